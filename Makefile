@@ -1,0 +1,301 @@
+# SPDX-License-Identifier: MIT
+# Makefile for dtrepl.  Settings on top, targets below; `make help` lists
+# them.  Non-recursive, sources by wildcard, everything built lands in $(B).
+# Local settings go into config.mk.
+
+# ---- settings -----------------------------------------------------------
+
+-include config.mk
+
+VERSION  = 0.1.0
+PREFIX  ?= /usr/local
+B       ?= build
+ifeq ($(origin CC),default)
+CC       = gcc
+endif
+LUA     ?= lua5.4
+MPIRUN  ?= mpirun
+MPI     ?= 1
+# Build only some modules (make MODULES="base tensor" unit); default: all.
+MODULES ?= $(notdir $(patsubst %/,%,$(wildcard src/*/)))
+
+# Each warning on its own line; none is switched off.
+WARN  = -Wall
+WARN += -Wextra
+WARN += -Wpedantic
+WARN += -Wshadow
+WARN += -Wstrict-prototypes
+WARN += -Wmissing-prototypes
+WARN += -Wwrite-strings
+WARN += -Wundef
+WARN += -Wconversion
+WARN += -Werror
+
+OPT ?= -O2 -g
+# Results must be the same bits on every build: no contraction into FMA.
+FLAGS = -std=c11 -D_GNU_SOURCE -Isrc -ffp-contract=off -pthread
+# Arithmetic loops: vectorised, for any x86-64 of the last 15 years.  Without
+# errno and traps sqrt and selections vectorise; values do not change.
+KERNEL_FLAGS = -O3 -fno-math-errno -fno-trapping-math
+ifneq (,$(filter x86_64%,$(shell $(CC) -dumpmachine)))
+KERNEL_FLAGS += -march=x86-64-v2
+endif
+
+CONFIG = release
+ifdef TESTMODE
+CONFIG := test
+FLAGS += -DDT_TESTMODE
+endif
+ifdef SANITIZER
+CONFIG := $(CONFIG)-$(SANITIZER)
+OPT = -O1 -g
+FLAGS += -fsanitize=$(SANITIZER) -fno-omit-frame-pointer
+FLAGS += -fno-sanitize-recover=all
+endif
+ifdef COV
+CONFIG := $(CONFIG)-cov
+OPT = -O0 -g
+FLAGS += --coverage
+endif
+ifneq ($(MPI),1)
+CONFIG := $(CONFIG)-nompi
+endif
+
+# ---- libraries ----------------------------------------------------------
+
+# Third-party headers by -isystem: their warnings are not ours.
+pkg_cflags = $(subst -I,-isystem ,$(shell pkg-config --cflags $(1)))
+pkg_libs   = $(shell pkg-config --libs $(1))
+
+# The thread-safe OpenBLAS by its own folder: whichever variant the system's
+# alternatives point to, several rank threads may call this one at once (the
+# "serial" variant gives wrong products then).  Threads inside it are set to
+# one per rank by the program.
+BLAS_DIR := $(firstword $(wildcard /usr/lib/*/openblas-pthread))
+ifneq (,$(BLAS_DIR))
+BLAS_CFLAGS := -isystem $(subst /usr/lib,/usr/include,$(BLAS_DIR))
+BLAS_LIBS   := -L$(BLAS_DIR) -Wl,--disable-new-dtags -Wl,-rpath,$(BLAS_DIR) \
+  -lopenblas
+else
+BLAS_CFLAGS := $(call pkg_cflags,openblas)
+BLAS_LIBS   := $(call pkg_libs,openblas)
+endif
+
+CFLAGS_EXT := $(call pkg_cflags,lua5.4 jansson fftw3) $(BLAS_CFLAGS) \
+  $(EXTRA_CFLAGS)
+# -rdynamic: the MPI backend, a shared object, calls back into the program.
+LDLIBS := -rdynamic $(call pkg_libs,lua5.4 jansson) -lreadline -llapacke \
+  -lfftw3 -lfftw3f $(BLAS_LIBS) -ldl -lm -pthread $(EXTRA_LDLIBS)
+CMOCKA := $(call pkg_libs,cmocka)
+
+# ---- files --------------------------------------------------------------
+
+OBJ  := $(B)/obj-$(CONFIG)
+PROG := $(B)/dtrepl
+LIB  := $(OBJ)/libdtrepl.a
+MPISO := $(B)/dtrepl-mpi.so
+
+MAIN    := src/repl/main.c
+SRC     := $(sort $(foreach m,$(MODULES),$(wildcard src/$(m)/*.c)))
+LIBSRC  := $(filter-out $(MAIN) src/comm/mpi.c,$(SRC))
+LUASRC  := $(sort $(shell find lua/dt lua/repl -name '*.lua' 2>/dev/null))
+EMBED   := $(B)/gen/lua_embed.c
+LIBOBJ  := $(LIBSRC:src/%.c=$(OBJ)/%.o) $(OBJ)/gen/lua_embed.o
+MAINOBJ := $(MAIN:src/%.c=$(OBJ)/%.o)
+UNITSRC := $(sort $(wildcard tests/unit/test_*.c))
+UNIT    := $(UNITSRC:tests/unit/%.c=$(OBJ)/unit/%)
+FUZZSRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
+FUZZ    := $(FUZZSRC:tests/fuzz/%.c=$(OBJ)/fuzz/%)
+PERFSRC := $(sort $(wildcard tests/perf/*.c))
+PERF    := $(PERFSRC:tests/perf/%.c=$(OBJ)/perf/%)
+BUILT   := $(PROG)
+ifeq ($(MPI),1)
+ifneq (,$(wildcard src/comm/mpi.c))
+BUILT   += $(MPISO)
+endif
+endif
+
+ALLFLAGS = $(OPT) $(WARN) $(FLAGS) $(CFLAGS_EXT)
+DATADIR  = $(PREFIX)/share/dtrepl
+LIBDIR   = $(PREFIX)/lib/dtrepl
+DEFS = -DDT_DATADIR='"$(DATADIR)"' -DDT_LIBDIR='"$(LIBDIR)"' \
+  -DDT_VERSION='"$(VERSION)"'
+ifneq ($(MPI),1)
+DEFS += -DDT_NO_MPI
+endif
+
+ifdef V
+Q =
+else
+Q = @
+endif
+say = @$(if $(V),:,echo "  $(1)")
+
+# ---- building -----------------------------------------------------------
+
+.PHONY: all unit run test quick asan ubsan tsan cov fuzz lint format docs \
+  docs-check bless bench install uninstall clean nightly help setup man FORCE
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+
+all: $(BUILT)
+
+# Everything depends on the flags it was built with; the program also on
+# which configuration was linked last.
+$(OBJ)/flags: FORCE
+	@mkdir -p $(@D)
+	@echo '$(subst ','\'',$(CC) $(ALLFLAGS) $(KERNEL_FLAGS) $(DEFS))' \
+	  | cmp -s - $@ || echo \
+	  '$(subst ','\'',$(CC) $(ALLFLAGS) $(KERNEL_FLAGS) $(DEFS))' > $@
+$(B)/config: FORCE
+	@mkdir -p $(@D)
+	@echo '$(CONFIG)' | cmp -s - $@ || echo '$(CONFIG)' > $@
+
+$(OBJ)/%.o: src/%.c $(OBJ)/flags
+	$(call say,CC $<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALLFLAGS) $(MODFLAGS) $(DEFS) -MMD -MP -c -o $@ $<
+
+$(filter $(OBJ)/kernel/%,$(LIBOBJ)): MODFLAGS = $(KERNEL_FLAGS)
+
+# The list of Lua files is in a stamp, so that a removed file counts too.
+$(B)/gen/lua_files: FORCE
+	@mkdir -p $(@D)
+	@echo '$(LUASRC)' | cmp -s - $@ || echo '$(LUASRC)' > $@
+$(EMBED): scripts/embed.lua $(B)/gen/lua_files $(LUASRC)
+	$(call say,LUA $@)
+	$(Q)$(LUA) scripts/embed.lua $@ $(LUASRC)
+$(OBJ)/gen/lua_embed.o: $(EMBED) $(OBJ)/flags
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALLFLAGS) -MMD -MP -c -o $@ $<
+
+$(LIB): $(LIBOBJ)
+	$(call say,AR $@)
+	$(Q)rm -f $@ && $(AR) rcs $@ $(LIBOBJ)
+
+# The objects themselves, not the library: dtrepl-mpi.so needs them all.
+$(PROG): $(MAINOBJ) $(LIBOBJ) $(B)/config
+	$(call say,LD $@)
+	$(Q)$(CC) $(ALLFLAGS) -o $@.new $(MAINOBJ) $(LIBOBJ) $(LDLIBS)
+	$(Q)mv -f $@.new $@
+
+# MPI lives in a shared object that only the mpi world loads: loading libmpi
+# costs milliseconds that the threads world need not pay.
+$(OBJ)/comm/mpi.o: MODFLAGS = -fPIC $(call pkg_cflags,ompi-c)
+$(MPISO): $(OBJ)/comm/mpi.o $(B)/config
+	$(call say,LD $@)
+	$(Q)$(CC) $(ALLFLAGS) -shared -o $@.new $< $(call pkg_libs,ompi-c)
+	$(Q)mv -f $@.new $@
+
+# ---- tests and tools that are C programs --------------------------------
+
+$(OBJ)/unit/%: tests/unit/%.c $(LIB)
+	$(call say,CC $<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALLFLAGS) $(DEFS) -MMD -MP -MF $@.d -o $@ $< $(LIB) \
+	  $(CMOCKA) $(LDLIBS)
+$(OBJ)/perf/%: tests/perf/%.c $(LIB)
+	$(call say,CC $<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALLFLAGS) $(DEFS) $(call pkg_cflags,ompi-c) -MMD -MP \
+	  -MF $@.d -o $@ $< $(LIB) $(LDLIBS) \
+	  $(if $(filter mpi_%,$*),$(call pkg_libs,ompi-c))
+$(OBJ)/fuzz/%: tests/fuzz/%.c tests/fuzz/driver.c $(LIB)
+	$(call say,CC $<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALLFLAGS) $(DEFS) -MMD -MP -MF $@.d -o $@ $< \
+	  tests/fuzz/driver.c $(LIB) $(LDLIBS)
+
+unit: $(UNIT)
+perf-programs: $(PERF)
+fuzz-programs: $(FUZZ)
+# What the test runner needs; it asks for the folder with print-obj.
+test-programs: $(BUILT) $(UNIT)
+print-obj:
+	@echo $(OBJ)
+.PHONY: perf-programs fuzz-programs test-programs print-obj
+
+# ---- main targets -------------------------------------------------------
+
+setup:
+	@scripts/setup.sh
+
+# run: set up, build, show founding case a on four real ranks; on a terminal
+# the person stays at the prompt.
+run:
+	@scripts/setup.sh
+	@$(MAKE) --no-print-directory all
+	@scripts/run.sh $(B)
+
+test:
+	@scripts/setup.sh
+	@scripts/test-all.sh $(if $(FULL),--full)
+quick:
+	@scripts/test-all.sh --quick
+asan:
+	@scripts/test-all.sh --only asan
+ubsan:
+	@scripts/test-all.sh --only ubsan
+tsan:
+	@scripts/test-all.sh --only tsan
+nightly:
+	@scripts/test-all.sh --nightly
+cov:
+	@scripts/cov.sh
+fuzz:
+	@scripts/fuzz.sh
+bless:
+	@$(MAKE) --no-print-directory all
+	@$(LUA) scripts/run-tests.lua --bless --build $(B)
+bench:
+	@$(MAKE) --no-print-directory all perf-programs
+	@$(LUA) scripts/bench.lua --build $(B) --obj $(OBJ)
+
+lint:
+	@scripts/lint.sh
+format:
+	clang-format -i $(wildcard src/*/*.[ch] tests/*/*.[ch])
+
+docs: all
+	@$(LUA) scripts/gen-docs.lua $(B)
+docs-check: all
+	@$(LUA) scripts/gen-docs.lua $(B) --check
+man: all
+	@$(LUA) scripts/gen-man.lua $(B)
+
+# ---- installing ---------------------------------------------------------
+
+install: all man
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(LIBDIR) \
+	  $(DESTDIR)$(DATADIR) $(DESTDIR)$(PREFIX)/share/man/man1 \
+	  $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+	install -m 755 $(PROG) $(DESTDIR)$(PREFIX)/bin/dtrepl
+	$(if $(filter $(MPISO),$(BUILT)),install -m 755 $(MPISO) \
+	  $(DESTDIR)$(LIBDIR)/)
+	rm -rf $(DESTDIR)$(DATADIR)/lua
+	cp -R lua $(DESTDIR)$(DATADIR)/lua
+	install -m 644 $(B)/man/dtrepl.1 $(DESTDIR)$(PREFIX)/share/man/man1/
+	install -m 644 $(B)/man/dtrepl.bash \
+	  $(DESTDIR)$(PREFIX)/share/bash-completion/completions/dtrepl
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/dtrepl
+	rm -rf $(DESTDIR)$(LIBDIR) $(DESTDIR)$(DATADIR)
+	rm -f $(DESTDIR)$(PREFIX)/share/man/man1/dtrepl.1
+	rm -f $(DESTDIR)$(PREFIX)/share/bash-completion/completions/dtrepl
+
+clean:
+	rm -rf $(B)
+
+help:
+	@echo 'make            build $(PROG)'
+	@echo 'make run        set up, build, founding case under mpirun, prompt'
+	@echo 'make test       everything a release must pass (FULL=1: also PyTorch)'
+	@echo 'make quick      a two-minute part of it'
+	@echo 'make asan|ubsan|tsan   the quick part under a sanitizer'
+	@echo 'make lint|format|docs|docs-check|bless|bench|cov|fuzz|nightly'
+	@echo 'make install|uninstall PREFIX=$(PREFIX)   make clean'
+	@echo 'variables: CC SANITIZER=address|undefined|thread TESTMODE=1 COV=1'
+	@echo '           V=1 MPI=0 B=DIR MODULES="base tensor"'
+
+-include $(LIBOBJ:.o=.d) $(MAINOBJ:.o=.d) $(OBJ)/comm/mpi.d \
+  $(UNIT:=.d) $(PERF:=.d) $(FUZZ:=.d)

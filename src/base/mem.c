@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT
+** base/mem.c: allocation with counters, a limit and injected failure; arenas.
+**
+** Every block carries a small header with its size, so that the counters
+** are exact without asking the C library.  It does not track who owns a
+** block (ASan does that better), and does not align beyond max_align_t.
+**
+** Injected failure: attempts are numbered from 1 in `nalloc`, whether they
+** succeed or not; number `fail_at` fails, and with `fail_on` all later ones
+** too (Lua, for one, tries again after a collection, so failing just once
+** is too weak a test). */
+#include <stdalign.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/ctx.h"
+#include "base/mem_int.h"
+#include "base/testing.h"
+
+typedef union MemHead {
+  size_t size;
+  max_align_t align;
+} MemHead;
+
+enum { POISON_NEW = 0xa5, POISON_OLD = 0x5a };
+
+static void poison (void *p, int byte, size_t n) {
+#if defined(DT_TESTMODE)
+  memset(p, byte, n);
+#else
+  (void)p; (void)byte; (void)n;
+#endif
+}
+
+/* Count one attempt to get `n` bytes instead of `old`; may it go on? */
+static bool mem_admit (DtMem *m, size_t old, size_t n) {
+  m->nalloc++;
+  if (m->fail_at > 0 &&
+      (m->nalloc == m->fail_at || (m->fail_on && m->nalloc > m->fail_at)))
+    return false;
+  if (n > (size_t)PTRDIFF_MAX - sizeof(MemHead))
+    return false;
+  if (m->limit > 0 && n > old &&
+      (int64_t)(n - old) > m->limit - m->bytes_live)
+    return false;
+  return true;
+}
+
+static void mem_count (DtMem *m, size_t old, size_t n) {
+  m->bytes_live += (int64_t)n - (int64_t)old;
+  if (m->bytes_live > m->bytes_peak)
+    m->bytes_peak = m->bytes_live;
+}
+
+static void *mem_new (DtCtx *cx, size_t n, bool zero) {
+  MemHead *h;
+  if (!mem_admit(&cx->mem, 0, n))
+    return NULL;
+  h = zero ? calloc(1, sizeof(MemHead) + n) : malloc(sizeof(MemHead) + n);
+  if (h == NULL)
+    return NULL;
+  h->size = n;
+  cx->mem.nlive++;
+  mem_count(&cx->mem, 0, n);
+  if (!zero)
+    poison(h + 1, POISON_NEW, n);
+  return h + 1;
+}
+
+static void *mem_raise (DtCtx *cx, size_t n) {
+  (void)dt_raise(cx, DT_E_NOMEM, "out of memory: tried to allocate %zu bytes",
+                 n);
+  return NULL;
+}
+
+void *dt_mem_realloc_quiet (DtCtx *cx, void *p, size_t n) {
+  MemHead *h;
+  size_t old;
+  if (p == NULL)
+    return mem_new(cx, n, false);
+  h = (MemHead *)p - 1;
+  old = h->size;
+  if (!mem_admit(&cx->mem, old, n))
+    return NULL;
+  h = realloc(h, sizeof(MemHead) + n);
+  if (h == NULL)
+    return NULL;
+  h->size = n;
+  mem_count(&cx->mem, old, n);
+  if (n > old)
+    poison((char *)(h + 1) + old, POISON_NEW, n - old);
+  return h + 1;
+}
+
+void *dt_alloc (DtCtx *cx, size_t n) {
+  void *p = mem_new(cx, n, false);
+  return p != NULL ? p : mem_raise(cx, n);
+}
+
+void *dt_calloc (DtCtx *cx, size_t n, size_t size) {
+  size_t total = SIZE_MAX;
+  void *p;
+  if (size == 0 || n <= SIZE_MAX / size)
+    total = n * size;
+  p = mem_new(cx, total, true);
+  return p != NULL ? p : mem_raise(cx, total);
+}
+
+void *dt_realloc (DtCtx *cx, void *p, size_t n) {
+  void *q = dt_mem_realloc_quiet(cx, p, n);
+  return q != NULL ? q : mem_raise(cx, n);
+}
+
+void dt_free (DtCtx *cx, void *p) {
+  MemHead *h;
+  if (p == NULL)
+    return;
+  h = (MemHead *)p - 1;
+  cx->mem.nlive--;
+  mem_count(&cx->mem, h->size, 0);
+  poison(p, POISON_OLD, h->size);
+  free(h);
+}
+
+char *dt_strndup (DtCtx *cx, const char *s, size_t n) {
+  size_t len = strnlen(s, n);
+  char *p = dt_alloc(cx, len + 1);
+  if (p == NULL)
+    return NULL;
+  memcpy(p, s, len);
+  p[len] = '\0';
+  return p;
+}
+
+char *dt_strdup (DtCtx *cx, const char *s) {
+  return dt_strndup(cx, s, strlen(s));
+}
+
+/* ---- arenas ---------------------------------------------------------- */
+
+/* Blocks form a list in order of use; those after `cur` are empty and kept
+** for reuse. */
+struct DtArenaBlock {
+  DtArenaBlock *next;
+  size_t size, used;
+  max_align_t data[];
+};
+
+static size_t arena_round (size_t n) {
+  size_t a = alignof(max_align_t);
+  return (n + a - 1) / a * a;
+}
+
+static bool arena_fits (const DtArenaBlock *b, size_t n) {
+  return b != NULL && b->size - b->used >= n;
+}
+
+/* Make a block with room for `n` the current one. */
+static DtArenaBlock *arena_grow (DtCtx *cx, DtArena *a, size_t n) {
+  DtArenaBlock *b = a->cur != NULL ? a->cur->next : a->first;
+  size_t size;
+  if (arena_fits(b, n)) {
+    a->cur = b;
+    return b;
+  }
+  size = a->cur != NULL ? a->cur->size * 2 : (size_t)DT_ARENA_BLOCK;
+  if (size < n)
+    size = n;
+  b = dt_alloc(cx, sizeof *b + size);
+  if (b == NULL)
+    return NULL;
+  b->size = size;
+  b->used = 0;
+  if (a->cur != NULL) {
+    b->next = a->cur->next;
+    a->cur->next = b;
+  } else {
+    b->next = a->first;
+    a->first = b;
+  }
+  a->cur = b;
+  return b;
+}
+
+void *dt_arena_alloc (DtCtx *cx, DtArena *a, size_t n) {
+  DtArenaBlock *b = a->cur;
+  char *p;
+  if (n > (size_t)PTRDIFF_MAX / 2)
+    return mem_raise(cx, n);
+  n = arena_round(n > 0 ? n : 1);
+  if (!arena_fits(b, n)) {
+    b = arena_grow(cx, a, n);
+    if (b == NULL)
+      return NULL;
+  }
+  p = (char *)b->data + b->used;
+  b->used += n;
+  memset(p, 0, n);
+  return p;
+}
+
+char *dt_arena_strdup (DtCtx *cx, DtArena *a, const char *s) {
+  size_t n = strlen(s) + 1;
+  char *p = dt_arena_alloc(cx, a, n);
+  if (p != NULL)
+    memcpy(p, s, n);
+  return p;
+}
+
+char *dt_arena_printf (DtCtx *cx, DtArena *a, const char *fmt, ...) {
+  va_list ap;
+  char *p;
+  int n;
+  va_start(ap, fmt);
+  n = vsnprintf(NULL, 0, fmt, ap);
+  va_end(ap);
+  p = dt_arena_alloc(cx, a, n < 0 ? 1 : (size_t)n + 1);
+  if (p == NULL || n < 0)
+    return p;
+  va_start(ap, fmt);
+  (void)vsnprintf(p, (size_t)n + 1, fmt, ap);
+  va_end(ap);
+  return p;
+}
+
+DtArenaMark dt_arena_mark (DtArena *a) {
+  DtArenaMark m = { a->cur, a->cur != NULL ? a->cur->used : 0 };
+  return m;
+}
+
+static void arena_cut (DtArenaBlock *b, size_t used) {
+  poison((char *)b->data + used, POISON_OLD, b->used - used);
+  b->used = used;
+}
+
+void dt_arena_release (DtArena *a, DtArenaMark m) {
+  DtArenaBlock *b = m.block != NULL ? m.block->next : a->first;
+  for (; b != NULL; b = b->next)
+    arena_cut(b, 0);
+  if (m.block != NULL)
+    arena_cut(m.block, m.used);
+  a->cur = m.block;
+}
+
+void dt_arena_fini (DtCtx *cx, DtArena *a) {
+  DtArenaBlock *b = a->first;
+  while (b != NULL) {
+    DtArenaBlock *next = b->next;
+    dt_free(cx, b);
+    b = next;
+  }
+  a->first = a->cur = NULL;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT
+** base/mem.h: allocation with counters and injected failure, and arenas. */
+#ifndef DT_BASE_MEM_H
+#define DT_BASE_MEM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "base/error.h"
+
+typedef struct DtMem {
+  int64_t nalloc, nlive;        /* allocations made; not yet freed */
+  int64_t bytes_live, bytes_peak;
+  int64_t limit;                /* bytes; 0 = none */
+  int64_t fail_at;              /* test: allocation number that fails, */
+  bool fail_on;                 /*   and every one after it */
+} DtMem;
+
+/* Memory for `n` bytes, uninitialised (poisoned in test builds).  NULL and a
+** NOMEM error in `cx` on failure; n == 0 gives a valid pointer.  Local. */
+void *dt_alloc (DtCtx *cx, size_t n);
+/* The same, zeroed, n * size checked for overflow. */
+void *dt_calloc (DtCtx *cx, size_t n, size_t size);
+/* Grow or shrink; the old block stays valid on failure. */
+void *dt_realloc (DtCtx *cx, void *p, size_t n);
+/* Free; NULL is accepted. */
+void dt_free (DtCtx *cx, void *p);
+/* A copy of a C string, owned by the caller. */
+char *dt_strdup (DtCtx *cx, const char *s);
+char *dt_strndup (DtCtx *cx, const char *s, size_t n);
+
+#define DT_NEW(cx, T)        ((T *)dt_calloc((cx), 1, sizeof(T)))
+#define DT_NEWN(cx, T, n)    ((T *)dt_calloc((cx), (size_t)(n), sizeof(T)))
+
+/* Bump allocator: things that die together.  Blocks are kept for reuse. */
+typedef struct DtArenaBlock DtArenaBlock;
+typedef struct DtArena { DtArenaBlock *first, *cur; } DtArena;
+typedef struct DtArenaMark { DtArenaBlock *block; size_t used; } DtArenaMark;
+
+/* `n` bytes, zeroed, aligned for any type; NULL + NOMEM on failure. */
+void *dt_arena_alloc (DtCtx *cx, DtArena *a, size_t n);
+char *dt_arena_strdup (DtCtx *cx, DtArena *a, const char *s);
+char *dt_arena_printf (DtCtx *cx, DtArena *a, const char *fmt, ...)
+#if defined(__GNUC__)
+  __attribute__((format(printf, 3, 4)))
+#endif
+;
+#define DT_ANEWN(cx, a, T, n) \
+  ((T *)dt_arena_alloc((cx), (a), (size_t)(n) * sizeof(T)))
+/* Remember the top, and go back to it: everything after it is gone. */
+DtArenaMark dt_arena_mark (DtArena *a);
+void dt_arena_release (DtArena *a, DtArenaMark m);
+void dt_arena_fini (DtCtx *cx, DtArena *a);
+
+#endif
