@@ -11,6 +11,7 @@
 --   --quick         the two-minute set               --full    PyTorch too
 --   --testmode      dtrepl is a test build           --list    names only
 --   --sanitizer S   its sanitizer: longer limits, no mpi
+--   --nightly       tests tagged nightly as well
 --   --bless         tests rewrite their expected text (DTREPL_BLESS=1)
 --   --summary FILE  write "passed failed skipped" there
 --
@@ -21,7 +22,8 @@
 -- counts.
 
 local opt = {build = "build", jobs = "2"}
-local flags = {quick = 1, full = 1, testmode = 1, list = 1, bless = 1}
+local flags = {quick = 1, full = 1, testmode = 1, list = 1, bless = 1,
+  nightly = 1}
 
 local function usage(msg)
   io.stderr:write("run-tests: ", msg, "; see the top of ", arg[0], "\n")
@@ -403,10 +405,11 @@ local function compare_same()
   end
 end
 
+-- Print the last n lines of a text, indented.
 local function tail(text, n)
   local lines = {}
-  for line in text:gmatch("[^\n]*") do lines[#lines + 1] = line end
-  return table.concat(lines, "\n    ", math.max(1, #lines - n))
+  for line in text:gmatch("[^\n]+") do lines[#lines + 1] = line end
+  for i = math.max(1, #lines - n + 1), #lines do print("    " .. lines[i]) end
 end
 
 local function show_failures()
@@ -415,8 +418,8 @@ local function show_failures()
     print(("\n# FAILED %s: %s"):format(c.name, f.why))
     if c.id then
       if c.other then
-        print("    " .. tail(capture(("diff %s/%s.out %s/%s.out | head -20")
-          :format(dir, c.other, dir, c.id)), 20))
+        tail(capture(("diff %s/%s.out %s/%s.out | head -20")
+          :format(dir, c.other, dir, c.id)), 20)
       else
         local text = read_file(dir .. "/" .. c.id .. ".out")
         if c.tap then         -- what failed, and what cmocka says of it
@@ -426,8 +429,8 @@ local function show_failures()
           end
           text = table.concat(lines, "\n")
         end
-        print("    " .. tail(text, 15))
-        print("    " .. tail(read_file(dir .. "/" .. c.id .. ".err"), 15))
+        tail(text, 15)
+        tail(read_file(dir .. "/" .. c.id .. ".err"), 15)
       end
     end
     print("# again: " .. (c.cmd or ""))
@@ -444,7 +447,6 @@ os.execute(("rm -rf %s && mkdir -p %s/state %s/config"):format(quote(dir),
   quote(dir), quote(dir)))
 local env = environment()
 local parallel, serial = {}, {}
-print("1.." .. #cases)
 for i, c in ipairs(cases) do
   c.id = tostring(i)
   if c.skip then
@@ -463,6 +465,7 @@ end
 run(parallel, opt.jobs)
 run(serial, "1")
 compare_same()
+print("1.." .. shown)
 show_failures()
 if opt.summary then
   local f = assert(io.open(opt.summary, "w"))

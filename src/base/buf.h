@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
 ** base/buf.h: a growing text buffer; all text output goes through it.
 ** A failed allocation is remembered in `oom` and later calls do nothing, so
-** that a long series of appends is checked once, with dt_buf_ok(). */
+** that a long series of appends is checked once, with dt_buf_ok().
+** All functions here are Local; none raises but dt_buf_ok(). */
 #ifndef DT_BASE_BUF_H
 #define DT_BASE_BUF_H
 

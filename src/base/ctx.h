@@ -46,7 +46,8 @@ void dt_ctx_free (DtCtx *cx);
 /* Forget the pending error.  Local. */
 void dt_error_clear (DtCtx *cx);
 
-/* INTERRUPTED when Ctrl-C was pressed; called at each op and in waits. */
+/* INTERRUPTED when Ctrl-C was pressed; called at each op and in waits.
+** The flag stays set: the shell clears it.  Local. */
 DtStatus dt_ctx_poll (DtCtx *cx);
 
 #endif

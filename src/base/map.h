@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
 ** base/map.h: hash map from 64-bit hash + caller's equality to a pointer, and
-** from strings to pointers.  Iteration is in insertion order. */
+** from strings to pointers.  Iteration is in insertion order.  Removing during
+** an iteration is allowed, inserting is not.
+** All functions here are Local unless they say Pure. */
 #ifndef DT_BASE_MAP_H
 #define DT_BASE_MAP_H
 

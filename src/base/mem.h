@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
-** base/mem.h: allocation with counters and injected failure, and arenas. */
+** base/mem.h: allocation with counters and injected failure, and arenas.
+** All functions here are Local: they touch nothing but the context. */
 #ifndef DT_BASE_MEM_H
 #define DT_BASE_MEM_H
 

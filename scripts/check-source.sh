@@ -1,0 +1,82 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# check-source.sh: titled searches for what must not be in the sources.
+cd "$(dirname "$0")/.." || exit 2
+bad=0
+
+# title "WHAT" and the offending lines on stdin; none is fine.
+none () {
+  found=$(cat)
+  [ -z "$found" ] && return
+  echo "== $1"; echo "$found" | head -n 20; bad=1
+}
+
+below_repl=$(ls src/*/*.c src/*/*.h 2>/dev/null | grep -v '^src/repl/')
+ours=$(find src lua scripts tests .ci Makefile README.md .luacheckrc \
+  -type f \( -name '*.[ch]' -o -name '*.def' -o -name '*.lua' -o -name '*.sh' \
+  -o -name '*.py' -o -name '*.exp' -o -name '*.dt' -o -name Makefile \
+  -o -name '*.md' -o -path '.ci/*' -o -name .luacheckrc \) 2>/dev/null |
+  grep -v '^tests/parity/.*/')
+
+# Strings and comments are not calls: drop them, keep the line numbers.
+calls () {
+  for f in $below_repl; do
+    awk -v file="$f" '
+      { line = $0
+        if (inside) { if (!sub(/^.*\*\//, "", line)) next; inside = 0 }
+        gsub(/"([^"\\]|\\.)*"/, "\"\"", line)
+        gsub(/\/\*.*\*\//, "", line)
+        if (sub(/\/\*.*$/, "", line)) inside = 1
+        if (line ~ re) print file ":" FNR ": " $0 }' re="$1" "$f"
+  done
+}
+
+calls '(^|[^A-Za-z0-9_.>])(printf|fprintf|puts|putchar|perror|vprintf|vfprintf) *\(' |
+  none "the engine never prints"
+calls '(^|[^A-Za-z0-9_.>])(exit|_exit|abort|assert|longjmp|setjmp) *\(' |
+  none "the engine never exits, aborts, asserts or jumps"
+calls '(^|[^A-Za-z0-9_.>])(malloc|calloc|realloc|free|strdup|strndup) *\(' |
+  grep -v '^src/base/' | grep -v '^src/comm/threads' |
+  none "allocation goes through base/mem.h"
+calls '(^|[^A-Za-z0-9_.>])(rand|srand|random|drand48) *\(' |
+  none "random numbers come from base/rng.h"
+grep -nE '(^|[^A-Za-z0-9_])(sprintf|strcpy|strcat|gets) *\(' $(ls src/*/*.[ch]) \
+  2>/dev/null | none "unbounded string functions"
+
+# Written in two halves, so that this file does not find itself.
+t1=TO; t2=FIX; t3=XX; t4=HA
+grep -nwE "${t1}DO|${t2}ME|${t3}X|${t4}CK" $ours 2>/dev/null |
+  none "unfinished places"
+grep -nE "/(ro""ot|wo""rk|ho""me)/[a-z]" $ours 2>/dev/null |
+  none "paths of one machine"
+grep -nP '\t' $(ls src/*/*.[ch] src/*/*.def 2>/dev/null) \
+  $(find lua scripts -name '*.lua' 2>/dev/null) 2>/dev/null | none "tabs"
+grep -nE '[[:space:]]+$' $(ls src/*/*.[ch] src/*/*.def 2>/dev/null) \
+  $(find lua scripts -name '*.lua' -o -name '*.sh' 2>/dev/null) 2>/dev/null |
+  none "spaces at the end of a line"
+
+for f in $ours; do
+  case $f in *.md|*.dt) continue ;; esac
+  head -n 3 "$f" | grep -q 'SPDX-License-Identifier: MIT' || echo "$f"
+done | none "no SPDX line in the first three"
+
+for f in $(ls src/*/*.[ch] 2>/dev/null) $(find lua -name '*.lua' 2>/dev/null)
+do
+  n=$(wc -l <"$f")
+  [ "$n" -le 1200 ] || echo "$f: $n lines"
+done | none "files longer than 1200 lines"
+
+# A function body begins with a line ending in "{" in column 0's definition
+# and ends with "}" in column 0.  Tables (= {) are exempt.
+for f in $(ls src/*/*.c 2>/dev/null); do
+  awk -v file="$f" '
+    /^[A-Za-z_].*\) *\{ *$/ || (/^ .*\) *\{ *$/ && head) { start = FNR }
+    { head = ($0 ~ /^[A-Za-z_].*\([^;]*$/) ||
+             (head && $0 ~ /^ / && $0 !~ /[;{}]/) }
+    /^\}/ { if (start && FNR - start > 120)
+              print file ":" start ": " FNR - start " lines"
+            start = 0 }' "$f"
+done | none "functions longer than 120 lines"
+
+[ $bad = 0 ] && echo "no violations"
+exit $bad
