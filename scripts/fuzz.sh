@@ -1,0 +1,35 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# fuzz.sh [SECONDS]: run every fuzz target on its corpus and on mutations of
+# it, under ASan and UBSan, for SECONDS each (30).  The corpus of fuzz_x is
+# tests/fuzz/corpus/x/.  A crash leaves its input in build/fuzz/x.last; put
+# it into the corpus with the fix.
+cd "$(dirname "$0")/.." || exit 2
+seconds=${1:-30}
+build=${B:-build}/asan
+out=${B:-build}/fuzz
+mkdir -p "$out"
+vars="B=$build SANITIZER=address,undefined TESTMODE=1"
+# shellcheck disable=SC2086
+make -j2 --no-print-directory $vars fuzz-programs || exit 1
+obj=$(make -s $vars print-obj)
+bad=0
+for src in tests/fuzz/fuzz_*.c; do
+  [ -e "$src" ] || continue
+  name=$(basename "$src" .c); name=${name#fuzz_}
+  seed=0
+  end=$(($(date +%s) + seconds))
+  while [ "$(date +%s)" -lt $end ]; do
+    seed=$((seed + 1))
+    if ! timeout 120 "$obj/fuzz/fuzz_$name" -s $seed -n 20000 \
+         -o "$out/$name.last" tests/fuzz/corpus/"$name"/* \
+         >"$out/$name.log" 2>&1; then
+      echo "not ok - fuzz_$name: input in $out/$name.last"
+      tail -n 15 "$out/$name.log" | sed 's/^/    /'
+      bad=1
+      break
+    fi
+  done
+  [ -e "$out/$name.last" ] && echo "fuzz_$name: $seed rounds of 20000"
+done
+exit $bad
