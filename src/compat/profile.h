@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT
+** compat/profile.h: what a PyTorch release or a device type changes.  Data,
+** no algorithms: profiles.def has a row per switch, devices.def one per
+** device, each with its source. */
+#ifndef DT_COMPAT_PROFILE_H
+#define DT_COMPAT_PROFILE_H
+
+#include "base/ctx.h"
+#include "tensor/dtype.h"
+
+typedef enum DtSwitch {
+#define X(name, ...) DT_SW_##name,
+#include "compat/profiles.def"
+#undef X
+  DT_NSWITCHES
+} DtSwitch;
+
+typedef struct DtDeviceInfo {
+  const char *name;             /* "npu" */
+  DtDevice device;
+  const char *sdpa;             /* fused attention op SDPA reaches, or "" */
+  const char *own_type;         /* "XLAShardedTensor" or "" */
+  int64_t devices_per_host;     /* of the cost model */
+  const char *note;             /* source */
+} DtDeviceInfo;
+
+typedef struct DtProfile {
+  int release;                  /* 204 .. 213 */
+  const DtDeviceInfo *device;
+  int sw[DT_NSWITCHES];         /* value of each switch in this release */
+} DtProfile;
+
+typedef struct DtSwitchInfo {
+  const char *name, *doc, *source; int since, until, on, off;
+} DtSwitchInfo;
+/* Fill from "2.6" ("torch-2.6", "2.6.0" too) and "npu".  KEY naming the known
+** ones.  Pure. */
+DtStatus dt_profile_init (DtCtx *cx, DtProfile *p, const char *release,
+                          const char *device);
+static inline int dt_switch (const DtProfile *p, DtSwitch s) {
+  return p->sw[s];
+}
+const DtSwitchInfo *dt_switch_info (DtSwitch s);
+int dt_profile_releases (const char *const **names);
+int dt_profile_devices (const DtDeviceInfo **infos);
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT
+** engine/autograd.h: a graph of nodes run by sequence number as in PyTorch,
+** above the dispatcher: backward calls operators that dispatch again.
+** create_graph is a named error for now. */
+#ifndef DT_ENGINE_AUTOGRAD_H
+#define DT_ENGINE_AUTOGRAD_H
+
+#include "engine/dispatch.h"
+
+typedef struct DtEdge { DtNode *fn; int nr; } DtEdge;
+
+/* Custom backward: gout[nout] (NULL = none) to gin[nin] (owned by caller). */
+typedef DtStatus (*DtBackwardFn) (DtSession *s, void *ud, int nout,
+                                  DtVar *const *gout, int nin, DtVar **gin);
+
+struct DtNode {
+  int64_t refs, seq;
+  const char *name;             /* "MmBackward0" */
+  int nin; DtEdge *next;        /* per input: where its gradient goes */
+  int nout;
+  /* operator node: the saved call */
+  const DtOpDef *op; DtArgs args; DtArena arena;
+  DtVar **saved_in, **saved_out; int64_t *saved_version;
+  DtMeta *out_meta;
+  /* custom node */
+  DtBackwardFn fn; void *ud; void (*ud_free) (void *);
+  /* accumulation node: the leaf */
+  DtVar *leaf;
+  bool released;
+  DtOrigin origin;              /* of the forward call */
+};
+
+typedef DtStatus (*DtHookFn) (DtSession *s, void *ud, DtVar *grad,
+                              DtVar **out);
+struct DtHook { DtHookFn fn; void *ud; void (*ud_free) (void *); int id; };
+
+DtNode *dt_node_ref (DtNode *n);
+void dt_node_unref (DtSession *s, DtNode *n);
+/* Record an operator call: outputs get grad_fn.  Called by dt_call. */
+DtStatus dt_autograd_record (DtSession *s, const DtOpDef *op,
+                             const DtArgs *args, int nin, DtVar *const *in,
+                             int nout, DtVar *const *out);
+/* Record a custom function (from_local, redistribute, autograd.Function,
+** custom operators' backward). */
+DtStatus dt_autograd_custom (DtSession *s, const char *name, int nin,
+                             DtVar *const *in, int nout, DtVar *const *out,
+                             DtBackwardFn fn, void *ud,
+                             void (*ud_free) (void *));
+/* torch.autograd.backward / tensor.backward.  grads[i] NULL = ones (scalar
+** outputs only: "grad can be implicitly created only for scalar outputs"). */
+DtStatus dt_backward (DtSession *s, int n, DtVar *const *roots,
+                      DtVar *const *grads, bool retain_graph);
+/* torch.autograd.grad: gradients of `inputs` returned, not accumulated. */
+DtStatus dt_grad (DtSession *s, int n, DtVar *const *roots,
+                  DtVar *const *grads, int nin, DtVar *const *inputs,
+                  bool retain_graph, bool allow_unused, DtVar **out);
+DtStatus dt_detach (DtSession *s, DtVar *v, DtVar **out);
+/* register_hook; returns an id for removing. */
+DtStatus dt_var_hook (DtVar *v, DtHookFn fn, void *ud, void (*ud_free)(void *),
+                      int *id);
+void dt_var_unhook (DtVar *v, int id);
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT
+** engine/dist.h: the DTensor calls: from_local, to_local, redistribute,
+** full_tensor, distribute_tensor (core.md 6.6).  Texts of errors as PyTorch.
+** All take variables and follow autograd. */
+#ifndef DT_ENGINE_DIST_H
+#define DT_ENGINE_DIST_H
+
+#include "engine/dispatch.h"
+
+/* distribute_tensor(src_data_rank=0): scatter and broadcast from group rank
+** 0 unless `src_data_rank` < 0 (None: local split).  Collective. */
+DtStatus dt_distribute_tensor (DtSession *s, DtVar *t, DtMesh *mesh, int npl,
+                               const DtPlacement *pl, int src_data_rank,
+                               DtVar **out);
+/* DTensor.from_local.  shape/stride NULL = inferred.  Local, Collective with
+** run_check.  gpl NULL = default gradient placements. */
+DtStatus dt_from_local (DtSession *s, DtVar *local, DtMesh *mesh, int npl,
+                        const DtPlacement *pl, bool run_check,
+                        const DtMeta *global, const DtPlacement *gpl,
+                        DtVar **out);
+/* to_local.  Local.  gpl NULL = default. */
+DtStatus dt_to_local (DtSession *s, DtVar *t, const DtPlacement *gpl, int ngpl,
+                      DtVar **out);
+/* redistribute.  npl < 0: placements missing (RuntimeError).  Collective. */
+DtStatus dt_redistribute (DtSession *s, DtVar *t, DtMesh *mesh, int npl,
+                          const DtPlacement *pl, DtDtype forward_dtype,
+                          DtDtype backward_dtype, DtVar **out);
+DtStatus dt_full_tensor (DtSession *s, DtVar *t, const DtPlacement *gpl,
+                         DtVar **out);
+
+/* redistribute_local_tensor: execute a plan on a local tensor (redist.c).
+** Emits REDIST and COLL events.  `implicit`, `slot` for the events.
+** Collective. */
+DtStatus dt_redist_local (DtSession *s, DtTensor *local, const DtSpec *src,
+                          const DtSpec *dst, bool implicit, int slot,
+                          DtTensor **out);
+
+/* Raw collectives on a group of ranks, on local tensors, as the functional
+** ones of PyTorch; emit COLL events.  Collective over the group. */
+DtStatus dt_coll_all_reduce (DtSession *s, const DtMesh *m, int mdim,
+                             DtRedOp op, DtTensor *in, DtTensor **out);
+DtStatus dt_coll_all_gather (DtSession *s, const DtMesh *m, int mdim,
+                             int gather_dim, DtTensor *in, DtTensor **out);
+DtStatus dt_coll_reduce_scatter (DtSession *s, const DtMesh *m, int mdim,
+                                 DtRedOp op, int scatter_dim, DtTensor *in,
+                                 DtTensor **out);
+DtStatus dt_coll_all_to_all (DtSession *s, const DtMesh *m, int mdim,
+                             int split_dim, int concat_dim, DtTensor *in,
+                             DtTensor **out);
+DtStatus dt_coll_broadcast (DtSession *s, const DtMesh *m, int mdim, int root,
+                            DtTensor *io);
+DtStatus dt_coll_scatter (DtSession *s, const DtMesh *m, int mdim, int root,
+                          int n, DtTensor *const *in, DtTensor *out);
+
+#endif

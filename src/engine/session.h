@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT
+** engine/session.h: everything one rank has: context, world, registry,
+** planner, propagation cache, events, generator, switches.  No globals. */
+#ifndef DT_ENGINE_SESSION_H
+#define DT_ENGINE_SESSION_H
+
+#include "comm/comm.h"
+#include "compat/profile.h"
+#include "engine/var.h"
+
+/* Where the script is: asked before an operator is numbered.  Returns an
+** interned or static file name; line 0 when unknown. */
+typedef void (*DtWhereFn) (void *ud, const char **file, int *line);
+typedef struct DtWarnSink { void (*fn) (void *ud, const char *text); void *ud; }
+  DtWarnSink;
+
+struct DtSession {
+  DtCtx *cx;                    /* borrowed */
+  DtComm *comm;                 /* borrowed */
+  DtRegistry *registry;
+  DtPlanner *planner;
+  DtPropagator *prop;
+  DtProfile profile;            /* release and device switches */
+  /* switches a script changes, restored by scopes */
+  bool grad_enabled, inference, implicit_replication, no_data;
+  int explicit_redist;          /* 0 off, 1 raise, 2 raise strict, 3 warn */
+  bool backward;                /* inside backward */
+  int no_agree;
+  /* state */
+  DtRng rng;
+  bool dist_rng;                /* RNG tracker is active */
+  int64_t seq;                  /* operators so far */
+  int64_t next_var_id, next_node_seq;
+  int depth;
+  const char *module;           /* current module path, "" */
+  DtWhereFn where; void *where_ud;
+  uint64_t listen_mask;         /* union of the listeners' masks */
+  struct DtHubEv *events;
+  struct DtIntern *strings;     /* interned names */
+  struct DtSpecTable *specs;    /* interned specs */
+  DtWarnSink warn;
+  void *debug;                  /* the debugger's, opaque here */
+  void *bind;                   /* the binding's, opaque here */
+};
+
+typedef struct DtSessionOpts {
+  const DtOpDef *const *ops; const DtVariant *variants;
+  const char *torch_release;    /* "2.13" */
+  const char *device;           /* "cpu" */
+  uint64_t seed;
+} DtSessionOpts;
+
+/* One per rank; freed by dt_session_free().  KEY for an unknown release or
+** device.  Local. */
+DtStatus dt_session_new (DtCtx *cx, DtComm *comm, const DtSessionOpts *o,
+                         DtSession **out);
+void dt_session_free (DtSession *s);
+/* A string that lives as long as the session; NULL on NOMEM. */
+const char *dt_session_intern (DtSession *s, const char *text);
+/* The one shared spec equal to `spec` (steals the reference). */
+DtStatus dt_session_spec (DtSession *s, DtSpec *spec, DtSpec **out);
+/* Warn once per text, as Python's warnings. */
+void dt_session_warn (DtSession *s, const char *text);
+/* True when results have no data (fake world, meta mode). */
+bool dt_session_no_data (const DtSession *s);
+uint64_t dt_session_seed (DtSession *s, uint64_t seed);  /* manual_seed */
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT
+** engine/var.h: a tensor as the user has it: plain (one per rank) or
+** distributed (spec + this rank's part), with autograd state and origin. */
+#ifndef DT_ENGINE_VAR_H
+#define DT_ENGINE_VAR_H
+
+#include "engine/event.h"
+
+typedef struct DtNode DtNode;         /* autograd.h */
+
+/* Where it was made: always on. */
+typedef struct DtOrigin {
+  int64_t seq;                  /* operator that made it, 0 = none */
+  const char *file; int line;   /* interned by the session */
+  const char *op;               /* "aten.mm.default" or "dt.randn" */
+} DtOrigin;
+
+struct DtVar {
+  int64_t refs;
+  int64_t id;                   /* counts up per session */
+  DtSession *s;
+  DtSpec *spec;                 /* NULL: plain */
+  DtTensor *local;              /* never NULL; may have no data */
+  DtOrigin origin;
+  const char *name;             /* interned: variable or parameter name */
+  bool is_param;                /* nn.Parameter */
+  /* autograd */
+  bool requires_grad, retains_grad;
+  DtVar *grad;
+  DtNode *grad_fn; int output_nr;
+  DtVar *view_base;             /* differentiable view of (owned) */
+  int nhooks; struct DtHook *hooks;
+};
+
+/* Wrap a local tensor (takes a reference of its own).  Caller owns. Local. */
+DtStatus dt_var_new (DtSession *s, DtTensor *local, DtSpec *spec, DtVar **out);
+DtVar *dt_var_ref (DtVar *v);
+void dt_var_unref (DtVar *v);                   /* NULL accepted */
+static inline bool dt_var_is_dist (const DtVar *v) { return v->spec != NULL; }
+/* Global meta (the spec's, or the local one).  Pure. */
+const DtMeta *dt_var_meta (const DtVar *v);
+/* Does autograd follow it?  Pure. */
+bool dt_var_needs_grad (const DtVar *v);
+/* "dt: f32[8, 32]| S(0)R" or "t: f32[4, 8]".  Pure. */
+void dt_var_print (const DtVar *v, DtBuf *b);
+
+#endif

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT
+** kernel/kernel.h: arithmetic on local tensors.  No placement, no mesh, no
+** allocation of results: outputs arrive allocated with the right shape; any
+** strides are accepted everywhere.  Inputs may have another dtype than the
+** output: kernels convert as PyTorch does (compute in the output's type or
+** its accumulation type).  All functions are Local, check nothing the meta
+** function has checked, and fail only with NOMEM, INTERRUPTED or RUNTIME.
+** Results are bit-stable: the same on every rank and in every world. */
+#ifndef DT_KERNEL_KERNEL_H
+#define DT_KERNEL_KERNEL_H
+
+#include "tensor/tensor.h"
+#include "tensor/redop.h"
+#include "base/rng.h"
+
+/* Pointwise functions of one operand.  Rows: X(NAME, "aten name", float expr
+** of double x, ...) in pw_unary.def; one row adds a function. */
+typedef enum DtUnary {
+#define X(name, ...) DT_U_##name,
+#include "kernel/pw_unary.def"
+#undef X
+  DT_NUNARY
+} DtUnary;
+
+/* Pointwise functions of two operands, in pw_binary.def. */
+typedef enum DtBinary {
+#define X(name, ...) DT_B_##name,
+#include "kernel/pw_binary.def"
+#undef X
+  DT_NBINARY
+} DtBinary;
+
+/* Pointwise functions of three operands, in pw_ternary.def (where, lerp,
+** addcmul, addcdiv, clamp...). */
+typedef enum DtTernary {
+#define X(name, ...) DT_T3_##name,
+#include "kernel/pw_ternary.def"
+#undef X
+  DT_NTERNARY
+} DtTernary;
+
+/* out = f(a; p[0..3]).  Computed in `ct` (a dtype; comparisons and integer
+** functions compute in the promoted type and write bool/int). */
+DtStatus dt_k_unary (DtCtx *cx, DtUnary f, DtDtype ct, const DtScalar *p,
+                     const DtTensor *a, DtTensor *out);
+DtStatus dt_k_binary (DtCtx *cx, DtBinary f, DtDtype ct, const DtScalar *p,
+                      const DtTensor *a, const DtTensor *b, DtTensor *out);
+DtStatus dt_k_ternary (DtCtx *cx, DtTernary f, DtDtype ct, const DtScalar *p,
+                       const DtTensor *a, const DtTensor *b,
+                       const DtTensor *c, DtTensor *out);
+
+/* dst = src converted to dst's dtype; src broadcasts.  Overlap-safe. */
+DtStatus dt_k_copy (DtCtx *cx, const DtTensor *src, DtTensor *dst);
+DtStatus dt_k_fill (DtCtx *cx, DtTensor *dst, DtScalar v);
+DtStatus dt_k_arange (DtCtx *cx, DtTensor *dst, DtScalar start, DtScalar step);
+DtStatus dt_k_eye (DtCtx *cx, DtTensor *dst);
+/* Keep the lower (upper) triangle, zero elsewhere; `diag` as torch.tril. */
+DtStatus dt_k_tri (DtCtx *cx, const DtTensor *a, int64_t diag, bool upper,
+                   DtTensor *out);
+/* Random fill from r->seed, r->offset (element i is a function of i). */
+DtStatus dt_k_uniform (DtCtx *cx, DtTensor *dst, const DtRng *r, double lo,
+                       double hi);
+DtStatus dt_k_normal (DtCtx *cx, DtTensor *dst, const DtRng *r, double mean,
+                      double std);
+DtStatus dt_k_bernoulli (DtCtx *cx, DtTensor *dst, const DtRng *r, double p);
+DtStatus dt_k_randint (DtCtx *cx, DtTensor *dst, const DtRng *r, int64_t lo,
+                       int64_t hi);
+
+typedef enum DtReduce {
+  DT_RED_SUM, DT_RED_PROD, DT_RED_MEAN, DT_RED_MAX, DT_RED_MIN, DT_RED_ANY,
+  DT_RED_ALL, DT_RED_NORM,      /* p[0] = order */
+  DT_RED_VAR, DT_RED_STD,       /* p[0] = correction */
+  DT_RED_LOGSUMEXP, DT_RED_NANSUM, DT_RED_COUNT_NONZERO, DT_RED_SUMSQ,
+  DT_NREDUCE
+} DtReduce;
+/* Reduce the dims whose bit is set in `dims`; `out` has those dims kept with
+** size 1 or removed (both accepted).  Sums are pairwise in a fixed order. */
+DtStatus dt_k_reduce (DtCtx *cx, DtReduce f, const DtScalar *p,
+                      const DtTensor *a, uint32_t dims, DtTensor *out);
+/* Value and index of the extreme along `dim` (either output may be NULL);
+** first index on ties, NaN wins.  dim -1: flattened. */
+DtStatus dt_k_arg_reduce (DtCtx *cx, bool max, const DtTensor *a, int dim,
+                          DtTensor *value, DtTensor *index);
+typedef enum DtScan {
+  DT_SCAN_SUM, DT_SCAN_PROD, DT_SCAN_MAX, DT_SCAN_MIN, DT_SCAN_LOGSUMEXP
+} DtScan;
+/* Running value along `dim`; `index` only for MAX and MIN. */
+DtStatus dt_k_scan (DtCtx *cx, DtScan f, const DtTensor *a, int dim,
+                    DtTensor *value, DtTensor *index);
+DtStatus dt_k_sort (DtCtx *cx, const DtTensor *a, int dim, bool descending,
+                    bool stable, DtTensor *value, DtTensor *index);
+DtStatus dt_k_topk (DtCtx *cx, const DtTensor *a, int64_t k, int dim,
+                    bool largest, DtTensor *value, DtTensor *index);
+
+/* out[b] = beta * out[b] + alpha * a[b] @ b[b] for 2-D or 3-D (batched)
+** operands of one dtype; OpenBLAS for f32/f64, f32 accumulation for f16 and
+** bf16 (rounded once), integers exactly.  beta == 0 does not read out. */
+DtStatus dt_k_gemm (DtCtx *cx, double alpha, const DtTensor *a,
+                    const DtTensor *b, double beta, DtTensor *out);
+
+/* softmax / log_softmax along dim, and their gradients from the output. */
+DtStatus dt_k_softmax (DtCtx *cx, bool log, const DtTensor *a, int dim,
+                       DtTensor *out);
+DtStatus dt_k_softmax_backward (DtCtx *cx, bool log, const DtTensor *grad,
+                                const DtTensor *output, int dim,
+                                DtTensor *out);
+/* Layer norm over the last `k` dims; mean, rstd have size 1 there.  weight,
+** bias may be NULL.  rms: no mean, no bias. */
+DtStatus dt_k_layer_norm (DtCtx *cx, bool rms, const DtTensor *a, int k,
+                          const DtTensor *weight, const DtTensor *bias,
+                          double eps, DtTensor *out, DtTensor *mean,
+                          DtTensor *rstd);
+DtStatus dt_k_layer_norm_backward (DtCtx *cx, bool rms, const DtTensor *grad,
+                                   const DtTensor *a, int k,
+                                   const DtTensor *mean, const DtTensor *rstd,
+                                   const DtTensor *weight, DtTensor *gin,
+                                   DtTensor *gweight, DtTensor *gbias);
+
+/* Indexing.  Indices are i64 or i32; INDEX error with PyTorch's text when out
+** of range. */
+DtStatus dt_k_gather (DtCtx *cx, const DtTensor *a, int dim,
+                      const DtTensor *index, DtTensor *out);
+typedef enum DtScatter { DT_SC_SET, DT_SC_ADD, DT_SC_MUL, DT_SC_MAX,
+                         DT_SC_MIN } DtScatter;
+/* dst (already holding self) at index along dim op= src. */
+DtStatus dt_k_scatter (DtCtx *cx, DtScatter f, DtTensor *dst, int dim,
+                       const DtTensor *index, const DtTensor *src);
+DtStatus dt_k_index_select (DtCtx *cx, const DtTensor *a, int dim,
+                            const DtTensor *index, DtTensor *out);
+DtStatus dt_k_index_add (DtCtx *cx, DtTensor *dst, int dim,
+                         const DtTensor *index, const DtTensor *src,
+                         DtScalar alpha);
+/* Advanced indexing: `index[d]` NULL = ':'; `at` = position of the block of
+** broadcast index dims in the output (as the meta function computed). */
+DtStatus dt_k_index (DtCtx *cx, const DtTensor *a, int nindex,
+                     const DtTensor *const *index, int at, DtTensor *out);
+DtStatus dt_k_index_put (DtCtx *cx, DtTensor *dst, int nindex,
+                         const DtTensor *const *index, int at,
+                         const DtTensor *values, bool accumulate);
+/* Concatenate along dim; outputs hold the sum of sizes. */
+DtStatus dt_k_cat (DtCtx *cx, int n, const DtTensor *const *in, int dim,
+                   DtTensor *out);
+DtStatus dt_k_embedding_backward (DtCtx *cx, const DtTensor *grad,
+                                  const DtTensor *index, int64_t padding_idx,
+                                  bool scale_by_freq, DtTensor *out);
+DtStatus dt_k_constant_pad (DtCtx *cx, const DtTensor *a, int npad,
+                            const int64_t *pad, DtScalar value,
+                            DtTensor *out);
+DtStatus dt_k_flip (DtCtx *cx, const DtTensor *a, uint32_t dims,
+                    DtTensor *out);
+DtStatus dt_k_roll (DtCtx *cx, const DtTensor *a, int n, const int64_t *shift,
+                    const int64_t *dims, DtTensor *out);
+
+/* Attention: out = softmax(q k^T * scale + bias) v, per batch and head;
+** `lse` may be NULL.  bool `bias` means keep where true. */
+DtStatus dt_k_attention (DtCtx *cx, const DtTensor *q, const DtTensor *k,
+                         const DtTensor *v, const DtTensor *bias, bool causal,
+                         double scale, DtTensor *out, DtTensor *lse);
+/* Gradients of dt_k_attention; `out` and `lse` are its outputs. */
+DtStatus dt_k_attention_backward (DtCtx *cx, const DtTensor *dout,
+                                  const DtTensor *q, const DtTensor *k,
+                                  const DtTensor *v, const DtTensor *out,
+                                  const DtTensor *lse, const DtTensor *bias,
+                                  bool causal, double scale, DtTensor *dq,
+                                  DtTensor *dk, DtTensor *dv);
+
+/* Reduction of buffers, one rank after the other: the one order used by every
+** world (comm/order.c). */
+/* acc[i] = acc[i] (op) x[i]; AVG adds (the caller divides at the end). */
+void dt_k_accumulate (DtRedOp op, DtDtype t, void *acc, const void *x,
+                      int64_t n);
+/* acc[i] /= n, for AVG. */
+void dt_k_scale_avg (DtDtype t, void *acc, int64_t count, int64_t n);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT
+** op/emit.h: the hand by which gradients and decompositions call operators.
+**
+** The same program runs in several ways: on variables (execution), on specs
+** (tracing a decomposition while propagating), in backward.  It sees opaque
+** handles.  Errors are sticky: after one, calls return NULL and do nothing,
+** so programs read as formulas; the caller of the program looks once.
+** Handles live until the program ends; nothing is freed by hand. */
+#ifndef DT_OP_EMIT_H
+#define DT_OP_EMIT_H
+
+#include "op/schema.h"
+
+typedef struct DtHandle DtHandle;       /* a tensor, as the emitter has it */
+typedef struct DtEmit DtEmit;
+
+typedef struct DtEmitVt {
+  /* Dispatch `op` ("aten.mm.default") with values whose tensor slots index
+  ** `in`; results into out[max], *nout. */
+  DtStatus (*call) (DtEmit *e, const char *op, int npos, const DtValue *pos,
+                    int nkw, const char *const *kwname, const DtValue *kw,
+                    int nin, DtHandle *const *in, DtHandle **out, int max,
+                    int *nout);
+  const DtMeta *(*meta) (DtEmit *e, const DtHandle *h);  /* global meta */
+  bool (*is_dist) (DtEmit *e, const DtHandle *h);
+} DtEmitVt;
+
+struct DtEmit {
+  DtCtx *cx;
+  const DtEmitVt *vt;
+  DtArena *arena;               /* for values a program builds */
+  DtStatus st;                  /* first error */
+  void *ud;
+};
+
+/* Call an operator and return its first output.  `fmt` describes the
+** arguments, one letter each: t tensor (DtHandle *, NULL = None), T tensor
+** list (int n, DtHandle *const *), i int64_t, f double, b int (bool),
+** I int list (int n, const int64_t *), s string, d DtDtype (int; NONE = None),
+** n None, v DtValue; "name=x" after a space gives keyword arguments, e.g.
+** "tI b d dtype=d" is written "tIb dtype=d". */
+DtHandle *dt_emit (DtEmit *e, const char *op, const char *fmt, ...);
+/* The same with several outputs in out[0..n-1] (NULL where None). */
+void dt_emit_n (DtEmit *e, const char *op, DtHandle **out, int n,
+                const char *fmt, ...);
+/* Meta of a handle; a zero meta after an error. */
+const DtMeta *dt_emit_meta (DtEmit *e, const DtHandle *h);
+bool dt_emit_ok (const DtEmit *e);
+
+#endif

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT
+** op/opdef.h: struct DtOpDef: everything about one operator overload.
+**
+** To add an operator: write one DtOpDef in its family file of oplib/ and one
+** line in oplib/ops.def.  Binding, help, completion, validators, docs follow.
+** In-place, out=, functional, foreach, Scalar forms are not written: they are
+** derived (registry.c) from the base by the row in oplib/variants.def. */
+#ifndef DT_OP_OPDEF_H
+#define DT_OP_OPDEF_H
+
+#include "base/rng.h"
+#include "mesh/spec.h"
+#include "op/emit.h"
+#include "op/rows.h"
+#include "op/schema.h"
+
+typedef struct DtOpDef DtOpDef;
+
+enum { DT_MAX_OUTS = 512 };
+
+/* Shape inference.  Inputs by slot; fill out[0..]. */
+typedef struct DtMetaCall {
+  DtCtx *cx;
+  const DtOpDef *op;
+  const DtArgs *args;
+  int nin; const DtMeta *const *in;     /* by slot; entries never NULL */
+  int nout;                             /* set by the function for Tensor[] */
+  int maxout;
+  DtMeta *out;                          /* maxout entries */
+  bool *none;                           /* output i is None */
+  int64_t *offset;                      /* views: offset relative to input's,
+                                        ** in elements */
+} DtMetaCall;
+typedef DtStatus (*DtMetaFn) (DtMetaCall *c);
+
+/* Local arithmetic.  Outputs are allocated as meta said (views are not
+** computed at all).  In-place forms: out[0] == in[0]'s storage; derived by
+** the engine unless DT_OP_INPLACE_SAFE is missing (then via a temporary). */
+typedef struct DtKernelCall {
+  DtCtx *cx;
+  const DtOpDef *op;
+  const DtArgs *args;
+  int nin; DtTensor *const *in;         /* by slot */
+  int nout; DtTensor *const *out;       /* NULL where None */
+  DtValue *ret;                         /* non-tensor result (item, equal) */
+  DtRng *rng;                           /* random ops; advance ->offset */
+} DtKernelCall;
+typedef DtStatus (*DtKernelFn) (DtKernelCall *c);
+
+/* Rules on one mesh dimension that depend on arguments.  Tensors appear only
+** as metas.  Rows have c->rows.nout outputs and nin inputs. */
+typedef struct DtRuleCall {
+  DtCtx *cx;
+  const DtOpDef *op;
+  const DtArgs *args;
+  int nin; const DtMeta *const *in;     /* by slot, global */
+  int nout; const DtMeta *out; const bool *none;
+  DtRows *rows;
+} DtRuleCall;
+typedef DtStatus (*DtRuleFn) (DtRuleCall *c);
+
+/* Strategies over the whole mesh, for operators PyTorch writes by hand. */
+typedef struct DtStratCall {
+  DtCtx *cx;
+  const DtOpDef *op;
+  const DtArgs *args;
+  int nin; const DtSpec *const *in;     /* by slot */
+  int nout; const DtMeta *out; const bool *none;
+  const DtMesh *mesh;
+  void *sink;                           /* dt_strat_add() */
+} DtStratCall;
+typedef DtStatus (*DtStratFn) (DtStratCall *c);
+/* Add a candidate: `out` nout x mesh->ndim placements (row i = output i),
+** `in` nin x ndim or NULL (inputs as they are).  `cost` < 0 or >= 0 forces
+** the cost per input list to that single number; NAN = compute from
+** redistribution; -INFINITY = "no cost set" (counts 0).  `npl` = mesh->ndim. */
+DtStatus dt_strat_add (DtStratCall *c, const DtPlacement *out,
+                       const DtPlacement *in, double cost);
+/* PyTorch's text for an error of the strategy itself goes through dt_raise. */
+
+/* After a strategy is chosen: replace arguments for the local call. */
+typedef struct DtRewriteCall {
+  DtCtx *cx; DtArena *arena;
+  const DtOpDef *op;            /* may be replaced (squeeze -> squeeze.dims) */
+  DtArgs *args;                 /* copy, to be changed */
+  int nin; const DtSpec *const *in;     /* chosen input specs */
+  int nout; DtSpec *const *out;         /* output specs, NULL where None */
+  bool changed;                 /* set it when anything was rewritten */
+} DtRewriteCall;
+typedef DtStatus (*DtRewriteFn) (DtRewriteCall *c);
+
+/* A decomposition: calls operators, returns outputs. */
+typedef struct DtDecompCall {
+  DtEmit *e;
+  const DtOpDef *op;
+  const DtArgs *args;
+  int nin; DtHandle *const *in;         /* by slot */
+  DtHandle **out; int maxout; int nout; /* results */
+} DtDecompCall;
+typedef DtStatus (*DtDecompFn) (DtDecompCall *c);
+
+/* A gradient: from grads of outputs (NULL = none) to grads of inputs by slot;
+** need[slot] says which are wanted. */
+typedef struct DtGradCall {
+  DtEmit *e;
+  const DtOpDef *op;
+  const DtArgs *args;
+  int nin; DtHandle *const *in;         /* saved inputs by slot */
+  int nout; DtHandle *const *out;       /* saved outputs */
+  DtHandle *const *gout;                /* nout */
+  const bool *need;                     /* nin */
+  DtHandle **gin;                       /* nin, to be filled */
+} DtGradCall;
+typedef DtStatus (*DtGradFn) (DtGradCall *c);
+
+/* Sample inputs for every validator.  One line each, in FORMAT.md's notation
+** for plain tensors: "f32[8, 6], f32[6, 4]", "f32[7, 5], dim=0",
+** "[f32[2], f32[3]], 1".  Values are made by the validator. */
+typedef const char *const *DtSamples;
+
+enum {                                   /* flags */
+  DT_OP_POINTWISE   = 1 << 0,   /* base rows of core.md 8.1 */
+  DT_OP_UNEVEN      = 1 << 1,   /* allow_uneven_sharding */
+  DT_OP_VIEW        = 1 << 2,   /* outputs alias input 0: meta is enough */
+  DT_OP_COMPOSITE   = 1 << 3,   /* CompositeImplicit: decomposed above
+                                ** autograd (unless inference mode) */
+  DT_OP_RANDOM      = 1 << 4,
+  DT_OP_INPLACE     = 1 << 5,   /* writes input 0 */
+  DT_OP_OUT         = 1 << 6,
+  DT_OP_FACTORY     = 1 << 7,   /* no tensor inputs */
+  DT_OP_NOGRAD      = 1 << 8,   /* not differentiable, said on purpose */
+  DT_OP_NODATA      = 1 << 9,   /* result depends on shapes only */
+  DT_OP_CUSTOM      = 1 << 10,  /* registered by a user */
+  DT_OP_DATADEP     = 1 << 11,  /* output shape depends on data: no meta */
+  DT_OP_FOREACH     = 1 << 12,  /* TupleStrategy over lists */
+  DT_OP_ALIAS_SAFE  = 1 << 13,  /* kernel may write out over its inputs */
+  DT_OP_SAVE_OUT    = 1 << 14,  /* grad reads outputs */
+  DT_OP_HANDLER     = 1 << 15,  /* dispatched by a handler (engine) */
+  DT_OP_NOSTRATEGY  = 1 << 16   /* PyTorch has none: missing on purpose */
+};
+
+/* Classes of partial rows for pointwise operators (core.md 8.2): one rule
+** list each, in shard/pointwise.c. */
+typedef enum DtPwClass {
+  DT_PW_NONE, DT_PW_ADDITIVE, DT_PW_MUL, DT_PW_DIV, DT_PW_SCALAR_LINEAR,
+  DT_PW_NEG, DT_PW_NONDECREASING, DT_PW_NONINCREASING, DT_PW_BESSEL_K,
+  DT_PW_XLOG1PY, DT_PW_COPY, DT_PW_COPY_, DT_PW_MONOTONE, DT_PW_MAXLIKE,
+  DT_PW_MINLIKE, DT_NPW
+} DtPwClass;
+
+struct DtOpDef {
+  const char *schema;           /* PyTorch's text: name, types, defaults */
+  const char *brief;            /* one sentence */
+  const char *doc;              /* formula, traps; may be NULL */
+  uint32_t flags;
+  DtPwClass pw;                 /* with DT_OP_POINTWISE */
+  DtMetaFn meta;
+  DtKernelFn kernel;
+  /* sharding: rules, or rulefn, or strategy; none: decomp or missing */
+  const char *const *rules;     /* NULL-terminated rows in text */
+  DtRuleFn rulefn;
+  DtStratFn strategy;
+  DtRewriteFn rewrite;
+  DtDecompFn decomp;
+  DtGradFn grad;
+  DtSamples samples;
+  const int *row;               /* family data (e.g. kernel function number) */
+  /* ---- filled at registration ---- */
+  const DtSchema *sig;
+  const DtOpDef *base;          /* of a derived variant */
+  void *user;                   /* custom operators: the binding's data */
+};
+
+/* Shorthands for the functions above. */
+static inline const DtMeta *dt_in (const DtMetaCall *c, int i) {
+  int s = dt_arg_slot(c->args, i);
+  return s < 0 ? NULL : c->in[s];
+}
+static inline DtTensor *dt_kin (const DtKernelCall *c, int i) {
+  int s = dt_arg_slot(c->args, i);
+  return s < 0 ? NULL : c->in[s];
+}
+static inline const DtMeta *dt_rin (const DtRuleCall *c, int i) {
+  int s = dt_arg_slot(c->args, i);
+  return s < 0 ? NULL : c->in[s];
+}
+static inline const DtSpec *dt_sin (const DtStratCall *c, int i) {
+  int s = dt_arg_slot(c->args, i);
+  return s < 0 ? NULL : c->in[s];
+}
+static inline DtHandle *dt_gin (const DtGradCall *c, int i) {
+  int s = dt_arg_slot(c->args, i);
+  return s < 0 ? NULL : c->in[s];
+}
+static inline DtHandle *dt_hin (const DtDecompCall *c, int i) {
+  int s = dt_arg_slot(c->args, i);
+  return s < 0 ? NULL : c->in[s];
+}
+
+#endif

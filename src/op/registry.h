@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT
+** op/registry.h: names to definitions; overload resolution; variants derived
+** from their base; run-time registration.  One registry per session: the
+** built-in table is const, users' operators live beside it. */
+#ifndef DT_OP_REGISTRY_H
+#define DT_OP_REGISTRY_H
+
+#include "op/opdef.h"
+
+typedef struct DtRegistry DtRegistry;
+
+/* All overloads of one name, in the order PyTorch's parser tries them. */
+typedef struct DtPacket {
+  const char *ns, *base;        /* "aten", "add" */
+  int n; const DtOpDef **op;
+} DtPacket;
+
+/* How a variant is made from its base (oplib/variants.def). */
+typedef enum DtVariantKind {
+  DT_VAR_INPLACE,               /* add.Tensor -> add_.Tensor */
+  DT_VAR_OUT,                   /* add.Tensor -> add.out */
+  DT_VAR_SCALAR,                /* add.Tensor -> add.Scalar */
+  DT_VAR_FOREACH,               /* mul.Tensor -> _foreach_mul.List ... */
+  DT_VAR_FUNCTIONAL             /* normal_ -> normal_functional */
+} DtVariantKind;
+typedef struct DtVariant {
+  const char *schema;           /* of the variant */
+  const char *base;             /* "aten.add.Tensor" */
+  DtVariantKind kind;
+} DtVariant;
+
+/* Build from the built-in tables (both NULL/0-terminated).  Lazy: schemas are
+** parsed on first use, so start-up stays short.  Caller frees. */
+DtStatus dt_registry_new (DtCtx *cx, const DtOpDef *const *ops,
+                          const DtVariant *variants, DtRegistry **out);
+void dt_registry_free (DtCtx *cx, DtRegistry *r);
+/* "aten.mm.default", "aten::mm", "aten.mm" (its default overload).  NULL when
+** unknown.  Local (may parse). */
+const DtOpDef *dt_registry_find (DtCtx *cx, DtRegistry *r, const char *name);
+/* All overloads of "aten", "add".  NULL when unknown. */
+const DtPacket *dt_registry_packet (DtCtx *cx, DtRegistry *r, const char *ns,
+                                    const char *base);
+/* First overload whose schema takes these values; fills args.  TYPE listing
+** the overloads when none does.  Pure. */
+DtStatus dt_packet_resolve (DtCtx *cx, const DtPacket *p, int npos,
+                            const DtValue *pos, int nkw,
+                            const char *const *kwname, const DtValue *kw,
+                            const DtOpDef **op, DtArgs *args);
+/* Iterate all packets in name order: *it from 0; NULL at the end. */
+const DtPacket *dt_registry_next (DtCtx *cx, DtRegistry *r, int *it);
+/* Register a user's operator; the definition is copied, strings too.  VALUE
+** when it exists.  Agreed. */
+DtStatus dt_registry_add (DtCtx *cx, DtRegistry *r, const DtOpDef *def,
+                          const DtOpDef **out);
+/* Sharding given to an operator at run time (register_sharding): an op
+** strategy function with its data; single-dim rules still win (core.md 4.12).
+** Agreed. */
+DtStatus dt_registry_set_strategy (DtCtx *cx, DtRegistry *r,
+                                   const DtOpDef *op, DtStratFn fn,
+                                   void *ud, void (*free_ud) (void *));
+/* The user's strategy of an operator, NULL when there is none. */
+DtStratFn dt_registry_strategy (const DtRegistry *r, const DtOpDef *op,
+                                void **ud);
+/* Closest names, for "did you mean".  Writes up to n; returns how many. */
+int dt_registry_near (DtCtx *cx, DtRegistry *r, const char *name,
+                      const char **out, int n);
+/* No empty field without its flag, rules parse, arities agree.  INTERNAL
+** naming the operator. */
+DtStatus dt_registry_selfcheck (DtCtx *cx, DtRegistry *r);
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT
+** shard/prop.h: choose a strategy for a call, from specs alone.
+** Semantics: _sharding_prop.py, _op_schema.py, single_dim_strategy.py,
+** _decompositions.py, PyTorch 2.13 (core.md sections 3.7, 4). */
+#ifndef DT_SHARD_PROP_H
+#define DT_SHARD_PROP_H
+
+#include "op/registry.h"
+#include "shard/plan.h"
+
+typedef enum DtPropVia {
+  DT_VIA_NONE, DT_VIA_SINGLE_DIM, DT_VIA_STRATEGY, DT_VIA_DECOMP,
+  DT_VIA_HANDLER, DT_VIA_USER
+} DtPropVia;
+
+/* One candidate as `:why` and parity show it. */
+typedef struct DtCand {
+  DtPlacement *out, *in;        /* nout x ndim, nin x ndim (in may be NULL) */
+  double *cost;                 /* per input; sum in total */
+  double total;
+  int64_t bytes;                /* moved, by our count */
+} DtCand;
+typedef struct DtWhy {
+  DtPropVia via;
+  int nout, nin, ndim;
+  int ncand, winner;
+  DtCand *cand;
+  int nchild; struct DtWhy **child;      /* tuple strategies */
+  int64_t nexcluded;            /* candidates dropped by core.md 4.4 */
+  DtArena arena;
+} DtWhy;
+
+/* The decision.  Reference counted: the cache shares it. */
+typedef struct DtProp {
+  int64_t refs;
+  DtPropVia via;
+  const DtOpDef *op;            /* to run locally (rewritten squeeze) */
+  int nout; DtSpec **out;       /* NULL where None; owned */
+  bool *out_none;
+  int nin; const DtSpec **in;   /* by slot: the spec the kernel wants */
+  bool *moved;                  /* by slot: must be redistributed */
+  bool needs_redist;            /* any moved or rewritten */
+  DtArgs *args;                 /* rewritten arguments or NULL */
+  bool rewritten;               /* use_val_from_redistribute_schema */
+  bool no_spec;                 /* no output spec (item): nothing decided */
+  double cost; bool has_cost;
+  double *costs; int ncosts;    /* per element, for list operators */
+  const char *known_wrong;      /* finding id when the rule is known wrong */
+  DtArena arena;
+} DtProp;
+
+typedef struct DtPropagator DtPropagator;
+DtStatus dt_propagator_new (DtCtx *cx, DtRegistry *r, DtPlanner *pl,
+                            DtPropagator **out);
+void dt_propagator_free (DtCtx *cx, DtPropagator *p);
+
+/* Decide.  `in` by slot, all with meta, none NULL.  With `why`, the table of
+** candidates is kept (caller frees with dt_why_free) and the cache is not
+** used.  Errors: MISSING ("Operator X does not have a sharding strategy
+** registered."), PROP with `{cause}\n\nSharding propagation failed for
+** {schema}`, INPLACE, CROSSMESH.  The result is the caller's reference.
+** Pure but for the cache. */
+DtStatus dt_prop_run (DtCtx *cx, DtPropagator *p, const DtOpDef *op,
+                      const DtArgs *args, int nin, const DtSpec *const *in,
+                      DtWhy **why, DtProp **out);
+/* The cached path: the same, looked up by (op, specs, arguments) first.
+** *hit tells.  The cache is bounded. */
+DtStatus dt_prop_cached (DtCtx *cx, DtPropagator *p, const DtOpDef *op,
+                         const DtArgs *args, int nin,
+                         const DtSpec *const *in, DtProp **out, bool *hit);
+DtProp *dt_prop_ref (DtProp *p);
+void dt_prop_unref (DtCtx *cx, DtProp *p);
+void dt_why_free (DtCtx *cx, DtWhy *w);
+/* Forget everything (registration changed, profile changed). */
+void dt_prop_clear (DtCtx *cx, DtPropagator *p);
+void dt_prop_stats (const DtPropagator *p, int64_t *hits, int64_t *misses);
+/* Infer global metas of the outputs.  out, none, offset: `max` entries. */
+DtStatus dt_prop_meta (DtCtx *cx, const DtOpDef *op, const DtArgs *args,
+                       int nin, const DtMeta *const *in, int max, DtMeta *out,
+                       bool *none, int64_t *offset, int *nout);
+/* str(op_schema): "aten.mm.default(Spec(f32[8, 8](S(0))), …) on
+** DeviceMesh(…)", as error texts and parity need it.  Pure. */
+void dt_prop_schema_str (const DtOpDef *op, const DtArgs *args,
+                         const DtSpec *const *in, DtBuf *b);
+/* Rows of an operator on one mesh dim for these metas, the all-R row where
+** PyTorch inserts it (for :rules and registry parity); *inserted tells. */
+DtStatus dt_prop_rows (DtCtx *cx, const DtOpDef *op, const DtArgs *args,
+                       int nin, const DtMeta *const *in, DtArena *arena,
+                       DtRows *rows, bool *inserted);
+
+#endif
