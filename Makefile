@@ -118,11 +118,12 @@ endif
 ALLFLAGS = $(OPT) $(WARN) $(FLAGS) $(CFLAGS_EXT)
 DATADIR  = $(PREFIX)/share/dtrepl
 LIBDIR   = $(PREFIX)/lib/dtrepl
-DEFS = -DDT_DATADIR='"$(DATADIR)"' -DDT_LIBDIR='"$(LIBDIR)"' \
-  -DDT_VERSION='"$(VERSION)"'
+FLAGS += -DDT_VERSION='"$(VERSION)"'
 ifneq ($(MPI),1)
-DEFS += -DDT_NO_MPI
+FLAGS += -DDT_NO_MPI
 endif
+# Where things are once installed; only bind and repl may know.
+PATHS = -DDT_DATADIR='"$(DATADIR)"' -DDT_LIBDIR='"$(LIBDIR)"'
 
 ifdef V
 Q =
@@ -140,28 +141,35 @@ say = @$(if $(V),:,echo "  $(1)")
 
 all: $(BUILT)
 
+# stamp: a file that changes only when the text in it does.
+define stamp
+@mkdir -p $(@D)
+@echo '$(subst ','\'',$(1))' | cmp -s - $@ || \
+  echo '$(subst ','\'',$(1))' > $@
+endef
+
 # Everything depends on the flags it was built with; the program also on
 # which configuration was linked last.
 $(OBJ)/flags: FORCE
-	@mkdir -p $(@D)
-	@echo '$(subst ','\'',$(CC) $(ALLFLAGS) $(KERNEL_FLAGS) $(DEFS))' \
-	  | cmp -s - $@ || echo \
-	  '$(subst ','\'',$(CC) $(ALLFLAGS) $(KERNEL_FLAGS) $(DEFS))' > $@
+	$(call stamp,$(CC) $(ALLFLAGS) $(KERNEL_FLAGS))
+$(OBJ)/paths: FORCE
+	$(call stamp,$(PATHS))
 $(B)/config: FORCE
-	@mkdir -p $(@D)
-	@echo '$(CONFIG)' | cmp -s - $@ || echo '$(CONFIG)' > $@
+	$(call stamp,$(CONFIG))
 
 $(OBJ)/%.o: src/%.c $(OBJ)/flags
 	$(call say,CC $<)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(ALLFLAGS) $(MODFLAGS) $(DEFS) -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(ALLFLAGS) $(MODFLAGS) -MMD -MP -c -o $@ $<
 
 $(filter $(OBJ)/kernel/%,$(LIBOBJ)): MODFLAGS = $(KERNEL_FLAGS)
+PATHOBJ := $(filter $(OBJ)/bind/% $(OBJ)/repl/%,$(LIBOBJ) $(MAINOBJ))
+$(PATHOBJ): MODFLAGS = $(PATHS)
+$(PATHOBJ): $(OBJ)/paths
 
 # The list of Lua files is in a stamp, so that a removed file counts too.
 $(B)/gen/lua_files: FORCE
-	@mkdir -p $(@D)
-	@echo '$(LUASRC)' | cmp -s - $@ || echo '$(LUASRC)' > $@
+	$(call stamp,$(LUASRC))
 $(EMBED): scripts/embed.lua $(B)/gen/lua_files $(LUASRC)
 	$(call say,LUA $@)
 	$(Q)$(LUA) scripts/embed.lua $@ $(LUASRC)
@@ -192,18 +200,18 @@ $(MPISO): $(OBJ)/comm/mpi.o $(B)/config
 $(OBJ)/unit/%: tests/unit/%.c $(LIB)
 	$(call say,CC $<)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(ALLFLAGS) $(DEFS) -MMD -MP -MF $@.d -o $@ $< $(LIB) \
+	$(Q)$(CC) $(ALLFLAGS) -MMD -MP -MF $@.d -o $@ $< $(LIB) \
 	  $(CMOCKA) $(LDLIBS)
 $(OBJ)/perf/%: tests/perf/%.c $(LIB)
 	$(call say,CC $<)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(ALLFLAGS) $(DEFS) $(call pkg_cflags,ompi-c) -MMD -MP \
+	$(Q)$(CC) $(ALLFLAGS) $(call pkg_cflags,ompi-c) -MMD -MP \
 	  -MF $@.d -o $@ $< $(LIB) $(LDLIBS) \
 	  $(if $(filter mpi_%,$*),$(call pkg_libs,ompi-c))
 $(OBJ)/fuzz/%: tests/fuzz/%.c tests/fuzz/driver.c $(LIB)
 	$(call say,CC $<)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(ALLFLAGS) $(DEFS) -MMD -MP -MF $@.d -o $@ $< \
+	$(Q)$(CC) $(ALLFLAGS) -MMD -MP -MF $@.d -o $@ $< \
 	  tests/fuzz/driver.c $(LIB) $(LDLIBS)
 
 unit: $(UNIT)
