@@ -37,7 +37,7 @@ FLAGS = -std=c11 -D_GNU_SOURCE -Isrc -ffp-contract=off -pthread
 # Arithmetic loops: vectorised, for any x86-64 of the last 15 years.  Without
 # errno and traps sqrt and selections vectorise; values do not change.
 KERNEL_FLAGS = -O3 -fno-math-errno -fno-trapping-math
-ifneq (,$(filter x86_64%,$(shell $(CC) -dumpmachine)))
+ifneq (,$(filter x86_64%,$(shell $(CC) -dumpmachine 2>/dev/null)))
 KERNEL_FLAGS += -march=x86-64-v2
 endif
 
@@ -64,8 +64,8 @@ endif
 # ---- libraries ----------------------------------------------------------
 
 # Third-party headers by -isystem: their warnings are not ours.
-pkg_cflags = $(subst -I,-isystem ,$(shell pkg-config --cflags $(1)))
-pkg_libs   = $(shell pkg-config --libs $(1))
+pkg_cflags = $(subst -I,-isystem ,$(shell pkg-config --cflags $(1) 2>/dev/null))
+pkg_libs   = $(shell pkg-config --libs $(1) 2>/dev/null)
 
 # The thread-safe OpenBLAS by its own folder: whichever variant the system's
 # alternatives point to, several rank threads may call this one at once (the

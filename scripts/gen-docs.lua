@@ -72,12 +72,11 @@ local function markdown(head, rows)
   return table.concat(out, "\n") .. "\n"
 end
 
--- Header names from the comment's line "** X(NAME, "id", ...)".
+-- Column names from the opening comment's X(NAME, "id", ...).
 local function head_of(path, n)
-  local text = read(path)
-  local spec = text:match("%*%*%s*X(%b())")
-  local head = {}
-  if spec then head = cells(spec:sub(2, -2)) end
+  local comment = read(path):match("/%*.-%*/"):gsub("\n%*%* *", " ")
+  local spec = comment:match("X(%b())")
+  local head = spec and cells(spec:sub(2, -2)) or {}
   for i = #head + 1, n do head[i] = "" end
   return head
 end
