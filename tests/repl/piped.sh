@@ -1,0 +1,39 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# TEST: tags=quick
+# Piped text runs line by line, without prompts, in every world; exit codes.
+: "${DTREPL:=$PWD/build/dtrepl}"
+passed=0 failed=0
+# is WHAT EXPECTED-STATUS EXPECTED-OUTPUT COMMAND; stdin from $input
+is () {
+  out=$(printf '%b' "$input" | sh -c "$4" 2>/dev/null); st=$?
+  if [ "$st" = "$2" ] && { [ "$3" = - ] || [ "$out" = "$3" ]; }; then
+    echo "ok - $1"; passed=$((passed + 1))
+  else
+    echo "not ok - $1: status $st (wanted $2), output: $out"
+    failed=$((failed + 1))
+  fi
+}
+input='1 + 1\nlocal a = 20\na + 1\n'
+is "threads" 0 "2
+21" "$DTREPL -n 4"
+is "one rank" 0 "2
+21" "$DTREPL -n 1"
+is "fake" 0 "2
+21" "$DTREPL --fake 64"
+if [ -e "$(dirname "$DTREPL")/dtrepl-mpi.so" ]; then
+  is "mpirun" 0 "2
+21" "mpirun -n 4 $DTREPL"
+fi
+input='print("in")\n'
+is "- is stdin" 0 "in" "$DTREPL -n 2 -"
+input=''
+is "-e" 0 "5" "$DTREPL -n 4 -e 'print(5)'"
+is "error in -e" 1 - "$DTREPL -n 4 -e 'error(\"x\")'"
+is "bad option" 2 - "$DTREPL --no-such-option"
+is "script that is not there" 1 - "$DTREPL -n 2 no/such/script.lua"
+is "bad Lua" 1 - "$DTREPL -n 2 -e 'x ='"
+is "version" 0 - "$DTREPL -v"
+is "help" 0 - "$DTREPL --help"
+echo "$passed passed, $failed failed"
+[ $failed = 0 ]
