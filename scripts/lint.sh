@@ -16,7 +16,7 @@ check () {
 check layers $lua scripts/check-layers.lua
 check headers $lua scripts/check-headers.lua
 check source scripts/check-source.sh
-check generated scripts/check-generated.sh "${B:-build}"
+check generated scripts/check-generated.sh
 if command -v luacheck >/dev/null 2>&1; then
   check luacheck luacheck -q --no-color --std lua54 --no-max-line-length \
     --config .luacheckrc lua scripts tests

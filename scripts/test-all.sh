@@ -54,14 +54,26 @@ faults () {
 }
 checks () {
   title "checks"
-  for c in layers headers source generated embedded-docs; do
+  for c in layers headers source generated docs; do
     case $c in
       layers) step layers $lua scripts/check-layers.lua ;;
       headers) step headers $lua scripts/check-headers.lua ;;
       source) step source scripts/check-source.sh ;;
-      generated) step generated scripts/check-generated.sh "$build" ;;
-      embedded-docs) step docs make -s B="$build" docs-check ;;
+      generated) step generated scripts/check-generated.sh ;;
+      docs) step docs make -s B="$build" docs-check ;;
     esac
+  done
+}
+
+# Memory checks under MPI, where the sanitizers and libmpi quarrel.
+memcheck () {
+  title "valgrind under mpirun"
+  supp=$(ls /usr/share/openmpi/openmpi-valgrind.supp 2>/dev/null)
+  for script in toy_mlp npu_attention; do
+    step "valgrind-$script" env OMPI_ALLOW_RUN_AS_ROOT=1 \
+      OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun --oversubscribe -n 4 valgrind \
+      -q --error-exitcode=99 ${supp:+--suppressions=$supp} \
+      "$build/dtrepl" "lua/examples/$script.lua"
   done
 }
 
@@ -107,6 +119,7 @@ case ${1:-} in
     if [ "${1:-}" = --nightly ]; then faults asan all; else faults asan; fi
     sanitizer tsan thread
     if [ "${1:-}" = --nightly ]; then
+      memcheck
       title fuzz; step fuzz scripts/fuzz.sh 300
       title coverage; step cov scripts/cov.sh
       suite nompi "$build/nompi" "MPI=0" --quick
