@@ -90,6 +90,9 @@ DtStatus dt_mesh_slice (DtCtx *cx, DtMesh *m, int n, const char *const *names,
 /* mesh._flatten(name); name NULL = names joined by "_".  Agreed. */
 DtStatus dt_mesh_flatten (DtCtx *cx, DtMesh *m, const char *name,
                           DtMesh **out);
+/* The same as a release has it: ATTR before 2.5.  Agreed. */
+DtStatus dt_mesh_flatten_as (DtCtx *cx, DtMesh *m, const char *name,
+                             const DtMeshRules *rules, DtMesh **out);
 /* mesh._unflatten(dim, sizes, names).  Agreed. */
 DtStatus dt_mesh_unflatten (DtCtx *cx, DtMesh *m, int mdim, int n,
                             const int64_t *sizes, const char *const *names,

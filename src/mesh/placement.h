@@ -18,6 +18,7 @@ typedef enum DtPlKind {
 typedef struct DtMaskBuf {
   int64_t refs;
   void *data;                   /* engine's mask tensor, or NULL */
+  void (*data_free) (DtCtx *cx, void *data);   /* how to let go of it */
   int64_t uses;
   int ndim;                     /* offset_shape */
   int64_t shape[8];
@@ -43,6 +44,12 @@ DtPlacement dt_pl_strided (int dim, int64_t sf);
 DtPlacement dt_pl_partial (DtRedOp op);
 DtPlacement dt_pl_norm (double norm, bool is_int);
 DtPlacement dt_pl_mask (DtRedOp op, DtMaskBuf *mask);
+
+/* A mask for offset_shape and offset_dim, counted once; specs count their
+** own.  NULL + NOMEM or LIMIT.  Local. */
+DtMaskBuf *dt_mask_new (DtCtx *cx, int ndim, const int64_t *shape, int dim);
+DtMaskBuf *dt_mask_ref (DtMaskBuf *m);
+void dt_mask_unref (DtCtx *cx, DtMaskBuf *m);
 
 static inline bool dt_pl_is_shard (DtPlacement p) {   /* exactly Shard */
   return p.kind == DT_PL_SHARD;

@@ -54,11 +54,22 @@ bool dt_spec_has_partial (const DtSpec *s);
 void dt_order_default (const DtPlacement *pl, int npl, DtShardOrder *out);
 void dt_spec_order (const DtSpec *s, DtShardOrder *out);
 bool dt_order_equal (const DtShardOrder *a, const DtShardOrder *b);
+/* Both specs have the same order, or both have none.  Pure. */
+bool dt_spec_same_order (const DtSpec *a, const DtSpec *b);
+/* "S(0)[1]S(0)[0]R": placements with execution indices where a tensor dim is
+** sharded more than once; without any when the order is unknown.  Pure. */
+void dt_order_print (const DtPlacement *pl, int npl, const DtShardOrder *o,
+                     DtBuf *b);
 /* Sections 2.1 and 2.2 of semantics: plain S + order <-> _S.  `decode` gives
 ** false when not decodable.  Pure. */
 DtStatus dt_order_to_strided (DtCtx *cx, const DtMesh *mesh, int npl,
                               const DtPlacement *pl, const DtShardOrder *order,
                               DtPlacement *out);
+/* The same decoding with PyTorch's error: VALUE of class
+** _StridedShardNotDecodableError.  Pure. */
+DtStatus dt_strided_normalize (DtCtx *cx, const DtMesh *mesh, int npl,
+                               const DtPlacement *pl, DtPlacement *out,
+                               DtShardOrder *order);
 bool dt_strided_to_order (const DtMesh *mesh, int npl, const DtPlacement *pl,
                           DtPlacement *out, DtShardOrder *order);
 

@@ -22,8 +22,16 @@ typedef struct DtPlan {
   int nsteps;
   bool graph;                   /* which planner made it */
   DtSpec *src, *dst;            /* owned */
-  char *warning;                /* text PyTorch warns with, or NULL */
+  char *warning;                /* texts PyTorch warns with, one a line, or
+                                ** NULL; see dt_planner_warning() */
   DtStep *steps;
+  bool undecodable;             /* a _StridedShard was no shard order: greedy
+                                ** after all */
+  int nraw;                     /* steps before merging; raw == steps when */
+  DtStep *raw;                  /* nothing was merged */
+  double cost;                  /* of the raw steps, as redistribute_cost */
+  int nflat;                    /* flattened meshes the root had then */
+  int nwarn; uint64_t warn_key[DT_MAX_MDIM];
 } DtPlan;
 
 typedef enum DtPlanMode {
@@ -37,15 +45,32 @@ void dt_planner_free (DtCtx *cx, DtPlanner *p);
 /* Forget cached plans. */
 void dt_planner_clear (DtCtx *cx, DtPlanner *p);
 const DtTopo *dt_planner_topo (const DtPlanner *p);
+/* use_min_cost_redistribution_plan: what DT_PLAN_AUTO means from now on (AUTO
+** = PyTorch's default).  As there it wins over an explicit mode, but not over
+** specs that need the graph. */
+void dt_planner_set_mode (DtPlanner *p, DtPlanMode mode);
+DtPlanMode dt_planner_mode (const DtPlanner *p);   /* NULL: AUTO */
 
 /* Plan `src` -> `dst`.  Steps follow this rank's coordinate (uneven shapes).
 ** The plan belongs to the caller: dt_plan_unref().  SPEC when the meshes
 ** differ, NOPLAN, VALUE for mixed partials.  Pure but for the cache. */
 DtStatus dt_plan_new (DtCtx *cx, DtPlanner *p, const DtSpec *src,
                       const DtSpec *dst, DtPlanMode mode, DtPlan **out);
+/* The same without the check of mixed partials, which PyTorch makes before it
+** executes and not when it only plans.  `p` may be NULL (default topology, no
+** cache).  Pure but for the cache. */
+DtStatus dt_plan_search (DtCtx *cx, DtPlanner *p, const DtSpec *src,
+                         const DtSpec *dst, DtPlanMode mode, DtPlan **out);
+/* The plan's warning the first time this planner sees it for these mesh dims,
+** NULL afterwards.  The text belongs to the plan.  Local. */
+const char *dt_planner_warning (DtCtx *cx, DtPlanner *p, const DtPlan *plan);
+/* "all_gather", "all_reduce", "reduce_scatter", "all_to_all" or "local".
+** Pure. */
+const char *dt_step_kind (DtPlacement src, DtPlacement dst);
 DtPlan *dt_plan_ref (DtPlan *p);
 void dt_plan_unref (DtCtx *cx, DtPlan *p);
-/* Sum of the steps' costs, INFINITY when a step is impossible.  Pure. */
+/* redistribute_cost along this plan's steps, as PyTorch before merging;
+** INFINITY when a step is impossible.  Pure. */
 double dt_plan_cost (const DtPlanner *p, const DtPlan *plan);
 /* Bytes this rank sends into collectives (FORMAT.md's bytes_in), summed. */
 int64_t dt_plan_bytes (const DtPlan *plan);
