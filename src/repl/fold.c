@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT
+** repl/fold.c: folding of per-rank output by equality.
+**
+** Texts are compared line by line.  When all have the same number of lines,
+** runs of lines alternate between "equal everywhere" and "different"; a run of
+** different lines is printed as blocks, one for each group of ranks that agree
+** on the whole run.  When the numbers differ, the common head and the common
+** tail are taken off and the rest is one run.  So the lines of a training loop
+** keep their order, and a tensor's common header stands once. */
+#include "repl/fold.h"
+
+#include <string.h>
+
+typedef struct Lines {          /* line i is s[at[i] .. at[i + 1]) */
+  const char *s;
+  size_t *at;
+  int n;
+} Lines;
+
+static DtStatus split (DtCtx *cx, const char *s, Lines *l) {
+  int n = 0;
+  size_t len = strlen(s);
+  for (size_t i = 0; i < len; i++)
+    n += s[i] == '\n';
+  n += len > 0 && s[len - 1] != '\n';
+  l->s = s;
+  l->n = n;
+  l->at = DT_NEWN(cx, size_t, n + 1);
+  if (l->at == NULL)
+    return DT_E_NOMEM;
+  int k = 1;
+  for (size_t i = 0; i < len && k < n; i++)
+    if (s[i] == '\n')
+      l->at[k++] = i + 1;
+  l->at[n] = len;
+  return DT_OK;
+}
+
+/* Are lines [i, i + k) of `a` and [j, j + k) of `b` the same bytes? */
+static bool same (const Lines *a, int i, const Lines *b, int j, int k) {
+  size_t na = a->at[i + k] - a->at[i], nb = b->at[j + k] - b->at[j];
+  return na == nb && memcmp(a->s + a->at[i], b->s + b->at[j], na) == 0;
+}
+
+static bool same_everywhere (int n, const Lines *v, int line, bool from_end) {
+  for (int r = 1; r < n; r++) {
+    int i = from_end ? v[0].n - 1 - line : line;
+    int j = from_end ? v[r].n - 1 - line : line;
+    if (!same(&v[0], i, &v[r], j, 1))
+      return false;
+  }
+  return true;
+}
+
+static void copy_lines (const Lines *l, int from, int count, DtBuf *out) {
+  dt_buf_addn(out, l->s + l->at[from], l->at[from + count] - l->at[from]);
+}
+
+void dt_fold_name (int n, const int *rank, DtBuf *out) {
+  dt_buf_addc(out, '[');
+  for (int i = 0; i < n; i++) {
+    int j = i;
+    while (j + 1 < n && rank[j + 1] == rank[j] + 1)
+      j++;
+    dt_buf_addf(out, i > 0 ? ",%d" : "%d", rank[i]);
+    if (j > i + 1) {
+      dt_buf_addf(out, "-%d", rank[j]);
+      i = j;
+    }
+  }
+  dt_buf_addc(out, ']');
+}
+
+/* A block: the name, then its lines, later ones indented by as much. */
+static void block (const char *name, size_t width, const Lines *l, int from,
+                   int count, DtBuf *out) {
+  if (count == 0)
+    dt_buf_addf(out, "%-*s (nothing)\n", (int)width, name);
+  for (int i = 0; i < count; i++) {
+    dt_buf_addf(out, "%-*s ", (int)width, i == 0 ? name : "");
+    copy_lines(l, from + i, 1, out);
+    if (out->len > 0 && out->s[out->len - 1] != '\n')
+      dt_buf_addc(out, '\n');
+  }
+}
+
+typedef struct Fold {
+  DtCtx *cx;
+  int n;
+  const int *rank;
+  Lines *v;
+  int *group;                   /* scratch: group of each text */
+  int *member;                  /* scratch: ranks of one group */
+} Fold;
+
+/* Lines [from, from + count[r]) of each text as blocks. */
+static void differing (Fold *f, int from, int tail, DtBuf *out) {
+  int ngroups = 0;
+  size_t width = 0;
+  for (int pass = 0; pass < 2; pass++) {
+    for (int r = 0; r < f->n && pass == 0; r++) {
+      f->group[r] = -1;
+      int k = f->v[r].n - from - tail;
+      for (int q = 0; q < r && f->group[r] < 0; q++)
+        if (f->v[q].n - from - tail == k &&
+            same(&f->v[q], from, &f->v[r], from, k))
+          f->group[r] = f->group[q];
+      if (f->group[r] < 0)
+        f->group[r] = ngroups++;
+    }
+    for (int g = 0; g < ngroups; g++) {
+      int m = 0, first = -1;
+      for (int r = 0; r < f->n; r++) {
+        if (f->group[r] != g)
+          continue;
+        first = first < 0 ? r : first;
+        f->member[m++] = f->rank[r];
+      }
+      DtBuf name;
+      dt_buf_init(&name, f->cx);
+      dt_fold_name(m, f->member, &name);
+      if (pass == 0)
+        width = name.len > width ? name.len : width;
+      else
+        block(dt_buf_str(&name), width, &f->v[first], from,
+              f->v[first].n - from - tail, out);
+      dt_buf_fini(&name);
+    }
+  }
+}
+
+static void fold_even (Fold *f, DtBuf *out) {
+  int total = f->v[0].n;
+  for (int i = 0; i < total; ) {
+    int j = i;
+    while (j < total && same_everywhere(f->n, f->v, j, false))
+      j++;
+    copy_lines(&f->v[0], i, j - i, out);
+    i = j;
+    while (j < total && !same_everywhere(f->n, f->v, j, false))
+      j++;
+    if (j > i)
+      differing(f, i, total - j, out);
+    i = j;
+  }
+}
+
+static void fold_uneven (Fold *f, DtBuf *out) {
+  int least = f->v[0].n;
+  for (int r = 1; r < f->n; r++)
+    least = f->v[r].n < least ? f->v[r].n : least;
+  int head = 0, tail = 0;
+  while (head < least && same_everywhere(f->n, f->v, head, false))
+    head++;
+  while (tail < least - head && same_everywhere(f->n, f->v, tail, true))
+    tail++;
+  copy_lines(&f->v[0], 0, head, out);
+  differing(f, head, tail, out);
+  copy_lines(&f->v[0], f->v[0].n - tail, tail, out);
+}
+
+static bool all_equal (int n, const char *const *text) {
+  for (int r = 1; r < n; r++)
+    if (strcmp(text[0], text[r]) != 0)
+      return false;
+  return true;
+}
+
+DtStatus dt_fold (DtCtx *cx, int n, const int *rank, const char *const *text,
+                  DtBuf *out) {
+  if (n == 0)
+    return DT_OK;
+  if (all_equal(n, text)) {
+    dt_buf_add(out, text[0]);
+    return dt_buf_ok(out);
+  }
+  DtStatus st = DT_OK;
+  Fold f = {cx, n, rank, DT_NEWN(cx, Lines, n), DT_NEWN(cx, int, n),
+            DT_NEWN(cx, int, n)};
+  if (f.v == NULL || f.group == NULL || f.member == NULL)
+    st = DT_E_NOMEM;
+  bool even = true;
+  for (int r = 0; r < n && st == DT_OK; r++) {
+    st = split(cx, text[r], &f.v[r]);
+    even = even && f.v[r].n == f.v[0].n;
+  }
+  if (st == DT_OK) {
+    if (even)
+      fold_even(&f, out);
+    else
+      fold_uneven(&f, out);
+    st = dt_buf_ok(out);
+  }
+  for (int r = 0; r < n && f.v != NULL; r++)
+    dt_free(cx, f.v[r].at);
+  dt_free(cx, f.v);
+  dt_free(cx, f.group);
+  dt_free(cx, f.member);
+  return st;
+}
+
+void dt_fold_raw (int n, const int *rank, const char *const *text,
+                  DtBuf *out) {
+  for (int r = 0; r < n; r++) {
+    for (const char *s = text[r]; *s != '\0'; ) {
+      size_t k = strcspn(s, "\n");
+      dt_buf_addf(out, "[%d] %.*s\n", rank[r], (int)k, s);
+      s += k + (s[k] == '\n');
+    }
+  }
+}

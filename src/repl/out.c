@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT
+** repl/out.c: the one writer.  No stdio: what is written is out at once, and
+** the bytes of results and diagnostics keep their order on a terminal. */
+#include "repl/out.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void dt_output_init (DtOutput *o) {
+  memset(o, 0, sizeof *o);
+  o->fd[DT_OUT_RESULT] = 1;
+  o->fd[DT_OUT_DIAG] = 2;
+  o->file = o->transcript = -1;
+}
+
+static bool write_all (int fd, const char *s, size_t n) {
+  while (n > 0) {
+    ssize_t k = write(fd, s, n);
+    if (k < 0 && errno == EAGAIN) {
+      struct pollfd p = {fd, POLLOUT, 0};
+      (void)poll(&p, 1, 100);
+    } else if (k < 0 && errno != EINTR) {
+      return false;
+    } else if (k > 0) {
+      s += k;
+      n -= (size_t)k;
+    }
+  }
+  return true;
+}
+
+void dt_output_write (DtOutput *o, DtOutKind kind, const char *s, size_t n) {
+  if (n == 0)
+    return;
+  if (o->capture != NULL) {
+    dt_buf_addn(o->capture, s, n);
+    return;
+  }
+  int fd = kind == DT_OUT_RESULT && o->file >= 0 ? o->file : o->fd[kind];
+  if (!write_all(fd, s, n))
+    o->failed = true;
+  if (o->transcript >= 0)
+    (void)write_all(o->transcript, s, n);
+}
+
+void dt_output_add (DtOutput *o, DtOutKind kind, const char *s) {
+  dt_output_write(o, kind, s, strlen(s));
+}
+
+void dt_output_typed (DtOutput *o, const char *prompt, const char *text) {
+  if (o->transcript < 0)
+    return;
+  (void)write_all(o->transcript, prompt, strlen(prompt));
+  (void)write_all(o->transcript, text, strlen(text));
+  (void)write_all(o->transcript, "\n", 1);
+}
+
+DtStatus dt_output_open (DtCtx *cx, DtOutput *o, int *slot,
+                         const char *path) {
+  (void)o;
+  int fd = -1;
+  if (path != NULL && *path != '\0') {
+    fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    DT_CHECK(cx, fd >= 0, DT_E_IO, "cannot write %s: %s", path,
+             strerror(errno));
+  }
+  if (*slot >= 0)
+    close(*slot);
+  *slot = fd;
+  return DT_OK;
+}
+
+void dt_output_fini (DtOutput *o) {
+  if (o->file >= 0)
+    close(o->file);
+  if (o->transcript >= 0)
+    close(o->transcript);
+  o->file = o->transcript = -1;
+}
+
+static bool is_set (const char *name) {
+  const char *v = getenv(name);
+  return v != NULL && *v != '\0';
+}
+
+bool dt_output_color (const char *when, bool terminal) {
+  if (strcmp(when, "always") == 0)
+    return true;
+  if (strcmp(when, "never") == 0 || is_set("NO_COLOR"))
+    return false;
+  const char *force = getenv("CLICOLOR_FORCE");
+  if (force != NULL && *force != '\0' && strcmp(force, "0") != 0)
+    return true;
+  const char *term = getenv("TERM");
+  return terminal && term != NULL && strcmp(term, "dumb") != 0;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT
+** repl/out.h: the one writer of a session: results and diagnostics, to the
+** terminal, to descriptors 1 and 2, to a file, to a transcript, or into a
+** buffer that a session file compares. */
+#ifndef DT_REPL_OUT_H
+#define DT_REPL_OUT_H
+
+#include "base/ctx.h"
+
+typedef enum DtOutKind { DT_OUT_RESULT, DT_OUT_DIAG } DtOutKind;
+
+typedef struct DtOutput {
+  int fd[2];                    /* by kind */
+  int file;                     /* :o FILE for results, -1 = none */
+  int transcript;               /* -1 = none */
+  DtBuf *capture;               /* instead of all others; NULL = none */
+  bool color[2];
+  bool failed;                  /* a write failed: said once */
+} DtOutput;
+
+void dt_output_init (DtOutput *o);
+/* Write; goes on after interrupted and short writes.  Local. */
+void dt_output_write (DtOutput *o, DtOutKind kind, const char *s, size_t n);
+void dt_output_add (DtOutput *o, DtOutKind kind, const char *s);
+/* Lines the person typed, for the transcript.  Local. */
+void dt_output_typed (DtOutput *o, const char *prompt, const char *text);
+/* Open a file for results (:o) or both (:transcript); NULL closes.  IO. */
+DtStatus dt_output_open (DtCtx *cx, DtOutput *o, int *slot, const char *path);
+void dt_output_fini (DtOutput *o);
+/* Colour: --color, then NO_COLOR, CLICOLOR_FORCE, TERM=dumb, then whether it
+** is a real terminal.  Local. */
+bool dt_output_color (const char *when, bool terminal);
+
+#endif
