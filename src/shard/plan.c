@@ -272,10 +272,13 @@ static int64_t step_elements (const DtStep *s, int64_t n, int64_t r,
     shape[a] = s->src.kind == DT_PL_STRIDED
                ? part_len(s->src, whole, n, 0) : ceil_div(whole, n);
     if (to && dt_pl_is_shard(s->src) && dt_pl_is_shard(s->dst)) {
-      int64_t keep = shape[b];
-      shape[b] = ceil_div(keep, n) * n;
-      sent = elements(shape, ndim);
-      shape[b] = keep;
+      if (s->lshape[b] % n != 0) {      /* padded against the logical size */
+        shape[b] = ceil_div(s->lshape[b], n) * n;
+        sent = elements(shape, ndim);
+        shape[b] = s->lshape[b];
+      }
+      else
+        sent = elements(shape, ndim);
     }
     else
       sent = elements(shape, ndim);
