@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT
+** tensor/tensor.c: tensors, storage, copy on write.
+**
+** A storage names a block of bytes; a snapshot holds a second reference to
+** the block.  Whoever wants to write first makes sure that the storage is the
+** only holder, copying the bytes if it is not.  Readers never copy. */
+
+#include <string.h>
+#include "tensor/tensor.h"
+
+/* The bytes follow the header in one allocation. */
+enum { BLOCK_HEAD = 64 };
+
+static DtStatus block_new (DtCtx *cx, size_t nbytes, DtBlock **out) {
+  DT_CHECK(cx, nbytes <= SIZE_MAX - BLOCK_HEAD, DT_E_OVERFLOW,
+           "Storage size calculation overflowed");
+  DtBlock *b = dt_alloc(cx, nbytes + BLOCK_HEAD);
+  if (b == NULL) return DT_E_NOMEM;
+  b->refs = 1;
+  b->nbytes = nbytes;
+  b->data = (char *)b + BLOCK_HEAD;
+  *out = b;
+  return DT_OK;
+}
+
+/* Elements a storage needs for this meta at this offset; -1 on overflow. */
+static int64_t extent (const DtMeta *m, int64_t offset) {
+  int64_t last = offset;
+  for (int d = 0; d < m->ndim; d++) {
+    int64_t step;
+    if (m->shape[d] == 0) return 0;
+    if (__builtin_mul_overflow(m->shape[d] - 1, m->stride[d], &step) ||
+        __builtin_add_overflow(last, step, &last))
+      return -1;
+  }
+  return last < 0 || last == INT64_MAX ? -1 : last + 1;
+}
+
+static DtStatus storage_new (DtCtx *cx, const DtMeta *m, bool nodata,
+                             DtStorage **out) {
+  int64_t n = extent(m, 0), bytes;
+  DT_CHECK(cx, n >= 0 && !__builtin_mul_overflow(
+             n, (int64_t)dt_dtype_size((DtDtype)m->dtype), &bytes),
+           DT_E_OVERFLOW, "Storage size calculation overflowed");
+  DtStorage *s = DT_NEW(cx, DtStorage);
+  if (s == NULL) return DT_E_NOMEM;
+  s->refs = 1;
+  s->nbytes = (size_t)bytes;
+  s->id = cx->mem.nalloc;       /* grows with every allocation */
+  if (!nodata && m->device != DT_DEV_META) {
+    DtStatus st = block_new(cx, s->nbytes, &s->block);
+    if (st != DT_OK) { dt_free(cx, s); return st; }
+  }
+  *out = s;
+  return DT_OK;
+}
+
+static void storage_unref (DtCtx *cx, DtStorage *s) {
+  if (s == NULL || --s->refs > 0) return;
+  dt_block_unref(cx, s->block);
+  dt_free(cx, s);
+}
+
+DtStatus dt_tensor_new (DtCtx *cx, const DtMeta *m, bool nodata,
+                        DtTensor **out) {
+  DtStorage *s = NULL;
+  DT_TRY(cx, storage_new(cx, m, nodata, &s));
+  DtTensor *t = DT_NEW(cx, DtTensor);
+  if (t == NULL) { storage_unref(cx, s); return DT_E_NOMEM; }
+  dt_meta_copy(&t->m, m);
+  t->refs = 1;
+  t->storage = s;
+  *out = t;
+  return DT_OK;
+}
+
+bool dt_tensor_fits (const DtTensor *base, const DtMeta *m, int64_t offset) {
+  if (offset < 0) return false;
+  for (int d = 0; d < m->ndim; d++)
+    if (m->shape[d] < 0 || m->stride[d] < 0) return false;
+  int64_t n = extent(m, offset), bytes;
+  if (n < 0 || __builtin_mul_overflow(
+        n, (int64_t)dt_dtype_size((DtDtype)m->dtype), &bytes))
+    return false;
+  return (size_t)bytes <= base->storage->nbytes;
+}
+
+DtStatus dt_tensor_view (DtCtx *cx, DtTensor *base, const DtMeta *m,
+                         int64_t offset, DtTensor **out) {
+  DT_ASSERT(cx, dt_tensor_fits(base, m, offset));
+  DtTensor *t = DT_NEW(cx, DtTensor);
+  if (t == NULL) return DT_E_NOMEM;
+  dt_meta_copy(&t->m, m);
+  t->refs = 1;
+  t->offset = offset;
+  t->storage = base->storage;
+  t->storage->refs++;
+  *out = t;
+  return DT_OK;
+}
+
+DtTensor *dt_tensor_ref (DtTensor *t) {
+  if (t != NULL) t->refs++;
+  return t;
+}
+
+void dt_tensor_unref (DtCtx *cx, DtTensor *t) {
+  if (t == NULL || --t->refs > 0) return;
+  storage_unref(cx, t->storage);
+  dt_free(cx, t);
+}
+
+bool dt_tensor_has_data (const DtTensor *t) {
+  return t->storage->block != NULL;
+}
+
+static void *first (const DtTensor *t) {
+  size_t es = dt_dtype_size((DtDtype)t->m.dtype);
+  return (char *)t->storage->block->data + (size_t)t->offset * es;
+}
+
+const void *dt_tensor_cdata (const DtTensor *t) {
+  if (t->storage->block == NULL || dt_meta_numel(&t->m) == 0) return NULL;
+  return first(t);
+}
+
+/* Make `s` the only holder of its block. */
+static DtStatus storage_own (DtCtx *cx, DtStorage *s) {
+  if (s->block->refs == 1) return DT_OK;
+  DtBlock *b = NULL;
+  DT_TRY(cx, block_new(cx, s->block->nbytes, &b));
+  memcpy(b->data, s->block->data, b->nbytes);
+  dt_block_unref(cx, s->block);
+  s->block = b;
+  return DT_OK;
+}
+
+DtStatus dt_tensor_data (DtCtx *cx, DtTensor *t, void **out) {
+  DT_CHECK(cx, t->storage->block != NULL, DT_E_META_NO_DATA,
+           "Cannot copy out of meta tensor; no data!");
+  DT_TRY(cx, storage_own(cx, t->storage));
+  *out = dt_meta_numel(&t->m) == 0 ? NULL : first(t);
+  return DT_OK;
+}
+
+/* ---- snapshots ----------------------------------------------------------- */
+
+DtStatus dt_block_snapshot (DtCtx *cx, DtStorage *s, DtBlock **out) {
+  DT_CHECK(cx, s->block != NULL, DT_E_META_NO_DATA,
+           "Cannot copy out of meta tensor; no data!");
+  s->block->refs++;
+  *out = s->block;
+  return DT_OK;
+}
+
+void dt_block_restore (DtCtx *cx, DtStorage *s, DtBlock *b) {
+  if (s->block == b) return;
+  b->refs++;
+  dt_block_unref(cx, s->block);
+  s->block = b;
+  s->nbytes = b->nbytes;
+}
+
+void dt_block_unref (DtCtx *cx, DtBlock *b) {
+  if (b == NULL || --b->refs > 0) return;
+  dt_free(cx, b);
+}
+
+/* ---- elements ------------------------------------------------------------ */
+
+static const void *element (const DtTensor *t, const int64_t *index) {
+  int64_t at = 0;
+  for (int d = 0; d < t->m.ndim; d++) at += index[d] * t->m.stride[d];
+  return (const char *)first(t) +
+         at * (int64_t)dt_dtype_size((DtDtype)t->m.dtype);
+}
+
+DtScalar dt_tensor_get (const DtTensor *t, const int64_t *index) {
+  if (!dt_tensor_has_data(t)) return dt_scalar_int(0);
+  return dt_dtype_load((DtDtype)t->m.dtype, element(t, index));
+}
+
+DtStatus dt_tensor_item (DtCtx *cx, const DtTensor *t, DtScalar *out) {
+  int64_t n = dt_meta_numel(&t->m);
+  DT_CHECK(cx, n == 1, DT_E_RUNTIME,
+           "a Tensor with %lld elements cannot be converted to Scalar",
+           (long long)n);
+  DT_CHECK(cx, dt_tensor_has_data(t), DT_E_META_NO_DATA,
+           "Tensor.item() cannot be called on meta tensors");
+  *out = dt_dtype_load((DtDtype)t->m.dtype, first(t));
+  return DT_OK;
+}
+
+/* Next index in row-major order; false after the last. */
+static bool advance (const DtMeta *m, int64_t *index) {
+  for (int d = m->ndim - 1; d >= 0; d--) {
+    if (++index[d] < m->shape[d]) return true;
+    index[d] = 0;
+  }
+  return false;
+}
+
+static bool same_real (double a, double b) {
+  if (a != a || b != b) return a != a && b != b;
+  return memcmp(&a, &b, sizeof a) == 0;         /* -0 differs from 0 */
+}
+
+static bool same_element (DtScalar a, DtScalar b) {
+  if (a.kind < DT_K_FLOAT) return a.i == b.i;
+  return same_real(a.re, b.re) && same_real(a.im, b.im);
+}
+
+bool dt_tensor_identical (const DtTensor *a, const DtTensor *b) {
+  if (a->m.dtype != b->m.dtype || !dt_meta_same_shape(&a->m, &b->m))
+    return false;
+  if (!dt_tensor_has_data(a) || !dt_tensor_has_data(b))
+    return dt_tensor_has_data(a) == dt_tensor_has_data(b);
+  if (dt_meta_numel(&a->m) == 0) return true;
+  if (dt_meta_is_contiguous(&a->m) && dt_meta_is_contiguous(&b->m) &&
+      memcmp(first(a), first(b), (size_t)dt_meta_nbytes(&a->m)) == 0)
+    return true;
+  int64_t index[DT_MAX_NDIM] = {0};
+  do {
+    if (!same_element(dt_tensor_get(a, index), dt_tensor_get(b, index)))
+      return false;
+  } while (advance(&a->m, index));
+  return true;
+}
