@@ -214,6 +214,113 @@ static void test_no_alloc (void **state) {
   dt_mesh_unref(cx, m);
 }
 
+/* }==== Allocation failure ==== */
+
+/* Everything in mesh/ and shard/ that allocates, once. */
+typedef struct Tour {
+  DtMesh *root, *listed, *sub, *flat, *split, *both;
+  DtSpec *src, *dst, *ordered;
+  DtPlanner *planner;
+  DtPlan *greedy, *graph, *merged;
+} Tour;
+
+static DtStatus tour_meshes (DtCtx *cx, Tour *t) {
+  static const char *const names[] = { "a", "b", "c" };
+  static const char *const uv[] = { "u", "v" };
+  static const int64_t shape[] = { 2, 2, 4 }, two[] = { 2, 2 };
+  static const int64_t ranks[] = { 3, 1, 2, 0 };
+  DtMesh *list[2];
+  DT_TRY(cx, dt_mesh_init(cx, "cpu", 3, shape, names, 5, 16, &t->root));
+  DT_TRY(cx, dt_mesh_new(cx, "cpu", 2, two, ranks, names, 1, 16,
+                         &t->listed));
+  DT_TRY(cx, dt_mesh_slice(cx, t->root, 2, names, NULL, NULL, &t->sub));
+  DT_TRY(cx, dt_mesh_flatten(cx, t->sub, NULL, &t->flat));
+  DT_TRY(cx, dt_mesh_unflatten(cx, t->root, 2, 2, two, uv, &t->split));
+  list[0] = t->flat;
+  DT_TRY(cx, dt_mesh_slice(cx, t->root, 1, names + 2, NULL, NULL, &list[1]));
+  DtStatus st = dt_mesh_concat(cx, 2, list, &t->both);
+  dt_mesh_unref(cx, list[1]);
+  return st;
+}
+
+static DtStatus tour_specs (DtCtx *cx, Tour *t) {
+  static const int64_t shape[] = { 7, 16 };
+  DtPlacement p = dt_pl_partial(DT_OP_SUM), s = dt_pl_shard(0);
+  DtPlacement src[3] = { p, p, s }, dst[3] = { dt_pl_replicate(),
+      dt_pl_replicate(), dt_pl_shard(1) }, ord[3] = { s, s, p };
+  DtShardOrder o = { .known = true, .n = 1 };
+  DtMeta meta;
+  o.e[0].tdim = 0;
+  o.e[0].n = 2;
+  o.e[0].mdims[0] = 1;
+  o.e[0].mdims[1] = 0;
+  DT_TRY(cx, dt_meta_init(cx, &meta, DT_F32, 2, shape));
+  DT_TRY(cx, dt_spec_new(cx, t->root, 3, src, &meta, NULL, -1, &t->src));
+  DT_TRY(cx, dt_spec_new(cx, t->root, 3, dst, &meta, NULL, -1, &t->dst));
+  return dt_spec_new(cx, t->root, 3, ord, &meta, &o, -1, &t->ordered);
+}
+
+static DtStatus tour_plans (DtCtx *cx, Tour *t) {
+  int64_t *idx, n;
+  DtBuf b;
+  DT_TRY(cx, dt_planner_new(cx, NULL, &t->planner));
+  DT_TRY(cx, dt_plan_new(cx, t->planner, t->src, t->dst, DT_PLAN_AUTO,
+                         &t->merged));
+  DT_TRY(cx, dt_plan_new(cx, NULL, t->dst, t->src, DT_PLAN_GREEDY,
+                         &t->greedy));
+  DT_TRY(cx, dt_plan_new(cx, t->planner, t->ordered, t->dst, DT_PLAN_AUTO,
+                         &t->graph));
+  DT_TRY(cx, dt_layout_indices(cx, t->ordered, NULL, 0, &idx, &n));
+  dt_buf_init(&b, cx);
+  dt_plan_print(t->graph, &b);
+  dt_mesh_repr(t->both, NULL, &b);
+  DtStatus st = dt_buf_ok(&b);
+  dt_buf_fini(&b);
+  return st;
+}
+
+static void tour_free (DtCtx *cx, Tour *t) {
+  dt_plan_unref(cx, t->greedy);
+  dt_plan_unref(cx, t->graph);
+  dt_plan_unref(cx, t->merged);
+  dt_planner_free(cx, t->planner);
+  dt_spec_unref(cx, t->src);
+  dt_spec_unref(cx, t->dst);
+  dt_spec_unref(cx, t->ordered);
+  dt_mesh_unref(cx, t->both);
+  dt_mesh_unref(cx, t->split);
+  dt_mesh_unref(cx, t->flat);
+  dt_mesh_unref(cx, t->sub);
+  dt_mesh_unref(cx, t->listed);
+  dt_mesh_unref(cx, t->root);
+}
+
+static void test_no_memory (void **state) {
+  DtCtx *cx = fixture_cx(state);
+  DtStatus st = DT_E_NOMEM;
+  int n = 0;
+  for (; st != DT_OK && n < 2000; n++) {
+    Tour t;
+    memset(&t, 0, sizeof t);
+    dt_error_clear(cx);
+    dt_arena_fini(cx, &cx->scratch);
+    int64_t live = cx->mem.nlive;
+    cx->mem.fail_at = cx->mem.nalloc + 1 + n;
+    cx->mem.fail_on = true;
+    st = tour_meshes(cx, &t);
+    st = st == DT_OK ? tour_specs(cx, &t) : st;
+    st = st == DT_OK ? tour_plans(cx, &t) : st;
+    cx->mem.fail_on = false;
+    cx->mem.fail_at = 0;
+    tour_free(cx, &t);
+    dt_arena_fini(cx, &cx->scratch);
+    assert_true(st == DT_OK || st == DT_E_NOMEM);
+    assert_int_equal(cx->mem.nlive, live);
+  }
+  assert_int_equal(st, DT_OK);
+  assert_true(n > 40);
+}
+
 /* }==== Parity: cost.jsonl ==== */
 
 static DtTopo topo_of (const json_t *o) {
@@ -636,6 +743,7 @@ int main (void) {
     T(test_cache),
     T(test_reaches),
     T(test_no_alloc),
+    T(test_no_memory),
     T(test_parity_cost),
     T(test_parity_plans),
     T(test_parity_flat),
