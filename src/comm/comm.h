@@ -32,37 +32,44 @@ typedef enum DtWorldKind { DT_WORLD_THREADS, DT_WORLD_MPI, DT_WORLD_FAKE }
   DtWorldKind;
 
 /* The members every world implements.  Sizes are bytes or elements as said.
-** Optional members may be NULL; the default is stated. */
+** The data movers are called only when the whole group has agreed: nobody
+** waits in them for a rank that does not come, so they need not be broken
+** off (RANK_LOST ends them).  Optional members may be NULL; the default is
+** stated. */
 typedef struct DtCommVt {
   const char *name;                           /* "threads" */
   DtWorldKind kind;
-  /* Make what a group needs (a communicator); NULL: nothing is needed. */
+  /* Make what a group needs; NULL: nothing is needed.  Local. */
   DtStatus (*group_open) (DtCtx *cx, DtComm *c, DtGroup *g);
   void (*group_close) (DtCtx *cx, DtComm *c, DtGroup *g);
-  /* Exchange `n` bytes with every member: in is n bytes, out g->size * n in
-  ** group order.  The base of agreement; must sleep and poll.  `tag` keeps
-  ** rounds apart. */
-  DtStatus (*exchange) (DtCtx *cx, DtComm *c, DtGroup *g, const void *in,
-                        size_t n, void *out);
-  DtStatus (*all_gather) (DtCtx *cx, DtComm *c, DtGroup *g, const void *in,
+  /* All members arrive with the same `hash`, or all break off.  `in`, `out`:
+  ** the buffers of the collective that follows (threads shows them to the
+  ** others).  Sleeps, polls. */
+  DtStatus (*agree) (DtCtx *cx, DtGroup *g, const DtCollInfo *i,
+                     uint64_t hash, const void *in, void *out);
+  /* in may be block `me` of out. */
+  DtStatus (*all_gather) (DtCtx *cx, DtGroup *g, const void *in,
                           size_t nbytes, void *out);
   /* Block i of `in` (nbytes each) goes to member i. */
-  DtStatus (*all_to_all) (DtCtx *cx, DtComm *c, DtGroup *g, const void *in,
+  DtStatus (*all_to_all) (DtCtx *cx, DtGroup *g, const void *in,
                           size_t nbytes, void *out);
   /* out = op over members, in group order; NULL: all_to_all + order.c. */
-  DtStatus (*all_reduce) (DtCtx *cx, DtComm *c, DtGroup *g, DtRedOp op,
-                          DtDtype t, const void *in, void *out, int64_t n);
+  DtStatus (*all_reduce) (DtCtx *cx, DtGroup *g, DtRedOp op, DtDtype t,
+                          const void *in, void *out, int64_t n);
   /* in has g->size blocks of n elements; NULL: all_to_all + order.c. */
-  DtStatus (*reduce_scatter) (DtCtx *cx, DtComm *c, DtGroup *g, DtRedOp op,
-                              DtDtype t, const void *in, void *out, int64_t n);
-  DtStatus (*broadcast) (DtCtx *cx, DtComm *c, DtGroup *g, void *buf,
-                         size_t nbytes, int root);
+  DtStatus (*reduce_scatter) (DtCtx *cx, DtGroup *g, DtRedOp op, DtDtype t,
+                              const void *in, void *out, int64_t n);
+  DtStatus (*broadcast) (DtCtx *cx, DtGroup *g, void *buf, size_t nbytes,
+                         int root);
   /* root's block i goes to member i. */
-  DtStatus (*scatter) (DtCtx *cx, DtComm *c, DtGroup *g, const void *in,
-                       size_t nbytes, void *out, int root);
-  /* Rank 0's text to all, and back: the shell's line (see engine/world.h). */
+  DtStatus (*scatter) (DtCtx *cx, DtGroup *g, const void *in, size_t nbytes,
+                       void *out, int root);
+  /* See dt_comm_meet(), dt_comm_share(), dt_comm_alive(). */
+  DtStatus (*meet) (DtCtx *cx, DtComm *c, DtStatus mine, const DtCollInfo *i,
+                    DtStatus *all);
   DtStatus (*share) (DtCtx *cx, DtComm *c, char **text, size_t *n);
-  /* What every rank is doing, for :status; NULL: unknown. */
+  DtStatus (*alive) (DtCtx *cx, DtComm *c);
+  /* What every rank is doing, for :status. */
   void (*status) (DtComm *c, DtBuf *b);
   void (*close) (DtCtx *cx, DtComm *c);
 } DtCommVt;
@@ -71,33 +78,47 @@ struct DtComm {
   const DtCommVt *vt;
   int rank, size;
   uint64_t seq;                 /* collectives started on this rank */
-  bool fast;                    /* --fast: no agreement */
+  uint32_t epoch;               /* chunks: counts dt_comm_meet() */
+  bool fast;                    /* --fast: no agreement (mpi) */
+  bool fast_reduce;             /* --fast-reduce: MPI's own reduction */
   bool no_data;                 /* fake */
+  bool dead;                    /* a rank was lost: nothing works any more */
   DtGroup *groups;              /* cache of opened groups */
-  DtGroup *world;               /* all ranks */
+  DtGroup *world;               /* all ranks, in their order */
+  /* Called at most once per wait, after two seconds for a rank that is
+  ** stopped (same host); may be NULL.  The text lives during the call. */
+  void (*notice) (void *ud, const char *line);
+  void *notice_ud;
+  DtGroup *meet, *line;         /* all ranks too: end of chunk, next line */
+  struct DtBoard *board;        /* shared by all ranks; NULL in fake */
+  struct DtSnap *snap;          /* room to copy the posts to, */
+  DtStatus *statuses;           /* and the statuses */
   void *impl;                   /* the world's own state */
 };
 
 struct DtGroup {
   DtGroup *next;
   DtComm *comm;
-  int size, me;                 /* me: my index in the group, -1 = outside */
+  int size, me;                 /* me: my index in the group */
   int *ranks;                   /* world ranks in group order */
   uint64_t hash;
-  uint64_t seq;                 /* collectives on this group */
+  uint32_t seq, epoch;          /* agreements in this group, this chunk */
+  struct DtBoardGroup *slot;    /* its place on the board */
   void *impl;
 };
 
 /* The group of these world ranks, opened once and cached (borrowed).
-** NOTMEMBER when this rank is not in it.  Collective over the group. */
+** NOTMEMBER when this rank is not in it, VALUE for bad ranks.  Local. */
 DtStatus dt_comm_group (DtCtx *cx, DtComm *c, int n, const int *ranks,
                         DtGroup **out);
+/* Leave the world and free the comm; NULL is accepted.  Never waits long:
+** with a lost rank or an error nothing is exchanged.  Local. */
 void dt_comm_free (DtCtx *cx, DtComm *c);
 
 /* The public collectives.  Each agrees first, then moves bytes.  Sizes are
 ** equal on all members (hashed).  in and out do not overlap unless equal where
-** said.  Collective over the group.  COMM, DIVERGED, RANK_LOST, INTERRUPTED,
-** META_NO_DATA (fake with data asked). */
+** said.  Collective over the group.  COMM, DIVERGED, RANK_LOST, INTERRUPTED.
+** In fake nothing moves and pointers may be NULL. */
 DtStatus dt_comm_all_gather (DtCtx *cx, DtGroup *g, const DtCollInfo *i,
                              const void *in, size_t nbytes, void *out);
 DtStatus dt_comm_all_to_all (DtCtx *cx, DtGroup *g, const DtCollInfo *i,
@@ -118,19 +139,39 @@ DtStatus dt_comm_barrier (DtCtx *cx, DtGroup *g, const DtCollInfo *i);
 DtStatus dt_comm_gather_text (DtCtx *cx, DtGroup *g, const DtCollInfo *i,
                               const char *text, size_t n, char **outs,
                               size_t *lens);
-/* All ranks of the world meet with their status: DT_OK only when all are OK;
-** otherwise every rank gets an error (its own, or one naming the ranks that
-** failed).  The end of every chunk is such a meeting, so a rank that waits in
-** a collective for one that has finished learns it (DIVERGED).  Collective. */
+/* The end of a chunk: all ranks of the world meet with their status.  DT_OK
+** only when all are OK; otherwise every rank gets an error (its own, or one
+** naming the ranks that failed).  A rank that waits in a collective for one
+** that is here learns it (DIVERGED).  Cannot be broken off but by RANK_LOST;
+** after it, all ranks count from the same place again.  Only the shell calls
+** it, exactly once per chunk on each rank, whatever happened in the chunk.
+** `i` may be NULL; `all` may be NULL.  Collective over the world. */
 DtStatus dt_comm_meet (DtCtx *cx, DtComm *c, DtStatus mine,
                        const DtCollInfo *i, DtStatus *all /* size entries */);
+/* In the middle of a chunk: agree on a status that depends on data or files.
+** A collective like the others (`i` must be equal on all).  DT_OK only when
+** all are OK, else my own error or one naming the ranks that failed.
+** Collective over the group. */
+DtStatus dt_comm_agree (DtCtx *cx, DtGroup *g, const DtCollInfo *i,
+                        DtStatus mine);
+/* Rank 0's text reaches all ranks: others pass *text == NULL and get an
+** allocated copy.  The idle wait between chunks: sleeps, is not broken off by
+** Ctrl-C.  RANK_LOST, NOMEM.  Collective over the world. */
+DtStatus dt_comm_share (DtCtx *cx, DtComm *c, char **text, size_t *n);
+/* Are all ranks still there?  RANK_LOST names the one that is not.  Local. */
+DtStatus dt_comm_alive (DtCtx *cx, DtComm *c);
+/* The interrupt flag that all ranks of the world can see; NULL in fake.
+** mpi: rank 0's signal handler sets it to stop all ranks.  Local. */
+atomic_int *dt_comm_interrupt (DtComm *c);
 /* What each rank is doing now, a line each.  Local. */
 void dt_comm_status (DtComm *c, DtBuf *b);
 
-/* Reduction of blocks in rank order (order.c): out = op over k blocks of n
-** elements at in + i * stride bytes.  Pure. */
+/* Reduction in rank order (order.c): out = op over k blocks of n elements at
+** in + i * stride bytes, or at in[i].  out may be one of the blocks.  Pure. */
 void dt_order_reduce (DtRedOp op, DtDtype t, const void *in, size_t stride,
                       int k, void *out, int64_t n);
+void dt_order_reduce_v (DtRedOp op, DtDtype t, const void *const *in, int k,
+                        void *out, int64_t n);
 
 /* --- making worlds --- */
 
@@ -140,8 +181,8 @@ typedef struct DtHub DtHub;
 DtStatus dt_hub_new (DtCtx *cx, int size, DtHub **out);
 void dt_hub_free (DtCtx *cx, DtHub *h);
 DtStatus dt_comm_threads (DtCtx *cx, DtHub *h, int rank, DtComm **out);
-/* Another rank ended (crashed or left): waiting ranks get RANK_LOST. */
-void dt_hub_leave (DtHub *h, int rank, bool failed);
+/* A rank ended (or never started): waiting ranks get RANK_LOST. */
+void dt_hub_leave (DtHub *h, int rank);
 
 /* One rank of a pretend world of `size` ranks. */
 DtStatus dt_comm_fake (DtCtx *cx, int size, int rank, DtComm **out);
@@ -156,10 +197,15 @@ bool dt_mpi_launched (void);
 /* Symbol of the shared object: fills `c`. */
 typedef DtStatus (*DtMpiOpen) (DtCtx *cx, DtComm *c);
 
-/* Wrap a comm: inject delay, failure or mismatch at the n-th collective
-** (tests).  Takes ownership of `inner`. */
+/* Make the n-th collective (from 1) of this comm go wrong (tests).  The comm
+** stays the caller's; `rank` -1: on every rank. */
+typedef enum DtFaultKind {
+  DT_FAULT_NONE, DT_FAULT_DELAY,      /* sleep delay_ms first */
+  DT_FAULT_FAIL,                      /* COMM instead of starting */
+  DT_FAULT_MISMATCH,                  /* another hash than the others */
+  DT_FAULT_INTERRUPT                  /* as if Ctrl-C was pressed */
+} DtFaultKind;
 typedef struct DtFault { int64_t at; int kind; int rank; int delay_ms; } DtFault;
-DtStatus dt_comm_fault (DtCtx *cx, DtComm *inner, const DtFault *f,
-                        DtComm **out);
+DtStatus dt_comm_fault (DtCtx *cx, DtComm *c, const DtFault *f);
 
 #endif

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT
+** comm/board_int.h: the board, a piece of memory that all ranks see (threads:
+** this process; mpi: shared between processes).  It holds no pointers, only
+** offsets: ranks may see it at different addresses.
+**
+** Each rank posts what it does; each group has a cell per member where it
+** posts its arrival.  Everything that changes is an atomic and, within one
+** chunk, only grows, so that what one rank reads late is still true. */
+#ifndef DT_COMM_BOARD_INT_H
+#define DT_COMM_BOARD_INT_H
+
+#include "comm/comm.h"
+
+enum { DT_BOARD_EXPLAIN = 8192, DT_BOARD_PIECE = 32768,
+       DT_BOARD_LINE = 64, DT_POST_WORDS = 24 };
+
+typedef enum DtPostState {
+  DT_POST_RUN,                /* computes */
+  DT_POST_WAIT,               /* waits for its group to agree */
+  DT_POST_MOVE,               /* moves data: everybody is there */
+  DT_POST_MEET,               /* has ended its chunk */
+  DT_POST_IDLE,               /* waits for rank 0's next line */
+  DT_POST_GONE                /* has left */
+} DtPostState;
+
+/* What a collective is, as a fixed block of text that can be copied word by
+** word: op, what, where. */
+typedef union DtPostText {
+  struct { char op[48], what[80], where[64]; } s;
+  uint64_t word[DT_POST_WORDS];
+} DtPostText;
+
+/* One rank's post.  `ver` is odd while it is being written. */
+typedef struct DtPost {
+  _Alignas(DT_BOARD_LINE) _Atomic uint64_t ver;
+  _Atomic uint64_t state, slot, key, hash, since;
+  _Atomic uint64_t text[DT_POST_WORDS];
+  atomic_int pid;             /* 0: a thread of this process */
+  atomic_int status[2];       /* at the end of the chunk, by epoch parity */
+} DtPost;
+
+/* A member's place in a group.  key = epoch << 32 | number in the epoch. */
+typedef struct DtCell {
+  _Alignas(DT_BOARD_LINE) _Atomic uint64_t key;
+  _Atomic uint64_t done;      /* 2 * key: its data is no longer needed */
+  _Atomic uint64_t hash, in, out;
+} DtCell;
+
+/* A group; its cells, then its ranks, follow in memory. */
+typedef struct DtBoardGroup {
+  _Alignas(DT_BOARD_LINE) uint64_t next;   /* offset, 0 = last */
+  uint64_t hash, self;        /* self: own offset */
+  int size;
+  _Atomic uint64_t decided;   /* key << 1 | broken; the first writer wins */
+  _Alignas(DT_BOARD_LINE) atomic_uint bell;
+  atomic_int sleepers;
+} DtBoardGroup;
+
+typedef struct DtBoard {
+  size_t total;
+  int size;
+  _Atomic uint64_t used;
+  atomic_int lock, interrupt;
+  _Atomic uint64_t first;     /* groups */
+  /* Why this chunk broke off: epoch << 8 | status, by epoch parity. */
+  _Atomic uint64_t claimed[2], verdict[2];
+  char explain[2][DT_BOARD_EXPLAIN];
+  char piece[DT_BOARD_PIECE]; /* of rank 0's line */
+  DtPost posts[];
+} DtBoard;
+
+/* A copy of a post, taken at one moment. */
+typedef struct DtSnap {
+  DtPostState state;
+  uint64_t slot, key, hash, since;
+  int color;                  /* of the search */
+  bool mark;                  /* of the list that is being written */
+  DtPostText text;
+} DtSnap;
+
+static inline DtCell *dt_board_cells (DtBoardGroup *bg) {
+  return (DtCell *)(bg + 1);
+}
+static inline int32_t *dt_board_ranks (DtBoardGroup *bg) {
+  return (int32_t *)(dt_board_cells(bg) + bg->size);
+}
+static inline DtBoardGroup *dt_board_at (DtBoard *b, uint64_t off) {
+  return (DtBoardGroup *)((char *)b + off);
+}
+
+/* --- board.c --- */
+
+/* Bytes to map for a world; write the head of zeroed memory.  Pure; Local. */
+size_t dt_board_bytes (int size);
+void dt_board_init (DtBoard *b, int size);
+/* Find or make a group's place.  LIMIT when the board is full.  Local. */
+DtStatus dt_board_group (DtCtx *cx, DtComm *c, DtGroup *g);
+/* Say what this rank does now.  `i` NULL: keep the text.  Local. */
+void dt_board_post (DtComm *c, DtPostState s, const DtBoardGroup *bg,
+                    uint64_t key, uint64_t hash, const DtCollInfo *i);
+/* Copy a rank's post; false when it was being written all the time. */
+bool dt_board_read (const DtComm *c, int rank, DtSnap *out);
+/* Milliseconds of a clock that all ranks of a host share.  Pure. */
+uint64_t dt_board_ms (void);
+/* Letter of /proc/PID/stat; 'X' when the process is no more. */
+char dt_board_procstate (int pid);
+/* RANK_LOST about this rank; sets c->dead.  Local. */
+DtStatus dt_board_lost (DtCtx *cx, DtComm *c, int rank);
+/* RANK_LOST when a rank has gone.  Sets c->dead.  Local. */
+DtStatus dt_board_alive (DtCtx *cx, DtComm *c);
+void dt_board_status (DtComm *c, DtBuf *b);
+/* "ranks 0,2-3" of those whose mark is set; what a rank does, in words. */
+void dt_board_ranklist (DtBuf *b, const DtSnap *snap, int n);
+void dt_board_doing (DtBoard *board, DtBuf *b, const DtSnap *s);
+
+/* One wait: spins for a moment, then sleeps on the group's bell. */
+typedef struct DtWait {
+  DtBoardGroup *bg;
+  int turns;
+  unsigned bell;
+  long nap_ns, nap_max;
+  uint64_t began, looked;
+  bool told;
+  int lost;                   /* a rank that is gone, -1 = none */
+} DtWait;
+void dt_wait_init (DtWait *w, DtBoardGroup *bg, long nap_max_ms);
+/* Remember the bell; call before looking whether the wait is over. */
+static inline void dt_wait_look (DtWait *w) {
+  w->bell = atomic_load(&w->bg->bell);
+}
+/* Spin or sleep a little.  True when it slept (time for the slow checks). */
+bool dt_wait_pause (DtWait *w);
+/* Everyone's slow check, at most every 100 ms: sets w->lost when a rank is
+** gone.  It may have gone after the wait was over: look again, then raise. */
+void dt_wait_check (DtComm *c, DtWait *w);
+void dt_bell_ring (DtBoardGroup *bg);
+
+/* --- agree.c --- */
+
+/* The members agree, meet and share of worlds that have a board. */
+DtStatus dt_agree_group (DtCtx *cx, DtGroup *g, const DtCollInfo *i,
+                         uint64_t hash, const void *in, void *out);
+DtStatus dt_agree_meet (DtCtx *cx, DtComm *c, DtStatus mine,
+                        const DtCollInfo *i, DtStatus *all);
+/* After agreement: this rank needs nobody's data any more; return when that
+** is true of all members.  `half`: a step in between, at most one.
+** RANK_LOST. */
+DtStatus dt_agree_done (DtCtx *cx, DtGroup *g, bool half);
+/* Is there a circle of waiting ranks that contains this one? */
+bool dt_agree_stuck (DtComm *c);
+DtStatus dt_agree_share (DtCtx *cx, DtComm *c, char **text, size_t *n);
+
+/* --- comm.c --- */
+
+/* Lay out what all worlds share: world group, snapshot room.  Local. */
+DtStatus dt_comm_setup (DtCtx *cx, DtComm *c);
+/* A comm with its vtable; the caller fills the rest. */
+DtStatus dt_comm_new (DtCtx *cx, const DtCommVt *vt, int rank, int size,
+                      DtComm **out);
+
+#endif

@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: MIT
+** comm/comm.c: the public collectives, the same for every world: agree, then
+** let the world move the bytes.  Also the cache of groups.
+**
+** Room for intermediate results is allocated before the agreement: a rank
+** that has none then fails before the others have started.  Reductions are
+** made of moves and of order.c, so their order does not depend on the world:
+** small ones gather everything everywhere, large ones give each member one
+** block to reduce. */
+#include <string.h>
+#include "base/hash.h"
+#include "comm/board_int.h"
+
+enum { SMALL = 4096 };            /* bytes: gather rather than exchange */
+
+typedef enum Kind {
+  K_BARRIER, K_ALL_GATHER, K_ALL_TO_ALL, K_ALL_REDUCE, K_REDUCE_SCATTER,
+  K_BROADCAST, K_SCATTER
+} Kind;
+
+/* --- making and freeing ------------------------------------------------- */
+
+static void group_free (DtCtx *cx, DtGroup *g) {
+  if (g == NULL)
+    return;
+  if (g->comm->vt->group_close != NULL)
+    g->comm->vt->group_close(cx, g->comm, g);
+  dt_free(cx, g->ranks);
+  dt_free(cx, g);
+}
+
+/* `salt` keeps groups of the same ranks apart. */
+static DtStatus group_new (DtCtx *cx, DtComm *c, int n, const int *ranks,
+                           uint64_t salt, DtGroup **out) {
+  DtGroup *g = DT_NEW(cx, DtGroup);
+  DtStatus st = DT_OK;
+  int i;
+  if (g == NULL)
+    return DT_E_NOMEM;
+  g->comm = c;
+  g->size = n;
+  g->me = -1;
+  g->ranks = DT_NEWN(cx, int, n);
+  DT_CHECKG(cx, g->ranks != NULL, DT_E_NOMEM, "no memory for a group");
+  g->hash = dt_hash_u64(dt_hash_u64(DT_HASH_SEED, salt), (uint64_t)n);
+  for (i = 0; i < n; i++) {
+    g->ranks[i] = ranks == NULL ? i : ranks[i];
+    g->hash = dt_hash_u64(g->hash, (uint64_t)g->ranks[i]);
+    if (g->ranks[i] == c->rank)
+      g->me = i;
+  }
+  if (c->board != NULL)
+    DT_TRYG(cx, dt_board_group(cx, c, g));
+  if (c->vt->group_open != NULL)
+    DT_TRYG(cx, c->vt->group_open(cx, c, g));
+  *out = g;
+  return DT_OK;
+done:
+  dt_free(cx, g->ranks);
+  dt_free(cx, g);
+  return st;
+}
+
+DtStatus dt_comm_new (DtCtx *cx, const DtCommVt *vt, int rank, int size,
+                      DtComm **out) {
+  DtComm *c = DT_NEW(cx, DtComm);
+  if (c == NULL)
+    return DT_E_NOMEM;
+  c->vt = vt;
+  c->rank = rank;
+  c->size = size;
+  c->epoch = 1;
+  *out = c;
+  return DT_OK;
+}
+
+DtStatus dt_comm_setup (DtCtx *cx, DtComm *c) {
+  int n = c->board == NULL ? 0 : c->size;
+  cx->rank = c->rank;
+  cx->size = c->size;
+  c->snap = DT_NEWN(cx, DtSnap, n);
+  c->statuses = DT_NEWN(cx, DtStatus, n);
+  if (c->snap == NULL || c->statuses == NULL)
+    return DT_E_NOMEM;
+  DT_TRY(cx, group_new(cx, c, c->size, NULL, 0, &c->world));
+  c->groups = c->world;
+  if (c->board != NULL) {
+    DT_TRY(cx, group_new(cx, c, c->size, NULL, 1, &c->meet));
+    DT_TRY(cx, group_new(cx, c, c->size, NULL, 2, &c->line));
+  }
+  return DT_OK;
+}
+
+void dt_comm_free (DtCtx *cx, DtComm *c) {
+  if (c == NULL)
+    return;
+  while (c->groups != NULL) {
+    DtGroup *next = c->groups->next;
+    group_free(cx, c->groups);
+    c->groups = next;
+  }
+  group_free(cx, c->meet);
+  group_free(cx, c->line);
+  dt_free(cx, c->snap);
+  dt_free(cx, c->statuses);
+  if (c->vt->close != NULL)
+    c->vt->close(cx, c);
+  dt_free(cx, c);
+}
+
+static bool same_ranks (const DtGroup *g, int n, const int *ranks) {
+  return g->size == n &&
+         memcmp(g->ranks, ranks, (size_t)n * sizeof *ranks) == 0;
+}
+
+/* Every rank in range and named once; checks through a bitmap. */
+static DtStatus check_ranks (DtCtx *cx, const DtComm *c, int n,
+                             const int *ranks) {
+  DtArenaMark mark = dt_arena_mark(&cx->scratch);
+  unsigned char *seen;
+  DtStatus st = DT_OK;
+  bool member = false;
+  int i;
+  DT_CHECK(cx, n > 0 && n <= c->size, DT_E_VALUE,
+           "a group of %d ranks in a world of %d", n, c->size);
+  seen = dt_arena_alloc(cx, &cx->scratch, (size_t)c->size);
+  if (seen == NULL)
+    return DT_E_NOMEM;
+  for (i = 0; i < n; i++) {
+    int r = ranks[i];
+    DT_CHECKG(cx, r >= 0 && r < c->size, DT_E_VALUE,
+              "rank %d is not in the world of %d", r, c->size);
+    DT_CHECKG(cx, seen[r] == 0, DT_E_VALUE, "rank %d is twice in a group", r);
+    seen[r] = 1;
+    member = member || r == c->rank;
+  }
+  DT_CHECKG(cx, member, DT_E_NOTMEMBER, "rank %d is not in the group",
+            c->rank);
+done:
+  dt_arena_release(&cx->scratch, mark);
+  return st;
+}
+
+DtStatus dt_comm_group (DtCtx *cx, DtComm *c, int n, const int *ranks,
+                        DtGroup **out) {
+  DtGroup *g, **at = &c->groups;
+  for (; (g = *at) != NULL; at = &g->next) {
+    if (same_ranks(g, n, ranks)) {
+      *out = g;
+      return DT_OK;
+    }
+  }
+  DT_TRY(cx, check_ranks(cx, c, n, ranks));
+  DT_TRY(cx, group_new(cx, c, n, ranks, 0, &g));
+  *at = g;
+  *out = g;
+  return DT_OK;
+}
+
+/* --- one collective ----------------------------------------------------- */
+
+/* All members are here with the same collective, or an error. */
+static DtStatus start (DtCtx *cx, DtGroup *g, const DtCollInfo *i, Kind kind,
+                       uint64_t size, uint64_t more, const void *in,
+                       void *out) {
+  uint64_t h = dt_hash_u64(i->hash, (uint64_t)kind << 56 ^ size);
+  g->comm->seq++;
+  h = dt_hash_u64(h, more);
+  h = dt_hash_str(h, i->op == NULL ? "" : i->op);
+  return g->comm->vt->agree(cx, g, i, h, in, out);
+}
+
+/* The collective is over for this rank. */
+static DtStatus finish (DtCtx *cx, DtGroup *g, DtStatus st) {
+  if (g->comm->board != NULL)
+    dt_board_post(g->comm, DT_POST_RUN, NULL, 0, 0, NULL);
+  if (st != DT_OK)
+    return dt_error_frame(cx, st, __func__, __FILE__, __LINE__);
+  return DT_OK;
+}
+
+DtStatus dt_comm_barrier (DtCtx *cx, DtGroup *g, const DtCollInfo *i) {
+  DT_TRY(cx, start(cx, g, i, K_BARRIER, 0, 0, NULL, NULL));
+  return finish(cx, g, DT_OK);
+}
+
+DtStatus dt_comm_all_gather (DtCtx *cx, DtGroup *g, const DtCollInfo *i,
+                             const void *in, size_t nbytes, void *out) {
+  DT_TRY(cx, start(cx, g, i, K_ALL_GATHER, nbytes, 0, in, out));
+  return finish(cx, g, g->comm->vt->all_gather(cx, g, in, nbytes, out));
+}
+
+DtStatus dt_comm_all_to_all (DtCtx *cx, DtGroup *g, const DtCollInfo *i,
+                             const void *in, size_t nbytes, void *out) {
+  DT_TRY(cx, start(cx, g, i, K_ALL_TO_ALL, nbytes, 0, in, out));
+  return finish(cx, g, g->comm->vt->all_to_all(cx, g, in, nbytes, out));
+}
+
+static DtStatus check_root (DtCtx *cx, const DtGroup *g, int root) {
+  DT_CHECK(cx, root >= 0 && root < g->size, DT_E_VALUE,
+           "root %d is not in the group of %d", root, g->size);
+  return DT_OK;
+}
+
+DtStatus dt_comm_broadcast (DtCtx *cx, DtGroup *g, const DtCollInfo *i,
+                            void *buf, size_t nbytes, int root) {
+  DT_TRY(cx, check_root(cx, g, root));
+  DT_TRY(cx, start(cx, g, i, K_BROADCAST, nbytes, (uint64_t)root, buf, buf));
+  return finish(cx, g, g->comm->vt->broadcast(cx, g, buf, nbytes, root));
+}
+
+DtStatus dt_comm_scatter (DtCtx *cx, DtGroup *g, const DtCollInfo *i,
+                          const void *in, size_t nbytes, void *out,
+                          int root) {
+  DT_TRY(cx, check_root(cx, g, root));
+  DT_TRY(cx, start(cx, g, i, K_SCATTER, nbytes, (uint64_t)root, in, out));
+  return finish(cx, g, g->comm->vt->scatter(cx, g, in, nbytes, out, root));
+}
+
+/* --- reductions --------------------------------------------------------- */
+
+static DtStatus bytes_of (DtCtx *cx, DtDtype t, int64_t n, size_t *out) {
+  size_t es = dt_dtype_size(t);
+  DT_CHECK(cx, n >= 0, DT_E_VALUE, "a collective of %lld elements",
+           (long long)n);
+  DT_CHECK(cx, es == 0 || (uint64_t)n <= SIZE_MAX / 4 / es, DT_E_OVERFLOW,
+           "a collective of %lld elements is too large", (long long)n);
+  *out = (size_t)n * es;
+  return DT_OK;
+}
+
+static uint64_t op_and_type (DtRedOp op, DtDtype t) {
+  return (uint64_t)op << 8 | (uint64_t)t;
+}
+
+/* Everybody gets everything and reduces it. */
+static DtStatus reduce_gathered (DtCtx *cx, DtGroup *g, DtRedOp op,
+                                 DtDtype t, const void *in, void *out,
+                                 int64_t n, char *tmp) {
+  size_t nb = (size_t)n * dt_dtype_size(t);
+  if (n == 0)
+    return DT_OK;
+  DT_TRY(cx, g->comm->vt->all_gather(cx, g, in, nb, tmp));
+  dt_order_reduce(op, t, tmp, nb, g->size, out, n);
+  return DT_OK;
+}
+
+/* Member i reduces block i of g->size blocks of `b` elements, then all gather
+** the blocks. */
+static DtStatus reduce_blocks (DtCtx *cx, DtGroup *g, DtRedOp op, DtDtype t,
+                               const void *in, void *out, int64_t b,
+                               char *tmp) {
+  size_t nb = (size_t)b * dt_dtype_size(t);
+  char *mine = (char *)out + (size_t)g->me * nb;
+  DT_TRY(cx, g->comm->vt->all_to_all(cx, g, in, nb, tmp));
+  dt_order_reduce(op, t, tmp, nb, g->size, mine, b);
+  return g->comm->vt->all_gather(cx, g, mine, nb, out);
+}
+
+static DtStatus all_reduce_moves (DtCtx *cx, DtGroup *g, DtRedOp op,
+                                  DtDtype t, const void *in, void *out,
+                                  int64_t n, char *tmp, bool small) {
+  size_t es = dt_dtype_size(t);
+  int64_t b = small ? 0 : n / g->size;
+  size_t off = (size_t)(b * g->size) * es;
+  if (b > 0)
+    DT_TRY(cx, reduce_blocks(cx, g, op, t, in, out, b, tmp));
+  return reduce_gathered(cx, g, op, t, (const char *)in + off,
+                         (char *)out + off, n - b * g->size, tmp);
+}
+
+DtStatus dt_comm_all_reduce (DtCtx *cx, DtGroup *g, const DtCollInfo *i,
+                             DtRedOp op, DtDtype t, const void *in, void *out,
+                             int64_t n) {
+  const DtCommVt *vt = g->comm->vt;
+  bool own = vt->all_reduce != NULL, small;
+  char *tmp = NULL;
+  DtStatus st = DT_OK;
+  size_t nb, room;
+  DT_TRY(cx, bytes_of(cx, t, n, &nb));
+  small = nb <= SMALL || n < g->size;
+  if (!own) {                     /* blocks, or the remainder of each member */
+    size_t rest = (size_t)g->size * (size_t)g->size * dt_dtype_size(t);
+    room = small ? nb * (size_t)g->size : nb > rest ? nb : rest;
+    tmp = dt_alloc(cx, room);
+    if (tmp == NULL)
+      return DT_E_NOMEM;
+  }
+  DT_TRYG(cx, start(cx, g, i, K_ALL_REDUCE, nb, op_and_type(op, t), in, out));
+  st = own ? vt->all_reduce(cx, g, op, t, in, out, n)
+           : all_reduce_moves(cx, g, op, t, in, out, n, tmp, small);
+  st = finish(cx, g, st);
+done:
+  dt_free(cx, tmp);
+  return st;
+}
+
+DtStatus dt_comm_reduce_scatter (DtCtx *cx, DtGroup *g, const DtCollInfo *i,
+                                 DtRedOp op, DtDtype t, const void *in,
+                                 void *out, int64_t n) {
+  const DtCommVt *vt = g->comm->vt;
+  char *tmp = NULL;
+  DtStatus st = DT_OK;
+  size_t nb;
+  DT_TRY(cx, bytes_of(cx, t, n, &nb));
+  if (vt->reduce_scatter == NULL) {
+    tmp = dt_alloc(cx, nb * (size_t)g->size);
+    if (tmp == NULL)
+      return DT_E_NOMEM;
+  }
+  DT_TRYG(cx, start(cx, g, i, K_REDUCE_SCATTER, nb, op_and_type(op, t), in,
+                    out));
+  if (tmp == NULL) {
+    st = vt->reduce_scatter(cx, g, op, t, in, out, n);
+  } else {
+    st = vt->all_to_all(cx, g, in, nb, tmp);
+    if (st == DT_OK)
+      dt_order_reduce(op, t, tmp, nb, g->size, out, n);
+  }
+  st = finish(cx, g, st);
+done:
+  dt_free(cx, tmp);
+  return st;
+}
+
+/* --- small services ----------------------------------------------------- */
+
+/* One text per member out of the padded blocks; all or none. */
+static DtStatus cut_texts (DtCtx *cx, int k, const char *all, size_t block,
+                           const size_t *lens, char **outs) {
+  int i;
+  for (i = 0; i < k; i++) {
+    outs[i] = dt_strndup(cx, all + (size_t)i * block, lens[i]);
+    if (outs[i] == NULL) {
+      while (i-- > 0)
+        dt_free(cx, outs[i]);
+      return DT_E_NOMEM;
+    }
+  }
+  return DT_OK;
+}
+
+DtStatus dt_comm_gather_text (DtCtx *cx, DtGroup *g, const DtCollInfo *i,
+                              const char *text, size_t n, char **outs,
+                              size_t *lens) {
+  size_t most = 0;
+  char *all = NULL, *mine = NULL;
+  DtStatus st = DT_OK;
+  int r;
+  for (r = 0; r < g->size; r++)
+    lens[r] = n;                  /* the fake world: all say the same */
+  DT_TRY(cx, dt_comm_all_gather(cx, g, i, &n, sizeof n, lens));
+  for (r = 0; r < g->size; r++)
+    most = lens[r] > most ? lens[r] : most;
+  mine = dt_calloc(cx, most + 1, 1);
+  all = dt_alloc(cx, most * (size_t)g->size + 1);
+  DT_CHECKG(cx, mine != NULL && all != NULL, DT_E_NOMEM,
+            "no memory for the texts of %d ranks", g->size);
+  if (n > 0)
+    memcpy(mine, text, n);
+  if (g->comm->no_data) {
+    for (r = 0; r < g->size; r++)
+      memcpy(all + (size_t)r * most, mine, most);
+  }
+  if (most > 0)
+    DT_TRYG(cx, dt_comm_all_gather(cx, g, i, mine, most, all));
+  DT_TRYG(cx, cut_texts(cx, g->size, all, most, lens, outs));
+done:
+  dt_free(cx, mine);
+  dt_free(cx, all);
+  return st;
+}
+
+static DtStatus raise_worst (DtCtx *cx, const DtGroup *g, const int32_t *all) {
+  int r;
+  for (r = 0; r < g->size; r++) {
+    if (all[r] != DT_OK)
+      return dt_raise(cx, (DtStatus)all[r], "rank %d failed: %s", g->ranks[r],
+                      dt_error_info((DtStatus)all[r])->text);
+  }
+  return DT_OK;
+}
+
+DtStatus dt_comm_agree (DtCtx *cx, DtGroup *g, const DtCollInfo *i,
+                        DtStatus mine) {
+  int32_t me = (int32_t)mine, *all;
+  DtStatus st;
+  if (g->comm->no_data)
+    return mine;
+  all = DT_NEWN(cx, int32_t, g->size);
+  if (all == NULL)
+    return DT_E_NOMEM;
+  st = dt_comm_all_gather(cx, g, i, &me, sizeof me, all);
+  if (mine != DT_OK)              /* my own error is pending: it stays */
+    st = mine;
+  else if (st == DT_OK)
+    st = raise_worst(cx, g, all);
+  dt_free(cx, all);
+  return st;
+}
+
+DtStatus dt_comm_meet (DtCtx *cx, DtComm *c, DtStatus mine,
+                       const DtCollInfo *i, DtStatus *all) {
+  return c->vt->meet(cx, c, mine, i, all);
+}
+
+DtStatus dt_comm_share (DtCtx *cx, DtComm *c, char **text, size_t *n) {
+  return c->vt->share(cx, c, text, n);
+}
+
+DtStatus dt_comm_alive (DtCtx *cx, DtComm *c) {
+  return c->vt->alive(cx, c);
+}
+
+atomic_int *dt_comm_interrupt (DtComm *c) {
+  return c->board == NULL ? NULL : &c->board->interrupt;
+}
+
+void dt_comm_status (DtComm *c, DtBuf *b) {
+  c->vt->status(c, b);
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT
+** comm/fake.c: one rank of a pretend world of up to 2^20.  Nothing moves and
+** nobody is waited for: every collective succeeds, buffers may be NULL. */
+#include "comm/board_int.h"
+
+enum { MAX_SIZE = 1 << 20 };
+
+static DtStatus fake_agree (DtCtx *cx, DtGroup *g, const DtCollInfo *i,
+                            uint64_t hash, const void *in, void *out) {
+  (void)g; (void)i; (void)hash; (void)in; (void)out;
+  return dt_ctx_poll(cx);
+}
+
+/* all_gather and all_to_all */
+static DtStatus fake_move (DtCtx *cx, DtGroup *g, const void *in,
+                           size_t nbytes, void *out) {
+  (void)cx; (void)g; (void)in; (void)nbytes; (void)out;
+  return DT_OK;
+}
+
+/* all_reduce and reduce_scatter */
+static DtStatus fake_reduce (DtCtx *cx, DtGroup *g, DtRedOp op, DtDtype t,
+                             const void *in, void *out, int64_t n) {
+  (void)cx; (void)g; (void)op; (void)t; (void)in; (void)out; (void)n;
+  return DT_OK;
+}
+
+static DtStatus fake_broadcast (DtCtx *cx, DtGroup *g, void *buf,
+                                size_t nbytes, int root) {
+  (void)cx; (void)g; (void)buf; (void)nbytes; (void)root;
+  return DT_OK;
+}
+
+static DtStatus fake_scatter (DtCtx *cx, DtGroup *g, const void *in,
+                              size_t nbytes, void *out, int root) {
+  (void)cx; (void)g; (void)in; (void)nbytes; (void)out; (void)root;
+  return DT_OK;
+}
+
+/* The others do as this rank does. */
+static DtStatus fake_meet (DtCtx *cx, DtComm *c, DtStatus mine,
+                           const DtCollInfo *i, DtStatus *all) {
+  int r;
+  (void)cx; (void)i;
+  for (r = 0; all != NULL && r < c->size; r++)
+    all[r] = mine;
+  c->epoch++;
+  return mine;
+}
+
+static DtStatus fake_share (DtCtx *cx, DtComm *c, char **text, size_t *n) {
+  (void)c; (void)n;
+  DT_CHECK(cx, *text != NULL, DT_E_WORLD,
+           "the fake world has one rank: nobody else sends a line");
+  return DT_OK;
+}
+
+static DtStatus fake_alive (DtCtx *cx, DtComm *c) {
+  (void)cx; (void)c;
+  return DT_OK;
+}
+
+static void fake_status (DtComm *c, DtBuf *b) {
+  dt_buf_addf(b, "rank %d of a pretend world of %d: running\n", c->rank,
+              c->size);
+}
+
+static const DtCommVt fake_vt = {
+  .name = "fake",
+  .kind = DT_WORLD_FAKE,
+  .agree = fake_agree,
+  .all_gather = fake_move,
+  .all_to_all = fake_move,
+  .all_reduce = fake_reduce,
+  .reduce_scatter = fake_reduce,
+  .broadcast = fake_broadcast,
+  .scatter = fake_scatter,
+  .meet = fake_meet,
+  .share = fake_share,
+  .alive = fake_alive,
+  .status = fake_status
+};
+
+DtStatus dt_comm_fake (DtCtx *cx, int size, int rank, DtComm **out) {
+  DtComm *c;
+  DtStatus st;
+  DT_CHECK(cx, size > 0 && size <= MAX_SIZE, DT_E_VALUE,
+           "the fake world has 1 to %d ranks, not %d", (int)MAX_SIZE, size);
+  DT_CHECK(cx, rank >= 0 && rank < size, DT_E_VALUE,
+           "rank %d is not in the world of %d", rank, size);
+  DT_TRY(cx, dt_comm_new(cx, &fake_vt, rank, size, &c));
+  c->no_data = true;
+  DT_TRYG(cx, dt_comm_setup(cx, c));
+  *out = c;
+  return DT_OK;
+done:
+  dt_comm_free(cx, c);
+  return st;
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT
+** comm/threads.c: the ranks are threads of this process.
+**
+** The agreement shows every member's buffers to the others (the cells'
+** `in` and `out`); each then copies what it needs straight from there, and
+** all wait once more so that no buffer is reused too early.  So a byte is
+** copied once.  All-reduce: member i reduces part i of all inputs into its
+** own output, then all copy the parts from each other; nobody but member i
+** reads part i of an input, so input and output may be the same. */
+#include <string.h>
+#include <sys/mman.h>
+#include "comm/board_int.h"
+
+enum { MAX_THREADS = 1024, SMALL = 4096 };
+
+struct DtHub {
+  DtBoard *board;
+  size_t bytes;
+};
+
+/* A rank's own state. */
+typedef struct DtThreads {
+  DtHub *hub;
+  const void **at;              /* room for a pointer per member */
+} DtThreads;
+
+/* --- moving data -------------------------------------------------------- */
+
+static const char *input_of (DtGroup *g, int m) {
+  uint64_t p = atomic_load(&dt_board_cells(g->slot)[m].in);
+  return (const char *)(uintptr_t)p;
+}
+
+static const char *output_of (DtGroup *g, int m) {
+  uint64_t p = atomic_load(&dt_board_cells(g->slot)[m].out);
+  return (const char *)(uintptr_t)p;
+}
+
+static void copy_bytes (char *dst, const char *src, size_t n) {
+  if (n > 0 && dst != src)
+    memcpy(dst, src, n);
+}
+
+static DtStatus threads_all_gather (DtCtx *cx, DtGroup *g, const void *in,
+                                    size_t nbytes, void *out) {
+  int k, m;
+  (void)in;
+  for (k = 0; k < g->size; k++) {   /* start at home: spread the reads */
+    m = (g->me + k) % g->size;
+    copy_bytes((char *)out + (size_t)m * nbytes, input_of(g, m), nbytes);
+  }
+  return dt_agree_done(cx, g, false);
+}
+
+static DtStatus threads_all_to_all (DtCtx *cx, DtGroup *g, const void *in,
+                                    size_t nbytes, void *out) {
+  int k, m;
+  (void)in;
+  for (k = 0; k < g->size; k++) {
+    m = (g->me + k) % g->size;
+    copy_bytes((char *)out + (size_t)m * nbytes,
+               input_of(g, m) + (size_t)g->me * nbytes, nbytes);
+  }
+  return dt_agree_done(cx, g, false);
+}
+
+static DtStatus threads_broadcast (DtCtx *cx, DtGroup *g, void *buf,
+                                   size_t nbytes, int root) {
+  copy_bytes(buf, input_of(g, root), nbytes);
+  return dt_agree_done(cx, g, false);
+}
+
+static DtStatus threads_scatter (DtCtx *cx, DtGroup *g, const void *in,
+                                 size_t nbytes, void *out, int root) {
+  (void)in;
+  if (nbytes > 0)
+    copy_bytes(out, input_of(g, root) + (size_t)g->me * nbytes, nbytes);
+  return dt_agree_done(cx, g, false);
+}
+
+/* Reduce n elements of all inputs, from byte `off` on, into out. */
+static void reduce_part (DtGroup *g, size_t off, DtRedOp op, DtDtype t,
+                         void *out, int64_t n) {
+  const DtThreads *w = g->comm->impl;
+  int m;
+  if (n <= 0)
+    return;
+  for (m = 0; m < g->size; m++)
+    w->at[m] = input_of(g, m) + off;
+  dt_order_reduce_v(op, t, w->at, g->size, out, n);
+}
+
+static int64_t part_begin (const DtGroup *g, int m, int64_t n) {
+  int64_t q = n / g->size, r = n % g->size;
+  return q * m + (m < r ? m : r);
+}
+
+/* Small: everybody reduces everything; the result waits until nobody reads
+** the inputs any more. */
+static DtStatus reduce_small (DtCtx *cx, DtGroup *g, DtRedOp op, DtDtype t,
+                              void *out, int64_t n) {
+  _Alignas(64) char tmp[SMALL];
+  reduce_part(g, 0, op, t, tmp, n);
+  DT_TRY(cx, dt_agree_done(cx, g, false));
+  copy_bytes(out, tmp, (size_t)n * dt_dtype_size(t));
+  return DT_OK;
+}
+
+static DtStatus threads_all_reduce (DtCtx *cx, DtGroup *g, DtRedOp op,
+                                    DtDtype t, const void *in, void *out,
+                                    int64_t n) {
+  size_t es = dt_dtype_size(t), off;
+  int64_t b = part_begin(g, g->me, n);
+  int k;
+  (void)in;
+  if ((size_t)n * es <= SMALL)
+    return reduce_small(cx, g, op, t, out, n);
+  off = (size_t)b * es;
+  reduce_part(g, off, op, t, (char *)out + off,
+              part_begin(g, g->me + 1, n) - b);
+  DT_TRY(cx, dt_agree_done(cx, g, true));
+  for (k = 1; k < g->size; k++) {
+    int m = (g->me + k) % g->size;
+    b = part_begin(g, m, n);
+    off = (size_t)b * es;
+    copy_bytes((char *)out + off, output_of(g, m) + off,
+               (size_t)(part_begin(g, m + 1, n) - b) * es);
+  }
+  return dt_agree_done(cx, g, false);
+}
+
+static DtStatus threads_reduce_scatter (DtCtx *cx, DtGroup *g, DtRedOp op,
+                                        DtDtype t, const void *in, void *out,
+                                        int64_t n) {
+  (void)in;
+  reduce_part(g, (size_t)g->me * (size_t)n * dt_dtype_size(t), op, t, out, n);
+  return dt_agree_done(cx, g, false);
+}
+
+/* --- life --------------------------------------------------------------- */
+
+static void threads_close (DtCtx *cx, DtComm *c) {
+  DtThreads *w = c->impl;
+  if (w != NULL) {
+    dt_hub_leave(w->hub, c->rank);
+    dt_free(cx, w->at);
+    dt_free(cx, w);
+  }
+}
+
+static const DtCommVt threads_vt = {
+  .name = "threads",
+  .kind = DT_WORLD_THREADS,
+  .agree = dt_agree_group,
+  .all_gather = threads_all_gather,
+  .all_to_all = threads_all_to_all,
+  .all_reduce = threads_all_reduce,
+  .reduce_scatter = threads_reduce_scatter,
+  .broadcast = threads_broadcast,
+  .scatter = threads_scatter,
+  .meet = dt_agree_meet,
+  .share = dt_agree_share,
+  .alive = dt_board_alive,
+  .status = dt_board_status,
+  .close = threads_close
+};
+
+DtStatus dt_hub_new (DtCtx *cx, int size, DtHub **out) {
+  DtHub *h;
+  void *p;
+  DT_CHECK(cx, size > 0 && size <= MAX_THREADS, DT_E_VALUE,
+           "the threads world has 1 to %d ranks, not %d", (int)MAX_THREADS,
+           size);
+  h = DT_NEW(cx, DtHub);
+  if (h == NULL)
+    return DT_E_NOMEM;
+  h->bytes = dt_board_bytes(size);
+  p = mmap(NULL, h->bytes, PROT_READ | PROT_WRITE,
+           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (p == MAP_FAILED) {
+    dt_free(cx, h);
+    return dt_raise(cx, DT_E_NOMEM, "no memory for a world of %d ranks",
+                    size);
+  }
+  h->board = p;
+  dt_board_init(h->board, size);
+  *out = h;
+  return DT_OK;
+}
+
+void dt_hub_free (DtCtx *cx, DtHub *h) {
+  if (h == NULL)
+    return;
+  (void)munmap(h->board, h->bytes);
+  dt_free(cx, h);
+}
+
+/* Sleepers find out within their nap: nobody rings. */
+void dt_hub_leave (DtHub *h, int rank) {
+  atomic_store(&h->board->posts[rank].state, DT_POST_GONE);
+}
+
+DtStatus dt_comm_threads (DtCtx *cx, DtHub *h, int rank, DtComm **out) {
+  DtThreads *w;
+  DtComm *c;
+  DtStatus st = DT_OK;
+  DT_CHECK(cx, rank >= 0 && rank < h->board->size, DT_E_VALUE,
+           "rank %d is not in the world of %d", rank, h->board->size);
+  DT_TRY(cx, dt_comm_new(cx, &threads_vt, rank, h->board->size, &c));
+  c->board = h->board;
+  w = DT_NEW(cx, DtThreads);
+  c->impl = w;
+  DT_CHECKG(cx, w != NULL, DT_E_NOMEM, "no memory for a rank");
+  w->hub = h;
+  w->at = DT_NEWN(cx, const void *, c->size);
+  DT_CHECKG(cx, w->at != NULL, DT_E_NOMEM, "no memory for a rank");
+  DT_TRYG(cx, dt_comm_setup(cx, c));
+  *out = c;
+  return DT_OK;
+done:
+  dt_comm_free(cx, c);
+  return st;
+}
