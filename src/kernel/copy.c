@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT
+** kernel/copy.c: copying, converting, filling.
+**
+** A copy whose source and destination share bytes in different layouts goes
+** through a temporary; one with the same layout is done in place. */
+
+#include <string.h>
+#include "kernel/kernel_int.h"
+
+DtStatus dt_kernel_data (DtCtx *cx, DtTensor *out, void **data, int nin,
+                         const DtTensor *const *in, const void **cdata) {
+  DT_TRY(cx, dt_ctx_poll(cx));
+  DT_TRY(cx, dt_tensor_data(cx, out, data));
+  for (int i = 0; i < nin; i++) {
+    DT_CHECK(cx, dt_tensor_has_data(in[i]), DT_E_META_NO_DATA,
+             "Cannot copy out of meta tensor; no data!");
+    cdata[i] = dt_tensor_cdata(in[i]);
+  }
+  return DT_OK;
+}
+
+/* ---- copy ------------------------------------------------------------------ */
+
+static void convert_run (DtDtype dt, char *dst, int64_t ds, DtDtype st,
+                         const char *src, int64_t ss, int64_t n) {
+  DtC128 buf[DT_RUN_BYTES / sizeof(DtC128)];
+  DtClass c = dt_class_of(st);
+  int64_t block = (int64_t)(DT_RUN_BYTES / dt_class_size(c));
+  for (int64_t i = 0; i < n; i += block) {
+    int64_t k = n - i < block ? n - i : block;
+    dt_run_load(c, buf, st, src + i * ss, ss, k);
+    dt_run_store(c, buf, dt, dst + i * ds, ds, k);
+  }
+}
+
+static void copy_all (const DtMeta *sm, const void *src, const DtMeta *dm,
+                      void *dst) {
+  const DtMeta *metas[2] = {dm, sm};
+  void *data[2] = {dst, (void *)(uintptr_t)src};
+  DtDtype dt = (DtDtype)dm->dtype, st = (DtDtype)sm->dtype;
+  size_t size = dt_dtype_size(dt);
+  DtIter it;
+  dt_iter_init(&it, 2, metas, data);
+  for (; !it.done; dt_iter_next(&it)) {
+    if (dt == st)
+      dt_run_move(size, it.ptr[0], it.inner[0], it.ptr[1], it.inner[1], it.n);
+    else
+      convert_run(dt, it.ptr[0], it.inner[0], st, it.ptr[1], it.inner[1],
+                  it.n);
+  }
+}
+
+/* Byte range [lo, hi) that a tensor's elements lie in. */
+static void range (const DtTensor *t, const void *p, uintptr_t *lo,
+                   uintptr_t *hi) {
+  size_t es = dt_dtype_size((DtDtype)t->m.dtype);
+  size_t last = 0;
+  for (int d = 0; d < t->m.ndim; d++)
+    last += (size_t)((t->m.shape[d] - 1) * t->m.stride[d]);
+  *lo = (uintptr_t)p;
+  *hi = *lo + (last + 1) * es;
+}
+
+static bool overlap (const DtTensor *a, const void *pa, const DtTensor *b,
+                     const void *pb) {
+  uintptr_t alo, ahi, blo, bhi;
+  range(a, pa, &alo, &ahi);
+  range(b, pb, &blo, &bhi);
+  return alo < bhi && blo < ahi;
+}
+
+DtStatus dt_k_copy (DtCtx *cx, const DtTensor *src, DtTensor *dst) {
+  void *d;
+  const void *s;
+  DT_TRY(cx, dt_kernel_data(cx, dst, &d, 1, &src, &s));
+  if (d == NULL || s == NULL) return DT_OK;
+  if (!overlap(src, s, dst, d)) {
+    copy_all(&src->m, s, &dst->m, d);
+    return DT_OK;
+  }
+  if (s == d && dt_meta_equal(&src->m, &dst->m)) return DT_OK;
+  DtMeta m;
+  dt_meta_copy(&m, &src->m);
+  m.device = DT_DEV_CPU;
+  dt_meta_set_contiguous(&m);
+  size_t nbytes = (size_t)dt_meta_nbytes(&m);
+  void *tmp = dt_alloc(cx, nbytes);
+  if (tmp == NULL) return DT_E_NOMEM;
+  copy_all(&src->m, s, &m, tmp);
+  copy_all(&m, tmp, &dst->m, d);
+  dt_free(cx, tmp);
+  return DT_OK;
+}
+
+DtStatus dt_kernel_dense (DtCtx *cx, const DtTensor *t, DtDtype dtype,
+                          DtTensor **out) {
+  if (t->m.dtype == dtype && dt_meta_is_contiguous(&t->m)) {
+    *out = dt_tensor_ref((DtTensor *)(uintptr_t)t);
+    return DT_OK;
+  }
+  DtMeta m;
+  DtTensor *r = NULL;
+  dt_meta_copy(&m, &t->m);
+  m.dtype = (uint8_t)dtype;
+  dt_meta_set_contiguous(&m);
+  DT_TRY(cx, dt_tensor_new(cx, &m, false, &r));
+  DtStatus st = dt_k_copy(cx, t, r);
+  if (st != DT_OK) { dt_tensor_unref(cx, r); return st; }
+  *out = r;
+  return DT_OK;
+}
+
+/* ---- fill ------------------------------------------------------------------ */
+
+DtStatus dt_k_fill (DtCtx *cx, DtTensor *dst, DtScalar v) {
+  void *d;
+  DT_TRY(cx, dt_kernel_data(cx, dst, &d, 0, NULL, NULL));
+  if (d == NULL) return DT_OK;
+  DtDtype t = (DtDtype)dst->m.dtype;
+  int64_t es = (int64_t)dt_dtype_size(t);
+  double one[2] = {0, 0};
+  dt_dtype_store(t, one, v);
+  const DtMeta *m = &dst->m;
+  DtIter it;
+  dt_iter_init(&it, 1, &m, &d);
+  for (; !it.done; dt_iter_next(&it)) {
+    if (it.inner[0] == es || it.n == 1) {       /* by doubling */
+      int64_t have = 1;
+      memcpy(it.ptr[0], one, (size_t)es);
+      while (have < it.n) {
+        int64_t k = it.n - have < have ? it.n - have : have;
+        if (k * es > 16384) k = 16384 / es;
+        memcpy(it.ptr[0] + have * es, it.ptr[0], (size_t)(k * es));
+        have += k;
+      }
+    } else {
+      dt_run_move((size_t)es, it.ptr[0], it.inner[0], one, 0, it.n);
+    }
+  }
+  return DT_OK;
+}

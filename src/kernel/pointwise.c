@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT
+** kernel/pointwise.c: runs the rows of pw_*.def over tensors.
+**
+** The functions themselves are in pw_f32.c, pw_f64.c, pw_i64.c and pw_c128.c,
+** one for each row and class.  Here their operands are cut into runs; a run
+** that is stored as the class is, is used in place. */
+
+#include <string.h>
+#include "kernel/kernel_int.h"
+
+typedef struct Row {
+  const char *aten; int dom, np; double def[4];
+} Row;
+
+#define P0 0, {0}
+#define P1(a) 1, {a}
+#define P2(a, b) 2, {a, b}
+#define P3(a, b, c) 3, {a, b, c}
+#define P4(a, b, c, d) 4, {a, b, c, d}
+#define X(name, aten, dom, par, f, i, z) {aten, DT_DOM_##dom, par},
+static const Row unary_rows[] = {
+#include "kernel/pw_unary.def"
+};
+static const Row binary_rows[] = {
+#include "kernel/pw_binary.def"
+};
+static const Row ternary_rows[] = {
+#include "kernel/pw_ternary.def"
+};
+#undef X
+
+enum { MAX_IN = 3 };
+
+typedef struct Job {
+  DtPwFn f;
+  DtClass cl;
+  int nin, kb;
+  bool divides;                 /* an integer second operand must not be 0 */
+  DtC128 params[4];             /* as elements of the class */
+  DtDtype in[MAX_IN], out;
+} Job;
+
+static const DtPwTable *table (DtClass c) {
+  switch (c) {
+    case DT_CL_F32: return &dt_pw_f32;
+    case DT_CL_F64: return &dt_pw_f64;
+    case DT_CL_I64: return &dt_pw_i64;
+    case DT_CL_C128: break;
+  }
+  return &dt_pw_c128;
+}
+
+/* ScalarType names in PyTorch's messages. */
+static const char *scalar_type (DtDtype t) {
+  static const char *const names[] = {
+    [DT_U8] = "Byte", [DT_I8] = "Char", [DT_I16] = "Short", [DT_I32] = "Int",
+    [DT_I64] = "Long", [DT_F16] = "Half", [DT_F32] = "Float",
+    [DT_F64] = "Double", [DT_C64] = "ComplexFloat",
+    [DT_C128] = "ComplexDouble", [DT_BOOL] = "Bool", [DT_BF16] = "BFloat16",
+    [DT_F8E5M2] = "Float8_e5m2", [DT_F8E4M3] = "Float8_e4m3fn",
+  };
+  return (unsigned)t < DT_NDTYPES ? names[t] : "Undefined";
+}
+
+static DtStatus job_init (DtCtx *cx, Job *j, const Row *row, DtDtype ct,
+                          const DtScalar *p) {
+  static const int dom[] = {
+    [DT_CL_F32] = DT_DOM_F, [DT_CL_F64] = DT_DOM_F, [DT_CL_I64] = DT_DOM_I,
+    [DT_CL_C128] = DT_DOM_Z,
+  };
+  j->cl = dt_class_of(ct);
+  DT_CHECK(cx, row->dom & dom[j->cl], DT_E_NOTIMPL,
+           "\"%s_cpu\" not implemented for '%s'", row->aten, scalar_type(ct));
+  j->kb = ct == DT_BOOL ? 1 : (int)dt_dtype_size(ct) * 8;
+  if (ct == DT_I8 || ct == DT_I16 || ct == DT_I32 || ct == DT_I64) j->kb--;
+  j->divides = (row->dom & DT_DOM_V) != 0 && j->cl == DT_CL_I64;
+  memset(j->params, 0, sizeof j->params);
+  size_t size = dt_class_size(j->cl);
+  for (int i = 0; i < row->np; i++)
+    dt_class_put(j->cl, (char *)j->params + (size_t)i * size,
+                 p != NULL ? p[i] : dt_scalar_float(row->def[i]));
+  return DT_OK;
+}
+
+static bool has_zero (const int64_t *v, int64_t n) {
+  for (int64_t i = 0; i < n; i++)
+    if (v[i] == 0) return true;
+  return false;
+}
+
+typedef struct Buffers {
+  DtC128 in[MAX_IN][DT_RUN_BYTES / sizeof(DtC128)];
+  DtC128 out[DT_RUN_BYTES / sizeof(DtC128)];
+} Buffers;
+
+/* One inner run of the iterator; false: division by zero. */
+static bool run (const Job *j, const DtIter *it, Buffers *b) {
+  int64_t es = (int64_t)dt_class_size(j->cl), block = DT_RUN_BYTES / es;
+  bool direct[MAX_IN];
+  const void *in[MAX_IN];
+  bool out_direct = it->inner[0] == es && dt_class_is_native(j->cl, j->out);
+  bool all_direct = out_direct;
+  for (int k = 0; k < j->nin; k++) {
+    direct[k] = it->inner[k + 1] == es &&
+                dt_class_is_native(j->cl, j->in[k]);
+    all_direct = all_direct && direct[k];
+    if (it->inner[k + 1] == 0)          /* the same value all along */
+      dt_run_load(j->cl, b->in[k], j->in[k], it->ptr[k + 1], 0,
+                  it->n < block ? it->n : block);
+  }
+  if (all_direct && !j->divides) block = it->n;
+  for (int64_t i = 0; i < it->n; i += block) {
+    int64_t n = it->n - i < block ? it->n - i : block;
+    for (int k = 0; k < j->nin; k++) {
+      const char *p = it->ptr[k + 1] + i * it->inner[k + 1];
+      in[k] = direct[k] ? (const void *)p : b->in[k];
+      if (!direct[k] && it->inner[k + 1] != 0)
+        dt_run_load(j->cl, b->in[k], j->in[k], p, it->inner[k + 1], n);
+    }
+    if (j->divides && has_zero(in[1], n)) return false;
+    char *o = it->ptr[0] + i * it->inner[0];
+    j->f(n, out_direct ? (void *)o : b->out, in, j->params, j->kb);
+    if (!out_direct)
+      dt_run_store(j->cl, b->out, j->out, o, it->inner[0], n);
+  }
+  return true;
+}
+
+static DtStatus job_run (DtCtx *cx, Job *j, const DtTensor *const *in,
+                         DtTensor *out) {
+  const DtMeta *metas[MAX_IN + 1] = {&out->m};
+  void *data[MAX_IN + 1];
+  const void *cdata[MAX_IN];
+  DT_TRY(cx, dt_kernel_data(cx, out, &data[0], j->nin, in, cdata));
+  j->out = (DtDtype)out->m.dtype;
+  for (int k = 0; k < j->nin; k++) {
+    metas[k + 1] = &in[k]->m;
+    data[k + 1] = (void *)(uintptr_t)cdata[k];
+    j->in[k] = (DtDtype)in[k]->m.dtype;
+  }
+  Buffers b;
+  DtIter it;
+  dt_iter_init(&it, j->nin + 1, metas, data);
+  for (; !it.done; dt_iter_next(&it))
+    DT_CHECK(cx, run(j, &it, &b), DT_E_RUNTIME, "ZeroDivisionError");
+  return DT_OK;
+}
+
+DtStatus dt_k_unary (DtCtx *cx, DtUnary f, DtDtype ct, const DtScalar *p,
+                     const DtTensor *a, DtTensor *out) {
+  DT_ASSERT(cx, (unsigned)f < DT_NUNARY);
+  Job j = {.nin = 1};
+  DT_TRY(cx, job_init(cx, &j, &unary_rows[f], ct, p));
+  j.f = table(j.cl)->unary[f];
+  return job_run(cx, &j, &a, out);
+}
+
+DtStatus dt_k_binary (DtCtx *cx, DtBinary f, DtDtype ct, const DtScalar *p,
+                      const DtTensor *a, const DtTensor *b, DtTensor *out) {
+  DT_ASSERT(cx, (unsigned)f < DT_NBINARY);
+  const DtTensor *in[2] = {a, b};
+  Job j = {.nin = 2};
+  DT_TRY(cx, job_init(cx, &j, &binary_rows[f], ct, p));
+  j.f = table(j.cl)->binary[f];
+  return job_run(cx, &j, in, out);
+}
+
+DtStatus dt_k_ternary (DtCtx *cx, DtTernary f, DtDtype ct, const DtScalar *p,
+                       const DtTensor *a, const DtTensor *b,
+                       const DtTensor *c, DtTensor *out) {
+  DT_ASSERT(cx, (unsigned)f < DT_NTERNARY);
+  const DtTensor *in[3] = {a, b, c};
+  Job j = {.nin = 3};
+  DT_TRY(cx, job_init(cx, &j, &ternary_rows[f], ct, p));
+  j.f = table(j.cl)->ternary[f];
+  return job_run(cx, &j, in, out);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT
+** kernel/pw_f64.c: the pointwise functions in double precision. */
+
+#include <math.h>
+#include "kernel/kernel_int.h"
+#include "kernel/special.h"
+
+#define T double
+#define G(g) g##_f64
+#define M(g) g
+#define N(name) name
+#define TABLE dt_pw_f64
+
+static inline double fexp_f64 (double x) { return exp(x); }
+
+#include "kernel/pw_float_int.h"
+#include "kernel/pw_rows_int.h"
