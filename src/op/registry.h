@@ -64,6 +64,17 @@ DtStratFn dt_registry_strategy (const DtRegistry *r, const DtOpDef *op,
 /* Closest names, for "did you mean".  Writes up to n; returns how many. */
 int dt_registry_near (DtCtx *cx, DtRegistry *r, const char *name,
                       const char **out, int n);
+/* ---- list operators (DT_OP_FOREACH) ---- */
+
+/* How many elements a list call has: the length of its first tensor list.
+** Pure. */
+int dt_foreach_count (const DtArgs *args);
+/* Arguments of the base operator's call for element `i`: lists replaced by
+** their element, values matched by name and then by position.  Tensor slots
+** keep the numbers of the list call.  ASSERT when lengths differ.  Pure. */
+DtStatus dt_foreach_args (DtCtx *cx, const DtOpDef *op, const DtArgs *args,
+                          int i, DtArgs *out);
+
 /* No empty field without its flag, rules parse, arities agree.  INTERNAL
 ** naming the operator. */
 DtStatus dt_registry_selfcheck (DtCtx *cx, DtRegistry *r);

@@ -42,6 +42,8 @@ void dt_rows_init (DtRows *r, DtCtx *cx, DtArena *arena, int nout, int nin);
 void dt_rows_add (DtRows *r, const DtCell *cells);
 /* Append from text "R, S(1) -> S(1)".  PARSE is sticky. */
 void dt_rows_text (DtRows *r, const char *text);
+/* Number of inputs and outputs of a row's text.  PARSE.  Pure. */
+DtStatus dt_row_arity (DtCtx *cx, const char *text, int *nin, int *nout);
 /* Print a row in the text form.  Pure. */
 void dt_row_print (const DtRows *r, int row, DtBuf *b);
 

@@ -36,6 +36,19 @@ struct DtValue {
   } u;
 };
 
+/* Codes of LAYOUT and MEMFMT values; ORDER is PyTorch's. */
+typedef enum DtLayout { DT_LAYOUT_STRIDED, DT_NLAYOUTS } DtLayout;
+typedef enum DtMemFmt {
+  DT_MF_CONTIGUOUS, DT_MF_PRESERVE, DT_MF_CHANNELS_LAST,
+  DT_MF_CHANNELS_LAST_3D, DT_NMEMFMTS
+} DtMemFmt;
+/* "torch.strided", "torch.preserve_format"; "?" out of range.  And back, with
+** or without "torch."; the count when unknown.  Pure. */
+const char *dt_layout_name (int64_t code);
+const char *dt_memfmt_name (int64_t code);
+DtLayout dt_layout_find (const char *name);
+DtMemFmt dt_memfmt_find (const char *name);
+
 typedef struct DtSchema DtSchema;
 
 enum { DT_MAX_ARGS = 32 };
@@ -56,6 +69,8 @@ DtValue dt_v_float (double f);
 DtValue dt_v_bool (bool b);
 DtValue dt_v_str (const char *s);
 DtValue dt_v_dtype (DtDtype t);
+DtValue dt_v_code (DtValueKind kind, int64_t code);  /* DEVICE, LAYOUT, ... */
+DtValue dt_v_complex (double re, double im);
 DtValue dt_v_slot (int slot);
 DtValue dt_v_list (int n, DtValue *v);
 
@@ -90,5 +105,11 @@ bool dt_args_equal (const DtArgs *a, const DtArgs *b);
 typedef void (*DtSlotPrint) (void *ud, int slot, DtBuf *b);
 void dt_value_print (const DtValue *v, DtSlotPrint f, void *ud, DtBuf *b);
 bool dt_value_equal (const DtValue *a, const DtValue *b);
+uint64_t dt_value_hash (uint64_t h, const DtValue *v);
+/* Call `f` for each tensor slot of a value, in order.  Pure. */
+typedef void (*DtSlotVisit) (void *ud, int *slot);
+void dt_value_slots (DtValue *v, DtSlotVisit f, void *ud);
+/* Python's name of a value's type: "int", "NoneType", "Tensor".  Pure. */
+const char *dt_value_pytype (const DtValue *v);
 
 #endif

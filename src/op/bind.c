@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT
+** op/bind.c: values to the arguments of one overload.
+**
+** Errors are those of torch.ops.<ns>.<op>.<overload>(...), which is what a
+** call of one overload is; the errors of torch.<op>(...) are argparse.c's.
+** One routine walks the schema; given no context it only answers whether the
+** values fit, which is how overloads are tried. */
+#include <string.h>
+#include "op/bind_int.h"
+
+/* ---- does a value fit ---- */
+
+/* Operators whose tensor arguments also take Python numbers.  Semantics:
+** should_allow_numbers_as_tensors in python_arg_parser.cpp. */
+bool dt_bind_wraps (const DtSchema *s) {
+  static const char *const names[] = {
+    "add", "sub", "subtract", "mul", "multiply", "div", "divide",
+    "true_divide", "floor_divide"
+  };
+  static const char *const others[] = { "to", "_to_copy", "copy_", "copy" };
+  size_t i, n = strlen(s->base);
+  if (n > 0 && s->base[n - 1] == '_') n--;
+  for (i = 0; i < sizeof names / sizeof names[0]; i++)
+    if (strlen(names[i]) == n && strncmp(names[i], s->base, n) == 0)
+      return true;
+  for (i = 0; i < sizeof others / sizeof others[0]; i++)
+    if (strcmp(others[i], s->base) == 0) return true;
+  return false;
+}
+
+static bool is_number (const DtValue *v) {
+  return v->kind >= DT_V_BOOL && v->kind <= DT_V_COMPLEX;
+}
+
+static bool device_fits (const DtValue *v) {
+  if (v->kind == DT_V_STR) return dt_device_find(v->u.s) != DT_NDEVICES;
+  return v->kind == DT_V_DEVICE;
+}
+
+/* One element, the list and None aside. */
+static bool elem_fits (const DtArgDef *d, const DtValue *v, bool wrap) {
+  switch (d->type) {
+    case DT_T_TENSOR: return v->kind == DT_V_TENSOR || (wrap && is_number(v));
+    case DT_T_SCALAR: case DT_T_COMPLEX: return is_number(v);
+    case DT_T_INT: return v->kind == DT_V_INT || v->kind == DT_V_BOOL;
+    case DT_T_FLOAT:
+      return v->kind == DT_V_FLOAT || v->kind == DT_V_INT ||
+             v->kind == DT_V_BOOL;
+    case DT_T_BOOL: return v->kind == DT_V_BOOL;
+    case DT_T_STR: case DT_T_DIMNAME: return v->kind == DT_V_STR;
+    case DT_T_DTYPE: return v->kind == DT_V_DTYPE;
+    case DT_T_DEVICE: return device_fits(v);
+    case DT_T_LAYOUT:
+      return v->kind == DT_V_LAYOUT || (v->kind == DT_V_STR &&
+             dt_layout_find(v->u.s) != DT_NLAYOUTS);
+    case DT_T_MEMFMT:
+      return v->kind == DT_V_MEMFMT || (v->kind == DT_V_STR &&
+             dt_memfmt_find(v->u.s) != DT_NMEMFMTS);
+    case DT_T_GENERATOR: return v->kind == DT_V_GENERATOR;
+    default: return true;
+  }
+}
+
+int dt_bind_misfit (const DtArgDef *d, const DtValue *v) {
+  int i;
+  for (i = 0; i < v->u.list.n; i++) {
+    const DtValue *e = &v->u.list.v[i];
+    if (e->kind == DT_V_NONE ? !d->elem_opt : !elem_fits(d, e, false))
+      return i;
+  }
+  return -1;
+}
+
+bool dt_schema_fits (const DtArgDef *d, const DtValue *v, bool wrap) {
+  if (v->kind == DT_V_NONE) return d->opt || d->type == DT_T_ANY;
+  if (!d->list) return v->kind != DT_V_LIST ? elem_fits(d, v, wrap)
+                                            : d->type == DT_T_ANY;
+  if (v->kind == DT_V_LIST) return dt_bind_misfit(d, v) < 0;
+  return d->fixed > 0 && d->type != DT_T_TENSOR && elem_fits(d, v, false);
+}
+
+/* ---- storing ---- */
+
+/* The value in the form readers expect. */
+static DtValue settle (const DtArgDef *d, const DtValue *v) {
+  if (v->kind == DT_V_STR && d->type == DT_T_DEVICE)
+    return dt_v_code(DT_V_DEVICE, dt_device_find(v->u.s));
+  if (v->kind == DT_V_STR && d->type == DT_T_LAYOUT)
+    return dt_v_code(DT_V_LAYOUT, dt_layout_find(v->u.s));
+  if (v->kind == DT_V_STR && d->type == DT_T_MEMFMT)
+    return dt_v_code(DT_V_MEMFMT, dt_memfmt_find(v->u.s));
+  if (d->type == DT_T_INT && v->kind == DT_V_BOOL) return dt_v_int(v->u.b);
+  if (d->type == DT_T_FLOAT && !d->list && v->kind == DT_V_INT)
+    return dt_v_float((double)v->u.i);
+  if (d->type == DT_T_FLOAT && !d->list && v->kind == DT_V_BOOL)
+    return dt_v_float(v->u.b);
+  return *v;
+}
+
+static void count_slot (void *ud, int *slot) {
+  int *n = (int *)ud;
+  if (*slot >= *n) *n = *slot + 1;
+}
+
+static void args_start (const DtSchema *s, int npos, DtArgs *out) {
+  out->schema = s;
+  out->n = s->nargs;
+  out->npos = npos;
+  out->given = 0;
+  out->nslots = 0;
+}
+
+static void args_set (const DtSchema *s, int i, const DtValue *v,
+                      DtArgs *out) {
+  out->v[i] = settle(&s->arg[i], v);
+  out->given |= UINT32_C(1) << i;
+  dt_value_slots(&out->v[i], count_slot, &out->nslots);
+}
+
+/* ---- torch.ops' errors ---- */
+
+static DtStatus raise_type (DtCtx *cx, const DtSchema *s, int i,
+                            const DtValue *v) {
+  DtBuf type, value;
+  bool list = v->kind == DT_V_LIST, str = v->kind == DT_V_STR;
+  const char *seen = list ? "list" : dt_value_pytype(v);
+  DtStatus st;
+  dt_buf_init(&type, cx);
+  dt_buf_init(&value, cx);
+  dt_schema_print_type(&s->arg[i], &type);
+  dt_value_print(v, NULL, NULL, &value);
+  st = dt_raise_as(cx, DT_E_TYPE, "RuntimeError",
+                   "%s::%s() Expected a value of type '%s' for argument '%s' "
+                   "but instead found type '%s'.\nPosition: %d\n"
+                   "Value: %s%s%s\nDeclaration: %s", s->ns, s->base,
+                   dt_buf_str(&type), s->arg[i].name, seen, i, str ? "'" : "",
+                   dt_buf_str(&value), str ? "'" : "", s->text);
+  dt_buf_fini(&type);
+  dt_buf_fini(&value);
+  return st;
+}
+
+static DtStatus raise_missing (DtCtx *cx, const DtSchema *s, int i) {
+  return dt_raise_as(cx, DT_E_TYPE, "RuntimeError",
+                     "%s::%s() is missing value for argument '%s'. "
+                     "Declaration: %s", s->ns, s->base, s->arg[i].name,
+                     s->text);
+}
+
+static DtStatus raise_many (DtCtx *cx, const DtSchema *s, int n) {
+  return dt_raise_as(cx, DT_E_TYPE, "RuntimeError",
+                     "%s::%s() expected at most %d argument(s) but received "
+                     "%d argument(s). Declaration: %s", s->ns, s->base,
+                     s->nargs, n, s->text);
+}
+
+static DtStatus raise_unknown (DtCtx *cx, const DtSchema *s,
+                               const char *name) {
+  return dt_raise_as(cx, DT_E_TYPE, "RuntimeError",
+                     "Unknown keyword argument '%s' for operator '%s::%s'. "
+                     "Schema: %s", name, s->ns, s->base, s->text);
+}
+
+/* ---- the walk ---- */
+
+int dt_bind_kw (const DtBindCall *c, const char *name, int pos) {
+  int k;
+  for (k = 0; k < c->nkw; k++)
+    if (strcmp(c->kwname[k], name) == 0) return k;
+  if (pos == 0 && strcmp(name, "self") == 0) return dt_bind_kw(c, "input", -1);
+  return -1;
+}
+
+static DtStatus bind_arg (DtCtx *cx, const DtSchema *s, const DtBindCall *c,
+                          bool wrap, int i, int *used, DtArgs *out) {
+  const DtArgDef *d = &s->arg[i];
+  const DtValue *v;
+  int k;
+  if (i < c->npos && !d->kwonly) {
+    v = &c->pos[i];
+  } else if ((k = dt_bind_kw(c, d->name, i)) >= 0) {
+    v = &c->kw[k];
+    ++*used;
+  } else if (d->has_default) {
+    out->v[i] = d->dflt;
+    return DT_OK;
+  } else {
+    return cx == NULL ? DT_E_TYPE : raise_missing(cx, s, i);
+  }
+  if (!dt_schema_fits(d, v, wrap))
+    return cx == NULL ? DT_E_TYPE : raise_type(cx, s, i, v);
+  args_set(s, i, v, out);
+  return DT_OK;
+}
+
+DtStatus dt_bind_try (DtCtx *cx, const DtSchema *s, const DtBindCall *c,
+                      DtArgs *out) {
+  bool wrap = dt_bind_wraps(s);
+  int i, k, used = 0, npos = s->nargs - s->nkwonly;
+  if (c->npos > npos || c->npos + c->nkw > s->nargs) {
+    if (cx == NULL) return DT_E_TYPE;
+    return raise_many(cx, s, c->npos + c->nkw);
+  }
+  args_start(s, c->npos, out);
+  for (i = 0; i < s->nargs; i++) {
+    DtStatus st = bind_arg(cx, s, c, wrap, i, &used, out);
+    if (st != DT_OK) return st;
+  }
+  if (used == c->nkw) return DT_OK;
+  if (cx == NULL) return DT_E_TYPE;
+  for (k = 0; k < c->nkw; k++) {
+    int a = dt_schema_arg(s, c->kwname[k]);
+    if (a < 0 || a < c->npos) return raise_unknown(cx, s, c->kwname[k]);
+  }
+  return raise_unknown(cx, s, c->kwname[0]);
+}
+
+DtStatus dt_schema_bind (DtCtx *cx, const DtSchema *s, int npos,
+                         const DtValue *pos, int nkw,
+                         const char *const *kwname, const DtValue *kw,
+                         DtArgs *out) {
+  DtBindCall c = { npos, pos, nkw, kwname, kw };
+  return dt_bind_try(cx, s, &c, out);
+}

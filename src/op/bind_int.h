@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT
+** op/bind_int.h: what binding one overload and trying many share.  Private to
+** op/. */
+#ifndef DT_OP_BIND_INT_H
+#define DT_OP_BIND_INT_H
+
+#include "op/schema.h"
+
+/* The values of a call. */
+typedef struct DtBindCall {
+  int npos; const DtValue *pos;
+  int nkw; const char *const *kwname; const DtValue *kw;
+} DtBindCall;
+
+/* Bind; with `cx` NULL nothing is raised, the status only tells.  Pure. */
+DtStatus dt_bind_try (DtCtx *cx, const DtSchema *s, const DtBindCall *c,
+                      DtArgs *out);
+/* Do the tensor arguments of this operator take numbers?  Pure. */
+bool dt_bind_wraps (const DtSchema *s);
+/* First element of list `v` that does not fit, -1 when all do.  Pure. */
+int dt_bind_misfit (const DtArgDef *d, const DtValue *v);
+/* Index of the keyword for the argument `name` at position `pos` ("input" is
+** accepted for a first "self"), -1.  Pure. */
+int dt_bind_kw (const DtBindCall *c, const char *name, int pos);
+
+#endif

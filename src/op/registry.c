@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: MIT
+** op/registry.c: names to operator definitions.
+**
+** At start only names are entered: a schema is parsed, and a variant filled
+** from its base, when somebody asks for it.  Definitions handed out live as
+** long as the registry, so callers keep the pointers. */
+#include <string.h>
+#include "base/hash.h"
+#include "op/registry_int.h"
+
+typedef struct Entry {
+  const char *name;             /* "aten.mm.default" */
+  const char *text;             /* schema */
+  const DtOpDef *src;           /* written definition, or */
+  const DtVariant *var;         /* how to derive it */
+  struct Group *group;
+  struct Entry *next;           /* in its group */
+  DtOpDef *def;                 /* once filled */
+  bool busy;                    /* being filled (a base that is its own) */
+} Entry;
+
+typedef struct Group {
+  char *name;                   /* "aten.mm" */
+  Entry *first, *last;
+  int n;
+  DtPacket *packet;             /* once asked for */
+} Group;
+
+typedef struct UserStrategy {
+  DtStratFn fn;
+  void *ud;
+  void (*free_ud) (void *);
+} UserStrategy;
+
+struct DtRegistry {
+  DtArena arena;
+  DtMap entries, groups;        /* by name */
+  DtMap strategies;             /* by DtOpDef pointer */
+  Group **sorted;               /* by name; NULL = to be made */
+  int nsorted;
+};
+
+/* ---- building ---- */
+
+/* "aten::add.Tensor(…" -> "aten.add.Tensor"; *dot = where the overload's dot
+** stands. */
+static DtStatus entry_name (DtCtx *cx, DtArena *a, const char *schema,
+                            char **out, size_t *dot) {
+  const char *open = strchr(schema, '('), *colon = strstr(schema, "::");
+  const char *point;
+  int base;
+  DT_CHECK(cx, open != NULL && colon != NULL && colon < open, DT_E_PARSE,
+           "schema \"%s\": expected ns::name(arguments) -> results", schema);
+  point = memchr(colon + 2, '.', (size_t)(open - colon - 2));
+  base = (int)((point != NULL ? point : open) - (colon + 2));
+  *out = dt_arena_printf(cx, a, "%.*s.%.*s.%.*s", (int)(colon - schema),
+                         schema, base, colon + 2,
+                         point != NULL ? (int)(open - point - 1) : 7,
+                         point != NULL ? point + 1 : "default");
+  *dot = (size_t)(colon - schema) + 1 + (size_t)base;
+  return *out == NULL ? DT_E_NOMEM : DT_OK;
+}
+
+static DtStatus group_get (DtCtx *cx, DtRegistry *r, const char *name,
+                           size_t len, Group **out) {
+  char *key = DT_ANEWN(cx, &r->arena, char, len + 1);
+  if (key == NULL) return DT_E_NOMEM;
+  memcpy(key, name, len);
+  *out = (Group *)dt_map_get_str(&r->groups, key);
+  if (*out != NULL) return DT_OK;
+  *out = DT_ANEWN(cx, &r->arena, Group, 1);
+  if (*out == NULL) return DT_E_NOMEM;
+  (*out)->name = key;
+  r->sorted = NULL;
+  return dt_map_put_str(&r->groups, key, *out);
+}
+
+static DtStatus enter (DtCtx *cx, DtRegistry *r, const char *schema,
+                       const DtOpDef *src, const DtVariant *var,
+                       Entry **out) {
+  Entry *e;
+  char *name;
+  size_t dot;
+  DT_TRY(cx, entry_name(cx, &r->arena, schema, &name, &dot));
+  DT_CHECK(cx, dt_map_get_str(&r->entries, name) == NULL, DT_E_VALUE,
+           "Tried to register an operator (%s) with the same name and "
+           "overload name multiple times.", schema);
+  e = DT_ANEWN(cx, &r->arena, Entry, 1);
+  if (e == NULL) return DT_E_NOMEM;
+  e->name = name;
+  e->text = schema;
+  e->src = src;
+  e->var = var;
+  DT_TRY(cx, group_get(cx, r, name, dot, &e->group));
+  DT_CHECK(cx, e->group->n < DT_MAX_OVERLOADS, DT_E_LIMIT,
+           "more than %d overloads of %s", DT_MAX_OVERLOADS, e->group->name);
+  DT_TRY(cx, dt_map_put_str(&r->entries, name, e));
+  if (e->group->last == NULL) e->group->first = e;
+  else e->group->last->next = e;
+  e->group->last = e;
+  e->group->n++;
+  e->group->packet = NULL;
+  if (out != NULL) *out = e;
+  return DT_OK;
+}
+
+static bool never_equal (const void *a, const void *b) { return a == b; }
+
+DtStatus dt_registry_new (DtCtx *cx, const DtOpDef *const *ops,
+                          const DtVariant *variants, DtRegistry **out) {
+  DtRegistry *r = DT_NEW(cx, DtRegistry);
+  DtStatus st = DT_OK;
+  if (r == NULL) return DT_E_NOMEM;
+  dt_map_init(&r->entries, cx, NULL);
+  dt_map_init(&r->groups, cx, NULL);
+  dt_map_init(&r->strategies, cx, never_equal);
+  for (; ops != NULL && *ops != NULL && st == DT_OK; ops++)
+    st = enter(cx, r, (*ops)->schema, *ops, NULL, NULL);
+  for (; variants != NULL && variants->schema != NULL && st == DT_OK;
+       variants++)
+    st = enter(cx, r, variants->schema, NULL, variants, NULL);
+  if (st != DT_OK) {
+    dt_registry_free(cx, r);
+    return dt_error_frame(cx, st, __func__, __FILE__, __LINE__);
+  }
+  *out = r;
+  return DT_OK;
+}
+
+void dt_registry_free (DtCtx *cx, DtRegistry *r) {
+  DtMapEntry *m;
+  int32_t it = 0;
+  if (r == NULL) return;
+  while ((m = dt_map_next(&r->strategies, &it)) != NULL) {
+    UserStrategy *u = (UserStrategy *)m->value;
+    if (u->free_ud != NULL) u->free_ud(u->ud);
+    dt_free(cx, u);
+  }
+  dt_map_fini(&r->strategies);
+  dt_map_fini(&r->entries);
+  dt_map_fini(&r->groups);
+  dt_arena_fini(cx, &r->arena);
+  dt_free(cx, r);
+}
+
+/* ---- filling on first use ---- */
+
+static DtStatus fill (DtCtx *cx, DtRegistry *r, Entry *e);
+
+static DtStatus fill_from (DtCtx *cx, DtRegistry *r, Entry *e, DtOpDef *def) {
+  const DtOpDef *base;
+  if (e->src != NULL) {
+    const DtSchema *sig = def->sig;
+    *def = *e->src;
+    def->sig = sig;
+    return DT_OK;
+  }
+  base = dt_registry_find(cx, r, e->var->base);
+  if (base == NULL) {
+    if (cx->err.code != DT_OK) return cx->err.code;
+    return dt_raise(cx, DT_E_INTERNAL, "%s: there is no base %s", e->name,
+                    e->var->base);
+  }
+  def->schema = e->text;
+  return dt_variant_fill(cx, e->var->kind, base, def);
+}
+
+static DtStatus fill (DtCtx *cx, DtRegistry *r, Entry *e) {
+  DtOpDef *def;
+  DtSchema *sig;
+  DtStatus st;
+  if (e->def != NULL) return DT_OK;
+  DT_CHECK(cx, !e->busy, DT_E_INTERNAL, "%s is its own base", e->name);
+  def = DT_ANEWN(cx, &r->arena, DtOpDef, 1);
+  if (def == NULL) return DT_E_NOMEM;
+  DT_TRY(cx, dt_schema_parse(cx, &r->arena, e->text, &sig));
+  def->sig = sig;
+  e->busy = true;
+  st = fill_from(cx, r, e, def);
+  e->busy = false;
+  DT_TRY(cx, st);
+  e->def = def;
+  return DT_OK;
+}
+
+/* Canonical form of a name: "aten::mm" and "aten.mm" to "aten.mm.default". */
+static bool canonical (const char *name, char *out, size_t size) {
+  const char *colon = strstr(name, "::");
+  size_t n = strlen(name), i, k = 0;
+  int dots = 0;
+  if (n + 9 > size) return false;
+  for (i = 0; i < n; i++) {
+    char c = name[i];
+    if (colon != NULL && name + i == colon) {
+      c = '.';
+      i++;
+    }
+    dots += c == '.';
+    out[k++] = c;
+  }
+  out[k] = '\0';
+  if (dots == 1) memcpy(out + k, ".default", 9);
+  return true;
+}
+
+const DtOpDef *dt_registry_find (DtCtx *cx, DtRegistry *r, const char *name) {
+  Entry *e = (Entry *)dt_map_get_str(&r->entries, name);
+  char buf[256];
+  if (e == NULL && canonical(name, buf, sizeof buf))
+    e = (Entry *)dt_map_get_str(&r->entries, buf);
+  if (e == NULL || fill(cx, r, e) != DT_OK) return NULL;
+  return e->def;
+}
+
+static DtStatus make_packet (DtCtx *cx, DtRegistry *r, Group *g) {
+  DtPacket *p = DT_ANEWN(cx, &r->arena, DtPacket, 1);
+  const DtOpDef **op = DT_ANEWN(cx, &r->arena, const DtOpDef *, g->n);
+  Entry *e;
+  if (p == NULL || op == NULL) return DT_E_NOMEM;
+  for (e = g->first; e != NULL; e = e->next) {
+    DT_TRY(cx, fill(cx, r, e));
+    op[p->n++] = e->def;
+  }
+  p->ns = op[0]->sig->ns;
+  p->base = op[0]->sig->base;
+  p->op = op;
+  DT_TRY(cx, dt_packet_sort(cx, p->n, op));
+  g->packet = p;
+  return DT_OK;
+}
+
+const DtPacket *dt_registry_packet (DtCtx *cx, DtRegistry *r, const char *ns,
+                                    const char *base) {
+  char key[256];
+  Group *g;
+  size_t a = strlen(ns), b = strlen(base);
+  if (a + b + 2 > sizeof key) return NULL;
+  memcpy(key, ns, a);
+  key[a] = '.';
+  memcpy(key + a + 1, base, b + 1);
+  g = (Group *)dt_map_get_str(&r->groups, key);
+  if (g == NULL) return NULL;
+  if (g->packet == NULL && make_packet(cx, r, g) != DT_OK) return NULL;
+  return g->packet;
+}
+
+/* ---- iteration ---- */
+
+static DtStatus sort_groups (DtCtx *cx, DtRegistry *r) {
+  int n = (int)dt_map_count(&r->groups), i = 0, j, gap;
+  Group **g = DT_ANEWN(cx, &r->arena, Group *, n + 1);
+  DtMapEntry *m;
+  int32_t it = 0;
+  if (g == NULL) return DT_E_NOMEM;
+  while ((m = dt_map_next(&r->groups, &it)) != NULL && i < n)
+    g[i++] = (Group *)m->value;
+  for (gap = n / 2; gap > 0; gap /= 2)          /* shell sort */
+    for (i = gap; i < n; i++) {
+      Group *t = g[i];
+      for (j = i; j >= gap && strcmp(g[j - gap]->name, t->name) > 0; j -= gap)
+        g[j] = g[j - gap];
+      g[j] = t;
+    }
+  r->sorted = g;
+  r->nsorted = n;
+  return DT_OK;
+}
+
+const DtPacket *dt_registry_next (DtCtx *cx, DtRegistry *r, int *it) {
+  Group *g;
+  if (r->sorted == NULL && sort_groups(cx, r) != DT_OK) return NULL;
+  if (*it < 0 || *it >= r->nsorted) return NULL;
+  g = r->sorted[(*it)++];
+  if (g->packet == NULL && make_packet(cx, r, g) != DT_OK) return NULL;
+  return g->packet;
+}
+
+/* ---- users' operators ---- */
+
+static DtStatus copy_lines (DtCtx *cx, DtRegistry *r,
+                            const char *const *src, const char *const **out) {
+  const char **v;
+  int n = 0, i;
+  if (src == NULL) return DT_OK;
+  while (src[n] != NULL) n++;
+  v = DT_ANEWN(cx, &r->arena, const char *, n + 1);
+  if (v == NULL) return DT_E_NOMEM;
+  for (i = 0; i < n; i++)
+    if ((v[i] = dt_arena_strdup(cx, &r->arena, src[i])) == NULL)
+      return DT_E_NOMEM;
+  *out = v;
+  return DT_OK;
+}
+
+static DtStatus copy_text (DtCtx *cx, DtRegistry *r, const char **s) {
+  if (*s == NULL) return DT_OK;
+  *s = dt_arena_strdup(cx, &r->arena, *s);
+  return *s == NULL ? DT_E_NOMEM : DT_OK;
+}
+
+DtStatus dt_registry_add (DtCtx *cx, DtRegistry *r, const DtOpDef *def,
+                          const DtOpDef **out) {
+  DtOpDef *d = DT_ANEWN(cx, &r->arena, DtOpDef, 1);
+  DtSchema *sig;
+  Entry *e;
+  if (d == NULL) return DT_E_NOMEM;
+  *d = *def;
+  d->flags |= DT_OP_CUSTOM;
+  DT_TRY(cx, copy_text(cx, r, &d->schema));
+  DT_TRY(cx, copy_text(cx, r, &d->brief));
+  DT_TRY(cx, copy_text(cx, r, &d->doc));
+  DT_TRY(cx, copy_lines(cx, r, def->rules, &d->rules));
+  DT_TRY(cx, copy_lines(cx, r, def->samples, &d->samples));
+  DT_TRY(cx, dt_schema_parse(cx, &r->arena, d->schema, &sig));
+  d->sig = sig;
+  if (sig->inplace) d->flags |= DT_OP_INPLACE;
+  DT_TRY(cx, enter(cx, r, d->schema, d, NULL, &e));
+  e->def = d;
+  *out = d;
+  return DT_OK;
+}
+
+static uint64_t op_hash (const DtOpDef *op) {
+  return dt_hash_u64(DT_HASH_SEED, (uint64_t)(uintptr_t)op);
+}
+
+DtStatus dt_registry_set_strategy (DtCtx *cx, DtRegistry *r,
+                                   const DtOpDef *op, DtStratFn fn,
+                                   void *ud, void (*free_ud) (void *)) {
+  UserStrategy *u = (UserStrategy *)dt_map_get(&r->strategies, op_hash(op),
+                                               op);
+  if (u == NULL) {
+    DtStatus st;
+    u = DT_NEW(cx, UserStrategy);
+    if (u == NULL) return DT_E_NOMEM;
+    st = dt_map_put(&r->strategies, op_hash(op), op, u);
+    if (st != DT_OK) {
+      dt_free(cx, u);
+      return st;
+    }
+  } else if (u->free_ud != NULL) {
+    u->free_ud(u->ud);
+  }
+  u->fn = fn;
+  u->ud = ud;
+  u->free_ud = free_ud;
+  return DT_OK;
+}
+
+DtStratFn dt_registry_strategy (const DtRegistry *r, const DtOpDef *op,
+                                void **ud) {
+  const UserStrategy *u;
+  if (dt_map_count(&r->strategies) == 0) return NULL;
+  u = (const UserStrategy *)dt_map_get(&r->strategies, op_hash(op), op);
+  if (u == NULL) return NULL;
+  if (ud != NULL) *ud = u->ud;
+  return u->fn;
+}
+
+/* ---- near names ---- */
+
+enum { NEAR_MAX = 64 };
+
+/* Levenshtein distance, names cut to NEAR_MAX. */
+static int distance (const char *a, const char *b) {
+  int row[NEAR_MAX + 1], i, j, n = (int)strlen(b);
+  if (n > NEAR_MAX) n = NEAR_MAX;
+  for (j = 0; j <= n; j++) row[j] = j;
+  for (i = 1; a[i - 1] != '\0' && i <= NEAR_MAX; i++) {
+    int diag = row[0];
+    row[0] = i;
+    for (j = 1; j <= n; j++) {
+      int up = row[j], best = diag + (a[i - 1] != b[j - 1]);
+      if (up + 1 < best) best = up + 1;
+      if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
+      row[j] = best;
+      diag = up;
+    }
+  }
+  return row[n];
+}
+
+int dt_registry_near (DtCtx *cx, DtRegistry *r, const char *name,
+                      const char **out, int n) {
+  const char *last = strrchr(name, '.'), *plain = name;
+  int dist[16], k = 0, i, it, limit;
+  if (n > 16) n = 16;
+  if (n <= 0) return 0;
+  if (r->sorted == NULL && sort_groups(cx, r) != DT_OK) return 0;
+  if (strchr(name, '.') == last && last != NULL) plain = last + 1;
+  limit = (int)strlen(plain) / 3 + 1;
+  for (it = 0; it < r->nsorted; it++) {
+    const char *full = r->sorted[it]->name;
+    const char *cand = plain == name && last != NULL
+                       ? full : strchr(full, '.') + 1;
+    int d = distance(plain, cand);
+    if (d > limit || (k == n && d >= dist[k - 1])) continue;
+    if (k < n) k++;
+    for (i = k - 1; i > 0 && dist[i - 1] > d; i--) {
+      dist[i] = dist[i - 1];
+      out[i] = out[i - 1];
+    }
+    dist[i] = d;
+    out[i] = full;
+  }
+  return k;
+}
+
+/* ---- self-check ---- */
+
+DtStatus dt_registry_selfcheck (DtCtx *cx, DtRegistry *r) {
+  DtMapEntry *m;
+  int32_t it = 0;
+  while ((m = dt_map_next(&r->entries, &it)) != NULL) {
+    Entry *e = (Entry *)m->value;
+    DT_TRY(cx, fill(cx, r, e));
+    DT_TRY(cx, dt_opdef_check(cx, e->def));
+  }
+  return DT_OK;
+}

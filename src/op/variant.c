@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT
+** op/variant.c: in-place, out=, scalar, functional and list forms, made from
+** the definition of their base.
+**
+** A variant has its own schema and flags, and everything else from the base.
+** Its arguments are the base's, with the out arguments after them, or lists
+** of them; so only shape inference needs adapters: in-place results keep the
+** type of self, out= results are the given tensors, list operators infer
+** element by element. */
+#include <string.h>
+#include "op/registry_int.h"
+
+/* ---- shape inference ---- */
+
+static DtStatus base_meta (DtMetaCall *c) {
+  DtMetaCall b = *c;
+  DtStatus st;
+  b.op = c->op->base;
+  st = b.op->meta(&b);
+  c->nout = b.nout;
+  return st;
+}
+
+static const char *type_word (DtDtype t) {
+  static const char *const words[] = {
+    "Byte", "Char", "Short", "Int", "Long", "Half", "Float", "Double",
+    "ComplexFloat", "ComplexDouble", "Bool", "BFloat16", "Float8_e5m2",
+    "Float8_e4m3fn"
+  };
+  return (size_t)t < sizeof words / sizeof words[0] ? words[t] : "Undefined";
+}
+
+/* torch.can_cast: never to a lower kind, except that bool takes part only
+** upwards. */
+static DtStatus check_cast (DtCtx *cx, DtDtype from, DtDtype to) {
+  DtKind f = dt_dtype_info(from)->kind, t = dt_dtype_info(to)->kind;
+  DT_CHECK(cx, f <= t, DT_E_DTYPE, "result type %s can't be cast to the "
+           "desired output type %s", type_word(from), type_word(to));
+  return DT_OK;
+}
+
+static DtStatus raise_shape (DtCtx *cx, const DtMeta *self,
+                             const DtMeta *res) {
+  DtBuf a, b;
+  DtStatus st;
+  dt_buf_init(&a, cx);
+  dt_buf_init(&b, cx);
+  dt_buf_add_i64s(&a, self->shape, self->ndim);
+  dt_buf_add_i64s(&b, res->shape, res->ndim);
+  st = dt_raise(cx, DT_E_SHAPE, "output with shape %s doesn't match the "
+                "broadcast shape %s", dt_buf_str(&a), dt_buf_str(&b));
+  dt_buf_fini(&a);
+  dt_buf_fini(&b);
+  return st;
+}
+
+/* Views in place (squeeze_) change the shape of self; others must not. */
+static DtStatus inplace_meta (DtMetaCall *c) {
+  const DtMeta *self = dt_in(c, 0);
+  DT_TRY(c->cx, base_meta(c));
+  if (self == NULL || c->nout < 1 || (c->op->flags & DT_OP_VIEW) != 0)
+    return DT_OK;
+  if (!dt_meta_same_shape(self, &c->out[0]))
+    return raise_shape(c->cx, self, &c->out[0]);
+  DT_TRY(c->cx, check_cast(c->cx, (DtDtype)c->out[0].dtype,
+                           (DtDtype)self->dtype));
+  dt_meta_copy(&c->out[0], self);
+  return DT_OK;
+}
+
+/* Results are the tensors given, resized when their shape differs. */
+static DtStatus out_meta (DtMetaCall *c) {
+  const DtSchema *s = c->op->sig;
+  int i, k = 0;
+  DT_TRY(c->cx, base_meta(c));
+  for (i = 0; i < s->nargs && k < c->nout; i++) {
+    const DtMeta *given;
+    if (!s->arg[i].kwonly || !s->arg[i].write) continue;
+    given = dt_in(c, i);
+    if (given != NULL) {
+      DT_TRY(c->cx, check_cast(c->cx, (DtDtype)c->out[k].dtype,
+                               (DtDtype)given->dtype));
+      if (dt_meta_same_shape(given, &c->out[k]))
+        dt_meta_copy(&c->out[k], given);
+      else
+        c->out[k].dtype = given->dtype;
+    }
+    k++;
+  }
+  return DT_OK;
+}
+
+static DtStatus foreach_element (DtMetaCall *c, int i, DtArgs *args) {
+  DtMetaCall b = *c;
+  DtMeta out[8];
+  bool none[8];
+  int64_t offset[8];
+  DT_TRY(c->cx, dt_foreach_args(c->cx, c->op, c->args, i, args));
+  memset(none, 0, sizeof none);
+  memset(offset, 0, sizeof offset);
+  b.op = c->op->base;
+  b.args = args;
+  b.nout = 1;
+  b.maxout = 8;
+  b.out = out;
+  b.none = none;
+  b.offset = offset;
+  DT_TRY(c->cx, b.op->meta(&b));
+  if ((c->op->flags & DT_OP_INPLACE) == 0) {
+    DT_CHECK(c->cx, i < c->maxout, DT_E_LIMIT, "more than %d results",
+             c->maxout);
+    dt_meta_copy(&c->out[i], &out[0]);
+    c->none[i] = false;
+  }
+  return DT_OK;
+}
+
+static DtStatus foreach_meta (DtMetaCall *c) {
+  int i, n = dt_foreach_count(c->args);
+  DtArgs *args = (DtArgs *)dt_alloc(c->cx, sizeof *args);
+  DtStatus st = args == NULL ? DT_E_NOMEM : DT_OK;
+  for (i = 0; i < n && st == DT_OK; i++)
+    st = foreach_element(c, i, args);
+  c->nout = (c->op->flags & DT_OP_INPLACE) != 0 && c->op->sig->nrets == 0
+            ? 0 : n;
+  dt_free(c->cx, args);
+  return st;
+}
+
+/* ---- list operators ---- */
+
+int dt_foreach_count (const DtArgs *args) {
+  int i;
+  for (i = 0; i < args->n; i++)
+    if (args->v[i].kind == DT_V_LIST &&
+        args->schema->arg[i].type == DT_T_TENSOR)
+      return args->v[i].u.list.n;
+  return 0;
+}
+
+/* The list operator's argument that stands for argument `k` of the base: the
+** one at the same place if it could be it, else the one of that name. */
+static int foreach_from (const DtSchema *s, const DtSchema *b, int k) {
+  int i;
+  for (i = 0; i < s->nargs; i++)
+    if (strcmp(s->arg[i].name, b->arg[k].name) == 0) return i;
+  if (k >= s->nargs || s->arg[k].kwonly != b->arg[k].kwonly) return -1;
+  return dt_schema_arg(b, s->arg[k].name) < 0 ? k : -1;
+}
+
+DtStatus dt_foreach_args (DtCtx *cx, const DtOpDef *op, const DtArgs *args,
+                          int i, DtArgs *out) {
+  const DtSchema *s = op->sig, *b = op->base->sig;
+  int k, from;
+  out->schema = b;
+  out->n = b->nargs;
+  out->npos = b->nargs - b->nkwonly;
+  out->given = 0;
+  out->nslots = args->nslots;
+  for (k = 0; k < b->nargs; k++) {
+    const DtValue *v;
+    from = foreach_from(s, b, k);
+    out->v[k] = b->arg[k].dflt;
+    if (from < 0) continue;
+    v = &args->v[from];
+    if (v->kind == DT_V_LIST && s->arg[from].list && !b->arg[k].list) {
+      DT_CHECK(cx, i < v->u.list.n, DT_E_ASSERT, "Tensor lists must have the "
+               "same number of tensors, got %d and %d",
+               dt_foreach_count(args), v->u.list.n);
+      v = &v->u.list.v[i];
+    }
+    out->v[k] = *v;
+    out->given |= UINT32_C(1) << k;
+  }
+  return DT_OK;
+}
+
+/* ---- filling ---- */
+
+static DtStatus check_same_args (DtCtx *cx, const DtOpDef *base,
+                                 const DtOpDef *def) {
+  const DtSchema *a = base->sig, *b = def->sig;
+  int i;
+  for (i = 0; i < a->nargs && i < b->nargs; i++)
+    if (a->arg[i].list != b->arg[i].list) break;
+  DT_CHECK(cx, i == a->nargs, DT_E_INTERNAL, "%s cannot be made from %s: "
+           "argument %d differs", b->full, a->full, i);
+  return DT_OK;
+}
+
+DtStatus dt_variant_fill (DtCtx *cx, DtVariantKind kind, const DtOpDef *base,
+                          DtOpDef *def) {
+  const char *schema = def->schema;
+  const DtSchema *sig = def->sig;
+  *def = *base;
+  def->schema = schema;
+  def->sig = sig;
+  def->base = base;
+  def->samples = NULL;
+  if (kind != DT_VAR_FOREACH) DT_TRY(cx, check_same_args(cx, base, def));
+  switch (kind) {
+    case DT_VAR_INPLACE:
+      def->flags |= DT_OP_INPLACE;
+      if (base->meta != NULL) def->meta = inplace_meta;
+      def->samples = base->samples;
+      def->decomp = NULL;
+      break;
+    case DT_VAR_OUT:
+      def->flags = (def->flags | DT_OP_OUT | DT_OP_NOGRAD) &
+                   ~(uint32_t)(DT_OP_VIEW | DT_OP_COMPOSITE);
+      if (base->meta != NULL) def->meta = out_meta;
+      def->grad = NULL;
+      def->decomp = NULL;
+      break;
+    case DT_VAR_FOREACH:
+      def->flags |= DT_OP_FOREACH;
+      if (sig->inplace) def->flags |= DT_OP_INPLACE;
+      if (base->meta != NULL) def->meta = foreach_meta;
+      def->decomp = NULL;
+      break;
+    case DT_VAR_FUNCTIONAL:
+      def->flags &= ~(uint32_t)DT_OP_INPLACE;
+      break;
+    default: break;
+  }
+  return DT_OK;
+}
