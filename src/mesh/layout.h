@@ -9,7 +9,7 @@
 /* Shard: length and offset of part `r` of `n` of a dim of `size`.  Pure. */
 void dt_shard_size (int64_t size, int64_t n, int64_t r, int64_t *len,
                     int64_t *off);
-/* _StridedShard: the same; `off` -1 when empty (mode FIRST). */
+/* _StridedShard: the same; `off` -1 when empty (mode FIRST).  Pure. */
 void dt_strided_size (int64_t size, int64_t sf, int64_t n, int64_t r,
                       int64_t *len, int64_t *off);
 /* _StridedShard: the indices part r holds, in order; `idx` has room for

@@ -124,7 +124,9 @@ int64_t dt_mesh_ngroups (const DtMesh *m, int mdim);
 DtStatus dt_mesh_nth_group (DtCtx *cx, const DtMesh *m, int mdim, int64_t g,
                             int *ranks);
 
-int64_t dt_mesh_size (const DtMesh *m);          /* ranks in it */
+/* Ranks in the mesh (in each of its slices).  Equality of meshes: ranks,
+** layout, device type and names, never the root.  Pure. */
+int64_t dt_mesh_size (const DtMesh *m);
 bool dt_mesh_equal (const DtMesh *a, const DtMesh *b);
 /* Coordinate of any rank of the mesh; false when it is not in it.  Pure. */
 bool dt_mesh_coord_of (const DtMesh *m, int rank, int64_t *coord);

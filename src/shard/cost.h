@@ -12,8 +12,10 @@ typedef struct DtTopo {
   double bandwidth, latency;    /* inside a host: 87.7 GB/s, 0.6 us */
   double inter_bandwidth_factor, inter_latency;   /* 0.22, 2.7 */
 } DtTopo;
+/* The defaults: a cpu mesh, one device a host.  Pure. */
 void dt_topo_default (DtTopo *t);
 
+/* Microseconds of one collective over n ranks; `gb` is in GiB.  Pure. */
 double dt_cost_allgather (double gb, int64_t n, double bw, double lat);
 double dt_cost_allreduce (double gb, int64_t n, double bw, double lat);
 double dt_cost_reduce_scatter (double gb, int64_t n, double bw, double lat);

@@ -39,17 +39,20 @@ typedef enum DtPlanMode {
   DT_PLAN_GREEDY, DT_PLAN_GRAPH
 } DtPlanMode;
 
-/* Planner with its cache; owned by a session. */
+/* Planner with its cache; owned by a session, which frees it before its
+** context.  `topo` NULL = the defaults.  NOMEM.  Local. */
 DtStatus dt_planner_new (DtCtx *cx, const DtTopo *topo, DtPlanner **out);
 void dt_planner_free (DtCtx *cx, DtPlanner *p);
-/* Forget cached plans. */
+/* Forget cached plans.  Local. */
 void dt_planner_clear (DtCtx *cx, DtPlanner *p);
+/* The topology it was made with.  Pure. */
 const DtTopo *dt_planner_topo (const DtPlanner *p);
 /* use_min_cost_redistribution_plan: what DT_PLAN_AUTO means from now on (AUTO
 ** = PyTorch's default).  As there it wins over an explicit mode, but not over
-** specs that need the graph. */
+** specs that need the graph.  Local. */
 void dt_planner_set_mode (DtPlanner *p, DtPlanMode mode);
-DtPlanMode dt_planner_mode (const DtPlanner *p);   /* NULL: AUTO */
+/* That mode; AUTO for NULL.  Pure. */
+DtPlanMode dt_planner_mode (const DtPlanner *p);
 
 /* Plan `src` -> `dst`.  Steps follow this rank's coordinate (uneven shapes).
 ** The plan belongs to the caller: dt_plan_unref().  SPEC when the meshes
@@ -72,7 +75,8 @@ void dt_plan_unref (DtCtx *cx, DtPlan *p);
 /* redistribute_cost along this plan's steps, as PyTorch before merging;
 ** INFINITY when a step is impossible.  Pure. */
 double dt_plan_cost (const DtPlanner *p, const DtPlan *plan);
-/* Bytes this rank sends into collectives (FORMAT.md's bytes_in), summed. */
+/* Bytes this rank sends into collectives (FORMAT.md's bytes_in), summed.
+** Pure. */
 int64_t dt_plan_bytes (const DtPlan *plan);
 /* "S(0)R->RR", "-->" for flattened steps: DebugMode's trace.  Pure. */
 void dt_plan_print (const DtPlan *plan, DtBuf *b);
