@@ -257,6 +257,17 @@ static DtStatus reduce_blocks (DtCtx *cx, DtGroup *g, DtRedOp op, DtDtype t,
   return g->comm->vt->all_gather(cx, g, mine, nb, out);
 }
 
+/* A world may have its own way: always, or when any order will do. */
+typedef DtStatus (*OwnReduce) (DtCtx *cx, DtGroup *g, DtRedOp op, DtDtype t,
+                               const void *in, void *out, int64_t n);
+static OwnReduce own_reduce (const DtComm *c, DtRedOp op, DtDtype t,
+                             int64_t n) {
+  const DtCommVt *vt = c->vt;
+  if (c->fast_reduce && vt->fast_can != NULL && vt->fast_can(op, t, n))
+    return vt->fast_reduce;
+  return vt->all_reduce;
+}
+
 static DtStatus all_reduce_moves (DtCtx *cx, DtGroup *g, DtRedOp op,
                                   DtDtype t, const void *in, void *out,
                                   int64_t n, char *tmp, bool small) {
@@ -272,14 +283,14 @@ static DtStatus all_reduce_moves (DtCtx *cx, DtGroup *g, DtRedOp op,
 DtStatus dt_comm_all_reduce (DtCtx *cx, DtGroup *g, const DtCollInfo *i,
                              DtRedOp op, DtDtype t, const void *in, void *out,
                              int64_t n) {
-  const DtCommVt *vt = g->comm->vt;
-  bool own = vt->all_reduce != NULL, small;
+  OwnReduce own = own_reduce(g->comm, op, t, n);
+  bool small;
   char *tmp = NULL;
   DtStatus st = DT_OK;
   size_t nb, room;
   DT_TRY(cx, bytes_of(cx, t, n, &nb));
   small = nb <= SMALL || n < g->size;
-  if (!own) {                     /* blocks, or the remainder of each member */
+  if (own == NULL) {              /* blocks, or the remainder of each member */
     size_t rest = (size_t)g->size * (size_t)g->size * dt_dtype_size(t);
     room = small ? nb * (size_t)g->size : nb > rest ? nb : rest;
     tmp = dt_alloc(cx, room);
@@ -287,8 +298,8 @@ DtStatus dt_comm_all_reduce (DtCtx *cx, DtGroup *g, const DtCollInfo *i,
       return DT_E_NOMEM;
   }
   DT_TRYG(cx, start(cx, g, i, K_ALL_REDUCE, nb, op_and_type(op, t), in, out));
-  st = own ? vt->all_reduce(cx, g, op, t, in, out, n)
-           : all_reduce_moves(cx, g, op, t, in, out, n, tmp, small);
+  st = own != NULL ? own(cx, g, op, t, in, out, n)
+    : all_reduce_moves(cx, g, op, t, in, out, n, tmp, small);
   st = finish(cx, g, st);
 done:
   dt_free(cx, tmp);

@@ -59,6 +59,11 @@ typedef struct DtCommVt {
   /* in has g->size blocks of n elements; NULL: all_to_all + order.c. */
   DtStatus (*reduce_scatter) (DtCtx *cx, DtGroup *g, DtRedOp op, DtDtype t,
                               const void *in, void *out, int64_t n);
+  /* --fast-reduce: the world's own all_reduce, in any order, for the pairs it
+  ** can do; NULL: none. */
+  bool (*fast_can) (DtRedOp op, DtDtype t, int64_t n);
+  DtStatus (*fast_reduce) (DtCtx *cx, DtGroup *g, DtRedOp op, DtDtype t,
+                           const void *in, void *out, int64_t n);
   DtStatus (*broadcast) (DtCtx *cx, DtGroup *g, void *buf, size_t nbytes,
                          int root);
   /* root's block i goes to member i. */

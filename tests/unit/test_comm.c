@@ -581,13 +581,72 @@ static void fake_world (void **state) {
   check_freed(cx);
 }
 
+/* --- the mpi world ------------------------------------------------------ */
+
+/* "DIR" of this program, or of the build: DIR/../.. */
+static void self_dir (char *out, size_t n, int up) {
+  ssize_t len = readlink("/proc/self/exe", out, n - 1);
+  out[len > 0 ? len : 0] = '\0';
+  for (; up >= 0; up--) {
+    char *slash = strrchr(out, '/');
+    if (slash != NULL)
+      *slash = '\0';
+  }
+}
+
+/* One rank under mpirun: the same suite; rank 0 prints the digest. */
+static int mpi_rank (const char *dir, const char *only) {
+  Shared sh = {0};
+  DtWorldOpts o = {0};
+  DtCtx *cx;
+  DtStatus st;
+  int code = 1;
+  if (dt_ctx_new(&cx) != DT_OK)
+    return 1;
+  sh.only = only;
+  o.kind = DT_WORLD_MPI;
+  o.exe_dir = dir;
+  st = dt_world_run(cx, &o, suite, &sh, &code);
+  if (st != DT_OK)
+    fprintf(stderr, "%s\n", dt_buf_str(&cx->err.message));
+  if (cx->rank == 0)
+    printf("digest %llx\n", (unsigned long long)atomic_load(&sh.digest));
+  fflush(stdout);
+  dt_ctx_free(cx);
+  return st != DT_OK ? 1 : code;
+}
+
+static void mpi_same_bits (void **state) {
+  char dir[PATH_MAX], cmd[3 * PATH_MAX], self[PATH_MAX], line[256];
+  unsigned long long got = 0;
+  uint64_t want = 0;
+  FILE *f;
+  (void)state;
+  self_dir(self, sizeof self, -1);
+  self_dir(dir, sizeof dir, 2);
+  snprintf(cmd, sizeof cmd, "command -v mpirun >/dev/null && "
+           "test -f '%s/dtrepl-mpi.so'", dir);
+  if (getenv("DT_TEST_NO_MPI") != NULL || system(cmd) != 0)
+    skip();
+  run_world(4, "reductions", &want);
+  snprintf(cmd, sizeof cmd, "mpirun --allow-run-as-root --oversubscribe -n 4 "
+           "'%s' --mpi '%s'", self, dir);
+  f = popen(cmd, "r");
+  assert_non_null(f);
+  while (fgets(line, sizeof line, f) != NULL)
+    (void)sscanf(line, "digest %llx", &got);
+  assert_int_equal(pclose(f), 0);
+  assert_true(got == want);
+}
+
 int main (int argc, char **argv) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(threads_four), cmocka_unit_test(threads_one),
     cmocka_unit_test(threads_three), cmocka_unit_test(threads_many),
     cmocka_unit_test(rank_leaves), cmocka_unit_test(status_of_ranks),
-    cmocka_unit_test(fake_world)
+    cmocka_unit_test(fake_world), cmocka_unit_test(mpi_same_bits)
   };
-  (void)argc; (void)argv;
+  if (argc > 2 && strcmp(argv[1], "--mpi") == 0)
+    return mpi_rank(argv[2], argc > 3 ? argv[3] : NULL);
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

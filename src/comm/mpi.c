@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: MIT
+** comm/mpi.c: real ranks, by MPI.  The only file that sees mpi.h; it becomes
+** dtrepl-mpi.so, which only the mpi world loads.
+**
+** MPI moves the data and nothing else.  Agreement, meetings, the next line
+** and who is alive go over the board, which lies in memory that the ranks of
+** a host share: there a rank can sleep, be woken at once, and break off a
+** wait; an MPI call can do none of these.  When MPI is called, all members of
+** the group have agreed to call it, so it finishes as fast as data moves and
+** the loop around it may be busy.  Should a rank die or be stopped right
+** there, the loop finds out and naps. */
+#include <limits.h>
+#include <mpi.h>
+#include <time.h>
+#include <unistd.h>
+#include "comm/board_int.h"
+
+enum {
+  LOOK_EVERY = 512,               /* tests between looks at the clock */
+  PATIENCE_MS = 500               /* of no end, before napping */
+};
+
+typedef struct DtMpi {
+  MPI_Comm world;
+  MPI_Win window;
+  bool ours;                      /* we initialised MPI */
+} DtMpi;
+
+/* A group's communicator, made when data first moves. */
+typedef struct MpiGroup { MPI_Comm comm; } MpiGroup;
+
+DtStatus dt_comm_open_mpi (DtCtx *cx, DtComm *c);
+
+static DtStatus check (DtCtx *cx, int rc, const char *call) {
+  char text[MPI_MAX_ERROR_STRING];
+  int n = 0;
+  if (rc == MPI_SUCCESS)
+    return DT_OK;
+  if (MPI_Error_string(rc, text, &n) != MPI_SUCCESS)
+    n = 0;
+  return dt_raise(cx, DT_E_COMM, "%s failed: %.*s", call, n, text);
+}
+
+/* --- waiting for data --------------------------------------------------- */
+
+static void nap (void) {
+  struct timespec t = {0, 1000000};
+  (void)nanosleep(&t, NULL);
+}
+
+/* Busy while data moves; a rank that died or stopped ends that. */
+static DtStatus finish (DtCtx *cx, DtGroup *g, MPI_Request *req, size_t bytes,
+                        const char *call) {
+  uint64_t patience = PATIENCE_MS + bytes / 50000;
+  int done = 0, turns = 0;
+  DtWait w;
+  dt_wait_init(&w, g->slot, 1);
+  for (;;) {
+    DT_TRY(cx, check(cx, MPI_Test(req, &done, MPI_STATUS_IGNORE), call));
+    if (done)
+      return DT_OK;
+    if (w.lost >= 0)
+      return dt_board_lost(cx, g->comm, w.lost);
+    if (++turns % LOOK_EVERY != 0)
+      continue;
+    if (w.began == 0)
+      w.began = w.looked = dt_board_ms();
+    dt_wait_check(g->comm, &w);
+    if (dt_board_ms() - w.began > patience)
+      nap();
+  }
+}
+
+/* --- groups and counts -------------------------------------------------- */
+
+static bool is_world (const DtGroup *g) {
+  int i;
+  for (i = 0; i < g->size; i++) {
+    if (g->ranks[i] != i)
+      return false;
+  }
+  return g->size == g->comm->size;
+}
+
+static DtStatus mpi_group_open (DtCtx *cx, DtComm *c, DtGroup *g) {
+  MpiGroup *m = DT_NEW(cx, MpiGroup);
+  if (m == NULL)
+    return DT_E_NOMEM;
+  m->comm = is_world(g) ? ((DtMpi *)c->impl)->world : MPI_COMM_NULL;
+  g->impl = m;
+  return DT_OK;
+}
+
+/* The communicators themselves go with MPI_Finalize: freeing one is a
+** collective call, and a rank may be leaving alone. */
+static void mpi_group_close (DtCtx *cx, DtComm *c, DtGroup *g) {
+  (void)c;
+  dt_free(cx, g->impl);
+}
+
+/* All members are in the same collective now, so they make it together. */
+static DtStatus make_comm (DtCtx *cx, DtGroup *g, MpiGroup *m) {
+  DtMpi *w = g->comm->impl;
+  MPI_Group all, sub;
+  MPI_Comm comm = MPI_COMM_NULL;
+  int tag = (int)(g->hash & 0x7fff), rc;
+  DT_TRY(cx, check(cx, MPI_Comm_group(w->world, &all), "MPI_Comm_group"));
+  rc = MPI_Group_incl(all, g->size, g->ranks, &sub);
+  (void)MPI_Group_free(&all);
+  DT_TRY(cx, check(cx, rc, "MPI_Group_incl"));
+  rc = MPI_Comm_create_group(w->world, sub, tag, &comm);
+  (void)MPI_Group_free(&sub);
+  DT_TRY(cx, check(cx, rc, "MPI_Comm_create_group"));
+  m->comm = comm;
+  return DT_OK;
+}
+
+static DtStatus comm_of (DtCtx *cx, DtGroup *g, MPI_Comm *out) {
+  MpiGroup *m = g->impl;
+  if (m->comm == MPI_COMM_NULL)
+    DT_TRY(cx, make_comm(cx, g, m));
+  *out = m->comm;
+  return DT_OK;
+}
+
+/* A block of any size: bytes while an int can count them, else one element
+** of a type made of whole mebibytes and the rest. */
+typedef struct Block { MPI_Datatype type; int count; bool made; } Block;
+
+static DtStatus block_init (DtCtx *cx, size_t nbytes, Block *b) {
+  enum { MIB = 1 << 20 };
+  MPI_Datatype mib, parts[2];
+  MPI_Aint at[2];
+  int lens[2], rc;
+  b->type = MPI_BYTE;
+  b->count = (int)nbytes;
+  b->made = false;
+  if (nbytes <= INT_MAX)
+    return DT_OK;
+  DT_CHECK(cx, nbytes / MIB <= INT_MAX, DT_E_LIMIT,
+           "a block of %zu bytes is too large for MPI", nbytes);
+  DT_TRY(cx, check(cx, MPI_Type_contiguous(MIB, MPI_BYTE, &mib),
+                   "MPI_Type_contiguous"));
+  lens[0] = (int)(nbytes / MIB);
+  lens[1] = (int)(nbytes % MIB);
+  at[0] = 0;
+  at[1] = (MPI_Aint)(nbytes - nbytes % MIB);
+  parts[0] = mib;
+  parts[1] = MPI_BYTE;
+  rc = MPI_Type_create_struct(2, lens, at, parts, &b->type);
+  (void)MPI_Type_free(&mib);
+  DT_TRY(cx, check(cx, rc, "MPI_Type_create_struct"));
+  b->made = true;
+  b->count = 1;
+  return check(cx, MPI_Type_commit(&b->type), "MPI_Type_commit");
+}
+
+static void block_fini (Block *b) {
+  if (b->made)
+    (void)MPI_Type_free(&b->type);
+}
+
+/* --- moving data -------------------------------------------------------- */
+
+typedef enum Move { M_GATHER, M_EXCHANGE, M_BROADCAST, M_SCATTER } Move;
+
+static int begin (Move how, const void *in, void *out, const Block *b,
+                  int root, MPI_Comm comm, MPI_Request *req) {
+  switch (how) {
+  case M_GATHER:
+    return MPI_Iallgather(in, b->count, b->type, out, b->count, b->type, comm,
+                          req);
+  case M_EXCHANGE:
+    return MPI_Ialltoall(in, b->count, b->type, out, b->count, b->type, comm,
+                         req);
+  case M_BROADCAST:
+    return MPI_Ibcast(out, b->count, b->type, root, comm, req);
+  default:
+    return MPI_Iscatter(in, b->count, b->type, out, b->count, b->type, root,
+                        comm, req);
+  }
+}
+
+static DtStatus move (DtCtx *cx, DtGroup *g, Move how, const void *in,
+                      size_t nbytes, void *out, int root) {
+  static const char *const calls[] = {
+    "MPI_Iallgather", "MPI_Ialltoall", "MPI_Ibcast", "MPI_Iscatter"
+  };
+  MPI_Request req;
+  MPI_Comm comm;
+  Block b;
+  DtStatus st;
+  if (nbytes == 0)
+    return DT_OK;
+  DT_TRY(cx, comm_of(cx, g, &comm));
+  DT_TRY(cx, block_init(cx, nbytes, &b));
+  DT_TRYG(cx, check(cx, begin(how, in, out, &b, root, comm, &req),
+                    calls[how]));
+  DT_TRYG(cx, finish(cx, g, &req, nbytes * (size_t)g->size, calls[how]));
+done:
+  block_fini(&b);
+  return st;
+}
+
+static DtStatus mpi_all_gather (DtCtx *cx, DtGroup *g, const void *in,
+                                size_t nbytes, void *out) {
+  const char *mine = (const char *)out + (size_t)g->me * nbytes;
+  return move(cx, g, M_GATHER, in == mine ? MPI_IN_PLACE : in, nbytes, out, 0);
+}
+
+static DtStatus mpi_all_to_all (DtCtx *cx, DtGroup *g, const void *in,
+                                size_t nbytes, void *out) {
+  return move(cx, g, M_EXCHANGE, in, nbytes, out, 0);
+}
+
+static DtStatus mpi_broadcast (DtCtx *cx, DtGroup *g, void *buf,
+                               size_t nbytes, int root) {
+  return move(cx, g, M_BROADCAST, NULL, nbytes, buf, root);
+}
+
+static DtStatus mpi_scatter (DtCtx *cx, DtGroup *g, const void *in,
+                             size_t nbytes, void *out, int root) {
+  return move(cx, g, M_SCATTER, in, nbytes, out, root);
+}
+
+/* --- MPI's own reduction (--fast-reduce) -------------------------------- */
+
+static MPI_Datatype type_of (DtDtype t) {
+  switch (t) {
+  case DT_F32: return MPI_FLOAT;
+  case DT_F64: return MPI_DOUBLE;
+  case DT_I32: return MPI_INT32_T;
+  case DT_I64: return MPI_INT64_T;
+  default: return MPI_DATATYPE_NULL;
+  }
+}
+
+static MPI_Op op_of (DtRedOp op) {
+  switch (op) {
+  case DT_OP_SUM: return MPI_SUM;
+  case DT_OP_MIN: return MPI_MIN;
+  case DT_OP_MAX: return MPI_MAX;
+  case DT_OP_PRODUCT: return MPI_PROD;
+  default: return MPI_OP_NULL;
+  }
+}
+
+static bool mpi_fast_can (DtRedOp op, DtDtype t, int64_t n) {
+  return type_of(t) != MPI_DATATYPE_NULL && op_of(op) != MPI_OP_NULL &&
+         n <= INT_MAX;
+}
+
+static DtStatus mpi_fast_reduce (DtCtx *cx, DtGroup *g, DtRedOp op, DtDtype t,
+                                 const void *in, void *out, int64_t n) {
+  MPI_Request req;
+  MPI_Comm comm;
+  DT_TRY(cx, comm_of(cx, g, &comm));
+  DT_TRY(cx, check(cx, MPI_Iallreduce(in == out ? MPI_IN_PLACE : in, out,
+                                      (int)n, type_of(t), op_of(op), comm,
+                                      &req), "MPI_Iallreduce"));
+  return finish(cx, g, &req, (size_t)n * dt_dtype_size(t), "MPI_Iallreduce");
+}
+
+/* --fast: the data itself is the meeting. */
+static DtStatus mpi_agree (DtCtx *cx, DtGroup *g, const DtCollInfo *i,
+                           uint64_t hash, const void *in, void *out) {
+  if (g->comm->fast)
+    return dt_ctx_poll(cx);
+  return dt_agree_group(cx, g, i, hash, in, out);
+}
+
+/* --- life --------------------------------------------------------------- */
+
+/* With a lost rank MPI would wait for ever: leave without a word to it; the
+** launcher ends the job. */
+static void mpi_close (DtCtx *cx, DtComm *c) {
+  DtMpi *w = c->impl;
+  if (w == NULL)
+    return;
+  if (c->board != NULL)
+    atomic_store(&c->board->posts[c->rank].state, DT_POST_GONE);
+  if (w->ours && !c->dead)
+    (void)MPI_Finalize();
+  dt_free(cx, w);
+}
+
+static const DtCommVt mpi_vt = {
+  .name = "mpi",
+  .kind = DT_WORLD_MPI,
+  .group_open = mpi_group_open,
+  .group_close = mpi_group_close,
+  .agree = mpi_agree,
+  .all_gather = mpi_all_gather,
+  .all_to_all = mpi_all_to_all,
+  .fast_can = mpi_fast_can,
+  .fast_reduce = mpi_fast_reduce,
+  .broadcast = mpi_broadcast,
+  .scatter = mpi_scatter,
+  .meet = dt_agree_meet,
+  .share = dt_agree_share,
+  .alive = dt_board_alive,
+  .status = dt_board_status,
+  .close = mpi_close
+};
+
+static DtStatus start_mpi (DtCtx *cx, DtMpi *w) {
+  int on = 0, got = 0;
+  DT_TRY(cx, check(cx, MPI_Initialized(&on), "MPI_Initialized"));
+  if (!on) {
+    DT_TRY(cx, check(cx, MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED,
+                                         &got), "MPI_Init_thread"));
+    w->ours = true;
+  }
+  DT_TRY(cx, check(cx, MPI_Comm_dup(MPI_COMM_WORLD, &w->world),
+                   "MPI_Comm_dup"));
+  return check(cx, MPI_Comm_set_errhandler(w->world, MPI_ERRORS_RETURN),
+               "MPI_Comm_set_errhandler");
+}
+
+/* Rank 0 gives the memory, all map it. */
+static DtStatus map_board (DtCtx *cx, DtComm *c, DtMpi *w) {
+  MPI_Comm host;
+  MPI_Aint bytes = 0;
+  int unit, n = 0, rc;
+  void *p = NULL;
+  DT_TRY(cx, check(cx, MPI_Comm_split_type(w->world, MPI_COMM_TYPE_SHARED, 0,
+                                           MPI_INFO_NULL, &host),
+                   "MPI_Comm_split_type"));
+  (void)MPI_Comm_size(host, &n);
+  DT_CHECK(cx, n == c->size, DT_E_COMM,
+           "%d of %d ranks are on this host: all ranks must be on one", n,
+           c->size);
+  if (c->rank == 0)
+    bytes = (MPI_Aint)dt_board_bytes(c->size);
+  rc = MPI_Win_allocate_shared(bytes, 1, MPI_INFO_NULL, host, &p, &w->window);
+  DT_TRY(cx, check(cx, rc, "MPI_Win_allocate_shared"));
+  DT_TRY(cx, check(cx, MPI_Win_shared_query(w->window, 0, &bytes, &unit, &p),
+                   "MPI_Win_shared_query"));
+  if (c->rank == 0)
+    dt_board_init(p, c->size);
+  DT_TRY(cx, check(cx, MPI_Barrier(w->world), "MPI_Barrier"));
+  c->board = p;
+  atomic_store(&c->board->posts[c->rank].pid, (int)getpid());
+  return check(cx, MPI_Barrier(w->world), "MPI_Barrier");
+}
+
+DtStatus dt_comm_open_mpi (DtCtx *cx, DtComm *c) {
+  DtMpi *w = DT_NEW(cx, DtMpi);
+  if (w == NULL)
+    return DT_E_NOMEM;
+  w->world = MPI_COMM_NULL;
+  c->vt = &mpi_vt;
+  c->impl = w;
+  DT_TRY(cx, start_mpi(cx, w));
+  DT_TRY(cx, check(cx, MPI_Comm_rank(w->world, &c->rank), "MPI_Comm_rank"));
+  DT_TRY(cx, check(cx, MPI_Comm_size(w->world, &c->size), "MPI_Comm_size"));
+  return map_board(cx, c, w);
+}
