@@ -505,6 +505,8 @@ static DtStatus unflatten_at (DtCtx *cx, DtMesh *m, int dim, int n,
   if (!is_named(m))
     return dt_raise(cx, DT_E_TYPE, "Invariant encountered: value was None "
                     "when it should not be");
+  /* a dim of size 1 cut into nothing: PyTorch runs out of names */
+  DT_CHECK(cx, n > 0, DT_E_INDEX, "tuple index out of range");
   for (int i = 0; i < start; i++, k++) {
     axis[k] = m->axis[i];
     name[k] = m->name[i];
