@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT
+** bind/bind.h: the Lua binding: states, boxes, values, errors.
+**
+** Each binding function has four steps in this order: (1) check arguments,
+** owning nothing; (2) make the result box, empty and collectable; (3) call the
+** engine, which never raises; (4) on failure return dtL_raise(L), else the
+** result is already on the stack.  The order is what makes it leak-free. */
+#ifndef DT_BIND_BIND_H
+#define DT_BIND_BIND_H
+
+#include <lua.h>
+#include <lauxlib.h>
+#include "engine/autograd.h"
+#include "engine/dist.h"
+
+#define DTL_TENSOR    "dt.tensor"
+#define DTL_MESH      "dt.mesh"
+#define DTL_PLACEMENT "dt.placement"
+#define DTL_DTYPE     "dt.dtype"
+#define DTL_ERROR     "dt.error"
+#define DTL_SIZE      "dt.size"
+
+typedef struct DtBindOpts {
+  bool bare;            /* no presets but dt */
+  bool trust;           /* lift the limits on files and processes */
+  bool sandbox;         /* no files at all */
+  int64_t mem_limit;    /* bytes of Lua memory, 0 = none */
+  const char *argv0;    /* name of the program, for messages */
+} DtBindOpts;
+
+/* What the binding keeps per state; found with dtL_state(). */
+typedef struct DtBind {
+  DtSession *s;
+  lua_State *L;
+  DtBindOpts o;
+  DtBuf out;            /* what print() wrote since it was last taken */
+  int64_t pending;      /* bytes of tensors boxed since the last full gc */
+  const char *src_key; const char *src_name;   /* where(): last source seen */
+  bool exiting; int exit_code;                 /* os.exit was called */
+  DtError last;         /* the last error that reached Lua (post mortem) */
+  int last_ref;         /* registry reference of that error object */
+} DtBind;
+
+/* A state with all libraries, `dt` and the presets open.  Allocates through
+** the session's context.  NOMEM, LUA.  Local. */
+DtStatus dtL_state_new (DtSession *s, const DtBindOpts *o, lua_State **out);
+void dtL_state_free (lua_State *L);
+DtBind *dtL_state (lua_State *L);
+DtSession *dtL_session (lua_State *L);
+/* print()'s buffer of this rank; whoever writes it out clears it. */
+DtBuf *dtL_out (lua_State *L);
+/* Traceback handler for lua_pcall: turns a string into an error object. */
+int dtL_traceback (lua_State *L);
+/* Text of the error object (or any value) at `idx`, for a person.  Local. */
+void dtL_error_text (lua_State *L, int idx, DtBuf *out);
+/* Text of any value as the prompt shows it (inspect).  Local. */
+void dtL_show_value (lua_State *L, int idx, DtBuf *out);
+
+/* --- boxes --- */
+/* Push an empty tensor box; the pointer is filled by the caller. */
+DtVar **dtL_box_tensor (lua_State *L);
+/* Push a box that takes over the reference. */
+void dtL_push_tensor (lua_State *L, DtVar *v);
+DtVar *dtL_check_tensor (lua_State *L, int idx);
+DtVar *dtL_test_tensor (lua_State *L, int idx);
+DtMesh **dtL_box_mesh (lua_State *L);
+DtMesh *dtL_check_mesh (lua_State *L, int idx);
+DtMesh *dtL_test_mesh (lua_State *L, int idx);
+void dtL_push_placement (lua_State *L, DtPlacement p);
+bool dtL_test_placement (lua_State *L, int idx, DtPlacement *out);
+/* Placements from a table of placements or strings, or a string "S(0) R".
+** Raises.  Returns how many. */
+int dtL_check_placements (lua_State *L, int idx, DtPlacement *out, int max);
+void dtL_push_placements (lua_State *L, const DtPlacement *p, int n);
+void dtL_push_dtype (lua_State *L, DtDtype t);
+/* From a dtype object or its name; DT_DTYPE_NONE when it is neither. */
+DtDtype dtL_to_dtype (lua_State *L, int idx);
+DtDtype dtL_check_dtype (lua_State *L, int idx);
+/* A table of integers (or one integer); raises.  Returns how many. */
+int dtL_check_ints (lua_State *L, int idx, int64_t *out, int max);
+/* {8, 4} that prints as torch.Size([8, 4]). */
+void dtL_push_size (lua_State *L, const int64_t *v, int n);
+/* The value standing for a hole in a list: dt.None. */
+bool dtL_is_none (lua_State *L, int idx);
+void dtL_push_none (lua_State *L);
+
+/* --- errors --- */
+/* Raise the pending engine error as an error object.  Never returns. */
+int dtL_raise (lua_State *L);
+/* Raise an error of the binding with PyTorch's class.  Never returns. */
+int dtL_errorf (lua_State *L, DtStatus code, const char *fmt, ...);
+/* Turn a Lua error on the top of the stack into the pending engine error (for
+** callbacks); pops it. */
+DtStatus dtL_catch (lua_State *L, DtStatus code);
+
+/* --- values and operators --- */
+/* Positional and keyword values of a call, converted from the stack. */
+typedef struct DtLuaArgs {
+  int npos, nkw, nin;
+  DtValue *pos; const char **kwname; DtValue *kw;
+  DtVar **in;                   /* by slot */
+  DtArena *arena;
+} DtLuaArgs;
+/* Convert stack values first..top.  A final table with any string key holds
+** keyword arguments.  Memory is the context's scratch arena.  Raises. */
+void dtL_to_args (lua_State *L, int first, DtLuaArgs *out);
+/* Push one engine value; tensors through `in` (by slot). */
+void dtL_push_value (lua_State *L, const DtValue *v, DtVar *const *in);
+/* Push results of a call: tensors, tuples as several values, lists as tables;
+** returns how many values. */
+int dtL_push_results (lua_State *L, const DtOpDef *op, DtResults *r);
+/* Call a packet (or one overload when `op` is given) with stack values
+** first..top.  Raises. */
+int dtL_call_op (lua_State *L, const DtPacket *p, const DtOpDef *op,
+                 int first);
+
+/* --- openers: each leaves its table or nothing, see the file --- */
+void dtL_open_tensor (lua_State *L);
+void dtL_open_mesh (lua_State *L);
+void dtL_open_placement (lua_State *L);
+void dtL_open_error (lua_State *L);
+void dtL_open_op (lua_State *L, int dt);
+void dtL_open_dist (lua_State *L, int dt);
+void dtL_open_autograd (lua_State *L, int dt);
+void dtL_open_custom (lua_State *L, int dt);
+void dtL_open_misc (lua_State *L, int dt);
+void dtL_open_debug (lua_State *L, int dt);
+void dtL_open_base (lua_State *L);      /* print, pairs, files, limits */
+
+#endif

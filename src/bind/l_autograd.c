@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT
+** bind/l_autograd.c: backward, grad, detach, hooks, gradient modes, custom
+** functions whose backward is a Lua function. */
+#include <string.h>
+#include "bind/bind.h"
+
+enum { MAX_ROOTS = 256 };
+
+/* A registry reference to a Lua function, owned by a node or a hook. */
+typedef struct LuaRef { lua_State *L; DtCtx *cx; int ref; } LuaRef;
+
+static void ref_free (void *ud) {
+  LuaRef *r = (LuaRef *)ud;
+  luaL_unref(r->L, LUA_REGISTRYINDEX, r->ref);
+  dt_free(r->cx, r);
+}
+
+static LuaRef *ref_new (lua_State *L, int idx) {
+  DtCtx *cx = dtL_session(L)->cx;
+  LuaRef *r = DT_NEW(cx, LuaRef);
+  if (r == NULL) dtL_raise(L);
+  r->L = dtL_state(L)->L;                   /* the main thread outlives all */
+  r->cx = cx;
+  lua_pushvalue(L, idx);
+  r->ref = luaL_ref(L, LUA_REGISTRYINDEX);
+  return r;
+}
+
+/* Tensors of a table (or one tensor) into out. */
+static int check_tensors (lua_State *L, int idx, DtVar **out, bool none_ok) {
+  int n, i;
+  if (dtL_test_tensor(L, idx)) { out[0] = dtL_check_tensor(L, idx); return 1; }
+  luaL_checktype(L, idx, LUA_TTABLE);
+  n = (int)luaL_len(L, idx);
+  luaL_argcheck(L, n <= MAX_ROOTS, idx, "too many tensors");
+  for (i = 0; i < n; i++) {
+    lua_geti(L, idx, i + 1);
+    out[i] = none_ok && dtL_is_none(L, -1) ? NULL : dtL_check_tensor(L, -1);
+    lua_pop(L, 1);
+  }
+  return n;
+}
+
+static bool opt_bool (lua_State *L, int idx, const char *key, bool dflt) {
+  bool v = dflt;
+  if (lua_istable(L, idx)) {
+    lua_getfield(L, idx, key);
+    if (!lua_isnil(L, -1)) v = lua_toboolean(L, -1);
+    lua_pop(L, 1);
+  }
+  return v;
+}
+
+static void refuse_create_graph (lua_State *L, int idx) {
+  if (opt_bool(L, idx, "create_graph", false))
+    dtL_errorf(L, DT_E_NOTIMPL, "create_graph=True (gradients of gradients) "
+               "is not supported by dtrepl");
+}
+
+static int m_backward (lua_State *L) {
+  DtVar *root = dtL_check_tensor(L, 1), *grad = NULL;
+  int o = 2;
+  if (!dtL_is_none(L, 2) && !lua_istable(L, 2)) {
+    grad = dtL_check_tensor(L, 2);
+    o = 3;
+  } else if (lua_isnil(L, 2)) o = 3;
+  if (lua_istable(L, o)) {
+    lua_getfield(L, o, "gradient");
+    if (!lua_isnil(L, -1)) grad = dtL_check_tensor(L, -1);
+  }
+  refuse_create_graph(L, o);
+  if (dt_backward(dtL_session(L), 1, &root, &grad,
+                  opt_bool(L, o, "retain_graph", false)) != DT_OK)
+    return dtL_raise(L);
+  return 0;
+}
+
+/* autograd.backward(tensors, grads, opts) */
+static int l_backward (lua_State *L) {
+  DtVar *roots[MAX_ROOTS], *grads[MAX_ROOTS];
+  int n = check_tensors(L, 1, roots, false), i;
+  for (i = 0; i < n; i++) grads[i] = NULL;
+  if (!dtL_is_none(L, 2)) check_tensors(L, 2, grads, true);
+  refuse_create_graph(L, 3);
+  if (dt_backward(dtL_session(L), n, roots, grads,
+                  opt_bool(L, 3, "retain_graph", false)) != DT_OK)
+    return dtL_raise(L);
+  return 0;
+}
+
+/* autograd.grad(outputs, inputs, opts) -> table of gradients */
+static int l_grad (lua_State *L) {
+  DtVar *roots[MAX_ROOTS], *grads[MAX_ROOTS], *in[MAX_ROOTS], *out[MAX_ROOTS];
+  int n = check_tensors(L, 1, roots, false), nin, i;
+  nin = check_tensors(L, 2, in, false);
+  for (i = 0; i < n; i++) grads[i] = NULL;
+  if (lua_istable(L, 3)) {
+    lua_getfield(L, 3, "grad_outputs");
+    if (!dtL_is_none(L, -1)) check_tensors(L, lua_gettop(L), grads, true);
+    lua_pop(L, 1);
+  }
+  refuse_create_graph(L, 3);
+  memset(out, 0, sizeof out);
+  if (dt_grad(dtL_session(L), n, roots, grads, nin, in,
+              opt_bool(L, 3, "retain_graph", false),
+              opt_bool(L, 3, "allow_unused", false), out) != DT_OK)
+    return dtL_raise(L);
+  lua_createtable(L, nin, 0);
+  for (i = 0; i < nin; i++) {
+    if (out[i]) dtL_push_tensor(L, out[i]); else dtL_push_none(L);
+    lua_seti(L, -2, i + 1);
+  }
+  return 1;
+}
+
+static int m_detach (lua_State *L) {
+  DtVar *v = dtL_check_tensor(L, 1);
+  DtVar **box = dtL_box_tensor(L);
+  if (dt_detach(dtL_session(L), v, box) != DT_OK) return dtL_raise(L);
+  return 1;
+}
+
+static int m_retain_grad (lua_State *L) {
+  DtVar *v = dtL_check_tensor(L, 1);
+  if (!dt_var_needs_grad(v))
+    return dtL_errorf(L, DT_E_RUNTIME, "can't retain_grad on Tensor that has "
+                      "requires_grad=False");
+  if (v->grad_fn) v->retains_grad = true;
+  return 0;
+}
+
+static DtStatus hook_call (DtSession *s, void *ud, DtVar *grad, DtVar **out) {
+  LuaRef *r = (LuaRef *)ud;
+  lua_State *L = r->L;
+  DtVar *v;
+  (void)s;
+  *out = NULL;
+  if (!lua_checkstack(L, 8)) return dt_raise(r->cx, DT_E_LUA, "stack overflow");
+  lua_pushcfunction(L, dtL_traceback);
+  lua_rawgeti(L, LUA_REGISTRYINDEX, r->ref);
+  dtL_push_tensor(L, dt_var_ref(grad));
+  if (lua_pcall(L, 1, 1, -3) != LUA_OK) {
+    lua_remove(L, -2);
+    return dtL_catch(L, DT_E_LUA);
+  }
+  v = dtL_test_tensor(L, -1);
+  if (v) *out = dt_var_ref(v);
+  lua_pop(L, 2);
+  return DT_OK;
+}
+
+/* x:register_hook(f) -> function that removes it */
+static int hook_remove (lua_State *L) {
+  DtVar *v = dtL_check_tensor(L, lua_upvalueindex(1));
+  dt_var_unhook(v, (int)lua_tointeger(L, lua_upvalueindex(2)));
+  return 0;
+}
+
+static int m_hook (lua_State *L) {
+  DtVar *v = dtL_check_tensor(L, 1);
+  LuaRef *r;
+  int id = 0;
+  luaL_checktype(L, 2, LUA_TFUNCTION);
+  if (!dt_var_needs_grad(v))
+    return dtL_errorf(L, DT_E_RUNTIME, "cannot register a hook on a tensor "
+                      "that doesn't require gradient");
+  r = ref_new(L, 2);
+  if (dt_var_hook(v, hook_call, r, ref_free, &id) != DT_OK) {
+    ref_free(r);
+    return dtL_raise(L);
+  }
+  lua_pushvalue(L, 1);
+  lua_pushinteger(L, id);
+  lua_pushcclosure(L, hook_remove, 2);
+  return 1;
+}
+
+/* Backward of a custom function: the Lua function gets a table of gradients
+** (dt.None for missing ones) and returns a table of gradients. */
+static DtStatus custom_backward (DtSession *s, void *ud, int nout,
+                                 DtVar *const *gout, int nin, DtVar **gin) {
+  LuaRef *r = (LuaRef *)ud;
+  lua_State *L = r->L;
+  int i;
+  (void)s;
+  if (!lua_checkstack(L, 16))
+    return dt_raise(r->cx, DT_E_LUA, "stack overflow");
+  lua_pushcfunction(L, dtL_traceback);
+  lua_rawgeti(L, LUA_REGISTRYINDEX, r->ref);
+  lua_createtable(L, nout, 0);
+  for (i = 0; i < nout; i++) {
+    if (gout[i]) dtL_push_tensor(L, dt_var_ref(gout[i]));
+    else dtL_push_none(L);
+    lua_seti(L, -2, i + 1);
+  }
+  if (lua_pcall(L, 1, 1, -3) != LUA_OK) {
+    lua_remove(L, -2);
+    return dtL_catch(L, DT_E_LUA);
+  }
+  for (i = 0; i < nin; i++) {
+    DtVar *v = NULL;
+    if (lua_istable(L, -1)) {
+      lua_geti(L, -1, i + 1);
+      v = dtL_test_tensor(L, -1);
+      lua_pop(L, 1);
+    } else if (i == 0) v = dtL_test_tensor(L, -1);
+    gin[i] = v ? dt_var_ref(v) : NULL;
+  }
+  lua_pop(L, 2);
+  return DT_OK;
+}
+
+/* dt._custom_node(name, inputs, outputs, backward): outputs get a grad_fn. */
+static int l_custom_node (lua_State *L) {
+  DtSession *s = dtL_session(L);
+  const char *name = dt_session_intern(s, luaL_checkstring(L, 1));
+  DtVar *in[MAX_ROOTS], *out[MAX_ROOTS];
+  int nin = check_tensors(L, 2, in, true), nout;
+  LuaRef *r;
+  nout = check_tensors(L, 3, out, false);
+  luaL_checktype(L, 4, LUA_TFUNCTION);
+  if (name == NULL) return dtL_raise(L);
+  r = ref_new(L, 4);
+  if (dt_autograd_custom(s, name, nin, in, nout, out, custom_backward, r,
+                         ref_free) != DT_OK) {
+    ref_free(r);
+    return dtL_raise(L);
+  }
+  return 0;
+}
+
+/* --- modes: each sets and returns the old value --- */
+
+static int set_flag (lua_State *L, bool *flag) {
+  lua_pushboolean(L, *flag);
+  if (!lua_isnone(L, 1)) *flag = lua_toboolean(L, 1);
+  return 1;
+}
+
+static int l_grad_enabled (lua_State *L) {
+  return set_flag(L, &dtL_session(L)->grad_enabled);
+}
+static int l_inference (lua_State *L) {
+  return set_flag(L, &dtL_session(L)->inference);
+}
+static int l_implicit (lua_State *L) {
+  return set_flag(L, &dtL_session(L)->implicit_replication);
+}
+static int l_no_data (lua_State *L) {
+  return set_flag(L, &dtL_session(L)->no_data);
+}
+static int l_explicit (lua_State *L) {
+  DtSession *s = dtL_session(L);
+  lua_pushinteger(L, s->explicit_redist);
+  if (!lua_isnone(L, 1)) s->explicit_redist = (int)luaL_checkinteger(L, 1);
+  return 1;
+}
+
+/* dt._make_param(t, requires_grad): an nn.Parameter sharing the data. */
+static int l_make_param (lua_State *L) {
+  DtVar *v = dtL_check_tensor(L, 1);
+  DtVar **box = dtL_box_tensor(L);
+  if (dt_var_new(dtL_session(L), v->local, v->spec, box) != DT_OK)
+    return dtL_raise(L);
+  (*box)->is_param = true;
+  (*box)->requires_grad = lua_isnoneornil(L, 2) || lua_toboolean(L, 2);
+  (*box)->origin = v->origin;
+  return 1;
+}
+
+/* dt._set_data(t, other): t.data = other (placements too). */
+static int l_set_data (lua_State *L) {
+  DtVar *v = dtL_check_tensor(L, 1), *o = dtL_check_tensor(L, 2);
+  DtTensor *t = dt_tensor_ref(o->local);
+  DtSpec *spec = o->spec ? dt_spec_ref(o->spec) : NULL;
+  dt_tensor_unref(v->s->cx, v->local);
+  dt_spec_unref(v->s->cx, v->spec);
+  v->local = t;
+  v->spec = spec;
+  return 0;
+}
+
+void dtL_open_autograd (lua_State *L, int dt) {
+  static const luaL_Reg funcs[] = {
+    {"_autograd_backward", l_backward}, {"_autograd_grad", l_grad},
+    {"_custom_node", l_custom_node}, {"_make_param", l_make_param},
+    {"_set_data", l_set_data}, {"_set_explicit_redist", l_explicit},
+    {"_set_grad_enabled", l_grad_enabled},
+    {"_set_implicit_replication", l_implicit},
+    {"_set_inference", l_inference}, {"_set_no_data", l_no_data},
+    {NULL, NULL}
+  };
+  static const luaL_Reg methods[] = {
+    {"backward", m_backward}, {"detach", m_detach}, {"register_hook", m_hook},
+    {"retain_grad", m_retain_grad}, {NULL, NULL}
+  };
+  lua_pushvalue(L, dt);
+  luaL_setfuncs(L, funcs, 0);
+  lua_getfield(L, dt, "Tensor");
+  luaL_setfuncs(L, methods, 0);
+  lua_pop(L, 2);
+}

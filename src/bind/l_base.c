@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT
+** bind/l_base.c: what differs from plain Lua: print goes to a buffer of the
+** shell, pairs has one order on all ranks, files and processes are limited. */
+#include <stdlib.h>
+#include <string.h>
+#include "bind/bind.h"
+
+static int b_print (lua_State *L) {
+  DtBuf *out = dtL_out(L);
+  int n = lua_gettop(L), i;
+  for (i = 1; i <= n; i++) {
+    size_t len;
+    const char *s = luaL_tolstring(L, i, &len);
+    if (i > 1) dt_buf_addc(out, '\t');
+    dt_buf_addn(out, s, len);
+    lua_pop(L, 1);
+  }
+  dt_buf_addc(out, '\n');
+  if (dt_buf_ok(out) != DT_OK) return dtL_raise(L);
+  return 0;
+}
+
+/* --- pairs: integers, then strings in byte order, then the rest --- */
+
+static int key_class (lua_State *L, int idx) {
+  if (lua_type(L, idx) == LUA_TNUMBER) return 0;
+  if (lua_type(L, idx) == LUA_TSTRING) return 1;
+  if (lua_type(L, idx) == LUA_TBOOLEAN) return 2;
+  return 3;
+}
+
+static int key_less (lua_State *L) {        /* table.sort comparator */
+  int a = key_class(L, 1), b = key_class(L, 2);
+  if (a != b) lua_pushboolean(L, a < b);
+  else if (a < 2) lua_pushboolean(L, lua_compare(L, 1, 2, LUA_OPLT));
+  else if (a == 2) lua_pushboolean(L, !lua_toboolean(L, 1)
+                                      && lua_toboolean(L, 2));
+  else lua_pushboolean(L, 0);
+  return 1;
+}
+
+/* Closure: upvalue 1 the table, 2 the sorted keys, 3 the position. */
+static int pairs_next (lua_State *L) {
+  lua_Integer i = lua_tointeger(L, lua_upvalueindex(3));
+  for (;;) {
+    lua_pushinteger(L, ++i);
+    lua_replace(L, lua_upvalueindex(3));
+    if (lua_geti(L, lua_upvalueindex(2), i) == LUA_TNIL) return 1;
+    lua_pushvalue(L, -1);
+    if (lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL) return 2;
+    lua_pop(L, 2);                          /* removed meanwhile */
+  }
+}
+
+/* Keys of 1..n in order and nothing else need no sorting. */
+static bool is_sequence (lua_State *L, int t, lua_Integer *count) {
+  lua_Integer n = (lua_Integer)lua_rawlen(L, t), seen = 0;
+  lua_pushnil(L);
+  while (lua_next(L, t)) {
+    lua_pop(L, 1);
+    seen++;
+    if (seen > n || !lua_isinteger(L, -1)) { lua_pop(L, 1); return false; }
+  }
+  *count = n;
+  return seen == n;
+}
+
+static int seq_next (lua_State *L) {
+  lua_Integer i = luaL_checkinteger(L, 2) + 1;
+  lua_pushinteger(L, i);
+  return lua_rawgeti(L, 1, i) == LUA_TNIL ? 1 : 2;
+}
+
+static int b_pairs (lua_State *L) {
+  lua_Integer n = 0;
+  luaL_checkany(L, 1);
+  if (luaL_getmetafield(L, 1, "__pairs") != LUA_TNIL) {
+    lua_pushvalue(L, 1);
+    lua_call(L, 1, 3);
+    return 3;
+  }
+  luaL_checktype(L, 1, LUA_TTABLE);
+  if (is_sequence(L, 1, &n)) {
+    lua_pushcfunction(L, seq_next);
+    lua_pushvalue(L, 1);
+    lua_pushinteger(L, 0);
+    return 3;
+  }
+  lua_settop(L, 1);
+  lua_newtable(L);
+  lua_pushnil(L);
+  for (n = 1; lua_next(L, 1); n++) {
+    lua_pop(L, 1);
+    lua_pushvalue(L, -1);
+    lua_rawseti(L, 2, n);
+  }
+  lua_getfield(L, LUA_REGISTRYINDEX, "dt.sort");
+  lua_pushvalue(L, 2);
+  lua_pushcfunction(L, key_less);
+  lua_call(L, 2, 0);
+  lua_pushvalue(L, 1);
+  lua_pushvalue(L, 2);
+  lua_pushinteger(L, 0);
+  lua_pushcclosure(L, pairs_next, 3);
+  return 1;
+}
+
+/* --- limits --- */
+
+/* A path below the working folder: relative, no "..".  */
+static bool path_is_below (const char *p) {
+  const char *s = p;
+  if (*p == '/' || *p == '\0') return false;
+  while (s) {
+    const char *e = strchr(s, '/');
+    size_t n = e ? (size_t)(e - s) : strlen(s);
+    if (n == 2 && s[0] == '.' && s[1] == '.') return false;
+    s = e ? e + 1 : NULL;
+  }
+  return true;
+}
+
+static void check_path (lua_State *L, const char *path) {
+  const DtBindOpts *o = &dtL_state(L)->o;
+  if (o->trust) return;
+  if (o->sandbox)
+    dtL_errorf(L, DT_E_SANDBOX, "no files in the sandbox: %s", path);
+  if (!path_is_below(path))
+    dtL_errorf(L, DT_E_SANDBOX, "'%s' lies outside the working folder; run "
+               "with --trust to allow it", path);
+}
+
+/* Call the original function (upvalue 1) after looking at a path. */
+static int checked_path (lua_State *L) {
+  check_path(L, luaL_checkstring(L, 1));
+  lua_pushvalue(L, lua_upvalueindex(1));
+  lua_insert(L, 1);
+  lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
+  return lua_gettop(L);
+}
+
+static int refused (lua_State *L) {
+  return dtL_errorf(L, DT_E_SANDBOX, "%s is not available; run with --trust "
+                    "to allow it", lua_tostring(L, lua_upvalueindex(1)));
+}
+
+/* load(chunk, name, mode, env): text only. */
+static int b_load (lua_State *L) {
+  if (lua_gettop(L) < 3) lua_settop(L, 3);
+  lua_pushliteral(L, "t");
+  lua_replace(L, 3);
+  lua_pushvalue(L, lua_upvalueindex(1));
+  lua_insert(L, 1);
+  lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
+  return lua_gettop(L);
+}
+
+/* os.exit: the shell ends the ranks together. */
+static int b_exit (lua_State *L) {
+  DtBind *b = dtL_state(L);
+  b->exiting = true;
+  b->exit_code = lua_isnoneornil(L, 1) || lua_isboolean(L, 1)
+    ? (lua_isnoneornil(L, 1) || lua_toboolean(L, 1) ? 0 : 1)
+    : (int)luaL_checkinteger(L, 1);
+  return dtL_errorf(L, DT_E_INTERRUPTED, "exit");
+}
+
+static void wrap (lua_State *L, const char *lib, const char *name,
+                  lua_CFunction f) {
+  lua_getglobal(L, lib);
+  lua_getfield(L, -1, name);
+  lua_pushcclosure(L, f, 1);
+  lua_setfield(L, -2, name);
+  lua_pop(L, 1);
+}
+
+static void refuse (lua_State *L, const char *lib, const char *name) {
+  lua_getglobal(L, lib);
+  lua_pushfstring(L, "%s.%s", lib, name);
+  lua_pushcclosure(L, refused, 1);
+  lua_setfield(L, -2, name);
+  lua_pop(L, 1);
+}
+
+static void open_limits (lua_State *L) {
+  static const char *const files[] = { "io.open", "io.lines", "io.input",
+                                       "io.output", "os.remove", NULL };
+  static const char *const never[] = { "os.execute", "io.popen", "os.tmpname",
+    "os.rename", "io.tmpfile", "os.setlocale", "debug.sethook",
+    "debug.setmetatable", "debug.setuservalue", "debug.upvaluejoin",
+    "debug.getregistry", "debug.debug", NULL };
+  char lib[16];
+  int i;
+  for (i = 0; files[i]; i++) {
+    const char *dot = strchr(files[i], '.');
+    memcpy(lib, files[i], (size_t)(dot - files[i]));
+    lib[dot - files[i]] = '\0';
+    wrap(L, lib, dot + 1, checked_path);
+  }
+  for (i = 0; never[i]; i++) {
+    const char *dot = strchr(never[i], '.');
+    memcpy(lib, never[i], (size_t)(dot - never[i]));
+    lib[dot - never[i]] = '\0';
+    refuse(L, lib, dot + 1);
+  }
+  wrap(L, "_G", "dofile", checked_path);
+  wrap(L, "_G", "loadfile", checked_path);
+}
+
+void dtL_open_base (lua_State *L) {
+  static const luaL_Reg funcs[] = { {"pairs", b_pairs}, {"print", b_print},
+                                    {NULL, NULL} };
+  lua_getglobal(L, "table");
+  lua_getfield(L, -1, "sort");
+  lua_setfield(L, LUA_REGISTRYINDEX, "dt.sort");
+  lua_pop(L, 1);
+  lua_pushglobaltable(L);
+  luaL_setfuncs(L, funcs, 0);
+  lua_pop(L, 1);
+  if (!dtL_state(L)->o.trust) {
+    open_limits(L);
+    wrap(L, "_G", "load", b_load);
+  }
+  lua_getglobal(L, "os");
+  lua_pushcfunction(L, b_exit);
+  lua_setfield(L, -2, "exit");
+  lua_pop(L, 1);
+  lua_getglobal(L, "math");                 /* the same numbers everywhere */
+  lua_getfield(L, -1, "randomseed");
+  lua_pushinteger(L, 0);
+  lua_call(L, 1, 0);
+  lua_pop(L, 1);
+}

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: MIT
+** bind/l_debug.c: dt.debug: the debugger's answers as data and as text, and
+** names of script variables for reports. */
+#include <stdio.h>
+#include <string.h>
+#include "bind/bind.h"
+#include "bind/names.h"
+#include "debug/debug.h"
+#include "render/debugmode.h"
+#include "render/layout_view.h"
+
+static DtDebug *check_debug (lua_State *L) {
+  DtDebug *d = dt_debug_of(dtL_session(L));
+  if (d == NULL) dtL_errorf(L, DT_E_RUNTIME, "no debugger is attached");
+  return d;
+}
+
+static int push_buf (lua_State *L, DtBuf *b, DtStatus st) {
+  if (st == DT_OK) st = dt_buf_ok(b);
+  if (st != DT_OK) { dt_buf_fini(b); return dtL_raise(L); }
+  lua_pushstring(L, dt_buf_str(b));
+  dt_buf_fini(b);
+  return 1;
+}
+
+/* Operator number at idx; nothing = the newest that decided something. */
+static const DtRecOp *check_op (lua_State *L, int idx, DtDebug *d) {
+  const DtRecOp *r;
+  int64_t seq = luaL_optinteger(L, idx, 0);
+  if (seq == 0 && d->failed.valid && d->n) seq = 0;
+  r = dt_record_find(d, seq);
+  if (r == NULL && seq > 0)
+    dtL_errorf(L, DT_E_INDEX, "operator #%lld is not in the record",
+               (long long)seq);
+  if (r == NULL) dtL_errorf(L, DT_E_INDEX, "nothing is recorded yet");
+  return r;
+}
+
+static int l_why (lua_State *L) {
+  DtDebug *d = check_debug(L);
+  const DtRecOp *r = check_op(L, 1, d);
+  DtBuf b;
+  dt_buf_init(&b, d->s->cx);
+  return push_buf(L, &b, dt_why_text(d, r, &b));
+}
+
+static int l_history_text (lua_State *L) {
+  DtDebug *d = check_debug(L);
+  DtBuf b;
+  dt_buf_init(&b, d->s->cx);
+  dt_history_text(d, (int)luaL_optinteger(L, 1, 20), &b);
+  return push_buf(L, &b, DT_OK);
+}
+
+static int l_ledger_text (lua_State *L) {
+  DtDebug *d = check_debug(L);
+  DtBuf b;
+  dt_buf_init(&b, d->s->cx);
+  dt_ledger_text(d, &b);
+  return push_buf(L, &b, DT_OK);
+}
+
+static int l_show (lua_State *L) {
+  DtVar *v = dtL_check_tensor(L, 1);
+  DtBuf b;
+  if (v->spec == NULL)
+    return dtL_errorf(L, DT_E_TYPE, "a plain tensor lies whole on every rank; "
+                      ":show draws distributed ones");
+  dt_buf_init(&b, v->s->cx);
+  return push_buf(L, &b, dt_layout_view(v->s->cx, v->spec, &b));
+}
+
+static int l_plan (lua_State *L) {
+  DtDebug *d = check_debug(L);
+  DtVar *v = dtL_check_tensor(L, 1);
+  DtPlacement pl[DT_MAX_MDIM];
+  int n = dtL_check_placements(L, 2, pl, DT_MAX_MDIM);
+  DtBuf b;
+  dt_buf_init(&b, d->s->cx);
+  return push_buf(L, &b, dt_plan_text(d, v, n, pl, &b));
+}
+
+static int l_rules (lua_State *L) {
+  DtDebug *d = check_debug(L);
+  const char *name = luaL_checkstring(L, 1);
+  DtSession *s = d->s;
+  const DtOpDef *op = dt_registry_find(s->cx, s->registry, name);
+  const DtRecOp *r = NULL;
+  char full[128];
+  int i;
+  DtBuf b;
+  if (op == NULL && strchr(name, '.') == NULL) {
+    snprintf(full, sizeof full, "aten.%.100s", name);
+    op = dt_registry_find(s->cx, s->registry, full);
+  }
+  if (op == NULL) {
+    const char *near[3];
+    int n;
+    dt_error_clear(s->cx);
+    n = dt_registry_near(s->cx, s->registry, name, near, 3);
+    return dtL_errorf(L, DT_E_KEY, "no operator called '%s'%s%s", name,
+                      n ? "; did you mean " : "", n ? near[0] : "");
+  }
+  for (i = 0; i < d->n && r == NULL; i++)
+    if (dt_record_at(d, i)->op == op) r = dt_record_at(d, i);
+  dt_buf_init(&b, s->cx);
+  return push_buf(L, &b, dt_rules_text(d, op, r, &b));
+}
+
+/* --- the record as data --- */
+
+static void set_str (lua_State *L, const char *k, const char *v) {
+  lua_pushstring(L, v);
+  lua_setfield(L, -2, k);
+}
+
+static void set_int (lua_State *L, const char *k, int64_t v) {
+  lua_pushinteger(L, v);
+  lua_setfield(L, -2, k);
+}
+
+static void push_recvar (lua_State *L, const DtRecVar *v) {
+  DtBuf b;
+  lua_createtable(L, 0, 6);
+  if (v->none) return;
+  dt_buf_init(&b, dtL_session(L)->cx);
+  if (v->spec) {
+    dtL_push_placements(L, v->spec->pl, v->spec->npl);
+    lua_setfield(L, -2, "placements");
+    dt_buf_add(&b, "dt: ");
+    dt_spec_print(v->spec, &b);
+  } else { dt_buf_add(&b, "t: "); dt_meta_print(&v->meta, &b); }
+  set_str(L, "spec", dt_buf_str(&b));
+  dt_buf_fini(&b);
+  dtL_push_size(L, v->meta.shape, v->meta.ndim);
+  lua_setfield(L, -2, "shape");
+  set_str(L, "dtype", dt_dtype_info((DtDtype)v->meta.dtype)->name);
+  set_int(L, "id", v->id);
+}
+
+static void push_coll (lua_State *L, const DtRecColl *c) {
+  lua_createtable(L, 0, 8);
+  set_str(L, "op", c->coll);
+  if (c->reduce) set_str(L, "reduce", c->reduce);
+  set_str(L, "mesh_dim", c->mdim);
+  set_int(L, "ranks", c->ngroup);
+  set_int(L, "bytes_in", c->bytes_in);
+  set_int(L, "bytes_out", c->bytes_out);
+  lua_pushboolean(L, c->implicit);
+  lua_setfield(L, -2, "implicit");
+  set_int(L, "arg", c->slot);
+}
+
+static void push_recop (lua_State *L, const DtRecOp *r) {
+  DtBuf b;
+  int i;
+  lua_createtable(L, 0, 12);
+  dt_buf_init(&b, dtL_session(L)->cx);
+  dt_record_print(r, &b);
+  set_str(L, "text", dt_buf_str(&b));
+  dt_buf_fini(&b);
+  set_int(L, "seq", r->seq);
+  set_str(L, "op", r->op->sig->full);
+  set_str(L, "file", r->file ? r->file : "");
+  set_int(L, "line", r->line);
+  set_str(L, "module", r->module ? r->module : "");
+  lua_pushboolean(L, r->backward);
+  lua_setfield(L, -2, "backward");
+  if (r->st != DT_OK) set_str(L, "error", dt_error_info(r->st)->id);
+  lua_createtable(L, r->nin, 0);
+  for (i = 0; i < r->nin; i++) {
+    push_recvar(L, &r->in[i]);
+    lua_seti(L, -2, i + 1);
+  }
+  lua_setfield(L, -2, "inputs");
+  lua_createtable(L, r->nout, 0);
+  for (i = 0; i < r->nout; i++) {
+    push_recvar(L, &r->out[i]);
+    lua_seti(L, -2, i + 1);
+  }
+  lua_setfield(L, -2, "outputs");
+  lua_createtable(L, r->ncoll, 0);
+  for (i = 0; i < r->ncoll; i++) {
+    push_coll(L, &r->coll[i]);
+    lua_seti(L, -2, i + 1);
+  }
+  lua_setfield(L, -2, "collectives");
+}
+
+/* dt.debug.history(n) -> list of operators, oldest first. */
+static int l_history (lua_State *L) {
+  DtDebug *d = check_debug(L);
+  int n = (int)luaL_optinteger(L, 1, d->n), i;
+  if (n > d->n) n = d->n;
+  if (n < 0) n = 0;
+  lua_createtable(L, n, 0);
+  for (i = n - 1; i >= 0; i--) {
+    push_recop(L, dt_record_at(d, i));
+    lua_seti(L, -2, n - i);
+  }
+  return 1;
+}
+
+/* --- dt.debug.record(f, ...): every event of f, as a list --- */
+
+typedef struct Tape { lua_State *L; int list, n; } Tape;
+
+static void tape_group (lua_State *L, const DtEvent *e) {
+  int i;
+  lua_createtable(L, e->ngroup, 0);
+  for (i = 0; i < e->ngroup; i++) {
+    lua_pushinteger(L, e->group ? e->group[i] : i);
+    lua_seti(L, -2, i + 1);
+  }
+  lua_setfield(L, -2, "group");
+}
+
+static void tape_vars (lua_State *L, const char *key, int n,
+                       DtVar *const *v) {
+  int i;
+  DtBuf b;
+  lua_createtable(L, n, 0);
+  for (i = 0; i < n; i++) {
+    dt_buf_init(&b, dtL_session(L)->cx);
+    if (v[i]) dt_var_print(v[i], &b); else dt_buf_add(&b, "None");
+    lua_pushstring(L, dt_buf_str(&b));
+    dt_buf_fini(&b);
+    lua_seti(L, -2, i + 1);
+  }
+  lua_setfield(L, -2, key);
+}
+
+static const char *event_name (DtEventKind k) {
+  static const char *const names[] = {
+#define X(name, doc) #name,
+#include "engine/events.def"
+#undef X
+  };
+  return k < DT_NEVENTS ? names[k] : "?";
+}
+
+static DtStatus tape_listen (void *ud, DtSession *s, const DtEvent *e) {
+  Tape *t = (Tape *)ud;
+  lua_State *L = t->L;
+  DtDebug *d = dt_debug_of(s);
+  if (d && d->muted) return DT_OK;
+  if (!lua_checkstack(L, 12)) return DT_OK;
+  lua_createtable(L, 0, 10);
+  set_str(L, "kind", event_name(e->kind));
+  set_int(L, "seq", e->seq);
+  set_int(L, "depth", e->depth);
+  if (e->op && e->op->sig) set_str(L, "op", e->op->sig->full);
+  if (e->line) { set_str(L, "file", e->file); set_int(L, "line", e->line); }
+  if (e->text) set_str(L, "text", e->text);
+  if (e->nin) tape_vars(L, "inputs", e->nin, e->in);
+  if (e->nout) tape_vars(L, "outputs", e->nout, e->out);
+  lua_pushboolean(L, e->backward);
+  lua_setfield(L, -2, "backward");
+  if (e->kind == DT_EV_COLL) {
+    set_str(L, "coll", e->coll);
+    if (e->reduce) set_str(L, "reduce", e->reduce);
+    set_int(L, "bytes_in", e->bytes_in);
+    set_int(L, "bytes_out", e->bytes_out);
+    tape_group(L, e);
+  }
+  if (e->plan && e->kind == DT_EV_REDIST) {
+    DtBuf b;
+    dt_buf_init(&b, s->cx);
+    dt_plan_print(e->plan, &b);
+    set_str(L, "plan", dt_buf_str(&b));
+    dt_buf_fini(&b);
+    lua_pushboolean(L, e->implicit);
+    lua_setfield(L, -2, "implicit");
+  }
+  lua_rawgeti(L, LUA_REGISTRYINDEX, t->list);
+  lua_insert(L, -2);
+  lua_seti(L, -2, ++t->n);
+  lua_pop(L, 1);
+  return DT_OK;
+}
+
+static int l_record (lua_State *L) {
+  DtSession *s = dtL_session(L);
+  Tape *t = (Tape *)lua_newuserdatauv(L, sizeof *t, 0);
+  int id, st;
+  lua_insert(L, 1);
+  luaL_checktype(L, 2, LUA_TFUNCTION);
+  t->L = L;
+  t->n = 0;
+  lua_newtable(L);
+  t->list = luaL_ref(L, LUA_REGISTRYINDEX);
+  if (dt_event_listen(s, (UINT64_C(1) << DT_NEVENTS) - 1, tape_listen, t, &id)
+      != DT_OK) {
+    luaL_unref(L, LUA_REGISTRYINDEX, t->list);
+    return dtL_raise(L);
+  }
+  st = lua_pcall(L, lua_gettop(L) - 2, 1, 0);
+  dt_event_unlisten(s, id);
+  lua_rawgeti(L, LUA_REGISTRYINDEX, t->list);
+  luaL_unref(L, LUA_REGISTRYINDEX, t->list);
+  lua_insert(L, -2);
+  if (st == LUA_OK) { lua_pushnil(L); return 3; }    /* list, result, nil */
+  lua_pushnil(L);
+  lua_insert(L, -2);
+  return 3;                                          /* list, nil, error */
+}
+
+/* dt.debug.trace(f) -> DebugMode's lines, result or error. */
+static int l_trace (lua_State *L) {
+  DtSession *s = dtL_session(L);
+  DtTrace *t = NULL;
+  int st;
+  luaL_checktype(L, 1, LUA_TFUNCTION);
+  if (dt_trace_new(s, &t) != DT_OK) return dtL_raise(L);
+  st = lua_pcall(L, lua_gettop(L) - 1, 1, 0);
+  lua_pushstring(L, dt_trace_text(t));
+  dt_trace_free(s, t);
+  lua_insert(L, -2);
+  if (st == LUA_OK) return 2;
+  lua_pushnil(L);
+  lua_insert(L, -2);
+  return 3;
+}
+
+void dtL_open_debug (lua_State *L, int dt) {
+  static const luaL_Reg funcs[] = {
+    {"history", l_history}, {"history_text", l_history_text},
+    {"ledger_text", l_ledger_text}, {"plan", l_plan}, {"record", l_record},
+    {"rules", l_rules}, {"show", l_show}, {"trace", l_trace}, {"why", l_why},
+    {NULL, NULL}
+  };
+  luaL_newlib(L, funcs);
+  lua_setfield(L, dt, "debug");
+}

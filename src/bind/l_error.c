@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT
+** bind/l_error.c: error objects.  An engine error becomes a table with the
+** metatable dt.error: code, id, class, message, torch, where, rank, op,
+** explain, traceback; tostring() is readable; `fixes` is computed when asked.
+** This is the only place that raises engine errors. */
+#include <stdarg.h>
+#include <string.h>
+#include "bind/bind.h"
+#include "bind/names.h"
+#include "debug/autopsy.h"
+#include "debug/debug.h"
+
+static void set_str (lua_State *L, const char *key, const char *s) {
+  lua_pushstring(L, s);
+  lua_setfield(L, -2, key);
+}
+
+/* "repro.lua:14" of the running script line. */
+static void push_where (lua_State *L) {
+  DtSession *s = dtL_session(L);
+  const char *file = "";
+  int line = 0;
+  if (s->where) s->where(s->where_ud, &file, &line);
+  if (line > 0) lua_pushfstring(L, "%s:%d", file, line);
+  else lua_pushliteral(L, "");
+}
+
+/* Build the object of the pending error on the stack. */
+static void push_error (lua_State *L, DtStatus code, const char *pyclass,
+                        const char *message, const char *explain) {
+  const DtErrorInfo *info = dt_error_info(code);
+  DtSession *s = dtL_session(L);
+  lua_createtable(L, 0, 12);
+  set_str(L, "code", info->name);
+  set_str(L, "id", info->id);
+  set_str(L, "class", pyclass ? pyclass : info->pyclass);
+  set_str(L, "message", message);
+  set_str(L, "torch", message);
+  set_str(L, "summary", info->text);
+  set_str(L, "hint", info->hint);
+  if (explain && *explain) set_str(L, "explain", explain);
+  push_where(L);
+  lua_setfield(L, -2, "where");
+  lua_pushinteger(L, s->comm ? s->comm->rank : 0);
+  lua_setfield(L, -2, "rank");
+  lua_pushinteger(L, s->seq);
+  lua_setfield(L, -2, "seq");
+  luaL_setmetatable(L, DTL_ERROR);
+}
+
+/* The report on the failed call, when there is one, into the object. */
+static void attach_autopsy (lua_State *L, DtSession *s, DtStatus code) {
+  DtDebug *d = dt_debug_of(s);
+  DtBuf text;
+  if (d == NULL || d->muted || !d->failed.valid || !d->failed.fresh
+      || d->failed.code != code)
+    return;
+  dtL_find_names(L, d->failed.nin, d->failed.in, d->failed.name);
+  dt_buf_init(&text, s->cx);
+  if (dt_autopsy_text(s, code, &text)) {
+    set_str(L, "autopsy", dt_buf_str(&text));
+    set_str(L, "op", dt_autopsy_op(s));
+  }
+  dt_buf_fini(&text);
+}
+
+int dtL_raise (lua_State *L) {
+  DtSession *s = dtL_session(L);
+  DtError *e = &s->cx->err;
+  DtStatus code = e->code ? e->code : DT_E_INTERNAL;
+  push_error(L, code, e->pyclass, dt_buf_str(&e->message),
+             dt_buf_str(&e->explain));
+  if (e->cause) {
+    set_str(L, "cause", e->cause);
+    if (e->cause_pyclass) set_str(L, "cause_class", e->cause_pyclass);
+  }
+  dt_error_clear(s->cx);        /* repairs run operators of their own */
+  attach_autopsy(L, s, code);
+  luaL_traceback(L, L, NULL, 1);
+  lua_setfield(L, -2, "traceback");
+  return lua_error(L);
+}
+
+int dtL_errorf (lua_State *L, DtStatus code, const char *fmt, ...) {
+  DtBuf b;
+  va_list ap;
+  dt_buf_init(&b, dtL_session(L)->cx);
+  va_start(ap, fmt);
+  dt_buf_addv(&b, fmt, ap);
+  va_end(ap);
+  dt_error_clear(dtL_session(L)->cx);
+  (void)dt_raise(dtL_session(L)->cx, code, "%s", dt_buf_str(&b));
+  dt_buf_fini(&b);
+  return dtL_raise(L);
+}
+
+int dtL_traceback (lua_State *L) {
+  if (luaL_testudata(L, 1, DTL_ERROR) || lua_istable(L, 1)) return 1;
+  {
+    const char *msg = luaL_tolstring(L, 1, NULL);
+    push_error(L, DT_E_LUA, NULL, msg, NULL);
+    luaL_traceback(L, L, NULL, 1);
+    lua_setfield(L, -2, "traceback");
+  }
+  return 1;
+}
+
+/* A field of the object as a string, "" when it has none. */
+static const char *field (lua_State *L, int idx, const char *key) {
+  const char *s = "";
+  if (lua_getfield(L, idx, key) == LUA_TSTRING) s = lua_tostring(L, -1);
+  lua_pop(L, 1);                  /* still held by the object */
+  return s;
+}
+
+static bool is_error (lua_State *L, int idx) {
+  bool yes = false;
+  if (lua_istable(L, idx) && lua_getmetatable(L, idx)) {
+    luaL_getmetatable(L, DTL_ERROR);
+    yes = lua_rawequal(L, -1, -2);
+    lua_pop(L, 2);
+  }
+  return yes;
+}
+
+void dtL_error_text (lua_State *L, int idx, DtBuf *out) {
+  idx = lua_absindex(L, idx);
+  if (!is_error(L, idx)) {
+    dt_buf_add(out, luaL_tolstring(L, idx, NULL));
+    lua_pop(L, 1);
+    return;
+  }
+  if (*field(L, idx, "autopsy")) {
+    dt_buf_add(out, field(L, idx, "autopsy"));
+    return;
+  }
+  dt_buf_addf(out, "%s %s: %s", field(L, idx, "id"), field(L, idx, "class"),
+              field(L, idx, "message"));
+  if (*field(L, idx, "where"))
+    dt_buf_addf(out, "\n  at %s", field(L, idx, "where"));
+  if (*field(L, idx, "explain"))
+    dt_buf_addf(out, "\n  %s", field(L, idx, "explain"));
+  if (*field(L, idx, "cause"))
+    dt_buf_addf(out, "\n  caused by: %s", field(L, idx, "cause"));
+}
+
+DtStatus dtL_catch (lua_State *L, DtStatus code) {
+  DtCtx *cx = dtL_session(L)->cx;
+  DtStatus st = code;
+  dt_error_clear(cx);
+  if (is_error(L, -1)) {
+    DtStatus own = dt_error_find(field(L, lua_absindex(L, -1), "code"));
+    const char *cls = dt_error_info(own ? own : code)->pyclass;
+    const char *have = field(L, lua_absindex(L, -1), "class");
+    int i;
+    for (i = 0; i < DT_E_COUNT && strcmp(cls, have) != 0; i++)
+      cls = dt_error_info((DtStatus)i)->pyclass;    /* the literal */
+    st = dt_raise_as(cx, own ? own : code, cls, "%s",
+                     field(L, lua_absindex(L, -1), "message"));
+  } else {
+    st = dt_raise(cx, code, "%s", luaL_tolstring(L, -1, NULL));
+    lua_pop(L, 1);
+  }
+  lua_pop(L, 1);
+  return st;
+}
+
+static int e_tostring (lua_State *L) {
+  DtBuf b;
+  dt_buf_init(&b, dtL_session(L)->cx);
+  dtL_error_text(L, 1, &b);
+  lua_pushstring(L, dt_buf_str(&b));
+  dt_buf_fini(&b);
+  return 1;
+}
+
+/* error("text") of another class: dt.error{class=, message=} is raised by
+** Lua's error(); this builds the object. */
+static int e_new (lua_State *L) {
+  DtStatus code = dt_error_find(luaL_checkstring(L, 1));
+  push_error(L, code ? code : DT_E_RUNTIME, NULL, luaL_checkstring(L, 2), NULL);
+  if (lua_isstring(L, 3)) {
+    lua_pushvalue(L, 3);
+    lua_setfield(L, -2, "class");
+  }
+  return 1;
+}
+
+void dtL_open_error (lua_State *L) {
+  luaL_newmetatable(L, DTL_ERROR);
+  lua_pushcfunction(L, e_tostring);
+  lua_setfield(L, -2, "__tostring");
+  lua_pushliteral(L, "dt.error");
+  lua_setfield(L, -2, "__name");
+  lua_pop(L, 1);
+  lua_getfield(L, LUA_REGISTRYINDEX, "dt");
+  lua_pushcfunction(L, e_new);
+  lua_setfield(L, -2, "error");
+  lua_pop(L, 1);
+}

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT
+** bind/l_mesh.c: DeviceMesh: construction, slicing, flattening, questions.
+** Every call here is Agreed: all ranks must make it with equal arguments. */
+#include <string.h>
+#include "bind/bind.h"
+
+static DtMeshRules mesh_rules (const DtSession *s) {
+  DtMeshRules r;
+  const DtProfile *p = &s->profile;
+  r.submesh_of_submesh = !dt_switch(p, DT_SW_SUBMESH_REFUSED);
+  r.submesh_warns = dt_switch(p, DT_SW_SUBMESH_WARNS) != 0;
+  r.repr_style = dt_switch(p, DT_SW_MESH_REPR_24) ? 24
+    : dt_switch(p, DT_SW_MESH_REPR_25) ? 25
+    : dt_switch(p, DT_SW_MESH_REPR_29) ? 29
+    : dt_switch(p, DT_SW_MESH_REPR_210) ? 210 : 213;
+  return r;
+}
+
+/* Names from a table or one string at idx; returns how many. */
+static int check_names (lua_State *L, int idx, const char **out, int max) {
+  int n, i;
+  if (lua_type(L, idx) == LUA_TSTRING) {
+    out[0] = lua_tostring(L, idx);
+    return 1;
+  }
+  luaL_checktype(L, idx, LUA_TTABLE);
+  n = (int)luaL_len(L, idx);
+  if (n > max)
+    dtL_errorf(L, DT_E_MESH, "%d mesh dimension names are too many (limit "
+               "%d)", n, max);
+  for (i = 0; i < n; i++) {
+    lua_geti(L, idx, i + 1);
+    if (lua_type(L, -1) != LUA_TSTRING)
+      dtL_errorf(L, DT_E_TYPE, "mesh dimension name %d is a %s, want a string",
+                 i, luaL_typename(L, -1));
+    out[i] = lua_tostring(L, -1);           /* the table holds it */
+    lua_pop(L, 1);
+  }
+  return n;
+}
+
+/* mesh_dim_names of the options table at idx, or NULL. */
+static const char **opt_names (lua_State *L, int idx, const char **buf,
+                               int ndim, const char *key) {
+  int n;
+  if (!lua_istable(L, idx)) return NULL;
+  lua_getfield(L, idx, key);
+  if (lua_isnil(L, -1)) { lua_pop(L, 1); return NULL; }
+  n = check_names(L, lua_gettop(L), buf, DT_MAX_MDIM);
+  if (n != ndim)
+    dtL_errorf(L, DT_E_MESH, "mesh_shape and mesh_dim_names should have same "
+               "length! Found len(mesh_dim_names): %d and len(mesh_shape):%d.",
+               n, ndim);
+  return buf;                                /* left on the stack: held */
+}
+
+static int l_init (lua_State *L) {
+  DtSession *s = dtL_session(L);
+  const char *dev = luaL_checkstring(L, 1);
+  int64_t shape[DT_MAX_MDIM];
+  const char *buf[DT_MAX_MDIM], **names;
+  int n;
+  DtMesh **box;
+  if (lua_istable(L, 2) && luaL_len(L, 2) > DT_MAX_MDIM)
+    return dtL_errorf(L, DT_E_MESH, "a mesh of %d dimensions is beyond the "
+                      "limit of %d", (int)luaL_len(L, 2), DT_MAX_MDIM);
+  n = dtL_check_ints(L, 2, shape, DT_MAX_MDIM);
+  names = opt_names(L, 3, buf, n, "mesh_dim_names");
+  box = dtL_box_mesh(L);
+  if (dt_mesh_init(s->cx, dev, n, shape, names, s->comm->rank, s->comm->size,
+                   box) != DT_OK)
+    return dtL_raise(L);
+  return 1;
+}
+
+/* Flatten nested lists of ranks; returns how many. */
+static int read_ranks (lua_State *L, int idx, int depth, int64_t *shape,
+                       int *ndim, int64_t *out, int n, int max) {
+  lua_Integer len = luaL_len(L, idx), i;
+  if (depth >= DT_MAX_MDIM)
+    dtL_errorf(L, DT_E_MESH, "the mesh is nested too deeply");
+  if (depth >= *ndim) { shape[depth] = len; *ndim = depth + 1; }
+  else if (shape[depth] != len)
+    dtL_errorf(L, DT_E_VALUE, "the mesh is ragged at depth %d", depth);
+  for (i = 1; i <= len; i++) {
+    if (lua_geti(L, idx, i) == LUA_TTABLE)
+      n = read_ranks(L, lua_gettop(L), depth + 1, shape, ndim, out, n, max);
+    else {
+      if (n >= max) dtL_errorf(L, DT_E_MESH, "the mesh has too many ranks");
+      out[n++] = luaL_checkinteger(L, -1);
+    }
+    lua_pop(L, 1);
+  }
+  return n;
+}
+
+static int l_new (lua_State *L) {             /* DeviceMesh("cpu", {{0,1}}) */
+  DtSession *s = dtL_session(L);
+  const char *dev, *buf[DT_MAX_MDIM], **names;
+  int64_t shape[DT_MAX_MDIM], *ranks;
+  int ndim = 0, n, max = 1 << 16;
+  DtMesh **box;
+  lua_remove(L, 1);                           /* the class, from __call */
+  dev = luaL_checkstring(L, 1);
+  luaL_checktype(L, 2, LUA_TTABLE);
+  ranks = (int64_t *)lua_newuserdatauv(L, sizeof *ranks * (size_t)max, 0);
+  n = read_ranks(L, 2, 0, shape, &ndim, ranks, 0, max);
+  (void)n;
+  names = opt_names(L, 3, buf, ndim, "mesh_dim_names");
+  box = dtL_box_mesh(L);
+  if (dt_mesh_new(s->cx, dev, ndim, shape, ranks, names, s->comm->rank,
+                  s->comm->size, box) != DT_OK)
+    return dtL_raise(L);
+  return 1;
+}
+
+static int slice (lua_State *L, int idx) {
+  DtSession *s = dtL_session(L);
+  DtMesh *m = dtL_check_mesh(L, 1);
+  const char *names[DT_MAX_MDIM];
+  int n = check_names(L, idx, names, DT_MAX_MDIM);
+  DtMeshRules rules = mesh_rules(s);
+  DtMesh **box = dtL_box_mesh(L);
+  DtBuf warn;
+  DtStatus st;
+  dt_buf_init(&warn, s->cx);
+  st = dt_mesh_slice(s->cx, m, n, names, &rules, &warn, box);
+  if (st == DT_OK && warn.len) dt_session_warn(s, dt_buf_str(&warn));
+  dt_buf_fini(&warn);
+  return st == DT_OK ? 1 : dtL_raise(L);
+}
+
+static int m_flatten (lua_State *L) {
+  DtSession *s = dtL_session(L);
+  DtMesh *m = dtL_check_mesh(L, 1);
+  const char *name = luaL_optstring(L, 2, NULL);
+  DtMesh **box = dtL_box_mesh(L);
+  if (dt_mesh_flatten(s->cx, m, name, box) != DT_OK) return dtL_raise(L);
+  return 1;
+}
+
+/* A mesh dim by number or name. */
+static int check_mdim (lua_State *L, int idx, const DtMesh *m) {
+  DtSession *s = dtL_session(L);
+  int d;
+  if (lua_type(L, idx) == LUA_TSTRING) {
+    if (dt_mesh_dim(s->cx, m, lua_tostring(L, idx), &d) != DT_OK)
+      dtL_raise(L);
+    return d;
+  }
+  d = (int)luaL_checkinteger(L, idx);
+  if (d < 0) d += m->ndim;
+  if (d < 0 || d >= m->ndim)
+    dtL_errorf(L, DT_E_INDEX, "list index out of range");
+  return d;
+}
+
+static int m_unflatten (lua_State *L) {
+  DtSession *s = dtL_session(L);
+  DtMesh *m = dtL_check_mesh(L, 1), **box;
+  int64_t sizes[DT_MAX_MDIM];
+  const char *names[DT_MAX_MDIM];
+  int d, n, k = 0;
+  d = lua_type(L, 2) == LUA_TSTRING ? check_mdim(L, 2, m)
+                                    : (int)luaL_checkinteger(L, 2);
+  n = dtL_check_ints(L, 3, sizes, DT_MAX_MDIM);
+  if (!lua_isnoneornil(L, 4)) k = check_names(L, 4, names, DT_MAX_MDIM);
+  if (k && k != n)
+    return dtL_errorf(L, DT_E_MESH, "mesh_dim_names and mesh_shape must have "
+                      "the same length");
+  box = dtL_box_mesh(L);
+  if (dt_mesh_unflatten(s->cx, m, d, n, sizes, k ? names : NULL, box)
+      != DT_OK)
+    return dtL_raise(L);
+  return 1;
+}
+
+static int l_concat (lua_State *L) {
+  DtSession *s = dtL_session(L);
+  DtMesh *ms[DT_MAX_MDIM], **box;
+  int n, i;
+  luaL_checktype(L, 1, LUA_TTABLE);
+  n = (int)luaL_len(L, 1);
+  luaL_argcheck(L, n > 0 && n <= DT_MAX_MDIM, 1, "1 to 16 meshes");
+  for (i = 0; i < n; i++) {
+    lua_geti(L, 1, i + 1);
+    ms[i] = dtL_check_mesh(L, -1);
+    lua_pop(L, 1);
+  }
+  box = dtL_box_mesh(L);
+  if (dt_mesh_concat(s->cx, n, ms, box) != DT_OK) return dtL_raise(L);
+  return 1;
+}
+
+static int m_size (lua_State *L) {
+  DtMesh *m = dtL_check_mesh(L, 1);
+  lua_pushinteger(L, lua_isnoneornil(L, 2) ? dt_mesh_size(m)
+                     : m->shape[check_mdim(L, 2, m)]);
+  return 1;
+}
+
+static int m_coord (lua_State *L) {
+  DtMesh *m = dtL_check_mesh(L, 1);
+  if (!m->member) return 0;
+  dtL_push_size(L, m->coord, m->ndim);
+  lua_pushnil(L);
+  lua_setmetatable(L, -2);
+  return 1;
+}
+
+static int default_mdim (lua_State *L, DtMesh *m, const char *what) {
+  if (!lua_isnoneornil(L, 2)) return check_mdim(L, 2, m);
+  if (m->ndim > 1)
+    dtL_errorf(L, DT_E_RUNTIME, "('Found the DeviceMesh have %d dimensions', "
+      "'Optional kwarg `mesh_dim` needs to be specified when device_mesh.ndim "
+      "> 1.'%s)", m->ndim, what);
+  return 0;
+}
+
+static int m_local_rank (lua_State *L) {
+  DtMesh *m = dtL_check_mesh(L, 1);
+  int d = default_mdim(L, m, "");
+  if (!m->member) return 0;
+  lua_pushinteger(L, m->coord[d]);
+  return 1;
+}
+
+/* A group is the list of its world ranks. */
+static int m_group (lua_State *L) {
+  DtMesh *m = dtL_check_mesh(L, 1);
+  int d = default_mdim(L, m, ", 'If you want to get the list of all the "
+    "ProcessGroups in the DeviceMesh,please use `get_all_groups()` "
+    "instead.'");
+  int n = (int)m->shape[d], i, *ranks;
+  if (!m->member) return 0;
+  ranks = (int *)lua_newuserdatauv(L, sizeof *ranks * (size_t)n, 0);
+  dt_mesh_group(m, d, m->my_rank, ranks);
+  lua_createtable(L, n, 0);
+  for (i = 0; i < n; i++) {
+    lua_pushinteger(L, ranks[i]);
+    lua_seti(L, -2, i + 1);
+  }
+  return 1;
+}
+
+static int m_ranks (lua_State *L) {
+  DtMesh *m = dtL_check_mesh(L, 1);
+  int64_t n = dt_mesh_size(m), *v;
+  v = (int64_t *)lua_newuserdatauv(L, sizeof *v * (size_t)(n + 1), 0);
+  dt_mesh_ranks(m, v);
+  dtL_push_size(L, v, (int)n);
+  lua_pushnil(L);
+  lua_setmetatable(L, -2);
+  return 1;
+}
+
+static int m_tostring (lua_State *L) {
+  DtMesh *m = dtL_check_mesh(L, 1);
+  DtMeshRules rules = mesh_rules(dtL_session(L));
+  DtBuf b;
+  dt_buf_init(&b, dtL_session(L)->cx);
+  dt_mesh_repr(m, &rules, &b);
+  lua_pushstring(L, dt_buf_str(&b));
+  dt_buf_fini(&b);
+  return 1;
+}
+
+static int m_eq (lua_State *L) {
+  DtMesh *a = dtL_test_mesh(L, 1), *b = dtL_test_mesh(L, 2);
+  lua_pushboolean(L, a && b && dt_mesh_equal(a, b));
+  return 1;
+}
+
+static int m_gc (lua_State *L) {
+  DtMesh **b = (DtMesh **)luaL_checkudata(L, 1, DTL_MESH);
+  if (*b) dt_mesh_unref(dtL_session(L)->cx, *b);
+  *b = NULL;
+  return 0;
+}
+
+static void push_names (lua_State *L, const DtMesh *m) {
+  int i;
+  if (m->ndim == 0 || m->name[0] == NULL) { lua_pushnil(L); return; }
+  lua_createtable(L, m->ndim, 0);
+  for (i = 0; i < m->ndim; i++) {
+    lua_pushstring(L, m->name[i]);
+    lua_seti(L, -2, i + 1);
+  }
+}
+
+static int m_index (lua_State *L) {
+  DtMesh *m = dtL_check_mesh(L, 1);
+  const char *k;
+  if (lua_istable(L, 2)) return slice(L, 2);
+  k = luaL_checkstring(L, 2);
+  if (strcmp(k, "shape") == 0) dtL_push_size(L, m->shape, m->ndim);
+  else if (strcmp(k, "ndim") == 0) lua_pushinteger(L, m->ndim);
+  else if (strcmp(k, "device_type") == 0) lua_pushstring(L, m->device_name);
+  else if (strcmp(k, "mesh_dim_names") == 0) push_names(L, m);
+  else {
+    lua_pushvalue(L, 2);
+    if (lua_rawget(L, lua_upvalueindex(1)) == LUA_TNIL) return slice(L, 2);
+  }
+  return 1;
+}
+
+void dtL_open_mesh (lua_State *L) {
+  static const luaL_Reg meta[] = {
+    {"__eq", m_eq}, {"__gc", m_gc}, {"__tostring", m_tostring}, {NULL, NULL}
+  };
+  static const luaL_Reg methods[] = {
+    {"_flatten", m_flatten}, {"_unflatten", m_unflatten},
+    {"get_coordinate", m_coord}, {"get_group", m_group},
+    {"get_local_rank", m_local_rank}, {"ranks", m_ranks}, {"size", m_size},
+    {NULL, NULL}
+  };
+  luaL_newmetatable(L, DTL_MESH);
+  luaL_setfuncs(L, meta, 0);
+  luaL_newlib(L, methods);
+  lua_pushcclosure(L, m_index, 1);
+  lua_setfield(L, -2, "__index");
+  lua_pop(L, 1);
+  lua_getfield(L, LUA_REGISTRYINDEX, "dt");
+  lua_pushcfunction(L, l_init);
+  lua_setfield(L, -2, "init_device_mesh");
+  lua_newtable(L);                            /* the class DeviceMesh */
+  lua_pushcfunction(L, l_concat);
+  lua_setfield(L, -2, "_concatenate");
+  lua_newtable(L);
+  lua_pushcfunction(L, l_new);
+  lua_setfield(L, -2, "__call");
+  lua_setmetatable(L, -2);
+  lua_setfield(L, -2, "DeviceMesh");
+  lua_pop(L, 1);
+}

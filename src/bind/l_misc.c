@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT
+** bind/l_misc.c: the rest of `dt`: rank and world, seeds, tensors from Lua
+** data, profile, warnings, names of variables, JSON for tests. */
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "bind/bind.h"
+#include "kernel/kernel.h"
+
+static int l_rank (lua_State *L) {
+  lua_pushinteger(L, dtL_session(L)->comm->rank);
+  return 1;
+}
+
+static int l_world_size (lua_State *L) {
+  lua_pushinteger(L, dtL_session(L)->comm->size);
+  return 1;
+}
+
+static int l_world (lua_State *L) {
+  lua_pushstring(L, dtL_session(L)->comm->vt->name);
+  return 1;
+}
+
+static int l_is_fake (lua_State *L) {
+  lua_pushboolean(L, dtL_session(L)->comm->no_data);
+  return 1;
+}
+
+static int l_manual_seed (lua_State *L) {
+  (void)dt_session_seed(dtL_session(L), (uint64_t)luaL_checkinteger(L, 1));
+  return 0;
+}
+
+static int l_barrier (lua_State *L) {
+  DtSession *s = dtL_session(L);
+  DtCollInfo i = { "barrier", 0, "dt.barrier", "" };
+  if (s->comm->no_data) return 0;
+  if (dt_comm_barrier(s->cx, s->comm->world, &i) != DT_OK) return dtL_raise(L);
+  return 0;
+}
+
+static int l_warn (lua_State *L) {
+  dt_session_warn(dtL_session(L), luaL_checkstring(L, 1));
+  return 0;
+}
+
+static int l_seq (lua_State *L) {
+  lua_pushinteger(L, dtL_session(L)->seq);
+  return 1;
+}
+
+/* --- tensors from Lua data --- */
+
+typedef struct Data {
+  int ndim; int64_t shape[DT_MAX_NDIM];
+  DtKind kind;
+} Data;
+
+static void scan_data (lua_State *L, int idx, int depth, Data *d) {
+  lua_Integer n, i;
+  DtKind k = DT_K_BOOL;
+  if (!lua_istable(L, idx)) {
+    if (depth < d->ndim)
+      dtL_errorf(L, DT_E_VALUE, "expected sequence of length %lld at dim %d "
+                 "(got a number)", (long long)d->shape[depth], depth);
+    if (lua_isinteger(L, idx)) k = DT_K_INT;
+    else if (lua_type(L, idx) == LUA_TNUMBER) k = DT_K_FLOAT;
+    else if (!lua_isboolean(L, idx))
+      dtL_errorf(L, DT_E_TYPE, "a %s cannot be an element of a tensor",
+                 luaL_typename(L, idx));
+    if (k > d->kind) d->kind = k;
+    return;
+  }
+  n = luaL_len(L, idx);
+  if (depth >= DT_MAX_NDIM)
+    dtL_errorf(L, DT_E_LIMIT, "data nested deeper than %d", DT_MAX_NDIM);
+  if (depth >= d->ndim) { d->ndim = depth + 1; d->shape[depth] = n; }
+  else if (d->shape[depth] != n)
+    dtL_errorf(L, DT_E_VALUE, "expected sequence of length %lld at dim %d "
+               "(got %lld)", (long long)d->shape[depth], depth, (long long)n);
+  luaL_checkstack(L, 3, "data nested too deeply");
+  for (i = 1; i <= n; i++) {
+    lua_geti(L, idx, i);
+    scan_data(L, lua_gettop(L), depth + 1, d);
+    lua_pop(L, 1);
+  }
+}
+
+static char *fill_data (lua_State *L, int idx, DtDtype t, char *p) {
+  lua_Integer n, i;
+  if (!lua_istable(L, idx)) {
+    DtScalar v = lua_isinteger(L, idx) ? dt_scalar_int(lua_tointeger(L, idx))
+      : lua_isboolean(L, idx) ? dt_scalar_bool(lua_toboolean(L, idx))
+      : dt_scalar_float(lua_tonumber(L, idx));
+    dt_dtype_store(t, p, v);
+    return p + dt_dtype_size(t);
+  }
+  n = luaL_len(L, idx);
+  for (i = 1; i <= n; i++) {
+    lua_geti(L, idx, i);
+    p = fill_data(L, lua_gettop(L), t, p);
+    lua_pop(L, 1);
+  }
+  return p;
+}
+
+/* dt._from_data(number or nested table [, dtype]) */
+static int l_from_data (lua_State *L) {
+  DtSession *s = dtL_session(L);
+  Data d;
+  DtDtype t;
+  DtMeta m;
+  DtTensor *local = NULL;
+  DtVar **box;
+  DtStatus st;
+  void *p;
+  memset(&d, 0, sizeof d);
+  luaL_checkany(L, 1);
+  scan_data(L, 1, 0, &d);
+  if (!lua_isnoneornil(L, 2)) t = dtL_check_dtype(L, 2);
+  else if (d.ndim && d.shape[d.ndim - 1] == 0) t = DT_F32;
+  else t = d.kind == DT_K_BOOL ? DT_BOOL : d.kind == DT_K_INT ? DT_I64 : DT_F32;
+  if (dt_meta_init(s->cx, &m, t, d.ndim, d.shape) != DT_OK) return dtL_raise(L);
+  box = dtL_box_tensor(L);
+  st = dt_tensor_new(s->cx, &m, dt_session_no_data(s), &local);
+  if (st == DT_OK && dt_tensor_has_data(local) && dt_meta_numel(&m) > 0) {
+    st = dt_tensor_data(s->cx, local, &p);
+    if (st == DT_OK) fill_data(L, 1, t, (char *)p);
+  }
+  if (st == DT_OK) st = dt_var_new(s, local, NULL, box);
+  dt_tensor_unref(s->cx, local);
+  if (st != DT_OK) return dtL_raise(L);
+  (*box)->origin.op = "dt.tensor";
+  if (s->where) s->where(s->where_ud, &(*box)->origin.file,
+                         &(*box)->origin.line);
+  return 1;
+}
+
+/* --- profile --- */
+
+static int l_profile (lua_State *L) {
+  const DtProfile *p = &dtL_session(L)->profile;
+  lua_createtable(L, 0, 6);
+  lua_pushinteger(L, p->release); lua_setfield(L, -2, "release");
+  lua_pushfstring(L, "%d.%d", p->release / 100, p->release % 100);
+  lua_setfield(L, -2, "torch");
+  lua_pushstring(L, p->device->name); lua_setfield(L, -2, "device");
+  lua_pushstring(L, p->device->sdpa); lua_setfield(L, -2, "sdpa");
+  lua_pushstring(L, p->device->own_type); lua_setfield(L, -2, "own_type");
+  return 1;
+}
+
+/* dt._set_profile(release or nil, device or nil): for examples and tests. */
+static int l_set_profile (lua_State *L) {
+  DtSession *s = dtL_session(L);
+  char rel[16];
+  DtProfile p;
+  snprintf(rel, sizeof rel, "%d.%d", s->profile.release / 100,
+           s->profile.release % 100);
+  if (dt_profile_init(s->cx, &p, luaL_optstring(L, 1, rel),
+                      luaL_optstring(L, 2, s->profile.device->name)) != DT_OK)
+    return dtL_raise(L);
+  s->profile = p;
+  dt_prop_clear(s->cx, s->prop);
+  return 0;
+}
+
+static int l_switch (lua_State *L) {
+  const char *name = luaL_checkstring(L, 1);
+  int i;
+  for (i = 0; i < DT_NSWITCHES; i++)
+    if (strcmp(dt_switch_info((DtSwitch)i)->name, name) == 0) {
+      lua_pushinteger(L, dt_switch(&dtL_session(L)->profile, (DtSwitch)i));
+      return 1;
+    }
+  return dtL_errorf(L, DT_E_KEY, "no switch called '%s'", name);
+}
+
+/* --- modules: the path shown in traces --- */
+
+static int l_module (lua_State *L) {        /* enter(path) -> old; nil leaves */
+  DtSession *s = dtL_session(L);
+  const char *path = luaL_optstring(L, 1, "");
+  DtEvent e;
+  const char *name = dt_session_intern(s, path);
+  bool end = lua_toboolean(L, 2);
+  if (name == NULL) return dtL_raise(L);
+  lua_pushstring(L, s->module ? s->module : "");
+  memset(&e, 0, sizeof e);
+  e.kind = end ? DT_EV_MODULE_END : DT_EV_MODULE;
+  e.text = end ? s->module : name;
+  if (!end) s->module = name;
+  if (s->listen_mask && dt_event_emit(s, &e) != DT_OK) return dtL_raise(L);
+  s->module = name;
+  return 1;
+}
+
+/* --- JSON (tests, exports) --- */
+
+static void push_json (lua_State *L, const json_t *j) {
+  size_t i;
+  const char *k;
+  json_t *v;
+  luaL_checkstack(L, 4, "JSON nested too deeply");
+  switch (json_typeof(j)) {
+    case JSON_OBJECT:
+      lua_createtable(L, 0, (int)json_object_size(j));
+      json_object_foreach((json_t *)(uintptr_t)j, k, v) {
+        push_json(L, v);
+        lua_setfield(L, -2, k);
+      }
+      break;
+    case JSON_ARRAY:
+      lua_createtable(L, (int)json_array_size(j), 0);
+      json_array_foreach(j, i, v) {
+        push_json(L, v);
+        lua_seti(L, -2, (lua_Integer)i + 1);
+      }
+      break;
+    case JSON_STRING:
+      lua_pushlstring(L, json_string_value(j), json_string_length(j));
+      break;
+    case JSON_INTEGER: lua_pushinteger(L, json_integer_value(j)); break;
+    case JSON_REAL: lua_pushnumber(L, json_real_value(j)); break;
+    case JSON_TRUE: lua_pushboolean(L, 1); break;
+    case JSON_FALSE: lua_pushboolean(L, 0); break;
+    default: dtL_push_none(L); break;
+  }
+}
+
+/* dt._json_decode(text): null becomes dt.None. */
+static int l_json_decode (lua_State *L) {
+  size_t n;
+  const char *s = luaL_checklstring(L, 1, &n);
+  json_error_t e;
+  json_t *j = json_loadb(s, n, JSON_DECODE_ANY | JSON_ALLOW_NUL, &e);
+  if (j == NULL)
+    return dtL_errorf(L, DT_E_PARSE, "JSON: %s at line %d column %d", e.text,
+                      e.line, e.column);
+  push_json(L, j);
+  json_decref(j);
+  return 1;
+}
+
+void dtL_open_misc (lua_State *L, int dt) {
+  static const luaL_Reg funcs[] = {
+    {"_from_data", l_from_data}, {"_json_decode", l_json_decode},
+    {"_module", l_module}, {"_profile", l_profile}, {"_seq", l_seq},
+    {"_set_profile", l_set_profile}, {"_switch", l_switch}, {"_warn", l_warn},
+    {"barrier", l_barrier}, {"is_fake", l_is_fake},
+    {"manual_seed", l_manual_seed}, {"rank", l_rank}, {"world", l_world},
+    {"world_size", l_world_size}, {NULL, NULL}
+  };
+  lua_pushvalue(L, dt);
+  luaL_setfuncs(L, funcs, 0);
+  dtL_push_none(L);
+  lua_setfield(L, dt, "None");
+  lua_pushnumber(L, (lua_Number)INFINITY);
+  lua_setfield(L, dt, "inf");
+  lua_pushnumber(L, (lua_Number)NAN);
+  lua_setfield(L, dt, "nan");
+  lua_pop(L, 1);
+}

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT
+** bind/l_op.c: every operator, by one path: dt.ops.aten.mm.default(...),
+** dt.mm(...), x:mm(...) find a packet, resolve the overload by PyTorch's
+** parser rules, and call the engine.  Nothing is bound by hand. */
+#include <stdio.h>
+#include <string.h>
+#include "bind/bind.h"
+
+int dtL_push_results (lua_State *L, const DtOpDef *op, DtResults *r) {
+  int i;
+  if (r->is_list) {
+    lua_createtable(L, r->n, 0);
+    for (i = 0; i < r->n; i++) {
+      DtVar *v = dt_result(r, i);
+      dtL_push_tensor(L, v ? dt_var_ref(v) : NULL);
+      lua_seti(L, -2, i + 1);
+    }
+    return 1;
+  }
+  if (r->n == 0) {
+    if (r->ret.kind == DT_V_NONE) return 0;
+    dtL_push_value(L, &r->ret, NULL);
+    return 1;
+  }
+  (void)op;
+  luaL_checkstack(L, r->n + 4, "too many results");
+  for (i = 0; i < r->n; i++) {
+    DtVar *v = dt_result(r, i);
+    dtL_push_tensor(L, v ? dt_var_ref(v) : NULL);
+  }
+  return r->n;
+}
+
+/* view(8, 4): ints from argument k on, where the schema wants one list. */
+static bool pack_ints (DtCtx *cx, const DtOpDef *op, DtLuaArgs *a) {
+  int k, i;
+  DtValue *v;
+  for (k = 0; k < a->npos; k++)
+    if (a->pos[k].kind == DT_V_INT) break;
+  if (k > 1 || k >= a->npos || op->sig == NULL || k >= op->sig->nargs)
+    return false;
+  if (!op->sig->arg[k].list || op->sig->arg[k].type != DT_T_INT) return false;
+  for (i = k; i < a->npos; i++)
+    if (a->pos[i].kind != DT_V_INT) return false;
+  v = DT_ANEWN(cx, a->arena, DtValue, a->npos - k);
+  if (v == NULL) return false;
+  memcpy(v, a->pos + k, sizeof *v * (size_t)(a->npos - k));
+  a->pos[k] = dt_v_list(a->npos - k, v);
+  a->npos = k + 1;
+  return true;
+}
+
+/* A list that is followed by nothing and stands where the packet's overload
+** wants one int list needs no packing; several ints do. */
+static bool pack_for_packet (DtCtx *cx, const DtPacket *p, DtLuaArgs *a) {
+  int i;
+  for (i = 0; i < p->n; i++)
+    if (pack_ints(cx, p->op[i], a)) return true;
+  return false;
+}
+
+static bool want_pack (const DtLuaArgs *a) {
+  int n = 0, i;
+  for (i = 0; i < a->npos; i++) n += a->pos[i].kind == DT_V_INT;
+  return n > 1 || (n == 1 && a->npos && a->pos[a->npos - 1].kind == DT_V_INT);
+}
+
+static DtStatus resolve (DtCtx *cx, const DtPacket *p, const DtOpDef *op,
+                         DtLuaArgs *a, const DtOpDef **out, DtArgs *args) {
+  DtStatus st;
+  if (op) {
+    *out = op;
+    return dt_schema_bind(cx, op->sig, a->npos, a->pos, a->nkw, a->kwname,
+                          a->kw, args);
+  }
+  st = dt_packet_resolve(cx, p, a->npos, a->pos, a->nkw, a->kwname, a->kw,
+                         out, args);
+  if (st == DT_E_TYPE && want_pack(a) && pack_for_packet(cx, p, a)) {
+    dt_error_clear(cx);
+    st = dt_packet_resolve(cx, p, a->npos, a->pos, a->nkw, a->kwname, a->kw,
+                           out, args);
+  }
+  return st;
+}
+
+int dtL_call_op (lua_State *L, const DtPacket *p, const DtOpDef *op,
+                 int first) {
+  DtSession *s = dtL_session(L);
+  DtArenaMark mark = dt_arena_mark(&s->cx->scratch);
+  DtLuaArgs a;
+  DtArgs args;
+  const DtOpDef *chosen = NULL;
+  DtResults r;
+  DtStatus st;
+  int n;
+  dtL_to_args(L, first, &a);
+  args.nslots = a.nin;
+  st = resolve(s->cx, p, op, &a, &chosen, &args);
+  memset(&r, 0, sizeof r);
+  if (st == DT_OK) st = dt_call(s, chosen, &args, a.nin, a.in, &r);
+  if (st != DT_OK) {
+    dt_arena_release(&s->cx->scratch, mark);
+    return dtL_raise(L);
+  }
+  lua_settop(L, 0);
+  n = dtL_push_results(L, chosen, &r);
+  dt_results_fini(s, &r);
+  dt_arena_release(&s->cx->scratch, mark);
+  return n;
+}
+
+/* upvalue 1: packet or NULL; upvalue 2: overload or NULL. */
+static int call_closure (lua_State *L) {
+  return dtL_call_op(L, (const DtPacket *)lua_touserdata(L, lua_upvalueindex(1)),
+                     (const DtOpDef *)lua_touserdata(L, lua_upvalueindex(2)),
+                     1);
+}
+
+static void push_closure (lua_State *L, const DtPacket *p, const DtOpDef *op) {
+  lua_pushlightuserdata(L, (void *)(uintptr_t)p);
+  lua_pushlightuserdata(L, (void *)(uintptr_t)op);
+  lua_pushcclosure(L, call_closure, 2);
+}
+
+/* dt.ops.aten.mm is a callable table; its fields are overloads. */
+static int packet_call (lua_State *L) {
+  const DtPacket *p;
+  lua_getfield(L, 1, "_packet");
+  p = (const DtPacket *)lua_touserdata(L, -1);
+  lua_pop(L, 1);
+  return dtL_call_op(L, p, NULL, 2);
+}
+
+static int overload_call (lua_State *L) {
+  const DtOpDef *op;
+  lua_getfield(L, 1, "_op");
+  op = (const DtOpDef *)lua_touserdata(L, -1);
+  lua_pop(L, 1);
+  return dtL_call_op(L, NULL, op, 2);
+}
+
+static int named_tostring (lua_State *L) {
+  lua_getfield(L, 1, "name");
+  return 1;
+}
+
+static void push_overload (lua_State *L, const DtOpDef *op) {
+  lua_createtable(L, 0, 3);
+  lua_pushlightuserdata(L, (void *)(uintptr_t)op);
+  lua_setfield(L, -2, "_op");
+  lua_pushstring(L, op->sig->full);
+  lua_setfield(L, -2, "name");
+  lua_pushstring(L, op->schema);
+  lua_setfield(L, -2, "schema");
+  luaL_setmetatable(L, "dt.overload");
+}
+
+static void push_packet (lua_State *L, const DtPacket *p) {
+  int i;
+  lua_createtable(L, 0, p->n + 2);
+  lua_pushlightuserdata(L, (void *)(uintptr_t)p);
+  lua_setfield(L, -2, "_packet");
+  lua_pushfstring(L, "%s.%s", p->ns, p->base);
+  lua_setfield(L, -2, "name");
+  for (i = 0; i < p->n; i++) {
+    push_overload(L, p->op[i]);
+    lua_setfield(L, -2, p->op[i]->sig->overload);
+  }
+  luaL_setmetatable(L, "dt.packet");
+}
+
+/* __index of a namespace table: upvalue 1 its name. */
+static int ns_index (lua_State *L) {
+  DtSession *s = dtL_session(L);
+  const char *ns = lua_tostring(L, lua_upvalueindex(1));
+  const char *base = luaL_checkstring(L, 2);
+  const DtPacket *p = dt_registry_packet(s->cx, s->registry, ns, base);
+  if (p == NULL) {
+    const char *near[3];
+    char full[160];
+    int n;
+    if (s->cx->err.code) return dtL_raise(L);
+    snprintf(full, sizeof full, "%.40s.%.100s", ns, base);
+    n = dt_registry_near(s->cx, s->registry, full, near, 3);
+    return dtL_errorf(L, DT_E_ATTR,
+                      "'_OpNamespace' '%s' object has no attribute '%s'%s%s",
+                      ns, base, n ? "; did you mean " : "", n ? near[0] : "");
+  }
+  push_packet(L, p);
+  return 1;                       /* not cached: overloads may be added */
+}
+
+static int ops_index (lua_State *L) {
+  lua_newtable(L);
+  lua_newtable(L);
+  lua_pushvalue(L, 2);
+  lua_pushcclosure(L, ns_index, 1);
+  lua_setfield(L, -2, "__index");
+  lua_setmetatable(L, -2);
+  lua_pushvalue(L, 2);
+  lua_pushvalue(L, -2);
+  lua_rawset(L, 1);
+  return 1;
+}
+
+/* dt._find(name): a function calling the aten packet, or nil.  Used by dt's
+** and the tensors' __index. */
+static int l_find (lua_State *L) {
+  DtSession *s = dtL_session(L);
+  const DtPacket *p = dt_registry_packet(s->cx, s->registry, "aten",
+                                         luaL_checkstring(L, 1));
+  if (p == NULL) {
+    if (s->cx->err.code) return dtL_raise(L);
+    return 0;
+  }
+  push_closure(L, p, NULL);
+  return 1;
+}
+
+/* dt._op_names(): base names of all aten operators, for completion. */
+static int l_names (lua_State *L) {
+  DtSession *s = dtL_session(L);
+  const DtPacket *p;
+  int it = 0, n = 0;
+  lua_newtable(L);
+  while ((p = dt_registry_next(s->cx, s->registry, &it)) != NULL) {
+    lua_pushfstring(L, "%s.%s", p->ns, p->base);
+    lua_seti(L, -2, ++n);
+  }
+  return 1;
+}
+
+void dtL_open_op (lua_State *L, int dt) {
+  luaL_newmetatable(L, "dt.packet");
+  lua_pushcfunction(L, packet_call);
+  lua_setfield(L, -2, "__call");
+  lua_pushcfunction(L, named_tostring);
+  lua_setfield(L, -2, "__tostring");
+  lua_pop(L, 1);
+  luaL_newmetatable(L, "dt.overload");
+  lua_pushcfunction(L, overload_call);
+  lua_setfield(L, -2, "__call");
+  lua_pushcfunction(L, named_tostring);
+  lua_setfield(L, -2, "__tostring");
+  lua_pop(L, 1);
+  lua_newtable(L);
+  lua_newtable(L);
+  lua_pushcfunction(L, ops_index);
+  lua_setfield(L, -2, "__index");
+  lua_setmetatable(L, -2);
+  lua_setfield(L, dt, "ops");
+  lua_pushcfunction(L, l_find);
+  lua_setfield(L, dt, "_find");
+  lua_pushcfunction(L, l_names);
+  lua_setfield(L, dt, "_op_names");
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT
+** bind/l_placement.c: Shard, Replicate, Partial, _StridedShard as values with
+** PyTorch's predicates, printing and equality; dtype and Size objects. */
+#include <math.h>
+#include <string.h>
+#include "bind/bind.h"
+
+static DtPlacement check_pl (lua_State *L, int idx) {
+  DtPlacement p;
+  if (!dtL_test_placement(L, idx, &p)) luaL_typeerror(L, idx, "placement");
+  return p;
+}
+
+/* Value of keyword `key` when argument 1 is a table, else argument `idx`. */
+static void arg_or_key (lua_State *L, int idx, const char *key) {
+  if (lua_istable(L, 1)) lua_getfield(L, 1, key);
+  else lua_pushvalue(L, idx);
+}
+
+static int p_shard (lua_State *L) {
+  int ok;
+  lua_Integer d;
+  arg_or_key(L, 1, "dim");
+  d = lua_tointegerx(L, -1, &ok);
+  if (!ok)
+    return dtL_errorf(L, DT_E_TYPE, "Shard(dim): dim must be an integer, got "
+                      "%s", luaL_typename(L, -1));
+  if (d < -32768 || d > 32767)
+    return dtL_errorf(L, DT_E_PLACEMENT, "Shard(dim): dim %lld is no tensor "
+                      "dimension", (long long)d);
+  dtL_push_placement(L, dt_pl_shard((int)d));
+  return 1;
+}
+
+static int p_replicate (lua_State *L) {
+  dtL_push_placement(L, dt_pl_replicate());
+  return 1;
+}
+
+static int p_partial (lua_State *L) {
+  const char *name;
+  DtRedOp op;
+  arg_or_key(L, 1, "reduce_op");
+  name = lua_isnil(L, -1) || lua_isnone(L, -1) ? "sum" : lua_tostring(L, -1);
+  op = name ? dt_redop_find(name) : DT_NREDOPS;
+  if (op == DT_NREDOPS)
+    return dtL_errorf(L, DT_E_PLACEMENT, "Partial(reduce_op): unknown '%s'; "
+                      "one of sum avg min max product band bor bxor",
+                      name ? name : "?");
+  dtL_push_placement(L, dt_pl_partial(op));
+  return 1;
+}
+
+static int p_strided (lua_State *L) {
+  lua_Integer d, sf;
+  arg_or_key(L, 1, "dim");
+  d = luaL_checkinteger(L, -1);
+  arg_or_key(L, 2, "split_factor");
+  if (lua_isnil(L, -1) && lua_istable(L, 1)) lua_getfield(L, 1, "sf");
+  sf = luaL_optinteger(L, -1, 1);
+  dtL_push_placement(L, dt_pl_strided((int)d, sf));
+  return 1;
+}
+
+static int pl_tostring (lua_State *L) {
+  DtBuf b;
+  dt_buf_init(&b, dtL_session(L)->cx);
+  dt_pl_print(check_pl(L, 1), &b);
+  lua_pushstring(L, dt_buf_str(&b));
+  dt_buf_fini(&b);
+  return 1;
+}
+
+static int pl_repr (lua_State *L) {
+  DtBuf b;
+  dt_buf_init(&b, dtL_session(L)->cx);
+  dt_pl_repr(check_pl(L, 1), &b);
+  lua_pushstring(L, dt_buf_str(&b));
+  dt_buf_fini(&b);
+  return 1;
+}
+
+static int pl_eq (lua_State *L) {
+  DtPlacement a, b;
+  lua_pushboolean(L, dtL_test_placement(L, 1, &a)
+                     && dtL_test_placement(L, 2, &b) && dt_pl_equal(a, b));
+  return 1;
+}
+
+static int pl_is_shard (lua_State *L) {
+  DtPlacement p = check_pl(L, 1);
+  lua_pushboolean(L, dt_pl_is_shard(p) && (lua_isnoneornil(L, 2)
+                     || p.dim == luaL_checkinteger(L, 2)));
+  return 1;
+}
+
+static int pl_is_replicate (lua_State *L) {
+  lua_pushboolean(L, dt_pl_is_replicate(check_pl(L, 1)));
+  return 1;
+}
+
+static int pl_is_partial (lua_State *L) {
+  DtPlacement p = check_pl(L, 1);
+  lua_pushboolean(L, dt_pl_is_partial(p) && (lua_isnoneornil(L, 2)
+    || strcmp(dt_redop_name((DtRedOp)p.op), luaL_checkstring(L, 2)) == 0));
+  return 1;
+}
+
+static int pl_index (lua_State *L) {
+  DtPlacement p = check_pl(L, 1);
+  const char *k = luaL_checkstring(L, 2);
+  if (strcmp(k, "dim") == 0 && dt_pl_is_shard_like(p))
+    lua_pushinteger(L, p.dim);
+  else if (strcmp(k, "split_factor") == 0 && p.kind == DT_PL_STRIDED)
+    lua_pushinteger(L, p.u.sf);
+  else if (strcmp(k, "reduce_op") == 0 && dt_pl_is_partial(p))
+    lua_pushstring(L, dt_redop_name((DtRedOp)p.op));
+  else lua_pushvalue(L, lua_upvalueindex(1)), lua_getfield(L, -1, k);
+  return 1;
+}
+
+/* A list of placements prints as PyTorch prints the tuple. */
+static int pls_tostring (lua_State *L) {
+  DtPlacement p[64];
+  DtBuf b;
+  int n = dtL_check_placements(L, 1, p, 64), i;
+  dt_buf_init(&b, dtL_session(L)->cx);
+  dt_buf_addc(&b, '(');
+  for (i = 0; i < n; i++) {
+    if (i) dt_buf_add(&b, ", ");
+    dt_pl_repr(p[i], &b);
+  }
+  dt_buf_add(&b, n == 1 ? ",)" : ")");
+  lua_pushstring(L, dt_buf_str(&b));
+  dt_buf_fini(&b);
+  return 1;
+}
+
+static int list_eq (lua_State *L) {
+  lua_Integer n = luaL_len(L, 1), i;
+  bool same = n == luaL_len(L, 2);
+  for (i = 1; same && i <= n; i++) {
+    lua_geti(L, 1, i);
+    lua_geti(L, 2, i);
+    same = lua_compare(L, -1, -2, LUA_OPEQ);
+    lua_pop(L, 2);
+  }
+  lua_pushboolean(L, same);
+  return 1;
+}
+
+static int size_tostring (lua_State *L) {
+  DtBuf b;
+  lua_Integer n = luaL_len(L, 1), i;
+  dt_buf_init(&b, dtL_session(L)->cx);
+  dt_buf_add(&b, "torch.Size([");
+  for (i = 1; i <= n; i++) {
+    lua_geti(L, 1, i);
+    dt_buf_addf(&b, i > 1 ? ", %lld" : "%lld",
+                (long long)lua_tointeger(L, -1));
+    lua_pop(L, 1);
+  }
+  dt_buf_add(&b, "])");
+  lua_pushstring(L, dt_buf_str(&b));
+  dt_buf_fini(&b);
+  return 1;
+}
+
+static int dtype_tostring (lua_State *L) {
+  DtDtype t = dtL_check_dtype(L, 1);
+  lua_pushstring(L, dt_dtype_info(t)->torch);
+  return 1;
+}
+
+static void open_dtypes (lua_State *L) {
+  int i;
+  luaL_newmetatable(L, DTL_DTYPE);
+  lua_pushcfunction(L, dtype_tostring);
+  lua_setfield(L, -2, "__tostring");
+  lua_pop(L, 1);
+  lua_newtable(L);
+  for (i = 0; i < DT_NDTYPES; i++) {
+    uint8_t *p = (uint8_t *)lua_newuserdatauv(L, 1, 0);
+    *p = (uint8_t)i;
+    luaL_setmetatable(L, DTL_DTYPE);
+    lua_seti(L, -2, i + 1);
+  }
+  lua_setfield(L, LUA_REGISTRYINDEX, "dt.dtypes");
+  lua_getfield(L, LUA_REGISTRYINDEX, "dt");
+  for (i = 0; i < DT_NDTYPES; i++) {
+    const DtDtypeInfo *d = dt_dtype_info((DtDtype)i);
+    dtL_push_dtype(L, (DtDtype)i);
+    lua_pushvalue(L, -1);
+    lua_setfield(L, -3, d->name);
+    lua_setfield(L, -2, strchr(d->torch, '.') + 1);
+  }
+  lua_pop(L, 1);
+}
+
+void dtL_open_placement (lua_State *L) {
+  static const luaL_Reg make[] = {
+    {"Partial", p_partial}, {"Replicate", p_replicate}, {"Shard", p_shard},
+    {"_StridedShard", p_strided}, {NULL, NULL}
+  };
+  static const luaL_Reg methods[] = {
+    {"is_partial", pl_is_partial}, {"is_replicate", pl_is_replicate},
+    {"is_shard", pl_is_shard}, {"repr", pl_repr}, {NULL, NULL}
+  };
+  luaL_newmetatable(L, DTL_PLACEMENT);
+  lua_pushcfunction(L, pl_tostring);
+  lua_setfield(L, -2, "__tostring");
+  lua_pushcfunction(L, pl_eq);
+  lua_setfield(L, -2, "__eq");
+  luaL_newlib(L, methods);
+  lua_pushcclosure(L, pl_index, 1);
+  lua_setfield(L, -2, "__index");
+  lua_pop(L, 1);
+  luaL_newmetatable(L, "dt.placements");
+  lua_pushcfunction(L, pls_tostring);
+  lua_setfield(L, -2, "__tostring");
+  lua_pushcfunction(L, list_eq);
+  lua_setfield(L, -2, "__eq");
+  lua_pop(L, 1);
+  luaL_newmetatable(L, DTL_SIZE);
+  lua_pushcfunction(L, size_tostring);
+  lua_setfield(L, -2, "__tostring");
+  lua_pushcfunction(L, list_eq);
+  lua_setfield(L, -2, "__eq");
+  lua_pop(L, 1);
+  lua_getfield(L, LUA_REGISTRYINDEX, "dt");
+  luaL_setfuncs(L, make, 0);
+  lua_pop(L, 1);
+  open_dtypes(L);
+}

@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: MIT
+** bind/l_tensor.c: tensor objects: attributes, methods (any aten packet by
+** name), metamethods for arithmetic, indexing by {0, dt.slice(1, 3)}, printing.
+** Methods written in Lua (dt/tensor.lua) are in the table dt.Tensor and win
+** over aten packets, which are found by name and kept there. */
+#include <math.h>
+#include <string.h>
+#include "bind/bind.h"
+
+static int t_gc (lua_State *L) {
+  DtVar **b = (DtVar **)luaL_checkudata(L, 1, DTL_TENSOR);
+  DtVar *v = *b;
+  *b = NULL;
+  dt_var_unref(v);
+  return 0;
+}
+
+/* --- attributes --- */
+
+typedef void (*AttrGet) (lua_State *L, DtVar *v);
+typedef struct Attr { const char *name; AttrGet get; } Attr;
+
+static void a_shape (lua_State *L, DtVar *v) {
+  const DtMeta *m = dt_var_meta(v);
+  dtL_push_size(L, m->shape, m->ndim);
+}
+static void a_ndim (lua_State *L, DtVar *v) {
+  lua_pushinteger(L, dt_var_meta(v)->ndim);
+}
+static void a_dtype (lua_State *L, DtVar *v) {
+  dtL_push_dtype(L, (DtDtype)dt_var_meta(v)->dtype);
+}
+static void a_device (lua_State *L, DtVar *v) {
+  lua_pushstring(L, v->spec ? v->spec->mesh->device_name
+                 : dt_device_name((DtDevice)v->local->m.device));
+}
+static void a_requires_grad (lua_State *L, DtVar *v) {
+  lua_pushboolean(L, dt_var_needs_grad(v));
+}
+static void a_is_leaf (lua_State *L, DtVar *v) {
+  lua_pushboolean(L, v->grad_fn == NULL);
+}
+static void a_is_param (lua_State *L, DtVar *v) {
+  lua_pushboolean(L, v->is_param);
+}
+static void a_is_dtensor (lua_State *L, DtVar *v) {
+  lua_pushboolean(L, v->spec != NULL);
+}
+static void a_grad (lua_State *L, DtVar *v) {
+  dtL_push_tensor(L, v->grad ? dt_var_ref(v->grad) : NULL);
+}
+static void a_grad_fn (lua_State *L, DtVar *v) {
+  if (v->grad_fn && v->grad_fn->name) lua_pushstring(L, v->grad_fn->name);
+  else lua_pushnil(L);
+}
+static void a_name (lua_State *L, DtVar *v) {
+  if (v->name) lua_pushstring(L, v->name); else lua_pushnil(L);
+}
+static void a_mesh (lua_State *L, DtVar *v) {
+  if (v->spec == NULL) { lua_pushnil(L); return; }
+  *dtL_box_mesh(L) = dt_mesh_ref(v->spec->mesh);
+}
+static void a_placements (lua_State *L, DtVar *v) {
+  if (v->spec == NULL) { lua_pushnil(L); return; }
+  dtL_push_placements(L, v->spec->pl, v->spec->npl);
+}
+static void a_spec (lua_State *L, DtVar *v) {
+  DtBuf b;
+  dt_buf_init(&b, v->s->cx);
+  dt_var_print(v, &b);
+  lua_pushstring(L, dt_buf_str(&b));
+  dt_buf_fini(&b);
+}
+static void a_local_shape (lua_State *L, DtVar *v) {
+  dtL_push_size(L, v->local->m.shape, v->local->m.ndim);
+}
+static void a_origin (lua_State *L, DtVar *v) {
+  lua_createtable(L, 0, 4);
+  lua_pushinteger(L, v->origin.seq); lua_setfield(L, -2, "seq");
+  lua_pushstring(L, v->origin.file ? v->origin.file : "");
+  lua_setfield(L, -2, "file");
+  lua_pushinteger(L, v->origin.line); lua_setfield(L, -2, "line");
+  lua_pushstring(L, v->origin.op ? v->origin.op : "");
+  lua_setfield(L, -2, "op");
+}
+static void a_version (lua_State *L, DtVar *v) {
+  lua_pushinteger(L, v->local->storage ? v->local->storage->version : 0);
+}
+static void a_id (lua_State *L, DtVar *v) { lua_pushinteger(L, v->id); }
+
+/* Sorted: looked up by bisection, listed for completion. */
+static const Attr attrs[] = {
+  {"_id", a_id}, {"_local_shape", a_local_shape}, {"_spec", a_spec},
+  {"_version", a_version}, {"device", a_device}, {"device_mesh", a_mesh},
+  {"dtype", a_dtype}, {"grad", a_grad}, {"grad_fn", a_grad_fn},
+  {"is_dtensor", a_is_dtensor}, {"is_leaf", a_is_leaf},
+  {"is_parameter", a_is_param}, {"name", a_name}, {"ndim", a_ndim},
+  {"origin", a_origin}, {"placements", a_placements},
+  {"requires_grad", a_requires_grad}, {"shape", a_shape}
+};
+
+static const Attr *find_attr (const char *k) {
+  int lo = 0, hi = (int)(sizeof attrs / sizeof attrs[0]) - 1;
+  while (lo <= hi) {
+    int mid = (lo + hi) / 2, c = strcmp(k, attrs[mid].name);
+    if (c == 0) return &attrs[mid];
+    if (c < 0) hi = mid - 1; else lo = mid + 1;
+  }
+  return NULL;
+}
+
+/* upvalue 1: dt.Tensor.  Names found as aten packets are kept there. */
+static int find_method (lua_State *L) {
+  lua_pushvalue(L, 2);
+  if (lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL) return 1;
+  lua_pop(L, 1);
+  lua_getfield(L, LUA_REGISTRYINDEX, "dt");
+  lua_getfield(L, -1, "_find");
+  lua_pushvalue(L, 2);
+  lua_call(L, 1, 1);
+  if (lua_isnil(L, -1)) return 0;
+  lua_pushvalue(L, 2);
+  lua_pushvalue(L, -2);
+  lua_rawset(L, lua_upvalueindex(1));
+  return 1;
+}
+
+static int index_with (lua_State *L, const char *fname) {
+  lua_getfield(L, lua_upvalueindex(1), fname);
+  lua_insert(L, 1);
+  lua_call(L, lua_gettop(L) - 1, 1);
+  return 1;
+}
+
+static int t_index (lua_State *L) {
+  DtVar *v = dtL_check_tensor(L, 1);
+  const Attr *a;
+  if (lua_type(L, 2) != LUA_TSTRING) return index_with(L, "_getitem");
+  a = find_attr(lua_tostring(L, 2));
+  if (a) { a->get(L, v); return 1; }
+  if (find_method(L)) return 1;
+  if (lua_getiuservalue(L, 1, 1) == LUA_TTABLE) {     /* user attributes */
+    lua_pushvalue(L, 2);
+    lua_rawget(L, -2);
+    if (!lua_isnil(L, -1)) return 1;
+  }
+  return dtL_errorf(L, DT_E_ATTR, "'%s' object has no attribute '%s'",
+                    v->spec ? "DTensor" : "Tensor", lua_tostring(L, 2));
+}
+
+static int set_requires_grad (lua_State *L, DtVar *v, bool on) {
+  if (!on && v->grad_fn)
+    return dtL_errorf(L, DT_E_RUNTIME, "you can only change requires_grad "
+      "flags of leaf variables. If you want to use a computed variable in a "
+      "subgraph that doesn't require differentiation use var_no_grad = "
+      "var.detach().");
+  if (on && !dt_dtype_is_float((DtDtype)dt_var_meta(v)->dtype)
+      && !dt_dtype_is_complex((DtDtype)dt_var_meta(v)->dtype))
+    return dtL_errorf(L, DT_E_RUNTIME, "only Tensors of floating point dtype "
+                      "can require gradients");
+  v->requires_grad = on;
+  return 0;
+}
+
+static int set_grad (lua_State *L, DtVar *v, int idx) {
+  DtVar *g = dtL_is_none(L, idx) ? NULL : dtL_check_tensor(L, idx);
+  if (g && !dt_meta_same_shape(dt_var_meta(g), dt_var_meta(v)))
+    return dtL_errorf(L, DT_E_RUNTIME, "assigned grad has data of a different "
+                      "size");
+  if (g) dt_var_ref(g);
+  dt_var_unref(v->grad);
+  v->grad = g;
+  return 0;
+}
+
+static int t_newindex (lua_State *L) {
+  DtVar *v = dtL_check_tensor(L, 1);
+  const char *k;
+  if (lua_type(L, 2) != LUA_TSTRING) return index_with(L, "_setitem");
+  k = lua_tostring(L, 2);
+  if (strcmp(k, "requires_grad") == 0)
+    return set_requires_grad(L, v, lua_toboolean(L, 3));
+  if (strcmp(k, "grad") == 0) return set_grad(L, v, 3);
+  if (strcmp(k, "name") == 0) {
+    v->name = dt_session_intern(v->s, luaL_checkstring(L, 3));
+    return v->name ? 0 : dtL_raise(L);
+  }
+  if (find_attr(k))
+    return dtL_errorf(L, DT_E_ATTR, "attribute '%s' of 'torch._C.TensorBase' "
+                      "objects is not writable", k);
+  if (lua_getiuservalue(L, 1, 1) != LUA_TTABLE) {
+    lua_newtable(L);
+    lua_pushvalue(L, -1);
+    lua_setiuservalue(L, 1, 1);
+    lua_replace(L, -2);
+  }
+  lua_pushvalue(L, 2);
+  lua_pushvalue(L, 3);
+  lua_rawset(L, -3);
+  return 0;
+}
+
+/* --- arithmetic: upvalue 1 dt.Tensor, 2 the name of the method --- */
+
+static int t_arith (lua_State *L) {
+  const char *name = lua_tostring(L, lua_upvalueindex(2));
+  const char *rname = lua_tostring(L, lua_upvalueindex(3));
+  lua_settop(L, 2);
+  if (dtL_test_tensor(L, 1) == NULL && *rname) {      /* 2 - x */
+    lua_insert(L, 1);
+    name = rname;
+  }
+  lua_getfield(L, LUA_REGISTRYINDEX, "dt");
+  lua_getfield(L, -1, "_arith");
+  lua_getfield(L, -1, name);
+  lua_insert(L, 1);
+  lua_settop(L, 3);
+  lua_call(L, 2, 1);
+  return 1;
+}
+
+static int t_unm (lua_State *L) {
+  lua_getfield(L, LUA_REGISTRYINDEX, "dt");
+  lua_getfield(L, -1, "neg");
+  lua_pushvalue(L, 1);
+  lua_call(L, 1, 1);
+  return 1;
+}
+
+static int t_len (lua_State *L) {
+  const DtMeta *m = dt_var_meta(dtL_check_tensor(L, 1));
+  if (m->ndim == 0)
+    return dtL_errorf(L, DT_E_TYPE, "len() of a 0-d tensor");
+  lua_pushinteger(L, m->shape[0]);
+  return 1;
+}
+
+static int t_eq (lua_State *L) {
+  lua_pushboolean(L, dtL_test_tensor(L, 1) == dtL_test_tensor(L, 2));
+  return 1;
+}
+
+/* --- printing --- */
+
+static void print_tail (DtVar *v, const DtMeta *m, DtBuf *b) {
+  DtDtype t = (DtDtype)m->dtype;
+  if (dt_meta_numel(m) == 0 && m->ndim != 1) {
+    dt_buf_add(b, ", size=(");
+    for (int i = 0; i < m->ndim; i++)
+      dt_buf_addf(b, i ? ", %lld" : "%lld", (long long)m->shape[i]);
+    dt_buf_add(b, ")");
+  }
+  if (t != DT_F32 && t != DT_I64 && t != DT_BOOL)
+    dt_buf_addf(b, ", dtype=%s", dt_dtype_info(t)->torch);
+  if (v->grad_fn && v->spec == NULL && v->grad_fn->name)
+    dt_buf_addf(b, ", grad_fn=<%s>", v->grad_fn->name);
+  else if (v->requires_grad && v->spec == NULL)
+    dt_buf_add(b, ", requires_grad=True");
+}
+
+static void print_local (DtVar *v, DtBuf *b) {
+  DtPrintOpts o;
+  dt_print_defaults(&o);
+  if (!dt_tensor_has_data(v->local)) {
+    dt_buf_add(b, "tensor(..., device='meta', size=");
+    dt_buf_add_tuple(b, v->local->m.shape, v->local->m.ndim);
+    if (v->local->m.dtype != DT_F32)
+      dt_buf_addf(b, ", dtype=%s",
+                  dt_dtype_info((DtDtype)v->local->m.dtype)->torch);
+    dt_buf_addc(b, ')');
+    return;
+  }
+  dt_buf_add(b, "tensor(");
+  dt_tensor_print(v->local, &o, 7, b);
+  print_tail(v, &v->local->m, b);
+  dt_buf_addc(b, ')');
+}
+
+/* Plain: as PyTorch.  Distributed: one header in PyTorch's notation, then the
+** local values (the shell folds equal ranks). */
+static int t_tostring (lua_State *L) {
+  DtVar *v = dtL_check_tensor(L, 1);
+  DtBuf b;
+  dt_buf_init(&b, v->s->cx);
+  if (v->spec) {
+    dt_var_print(v, &b);
+    dt_buf_add(&b, "  mesh ");
+    dt_mesh_print(v->spec->mesh, &b);
+    dt_buf_addc(&b, '\n');
+  }
+  print_local(v, &b);
+  if (dt_buf_ok(&b) != DT_OK) { dt_buf_fini(&b); return dtL_raise(L); }
+  lua_pushstring(L, dt_buf_str(&b));
+  dt_buf_fini(&b);
+  return 1;
+}
+
+static int m_header (lua_State *L) {
+  DtVar *v = dtL_check_tensor(L, 1);
+  DtBuf b;
+  dt_buf_init(&b, v->s->cx);
+  dt_var_print(v, &b);
+  if (v->spec) { dt_buf_add(&b, "  mesh "); dt_mesh_print(v->spec->mesh, &b); }
+  lua_pushstring(L, dt_buf_str(&b));
+  dt_buf_fini(&b);
+  return 1;
+}
+
+static int m_local_text (lua_State *L) {
+  DtVar *v = dtL_check_tensor(L, 1);
+  DtBuf b;
+  dt_buf_init(&b, v->s->cx);
+  print_local(v, &b);
+  lua_pushstring(L, dt_buf_str(&b));
+  dt_buf_fini(&b);
+  return 1;
+}
+
+/* --- methods in C: those that are no operators --- */
+
+static int m_size (lua_State *L) {
+  DtVar *v = dtL_check_tensor(L, 1);
+  const DtMeta *m = dt_var_meta(v);
+  int d;
+  if (lua_isnoneornil(L, 2)) { dtL_push_size(L, m->shape, m->ndim); return 1; }
+  if (dt_meta_wrap_dim(v->s->cx, luaL_checkinteger(L, 2), m->ndim, &d)
+      != DT_OK)
+    return dtL_raise(L);
+  lua_pushinteger(L, m->shape[d]);
+  return 1;
+}
+
+static int m_stride (lua_State *L) {
+  const DtMeta *m = dt_var_meta(dtL_check_tensor(L, 1));
+  if (lua_isnoneornil(L, 2)) { dtL_push_size(L, m->stride, m->ndim); return 1; }
+  lua_pushinteger(L, m->stride[luaL_checkinteger(L, 2)
+                     + (luaL_checkinteger(L, 2) < 0 ? m->ndim : 0)]);
+  return 1;
+}
+
+static int m_numel (lua_State *L) {
+  lua_pushinteger(L, dt_meta_numel(dt_var_meta(dtL_check_tensor(L, 1))));
+  return 1;
+}
+
+static int m_is_contiguous (lua_State *L) {
+  lua_pushboolean(L, dt_meta_is_contiguous(dt_var_meta(
+                                               dtL_check_tensor(L, 1))));
+  return 1;
+}
+
+static void push_scalar (lua_State *L, DtScalar v) {
+  if (v.kind == DT_K_BOOL) lua_pushboolean(L, v.i != 0);
+  else if (v.kind == DT_K_INT) lua_pushinteger(L, v.i);
+  else if (v.kind == DT_K_FLOAT) lua_pushnumber(L, v.re);
+  else {
+    lua_createtable(L, 2, 0);
+    lua_pushnumber(L, v.re); lua_seti(L, -2, 1);
+    lua_pushnumber(L, v.im); lua_seti(L, -2, 2);
+  }
+}
+
+static void push_nested (lua_State *L, const DtTensor *t, int d,
+                         int64_t *index) {
+  int64_t i;
+  if (d == t->m.ndim) { push_scalar(L, dt_tensor_get(t, index)); return; }
+  luaL_checkstack(L, 4, "tensor is nested too deeply");
+  lua_createtable(L, (int)t->m.shape[d], 0);
+  for (i = 0; i < t->m.shape[d]; i++) {
+    index[d] = i;
+    push_nested(L, t, d + 1, index);
+    lua_seti(L, -2, i + 1);
+  }
+}
+
+static int m_tolist (lua_State *L) {
+  DtVar *v = dtL_check_tensor(L, 1);
+  int64_t index[DT_MAX_NDIM] = {0};
+  if (v->spec)
+    return dtL_errorf(L, DT_E_RUNTIME, ".tolist() is not supported for tensor "
+                      "subclasses.");
+  if (!dt_tensor_has_data(v->local))
+    return dtL_errorf(L, DT_E_META_NO_DATA, "this tensor has no data");
+  push_nested(L, v->local, 0, index);
+  return 1;
+}
+
+static int m_requires_grad_ (lua_State *L) {
+  DtVar *v = dtL_check_tensor(L, 1);
+  set_requires_grad(L, v, lua_isnoneornil(L, 2) || lua_toboolean(L, 2));
+  lua_settop(L, 1);
+  return 1;
+}
+
+static int m_data_ptr (lua_State *L) {
+  DtVar *v = dtL_check_tensor(L, 1);
+  lua_pushinteger(L, v->local->storage ? v->local->storage->id : 0);
+  return 1;
+}
+
+/* Bitwise equality of the local parts: shape, dtype and every bit. */
+static int m_identical (lua_State *L) {
+  DtVar *a = dtL_check_tensor(L, 1), *b = dtL_check_tensor(L, 2);
+  lua_pushboolean(L, dt_tensor_identical(a->local, b->local));
+  return 1;
+}
+
+static void arith_meta (lua_State *L, int methods) {
+  static const char *const ops[][3] = {
+    {"__add", "add", "radd"}, {"__sub", "sub", "rsub"},
+    {"__mul", "mul", "rmul"}, {"__div", "div", "rdiv"},
+    {"__idiv", "floordiv", "rfloordiv"}, {"__mod", "mod", "rmod"},
+    {"__pow", "pow", "rpow"}, {"__band", "band", "rband"},
+    {"__bor", "bor", "rbor"}, {"__bxor", "bxor", "rbxor"},
+    {"__shl", "shl", "rshl"}, {"__shr", "shr", "rshr"}
+  };
+  size_t i;
+  for (i = 0; i < sizeof ops / sizeof ops[0]; i++) {
+    lua_pushvalue(L, methods);
+    lua_pushstring(L, ops[i][1]);
+    lua_pushstring(L, ops[i][2]);
+    lua_pushcclosure(L, t_arith, 3);
+    lua_setfield(L, -2, ops[i][0]);
+  }
+}
+
+static int l_attr_names (lua_State *L) {
+  size_t i;
+  lua_newtable(L);
+  for (i = 0; i < sizeof attrs / sizeof attrs[0]; i++) {
+    lua_pushstring(L, attrs[i].name);
+    lua_seti(L, -2, (lua_Integer)i + 1);
+  }
+  return 1;
+}
+
+void dtL_open_tensor (lua_State *L) {
+  static const luaL_Reg meta[] = {
+    {"__close", t_gc}, {"__eq", t_eq}, {"__gc", t_gc}, {"__len", t_len},
+    {"__tostring", t_tostring}, {"__unm", t_unm}, {NULL, NULL}
+  };
+  static const luaL_Reg methods[] = {
+    {"_data_id", m_data_ptr}, {"_header", m_header},
+    {"_identical", m_identical}, {"_local_text", m_local_text},
+    {"is_contiguous", m_is_contiguous}, {"nelement", m_numel},
+    {"numel", m_numel}, {"requires_grad_", m_requires_grad_},
+    {"size", m_size}, {"stride", m_stride}, {"tolist", m_tolist},
+    {NULL, NULL}
+  };
+  int mt, tm;
+  luaL_newmetatable(L, DTL_TENSOR);
+  mt = lua_gettop(L);
+  luaL_setfuncs(L, meta, 0);
+  luaL_newlib(L, methods);
+  tm = lua_gettop(L);
+  lua_pushvalue(L, tm);
+  lua_pushcclosure(L, t_index, 1);
+  lua_setfield(L, mt, "__index");
+  lua_pushvalue(L, tm);
+  lua_pushcclosure(L, t_newindex, 1);
+  lua_setfield(L, mt, "__newindex");
+  lua_pushvalue(L, mt);
+  arith_meta(L, tm);
+  lua_pop(L, 1);
+  lua_getfield(L, LUA_REGISTRYINDEX, "dt");
+  lua_pushvalue(L, tm);
+  lua_setfield(L, -2, "Tensor");
+  lua_pushcfunction(L, l_attr_names);
+  lua_setfield(L, -2, "_attr_names");
+  lua_settop(L, mt - 1);
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT
+** bind/l_value.c: Lua values to engine values and back.  Tensors become slots;
+** a final table with any string key holds the keyword arguments.  Temporary
+** memory is the context's scratch arena, released by the caller. */
+#include <string.h>
+#include "bind/bind.h"
+
+enum { MAX_LUA_SLOTS = 512 };
+
+typedef struct Conv {
+  lua_State *L;
+  DtLuaArgs *a;
+  int maxin;
+} Conv;
+
+static void *need (lua_State *L, void *p) {
+  if (p == NULL) dtL_raise(L);
+  return p;
+}
+
+static int add_slot (Conv *c, DtVar *v) {
+  if (c->a->nin >= c->maxin)
+    dtL_errorf(c->L, DT_E_LIMIT, "more than %d tensors in one call", c->maxin);
+  c->a->in[c->a->nin] = v;
+  return c->a->nin++;
+}
+
+static DtValue number_value (lua_State *L, int idx) {
+  if (lua_isinteger(L, idx)) return dt_v_int(lua_tointeger(L, idx));
+  return dt_v_float(lua_tonumber(L, idx));
+}
+
+static DtValue to_value (Conv *c, int idx, int depth);
+
+static DtValue list_value (Conv *c, int idx, int depth) {
+  lua_State *L = c->L;
+  lua_Integer n = luaL_len(L, idx), i;
+  DtValue *v;
+  if (n > 65536) dtL_errorf(L, DT_E_LIMIT, "a list of %d values is too long",
+                            (int)n);
+  v = (DtValue *)need(L, dt_arena_alloc(dtL_session(L)->cx, c->a->arena,
+                                        (size_t)(n + 1) * sizeof *v));
+  for (i = 0; i < n; i++) {
+    lua_geti(L, idx, i + 1);
+    v[i] = to_value(c, lua_gettop(L), depth + 1);
+    lua_pop(L, 1);
+  }
+  return dt_v_list((int)n, v);
+}
+
+static DtValue to_value (Conv *c, int idx, int depth) {
+  lua_State *L = c->L;
+  DtVar *t;
+  DtDtype d;
+  if (depth > 8) dtL_errorf(L, DT_E_VALUE, "lists are nested too deeply");
+  if (dtL_is_none(L, idx)) return dt_v_none();
+  switch (lua_type(L, idx)) {
+    case LUA_TBOOLEAN: return dt_v_bool(lua_toboolean(L, idx));
+    case LUA_TNUMBER: return number_value(L, idx);
+    case LUA_TSTRING: return dt_v_str(lua_tostring(L, idx));
+    case LUA_TTABLE: return list_value(c, idx, depth);
+    default: break;
+  }
+  if ((t = dtL_test_tensor(L, idx)) != NULL)
+    return dt_v_slot(add_slot(c, t));
+  if ((d = dtL_to_dtype(L, idx)) != DT_DTYPE_NONE) return dt_v_dtype(d);
+  dtL_errorf(L, DT_E_TYPE, "a %s cannot be an operator's argument",
+             luaL_typename(L, idx));
+  return dt_v_none();
+}
+
+/* Does the table at idx have a string key? */
+static bool has_string_key (lua_State *L, int idx) {
+  if (!lua_istable(L, idx)) return false;
+  lua_pushnil(L);
+  while (lua_next(L, idx)) {
+    lua_pop(L, 1);
+    if (lua_type(L, -1) == LUA_TSTRING) { lua_pop(L, 1); return true; }
+  }
+  return false;
+}
+
+static void keyword_values (Conv *c, int idx) {
+  lua_State *L = c->L;
+  DtLuaArgs *a = c->a;
+  DtCtx *cx = dtL_session(L)->cx;
+  a->kwname = (const char **)need(L, dt_arena_alloc(cx, a->arena,
+                                                    DT_MAX_ARGS * sizeof(char *)));
+  a->kw = (DtValue *)need(L, dt_arena_alloc(cx, a->arena,
+                                            DT_MAX_ARGS * sizeof(DtValue)));
+  lua_pushnil(L);
+  while (lua_next(L, idx)) {
+    if (lua_type(L, -2) == LUA_TSTRING) {
+      if (a->nkw >= DT_MAX_ARGS)
+        dtL_errorf(L, DT_E_TYPE, "too many keyword arguments");
+      a->kwname[a->nkw] = lua_tostring(L, -2);
+      a->kw[a->nkw++] = to_value(c, lua_gettop(L), 0);
+    }
+    lua_pop(L, 1);
+  }
+}
+
+void dtL_to_args (lua_State *L, int first, DtLuaArgs *a) {
+  DtCtx *cx = dtL_session(L)->cx;
+  Conv c;
+  int top = lua_gettop(L), i, npos, extra = 0, kw = 0;
+  memset(a, 0, sizeof *a);
+  a->arena = &cx->scratch;
+  c.L = L; c.a = a; c.maxin = MAX_LUA_SLOTS;
+  luaL_checkstack(L, 32, "too many arguments");
+  if (top >= first && has_string_key(L, top)) {
+    kw = top;
+    extra = (int)luaL_len(L, top);          /* one mixed table: f{8, 4, k=v} */
+  }
+  npos = top - first + 1 - (kw ? 1 : 0);
+  if (npos + extra > 64)
+    dtL_errorf(L, DT_E_TYPE, "%d arguments are too many", npos + extra);
+  a->pos = (DtValue *)need(L, dt_arena_alloc(cx, a->arena,
+                           (size_t)(npos + extra + 1) * sizeof *a->pos));
+  a->in = (DtVar **)need(L, dt_arena_alloc(cx, a->arena,
+                                           MAX_LUA_SLOTS * sizeof *a->in));
+  for (i = 0; i < npos; i++) a->pos[i] = to_value(&c, first + i, 0);
+  for (i = 0; i < extra; i++) {
+    lua_geti(L, kw, i + 1);
+    a->pos[npos + i] = to_value(&c, lua_gettop(L), 0);
+    lua_pop(L, 1);
+  }
+  a->npos = npos + extra;
+  if (kw) keyword_values(&c, kw);
+}
+
+void dtL_push_value (lua_State *L, const DtValue *v, DtVar *const *in) {
+  int i;
+  switch ((DtValueKind)v->kind) {
+    case DT_V_BOOL: lua_pushboolean(L, v->u.b); break;
+    case DT_V_INT: lua_pushinteger(L, v->u.i); break;
+    case DT_V_FLOAT: lua_pushnumber(L, v->u.f); break;
+    case DT_V_STR: lua_pushstring(L, v->u.s); break;
+    case DT_V_DTYPE: dtL_push_dtype(L, (DtDtype)v->u.i); break;
+    case DT_V_DEVICE: lua_pushstring(L, dt_device_name((DtDevice)v->u.i));
+      break;
+    case DT_V_COMPLEX:
+      lua_createtable(L, 2, 0);
+      lua_pushnumber(L, v->u.c[0]); lua_seti(L, -2, 1);
+      lua_pushnumber(L, v->u.c[1]); lua_seti(L, -2, 2);
+      break;
+    case DT_V_TENSOR:
+      if (in && v->u.slot >= 0 && in[v->u.slot])
+        dtL_push_tensor(L, dt_var_ref(in[v->u.slot]));
+      else lua_pushnil(L);
+      break;
+    case DT_V_LIST:
+      lua_createtable(L, v->u.list.n, 0);
+      for (i = 0; i < v->u.list.n; i++) {
+        if (v->u.list.v[i].kind == DT_V_NONE) dtL_push_none(L);
+        else dtL_push_value(L, &v->u.list.v[i], in);
+        lua_seti(L, -2, i + 1);
+      }
+      break;
+    default: lua_pushnil(L); break;
+  }
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT
+** bind/state.c: a Lua state for one rank: allocator, libraries, `dt`, presets,
+** and the answer to "which script line is this?". */
+#include <string.h>
+#include <lualib.h>
+#include "bind/bind.h"
+#include "bind/embed.h"
+
+/* Lua's allocator over the context's, so that counters, limits and injected
+** failures cover both.  Lua reports its own failures: the engine's pending
+** error is not touched. */
+static void *bind_alloc (void *ud, void *p, size_t osize, size_t nsize) {
+  DtBind *b = (DtBind *)ud;
+  DtCtx *cx = b->s->cx;
+  void *q;
+  (void)osize;
+  if (nsize == 0) { dt_free(cx, p); return NULL; }
+  q = dt_realloc(cx, p, nsize);
+  if (q == NULL && cx->err.code == DT_E_NOMEM) dt_error_clear(cx);
+  return q;
+}
+
+DtBind *dtL_state (lua_State *L) {
+  return *(DtBind **)lua_getextraspace(L);
+}
+
+DtSession *dtL_session (lua_State *L) { return dtL_state(L)->s; }
+
+DtBuf *dtL_out (lua_State *L) { return &dtL_state(L)->out; }
+
+/* First Lua function of the user's on the stack.  Chunks of the library are
+** named "=[dt...]" and passed over.  The last source is remembered by its
+** address, since asking is on the path of every operator. */
+static void where (void *ud, const char **file, int *line) {
+  DtBind *b = (DtBind *)ud;
+  lua_Debug ar;
+  int level;
+  *file = ""; *line = 0;
+  for (level = 0; lua_getstack(b->L, level, &ar); level++) {
+    lua_getinfo(b->L, "Sl", &ar);
+    if (ar.currentline < 0 || strncmp(ar.source, "=[dt", 4) == 0) continue;
+    if (ar.source != b->src_key) {
+      const char *name = dt_session_intern(b->s, ar.source[0] == '@'
+                                           || ar.source[0] == '='
+                                           ? ar.source + 1 : "script");
+      if (name == NULL) { dt_error_clear(b->s->cx); return; }
+      b->src_key = ar.source; b->src_name = name;
+    }
+    *file = b->src_name; *line = ar.currentline;
+    return;
+  }
+}
+
+static int searcher_embed (lua_State *L) {
+  const char *name = luaL_checkstring(L, 1);
+  const DtEmbed *m = dt_embed_find(name);
+  if (m == NULL) {
+    lua_pushfstring(L, "no built-in module '%s'", name);
+    return 1;
+  }
+  lua_pushfstring(L, "=[%s]", name);
+  if (luaL_loadbufferx(L, m->text, m->len, lua_tostring(L, -1), "t") != LUA_OK)
+    return lua_error(L);
+  lua_pushstring(L, m->file);
+  return 2;
+}
+
+/* Built-in modules first, then the user's own Lua files; C libraries only
+** with --trust. */
+static void open_searchers (lua_State *L, const DtBindOpts *o) {
+  lua_getglobal(L, "package");
+  lua_getfield(L, -1, "searchers");
+  lua_geti(L, -1, 2);                       /* Lua files */
+  lua_pushcfunction(L, searcher_embed);
+  lua_seti(L, -3, 2);
+  if (o->sandbox) lua_pop(L, 1), lua_pushnil(L);
+  lua_seti(L, -2, 3);
+  if (!o->trust) {
+    lua_pushnil(L); lua_seti(L, -2, 4);
+    lua_pushnil(L); lua_setfield(L, -3, "loadlib");
+    lua_pushliteral(L, "./?.lua;./?/init.lua");
+    lua_setfield(L, -3, "path");
+    lua_pushliteral(L, ""); lua_setfield(L, -3, "cpath");
+  }
+  lua_pop(L, 2);
+}
+
+/* The table `dt`: C parts first, then the Lua library fills the rest. */
+static void open_dt (lua_State *L) {
+  int dt;
+  lua_newtable(L);
+  dt = lua_gettop(L);
+  lua_pushvalue(L, dt);
+  lua_setfield(L, LUA_REGISTRYINDEX, "dt");
+  dtL_open_error(L);
+  dtL_open_placement(L);
+  dtL_open_mesh(L);
+  dtL_open_tensor(L);
+  dtL_open_op(L, dt);
+  dtL_open_misc(L, dt);
+  dtL_open_dist(L, dt);
+  dtL_open_autograd(L, dt);
+  dtL_open_custom(L, dt);
+  dtL_open_debug(L, dt);
+  lua_getfield(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
+  lua_pushvalue(L, dt);
+  lua_setfield(L, -2, "dt");
+  lua_pop(L, 1);
+  lua_pushvalue(L, dt);
+  lua_setglobal(L, "dt");
+  lua_getglobal(L, "require");
+  lua_pushliteral(L, "dt.init");
+  lua_call(L, 1, 1);                        /* a function(dt, bare) */
+  lua_pushvalue(L, dt);
+  lua_pushboolean(L, dtL_state(L)->o.bare);
+  lua_call(L, 2, 0);
+  lua_settop(L, dt - 1);
+}
+
+static int open_all (lua_State *L) {
+  DtBind *b = dtL_state(L);
+  luaL_openlibs(L);
+  dtL_open_base(L);
+  open_searchers(L, &b->o);
+  open_dt(L);
+  return 0;
+}
+
+DtStatus dtL_state_new (DtSession *s, const DtBindOpts *o, lua_State **out) {
+  DtCtx *cx = s->cx;
+  DtBind *b = DT_NEW(cx, DtBind);
+  lua_State *L;
+  if (b == NULL) return DT_E_NOMEM;
+  b->s = s;
+  if (o) b->o = *o;
+  b->last_ref = LUA_NOREF;
+  dt_buf_init(&b->out, cx);
+  L = lua_newstate(bind_alloc, b);
+  if (L == NULL) {
+    dt_buf_fini(&b->out);
+    dt_free(cx, b);
+    return dt_raise(cx, DT_E_NOMEM, "no memory for a Lua state");
+  }
+  b->L = L;
+  *(DtBind **)lua_getextraspace(L) = b;
+  s->bind = b;
+  lua_gc(L, LUA_GCGEN, 0, 0);
+  lua_pushcfunction(L, dtL_traceback);
+  lua_pushcfunction(L, open_all);
+  if (lua_pcall(L, 0, 0, 1) != LUA_OK) {
+    const char *msg = luaL_tolstring(L, -1, NULL);
+    DtStatus st = dt_raise(cx, DT_E_LUA, "the Lua library did not start: %s",
+                           msg ? msg : "?");
+    dtL_state_free(L);
+    return st;
+  }
+  lua_settop(L, 0);
+  s->where = where;
+  s->where_ud = b;
+  *out = L;
+  return DT_OK;
+}
+
+void dtL_state_free (lua_State *L) {
+  DtBind *b;
+  DtSession *s;
+  DtCtx *cx;
+  if (L == NULL) return;
+  b = dtL_state(L);
+  s = b->s;
+  cx = s->cx;
+  lua_close(L);                   /* uses b: free it after */
+  s->where = NULL; s->where_ud = NULL; s->bind = NULL;
+  dt_buf_fini(&b->out);
+  dt_buf_fini(&b->last.message);
+  dt_buf_fini(&b->last.explain);
+  dt_free(cx, b);
+}

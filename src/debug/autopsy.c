@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT
+** debug/autopsy.c: the report on a failed call, as a person reads it: every
+** argument with spec and origin, whether plain ones agree between ranks,
+** PyTorch's own words, repairs that were run. */
+#include <string.h>
+#include "debug/autopsy.h"
+#include "debug/debug.h"
+
+const char *dt_slot_arg (const DtArgs *a, int slot, int *pos) {
+  int i, k;
+  for (i = 0; i < a->n; i++) {
+    const DtValue *v = &a->v[i];
+    *pos = i;
+    if (v->kind == DT_V_TENSOR && v->u.slot == slot)
+      return a->schema->arg[i].name;
+    if (v->kind != DT_V_LIST) continue;
+    for (k = 0; k < v->u.list.n; k++)
+      if (v->u.list.v[k].kind == DT_V_TENSOR && v->u.list.v[k].u.slot == slot)
+        return a->schema->arg[i].name;
+  }
+  *pos = -1;
+  return "?";
+}
+
+void dt_bytes_print (int64_t n, DtBuf *b) {
+  if (n < 10000) dt_buf_addf(b, "%lld B", (long long)n);
+  else if (n < (int64_t)10000 << 10)
+    dt_buf_addf(b, "%.1f kB", (double)n / 1024);
+  else dt_buf_addf(b, "%.1f MB", (double)n / (1 << 20));
+}
+
+static void pad_to (DtBuf *b, size_t start, int width) {
+  while (b->len - start < (size_t)width) dt_buf_addc(b, ' ');
+}
+
+/* One argument:  "  arg 0 self   h   dt: f32[4, 8]| S(0)  mesh (tp=4)   made
+** at repro.lua:11 by aten.mm #9" */
+static void print_arg (const DtFailed *f, int slot, int wname, int wspec,
+                       DtBuf *b) {
+  const DtVar *v = f->in[slot];
+  int pos;
+  const char *arg = dt_slot_arg(&f->args, slot, &pos);
+  const char *name = f->name[slot] ? f->name[slot] : v->name;
+  size_t start = b->len;
+  DtBuf spec;
+  dt_buf_addf(b, "  arg %d %s", pos, arg);
+  if (name && strcmp(name, arg) != 0) dt_buf_addf(b, "  %s", name);
+  pad_to(b, start, wname);
+  start = b->len;
+  dt_buf_init(&spec, b->cx);
+  dt_var_print(v, &spec);
+  if (v->spec) {
+    dt_buf_add(&spec, "  mesh ");
+    dt_mesh_print(v->spec->mesh, &spec);
+  }
+  dt_buf_add(b, dt_buf_str(&spec));
+  dt_buf_fini(&spec);
+  if (v->origin.line > 0 || v->origin.op) {
+    pad_to(b, start, wspec);
+    dt_buf_add(b, "  made");
+    if (v->origin.line > 0)
+      dt_buf_addf(b, " at %s:%d", v->origin.file, v->origin.line);
+    if (v->origin.op) dt_buf_addf(b, " by %s", v->origin.op);
+    if (v->origin.seq > 0) dt_buf_addf(b, " #%lld", (long long)v->origin.seq);
+  }
+  dt_buf_addc(b, '\n');
+}
+
+static void widths (const DtFailed *f, int *wname, int *wspec) {
+  DtBuf b;
+  int i, pos;
+  *wname = *wspec = 0;
+  dt_buf_init(&b, f->in[0]->s->cx);
+  for (i = 0; i < f->nin; i++) {
+    const DtVar *v = f->in[i];
+    const char *arg = dt_slot_arg(&f->args, i, &pos);
+    const char *name = f->name[i] ? f->name[i] : v->name;
+    int n = 7 + (int)strlen(arg)
+            + (name && strcmp(name, arg) ? 2 + (int)strlen(name) : 0) + 2;
+    if (n > *wname) *wname = n;
+    dt_buf_clear(&b);
+    dt_var_print(v, &b);
+    if (v->spec) { dt_buf_add(&b, "  mesh "); dt_mesh_print(v->spec->mesh, &b); }
+    if ((int)b.len > *wspec) *wspec = (int)b.len;
+  }
+  if (*wspec > 60) *wspec = 60;
+  dt_buf_fini(&b);
+}
+
+static void print_repairs (const DtRepairs *r, DtBuf *b) {
+  int i, w = 0, num = 0;
+  if (r->n == 0) return;
+  dt_buf_add(b, "  fixes (tried):\n");
+  for (i = 0; i < r->n; i++) {
+    int n = (int)strlen(r->r[i].lua);
+    if (n > w && n < 60) w = n;
+  }
+  for (i = 0; i < r->n; i++) {
+    const DtRepair *x = &r->r[i];
+    bool good = x->verdict == DT_VD_EQUAL || x->verdict == DT_VD_CLOSE;
+    size_t start;
+    if (good && !x->warned) dt_buf_addf(b, "    %d ", ++num);
+    else dt_buf_add(b, "    x ");
+    start = b->len;
+    dt_buf_add(b, x->lua);
+    pad_to(b, start, w + 2);
+    start = b->len;
+    dt_bytes_print(x->bytes, b);
+    pad_to(b, start, 9);
+    dt_buf_add(b, x->note ? x->note : "");
+    if (good && x->result) dt_buf_addf(b, ", gives %s", x->result);
+    dt_buf_addc(b, '\n');
+  }
+}
+
+/* Lines of `text`, each indented. */
+static void print_lines (const char *text, DtBuf *b) {
+  while (*text) {
+    const char *e = strchr(text, '\n');
+    size_t n = e ? (size_t)(e - text) : strlen(text);
+    dt_buf_add(b, "  ");
+    dt_buf_addn(b, text, n);
+    dt_buf_addc(b, '\n');
+    text += n + (e ? 1 : 0);
+  }
+}
+
+static void print_head (const DtFailed *f, DtBuf *b) {
+  const DtErrorInfo *info = dt_error_info(f->code);
+  size_t start = b->len;
+  dt_buf_addf(b, "%s %s %s %s", info->id, info->text,
+              f->code == DT_E_MISSING ? "for" : "in", f->op->sig->full);
+  pad_to(b, start, 64);
+  if (f->line > 0) dt_buf_addf(b, "  %s:%d", f->file, f->line);
+  dt_buf_addf(b, "  op #%lld%s\n", (long long)f->seq,
+              f->backward ? "  (backward)" : "");
+}
+
+static void print_args (const DtFailed *f, DtBuf *b) {
+  int i, wname, wspec;
+  if (f->nin == 0) return;
+  widths(f, &wname, &wspec);
+  for (i = 0; i < f->nin; i++) print_arg(f, i, wname, wspec, b);
+}
+
+/* Registered operators whose names share the most with this one. */
+static void print_relatives (DtDebug *d, const DtFailed *f, DtBuf *b) {
+  const char *near[3];
+  int n = dt_registry_near(d->s->cx, d->s->registry, f->op->sig->full, near,
+                           3), i;
+  if (n == 0) return;
+  dt_buf_add(b, "  nearest names: ");
+  for (i = 0; i < n; i++) dt_buf_addf(b, i ? ", %s" : "%s", near[i]);
+  dt_buf_addc(b, '\n');
+}
+
+bool dt_autopsy_text (DtSession *s, DtStatus code, DtBuf *out) {
+  DtDebug *d = dt_debug_of(s);
+  DtFailed *f;
+  DtRepairs r;
+  if (d == NULL || d->muted) return false;
+  f = &d->failed;
+  if (!f->valid || !f->fresh || f->code != code) return false;
+  f->fresh = false;
+  print_head(f, out);
+  print_args(f, out);
+  memset(&r, 0, sizeof r);
+  if (dt_repair_try(d, f, &r) != DT_OK) {
+    dt_buf_addf(out, "  fixes could not be tried: %s\n",
+                dt_buf_str(&s->cx->err.message));
+    dt_error_clear(s->cx);
+  }
+  if (r.equality) print_lines(r.equality, out);
+  dt_buf_addf(out, "  PyTorch %d.%d says: ", s->profile.release / 100,
+              s->profile.release % 100);
+  {
+    const char *e = strchr(f->message, '\n');
+    dt_buf_addn(out, f->message, e ? (size_t)(e - f->message)
+                                   : strlen(f->message));
+    dt_buf_addc(out, '\n');
+  }
+  print_repairs(&r, out);
+  dt_repairs_fini(d, &r);
+  if (code == DT_E_MISSING) {
+    print_relatives(d, f, out);
+    (void)dt_doctor_text(d, f, out);
+  }
+  while (out->len && out->s[out->len - 1] == '\n') out->s[--out->len] = '\0';
+  return true;
+}
+
+const char *dt_autopsy_op (const DtSession *s) {
+  const DtDebug *d = dt_debug_of(s);
+  return d && d->failed.valid && d->failed.op ? d->failed.op->sig->full : NULL;
+}

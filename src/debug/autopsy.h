@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT
+** debug/autopsy.h: the facts about a failed call: every argument with spec
+** and origin, equality of the plain ones over the ranks, PyTorch's text, and
+** repairs that were run.  Collected from the ERROR event while the call is
+** still intact. */
+#ifndef DT_DEBUG_AUTOPSY_H
+#define DT_DEBUG_AUTOPSY_H
+
+#include "engine/session.h"
+
+/* Append the report about the pending error of this session; false when
+** there is none for it (then nothing is appended).  Local. */
+bool dt_autopsy_text (DtSession *s, DtStatus code, DtBuf *out);
+/* Operator of the last autopsy ("aten.add.Tensor"), NULL when none. */
+const char *dt_autopsy_op (const DtSession *s);
+
+#endif

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT
+** debug/debug.h: the debugger's state of one rank: the record of operators,
+** the last failed call, counters.  A listener of the session's events: the
+** dispatcher knows nothing of it. */
+#ifndef DT_DEBUG_DEBUG_H
+#define DT_DEBUG_DEBUG_H
+
+#include "engine/dispatch.h"
+#include "engine/dist.h"
+
+/* One collective of a recorded operator. */
+typedef struct DtRecColl {
+  const char *coll, *reduce;    /* static names; reduce may be NULL */
+  const char *mdim;             /* interned label: "tp", "dim 0" */
+  int ngroup;
+  int64_t bytes_in, bytes_out;
+  bool implicit;                /* an input was moved by the dispatcher */
+  int slot;                     /* which input, -1 = none */
+} DtRecColl;
+
+/* One tensor as it was. */
+typedef struct DtRecVar {
+  int64_t id;                   /* of the variable */
+  DtSpec *spec;                 /* owned; NULL = plain */
+  DtMeta meta;
+  DtOrigin origin;
+  const char *name;
+  bool none;
+} DtRecVar;
+
+/* One operator.  Lists live in its own arena. */
+typedef struct DtRecOp {
+  int64_t seq;
+  const DtOpDef *op;
+  DtArgs args;
+  const char *file; int line;
+  const char *module;
+  bool backward, hit, done;
+  DtStatus st;
+  int depth;
+  int nin; DtRecVar *in;
+  int nout; DtRecVar *out;
+  int ncoll, maxcoll; DtRecColl *coll;
+  DtPropVia via; double cost;
+  DtArena arena;
+} DtRecOp;
+
+/* The call that failed last, still whole. */
+typedef struct DtFailed {
+  bool valid, fresh;            /* fresh: not yet reported */
+  DtStatus code;
+  char *pyclass, *message;
+  const DtOpDef *op;
+  DtArgs args;
+  int nin; DtVar **in;          /* owned references */
+  const char **name;            /* by slot: script variable, or NULL */
+  int64_t seq;
+  const char *file; int line;
+  bool backward;
+  DtArena arena;
+} DtFailed;
+
+typedef struct DtDebug {
+  DtSession *s;
+  int listener;
+  int muted;                    /* > 0: our own calls, not the user's */
+  int64_t muted_bytes;          /* moved while muted */
+  int64_t muted_coll;
+  DtRecOp *ring; int cap, head, n;      /* newest at head-1 */
+  DtRecOp *cur;                 /* operator under way */
+  bool in_redist, redist_implicit; int redist_slot;
+  DtFailed failed;
+} DtDebug;
+
+/* Attach to a session (s->debug).  `cap` operators are kept.  Local. */
+DtStatus dt_debug_new (DtSession *s, int cap, DtDebug **out);
+void dt_debug_free (DtSession *s);
+static inline DtDebug *dt_debug_of (const DtSession *s) {
+  return (DtDebug *)s->debug;
+}
+/* Recorded operator #seq; the newest when seq <= 0; NULL when not kept.  Pure.
+*/
+DtRecOp *dt_record_find (DtDebug *d, int64_t seq);
+/* i-th newest (0 = newest) or NULL.  Pure. */
+DtRecOp *dt_record_at (DtDebug *d, int i);
+/* Run something of our own: not recorded, operator numbers, generator and
+** gradient mode as before afterwards. */
+typedef struct DtMute { int64_t seq; DtRng rng; bool grad; } DtMute;
+void dt_debug_mute (DtDebug *d, DtMute *m);
+void dt_debug_unmute (DtDebug *d, const DtMute *m);
+
+/* --- repair.c --- */
+typedef enum DtRepairVerdict {
+  DT_VD_UNTRIED, DT_VD_EQUAL, DT_VD_CLOSE, DT_VD_WRONG, DT_VD_FAILED
+} DtRepairVerdict;
+typedef struct DtRepair {
+  char *lua;                    /* what to write */
+  char *torch;                  /* the same in PyTorch */
+  char *note;                   /* verdict in words */
+  DtRepairVerdict verdict;
+  int64_t bytes;                /* per rank, of the operator itself */
+  char *result;                 /* "dt: f32[4, 8]| S(0)" */
+  bool warned;                  /* works today, not recommended */
+} DtRepair;
+typedef struct DtRepairs {
+  int n; DtRepair r[12];
+  int ngroups; char *equality;  /* "bitwise equal on ranks 0-3" */
+  DtArena arena;
+} DtRepairs;
+/* Try every candidate repair of the failed call on its real inputs and compare
+** with one device.  Collective over the mesh; nothing is changed. */
+DtStatus dt_repair_try (DtDebug *d, const DtFailed *f, DtRepairs *out);
+void dt_repairs_fini (DtDebug *d, DtRepairs *r);
+
+/* --- doctor.c --- */
+/* For an operator without rules: which rows "S(d).. -> S(d).." hold on these
+** inputs; register_sharding in Lua and Python.  Appends text; true when at
+** least one sharded row held.  Collective (inputs are gathered). */
+bool dt_doctor_text (DtDebug *d, const DtFailed *f, DtBuf *out);
+
+/* --- texts --- */
+/* "self" of slot i: name of the schema argument it belongs to.  Pure. */
+const char *dt_slot_arg (const DtArgs *a, int slot, int *pos);
+void dt_record_print (const DtRecOp *r, DtBuf *b);         /* one line */
+void dt_record_print_colls (const DtRecOp *r, DtBuf *b);   /* "1 all_gather on
+                                                           ** tp, 768 B" */
+void dt_bytes_print (int64_t n, DtBuf *b);                 /* "1.5 MB" */
+/* :why: the table of candidates of a recorded operator. */
+DtStatus dt_why_text (DtDebug *d, const DtRecOp *r, DtBuf *b);
+/* :ledger: totals by mesh dim, collective, operator, line. */
+void dt_ledger_text (DtDebug *d, DtBuf *b);
+/* :history, newest last. */
+void dt_history_text (DtDebug *d, int n, DtBuf *b);
+/* :plan: steps from a spec to placements, greedy against graph. */
+DtStatus dt_plan_text (DtDebug *d, const DtVar *v, int npl,
+                       const DtPlacement *pl, DtBuf *b);
+/* :rules: rows of an operator for the arguments of a recorded call. */
+DtStatus dt_rules_text (DtDebug *d, const DtOpDef *op, const DtRecOp *r,
+                        DtBuf *b);
+
+#endif

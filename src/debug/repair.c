@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: MIT
+** debug/repair.c: candidate repairs of a failed call, each *run* on the real
+** inputs and compared with one device.
+**
+** One device = the same operator on the gathered inputs, as plain tensors.  A
+** repair is a set of replacements for the inputs; the call is made through the
+** dispatcher, its collectives counted, its outputs gathered and compared with
+** the tolerances of torch.testing.assert_close.  Nothing the user has changes:
+** inputs that an operator writes are copied first. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "debug/debug.h"
+#include "base/hash.h"
+
+enum { MAX_SLOTS = 64, TRY_BYTES = 64 << 20 };
+
+typedef struct Trial {
+  DtDebug *d;
+  const DtFailed *f;
+  DtVar *full[MAX_SLOTS];       /* gathered inputs, plain */
+  DtVar *in[MAX_SLOTS];         /* inputs of the candidate under way */
+  DtResults ref;                /* one device */
+  bool have_ref;
+} Trial;
+
+/* --- comparing --- */
+
+static void tolerance (DtDtype t, double *rtol, double *atol) {
+  *rtol = *atol = 0;
+  if (t == DT_F64) { *rtol = 1e-7; *atol = 1e-7; }
+  else if (t == DT_F32) { *rtol = 1.3e-6; *atol = 1e-5; }
+  else if (t == DT_BF16) { *rtol = 1.6e-2; *atol = 1e-5; }
+  else if (t == DT_F16) { *rtol = 1e-3; *atol = 1e-5; }
+}
+
+static bool close_to (double a, double b, double rtol, double atol) {
+  if (isnan(a) || isnan(b)) return isnan(a) && isnan(b);
+  if (a == b) return true;
+  return fabs(a - b) <= atol + rtol * fabs(b);
+}
+
+/* 0 different, 1 close, 2 the same bits. */
+static int same_values (const DtTensor *a, const DtTensor *b) {
+  int64_t index[DT_MAX_NDIM] = {0}, n = dt_meta_numel(&a->m), i;
+  double rtol, atol;
+  int d;
+  if (dt_tensor_identical(a, b)) return 2;
+  if (!dt_meta_same_shape(&a->m, &b->m) || a->m.dtype != b->m.dtype) return 0;
+  tolerance((DtDtype)a->m.dtype, &rtol, &atol);
+  for (i = 0; i < n; i++) {
+    DtScalar x = dt_tensor_get(a, index), y = dt_tensor_get(b, index);
+    if (!close_to(x.re, y.re, rtol, atol) || !close_to(x.im, y.im, rtol, atol))
+      return 0;
+    for (d = a->m.ndim - 1; d >= 0; d--) {
+      if (++index[d] < a->m.shape[d]) break;
+      index[d] = 0;
+    }
+  }
+  return 1;
+}
+
+/* --- trials --- */
+
+static DtStatus copy_plain (DtSession *s, DtVar *v, DtVar **out) {
+  DtVar *alias = NULL;
+  DtStatus st = dt_var_new(s, v->local, NULL, &alias);
+  if (st == DT_OK) st = dt_call_fmt(s, out, "aten.clone.default", "t", alias);
+  dt_var_unref(alias);
+  return st;
+}
+
+/* The whole value of an input as a plain tensor. */
+static DtStatus gather (DtSession *s, DtVar *v, DtVar **out) {
+  if (v->spec) return dt_full_tensor(s, v, NULL, out);
+  return copy_plain(s, v, out);
+}
+
+/* Copies of inputs that the operator writes, so that trials change nothing. */
+static DtStatus protect (Trial *t) {
+  const DtSchema *sig = t->f->op->sig;
+  int i;
+  for (i = 0; i < sig->nargs; i++) {
+    int slot = dt_arg_slot(&t->f->args, i);
+    DtVar *old, *local = NULL, *copy = NULL;
+    DtStatus st;
+    if (!sig->arg[i].write || slot < 0) continue;
+    old = t->in[slot];
+    st = copy_plain(t->d->s, old, &local);
+    if (st == DT_OK) st = dt_var_new(t->d->s, local->local, old->spec, &copy);
+    dt_var_unref(local);
+    if (st != DT_OK) return st;
+    dt_var_unref(old);
+    t->in[slot] = copy;
+  }
+  return DT_OK;
+}
+
+static void set_in (Trial *t, DtVar *const *from) {
+  int i;
+  for (i = 0; i < t->f->nin; i++) {
+    dt_var_unref(t->in[i]);
+    t->in[i] = dt_var_ref(from[i]);
+  }
+}
+
+static DtStatus one_device (Trial *t) {
+  DtSession *s = t->d->s;
+  DtStatus st = DT_OK;
+  int i;
+  for (i = 0; i < t->f->nin && st == DT_OK; i++)
+    st = gather(s, t->f->in[i], &t->full[i]);
+  if (st != DT_OK) return st;
+  set_in(t, t->full);
+  st = protect(t);
+  if (st == DT_OK)
+    st = dt_call(s, t->f->op, &t->f->args, t->f->nin, t->in, &t->ref);
+  t->have_ref = st == DT_OK;
+  return st;
+}
+
+/* Compare outputs of a trial with one device: the worst of all outputs. */
+static DtStatus compare (Trial *t, DtResults *r, int *same) {
+  DtSession *s = t->d->s;
+  int i;
+  *same = 2;
+  if (r->n != t->ref.n) { *same = 0; return DT_OK; }
+  for (i = 0; i < r->n; i++) {
+    DtVar *v = dt_result(r, i), *w = dt_result(&t->ref, i), *full = NULL;
+    int k;
+    DtStatus st;
+    if (v == NULL || w == NULL) continue;
+    st = gather(s, v, &full);
+    if (st != DT_OK) return st;
+    k = same_values(full->local, w->local);
+    dt_var_unref(full);
+    if (k < *same) *same = k;
+  }
+  return DT_OK;
+}
+
+static char *words (DtDebug *d, DtArena *a, const char *text) {
+  char *s = dt_arena_strdup(d->s->cx, a, text);
+  return s ? s : (char *)(uintptr_t)"";
+}
+
+/* Run the call with t->in; fill verdict, bytes and result. */
+static void run_trial (Trial *t, DtRepairs *out, DtRepair *r) {
+  DtDebug *d = t->d;
+  DtResults res;
+  DtStatus st;
+  int same = 0;
+  memset(&res, 0, sizeof res);
+  st = protect(t);
+  d->muted_bytes = 0;
+  if (st == DT_OK)
+    st = dt_call(d->s, t->f->op, &t->f->args, t->f->nin, t->in, &res);
+  r->bytes = d->muted_bytes;
+  if (st == DT_OK && res.n > 0 && dt_result(&res, 0)) {
+    DtBuf b;
+    dt_buf_init(&b, d->s->cx);
+    dt_var_print(dt_result(&res, 0), &b);
+    r->result = words(d, &out->arena, dt_buf_str(&b));
+    dt_buf_fini(&b);
+  }
+  if (st == DT_OK) st = compare(t, &res, &same);
+  if (st != DT_OK) {
+    r->verdict = DT_VD_FAILED;
+    r->note = words(d, &out->arena, dt_buf_str(&d->s->cx->err.message));
+    dt_error_clear(d->s->cx);
+  } else {
+    r->verdict = same == 2 ? DT_VD_EQUAL : same == 1 ? DT_VD_CLOSE
+                                                     : DT_VD_WRONG;
+    r->note = words(d, &out->arena, same == 2 ? "equals one device"
+                    : same == 1 ? "equals one device up to rounding"
+                    : "differs from one device");
+  }
+  dt_results_fini(d->s, &res);
+}
+
+static DtRepair *new_repair (DtRepairs *out) {
+  DtRepair *r = &out->r[out->n++];
+  memset(r, 0, sizeof *r);
+  return r;
+}
+
+/* --- candidates for mixed inputs --- */
+
+static const char *var_name (const DtFailed *f, int slot) {
+  int pos;
+  return f->name[slot] ? f->name[slot]
+    : f->in[slot]->name ? f->in[slot]->name : dt_slot_arg(&f->args, slot, &pos);
+}
+
+static DtVar *first_dist (const DtFailed *f) {
+  int i;
+  for (i = 0; i < f->nin; i++) if (f->in[i]->spec) return f->in[i];
+  return NULL;
+}
+
+static bool is_plain_culprit (const DtFailed *f, int slot) {
+  return f->in[slot]->spec == NULL
+         && dt_meta_numel(dt_var_meta(f->in[slot])) != 1;
+}
+
+/* Placements for plain `m` that follow distributed `ref` through broadcasting
+** (dims aligned from the right); false when that is all Replicate. */
+static bool follow (const DtSpec *ref, const DtMeta *m, DtPlacement *pl) {
+  bool any = false;
+  int i;
+  for (i = 0; i < ref->npl; i++) {
+    DtPlacement p = ref->pl[i];
+    int dim = p.dim - (ref->meta.ndim - m->ndim);
+    pl[i] = dt_pl_replicate();
+    if (!dt_pl_is_shard(p) || dim < 0 || dim >= m->ndim) continue;
+    if (m->shape[dim] != ref->meta.shape[p.dim]) continue;
+    pl[i] = dt_pl_shard(dim);
+    any = true;
+  }
+  return any;
+}
+
+static DtStatus try_distribute (Trial *t, DtRepairs *out, bool shard) {
+  const DtFailed *f = t->f;
+  DtDebug *d = t->d;
+  DtVar *ref = first_dist(f);
+  DtBuf lua, py;
+  DtRepair *r;
+  DtStatus st = DT_OK;
+  bool any = false;
+  int i, k;
+  set_in(t, f->in);
+  dt_buf_init(&lua, d->s->cx);
+  dt_buf_init(&py, d->s->cx);
+  for (i = 0; i < f->nin && st == DT_OK; i++) {
+    DtPlacement pl[DT_MAX_MDIM];
+    DtVar *dist = NULL;
+    if (!is_plain_culprit(f, i)) continue;
+    for (k = 0; k < ref->spec->npl; k++) pl[k] = dt_pl_replicate();
+    if (shard && follow(ref->spec, dt_var_meta(f->in[i]), pl)) any = true;
+    dt_buf_addf(&lua, "%sdistribute_tensor(%s, mesh, \"", lua.len ? "; " : "",
+                var_name(f, i));
+    dt_buf_addf(&py, "%sdistribute_tensor(%s, mesh, [", py.len ? "; " : "",
+                var_name(f, i));
+    for (k = 0; k < ref->spec->npl; k++) {
+      if (k) { dt_buf_addc(&lua, ' '); dt_buf_add(&py, ", "); }
+      dt_pl_print(pl[k], &lua);
+      dt_pl_repr(pl[k], &py);
+    }
+    dt_buf_add(&lua, "\")");
+    dt_buf_add(&py, "])");
+    st = dt_distribute_tensor(d->s, t->full[i], ref->spec->mesh,
+                              ref->spec->npl, pl, -1, &dist);
+    if (st == DT_OK) { dt_var_unref(t->in[i]); t->in[i] = dist; }
+  }
+  if (st == DT_OK && lua.len && (any || !shard)) {
+    r = new_repair(out);
+    r->lua = words(d, &out->arena, dt_buf_str(&lua));
+    r->torch = words(d, &out->arena, dt_buf_str(&py));
+    run_trial(t, out, r);
+  }
+  dt_buf_fini(&lua);
+  dt_buf_fini(&py);
+  return st;
+}
+
+static void try_full (Trial *t, DtRepairs *out) {
+  const DtFailed *f = t->f;
+  DtDebug *d = t->d;
+  DtRepair *r = new_repair(out);
+  DtBuf lua;
+  int64_t bytes = 0;
+  int i;
+  dt_buf_init(&lua, d->s->cx);
+  set_in(t, t->full);
+  for (i = 0; i < f->nin; i++) {
+    DtVar *v = NULL;
+    if (f->in[i]->spec == NULL) continue;
+    d->muted_bytes = 0;
+    if (dt_full_tensor(d->s, f->in[i], NULL, &v) != DT_OK)
+      dt_error_clear(d->s->cx);
+    dt_var_unref(v);
+    bytes += d->muted_bytes;
+    dt_buf_addf(&lua, "%s%s:full_tensor()", lua.len ? ", " : "",
+                var_name(f, i));
+  }
+  r->lua = words(d, &out->arena, dt_buf_str(&lua));
+  for (char *c = lua.s; c && *c; c++) if (*c == ':') *c = '.';
+  r->torch = words(d, &out->arena, dt_buf_str(&lua));
+  run_trial(t, out, r);
+  r->bytes += bytes;
+  dt_buf_fini(&lua);
+}
+
+static void try_implicit (Trial *t, DtRepairs *out, bool equal) {
+  DtDebug *d = t->d;
+  DtRepair *r = new_repair(out);
+  bool old = d->s->implicit_replication;
+  r->lua = words(d, &out->arena, "dt.implicit_replication(function() … end)");
+  r->torch = words(d, &out->arena, "with implicit_replication(): …");
+  r->warned = true;
+  set_in(t, t->f->in);
+  d->s->implicit_replication = true;
+  run_trial(t, out, r);
+  d->s->implicit_replication = old;
+  if (r->verdict == DT_VD_EQUAL || r->verdict == DT_VD_CLOSE)
+    r->note = words(d, &out->arena, equal
+      ? "equal today; silently wrong if the plain tensor differs per rank"
+      : "the plain tensor differs between ranks: each rank computes its own");
+}
+
+/* --- are the plain inputs the same everywhere? --- */
+
+static uint64_t local_hash (const DtTensor *t) {
+  int64_t index[DT_MAX_NDIM] = {0}, n = dt_meta_numel(&t->m), i;
+  uint64_t h = dt_meta_hash(DT_HASH_SEED, &t->m);
+  int d;
+  for (i = 0; i < n; i++) {
+    DtScalar v = dt_tensor_get(t, index);
+    h = dt_hash_bytes(h, &v.re, sizeof v.re);
+    h = dt_hash_u64(h, (uint64_t)v.i);
+    for (d = t->m.ndim - 1; d >= 0; d--) {
+      if (++index[d] < t->m.shape[d]) break;
+      index[d] = 0;
+    }
+  }
+  return h;
+}
+
+static void print_groups (const DtGroup *g, char *const *txt, DtBuf *b) {
+  int i, j, n = 0;
+  for (i = 0; i < g->size; i++) {
+    for (j = 0; j < i && strcmp(txt[i], txt[j]) != 0; j++) ;
+    if (j < i) continue;
+    dt_buf_add(b, n++ ? " | " : "");
+    dt_buf_addf(b, "[%d", g->ranks[i]);
+    for (j = i + 1; j < g->size; j++)
+      if (strcmp(txt[i], txt[j]) == 0) dt_buf_addf(b, ",%d", g->ranks[j]);
+    dt_buf_addc(b, ']');
+  }
+}
+
+/* Text "mask on ranks 0-3: bitwise equal ..." for each plain input. */
+static DtStatus equality (Trial *t, DtRepairs *out, bool *all_equal) {
+  DtDebug *d = t->d;
+  DtSession *s = d->s;
+  const DtFailed *f = t->f;
+  DtGroup *g = s->comm->world;
+  DtCollInfo info = { "compare plain inputs", 0, "autopsy", "" };
+  DtBuf b;
+  char *txt[1024];
+  size_t len[1024];
+  DtStatus st = DT_OK;
+  int i, k;
+  *all_equal = true;
+  if (g == NULL || g->size > 1024) return DT_OK;
+  dt_buf_init(&b, s->cx);
+  for (i = 0; i < f->nin && st == DT_OK; i++) {
+    char mine[24];
+    bool same = true;
+    if (!is_plain_culprit(f, i)) continue;
+    snprintf(mine, sizeof mine, "%016llx",
+             (unsigned long long)local_hash(f->in[i]->local));
+    st = dt_comm_gather_text(s->cx, g, &info, mine, strlen(mine), txt, len);
+    if (st != DT_OK) break;
+    for (k = 1; k < g->size; k++) same = same && strcmp(txt[0], txt[k]) == 0;
+    *all_equal = *all_equal && same;
+    if (b.len) dt_buf_addc(&b, '\n');
+    if (same)
+      dt_buf_addf(&b, "%s on ranks 0-%d: bitwise equal  ->  it can be treated "
+                  "as replicated", var_name(f, i), g->size - 1);
+    else {
+      dt_buf_addf(&b, "%s differs between ranks: ", var_name(f, i));
+      print_groups(g, txt, &b);
+      dt_buf_add(&b, "  ->  it is not a replicated value");
+    }
+    for (k = 0; k < g->size; k++) dt_free(s->cx, txt[k]);
+  }
+  if (st == DT_OK) out->equality = words(d, &out->arena, dt_buf_str(&b));
+  dt_buf_fini(&b);
+  return st;
+}
+
+static bool worth_trying (const DtFailed *f) {
+  int64_t n = 0;
+  int i;
+  if (f->nin > MAX_SLOTS || first_dist(f) == NULL) return false;
+  for (i = 0; i < f->nin; i++) {
+    n += dt_meta_nbytes(dt_var_meta(f->in[i]));
+    if (!dt_tensor_has_data(f->in[i]->local)
+        && dt_meta_numel(&f->in[i]->local->m) > 0)
+      return false;
+  }
+  return n <= TRY_BYTES;
+}
+
+static void trial_fini (Trial *t) {
+  int i;
+  for (i = 0; i < MAX_SLOTS; i++) {
+    dt_var_unref(t->full[i]);
+    dt_var_unref(t->in[i]);
+  }
+  if (t->have_ref) dt_results_fini(t->d->s, &t->ref);
+}
+
+DtStatus dt_repair_try (DtDebug *d, const DtFailed *f, DtRepairs *out) {
+  Trial t;
+  DtMute m;
+  DtStatus st;
+  bool equal = true;
+  memset(out, 0, sizeof *out);
+  if (f->code != DT_E_MIXED || !worth_trying(f)) return DT_OK;
+  memset(&t, 0, sizeof t);
+  t.d = d; t.f = f;
+  dt_debug_mute(d, &m);
+  st = equality(&t, out, &equal);
+  if (st == DT_OK) st = one_device(&t);
+  if (st == DT_OK) st = try_distribute(&t, out, true);
+  if (st == DT_OK) st = try_distribute(&t, out, false);
+  if (st == DT_OK) {
+    try_full(&t, out);
+    try_implicit(&t, out, equal);
+  }
+  trial_fini(&t);
+  dt_debug_unmute(d, &m);
+  return st;
+}
+
+void dt_repairs_fini (DtDebug *d, DtRepairs *r) {
+  dt_arena_fini(d->s->cx, &r->arena);
+  memset(r, 0, sizeof *r);
+}

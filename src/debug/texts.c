@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: MIT
+** debug/texts.c: what the record says, in words: history, ledger, the table
+** of candidates, rules, plans. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "debug/debug.h"
+#include "base/map.h"
+
+static void print_var (const DtRecVar *v, DtBuf *b) {
+  if (v->none) { dt_buf_add(b, "None"); return; }
+  if (v->spec) { dt_buf_add(b, "dt: "); dt_spec_print(v->spec, b); }
+  else { dt_buf_add(b, "t: "); dt_meta_print(&v->meta, b); }
+}
+
+static void slot_print (void *ud, int slot, DtBuf *b) {
+  const DtRecOp *r = (const DtRecOp *)ud;
+  if (slot < r->nin) print_var(&r->in[slot], b);
+  else dt_buf_add(b, "?");
+}
+
+void dt_record_print (const DtRecOp *r, DtBuf *b) {
+  int i, n = r->args.npos;
+  dt_buf_addf(b, "#%lld %s(", (long long)r->seq,
+              r->op && r->op->sig ? r->op->sig->full : "?");
+  for (i = 0; i < n; i++) {
+    if (i) dt_buf_add(b, ", ");
+    dt_value_print(&r->args.v[i], slot_print, (void *)(uintptr_t)r, b);
+  }
+  dt_buf_add(b, ")");
+  if (r->st != DT_OK) dt_buf_addf(b, " -> error %s",
+                                  dt_error_info(r->st)->id);
+  else if (r->done && r->nout) {
+    dt_buf_add(b, " -> ");
+    for (i = 0; i < r->nout; i++) {
+      if (i) dt_buf_add(b, ", ");
+      print_var(&r->out[i], b);
+    }
+  }
+}
+
+void dt_record_print_colls (const DtRecOp *r, DtBuf *b) {
+  int i, k;
+  bool first = true;
+  for (i = 0; i < r->ncoll; i++) {
+    const DtRecColl *c = &r->coll[i];
+    int64_t bytes = 0;
+    int n = 0;
+    for (k = 0; k < i; k++)
+      if (strcmp(r->coll[k].coll, c->coll) == 0 && r->coll[k].mdim == c->mdim)
+        break;
+    if (k < i) continue;
+    for (k = i; k < r->ncoll; k++)
+      if (strcmp(r->coll[k].coll, c->coll) == 0
+          && r->coll[k].mdim == c->mdim) {
+        n++;
+        bytes += r->coll[k].bytes_in;
+      }
+    dt_buf_addf(b, "%s%d %s on %s, ", first ? "" : "; ", n, c->coll, c->mdim);
+    dt_bytes_print(bytes, b);
+    dt_buf_addf(b, "/rank%s", c->implicit ? ", implicit" : "");
+    first = false;
+  }
+}
+
+void dt_history_text (DtDebug *d, int n, DtBuf *b) {
+  int i;
+  if (n > d->n) n = d->n;
+  for (i = n - 1; i >= 0; i--) {
+    const DtRecOp *r = dt_record_at(d, i);
+    dt_record_print(r, b);
+    if (r->line > 0) dt_buf_addf(b, "  %s:%d", r->file, r->line);
+    if (r->backward) dt_buf_add(b, "  backward");
+    dt_buf_addc(b, '\n');
+    if (r->ncoll) {
+      dt_buf_add(b, "     ");
+      dt_record_print_colls(r, b);
+      dt_buf_addc(b, '\n');
+    }
+  }
+  if (d->n == 0) dt_buf_add(b, "nothing recorded yet\n");
+}
+
+/* --- ledger --- */
+
+typedef struct Row { char key[200]; int64_t count, bytes; } Row;
+
+static void add_row (DtDebug *d, DtMap *m, DtArena *a, const char *key,
+                     int64_t bytes) {
+  Row *r = (Row *)dt_map_get_str(m, key);
+  if (r == NULL) {
+    r = DT_ANEWN(d->s->cx, a, Row, 1);
+    if (r == NULL) { dt_error_clear(d->s->cx); return; }
+    snprintf(r->key, sizeof r->key, "%s", key);
+    if (dt_map_put_str(m, r->key, r) != DT_OK) dt_error_clear(d->s->cx);
+  }
+  r->count++;
+  r->bytes += bytes;
+}
+
+static void ledger_by (DtDebug *d, int what, const char *title, DtBuf *b) {
+  DtMap m;
+  DtArena a = { NULL, NULL };
+  DtMapEntry *e;
+  int32_t it = 0;
+  int i, k;
+  dt_map_init(&m, d->s->cx, NULL);
+  for (i = d->n - 1; i >= 0; i--) {
+    const DtRecOp *r = dt_record_at(d, i);
+    for (k = 0; k < r->ncoll; k++) {
+      const DtRecColl *c = &r->coll[k];
+      char key[200];
+      if (what == 0)
+        snprintf(key, sizeof key, "%s %s", c->mdim, c->coll);
+      else if (what == 1)
+        snprintf(key, sizeof key, "%s", r->op->sig->full);
+      else if (what == 2)
+        snprintf(key, sizeof key, "%.150s:%d", r->file ? r->file : "",
+                 r->line);
+      else
+        snprintf(key, sizeof key, "%.150s", r->module && *r->module
+                 ? r->module : "(no module)");
+      add_row(d, &m, &a, key, c->bytes_in);
+    }
+  }
+  dt_buf_addf(b, "%-36s %8s %12s\n", title, "count", "bytes/rank");
+  while ((e = dt_map_next(&m, &it)) != NULL) {
+    const Row *r = (const Row *)e->value;
+    dt_buf_addf(b, "  %-34s %8lld %12lld\n", r->key, (long long)r->count,
+                (long long)r->bytes);
+  }
+  dt_map_fini(&m);
+  dt_arena_fini(d->s->cx, &a);
+}
+
+void dt_ledger_text (DtDebug *d, DtBuf *b) {
+  int64_t n = 0, bytes = 0;
+  int i, k;
+  for (i = 0; i < d->n; i++) {
+    const DtRecOp *r = dt_record_at(d, i);
+    for (k = 0; k < r->ncoll; k++) { n++; bytes += r->coll[k].bytes_in; }
+  }
+  if (n == 0) { dt_buf_add(b, "no collectives in the record\n"); return; }
+  ledger_by(d, 0, "by mesh dim and collective", b);
+  ledger_by(d, 1, "by operator", b);
+  ledger_by(d, 3, "by module", b);
+  ledger_by(d, 2, "by line", b);
+  dt_buf_addf(b, "total %lld collectives, %lld bytes sent per rank, in the "
+              "last %d operators\n", (long long)n, (long long)bytes, d->n);
+}
+
+/* --- why --- */
+
+static const char *via_name (DtPropVia v) {
+  switch (v) {
+    case DT_VIA_SINGLE_DIM: return "rules on one mesh dimension";
+    case DT_VIA_STRATEGY: return "a strategy over the whole mesh";
+    case DT_VIA_DECOMP: return "its decomposition";
+    case DT_VIA_HANDLER: return "a handler of its own";
+    case DT_VIA_USER: return "register_sharding";
+    default: return "nothing";
+  }
+}
+
+static void print_side (const DtPlacement *p, int n, int ndim, DtBuf *b) {
+  int i;
+  for (i = 0; i < n; i++) {
+    if (i) dt_buf_add(b, ", ");
+    dt_pls_print(p + (size_t)i * (size_t)ndim, ndim, b);
+  }
+}
+
+static void print_cand (const DtWhy *w, int i, DtBuf *b) {
+  const DtCand *c = &w->cand[i];
+  const DtCand *win = &w->cand[w->winner];
+  dt_buf_addf(b, "%s %3d  ", i == w->winner ? "->" : "  ", i);
+  if (c->in) print_side(c->in, w->nin, w->ndim, b);
+  else dt_buf_add(b, "(as they are)");
+  dt_buf_add(b, "  ->  ");
+  if (c->out) print_side(c->out, w->nout, w->ndim, b);
+  if (isinf(c->total)) dt_buf_add(b, "   cost inf");
+  else dt_buf_addf(b, "   cost %.3f", c->total);
+  if (i == w->winner) dt_buf_add(b, "   chosen");
+  else if (isinf(c->total)) dt_buf_add(b, "   an input cannot get there");
+  else if (c->total > win->total) dt_buf_add(b, "   dearer");
+  else dt_buf_add(b, "   equal cost: order decides");
+  dt_buf_addc(b, '\n');
+}
+
+static void print_why (const DtWhy *w, DtBuf *b) {
+  int i, shown = 0;
+  dt_buf_addf(b, "decided by %s; %d candidates", via_name(w->via), w->ncand);
+  if (w->nexcluded)
+    dt_buf_addf(b, ", %lld more not possible here", (long long)w->nexcluded);
+  dt_buf_addc(b, '\n');
+  for (i = 0; i < w->ncand; i++) {
+    if (shown >= 24 && i != w->winner) continue;
+    print_cand(w, i, b);
+    shown++;
+  }
+  if (shown < w->ncand)
+    dt_buf_addf(b, "   … %d more\n", w->ncand - shown);
+  for (i = 0; i < w->nchild; i++) {
+    dt_buf_addf(b, "element %d: ", i);
+    print_why(w->child[i], b);
+  }
+}
+
+DtStatus dt_why_text (DtDebug *d, const DtRecOp *r, DtBuf *b) {
+  DtSession *s = d->s;
+  const DtSpec **in;
+  DtArenaMark mark = dt_arena_mark(&s->cx->scratch);
+  DtWhy *w = NULL;
+  DtProp *p = NULL;
+  DtStatus st;
+  int i;
+  DtMesh *mesh = NULL;
+  for (i = 0; i < r->nin; i++)
+    if (r->in[i].spec) { mesh = r->in[i].spec->mesh; break; }
+  dt_record_print(r, b);
+  dt_buf_addc(b, '\n');
+  if (mesh == NULL) {
+    dt_buf_add(b, "all inputs are plain: nothing to decide\n");
+    return DT_OK;
+  }
+  in = DT_ANEWN(s->cx, &s->cx->scratch, const DtSpec *, r->nin + 1);
+  if (in == NULL) return DT_E_NOMEM;
+  for (i = 0; i < r->nin; i++) {
+    DtPlacement pl[DT_MAX_MDIM];
+    DtSpec *made = NULL;
+    int k;
+    if (r->in[i].spec) { in[i] = dt_spec_ref(r->in[i].spec); continue; }
+    for (k = 0; k < mesh->ndim; k++) pl[k] = dt_pl_replicate();
+    st = dt_spec_new(s->cx, mesh, mesh->ndim, pl, &r->in[i].meta, NULL, -1,
+                     &made);
+    if (st != DT_OK) return st;
+    in[i] = made;
+  }
+  st = dt_prop_run(s->cx, s->prop, r->op, &r->args, r->nin, in, &w, &p);
+  if (st == DT_OK && w) print_why(w, b);
+  else if (st != DT_OK) {
+    dt_buf_addf(b, "no strategy: %s\n", dt_buf_str(&s->cx->err.message));
+    dt_error_clear(s->cx);
+    st = DT_OK;
+  }
+  if (r->ncoll) {
+    dt_buf_add(b, "moved: ");
+    dt_record_print_colls(r, b);
+    dt_buf_addc(b, '\n');
+  }
+  if (p && p->known_wrong)
+    dt_buf_addf(b, "known to be wrong: %s\n", p->known_wrong);
+  for (i = 0; i < r->nin; i++)
+    dt_spec_unref(s->cx, (DtSpec *)(uintptr_t)in[i]);
+  dt_why_free(s->cx, w);
+  dt_prop_unref(s->cx, p);
+  dt_arena_release(&s->cx->scratch, mark);
+  return st;
+}
+
+/* --- rules --- */
+
+DtStatus dt_rules_text (DtDebug *d, const DtOpDef *op, const DtRecOp *r,
+                        DtBuf *b) {
+  DtSession *s = d->s;
+  DtArena a = { NULL, NULL };
+  DtRows rows;
+  const DtMeta *in[64];
+  bool inserted = false;
+  DtStatus st;
+  int i;
+  dt_buf_addf(b, "%s\n", op->schema);
+  if (op->brief) dt_buf_addf(b, "  %s\n", op->brief);
+  if (r == NULL || r->nin > 64) {
+    if (op->rules)
+      for (i = 0; op->rules[i]; i++) dt_buf_addf(b, "  %s\n", op->rules[i]);
+    else dt_buf_add(b, op->rulefn || (op->flags & DT_OP_POINTWISE)
+                    ? "  rules depend on shapes: run it once, then :rules\n"
+                    : op->strategy ? "  a strategy over the whole mesh\n"
+                    : op->decomp ? "  no rules: decomposed\n"
+                    : "  no rules\n");
+    return DT_OK;
+  }
+  for (i = 0; i < r->nin; i++) in[i] = &r->in[i].meta;
+  st = dt_prop_rows(s->cx, op, &r->args, r->nin, in, &a, &rows, &inserted);
+  if (st == DT_OK) {
+    if (inserted) dt_buf_add(b, "  all R (always there)\n");
+    for (i = 0; i < rows.n; i++) {
+      dt_buf_add(b, "  ");
+      dt_row_print(&rows, i, b);
+      dt_buf_addc(b, '\n');
+    }
+  } else dt_error_clear(s->cx), dt_buf_add(b, "  no rows on one mesh dim\n");
+  dt_arena_fini(s->cx, &a);
+  return DT_OK;
+}
+
+/* --- plan --- */
+
+static DtStatus one_plan (DtDebug *d, const DtSpec *src, const DtSpec *dst,
+                          DtPlanMode mode, const char *name, DtBuf *b) {
+  DtSession *s = d->s;
+  DtPlan *p = NULL;
+  DtStatus st = dt_plan_new(s->cx, s->planner, src, dst, mode, &p);
+  double cost;
+  if (st != DT_OK) {
+    dt_buf_addf(b, "  %-7s not possible: %s\n", name,
+                dt_buf_str(&s->cx->err.message));
+    dt_error_clear(s->cx);
+    return DT_OK;
+  }
+  cost = dt_plan_cost(s->planner, p);
+  dt_buf_addf(b, "  %-7s ", name);
+  dt_plan_print(p, b);
+  dt_buf_addf(b, "   %d steps, ", p->nsteps);
+  dt_bytes_print(dt_plan_bytes(p), b);
+  dt_buf_addf(b, "/rank, cost %.3f\n", cost);
+  dt_plan_unref(s->cx, p);
+  return DT_OK;
+}
+
+DtStatus dt_plan_text (DtDebug *d, const DtVar *v, int npl,
+                       const DtPlacement *pl, DtBuf *b) {
+  DtSpec *dst = NULL;
+  DtStatus st;
+  if (v->spec == NULL)
+    return dt_raise(d->s->cx, DT_E_TYPE, "a plain tensor has no placements; "
+                    "distribute_tensor() it first");
+  st = dt_spec_new(d->s->cx, v->spec->mesh, npl, pl, &v->spec->meta, NULL, -1,
+                   &dst);
+  if (st != DT_OK) return st;
+  dt_spec_print(v->spec, b);
+  dt_buf_add(b, "  to  ");
+  dt_spec_print(dst, b);
+  dt_buf_addc(b, '\n');
+  st = one_plan(d, v->spec, dst, DT_PLAN_GREEDY, "greedy", b);
+  if (st == DT_OK) st = one_plan(d, v->spec, dst, DT_PLAN_GRAPH, "graph", b);
+  dt_spec_unref(d->s->cx, dst);
+  return st;
+}

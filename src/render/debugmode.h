@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT
+** render/debugmode.h: events as the lines of PyTorch's DebugMode, so that a
+** trace can be laid beside one from PyTorch. */
+#ifndef DT_RENDER_DEBUGMODE_H
+#define DT_RENDER_DEBUGMODE_H
+
+#include "engine/event.h"
+
+typedef struct DtTrace DtTrace;
+
+/* Listen to a session and write lines into a buffer of the trace.  Caller
+** frees with dt_trace_free(), which stops listening.  Local. */
+DtStatus dt_trace_new (DtSession *s, DtTrace **out);
+void dt_trace_free (DtSession *s, DtTrace *t);
+/* The lines so far.  Local. */
+const char *dt_trace_text (const DtTrace *t);
+
+#endif
