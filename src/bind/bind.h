@@ -109,6 +109,9 @@ void dtL_push_value (lua_State *L, const DtValue *v, DtVar *const *in);
 /* Push results of a call: tensors, tuples as several values, lists as tables;
 ** returns how many values. */
 int dtL_push_results (lua_State *L, const DtOpDef *op, DtResults *r);
+/* Result `i` of a custom operator's last run when it is no tensor but an
+** integer; false otherwise.  Local. */
+bool dtL_custom_int (const DtOpDef *op, int i, int64_t *out);
 /* Call a packet (or one overload when `op` is given) with stack values
 ** first..top.  Raises. */
 int dtL_call_op (lua_State *L, const DtPacket *p, const DtOpDef *op,

@@ -22,11 +22,12 @@ int dtL_push_results (lua_State *L, const DtOpDef *op, DtResults *r) {
     dtL_push_value(L, &r->ret, NULL);
     return 1;
   }
-  (void)op;
   luaL_checkstack(L, r->n + 4, "too many results");
   for (i = 0; i < r->n; i++) {
     DtVar *v = dt_result(r, i);
-    dtL_push_tensor(L, v ? dt_var_ref(v) : NULL);
+    int64_t k;
+    if (v == NULL && dtL_custom_int(op, i, &k)) lua_pushinteger(L, k);
+    else dtL_push_tensor(L, v ? dt_var_ref(v) : NULL);
   }
   return r->n;
 }

@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: MIT
+** bind/l_custom.c: operators written in Lua, and sharding rules given to
+** operators at run time.
+**
+**   dt.library._define(schema, impl, meta, backward)
+**     impl(args...) gets plain local tensors and computes the results;
+**     meta(args...) the same on tensors without data (default: impl itself,
+**       since shapes follow from the operators it calls);
+**     backward(ctx, grads...) is called on the tensors of the forward call:
+**       ctx.args, ctx.outputs; returns a gradient per argument (nil = none).
+**   dt._register_sharding(overload, fn)
+**     fn(args...) gets specs in place of tensors and returns a list of
+**     {outputs, inputs} placements on one mesh dimension. */
+#include <stdio.h>
+#include <string.h>
+#include "bind/bind.h"
+#include "kernel/kernel.h"
+#include "shard/user.h"
+
+typedef struct LuaOp {
+  lua_State *L;
+  DtSession *s;
+  int impl, meta, backward;     /* registry references */
+  int64_t ints[16];             /* non-tensor results of the last run */
+} LuaOp;
+
+/* Push the arguments of a call; tensors are pushed by slot from `v`. */
+static int push_args (lua_State *L, const DtArgs *a, DtVar *const *v) {
+  int i;
+  luaL_checkstack(L, a->n + 8, "too many arguments");
+  for (i = 0; i < a->n; i++) dtL_push_value(L, &a->v[i], v);
+  return a->n;
+}
+
+/* Call a referenced function with the arguments; nres results stay. */
+static DtStatus call_ref (LuaOp *o, int ref, const DtArgs *a,
+                          DtVar *const *v, int nres) {
+  lua_State *L = o->L;
+  int base = lua_gettop(L), n;
+  if (!lua_checkstack(L, 64))
+    return dt_raise(o->s->cx, DT_E_LUA, "the Lua stack is full");
+  lua_pushcfunction(L, dtL_traceback);
+  lua_rawgeti(L, LUA_REGISTRYINDEX, ref);
+  n = push_args(L, a, v);
+  if (lua_pcall(L, n, nres, base + 1) != LUA_OK) {
+    lua_remove(L, base + 1);
+    return dtL_catch(L, DT_E_LUA);
+  }
+  lua_remove(L, base + 1);
+  return DT_OK;
+}
+
+static void unref_all (int n, DtVar **v) {
+  int i;
+  for (i = 0; i < n; i++) dt_var_unref(v[i]);
+}
+
+/* Variables around local tensors, without history. */
+static DtStatus wrap_locals (LuaOp *o, int n, DtTensor *const *t,
+                             DtVar **out) {
+  int i;
+  for (i = 0; i < n; i++) {
+    DtStatus st = dt_var_new(o->s, t[i], NULL, &out[i]);
+    if (st != DT_OK) { unref_all(i, out); return st; }
+  }
+  return DT_OK;
+}
+
+enum { MAX_CUSTOM_IN = 64 };
+
+static DtStatus check_result (LuaOp *o, const DtOpDef *op, int i, DtVar **v) {
+  *v = dtL_test_tensor(o->L, i - op->sig->nrets);
+  if (*v == NULL)
+    return dt_raise(o->s->cx, DT_E_TYPE, "%s: result %d of the implementation "
+                    "is a %s, want a tensor", op->sig->full, i,
+                    luaL_typename(o->L, i - op->sig->nrets));
+  return DT_OK;
+}
+
+static DtStatus store_results (LuaOp *o, DtKernelCall *c) {
+  const DtSchema *sig = c->op->sig;
+  int i;
+  for (i = 0; i < sig->nrets; i++) {
+    DtVar *v;
+    if (sig->ret[i].type != DT_T_TENSOR) {
+      if (i < 16) o->ints[i] = lua_tointeger(o->L, i - sig->nrets);
+      continue;
+    }
+    DT_TRY(c->cx, check_result(o, c->op, i, &v));
+    if (!dt_meta_same_shape(&v->local->m, &c->out[i]->m))
+      return dt_raise(c->cx, DT_E_SHAPE, "%s: result %d has another shape than "
+                      "its meta function said", sig->full, i);
+    DT_TRY(c->cx, dt_k_copy(c->cx, v->local, c->out[i]));
+  }
+  return DT_OK;
+}
+
+static DtStatus custom_kernel (DtKernelCall *c) {
+  LuaOp *o = (LuaOp *)c->op->user;
+  DtVar *v[MAX_CUSTOM_IN];
+  bool grad = o->s->grad_enabled;
+  int top = lua_gettop(o->L);
+  DtStatus st;
+  if (c->nin > MAX_CUSTOM_IN)
+    return dt_raise(c->cx, DT_E_LIMIT, "more than %d tensors", MAX_CUSTOM_IN);
+  DT_TRY(c->cx, wrap_locals(o, c->nin, c->in, v));
+  o->s->grad_enabled = false;
+  st = call_ref(o, o->impl, c->args, v, c->op->sig->nrets);
+  o->s->grad_enabled = grad;
+  if (st == DT_OK) st = store_results(o, c);
+  lua_settop(o->L, top);
+  unref_all(c->nin, v);
+  return st;
+}
+
+/* Tensors of these shapes without data. */
+static DtStatus meta_vars (LuaOp *o, const DtMetaCall *c, DtVar **v) {
+  int i;
+  for (i = 0; i < c->nin; i++) {
+    DtTensor *t = NULL;
+    DtStatus st = dt_tensor_new(c->cx, c->in[i], true, &t);
+    if (st == DT_OK) {
+      st = dt_var_new(o->s, t, NULL, &v[i]);
+      dt_tensor_unref(c->cx, t);
+    }
+    if (st != DT_OK) { unref_all(i, v); return st; }
+  }
+  return DT_OK;
+}
+
+static DtStatus read_metas (LuaOp *o, DtMetaCall *c) {
+  const DtSchema *sig = c->op->sig;
+  int i;
+  for (i = 0; i < sig->nrets && i < c->maxout; i++) {
+    DtVar *v;
+    c->none[i] = sig->ret[i].type != DT_T_TENSOR;
+    if (c->none[i]) continue;
+    DT_TRY(c->cx, check_result(o, c->op, i, &v));
+    dt_meta_copy(&c->out[i], &v->local->m);
+    if (c->nin) c->out[i].device = c->in[0]->device;
+  }
+  c->nout = sig->nrets;
+  return DT_OK;
+}
+
+/* Shapes come from running meta (or impl) without data; operators it calls
+** are not the user's, so they are neither numbered nor recorded. */
+static DtStatus custom_meta (DtMetaCall *c) {
+  LuaOp *o = (LuaOp *)c->op->user;
+  DtSession *s = o->s;
+  DtVar *v[MAX_CUSTOM_IN];
+  bool grad = s->grad_enabled, nodata = s->no_data;
+  uint64_t mask = s->listen_mask;
+  int64_t seq = s->seq;
+  int top = lua_gettop(o->L);
+  DtStatus st;
+  if (c->nin > MAX_CUSTOM_IN)
+    return dt_raise(c->cx, DT_E_LIMIT, "more than %d tensors", MAX_CUSTOM_IN);
+  DT_TRY(c->cx, meta_vars(o, c, v));
+  s->grad_enabled = false;
+  s->no_data = true;
+  s->listen_mask = 0;
+  st = call_ref(o, o->meta != LUA_NOREF ? o->meta : o->impl, c->args, v,
+                c->op->sig->nrets);
+  s->grad_enabled = grad;
+  s->no_data = nodata;
+  s->listen_mask = mask;
+  s->seq = seq;
+  if (st == DT_OK) st = read_metas(o, c);
+  lua_settop(o->L, top);
+  unref_all(c->nin, v);
+  return st;
+}
+
+/* --- gradient: handles of an executing emitter are variables --- */
+
+static void push_ctx (lua_State *L, DtGradCall *c) {
+  int i;
+  lua_createtable(L, 0, 2);
+  lua_createtable(L, c->args->n, 0);
+  for (i = 0; i < c->args->n; i++) {
+    dtL_push_value(L, &c->args->v[i], (DtVar *const *)c->in);
+    lua_seti(L, -2, i + 1);
+  }
+  lua_setfield(L, -2, "args");
+  lua_createtable(L, c->nout, 0);
+  for (i = 0; i < c->nout; i++) {
+    DtVar *v = (DtVar *)c->out[i];
+    if (v) dtL_push_tensor(L, dt_var_ref(v)); else dtL_push_none(L);
+    lua_seti(L, -2, i + 1);
+  }
+  lua_setfield(L, -2, "outputs");
+}
+
+static DtStatus custom_grad (DtGradCall *c) {
+  LuaOp *o = (LuaOp *)c->op->user;
+  lua_State *L = o->L;
+  int base = lua_gettop(L), i, n = c->args->n;
+  if (!lua_checkstack(L, 64))
+    return dt_raise(c->e->cx, DT_E_LUA, "the Lua stack is full");
+  lua_pushcfunction(L, dtL_traceback);
+  lua_rawgeti(L, LUA_REGISTRYINDEX, o->backward);
+  push_ctx(L, c);
+  for (i = 0; i < c->nout; i++) {
+    DtVar *g = (DtVar *)c->gout[i];
+    if (g) dtL_push_tensor(L, dt_var_ref(g)); else lua_pushnil(L);
+  }
+  if (lua_pcall(L, 1 + c->nout, n, base + 1) != LUA_OK) {
+    lua_remove(L, base + 1);
+    return dtL_catch(L, DT_E_LUA);
+  }
+  for (i = 0; i < n; i++) {
+    int slot = dt_arg_slot(c->args, i);
+    DtVar *g = dtL_test_tensor(L, base + 2 + i);
+    if (slot >= 0 && g && c->need[slot])
+      c->gin[slot] = dt_grad_keep(c->e, dt_var_ref(g));
+  }
+  lua_settop(L, base);
+  return DT_OK;
+}
+
+static int opt_ref (lua_State *L, int idx) {
+  if (lua_isnoneornil(L, idx)) return LUA_NOREF;
+  luaL_checktype(L, idx, LUA_TFUNCTION);
+  lua_pushvalue(L, idx);
+  return luaL_ref(L, LUA_REGISTRYINDEX);
+}
+
+static int l_define (lua_State *L) {
+  DtSession *s = dtL_session(L);
+  const char *schema = luaL_checkstring(L, 1);
+  LuaOp *o;
+  DtOpDef def;
+  const DtOpDef *out = NULL;
+  luaL_checktype(L, 2, LUA_TFUNCTION);
+  o = (LuaOp *)lua_newuserdatauv(L, sizeof *o, 0);
+  memset(o, 0, sizeof *o);
+  o->L = dtL_state(L)->L;
+  o->s = s;
+  o->impl = opt_ref(L, 2);
+  o->meta = opt_ref(L, 3);
+  o->backward = opt_ref(L, 4);
+  memset(&def, 0, sizeof def);
+  def.schema = schema;
+  def.brief = "An operator defined by the script.";
+  def.flags = DT_OP_CUSTOM | DT_OP_SAVE_OUT
+              | (o->backward == LUA_NOREF ? DT_OP_NOGRAD : 0u);
+  def.meta = custom_meta;
+  def.kernel = custom_kernel;
+  def.grad = o->backward == LUA_NOREF ? NULL : custom_grad;
+  def.user = o;
+  if (dt_registry_add(s->cx, s->registry, &def, &out) != DT_OK)
+    return dtL_raise(L);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, o);       /* keep it */
+  lua_pushstring(L, out->sig->full);
+  return 1;
+}
+
+/* Results that are no tensors, of the last run of a custom operator. */
+bool dtL_custom_int (const DtOpDef *op, int i, int64_t *out) {
+  if (!(op->flags & DT_OP_CUSTOM) || op->user == NULL || i >= 16
+      || i >= op->sig->nrets || op->sig->ret[i].type == DT_T_TENSOR)
+    return false;
+  *out = ((LuaOp *)op->user)->ints[i];
+  return true;
+}
+
+/* --- register_sharding --- */
+
+typedef struct LuaRule { lua_State *L; DtSession *s; int ref; } LuaRule;
+
+static void rule_free (void *ud) {
+  LuaRule *r = (LuaRule *)ud;
+  DtCtx *cx = r->s->cx;
+  if (r->s->bind) luaL_unref(r->L, LUA_REGISTRYINDEX, r->ref);
+  dt_free(cx, r);
+}
+
+/* A spec as the rule function sees it. */
+static void push_spec (lua_State *L, const DtSpec *s) {
+  DtBuf b;
+  lua_createtable(L, 0, 6);
+  dtL_push_size(L, s->meta.shape, s->meta.ndim);
+  lua_setfield(L, -2, "shape");
+  lua_pushinteger(L, s->meta.ndim);
+  lua_setfield(L, -2, "ndim");
+  dtL_push_placements(L, s->pl, s->npl);
+  lua_setfield(L, -2, "placements");
+  dtL_push_dtype(L, (DtDtype)s->meta.dtype);
+  lua_setfield(L, -2, "dtype");
+  *dtL_box_mesh(L) = dt_mesh_ref(s->mesh);
+  lua_setfield(L, -2, "mesh");
+  dt_buf_init(&b, dtL_session(L)->cx);
+  dt_spec_str(s, &b);
+  lua_pushstring(L, dt_buf_str(&b));
+  dt_buf_fini(&b);
+  lua_setfield(L, -2, "text");
+}
+
+static void push_rule_value (lua_State *L, const DtValue *v,
+                             const DtSpec *const *in) {
+  int i;
+  if (v->kind == DT_V_TENSOR) push_spec(L, in[v->u.slot]);
+  else if (v->kind == DT_V_LIST) {
+    lua_createtable(L, v->u.list.n, 0);
+    for (i = 0; i < v->u.list.n; i++) {
+      push_rule_value(L, &v->u.list.v[i], in);
+      lua_seti(L, -2, i + 1);
+    }
+  } else dtL_push_value(L, v, NULL);
+}
+
+/* One side of a row: placements, text or None each. */
+static DtStatus read_side (LuaRule *r, int idx, DtUserRow *row) {
+  lua_State *L = r->L;
+  int n, i;
+  idx = lua_absindex(L, idx);
+  if (!lua_istable(L, idx))
+    return dt_raise_as(r->s->cx, DT_E_TYPE, "TypeError", "a rule is a list of "
+                       "{outputs, inputs}; one side is a %s",
+                       luaL_typename(L, idx));
+  n = (int)lua_rawlen(L, idx);
+  for (i = 0; i < n && row->n < DT_USER_MAX; i++) {
+    DtUserCell *c = &row->cell[row->n++];
+    lua_geti(L, idx, i + 1);
+    c->none = dtL_is_none(L, -1);
+    if (!c->none && !dtL_test_placement(L, -1, &c->pl)) {
+      const char *s = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1)
+                                                     : "?";
+      DT_TRY(r->s->cx, dt_pl_parse(r->s->cx, &s, &c->pl));
+    }
+    lua_pop(L, 1);
+  }
+  return DT_OK;
+}
+
+static DtStatus read_rules (LuaRule *r, DtUserRules *out) {
+  lua_State *L = r->L;
+  int n, i;
+  if (!lua_istable(L, -1))
+    return dt_raise_as(r->s->cx, DT_E_TYPE, "TypeError",
+                       "'NoneType' object is not iterable");
+  n = (int)lua_rawlen(L, -1);
+  for (i = 0; i < n; i++) {
+    DtUserRow *row = dt_user_row(out);
+    DtStatus st;
+    if (row == NULL) return DT_E_NOMEM;
+    lua_geti(L, -1, i + 1);
+    if (!lua_istable(L, -1))
+      st = dt_raise_as(r->s->cx, DT_E_TYPE, "TypeError", "rule %d is a %s, "
+                       "want {outputs, inputs}", i, luaL_typename(L, -1));
+    else {
+      lua_geti(L, -1, 1);
+      lua_geti(L, -2, 2);
+      st = read_side(r, -2, row);
+      if (st == DT_OK) st = read_side(r, -1, row);
+      lua_pop(L, 2);
+    }
+    lua_pop(L, 1);
+    if (st != DT_OK) return st;
+  }
+  return DT_OK;
+}
+
+static DtStatus rule_call (void *ud, const DtStratCall *c, DtUserRules *out) {
+  LuaRule *r = (LuaRule *)ud;
+  lua_State *L = r->L;
+  int base = lua_gettop(L), i;
+  DtStatus st;
+  if (!lua_checkstack(L, 64))
+    return dt_raise(c->cx, DT_E_LUA, "the Lua stack is full");
+  lua_pushcfunction(L, dtL_traceback);
+  lua_rawgeti(L, LUA_REGISTRYINDEX, r->ref);
+  for (i = 0; i < c->args->n; i++)
+    push_rule_value(L, &c->args->v[i], c->in);
+  if (lua_pcall(L, c->args->n, 1, base + 1) != LUA_OK) {
+    lua_remove(L, base + 1);
+    st = dtL_catch(L, DT_E_LUA);
+  } else st = read_rules(r, out);
+  lua_settop(L, base);
+  return st;
+}
+
+static int l_register (lua_State *L) {
+  DtSession *s = dtL_session(L);
+  const DtOpDef *op;
+  LuaRule *r;
+  const char *name = luaL_checkstring(L, 1);
+  luaL_checktype(L, 2, LUA_TFUNCTION);
+  op = dt_registry_find(s->cx, s->registry, name);
+  if (op == NULL) {
+    dt_error_clear(s->cx);
+    return dtL_errorf(L, DT_E_KEY, "no operator called '%s'", name);
+  }
+  r = DT_NEW(s->cx, LuaRule);
+  if (r == NULL) return dtL_raise(L);
+  r->L = dtL_state(L)->L;
+  r->s = s;
+  lua_pushvalue(L, 2);
+  r->ref = luaL_ref(L, LUA_REGISTRYINDEX);
+  if (dt_user_rules_set(s->cx, s->registry, op, rule_call, r, rule_free)
+      != DT_OK) {
+    rule_free(r);
+    return dtL_raise(L);
+  }
+  dt_prop_clear(s->cx, s->prop);
+  return 0;
+}
+
+void dtL_open_custom (lua_State *L, int dt) {
+  lua_newtable(L);
+  lua_pushcfunction(L, l_define);
+  lua_setfield(L, -2, "_define");
+  lua_setfield(L, dt, "library");
+  lua_pushcfunction(L, l_register);
+  lua_setfield(L, dt, "_register_sharding");
+}
