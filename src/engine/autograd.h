@@ -28,11 +28,16 @@ struct DtNode {
   DtVar *leaf;
   bool released;
   DtOrigin origin;              /* of the forward call */
+  const char *module;           /* of the forward call */
+  int nprehooks; struct DtNodeHook *prehooks;   /* on outputs' gradients */
+  DtVar **retain;               /* nout outputs that want .grad (not owned) */
+  DtNode *free_next;            /* freeing without recursion */
 };
 
 typedef DtStatus (*DtHookFn) (DtSession *s, void *ud, DtVar *grad,
                               DtVar **out);
 struct DtHook { DtHookFn fn; void *ud; void (*ud_free) (void *); int id; };
+struct DtNodeHook { int nr; struct DtHook hook; };
 
 DtNode *dt_node_ref (DtNode *n);
 void dt_node_unref (DtSession *s, DtNode *n);
@@ -55,6 +60,12 @@ DtStatus dt_grad (DtSession *s, int n, DtVar *const *roots,
                   DtVar *const *grads, int nin, DtVar *const *inputs,
                   bool retain_graph, bool allow_unused, DtVar **out);
 DtStatus dt_detach (DtSession *s, DtVar *v, DtVar **out);
+/* requires_grad_(): "you can only change requires_grad flags of leaf
+** variables", "only Tensors of floating point dtype can require gradients".
+** Local. */
+DtStatus dt_var_set_requires_grad (DtVar *v, bool on);
+/* retain_grad().  Local. */
+DtStatus dt_var_retain_grad (DtVar *v);
 /* register_hook; returns an id for removing. */
 DtStatus dt_var_hook (DtVar *v, DtHookFn fn, void *ud, void (*ud_free)(void *),
                       int *id);

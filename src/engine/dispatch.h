@@ -42,7 +42,36 @@ DtStatus dt_dispatch (DtSession *s, const DtOpDef *op, const DtArgs *args,
 DtStatus dt_run_local (DtSession *s, const DtOpDef *op, const DtArgs *args,
                        int nin, DtTensor *const *in, int max,
                        DtTensor **out, int *nout, DtValue *ret);
-/* Replace an argument of the call that failed last and run it again
-** (`:fix 2`, then `:continue`). */
+
+/* A handler takes an operator over before anything else is looked at, as
+** PyTorch's custom op handlers do (loss_parallel, context_parallel replace
+** them at run time).  fn NULL removes it.  Agreed. */
+typedef DtStatus (*DtHandlerFn) (DtSession *s, void *ud, const DtOpDef *op,
+                                 const DtArgs *args, int nin,
+                                 DtVar *const *in, DtResults *out);
+DtStatus dt_handler_set (DtSession *s, const DtOpDef *op, DtHandlerFn fn,
+                         void *ud);
+/* The handler in force, NULL when there is none.  Pure. */
+DtHandlerFn dt_handler_get (const DtSession *s, const DtOpDef *op, void **ud);
+/* Room for n results (all NULL).  Local. */
+DtStatus dt_results_init (DtSession *s, DtResults *r, int n);
+
+/* One operator on one device: `full` are the global inputs by slot (gathered
+** before), no mesh, no autograd, no events.  Used to verify and to try
+** repairs.  NOTIMPL when no kernel exists.  Local. */
+DtStatus dt_oracle_call (DtSession *s, const DtOpDef *op, const DtArgs *args,
+                         int nin, DtTensor *const *full, int max,
+                         DtTensor **out, int *nout, DtValue *ret);
+/* The whole of a variable on every rank; plain ones as they are.  Owned by
+** the caller.  Collective over the mesh. */
+DtStatus dt_oracle_gather (DtSession *s, const DtVar *v, DtTensor **out);
+typedef enum DtVerdict {
+  DT_SAME_BITS, DT_SAME_CLOSE, DT_SAME_NOT
+} DtVerdict;
+/* Compare two tensors by the tolerances of their dtype (those of PyTorch's
+** assert_close; integers exactly).  *worst: the largest difference.  Pure. */
+DtStatus dt_oracle_compare (DtSession *s, const DtTensor *got,
+                            const DtTensor *want, DtVerdict *verdict,
+                            double *worst);
 
 #endif

@@ -32,12 +32,21 @@ struct DtSession {
   int64_t seq;                  /* operators so far */
   int64_t next_var_id, next_node_seq;
   int depth;
+  int call_depth;               /* dt_call() inside dt_call() */
+  int64_t cur_seq;              /* operator under way, 0 = none */
+  const DtOpDef *cur_op;
+  const char *cur_file; int cur_line;   /* its script line, NULL = not asked */
+  bool err_told;                /* the pending error was an ERROR event */
+  uint64_t fix_mask;            /* slots replaced by a listener of ERROR */
+  uint64_t fix_done;            /* and those the last operator ran with */
+  DtVar *fix[64];
   const char *module;           /* current module path, "" */
   DtWhereFn where; void *where_ud;
   uint64_t listen_mask;         /* union of the listeners' masks */
   struct DtHubEv *events;
   struct DtIntern *strings;     /* interned names */
   struct DtSpecTable *specs;    /* interned specs */
+  struct DtHandlers *handlers;  /* operators taken over, see dispatch.h */
   DtWarnSink warn;
   void *debug;                  /* the debugger's, opaque here */
   void *bind;                   /* the binding's, opaque here */
@@ -63,6 +72,15 @@ DtStatus dt_session_spec (DtSession *s, DtSpec *spec, DtSpec **out);
 void dt_session_warn (DtSession *s, const char *text);
 /* True when results have no data (fake world, meta mode). */
 bool dt_session_no_data (const DtSession *s);
-uint64_t dt_session_seed (DtSession *s, uint64_t seed);  /* manual_seed */
+/* manual_seed: returns the seed.  Local. */
+uint64_t dt_session_seed (DtSession *s, uint64_t seed);
+/* Is anybody listening?  The one test before any event.  Pure. */
+static inline bool dt_session_heard (const DtSession *s) {
+  return s->listen_mask != 0;
+}
+/* Replace the variable of `slot` in the call whose ERROR event is being
+** delivered: when the listeners return OK, the call runs again with it.
+** Takes a reference of its own.  LIMIT for a slot above 63.  Local. */
+DtStatus dt_session_fix (DtSession *s, int slot, DtVar *v);
 
 #endif

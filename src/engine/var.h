@@ -29,6 +29,7 @@ struct DtVar {
   DtVar *grad;
   DtNode *grad_fn; int output_nr;
   DtVar *view_base;             /* differentiable view of (owned) */
+  DtNode *acc;                  /* leaf: its accumulation node (not owned) */
   int nhooks; struct DtHook *hooks;
 };
 

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT
+** engine/call_int.h: between a call and the graph it leaves behind
+** (call.c, autograd.c, backward.c, node.c). */
+#ifndef DT_ENGINE_CALL_INT_H
+#define DT_ENGINE_CALL_INT_H
+
+#include "engine/engine_int.h"
+
+static inline DtVar *dt_run_var (DtHandle *h) { return (DtVar *)(void *)h; }
+
+/* Only the first of the results stays. */
+void dt_call_keep_first (DtSession *s, DtResults *r);
+
+/* What must be kept from before an operator ran. */
+typedef struct DtGradCtx {
+  int written;                  /* slot written in place, -1 = none */
+  DtVar *before;                /* that input as it was, or NULL */
+  bool record;
+} DtGradCtx;
+/* Checks (leaf written in place, out= with gradients) and keeps copies. */
+DtStatus dt_grad_begin (DtSession *s, const DtOpDef *op, const DtArgs *args,
+                        int nin, DtVar *const *in, DtGradCtx *g);
+/* Records the call. */
+DtStatus dt_grad_end (DtSession *s, const DtOpDef *op, const DtArgs *args,
+                      int nin, DtVar *const *in, DtGradCtx *g,
+                      DtResults *out);
+void dt_grad_fini (DtSession *s, DtGradCtx *g);
+
+/* --- node.c --- */
+DtStatus dt_node_new (DtSession *s, const char *name, int nin, int nout,
+                      DtNode **out);
+/* Where a gradient of `v` goes: its node and output, or the leaf's
+** accumulation node (made on demand).  fn NULL: nowhere.  Owned. */
+DtStatus dt_node_edge (DtSession *s, DtVar *v, DtEdge *out);
+/* RUNTIME when `v` is saved by the node and was overwritten or freed. */
+DtStatus dt_node_check_saved (DtSession *s, const DtNode *n, const DtVar *v);
+/* Let go of what the node saved (after backward). */
+void dt_node_release (DtSession *s, DtNode *n);
+
+#endif

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: MIT
+** engine/coll.c: collectives on local tensors of one mesh dimension, as
+** PyTorch's functional ones: results are new tensors, gathers and scatters
+** work on dim 0 and are cut and joined for other dims (core.md 1.6).
+**
+** The order is always: event, agreement and bytes in comm, end event.  In a
+** world without data nothing moves, but events and shapes are the same. */
+#include "engine/engine_int.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/hash.h"
+
+/* One collective under way. */
+typedef struct Coll {
+  const char *name;             /* "all_reduce" */
+  const char *reduce;           /* "sum" or NULL */
+  const DtMesh *mesh;
+  int mdim;
+  int n, *ranks;
+  int64_t bytes_in, bytes_out;
+  const DtMeta *meta;           /* of the input; hashed for agreement */
+  int64_t extra;                /* root, dims...: hashed too */
+  DtGroup *group;
+  char what[96], where[96];
+  DtCollInfo info;
+  int ranks_[64];
+} Coll;
+
+static bool moves (const DtSession *s, const DtTensor *t) {
+  return !dt_session_no_data(s) && s->comm != NULL && t != NULL &&
+         (dt_tensor_has_data(t) || dt_meta_numel(&t->m) == 0) &&
+         t->m.device != DT_DEV_META;
+}
+
+static uint64_t coll_hash (const Coll *c) {
+  uint64_t h = dt_hash_str(DT_HASH_SEED, c->name);
+  if (c->reduce) h = dt_hash_str(h, c->reduce);
+  h = dt_hash_u64(h, (uint64_t)c->bytes_in);
+  h = dt_hash_u64(h, (uint64_t)c->bytes_out);
+  h = dt_hash_u64(h, (uint64_t)c->extra);
+  if (c->meta != NULL) {
+    h = dt_hash_u64(h, c->meta->dtype);
+    for (int i = 0; i < c->meta->ndim; i++)
+      h = dt_hash_u64(h, (uint64_t)c->meta->shape[i]);
+  }
+  return h;
+}
+
+static void coll_words (DtSession *s, Coll *c) {
+  DtOrigin o = dt_ev_where(s);
+  c->what[0] = c->where[0] = 0;
+  if (s->cur_op != NULL)
+    (void)snprintf(c->what, sizeof c->what, "%s #%" PRId64,
+                   s->cur_op->sig->full, s->cur_seq);
+  if (o.line > 0)
+    (void)snprintf(c->where, sizeof c->where, "%s:%d", o.file, o.line);
+  c->info.op = c->name;
+  c->info.hash = coll_hash(c);
+  c->info.what = c->what;
+  c->info.where = c->where;
+}
+
+static DtStatus coll_begin (DtSession *s, Coll *c, bool comm) {
+  DtCtx *cx = s->cx;
+  c->n = (int)c->mesh->shape[c->mdim];
+  c->ranks = c->ranks_;
+  if (c->n > (int)(sizeof c->ranks_ / sizeof c->ranks_[0])) {
+    c->ranks = DT_NEWN(cx, int, c->n);
+    if (c->ranks == NULL) return DT_E_NOMEM;
+  }
+  dt_mesh_group(c->mesh, c->mdim, c->mesh->my_rank, c->ranks);
+  if (dt_session_heard(s)) {
+    DtEvent e = { .kind = DT_EV_COLL, .coll = c->name, .reduce = c->reduce,
+                  .mesh = c->mesh, .mdim = c->mdim, .ngroup = c->n,
+                  .group = c->ranks, .bytes_in = c->bytes_in,
+                  .bytes_out = c->bytes_out };
+    DT_TRY(cx, dt_event_emit(s, &e));
+  }
+  if (!comm) return DT_OK;
+  coll_words(s, c);
+  return dt_comm_group(cx, s->comm, c->n, c->ranks, &c->group);
+}
+
+static DtStatus coll_end (DtSession *s, Coll *c, DtStatus st) {
+  DtStatus lst = DT_OK;
+  if (dt_session_heard(s)) {
+    DtEvent e = { .kind = DT_EV_COLL_END, .coll = c->name,
+                  .reduce = c->reduce, .mesh = c->mesh, .mdim = c->mdim,
+                  .ngroup = c->n, .group = c->ranks,
+                  .bytes_in = c->bytes_in, .bytes_out = c->bytes_out,
+                  .status = st };
+    lst = dt_event_emit(s, &e);
+  }
+  if (c->ranks != c->ranks_) dt_free(s->cx, c->ranks);
+  c->ranks = c->ranks_;
+  return st != DT_OK ? st : lst;
+}
+
+static DtStatus out_ptr (DtSession *s, DtTensor *t, void **p) {
+  *p = NULL;
+  if (dt_meta_numel(&t->m) == 0) return DT_OK;
+  return dt_tensor_data(s->cx, t, p);
+}
+
+/* An average of integers cannot be stored in integers. */
+static DtStatus check_avg (DtSession *s, DtRedOp op, const DtTensor *t) {
+  DtDtype d = (DtDtype)t->m.dtype;
+  DT_CHECK(s->cx, op != DT_OP_AVG || !dt_dtype_is_integral(d, true),
+           DT_E_DTYPE,
+           "result type Float can't be cast to the desired output type %s",
+           dt_dtype_legacy(d));
+  return DT_OK;
+}
+
+/* --- all_reduce --- */
+
+DtStatus dt_coll_all_reduce (DtSession *s, const DtMesh *m, int mdim,
+                             DtRedOp op, DtTensor *in, DtTensor **out) {
+  DtCtx *cx = s->cx;
+  DtTensor *c = NULL, *res = NULL;
+  DtStatus st;
+  void *p = NULL;
+  Coll k = { .name = "all_reduce", .reduce = dt_redop_name(op), .mesh = m,
+             .mdim = mdim, .bytes_in = dt_meta_nbytes(&in->m),
+             .bytes_out = dt_meta_nbytes(&in->m), .meta = &in->m };
+  DT_CHECK(cx, op < DT_NREDOPS, DT_E_RUNTIME, "Unrecognized reduce_op: %s",
+           dt_redop_name(op));
+  DT_TRY(cx, check_avg(s, op, in));
+  DT_TRY(cx, dt_mv_contiguous(s, in, &c));
+  st = dt_mv_empty(s, &c->m, c->m.ndim, c->m.shape, &res);
+  if (st == DT_OK) st = coll_begin(s, &k, moves(s, c));
+  if (st == DT_OK && moves(s, c)) {
+    st = out_ptr(s, res, &p);
+    if (st == DT_OK)
+      st = dt_comm_all_reduce(cx, k.group, &k.info, op,
+                              (DtDtype)c->m.dtype, dt_tensor_cdata(c), p,
+                              dt_meta_numel(&c->m));
+  }
+  if (k.n > 0) st = coll_end(s, &k, st);
+  dt_tensor_unref(cx, c);
+  if (st != DT_OK) dt_tensor_unref(cx, res);
+  else *out = res;
+  return st;
+}
+
+/* --- all_gather --- */
+
+DtStatus dt_coll_all_gather (DtSession *s, const DtMesh *m, int mdim,
+                             int gather_dim, DtTensor *in, DtTensor **out) {
+  DtCtx *cx = s->cx;
+  int64_t n = m->shape[mdim], shape[DT_MAX_NDIM];
+  int ndim = in->m.ndim > 0 ? in->m.ndim : 1;
+  DtTensor *c = NULL, *res = NULL;
+  DtStatus st;
+  void *p = NULL;
+  int64_t nbytes = dt_meta_nbytes(&in->m);
+  Coll k = { .name = "all_gather_into_tensor", .mesh = m, .mdim = mdim,
+             .bytes_in = nbytes, .bytes_out = nbytes * n, .meta = &in->m };
+  shape[0] = in->m.ndim > 0 ? in->m.shape[0] * n : n;
+  for (int i = 1; i < ndim; i++) shape[i] = in->m.shape[i];
+  DT_TRY(cx, dt_mv_contiguous(s, in, &c));
+  st = dt_mv_empty(s, &c->m, ndim, shape, &res);
+  if (st == DT_OK) st = coll_begin(s, &k, moves(s, c));
+  if (st == DT_OK && moves(s, c)) {
+    st = out_ptr(s, res, &p);
+    if (st == DT_OK)
+      st = dt_comm_all_gather(cx, k.group, &k.info, dt_tensor_cdata(c),
+                              (size_t)nbytes, p);
+  }
+  if (k.n > 0) st = coll_end(s, &k, st);
+  if (st == DT_OK) st = dt_mv_rejoin(s, res, n, gather_dim, out);
+  dt_tensor_unref(cx, c);
+  dt_tensor_unref(cx, res);
+  return st;
+}
+
+/* --- reduce_scatter --- */
+
+DtStatus dt_coll_reduce_scatter (DtSession *s, const DtMesh *m, int mdim,
+                                 DtRedOp op, int scatter_dim, DtTensor *in,
+                                 DtTensor **out) {
+  DtCtx *cx = s->cx;
+  int64_t n = m->shape[mdim], shape[DT_MAX_NDIM];
+  DtTensor *c = NULL, *res = NULL;
+  DtStatus st;
+  void *p = NULL;
+  int64_t nbytes = dt_meta_nbytes(&in->m);
+  Coll k = { .name = "reduce_scatter_tensor", .reduce = dt_redop_name(op),
+             .mesh = m, .mdim = mdim, .bytes_in = nbytes,
+             .bytes_out = nbytes / n };
+  DT_CHECK(cx, scatter_dim < in->m.ndim && in->m.shape[scatter_dim] % n == 0,
+           DT_E_RUNTIME, "input dimension %d (%lld must be a multiple of "
+           "group_size %lld)", scatter_dim,
+           (long long)(scatter_dim < in->m.ndim ? in->m.shape[scatter_dim]
+                                                : 0), (long long)n);
+  DT_TRY(cx, check_avg(s, op, in));
+  DT_TRY(cx, dt_mv_unjoin(s, in, n, scatter_dim, &c));
+  k.meta = &c->m;
+  memcpy(shape, in->m.shape, sizeof shape);
+  shape[scatter_dim] /= n;
+  st = dt_mv_empty(s, &c->m, in->m.ndim, shape, &res);
+  if (st == DT_OK) st = coll_begin(s, &k, moves(s, c));
+  if (st == DT_OK && moves(s, c)) {
+    st = out_ptr(s, res, &p);
+    if (st == DT_OK)
+      st = dt_comm_reduce_scatter(cx, k.group, &k.info, op,
+                                  (DtDtype)c->m.dtype, dt_tensor_cdata(c), p,
+                                  dt_meta_numel(&res->m));
+  }
+  if (k.n > 0) st = coll_end(s, &k, st);
+  dt_tensor_unref(cx, c);
+  if (st != DT_OK) dt_tensor_unref(cx, res);
+  else *out = res;
+  return st;
+}
+
+/* --- all_to_all: split along one dim, joined along another --- */
+
+DtStatus dt_coll_all_to_all (DtSession *s, const DtMesh *m, int mdim,
+                             int split_dim, int concat_dim, DtTensor *in,
+                             DtTensor **out) {
+  DtCtx *cx = s->cx;
+  int64_t n = m->shape[mdim];
+  DtTensor *c = NULL, *res = NULL;
+  DtStatus st;
+  void *p = NULL;
+  int64_t nbytes = dt_meta_nbytes(&in->m);
+  Coll k = { .name = "all_to_all_single", .mesh = m, .mdim = mdim,
+             .bytes_in = nbytes, .bytes_out = nbytes };
+  DT_CHECK(cx, split_dim < in->m.ndim && in->m.shape[split_dim] % n == 0,
+           DT_E_RUNTIME, "dimension %d is not divisible by %lld", split_dim,
+           (long long)n);
+  DT_TRY(cx, dt_mv_unjoin(s, in, n, split_dim, &c));
+  k.meta = &c->m;
+  st = dt_mv_empty(s, &c->m, c->m.ndim, c->m.shape, &res);
+  if (st == DT_OK) st = coll_begin(s, &k, moves(s, c));
+  if (st == DT_OK && moves(s, c)) {
+    st = out_ptr(s, res, &p);
+    if (st == DT_OK)
+      st = dt_comm_all_to_all(cx, k.group, &k.info, dt_tensor_cdata(c),
+                              (size_t)(nbytes / n), p);
+  }
+  if (k.n > 0) st = coll_end(s, &k, st);
+  if (st == DT_OK) {
+    /* block i holds the piece from member i, stacked on dim 0 */
+    st = dt_mv_rejoin(s, res, n, concat_dim, out);
+  }
+  dt_tensor_unref(cx, c);
+  dt_tensor_unref(cx, res);
+  return st;
+}
+
+/* --- from one rank --- */
+
+static DtStatus check_root (DtSession *s, const DtMesh *m, int mdim, int root,
+                            const char *what) {
+  DT_CHECK(s->cx, root >= 0 && root < m->shape[mdim], DT_E_RUNTIME,
+           "%s: invalid root rank: %d", what, root);
+  return DT_OK;
+}
+
+DtStatus dt_coll_broadcast (DtSession *s, const DtMesh *m, int mdim, int root,
+                            DtTensor *io) {
+  DtCtx *cx = s->cx;
+  DtStatus st;
+  void *p = NULL;
+  int64_t nbytes = dt_meta_nbytes(&io->m);
+  Coll k = { .name = "broadcast_", .mesh = m, .mdim = mdim,
+             .bytes_in = nbytes, .bytes_out = nbytes, .meta = &io->m,
+             .extra = root };
+  DT_TRY(cx, check_root(s, m, mdim, root, "broadcast"));
+  st = coll_begin(s, &k, moves(s, io));
+  if (st == DT_OK && moves(s, io)) {
+    st = out_ptr(s, io, &p);
+    if (st == DT_OK)
+      st = dt_comm_broadcast(cx, k.group, &k.info, p, (size_t)nbytes, root);
+  }
+  return k.n > 0 ? coll_end(s, &k, st) : st;
+}
+
+/* The pieces of the root, one after the other. */
+static DtStatus pack (DtSession *s, int n, DtTensor *const *in,
+                      int64_t each, char **out) {
+  char *buf = dt_alloc(s->cx, (size_t)(each * n) + 1);
+  DtStatus st = DT_OK;
+  if (buf == NULL) return DT_E_NOMEM;
+  for (int i = 0; i < n && st == DT_OK; i++) {
+    DtTensor *c;
+    st = dt_mv_contiguous(s, in[i], &c);
+    if (st != DT_OK) break;
+    if (each > 0)
+      memcpy(buf + each * i, dt_tensor_cdata(c), (size_t)each);
+    dt_tensor_unref(s->cx, c);
+  }
+  if (st != DT_OK) dt_free(s->cx, buf);
+  else *out = buf;
+  return st;
+}
+
+DtStatus dt_coll_scatter (DtSession *s, const DtMesh *m, int mdim, int root,
+                          int n, DtTensor *const *in, DtTensor *out) {
+  DtCtx *cx = s->cx;
+  DtStatus st;
+  void *p = NULL;
+  char *buf = NULL;
+  bool mine = m->member && m->coord[mdim] == root;
+  int64_t each = dt_meta_nbytes(&out->m);
+  Coll k = { .name = "scatter_", .mesh = m, .mdim = mdim,
+             .bytes_in = mine ? each * n : 0, .bytes_out = each,
+             .meta = NULL, .extra = root };
+  DT_TRY(cx, check_root(s, m, mdim, root, "scatter"));
+  st = coll_begin(s, &k, moves(s, out));
+  if (st == DT_OK && moves(s, out)) {
+    k.info.hash = dt_hash_u64(dt_hash_u64(DT_HASH_SEED, (uint64_t)each),
+                              (uint64_t)root);
+    st = out_ptr(s, out, &p);
+    if (st == DT_OK && mine) st = pack(s, n, in, each, &buf);
+    if (st == DT_OK)
+      st = dt_comm_scatter(cx, k.group, &k.info, buf, (size_t)each, p, root);
+    dt_free(cx, buf);
+  }
+  return k.n > 0 ? coll_end(s, &k, st) : st;
+}

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT
+** engine/dispatch.c: one operator below autograd, in PyTorch's order: handler,
+** mesh and mixed inputs, decision, redistribution of inputs, local kernel,
+** wrapping (core.md section 3).
+**
+** The path of a cached decision allocates nothing but the outputs: inputs and
+** outputs travel in small arrays on the stack, longer ones in the scratch
+** arena. */
+#include "engine/engine_int.h"
+
+enum { INLINE_IN = 16, INLINE_RET = 8 };
+
+/* Arrays of one call. */
+typedef struct Locals {
+  DtTensor **in, **out;
+  int nin, max, nout;
+  uint64_t owned[(DT_MAX_OUTS + 63) / 64];    /* redistributed inputs */
+  bool any_owned;
+  DtTensor *in_[INLINE_IN], *out_[INLINE_RET];
+  DtArenaMark mark;
+  bool arena;
+} Locals;
+
+static int most_outputs (const DtOpDef *op) {
+  if (op->sig->returns_list || (op->flags & DT_OP_FOREACH)) return DT_MAX_OUTS;
+  return op->sig->nrets;
+}
+
+static DtStatus locals_init (DtSession *s, Locals *l, const DtOpDef *op,
+                             int nin, DtVar *const *in) {
+  DtCtx *cx = s->cx;
+  l->nin = nin;
+  l->max = most_outputs(op);
+  l->nout = 0;
+  l->any_owned = false;
+  l->in = l->in_;
+  l->out = l->out_;
+  l->arena = nin > INLINE_IN || l->max > INLINE_RET;
+  if (l->arena) {
+    l->mark = dt_arena_mark(&cx->scratch);
+    if (nin > INLINE_IN) l->in = DT_ANEWN(cx, &cx->scratch, DtTensor *, nin);
+    if (l->max > INLINE_RET)
+      l->out = DT_ANEWN(cx, &cx->scratch, DtTensor *, l->max);
+    if (l->in == NULL || l->out == NULL) return DT_E_NOMEM;
+  }
+  for (int i = 0; i < nin; i++) l->in[i] = in[i] ? in[i]->local : NULL;
+  return DT_OK;
+}
+
+static void locals_fini (DtSession *s, Locals *l) {
+  for (int i = 0; i < l->nout; i++) dt_tensor_unref(s->cx, l->out[i]);
+  if (l->any_owned)
+    for (int i = 0; i < l->nin; i++)
+      if (l->owned[i / 64] >> (i % 64) & 1) dt_tensor_unref(s->cx, l->in[i]);
+  if (l->arena) dt_arena_release(&s->cx->scratch, l->mark);
+}
+
+static void locals_own (Locals *l, int i, DtTensor *t) {
+  if (!l->any_owned)
+    for (size_t k = 0; k < sizeof l->owned / sizeof l->owned[0]; k++)
+      l->owned[k] = 0;
+  l->any_owned = true;
+  l->in[i] = t;
+  l->owned[i / 64] |= UINT64_C(1) << (i % 64);
+}
+
+/* --- plain --- */
+
+static DtStatus dispatch_plain (DtSession *s, const DtOpDef *op,
+                                const DtArgs *args, int nin, DtVar *const *in,
+                                DtResults *out) {
+  Locals l;
+  DtValue ret = { .kind = DT_V_NONE };
+  DtStatus st = locals_init(s, &l, op, nin, in);
+  if (st == DT_OK)
+    st = dt_run_local(s, op, args, nin, l.in, l.max, l.out, &l.nout, &ret);
+  if (st == DT_OK)
+    st = dt_wrap(s, op, args, nin, in, l.nout, l.out, NULL, out);
+  if (st == DT_OK) out->ret = ret;
+  locals_fini(s, &l);
+  return st;
+}
+
+/* --- distributed --- */
+
+/* ExplicitRedistributionContext: may this input be moved silently? */
+static DtStatus observe_redist (DtSession *s, const DtOpDef *op,
+                                const DtArgs *args, const DtUnwrapped *u,
+                                const DtSpec *src, const DtSpec *dst) {
+  DtCtx *cx = s->cx;
+  DtStatus st;
+  DtBuf b;
+  double cost = 0;
+  bool strict = s->explicit_redist == 2;
+  if (s->explicit_redist == 0) return DT_OK;
+  if (!strict) {
+    DT_TRY(cx, dt_cost_redistribute(cx, s->planner,
+                                    dt_planner_topo(s->planner), src, dst,
+                                    &cost));
+    if (cost <= 0) return DT_OK;
+  }
+  dt_buf_init(&b, cx);
+  dt_buf_add(&b, "Implicit redistribution occurred for ");
+  dt_prop_schema_str(op, args, u->spec, &b);
+  dt_buf_add(&b, " while ExplicitRedistributionContext was active");
+  st = dt_buf_ok(&b);
+  if (st == DT_OK && s->explicit_redist == 3)
+    dt_session_warn(s, dt_buf_str(&b));
+  else if (st == DT_OK)
+    st = dt_raise(cx, DT_E_IMPLICIT, "%s", dt_buf_str(&b));
+  dt_buf_fini(&b);
+  return st;
+}
+
+static DtStatus move_inputs (DtSession *s, const DtOpDef *op,
+                             const DtArgs *args, const DtUnwrapped *u,
+                             const DtProp *p, Locals *l) {
+  for (int i = 0; i < l->nin && i < p->nin; i++) {
+    DtTensor *moved;
+    if (!p->moved[i] || p->in[i] == NULL || u->spec[i] == NULL) continue;
+    DT_TRY(s->cx, observe_redist(s, op, args, u, u->spec[i], p->in[i]));
+    DT_TRY(s->cx, dt_redist_local(s, l->in[i], u->spec[i], p->in[i], true, i,
+                                  &moved));
+    locals_own(l, i, moved);
+  }
+  return DT_OK;
+}
+
+static DtStatus tell_prop (DtSession *s, const DtOpDef *op,
+                           const DtArgs *args, int nin, DtVar *const *in,
+                           const DtProp *p, bool hit) {
+  DtEvent e = { .kind = DT_EV_PROP, .op = op, .args = args, .nin = nin,
+                .in = in, .prop = p, .cache_hit = hit };
+  return dt_event_emit(s, &e);
+}
+
+/* The local part on a rank of the mesh. */
+static DtStatus run_member (DtSession *s, const DtOpDef *op,
+                            const DtArgs *args, int nin, DtVar *const *in,
+                            const DtUnwrapped *u, const DtProp *p,
+                            DtResults *out) {
+  Locals l;
+  DtRngRegion rng = { .on = false };
+  DtValue ret = { .kind = DT_V_NONE };
+  const DtOpDef *lop = p->op ? p->op : op;
+  DtStatus st = locals_init(s, &l, op, nin, in);
+  if (st == DT_OK && p->needs_redist)
+    st = move_inputs(s, op, args, u, p, &l);
+  if (st == DT_OK && (op->flags & DT_OP_RANDOM) && nin > 0)
+    st = dt_rng_region_begin(s, op, u->spec[0], &rng);
+  if (st == DT_OK)
+    st = dt_run_local(s, lop, p->args ? p->args : args, nin, l.in, l.max,
+                      l.out, &l.nout, &ret);
+  dt_rng_region_end(s, &rng);
+  if (st == DT_OK && p->no_spec) {
+    st = dt_handlers_scalar(s, op, true, &ret);
+    if (st == DT_OK) st = dt_results_init(s, out, 0);
+  } else if (st == DT_OK) {
+    DT_CHECKG(s->cx, l.nout == p->nout, DT_E_INTERNAL,
+              "%s: %d local results, %d decided", op->sig->full, l.nout,
+              p->nout);
+    DT_TRYG(s->cx, dt_wrap(s, op, args, nin, in, l.nout, l.out, p->out, out));
+  }
+  if (st == DT_OK) out->ret = ret;
+done:
+  locals_fini(s, &l);
+  return st;
+}
+
+static DtStatus run_outside (DtSession *s, const DtOpDef *op,
+                             const DtArgs *args, int nin, DtVar *const *in,
+                             const DtProp *p, DtResults *out) {
+  int slot = dt_wrap_ret_slot(op, args, 0);
+  DtValue ret = { .kind = DT_V_NONE };
+  if (p->no_spec) {
+    DT_TRY(s->cx, dt_handlers_scalar(s, op, false, &ret));
+    DT_TRY(s->cx, dt_results_init(s, out, 0));
+    out->ret = ret;
+    return DT_OK;
+  }
+  if (slot >= 0 && slot < nin) {
+    DT_TRY(s->cx, dt_results_init(s, out, 1));
+    *dt_results_at(out, 0) = dt_var_ref(in[slot]);
+    return DT_OK;
+  }
+  return dt_wrap_outside(s, op, p, out);
+}
+
+DtStatus dt_dispatch_specs (DtSession *s, const DtOpDef *op,
+                            const DtArgs *args, int nin, DtVar *const *in,
+                            const DtUnwrapped *u, DtResults *out) {
+  DtProp *p;
+  bool hit;
+  DtStatus st = dt_prop_cached(s->cx, s->prop, op, args, nin, u->spec, &p,
+                               &hit);
+  if (st == DT_E_MISSING && (op->flags & DT_OP_COMPOSITE) && op->decomp) {
+    dt_error_clear(s->cx);
+    return dt_call_decomp(s, op, args, nin, in, out);
+  }
+  if (st != DT_OK) return st;
+  if (dt_session_heard(s)) st = tell_prop(s, op, args, nin, in, p, hit);
+  if (st == DT_OK)
+    st = u->mesh->member ? run_member(s, op, args, nin, in, u, p, out)
+                         : run_outside(s, op, args, nin, in, p, out);
+  dt_prop_unref(s->cx, p);
+  return st;
+}
+
+static DtStatus dispatch_dist (DtSession *s, const DtOpDef *op,
+                               const DtArgs *args, int nin, DtVar *const *in,
+                               DtResults *out) {
+  DtUnwrapped u;
+  DtStatus st;
+  void *ud;
+  DtHandlerFn h = dt_handler_get(s, op, &ud);
+  if (h != NULL) return h(s, ud, op, args, nin, in, out);
+  DT_TRY(s->cx, dt_unwrap(s, op, args, nin, in, &u));
+  st = dt_dispatch_specs(s, op, args, nin, in, &u, out);
+  dt_unwrap_fini(s, &u);
+  return st;
+}
+
+/* --- the entry --- */
+
+static DtStatus tell_op (DtSession *s, const DtOpDef *op, const DtArgs *args,
+                         int nin, DtVar *const *in) {
+  DtEvent e = { .kind = DT_EV_OP, .op = op, .args = args, .nin = nin,
+                .in = in };
+  return dt_event_emit(s, &e);
+}
+
+static DtStatus tell_op_end (DtSession *s, const DtOpDef *op,
+                             const DtArgs *args, int nin, DtVar *const *in,
+                             DtResults *out, DtStatus st) {
+  DtStatus lst;
+  DtEvent e = { .kind = DT_EV_OP_END, .op = op, .args = args, .nin = nin,
+                .in = in, .status = st };
+  if (st == DT_OK) {
+    e.nout = out->n;
+    e.out = out->more ? out->more : out->v;
+  }
+  lst = dt_event_emit(s, &e);
+  if (st == DT_OK && lst != DT_OK) dt_results_fini(s, out);
+  return st != DT_OK ? st : lst;
+}
+
+static DtStatus dispatch_once (DtSession *s, const DtOpDef *op,
+                               const DtArgs *args, int nin, DtVar *const *in,
+                               DtResults *out) {
+  return dt_unwrap_any_dist(nin, in)
+           ? dispatch_dist(s, op, args, nin, in, out)
+           : dispatch_plain(s, op, args, nin, in, out);
+}
+
+/* The call failed: listeners see it as it is, and may replace arguments, with
+** which it runs again. */
+static DtStatus dispatch_failed (DtSession *s, const DtOpDef *op,
+                                 const DtArgs *args, int nin,
+                                 DtVar *const *in, DtResults *out,
+                                 DtStatus st) {
+  DtVar *now[64];
+  uint64_t done = 0;
+  bool again;
+  int n = nin < 64 ? nin : 64;
+  for (int i = 0; i < n; i++) now[i] = in[i];
+  while (st != DT_OK) {
+    st = dt_ev_error(s, op, args, nin, nin <= 64 ? now : in, st, &again);
+    if (!again || nin > 64) break;
+    for (int i = 0; i < n; i++)
+      if (s->fix_mask >> i & 1) now[i] = s->fix[i];
+    done |= s->fix_mask;
+    st = dispatch_once(s, op, args, nin, now, out);
+  }
+  s->fix_done = done;
+  return st;
+}
+
+DtStatus dt_dispatch (DtSession *s, const DtOpDef *op, const DtArgs *args,
+                      int nin, DtVar *const *in, DtResults *out) {
+  const DtOpDef *outer = s->cur_op;
+  int64_t outer_seq = s->cur_seq;
+  const char *outer_file = s->cur_file;
+  int outer_line = s->cur_line;
+  DtStatus st = DT_OK;
+  s->cur_op = op;
+  s->cur_seq = ++s->seq;
+  s->cur_file = NULL;
+  if (dt_session_heard(s)) st = tell_op(s, op, args, nin, in);
+  if (st == DT_OK) st = dispatch_once(s, op, args, nin, in, out);
+  s->fix_done = 0;
+  if (dt_session_heard(s)) {
+    if (st != DT_OK)
+      st = dispatch_failed(s, op, args, nin, in, out, st);
+    st = tell_op_end(s, op, args, nin, in, out, st);
+  }
+  s->cur_op = outer;
+  s->cur_seq = outer_seq;
+  s->cur_file = outer_file;
+  s->cur_line = outer_line;
+  return st;
+}

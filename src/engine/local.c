@@ -1,0 +1,484 @@
+/* SPDX-License-Identifier: MIT
+** engine/local.c: one operator on local tensors: shapes, allocation, views,
+** in-place and out= forms, lists element by element, the kernel itself.
+**
+** What an output is follows from the schema's alias marks alone: a return
+** marked for writing is the argument with the same mark, any other marked
+** return of a view operator shares storage with input 0, the rest are new.
+** Kernels that cannot write over their inputs get a temporary, which is then
+** copied: so every kernel is written once, for fresh outputs. */
+#include "engine/engine_int.h"
+
+#include <string.h>
+#include "base/map.h"
+
+enum { INLINE_OUTS = 4 };
+
+typedef struct LocalCall {
+  DtSession *s;
+  const DtOpDef *op;
+  const DtArgs *args;
+  int nin;
+  DtTensor *const *in;
+  bool nodata, quiet;
+  int max, n;                   /* outputs: room, number */
+  DtMeta *m;
+  bool *none;
+  int64_t *off;
+  DtTensor **out;
+  DtValue *ret;
+} LocalCall;
+
+const char *dt_dtype_legacy (DtDtype t) {
+  switch (t) {
+    case DT_U8: return "Byte";
+    case DT_I8: return "Char";
+    case DT_I16: return "Short";
+    case DT_I32: return "Int";
+    case DT_I64: return "Long";
+    case DT_F16: return "Half";
+    case DT_F32: return "Float";
+    case DT_F64: return "Double";
+    case DT_C64: return "ComplexFloat";
+    case DT_C128: return "ComplexDouble";
+    case DT_BOOL: return "Bool";
+    case DT_BF16: return "BFloat16";
+    case DT_F8E5M2: return "Float8_e5m2";
+    case DT_F8E4M3: return "Float8_e4m3fn";
+    default: return "Undefined";
+  }
+}
+
+static bool has_data (const DtTensor *t) {
+  return dt_tensor_has_data(t) || dt_meta_numel(&t->m) == 0;
+}
+
+static bool any_nodata (const LocalCall *c) {
+  if (dt_session_no_data(c->s)) return true;
+  for (int i = 0; i < c->nin; i++)
+    if (c->in[i] != NULL && !has_data(c->in[i])) return true;
+  return false;
+}
+
+/* --- events --- */
+
+static DtStatus tell_begin (LocalCall *c) {
+  DtEvent e = { .kind = DT_EV_KERNEL, .op = c->op, .args = c->args,
+                .nlocal = c->nin, .local = c->in };
+  if (c->quiet || !dt_session_heard(c->s)) return DT_OK;
+  return dt_event_emit(c->s, &e);
+}
+
+static DtStatus tell_end (LocalCall *c, DtStatus st) {
+  DtStatus lst;
+  DtEvent e = { .kind = DT_EV_KERNEL_END, .op = c->op, .args = c->args,
+                .nlocal = c->nin, .local = c->in, .status = st,
+                .nlout = st == DT_OK ? c->n : 0, .lout = c->out };
+  if (c->quiet || !dt_session_heard(c->s)) return st;
+  lst = dt_event_emit(c->s, &e);
+  return st != DT_OK ? st : lst;
+}
+
+/* --- which argument an output is --- */
+
+/* Slot of the argument that return `i` writes, -1 for a new output. */
+static int ret_slot (const LocalCall *c, int i) {
+  const DtSchema *sig = c->op->sig;
+  if (i >= sig->nrets || !sig->ret[i].write || sig->ret[i].list) return -1;
+  for (int j = 0; j < sig->nargs; j++)
+    if (sig->arg[j].write && !sig->arg[j].list &&
+        sig->arg[j].alias_set == sig->ret[i].alias_set)
+      return dt_arg_slot(c->args, j);
+  return -1;
+}
+
+static void bump_value (const LocalCall *c, const DtValue *v) {
+  if (v->kind == DT_V_TENSOR) {
+    if (v->u.slot >= 0 && v->u.slot < c->nin && c->in[v->u.slot] != NULL)
+      c->in[v->u.slot]->storage->version++;
+  } else if (v->kind == DT_V_LIST) {
+    for (int k = 0; k < v->u.list.n; k++) bump_value(c, &v->u.list.v[k]);
+  }
+}
+
+static void bump_versions (const LocalCall *c) {
+  const DtSchema *sig = c->op->sig;
+  for (int j = 0; j < sig->nargs; j++)
+    if (sig->arg[j].write) bump_value(c, &c->args->v[j]);
+}
+
+/* --- writing into existing tensors --- */
+
+static void buf_add_shape (DtBuf *b, const DtMeta *m) {
+  dt_buf_add_i64s(b, m->shape, m->ndim);
+}
+
+static DtStatus shape_error (DtCtx *cx, const DtMeta *dst, const DtMeta *m) {
+  DtStatus st;
+  DtBuf a, b;
+  dt_buf_init(&a, cx);
+  dt_buf_init(&b, cx);
+  buf_add_shape(&a, dst);
+  buf_add_shape(&b, m);
+  st = dt_raise(cx, DT_E_SHAPE,
+                "output with shape %s doesn't match the broadcast shape %s",
+                dt_buf_str(&a), dt_buf_str(&b));
+  dt_buf_fini(&a);
+  dt_buf_fini(&b);
+  return st;
+}
+
+/* torch.can_cast. */
+static DtStatus check_cast (DtCtx *cx, DtDtype from, DtDtype to) {
+  DtKind f = dt_dtype_info(from)->kind, t = dt_dtype_info(to)->kind;
+  bool bad = (f == DT_K_COMPLEX && t != DT_K_COMPLEX) ||
+             (f == DT_K_FLOAT && (t == DT_K_INT || t == DT_K_BOOL)) ||
+             (f != DT_K_BOOL && t == DT_K_BOOL);
+  DT_CHECK(cx, !bad, DT_E_DTYPE,
+           "result type %s can't be cast to the desired output type %s",
+           dt_dtype_legacy(from), dt_dtype_legacy(to));
+  return DT_OK;
+}
+
+/* Give `t` the storage and shape of a new tensor of meta `m`. */
+static DtStatus resize_to (LocalCall *c, DtTensor *t, const DtMeta *m) {
+  DtTensor *fresh;
+  DtStorage *old = t->storage;
+  DtMeta want;
+  dt_meta_copy(&want, m);
+  want.dtype = t->m.dtype;
+  want.device = t->m.device;
+  dt_meta_set_contiguous(&want);
+  DT_TRY(c->s->cx, dt_tensor_new(c->s->cx, &want, c->nodata, &fresh));
+  t->storage = fresh->storage;
+  fresh->storage = old;
+  dt_meta_copy(&t->m, &want);
+  t->offset = 0;
+  dt_tensor_unref(c->s->cx, fresh);
+  return DT_OK;
+}
+
+/* May the kernel write straight into `dst`? */
+static bool writes_directly (const LocalCall *c, int i, const DtTensor *dst) {
+  bool safe = (c->op->flags & DT_OP_ALIAS_SAFE) != 0;
+  if (c->m[i].dtype != dst->m.dtype) return false;
+  for (int k = 0; k < c->nin; k++) {
+    const DtTensor *t = c->in[k];
+    if (t == NULL || t == dst || t->storage != dst->storage) continue;
+    if (t->offset != dst->offset || !dt_meta_equal(&t->m, &dst->m) || !safe)
+      return false;
+  }
+  if (c->op->sig->is_out) return true;
+  return safe;
+}
+
+/* Output `i`, which is argument tensor `dst`. */
+static DtStatus prepare_written (LocalCall *c, int i, DtTensor *dst,
+                                 DtTensor **work) {
+  DtCtx *cx = c->s->cx;
+  bool same = dt_meta_same_shape(&dst->m, &c->m[i]);
+  if (c->m[i].dtype != dst->m.dtype)
+    DT_TRY(cx, check_cast(cx, c->m[i].dtype, dst->m.dtype));
+  if (!same) {
+    if (!c->op->sig->is_out) return shape_error(cx, &dst->m, &c->m[i]);
+    DT_TRY(cx, resize_to(c, dst, &c->m[i]));
+  }
+  if (writes_directly(c, i, dst)) {
+    *work = dt_tensor_ref(dst);
+    return DT_OK;
+  }
+  return dt_tensor_new(cx, &c->m[i], c->nodata, work);
+}
+
+/* --- the three ways --- */
+
+static DtStatus make_views (LocalCall *c) {
+  DtCtx *cx = c->s->cx;
+  DtTensor *base = c->nin > 0 ? c->in[0] : NULL;
+  DT_ASSERT(cx, base != NULL);
+  for (int i = 0; i < c->n; i++) {
+    int64_t off = base->offset + c->off[i];
+    if (c->none[i]) continue;
+    DT_CHECK(cx, dt_tensor_fits(base, &c->m[i], off), DT_E_RUNTIME,
+             "%s: the view is out of bounds for storage of %zu bytes",
+             c->op->sig->full, base->storage->nbytes);
+    DT_TRY(cx, dt_tensor_view(cx, base, &c->m[i], off, &c->out[i]));
+  }
+  return DT_OK;
+}
+
+static DtStatus call_kernel (LocalCall *c, DtTensor *const *work) {
+  DtKernelCall k = { .cx = c->s->cx, .op = c->op, .args = c->args,
+                     .nin = c->nin, .in = c->in, .nout = c->n, .out = work,
+                     .ret = c->ret, .rng = &c->s->rng };
+  if (c->nodata) {
+    DT_CHECK(k.cx, c->n > 0 || c->op->sig->nrets == 0, DT_E_META_NO_DATA,
+             "%s needs data, and this tensor has none", c->op->sig->full);
+    return DT_OK;
+  }
+  return c->op->kernel(&k);
+}
+
+static DtStatus copy_back (LocalCall *c, int i, const DtTensor *work,
+                           DtTensor *dst) {
+  if (work == dst || c->nodata) return DT_OK;
+  (void)i;
+  return dt_k_copy(c->s->cx, work, dst);
+}
+
+/* Allocate or find the outputs, run, copy temporaries to where they belong. */
+static DtStatus compute (LocalCall *c, DtTensor **work) {
+  DtCtx *cx = c->s->cx;
+  DtStatus st = DT_OK;
+  int i;
+  for (i = 0; i < c->n; i++) {
+    int slot = ret_slot(c, i);
+    if (slot >= 0) {
+      DT_TRYG(cx, prepare_written(c, i, c->in[slot], &work[i]));
+    } else if (!c->none[i]) {
+      DT_TRYG(cx, dt_tensor_new(cx, &c->m[i], c->nodata, &work[i]));
+    }
+  }
+  DT_TRYG(cx, call_kernel(c, work));
+  for (i = 0; i < c->n; i++) {
+    int slot = ret_slot(c, i);
+    if (slot < 0) {
+      c->out[i] = work[i];
+      work[i] = NULL;
+      continue;
+    }
+    DT_TRYG(cx, copy_back(c, i, work[i], c->in[slot]));
+    c->out[i] = dt_tensor_ref(c->in[slot]);
+  }
+  bump_versions(c);
+done:
+  for (i = 0; i < c->n; i++) dt_tensor_unref(cx, work[i]);
+  if (st != DT_OK)
+    for (i = 0; i < c->n; i++) {
+      dt_tensor_unref(cx, c->out[i]);
+      c->out[i] = NULL;
+    }
+  return st;
+}
+
+static DtStatus infer (LocalCall *c, int nmetas) {
+  DtCtx *cx = c->s->cx;
+  const DtMeta *inl[16], **metas = inl;
+  if (c->nin > 16) {
+    metas = DT_ANEWN(cx, &cx->scratch, const DtMeta *, c->nin);
+    if (metas == NULL) return DT_E_NOMEM;
+  }
+  for (int i = 0; i < c->nin; i++) {
+    DT_ASSERT(cx, c->in[i] != NULL);
+    metas[i] = &c->in[i]->m;
+  }
+  return dt_prop_meta(cx, c->op, c->args, c->nin, metas, nmetas, c->m,
+                      c->none, c->off, &c->n);
+}
+
+/* --- lists element by element --- */
+
+static int list_length (const DtArgs *args) {
+  for (int j = 0; j < args->n; j++)
+    if (args->v[j].kind == DT_V_LIST && args->v[j].u.list.n > 0 &&
+        args->v[j].u.list.v[0].kind == DT_V_TENSOR)
+      return args->v[j].u.list.n;
+  return 0;
+}
+
+static void take_tensor (DtValue *v, DtTensor *const *in, DtTensor **ein,
+                         int *n) {
+  if (v->kind != DT_V_TENSOR) return;
+  ein[*n] = in[v->u.slot];
+  v->u.slot = (*n)++;
+}
+
+/* Arguments of the scalar operator `base` for element `i`. */
+static void element_args (const LocalCall *c, const DtOpDef *base, int i,
+                          DtArgs *a, DtTensor **ein, int *n) {
+  const DtSchema *bs = base->sig;
+  *n = 0;
+  a->schema = bs;
+  a->n = bs->nargs;
+  a->npos = bs->nargs - bs->nkwonly;
+  a->given = 0;
+  for (int j = 0; j < bs->nargs; j++) {
+    int k = j;
+    if (j >= c->args->n || strcmp(c->op->sig->arg[j].name, bs->arg[j].name)) {
+      int named = dt_schema_arg(c->op->sig, bs->arg[j].name);
+      if (named >= 0) k = named;
+      else if (j < c->args->n && bs->arg[j].kwonly &&
+               !c->op->sig->arg[j].kwonly && bs->arg[j].has_default &&
+               bs->arg[j].type != c->op->sig->arg[j].type)
+        k = -1;
+    }
+    if (k < 0 || k >= c->args->n) {
+      a->v[j] = bs->arg[j].dflt;
+      continue;
+    }
+    a->v[j] = c->args->v[k];
+    if (c->op->sig->arg[k].list && a->v[j].kind == DT_V_LIST &&
+        i < a->v[j].u.list.n)
+      a->v[j] = a->v[j].u.list.v[i];
+    a->given |= UINT32_C(1) << j;
+    take_tensor(&a->v[j], c->in, ein, n);
+  }
+  a->nslots = *n;
+}
+
+static DtStatus run_element (const LocalCall *c, int i, DtTensor **res) {
+  DtCtx *cx = c->s->cx;
+  DtMeta m[INLINE_OUTS];
+  bool none[INLINE_OUTS] = { false };
+  int64_t off[INLINE_OUTS] = { 0 };
+  DtTensor *out[INLINE_OUTS] = { NULL }, *work[INLINE_OUTS] = { NULL };
+  DtTensor *ein[DT_MAX_ARGS];
+  DtArgs a;
+  int n;
+  LocalCall e = { .s = c->s, .op = c->op->base, .args = &a, .in = ein,
+                  .nodata = c->nodata, .quiet = true, .max = INLINE_OUTS,
+                  .m = m, .none = none, .off = off, .out = out };
+  element_args(c, c->op->base, i, &a, ein, &n);
+  e.nin = n;
+  DT_TRY(cx, infer(&e, INLINE_OUTS));
+  DT_TRY(cx, compute(&e, work));
+  for (int k = 1; k < e.n; k++) dt_tensor_unref(cx, out[k]);
+  *res = out[0];
+  return DT_OK;
+}
+
+/* In-place lists whose base is a functional operator: write it back. */
+static DtStatus element_store (const LocalCall *c, int i, DtTensor *res) {
+  DtCtx *cx = c->s->cx;
+  const DtValue *self = &c->args->v[0];
+  DtTensor *dst;
+  if (self->kind != DT_V_LIST || i >= self->u.list.n) return DT_OK;
+  dst = c->in[self->u.list.v[i].u.slot];
+  if (res == dst) return DT_OK;
+  if (!dt_meta_same_shape(&dst->m, &res->m))
+    return shape_error(cx, &dst->m, &res->m);
+  DT_TRY(cx, check_cast(cx, (DtDtype)res->m.dtype, (DtDtype)dst->m.dtype));
+  if (!c->nodata) DT_TRY(cx, dt_k_copy(cx, res, dst));
+  dst->storage->version++;
+  return DT_OK;
+}
+
+static DtStatus run_foreach (LocalCall *c) {
+  DtCtx *cx = c->s->cx;
+  DtStatus st = DT_OK;
+  bool inplace = c->op->sig->nargs > 0 && c->op->sig->arg[0].write;
+  int n = list_length(c->args), i;
+  DT_CHECK(cx, n <= c->max, DT_E_LIMIT, "%s: more than %d tensors",
+           c->op->sig->full, c->max);
+  for (i = 0; i < n && st == DT_OK; i++) {
+    DtTensor *res = NULL;
+    st = run_element(c, i, &res);
+    if (st != DT_OK) break;
+    if (!inplace) {
+      c->out[i] = res;
+      continue;
+    }
+    st = element_store(c, i, res);
+    dt_tensor_unref(cx, res);
+  }
+  if (st != DT_OK) {
+    while (!inplace && i-- > 0) {
+      dt_tensor_unref(cx, c->out[i]);
+      c->out[i] = NULL;
+    }
+    return st;
+  }
+  c->n = inplace ? 0 : n;
+  return DT_OK;
+}
+
+/* --- an operator without a kernel of its own --- */
+
+static DtStatus run_decomp (LocalCall *c) {
+  DtSession *s = c->s;
+  DtCtx *cx = s->cx;
+  DtArenaMark mark = dt_arena_mark(&cx->scratch);
+  DtHandle **in = DT_ANEWN(cx, &cx->scratch, DtHandle *, c->nin + 1);
+  DtHandle **out = DT_ANEWN(cx, &cx->scratch, DtHandle *, c->max + 1);
+  bool grad = s->grad_enabled;
+  DtRun run;
+  DtDecompCall d = { .op = c->op, .args = c->args, .nin = c->nin, .in = in,
+                     .out = out, .maxout = c->max };
+  DtStatus st = in && out ? DT_OK : DT_E_NOMEM;
+  dt_run_init(&run, s, &cx->scratch);
+  d.e = &run.e;
+  s->grad_enabled = false;
+  for (int i = 0; i < c->nin && st == DT_OK; i++) {
+    DtVar *v;
+    st = dt_var_new(s, c->in[i], NULL, &v);
+    if (st == DT_OK) in[i] = dt_run_keep(&run, v);
+    if (run.e.st != DT_OK) st = run.e.st;
+  }
+  if (st == DT_OK) st = c->op->decomp(&d);
+  if (st == DT_OK) st = run.e.st;
+  for (int i = 0; i < d.nout && st == DT_OK; i++)
+    c->out[i] = out[i] ? dt_tensor_ref(((DtVar *)(void *)out[i])->local)
+                       : NULL;
+  c->n = d.nout;
+  dt_run_fini(&run);
+  s->grad_enabled = grad;
+  dt_arena_release(&cx->scratch, mark);
+  return st;
+}
+
+/* --- the entry --- */
+
+static DtStatus run_checked (LocalCall *c, int nmetas, DtTensor **work) {
+  DtCtx *cx = c->s->cx;
+  bool each = (c->op->flags & DT_OP_FOREACH) && c->op->kernel == NULL &&
+              c->op->base != NULL;
+  if (!each && c->op->kernel == NULL && !(c->op->flags & DT_OP_VIEW)) {
+    DT_CHECK(cx, c->op->decomp != NULL, DT_E_NOTIMPL,
+             "%s has no kernel", c->op->sig->full);
+    return run_decomp(c);
+  }
+  if (!each) DT_TRY(cx, infer(c, nmetas));
+  DT_TRY(cx, tell_begin(c));
+  if (each) return tell_end(c, run_foreach(c));
+  if (c->op->flags & DT_OP_VIEW) return tell_end(c, make_views(c));
+  return tell_end(c, compute(c, work));
+}
+
+static DtStatus run_many (LocalCall *c) {
+  DtCtx *cx = c->s->cx;
+  DtArenaMark mark = dt_arena_mark(&cx->scratch);
+  DtTensor **work = DT_ANEWN(cx, &cx->scratch, DtTensor *, c->max + 1);
+  DtStatus st = DT_E_NOMEM;
+  c->m = DT_ANEWN(cx, &cx->scratch, DtMeta, c->max + 1);
+  c->none = DT_ANEWN(cx, &cx->scratch, bool, c->max + 1);
+  c->off = DT_ANEWN(cx, &cx->scratch, int64_t, c->max + 1);
+  if (work && c->m && c->none && c->off) st = run_checked(c, c->max, work);
+  dt_arena_release(&cx->scratch, mark);
+  return st;
+}
+
+DtStatus dt_run_local (DtSession *s, const DtOpDef *op, const DtArgs *args,
+                       int nin, DtTensor *const *in, int max,
+                       DtTensor **out, int *nout, DtValue *ret) {
+  DtMeta m[INLINE_OUTS];
+  bool none[INLINE_OUTS] = { false };
+  int64_t off[INLINE_OUTS] = { 0 };
+  DtTensor *work[INLINE_OUTS] = { NULL };
+  DtValue dropped = { .kind = DT_V_NONE };
+  DtStatus st;
+  LocalCall c = { .s = s, .op = op, .args = args, .nin = nin, .in = in,
+                  .max = max, .m = m, .none = none, .off = off, .out = out,
+                  .ret = ret ? ret : &dropped };
+  for (int i = 0; i < max; i++) out[i] = NULL;
+  c.nodata = any_nodata(&c);
+  if (op->sig->returns_list || op->sig->nrets > INLINE_OUTS || nin > 16 ||
+      (op->flags & DT_OP_FOREACH)) {
+    st = run_many(&c);
+  } else {
+    DtArenaMark mark = dt_arena_mark(&s->cx->scratch);
+    st = run_checked(&c, INLINE_OUTS, work);
+    dt_arena_release(&s->cx->scratch, mark);
+  }
+  if (st == DT_OK) *nout = c.n;
+  return st;
+}

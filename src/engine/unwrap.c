@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT
+** engine/unwrap.c: from variables to specs: which mesh computes, and what a
+** plain tensor among distributed ones means (core.md 3.2).
+**
+** A plain tensor of one element is replicated; any other is the mixed error
+** unless implicit replication is on.  PyTorch has two wordings: its compiled
+** path and its Python path.  The Python one is met by operators with a
+** handler, and by keyword-only tensors that the operator's schema info does
+** not name: of all rules only the pointwise ones name theirs (out). */
+#include "engine/engine_int.h"
+
+#include <string.h>
+
+bool dt_unwrap_any_dist (int nin, DtVar *const *in) {
+  for (int i = 0; i < nin; i++)
+    if (in[i] != NULL && in[i]->spec != NULL) return true;
+  return false;
+}
+
+static bool value_has_slot (const DtValue *v, int slot) {
+  if (v->kind == DT_V_TENSOR) return v->u.slot == slot;
+  if (v->kind == DT_V_LIST)
+    for (int i = 0; i < v->u.list.n; i++)
+      if (value_has_slot(&v->u.list.v[i], slot)) return true;
+  return false;
+}
+
+int dt_unwrap_arg_of (const DtArgs *args, int slot) {
+  for (int j = 0; j < args->n; j++)
+    if (value_has_slot(&args->v[j], slot)) return j;
+  return -1;
+}
+
+static bool slot_is_kwonly (const DtOpDef *op, const DtArgs *args, int slot) {
+  int j = dt_unwrap_arg_of(args, slot);
+  return j >= 0 && op->sig->arg[j].kwonly;
+}
+
+static DtStatus mixed_error (DtSession *s, const DtOpDef *op,
+                             const DtArgs *args, int slot) {
+  const char *name = op->sig->full;
+  void *ud;
+  bool python = dt_handler_get(s, op, &ud) != NULL;
+  if (slot_is_kwonly(op, args, slot) &&
+      (!(op->flags & DT_OP_POINTWISE) || (op->flags & DT_OP_FOREACH)))
+    python = true;
+  if (dt_switch(&s->profile, DT_SW_MIXED_OLD_TEXT))
+    return dt_raise(s->cx, DT_E_MIXED,
+                    "%s: got mixed torch.Tensor and DTensor, need to convert "
+                    "all torch.Tensor to DTensor before calling distributed "
+                    "operators!", name);
+  if (python)
+    return dt_raise(s->cx, DT_E_MIXED,
+                    "%s: got mixed torch.Tensor and DTensor, need to convert "
+                    "all torch.Tensor to DTensor before calling distributed "
+                    "operators! Please see https://docs.pytorch.org/docs/main"
+                    "/distributed.tensor.html#mixed-tensor-and-dtensor-"
+                    "operations for more details.", name);
+  return dt_raise(s->cx, DT_E_MIXED,
+                  "%s got mixed torch.Tensor and DTensor, need to convert all "
+                  "torch.Tensor to DTensor before calling distributed "
+                  "operators!", name);
+}
+
+/* The mesh: that of the first tensor when it is distributed, else of the
+** first distributed one among the positional arguments. */
+static DtStatus find_mesh (DtSession *s, const DtOpDef *op,
+                           const DtArgs *args, int nin, DtVar *const *in,
+                           DtMesh **out) {
+  const DtSchema *sig = op->sig;
+  for (int i = 0; i < nin; i++) {
+    if (in[i] == NULL || in[i]->spec == NULL) continue;
+    if (i > 0 && slot_is_kwonly(op, args, i)) continue;
+    *out = in[i]->spec->mesh;
+    return DT_OK;
+  }
+  for (int i = 0; i < nin; i++)        /* only keyword ones: no plain before */
+    if (in[i] != NULL && in[i]->spec == NULL)
+      return dt_raise_as(s->cx, DT_E_NOMESH, "ValueError",
+                         "Cannot find device mesh from args for op : "
+                         "%s::%s%s%s.", sig->ns, sig->base,
+                         strcmp(sig->overload, "default") ? "." : "",
+                         strcmp(sig->overload, "default") ? sig->overload
+                                                          : "");
+  for (int i = 0; i < nin; i++)
+    if (in[i] != NULL && in[i]->spec != NULL) {
+      *out = in[i]->spec->mesh;
+      return DT_OK;
+    }
+  return dt_raise(s->cx, DT_E_NOMESH,
+                  "found no DeviceMesh from dtensor args for %s!", sig->full);
+}
+
+static void warn_numel1 (DtSession *s) {
+  dt_session_warn(s, dt_switch(&s->profile, DT_SW_NUMEL1_MISSPELT)
+    ? "Found a non-scalar tensor with numel=1 and ndim!=0, we are implicitly "
+      "creating a replicated DTensor for it. However, please consider changing "
+      "it to a scalar tensor or explicitly create a DTensor under distributed "
+      "enviroment."
+    : "Found a non-scalar tensor with numel=1 and ndim!=0, we are implicitly "
+      "creating a replicated DTensor for it. However, please consider changing "
+      "it to a scalar tensor or explicitly create a DTensor under distributed "
+      "environment.");
+}
+
+static DtStatus replicate_plain (DtSession *s, const DtOpDef *op,
+                                 const DtArgs *args, int slot, DtVar *v,
+                                 DtUnwrapped *u) {
+  DtPlacement pl[DT_MAX_MDIM];
+  DtSpec *spec;
+  bool one = dt_meta_numel(&v->local->m) == 1;
+  if (!one && !s->implicit_replication)
+    return mixed_error(s, op, args, slot);
+  if (one && v->local->m.ndim == 1) warn_numel1(s);
+  for (int m = 0; m < u->mesh->ndim; m++) pl[m] = dt_pl_replicate();
+  DT_TRY(s->cx, dt_spec_make(s, u->mesh, u->mesh->ndim, pl, &v->local->m, -1,
+                             &spec));
+  u->spec[slot] = spec;
+  u->made[slot / 64] |= UINT64_C(1) << (slot % 64);
+  return DT_OK;
+}
+
+DtStatus dt_unwrap (DtSession *s, const DtOpDef *op, const DtArgs *args,
+                    int nin, DtVar *const *in, DtUnwrapped *u) {
+  DtStatus st = DT_OK;
+  u->nin = 0;
+  u->on_heap = false;
+  u->spec = u->specs_;
+  u->nmade = 0;
+  u->mesh = NULL;
+  DT_CHECK(s->cx, nin <= DT_MAX_OUTS, DT_E_LIMIT,
+           "%s: more than %d tensors", op->sig->full, DT_MAX_OUTS);
+  if (nin > (int)(sizeof u->specs_ / sizeof u->specs_[0])) {
+    u->spec = DT_NEWN(s->cx, const DtSpec *, nin);
+    if (u->spec == NULL) return DT_E_NOMEM;
+    u->on_heap = true;
+  }
+  if (nin > 0 && in[0] != NULL && in[0]->spec != NULL)
+    u->mesh = in[0]->spec->mesh;
+  else
+    st = find_mesh(s, op, args, nin, in, &u->mesh);
+  for (int i = 0; i < nin && st == DT_OK; i++) {
+    u->nin = i + 1;
+    u->spec[i] = in[i] ? in[i]->spec : NULL;
+    if (in[i] != NULL && in[i]->spec == NULL) {
+      if (u->nmade == 0) memset(u->made, 0, sizeof u->made);
+      u->nmade++;
+      st = replicate_plain(s, op, args, i, in[i], u);
+    }
+  }
+  if (st != DT_OK) {
+    dt_unwrap_fini(s, u);
+    return dt_error_frame(s->cx, st, __func__, __FILE__, __LINE__);
+  }
+  return DT_OK;
+}
+
+void dt_unwrap_fini (DtSession *s, DtUnwrapped *u) {
+  if (u->nmade > 0)
+    for (int i = 0; i < u->nin; i++)
+      if (u->made[i / 64] >> (i % 64) & 1) {
+        DtSpec *mine = (DtSpec *)(uintptr_t)u->spec[i];
+        dt_spec_unref(s->cx, mine);
+      }
+  if (u->on_heap) dt_free(s->cx, u->spec);
+  u->on_heap = false;
+  u->nmade = 0;
+}
