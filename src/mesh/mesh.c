@@ -160,7 +160,7 @@ DtStatus dt_mesh_nth_group (DtCtx *cx, const DtMesh *m, int mdim, int64_t g,
 
 /* }==== Equality ==== */
 
-static bool same_map (const DtMesh *a, const DtMesh *b) {
+bool dt_mesh_same_map (const DtMesh *a, const DtMesh *b) {
   if (a->nranks != b->nranks || a->map_hash != b->map_hash)
     return false;
   if (a->rank_map == b->rank_map)
@@ -177,7 +177,7 @@ static bool same_name (const char *a, const char *b) {
 bool dt_mesh_equal (const DtMesh *a, const DtMesh *b) {
   if (a == b)
     return true;
-  if (a->hash != b->hash || a->ndim != b->ndim || !same_map(a, b) ||
+  if (a->hash != b->hash || a->ndim != b->ndim || !dt_mesh_same_map(a, b) ||
       strcmp(a->device_name, b->device_name) != 0)
     return false;
   for (int i = 0; i < a->ndim; i++)

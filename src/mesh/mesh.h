@@ -145,6 +145,9 @@ DtMesh *dt_mesh_find_flat (const DtMesh *m, int n, const int *mdims);
 ** release; and the short form "(dp=2, tp=4)".  Pure. */
 void dt_mesh_repr (const DtMesh *m, const DtMeshRules *rules, DtBuf *b);
 void dt_mesh_print (const DtMesh *m, DtBuf *b);
+/* The repr of 2.13 with the ranks, as TORCH_DISTRIBUTED_DEBUG=DETAIL asks
+** for.  Pure. */
+void dt_mesh_repr_detail (const DtMesh *m, DtBuf *b);
 /* Name of a mesh dim for messages: its name or "dim 0".  Pure. */
 void dt_mesh_dim_label (const DtMesh *m, int mdim, DtBuf *b);
 

@@ -51,6 +51,7 @@ int64_t dt_mesh_pos (const DtMesh *m, int rank);
 static inline int64_t dt_mesh_map (const DtMesh *m, int64_t pos) {
   return m->rank_map == NULL ? pos : m->rank_map[pos];
 }
+bool dt_mesh_same_map (const DtMesh *a, const DtMesh *b);
 int dt_mesh_own_name (const DtMesh *m, const char *name);   /* -1: none */
 DtMesh *dt_mesh_flat_named (const DtMesh *root, const char *name);
 

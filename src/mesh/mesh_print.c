@@ -90,25 +90,38 @@ static void print_strides (const DtMesh *m, DtBuf *b) {
   dt_buf_add(b, m->ndim == 1 ? ",)" : ")");
 }
 
+/* "DeviceMesh((dp=2, tp=4), 'cpu', stride=(4, 1)" without the end. */
+static void repr_layout (const DtMesh *m, int style, DtBuf *b) {
+  dt_buf_add(b, "DeviceMesh(");
+  dt_mesh_print(m, b);
+  dt_buf_addf(b, ", '%s', stride=", m->device_name);
+  if (style == 210 && m->is_flat && m->axis[0].n == 1)
+    dt_buf_addf(b, "%lld", (long long)m->axis[0].stride[0]);
+  else
+    print_strides(m, b);
+}
+
+void dt_mesh_repr_detail (const DtMesh *m, DtBuf *b) {
+  repr_layout(m, 213, b);
+  dt_buf_add(b, ", Mesh: ");
+  print_nested(m, 0, m->base, b);
+  dt_buf_addc(b, ')');
+}
+
 void dt_mesh_repr (const DtMesh *m, const DtMeshRules *rules, DtBuf *b) {
   int style = rules != NULL ? rules->repr_style : 213;
   if (style > 0 && style <= 25) {
     repr_ranks(m, style == 25, b);
     return;
   }
-  dt_buf_add(b, "DeviceMesh(");
-  dt_mesh_print(m, b);
   if (style == 29) {
+    dt_buf_add(b, "DeviceMesh(");
+    dt_mesh_print(m, b);
     dt_buf_addf(b, ", device: '%s', stride: ", m->device_name);
     dt_buf_add_tuple(b, m->tstride, m->ndim);
   }
-  else {
-    dt_buf_addf(b, ", '%s', stride=", m->device_name);
-    if (style == 210 && m->is_flat && m->axis[0].n == 1)
-      dt_buf_addf(b, "%lld", (long long)m->axis[0].stride[0]);
-    else
-      print_strides(m, b);
-  }
+  else
+    repr_layout(m, style, b);
   dt_buf_addc(b, ')');
 }
 

@@ -557,14 +557,6 @@ DtStatus dt_mesh_unflatten (DtCtx *cx, DtMesh *m, int mdim, int n,
   return dt_mesh_unflatten_as(cx, m, NULL, mdim, n, sizes, n, names, out);
 }
 
-static bool same_ranks (const DtMesh *a, const DtMesh *b) {
-  return a->nranks == b->nranks && a->map_hash == b->map_hash &&
-         (a->rank_map == b->rank_map ||
-          (a->rank_map != NULL && b->rank_map != NULL &&
-           memcmp(a->rank_map, b->rank_map,
-                  (size_t)a->nranks * sizeof *a->rank_map) == 0));
-}
-
 DtStatus dt_mesh_concat (DtCtx *cx, int n, DtMesh *const *meshes,
                          DtMesh **out) {
   DtAxis axis[DT_MAX_MDIM];
@@ -577,7 +569,7 @@ DtStatus dt_mesh_concat (DtCtx *cx, int n, DtMesh *const *meshes,
     if (!is_named(m))
       return dt_raise(cx, DT_E_TYPE, "Invariant encountered: value was None "
                       "when it should not be");
-    DT_CHECK(cx, same_ranks(m, meshes[0]), DT_E_MESH, "Cannot concatenate "
+    DT_CHECK(cx, dt_mesh_same_map(m, meshes[0]), DT_E_MESH, "Cannot concatenate "
              "DeviceMeshes derived from different device meshs");
     DT_CHECK(cx, k + m->ndim <= DT_MAX_MDIM, DT_E_LIMIT,
              "a mesh has at most %d dimensions", DT_MAX_MDIM);

@@ -77,6 +77,25 @@ static inline void parity_fini (Parity *p) {
   dt_buf_fini(&p->why);
 }
 
+/* A file and who checks its lines. */
+typedef struct ParitySuite {
+  const char *file;
+  ParityFn fn;
+} ParitySuite;
+
+/* Run suites; lines that failed, an unreadable or empty file counting one. */
+static inline int parity_suites (DtCtx *cx, const ParitySuite *s, int n) {
+  int failed = 0;
+  for (int i = 0; i < n; i++) {
+    Parity p;
+    parity_init(&p, cx);
+    int f = parity_file(&p, s[i].file, s[i].fn);
+    failed += f != 0 ? (f < 0 ? 1 : f) : p.pass == 0;
+    parity_fini(&p);
+  }
+  return failed;
+}
+
 /* {==== Reading ==== */
 
 static inline const char *jstr (const json_t *o, const char *key) {
