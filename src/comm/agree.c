@@ -197,14 +197,15 @@ static bool decide (DtBoardGroup *bg, uint64_t key, bool broken) {
   return false;
 }
 
-static void arrive (DtGroup *g, uint64_t key, uint64_t hash, const void *in,
-                    void *out) {
+static void arrive (DtGroup *g, uint64_t key, const DtOffer *o) {
   DtCell *cell = &dt_board_cells(g->slot)[g->me];
-  atomic_store_explicit(&cell->hash, hash, memory_order_release);
-  atomic_store_explicit(&cell->in, (uint64_t)(uintptr_t)in,
+  atomic_store_explicit(&cell->hash, o->hash, memory_order_release);
+  atomic_store_explicit(&cell->in, (uint64_t)(uintptr_t)o->in,
                         memory_order_release);
-  atomic_store_explicit(&cell->out, (uint64_t)(uintptr_t)out,
+  atomic_store_explicit(&cell->out, (uint64_t)(uintptr_t)o->out,
                         memory_order_release);
+  if (o->small > 0)
+    memcpy(cell->data[key & 1], o->in, o->small);
   atomic_store(&cell->key, key);
 }
 
@@ -267,7 +268,7 @@ static DtStatus reasons_to_leave (DtCtx *cx, DtComm *c, DtWait *w) {
 static DtStatus await_verdict (DtCtx *cx, DtGroup *g) {
   DtWait w;
   DtStatus st;
-  dt_wait_init(&w, g->slot, 1);
+  dt_wait_init(&w, g->comm->board, g->slot, 1);
   for (;;) {
     dt_wait_look(&w);
     st = verdict_of(g->comm);
@@ -284,7 +285,7 @@ static DtStatus await_decision (DtCtx *cx, DtGroup *g, uint64_t key) {
   DtBoardGroup *bg = g->slot;
   uint64_t d;
   DtWait w;
-  dt_wait_init(&w, bg, NAP_MS);
+  dt_wait_init(&w, g->comm->board, bg, NAP_MS);
   for (;;) {
     DtStatus st;
     dt_wait_look(&w);
@@ -305,7 +306,7 @@ static DtStatus await_decision (DtCtx *cx, DtGroup *g, uint64_t key) {
 }
 
 DtStatus dt_agree_group (DtCtx *cx, DtGroup *g, const DtCollInfo *i,
-                         uint64_t hash, const void *in, void *out) {
+                         const DtOffer *o) {
   DtComm *c = g->comm;
   DtStatus st;
   uint64_t key;
@@ -316,12 +317,12 @@ DtStatus dt_agree_group (DtCtx *cx, DtGroup *g, const DtCollInfo *i,
   if (st != DT_OK)
     return raise_verdict(cx, c, st);
   key = next_key(g);
-  dt_board_post(c, DT_POST_WAIT, g->slot, key, hash, i);
-  arrive(g, key, hash, in, out);
+  dt_board_post(c, DT_POST_WAIT, g->slot, key, o->hash, i);
+  arrive(g, key, o);
   try_decide(cx, g, key);
   st = await_decision(cx, g, key);
   dt_board_post(c, st == DT_OK ? DT_POST_MOVE : DT_POST_RUN, g->slot, key,
-                hash, NULL);
+                o->hash, NULL);
   return st;
 }
 
@@ -332,7 +333,7 @@ DtStatus dt_agree_done (DtCtx *cx, DtGroup *g, bool half) {
   DtWait w;
   int i = 0;
   atomic_store(&cell[g->me].done, key);
-  dt_wait_init(&w, g->slot, NAP_MS);
+  dt_wait_init(&w, g->comm->board, g->slot, NAP_MS);
   for (;;) {
     dt_wait_look(&w);
     while (i < g->size && atomic_load(&cell[i].done) >= key)
@@ -383,7 +384,7 @@ static DtStatus sum_up (DtCtx *cx, DtComm *c, DtStatus mine,
 static DtStatus await_all (DtCtx *cx, DtComm *c, uint64_t key) {
   DtBoardGroup *bg = c->meet->slot;
   DtWait w;
-  dt_wait_init(&w, bg, NAP_MS);
+  dt_wait_init(&w, c->board, bg, NAP_MS);
   for (;;) {
     dt_wait_look(&w);
     if (atomic_load(&bg->decided) >> 1 >= key)
@@ -397,6 +398,7 @@ static DtStatus await_all (DtCtx *cx, DtComm *c, uint64_t key) {
 
 DtStatus dt_agree_meet (DtCtx *cx, DtComm *c, DtStatus mine,
                         const DtCollInfo *i, DtStatus *all) {
+  static const DtOffer nothing = {0, NULL, NULL, 0};
   DtStatus *seen = c->statuses, st;
   unsigned par = c->epoch & 1;
   uint64_t key = c->epoch;
@@ -406,7 +408,7 @@ DtStatus dt_agree_meet (DtCtx *cx, DtComm *c, DtStatus mine,
     claim(cx, c, mine);
   dt_board_post(c, DT_POST_MEET, c->meet->slot, key, (uint64_t)mine, i);
   atomic_store(&c->board->posts[c->rank].status[par], (int)mine);
-  arrive(c->meet, key, 0, NULL, NULL);
+  arrive(c->meet, key, &nothing);
   if (all_arrived(c->meet->slot, key) && decide(c->meet->slot, key, false))
     dt_bell_ring(c->meet->slot);
   DT_TRY(cx, await_all(cx, c, key));
@@ -435,7 +437,7 @@ static DtStatus pass_piece (DtCtx *cx, DtGroup *g, uint64_t *total) {
     return DT_OK;
   }
   dt_board_post(g->comm, DT_POST_IDLE, g->slot, key, 0, &next_line);
-  dt_wait_init(&w, g->slot, IDLE_NAP_MS);
+  dt_wait_init(&w, g->comm->board, g->slot, IDLE_NAP_MS);
   for (;;) {
     dt_wait_look(&w);
     if (atomic_load(&root->key) >= key)

@@ -23,7 +23,8 @@
 
 enum {
   POOL = 32 << 20,              /* room for groups; untouched pages are free */
-  LOOKS = 40, OFFERS = 60,      /* before the first sleep */
+  POOL_RANK = 512 << 10,        /* and this for each rank */
+  LOOKS = 2000, OFFERS = 100,   /* turns of a wait before the first sleep */
   ALIVE_MS = 100, NOTICE_MS = 2000
 };
 
@@ -41,13 +42,16 @@ static size_t head_bytes (int size) {
 }
 
 size_t dt_board_bytes (int size) {
-  return head_bytes(size) + POOL + 2 * group_bytes(size);
+  return head_bytes(size) + POOL + (size_t)size * POOL_RANK;
 }
 
 void dt_board_init (DtBoard *b, int size) {
   memset(b, 0, head_bytes(size));
   b->total = dt_board_bytes(size);
   b->size = size;
+  /* With fewer cores than ranks looking on only keeps the others away. */
+  b->looks = sysconf(_SC_NPROCESSORS_ONLN) >= size ? LOOKS : 1;
+  b->offers = OFFERS;
   atomic_store(&b->used, head_bytes(size));
 }
 
@@ -336,9 +340,12 @@ void dt_board_status (DtComm *c, DtBuf *b) {
 
 /* --- waiting ------------------------------------------------------------ */
 
-void dt_wait_init (DtWait *w, DtBoardGroup *bg, long nap_max_ms) {
+void dt_wait_init (DtWait *w, DtBoard *b, DtBoardGroup *bg,
+                   long nap_max_ms) {
   memset(w, 0, sizeof *w);
   w->bg = bg;
+  w->looks = b->looks;
+  w->offers = b->looks + b->offers;
   w->lost = -1;
   w->nap_ns = 1000000;
   w->nap_max = nap_max_ms * 1000000;
@@ -352,8 +359,8 @@ static void cpu_relax (void) {
 
 bool dt_wait_pause (DtWait *w) {
   struct timespec t;
-  if (w->turns < LOOKS + OFFERS) {
-    if (w->turns++ < LOOKS)
+  if (w->turns < w->offers) {
+    if (w->turns++ < w->looks)
       cpu_relax();
     else
       sched_yield();

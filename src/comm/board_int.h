@@ -12,7 +12,8 @@
 #include "comm/comm.h"
 
 enum { DT_BOARD_EXPLAIN = 8192, DT_BOARD_PIECE = 32768,
-       DT_BOARD_LINE = 64, DT_POST_WORDS = 24 };
+       DT_BOARD_LINE = 64, DT_POST_WORDS = 24,
+       DT_CELL_SMALL = 512 };
 
 typedef enum DtPostState {
   DT_POST_RUN,                /* computes */
@@ -44,6 +45,9 @@ typedef struct DtCell {
   _Alignas(DT_BOARD_LINE) _Atomic uint64_t key;
   _Atomic uint64_t done;      /* 2 * key: its data is no longer needed */
   _Atomic uint64_t hash, in, out;
+  /* Small data, by parity of the key: a member that overwrites its data of
+  ** two agreements ago knows that all have arrived at the one between. */
+  _Alignas(DT_BOARD_LINE) char data[2][DT_CELL_SMALL];
 } DtCell;
 
 /* A group; its cells, then its ranks, follow in memory. */
@@ -59,6 +63,7 @@ typedef struct DtBoardGroup {
 typedef struct DtBoard {
   size_t total;
   int size;
+  int looks, offers;          /* turns of a wait before it sleeps */
   _Atomic uint64_t used;
   atomic_int lock, interrupt;
   _Atomic uint64_t first;     /* groups */
@@ -83,6 +88,10 @@ static inline DtCell *dt_board_cells (DtBoardGroup *bg) {
 }
 static inline int32_t *dt_board_ranks (DtBoardGroup *bg) {
   return (int32_t *)(dt_board_cells(bg) + bg->size);
+}
+/* Member m's small data of the agreement this rank is in. */
+static inline const char *dt_board_small (DtGroup *g, int m) {
+  return dt_board_cells(g->slot)[m].data[g->seq & 1];
 }
 static inline DtBoardGroup *dt_board_at (DtBoard *b, uint64_t off) {
   return (DtBoardGroup *)((char *)b + off);
@@ -116,14 +125,14 @@ void dt_board_doing (DtBoard *board, DtBuf *b, const DtSnap *s);
 /* One wait: spins for a moment, then sleeps on the group's bell. */
 typedef struct DtWait {
   DtBoardGroup *bg;
-  int turns;
+  int turns, looks, offers;
   unsigned bell;
   long nap_ns, nap_max;
   uint64_t began, looked;
   bool told;
   int lost;                   /* a rank that is gone, -1 = none */
 } DtWait;
-void dt_wait_init (DtWait *w, DtBoardGroup *bg, long nap_max_ms);
+void dt_wait_init (DtWait *w, DtBoard *b, DtBoardGroup *bg, long nap_max_ms);
 /* Remember the bell; call before looking whether the wait is over. */
 static inline void dt_wait_look (DtWait *w) {
   w->bell = atomic_load(&w->bg->bell);
@@ -139,7 +148,7 @@ void dt_bell_ring (DtBoardGroup *bg);
 
 /* The members agree, meet and share of worlds that have a board. */
 DtStatus dt_agree_group (DtCtx *cx, DtGroup *g, const DtCollInfo *i,
-                         uint64_t hash, const void *in, void *out);
+                         const DtOffer *o);
 DtStatus dt_agree_meet (DtCtx *cx, DtComm *c, DtStatus mine,
                         const DtCollInfo *i, DtStatus *all);
 /* After agreement: this rank needs nobody's data any more; return when that

@@ -11,7 +11,7 @@
 #include "base/hash.h"
 #include "comm/board_int.h"
 
-enum { SMALL = 4096 };            /* bytes: gather rather than exchange */
+enum { SMALL = 512 };             /* bytes: gather rather than exchange */
 
 typedef enum Kind {
   K_BARRIER, K_ALL_GATHER, K_ALL_TO_ALL, K_ALL_REDUCE, K_REDUCE_SCATTER,
@@ -159,15 +159,29 @@ DtStatus dt_comm_group (DtCtx *cx, DtComm *c, int n, const int *ranks,
 
 /* --- one collective ----------------------------------------------------- */
 
+/* The part of a collective's offer that the caller knows. */
+static DtOffer offer (const DtCollInfo *i, Kind kind, uint64_t size,
+                      uint64_t more, const void *in, void *out) {
+  DtOffer o;
+  o.hash = dt_hash_u64(i->hash, (uint64_t)kind << 56 ^ size);
+  o.hash = dt_hash_u64(o.hash, more);
+  o.hash = dt_hash_str(o.hash, i->op == NULL ? "" : i->op);
+  o.in = in;
+  o.out = out;
+  o.small = 0;
+  return o;
+}
+
+/* Can `n` bytes of each member travel with the agreement? */
+static bool fits (const DtGroup *g, size_t n) {
+  return g->comm->board != NULL && !g->comm->fast && n <= DT_CELL_SMALL;
+}
+
 /* All members are here with the same collective, or an error. */
-static DtStatus start (DtCtx *cx, DtGroup *g, const DtCollInfo *i, Kind kind,
-                       uint64_t size, uint64_t more, const void *in,
-                       void *out) {
-  uint64_t h = dt_hash_u64(i->hash, (uint64_t)kind << 56 ^ size);
+static DtStatus start (DtCtx *cx, DtGroup *g, const DtCollInfo *i,
+                       const DtOffer *o) {
   g->comm->seq++;
-  h = dt_hash_u64(h, more);
-  h = dt_hash_str(h, i->op == NULL ? "" : i->op);
-  return g->comm->vt->agree(cx, g, i, h, in, out);
+  return g->comm->vt->agree(cx, g, i, o);
 }
 
 /* The collective is over for this rank. */
@@ -179,21 +193,44 @@ static DtStatus finish (DtCtx *cx, DtGroup *g, DtStatus st) {
   return DT_OK;
 }
 
+static void copy_small (void *out, const char *from, size_t n) {
+  if (n > 0)
+    memcpy(out, from, n);
+}
+
 DtStatus dt_comm_barrier (DtCtx *cx, DtGroup *g, const DtCollInfo *i) {
-  DT_TRY(cx, start(cx, g, i, K_BARRIER, 0, 0, NULL, NULL));
+  DtOffer o = offer(i, K_BARRIER, 0, 0, NULL, NULL);
+  DT_TRY(cx, start(cx, g, i, &o));
+  if (g->comm->fast)              /* data is the only meeting then */
+    return dt_comm_agree(cx, g, i, DT_OK);
   return finish(cx, g, DT_OK);
 }
 
 DtStatus dt_comm_all_gather (DtCtx *cx, DtGroup *g, const DtCollInfo *i,
                              const void *in, size_t nbytes, void *out) {
-  DT_TRY(cx, start(cx, g, i, K_ALL_GATHER, nbytes, 0, in, out));
-  return finish(cx, g, g->comm->vt->all_gather(cx, g, in, nbytes, out));
+  DtOffer o = offer(i, K_ALL_GATHER, nbytes, 0, in, out);
+  bool small = fits(g, nbytes);
+  int m;
+  o.small = small ? nbytes : 0;
+  DT_TRY(cx, start(cx, g, i, &o));
+  for (m = 0; small && m < g->size; m++)
+    copy_small((char *)out + (size_t)m * nbytes, dt_board_small(g, m), nbytes);
+  return finish(cx, g, small ? DT_OK
+                : g->comm->vt->all_gather(cx, g, in, nbytes, out));
 }
 
 DtStatus dt_comm_all_to_all (DtCtx *cx, DtGroup *g, const DtCollInfo *i,
                              const void *in, size_t nbytes, void *out) {
-  DT_TRY(cx, start(cx, g, i, K_ALL_TO_ALL, nbytes, 0, in, out));
-  return finish(cx, g, g->comm->vt->all_to_all(cx, g, in, nbytes, out));
+  DtOffer o = offer(i, K_ALL_TO_ALL, nbytes, 0, in, out);
+  bool small = fits(g, nbytes) && fits(g, nbytes * (size_t)g->size);
+  int m;
+  o.small = small ? nbytes * (size_t)g->size : 0;
+  DT_TRY(cx, start(cx, g, i, &o));
+  for (m = 0; small && m < g->size; m++)
+    copy_small((char *)out + (size_t)m * nbytes,
+               dt_board_small(g, m) + (size_t)g->me * nbytes, nbytes);
+  return finish(cx, g, small ? DT_OK
+                : g->comm->vt->all_to_all(cx, g, in, nbytes, out));
 }
 
 static DtStatus check_root (DtCtx *cx, const DtGroup *g, int root) {
@@ -204,17 +241,29 @@ static DtStatus check_root (DtCtx *cx, const DtGroup *g, int root) {
 
 DtStatus dt_comm_broadcast (DtCtx *cx, DtGroup *g, const DtCollInfo *i,
                             void *buf, size_t nbytes, int root) {
+  DtOffer o = offer(i, K_BROADCAST, nbytes, (uint64_t)root, buf, buf);
+  bool small = fits(g, nbytes);
   DT_TRY(cx, check_root(cx, g, root));
-  DT_TRY(cx, start(cx, g, i, K_BROADCAST, nbytes, (uint64_t)root, buf, buf));
-  return finish(cx, g, g->comm->vt->broadcast(cx, g, buf, nbytes, root));
+  o.small = small && g->me == root ? nbytes : 0;
+  DT_TRY(cx, start(cx, g, i, &o));
+  if (small && g->me != root)
+    copy_small(buf, dt_board_small(g, root), nbytes);
+  return finish(cx, g, small ? DT_OK
+                : g->comm->vt->broadcast(cx, g, buf, nbytes, root));
 }
 
 DtStatus dt_comm_scatter (DtCtx *cx, DtGroup *g, const DtCollInfo *i,
                           const void *in, size_t nbytes, void *out,
                           int root) {
+  DtOffer o = offer(i, K_SCATTER, nbytes, (uint64_t)root, in, out);
+  bool small = fits(g, nbytes) && fits(g, nbytes * (size_t)g->size);
   DT_TRY(cx, check_root(cx, g, root));
-  DT_TRY(cx, start(cx, g, i, K_SCATTER, nbytes, (uint64_t)root, in, out));
-  return finish(cx, g, g->comm->vt->scatter(cx, g, in, nbytes, out, root));
+  o.small = small && g->me == root ? nbytes * (size_t)g->size : 0;
+  DT_TRY(cx, start(cx, g, i, &o));
+  if (small)
+    copy_small(out, dt_board_small(g, root) + (size_t)g->me * nbytes, nbytes);
+  return finish(cx, g, small ? DT_OK
+                : g->comm->vt->scatter(cx, g, in, nbytes, out, root));
 }
 
 /* --- reductions --------------------------------------------------------- */
@@ -280,26 +329,48 @@ static DtStatus all_reduce_moves (DtCtx *cx, DtGroup *g, DtRedOp op,
                          (char *)out + off, n - b * g->size, tmp);
 }
 
+/* Every member's input came with the agreement. */
+static void reduce_cells (DtGroup *g, DtRedOp op, DtDtype t, void *out,
+                          int64_t n) {
+  const char *first = dt_board_small(g, 0);
+  dt_order_reduce(op, t, first, sizeof(DtCell), g->size, out, n);
+}
+
+/* Room for the blocks, or for the rest that does not divide. */
+static size_t reduce_room (const DtGroup *g, DtDtype t, size_t nb,
+                           bool small) {
+  size_t k = (size_t)g->size, rest = k * k * dt_dtype_size(t);
+  if (small)
+    return nb * k;
+  return nb > rest ? nb : rest;
+}
+
 DtStatus dt_comm_all_reduce (DtCtx *cx, DtGroup *g, const DtCollInfo *i,
                              DtRedOp op, DtDtype t, const void *in, void *out,
                              int64_t n) {
   OwnReduce own = own_reduce(g->comm, op, t, n);
-  bool small;
+  bool small, cells;
   char *tmp = NULL;
   DtStatus st = DT_OK;
-  size_t nb, room;
+  size_t nb;
+  DtOffer o;
   DT_TRY(cx, bytes_of(cx, t, n, &nb));
   small = nb <= SMALL || n < g->size;
-  if (own == NULL) {              /* blocks, or the remainder of each member */
-    size_t rest = (size_t)g->size * (size_t)g->size * dt_dtype_size(t);
-    room = small ? nb * (size_t)g->size : nb > rest ? nb : rest;
-    tmp = dt_alloc(cx, room);
+  cells = fits(g, nb);
+  if (own == NULL && !cells) {
+    tmp = dt_alloc(cx, reduce_room(g, t, nb, small));
     if (tmp == NULL)
       return DT_E_NOMEM;
   }
-  DT_TRYG(cx, start(cx, g, i, K_ALL_REDUCE, nb, op_and_type(op, t), in, out));
-  st = own != NULL ? own(cx, g, op, t, in, out, n)
-    : all_reduce_moves(cx, g, op, t, in, out, n, tmp, small);
+  o = offer(i, K_ALL_REDUCE, nb, op_and_type(op, t), in, out);
+  o.small = cells ? nb : 0;
+  DT_TRYG(cx, start(cx, g, i, &o));
+  if (cells)
+    reduce_cells(g, op, t, out, n);
+  else if (own != NULL)
+    st = own(cx, g, op, t, in, out, n);
+  else
+    st = all_reduce_moves(cx, g, op, t, in, out, n, tmp, small);
   st = finish(cx, g, st);
 done:
   dt_free(cx, tmp);
@@ -313,14 +384,17 @@ DtStatus dt_comm_reduce_scatter (DtCtx *cx, DtGroup *g, const DtCollInfo *i,
   char *tmp = NULL;
   DtStatus st = DT_OK;
   size_t nb;
+  DtOffer o;
   DT_TRY(cx, bytes_of(cx, t, n, &nb));
   if (vt->reduce_scatter == NULL) {
+    DT_CHECK(cx, nb <= SIZE_MAX / 4 / (size_t)g->size, DT_E_OVERFLOW,
+             "a collective of %lld elements is too large", (long long)n);
     tmp = dt_alloc(cx, nb * (size_t)g->size);
     if (tmp == NULL)
       return DT_E_NOMEM;
   }
-  DT_TRYG(cx, start(cx, g, i, K_REDUCE_SCATTER, nb, op_and_type(op, t), in,
-                    out));
+  o = offer(i, K_REDUCE_SCATTER, nb, op_and_type(op, t), in, out);
+  DT_TRYG(cx, start(cx, g, i, &o));
   if (tmp == NULL) {
     st = vt->reduce_scatter(cx, g, op, t, in, out, n);
   } else {

@@ -31,6 +31,16 @@ typedef struct DtCollInfo {
 typedef enum DtWorldKind { DT_WORLD_THREADS, DT_WORLD_MPI, DT_WORLD_FAKE }
   DtWorldKind;
 
+/* What a member brings to an agreement: the hash that must be equal, and the
+** buffers of the collective that follows (threads shows them to the others;
+** the first `small` bytes of `in`, if any, travel with the agreement). */
+typedef struct DtOffer {
+  uint64_t hash;
+  const void *in;
+  void *out;
+  size_t small;
+} DtOffer;
+
 /* The members every world implements.  Sizes are bytes or elements as said.
 ** The data movers are called only when the whole group has agreed: nobody
 ** waits in them for a rank that does not come, so they need not be broken
@@ -42,11 +52,10 @@ typedef struct DtCommVt {
   /* Make what a group needs; NULL: nothing is needed.  Local. */
   DtStatus (*group_open) (DtCtx *cx, DtComm *c, DtGroup *g);
   void (*group_close) (DtCtx *cx, DtComm *c, DtGroup *g);
-  /* All members arrive with the same `hash`, or all break off.  `in`, `out`:
-  ** the buffers of the collective that follows (threads shows them to the
-  ** others).  Sleeps, polls. */
+  /* All members arrive with the same `hash`, or all break off.  Sleeps and
+  ** polls. */
   DtStatus (*agree) (DtCtx *cx, DtGroup *g, const DtCollInfo *i,
-                     uint64_t hash, const void *in, void *out);
+                     const DtOffer *o);
   /* in may be block `me` of out. */
   DtStatus (*all_gather) (DtCtx *cx, DtGroup *g, const void *in,
                           size_t nbytes, void *out);

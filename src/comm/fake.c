@@ -6,8 +6,8 @@
 enum { MAX_SIZE = 1 << 20 };
 
 static DtStatus fake_agree (DtCtx *cx, DtGroup *g, const DtCollInfo *i,
-                            uint64_t hash, const void *in, void *out) {
-  (void)g; (void)i; (void)hash; (void)in; (void)out;
+                            const DtOffer *o) {
+  (void)g; (void)i; (void)o;
   return dt_ctx_poll(cx);
 }
 

@@ -22,8 +22,9 @@ static void sleep_ms (int ms) {
 }
 
 static DtStatus fault_agree (DtCtx *cx, DtGroup *g, const DtCollInfo *i,
-                             uint64_t hash, const void *in, void *out) {
+                             const DtOffer *o) {
   Faulty *f = (Faulty *)(uintptr_t)g->comm->vt;
+  DtOffer mine = *o;
   int kind = DT_FAULT_NONE;
   if (++f->count == f->fault.at &&
       (f->fault.rank < 0 || f->fault.rank == g->comm->rank))
@@ -34,10 +35,10 @@ static DtStatus fault_agree (DtCtx *cx, DtGroup *g, const DtCollInfo *i,
            "%s failed (injected, collective %lld)", i->op,
            (long long)f->count);
   if (kind == DT_FAULT_MISMATCH)
-    hash++;
+    mine.hash++;
   if (kind == DT_FAULT_INTERRUPT && dt_comm_interrupt(g->comm) != NULL)
     atomic_store(dt_comm_interrupt(g->comm), 1);
-  return f->inner->agree(cx, g, i, hash, in, out);
+  return f->inner->agree(cx, g, i, &mine);
 }
 
 static void fault_close (DtCtx *cx, DtComm *c) {

@@ -54,7 +54,7 @@ static DtStatus finish (DtCtx *cx, DtGroup *g, MPI_Request *req, size_t bytes,
   uint64_t patience = PATIENCE_MS + bytes / 50000;
   int done = 0, turns = 0;
   DtWait w;
-  dt_wait_init(&w, g->slot, 1);
+  dt_wait_init(&w, g->comm->board, g->slot, 1);
   for (;;) {
     DT_TRY(cx, check(cx, MPI_Test(req, &done, MPI_STATUS_IGNORE), call));
     if (done)
@@ -263,10 +263,10 @@ static DtStatus mpi_fast_reduce (DtCtx *cx, DtGroup *g, DtRedOp op, DtDtype t,
 
 /* --fast: the data itself is the meeting. */
 static DtStatus mpi_agree (DtCtx *cx, DtGroup *g, const DtCollInfo *i,
-                           uint64_t hash, const void *in, void *out) {
+                           const DtOffer *o) {
   if (g->comm->fast)
     return dt_ctx_poll(cx);
-  return dt_agree_group(cx, g, i, hash, in, out);
+  return dt_agree_group(cx, g, i, o);
 }
 
 /* --- life --------------------------------------------------------------- */
