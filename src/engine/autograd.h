@@ -59,6 +59,10 @@ DtStatus dt_backward (DtSession *s, int n, DtVar *const *roots,
 DtStatus dt_grad (DtSession *s, int n, DtVar *const *roots,
                   DtVar *const *grads, int nin, DtVar *const *inputs,
                   bool retain_graph, bool allow_unused, DtVar **out);
+/* In a gradient that is executed: keep a variable until the gradient is done
+** and give it as the handle the formula returns.  Takes the reference.
+** NULL after an error.  Local. */
+DtHandle *dt_grad_keep (DtEmit *e, DtVar *owned);
 DtStatus dt_detach (DtSession *s, DtVar *v, DtVar **out);
 /* requires_grad_(): "you can only change requires_grad flags of leaf
 ** variables", "only Tensors of floating point dtype can require gradients".
