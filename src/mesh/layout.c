@@ -230,8 +230,8 @@ DtStatus dt_layout_global (DtCtx *cx, const DtMesh *mesh, int npl,
       continue;
     if (d < 0) {
       dt_buf_init(&b, cx);
-      dt_pl_repr(pl[m], &b);
-      DtStatus st = dt_raise(cx, DT_E_ASSERT, "Shard placements should have "
+      dt_pl_print(pl[m], &b);
+      DtStatus st = dt_raise(cx, DT_E_RUNTIME, "Shard placements should have "
                              "negative dims normalized in the user-facing "
                              "APIs: %s", dt_buf_str(&b));
       dt_buf_fini(&b);

@@ -30,7 +30,7 @@ DtStatus dt_layout_local_meta (DtCtx *cx, const DtSpec *s,
 void dt_layout_local_stride (const DtMeta *global, const int64_t *lshape,
                              int64_t *lstride);
 /* from_local: global shape and stride from the local ones, assuming even
-** shards.  ASSERT / RUNTIME with PyTorch's text.  Pure. */
+** shards.  RUNTIME or INDEX with PyTorch's text.  Pure. */
 DtStatus dt_layout_global (DtCtx *cx, const DtMesh *mesh, int npl,
                            const DtPlacement *pl, const DtMeta *local,
                            DtMeta *out);

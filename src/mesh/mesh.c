@@ -393,6 +393,7 @@ static DtStatus check_group (DtCtx *cx, int n, int64_t *sorted,
 
 static DtStatus check_groups (DtCtx *cx, const DtMesh *m, int world) {
   DtStatus st = DT_OK;
+  bool world_group = false, left_out = false;
   int64_t *tmp = DT_NEWN(cx, int64_t, 2 * m->nranks + 1);
   if (tmp == NULL)
     return DT_E_NOMEM;
@@ -400,8 +401,10 @@ static DtStatus check_groups (DtCtx *cx, const DtMesh *m, int world) {
     bool seen = false;
     int n = (int)dt_axis_size(&m->axis[i]);
     int64_t inner = m->axis[i].n > 0 ? m->axis[i].stride[0] : 1;
-    if (n == world)
+    if (n == world) {           /* the world's group, whoever is listed */
+      world_group = true;
       continue;
+    }
     for (int64_t p = 0; p < m->nranks; p++) {
       if (p / inner % n != 0)
         continue;
@@ -410,7 +413,10 @@ static DtStatus check_groups (DtCtx *cx, const DtMesh *m, int world) {
       DT_TRYG(cx, check_group(cx, n, tmp + m->nranks, tmp, m->my_rank, world,
                               &seen));
     }
+    left_out = left_out || !seen;
   }
+  /* a rank has a group on every dim or on none */
+  DT_CHECKG(cx, !world_group || !left_out, DT_E_ASSERT, "%s", "");
 done:
   dt_free(cx, tmp);
   return st;

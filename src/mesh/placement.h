@@ -84,7 +84,8 @@ DtStatus dt_pl_parse (DtCtx *cx, const char **s, DtPlacement *out);
 ** PARSE.  Pure. */
 DtStatus dt_pls_parse (DtCtx *cx, const char *s, DtPlacement *out, int max,
                        int *n);
-/* assert_no_mixed_partial_types: VALUE "Mixed Partial reduce types…". Pure. */
+/* assert_no_mixed_partial_types: VALUE "Mixed Partial reduce types".
+** Pure. */
 DtStatus dt_pls_check_partials (DtCtx *cx, const DtPlacement *p, int n);
 
 #endif

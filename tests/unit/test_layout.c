@@ -129,6 +129,10 @@ static void test_global (void **state) {
   assert_int_equal(dt_layout_global(cx, mesh, 2, pl, &local, &global), DT_OK);
   assert_int_equal(global.shape[1], 6);
   assert_int_equal(global.stride[0], 6);
+  pl[1] = dt_pl_shard(-1);
+  assert_int_equal(dt_layout_global(cx, mesh, 2, pl, &local, &global),
+                   DT_E_RUNTIME);
+  dt_error_clear(cx);
   pl[1] = dt_pl_shard(2);
   assert_int_equal(dt_layout_global(cx, mesh, 2, pl, &local, &global),
                    DT_E_RUNTIME);
@@ -189,7 +193,8 @@ static void test_large (void **state) {
 
 static void test_parity (void **state) {
   int n = (int)(sizeof parity_layout_suites / sizeof parity_layout_suites[0]);
-  assert_int_equal(parity_suites(fixture_cx(state), parity_layout_suites, n), 0);
+  assert_int_equal(parity_suites(fixture_cx(state), parity_layout_suites, n),
+                   0);
 }
 
 /* }==== */
