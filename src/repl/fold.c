@@ -71,11 +71,10 @@ void dt_fold_name (int n, const int *rank, DtBuf *out) {
   dt_buf_addc(out, ']');
 }
 
-/* A block: the name, then its lines, later ones indented by as much. */
+/* A block: the name, then its lines, later ones indented by as much.  Ranks
+** that wrote nothing are not named. */
 static void block (const char *name, size_t width, const Lines *l, int from,
                    int count, DtBuf *out) {
-  if (count == 0)
-    dt_buf_addf(out, "%-*s (nothing)\n", (int)width, name);
   for (int i = 0; i < count; i++) {
     dt_buf_addf(out, "%-*s ", (int)width, i == 0 ? name : "");
     copy_lines(l, from + i, 1, out);
@@ -119,9 +118,10 @@ static void differing (Fold *f, int from, int tail, DtBuf *out) {
       DtBuf name;
       dt_buf_init(&name, f->cx);
       dt_fold_name(m, f->member, &name);
-      if (pass == 0)
+      bool empty = f->v[first].n - from - tail == 0;
+      if (pass == 0 && !empty)
         width = name.len > width ? name.len : width;
-      else
+      else if (pass == 1)
         block(dt_buf_str(&name), width, &f->v[first], from,
               f->v[first].n - from - tail, out);
       dt_buf_fini(&name);

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT
+** repl/cmd.c: finding and running commands.  The commands are in cmd_*.c. */
+#include "repl/cmd.h"
+
+#include <string.h>
+
+/* Every table, once. */
+static const DtCmd *const tables[] = {dt_cmds_session, dt_cmds_data,
+                                      dt_cmds_debug, dt_cmds_test};
+enum { NTABLES = sizeof tables / sizeof tables[0], NEAR = 4 };
+
+const DtCmd *dt_cmd_next (int *it) {
+  int i = (*it)++;
+  for (int t = 0; t < NTABLES; t++)
+    for (const DtCmd *c = tables[t]; c->names != NULL; c++)
+      if (i-- == 0)
+        return c;
+  return NULL;
+}
+
+const char *dt_cmd_name (const DtCmd *c, char *buf) {
+  size_t n = strcspn(c->names, " ");
+  if (n > 31)
+    n = 31;
+  memcpy(buf, c->names, n);
+  buf[n] = '\0';
+  return buf;
+}
+
+/* 2: one of the names; 1: the canonical name begins with it; 0: neither. */
+static int match (const DtCmd *c, const char *name, size_t n) {
+  for (const char *s = c->names; *s != '\0'; s += strspn(s, " ")) {
+    size_t k = strcspn(s, " ");
+    if (k == n && memcmp(s, name, n) == 0)
+      return 2;
+    s += k;
+  }
+  size_t k = strcspn(c->names, " ");
+  return k > n && memcmp(c->names, name, n) == 0;
+}
+
+/* Edit distance of short words, for "did you mean". */
+static int distance (const char *a, size_t na, const char *b, size_t nb) {
+  int row[32];
+  if (na > 30 || nb > 30)
+    return 99;
+  for (size_t j = 0; j <= nb; j++)
+    row[j] = (int)j;
+  for (size_t i = 1; i <= na; i++) {
+    int diag = row[0];
+    row[0] = (int)i;
+    for (size_t j = 1; j <= nb; j++) {
+      int best = diag + (a[i - 1] != b[j - 1]);
+      diag = row[j];
+      if (row[j] + 1 < best)
+        best = row[j] + 1;
+      if (row[j - 1] + 1 < best)
+        best = row[j - 1] + 1;
+      row[j] = best;
+    }
+  }
+  return row[nb];
+}
+
+static void near_names (const char *name, size_t n, DtBuf *b) {
+  char buf[32];
+  int found = 0;
+  for (int limit = 1; limit <= 2 && found == 0; limit++) {
+    int it = 0;
+    const DtCmd *c;
+    while ((c = dt_cmd_next(&it)) != NULL && found < NEAR) {
+      const char *s = dt_cmd_name(c, buf);
+      if (distance(name, n, s, strlen(s)) == limit)
+        dt_buf_addf(b, found++ > 0 ? ", :%s" : "; did you mean :%s", s);
+    }
+  }
+}
+
+DtStatus dt_cmd_find (DtCtx *cx, const char *name, size_t n,
+                      const DtCmd **out) {
+  const DtCmd *c, *found = NULL;
+  int it = 0, count = 0;
+  char buf[32];
+  DtBuf b;
+  dt_buf_init(&b, cx);
+  while ((c = dt_cmd_next(&it)) != NULL) {
+    int m = match(c, name, n);
+    if (m == 2) {
+      dt_buf_fini(&b);
+      *out = c;
+      return DT_OK;
+    }
+    if (m == 1) {
+      found = c;
+      dt_buf_addf(&b, count++ > 0 ? ", :%s" : ":%s", dt_cmd_name(c, buf));
+    }
+  }
+  DtStatus st = DT_OK;
+  if (count == 1) {
+    *out = found;
+  } else if (count > 1) {
+    st = dt_raise(cx, DT_E_COMMAND, ":%.*s can be %s", (int)n, name,
+                  dt_buf_str(&b));
+  } else {
+    near_names(name, n, &b);
+    st = dt_raise(cx, DT_E_COMMAND, "no command :%.*s%s%s", (int)n, name,
+                  dt_buf_str(&b), b.len > 0 ? "?" : " (:help lists them)");
+  }
+  dt_buf_fini(&b);
+  return st;
+}
+
+DtStatus dt_cmd_error (DtCmdCall *c, size_t at, const char *fmt, ...) {
+  DtCtx *cx = c->r->cx;
+  char name[32];
+  DtBuf b;
+  va_list ap;
+  dt_buf_init(&b, cx);
+  va_start(ap, fmt);
+  dt_buf_addv(&b, fmt, ap);
+  va_end(ap);
+  dt_cmd_name(c->cmd, name);
+  dt_buf_addf(&b, "\n  :%s %s\n  %*s^", name, c->arg,
+              (int)(strlen(name) + 2 + at), "");
+  DtStatus st = dt_raise(cx, DT_E_COMMAND, "%s", dt_buf_str(&b));
+  dt_buf_fini(&b);
+  return st;
+}
+
+DtStatus dt_cmd_onoff (DtCmdCall *c, bool *v) {
+  if (strcmp(c->arg, "on") == 0)
+    *v = true;
+  else if (strcmp(c->arg, "off") == 0)
+    *v = false;
+  else if (*c->arg == '\0')
+    *v = !*v;
+  else
+    return dt_cmd_error(c, 0, "wanted on or off");
+  return DT_OK;
+}
+
+/* Length of the Lua expression at `s`: up to a blank outside brackets and
+** strings. */
+static size_t expression (const char *s) {
+  int depth = 0;
+  size_t i = 0;
+  for (; s[i] != '\0'; i++) {
+    if (s[i] == '"' || s[i] == '\'') {
+      char quote = s[i++];
+      while (s[i] != '\0' && s[i] != quote)
+        i += s[i] == '\\' && s[i + 1] != '\0' ? 2 : 1;
+      if (s[i] == '\0')
+        break;
+    } else if (strchr("([{", s[i]) != NULL) {
+      depth++;
+    } else if (strchr(")]}", s[i]) != NULL) {
+      depth--;
+    } else if (depth <= 0 && (s[i] == ' ' || s[i] == '\t')) {
+      break;
+    }
+  }
+  return i;
+}
+
+/* A Lua string literal. */
+static void quoted (const char *s, DtBuf *b) {
+  size_t n = strlen(s);
+  if (n > 1 && s[0] == s[n - 1] && (*s == '"' || *s == '\'')) {
+    dt_buf_add(b, s);
+    return;
+  }
+  dt_buf_addc(b, '"');
+  for (; *s != '\0'; s++) {
+    if (*s == '"' || *s == '\\' || *s == '\n')
+      dt_buf_addc(b, '\\');
+    dt_buf_addc(b, *s);
+  }
+  dt_buf_addc(b, '"');
+}
+
+DtStatus dt_cmd_debug (DtCmdCall *c, const char *name, const char *args) {
+  DtRepl *r = c->r;
+  const char *s = c->arg;
+  DtBuf b;
+  DtStatus st = DT_OK;
+  dt_buf_init(&b, r->cx);
+  dt_buf_addf(&b, "dt.debug.%s(", name);
+  for (int i = 0; args[i] != '\0' && *s != '\0'; i++) {
+    size_t n = args[i] == 's' ? strlen(s) : expression(s);
+    size_t at = (size_t)(s - c->arg), hash = args[i] == 'n' && *s == '#';
+    if (i > 0)
+      dt_buf_add(&b, ", ");
+    if (args[i] == 's') {
+      quoted(s, &b);
+    } else {
+      if (args[i] == 'n' && (n == hash ||
+                             strspn(s + hash, "0123456789") != n - hash)) {
+        st = dt_cmd_error(c, at, "wanted a number, as 7 or #7");
+        goto done;
+      }
+      dt_buf_addn(&b, s + hash, n - hash);
+    }
+    s += n;
+    s += strspn(s, " \t");
+  }
+  if (*s != '\0') {
+    st = dt_cmd_error(c, (size_t)(s - c->arg), "more than :%.*s takes (%s)",
+                      (int)strcspn(c->cmd->names, " "), c->cmd->names,
+                      c->cmd->args);
+    goto done;
+  }
+  dt_buf_addc(&b, ')');
+  DT_TRYG(r->cx, dt_buf_ok(&b));
+  st = dt_eval_line(r->L, dt_buf_str(&b), &r->diag);
+done:
+  dt_buf_fini(&b);
+  return st;
+}
+
+/* ---- commands registered from Lua: dt.command(name, help, function) ---- */
+
+static bool user_command (DtRepl *r, const char *name, size_t n,
+                          const char *arg, DtStatus *st) {
+  lua_State *L = r->L;
+  int top = lua_gettop(L);
+  bool found = false;
+  if (lua_getfield(L, LUA_REGISTRYINDEX, "dt.commands") == LUA_TTABLE) {
+    lua_pushlstring(L, name, n);
+    found = lua_rawget(L, -2) == LUA_TTABLE;
+  }
+  if (found) {
+    lua_rawgeti(L, -1, 2);
+    lua_pushstring(L, arg);
+    *st = dt_eval_call(L, 1, 0, &r->diag);
+  }
+  lua_settop(L, top);
+  return found;
+}
+
+DtStatus dt_cmd_run (DtRepl *r, const char *line) {
+  DtCtx *cx = r->cx;
+  const char *name = line + 1 + strspn(line + 1, " \t");
+  size_t n = strcspn(name, " \t\n");
+  const char *s = name + n + strspn(name + n, " \t\n");
+  size_t len = strlen(s);
+  const DtCmd *cmd;
+  DtStatus st;
+  while (len > 0 && strchr(" \t\n", s[len - 1]) != NULL)
+    len--;
+  DT_CHECK(cx, n > 0, DT_E_COMMAND, "a command's name follows the colon; "
+           ":help lists them");
+  char *arg = dt_strndup(cx, s, len);
+  if (arg == NULL)
+    return DT_E_NOMEM;
+  if (user_command(r, name, n, arg, &st)) {
+    dt_free(cx, arg);
+    return st;
+  }
+  st = dt_cmd_find(cx, name, n, &cmd);
+  if (st == DT_OK) {
+    DtCmdCall c = {r, cmd, arg, dtL_out(r->L)};
+    if ((cmd->needs & DT_NEED_DATA) != 0 && r->comm->no_data)
+      st = dt_raise(cx, DT_E_WORLD, ":%.*s needs a world with data", (int)n,
+                    name);
+    else if (*cmd->args == '\0' && len > 0)
+      st = dt_cmd_error(&c, 0, ":%.*s takes no argument",
+                        (int)strcspn(cmd->names, " "), cmd->names);
+    else
+      st = cmd->fn(&c);
+  }
+  dt_free(cx, arg);
+  return st;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT
+** repl/cmd.h: the commands, lines that begin with ':'.
+**
+** To add a command: a row in a table dt_cmds_<topic>[] (cmd_<topic>.c) and a
+** function; a new table is listed once, in cmd.c.  Help, completion, prefixes
+** and "did you mean" follow from the row.  Commands run on every rank, like
+** any line; what they write is folded like any output. */
+#ifndef DT_REPL_CMD_H
+#define DT_REPL_CMD_H
+
+#include "repl/repl_int.h"
+
+enum {                          /* what a command needs */
+  DT_NEED_DATA = 1,             /* a world with data */
+  DT_NEED_PERSON = 2,           /* a prompt on a terminal */
+  DT_CMD_REPEATS = 4            /* an empty line runs it again */
+};
+
+typedef struct DtCmd DtCmd;
+
+typedef struct DtCmdCall {
+  DtRepl *r;
+  const DtCmd *cmd;
+  const char *arg;              /* what follows the name, trimmed */
+  DtBuf *out;                   /* results, as text */
+} DtCmdCall;
+
+/* Raises into the context (COMMAND for a wrong argument); what the person saw
+** already (a Lua error's report) returns its status with no error pending. */
+typedef DtStatus (*DtCmdFn) (DtCmdCall *c);
+
+struct DtCmd {
+  const char *names;            /* "quit q": the first is canonical */
+  const char *group;            /* "session" */
+  int needs;
+  const char *args;             /* "FILE", "[on|off]"; "" = none */
+  const char *help;             /* first line: summary; has an example */
+  DtCmdFn fn;
+};
+
+/* Tables, each ended by a row without names. */
+extern const DtCmd dt_cmds_session[];
+extern const DtCmd dt_cmds_data[];
+extern const DtCmd dt_cmds_test[];
+extern const DtCmd dt_cmds_debug[];
+
+/* All commands one after the other; *it from 0; NULL at the end.  Pure. */
+const DtCmd *dt_cmd_next (int *it);
+/* The command called `name`, or the only one it abbreviates.  COMMAND naming
+** the candidates or the nearest names.  Pure. */
+DtStatus dt_cmd_find (DtCtx *cx, const char *name, size_t n,
+                      const DtCmd **out);
+/* Run a line that begins with ':'.  Local, as long as the command is. */
+DtStatus dt_cmd_run (DtRepl *r, const char *line);
+/* First name of a command, 0-terminated in buf[32].  Pure. */
+const char *dt_cmd_name (const DtCmd *c, char *buf);
+
+/* Raise COMMAND with the line and a caret under byte `at` of it.  Local. */
+DtStatus dt_cmd_error (DtCmdCall *c, size_t at, const char *fmt, ...)
+#if defined(__GNUC__)
+  __attribute__((format(printf, 3, 4)))
+#endif
+;
+/* "on", "off", "" (turns around) into *v.  COMMAND.  Local. */
+DtStatus dt_cmd_onoff (DtCmdCall *c, bool *v);
+/* Call dt.debug.<name>(...) and show what it returns.  `args` says how the
+** rest of the line is read, one letter each: 'n' a number ("#7" or "7"), 'e' a
+** Lua expression without blanks outside brackets, 's' all the rest as a
+** string.  Missing ones are left out.  Local. */
+DtStatus dt_cmd_debug (DtCmdCall *c, const char *name, const char *args);
+
+/* --- help.c --- */
+/* A page on a command, operator, error code, setting or topic; "" = the
+** overview.  KEY with the nearest names.  Pure but for the operator table. */
+DtStatus dt_help_page (DtRepl *r, const char *what, DtBuf *out);
+/* All pages whose words contain `word`.  Local. */
+void dt_help_apropos (DtRepl *r, const char *word, DtBuf *out);
+
+/* --- complete.c --- */
+/* Completion of a prompt line, see DtLineComplete; `ud` is the DtRepl. */
+void dt_complete (void *ud, const char *line, int point, int *start,
+                  DtLineAdd add, void *sink);
+
+#endif

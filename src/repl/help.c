@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT
+** repl/help.c: help pages, made from the tables: commands (DtCmd), operators
+** (DtOpDef), errors (errors.def), options; and a few topics written here.
+** Help never lives in a second place. */
+#include "repl/cmd.h"
+
+#include <ctype.h>
+#include <string.h>
+
+typedef struct Topic { const char *name, *text; } Topic;
+
+static const Topic topics[] = {
+  {"prompt",
+   "What can be typed at the prompt\n"
+   "  x + y            Lua; an expression shows its value, a trailing ; hides "
+   "it\n"
+   "  local x = 1      a top-level local lasts for the whole session\n"
+   "  _  _1  _2        the last value, the one before, ...\n"
+   "  :command         a command; unambiguous beginnings do (:h for :help)\n"
+   "  @2 x             on rank 2; @all, @0,2-3, @tp=1, @dp=0,tp=* (see ranks)"
+   "\n"
+   "  ?word            help\n"
+   "An incomplete chunk asks for more (..> ).  Up and Down walk the history,\n"
+   "Ctrl-R searches it, Tab completes, Ctrl-C drops the line or stops what "
+   "runs\non all ranks, Ctrl-D leaves.\n"},
+  {"worlds",
+   "Where the ranks live; the same script runs in all of them\n"
+   "  dtrepl -n 4          threads of one process (the default)\n"
+   "  mpirun -n 4 dtrepl   real processes; dtrepl --mpi 4 starts mpirun with "
+   "the\n                       right flags for root and for few cores\n"
+   "  dtrepl --fake 16384  one rank (0, or --fake 16384:7) of a pretend world: "
+   "\n                       shapes, placements and bytes, no data\n"
+   "Results in threads and processes are equal bit for bit.\n"},
+  {"ranks",
+   "Every rank runs every line; dt.rank() is its number.\n"
+   "Output that is equal on all ranks is shown once; else groups of ranks are "
+   "named:\n"
+   "  [0,2] 1\n"
+   "  [1,3] 2\n"
+   "A line may be addressed:\n"
+   "  @2 x:to_local()          rank 2 only\n"
+   "  @0,2-3 x                 ranks 0, 2 and 3\n"
+   "  @tp=1 x                  coordinate 1 of mesh dimension tp\n"
+   "  @dp=0,tp=* x             several dimensions\n"
+   "Mesh dimensions are those of the variable `mesh`, or of the first variable "
+   "that\nholds a mesh with these names.  What needs other ranks (a collective)"
+   " must run\non all of them.\n"},
+  {"lua",
+   "Where Lua differs from Python, and this Lua from others\n"
+   "  f(a, {b}, {dim = 0})   a last table with a string key holds keywords\n"
+   "  dt.zeros{8, 4, device_mesh = m}   one mixed table is fine too\n"
+   "  x:repeat_op(2)         names that are Lua keywords end in _op\n"
+   "  dt.None                fills a hole in a list\n"
+   "  x:eq(y), x:lt(y)       comparisons that give tensors\n"
+   "Dimensions, ranks and indices count from 0, as in PyTorch; Lua's own "
+   "tables\nfrom 1.  pairs() has one order on all ranks, math.random one "
+   "sequence; print()\nis shown when the line has ended, folded over ranks.\n"
+   "Files and processes are limited unless --trust is given.\n"},
+  {"placements",
+   "Where the pieces of a distributed tensor are, one placement per mesh "
+   "dimension\n"
+   "  S(d)    sharded along tensor dimension d      Shard(d), S0\n"
+   "  R       a copy on each rank                   Replicate()\n"
+   "  P(sum)  each rank has a part of the sum       Partial()\n"
+   "\"S(0) R\" is a list of two.  Printed: f32[8, 32]| S(0)R\n"},
+  {"testing",
+   "Session files are tests: dtrepl --check FILE\n"
+   "  :testcase addition\n"
+   "  1 + 1\n"
+   "  :expect\n"
+   "  2\n"
+   "  :end\n"
+   "The exit status is 3 when something differs.\n"},
+};
+enum { NTOPICS = sizeof topics / sizeof topics[0] };
+
+/* First line of a text. */
+static int summary (const char *text) { return (int)strcspn(text, "\n"); }
+
+static void command_page (const DtCmd *c, DtBuf *out) {
+  size_t n = strcspn(c->names, " ");
+  dt_buf_addf(out, ":%.*s %s\n", (int)n, c->names, c->args);
+  if (c->names[n] != '\0')
+    dt_buf_addf(out, "also: %s\n", c->names + n + 1);
+  dt_buf_addf(out, "%s\n", c->help);
+  if ((c->needs & DT_NEED_DATA) != 0)
+    dt_buf_add(out, "Not in the fake world.\n");
+}
+
+static void overview (DtRepl *r, DtBuf *out) {
+  const char *group = "";
+  int it = 0;
+  const DtCmd *c;
+  char name[32];
+  while ((c = dt_cmd_next(&it)) != NULL) {
+    if (strcmp(group, c->group) != 0)
+      dt_buf_addf(out, "%s%s\n", *group != '\0' ? "\n" : "", c->group);
+    group = c->group;
+    dt_cmd_name(c, name);
+    dt_buf_addf(out, "  :%-11s %.*s\n", name, summary(c->help), c->help);
+  }
+  lua_State *L = r->L;
+  int top = lua_gettop(L);
+  if (lua_getfield(L, LUA_REGISTRYINDEX, "dt.commands") == LUA_TTABLE) {
+    dt_buf_add(out, "\nyour own\n");
+    lua_pushnil(L);
+    while (lua_next(L, -2) != 0) {
+      lua_rawgeti(L, -1, 1);
+      const char *help = lua_tostring(L, -1);
+      dt_buf_addf(out, "  :%-11s %.*s\n", lua_tostring(L, -3), summary(help),
+                  help);
+      lua_pop(L, 2);
+    }
+  }
+  lua_settop(L, top);
+  dt_buf_add(out, "\ntopics\n ");
+  for (int i = 0; i < NTOPICS; i++)
+    dt_buf_addf(out, " %s", topics[i].name);
+  dt_buf_add(out, " options\n\n:help WORD explains a command, a topic, an "
+             "operator (:help mm) or an error (:help DT0101)\n");
+}
+
+static void operator_page (const DtOpDef *d, DtBuf *out) {
+  dt_buf_addf(out, "%s\n", d->schema);
+  if (d->brief != NULL)
+    dt_buf_addf(out, "%s\n", d->brief);
+  if (d->doc != NULL)
+    dt_buf_addf(out, "%s\n", d->doc);
+  if (d->rules != NULL) {
+    dt_buf_add(out, "Sharding, on one mesh dimension (all R is always "
+               "allowed):\n");
+    for (int i = 0; d->rules[i] != NULL; i++)
+      dt_buf_addf(out, "  %s\n", d->rules[i]);
+  }
+}
+
+/* "mm", "aten.mm", "aten.mm.default". */
+static bool operator_help (DtRepl *r, const char *what, DtBuf *out) {
+  DtBuf b;
+  dt_buf_init(&b, r->cx);
+  dt_buf_addf(&b, "%s%s", strchr(what, '.') == NULL ? "aten." : "", what);
+  const char *full = dt_buf_str(&b);
+  const char *dot = strchr(full, '.');
+  bool found = false;
+  if (dot != NULL && strchr(dot + 1, '.') == NULL) {
+    char ns[32];
+    size_t n = (size_t)(dot - full);
+    memcpy(ns, full, n < 31 ? n : 31);
+    ns[n < 31 ? n : 31] = '\0';
+    const DtPacket *p = dt_registry_packet(r->cx, r->s->registry, ns, dot + 1);
+    for (int i = 0; p != NULL && i < p->n; i++) {
+      if (found)
+        dt_buf_addc(out, '\n');
+      operator_page(p->op[i], out);
+      found = true;
+    }
+  }
+  if (!found) {
+    const DtOpDef *d = dt_registry_find(r->cx, r->s->registry, full);
+    if (d != NULL) {
+      operator_page(d, out);
+      found = true;
+    }
+  }
+  dt_error_clear(r->cx);
+  dt_buf_fini(&b);
+  return found;
+}
+
+static bool error_help (const char *what, DtBuf *out) {
+  DtStatus st = dt_error_find(what);
+  if (st == DT_OK)
+    return false;
+  const DtErrorInfo *i = dt_error_info(st);
+  dt_buf_addf(out, "%s %s: %s\nPyTorch raises %s.\nNext: %s\n", i->id, i->name,
+              i->text, i->pyclass, i->hint);
+  return true;
+}
+
+static bool topic_help (const char *what, DtBuf *out) {
+  if (strcmp(what, "options") == 0) {
+    dt_options_help(out);
+    return true;
+  }
+  for (int i = 0; i < NTOPICS; i++)
+    if (strcmp(topics[i].name, what) == 0) {
+      dt_buf_add(out, topics[i].text);
+      return true;
+    }
+  return false;
+}
+
+/* A command named exactly, or abbreviated when `loose`. */
+static bool command_help (DtRepl *r, const char *what, bool loose,
+                          DtBuf *out) {
+  const DtCmd *c = NULL;
+  const char *s = what + (*what == ':');
+  bool found = dt_cmd_find(r->cx, s, strlen(s), &c) == DT_OK;
+  dt_error_clear(r->cx);
+  if (!found)
+    return false;
+  if (!loose) {
+    char name[32];
+    bool exact = strcmp(dt_cmd_name(c, name), s) == 0;
+    size_t n = strlen(s);
+    for (const char *t = c->names; *t != '\0' && !exact; t += strspn(t, " ")) {
+      size_t k = strcspn(t, " ");
+      exact = k == n && memcmp(t, s, n) == 0;
+      t += k;
+    }
+    if (!exact)
+      return false;
+  }
+  command_page(c, out);
+  return true;
+}
+
+DtStatus dt_help_page (DtRepl *r, const char *what, DtBuf *out) {
+  if (*what == '\0') {
+    overview(r, out);
+    return dt_buf_ok(out);
+  }
+  if (topic_help(what, out) || command_help(r, what, *what == ':', out) ||
+      operator_help(r, what, out) || error_help(what, out) ||
+      command_help(r, what, true, out))
+    return dt_buf_ok(out);
+  const char *near[3];
+  int n = dt_registry_near(r->cx, r->s->registry, what, near, 3);
+  DtBuf b;
+  dt_buf_init(&b, r->cx);
+  for (int i = 0; i < n; i++)
+    dt_buf_addf(&b, i > 0 ? ", %s" : "; did you mean %s", near[i]);
+  dt_error_clear(r->cx);
+  DtStatus st = dt_raise(r->cx, DT_E_KEY, "no page on \"%s\"%s%s", what,
+                         dt_buf_str(&b), n > 0 ? "?" : " (:help lists all)");
+  dt_buf_fini(&b);
+  return st;
+}
+
+/* Does `text` contain `word`, whatever the case of its letters? */
+static bool speaks_of (const char *text, const char *word) {
+  size_t n = strlen(word);
+  for (; text != NULL && *text != '\0'; text++) {
+    size_t i = 0;
+    while (i < n && text[i] != '\0' &&
+           tolower((unsigned char)text[i]) == tolower((unsigned char)word[i]))
+      i++;
+    if (i == n)
+      return true;
+  }
+  return false;
+}
+
+void dt_help_apropos (DtRepl *r, const char *word, DtBuf *out) {
+  size_t before = out->len;
+  int it = 0;
+  const DtCmd *c;
+  char name[32];
+  while ((c = dt_cmd_next(&it)) != NULL)
+    if (speaks_of(c->names, word) || speaks_of(c->help, word))
+      dt_buf_addf(out, ":%-19s %.*s\n", dt_cmd_name(c, name),
+                  summary(c->help), c->help);
+  for (int i = 0; i < NTOPICS; i++)
+    if (speaks_of(topics[i].text, word) || speaks_of(topics[i].name, word))
+      dt_buf_addf(out, "%-20s %.*s\n", topics[i].name,
+                  summary(topics[i].text), topics[i].text);
+  for (int i = 1; i < DT_E_COUNT; i++) {
+    const DtErrorInfo *e = dt_error_info((DtStatus)i);
+    if (speaks_of(e->text, word) || speaks_of(e->name, word))
+      dt_buf_addf(out, "%-20s %s\n", e->id, e->text);
+  }
+  const DtPacket *p;
+  it = 0;
+  while ((p = dt_registry_next(r->cx, r->s->registry, &it)) != NULL) {
+    const char *brief = p->n > 0 ? p->op[0]->brief : NULL;
+    if (speaks_of(p->base, word) || speaks_of(brief, word))
+      dt_buf_addf(out, "%s.%-*s %s\n", p->ns, 19 - (int)strlen(p->ns),
+                  p->base, brief != NULL ? brief : "");
+  }
+  if (out->len == before)
+    dt_buf_addf(out, "nothing speaks of \"%s\"\n", word);
+}

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT
+** repl/main.c: the program: options, the launcher, one world, its ranks.
+**
+** It decides which world and starts it; what a rank does is in repl.c.  The
+** guardian and the terminal come first, because both want a process without
+** threads; MPI is loaded only in a process that mpirun started. */
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "repl/repl_int.h"
+
+enum { DEFAULT_RANKS = 4, MAX_ARGV = 512 };
+
+static int usage_error (DtCtx *cx) {
+  fprintf(stderr, "dtrepl: %s\n%s\n", dt_buf_str(&cx->err.message),
+          dt_options_usage());
+  return DT_EXIT_USAGE;
+}
+
+static int cores (void) {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) != 0)
+    return 1;
+  return CPU_COUNT(&set);
+}
+
+/* The path of the running program, for mpirun and for finding its parts. */
+static bool program_path (char *out, size_t size) {
+  ssize_t n = readlink("/proc/self/exe", out, size - 1);
+  if (n <= 0)
+    return false;
+  out[n] = '\0';
+  return true;
+}
+
+/* dtrepl --mpi N ...: become mpirun, which starts us N times without --mpi.
+** Returns only on failure. */
+static int become_mpirun (const DtOptions *o, int argc, char **argv) {
+  char self[4096], n[16];
+  char *av[MAX_ARGV];
+  int k = 0;
+  const char *mpirun = getenv("MPIRUN");
+  static char run[] = "mpirun", flag_n[] = "-n",
+    root[] = "--allow-run-as-root", over[] = "--oversubscribe",
+    quiet[] = "--quiet";
+  if (!program_path(self, sizeof self) || argc > MAX_ARGV - 16) {
+    fprintf(stderr, "dtrepl: the program does not find itself\n");
+    return DT_EXIT_ERROR;
+  }
+  snprintf(n, sizeof n, "%d", o->mpi);
+  av[k++] = run;
+  av[k++] = quiet;
+  if (geteuid() == 0)
+    av[k++] = root;
+  if (o->mpi > cores())
+    av[k++] = over;
+  av[k++] = flag_n;
+  av[k++] = n;
+  av[k++] = self;
+  bool options = true;
+  for (int i = 1; i < argc; i++) {
+    if (options && strcmp(argv[i], "--mpi") == 0) {
+      i++;
+      options = false;
+    } else if (options && strncmp(argv[i], "--mpi=", 6) == 0) {
+      options = false;
+    } else {
+      av[k++] = argv[i];
+    }
+  }
+  av[k] = NULL;
+  execvp(mpirun != NULL && *mpirun != '\0' ? mpirun : run, av);
+  fprintf(stderr, "dtrepl: cannot start mpirun: %s\n", strerror(errno));
+  return DT_EXIT_ERROR;
+}
+
+/* The head of a script may set ranks, release, device; read before the world
+** is made.  A script that cannot be read is reported later, on all ranks. */
+static DtStatus look_at_script (DtCtx *cx, DtOptions *o) {
+  char head[4096];
+  const char *path = o->script != NULL ? o->script : o->check;
+  if (path == NULL || strcmp(path, "-") == 0)
+    return DT_OK;
+  FILE *f = fopen(path, "rb");
+  if (f == NULL)
+    return DT_OK;
+  size_t n = fread(head, 1, sizeof head, f);
+  fclose(f);
+  return dt_options_script(cx, head, n, o);
+}
+
+static void open_terminal (DtApp *a, bool first) {
+  bool color[2];
+  dt_output_init(&a->out);
+  a->tty.fd = a->tty.guard_fd = -1;
+  a->interactive = first && dt_tty_interactive(a->launched);
+  bool prompt = a->o.interactive || a->o.debug ||
+                (a->o.script == NULL && a->o.nprelude == 0 &&
+                 a->o.check == NULL);
+  bool tty[2] = {dt_tty_is_output(a->launched, 1),
+                 dt_tty_is_output(a->launched, 2)};
+  for (int i = 0; i < 2; i++)
+    color[i] = dt_output_color(a->o.color, tty[i]);
+  a->out.color[0] = color[0];
+  a->out.color[1] = color[1];
+  if (a->interactive && prompt && dt_tty_open(&a->tty, a->launched)) {
+    dt_tty_guard(&a->tty);
+    /* The launcher forwards our output in its own time; a prompt written to
+    ** the terminal would overtake it. */
+    for (int i = 0; i < 2; i++)
+      if (a->launched && tty[i])
+        a->out.fd[i] = a->tty.fd;
+  } else {
+    a->interactive = false;
+  }
+}
+
+static int run_world (DtCtx *cx, DtApp *a) {
+  char dir[4096] = "";
+  int code = DT_EXIT_ERROR, here = 1;
+  DtWorldOpts w;
+  memset(&w, 0, sizeof w);
+  if (program_path(dir, sizeof dir)) {
+    char *slash = strrchr(dir, '/');
+    if (slash != NULL)
+      *slash = '\0';
+  }
+  w.kind = a->world;
+  w.size = a->o.ranks > 0 ? a->o.ranks : DEFAULT_RANKS;
+  if (a->world == DT_WORLD_FAKE) {
+    w.size = (int)a->o.fake;
+    w.rank = (int)a->o.fake_rank;
+  }
+  if (a->world == DT_WORLD_THREADS)
+    here = w.size;
+  w.fast = a->o.fast;
+  w.exe_dir = dir;
+  w.interrupt = &a->interrupt;
+  DtStatus st = dt_stop_new(cx, here, a->launched, dt_repl_hook, &a->stop);
+  if (st == DT_OK)
+    st = dt_world_run(cx, &w, dt_repl_main, a, &code);
+  if (st != DT_OK) {
+    dt_tty_restore(&a->tty);
+    fprintf(stderr, "dtrepl: %s %s\n", dt_error_info(st)->id,
+            dt_buf_str(&cx->err.message));
+    code = DT_EXIT_ERROR;
+  }
+  dt_stop_free(cx, a->stop);
+  return code;
+}
+
+#if defined(DT_TESTMODE)
+/* Test builds: DTREPL_FAIL_ALLOC=n lets allocation n of a context and all
+** later ones fail (DTREPL_FAIL_RANK: of one rank only). */
+void dt_repl_fail_alloc (DtCtx *cx, int rank) {
+  const char *n = getenv("DTREPL_FAIL_ALLOC");
+  const char *only = getenv("DTREPL_FAIL_RANK");
+  if (n == NULL || *n == '\0')
+    return;
+  if (only != NULL && *only != '\0' && strtol(only, NULL, 10) != rank)
+    return;
+  cx->mem.fail_at = strtoll(n, NULL, 10);
+  cx->mem.fail_on = true;
+}
+#else
+void dt_repl_fail_alloc (DtCtx *cx, int rank) {
+  (void)cx;
+  (void)rank;
+}
+#endif
+
+static int start (DtCtx *cx, DtApp *a, int argc, char **argv) {
+  DtBuf b;
+  if (dt_options_parse(cx, argc, argv, &a->o) != DT_OK)
+    return usage_error(cx);
+  if (a->o.help) {
+    dt_buf_init(&b, cx);
+    dt_options_help(&b);
+    fputs(dt_buf_str(&b), stdout);
+    dt_buf_fini(&b);
+    return DT_EXIT_OK;
+  }
+  if (a->o.version) {
+    puts("dtrepl " DT_VERSION);
+    if (a->o.script == NULL && a->o.nprelude == 0)
+      return DT_EXIT_OK;
+  }
+  a->launched = dt_mpi_launched();
+  if (a->o.mpi > 0 && !a->launched)
+    return become_mpirun(&a->o, argc, argv);
+  if (look_at_script(cx, &a->o) != DT_OK)
+    return usage_error(cx);
+  if (a->o.no_env)
+    unsetenv("LUA_PATH"), unsetenv("LUA_PATH_5_4");
+  a->world = a->launched ? DT_WORLD_MPI
+    : a->o.fake > 0 ? DT_WORLD_FAKE : DT_WORLD_THREADS;
+  const char *rank = getenv("OMPI_COMM_WORLD_RANK");
+  if (rank == NULL)
+    rank = getenv("PMI_RANK");
+  bool first = !a->launched || rank == NULL || strcmp(rank, "0") == 0;
+  signal(SIGPIPE, SIG_IGN);
+  open_terminal(a, first);
+  int code = run_world(cx, a);
+  dt_output_fini(&a->out);
+  dt_tty_close(&a->tty);
+  return code;
+}
+
+int main (int argc, char **argv) {
+  DtCtx *cx;
+  DtApp *a;
+  if (dt_ctx_new(&cx) != DT_OK)
+    return DT_EXIT_ERROR;
+  a = DT_NEW(cx, DtApp);
+  int code = DT_EXIT_ERROR;
+  if (a != NULL) {
+    a->argv0 = argc > 0 ? argv[0] : "dtrepl";
+    code = start(cx, a, argc, argv);
+    dt_free(cx, a);
+  }
+  dt_ctx_free(cx);
+  return code;
+}

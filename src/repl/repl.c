@@ -1,0 +1,735 @@
+/* SPDX-License-Identifier: MIT
+** repl/repl.c: read on rank 0, run on every rank, meet, print once.
+**
+** What is not here: editing (line_*.c), Lua's compiling and calling
+** (repl_eval.c), commands (cmd*.c).
+**
+** A round has the same steps on every rank, whatever the text did: (1) rank
+** 0's text is shared; (2) every rank runs it, and a failure stays a value;
+** (3) all meet with their status; (4) outputs are gathered and rank 0 writes
+** them.  Ctrl-C counts in step 2 only: the steps of the shell itself must
+** happen on all ranks or on none. */
+#include "repl/repl_int.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <lauxlib.h>
+#include <lua.h>
+#include "bind/embed.h"
+#include "oplib/ops.h"
+#include "repl/cmd.h"
+#include "repl/fold.h"
+#include "repl/history.h"
+#include "repl/source.h"
+
+/* ---- writing ---- */
+
+static void free_texts (DtCtx *cx, char **v, int n) {
+  for (int i = 0; i < n && v != NULL; i++)
+    dt_free(cx, v[i]);
+  dt_free(cx, v);
+}
+
+/* What one rank hands in after a chunk, each part with its 0 byte: results,
+** diagnostics, and the exit code when it called os.exit(). */
+static void pack (DtRepl *r, DtBuf *b) {
+  DtBind *k = dtL_state(r->L);
+  DtBuf *out = dtL_out(r->L);
+  dt_buf_addn(b, dt_buf_str(out), strlen(dt_buf_str(out)) + 1);
+  dt_buf_addn(b, dt_buf_str(&r->diag), strlen(dt_buf_str(&r->diag)) + 1);
+  if (k->exiting)
+    dt_buf_addf(b, "%d", k->exit_code);
+  dt_buf_addc(b, '\0');
+  dt_buf_clear(out);
+  dt_buf_clear(&r->diag);
+}
+
+static const char *part (const char *s, int i) {
+  for (; i > 0; i--)
+    s += strlen(s) + 1;
+  return s;
+}
+
+/* One rank's os.exit() ends all, with the largest code. */
+static void look_at_exits (DtRepl *r, int n, char **text) {
+  for (int i = 0; i < n; i++) {
+    const char *code = part(text[i], 2);
+    if (*code == '\0')
+      continue;
+    int c = (int)strtol(code, NULL, 10);
+    r->code = r->quit && r->code > c ? r->code : c;
+    r->quit = true;
+  }
+}
+
+static DtStatus put_part (DtRepl *r, int n, char **text, DtOutKind kind) {
+  DtCtx *cx = r->cx;
+  DtBuf out;
+  DtStatus st = DT_OK;
+  const char **v = DT_NEWN(cx, const char *, n);
+  int *rank = DT_NEWN(cx, int, n);
+  dt_buf_init(&out, cx);
+  if (v == NULL || rank == NULL)
+    st = DT_E_NOMEM;
+  for (int i = 0; i < n && st == DT_OK; i++) {
+    v[i] = part(text[i], kind == DT_OUT_DIAG);
+    rank[i] = i;
+  }
+  if (st == DT_OK && r->set.raw && n > 1)
+    dt_fold_raw(n, rank, v, &out);
+  else if (st == DT_OK)
+    st = dt_fold(cx, n, rank, v, &out);
+  dt_output_write(&r->app->out, kind, dt_buf_str(&out), out.len);
+  dt_buf_fini(&out);
+  dt_free(cx, rank);
+  dt_free(cx, v);
+  return st;
+}
+
+/* Ctrl-C stops what runs (true), or is a key again and forgotten (false).
+** Each rank forgets, after all have stopped. */
+static void run_mode (DtRepl *r, bool running) {
+  atomic_int *board = dt_comm_interrupt(r->comm);
+  if (dt_repl_first(r)) {
+    dt_stop_mode(r->app->stop, running ? DT_STOP_RUN
+                 : r->app->interactive ? DT_STOP_KEY : DT_STOP_DIE);
+    if (r->line != NULL)
+      dt_line_running(r->line, running);
+  }
+  if (!running && r->cx->interrupt != NULL)
+    atomic_store(r->cx->interrupt, 0);
+  if (!running && board != NULL)
+    atomic_store(board, 0);
+}
+
+/* Gather what all ranks wrote; rank 0 folds and writes it. */
+static DtStatus put_folded (DtRepl *r) {
+  DtCtx *cx = r->cx;
+  int n = r->comm->no_data ? 1 : r->comm->size;
+  DtCollInfo info = {"shell output", 0, "", ""};
+  DtBuf mine;
+  dt_buf_init(&mine, cx);
+  pack(r, &mine);
+  char **text = DT_NEWN(cx, char *, n);
+  size_t *len = DT_NEWN(cx, size_t, n);
+  DtStatus st = text == NULL || len == NULL ? DT_E_NOMEM : dt_buf_ok(&mine);
+  if (n > 1 && text != NULL && len != NULL) {
+    /* Three empty parts when memory ran out: every rank must come.  A late
+    ** Ctrl-C breaks it off on all ranks alike. */
+    for (int i = 0; i < 3; i++) {
+      st = dt_comm_gather_text(cx, r->comm->world, &info,
+                               mine.oom ? "\0\0" : mine.s,
+                               mine.oom ? 3 : mine.len, text, len);
+      if (st != DT_E_INTERRUPTED)
+        break;
+      dt_error_clear(cx);
+      run_mode(r, false);
+    }
+  } else if (st == DT_OK) {
+    text[0] = mine.s;
+  }
+  if (st == DT_OK) {
+    look_at_exits(r, n, text);
+    if (dt_repl_first(r) || n == 1) {
+      st = put_part(r, n, text, DT_OUT_RESULT);
+      if (st == DT_OK)
+        st = put_part(r, n, text, DT_OUT_DIAG);
+    }
+  }
+  if (n == 1 && text != NULL)
+    text[0] = NULL;
+  free_texts(cx, text, n);
+  dt_free(cx, len);
+  dt_buf_fini(&mine);
+  return st;
+}
+
+static void say (DtRepl *r, const char *fmt, const char *arg) {
+  DtBuf b;
+  dt_buf_init(&b, r->cx);
+  dt_buf_addf(&b, fmt, arg);
+  dt_output_write(&r->app->out, DT_OUT_DIAG, dt_buf_str(&b), b.len);
+  dt_buf_fini(&b);
+}
+
+/* The world is broken: what this rank has is written as it is. */
+static void lost (DtRepl *r) {
+  if (dt_repl_first(r) && !r->lost) {
+    DtBuf *out = dtL_out(r->L);
+    dt_output_write(&r->app->out, DT_OUT_RESULT, dt_buf_str(out), out->len);
+    dt_output_write(&r->app->out, DT_OUT_DIAG, dt_buf_str(&r->diag),
+                    r->diag.len);
+    say(r, "dtrepl: %s; the session ends\n", dt_buf_str(&r->cx->err.message));
+  }
+  r->lost = r->quit = true;
+  r->code = DT_EXIT_ERROR;
+}
+
+DtStatus dt_repl_meet (DtRepl *r, DtStatus mine) {
+  DtCtx *cx = r->cx;
+  DtCollInfo info = {"end of line", 0, "", ""};
+  if (r->lost)
+    return DT_E_RANK_LOST;
+  dt_notes_take(r->notes, &r->diag);
+  dt_error_clear(cx);
+  DtStatus *all = DT_NEWN(cx, DtStatus, r->comm->size);
+  if (all == NULL)
+    dt_error_clear(cx);
+  if (mine != DT_OK)
+    (void)dt_raise(cx, mine, "this rank's line failed");
+  DtStatus st = dt_comm_meet(cx, r->comm, mine, &info, all);
+  run_mode(r, false);
+  if (st == DT_E_RANK_LOST) {
+    lost(r);
+  } else {
+    dt_error_clear(cx);
+    r->status = all == NULL ? (mine != DT_OK ? mine : st) : DT_OK;
+    for (int i = 0; all != NULL && i < r->comm->size; i++)
+      if (r->status == DT_OK || all[i] == DT_E_INTERRUPTED)
+        r->status = all[i];
+    if (put_folded(r) == DT_E_RANK_LOST)
+      lost(r);
+    dt_error_clear(cx);
+  }
+  dt_free(cx, all);
+  return r->lost ? DT_E_RANK_LOST : r->status;
+}
+
+/* ---- running ---- */
+
+static int local_index (const DtRepl *r) {
+  return r->app->world == DT_WORLD_THREADS ? r->comm->rank : 0;
+}
+
+/* A line: command, help, address, or Lua. */
+static DtStatus run_line (DtRepl *r, const char *text) {
+  const char *s = text + strspn(text, " \t\n");
+  if (*s == '@') {
+    bool mine = false;
+    const char *rest;
+    DT_TRY(r->cx, dt_addr_parse(r, s, &mine, &rest));
+    return mine ? run_line(r, rest) : DT_OK;
+  }
+  if (*s == ':' && s[1] != ':')
+    return dt_cmd_run(r, s);
+  if (*s == '?')
+    return dt_help_page(r, s + 1 + strspn(s + 1, " \t"), dtL_out(r->L));
+  if (*s == '=')
+    s++;
+  return dt_eval_line(r->L, s, &r->diag);
+}
+
+/* An error pending in the context becomes a diagnostic. */
+void dt_repl_tell (DtRepl *r) {
+  DtError *e = &r->cx->err;
+  if (e->code == DT_OK)
+    return;
+  const DtErrorInfo *i = dt_error_info(e->code);
+  dt_buf_addf(&r->diag, "%s %s: %s\n", i->id,
+              e->pyclass != NULL ? e->pyclass : i->pyclass,
+              dt_buf_str(&e->message));
+  if (e->explain.len > 0)
+    dt_buf_addf(&r->diag, "%s\n", dt_buf_str(&e->explain));
+  dt_error_clear(r->cx);
+}
+
+static double seconds (void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+DtStatus dt_repl_run (DtRepl *r, const char *text, const char *name) {
+  int i = local_index(r);
+  double t0 = seconds();
+  if (r->depth == 0)
+    dt_stop_enter(r->app->stop, i, r->L);
+  r->depth++;
+  DtStatus st = name == NULL
+    ? run_line(r, text)
+    : dt_eval_script(r->L, text, strlen(text), name, r->app->o.nargs,
+                     r->app->o.args, &r->diag);
+  r->depth--;
+  if (r->depth == 0) {
+    dt_stop_leave(r->app->stop, i);
+    lua_sethook(r->L, NULL, 0, 0);
+  }
+  dt_repl_tell(r);
+  if (dtL_state(r->L)->exiting)
+    st = DT_OK;
+  r->elapsed = seconds() - t0;
+  return st;
+}
+
+/* One text from rank 0 to all; the caller frees it. */
+static DtStatus share (DtRepl *r, char **text, size_t *n) {
+  DtStatus st = r->comm->no_data ? DT_OK
+                                 : dt_world_share(r->cx, r->comm, text, n);
+  if (st != DT_OK)
+    lost(r);
+  return st;
+}
+
+/* A round with a text every rank has. */
+static void round_with (DtRepl *r, const char *text, const char *name) {
+  run_mode(r, true);
+  DtStatus st = dt_repl_run(r, text, name);
+  (void)dt_repl_meet(r, st);
+  if (dt_repl_first(r) && r->set.timing && name == NULL) {
+    char ms[48];
+    snprintf(ms, sizeof ms, "%.3f", 1e3 * r->elapsed);
+    say(r, "%s ms\n", ms);
+  }
+}
+
+static int code_of (DtStatus st) {
+  switch (st) {
+    case DT_OK: return DT_EXIT_OK;
+    case DT_E_INTERRUPTED: return DT_EXIT_INTERRUPTED;
+    case DT_E_EXPECT: return DT_EXIT_CHECK;
+    default: return DT_EXIT_ERROR;
+  }
+}
+
+/* ---- files ---- */
+
+static DtStatus read_all (DtCtx *cx, const char *path, DtBuf *b) {
+  FILE *f = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
+  DT_CHECK(cx, f != NULL, DT_E_IO, "cannot read %s: %s", path,
+           strerror(errno));
+  char part[8192];
+  size_t n;
+  errno = 0;
+  while ((n = fread(part, 1, sizeof part, f)) > 0)
+    dt_buf_addn(b, part, n);
+  bool bad = ferror(f) != 0;
+  int why = errno;
+  if (f != stdin)
+    fclose(f);
+  DT_CHECK(cx, !bad, DT_E_IO, "cannot read %s: %s", path, strerror(why));
+  return dt_buf_ok(b);
+}
+
+/* Shared as "+text" or "-message". */
+DtStatus dt_repl_file (DtRepl *r, const char *path, char **text, size_t *n) {
+  DtCtx *cx = r->cx;
+  char *t = NULL;
+  size_t k = 0;
+  if (dt_repl_first(r)) {
+    DtBuf b;
+    dt_buf_init(&b, cx);
+    dt_buf_addc(&b, '+');
+    if (read_all(cx, path, &b) != DT_OK) {
+      dt_buf_clear(&b);
+      dt_buf_addf(&b, "-%s", dt_buf_str(&cx->err.message));
+      dt_error_clear(cx);
+    }
+    t = dt_strndup(cx, dt_buf_str(&b), b.len);
+    k = b.len;
+    dt_buf_fini(&b);
+    if (t == NULL)
+      return DT_E_NOMEM;
+  }
+  DtStatus st = share(r, &t, &k);
+  if (st == DT_OK && k > 0 && t[0] == '-')
+    st = dt_raise(cx, DT_E_IO, "%s", t + 1);
+  if (st != DT_OK) {
+    dt_free(cx, t);
+    return st;
+  }
+  memmove(t, t + 1, k);         /* with the 0 byte */
+  t[k - 1] = '\0';
+  *text = t;
+  *n = k - 1;
+  return DT_OK;
+}
+
+/* ---- the prompt ---- */
+
+/* Read one whole chunk on rank 0: first line, then more while it is not
+** complete.  False: leave. */
+static bool read_chunk (DtRepl *r, DtBuf *chunk) {
+  DtBuf line, all;
+  dt_buf_init(&line, r->cx);
+  dt_buf_init(&all, r->cx);
+  bool got = true;
+  for (;;) {
+    bool first = all.len == 0;
+    DtLineResult k = dt_line_read(r->line, first ? DT_PROMPT : DT_PROMPT_MORE,
+                                  &line);
+    if (k == DT_LINE_DROPPED) {
+      dt_buf_clear(&all);
+      continue;
+    }
+    if (k == DT_LINE_END) {
+      got = all.len > 0;
+      break;
+    }
+    if (!first)
+      dt_buf_addc(&all, '\n');
+    DtStatus st = r->app->interactive
+      ? dt_source_strip(r->cx, dt_buf_str(&line), &all)
+      : (dt_buf_addn(&all, dt_buf_str(&line), line.len), dt_buf_ok(&all));
+    if (st != DT_OK)
+      dt_error_clear(r->cx);
+    const char *s = dt_buf_str(&all);
+    const char *t = s + strspn(s, " \t\n");
+    if (*t == '\0') {
+      dt_buf_clear(&all);
+      continue;
+    }
+    if ((*t == ':' && t[1] != ':') || *t == '?')
+      break;
+    if (*t == '@')
+      t += strcspn(t, " \t\n");
+    if (*t == '=')
+      t++;
+    if (!dt_eval_incomplete(r->L, t))
+      break;
+  }
+  dt_buf_clear(chunk);
+  dt_buf_addn(chunk, dt_buf_str(&all), all.len);
+  dt_buf_fini(&all);
+  dt_buf_fini(&line);
+  return got && dt_buf_ok(chunk) == DT_OK;
+}
+
+/* Shared as "xTEXT" (run it) or "q" (leave). */
+bool dt_repl_round (DtRepl *r, const char *text) {
+  char *t = NULL;
+  size_t n = 0;
+  if (dt_repl_first(r)) {
+    n = text != NULL ? strlen(text) + 1 : 1;
+    t = dt_alloc(r->cx, n + 1);
+    if (t == NULL) {              /* the line is lost, not the session */
+      dt_repl_tell(r);
+      dt_output_write(&r->app->out, DT_OUT_DIAG, dt_buf_str(&r->diag),
+                      r->diag.len);
+      dt_buf_clear(&r->diag);
+      return !r->quit;
+    }
+    t[0] = text != NULL ? 'x' : 'q';
+    memcpy(t + 1, text != NULL ? text : "", n);
+  }
+  if (share(r, &t, &n) == DT_OK) {
+    if (n == 0 || t[0] == 'q')
+      r->quit = true;
+    else
+      round_with(r, t + 1, NULL);
+  }
+  dt_free(r->cx, t);
+  return !r->quit;
+}
+
+int dt_repl_share_code (DtRepl *r, int code) {
+  char *t = NULL;
+  size_t n = 0;
+  if (r->lost)
+    return DT_EXIT_ERROR;
+  if (dt_repl_first(r)) {
+    DtBuf b;
+    dt_buf_init(&b, r->cx);
+    dt_buf_addf(&b, "%d", code);
+    t = dt_strdup(r->cx, dt_buf_str(&b));
+    n = b.len;
+    dt_buf_fini(&b);
+  }
+  if ((dt_repl_first(r) && t == NULL) || share(r, &t, &n) != DT_OK)
+    code = DT_EXIT_ERROR;
+  else
+    code = (int)strtol(t, NULL, 10);
+  dt_free(r->cx, t);
+  return code;
+}
+
+static void prompt_loop (DtRepl *r) {
+  DtBuf chunk;
+  bool more = true;
+  dt_buf_init(&chunk, r->cx);
+  while (more && !r->quit) {
+    bool got = false;
+    if (dt_repl_first(r)) {
+      got = read_chunk(r, &chunk);
+      if (r->quit)                /* a rank died meanwhile */
+        break;
+      if (got) {
+        dt_line_remember(r->line, dt_buf_str(&chunk));
+        dt_output_typed(&r->app->out, DT_PROMPT, dt_buf_str(&chunk));
+      }
+    }
+    more = dt_repl_round(r, got ? dt_buf_str(&chunk) : NULL);
+    if (more && !r->app->interactive && r->code == DT_EXIT_OK)
+      r->code = code_of(r->status);
+  }
+  dt_buf_fini(&chunk);
+}
+
+static void on_warn (void *ud, const char *text) {
+  DtRepl *r = ud;
+  say(r, "dtrepl: %s\n", text);
+}
+
+static void on_stop (void *ud) {
+  dt_stop_now(((DtRepl *)ud)->app->stop);
+}
+
+static bool on_idle (void *ud) {
+  DtRepl *r = ud;
+  if (dt_world_alive(r->cx, r->comm) == DT_OK)
+    return true;
+  if (r->cx->err.code == DT_E_RANK_LOST) {
+    dt_tty_restore(&r->app->tty);
+    dt_output_add(&r->app->out, DT_OUT_DIAG, "\n");
+    lost(r);
+    return false;
+  }
+  dt_error_clear(r->cx);
+  return true;
+}
+
+static void greet (DtRepl *r) {
+  static const char *const world[] = {"threads", "processes", "pretended"};
+  DtBuf b;
+  dt_buf_init(&b, r->cx);
+  dt_buf_addf(&b, "dtrepl " DT_VERSION "  %d rank%s (%s)  "
+              ":help for help, Ctrl-D to leave\n", r->comm->size,
+              r->comm->size == 1 ? "" : "s", world[r->app->world]);
+  dt_output_write(&r->app->out, DT_OUT_DIAG, dt_buf_str(&b), b.len);
+  dt_buf_fini(&b);
+}
+
+static void prompt (DtRepl *r) {
+  DtApp *a = r->app;
+  DtBuf path;
+  dt_buf_init(&path, r->cx);
+  if (dt_repl_first(r)) {
+    if (!a->o.no_history && a->interactive)
+      dt_history_path(&path);
+    DtLineOpts o = {a->interactive ? &a->tty : NULL, dt_buf_str(&path),
+                    a->out.color[DT_OUT_DIAG], dt_complete, on_stop, on_idle,
+                    on_warn, r};
+    if (a->interactive && !a->o.quiet)
+      greet(r);
+    if (dt_line_open(r->cx, &o, &r->line) != DT_OK) {
+      dt_repl_tell(r);
+      dt_output_write(&a->out, DT_OUT_DIAG, dt_buf_str(&r->diag), r->diag.len);
+      r->code = DT_EXIT_ERROR;
+    }
+  }
+  if (dt_repl_first(r) && r->line == NULL) {
+    (void)dt_repl_round(r, NULL);
+  } else {
+    prompt_loop(r);
+  }
+  dt_line_close(r->line);
+  r->line = NULL;
+  dt_buf_fini(&path);
+}
+
+/* ---- start ---- */
+
+/* -l MOD, -l g=MOD. */
+static DtStatus run_require (DtRepl *r, const char *arg) {
+  DtBuf b;
+  const char *eq = strchr(arg, '=');
+  const char *mod = eq != NULL ? eq + 1 : arg;
+  dt_buf_init(&b, r->cx);
+  if (eq != NULL)
+    dt_buf_addf(&b, "%.*s = require '%s'", (int)(eq - arg), arg, mod);
+  else
+    dt_buf_addf(&b, "_G['%.*s'] = require '%s'", (int)strcspn(mod, "."), mod,
+                mod);
+  DtStatus st = dt_buf_ok(&b);
+  if (st == DT_OK) {
+    round_with(r, dt_buf_str(&b), "=(command line)");
+    st = r->status;
+  }
+  dt_buf_fini(&b);
+  return st;
+}
+
+/* The default start-up file, then the person's own. */
+static void start_files (DtRepl *r) {
+  const DtEmbed *rc = dt_embed_find("repl.rc");
+  if (rc != NULL)
+    (void)dt_eval_script(r->L, rc->text, rc->len, "=[dt.rc]", 0, NULL,
+                         &r->diag);
+  if (r->app->o.no_rc || r->app->o.no_env || r->app->o.sandbox)
+    return;
+  DtBuf path;
+  dt_buf_init(&path, r->cx);
+  if (dt_repl_first(r)) {
+    const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+    if (config != NULL && config[0] == '/')
+      dt_buf_addf(&path, "%s/dtrepl/init.lua", config);
+    else if (home != NULL)
+      dt_buf_addf(&path, "%s/.config/dtrepl/init.lua", home);
+    FILE *f = path.len > 0 ? fopen(dt_buf_str(&path), "rb") : NULL;
+    if (f != NULL)
+      fclose(f);
+    else
+      dt_buf_clear(&path);
+  }
+  char *name = dt_strdup(r->cx, dt_buf_str(&path));
+  size_t n = path.len;
+  dt_buf_fini(&path);
+  if (name != NULL && share(r, &name, &n) == DT_OK && n > 0) {
+    char *text = NULL;
+    size_t k;
+    if (dt_repl_file(r, name, &text, &k) == DT_OK) {
+      round_with(r, text, "@init.lua");
+      dt_free(r->cx, text);
+    } else {
+      dt_repl_tell(r);
+      (void)dt_repl_meet(r, DT_OK);
+    }
+  }
+  dt_free(r->cx, name);
+}
+
+/* Preludes and script in order; stops at the first error. */
+static void run_given (DtRepl *r) {
+  DtApp *a = r->app;
+  for (int i = 0; i < a->o.nprelude && !r->quit; i++) {
+    const DtPrelude *p = &a->o.prelude[i];
+    if (p->kind == 'e')
+      round_with(r, p->text, "=(command line)");
+    else
+      (void)run_require(r, p->text);
+    if (r->status != DT_OK)
+      goto failed;
+  }
+  if (a->o.script != NULL && !r->quit) {
+    char *text = NULL, name[512];
+    size_t n;
+    DtStatus st = dt_repl_file(r, a->o.script, &text, &n);
+    if (st == DT_OK) {
+      snprintf(name, sizeof name, "@%s", strcmp(a->o.script, "-") == 0
+               ? "stdin" : a->o.script);
+      round_with(r, text, name);
+      dt_free(r->cx, text);
+    } else if (!r->lost) {
+      dt_repl_tell(r);
+      (void)dt_repl_meet(r, st);
+    }
+    if (r->status != DT_OK)
+      goto failed;
+  }
+  return;
+failed:
+  if (!r->quit || r->lost)
+    r->code = code_of(r->status);
+}
+
+/* What Lua's hook does: raise INTERRUPTED as an error object. */
+static void on_hook (lua_State *L, lua_Debug *ar) {
+  (void)ar;
+  DtCtx *cx = dtL_session(L)->cx;
+  dt_error_clear(cx);
+  (void)dt_raise(cx, DT_E_INTERRUPTED, "interrupted");
+  dtL_raise(L);
+}
+
+
+void dt_repl_hook (lua_State *L) {
+  lua_sethook(L, on_hook, LUA_MASKCALL | LUA_MASKRET | LUA_MASKCOUNT, 100);
+}
+
+static DtStatus open_rank (DtRepl *r) {
+  DtApp *a = r->app;
+  const char *seed = getenv("DTREPL_SEED");
+  DtSessionOpts so = {dt_ops, dt_variants,
+                      a->o.torch != NULL ? a->o.torch : "2.13",
+                      a->o.device != NULL ? a->o.device : "cpu",
+                      seed != NULL ? strtoull(seed, NULL, 10) : 0};
+  DtBindOpts bo = {a->o.bare, a->o.trust, a->o.sandbox,
+                   a->o.sandbox ? (int64_t)1 << 30 : 0, a->argv0};
+  DT_TRY(r->cx, dt_session_new(r->cx, r->comm, &so, &r->s));
+  DT_TRY(r->cx, dt_notes_new(r->s, &r->notes));
+  DT_TRY(r->cx, dtL_state_new(r->s, &bo, &r->L));
+  DT_TRY(r->cx, dt_eval_open(r->L));
+  if (a->o.warnings)
+    lua_warning(r->L, "@on", 0);
+  return DT_OK;
+}
+
+/* The ranks meet before anything else: one that could not start must not
+** leave the others waiting. */
+static bool all_started (DtRepl *r, DtStatus st) {
+  DtCtx *cx = r->cx;
+  DtBuf why;
+  DtCollInfo info = {"start", 0, "", ""};
+  dt_buf_init(&why, cx);
+  if (st != DT_OK)
+    dt_buf_addf(&why, "%s %s", dt_error_info(st)->id,
+                dt_buf_str(&cx->err.message));
+  DtStatus all = dt_comm_meet(cx, r->comm, st, &info, NULL);
+  if (all != DT_OK && (st != DT_OK ? dt_repl_first(r) || all != st
+                                   : dt_repl_first(r)))
+    say(r, "dtrepl: %s\n", st != DT_OK && why.len > 0 ? dt_buf_str(&why)
+        : dt_buf_str(&cx->err.message));
+  dt_buf_fini(&why);
+  dt_error_clear(cx);
+  return all == DT_OK;
+}
+
+static void run_session (DtRepl *r) {
+  DtApp *a = r->app;
+  bool given = a->o.script != NULL || a->o.nprelude > 0;
+  bool wants_prompt = a->o.interactive || (a->o.debug && given) ||
+                      (!given && a->o.check == NULL);
+  r->set.raw = a->o.raw;
+  r->set.notes = a->interactive && wants_prompt;
+  if (wants_prompt || a->o.check != NULL)
+    start_files(r);
+  if (a->o.check != NULL) {
+    r->code = dt_check_file(r, a->o.check);
+    return;
+  }
+  run_given(r);
+  dt_notes_enable(r->notes, r->set.notes);
+  if (wants_prompt && !r->quit && !(a->o.debug && given && !a->o.interactive &&
+                                    r->status == DT_OK)) {
+    r->code = DT_EXIT_OK;
+    r->status = DT_OK;
+    prompt(r);
+  }
+}
+
+/* A rank that has stopped keeps the others waiting: said by one of them. */
+static void on_notice (void *ud, const char *line) {
+  DtRepl *r = ud;
+  if (dt_repl_first(r))
+    say(r, "dtrepl: %s\n", line);
+}
+
+int dt_repl_main (DtCtx *cx, DtComm *comm, void *app) {
+  DtRepl r;
+  memset(&r, 0, sizeof r);
+  r.app = app;
+  r.cx = cx;
+  r.comm = comm;
+  if (cx->interrupt == NULL)
+    cx->interrupt = &r.app->interrupt;
+  if (comm->rank != 0 && r.app->world == DT_WORLD_THREADS)
+    dt_stop_thread_init();
+  dt_buf_init(&r.diag, cx);
+  if (comm->rank == 0 || r.app->world != DT_WORLD_THREADS)
+    dt_stop_flag(r.app->stop, cx->interrupt);
+  dt_repl_fail_alloc(cx, comm->rank);
+  comm->notice = on_notice;
+  comm->notice_ud = &r;
+  DtStatus st = open_rank(&r);
+  if (all_started(&r, st))
+    run_session(&r);
+  else
+    r.code = DT_EXIT_ERROR;
+  dtL_state_free(r.L);
+  dt_notes_free(r.notes);
+  dt_session_free(r.s);
+  dt_buf_fini(&r.diag);
+  return r.code;
+}

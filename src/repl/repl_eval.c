@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: MIT
+** repl/repl_eval.c: Lua text as typed at a prompt.
+**
+** Prompt lines run in an environment of their own: an empty table whose
+** metamethods look first among the prompt's locals, then among the globals.
+** `local x = e` is rewritten (source.c) to an assignment through the table
+** DT_LOCALS, which declares x and sets it; an ordinary `x = e` sets the local
+** when there is one, else the global.  So a local may be called `table` and
+** harms nobody. */
+#include "repl/repl_int.h"
+
+#include <lauxlib.h>
+#include <lua.h>
+#include <stdio.h>
+#include <string.h>
+#include "repl/source.h"
+
+enum { EARLIER = 9 };           /* results kept: _, _1 .. _9 */
+
+static const char key_env[] = "dt.repl.env";
+static const char key_locals[] = "dt.repl.locals";
+static const char key_kinds[] = "dt.repl.kinds";   /* name -> is constant */
+
+/* ---- the environment ---- */
+
+/* Upvalues of all: 1 locals, 2 kinds, 3 globals, 4 and 5 the two tables. */
+
+static int env_index (lua_State *L) {
+  lua_pushvalue(L, 2);
+  if (lua_rawget(L, lua_upvalueindex(2)) != LUA_TNIL) {
+    lua_pushvalue(L, 2);
+    lua_rawget(L, lua_upvalueindex(1));
+    return 1;
+  }
+  if (lua_type(L, 2) == LUA_TSTRING) {
+    const char *name = lua_tostring(L, 2);
+    if (strcmp(name, DT_LOCALS) == 0 || strcmp(name, DT_CONSTS) == 0) {
+      lua_pushvalue(L, lua_upvalueindex(name[4] == 'l' ? 4 : 5));
+      return 1;
+    }
+  }
+  lua_pushvalue(L, 2);
+  lua_gettable(L, lua_upvalueindex(3));
+  return 1;
+}
+
+static int env_newindex (lua_State *L) {
+  lua_pushvalue(L, 2);
+  int kind = lua_rawget(L, lua_upvalueindex(2));
+  bool constant = lua_toboolean(L, -1);
+  lua_settop(L, 3);
+  if (kind == LUA_TNIL)
+    lua_settable(L, lua_upvalueindex(3));
+  else if (constant)
+    return luaL_error(L, "attempt to assign to const variable '%s'",
+                      lua_tostring(L, 2));
+  else
+    lua_rawset(L, lua_upvalueindex(1));
+  return 0;
+}
+
+/* Declare and set; upvalue 3: is it a constant? */
+static int declare (lua_State *L) {
+  lua_pushvalue(L, 2);
+  lua_pushvalue(L, lua_upvalueindex(3));
+  lua_rawset(L, lua_upvalueindex(2));
+  lua_rawset(L, lua_upvalueindex(1));
+  return 0;
+}
+
+/* A table whose assignments declare. */
+static void push_declarer (lua_State *L, bool constant) {
+  lua_newtable(L);
+  lua_createtable(L, 0, 1);
+  lua_getfield(L, LUA_REGISTRYINDEX, key_locals);
+  lua_getfield(L, LUA_REGISTRYINDEX, key_kinds);
+  lua_pushboolean(L, constant);
+  lua_pushcclosure(L, declare, 3);
+  lua_setfield(L, -2, "__newindex");
+  lua_setmetatable(L, -2);
+}
+
+static int open_env (lua_State *L) {
+  lua_newtable(L);
+  lua_setfield(L, LUA_REGISTRYINDEX, key_locals);
+  lua_newtable(L);
+  lua_setfield(L, LUA_REGISTRYINDEX, key_kinds);
+  lua_newtable(L);                                      /* the environment */
+  lua_createtable(L, 0, 3);
+  lua_getfield(L, LUA_REGISTRYINDEX, key_locals);
+  lua_getfield(L, LUA_REGISTRYINDEX, key_kinds);
+  lua_pushglobaltable(L);
+  push_declarer(L, false);
+  push_declarer(L, true);
+  lua_pushcclosure(L, env_index, 5);
+  lua_setfield(L, -2, "__index");
+  lua_getfield(L, LUA_REGISTRYINDEX, key_locals);
+  lua_getfield(L, LUA_REGISTRYINDEX, key_kinds);
+  lua_pushglobaltable(L);
+  lua_pushcclosure(L, env_newindex, 3);
+  lua_setfield(L, -2, "__newindex");
+  lua_pushliteral(L, "the prompt's environment");
+  lua_setfield(L, -2, "__metatable");
+  lua_setmetatable(L, -2);
+  lua_setfield(L, LUA_REGISTRYINDEX, key_env);
+  return 0;
+}
+
+/* dt.command(name, help, function(arg)): a command of the person's own; it
+** appears in :help and runs on every rank like the built-in ones. */
+static int l_command (lua_State *L) {
+  luaL_checkstring(L, 1);
+  luaL_checkstring(L, 2);
+  luaL_checktype(L, 3, LUA_TFUNCTION);
+  lua_settop(L, 3);
+  lua_createtable(L, 2, 0);
+  lua_insert(L, 2);
+  lua_rawseti(L, 2, 2);
+  lua_rawseti(L, 2, 1);
+  luaL_getsubtable(L, LUA_REGISTRYINDEX, "dt.commands");
+  lua_insert(L, 1);
+  lua_rawset(L, 1);
+  return 0;
+}
+
+static int open_command (lua_State *L) {
+  if (lua_getfield(L, LUA_REGISTRYINDEX, "dt") == LUA_TTABLE) {
+    lua_pushcfunction(L, l_command);
+    lua_setfield(L, -2, "command");
+  }
+  return open_env(L);
+}
+
+DtStatus dt_eval_open (lua_State *L) {
+  lua_pushcfunction(L, open_command);
+  if (lua_pcall(L, 0, 0, 0) == LUA_OK)
+    return DT_OK;
+  return dtL_catch(L, DT_E_NOMEM);
+}
+
+void dt_eval_push_locals (lua_State *L) {
+  lua_getfield(L, LUA_REGISTRYINDEX, key_locals);
+}
+
+/* ---- calling ---- */
+
+/* Status of the error object on the top. */
+static DtStatus status_of (lua_State *L) {
+  DtStatus st = DT_OK;
+  if (lua_istable(L, -1)) {
+    lua_pushliteral(L, "code");
+    if (lua_rawget(L, -2) == LUA_TSTRING)
+      st = dt_error_find(lua_tostring(L, -1));
+    lua_pop(L, 1);
+  }
+  return st != DT_OK ? st : DT_E_LUA;
+}
+
+typedef struct Report { DtBuf *diag; } Report;
+
+/* May fail (tostring of a stranger's object), so it runs protected. */
+static int report (lua_State *L) {
+  Report *p = lua_touserdata(L, 2);
+  dtL_error_text(L, 1, p->diag);
+  return 0;
+}
+
+static void report_error (lua_State *L, DtBuf *diag) {
+  Report p = {diag};
+  int top = lua_gettop(L);
+  size_t before = diag->len;
+  lua_pushcfunction(L, report);
+  lua_pushvalue(L, top);
+  lua_pushlightuserdata(L, &p);
+  if (lua_pcall(L, 2, 0, 0) != LUA_OK || diag->len == before)
+    dt_buf_add(diag, "an error whose text cannot be shown");
+  lua_settop(L, top);
+  if (diag->len > 0 && diag->s[diag->len - 1] != '\n')
+    dt_buf_addc(diag, '\n');
+}
+
+DtStatus dt_eval_call (lua_State *L, int nargs, int nresults, DtBuf *diag) {
+  int base = lua_gettop(L) - nargs;
+  lua_pushcfunction(L, dtL_traceback);
+  lua_insert(L, base);
+  int rc = lua_pcall(L, nargs, nresults, base);
+  lua_remove(L, base);
+  if (rc == LUA_OK)
+    return DT_OK;
+  DtStatus st = rc == LUA_ERRMEM ? DT_E_NOMEM : status_of(L);
+  if (!dtL_state(L)->exiting) {
+    if (rc == LUA_ERRMEM)
+      dt_buf_add(diag, "DT0001 RuntimeError: out of memory\n");
+    else
+      report_error(L, diag);
+  }
+  lua_pop(L, 1);
+  dt_error_clear(dtL_session(L)->cx);
+  return st;
+}
+
+/* ---- compiling ---- */
+
+static bool load_in_env (lua_State *L, const char *text, size_t n) {
+  if (luaL_loadbufferx(L, text, n, "=prompt", "t") != LUA_OK)
+    return false;
+  lua_getfield(L, LUA_REGISTRYINDEX, key_env);
+  if (lua_setupvalue(L, -2, 1) == NULL)
+    lua_pop(L, 1);
+  return true;
+}
+
+bool dt_eval_compile (lua_State *L, const char *text, bool *expression) {
+  DtCtx *cx = dtL_session(L)->cx;
+  DtBuf b;
+  size_t n;
+  bool ok = false;
+  (void)dt_source_hidden(text, &n);
+  dt_buf_init(&b, cx);
+  dt_buf_addf(&b, "return %.*s", (int)n, text);
+  *expression = true;
+  if (!b.oom)
+    ok = load_in_env(L, dt_buf_str(&b), b.len);
+  if (!ok) {
+    if (!b.oom)
+      lua_pop(L, 1);
+    dt_buf_clear(&b);
+    *expression = false;
+    if (dt_source_locals(cx, text, &b) == DT_OK) {
+      ok = load_in_env(L, dt_buf_str(&b), b.len);
+    } else {
+      dt_error_clear(cx);
+      lua_pushnil(L);
+    }
+  }
+  dt_buf_fini(&b);
+  return ok;
+}
+
+bool dt_eval_incomplete (lua_State *L, const char *text) {
+  bool expression;
+  bool more = false;
+  if (!dt_eval_compile(L, text, &expression)) {
+    size_t n;
+    const char *msg = lua_tolstring(L, -1, &n);
+    static const char mark[] = "<eof>";
+    more = msg != NULL && n >= sizeof mark - 1 &&
+           strcmp(msg + n - (sizeof mark - 1), mark) == 0;
+  }
+  lua_pop(L, 1);
+  return more;
+}
+
+/* ---- a line ---- */
+
+/* Arguments: values.  Keep the first in _, the one before in _1, ... */
+static void keep_result (lua_State *L, int first) {
+  char name[16], older[16];
+  dt_eval_push_locals(L);
+  lua_getfield(L, LUA_REGISTRYINDEX, key_kinds);
+  int locals = lua_gettop(L) - 1;
+  for (int i = EARLIER; i >= 0; i--) {
+    snprintf(name, sizeof name, i > 0 ? "_%d" : "_", i);
+    snprintf(older, sizeof older, i > 1 ? "_%d" : "_", i - 1);
+    lua_pushboolean(L, 0);
+    lua_setfield(L, locals + 1, name);
+    if (i == 0)
+      lua_pushvalue(L, first);
+    else
+      lua_getfield(L, locals, older);
+    lua_setfield(L, locals, name);
+  }
+  lua_pop(L, 2);
+}
+
+/* Show the arguments; upvalue-free so that it can run protected. */
+static int show_values (lua_State *L) {
+  DtBuf *out = dtL_out(L);
+  int n = lua_gettop(L);
+  keep_result(L, 1);
+  for (int i = 1; i <= n; i++) {
+    size_t before = out->len;
+    dtL_show_value(L, i, out);
+    bool long_one = out->len > before &&
+                    memchr(out->s + before, '\n', out->len - before) != NULL;
+    if (i == n || long_one) {
+      if (out->len == 0 || out->s[out->len - 1] != '\n')
+        dt_buf_addc(out, '\n');
+    } else {
+      dt_buf_addc(out, '\t');
+    }
+  }
+  if (dt_buf_ok(out) != DT_OK)
+    return dtL_raise(L);
+  return 0;
+}
+
+static int keep_values (lua_State *L) {
+  keep_result(L, 1);
+  return 0;
+}
+
+DtStatus dt_eval_line (lua_State *L, const char *text, DtBuf *diag) {
+  int top = lua_gettop(L);
+  bool expression;
+  size_t n;
+  bool hidden = dt_source_hidden(text, &n);
+  if (!dt_eval_compile(L, text, &expression)) {
+    const char *msg = lua_tostring(L, -1);
+    dt_buf_addf(diag, "DT0006 SyntaxError: %s\n",
+                msg != NULL ? msg : "out of memory");
+    lua_settop(L, top);
+    return DT_E_PARSE;
+  }
+  DtStatus st = dt_eval_call(L, 0, LUA_MULTRET, diag);
+  if (st == DT_OK && expression && lua_gettop(L) > top) {
+    int count = lua_gettop(L) - top;
+    lua_pushcfunction(L, hidden ? keep_values : show_values);
+    lua_insert(L, top + 1);
+    st = dt_eval_call(L, count, 0, diag);
+  }
+  lua_settop(L, top);
+  return st;
+}
+
+/* ---- a script ---- */
+
+static int make_arg (lua_State *L) {
+  int n = (int)lua_tointeger(L, 1);
+  char **v = lua_touserdata(L, 2);
+  const char *name = lua_tostring(L, 3);
+  lua_createtable(L, n, 1);
+  lua_pushstring(L, name[0] == '@' || name[0] == '=' ? name + 1 : name);
+  lua_rawseti(L, -2, 0);
+  for (int i = 0; i < n; i++) {
+    lua_pushstring(L, v[i]);
+    lua_rawseti(L, -2, i + 1);
+  }
+  lua_setglobal(L, "arg");
+  return 0;
+}
+
+DtStatus dt_eval_script (lua_State *L, const char *text, size_t n,
+                         const char *name, int nargs, char **args,
+                         DtBuf *diag) {
+  int top = lua_gettop(L);
+  lua_pushcfunction(L, make_arg);
+  lua_pushinteger(L, nargs);
+  lua_pushlightuserdata(L, args);
+  lua_pushstring(L, name);
+  DtStatus st = dt_eval_call(L, 3, 0, diag);
+  if (st != DT_OK)
+    return st;
+  if (n > 0 && text[0] == '#') {          /* #!: a comment for Lua */
+    size_t skip = 0;
+    while (skip < n && text[skip] != '\n')
+      skip++;
+    text += skip;
+    n -= skip;
+  }
+  if (luaL_loadbufferx(L, text, n, name, "t") != LUA_OK) {
+    const char *msg = lua_tostring(L, -1);
+    dt_buf_addf(diag, "DT0006 SyntaxError: %s\n",
+                msg != NULL ? msg : "out of memory");
+    lua_settop(L, top);
+    return DT_E_PARSE;
+  }
+  for (int i = 0; i < nargs; i++)
+    lua_pushstring(L, args[i]);
+  st = dt_eval_call(L, nargs, 0, diag);
+  lua_settop(L, top);
+  return st;
+}

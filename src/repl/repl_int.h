@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT
+** repl/repl_int.h: the shell's own structures: what the process has (DtApp)
+** and what each rank has (DtRepl).
+**
+** Rank 0 reads a line and shares it; every rank runs the same text; all meet;
+** outputs are gathered, folded and written by rank 0. */
+#ifndef DT_REPL_REPL_INT_H
+#define DT_REPL_REPL_INT_H
+
+#include "bind/bind.h"
+#include "engine/session.h"
+#include "engine/world.h"
+#include "repl/line.h"
+#include "repl/notes.h"
+#include "repl/options.h"
+#include "repl/out.h"
+#include "repl/stop.h"
+
+/* One per process; rank threads only read it, rank 0 writes. */
+typedef struct DtApp {
+  DtOptions o;
+  const char *argv0;
+  DtWorldKind world;
+  bool launched;                /* by mpirun */
+  bool interactive;             /* a person at a terminal */
+  DtTty tty;
+  DtOutput out;                 /* rank 0's */
+  char *script;                 /* text of the script, NULL = none */
+  size_t nscript;
+  atomic_int interrupt;
+  DtStop *stop;
+} DtApp;
+
+/* What :set changes; the same on every rank. */
+typedef struct DtSettings {
+  bool raw, notes, timing, traceback;
+} DtSettings;
+
+typedef struct DtRepl {
+  DtApp *app;
+  DtCtx *cx;
+  DtComm *comm;
+  DtSession *s;
+  lua_State *L;
+  DtLine *line;                 /* rank 0's, while reading */
+  DtNotes *notes;
+  DtSettings set;
+  DtBuf diag;                   /* diagnostics of this chunk */
+  bool quit, lost;              /* leave; the world is broken */
+  int code;                     /* exit code so far */
+  DtStatus status;              /* of the last chunk, over all ranks */
+  int depth;                    /* :run within :run */
+  double elapsed;               /* seconds of the last text */
+} DtRepl;
+
+static inline bool dt_repl_first (const DtRepl *r) {
+  return r->comm->rank == 0;
+}
+
+/* --- repl.c --- */
+/* One rank's whole session: preludes, script, prompt.  Its exit code.
+** Collective. */
+int dt_repl_main (DtCtx *cx, DtComm *comm, void *app);
+/* Run one text on every rank that calls it; nothing is written.  `name` is
+** Lua's chunk name.  Local, as long as the text is. */
+DtStatus dt_repl_run (DtRepl *r, const char *text, const char *name);
+/* What was printed so far goes out, folded; then the ranks agree on the
+** status.  RANK_LOST ends the session.  Collective. */
+DtStatus dt_repl_meet (DtRepl *r, DtStatus mine);
+/* Test builds: arrange the failing allocation that the environment asks for.
+** Local. */
+void dt_repl_fail_alloc (DtCtx *cx, int rank);
+/* Make `L` raise INTERRUPTED at its next instruction; safe in a signal
+** handler.  Local. */
+void dt_repl_hook (lua_State *L);
+/* Read a file on rank 0 and give its text to all; the caller frees it.  IO on
+** every rank alike.  Collective. */
+DtStatus dt_repl_file (DtRepl *r, const char *path, char **text, size_t *n);
+
+/* Rank 0's text (NULL: leave; others pass anything) is shared, run, and its
+** output written.  False when the session ends.  Collective. */
+bool dt_repl_round (DtRepl *r, const char *text);
+/* Rank 0's exit code for all.  Collective. */
+int dt_repl_share_code (DtRepl *r, int code);
+/* The error pending in the context becomes a diagnostic.  Local. */
+void dt_repl_tell (DtRepl *r);
+
+/* --- repl_eval.c --- */
+/* The environment in which prompt lines run: globals, and the locals that
+** outlive their line.  LUA.  Local. */
+DtStatus dt_eval_open (lua_State *L);
+/* Run Lua as typed at the prompt: as an expression, whose values are shown
+** (into print's buffer) and kept in _, else as statements.  Diagnostics go to
+** `diag`.  Status of what was raised.  Local. */
+DtStatus dt_eval_line (lua_State *L, const char *text, DtBuf *diag);
+/* Run a whole script; `name` as Lua wants it ("@x.lua").  Local. */
+DtStatus dt_eval_script (lua_State *L, const char *text, size_t n,
+                         const char *name, int nargs, char **args,
+                         DtBuf *diag);
+/* Would more lines make this a whole chunk?  Local. */
+bool dt_eval_incomplete (lua_State *L, const char *text);
+/* Compile `text` as an expression, or as statements, in the prompt's
+** environment, onto the stack.  False with the message on the stack.
+** Local. */
+bool dt_eval_compile (lua_State *L, const char *text, bool *expression);
+/* Call the function on the stack (nargs below it) with a traceback; on
+** failure the report is in `diag` and the stack is as before.  Local. */
+DtStatus dt_eval_call (lua_State *L, int nargs, int nresults, DtBuf *diag);
+/* Push the table of the prompt's locals.  Local. */
+void dt_eval_push_locals (lua_State *L);
+
+/* --- repl_addr.c --- */
+/* "@all expr", "@2,3 expr", "@tp=1 expr": is this rank meant, and where does
+** the rest begin?  COMMAND for what cannot be read.  Local. */
+DtStatus dt_addr_parse (DtRepl *r, const char *text, bool *mine,
+                        const char **rest);
+
+/* --- repl_check.c --- */
+/* Read the session file and run it; the exit code.  Collective. */
+int dt_check_file (DtRepl *r, const char *path);
+
+/* --- repl_names.c --- */
+/* Names for completion: globals and locals that begin with `prefix`, or
+** fields and methods of the live object `path` ("a.b"); raw access only.
+** Local. */
+void dt_names_lua (lua_State *L, const char *path, const char *prefix,
+                   DtLineAdd add, void *sink);
+
+#endif

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT
+** repl/stop.c: how Ctrl-C reaches every rank.
+**
+** SIGINT (a terminal of our own) arrives at the main thread, byte 3 (a
+** forwarded one) at the thread that watches the keys.  Both set the flag that
+** the engine asks at each operator and in each wait, and send SIGUSR1 to every
+** rank thread that runs Lua, whose handler puts a hook into that thread's own
+** state: a loop without operators stops too, and nothing is paid before.
+** Under mpirun SIGUSR1 goes to the launcher, which passes it on to all ranks
+** on all hosts. */
+#include "repl/stop.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct Runner { pthread_t thread; atomic_int depth; } Runner;
+
+struct DtStop {
+  _Atomic(atomic_int *) flag;
+  atomic_int mode;
+  void (*hook) (struct lua_State *);
+  bool forward;                 /* the launcher passes SIGUSR1 on */
+  pid_t launcher;
+  int n;
+  Runner run[];
+};
+
+/* What the signal handlers need; the house admits this static. */
+static DtStop *volatile the_stop;
+static _Thread_local struct lua_State *volatile running;
+
+static bool is_launcher (pid_t pid) {
+  char path[64], name[32] = "";
+  snprintf(path, sizeof path, "/proc/%ld/comm", (long)pid);
+  FILE *f = fopen(path, "r");
+  if (f == NULL)
+    return false;
+  bool got = fgets(name, sizeof name, f) != NULL;
+  fclose(f);
+  name[strcspn(name, "\n")] = '\0';
+  return got && (strcmp(name, "mpirun") == 0 || strcmp(name, "orterun") == 0 ||
+                 strcmp(name, "mpiexec") == 0 || strcmp(name, "prterun") == 0);
+}
+
+/* Safe in a signal handler: stores, kill, pthread_kill, lua_sethook. */
+static void set_flag (DtStop *s) {
+  atomic_int *flag = atomic_load(&s->flag);
+  if (flag != NULL)
+    atomic_store(flag, 1);
+}
+
+static void stop_here (DtStop *s) {
+  set_flag(s);
+  if (running != NULL)
+    s->hook(running);
+}
+
+static void on_usr1 (int sig) {
+  (void)sig;
+  DtStop *s = the_stop;
+  if (s != NULL && running != NULL)
+    stop_here(s);
+}
+
+static void tell_threads (DtStop *s) {
+  for (int i = 0; i < s->n; i++)
+    if (atomic_load(&s->run[i].depth) > 0)
+      pthread_kill(s->run[i].thread, SIGUSR1);
+}
+
+static void on_int (int sig) {
+  DtStop *s = the_stop;
+  int mode = s != NULL ? atomic_load(&s->mode) : DT_STOP_DIE;
+  if (mode == DT_STOP_DIE) {
+    signal(sig, SIG_DFL);
+    raise(sig);
+  } else if (mode == DT_STOP_RUN) {
+    set_flag(s);
+    tell_threads(s);
+  }
+}
+
+void dt_stop_flag (DtStop *s, atomic_int *flag) {
+  atomic_store(&s->flag, flag);
+}
+
+void dt_stop_mode (DtStop *s, DtStopMode m) {
+  atomic_store(&s->mode, (int)m);
+}
+
+void dt_stop_now (DtStop *s) {
+  set_flag(s);
+  if (s->forward)
+    kill(s->launcher, SIGUSR1);
+  tell_threads(s);
+}
+
+void dt_stop_thread_init (void) {
+  sigset_t set;
+  sigfillset(&set);
+  sigdelset(&set, SIGUSR1);
+  sigdelset(&set, SIGSEGV);
+  sigdelset(&set, SIGBUS);
+  sigdelset(&set, SIGFPE);
+  sigdelset(&set, SIGILL);
+  sigdelset(&set, SIGABRT);
+  pthread_sigmask(SIG_SETMASK, &set, NULL);
+}
+
+DtStatus dt_stop_new (DtCtx *cx, int n, bool launched,
+                      void (*hook) (struct lua_State *L), DtStop **out) {
+  DtStop *s = dt_calloc(cx, 1, sizeof *s + (size_t)n * sizeof s->run[0]);
+  if (s == NULL)
+    return DT_E_NOMEM;
+  s->hook = hook;
+  s->n = n;
+  s->launcher = getppid();
+  s->forward = launched && is_launcher(s->launcher);
+  the_stop = s;
+  struct sigaction sa;
+  memset(&sa, 0, sizeof sa);
+  sigemptyset(&sa.sa_mask);
+  sa.sa_handler = on_usr1;
+  sa.sa_flags = SA_RESTART;
+  sigaction(SIGUSR1, &sa, NULL);
+  sa.sa_handler = on_int;
+  sa.sa_flags = 0;              /* reading a line must end */
+  sigaction(SIGINT, &sa, NULL);
+  *out = s;
+  return DT_OK;
+}
+
+void dt_stop_free (DtCtx *cx, DtStop *s) {
+  if (s == NULL)
+    return;
+  signal(SIGINT, SIG_DFL);
+  signal(SIGUSR1, SIG_IGN);
+  the_stop = NULL;
+  dt_free(cx, s);
+}
+
+void dt_stop_enter (DtStop *s, int i, struct lua_State *L) {
+  s->run[i].thread = pthread_self();
+  running = L;
+  atomic_fetch_add(&s->run[i].depth, 1);
+}
+
+void dt_stop_leave (DtStop *s, int i) {
+  if (atomic_fetch_sub(&s->run[i].depth, 1) == 1)
+    running = NULL;
+}

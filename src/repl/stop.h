@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT
+** repl/stop.h: Ctrl-C while a command runs: the interrupt flag for the engine
+** and a hook for Lua, on every rank of this process. */
+#ifndef DT_REPL_STOP_H
+#define DT_REPL_STOP_H
+
+#include "base/ctx.h"
+
+struct lua_State;
+typedef struct DtStop DtStop;
+
+/* What Ctrl-C means now. */
+typedef enum DtStopMode {
+  DT_STOP_DIE,                  /* end the program */
+  DT_STOP_KEY,                  /* a key of the prompt */
+  DT_STOP_RUN                   /* stop what runs, on every rank */
+} DtStopMode;
+
+/* For a process that holds `n` ranks; `hook(L)` makes a Lua state stop at its
+** next instruction and must be safe in a signal handler.  With `launched` the
+** launcher passes the stop on to the other processes.  Local. */
+DtStatus dt_stop_new (DtCtx *cx, int n, bool launched,
+                      void (*hook) (struct lua_State *L), DtStop **out);
+/* The flag to be set: the one the world's waits look at.  Local. */
+void dt_stop_flag (DtStop *s, atomic_int *flag);
+/* Rank 0 says what Ctrl-C means from now on.  Local. */
+void dt_stop_mode (DtStop *s, DtStopMode m);
+void dt_stop_free (DtCtx *cx, DtStop *s);
+/* The calling thread, rank `i` of this process, runs `L` from now on / does
+** not any more.  Nests.  Local. */
+void dt_stop_enter (DtStop *s, int i, struct lua_State *L);
+void dt_stop_leave (DtStop *s, int i);
+/* Stop what runs, here and on the other processes; any thread.  Local. */
+void dt_stop_now (DtStop *s);
+/* Signals of the calling thread, when it is not the first: none but ours.
+** Local. */
+void dt_stop_thread_init (void);
+
+#endif
