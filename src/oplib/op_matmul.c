@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: MIT
+** oplib/op_matmul.c: matrix products and the public functions made of them.
+**
+** mm, bmm, addmm, baddbmm share one description: batch dims, then m, k, n.
+** Rules of one mesh dim follow from which letter is cut (core.md 9.3): batch,
+** contracted (the result is a partial sum), rows, columns.  A bias is placed
+** as the output seen through broadcasting.  Source: _matrix_ops.py and
+** _einsum_strategy.py of PyTorch 2.13. */
+#include "oplib/oplib_int.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Row: position of the first matrix; 0 without a bias.  Batch dims. */
+enum { MM_A, MM_BATCH };
+static const int row_mm[] = { 0, 0 }, row_bmm[] = { 0, 1 },
+                 row_addmm[] = { 1, 0 }, row_baddbmm[] = { 1, 1 };
+
+/* C's names of types, as PyTorch's dtype checks print them. */
+static const char *c_name (const DtMeta *m) {
+  switch ((DtDtype)m->dtype) {
+    case DT_F32: return "float";
+    case DT_F64: return "double";
+    case DT_I64: return "long int";
+    case DT_I32: return "int";
+    case DT_I16: return "short int";
+    case DT_I8: return "signed char";
+    case DT_U8: return "unsigned char";
+    case DT_BOOL: return "bool";
+    case DT_F16: return "c10::Half";
+    case DT_BF16: return "c10::BFloat16";
+    case DT_C64: return "c10::complex<float>";
+    case DT_C128: return "c10::complex<double>";
+    case DT_F8E5M2: return "c10::Float8_e5m2";
+    default: return "c10::Float8_e4m3fn";
+  }
+}
+
+static DtStatus check_mm (DtMetaCall *c, const DtMeta *a, const DtMeta *b,
+                          bool bias) {
+  DT_CHECK(c->cx, a->ndim == 2, DT_E_SHAPE,
+           c->fake && !bias ? "a must be 2D" : bias
+             ? "mat1 must be a matrix, got %d-D tensor"
+             : "self must be a matrix", a->ndim);
+  DT_CHECK(c->cx, b->ndim == 2, DT_E_SHAPE,
+           c->fake && !bias ? "b must be 2D" : bias
+             ? "mat2 must be a matrix, got %d-D tensor"
+             : "mat2 must be a matrix", b->ndim);
+  if (c->fake && !bias) {
+    DT_CHECK(c->cx, a->shape[1] == b->shape[0], DT_E_SHAPE,
+             "a and b must have same reduction dim, but got "
+             "[%lld, %lld] X [%lld, %lld].", (long long)a->shape[0],
+             (long long)a->shape[1], (long long)b->shape[0],
+             (long long)b->shape[1]);
+    return DT_OK;
+  }
+  DT_CHECK(c->cx, a->shape[1] == b->shape[0], DT_E_SHAPE,
+           "mat1 and mat2 shapes cannot be multiplied "
+           "(%lldx%lld and %lldx%lld)", (long long)a->shape[0],
+           (long long)a->shape[1], (long long)b->shape[0],
+           (long long)b->shape[1]);
+  return DT_OK;
+}
+
+static DtStatus check_bmm (DtMetaCall *c, const DtMeta *a, const DtMeta *b) {
+  DT_CHECK(c->cx, a->ndim == 3, DT_E_SHAPE, "batch1 must be a 3D tensor");
+  DT_CHECK(c->cx, b->ndim == 3, DT_E_SHAPE, "batch2 must be a 3D tensor");
+  DT_CHECK(c->cx, a->shape[0] == b->shape[0] && a->shape[2] == b->shape[1],
+           DT_E_SHAPE, "Expected size for first two dimensions of batch2 "
+           "tensor to be: [%lld, %lld] but got: [%lld, %lld].",
+           (long long)a->shape[0], (long long)a->shape[2],
+           (long long)b->shape[0], (long long)b->shape[1]);
+  return DT_OK;
+}
+
+static DtStatus check_bias (DtMetaCall *c, const DtMeta *s, const DtMeta *o) {
+  OpText want = op_shape_text(o), got = op_shape_text(s);
+  DT_CHECK(c->cx, s->ndim <= o->ndim, DT_E_SHAPE,
+           "expand(torch.%sTensor{%s}, size=%s): the number of sizes provided "
+           "(%d) must be greater or equal to the number of dimensions in the "
+           "tensor (%d)", op_dtype_word((DtDtype)s->dtype), got.s, want.s,
+           o->ndim, s->ndim);
+  for (int i = 0; i < s->ndim; i++) {
+    int d = o->ndim - s->ndim + i;
+    DT_CHECK(c->cx, s->shape[i] == 1 || s->shape[i] == o->shape[d],
+             DT_E_SHAPE, "The expanded size of the tensor (%lld) must match "
+             "the existing size (%lld) at non-singleton dimension %d.  Target "
+             "sizes: %s.  Tensor sizes: %s", (long long)o->shape[d],
+             (long long)s->shape[i], d, want.s, got.s);
+  }
+  return DT_OK;
+}
+
+static DtStatus mm_meta (DtMetaCall *c) {
+  int at = c->op->row[MM_A], nb = c->op->row[MM_BATCH];
+  const DtMeta *a = dt_in(c, at), *b = dt_in(c, at + 1);
+  int64_t shape[3];
+  DT_ASSERT(c->cx, a && b);
+  if (nb) DT_TRY(c->cx, check_bmm(c, a, b));
+  else DT_TRY(c->cx, check_mm(c, a, b, at == 1));
+  if (at == 1)
+    DT_CHECK(c->cx, c->in[0]->dtype == b->dtype || !dt_in(c, 0), DT_E_DTYPE,
+             "self and mat2 must have the same dtype, but got %s and %s",
+             op_dtype_word((DtDtype)c->in[0]->dtype),
+             op_dtype_word((DtDtype)b->dtype));
+  DT_CHECK(c->cx, a->dtype == b->dtype || !nb, DT_E_DTYPE,
+           "expected scalar type %s but found %s",
+           op_dtype_word((DtDtype)a->dtype), op_dtype_word((DtDtype)b->dtype));
+  DT_CHECK(c->cx, a->dtype == b->dtype, DT_E_DTYPE,
+           "expected m1 and m2 to have the same dtype, but got: %s != %s",
+           c_name(a), c_name(b));
+  shape[0] = a->shape[0];
+  shape[nb] = a->shape[nb];
+  shape[nb + 1] = b->shape[nb + 1];
+  DT_TRY(c->cx, op_new_meta(c->cx, &c->out[0], (DtDtype)a->dtype, nb + 2,
+                            shape, a));
+  if (at == 1 && dt_in(c, 0))
+    DT_TRY(c->cx, check_bias(c, dt_in(c, 0), &c->out[0]));
+  c->nout = 1;
+  return DT_OK;
+}
+
+static DtStatus mm_kernel (DtKernelCall *c) {
+  int at = c->op->row[MM_A];
+  double alpha = 1, beta = 0;
+  if (c->op->row[MM_BATCH] == 0 && c->out[0]->m.dtype == DT_BOOL)
+    return dt_raise(c->cx, DT_E_NOTIMPL,
+                    "\"addmm_impl_cpu_\" not implemented for 'Bool'");
+  if (at == 1) {
+    beta = dt_arg_float(c->args, 3);
+    alpha = dt_arg_float(c->args, 4);
+    if (beta != 0)
+      DT_TRY(c->cx, dt_k_copy(c->cx, dt_kin(c, 0), c->out[0]));
+  }
+  return dt_k_gemm(c->cx, alpha, dt_kin(c, at), dt_kin(c, at + 1), beta,
+                   c->out[0]);
+}
+
+/* Cell of a bias for an output placement: aligned from the right. */
+static DtCell bias_cell (const DtMeta *bias, const DtMeta *out, DtCell o) {
+  if (o.kind != DT_C_SHARD) return o;
+  int d = o.dim - (out->ndim - bias->ndim);
+  if (d < 0 || bias->shape[d] == 1) return dt_c_r();
+  return dt_c_s(d);
+}
+
+static void mm_row (DtRuleCall *c, DtCell o, DtCell a, DtCell b) {
+  DtCell cell[4];
+  int n = 0;
+  cell[n++] = o;
+  if (c->op->row[MM_A] == 1 && dt_rin(c, 0))
+    cell[n++] = bias_cell(dt_rin(c, 0), &c->out[0], o);
+  cell[n++] = a;
+  cell[n++] = b;
+  dt_rows_add(c->rows, cell);
+}
+
+static DtStatus mm_rules (DtRuleCall *c) {
+  static const DtRedOp linear[] = { DT_OP_SUM, DT_OP_AVG };
+  int nb = c->op->row[MM_BATCH];
+  DtCell r = dt_c_r();
+  for (int d = 0; d < nb; d++) mm_row(c, dt_c_s(d), dt_c_s(d), dt_c_s(d));
+  mm_row(c, dt_c_p(DT_OP_SUM), dt_c_s(nb + 1), dt_c_s(nb));  /* contracted */
+  mm_row(c, dt_c_s(nb), dt_c_s(nb), r);                      /* rows */
+  mm_row(c, dt_c_s(nb + 1), r, dt_c_s(nb + 1));              /* columns */
+  for (int i = 0; i < 2; i++) {
+    DtCell p = dt_c_p(linear[i]);
+    mm_row(c, p, p, r);
+    mm_row(c, p, r, p);
+  }
+  return c->rows->st;
+}
+
+/* ---- gradients ---- */
+
+static DtHandle *mt (DtGradCall *c, DtHandle *h) {
+  return c->op->row[MM_BATCH]
+    ? dt_emit(c->e, "aten.transpose.int", "tii", h, (int64_t)1, (int64_t)2)
+    : dt_emit(c->e, "aten.t.default", "t", h);
+}
+static DtHandle *mul2 (DtGradCall *c, DtHandle *a, DtHandle *b) {
+  return dt_emit(c->e, c->op->row[MM_BATCH] ? "aten.bmm.default"
+                                            : "aten.mm.default", "tt", a, b);
+}
+/* Was the matrix stored column by column?  Then its gradient is made so. */
+static bool column_major (DtGradCall *c, DtHandle *h) {
+  const DtMeta *m = dt_emit_meta(c->e, h);
+  return !c->op->row[MM_BATCH] && m->ndim == 2 && m->stride[0] == 1 &&
+         m->stride[1] == m->shape[0];
+}
+
+static DtStatus mm_grad (DtGradCall *c) {
+  int at = c->op->row[MM_A];
+  DtHandle *g = c->gout[0], *a = dt_gin(c, at), *b = dt_gin(c, at + 1);
+  if (op_g_need(c, at)) {
+    DtHandle *r = column_major(c, a) ? mt(c, mul2(c, b, mt(c, g)))
+                                     : mul2(c, g, mt(c, b));
+    op_g_set(c, at, at ? op_g_scale(c, r, 4) : r);
+  }
+  if (op_g_need(c, at + 1)) {
+    DtHandle *r = column_major(c, b) ? mt(c, mul2(c, mt(c, g), a))
+                                     : mul2(c, mt(c, a), g);
+    op_g_set(c, at + 1, at ? op_g_scale(c, r, 4) : r);
+  }
+  if (at) op_g_set(c, 0, op_g_need(c, 0) ? op_g_scale(c, g, 3) : NULL);
+  return op_g_finish(c);
+}
+
+/* ---- dot, mv ---- */
+
+static DtStatus dot_meta (DtMetaCall *c) {
+  const DtMeta *a = c->in[0], *b = c->in[1];
+  DT_CHECK(c->cx, a->ndim == 1 && b->ndim == 1, DT_E_SHAPE,
+           "1D tensors expected, but got %dD and %dD tensors", a->ndim,
+           b->ndim);
+  DT_CHECK(c->cx, a->dtype == b->dtype, DT_E_DTYPE,
+           "dot : expected both vectors to have same dtype, but found %s and "
+           "%s", op_dtype_word((DtDtype)a->dtype),
+           op_dtype_word((DtDtype)b->dtype));
+  DT_CHECK(c->cx, a->shape[0] == b->shape[0], DT_E_SHAPE,
+           "inconsistent tensor size, expected tensor [%lld] and src [%lld] to "
+           "have the same number of elements, but got %lld and %lld elements "
+           "respectively", (long long)a->shape[0], (long long)b->shape[0],
+           (long long)a->shape[0], (long long)b->shape[0]);
+  c->nout = 1;
+  return op_new_meta(c->cx, &c->out[0], (DtDtype)a->dtype, 0, NULL, a);
+}
+
+/* A vector as an n x 1 or 1 x n matrix, through gemm. */
+static DtStatus vec_gemm (DtKernelCall *c, bool dot) {
+  DtTensor *a = c->in[0], *b = c->in[1], *ma = NULL, *mb = NULL, *mo = NULL;
+  int64_t k = b->m.shape[0], one = 1, rows = dot ? 1 : a->m.shape[0];
+  int64_t sa[2] = { rows, k }, ta[2] = { a->m.stride[0], a->m.stride[0] };
+  int64_t sb[2] = { k, one }, tb[2] = { b->m.stride[0], 1 };
+  int64_t so[2] = { rows, one };
+  int64_t to[2] = { dot ? 1 : c->out[0]->m.stride[0], 1 };
+  DtStatus st;
+  if (!dot) ta[1] = a->m.stride[1];
+  DT_TRYG(c->cx, op_restride(c->cx, a, 2, sa, ta, 0, &ma));
+  DT_TRYG(c->cx, op_restride(c->cx, b, 2, sb, tb, 0, &mb));
+  DT_TRYG(c->cx, op_restride(c->cx, c->out[0], 2, so, to, 0, &mo));
+  DT_TRYG(c->cx, dt_k_gemm(c->cx, 1, ma, mb, 0, mo));
+done:
+  dt_tensor_unref(c->cx, ma);
+  dt_tensor_unref(c->cx, mb);
+  dt_tensor_unref(c->cx, mo);
+  return st;
+}
+static DtStatus dot_kernel (DtKernelCall *c) { return vec_gemm(c, true); }
+static DtStatus mv_kernel (DtKernelCall *c) { return vec_gemm(c, false); }
+
+/* The rows of an inner product as whole-mesh candidates: per mesh dim either
+** all R, or both sides cut. */
+static DtStatus dot_strategy (DtStratCall *c) {
+  DtPlacement out[OP_MAXPL], in[2 * OP_MAXPL];
+  int nd = c->mesh->ndim;
+  for (int code = 0; code < 1 << nd; code++) {
+    for (int i = 0; i < nd; i++) {
+      bool cut = code >> (nd - 1 - i) & 1;
+      out[i] = cut ? dt_pl_partial(DT_OP_SUM) : dt_pl_replicate();
+      in[i] = in[nd + i] = cut ? dt_pl_shard(0) : dt_pl_replicate();
+    }
+    bool ok = true;
+    for (int k = 0; k < 2; k++)
+      ok &= dt_layout_shardable(c->mesh, &c->in[k]->meta, in + k * nd, nd);
+    if (ok) DT_TRY(c->cx, dt_strat_add(c, out, in, NAN));
+  }
+  return DT_OK;
+}
+
+static DtStatus dot_grad (DtGradCall *c) {
+  DtHandle *g = c->gout[0];
+  if (op_g_need(c, 0))
+    op_g_set(c, 0, dt_emit(c->e, "aten.mul.Tensor", "tt", g, c->in[1]));
+  if (op_g_need(c, 1))
+    op_g_set(c, 1, dt_emit(c->e, "aten.mul.Tensor", "tt", g, c->in[0]));
+  return op_g_finish(c);
+}
+
+static DtStatus mv_meta (DtMetaCall *c) {
+  const DtMeta *a = c->in[0], *b = c->in[1];
+  DT_CHECK(c->cx, a->ndim == 2 && b->ndim == 1, DT_E_SHAPE,
+           "vector + matrix @ vector expected, got %d, %d, %d", 1, a->ndim,
+           b->ndim);
+  DT_CHECK(c->cx, a->shape[1] == b->shape[0], DT_E_SHAPE,
+           "size mismatch, got input (%lld), mat (%lldx%lld), vec (%lld)",
+           (long long)a->shape[0], (long long)a->shape[0],
+           (long long)a->shape[1], (long long)b->shape[0]);
+  DT_CHECK(c->cx, a->dtype == b->dtype, DT_E_DTYPE,
+           "addmv input tensors must have the same dtype, but got %s, %s, and "
+           "%s", op_dtype_word((DtDtype)b->dtype),
+           op_dtype_word((DtDtype)a->dtype),
+           op_dtype_word((DtDtype)b->dtype));
+  c->nout = 1;
+  return op_new_meta(c->cx, &c->out[0], (DtDtype)a->dtype, 1, a->shape, a);
+}
+
+/* PyTorch decomposes mv for sharding: (self * vec).sum(1). */
+static DtStatus mv_decomp (DtDecompCall *c) {
+  int64_t one = 1;
+  DtHandle *p = dt_emit(c->e, "aten.mul.Tensor", "tt", c->in[0], c->in[1]);
+  c->out[0] = dt_emit(c->e, "aten.sum.dim_IntList", "tI", p, 1, &one);
+  c->nout = 1;
+  return c->e->st;
+}
+
+static DtStatus mv_grad (DtGradCall *c) {
+  DtHandle *g = c->gout[0];
+  if (op_g_need(c, 0)) {
+    const DtMeta *v = dt_emit_meta(c->e, c->in[1]);
+    const DtMeta *m = dt_emit_meta(c->e, g);
+    int64_t col[2] = { m->shape[0], 1 };
+    (void)v;
+    DtHandle *gc = dt_emit(c->e, "aten.view.default", "tI", g, 2, col);
+    op_g_set(c, 0, dt_emit(c->e, "aten.mul.Tensor", "tt", gc, c->in[1]));
+  }
+  if (op_g_need(c, 1)) {
+    DtHandle *t = dt_emit(c->e, "aten.t.default", "t", c->in[0]);
+    op_g_set(c, 1, dt_emit(c->e, "aten.mv.default", "tt", t, g));
+  }
+  return op_g_finish(c);
+}
+
+/* ---- definitions ---- */
+
+static const char *const mm_samples[] = {
+  "f32[8, 6], f32[6, 4]", "f32[7, 5], f32[5, 3]", "f32[1, 1], f32[1, 1]",
+  "f32[0, 4], f32[4, 3]", "f64[4, 0], f64[0, 2]", NULL
+};
+static const char *const bmm_samples[] = {
+  "f32[4, 2, 3], f32[4, 3, 2]", "f32[3, 5, 1], f32[3, 1, 5]",
+  "f32[0, 2, 3], f32[0, 3, 4]", NULL
+};
+static const char *const addmm_samples[] = {
+  "f32[4], f32[8, 6], f32[6, 4]", "f32[7, 3], f32[7, 5], f32[5, 3]",
+  "f32[8, 1], f32[8, 6], f32[6, 4], beta=0.5, alpha=2.0",
+  "f32[3], f32[0, 4], f32[4, 3]", "f32[], f32[2, 2], f32[2, 2]", NULL
+};
+static const char *const baddbmm_samples[] = {
+  "f32[4, 2, 2], f32[4, 2, 3], f32[4, 3, 2]",
+  "f32[2], f32[3, 5, 1], f32[3, 1, 2], beta=0.5, alpha=2.0",
+  "f32[0, 2, 4], f32[0, 2, 3], f32[0, 3, 4]", NULL
+};
+static const char *const dot_samples[] = {
+  "f32[8], f32[8]", "f32[7], f32[7]", "f32[1], f32[1]", "f32[0], f32[0]", NULL
+};
+static const char *const mv_samples[] = {
+  "f32[8, 6], f32[6]", "f32[7, 5], f32[5]", "f32[1, 1], f32[1]",
+  "f32[0, 4], f32[4]", NULL
+};
+
+const DtOpDef dt_op_mm = {
+  .schema = "aten::mm(Tensor self, Tensor mat2) -> Tensor",
+  .brief = "Matrix product of two 2-D tensors.",
+  .doc = "out[i,j] = sum over k of self[i,k] * mat2[k,j]",
+  .meta = mm_meta, .kernel = mm_kernel, .rulefn = mm_rules, .grad = mm_grad,
+  .samples = mm_samples, .row = row_mm
+};
+const DtOpDef dt_op_bmm = {
+  .schema = "aten::bmm(Tensor self, Tensor mat2) -> Tensor",
+  .brief = "Matrix products of two batches of matrices.",
+  .doc = "out[b,i,j] = sum over k of self[b,i,k] * mat2[b,k,j]",
+  .meta = mm_meta, .kernel = mm_kernel, .rulefn = mm_rules, .grad = mm_grad,
+  .samples = bmm_samples, .row = row_bmm
+};
+const DtOpDef dt_op_addmm = {
+  .schema = "aten::addmm(Tensor self, Tensor mat1, Tensor mat2, *, "
+            "Scalar beta=1, Scalar alpha=1) -> Tensor",
+  .brief = "Matrix product plus a bias that broadcasts.",
+  .doc = "out = beta * self + alpha * (mat1 @ mat2).  A P(sum) output makes "
+         "the bias P(sum) too: an R bias is divided over the ranks.",
+  .meta = mm_meta, .kernel = mm_kernel, .rulefn = mm_rules, .grad = mm_grad,
+  .samples = addmm_samples, .row = row_addmm
+};
+const DtOpDef dt_op_baddbmm = {
+  .schema = "aten::baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, "
+            "Scalar beta=1, Scalar alpha=1) -> Tensor",
+  .brief = "Batched matrix products plus a bias that broadcasts.",
+  .doc = "out = beta * self + alpha * (batch1 @ batch2)",
+  .meta = mm_meta, .kernel = mm_kernel, .rulefn = mm_rules, .grad = mm_grad,
+  .samples = baddbmm_samples, .row = row_baddbmm
+};
+const DtOpDef dt_op_dot = {
+  .schema = "aten::dot(Tensor self, Tensor tensor) -> Tensor",
+  .brief = "Inner product of two vectors.",
+  .doc = "out = sum over i of self[i] * tensor[i]",
+  .meta = dot_meta, .kernel = dot_kernel, .strategy = dot_strategy,
+  .grad = dot_grad, .samples = dot_samples
+};
+const DtOpDef dt_op_mv = {
+  .schema = "aten::mv(Tensor self, Tensor vec) -> Tensor",
+  .brief = "Product of a matrix and a vector.",
+  .doc = "out[i] = sum over k of self[i,k] * vec[k].  PyTorch has no rule for "
+         "it; sharding follows from (self * vec).sum(1).",
+  .flags = DT_OP_NOSTRATEGY,
+  .meta = mv_meta, .kernel = mv_kernel, .decomp = mv_decomp, .grad = mv_grad,
+  .samples = mv_samples
+};

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: MIT
+** oplib/op_unary.c: pointwise operators of one tensor, activations, and the
+** backward operators of activations.
+**
+** They differ only by data: each is one row (schema, kernel function, type
+** promotion, class of partial rules, gradient, samples).  Gradients write the
+** sequence of aten calls of PyTorch's derivatives.yaml. */
+#include "oplib/oplib_int.h"
+
+#include <math.h>
+
+#define E(...) dt_emit(c->e, __VA_ARGS__)
+#define G (c->gout[0])          /* gradient of the output */
+#define IN (dt_gin(c, 0))       /* the input */
+#define OUT (c->out[0])         /* the saved output */
+
+/* A gradient of input 0 given by one expression. */
+#define GRAD(name, expr) \
+  static DtStatus name (DtGradCall *c) { \
+    op_g_set(c, 0, (expr)); \
+    return op_g_finish(c); \
+  }
+#define V(i) (c->args->v[i])
+
+GRAD(g_neg, E("aten.neg.default", "t", G))
+GRAD(g_abs, E("aten.mul.Tensor", "tt", G, E("aten.sgn.default", "t", IN)))
+GRAD(g_mul_out, E("aten.mul.Tensor", "tt", G, OUT))
+GRAD(g_log, E("aten.div.Tensor", "tt", G, IN))
+GRAD(g_expm1, E("aten.mul.Tensor", "tt", G,
+                E("aten.add.Scalar", "ti", OUT, (int64_t)1)))
+GRAD(g_log1p, E("aten.div.Tensor", "tt", G,
+                E("aten.add.Scalar", "ti", IN, (int64_t)1)))
+GRAD(g_sqrt, E("aten.div.Tensor", "tt", G,
+               E("aten.mul.Scalar", "ti", OUT, (int64_t)2)))
+GRAD(g_sin, E("aten.mul.Tensor", "tt", G, E("aten.cos.default", "t", IN)))
+GRAD(g_cos, E("aten.mul.Tensor", "tt", G,
+              E("aten.neg.default", "t", E("aten.sin.default", "t", IN))))
+GRAD(g_sigmoid, E("aten.sigmoid_backward.default", "tt", G, OUT))
+GRAD(g_tanh, E("aten.tanh_backward.default", "tt", G, OUT))
+GRAD(g_relu, E("aten.threshold_backward.default", "tti", G, OUT, (int64_t)0))
+GRAD(g_silu, E("aten.silu_backward.default", "tt", G, IN))
+GRAD(g_gelu, E("aten.gelu_backward.default", "tt approximate=v", G, IN, V(1)))
+GRAD(g_leaky, E("aten.leaky_relu_backward.default", "ttvb", G, IN, V(1), 0))
+GRAD(g_hardtanh, E("aten.hardtanh_backward.default", "ttvv", G, IN, V(1),
+                   V(2)))
+GRAD(g_softplus, E("aten.softplus_backward.default", "ttvv", G, IN, V(1),
+                   V(2)))
+GRAD(g_elu, E("aten.elu_backward.default", "tvvvbt", G, V(1), V(2), V(3), 0,
+              IN))
+
+static DtStatus g_rsqrt (DtGradCall *c) {
+  DtHandle *p = E("aten.pow.Tensor_Scalar", "ti", OUT, (int64_t)3);
+  DtHandle *h = E("aten.mul.Scalar", "tf", G, -0.5);
+  op_g_set(c, 0, E("aten.mul.Tensor", "tt", h, p));
+  return op_g_finish(c);
+}
+
+static DtStatus g_reciprocal (DtGradCall *c) {
+  DtHandle *p = E("aten.mul.Tensor", "tt", OUT, OUT);
+  op_g_set(c, 0, E("aten.mul.Tensor", "tt", E("aten.neg.default", "t", G), p));
+  return op_g_finish(c);
+}
+
+/* 2 / sqrt(pi) * exp(-x^2) * g */
+static DtStatus g_erf (DtGradCall *c) {
+  DtHandle *h = E("aten.pow.Tensor_Scalar", "ti", IN, (int64_t)2);
+  h = E("aten.exp.default", "t", E("aten.neg.default", "t", h));
+  h = E("aten.mul.Scalar", "tf", h, 2.0 / sqrt(acos(-1.0)));
+  op_g_set(c, 0, E("aten.mul.Tensor", "tt", h, G));
+  return op_g_finish(c);
+}
+
+/* clamp and its halves: the gradient passes where the input is in bounds. */
+static DtStatus bound (DtGradCall *c, int lo, int hi) {
+  DtHandle *z = op_e_scalar(c->e, 0, dt_emit_meta(c->e, G));
+  DtHandle *a = NULL, *b = NULL;
+  if (lo && !dt_arg_is_none(c->args, lo))
+    a = E("aten.ge.Scalar", "tv", IN, V(lo));
+  if (hi && !dt_arg_is_none(c->args, hi))
+    b = E("aten.le.Scalar", "tv", IN, V(hi));
+  if (a && b) a = E("aten.logical_and.default", "tt", a, b);
+  op_g_set(c, 0, E("aten.where.self", "ttt", a ? a : b, G, z));
+  return op_g_finish(c);
+}
+static DtStatus g_clamp (DtGradCall *c) { return bound(c, 1, 2); }
+static DtStatus g_clamp_min (DtGradCall *c) { return bound(c, 1, 0); }
+static DtStatus g_clamp_max (DtGradCall *c) { return bound(c, 0, 1); }
+
+/* threshold_backward(g, self): the gradient of its first argument. */
+static DtStatus g_threshold_backward (DtGradCall *c) {
+  if (op_g_need(c, 0))
+    op_g_set(c, 0, E("aten.threshold_backward.default", "ttv", G,
+                     dt_gin(c, 1), V(2)));
+  if (op_g_need(c, 1))
+    op_g_set(c, 1, E("aten.zeros_like.default", "t", G));
+  return op_g_finish(c);
+}
+
+/* ---- kernels that need more than their row ---- */
+
+/* clamp: which bounds are given is a parameter too. */
+static DtStatus clamp_kernel (DtKernelCall *c) {
+  OpOperand o[3];
+  DtScalar p[4];
+  DtDtype ct, rt;
+  int given = 0;
+  (void)op_pw_operands(c->op, c->args, NULL, c->in, o);
+  for (int i = 1; i <= 2; i++) {
+    bool none = dt_arg_is_none(c->args, i);
+    given |= none ? 0 : i;
+    p[i - 1] = none ? dt_scalar_int(0) : dt_arg_scalar(c->args, i);
+  }
+  op_promo_types(PK_SAME, c->op->row[PWR_N], o, &ct, &rt);
+  p[2] = dt_scalar_int(given);
+  p[3] = dt_scalar_int(0);
+  return dt_k_unary(c->cx, DT_U_clamp, ct, p, c->in[0], c->out[0]);
+}
+
+/* The numbers of clamp, clamp_min and clamp_max promote like operands. */
+static DtStatus clamp_meta (DtMetaCall *c) {
+  DT_CHECK(c->cx, c->op->row[PWR_N] < 3 || !dt_arg_is_none(c->args, 1) ||
+                  !dt_arg_is_none(c->args, 2), DT_E_RUNTIME,
+           "torch.clamp: At least one of 'min' or 'max' must not be None");
+  return op_pw_meta(c);
+}
+
+/* ---- composites ---- */
+
+static DtStatus square_decomp (DtDecompCall *c) {
+  c->out[0] = dt_emit(c->e, "aten.pow.Tensor_Scalar", "ti", c->in[0],
+                      (int64_t)2);
+  c->nout = 1;
+  return c->e->st;
+}
+
+/* ---- samples ---- */
+
+static const char *const clamp_samples[] = {
+  "f32[8, 6], 0.2, 0.7", "f32[7], min=0.1", "f32[1], max=0.5", "f32[0, 4], 0.0",
+  "f32[], 0, 1", "i64[6], 1, 3", NULL
+};
+static const char *const bound_samples[] = {
+  "f32[8, 6], 0.3", "f32[7], 0.1", "f32[1], 0.5", "f32[0, 4], 0.0",
+  "f32[], 0.5", "i64[6], 2", NULL
+};
+static const char *const float_samples[] = {
+  "f32[8, 6]", "f32[7, 5]", "f32[1]", "f32[0, 4]", "f32[]", "f64[3, 2]", NULL
+};
+static const char *const back_samples[] = {
+  "f32[8, 6], f32[8, 6]", "f32[7, 5], f32[7, 5]", "f32[1], f32[1]",
+  "f32[0, 4], f32[0, 4]", "f32[], f32[]", NULL
+};
+static const char *const thr_samples[] = {
+  "f32[8, 6], f32[8, 6], 0", "f32[7], f32[7], 0.5", "f32[1], f32[1], 0",
+  "f32[0, 4], f32[0, 4], 0", "f32[], f32[], 0", NULL
+};
+static const char *const leaky_samples[] = {
+  "f32[8, 6], f32[8, 6], 0.1, false", "f32[7], f32[7], 0.2, false",
+  "f32[0], f32[0], 0.1, false", NULL
+};
+static const char *const two_samples[] = {
+  "f32[8, 6], f32[8, 6], -1.0, 1.0", "f32[7], f32[7], 2.0, 3.0",
+  "f32[0], f32[0], 1.0, 2.0", NULL
+};
+static const char *const elub_samples[] = {
+  "f32[8, 6], 1.0, 1.0, 1.0, false, f32[8, 6]",
+  "f32[7], 1.5, 1.0, 1.0, true, f32[7]", NULL
+};
+
+/* ---- rows ---- */
+
+enum { PW = DT_OP_POINTWISE | DT_OP_UNEVEN | DT_OP_ALIAS_SAFE };
+
+#define ROW(id, fn, promo, npar, ...) \
+  static const int row_##id[PWR_LEN] = { DT_U_##fn, promo, 1, 0, 0, 0, npar, \
+                                         __VA_ARGS__ }
+#define DEF(id, schema_, brief_, flags_, class_, grad_, samples_) \
+  const DtOpDef dt_op_##id = { \
+    .schema = "aten::" schema_, .brief = brief_, .flags = PW | (flags_), \
+    .pw = DT_PW_##class_, .meta = op_pw_meta, .kernel = op_pw_kernel, \
+    .grad = grad_, .samples = samples_, .row = row_##id }
+/* An operator of one tensor and nothing else. */
+#define U(id, fn, promo, brief_, flags_, class_, grad_, samples_) \
+  ROW(id, fn, promo, 0, 0); \
+  DEF(id, #id "(Tensor self) -> Tensor", brief_, flags_, class_, grad_, \
+      samples_)
+
+#define S_ op_samples_unary
+#define F_ float_samples
+#define SAVE DT_OP_SAVE_OUT
+#define NOGRAD DT_OP_NOGRAD
+
+U(abs, abs, PK_REAL, "Absolute value.", 0, NONE, g_abs, S_);
+U(bitwise_not, bitwise_not, PK_SAME, "Bits inverted; not, for bool.", NOGRAD,
+  NONE, NULL, op_samples_int_unary);
+U(ceil, ceil, PK_SAME, "Smallest integer not below.", 0, NONDECREASING,
+  op_g_zeros, F_);
+U(cos, cos, PK_FLOAT, "Cosine.", 0, NONE, g_cos, S_);
+U(erf, erf, PK_FLOAT, "Error function.", 0, NONDECREASING, g_erf, S_);
+U(exp, exp, PK_FLOAT, "Exponential.", SAVE, NONDECREASING, g_mul_out, S_);
+U(expm1, expm1, PK_FLOAT, "exp(x) - 1, exact near 0.", SAVE, NONDECREASING,
+  g_expm1, S_);
+U(floor, floor, PK_SAME, "Largest integer not above.", 0, NONDECREASING,
+  op_g_zeros, F_);
+U(isnan, isnan, PK_BOOL, "Is it NaN?", NOGRAD, NONE, NULL, S_);
+U(log, log, PK_FLOAT, "Natural logarithm.", 0, NONE, g_log, S_);
+U(log1p, log1p, PK_FLOAT, "log(1 + x), exact near 0.", 0, NONE, g_log1p, S_);
+U(logical_not, logical_not, PK_BOOL, "Is it zero?", NOGRAD, NONE, NULL, S_);
+U(neg, neg, PK_SAME, "Negative.", 0, NEG, g_neg, S_);
+U(reciprocal, reciprocal, PK_FLOAT, "1 / x.", SAVE, NONE, g_reciprocal, S_);
+U(relu, relu, PK_SAME, "Zero where negative.", SAVE, NONDECREASING, g_relu,
+  S_);
+U(round, round, PK_SAME, "Nearest integer, halves to even.", 0,
+  NONDECREASING, op_g_zeros, F_);
+U(rsqrt, rsqrt, PK_FLOAT, "1 / sqrt(x).", SAVE, NONE, g_rsqrt, S_);
+U(sgn, sgn, PK_SAME, "Sign; of a complex number its direction.", 0,
+  NONDECREASING, op_g_zeros, S_);
+U(sigmoid, sigmoid, PK_FLOAT, "1 / (1 + exp(-x)).", SAVE, NONDECREASING,
+  g_sigmoid, S_);
+U(sign, sign, PK_SAME, "-1, 0 or 1.", 0, NONDECREASING, op_g_zeros, S_);
+U(silu, silu, PK_SAME, "x * sigmoid(x).", 0, NONE, g_silu, F_);
+U(sin, sin, PK_FLOAT, "Sine.", 0, NONE, g_sin, S_);
+U(sqrt, sqrt, PK_FLOAT, "Square root.", SAVE, NONE, g_sqrt, S_);
+U(tanh, tanh, PK_FLOAT, "Hyperbolic tangent.", SAVE, NONDECREASING, g_tanh,
+  S_);
+
+ROW(square, square, PK_SAME, 0, 0);
+const DtOpDef dt_op_square = {
+  .schema = "aten::square(Tensor self) -> Tensor",
+  .brief = "x * x.", .flags = PW | DT_OP_COMPOSITE,
+  .meta = op_pw_meta, .kernel = op_pw_kernel, .decomp = square_decomp,
+  .samples = op_samples_unary, .row = row_square
+};
+
+ROW(gelu, gelu, PK_SAME, 1, 1);
+DEF(gelu, "gelu(Tensor self, *, str approximate='none') -> Tensor",
+    "x times the normal distribution's integral up to x.", 0, NONE, g_gelu,
+    F_);
+ROW(leaky_relu, leaky_relu, PK_SAME, 1, 1);
+DEF(leaky_relu, "leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor",
+    "x, times a slope where negative.", 0, NONE, g_leaky, F_);
+ROW(hardtanh, hardtanh, PK_SAME, 2, 1, 2);
+DEF(hardtanh,
+    "hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor",
+    "x cut to an interval.", 0, NONE, g_hardtanh, F_);
+ROW(softplus, softplus, PK_SAME, 2, 1, 2);
+DEF(softplus,
+    "softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor",
+    "log(1 + exp(beta x)) / beta.", 0, NONE, g_softplus, F_);
+ROW(elu, elu, PK_SAME, 3, 1, 2, 3);
+DEF(elu, "elu(Tensor self, Scalar alpha=1, Scalar scale=1, "
+    "Scalar input_scale=1) -> Tensor",
+    "x where positive, alpha (exp(x) - 1) elsewhere.", 0, NONE, g_elu, F_);
+
+/* clamp's bounds promote: they stand as operands 1 and 2 for the types. */
+static const int row_clamp[PWR_LEN] = { DT_U_clamp, PK_SAME, 3, 0, 1, 2, 0 };
+const DtOpDef dt_op_clamp = {
+  .schema = "aten::clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> "
+            "Tensor",
+  .brief = "x cut to [min, max]; max where min > max.", .flags = PW,
+  .meta = clamp_meta, .kernel = clamp_kernel, .grad = g_clamp,
+  .samples = clamp_samples, .row = row_clamp
+};
+
+/* ---- backward operators: (gradient, saved tensor, parameters) ---- */
+
+#define BROW(id, first, second, npar, ...) \
+  static const int row_##id[PWR_LEN] = { DT_B_##id, PK_SAME, 2, first, second, \
+                                         0, npar, __VA_ARGS__ }
+BROW(threshold_backward, 0, 1, 1, 2);
+DEF(threshold_backward, "threshold_backward(Tensor grad_output, Tensor self, "
+    "Scalar threshold) -> Tensor", "Gradient of relu and threshold.", 0, NONE,
+    g_threshold_backward, thr_samples);
+BROW(sigmoid_backward, 0, 1, 0, 0);
+DEF(sigmoid_backward, "sigmoid_backward(Tensor grad_output, Tensor output) -> "
+    "Tensor", "Gradient of sigmoid from its output.", NOGRAD, NONE, NULL,
+    back_samples);
+BROW(tanh_backward, 0, 1, 0, 0);
+DEF(tanh_backward, "tanh_backward(Tensor grad_output, Tensor output) -> "
+    "Tensor", "Gradient of tanh from its output.", NOGRAD, NONE, NULL,
+    back_samples);
+BROW(silu_backward, 0, 1, 0, 0);
+DEF(silu_backward, "silu_backward(Tensor grad_output, Tensor self) -> Tensor",
+    "Gradient of silu.", NOGRAD, NONE, NULL, back_samples);
+BROW(gelu_backward, 0, 1, 1, 2);
+DEF(gelu_backward, "gelu_backward(Tensor grad_output, Tensor self, *, "
+    "str approximate='none') -> Tensor", "Gradient of gelu.", NOGRAD, NONE,
+    NULL, back_samples);
+BROW(leaky_relu_backward, 0, 1, 1, 2);
+DEF(leaky_relu_backward, "leaky_relu_backward(Tensor grad_output, Tensor self, "
+    "Scalar negative_slope, bool self_is_result) -> Tensor",
+    "Gradient of leaky_relu.", NOGRAD, NONE, NULL, leaky_samples);
+BROW(softplus_backward, 0, 1, 2, 2, 3);
+DEF(softplus_backward, "softplus_backward(Tensor grad_output, Tensor self, "
+    "Scalar beta, Scalar threshold) -> Tensor", "Gradient of softplus.",
+    NOGRAD, NONE, NULL, two_samples);
+BROW(elu_backward, 0, 5, 4, 1, 2, 3, 4);
+DEF(elu_backward, "elu_backward(Tensor grad_output, Scalar alpha, "
+    "Scalar scale, Scalar input_scale, bool is_result, "
+    "Tensor self_or_result) -> Tensor", "Gradient of elu.", NOGRAD, NONE,
+    NULL, elub_samples);
+BROW(hardtanh_backward, 0, 1, 2, 2, 3);
+const DtOpDef dt_op_hardtanh_backward = {
+  .schema = "aten::hardtanh_backward(Tensor grad_output, Tensor self, "
+            "Scalar min_val, Scalar max_val) -> Tensor",
+  .brief = "Gradient of hardtanh.",
+  .doc = "PyTorch 2.13 has no sharding strategy for it.",
+  .flags = DT_OP_NOSTRATEGY | DT_OP_NOGRAD | DT_OP_ALIAS_SAFE,
+  .meta = op_pw_meta, .kernel = op_pw_kernel, .samples = two_samples,
+  .row = row_hardtanh_backward
+};
+
+/* clamp_min and clamp_max by a number: binary, so that it promotes. */
+static const int row_clamp_min[PWR_LEN] = { DT_B_maximum, PK_SAME, 2, 0, 1 };
+const DtOpDef dt_op_clamp_min = {
+  .schema = "aten::clamp_min(Tensor self, Scalar min) -> Tensor",
+  .brief = "x, at least min.", .flags = PW, .meta = op_pw_meta,
+  .kernel = op_pw_kernel, .grad = g_clamp_min, .samples = bound_samples,
+  .row = row_clamp_min
+};
+static const int row_clamp_max[PWR_LEN] = { DT_B_minimum, PK_SAME, 2, 0, 1 };
+const DtOpDef dt_op_clamp_max = {
+  .schema = "aten::clamp_max(Tensor self, Scalar max) -> Tensor",
+  .brief = "x, at most max.", .flags = PW, .meta = op_pw_meta,
+  .kernel = op_pw_kernel, .grad = g_clamp_max, .samples = bound_samples,
+  .row = row_clamp_max
+};

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT
+** oplib/oplib_int.h: what the family files share: the declarations of all
+** operators, shape inference for classes of operators, gradients' and
+** kernels' small tools, lists of samples.
+**
+** Everything here is private to oplib.  Functions are Pure unless they take
+** a kernel call (Local) or an emitter (they dispatch operators). */
+#ifndef DT_OPLIB_INT_H
+#define DT_OPLIB_INT_H
+
+#include "kernel/kernel.h"
+#include "mesh/layout.h"
+#include "op/registry.h"
+#include "oplib/ops.h"
+
+/* Every operator: dt_op_<name>. */
+#define X(id) extern const DtOpDef dt_op_##id;
+#include "oplib/ops.def"
+#undef X
+
+/* ---- promotion ---- */
+
+/* How the result type of a pointwise operator follows from its operands. */
+typedef enum OpPromo {
+  PK_SAME,              /* the promoted type */
+  PK_FLOAT,             /* integers become the default float */
+  PK_BOOL,              /* the result is bool, computed in the promoted type */
+  PK_REAL,              /* complex becomes its real type (abs) */
+  PK_FIRST              /* the first operand's type, no promotion */
+} OpPromo;
+
+/* One operand: a tensor (meta, and data in kernels) or a number. */
+typedef struct OpOperand {
+  const DtMeta *m;              /* NULL: a number, or absent */
+  DtTensor *t;                  /* kernels only */
+  DtScalar num;
+  bool is_num;
+} OpOperand;
+
+/* A 0-dim tensor on the stack that holds a number.  Valid while it lives. */
+typedef struct OpNumber {
+  DtTensor t; DtStorage s; DtBlock b; double data[2];
+} OpNumber;
+DtTensor *op_number (OpNumber *n, DtScalar v, DtDtype dtype);
+
+/* Type of a number as promotion sees it. */
+DtDtype op_number_dtype (DtScalar v);
+/* Promote n operands. */
+DtDtype op_promote (int n, const OpOperand *o);
+/* Result and compute type under a kind. */
+void op_promo_types (OpPromo k, int n, const OpOperand *o, DtDtype *ct,
+                     DtDtype *rt);
+/* Default float type of factories and of integer promotion. */
+enum { OP_DEFAULT_FLOAT = DT_F32 };
+
+/* ---- shapes ---- */
+
+/* Broadcast n operands into *out (shape and TensorIterator's strides). */
+DtStatus op_broadcast (DtCtx *cx, int n, const OpOperand *o, DtDtype rt,
+                       DtMeta *out);
+/* New meta of a shape: contiguous, device of `like`. */
+DtStatus op_new_meta (DtCtx *cx, DtMeta *m, DtDtype t, int ndim,
+                      const int64_t *shape, const DtMeta *like);
+/* out := in with its dim order kept (preserve_format), another dtype. */
+void op_like_meta (DtMeta *m, const DtMeta *in, DtDtype t);
+/* Meta functions for whole classes. */
+DtStatus op_meta_same (DtMetaCall *c);          /* output as input 0 */
+DtStatus op_meta_alias (DtMetaCall *c);         /* the same with strides */
+DtStatus op_meta_inplace (DtMetaCall *c);       /* the written input */
+DtStatus op_meta_scalar (DtMetaCall *c);        /* no tensor output */
+/* Dims of argument i as a bit mask (None or [] = all when `empty_all`). */
+DtStatus op_dims (DtCtx *cx, const DtArgs *a, int i, int ndim, bool empty_all,
+                  uint32_t *mask);
+/* A wrapped dim; 0-dim counts as one dim. */
+DtStatus op_dim (DtCtx *cx, const DtArgs *a, int i, int ndim, int *out);
+/* out := shape of m without (keepdim: with size 1 at) the dims of mask. */
+DtStatus op_reduced (DtCtx *cx, const DtMeta *m, uint32_t mask, bool keepdim,
+                     DtDtype t, DtMeta *out);
+/* dtype argument i, or `dflt`. */
+DtDtype op_dtype_or (const DtArgs *a, int i, DtDtype dflt);
+/* "[8, 128]" into a static-size text. */
+typedef struct OpText { char s[240]; } OpText;
+OpText op_shape_text (const DtMeta *m);
+OpText op_ints_text (int n, const int64_t *v);
+/* "Float", "Long": names in error texts. */
+const char *op_dtype_word (DtDtype t);
+int op_ints (const DtArgs *a, int i, int64_t *out);   /* up to DT_MAX_NDIM */
+
+/* ---- pointwise families ---- */
+
+/* Row of a pointwise operator: kernel function, promotion, number of operands
+** and their argument positions, number of parameters and theirs. */
+enum { PWR_FN, PWR_PROMO, PWR_N, PWR_ARG, PWR_NPAR = 6, PWR_PAR, PWR_LEN = 11,
+       PWR_MAXN = 3 };
+DtStatus op_pw_meta (DtMetaCall *c);
+DtStatus op_pw_kernel (DtKernelCall *c);
+/* Gather the operands of a pointwise row. */
+int op_pw_operands (const DtOpDef *op, const DtArgs *a,
+                    const DtMeta *const *in, DtTensor *const *tin,
+                    OpOperand *o);
+
+/* ---- kernels' tools ---- */
+
+/* A temporary tensor of this shape; caller unrefs. */
+DtStatus op_temp (DtCtx *cx, DtDtype t, int ndim, const int64_t *shape,
+                  DtTensor **out);
+/* A view of t with other shape and strides; caller unrefs. */
+DtStatus op_restride (DtCtx *cx, DtTensor *t, int ndim, const int64_t *shape,
+                      const int64_t *stride, int64_t offset, DtTensor **out);
+/* Copy input 0 into output 0. */
+DtStatus op_k_copy0 (DtKernelCall *c);
+/* Nothing to compute. */
+DtStatus op_k_nothing (DtKernelCall *c);
+
+/* ---- gradients' tools (handles; errors stick in the emitter) ---- */
+
+/* Sum g down to the shape of `like` and cast to its type, as autograd does
+** with every gradient. */
+DtHandle *op_g_sum_to (DtEmit *e, DtHandle *g, const DtMeta *like);
+/* Put a gradient of argument i into gin (NULL allowed). */
+void op_g_set (DtGradCall *c, int i, DtHandle *g);
+bool op_g_need (const DtGradCall *c, int i);
+/* Reduce every gradient to its input's shape. */
+DtStatus op_g_finish (DtGradCall *c);
+/* op(h, argument i) whether that is a tensor or a number. */
+DtHandle *op_g_with (DtGradCall *c, const char *op, DtHandle *h, int i);
+DtHandle *op_g_arg_with (DtGradCall *c, const char *op, int i, DtHandle *h);
+/* mul.Scalar unless the number is 1. */
+DtHandle *op_g_scale (DtGradCall *c, DtHandle *g, int i);
+/* Is the call a form with a number (overload "Scalar...")? */
+bool op_is_scalar_form (const DtOpDef *op);
+DtStatus op_g_zeros (DtGradCall *c);            /* zeros_like for input 0 */
+/* Insert dims at the places of a reduction (unless keepdim). */
+DtHandle *op_g_unsqueeze (DtEmit *e, DtHandle *g, int ndim, uint32_t mask,
+                          bool keepdim, bool all);
+DtHandle *op_g_expand (DtEmit *e, DtHandle *g, const DtMeta *like);
+DtHandle *op_e_scalar (DtEmit *e, double v, const DtMeta *like);
+
+/* ---- strategies' tools ---- */
+
+enum { OP_MAXPL = DT_MAX_MDIM };
+/* Follow input 0: partials (when `no_partial`) and shards on the dims of
+** `mask` become Replicate; `out` = `in`. */
+void op_s_follow (const DtStratCall *c, int slot, uint32_t mask,
+                  bool no_partial, DtPlacement *pl);
+/* One candidate whose outputs all have the same placements. */
+DtStatus op_s_one (DtStratCall *c, const DtPlacement *out,
+                   const DtPlacement *in, double cost);
+/* Candidates from rows on one mesh dim (outputs, then inputs; fixed
+** placements), expanded over the mesh as core.md 4.4. */
+enum { OP_ROW_MAX = 24 };
+DtStatus op_s_rows (DtStratCall *c, int nrows, const DtPlacement *rows,
+                    bool inplace);
+bool op_pls_same (const DtPlacement *a, const DtPlacement *b, int n);
+
+/* ---- local rewriting of shape arguments (core.md 3.7) ---- */
+
+/* Replace int-list argument i by the local shape of output 0 when sharded. */
+DtStatus op_rw_shape (DtRewriteCall *c, int i);
+DtStatus op_rw_shape1 (DtRewriteCall *c);       /* argument 1 */
+DtStatus op_rw_set_ints (DtRewriteCall *c, int i, int n, const int64_t *v);
+
+/* ---- view algebra (view_map.c) ---- */
+
+typedef enum OpViewKind {
+  OV_INPUT,             /* in[0] */
+  OV_SINGLETON, OV_NEW,
+  OV_BROADCAST,         /* of in[0] (nin 1) or of nothing */
+  OV_REPEAT,            /* in[0], several times */
+  OV_FLATTEN,           /* in[0..nin-1] joined */
+  OV_SPLIT              /* member `id` of `group`, a split of in[] joined */
+} OpViewKind;
+/* One output dim as a function of input dims. */
+typedef struct OpView {
+  uint8_t kind;
+  int8_t nin, in[DT_MAX_NDIM];
+  int8_t ngroup, id;
+  int64_t group[DT_MAX_NDIM];
+} OpView;
+typedef struct OpViewMap { int n; OpView v[DT_MAX_NDIM]; } OpViewMap;
+/* Append one output dim. */
+void op_vm_add (OpViewMap *m, OpViewKind k, int in);
+/* view_groups: from one shape to another. */
+DtStatus op_vm_groups (DtCtx *cx, int nf, const int64_t *from, int nt,
+                       const int64_t *to, OpViewMap *m);
+/* Candidate of a view: propagate input 0 through the map. */
+DtStatus op_vm_strategy (DtStratCall *c, const OpViewMap *m, bool strict);
+/* Infer one -1 of a shape.  RUNTIME with PyTorch's text. */
+DtStatus op_infer_size (DtCtx *cx, int64_t numel, int n, int64_t *shape);
+/* Strides of a view, false when a copy is needed. */
+bool op_view_strides (const DtMeta *m, int n, const int64_t *shape,
+                      int64_t *stride);
+
+/* ---- samples shared by families ---- */
+extern const char *const op_samples_unary[];
+extern const char *const op_samples_binary[];
+extern const char *const op_samples_int_unary[];
+extern const char *const op_samples_int_binary[];
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT
+** oplib/ops.c: the tables of all built-in operators, made from the lists
+** ops.def (written out) and variants.def (derived from a base). */
+#include "oplib/oplib_int.h"
+
+const DtOpDef *const dt_ops[] = {
+#define X(id) &dt_op_##id,
+#include "oplib/ops.def"
+#undef X
+  NULL
+};
+
+const DtVariant dt_variants[] = {
+#define V(schema, base, kind) { "aten::" schema, "aten." base, DT_VAR_##kind },
+#include "oplib/variants.def"
+#undef V
+  { NULL, NULL, DT_VAR_INPLACE }
+};
