@@ -30,6 +30,8 @@ typedef struct DtMetaCall {
   bool *none;                           /* output i is None */
   int64_t *offset;                      /* views: offset relative to input's,
                                         ** in elements */
+  bool fake;                            /* propagation: errors with the texts
+                                        ** of PyTorch's meta functions */
 } DtMetaCall;
 typedef DtStatus (*DtMetaFn) (DtMetaCall *c);
 
