@@ -13,6 +13,7 @@ static DtMeshRules mesh_rules (const DtSession *s) {
     : dt_switch(p, DT_SW_MESH_REPR_25) ? 25
     : dt_switch(p, DT_SW_MESH_REPR_29) ? 29
     : dt_switch(p, DT_SW_MESH_REPR_210) ? 210 : 213;
+  r.release = p->release;
   return r;
 }
 
@@ -39,36 +40,33 @@ static int check_names (lua_State *L, int idx, const char **out, int max) {
   return n;
 }
 
-/* mesh_dim_names of the options table at idx, or NULL. */
-static const char **opt_names (lua_State *L, int idx, const char **buf,
-                               int ndim, const char *key) {
+/* mesh_dim_names of the options table at idx: how many, -1 when not given. */
+static int opt_names (lua_State *L, int idx, const char **buf) {
   int n;
-  if (!lua_istable(L, idx)) return NULL;
-  lua_getfield(L, idx, key);
-  if (lua_isnil(L, -1)) { lua_pop(L, 1); return NULL; }
+  if (!lua_istable(L, idx)) return -1;
+  lua_getfield(L, idx, "mesh_dim_names");
+  if (dtL_is_none(L, -1)) { lua_pop(L, 1); return -1; }
   n = check_names(L, lua_gettop(L), buf, DT_MAX_MDIM);
-  if (n != ndim)
-    dtL_errorf(L, DT_E_MESH, "mesh_shape and mesh_dim_names should have same "
-               "length! Found len(mesh_dim_names): %d and len(mesh_shape):%d.",
-               n, ndim);
-  return buf;                                /* left on the stack: held */
+  return n;                                  /* left on the stack: held */
 }
 
 static int l_init (lua_State *L) {
   DtSession *s = dtL_session(L);
   const char *dev = luaL_checkstring(L, 1);
   int64_t shape[DT_MAX_MDIM];
-  const char *buf[DT_MAX_MDIM], **names;
-  int n;
+  const char *names[DT_MAX_MDIM];
+  DtMeshRules rules = mesh_rules(s);
+  int n, nn;
   DtMesh **box;
   if (lua_istable(L, 2) && luaL_len(L, 2) > DT_MAX_MDIM)
     return dtL_errorf(L, DT_E_MESH, "a mesh of %d dimensions is beyond the "
                       "limit of %d", (int)luaL_len(L, 2), DT_MAX_MDIM);
   n = dtL_check_ints(L, 2, shape, DT_MAX_MDIM);
-  names = opt_names(L, 3, buf, n, "mesh_dim_names");
+  nn = opt_names(L, 3, names);
   box = dtL_box_mesh(L);
-  if (dt_mesh_init(s->cx, dev, n, shape, names, s->comm->rank, s->comm->size,
-                   box) != DT_OK)
+  if (dt_mesh_init_as(s->cx, dev, n, shape, nn < 0 ? 0 : nn,
+                      nn < 0 ? NULL : names, &rules, s->comm->rank,
+                      s->comm->size, box) != DT_OK)
     return dtL_raise(L);
   return 1;
 }
@@ -96,20 +94,22 @@ static int read_ranks (lua_State *L, int idx, int depth, int64_t *shape,
 
 static int l_new (lua_State *L) {             /* DeviceMesh("cpu", {{0,1}}) */
   DtSession *s = dtL_session(L);
-  const char *dev, *buf[DT_MAX_MDIM], **names;
+  const char *dev, *names[DT_MAX_MDIM];
   int64_t shape[DT_MAX_MDIM], *ranks;
-  int ndim = 0, n, max = 1 << 16;
+  int ndim = 0, nn, max = 1 << 16;
   DtMesh **box;
   lua_remove(L, 1);                           /* the class, from __call */
   dev = luaL_checkstring(L, 1);
   luaL_checktype(L, 2, LUA_TTABLE);
   ranks = (int64_t *)lua_newuserdatauv(L, sizeof *ranks * (size_t)max, 0);
-  n = read_ranks(L, 2, 0, shape, &ndim, ranks, 0, max);
-  (void)n;
-  names = opt_names(L, 3, buf, ndim, "mesh_dim_names");
+  (void)read_ranks(L, 2, 0, shape, &ndim, ranks, 0, max);
+  nn = opt_names(L, 3, names);
+  if (nn >= 0 && nn != ndim)
+    return dtL_errorf(L, DT_E_MESH, "%d names for a mesh of %d dimensions", nn,
+                      ndim);
   box = dtL_box_mesh(L);
-  if (dt_mesh_new(s->cx, dev, ndim, shape, ranks, names, s->comm->rank,
-                  s->comm->size, box) != DT_OK)
+  if (dt_mesh_new(s->cx, dev, ndim, shape, ranks, nn < 0 ? NULL : names,
+                  s->comm->rank, s->comm->size, box) != DT_OK)
     return dtL_raise(L);
   return 1;
 }
@@ -134,8 +134,10 @@ static int m_flatten (lua_State *L) {
   DtSession *s = dtL_session(L);
   DtMesh *m = dtL_check_mesh(L, 1);
   const char *name = luaL_optstring(L, 2, NULL);
+  DtMeshRules rules = mesh_rules(s);
   DtMesh **box = dtL_box_mesh(L);
-  if (dt_mesh_flatten(s->cx, m, name, box) != DT_OK) return dtL_raise(L);
+  if (dt_mesh_flatten_as(s->cx, m, name, &rules, box) != DT_OK)
+    return dtL_raise(L);
   return 1;
 }
 
@@ -159,18 +161,15 @@ static int m_unflatten (lua_State *L) {
   DtSession *s = dtL_session(L);
   DtMesh *m = dtL_check_mesh(L, 1), **box;
   int64_t sizes[DT_MAX_MDIM];
-  const char *names[DT_MAX_MDIM];
-  int d, n, k = 0;
-  d = lua_type(L, 2) == LUA_TSTRING ? check_mdim(L, 2, m)
-                                    : (int)luaL_checkinteger(L, 2);
+  const char *names[DT_MAX_MDIM], *dim = NULL;
+  int mdim = 0, n, k = 0;
+  if (lua_type(L, 2) == LUA_TSTRING) dim = lua_tostring(L, 2);
+  else mdim = (int)luaL_checkinteger(L, 2);
   n = dtL_check_ints(L, 3, sizes, DT_MAX_MDIM);
   if (!lua_isnoneornil(L, 4)) k = check_names(L, 4, names, DT_MAX_MDIM);
-  if (k && k != n)
-    return dtL_errorf(L, DT_E_MESH, "mesh_dim_names and mesh_shape must have "
-                      "the same length");
   box = dtL_box_mesh(L);
-  if (dt_mesh_unflatten(s->cx, m, d, n, sizes, k ? names : NULL, box)
-      != DT_OK)
+  if (dt_mesh_unflatten_as(s->cx, m, dim, mdim, n, sizes, k, k ? names : NULL,
+                           box) != DT_OK)
     return dtL_raise(L);
   return 1;
 }
@@ -208,18 +207,23 @@ static int m_coord (lua_State *L) {
   return 1;
 }
 
-static int default_mdim (lua_State *L, DtMesh *m, const char *what) {
-  if (!lua_isnoneornil(L, 2)) return check_mdim(L, 2, m);
-  if (m->ndim > 1)
-    dtL_errorf(L, DT_E_RUNTIME, "('Found the DeviceMesh have %d dimensions', "
-      "'Optional kwarg `mesh_dim` needs to be specified when device_mesh.ndim "
-      "> 1.'%s)", m->ndim, what);
-  return 0;
+/* The mesh and dim that own the group that argument 2 names. */
+static const DtMesh *group_of (lua_State *L, bool local_rank, int *mdim) {
+  DtMesh *m = dtL_check_mesh(L, 1);
+  const DtMesh *gm = NULL;
+  const char *name = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : NULL;
+  int d = 0;
+  bool given = !lua_isnoneornil(L, 2) && name == NULL;
+  if (given) d = (int)luaL_checkinteger(L, 2);
+  if (dt_mesh_group_dim(dtL_session(L)->cx, m, name, given ? &d : NULL,
+                        local_rank, &gm, mdim) != DT_OK)
+    dtL_raise(L);
+  return gm;
 }
 
 static int m_local_rank (lua_State *L) {
-  DtMesh *m = dtL_check_mesh(L, 1);
-  int d = default_mdim(L, m, "");
+  int d = 0;
+  const DtMesh *m = group_of(L, true, &d);
   if (!m->member) return 0;
   lua_pushinteger(L, m->coord[d]);
   return 1;
@@ -227,12 +231,10 @@ static int m_local_rank (lua_State *L) {
 
 /* A group is the list of its world ranks. */
 static int m_group (lua_State *L) {
-  DtMesh *m = dtL_check_mesh(L, 1);
-  int d = default_mdim(L, m, ", 'If you want to get the list of all the "
-    "ProcessGroups in the DeviceMesh,please use `get_all_groups()` "
-    "instead.'");
-  int n = (int)m->shape[d], i, *ranks;
+  int d = 0, i, n, *ranks;
+  const DtMesh *m = group_of(L, false, &d);
   if (!m->member) return 0;
+  n = (int)m->shape[d];
   ranks = (int *)lua_newuserdatauv(L, sizeof *ranks * (size_t)n, 0);
   dt_mesh_group(m, d, m->my_rank, ranks);
   lua_createtable(L, n, 0);
