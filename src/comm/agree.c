@@ -29,8 +29,7 @@ enum { NAP_MS = 10, IDLE_NAP_MS = 50 };
 
 static DtStatus check_alive (DtCtx *cx, DtComm *c) {
   if (c->dead)
-    return dt_board_alive(cx, c) != DT_OK ? DT_E_RANK_LOST
-      : dt_raise(cx, DT_E_RANK_LOST, "a rank was lost");
+    return dt_board_lost(cx, c, c->rank);   /* names the first one lost */
   return DT_OK;
 }
 

@@ -224,9 +224,12 @@ static int find_lost (const DtComm *c) {
 
 DtStatus dt_board_lost (DtCtx *cx, DtComm *c, int rank) {
   uint64_t s = atomic_load(&c->board->posts[rank].state);
+  int first = 0, mine = 2 * rank + 2 + (s == DT_POST_GONE ? 0 : 1);
+  if (atomic_compare_exchange_strong(&c->board->lost, &first, mine))
+    first = mine;
   c->dead = true;
-  return dt_raise(cx, DT_E_RANK_LOST, "rank %d %s", rank,
-                  s == DT_POST_GONE ? "has left" : "died");
+  return dt_raise(cx, DT_E_RANK_LOST, "rank %d %s", first / 2 - 1,
+                  first % 2 == 0 ? "has left" : "died");
 }
 
 DtStatus dt_board_alive (DtCtx *cx, DtComm *c) {

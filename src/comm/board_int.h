@@ -66,6 +66,8 @@ typedef struct DtBoard {
   int looks, offers;          /* turns of a wait before it sleeps */
   _Atomic uint64_t used;
   atomic_int lock, interrupt;
+  atomic_int lost;            /* the first rank found gone, as 2 * rank + 2, + 1
+                              ** if it died; later ones left because of it */
   _Atomic uint64_t first;     /* groups */
   /* Why this chunk broke off: epoch << 8 | status, by epoch parity. */
   _Atomic uint64_t claimed[2], verdict[2];

@@ -14,7 +14,11 @@ typedef struct DtWorldOpts {
   bool fast, fast_reduce;
   const char *exe_dir;         /* folder of the program (finds the mpi part) */
   int64_t mem_limit;           /* bytes per rank, 0 = none */
-  atomic_int *interrupt;       /* shared by all ranks of this process */
+  /* threads and fake: the flag all ranks poll; NULL: one is made.  mpi: not
+  ** used, the flag lies in memory all ranks share.  In every world rank 0
+  ** finds the flag in cx->interrupt of its DtRankMain: its signal handler
+  ** sets it, and it clears it after the meeting, before the next line. */
+  atomic_int *interrupt;
 } DtWorldOpts;
 
 typedef struct DtWorld DtWorld;   /* one per process */
@@ -34,7 +38,9 @@ DtStatus dt_world_run (DtCtx *cx, const DtWorldOpts *o, DtRankMain fn,
 DtStatus dt_world_share (DtCtx *cx, DtComm *c, char **text, size_t *n);
 
 /* A process died / a rank left: is the world still whole?  RANK_LOST names
-** it.  Local. */
+** it.  All waits ask this by themselves; the prompt asks it while it waits for
+** the person, and when SIGTERM comes (mpirun sends it when another rank died).
+** Local. */
 DtStatus dt_world_alive (DtCtx *cx, DtComm *c);
 
 #endif

@@ -5,6 +5,7 @@
 ** (they are threads): they count failures. */
 #include <limits.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -19,7 +20,7 @@
 #include "base/rng.h"
 #include "engine/world.h"
 
-enum { LOOPS = 200, SLOW_MS = 1000 };
+enum { LOOPS = 110, SLOW_MS = 1000 };
 
 typedef struct Shared {
   atomic_int fails;
@@ -370,6 +371,80 @@ static void test_divergence (DtCtx *cx, DtComm *c, Shared *sh) {
   CHECK(atomic_load(&sh->slowest_ms) < SLOW_MS);
 }
 
+/* --- random programs ---------------------------------------------------- */
+
+/* The group of step `s` that holds this rank: a random cut of the ranks,
+** the same on all. */
+static DtGroup *cut (DtCtx *cx, DtComm *c, const DtRng *r, uint64_t s) {
+  int ranks[64], n = 0, i, k = 1 + (int)(dt_rng_u64(r, s * 100) % 3);
+  uint64_t mine = dt_rng_u64(r, s * 100 + 1 + (uint64_t)c->rank) % (uint64_t)k;
+  DtGroup *g = NULL;
+  for (i = 0; i < c->size; i++) {
+    if (dt_rng_u64(r, s * 100 + 1 + (uint64_t)i) % (uint64_t)k == mine)
+      ranks[n++] = i;
+  }
+  return dt_comm_group(cx, c, n, ranks, &g) == DT_OK ? g : NULL;
+}
+
+/* Programs that fit together must run; when one rank ends early or does one
+** collective more, all must learn it. */
+static void test_random (DtCtx *cx, DtComm *c, Shared *sh) {
+  enum { STEPS = 12 };
+  int n;
+  for (n = 0; n < LOOPS && atomic_load(&sh->fails) < 10; n++) {
+    DtRng r = {1234, (uint64_t)n << 20};
+    DtRng own = {(uint64_t)c->rank + 5, (uint64_t)n << 9};
+    int how = c->size == 1 ? 0 : n % 3;   /* 0 right, 1 early, 2 one more */
+    int bad = (int)(dt_rng_u64(&r, 1u << 18) % (uint64_t)c->size);
+    uint64_t at = dt_rng_u64(&r, (1u << 18) + 1) % STEPS, s;
+    DtStatus st = DT_OK, end;
+    for (s = 0; s < STEPS && st == DT_OK; s++) {
+      DtGroup *g = s == STEPS - 1 ? c->world : cut(cx, c, &r, s);
+      if (dt_rng_u64(&own, s) % 8 == 0)
+        nap_us((long)(dt_rng_u64(&own, s + 50) % 3000));
+      if (how == 1 && c->rank == bad && s == at)
+        break;
+      if (how == 2 && c->rank == bad && s == at)
+        st = one(cx, c->world, "all_gather_more");
+      if (st == DT_OK)
+        st = one(cx, g, "all_gather");
+    }
+    CHECK(st == DT_OK || (how != 0 && st == DT_E_DIVERGED));
+    dt_error_clear(cx);
+    end = dt_comm_meet(cx, c, st, NULL, NULL);
+    CHECK(end == (how == 0 ? DT_OK : DT_E_DIVERGED));
+    dt_error_clear(cx);
+  }
+}
+
+/* Rank 1's memory fails at each allocation in turn: an error there, and the
+** others learn it. */
+static void test_no_memory (DtCtx *cx, DtComm *c, Shared *sh) {
+  int k, r;
+  for (k = 1; k < 12; k++) {
+    int32_t *v = calloc(5000, sizeof *v);
+    char *outs[64];
+    size_t lens[64];
+    DtCollInfo i = info("text", "");
+    DtStatus st;
+    if (c->rank == 1 || c->size == 1)
+      cx->mem.fail_at = cx->mem.nalloc + k;
+    st = dt_comm_all_reduce(cx, c->world, &i, DT_OP_SUM, DT_F32, v, v, 5000);
+    if (st == DT_OK)
+      st = dt_comm_agree(cx, c->world, &i, DT_OK);
+    if (st == DT_OK)
+      st = dt_comm_gather_text(cx, c->world, &i, "abc", 3, outs, lens);
+    for (r = 0; st == DT_OK && r < c->size; r++)
+      dt_free(cx, outs[r]);
+    cx->mem.fail_at = 0;
+    CHECK(st == DT_OK || st == DT_E_NOMEM || st == DT_E_DIVERGED);
+    dt_error_clear(cx);
+    (void)dt_comm_meet(cx, c, st, NULL, NULL);
+    dt_error_clear(cx);
+    free(v);
+  }
+}
+
 /* --- idle, many groups, faults ------------------------------------------ */
 
 static void test_idle (DtCtx *cx, DtComm *c, Shared *sh) {
@@ -439,7 +514,7 @@ static int suite (DtCtx *cx, DtComm *c, void *ud) {
   } tests[] = {
     {"moves", test_moves}, {"reductions", test_reductions},
     {"services", test_services}, {"divergence", test_divergence},
-    {"idle", test_idle}, {"groups", test_groups}, {"faults", test_faults}
+    {"random", test_random}, {"memory", test_no_memory}, {"idle", test_idle}, {"groups", test_groups}, {"faults", test_faults}
   };
   Shared *sh = ud;
   size_t k;
@@ -490,6 +565,7 @@ static void threads_three (void **state) {
 static void threads_many (void **state) {
   (void)state;
   run_world(16, "moves", NULL);
+  run_world(8, "random", NULL);
 }
 
 /* A rank that leaves: the others learn its number. */
@@ -498,10 +574,11 @@ static int leaver (DtCtx *cx, DtComm *c, void *ud) {
   DtStatus st;
   if (c->rank == 2)
     return 0;
+  if (c->rank == 3)
+    nap_us(250000);
   st = one(cx, c->world, "all_gather");
   CHECK(st == DT_E_RANK_LOST);
-  CHECK(strstr(dt_buf_str(&cx->err.message), "rank 2") != NULL ||
-        strstr(dt_buf_str(&cx->err.message), "has left") != NULL);
+  CHECK(strstr(dt_buf_str(&cx->err.message), "rank 2 has left") != NULL);
   dt_error_clear(cx);
   CHECK(dt_comm_meet(cx, c, st, NULL, NULL) == DT_E_RANK_LOST);
   return 0;
@@ -563,6 +640,31 @@ static int pretend (DtCtx *cx, DtComm *c, void *ud) {
   return 3;
 }
 
+/* The world itself cannot be made: an error, nobody waits, nothing leaks. */
+static int nothing (DtCtx *cx, DtComm *c, void *ud) {
+  (void)cx; (void)c; (void)ud;
+  return 0;
+}
+
+static void world_no_memory (void **state) {
+  DtWorldOpts o = {0};
+  int k, failed = 0;
+  (void)state;
+  o.size = 3;
+  for (k = 1; k < 25; k++) {
+    DtCtx *cx;
+    int code = 0;
+    DtStatus st;
+    assert_int_equal(dt_ctx_new(&cx), DT_OK);
+    cx->mem.fail_at = cx->mem.nalloc + k;
+    st = dt_world_run(cx, &o, nothing, NULL, &code);
+    assert_true(st == DT_OK || st == DT_E_NOMEM);
+    failed += st != DT_OK;
+    check_freed(cx);
+  }
+  assert_in_range(failed, 5, 24);
+}
+
 static void fake_world (void **state) {
   Shared sh = {0};
   DtWorldOpts o = {0};
@@ -594,6 +696,16 @@ static void self_dir (char *out, size_t n, int up) {
   }
 }
 
+/* Rank 2 is killed; the others wait for it. */
+static int dying (DtCtx *cx, DtComm *c, void *ud) {
+  Shared *sh = ud;
+  if (c->rank == 2)
+    raise(SIGKILL);
+  CHECK(one(cx, c->world, "all_gather") == DT_E_RANK_LOST);
+  fprintf(stderr, "%s\n", dt_buf_str(&cx->err.message));
+  return 1;
+}
+
 /* One rank under mpirun: the same suite; rank 0 prints the digest. */
 static int mpi_rank (const char *dir, const char *only) {
   Shared sh = {0};
@@ -606,7 +718,8 @@ static int mpi_rank (const char *dir, const char *only) {
   sh.only = only;
   o.kind = DT_WORLD_MPI;
   o.exe_dir = dir;
-  st = dt_world_run(cx, &o, suite, &sh, &code);
+  st = dt_world_run(cx, &o, only != NULL && strcmp(only, "die") == 0 ? dying
+                    : suite, &sh, &code);
   if (st != DT_OK)
     fprintf(stderr, "%s\n", dt_buf_str(&cx->err.message));
   if (cx->rank == 0)
@@ -616,25 +729,63 @@ static int mpi_rank (const char *dir, const char *only) {
   return st != DT_OK ? 1 : code;
 }
 
+/* Sanitizers and MPI do not go together. */
+static bool can_mpi (char *self, char *dir, size_t n) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  (void)self; (void)dir; (void)n;
+  return false;
+#else
+  char cmd[2 * PATH_MAX];
+  self_dir(self, n, -1);
+  self_dir(dir, n, 2);
+  snprintf(cmd, sizeof cmd, "command -v mpirun >/dev/null && "
+           "test -f '%s/dtrepl-mpi.so'", dir);
+  return getenv("DT_TEST_NO_MPI") == NULL && system(cmd) == 0;
+#endif
+}
+
+static FILE *mpirun (const char *self, const char *dir, const char *what) {
+  char cmd[3 * PATH_MAX];
+  FILE *f;
+  snprintf(cmd, sizeof cmd, "mpirun --allow-run-as-root --oversubscribe -n 4 "
+           "'%s' --mpi '%s' %s 2>&1", self, dir, what);
+  f = popen(cmd, "r");
+  assert_non_null(f);
+  return f;
+}
+
+/* Rank 2 is killed while the others wait for it: they say so, and the job
+** ends at once with an error. */
+static void mpi_rank_dies (void **state) {
+  char self[PATH_MAX], dir[PATH_MAX], line[256];
+  double t = now_s(CLOCK_MONOTONIC);
+  bool named = false;
+  FILE *f;
+  (void)state;
+  if (!can_mpi(self, dir, sizeof self))
+    skip();
+  f = mpirun(self, dir, "die");
+  while (fgets(line, sizeof line, f) != NULL)
+    named = named || strstr(line, "rank 2 died") != NULL;
+  assert_int_not_equal(pclose(f), 0);
+  assert_true(named);
+  assert_true(now_s(CLOCK_MONOTONIC) - t < 4.0);   /* with MPI's start-up */
+}
+
 static void mpi_same_bits (void **state) {
-  char dir[PATH_MAX], cmd[3 * PATH_MAX], self[PATH_MAX], line[256];
+  char self[PATH_MAX], dir[PATH_MAX], line[256];
   unsigned long long got = 0;
   uint64_t want = 0;
   FILE *f;
   (void)state;
-  self_dir(self, sizeof self, -1);
-  self_dir(dir, sizeof dir, 2);
-  snprintf(cmd, sizeof cmd, "command -v mpirun >/dev/null && "
-           "test -f '%s/dtrepl-mpi.so'", dir);
-  if (getenv("DT_TEST_NO_MPI") != NULL || system(cmd) != 0)
+  if (!can_mpi(self, dir, sizeof self))
     skip();
   run_world(4, "reductions", &want);
-  snprintf(cmd, sizeof cmd, "mpirun --allow-run-as-root --oversubscribe -n 4 "
-           "'%s' --mpi '%s'", self, dir);
-  f = popen(cmd, "r");
-  assert_non_null(f);
-  while (fgets(line, sizeof line, f) != NULL)
-    (void)sscanf(line, "digest %llx", &got);
+  f = mpirun(self, dir, "");
+  while (fgets(line, sizeof line, f) != NULL) {
+    if (sscanf(line, "digest %llx", &got) != 1)
+      fputs(line, stderr);
+  }
   assert_int_equal(pclose(f), 0);
   assert_true(got == want);
 }
@@ -644,7 +795,8 @@ int main (int argc, char **argv) {
     cmocka_unit_test(threads_four), cmocka_unit_test(threads_one),
     cmocka_unit_test(threads_three), cmocka_unit_test(threads_many),
     cmocka_unit_test(rank_leaves), cmocka_unit_test(status_of_ranks),
-    cmocka_unit_test(fake_world), cmocka_unit_test(mpi_same_bits)
+    cmocka_unit_test(world_no_memory), cmocka_unit_test(fake_world), cmocka_unit_test(mpi_same_bits),
+    cmocka_unit_test(mpi_rank_dies)
   };
   if (argc > 2 && strcmp(argv[1], "--mpi") == 0)
     return mpi_rank(argv[2], argc > 3 ? argv[3] : NULL);
