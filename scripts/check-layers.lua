@@ -22,7 +22,7 @@ local law = {
   diag   = {"base compat tensor mesh op shard engine debug"},
   render = {"base tensor mesh op shard engine debug diag"},
   bind   = {all, ["^lua%.h$"] = ".", ["^lauxlib%.h$"] = ".",
-            ["^lualib%.h$"] = "."},
+            ["^lualib%.h$"] = ".", ["^jansson%.h$"] = "l_misc%.c"},
   repl   = {"base engine debug diag render bind",
             ["^readline/"] = "^line_readline%.c",
             ["^lua%.h$"] = "^main%.c ^repl.*%.c ^repl_int%.h",
