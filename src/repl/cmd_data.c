@@ -3,6 +3,7 @@
 #include "repl/cmd.h"
 
 #include <lauxlib.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -18,21 +19,20 @@ static DtStatus slowest (DtRepl *r, double mine, double *out) {
   DtCtx *cx = r->cx;
   int n = r->comm->size;
   DtCollInfo info = {"timeit", 0, "", ""};
-  *out = mine;
+  char text[32];
+  snprintf(text, sizeof text, "%.9g", mine);
+  *out = strtod(text, NULL);      /* the same bits as the others read */
   if (n == 1 || r->comm->no_data)
     return DT_OK;
   char **v = DT_NEWN(cx, char *, n);
   size_t *len = DT_NEWN(cx, size_t, n);
   DtStatus st = v == NULL || len == NULL ? DT_E_NOMEM : DT_OK;
   if (st == DT_OK)
-    st = dt_comm_gather_text(cx, r->comm->world, &info, (const char *)&mine,
-                             sizeof mine, v, len);
+    st = dt_comm_gather_text(cx, r->comm->world, &info, text, strlen(text), v,
+                             len);
   for (int i = 0; i < n && v != NULL; i++) {
-    double t;
-    if (st == DT_OK && len[i] == sizeof t) {
-      memcpy(&t, v[i], sizeof t);
-      *out = t > *out ? t : *out;
-    }
+    double t = st == DT_OK ? strtod(v[i], NULL) : 0;
+    *out = t > *out ? t : *out;
     dt_free(cx, v[i]);
   }
   dt_free(cx, v);

@@ -33,51 +33,56 @@ static void free_texts (DtCtx *cx, char **v, int n) {
   dt_free(cx, v);
 }
 
-/* What one rank hands in after a chunk, each part with its 0 byte: results,
-** diagnostics, and the exit code when it called os.exit(). */
+/* What one rank hands in after a chunk: "EXIT LENGTH\n", results (LENGTH
+** bytes), a blank, diagnostics.  EXIT is the code given to os.exit() or -. */
 static void pack (DtRepl *r, DtBuf *b) {
   DtBind *k = dtL_state(r->L);
   DtBuf *out = dtL_out(r->L);
-  dt_buf_addn(b, dt_buf_str(out), strlen(dt_buf_str(out)) + 1);
-  dt_buf_addn(b, dt_buf_str(&r->diag), strlen(dt_buf_str(&r->diag)) + 1);
   if (k->exiting)
     dt_buf_addf(b, "%d", k->exit_code);
-  dt_buf_addc(b, '\0');
+  else
+    dt_buf_addc(b, '-');
+  dt_buf_addf(b, " %zu\n", strlen(dt_buf_str(out)));
+  dt_buf_add(b, dt_buf_str(out));
+  dt_buf_addc(b, ' ');
+  dt_buf_add(b, dt_buf_str(&r->diag));
   dt_buf_clear(out);
   dt_buf_clear(&r->diag);
 }
 
-static const char *part (const char *s, int i) {
-  for (; i > 0; i--)
-    s += strlen(s) + 1;
-  return s;
+static const char nothing[] = "- 0\n ";
+
+/* The two parts of a pack, cut in place. */
+static void unpack (char *s, const char **out, const char **diag) {
+  char *body = strchr(s, '\n');
+  size_t n = strtoull(strchr(s, ' '), NULL, 10);
+  *out = body + 1;
+  body[1 + n] = '\0';
+  *diag = body + 2 + n;
 }
 
 /* One rank's os.exit() ends all, with the largest code. */
 static void look_at_exits (DtRepl *r, int n, char **text) {
   for (int i = 0; i < n; i++) {
-    const char *code = part(text[i], 2);
-    if (*code == '\0')
+    if (text[i][0] == '-')
       continue;
-    int c = (int)strtol(code, NULL, 10);
+    int c = (int)strtol(text[i], NULL, 10);
     r->code = r->quit && r->code > c ? r->code : c;
     r->quit = true;
   }
 }
 
-static DtStatus put_part (DtRepl *r, int n, char **text, DtOutKind kind) {
+static DtStatus put_part (DtRepl *r, int n, const char *const *v,
+                          DtOutKind kind) {
   DtCtx *cx = r->cx;
   DtBuf out;
   DtStatus st = DT_OK;
-  const char **v = DT_NEWN(cx, const char *, n);
   int *rank = DT_NEWN(cx, int, n);
   dt_buf_init(&out, cx);
-  if (v == NULL || rank == NULL)
+  if (rank == NULL)
     st = DT_E_NOMEM;
-  for (int i = 0; i < n && st == DT_OK; i++) {
-    v[i] = part(text[i], kind == DT_OUT_DIAG);
+  for (int i = 0; i < n && st == DT_OK; i++)
     rank[i] = i;
-  }
   if (st == DT_OK && r->set.raw && n > 1)
     dt_fold_raw(n, rank, v, &out);
   else if (st == DT_OK)
@@ -85,7 +90,21 @@ static DtStatus put_part (DtRepl *r, int n, char **text, DtOutKind kind) {
   dt_output_write(&r->app->out, kind, dt_buf_str(&out), out.len);
   dt_buf_fini(&out);
   dt_free(cx, rank);
-  dt_free(cx, v);
+  return st;
+}
+
+static DtStatus put_parts (DtRepl *r, int n, char **text) {
+  const char **out = DT_NEWN(r->cx, const char *, n);
+  const char **diag = DT_NEWN(r->cx, const char *, n);
+  DtStatus st = out != NULL && diag != NULL ? DT_OK : DT_E_NOMEM;
+  for (int i = 0; i < n && st == DT_OK; i++)
+    unpack(text[i], &out[i], &diag[i]);
+  if (st == DT_OK)
+    st = put_part(r, n, out, DT_OUT_RESULT);
+  if (st == DT_OK)
+    st = put_part(r, n, diag, DT_OUT_DIAG);
+  dt_free(r->cx, out);
+  dt_free(r->cx, diag);
   return st;
 }
 
@@ -117,12 +136,13 @@ static DtStatus put_folded (DtRepl *r) {
   size_t *len = DT_NEWN(cx, size_t, n);
   DtStatus st = text == NULL || len == NULL ? DT_E_NOMEM : dt_buf_ok(&mine);
   if (n > 1 && text != NULL && len != NULL) {
-    /* Three empty parts when memory ran out: every rank must come.  A late
-    ** Ctrl-C breaks it off on all ranks alike. */
+    /* Every rank must come, with nothing when memory ran out.  A late Ctrl-C
+    ** breaks it off on all ranks alike. */
     for (int i = 0; i < 3; i++) {
       st = dt_comm_gather_text(cx, r->comm->world, &info,
-                               mine.oom ? "\0\0" : mine.s,
-                               mine.oom ? 3 : mine.len, text, len);
+                               mine.oom ? nothing : mine.s,
+                               mine.oom ? sizeof nothing - 1 : mine.len,
+                               text, len);
       if (st != DT_E_INTERRUPTED)
         break;
       dt_error_clear(cx);
@@ -133,11 +153,8 @@ static DtStatus put_folded (DtRepl *r) {
   }
   if (st == DT_OK) {
     look_at_exits(r, n, text);
-    if (dt_repl_first(r) || n == 1) {
-      st = put_part(r, n, text, DT_OUT_RESULT);
-      if (st == DT_OK)
-        st = put_part(r, n, text, DT_OUT_DIAG);
-    }
+    if (dt_repl_first(r) || n == 1)
+      st = put_parts(r, n, text);
   }
   if (n == 1 && text != NULL)
     text[0] = NULL;

@@ -66,7 +66,7 @@ static const DtMesh *find_mesh (lua_State *L, const Want *w, int n) {
 
 /* "dp=0,tp=*" in s[0..n). */
 static DtStatus by_coord (DtRepl *r, const char *s, size_t n, bool *mine) {
-  Want w[MAX_WANT];
+  Want w[MAX_WANT] = {{NULL, 0, 0}};
   int k = 0;
   const char *end = s + n;
   while (s < end) {
