@@ -8,7 +8,7 @@ local all = "base compat tensor kernel mesh comm op shard oplib engine debug" ..
 -- module = {modules it may include, [third-party header pattern] = files}
 local law = {
   base   = {"", ["^jansson%.h$"] = "."},
-  compat = {"base"},
+  compat = {"base tensor"},   -- DtDevice
   tensor = {"base"},
   kernel = {"base tensor", ["^cblas%.h$"] = "gemm%.c",
             ["^fftw3%.h$"] = "fft.*%.c", ["^lapacke%.h$"] = "linalg.*%.c"},

@@ -6,7 +6,7 @@
 #include "bind/bind.h"
 #include "bind/names.h"
 #include "debug/debug.h"
-#include "render/debugmode.h"
+#include "debug/debugmode.h"
 #include "render/layout_view.h"
 
 static DtDebug *check_debug (lua_State *L) {

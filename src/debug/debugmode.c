@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
-** render/debugmode.c: DebugMode's notation.
+** debug/debugmode.c: DebugMode's notation.
 **
 **   aten::mm(dt: f32[8, 5]| R, dt: f32[5, 32]| S(1))
 **     -> output: P(sum)
@@ -10,7 +10,7 @@
 **
 ** A distributed operator stands at level 1, what it does one deeper; a plain
 ** operator stands where a local one would, at level 2. */
-#include "render/debugmode.h"
+#include "debug/debugmode.h"
 
 #include <string.h>
 #include "engine/session.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
-** render/debugmode.h: events as the lines of PyTorch's DebugMode, so that a
+** debug/debugmode.h: events as the lines of PyTorch's DebugMode, so that a
 ** trace can be laid beside one from PyTorch. */
-#ifndef DT_RENDER_DEBUGMODE_H
-#define DT_RENDER_DEBUGMODE_H
+#ifndef DT_DEBUG_DEBUGMODE_H
+#define DT_DEBUG_DEBUGMODE_H
 
 #include "engine/event.h"
 
