@@ -50,6 +50,35 @@ DtStatus dt_kernel_data (DtCtx *cx, DtTensor *out, void **data, int nin,
 DtStatus dt_kernel_dense (DtCtx *cx, const DtTensor *t, DtDtype dtype,
                           DtTensor **out);
 
+/* ---- lines along one dim -------------------------------------------------- */
+
+/* Walks the lines along dim `dim` of operands of one shape (their sizes along
+** `dim` may differ).  p[k] is the start of operand k's line, stride[k] its
+** step in bytes, len[k] its length.  A 0-dim operand is one line of one
+** element.  Use: for (; !l.done; dt_lines_next(&l)). */
+typedef struct DtLines {
+  DtIter it;
+  int64_t i;                            /* within the iterator's run */
+  char *p[DT_ITER_MAX];
+  int64_t stride[DT_ITER_MAX], len[DT_ITER_MAX];
+  bool done;
+} DtLines;
+void dt_lines_init (DtLines *l, int nops, const DtMeta *const *metas,
+                    void *const *data, int dim);
+void dt_lines_next (DtLines *l);
+
+/* A view of `t` on the stack: same storage, its meta to be changed by the
+** caller.  Valid while `t` is; never unref'd. */
+DtTensor dt_stack_view (const DtTensor *t);
+/* Narrow a stack view along dim, or drop the dim at position i.  Pure. */
+void dt_stack_narrow (DtTensor *v, int dim, int64_t start, int64_t len);
+void dt_stack_select (DtTensor *v, int dim, int64_t i);
+
+/* ---- sums ------------------------------------------------------------------ */
+
+/* Sum of n doubles in the kernels' fixed order.  Pure. */
+double dt_sum_f64 (const double *v, int64_t n);
+
 /* ---- pointwise rows ------------------------------------------------------ */
 
 typedef void (*DtPwFn) (int64_t n, void *out, const void *const *in,

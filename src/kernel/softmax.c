@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT
+** kernel/softmax.c: softmax and log_softmax along a dim, and gradients.
+**
+** Line by line, in double: the largest element is taken off
+** first, so that no exponential overflows.  A line whose largest element is
+** -inf gives NaN, as PyTorch's does. */
+
+#include <math.h>
+#include "kernel/kernel_int.h"
+
+typedef struct Work {
+  double *x, *y;                /* a line each, as double */
+  int64_t n;
+} Work;
+
+static DtStatus work_init (DtCtx *cx, Work *w, int64_t n) {
+  w->n = n;
+  w->x = dt_alloc(cx, (size_t)n * 2 * sizeof(double));
+  if (w->x == NULL) return DT_E_NOMEM;
+  w->y = w->x + n;
+  return DT_OK;
+}
+
+static void softmax_line (bool log_form, double *x, double *e, int64_t n) {
+  double max = -INFINITY;
+  for (int64_t i = 0; i < n; i++)
+    max = x[i] != x[i] || max != max ? NAN : (x[i] > max ? x[i] : max);
+  for (int64_t i = 0; i < n; i++) x[i] -= max;
+  for (int64_t i = 0; i < n; i++) e[i] = exp(x[i]);
+  double sum = dt_sum_f64(e, n);
+  if (log_form) {
+    double ls = log(sum);
+    for (int64_t i = 0; i < n; i++) x[i] -= ls;
+  } else {
+    for (int64_t i = 0; i < n; i++) x[i] = e[i] / sum;
+  }
+}
+
+static int64_t line_len (const DtTensor *t, int dim) {
+  return t->m.ndim == 0 ? 1 : t->m.shape[dim];
+}
+
+DtStatus dt_k_softmax (DtCtx *cx, bool log, const DtTensor *a, int dim,
+                       DtTensor *out) {
+  const DtMeta *metas[2] = {&out->m, &a->m};
+  void *data[2];
+  const void *in;
+  Work w;
+  DtLines l;
+  DT_TRY(cx, dt_kernel_data(cx, out, &data[0], 1, &a, &in));
+  if (data[0] == NULL) return DT_OK;
+  data[1] = (void *)(uintptr_t)in;
+  DT_TRY(cx, work_init(cx, &w, line_len(a, dim)));
+  dt_lines_init(&l, 2, metas, data, dim);
+  for (; !l.done; dt_lines_next(&l)) {
+    dt_run_load(DT_CL_F64, w.x, (DtDtype)a->m.dtype, l.p[1], l.stride[1],
+                w.n);
+    softmax_line(log, w.x, w.y, w.n);
+    dt_run_store(DT_CL_F64, w.x, (DtDtype)out->m.dtype, l.p[0], l.stride[0],
+                 w.n);
+  }
+  dt_free(cx, w.x);
+  return DT_OK;
+}
+
+/* softmax: (g - sum(g y)) y;  log_softmax: g - exp(y) sum(g) */
+static void backward_line (bool log_form, double *g, double *y, int64_t n) {
+  if (log_form) {
+    double s = dt_sum_f64(g, n);
+    for (int64_t i = 0; i < n; i++) g[i] -= exp(y[i]) * s;
+    return;
+  }
+  for (int64_t i = 0; i < n; i++) g[i] *= y[i];
+  double s = dt_sum_f64(g, n);
+  for (int64_t i = 0; i < n; i++) g[i] -= y[i] * s;
+}
+
+DtStatus dt_k_softmax_backward (DtCtx *cx, bool log, const DtTensor *grad,
+                                const DtTensor *output, int dim,
+                                DtTensor *out) {
+  const DtTensor *in[2] = {grad, output};
+  const DtMeta *metas[3] = {&out->m, &grad->m, &output->m};
+  void *data[3];
+  const void *cdata[2];
+  Work w;
+  DtLines l;
+  DT_TRY(cx, dt_kernel_data(cx, out, &data[0], 2, in, cdata));
+  if (data[0] == NULL) return DT_OK;
+  for (int k = 0; k < 2; k++) data[k + 1] = (void *)(uintptr_t)cdata[k];
+  DT_TRY(cx, work_init(cx, &w, line_len(out, dim)));
+  dt_lines_init(&l, 3, metas, data, dim);
+  for (; !l.done; dt_lines_next(&l)) {
+    dt_run_load(DT_CL_F64, w.x, (DtDtype)grad->m.dtype, l.p[1], l.stride[1],
+                w.n);
+    dt_run_load(DT_CL_F64, w.y, (DtDtype)output->m.dtype, l.p[2],
+                l.stride[2], w.n);
+    backward_line(log, w.x, w.y, w.n);
+    dt_run_store(DT_CL_F64, w.x, (DtDtype)out->m.dtype, l.p[0], l.stride[0],
+                 w.n);
+  }
+  dt_free(cx, w.x);
+  return DT_OK;
+}
