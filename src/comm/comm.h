@@ -149,7 +149,8 @@ DtStatus dt_comm_scatter (DtCtx *cx, DtGroup *g, const DtCollInfo *i,
                           const void *in, size_t nbytes, void *out, int root);
 DtStatus dt_comm_barrier (DtCtx *cx, DtGroup *g, const DtCollInfo *i);
 /* Gather a small variable-length text from every member (for folding output
-** and reports): outs[i] allocated, owned by the caller. */
+** and reports): outs[i] allocated, owned by the caller.  Collective
+** over the group. */
 DtStatus dt_comm_gather_text (DtCtx *cx, DtGroup *g, const DtCollInfo *i,
                               const char *text, size_t n, char **outs,
                               size_t *lens);
@@ -190,29 +191,32 @@ void dt_order_reduce_v (DtRedOp op, DtDtype t, const void *const *in, int k,
 /* --- making worlds --- */
 
 /* N ranks of this process: a hub shared by the threads, then one DtComm per
-** rank.  The hub outlives the comms. */
+** rank.  The hub outlives the comms.  VALUE, NOMEM.  Local. */
 typedef struct DtHub DtHub;
 DtStatus dt_hub_new (DtCtx *cx, int size, DtHub **out);
 void dt_hub_free (DtCtx *cx, DtHub *h);
 DtStatus dt_comm_threads (DtCtx *cx, DtHub *h, int rank, DtComm **out);
-/* A rank ended (or never started): waiting ranks get RANK_LOST. */
+/* A rank ended (or never started): waiting ranks get RANK_LOST.  Local. */
 void dt_hub_leave (DtHub *h, int rank);
 
-/* One rank of a pretend world of `size` ranks. */
+/* One rank of a pretend world of `size` ranks (up to 2^20).  VALUE.  Local. */
 DtStatus dt_comm_fake (DtCtx *cx, int size, int rank, DtComm **out);
 
 /* Real ranks.  Lives in a shared object that is loaded only here, so that
 ** other worlds do not pay for MPI's start-up.  `dir` is where dtrepl's own
-** binary lies.  COMM when MPI cannot be loaded or started. */
+** binary lies.  COMM when MPI cannot be loaded or started, or when the ranks
+** are not all on one host.  Collective over the processes of the job. */
 DtStatus dt_comm_mpi (DtCtx *cx, const char *dir, DtComm **out);
-/* True when this process was started by an MPI launcher (environment only). */
+/* True when this process was started by an MPI launcher (environment only).
+** Local. */
 bool dt_mpi_launched (void);
 
 /* Symbol of the shared object: fills `c`. */
 typedef DtStatus (*DtMpiOpen) (DtCtx *cx, DtComm *c);
 
 /* Make the n-th collective (from 1) of this comm go wrong (tests).  The comm
-** stays the caller's; `rank` -1: on every rank. */
+** stays the caller's; `rank` -1: on every rank.  A second call arms it
+** again, counting from 1.  Local. */
 typedef enum DtFaultKind {
   DT_FAULT_NONE, DT_FAULT_DELAY,      /* sleep delay_ms first */
   DT_FAULT_FAIL,                      /* COMM instead of starting */
