@@ -243,6 +243,8 @@ static void try_decide (DtCtx *cx, DtGroup *g, uint64_t key) {
 }
 
 static bool interrupted (DtCtx *cx, const DtComm *c) {
+  if (c->calm)
+    return false;
   return (cx->interrupt != NULL && atomic_load(cx->interrupt) != 0) ||
          atomic_load(&c->board->interrupt) != 0;
 }

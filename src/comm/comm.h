@@ -96,6 +96,9 @@ struct DtComm {
   bool fast;                    /* --fast: no agreement (mpi) */
   bool fast_reduce;             /* --fast-reduce: MPI's own reduction */
   bool no_data;                 /* fake */
+  bool calm;                    /* the shell's own collectives, between the
+                                ** meeting and the next chunk: Ctrl-C does not
+                                ** break them off (set on all ranks) */
   bool dead;                    /* a rank was lost: nothing works any more */
   DtGroup *groups;              /* cache of opened groups */
   DtGroup *world;               /* all ranks, in their order */
@@ -160,6 +163,8 @@ DtStatus dt_comm_gather_text (DtCtx *cx, DtGroup *g, const DtCollInfo *i,
 ** that is here learns it (DIVERGED).  Cannot be broken off but by RANK_LOST;
 ** after it, all ranks count from the same place again.  Only the shell calls
 ** it, exactly once per chunk on each rank, whatever happened in the chunk.
+** A collective that was broken off before (verdict DIVERGED or INTERRUPTED)
+** makes all later ones fail the same way until this meeting.
 ** `i` may be NULL; `all` may be NULL.  Collective over the world. */
 DtStatus dt_comm_meet (DtCtx *cx, DtComm *c, DtStatus mine,
                        const DtCollInfo *i, DtStatus *all /* size entries */);

@@ -189,6 +189,12 @@ static void test_reductions (DtCtx *cx, DtComm *c, Shared *sh) {
   }
 }
 
+static DtStatus one (DtCtx *cx, DtGroup *g, const char *op) {
+  DtCollInfo i = info(op, "repro.lua:14");
+  float in = 1, out[64];
+  return dt_comm_all_gather(cx, g, &i, &in, sizeof in, out);
+}
+
 /* --- texts, statuses, lines --------------------------------------------- */
 
 static void test_services (DtCtx *cx, DtComm *c, Shared *sh) {
@@ -218,6 +224,16 @@ static void test_services (DtCtx *cx, DtComm *c, Shared *sh) {
     CHECK(all[0] == DT_OK && all[c->size - 1] == DT_E_IO);
     dt_error_clear(cx);
   }
+  /* between chunks Ctrl-C breaks nothing off */
+  c->calm = true;
+  if (c->rank == 0)
+    atomic_store(cx->interrupt, 1);
+  CHECK(dt_comm_agree(cx, c->world, &i, DT_OK) == DT_OK);
+  CHECK(one(cx, c->world, "all_gather") == DT_OK);
+  if (c->rank == 0)
+    atomic_store(cx->interrupt, 0);
+  CHECK(one(cx, c->world, "all_gather") == DT_OK);
+  c->calm = false;
   for (k = 0; k < 3; k++) {
     size_t want = k == 0 ? 0 : k == 1 ? 5 : big, q, bad = 0;
     char *mine = malloc(want + 1);
@@ -236,12 +252,6 @@ static void test_services (DtCtx *cx, DtComm *c, Shared *sh) {
 }
 
 /* --- divergence --------------------------------------------------------- */
-
-static DtStatus one (DtCtx *cx, DtGroup *g, const char *op) {
-  DtCollInfo i = info(op, "repro.lua:14");
-  float in = 1, out[64];
-  return dt_comm_all_gather(cx, g, &i, &in, sizeof in, out);
-}
 
 static DtGroup *pair (DtCtx *cx, DtComm *c, int a, int b) {
   int r[2];
