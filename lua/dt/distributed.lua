@@ -1,0 +1,113 @@
+-- SPDX-License-Identifier: MIT
+-- dt/distributed.lua: torch.distributed: rank, size, and collectives on plain
+-- tensors over a mesh dimension.  In place where PyTorch works in place; the
+-- functional forms return a new tensor.
+
+local dt = require "dt"
+local util = require "dt.util"
+
+local M = {}
+
+-- distributed.get_rank(), get_world_size(), barrier(), is_initialized()
+M.get_rank = dt.rank
+M.get_world_size = dt.world_size
+M.barrier = dt.barrier
+function M.is_initialized() return true end
+
+M.ReduceOp = {SUM = "sum", AVG = "avg", MAX = "max", MIN = "min",
+  PRODUCT = "product", BAND = "band", BOR = "bor", BXOR = "bxor"}
+
+-- A group: {mesh=, mesh_dim=}, a 1-D mesh, a list of ranks, nil = the world.
+local function where(group)
+  if util.is_none(group) then
+    return dt.init_device_mesh("cpu", {dt.world_size()}), 0
+  end
+  if util.is_mesh(group) then
+    if group.ndim ~= 1 then
+      util.raise("RuntimeError", "a collective needs one mesh dimension; got "
+        .. "a mesh of %d, pass {mesh = m, mesh_dim = i}", group.ndim)
+    end
+    return group, 0
+  end
+  if group.mesh then return group.mesh, group.mesh_dim or 0 end
+  return dt.DeviceMesh("cpu", group), 0
+end
+
+local function run(kind, t, group, o)
+  local mesh, mdim = where(group)
+  return dt._coll(kind, t:detach(), mesh, mdim, o)
+end
+
+local function write(t, result)
+  local guard <close> = dt.no_grad()            -- luacheck: ignore guard
+  t:detach():copy_(result)
+  return t
+end
+
+local function options(name, pos, ...)
+  local a = util.bind(name, pos, {op = "sum"}, ...)
+  return a
+end
+
+-- distributed.all_reduce(t, {op = "sum", group =}): in place.
+function M.all_reduce(t, ...)
+  local a = options("all_reduce", {"op", "group"}, ...)
+  return write(t, run("all_reduce", t, a.group, {op = a.op}))
+end
+
+-- distributed.broadcast(t, src, {group =}): in place, from the group's `src`.
+function M.broadcast(t, ...)
+  local a = options("broadcast", {"src", "group", "op"}, ...)
+  return write(t, run("broadcast", t:clone(), a.group, {src = a.src or 0}))
+end
+
+-- distributed.all_gather(t, {group =}): a list with every rank's tensor.
+function M.all_gather(t, ...)
+  local a = options("all_gather", {"group", "op"}, ...)
+  local mesh, mdim = where(a.group)
+  local n = mesh:size(mdim)
+  local all = dt._coll("all_gather", t:detach():unsqueeze(0), mesh, mdim,
+    {dim = 0})
+  local out = {}
+  for i = 1, n do out[i] = all:select(0, i - 1) end
+  return out
+end
+
+-- distributed.all_gather_into_tensor(out, t, {group =})
+function M.all_gather_into_tensor(out, t, ...)
+  local a = options("all_gather_into_tensor", {"group", "op"}, ...)
+  return write(out, run("all_gather", t, a.group, {dim = 0}):view(out.shape))
+end
+
+-- distributed.reduce_scatter_tensor(out, t, {op =, group =})
+function M.reduce_scatter_tensor(out, t, ...)
+  local a = options("reduce_scatter_tensor", {"op", "group"}, ...)
+  return write(out, run("reduce_scatter", t, a.group, {op = a.op, dim = 0}))
+end
+
+-- distributed.all_to_all_single(out, t, {group =}): equal parts of dim 0.
+function M.all_to_all_single(out, t, ...)
+  local a = options("all_to_all_single", {"group", "op"}, ...)
+  return write(out, run("all_to_all", t, a.group,
+    {split_dim = 0, concat_dim = 0}))
+end
+
+-- Functional forms on a mesh dimension: each returns a new tensor.
+M.functional = {
+  all_reduce = function (t, op, group)
+    return run("all_reduce", t, group, {op = op or "sum"})
+  end,
+  all_gather_tensor = function (t, dim, group)
+    return run("all_gather", t, group, {dim = dim or 0})
+  end,
+  reduce_scatter_tensor = function (t, op, dim, group)
+    return run("reduce_scatter", t, group, {op = op or "sum", dim = dim or 0})
+  end,
+  all_to_all_single = function (t, group)
+    return run("all_to_all", t, group, {split_dim = 0, concat_dim = 0})
+  end,
+}
+
+return setmetatable(M, {__index = function (_, name)
+  return name == "tensor" and dt or nil         -- torch.distributed.tensor
+end})

@@ -1,0 +1,403 @@
+-- SPDX-License-Identifier: MIT
+-- dt/fsdp/init.lua: fully_shard (FSDP2): parameters cut over a mesh, gathered
+-- before a module's forward, freed after it, gathered again for backward, and
+-- gradients reduced when the module's backward is over.
+--
+-- When: a forward pre-hook gathers and puts an identity node on the inputs,
+-- whose backward is the moment to reduce; a hook on the outputs' gradients
+-- gathers for backward and starts the gather of the module that ran before
+-- (that is the prefetch which fixes the order of collectives); what has no
+-- such moment is reduced when the whole backward pass is over.
+
+local dt = require "dt"
+local util = require "dt.util"
+local autograd = require "dt.autograd"
+local nnm = require "dt.nn.module"
+local Param = require "dt.fsdp.param"
+local Group = require "dt.fsdp.group"
+
+local M = {}
+
+-- MixedPrecisionPolicy{param_dtype=, reduce_dtype=, output_dtype=,
+-- cast_forward_inputs=true}
+function M.MixedPrecisionPolicy(...)
+  return util.bind("MixedPrecisionPolicy", {"param_dtype", "reduce_dtype",
+    "output_dtype", "cast_forward_inputs"}, {cast_forward_inputs = true}, ...)
+end
+
+-- ---- checks of the call ----
+
+local function check_mesh(mesh)
+  if not util.is_mesh(mesh) then
+    util.raise("ValueError",
+      "fully_shard needs a DeviceMesh in the keyword mesh, got %s",
+      util.type_text(mesh))
+  end
+  if mesh.ndim ~= 1 and mesh.ndim ~= 2 then
+    util.raise("ValueError", "fully_shard expects a 1D or 2D DeviceMesh but "
+      .. "got %s", tostring(mesh))
+  end
+  if mesh.ndim == 2 and mesh.mesh_dim_names == nil then
+    util.raise("AssertionError", "Please init the 2D mesh for HSDP with "
+      .. "mesh_dim_names specified")
+  end
+end
+
+local function check_module(m)
+  local nn = require "dt.nn"
+  if not nnm.is_module(m) then
+    util.raise("ValueError", "fully_shard expects a module, got %s",
+      util.type_text(m))
+  end
+  if nnm.isinstance(m, nn.ModuleList) or nnm.isinstance(m, nn.ModuleDict) then
+    if m.forward == nil then
+      util.raise("ValueError", "fully_shard does not support containers that "
+        .. "do not implement forward: %s", tostring(m))
+    end
+  end
+  if m._attrs._fsdp_state then
+    util.raise("AssertionError",
+      "Each distinct composable distributed API can only be applied to a "
+      .. "module once. The following API has already been applied to the "
+      .. "following module.\nfully_shard\n%s", tostring(m))
+  end
+end
+
+local function check_reshard(value, n)
+  if value == nil or type(value) == "boolean" then return value end
+  if math.type(value) ~= "integer" then
+    util.raise("ValueError", "reshard_after_forward should be a bool or an "
+      .. "int representing the group size to reshard to, not %s",
+      tostring(value))
+  end
+  if value == 1 then
+    dt._warn("reshard_after_forward=1 (int) means resharding parameters to "
+      .. "world size 1, instead of reshard_after_forward=True (bool)")
+    return false
+  end
+  if value == n then return true end
+  if value < 1 or value > n or n % value ~= 0 then
+    util.raise("ValueError", "If passing reshard_after_forward as an int, it "
+      .. "should be a factor of %d, not %d", n, value)
+  end
+  return value
+end
+
+-- ---- what a call manages ----
+
+-- Modules in post-order; those with a state of their own are passed over.
+local function managed(m, seen, out)
+  if seen[m] then return out end
+  seen[m] = true
+  for child in m:children() do
+    if not child._attrs._fsdp_state then managed(child, seen, out) end
+  end
+  out[#out + 1] = m
+  return out
+end
+
+local function parameters_of(modules, ignored)
+  local list, seen = {}, {}
+  for _, m in ipairs(modules) do
+    for name, p in m._parameters:each() do
+      if p and not seen[p] and not ignored[p] then
+        seen[p] = true
+        if p.ndim == 0 then
+          util.raise("ValueError", "fully_shard doesn't support scalar "
+            .. "parameters. Change %s to a 1D tensor with numel equal to 1.",
+            name)
+        end
+        list[#list + 1] = {m, name, p}
+      end
+    end
+  end
+  return list
+end
+
+local function mesh_info(mesh)
+  if mesh.ndim == 1 then return {mesh = mesh, shard_mdim = 0} end
+  return {mesh = mesh, replicate_mdim = 0, shard_mdim = 1}
+end
+
+-- Groups of k neighbours for reshard_after_forward = k.
+local function small_mesh(info, k)
+  local ranks = info.mesh:get_group(info.shard_mdim)
+  local nested = {}
+  for i = 1, #ranks, k do
+    nested[#nested + 1] = table.move(ranks, i, i + k - 1, 1, {})
+  end
+  return dt.DeviceMesh(info.mesh.device_type, nested)
+end
+
+-- ---- states ----
+
+local State = {}
+State.__index = State
+
+-- The tree's shared bookkeeping: order of forwards, all states.
+local function lazy_init(self)
+  if self.comm then return end
+  self.is_root = true
+  self.comm = {order = {}, states = {self}}
+  for sub in self.modules[1]:modules() do
+    local s = sub._attrs._fsdp_state
+    if s and s ~= self and not s.comm then
+      s.comm = self.comm
+      table.insert(self.comm.states, s)
+    end
+  end
+  if self.group and self.auto_reshard then self.group.reshard = false end
+end
+
+local function map_tensors(v, f)
+  if util.is_tensor(v) then return f(v) end
+  if type(v) == "table" and getmetatable(v) == nil then
+    local out = {}
+    for key, item in pairs(v) do out[key] = map_tensors(item, f) end
+    out.n = v.n
+    return out
+  end
+  return v
+end
+
+local function cast_inputs(self, args)
+  local dtype = self.mp.param_dtype
+  if not (dtype and self.mp.cast_forward_inputs) then return args end
+  return map_tensors(args, function (t)
+    return t:is_floating_point() and t:to(dtype) or t
+  end)
+end
+
+-- The identity node on the inputs whose backward is the post-backward.
+local function watch_inputs(self, args)
+  if not dt.is_grad_enabled() then return args end
+  local ins = {}
+  map_tensors(args, function (t)
+    if t.requires_grad then ins[#ins + 1] = t end
+    return t
+  end)
+  if #ins == 0 then return args end
+  local outs, of = {}, {}
+  for i, t in ipairs(ins) do
+    outs[i] = t:detach()
+    of[t] = outs[i]
+  end
+  dt._custom_node("RegisterPostBackwardFunctionBackward", ins, outs,
+    function (grads)
+      self:post_backward()
+      return grads
+    end)
+  return map_tensors(args, function (t) return of[t] or t end)
+end
+
+function State:pre_forward(args)
+  if self.training == "pre_backward" then     -- recomputation
+    if self.group then self.group:unshard() end
+    return cast_inputs(self, args)
+  end
+  lazy_init(self)
+  self.training = "forward"
+  args = cast_inputs(self, args)
+  if self.group then
+    self.group:unshard()
+    self.group.done = false
+    args = watch_inputs(self, args)
+  end
+  return args
+end
+
+local function cast_outputs(self, outs)
+  local dtype = self.mp.output_dtype
+  if not dtype then return outs end
+  return map_tensors(outs, function (t)
+    return t:is_floating_point() and t:to(dtype) or t
+  end)
+end
+
+function State:post_forward(outs)
+  if self.training == "pre_backward" then return cast_outputs(self, outs) end
+  local group, order = self.group, self.comm.order
+  if group then
+    if group.reshard ~= false then group:reshard_now(true) end
+    order[#order + 1] = group
+    table.insert(group.indices, #order)
+  end
+  if dt.is_grad_enabled() then
+    map_tensors(outs, function (t)
+      if t.requires_grad then
+        t:register_hook(function () self:pre_backward() end)
+      end
+      return t
+    end)
+  end
+  self.training = "idle"
+  return cast_outputs(self, outs)
+end
+
+-- The module that ran before this one in forward is needed next.
+local function prefetch(group, order)
+  local at = table.remove(group.indices)
+  local before = at and order[at - 1]
+  if before then before:unshard() end
+end
+
+function State:pre_backward()
+  self.training = "pre_backward"
+  local comm = self.comm
+  if not comm.queued then
+    comm.queued = true
+    autograd.queue_callback(function () self:finish_backward() end)
+  end
+  if self.group then
+    self.group:unshard()
+    prefetch(self.group, comm.order)
+  end
+end
+
+function State:post_backward()
+  self.training = "post_backward"
+  if self.group then self.group:post_backward() end
+end
+
+-- The backward pass is over: reduce what is left, in the modules' order.
+function State:finish_backward()
+  local comm = self.comm
+  for _, s in ipairs(comm.states) do
+    if s.group and not s.group.done then s:post_backward() end
+    if s.group then s.group.indices = {} end
+    s.training = "idle"
+  end
+  comm.order = {}
+  comm.queued = false
+end
+
+-- ---- methods of a sharded module ----
+
+local methods = {}
+
+local function each_state(m, recurse, f)
+  for sub in m:modules() do
+    local s = sub._attrs._fsdp_state
+    if s then f(s) end
+    if recurse == false then break end
+  end
+end
+
+-- m:unshard(): gather the parameters now.
+function methods.unshard(m)
+  local s = m._attrs._fsdp_state
+  if s.group then s.group:unshard() end
+end
+
+-- m:reshard(): free the gathered parameters.
+function methods.reshard(m)
+  local s = m._attrs._fsdp_state
+  if s.group then s.group:reshard_now(false) end
+end
+
+-- m:set_requires_gradient_sync(on): reduce gradients in backward or keep
+-- accumulating them unsharded.
+function methods.set_requires_gradient_sync(m, on)
+  each_state(m, true, function (s)
+    if s.group then s.group.sync = on end
+  end)
+end
+
+-- m:set_requires_all_reduce(on): the all-reduce of HSDP.
+function methods.set_requires_all_reduce(m, on)
+  each_state(m, true, function (s)
+    if s.group then s.group.all_reduce = on end
+  end)
+end
+
+-- m:set_reshard_after_forward(on)
+function methods.set_reshard_after_forward(m, on, recurse)
+  if type(on) ~= "boolean" then
+    util.raise("ValueError", "reshard_after_forward should be a bool, got %s",
+      tostring(on))
+  end
+  each_state(m, recurse, function (s)
+    s.auto_reshard = false
+    if s.group then s.group.reshard = on end
+  end)
+end
+
+-- m:set_reshard_after_backward(on)
+function methods.set_reshard_after_backward(m, on)
+  each_state(m, true, function (s)
+    if s.group then s.group.reshard_after_backward = on end
+  end)
+end
+
+-- m:set_gradient_divide_factor(f)
+function methods.set_gradient_divide_factor(m, f)
+  local s = m._attrs._fsdp_state
+  if s.group then s.group.divide_factor = f end
+end
+
+M.FSDPModule = methods
+
+local function dress(m)
+  local class = setmetatable({__name = "FSDP" .. m._class.__name,
+    __base = m._class}, {__index = function (_, key)
+      return methods[key] or m._class_plain[key]
+    end})
+  rawset(m, "_class_plain", m._class)
+  rawset(m, "_class", class)
+end
+
+local function install(self, m)
+  m._attrs._fsdp_state = self
+  m:register_forward_pre_hook(function (_, args)
+    return self:pre_forward(args)
+  end, {prepend = true})
+  m:register_forward_hook(function (_, _, ...)
+    local outs = self:post_forward(table.pack(...))
+    return table.unpack(outs, 1, outs.n)
+  end)
+  m._attrs._state_dict_pre_hooks = {function ()
+    if self.group then self.group:reshard_now(false) end
+  end}
+  dress(m)
+end
+
+local function keyed(list)
+  local set = {}
+  for _, v in ipairs(list or {}) do set[v] = true end
+  return set
+end
+
+-- fully_shard(module, {mesh=, reshard_after_forward=, shard_placement_fn=,
+-- mp_policy=, ignored_params=}): shard in place; a 2-D mesh is (replicate,
+-- shard).  Children that should gather on their own are wrapped first.
+function M.fully_shard(module, kw)
+  kw = kw or {}
+  if util.is_mesh(kw) then kw = {mesh = kw} end
+  check_module(module)
+  check_mesh(kw.mesh)
+  autograd.watch_backward()
+  local info = mesh_info(kw.mesh)
+  local reshard = check_reshard(kw.reshard_after_forward,
+    info.mesh:size(info.shard_mdim))
+  local self = setmetatable({modules = {module}, training = "idle",
+    mp = kw.mp_policy or M.MixedPrecisionPolicy(),
+    auto_reshard = kw.reshard_after_forward == nil}, State)
+  local modules = managed(module, {}, {})
+  local params = {}
+  for i, item in ipairs(parameters_of(modules, keyed(kw.ignored_params))) do
+    params[i] = Param.new(item[1], item[2], item[3], info,
+      kw.shard_placement_fn)
+  end
+  if #params > 0 then
+    if reshard == nil then reshard = true end
+    self.group = Group.new(params, info, self.mp, reshard)
+    if type(reshard) == "number" then
+      self.group.keep = true
+      self.group.post_mesh = small_mesh(info, reshard)
+    end
+  end
+  install(self, module)
+  return module
+end
+
+return M

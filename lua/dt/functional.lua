@@ -1,0 +1,213 @@
+-- SPDX-License-Identifier: MIT
+-- dt/functional.lua: F: the functions of torch.nn.functional, as the aten
+-- calls PyTorch makes.  Where the engine has the composite operator itself
+-- (linear, softmax, ...) that one is called, so that it shows in traces.
+
+local dt = require "dt"
+local util = require "dt.util"
+
+local M = {}
+
+local function need(name)
+  local f = dt._find(name)
+  if f == nil then
+    util.raise("NotImplementedError", "operator aten.%s is not built in", name)
+  end
+  return f
+end
+
+local cache = {}
+-- The aten operator `name`, or nil.
+local function find(name)
+  local f = cache[name]
+  if f == nil then
+    f = dt._find(name) or false
+    cache[name] = f
+  end
+  return f or nil
+end
+
+-- A number 0, 1, 2 for "none", "mean", "sum".
+local function reduction_number(name)
+  name = name or "mean"
+  local n = ({none = 0, mean = 1, sum = 2})[name]
+  if not n then
+    util.raise("ValueError", "%s is not a valid value for reduction", name)
+  end
+  return n
+end
+
+-- ---- linear and embedding ----
+
+-- F.linear(x, weight, bias): x times weight transposed, plus bias.
+function M.linear(x, weight, bias)
+  local f = find("linear")
+  if f then
+    if bias == nil then return f(x, weight) end
+    return f(x, weight, bias)
+  end
+  if bias == nil then return need("matmul")(x, weight:t()) end
+  if x.ndim == 2 then return dt.addmm(bias, x, weight:t()) end
+  local shape, n = {}, 1
+  for i = 1, x.ndim - 1 do
+    shape[i] = x.shape[i]
+    n = n * shape[i]
+  end
+  shape[#shape + 1] = weight.shape[1]
+  local flat = x:view({n, x.shape[x.ndim]})
+  return dt.addmm(bias, flat, weight:t()):view(shape)
+end
+
+-- F.embedding(ids, weight, {padding_idx=})
+function M.embedding(ids, weight, ...)
+  local a = util.bind("embedding", {"padding_idx"}, {}, ...)
+  local pad = a.padding_idx or -1
+  if a.padding_idx and pad < 0 then pad = pad + weight.shape[1] end
+  return need("embedding")(weight, ids, pad)
+end
+
+-- ---- activations ----
+
+function M.relu(x) return need("relu")(x) end
+function M.silu(x) return need("silu")(x) end
+function M.sigmoid(x) return need("sigmoid")(x) end
+function M.tanh(x) return need("tanh")(x) end
+
+-- F.gelu(x, {approximate = "none" or "tanh"})
+function M.gelu(x, ...)
+  local a = util.bind("gelu", {"approximate"}, {approximate = "none"}, ...)
+  return need("gelu")(x, {approximate = a.approximate})
+end
+
+local function implicit_dim(name, ndim)
+  dt._warn(("Implicit dimension choice for %s has been deprecated. Change "
+    .. "the call to include dim=X as an argument."):format(name))
+  return (ndim == 0 or ndim == 1 or ndim == 3) and 0 or 1
+end
+
+local function softmax(name)
+  return function (x, ...)
+    local a = util.bind(name, {"dim", "dtype"}, {}, ...)
+    local dim = a.dim or implicit_dim(name, x.ndim)
+    if a.dtype then x = x:to(a.dtype) end
+    return need("_" .. name)(x, dim, false)
+  end
+end
+
+-- F.softmax(x, dim, dtype), F.log_softmax(x, dim, dtype)
+M.softmax = softmax("softmax")
+M.log_softmax = softmax("log_softmax")
+
+-- F.dropout(x, p = 0.5, training = true)
+function M.dropout(x, ...)
+  local a = util.bind("dropout", {"p", "training", "inplace"},
+    {p = 0.5, training = true}, ...)
+  if a.p < 0 or a.p > 1 then
+    util.raise("ValueError", "dropout probability has to be between 0 and 1, "
+      .. "but got %s", tostring(a.p))
+  end
+  if not a.training or a.p == 0 then return x end
+  if a.p == 1 then return x * dt.zeros_like(x) end
+  local noise
+  dt.no_grad(function ()
+    noise = dt.empty_like(x)
+    noise = noise:bernoulli_(1 - a.p)
+    noise = dt.ops.aten.div_.Scalar(noise, 1 - a.p)
+  end)
+  return x * noise
+end
+
+-- ---- norms ----
+
+-- F.layer_norm(x, shape, weight, bias, eps = 1e-5)
+function M.layer_norm(x, ...)
+  local a = util.bind("layer_norm", {"normalized_shape", "weight", "bias",
+    "eps"}, {eps = 1e-5}, ...)
+  local out = need("native_layer_norm")(x, util.list(a.normalized_shape),
+    a.weight or dt.None, a.bias or dt.None, a.eps)
+  return out
+end
+
+local epsilons = {["torch.float32"] = 2.0 ^ -23, ["torch.float64"] = 2.0 ^ -52,
+  ["torch.bfloat16"] = 2.0 ^ -7, ["torch.float16"] = 2.0 ^ -10}
+
+-- F.rms_norm(x, shape, weight, eps): on CPU the composite; eps defaults to
+-- the dtype's machine epsilon.
+function M.rms_norm(x, ...)
+  local a = util.bind("rms_norm", {"normalized_shape", "weight", "eps"}, {},
+    ...)
+  local shape = util.list(a.normalized_shape)
+  local eps = a.eps or epsilons[tostring(x.dtype)]
+  local fused = x.device ~= "cpu" and find("_fused_rms_norm")
+  if fused then
+    return (fused(x, shape, a.weight or dt.None, eps))
+  end
+  local up = x
+  local low = x.dtype == dt.bfloat16 or x.dtype == dt.float16
+  if low then up = x:float() end
+  local dims = {}
+  for i = 1, #shape do dims[i] = i - 1 - #shape end
+  local A = dt.ops.aten
+  local square = A.pow.Tensor_Scalar(up, 2)
+  local rms = A.add_.Scalar(A.mean.dim(square, dims, true), eps)
+  local out = up * dt.rsqrt(rms)
+  if low then out = out:to(x.dtype) end
+  if a.weight then out = out * a.weight end
+  return out
+end
+
+-- ---- losses ----
+
+-- F.mse_loss(x, target, {reduction = "mean"})
+function M.mse_loss(x, target, ...)
+  local a = util.bind("mse_loss", {"reduction"}, {reduction = "mean"}, ...)
+  return need("mse_loss")(x, target, reduction_number(a.reduction))
+end
+
+-- F.nll_loss(log_probs, target, {weight=, ignore_index=-100, reduction=})
+function M.nll_loss(x, target, ...)
+  local a = util.bind("nll_loss", {"weight", "size_average", "ignore_index",
+    "reduce", "reduction"}, {ignore_index = -100, reduction = "mean"}, ...)
+  local name = x.ndim >= 4 and "nll_loss2d_forward" or "nll_loss_forward"
+  local red = reduction_number(a.reduction)
+  if x.ndim <= 2 then
+    return (need(name)(x, target, a.weight or dt.None, red, a.ignore_index))
+  end
+  local n, c = x.shape[1], x.shape[2]
+  local out = need("nll_loss2d_forward")(x:view({n, c, 1, -1}),
+    target:view({n, 1, -1}), a.weight or dt.None, red, a.ignore_index)
+  if a.reduction == "none" then return out:view(target.shape) end
+  return out
+end
+
+-- F.cross_entropy(logits, target, {weight=, ignore_index=-100, reduction=})
+function M.cross_entropy(x, target, ...)
+  local a = util.bind("cross_entropy", {"weight", "size_average",
+    "ignore_index", "reduce", "reduction", "label_smoothing"},
+    {ignore_index = -100, reduction = "mean", label_smoothing = 0.0}, ...)
+  if a.label_smoothing ~= 0 then
+    util.raise("NotImplementedError",
+      "cross_entropy: label_smoothing is not supported by dtrepl")
+  end
+  local class_dim = x.ndim == 1 and 0 or 1
+  local logp = M.log_softmax(x, class_dim)
+  if target:is_floating_point() then
+    local loss = -dt.sum(logp * target)
+    if a.reduction == "mean" then
+      return loss / (x.ndim == 1 and 1 or x.shape[1])
+    end
+    return loss
+  end
+  return M.nll_loss(logp, target, {weight = a.weight,
+    ignore_index = a.ignore_index, reduction = a.reduction})
+end
+
+-- ---- attention ----
+
+-- F.scaled_dot_product_attention(q, k, v, {attn_mask=, dropout_p=,
+-- is_causal=, scale=, enable_gqa=}): the operator depends on the device.
+function M.scaled_dot_product_attention(...)
+  return require("dt.attention").scaled_dot_product_attention(...)
+end
+
+return M

@@ -1,0 +1,73 @@
+-- SPDX-License-Identifier: MIT
+-- dt/nn/container.lua: Sequential, ModuleList, ModuleDict.  Children are
+-- counted from 0, as in PyTorch; `for i, layer in pairs(list)` visits all.
+
+local util = require "dt.util"
+local nnm = require "dt.nn.module"
+local Module = nnm.Module
+
+local M = {}
+
+local function count(m) return #m._modules.keys end
+
+local function child(m, i)
+  local n = count(m)
+  if i < -n or i >= n then
+    util.raise("IndexError", "index %d is out of range", i)
+  end
+  return m._modules.map[m._modules.keys[i % n + 1]]
+end
+
+local function each(m)
+  local i = -1
+  return function ()
+    i = i + 1
+    if i < count(m) then return i, child(m, i) end
+  end
+end
+
+local function append(m, module)
+  m:register_module(tostring(count(m)), module)
+  return m
+end
+
+local function listlike(class)
+  class.__len, class.__pairs, class.append = count, each, append
+  function class.__getitem(m, i) return child(m, i) end
+end
+
+-- nn.Sequential(m0, m1, ...): one after the other.
+M.Sequential = Module:extend("Sequential")
+listlike(M.Sequential)
+function M.Sequential:__init__(...)
+  for i = 1, select("#", ...) do append(self, (select(i, ...))) end
+end
+function M.Sequential:forward(...)
+  local out = table.pack(...)
+  for _, m in each(self) do
+    out = table.pack(m(table.unpack(out, 1, out.n)))
+  end
+  return table.unpack(out, 1, out.n)
+end
+
+-- nn.ModuleList{m0, m1, ...}: a list that registers its modules.
+M.ModuleList = Module:extend("ModuleList")
+listlike(M.ModuleList)
+function M.ModuleList:__init__(list)
+  for _, m in ipairs(list or {}) do append(self, m) end
+end
+-- list:extend_with{...}: append several.
+function M.ModuleList:extend_with(list)
+  for _, m in ipairs(list) do append(self, m) end
+  return self
+end
+
+-- nn.ModuleDict{name = module, ...}: sorted by name when first given.
+M.ModuleDict = Module:extend("ModuleDict")
+function M.ModuleDict:__init__(map)
+  for name, m in pairs(map or {}) do self:register_module(name, m) end
+end
+M.ModuleDict.__len = count
+function M.ModuleDict:__pairs() return self._modules:each() end
+
+return M

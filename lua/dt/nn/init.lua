@@ -1,0 +1,38 @@
+-- SPDX-License-Identifier: MIT
+-- dt/nn/init.lua: the table nn: modules, containers, nn.init, nn.utils,
+-- nn.functional, nn.attention.
+
+local dt = require "dt"
+local util = require "dt.util"
+local nnm = require "dt.nn.module"
+
+local M = {Module = nnm.Module, is_module = nnm.is_module,
+  isinstance = nnm.isinstance}
+
+local parts = {"dt.nn.linear", "dt.nn.norm", "dt.nn.simple",
+  "dt.nn.container"}
+for _, name in ipairs(parts) do
+  for key, class in pairs(require(name)) do M[key] = class end
+end
+
+-- nn.Parameter(tensor, requires_grad = true): a leaf that modules register.
+function M.Parameter(t, requires_grad)
+  if type(requires_grad) == "table" then
+    requires_grad = requires_grad.requires_grad
+  end
+  if not util.is_tensor(t) then
+    util.raise("TypeError", "Parameter data must be a tensor, got %s",
+      util.type_text(t))
+  end
+  return dt._make_param(t, requires_grad ~= false)
+end
+
+local lazy = {init = "dt.nn.init_values", utils = "dt.nn.clip",
+  functional = "dt.functional", attention = "dt.attention"}
+
+return setmetatable(M, {__index = function (t, key)
+  if not lazy[key] then return nil end
+  local part = require(lazy[key])
+  rawset(t, key, part)
+  return part
+end})

@@ -1,0 +1,95 @@
+-- SPDX-License-Identifier: MIT
+-- dt/nn/init_values.lua: nn.init: starting values of parameters, drawn from
+-- the generator (dt.manual_seed), without recording gradients.
+
+local dt = require "dt"
+local util = require "dt.util"
+
+local M = {}
+
+local function quiet(f, t, ...)
+  local guard <close> = dt.no_grad()            -- luacheck: ignore guard
+  f(t, ...)
+  return t
+end
+
+-- uniform_(t, a = 0, b = 1)
+function M.uniform_(t, a, b)
+  return quiet(t.uniform_, t, a or 0.0, b or 1.0)
+end
+
+-- normal_(t, mean = 0, std = 1)
+function M.normal_(t, mean, std)
+  return quiet(t.normal_, t, mean or 0.0, std or 1.0)
+end
+
+-- constant_(t, value), ones_(t), zeros_(t)
+function M.constant_(t, value) return quiet(t.fill_, t, value) end
+function M.ones_(t) return quiet(t.fill_, t, 1.0) end
+function M.zeros_(t) return quiet(t.zero_, t) end
+
+-- Inputs and outputs of one unit: (fan_in, fan_out).
+local function fans(t)
+  local shape = t.shape
+  if #shape < 2 then
+    util.raise("ValueError", "Fan in and fan out can not be computed for "
+      .. "tensor with fewer than 2 dimensions")
+  end
+  local field = 1
+  for i = 3, #shape do field = field * shape[i] end
+  return shape[2] * field, shape[1] * field
+end
+
+local gains = {
+  linear = function () return 1 end,
+  sigmoid = function () return 1 end,
+  tanh = function () return 5 / 3 end,
+  relu = function () return math.sqrt(2) end,
+  leaky_relu = function (a) return math.sqrt(2 / (1 + (a or 0.01) ^ 2)) end,
+}
+
+-- calculate_gain(nonlinearity, param)
+function M.calculate_gain(name, a)
+  local f = gains[name]
+  if not f then
+    util.raise("ValueError", "Unsupported nonlinearity %s", tostring(name))
+  end
+  return f(a)
+end
+
+local function spread(t, kw)
+  local fan_in, fan_out = fans(t)
+  local fan = kw.mode == "fan_out" and fan_out or fan_in
+  return M.calculate_gain(kw.nonlinearity or "leaky_relu", kw.a or 0)
+    / math.sqrt(fan)
+end
+
+local function is_empty(t) return t:numel() == 0 end
+
+-- kaiming_uniform_(t, {a = 0, mode = "fan_in", nonlinearity = "leaky_relu"})
+function M.kaiming_uniform_(t, kw)
+  if is_empty(t) then return t end
+  local bound = math.sqrt(3) * spread(t, kw or {})
+  return M.uniform_(t, -bound, bound)
+end
+
+-- kaiming_normal_(t, {...})
+function M.kaiming_normal_(t, kw)
+  if is_empty(t) then return t end
+  return M.normal_(t, 0.0, spread(t, kw or {}))
+end
+
+-- xavier_uniform_(t, gain = 1)
+function M.xavier_uniform_(t, gain)
+  local i, o = fans(t)
+  local bound = math.sqrt(3) * (gain or 1) * math.sqrt(2 / (i + o))
+  return M.uniform_(t, -bound, bound)
+end
+
+-- xavier_normal_(t, gain = 1)
+function M.xavier_normal_(t, gain)
+  local i, o = fans(t)
+  return M.normal_(t, 0.0, (gain or 1) * math.sqrt(2 / (i + o)))
+end
+
+return M

@@ -1,0 +1,112 @@
+-- SPDX-License-Identifier: MIT
+-- dt/nn/linear.lua: Linear, Embedding, Identity, Dropout,
+-- Flatten, with PyTorch's default initialisation.
+
+local dt = require "dt"
+local util = require "dt.util"
+local F = require "dt.functional"
+local init = require "dt.nn.init_values"
+local Module = require("dt.nn.module").Module
+
+local M = {}
+
+local function param(sizes, kw)
+  return dt._make_param(dt.empty(sizes, {dtype = kw.dtype, device = kw.device}),
+    true)
+end
+
+-- nn.Linear(in_features, out_features, {bias=true, dtype=, device=})
+M.Linear = Module:extend("Linear")
+
+function M.Linear:__init__(...)
+  local a = util.bind("Linear", {"in_features", "out_features", "bias",
+    "device", "dtype"}, {bias = true}, ...)
+  self.in_features, self.out_features = a.in_features, a.out_features
+  self.weight = param({a.out_features, a.in_features}, a)
+  if a.bias then self.bias = param({a.out_features}, a)
+  else self:register_parameter("bias", nil) end
+  self:reset_parameters()
+end
+
+-- Kaiming-uniform weights, bias uniform in +-1/sqrt(in_features).
+function M.Linear:reset_parameters()
+  init.kaiming_uniform_(self.weight, {a = math.sqrt(5)})
+  if self.bias then
+    local bound = self.in_features > 0 and 1 / math.sqrt(self.in_features) or 0
+    init.uniform_(self.bias, -bound, bound)
+  end
+end
+
+function M.Linear:forward(x) return F.linear(x, self.weight, self.bias) end
+
+function M.Linear:extra_repr()
+  return ("in_features=%d, out_features=%d, bias=%s"):format(self.in_features,
+    self.out_features, self.bias and "True" or "False")
+end
+
+-- nn.Embedding(num_embeddings, embedding_dim, {padding_idx=})
+M.Embedding = Module:extend("Embedding")
+
+function M.Embedding:__init__(...)
+  local a = util.bind("Embedding", {"num_embeddings", "embedding_dim",
+    "padding_idx", "device", "dtype"}, {}, ...)
+  self.num_embeddings, self.embedding_dim = a.num_embeddings, a.embedding_dim
+  self.padding_idx = a.padding_idx
+  self.weight = param({a.num_embeddings, a.embedding_dim}, a)
+  self:reset_parameters()
+end
+
+-- Normal with mean 0 and deviation 1; the padding row is zero.
+function M.Embedding:reset_parameters()
+  init.normal_(self.weight)
+  if self.padding_idx then
+    local guard <close> = dt.no_grad()          -- luacheck: ignore guard
+    self.weight[self.padding_idx] = 0
+  end
+end
+
+function M.Embedding:forward(x)
+  return F.embedding(x, self.weight, {padding_idx = self.padding_idx})
+end
+
+function M.Embedding:extra_repr()
+  local text = ("%d, %d"):format(self.num_embeddings, self.embedding_dim)
+  if self.padding_idx then
+    text = text .. ", padding_idx=" .. self.padding_idx
+  end
+  return text
+end
+
+-- nn.Identity()
+M.Identity = Module:extend("Identity")
+function M.Identity:forward(x) return x end
+
+-- nn.Flatten(start_dim = 1, end_dim = -1)
+M.Flatten = Module:extend("Flatten")
+function M.Flatten:__init__(start_dim, end_dim)
+  self.start_dim, self.end_dim = start_dim or 1, end_dim or -1
+end
+function M.Flatten:forward(x)
+  return x:flatten(self.start_dim, self.end_dim)
+end
+function M.Flatten:extra_repr()
+  return ("start_dim=%d, end_dim=%d"):format(self.start_dim, self.end_dim)
+end
+
+-- nn.Dropout(p = 0.5)
+M.Dropout = Module:extend("Dropout")
+function M.Dropout:__init__(p)
+  if type(p) == "table" then p = p.p or p[1] end
+  p = p or 0.5
+  if p < 0 or p > 1 then
+    util.raise("ValueError", "dropout probability has to be between 0 and 1, "
+      .. "but got %s", tostring(p))
+  end
+  self.p = p
+end
+function M.Dropout:forward(x) return F.dropout(x, self.p, self.training) end
+function M.Dropout:extra_repr()
+  return ("p=%g, inplace=False"):format(self.p)
+end
+
+return M

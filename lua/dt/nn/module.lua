@@ -1,0 +1,599 @@
+-- SPDX-License-Identifier: MIT
+-- dt/nn/module.lua: nn.Module: parameters, buffers, children, hooks, state.
+--
+-- A module is a table that holds only its bookkeeping (ordered parameters,
+-- buffers, children, other attributes, hooks); reading and writing a field go
+-- through these, so that `m.weight = nn.Parameter(t)` registers it, as in
+-- PyTorch.  Classes are made with nn.Module:extend("Name"):
+--
+--   local Net = nn.Module:extend("Net")
+--   function Net:__init__(n) self.a = nn.Linear(n, n) end
+--   function Net:forward(x) return self.a(x) end
+--   local net = Net(4)
+
+local dt = require "dt"
+local util = require "dt.util"
+
+-- ---- ordered maps ----
+
+local Map = {}
+Map.__index = Map
+
+local function new_map() return setmetatable({keys = {}, map = {}}, Map) end
+
+function Map:set(key, value)
+  if self.map[key] == nil then self.keys[#self.keys + 1] = key end
+  self.map[key] = value
+end
+
+function Map:remove(key)
+  if self.map[key] == nil then return end
+  self.map[key] = nil
+  for i, k in ipairs(self.keys) do
+    if k == key then table.remove(self.keys, i) break end
+  end
+end
+
+-- In the order they were set.
+function Map:each()
+  local i = 0
+  return function ()
+    i = i + 1
+    local key = self.keys[i]
+    if key ~= nil then return key, self.map[key] end
+  end
+end
+
+-- ---- classes ----
+
+local Module = {__name = "Module"}
+local instance_mt = {}
+local version = 0                   -- changes when any tree of modules does
+
+-- nn.Module:extend("Name"): a subclass.
+function Module:extend(name)
+  local class = {__name = name or "Module", __base = self}
+  return setmetatable(class, {
+    __index = self,
+    __call = self.__new,
+    __tostring = function () return ("<class '%s'>"):format(class.__name) end,
+  })
+end
+
+-- A new instance: bookkeeping first, then the class's own __init__.
+function Module.__new(class, ...)
+  local m = setmetatable({
+    _class = class, _parameters = new_map(), _buffers = new_map(),
+    _modules = new_map(), _attrs = {training = true},
+    _pre_hooks = {}, _hooks = {}, _transient = {},
+  }, instance_mt)
+  local init = class.__init__
+  if init then init(m, ...) end
+  return m
+end
+
+setmetatable(Module, {__call = Module.__new})
+
+-- Is `v` a module?
+local function is_module(v) return getmetatable(v) == instance_mt end
+
+-- isinstance(m, class)
+local function isinstance(m, class)
+  if not is_module(m) then return false end
+  local c = m._class
+  while c do
+    if c == class then return true end
+    c = rawget(c, "__base")
+  end
+  return false
+end
+
+function instance_mt.__index(m, key)
+  local v = rawget(m, "_parameters").map[key]
+  if v ~= nil then return v or nil end
+  v = rawget(m, "_modules").map[key]
+  if v ~= nil then return v or nil end
+  v = rawget(m, "_buffers").map[key]
+  if v ~= nil then return v or nil end
+  v = rawget(m, "_attrs")[key]
+  if v ~= nil then return v end
+  local class = rawget(m, "_class")
+  local get = class.__getitem
+  if get and math.type(key) == "integer" then return get(m, key) end
+  return class[key]
+end
+
+function instance_mt.__newindex(m, key, value)
+  local params, children, buffers = m._parameters, m._modules, m._buffers
+  if value == dt.None then value = nil end
+  if util.is_tensor(value) and value.is_parameter then
+    children:remove(key)
+    buffers:remove(key)
+    m._attrs[key] = nil
+    params:set(key, value)
+    version = version + 1
+  elseif is_module(value) then
+    params:remove(key)
+    m._attrs[key] = nil
+    children:set(key, value)
+    version = version + 1
+  elseif params.map[key] ~= nil then
+    if value ~= nil then
+      util.raise("TypeError", "cannot assign '%s' as parameter '%s' "
+        .. "(torch.nn.Parameter or None expected)",
+        util.is_tensor(value) and "torch.FloatTensor" or util.type_text(value),
+        key)
+    end
+    params:set(key, false)
+  elseif children.map[key] ~= nil and value == nil then
+    children:set(key, false)
+  elseif buffers.map[key] ~= nil then
+    buffers:set(key, value or false)
+  else
+    m._attrs[key] = value
+  end
+end
+
+-- ---- registration ----
+
+-- m:register_parameter(name, parameter or nil)
+function Module:register_parameter(name, p)
+  if p ~= nil and not (util.is_tensor(p) and p.is_parameter) then
+    util.raise("TypeError", "cannot assign '%s' object to parameter '%s' "
+      .. "(torch.nn.Parameter or None required)", util.type_text(p), name)
+  end
+  self._attrs[name] = nil
+  self._parameters:set(name, p or false)
+end
+
+-- m:register_buffer(name, tensor or nil, persistent)
+function Module:register_buffer(name, t, persistent)
+  if type(persistent) == "table" then persistent = persistent.persistent end
+  self._buffers:set(name, t or false)
+  self._transient[name] = persistent == false or nil
+end
+
+-- m:register_module(name, module), m:add_module(name, module)
+function Module:register_module(name, child)
+  self._modules:set(name, child or false)
+  version = version + 1
+end
+Module.add_module = Module.register_module
+
+-- ---- walking ----
+
+local function join(prefix, name)
+  return prefix == "" and name or prefix .. "." .. name
+end
+
+-- Direct children as name, module; an object seen before is skipped.
+function Module:named_children()
+  local seen, nexts = {}, self._modules:each()
+  return function ()
+    for name, child in nexts do
+      if child and not seen[child] then
+        seen[child] = true
+        return name, child
+      end
+    end
+  end
+end
+
+-- Direct children.
+function Module:children()
+  local nexts = self:named_children()
+  return function ()
+    local _, child = nexts()
+    return child
+  end
+end
+
+local function walk(m, prefix, seen, out)
+  if seen[m] then return out end
+  seen[m] = true
+  out[#out + 1] = {prefix, m}
+  for name, child in m._modules:each() do
+    if child then walk(child, join(prefix, name), seen, out) end
+  end
+  return out
+end
+
+local function pairs_of(list)
+  local i = 0
+  return function ()
+    i = i + 1
+    if list[i] then return list[i][1], list[i][2] end
+  end
+end
+
+-- All modules of the tree as name, module; the root's name is "".
+function Module:named_modules(prefix)
+  return pairs_of(walk(self, prefix or "", {}, {}))
+end
+
+-- All modules of the tree.
+function Module:modules()
+  local nexts = self:named_modules()
+  return function ()
+    local _, m = nexts()
+    return m
+  end
+end
+
+local function members(m, field, recurse)
+  local out, seen = {}, {}
+  for prefix, sub in m:named_modules() do
+    for name, v in sub[field]:each() do
+      if v and not seen[v._id] then
+        seen[v._id] = true
+        out[#out + 1] = {join(prefix, name), v}
+      end
+    end
+    if recurse == false then break end
+  end
+  return out
+end
+
+-- All parameters as name, parameter, in order of registration.
+function Module:named_parameters(kw)
+  return pairs_of(members(self, "_parameters", kw and kw.recurse))
+end
+
+-- All parameters.
+function Module:parameters(kw)
+  local list, i = members(self, "_parameters", kw and kw.recurse), 0
+  return function ()
+    i = i + 1
+    if list[i] then return list[i][2] end
+  end
+end
+
+-- All buffers as name, buffer.
+function Module:named_buffers(kw)
+  return pairs_of(members(self, "_buffers", kw and kw.recurse))
+end
+
+-- All buffers.
+function Module:buffers(kw)
+  local list, i = members(self, "_buffers", kw and kw.recurse), 0
+  return function ()
+    i = i + 1
+    if list[i] then return list[i][2] end
+  end
+end
+
+-- The submodule at a dotted path.
+function Module:get_submodule(path)
+  local m = self
+  for name in path:gmatch("[^.]+") do
+    local child = m._modules.map[name]
+    if not child then
+      util.raise("AttributeError", "%s has no attribute `%s`",
+        m._class.__name, name)
+    end
+    m = child
+  end
+  return m
+end
+
+-- ---- changes to the whole tree ----
+
+-- m:apply(f): f on every submodule, children first, then on m.
+function Module:apply(f)
+  for child in self:children() do child:apply(f) end
+  f(self)
+  return self
+end
+
+-- Replace the data of every parameter, gradient and buffer by f(tensor).
+function Module:_apply(f)
+  for child in self:children() do child:_apply(f) end
+  for _, p in self._parameters:each() do
+    if p then
+      local guard <close> = dt.no_grad()        -- luacheck: ignore guard
+      dt._set_data(p, f(p:detach()))
+      if p.grad then p.grad = f(p.grad) end
+    end
+  end
+  for name, b in self._buffers:each() do
+    if b then self._buffers:set(name, f(b)) end
+  end
+  return self
+end
+
+-- m:to(dtype or device or tensor): integers keep their dtype.
+function Module:to(...)
+  local pos, kw = util.split(...)
+  local dtype, device = kw.dtype, kw.device
+  for i = 1, pos.n do
+    local v = pos[i]
+    if util.is_dtype(v) then dtype = v
+    elseif util.is_tensor(v) then dtype, device = v.dtype, v.device
+    else device = v end
+  end
+  return self:_apply(function (t)
+    return t:to {dtype = t:is_floating_point() and dtype or nil,
+      device = device}
+  end)
+end
+
+for name, dtype in pairs {float = "float32", double = "float64",
+                          half = "float16", bfloat16 = "bfloat16"} do
+  Module[name] = function (self) return self:to(dt[dtype]) end
+end
+
+-- m:train(on): training mode of the whole tree.
+function Module:train(on)
+  if on == nil then on = true end
+  self._attrs.training = on
+  for child in self:children() do child:train(on) end
+  return self
+end
+
+-- m:eval(): training mode off.
+function Module:eval() return self:train(false) end
+
+-- m:requires_grad_(on)
+function Module:requires_grad_(on)
+  for p in self:parameters() do p:requires_grad_(on ~= false) end
+  return self
+end
+
+-- m:zero_grad(): forget all gradients.
+function Module:zero_grad()
+  for p in self:parameters() do p.grad = dt.None end
+end
+
+-- ---- state ----
+
+local function state_into(m, prefix, out)
+  for _, hook in ipairs(m._attrs._state_dict_pre_hooks or {}) do hook(m) end
+  for name, p in m._parameters:each() do
+    if p then out[join(prefix, name)] = p:detach() end
+  end
+  for name, b in m._buffers:each() do
+    if b and not m._transient[name] then
+      out[join(prefix, name)] = b:detach()
+    end
+  end
+  for name, child in m._modules:each() do
+    if child then state_into(child, join(prefix, name), out) end
+  end
+  return out
+end
+
+-- m:state_dict(): a table from names to tensors that share the data.
+function Module:state_dict() return state_into(self, "", {}) end
+
+local function load_one(name, p, value, assign)
+  if #value.shape ~= #p.shape or value.shape ~= p.shape then
+    return ("size mismatch for %s: copying a param with shape %s from "
+      .. "checkpoint, the shape in current model is %s."):format(name,
+      tostring(value.shape), tostring(p.shape))
+  end
+  local ok, err = pcall(function ()
+    local guard <close> = dt.no_grad()          -- luacheck: ignore guard
+    if assign then dt._set_data(p, value) else p:copy_(value) end
+  end)
+  if not ok then
+    return ("While copying the parameter named \"%s\", whose dimensions in "
+      .. "the model are %s and whose dimensions in the checkpoint are %s, an "
+      .. "exception occurred : ('%s',)."):format(name, tostring(p.shape),
+      tostring(value.shape), type(err) == "table" and err.message or err)
+  end
+end
+
+local function quoted(names)
+  local out = {}
+  for i, n in ipairs(names) do out[i] = '"' .. n .. '"' end
+  return table.concat(out, ", ") .. ". "
+end
+
+-- m:load_state_dict(state, {strict = true, assign = false}): copies values in
+-- place.  Returns the missing and the unexpected names.
+function Module:load_state_dict(state, kw)
+  kw = type(kw) == "table" and kw or {strict = kw}
+  for sub in self:modules() do
+    for _, hook in ipairs(sub._attrs._state_dict_pre_hooks or {}) do
+      hook(sub)
+    end
+  end
+  local missing, unexpected, errors, own = {}, {}, {}, {}
+  for _, item in ipairs(members(self, "_parameters")) do
+    own[#own + 1] = item
+  end
+  for _, item in ipairs(members(self, "_buffers")) do
+    local leaf = item[1]:match("[^.]+$")
+    local at = self:get_submodule(item[1]:match("^(.*)%.[^.]+$") or "")
+    if not at._transient[leaf] then own[#own + 1] = item end
+  end
+  local known = {}
+  for _, item in ipairs(own) do
+    known[item[1]] = true
+    local value = state[item[1]]
+    if value == nil then
+      missing[#missing + 1] = item[1]
+    else
+      errors[#errors + 1] = load_one(item[1], item[2], value, kw.assign)
+    end
+  end
+  for name in pairs(state) do
+    if not known[name] then unexpected[#unexpected + 1] = name end
+  end
+  if kw.strict ~= false then
+    if #missing > 0 then
+      table.insert(errors, 1, "Missing key(s) in state_dict: "
+        .. quoted(missing))
+    end
+    if #unexpected > 0 then
+      table.insert(errors, 1, "Unexpected key(s) in state_dict: "
+        .. quoted(unexpected))
+    end
+  end
+  if #errors > 0 then
+    util.raise("RuntimeError", "%s", ("Error(s) in loading state_dict for %s:"
+      .. "\n\t%s"):format(self._class.__name, table.concat(errors, "\n\t")))
+  end
+  return {missing_keys = missing, unexpected_keys = unexpected}
+end
+
+-- ---- hooks ----
+
+local function add_hook(list, f, kw)
+  kw = kw or {}
+  local hook = {f = f, with_kwargs = kw.with_kwargs,
+    always_call = kw.always_call}
+  if kw.prepend then table.insert(list, 1, hook)
+  else list[#list + 1] = hook end
+  return {remove = function ()
+    for i, h in ipairs(list) do
+      if h == hook then table.remove(list, i) break end
+    end
+  end}
+end
+
+-- m:register_forward_pre_hook(f, {prepend=, with_kwargs=}): f(module, args)
+-- returns nothing, or the new arguments.  With kwargs: f(module, args,
+-- kwargs) returns nothing or both tables.
+function Module:register_forward_pre_hook(f, kw)
+  return add_hook(self._pre_hooks, f, kw)
+end
+
+-- m:register_forward_hook(f, {prepend=, with_kwargs=, always_call=}):
+-- f(module, args, output...) returns nothing, or the new outputs; with kwargs
+-- f(module, args, kwargs, output...).
+function Module:register_forward_hook(f, kw)
+  return add_hook(self._hooks, f, kw)
+end
+
+local function with_kwargs(args, call)
+  local pos, kw = util.split(table.unpack(args, 1, args.n))
+  local new_pos, new_kw = call(pos, kw)
+  if new_pos == nil then return args end
+  new_pos.n = new_pos.n or #new_pos
+  if next(new_kw or {}) then
+    new_pos.n = new_pos.n + 1
+    new_pos[new_pos.n] = new_kw
+  end
+  return new_pos
+end
+
+-- What a pre-hook returned: several values, or one list of them.
+local function unwrapped(new)
+  local one = new[1]
+  if new.n == 1 and type(one) == "table" and getmetatable(one) == nil
+     and (one.n or not util.is_kwargs(one)) then
+    one.n = one.n or #one
+    return one
+  end
+  return new
+end
+
+local function run_pre_hooks(m, args)
+  for _, hook in ipairs {table.unpack(m._pre_hooks)} do
+    if hook.with_kwargs then
+      args = with_kwargs(args, function (pos, kw)
+        return hook.f(m, pos, kw)
+      end)
+    else
+      local new = table.pack(hook.f(m, args))
+      if new.n > 0 and new[1] ~= nil then args = unwrapped(new) end
+    end
+  end
+  return args
+end
+
+local function run_hooks(m, args, outs, always_only)
+  for _, hook in ipairs {table.unpack(m._hooks)} do
+    if hook.always_call or not always_only then
+      local new
+      if hook.with_kwargs then
+        local pos, kw = util.split(table.unpack(args, 1, args.n))
+        new = table.pack(hook.f(m, pos, kw, table.unpack(outs, 1, outs.n)))
+      else
+        new = table.pack(hook.f(m, args, table.unpack(outs, 1, outs.n)))
+      end
+      if new.n > 0 and new[1] ~= nil then outs = new end
+    end
+  end
+  return outs
+end
+
+-- ---- calling ----
+
+local stack = {}                    -- modules whose forward is under way
+local names_of = setmetatable({}, {__mode = "k"})   -- root -> module -> path
+local names_at = setmetatable({}, {__mode = "k"})
+
+-- The path of m below the module at the bottom of the stack.
+local function path_of(m)
+  local root = stack[1] or m
+  if names_at[root] ~= version then
+    local map = {}
+    for name, sub in root:named_modules() do map[sub] = name end
+    names_of[root], names_at[root] = map, version
+  end
+  local name = names_of[root][m]
+  if name == nil or name == "" then return m._class.__name end
+  return name
+end
+
+local leave_mt = {__close = function (self)
+  stack[#stack] = nil
+  dt._module(self.outer, true)
+end}
+
+local function forward(m, ...)
+  local outer = dt._module(path_of(m))
+  stack[#stack + 1] = m
+  local leave <close> = setmetatable({outer = outer}, leave_mt) -- luacheck: ignore
+  local f = m._class.forward
+  f = rawget(m, "_attrs").forward or f
+  if f == nil then
+    util.raise("NotImplementedError",
+      "Module [%s] is missing the required \"forward\" function",
+      m._class.__name)
+  end
+  if #m._pre_hooks == 0 and #m._hooks == 0 then return f(m, ...) end
+  local args = run_pre_hooks(m, table.pack(...))
+  local outs = table.pack(f(m, table.unpack(args, 1, args.n)))
+  outs = run_hooks(m, args, outs)
+  return table.unpack(outs, 1, outs.n)
+end
+
+instance_mt.__call = forward
+
+-- ---- printing, as PyTorch's repr ----
+
+local function indent(text)
+  return (text:gsub("\n", "\n  "))
+end
+
+function instance_mt.__tostring(m)
+  local class = m._class
+  local extra = class.extra_repr and class.extra_repr(m) or ""
+  local lines = {}
+  for name, child in m._modules:each() do
+    lines[#lines + 1] = ("(%s): %s"):format(name,
+      child and indent(tostring(child)) or "None")
+  end
+  if #lines == 0 then return class.__name .. "(" .. extra .. ")" end
+  if extra ~= "" then table.insert(lines, 1, extra) end
+  return class.__name .. "(\n  " .. table.concat(lines, "\n  ") .. "\n)"
+end
+
+function instance_mt.__len(m)
+  local f = m._class.__len
+  return f and f(m) or #m._modules.keys
+end
+
+function instance_mt.__pairs(m)
+  local f = m._class.__pairs
+  if f then return f(m) end
+  return m:named_children()
+end
+
+instance_mt.__name = "nn.Module"
+
+return {Module = Module, is_module = is_module, isinstance = isinstance,
+  new_map = new_map, touch = function () version = version + 1 end}

@@ -1,0 +1,167 @@
+-- SPDX-License-Identifier: MIT
+-- dt/parallel/distribute.lua: distribute_module and local_map.
+
+local dt = require "dt"
+local util = require "dt.util"
+
+local M = {}
+
+-- On an xla mesh PyTorch hands over to torch_xla.
+local function is_xla(mesh) return mesh.device_type == "xla" end
+
+local function replicate(m, mesh)
+  local full = {}
+  for i = 1, mesh.ndim do full[i] = dt.Replicate() end
+  for _, name in ipairs {table.unpack(m._parameters.keys)} do
+    local p = m._parameters.map[name]
+    if p and not p.is_dtensor then
+      m:register_parameter(name, dt._make_param(
+        dt.distribute_tensor(p:detach(), mesh, full), p.requires_grad))
+    end
+  end
+  for _, name in ipairs {table.unpack(m._buffers.keys)} do
+    local b = m._buffers.map[name]
+    if b and not b.is_dtensor then
+      m._buffers:set(name, dt.distribute_tensor(b, mesh, full))
+    end
+  end
+end
+
+-- distribute_module(module, mesh, partition_fn, input_fn, output_fn):
+-- partition_fn(name, submodule, mesh) places parameters, what it leaves plain
+-- is replicated; input_fn(module, inputs, mesh) returns the new inputs,
+-- output_fn(module, output, mesh) the new output.
+function M.distribute_module(module, mesh, partition_fn, input_fn, output_fn)
+  if module._attrs._distribute_module_applied then
+    util.raise("RuntimeError", "distribute_module should only be called once "
+      .. "on a module, but it has already been called on this module!")
+  end
+  if is_xla(mesh) then
+    return require("dt.xla").distribute_module(module, mesh, partition_fn,
+      input_fn, output_fn)
+  end
+  for name, sub in module:named_modules() do
+    if partition_fn then partition_fn(name, sub, mesh) end
+    replicate(sub, mesh)
+  end
+  if input_fn then
+    module:register_forward_pre_hook(function (m, args)
+      return input_fn(m, args, mesh)
+    end)
+  end
+  if output_fn then
+    module:register_forward_hook(function (m, _, ...)
+      return output_fn(m, ..., mesh)
+    end)
+  end
+  module._attrs._distribute_module_applied = true
+  return module
+end
+
+-- One placement list, or dt.None / nil.
+local function is_placements(v)
+  return type(v) == "string" or type(v) == "table"
+    and (v[1] == nil or util.is_placement(v[1]) or type(v[1]) == "string")
+end
+
+local function local_args(a, mesh, args)
+  local out, any = {n = args.n}, false
+  for i = 1, args.n do
+    local v, want = args[i], nil
+    if a.in_placements then want = a.in_placements[i] end
+    if util.is_none(want) then want = nil end
+    if util.is_dtensor(v) then
+      any = true
+      mesh = mesh or v.device_mesh
+      if a.in_placements then
+        if want == nil then
+          util.raise("AssertionError",
+            "DTensor input %s expects placements but received None!",
+            tostring(v._spec))
+        end
+        local have = v.placements
+        local same = dt._same_placements(have, want)
+        if not same then
+          if not a.redistribute_inputs then
+            util.raise("ValueError", "arg %s in local_map has a mismatched "
+              .. "placements: arg placements is %s but the input placements "
+              .. "is %s! If redistribute_inputs is wanted, set "
+              .. "redistribute_inputs=True to local_map.", tostring(v._spec),
+              tostring(have), util.tuple_text(util.list(want)))
+          end
+          v = v:redistribute(mesh, want)
+        end
+      end
+      local grads = a.in_grad_placements and a.in_grad_placements[i]
+      if not util.is_none(grads) then
+        v = v:to_local {grad_placements = grads}
+      else
+        v = v:to_local()
+      end
+    elseif not util.is_tensor(v) and want ~= nil then
+      util.raise("AssertionError", "Non-tensor input %s expects None "
+        .. "placements but received %s!", tostring(v), util.tuple_text(util.list(want)))
+    end
+    out[i] = v
+  end
+  return out, any, mesh
+end
+
+local function wrap_one(v, pl, mesh)
+  if util.is_tensor(v) then
+    if v.is_dtensor then
+      util.raise("AssertionError",
+        "Expected local tensor output but got DTensor")
+    end
+    if util.is_none(pl) then return dt.DTensor.from_local(v, mesh) end
+    return dt.DTensor.from_local(v, mesh, pl, {run_check = false})
+  end
+  if not util.is_none(pl) then
+    util.raise("AssertionError", "Non-tensor output %s expects None placements "
+      .. "but received %s!", tostring(v), util.tuple_text(util.list(pl)))
+  end
+  return v
+end
+
+-- Are two placement lists (or texts) the same?
+function dt._same_placements(a, b)
+  local function text(list)
+    if type(list) == "string" then return (list:gsub("[%s()]", "")) end
+    local out = {}
+    for i, p in ipairs(list) do out[i] = tostring(p):gsub("[%s()]", "") end
+    return table.concat(out)
+  end
+  return text(a) == text(b)
+end
+
+-- local_map(f, {out_placements=, in_placements=, in_grad_placements=,
+-- device_mesh=, redistribute_inputs=}): f on the local parts of distributed
+-- arguments; its outputs are wrapped with out_placements.
+function M.local_map(f, ...)
+  local a = util.bind("local_map", {"out_placements", "in_placements",
+    "in_grad_placements", "device_mesh", "redistribute_inputs"},
+    {redistribute_inputs = false}, ...)
+  return function (...)
+    local args = table.pack(...)
+    if a.in_placements and #a.in_placements ~= args.n then
+      util.raise("AssertionError",
+        "in_placements length %d does not match the number of input args %d!",
+        #a.in_placements, args.n)
+    end
+    local locals, any, mesh = local_args(a, a.device_mesh, args)
+    local outs = table.pack(f(table.unpack(locals, 1, locals.n)))
+    if not any then return table.unpack(outs, 1, outs.n) end
+    local pls = a.out_placements
+    if outs.n == 1 and is_placements(pls) then pls = {pls} end
+    if #pls ~= outs.n then
+      util.raise("AssertionError",
+        "local_map requires one PlacementType be provided for each output "
+        .. "value, received %d out_placements but %d is expected!", #pls,
+        outs.n)
+    end
+    for i = 1, outs.n do outs[i] = wrap_one(outs[i], pls[i], mesh) end
+    return table.unpack(outs, 1, outs.n)
+  end
+end
+
+return M

@@ -1,0 +1,105 @@
+-- SPDX-License-Identifier: MIT
+-- dt/parallel/init.lua: torch.distributed.tensor.parallel.
+
+local dt = require "dt"
+local util = require "dt.util"
+local style = require "dt.parallel.style"
+local distribute = require "dt.parallel.distribute"
+
+local M = {
+  distribute_module = distribute.distribute_module,
+  local_map = distribute.local_map,
+}
+for name, value in pairs(style) do
+  if name ~= "is_style" then M[name] = value end
+end
+
+-- A shell pattern (* ? [..]) as a Lua pattern for one token.
+local function glob(token)
+  local out = token:gsub("[%^%$%(%)%%%.%+%-%*%?]", function (c)
+    if c == "*" then return ".*" end
+    if c == "?" then return "." end
+    if c == "-" then return "-" end
+    return "%" .. c
+  end)
+  return "^" .. out:gsub("%[!", "[^") .. "$"
+end
+
+local function matching(module, token)
+  local list, pattern = {}, glob(token)
+  for name, child in module:named_children() do
+    if name:find(pattern) then list[#list + 1] = child end
+  end
+  return list
+end
+
+local apply_plan
+
+-- One entry of a plan: a path whose tokens match children's names.
+local function apply_entry(module, mesh, path, what, src)
+  if path == "" then
+    apply_plan(module, mesh, what, 0)
+    return
+  end
+  local token, rest = path:match("^([^.]*)%.?(.*)$")
+  local children = matching(module, token)
+  if #children == 0 then
+    dt._warn(("Parallelize plan key '%s' could not be resolved: no submodule "
+      .. "matching token '%s' in module %s, skipping this plan entry.")
+      :format(path, token, tostring(module)))
+    return
+  end
+  for _, child in ipairs(children) do
+    if rest ~= "" then
+      apply_plan(child, mesh, {[rest] = what}, src)
+    else
+      apply_plan(child, mesh, what, src)
+    end
+  end
+end
+
+-- Entries of a plan in order: a list {{"path", style}, ...} as written, a
+-- map {path = style} in pairs' order.
+local function entries(plan)
+  local list = {}
+  for key, what in pairs(plan) do
+    if type(key) == "number" then list[#list + 1] = what
+    else list[#list + 1] = {key, what} end
+  end
+  return list
+end
+
+function apply_plan(module, mesh, plan, src)
+  if style.is_style(plan) then
+    plan.src_data_rank = src
+    return plan:apply(module, mesh)
+  end
+  if type(plan) ~= "table" or getmetatable(plan) ~= nil then
+    util.raise("TypeError", "Expect Union[ParallelStyle, Dict[str, "
+      .. "ParallelStyle]] for parallelize_plan, <class '%s'> found!",
+      util.type_text(plan))
+  end
+  for _, entry in ipairs(entries(plan)) do
+    apply_entry(module, mesh, entry[1], entry[2], src)
+  end
+  return module
+end
+
+-- parallelize_module(module, mesh, plan, {src_data_rank = 0}): a style, or a
+-- table from paths (with * ? [..]) to styles.
+function M.parallelize_module(module, mesh, plan, kw)
+  if util.is_none(plan) then
+    dt._warn("No parallelize_plan is provided and auto-parallel is not "
+      .. "supported at the moment, so this parallelize_module call will do "
+      .. "nothing.")
+    return module
+  end
+  if not util.is_mesh(mesh) then
+    util.raise("RuntimeError", "No device mesh is currently active!")
+  end
+  local src = 0
+  if kw and kw.src_data_rank ~= nil then src = kw.src_data_rank end
+  return apply_plan(module, mesh, plan, src)
+end
+
+return M

@@ -1,0 +1,201 @@
+-- SPDX-License-Identifier: MIT
+-- dt/ring.lua: ring attention: queries stay, keys and values of the other
+-- ranks arrive in turn, blocks are merged through their log-sum-exp.
+--
+-- With the balanced (head-tail) order each rank holds an early and a late
+-- piece of the sequence, so that under a causal mask a block from a lower
+-- rank is needed with its first half only, one from a higher rank by the
+-- second half of the queries only.  Merge of a block (o, L) into (out, lse):
+--   out - sigmoid(L - lse) (out - o),  lse - logsigmoid(lse - L).
+
+local dt = require "dt"
+local util = require "dt.util"
+local autograd = require "dt.autograd"
+
+local M = {}
+
+local function half(t, which)
+  local parts = t:chunk(2, 2)
+  return parts[which]
+end
+
+-- Softmax attention of one block: out and log-sum-exp, in float32.
+local function block(q, k, v, causal, scale)
+  local s = dt.matmul(q, k:transpose(-2, -1)) * scale
+  if causal then
+    local L, S = q:size(2), k:size(2)
+    local hide = dt.ones({L, S}):tril():eq(0)
+    s = s:masked_fill(hide, -math.huge)
+  end
+  local top = s:amax({-1}, true)
+  local e = (s - top):exp()
+  local total = e:sum({-1}, true)
+  return dt.matmul(e / total, v), total:log() + top
+end
+
+-- Which part of q and kv step i needs: "whole", "head" (half of kv), "tail"
+-- (half of q) or nil, and whether the block is causal.
+local function plan(i, rank, n, causal, balance)
+  if not causal then return "whole", false end
+  if i == 0 then return "whole", true end
+  if balance then return i <= rank and "head" or "tail", false end
+  if (rank - i) % n < rank then return "whole", false end
+  return nil, false
+end
+
+-- Keys and values by step: rank r holds those of rank r - i at step i.
+local function rotation(mesh, k, v, method)
+  local n, r = mesh:size(0), mesh:get_local_rank(0)
+  local flat = dt.cat({k:contiguous():view({-1}), v:contiguous():view({-1})},
+    0)
+  local all
+  local function cut(t)
+    local nk = k:numel()
+    return t:narrow(0, 0, nk):view(k.shape),
+      t:narrow(0, nk, v:numel()):view(v.shape)
+  end
+  return function (i)
+    if i == 0 then return k, v end
+    if method == "alltoall" then
+      flat = M.shift(mesh, flat)
+      return cut(flat)
+    end
+    all = all or dt._coll("all_gather", flat, mesh, 0, {dim = 0})
+    local per = flat.shape[1]
+    return cut(all:narrow(0, ((r - i) % n) * per, per))
+  end
+end
+
+-- Send to the next rank of the ring, receive from the one before.
+function M.shift(mesh, t)
+  local n, r = mesh:size(0), mesh:get_local_rank(0)
+  local zero = dt.zeros_like(t)
+  local parts = {}
+  for i = 0, n - 1 do parts[i + 1] = i == (r + 1) % n and t or zero end
+  local got = dt._coll("all_to_all", dt.cat(parts, 0), mesh, 0,
+    {split_dim = 0, concat_dim = 0})
+  local per = t.shape[1]
+  return got:narrow(0, ((r - 1) % n) * per, per):contiguous()
+end
+
+local function merge(out, lse, o, L)
+  if out == nil then return o, L end
+  local w = (L - lse):sigmoid()
+  local new = out - w * (out - o)
+  -- logsigmoid(x) = log(sigmoid(x))
+  return new, lse - (lse - L):sigmoid():log()
+end
+
+local function merge_tail(out, lse, o, L)
+  local head, head_l = half(out, 1), half(lse, 1)
+  local tail, tail_l = merge(half(out, 2), half(lse, 2), o, L)
+  return dt.cat({head, tail}, 2), dt.cat({head_l, tail_l}, 2)
+end
+
+local function forward(mesh, o, q, k, v, causal, scale)
+  local n, r = mesh:size(0), mesh:get_local_rank(0)
+  local at = rotation(mesh, k:float(), v:float(), o.rotate)
+  local qf = q:float()
+  local out, lse
+  for i = 0, n - 1 do
+    local ki, vi = at(i)
+    local what, mask = plan(i, r, n, causal, o.enable_load_balance)
+    if what == "whole" then
+      out, lse = merge(out, lse, block(qf, ki, vi, mask, scale))
+    elseif what == "head" then
+      out, lse = merge(out, lse,
+        block(qf, half(ki, 1), half(vi, 1), false, scale))
+    elseif what == "tail" then
+      out, lse = merge_tail(out, lse,
+        block(half(qf, 2), ki, vi, false, scale))
+    end
+  end
+  return out, lse
+end
+
+-- Gradients of one block from the merged out and log-sum-exp.
+local function block_backward(q, k, v, out, lse, dy, causal, scale)
+  local s = dt.matmul(q, k:transpose(-2, -1)) * scale
+  if causal then
+    local hide = dt.ones({q:size(2), k:size(2)}):tril():eq(0)
+    s = s:masked_fill(hide, -math.huge)
+  end
+  local p = (s - lse):exp()
+  local dv = dt.matmul(p:transpose(-2, -1), dy)
+  local dp = dt.matmul(dy, v:transpose(-2, -1))
+  local ds = p * (dp - (dy * out):sum({-1}, true)) * scale
+  return dt.matmul(ds, k), dt.matmul(ds:transpose(-2, -1), q), dv
+end
+
+local function add_half(t, part, which)
+  local zero = dt.zeros_like(part)
+  return t + dt.cat(which == 1 and {part, zero} or {zero, part}, 2)
+end
+
+local function backward(mesh, o, q, k, v, out, lse, dy, causal, scale)
+  local n, r = mesh:size(0), mesh:get_local_rank(0)
+  local at = rotation(mesh, k, v, o.rotate)
+  local dq = dt.zeros_like(q)
+  local dk, dv = dt.zeros_like(k), dt.zeros_like(v)
+  local nk = k:numel()
+  for i = 0, n - 1 do
+    local ki, vi = at(i)
+    local what, mask = plan(i, r, n, causal, o.enable_load_balance)
+    if what == "whole" then
+      local a, b, c = block_backward(q, ki, vi, out, lse, dy, mask, scale)
+      dq, dk, dv = dq + a, dk + b, dv + c
+    elseif what == "head" then
+      local a, b, c = block_backward(q, half(ki, 1), half(vi, 1), out, lse,
+        dy, false, scale)
+      dq, dk, dv = dq + a, add_half(dk, b, 1), add_half(dv, c, 1)
+    elseif what == "tail" then
+      local a, b, c = block_backward(half(q, 2), ki, vi, half(out, 2),
+        half(lse, 2), half(dy, 2), false, scale)
+      dq, dk, dv = add_half(dq, a, 2), dk + b, dv + c
+    end
+    local flat = M.shift(mesh, dt.cat({dk:contiguous():view({-1}),
+      dv:contiguous():view({-1})}, 0))
+    dk = flat:narrow(0, 0, nk):view(k.shape)
+    dv = flat:narrow(0, nk, v:numel()):view(v.shape)
+  end
+  return dq, dk, dv
+end
+
+local Ring = autograd.Function:extend("RingAttention")
+
+function Ring.forward(ctx, q, k, v, mesh, o, causal, scale)
+  local out, lse = forward(mesh, o, q, k, v, causal, scale)
+  ctx:save_for_backward(q:float(), k:float(), v:float(), out, lse)
+  ctx.mesh, ctx.causal, ctx.scale, ctx.dtype = mesh, causal, scale, q.dtype
+  ctx.o = {rotate = o.rotate, enable_load_balance = o.enable_load_balance}
+  return out:to(q.dtype)
+end
+
+function Ring.backward(ctx, dy)
+  local q, k, v, out, lse = table.unpack(ctx.saved_tensors)
+  local dq, dk, dv = backward(ctx.mesh, ctx.o, q, k, v, out, lse, dy:float(),
+    ctx.causal, ctx.scale)
+  return dq:to(ctx.dtype), dk:to(ctx.dtype), dv:to(ctx.dtype)
+end
+
+-- The call of F.scaled_dot_product_attention under context_parallel.
+function M.attention(mesh, options, pos, kw)
+  local a = util.bind("scaled_dot_product_attention", {"query", "key", "value",
+    "attn_mask", "dropout_p", "is_causal", "scale", "enable_gqa"},
+    {is_causal = false}, table.unpack(pos, 1, pos.n))
+  for key, v in pairs(kw) do a[key] = v end
+  if a.attn_mask then
+    util.raise("NotImplementedError", "attn_bias is not supported yet")
+  end
+  if a.is_causal and a.query:size(2) ~= a.key:size(2) then
+    util.raise("NotImplementedError",
+      "is_causal requires the same query and context sequence lengths")
+  end
+  if not a.is_causal and options.enable_load_balance then
+    util.raise("RuntimeError", "Load balancing requires `is_causal=True`.")
+  end
+  return Ring.apply(a.query, a.key, a.value, mesh, options, a.is_causal,
+    a.scale or 1 / math.sqrt(a.query:size(-1)))
+end
+
+return M

@@ -1,0 +1,155 @@
+-- SPDX-License-Identifier: MIT
+-- dt/util.lua: what every module needs: what is this value, keyword
+-- arguments, errors with PyTorch's classes, classes and scopes.
+
+local dt = require "dt"
+
+local M = {}
+
+local function kind(v)
+  if type(v) ~= "userdata" then return nil end
+  local mt = getmetatable(v)
+  return type(mt) == "table" and mt.__name or nil
+end
+
+-- Is `v` a tensor, plain or distributed?
+function M.is_tensor(v) return kind(v) == "dt.tensor" end
+
+-- Is `v` a distributed tensor?
+function M.is_dtensor(v) return kind(v) == "dt.tensor" and v.is_dtensor end
+
+-- Is `v` a device mesh?
+function M.is_mesh(v) return kind(v) == "dt.mesh" end
+
+-- Is `v` a placement?
+function M.is_placement(v) return kind(v) == "dt.placement" end
+
+-- Is `v` a dtype?
+function M.is_dtype(v) return kind(v) == "dt.dtype" end
+
+-- Is `v` nil or dt.None?
+function M.is_none(v) return v == nil or v == dt.None end
+
+local codes = {
+  RuntimeError = "RUNTIME", TypeError = "TYPE", ValueError = "VALUE",
+  IndexError = "INDEX", KeyError = "KEY", AssertionError = "ASSERT",
+  NotImplementedError = "NOTIMPL", AttributeError = "ATTR",
+  ImportError = "RUNTIME",
+}
+
+-- Raise an error of PyTorch's class `class`; the rest goes to string.format.
+function M.raise(class, fmt, ...)
+  local text = select("#", ...) > 0 and fmt:format(...) or fmt
+  error(dt.error(codes[class] or "RUNTIME", text, class), 0)
+end
+
+local function has_string_key(t)
+  for key in next, t do
+    if type(key) == "string" then return true end
+  end
+  return false
+end
+
+-- Is `v` a table of keyword arguments: a plain table with a string key?
+function M.is_kwargs(v)
+  return type(v) == "table" and getmetatable(v) == nil and has_string_key(v)
+end
+
+-- Positional and keyword arguments of a call.  A final table with any string
+-- key holds the keywords; its list part counts as positional.
+-- Returns a table with `n`, and a table that may be changed.
+function M.split(...)
+  local pos = table.pack(...)
+  local last = pos[pos.n]
+  if pos.n == 0 or not M.is_kwargs(last) then return pos, {} end
+  local kw = {}
+  pos[pos.n] = nil
+  pos.n = pos.n - 1
+  for key, value in next, last do
+    if type(key) == "string" then kw[key] = value end
+  end
+  for _, value in ipairs(last) do
+    pos.n = pos.n + 1
+    pos[pos.n] = value
+  end
+  return pos, kw
+end
+
+-- Bind positional and keyword arguments to names; `defaults` by name.
+-- Unknown keywords raise a TypeError naming `fname`.
+function M.bind(fname, names, defaults, ...)
+  local pos, kw = M.split(...)
+  local out = {}
+  for key, value in pairs(defaults) do out[key] = value end
+  if pos.n > #names then
+    M.raise("TypeError", "%s() takes %d positional arguments but %d were given",
+      fname, #names, pos.n)
+  end
+  for i = 1, pos.n do
+    if pos[i] ~= nil then out[names[i]] = pos[i] end
+  end
+  local known = {}
+  for _, name in ipairs(names) do known[name] = true end
+  for key, value in pairs(kw) do
+    if not known[key] then
+      M.raise("TypeError", "%s() got an unexpected keyword argument '%s'",
+        fname, key)
+    end
+    out[key] = value
+  end
+  for key, value in pairs(out) do
+    if value == dt.None then out[key] = nil end
+  end
+  return out
+end
+
+-- A list of things: itself, or one thing alone in a list.
+function M.list(v)
+  if type(v) == "table" and getmetatable(v) == nil then return v end
+  if v == nil or v == dt.None then return {} end
+  return {v}
+end
+
+-- Text of a tuple as Python prints it.
+function M.tuple_text(list)
+  local parts = {}
+  for i, v in ipairs(list) do
+    parts[i] = type(v) == "string" and ("'%s'"):format(v)
+      or M.is_placement(v) and v:repr() or tostring(v)
+  end
+  return "(" .. table.concat(parts, ", ") .. (#parts == 1 and ",)" or ")")
+end
+
+-- Python's name of a Lua value's type, for messages.
+function M.type_text(v)
+  local names = {["nil"] = "NoneType", boolean = "bool", string = "str",
+    table = "dict", ["function"] = "function"}
+  if type(v) == "number" then
+    return math.type(v) == "integer" and "int" or "float"
+  end
+  if M.is_tensor(v) then return v.is_dtensor and "DTensor" or "Tensor" end
+  return names[type(v)] or kind(v) or type(v)
+end
+
+local guard_mt = {
+  __close = function (self) self:leave() end,
+}
+
+-- A scope that is open now: `local s <close> = scope(leave)`, or s:leave().
+function M.guard(leave)
+  local open = true
+  return setmetatable({leave = function ()
+    if open then
+      open = false
+      leave()
+    end
+  end}, guard_mt)
+end
+
+-- Run `f` and leave the scope whatever happens; returns f's results.
+function M.within(guard, f, ...)
+  local closing <close> = guard                 -- luacheck: ignore closing
+  return f(...)
+end
+
+return M
