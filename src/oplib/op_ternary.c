@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT
+** oplib/op_ternary.c: pointwise operators of three operands: where,
+** masked_fill, lerp, addcmul, addcdiv, clamp by tensors.
+**
+** One row each, like op_binary.c.  Conditions and masks stand outside of
+** type promotion: the row names them in PROMO_SKIP. */
+#include "oplib/oplib_int.h"
+
+#include <string.h>
+
+#define E(...) dt_emit(c->e, __VA_ARGS__)
+#define G (c->gout[0])
+#define A(i) (dt_gin(c, i))
+#define V(i) (c->args->v[i])
+
+/* ---- gradients, inputs in alphabetical order as autograd ---- */
+
+static DtStatus where_grad (DtGradCall *c) {
+  if (op_g_need(c, 2)) {
+    DtHandle *z = op_e_scalar(c->e, 0, dt_emit_meta(c->e, G));
+    op_g_set(c, 2, E("aten.where.self", "ttt", A(0), z, G));
+  }
+  if (op_g_need(c, 1)) {
+    DtHandle *z = op_e_scalar(c->e, 0, dt_emit_meta(c->e, G));
+    op_g_set(c, 1, E("aten.where.self", "ttt", A(0), G, z));
+  }
+  return op_g_finish(c);
+}
+
+static DtStatus masked_fill_grad (DtGradCall *c) {
+  if (op_g_need(c, 0))
+    op_g_set(c, 0, E("aten.masked_fill.Scalar", "tti", G, A(1), (int64_t)0));
+  if (op_g_need(c, 2)) {
+    DtHandle *z = op_e_scalar(c->e, 0, dt_emit_meta(c->e, G));
+    DtHandle *w = E("aten.where.self", "ttt", A(1), G, z);
+    op_g_set(c, 2, E("aten.sum.default", "t", w));
+  }
+  return op_g_finish(c);
+}
+
+static DtStatus lerp_number_grad (DtGradCall *c) {
+  double w = dt_arg_float(c->args, 2);
+  if (op_g_need(c, 1)) op_g_set(c, 1, E("aten.mul.Scalar", "tf", G, w));
+  if (op_g_need(c, 0)) op_g_set(c, 0, E("aten.mul.Scalar", "tf", G, 1 - w));
+  return op_g_finish(c);
+}
+
+static DtStatus lerp_grad (DtGradCall *c) {
+  if (op_g_need(c, 1)) op_g_set(c, 1, E("aten.mul.Tensor", "tt", G, A(2)));
+  if (op_g_need(c, 0)) {
+    DtHandle *k = E("aten.empty_like.default", "t", A(2));
+    k = E("aten.fill_.Scalar", "ti", k, (int64_t)1);
+    k = E("aten.sub_.Tensor", "tt", k, A(2));
+    op_g_set(c, 0, E("aten.mul.Tensor", "tt", G, k));
+  }
+  if (op_g_need(c, 2)) {
+    DtHandle *d = E("aten.sub.Tensor", "tt", A(1), A(0));
+    op_g_set(c, 2, E("aten.mul.Tensor", "tt", G, d));
+  }
+  return op_g_finish(c);
+}
+
+static DtStatus addcmul_grad (DtGradCall *c) {
+  op_g_set(c, 0, G);
+  for (int i = 1; i <= 2; i++) {
+    if (!op_g_need(c, i)) continue;
+    DtHandle *o = E("aten.mul.Scalar", "tv", A(3 - i), V(3));
+    op_g_set(c, i, E("aten.mul.Tensor", "tt", G, o));
+  }
+  return op_g_finish(c);
+}
+
+static DtStatus addcdiv_grad (DtGradCall *c) {
+  op_g_set(c, 0, G);
+  if (op_g_need(c, 1)) {
+    DtHandle *k = E("aten.empty_like.default", "t", A(2));
+    k = E("aten.fill_.Scalar", "tv", k, V(3));
+    k = E("aten.div_.Tensor", "tt", k, A(2));
+    op_g_set(c, 1, E("aten.mul.Tensor", "tt", G, k));
+  }
+  if (op_g_need(c, 2)) {
+    DtHandle *sq = E("aten.mul.Tensor", "tt", A(2), A(2));
+    DtHandle *k = E("aten.mul.Scalar", "tv", A(1), V(3));
+    k = E("aten.div.Tensor", "tt", k, sq);
+    op_g_set(c, 2, E("aten.mul.Tensor", "tt", E("aten.neg.default", "t", G),
+                     k));
+  }
+  return op_g_finish(c);
+}
+
+/* clamp by tensors: the bound that acts gets the gradient; max beats min. */
+static DtStatus clamp_grad (DtGradCall *c) {
+  bool lo = dt_arg_slot(c->args, 1) >= 0, hi = dt_arg_slot(c->args, 2) >= 0;
+  DtHandle *z = NULL, *k, *j;
+  if (op_g_need(c, 1) || op_g_need(c, 2))
+    z = op_e_scalar(c->e, 0, dt_emit_meta(c->e, G));
+  if (lo && op_g_need(c, 1)) {
+    k = E("aten.lt.Tensor", "tt", A(0), A(1));
+    if (hi) {
+      j = E("aten.lt.Tensor", "tt", A(1), A(2));
+      k = E("aten.logical_and.default", "tt", k, j);
+    }
+    op_g_set(c, 1, E("aten.where.self", "ttt", k, G, z));
+  }
+  if (hi && op_g_need(c, 2)) {
+    k = E("aten.gt.Tensor", "tt", A(0), A(2));
+    if (lo) {
+      j = E("aten.lt.Tensor", "tt", A(2), A(1));
+      k = E("aten.logical_or.default", "tt", k, j);
+    }
+    op_g_set(c, 2, E("aten.where.self", "ttt", k, G, z));
+  }
+  if (op_g_need(c, 0)) {
+    z = op_e_scalar(c->e, 0, dt_emit_meta(c->e, G));
+    k = lo ? E("aten.ge.Tensor", "tt", A(0), A(1)) : NULL;
+    j = hi ? E("aten.le.Tensor", "tt", A(0), A(2)) : NULL;
+    if (k && j) k = E("aten.logical_and.default", "tt", k, j);
+    op_g_set(c, 0, E("aten.where.self", "ttt", k ? k : j, G, z));
+  }
+  return op_g_finish(c);
+}
+
+/* ---- metas and kernels that need more than their row ---- */
+
+static DtStatus where_meta (DtMetaCall *c) {
+  const DtMeta *k = dt_in(c, 0);
+  DT_CHECK(c->cx, !k || k->dtype == DT_BOOL || k->dtype == DT_U8,
+           DT_E_RUNTIME, "where expected condition to be a boolean tensor, "
+           "but got a tensor with dtype %s",
+           k ? op_dtype_word((DtDtype)k->dtype) : "?");
+  return op_pw_meta(c);
+}
+
+static DtStatus masked_fill_meta (DtMetaCall *c) {
+  const DtMeta *k = dt_in(c, 1), *v = dt_in(c, 2);
+  DtDtype t = (DtDtype)c->in[0]->dtype;
+  DT_CHECK(c->cx, !k || k->dtype == DT_BOOL, DT_E_RUNTIME,
+           "masked_fill_ only supports boolean masks, but got mask with dtype "
+           "%s", k ? dt_dtype_info((DtDtype)k->dtype)->torch + 6 : "?");
+  DT_CHECK(c->cx, !v || v->ndim == 0, DT_E_RUNTIME,
+           "masked_fill_ only supports a 0-dimensional value tensor, but got "
+           "tensor with %d dimension(s).", v ? v->ndim : 0);
+  DT_TRY(c->cx, op_pw_meta(c));
+  c->out[0].dtype = (uint8_t)t;
+  return DT_OK;
+}
+
+/* clamp.Tensor: missing bounds leave one of the extremes. */
+static DtStatus clamp_kernel (DtKernelCall *c) {
+  OpOperand o[PWR_MAXN];
+  DtDtype ct, rt;
+  DtTensor *lo = dt_kin(c, 1), *hi = dt_kin(c, 2);
+  int n = op_pw_operands(c->op, c->args, NULL, c->in, o);
+  op_promo_types(PK_SAME, n, o, &ct, &rt);
+  if (lo && hi)
+    return dt_k_ternary(c->cx, DT_T3_clamp_tensor, ct, NULL, c->in[0], lo, hi,
+                        c->out[0]);
+  return dt_k_binary(c->cx, lo ? DT_B_maximum : DT_B_minimum, ct, NULL,
+                     c->in[0], lo ? lo : hi, c->out[0]);
+}
+
+static DtStatus clamp_meta (DtMetaCall *c) {
+  DT_CHECK(c->cx, dt_in(c, 1) || dt_in(c, 2), DT_E_RUNTIME,
+           "torch.clamp: At least one of 'min' or 'max' must not be None");
+  return op_pw_meta(c);
+}
+
+/* ---- samples ---- */
+
+static const char *const where_samples[] = {
+  "bool[8, 6], f32[8, 6], f32[8, 6]", "bool[7, 1], f32[5], f32[7, 5]",
+  "bool[1], f32[1], f32[]", "bool[0], f32[0], f32[0]", NULL
+};
+static const char *const fill_samples[] = {
+  "f32[8, 6], bool[8, 6], 0.0", "f32[7, 5], bool[5], -1.0",
+  "i64[6], bool[6], 2", "f32[0], bool[0], 1.0", "f32[], bool[], 1.0", NULL
+};
+static const char *const fill_t_samples[] = {
+  "f32[8, 6], bool[8, 6], f32[]", "f32[7], bool[7], f32[]", NULL
+};
+static const char *const three_samples[] = {
+  "f32[8, 6], f32[8, 6], f32[8, 6]", "f32[7, 5], f32[5], f32[7, 1]",
+  "f32[1], f32[1], f32[1]", "f32[0, 4], f32[4], f32[0, 4]",
+  "f32[], f32[], f32[]", NULL
+};
+static const char *const value_samples[] = {
+  "f32[8, 6], f32[8, 6], f32[8, 6], value=0.5", "f32[7, 5], f32[5], f32[7, 1]",
+  "f32[0, 4], f32[4], f32[0, 4]", NULL
+};
+static const char *const lerp_samples[] = {
+  "f32[8, 6], f32[8, 6], 0.3", "f32[7, 5], f32[5], 0.7",
+  "f32[0], f32[0], 0.5", NULL
+};
+
+/* ---- rows ---- */
+
+enum { PW = DT_OP_POINTWISE | DT_OP_UNEVEN | DT_OP_ALIAS_SAFE };
+/* operand i does not promote */
+#define PROMO_SKIP(i) (((i) + 1) << 8)
+
+#define T3(id, schema_, fn, promo, npar, par, brief_, meta_, kernel_, grad_, \
+           samples_) \
+  static const int row_##id[PWR_LEN] = { DT_T3_##fn, promo, 3, 0, 1, 2, npar, \
+                                         par }; \
+  const DtOpDef dt_op_##id = { \
+    .schema = "aten::" schema_, .brief = brief_, .flags = PW, \
+    .meta = meta_, .kernel = kernel_, .grad = grad_, \
+    .samples = samples_, .row = row_##id }
+
+T3(where_self, "where.self(Tensor condition, Tensor self, Tensor other) -> "
+   "Tensor", where, PK_SAME | PROMO_SKIP(0), 0, 0,
+   "Elements of one tensor where a condition holds, else of another.",
+   where_meta, op_pw_kernel, where_grad, where_samples);
+T3(masked_fill_Scalar, "masked_fill.Scalar(Tensor self, Tensor mask, "
+   "Scalar value) -> Tensor", masked_fill, PK_FIRST | PROMO_SKIP(1), 0, 0,
+   "A number where a mask is set.", masked_fill_meta, op_pw_kernel,
+   masked_fill_grad, fill_samples);
+T3(masked_fill_Tensor, "masked_fill.Tensor(Tensor self, Tensor mask, "
+   "Tensor value) -> Tensor", masked_fill, PK_FIRST | PROMO_SKIP(1), 0, 0,
+   "A 0-dim tensor's value where a mask is set.", masked_fill_meta,
+   op_pw_kernel, masked_fill_grad, fill_t_samples);
+T3(lerp_Scalar, "lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> "
+   "Tensor", lerp, PK_SAME | PROMO_SKIP(2), 0, 0,
+   "self + weight * (end - self).", op_pw_meta, op_pw_kernel,
+   lerp_number_grad, lerp_samples);
+T3(lerp_Tensor, "lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> "
+   "Tensor", lerp, PK_SAME, 0, 0,
+   "self + weight * (end - self), element by element.", op_pw_meta,
+   op_pw_kernel, lerp_grad, three_samples);
+T3(addcmul, "addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, "
+   "Scalar value=1) -> Tensor", addcmul, PK_SAME, 1, 3,
+   "self + value * tensor1 * tensor2.", op_pw_meta, op_pw_kernel,
+   addcmul_grad, value_samples);
+T3(addcdiv, "addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, "
+   "Scalar value=1) -> Tensor", addcdiv, PK_SAME, 1, 3,
+   "self + value * tensor1 / tensor2.", op_pw_meta, op_pw_kernel,
+   addcdiv_grad, value_samples);
+T3(clamp_Tensor, "clamp.Tensor(Tensor self, Tensor? min=None, "
+   "Tensor? max=None) -> Tensor", clamp_tensor, PK_SAME, 0, 0,
+   "Elements cut to bounds given by tensors.", clamp_meta, clamp_kernel,
+   clamp_grad, three_samples);
