@@ -195,6 +195,27 @@ static DtStatus one (DtCtx *cx, DtGroup *g, const char *op) {
   return dt_comm_all_gather(cx, g, &i, &in, sizeof in, out);
 }
 
+/* --fast, --fast-reduce: the world's own order; integers are exact. */
+static void test_fast (DtCtx *cx, DtComm *c, Shared *sh) {
+  enum { N = 3001 };
+  DtCollInfo i = info("sum", "");
+  int64_t *v = malloc(N * sizeof *v), k, bad = 0;
+  float x = 0.5f;
+  if (c->fast) {
+    for (k = 0; k < N; k++)
+      v[k] = k + c->rank;
+    CHECK(dt_comm_all_reduce(cx, c->world, &i, DT_OP_SUM, DT_I64, v, v, N)
+          == DT_OK);
+    for (k = 0; k < N; k++)
+      bad += v[k] != k * c->size + c->size * (c->size - 1) / 2;
+    CHECK(bad == 0);
+    CHECK(dt_comm_all_reduce(cx, c->world, &i, DT_OP_AVG, DT_F32, &x, &x, 1)
+          == DT_OK);
+    CHECK(x == 0.5f);
+  }
+  free(v);
+}
+
 /* --- texts, statuses, lines --------------------------------------------- */
 
 static void test_services (DtCtx *cx, DtComm *c, Shared *sh) {
@@ -401,7 +422,7 @@ static DtGroup *cut (DtCtx *cx, DtComm *c, const DtRng *r, uint64_t s) {
 static void test_random (DtCtx *cx, DtComm *c, Shared *sh) {
   enum { STEPS = 12 };
   int n;
-  for (n = 0; n < LOOPS && atomic_load(&sh->fails) < 10; n++) {
+  for (n = 0; n < LOOPS / 2 && atomic_load(&sh->fails) < 10; n++) {
     DtRng r = {1234, (uint64_t)n << 20};
     DtRng own = {(uint64_t)c->rank + 5, (uint64_t)n << 9};
     int how = c->size == 1 ? 0 : n % 3;   /* 0 right, 1 early, 2 one more */
@@ -524,7 +545,7 @@ static int suite (DtCtx *cx, DtComm *c, void *ud) {
   } tests[] = {
     {"moves", test_moves}, {"reductions", test_reductions},
     {"services", test_services}, {"divergence", test_divergence},
-    {"random", test_random}, {"memory", test_no_memory}, {"idle", test_idle}, {"groups", test_groups}, {"faults", test_faults}
+    {"fast", test_fast}, {"random", test_random}, {"memory", test_no_memory}, {"idle", test_idle}, {"groups", test_groups}, {"faults", test_faults}
   };
   Shared *sh = ud;
   size_t k;
@@ -717,7 +738,7 @@ static int dying (DtCtx *cx, DtComm *c, void *ud) {
 }
 
 /* One rank under mpirun: the same suite; rank 0 prints the digest. */
-static int mpi_rank (const char *dir, const char *only) {
+static int mpi_rank (const char *dir, const char *only, bool fast) {
   Shared sh = {0};
   DtWorldOpts o = {0};
   DtCtx *cx;
@@ -728,6 +749,7 @@ static int mpi_rank (const char *dir, const char *only) {
   sh.only = only;
   o.kind = DT_WORLD_MPI;
   o.exe_dir = dir;
+  o.fast = o.fast_reduce = fast;
   st = dt_world_run(cx, &o, only != NULL && strcmp(only, "die") == 0 ? dying
                     : suite, &sh, &code);
   if (st != DT_OK)
@@ -782,22 +804,32 @@ static void mpi_rank_dies (void **state) {
   assert_true(now_s(CLOCK_MONOTONIC) - t < 4.0);   /* with MPI's start-up */
 }
 
+/* The suite's part `what` passes; *digest: of the results. */
+static void mpi_passes (const char *self, const char *dir, const char *what,
+                        uint64_t *digest) {
+  FILE *f = mpirun(self, dir, what);
+  char line[256];
+  unsigned long long d;
+  while (fgets(line, sizeof line, f) != NULL) {
+    if (sscanf(line, "digest %llx", &d) == 1)
+      *digest = d;
+    else
+      fputs(line, stderr);
+  }
+  assert_int_equal(pclose(f), 0);
+}
+
 static void mpi_same_bits (void **state) {
-  char self[PATH_MAX], dir[PATH_MAX], line[256];
-  unsigned long long got = 0;
-  uint64_t want = 0;
-  FILE *f;
+  char self[PATH_MAX], dir[PATH_MAX];
+  uint64_t want = 0, got = 0, other;
   (void)state;
   if (!can_mpi(self, dir, sizeof self))
     skip();
   run_world(4, "reductions", &want);
-  f = mpirun(self, dir, "");
-  while (fgets(line, sizeof line, f) != NULL) {
-    if (sscanf(line, "digest %llx", &got) != 1)
-      fputs(line, stderr);
-  }
-  assert_int_equal(pclose(f), 0);
+  mpi_passes(self, dir, "", &got);
   assert_true(got == want);
+  mpi_passes(self, dir, "fast fast", &other);
+  mpi_passes(self, dir, "moves fast", &other);
 }
 
 int main (int argc, char **argv) {
@@ -809,6 +841,6 @@ int main (int argc, char **argv) {
     cmocka_unit_test(mpi_rank_dies)
   };
   if (argc > 2 && strcmp(argv[1], "--mpi") == 0)
-    return mpi_rank(argv[2], argc > 3 ? argv[3] : NULL);
+    return mpi_rank(argv[2], argc > 3 ? argv[3] : NULL, argc > 4);
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
