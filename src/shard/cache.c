@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT
+** shard/cache.c: decisions remembered.
+**
+** The key is everything a decision depends on: operator, specs of all
+** tensors, all other arguments.  Specs are compared by pointer first, so a hit
+** hashes a few words, compares them, and allocates nothing.  When the table is
+** full it is emptied: a program that makes that many different calls does not
+** live from the cache. */
+#include <string.h>
+#include "base/hash.h"
+#include "shard/prop_int.h"
+
+enum { CACHE_MAX = 4096, CACHE_PLACES = 4 * CACHE_MAX };
+
+typedef struct DtPropEntry {
+  uint64_t hash;
+  const DtOpDef *op;
+  int nin;
+  DtSpec **in;
+  DtArgs args;
+  DtArena arena;                /* of args */
+  DtProp *prop;
+} DtPropEntry;
+
+static uint64_t key_hash (const DtOpDef *op, const DtArgs *args, int nin,
+                          const DtSpec *const *in) {
+  uint64_t h = dt_hash_u64(DT_HASH_SEED, (uint64_t)(uintptr_t)op);
+  int i;
+  for (i = 0; i < nin; i++)
+    h = dt_hash_u64(h, in[i]->hash + in[i]->strided_is_order);
+  return dt_args_hash(h, args);
+}
+
+static bool key_equal (const DtPropEntry *e, uint64_t h, const DtOpDef *op,
+                       const DtArgs *args, int nin,
+                       const DtSpec *const *in) {
+  int i;
+  if (e->hash != h || e->op != op || e->nin != nin) return false;
+  for (i = 0; i < nin; i++)
+    if (e->in[i] != in[i] &&
+        (!dt_spec_equal(e->in[i], in[i]) ||
+         e->in[i]->strided_is_order != in[i]->strided_is_order))
+      return false;
+  return dt_args_equal(&e->args, args);
+}
+
+static void entry_free (DtCtx *cx, DtPropEntry *e) {
+  int i;
+  if (e == NULL) return;
+  for (i = 0; i < e->nin; i++) dt_spec_unref(cx, e->in[i]);
+  dt_free(cx, e->in);
+  dt_arena_fini(cx, &e->arena);
+  dt_prop_unref(cx, e->prop);
+  dt_free(cx, e);
+}
+
+static bool holds_list (const DtArgs *a) {
+  int i;
+  for (i = 0; i < a->n; i++)
+    if (a->v[i].kind == DT_V_LIST || a->v[i].kind == DT_V_STR) return true;
+  return false;
+}
+
+static DtStatus entry_new (DtCtx *cx, uint64_t h, const DtOpDef *op,
+                           const DtArgs *args, int nin,
+                           const DtSpec *const *in, DtProp *prop,
+                           DtPropEntry **out) {
+  DtPropEntry *e = DT_NEW(cx, DtPropEntry);
+  DtStatus st;
+  int i;
+  if (e == NULL) return DT_E_NOMEM;
+  e->hash = h;
+  e->op = op;
+  e->in = DT_NEWN(cx, DtSpec *, nin + 1);
+  st = e->in == NULL ? DT_E_NOMEM : DT_OK;
+  for (i = 0; st == DT_OK && i < nin; i++) e->in[i] = dt_spec_ref(in[i]);
+  if (st == DT_OK) {
+    e->nin = nin;
+    if (holds_list(args)) st = dt_args_copy(cx, &e->arena, args, &e->args);
+    else e->args = *args;
+  }
+  if (st != DT_OK) {
+    entry_free(cx, e);
+    return st;
+  }
+  e->prop = dt_prop_ref(prop);
+  *out = e;
+  return DT_OK;
+}
+
+static uint32_t find_place (const DtPropagator *p, uint64_t h,
+                            const DtOpDef *op, const DtArgs *args, int nin,
+                            const DtSpec *const *in) {
+  uint32_t mask = p->ntable - 1, i = (uint32_t)h & mask;
+  while (p->table[i] != NULL && !key_equal(p->table[i], h, op, args, nin, in))
+    i = (i + 1) & mask;
+  return i;
+}
+
+static DtStatus store (DtCtx *cx, DtPropagator *p, uint64_t h,
+                       const DtOpDef *op, const DtArgs *args, int nin,
+                       const DtSpec *const *in, DtProp *prop) {
+  DtPropEntry *e;
+  uint32_t at;
+  if (p->count >= CACHE_MAX) dt_prop_clear(cx, p);
+  DT_TRY(cx, entry_new(cx, h, op, args, nin, in, prop, &e));
+  at = find_place(p, h, op, args, nin, in);
+  if (p->table[at] != NULL) {           /* decided again inside */
+    entry_free(cx, p->table[at]);
+    p->count--;
+  }
+  p->table[at] = e;
+  p->count++;
+  return DT_OK;
+}
+
+DtStatus dt_prop_raw_cached (DtCtx *cx, DtPropagator *p, const DtOpDef *op,
+                             const DtArgs *args, int nin,
+                             const DtSpec *const *in, DtProp **out,
+                             bool *hit) {
+  uint64_t h = key_hash(op, args, nin, in);
+  uint32_t at = find_place(p, h, op, args, nin, in);
+  DtProp *prop;
+  DtStatus st;
+  *hit = p->table[at] != NULL;
+  if (*hit) {
+    p->hits++;
+    *out = dt_prop_ref(p->table[at]->prop);
+    return DT_OK;
+  }
+  p->misses++;
+  DT_TRY(cx, dt_prop_raw(cx, p, op, args, nin, in, NULL, &prop));
+  st = store(cx, p, h, op, args, nin, in, prop);
+  if (st != DT_OK) {
+    dt_prop_unref(cx, prop);
+    return dt_error_frame(cx, st, __func__, __FILE__, __LINE__);
+  }
+  *out = prop;
+  return DT_OK;
+}
+
+DtStatus dt_prop_cached (DtCtx *cx, DtPropagator *p, const DtOpDef *op,
+                         const DtArgs *args, int nin,
+                         const DtSpec *const *in, DtProp **out, bool *hit) {
+  DtStatus st = dt_prop_raw_cached(cx, p, op, args, nin, in, out, hit);
+  return st == DT_OK ? DT_OK : dt_prop_suffix(cx, st, op, args, in);
+}
+
+DtStatus dt_propagator_new (DtCtx *cx, DtRegistry *r, DtPlanner *pl,
+                            DtPropagator **out) {
+  DtPropagator *p = DT_NEW(cx, DtPropagator);
+  if (p == NULL) return DT_E_NOMEM;
+  p->reg = r;
+  p->plan = pl;
+  p->ntable = CACHE_PLACES;
+  p->table = DT_NEWN(cx, struct DtPropEntry *, p->ntable);
+  if (p->table == NULL) {
+    dt_free(cx, p);
+    return DT_E_NOMEM;
+  }
+  *out = p;
+  return DT_OK;
+}
+
+void dt_propagator_free (DtCtx *cx, DtPropagator *p) {
+  if (p == NULL) return;
+  dt_prop_clear(cx, p);
+  dt_mesh_unref(cx, p->one);
+  dt_free(cx, p->table);
+  dt_free(cx, p);
+}
+
+void dt_prop_clear (DtCtx *cx, DtPropagator *p) {
+  uint32_t i;
+  for (i = 0; i < p->ntable; i++) {
+    entry_free(cx, p->table[i]);
+    p->table[i] = NULL;
+  }
+  p->count = 0;
+}
+
+void dt_prop_stats (const DtPropagator *p, int64_t *hits, int64_t *misses) {
+  *hits = p->hits;
+  *misses = p->misses;
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT
+** shard/rule.c: the rows of an operator on one mesh dimension.
+**
+** They come as text, from a function of the arguments, or from the
+** operator's class; out= forms get a column per out argument that repeats its
+** output; the all-Replicate row is put first where no row says it.  No
+** placement is looked at here: the rows depend on shapes and arguments. */
+#include <string.h>
+#include "shard/prop_int.h"
+
+/* ---- out= ---- */
+
+/* Out arguments that are tensors: columns not written in the base's rows. */
+static int out_columns (const DtDecide *d) {
+  const DtSchema *s = d->args->schema;
+  int i, n = 0;
+  if (d->rule_op->base == NULL || (d->rule_op->flags & DT_OP_OUT) == 0)
+    return 0;
+  for (i = 0; i < s->nargs; i++)
+    n += s->arg[i].kwonly && s->arg[i].write &&
+         d->args->v[i].kind == DT_V_TENSOR;
+  return n;
+}
+
+/* Append to each row the cells of its outputs for the out arguments. */
+static DtStatus widen (DtDecide *d, const DtRows *from, int ncols,
+                       DtRows *to) {
+  int i, k, width = from->nout + from->nin;
+  DtCell *cells = DT_ANEWN(d->cx, d->arena, DtCell, width + ncols + 1);
+  if (cells == NULL) return DT_E_NOMEM;
+  dt_rows_init(to, d->cx, d->arena, from->nout, from->nin + ncols);
+  for (i = 0; i < from->n; i++) {
+    memcpy(cells, from->cells + (size_t)i * (size_t)width,
+           (size_t)width * sizeof *cells);
+    for (k = 0; k < ncols; k++)
+      cells[width + k] = k < from->nout ? cells[k] : dt_c_r();
+    dt_rows_add(to, cells);
+  }
+  return to->st;
+}
+
+/* ---- sources ---- */
+
+/* Rows whose number of inputs is another are for calls without an optional
+** tensor. */
+static DtStatus text_rows (DtDecide *d, DtRows *rows) {
+  const char *const *t;
+  int nin, nout, used = 0;
+  for (t = d->rule_op->rules; *t != NULL; t++) {
+    DT_TRY(d->cx, dt_row_arity(d->cx, *t, &nin, &nout));
+    if (nin != rows->nin) continue;
+    dt_rows_text(rows, *t);
+    used++;
+  }
+  DT_CHECK(d->cx, used > 0 || d->rule_op->rules[0] == NULL, DT_E_ASSERT,
+           "no rule of %s has %d inputs", d->op->sig->full, rows->nin);
+  return rows->st;
+}
+
+static DtStatus function_rows (DtDecide *d, DtRows *rows) {
+  DtRuleCall c;
+  memset(&c, 0, sizeof c);
+  c.cx = d->cx;
+  c.op = d->rule_op;
+  c.args = d->args;
+  c.nin = d->nin;
+  c.in = d->meta;
+  c.nout = d->nout;
+  c.out = d->out;
+  c.none = d->none;
+  c.rows = rows;
+  DT_TRY(d->cx, d->rule_op->rulefn(&c));
+  return rows->st;
+}
+
+static DtStatus source_rows (DtDecide *d, DtRows *rows) {
+  int ncols = out_columns(d);
+  DtRows narrow;
+  DtStatus st;
+  if ((d->rule_op->flags & DT_OP_POINTWISE) != 0 &&
+      d->rule_op->rulefn == NULL && d->rule_op->rules == NULL) {
+    dt_rows_init(rows, d->cx, d->arena, d->nout, d->nin);
+    return dt_pointwise_rows(d, rows);
+  }
+  dt_rows_init(&narrow, d->cx, d->arena, d->nout, d->nin - ncols);
+  st = d->rule_op->rulefn != NULL ? function_rows(d, &narrow)
+                                  : text_rows(d, &narrow);
+  DT_TRY(d->cx, st);
+  if (ncols > 0) return widen(d, &narrow, ncols, rows);
+  *rows = narrow;
+  return DT_OK;
+}
+
+/* ---- the all-Replicate row ---- */
+
+static bool all_replicate (const DtRows *r, int row) {
+  int i, width = r->nout + r->nin;
+  const DtCell *c = r->cells + (size_t)row * (size_t)width;
+  for (i = 0; i < width; i++)
+    if (c[i].kind != DT_C_NONE && c[i].kind != DT_C_R) return false;
+  return true;
+}
+
+static DtStatus insert_replicate (DtDecide *d, DtRows *rows) {
+  DtRows with;
+  int i, width = rows->nout + rows->nin;
+  DtCell *cells = DT_ANEWN(d->cx, d->arena, DtCell, width + 1);
+  if (cells == NULL) return DT_E_NOMEM;
+  for (i = 0; i < width; i++)
+    cells[i] = i < d->nout && d->none[i] ? dt_c_none() : dt_c_r();
+  dt_rows_init(&with, d->cx, d->arena, rows->nout, rows->nin);
+  dt_rows_add(&with, cells);
+  for (i = 0; i < rows->n; i++)
+    dt_rows_add(&with, rows->cells + (size_t)i * (size_t)width);
+  *rows = with;
+  return with.st;
+}
+
+DtStatus dt_decide_rows (DtDecide *d, DtRows *rows, bool *inserted) {
+  int i;
+  DT_TRY(d->cx, source_rows(d, rows));
+  *inserted = true;
+  for (i = 0; i < rows->n; i++)
+    if (all_replicate(rows, i)) *inserted = false;
+  return *inserted ? insert_replicate(d, rows) : DT_OK;
+}
+
+/* ---- for :rules and parity ---- */
+
+DtStatus dt_prop_rows (DtCtx *cx, const DtOpDef *op, const DtArgs *args,
+                       int nin, const DtMeta *const *in, DtArena *arena,
+                       DtRows *rows, bool *inserted) {
+  DtDecide d;
+  DtMeta *out = DT_ANEWN(cx, arena, DtMeta, DT_MAX_OUTS);
+  bool *none = DT_ANEWN(cx, arena, bool, DT_MAX_OUTS);
+  int64_t *offset = DT_ANEWN(cx, arena, int64_t, DT_MAX_OUTS);
+  const DtMeta **meta = DT_ANEWN(cx, arena, const DtMeta *, nin + 1);
+  int i;
+  if (out == NULL || none == NULL || offset == NULL || meta == NULL)
+    return DT_E_NOMEM;
+  DT_CHECK(cx, dt_op_single_dim(op), DT_E_VALUE,
+           "%s has no rules for one mesh dimension", op->sig->full);
+  memset(&d, 0, sizeof d);
+  for (i = 0; i < nin; i++) meta[i] = in[i];
+  d.cx = cx;
+  d.arena = arena;
+  d.op = d.rule_op = op;
+  d.args = args;
+  d.nin = nin;
+  d.npos = dt_args_positional(args);
+  d.meta = meta;
+  d.different = -1;
+  DT_TRY(cx, dt_prop_meta(cx, op, args, nin, in, DT_MAX_OUTS, out, none,
+                          offset, &d.nout));
+  d.out = out;
+  d.none = none;
+  return dt_decide_rows(&d, rows, inserted);
+}

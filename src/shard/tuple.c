@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT
+** shard/tuple.c: list operators: one decision per element.
+**
+** The call is cut into one call per list index; each is decided on its own,
+** by the rules of the list operator applied to the scalar operator's
+** arguments, and the smallest cost wins without the classes of select.c.
+** A tensor that is no list is shared: element 0 decides about it.
+** Semantics: _translate_list_op_schema (single_dim_strategy.py), 2.13. */
+#include <string.h>
+#include "shard/prop_int.h"
+
+static bool is_tensor_list (const DtValue *v) {
+  int i;
+  if (v->kind != DT_V_LIST || v->u.list.n == 0) return false;
+  for (i = 0; i < v->u.list.n; i++)
+    if (v->u.list.v[i].kind != DT_V_TENSOR) return false;
+  return true;
+}
+
+bool dt_decide_is_list (const DtDecide *d) {
+  static const char *const prefixes[] = {
+    "_foreach_", "_amp_foreach_", "_fused_"
+  };
+  const char *base = d->op->sig->base;
+  size_t i;
+  int k;
+  for (i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++) {
+    if (strncmp(base, prefixes[i], strlen(prefixes[i])) != 0) continue;
+    for (k = 0; k < d->args->n - d->args->schema->nkwonly; k++)
+      if (is_tensor_list(&d->args->v[k])) return true;
+  }
+  return false;
+}
+
+static DtStatus list_length (const DtDecide *d, int *n) {
+  int k, len = -1;
+  for (k = 0; k < d->args->n - d->args->schema->nkwonly; k++) {
+    const DtValue *v = &d->args->v[k];
+    if (!is_tensor_list(v)) continue;
+    if (len < 0) len = v->u.list.n;
+    DT_CHECK(d->cx, v->u.list.n == len, DT_E_ASSERT, "Expected %d children "
+             "in index %d, but found %d.", len, k, v->u.list.n);
+  }
+  *n = len;
+  return DT_OK;
+}
+
+/* Arguments of element i of an operator that stands for itself. */
+static void own_element (const DtArgs *args, int i, DtArgs *out) {
+  int k;
+  *out = *args;
+  for (k = 0; k < out->n; k++)
+    if (is_tensor_list(&out->v[k]) && i < out->v[k].u.list.n)
+      out->v[k] = out->v[k].u.list.v[i];
+}
+
+typedef struct Renumber { int n; int *slot; } Renumber;
+
+static void renumber (void *ud, int *slot) {
+  Renumber *r = (Renumber *)ud;
+  r->slot[r->n] = *slot;
+  *slot = r->n++;
+}
+
+static DtStatus element_args (DtDecide *d, int i, DtArgs *args, int *slot,
+                              int *nin) {
+  DtArgs *raw = DT_ANEWN(d->cx, d->arena, DtArgs, 1);
+  Renumber r = { 0, slot };
+  int k;
+  if (raw == NULL) return DT_E_NOMEM;
+  if (d->rule_op->base != NULL)
+    DT_TRY(d->cx, dt_foreach_args(d->cx, d->op, d->args, i, raw));
+  else
+    own_element(d->args, i, raw);
+  DT_TRY(d->cx, dt_args_copy(d->cx, d->arena, raw, args));
+  for (k = 0; k < args->n; k++)
+    dt_value_slots(&args->v[k], renumber, &r);
+  args->nslots = r.n;
+  *nin = r.n;
+  return DT_OK;
+}
+
+static DtStatus element (DtDecide *d, int i, DtChosen *c, DtPropVia *via) {
+  const DtSpec **in = DT_ANEWN(d->cx, d->arena, const DtSpec *, d->nin + 1);
+  DtArgs *args = DT_ANEWN(d->cx, d->arena, DtArgs, 1);
+  DtDecideFor f = { d->p, d->arena, d->op, d->rule_op, args, 0, in, false };
+  int k;
+  c->slot = DT_ANEWN(d->cx, d->arena, int, d->nin + 1);
+  if (in == NULL || args == NULL || c->slot == NULL) return DT_E_NOMEM;
+  DT_TRY(d->cx, element_args(d, i, args, c->slot, &f.nin));
+  for (k = 0; k < f.nin; k++) in[k] = d->in[c->slot[k]];
+  if (d->rule_op->base != NULL) f.op = d->rule_op->base;
+  f.no_meta = d->rule_op->base == NULL;
+  DT_TRY(d->cx, dt_decide_init(d->cx, &f, &c->d));
+  c->d.keep = d->keep;
+  DT_TRY(d->cx, dt_decide_candidates(&c->d, true, &c->sheet, via));
+  return dt_sheet_check(&c->sheet);
+}
+
+static DtStatus why_element (DtDecide *d, DtWhy *why, int i,
+                             const DtChosen *c, DtPropVia via) {
+  why->child[i] = DT_NEW(d->cx, DtWhy);
+  if (why->child[i] == NULL) return DT_E_NOMEM;
+  why->nchild = i + 1;
+  return dt_why_fill(d->cx, why->child[i], &c->sheet, via);
+}
+
+DtStatus dt_tuple_run (DtDecide *d, DtWhy *why, int *n, DtChosen **out,
+                       DtPropVia *via) {
+  DtChosen *c;
+  int i;
+  DT_TRY(d->cx, list_length(d, n));
+  c = DT_ANEWN(d->cx, d->arena, DtChosen, *n);
+  if (c == NULL) return DT_E_NOMEM;
+  if (why != NULL) {
+    why->child = DT_ANEWN(d->cx, &why->arena, DtWhy *, *n);
+    if (why->child == NULL) return DT_E_NOMEM;
+  }
+  for (i = 0; i < *n; i++) {
+    DT_TRY(d->cx, element(d, i, &c[i], via));
+    if (why != NULL) DT_TRY(d->cx, why_element(d, why, i, &c[i], *via));
+  }
+  if (why != NULL) {
+    why->via = *via;
+    why->ndim = d->mesh->ndim;
+  }
+  *out = c;
+  return DT_OK;
+}
