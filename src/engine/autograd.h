@@ -20,17 +20,18 @@ struct DtNode {
   int nout;
   /* operator node: the saved call */
   const DtOpDef *op; DtArgs args; DtArena arena;
-  DtVar **saved_in, **saved_out; int64_t *saved_version;
+  DtVar **saved_in, **saved_out; int64_t *saved_version;  /* in, then out */
   DtMeta *out_meta;
   /* custom node */
   DtBackwardFn fn; void *ud; void (*ud_free) (void *);
-  /* accumulation node: the leaf */
+  /* accumulation node: the leaf (owned); the leaf's `acc` points back */
   DtVar *leaf;
   bool released;
   DtOrigin origin;              /* of the forward call */
   const char *module;           /* of the forward call */
   int nprehooks; struct DtNodeHook *prehooks;   /* on outputs' gradients */
   DtVar **retain;               /* nout outputs that want .grad (not owned) */
+  DtNode *inner;                /* of a slice written in place (owned) */
   DtNode *free_next;            /* freeing without recursion */
 };
 

@@ -95,30 +95,48 @@ static bool tracks (const DtSession *s, int nin, DtVar *const *in) {
   return false;
 }
 
+static DtStatus call_tracked (DtSession *s, const DtOpDef *op,
+                              const DtArgs *args, int nin, DtVar *const *in,
+                              DtResults *out) {
+  DtGradCtx g;
+  DtStatus st;
+  DT_TRY(s->cx, dt_grad_begin(s, op, args, nin, in, &g));
+  st = dt_dispatch(s, op, args, nin, in, out);
+  if (st == DT_OK && s->fix_done == 0)
+    st = dt_grad_end(s, op, args, nin, in, &g, out);
+  dt_grad_fini(s, &g);
+  return st;
+}
+
+/* The operator ran with arguments a listener put in: they are what counts. */
+static DtStatus record_fixed (DtSession *s, const DtOpDef *op,
+                              const DtArgs *args, int nin, DtVar *const *in,
+                              DtResults *out) {
+  DtVar *now[64];
+  DtGradCtx g = { .written = -1, .record = !(op->flags & DT_OP_NOGRAD) };
+  int n = nin < 64 ? nin : 64;
+  for (int i = 0; i < n; i++)
+    now[i] = s->fix_done >> i & 1 ? s->fix[i] : in[i];
+  s->fix_done = 0;
+  if (!tracks(s, n, now)) return DT_OK;
+  return dt_grad_end(s, op, args, n, now, &g, out);
+}
+
 static DtStatus call_leaf (DtSession *s, const DtOpDef *op,
                            const DtArgs *args, int nin, DtVar *const *in,
                            DtResults *out) {
-  DtGradCtx g;
-  DtStatus st;
-  bool grad = tracks(s, nin, in);
-  if (!grad) {
-    st = dt_dispatch(s, op, args, nin, in, out);
-    if (st != DT_OK || s->fix_done == 0) return st;
-  } else {
-    DT_TRY(s->cx, dt_grad_begin(s, op, args, nin, in, &g));
-    st = dt_dispatch(s, op, args, nin, in, out);
-    if (st == DT_OK)
-      st = dt_grad_end(s, op, args, nin, in, &g, out);
-    dt_grad_fini(s, &g);
-  }
+  DtStatus st = tracks(s, nin, in)
+                  ? call_tracked(s, op, args, nin, in, out)
+                  : dt_dispatch(s, op, args, nin, in, out);
+  if (st == DT_OK && s->fix_done != 0)
+    st = record_fixed(s, op, args, nin, in, out);
   return st;
 }
 
 DtStatus dt_call (DtSession *s, const DtOpDef *op, const DtArgs *args,
                   int nin, DtVar *const *in, DtResults *out) {
-  DtStatus st;
-  const DtOpDef *op2 = NULL;
-  DtArgs args2;
+  DtStatus st = DT_OK;
+  bool done = false;
   DT_TRY(s->cx, dt_ctx_poll(s->cx));
   out->n = 0;
   out->more = NULL;
@@ -126,16 +144,10 @@ DtStatus dt_call (DtSession *s, const DtOpDef *op, const DtArgs *args,
   out->ret.kind = DT_V_NONE;
   if (s->call_depth == 0) s->err_told = false;
   s->call_depth++;
-  st = DT_OK;
   if (runs_composite(s, op, nin, in)) {
     if (op == dt_handlers_sdpa(s))
-      st = dt_sdpa_choose(s, op, args, nin, in, &op2, &args2);
-    if (st == DT_OK && op2 != NULL) {
-      st = dt_call(s, op2, &args2, nin, in, out);
-      if (st == DT_OK) dt_call_keep_first(s, out);
-    } else if (st == DT_OK) {
-      st = call_composite(s, op, args, nin, in, out);
-    }
+      st = dt_sdpa_call(s, args, nin, in, out, &done);
+    if (st == DT_OK && !done) st = call_composite(s, op, args, nin, in, out);
   } else {
     st = call_leaf(s, op, args, nin, in, out);
   }

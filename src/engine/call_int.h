@@ -26,6 +26,16 @@ DtStatus dt_grad_end (DtSession *s, const DtOpDef *op, const DtArgs *args,
                       DtResults *out);
 void dt_grad_fini (DtSession *s, DtGradCtx *g);
 
+/* --- slices.c --- */
+/* `v`, a view, was written in place by `n`: its base's history becomes the
+** old one with that slice replaced, and v becomes a view of it again. */
+DtStatus dt_copyslices (DtSession *s, DtVar *v, DtNode *n, int nr);
+/* From now on `v` is output `nr` of the node. */
+void dt_node_set_history (DtSession *s, DtVar *v, DtNode *n, int nr);
+/* Run the gradient of an operator node; gin[nin] filled with owned ones. */
+DtStatus dt_node_exec (DtSession *s, DtNode *n, DtVar *const *gout,
+                       const bool *need, DtVar **gin);
+
 /* --- node.c --- */
 DtStatus dt_node_new (DtSession *s, const char *name, int nin, int nout,
                       DtNode **out);

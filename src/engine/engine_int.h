@@ -102,8 +102,10 @@ int dt_unwrap_arg_of (const DtArgs *args, int slot);
 /* --- handlers.c --- */
 DtStatus dt_handlers_new (DtSession *s);
 void dt_handlers_free (DtSession *s);
-/* One of the operators that draw random numbers through the tracker? */
-bool dt_handlers_random (const DtSession *s, const DtOpDef *op);
+/* argminmax.c: argmin and argmax over sharded dims. */
+DtStatus dt_handle_argminmax (DtSession *s, void *ud, const DtOpDef *op,
+                              const DtArgs *args, int nin, DtVar *const *in,
+                              DtResults *out);
 const DtOpDef *dt_handlers_sdpa (const DtSession *s);
 /* After the local part of an operator without output spec: aten.equal is
 ** agreed upon by the whole world. */
@@ -121,6 +123,12 @@ DtStatus dt_wrap_outside (DtSession *s, const DtOpDef *op, const DtProp *p,
                           DtResults *out);
 /* Slot of the argument that return `i` of `op` is, -1 for none. */
 int dt_wrap_ret_slot (const DtOpDef *op, const DtArgs *args, int i);
+
+/* --- slices.c --- */
+/* `out` is a view of `in`, made by output `nr` of this call. */
+DtStatus dt_view_remember (DtSession *s, DtVar *out, DtVar *in,
+                           const DtOpDef *op, const DtArgs *args, int nr);
+void dt_view_unref (DtSession *s, struct DtViewOp *w);
 
 /* --- dispatch.c --- */
 /* Everything after unwrapping, with specs given. */
@@ -154,11 +162,10 @@ void dt_run_fini (DtRun *r);
 DtHandle *dt_run_keep (DtRun *r, DtVar *owned);
 
 /* --- sdpa.c --- */
-/* Rewrites a call of scaled_dot_product_attention to the device's fused
-** operator; *op2 NULL when the mathematical form is right. */
-DtStatus dt_sdpa_choose (DtSession *s, const DtOpDef *op, const DtArgs *args,
-                         int nin, DtVar *const *in, const DtOpDef **op2,
-                         DtArgs *args2);
+/* scaled_dot_product_attention by the device's fused operator; *done false
+** when the mathematical form is right. */
+DtStatus dt_sdpa_call (DtSession *s, const DtArgs *args, int nin,
+                       DtVar *const *in, DtResults *out, bool *done);
 
 /* --- results --- */
 static inline DtVar **dt_results_at (DtResults *r, int i) {

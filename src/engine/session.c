@@ -150,7 +150,8 @@ static DtStatus tables_new (DtSession *s, const DtSessionOpts *o) {
   dt_topo_default(&topo);
   topo.devices_per_host = s->profile.device->devices_per_host;
   DT_TRY(cx, dt_planner_new(cx, &topo, &s->planner));
-  return dt_propagator_new(cx, s->registry, s->planner, &s->prop);
+  DT_TRY(cx, dt_propagator_new(cx, s->registry, s->planner, &s->prop));
+  return dt_handlers_new(s);
 }
 
 DtStatus dt_session_new (DtCtx *cx, DtComm *comm, const DtSessionOpts *o,
@@ -177,6 +178,7 @@ void dt_session_free (DtSession *s) {
   if (s == NULL) return;
   for (int i = 0; i < 64; i++) dt_var_unref(s->fix[i]);
   dt_events_free(s);
+  dt_handlers_free(s);
   if (s->prop != NULL) dt_propagator_free(s->cx, s->prop);
   if (s->planner != NULL) dt_planner_free(s->cx, s->planner);
   dt_specs_free(s);

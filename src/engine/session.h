@@ -30,7 +30,7 @@ struct DtSession {
   DtRng rng;
   bool dist_rng;                /* RNG tracker is active */
   int64_t seq;                  /* operators so far */
-  int64_t next_var_id, next_node_seq;
+  int64_t next_var_id, next_node_seq, next_hook_id;
   int depth;
   int call_depth;               /* dt_call() inside dt_call() */
   int64_t cur_seq;              /* operator under way, 0 = none */

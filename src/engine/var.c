@@ -50,6 +50,7 @@ static void var_free (DtVar *v) {
   dt_free(s->cx, v->hooks);
   dt_var_unref(v->grad);
   dt_node_unref(s, v->grad_fn);
+  dt_view_unref(s, v->view);
   dt_var_unref(v->view_base);
   dt_spec_unref(s->cx, v->spec);
   dt_tensor_unref(s->cx, v->local);

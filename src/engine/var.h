@@ -29,6 +29,7 @@ struct DtVar {
   DtVar *grad;
   DtNode *grad_fn; int output_nr;
   DtVar *view_base;             /* differentiable view of (owned) */
+  struct DtViewOp *view;        /* how it was made from view_base */
   DtNode *acc;                  /* leaf: its accumulation node (not owned) */
   int nhooks; struct DtHook *hooks;
 };

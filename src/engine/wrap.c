@@ -68,13 +68,19 @@ static void wrap_written (DtSession *s, const DtOpDef *op, DtVar *v,
 }
 
 static DtStatus wrap_new (DtSession *s, const DtOpDef *op, const DtArgs *args,
-                          DtVar *const *in, DtTensor *local, DtSpec *spec,
-                          DtVar **out) {
+                          int nin, DtVar *const *in, int i, DtTensor *local,
+                          DtSpec *spec, DtVar **out) {
+  DtStatus st;
   DT_TRY(s->cx, dt_var_result(s, local, spec, out));
-  if ((op->flags & DT_OP_VIEW) && args->nslots > 0 && in[0] != NULL)
-    (*out)->view_base =
-      dt_var_ref(in[0]->view_base ? in[0]->view_base : in[0]);
-  return DT_OK;
+  if (!(op->flags & DT_OP_VIEW) || nin == 0 || in[0] == NULL ||
+      !s->grad_enabled || s->inference)
+    return DT_OK;
+  st = dt_view_remember(s, *out, in[0], op, args, i);
+  if (st != DT_OK) {
+    dt_var_unref(*out);
+    *out = NULL;
+  }
+  return st;
 }
 
 DtStatus dt_wrap (DtSession *s, const DtOpDef *op, const DtArgs *args,
@@ -95,7 +101,8 @@ DtStatus dt_wrap (DtSession *s, const DtOpDef *op, const DtArgs *args,
       st = dt_raise(s->cx, DT_E_ASSERT, "output tensor should be scalar!");
       break;
     }
-    st = wrap_new(s, op, args, in, local[i], sp, dt_results_at(out, i));
+    st = wrap_new(s, op, args, nin, in, i, local[i], sp,
+                  dt_results_at(out, i));
   }
   if (st != DT_OK) dt_results_fini(s, out);
   return st;

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: MIT
+** engine/autograd.c: what a call leaves behind for backward, and the flags
+** and hooks of variables.
+**
+** A node keeps the call itself (operator, arguments, inputs, outputs when the
+** gradient reads them); backward hands it to the operator's gradient, which
+** calls operators.  An input that is overwritten in place is kept as it was. */
+#include "engine/call_int.h"
+
+#include <string.h>
+
+static bool differentiable (const DtVar *v) {
+  DtDtype t = (DtDtype)dt_var_meta(v)->dtype;
+  return dt_dtype_is_float(t) || dt_dtype_is_complex(t);
+}
+
+/* "mm" to "MmBackward0", as PyTorch names its nodes. */
+static const char *node_name (DtSession *s, const DtOpDef *op) {
+  char name[96];
+  size_t k = 0;
+  bool up = true;
+  for (const char *p = op->sig->base; *p && k < sizeof name - 12; p++) {
+    if (*p == '_') {
+      up = true;
+      continue;
+    }
+    name[k++] = up && *p >= 'a' && *p <= 'z' ? (char)(*p - 'a' + 'A') : *p;
+    up = false;
+  }
+  memcpy(name + k, "Backward0", sizeof "Backward0");
+  return dt_session_intern(s, name);
+}
+
+/* --- before --- */
+
+static DtStatus check_written (DtSession *s, const DtVar *v) {
+  const DtVar *b = v->view_base;
+  DT_CHECK(s->cx, !(v->requires_grad && v->grad_fn == NULL), DT_E_AUTOGRAD,
+           "a leaf Variable that requires grad is being used in an in-place "
+           "operation.");
+  DT_CHECK(s->cx, !(b && b->requires_grad && b->grad_fn == NULL),
+           DT_E_AUTOGRAD, "a view of a leaf Variable that requires grad is "
+           "being used in an in-place operation.");
+  return DT_OK;
+}
+
+static DtStatus check_value (DtSession *s, const DtValue *v,
+                             DtVar *const *in, int nin) {
+  if (v->kind == DT_V_TENSOR && v->u.slot < nin)
+    return check_written(s, in[v->u.slot]);
+  if (v->kind == DT_V_LIST)
+    for (int i = 0; i < v->u.list.n; i++)
+      DT_TRY(s->cx, check_value(s, &v->u.list.v[i], in, nin));
+  return DT_OK;
+}
+
+/* The input as it was: a copy of its bytes. */
+static DtStatus keep_before (DtSession *s, DtVar *v, DtVar **out) {
+  DtTensor *t;
+  DtMeta m;
+  DtStatus st = DT_OK;
+  dt_meta_copy(&m, &v->local->m);
+  if (!dt_meta_is_dense(&m)) dt_meta_strides_like(&m, &v->local->m);
+  DT_TRY(s->cx, dt_tensor_new(s->cx, &m, !dt_tensor_has_data(v->local), &t));
+  if (dt_tensor_has_data(v->local)) st = dt_k_copy(s->cx, v->local, t);
+  if (st == DT_OK) st = dt_var_new(s, t, v->spec, out);
+  dt_tensor_unref(s->cx, t);
+  return st;
+}
+
+DtStatus dt_grad_begin (DtSession *s, const DtOpDef *op, const DtArgs *args,
+                        int nin, DtVar *const *in, DtGradCtx *g) {
+  const DtSchema *sig = op->sig;
+  g->written = -1;
+  g->before = NULL;
+  g->record = !(op->flags & DT_OP_NOGRAD);
+  DT_CHECK(s->cx, !sig->is_out, DT_E_AUTOGRAD,
+           "%s(): functions with out=... arguments don't support automatic "
+           "differentiation, but one of the arguments requires grad.",
+           sig->base);
+  for (int j = 0; j < sig->nargs; j++)
+    if (sig->arg[j].write)
+      DT_TRY(s->cx, check_value(s, &args->v[j], in, nin));
+  g->written = dt_wrap_ret_slot(op, args, 0);
+  if (g->record && g->written >= 0 && !(op->flags & DT_OP_VIEW))
+    DT_TRY(s->cx, keep_before(s, in[g->written], &g->before));
+  return DT_OK;
+}
+
+void dt_grad_fini (DtSession *s, DtGradCtx *g) {
+  (void)s;
+  dt_var_unref(g->before);
+  g->before = NULL;
+}
+
+/* --- after --- */
+
+static DtStatus save_inputs (DtSession *s, DtNode *n, int nin,
+                             DtVar *const *in, const DtGradCtx *g) {
+  n->saved_in = DT_NEWN(s->cx, DtVar *, nin + 1);
+  n->saved_version = DT_NEWN(s->cx, int64_t, nin + n->nout + 1);
+  if (n->saved_in == NULL || n->saved_version == NULL) return DT_E_NOMEM;
+  for (int i = 0; i < nin; i++) {
+    DtVar *v = g && g->written == i && g->before ? g->before : in[i];
+    if (v == NULL) continue;
+    DT_TRY(s->cx, dt_var_alias(v, &n->saved_in[i]));
+    n->saved_version[i] = v->local->storage->version;
+  }
+  return DT_OK;
+}
+
+static DtStatus save_outputs (DtSession *s, DtNode *n, int nout,
+                              DtVar *const *out) {
+  for (int i = 0; i < nout; i++)
+    if (out[i] != NULL) dt_meta_copy(&n->out_meta[i], dt_var_meta(out[i]));
+  if (!(n->op->flags & DT_OP_SAVE_OUT)) return DT_OK;
+  n->saved_out = DT_NEWN(s->cx, DtVar *, nout + 1);
+  if (n->saved_out == NULL) return DT_E_NOMEM;
+  for (int i = 0; i < nout; i++) {
+    if (out[i] == NULL) continue;
+    DT_TRY(s->cx, dt_var_alias(out[i], &n->saved_out[i]));
+    n->saved_version[n->nin + i] = out[i]->local->storage->version;
+  }
+  return DT_OK;
+}
+
+static DtStatus edges (DtSession *s, DtNode *n, int nin, DtVar *const *in) {
+  for (int i = 0; i < nin; i++) {
+    if (in[i] != NULL && !differentiable(in[i])) continue;
+    DT_TRY(s->cx, dt_node_edge(s, in[i], &n->next[i]));
+  }
+  return DT_OK;
+}
+
+void dt_node_set_history (DtSession *s, DtVar *v, DtNode *n,
+                          int nr) {
+  DtNode *old = v->grad_fn;
+  if (old != NULL && old->retain && old->retain[v->output_nr] == v)
+    old->retain[v->output_nr] = NULL;
+  v->grad_fn = dt_node_ref(n);
+  v->output_nr = nr;
+  v->requires_grad = true;
+  dt_node_unref(s, old);
+}
+
+static DtStatus record (DtSession *s, const DtOpDef *op, const DtArgs *args,
+                        int nin, DtVar *const *in, const DtGradCtx *g,
+                        int nout, DtVar *const *out) {
+  DtNode *n;
+  DtStatus st;
+  const char *name = node_name(s, op);
+  if (name == NULL) return DT_E_NOMEM;
+  DT_TRY(s->cx, dt_node_new(s, name, nin, nout, &n));
+  n->op = op;
+  st = dt_args_copy(s->cx, &n->arena, args, &n->args);
+  if (st == DT_OK) st = edges(s, n, nin, in);
+  if (st == DT_OK) st = save_inputs(s, n, nin, in, g);
+  if (st == DT_OK) st = save_outputs(s, n, nout, out);
+  for (int i = 0; i < nout && st == DT_OK; i++) {
+    bool same = g && g->written >= 0 && out[i] == in[g->written];
+    if (out[i] == NULL || !differentiable(out[i])) continue;
+    if (same && out[i]->view_base != NULL)
+      st = dt_copyslices(s, out[i], n, i);
+    else
+      dt_node_set_history(s, out[i], n, i);
+  }
+  dt_node_unref(s, n);
+  return st;
+}
+
+DtStatus dt_grad_end (DtSession *s, const DtOpDef *op, const DtArgs *args,
+                      int nin, DtVar *const *in, DtGradCtx *g,
+                      DtResults *out) {
+  DtStatus st;
+  bool any = false;
+  if (!g->record) return DT_OK;
+  for (int i = 0; i < out->n; i++)
+    any = any || (dt_result(out, i) && differentiable(dt_result(out, i)));
+  if (!any) return DT_OK;
+  st = record(s, op, args, nin, in, g, out->n,
+              out->more ? out->more : out->v);
+  if (st != DT_OK) dt_results_fini(s, out);
+  return st;
+}
+
+DtStatus dt_autograd_record (DtSession *s, const DtOpDef *op,
+                             const DtArgs *args, int nin, DtVar *const *in,
+                             int nout, DtVar *const *out) {
+  return record(s, op, args, nin, in, NULL, nout, out);
+}
+
+DtStatus dt_autograd_custom (DtSession *s, const char *name, int nin,
+                             DtVar *const *in, int nout, DtVar *const *out,
+                             DtBackwardFn fn, void *ud,
+                             void (*ud_free) (void *)) {
+  DtNode *n;
+  DtStatus st;
+  bool any = false;
+  for (int i = 0; i < nin; i++)
+    any = any || (in[i] && dt_var_needs_grad(in[i]));
+  if (!any || !s->grad_enabled || s->inference) {
+    if (ud_free) ud_free(ud);
+    return DT_OK;
+  }
+  st = dt_node_new(s, name, nin, nout, &n);
+  if (st != DT_OK) {
+    if (ud_free) ud_free(ud);
+    return st;
+  }
+  n->fn = fn;
+  n->ud = ud;
+  n->ud_free = ud_free;
+  st = edges(s, n, nin, in);
+  for (int i = 0; i < nout && st == DT_OK; i++) {
+    if (out[i] == NULL || !differentiable(out[i])) continue;
+    dt_meta_copy(&n->out_meta[i], dt_var_meta(out[i]));
+    dt_node_set_history(s, out[i], n, i);
+  }
+  dt_node_unref(s, n);
+  return st;
+}
+
+/* --- flags and hooks --- */
+
+DtStatus dt_detach (DtSession *s, DtVar *v, DtVar **out) {
+  bool grad = s->grad_enabled;
+  DtStatus st;
+  s->grad_enabled = false;
+  st = dt_call_fmt(s, out, "aten.detach.default", "t", v);
+  s->grad_enabled = grad;
+  if (st != DT_OK) return st;
+  dt_var_unref((*out)->view_base);
+  (*out)->view_base = NULL;
+  return DT_OK;
+}
+
+DtStatus dt_var_set_requires_grad (DtVar *v, bool on) {
+  DtCtx *cx = v->s->cx;
+  DT_CHECK(cx, v->grad_fn == NULL || on, DT_E_AUTOGRAD,
+           "you can only change requires_grad flags of leaf variables. If you "
+           "want to use a computed variable in a subgraph that doesn't "
+           "require differentiation use var_no_grad = var.detach().");
+  DT_CHECK(cx, !on || differentiable(v), DT_E_AUTOGRAD,
+           "only Tensors of floating point dtype can require gradients");
+  if (v->grad_fn == NULL) v->requires_grad = on;
+  return DT_OK;
+}
+
+DtStatus dt_var_retain_grad (DtVar *v) {
+  DtNode *n = v->grad_fn;
+  DT_CHECK(v->s->cx, dt_var_needs_grad(v), DT_E_AUTOGRAD,
+           "can't retain_grad on Tensor that has requires_grad=False");
+  if (n == NULL) return DT_OK;
+  if (n->retain == NULL) {
+    n->retain = DT_NEWN(v->s->cx, DtVar *, n->nout + 1);
+    if (n->retain == NULL) return DT_E_NOMEM;
+  }
+  n->retain[v->output_nr] = v;
+  v->retains_grad = true;
+  return DT_OK;
+}
+
+static DtStatus hook_on_node (DtVar *v, struct DtHook h) {
+  DtNode *n = v->grad_fn;
+  struct DtNodeHook *p =
+    dt_realloc(v->s->cx, n->prehooks,
+               (size_t)(n->nprehooks + 1) * sizeof *p);
+  if (p == NULL) return DT_E_NOMEM;
+  n->prehooks = p;
+  p[n->nprehooks].nr = v->output_nr;
+  p[n->nprehooks++].hook = h;
+  return DT_OK;
+}
+
+DtStatus dt_var_hook (DtVar *v, DtHookFn fn, void *ud, void (*ud_free)(void *),
+                      int *id) {
+  DtSession *s = v->s;
+  struct DtHook h = { fn, ud, ud_free, 0 }, *p;
+  DT_CHECK(s->cx, dt_var_needs_grad(v), DT_E_AUTOGRAD,
+           "cannot register a hook on a tensor that doesn't require gradient");
+  h.id = (int)(++s->next_hook_id);
+  *id = h.id;
+  if (v->grad_fn != NULL) return hook_on_node(v, h);
+  p = dt_realloc(s->cx, v->hooks, (size_t)(v->nhooks + 1) * sizeof *p);
+  if (p == NULL) return DT_E_NOMEM;
+  v->hooks = p;
+  p[v->nhooks++] = h;
+  return DT_OK;
+}
+
+void dt_var_unhook (DtVar *v, int id) {
+  DtNode *n = v->grad_fn;
+  for (int i = 0; i < v->nhooks; i++)
+    if (v->hooks[i].id == id) {
+      if (v->hooks[i].ud_free) v->hooks[i].ud_free(v->hooks[i].ud);
+      v->nhooks--;
+      memmove(&v->hooks[i], &v->hooks[i + 1],
+              (size_t)(v->nhooks - i) * sizeof v->hooks[0]);
+      return;
+    }
+  for (int i = 0; n != NULL && i < n->nprehooks; i++)
+    if (n->prehooks[i].hook.id == id) {
+      if (n->prehooks[i].hook.ud_free)
+        n->prehooks[i].hook.ud_free(n->prehooks[i].hook.ud);
+      n->nprehooks--;
+      memmove(&n->prehooks[i], &n->prehooks[i + 1],
+              (size_t)(n->nprehooks - i) * sizeof n->prehooks[0]);
+      return;
+    }
+}

@@ -1,0 +1,629 @@
+/* SPDX-License-Identifier: MIT
+** engine/backward.c: run the graph backwards.
+**
+** PyTorch's engine: count how often each node is reached, start at the roots,
+** always run the ready node with the highest sequence number (accumulation
+** nodes at once), and add gradients that meet with aten.add.Tensor.  Every
+** gradient is fitted to the shape and type of the forward value it belongs
+** to.  Which nodes are needed is known before anything runs, so grad() of a
+** few inputs touches nothing else. */
+#include "engine/call_int.h"
+
+#include <string.h>
+#include "base/map.h"
+
+/* A node during one backward. */
+typedef struct Task {
+  DtNode *node;                 /* borrowed: the roots hold the graph */
+  DtVar **buf;                  /* gradients of its outputs */
+  int64_t deps, order;          /* still missing; when it became ready */
+  bool needed, visited;
+  int capture;                  /* first of its captures, -1 = none */
+} Task;
+
+/* An input of grad(): its gradient is kept instead of passed on. */
+typedef struct Capture { Task *task; int nr, index, next; } Capture;
+
+typedef struct Engine {
+  DtSession *s;
+  DtMap tasks;                  /* by node */
+  Task **heap; int nheap, capheap;
+  int64_t order;
+  bool retain, restrict_to;     /* restrict_to: only towards captures */
+  Capture *cap; int ncap;
+  DtVar **result;
+} Engine;
+
+/* --- tasks --- */
+
+static uint64_t node_hash (const DtNode *n) {
+  uint64_t h = (uint64_t)(uintptr_t)n;
+  return (h >> 4) * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+static bool ptr_eq (const void *a, const void *b) { return a == b; }
+
+static DtStatus task_get (Engine *e, DtNode *n, Task **out) {
+  DtCtx *cx = e->s->cx;
+  Task *t = dt_map_get(&e->tasks, node_hash(n), n);
+  if (t == NULL) {
+    DtStatus st;
+    t = DT_NEW(cx, Task);
+    if (t == NULL) return DT_E_NOMEM;
+    t->node = n;
+    t->capture = -1;
+    t->buf = DT_NEWN(cx, DtVar *, n->nout + 1);
+    st = t->buf ? dt_map_put(&e->tasks, node_hash(n), n, t) : DT_E_NOMEM;
+    if (st != DT_OK) {
+      dt_free(cx, t->buf);
+      dt_free(cx, t);
+      return st;
+    }
+  }
+  *out = t;
+  return DT_OK;
+}
+
+static Task *task_find (const Engine *e, const DtNode *n) {
+  return dt_map_get(&e->tasks, node_hash(n), n);
+}
+
+static bool runs_before (const Task *a, const Task *b) {
+  if (a->node->seq != b->node->seq) return a->node->seq > b->node->seq;
+  return a->order < b->order;
+}
+
+static DtStatus heap_push (Engine *e, Task *t) {
+  int i;
+  if (e->nheap == e->capheap) {
+    int cap = e->capheap ? e->capheap * 2 : 32;
+    Task **h = dt_realloc(e->s->cx, e->heap, (size_t)cap * sizeof *h);
+    if (h == NULL) return DT_E_NOMEM;
+    e->heap = h;
+    e->capheap = cap;
+  }
+  t->order = e->order++;
+  for (i = e->nheap++; i > 0; i = (i - 1) / 2) {
+    if (!runs_before(t, e->heap[(i - 1) / 2])) break;
+    e->heap[i] = e->heap[(i - 1) / 2];
+  }
+  e->heap[i] = t;
+  return DT_OK;
+}
+
+static Task *heap_pop (Engine *e) {
+  Task *top = e->heap[0], *last = e->heap[--e->nheap];
+  int i = 0;
+  for (;;) {
+    int c = 2 * i + 1;
+    if (c >= e->nheap) break;
+    if (c + 1 < e->nheap && runs_before(e->heap[c + 1], e->heap[c])) c++;
+    if (!runs_before(e->heap[c], last)) break;
+    e->heap[i] = e->heap[c];
+    i = c;
+  }
+  if (e->nheap > 0) e->heap[i] = last;
+  return top;
+}
+
+/* --- the graph before it runs --- */
+
+/* Visit everything below the roots; count edges.  `list` receives the tasks
+** in the order they were met. */
+static DtStatus explore (Engine *e, Task ***list, int *count) {
+  Task **q = *list;
+  DtCtx *cx = e->s->cx;
+  int cap = *count;
+  for (int i = 0; i < *count; i++) {
+    DtNode *n = q[i]->node;
+    for (int k = 0; k < n->nin; k++) {
+      Task *t;
+      if (n->next[k].fn == NULL) continue;
+      DT_TRY(cx, task_get(e, n->next[k].fn, &t));
+      t->deps++;
+      if (t->visited) continue;
+      t->visited = true;
+      if (*count >= cap) {
+        Task **more;
+        cap = cap * 2 + 64;
+        more = dt_realloc(cx, q, (size_t)cap * sizeof *q);
+        if (more == NULL) return DT_E_NOMEM;
+        *list = q = more;
+      }
+      q[(*count)++] = t;
+    }
+  }
+  return DT_OK;
+}
+
+static bool leads_somewhere (const Engine *e, const Task *t) {
+  if (t->capture >= 0) return true;
+  for (int k = 0; k < t->node->nin; k++) {
+    const DtNode *m = t->node->next[k].fn;
+    const Task *u = m ? task_find(e, m) : NULL;
+    if (u != NULL && u->needed) return true;
+  }
+  return false;
+}
+
+/* Needed flags settle bottom up; a node's inputs have smaller numbers, so the
+** list sorted by number needs one pass. */
+static int by_number (const void *a, const void *b) {
+  const Task *x = *(Task *const *)a, *y = *(Task *const *)b;
+  int64_t p = x->node->leaf ? -1 : x->node->seq;
+  int64_t q = y->node->leaf ? -1 : y->node->seq;
+  return (p > q) - (p < q);
+}
+
+static void sort_tasks (Task **q, int n) {
+  for (int gap = n / 2; gap > 0; gap /= 2)
+    for (int i = gap; i < n; i++) {
+      Task *t = q[i];
+      int k = i;
+      for (; k >= gap && by_number(&q[k - gap], &t) > 0; k -= gap)
+        q[k] = q[k - gap];
+      q[k] = t;
+    }
+}
+
+static void mark_needed (Engine *e, Task **q, int n) {
+  if (!e->restrict_to) {
+    for (int i = 0; i < n; i++) q[i]->needed = true;
+    return;
+  }
+  sort_tasks(q, n);
+  for (int i = 0; i < n; i++) q[i]->needed = leads_somewhere(e, q[i]);
+}
+
+/* --- gradients meet --- */
+
+static DtStatus buf_add (Engine *e, Task *t, int nr, DtVar *g) {
+  DtVar *sum;
+  if (g == NULL) return DT_OK;
+  if (t->buf[nr] == NULL) {
+    t->buf[nr] = dt_var_ref(g);
+    return DT_OK;
+  }
+  DT_TRY(e->s->cx, dt_call_fmt(e->s, &sum, "aten.add.Tensor", "tt",
+                               t->buf[nr], g));
+  dt_var_unref(t->buf[nr]);
+  t->buf[nr] = sum;
+  return DT_OK;
+}
+
+static bool expands_to (const DtMeta *from, const DtMeta *to) {
+  int lead = to->ndim - from->ndim;
+  if (lead < 0) return false;
+  for (int i = 0; i < from->ndim; i++)
+    if (from->shape[i] != to->shape[i + lead] && from->shape[i] != 1)
+      return false;
+  return true;
+}
+
+/* at::sum_to: the dims that were broadcast are summed, kept, then viewed. */
+static DtStatus sum_to (DtSession *s, DtVar *g, const DtMeta *want,
+                        DtVar **out) {
+  const DtMeta *m = dt_var_meta(g);
+  int64_t dims[DT_MAX_NDIM];
+  int n = 0, lead = m->ndim - want->ndim;
+  DtVar *sum;
+  DtStatus st;
+  for (int i = 0; i < m->ndim; i++)
+    if (i < lead || (want->shape[i - lead] == 1 && m->shape[i] != 1))
+      dims[n++] = i;
+  if (n > 0)
+    DT_TRY(s->cx, dt_call_fmt(s, &sum, "aten.sum.dim_IntList", "tIb", g, n,
+                              dims, 1));
+  else
+    sum = dt_var_ref(g);
+  if (lead == 0) {
+    *out = sum;
+    return DT_OK;
+  }
+  st = dt_call_fmt(s, out, "aten.view.default", "tI", sum, (int)want->ndim,
+                   want->shape);
+  dt_var_unref(sum);
+  return st;
+}
+
+static DtStatus bad_shape (DtSession *s, const DtNode *n, int i,
+                           const DtMeta *got, const DtMeta *want) {
+  DtStatus st;
+  DtBuf a, b;
+  dt_buf_init(&a, s->cx);
+  dt_buf_init(&b, s->cx);
+  dt_buf_add_i64s(&a, got->shape, got->ndim);
+  dt_buf_add_i64s(&b, want->shape, want->ndim);
+  st = dt_raise(s->cx, DT_E_AUTOGRAD,
+                "Function %s returned an invalid gradient at index %d - got "
+                "%s but expected shape compatible with %s", n->name, i,
+                dt_buf_str(&a), dt_buf_str(&b));
+  dt_buf_fini(&a);
+  dt_buf_fini(&b);
+  return st;
+}
+
+/* Shape and dtype of the value the gradient belongs to.  Takes `g` over. */
+static DtStatus fit (DtSession *s, const DtNode *n, int i, DtVar *g,
+                     const DtMeta *want, DtVar **out) {
+  DtVar *x;
+  DtStatus st = DT_OK;
+  const DtMeta *m = dt_var_meta(g);
+  if (!dt_meta_same_shape(m, want)) {
+    st = expands_to(want, m) ? sum_to(s, g, want, &x)
+                             : bad_shape(s, n, i, m, want);
+    dt_var_unref(g);
+    if (st != DT_OK) return st;
+    g = x;
+  }
+  if (dt_var_meta(g)->dtype != want->dtype) {
+    st = dt_call_fmt(s, &x, "aten._to_copy.default", "t dtype=d", g,
+                     (int)want->dtype);
+    dt_var_unref(g);
+    if (st != DT_OK) return st;
+    g = x;
+  }
+  *out = g;
+  return DT_OK;
+}
+
+/* --- running one node --- */
+
+static DtStatus run_hook (DtSession *s, const struct DtHook *h, DtVar **g) {
+  DtVar *res = NULL;
+  if (*g == NULL) return DT_OK;
+  DT_TRY(s->cx, h->fn(s, h->ud, *g, &res));
+  if (res == NULL) return DT_OK;
+  dt_var_unref(*g);
+  *g = res;
+  return DT_OK;
+}
+
+static DtStatus run_hooks (Engine *e, Task *t) {
+  DtNode *n = t->node;
+  DtSession *s = e->s;
+  if (n->leaf != NULL)
+    for (int i = 0; i < n->leaf->nhooks; i++)
+      DT_TRY(s->cx, run_hook(s, &n->leaf->hooks[i], &t->buf[0]));
+  for (int i = 0; i < n->nprehooks; i++)
+    DT_TRY(s->cx, run_hook(s, &n->prehooks[i].hook,
+                           &t->buf[n->prehooks[i].nr]));
+  for (int i = 0; n->retain && i < n->nout; i++) {
+    if (n->retain[i] == NULL || t->buf[i] == NULL) continue;
+    dt_var_unref(n->retain[i]->grad);
+    n->retain[i]->grad = dt_var_ref(t->buf[i]);
+  }
+  return DT_OK;
+}
+
+/* Is the layout of the gradient what the leaf's .grad should have? */
+static bool layout_agrees (const DtVar *leaf, const DtVar *g) {
+  const DtMeta *a = &leaf->local->m, *b = &g->local->m;
+  if (!dt_meta_same_shape(a, b)) return true;
+  if (!dt_meta_is_dense(a)) return dt_meta_is_contiguous(b);
+  for (int i = 0; i < a->ndim; i++)
+    if (a->shape[i] > 1 && a->stride[i] != b->stride[i]) return false;
+  return true;
+}
+
+static bool known (DtSession *s, const char *op) {
+  bool is = dt_registry_find(s->cx, s->registry, op) != NULL;
+  if (!is) dt_error_clear(s->cx);
+  return is;
+}
+
+/* The first gradient of a leaf: itself when its layout fits, else a copy. */
+static DtStatus first_grad (DtSession *s, DtVar *leaf, DtVar *g) {
+  const DtMeta *m = dt_var_meta(leaf);
+  DtVar *fresh, *res;
+  DtStatus st;
+  if (layout_agrees(leaf, g) || !known(s, "aten.new_empty_strided.default")) {
+    st = dt_detach(s, g, &leaf->grad);
+    return st;
+  }
+  DT_TRY(s->cx, dt_call_fmt(s, &fresh, "aten.new_empty_strided.default",
+                            "tII", g, (int)m->ndim, m->shape, (int)m->ndim,
+                            m->stride));
+  st = dt_call_fmt(s, &res, "aten.copy_.default", "tt", fresh, g);
+  dt_var_unref(fresh);
+  if (st == DT_OK) leaf->grad = res;
+  return st;
+}
+
+static DtStatus accumulate (Engine *e, DtNode *n, DtVar *g) {
+  DtSession *s = e->s;
+  DtVar *leaf = n->leaf, *res;
+  if (g == NULL) return DT_OK;
+  if (leaf->grad == NULL)
+    DT_TRY(s->cx, first_grad(s, leaf, g));
+  else {
+    DT_TRY(s->cx, dt_call_fmt(s, &res, "aten.add_.Tensor", "tt", leaf->grad,
+                              g));
+    dt_var_unref(res);
+  }
+  if (dt_session_heard(s)) {
+    DtEvent ev = { .kind = DT_EV_GRAD, .nin = 1, .in = &leaf, .nout = 1,
+                   .out = &leaf->grad };
+    DT_TRY(s->cx, dt_event_emit(s, &ev));
+  }
+  return DT_OK;
+}
+
+DtStatus dt_node_exec (DtSession *s, DtNode *n, DtVar *const *gout,
+                       const bool *need, DtVar **gin) {
+  DtArenaMark mark = dt_arena_mark(&s->cx->scratch);
+  DtHandle **h = DT_ANEWN(s->cx, &s->cx->scratch, DtHandle *, n->nin + 1);
+  DtHandle **none = DT_ANEWN(s->cx, &s->cx->scratch, DtHandle *,
+                             n->nout + 1);
+  DtRun run;
+  DtGradCall c = { .e = &run.e, .op = n->op, .args = &n->args,
+                   .nin = n->nin, .nout = n->nout, .need = need, .gin = h };
+  DtStatus st = h && none ? DT_OK : DT_E_NOMEM;
+  dt_run_init(&run, s, &s->cx->scratch);
+  run.node = n;
+  c.in = (DtHandle *const *)(void *)n->saved_in;
+  c.out = n->saved_out ? (DtHandle *const *)(void *)n->saved_out : none;
+  c.gout = (DtHandle *const *)(const void *)gout;
+  if (st == DT_OK && n->op->grad == NULL)
+    st = dt_raise_as(s->cx, DT_E_AUTOGRAD, "RuntimeError",
+                     "derivative for %s::%s is not implemented",
+                     n->op->sig->ns, n->op->sig->base);
+  if (st == DT_OK) st = n->op->grad(&c);
+  if (st == DT_OK) st = run.e.st;
+  for (int i = 0; i < n->nin && st == DT_OK; i++)
+    if (h[i] != NULL && need[i]) gin[i] = dt_var_ref(dt_run_var(h[i]));
+  dt_run_fini(&run);
+  dt_arena_release(&s->cx->scratch, mark);
+  return st;
+}
+
+/* Gradients of the inputs go to the nodes that made them. */
+static DtStatus pass_on (Engine *e, DtNode *n, DtVar **gin) {
+  DtCtx *cx = e->s->cx;
+  for (int i = 0; i < n->nin; i++) {
+    DtEdge *to = &n->next[i];
+    Task *t = to->fn ? task_find(e, to->fn) : NULL;
+    if (t == NULL || !t->needed) continue;
+    if (gin[i] != NULL) {
+      DtVar *g = gin[i];
+      gin[i] = NULL;
+      DT_TRY(cx, fit(e->s, n, i, g, &to->fn->out_meta[to->nr], &gin[i]));
+    }
+    DT_TRY(cx, buf_add(e, t, to->nr, gin[i]));
+    if (--t->deps == 0) DT_TRY(cx, heap_push(e, t));
+  }
+  return DT_OK;
+}
+
+static bool any_grad (const Task *t) {
+  for (int i = 0; i < t->node->nout; i++)
+    if (t->buf[i] != NULL) return true;
+  return false;
+}
+
+static DtStatus exec (Engine *e, Task *t) {
+  DtSession *s = e->s;
+  DtNode *n = t->node;
+  DtArenaMark mark = dt_arena_mark(&s->cx->scratch);
+  DtVar **gin = DT_ANEWN(s->cx, &s->cx->scratch, DtVar *, n->nin + 1);
+  bool *need = DT_ANEWN(s->cx, &s->cx->scratch, bool, n->nin + 1);
+  DtStatus st = gin && need ? DT_OK : DT_E_NOMEM;
+  for (int i = 0; i < n->nin && st == DT_OK; i++) {
+    Task *u = n->next[i].fn ? task_find(e, n->next[i].fn) : NULL;
+    need[i] = u != NULL && u->needed;
+  }
+  if (st == DT_OK && any_grad(t))
+    st = n->fn ? n->fn(s, n->ud, n->nout, t->buf, n->nin, gin)
+               : dt_node_exec(s, n, t->buf, need, gin);
+  if (st == DT_OK && !e->retain) dt_node_release(s, n);
+  if (st == DT_OK) st = pass_on(e, n, gin);
+  if (gin != NULL)
+    for (int i = 0; i < n->nin; i++) dt_var_unref(gin[i]);
+  dt_arena_release(&s->cx->scratch, mark);
+  return st;
+}
+
+static DtStatus run_task (Engine *e, Task *t) {
+  DtSession *s = e->s;
+  const char *module = s->module;
+  DtStatus st;
+  DT_TRY(s->cx, run_hooks(e, t));
+  for (int i = t->capture; i >= 0; i = e->cap[i].next) {
+    Capture *c = &e->cap[i];
+    dt_var_unref(e->result[c->index]);
+    e->result[c->index] = dt_var_ref(t->buf[c->nr]);
+  }
+  if (t->node->leaf != NULL)
+    return e->restrict_to ? DT_OK : accumulate(e, t->node, t->buf[0]);
+  s->module = t->node->module;
+  st = exec(e, t);
+  s->module = module;
+  return st;
+}
+
+/* --- the whole --- */
+
+static void engine_fini (Engine *e) {
+  DtCtx *cx = e->s->cx;
+  int32_t it = 0;
+  DtMapEntry *m;
+  while ((m = dt_map_next(&e->tasks, &it)) != NULL) {
+    Task *t = m->value;
+    for (int i = 0; i < t->node->nout; i++) dt_var_unref(t->buf[i]);
+    dt_free(cx, t->buf);
+    dt_free(cx, t);
+  }
+  dt_map_fini(&e->tasks);
+  dt_free(cx, e->heap);
+}
+
+static DtStatus root_grad (DtSession *s, int i, DtVar *root, DtVar *given,
+                           DtVar **out) {
+  const DtMeta *m = dt_var_meta(root);
+  DtValue preserve = { .kind = DT_V_MEMFMT };
+  DT_CHECK(s->cx, dt_var_needs_grad(root), DT_E_AUTOGRAD,
+           "element %d of tensors does not require grad and does not have a "
+           "grad_fn", i);
+  if (given != NULL) {
+    DtBuf a, b;
+    DtStatus st = DT_OK;
+    *out = dt_var_ref(given);
+    if (dt_meta_same_shape(m, dt_var_meta(given))) return DT_OK;
+    dt_buf_init(&a, s->cx);
+    dt_buf_init(&b, s->cx);
+    dt_buf_add_i64s(&a, dt_var_meta(given)->shape, dt_var_meta(given)->ndim);
+    dt_buf_add_i64s(&b, m->shape, m->ndim);
+    st = dt_raise(s->cx, DT_E_AUTOGRAD,
+                  "Mismatch in shape: grad_output[%d] has a shape of "
+                  "torch.Size(%s) and output[%d] has a shape of torch.Size"
+                  "(%s).", i, dt_buf_str(&a), i, dt_buf_str(&b));
+    dt_buf_fini(&a);
+    dt_buf_fini(&b);
+    dt_var_unref(*out);
+    return st;
+  }
+  DT_CHECK(s->cx, dt_meta_numel(m) == 1, DT_E_AUTOGRAD,
+           "grad can be implicitly created only for scalar outputs");
+  DT_CHECK(s->cx, dt_dtype_is_float((DtDtype)m->dtype), DT_E_AUTOGRAD,
+           "grad can be implicitly created only for real scalar outputs but "
+           "got %s", dt_dtype_info((DtDtype)m->dtype)->torch);
+  preserve.u.i = DT_MF_PRESERVE;
+  return dt_call_fmt(s, out, "aten.ones_like.default",
+                     "t pin_memory=b memory_format=v", root, 0, preserve);
+}
+
+/* Roots into tasks; *list holds each root's task once.  The edges keep the
+** roots' nodes alive. */
+static DtStatus seed (Engine *e, int n, DtVar *const *roots,
+                      DtVar *const *grads, DtEdge *edge, Task **list,
+                      int *count) {
+  DtSession *s = e->s;
+  DtVar *g;
+  DtStatus st;
+  for (int i = 0; i < n; i++) {
+    Task *t;
+    DT_TRY(s->cx, root_grad(s, i, roots[i], grads ? grads[i] : NULL, &g));
+    st = dt_node_edge(s, roots[i], &edge[i]);
+    if (st == DT_OK) st = task_get(e, edge[i].fn, &t);
+    if (st == DT_OK) st = buf_add(e, t, edge[i].nr, g);
+    dt_var_unref(g);
+    if (st != DT_OK) return st;
+    if (!t->visited) list[(*count)++] = t;
+    t->visited = true;
+  }
+  return DT_OK;
+}
+
+static DtStatus loop (Engine *e, Task **roots, int nroots) {
+  DtStatus st = DT_OK;
+  for (int i = 0; i < nroots && st == DT_OK; i++)
+    if (roots[i]->deps == 0 && roots[i]->needed) st = heap_push(e, roots[i]);
+  while (st == DT_OK && e->nheap > 0) {
+    st = dt_ctx_poll(e->s->cx);
+    if (st == DT_OK) st = run_task(e, heap_pop(e));
+  }
+  return st;
+}
+
+/* `inputs` of grad() become captures of their tasks. */
+static DtStatus captures (Engine *e, int nin, DtVar *const *inputs,
+                          DtEdge *edge) {
+  DtSession *s = e->s;
+  for (int i = 0; i < nin; i++) {
+    Task *t;
+    DT_CHECK(s->cx, dt_var_needs_grad(inputs[i]), DT_E_AUTOGRAD,
+             "One of the differentiated Tensors does not require grad");
+    DT_TRY(s->cx, dt_node_edge(s, inputs[i], &edge[i]));
+    DT_TRY(s->cx, task_get(e, edge[i].fn, &t));
+    e->cap[i] = (Capture){ t, edge[i].nr, i, t->capture };
+    t->capture = i;
+    e->ncap++;
+  }
+  return DT_OK;
+}
+
+static DtStatus tell (DtSession *s, DtEventKind kind, int n,
+                      DtVar *const *roots, DtStatus st) {
+  DtEvent e = { .kind = kind, .nin = n, .in = roots, .status = st };
+  return dt_session_heard(s) ? dt_event_emit(s, &e) : DT_OK;
+}
+
+static DtStatus run (Engine *e, int n, DtVar *const *roots,
+                     DtVar *const *grads, int nin, DtVar *const *inputs) {
+  DtCtx *cx = e->s->cx;
+  DtEdge *edge = DT_NEWN(cx, DtEdge, n + nin + 1);
+  Task **list = DT_NEWN(cx, Task *, n + 1);
+  int nroots = 0, count;
+  DtStatus st = edge && list ? DT_OK : DT_E_NOMEM;
+  e->cap = DT_NEWN(cx, Capture, nin + 1);
+  if (e->cap == NULL) st = DT_E_NOMEM;
+  if (st == DT_OK) st = captures(e, nin, inputs, edge ? edge + n : NULL);
+  if (st == DT_OK) st = seed(e, n, roots, grads, edge, list, &nroots);
+  count = nroots;
+  if (st == DT_OK) st = explore(e, &list, &count);
+  if (st == DT_OK) {
+    Task **first = DT_NEWN(cx, Task *, nroots + 1);
+    if (first == NULL) st = DT_E_NOMEM;
+    else {
+      memcpy(first, list, (size_t)nroots * sizeof *first);
+      mark_needed(e, list, count);
+      st = loop(e, first, nroots);
+      dt_free(cx, first);
+    }
+  }
+  engine_fini(e);
+  for (int i = 0; edge != NULL && i < n + nin; i++)
+    dt_node_unref(e->s, edge[i].fn);
+  dt_free(cx, edge);
+  dt_free(cx, list);
+  dt_free(cx, e->cap);
+  return st;
+}
+
+/* Backward runs without recording and says so in events. */
+static DtStatus run_guarded (Engine *e, int n, DtVar *const *roots,
+                             DtVar *const *grads, int nin,
+                             DtVar *const *inputs) {
+  DtSession *s = e->s;
+  bool grad = s->grad_enabled, backward = s->backward;
+  DtStatus st, lst;
+  if (s->call_depth == 0) s->err_told = false;
+  dt_map_init(&e->tasks, s->cx, ptr_eq);
+  s->grad_enabled = false;
+  s->backward = true;
+  st = tell(s, DT_EV_BACKWARD, n, roots, DT_OK);
+  if (st == DT_OK) st = run(e, n, roots, grads, nin, inputs);
+  else dt_map_fini(&e->tasks);
+  lst = tell(s, DT_EV_BACKWARD_END, n, roots, st);
+  s->grad_enabled = grad;
+  s->backward = backward;
+  return st != DT_OK ? st : lst;
+}
+
+DtStatus dt_backward (DtSession *s, int n, DtVar *const *roots,
+                      DtVar *const *grads, bool retain_graph) {
+  Engine e = { .s = s, .retain = retain_graph };
+  return run_guarded(&e, n, roots, grads, 0, NULL);
+}
+
+DtStatus dt_grad (DtSession *s, int n, DtVar *const *roots,
+                  DtVar *const *grads, int nin, DtVar *const *inputs,
+                  bool retain_graph, bool allow_unused, DtVar **out) {
+  Engine e = { .s = s, .retain = retain_graph, .restrict_to = true,
+               .result = out };
+  DtStatus st;
+  for (int i = 0; i < nin; i++) out[i] = NULL;
+  st = run_guarded(&e, n, roots, grads, nin, inputs);
+  for (int i = 0; i < nin && st == DT_OK && !allow_unused; i++)
+    if (out[i] == NULL)
+      st = dt_raise(s->cx, DT_E_AUTOGRAD,
+                    "One of the differentiated Tensors appears to not have "
+                    "been used in the graph. Set allow_unused=True if this is "
+                    "the desired behavior.");
+  if (st != DT_OK)
+    for (int i = 0; i < nin; i++) {
+      dt_var_unref(out[i]);
+      out[i] = NULL;
+    }
+  return st;
+}

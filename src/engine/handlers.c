@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT
+** engine/handlers.c: operators that are taken over before dispatch looks at
+** their arguments (core.md 3.8), and the table that says which.
+**
+** The table belongs to the session: scripts put handlers in and take them out
+** (loss_parallel, context_parallel). */
+#include "engine/engine_int.h"
+
+#include <string.h>
+
+typedef struct Handler { const DtOpDef *op; DtHandlerFn fn; void *ud; }
+  Handler;
+
+struct DtHandlers {
+  Handler *h;
+  int n, cap;
+  const DtOpDef *sdpa, *equal, *item;
+};
+
+DtHandlerFn dt_handler_get (const DtSession *s, const DtOpDef *op,
+                            void **ud) {
+  const struct DtHandlers *t = s->handlers;
+  for (int i = 0; i < t->n; i++)
+    if (t->h[i].op == op) {
+      *ud = t->h[i].ud;
+      return t->h[i].fn;
+    }
+  return NULL;
+}
+
+DtStatus dt_handler_set (DtSession *s, const DtOpDef *op, DtHandlerFn fn,
+                         void *ud) {
+  struct DtHandlers *t = s->handlers;
+  int i;
+  for (i = 0; i < t->n && t->h[i].op != op; i++) { }
+  if (fn == NULL) {
+    if (i < t->n) t->h[i] = t->h[--t->n];
+    return DT_OK;
+  }
+  if (i == t->cap) {
+    int cap = t->cap ? t->cap * 2 : 16;
+    Handler *h = dt_realloc(s->cx, t->h, (size_t)cap * sizeof *h);
+    if (h == NULL) return DT_E_NOMEM;
+    t->h = h;
+    t->cap = cap;
+  }
+  if (i == t->n) t->n++;
+  t->h[i] = (Handler){ op, fn, ud };
+  return DT_OK;
+}
+
+/* --- the handlers --- */
+
+static DtStatus same_size (DtSession *s, void *ud, const DtOpDef *op,
+                           const DtArgs *args, int nin, DtVar *const *in,
+                           DtResults *out) {
+  (void)ud; (void)op; (void)args;
+  DT_ASSERT(s->cx, nin == 2);
+  DT_TRY(s->cx, dt_results_init(s, out, 0));
+  out->ret = dt_v_bool(dt_meta_same_shape(dt_var_meta(in[0]),
+                                          dt_var_meta(in[1])));
+  return DT_OK;
+}
+
+static bool ints_equal (const DtArgs *args, int i, const int64_t *want,
+                        int n) {
+  int64_t have[DT_MAX_NDIM];
+  if (dt_arg_len(args, i) != n || n > DT_MAX_NDIM) return false;
+  (void)dt_arg_ints(args, i, have, DT_MAX_NDIM);
+  return memcmp(have, want, (size_t)n * sizeof *want) == 0;
+}
+
+static DtStatus as_strided (DtSession *s, void *ud, const DtOpDef *op,
+                            const DtArgs *args, int nin, DtVar *const *in,
+                            DtResults *out) {
+  const DtMeta *m = dt_var_meta(in[0]);
+  DtVar *v;
+  (void)ud; (void)op; (void)nin;
+  DT_CHECK(s->cx, ints_equal(args, 1, m->shape, m->ndim) &&
+                    ints_equal(args, 2, m->stride, m->ndim) &&
+                    (dt_arg_is_none(args, 3) ||
+                     dt_arg_int(args, 3) == in[0]->local->offset),
+           DT_E_RUNTIME, "as_strided not supported with DTensor");
+  DT_TRY(s->cx, dt_call_fmt(s, &v, "aten.alias.default", "t", in[0]));
+  DT_TRY(s->cx, dt_results_init(s, out, 1));
+  out->v[0] = v;
+  return DT_OK;
+}
+
+/* Combine found_inf over the ranks: R stays, everything else is a max. */
+static DtStatus combine_found_inf (DtSession *s, const DtSpec *grad,
+                                   DtVar *found) {
+  DtPlacement pl[DT_MAX_MDIM], all[DT_MAX_MDIM];
+  DtSpec *src = NULL, *dst = NULL;
+  DtTensor *full = NULL;
+  DtStatus st;
+  for (int i = 0; i < grad->npl; i++) {
+    all[i] = dt_pl_replicate();
+    pl[i] = dt_pl_is_replicate(grad->pl[i]) ? grad->pl[i]
+                                            : dt_pl_partial(DT_OP_MAX);
+  }
+  st = dt_spec_make(s, grad->mesh, grad->npl, pl, dt_var_meta(found), -1,
+                    &src);
+  if (st == DT_OK)
+    st = dt_spec_make(s, grad->mesh, grad->npl, all, dt_var_meta(found), -1,
+                      &dst);
+  if (st == DT_OK)
+    st = dt_redist_local(s, found->local, src, dst, false, 1, &full);
+  if (st == DT_OK && full != found->local && dt_tensor_has_data(full))
+    st = dt_k_copy(s->cx, full, found->local);
+  dt_tensor_unref(s->cx, full);
+  dt_spec_unref(s->cx, src);
+  dt_spec_unref(s->cx, dst);
+  return st;
+}
+
+static DtStatus unscale (DtSession *s, void *ud, const DtOpDef *op,
+                         const DtArgs *args, int nin, DtVar *const *in,
+                         DtResults *out) {
+  DtUnwrapped u;
+  DtTensor **local, *none[1];
+  DtArenaMark mark = dt_arena_mark(&s->cx->scratch);
+  int nout = 0, found = dt_arg_slot(args, 1);
+  DtStatus st;
+  (void)ud;
+  DT_TRY(s->cx, dt_unwrap(s, op, args, nin, in, &u));
+  dt_unwrap_fini(s, &u);
+  local = DT_ANEWN(s->cx, &s->cx->scratch, DtTensor *, nin + 1);
+  st = local ? DT_OK : DT_E_NOMEM;
+  for (int i = 0; i < nin && local; i++) local[i] = in[i]->local;
+  if (st == DT_OK)
+    st = dt_run_local(s, op, args, nin, local, 0, none, &nout, NULL);
+  dt_arena_release(&s->cx->scratch, mark);
+  if (st == DT_OK && nin > 0 && in[0]->spec && found >= 0)
+    st = combine_found_inf(s, in[0]->spec, in[found]);
+  if (st == DT_OK) st = dt_results_init(s, out, 0);
+  return st;
+}
+
+/* --- scalars --- */
+
+/* Everybody of the world must agree that the parts are equal (the default
+** group, not the mesh's: as PyTorch). */
+static DtStatus equal_everywhere (DtSession *s, bool member, DtValue *ret) {
+  int64_t mine = member ? ret->u.b : 1, all = mine;
+  DtCollInfo info = { "allreduce_", 8, "aten.equal.default", "" };
+  if (!dt_session_no_data(s) && s->comm != NULL && s->comm->size > 1)
+    DT_TRY(s->cx, dt_comm_all_reduce(s->cx, s->comm->world, &info, DT_OP_MIN,
+                                     DT_I64, &mine, &all, 1));
+  *ret = dt_v_bool(all != 0);
+  return DT_OK;
+}
+
+DtStatus dt_handlers_scalar (DtSession *s, const DtOpDef *op, bool member,
+                             DtValue *ret) {
+  if (op == s->handlers->equal) return equal_everywhere(s, member, ret);
+  DT_CHECK(s->cx, member || op != s->handlers->item, DT_E_RUNTIME,
+           "Cannot cast None to number");
+  return DT_OK;
+}
+
+const DtOpDef *dt_handlers_sdpa (const DtSession *s) {
+  return s->handlers->sdpa;
+}
+
+/* --- the table --- */
+
+static const struct { const char *name; DtHandlerFn fn; } builtin[] = {
+  { "aten.is_same_size.default", same_size },
+  { "aten.as_strided.default", as_strided },
+  { "aten._amp_foreach_non_finite_check_and_unscale_.default", unscale },
+  { "aten.argmin.default", dt_handle_argminmax },
+  { "aten.argmax.default", dt_handle_argminmax },
+};
+
+static const DtOpDef *find (DtSession *s, const char *name) {
+  const DtOpDef *op = dt_registry_find(s->cx, s->registry, name);
+  if (op == NULL) dt_error_clear(s->cx);
+  return op;
+}
+
+DtStatus dt_handlers_new (DtSession *s) {
+  s->handlers = DT_NEW(s->cx, struct DtHandlers);
+  if (s->handlers == NULL) return DT_E_NOMEM;
+  for (size_t i = 0; i < sizeof builtin / sizeof builtin[0]; i++) {
+    const DtOpDef *op = find(s, builtin[i].name);
+    if (op == NULL) continue;
+    DT_TRY(s->cx, dt_handler_set(s, op, builtin[i].fn, NULL));
+  }
+  s->handlers->sdpa = find(s, "aten.scaled_dot_product_attention.default");
+  s->handlers->equal = find(s, "aten.equal.default");
+  s->handlers->item = find(s, "aten._local_scalar_dense.default");
+  return DT_OK;
+}
+
+void dt_handlers_free (DtSession *s) {
+  if (s->handlers == NULL) return;
+  dt_free(s->cx, s->handlers->h);
+  dt_free(s->cx, s->handlers);
+  s->handlers = NULL;
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT
+** engine/sdpa.c: which operator scaled_dot_product_attention becomes.
+**
+** The choice belongs to the device, so it is a column of devices.def.  The
+** fused operator is called by matching argument names; one that was never
+** defined (a vendor's, before the user defines it) is not taken, and neither
+** is a call the fused kernels refuse: then the mathematical form runs. */
+#include "engine/call_int.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { Q, K, V, MASK, DROPOUT, CAUSAL, SCALE = 6 };
+
+/* PyTorch's test for its fused kernels (sdp_utils_cpp): four dims, equal head
+** size, no dropout, floating point. */
+static bool fits (const DtArgs *a, DtVar *const *in) {
+  const DtMeta *m[3];
+  for (int i = Q; i <= V; i++) {
+    int slot = dt_arg_slot(a, i);
+    if (slot < 0) return false;
+    m[i] = dt_var_meta(in[slot]);
+    if (m[i]->ndim != 4 || !dt_dtype_is_float((DtDtype)m[i]->dtype))
+      return false;
+  }
+  if (dt_arg_float(a, DROPOUT) > 0) return false;
+  if (m[Q]->shape[3] != m[K]->shape[3] || m[Q]->shape[3] != m[V]->shape[3])
+    return false;
+  return m[Q]->shape[2] > 0 && m[K]->shape[2] > 0;
+}
+
+/* The value of sdpa's argument for the fused operator's argument `name`;
+** false when sdpa knows nothing of it. */
+static bool value_for (const char *name, const DtArgs *a, DtVar *const *in,
+                       const DtValue *mask, DtValue *out) {
+  static const struct { const char *name; int arg; } map[] = {
+    { "query", Q }, { "key", K }, { "value", V }, { "dropout_p", DROPOUT },
+    { "is_causal", CAUSAL }, { "scale", SCALE },
+  };
+  for (size_t i = 0; i < sizeof map / sizeof map[0]; i++)
+    if (strcmp(name, map[i].name) == 0) {
+      *out = a->v[map[i].arg];
+      return true;
+    }
+  if (strcmp(name, "attn_mask") == 0 || strcmp(name, "atten_mask") == 0) {
+    *out = *mask;
+    return true;
+  }
+  if (strcmp(name, "head_num") == 0) {
+    *out = dt_v_int(dt_var_meta(in[dt_arg_slot(a, Q)])->shape[1]);
+    return true;
+  }
+  if (strcmp(name, "input_layout") == 0) {
+    *out = dt_v_str("BNSD");
+    return true;
+  }
+  return false;
+}
+
+static bool fill_args (const DtOpDef *op, const DtArgs *a, DtVar *const *in,
+                       const DtValue *mask, DtArgs *b) {
+  bool masked = mask->kind == DT_V_NONE;
+  memset(b, 0, sizeof *b);
+  b->schema = op->sig;
+  b->n = op->sig->nargs;
+  b->npos = op->sig->nargs - op->sig->nkwonly;
+  b->nslots = a->nslots;
+  for (int j = 0; j < b->n; j++) {
+    const DtArgDef *d = &op->sig->arg[j];
+    if (value_for(d->name, a, in, mask, &b->v[j]) &&
+        (b->v[j].kind != DT_V_NONE || d->opt || !d->has_default)) {
+      b->given |= UINT32_C(1) << j;
+      if (strstr(d->name, "mask")) masked = true;
+    } else if (d->has_default || d->opt) {
+      b->v[j] = d->dflt;
+    } else {
+      return false;
+    }
+  }
+  return masked;                /* a mask the operator cannot take: no */
+}
+
+/* A mask of truth values becomes numbers to add (fused cpu kernel). */
+static DtStatus additive_mask (DtSession *s, DtVar *mask, DtDtype t,
+                               DtVar **out) {
+  DtVar *no = NULL, *zero = NULL;
+  DtStatus st = dt_call_fmt(s, &no, "aten.logical_not.default", "t", mask);
+  if (st == DT_OK)
+    st = dt_call_fmt(s, &zero, "aten.zeros_like.default", "t dtype=d", mask,
+                     (int)t);
+  if (st == DT_OK)
+    st = dt_call_fmt(s, out, "aten.masked_fill.Scalar", "ttf", zero, no,
+                     -(double)INFINITY);
+  dt_var_unref(no);
+  dt_var_unref(zero);
+  return st;
+}
+
+DtStatus dt_sdpa_call (DtSession *s, const DtArgs *args, int nin,
+                       DtVar *const *in, DtResults *out, bool *done) {
+  DtCtx *cx = s->cx;
+  const char *name = s->profile.device->sdpa;
+  const DtOpDef *op = name[0] ? dt_registry_find(cx, s->registry, name) : NULL;
+  int mslot = dt_arg_slot(args, MASK);
+  DtValue mask = args->v[MASK];
+  DtVar *in2[8], *made = NULL;
+  DtArgs a;
+  DtStatus st = DT_OK;
+  *done = false;
+  if (op == NULL) dt_error_clear(cx);
+  if (op == NULL || nin > 8 || !fits(args, in)) return DT_OK;
+  if (!fill_args(op, args, in, &mask, &a)) return DT_OK;
+  for (int i = 0; i < nin; i++) in2[i] = in[i];
+  if (mslot >= 0 && dt_var_meta(in[mslot])->dtype == DT_BOOL &&
+      s->profile.device->device == DT_DEV_CPU) {
+    st = additive_mask(s, in[mslot],
+                       (DtDtype)dt_var_meta(in[0])->dtype, &made);
+    if (st != DT_OK) return st;
+    in2[mslot] = made;
+  }
+  st = dt_call(s, op, &a, nin, in2, out);
+  dt_var_unref(made);
+  if (st != DT_OK) return st;
+  dt_call_keep_first(s, out);
+  *done = true;
+  return DT_OK;
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT
+** engine/slices.c: views, and writing into a view in place.
+**
+** A view remembers the calls that made it from its base.  When it is written
+** in place, the history of the base changes: its gradient is the incoming one
+** with the written slice handed through the operator and put back
+** (CopySlices).  The slice of a gradient, and the view's own new history, are
+** found by making those calls again: true for plain and distributed alike,
+** where PyTorch uses as_strided for plain tensors. */
+#include "engine/call_int.h"
+
+struct DtViewOp {
+  int64_t refs;
+  struct DtViewOp *from;        /* the view it was made of, NULL = the base */
+  const DtOpDef *op;
+  DtArgs args;
+  DtArena arena;
+  int nr;
+};
+
+void dt_view_unref (DtSession *s, struct DtViewOp *w) {
+  while (w != NULL && --w->refs == 0) {
+    struct DtViewOp *from = w->from;
+    dt_arena_fini(s->cx, &w->arena);
+    dt_free(s->cx, w);
+    w = from;
+  }
+}
+
+DtStatus dt_view_remember (DtSession *s, DtVar *out, DtVar *in,
+                           const DtOpDef *op, const DtArgs *args, int nr) {
+  DtStatus st;
+  struct DtViewOp *w = DT_NEW(s->cx, struct DtViewOp);
+  if (w == NULL) return DT_E_NOMEM;
+  w->refs = 1;
+  w->op = op;
+  w->nr = nr;
+  st = dt_args_copy(s->cx, &w->arena, args, &w->args);
+  if (st != DT_OK) {
+    dt_view_unref(s, w);
+    return st;
+  }
+  if (in->view != NULL) {
+    w->from = in->view;
+    in->view->refs++;
+  }
+  out->view = w;
+  out->view_base = dt_var_ref(in->view_base ? in->view_base : in);
+  return DT_OK;
+}
+
+/* The same view of another base. */
+static DtStatus replay (DtSession *s, struct DtViewOp *w, DtVar *base,
+                        DtVar **out) {
+  DtVar *from;
+  DtResults res;
+  DtStatus st;
+  if (w == NULL) {
+    *out = dt_var_ref(base);
+    return DT_OK;
+  }
+  DT_TRY(s->cx, replay(s, w->from, base, &from));
+  st = dt_call(s, w->op, &w->args, 1, &from, &res);
+  dt_var_unref(from);
+  if (st != DT_OK) return st;
+  *out = dt_var_ref(dt_result(&res, w->nr));
+  dt_results_fini(s, &res);
+  return DT_OK;
+}
+
+typedef struct Slice {
+  DtSession *s;
+  struct DtViewOp *view;
+  DtNode *inner;                /* borrowed: the node owns it */
+  int slot;                     /* the input that was written */
+} Slice;
+
+static void slice_free (void *ud) {
+  Slice *c = ud;
+  dt_view_unref(c->s, c->view);
+  dt_free(c->s->cx, c);
+}
+
+/* Gradients through the operator; gin has the inner node's inputs. */
+static DtStatus through (DtSession *s, Slice *c, DtVar *part, int nin,
+                         DtVar **gin) {
+  DtArenaMark mark = dt_arena_mark(&s->cx->scratch);
+  bool *need = DT_ANEWN(s->cx, &s->cx->scratch, bool, nin + 1);
+  DtStatus st = DT_E_NOMEM;
+  DtVar *g = NULL;
+  if (need != NULL) {
+    for (int i = 0; i < nin; i++) need[i] = true;
+    st = dt_call_fmt(s, &g, "aten.clone.default", "t", part);
+  }
+  if (st == DT_OK) st = dt_node_exec(s, c->inner, &g, need, gin);
+  dt_var_unref(g);
+  dt_arena_release(&s->cx->scratch, mark);
+  return st;
+}
+
+/* Output 0: the base.  Inputs: the base's old history, then the operator's. */
+static DtStatus slice_back (DtSession *s, void *ud, int nout,
+                            DtVar *const *gout, int nin, DtVar **gin) {
+  Slice *c = ud;
+  DtVar *whole = NULL, *part = NULL, *done = NULL;
+  DtStatus st;
+  (void)nout;
+  if (gout[0] == NULL) return DT_OK;
+  st = dt_call_fmt(s, &whole, "aten.clone.default", "t", gout[0]);
+  if (st == DT_OK) st = replay(s, c->view, whole, &part);
+  if (st == DT_OK) st = through(s, c, part, nin - 1, gin + 1);
+  if (st == DT_OK && gin[1 + c->slot] != NULL)
+    st = dt_call_fmt(s, &done, "aten.copy_.default", "tt", part,
+                     gin[1 + c->slot]);
+  else if (st == DT_OK)
+    st = dt_call_fmt(s, &done, "aten.zero_.default", "t", part);
+  if (st == DT_OK) {
+    gin[0] = whole;
+    whole = NULL;
+    dt_var_unref(gin[1 + c->slot]);
+    gin[1 + c->slot] = NULL;
+  }
+  dt_var_unref(done);
+  dt_var_unref(part);
+  dt_var_unref(whole);
+  return st;
+}
+
+/* The view's own history is the same view of the base as it is now. */
+static DtStatus rebase_view (DtSession *s, DtVar *v) {
+  uint64_t mask = s->listen_mask;
+  int64_t seq = s->seq;
+  DtVar *again;
+  DtStatus st;
+  s->listen_mask = 0;           /* a matter of bookkeeping, not an operation */
+  st = replay(s, v->view, v->view_base, &again);
+  s->listen_mask = mask;
+  s->seq = seq;
+  if (st != DT_OK) return st;
+  if (again->grad_fn != NULL)
+    dt_node_set_history(s, v, again->grad_fn, again->output_nr);
+  dt_var_unref(again);
+  return DT_OK;
+}
+
+DtStatus dt_copyslices (DtSession *s, DtVar *v, DtNode *n, int nr) {
+  DtVar *base = v->view_base;
+  DtNode *cs;
+  Slice *c;
+  DtStatus st;
+  DT_TRY(s->cx, dt_node_new(s, "CopySlices", n->nin + 1, 1, &cs));
+  c = DT_NEW(s->cx, Slice);
+  if (c == NULL) {
+    dt_node_unref(s, cs);
+    return DT_E_NOMEM;
+  }
+  c->s = s;
+  c->view = v->view;
+  v->view->refs++;
+  c->inner = cs->inner = dt_node_ref(n);
+  c->slot = dt_wrap_ret_slot(n->op, &n->args, nr);
+  cs->fn = slice_back;
+  cs->ud = c;
+  cs->ud_free = slice_free;
+  dt_meta_copy(&cs->out_meta[0], dt_var_meta(base));
+  st = dt_node_edge(s, base, &cs->next[0]);
+  for (int i = 0; i < n->nin && st == DT_OK; i++) {
+    if (i == c->slot) dt_node_unref(s, n->next[i].fn);
+    else cs->next[i + 1] = n->next[i];
+    n->next[i] = (DtEdge){ NULL, 0 };
+  }
+  if (st == DT_OK) {
+    dt_node_set_history(s, base, cs, 0);
+    st = rebase_view(s, v);
+  }
+  dt_node_unref(s, cs);
+  return st;
+}
