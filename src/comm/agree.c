@@ -158,19 +158,35 @@ static bool needs_circle (DtComm *c, int r) {
   return c->snap[r].color == 0 && in_circle(c, r);
 }
 
+/* How many members of its group, from the first on, a rank may wait for. */
+static int may_need (const DtSnap *s, DtBoardGroup *bg) {
+  switch (s->state) {
+  case DT_POST_WAIT: case DT_POST_MEET:
+    return atomic_load(&bg->decided) >> 1 >= s->key ? 0 : bg->size;
+  case DT_POST_IDLE:
+    return 1;
+  case DT_POST_LINE:
+    return bg->size;
+  default:
+    return 0;
+  }
+}
+
+static bool still_needs (const DtSnap *s, const DtCell *cell) {
+  if (s->state == DT_POST_LINE)
+    return atomic_load(&cell->done) < s->key * 2;
+  return atomic_load(&cell->key) < s->key;
+}
+
 /* Can rank r, as copied, reach a circle?  color: 0 new, 1 on the way here,
 ** 2 reaches none. */
 static bool in_circle (DtComm *c, int r) {
   DtSnap *s = &c->snap[r];
   DtBoardGroup *bg = dt_board_at(c->board, s->slot);
-  int m, n = 0;
+  int m, n = may_need(s, bg);
   s->color = 1;
-  if (s->state == DT_POST_WAIT || s->state == DT_POST_MEET)
-    n = atomic_load(&bg->decided) >> 1 >= s->key ? 0 : bg->size;
-  else if (s->state == DT_POST_IDLE)
-    n = 1;
   for (m = 0; m < n; m++) {
-    if (atomic_load(&dt_board_cells(bg)[m].key) < s->key &&
+    if (still_needs(s, &dt_board_cells(bg)[m]) &&
         needs_circle(c, dt_board_ranks(bg)[m]))
       return true;
   }
@@ -425,11 +441,46 @@ DtStatus dt_agree_meet (DtCtx *cx, DtComm *c, DtStatus mine,
 
 /* --- the next line ------------------------------------------------------ */
 
+/* A line is not broken off by Ctrl-C nor by the verdict; only a circle, as
+** when ranks stop at different places, ends the wait. */
+static DtStatus check_line (DtCtx *cx, DtComm *c, DtWait *w) {
+  dt_wait_check(c, w);
+  if (w->lost < 0 && dt_agree_stuck(c)) {
+    claim(cx, c, DT_E_DIVERGED);
+    return await_verdict(cx, c->line);
+  }
+  return DT_OK;
+}
+
+/* This rank has taken the piece; all others must. */
+static DtStatus await_taken (DtCtx *cx, DtGroup *g, uint64_t key) {
+  DtCell *cell = dt_board_cells(g->slot);
+  DtWait w;
+  int i = 0;
+  dt_board_post(g->comm, DT_POST_LINE, g->slot, key, 0, NULL);
+  atomic_store(&cell[g->me].done, key * 2);
+  dt_bell_ring(g->slot);
+  dt_wait_init(&w, g->comm->board, g->slot, NAP_MS);
+  for (;;) {
+    dt_wait_look(&w);
+    while (i < g->size && atomic_load(&cell[i].done) >= key * 2)
+      i++;
+    if (i == g->size)
+      break;
+    if (w.lost >= 0)
+      return dt_board_lost(cx, g->comm, w.lost);
+    if (dt_wait_pause(&w))
+      DT_TRY(cx, check_line(cx, g->comm, &w));
+  }
+  dt_board_post(g->comm, DT_POST_RUN, NULL, 0, 0, NULL);
+  return DT_OK;
+}
+
 /* One piece: rank 0 lays it on the board, the others wait for it. */
-static DtStatus pass_piece (DtCtx *cx, DtGroup *g, uint64_t *total) {
+static DtStatus pass_piece (DtCtx *cx, DtGroup *g, uint64_t key,
+                            uint64_t *total) {
   static const DtCollInfo next_line = {"next line", 0, "", ""};
   DtCell *root = &dt_board_cells(g->slot)[0];
-  uint64_t key = ++g->seq;
   DtWait w;
   if (g->me == 0) {
     atomic_store(&root->hash, *total);
@@ -446,10 +497,9 @@ static DtStatus pass_piece (DtCtx *cx, DtGroup *g, uint64_t *total) {
     if (w.lost >= 0)
       return dt_board_lost(cx, g->comm, w.lost);
     if (dt_wait_pause(&w))
-      dt_wait_check(g->comm, &w);
+      DT_TRY(cx, check_line(cx, g->comm, &w));
   }
   atomic_store(&dt_board_cells(g->slot)[g->me].key, key);
-  dt_board_post(g->comm, DT_POST_RUN, NULL, 0, 0, NULL);
   *total = atomic_load(&root->hash);
   return DT_OK;
 }
@@ -465,9 +515,10 @@ DtStatus dt_agree_share (DtCtx *cx, DtComm *c, char **text, size_t *n) {
   do {
     size_t len = total - off < DT_BOARD_PIECE ? (size_t)(total - off)
                                               : DT_BOARD_PIECE;
+    uint64_t key = next_key(c->line);
     if (root && len > 0)
       memcpy(c->board->piece, mine + off, len);
-    DT_TRYG(cx, pass_piece(cx, c->line, &total));
+    DT_TRYG(cx, pass_piece(cx, c->line, key, &total));
     if (!root && off == 0) {
       mine = dt_alloc(cx, (size_t)total + 1);
       len = total < DT_BOARD_PIECE ? (size_t)total : DT_BOARD_PIECE;
@@ -475,10 +526,11 @@ DtStatus dt_agree_share (DtCtx *cx, DtComm *c, char **text, size_t *n) {
     if (!root && mine != NULL && len > 0)
       memcpy(mine + off, c->board->piece, len);
     off += len;
-    DT_TRYG(cx, dt_agree_done(cx, c->line, false));
+    DT_TRYG(cx, await_taken(cx, c->line, key));
   } while (off < total);
   DT_CHECKG(cx, mine != NULL, DT_E_NOMEM, "no memory for the next line");
 done:
+  dt_board_post(c, DT_POST_RUN, NULL, 0, 0, NULL);
   if (root)
     return st;
   if (st != DT_OK) {

@@ -22,7 +22,7 @@
 #include "comm/board_int.h"
 
 enum {
-  POOL = 32 << 20,              /* room for groups; untouched pages are free */
+  POOL = 8 << 20,               /* room for groups; untouched pages are free */
   POOL_RANK = 512 << 10,        /* and this for each rank */
   LOOKS = 2000, OFFERS = 100,   /* turns of a wait before the first sleep */
   ALIVE_MS = 100, NOTICE_MS = 2000
@@ -302,7 +302,7 @@ static void add_members (DtBoard *board, DtBuf *b, uint64_t slot) {
 void dt_board_doing (DtBoard *board, DtBuf *b, const DtSnap *s) {
   static const char *const words[] = {
     "running", "waiting in ", "moving data in ", "ended the chunk",
-    "waiting for the next line", "left"
+    "waiting for the next line", "waiting for others to take a line", "left"
   };
   dt_buf_add(b, words[s->state]);
   if (s->state == DT_POST_WAIT || s->state == DT_POST_MOVE) {

@@ -21,6 +21,7 @@ typedef enum DtPostState {
   DT_POST_MOVE,               /* moves data: everybody is there */
   DT_POST_MEET,               /* has ended its chunk */
   DT_POST_IDLE,               /* waits for rank 0's next line */
+  DT_POST_LINE,               /* has it, waits until all others have */
   DT_POST_GONE                /* has left */
 } DtPostState;
 

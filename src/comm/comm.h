@@ -176,7 +176,9 @@ DtStatus dt_comm_agree (DtCtx *cx, DtGroup *g, const DtCollInfo *i,
                         DtStatus mine);
 /* Rank 0's text reaches all ranks: others pass *text == NULL and get an
 ** allocated copy.  The idle wait between chunks: sleeps, is not broken off by
-** Ctrl-C.  RANK_LOST, NOMEM.  Collective over the world. */
+** Ctrl-C.  DIVERGED when a rank waits elsewhere for ever (only possible inside
+** a chunk: a prompt at which not all ranks have stopped); then all must go to
+** dt_comm_meet().  RANK_LOST, NOMEM.  Collective over the world. */
 DtStatus dt_comm_share (DtCtx *cx, DtComm *c, char **text, size_t *n);
 /* Are all ranks still there?  RANK_LOST names the one that is not.  Local. */
 DtStatus dt_comm_alive (DtCtx *cx, DtComm *c);

@@ -34,7 +34,7 @@ DtStatus dt_world_run (DtCtx *cx, const DtWorldOpts *o, DtRankMain fn,
                        void *ud, int *exit_code);
 
 /* Rank 0's text reaches all ranks (others pass NULL, get an allocated copy).
-** Waiting ranks sleep.  Collective over the world. */
+** Waiting ranks sleep.  See dt_comm_share().  Collective over the world. */
 DtStatus dt_world_share (DtCtx *cx, DtComm *c, char **text, size_t *n);
 
 /* A process died / a rank left: is the world still whole?  RANK_LOST names

@@ -283,7 +283,19 @@ static DtGroup *pair (DtCtx *cx, DtComm *c, int a, int b) {
   return g;
 }
 
-enum { NSCENES = 11 };
+static DtStatus a_line (DtCtx *cx, DtComm *c) {
+  char *line = NULL, word[] = "step";
+  size_t n = 4;
+  DtStatus st;
+  if (c->rank == 0)
+    line = word;
+  st = dt_comm_share(cx, c, &line, &n);
+  if (c->rank != 0 && st == DT_OK)
+    dt_free(cx, line);
+  return st;
+}
+
+enum { NSCENES = 13 };
 
 /* What this rank does in scene k; size 4.  *want: what the meeting says. */
 static DtStatus scene (DtCtx *cx, DtComm *c, Shared *sh, int k,
@@ -338,6 +350,12 @@ static DtStatus scene (DtCtx *cx, DtComm *c, Shared *sh, int k,
     nap_us(3000);
     atomic_store(cx->interrupt, 1);
     return dt_ctx_poll(cx);
+  case 11:                      /* a prompt where rank 2 has not stopped */
+    if (me == 0)
+      nap_us(3000);
+    return me == 2 ? one(cx, c->world, "all_gather") : a_line(cx, c);
+  case 12:                      /* and one where rank 0 has not */
+    return me == 0 ? one(cx, c->world, "all_gather") : a_line(cx, c);
   default:                      /* a pair waits, then both ends and third */
     return me == 0 ? one(cx, c->world, "all_gather")
       : me == 1 ? one(cx, pair(cx, c, 1, 2), "all_gather")
@@ -389,12 +407,7 @@ static void test_divergence (DtCtx *cx, DtComm *c, Shared *sh) {
     if (k == 9 && c->rank == 0)
       atomic_store(cx->interrupt, 0);
     /* the next line comes from rank 0 */
-    { char *line = NULL, word[] = "next"; size_t len = 4;
-      if (c->rank == 0)
-        line = word;
-      CHECK(dt_comm_share(cx, c, &line, &len) == DT_OK);
-      if (c->rank != 0)
-        dt_free(cx, line); }
+    CHECK(a_line(cx, c) == DT_OK);
     after_scene(cx, c, sh);
     if (atomic_load(&sh->fails) > 20)
       return;
