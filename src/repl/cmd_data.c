@@ -107,8 +107,8 @@ static DtStatus cmd_timeit (DtCmdCall *c) {
 
 const DtCmd dt_cmds_data[] = {
   {"timeit", "measure", 0, "[N] CHUNK",
-   "Run a chunk N times, or as often as fits into a fifth of a second, and\n"
-   "say how long one run takes.\n"
+   "Say how long a chunk takes.\n"
+   "It runs N times, or as often as fits into a fifth of a second.\n"
    "Example: :timeit dt.ones(64, 64):sum()", cmd_timeit},
   {NULL, NULL, 0, NULL, NULL, NULL}
 };

@@ -32,12 +32,12 @@ const DtCmd dt_cmds_debug[] = {
    "List the operators that ran, the last N of them.\n"
    "Example: :history 10", cmd_history},
   {"why", "explain", 0, "[#N]",
-   "Why operator #N (or the last one) got its strategy: the candidates, their\n"
-   "moves and costs.\n"
+   "Why an operator got its strategy.\n"
+   "The candidates of operator #N (or the last one), their moves and costs.\n"
    "Example: :why #7", cmd_why},
   {"fix", "explain", DT_NEED_DATA, "[N]",
-   "The repairs of the last error, each tried on the real inputs; with N,\n"
-   "apply one.\n"
+   "The repairs of the last error.\n"
+   "Each was tried on the real inputs; with N, apply one.\n"
    "Example: :fix 2", cmd_fix},
   {"bt backtrace", "explain", 0, "",
    "Where the last error was raised: the script's lines.\n"

@@ -14,8 +14,9 @@ const DtCmd dt_cmds_test[] = {
    "Begin a test case in a session file.\n"
    "Example: :testcase addition", only_in_files},
   {"expect", "session files", 0, "",
-   "The lines up to :end are what the lines before must have written; a line\n"
-   "... stands for any lines.  DTREPL_BLESS=1 dtrepl --check FILE rewrites.\n"
+   "What the lines before must have written.\n"
+   "The lines up to :end; a line ... stands for any lines.\n"
+   "  DTREPL_BLESS=1 dtrepl --check FILE rewrites.\n"
    "Example: :expect", only_in_files},
   {NULL, NULL, 0, NULL, NULL, NULL}
 };

@@ -103,7 +103,7 @@ static int on_available (void) {
 static int on_drop (int count, int key) {
   (void)count;
   (void)key;
-  put(current, "^C");
+  put(current, "^C\n");
   current->dropped = true;
   rl_point = rl_end;
   rl_done = 1;

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 #include <lauxlib.h>
 #include <lua.h>
 #include "bind/embed.h"
@@ -207,6 +208,9 @@ DtStatus dt_repl_meet (DtRepl *r, DtStatus mine) {
     for (int i = 0; all != NULL && i < r->comm->size; i++)
       if (r->status == DT_OK || all[i] == DT_E_INTERRUPTED)
         r->status = all[i];
+    if (r->status == DT_E_INTERRUPTED && r->app->interactive &&
+        dt_repl_first(r) && !r->app->tty.forwarded)
+      dt_output_add(&r->app->out, DT_OUT_DIAG, "\n");   /* after the ^C */
     if (put_folded(r) == DT_E_RANK_LOST)
       lost(r);
     dt_error_clear(cx);
@@ -414,12 +418,15 @@ static bool read_chunk (DtRepl *r, DtBuf *chunk) {
   return got && dt_buf_ok(chunk) == DT_OK;
 }
 
-/* Shared as "xTEXT" (run it) or "q" (leave). */
+/* Shared as "xTEXT" (run it) or "qCODE" (leave). */
 bool dt_repl_round (DtRepl *r, const char *text) {
   char *t = NULL;
   size_t n = 0;
+  char code[16];
   if (dt_repl_first(r)) {
-    n = text != NULL ? strlen(text) + 1 : 1;
+    snprintf(code, sizeof code, "%d", r->code);
+    const char *body = text != NULL ? text : code;
+    n = strlen(body) + 1;
     t = dt_alloc(r->cx, n + 1);
     if (t == NULL) {              /* the line is lost, not the session */
       dt_repl_tell(r);
@@ -429,13 +436,15 @@ bool dt_repl_round (DtRepl *r, const char *text) {
       return !r->quit;
     }
     t[0] = text != NULL ? 'x' : 'q';
-    memcpy(t + 1, text != NULL ? text : "", n);
+    memcpy(t + 1, body, n);
   }
   if (share(r, &t, &n) == DT_OK) {
-    if (n == 0 || t[0] == 'q')
+    if (n == 0 || t[0] == 'q') {
       r->quit = true;
-    else
+      r->code = n > 0 ? (int)strtol(t + 1, NULL, 10) : DT_EXIT_ERROR;
+    } else {
       round_with(r, t + 1, NULL);
+    }
   }
   dt_free(r->cx, t);
   return !r->quit;
@@ -478,8 +487,9 @@ static void prompt_loop (DtRepl *r) {
       }
     }
     more = dt_repl_round(r, got ? dt_buf_str(&chunk) : NULL);
-    if (more && !r->app->interactive && r->code == DT_EXIT_OK)
-      r->code = code_of(r->status);
+    if (more && dt_repl_first(r) && !r->app->interactive &&
+        r->code == DT_EXIT_OK)
+      r->code = code_of(r->status);       /* shared when all leave */
   }
   dt_buf_fini(&chunk);
 }
@@ -518,10 +528,39 @@ static void greet (DtRepl *r) {
   dt_buf_fini(&b);
 }
 
+/* Rank 0 learns the processes it may stop by a signal of its own: those on
+** its host. */
+static void exchange_pids (DtRepl *r) {
+  DtCtx *cx = r->cx;
+  int n = r->comm->size;
+  DtCollInfo info = {"process numbers", 0, "", ""};
+  if (r->app->world != DT_WORLD_MPI || n == 1)
+    return;
+  char mine[320], host[256] = "";
+  gethostname(host, sizeof host - 1);
+  snprintf(mine, sizeof mine, "%s %ld", host, (long)getpid());
+  char **text = DT_NEWN(cx, char *, n);
+  size_t *len = DT_NEWN(cx, size_t, n);
+  if (text != NULL && len != NULL &&
+      dt_comm_gather_text(cx, r->comm->world, &info, mine, strlen(mine), text,
+                          len) == DT_OK && dt_repl_first(r)) {
+    size_t k = strlen(host);
+    for (int i = 1; i < n; i++) {
+      bool near = strncmp(text[i], host, k) == 0 && text[i][k] == ' ';
+      dt_stop_process(r->app->stop,
+                      near ? strtol(text[i] + k, NULL, 10) : -1);
+    }
+  }
+  free_texts(cx, text, n);
+  dt_free(cx, len);
+  dt_error_clear(cx);
+}
+
 static void prompt (DtRepl *r) {
   DtApp *a = r->app;
   DtBuf path;
   dt_buf_init(&path, r->cx);
+  exchange_pids(r);
   if (dt_repl_first(r)) {
     if (!a->o.no_history && a->interactive)
       dt_history_path(&path);

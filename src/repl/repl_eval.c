@@ -188,6 +188,7 @@ DtStatus dt_eval_call (lua_State *L, int nargs, int nresults, DtBuf *diag) {
   if (rc == LUA_OK)
     return DT_OK;
   DtStatus st = rc == LUA_ERRMEM ? DT_E_NOMEM : status_of(L);
+  lua_sethook(L, NULL, 0, 0);     /* it has stopped; the report shall not */
   if (!dtL_state(L)->exiting) {
     if (rc == LUA_ERRMEM)
       dt_buf_add(diag, "DT0001 RuntimeError: out of memory\n");

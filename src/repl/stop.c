@@ -6,24 +6,32 @@
 ** the engine asks at each operator and in each wait, and send SIGUSR1 to every
 ** rank thread that runs Lua, whose handler puts a hook into that thread's own
 ** state: a loop without operators stops too, and nothing is paid before.
-** Under mpirun SIGUSR1 goes to the launcher, which passes it on to all ranks
-** on all hosts. */
+** Other processes get SIGUSR1 too: on this host directly, on others by way of
+** the launcher, which passes it on to all ranks (and says so, which is why it
+** is not asked when all ranks are here). */
 #include "repl/stop.h"
 
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 typedef struct Runner { pthread_t thread; atomic_int depth; } Runner;
+
+enum { MAX_PROC = 1024, GRACE_US = 600000 };
 
 struct DtStop {
   _Atomic(atomic_int *) flag;
   atomic_int mode;
   void (*hook) (struct lua_State *);
-  bool forward;                 /* the launcher passes SIGUSR1 on */
+  bool launched, forward;       /* the launcher must pass SIGUSR1 on */
   pid_t launcher;
+  volatile sig_atomic_t terminating;
+  struct sigaction old_term;
+  int nproc;
+  pid_t proc[MAX_PROC];         /* other ranks on this host */
   int n;
   Runner run[];
 };
@@ -83,6 +91,31 @@ static void on_int (int sig) {
   }
 }
 
+/* The launcher ends the job, mostly because a rank died.  What runs is stopped
+** and has a moment to find that out, write what was printed and say who it
+** was; then the signal takes its course. */
+static void on_alarm (int sig) {
+  (void)sig;
+  DtStop *s = the_stop;
+  if (s != NULL)
+    sigaction(SIGTERM, &s->old_term, NULL);
+  raise(SIGTERM);
+}
+
+static void on_term (int sig) {
+  DtStop *s = the_stop;
+  struct itimerval t = {{0, 0}, {0, GRACE_US}};
+  if (s == NULL || s->terminating) {
+    on_alarm(sig);
+    return;
+  }
+  s->terminating = 1;
+  setitimer(ITIMER_REAL, &t, NULL);
+  set_flag(s);
+  if (running != NULL)
+    s->hook(running);
+}
+
 void dt_stop_flag (DtStop *s, atomic_int *flag) {
   atomic_store(&s->flag, flag);
 }
@@ -91,8 +124,17 @@ void dt_stop_mode (DtStop *s, DtStopMode m) {
   atomic_store(&s->mode, (int)m);
 }
 
+void dt_stop_process (DtStop *s, long pid) {
+  if (pid > 0 && s->nproc < MAX_PROC)
+    s->proc[s->nproc++] = (pid_t)pid;
+  else
+    s->forward = s->launched && is_launcher(s->launcher);
+}
+
 void dt_stop_now (DtStop *s) {
   set_flag(s);
+  for (int i = 0; i < s->nproc; i++)
+    kill(s->proc[i], SIGUSR1);
   if (s->forward)
     kill(s->launcher, SIGUSR1);
   tell_threads(s);
@@ -118,7 +160,7 @@ DtStatus dt_stop_new (DtCtx *cx, int n, bool launched,
   s->hook = hook;
   s->n = n;
   s->launcher = getppid();
-  s->forward = launched && is_launcher(s->launcher);
+  s->launched = launched;
   the_stop = s;
   struct sigaction sa;
   memset(&sa, 0, sizeof sa);
@@ -129,6 +171,12 @@ DtStatus dt_stop_new (DtCtx *cx, int n, bool launched,
   sa.sa_handler = on_int;
   sa.sa_flags = 0;              /* reading a line must end */
   sigaction(SIGINT, &sa, NULL);
+  if (launched) {
+    sa.sa_handler = on_alarm;
+    sigaction(SIGALRM, &sa, NULL);
+    sa.sa_handler = on_term;
+    sigaction(SIGTERM, &sa, &s->old_term);
+  }
   *out = s;
   return DT_OK;
 }
@@ -137,6 +185,8 @@ void dt_stop_free (DtCtx *cx, DtStop *s) {
   if (s == NULL)
     return;
   signal(SIGINT, SIG_DFL);
+  if (s->launched)
+    sigaction(SIGTERM, &s->old_term, NULL);
   signal(SIGUSR1, SIG_IGN);
   the_stop = NULL;
   dt_free(cx, s);

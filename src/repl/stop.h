@@ -30,6 +30,9 @@ void dt_stop_free (DtCtx *cx, DtStop *s);
 ** not any more.  Nests.  Local. */
 void dt_stop_enter (DtStop *s, int i, struct lua_State *L);
 void dt_stop_leave (DtStop *s, int i);
+/* Another process of the world, to be stopped along with this one; -1: one on
+** another host, which only the launcher reaches.  Local. */
+void dt_stop_process (DtStop *s, long pid);
 /* Stop what runs, here and on the other processes; any thread.  Local. */
 void dt_stop_now (DtStop *s);
 /* Signals of the calling thread, when it is not the first: none but ours.

@@ -101,6 +101,9 @@ void dt_tty_close (DtTty *t) {
     ssize_t n = write(t->guard_fd, "q", 1);
     (void)n;
     close(t->guard_fd);
+    int status;
+    while (waitpid(t->guard_pid, &status, 0) < 0 && errno == EINTR)
+      ;
     t->guarded = false;
   }
   open_tty = NULL;
@@ -184,23 +187,17 @@ void dt_tty_guard (DtTty *t) {
   int p[2];
   if (t->fd < 0 || pipe2(p, O_CLOEXEC) != 0)
     return;
-  /* Twice, so that it is init's child and nobody has to wait for it. */
   pid_t pid = fork();
   if (pid == 0) {
     close(p[1]);
-    pid_t second = fork();
-    if (second == 0)
-      guardian(t, p[0]);
-    _exit(0);
+    guardian(t, p[0]);
   }
   close(p[0]);
   if (pid < 0) {
     close(p[1]);
     return;
   }
-  int status;
-  while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-    ;
+  t->guard_pid = pid;
   t->guard_fd = p[1];
   t->guarded = true;
 }

@@ -17,6 +17,7 @@ typedef struct DtTty {
   bool raw;                     /* our settings are in force */
   bool guarded;                 /* the guardian process runs */
   int guard_fd;                 /* our end of its pipe */
+  pid_t guard_pid;
   struct termios saved;         /* as we found them */
 } DtTty;
 

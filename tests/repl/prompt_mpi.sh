@@ -1,44 +1,77 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# TEST: needs=mpi timeout=180
-# The prompt over four real ranks: editing, history, several lines, Ctrl-C,
-# leaving; and the terminal afterwards.
-. tests/repl/term.inc
+# TEST: needs=mpi timeout=120 tags=quick
+# The prompt under plain mpirun: editing, history, completion, Ctrl-C, paste,
+# resizing, leaving.
+. "$(dirname "$0")/term.inc"
+term_open
+line "mpirun -n 4 $DTREPL"
+wait_for "4 ranks (processes)"
+wait_for "dt>"
 
-term_start "mpirun -n 4 $DTREPL"
-check "a prompt" term_prompt 30
-term_line '1 + 41'
-check "an expression prints" term_wait '^42$'
-term_line '@all dt.rank()'
-check "all ranks answer" term_wait '\[?3\]?'
-term_prompt
-term_keys -l 'print("helo")'; term_keys Left Left Left; term_keys -l l
-term_keys Enter
-check "a line can be edited" term_wait '^hello$'
-term_prompt
-term_line "print(77 * 2)"; term_wait "^154$"; term_prompt
-term_keys Up; term_keys BSpace BSpace; term_keys -l "3)"; term_keys Enter
-check "history" term_wait "^231$"
-term_prompt
-term_line 'for i = 1, 2 do'
-term_line '  print("again", i)'
-term_line 'end'
-check "several lines" term_wait '^again	? *2$'
-term_prompt
-term_keys -l 'x = 12'; term_keys C-c
-check "Ctrl-C drops the line" term_prompt
-term_line 'print(x)'
-check "and nothing ran" term_wait '^nil$'
-term_prompt
-term_line 'while true do local y = dt.ones(4) + 1 end'
-sleep 1
-term_keys C-c
-check "Ctrl-C stops a running loop" term_wait '[Ii]nterrupt' 10
-check "and the session lives" term_prompt
-term_line '2 + 2'
-check "and answers" term_wait '^4$'
-term_prompt
-term_keys C-d
-check "Ctrl-D leaves, the terminal is sane" term_sane
-check "with status 0" [ "$(term_exit)" = 0 ]
-term_done
+line '40 + 2'
+wait_for "42"
+send Up; sleep 0.3; send BSpace; t send-keys -l 3; send Enter
+wait_for "43"
+line 'dt.rank() % 2'
+wait_for "[0,2] 0"
+wait_for "[1,3] 1"
+
+clear_screen
+t send-keys -l 'xyz = 7'; sleep 0.2; send C-c
+wait_for "xyz = 7^C"
+line 'xyz == nil'
+wait_for "true"
+
+clear_screen
+line 'local alpha_beta = 12'
+t send-keys -l 'alpha_'; send Tab; sleep 0.5; t send-keys -l ' + 1'; send Enter
+wait_for "13"
+t send-keys -l ':tim'; send Tab Tab
+wait_for ":timeit"
+send C-u
+
+clear_screen
+line 'while true do end'
+sleep 0.5; send C-c
+wait_for "interrupted" 5
+line '"still" .. " here"'
+wait_for '"still here"'
+line 'if dt.rank() == 2 then while true do end end'
+sleep 0.5; send C-c
+wait_for "interrupted" 5
+line '"and" .. " here"'
+wait_for '"and here"'
+
+clear_screen
+line 'for i = 1, 2 do'
+wait_for "..>"
+line 'print("loop" .. i)'
+line 'end'
+wait_for "loop2"
+t set-buffer "local pasted = 5
+print(pasted * 100 + 1)"
+t paste-buffer -p; sleep 0.5; send Enter
+wait_for "501"
+
+t resize-window -x 50 -y 20; sleep 0.6
+line 'string.rep("ab", 30)'
+wait_for "ababababab"
+line '1111 * 2'
+wait_for "2222"
+
+send C-d
+wait_for "shell>"
+code_is 0
+same_tty
+
+line "mpirun -n 2 $DTREPL -q"
+wait_for "dt>"
+send Up; send Enter
+wait_for "2222"
+line ':quit 3'
+code_is 3
+same_tty
+check "history is private" test "$(stat -c %a "$tmp/state/dtrepl/history")" \
+  = 600
+done_testing

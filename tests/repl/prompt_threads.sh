@@ -1,0 +1,65 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# TEST: timeout=120 tags=quick
+# The prompt without mpirun: the same keys, plus the terminal's own signals.
+. "$(dirname "$0")/term.inc"
+term_open
+line "$DTREPL"
+wait_for "4 ranks (threads)"
+wait_for "dt>"
+line '40 + 2'
+wait_for "42"
+send Up; sleep 0.2; send BSpace; t send-keys -l 3; send Enter
+wait_for "43"
+line '@0,2 dt.rank()'
+wait_for "[2] 2"
+clear_screen
+t send-keys -l 'zzz'; send C-c
+wait_for "zzz^C"
+line 'while true do end'
+sleep 0.5; send C-c
+wait_for "interrupted" 5
+line 'if dt.rank() == 1 then while true do end end'
+sleep 0.5; send C-c
+sleep 0.5
+line '"still" .. " here"'
+wait_for '"still here"'
+clear_screen
+line 'nosuch.field'
+wait_for "attempt to index a nil value"
+send C-z
+wait_for "shell>"
+line "fg"
+sleep 0.5
+line '"back" .. " again"'
+wait_for '"back again"'
+t send-keys -l 'dt> 5 * 5'; send Enter
+wait_for "25"
+send C-d
+code_is 0
+same_tty
+
+line "TERM=dumb $DTREPL -q"
+wait_for "cannot be edited on"
+line '6 * 7'
+wait_for "42"
+t send-keys -l 'dropped'; send C-c; sleep 0.3
+line 'dropped == nil'
+wait_for "true"
+send C-d
+code_is 0
+same_tty
+
+line "HOME=/nonexistent XDG_STATE_HOME=/proc/nothing $DTREPL -q"
+wait_for "history is not kept"
+line '6 * 8'
+wait_for "48"
+send C-d
+code_is 0
+
+line "$DTREPL -q"
+wait_for "dt>"
+kill -KILL "$(program_pid)"
+wait_for "the terminal is restored" 5
+same_tty
+done_testing
