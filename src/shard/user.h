@@ -1,36 +1,33 @@
 /* SPDX-License-Identifier: MIT
-** shard/user.h: sharding rules given by a script (register_sharding).
-**
-** The rule function sees the call as a strategy does and returns rows on one
-** mesh dim: placements of the results, one per schema return (None where it
-** is no tensor), then of the arguments (None for what is no tensor).  The
-** engine multiplies them over the mesh.
-** Semantics: experimental/_register_sharding.py, 2.13 (core.md 4.12). */
+** shard/user.h: register_sharding: rules on one mesh dimension given at run
+** time by a function, expanded like any op strategy (core.md 4.12).
+** Source: tensor/experimental/_register_sharding.py, PyTorch 2.13. */
 #ifndef DT_SHARD_USER_H
 #define DT_SHARD_USER_H
 
-#include "shard/prop.h"
+#include "op/registry.h"
 
-enum { DT_USER_MAX = 64 };      /* placements in one row */
+enum { DT_USER_MAX = 64 };      /* placements in a row */
 
 typedef struct DtUserCell { bool none; DtPlacement pl; } DtUserCell;
+/* Outputs, then inputs, as the user listed them (lengths unchecked). */
 typedef struct DtUserRow { int n; DtUserCell cell[DT_USER_MAX]; } DtUserRow;
 typedef struct DtUserRules {
   DtCtx *cx; DtArena *arena;
-  int n, cap;
-  DtUserRow *row;
+  int n, cap; DtUserRow *row;
 } DtUserRules;
 
-/* Append an empty row; NULL + NOMEM.  Local. */
-DtUserRow *dt_user_row (DtUserRules *r);
+/* Fill `out` with rows for this call; an error passes through propagation as
+** its cause. */
+typedef DtStatus (*DtUserRuleFn) (void *ud, const DtStratCall *c,
+                                  DtUserRules *out);
 
-/* Fills `out`; errors become the cause of the propagation error. */
-typedef DtStatus (*DtUserFn) (void *ud, const DtStratCall *c,
-                              DtUserRules *out);
-/* Give `op` rules; `ud` belongs to the registry from now on (not when this
-** fails).  Forget cached decisions afterwards: dt_prop_clear().  Agreed. */
+/* A new empty row; NULL + NOMEM.  Local. */
+DtUserRow *dt_user_row (DtUserRules *r);
+/* Give an operator rules.  Single-dim rules it already has still win.  `ud`
+** is freed with the registry.  Agreed. */
 DtStatus dt_user_rules_set (DtCtx *cx, DtRegistry *r, const DtOpDef *op,
-                            DtUserFn fn, void *ud,
+                            DtUserRuleFn fn, void *ud,
                             void (*free_ud) (void *));
 
 #endif
