@@ -161,7 +161,7 @@ static void adv_run (const Adv *v, char *t, char *o, bool get,
 DtStatus dt_k_index (DtCtx *cx, const DtTensor *a, int nindex,
                      const DtTensor *const *index, int at, DtTensor *out) {
   void *o;
-  const void *p;
+  const void *p = NULL;
   Adv v = {.place = NULL};
   Mode mode = {false, (DtDtype)out->m.dtype, (DtDtype)a->m.dtype};
   DT_TRY(cx, dt_kernel_data(cx, out, &o, 1, &a, &p));
@@ -176,7 +176,7 @@ DtStatus dt_k_index_put (DtCtx *cx, DtTensor *dst, int nindex,
                          const DtTensor *const *index, int at,
                          const DtTensor *values, bool accumulate) {
   void *d;
-  const void *p;
+  const void *p = NULL;
   Adv v = {.place = NULL};
   Mode mode = {accumulate, (DtDtype)dst->m.dtype, (DtDtype)values->m.dtype};
   DT_TRY(cx, dt_kernel_data(cx, dst, &d, 1, &values, &p));

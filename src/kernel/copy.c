@@ -71,7 +71,7 @@ static bool overlap (const DtTensor *a, const void *pa, const DtTensor *b,
 
 DtStatus dt_k_copy (DtCtx *cx, const DtTensor *src, DtTensor *dst) {
   void *d;
-  const void *s;
+  const void *s = NULL;
   DT_TRY(cx, dt_kernel_data(cx, dst, &d, 1, &src, &s));
   if (d == NULL || s == NULL) return DT_OK;
   if (!overlap(src, s, dst, d)) {

@@ -181,7 +181,7 @@ DtStatus dt_k_gemm (DtCtx *cx, double alpha, const DtTensor *a,
                     const DtTensor *b, double beta, DtTensor *out) {
   void *o;
   const DtTensor *in[2] = {a, b};
-  const void *data[2];
+  const void *data[2] = {NULL};
   DtStatus st = DT_OK;
   Gemm g = {.alpha = alpha, .beta = beta};
   DT_TRY(cx, dt_kernel_data(cx, out, &o, 2, in, data));

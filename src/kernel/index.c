@@ -49,7 +49,7 @@ DtStatus dt_k_gather (DtCtx *cx, const DtTensor *a, int dim,
                       const DtTensor *index, DtTensor *out) {
   const DtTensor *in[2] = {index, a};
   const DtMeta *metas[3] = {&out->m, &index->m, &a->m};
-  const void *cdata[2];
+  const void *cdata[2] = {NULL};
   void *data[3];
   DtLines l;
   DT_TRY(cx, dt_kernel_data(cx, out, &data[0], 2, in, cdata));
@@ -134,7 +134,7 @@ DtStatus dt_k_scatter (DtCtx *cx, DtScatter f, DtTensor *dst, int dim,
                        const DtTensor *index, const DtTensor *src) {
   const DtTensor *in[2] = {index, src};
   const DtMeta *metas[3] = {&index->m, &dst->m, &src->m};
-  const void *cdata[2];
+  const void *cdata[2] = {NULL};
   void *data[3];
   DtLines l;
   Scatter s = {f, wide_class((DtDtype)dst->m.dtype), (DtDtype)index->m.dtype,
@@ -204,7 +204,7 @@ static void select_rows (const char *a, const int64_t *ix, int64_t n,
 DtStatus dt_k_index_select (DtCtx *cx, const DtTensor *a, int dim,
                             const DtTensor *index, DtTensor *out) {
   void *o;
-  const void *p;
+  const void *p = NULL;
   int64_t *ix = NULL, n = dt_meta_numel(&index->m);
   DT_TRY(cx, dt_kernel_data(cx, out, &o, 1, &a, &p));
   DT_TRY(cx, index_list(cx, index, &ix));

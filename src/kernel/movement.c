@@ -103,7 +103,7 @@ DtStatus dt_k_roll (DtCtx *cx, const DtTensor *a, int n, const int64_t *shift,
 DtStatus dt_k_flip (DtCtx *cx, const DtTensor *a, uint32_t dims,
                     DtTensor *out) {
   void *o;
-  const void *p;
+  const void *p = NULL;
   DT_TRY(cx, dt_kernel_data(cx, out, &o, 1, &a, &p));
   if (o == NULL) return DT_OK;
   int nd = a->m.ndim;

@@ -72,6 +72,7 @@ static DtStatus job_init (DtCtx *cx, Job *j, const Row *row, DtDtype ct,
   DT_CHECK(cx, row->dom & dom[j->cl], DT_E_NOTIMPL,
            "\"%s_cpu\" not implemented for '%s'", row->aten, scalar_type(ct));
   j->kb = ct == DT_BOOL ? 1 : (int)dt_dtype_size(ct) * 8;
+  if (j->cl == DT_CL_F32) j->kb = ct == DT_F16 ? 16 : ct == DT_BF16 ? 17 : 0;
   if (ct == DT_I8 || ct == DT_I16 || ct == DT_I32 || ct == DT_I64) j->kb--;
   j->divides = (row->dom & DT_DOM_V) != 0 && j->cl == DT_CL_I64;
   memset(j->params, 0, sizeof j->params);

@@ -13,5 +13,15 @@
 
 static inline double fexp_f64 (double x) { return exp(x); }
 
+static inline double fnarrow_f64 (double x, int kb) {
+  (void)kb;
+  return x;
+}
+
+static inline double fnext_f64 (double x, double y, int kb) {
+  (void)kb;
+  return nextafter(x, y);
+}
+
 #include "kernel/pw_float_int.h"
 #include "kernel/pw_rows_int.h"

@@ -22,6 +22,8 @@ static inline T G(fpow) (T x, T e) {
   return M(pow)(x, e);
 }
 
+static inline T G(fsquare) (T x) { return x * x; }
+
 static inline T G(fround) (T x, T decimals) {
   T ten = M(pow)(K(10), M(fabs)(decimals));
   return decimals < 0 ? M(rint)(x / ten) * ten : M(rint)(x * ten) / ten;
@@ -84,7 +86,7 @@ static inline T G(flogit) (T x, T eps) {
 
 static inline T G(flogit_bwd) (T g, T x, T eps) {
   if (eps >= 0) {
-    if (x < eps || x > K(1) - eps) return 0;
+    if (!(x >= eps && x <= K(1) - eps)) return 0;
   } else if (x < 0 || x > 1) {
     return NAN;
   }

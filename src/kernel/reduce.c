@@ -458,7 +458,7 @@ static void job_run (const Job *j, const char *in, char *out) {
 DtStatus dt_k_reduce (DtCtx *cx, DtReduce f, const DtScalar *p,
                       const DtTensor *a, uint32_t dims, DtTensor *out) {
   void *o;
-  const void *in;
+  const void *in = NULL;
   Job j;
   int64_t count[DT_MAX_NDIM] = {0};
   DT_TRY(cx, dt_kernel_data(cx, out, &o, 1, &a, &in));

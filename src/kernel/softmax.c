@@ -44,7 +44,7 @@ DtStatus dt_k_softmax (DtCtx *cx, bool log, const DtTensor *a, int dim,
                        DtTensor *out) {
   const DtMeta *metas[2] = {&out->m, &a->m};
   void *data[2];
-  const void *in;
+  const void *in = NULL;
   Work w;
   DtLines l;
   DT_TRY(cx, dt_kernel_data(cx, out, &data[0], 1, &a, &in));
@@ -81,7 +81,7 @@ DtStatus dt_k_softmax_backward (DtCtx *cx, bool log, const DtTensor *grad,
   const DtTensor *in[2] = {grad, output};
   const DtMeta *metas[3] = {&out->m, &grad->m, &output->m};
   void *data[3];
-  const void *cdata[2];
+  const void *cdata[2] = {NULL};
   Work w;
   DtLines l;
   DT_TRY(cx, dt_kernel_data(cx, out, &data[0], 2, in, cdata));

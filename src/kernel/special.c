@@ -60,6 +60,10 @@ double dt_sp_zeta (double s, double q) {
 
 double dt_sp_polygamma (int n, double x) {
   if (n == 0) return dt_sp_digamma(x);
+  if (n == 1 && x < 0.5) {      /* reflection */
+    double s = sin(pi * x);
+    return pi * pi / (s * s) - dt_sp_polygamma(1, 1 - x);
+  }
   double v = exp(dt_sp_lgamma(n + 1.0)) * dt_sp_zeta(n + 1.0, x);
   return n % 2 == 0 ? -v : v;
 }
