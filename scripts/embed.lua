@@ -1,13 +1,13 @@
 -- SPDX-License-Identifier: MIT
 -- embed.lua OUT FILE...: write C source that holds the Lua files as bytes,
 -- and dt_embed_find() over them (src/bind/embed.h).  "lua/a/b.lua" becomes
--- module "a.b", "lua/a/init.lua" module "a".
+-- module "a.b", "lua/a/b/init.lua" too; "lua/a/init.lua" stays "a.init".
 
 local out_path = table.remove(arg, 1)
 local mods = {}
 for _, path in ipairs(arg) do
   local name = path:gsub("^lua/", ""):gsub("%.lua$", ""):gsub("/", ".")
-  name = name:gsub("%.init$", "")
+  name = name:gsub("^(.+%..+)%.init$", "%1")    -- dt.init keeps its name
   mods[#mods + 1] = {name = name, path = path}
 end
 table.sort(mods, function (a, b) return a.name < b.name end)
