@@ -77,7 +77,8 @@ DtStatus dt_help_page (DtRepl *r, const char *what, DtBuf *out);
 void dt_help_apropos (DtRepl *r, const char *word, DtBuf *out);
 
 /* --- complete.c --- */
-/* Completion of a prompt line, see DtLineComplete; `ud` is the DtRepl. */
+/* Completion of a prompt line, see DtLineComplete; `ud` is the DtRepl.
+** Local. */
 void dt_complete (void *ud, const char *line, int point, int *start,
                   DtLineAdd add, void *sink);
 

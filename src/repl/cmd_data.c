@@ -2,7 +2,6 @@
 ** repl/cmd_data.c: commands that measure. */
 #include "repl/cmd.h"
 
-#include <lauxlib.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -18,14 +18,17 @@ typedef struct DtOutput {
   bool failed;                  /* a write failed: said once */
 } DtOutput;
 
+/* Descriptors 1 and 2, nothing open.  Local. */
 void dt_output_init (DtOutput *o);
 /* Write; goes on after interrupted and short writes.  Local. */
 void dt_output_write (DtOutput *o, DtOutKind kind, const char *s, size_t n);
 void dt_output_add (DtOutput *o, DtOutKind kind, const char *s);
 /* Lines the person typed, for the transcript.  Local. */
 void dt_output_typed (DtOutput *o, const char *prompt, const char *text);
-/* Open a file for results (:o) or both (:transcript); NULL closes.  IO. */
+/* Open a file for results (:o) or both (:transcript); NULL closes.  IO.
+** Local. */
 DtStatus dt_output_open (DtCtx *cx, DtOutput *o, int *slot, const char *path);
+/* Close what is open.  Local. */
 void dt_output_fini (DtOutput *o);
 /* Colour: --color, then NO_COLOR, CLICOLOR_FORCE, TERM=dumb, then whether it
 ** is a real terminal.  Local. */

@@ -165,12 +165,13 @@ static DtStatus put_folded (DtRepl *r) {
   return st;
 }
 
+/* Works without memory: out of it is one of the things to be said. */
 static void say (DtRepl *r, const char *fmt, const char *arg) {
-  DtBuf b;
-  dt_buf_init(&b, r->cx);
-  dt_buf_addf(&b, fmt, arg);
-  dt_output_write(&r->app->out, DT_OUT_DIAG, dt_buf_str(&b), b.len);
-  dt_buf_fini(&b);
+  char line[2048];
+  int n = snprintf(line, sizeof line, fmt, arg);
+  if (n >= (int)sizeof line)
+    n = (int)sizeof line - 1;
+  dt_output_write(&r->app->out, DT_OUT_DIAG, line, (size_t)n);
 }
 
 /* The world is broken: what this rank has is written as it is. */
@@ -629,10 +630,11 @@ static void start_files (DtRepl *r) {
     else
       dt_buf_clear(&path);
   }
-  char *name = dt_strdup(r->cx, dt_buf_str(&path));
+  bool first = dt_repl_first(r);
+  char *name = first ? dt_strdup(r->cx, dt_buf_str(&path)) : NULL;
   size_t n = path.len;
   dt_buf_fini(&path);
-  if (name != NULL && share(r, &name, &n) == DT_OK && n > 0) {
+  if ((name != NULL || !first) && share(r, &name, &n) == DT_OK && n > 0) {
     char *text = NULL;
     size_t k;
     if (dt_repl_file(r, name, &text, &k) == DT_OK) {
@@ -713,23 +715,28 @@ static DtStatus open_rank (DtRepl *r) {
 }
 
 /* The ranks meet before anything else: one that could not start must not
-** leave the others waiting. */
+** leave the others waiting.  The first that failed says why. */
 static bool all_started (DtRepl *r, DtStatus st) {
+  enum { MANY = 4096 };
   DtCtx *cx = r->cx;
-  DtBuf why;
+  DtStatus all[MANY];
+  char why[1024];
+  bool known = r->comm->size <= MANY && !r->comm->no_data;
   DtCollInfo info = {"start", 0, "", ""};
-  dt_buf_init(&why, cx);
-  if (st != DT_OK)
-    dt_buf_addf(&why, "%s %s", dt_error_info(st)->id,
-                dt_buf_str(&cx->err.message));
-  DtStatus all = dt_comm_meet(cx, r->comm, st, &info, NULL);
-  if (all != DT_OK && (st != DT_OK ? dt_repl_first(r) || all != st
-                                   : dt_repl_first(r)))
-    say(r, "dtrepl: %s\n", st != DT_OK && why.len > 0 ? dt_buf_str(&why)
-        : dt_buf_str(&cx->err.message));
-  dt_buf_fini(&why);
+  snprintf(why, sizeof why, "%s %s", dt_error_info(st)->id,
+           cx->err.code != DT_OK ? dt_buf_str(&cx->err.message)
+                                 : dt_error_info(st)->text);
+  DtStatus met = dt_comm_meet(cx, r->comm, st, &info, known ? all : NULL);
+  int first = 0;
+  while (known && met != DT_OK && met != DT_E_RANK_LOST &&
+         first < r->comm->size && all[first] == DT_OK)
+    first++;
+  if (met == DT_E_RANK_LOST && dt_repl_first(r))
+    say(r, "dtrepl: %s\n", dt_buf_str(&cx->err.message));
+  else if (st != DT_OK && (!known || first == r->comm->rank))
+    say(r, "dtrepl: %s\n", why);
   dt_error_clear(cx);
-  return all == DT_OK;
+  return met == DT_OK;
 }
 
 static void run_session (DtRepl *r) {

@@ -56,6 +56,7 @@ line '6 * 8'
 wait_for "48"
 send C-d
 code_is 0
+same_tty
 
 line "$DTREPL -q"
 wait_for "dt>"
