@@ -79,8 +79,8 @@ static DtStatus enter (DtCtx *cx, DtRegistry *r, const char *schema,
                        const DtOpDef *src, const DtVariant *var,
                        Entry **out) {
   Entry *e;
-  char *name;
-  size_t dot;
+  char *name = NULL;
+  size_t dot = 0;
   DT_TRY(cx, entry_name(cx, &r->arena, schema, &name, &dot));
   DT_CHECK(cx, dt_map_get_str(&r->entries, name) == NULL, DT_E_VALUE,
            "Tried to register an operator (%s) with the same name and "

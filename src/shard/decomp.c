@@ -375,7 +375,7 @@ static DtStatus trace_step (DtDecide *d, DtMesh *mesh, Tracing *t) {
 DtStatus dt_decomp_run (DtDecide *d, DtSheet *s, bool *found) {
   DtExpand o = { false, false, false };
   Tracing t;
-  DtMesh *mesh;
+  DtMesh *mesh = NULL;
   int64_t count;
   memset(&t, 0, sizeof t);
   *found = false;

@@ -97,7 +97,7 @@ static DtStatus fill_rows (Expand *x, const DtRows *rows) {
   DtDecide *d = x->d;
   DtPlacement kind[MAX_KINDS];
   DtCell *cells;
-  int nkinds, i, k, width = rows->nout + rows->nin;
+  int nkinds = 0, i, k, width = rows->nout + rows->nin;
   DT_TRY(d->cx, shard_kinds(d, kind, &nkinds));
   cells = DT_ANEWN(d->cx, d->arena, DtCell,
                    (size_t)rows->n * (size_t)(nkinds + 1) * (size_t)width + 1);
