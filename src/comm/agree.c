@@ -178,6 +178,16 @@ static bool still_needs (const DtSnap *s, const DtCell *cell) {
   return atomic_load(&cell->key) < s->key;
 }
 
+/* A rank posts first and arrives then: in between it is not waiting. */
+static bool not_yet_there (DtBoardGroup *bg, const DtSnap *s, int r, int n) {
+  int m;
+  for (m = 0; m < n; m++) {
+    if (dt_board_ranks(bg)[m] == r)
+      return still_needs(s, &dt_board_cells(bg)[m]);
+  }
+  return false;
+}
+
 /* Can rank r, as copied, reach a circle?  color: 0 new, 1 on the way here,
 ** 2 reaches none. */
 static bool in_circle (DtComm *c, int r) {
@@ -185,6 +195,8 @@ static bool in_circle (DtComm *c, int r) {
   DtBoardGroup *bg = dt_board_at(c->board, s->slot);
   int m, n = may_need(s, bg);
   s->color = 1;
+  if (not_yet_there(bg, s, r, n))
+    n = 0;
   for (m = 0; m < n; m++) {
     if (still_needs(s, &dt_board_cells(bg)[m]) &&
         needs_circle(c, dt_board_ranks(bg)[m]))
