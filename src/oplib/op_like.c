@@ -566,7 +566,7 @@ RANDOM(bernoulli, "bernoulli(Tensor self, *, Generator? generator=None) -> "
        "Tensor", "1 with the probability given by each element, else 0.", 0,
        op_meta_same, bernoulli_kernel, op_g_zeros, random_samples);
 RANDOM(native_dropout, "native_dropout(Tensor input, float p, bool? train) -> "
-       "(Tensor, Tensor)", "Dropout and the mask it used.", 0,
+       "(Tensor, Tensor)", "Dropout and the mask it used.", DT_OP_SAVE_OUT,
        native_dropout_meta, native_dropout_kernel, native_dropout_grad,
        dropout_samples);
 

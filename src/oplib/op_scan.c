@@ -483,11 +483,11 @@ OP(cumprod, "cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> "
    scan_kernel, cumprod_grad, scan_samples, .strategy = scan_strategy,
    .row = row_cumprod);
 OP(max_dim, "max.dim(Tensor self, int dim, bool keepdim=False)" PAIR,
-   "Largest element along a dim and its index.", 0, extreme_meta,
+   "Largest element along a dim and its index.", DT_OP_SAVE_OUT, extreme_meta,
    extreme_kernel, extreme_grad, extreme_samples, .rulefn = extreme_rules,
    .row = row_max);
 OP(min_dim, "min.dim(Tensor self, int dim, bool keepdim=False)" PAIR,
-   "Smallest element along a dim and its index.", 0, extreme_meta,
+   "Smallest element along a dim and its index.", DT_OP_SAVE_OUT, extreme_meta,
    extreme_kernel, extreme_grad, extreme_samples, .rulefn = extreme_rules,
    .row = row_min);
 OP(argmax, "argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
@@ -497,15 +497,15 @@ OP(argmin, "argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
    "Index of the smallest element.", DT_OP_NOGRAD | DT_OP_HANDLER, arg_meta,
    arg_kernel, NULL, arg_samples, .strategy = arg_strategy, .row = row_min);
 OP(topk, "topk(Tensor self, SymInt k, int dim=-1, bool largest=True, "
-   "bool sorted=True)" PAIR, "The k largest elements along a dim.", 0,
+   "bool sorted=True)" PAIR, "The k largest elements along a dim.", DT_OP_SAVE_OUT,
    order_meta, order_kernel, order_grad, topk_samples,
    .strategy = order_strategy, .row = row_topk);
 OP(sort, "sort(Tensor self, int dim=-1, bool descending=False)" PAIR,
-   "Elements in order along a dim.", 0, order_meta, order_kernel, order_grad,
+   "Elements in order along a dim.", DT_OP_SAVE_OUT, order_meta, order_kernel, order_grad,
    sort_samples, .strategy = order_strategy, .row = row_sort);
 OP(sort_stable, "sort.stable(Tensor self, *, bool? stable, int dim=-1, "
    "bool descending=False)" PAIR,
-   "Elements in order, equal ones as they were.", 0, order_meta, order_kernel,
+   "Elements in order, equal ones as they were.", DT_OP_SAVE_OUT, order_meta, order_kernel,
    order_grad, stable_samples, .strategy = order_strategy, .row = row_stable);
 OP(flip, "flip(Tensor self, int[] dims) -> Tensor", "Dims read backwards.", 0,
    flip_meta, flip_kernel, flip_grad, flip_samples, .rulefn = flip_rules);

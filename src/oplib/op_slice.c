@@ -222,33 +222,34 @@ static DtStatus slice_back_strategy (DtStratCall *c) {
 enum { ROW_SIZE, ROW_SIZES };
 static const int row_size[] = { ROW_SIZE }, row_sizes[] = { ROW_SIZES };
 
-static DtStatus split_sizes (DtMetaCall *c, int d, int64_t *size, int *n) {
-  int64_t total = c->in[0]->shape[d], sum = 0, k;
+static DtStatus split_sizes (DtCtx *cx, const DtOpDef *op, const DtArgs *a,
+                             int64_t total, int d, int64_t *size, int *n) {
+  int64_t sum = 0, k;
   *n = 0;
-  if (c->op->row[0] == ROW_SIZE) {
-    k = dt_arg_int(c->args, 1);
-    DT_CHECK(c->cx, k >= 0, DT_E_RUNTIME, "split expects split_size be "
+  if (op->row[0] == ROW_SIZE) {
+    k = dt_arg_int(a, 1);
+    DT_CHECK(cx, k >= 0, DT_E_RUNTIME, "split expects split_size be "
              "non-negative, but got split_size=%lld", (long long)k);
-    DT_CHECK(c->cx, k > 0 || total == 0, DT_E_RUNTIME,
+    DT_CHECK(cx, k > 0 || total == 0, DT_E_RUNTIME,
              "split_size can only be 0 if dimension size is 0, but got "
              "dimension size of %lld", (long long)total);
     do {
-      DT_CHECK(c->cx, *n < DT_MAX_OUTS, DT_E_LIMIT, "more than %d parts",
+      DT_CHECK(cx, *n < DT_MAX_OUTS, DT_E_LIMIT, "more than %d parts",
                DT_MAX_OUTS);
       size[(*n)++] = total < k ? total : k;
       total -= size[*n - 1];
     } while (total > 0);
     return DT_OK;
   }
-  *n = dt_arg_ints(c->args, 1, size, DT_MAX_OUTS);
+  *n = dt_arg_ints(a, 1, size, DT_MAX_OUTS);
   OpText text = op_ints_text(*n, size);
   for (int i = 0; i < *n; i++) {
-    DT_CHECK(c->cx, size[i] >= 0, DT_E_RUNTIME, "split_with_sizes expects "
+    DT_CHECK(cx, size[i] >= 0, DT_E_RUNTIME, "split_with_sizes expects "
              "split_sizes have only non-negative entries, but got "
              "split_sizes=%s", text.s);
     sum += size[i];
   }
-  DT_CHECK(c->cx, sum == total, DT_E_RUNTIME, "split_with_sizes expects "
+  DT_CHECK(cx, sum == total, DT_E_RUNTIME, "split_with_sizes expects "
            "split_sizes to sum exactly to %lld (input tensor's size at "
            "dimension %d), but got split_sizes=%s", (long long)total, d,
            text.s);
@@ -262,7 +263,8 @@ static DtStatus split_meta (DtMetaCall *c) {
   DT_CHECK(c->cx, m->ndim > 0, DT_E_RUNTIME,
            "split expects at least a 1-dimensional tensor");
   DT_TRY(c->cx, op_dim(c->cx, c->args, 2, m->ndim, &d));
-  DT_TRY(c->cx, split_sizes(c, d, size, &n));
+  DT_TRY(c->cx, split_sizes(c->cx, c->op, c->args, m->shape[d], d, size,
+                           &n));
   DT_CHECK(c->cx, n <= c->maxout, DT_E_LIMIT, "more than %d parts", c->maxout);
   for (int i = 0; i < n; i++) {
     dt_meta_copy(&c->out[i], m);
@@ -283,16 +285,25 @@ static DtStatus split_strategy (DtStratCall *c) {
   return op_s_one(c, p, p, NAN);
 }
 
+/* Zeros for a part of the input that got no gradient. */
+static DtHandle *no_grad_part (DtGradCall *c, int ndim, const int64_t *shape) {
+  return E("aten.new_zeros.default", "tI", dt_gin(c, 0), ndim, shape);
+}
+
 /* Gradients of all parts joined; a part without one counts as zeros. */
 static DtStatus split_grad (DtGradCall *c) {
   DtHandle *part[DT_MAX_OUTS];
-  int d;
+  int64_t size[DT_MAX_OUTS];
+  int d, n = 0;
   DtMeta m;
   dt_meta_copy(&m, dt_emit_meta(c->e, dt_gin(c, 0)));
   DT_TRY(c->e->cx, op_dim(c->e->cx, c->args, 2, m.ndim, &d));
-  for (int i = 0; i < c->nout; i++)
-    part[i] = c->gout[i] ? c->gout[i]
-                         : E("aten.zeros_like.default", "t", c->out[i]);
+  DT_TRY(c->e->cx, split_sizes(c->e->cx, c->op, c->args, m.shape[d], d, size,
+                               &n));
+  for (int i = 0; i < c->nout && i < n; i++) {
+    m.shape[d] = size[i];
+    part[i] = c->gout[i] ? c->gout[i] : no_grad_part(c, m.ndim, m.shape);
+  }
   op_g_set(c, 0, E("aten.cat.default", "Ti", c->nout, part, (int64_t)d));
   return op_g_finish(c);
 }
@@ -335,9 +346,13 @@ static DtStatus unbind_strategy (DtStratCall *c) {
 
 static DtStatus unbind_grad (DtGradCall *c) {
   DtHandle *part[DT_MAX_OUTS];
+  DtMeta m;
+  int d;
+  dt_meta_copy(&m, dt_emit_meta(c->e, dt_gin(c, 0)));
+  DT_TRY(c->e->cx, op_dim(c->e->cx, c->args, 1, m.ndim, &d));
+  for (int k = d; k + 1 < m.ndim; k++) m.shape[k] = m.shape[k + 1];
   for (int i = 0; i < c->nout; i++)
-    part[i] = c->gout[i] ? c->gout[i]
-                         : E("aten.zeros_like.default", "t", c->out[i]);
+    part[i] = c->gout[i] ? c->gout[i] : no_grad_part(c, m.ndim - 1, m.shape);
   op_g_set(c, 0, E("aten.stack.default", "Tv", c->nout, part, c->args->v[1]));
   return op_g_finish(c);
 }

@@ -1,0 +1,664 @@
+/* SPDX-License-Identifier: MIT
+** oplib/op_index.c: elements chosen by index tensors: gather, scatter,
+** index_select, index_add, advanced indexing, embedding.
+**
+** Indices count in the global tensor, so an indexed dim stays whole, with one
+** exception: a table cut by rows (embedding, gather of one) looks up what it
+** has, masks the rest and leaves a masked partial.  Advanced indexing puts
+** the block of index dims where the indexed dims stood when these are
+** adjacent, else in front. */
+#include "oplib/oplib_int.h"
+
+#include <math.h>
+#include <string.h>
+
+#define E(...) dt_emit(c->e, __VA_ARGS__)
+#define G (c->gout[0])
+
+static DtStatus check_index (DtCtx *cx, const DtMeta *m, const char *text) {
+  DT_CHECK(cx, m->dtype == DT_I64 || m->dtype == DT_I32, DT_E_RUNTIME, "%s",
+           text);
+  return DT_OK;
+}
+
+/* ---- gather, scatter, scatter_add ---- */
+
+static DtStatus gather_meta (DtMetaCall *c) {
+  int d;
+  const DtMeta *x = dt_in(c, 2);
+  DT_TRY(c->cx, op_dim(c->cx, c->args, 1, c->in[0]->ndim, &d));
+  DT_TRY(c->cx, check_index(c->cx, x, "gather(): Expected dtype int32/int64 "
+                            "for index"));
+  DT_CHECK(c->cx, (x->ndim ? x->ndim : 1) ==
+                  (c->in[0]->ndim ? c->in[0]->ndim : 1) ||
+                  dt_meta_numel(x) == 0, DT_E_RUNTIME,
+           "Index tensor must have the same number of dimensions as input "
+           "tensor");
+  c->nout = 1;
+  return op_new_meta(c->cx, &c->out[0], (DtDtype)c->in[0]->dtype, x->ndim,
+                     x->shape, c->in[0]);
+}
+static DtStatus gather_kernel (DtKernelCall *c) {
+  int d;
+  DT_TRY(c->cx, op_dim(c->cx, c->args, 1, c->in[0]->m.ndim, &d));
+  return dt_k_gather(c->cx, c->in[0], d, dt_kin(c, 2), c->out[0]);
+}
+
+static void same_row (DtPlacement *row, int n, DtPlacement p) {
+  for (int i = 0; i < n; i++) row[i] = p;
+}
+
+static DtStatus gather_strategy (DtStratCall *c) {
+  DtPlacement rows[3 * (DT_MAX_NDIM + 3)];
+  const DtMeta *m = &c->in[0]->meta, *x = &c->in[1]->meta;
+  DtMaskBuf *mask = NULL;
+  int d, n = 0;
+  DT_TRY(c->cx, op_dim(c->cx, c->args, 1, m->ndim, &d));
+  same_row(rows + 3 * n++, 3, dt_pl_replicate());
+  if (d < x->ndim && x->shape[d] == 1) {
+    mask = dt_mask_new(c->cx, m->ndim, m->shape, d);
+    if (!mask) return DT_E_NOMEM;
+    same_row(rows + 3 * n, 3, dt_pl_mask(DT_OP_SUM, mask));
+    rows[3 * n++ + 1] = dt_pl_shard(d);
+  }
+  same_row(rows + 3 * n, 3, dt_pl_shard(d));
+  rows[3 * n++ + 1] = dt_pl_replicate();
+  for (int i = 0; m->ndim == x->ndim && i < m->ndim; i++)
+    if (i != d) same_row(rows + 3 * n++, 3, dt_pl_shard(i));
+  DtStatus st = op_s_rows(c, n, rows, false);
+  if (mask) dt_mask_unref(c->cx, mask);
+  return st;
+}
+
+static DtStatus gather_grad (DtGradCall *c) {
+  DtMeta m;
+  dt_meta_copy(&m, dt_emit_meta(c->e, dt_gin(c, 0)));
+  DtHandle *z = E("aten.new_zeros.default", "tI", G, (int)m.ndim, m.shape);
+  op_g_set(c, 0, E("aten.scatter_add.default", "tvtt", z, c->args->v[1],
+                   dt_gin(c, 2), G));
+  return op_g_finish(c);
+}
+
+/* Row: is it an addition. */
+static const int row_set[] = { DT_SC_SET }, row_add[] = { DT_SC_ADD };
+
+static DtStatus scatter_meta (DtMetaCall *c) {
+  int d;
+  const DtMeta *m = c->in[0], *x = dt_in(c, 2), *s = dt_in(c, 3);
+  bool ok = true;
+  DT_TRY(c->cx, op_dim(c->cx, c->args, 1, m->ndim, &d));
+  DT_TRY(c->cx, check_index(c->cx, x, "scatter(): Expected dtype int32/int64 "
+                            "for index"));
+  DT_CHECK(c->cx, !s || s->dtype == m->dtype, DT_E_RUNTIME,
+           "scatter(): Expected self.dtype to be equal to src.dtype");
+  if (dt_meta_numel(x) > 0) {
+    DT_CHECK(c->cx, (x->ndim ? x->ndim : 1) == (m->ndim ? m->ndim : 1),
+             DT_E_RUNTIME, "Index tensor must have the same number of "
+             "dimensions as self tensor");
+    DT_CHECK(c->cx, !s || (s->ndim ? s->ndim : 1) == (x->ndim ? x->ndim : 1),
+             DT_E_RUNTIME, "Index tensor must have the same number of "
+             "dimensions as src tensor");
+    for (int i = 0; i < x->ndim; i++) {
+      ok &= i == d || x->shape[i] <= (m->ndim ? m->shape[i] : 1);
+      ok &= !s || x->shape[i] <= (s->ndim ? s->shape[i] : 1);
+    }
+    OpText xt = op_shape_text(x), mt = op_shape_text(m);
+    OpText t = s ? op_shape_text(s) : mt;
+    DT_CHECK(c->cx, ok || !s, DT_E_RUNTIME, "Expected index %s to be no larger "
+             "than self %s apart from dimension %d and to be no larger size "
+             "than src %s", xt.s, mt.s, d, t.s);
+    DT_CHECK(c->cx, ok, DT_E_RUNTIME, "Expected index %s to be no larger than "
+             "self %s apart from dimension %d", xt.s, mt.s, d);
+  }
+  return op_meta_same(c);
+}
+
+/* A number as source: read everywhere through strides of 0. */
+static DtStatus scatter_kernel (DtKernelCall *c) {
+  int d;
+  OpNumber num;
+  DtTensor *src = dt_kin(c, 3), *x = dt_kin(c, 2), fake;
+  DT_TRY(c->cx, op_dim(c->cx, c->args, 1, c->in[0]->m.ndim, &d));
+  if (c->out[0] != c->in[0]) DT_TRY(c->cx, op_k_copy0(c));
+  if (!src) {
+    fake = *op_number(&num, dt_arg_scalar(c->args, 3),
+                      (DtDtype)c->out[0]->m.dtype);
+    fake.m.ndim = x->m.ndim;
+    memcpy(fake.m.shape, x->m.shape, sizeof(int64_t) * x->m.ndim);
+    memset(fake.m.stride, 0, sizeof(int64_t) * x->m.ndim);
+    src = &fake;
+  }
+  return dt_k_scatter(c->cx, (DtScatter)c->op->row[0], c->out[0], d, x, src);
+}
+
+static DtStatus scatter_strategy (DtStratCall *c) {
+  DtPlacement rows[4 * (DT_MAX_NDIM + 1)];
+  const DtMeta *m = &c->in[0]->meta, *x = &c->in[1]->meta;
+  const DtMeta *s = c->nin > 2 ? &c->in[2]->meta : NULL;
+  bool add = c->op->row[0] == DT_SC_ADD;
+  int d, n = 0, w = 1 + c->nin;
+  DT_ASSERT(c->cx, w <= 4);
+  DT_TRY(c->cx, op_dim(c->cx, c->args, 1, m->ndim, &d));
+  same_row(rows + w * n++, w, dt_pl_replicate());
+  for (int i = 0; m->ndim == x->ndim && i < m->ndim; i++) {
+    if (i == d || m->shape[i] != x->shape[i]) continue;
+    if (s && !add && s->shape[i] != x->shape[i]) continue;
+    same_row(rows + w * n++, w, dt_pl_shard(i));
+  }
+  return op_s_rows(c, n, rows, (c->op->flags & DT_OP_INPLACE) && !add);
+}
+
+static DtStatus scatter_grad (DtGradCall *c) {
+  if (op_g_need(c, 0))
+    op_g_set(c, 0, c->op->row[0] == DT_SC_ADD ? G
+             : E("aten.scatter.value", "tvti", G, c->args->v[1], dt_gin(c, 2),
+                 (int64_t)0));
+  if (op_g_need(c, 3))
+    op_g_set(c, 3, E("aten.gather.default", "tvt", G, c->args->v[1],
+                     dt_gin(c, 2)));
+  return op_g_finish(c);
+}
+
+/* ---- index_select, index_add ---- */
+
+static DtStatus iselect_meta (DtMetaCall *c) {
+  int d;
+  int64_t shape[DT_MAX_NDIM];
+  const DtMeta *m = c->in[0], *x = dt_in(c, 2);
+  DT_TRY(c->cx, op_dim(c->cx, c->args, 1, m->ndim, &d));
+  DT_TRY(c->cx, check_index(c->cx, x, "index_select(): Expected dtype int32 "
+                            "or int64 for index"));
+  DT_CHECK(c->cx, x->ndim <= 1, DT_E_INDEX,
+           "index_select(): Index is supposed to be a vector");
+  memcpy(shape, m->shape, sizeof(int64_t) * m->ndim);
+  if (m->ndim) shape[d] = dt_meta_numel(x);
+  c->nout = 1;
+  return op_new_meta(c->cx, &c->out[0], (DtDtype)m->dtype, m->ndim, shape, m);
+}
+static DtStatus iselect_kernel (DtKernelCall *c) {
+  int d;
+  DT_TRY(c->cx, op_dim(c->cx, c->args, 1, c->in[0]->m.ndim, &d));
+  return dt_k_index_select(c->cx, c->in[0], d, dt_kin(c, 2), c->out[0]);
+}
+static DtStatus iselect_rules (DtRuleCall *c) {
+  static const DtRedOp ops[] = { DT_OP_SUM, DT_OP_AVG, DT_OP_MIN, DT_OP_MAX,
+                                 DT_OP_PRODUCT };
+  int d, nd = c->in[0]->ndim;
+  DT_TRY(c->cx, op_dim(c->cx, c->args, 1, nd, &d));
+  for (int i = 0; i < nd; i++) {
+    DtCell row[3] = { dt_c_s(i), dt_c_s(i), dt_c_r() };
+    if (i != d) dt_rows_add(c->rows, row);
+  }
+  DtCell cut[3] = { dt_c_s(d), dt_c_r(), dt_c_s(0) };
+  dt_rows_add(c->rows, cut);
+  for (int i = 0; i < 5; i++) {
+    DtCell row[3] = { dt_c_p(ops[i]), dt_c_p(ops[i]), dt_c_r() };
+    dt_rows_add(c->rows, row);
+  }
+  return c->rows->st;
+}
+static DtStatus iselect_grad (DtGradCall *c) {
+  DtMeta m;
+  dt_meta_copy(&m, dt_emit_meta(c->e, dt_gin(c, 0)));
+  DtHandle *z = E("aten.new_zeros.default", "tI", G, (int)m.ndim, m.shape);
+  op_g_set(c, 0, E("aten.index_add.default", "tvtt", z, c->args->v[1],
+                   dt_gin(c, 2), G));
+  return op_g_finish(c);
+}
+
+static DtStatus iadd_meta (DtMetaCall *c) {
+  int d;
+  const DtMeta *m = c->in[0], *x = dt_in(c, 2), *s = dt_in(c, 3);
+  bool ok;
+  DT_TRY(c->cx, op_dim(c->cx, c->args, 1, m->ndim, &d));
+  DT_CHECK(c->cx, s->dtype == m->dtype, DT_E_RUNTIME, "index_add_(): self (%s) "
+           "and source (%s) must have the same scalar type",
+           op_dtype_word((DtDtype)m->dtype), op_dtype_word((DtDtype)s->dtype));
+  int64_t have = s->ndim ? s->shape[d] : 1;
+  DT_CHECK(c->cx, dt_meta_numel(x) == have, DT_E_RUNTIME, "index_add_(): "
+           "Number of indices (%lld) should be equal to source.size(dim): "
+           "(%lld), for dim: %d", (long long)dt_meta_numel(x),
+           (long long)have, d);
+  ok = m->ndim == s->ndim;
+  for (int i = 0; ok && i < m->ndim; i++)
+    ok = i == d || m->shape[i] == s->shape[i];
+  OpText a = op_shape_text(m), b = op_shape_text(s);
+  DT_CHECK(c->cx, ok, DT_E_RUNTIME, "source tensor shape must match self "
+           "tensor shape, excluding the specified dimension. Got self.shape = "
+           "%s source.shape = %s", a.s, b.s);
+  return op_meta_same(c);
+}
+static DtStatus iadd_kernel (DtKernelCall *c) {
+  int d;
+  DT_TRY(c->cx, op_dim(c->cx, c->args, 1, c->in[0]->m.ndim, &d));
+  if (c->out[0] != c->in[0]) DT_TRY(c->cx, op_k_copy0(c));
+  return dt_k_index_add(c->cx, c->out[0], d, dt_kin(c, 2), dt_kin(c, 3),
+                        dt_arg_scalar(c->args, 4));
+}
+/* PyTorch's decomposition: index_put with accumulation. */
+static DtStatus iadd_decomp (DtDecompCall *c) {
+  DtHandle *at[DT_MAX_NDIM], *src = dt_hin(c, 3);
+  int d, nd = dt_emit_meta(c->e, c->in[0])->ndim;
+  DT_TRY(c->e->cx, op_dim(c->e->cx, c->args, 1, nd, &d));
+  if (dt_arg_float(c->args, 4) != 1)
+    src = E("aten.mul.Scalar", "tv", src, c->args->v[4]);
+  for (int i = 0; i < d; i++) at[i] = NULL;
+  at[d] = dt_hin(c, 2);
+  c->out[0] = E("aten.index_put.default", "tTtb", c->in[0], d + 1, at, src, 1);
+  c->nout = 1;
+  return c->e->st;
+}
+static DtStatus iadd_grad (DtGradCall *c) {
+  op_g_set(c, 0, G);
+  if (op_g_need(c, 3)) {
+    DtHandle *g = E("aten.index_select.default", "tvt", G, c->args->v[1],
+                    dt_gin(c, 2));
+    op_g_set(c, 3, op_g_scale(c, g, 4));
+  }
+  return op_g_finish(c);
+}
+
+/* ---- advanced indexing ---- */
+
+typedef struct Adv {
+  int n, slot[DT_MAX_NDIM];     /* per dim; -1 = ':' */
+  int nindex, first, at;        /* how many, the first, where the block goes */
+  bool adjacent;
+  DtMeta block;                 /* broadcast indices */
+} Adv;
+
+static DtStatus adv_read (DtCtx *cx, const DtArgs *a, int self_ndim,
+                          const DtMeta *const *in, Adv *v) {
+  int last = -1, count[2] = { dt_arg_len(a, 1), 0 };
+  bool any = false;
+  DT_CHECK(cx, count[0] <= self_ndim, DT_E_INDEX,
+           "too many indices for tensor of dimension %d (got %d)", self_ndim,
+           count[0]);
+  v->n = dt_arg_slots(a, 1, v->slot, DT_MAX_NDIM);
+  v->nindex = 0;
+  v->first = -1;
+  v->adjacent = true;
+  for (int i = 0; i < v->n; i++) {
+    if (v->slot[i] < 0) continue;
+    const DtMeta *m = in[v->slot[i]];
+    if (m->dtype == DT_BOOL || m->dtype == DT_U8)
+      return dt_raise(cx, DT_E_RUNTIME, "aten.nonzero.default");
+    DT_CHECK(cx, m->dtype == DT_I64 || m->dtype == DT_I32, DT_E_INDEX,
+             "tensors used as indices must be long, int, byte or bool "
+             "tensors");
+    if (v->first < 0) v->first = i;
+    if (last >= 0 && last != i - 1) v->adjacent = false;
+    last = i;
+    v->nindex++;
+    if (!any) {
+      dt_meta_copy(&v->block, m);
+      any = true;
+    } else {
+      DtMeta r;
+      DT_TRY(cx, dt_meta_broadcast(cx, &v->block, m, &r));
+      dt_meta_copy(&v->block, &r);
+    }
+  }
+  DT_CHECK(cx, any, DT_E_INDEX, "at least one index must be given");
+  v->at = v->adjacent ? v->first : 0;
+  return DT_OK;
+}
+
+/* Shape of self[indices]. */
+static DtStatus adv_shape (DtCtx *cx, const DtMeta *m, const Adv *v,
+                           int64_t *shape, int *n) {
+  int k = 0;
+  *n = 0;
+  DT_CHECK(cx, m->ndim - v->nindex + v->block.ndim <= DT_MAX_NDIM, DT_E_LIMIT,
+           "at most %d dimensions", DT_MAX_NDIM);
+  for (int i = 0; i <= m->ndim; i++) {
+    if (k == v->at) {
+      for (int b = 0; b < v->block.ndim; b++)
+        shape[(*n)++] = v->block.shape[b];
+      k++;
+    }
+    if (i == m->ndim) break;
+    if (i < v->n && v->slot[i] >= 0) continue;
+    shape[(*n)++] = m->shape[i];
+    k++;
+  }
+  return DT_OK;
+}
+
+static DtStatus index_meta (DtMetaCall *c) {
+  Adv v;
+  int64_t shape[DT_MAX_NDIM];
+  int n;
+  DT_TRY(c->cx, adv_read(c->cx, c->args, c->in[0]->ndim, c->in, &v));
+  DT_TRY(c->cx, adv_shape(c->cx, c->in[0], &v, shape, &n));
+  c->nout = 1;
+  return op_new_meta(c->cx, &c->out[0], (DtDtype)c->in[0]->dtype, n, shape,
+                     c->in[0]);
+}
+
+static DtStatus adv_kernel (DtKernelCall *c, Adv *v, const DtTensor **index) {
+  const DtMeta *m[DT_MAX_OUTS];
+  DT_CHECK(c->cx, c->nin <= DT_MAX_OUTS, DT_E_LIMIT, "too many tensors");
+  for (int i = 0; i < c->nin; i++) m[i] = &c->in[i]->m;
+  DT_TRY(c->cx, adv_read(c->cx, c->args, c->in[0]->m.ndim, m, v));
+  for (int i = 0; i < v->n; i++)
+    index[i] = v->slot[i] < 0 ? NULL : c->in[v->slot[i]];
+  return DT_OK;
+}
+
+static DtStatus index_kernel (DtKernelCall *c) {
+  Adv v;
+  const DtTensor *index[DT_MAX_NDIM];
+  DT_TRY(c->cx, adv_kernel(c, &v, index));
+  return dt_k_index(c->cx, c->in[0], v.n, index, v.at, c->out[0]);
+}
+
+static int indexed_before (const Adv *v, int d) {
+  int n = 0;
+  for (int i = 0; i < v->n && i < d; i++) n += v->slot[i] >= 0;
+  return n;
+}
+
+static DtStatus index_rules (DtRuleCall *c) {
+  static const DtRedOp ops[] = { DT_OP_SUM, DT_OP_AVG };
+  Adv v;
+  DtCell row[DT_MAX_NDIM + 2];
+  DT_TRY(c->cx, adv_read(c->cx, c->args, c->in[0]->ndim, c->in, &v));
+  for (int d = 0; d < c->in[0]->ndim; d++) {
+    if (d < v.n && v.slot[d] >= 0) continue;
+    int o = d < v.at ? d : d + v.block.ndim - indexed_before(&v, d);
+    row[0] = dt_c_s(o);
+    row[1] = dt_c_s(d);
+    for (int i = 0; i < v.nindex; i++) row[2 + i] = dt_c_r();
+    dt_rows_add(c->rows, row);
+  }
+  for (int b = 0; b < v.block.ndim; b++) {
+    int n = 2;
+    bool cut = false;
+    row[0] = dt_c_s(b + v.at);
+    row[1] = dt_c_r();
+    for (int i = 0; i < v.n; i++) {
+      if (v.slot[i] < 0) continue;
+      const DtMeta *m = c->in[v.slot[i]];
+      int d = b - (v.block.ndim - m->ndim);
+      bool whole = d < 0 || m->shape[d] <= 1;
+      cut |= d >= 0 && m->shape[d] != 1;
+      row[n++] = whole ? dt_c_r() : dt_c_s(d);
+    }
+    if (cut) dt_rows_add(c->rows, row);
+  }
+  for (int k = 0; k < 2; k++) {
+    row[0] = row[1] = dt_c_p(ops[k]);
+    for (int i = 0; i < v.nindex; i++) row[2 + i] = dt_c_r();
+    dt_rows_add(c->rows, row);
+  }
+  return c->rows->st;
+}
+
+/* Handles of the index list of the call. */
+static int index_handles (DtGradCall *c, DtHandle **h) {
+  int slot[DT_MAX_NDIM], n = dt_arg_slots(c->args, 1, slot, DT_MAX_NDIM);
+  for (int i = 0; i < n; i++) h[i] = slot[i] < 0 ? NULL : c->in[slot[i]];
+  return n;
+}
+
+static DtStatus index_grad (DtGradCall *c) {
+  DtHandle *h[DT_MAX_NDIM];
+  DtMeta m;
+  int n = index_handles(c, h);
+  dt_meta_copy(&m, dt_emit_meta(c->e, dt_gin(c, 0)));
+  DtHandle *z = E("aten.new_zeros.default", "tI", G, (int)m.ndim, m.shape);
+  op_g_set(c, 0, E("aten.index_put.default", "tTtb", z, n, h, G, 1));
+  return op_g_finish(c);
+}
+
+static DtStatus put_meta (DtMetaCall *c) {
+  Adv v;
+  DtMeta want, r;
+  int64_t shape[DT_MAX_NDIM];
+  int n;
+  const DtMeta *val = dt_in(c, 2);
+  DT_TRY(c->cx, adv_read(c->cx, c->args, c->in[0]->ndim, c->in, &v));
+  DT_TRY(c->cx, adv_shape(c->cx, c->in[0], &v, shape, &n));
+  if (val) {
+    DT_CHECK(c->cx, val->dtype == c->in[0]->dtype, DT_E_RUNTIME,
+             "Index put requires the source and destination dtypes match, got "
+             "%s for the destination and %s for the source.",
+             op_dtype_word((DtDtype)c->in[0]->dtype),
+             op_dtype_word((DtDtype)val->dtype));
+    DT_TRY(c->cx, dt_meta_init(c->cx, &want, (DtDtype)val->dtype, n, shape));
+    DT_TRY(c->cx, dt_meta_broadcast(c->cx, &want, val, &r));
+    OpText a = op_shape_text(val), b = op_shape_text(&want);
+    DT_CHECK(c->cx, dt_meta_same_shape(&r, &want), DT_E_RUNTIME,
+             "shape mismatch: value tensor of shape %s cannot be broadcast to "
+             "indexing result of shape %s", a.s, b.s);
+  }
+  return op_meta_same(c);
+}
+
+static DtStatus put_kernel (DtKernelCall *c) {
+  Adv v;
+  OpNumber num;
+  const DtTensor *index[DT_MAX_NDIM], *val = dt_kin(c, 2);
+  if (c->out[0] != c->in[0]) DT_TRY(c->cx, op_k_copy0(c));
+  DT_TRY(c->cx, adv_kernel(c, &v, index));
+  if (!val)
+    val = op_number(&num, dt_arg_scalar(c->args, 2),
+                    (DtDtype)c->out[0]->m.dtype);
+  return dt_k_index_put(c->cx, c->out[0], v.n, index, v.at, val,
+                        dt_arg_bool(c->args, 3));
+}
+
+static DtStatus put_rules (DtRuleCall *c) {
+  Adv v;
+  DtCell row[DT_MAX_NDIM + 3];
+  const DtMeta *val = dt_rin(c, 2), *m = c->in[0];
+  DT_TRY(c->cx, adv_read(c->cx, c->args, m->ndim, c->in, &v));
+  int result = v.block.ndim + m->ndim - v.nindex, plain = 0;
+  for (int d = 0; d < m->ndim; d++) {
+    if (d < v.n && v.slot[d] >= 0) continue;
+    int o = !v.adjacent ? v.block.ndim + plain
+          : d < v.first ? d : d - v.nindex + v.block.ndim;
+    int at = val ? o - (result - val->ndim) : -1;
+    plain++;
+    row[0] = row[1] = dt_c_s(d);
+    for (int i = 0; i < v.nindex; i++) row[2 + i] = dt_c_r();
+    row[2 + v.nindex] = at < 0 || val->shape[at] == 1 ? dt_c_r() : dt_c_s(at);
+    dt_rows_add(c->rows, row);
+  }
+  row[0] = row[1] = row[2 + v.nindex] = dt_c_p(DT_OP_SUM);
+  for (int i = 0; i < v.nindex; i++) row[2 + i] = dt_c_r();
+  dt_rows_add(c->rows, row);
+  return c->rows->st;
+}
+
+static DtStatus put_grad (DtGradCall *c) {
+  DtHandle *h[DT_MAX_NDIM];
+  int n = index_handles(c, h);
+  bool acc = dt_arg_bool(c->args, 3);
+  if (op_g_need(c, 0)) {
+    DtHandle *g = G;
+    if (!acc) {
+      DtMeta m;
+      dt_meta_copy(&m, dt_emit_meta(c->e, dt_gin(c, 2)));
+      DtHandle *z = E("aten.zeros.default", "I dtype=d", 0, (int64_t *)NULL,
+                      (int)m.dtype);
+      g = E("aten.index_put.default", "tTtb", g, n, h, z, 0);
+    }
+    op_g_set(c, 0, g);
+  }
+  if (op_g_need(c, 2)) op_g_set(c, 2, E("aten.index.Tensor", "tT", G, n, h));
+  return op_g_finish(c);
+}
+
+/* ---- embedding ---- */
+
+static DtStatus embedding_meta (DtMetaCall *c) {
+  int64_t shape[DT_MAX_NDIM];
+  const DtMeta *w = c->in[0], *x = dt_in(c, 1);
+  DT_CHECK(c->cx, w->ndim == 2, DT_E_RUNTIME, "'weight' must be 2-D");
+  DT_CHECK(c->cx, x->dtype == DT_I64 || x->dtype == DT_I32, DT_E_RUNTIME,
+           "Expected tensor for argument #1 'indices' to have one of the "
+           "following scalar types: Long, Int; but got torch.%sTensor instead "
+           "(while checking arguments for embedding)",
+           op_dtype_word((DtDtype)x->dtype));
+  DT_CHECK(c->cx, x->ndim < DT_MAX_NDIM, DT_E_LIMIT, "at most %d dimensions",
+           DT_MAX_NDIM);
+  memcpy(shape, x->shape, sizeof(int64_t) * x->ndim);
+  shape[x->ndim] = w->shape[1];
+  c->nout = 1;
+  return op_new_meta(c->cx, &c->out[0], (DtDtype)w->dtype, x->ndim + 1, shape,
+                     w);
+}
+
+/* index_select of rows, the indices read flat. */
+static DtStatus embedding_kernel (DtKernelCall *c) {
+  DtTensor *x = c->in[1], *flat = NULL, *o = NULL, *view = NULL;
+  int64_t n = dt_meta_numel(&x->m), shape[2] = { n, c->in[0]->m.shape[1] };
+  DtStatus st;
+  DT_TRYG(c->cx, op_temp(c->cx, (DtDtype)x->m.dtype, 1, &n, &flat));
+  DT_TRYG(c->cx, op_restride(c->cx, flat, x->m.ndim, x->m.shape, NULL, 0,
+                             &view));
+  DT_TRYG(c->cx, dt_k_copy(c->cx, x, view));
+  DT_TRYG(c->cx, op_restride(c->cx, c->out[0], 2, shape, NULL, 0, &o));
+  DT_TRYG(c->cx, dt_k_index_select(c->cx, c->in[0], 0, flat, o));
+done:
+  dt_tensor_unref(c->cx, flat);
+  dt_tensor_unref(c->cx, view);
+  dt_tensor_unref(c->cx, o);
+  return st;
+}
+
+static DtStatus embedding_rules (DtRuleCall *c) {
+  const DtMeta *w = c->in[0], *x = dt_rin(c, 1);
+  DtMaskBuf *mask = dt_mask_new(c->cx, w->ndim, w->shape, 0);
+  if (!mask) return DT_E_NOMEM;
+  DtCell p = dt_c_fix(dt_pl_mask(DT_OP_SUM, mask)), r = dt_c_r();
+  DtCell cols[3] = { dt_c_fix(dt_pl_shard(x->ndim)),
+                     dt_c_fix(dt_pl_shard(1)), r };
+  DtCell rows[3] = { p, dt_c_fix(dt_pl_shard(0)), p };
+  dt_rows_add(c->rows, cols);
+  dt_rows_add(c->rows, rows);
+  for (int i = 0; i < x->ndim; i++) {
+    DtCell row[3] = { dt_c_fix(dt_pl_shard(i)), r, dt_c_fix(dt_pl_shard(i)) };
+    dt_rows_add(c->rows, row);
+  }
+  return c->rows->st;
+}
+
+static DtStatus embedding_grad (DtGradCall *c) {
+  int64_t rows = dt_emit_meta(c->e, c->in[0])->shape[0];
+  op_g_set(c, 0, E("aten.embedding_dense_backward.default", "ttivv", G,
+                   c->in[1], rows, c->args->v[2], c->args->v[3]));
+  return op_g_finish(c);
+}
+
+static DtStatus embedding_back_meta (DtMetaCall *c) {
+  const DtMeta *g = c->in[0];
+  int64_t shape[2] = { dt_arg_int(c->args, 2),
+                       g->ndim ? g->shape[g->ndim - 1] : 1 };
+  c->nout = 1;
+  return op_new_meta(c->cx, &c->out[0], (DtDtype)g->dtype, 2, shape, g);
+}
+static DtStatus embedding_back_kernel (DtKernelCall *c) {
+  return dt_k_embedding_backward(c->cx, c->in[0], c->in[1],
+                                 dt_arg_int(c->args, 3),
+                                 dt_arg_bool(c->args, 4), c->out[0]);
+}
+static DtStatus embedding_back_rules (DtRuleCall *c) {
+  int last = c->in[0]->ndim - 1;
+  DtCell p = dt_c_p(DT_OP_SUM), r = dt_c_r();
+  DtCell cols[3] = { dt_c_fix(dt_pl_shard(1)), dt_c_fix(dt_pl_shard(last)),
+                     r };
+  DtCell sum[3] = { p, p, r };
+  dt_rows_add(c->rows, cols);
+  for (int i = 0; i < c->in[1]->ndim; i++) {
+    DtCell s = dt_c_fix(dt_pl_shard(i)), row[3] = { p, s, s };
+    dt_rows_add(c->rows, row);
+  }
+  dt_rows_add(c->rows, sum);
+  return c->rows->st;
+}
+
+/* ---- samples and definitions ---- */
+
+static const char *const gather_samples[] = {
+  "f32[8, 6], 1, i64[8, 6]", "f32[7, 5], 0, i64[2, 5]", "f32[1], 0, i64[3]",
+  "f32[4, 3], 1, i64[4, 1]", NULL
+};
+static const char *const scatter_samples[] = {
+  "f32[8, 6], 1, i64[8, 6], f32[8, 6]", "f32[7, 5], 0, i64[2, 5], f32[2, 5]",
+  "f32[4], 0, i64[0], f32[0]", NULL
+};
+static const char *const scatter_v_samples[] = {
+  "f32[8, 6], 1, i64[8, 6], 2.0", "f32[7, 5], 0, i64[2, 5], 1.0", NULL
+};
+static const char *const iselect_samples[] = {
+  "f32[8, 6], 0, i64[4]", "f32[7, 5], 1, i64[3]", "f32[4], 0, i64[0]", NULL
+};
+static const char *const iadd_samples[] = {
+  "f32[8, 6], 0, i64[4], f32[4, 6]", "f32[7, 5], 1, i64[3], f32[7, 3]", NULL
+};
+static const char *const index_samples[] = {
+  "f32[8, 6], [i64[4]]", "f32[7, 5], [None, i64[3]]",
+  "f32[8, 6], [i64[4, 1], i64[1, 4]]", "f32[4, 5, 6], [i64[2], None, i64[2]]",
+  "f32[4, 3], [i64[0]]", NULL
+};
+static const char *const put_samples[] = {
+  "f32[8, 6], [i64[4]], f32[4, 6]", "f32[7, 5], [None, i64[3]], f32[3], true",
+  "f32[4, 3], [i64[0]], f32[0, 3]", NULL
+};
+static const char *const emb_samples[] = {
+  "f32[16, 8], i64[4]", "f32[7, 5], i64[2, 3]", "f32[4, 3], i64[]",
+  "f32[4, 3], i64[0]", NULL
+};
+static const char *const emb_back_samples[] = {
+  "f32[4, 8], i64[4], 16, -1, false", "f32[2, 3, 5], i64[2, 3], 7, 0, false",
+  NULL
+};
+
+#define OP(id, schema_, brief_, flags_, meta_, kernel_, grad_, samples_, ...) \
+  const DtOpDef dt_op_##id = { \
+    .schema = "aten::" schema_, .brief = brief_, .flags = flags_, \
+    .meta = meta_, .kernel = kernel_, .grad = grad_, .samples = samples_, \
+    __VA_ARGS__ }
+
+OP(gather, "gather(Tensor self, int dim, Tensor index, *, bool "
+   "sparse_grad=False) -> Tensor", "Elements along a dim chosen by an index.",
+   0, gather_meta, gather_kernel, gather_grad, gather_samples,
+   .strategy = gather_strategy);
+OP(scatter_src, "scatter.src(Tensor self, int dim, Tensor index, Tensor src) "
+   "-> Tensor", "A copy with elements overwritten at an index.", 0,
+   scatter_meta, scatter_kernel, scatter_grad, scatter_samples,
+   .strategy = scatter_strategy, .row = row_set);
+OP(scatter_value, "scatter.value(Tensor self, int dim, Tensor index, Scalar "
+   "value) -> Tensor", "A copy with a number written at an index.", 0,
+   scatter_meta, scatter_kernel, scatter_grad, scatter_v_samples,
+   .strategy = scatter_strategy, .row = row_set);
+OP(scatter_add, "scatter_add(Tensor self, int dim, Tensor index, Tensor src) "
+   "-> Tensor", "A copy with elements added at an index.", 0, scatter_meta,
+   scatter_kernel, scatter_grad, scatter_samples,
+   .strategy = scatter_strategy, .row = row_add);
+OP(index_select, "index_select(Tensor self, int dim, Tensor index) -> Tensor",
+   "Slices of a dim chosen by a vector.", 0, iselect_meta, iselect_kernel,
+   iselect_grad, iselect_samples, .rulefn = iselect_rules);
+OP(index_add, "index_add(Tensor self, int dim, Tensor index, Tensor source, "
+   "*, Scalar alpha=1) -> Tensor", "A copy with slices added at a vector of "
+   "indices.", DT_OP_NOSTRATEGY, iadd_meta, iadd_kernel, iadd_grad,
+   iadd_samples, .decomp = iadd_decomp);
+OP(index_Tensor, "index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",
+   "Elements chosen by one index tensor for each dim.", 0, index_meta,
+   index_kernel, index_grad, index_samples, .rulefn = index_rules);
+OP(index_put, "index_put(Tensor self, Tensor?[] indices, Tensor values, bool "
+   "accumulate=False) -> Tensor", "A copy with elements written at index "
+   "tensors.", 0, put_meta, put_kernel, put_grad, put_samples,
+   .rulefn = put_rules);
+OP(embedding, "embedding(Tensor weight, Tensor indices, SymInt "
+   "padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False) -> "
+   "Tensor", "Rows of a table.", 0, embedding_meta, embedding_kernel,
+   embedding_grad, emb_samples, .rulefn = embedding_rules);
+OP(embedding_dense_backward, "embedding_dense_backward(Tensor grad_output, "
+   "Tensor indices, SymInt num_weights, SymInt padding_idx, bool "
+   "scale_grad_by_freq) -> Tensor", "Gradient of a table.", DT_OP_NOGRAD,
+   embedding_back_meta, embedding_back_kernel, NULL, emb_back_samples,
+   .rulefn = embedding_back_rules);
