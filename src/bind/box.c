@@ -180,7 +180,7 @@ void dtL_push_none (lua_State *L) {
 }
 
 bool dtL_is_none (lua_State *L, int idx) {
-  return lua_isnil(L, idx)
+  return lua_isnoneornil(L, idx)
          || (lua_islightuserdata(L, idx)
              && lua_touserdata(L, idx) == (void *)(uintptr_t)&none_key);
 }
