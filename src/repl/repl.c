@@ -20,6 +20,7 @@
 #include <lauxlib.h>
 #include <lua.h>
 #include "bind/embed.h"
+#include "debug/debug.h"
 #include "oplib/ops.h"
 #include "repl/cmd.h"
 #include "repl/fold.h"
@@ -706,6 +707,7 @@ static DtStatus open_rank (DtRepl *r) {
   DtBindOpts bo = {a->o.bare, a->o.trust, a->o.sandbox,
                    a->o.sandbox ? (int64_t)1 << 30 : 0, a->argv0};
   DT_TRY(r->cx, dt_session_new(r->cx, r->comm, &so, &r->s));
+  DT_TRY(r->cx, dt_debug_new(r->s, 4096, NULL));
   DT_TRY(r->cx, dt_notes_new(r->s, &r->notes));
   DT_TRY(r->cx, dtL_state_new(r->s, &bo, &r->L));
   DT_TRY(r->cx, dt_eval_open(r->L));
@@ -792,6 +794,8 @@ int dt_repl_main (DtCtx *cx, DtComm *comm, void *app) {
     r.code = DT_EXIT_ERROR;
   dtL_state_free(r.L);
   dt_notes_free(r.notes);
+  if (r.s != NULL)
+    dt_debug_free(r.s);
   dt_session_free(r.s);
   dt_buf_fini(&r.diag);
   return r.code;
