@@ -9,9 +9,6 @@
 ** copied: so every kernel is written once, for fresh outputs. */
 #include "engine/engine_int.h"
 
-#include <string.h>
-#include "base/map.h"
-
 enum { INLINE_OUTS = 4 };
 
 typedef struct LocalCall {
@@ -278,52 +275,18 @@ static DtStatus infer (LocalCall *c, int nmetas) {
 
 /* --- lists element by element --- */
 
-static int list_length (const DtArgs *args) {
-  for (int j = 0; j < args->n; j++)
-    if (args->v[j].kind == DT_V_LIST && args->v[j].u.list.n > 0 &&
-        args->v[j].u.list.v[0].kind == DT_V_TENSOR)
-      return args->v[j].u.list.n;
-  return 0;
-}
-
-static void take_tensor (DtValue *v, DtTensor *const *in, DtTensor **ein,
-                         int *n) {
-  if (v->kind != DT_V_TENSOR) return;
-  ein[*n] = in[v->u.slot];
-  v->u.slot = (*n)++;
-}
-
-/* Arguments of the scalar operator `base` for element `i`. */
-static void element_args (const LocalCall *c, const DtOpDef *base, int i,
-                          DtArgs *a, DtTensor **ein, int *n) {
-  const DtSchema *bs = base->sig;
-  *n = 0;
-  a->schema = bs;
-  a->n = bs->nargs;
-  a->npos = bs->nargs - bs->nkwonly;
-  a->given = 0;
-  for (int j = 0; j < bs->nargs; j++) {
-    int k = j;
-    if (j >= c->args->n || strcmp(c->op->sig->arg[j].name, bs->arg[j].name)) {
-      int named = dt_schema_arg(c->op->sig, bs->arg[j].name);
-      if (named >= 0) k = named;
-      else if (j < c->args->n && bs->arg[j].kwonly &&
-               !c->op->sig->arg[j].kwonly && bs->arg[j].has_default &&
-               bs->arg[j].type != c->op->sig->arg[j].type)
-        k = -1;
-    }
-    if (k < 0 || k >= c->args->n) {
-      a->v[j] = bs->arg[j].dflt;
-      continue;
-    }
-    a->v[j] = c->args->v[k];
-    if (c->op->sig->arg[k].list && a->v[j].kind == DT_V_LIST &&
-        i < a->v[j].u.list.n)
-      a->v[j] = a->v[j].u.list.v[i];
-    a->given |= UINT32_C(1) << j;
-    take_tensor(&a->v[j], c->in, ein, n);
+/* Tensors of one element get slots of their own, so that an element costs the
+** same however long the lists are. */
+static int compact_slots (const LocalCall *c, DtArgs *a, DtTensor **ein) {
+  int n = 0;
+  for (int j = 0; j < a->n; j++) {
+    DtValue *v = &a->v[j];
+    if (v->kind != DT_V_TENSOR) continue;
+    ein[n] = c->in[v->u.slot];
+    v->u.slot = n++;
   }
-  a->nslots = *n;
+  a->nslots = n;
+  return n;
 }
 
 static DtStatus run_element (const LocalCall *c, int i, DtTensor **res) {
@@ -334,12 +297,11 @@ static DtStatus run_element (const LocalCall *c, int i, DtTensor **res) {
   DtTensor *out[INLINE_OUTS] = { NULL }, *work[INLINE_OUTS] = { NULL };
   DtTensor *ein[DT_MAX_ARGS];
   DtArgs a;
-  int n;
   LocalCall e = { .s = c->s, .op = c->op->base, .args = &a, .in = ein,
                   .nodata = c->nodata, .quiet = true, .max = INLINE_OUTS,
                   .m = m, .none = none, .off = off, .out = out };
-  element_args(c, c->op->base, i, &a, ein, &n);
-  e.nin = n;
+  DT_TRY(cx, dt_foreach_args(cx, c->op, c->args, i, &a));
+  e.nin = compact_slots(c, &a, ein);
   DT_TRY(cx, infer(&e, INLINE_OUTS));
   DT_TRY(cx, compute(&e, work));
   for (int k = 1; k < e.n; k++) dt_tensor_unref(cx, out[k]);
@@ -367,7 +329,7 @@ static DtStatus run_foreach (LocalCall *c) {
   DtCtx *cx = c->s->cx;
   DtStatus st = DT_OK;
   bool inplace = c->op->sig->nargs > 0 && c->op->sig->arg[0].write;
-  int n = list_length(c->args), i;
+  int n = dt_foreach_count(c->args), i;
   DT_CHECK(cx, n <= c->max, DT_E_LIMIT, "%s: more than %d tensors",
            c->op->sig->full, c->max);
   for (i = 0; i < n && st == DT_OK; i++) {
@@ -430,8 +392,7 @@ static DtStatus run_decomp (LocalCall *c) {
 
 static DtStatus run_checked (LocalCall *c, int nmetas, DtTensor **work) {
   DtCtx *cx = c->s->cx;
-  bool each = (c->op->flags & DT_OP_FOREACH) && c->op->kernel == NULL &&
-              c->op->base != NULL;
+  bool each = (c->op->flags & DT_OP_FOREACH) && c->op->base != NULL;
   if (!each && c->op->kernel == NULL && !(c->op->flags & DT_OP_VIEW)) {
     DT_CHECK(cx, c->op->decomp != NULL, DT_E_NOTIMPL,
              "%s has no kernel", c->op->sig->full);
