@@ -160,7 +160,7 @@ static void push_recop (lua_State *L, const DtRecOp *r) {
   set_str(L, "text", dt_buf_str(&b));
   dt_buf_fini(&b);
   set_int(L, "seq", r->seq);
-  set_str(L, "op", r->op->sig->full);
+  set_str(L, "op", r->label);
   set_str(L, "file", r->file ? r->file : "");
   set_int(L, "line", r->line);
   set_str(L, "module", r->module ? r->module : "");

@@ -31,7 +31,9 @@ typedef struct DtRecVar {
 /* One operator.  Lists live in its own arena. */
 typedef struct DtRecOp {
   int64_t seq;
-  const DtOpDef *op;
+  const DtOpDef *op;            /* NULL: communication outside operators */
+  const char *label;            /* its name: "aten.mm.default",
+                                ** "redistribute" */
   DtArgs args;
   const char *file; int line;
   const char *module;

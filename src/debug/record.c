@@ -41,17 +41,23 @@ static DtRecVar *rec_vars (DtDebug *d, DtRecOp *r, int n, DtVar *const *v) {
   return out;
 }
 
-static void on_op (DtDebug *d, const DtEvent *e) {
+static DtRecOp *new_entry (DtDebug *d, const DtEvent *e, const char *label) {
   DtRecOp *r = &d->ring[d->head];
   entry_clear(d, r);
   d->head = (d->head + 1) % d->cap;
   if (d->n < d->cap) d->n++;
   r->seq = e->seq;
   r->op = e->op;
+  r->label = label;
   r->file = e->file; r->line = e->line;
   r->module = e->module;
   r->backward = e->backward;
   r->depth = e->depth;
+  return r;
+}
+
+static void on_op (DtDebug *d, const DtEvent *e) {
+  DtRecOp *r = new_entry(d, e, e->op->sig->full);
   if (dt_args_copy(d->s->cx, &r->arena, e->args, &r->args) != DT_OK)
     dt_error_clear(d->s->cx);
   r->in = rec_vars(d, r, e->nin, e->in);
@@ -72,11 +78,20 @@ static void on_end (DtDebug *d, const DtEvent *e) {
   r->nout = r->out ? e->nout : 0;
 }
 
+/* redistribute(), distribute_tensor() and raw collectives are no operators:
+** they get an entry of their own. */
+static void on_redist (DtDebug *d, const DtEvent *e) {
+  d->in_redist = true;
+  d->redist_implicit = e->implicit;
+  d->redist_slot = e->slot;
+  if (open_entry(d, e->seq) == NULL) new_entry(d, e, "redistribute");
+}
+
 static void on_coll (DtDebug *d, const DtEvent *e) {
   DtRecOp *r = open_entry(d, e->seq);
   DtRecColl *c;
   DtBuf label;
-  if (r == NULL) return;
+  if (r == NULL) r = new_entry(d, e, e->coll);
   if (r->ncoll == r->maxcoll) {
     int cap = r->maxcoll ? r->maxcoll * 2 : 4;
     DtRecColl *more = DT_ANEWN(d->s->cx, &r->arena, DtRecColl, cap);
@@ -157,11 +172,7 @@ static DtStatus listen (void *ud, DtSession *s, const DtEvent *e) {
       break;
     }
     case DT_EV_OP_END: on_end(d, e); break;
-    case DT_EV_REDIST:
-      d->in_redist = true;
-      d->redist_implicit = e->implicit;
-      d->redist_slot = e->slot;
-      break;
+    case DT_EV_REDIST: on_redist(d, e); break;
     case DT_EV_REDIST_END: d->in_redist = false; break;
     case DT_EV_COLL: on_coll(d, e); break;
     case DT_EV_ERROR: on_error(d, e); break;

@@ -21,8 +21,9 @@ static void slot_print (void *ud, int slot, DtBuf *b) {
 
 void dt_record_print (const DtRecOp *r, DtBuf *b) {
   int i, n = r->args.npos;
-  dt_buf_addf(b, "#%lld %s(", (long long)r->seq,
-              r->op && r->op->sig ? r->op->sig->full : "?");
+  dt_buf_addf(b, "#%lld %s", (long long)r->seq, r->label);
+  if (r->op == NULL) return;
+  dt_buf_addc(b, '(');
   for (i = 0; i < n; i++) {
     if (i) dt_buf_add(b, ", ");
     dt_value_print(&r->args.v[i], slot_print, (void *)(uintptr_t)r, b);
@@ -113,7 +114,7 @@ static void ledger_by (DtDebug *d, int what, const char *title, DtBuf *b) {
       if (what == 0)
         snprintf(key, sizeof key, "%s %s", c->mdim, c->coll);
       else if (what == 1)
-        snprintf(key, sizeof key, "%s", r->op->sig->full);
+        snprintf(key, sizeof key, "%s", r->label);
       else if (what == 2)
         snprintf(key, sizeof key, "%.150s:%d", r->file ? r->file : "",
                  r->line);
@@ -219,7 +220,7 @@ DtStatus dt_why_text (DtDebug *d, const DtRecOp *r, DtBuf *b) {
     if (r->in[i].spec) { mesh = r->in[i].spec->mesh; break; }
   dt_record_print(r, b);
   dt_buf_addc(b, '\n');
-  if (mesh == NULL) {
+  if (mesh == NULL || r->op == NULL) {
     dt_buf_add(b, "all inputs are plain: nothing to decide\n");
     return DT_OK;
   }
