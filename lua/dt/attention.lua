@@ -76,8 +76,7 @@ local function math_attention(q, k, v, a)
   q = A.mul.Scalar(q, factor)
   local scores = dt.matmul(q, A.mul.Scalar(k:transpose(-2, -1), factor))
   if mask then scores = scores + mask end
-  local p = (dt._find("_safe_softmax") or dt._find("_softmax"))(scores, -1,
-    not dt._find("_safe_softmax") and false or nil)
+  local p = dt._safe_softmax(scores, -1)
   if a.dropout_p > 0 then
     p = require("dt.functional").dropout(p, a.dropout_p)
   end

@@ -37,6 +37,14 @@ local function plain_options(kw)
   return next(o) and o or nil
 end
 
+-- f(..., options), without the last argument when there are none.
+local function call(f, o, ...)
+  if o == nil then return f(...) end
+  local args = table.pack(...)
+  args[args.n + 1] = o
+  return f(table.unpack(args, 1, args.n + 1))
+end
+
 local function finish(t, kw)
   if kw.requires_grad then t:requires_grad_(true) end
   return t
@@ -112,9 +120,11 @@ local function factory(name, after)
     local sizes = sizes_of(name, pos, 1)
     if kw.device_mesh then
       local make = aten(after and "empty" or name)
-      return distributed(sizes, kw, make, after)
+      return distributed(sizes, kw, function (list, o)
+        return call(make, o, list)
+      end, after)
     end
-    return finish(aten(name)(sizes, plain_options(kw)), kw)
+    return finish(call(aten(name), plain_options(kw), sizes), kw)
   end
 end
 
@@ -138,10 +148,10 @@ function M.full(...)
   if value == nil then value = pos[2] end
   if kw.device_mesh then
     return distributed(sizes, kw, function (list, o)
-      return aten("full")(list, value, o)
+      return call(aten("full"), o, list, value)
     end)
   end
-  return finish(aten("full")(sizes, value, plain_options(kw)), kw)
+  return finish(call(aten("full"), plain_options(kw), sizes, value), kw)
 end
 
 -- dt.arange([start,] stop [, step], {dtype=}): numbers in equal steps.
@@ -158,11 +168,11 @@ function M.arange(...)
   local A = dt.ops.aten.arange
   local t
   if pos.n == 1 and not kw.start and not kw.step then
-    t = A.default(stop, o)
+    t = call(A.default, o, stop)
   elseif step == 1 and pos.n < 3 and not kw.step then
-    t = A.start(start, stop, o)
+    t = call(A.start, o, start, stop)
   else
-    t = A.start_step(start, stop, step, o)
+    t = call(A.start_step, o, start, stop, step)
   end
   return finish(t, kw)
 end
@@ -171,8 +181,8 @@ end
 function M.linspace(...)
   local pos, kw = util.split(...)
   options("linspace", kw)
-  return finish(aten("linspace")(pos[1], pos[2], pos[3], plain_options(kw)),
-    kw)
+  return finish(call(aten("linspace"), plain_options(kw), pos[1], pos[2],
+    pos[3]), kw)
 end
 
 -- dt.eye(n [, m], {dtype=})
@@ -180,8 +190,9 @@ function M.eye(...)
   local pos, kw = util.split(...)
   options("eye", kw)
   local o = plain_options(kw)
-  if pos[2] then return finish(dt.ops.aten.eye.m(pos[1], pos[2], o), kw) end
-  return finish(dt.ops.aten.eye.default(pos[1], o), kw)
+  local A = dt.ops.aten.eye
+  if pos[2] then return finish(call(A.m, o, pos[1], pos[2]), kw) end
+  return finish(call(A.default, o, pos[1]), kw)
 end
 
 -- dt.randint([low,] high, {sizes}, {dtype=})
@@ -192,8 +203,8 @@ function M.randint(...)
   if type(size) ~= "table" then low, high, size = pos[1], pos[2], pos[3] end
   kw.dtype = kw.dtype or dt.int64
   local o = plain_options(kw)
-  return finish(dt.ops.aten.randint.low(kw.low or low, kw.high or high,
-    kw.size or size, o), kw)
+  return finish(call(dt.ops.aten.randint.low, o, kw.low or low,
+    kw.high or high, kw.size or size), kw)
 end
 
 -- dt.tensor(nested lists or number, {dtype=, requires_grad=})
@@ -221,8 +232,8 @@ local function like(name, nargs)
     local pos, kw = util.split(...)
     options(name, kw, {memory_format = 1})
     local o = plain_options(kw)
-    if nargs == 1 then return finish(aten(name)(t, pos[1], o), kw) end
-    return finish(aten(name)(t, o), kw)
+    if nargs == 1 then return finish(call(aten(name), o, t, pos[1]), kw) end
+    return finish(call(aten(name), o, t), kw)
   end
 end
 

@@ -29,7 +29,11 @@ arith.add, arith.radd = binary "add", binary "add"
 arith.sub = binary "sub"
 arith.mul, arith.rmul = binary "mul", binary "mul"
 arith.div = binary "div"
-arith.floordiv = binary "floor_divide"
+function arith.floordiv(a, b)
+  local f = dt._find("floor_divide")
+  if f then return f(a, b) end
+  return op.div(a, b, {rounding_mode = "floor"})
+end
 arith.mod = binary "remainder"
 arith.pow = binary "pow"
 arith.band, arith.rband = binary "bitwise_and", binary "bitwise_and"
@@ -188,10 +192,11 @@ end
 local function cast(t, kw)
   if kw.dtype == t.dtype and not kw.copy then kw.dtype = nil end
   if kw.device == t.device and not kw.copy then kw.device = nil end
-  if not (kw.dtype or kw.device or kw.copy) then return t end
-  local args = {dtype = kw.dtype}
-  if kw.device == "meta" then args.device = "meta" end
-  return op._to_copy(t, args)
+  local device = kw.device == "meta" and "meta" or nil
+  if kw.dtype or device then
+    return op._to_copy(t, {dtype = kw.dtype, device = device})
+  end
+  return kw.copy and op.clone(t) or t       -- all data is on the CPU
 end
 
 -- x:to(dtype), x:to(device), x:to(other), x:to{dtype=, device=, copy=}.
@@ -201,6 +206,8 @@ function T.to(t, ...)
     local v = pos[i]
     if util.is_dtype(v) then
       kw.dtype = v
+    elseif type(v) == "string" and util.is_dtype(rawget(dt, v)) then
+      kw.dtype = dt[v]
     elseif type(v) == "string" then
       kw.device = v
     elseif util.is_tensor(v) then

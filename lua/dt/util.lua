@@ -80,6 +80,11 @@ end
 function M.bind(fname, names, defaults, ...)
   local pos, kw = M.split(...)
   local out = {}
+  local last = pos[pos.n]
+  if type(last) == "table" and getmetatable(last) == nil
+     and next(last) == nil then                 -- keywords, all absent
+    pos.n = pos.n - 1
+  end
   for key, value in pairs(defaults) do out[key] = value end
   if pos.n > #names then
     M.raise("TypeError", "%s() takes %d positional arguments but %d were given",

@@ -177,9 +177,7 @@ end
 
 -- The last line, and the exit code.
 function M.finish()
-  if dt.rank() == 0 or M.failed > 0 then
-    print(("%d passed, %d failed"):format(M.passed, M.failed))
-  end
+  print(("%d passed, %d failed"):format(M.passed, M.failed))
   if M.failed > 0 then os.exit(1) end
 end
 
