@@ -178,6 +178,32 @@ static void quoted (const char *s, DtBuf *b) {
   dt_buf_addc(b, '"');
 }
 
+/* Evaluate; a text is written as it is, other values as the prompt does. */
+static DtStatus show_call (DtRepl *r, const char *expr) {
+  lua_State *L = r->L;
+  int top = lua_gettop(L);
+  bool is_expression;
+  DtStatus st = DT_OK;
+  if (!dt_eval_compile(L, expr, &is_expression)) {
+    const char *msg = lua_tostring(L, -1);
+    st = dt_raise(r->cx, DT_E_PARSE, "%s", msg != NULL ? msg : "out of memory");
+  } else {
+    st = dt_eval_call(L, 0, 1, &r->diag);
+  }
+  if (st == DT_OK) {
+    DtBuf *out = dtL_out(L);
+    if (lua_type(L, -1) == LUA_TSTRING)
+      dt_buf_add(out, lua_tostring(L, -1));
+    else if (!lua_isnil(L, -1))
+      dtL_show_value(L, -1, out);
+    if (out->len > 0 && out->s[out->len - 1] != '\n')
+      dt_buf_addc(out, '\n');
+    st = dt_buf_ok(out);
+  }
+  lua_settop(L, top);
+  return st;
+}
+
 DtStatus dt_cmd_debug (DtCmdCall *c, const char *name, const char *args) {
   DtRepl *r = c->r;
   const char *s = c->arg;
@@ -211,7 +237,7 @@ DtStatus dt_cmd_debug (DtCmdCall *c, const char *name, const char *args) {
   }
   dt_buf_addc(&b, ')');
   DT_TRYG(r->cx, dt_buf_ok(&b));
-  st = dt_eval_line(r->L, dt_buf_str(&b), &r->diag);
+  st = show_call(r, dt_buf_str(&b));
 done:
   dt_buf_fini(&b);
   return st;

@@ -1,30 +1,129 @@
 /* SPDX-License-Identifier: MIT
-** repl/cmd_debug.c: commands that explain.  Each calls the function of the
-** same name in dt.debug, so that scripts get the same answers as data. */
+** repl/cmd_debug.c: commands that explain.  Those that only ask call the
+** function of dt.debug that scripts call too; :fix and :bt work on the last
+** error, which the shell keeps. */
 #include "repl/cmd.h"
 
+#include <stdlib.h>
+#include <string.h>
+#include "debug/debug.h"
+
 static DtStatus cmd_history (DtCmdCall *c) {
-  return dt_cmd_debug(c, "history", "n");
+  return dt_cmd_debug(c, "history_text", "n");
 }
 
 static DtStatus cmd_why (DtCmdCall *c) {
   return dt_cmd_debug(c, "why", "n");
 }
 
-static DtStatus cmd_fix (DtCmdCall *c) {
-  return dt_cmd_debug(c, "fix", "n");
-}
-
-static DtStatus cmd_bt (DtCmdCall *c) {
-  return dt_cmd_debug(c, "bt", "");
-}
-
 static DtStatus cmd_show (DtCmdCall *c) {
+  if (*c->arg == '\0')
+    return dt_cmd_error(c, 0, "wanted a distributed tensor");
   return dt_cmd_debug(c, "show", "e");
 }
 
+static DtStatus cmd_plan (DtCmdCall *c) {
+  if (*c->arg == '\0')
+    return dt_cmd_error(c, 0, "wanted a tensor and placements");
+  return dt_cmd_debug(c, "plan", "es");
+}
+
+static DtStatus cmd_rules (DtCmdCall *c) {
+  if (*c->arg == '\0')
+    return dt_cmd_error(c, 0, "wanted an operator");
+  return dt_cmd_debug(c, "rules", "s");
+}
+
 static DtStatus cmd_ledger (DtCmdCall *c) {
-  return dt_cmd_debug(c, "ledger", "s");
+  return dt_cmd_debug(c, "ledger_text", "");
+}
+
+/* ---- :fix ---- */
+
+static void list_fixes (const DtRepairs *v, DtBuf *out) {
+  for (int i = 0; i < v->n; i++) {
+    const DtRepair *r = &v->r[i];
+    dt_buf_addf(out, "%2d  %s\n", i + 1, r->lua);
+    if (r->result != NULL)
+      dt_buf_addf(out, "      gives %s, moves ", r->result);
+    else
+      dt_buf_add(out, "      moves ");
+    dt_bytes_print(r->bytes, out);
+    dt_buf_add(out, "/rank");
+    if (r->note != NULL)
+      dt_buf_addf(out, "; %s", r->note);
+    dt_buf_addc(out, '\n');
+  }
+  if (v->n == 0)
+    dt_buf_add(out, "no repair is known for this error\n");
+}
+
+/* Say and run repair number `i`. */
+static DtStatus apply_fix (DtCmdCall *c, const DtRepair *r) {
+  dt_buf_addf(c->out, "Lua      %s\n", r->lua);
+  if (r->torch != NULL)
+    dt_buf_addf(c->out, "PyTorch  %s\n", r->torch);
+  return dt_eval_line(c->r->L, r->lua, &c->r->diag);
+}
+
+static DtStatus cmd_fix (DtCmdCall *c) {
+  DtCtx *cx = c->r->cx;
+  DtDebug *d = dt_debug_of(c->r->s);
+  char *end = NULL;
+  long k = strtol(c->arg, &end, 10);
+  if (*end != '\0' || k < 0)
+    return dt_cmd_error(c, 0, "wanted the number of a repair");
+  DT_CHECK(cx, d != NULL && d->failed.valid, DT_E_COMMAND,
+           "no operator has failed");
+  DtRepairs v;
+  memset(&v, 0, sizeof v);
+  DtStatus st = dt_repair_try(d, &d->failed, &v);
+  if (st == DT_OK && k == 0)
+    list_fixes(&v, c->out);
+  else if (st == DT_OK && k > v.n)
+    st = dt_cmd_error(c, 0, "there are %d repairs", v.n);
+  else if (st == DT_OK)
+    st = apply_fix(c, &v.r[k - 1]);
+  dt_repairs_fini(d, &v);
+  return st;
+}
+
+/* ---- :bt ---- */
+
+/* A frame of the shell or of the library, not of the person's script. */
+static bool foreign (const char *line, size_t n) {
+  static const char *const marks[] = {"[C]", "[dt", "stack traceback"};
+  for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
+    const char *at = strstr(line, marks[i]);
+    if (at != NULL && (size_t)(at - line) < n)
+      return true;
+  }
+  return false;
+}
+
+static DtStatus cmd_bt (DtCmdCall *c) {
+  DtRepl *r = c->r;
+  lua_State *L = r->L;
+  int top = lua_gettop(L);
+  const char *trace = NULL;
+  if (lua_getfield(L, LUA_REGISTRYINDEX, DT_KEY_ERROR) == LUA_TTABLE) {
+    lua_pushliteral(L, "traceback");
+    if (lua_rawget(L, -2) == LUA_TSTRING)
+      trace = lua_tostring(L, -1);
+  }
+  if (trace == NULL) {
+    lua_settop(L, top);
+    return dt_raise(r->cx, DT_E_COMMAND, "no error has a trace");
+  }
+  int frame = 0;
+  for (const char *s = trace; *s != '\0'; ) {
+    size_t n = strcspn(s, "\n"), skip = strspn(s, " \t");
+    if (n > skip && !foreign(s, n))
+      dt_buf_addf(c->out, "%2d  %.*s\n", frame++, (int)(n - skip), s + skip);
+    s += n + (s[n] == '\n');
+  }
+  lua_settop(L, top);
+  return DT_OK;
 }
 
 const DtCmd dt_cmds_debug[] = {
@@ -37,7 +136,7 @@ const DtCmd dt_cmds_debug[] = {
    "Example: :why #7", cmd_why},
   {"fix", "explain", DT_NEED_DATA, "[N]",
    "The repairs of the last error.\n"
-   "Each was tried on the real inputs; with N, apply one.\n"
+   "Each was tried on the real inputs; with N, run one.\n"
    "Example: :fix 2", cmd_fix},
   {"bt backtrace", "explain", 0, "",
    "Where the last error was raised: the script's lines.\n"
@@ -45,7 +144,13 @@ const DtCmd dt_cmds_debug[] = {
   {"show", "explain", 0, "X",
    "A picture of a tensor: which rank holds what.\n"
    "Example: :show x", cmd_show},
-  {"ledger", "explain", 0, "[BY]",
+  {"plan", "explain", 0, "X PLACEMENTS",
+   "The steps of a redistribution, their bytes and cost.\n"
+   "Example: :plan x \"R S(0)\"", cmd_plan},
+  {"rules", "explain", 0, "OP",
+   "The sharding rules of an operator.\n"
+   "Example: :rules mm", cmd_rules},
+  {"ledger", "explain", 0, "",
    "Bytes and counts of the collectives so far.\n"
    "Example: :ledger", cmd_ledger},
   {NULL, NULL, 0, NULL, NULL, NULL}

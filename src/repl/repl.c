@@ -21,6 +21,7 @@
 #include <lua.h>
 #include "bind/embed.h"
 #include "debug/debug.h"
+#include "debug/debug.h"
 #include "oplib/ops.h"
 #include "repl/cmd.h"
 #include "repl/fold.h"
@@ -205,6 +206,8 @@ DtStatus dt_repl_meet (DtRepl *r, DtStatus mine) {
   if (st == DT_E_RANK_LOST) {
     lost(r);
   } else {
+    if (mine == DT_OK && st == DT_E_DIVERGED)
+      dt_repl_tell(r);            /* it did not wait, but it is concerned */
     dt_error_clear(cx);
     r->status = all == NULL ? (mine != DT_OK ? mine : st) : DT_OK;
     for (int i = 0; all != NULL && i < r->comm->size; i++)
@@ -254,8 +257,11 @@ void dt_repl_tell (DtRepl *r) {
   dt_buf_addf(&r->diag, "%s %s: %s\n", i->id,
               e->pyclass != NULL ? e->pyclass : i->pyclass,
               dt_buf_str(&e->message));
-  if (e->explain.len > 0)
-    dt_buf_addf(&r->diag, "%s\n", dt_buf_str(&e->explain));
+  size_t n = e->explain.len;
+  while (n > 0 && e->explain.s[n - 1] == '\n')
+    n--;
+  if (n > 0)
+    dt_buf_addf(&r->diag, "  %.*s\n", (int)n, e->explain.s);
   dt_error_clear(r->cx);
 }
 
@@ -697,8 +703,12 @@ void dt_repl_hook (lua_State *L) {
   lua_sethook(L, on_hook, LUA_MASKCALL | LUA_MASKRET | LUA_MASKCOUNT, 100);
 }
 
+/* Operators kept for :history, :why and the reports of errors. */
+enum { RECORD = 1000 };
+
 static DtStatus open_rank (DtRepl *r) {
   DtApp *a = r->app;
+  DtDebug *debug;
   const char *seed = getenv("DTREPL_SEED");
   DtSessionOpts so = {dt_ops, dt_variants,
                       a->o.torch != NULL ? a->o.torch : "2.13",
@@ -708,6 +718,7 @@ static DtStatus open_rank (DtRepl *r) {
                    a->o.sandbox ? (int64_t)1 << 30 : 0, a->argv0};
   DT_TRY(r->cx, dt_session_new(r->cx, r->comm, &so, &r->s));
   DT_TRY(r->cx, dt_debug_new(r->s, 4096, NULL));
+  DT_TRY(r->cx, dt_debug_new(r->s, RECORD, &debug));
   DT_TRY(r->cx, dt_notes_new(r->s, &r->notes));
   DT_TRY(r->cx, dtL_state_new(r->s, &bo, &r->L));
   DT_TRY(r->cx, dt_eval_open(r->L));

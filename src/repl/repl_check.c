@@ -10,7 +10,7 @@
 **     2
 **     :end
 **
-** In a block a line "..." stands for any lines.  Rank 0 reads and compares;
+** In a block a line "..." stands for any lines, within a line for any text.  Rank 0 reads and compares;
 ** results and diagnostics both count.  DTREPL_BLESS=1 rewrites the blocks. */
 #include "repl/repl_int.h"
 
@@ -38,6 +38,23 @@ static size_t trimmed (const char *s, size_t n) {
   return n;
 }
 
+/* Does the line s[0..n) match the pattern w[0..k), "..." standing for
+** anything? */
+static bool line_matches (const char *s, size_t n, const char *w, size_t k) {
+  size_t i = 0;
+  for (; i < k; i++) {
+    if (k - i >= 3 && memcmp(w + i, "...", 3) == 0) {
+      for (size_t j = i; j <= n; j++)
+        if (line_matches(s + j, n - j, w + i + 3, k - i - 3))
+          return true;
+      return false;
+    }
+    if (i >= n || s[i] != w[i])
+      return false;
+  }
+  return i == n;
+}
+
 /* Does the text match the lines want[0..n), "..." standing for any? */
 static bool matches (char **want, int n, const char *got) {
   if (n == 0)
@@ -51,8 +68,9 @@ static bool matches (char **want, int n, const char *got) {
     }
   }
   size_t len = strcspn(got, "\n");
-  if (*got == '\0' || trimmed(got, len) != trimmed(want[0], strlen(want[0])) ||
-      memcmp(got, want[0], trimmed(got, len)) != 0)
+  if (*got == '\0' ||
+      !line_matches(got, trimmed(got, len), want[0],
+                    trimmed(want[0], strlen(want[0]))))
     return false;
   return matches(want + 1, n - 1, got + len + (got[len] == '\n'));
 }

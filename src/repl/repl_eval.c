@@ -190,6 +190,8 @@ DtStatus dt_eval_call (lua_State *L, int nargs, int nresults, DtBuf *diag) {
   DtStatus st = rc == LUA_ERRMEM ? DT_E_NOMEM : status_of(L);
   lua_sethook(L, NULL, 0, 0);     /* it has stopped; the report shall not */
   if (!dtL_state(L)->exiting) {
+    lua_pushvalue(L, -1);
+    lua_setfield(L, LUA_REGISTRYINDEX, DT_KEY_ERROR);
     if (rc == LUA_ERRMEM)
       dt_buf_add(diag, "DT0001 RuntimeError: out of memory\n");
     else
@@ -211,31 +213,50 @@ static bool load_in_env (lua_State *L, const char *text, size_t n) {
   return true;
 }
 
-bool dt_eval_compile (lua_State *L, const char *text, bool *expression) {
+/* Does the message of the top complain about the very first word?  Then the
+** text was no statement, and what it lacks as an expression says more. */
+static bool near_first (lua_State *L, const char *text) {
+  static const char mark[] = "unexpected symbol near '";
+  const char *msg = lua_tostring(L, -1);
+  const char *at = msg != NULL ? strstr(msg, mark) : NULL;
+  if (at == NULL)
+    return false;
+  at += sizeof mark - 1;
+  text += strspn(text, " \t\n");
+  size_t n = strlen(at);
+  return n > 1 && strncmp(at, text, n - 1) == 0;
+}
+
+/* As statements; the message of the failed expression lies on the stack. */
+static bool compile_statements (lua_State *L, const char *text) {
   DtCtx *cx = dtL_session(L)->cx;
   DtBuf b;
-  size_t n;
   bool ok = false;
-  (void)dt_source_hidden(text, &n);
   dt_buf_init(&b, cx);
-  dt_buf_addf(&b, "return %.*s", (int)n, text);
-  *expression = true;
-  if (!b.oom)
+  if (dt_source_locals(cx, text, &b) == DT_OK) {
     ok = load_in_env(L, dt_buf_str(&b), b.len);
-  if (!ok) {
-    if (!b.oom)
+    if (ok || !near_first(L, text))
+      lua_remove(L, -2);
+    else
       lua_pop(L, 1);
-    dt_buf_clear(&b);
-    *expression = false;
-    if (dt_source_locals(cx, text, &b) == DT_OK) {
-      ok = load_in_env(L, dt_buf_str(&b), b.len);
-    } else {
-      dt_error_clear(cx);
-      lua_pushnil(L);
-    }
+  } else {
+    dt_error_clear(cx);
   }
   dt_buf_fini(&b);
   return ok;
+}
+
+bool dt_eval_compile (lua_State *L, const char *text, bool *expression) {
+  DtBuf b;
+  size_t n;
+  (void)dt_source_hidden(text, &n);
+  dt_buf_init(&b, dtL_session(L)->cx);
+  dt_buf_addf(&b, "return %.*s", (int)n, text);
+  *expression = !b.oom && load_in_env(L, dt_buf_str(&b), b.len);
+  if (b.oom)
+    lua_pushnil(L);
+  dt_buf_fini(&b);
+  return *expression || compile_statements(L, text);
 }
 
 bool dt_eval_incomplete (lua_State *L, const char *text) {

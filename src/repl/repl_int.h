@@ -88,6 +88,9 @@ int dt_repl_share_code (DtRepl *r, int code);
 void dt_repl_tell (DtRepl *r);
 
 /* --- repl_eval.c --- */
+/* Registry key of the error object that was reported last (:bt). */
+#define DT_KEY_ERROR "dt.repl.error"
+
 /* The environment in which prompt lines run: globals, and the locals that
 ** outlive their line.  LUA.  Local. */
 DtStatus dt_eval_open (lua_State *L);
