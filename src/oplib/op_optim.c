@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT
+** oplib/op_optim.c: fused optimizer steps, and operators that answer with a
+** number or a truth value.
+**
+** List operators of one kernel are derived (variants.def); the fused Adam
+** family updates five lists in one call and is written here. */
+#include "oplib/oplib_int.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- _fused_adam_, _fused_adamw_ ---- */
+
+enum { FA_PARAM, FA_GRAD, FA_M, FA_V, FA_VMAX, FA_STEP, FA_LR, FA_B1, FA_B2,
+       FA_WD, FA_EPS, FA_AMS, FA_MAXIMIZE, FA_SCALE, FA_INF };
+enum { ADAM, ADAMW };
+static const int row_adam[] = { ADAM }, row_adamw[] = { ADAMW };
+
+static DtStatus fused_meta (DtMetaCall *c) {
+  c->nout = 0;
+  return DT_OK;
+}
+
+static double item (const DtTensor *t) {
+  int64_t zero[DT_MAX_NDIM] = { 0 };
+  DtScalar s = dt_tensor_get(t, zero);
+  return s.kind <= DT_K_INT ? (double)s.i : s.re;
+}
+
+static DtStatus unary (DtCtx *cx, DtUnary f, double p0, DtTensor *x) {
+  DtScalar p[4];
+  memset(p, 0, sizeof p);
+  p[0] = dt_scalar_float(p0);
+  return dt_k_unary(cx, f, dt_dtype_acc((DtDtype)x->m.dtype), p, x, x);
+}
+/* x += a * y, x += a * y * y */
+static DtStatus axpy (DtCtx *cx, DtTensor *x, double a, const DtTensor *y,
+                      bool square) {
+  DtScalar p[4];
+  DtDtype t = dt_dtype_acc((DtDtype)x->m.dtype);
+  memset(p, 0, sizeof p);
+  p[0] = dt_scalar_float(a);
+  if (square) return dt_k_ternary(cx, DT_T3_addcmul, t, p, x, y, y, x);
+  return dt_k_binary(cx, DT_B_add, t, p, x, y, x);
+}
+
+typedef struct Step { double lr, b1, b2, wd, eps, scale; bool ams, max; } Step;
+
+/* One parameter; g is a copy that may be changed. */
+static DtStatus adam_one (DtKernelCall *c, const Step *s, double step,
+                          DtTensor *p, DtTensor *g, DtTensor *m, DtTensor *v,
+                          DtTensor *vmax) {
+  DtCtx *cx = c->cx;
+  DtDtype t = dt_dtype_acc((DtDtype)p->m.dtype);
+  DtScalar par[4];
+  if (s->scale != 1) DT_TRY(cx, unary(cx, DT_U_mul_scalar, 1 / s->scale, g));
+  if (s->max) DT_TRY(cx, unary(cx, DT_U_neg, 0, g));
+  if (c->op->row[0] == ADAMW && s->wd != 0)
+    DT_TRY(cx, unary(cx, DT_U_mul_scalar, 1 - s->lr * s->wd, p));
+  else if (s->wd != 0)
+    DT_TRY(cx, axpy(cx, g, s->wd, p, false));
+  DT_TRY(cx, unary(cx, DT_U_mul_scalar, s->b1, m));
+  DT_TRY(cx, axpy(cx, m, 1 - s->b1, g, false));
+  DT_TRY(cx, unary(cx, DT_U_mul_scalar, s->b2, v));
+  DT_TRY(cx, axpy(cx, v, 1 - s->b2, g, true));
+  if (s->ams && vmax)
+    DT_TRY(cx, dt_k_binary(cx, DT_B_maximum, t, NULL, vmax, v, vmax));
+  /* g becomes the denominator: sqrt(v) / sqrt(1 - b2^t) + eps */
+  DT_TRY(cx, dt_k_unary(cx, DT_U_sqrt, t, NULL, s->ams && vmax ? vmax : v, g));
+  DT_TRY(cx, unary(cx, DT_U_mul_scalar, 1 / sqrt(1 - pow(s->b2, step)), g));
+  DT_TRY(cx, unary(cx, DT_U_add_scalar, s->eps, g));
+  memset(par, 0, sizeof par);
+  par[0] = dt_scalar_float(-s->lr / (1 - pow(s->b1, step)));
+  return dt_k_ternary(cx, DT_T3_addcdiv, t, par, p, m, g, p);
+}
+
+static DtStatus fused_kernel (DtKernelCall *c) {
+  int slot[6][DT_MAX_OUTS], n = 0;
+  Step s = { .b1 = dt_arg_float(c->args, FA_B1),
+             .b2 = dt_arg_float(c->args, FA_B2),
+             .wd = dt_arg_float(c->args, FA_WD),
+             .eps = dt_arg_float(c->args, FA_EPS), .scale = 1,
+             .ams = dt_arg_bool(c->args, FA_AMS),
+             .max = dt_arg_bool(c->args, FA_MAXIMIZE) };
+  s.lr = dt_kin(c, FA_LR) ? item(dt_kin(c, FA_LR))
+                          : dt_arg_float(c->args, FA_LR);
+  if (dt_kin(c, FA_SCALE)) s.scale = item(dt_kin(c, FA_SCALE));
+  if (dt_kin(c, FA_INF) && item(dt_kin(c, FA_INF)) != 0) return DT_OK;
+  for (int k = 0; k < 6; k++) {
+    int m = dt_arg_slots(c->args, k, slot[k], DT_MAX_OUTS);
+    if (k == 0) n = m;
+    DT_CHECK(c->cx, m == n || (k == FA_VMAX && !s.ams), DT_E_RUNTIME,
+             "Tensor lists must have the same number of tensors, got %d and "
+             "%d", n, m);
+  }
+  for (int i = 0; i < n; i++) {
+    DtTensor *p = c->in[slot[FA_PARAM][i]], *src = c->in[slot[FA_GRAD][i]];
+    DtTensor *g = NULL;
+    DtStatus st = op_temp(c->cx, (DtDtype)p->m.dtype, p->m.ndim, p->m.shape,
+                          &g);
+    if (st == DT_OK) st = dt_k_copy(c->cx, src, g);
+    if (st == DT_OK)
+      st = adam_one(c, &s, item(c->in[slot[FA_STEP][i]]), p, g,
+                    c->in[slot[FA_M][i]], c->in[slot[FA_V][i]],
+                    s.ams ? c->in[slot[FA_VMAX][i]] : NULL);
+    dt_tensor_unref(c->cx, g);
+    if (st != DT_OK) return st;
+  }
+  return DT_OK;
+}
+
+/* ---- equal, is_same_size, _local_scalar_dense, item ---- */
+
+static DtStatus equal_meta (DtMetaCall *c) {
+  c->nout = 0;
+  return DT_OK;
+}
+static DtStatus equal_kernel (DtKernelCall *c) {
+  DtTensor *same = NULL, *all = NULL, *a = c->in[0], *b = c->in[1];
+  DtStatus st = DT_OK;
+  int64_t none = 0;
+  bool yes = dt_meta_same_shape(&a->m, &b->m);
+  if (yes && dt_meta_numel(&a->m) > 0) {
+    DT_TRYG(c->cx, op_temp(c->cx, DT_BOOL, a->m.ndim, a->m.shape, &same));
+    DT_TRYG(c->cx, op_temp(c->cx, DT_BOOL, 0, NULL, &all));
+    DT_TRYG(c->cx, dt_k_binary(c->cx, DT_B_eq,
+                               dt_dtype_promote((DtDtype)a->m.dtype,
+                                                (DtDtype)b->m.dtype),
+                               NULL, a, b, same));
+    DT_TRYG(c->cx, dt_k_reduce(c->cx, DT_RED_ALL, NULL, same,
+                               a->m.ndim ? (1u << a->m.ndim) - 1 : 0, all));
+    yes = dt_tensor_get(all, &none).i != 0;
+  }
+  if (c->ret) *c->ret = dt_v_bool(yes);
+done:
+  dt_tensor_unref(c->cx, same);
+  dt_tensor_unref(c->cx, all);
+  return st;
+}
+static DtStatus same_size_kernel (DtKernelCall *c) {
+  if (c->ret)
+    *c->ret = dt_v_bool(dt_meta_same_shape(&c->in[0]->m, &c->in[1]->m));
+  return DT_OK;
+}
+
+/* Both follow the operand with more shards; partials and 0-dim operands are
+** compared whole. */
+static DtStatus equal_strategy (DtStratCall *c) {
+  DtPlacement p[2 * OP_MAXPL];
+  int nd = c->mesh->ndim;
+  int from = dt_spec_num_shards(c->in[0]) >= dt_spec_num_shards(c->in[1])
+             ? 0 : 1;
+  bool scalar = c->in[0]->meta.ndim == 0 || c->in[1]->meta.ndim == 0;
+  op_s_follow(c, from, scalar ? ~0u : 0, true, p);
+  memcpy(p + nd, p, sizeof *p * (size_t)nd);
+  return dt_strat_add(c, p, p, -INFINITY);
+}
+
+static DtStatus item_kernel (DtKernelCall *c) {
+  DtScalar s;
+  DtTensor *t = c->in[0];
+  DT_TRY(c->cx, dt_tensor_item(c->cx, t, &s));
+  if (!c->ret) return DT_OK;
+  switch (s.kind) {
+    case DT_K_BOOL: *c->ret = dt_v_bool(s.i != 0); break;
+    case DT_K_INT: *c->ret = dt_v_int(s.i); break;
+    case DT_K_FLOAT: *c->ret = dt_v_float(s.re); break;
+    default:
+      *c->ret = dt_v_none();
+      c->ret->kind = DT_V_COMPLEX;
+      c->ret->u.c[0] = s.re;
+      c->ret->u.c[1] = s.im;
+  }
+  return DT_OK;
+}
+/* Registered for whole tensors, though propagation answers before asking. */
+static DtStatus item_strategy (DtStratCall *c) {
+  DtPlacement r[OP_MAXPL];
+  for (int i = 0; i < c->mesh->ndim; i++) r[i] = dt_pl_replicate();
+  return dt_strat_add(c, r, r, -INFINITY);
+}
+
+/* ---- definitions ---- */
+
+static const char *const fused_samples[] = {
+  "[f32[4, 3]], [f32[4, 3]], [f32[4, 3]], [f32[4, 3]], [], [f32[]], lr=0.1, "
+  "beta1=0.9, beta2=0.999, weight_decay=0.01, eps=1e-08, amsgrad=false, "
+  "maximize=false", NULL
+};
+static const char *const equal_samples[] = {
+  "f32[8, 6], f32[8, 6]", "f32[7], f32[5]", "f32[0], f32[0]", "f32[], f32[]",
+  NULL
+};
+static const char *const item_samples[] = { "f32[]", "i64[]", "bool[1]",
+                                            NULL };
+
+#define FUSED(id, name_, lr_, brief_, row_) \
+  const DtOpDef dt_op_##id = { \
+    .schema = "aten::" name_ "(Tensor(a!)[] self, Tensor(b!)[] grads, " \
+      "Tensor(c!)[] exp_avgs, Tensor(d!)[] exp_avg_sqs, Tensor(e!)[] " \
+      "max_exp_avg_sqs, Tensor[] state_steps, *, " lr_ " lr, float beta1, " \
+      "float beta2, float weight_decay, float eps, bool amsgrad, bool " \
+      "maximize, Tensor? grad_scale=None, Tensor? found_inf=None) -> ()", \
+    .brief = brief_, \
+    .flags = DT_OP_POINTWISE | DT_OP_UNEVEN | DT_OP_FOREACH | DT_OP_INPLACE | \
+             DT_OP_NOGRAD | DT_OP_ALIAS_SAFE, \
+    .meta = fused_meta, .kernel = fused_kernel, .samples = fused_samples, \
+    .row = row_ }
+FUSED(_fused_adam_, "_fused_adam_", "float", "One Adam step on lists.",
+      row_adam);
+FUSED(_fused_adam__tensor_lr, "_fused_adam_.tensor_lr", "Tensor",
+      "One Adam step on lists, the rate a tensor.", row_adam);
+FUSED(_fused_adamw_, "_fused_adamw_", "float", "One AdamW step on lists.",
+      row_adamw);
+FUSED(_fused_adamw__tensor_lr, "_fused_adamw_.tensor_lr", "Tensor",
+      "One AdamW step on lists, the rate a tensor.", row_adamw);
+
+#define ANSWER(id, schema_, brief_, flags_, kernel_, strat_, samples_) \
+  const DtOpDef dt_op_##id = { \
+    .schema = "aten::" schema_, .brief = brief_, \
+    .flags = DT_OP_NOGRAD | (flags_), .meta = equal_meta, .kernel = kernel_, \
+    .strategy = strat_, .samples = samples_ }
+ANSWER(equal, "equal(Tensor self, Tensor other) -> bool",
+       "Same shape and elements?", 0, equal_kernel, equal_strategy,
+       equal_samples);
+ANSWER(is_same_size, "is_same_size(Tensor self, Tensor other) -> bool",
+       "Same shape?", DT_OP_HANDLER | DT_OP_NODATA, same_size_kernel,
+       equal_strategy, equal_samples);
+ANSWER(_local_scalar_dense, "_local_scalar_dense(Tensor self) -> Scalar",
+       "The one element, as a number.", 0, item_kernel, item_strategy,
+       item_samples);
+ANSWER(item, "item(Tensor self) -> Scalar",
+       "The one element, as a number.", DT_OP_COMPOSITE, item_kernel,
+       item_strategy, item_samples);
