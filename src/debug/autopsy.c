@@ -75,7 +75,7 @@ static void widths (const DtFailed *f, int *wname, int *wspec) {
     const DtVar *v = f->in[i];
     const char *arg = dt_slot_arg(&f->args, i, &pos);
     const char *name = f->name[i] ? f->name[i] : v->name;
-    int n = 7 + (int)strlen(arg)
+    int n = 8 + (int)strlen(arg)
             + (name && strcmp(name, arg) ? 2 + (int)strlen(name) : 0) + 2;
     if (n > *wname) *wname = n;
     dt_buf_clear(&b);
