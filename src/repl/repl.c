@@ -75,6 +75,22 @@ static void look_at_exits (DtRepl *r, int n, char **text) {
   }
 }
 
+/* Colour, after folding: an error's first line bold, a note dim.  What the
+** colours say the text says too. */
+static void paint (const char *s, DtBuf *out) {
+  while (*s != '\0') {
+    size_t n = strcspn(s, "\n"), tag = *s == '[' ? strcspn(s, "]") + 1 : 0;
+    const char *t = s + (tag < n ? tag + strspn(s + tag, " ") : 0);
+    const char *on = strncmp(t, "DT0", 3) == 0 ? "\033[1;31m"
+      : *t == '#' ? "\033[2m" : NULL;
+    dt_buf_addf(out, "%s%.*s%s", on != NULL ? on : "", (int)n, s,
+                on != NULL ? "\033[0m" : "");
+    s += n;
+    if (*s == '\n')
+      dt_buf_addc(out, *s++);
+  }
+}
+
 static DtStatus put_part (DtRepl *r, int n, const char *const *v,
                           DtOutKind kind) {
   DtCtx *cx = r->cx;
@@ -90,7 +106,15 @@ static DtStatus put_part (DtRepl *r, int n, const char *const *v,
     dt_fold_raw(n, rank, v, &out);
   else if (st == DT_OK)
     st = dt_fold(cx, n, rank, v, &out);
-  dt_output_write(&r->app->out, kind, dt_buf_str(&out), out.len);
+  if (kind == DT_OUT_DIAG && r->app->out.color[kind] && out.len > 0) {
+    DtBuf painted;
+    dt_buf_init(&painted, cx);
+    paint(dt_buf_str(&out), &painted);
+    dt_output_write(&r->app->out, kind, dt_buf_str(&painted), painted.len);
+    dt_buf_fini(&painted);
+  } else {
+    dt_output_write(&r->app->out, kind, dt_buf_str(&out), out.len);
+  }
   dt_buf_fini(&out);
   dt_free(cx, rank);
   return st;
