@@ -295,6 +295,10 @@ static double var_end (const Job *j, double ss) {
   return j->f == DT_RED_STD ? sqrt(v) : v;
 }
 
+static bool is_test (DtReduce f) {
+  return f == DT_RED_ANY || f == DT_RED_ALL;
+}
+
 static void tile_f64 (const Job *j, const char *p, int64_t step, int64_t w,
                       double *acc) {
   double aux[TILE];
@@ -321,8 +325,8 @@ static void tile_f64 (const Job *j, const char *p, int64_t step, int64_t w,
     for (int64_t k = 0; k < w; k++) acc[k] /= (double)j->len;
   if (j->f == DT_RED_NORM)
     for (int64_t k = 0; k < w; k++) acc[k] = norm_end(j->p, acc[k], j->len);
-  if ((j->f == DT_RED_ANY) && j->len == 0)
-    for (int64_t k = 0; k < w; k++) acc[k] = 0;
+  if (is_test(j->f) && j->len == 0)
+    for (int64_t k = 0; k < w; k++) acc[k] = j->f == DT_RED_ALL;
 }
 
 static void tile_i64 (const Job *j, const char *p, int64_t step, int64_t w,
@@ -331,8 +335,8 @@ static void tile_i64 (const Job *j, const char *p, int64_t step, int64_t w,
   Comb c;
   simple_pass(j, &m, &c);
   i64_pass(j, p, step, w, m, c, NULL, acc);
-  if ((j->f == DT_RED_ANY) && j->len == 0)
-    for (int64_t k = 0; k < w; k++) acc[k] = 0;
+  if (is_test(j->f) && j->len == 0)
+    for (int64_t k = 0; k < w; k++) acc[k] = j->f == DT_RED_ALL;
 }
 
 static void tile_c128 (const Job *j, const char *p, int64_t step, int64_t w,
@@ -355,7 +359,7 @@ static void tile_c128 (const Job *j, const char *p, int64_t step, int64_t w,
     if (j->f == DT_RED_NORM)
       acc[k] = norm_end(j->p, creal(acc[k]), j->len);
     if (j->f == DT_RED_LOGSUMEXP) acc[k] = clog(acc[k]);
-    if (j->f == DT_RED_ANY && j->len == 0) acc[k] = 0;
+    if (is_test(j->f) && j->len == 0) acc[k] = j->f == DT_RED_ALL;
   }
 }
 

@@ -224,7 +224,7 @@ double dt_sp_i1e (double x) { return copysign(bessel_ie(1, fabs(x)), x); }
 
 /* exp(a) in two factors, so that the product overflows only when it must. */
 static double unscale (double v, double a) {
-  if (isinf(a)) return INFINITY;
+  if (isinf(a)) return NAN;     /* as PyTorch has it */
   return v * exp(a / 2) * exp(a / 2);
 }
 
@@ -238,7 +238,8 @@ double dt_sp_i1 (double x) {
 static double bessel_ke (double nu, double x) {
   if (x != x || x < 0) return NAN;
   if (x == 0) return INFINITY;
-  const double h = 1.0 / 32;
+  if (isinf(x)) return 0;
+  const double h = x < 256 ? 1.0 / 32 : 0.5 / sqrt(x);  /* width 1/sqrt(x) */
   double sum = 0.5;
   for (int k = 1; k < 4000; k++) {
     double t = k * h, s = sinh(t / 2);
@@ -281,13 +282,14 @@ double dt_sp_k1 (double x) {
   return x > 0 && x < 1 ? k1_small(x) : bessel_ke(1, x) * exp(-x);
 }
 
-double dt_sp_bessel_j0 (double x) { return j0(x); }
-double dt_sp_bessel_j1 (double x) { return j1(x); }
+/* PyTorch has no limits at infinity. */
+double dt_sp_bessel_j0 (double x) { return isinf(x) ? NAN : j0(x); }
+double dt_sp_bessel_j1 (double x) { return isinf(x) ? NAN : j1(x); }
 double dt_sp_bessel_y0 (double x) {
-  return x < 0 ? NAN : x == 0 ? -INFINITY : y0(x);
+  return x < 0 || isinf(x) ? NAN : x == 0 ? -INFINITY : y0(x);
 }
 double dt_sp_bessel_y1 (double x) {
-  return x < 0 ? NAN : x == 0 ? -INFINITY : y1(x);
+  return x < 0 || isinf(x) ? NAN : x == 0 ? -INFINITY : y1(x);
 }
 
 double dt_sp_spherical_j0 (double x) {
@@ -316,7 +318,7 @@ static double airy_far_left (double a) {
 }
 
 double dt_sp_airy_ai (double x) {
-  if (isinf(x)) return x > 0 ? 0 : NAN;
+  if (isinf(x)) return NAN;     /* as PyTorch has it */
   if (x > 1.5) {
     double zeta = 2 * x * sqrt(x) / 3;
     return sqrt(x / 3) / pi * bessel_ke(1.0 / 3, zeta) * exp(-zeta);
@@ -336,7 +338,7 @@ double dt_sp_airy_ai (double x) {
 
 double dt_sp_chebyshev (int kind, double x, double n) {
   const double first[] = {x, 2 * x, 2 * x - 1, 2 * x + 1};
-  if (!(n >= 0)) return 0;
+  if (!(n > -1)) return 0;
   if (n < 1) return 1;
   double p = 1, q = first[kind];
   for (int64_t k = 2; k <= (int64_t)n; k++) {
@@ -352,7 +354,7 @@ double dt_sp_chebyshev_shifted (int kind, double x, double n) {
 }
 
 double dt_sp_hermite (double scale, double x, double n) {
-  if (!(n >= 0)) return 0;
+  if (!(n > -1)) return 0;
   if (n < 1) return 1;
   double p = 1, q = scale * x;
   for (int64_t k = 1; k < (int64_t)n; k++) {
@@ -364,7 +366,7 @@ double dt_sp_hermite (double scale, double x, double n) {
 }
 
 double dt_sp_laguerre (double x, double n) {
-  if (!(n >= 0)) return 0;
+  if (!(n > -1)) return 0;
   if (n < 1) return 1;
   double p = 1, q = 1 - x;
   for (int64_t k = 1; k < (int64_t)n; k++) {
@@ -376,7 +378,7 @@ double dt_sp_laguerre (double x, double n) {
 }
 
 double dt_sp_legendre (double x, double n) {
-  if (!(n >= 0)) return 0;
+  if (!(n > -1)) return 0;
   if (n < 1) return 1;
   double p = 1, q = x;
   for (int64_t k = 1; k < (int64_t)n; k++) {

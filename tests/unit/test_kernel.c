@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: MIT
+** test_kernel.c: arithmetic on local tensors, against straightforward
+** formulas, finite differences and PyTorch's values. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include "kernel_util.h"
+#include "parity.h"
+
+static const char *message (DtCtx *cx) { return dt_buf_str(&cx->err.message); }
+
+/* ---- pointwise functions against PyTorch ------------------------------------- */
+
+#define X(name, aten, ...) {#name, aten},
+static const struct { const char *name, *aten; } unary_names[] = {
+#include "kernel/pw_unary.def"
+}, binary_names[] = {
+#include "kernel/pw_binary.def"
+}, ternary_names[] = {
+#include "kernel/pw_ternary.def"
+};
+#undef X
+
+static DtScalar json_number (const json_t *v) {
+  const json_t *c = json_object_get(v, "c"), *inf = json_object_get(v, "inf");
+  if (c != NULL)
+    return dt_scalar_complex(json_number(json_array_get(c, 0)).re,
+                             json_number(json_array_get(c, 1)).re);
+  if (inf != NULL) return dt_scalar_float(INFINITY *
+                                          (double)json_integer_value(inf));
+  if (json_object_get(v, "nan") != NULL) return dt_scalar_float(NAN);
+  if (json_is_boolean(v)) return dt_scalar_bool(json_is_true(v));
+  if (json_is_integer(v)) return dt_scalar_int(json_integer_value(v));
+  return dt_scalar_float(json_real_value(v));
+}
+
+/* A tensor of the reference data; NULL when it is none of ours. */
+static DtTensor *json_tensor (DtCtx *cx, const json_t *v) {
+  const char *type = json_string_value(json_object_get(v, "t"));
+  const json_t *shape = json_object_get(v, "shape");
+  const json_t *data = json_object_get(v, "data");
+  const json_t *stride = json_object_get(v, "stride");
+  int64_t dims[DT_MAX_NDIM], i[DT_MAX_NDIM] = {0};
+  DtMeta m;
+  DtTensor *t;
+  size_t k = 0;
+  DtDtype dtype = dt_dtype_find(type);
+  if (dtype == DT_DTYPE_NONE || data == NULL) return NULL;
+  for (size_t d = 0; d < json_array_size(shape); d++)
+    dims[d] = json_integer_value(json_array_get(shape, d));
+  OK(dt_meta_init(cx, &m, dtype, (int)json_array_size(shape), dims));
+  for (size_t d = 0; d < json_array_size(stride); d++)
+    m.stride[d] = json_integer_value(json_array_get(stride, d));
+  OK(dt_tensor_new(cx, &m, false, &t));
+  if (dt_meta_numel(&m) == 0) return t;
+  do put(cx, t, i, json_number(json_array_get(data, k++)));
+  while (step(&m, i));
+  return t;
+}
+
+static bool same_values (Parity *p, const DtTensor *got,
+                         const DtTensor *want) {
+  int64_t i[DT_MAX_NDIM] = {0};
+  DtDtype t = (DtDtype)want->m.dtype;
+  if (dt_meta_numel(&want->m) == 0) return true;
+  do {
+    DtScalar a = dt_tensor_get(got, i), b = dt_tensor_get(want, i);
+    if (is_close(t, a.re, b.re) && is_close(t, a.im, b.im)) continue;
+    dt_buf_addf(&p->why, "got %.9g+%.9gj, want %.9g+%.9gj", a.re, a.im, b.re,
+                b.im);
+    return false;
+  } while (step(&want->m, i));
+  return true;
+}
+
+/* The type PyTorch computes in: the result's, for tests and integers that of
+** the operands together. */
+static DtDtype compute_type (const DtTensor *const *in, int n,
+                             const DtTensor *out) {
+  DtPromote p;
+  DtDtype o = (DtDtype)out->m.dtype;
+  dt_promote_init(&p);
+  for (int i = 0; i < n; i++)
+    dt_promote_tensor(&p, (DtDtype)in[i]->m.dtype, in[i]->m.ndim);
+  DtDtype t = dt_promote_result(&p);
+  if (dt_dtype_is_complex(t) || o == DT_BOOL) return t;
+  return o;
+}
+
+static int find_row (const char *op, int nargs) {
+  char name[96];
+  size_t n = strlen(op);
+  if (n < 13 || n >= sizeof name || strncmp(op, "aten.", 5) != 0) return -1;
+  const char *dot = strchr(op + 5, '.');
+  if (dot == NULL || (strcmp(dot, ".default") && strcmp(dot, ".Tensor") &&
+                      strcmp(dot, ".self"))) return -1;
+  (void)snprintf(name, sizeof name, "%.*s", (int)(dot - op - 5), op + 5);
+#define FIND(rows) \
+  for (int i = 0; i < COUNT(rows); i++) \
+    if (strcmp(rows[i].name, name) == 0) return i
+  if (nargs == 1) FIND(unary_names);
+  if (nargs == 2) FIND(binary_names);
+  if (nargs == 3) FIND(ternary_names);
+#undef FIND
+  return -1;
+}
+
+static DtStatus run_row (DtCtx *cx, int row, int n, DtDtype ct,
+                         DtTensor *const *in, DtTensor *out) {
+  if (n == 1)
+    return dt_k_unary(cx, (DtUnary)row, ct, NULL, in[0], out);
+  if (n == 2)
+    return dt_k_binary(cx, (DtBinary)row, ct, NULL, in[0], in[1], out);
+  return dt_k_ternary(cx, (DtTernary)row, ct, NULL, in[0], in[1], in[2], out);
+}
+
+/* Not judged: functions whose parameters the operator chooses from the dtype
+** or that it composes, the sign of a NaN, a value PyTorch has only five
+** digits of, one that overflows in PyTorch on the way, and special functions of NaN and infinity, where PyTorch's
+** results come from no formula. */
+static bool is_excluded (const json_t *line) {
+  static const char *const ids[] = {
+    "aten.nan_to_num.", "aten.ldexp.", "aten.signbit.default/0007",
+    "aten.special_bessel_y1.default/0001", "aten.i0.default/0002",
+  };
+  const char *id = json_string_value(json_object_get(line, "id"));
+  for (int i = 0; i < COUNT(ids); i++)
+    if (strstr(id, ids[i]) != NULL) return true;
+  if (strstr(id, "special_") == NULL && strstr(id, "igamma") == NULL)
+    return false;
+  char *args = json_dumps(json_object_get(line, "args"), JSON_COMPACT);
+  bool odd = strstr(args, "nan") != NULL || strstr(args, "inf") != NULL;
+  free(args);
+  return odd;
+}
+
+/* Lines of plain calls: tensors only, one tensor out. */
+static bool check_pointwise (Parity *p, const json_t *line) {
+  const json_t *args = json_object_get(line, "args");
+  const json_t *out = json_array_get(json_object_get(line, "out"), 0);
+  int n = (int)json_array_size(args), have = 0;
+  int row = find_row(json_string_value(json_object_get(line, "op")), n);
+  DtTensor *in[3] = {NULL}, *want = NULL, *got = NULL;
+  bool ok = false;
+  p->skipped = row < 0 || out == NULL || json_object_get(line, "kw") != NULL ||
+               is_excluded(line);
+  for (int i = 0; i < n && !p->skipped; i++) {
+    in[i] = json_tensor(p->cx, json_array_get(args, (size_t)i));
+    have += in[i] != NULL;
+  }
+  if (!p->skipped) want = json_tensor(p->cx, out);
+  p->skipped = p->skipped || have < n || want == NULL;
+  if (!p->skipped) {
+    OK(dt_tensor_new(p->cx, &want->m, false, &got));
+    DtStatus st = run_row(p->cx, row, n, compute_type(
+                            (const DtTensor *const *)in, n, want), in, got);
+    if (st == DT_OK) ok = same_values(p, got, want);
+    else dt_buf_addf(&p->why, "%s", message(p->cx));
+  }
+  for (int i = 0; i < 3; i++) dt_tensor_unref(p->cx, in[i]);
+  dt_tensor_unref(p->cx, want);
+  dt_tensor_unref(p->cx, got);
+  return ok;
+}
+
+static void test_pointwise_parity (void **state) {
+  static const char *const files[] = {
+    "pointwise_unary", "pointwise_binary", "activation", "comparison",
+    "bitwise_logical", "special",
+  };
+  Parity p;
+  int failures = 0, passes = 0;
+  char name[64];
+  parity_init(&p, fixture_cx(state));
+  for (int i = 0; i < COUNT(files); i++) {
+    (void)snprintf(name, sizeof name, "values/forward/%s.jsonl", files[i]);
+    failures += parity_file(&p, name, check_pointwise);
+    passes += p.pass;
+  }
+  dt_buf_fini(&p.why);
+  assert_int_equal(failures, 0);
+  assert_true(passes > 900);
+}
+
+/* ---- pointwise: layouts, types, errors ------------------------------------------ */
+
+static void test_pointwise_layouts (void **state) {
+  DtCtx *cx = fixture_cx(state);
+  static const int back[] = {2, 1, 0};
+  DtTensor *a = rnd(cx, DT_BF16, 3, SHAPE(3, 5, 700), 1);
+  DtTensor *b = random_like(cx, make(cx, DT_I32, 3, SHAPE(3, 5, 700), back),
+                            2);
+  DtTensor *c = rnd(cx, DT_F64, 2, SHAPE(5, 1), 3);
+  DtTensor *o = make(cx, DT_F32, 3, SHAPE(3, 5, 700), back);
+  OK(dt_k_ternary(cx, DT_T3_addcmul, DT_F32, NULL, a, b, c, o));
+  int64_t i[3] = {0};
+  do {
+    float want = (float)dt_tensor_get(a, i).re +
+                 (float)dt_tensor_get(b, i).re * (float)at2(c, i[1], 0);
+    expect(DT_F32, dt_tensor_get(o, i).re, want);
+  } while (step(&o->m, i));
+  DtScalar two = dt_scalar_int(2);
+  OK(dt_k_binary(cx, DT_B_add, DT_BF16, &two, a, a, a));        /* in place */
+  dt_tensor_unref(cx, a);
+  dt_tensor_unref(cx, b);
+  dt_tensor_unref(cx, c);
+  dt_tensor_unref(cx, o);
+}
+
+static void test_integers (void **state) {
+  DtCtx *cx = fixture_cx(state);
+  DtTensor *x = from(cx, DT_I8, 1, SHAPE(4), (double[]){-7, 7, -128, 127});
+  DtTensor *y = from(cx, DT_I8, 1, SHAPE(4), (double[]){2, -2, -1, 2});
+#define CASE(f, ...) do { \
+  DtTensor *o = make(cx, DT_I8, 1, SHAPE(4), NULL); \
+  OK(dt_k_binary(cx, f, DT_I8, NULL, x, y, o)); \
+  expect_all(cx, o, (double[]){__VA_ARGS__}); } while (0)
+  CASE(DT_B_add, -5, 5, 127, -127);
+  CASE(DT_B_mul, -14, -14, -128, -2);
+  CASE(DT_B_div_floor, -4, -4, -128, 63);
+  CASE(DT_B_div_trunc, -3, -3, -128, 63);
+  CASE(DT_B_remainder, 1, -1, 0, 1);
+  CASE(DT_B_fmod, -1, 1, 0, 1);
+  CASE(DT_B_bitwise_left_shift, -28, 0, 0, -4);
+  CASE(DT_B_bitwise_right_shift, -2, 0, -1, 31);
+#undef CASE
+  dt_tensor_unref(cx, y);
+  y = from(cx, DT_I8, 1, SHAPE(4), (double[]){1, 1, 0, 1});
+  assert_int_equal(dt_k_binary(cx, DT_B_remainder, DT_I8, NULL, x, y, x),
+                   DT_E_RUNTIME);
+  assert_string_equal(message(cx), "ZeroDivisionError");
+  dt_error_clear(cx);
+  assert_int_equal(dt_k_binary(cx, DT_B_bitwise_and, DT_F32, NULL, x, y, x),
+                   DT_E_NOTIMPL);
+  assert_string_equal(message(cx),
+                      "\"bitwise_and_cpu\" not implemented for 'Float'");
+  dt_tensor_unref(cx, x);
+  dt_tensor_unref(cx, y);
+}
+
+/* exp by polynomial: within 1.5 units in the last place everywhere. */
+static void test_exp_accuracy (void **state) {
+  DtCtx *cx = fixture_cx(state);
+  enum { N = 20000 };
+  DtTensor *x = make(cx, DT_F32, 1, SHAPE(N), NULL);
+  OK(dt_k_arange(cx, x, dt_scalar_float(-104), dt_scalar_float(0.00964)));
+  DtTensor *o = make(cx, DT_F32, 1, SHAPE(N), NULL);
+  OK(dt_k_unary(cx, DT_U_exp, DT_F32, NULL, x, o));
+  const float *v = dt_tensor_cdata(x), *e = dt_tensor_cdata(o);
+  for (int i = 0; i < N; i++) {
+    double want = exp(v[i]);
+    double ulp = nextafterf((float)want, INFINITY) - (float)want;
+    if (isinf((float)want)) assert_true(isinf(e[i]));
+    else assert_true(fabs(e[i] - want) <= 1.5 * ulp);
+  }
+  dt_tensor_unref(cx, x);
+  dt_tensor_unref(cx, o);
+}
+
+/* ---- copying ------------------------------------------------------------------------ */
+
+static void test_copy_types (void **state) {
+  DtCtx *cx = fixture_cx(state);
+  static const int back[] = {1, 0};
+  for (int s = 0; s < DT_NDTYPES; s++)
+    for (int d = 0; d < DT_NDTYPES; d++) {
+      DtTensor *a = from(cx, (DtDtype)s, 2, SHAPE(2, 3),
+                         (double[]){0, 1, 2.5, 3, 100, 7});
+      DtTensor *o = make(cx, (DtDtype)d, 2, SHAPE(2, 3), back);
+      OK(dt_k_copy(cx, a, o));
+      int64_t i[2] = {0};
+      do {
+        unsigned char m[16];
+        dt_dtype_store((DtDtype)d, m, dt_tensor_get(a, i));
+        assert_true(dt_dtype_load((DtDtype)d, m).re ==
+                    dt_tensor_get(o, i).re);
+      } while (step(&o->m, i));
+      dt_tensor_unref(cx, a);
+      dt_tensor_unref(cx, o);
+    }
+}
+
+/* x[1:] = x[:-1] and x = x^T within one storage. */
+static void test_copy_overlap (void **state) {
+  DtCtx *cx = fixture_cx(state);
+  DtTensor *x = make(cx, DT_F32, 1, SHAPE(100), NULL), *a, *b;
+  DtMeta m;
+  OK(dt_k_arange(cx, x, dt_scalar_int(0), dt_scalar_int(1)));
+  OK(dt_meta_init(cx, &m, DT_F32, 1, SHAPE(99)));
+  OK(dt_tensor_view(cx, x, &m, 0, &a));
+  OK(dt_tensor_view(cx, x, &m, 1, &b));
+  OK(dt_k_copy(cx, a, b));
+  assert_true(at1(x, 0) == 0 && at1(x, 1) == 0 && at1(x, 99) == 98);
+  dt_tensor_unref(cx, a);
+  dt_tensor_unref(cx, b);
+  OK(dt_meta_init(cx, &m, DT_F32, 2, SHAPE(10, 10)));
+  OK(dt_tensor_view(cx, x, &m, 0, &a));
+  m.stride[0] = 1;
+  m.stride[1] = 10;
+  OK(dt_tensor_view(cx, x, &m, 0, &b));
+  double was = at2(a, 3, 7);
+  OK(dt_k_copy(cx, b, a));
+  assert_true(at2(a, 7, 3) == was);
+  dt_tensor_unref(cx, a);
+  dt_tensor_unref(cx, b);
+  dt_tensor_unref(cx, x);
+}
+
+/* ---- reductions ------------------------------------------------------------------------ */
+
+/* The reduction of one slice in the plainest way. */
+static double naive_reduce (DtReduce f, const double *v, int64_t n) {
+  double s = f == DT_RED_PROD || f == DT_RED_ALL ? 1 : 0, mean = 0;
+  double max = -INFINITY, min = INFINITY;
+  for (int64_t i = 0; i < n; i++) mean += v[i] / (double)n;
+  for (int64_t i = 0; i < n; i++) {
+    max = fmax(max, v[i]);
+    min = fmin(min, v[i]);
+    switch (f) {
+      case DT_RED_SUM: case DT_RED_MEAN: case DT_RED_NANSUM: s += v[i]; break;
+      case DT_RED_PROD: s *= v[i]; break;
+      case DT_RED_ANY: s = s != 0 || v[i] != 0; break;
+      case DT_RED_ALL: s = s != 0 && v[i] != 0; break;
+      case DT_RED_COUNT_NONZERO: s += v[i] != 0; break;
+      case DT_RED_LOGSUMEXP: s += exp(v[i]); break;
+      case DT_RED_VAR: case DT_RED_STD: s += (v[i] - mean) * (v[i] - mean);
+        break;
+      default: s += v[i] * v[i];
+    }
+  }
+  switch (f) {
+    case DT_RED_MEAN: return mean;
+    case DT_RED_MAX: return max;
+    case DT_RED_MIN: return min;
+    case DT_RED_NORM: return sqrt(s);
+    case DT_RED_LOGSUMEXP: return log(s);
+    case DT_RED_VAR: return s / (double)(n - 1);
+    case DT_RED_STD: return sqrt(s / (double)(n - 1));
+    default: return s;
+  }
+}
+
+/* Reduce dims of a (4, 300, 6) tensor, compare every output. */
+static void check_reduce (DtCtx *cx, DtReduce f, const DtTensor *a,
+                          uint32_t dims) {
+  int64_t shape[3], i[3] = {0};
+  static double v[4 * 300 * 6];
+  for (int d = 0; d < 3; d++)
+    shape[d] = (dims >> d) & 1 ? 1 : a->m.shape[d];
+  DtTensor *o = make(cx, DT_F64, 3, shape, NULL);
+  OK(dt_k_reduce(cx, f, NULL, a, dims, o));
+  do {
+    int64_t j[3] = {0}, n = 0;
+    do {
+      bool in = true;
+      for (int d = 0; d < 3; d++) in = in && (((dims >> d) & 1) || i[d] == j[d]);
+      if (in) v[n++] = dt_tensor_get(a, j).re;
+    } while (step(&a->m, j));
+    expect(DT_F32, dt_tensor_get(o, i).re, naive_reduce(f, v, n));
+  } while (step(&o->m, i));
+  dt_tensor_unref(cx, o);
+}
+
+static void test_reduce (void **state) {
+  DtCtx *cx = fixture_cx(state);
+  static const int perm[] = {2, 0, 1};
+  DtTensor *a = rnd(cx, DT_F32, 3, SHAPE(4, 300, 6), 5);
+  DtTensor *b = make(cx, DT_F32, 3, SHAPE(4, 300, 6), perm);
+  OK(dt_k_copy(cx, a, b));
+  for (int f = 0; f < DT_NREDUCE; f++)
+    for (uint32_t dims = 1; dims < 8; dims += f == 0 ? 1 : 3) {
+      check_reduce(cx, (DtReduce)f, a, dims);
+      check_reduce(cx, (DtReduce)f, b, dims);
+    }
+  dt_tensor_unref(cx, a);
+  dt_tensor_unref(cx, b);
+}
+
+/* The same numbers in another layout give the same bits. */
+static void test_reduce_layout_stable (void **state) {
+  DtCtx *cx = fixture_cx(state);
+  static const int perm[] = {1, 0};
+  DtTensor *a = rnd(cx, DT_F32, 2, SHAPE(3000, 33), 6);
+  DtTensor *b = make(cx, DT_F32, 2, SHAPE(3000, 33), perm);
+  DtTensor *x = make(cx, DT_F64, 1, SHAPE(33), NULL);
+  DtTensor *y = make(cx, DT_F64, 1, SHAPE(33), NULL);
+  OK(dt_k_copy(cx, a, b));
+  OK(dt_k_reduce(cx, DT_RED_SUM, NULL, a, 1, x));
+  OK(dt_k_reduce(cx, DT_RED_SUM, NULL, b, 1, y));
+  assert_true(dt_tensor_identical(x, y));
+  dt_tensor_unref(cx, a);
+  dt_tensor_unref(cx, b);
+  dt_tensor_unref(cx, x);
+  dt_tensor_unref(cx, y);
+}
+
+static void test_reduce_empty (void **state) {
+  DtCtx *cx = fixture_cx(state);
+  static const struct { DtReduce f; double want; } cases[] = {
+    {DT_RED_SUM, 0}, {DT_RED_PROD, 1}, {DT_RED_MEAN, NAN}, {DT_RED_ANY, 0},
+    {DT_RED_ALL, 1}, {DT_RED_NORM, 0}, {DT_RED_VAR, NAN},
+    {DT_RED_LOGSUMEXP, -INFINITY}, {DT_RED_COUNT_NONZERO, 0},
+  };
+  DtTensor *a = make(cx, DT_F32, 2, SHAPE(2, 0), NULL);
+  for (int i = 0; i < COUNT(cases); i++) {
+    DtTensor *o = make(cx, DT_F32, 1, SHAPE(2), NULL);
+    OK(dt_k_reduce(cx, cases[i].f, NULL, a, 2, o));
+    expect_all(cx, o, (double[]){cases[i].want, cases[i].want});
+  }
+  dt_tensor_unref(cx, a);
+}
+
+/* ---- matrix products ---------------------------------------------------------------------- */
+
+static void check_gemm (DtCtx *cx, DtDtype t, int bits, double alpha,
+                        double beta) {
+  static const int plain[] = {0, 1, 2}, trans[] = {0, 2, 1};
+  DtTensor *a = random_like(cx, make(cx, t, 3, SHAPE(2, 4, 5),
+                                     bits & 1 ? trans : plain), 1);
+  DtTensor *b = random_like(cx, make(cx, t, 3, SHAPE(2, 5, 3),
+                                     bits & 2 ? trans : plain), 2);
+  DtTensor *c = random_like(cx, make(cx, t, 3, SHAPE(2, 4, 3),
+                                     bits & 4 ? trans : plain), 3);
+  DtTensor *o = make(cx, t, 3, SHAPE(2, 4, 3), bits & 4 ? trans : plain);
+  OK(dt_k_copy(cx, c, o));
+  OK(dt_k_gemm(cx, alpha, a, b, beta, o));
+  int64_t i[3] = {0};
+  do {
+    double s = 0;
+    for (int64_t k = 0; k < 5; k++)
+      s += at3(a, i[0], i[1], k) * at3(b, i[0], k, i[2]);
+    double want = alpha * s + beta * dt_tensor_get(c, i).re;
+    unsigned char m[16];
+    dt_dtype_store(t, m, dt_scalar_float(want));
+    expect(t, dt_tensor_get(o, i).re, dt_dtype_load(t, m).re);
+  } while (step(&o->m, i));
+  dt_tensor_unref(cx, a);
+  dt_tensor_unref(cx, b);
+  dt_tensor_unref(cx, c);
+  dt_tensor_unref(cx, o);
+}
+
+static void test_gemm (void **state) {
+  DtCtx *cx = fixture_cx(state);
+  static const DtDtype types[] = {DT_F32, DT_F64, DT_BF16, DT_F16, DT_I64,
+                                  DT_I32, DT_I8};
+  for (int t = 0; t < COUNT(types); t++)
+    for (int bits = 0; bits < 8; bits++) {
+      check_gemm(cx, types[t], bits, 1, 0);
+      check_gemm(cx, types[t], bits, 2, 3);
+    }
+}
+
+static void test_gemm_edges (void **state) {
+  DtCtx *cx = fixture_cx(state);
+  DtTensor *a = make(cx, DT_F32, 2, SHAPE(2, 0), NULL);
+  DtTensor *b = make(cx, DT_F32, 2, SHAPE(0, 2), NULL);
+  DtTensor *o = from(cx, DT_F32, 2, SHAPE(2, 2), (double[]){1, 2, 3, 4});
+  OK(dt_k_gemm(cx, 1, a, b, 2, o));
+  assert_true(at2(o, 1, 1) == 8);
+  OK(dt_k_gemm(cx, 1, a, b, 0, o));
+  assert_true(at2(o, 1, 1) == 0);
+  dt_tensor_unref(cx, a);
+  dt_tensor_unref(cx, b);
+  a = from(cx, DT_F32, 2, SHAPE(2, 2), (double[]){1, 2, 3, 4});
+  set(cx, o, (double[]){NAN, NAN, NAN, NAN});
+  OK(dt_k_gemm(cx, 1, a, a, 0, o));             /* beta 0 does not read out */
+  expect_all(cx, o, (double[]){7, 10, 15, 22});
+  dt_tensor_unref(cx, a);
+}
+
+int main (void) {
+#define T(f) cmocka_unit_test_setup_teardown(f, fixture_setup, fixture_teardown)
+  const struct CMUnitTest tests[] = {
+    T(test_pointwise_parity), T(test_pointwise_layouts), T(test_integers),
+    T(test_exp_accuracy), T(test_copy_types), T(test_copy_overlap),
+    T(test_reduce), T(test_reduce_layout_stable), T(test_reduce_empty),
+    T(test_gemm), T(test_gemm_edges),
+  };
+#undef T
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
