@@ -37,8 +37,8 @@ typedef struct DtBind {
   int64_t pending;      /* bytes of tensors boxed since the last full gc */
   const char *src_key; const char *src_name;   /* where(): last source seen */
   bool exiting; int exit_code;                 /* os.exit was called */
-  DtError last;         /* the last error that reached Lua (post mortem) */
-  int last_ref;         /* registry reference of that error object */
+  int last_ref;         /* registry reference of an error object that is
+                        ** passing through the engine */
 } DtBind;
 
 /* A state with all libraries, `dt` and the presets open.  Allocates through

@@ -64,10 +64,37 @@ static void attach_autopsy (lua_State *L, DtSession *s, DtStatus code) {
   dt_buf_fini(&text);
 }
 
+/* A field of the object as a string, "" when it has none. */
+static const char *field (lua_State *L, int idx, const char *key) {
+  const char *s = "";
+  if (lua_getfield(L, idx, key) == LUA_TSTRING) s = lua_tostring(L, -1);
+  lua_pop(L, 1);                  /* still held by the object */
+  return s;
+}
+
+/* An error object that passed through the engine (a Lua function called by an
+** operator raised it) comes out as itself, with its line and its report. */
+static bool push_caught (lua_State *L, DtStatus code, const char *message) {
+  DtBind *b = dtL_state(L);
+  bool same;
+  if (b->last_ref == LUA_NOREF) return false;
+  lua_rawgeti(L, LUA_REGISTRYINDEX, b->last_ref);
+  luaL_unref(L, LUA_REGISTRYINDEX, b->last_ref);
+  b->last_ref = LUA_NOREF;
+  same = dt_error_find(field(L, lua_gettop(L), "code")) == code
+         && strcmp(field(L, lua_gettop(L), "message"), message) == 0;
+  if (!same) lua_pop(L, 1);
+  return same;
+}
+
 int dtL_raise (lua_State *L) {
   DtSession *s = dtL_session(L);
   DtError *e = &s->cx->err;
   DtStatus code = e->code ? e->code : DT_E_INTERNAL;
+  if (push_caught(L, code, dt_buf_str(&e->message))) {
+    dt_error_clear(s->cx);
+    return lua_error(L);
+  }
   push_error(L, code, e->pyclass, dt_buf_str(&e->message),
              dt_buf_str(&e->explain));
   if (e->cause) {
@@ -103,14 +130,6 @@ int dtL_traceback (lua_State *L) {
     lua_setfield(L, -2, "traceback");
   }
   return 1;
-}
-
-/* A field of the object as a string, "" when it has none. */
-static const char *field (lua_State *L, int idx, const char *key) {
-  const char *s = "";
-  if (lua_getfield(L, idx, key) == LUA_TSTRING) s = lua_tostring(L, -1);
-  lua_pop(L, 1);                  /* still held by the object */
-  return s;
 }
 
 static bool is_error (lua_State *L, int idx) {
@@ -157,6 +176,9 @@ DtStatus dtL_catch (lua_State *L, DtStatus code) {
       cls = dt_error_info((DtStatus)i)->pyclass;    /* the literal */
     st = dt_raise_as(cx, own ? own : code, cls, "%s",
                      field(L, lua_absindex(L, -1), "message"));
+    luaL_unref(L, LUA_REGISTRYINDEX, dtL_state(L)->last_ref);
+    lua_pushvalue(L, -1);
+    dtL_state(L)->last_ref = luaL_ref(L, LUA_REGISTRYINDEX);
   } else {
     st = dt_raise(cx, code, "%s", luaL_tolstring(L, -1, NULL));
     lua_pop(L, 1);

@@ -172,7 +172,5 @@ void dtL_state_free (lua_State *L) {
   lua_close(L);                   /* uses b: free it after */
   s->where = NULL; s->where_ud = NULL; s->bind = NULL;
   dt_buf_fini(&b->out);
-  dt_buf_fini(&b->last.message);
-  dt_buf_fini(&b->last.explain);
   dt_free(cx, b);
 }

@@ -143,15 +143,23 @@ static void print_args (const DtFailed *f, DtBuf *b) {
   for (i = 0; i < f->nin; i++) print_arg(f, i, wname, wspec, b);
 }
 
-/* Registered operators whose names share the most with this one. */
+/* Operators with a strategy whose names are closest to this one's. */
 static void print_relatives (DtDebug *d, const DtFailed *f, DtBuf *b) {
-  const char *near[3];
-  int n = dt_registry_near(d->s->cx, d->s->registry, f->op->sig->full, near,
-                           3), i;
-  if (n == 0) return;
-  dt_buf_add(b, "  nearest names: ");
-  for (i = 0; i < n; i++) dt_buf_addf(b, i ? ", %s" : "%s", near[i]);
-  dt_buf_addc(b, '\n');
+  DtSession *s = d->s;
+  const char *near[8];
+  int n = dt_registry_near(s->cx, s->registry, f->op->sig->full, near, 8);
+  int i, shown = 0;
+  for (i = 0; i < n && shown < 3; i++) {
+    const DtOpDef *op = dt_registry_find(s->cx, s->registry, near[i]);
+    if (op == NULL) { dt_error_clear(s->cx); continue; }
+    if (op == f->op || !(op->rules || op->rulefn || op->strategy
+        || (op->flags & DT_OP_POINTWISE)
+        || dt_registry_strategy(s->registry, op, NULL)))
+      continue;
+    dt_buf_addf(b, shown++ ? ", %s" : "  nearest with a strategy: %s",
+                near[i]);
+  }
+  if (shown) dt_buf_addc(b, '\n');
 }
 
 bool dt_autopsy_text (DtSession *s, DtStatus code, DtBuf *out) {
