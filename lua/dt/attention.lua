@@ -112,6 +112,14 @@ local function npu_attention(q, k, v, a)
   return out
 end
 
+-- f(..., kw), without the keywords when all are absent.
+local function call(f, kw, ...)
+  if next(kw) == nil then return f(...) end
+  local args = table.pack(...)
+  args[args.n + 1] = kw
+  return f(table.unpack(args, 1, args.n + 1))
+end
+
 local function check(q, k, v, a)
   for _, t in ipairs {k, v} do
     if t.dtype ~= q.dtype then
@@ -140,16 +148,17 @@ function M.scaled_dot_product_attention(q, k, v, ...)
   if device == "npu" and may("OVERRIDEABLE") then
     return npu_attention(q, k, v, a)
   end
+  local kw = {attn_mask = a.attn_mask, scale = a.scale}
   if device == "cuda" and may("FLASH_ATTENTION") and not a.attn_mask
      and (q.dtype == dt.bfloat16 or q.dtype == dt.float16)
      and dt._find("_scaled_dot_product_flash_attention") then
-    return (dt._find("_scaled_dot_product_flash_attention")(q, k, v,
-      a.dropout_p, a.is_causal, false, {scale = a.scale}))
+    return (call(dt._find("_scaled_dot_product_flash_attention"), kw, q, k, v,
+      a.dropout_p, a.is_causal, false))
   end
   if device == "cpu" and may("FLASH_ATTENTION") and flash_fits(q, k, v, a) then
-    local mask = mask_to_add(a.attn_mask, q.dtype)
-    return (dt.ops.aten._scaled_dot_product_flash_attention_for_cpu.default(q,
-      k, v, a.dropout_p, a.is_causal, {attn_mask = mask, scale = a.scale}))
+    kw.attn_mask = mask_to_add(a.attn_mask, q.dtype)
+    return (call(dt._find("_scaled_dot_product_flash_attention_for_cpu"), kw,
+      q, k, v, a.dropout_p, a.is_causal))
   end
   if not may("MATH") then
     util.raise("RuntimeError", "No available kernel. Aborting execution.")

@@ -46,6 +46,9 @@ function M.backward(q, k, v, dy, heads, _, mask, top, total, out, scale)
   return dt.matmul(ds, k), dt.matmul(ds:transpose(-2, -1), q), dv
 end
 
+-- The kernels write row-major results whatever the strides of the inputs.
+local function new_like(t) return dt.empty(t.shape, {dtype = t.dtype}) end
+
 local function stats_like(q)
   local s = q.shape
   return dt.empty({s[1], s[2], s[3], 1}, {dtype = dt.float32})
@@ -61,16 +64,12 @@ local grad_schema = "npu::npu_fusion_attention_grad(Tensor query, Tensor key, "
 
 dt.library.define(grad_schema, {
   impl = M.backward,
-  meta = function (q, k, v)
-    return dt.empty_like(q), dt.empty_like(k), dt.empty_like(v)
-  end,
+  meta = function (q, k, v) return new_like(q), new_like(k), new_like(v) end,
 })
 
 dt.library.define(schema, {
   impl = M.forward,
-  meta = function (q)
-    return dt.empty_like(q), stats_like(q), stats_like(q)
-  end,
+  meta = function (q) return new_like(q), stats_like(q), stats_like(q) end,
   -- gradients of the three tensors; the mask and the numbers have none
   backward = function (ctx, dy)
     local q, k, v, heads, layout, mask, scale = table.unpack(ctx.args, 1, 7)
