@@ -85,9 +85,11 @@ static void add_reprs (DtBuf *b, const DtPlacement *pl, int n, bool list) {
   dt_buf_addc(b, list ? ']' : ')');
 }
 
-static DtStatus too_many (DtSession *s, int npl) {
+static DtStatus copy_pls (DtSession *s, int npl, const DtPlacement *from,
+                          DtPlacement *to) {
   DT_CHECK(s->cx, npl <= DT_MAX_MDIM, DT_E_LIMIT,
            "more than %d placements", DT_MAX_MDIM);
+  for (int i = 0; i < npl; i++) to[i] = from[i];
   return DT_OK;
 }
 
@@ -207,7 +209,7 @@ static DtStatus distribute (DtSession *s, DtVar *t, DtMesh *mesh, int npl,
   DtStatus st = DT_OK;
   DT_TRY(s->cx, check_distribute(s, t, mesh, npl, given));
   if (t->spec != NULL) return already_dist(s, t, mesh, npl, given, out);
-  memcpy(pl, given, (size_t)npl * sizeof *pl);
+  DT_TRY(s->cx, copy_pls(s, npl, given, pl));
   wrap_dims(pl, npl, t->local->m.ndim);
   local = dt_tensor_ref(t->local);
   for (int i = 0; i < npl && st == DT_OK; i++) {
@@ -301,8 +303,7 @@ static DtStatus from_local (DtSession *s, DtVar *v, DtMesh *mesh, int npl,
   DT_CHECK(cx, v->spec == NULL, DT_E_RUNTIME, "the local_tensor argument only "
            "accepts torch.Tensor but got <class 'torch.distributed.tensor."
            "DTensor'> value.");
-  DT_TRY(cx, too_many(s, npl));
-  memcpy(pl, given, (size_t)npl * sizeof *pl);
+  DT_TRY(cx, copy_pls(s, npl, given, pl));
   wrap_dims(pl, npl, v->local->m.ndim);
   DT_TRY(cx, dt_pls_check_partials(cx, pl, npl));
   if (global != NULL) dt_meta_copy(&m, global);
@@ -434,8 +435,7 @@ static DtStatus redistribute (DtSession *s, DtVar *t, DtMesh *mesh, int npl,
   DT_TRY(cx, need_dist(s, t, "redistribute"));
   DT_CHECK(cx, npl >= 0, DT_E_RUNTIME, "placements is needed for "
            "redistribute!");
-  DT_TRY(cx, too_many(s, npl));
-  memcpy(pl, given, (size_t)npl * sizeof *pl);
+  DT_TRY(cx, copy_pls(s, npl, given, pl));
   DT_TRY(cx, check_targets(s, t, npl, pl));
   own = (DtDtype)t->local->m.dtype;
   if (mesh == NULL) mesh = t->spec->mesh;
