@@ -78,6 +78,9 @@ typedef DtStatus (*DtStratFn) (DtStratCall *c);
 ** redistribution; -INFINITY = "no cost set" (counts 0).  `npl` = mesh->ndim. */
 DtStatus dt_strat_add (DtStratCall *c, const DtPlacement *out,
                        const DtPlacement *in, double cost);
+/* Candidates added from now on build specs whose _S are real strides (flag
+** false; views), not a shard order. */
+void dt_strat_real_strides (DtStratCall *c);
 /* PyTorch's text for an error of the strategy itself goes through dt_raise. */
 
 /* After a strategy is chosen: replace arguments for the local call. */

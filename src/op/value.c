@@ -22,11 +22,16 @@ const char *dt_memfmt_name (int64_t code) {
   return code >= 0 && code < DT_NMEMFMTS ? memfmt_names[code] : "?";
 }
 
+/* With or without "torch.", and without "_format" too. */
 static int find_name (const char *const *names, int n, const char *name) {
   int i;
-  for (i = 0; i < n; i++)
-    if (strcmp(names[i], name) == 0 || strcmp(names[i] + 6, name) == 0)
+  for (i = 0; i < n; i++) {
+    const char *plain = names[i] + 6, *tail = strstr(plain, "_format");
+    size_t len = tail != NULL ? (size_t)(tail - plain) : strlen(plain);
+    if (strcmp(names[i], name) == 0 || strcmp(plain, name) == 0 ||
+        (strlen(name) == len && strncmp(plain, name, len) == 0))
       return i;
+  }
   return n;
 }
 

@@ -177,6 +177,25 @@ DtStatus dt_foreach_args (DtCtx *cx, const DtOpDef *op, const DtArgs *args,
 
 /* ---- filling ---- */
 
+/* Forms that PyTorch registers with another class than their base's. */
+static DtPwClass variant_class (const DtSchema *s, DtPwClass base) {
+  static const struct { const char *full; DtPwClass pw; } odd[] = {
+    { "aten._foreach_clamp_max_.Scalar", DT_PW_NONDECREASING },
+    { "aten._foreach_clamp_min_.Scalar", DT_PW_NONDECREASING },
+    { "aten.clamp_max.Tensor_out", DT_PW_NONE },
+    { "aten.clamp_max_.Tensor", DT_PW_NONE },
+    { "aten.clamp_min.Tensor_out", DT_PW_NONE },
+    { "aten.clamp_min_.Tensor", DT_PW_NONE },
+    { "aten.max.other", DT_PW_NONE },
+    { "aten.min.other", DT_PW_NONE },
+    { "aten.special_modified_bessel_i1.out", DT_PW_NONE }
+  };
+  size_t i;
+  for (i = 0; i < sizeof odd / sizeof odd[0]; i++)
+    if (strcmp(odd[i].full, s->full) == 0) return odd[i].pw;
+  return base;
+}
+
 static DtStatus check_same_args (DtCtx *cx, const DtOpDef *base,
                                  const DtOpDef *def) {
   const DtSchema *a = base->sig, *b = def->sig;
@@ -197,6 +216,7 @@ DtStatus dt_variant_fill (DtCtx *cx, DtVariantKind kind, const DtOpDef *base,
   def->sig = sig;
   def->base = base;
   def->samples = NULL;
+  def->pw = variant_class(sig, base->pw);
   if (kind != DT_VAR_FOREACH) DT_TRY(cx, check_same_args(cx, base, def));
   switch (kind) {
     case DT_VAR_INPLACE:

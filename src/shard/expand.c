@@ -352,7 +352,7 @@ static DtStatus raise_inplace (Expand *x) {
                   "require placement changes are not supported. The input has "
                   "placement %s, but no valid strategy preserves this "
                   "placement. Please use the out-of-place version of this "
-                  "operation instead.", x->d->op->sig->full, dt_buf_str(&b));
+                  "operation instead.", x->d->name, dt_buf_str(&b));
   dt_buf_fini(&b);
   return st;
 }

@@ -93,14 +93,32 @@ static int aligned_dim (const DtMeta *m, const DtMeta *common, int dim) {
   return k >= 0 && m->shape[k] == common->shape[dim] ? k : -1;
 }
 
-/* Keyword tensors: out= as the first output, others (lr) replicated. */
+/* Out arguments that PyTorch takes for mere inputs, since they are not called
+** "out". */
+static bool misnamed_out (const DtOpDef *op) {
+  static const char *const names[] = {
+    "aten.frexp.Tensor_out", "aten.logit_backward.grad_input",
+    "aten.sigmoid_backward.grad_input", "aten.silu_backward.grad_input",
+    "aten.tanh_backward.grad_input"
+  };
+  size_t i;
+  for (i = 0; i < sizeof names / sizeof names[0]; i++)
+    if (strcmp(names[i], op->sig->full) == 0) return true;
+  return false;
+}
+
+/* Keyword tensors: out arguments as their outputs, others (lr) replicated. */
 static void add_keywords (const DtDecide *d, const DtRows *rows,
                           DtCell *cells) {
   const DtSchema *s = d->args->schema;
-  int i, k = rows->nout + d->npos;
-  for (i = 0; i < s->nargs; i++)
+  int i, out = misnamed_out(d->rule_op) ? rows->nout : 0;
+  int k = rows->nout + d->npos;
+  for (i = 0; i < s->nargs; i++) {
+    bool written = s->arg[i].kwonly && s->arg[i].write;
     if (s->arg[i].kwonly && d->args->v[i].kind == DT_V_TENSOR)
-      cells[k++] = strcmp(s->arg[i].name, "out") == 0 ? cells[0] : dt_c_r();
+      cells[k++] = written && out < rows->nout ? cells[out] : dt_c_r();
+    out += written;
+  }
 }
 
 static void base_row (const DtDecide *d, const DtMeta *common, int dim,

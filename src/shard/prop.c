@@ -110,6 +110,7 @@ DtStatus dt_decide_init (DtCtx *cx, const DtDecideFor *f, DtDecide *d) {
   d->arena = f->arena;
   d->op = f->op;
   d->rule_op = f->rule_op;
+  d->name = f->op->sig->full;
   d->args = f->args;
   d->nin = f->nin;
   d->in = f->in;
@@ -163,7 +164,7 @@ static DtStatus check_meshes (DtDecide *d, bool single_dim) {
     dt_buf_init(&b, d->cx);
     dt_buf_addf(&b, single_dim ? "Cannot run %s on inputs with different "
                 "meshes: got " : "DTensor does not support cross-mesh "
-                "operation on %s! Got meshes: ", d->op->sig->full);
+                "operation on %s! Got meshes: ", d->name);
     st = dt_raise_meshes(d->cx, single_dim ? "ValueError" : "RuntimeError",
                          dt_buf_str(&b), d->mesh, single_dim ? " and " : " ",
                          d->in[slot]->mesh, single_dim ? "" : ". Please make "
@@ -210,7 +211,7 @@ DtStatus dt_decide_candidates (DtDecide *d, bool tuple, DtSheet *s,
   }
   if (d->rule_op->strategy != NULL) {
     *via = DT_VIA_STRATEGY;
-    if (d->flag < 0) d->flag = 0;
+    d->flag = -1;               /* a new spec's: order if any _S */
     return by_strategy(d, tuple, d->rule_op->strategy, NULL, s);
   }
   if (d->rule_op->decomp != NULL &&
@@ -219,7 +220,7 @@ DtStatus dt_decide_candidates (DtDecide *d, bool tuple, DtSheet *s,
     DT_TRY(d->cx, dt_decomp_run(d, s, &found));
   }
   DT_CHECK(d->cx, found, DT_E_MISSING, "Operator %s does not have a sharding "
-           "strategy registered.", d->op->sig->full);
+           "strategy registered.", d->name);
   return DT_OK;
 }
 

@@ -82,7 +82,8 @@ DtStatus dt_prop_meta (DtCtx *cx, const DtOpDef *op, const DtArgs *args,
 ** DeviceMesh(…)", as error texts and parity need it.  Pure. */
 void dt_prop_schema_str (const DtOpDef *op, const DtArgs *args,
                          const DtSpec *const *in, DtBuf *b);
-/* Rows of an operator on one mesh dim for these metas, the all-R row where
+/* Rows of an operator on one mesh dim for these metas (a list operator: of
+** its element 0), the all-R row where
 ** PyTorch inserts it (for :rules and registry parity); *inserted tells. */
 DtStatus dt_prop_rows (DtCtx *cx, const DtOpDef *op, const DtArgs *args,
                        int nin, const DtMeta *const *in, DtArena *arena,

@@ -29,11 +29,13 @@ typedef struct DtDecide {
   DtArena *arena;               /* everything that dies with the decision */
   const DtOpDef *op;            /* named in errors; of an element: the base */
   const DtOpDef *rule_op;       /* whose rules are asked */
+  const char *name;             /* of op in errors */
   const DtArgs *args;
   int nin, npos;
   const DtSpec *const *in;
   const DtMeta **meta;          /* metas of in */
   int nout;                     /* tensor results, None included */
+  int element_nout;             /* outputs of one element, -1 as its base */
   const DtMeta *out;
   const bool *none;
   DtMesh *mesh;
@@ -150,6 +152,9 @@ DtStatus dt_prop_build_list (DtDecide *d, int n, const DtChosen *c,
 DtProp *dt_prop_new (DtCtx *cx, const DtOpDef *op, int nin, int nout,
                      int ncosts);
 bool dt_decide_is_list (const DtDecide *d);
+/* Arguments of element i with slots of their own: slot[k] is the call's. */
+DtStatus dt_element_args (DtDecide *d, int i, DtArgs *args, int *slot,
+                          int *nin);
 DtStatus dt_tuple_run (DtDecide *d, DtWhy *why, int *n, DtChosen **out,
                        DtPropVia *via);
 

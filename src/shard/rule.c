@@ -127,17 +127,44 @@ DtStatus dt_decide_rows (DtDecide *d, DtRows *rows, bool *inserted) {
 
 /* ---- for :rules and parity ---- */
 
+/* A list operator's rows are those of its element 0. */
+static DtStatus first_element (DtDecide *d) {
+  DtArgs *args = DT_ANEWN(d->cx, d->arena, DtArgs, 1);
+  int *slot = DT_ANEWN(d->cx, d->arena, int, d->nin + 1), i, n;
+  const DtMeta **meta = DT_ANEWN(d->cx, d->arena, const DtMeta *,
+                                 d->nin + 1);
+  if (args == NULL || slot == NULL || meta == NULL) return DT_E_NOMEM;
+  DT_TRY(d->cx, dt_element_args(d, 0, args, slot, &n));
+  for (i = 0; i < n; i++) meta[i] = d->meta[slot[i]];
+  d->args = args;
+  d->nin = n;
+  d->meta = meta;
+  if (d->rule_op->base != NULL) d->op = d->rule_op->base;
+  return DT_OK;
+}
+
+static DtStatus rows_metas (DtDecide *d) {
+  DtMeta *out = DT_ANEWN(d->cx, d->arena, DtMeta, DT_MAX_OUTS);
+  bool *none = DT_ANEWN(d->cx, d->arena, bool, DT_MAX_OUTS);
+  int64_t *offset = DT_ANEWN(d->cx, d->arena, int64_t, DT_MAX_OUTS);
+  if (out == NULL || none == NULL || offset == NULL) return DT_E_NOMEM;
+  d->out = out;
+  d->none = none;
+  if (dt_decide_is_list(d)) {
+    DT_TRY(d->cx, first_element(d));
+    if (d->op->base == NULL && d->op == d->rule_op) return DT_OK;
+  }
+  return dt_prop_meta(d->cx, d->op, d->args, d->nin, d->meta, DT_MAX_OUTS,
+                      out, none, offset, &d->nout);
+}
+
 DtStatus dt_prop_rows (DtCtx *cx, const DtOpDef *op, const DtArgs *args,
                        int nin, const DtMeta *const *in, DtArena *arena,
                        DtRows *rows, bool *inserted) {
   DtDecide d;
-  DtMeta *out = DT_ANEWN(cx, arena, DtMeta, DT_MAX_OUTS);
-  bool *none = DT_ANEWN(cx, arena, bool, DT_MAX_OUTS);
-  int64_t *offset = DT_ANEWN(cx, arena, int64_t, DT_MAX_OUTS);
   const DtMeta **meta = DT_ANEWN(cx, arena, const DtMeta *, nin + 1);
   int i;
-  if (out == NULL || none == NULL || offset == NULL || meta == NULL)
-    return DT_E_NOMEM;
+  if (meta == NULL) return DT_E_NOMEM;
   DT_CHECK(cx, dt_op_single_dim(op), DT_E_VALUE,
            "%s has no rules for one mesh dimension", op->sig->full);
   memset(&d, 0, sizeof d);
@@ -147,12 +174,9 @@ DtStatus dt_prop_rows (DtCtx *cx, const DtOpDef *op, const DtArgs *args,
   d.op = d.rule_op = op;
   d.args = args;
   d.nin = nin;
-  d.npos = dt_args_positional(args);
   d.meta = meta;
   d.different = -1;
-  DT_TRY(cx, dt_prop_meta(cx, op, args, nin, in, DT_MAX_OUTS, out, none,
-                          offset, &d.nout));
-  d.out = out;
-  d.none = none;
+  DT_TRY(cx, rows_metas(&d));
+  d.npos = dt_args_positional(d.args);
   return dt_decide_rows(&d, rows, inserted);
 }

@@ -43,6 +43,11 @@ DtStatus dt_strat_add (DtStratCall *c, const DtPlacement *out,
                       set ? costs : NULL, total);
 }
 
+void dt_strat_real_strides (DtStratCall *c) {
+  DtSheet *s = (DtSheet *)c->sink;
+  s->d->flag = 0;
+}
+
 DtStatus dt_strategy_run (DtSheet *s, DtStratFn fn, void *ud) {
   DtDecide *d = s->d;
   DtStratCall c;

@@ -62,8 +62,8 @@ static void renumber (void *ud, int *slot) {
   *slot = r->n++;
 }
 
-static DtStatus element_args (DtDecide *d, int i, DtArgs *args, int *slot,
-                              int *nin) {
+DtStatus dt_element_args (DtDecide *d, int i, DtArgs *args, int *slot,
+                          int *nin) {
   DtArgs *raw = DT_ANEWN(d->cx, d->arena, DtArgs, 1);
   Renumber r = { 0, slot };
   int k;
@@ -80,6 +80,61 @@ static DtStatus element_args (DtDecide *d, int i, DtArgs *args, int *slot,
   return DT_OK;
 }
 
+/* Could `b` be the scalar operator of list operator `s`?  Lists count as
+** their elements; `b` may have more arguments if they have defaults. */
+static bool scalar_form (const DtSchema *s, const DtSchema *b) {
+  int i;
+  if (s->nargs > b->nargs || b->is_out) return false;
+  for (i = 0; i < b->nargs; i++) {
+    if (b->arg[i].write) return false;
+    if (i >= s->nargs) {
+      if (!b->arg[i].has_default) return false;
+    } else if (s->arg[i].type != b->arg[i].type || b->arg[i].list ||
+               s->arg[i].opt != b->arg[i].opt ||
+               s->arg[i].kwonly != b->arg[i].kwonly) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* "_foreach_add_" -> "add". */
+static void scalar_base (const char *base, char *out, size_t size) {
+  const char *p = strstr(base, "foreach_");
+  size_t n;
+  p = p != NULL ? p + 8 : base;
+  n = strlen(p);
+  if (n > 0 && p[n - 1] == '_') n--;
+  if (n >= size) n = size - 1;
+  memcpy(out, p, n);
+  out[n] = '\0';
+}
+
+/* The operator that stands for one element: PyTorch finds it by comparing
+** schemas, fewest extra arguments first; NULL when there is none. */
+static const DtSchema *scalar_schema (DtCtx *cx, DtRegistry *reg,
+                                      const DtSchema *s) {
+  const DtSchema *best = NULL;
+  const DtPacket *p;
+  char base[64];
+  int i;
+  scalar_base(s->base, base, sizeof base);
+  p = dt_registry_packet(cx, reg, s->ns, base);
+  for (i = 0; p != NULL && i < p->n; i++) {
+    const DtSchema *b = p->op[i]->sig;
+    if (scalar_form(s, b) && (best == NULL || b->nargs < best->nargs))
+      best = b;
+  }
+  return best;
+}
+
+/* Outputs of an element without a scalar operator: the list operator's. */
+static int own_outputs (const DtSchema *s) {
+  int i, n = 0;
+  for (i = 0; i < s->nrets; i++) n += s->ret[i].type == DT_T_TENSOR;
+  return n;
+}
+
 static DtStatus element (DtDecide *d, int i, DtChosen *c, DtPropVia *via) {
   const DtSpec **in = DT_ANEWN(d->cx, d->arena, const DtSpec *, d->nin + 1);
   DtArgs *args = DT_ANEWN(d->cx, d->arena, DtArgs, 1);
@@ -87,12 +142,14 @@ static DtStatus element (DtDecide *d, int i, DtChosen *c, DtPropVia *via) {
   int k;
   c->slot = DT_ANEWN(d->cx, d->arena, int, d->nin + 1);
   if (in == NULL || args == NULL || c->slot == NULL) return DT_E_NOMEM;
-  DT_TRY(d->cx, element_args(d, i, args, c->slot, &f.nin));
+  DT_TRY(d->cx, dt_element_args(d, i, args, c->slot, &f.nin));
   for (k = 0; k < f.nin; k++) in[k] = d->in[c->slot[k]];
   if (d->rule_op->base != NULL) f.op = d->rule_op->base;
   f.no_meta = d->rule_op->base == NULL;
   DT_TRY(d->cx, dt_decide_init(d->cx, &f, &c->d));
   c->d.keep = d->keep;
+  c->d.name = d->name;
+  if (d->element_nout >= 0) c->d.nout = d->element_nout;
   DT_TRY(d->cx, dt_decide_candidates(&c->d, true, &c->sheet, via));
   return dt_sheet_check(&c->sheet);
 }
@@ -107,9 +164,13 @@ static DtStatus why_element (DtDecide *d, DtWhy *why, int i,
 
 DtStatus dt_tuple_run (DtDecide *d, DtWhy *why, int *n, DtChosen **out,
                        DtPropVia *via) {
+  const DtSchema *scalar;
   DtChosen *c;
   int i;
   DT_TRY(d->cx, list_length(d, n));
+  scalar = scalar_schema(d->cx, d->p->reg, d->rule_op->sig);
+  d->element_nout = scalar != NULL ? -1 : own_outputs(d->rule_op->sig);
+  if (scalar != NULL) d->name = scalar->full;
   c = DT_ANEWN(d->cx, d->arena, DtChosen, *n);
   if (c == NULL) return DT_E_NOMEM;
   if (why != NULL) {
