@@ -4,7 +4,8 @@
 ** Each binding function has four steps in this order: (1) check arguments,
 ** owning nothing; (2) make the result box, empty and collectable; (3) call the
 ** engine, which never raises; (4) on failure return dtL_raise(L), else the
-** result is already on the stack.  The order is what makes it leak-free. */
+** result is already on the stack.  The order is what makes it leak-free.
+** All functions here are Local. */
 #ifndef DT_BIND_BIND_H
 #define DT_BIND_BIND_H
 

@@ -11,7 +11,7 @@
 /* Append the report about the pending error of this session; false when
 ** there is none for it (then nothing is appended).  Local. */
 bool dt_autopsy_text (DtSession *s, DtStatus code, DtBuf *out);
-/* Operator of the last autopsy ("aten.add.Tensor"), NULL when none. */
+/* Operator of the last autopsy ("aten.add.Tensor"), NULL when none.  Pure. */
 const char *dt_autopsy_op (const DtSession *s);
 
 #endif

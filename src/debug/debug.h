@@ -86,7 +86,7 @@ DtRecOp *dt_record_find (DtDebug *d, int64_t seq);
 /* i-th newest (0 = newest) or NULL.  Pure. */
 DtRecOp *dt_record_at (DtDebug *d, int i);
 /* Run something of our own: not recorded, operator numbers, generator and
-** gradient mode as before afterwards. */
+** gradient mode as before afterwards.  Local. */
 typedef struct DtMute { int64_t seq; DtRng rng; bool grad; } DtMute;
 void dt_debug_mute (DtDebug *d, DtMute *m);
 void dt_debug_unmute (DtDebug *d, const DtMute *m);
@@ -127,16 +127,16 @@ void dt_record_print (const DtRecOp *r, DtBuf *b);         /* one line */
 void dt_record_print_colls (const DtRecOp *r, DtBuf *b);   /* "1 all_gather on
                                                            ** tp, 768 B" */
 void dt_bytes_print (int64_t n, DtBuf *b);                 /* "1.5 MB" */
-/* :why: the table of candidates of a recorded operator. */
+/* :why: the table of candidates of a recorded operator.  Local. */
 DtStatus dt_why_text (DtDebug *d, const DtRecOp *r, DtBuf *b);
-/* :ledger: totals by mesh dim, collective, operator, line. */
+/* :ledger: totals by mesh dim, collective, operator, line.  Local. */
 void dt_ledger_text (DtDebug *d, DtBuf *b);
-/* :history, newest last. */
+/* :history, newest last.  Local. */
 void dt_history_text (DtDebug *d, int n, DtBuf *b);
-/* :plan: steps from a spec to placements, greedy against graph. */
+/* :plan: steps from a spec to placements, greedy against graph.  Local. */
 DtStatus dt_plan_text (DtDebug *d, const DtVar *v, int npl,
                        const DtPlacement *pl, DtBuf *b);
-/* :rules: rows of an operator for the arguments of a recorded call. */
+/* :rules: rows of an operator for the arguments of a recorded call.  Local. */
 DtStatus dt_rules_text (DtDebug *d, const DtOpDef *op, const DtRecOp *r,
                         DtBuf *b);
 

@@ -40,23 +40,27 @@ typedef DtStatus (*DtHookFn) (DtSession *s, void *ud, DtVar *grad,
 struct DtHook { DtHookFn fn; void *ud; void (*ud_free) (void *); int id; };
 struct DtNodeHook { int nr; struct DtHook hook; };
 
+/* Nodes are reference counted; NULL is accepted.  Local. */
 DtNode *dt_node_ref (DtNode *n);
 void dt_node_unref (DtSession *s, DtNode *n);
-/* Record an operator call: outputs get grad_fn.  Called by dt_call. */
+/* Record an operator call: outputs get grad_fn.  Called by dt_call.
+** Local. */
 DtStatus dt_autograd_record (DtSession *s, const DtOpDef *op,
                              const DtArgs *args, int nin, DtVar *const *in,
                              int nout, DtVar *const *out);
 /* Record a custom function (from_local, redistribute, autograd.Function,
-** custom operators' backward). */
+** custom operators' backward).  Local. */
 DtStatus dt_autograd_custom (DtSession *s, const char *name, int nin,
                              DtVar *const *in, int nout, DtVar *const *out,
                              DtBackwardFn fn, void *ud,
                              void (*ud_free) (void *));
 /* torch.autograd.backward / tensor.backward.  grads[i] NULL = ones (scalar
-** outputs only: "grad can be implicitly created only for scalar outputs"). */
+** outputs only: "grad can be implicitly created only for scalar outputs").  Collective
+** when a gradient must move. */
 DtStatus dt_backward (DtSession *s, int n, DtVar *const *roots,
                       DtVar *const *grads, bool retain_graph);
-/* torch.autograd.grad: gradients of `inputs` returned, not accumulated. */
+/* torch.autograd.grad: gradients of `inputs` returned, not accumulated.
+** Collective when a gradient must move. */
 DtStatus dt_grad (DtSession *s, int n, DtVar *const *roots,
                   DtVar *const *grads, int nin, DtVar *const *inputs,
                   bool retain_graph, bool allow_unused, DtVar **out);
@@ -71,7 +75,7 @@ DtStatus dt_detach (DtSession *s, DtVar *v, DtVar **out);
 DtStatus dt_var_set_requires_grad (DtVar *v, bool on);
 /* retain_grad().  Local. */
 DtStatus dt_var_retain_grad (DtVar *v);
-/* register_hook; returns an id for removing. */
+/* register_hook; returns an id for removing.  Local. */
 DtStatus dt_var_hook (DtVar *v, DtHookFn fn, void *ud, void (*ud_free)(void *),
                       int *id);
 void dt_var_unhook (DtVar *v, int id);

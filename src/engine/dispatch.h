@@ -27,18 +27,20 @@ typedef struct DtResults {
 DtStatus dt_call (DtSession *s, const DtOpDef *op, const DtArgs *args,
                   int nin, DtVar *const *in, DtResults *out);
 /* By name with emit's argument letters (see op/emit.h; t = DtVar *).  The
-** first output. */
+** first output.  Collective when anything must move, else Local. */
 DtStatus dt_call_fmt (DtSession *s, DtVar **out, const char *op,
                       const char *fmt, ...);
+/* Let go of the results.  Local. */
 void dt_results_fini (DtSession *s, DtResults *r);
-/* The i-th result, borrowed. */
+/* The i-th result, borrowed.  Pure. */
 DtVar *dt_result (const DtResults *r, int i);
 
-/* Below autograd: dispatch one operator (plain or distributed). */
+/* Below autograd: dispatch one operator (plain or distributed).
+** Collective when anything must move, else Local. */
 DtStatus dt_dispatch (DtSession *s, const DtOpDef *op, const DtArgs *args,
                       int nin, DtVar *const *in, DtResults *out);
 /* Run the local kernel of an operator on local tensors; meta, allocation,
-** views, in-place and out= handled.  Emits KERNEL events. */
+** views, in-place and out= handled.  Emits KERNEL events.  Local. */
 DtStatus dt_run_local (DtSession *s, const DtOpDef *op, const DtArgs *args,
                        int nin, DtTensor *const *in, int max,
                        DtTensor **out, int *nout, DtValue *ret);

@@ -53,7 +53,7 @@ typedef struct DtHubEv DtHubEv;
 DtStatus dt_event_listen (DtSession *s, uint64_t mask, DtListenFn fn, void *ud,
                           int *id);
 void dt_event_unlisten (DtSession *s, int id);
-/* Deliver; fills seq, depth, where, module from the session. */
+/* Deliver; fills seq, depth, where, module from the session.  Local. */
 DtStatus dt_event_emit (DtSession *s, DtEvent *e);
 
 #endif

@@ -64,13 +64,13 @@ typedef struct DtSessionOpts {
 DtStatus dt_session_new (DtCtx *cx, DtComm *comm, const DtSessionOpts *o,
                          DtSession **out);
 void dt_session_free (DtSession *s);
-/* A string that lives as long as the session; NULL on NOMEM. */
+/* A string that lives as long as the session; NULL on NOMEM.  Local. */
 const char *dt_session_intern (DtSession *s, const char *text);
-/* The one shared spec equal to `spec` (steals the reference). */
+/* The one shared spec equal to `spec` (steals the reference).  Local. */
 DtStatus dt_session_spec (DtSession *s, DtSpec *spec, DtSpec **out);
-/* Warn once per text, as Python's warnings. */
+/* Warn once per text, as Python's warnings.  Local. */
 void dt_session_warn (DtSession *s, const char *text);
-/* True when results have no data (fake world, meta mode). */
+/* True when results have no data (fake world, meta mode).  Pure. */
 bool dt_session_no_data (const DtSession *s);
 /* manual_seed: returns the seed.  Local. */
 uint64_t dt_session_seed (DtSession *s, uint64_t seed);

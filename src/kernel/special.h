@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
 ** kernel/special.h: special functions of doubles that libm does not have, or
-** not in a form that threads may share.  All are Pure. */
+** not in a form that threads may share.  All are Pure.
+** All functions here are Pure. */
 #ifndef DT_KERNEL_SPECIAL_H
 #define DT_KERNEL_SPECIAL_H
 

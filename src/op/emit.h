@@ -5,7 +5,8 @@
 ** (tracing a decomposition while propagating), in backward.  It sees opaque
 ** handles.  Errors are sticky: after one, calls return NULL and do nothing,
 ** so programs read as formulas; the caller of the program looks once.
-** Handles live until the program ends; nothing is freed by hand. */
+** Handles live until the program ends; nothing is freed by hand.
+** All functions here are Local. */
 #ifndef DT_OP_EMIT_H
 #define DT_OP_EMIT_H
 

@@ -30,14 +30,14 @@ typedef struct DtVariant {
 } DtVariant;
 
 /* Build from the built-in tables (both NULL/0-terminated).  Lazy: schemas are
-** parsed on first use, so start-up stays short.  Caller frees. */
+** parsed on first use, so start-up stays short.  Caller frees.  Local. */
 DtStatus dt_registry_new (DtCtx *cx, const DtOpDef *const *ops,
                           const DtVariant *variants, DtRegistry **out);
 void dt_registry_free (DtCtx *cx, DtRegistry *r);
 /* "aten.mm.default", "aten::mm", "aten.mm" (its default overload).  NULL when
 ** unknown.  Local (may parse). */
 const DtOpDef *dt_registry_find (DtCtx *cx, DtRegistry *r, const char *name);
-/* All overloads of "aten", "add".  NULL when unknown. */
+/* All overloads of "aten", "add".  NULL when unknown.  Local. */
 const DtPacket *dt_registry_packet (DtCtx *cx, DtRegistry *r, const char *ns,
                                     const char *base);
 /* First overload whose schema takes these values; fills args.  TYPE listing
@@ -46,7 +46,7 @@ DtStatus dt_packet_resolve (DtCtx *cx, const DtPacket *p, int npos,
                             const DtValue *pos, int nkw,
                             const char *const *kwname, const DtValue *kw,
                             const DtOpDef **op, DtArgs *args);
-/* Iterate all packets in name order: *it from 0; NULL at the end. */
+/* Iterate all packets in name order: *it from 0; NULL at the end.  Local. */
 const DtPacket *dt_registry_next (DtCtx *cx, DtRegistry *r, int *it);
 /* Register a user's operator; the definition is copied, strings too.  VALUE
 ** when it exists.  Agreed. */
@@ -58,10 +58,11 @@ DtStatus dt_registry_add (DtCtx *cx, DtRegistry *r, const DtOpDef *def,
 DtStatus dt_registry_set_strategy (DtCtx *cx, DtRegistry *r,
                                    const DtOpDef *op, DtStratFn fn,
                                    void *ud, void (*free_ud) (void *));
-/* The user's strategy of an operator, NULL when there is none. */
+/* The user's strategy of an operator, NULL when there is none.  Pure. */
 DtStratFn dt_registry_strategy (const DtRegistry *r, const DtOpDef *op,
                                 void **ud);
-/* Closest names, for "did you mean".  Writes up to n; returns how many. */
+/* Closest names, for "did you mean".  Writes up to n; returns how many.
+** Local. */
 int dt_registry_near (DtCtx *cx, DtRegistry *r, const char *name,
                       const char **out, int n);
 /* ---- list operators (DT_OP_FOREACH) ---- */
@@ -76,7 +77,7 @@ DtStatus dt_foreach_args (DtCtx *cx, const DtOpDef *op, const DtArgs *args,
                           int i, DtArgs *out);
 
 /* No empty field without its flag, rules parse, arities agree.  INTERNAL
-** naming the operator. */
+** naming the operator.  Local. */
 DtStatus dt_registry_selfcheck (DtCtx *cx, DtRegistry *r);
 
 #endif

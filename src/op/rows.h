@@ -5,7 +5,8 @@
 ** then keyword ones).  In the text form:  "S(0), R -> S(0)" (inputs ->
 ** outputs).  S(d) is a placeholder for any shard kind found among the inputs
 ** (plain or strided); =S(d) is exactly Shard(d).  P(sum), P(avg)... R and "-"
-** (None).  All-Replicate is inserted first when no row says it. */
+** (None).  All-Replicate is inserted first when no row says it.
+** All functions here are Local. */
 #ifndef DT_OP_ROWS_H
 #define DT_OP_ROWS_H
 

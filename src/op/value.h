@@ -5,7 +5,8 @@
 ** are *slots*: numbered holes.  Each layer brings its own array indexed by
 ** slot: metas to infer shapes, specs to propagate, local tensors to compute,
 ** variables to differentiate.  So the tree is built once, and redistribution
-** or rewriting replaces one array or one value, never the tree. */
+** or rewriting replaces one array or one value, never the tree.
+** All functions here are Pure. */
 #ifndef DT_OP_VALUE_H
 #define DT_OP_VALUE_H
 

@@ -50,6 +50,7 @@ typedef struct DtProp {
 } DtProp;
 
 typedef struct DtPropagator DtPropagator;
+/* The propagator of a session with its cache.  Local. */
 DtStatus dt_propagator_new (DtCtx *cx, DtRegistry *r, DtPlanner *pl,
                             DtPropagator **out);
 void dt_propagator_free (DtCtx *cx, DtPropagator *p);
@@ -64,17 +65,18 @@ DtStatus dt_prop_run (DtCtx *cx, DtPropagator *p, const DtOpDef *op,
                       const DtArgs *args, int nin, const DtSpec *const *in,
                       DtWhy **why, DtProp **out);
 /* The cached path: the same, looked up by (op, specs, arguments) first.
-** *hit tells.  The cache is bounded. */
+** *hit tells.  The cache is bounded.  Local. */
 DtStatus dt_prop_cached (DtCtx *cx, DtPropagator *p, const DtOpDef *op,
                          const DtArgs *args, int nin,
                          const DtSpec *const *in, DtProp **out, bool *hit);
 DtProp *dt_prop_ref (DtProp *p);
 void dt_prop_unref (DtCtx *cx, DtProp *p);
 void dt_why_free (DtCtx *cx, DtWhy *w);
-/* Forget everything (registration changed, profile changed). */
+/* Forget everything (registration changed, profile changed).  Local. */
 void dt_prop_clear (DtCtx *cx, DtPropagator *p);
 void dt_prop_stats (const DtPropagator *p, int64_t *hits, int64_t *misses);
-/* Infer global metas of the outputs.  out, none, offset: `max` entries. */
+/* Infer global metas of the outputs.  out, none, offset: `max` entries.
+** Local. */
 DtStatus dt_prop_meta (DtCtx *cx, const DtOpDef *op, const DtArgs *args,
                        int nin, const DtMeta *const *in, int max, DtMeta *out,
                        bool *none, int64_t *offset, int *nout);
@@ -84,7 +86,8 @@ void dt_prop_schema_str (const DtOpDef *op, const DtArgs *args,
                          const DtSpec *const *in, DtBuf *b);
 /* Rows of an operator on one mesh dim for these metas (a list operator: of
 ** its element 0), the all-R row where
-** PyTorch inserts it (for :rules and registry parity); *inserted tells. */
+** PyTorch inserts it (for :rules and registry parity); *inserted tells.
+** Local. */
 DtStatus dt_prop_rows (DtCtx *cx, const DtOpDef *op, const DtArgs *args,
                        int nin, const DtMeta *const *in, DtArena *arena,
                        DtRows *rows, bool *inserted);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
-** tensor/dtype.h: element types, devices, scalars and type promotion. */
+** tensor/dtype.h: element types, devices, scalars and type promotion.
+** All functions here are Pure. */
 #ifndef DT_TENSOR_DTYPE_H
 #define DT_TENSOR_DTYPE_H
 

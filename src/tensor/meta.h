@@ -30,14 +30,15 @@ uint64_t dt_meta_hash (uint64_t h, const DtMeta *m);
 int64_t dt_meta_numel (const DtMeta *m);
 int64_t dt_meta_nbytes (const DtMeta *m);
 bool dt_meta_is_contiguous (const DtMeta *m);
-/* Strides cover the elements once, in some order of dims. */
+/* Strides cover the elements once, in some order of dims.  Pure. */
 bool dt_meta_is_dense (const DtMeta *m);
+/* Row-major strides for the shape.  Pure. */
 void dt_meta_set_contiguous (DtMeta *m);
 /* Strides of a new tensor of `shape` that keeps the dim order of `like`
 ** (torch's empty_like with preserve_format).  Pure. */
 void dt_meta_strides_like (DtMeta *m, const DtMeta *like);
 /* NumPy broadcasting.  SHAPE with PyTorch's text ("The size of tensor a (3)
-** must match the size of tensor b (4) at non-singleton dimension 0"). */
+** must match the size of tensor b (4) at non-singleton dimension 0").  Pure. */
 DtStatus dt_meta_broadcast (DtCtx *cx, const DtMeta *a, const DtMeta *b,
                             DtMeta *out);
 /* Dim in [-ndim, ndim) to [0, ndim); a 0-dim tensor counts as one dim.

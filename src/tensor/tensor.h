@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
 ** tensor/tensor.h: a dense strided tensor of one process: a view (meta +
-** offset) of reference-counted storage.  No placement, no autograd. */
+** offset) of reference-counted storage.  No placement, no autograd.
+** All functions here are Local. */
 #ifndef DT_TENSOR_TENSOR_H
 #define DT_TENSOR_TENSOR_H
 
