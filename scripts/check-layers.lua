@@ -21,9 +21,11 @@ local law = {
   debug  = {"base tensor mesh op shard engine"},
   diag   = {"base compat tensor mesh op shard engine debug"},
   render = {"base tensor mesh op shard engine debug diag"},
+  parity = {"base compat tensor mesh op shard engine comm oplib",
+            ["^jansson%.h$"] = "."},
   bind   = {all, ["^lua%.h$"] = ".", ["^lauxlib%.h$"] = ".",
             ["^lualib%.h$"] = ".", ["^jansson%.h$"] = "l_misc%.c"},
-  repl   = {"base engine debug diag render bind",
+  repl   = {"base oplib engine debug diag render bind parity",
             ["^readline/"] = "^line_readline%.c",
             ["^lua%.h$"] = "^main%.c ^repl.*%.c ^repl_int%.h",
             ["^lauxlib%.h$"] = "^main%.c ^repl.*%.c ^repl_int%.h",
@@ -35,6 +37,7 @@ local only = {
   mesh = {tensor = {["tensor/meta.h"] = true, ["tensor/dtype.h"] = true,
                     ["tensor/redop.h"] = true}},
   render = {engine = {["engine/event.h"] = true}},
+  parity = {oplib = {["oplib/ops.h"] = true}},
 }
 
 local third = {"^jansson%.h$", "^cblas%.h$", "^fftw3%.h$", "^lapacke%.h$",
