@@ -6,7 +6,8 @@
 #include <stddef.h>
 #include <cmocka.h>
 #include "fixture.h"
-#include "parity_layout.h"
+#include "mesh/layout.h"
+#include "suites.h"
 
 /* {==== Placements ==== */
 
@@ -192,9 +193,11 @@ static void test_large (void **state) {
 /* }==== Parity ==== */
 
 static void test_parity (void **state) {
-  int n = (int)(sizeof parity_layout_suites / sizeof parity_layout_suites[0]);
-  assert_int_equal(parity_suites(fixture_cx(state), parity_layout_suites, n),
-                   0);
+  static const char *const files[] = {
+    "layout/shards.jsonl",
+    "layout/shard_order.jsonl"
+  };
+  suites_check(fixture_cx(state), files, 2);
 }
 
 /* }==== */

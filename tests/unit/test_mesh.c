@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
 ** tests/unit/test_mesh.c: device meshes by hand and against the
-** reference (parity_mesh.h). */
+** reference (parity/mesh.c). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
 #include "fixture.h"
-#include "parity_mesh.h"
+#include "mesh/layout.h"
+#include "suites.h"
 
 /* {==== By hand ==== */
 
@@ -93,8 +94,13 @@ static void test_ranks (void **state) {
 /* }==== Parity ==== */
 
 static void test_parity (void **state) {
-  int n = (int)(sizeof parity_mesh_suites / sizeof parity_mesh_suites[0]);
-  assert_int_equal(parity_suites(fixture_cx(state), parity_mesh_suites, n), 0);
+  static const char *const files[] = {
+    "mesh/programs.jsonl",
+    "mesh/init.jsonl",
+    "seeds/submesh_by_release.jsonl",
+    "seeds/seed3.jsonl"
+  };
+  suites_check(fixture_cx(state), files, 4);
 }
 
 /* }==== */

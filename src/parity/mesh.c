@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: MIT
-** tests/unit/parity_mesh.h: device meshes against mesh/programs.jsonl,
-** mesh/init.jsonl, seeds/submesh_by_release.jsonl and the slicing program of
-** seeds/seed3.jsonl.
-** Header only and free of the test library, so that a command of the program
-** can run the same checkers. */
-#ifndef DT_TESTS_PARITY_MESH_H
-#define DT_TESTS_PARITY_MESH_H
-
-#include <ctype.h>
-#include "parity.h"
+** parity/mesh.c: device meshes against mesh/programs.jsonl and
+** mesh/init.jsonl: a small machine runs the calls of a line on every rank. */
+#include <stdio.h>
+#include <stdlib.h>
+#include "parity/mesh_int.h"
 
 enum { MAX_VARS = 8 };
 
@@ -24,7 +19,7 @@ static bool same_nested (const json_t *want, const int64_t *got, int64_t *k) {
   return ok;
 }
 
-static bool same_ranks (Parity *p, const json_t *want, const DtMesh *m) {
+bool dt_same_ranks (DtParity *p, const json_t *want, const DtMesh *m) {
   int64_t n = dt_mesh_size(m), k = 0;
   int64_t *got = calloc((size_t)n + 1, sizeof *got);
   bool ok = got != NULL;
@@ -33,52 +28,52 @@ static bool same_ranks (Parity *p, const json_t *want, const DtMesh *m) {
     ok = same_nested(want, got, &k) && k == n;
   }
   free(got);
-  return same_flag(p, "ranks", true, ok);
+  return dt_same_flag(p, "ranks", true, ok);
 }
 
-static bool same_names (Parity *p, const json_t *want, const DtMesh *m) {
+bool dt_same_names (DtParity *p, const json_t *want, const DtMesh *m) {
   bool named = m->ndim > 0 && m->name[0] != NULL;
   if (json_is_null(want) || want == NULL)
-    return same_flag(p, "named", false, named);
+    return dt_same_flag(p, "named", false, named);
   for (int i = 0; i < m->ndim; i++)
-    if (!same_text(p, "name", json_string_value(json_array_get(want,
+    if (!dt_same_text(p, "name", json_string_value(json_array_get(want,
                    (size_t)i)), m->name[i] != NULL ? m->name[i] : "-"))
       return false;
   return true;
 }
 
-static bool same_group (Parity *p, const json_t *want, const DtMesh *m,
+static bool same_group (DtParity *p, const json_t *want, const DtMesh *m,
                         int dim, int rank) {
   int64_t wide[64];
   int ranks[64];
   dt_mesh_group(m, dim, rank, ranks);
   for (int i = 0; i < (int)m->shape[dim]; i++)
     wide[i] = ranks[i];
-  return same_ints(p, "group", want, wide, (int)m->shape[dim]);
+  return dt_same_ints(p, "group", want, wide, (int)m->shape[dim]);
 }
 
-static bool same_groups (Parity *p, const json_t *want, const DtMesh *m,
+static bool same_groups (DtParity *p, const json_t *want, const DtMesh *m,
                          int rank) {
-  bool ok = same_flag(p, "number of groups", true,
+  bool ok = dt_same_flag(p, "number of groups", true,
                       (int)json_array_size(want) == m->ndim);
   for (int i = 0; ok && i < m->ndim; i++)
     ok = same_group(p, json_array_get(want, (size_t)i), m, i, rank);
   return ok;
 }
 
-static bool same_coord (Parity *p, const json_t *want, const DtMesh *m) {
+bool dt_same_coord (DtParity *p, const json_t *want, const DtMesh *m) {
   if (json_is_null(want))
-    return same_flag(p, "member", false, m->member);
-  return same_flag(p, "member", true, m->member) &&
-         same_ints(p, "coord", want, m->coord, m->ndim);
+    return dt_same_flag(p, "member", false, m->member);
+  return dt_same_flag(p, "member", true, m->member) &&
+         dt_same_ints(p, "coord", want, m->coord, m->ndim);
 }
 
-static bool same_repr (Parity *p, const char *want, const DtMesh *m,
+bool dt_same_repr (DtParity *p, const char *want, const DtMesh *m,
                        const DtMeshRules *rules) {
   DtBuf b;
   dt_buf_init(&b, p->cx);
   dt_mesh_repr(m, rules, &b);
-  bool ok = same_text(p, "repr", want, dt_buf_str(&b));
+  bool ok = dt_same_text(p, "repr", want, dt_buf_str(&b));
   dt_buf_fini(&b);
   return ok;
 }
@@ -93,41 +88,42 @@ static const json_t *key_of (const json_t *o, int rank, const char *key) {
   return v != NULL ? v : json_object_get(json_object_get(o, "result"), key);
 }
 
-static bool same_mesh (Parity *p, const json_t *o, const DtMesh *m,
+static bool same_mesh (DtParity *p, const json_t *o, const DtMesh *m,
                        int rank) {
   const json_t *flat = key_of(o, rank, "flattened");
   const json_t *coords = key_of(o, rank, "coord");
   const json_t *locals = key_of(o, rank, "local_rank");
   const json_t *root = key_of(o, rank, "is_root");
   const DtMeshFlat *f = dt_mesh_root(m)->flat;
-  bool ok = same_ints(p, "shape", key_of(o, rank, "shape"), m->shape,
+  bool ok = dt_same_ints(p, "shape", key_of(o, rank, "shape"), m->shape,
                       m->ndim) &&
-            same_names(p, key_of(o, rank, "names"), m) &&
-            same_ranks(p, key_of(o, rank, "ranks"), m) &&
-            same_repr(p, json_string_value(key_of(o, rank, "repr")), m,
+            dt_same_names(p, key_of(o, rank, "names"), m) &&
+            dt_same_ranks(p, key_of(o, rank, "ranks"), m) &&
+            dt_same_repr(p, json_string_value(key_of(o, rank, "repr")), m,
                       NULL) &&
-            same_coord(p, json_array_get(coords, (size_t)rank), m) &&
-            same_flag(p, "size", true, dt_mesh_size(m) ==
+            dt_same_coord(p, json_array_get(coords, (size_t)rank), m) &&
+            dt_same_flag(p, "size", true, dt_mesh_size(m) ==
                       json_integer_value(key_of(o, rank, "size")));
   const json_t *local = json_array_get(locals, (size_t)rank);
   if (ok && json_is_array(local) && m->member)
-    ok = same_ints(p, "local_rank", local, m->coord, m->ndim);
+    ok = dt_same_ints(p, "local_rank", local, m->coord, m->ndim);
   if (ok && root != NULL)
-    ok = same_flag(p, "is_root", json_is_true(root),
+    ok = dt_same_flag(p, "is_root", json_is_true(root),
                    dt_mesh_root(m) == m) &&
-         same_flag(p, "eq_root", json_is_true(key_of(o, rank, "eq_root")),
+         dt_same_flag(p, "eq_root", json_is_true(key_of(o, rank, "eq_root")),
                    dt_mesh_equal(m, dt_mesh_root(m)));
   for (size_t i = 0; ok && i < json_array_size(flat); i++)
     ok = f != NULL && (int)json_array_size(flat) == f->n &&
-         same_text(p, "flattened", json_string_value(json_array_get(flat, i)),
-                   f->mesh[i]->name[0]);
+         dt_same_text(p, "flattened",
+                      json_string_value(json_array_get(flat, i)),
+                      f->mesh[i]->name[0]);
   return ok;
 }
 
 /* }==== Parity: programs.jsonl ==== */
 
 typedef struct Machine {
-  Parity *p;
+  DtParity *p;
   int rank;
   DtMesh *root, *cur;
   const char *name[MAX_VARS];
@@ -155,16 +151,16 @@ static DtStatus op_slice (Machine *k, const json_t *call, DtMesh **out) {
   const json_t *a = json_array_get(call, 1);
   if (json_is_integer(a))       /* Python stops at the type */
     return dt_raise(k->p->cx, DT_E_TYPE, "'int' object is not iterable");
-  return dt_mesh_slice(k->p->cx, k->cur, jstrs(a, names, DT_MAX_MDIM), names,
-                       NULL, &k->warning, out);
+  int n = dt_jstrs(a, names, DT_MAX_MDIM);
+  return dt_mesh_slice(k->p->cx, k->cur, n, names, NULL, &k->warning, out);
 }
 
 static DtStatus op_unflatten (Machine *k, const json_t *call, DtMesh **out) {
   const json_t *d = json_array_get(call, 1);
   const char *names[DT_MAX_MDIM];
   int64_t sizes[DT_MAX_MDIM];
-  int n = jints(json_array_get(call, 2), sizes, DT_MAX_MDIM);
-  int nn = jstrs(json_array_get(call, 3), names, DT_MAX_MDIM);
+  int n = dt_jints(json_array_get(call, 2), sizes, DT_MAX_MDIM);
+  int nn = dt_jstrs(json_array_get(call, 3), names, DT_MAX_MDIM);
   return dt_mesh_unflatten_as(k->p->cx, k->cur, json_string_value(d),
                               (int)json_integer_value(d), n, sizes, nn, names,
                               out);
@@ -173,7 +169,7 @@ static DtStatus op_unflatten (Machine *k, const json_t *call, DtMesh **out) {
 static DtStatus op_concat (Machine *k, const json_t *call, DtMesh **out) {
   const char *names[DT_MAX_MDIM];
   DtMesh *m[DT_MAX_MDIM];
-  int n = jstrs(json_array_get(call, 1), names, DT_MAX_MDIM);
+  int n = dt_jstrs(json_array_get(call, 1), names, DT_MAX_MDIM);
   for (int i = 0; i < n; i++)
     m[i] = lookup(k, names[i]);
   return dt_mesh_concat(k->p->cx, n, m, out);
@@ -234,7 +230,7 @@ static bool same_desc (Machine *k, const char *want, const DtMesh *m,
     else
       dt_buf_addf(&b, "dim_%d", dim);
   }
-  bool ok = same_text(k->p, "desc", want, dt_buf_str(&b));
+  bool ok = dt_same_text(k->p, "desc", want, dt_buf_str(&b));
   dt_buf_fini(&b);
   return ok;
 }
@@ -246,14 +242,15 @@ static bool same_submeshes (Machine *k, const json_t *want, const char *name,
   *st = dt_mesh_dim(k->p->cx, k->cur, name, &dim);
   if (*st != DT_OK)
     return true;
-  bool ok = same_flag(k->p, "number", true, (int64_t)json_array_size(want) ==
-                      dt_mesh_ngroups(k->cur, dim));
+  bool ok = dt_same_flag(k->p, "number", true,
+                         (int64_t)json_array_size(want) ==
+                         dt_mesh_ngroups(k->cur, dim));
   for (size_t g = 0; ok && g < json_array_size(want); g++) {
-    ok = no_error(k->p, dt_mesh_nth_group(k->p->cx, k->cur, dim, (int64_t)g,
+    ok = dt_no_error(k->p, dt_mesh_nth_group(k->p->cx, k->cur, dim, (int64_t)g,
                                           ranks));
     for (int i = 0; ok && i < (int)k->cur->shape[dim]; i++)
       wide[i] = ranks[i];
-    ok = ok && same_ints(k->p, "submesh", json_array_get(want, g), wide,
+    ok = ok && dt_same_ints(k->p, "submesh", json_array_get(want, g), wide,
                          (int)k->cur->shape[dim]);
   }
   return ok;
@@ -266,7 +263,7 @@ static bool do_query (Machine *k, const json_t *o, const json_t *call,
   const json_t *arg = json_array_get(call, 1), *v = key_of(o, k->rank,
                                                           "value");
   const DtMesh *m = k->cur, *gm = NULL;
-  Parity *p = k->p;
+  DtParity *p = k->p;
   int d = 0;
   if (strcmp(op, "get_group") == 0) {
     *st = find_group(k, arg, false, &gm, &d);
@@ -277,7 +274,7 @@ static bool do_query (Machine *k, const json_t *o, const json_t *call,
   }
   if (strcmp(op, "get_local_rank") == 0) {
     *st = find_group(k, arg, true, &gm, &d);
-    return *st != DT_OK || same_num(p, op, v, (double)gm->coord[d]);
+    return *st != DT_OK || dt_same_num(p, op, v, (double)gm->coord[d]);
   }
   if (strcmp(op, "all_submeshes") == 0)
     return same_submeshes(k, v, json_string_value(arg), st);
@@ -286,28 +283,28 @@ static bool do_query (Machine *k, const json_t *o, const json_t *call,
     d = d < 0 ? d + m->ndim : d;
     if (d < 0 || d >= m->ndim)  /* Python's tuple says it */
       *st = dt_raise(p->cx, DT_E_INDEX, "tuple index out of range");
-    return *st != DT_OK || same_num(p, op, v, (double)m->shape[d]);
+    return *st != DT_OK || dt_same_num(p, op, v, (double)m->shape[d]);
   }
   if (strcmp(op, "size") == 0)
-    return same_num(p, op, v, (double)dt_mesh_size(m));
+    return dt_same_num(p, op, v, (double)dt_mesh_size(m));
   if (strcmp(op, "get_rank") == 0)
-    return same_num(p, op, v, (double)m->my_rank);
+    return dt_same_num(p, op, v, (double)m->my_rank);
   if (strcmp(op, "ndim") == 0)
-    return same_num(p, op, v, (double)m->ndim);
+    return dt_same_num(p, op, v, (double)m->ndim);
   if (strcmp(op, "get_all_groups") == 0)
     return same_groups(p, v, m, k->rank);
   if (strcmp(op, "get_coordinate") == 0)
-    return same_coord(p, v, m);
+    return dt_same_coord(p, v, m);
   if (strcmp(op, "shape") == 0)
-    return same_ints(p, op, v, m->shape, m->ndim);
+    return dt_same_ints(p, op, v, m->shape, m->ndim);
   if (strcmp(op, "mesh_dim_names") == 0)
-    return same_names(p, v, m);
+    return dt_same_names(p, v, m);
   if (strcmp(op, "device_type") == 0)
-    return same_text(p, op, json_string_value(v), m->device_name);
+    return dt_same_text(p, op, json_string_value(v), m->device_name);
   if (strcmp(op, "eq") == 0) {
     const DtMesh *w = lookup(k, json_string_value(arg));
-    return same_flag(p, "eq", json_is_true(v), dt_mesh_equal(m, w)) &&
-           same_flag(p, "same_object", m == w,
+    return dt_same_flag(p, "eq", json_is_true(v), dt_mesh_equal(m, w)) &&
+           dt_same_flag(p, "same_object", m == w,
                      json_is_true(key_of(o, k->rank, "same_object")));
   }
   dt_buf_addf(&p->why, "unknown call %s", op);
@@ -324,7 +321,7 @@ static bool same_warnings (Machine *k, const json_t *o) {
   /* the reference shows a text that comes twice once */
   dt_buf_init(&first, k->p->cx);
   dt_buf_addn(&first, got, end != NULL ? (size_t)(end - got) : strlen(got));
-  bool ok = same_text(k->p, "warning", want != NULL ? want : "",
+  bool ok = dt_same_text(k->p, "warning", want != NULL ? want : "",
                       dt_buf_str(&first));
   dt_buf_fini(&first);
   return ok;
@@ -344,28 +341,28 @@ static bool run_program (Machine *k, const json_t *o) {
       ok = do_query(k, o, call, &st);
     }
     if (ok && st != DT_OK && error == NULL)
-      ok = no_error(k->p, st);
+      ok = dt_no_error(k->p, st);
     else if (ok && st != DT_OK)
-      return same_num(k->p, "failing call", json_object_get(error, "at"),
-                      (double)i) && same_error(k->p, error, st) &&
+      return dt_same_num(k->p, "failing call", json_object_get(error, "at"),
+                      (double)i) && dt_same_error(k->p, error, st) &&
              same_warnings(k, o);
   }
   if (ok && error != NULL)
-    return same_error(k->p, error, DT_OK);
+    return dt_same_error(k->p, error, DT_OK);
   if (ok && !query)
     ok = same_mesh(k->p, o, k->cur, k->rank) &&
          same_groups(k->p, key_of(o, k->rank, "groups"), k->cur, k->rank);
   return ok && same_warnings(k, o);
 }
 
-static bool program_rank (Parity *p, const json_t *o, int rank) {
+static bool program_rank (DtParity *p, const json_t *o, int rank) {
   Machine k;
   memset(&k, 0, sizeof k);
   k.p = p;
   k.rank = rank;
   dt_buf_init(&k.warning, p->cx);
   dt_error_clear(p->cx);
-  k.root = jmesh(p, o, rank);
+  k.root = dt_jmesh(p, o, rank);
   k.cur = dt_mesh_ref(k.root);
   bool ok = k.root != NULL && run_program(&k, o);
   for (int i = 0; i < k.nvars; i++)
@@ -378,9 +375,9 @@ static bool program_rank (Parity *p, const json_t *o, int rank) {
   return ok;
 }
 
-static bool program_line (Parity *p, const json_t *o) {
+bool dt_check_program (DtParity *p, const json_t *o) {
   int64_t shape[DT_MAX_MDIM], world = 1;
-  int n = jints(json_object_get(json_object_get(o, "mesh"), "shape"), shape,
+  int n = dt_jints(json_object_get(json_object_get(o, "mesh"), "shape"), shape,
                 DT_MAX_MDIM);
   bool ok = true;
   for (int i = 0; i < n; i++)
@@ -393,7 +390,7 @@ static bool program_line (Parity *p, const json_t *o) {
 /* }==== Parity: init.jsonl ==== */
 
 /* Shape and ranks of a nested list, as torch.tensor reads it. */
-static bool read_nested (Parity *p, const json_t *a, int depth,
+static bool read_nested (DtParity *p, const json_t *a, int depth,
                          int64_t *shape, int *ndim, int64_t *ranks, int *n) {
   if (!json_is_array(a)) {
     ranks[(*n)++] = (int64_t)json_number_value(a);
@@ -417,17 +414,17 @@ static bool read_nested (Parity *p, const json_t *a, int depth,
   return true;
 }
 
-static DtStatus init_make (Parity *p, const json_t *o, int rank,
+static DtStatus init_make (DtParity *p, const json_t *o, int rank,
                            DtMesh **out) {
   const json_t *arg = json_object_get(o, "arg");
   const json_t *names = json_object_get(o, "names");
-  const char *device = jstr(o, "device"), *name[DT_MAX_MDIM];
-  int world = (int)jint(o, "world", 0), ndim = 0, n = 0;
+  const char *device = dt_jstr(o, "device"), *name[DT_MAX_MDIM];
+  int world = (int)dt_jint(o, "world", 0), ndim = 0, n = 0;
   int64_t shape[DT_MAX_MDIM], ranks[64];
-  int nn = jstrs(names, name, DT_MAX_MDIM);
+  int nn = dt_jstrs(names, name, DT_MAX_MDIM);
   const char *const *given = json_is_array(names) ? name : NULL;
-  if (strcmp(jstr(o, "fn"), "init_device_mesh") == 0)
-    return dt_mesh_init_as(p->cx, device, jints(arg, shape, DT_MAX_MDIM),
+  if (strcmp(dt_jstr(o, "fn"), "init_device_mesh") == 0)
+    return dt_mesh_init_as(p->cx, device, dt_jints(arg, shape, DT_MAX_MDIM),
                            shape, nn, given, NULL, rank, world, out);
   if (!read_nested(p, arg, 0, shape, &ndim, ranks, &n))
     return DT_E_VALUE;
@@ -435,7 +432,7 @@ static DtStatus init_make (Parity *p, const json_t *o, int rank,
                      nn >= ndim ? given : NULL, rank, world, out);
 }
 
-static bool init_rank (Parity *p, const json_t *o, int rank) {
+static bool init_rank (DtParity *p, const json_t *o, int rank) {
   const json_t *error = json_object_get(o, "error");
   const json_t *each = json_object_get(o, "per_rank");
   DtMesh *m = NULL;
@@ -445,16 +442,16 @@ static bool init_rank (Parity *p, const json_t *o, int rank) {
   if (each != NULL) {
     const json_t *mine = json_array_get(each, (size_t)rank);
     error = json_object_get(mine, "error");
-    ok = error != NULL ? same_error(p, error, st)
-         : no_error(p, st) &&
-           same_coord(p, json_object_get(mine, "coord"), m) &&
-           same_ranks(p, json_object_get(mine, "ranks"), m);
+    ok = error != NULL ? dt_same_error(p, error, st)
+         : dt_no_error(p, st) &&
+           dt_same_coord(p, json_object_get(mine, "coord"), m) &&
+           dt_same_ranks(p, json_object_get(mine, "ranks"), m);
   }
   else if (error != NULL)
-    ok = same_error(p, error, st);
+    ok = dt_same_error(p, error, st);
   else {
     const json_t *groups = key_of(o, rank, "groups");
-    ok = no_error(p, st) && same_mesh(p, o, m, rank);
+    ok = dt_no_error(p, st) && same_mesh(p, o, m, rank);
     if (ok && m->member)
       ok = same_groups(p, json_array_get(groups, (size_t)rank), m, rank);
   }
@@ -465,7 +462,7 @@ static bool init_rank (Parity *p, const json_t *o, int rank) {
 }
 
 /* Lines that compare two prepared meshes, by their letters. */
-static DtStatus prepared (Parity *p, const char *name, DtMesh **out) {
+static DtStatus prepared (DtParity *p, const char *name, DtMesh **out) {
   static const char *const dp[] = { "dp", "tp" }, *const ab[] = { "a", "b" };
   static const int64_t rev[] = { 7, 6, 5, 4, 3, 2, 1, 0 };
   static const int64_t up[] = { 0, 1, 2, 3, 4, 5, 6, 7 };
@@ -498,13 +495,13 @@ static DtStatus prepared (Parity *p, const char *name, DtMesh **out) {
   return dt_mesh_new(cx, dev, 1, s4, up + 4, NULL, 0, 8, out);  /* d4b */
 }
 
-static bool init_equal (Parity *p, const json_t *o) {
+static bool init_equal (DtParity *p, const json_t *o) {
   DtMesh *a = NULL, *b = NULL;
-  bool ok = no_error(p, prepared(p, jstr(o, "a"), &a)) &&
-            no_error(p, prepared(p, jstr(o, "b"), &b)) &&
-            same_repr(p, jstr(o, "a_repr"), a, NULL) &&
-            same_repr(p, jstr(o, "b_repr"), b, NULL) &&
-            same_flag(p, "eq", json_is_true(json_object_get(o, "eq")),
+  bool ok = dt_no_error(p, prepared(p, dt_jstr(o, "a"), &a)) &&
+            dt_no_error(p, prepared(p, dt_jstr(o, "b"), &b)) &&
+            dt_same_repr(p, dt_jstr(o, "a_repr"), a, NULL) &&
+            dt_same_repr(p, dt_jstr(o, "b_repr"), b, NULL) &&
+            dt_same_flag(p, "eq", json_is_true(json_object_get(o, "eq")),
                       dt_mesh_equal(a, b)) &&
             (!dt_mesh_equal(a, b) || a->hash == b->hash);
   dt_mesh_unref(p->cx, a);
@@ -512,21 +509,21 @@ static bool init_equal (Parity *p, const json_t *o) {
   return ok;
 }
 
-static bool init_detail (Parity *p, const json_t *o) {
+static bool init_detail (DtParity *p, const json_t *o) {
   DtMesh *a = NULL;
   DtBuf b;
   dt_buf_init(&b, p->cx);
-  bool ok = no_error(p, prepared(p, jstr(o, "a"), &a));
+  bool ok = dt_no_error(p, prepared(p, dt_jstr(o, "a"), &a));
   if (ok)
     dt_mesh_repr_detail(a, &b);
-  ok = ok && same_text(p, "repr", jstr(o, "repr"), dt_buf_str(&b));
+  ok = ok && dt_same_text(p, "repr", dt_jstr(o, "repr"), dt_buf_str(&b));
   dt_buf_fini(&b);
   dt_mesh_unref(p->cx, a);
   return ok;
 }
 
-static bool init_line (Parity *p, const json_t *o) {
-  const char *fn = jstr(o, "fn");
+bool dt_check_init (DtParity *p, const json_t *o) {
+  const char *fn = dt_jstr(o, "fn");
   bool ok = true;
   if (strcmp(fn, "eq") == 0)
     return init_equal(p, o);
@@ -536,226 +533,7 @@ static bool init_line (Parity *p, const json_t *o) {
     p->skipped = true;          /* the stack of meshes is the session's */
     return true;
   }
-  for (int r = 0; ok && r < (int)jint(o, "world", 0); r++)
+  for (int r = 0; ok && r < (int)dt_jint(o, "world", 0); r++)
     ok = init_rank(p, o, r);
   return ok;
 }
-
-/* }==== Parity: slicing by release ==== */
-
-/* A reader for the few Python expressions of these files. */
-typedef struct Expr {
-  Parity *p;
-  const char *s;
-  DtMeshRules rules;
-  int rank;
-  DtMesh *m;
-  DtBuf warning;
-} Expr;
-
-static bool take (Expr *e, const char *word) {
-  size_t n = strlen(word);
-  while (*e->s == ' ' || *e->s == ',')
-    e->s++;
-  if (strncmp(e->s, word, n) != 0)
-    return false;
-  e->s += n;
-  return true;
-}
-
-/* 'a','b' up to a closing bracket; the texts go to `buf`. */
-static int take_names (Expr *e, char buf[][16], const char **names) {
-  int n = 0;
-  while (take(e, "'") && n < DT_MAX_MDIM) {
-    int k = 0;
-    for (; *e->s != '\'' && *e->s != 0 && k < 15; e->s++)
-      buf[n][k++] = *e->s;
-    buf[n][k] = 0;
-    e->s++;
-    names[n] = buf[n];
-    n++;
-  }
-  return n;
-}
-
-static int take_ints (Expr *e, int64_t *out) {
-  int n = 0;
-  while (take(e, "") && isdigit((unsigned char)*e->s)) {
-    out[n++] = *e->s - '0';
-    e->s++;
-  }
-  return n;
-}
-
-static DtStatus expr_base (Expr *e) {
-  static const char *const ao[] = { "ddp", "fsdp", "abcd" };
-  static const int64_t s222[] = { 2, 2, 2 }, s42[] = { 4, 2 };
-  char device[1][16], buf[DT_MAX_MDIM][16];
-  const char *dev[1], *names[DT_MAX_MDIM];
-  int64_t shape[DT_MAX_MDIM];
-  if (take(e, "mesh2"))
-    return dt_mesh_init(e->p->cx, "cpu", 2, s42, ao, e->rank, 8, &e->m);
-  if (take(e, "mesh"))
-    return dt_mesh_init(e->p->cx, "cpu", 3, s222, ao, e->rank, 8, &e->m);
-  if (!take(e, "init_device_mesh("))
-    return dt_raise(e->p->cx, DT_E_INTERNAL, "cannot read %s", e->s);
-  (void)take(e, "'");
-  e->s--;
-  (void)take_names(e, device, dev);
-  (void)take(e, "(");
-  int n = take_ints(e, shape), k = 0;
-  (void)take(e, ")");
-  if (take(e, "mesh_dim_names=(")) {
-    k = take_names(e, buf, names);
-    (void)take(e, ")");
-  }
-  (void)take(e, ")");
-  return dt_mesh_init_as(e->p->cx, dev[0], n, shape, k,
-                         k > 0 ? names : NULL, &e->rules, e->rank, 8, &e->m);
-}
-
-static DtStatus expr_step (Expr *e) {
-  char buf[DT_MAX_MDIM][16];
-  const char *names[DT_MAX_MDIM];
-  const DtMesh *gm = NULL;
-  DtMesh *out = NULL;
-  DtCtx *cx = e->p->cx;
-  int n, d = 0;
-  if (take(e, "[")) {
-    n = take_names(e, buf, names);
-    (void)take(e, "]");
-    DT_TRY(cx, dt_mesh_slice(cx, e->m, n, names, &e->rules, &e->warning,
-                             &out));
-  }
-  else if (take(e, "._flatten(")) {
-    n = take_names(e, buf, names);
-    (void)take(e, ")");
-    DT_TRY(cx, dt_mesh_flatten_as(cx, e->m, n > 0 ? names[0] : NULL,
-                                  &e->rules, &out));
-  }
-  else {
-    bool local = take(e, ".get_local_rank(");
-    if (!local && !take(e, ".get_group("))
-      return dt_raise(cx, DT_E_INTERNAL, "cannot read %s", e->s);
-    n = take_names(e, buf, names);
-    (void)take(e, ")");
-    DT_TRY(cx, dt_mesh_group_dim(cx, e->m, n > 0 ? names[0] : NULL, NULL,
-                                 local, &gm, &d));
-    return DT_OK;
-  }
-  dt_mesh_unref(cx, e->m);
-  e->m = out;
-  return DT_OK;
-}
-
-static DtStatus expr_run (Expr *e, const char *text) {
-  bool repr;
-  e->s = text;
-  repr = take(e, "repr(");
-  DtStatus st = expr_base(e);
-  while (st == DT_OK && *e->s != 0 && !(repr && strcmp(e->s, ")") == 0))
-    st = expr_step(e);
-  return st;
-}
-
-/* "2.10" to the rules that compat gives to it. */
-static DtMeshRules rules_of (const char *release) {
-  int minor = atoi(release + 2);
-  DtMeshRules r;
-  r.submesh_of_submesh = minor < 5 || minor > 8;
-  r.submesh_warns = minor == 9;
-  r.repr_style = minor == 4 ? 24 : minor < 9 ? 25 : minor == 9 ? 29
-                 : minor < 13 ? 210 : 213;
-  r.release = 200 + minor;
-  return r;
-}
-
-static void expr_init (Expr *e, Parity *p, DtMeshRules rules, int rank) {
-  memset(e, 0, sizeof *e);
-  e->p = p;
-  e->rules = rules;
-  e->rank = rank;
-  dt_buf_init(&e->warning, p->cx);
-}
-
-static void expr_fini (Expr *e) {
-  dt_mesh_unref(e->p->cx, e->m);
-  dt_buf_fini(&e->warning);
-}
-
-static bool release_line (Parity *p, const json_t *o) {
-  const char *text = jstr(o, "expr"), *want = jstr(o, "ok");
-  const json_t *warn = json_object_get(o, "warns");
-  Expr e;
-  if (strstr(text, "_init_backend") != NULL) {
-    p->skipped = true;          /* a mesh without groups cannot be made */
-    return true;
-  }
-  expr_init(&e, p, rules_of(jstr(o, "release")), 0);
-  DtStatus st = expr_run(&e, text);
-  bool ok = want != NULL
-            ? no_error(p, st) && same_repr(p, want, e.m, &e.rules)
-            : same_error(p, json_object_get(o, "raises"), st);
-  if (ok)
-    ok = same_text(p, "warning", json_array_size(warn) > 0
-                   ? json_string_value(json_array_get(warn, 0)) : "",
-                   dt_buf_str(&e.warning));
-  expr_fini(&e);
-  return ok;
-}
-
-/* seed3.jsonl, program 0: slices as each rank sees them.  Two steps need the
-** mesh that an earlier step flattened. */
-static bool seed_rank (Parity *p, const json_t *o, int rank) {
-  const json_t *raises = json_object_get(o, "raises");
-  const json_t *want = json_object_get(json_array_get(
-      json_object_get(o, "per_rank"), (size_t)rank), "mesh");
-  const char *step = jstr(o, "step"), *dp[1] = { "dp" };
-  const char *two[2] = { "dp", "abcd" };
-  DtMesh *sub = NULL;
-  Expr e;
-  dt_error_clear(p->cx);
-  expr_init(&e, p, rules_of("2.13"), rank);
-  bool again = strstr(step, "after that") != NULL;
-  bool both = strcmp(step, "mesh['dp','abcd']") == 0;
-  DtStatus st = expr_run(&e, again || both ? "mesh['ddp','fsdp']._flatten('dp')"
-                                           : step);
-  if (st == DT_OK && (again || both)) {
-    st = dt_mesh_slice(p->cx, e.m->root, both ? 2 : 1, both ? two : dp,
-                       &e.rules, NULL, &sub);
-    dt_mesh_unref(p->cx, e.m);
-    e.m = sub;
-  }
-  bool ok = raises != NULL ? same_error(p, raises, st)
-      : no_error(p, st) &&
-        same_repr(p, jstr(want, "repr"), e.m, NULL) &&
-        same_ints(p, "shape", json_object_get(want, "shape"), e.m->shape,
-                  e.m->ndim) &&
-        same_names(p, json_object_get(want, "names"), e.m) &&
-        same_ranks(p, json_object_get(want, "ranks"), e.m) &&
-        same_coord(p, json_object_get(want, "coordinate"), e.m);
-  expr_fini(&e);
-  return ok;
-}
-
-static bool seed_line (Parity *p, const json_t *o) {
-  bool ok = true;
-  if (strncmp(jstr(o, "id"), "seed3/00/", 9) != 0) {
-    p->skipped = true;
-    return true;
-  }
-  for (int r = 0; ok && r < 8; r++)
-    ok = seed_rank(p, o, r);
-  return ok;
-}
-
-/* }==== */
-
-static const ParitySuite parity_mesh_suites[] = {
-  { "mesh/programs.jsonl", program_line },
-  { "mesh/init.jsonl", init_line },
-  { "seeds/submesh_by_release.jsonl", release_line },
-  { "seeds/seed3.jsonl", seed_line },
-};
-
-#endif

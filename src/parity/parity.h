@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT
+** parity/parity.h: reads suites of reference data and checks the engine
+** against them.  A suite is a kind of line, known by the prefix of its "id";
+** files may have any name.  Data: one JSON object a line, encodings in
+** tests/parity/2.13/FORMAT.md. */
+#ifndef DT_PARITY_PARITY_H
+#define DT_PARITY_PARITY_H
+
+#include "base/ctx.h"
+
+/* Where the lines of a report go (ends with a newline). */
+typedef void (*DtParityPut) (void *ud, const char *line);
+
+typedef struct DtParityOpts {
+  int nfiles;
+  const char *const *files;
+  const char *only;             /* lines whose id contains this; NULL = all */
+  int show;                     /* lines that differ to print; < 0 = all */
+  bool by_op;                   /* also one line per operator that differs */
+  DtParityPut put;
+  void *ud;
+} DtParityOpts;
+
+typedef struct DtParityCount { int64_t pass, fail, skip; } DtParityCount;
+
+/* Check files: one line per case that differs, one per operator that is not
+** known, then "N passed, N failed[, N skipped]".  A file that cannot be read
+** is an error (IO), a line that differs is not: see *count.  Local (it makes
+** ranks of its own). */
+DtStatus dt_parity_run (DtCtx *cx, const DtParityOpts *o,
+                        DtParityCount *count);
+/* `dtrepl parity [--only TEXT] [--by-op] FILE...` on the caller's behalf;
+** returns the exit code: 0, 1 unreadable file, 2 usage, 3 something differs.
+** Local. */
+int dt_parity_main (DtCtx *cx, int argc, char **argv, DtParityPut put,
+                    void *ud);
+
+#endif

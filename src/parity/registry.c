@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT
+** parity/registry.c: what is registered against registry/: schemas, the kind
+** of strategy, and the rows of single-mesh-dimension strategies. */
+#include "parity/parity_int.h"
+
+#include <stdlib.h>
+
+/* {==== ops.jsonl ==== */
+
+bool dt_check_op (DtParity *p, const json_t *o) {
+  if (!dt_no_error(p, dt_parity_tables(p)))
+    return false;
+  const DtOpDef *op = dt_parity_op(p, p->reg, dt_jstr(o, "op"));
+  if (op == NULL)
+    return false;
+  if (!dt_same_text(p, "schema", dt_jstr(o, "schema"), op->schema) ||
+      !dt_same_text(p, "name", dt_jstr(o, "op"), op->sig->full))
+    return false;
+  if (json_object_get(o, "inplace") != NULL &&
+      !dt_same_flag(p, "inplace", dt_jtrue(o, "inplace"), op->sig->inplace))
+    return false;
+  return true;
+}
+
+/* }==== single_dim_rules.jsonl ==== */
+
+/* "S*(0), R -> P(sum)" as the rows of ours print it: S*(d) is our plain S(d),
+** a fixed S(d) is our =S(d). */
+static void to_ours (const char *s, DtBuf *b) {
+  for (; *s != '\0'; s++) {
+    bool start = b->len == 0 || dt_buf_str(b)[b->len - 1] == ' ';
+    if (start && s[0] == 'S' && s[1] == '*') {
+      dt_buf_addc(b, 'S');
+      s++;
+    } else if (start && ((s[0] == 'S' && s[1] == '(') ||
+                         (s[0] == '_' && s[1] == 'S'))) {
+      dt_buf_addc(b, '=');
+      dt_buf_addc(b, *s);
+    } else {
+      dt_buf_addc(b, *s);
+    }
+  }
+}
+
+static bool same_row (DtParity *p, const char *want, const DtRows *rows,
+                      int i) {
+  DtBuf a, b;
+  dt_buf_init(&a, p->cx);
+  dt_buf_init(&b, p->cx);
+  to_ours(want, &a);
+  if (i < rows->n)
+    dt_row_print(rows, i, &b);
+  bool ok = dt_same_text(p, "row", dt_buf_str(&a), dt_buf_str(&b));
+  dt_buf_fini(&a);
+  dt_buf_fini(&b);
+  if (!ok)
+    dt_buf_addf(&p->why, " (row %d)", i);
+  return ok;
+}
+
+static bool same_rules (DtParity *p, const json_t *o, const DtRows *rows,
+                        bool inserted) {
+  const json_t *want = json_object_get(o, "rules");
+  const char *all = dt_jstr(o, "replicate_added");
+  int at = 0;
+  if (!dt_same_flag(p, "all-replicate row added", all != NULL, inserted))
+    return false;
+  if (all != NULL && !same_row(p, all, rows, at++))
+    return false;
+  for (size_t i = 0; i < json_array_size(want); i++, at++)
+    if (!same_row(p, json_string_value(json_array_get(want, i)), rows, at))
+      return false;
+  if (at != rows->n)
+    return dt_fails(p, "rows: want %d, got %d", at, rows->n);
+  return true;
+}
+
+/* List operators: the rows of element 0, through its own operator. */
+static bool element (DtParity *p, DtJCall *c) {
+  DtArgs args;
+  const DtOpDef *op = c->op;
+  if ((op->flags & DT_OP_FOREACH) == 0 || op->base == NULL)
+    return true;
+  if (!dt_no_error(p, dt_foreach_args(p->cx, op, &c->args, 0, &args)))
+    return false;
+  c->args = args;
+  c->op = op->base;
+  return true;
+}
+
+bool dt_check_rules (DtParity *p, const json_t *o) {
+  DtJCall c;
+  DtRows rows;
+  bool inserted = false;
+  if (!dt_no_error(p, dt_parity_tables(p)))
+    return false;
+  const DtOpDef *op = dt_parity_op(p, p->reg, dt_jstr(o, "op"));
+  if (op == NULL || !dt_no_error(p, dt_jcall(p, o, op, &c)))
+    return false;
+  if (json_object_get(o, "elements") != NULL && !element(p, &c))
+    return false;
+  const DtMeta **in = DT_ANEWN(p->cx, &p->arena, const DtMeta *, c.nin + 1);
+  DtMeta *m = DT_ANEWN(p->cx, &p->arena, DtMeta, c.nin + 1);
+  if (in == NULL || m == NULL)
+    return dt_fails(p, "no memory");
+  for (int i = 0; i < c.nin; i++) {
+    if (!dt_jtensor_meta(p, c.tensor[i], &m[i]))
+      return false;
+    in[i] = &m[i];
+  }
+  return dt_no_error(p, dt_prop_rows(p->cx, c.op, &c.args, c.nin, in,
+                                     &p->arena, &rows, &inserted)) &&
+         same_rules(p, o, &rows, inserted);
+}
+
+/* }==== */
