@@ -39,14 +39,14 @@ static const char *c_name (const DtMeta *m) {
 static DtStatus check_mm (DtMetaCall *c, const DtMeta *a, const DtMeta *b,
                           bool bias) {
   DT_CHECK(c->cx, a->ndim == 2, DT_E_SHAPE,
-           c->fake && !bias ? "a must be 2D" : bias
+           c->fake ? "a must be 2D" : bias
              ? "mat1 must be a matrix, got %d-D tensor"
              : "self must be a matrix", a->ndim);
   DT_CHECK(c->cx, b->ndim == 2, DT_E_SHAPE,
-           c->fake && !bias ? "b must be 2D" : bias
+           c->fake ? "b must be 2D" : bias
              ? "mat2 must be a matrix, got %d-D tensor"
              : "mat2 must be a matrix", b->ndim);
-  if (c->fake && !bias) {
+  if (c->fake) {
     DT_CHECK(c->cx, a->shape[1] == b->shape[0], DT_E_SHAPE,
              "a and b must have same reduction dim, but got "
              "[%lld, %lld] X [%lld, %lld].", (long long)a->shape[0],
