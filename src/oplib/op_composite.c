@@ -396,10 +396,17 @@ COMP(narrow, "narrow(Tensor(a) self, int dim, SymInt start, SymInt length) -> "
      "Tensor(a)", "A range of a dim.", narrow_decomp, narrow_samples);
 COMP(expand_as, "expand_as(Tensor(a) self, Tensor other) -> Tensor(a)",
      "expand to another tensor's shape.", expand_as_decomp, as_samples);
-COMP(max_other, "max.other(Tensor self, Tensor other) -> Tensor",
-     "maximum.", max_other_decomp, op_samples_binary);
-COMP(min_other, "min.other(Tensor self, Tensor other) -> Tensor",
-     "minimum.", min_other_decomp, op_samples_binary);
+/* The binary forms of max and min have pointwise rules besides. */
+#define EXTREME(id, name_, fn_, decomp_) \
+  static const int row_##id[PWR_LEN] = { fn_, PK_SAME, 2, 0, 1 }; \
+  const DtOpDef dt_op_##id = { \
+    .schema = "aten::" name_ "(Tensor self, Tensor other) -> Tensor", \
+    .brief = "The extreme of two tensors, element by element.", \
+    .flags = DT_OP_COMPOSITE | DT_OP_POINTWISE | DT_OP_UNEVEN, \
+    .meta = op_pw_meta, .kernel = op_pw_kernel, .decomp = decomp_, \
+    .samples = op_samples_binary, .row = row_##id }
+EXTREME(max_other, "max.other", DT_B_maximum, max_other_decomp);
+EXTREME(min_other, "min.other", DT_B_minimum, min_other_decomp);
 COMP(var, "var(Tensor self, bool unbiased=True) -> Tensor",
      "Variance of all elements.", spread_decomp, spread_samples);
 COMP(std, "std(Tensor self, bool unbiased=True) -> Tensor",

@@ -476,7 +476,8 @@ const DtOpDef dt_op_to_dtype = {
             "non_blocking=False, bool copy=False, MemoryFormat? "
             "memory_format=None) -> Tensor(a)",
   .brief = "The tensor with another type, itself when it has it.",
-  .flags = DT_OP_COMPOSITE, .meta = like_meta, .kernel = op_k_copy0,
+  .flags = DT_OP_COMPOSITE | DT_OP_POINTWISE | DT_OP_UNEVEN,
+  .pw = DT_PW_COPY, .meta = like_meta, .kernel = op_k_copy0,
   .decomp = to_decomp, .samples = to_dtype_samples
 };
 const DtOpDef dt_op_to_other = {
@@ -541,6 +542,14 @@ const DtOpDef dt_op_zero_ = {
   .brief = "Every element set to 0.",
   .flags = DT_OP_INPLACE | DT_OP_ALIAS_SAFE, .meta = op_meta_inplace,
   .kernel = fill_kernel, .strategy = pass_strategy, .grad = op_g_zeros,
+  .samples = op_samples_unary, .row = row_zero
+};
+
+const DtOpDef dt_op_zero = {
+  .schema = "aten::zero(Tensor self) -> Tensor",
+  .brief = "Zeros of a tensor's shape and type.",
+  .flags = DT_OP_POINTWISE | DT_OP_UNEVEN | DT_OP_ALIAS_SAFE,
+  .meta = op_meta_same, .kernel = fill_kernel, .grad = op_g_zeros,
   .samples = op_samples_unary, .row = row_zero
 };
 

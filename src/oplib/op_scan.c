@@ -383,6 +383,7 @@ static DtStatus repeat_grad (DtGradCall *c) {
 static DtStatus pad_meta (DtMetaCall *c) {
   int64_t pad[2 * DT_MAX_NDIM], shape[DT_MAX_NDIM];
   const DtMeta *m = c->in[0];
+  bool cut = true;
   int n = dt_arg_ints(c->args, 1, pad, 2 * DT_MAX_NDIM);
   DT_CHECK(c->cx, n % 2 == 0, DT_E_RUNTIME,
            "Length of pad must be even but instead it equals %d", n);
@@ -399,7 +400,16 @@ static DtStatus pad_meta (DtMetaCall *c) {
              d);
   }
   c->nout = 1;
-  return op_new_meta(c->cx, &c->out[0], (DtDtype)m->dtype, m->ndim, shape, m);
+  DT_TRY(c->cx, op_new_meta(c->cx, &c->out[0], (DtDtype)m->dtype, m->ndim,
+                            shape, m));
+  for (int i = 0; i < n; i++) cut &= pad[i] <= 0;
+  if (cut) {                    /* a clone of a narrowed view */
+    DtMeta v;
+    dt_meta_copy(&v, &c->out[0]);
+    memcpy(v.stride, m->stride, sizeof(int64_t) * m->ndim);
+    if (dt_meta_is_dense(&v)) dt_meta_copy(&c->out[0], &v);
+  }
+  return DT_OK;
 }
 static DtStatus pad_kernel (DtKernelCall *c) {
   int64_t pad[2 * DT_MAX_NDIM];

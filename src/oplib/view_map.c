@@ -481,5 +481,6 @@ DtStatus op_vm_strategy (DtStratCall *c, const OpViewMap *m, bool strict) {
     else if (tgt[i].kind == DT_PL_STRIDED)
       DT_TRY(c->cx, place_strided(&w, tgt, i, &out[i]));
   }
+  dt_strat_real_strides(c);
   return op_s_one(c, out, tgt, NAN);
 }

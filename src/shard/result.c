@@ -131,6 +131,18 @@ static DtStatus set_outputs (const DtDecide *d, const DtSheet *s, int flag,
 
 /* ---- rewriting ---- */
 
+/* The registered form of an operator that a rewrite took from a table. */
+static DtStatus registered (const DtDecide *d, DtProp *p) {
+  char name[128];
+  size_t n = strcspn(p->op->schema, "(");
+  DT_ASSERT(d->cx, n < sizeof name);
+  memcpy(name, p->op->schema, n);
+  name[n] = '\0';
+  p->op = dt_registry_find(d->cx, d->p->reg, name);
+  DT_ASSERT(d->cx, p->op != NULL);
+  return DT_OK;
+}
+
 static DtStatus rewrite (const DtDecide *d, DtProp *p) {
   DtRewriteCall c;
   DtArgs *args;
@@ -153,6 +165,9 @@ static DtStatus rewrite (const DtDecide *d, DtProp *p) {
   if (p->args == NULL) return DT_E_NOMEM;
   DT_TRY(d->cx, dt_args_copy(d->cx, &p->arena, args, p->args));
   p->op = c.op;
+  if (p->op->sig == NULL)               /* from the built-in table */
+    DT_TRY(d->cx, registered(d, p));
+  p->args->schema = p->op->sig;
   p->rewritten = p->needs_redist = true;
   return DT_OK;
 }
