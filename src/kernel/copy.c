@@ -33,6 +33,33 @@ static void convert_run (DtDtype dt, char *dst, int64_t ds, DtDtype st,
   }
 }
 
+enum { COPY_TILE = 32 };
+
+/* Is this a transposition: the destination dense along dim 0, the source
+** along dim 1? */
+static bool is_transposed (const DtIter *it, size_t size) {
+  return it->ndim >= 2 && it->stride[0][0] == (int64_t)size &&
+         it->stride[1][1] == (int64_t)size &&
+         it->stride[1][0] != (int64_t)size && it->shape[0] > 8 &&
+         it->shape[1] > 8;
+}
+
+/* The two inner dims in square tiles, so that both sides stay in cache. */
+static void copy_tiles (const DtIter *it, size_t size) {
+  int64_t n0 = it->shape[0], n1 = it->shape[1];
+  for (int64_t j = 0; j < n1; j += COPY_TILE)
+    for (int64_t i = 0; i < n0; i += COPY_TILE) {
+      int64_t w0 = n0 - i < COPY_TILE ? n0 - i : COPY_TILE;
+      int64_t w1 = n1 - j < COPY_TILE ? n1 - j : COPY_TILE;
+      for (int64_t k = j; k < j + w1; k++)
+        dt_run_move(size,
+                    it->ptr[0] + i * it->stride[0][0] + k * it->stride[0][1],
+                    it->stride[0][0],
+                    it->ptr[1] + i * it->stride[1][0] + k * it->stride[1][1],
+                    it->stride[1][0], w0);
+    }
+}
+
 static void copy_all (const DtMeta *sm, const void *src, const DtMeta *dm,
                       void *dst) {
   const DtMeta *metas[2] = {dm, sm};
@@ -41,6 +68,16 @@ static void copy_all (const DtMeta *sm, const void *src, const DtMeta *dm,
   size_t size = dt_dtype_size(dt);
   DtIter it;
   dt_iter_init(&it, 2, metas, data);
+  if (!it.done && dt == st && is_transposed(&it, size)) {
+    DtIter outer = it;
+    outer.shape[1] = 1;         /* the tiles walk dims 0 and 1 */
+    for (; !outer.done; dt_iter_next(&outer)) {
+      DtIter in = outer;
+      in.shape[1] = it.shape[1];
+      copy_tiles(&in, size);
+    }
+    return;
+  }
   for (; !it.done; dt_iter_next(&it)) {
     if (dt == st)
       dt_run_move(size, it.ptr[0], it.inner[0], it.ptr[1], it.inner[1], it.n);

@@ -2,18 +2,19 @@
 ** kernel/norm.c: layer norm and RMS norm over the last dims.
 **
 ** The operand is seen as rows of `len` elements; operands that do not lie so
-** are copied.  Rows are computed in double: mean, then the squared
-** deviations (two passes), then the scaled values. */
+** are copied.  Rows are computed in double, one at a time: mean, then the
+** squared deviations (two passes), then the scaled values. */
 
 #include <math.h>
 #include <string.h>
 #include "kernel/kernel_int.h"
 
-/* Operands as dense f64 tensors, NULL when absent. */
+/* Operands as dense tensors, NULL when absent: `a` and `grad` in their own
+** dtype, the small ones as f64. */
 typedef struct Norm {
   int64_t rows, len;
   DtTensor *a, *weight, *bias, *grad, *mean, *rstd;
-  double *row, *tmp;            /* work lines */
+  double *row, *tmp, *x, *g;    /* work lines */
 } Norm;
 
 static DtStatus dense (DtCtx *cx, const DtTensor *t, DtTensor **out) {
@@ -28,10 +29,12 @@ static DtStatus norm_init (DtCtx *cx, Norm *s, const DtTensor *a, int k) {
   s->rows = s->len = 1;
   for (int d = 0; d < a->m.ndim; d++)
     *(d < a->m.ndim - k ? &s->rows : &s->len) *= a->m.shape[d];
-  DT_TRY(cx, dense(cx, a, &s->a));
-  s->row = dt_alloc(cx, (size_t)s->len * 2 * sizeof(double));
+  DT_TRY(cx, dt_kernel_dense(cx, a, (DtDtype)a->m.dtype, &s->a));
+  s->row = dt_alloc(cx, (size_t)s->len * 4 * sizeof(double));
   if (s->row == NULL) return DT_E_NOMEM;
   s->tmp = s->row + s->len;
+  s->x = s->tmp + s->len;
+  s->g = s->x + s->len;
   return DT_OK;
 }
 
@@ -45,18 +48,36 @@ static void norm_fini (DtCtx *cx, Norm *s) {
   dt_free(cx, s->row);
 }
 
-/* A contiguous f64 tensor of the shape of `t`, for a result. */
-static DtStatus result_new (DtCtx *cx, const DtTensor *t, DtTensor **out,
-                            double **v) {
+/* Row i of a dense tensor, as double. */
+static void row_load (const Norm *s, const DtTensor *t, int64_t i, double *v) {
+  DtDtype type = (DtDtype)t->m.dtype;
+  int64_t es = (int64_t)dt_dtype_size(type);
+  dt_run_load(DT_CL_F64, v, type,
+              (const char *)dt_tensor_cdata(t) + i * s->len * es, es, s->len);
+}
+
+static void row_store (const Norm *s, DtDtype t, void *p, int64_t i,
+                       const double *v) {
+  int64_t es = (int64_t)dt_dtype_size(t);
+  dt_run_store(DT_CL_F64, v, t, (char *)p + i * s->len * es, es, s->len);
+}
+
+/* A contiguous tensor of the shape of `t`, for a result: `t` itself when its
+** dtype and layout allow. */
+static DtStatus result_new (DtCtx *cx, DtTensor *t, DtDtype dtype,
+                            DtTensor **out, void **v) {
   DtMeta m;
   void *p;
+  if (t->m.dtype == dtype && dt_meta_is_contiguous(&t->m)) {
+    *out = dt_tensor_ref(t);
+    return dt_tensor_data(cx, t, v);
+  }
   dt_meta_copy(&m, &t->m);
-  m.dtype = DT_F64;
+  m.dtype = (uint8_t)dtype;
   m.device = DT_DEV_CPU;
   dt_meta_set_contiguous(&m);
   DT_TRY(cx, dt_tensor_new(cx, &m, false, out));
   DT_TRY(cx, dt_tensor_data(cx, *out, &p));
-  if (p != NULL) memset(p, 0, (size_t)dt_meta_nbytes(&m));
   *v = p;
   return DT_OK;
 }
@@ -72,6 +93,16 @@ static void row_stats (const double *x, int64_t n, bool rms, double eps,
   *rstd = 1 / sqrt(dt_sum_f64(sq, n) / (double)n + eps);
 }
 
+/* One row of the result into s->row. */
+static void row_forward (Norm *s, bool rms, double eps, double *mean,
+                         double *rstd) {
+  const double *w = values(s->weight), *b = values(s->bias);
+  row_stats(s->x, s->len, rms, eps, s->row, s->tmp, mean, rstd);
+  for (int64_t j = 0; j < s->len; j++) s->row[j] *= *rstd;
+  for (int64_t j = 0; w != NULL && j < s->len; j++) s->row[j] *= w[j];
+  for (int64_t j = 0; b != NULL && j < s->len; j++) s->row[j] += b[j];
+}
+
 DtStatus dt_k_layer_norm (DtCtx *cx, bool rms, const DtTensor *a, int k,
                           const DtTensor *weight, const DtTensor *bias,
                           double eps, DtTensor *out, DtTensor *mean,
@@ -79,29 +110,26 @@ DtStatus dt_k_layer_norm (DtCtx *cx, bool rms, const DtTensor *a, int k,
   DtStatus st = DT_OK;
   Norm s = {0};
   DtTensor *ro = NULL, *rm = NULL, *rr = NULL;
-  double *o, *m = NULL, *r = NULL;
+  void *o, *m = NULL, *r = NULL;
   DT_TRYG(cx, dt_ctx_poll(cx));
   DT_TRYG(cx, norm_init(cx, &s, a, k));
   DT_TRYG(cx, dense(cx, weight, &s.weight));
   DT_TRYG(cx, dense(cx, bias, &s.bias));
-  DT_TRYG(cx, result_new(cx, out, &ro, &o));
-  if (mean != NULL) DT_TRYG(cx, result_new(cx, mean, &rm, &m));
-  if (rstd != NULL) DT_TRYG(cx, result_new(cx, rstd, &rr, &r));
-  const double *x = values(s.a), *w = values(s.weight), *b = values(s.bias);
-  for (int64_t i = 0; i < s.rows && x != NULL; i++) {
-    double mu, rs;
-    row_stats(x + i * s.len, s.len, rms, eps, s.row, s.tmp, &mu, &rs);
-    if (m != NULL) m[i] = mu;
-    if (r != NULL) r[i] = rs;
-    for (int64_t j = 0; j < s.len; j++)
-      o[i * s.len + j] = s.row[j] * rs * (w == NULL ? 1 : w[j]) +
-                         (b == NULL ? 0 : b[j]);
+  DtDtype t = (DtDtype)out->m.dtype;
+  DT_TRYG(cx, result_new(cx, out, t, &ro, &o));
+  if (mean != NULL) DT_TRYG(cx, result_new(cx, mean, DT_F64, &rm, &m));
+  if (rstd != NULL) DT_TRYG(cx, result_new(cx, rstd, DT_F64, &rr, &r));
+  for (int64_t i = 0; i < s.rows; i++) {
+    double mu = 0, rs = NAN;            /* of an empty row */
+    if (s.len > 0) {
+      row_load(&s, s.a, i, s.x);
+      row_forward(&s, rms, eps, &mu, &rs);
+      row_store(&s, t, o, i, s.row);
+    }
+    if (m != NULL) ((double *)m)[i] = mu;
+    if (r != NULL) ((double *)r)[i] = rs;
   }
-  for (int64_t i = 0; i < s.rows && x == NULL; i++) {   /* len 0 */
-    if (m != NULL) m[i] = 0;
-    if (r != NULL) r[i] = NAN;
-  }
-  DT_TRYG(cx, dt_k_copy(cx, ro, out));
+  if (ro != out) DT_TRYG(cx, dt_k_copy(cx, ro, out));
   if (mean != NULL) DT_TRYG(cx, dt_k_copy(cx, rm, mean));
   if (rstd != NULL) DT_TRYG(cx, dt_k_copy(cx, rr, rstd));
 done:
@@ -114,10 +142,9 @@ done:
 
 /* With xh = (x - mean) rstd and gw = g w:
 ** gin = rstd (gw - mean(gw) - xh mean(gw xh)); RMS has no mean(gw). */
-static void row_backward (const Norm *s, bool rms, const double *x,
-                          const double *g, const double *w, double mu,
-                          double rs, double *gin) {
-  double n = (double)s->len;
+static void row_backward (const Norm *s, bool rms, double mu, double rs) {
+  const double *x = s->x, *g = s->g, *w = values(s->weight);
+  double n = (double)s->len, *gin = s->row;
   for (int64_t j = 0; j < s->len; j++) {
     s->row[j] = g[j] * (w == NULL ? 1 : w[j]);
     s->tmp[j] = s->row[j] * (x[j] - mu) * rs;
@@ -125,25 +152,26 @@ static void row_backward (const Norm *s, bool rms, const double *x,
   double c1 = rms ? 0 : dt_sum_f64(s->row, s->len) / n;
   double c2 = dt_sum_f64(s->tmp, s->len) / n;
   for (int64_t j = 0; j < s->len; j++)
-    gin[j] = rs * (s->row[j] - c1 - (x[j] - mu) * rs * c2);
+    gin[j] = rs * (gin[j] - c1 - (x[j] - mu) * rs * c2);
 }
 
-/* Results of the backward pass, dense; NULL when not wanted. */
-typedef struct Back { DtTensor *t[3]; double *v[3]; } Back;
+/* Results of the backward pass, dense; NULL when not wanted.  The gradient
+** of the input has its own dtype, the others are summed as f64. */
+typedef struct Back { DtTensor *t[3]; void *v[3]; } Back;
 
 static void backward_rows (const Norm *s, bool rms, const Back *r) {
-  const double *x = values(s->a), *g = values(s->grad), *w = values(s->weight);
   const double *mean = values(s->mean), *rstd = values(s->rstd);
-  for (int64_t i = 0; i < s->rows && x != NULL; i++) {
-    int64_t at = i * s->len;
+  double *gw = r->v[1], *gb = r->v[2];
+  for (int64_t i = 0; i < s->rows && s->len > 0; i++) {
     double mu = rms ? 0 : mean[i], rs = rstd[i];
-    if (r->v[0] != NULL)
-      row_backward(s, rms, x + at, g + at, w, mu, rs, r->v[0] + at);
-    for (int64_t j = 0; j < s->len; j++) {
-      if (r->v[1] != NULL)
-        r->v[1][j] += g[at + j] * (x[at + j] - mu) * rs;
-      if (r->v[2] != NULL) r->v[2][j] += g[at + j];
-    }
+    row_load(s, s->a, i, s->x);
+    row_load(s, s->grad, i, s->g);
+    for (int64_t j = 0; gw != NULL && j < s->len; j++)
+      gw[j] += s->g[j] * (s->x[j] - mu) * rs;
+    for (int64_t j = 0; gb != NULL && j < s->len; j++) gb[j] += s->g[j];
+    if (r->v[0] == NULL) continue;
+    row_backward(s, rms, mu, rs);
+    row_store(s, (DtDtype)r->t[0]->m.dtype, r->v[0], i, s->row);
   }
 }
 
@@ -158,13 +186,17 @@ DtStatus dt_k_layer_norm_backward (DtCtx *cx, bool rms, const DtTensor *grad,
   DtTensor *want[3] = {gin, gweight, gbias};
   DT_TRYG(cx, dt_ctx_poll(cx));
   DT_TRYG(cx, norm_init(cx, &s, a, k));
-  DT_TRYG(cx, dense(cx, grad, &s.grad));
+  DT_TRYG(cx, dt_kernel_dense(cx, grad, (DtDtype)grad->m.dtype, &s.grad));
   DT_TRYG(cx, dense(cx, weight, &s.weight));
   if (!rms) DT_TRYG(cx, dense(cx, mean, &s.mean));
   DT_TRYG(cx, dense(cx, rstd, &s.rstd));
-  for (int i = 0; i < 3; i++)
-    if (want[i] != NULL)
-      DT_TRYG(cx, result_new(cx, want[i], &r.t[i], &r.v[i]));
+  for (int i = 0; i < 3; i++) {
+    if (want[i] == NULL) continue;
+    DtDtype t = i == 0 ? (DtDtype)gin->m.dtype : DT_F64;
+    DT_TRYG(cx, result_new(cx, want[i], t, &r.t[i], &r.v[i]));
+    if (i > 0 && r.v[i] != NULL)
+      memset(r.v[i], 0, (size_t)dt_meta_nbytes(&r.t[i]->m));
+  }
   backward_rows(&s, rms, &r);
   for (int i = 0; i < 3; i++)
     if (want[i] != NULL) DT_TRYG(cx, dt_k_copy(cx, r.t[i], want[i]));

@@ -43,6 +43,19 @@ static inline float fexp_f32 (float x) {
   return q * a * b;
 }
 
+/* tanh: an odd polynomial near zero, 1 - 2 / (e^2x + 1) elsewhere. */
+static inline float ftanh_f32 (float x) {
+  float a = fabsf(x), q = x * x;
+  float p = -5.70498872745e-3f;
+  p = p * q + 2.06390887954e-2f;
+  p = p * q - 5.37397155531e-2f;
+  p = p * q + 1.33314422036e-1f;
+  p = p * q - 3.33332819422e-1f;
+  p = p * q * a + a;
+  float e = 1.0f - 2.0f / (fexp_f32(a + a) + 1.0f);
+  return copysignf(a < 0.625f ? p : e, x);
+}
+
 /* A value as the stored type holds it (kb: 16 f16, 17 bf16). */
 static inline float fnarrow_f32 (float x, int kb) {
   if (kb == 16) return dt_nw_from_f16(dt_nw_to_f16(x));

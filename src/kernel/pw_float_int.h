@@ -102,14 +102,14 @@ static inline T G(flogit_bwd) (T g, T x, T eps) {
 static inline T G(fgelu) (T x, bool tanh_form) {
   if (tanh_form) {
     T in = GELU_B * (x + GELU_C * x * x * x);
-    return K(0.5) * x * (K(1) + M(tanh)(in));
+    return K(0.5) * x * (K(1) + G(ftanh)(in));
   }
   return x * K(0.5) * (K(1) + M(erf)(x * K(0.7071067811865476)));
 }
 
 static inline T G(fgelu_bwd) (T g, T x, bool tanh_form) {
   if (tanh_form) {
-    T t = M(tanh)(GELU_B * (x + GELU_C * x * x * x));
+    T t = G(ftanh)(GELU_B * (x + GELU_C * x * x * x));
     T dt = (K(1) - t * t) * GELU_B * (K(1) + K(3) * GELU_C * x * x);
     return g * (K(0.5) * (K(1) + t) + K(0.5) * x * dt);
   }
@@ -124,7 +124,7 @@ static inline T G(fsilu_bwd) (T g, T x) {
 }
 
 static inline T G(fmish_bwd) (T g, T x) {
-  T t = M(tanh)(M(log1p)(M(exp)(x))), s = G(fsigmoid)(x);
+  T t = G(ftanh)(M(log1p)(M(exp)(x))), s = G(fsigmoid)(x);
   return g * (t + x * s * (K(1) - t * t));
 }
 

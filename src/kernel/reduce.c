@@ -16,7 +16,7 @@
 #include <string.h>
 #include "kernel/kernel_int.h"
 
-enum { CHUNK = 256, LANES = 8, TILE = 32, LEVELS = 48 };
+enum { CHUNK = 256, LANES = 8, TILE = 128, LEVELS = 36 };
 
 typedef enum Map { M_ID, M_NONZERO, M_NAN0, M_SQUARE, M_ABS, M_POW, M_EXP,
                    M_DEV2 } Map;

@@ -21,12 +21,28 @@ static DtStatus work_init (DtCtx *cx, Work *w, int64_t n) {
   return DT_OK;
 }
 
-static void softmax_line (bool log_form, double *x, double *e, int64_t n) {
+/* e[i] = exp(x[i]); in single precision (the vectorised loop) unless the
+** result keeps more. */
+static void exp_line (bool wide, const double *x, double *e, int64_t n) {
+  static const float none[4] = {0};
+  float a[256];
+  const void *in = a;
+  for (int64_t i = 0; wide && i < n; i++) e[i] = exp(x[i]);
+  for (int64_t i = 0; !wide && i < n; i += 256) {
+    int64_t k = n - i < 256 ? n - i : 256;
+    for (int64_t j = 0; j < k; j++) a[j] = (float)x[i + j];
+    dt_pw_f32.unary[DT_U_exp](k, a, &in, none, 0);
+    for (int64_t j = 0; j < k; j++) e[i + j] = a[j];
+  }
+}
+
+static void softmax_line (bool log_form, bool wide, double *x, double *e,
+                          int64_t n) {
   double max = -INFINITY;
   for (int64_t i = 0; i < n; i++)
-    max = x[i] != x[i] || max != max ? NAN : (x[i] > max ? x[i] : max);
+    max = x[i] > max || x[i] != x[i] ? x[i] : max;
   for (int64_t i = 0; i < n; i++) x[i] -= max;
-  for (int64_t i = 0; i < n; i++) e[i] = exp(x[i]);
+  exp_line(wide, x, e, n);
   double sum = dt_sum_f64(e, n);
   if (log_form) {
     double ls = log(sum);
@@ -51,11 +67,12 @@ DtStatus dt_k_softmax (DtCtx *cx, bool log, const DtTensor *a, int dim,
   if (data[0] == NULL) return DT_OK;
   data[1] = (void *)(uintptr_t)in;
   DT_TRY(cx, work_init(cx, &w, line_len(a, dim)));
+  bool wide = dt_class_of((DtDtype)out->m.dtype) != DT_CL_F32;
   dt_lines_init(&l, 2, metas, data, dim);
   for (; !l.done; dt_lines_next(&l)) {
     dt_run_load(DT_CL_F64, w.x, (DtDtype)a->m.dtype, l.p[1], l.stride[1],
                 w.n);
-    softmax_line(log, w.x, w.y, w.n);
+    softmax_line(log, wide, w.x, w.y, w.n);
     dt_run_store(DT_CL_F64, w.x, (DtDtype)out->m.dtype, l.p[0], l.stride[0],
                  w.n);
   }
