@@ -75,7 +75,7 @@ typedef DtStatus (*DtStratFn) (DtStratCall *c);
 /* Add a candidate: `out` nout x mesh->ndim placements (row i = output i),
 ** `in` nin x ndim or NULL (inputs as they are).  `cost` < 0 or >= 0 forces
 ** the cost per input list to that single number; NAN = compute from
-** redistribution; -INFINITY = "no cost set" (counts 0).  `npl` = mesh->ndim. */
+** redistribution; -INFINITY = "no cost set" (counts 0).  `npl` = mesh->ndim.  Local. */
 DtStatus dt_strat_add (DtStratCall *c, const DtPlacement *out,
                        const DtPlacement *in, double cost);
 /* Candidates added from now on build specs whose _S are real strides (flag

@@ -154,6 +154,22 @@ void dt_rows_text (DtRows *r, const char *text) {
   }
 }
 
+void dt_rows_unref_masks (DtRows *r) {
+  int i, k, n = r->n * (r->nout + r->nin);
+  for (i = 0; i < n; i++) {
+    DtCell *c = &r->cells[i];
+    DtMaskBuf *m = c->pl.u.mask;
+    if (c->kind != DT_C_FIXED || c->pl.kind != DT_PL_MASK_PARTIAL ||
+        m == NULL)
+      continue;
+    for (k = i; k < n; k++)
+      if (r->cells[k].pl.kind == DT_PL_MASK_PARTIAL &&
+          r->cells[k].pl.u.mask == m)
+        r->cells[k].pl.u.mask = NULL;
+    dt_mask_unref(r->cx, m);
+  }
+}
+
 static void cell_print (const DtCell *c, DtBuf *b) {
   switch (c->kind) {
     case DT_C_NONE: dt_buf_addc(b, '-'); break;

@@ -45,6 +45,9 @@ void dt_rows_add (DtRows *r, const DtCell *cells);
 void dt_rows_text (DtRows *r, const char *text);
 /* Number of inputs and outputs of a row's text.  PARSE.  Pure. */
 DtStatus dt_row_arity (DtCtx *cx, const char *text, int *nin, int *nout);
+/* Masks made by a rule function belong to its rows: one reference for each
+** mask, however many cells show it.  Let go of them. */
+void dt_rows_unref_masks (DtRows *r);
 /* Print a row in the text form.  Pure. */
 void dt_row_print (const DtRows *r, int row, DtBuf *b);
 

@@ -326,7 +326,10 @@ static DtStatus trace_one (DtDecide *d, DtMesh *mesh, const DtPlacement *pl,
   for (i = 0; i < nout && st == DT_OK; i++)
     if (res[i] != NULL) {
       const Tensor *x = (const Tensor *)(const void *)res[i];
-      if (x->spec != NULL) cells[(*ncells)++] = dt_c_fix(x->spec->pl[0]);
+      if (x->spec == NULL) continue;
+      if (x->spec->pl[0].kind == DT_PL_MASK_PARTIAL)
+        (void)dt_mask_ref(x->spec->pl[0].u.mask);       /* see hold_masks */
+      cells[(*ncells)++] = dt_c_fix(x->spec->pl[0]);
     }
   trace_end(&t);
   return st;
@@ -350,6 +353,19 @@ typedef struct Tracing {
   bool any, gave_up;
 } Tracing;
 
+/* Results that are masked partials: the trace counted their masks, because it
+** could not keep a note of them in its own memory. */
+static DtStatus hold_masks (DtDecide *d, int n, const DtCell *cells) {
+  DtStatus st = DT_OK;
+  int i;
+  for (i = 0; i < n; i++) {
+    if (cells[i].pl.kind != DT_PL_MASK_PARTIAL) continue;
+    if (st == DT_OK) st = dt_decide_hold(d, cells[i].pl, false);
+    dt_mask_unref(d->cx, cells[i].pl.u.mask);
+  }
+  return st;
+}
+
 static DtStatus trace_step (DtDecide *d, DtMesh *mesh, Tracing *t) {
   DtArenaMark mark;
   Outcome o = T_ROW;
@@ -359,6 +375,7 @@ static DtStatus trace_step (DtDecide *d, DtMesh *mesh, Tracing *t) {
   mark = dt_arena_mark(d->arena);
   st = trace_one(d, mesh, t->pl, t->cells, &n);
   dt_arena_release(d->arena, mark);
+  DT_TRY(d->cx, hold_masks(d, n, t->cells));
   if (st != DT_OK) {
     DT_TRY(d->cx, judge(d->cx, st, &o));
     if (o == T_GIVE_UP) t->gave_up = true;

@@ -111,6 +111,7 @@ DtStatus dt_decide_init (DtCtx *cx, const DtDecideFor *f, DtDecide *d) {
   d->op = f->op;
   d->rule_op = f->rule_op;
   d->name = f->op->sig->full;
+  d->holds = f->holds;
   d->args = f->args;
   d->nin = f->nin;
   d->in = f->in;
@@ -226,6 +227,23 @@ DtStatus dt_decide_candidates (DtDecide *d, bool tuple, DtSheet *s,
 
 /* ---- deciding ---- */
 
+DtStatus dt_decide_hold (DtDecide *d, DtPlacement p, bool adopt) {
+  DtHold *h;
+  if (p.kind != DT_PL_MASK_PARTIAL || p.u.mask == NULL || d->holds == NULL)
+    return DT_OK;
+  for (h = *d->holds; h != NULL; h = h->next)
+    if (h->mask == p.u.mask) return DT_OK;
+  h = DT_ANEWN(d->cx, d->arena, DtHold, 1);
+  if (h == NULL) {
+    if (adopt) dt_mask_unref(d->cx, p.u.mask);
+    return DT_E_NOMEM;
+  }
+  h->mask = adopt ? p.u.mask : dt_mask_ref(p.u.mask);
+  h->next = *d->holds;
+  *d->holds = h;
+  return DT_OK;
+}
+
 /* item(): nothing is decided, the local value is read. */
 static bool reads_local (const DtOpDef *op) {
   return strcmp(op->sig->full, "aten._local_scalar_dense.default") == 0;
@@ -289,11 +307,16 @@ static DtStatus decide_ordered (DtCtx *cx, DtPropagator *p, DtArena *arena,
                                 const DtOpDef *op, const DtArgs *args,
                                 int nin, const DtSpec *const *in, DtWhy *why,
                                 DtProp **out) {
-  DtDecideFor f = { p, arena, op, op, args, nin, in, false };
+  DtHold *holds = NULL;
+  DtDecideFor f = { p, arena, op, op, args, nin, in, false, &holds };
   DtDecide d;
-  DT_TRY(cx, dt_decide_init(cx, &f, &d));
-  d.keep = why != NULL;
-  return decide(&d, why, out);
+  DtStatus st = dt_decide_init(cx, &f, &d);
+  if (st == DT_OK) {
+    d.keep = why != NULL;
+    st = decide(&d, why, out);
+  }
+  for (; holds != NULL; holds = holds->next) dt_mask_unref(cx, holds->mask);
+  return st;
 }
 
 /* Back to the caller's slots. */

@@ -27,6 +27,7 @@ typedef struct DtWhy {
   DtCand *cand;
   int nchild; struct DtWhy **child;      /* tuple strategies */
   int64_t nexcluded;            /* candidates dropped by core.md 4.4 */
+  int nmask; DtMaskBuf **mask;  /* counted: the placements show them */
   DtArena arena;
 } DtWhy;
 
@@ -87,7 +88,7 @@ void dt_prop_schema_str (const DtOpDef *op, const DtArgs *args,
 /* Rows of an operator on one mesh dim for these metas (a list operator: of
 ** its element 0), the all-R row where
 ** PyTorch inserts it (for :rules and registry parity); *inserted tells.
-** Local. */
+** Call dt_rows_unref_masks() when done.  Local. */
 DtStatus dt_prop_rows (DtCtx *cx, const DtOpDef *op, const DtArgs *args,
                        int nin, const DtMeta *const *in, DtArena *arena,
                        DtRows *rows, bool *inserted);

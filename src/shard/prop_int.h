@@ -21,6 +21,12 @@ struct DtPropagator {
   DtMesh *one;                  /* mesh of size 1 they are traced on */
 };
 
+/* Masks that must live until the decision is made. */
+typedef struct DtHold {
+  DtMaskBuf *mask;
+  struct DtHold *next;
+} DtHold;
+
 /* One call under decision.  Slots are in schema order: positional tensors
 ** first (npos of them), then keyword ones. */
 typedef struct DtDecide {
@@ -30,6 +36,7 @@ typedef struct DtDecide {
   const DtOpDef *op;            /* named in errors; of an element: the base */
   const DtOpDef *rule_op;       /* whose rules are asked */
   const char *name;             /* of op in errors */
+  DtHold **holds;
   const DtArgs *args;
   int nin, npos;
   const DtSpec *const *in;
@@ -123,8 +130,12 @@ typedef struct DtDecideFor {
   const DtArgs *args;
   int nin; const DtSpec *const *in;
   bool no_meta;                 /* outputs are not inferred */
+  DtHold **holds;               /* list of the whole decision */
 } DtDecideFor;
 DtStatus dt_decide_init (DtCtx *cx, const DtDecideFor *f, DtDecide *d);
+/* Keep the mask of a placement (nothing for others) until the decision ends;
+** `adopt` takes over a reference instead of counting one.  Local. */
+DtStatus dt_decide_hold (DtDecide *d, DtPlacement p, bool adopt);
 /* Positional tensors of a call.  Pure. */
 int dt_args_positional (const DtArgs *args);
 /* Placements of an input of the choice. */

@@ -73,6 +73,15 @@ static DtStatus function_rows (DtDecide *d, DtRows *rows) {
   return rows->st;
 }
 
+/* The rows own the masks a function made: the decision takes them over. */
+static DtStatus adopt_masks (DtDecide *d, const DtRows *rows) {
+  int i, n = rows->n * (rows->nout + rows->nin);
+  for (i = 0; i < n; i++)
+    if (rows->cells[i].kind == DT_C_FIXED)
+      DT_TRY(d->cx, dt_decide_hold(d, rows->cells[i].pl, true));
+  return DT_OK;
+}
+
 static DtStatus source_rows (DtDecide *d, DtRows *rows) {
   int ncols = out_columns(d);
   DtRows narrow;
@@ -86,6 +95,7 @@ static DtStatus source_rows (DtDecide *d, DtRows *rows) {
   st = d->rule_op->rulefn != NULL ? function_rows(d, &narrow)
                                   : text_rows(d, &narrow);
   DT_TRY(d->cx, st);
+  DT_TRY(d->cx, adopt_masks(d, &narrow));
   if (ncols > 0) return widen(d, &narrow, ncols, rows);
   *rows = narrow;
   return DT_OK;

@@ -196,9 +196,20 @@ static DtStatus keep (DtSheet *s, const DtPlacement *out,
   return DT_OK;
 }
 
+static DtStatus hold_all (const DtSheet *s, const DtPlacement *pl, int n) {
+  int i;
+  for (i = 0; pl != NULL && i < n * s->ndim; i++)
+    DT_TRY(s->d->cx, dt_decide_hold(s->d, pl[i], false));
+  return DT_OK;
+}
+
 DtStatus dt_sheet_put (DtSheet *s, bool wins, const DtPlacement *out,
                        const DtPlacement *in, const double *cost,
                        double total) {
+  if (wins || s->d->keep) {
+    DT_TRY(s->d->cx, hold_all(s, out, s->nout));
+    DT_TRY(s->d->cx, hold_all(s, in, s->nin));
+  }
   if (wins) {
     s->best_in = in != NULL;
     s->best_cost = cost != NULL;

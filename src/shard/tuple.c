@@ -138,7 +138,8 @@ static int own_outputs (const DtSchema *s) {
 static DtStatus element (DtDecide *d, int i, DtChosen *c, DtPropVia *via) {
   const DtSpec **in = DT_ANEWN(d->cx, d->arena, const DtSpec *, d->nin + 1);
   DtArgs *args = DT_ANEWN(d->cx, d->arena, DtArgs, 1);
-  DtDecideFor f = { d->p, d->arena, d->op, d->rule_op, args, 0, in, false };
+  DtDecideFor f = { d->p, d->arena, d->op, d->rule_op, args, 0, in, false,
+                    d->holds };
   int k;
   c->slot = DT_ANEWN(d->cx, d->arena, int, d->nin + 1);
   if (in == NULL || args == NULL || c->slot == NULL) return DT_E_NOMEM;

@@ -30,12 +30,29 @@ static int64_t input_bytes (const DtSheet *s, Memo *m, int i,
   return bytes;
 }
 
-static DtStatus copy_pls (DtCtx *cx, DtArena *a, const DtPlacement *src,
+enum { WHY_MASKS = 16 };
+
+static DtStatus keep_mask (DtCtx *cx, DtWhy *w, DtPlacement *p) {
+  int i;
+  if (p->kind != DT_PL_MASK_PARTIAL || p->u.mask == NULL) return DT_OK;
+  if (w->mask == NULL)
+    w->mask = DT_ANEWN(cx, &w->arena, DtMaskBuf *, WHY_MASKS);
+  if (w->mask == NULL) return DT_E_NOMEM;
+  for (i = 0; i < w->nmask; i++)
+    if (w->mask[i] == p->u.mask) return DT_OK;
+  if (w->nmask == WHY_MASKS) p->u.mask = NULL;
+  else w->mask[w->nmask++] = dt_mask_ref(p->u.mask);
+  return DT_OK;
+}
+
+static DtStatus copy_pls (DtCtx *cx, DtWhy *w, const DtPlacement *src,
                           size_t n, DtPlacement **out) {
+  size_t i;
   if (src == NULL) return DT_OK;
-  *out = DT_ANEWN(cx, a, DtPlacement, n + 1);
+  *out = DT_ANEWN(cx, &w->arena, DtPlacement, n + 1);
   if (*out == NULL) return DT_E_NOMEM;
   if (n > 0) memcpy(*out, src, n * sizeof *src);
+  for (i = 0; i < n; i++) DT_TRY(cx, keep_mask(cx, w, &(*out)[i]));
   return DT_OK;
 }
 
@@ -44,9 +61,9 @@ static DtStatus copy_cand (DtCtx *cx, DtWhy *w, const DtSheet *s, Memo *m,
   size_t ndim = (size_t)s->ndim;
   int i;
   to->total = src->total;
-  DT_TRY(cx, copy_pls(cx, &w->arena, src->out, (size_t)s->nout * ndim,
+  DT_TRY(cx, copy_pls(cx, w, src->out, (size_t)s->nout * ndim,
                       &to->out));
-  DT_TRY(cx, copy_pls(cx, &w->arena, src->in, (size_t)s->nin * ndim,
+  DT_TRY(cx, copy_pls(cx, w, src->in, (size_t)s->nin * ndim,
                       &to->in));
   to->cost = DT_ANEWN(cx, &w->arena, double, s->nin + 1);
   if (to->cost == NULL) return DT_E_NOMEM;
@@ -80,6 +97,7 @@ void dt_why_free (DtCtx *cx, DtWhy *w) {
   int i;
   if (w == NULL) return;
   for (i = 0; i < w->nchild; i++) dt_why_free(cx, w->child[i]);
+  for (i = 0; i < w->nmask; i++) dt_mask_unref(cx, w->mask[i]);
   dt_arena_fini(cx, &w->arena);
   dt_free(cx, w);
 }
