@@ -36,12 +36,27 @@ static bool kw_contiguous (const DtArgs *a) {
   return i >= 0 && a->v[i].kind == DT_V_MEMFMT && a->v[i].u.i == 0;
 }
 
+/* Strides of memory format 2, channels last: N H W C of an N C H W tensor. */
+static void kw_channels_last (const DtArgs *a, DtMeta *m) {
+  static const int order[] = { 1, 3, 2, 0 };
+  int i = kw(a, "memory_format");
+  int64_t step = 1;
+  if (i < 0 || a->v[i].kind != DT_V_MEMFMT || a->v[i].u.i != 2 ||
+      m->ndim != 4)
+    return;
+  for (int k = 0; k < 4; k++) {
+    m->stride[order[k]] = step;
+    step *= m->shape[order[k]];
+  }
+}
+
 /* ---- metas ---- */
 
 static DtStatus like_meta (DtMetaCall *c) {
   DtMeta *o = &c->out[0];
   op_like_meta(o, c->in[0], kw_dtype(c->args, (DtDtype)c->in[0]->dtype));
   if (kw_contiguous(c->args)) dt_meta_set_contiguous(o);
+  kw_channels_last(c->args, o);
   kw_device(c->args, o);
   c->nout = 1;
   return DT_OK;

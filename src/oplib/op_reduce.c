@@ -71,7 +71,7 @@ static DtStatus red_nonempty (DtMetaCall *c, uint32_t mask) {
   const char *name = c->op->sig ? c->op->sig->base : "max";
   int fn = c->op->row[RD_FN];
   const DtMeta *m = c->in[0];
-  if (fn != DT_RED_MAX && fn != DT_RED_MIN) return DT_OK;
+  if (c->fake || (fn != DT_RED_MAX && fn != DT_RED_MIN)) return DT_OK;
   if (dt_meta_numel(m) != 0) return DT_OK;
   DT_CHECK(c->cx, c->op->row[RD_DIM] >= 0 && dt_arg_len(c->args, 1) > 0,
            DT_E_RUNTIME, "%s(): Expected reduction dim to be specified for "
@@ -144,10 +144,20 @@ static DtStatus reduce_follow (DtStratCall *c, uint32_t mask, bool keep,
   return op_s_one(c, out, in, NAN);
 }
 
+/* An empty list of dims reduces everything, but PyTorch's strategy takes it
+** for no dim. */
+static DtStatus strat_dims (DtStratCall *c, uint32_t *mask) {
+  int at = c->op->row[RD_DIM];
+  DT_TRY(c->cx, red_dims(c->cx, c->op, c->args, &c->in[0]->meta, mask));
+  if (at >= 0 && !dt_arg_is_none(c->args, at) && dt_arg_len(c->args, at) == 0)
+    *mask = 0;
+  return DT_OK;
+}
+
 static DtStatus red_strategy (DtStratCall *c) {
   uint32_t mask;
   int left = c->op->row[RD_PARTIAL];
-  DT_TRY(c->cx, red_dims(c->cx, c->op, c->args, &c->in[0]->meta, &mask));
+  DT_TRY(c->cx, strat_dims(c, &mask));
   return reduce_follow(c, mask, red_keep(c->op, c->args), left >= 0,
                        dt_pl_partial(left >= 0 ? (DtRedOp)left : DT_OP_SUM));
 }
@@ -163,8 +173,8 @@ static DtStatus norm_strategy (DtStratCall *c) {
                    : v == 0 ? dt_pl_partial(DT_OP_SUM)
                             : dt_pl_norm(v, p.kind == DT_K_INT);
   DT_TRY(c->cx, red_dims(c->cx, c->op, c->args, &c->in[0]->meta, &mask));
-  for (int i = 0; i < c->mesh->ndim; i++)
-    if (left.kind != DT_PL_PARTIAL && dt_pl_is_partial(c->in[0]->pl[i]))
+  for (int i = 0; i < c->mesh->ndim; i++)       /* any partial reduces */
+    if (dt_pl_is_partial(c->in[0]->pl[i]))
       return reduce_follow(c, mask, red_keep(c->op, c->args), false, left);
   return reduce_follow(c, mask, red_keep(c->op, c->args), true, left);
 }

@@ -147,6 +147,7 @@ DtStatus op_s_one (DtStratCall *c, const DtPlacement *out,
   DtPlacement pin[MAXIN * OP_MAXPL], small[16 * OP_MAXPL], *buf = small;
   int n = c->mesh->ndim;
   DtStatus st = DT_OK;
+  bool as_is = isnan(cost) && in == c->in[0]->pl;
   DT_CHECK(c->cx, c->nout <= MAXOUT && c->nin <= MAXIN, DT_E_LIMIT,
            "too many tensors");
   if (c->nout > 16 && !(buf = DT_NEWN(c->cx, DtPlacement, c->nout * n)))
@@ -155,7 +156,8 @@ DtStatus op_s_one (DtStratCall *c, const DtPlacement *out,
     memcpy(buf + i * n, out, sizeof *out * (size_t)n);
   for (int i = 0; i < c->nin; i++)      /* out= tensors stay as they are */
     memcpy(pin + i * n, i ? c->in[i]->pl : in, sizeof *in * (size_t)n);
-  st = dt_strat_add(c, buf, pin, cost);
+  st = as_is && dt_pls_equal(out, in, n) ? dt_strat_add(c, buf, NULL, cost)
+     : dt_strat_add(c, buf, pin, as_is ? 0 : cost);
   if (buf != small) dt_free(c->cx, buf);
   return st;
 }

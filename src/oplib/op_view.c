@@ -111,6 +111,8 @@ static DtStatus view_like (DtStratCall *c, bool strict) {
 }
 static DtStatus view_strategy (DtStratCall *c) { return view_like(c, true); }
 static DtStatus reshape_strategy (DtStratCall *c) {
+  DT_CHECK(c->cx, dt_arg_len(c->args, 1) > 0, DT_E_INDEX,
+           "list index out of range");    /* as PyTorch's size reader */
   return view_like(c, false);
 }
 
@@ -327,7 +329,7 @@ static DtStatus squeeze_strategy (DtStratCall *c) {
   const DtMeta *in = &c->in[0]->meta;
   DT_TRY(c->cx, squeeze_mask(c->cx, c->op, c->args, in->ndim, &mask));
   for (int i = 0; i < in->ndim; i++)
-    if (in->shape[i] > 1 || in->shape[i] == 0 || !(mask >> i & 1u))
+    if (in->shape[i] > 1 || !(mask >> i & 1u))    /* size 0 goes too */
       op_vm_add(&m, OV_INPUT, i);
   return op_vm_strategy(c, &m, true);
 }
