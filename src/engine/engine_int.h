@@ -106,6 +106,13 @@ void dt_handlers_free (DtSession *s);
 DtStatus dt_handle_argminmax (DtSession *s, void *ud, const DtOpDef *op,
                               const DtArgs *args, int nin, DtVar *const *in,
                               DtResults *out);
+/* conv.c */
+DtStatus dt_handle_conv (DtSession *s, void *ud, const DtOpDef *op,
+                         const DtArgs *args, int nin, DtVar *const *in,
+                         DtResults *out);
+DtStatus dt_handle_conv_backward (DtSession *s, void *ud, const DtOpDef *op,
+                                  const DtArgs *args, int nin,
+                                  DtVar *const *in, DtResults *out);
 const DtOpDef *dt_handlers_sdpa (const DtSession *s);
 /* After the local part of an operator without output spec: aten.equal is
 ** agreed upon by the whole world. */

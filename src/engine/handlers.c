@@ -171,6 +171,8 @@ static const struct { const char *name; DtHandlerFn fn; } builtin[] = {
   { "aten._amp_foreach_non_finite_check_and_unscale_.default", unscale },
   { "aten.argmin.default", dt_handle_argminmax },
   { "aten.argmax.default", dt_handle_argminmax },
+  { "aten.convolution.default", dt_handle_conv },
+  { "aten.convolution_backward.default", dt_handle_conv_backward },
 };
 
 static const DtOpDef *find (DtSession *s, const char *name) {

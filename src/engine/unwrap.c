@@ -5,8 +5,10 @@
 ** A plain tensor of one element is replicated; any other is the mixed error
 ** unless implicit replication is on.  PyTorch has two wordings: its compiled
 ** path and its Python path.  The Python one is met by operators with a
-** handler, and by keyword-only tensors that the operator's schema info does
-** not name: of all rules only the pointwise ones name theirs (out). */
+** handler, and by keyword-only tensors of registered operators whose schema
+** info names no keywords: of all rules the pointwise ones name theirs (out),
+** and four reductions name others.  Operators without a registration are met
+** by the compiled path. */
 #include "engine/engine_int.h"
 
 #include <string.h>
@@ -36,13 +38,28 @@ static bool slot_is_kwonly (const DtOpDef *op, const DtArgs *args, int slot) {
   return j >= 0 && op->sig->arg[j].kwonly;
 }
 
+/* Does the registration of an operator leave its keywords to Python?
+** Source: static_kwargkey of the schema infos of PyTorch 2.13. */
+static bool keywords_in_python (const DtOpDef *op) {
+  static const char *const named[] = {
+    "aten.randint_like.low_dtype_out", "aten.std.correction_out",
+    "aten.var.correction_out", "aten.var_mean.correction_out",
+    "aten.sum.IntList_out", "aten.cat.out",     /* have no registration */
+  };
+  if (op->flags & DT_OP_POINTWISE) return (op->flags & DT_OP_FOREACH) != 0;
+  if (op->rules == NULL && op->rulefn == NULL && op->strategy == NULL)
+    return false;
+  for (size_t i = 0; i < sizeof named / sizeof named[0]; i++)
+    if (strcmp(op->sig->full, named[i]) == 0) return false;
+  return true;
+}
+
 static DtStatus mixed_error (DtSession *s, const DtOpDef *op,
                              const DtArgs *args, int slot) {
   const char *name = op->sig->full;
   void *ud;
   bool python = dt_handler_get(s, op, &ud) != NULL;
-  if (slot_is_kwonly(op, args, slot) &&
-      (!(op->flags & DT_OP_POINTWISE) || (op->flags & DT_OP_FOREACH)))
+  if (slot_is_kwonly(op, args, slot) && keywords_in_python(op))
     python = true;
   if (dt_switch(&s->profile, DT_SW_MIXED_OLD_TEXT))
     return dt_raise(s->cx, DT_E_MIXED,
@@ -78,7 +95,7 @@ static DtStatus find_mesh (DtSession *s, const DtOpDef *op,
     if (in[i] != NULL && in[i]->spec == NULL)
       return dt_raise_as(s->cx, DT_E_NOMESH, "ValueError",
                          "Cannot find device mesh from args for op : "
-                         "%s::%s%s%s.", sig->ns, sig->base,
+                         "%s::%s%s%s", sig->ns, sig->base,
                          strcmp(sig->overload, "default") ? "." : "",
                          strcmp(sig->overload, "default") ? sig->overload
                                                           : "");
