@@ -97,6 +97,9 @@ typedef enum DtRepairVerdict {
 } DtRepairVerdict;
 typedef struct DtRepair {
   char *lua;                    /* what to write */
+  char *apply;                  /* statements that do it at the prompt, before
+                                ** the failed line is run again; NULL when an
+                                ** input has no variable */
   char *torch;                  /* the same in PyTorch */
   char *note;                   /* verdict in words */
   DtRepairVerdict verdict;

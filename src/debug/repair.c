@@ -220,18 +220,32 @@ static bool follow (const DtSpec *ref, const DtMeta *m, DtPlacement *pl) {
   return any;
 }
 
+/* The script's variable of the first distributed input, NULL when it has
+** none. */
+static const char *dist_name (const DtFailed *f) {
+  int i;
+  for (i = 0; i < f->nin; i++)
+    if (f->in[i]->spec && f->name[i]) return f->name[i];
+  return NULL;
+}
+
+static bool is_named (const DtFailed *f, const DtVar *ref) {
+  return ref != NULL && dist_name(f) != NULL;
+}
+
 static DtStatus try_distribute (Trial *t, DtRepairs *out, bool shard) {
   const DtFailed *f = t->f;
   DtDebug *d = t->d;
   DtVar *ref = first_dist(f);
-  DtBuf lua, py;
+  DtBuf lua, py, run;
   DtRepair *r;
   DtStatus st = DT_OK;
-  bool any = false;
+  bool any = false, named = is_named(f, ref);
   int i, k;
   set_in(t, f->in);
   dt_buf_init(&lua, d->s->cx);
   dt_buf_init(&py, d->s->cx);
+  dt_buf_init(&run, d->s->cx);
   for (i = 0; i < f->nin && st == DT_OK; i++) {
     DtPlacement pl[DT_MAX_MDIM];
     DtVar *dist = NULL;
@@ -242,12 +256,22 @@ static DtStatus try_distribute (Trial *t, DtRepairs *out, bool shard) {
                 var_name(f, i));
     dt_buf_addf(&py, "%sdistribute_tensor(%s, mesh, [", py.len ? "; " : "",
                 var_name(f, i));
+    named = named && f->name[i] != NULL;
+    if (named)
+      dt_buf_addf(&run, "%s = dt.distribute_tensor(%s, %s.device_mesh, \"",
+                  f->name[i], f->name[i], dist_name(f));
     for (k = 0; k < ref->spec->npl; k++) {
-      if (k) { dt_buf_addc(&lua, ' '); dt_buf_add(&py, ", "); }
+      if (k) {
+        dt_buf_addc(&lua, ' ');
+        dt_buf_addc(&run, ' ');
+        dt_buf_add(&py, ", ");
+      }
       dt_pl_print(pl[k], &lua);
+      dt_pl_print(pl[k], &run);
       dt_pl_repr(pl[k], &py);
     }
     dt_buf_add(&lua, "\")");
+    dt_buf_add(&run, "\"); ");
     dt_buf_add(&py, "])");
     st = dt_distribute_tensor(d->s, t->full[i], ref->spec->mesh,
                               ref->spec->npl, pl, -1, &dist);
@@ -257,10 +281,12 @@ static DtStatus try_distribute (Trial *t, DtRepairs *out, bool shard) {
     r = new_repair(out);
     r->lua = words(d, &out->arena, dt_buf_str(&lua));
     r->torch = words(d, &out->arena, dt_buf_str(&py));
+    if (named) r->apply = words(d, &out->arena, dt_buf_str(&run));
     run_trial(t, out, r);
   }
   dt_buf_fini(&lua);
   dt_buf_fini(&py);
+  dt_buf_fini(&run);
   return st;
 }
 
@@ -268,10 +294,12 @@ static void try_full (Trial *t, DtRepairs *out) {
   const DtFailed *f = t->f;
   DtDebug *d = t->d;
   DtRepair *r = new_repair(out);
-  DtBuf lua;
+  DtBuf lua, run;
   int64_t bytes = 0;
+  bool named = true;
   int i;
   dt_buf_init(&lua, d->s->cx);
+  dt_buf_init(&run, d->s->cx);
   set_in(t, t->full);
   for (i = 0; i < f->nin; i++) {
     DtVar *v = NULL;
@@ -283,13 +311,18 @@ static void try_full (Trial *t, DtRepairs *out) {
     bytes += d->muted_bytes;
     dt_buf_addf(&lua, "%s%s:full_tensor()", lua.len ? ", " : "",
                 var_name(f, i));
+    named = named && f->name[i] != NULL;
+    if (named)
+      dt_buf_addf(&run, "%s = %s:full_tensor(); ", f->name[i], f->name[i]);
   }
+  if (named) r->apply = words(d, &out->arena, dt_buf_str(&run));
   r->lua = words(d, &out->arena, dt_buf_str(&lua));
   for (char *c = lua.s; c && *c; c++) if (*c == ':') *c = '.';
   r->torch = words(d, &out->arena, dt_buf_str(&lua));
   run_trial(t, out, r);
   r->bytes += bytes;
   dt_buf_fini(&lua);
+  dt_buf_fini(&run);
 }
 
 static void try_implicit (Trial *t, DtRepairs *out, bool equal) {
