@@ -5,7 +5,9 @@
 ** device (engine).  All fused ones share one kernel and differ by what else
 ** they return.  The cpu one has no sharding strategy in PyTorch: it
 ** decomposes (batch shards stay, others are gathered), and its gradient does
-** not even that. */
+** not even that.
+** In the schemas of the gradients, tensors that PyTorch passes undefined
+** (bias, lengths, seeds) are written Tensor?. */
 #include "oplib/oplib_int.h"
 
 #include <math.h>
@@ -202,11 +204,12 @@ static DtStatus heads_inside (DtMetaCall *c, const DtMeta *q, int64_t e,
 
 static DtStatus fused_meta (DtMetaCall *c) {
   const DtMeta *q = c->in[0];
-  int64_t lse[3] = { q->shape[0], q->shape[1], q->shape[2] }, two = 2;
+  int64_t lse[3] = { q->shape[0], q->shape[1], q->shape[2] }, two = 2, zero = 0;
   DtDtype t = dt_dtype_acc((DtDtype)q->dtype);
   int n = c->op->row[FA_NOUT];
   DT_TRY(c->cx, fused_check(c));
-  DT_TRY(c->cx, heads_inside(c, q, c->in[2]->shape[3], &c->out[0]));
+  if (n == 9) op_like_meta(&c->out[0], q, (DtDtype)q->dtype);
+  else DT_TRY(c->cx, heads_inside(c, q, c->in[2]->shape[3], &c->out[0]));
   if (n == 4)                   /* efficient: padded to 32, or nothing */
     lse[2] = dt_arg_bool(c->args, 4) ? (lse[2] + 31) / 32 * 32 : 0;
   DT_TRY(c->cx, op_new_meta(c->cx, &c->out[1], t, 3, lse, q));
@@ -216,10 +219,11 @@ static DtStatus fused_meta (DtMetaCall *c) {
     c->out[1].stride[0] = lse[1] * lse[2];
   }
   for (int i = 2; i < n; i++) {
-    c->none[i] = n == 9 && i != 6 && i != 7 && i != 8;
-    DT_TRY(c->cx, op_new_meta(c->cx, &c->out[i], DT_I64, i == 6, &two, q));
+    c->none[i] = n == 4 || (i != 6 && i != 8);  /* undefined, or numbers */
+    DT_TRY(c->cx, op_new_meta(c->cx, &c->out[i], i == 6 ? DT_I64
+                              : (DtDtype)q->dtype, 1, i == 6 ? &two : &zero,
+                              q));
   }
-  if (n == 9) c->out[8].dtype = q->dtype;
   c->nout = n;
   return DT_OK;
 }
@@ -314,13 +318,21 @@ static DtStatus fused_back_meta (DtMetaCall *c) {
     DT_CHECK(c->cx, m && m->ndim == 4, DT_E_RUNTIME,
              "scaled_dot_product_attention_flash_attention_backward: Accept "
              "only 4 dims inputs shape of {B, H, T, K}");
-    DT_TRY(c->cx, heads_inside(c, m, m->shape[3], &c->out[i]));
+    if (row == row_flashb) op_like_meta(&c->out[i], m, (DtDtype)m->dtype);
+    else DT_TRY(c->cx, heads_inside(c, m, m->shape[3], &c->out[i]));
   }
   c->nout = row[FB_NOUT];
   if (c->nout == 4) {
     const DtMeta *b = dt_in(c, 4);
     c->none[3] = !b;
-    if (b) op_like_meta(&c->out[3], b, (DtDtype)b->dtype);
+    if (b && b->ndim > 0) {     /* rows padded to 16 elements */
+      DtMeta wide;
+      dt_meta_copy(&wide, b);
+      wide.shape[b->ndim - 1] = (b->shape[b->ndim - 1] + 15) / 16 * 16;
+      dt_meta_set_contiguous(&wide);
+      op_like_meta(&c->out[3], b, (DtDtype)b->dtype);
+      memcpy(c->out[3].stride, wide.stride, sizeof(int64_t) * b->ndim);
+    }
   }
   return DT_OK;
 }
@@ -430,9 +442,9 @@ OP(_scaled_dot_product_flash_attention, "_scaled_dot_product_flash_attention("
    flash_grad, flash_samples, row_flash, .strategy = fused_strategy);
 OP(_scaled_dot_product_flash_attention_backward,
    "_scaled_dot_product_flash_attention_backward(Tensor grad_out, " QARGS
-   "Tensor out, Tensor logsumexp, Tensor cum_seq_q, Tensor cum_seq_k, SymInt "
-   "max_q, SymInt max_k, float dropout_p, bool is_causal, Tensor philox_seed, "
-   "Tensor philox_offset, *, float? scale=None) -> (Tensor grad_query, Tensor "
+   "Tensor out, Tensor logsumexp, Tensor? cum_seq_q, Tensor? cum_seq_k, SymInt "
+   "max_q, SymInt max_k, float dropout_p, bool is_causal, Tensor? philox_seed, "
+   "Tensor? philox_offset, *, float? scale=None) -> (Tensor grad_query, Tensor "
    "grad_key, Tensor grad_value)", "Gradients of flash attention.",
    DT_OP_NOGRAD, fused_back_meta, fused_back_kernel, NULL, flashb_samples,
    row_flashb, .strategy = fused_back_strategy);
@@ -445,8 +457,8 @@ OP(_scaled_dot_product_efficient_attention,
    .strategy = fused_strategy);
 OP(_scaled_dot_product_efficient_attention_backward,
    "_scaled_dot_product_efficient_attention_backward(Tensor grad_out_, " QARGS
-   "Tensor attn_bias, Tensor out, Tensor logsumexp, Tensor philox_seed, "
-   "Tensor philox_offset, float dropout_p, bool[4] grad_input_mask, bool "
+   "Tensor? attn_bias, Tensor out, Tensor logsumexp, Tensor? philox_seed, "
+   "Tensor? philox_offset, float dropout_p, bool[4] grad_input_mask, bool "
    "is_causal=False, *, float? scale=None) -> (Tensor, Tensor, Tensor, "
    "Tensor)", "Gradients of efficient attention.", DT_OP_NOGRAD,
    fused_back_meta, fused_back_kernel, NULL, effb_samples, row_effb,

@@ -173,8 +173,8 @@ static DtStatus norm_strategy (DtStratCall *c) {
                    : v == 0 ? dt_pl_partial(DT_OP_SUM)
                             : dt_pl_norm(v, p.kind == DT_K_INT);
   DT_TRY(c->cx, red_dims(c->cx, c->op, c->args, &c->in[0]->meta, &mask));
-  for (int i = 0; i < c->mesh->ndim; i++)       /* any partial reduces */
-    if (dt_pl_is_partial(c->in[0]->pl[i]))
+  for (int i = 0; i < c->mesh->ndim && !isinf(v); i++)
+    if (dt_pl_is_partial(c->in[0]->pl[i]))      /* any partial reduces */
       return reduce_follow(c, mask, red_keep(c->op, c->args), false, left);
   return reduce_follow(c, mask, red_keep(c->op, c->args), true, left);
 }
