@@ -728,11 +728,10 @@ void dt_repl_hook (lua_State *L) {
 }
 
 /* Operators kept for :history, :why and the reports of errors. */
-enum { RECORD = 1000 };
+enum { RECORD = 4096 };
 
 static DtStatus open_rank (DtRepl *r) {
   DtApp *a = r->app;
-  DtDebug *debug;
   const char *seed = getenv("DTREPL_SEED");
   DtSessionOpts so = {dt_ops, dt_variants,
                       a->o.torch != NULL ? a->o.torch : "2.13",
@@ -741,8 +740,7 @@ static DtStatus open_rank (DtRepl *r) {
   DtBindOpts bo = {a->o.bare, a->o.trust, a->o.sandbox,
                    a->o.sandbox ? (int64_t)1 << 30 : 0, a->argv0};
   DT_TRY(r->cx, dt_session_new(r->cx, r->comm, &so, &r->s));
-  DT_TRY(r->cx, dt_debug_new(r->s, 4096, NULL));
-  DT_TRY(r->cx, dt_debug_new(r->s, RECORD, &debug));
+  DT_TRY(r->cx, dt_debug_new(r->s, RECORD, NULL));
   DT_TRY(r->cx, dt_notes_new(r->s, &r->notes));
   DT_TRY(r->cx, dtL_state_new(r->s, &bo, &r->L));
   DT_TRY(r->cx, dt_eval_open(r->L));
