@@ -42,6 +42,10 @@ local function call(f, o, ...)
   if o == nil then return f(...) end
   local args = table.pack(...)
   args[args.n + 1] = o
+  if o.device ~= "meta" then return f(table.unpack(args, 1, args.n + 1)) end
+  local old = dt._set_no_data(true)
+  local guard <close> =                         -- luacheck: ignore guard
+    util.guard(function () dt._set_no_data(old) end)
   return f(table.unpack(args, 1, args.n + 1))
 end
 
