@@ -144,7 +144,10 @@ static int foreach_from (const DtSchema *s, const DtSchema *b, int k) {
   int i;
   for (i = 0; i < s->nargs; i++)
     if (strcmp(s->arg[i].name, b->arg[k].name) == 0) return i;
-  if (k >= s->nargs || s->arg[k].kwonly != b->arg[k].kwonly) return -1;
+  if (k >= s->nargs) return -1;
+  if (s->arg[k].kwonly != b->arg[k].kwonly    /* scalars for *, value=1 */
+      && strcmp(s->arg[k].name, "scalars") != 0)
+    return -1;
   return dt_schema_arg(b, s->arg[k].name) < 0 ? k : -1;
 }
 
