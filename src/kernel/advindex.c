@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
-** kernel/advindex.c: advanced indexing (index, index_put).
+** kernel/advindex.c: advanced indexing (index, index_put), and the places of
+** a mask.
 **
 ** The index tensors are broadcast to one shape; for each of its points, in
 ** row-major order, the place they name together is computed once, in bytes.
@@ -185,4 +186,28 @@ DtStatus dt_k_index_put (DtCtx *cx, DtTensor *dst, int nindex,
     adv_run(&v, d, (char *)(uintptr_t)p, false, &mode);
   dt_free(cx, v.place);
   return st;
+}
+
+static bool is_nonzero (DtScalar v) {
+  return v.kind < DT_K_FLOAT ? v.i != 0 : v.re != 0 || v.im != 0;
+}
+
+DtStatus dt_k_nonzero (DtCtx *cx, const DtTensor *a, DtTensor *out) {
+  void *o;
+  const void *p = NULL;
+  int64_t index[DT_MAX_NDIM] = {0}, row = 0, rows = out->m.shape[0];
+  int nd = a->m.ndim;
+  DT_TRY(cx, dt_kernel_data(cx, out, &o, 1, &a, &p));
+  while (o != NULL && p != NULL && row < rows) {
+    if (is_nonzero(dt_tensor_get(a, index))) {
+      for (int d = 0; d < nd; d++)
+        ((int64_t *)o)[row * out->m.stride[0] + d * out->m.stride[1]] =
+          index[d];
+      row++;
+    }
+    int d = nd - 1;
+    for (; d >= 0 && ++index[d] == a->m.shape[d]; d--) index[d] = 0;
+    if (d < 0) break;
+  }
+  return DT_OK;
 }

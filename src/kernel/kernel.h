@@ -137,6 +137,10 @@ DtStatus dt_k_index (DtCtx *cx, const DtTensor *a, int nindex,
 DtStatus dt_k_index_put (DtCtx *cx, DtTensor *dst, int nindex,
                          const DtTensor *const *index, int at,
                          const DtTensor *values, bool accumulate);
+/* Places of the elements that are not 0 (NaN is not), in row-major order:
+** out is (count, ndim of a), i64, the count as DT_RED_COUNT_NONZERO gives it.
+** Column d is what indexing by a mask uses as index[d]. */
+DtStatus dt_k_nonzero (DtCtx *cx, const DtTensor *a, DtTensor *out);
 /* Concatenate along dim; outputs hold the sum of sizes. */
 DtStatus dt_k_cat (DtCtx *cx, int n, const DtTensor *const *in, int dim,
                    DtTensor *out);

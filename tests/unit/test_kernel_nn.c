@@ -290,6 +290,19 @@ static void test_advanced_index (void **state) {
   unref_all(cx, 6, (DtTensor *[]){a, ix, jx, o, p, one});
 }
 
+static void test_nonzero (void **state) {
+  DtCtx *cx = fixture_cx(state);
+  DtTensor *a = from(cx, DT_F32, 2, SHAPE(2, 3),
+                     (double[]){0, NAN, -0.0, 2, 0, 1});
+  DtTensor *o = make(cx, DT_I64, 2, SHAPE(3, 2), NULL);
+  OK(dt_k_nonzero(cx, a, o));
+  expect_all(cx, o, (double[]){0, 1, 1, 0, 1, 2});
+  o = make(cx, DT_I64, 2, SHAPE(0, 2), NULL);
+  OK(dt_k_nonzero(cx, a, o));
+  dt_tensor_unref(cx, o);
+  dt_tensor_unref(cx, a);
+}
+
 static void test_embedding_backward (void **state) {
   DtCtx *cx = fixture_cx(state);
   DtTensor *g = from(cx, DT_F32, 2, SHAPE(4, 2),
@@ -515,7 +528,7 @@ int main (void) {
   const struct CMUnitTest tests[] = {
     T(test_softmax), T(test_softmax_edges), T(test_norms), T(test_attention),
     T(test_attention_masked_row), T(test_gather_scatter),
-    T(test_index_select_add), T(test_advanced_index),
+    T(test_index_select_add), T(test_advanced_index), T(test_nonzero),
     T(test_embedding_backward), T(test_movement), T(test_arg_reduce),
     T(test_scan), T(test_sort), T(test_factories), T(test_random),
     T(test_accumulate), T(test_nomem),
