@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT
+** engine/gradcall.c: run the gradient of one recorded call: operators call
+** operators, through an emitter that executes and knows what the node saved.
+** A list operator made from a scalar one has the scalar one's gradient, asked
+** element by element. */
+#include "engine/call_int.h"
+
+/* Run a gradient with its handles, and keep what is wanted. */
+static DtStatus call_grad (DtSession *s, DtGradCall *c, DtRun *run,
+                           DtVar **gin) {
+  DtStatus st;
+  DT_CHECK(s->cx, c->op->grad != NULL, DT_E_AUTOGRAD,
+           "derivative for %s::%s is not implemented", c->op->sig->ns,
+           c->op->sig->base);
+  st = c->op->grad(c);
+  if (st == DT_OK) st = run->e.st;
+  for (int i = 0; i < c->nin && st == DT_OK; i++)
+    if (c->gin[i] != NULL && c->need[i])
+      gin[i] = dt_var_ref(dt_run_var(c->gin[i]));
+  return st;
+}
+
+/* A list operator made from a scalar one: element by element. */
+static DtStatus grad_each (DtSession *s, DtNode *n, const DtGradCall *whole,
+                           DtRun *run, DtVar **gin) {
+  DtStatus st = DT_OK;
+  for (int i = 0; i < n->nout && st == DT_OK; i++) {
+    DtHandle *in[DT_MAX_ARGS], *h[DT_MAX_ARGS] = { NULL };
+    DtVar *got[DT_MAX_ARGS] = { NULL };
+    bool need[DT_MAX_ARGS];
+    int slot[DT_MAX_ARGS], k = 0;
+    DtArgs a;
+    DtGradCall c = { .e = whole->e, .op = n->op->base, .args = &a, .in = in,
+                     .nout = 1, .out = whole->out + i,
+                     .gout = whole->gout + i, .need = need, .gin = h };
+    if (c.gout[0] == NULL) continue;
+    DT_TRY(s->cx, dt_foreach_args(s->cx, n->op, &n->args, i, &a));
+    for (int j = 0; j < a.n; j++) {
+      DtValue *v = &a.v[j];
+      if (v->kind != DT_V_TENSOR) continue;
+      slot[k] = v->u.slot;
+      in[k] = whole->in[slot[k]];
+      need[k] = whole->need[slot[k]];
+      v->u.slot = k++;
+    }
+    a.nslots = c.nin = k;
+    st = call_grad(s, &c, run, got);
+    for (int j = 0; j < k && st == DT_OK; j++) {
+      DtVar *sum = got[j];
+      if (got[j] == NULL) continue;
+      if (gin[slot[j]] != NULL) {
+        st = dt_call_fmt(s, &sum, "aten.add.Tensor", "tt", gin[slot[j]],
+                         got[j]);
+        if (st == DT_OK) dt_var_unref(got[j]);
+        dt_var_unref(gin[slot[j]]);
+      }
+      gin[slot[j]] = sum;
+    }
+  }
+  return st;
+}
+
+DtStatus dt_node_exec (DtSession *s, DtNode *n, DtVar *const *gout,
+                       const bool *need, DtVar **gin) {
+  DtArenaMark mark = dt_arena_mark(&s->cx->scratch);
+  DtHandle **h = DT_ANEWN(s->cx, &s->cx->scratch, DtHandle *, n->nin + 1);
+  DtHandle **none = DT_ANEWN(s->cx, &s->cx->scratch, DtHandle *,
+                             n->nout + 1);
+  DtRun run;
+  DtGradCall c = { .e = &run.e, .op = n->op, .args = &n->args,
+                   .nin = n->nin, .nout = n->nout, .need = need, .gin = h };
+  DtStatus st = h && none ? DT_OK : DT_E_NOMEM;
+  dt_run_init(&run, s, &s->cx->scratch);
+  run.node = n;
+  c.in = (DtHandle *const *)(void *)n->saved_in;
+  c.out = n->saved_out ? (DtHandle *const *)(void *)n->saved_out : none;
+  c.gout = (DtHandle *const *)(const void *)gout;
+  if (st == DT_OK)
+    st = (n->op->flags & DT_OP_FOREACH) && n->op->base
+           ? grad_each(s, n, &c, &run, gin) : call_grad(s, &c, &run, gin);
+  dt_run_fini(&run);
+  dt_arena_release(&s->cx->scratch, mark);
+  return st;
+}
