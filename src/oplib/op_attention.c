@@ -208,7 +208,8 @@ static DtStatus fused_meta (DtMetaCall *c) {
   DtDtype t = dt_dtype_acc((DtDtype)q->dtype);
   int n = c->op->row[FA_NOUT];
   DT_TRY(c->cx, fused_check(c));
-  if (n == 9) op_like_meta(&c->out[0], q, (DtDtype)q->dtype);
+  if (n == 9 || (n == 2 && c->fake))    /* the cpu one traces its formula */
+    op_like_meta(&c->out[0], q, (DtDtype)q->dtype);
   else DT_TRY(c->cx, heads_inside(c, q, c->in[2]->shape[3], &c->out[0]));
   if (n == 4)                   /* efficient: padded to 32, or nothing */
     lse[2] = dt_arg_bool(c->args, 4) ? (lse[2] + 31) / 32 * 32 : 0;
@@ -423,7 +424,7 @@ OP(_scaled_dot_product_flash_attention_for_cpu,
    "_scaled_dot_product_flash_attention_for_cpu(" QARGS
    "float dropout_p=0., bool is_causal=False, *, Tensor? attn_mask=None, "
    "float? scale=None) -> (Tensor output, Tensor logsumexp)",
-   "Fused attention on the cpu.", DT_OP_NOSTRATEGY | DT_OP_SAVE_OUT,
+   "Fused attention on the cpu.", DT_OP_SAVE_OUT,
    fused_meta, fused_kernel, cpu_grad, cpu_samples, row_cpu,
    .decomp = cpu_decomp);
 OP(_scaled_dot_product_flash_attention_for_cpu_backward,

@@ -240,6 +240,13 @@ static DtStatus pow_number_meta (DtMetaCall *c) {
   return op_pw_meta(c);
 }
 
+/* PyTorch has no rule for the tensor form: other - self. */
+static DtStatus rsub_decomp (DtDecompCall *c) {
+  c->out[0] = E("aten.sub.Tensor", "tt alpha=v", c->in[1], c->in[0], V(2));
+  c->nout = 1;
+  return c->e->st;
+}
+
 /* ---- samples ---- */
 
 static const char *const cmp_samples[] = {
@@ -291,8 +298,22 @@ ALPHA(add_Tensor, add, "add.Tensor", "Sum, the second operand times alpha.",
       ADDITIVE, add_grad);
 ALPHA(sub_Tensor, sub, "sub.Tensor",
       "Difference, the second operand times alpha.", ADDITIVE, sub_grad);
-ALPHA(rsub_Tensor, rsub, "rsub.Tensor",
-      "other - alpha * self.", NONE, rsub_grad);
+ROW(rsub_Tensor, rsub, PK_SAME, 1, 2);
+const DtOpDef dt_op_rsub_Tensor = {
+  .schema = "aten::rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) "
+            "-> Tensor",
+  .brief = "other - alpha * self.", .flags = DT_OP_ALIAS_SAFE,
+  .meta = alpha_meta, .kernel = op_pw_kernel, .decomp = rsub_decomp,
+  .grad = rsub_grad, .samples = op_samples_binary, .row = row_rsub_Tensor
+};
+ROW(rsub_Scalar, rsub, PK_SAME, 1, 2);
+const DtOpDef dt_op_rsub_Scalar = {
+  .schema = "aten::rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> "
+            "Tensor",
+  .brief = "A number minus alpha * self.", .flags = PW, .meta = alpha_meta,
+  .kernel = op_pw_kernel, .grad = rsub_grad, .samples = num_samples,
+  .row = row_rsub_Scalar
+};
 B(mul_Tensor, mul, PK_SAME, "mul.Tensor", "Product.", 0, MUL, mul_grad, S_);
 B(div_Tensor, div, PK_FLOAT, "div.Tensor", "Quotient; integers give floats.",
   0, DIV, div_grad, S_);

@@ -375,7 +375,6 @@ static const char *const one_hot_samples[] = { "i64[8], 6", "i64[0], 4", NULL };
   const DtOpDef dt_op_##id = { \
     .schema = "aten::" schema_, .brief = brief_, .flags = DT_OP_COMPOSITE, \
     .decomp = decomp_, .samples = samples_ }
-
 COMP(linear, "linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
      "input @ weight.T + bias.", linear_decomp, linear_samples);
 COMP(matmul, "matmul(Tensor self, Tensor other) -> Tensor",

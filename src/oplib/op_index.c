@@ -646,7 +646,7 @@ OP(index_select, "index_select(Tensor self, int dim, Tensor index) -> Tensor",
    iselect_grad, iselect_samples, .rulefn = iselect_rules);
 OP(index_add, "index_add(Tensor self, int dim, Tensor index, Tensor source, "
    "*, Scalar alpha=1) -> Tensor", "A copy with slices added at a vector of "
-   "indices.", DT_OP_NOSTRATEGY, iadd_meta, iadd_kernel, iadd_grad,
+   "indices.", 0, iadd_meta, iadd_kernel, iadd_grad,
    iadd_samples, .decomp = iadd_decomp);
 OP(index_Tensor, "index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",
    "Elements chosen by one index tensor for each dim.", 0, index_meta,

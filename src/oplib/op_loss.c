@@ -423,11 +423,11 @@ OP(cross_entropy_loss, "cross_entropy_loss(Tensor self, Tensor target, Tensor? "
    "label_smoothing=0.) -> Tensor", "log_softmax and nll_loss.",
    DT_OP_COMPOSITE, NULL, NULL, NULL, ce_samples, .decomp = ce_decomp);
 OP(mse_loss, "mse_loss(Tensor self, Tensor target, int reduction=1) -> "
-   "Tensor", "Mean (or sum) of squared differences.", DT_OP_NOSTRATEGY,
+   "Tensor", "Mean (or sum) of squared differences.", 0,
    mse_meta, mse_kernel, mse_grad, pair_samples, .decomp = mse_decomp);
 OP(mse_loss_backward, "mse_loss_backward(Tensor grad_output, Tensor self, "
    "Tensor target, int reduction) -> Tensor", "Gradient of mse_loss.",
-   DT_OP_NOSTRATEGY | DT_OP_NOGRAD, mse_back_meta, mse_back_kernel, NULL,
+   DT_OP_NOGRAD, mse_back_meta, mse_back_kernel, NULL,
    mse_back_samples, .decomp = mse_back_decomp);
 OP(l1_loss, "l1_loss(Tensor self, Tensor target, int reduction=1) -> "
    "Tensor", "Mean (or sum) of absolute differences.", DT_OP_COMPOSITE, NULL,

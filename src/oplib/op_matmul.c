@@ -392,7 +392,6 @@ const DtOpDef dt_op_mv = {
   .brief = "Product of a matrix and a vector.",
   .doc = "out[i] = sum over k of self[i,k] * vec[k].  PyTorch has no rule for "
          "it; sharding follows from (self * vec).sum(1).",
-  .flags = DT_OP_NOSTRATEGY,
   .meta = mv_meta, .kernel = mv_kernel, .decomp = mv_decomp, .grad = mv_grad,
   .samples = mv_samples
 };
