@@ -33,7 +33,7 @@ typedef struct Column {
   size_t weight[DT_MAX_MDIM];   /* of a mesh dim in the key */
   Known *known;
   const DtSpec *ref;            /* spec that SAME compares with, or NULL */
-  size_t key;                   /* of the combination at hand */
+  Known *now;                   /* under the combination at hand */
 } Column;
 
 typedef struct Expand {
@@ -211,20 +211,18 @@ static bool is_none (const Expand *x, int c) {
 }
 
 /* Facts of column `c` under the combination at hand. */
-static Known *column_known (Expand *x, int c) {
+static void column_learn (Expand *x, int c, Known *k) {
   Column *col = &x->col[c];
-  Known *k = &col->known[col->key];
   DtPlacement pl[DT_MAX_MDIM];
   int input = c - x->nout;
-  if (k->flags != 0) return k;
   k->flags = K_DONE;
   if (is_none(x, c)) {
     k->flags |= K_SHARDABLE;
-    return k;
+    return;
   }
   if (input >= 0 && is_foreign(x, input)) {
     k->flags |= K_SAME | K_SHARDABLE | K_COST;
-    return k;
+    return;
   }
   column_placements(x, c, pl);
   if (mixed_partials(pl, x->ndim)) k->flags |= K_MIXED;
@@ -234,39 +232,48 @@ static Known *column_known (Expand *x, int c) {
   if (input >= 0 && dt_layout_shardable(x->d->mesh, &x->d->in[input]->meta,
                                         pl, x->ndim))
     k->flags |= K_SHARDABLE;
-  return k;
 }
 
 /* ---- one candidate ---- */
 
-static bool any_mixed (Expand *x) {
-  int c;
-  for (c = 0; c < x->ncols; c++)
-    if ((column_known(x, c)->flags & K_MIXED) != 0) return true;
-  return false;
+/* Look up every column; false when one mixes kinds of partials. */
+static bool look_up (Expand *x) {
+  int c, m;
+  for (c = 0; c < x->ncols; c++) {
+    Column *col = &x->col[c];
+    size_t key = 0;
+    for (m = 0; m < x->ndim; m++)
+      key += (size_t)col->id[x->row[m]] * col->weight[m];
+    col->now = &col->known[key];
+    if (col->now->flags == 0) column_learn(x, c, col->now);
+    if ((col->now->flags & K_MIXED) != 0) return false;
+  }
+  return true;
 }
 
-static bool blocked_inplace (Expand *x) {
+static bool is_same (const Expand *x, int c) {
+  return (x->col[c].now->flags & K_SAME) != 0;
+}
+
+static bool blocked_inplace (const Expand *x) {
   if (!x->opt.inplace || x->d->nin == 0) return false;
-  if ((column_known(x, x->nout)->flags & K_SAME) == 0) return true;
-  if (x->nout == 0 || is_none(x, 0)) return false;
-  return (column_known(x, 0)->flags & K_SAME) == 0;
+  if (!is_same(x, x->nout)) return true;
+  return x->nout > 0 && !is_none(x, 0) && !is_same(x, 0);
 }
 
-static bool blocked_out (Expand *x) {
+static bool blocked_out (const Expand *x) {
   int c;
   if (!x->out_form) return false;
   for (c = 0; c < x->nout; c++)
-    if (x->col[c].ref != NULL &&
-        (is_none(x, c) || (column_known(x, c)->flags & K_SAME) == 0))
+    if (x->col[c].ref != NULL && (is_none(x, c) || !is_same(x, c)))
       return true;
   return false;
 }
 
-static bool shardable (Expand *x) {
+static bool shardable (const Expand *x) {
   int i;
   for (i = 0; i < x->d->nin; i++) {
-    uint8_t f = column_known(x, x->nout + i)->flags;
+    uint8_t f = x->col[x->nout + i].now->flags;
     if ((f & K_SHARDABLE) == 0 && !(x->opt.uneven && (f & K_SAME) != 0))
       return false;
   }
@@ -274,7 +281,7 @@ static bool shardable (Expand *x) {
 }
 
 static bool possible (Expand *x) {
-  if (any_mixed(x)) return false;
+  if (!look_up(x)) return false;
   if (blocked_inplace(x)) {
     x->blocked = true;
     return false;
@@ -282,12 +289,21 @@ static bool possible (Expand *x) {
   return !blocked_out(x) && shardable(x);
 }
 
+/* A total that is already too large needs no more terms: costs are never
+** negative here. */
+static bool hopeless (const Expand *x, double total) {
+  const DtSheet *s = x->s;
+  if (x->d->keep || s->n == 0 || !(total > 0)) return false;
+  if (!s->tuple && (s->neg >= 0 || s->same >= 0 || s->zero >= 0)) return true;
+  return s->least >= 0 && total >= s->least_total;
+}
+
 static DtStatus candidate_cost (Expand *x, double *total, bool *moves) {
   int i;
   *total = 0;
   *moves = false;
-  for (i = 0; i < x->d->nin; i++) {
-    Known *k = column_known(x, x->nout + i);
+  for (i = 0; i < x->d->nin && !hopeless(x, *total); i++) {
+    Known *k = x->col[x->nout + i].now;
     if ((k->flags & K_COST) == 0) {
       DtPlacement pl[DT_MAX_MDIM];
       column_placements(x, x->nout + i, pl);
@@ -320,16 +336,6 @@ static DtStatus candidate (Expand *x) {
 }
 
 /* ---- all of them ---- */
-
-static void set_keys (Expand *x) {
-  int c, m;
-  for (c = 0; c < x->ncols; c++) {
-    Column *col = &x->col[c];
-    col->key = 0;
-    for (m = 0; m < x->ndim; m++)
-      col->key += (size_t)col->id[x->row[m]] * col->weight[m];
-  }
-}
 
 static bool next_combination (Expand *x) {
   int m;
@@ -410,10 +416,9 @@ DtStatus dt_expand_rows (DtSheet *s, const DtRows *rows, const DtExpand *o) {
   DT_TRY(s->d->cx, expand_init(&x, rows));
   if (x.nrows > 0) {
     DT_TRY(s->d->cx, check_foreign(&x));
-    do {
-      set_keys(&x);
+    do
       DT_TRY(s->d->cx, candidate(&x));
-    } while (next_combination(&x));
+    while (next_combination(&x));
   }
   return s->n == 0 && x.blocked ? raise_inplace(&x) : DT_OK;
 }
