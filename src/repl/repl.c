@@ -728,7 +728,7 @@ void dt_repl_hook (lua_State *L) {
 }
 
 /* Operators kept for :history, :why and the reports of errors. */
-enum { RECORD = 4096 };
+enum { RECORD = 512 };
 
 static DtStatus open_rank (DtRepl *r) {
   DtApp *a = r->app;
