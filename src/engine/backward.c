@@ -451,7 +451,7 @@ static DtStatus root_grad (DtSession *s, int i, DtVar *root, DtVar *given,
                   "(%s).", i, dt_buf_str(&a), i, dt_buf_str(&b));
     dt_buf_fini(&a);
     dt_buf_fini(&b);
-    dt_var_unref(*out);
+    dt_drop_var(out);
     return st;
   }
   DT_CHECK(s->cx, dt_meta_numel(m) == 1, DT_E_AUTOGRAD,

@@ -46,7 +46,7 @@ DtStatus dt_api_end (DtSession *s, const DtApi *a, int nin, DtVar *const *in,
     }
     e.status = st;
     lst = dt_event_emit(s, &e);
-    if (st == DT_OK && lst != DT_OK) dt_var_unref(*out);
+    if (st == DT_OK && lst != DT_OK) dt_drop_var(out);
   }
   s->cur_op = a->op;
   s->cur_seq = a->seq;
@@ -322,7 +322,7 @@ static DtStatus from_local (DtSession *s, DtVar *v, DtMesh *mesh, int npl,
   if (st == DT_OK) st = dt_var_result(s, view, spec, out);
   if (st == DT_OK) {
     st = dt_from_local_grad(s, v, *out, gpl, npl);
-    if (st != DT_OK) dt_var_unref(*out);
+    if (st != DT_OK) dt_drop_var(out);
   }
   dt_tensor_unref(cx, view);
   dt_tensor_unref(cx, local);
@@ -363,7 +363,7 @@ static DtStatus to_local (DtSession *s, DtVar *t, const DtPlacement *gpl,
     if (st != DT_OK) return st;
     st = dt_to_local_grad(s, t, *out, gpl, ngpl);
     if (st != DT_OK) {
-      dt_var_unref(*out);
+      dt_drop_var(out);
       return st;
     }
   }
@@ -454,7 +454,7 @@ static DtStatus redistribute (DtSession *s, DtVar *t, DtMesh *mesh, int npl,
   if (st == DT_OK) {
     st = dt_redistribute_grad(s, t, *out, src,
                               bwd == DT_DTYPE_NONE ? own : bwd, own);
-    if (st != DT_OK) dt_var_unref(*out);
+    if (st != DT_OK) dt_drop_var(out);
   }
   dt_tensor_unref(cx, local);
   dt_tensor_unref(cx, res);

@@ -32,6 +32,16 @@ DtOrigin dt_ev_where (DtSession *s);
 DtStatus dt_ev_error (DtSession *s, const DtOpDef *op, const DtArgs *args,
                       int nin, DtVar *const *in, DtStatus st, bool *again);
 
+/* Let go of a result that will not be given: no dangling pointer stays. */
+static inline void dt_drop_tensor (DtSession *s, DtTensor **t) {
+  dt_tensor_unref(s->cx, *t);
+  *t = NULL;
+}
+static inline void dt_drop_var (DtVar **v) {
+  dt_var_unref(*v);
+  *v = NULL;
+}
+
 /* --- move.c: data on one rank, told as the aten calls PyTorch makes --- */
 static inline bool dt_mv_told (const DtSession *s) {
   return (s->listen_mask & (UINT64_C(1) << DT_EV_KERNEL |

@@ -70,15 +70,15 @@ static DtStatus tell (DtSession *s, const Told *t) {
 
 /* One input, one output. */
 static DtStatus tell1 (DtSession *s, const char *inside, const char *outside,
-                       DtTensor *in, DtTensor *out, int nextra,
+                       DtTensor *in, DtTensor **out, int nextra,
                        const DtValue *extra) {
   Told t = { .inside = inside, .outside = outside, .nin = 1, .in = &in,
-             .nextra = nextra, .nout = 1, .out = &out };
+             .nextra = nextra, .nout = 1, .out = out };
   DtStatus st;
   if (!dt_session_heard(s)) return DT_OK;
   for (int i = 0; i < nextra; i++) t.extra[i] = extra[i];
   st = tell(s, &t);
-  if (st != DT_OK) dt_tensor_unref(s->cx, out);
+  if (st != DT_OK) dt_drop_tensor(s, out);
   return st;
 }
 
@@ -107,7 +107,7 @@ static DtStatus copy_new (DtSession *s, DtTensor *t, DtDtype dtype,
   DT_TRY(s->cx, dt_tensor_new(s->cx, &m, lacks_data(t), out));
   if (!dt_tensor_has_data(t)) return DT_OK;
   st = dt_k_copy(s->cx, t, *out);
-  if (st != DT_OK) dt_tensor_unref(s->cx, *out);
+  if (st != DT_OK) dt_drop_tensor(s, out);
   return st;
 }
 
@@ -117,7 +117,7 @@ DtStatus dt_mv_contiguous (DtSession *s, DtTensor *t, DtTensor **out) {
     return DT_OK;
   }
   DT_TRY(s->cx, copy_new(s, t, (DtDtype)t->m.dtype, out));
-  return tell1(s, "aten.contiguous.default", "aten.clone.default", t, *out, 0,
+  return tell1(s, "aten.contiguous.default", "aten.clone.default", t, out, 0,
                NULL);
 }
 
@@ -129,10 +129,10 @@ DtStatus dt_mv_clone (DtSession *s, DtTensor *t, DtTensor **out) {
   DT_TRY(s->cx, dt_tensor_new(s->cx, &m, lacks_data(t), out));
   if (dt_tensor_has_data(t)) st = dt_k_copy(s->cx, t, *out);
   if (st != DT_OK) {
-    dt_tensor_unref(s->cx, *out);
+    dt_drop_tensor(s, out);
     return st;
   }
-  return tell1(s, "aten.clone.default", "aten.clone.default", t, *out, 0,
+  return tell1(s, "aten.clone.default", "aten.clone.default", t, out, 0,
                NULL);
 }
 
@@ -150,7 +150,7 @@ DtStatus dt_mv_narrow (DtSession *s, DtTensor *t, int dim, int64_t start,
   DtValue a[3] = { dt_v_int(dim), dt_v_int(start), dt_v_int(len) };
   if (s->cur_op == NULL) a[2] = dt_v_int(start + len);
   DT_TRY(s->cx, narrow_quiet(s, t, dim, start, len, out));
-  return tell1(s, "aten.narrow.default", "aten.slice.Tensor", t, *out, 3, a);
+  return tell1(s, "aten.narrow.default", "aten.slice.Tensor", t, out, 3, a);
 }
 
 DtStatus dt_mv_pad (DtSession *s, DtTensor *t, int dim, int64_t n,
@@ -178,7 +178,7 @@ DtStatus dt_mv_pad (DtSession *s, DtTensor *t, int dim, int64_t n,
       }
     }
     if (st != DT_OK) {
-      dt_tensor_unref(s->cx, *out);
+      dt_drop_tensor(s, out);
       return st;
     }
   }
@@ -187,7 +187,7 @@ DtStatus dt_mv_pad (DtSession *s, DtTensor *t, int dim, int64_t n,
   a[0] = dt_v_list(npad, items);
   a[1] = dt_v_float(0);
   return tell1(s, "aten.constant_pad_nd.default",
-               "aten.constant_pad_nd.default", t, *out, 2, a);
+               "aten.constant_pad_nd.default", t, out, 2, a);
 }
 
 DtStatus dt_mv_cat (DtSession *s, int n, DtTensor *const *in, int dim,
@@ -209,7 +209,7 @@ DtStatus dt_mv_cat (DtSession *s, int n, DtTensor *const *in, int dim,
   if (!nodata && dt_meta_numel(&(*out)->m) > 0 && dt_tensor_has_data(*out))
     st = dt_k_cat(s->cx, n, (const DtTensor *const *)in, dim, *out);
   if (st == DT_OK) st = tell(s, &t);
-  if (st != DT_OK) dt_tensor_unref(s->cx, *out);
+  if (st != DT_OK) dt_drop_tensor(s, out);
   return st;
 }
 
@@ -294,7 +294,7 @@ static DtStatus blocks_quiet (DtSession *s, DtTensor *t, int64_t n, int dim,
   if (st == DT_OK) st = join ? dt_k_copy(cx, va, vb) : dt_k_copy(cx, vb, va);
   dt_tensor_unref(cx, va);
   dt_tensor_unref(cx, vb);
-  if (st != DT_OK) dt_tensor_unref(cx, *out);
+  if (st != DT_OK) dt_drop_tensor(s, out);
   return st;
 }
 
@@ -355,10 +355,10 @@ static DtStatus binary (DtSession *s, DtBinary f, DtTensor *t, DtScalar by,
   }
   dt_tensor_unref(cx, b);
   if (st != DT_OK) {
-    dt_tensor_unref(cx, *out);
+    dt_drop_tensor(s, out);
     return st;
   }
-  return tell1(s, op, op, t, *out, 1, &told);
+  return tell1(s, op, op, t, out, 1, &told);
 }
 
 DtStatus dt_mv_div (DtSession *s, DtTensor *t, DtScalar by, DtTensor **out) {
@@ -380,7 +380,7 @@ DtStatus dt_mv_cast (DtSession *s, DtTensor *t, DtDtype to, DtTensor **out) {
     return DT_OK;
   }
   DT_TRY(s->cx, copy_new(s, t, to, out));
-  return tell1(s, "aten._to_copy.default", "aten._to_copy.default", t, *out,
+  return tell1(s, "aten._to_copy.default", "aten._to_copy.default", t, out,
                0, NULL);
 }
 
@@ -394,7 +394,7 @@ static DtStatus index_tensor (DtSession *s, int64_t n, const int64_t *index,
   if (n == 0) return DT_OK;
   st = dt_tensor_data(s->cx, *out, &p);
   if (st == DT_OK) memcpy(p, index, (size_t)n * sizeof *index);
-  else dt_tensor_unref(s->cx, *out);
+  else dt_drop_tensor(s, out);
   return st;
 }
 
@@ -413,7 +413,7 @@ DtStatus dt_mv_select (DtSession *s, DtTensor *t, int dim, int64_t n,
     st = dt_k_index_select(cx, t, dim, ind, *out);
   else if (st != DT_OK)
     *out = NULL;
-  if (st != DT_OK) dt_tensor_unref(cx, *out);
+  if (st != DT_OK) dt_drop_tensor(s, out);
   dt_tensor_unref(cx, ind);
   return st;
 }

@@ -77,7 +77,7 @@ static DtStatus wrap_new (DtSession *s, const DtOpDef *op, const DtArgs *args,
     return DT_OK;
   st = dt_view_remember(s, *out, in[0], op, args, i);
   if (st != DT_OK) {
-    dt_var_unref(*out);
+    dt_drop_var(out);
     *out = NULL;
   }
   return st;
