@@ -557,3 +557,8 @@ OP(index_put, "index_put(Tensor self, Tensor?[] indices, Tensor values, bool "
    "accumulate=False) -> Tensor", "A copy with elements written at index "
    "tensors.", 0, put_meta, put_kernel, put_grad, put_samples,
    .rulefn = put_rules);
+OP(index_add_, "index_add_(Tensor(a!) self, int dim, Tensor index, Tensor "
+   "source, *, Scalar alpha=1) -> Tensor(a!)",
+   "Slices added at a vector of indices, in place.",
+   DT_OP_NOSTRATEGY | DT_OP_INPLACE, iadd_meta, iadd_kernel, iadd_grad,
+   iadd_samples, .strategy = NULL);

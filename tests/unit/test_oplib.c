@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT
+** tests/unit/test_oplib.c: the operator tables themselves: every definition
+** complete, sorted, known by name, every derived form made from its base.
+** What the operators decide and compute is compared elsewhere with data
+** (parity_prop.c, the validators of tests/ops). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "oplib/ops.h"
+
+static int setup (void **state) {
+  DtCtx *cx;
+  if (dt_ctx_new(&cx) != DT_OK) return -1;
+  *state = cx;
+  return 0;
+}
+static int teardown (void **state) {
+  DtCtx *cx = *state;
+  int live = (int)cx->mem.nlive;
+  dt_ctx_free(cx);
+  return live > 8;              /* scratch blocks only */
+}
+
+static void test_selfcheck (void **state) {
+  DtCtx *cx = *state;
+  DtRegistry *r;
+  assert_int_equal(dt_registry_new(cx, dt_ops, dt_variants, &r), DT_OK);
+  if (dt_registry_selfcheck(cx, r) != DT_OK)
+    fail_msg("%s", dt_buf_str(&cx->err.message));
+  dt_registry_free(cx, r);
+}
+
+/* Full names ("add.Tensor"; "mm." for a default overload) in order. */
+static void name_of (const DtOpDef *op, char *out, size_t size) {
+  size_t n = strcspn(op->schema, "(");
+  assert_true(n + 10 < size);
+  memcpy(out, op->schema, n);
+  strcpy(out + n, strchr(out, '.') && memchr(op->schema, '.', n)
+                  ? "" : ".default");
+}
+
+static void test_sorted (void **state) {
+  char a[160] = "", b[160];
+  int n = 0;
+  (void)state;
+  for (int i = 0; dt_ops[i]; i++, n++) {
+    memset(b, 0, sizeof b);
+    name_of(dt_ops[i], b, sizeof b);
+    if (strcmp(a, b) >= 0) fail_msg("%s stands before %s", a, b);
+    strcpy(a, b);
+  }
+  assert_true(n >= 200);
+}
+
+static void test_variants (void **state) {
+  DtCtx *cx = *state;
+  DtRegistry *r;
+  char name[160];
+  assert_int_equal(dt_registry_new(cx, dt_ops, dt_variants, &r), DT_OK);
+  for (int i = 0; dt_variants[i].schema; i++) {
+    size_t n = strcspn(dt_variants[i].schema, "(");
+    assert_true(n < sizeof name);
+    memcpy(name, dt_variants[i].schema, n);
+    name[n] = 0;
+    const DtOpDef *op = dt_registry_find(cx, r, name);
+    if (!op || !op->base) fail_msg("%s is not derived", name);
+    assert_string_equal(op->base->sig->full, dt_variants[i].base);
+  }
+  dt_registry_free(cx, r);
+}
+
+int main (void) {
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test_setup_teardown(test_selfcheck, setup, teardown),
+    cmocka_unit_test_setup_teardown(test_sorted, setup, teardown),
+    cmocka_unit_test_setup_teardown(test_variants, setup, teardown),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
