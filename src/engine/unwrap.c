@@ -46,6 +46,7 @@ static bool keywords_in_python (const DtOpDef *op) {
     "aten.var.correction_out", "aten.var_mean.correction_out",
     "aten.sum.IntList_out", "aten.cat.out",     /* have no registration */
   };
+  if (op->flags & DT_OP_CUSTOM) return true;
   if (op->flags & DT_OP_POINTWISE) return (op->flags & DT_OP_FOREACH) != 0;
   if (op->rules == NULL && op->rulefn == NULL && op->strategy == NULL)
     return false;
