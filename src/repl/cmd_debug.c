@@ -58,12 +58,27 @@ static void list_fixes (const DtRepairs *v, DtBuf *out) {
     dt_buf_add(out, "no repair is known for this error\n");
 }
 
-/* Say and run repair number `i`. */
+/* Say the repair, do it, and run the failed line again. */
 static DtStatus apply_fix (DtCmdCall *c, const DtRepair *r) {
-  dt_buf_addf(c->out, "Lua      %s\n", r->lua);
+  DtRepl *p = c->r;
+  DtBuf again;
+  dt_buf_addf(c->out, "Lua      %s\n", r->apply != NULL ? r->apply : r->lua);
   if (r->torch != NULL)
     dt_buf_addf(c->out, "PyTorch  %s\n", r->torch);
-  return dt_eval_line(c->r->L, r->lua, &c->r->diag);
+  if (r->apply == NULL || p->failed.len == 0) {
+    dt_buf_add(c->out, "not applied: an input has no variable of its own; "
+               "write it into the line above\n");
+    return DT_OK;
+  }
+  DtStatus st = dt_eval_line(p->L, r->apply, &p->diag);
+  if (st != DT_OK)
+    return st;
+  dt_buf_addf(c->out, "again    %s\n", dt_buf_str(&p->failed));
+  dt_buf_init(&again, p->cx);
+  dt_buf_add(&again, dt_buf_str(&p->failed));
+  st = dt_eval_line(p->L, dt_buf_str(&again), &p->diag);
+  dt_buf_fini(&again);
+  return st;
 }
 
 static DtStatus cmd_fix (DtCmdCall *c) {

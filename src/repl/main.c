@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "parity/parity.h"
 #include "repl/repl_int.h"
 
 enum { DEFAULT_RANKS = 4, MAX_ARGV = 512 };
@@ -173,8 +174,15 @@ void dt_repl_fail_alloc (DtCtx *cx, int rank) {
 }
 #endif
 
+static void put_stdout (void *ud, const char *line) {
+  (void)ud;
+  fputs(line, stdout);
+}
+
 static int start (DtCtx *cx, DtApp *a, int argc, char **argv) {
   DtBuf b;
+  if (argc > 1 && strcmp(argv[1], "parity") == 0)
+    return dt_parity_main(cx, argc - 2, argv + 2, put_stdout, NULL);
   if (dt_options_parse(cx, argc, argv, &a->o) != DT_OK)
     return usage_error(cx);
   if (a->o.help) {

@@ -79,6 +79,8 @@ static const char tail[] =
 void dt_options_help (DtBuf *b) {
   dt_buf_add(b, "usage: dtrepl [options] [script.lua [args]]\n"
                 "       mpirun -n 4 dtrepl [options] [script.lua [args]]\n"
+                "       dtrepl parity [--only TEXT] [--show N] [--by-op] "
+                "FILE...\n"
                 "\nOptions:\n");
   for (int i = 0; i < NROWS; i++) {
     DtBuf left;

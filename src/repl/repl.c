@@ -269,7 +269,12 @@ static DtStatus run_line (DtRepl *r, const char *text) {
     return dt_help_page(r, s + 1 + strspn(s + 1, " \t"), dtL_out(r->L));
   if (*s == '=')
     s++;
-  return dt_eval_line(r->L, s, &r->diag);
+  DtStatus st = dt_eval_line(r->L, s, &r->diag);
+  if (st != DT_OK) {
+    dt_buf_clear(&r->failed);
+    dt_buf_add(&r->failed, s);
+  }
+  return st;
 }
 
 /* An error pending in the context becomes a diagnostic. */
@@ -815,6 +820,7 @@ int dt_repl_main (DtCtx *cx, DtComm *comm, void *app) {
   if (comm->rank != 0 && r.app->world == DT_WORLD_THREADS)
     dt_stop_thread_init();
   dt_buf_init(&r.diag, cx);
+  dt_buf_init(&r.failed, cx);
   if (comm->rank == 0 || r.app->world != DT_WORLD_THREADS)
     dt_stop_flag(r.app->stop, cx->interrupt);
   dt_repl_fail_alloc(cx, comm->rank);
@@ -831,5 +837,6 @@ int dt_repl_main (DtCtx *cx, DtComm *comm, void *app) {
     dt_debug_free(r.s);
   dt_session_free(r.s);
   dt_buf_fini(&r.diag);
+  dt_buf_fini(&r.failed);
   return r.code;
 }

@@ -46,6 +46,7 @@ typedef struct DtRepl {
   DtNotes *notes;
   DtSettings set;
   DtBuf diag;                   /* diagnostics of this chunk */
+  DtBuf failed;                 /* the line that raised last, for :fix */
   bool quit, lost;              /* leave; the world is broken */
   int code;                     /* exit code so far */
   DtStatus status;              /* of the last chunk, over all ranks */
