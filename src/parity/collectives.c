@@ -182,7 +182,10 @@ static bool move_rank (DtParity *p, const json_t *o, const json_t *mine,
   m.log.p = p;
   for (int i = 0; i < k; i++)
     world *= shape[i];
+  bool flat = json_object_get(o, "flatten") != NULL;
   dt_error_clear(p->cx);
+  if (flat)
+    dt_parity_forget(p, (int)world, rank);
   m.s = dt_parity_session(p, (int)world, rank);
   m.mesh = dt_jmesh(p, o, rank);
   bool ok = m.s != NULL && m.mesh != NULL &&
@@ -193,6 +196,8 @@ static bool move_rank (DtParity *p, const json_t *o, const json_t *mine,
   if (id != 0)
     dt_event_unlisten(m.s, id);
   move_fini(p, &m);
+  if (flat)
+    dt_parity_forget(p, (int)world, rank);
   if (!ok)
     dt_buf_addf(&p->why, " (rank %d)", rank);
   return ok;

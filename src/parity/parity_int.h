@@ -65,6 +65,9 @@ DtStatus dt_parity_tables (DtParity *p);
 /* Session of rank `rank` of a world of `size` without data; size 1: one rank
 ** with data.  Borrowed; NULL + reason. */
 DtSession *dt_parity_session (DtParity *p, int size, int rank);
+/* Forget that session: what lines with flattened meshes leave in it (shared
+** specs, plans) is not another line's. */
+void dt_parity_forget (DtParity *p, int size, int rank);
 /* The operator of a line; NULL (and the line is skipped) when unknown. */
 const DtOpDef *dt_parity_op (DtParity *p, DtRegistry *reg, const char *name);
 bool dt_parity_skip (DtParity *p);

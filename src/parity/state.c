@@ -92,6 +92,15 @@ DtSession *dt_parity_session (DtParity *p, int size, int rank) {
   return w->s;
 }
 
+void dt_parity_forget (DtParity *p, int size, int rank) {
+  for (int i = 0; i < p->npretend; i++)
+    if (p->pretend[i].size == size && p->pretend[i].rank == rank) {
+      pretend_free(p->cx, &p->pretend[i]);
+      p->pretend[i] = p->pretend[--p->npretend];
+      return;
+    }
+}
+
 bool dt_parity_skip (DtParity *p) {
   p->skipped = true;
   return true;
