@@ -199,6 +199,50 @@ static DtPwClass variant_class (const DtSchema *s, DtPwClass base) {
   return base;
 }
 
+/* ---- out= forms that have no strategy of their own ---- */
+
+/* Strategies over the whole mesh are registered for few out= forms. */
+static bool has_out_strategy (const DtSchema *s) {
+  static const char *const names[] = {
+    "aten.amax.out", "aten.amin.out", "aten.any.out", "aten.eye.m_out",
+    "aten.mean.out", "aten.prod.int_out", "aten.randint_like.low_dtype_out",
+    "aten.std.correction_out", "aten.var.correction_out",
+    "aten.var_mean.correction_out"
+  };
+  size_t i;
+  for (i = 0; i < sizeof names / sizeof names[0]; i++)
+    if (strcmp(names[i], s->full) == 0) return true;
+  return false;
+}
+
+/* The others are traced: the base operator, then a copy into out. */
+static DtStatus out_decomp (DtDecompCall *c) {
+  const DtSchema *s = c->op->sig, *b = c->op->base->sig;
+  DtHandle *res[16] = { NULL };
+  const char *name[DT_MAX_ARGS];
+  DtValue kw[DT_MAX_ARGS];
+  int i, nkw = 0, npos = b->nargs - b->nkwonly, nres = 0, k = 0;
+  int nin = c->nin;
+  for (i = b->nargs; i < s->nargs; i++)         /* out tensors come last */
+    if (dt_arg_slot(c->args, i) >= 0 && dt_arg_slot(c->args, i) < nin)
+      nin = dt_arg_slot(c->args, i);
+  for (i = npos; i < b->nargs; i++) {
+    name[nkw] = b->arg[i].name;
+    kw[nkw++] = c->args->v[i];
+  }
+  DT_TRY(c->e->cx, c->e->vt->call(c->e, b->full, npos, c->args->v, nkw, name,
+                                  kw, nin, c->in, res, 16, &nres));
+  for (i = b->nargs; i < s->nargs && k < nres && k < c->maxout; i++) {
+    DtHandle *out = dt_hin(c, i);
+    if (!s->arg[i].write) continue;
+    c->out[k] = out == NULL || res[k] == NULL ? res[k]
+                : dt_emit(c->e, "aten.copy_.default", "tt", out, res[k]);
+    k++;
+  }
+  c->nout = k;
+  return c->e->st;
+}
+
 static DtStatus check_same_args (DtCtx *cx, const DtOpDef *base,
                                  const DtOpDef *def) {
   const DtSchema *a = base->sig, *b = def->sig;
@@ -233,7 +277,12 @@ DtStatus dt_variant_fill (DtCtx *cx, DtVariantKind kind, const DtOpDef *base,
                    ~(uint32_t)(DT_OP_VIEW | DT_OP_COMPOSITE);
       if (base->meta != NULL) def->meta = out_meta;
       def->grad = NULL;
-      def->decomp = NULL;
+      def->decomp = base->decomp != NULL ? out_decomp : NULL;
+      if (base->strategy != NULL && base->rules == NULL &&
+          base->rulefn == NULL && !has_out_strategy(sig)) {
+        def->strategy = NULL;
+        def->decomp = out_decomp;
+      }
       break;
     case DT_VAR_FOREACH:
       def->flags |= DT_OP_FOREACH;
