@@ -3,7 +3,6 @@
 #include "parity/parity_int.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 bool dt_fails (DtParity *p, const char *fmt, ...) {
   va_list ap;
@@ -13,10 +12,15 @@ bool dt_fails (DtParity *p, const char *fmt, ...) {
   return false;
 }
 
+static int add_part (const char *s, size_t n, void *ud) {
+  dt_buf_addn(ud, s, n);
+  return 0;
+}
+
 static void add_json (DtParity *p, const json_t *v) {
-  char *s = json_dumps(v, JSON_COMPACT | JSON_ENCODE_ANY);
-  dt_buf_add(&p->why, s != NULL ? s : "nothing");
-  free(s);
+  if (v == NULL || json_dump_callback(v, add_part, &p->why, JSON_COMPACT |
+                                      JSON_ENCODE_ANY) != 0)
+    dt_buf_add(&p->why, "nothing");
 }
 
 /* {==== Values ==== */

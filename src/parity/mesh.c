@@ -21,13 +21,13 @@ static bool same_nested (const json_t *want, const int64_t *got, int64_t *k) {
 
 bool dt_same_ranks (DtParity *p, const json_t *want, const DtMesh *m) {
   int64_t n = dt_mesh_size(m), k = 0;
-  int64_t *got = calloc((size_t)n + 1, sizeof *got);
+  int64_t *got = DT_NEWN(p->cx, int64_t, n + 1);
   bool ok = got != NULL;
   if (ok) {
     dt_mesh_ranks(m, got);
     ok = same_nested(want, got, &k) && k == n;
   }
-  free(got);
+  dt_free(p->cx, got);
   return dt_same_flag(p, "ranks", true, ok);
 }
 

@@ -242,22 +242,34 @@ static void bad_line (Run *r, const char *file, int64_t n, const char *text) {
 typedef DtStatus (*LineFn) (Run *r, const char *file, int64_t n, char *text,
                             size_t len);
 
+/* The next line of any length into `b`; false at the end. */
+static bool read_line (FILE *f, DtBuf *b) {
+  char part[8192];
+  dt_buf_clear(b);
+  while (fgets(part, sizeof part, f) != NULL) {
+    dt_buf_add(b, part);
+    if (b->len > 0 && b->s[b->len - 1] == '\n')
+      break;
+  }
+  return b->len > 0;
+}
+
 static DtStatus each_line (Run *r, const char *file, LineFn fn) {
-  char *line = NULL;
-  size_t cap = 0;
-  ssize_t len;
   int64_t n = 0;
   DtStatus st = DT_OK;
+  DtBuf line;
   FILE *f = fopen(file, "r");
   DT_CHECK(r->cx, f != NULL, DT_E_IO, "%s: %s", file, strerror(errno));
-  while (st == DT_OK && (len = getline(&line, &cap, f)) >= 0) {
+  dt_buf_init(&line, r->cx);
+  while (st == DT_OK && read_line(f, &line)) {
     n++;
-    if (len > 1)
-      st = fn(r, file, n, line, (size_t)len);
+    st = dt_buf_ok(&line);
+    if (st == DT_OK && line.len > 1)
+      st = fn(r, file, n, line.s, line.len);
     if (st == DT_OK)
       st = dt_ctx_poll(r->cx);
   }
-  free(line);
+  dt_buf_fini(&line);
   (void)fclose(f);
   return st;
 }
