@@ -86,7 +86,7 @@ static DtStatus red_nonempty (DtMetaCall *c, uint32_t mask) {
 
 static DtStatus red_meta (DtMetaCall *c) {
   uint32_t mask;
-  DtDtype t;
+  DtDtype t = DT_DTYPE_NONE;
   DT_TRY(c->cx, red_dims(c->cx, c->op, c->args, c->in[0], &mask));
   DT_TRY(c->cx, red_type(c, &t));
   DT_TRY(c->cx, red_nonempty(c, mask));
