@@ -4,7 +4,7 @@
 ** What is called through a library function is that library's to check. */
 #include "parity/values_int.h"
 
-static const DtPacket *packet_of (DtParity *p, DtSession *s, const char *fn) {
+const DtPacket *dt_packet_of (DtParity *p, DtSession *s, const char *fn) {
   static const char *const prefix[] = { "torch.Tensor.", "torch.", "aten." };
   for (int i = 0; i < 3; i++) {
     size_t n = strlen(prefix[i]);
@@ -25,7 +25,7 @@ bool dt_check_called (DtParity *p, const json_t *o) {
     return false;
   if (strncmp(fn, "aten.", 5) == 0)
     op = dt_registry_find(p->cx, v.s->registry, fn);
-  const DtPacket *packet = op == NULL ? packet_of(p, v.s, fn) : NULL;
+  const DtPacket *packet = op == NULL ? dt_packet_of(p, v.s, fn) : NULL;
   if (op == NULL && packet == NULL) {
     if (strncmp(fn, "torch.nn", 8) != 0 && strncmp(fn, "py", 2) != 0)
       p->unknown = fn;

@@ -193,6 +193,7 @@ bool dt_check_forward (DtParity *p, const json_t *o);
 bool dt_check_grad (DtParity *p, const json_t *o);
 bool dt_check_promotion (DtParity *p, const json_t *o);
 bool dt_check_called (DtParity *p, const json_t *o);
+bool dt_check_decompose (DtParity *p, const json_t *o);
 bool dt_check_mixed (DtParity *p, const json_t *o);
 bool dt_check_collectives (DtParity *p, const json_t *o);
 bool dt_check_values (DtParity *p, const json_t *o);

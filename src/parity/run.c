@@ -37,6 +37,7 @@ const DtSuite dt_suites[] = {
   { "values/grad/", NULL, dt_check_grad },
   { "values/promo/", NULL, dt_check_promotion },
   { "values/err/", NULL, dt_check_called },
+  { "values/dec/", NULL, dt_check_decompose },
   { "mixed/", NULL, dt_check_mixed },
   { NULL, NULL, NULL }
 };

@@ -22,6 +22,8 @@ void dt_vcall_run (DtVCall *v);
 void dt_vcall_fini (DtVCall *v);
 /* The variable at "args[0]", "args[1][2]", "kw.out"; NULL when none. */
 DtVar *dt_vcall_var (const DtVCall *v, const char *path);
+/* The operators that torch.X, torch.Tensor.X or aten.X names; NULL. */
+const DtPacket *dt_packet_of (DtParity *p, DtSession *s, const char *fn);
 bool dt_same_results (DtParity *p, const json_t *want, const DtResults *r,
                       bool exact);
 

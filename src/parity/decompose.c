@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT
+** parity/decompose.c: which operators a public function reaches, forward and
+** backward, against values/decompose.jsonl: on plain tensors, on replicated
+** DTensors, and with the first one sharded.
+**
+** Functions are found by name among the operators, the parser choosing the
+** overload; those that live in the Lua library (nn.functional and the
+** like) are that library's tests. */
+#include "parity/values_int.h"
+
+#include "engine/autograd.h"
+
+enum { WORLD = 2, MAX_OPS = 512 };
+
+/* What was dispatched. */
+typedef struct Ops { int n; const char *op[MAX_OPS]; } Ops;
+
+static DtStatus on_op (void *ud, DtSession *s, const DtEvent *e) {
+  Ops *l = ud;
+  (void)s;
+  if (l->n < MAX_OPS)
+    l->op[l->n++] = e->op->sig->full;
+  return DT_OK;
+}
+
+static bool same_ops (DtParity *p, const char *what, const json_t *want,
+                      const Ops *l) {
+  bool ok = (int)json_array_size(want) == l->n;
+  for (int i = 0; ok && i < l->n; i++)
+    ok = strcmp(json_string_value(json_array_get(want, (size_t)i)),
+                l->op[i]) == 0;
+  if (ok)
+    return true;
+  dt_buf_addf(&p->why, "%s: want", what);
+  for (size_t i = 0; i < json_array_size(want); i++)
+    dt_buf_addf(&p->why, " %s",
+                json_string_value(json_array_get(want, i)) + 5);
+  dt_buf_add(&p->why, ", got");
+  for (int i = 0; i < l->n; i++)
+    dt_buf_addf(&p->why, " %s", l->op[i] + 5);
+  return false;
+}
+
+/* One of the three runs. */
+typedef struct Trial {
+  DtVCall v;
+  Ops ops;
+  int nroot;
+  DtVar *root[64], *ones[64];
+} Trial;
+
+static void trial_fini (Trial *t) {
+  for (int i = 0; i < t->nroot; i++)
+    dt_var_unref(t->ones[i]);
+  dt_vcall_fini(&t->v);
+}
+
+/* Arguments as DTensors: replicated, or the first one sharded. */
+static DtStatus spread (DtParity *p, Trial *t, DtMesh *mesh, bool shard) {
+  DtStatus st = DT_OK;
+  for (int i = 0; st == DT_OK && i < t->v.vars.n; i++) {
+    DtVar *x = t->v.vars.v[i], *d = NULL;
+    DtPlacement pl = shard && i == 0 ? dt_pl_shard(0) : dt_pl_replicate();
+    DtTensor *local = NULL;
+    DtSpec *spec = NULL;
+    DtMeta m;
+    st = dt_spec_new(p->cx, mesh, 1, &pl, &x->local->m, NULL, -1, &spec);
+    if (st == DT_OK)
+      st = dt_session_spec(t->v.s, spec, &spec);
+    if (st != DT_OK)
+      return st;
+    st = dt_layout_local_meta(p->cx, spec, NULL, &m);
+    if (st == DT_OK)
+      st = dt_tensor_new(p->cx, &m, true, &local);
+    if (st == DT_OK)
+      st = dt_var_new(t->v.s, local, spec, &d);
+    dt_tensor_unref(p->cx, local);
+    dt_spec_unref(p->cx, spec);
+    if (st == DT_OK) {
+      dt_var_unref(x);
+      t->v.vars.v[i] = d;
+    }
+  }
+  return st;
+}
+
+static DtStatus mark_leaves (Trial *t) {
+  for (int i = 0; i < t->v.vars.n; i++)
+    if (dt_jtrue(t->v.call.tensor[i], "requires_grad"))
+      DT_TRY(t->v.s->cx, dt_var_set_requires_grad(t->v.vars.v[i], true));
+  return DT_OK;
+}
+
+static DtStatus make_ones (Trial *t) {
+  for (int i = 0; i < t->v.r.n && t->nroot < 64; i++) {
+    DtVar *y = dt_result(&t->v.r, i);
+    if (y == NULL || !dt_var_needs_grad(y))
+      continue;
+    DT_TRY(t->v.s->cx, dt_call_fmt(t->v.s, &t->ones[t->nroot],
+                                   "aten.ones_like.default", "t", y));
+    t->root[t->nroot++] = y;
+  }
+  return DT_OK;
+}
+
+static bool backward (DtParity *p, Trial *t, const json_t *run) {
+  const json_t *error = json_object_get(run, "bwd_error");
+  const json_t *want = json_object_get(run, "bwd_ops");
+  int id = 0;
+  if (want == NULL && error == NULL)
+    return true;
+  if (!dt_no_error(p, make_ones(t)))
+    return false;
+  t->ops.n = 0;
+  if (!dt_no_error(p, dt_event_listen(t->v.s, UINT64_C(1) << DT_EV_OP, on_op,
+                                      &t->ops, &id)))
+    return false;
+  DtStatus st = dt_backward(t->v.s, t->nroot, t->root, t->ones, false);
+  dt_event_unlisten(t->v.s, id);
+  if (error != NULL)
+    return dt_same_error(p, error, st);
+  return dt_no_error(p, st) && same_ops(p, "bwd_ops", want, &t->ops);
+}
+
+static bool forward (DtParity *p, Trial *t, const json_t *run) {
+  const json_t *error = json_object_get(run, "error");
+  int id = 0;
+  if (!dt_no_error(p, dt_event_listen(t->v.s, UINT64_C(1) << DT_EV_OP, on_op,
+                                      &t->ops, &id)))
+    return false;
+  dt_vcall_run(&t->v);
+  dt_event_unlisten(t->v.s, id);
+  if (error != NULL)
+    return dt_same_error(p, error, t->v.st);
+  return dt_no_error(p, t->v.st) &&
+         same_ops(p, "fwd_ops", json_object_get(run, "fwd_ops"), &t->ops);
+}
+
+static DtMesh *trial_mesh (DtParity *p) {
+  json_error_t e;
+  json_t *line = json_loads("{\"mesh\":{\"shape\":[2],\"names\":[\"x\"]}}", 0,
+                            &e);
+  DtMesh *m = line != NULL ? dt_jmesh_cached(p, line, 0) : NULL;
+  json_decref(line);
+  return m;
+}
+
+/* `run` holds the lists; `how`: 'p' plain, 'r' replicated, 's' sharded. */
+static bool trial (DtParity *p, const json_t *o, const json_t *run,
+                   const DtPacket *packet, char how) {
+  Trial t;
+  DtMesh *mesh = trial_mesh(p);
+  memset(&t, 0, sizeof t);
+  t.v.s = dt_parity_session(p, how == 'p' ? 1 : WORLD, 0);
+  if (t.v.s == NULL || mesh == NULL)
+    return false;
+  dt_error_clear(p->cx);
+  t.v.st = dt_jcall_packet(p, o, packet, &t.v.call);
+  if (t.v.st == DT_OK)
+    t.v.st = dt_jvars(p, t.v.s, &t.v.call, NULL, &t.v.vars);
+  if (t.v.st == DT_OK && how != 'p')
+    t.v.st = spread(p, &t, mesh, how == 's');
+  if (t.v.st == DT_OK)
+    t.v.st = mark_leaves(&t);
+  bool ok = forward(p, &t, run) &&
+            (json_object_get(run, "error") != NULL || backward(p, &t, run));
+  if (t.v.st == DT_E_META_NO_DATA) {
+    dt_buf_clear(&p->why);
+    ok = true;                  /* a pretend rank cannot say */
+  }
+  trial_fini(&t);
+  if (!ok)
+    dt_buf_addf(&p->why, " (%s)", how == 'p' ? "plain" : how == 'r'
+                ? "DTensor" : "DTensor, first S(0)");
+  return ok;
+}
+
+bool dt_check_decompose (DtParity *p, const json_t *o) {
+  const char *fn = dt_jstr(o, "fn");
+  const json_t *s0 = json_object_get(o, "dtensor_s0");
+  DtSession *s = dt_parity_session(p, 1, 0);
+  DtJCall c;
+  if (s == NULL)
+    return false;
+  const DtPacket *packet = dt_packet_of(p, s, fn);
+  if (packet == NULL ||
+      (dt_jcall_packet(p, o, packet, &c) != DT_OK &&
+       json_object_get(o, "error") == NULL)) {
+    dt_error_clear(p->cx);
+    p->unknown = fn;
+    return dt_parity_skip(p);
+  }
+  return trial(p, o, o, packet, 'p') &&
+         trial(p, o, json_object_get(o, "dtensor"), packet, 'r') &&
+         (s0 == NULL || trial(p, o, s0, packet, 's'));
+}
