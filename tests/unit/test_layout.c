@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
+#include <string.h>
 #include "fixture.h"
 #include "mesh/layout.h"
 #include "suites.h"

@@ -10,8 +10,8 @@
 #include <string.h>
 #include "fixture.h"
 #include "oplib/ops.h"
-#include "parity.h"
 #include "shard/prop.h"
+#include "suites.h"
 
 /* ---- a propagator over the built-in operators ---- */
 
