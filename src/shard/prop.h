@@ -88,7 +88,7 @@ void dt_prop_schema_str (const DtOpDef *op, const DtArgs *args,
 /* Rows of an operator on one mesh dim for these metas (a list operator: of
 ** its element 0), the all-R row where
 ** PyTorch inserts it (for :rules and registry parity); *inserted tells.
-** Call dt_rows_unref_masks() when done.  Local. */
+** Masked partials among them have no mask.  Local. */
 DtStatus dt_prop_rows (DtCtx *cx, const DtOpDef *op, const DtArgs *args,
                        int nin, const DtMeta *const *in, DtArena *arena,
                        DtRows *rows, bool *inserted);

@@ -188,5 +188,7 @@ DtStatus dt_prop_rows (DtCtx *cx, const DtOpDef *op, const DtArgs *args,
   d.different = -1;
   DT_TRY(cx, rows_metas(&d));
   d.npos = dt_args_positional(d.args);
-  return dt_decide_rows(&d, rows, inserted);
+  DT_TRY(cx, dt_decide_rows(&d, rows, inserted));
+  dt_rows_unref_masks(rows);            /* a table to read needs none */
+  return DT_OK;
 }

@@ -273,7 +273,7 @@ static void test_reference (void **state) {
     "prop/new_factory.jsonl", "prop/embedding.jsonl", "prop/loss.jsonl",
     "prop/random.jsonl", "prop/attention.jsonl", "prop/decomp.jsonl"
   };
-  parity_files(fixture_cx(state), files,
+  suites_check(fixture_cx(state), files,
                (int)(sizeof files / sizeof files[0]));
 }
 
