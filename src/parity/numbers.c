@@ -64,6 +64,19 @@ static DtStatus empty_tensor (DtCtx *cx, const DtMeta *m, DtTensor **out) {
   return st;
 }
 
+/* Numbers in one row: data may be nested.  Returns how many there are. */
+static int64_t collect (const json_t *data, const json_t **out, int64_t n,
+                        int64_t max) {
+  for (size_t i = 0; i < json_array_size(data); i++) {
+    const json_t *v = json_array_get(data, i);
+    if (json_is_array(v))
+      n = collect(v, out, n, max);
+    else if (n++ < max)
+      out[n - 1] = v;
+  }
+  return n;
+}
+
 DtStatus dt_jtensor (DtParity *p, const json_t *t, DtTensor **out) {
   const json_t *data = json_object_get(t, "data");
   int64_t index[DT_MAX_NDIM] = { 0 };
@@ -76,10 +89,13 @@ DtStatus dt_jtensor (DtParity *p, const json_t *t, DtTensor **out) {
   DtStatus st = dt_tensor_data(p->cx, x, &to);
   int64_t n = dt_meta_numel(&m);
   size_t size = dt_dtype_size((DtDtype)m.dtype);
-  if (st == DT_OK && data != NULL && (int64_t)json_array_size(data) != n)
+  const json_t **row = DT_ANEWN(p->cx, &p->arena, const json_t *, n + 1);
+  if (row == NULL)
+    st = DT_E_NOMEM;
+  else if (st == DT_OK && data != NULL && collect(data, row, 0, n) != n)
     st = dt_raise(p->cx, DT_E_INTERNAL, "the line has too few numbers");
   for (int64_t i = 0; st == DT_OK && i < n; i++) {
-    DtScalar v = data != NULL ? scalar_of(json_array_get(data, (size_t)i))
+    DtScalar v = data != NULL ? scalar_of(row[i])
                               : dt_scalar_int(0);
     dt_dtype_store((DtDtype)m.dtype,
                    (char *)to + (size_t)place(&m, index) * size, v);
