@@ -170,6 +170,7 @@ struct DtOpDef {
   DtGradFn grad;
   DtSamples samples;
   const int *row;               /* family data (e.g. kernel function number) */
+  const char *program;          /* a decomposition as text (op_program.c) */
   /* ---- filled at registration ---- */
   const DtSchema *sig;
   const DtOpDef *base;          /* of a derived variant */

@@ -21,7 +21,8 @@ typedef enum DtVariantKind {
   DT_VAR_OUT,                   /* add.Tensor -> add.out */
   DT_VAR_SCALAR,                /* add.Tensor -> add.Scalar */
   DT_VAR_FOREACH,               /* mul.Tensor -> _foreach_mul.List ... */
-  DT_VAR_FUNCTIONAL             /* normal_ -> normal_functional */
+  DT_VAR_FUNCTIONAL,            /* normal_ -> normal_functional */
+  DT_VAR_ALIAS                  /* arccos -> acos: another name, decomposed */
 } DtVariantKind;
 typedef struct DtVariant {
   const char *schema;           /* of the variant */

@@ -243,6 +243,32 @@ static DtStatus out_decomp (DtDecompCall *c) {
   return c->e->st;
 }
 
+/* Another name: the base with the same arguments. */
+static DtStatus alias_decomp (DtDecompCall *c) {
+  const DtSchema *b = c->op->base->sig;
+  const char *name[DT_MAX_ARGS];
+  DtValue kw[DT_MAX_ARGS];
+  int i, nkw = 0, npos = b->nargs - b->nkwonly;
+  for (i = npos; i < b->nargs; i++) {
+    name[nkw] = b->arg[i].name;
+    kw[nkw++] = c->args->v[i];
+  }
+  return c->e->vt->call(c->e, b->full, npos, c->args->v, nkw, name, kw,
+                        c->nin, c->in, c->out, c->maxout, &c->nout);
+}
+
+static DtStatus alias_fill (DtOpDef *def, const DtOpDef *base) {
+  const DtOpDef named = {
+    .schema = def->schema, .sig = def->sig, .base = base,
+    .brief = base->brief, .doc = base->doc, .samples = base->samples,
+    .flags = DT_OP_COMPOSITE |
+             (base->flags & (uint32_t)(DT_OP_INPLACE | DT_OP_OUT)),
+    .decomp = alias_decomp
+  };
+  *def = named;
+  return DT_OK;
+}
+
 static DtStatus check_same_args (DtCtx *cx, const DtOpDef *base,
                                  const DtOpDef *def) {
   const DtSchema *a = base->sig, *b = def->sig;
@@ -293,6 +319,7 @@ DtStatus dt_variant_fill (DtCtx *cx, DtVariantKind kind, const DtOpDef *base,
     case DT_VAR_FUNCTIONAL:
       def->flags &= ~(uint32_t)DT_OP_INPLACE;
       break;
+    case DT_VAR_ALIAS: return alias_fill(def, base);
     default: break;
   }
   return DT_OK;

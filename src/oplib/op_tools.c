@@ -32,6 +32,11 @@ DtStatus op_k_copy0 (DtKernelCall *c) {
   return dt_k_copy(c->cx, c->in[0], c->out[0]);
 }
 
+DtStatus op_k_notimpl (DtKernelCall *c) {
+  return dt_raise(c->cx, DT_E_NOTIMPL, "%s: its decisions are known, its "
+                  "numbers are not computed here", c->op->sig->full);
+}
+
 DtStatus op_k_nothing (DtKernelCall *c) {
   (void)c;
   return DT_OK;

@@ -136,6 +136,15 @@ DtHandle *op_g_unsqueeze (DtEmit *e, DtHandle *g, int ndim, uint32_t mask,
 DtHandle *op_g_expand (DtEmit *e, DtHandle *g, const DtMeta *like);
 DtHandle *op_e_scalar (DtEmit *e, double v, const DtMeta *like);
 
+/* ---- decompositions as text (op_program.c) ---- */
+
+/* Run a program on the operator's arguments. */
+DtStatus op_program (DtDecompCall *c, const char *program);
+/* Run the definition's own. */
+DtStatus op_d_program (DtDecompCall *c);
+/* A kernel that says there is none yet: NOTIMPL with the operator's name. */
+DtStatus op_k_notimpl (DtKernelCall *c);
+
 /* ---- strategies' tools ---- */
 
 enum { OP_MAXPL = DT_MAX_MDIM };

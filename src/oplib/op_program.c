@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT
+** oplib/op_program.c: decompositions written as text, and what runs them.
+**
+** A program is statements joined by ';': "x = exp(self)", "a, b = sort(*)",
+** "return x, y"; the last call's results are the results unless it returns.
+** Arguments are variables, arguments of the operator by name, numbers, lists,
+** none, true, false, 'text', :dtype, !memory_format, name=value; '*' is every
+** argument as given.  "exp" is aten.exp.default.  There are no branches:
+** where the calls depend on values, C picks the text (op_program).
+** The difficult part is slots: each call gets its own array of tensors, so
+** every value is copied with its slots renumbered. */
+#include "oplib/oplib_int.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_VARS = 48, MAX_TENSORS = 64, NAME_LEN = 24 };
+
+typedef struct Var { char name[NAME_LEN]; DtHandle *h; } Var;
+
+typedef struct Prog {
+  DtDecompCall *c;
+  const char *at;               /* where reading stands */
+  Var var[MAX_VARS];
+  int nvar;
+} Prog;
+
+/* One call being put together. */
+typedef struct Call {
+  DtHandle *in[MAX_TENSORS];
+  DtValue pos[DT_MAX_ARGS], kw[DT_MAX_ARGS];
+  const char *kwname[DT_MAX_ARGS];
+  int nin, npos, nkw;
+} Call;
+
+static DtStatus bad (Prog *p, const char *what) {
+  return dt_raise(p->c->e->cx, DT_E_INTERNAL, "%s: its program: %s at \"%s\"",
+                  p->c->op->schema, what, p->at);
+}
+
+static void blanks (Prog *p) { while (*p->at == ' ') p->at++; }
+
+static bool eat (Prog *p, char ch) {
+  blanks(p);
+  if (*p->at != ch) return false;
+  p->at++;
+  return true;
+}
+
+/* An identifier, dots included, into `out`; false when there is none. */
+static bool word (Prog *p, char *out, size_t size) {
+  size_t n = 0;
+  blanks(p);
+  if (!isalpha((unsigned char)*p->at) && *p->at != '_') return false;
+  while (isalnum((unsigned char)p->at[n]) || p->at[n] == '_' ||
+         p->at[n] == '.')
+    n++;
+  if (n + 1 > size) return false;
+  memcpy(out, p->at, n);
+  out[n] = '\0';
+  p->at += n;
+  return true;
+}
+
+/* ---- values ---- */
+
+static DtStatus take_tensor (Prog *p, Call *k, DtHandle *h, DtValue *v) {
+  if (h == NULL) {
+    *v = dt_v_none();
+    return DT_OK;
+  }
+  DT_CHECK(p->c->e->cx, k->nin < MAX_TENSORS, DT_E_LIMIT,
+           "more than %d tensors in one call", MAX_TENSORS);
+  k->in[k->nin] = h;
+  *v = dt_v_slot(k->nin++);
+  return DT_OK;
+}
+
+/* A value of the operator's own call, its slots renumbered. */
+static DtStatus take_value (Prog *p, Call *k, DtValue *v) {
+  if (v->kind == DT_V_TENSOR)
+    return take_tensor(p, k, p->c->in[v->u.slot], v);
+  if (v->kind == DT_V_LIST) {
+    int n = v->u.list.n;
+    DtValue *copy = DT_ANEWN(p->c->e->cx, p->c->e->arena, DtValue, n + 1);
+    if (copy == NULL) return DT_E_NOMEM;
+    for (int i = 0; i < n; i++) {
+      copy[i] = v->u.list.v[i];
+      DT_TRY(p->c->e->cx, take_value(p, k, &copy[i]));
+    }
+    *v = dt_v_list(n, copy);
+  }
+  return DT_OK;
+}
+
+static DtStatus named_value (Prog *p, Call *k, const char *name, DtValue *v) {
+  int i;
+  if (strcmp(name, "none") == 0) *v = dt_v_none();
+  else if (strcmp(name, "true") == 0) *v = dt_v_bool(true);
+  else if (strcmp(name, "false") == 0) *v = dt_v_bool(false);
+  else {
+    for (i = p->nvar - 1; i >= 0; i--)
+      if (strcmp(p->var[i].name, name) == 0)
+        return take_tensor(p, k, p->var[i].h, v);
+    i = dt_schema_arg(p->c->args->schema, name);
+    if (i < 0) return bad(p, "an unknown name");
+    *v = p->c->args->v[i];
+    return take_value(p, k, v);
+  }
+  return DT_OK;
+}
+
+static DtStatus number (Prog *p, DtValue *v) {
+  char *end, *dot;
+  double f = strtod(p->at, &end);
+  if (end == p->at) return bad(p, "a value expected");
+  dot = memchr(p->at, '.', (size_t)(end - p->at));
+  *v = dot != NULL || memchr(p->at, 'e', (size_t)(end - p->at)) != NULL
+       ? dt_v_float(f) : dt_v_int((int64_t)f);
+  p->at = end;
+  return DT_OK;
+}
+
+static DtStatus value (Prog *p, Call *k, DtValue *v);
+
+static DtStatus list (Prog *p, Call *k, DtValue *v) {
+  DtValue *e = DT_ANEWN(p->c->e->cx, p->c->e->arena, DtValue, 16);
+  int n = 0;
+  if (e == NULL) return DT_E_NOMEM;
+  while (!eat(p, ']')) {
+    if (n == 16) return bad(p, "a long list");
+    DT_TRY(p->c->e->cx, value(p, k, &e[n++]));
+    (void)eat(p, ',');
+  }
+  *v = dt_v_list(n, e);
+  return DT_OK;
+}
+
+static DtStatus text (Prog *p, DtValue *v) {
+  const char *end = strchr(p->at, '\'');
+  char *s;
+  if (end == NULL) return bad(p, "a quote missing");
+  s = DT_ANEWN(p->c->e->cx, p->c->e->arena, char, end - p->at + 1);
+  if (s == NULL) return DT_E_NOMEM;
+  memcpy(s, p->at, (size_t)(end - p->at));
+  p->at = end + 1;
+  *v = dt_v_str(s);
+  return DT_OK;
+}
+
+static DtStatus value (Prog *p, Call *k, DtValue *v) {
+  char name[NAME_LEN];
+  if (eat(p, '[')) return list(p, k, v);
+  if (eat(p, '\'')) return text(p, v);
+  if (eat(p, ':')) {
+    if (!word(p, name, sizeof name)) return bad(p, "a dtype expected");
+    *v = dt_v_dtype(dt_dtype_find(name));
+    return DT_OK;
+  }
+  if (eat(p, '!')) {
+    if (!word(p, name, sizeof name)) return bad(p, "a format expected");
+    *v = dt_v_code(DT_V_MEMFMT, (int64_t)dt_memfmt_find(name));
+    return DT_OK;
+  }
+  if (word(p, name, sizeof name)) return named_value(p, k, name, v);
+  return number(p, v);
+}
+
+/* ---- calls ---- */
+
+/* '*': the operator's arguments, but for those it writes results into. */
+static DtStatus everything (Prog *p, Call *k) {
+  const DtSchema *s = p->c->args->schema;
+  for (int i = 0; i < s->nargs; i++) {
+    DtValue v = p->c->args->v[i];
+    if (s->arg[i].kwonly && s->arg[i].write) continue;
+    DT_TRY(p->c->e->cx, take_value(p, k, &v));
+    if (s->arg[i].kwonly) {
+      k->kwname[k->nkw] = s->arg[i].name;
+      k->kw[k->nkw++] = v;
+    } else {
+      k->pos[k->npos++] = v;
+    }
+  }
+  return DT_OK;
+}
+
+static DtStatus keyword (Prog *p, Call *k, const char *name) {
+  char *copy = dt_arena_strdup(p->c->e->cx, p->c->e->arena, name);
+  if (copy == NULL) return DT_E_NOMEM;
+  k->kwname[k->nkw] = copy;
+  return value(p, k, &k->kw[k->nkw++]);
+}
+
+static DtStatus arguments (Prog *p, Call *k) {
+  while (!eat(p, ')')) {
+    const char *start = (blanks(p), p->at);
+    char name[NAME_LEN];
+    if (k->npos + k->nkw >= DT_MAX_ARGS) return bad(p, "many arguments");
+    if (eat(p, '*')) DT_TRY(p->c->e->cx, everything(p, k));
+    else if (word(p, name, sizeof name) && eat(p, '='))
+      DT_TRY(p->c->e->cx, keyword(p, k, name));
+    else {
+      p->at = start;
+      DT_TRY(p->c->e->cx, value(p, k, &k->pos[k->npos]));
+      k->npos++;
+    }
+    (void)eat(p, ',');
+  }
+  return DT_OK;
+}
+
+/* op(...) with its results into out[max]. */
+static DtStatus call (Prog *p, const char *name, DtHandle **out, int max,
+                      int *nout) {
+  DtEmit *e = p->c->e;
+  Call *k = DT_ANEWN(e->cx, e->arena, Call, 1);
+  char full[96] = "aten.";
+  if (k == NULL) return DT_E_NOMEM;
+  for (int i = 0; i < max; i++) out[i] = NULL;
+  if (strlen(name) > 64) return bad(p, "a long name");
+  strcat(full, name);
+  if (strchr(name, '.') == NULL) strcat(full, ".default");
+  DT_TRY(e->cx, arguments(p, k));
+  return e->vt->call(e, full, k->npos, k->pos, k->nkw, k->kwname, k->kw,
+                     k->nin, k->in, out, max, nout);
+}
+
+/* "return a, b" */
+static DtStatus give (Prog *p) {
+  Call k;
+  k.nin = 0;
+  p->c->nout = 0;
+  do {
+    DtValue v;
+    char name[NAME_LEN];
+    if (!word(p, name, sizeof name) || p->c->nout >= p->c->maxout)
+      return bad(p, "a name expected");
+    DT_TRY(p->c->e->cx, named_value(p, &k, name, &v));
+    p->c->out[p->c->nout++] = v.kind == DT_V_TENSOR ? k.in[v.u.slot] : NULL;
+  } while (eat(p, ','));
+  return DT_OK;
+}
+
+static DtStatus statement (Prog *p) {
+  char name[8][64];
+  DtHandle *res[8];
+  DtCtx *cx = p->c->e->cx;
+  int n = 0, got = 0;
+  do
+    if (n == 8 || !word(p, name[n++], sizeof name[0]))
+      return bad(p, "a name expected");
+  while (eat(p, ','));
+  if (eat(p, '(')) {            /* a bare call: its results are ours */
+    return call(p, name[0], p->c->out, p->c->maxout, &p->c->nout);
+  }
+  if (!eat(p, '=')) return bad(p, "'=' expected");
+  char op[64];
+  if (!word(p, op, sizeof op) || !eat(p, '(')) return bad(p, "a call expected");
+  DT_TRY(cx, call(p, op, res, n, &got));
+  for (int i = 0; i < n; i++) {
+    if (p->nvar == MAX_VARS || strlen(name[i]) >= NAME_LEN)
+      return bad(p, "too many variables");
+    strcpy(p->var[p->nvar].name, name[i]);
+    p->var[p->nvar++].h = res[i];
+  }
+  return DT_OK;
+}
+
+DtStatus op_program (DtDecompCall *c, const char *program) {
+  Prog *p = DT_ANEWN(c->e->cx, c->e->arena, Prog, 1);
+  if (p == NULL) return DT_E_NOMEM;
+  p->c = c;
+  p->at = program;
+  for (blanks(p); *p->at != '\0'; blanks(p)) {
+    if (strncmp(p->at, "return ", 7) == 0) {
+      p->at += 7;
+      return give(p);
+    }
+    DT_TRY(c->e->cx, statement(p));
+    if (!eat(p, ';') && *p->at != '\0') return bad(p, "';' expected");
+  }
+  return c->e->st;
+}
+
+DtStatus op_d_program (DtDecompCall *c) {
+  return op_program(c, c->op->program);
+}
