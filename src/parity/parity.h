@@ -18,6 +18,8 @@ typedef struct DtParityOpts {
   int show;                     /* lines that differ to print; < 0 = all */
   bool by_op;                   /* also one line per operator that differs */
   DtParityPut put;
+  DtParityPut progress;         /* work of more than a second; may be NULL:
+                                ** a text to be overwritten, "" at the end */
   void *ud;
 } DtParityOpts;
 
@@ -29,10 +31,10 @@ typedef struct DtParityCount { int64_t pass, fail, skip; } DtParityCount;
 ** ranks of its own). */
 DtStatus dt_parity_run (DtCtx *cx, const DtParityOpts *o,
                         DtParityCount *count);
-/* `dtrepl parity [--only TEXT] [--by-op] FILE...` on the caller's behalf;
-** returns the exit code: 0, 1 unreadable file, 2 usage, 3 something differs.
-** Local. */
+/* `dtrepl parity [--only TEXT] [--show N] [--by-op] FILE...` on the caller's
+** behalf; returns the exit code: 0, 1 unreadable file, 2 usage, 3 something
+** differs.  Local. */
 int dt_parity_main (DtCtx *cx, int argc, char **argv, DtParityPut put,
-                    void *ud);
+                    DtParityPut progress, void *ud);
 
 #endif

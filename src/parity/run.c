@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 /* First row that fits; order matters where prefixes nest. */
 const DtSuite dt_suites[] = {
@@ -65,6 +66,8 @@ typedef struct Run {
   Waiting *wait;
   DtMap waiting;                /* id -> Waiting index + 1 */
   DtBuf out;
+  struct timespec start;
+  int64_t told;                 /* seconds at the last progress text */
 } Run;
 
 /* {==== Reporting ==== */
@@ -74,6 +77,23 @@ static void put_line (Run *r) {
   if (r->o->put != NULL)
     r->o->put(r->o->ud, s);
   dt_buf_clear(&r->out);
+}
+
+/* Every 256 lines, once a second. */
+static void tell_progress (Run *r) {
+  const DtParityCount *c = r->count;
+  int64_t done = c->pass + c->fail + c->skip;
+  struct timespec now;
+  char text[80];
+  if (r->o->progress == NULL || done % 256 != 0)
+    return;
+  (void)clock_gettime(CLOCK_MONOTONIC, &now);
+  if (now.tv_sec - r->start.tv_sec <= r->told)
+    return;
+  r->told = now.tv_sec - r->start.tv_sec;
+  (void)snprintf(text, sizeof text, "%lld cases, %lld differ",
+                 (long long)done, (long long)c->fail);
+  r->o->progress(r->o->ud, text);
 }
 
 /* A text on one line. */
@@ -202,6 +222,7 @@ static void check_line (Run *r, const json_t *line) {
     c->pass += !r->p.skipped && ok;
     c->fail += !r->p.skipped && !ok;
   }
+  tell_progress(r);
   if (!r->p.skipped && !ok)
     tell_failure(r, dt_jstr(line, "id"));
 }
@@ -387,6 +408,7 @@ DtStatus dt_parity_run (DtCtx *cx, const DtParityOpts *o,
   r.cx = cx;
   r.o = o;
   r.count = count;
+  (void)clock_gettime(CLOCK_MONOTONIC, &r.start);
   dt_buf_init(&r.out, cx);
   dt_map_init(&r.ops, cx, NULL);
   dt_map_init(&r.waiting, cx, NULL);
@@ -394,6 +416,8 @@ DtStatus dt_parity_run (DtCtx *cx, const DtParityOpts *o,
   for (int i = 0; i < o->nfiles; i++)
     DT_TRYG(cx, each_line(&r, o->files[i], on_line));
   DT_TRYG(cx, run_waiting(&r));
+  if (o->progress != NULL && r.told > 0)
+    o->progress(o->ud, "");
   DT_TRYG(cx, tell_ops(&r));
   tell_total(&r);
   st = dt_buf_ok(&r.out);
@@ -409,8 +433,8 @@ static int usage (DtParityPut put, void *ud) {
 }
 
 int dt_parity_main (DtCtx *cx, int argc, char **argv, DtParityPut put,
-                    void *ud) {
-  DtParityOpts o = { 0, NULL, NULL, -1, false, put, ud };
+                    DtParityPut progress, void *ud) {
+  DtParityOpts o = { .show = -1, .put = put, .progress = progress, .ud = ud };
   DtParityCount c;
   int i = 0;
   for (; i < argc && argv[i][0] == '-'; i++) {

@@ -179,10 +179,16 @@ static void put_stdout (void *ud, const char *line) {
   fputs(line, stdout);
 }
 
+static void put_progress (void *ud, const char *text) {
+  (void)ud;
+  fprintf(stderr, "\r\033[K%s", text);
+}
+
 static int start (DtCtx *cx, DtApp *a, int argc, char **argv) {
   DtBuf b;
   if (argc > 1 && strcmp(argv[1], "parity") == 0)
-    return dt_parity_main(cx, argc - 2, argv + 2, put_stdout, NULL);
+    return dt_parity_main(cx, argc - 2, argv + 2, put_stdout,
+                          isatty(2) ? put_progress : NULL, NULL);
   if (dt_options_parse(cx, argc, argv, &a->o) != DT_OK)
     return usage_error(cx);
   if (a->o.help) {

@@ -24,7 +24,7 @@ for _, name in ipairs(files) do
   assert(text:find("150 captured, 0 left out, 0 differ"), text)
 end
 local file = dir .. "prop/matrix.jsonl"
-run(("%s scripts/capture_pytorch.py --limit 150 --only aten.mm. %s > %s")
+run(("(%s scripts/capture_pytorch.py --limit 150 --only aten.mm. %s > %s)")
   :format(python, file, out))
 local text = run(("%s parity %s"):format(program, out))
 os.remove(out)
