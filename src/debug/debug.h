@@ -71,6 +71,7 @@ typedef struct DtDebug {
   DtRecOp *ring; int cap, head, n;      /* newest at head-1 */
   DtRecOp *cur;                 /* operator under way */
   bool in_redist, redist_implicit; int redist_slot;
+  const char *func;             /* "distribute_tensor" while it runs */
   DtFailed failed;
 } DtDebug;
 
@@ -87,7 +88,9 @@ DtRecOp *dt_record_find (DtDebug *d, int64_t seq);
 DtRecOp *dt_record_at (DtDebug *d, int i);
 /* Run something of our own: not recorded, operator numbers, generator and
 ** gradient mode as before afterwards.  Local. */
-typedef struct DtMute { int64_t seq; DtRng rng; bool grad; } DtMute;
+typedef struct DtMute {
+  int64_t seq; DtRng rng; bool grad; DtTracedMode traced;
+} DtMute;
 void dt_debug_mute (DtDebug *d, DtMute *m);
 void dt_debug_unmute (DtDebug *d, const DtMute *m);
 

@@ -5,7 +5,8 @@
 #include <string.h>
 #include "debug/debug.h"
 
-#define MASK ((UINT64_C(1) << DT_EV_OP) | (UINT64_C(1) << DT_EV_PROP) \
+#define MASK ((UINT64_C(1) << DT_EV_FUNC) | (UINT64_C(1) << DT_EV_FUNC_END) \
+  | (UINT64_C(1) << DT_EV_OP) | (UINT64_C(1) << DT_EV_PROP) \
   | (UINT64_C(1) << DT_EV_OP_END) | (UINT64_C(1) << DT_EV_REDIST) \
   | (UINT64_C(1) << DT_EV_REDIST_END) | (UINT64_C(1) << DT_EV_COLL) \
   | (UINT64_C(1) << DT_EV_ERROR))
@@ -84,14 +85,15 @@ static void on_redist (DtDebug *d, const DtEvent *e) {
   d->in_redist = true;
   d->redist_implicit = e->implicit;
   d->redist_slot = e->slot;
-  if (open_entry(d, e->seq) == NULL) new_entry(d, e, "redistribute");
+  if (open_entry(d, e->seq) == NULL)
+    new_entry(d, e, d->func ? d->func : "redistribute");
 }
 
 static void on_coll (DtDebug *d, const DtEvent *e) {
   DtRecOp *r = open_entry(d, e->seq);
   DtRecColl *c;
   DtBuf label;
-  if (r == NULL) r = new_entry(d, e, e->coll);
+  if (r == NULL) r = new_entry(d, e, d->func ? d->func : e->coll);
   if (r->ncoll == r->maxcoll) {
     int cap = r->maxcoll ? r->maxcoll * 2 : 4;
     DtRecColl *more = DT_ANEWN(d->s->cx, &r->arena, DtRecColl, cap);
@@ -163,6 +165,8 @@ static DtStatus listen (void *ud, DtSession *s, const DtEvent *e) {
     return DT_OK;
   }
   switch (e->kind) {
+    case DT_EV_FUNC: if (e->op == NULL) d->func = e->text; break;
+    case DT_EV_FUNC_END: if (e->op == NULL) d->func = NULL; break;
     case DT_EV_OP: on_op(d, e); break;
     case DT_EV_PROP: {
       DtRecOp *r = open_entry(d, e->seq);
@@ -239,6 +243,7 @@ void dt_debug_mute (DtDebug *d, DtMute *m) {
   m->rng = d->s->rng;
   m->grad = d->s->grad_enabled;
   d->s->grad_enabled = false;
+  m->traced = dt_prop_traced_mode(d->s->prop, DT_TRACED_FROZEN);
   d->muted++;
   d->muted_bytes = 0;
   d->muted_coll = 0;
@@ -249,4 +254,5 @@ void dt_debug_unmute (DtDebug *d, const DtMute *m) {
   d->s->seq = m->seq;
   d->s->rng = m->rng;
   d->s->grad_enabled = m->grad;
+  (void)dt_prop_traced_mode(d->s->prop, m->traced);
 }

@@ -40,7 +40,7 @@ static bool slot_is_kwonly (const DtOpDef *op, const DtArgs *args, int slot) {
 
 /* Does the registration of an operator leave its keywords to Python?
 ** Source: static_kwargkey of the schema infos of PyTorch 2.13. */
-static bool keywords_in_python (const DtOpDef *op) {
+static bool keywords_in_python (const DtSession *s, const DtOpDef *op) {
   static const char *const named[] = {
     "aten.randint_like.low_dtype_out", "aten.std.correction_out",
     "aten.var.correction_out", "aten.var_mean.correction_out",
@@ -49,7 +49,7 @@ static bool keywords_in_python (const DtOpDef *op) {
   if (op->flags & DT_OP_CUSTOM) return true;
   if (op->flags & DT_OP_POINTWISE) return (op->flags & DT_OP_FOREACH) != 0;
   if (op->rules == NULL && op->rulefn == NULL && op->strategy == NULL)
-    return false;
+    return !dt_prop_was_traced(s->prop, op);
   for (size_t i = 0; i < sizeof named / sizeof named[0]; i++)
     if (strcmp(op->sig->full, named[i]) == 0) return false;
   return true;
@@ -60,7 +60,7 @@ static DtStatus mixed_error (DtSession *s, const DtOpDef *op,
   const char *name = op->sig->full;
   void *ud;
   bool python = dt_handler_get(s, op, &ud) != NULL;
-  if (slot_is_kwonly(op, args, slot) && keywords_in_python(op))
+  if (slot_is_kwonly(op, args, slot) && keywords_in_python(s, op))
     python = true;
   if (dt_switch(&s->profile, DT_SW_MIXED_OLD_TEXT))
     return dt_raise(s->cx, DT_E_MIXED,

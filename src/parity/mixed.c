@@ -86,6 +86,8 @@ bool dt_check_mixed (DtParity *p, const json_t *o) {
   v.s = dt_parity_session(p, (int)world_of(o), 0);
   if (v.s == NULL || mesh == NULL)
     return false;
+  /* The capture had propagated each operator before it mixed arguments. */
+  (void)dt_prop_traced_mode(v.s->prop, DT_TRACED_ALL);
   const DtOpDef *op = dt_parity_op(p, v.s->registry, dt_jstr(o, "op"));
   if (op == NULL)
     return false;

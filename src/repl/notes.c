@@ -35,6 +35,14 @@ static void set_text (char *dst, size_t size, const char *src) {
   dst[n] = '\0';
 }
 
+/* Bytes as the note tells them: the same on every rank, also where only one
+** rank sends. */
+static int64_t bytes_of (const DtEvent *e) {
+  if (strcmp(e->coll, "scatter_") == 0 || strcmp(e->coll, "broadcast_") == 0)
+    return e->bytes_out;
+  return e->bytes_in;
+}
+
 static void count (DtNotes *n, const DtEvent *e) {
   char dim[24] = "";
   if (e->mesh != NULL && e->mdim >= 0 && e->mdim < e->mesh->ndim) {
@@ -47,7 +55,7 @@ static void count (DtNotes *n, const DtEvent *e) {
     Note *k = &n->note[i];
     if (strcmp(k->coll, e->coll) == 0 && strcmp(k->dim, dim) == 0) {
       k->count++;
-      k->bytes += e->bytes_in;
+      k->bytes += bytes_of(e);
       return;
     }
   }
@@ -57,7 +65,7 @@ static void count (DtNotes *n, const DtEvent *e) {
   }
   Note *k = &n->note[n->n++];
   k->seq = e->seq;
-  k->bytes = e->bytes_in;
+  k->bytes = bytes_of(e);
   k->count = 1;
   k->implicit = n->implicit;
   set_text(k->op, sizeof k->op, n->op);
@@ -79,7 +87,11 @@ static DtStatus on_event (void *ud, DtSession *s, const DtEvent *e) {
           *dflt = '\0';
       }
       break;
-    case DT_EV_OP_END: n->op[0] = '\0'; break;
+    case DT_EV_FUNC:
+      if (e->op == NULL && e->text != NULL)
+        set_text(n->op, sizeof n->op, e->text);
+      break;
+    case DT_EV_OP_END: case DT_EV_FUNC_END: n->op[0] = '\0'; break;
     case DT_EV_REDIST: n->implicit = e->implicit; break;
     case DT_EV_REDIST_END: n->implicit = false; break;
     case DT_EV_COLL:
@@ -102,7 +114,8 @@ DtStatus dt_notes_new (DtSession *s, DtNotes **out) {
 }
 
 void dt_notes_enable (DtNotes *n, bool on) {
-  static const uint64_t mask = 1u << DT_EV_OP | 1u << DT_EV_OP_END |
+  static const uint64_t mask = 1u << DT_EV_FUNC | 1u << DT_EV_FUNC_END |
+    1u << DT_EV_OP | 1u << DT_EV_OP_END |
     1u << DT_EV_REDIST | 1u << DT_EV_REDIST_END | 1u << DT_EV_COLL;
   if (on && !n->on) {
     if (dt_event_listen(n->s, mask, on_event, n, &n->id) != DT_OK)

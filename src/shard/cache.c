@@ -146,6 +146,29 @@ DtStatus dt_prop_cached (DtCtx *cx, DtPropagator *p, const DtOpDef *op,
   return st == DT_OK ? DT_OK : dt_prop_suffix(cx, st, op, args, in);
 }
 
+static bool same_op (const void *a, const void *b) { return a == b; }
+
+static uint64_t op_hash (const DtOpDef *op) {
+  return dt_hash_u64(DT_HASH_SEED, (uint64_t)(uintptr_t)op);
+}
+
+bool dt_prop_was_traced (const DtPropagator *p, const DtOpDef *op) {
+  return p->traced_mode == DT_TRACED_ALL
+         || dt_map_get(&p->traced, op_hash(op), op) != NULL;
+}
+
+DtTracedMode dt_prop_traced_mode (DtPropagator *p, DtTracedMode mode) {
+  DtTracedMode old = p->traced_mode;
+  p->traced_mode = mode;
+  return old;
+}
+
+DtStatus dt_prop_mark_traced (DtPropagator *p, const DtOpDef *op) {
+  if (p->traced_mode != DT_TRACED_KEEP || dt_prop_was_traced(p, op))
+    return DT_OK;
+  return dt_map_put(&p->traced, op_hash(op), op, p);
+}
+
 DtStatus dt_propagator_new (DtCtx *cx, DtRegistry *r, DtPlanner *pl,
                             DtPropagator **out) {
   DtPropagator *p = DT_NEW(cx, DtPropagator);
@@ -158,6 +181,7 @@ DtStatus dt_propagator_new (DtCtx *cx, DtRegistry *r, DtPlanner *pl,
     dt_free(cx, p);
     return DT_E_NOMEM;
   }
+  dt_map_init(&p->traced, cx, same_op);
   *out = p;
   return DT_OK;
 }
@@ -166,6 +190,7 @@ void dt_propagator_free (DtCtx *cx, DtPropagator *p) {
   if (p == NULL) return;
   dt_prop_clear(cx, p);
   dt_mesh_unref(cx, p->one);
+  dt_map_fini(&p->traced);
   dt_free(cx, p->table);
   dt_free(cx, p);
 }

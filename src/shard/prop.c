@@ -218,6 +218,7 @@ DtStatus dt_decide_candidates (DtDecide *d, bool tuple, DtSheet *s,
   if (d->rule_op->decomp != NULL &&
       (d->rule_op->flags & DT_OP_NOSTRATEGY) == 0) {
     *via = DT_VIA_DECOMP;
+    DT_TRY(d->cx, dt_prop_mark_traced(d->p, d->op));
     DT_TRY(d->cx, dt_decomp_run(d, s, &found));
   }
   DT_CHECK(d->cx, found, DT_E_MISSING, "Operator %s does not have a sharding "

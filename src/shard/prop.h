@@ -73,6 +73,16 @@ DtStatus dt_prop_cached (DtCtx *cx, DtPropagator *p, const DtOpDef *op,
 DtProp *dt_prop_ref (DtProp *p);
 void dt_prop_unref (DtCtx *cx, DtProp *p);
 void dt_why_free (DtCtx *cx, DtWhy *w);
+/* Was an operator without rules decided by tracing its decomposition before?
+** PyTorch registers facts about it then, which changes the wording of the
+** mixed error for keyword arguments.  Pure. */
+bool dt_prop_was_traced (const DtPropagator *p, const DtOpDef *op);
+/* How that is remembered: as it happens; not at all for now (trials of the
+** debugger leave no mark); or as if all had been traced (reference data
+** captured by a process that had).  Gives the old mode.  Local. */
+typedef enum DtTracedMode { DT_TRACED_KEEP, DT_TRACED_FROZEN, DT_TRACED_ALL }
+  DtTracedMode;
+DtTracedMode dt_prop_traced_mode (DtPropagator *p, DtTracedMode mode);
 /* Forget everything (registration changed, profile changed).  Local. */
 void dt_prop_clear (DtCtx *cx, DtPropagator *p);
 void dt_prop_stats (const DtPropagator *p, int64_t *hits, int64_t *misses);

@@ -19,6 +19,8 @@ struct DtPropagator {
   int64_t hits, misses;
   int depth;                    /* decompositions being traced */
   DtMesh *one;                  /* mesh of size 1 they are traced on */
+  DtMap traced;                 /* operators whose decomposition was asked */
+  DtTracedMode traced_mode;
 };
 
 /* Masks that must live until the decision is made. */
@@ -102,6 +104,8 @@ typedef struct DtExpand {
 } DtExpand;
 DtStatus dt_expand_rows (DtSheet *s, const DtRows *rows, const DtExpand *o);
 
+/* From now on dt_prop_was_traced().  NOMEM. */
+DtStatus dt_prop_mark_traced (DtPropagator *p, const DtOpDef *op);
 /* Candidates of an operator strategy, of a user's. */
 DtStatus dt_strategy_run (DtSheet *s, DtStratFn fn, void *ud);
 /* Candidates by tracing the decomposition; *found false when the operator
