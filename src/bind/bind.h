@@ -25,7 +25,7 @@ typedef struct DtBindOpts {
   bool bare;            /* no presets but dt */
   bool trust;           /* lift the limits on files and processes */
   bool sandbox;         /* no files at all */
-  int64_t mem_limit;    /* bytes of Lua memory, 0 = none */
+  int64_t mem_limit;    /* bytes of this rank, Lua and tensors; 0 = none */
   const char *argv0;    /* name of the program, for messages */
 } DtBindOpts;
 
@@ -33,6 +33,7 @@ typedef struct DtBindOpts {
 typedef struct DtBind {
   DtSession *s;
   lua_State *L;
+  lua_State *cur;       /* the coroutine that called the engine last; held */
   DtBindOpts o;
   DtBuf out;            /* what print() wrote since it was last taken */
   int64_t pending;      /* bytes of tensors boxed since the last full gc */
@@ -90,6 +91,12 @@ void dtL_push_none (lua_State *L);
 int dtL_raise (lua_State *L);
 /* Raise an error of the binding with PyTorch's class.  Never returns. */
 int dtL_errorf (lua_State *L, DtStatus code, const char *fmt, ...);
+/* The tensor or mesh that is parameter `param` of function `fn`; anything else
+** raises a TypeError that names both.  Local. */
+DtVar *dtL_param_tensor (lua_State *L, int idx, const char *fn,
+                         const char *param);
+DtMesh *dtL_param_mesh (lua_State *L, int idx, const char *fn,
+                        const char *param);
 /* Turn a Lua error on the top of the stack into the pending engine error (for
 ** callbacks); pops it. */
 DtStatus dtL_catch (lua_State *L, DtStatus code);

@@ -8,6 +8,37 @@
 ** their bytes are counted, and a full collection runs now and then. */
 #define GC_BYTES ((int64_t)96 << 20)
 
+/* "Tensor", "str", "None": what Python would call the value. */
+static const char *python_type (lua_State *L, int idx) {
+  if (dtL_is_none(L, idx)) return "NoneType";
+  if (luaL_testudata(L, idx, DTL_TENSOR)) return "Tensor";
+  if (luaL_testudata(L, idx, DTL_MESH)) return "DeviceMesh";
+  switch (lua_type(L, idx)) {
+    case LUA_TBOOLEAN: return "bool";
+    case LUA_TNUMBER: return lua_isinteger(L, idx) ? "int" : "float";
+    case LUA_TSTRING: return "str";
+    case LUA_TTABLE: return "list";
+    case LUA_TFUNCTION: return "function";
+    default: return "object";
+  }
+}
+
+DtVar *dtL_param_tensor (lua_State *L, int idx, const char *fn,
+                         const char *param) {
+  if (!luaL_testudata(L, idx, DTL_TENSOR))
+    dtL_errorf(L, DT_E_TYPE, "%s(): argument '%s' must be Tensor, not %s", fn,
+               param, python_type(L, idx));
+  return dtL_check_tensor(L, idx);
+}
+
+DtMesh *dtL_param_mesh (lua_State *L, int idx, const char *fn,
+                        const char *param) {
+  if (!luaL_testudata(L, idx, DTL_MESH))
+    dtL_errorf(L, DT_E_TYPE, "%s(): argument '%s' must be DeviceMesh, not %s",
+               fn, param, python_type(L, idx));
+  return dtL_check_mesh(L, idx);
+}
+
 DtVar **dtL_box_tensor (lua_State *L) {
   DtVar **b = (DtVar **)lua_newuserdatauv(L, sizeof *b, 1);
   *b = NULL;
@@ -83,8 +114,9 @@ static int placements_from_table (lua_State *L, int idx, DtPlacement *out,
   for (i = 0; i < n; i++) {
     lua_geti(L, idx, i + 1);
     if (!dtL_test_placement(L, -1, &out[i])) {
-      const char *s = lua_tostring(L, -1);
-      if (s == NULL || lua_type(L, -1) != LUA_TSTRING)
+      const char *s = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1)
+                                                     : NULL;
+      if (s == NULL)
         dtL_errorf(L, DT_E_PLACEMENT,
                    "placement %d is a %s; want Shard(d), Replicate(), "
                    "Partial(op) or text such as \"S(0)\"", i,
@@ -107,7 +139,9 @@ int dtL_check_placements (lua_State *L, int idx, DtPlacement *out, int max) {
     return n;
   }
   if (lua_type(L, idx) != LUA_TTABLE)
-    luaL_typeerror(L, idx, "list of placements");
+    dtL_errorf(L, DT_E_TYPE, "placements must be a list such as {Shard(0), "
+               "Replicate()} or text such as \"S(0) R\", not %s",
+               python_type(L, idx));
   return placements_from_table(L, idx, out, max);
 }
 

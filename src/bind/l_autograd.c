@@ -121,11 +121,8 @@ static int m_detach (lua_State *L) {
 }
 
 static int m_retain_grad (lua_State *L) {
-  DtVar *v = dtL_check_tensor(L, 1);
-  if (!dt_var_needs_grad(v))
-    return dtL_errorf(L, DT_E_RUNTIME, "can't retain_grad on Tensor that has "
-                      "requires_grad=False");
-  if (v->grad_fn) v->retains_grad = true;
+  if (dt_var_retain_grad(dtL_check_tensor(L, 1)) != DT_OK)
+    return dtL_raise(L);
   return 0;
 }
 

@@ -5,12 +5,50 @@
 #include <string.h>
 #include "bind/bind.h"
 
+/* As luaL_tolstring, but what Lua would show by its address gets a number in
+** the order of being shown: the same on all ranks and in every run. */
+static const char *to_text (lua_State *L, int idx, size_t *len) {
+  lua_Integer n;
+  int t = lua_type(L, idx);
+  if ((t != LUA_TTABLE && t != LUA_TFUNCTION && t != LUA_TTHREAD
+       && t != LUA_TUSERDATA)
+      || luaL_getmetafield(L, idx, "__tostring") != LUA_TNIL) {
+    if (t == LUA_TTABLE || t == LUA_TUSERDATA) lua_pop(L, 1);
+    return luaL_tolstring(L, idx, len);
+  }
+  idx = lua_absindex(L, idx);
+  lua_getfield(L, LUA_REGISTRYINDEX, "dt.shown");
+  lua_pushvalue(L, idx);
+  if (lua_rawget(L, -2) == LUA_TNIL) {
+    lua_rawgeti(L, -2, 1);
+    n = lua_tointeger(L, -1) + 1;
+    lua_pushinteger(L, n);
+    lua_rawseti(L, -4, 1);
+    lua_pushvalue(L, idx);
+    lua_pushinteger(L, n);
+    lua_rawset(L, -5);
+    lua_pop(L, 1);
+  } else n = lua_tointeger(L, -1);
+  lua_pop(L, 2);
+  if (luaL_getmetafield(L, idx, "__name") == LUA_TSTRING)
+    lua_pushfstring(L, "%s: #%I", lua_tostring(L, -1), (LUAI_UACINT)n),
+      lua_remove(L, -2);
+  else lua_pushfstring(L, "%s: #%I", lua_typename(L, t), (LUAI_UACINT)n);
+  return lua_tolstring(L, -1, len);
+}
+
+static int b_tostring (lua_State *L) {
+  luaL_checkany(L, 1);
+  (void)to_text(L, 1, NULL);
+  return 1;
+}
+
 static int b_print (lua_State *L) {
   DtBuf *out = dtL_out(L);
   int n = lua_gettop(L), i;
   for (i = 1; i <= n; i++) {
     size_t len;
-    const char *s = luaL_tolstring(L, i, &len);
+    const char *s = to_text(L, i, &len);
     if (i > 1) dt_buf_addc(out, '\t');
     dt_buf_addn(out, s, len);
     lua_pop(L, 1);
@@ -65,10 +103,17 @@ static bool is_sequence (lua_State *L, int t, lua_Integer *count) {
   return seen == n;
 }
 
+/* Upvalue 1: how many there were; fields may become nil on the way. */
 static int seq_next (lua_State *L) {
-  lua_Integer i = luaL_checkinteger(L, 2) + 1;
-  lua_pushinteger(L, i);
-  return lua_rawgeti(L, 1, i) == LUA_TNIL ? 1 : 2;
+  lua_Integer i = luaL_optinteger(L, 2, 0);
+  lua_Integer n = lua_tointeger(L, lua_upvalueindex(1));
+  while (++i <= n) {
+    lua_pushinteger(L, i);
+    if (lua_rawgeti(L, 1, i) != LUA_TNIL) return 2;
+    lua_pop(L, 2);
+  }
+  lua_pushnil(L);
+  return 1;
 }
 
 static int b_pairs (lua_State *L) {
@@ -81,7 +126,8 @@ static int b_pairs (lua_State *L) {
   }
   luaL_checktype(L, 1, LUA_TTABLE);
   if (is_sequence(L, 1, &n)) {
-    lua_pushcfunction(L, seq_next);
+    lua_pushinteger(L, n);
+    lua_pushcclosure(L, seq_next, 1);
     lua_pushvalue(L, 1);
     lua_pushinteger(L, 0);
     return 3;
@@ -155,13 +201,20 @@ static int b_load (lua_State *L) {
   return lua_gettop(L);
 }
 
-/* os.exit: the shell ends the ranks together. */
+static void exit_again (lua_State *L, lua_Debug *ar) {
+  (void)ar;
+  dtL_errorf(L, DT_E_INTERRUPTED, "exit");
+}
+
+/* os.exit: the shell ends the ranks together; no pcall outlives it. */
 static int b_exit (lua_State *L) {
   DtBind *b = dtL_state(L);
   b->exiting = true;
   b->exit_code = lua_isnoneornil(L, 1) || lua_isboolean(L, 1)
     ? (lua_isnoneornil(L, 1) || lua_toboolean(L, 1) ? 0 : 1)
     : (int)luaL_checkinteger(L, 1);
+  lua_sethook(L, exit_again, LUA_MASKCOUNT | LUA_MASKLINE, 1);
+  if (L != b->L) lua_sethook(b->L, exit_again, LUA_MASKCOUNT | LUA_MASKLINE, 1);
   return dtL_errorf(L, DT_E_INTERRUPTED, "exit");
 }
 
@@ -209,10 +262,16 @@ static void open_limits (lua_State *L) {
 
 void dtL_open_base (lua_State *L) {
   static const luaL_Reg funcs[] = { {"pairs", b_pairs}, {"print", b_print},
-                                    {NULL, NULL} };
+                                    {"tostring", b_tostring}, {NULL, NULL} };
   lua_getglobal(L, "table");
   lua_getfield(L, -1, "sort");
   lua_setfield(L, LUA_REGISTRYINDEX, "dt.sort");
+  lua_newtable(L);                          /* weak keys: to_text's numbers */
+  lua_createtable(L, 0, 1);
+  lua_pushliteral(L, "k");
+  lua_setfield(L, -2, "__mode");
+  lua_setmetatable(L, -2);
+  lua_setfield(L, LUA_REGISTRYINDEX, "dt.shown");
   lua_pop(L, 1);
   lua_pushglobaltable(L);
   luaL_setfuncs(L, funcs, 0);

@@ -35,8 +35,8 @@ static int opt_placements (lua_State *L, int idx, const char *key,
 
 static int l_distribute (lua_State *L) {
   DtSession *s = dtL_session(L);
-  DtVar *t = dtL_check_tensor(L, 1), **box;
-  DtMesh *m = dtL_check_mesh(L, 2);
+  DtVar *t = dtL_param_tensor(L, 1, "distribute_tensor", "tensor"), **box;
+  DtMesh *m = dtL_param_mesh(L, 2, "distribute_tensor", "device_mesh");
   DtPlacement pl[DT_MAX_MDIM];
   int n, src = 0;
   if (lua_isnoneornil(L, 3)) {
@@ -74,8 +74,8 @@ static bool opt_meta (lua_State *L, int idx, DtVar *local, DtMeta *m) {
 
 static int l_from_local (lua_State *L) {
   DtSession *s = dtL_session(L);
-  DtVar *t = dtL_check_tensor(L, 1), **box;
-  DtMesh *m = dtL_check_mesh(L, 2);
+  DtVar *t = dtL_param_tensor(L, 1, "from_local", "local_tensor"), **box;
+  DtMesh *m = dtL_param_mesh(L, 2, "from_local", "device_mesh");
   DtPlacement pl[DT_MAX_MDIM], gpl[DT_MAX_MDIM];
   DtMeta meta;
   int n, ng, o = is_opts(L, 3) ? 3 : 4;
@@ -95,7 +95,7 @@ static int l_from_local (lua_State *L) {
 }
 
 static DtVar *check_dtensor (lua_State *L, int idx, const char *what) {
-  DtVar *t = dtL_check_tensor(L, idx);
+  DtVar *t = dtL_param_tensor(L, idx, what, "self");
   if (t->spec == NULL)
     dtL_errorf(L, DT_E_ATTR, "'Tensor' object has no attribute '%s'", what);
   return t;
@@ -122,7 +122,8 @@ static int m_redistribute (lua_State *L) {
     n = dtL_check_placements(L, at++, pl, DT_MAX_MDIM);
   o = at;
   if (n < 0) n = opt_placements(L, o, "placements", pl);
-  if (opt(L, o, "device_mesh")) m = dtL_check_mesh(L, -1);
+  if (opt(L, o, "device_mesh"))
+    m = dtL_param_mesh(L, -1, "redistribute", "device_mesh");
   if (opt(L, o, "forward_dtype")) fwd = dtL_check_dtype(L, -1);
   if (opt(L, o, "backward_dtype")) bwd = dtL_check_dtype(L, -1);
   box = dtL_box_tensor(L);

@@ -48,26 +48,77 @@ static void push_error (lua_State *L, DtStatus code, const char *pyclass,
   luaL_setmetatable(L, DTL_ERROR);
 }
 
+static const char *verdict_name (DtRepairVerdict v) {
+  switch (v) {
+    case DT_VD_EQUAL: return "equal";
+    case DT_VD_CLOSE: return "close";
+    case DT_VD_WRONG: return "different";
+    case DT_VD_FAILED: return "failed";
+    default: return "untried";
+  }
+}
+
+/* fixes = { {lua=, torch=, verdict=, bytes=, note=, result=, warned=}, ... } */
+static void set_fixes (lua_State *L, const DtRepairs *r) {
+  int i;
+  lua_createtable(L, r->n, 0);
+  for (i = 0; i < r->n; i++) {
+    const DtRepair *x = &r->r[i];
+    lua_createtable(L, 0, 8);
+    set_str(L, "lua", x->lua);
+    set_str(L, "torch", x->torch);
+    set_str(L, "note", x->note);
+    set_str(L, "result", x->result);
+    set_str(L, "verdict", verdict_name(x->verdict));
+    lua_pushinteger(L, x->bytes);
+    lua_setfield(L, -2, "bytes");
+    lua_pushboolean(L, x->warned);
+    lua_setfield(L, -2, "warned");
+    lua_seti(L, -2, i + 1);
+  }
+  lua_setfield(L, -2, "fixes");
+}
+
+/* args = { "self  h  dt: f32[4]| S(0)", ... } */
+static void set_args (lua_State *L, const DtFailed *f, DtBuf *b) {
+  int i;
+  lua_createtable(L, f->nin, 0);
+  for (i = 0; i < f->nin; i++) {
+    dt_buf_clear(b);
+    dt_autopsy_arg(f, i, b);
+    lua_pushstring(L, dt_buf_str(b));
+    lua_seti(L, -2, i + 1);
+  }
+  lua_setfield(L, -2, "args");
+}
+
 /* The report on the failed call, when there is one, into the object. */
 static void attach_autopsy (lua_State *L, DtSession *s, DtStatus code) {
   DtDebug *d = dt_debug_of(s);
   DtBuf text;
+  DtRepairs r;
   if (d == NULL || d->muted || !d->failed.valid || !d->failed.fresh
       || d->failed.code != code)
     return;
   dtL_find_names(L, d->failed.nin, d->failed.in, d->failed.name);
   dt_buf_init(&text, s->cx);
-  if (dt_autopsy_text(s, code, &text)) {
+  memset(&r, 0, sizeof r);
+  if (dt_autopsy_text(s, code, &r, &text)) {
     set_str(L, "autopsy", dt_buf_str(&text));
     set_str(L, "op", dt_autopsy_op(s));
+    set_fixes(L, &r);
+    set_args(L, &d->failed, &text);
   }
+  dt_repairs_fini(d, &r);
   dt_buf_fini(&text);
 }
 
 /* A field of the object as a string, "" when it has none. */
 static const char *field (lua_State *L, int idx, const char *key) {
   const char *s = "";
-  if (lua_getfield(L, idx, key) == LUA_TSTRING) s = lua_tostring(L, -1);
+  idx = lua_absindex(L, idx);
+  lua_pushstring(L, key);
+  if (lua_rawget(L, idx) == LUA_TSTRING) s = lua_tostring(L, -1);
   lua_pop(L, 1);                  /* still held by the object */
   return s;
 }
@@ -143,10 +194,15 @@ static bool is_error (lua_State *L, int idx) {
 }
 
 void dtL_error_text (lua_State *L, int idx, DtBuf *out) {
+  int top = lua_gettop(L);
   idx = lua_absindex(L, idx);
   if (!is_error(L, idx)) {
-    dt_buf_add(out, luaL_tolstring(L, idx, NULL));
-    lua_pop(L, 1);
+    if (lua_type(L, idx) == LUA_TSTRING || lua_type(L, idx) == LUA_TNUMBER
+        || luaL_getmetafield(L, idx, "__tostring") != LUA_TNIL)
+      dt_buf_add(out, luaL_tolstring(L, idx, NULL));
+    else dt_buf_addf(out, "(error object is a %s value)",
+                     luaL_typename(L, idx));
+    lua_settop(L, top);
     return;
   }
   if (*field(L, idx, "autopsy")) {
@@ -196,6 +252,17 @@ static int e_tostring (lua_State *L) {
   return 1;
 }
 
+/* Fields every error object answers to, whatever it knows of itself. */
+static int e_index (lua_State *L) {
+  const char *key = lua_tostring(L, 2);
+  if (key == NULL || strcmp(key, "explain") != 0) return 0;
+  lua_settop(L, 1);
+  if (*field(L, 1, "autopsy")) lua_pushstring(L, field(L, 1, "autopsy"));
+  else if (*field(L, 1, "hint")) lua_pushstring(L, field(L, 1, "hint"));
+  else return 0;
+  return 1;
+}
+
 /* error("text") of another class: dt.error{class=, message=} is raised by
 ** Lua's error(); this builds the object. */
 static int e_new (lua_State *L) {
@@ -212,6 +279,8 @@ void dtL_open_error (lua_State *L) {
   luaL_newmetatable(L, DTL_ERROR);
   lua_pushcfunction(L, e_tostring);
   lua_setfield(L, -2, "__tostring");
+  lua_pushcfunction(L, e_index);
+  lua_setfield(L, -2, "__index");
   lua_pushliteral(L, "dt.error");
   lua_setfield(L, -2, "__name");
   lua_pop(L, 1);

@@ -197,6 +197,21 @@ static int l_module (lua_State *L) {        /* enter(path) -> old; nil leaves */
   return 1;
 }
 
+/* dt._mem(): this rank's counters of allocations. */
+static int l_mem (lua_State *L) {
+  const DtMem *m = &dtL_session(L)->cx->mem;
+  lua_createtable(L, 0, 4);
+  lua_pushinteger(L, m->nalloc);
+  lua_setfield(L, -2, "nalloc");
+  lua_pushinteger(L, m->nlive);
+  lua_setfield(L, -2, "nlive");
+  lua_pushinteger(L, m->bytes_live);
+  lua_setfield(L, -2, "bytes_live");
+  lua_pushinteger(L, m->bytes_peak);
+  lua_setfield(L, -2, "bytes_peak");
+  return 1;
+}
+
 /* --- JSON (tests, exports) --- */
 
 static void push_json (lua_State *L, const json_t *j) {
@@ -247,7 +262,8 @@ static int l_json_decode (lua_State *L) {
 void dtL_open_misc (lua_State *L, int dt) {
   static const luaL_Reg funcs[] = {
     {"_from_data", l_from_data}, {"_json_decode", l_json_decode},
-    {"_module", l_module}, {"_profile", l_profile}, {"_seq", l_seq},
+    {"_mem", l_mem}, {"_module", l_module}, {"_profile", l_profile},
+    {"_seq", l_seq},
     {"_set_profile", l_set_profile}, {"_switch", l_switch}, {"_warn", l_warn},
     {"barrier", l_barrier}, {"is_fake", l_is_fake},
     {"manual_seed", l_manual_seed}, {"rank", l_rank}, {"world", l_world},

@@ -24,7 +24,18 @@ DtBind *dtL_state (lua_State *L) {
   return *(DtBind **)lua_getextraspace(L);
 }
 
-DtSession *dtL_session (lua_State *L) { return dtL_state(L)->s; }
+/* Every binding function comes through here, so this is where the running
+** coroutine is learned; the registry holds it as long as it is pointed to. */
+DtSession *dtL_session (lua_State *L) {
+  DtBind *b = dtL_state(L);
+  if (b->cur != L && lua_checkstack(L, 2)) {
+    b->cur = b->L;
+    lua_pushthread(L);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &b->cur);
+    b->cur = L;
+  }
+  return b->s;
+}
 
 DtBuf *dtL_out (lua_State *L) { return &dtL_state(L)->out; }
 
@@ -34,10 +45,12 @@ DtBuf *dtL_out (lua_State *L) { return &dtL_state(L)->out; }
 static void where (void *ud, const char **file, int *line) {
   DtBind *b = (DtBind *)ud;
   lua_Debug ar;
+  lua_State *L = lua_status(b->cur) == LUA_OK && lua_getstack(b->cur, 0, &ar)
+    ? b->cur : b->L;
   int level;
   *file = ""; *line = 0;
-  for (level = 0; lua_getstack(b->L, level, &ar); level++) {
-    lua_getinfo(b->L, "Sl", &ar);
+  for (level = 0; lua_getstack(L, level, &ar); level++) {
+    lua_getinfo(L, "Sl", &ar);
     if (ar.currentline < 0 || strncmp(ar.source, "=[dt", 4) == 0) continue;
     if (ar.source != b->src_key) {
       const char *name = dt_session_intern(b->s, ar.source[0] == '@'
@@ -141,7 +154,8 @@ DtStatus dtL_state_new (DtSession *s, const DtBindOpts *o, lua_State **out) {
     dt_free(cx, b);
     return dt_raise(cx, DT_E_NOMEM, "no memory for a Lua state");
   }
-  b->L = L;
+  b->L = b->cur = L;
+  if (b->o.mem_limit > 0) cx->mem.limit = b->o.mem_limit;
   *(DtBind **)lua_getextraspace(L) = b;
   s->bind = b;
   lua_gc(L, LUA_GCGEN, 0, 0);

@@ -66,6 +66,14 @@ static void print_arg (const DtFailed *f, int slot, int wname, int wspec,
   dt_buf_addc(b, '\n');
 }
 
+void dt_autopsy_arg (const DtFailed *f, int slot, DtBuf *b) {
+  int pos;
+  const char *name = f->name[slot] ? f->name[slot] : f->in[slot]->name;
+  dt_buf_addf(b, "%s  ", dt_slot_arg(&f->args, slot, &pos));
+  if (name) dt_buf_addf(b, "%s  ", name);
+  dt_var_print(f->in[slot], b);
+}
+
 static void widths (const DtFailed *f, int *wname, int *wspec) {
   DtBuf b;
   int i, pos;
@@ -162,33 +170,47 @@ static void print_relatives (DtDebug *d, const DtFailed *f, DtBuf *b) {
   if (shown) dt_buf_addc(b, '\n');
 }
 
-bool dt_autopsy_text (DtSession *s, DtStatus code, DtBuf *out) {
+/* Are the words of this error PyTorch's, or our own? */
+static bool torch_words (const DtFailed *f) {
+  switch (f->code) {
+    case DT_E_NOMEM: case DT_E_INTERNAL: case DT_E_LIMIT: case DT_E_INTERRUPTED:
+    case DT_E_IO: case DT_E_LUA: case DT_E_SANDBOX: case DT_E_META_NO_DATA:
+    case DT_E_COMM: case DT_E_DIVERGED: case DT_E_RANK_LOST: case DT_E_WORLD:
+      return false;
+    case DT_E_MIXED: case DT_E_NOMESH: case DT_E_CROSSMESH: case DT_E_MISSING:
+      return true;
+    default: return !(f->op->flags & DT_OP_CUSTOM);
+  }
+}
+
+static void print_message (DtSession *s, const DtFailed *f, DtBuf *out) {
+  const char *e = strchr(f->message, '\n');
+  if (torch_words(f))
+    dt_buf_addf(out, "  PyTorch %d.%d says: ", s->profile.release / 100,
+                s->profile.release % 100);
+  else dt_buf_add(out, "  message: ");
+  dt_buf_addn(out, f->message, e ? (size_t)(e - f->message)
+                                 : strlen(f->message));
+  dt_buf_addc(out, '\n');
+}
+
+bool dt_autopsy_text (DtSession *s, DtStatus code, DtRepairs *r, DtBuf *out) {
   DtDebug *d = dt_debug_of(s);
   DtFailed *f;
-  DtRepairs r;
   if (d == NULL || d->muted) return false;
   f = &d->failed;
   if (!f->valid || !f->fresh || f->code != code) return false;
   f->fresh = false;
   print_head(f, out);
   print_args(f, out);
-  memset(&r, 0, sizeof r);
-  if (dt_repair_try(d, f, &r) != DT_OK) {
+  if (dt_repair_try(d, f, r) != DT_OK) {
     dt_buf_addf(out, "  fixes could not be tried: %s\n",
                 dt_buf_str(&s->cx->err.message));
     dt_error_clear(s->cx);
   }
-  if (r.equality) print_lines(r.equality, out);
-  dt_buf_addf(out, "  PyTorch %d.%d says: ", s->profile.release / 100,
-              s->profile.release % 100);
-  {
-    const char *e = strchr(f->message, '\n');
-    dt_buf_addn(out, f->message, e ? (size_t)(e - f->message)
-                                   : strlen(f->message));
-    dt_buf_addc(out, '\n');
-  }
-  print_repairs(&r, out);
-  dt_repairs_fini(d, &r);
+  if (r->equality) print_lines(r->equality, out);
+  print_message(s, f, out);
+  print_repairs(r, out);
   if (code == DT_E_MISSING) {
     print_relatives(d, f, out);
     (void)dt_doctor_text(d, f, out);

@@ -7,10 +7,15 @@
 #define DT_DEBUG_AUTOPSY_H
 
 #include "engine/session.h"
+#include "debug/debug.h"
 
 /* Append the report about the pending error of this session; false when
-** there is none for it (then nothing is appended).  Local. */
-bool dt_autopsy_text (DtSession *s, DtStatus code, DtBuf *out);
+** there is none for it (then nothing is appended).  The repairs that were
+** tried are left in `r` (zeroed before), for dt_repairs_fini().  Collective:
+** repairs are run. */
+bool dt_autopsy_text (DtSession *s, DtStatus code, DtRepairs *r, DtBuf *out);
+/* Input `slot` of the failed call as "self  h  dt: f32[4]| S(0)".  Local. */
+void dt_autopsy_arg (const DtFailed *f, int slot, DtBuf *b);
 /* Operator of the last autopsy ("aten.add.Tensor"), NULL when none.  Pure. */
 const char *dt_autopsy_op (const DtSession *s);
 
