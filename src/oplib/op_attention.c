@@ -202,6 +202,16 @@ static DtStatus heads_inside (DtMetaCall *c, const DtMeta *q, int64_t e,
   return DT_OK;
 }
 
+/* flash: the weights for debugging, their columns in whole blocks. */
+static DtStatus debug_mask (DtMetaCall *c) {
+  const DtMeta *q = c->in[0];
+  int64_t lk = c->in[1]->shape[2], block = q->shape[3] > 64 ? 128 : 256;
+  int64_t cols = lk <= 128 ? 128 : lk <= 256 ? 256
+                 : (q->shape[2] + block - 1) / block;
+  int64_t shape[4] = { q->shape[0], q->shape[1], q->shape[2], cols };
+  return op_new_meta(c->cx, &c->out[8], (DtDtype)q->dtype, 4, shape, q);
+}
+
 static DtStatus fused_meta (DtMetaCall *c) {
   const DtMeta *q = c->in[0];
   int64_t lse[3] = { q->shape[0], q->shape[1], q->shape[2] }, two = 2, zero = 0;
@@ -226,7 +236,7 @@ static DtStatus fused_meta (DtMetaCall *c) {
                               q));
   }
   c->nout = n;
-  return DT_OK;
+  return n == 9 && dt_arg_bool(c->args, 5) ? debug_mask(c) : DT_OK;
 }
 
 static DtStatus fused_kernel (DtKernelCall *c) {
@@ -235,6 +245,8 @@ static DtStatus fused_kernel (DtKernelCall *c) {
   DtTensor *lse = c->out[1], *part = NULL;
   DtMeta *q = &c->in[0]->m;
   DtStatus st = DT_OK;
+  DT_CHECK(c->cx, row != row_flash || !dt_arg_bool(c->args, 5), DT_E_NOTIMPL,
+           "%s: the debug mask is not computed here", c->op->sig->full);
   for (int i = 2; i < c->nout; i++)
     if (c->out[i])
       DT_TRY(c->cx, dt_k_fill(c->cx, c->out[i], dt_scalar_int(0)));

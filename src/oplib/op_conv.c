@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: MIT
+** oplib/op_conv.c: convolution over one to three dims, plain and transposed,
+** and its gradients.
+**
+** One walk over (output channel, input channel, window, position) serves all
+** of it: with big X, window W and small Y of a plain convolution it adds into
+** one of the three from the other two.  Forward makes Y; the gradients make X
+** and W; a transposed convolution makes X from Y.  Data are brought to f64
+** and back, so there is one loop for all types and nothing is fast. */
+#include "oplib/oplib_int.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { SP = 3 };                /* spatial dims, missing ones have size 1 */
+enum { A_STRIDE = 3, A_PAD, A_DIL, A_TRANSPOSED, A_OUTPAD, A_GROUPS };
+
+/* A call, as the plain convolution it is or reverses. */
+typedef struct Conv {
+  int nd;                       /* spatial dims really there */
+  bool transposed;
+  int64_t n, c, o, groups;      /* batch, channels of X, channels of Y */
+  int64_t x[SP], y[SP], k[SP];
+  int64_t stride[SP], pad[SP], dil[SP], outpad[SP];
+} Conv;
+
+/* ---- shapes ---- */
+
+static void spread (const DtArgs *a, int i, int nd, int64_t dflt,
+                    int64_t *out) {
+  int64_t v[DT_MAX_NDIM];
+  int n = dt_arg_ints(a, i, v, DT_MAX_NDIM);
+  for (int d = 0; d < SP; d++)
+    out[d] = d >= nd || n == 0 ? dflt : v[n == 1 ? 0 : d < n ? d : n - 1];
+}
+
+static DtStatus check_channels (DtCtx *cx, const Conv *v, const DtMeta *in,
+                                const DtMeta *w) {
+  int64_t want = v->transposed ? w->shape[0] : w->shape[1] * v->groups;
+  DT_CHECK(cx, in->shape[1] == want, DT_E_RUNTIME, "Given groups=%lld, weight "
+           "of size %s, expected input%s to have %lld channels, but got %lld "
+           "channels instead", (long long)v->groups, op_shape_text(w).s,
+           op_shape_text(in).s, (long long)want, (long long)in->shape[1]);
+  DT_CHECK(cx, v->transposed || w->shape[0] % v->groups == 0, DT_E_RUNTIME,
+           "Given groups=%lld, expected weight to be divisible by %lld at "
+           "dimension 0, but got weight of size %s instead",
+           (long long)v->groups, (long long)v->groups, op_shape_text(w).s);
+  return DT_OK;
+}
+
+/* "(3 x 3)" as the error texts have it. */
+static OpText by_text (int n, const int64_t *v) {
+  OpText t = { "" };
+  size_t k = 0;
+  for (int i = 0; i < n && k < sizeof t.s; i++) {
+    int got = snprintf(t.s + k, sizeof t.s - k, "%s%lld", i ? " x " : "",
+                       (long long)v[i]);
+    k += got > 0 ? (size_t)got : 0;
+  }
+  return t;
+}
+
+static DtStatus check_windows (DtCtx *cx, const Conv *v) {
+  int64_t in[SP], win[SP];
+  bool small = false;
+  for (int d = 0; d < v->nd; d++) {
+    in[d] = v->x[d] + 2 * v->pad[d];
+    win[d] = v->dil[d] * (v->k[d] - 1) + 1;
+    small = small || in[d] < win[d];
+  }
+  DT_CHECK(cx, !small, DT_E_RUNTIME, "Calculated padded input size per "
+           "channel: (%s). Kernel size: (%s). Kernel size can't be greater "
+           "than actual input size", by_text(v->nd, in).s,
+           by_text(v->nd, win).s);
+  return DT_OK;
+}
+
+/* Read a call; `at` = position of stride.  Fills the side not given. */
+static DtStatus conv_read (DtCtx *cx, const DtArgs *a, int at,
+                           const DtMeta *in, const DtMeta *w, Conv *v) {
+  int64_t *given, *made;
+  memset(v, 0, sizeof *v);
+  v->nd = w->ndim - 2;
+  v->transposed = dt_arg_bool(a, at + A_TRANSPOSED - A_STRIDE);
+  v->groups = dt_arg_int(a, at + A_GROUPS - A_STRIDE);
+  DT_CHECK(cx, v->groups > 0, DT_E_RUNTIME,
+           "non-positive groups is not supported");
+  DT_CHECK(cx, v->nd >= 1 && v->nd <= SP && in->ndim == w->ndim, DT_E_RUNTIME,
+           "Expected %dD input to convolution of a weight of size %s, but got "
+           "input of size: %s", v->nd + 2, op_shape_text(w).s,
+           op_shape_text(in).s);
+  spread(a, at, v->nd, 1, v->stride);
+  spread(a, at + 1, v->nd, 0, v->pad);
+  spread(a, at + 2, v->nd, 1, v->dil);
+  spread(a, at + 4, v->nd, 0, v->outpad);
+  DT_TRY(cx, check_channels(cx, v, in, w));
+  v->n = in->shape[0];
+  v->o = v->transposed ? in->shape[1] : w->shape[0];
+  v->c = v->transposed ? w->shape[1] * v->groups : in->shape[1];
+  given = v->transposed ? v->y : v->x;
+  made = v->transposed ? v->x : v->y;
+  for (int d = 0; d < SP; d++) {
+    DT_CHECK(cx, v->stride[d] > 0, DT_E_RUNTIME,
+             "non-positive stride is not supported");
+    DT_CHECK(cx, v->pad[d] >= 0, DT_E_RUNTIME,
+             "negative padding is not supported");
+    DT_CHECK(cx, v->dil[d] > 0, DT_E_RUNTIME,
+             "dilation should be greater than zero");
+    given[d] = d < v->nd ? in->shape[2 + d] : 1;
+    v->k[d] = d < v->nd ? w->shape[2 + d] : 1;
+  }
+  if (!v->transposed) DT_TRY(cx, check_windows(cx, v));
+  for (int d = 0; d < SP; d++) {
+    int64_t reach = v->dil[d] * (v->k[d] - 1) + 1;
+    made[d] = v->transposed
+      ? (given[d] - 1) * v->stride[d] - 2 * v->pad[d] + reach + v->outpad[d]
+      : (given[d] + 2 * v->pad[d] - reach) / v->stride[d] + 1;
+  }
+  return DT_OK;
+}
+
+static DtStatus conv_meta (DtMetaCall *c) {
+  const DtMeta *in = c->in[0], *b = dt_in(c, 2);
+  int64_t shape[DT_MAX_NDIM];
+  Conv v;
+  DT_TRY(c->cx, conv_read(c->cx, c->args, A_STRIDE, in, c->in[1], &v));
+  shape[0] = v.n;
+  shape[1] = v.transposed ? v.c : v.o;
+  DT_CHECK(c->cx, b == NULL || (b->ndim == 1 && b->shape[0] == shape[1]),
+           DT_E_RUNTIME, "Given %sweight of size %s, expected bias to be "
+           "1-dimensional with %lld elements, but got bias of size %s instead",
+           v.transposed ? "transposed=1, " : "", op_shape_text(c->in[1]).s,
+           (long long)shape[1], op_shape_text(b ? b : in).s);
+  for (int d = 0; d < v.nd; d++)
+    shape[2 + d] = v.transposed ? v.x[d] : v.y[d];
+  c->nout = 1;
+  return op_new_meta(c->cx, &c->out[0], (DtDtype)in->dtype, v.nd + 2, shape,
+                     in);
+}
+
+/* ---- the walk ---- */
+
+typedef enum Make { MAKE_Y, MAKE_X, MAKE_W } Make;
+
+typedef struct Data { double *x, *w, *y; } Data;
+
+/* One window offset of one pair of channels. */
+static double walk_plane (const Conv *v, Make make, const int64_t *k,
+                          double *x, double w, double *y) {
+  double sum = 0;
+  int64_t i[SP], p[SP];
+  for (i[0] = 0; i[0] < v->y[0]; i[0]++) {
+    p[0] = i[0] * v->stride[0] + k[0] * v->dil[0] - v->pad[0];
+    if (p[0] < 0 || p[0] >= v->x[0]) continue;
+    for (i[1] = 0; i[1] < v->y[1]; i[1]++) {
+      p[1] = i[1] * v->stride[1] + k[1] * v->dil[1] - v->pad[1];
+      if (p[1] < 0 || p[1] >= v->x[1]) continue;
+      double *xr = x + (p[0] * v->x[1] + p[1]) * v->x[2];
+      double *yr = y + (i[0] * v->y[1] + i[1]) * v->y[2];
+      for (i[2] = 0; i[2] < v->y[2]; i[2]++) {
+        p[2] = i[2] * v->stride[2] + k[2] * v->dil[2] - v->pad[2];
+        if (p[2] < 0 || p[2] >= v->x[2]) continue;
+        if (make == MAKE_Y) yr[i[2]] += w * xr[p[2]];
+        else if (make == MAKE_X) xr[p[2]] += w * yr[i[2]];
+        else sum += xr[p[2]] * yr[i[2]];
+      }
+    }
+  }
+  return sum;
+}
+
+static void walk_pair (const Conv *v, Make make, double *x, double *w,
+                       double *y) {
+  int64_t k[SP];
+  for (k[0] = 0; k[0] < v->k[0]; k[0]++)
+    for (k[1] = 0; k[1] < v->k[1]; k[1]++)
+      for (k[2] = 0; k[2] < v->k[2]; k[2]++, w++) {
+        double sum = walk_plane(v, make, k, x, *w, y);
+        if (make == MAKE_W) *w += sum;
+      }
+}
+
+static int64_t volume (const int64_t *s) { return s[0] * s[1] * s[2]; }
+
+static void walk (const Conv *v, Make make, const Data *d) {
+  int64_t per_x = v->c / v->groups, per_y = v->o / v->groups;
+  int64_t vx = volume(v->x), vy = volume(v->y), vk = volume(v->k);
+  for (int64_t n = 0; n < v->n; n++)
+    for (int64_t o = 0; o < v->o; o++)
+      for (int64_t i = 0; i < per_x; i++) {
+        int64_t c = o / per_y * per_x + i;
+        walk_pair(v, make, d->x + (n * v->c + c) * vx,
+                  d->w + (o * per_x + i) * vk, d->y + (n * v->o + o) * vy);
+      }
+}
+
+/* ---- kernels ---- */
+
+/* An f64 copy of t (NULL: zeros of shape m); caller unrefs. */
+static DtStatus wide (DtCtx *cx, const DtTensor *t, const DtMeta *m,
+                      DtTensor **out, double **data) {
+  void *p;
+  DT_TRY(cx, op_temp(cx, DT_F64, m->ndim, m->shape, out));
+  DT_TRY(cx, t != NULL ? dt_k_copy(cx, t, *out)
+                       : dt_k_fill(cx, *out, dt_scalar_int(0)));
+  DT_TRY(cx, dt_tensor_data(cx, *out, &p));
+  *data = (double *)p;
+  return DT_OK;
+}
+
+static DtStatus add_bias (DtCtx *cx, const DtMeta *m, double *q,
+                          const DtTensor *bias) {
+  DtTensor *b = NULL;
+  double *p = NULL;
+  int64_t c = m->shape[1], v = 1;
+  DtStatus st = wide(cx, bias, &bias->m, &b, &p);
+  for (int d = 2; d < m->ndim; d++) v *= m->shape[d];
+  if (st == DT_OK)
+    for (int64_t n = 0; n < m->shape[0]; n++)
+      for (int64_t i = 0; i < c; i++)
+        for (int64_t k = 0; k < v; k++) *q++ += p[i];
+  dt_tensor_unref(cx, b);
+  return st;
+}
+
+static DtStatus conv_kernel (DtKernelCall *c) {
+  DtTensor *t[3] = { NULL, NULL, NULL };
+  const DtTensor *bias = dt_kin(c, 2);
+  double *in = NULL, *w = NULL, *out = NULL;
+  Conv v;
+  DtStatus st = conv_read(c->cx, c->args, A_STRIDE, &c->in[0]->m,
+                          &c->in[1]->m, &v);
+  if (st == DT_OK) st = wide(c->cx, c->in[0], &c->in[0]->m, &t[0], &in);
+  if (st == DT_OK) st = wide(c->cx, c->in[1], &c->in[1]->m, &t[1], &w);
+  if (st == DT_OK) st = wide(c->cx, NULL, &c->out[0]->m, &t[2], &out);
+  if (st == DT_OK) {
+    Data d = { v.transposed ? out : in, w, v.transposed ? in : out };
+    walk(&v, v.transposed ? MAKE_X : MAKE_Y, &d);
+    if (bias != NULL) st = add_bias(c->cx, &t[2]->m, out, bias);
+  }
+  if (st == DT_OK) st = dt_k_copy(c->cx, t[2], c->out[0]);
+  for (int i = 0; i < 3; i++) dt_tensor_unref(c->cx, t[i]);
+  return st;
+}
+
+/* ---- gradients ---- */
+
+enum { B_SIZES = 3, B_STRIDE = 4, B_MASK = 10 };
+
+static bool wanted (const DtArgs *a, int i) {
+  const DtValue *m = &a->v[B_MASK];
+  return i < m->u.list.n && m->u.list.v[i].u.b;
+}
+
+static DtStatus back_meta (DtMetaCall *c) {
+  const DtMeta *g = c->in[0];
+  int64_t n = g->ndim > 1 ? g->shape[1] : 0;
+  Conv v;
+  DT_TRY(c->cx, conv_read(c->cx, c->args, B_STRIDE, c->in[1], c->in[2], &v));
+  c->nout = 3;
+  for (int i = 0; i < 3; i++) c->none[i] = !wanted(c->args, i);
+  op_like_meta(&c->out[0], c->in[1], (DtDtype)g->dtype);
+  op_like_meta(&c->out[1], c->in[2], (DtDtype)g->dtype);
+  return op_new_meta(c->cx, &c->out[2], (DtDtype)g->dtype, 1, &n, g);
+}
+
+static DtStatus bias_grad (DtKernelCall *c) {
+  uint32_t dims = 0;
+  for (int d = 0; d < c->in[0]->m.ndim; d++)
+    if (d != 1) dims |= UINT32_C(1) << d;
+  return dt_k_reduce(c->cx, DT_RED_SUM, NULL, c->in[0], dims, c->out[2]);
+}
+
+/* One of the two gradients: `which` 0 = input's, 1 = weight's. */
+static DtStatus back_one (DtKernelCall *c, const Conv *v, int which) {
+  DtTensor *t[3] = { NULL, NULL, NULL };        /* grad, input, weight */
+  double *p[3] = { NULL, NULL, NULL };
+  DtStatus st = DT_OK;
+  for (int i = 0; i < 3 && st == DT_OK; i++)
+    st = wide(c->cx, i == which + 1 ? NULL : c->in[i], &c->in[i]->m, &t[i],
+              &p[i]);
+  if (st == DT_OK) {
+    Data d = { p[v->transposed ? 0 : 1], p[2], p[v->transposed ? 1 : 0] };
+    walk(v, which == 1 ? MAKE_W : v->transposed ? MAKE_Y : MAKE_X, &d);
+    st = dt_k_copy(c->cx, t[which + 1], c->out[which]);
+  }
+  for (int i = 0; i < 3; i++) dt_tensor_unref(c->cx, t[i]);
+  return st;
+}
+
+static DtStatus back_kernel (DtKernelCall *c) {
+  Conv v;
+  DT_TRY(c->cx, conv_read(c->cx, c->args, B_STRIDE, &c->in[1]->m,
+                          &c->in[2]->m, &v));
+  for (int d = 0; d < v.nd; d++)
+    DT_CHECK(c->cx, c->in[0]->m.ndim == v.nd + 2 &&
+             c->in[0]->m.shape[2 + d] == (v.transposed ? v.x : v.y)[d],
+             DT_E_RUNTIME, "convolution_backward: the gradient's size %s does "
+             "not fit", op_shape_text(&c->in[0]->m).s);
+  if (c->out[0]) DT_TRY(c->cx, back_one(c, &v, 0));
+  if (c->out[1]) DT_TRY(c->cx, back_one(c, &v, 1));
+  return c->out[2] ? bias_grad(c) : DT_OK;
+}
+
+static DtStatus conv_grad (DtGradCall *c) {
+  DtHandle *out[3] = { NULL, NULL, NULL };
+  DtHandle *bias = dt_gin(c, 2);
+  DtValue mask[3], n[1], sizes = dt_v_none();
+  for (int i = 0; i < 3; i++) mask[i] = dt_v_bool(op_g_need(c, i));
+  if (bias != NULL) {
+    n[0] = dt_v_int(dt_emit_meta(c->e, bias)->shape[0]);
+    sizes = dt_v_list(1, n);
+  }
+  dt_emit_n(c->e, "aten.convolution_backward.default", out, 3, "tttvvvvvvvv",
+            c->gout[0], c->in[0], c->in[1], sizes, c->args->v[3],
+            c->args->v[4], c->args->v[5], c->args->v[6], c->args->v[7],
+            c->args->v[8], dt_v_list(3, mask));
+  for (int i = 0; i < 3; i++) op_g_set(c, i, out[i]);
+  return op_g_finish(c);
+}
+
+/* ---- rules and definitions ---- */
+
+static const char *const conv_rules[] = {
+  "S(0), R -> S(0)", "S(0), R, R -> S(0)", NULL
+};
+
+/* The bias' gradient has a placement when sizes of it are given, whether it is
+** asked for or not. */
+static DtStatus back_rules (DtRuleCall *c) {
+  bool bias = !dt_arg_is_none(c->args, B_SIZES);
+  DtCell row[6] = { dt_c_s(0), dt_c_p(DT_OP_SUM),
+                    bias ? dt_c_p(DT_OP_SUM) : dt_c_none(),
+                    dt_c_s(0), dt_c_s(0), dt_c_r() };
+  dt_rows_add(c->rows, row);
+  return c->rows->st;
+}
+
+static const char *const conv_samples[] = {
+  "f32[2, 4, 6, 6], f32[6, 4, 3, 3], f32[6], [1, 1], [1, 1], [1, 1], false, "
+  "[0, 0], 1",
+  "f32[2, 4, 7], f32[6, 2, 3], None, [2], [0], [1], false, [0], 2",
+  "f32[2, 3, 4, 4], f32[3, 2, 3, 3], None, [2, 2], [1, 1], [1, 1], true, "
+  "[1, 1], 1", NULL
+};
+static const char *const back_samples[] = {
+  "f32[2, 6, 6, 6], f32[2, 4, 6, 6], f32[6, 4, 3, 3], [6], [1, 1], [1, 1], "
+  "[1, 1], false, [0, 0], 1, [true, true, true]",
+  "f32[2, 6, 3], f32[2, 4, 7], f32[6, 2, 3], None, [2], [0], [1], false, [0], "
+  "2, [true, true, false]", NULL
+};
+
+const DtOpDef dt_op_convolution = {
+  .schema = "aten::convolution(Tensor input, Tensor weight, Tensor? bias, "
+            "SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool "
+            "transposed, SymInt[] output_padding, SymInt groups) -> Tensor",
+  .brief = "Convolution over one to three dims, or its transpose.",
+  .doc = "out[n,o,i] = bias[o] + sum over c, k of weight[o,c,k] * "
+         "input[n,c,i*stride + k*dilation - padding]",
+  .meta = conv_meta, .kernel = conv_kernel, .rules = conv_rules,
+  .grad = conv_grad, .samples = conv_samples
+};
+
+const DtOpDef dt_op_convolution_backward = {
+  .schema = "aten::convolution_backward(Tensor grad_output, Tensor input, "
+            "Tensor weight, SymInt[]? bias_sizes, SymInt[] stride, SymInt[] "
+            "padding, SymInt[] dilation, bool transposed, SymInt[] "
+            "output_padding, SymInt groups, bool[3] output_mask) -> (Tensor, "
+            "Tensor, Tensor)",
+  .brief = "Gradients of convolution.", .flags = DT_OP_NOGRAD,
+  .meta = back_meta, .kernel = back_kernel, .rulefn = back_rules,
+  .samples = back_samples
+};
