@@ -97,6 +97,29 @@ static void test_bad_files (void **state) {
         "\"mesh\":{\"shape\":[2]},\"args\":[1,2]}\n", 0, 1, 0, "prop/x/1");
 }
 
+/* Whatever allocation fails, it is an error or a case that differs. */
+static void test_no_memory (void **state) {
+  char path[] = "/tmp/dtrepl-parity-XXXXXX";
+  const char *file = path;
+  DtCtx *cx = fixture_cx(state);
+  DtParityOpts o = { .nfiles = 1, .files = &file, .show = -1 };
+  DtParityCount c = { 0, 0, 0 };
+  DtStatus st = DT_E_NOMEM;
+  int n = 1;
+  write_file(path, MM("\"shape\":[8,6],\"pl\":[\"S(0)\"]")
+             ADD("[1.5,{\"inf\":1}]"));
+  for (; n < 5000 && !(st == DT_OK && c.pass == 2); n += n < 200 ? 1 : 7) {
+    cx->mem.fail_at = cx->mem.nalloc + n;
+    cx->mem.fail_on = true;
+    st = dt_parity_run(cx, &o, &c);
+    cx->mem.fail_on = false;
+    dt_error_clear(cx);
+  }
+  (void)unlink(path);
+  assert_int_equal(c.pass, 2);
+  assert_true(n > 20);
+}
+
 #define T(f) cmocka_unit_test_setup_teardown(f, fixture_setup, \
                                              fixture_teardown)
 
@@ -106,6 +129,7 @@ int main (void) {
     T(test_numbers),
     T(test_not_checked),
     T(test_bad_files),
+    T(test_no_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
