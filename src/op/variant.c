@@ -191,7 +191,14 @@ static DtPwClass variant_class (const DtSchema *s, DtPwClass base) {
     { "aten.clamp_min_.Tensor", DT_PW_NONE },
     { "aten.max.other", DT_PW_NONE },
     { "aten.min.other", DT_PW_NONE },
-    { "aten.special_modified_bessel_i1.out", DT_PW_NONE }
+    { "aten.special_modified_bessel_i1.out", DT_PW_NONE },
+    { "aten.special_modified_bessel_k0.out", DT_PW_NONE },
+    { "aten.special_modified_bessel_k1.out", DT_PW_NONE },
+    { "aten.special_scaled_modified_bessel_k0.out", DT_PW_NONE },
+    { "aten.special_scaled_modified_bessel_k1.out", DT_PW_NONE },
+    { "aten.special_xlog1py.out", DT_PW_NONE },
+    { "aten.true_divide.out", DT_PW_NONE },
+    { "aten.true_divide_.Tensor", DT_PW_NONE }
   };
   size_t i;
   for (i = 0; i < sizeof odd / sizeof odd[0]; i++)

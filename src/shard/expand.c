@@ -420,5 +420,9 @@ DtStatus dt_expand_rows (DtSheet *s, const DtRows *rows, const DtExpand *o) {
       DT_TRY(s->d->cx, candidate(&x));
     while (next_combination(&x));
   }
+  /* out= forms named as in place (__lshift__): with self replicated it is
+  ** the out argument alone that stands in the way. */
+  if (x.out_form && x.d->nin > 0 && dt_spec_is_replicated(x.d->in[0]))
+    x.blocked = false;
   return s->n == 0 && x.blocked ? raise_inplace(&x) : DT_OK;
 }

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT
+** oplib/op_activate.c: activations that op_unary.c has not, and the backward
+** operators of activations.
+**
+** One row each.  Backward operators without a strategy in PyTorch carry the
+** decomposition by which it propagates them. */
+#include "oplib/pw_rows.h"
+
+/* ---- gradients ---- */
+
+GRAD(g_mish, E("aten.mish_backward.default", "tt", G, IN))
+GRAD(g_hardsigmoid, E("aten.hardsigmoid_backward.default", "tt", G, IN))
+GRAD(g_hardshrink, E("aten.hardshrink_backward.default", "ttv", G, IN, V(1)))
+GRAD(g_softshrink, E("aten.softshrink_backward.default", "ttv", G, IN, V(1)))
+GRAD(g_threshold, E("aten.threshold_backward.default", "ttv", G, IN, V(1)))
+GRAD(g_celu, E("aten.elu_backward.default", "tvifbt", G, V(1), ONE,
+               1.0 / dt_arg_float(c->args, 1), 0, IN))
+GRAD(g_rrelu, E("aten.rrelu_with_noise_backward.default", "tttvvvb", G, IN,
+                A(1), V(2), V(3), V(4), 0))
+
+/* shrink_backward(g, self): linear in its first argument. */
+static DtStatus shrink_grad (DtGradCall *c, const char *op) {
+  if (op_g_need(c, 0)) op_g_set(c, 0, E(op, "ttv", G, A(1), V(2)));
+  if (op_g_need(c, 1))
+    op_g_set(c, 1, E("aten.zeros_like.default", "t", G));
+  return op_g_finish(c);
+}
+static DtStatus g_hardshrink_backward (DtGradCall *c) {
+  return shrink_grad(c, "aten.hardshrink_backward.default");
+}
+static DtStatus g_softshrink_backward (DtGradCall *c) {
+  return shrink_grad(c, "aten.softshrink_backward.default");
+}
+
+#define NO_GRADIENT(id) \
+  static DtStatus g_##id (DtGradCall *c) { \
+    return dt_raise(c->e->cx, DT_E_AUTOGRAD, "derivative for aten::" #id \
+                    " is not implemented"); \
+  }
+NO_GRADIENT(logit_backward)
+NO_GRADIENT(mish_backward)
+NO_GRADIENT(hardsigmoid_backward)
+NO_GRADIENT(rrelu_with_noise_backward)
+
+/* ---- metas and kernels that need more than their row ---- */
+
+static DtStatus softshrink_meta (DtMetaCall *c) {
+  double l = dt_arg_float(c->args, 1);
+  DT_CHECK(c->cx, l >= 0, DT_E_RUNTIME, "lambda must be greater or equal to "
+           "0, but found to be %g.", l);
+  return op_pw_meta(c);
+}
+
+static DtStatus celu_meta (DtMetaCall *c) {
+  DT_CHECK(c->cx, dt_arg_float(c->args, 1) != 0, DT_E_RUNTIME,
+           "ZeroDivisionError: alpha cannot be 0 for CELU");
+  return op_pw_meta(c);
+}
+
+/* Out of training the slope is the mean of the bounds; in training it is
+** drawn for each negative element and kept in noise (1 elsewhere). */
+static DtStatus rrelu_kernel (DtKernelCall *c) {
+  double lo = dt_arg_float(c->args, 2), hi = dt_arg_float(c->args, 3);
+  DtTensor *x = c->in[0], *noise = c->in[1], *out = c->out[0];
+  DtDtype t = (DtDtype)x->m.dtype;
+  if (!dt_arg_bool(c->args, 4) || !c->rng) {
+    DtScalar slope = dt_scalar_float((lo + hi) / 2);
+    return dt_k_unary(c->cx, DT_U_leaky_relu, t, &slope, x, out);
+  }
+  DtTensor *keep = NULL;
+  OpNumber unit;
+  DtScalar zero = dt_scalar_float(0);
+  DtStatus st = op_temp(c->cx, DT_BOOL, x->m.ndim, x->m.shape, &keep);
+  if (st == DT_OK) st = dt_k_uniform(c->cx, noise, c->rng, lo, hi);
+  if (st == DT_OK)
+    st = dt_k_unary(c->cx, DT_U_gt_scalar, t, &zero, x, keep);
+  if (st == DT_OK)
+    st = dt_k_ternary(c->cx, DT_T3_where, t, NULL, keep,
+                      op_number(&unit, dt_scalar_float(1), DT_F64), noise,
+                      noise);
+  if (st == DT_OK) st = dt_k_binary(c->cx, DT_B_mul, t, NULL, x, noise, out);
+  dt_tensor_unref(c->cx, keep);
+  return st;
+}
+
+static DtStatus rrelu_backward_kernel (DtKernelCall *c) {
+  double lo = dt_arg_float(c->args, 3), hi = dt_arg_float(c->args, 4);
+  DtDtype t = (DtDtype)c->out[0]->m.dtype;
+  DtScalar slope = dt_scalar_float((lo + hi) / 2);
+  if (dt_arg_bool(c->args, 5) && hi - lo > 1e-6)
+    return dt_k_binary(c->cx, DT_B_mul, t, NULL, c->in[0], c->in[2],
+                       c->out[0]);
+  return dt_k_binary(c->cx, DT_B_leaky_relu_backward, t, &slope, c->in[0],
+                     c->in[1], c->out[0]);
+}
+
+/* ---- decompositions ---- */
+
+static DtStatus one (DtDecompCall *c, DtHandle *h) {
+  c->out[0] = h;
+  c->nout = 1;
+  return c->e->st;
+}
+static DtStatus relu6_decomp (DtDecompCall *c) {
+  return one(c, E("aten.hardtanh.default", "tii", c->in[0], (int64_t)0,
+                  (int64_t)6));
+}
+static DtStatus selu_decomp (DtDecompCall *c) {
+  return one(c, E("aten.elu.default", "tff", c->in[0], 1.6732632423543772,
+                  1.0507009873554805));
+}
+
+/* t = tanh(softplus(x)): g (t + x sigmoid(x) (1 - t^2)) */
+static DtStatus mish_backward_decomp (DtDecompCall *c) {
+  DtHandle *x = c->in[1];
+  DtHandle *t = E("aten.tanh.default", "t",
+                  E("aten.softplus.default", "t", x));
+  DtHandle *s = E("aten.sigmoid.default", "t", x);
+  DtHandle *h = E("aten.mul.Tensor", "tt", x, s);
+  DtHandle *q = E("aten.mul.Tensor", "tt", t, t);
+  q = E("aten.rsub.Scalar", "ti", q, ONE);
+  h = E("aten.add.Tensor", "tt", t, E("aten.mul.Tensor", "tt", h, q));
+  return one(c, E("aten.mul.Tensor", "tt", c->in[0], h));
+}
+
+/* 0 inside of [-lambd, lambd] */
+static DtStatus shrink_backward_decomp (DtDecompCall *c) {
+  double l = dt_arg_float(c->args, 2);
+  DtHandle *k = E("aten.ge.Scalar", "tf", c->in[1], -l);
+  DtHandle *j = E("aten.le.Scalar", "tf", c->in[1], l);
+  k = E("aten.bitwise_and.Tensor", "tt", k, j);
+  DtHandle *z = op_e_scalar(c->e, 0, dt_emit_meta(c->e, c->in[0]));
+  return one(c, E("aten.where.self", "ttt", k, z, c->in[0]));
+}
+
+/* The noise drawn in training is the gradient; else as leaky_relu. */
+static DtStatus rrelu_backward_decomp (DtDecompCall *c) {
+  double lo = dt_arg_float(c->args, 3), hi = dt_arg_float(c->args, 4);
+  if (dt_arg_bool(c->args, 5) && hi - lo > 1e-6)
+    return one(c, E("aten.mul.Tensor", "tt", c->in[0], c->in[2]));
+  return one(c, E("aten.leaky_relu_backward.default", "ttfv", c->in[0],
+                  c->in[1], (lo + hi) / 2, V(6)));
+}
+
+/* ---- samples ---- */
+
+static const char *const float_samples[] = {
+  "f32[8, 6]", "f32[7, 5]", "f32[1]", "f32[0, 4]", "f32[]", "f64[3, 2]", NULL
+};
+static const char *const number_samples[] = {
+  "f32[8, 6]", "f32[7], 0.3", "f32[0, 4]", "f32[]", NULL
+};
+static const char *const threshold_samples[] = {
+  "f32[8, 6], 0.1, 20", "f32[7], 0.5, 0", "f32[0, 4], 0, 0", "f32[], 0, 1",
+  NULL
+};
+static const char *const noise_samples[] = {
+  "f32[8, 6], f32[8, 6]", "f32[7], f32[7], 0.1, 0.3", "f32[0], f32[0]", NULL
+};
+static const char *const noise_back_samples[] = {
+  "f32[8, 6], f32[8, 6], f32[8, 6], 0.1, 0.3, false, false",
+  "f32[7], f32[7], f32[7], 0.1, 0.3, true, false", NULL
+};
+static const char *const back_samples[] = {
+  "f32[8, 6], f32[8, 6]", "f32[7, 5], f32[7, 5]", "f32[0, 4], f32[0, 4]",
+  "f32[], f32[]", NULL
+};
+static const char *const shrink_samples[] = {
+  "f32[8, 6], f32[8, 6], 0.5", "f32[7], f32[7], 0.2", "f32[0], f32[0], 0.5",
+  NULL
+};
+
+/* ---- rows ---- */
+
+U(hardsigmoid, hardsigmoid, PK_SAME, "Sigmoid of straight lines.", 0, NONE,
+  g_hardsigmoid, float_samples);
+U(mish, mish, PK_SAME, "x * tanh(softplus(x)).", 0, NONE, g_mish,
+  float_samples);
+ROW1(hardshrink, hardshrink, PK_SAME, 1, 1);
+DEF(hardshrink, "hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor",
+    "0 where |x| <= lambd.", 0, NONDECREASING, g_hardshrink, number_samples);
+ROW1(threshold, threshold, PK_SAME, 2, 1, 2);
+DEF(threshold, "threshold(Tensor self, Scalar threshold, Scalar value) -> "
+    "Tensor", "A value where x <= threshold.", 0, NONDECREASING, g_threshold,
+    threshold_samples);
+
+#define CHECKED(id, schema_, brief_, meta_, grad_) \
+  ROW1(id, id, PK_SAME, 1, 1); \
+  const DtOpDef dt_op_##id = { \
+    .schema = "aten::" schema_, .brief = brief_, .flags = PW, .meta = meta_, \
+    .kernel = op_pw_kernel, .grad = grad_, .samples = number_samples, \
+    .row = row_##id }
+CHECKED(softshrink, "softshrink(Tensor self, Scalar lambd=0.5) -> Tensor",
+        "x moved towards 0 by lambd.", softshrink_meta, g_softshrink);
+CHECKED(celu, "celu(Tensor self, Scalar alpha=1.) -> Tensor",
+        "x where positive, alpha (exp(x / alpha) - 1) elsewhere.", celu_meta,
+        g_celu);
+
+#define COMPOSITE(id, brief_) \
+  ROW1(id, id, PK_SAME, 0, 0); \
+  const DtOpDef dt_op_##id = { \
+    .schema = "aten::" #id "(Tensor self) -> Tensor", .brief = brief_, \
+    .flags = PW | DT_OP_COMPOSITE, .meta = op_pw_meta, \
+    .kernel = op_pw_kernel, .decomp = id##_decomp, \
+    .samples = float_samples, .row = row_##id }
+COMPOSITE(relu6, "x cut to [0, 6].");
+COMPOSITE(selu, "elu with the slope and scale that keep mean and variance.");
+
+static const int row_rrelu_with_noise[PWR_LEN] = { DT_U_leaky_relu, PK_SAME,
+                                                   2, 0, 1, 0, 0 };
+const DtOpDef dt_op_rrelu_with_noise = {
+  .schema = "aten::rrelu_with_noise(Tensor self, Tensor(b!) noise, Scalar "
+            "lower=0.125, Scalar upper=0.33333333333333331, bool "
+            "training=False, Generator? generator=None) -> Tensor",
+  .brief = "leaky_relu whose slope is drawn in training.",
+  .flags = DT_OP_POINTWISE | DT_OP_UNEVEN | DT_OP_RANDOM, .meta = op_pw_meta,
+  .kernel = rrelu_kernel, .grad = g_rrelu, .samples = noise_samples,
+  .row = row_rrelu_with_noise
+};
+
+/* ---- backward operators: (gradient, saved tensor, parameters) ---- */
+
+static const int row_logit_backward[PWR_LEN] = { DT_B_logit_backward,
+                                                 PK_FLOAT, 2, 0, 1, 0, 1, 2 };
+DEF(logit_backward, "logit_backward(Tensor grad_output, Tensor self, float? "
+    "eps=None) -> Tensor", "Gradient of logit.", 0, NONE, g_logit_backward,
+    back_samples);
+
+#define BACK(id, flags_, brief_, decomp_) \
+  static const int row_##id[PWR_LEN] = { DT_B_##id, PK_SAME, 2, 0, 1 }; \
+  const DtOpDef dt_op_##id = { \
+    .schema = "aten::" #id "(Tensor grad_output, Tensor self) -> Tensor", \
+    .brief = brief_, .flags = DT_OP_ALIAS_SAFE | (flags_), \
+    .meta = op_pw_meta, .kernel = op_pw_kernel, .decomp = decomp_, \
+    .grad = g_##id, .samples = back_samples, .row = row_##id }
+BACK(hardsigmoid_backward, DT_OP_NOSTRATEGY, "Gradient of hardsigmoid.", NULL);
+BACK(mish_backward, 0, "Gradient of mish.", mish_backward_decomp);
+static const int row_rrelu_with_noise_backward[PWR_LEN] = {
+  DT_B_leaky_relu_backward, PK_SAME, 2, 0, 1, 0, 0
+};
+const DtOpDef dt_op_rrelu_with_noise_backward = {
+  .schema = "aten::rrelu_with_noise_backward(Tensor grad_output, Tensor self, "
+            "Tensor noise, Scalar lower, Scalar upper, bool training, bool "
+            "self_is_result) -> Tensor",
+  .brief = "Gradient of rrelu_with_noise.",
+  .doc = "Propagated by its decomposition.",
+  .flags = DT_OP_ALIAS_SAFE, .meta = op_pw_meta,
+  .kernel = rrelu_backward_kernel, .decomp = rrelu_backward_decomp,
+  .grad = g_rrelu_with_noise_backward,
+  .samples = noise_back_samples, .row = row_rrelu_with_noise_backward
+};
+#define SHRINK(id, first, brief_) \
+  static const int row_##id[PWR_LEN] = { DT_B_##id, PK_SAME, 2, 0, 1, 0, 1, \
+                                         2 }; \
+  const DtOpDef dt_op_##id = { \
+    .schema = "aten::" #id "(Tensor " first ", Tensor self, Scalar lambd) -> " \
+              "Tensor", \
+    .brief = brief_, .doc = "Propagated by its decomposition.", \
+    .flags = DT_OP_ALIAS_SAFE, .meta = op_pw_meta, \
+    .kernel = op_pw_kernel, .decomp = shrink_backward_decomp, \
+    .grad = g_##id, .samples = shrink_samples, .row = row_##id }
+SHRINK(hardshrink_backward, "grad_out", "Gradient of hardshrink.");
+SHRINK(softshrink_backward, "grad_output", "Gradient of softshrink.");

@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: MIT
+** oplib/op_math.c: pointwise operators of one tensor that op_unary.c has not:
+** trigonometry, logarithms, tests, rounding, angles, gamma functions.
+**
+** One row each.  What differs in more than its row: nan_to_num (the numbers
+** it writes depend on the type), frexp (two results), mvlgamma (a sum). */
+#include "oplib/pw_rows.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- gradients ---- */
+
+GRAD(g_self, G)
+GRAD(g_cosh, E("aten.mul.Tensor", "tt", G, E("aten.sinh.default", "t", IN)))
+GRAD(g_sinh, E("aten.mul.Tensor", "tt", G, E("aten.cosh.default", "t", IN)))
+GRAD(g_deg2rad, E("aten.mul.Scalar", "tf", G, acos(-1.0) / 180))
+GRAD(g_rad2deg, E("aten.mul.Scalar", "tf", G, 180 / acos(-1.0)))
+GRAD(g_digamma, E("aten.mul.Tensor", "tt", G,
+                  E("aten.polygamma.default", "it", ONE, IN)))
+GRAD(g_lgamma, E("aten.mul.Tensor", "tt", G,
+                 E("aten.digamma.default", "t", IN)))
+GRAD(g_log2, E("aten.div.Tensor", "tt", G,
+               E("aten.mul.Scalar", "tf", IN, 0.6931471805599453)))
+GRAD(g_log10, E("aten.div.Tensor", "tt", G,
+                E("aten.mul.Scalar", "tf", IN, 2.3025850929940455)))
+GRAD(g_exp2, E("aten.mul.Scalar", "tf",
+               E("aten.mul.Tensor", "tt", G, OUT), 0.6931471805599453))
+GRAD(g_angle, E("aten.zeros_like.default", "t", IN))
+GRAD(g_logit, E("aten.logit_backward.default", "ttv", G, IN, V(1)))
+GRAD(g_atan, E("aten.div.Tensor", "tt", G,
+               E("aten.add.Scalar", "ti",
+                 E("aten.mul.Tensor", "tt", IN, IN), ONE)))
+GRAD(g_tan, E("aten.mul.Tensor", "tt", G,
+              E("aten.add.Scalar", "ti",
+                E("aten.pow.Tensor_Scalar", "ti", OUT, TWO), ONE)))
+GRAD(g_acosh, E("aten.mul.Tensor", "tt", G,
+                E("aten.rsqrt.default", "t",
+                  E("aten.sub.Scalar", "ti",
+                    E("aten.mul.Tensor", "tt", IN, IN), ONE))))
+GRAD(g_asinh, E("aten.mul.Tensor", "tt", G,
+                E("aten.rsqrt.default", "t",
+                  E("aten.add.Scalar", "ti",
+                    E("aten.pow.Tensor_Scalar", "ti", IN, TWO), ONE))))
+
+/* 1 / sqrt(1 - x^2) */
+static DtHandle *arc (DtGradCall *c) {
+  DtHandle *h = E("aten.neg.default", "t", IN);
+  h = E("aten.add.Scalar", "ti", E("aten.mul.Tensor", "tt", h, IN), ONE);
+  return E("aten.rsqrt.default", "t", h);
+}
+GRAD(g_asin, E("aten.mul.Tensor", "tt", G, arc(c)))
+GRAD(g_acos, E("aten.mul.Tensor", "tt", G,
+               E("aten.neg.default", "t", arc(c))))
+
+static DtStatus g_atanh (DtGradCall *c) {
+  DtHandle *h = E("aten.pow.Tensor_Scalar", "ti", IN, TWO);
+  DtHandle *k = E("aten.empty_like.default", "t", h);
+  k = E("aten.fill_.Scalar", "ti", k, ONE);
+  k = E("aten.sub_.Tensor", "tt", k, h);
+  h = E("aten.mul.Scalar", "ti", G, ONE);
+  op_g_set(c, 0, E("aten.div.Tensor", "tt", h, k));
+  return op_g_finish(c);
+}
+
+/* factor * exp(x^2 sign) * g: erfc and erfinv. */
+static DtHandle *gauss (DtGradCall *c, DtHandle *x, bool neg, double factor) {
+  DtHandle *h = E("aten.pow.Tensor_Scalar", "ti", x, TWO);
+  if (neg) h = E("aten.neg.default", "t", h);
+  h = E("aten.mul.Scalar", "tf", E("aten.exp.default", "t", h), factor);
+  return E("aten.mul.Tensor", "tt", h, G);
+}
+GRAD(g_erfc, gauss(c, IN, true, -2.0 / sqrt(acos(-1.0))))
+GRAD(g_erfinv, gauss(c, E("aten.erfinv.default", "t", IN), false,
+                     sqrt(acos(-1.0)) / 2))
+
+static DtStatus g_sinc (DtGradCall *c) {
+  double pi = acos(-1.0);
+  DtHandle *x = E("aten.mul.Scalar", "tf", IN, pi);
+  DtHandle *d = E("aten.mul.Scalar", "tf",
+                  E("aten.mul.Tensor", "tt", IN, IN), pi);
+  DtHandle *s = E("aten.sin.default", "t", x);
+  DtHandle *h = E("aten.cos.default", "t", x);
+  h = E("aten.sub.Tensor", "tt", E("aten.mul.Tensor", "tt", x, h), s);
+  h = E("aten.mul.Tensor", "tt", G, E("aten.div.Tensor", "tt", h, d));
+  DtHandle *z = op_e_scalar(c->e, 0, dt_emit_meta(c->e, h));
+  DtHandle *eq = E("aten.eq.Scalar", "tf", d, 0.0);
+  op_g_set(c, 0, E("aten.where.self", "ttt", eq, z, h));
+  return op_g_finish(c);
+}
+
+/* The gradient passes where the input is finite. */
+static DtStatus g_nan_to_num (DtGradCall *c) {
+  DtHandle *h = E("aten.abs.default", "t", IN);
+  h = E("aten.ne.Scalar", "tf", h, (double)INFINITY);
+  h = E("aten.mul.Tensor", "tt", E("aten.eq.Tensor", "tt", IN, IN), h);
+  op_g_set(c, 0, E("aten.mul.Tensor", "tt", G, h));
+  return op_g_finish(c);
+}
+
+static DtStatus g_polygamma (DtGradCall *c) {
+  DtHandle *h = E("aten.polygamma.default", "it", dt_arg_int(c->args, 0) + 1,
+                  A(1));
+  op_g_set(c, 1, E("aten.mul.Tensor", "tt", G, h));
+  return op_g_finish(c);
+}
+
+/* The mantissa's gradient, divided by 2^exponent. */
+static DtStatus g_frexp (DtGradCall *c) {
+  DtHandle *h = E("aten.exp2.default", "t", c->out[1]);
+  op_g_set(c, 0, E("aten.div.Tensor", "tt", G, h));
+  return op_g_finish(c);
+}
+
+/* The sum of digamma(x - j/2). */
+static DtStatus g_mvlgamma (DtGradCall *c) {
+  int64_t p = dt_arg_int(c->args, 1), last = -1;
+  DtHandle *h = E("aten.arange.start_step", "fff dtype=d",
+                  -(double)p / 2 + 0.5, 0.5, 0.5,
+                  (int)dt_emit_meta(c->e, IN)->dtype);
+  h = E("aten.add.Tensor", "tt", h,
+        E("aten.unsqueeze.default", "ti", IN, last));
+  h = E("aten.digamma_.default", "t", h);
+  h = E("aten.sum.dim_IntList", "tI", h, 1, &last);
+  op_g_set(c, 0, E("aten.mul.Tensor", "tt", G, h));
+  return op_g_finish(c);
+}
+
+/* ---- metas and kernels that need more than their row ---- */
+
+/* nan_to_num writes 0 and the largest numbers of the type by default. */
+static double type_max (DtDtype t) {
+  switch (t) {
+    case DT_F16: return 65504.0;
+    case DT_BF16: return 3.3895313892515355e38;
+    case DT_F64: case DT_C128: return 1.7976931348623157e308;
+    default: return 3.4028234663852886e38;
+  }
+}
+
+static DtStatus nan_to_num_kernel (DtKernelCall *c) {
+  DtDtype t = (DtDtype)c->in[0]->m.dtype;
+  double top = type_max(t);
+  double v[3] = { 0, top, -top };
+  DtScalar p[4];
+  if (dt_dtype_is_integral(t, true)) return op_k_copy0(c);
+  for (int i = 0; i < 3; i++) {
+    if (!dt_arg_is_none(c->args, i + 1)) v[i] = dt_arg_float(c->args, i + 1);
+    p[i] = dt_scalar_float(v[i]);
+  }
+  p[3] = dt_scalar_int(0);
+  return dt_k_unary(c->cx, DT_U_nan_to_num, t, p, c->in[0], c->out[0]);
+}
+
+static DtStatus frexp_meta (DtMetaCall *c) {
+  DtDtype t = (DtDtype)c->in[0]->dtype;
+  DT_CHECK(c->cx, dt_dtype_info(t)->kind == DT_K_FLOAT, DT_E_RUNTIME,
+           "torch.frexp() only supports floating-point dtypes");
+  op_like_meta(&c->out[0], c->in[0], t);
+  op_like_meta(&c->out[1], c->in[0], DT_I32);
+  c->nout = 2;
+  return DT_OK;
+}
+
+static DtStatus frexp_kernel (DtKernelCall *c) {
+  DtDtype t = (DtDtype)c->in[0]->m.dtype;
+  if (c->out[0])
+    DT_TRY(c->cx, dt_k_unary(c->cx, DT_U_frexp_mantissa, t, NULL, c->in[0],
+                             c->out[0]));
+  if (c->out[1])
+    DT_TRY(c->cx, dt_k_unary(c->cx, DT_U_frexp_exponent, t, NULL, c->in[0],
+                             c->out[1]));
+  return DT_OK;
+}
+
+static DtStatus polygamma_meta (DtMetaCall *c) {
+  DT_CHECK(c->cx, dt_arg_int(c->args, 0) >= 0, DT_E_RUNTIME,
+           "polygamma(n, x) does not support negative n.");
+  return op_pw_meta(c);
+}
+
+static DtStatus mvlgamma_meta (DtMetaCall *c) {
+  DT_CHECK(c->cx, dt_arg_int(c->args, 1) >= 1, DT_E_RUNTIME,
+           "p has to be greater than or equal to 1");
+  return op_pw_meta(c);
+}
+
+/* log Gamma_p(x) = p (p-1)/4 log(pi) + the sum of lgamma(x - j/2), j < p. */
+static DtStatus mvlgamma_kernel (DtKernelCall *c) {
+  int64_t p = dt_arg_int(c->args, 1);
+  DtTensor *x = NULL, *l = NULL, *out = c->out[0];
+  DtDtype t = (DtDtype)out->m.dtype;
+  DtStatus st = op_temp(c->cx, t, out->m.ndim, out->m.shape, &x);
+  if (st == DT_OK) st = op_temp(c->cx, t, out->m.ndim, out->m.shape, &l);
+  for (int64_t j = 0; j < p && st == DT_OK; j++) {
+    DtScalar shift = dt_scalar_float(-(double)j / 2);
+    st = dt_k_unary(c->cx, DT_U_add_scalar, t, &shift, c->in[0], x);
+    if (st == DT_OK)
+      st = dt_k_unary(c->cx, DT_U_lgamma, t, NULL, x, j ? l : out);
+    if (st == DT_OK && j)
+      st = dt_k_binary(c->cx, DT_B_add, t, NULL, out, l, out);
+  }
+  if (st == DT_OK) {
+    DtScalar k = dt_scalar_float((double)(p * (p - 1)) / 4 * log(acos(-1.0)));
+    st = dt_k_unary(c->cx, DT_U_add_scalar, t, &k, out, out);
+  }
+  dt_tensor_unref(c->cx, x);
+  dt_tensor_unref(c->cx, l);
+  return st;
+}
+
+static DtStatus no_complex_meta (DtMetaCall *c) {
+  DtDtype t = (DtDtype)c->in[0]->dtype;
+  bool pos = strstr(c->op->schema, "pos") != NULL;
+  DT_CHECK(c->cx, dt_dtype_info(t)->kind != DT_K_COMPLEX, DT_E_RUNTIME,
+           strstr(c->op->schema, "signbit")
+             ? "signbit is not implemented for complex tensors."
+             : pos ? "isposinf does not support complex inputs."
+                   : "isneginf does not support complex inputs.");
+  return op_pw_meta(c);
+}
+
+static DtStatus positive_meta (DtMetaCall *c) {
+  DT_CHECK(c->cx, c->in[0]->dtype != DT_BOOL, DT_E_RUNTIME,
+           "The `+` operator, on a bool tensor is not supported.");
+  return op_meta_alias(c);
+}
+
+/* angle of a real number is real, of integers float. */
+static DtStatus angle_meta (DtMetaCall *c) {
+  DtDtype t = (DtDtype)c->in[0]->dtype;
+  t = dt_dtype_is_integral(t, true) ? (DtDtype)OP_DEFAULT_FLOAT
+                                    : dt_dtype_to_real(t);
+  op_like_meta(&c->out[0], c->in[0], t);
+  c->nout = 1;
+  return DT_OK;
+}
+
+/* ---- decompositions ---- */
+
+static DtStatus same_decomp (DtDecompCall *c) {
+  c->out[0] = c->in[0];
+  c->nout = 1;
+  return c->e->st;
+}
+
+/* (x == x) * (|x| != inf) */
+static DtStatus isfinite_decomp (DtDecompCall *c) {
+  const DtMeta *m = dt_emit_meta(c->e, c->in[0]);
+  c->nout = 1;
+  if (dt_dtype_is_integral((DtDtype)m->dtype, true)) {
+    c->out[0] = E("aten.ones_like.default", "t dtype=d", c->in[0],
+                  (int)DT_BOOL);
+    return c->e->st;
+  }
+  DtHandle *a = E("aten.abs.default", "t", c->in[0]);
+  a = E("aten.ne.Scalar", "tf", a, (double)INFINITY);
+  DtHandle *b = E("aten.eq.Tensor", "tt", c->in[0], c->in[0]);
+  c->out[0] = E("aten.mul.Tensor", "tt", b, a);
+  return c->e->st;
+}
+
+/* ---- samples ---- */
+
+static const char *const float_samples[] = {
+  "f32[8, 6]", "f32[7, 5]", "f32[1]", "f32[0, 4]", "f32[]", "f64[3, 2]", NULL
+};
+static const char *const logit_samples[] = {
+  "f32[8, 6], 0.1", "f32[7]", "f32[0, 4]", "f32[]", NULL
+};
+static const char *const n_samples[] = {
+  "1, f32[8, 6]", "2, f32[7]", "0, f32[0, 4]", "3, f32[]", NULL
+};
+static const char *const p_samples[] = {
+  "f32[8, 6], 1", "f32[7], 2", "f32[0, 4], 3", "f32[], 2", NULL
+};
+static const char *const decimals_samples[] = {
+  "f32[8, 6], decimals=1", "f32[7], decimals=-1", "f32[], decimals=0", NULL
+};
+static const char *const nan_samples[] = {
+  "f32[8, 6]", "f32[7], 1.0", "f32[0, 4], 0.0, 1.0, -1.0", "i64[3]", NULL
+};
+
+/* ---- rows ---- */
+
+U(acos, acos, PK_FLOAT, "Arc cosine.", 0, NONE, g_acos, S_);
+U(acosh, acosh, PK_FLOAT, "Inverse hyperbolic cosine.", 0, NONE, g_acosh, S_);
+U(asin, asin, PK_FLOAT, "Arc sine.", 0, NONE, g_asin, S_);
+U(asinh, asinh, PK_FLOAT, "Inverse hyperbolic sine.", 0, NONDECREASING,
+  g_asinh, S_);
+U(atan, atan, PK_FLOAT, "Arc tangent.", 0, NONDECREASING, g_atan, S_);
+U(atanh, atanh, PK_FLOAT, "Inverse hyperbolic tangent.", 0, NONE, g_atanh,
+  S_);
+U(cosh, cosh, PK_FLOAT, "Hyperbolic cosine.", 0, NONE, g_cosh, S_);
+U(deg2rad, deg2rad, PK_FLOAT, "Degrees to radians.", 0, NONDECREASING,
+  g_deg2rad, S_);
+U(digamma, digamma, PK_FLOAT, "Derivative of lgamma.", 0, NONE, g_digamma,
+  S_);
+U(erfc, erfc, PK_FLOAT, "1 - erf(x).", 0, NONINCREASING, g_erfc, S_);
+U(erfinv, erfinv, PK_FLOAT, "Inverse of erf.", 0, NONE, g_erfinv, S_);
+U(exp2, exp2, PK_FLOAT, "2 to the power of x.", SAVE, NONDECREASING, g_exp2,
+  S_);
+U(frac, frac, PK_SAME, "The part behind the point.", 0, NONE, g_self,
+  float_samples);
+U(isinf, isinf, PK_BOOL, "Is it infinite?", NOGRAD, NONE, NULL, S_);
+U(lgamma, lgamma, PK_FLOAT, "Logarithm of |Gamma(x)|.", 0, NONE, g_lgamma,
+  S_);
+U(log10, log10, PK_FLOAT, "Logarithm to base 10.", 0, NONE, g_log10, S_);
+U(log2, log2, PK_FLOAT, "Logarithm to base 2.", 0, NONE, g_log2, S_);
+U(rad2deg, rad2deg, PK_FLOAT, "Radians to degrees.", 0, NONDECREASING,
+  g_rad2deg, S_);
+U(sinc, sinc, PK_FLOAT, "sin(pi x) / (pi x).", 0, NONE, g_sinc, S_);
+U(sinh, sinh, PK_FLOAT, "Hyperbolic sine.", 0, NONDECREASING, g_sinh, S_);
+U(tan, tan, PK_FLOAT, "Tangent.", SAVE, NONE, g_tan, S_);
+U(trunc, trunc, PK_SAME, "The part before the point.", 0, NONDECREASING,
+  op_g_zeros, float_samples);
+
+ROW1(logit, logit, PK_FLOAT, 1, 1);
+DEF(logit, "logit(Tensor self, float? eps=None) -> Tensor",
+    "log(x / (1 - x)), x cut to [eps, 1 - eps].", 0, NONE, g_logit,
+    logit_samples);
+ROW1(round_decimals, round_decimals, PK_SAME, 1, 1);
+DEF(round_decimals, "round.decimals(Tensor self, *, int decimals) -> Tensor",
+    "Rounded to so many decimals.", 0, NONDECREASING, op_g_zeros,
+    decimals_samples);
+
+#define OWN(id, schema_, brief_, flags_, class_, meta_, kernel_, grad_, \
+            samples_) \
+  const DtOpDef dt_op_##id = { \
+    .schema = "aten::" schema_, .brief = brief_, .flags = flags_, \
+    .pw = DT_PW_##class_, .meta = meta_, .kernel = kernel_, .grad = grad_, \
+    .samples = samples_, .row = row_##id }
+
+ROW1(angle, angle, PK_FLOAT, 0, 0);
+OWN(angle, "angle(Tensor self) -> Tensor", "Argument of a number.", PW, NONE,
+    angle_meta, op_pw_kernel, g_angle, float_samples);
+ROW1(isneginf, isneginf, PK_BOOL, 0, 0);
+OWN(isneginf, "isneginf(Tensor self) -> Tensor", "Is it minus infinity?",
+    PW | NOGRAD, NONE, no_complex_meta, op_pw_kernel, NULL, S_);
+ROW1(isposinf, isposinf, PK_BOOL, 0, 0);
+OWN(isposinf, "isposinf(Tensor self) -> Tensor", "Is it plus infinity?",
+    PW | NOGRAD, NONE, no_complex_meta, op_pw_kernel, NULL, S_);
+ROW1(signbit, signbit, PK_BOOL, 0, 0);
+OWN(signbit, "signbit(Tensor self) -> Tensor", "Is the sign bit set?",
+    PW | NOGRAD, NONE, no_complex_meta, op_pw_kernel, NULL, S_);
+ROW1(nan_to_num, nan_to_num, PK_SAME, 0, 0);
+OWN(nan_to_num, "nan_to_num(Tensor self, float? nan=None, float? posinf=None, "
+    "float? neginf=None) -> Tensor", "Numbers for NaN and infinities.",
+    PW, NONDECREASING, op_pw_meta, nan_to_num_kernel, g_nan_to_num,
+    nan_samples);
+ROW1(frexp_Tensor, frexp_mantissa, PK_SAME, 0, 0);
+OWN(frexp_Tensor, "frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor "
+    "exponent)", "Mantissa in [0.5, 1) and power of 2.",
+    DT_OP_POINTWISE | DT_OP_UNEVEN | SAVE, NONE, frexp_meta, frexp_kernel,
+    g_frexp, float_samples);
+ROW1(mvlgamma, lgamma, PK_FLOAT, 0, 0);
+OWN(mvlgamma, "mvlgamma(Tensor self, int p) -> Tensor",
+    "Logarithm of the multivariate gamma function.",
+    DT_OP_POINTWISE | DT_OP_UNEVEN, NONE, mvlgamma_meta, mvlgamma_kernel,
+    g_mvlgamma, p_samples);
+static const int row_polygamma[PWR_LEN] = { DT_U_polygamma, PK_FLOAT, 1, 1, 0,
+                                            0, 1, 0 };
+OWN(polygamma, "polygamma(int n, Tensor self) -> Tensor",
+    "The n-th derivative of digamma.", PW, NONE, polygamma_meta, op_pw_kernel,
+    g_polygamma, n_samples);
+
+/* In place, the arguments have changed their places. */
+ROW1(polygamma_, polygamma, PK_FLOAT, 1, 1);
+OWN(polygamma_, "polygamma_(Tensor(a!) self, int n) -> Tensor(a!)",
+    "The n-th derivative of digamma, in place.",
+    PW | DT_OP_INPLACE | DT_OP_NOGRAD, NONE, op_meta_inplace, op_pw_kernel,
+    NULL, p_samples);
+
+/* Composites; their rules exist besides. */
+ROW1(isfinite, isfinite, PK_BOOL, 0, 0);
+const DtOpDef dt_op_isfinite = {
+  .schema = "aten::isfinite(Tensor self) -> Tensor",
+  .brief = "Is it neither infinite nor NaN?",
+  .flags = PW | NOGRAD | DT_OP_COMPOSITE, .meta = op_pw_meta,
+  .kernel = op_pw_kernel, .decomp = isfinite_decomp,
+  .samples = op_samples_unary, .row = row_isfinite
+};
+ROW1(positive, positive, PK_SAME, 0, 0);
+const DtOpDef dt_op_positive = {
+  .schema = "aten::positive(Tensor(a) self) -> Tensor(a)",
+  .brief = "The tensor itself.",
+  .flags = DT_OP_POINTWISE | DT_OP_UNEVEN | DT_OP_VIEW | DT_OP_COMPOSITE,
+  .pw = DT_PW_COPY, .meta = positive_meta, .decomp = same_decomp,
+  .samples = op_samples_unary, .row = row_positive
+};
+ROW1(conj_physical, conj_physical, PK_SAME, 0, 0);
+const DtOpDef dt_op_conj_physical = {
+  .schema = "aten::conj_physical(Tensor self) -> Tensor",
+  .brief = "Complex conjugate.", .flags = PW | DT_OP_NOGRAD,
+  .meta = op_pw_meta, .kernel = op_pw_kernel,
+  .samples = op_samples_unary, .row = row_conj_physical
+};
+ROW1(_conj, conj_physical, PK_SAME, 0, 0);
+const DtOpDef dt_op__conj = {
+  .schema = "aten::_conj(Tensor(a) self) -> Tensor(a)",
+  .brief = "Complex conjugate.",
+  .doc = "PyTorch marks a view as conjugate; here it is computed.",
+  .flags = PW | DT_OP_NOGRAD, .meta = op_pw_meta, .kernel = op_pw_kernel,
+  .samples = op_samples_unary, .row = row__conj
+};

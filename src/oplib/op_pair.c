@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: MIT
+** oplib/op_pair.c: pointwise operators of two tensors that op_binary.c has
+** not: angles, lengths, remainders, shifts, extremes that ignore NaN, and
+** composites such as clip and float_power.
+**
+** One row each.  Composites have rules of their own besides: they hold when
+** the composite itself is propagated. */
+#include "oplib/pw_rows.h"
+
+#include <math.h>
+
+/* ---- gradients: the second operand first ---- */
+
+static DtStatus g_atan2 (DtGradCall *c) {
+  DtHandle *h = E("aten.mul.Tensor", "tt", A(1), A(1));
+  DtHandle *d = E("aten.mul.Tensor", "tt", A(0), A(0));
+  d = E("aten.add.Tensor", "tt", d, h);
+  h = E("aten.reciprocal.default", "t", d);
+  d = E("aten.eq.Scalar", "ti", d, (int64_t)0);
+  h = E("aten.masked_fill.Scalar", "tti", h, d, (int64_t)0);
+  if (op_g_need(c, 0))
+    op_g_set(c, 0, E("aten.mul.Tensor", "tt",
+                     E("aten.mul.Tensor", "tt", G, A(1)), h));
+  if (op_g_need(c, 1)) {
+    d = E("aten.neg.default", "t", A(0));
+    d = E("aten.mul.Tensor", "tt", G, d);
+    op_g_set(c, 1, E("aten.mul.Tensor", "tt", d, h));
+  }
+  return op_g_finish(c);
+}
+
+/* fmax, fmin: all of the gradient to the operand that was taken. */
+static DtHandle *taken (DtGradCall *c, const char *cmp, bool not) {
+  DtHandle *h = E(cmp, "tt", A(0), A(1));
+  DtHandle *n = E("aten.isnan.default", "t", A(1));
+  h = E("aten.logical_or_.default", "tt", h, n);
+  if (not) h = E("aten.logical_not_.default", "t", h);
+  return E("aten.masked_fill.Scalar", "tti", G, h, (int64_t)0);
+}
+static DtStatus fextreme_grad (DtGradCall *c, const char *cmp) {
+  if (op_g_need(c, 1)) op_g_set(c, 1, taken(c, cmp, false));
+  if (op_g_need(c, 0)) op_g_set(c, 0, taken(c, cmp, true));
+  return op_g_finish(c);
+}
+static DtStatus g_fmax (DtGradCall *c) {
+  return fextreme_grad(c, "aten.ge.Tensor");
+}
+static DtStatus g_fmin (DtGradCall *c) {
+  return fextreme_grad(c, "aten.le.Tensor");
+}
+
+static DtStatus g_hypot (DtGradCall *c) {
+  for (int i = 1; i >= 0; i--) {
+    if (!op_g_need(c, i)) continue;
+    DtHandle *h = E("aten.mul.Tensor", "tt", G, A(i));
+    op_g_set(c, i, E("aten.div.Tensor", "tt", h, OUT));
+  }
+  return op_g_finish(c);
+}
+
+/* g / (1 + b^(the other - this one)) */
+static DtStatus log_sum_grad (DtGradCall *c, bool two) {
+  for (int i = 1; i >= 0; i--) {
+    if (!op_g_need(c, i)) continue;
+    DtHandle *h = E("aten.sub.Tensor", "tt", A(1 - i), A(i));
+    h = two ? E("aten.pow.Scalar", "it", TWO, h)
+            : E("aten.exp.default", "t", h);
+    h = E("aten.add.Scalar", "ti", h, ONE);
+    op_g_set(c, i, E("aten.div.Tensor", "tt", G, h));
+  }
+  return op_g_finish(c);
+}
+static DtStatus g_logaddexp (DtGradCall *c) { return log_sum_grad(c, false); }
+static DtStatus g_logaddexp2 (DtGradCall *c) { return log_sum_grad(c, true); }
+
+static DtStatus g_fmod (DtGradCall *c) {
+  if (op_g_need(c, 1)) {
+    DtHandle *h = E("aten.div.Tensor_mode", "tt rounding_mode=s", A(0), A(1),
+                    "trunc");
+    op_g_set(c, 1, E("aten.mul.Tensor", "tt", E("aten.neg.default", "t", G),
+                     h));
+  }
+  op_g_set(c, 0, G);
+  return op_g_finish(c);
+}
+
+/* out / self, 0 at 0; the sign's operand gets zeros. */
+static DtStatus g_copysign (DtGradCall *c) {
+  if (op_g_need(c, 1)) {
+    const DtMeta *m = dt_emit_meta(c->e, G);
+    op_g_set(c, 1, E("aten.zeros.default", "I dtype=d", (int)m->ndim, m->shape,
+                     (int)m->dtype));
+  }
+  if (op_g_need(c, 0)) {
+    DtHandle *h = E("aten.div.Tensor", "tt", OUT, A(0));
+    DtHandle *z = E("aten.eq.Scalar", "ti", A(0), (int64_t)0);
+    h = E("aten.masked_fill_.Scalar", "tti", h, z, (int64_t)0);
+    op_g_set(c, 0, E("aten.mul.Tensor", "tt", G, h));
+  }
+  return op_g_finish(c);
+}
+
+static DtStatus g_ldexp (DtGradCall *c) {
+  if (op_g_need(c, 1)) {
+    DtHandle *h = E("aten.mul.Tensor", "tt", G, OUT);
+    op_g_set(c, 1, E("aten.mul.Scalar", "tf", h, 0.6931471805599453));
+  }
+  if (op_g_need(c, 0)) {
+    DtHandle *h = E("aten.pow.Scalar", "it", TWO, A(1));
+    op_g_set(c, 0, E("aten.mul.Tensor", "tt", G, h));
+  }
+  return op_g_finish(c);
+}
+
+/* nextafter: the gradient passes where a step is made, or to the second
+** operand where none is. */
+static DtStatus g_nextafter (DtGradCall *c) {
+  const DtMeta *m = dt_emit_meta(c->e, G);
+  if (op_g_need(c, 1))
+    op_g_set(c, 1, E("aten.zeros.default", "I dtype=d", (int)m->ndim, m->shape,
+                     (int)m->dtype));
+  if (op_g_need(c, 0)) {
+    DtHandle *k = E("aten.ne.Tensor", "tt", A(0), A(1));
+    DtHandle *z = op_e_scalar(c->e, 0, m);
+    op_g_set(c, 0, E("aten.where.self", "ttt", k, G, z));
+  }
+  return op_g_finish(c);
+}
+
+NOT_DIFFERENTIABLE(g_heaviside,
+                   "derivative for aten::heaviside is not implemented")
+NOT_DIFFERENTIABLE(g_remainder,
+                   "derivative for aten::remainder is not implemented")
+
+/* ---- metas and kernels that need more than their row ---- */
+
+static DtStatus heaviside_meta (DtMetaCall *c) {
+  DT_CHECK(c->cx, c->in[0]->dtype == c->in[1]->dtype, DT_E_RUNTIME,
+           "heaviside is not yet implemented for tensors with different "
+           "dtypes.");
+  return op_pw_meta(c);
+}
+
+/* float_power computes and answers in doubles. */
+static DtDtype power_type (const DtOpDef *op, const DtArgs *a,
+                           const DtMeta *const *in, DtTensor *const *t) {
+  OpOperand o[PWR_MAXN];
+  int n = op_pw_operands(op, a, in, t, o);
+  DtDtype p = op_promote(n, o);
+  return dt_dtype_info(p)->kind == DT_K_COMPLEX ? DT_C128 : DT_F64;
+}
+
+static DtStatus power_meta (DtMetaCall *c) {
+  DT_TRY(c->cx, op_pw_meta(c));
+  c->out[0].dtype = (uint8_t)power_type(c->op, c->args, c->in, NULL);
+  return DT_OK;
+}
+
+static DtStatus power_kernel (DtKernelCall *c) {
+  OpOperand o[PWR_MAXN];
+  OpNumber num[2];
+  DtTensor *t[2];
+  DtDtype ct = power_type(c->op, c->args, NULL, c->in);
+  (void)op_pw_operands(c->op, c->args, NULL, c->in, o);
+  for (int i = 0; i < 2; i++)
+    t[i] = o[i].is_num ? op_number(&num[i], o[i].num,
+                                   op_number_dtype(o[i].num)) : o[i].t;
+  if (o[1].is_num)
+    return dt_k_unary(c->cx, DT_U_pow_scalar, ct, &o[1].num, t[0], c->out[0]);
+  return dt_k_binary(c->cx, DT_B_pow, ct, NULL, t[0], t[1], c->out[0]);
+}
+
+/* ---- decompositions ---- */
+
+static DtStatus one (DtDecompCall *c, DtHandle *h) {
+  c->out[0] = h;
+  c->nout = 1;
+  return c->e->st;
+}
+static DtStatus clip_decomp (DtDecompCall *c) {
+  return one(c, E("aten.clamp.default", "tvv", c->in[0], V(1), V(2)));
+}
+static DtStatus clip_t_decomp (DtDecompCall *c) {
+  return one(c, E("aten.clamp.Tensor", "ttt", dt_hin(c, 0), dt_hin(c, 1),
+                  dt_hin(c, 2)));
+}
+static DtStatus true_divide_decomp (DtDecompCall *c) {
+  return one(c, E("aten.div.Tensor", "tt", c->in[0], c->in[1]));
+}
+static DtStatus xor_decomp (DtDecompCall *c) {
+  if (dt_hin(c, 1))
+    return one(c, E("aten.bitwise_xor.Tensor", "tt", c->in[0], dt_hin(c, 1)));
+  return one(c, E("aten.bitwise_xor.Scalar", "tv", c->in[0], V(1)));
+}
+
+/* Argument i as a double tensor; nothing is done to one that is. */
+static DtHandle *as_double (DtDecompCall *c, int i, DtDtype t) {
+  DtHandle *h = dt_hin(c, i);
+  if (!h || dt_emit_meta(c->e, h)->dtype == t) return h;
+  return E("aten._to_copy.default", "t dtype=d", h, (int)t);
+}
+static DtStatus power_decomp (DtDecompCall *c) {
+  DtDtype t = DT_F64;
+  for (int i = 0; i < 2; i++) {
+    DtHandle *h = dt_hin(c, i);
+    bool z = h ? dt_dtype_info((DtDtype)dt_emit_meta(c->e, h)->dtype)->kind
+                 == DT_K_COMPLEX
+               : dt_arg_scalar(c->args, i).kind == DT_K_COMPLEX;
+    if (z) t = DT_C128;
+  }
+  DtHandle *x = as_double(c, 0, t), *y = as_double(c, 1, t);
+  if (!x)
+    return one(c, E("aten.pow.Scalar", "ft", dt_arg_float(c->args, 0), y));
+  if (!y)
+    return one(c, E("aten.pow.Tensor_Scalar", "tf", x,
+                    dt_arg_float(c->args, 1)));
+  return one(c, E("aten.pow.Tensor_Tensor", "tt", x, y));
+}
+
+/* ---- samples ---- */
+
+static const char *const clip_samples[] = {
+  "f32[8, 6], 0.2, 0.7", "f32[7], min=0.1", "f32[1], max=0.5",
+  "f32[0, 4], 0.0", "f32[], 0, 1", NULL
+};
+static const char *const clip_t_samples[] = {
+  "f32[8, 6], f32[8, 6], f32[8, 6]", "f32[7, 5], f32[5]", "f32[0], f32[0]",
+  NULL
+};
+static const char *const of_num_samples[] = {
+  "2.0, f32[8, 6]", "2, f32[7]", "3.0, f32[0]", "0.5, f32[]", NULL
+};
+static const char *const num_samples[] = {
+  "f32[8, 6], 2", "f32[7], 2.5", "f32[0, 4], 3", "f32[], 1.0", NULL
+};
+
+/* ---- rows ---- */
+
+B(atan2, atan2, PK_FLOAT, "atan2", "Angle of the point (other, self).", 0,
+  NONE, g_atan2, B_);
+B(copysign_Tensor, copysign, PK_FLOAT, "copysign.Tensor",
+  "|self| with the sign of other.", SAVE, NONE, g_copysign, B_);
+B(fmax, fmax, PK_SAME, "fmax", "Larger operand; a number beats NaN.", 0,
+  MAXLIKE, g_fmax, B_);
+B(fmin, fmin, PK_SAME, "fmin", "Smaller operand; a number beats NaN.", 0,
+  MINLIKE, g_fmin, B_);
+B(fmod_Tensor, fmod, PK_SAME, "fmod.Tensor",
+  "Remainder with the dividend's sign.", 0, NONE, g_fmod, B_);
+B(gcd, gcd, PK_SAME, "gcd", "Greatest common divisor.", NOGRAD, NONE, NULL,
+  I_);
+B(hypot, hypot, PK_SAME, "hypot", "sqrt(x^2 + y^2).", SAVE, NONE, g_hypot,
+  B_);
+B(lcm, lcm, PK_SAME, "lcm", "Least common multiple.", NOGRAD, NONE, NULL, I_);
+B(ldexp_Tensor, ldexp, PK_FLOAT, "ldexp.Tensor", "self * 2^other.", SAVE,
+  NONE, g_ldexp, B_);
+B(logaddexp, logaddexp, PK_SAME, "logaddexp", "log(exp(x) + exp(y)).", 0,
+  MONOTONE, g_logaddexp, B_);
+B(logaddexp2, logaddexp2, PK_SAME, "logaddexp2", "log2(2^x + 2^y).", 0,
+  MONOTONE, g_logaddexp2, B_);
+B(nextafter, nextafter, PK_SAME, "nextafter",
+  "The next number from self towards other.", 0, NONE, g_nextafter, B_);
+B(bitwise_left_shift_Tensor, bitwise_left_shift, PK_SAME,
+  "bitwise_left_shift.Tensor", "Bits moved up.", NOGRAD, NONE, NULL, I_);
+B(bitwise_right_shift_Tensor, bitwise_right_shift, PK_SAME,
+  "bitwise_right_shift.Tensor", "Bits moved down.", NOGRAD, NONE, NULL, I_);
+B(__lshift___Tensor, bitwise_left_shift, PK_SAME, "__lshift__.Tensor",
+  "Bits moved up.", NOGRAD, NONE, NULL, I_);
+B(__rshift___Tensor, bitwise_right_shift, PK_SAME, "__rshift__.Tensor",
+  "Bits moved down.", NOGRAD, NONE, NULL, I_);
+
+ROW2(heaviside, heaviside, PK_SAME, 0, 0);
+const DtOpDef dt_op_heaviside = {
+  .schema = "aten::heaviside(Tensor self, Tensor values) -> Tensor",
+  .brief = "0 below 0, 1 above, values at 0.", .flags = PW,
+  .meta = heaviside_meta, .kernel = op_pw_kernel, .grad = g_heaviside,
+  .samples = op_samples_binary, .row = row_heaviside
+};
+ROW2(remainder_Scalar_Tensor, remainder, PK_SAME, 0, 0);
+const DtOpDef dt_op_remainder_Scalar_Tensor = {
+  .schema = "aten::remainder.Scalar_Tensor(Scalar self, Tensor other) -> "
+            "Tensor",
+  .brief = "Remainder of a number, with the divisor's sign.", .flags = PW,
+  .meta = op_pw_meta, .kernel = op_pw_kernel, .grad = g_remainder,
+  .samples = of_num_samples, .row = row_remainder_Scalar_Tensor
+};
+
+#define POWER(id, schema_, brief_, samples_) \
+  ROW2(id, pow, PK_SAME, 0, 0); \
+  const DtOpDef dt_op_##id = { \
+    .schema = "aten::" schema_, .brief = brief_, \
+    .flags = PW | DT_OP_COMPOSITE, .meta = power_meta, \
+    .kernel = power_kernel, .decomp = power_decomp, .samples = samples_, \
+    .row = row_##id }
+POWER(float_power_Scalar, "float_power.Scalar(Scalar self, Tensor exponent) -> "
+      "Tensor", "A number to powers, in doubles.", of_num_samples);
+POWER(float_power_Tensor_Scalar, "float_power.Tensor_Scalar(Tensor self, "
+      "Scalar exponent) -> Tensor", "Elements to a power, in doubles.",
+      num_samples);
+POWER(float_power_Tensor_Tensor, "float_power.Tensor_Tensor(Tensor self, "
+      "Tensor exponent) -> Tensor", "Elements to powers, in doubles.", B_);
+
+#define ALIAS(id, schema_, brief_, flags_, from, decomp_, samples_) \
+  const DtOpDef dt_op_##id = { \
+    .schema = "aten::" schema_, .brief = brief_, \
+    .flags = PW | DT_OP_COMPOSITE | (flags_), .meta = op_pw_meta, \
+    .kernel = from, .decomp = decomp_, .samples = samples_, .row = row_##id }
+
+/* clip is clamp by its other name. */
+static DtStatus clip_kernel (DtKernelCall *c) {
+  DtKernelCall b = *c;
+  b.op = &dt_op_clamp;
+  return dt_op_clamp.kernel(&b);
+}
+static DtStatus clip_t_kernel (DtKernelCall *c) {
+  DtKernelCall b = *c;
+  b.op = &dt_op_clamp_Tensor;
+  return dt_op_clamp_Tensor.kernel(&b);
+}
+static const int row_clip[PWR_LEN] = { DT_U_clamp, PK_SAME, 3, 0, 1, 2, 0 };
+ALIAS(clip, "clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
+      "x cut to [min, max]; max where min > max.", 0, clip_kernel,
+      clip_decomp, clip_samples);
+static const int row_clip_Tensor[PWR_LEN] = { DT_T3_clamp_tensor, PK_SAME, 3,
+                                              0, 1, 2, 0 };
+ALIAS(clip_Tensor, "clip.Tensor(Tensor self, Tensor? min=None, Tensor? "
+      "max=None) -> Tensor", "Elements cut to bounds given by tensors.", 0,
+      clip_t_kernel, clip_t_decomp, clip_t_samples);
+ROW2(true_divide_Tensor, div, PK_FLOAT, 0, 0);
+ALIAS(true_divide_Tensor, "true_divide.Tensor(Tensor self, Tensor other) -> "
+      "Tensor", "Quotient; integers give floats.", 0, op_pw_kernel,
+      true_divide_decomp, B_);
+ROW2(__xor___Tensor, bitwise_xor, PK_SAME, 0, 0);
+ALIAS(__xor___Tensor, "__xor__.Tensor(Tensor self, Tensor other) -> Tensor",
+      "Bits set in exactly one.", NOGRAD, op_pw_kernel, xor_decomp, I_);
