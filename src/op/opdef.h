@@ -79,7 +79,7 @@ typedef DtStatus (*DtStratFn) (DtStratCall *c);
 DtStatus dt_strat_add (DtStratCall *c, const DtPlacement *out,
                        const DtPlacement *in, double cost);
 /* Candidates added from now on build specs whose _S are real strides (flag
-** false; views), not a shard order. */
+** false; views), not a shard order.  Local. */
 void dt_strat_real_strides (DtStratCall *c);
 /* PyTorch's text for an error of the strategy itself goes through dt_raise. */
 

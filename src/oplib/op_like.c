@@ -132,11 +132,16 @@ static DtStatus fill_kernel (DtKernelCall *c) {
 static DtStatus fill_tensor_kernel (DtKernelCall *c) {
   if (dt_arg_is_number(c->args, 1))
     return dt_k_fill(c->cx, c->out[0], dt_arg_scalar(c->args, 1));
+  DT_CHECK(c->cx, dt_kin(c, 1)->m.ndim == 0, DT_E_RUNTIME, "fill_ only "
+           "supports 0-dimension value tensor but got tensor with %d "
+           "dimensions.", (int)dt_kin(c, 1)->m.ndim);
   return dt_k_copy(c->cx, dt_kin(c, 1), c->out[0]);
 }
 
 static DtStatus copy__kernel (DtKernelCall *c) {
-  return fill_tensor_kernel(c);
+  if (dt_arg_is_number(c->args, 1))
+    return dt_k_fill(c->cx, c->out[0], dt_arg_scalar(c->args, 1));
+  return dt_k_copy(c->cx, dt_kin(c, 1), c->out[0]);
 }
 
 static void advance (DtKernelCall *c) {

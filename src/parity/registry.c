@@ -101,37 +101,6 @@ static bool same_rules (DtParity *p, const json_t *o, const DtRows *rows,
   return true;
 }
 
-/* Slots of an element's call keep the numbers of the list call: renumber. */
-typedef struct Renumber { DtJCall *c; const json_t **tensor; int n; } Renumber;
-
-static void renumber (void *ud, int *slot) {
-  Renumber *r = ud;
-  r->tensor[r->n] = r->c->tensor[*slot];
-  *slot = r->n++;
-}
-
-/* List operators: the rows of element 0, through its own operator. */
-static bool element (DtParity *p, DtJCall *c) {
-  DtArgs args;
-  const DtOpDef *op = c->op;
-  Renumber r = { c, DT_ANEWN(p->cx, &p->arena, const json_t *, c->nin + 1),
-                 0 };
-  if (r.tensor == NULL)
-    return dt_fails(p, "no memory");
-  if ((op->flags & DT_OP_FOREACH) == 0 || op->base == NULL)
-    return true;
-  if (!dt_no_error(p, dt_foreach_args(p->cx, op, &c->args, 0, &args)))
-    return false;
-  for (int i = 0; i < args.n; i++)
-    dt_value_slots(&args.v[i], renumber, &r);
-  args.nslots = r.n;
-  c->args = args;
-  c->op = op->base;
-  c->tensor = r.tensor;
-  c->nin = r.n;
-  return true;
-}
-
 bool dt_check_rules (DtParity *p, const json_t *o) {
   DtJCall c;
   DtRows rows;
@@ -140,8 +109,6 @@ bool dt_check_rules (DtParity *p, const json_t *o) {
     return false;
   const DtOpDef *op = dt_parity_op(p, p->reg, dt_jstr(o, "op"));
   if (op == NULL || !dt_no_error(p, dt_jcall(p, o, op, &c)))
-    return false;
-  if (json_object_get(o, "elements") != NULL && !element(p, &c))
     return false;
   const DtMeta **in = DT_ANEWN(p->cx, &p->arena, const DtMeta *, c.nin + 1);
   DtMeta *m = DT_ANEWN(p->cx, &p->arena, DtMeta, c.nin + 1);

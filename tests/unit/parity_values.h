@@ -228,7 +228,7 @@ static inline DtStatus values_from_local (ValuesRank *r, bool *ok) {
   DtDtype t = types ? dt_dtype_find(json_string_value(at_rank(r,
                                     "local_dtypes"))) : DT_F32;
   DtVar *x = NULL, *y = NULL, *z = NULL, *f = NULL;
-  DtMeta m;
+  DtMeta m = {0};
   int n = read_pls(r, "src", pl);
   DtStatus st = make_from(r, t, at_rank(r, "local_src"), &x);
   if (st == DT_OK && gs) {
