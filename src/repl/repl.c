@@ -785,7 +785,8 @@ static void run_session (DtRepl *r) {
   bool wants_prompt = a->o.interactive || (a->o.debug && given) ||
                       (!given && a->o.check == NULL);
   r->set.raw = a->o.raw;
-  r->set.notes = a->interactive && wants_prompt;
+  if (wants_prompt)             /* only rank 0 sees the terminal */
+    r->set.notes = dt_repl_share_code(r, a->interactive) == 1;
   if (wants_prompt || a->o.check != NULL)
     start_files(r);
   if (a->o.check != NULL) {
