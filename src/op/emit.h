@@ -31,6 +31,7 @@ struct DtEmit {
   const DtEmitVt *vt;
   DtArena *arena;               /* for values a program builds */
   DtStatus st;                  /* first error */
+  bool tracing;                 /* propagating: specs, and no execution */
   void *ud;
 };
 

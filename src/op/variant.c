@@ -250,6 +250,24 @@ static DtStatus out_decomp (DtDecompCall *c) {
   return c->e->st;
 }
 
+/* In-place forms without rules: the base, then a copy into self. */
+static DtStatus inplace_decomp (DtDecompCall *c) {
+  const DtSchema *b = c->op->base->sig;
+  DtHandle *res[16] = { NULL };
+  const char *name[DT_MAX_ARGS];
+  DtValue kw[DT_MAX_ARGS];
+  int i, nkw = 0, npos = b->nargs - b->nkwonly, nres = 0;
+  for (i = npos; i < b->nargs; i++) {
+    name[nkw] = b->arg[i].name;
+    kw[nkw++] = c->args->v[i];
+  }
+  DT_TRY(c->e->cx, c->e->vt->call(c->e, b->full, npos, c->args->v, nkw, name,
+                                  kw, c->nin, c->in, res, 16, &nres));
+  c->out[0] = dt_emit(c->e, "aten.copy_.default", "tt", dt_hin(c, 0), res[0]);
+  c->nout = 1;
+  return c->e->st;
+}
+
 /* Another name: the base with the same arguments. */
 static DtStatus alias_decomp (DtDecompCall *c) {
   const DtSchema *b = c->op->base->sig;
@@ -303,7 +321,9 @@ DtStatus dt_variant_fill (DtCtx *cx, DtVariantKind kind, const DtOpDef *base,
       def->flags |= DT_OP_INPLACE;
       if (base->meta != NULL) def->meta = inplace_meta;
       def->samples = base->samples;
-      def->decomp = NULL;
+      def->decomp = base->decomp != NULL && base->rules == NULL &&
+                    base->rulefn == NULL && base->strategy == NULL
+                    ? inplace_decomp : NULL;
       break;
     case DT_VAR_OUT:
       def->flags = (def->flags | DT_OP_OUT | DT_OP_NOGRAD) &
@@ -314,6 +334,7 @@ DtStatus dt_variant_fill (DtCtx *cx, DtVariantKind kind, const DtOpDef *base,
       if (base->strategy != NULL && base->rules == NULL &&
           base->rulefn == NULL && !has_out_strategy(sig)) {
         def->strategy = NULL;
+        def->rewrite = NULL;
         def->decomp = out_decomp;
       }
       break;

@@ -310,6 +310,8 @@ static DtStatus spread_decomp (DtDecompCall *c) {
   const char *op = std ? "aten.std.correction" : "aten.var.correction";
   if (dim < 0)
     return finish(c, E(op, "tn correction=i", c->in[0], k));
+  DT_CHECK(c->e->cx, std || !c->e->tracing || !dt_arg_bool(c->args, keep),
+           DT_E_NOTIMPL, "var.dim cannot be traced with keepdim");
   return finish(c, E(op, "tv correction=i keepdim=b", c->in[0],
                      c->args->v[dim], k,
                      (int)dt_arg_bool(c->args, keep)));

@@ -250,6 +250,12 @@ static DtStatus iadd_decomp (DtDecompCall *c) {
   c->nout = 1;
   return c->e->st;
 }
+
+static DtStatus iadd_inplace_decomp (DtDecompCall *c) {
+  DT_TRY(c->e->cx, iadd_decomp(c));
+  c->out[0] = E("aten.copy_.default", "tt", c->in[0], c->out[0]);
+  return c->e->st;
+}
 static DtStatus iadd_grad (DtGradCall *c) {
   op_g_set(c, 0, G);
   if (op_g_need(c, 3)) {
@@ -559,6 +565,5 @@ OP(index_put, "index_put(Tensor self, Tensor?[] indices, Tensor values, bool "
    .rulefn = put_rules);
 OP(index_add_, "index_add_(Tensor(a!) self, int dim, Tensor index, Tensor "
    "source, *, Scalar alpha=1) -> Tensor(a!)",
-   "Slices added at a vector of indices, in place.",
-   DT_OP_NOSTRATEGY | DT_OP_INPLACE, iadd_meta, iadd_kernel, iadd_grad,
-   iadd_samples, .strategy = NULL);
+   "Slices added at a vector of indices, in place.", DT_OP_INPLACE, iadd_meta,
+   iadd_kernel, iadd_grad, iadd_samples, .decomp = iadd_inplace_decomp);

@@ -5,13 +5,19 @@
 ** "return x, y"; the last call's results are the results unless it returns.
 ** Arguments are variables, arguments of the operator by name, numbers, lists,
 ** none, true, false, 'text', :dtype, !memory_format, name=value; '*' is every
-** argument as given.  "exp" is aten.exp.default.  There are no branches:
-** where the calls depend on values, C picks the text (op_program).
+** argument as given, 2*name a product.  "exp" is aten.exp.default.  Losses have
+** "reduced(x)", which does what the argument reduction says, and the number
+** norm, 1/elements of self under a mean.  There are no branches: where calls
+** depend on values, C picks the text (op_program).  unless(flag),
+** ranked(x) and ungiven(x) end tracing, and only that, where Python's
+** decomposition fails: a true argument, a tensor without dims, an argument
+** given by place.
 ** The difficult part is slots: each call gets its own array of tensors, so
 ** every value is copied with its slots renumbered. */
 #include "oplib/oplib_int.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -94,11 +100,26 @@ static DtStatus take_value (Prog *p, Call *k, DtValue *v) {
   return DT_OK;
 }
 
+/* 0 none, 1 mean, 2 sum. */
+static int64_t reduction (Prog *p) {
+  int i = dt_schema_arg(p->c->args->schema, "reduction");
+  return i < 0 ? 0 : dt_arg_int(p->c->args, i);
+}
+
+static double mean_factor (Prog *p) {
+  int i = dt_schema_arg(p->c->args->schema, "self");
+  DtHandle *h = i < 0 ? NULL : dt_hin(p->c, i);
+  if (reduction(p) != 1 || h == NULL) return 1;
+  return 1 / (double)dt_meta_numel(dt_emit_meta(p->c->e, h));
+}
+
 static DtStatus named_value (Prog *p, Call *k, const char *name, DtValue *v) {
   int i;
   if (strcmp(name, "none") == 0) *v = dt_v_none();
   else if (strcmp(name, "true") == 0) *v = dt_v_bool(true);
   else if (strcmp(name, "false") == 0) *v = dt_v_bool(false);
+  else if (strcmp(name, "inf") == 0) *v = dt_v_float(INFINITY);
+  else if (strcmp(name, "norm") == 0) *v = dt_v_float(mean_factor(p));
   else {
     for (i = p->nvar - 1; i >= 0; i--)
       if (strcmp(p->var[i].name, name) == 0)
@@ -119,6 +140,21 @@ static DtStatus number (Prog *p, DtValue *v) {
   *v = dot != NULL || memchr(p->at, 'e', (size_t)(end - p->at)) != NULL
        ? dt_v_float(f) : dt_v_int((int64_t)f);
   p->at = end;
+  return DT_OK;
+}
+
+/* A number, or its product with a named one. */
+static DtStatus product (Prog *p, Call *k, DtValue *v) {
+  char name[NAME_LEN];
+  DtValue by;
+  DT_TRY(p->c->e->cx, number(p, v));
+  if (!eat(p, '*')) return DT_OK;
+  if (!word(p, name, sizeof name)) return bad(p, "a name expected");
+  DT_TRY(p->c->e->cx, named_value(p, k, name, &by));
+  double a = v->kind == DT_V_INT ? (double)v->u.i : v->u.f;
+  double b = by.kind == DT_V_FLOAT ? by.u.f
+             : by.kind == DT_V_BOOL ? (double)by.u.b : (double)by.u.i;
+  *v = dt_v_float(a * b);
   return DT_OK;
 }
 
@@ -164,7 +200,7 @@ static DtStatus value (Prog *p, Call *k, DtValue *v) {
     return DT_OK;
   }
   if (word(p, name, sizeof name)) return named_value(p, k, name, v);
-  return number(p, v);
+  return product(p, k, v);
 }
 
 /* ---- calls ---- */
@@ -223,6 +259,13 @@ static DtStatus call (Prog *p, const char *name, DtHandle **out, int max,
   strcat(full, name);
   if (strchr(name, '.') == NULL) strcat(full, ".default");
   DT_TRY(e->cx, arguments(p, k));
+  if (strcmp(name, "reduced") == 0) {
+    if (k->nin != 1) return bad(p, "one tensor expected");
+    out[0] = k->in[0];
+    *nout = 1;
+    if (reduction(p) == 0) return DT_OK;
+    strcpy(full, reduction(p) == 1 ? "aten.mean.default" : "aten.sum.default");
+  }
   return e->vt->call(e, full, k->npos, k->pos, k->nkw, k->kwname, k->kw,
                      k->nin, k->in, out, max, nout);
 }
@@ -243,6 +286,22 @@ static DtStatus give (Prog *p) {
   return DT_OK;
 }
 
+/* unless(...), ranked(...), ungiven(...): what cannot be traced in PyTorch. */
+static DtStatus guard (Prog *p, char kind) {
+  char name[NAME_LEN];
+  DtEmit *e = p->c->e;
+  int i = -1;
+  if (word(p, name, sizeof name))
+    i = dt_schema_arg(p->c->args->schema, name);
+  if (i < 0 || !eat(p, ')')) return bad(p, "an argument expected");
+  bool stop = kind == 'r' ? dt_emit_meta(e, dt_hin(p->c, i))->ndim == 0
+              : kind == 'u' ? dt_arg_bool(p->c->args, i)
+              : i < p->c->args->npos;
+  DT_CHECK(e->cx, !e->tracing || !stop, DT_E_NOTIMPL,
+           "%s cannot be traced with this %s", p->c->op->sig->full, name);
+  return DT_OK;
+}
+
 static DtStatus statement (Prog *p) {
   char name[8][64];
   DtHandle *res[8];
@@ -253,6 +312,9 @@ static DtStatus statement (Prog *p) {
       return bad(p, "a name expected");
   while (eat(p, ','));
   if (eat(p, '(')) {            /* a bare call: its results are ours */
+    if (strcmp(name[0], "unless") == 0) return guard(p, 'u');
+    if (strcmp(name[0], "ranked") == 0) return guard(p, 'r');
+    if (strcmp(name[0], "ungiven") == 0) return guard(p, 'g');
     return call(p, name[0], p->c->out, p->c->maxout, &p->c->nout);
   }
   if (!eat(p, '=')) return bad(p, "'=' expected");

@@ -194,6 +194,7 @@ static void trace_init (Trace *t, DtCtx *cx, DtPropagator *p, DtArena *arena,
   t->e.ud = t;
   t->p = p;
   t->specs = specs;
+  t->e.tracing = specs;
 }
 
 /* ---- shapes ---- */

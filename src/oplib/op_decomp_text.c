@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: MIT
+** oplib/op_decomp_text.c: operators that are a few others, in order.
+**
+** Each is its program (op_program.c): the calls of PyTorch's decomposition, so
+** that placements found by tracing are the same.  What depends on shapes is
+** in op_decomp.c. */
+#include "oplib/oplib_int.h"
+
+#define D(id, schema_, brief_, program_, ...) \
+  static const char *const id##_samples[] = { __VA_ARGS__, NULL }; \
+  const DtOpDef dt_op_##id = { \
+    .schema = "aten::" schema_, .brief = brief_, .flags = DT_OP_COMPOSITE, \
+    .decomp = op_d_program, .program = program_, .samples = id##_samples }
+
+#define U "f32[8, 6]"
+#define B "f32[8, 6], f32[8, 6]"
+#define MM "f32[4, 6], f32[3, 6]"
+
+D(_euclidean_dist,
+  "_euclidean_dist(Tensor x1, Tensor x2) -> Tensor",
+  "Distances of all pairs of rows by one matrix product.",
+  "p = pow.Tensor_Scalar(x1, 2); s = sum.dim_IntList(p, [-1], true); "
+  "o = ones_like(s, pin_memory=false, "
+  "memory_format=!contiguous_format); a = detach(o); q = "
+  "pow.Tensor_Scalar(x2, 2); t = sum.dim_IntList(q, [-1], true); u = "
+  "ones_like(t, pin_memory=false, memory_format=!contiguous_format); "
+  "b = detach(u); m = mul.Tensor(x1, -2); x = cat([m, s, a], -1); y "
+  "= cat([x2, b, t], -1); z = transpose.int(y, -2, -1); d = mm(x, "
+  "z); e = clamp_min(d, 0); sqrt(e)",
+  MM);
+D(_prelu_kernel,
+  "_prelu_kernel(Tensor self, Tensor weight) -> Tensor",
+  "self where positive, weight times self elsewhere.",
+  "m = gt.Scalar(self, 0); w = mul.Tensor(weight, self); "
+  "where.self(m, self, w)",
+  B);
+D(addmv,
+  "addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, "
+  "Scalar alpha=1) -> Tensor",
+  "beta self + alpha mat vec.",
+  "m = mv(mat, vec); a = mul.Tensor(m, alpha); b = mul.Tensor(self, "
+  "beta); add.Tensor(a, b)",
+  "f32[8], f32[8, 6], f32[6]");
+D(alias_copy,
+  "alias_copy(Tensor self) -> Tensor",
+  "A copy of the same shape.",
+  "x = alias(self); clone(x, memory_format=!contiguous_format)",
+  U);
+D(t_copy,
+  "t_copy(Tensor self) -> Tensor",
+  "A transposed copy.",
+  "x = t(self); clone(x, memory_format=!contiguous_format)",
+  "f32[8, 6]");
+D(transpose_copy_int,
+  "transpose_copy.int(Tensor self, int dim0, int dim1) -> Tensor",
+  "A copy with two dims exchanged.",
+  "ranked(self); x = transpose.int(self, dim0, dim1); clone(x, "
+  "memory_format=!contiguous_format)",
+  "f32[8, 6], 0, 1");
+D(squeeze_copy,
+  "squeeze_copy(Tensor self) -> Tensor",
+  "A copy without dims of size 1.",
+  "x = squeeze(self); clone(x, memory_format=!contiguous_format)",
+  "f32[8, 1]");
+D(squeeze_copy_dim,
+  "squeeze_copy.dim(Tensor self, int dim) -> Tensor",
+  "A copy without a dim of size 1.",
+  "x = squeeze.dim(self, dim); clone(x, "
+  "memory_format=!contiguous_format)",
+  "f32[8, 1], 1");
+D(squeeze_copy_dims,
+  "squeeze_copy.dims(Tensor self, int[] dim) -> Tensor",
+  "A copy without some dims of size 1.",
+  "x = squeeze.dims(self, dim); clone(x, "
+  "memory_format=!contiguous_format)",
+  "f32[8, 1], [1]");
+D(unsqueeze_copy,
+  "unsqueeze_copy(Tensor self, int dim) -> Tensor",
+  "A copy with a dim of size 1.",
+  "x = unsqueeze(self, dim); clone(x, "
+  "memory_format=!contiguous_format)",
+  "f32[8, 6], 1");
+D(view_copy_dtype,
+  "view_copy.dtype(Tensor self, ScalarType dtype) -> Tensor",
+  "A copy of the bytes as another type.",
+  "x = view.dtype(self, dtype); d = detach(x); clone(d, "
+  "memory_format=!contiguous_format)",
+  "f32[8, 6], torch.int32");
+D(all_dims,
+  "all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> "
+  "Tensor",
+  "Are all elements true, over dims?",
+  "n = logical_not(self); a = any.dims(n, dim, keepdim); "
+  "logical_not(a)",
+  "bool[8, 6], [1]");
+D(count_nonzero_dim_IntList,
+  "count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor",
+  "How many elements are not 0, over dims.",
+  "a = ne.Scalar(self, 0); sum.dim_IntList(a, dim)",
+  "f32[8, 6], [1]");
+D(dist,
+  "dist(Tensor self, Tensor other, Scalar p=2) -> Tensor",
+  "Norm of the difference.",
+  "d = sub.Tensor(self, other); norm.Scalar(d, p)",
+  B);
+D(fill_Scalar,
+  "fill.Scalar(Tensor self, Scalar value) -> Tensor",
+  "A number everywhere.",
+  "x = full_like(self, value, pin_memory=false); detach(x)",
+  "f32[8, 6], 2.0");
+D(floor_divide_Scalar,
+  "floor_divide.Scalar(Tensor self, Scalar other) -> Tensor",
+  "Quotient by a number, rounded down.",
+  "div.Tensor_mode(self, other, rounding_mode='floor')",
+  "f32[8, 6], 2.0");
+D(floor_divide,
+  "floor_divide(Tensor self, Tensor other) -> Tensor",
+  "Quotient, rounded down.",
+  "div.Tensor_mode(self, other, rounding_mode='floor')",
+  B);
+D(hardswish,
+  "hardswish(Tensor self) -> Tensor",
+  "self times relu6(self + 3) / 6.",
+  "a = add.Tensor(self, 3); b = clamp(a, 0); c = clamp(b, none, 6); "
+  "d = mul.Tensor(self, c); div.Tensor(d, 6)",
+  U);
+D(huber_loss,
+  "huber_loss(Tensor self, Tensor target, int reduction=1, float "
+  "delta=1.) -> Tensor",
+  "Square for small errors, linear for large ones.",
+  "d = sub.Tensor(self, target); a = abs(d); m = lt.Scalar(a, "
+  "delta); h = mul.Tensor(a, 0.5); q = mul.Tensor(h, a); l = "
+  "sub.Tensor(a, 0.5*delta); s = mul.Tensor(l, delta); w = "
+  "where.self(m, q, s); reduced(w)",
+  B);
+D(huber_loss_backward,
+  "huber_loss_backward(Tensor grad_output, Tensor self, Tensor "
+  "target, int reduction, float delta) -> Tensor",
+  "Gradient of huber_loss.",
+  "x = sub.Tensor(self, target); m = lt.Scalar(x, -1*delta); a = "
+  "mul.Tensor(grad_output, -1*norm); b = mul.Tensor(a, delta); n = "
+  "gt.Scalar(x, delta); c = mul.Tensor(grad_output, 1*norm); d = "
+  "mul.Tensor(c, delta); e = mul.Tensor(x, 1*norm); f = "
+  "mul.Tensor(e, grad_output); g = where.self(n, d, f); "
+  "where.self(m, b, g)",
+  "f32[8, 6], f32[8, 6], f32[8, 6], 0, 1.0");
+D(smooth_l1_loss,
+  "smooth_l1_loss(Tensor self, Tensor target, int reduction=1, float "
+  "beta=1.) -> Tensor",
+  "Square below beta, linear above.",
+  "d = sub.Tensor(self, target); a = abs(d); m = lt.Scalar(a, beta); "
+  "p = pow.Tensor_Scalar(a, 2); h = mul.Tensor(p, 0.5); q = "
+  "div.Tensor(h, beta); l = sub.Tensor(a, 0.5*beta); w = "
+  "where.self(m, q, l); reduced(w)",
+  B);
+D(smooth_l1_loss_backward,
+  "smooth_l1_loss_backward(Tensor grad_output, Tensor self, Tensor "
+  "target, int reduction, float beta) -> Tensor",
+  "Gradient of smooth_l1_loss.",
+  "d = sub.Tensor(self, target); a = abs(d); g = "
+  "mul.Tensor(grad_output, 1*norm); m = lt.Scalar(a, beta); x = "
+  "mul.Tensor(g, d); y = div.Tensor(x, beta); s = sign(d); z = "
+  "mul.Tensor(g, s); where.self(m, y, z)",
+  "f32[8, 6], f32[8, 6], f32[8, 6], 0, 1.0");
+D(soft_margin_loss,
+  "soft_margin_loss(Tensor self, Tensor target, int reduction=1) -> "
+  "Tensor",
+  "log(1 + exp(-target self)).",
+  "n = neg(self); m = mul.Tensor(n, target); e = exp(m); l = "
+  "log1p(e); reduced(l)",
+  B);
+D(margin_ranking_loss,
+  "margin_ranking_loss(Tensor input1, Tensor input2, Tensor target, "
+  "float margin=0., int reduction=1) -> Tensor",
+  "max(0, margin - target (input1 - input2)).",
+  "ungiven(reduction); n = neg(target); s = sub.Tensor(input1, input2); m = "
+  "mul.Tensor(n, s); a = add.Tensor(m, margin); c = clamp_min(a, 0); "
+  "reduced(c)",
+  "f32[8], f32[8], f32[8]");
+D(cosine_embedding_loss,
+  "cosine_embedding_loss(Tensor input1, Tensor input2, Tensor "
+  "target, float margin=0., int reduction=1) -> Tensor",
+  "Loss of the cosine of two rows, by the sign of target.",
+  "a = mul.Tensor(input1, input2); b = sum.dim_IntList(a, [1]); c = "
+  "mul.Tensor(input1, input1); d = sum.dim_IntList(c, [1]); e = "
+  "add.Scalar(d, 9.999999960041972e-13); f = mul.Tensor(input2, "
+  "input2); g = sum.dim_IntList(f, [1]); h = add.Scalar(g, "
+  "9.999999960041972e-13); i = mul.Tensor(e, h); j = sqrt_(i); k = "
+  "div.Tensor(b, j); l = zeros_like(k, "
+  "memory_format=!contiguous_format); m = empty_like(k, "
+  "memory_format=!preserve_format); n = fill_.Scalar(m, 1); o = "
+  "sub_.Tensor(n, k); p = sub.Scalar(k, margin); q = clamp_min_(p, "
+  "0); r = eq.Scalar(target, 1); s = where.self(r, o, l); t = "
+  "eq.Scalar(target, -1); u = where.self(t, q, l); v = add.Tensor(s, "
+  "u); reduced(v)",
+  "f32[8, 6], f32[8, 6], f32[8]");
+D(log_sigmoid_forward,
+  "log_sigmoid_forward(Tensor self) -> (Tensor output, Tensor buffer)",
+  "log(sigmoid(self)) and what its gradient reads.",
+  "z = new_zeros(self, [], pin_memory=false); m = minimum(z, self); "
+  "a = abs(self); n = neg(a); e = exp(n); l = log1p(e); o = "
+  "sub.Tensor(m, l); return o, e",
+  U);
+D(log_sigmoid,
+  "log_sigmoid(Tensor self) -> Tensor",
+  "log(sigmoid(self)).",
+  "o, b = log_sigmoid_forward(self); return o",
+  U);
+D(norm_ScalarOpt_dim,
+  "norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool "
+  "keepdim=False) -> Tensor",
+  "Vector norm over dims.",
+  "linalg_vector_norm(self, p, dim, keepdim)",
+  "f32[8, 6], 2.0, [1]");
+D(pairwise_distance,
+  "pairwise_distance(Tensor x1, Tensor x2, float p=2., float "
+  "eps=1e-06, bool keepdim=False) -> Tensor",
+  "Norm of the difference, by rows.",
+  "d = sub.Tensor(x1, x2); e = add.Tensor(d, eps); "
+  "linalg_vector_norm(e, p, [-1], keepdim)",
+  B);
+D(special_ndtr,
+  "special_ndtr(Tensor self) -> Tensor",
+  "Area below the normal density.",
+  "a = mul.Tensor(self, 0.7071067811865476); b = erf(a); c = "
+  "add.Tensor(b, 1); mul.Tensor(c, 0.5)",
+  U);
+D(take,
+  "take(Tensor self, Tensor index) -> Tensor",
+  "Elements by their place in the flattened tensor.",
+  "ranked(self); v = view(self, [-1]); index.Tensor(v, [index])",
+  "f32[8, 6], i64[4]");
+D(outer,
+  "outer(Tensor self, Tensor vec2) -> Tensor",
+  "Products of all pairs.",
+  "a = view(self, [-1, 1]); mul.Tensor(a, vec2)",
+  "f32[8], f32[6]");
+D(mT,
+  "mT(Tensor(a) self) -> Tensor(a)",
+  "The last two dims exchanged.",
+  "transpose.int(self, -2, -1)",
+  "f32[8, 6]");
+D(ravel,
+  "ravel(Tensor(a) self) -> Tensor(a)",
+  "All elements in one dim.",
+  "view(self, [-1])",
+  U);
+D(broadcast_to,
+  "broadcast_to(Tensor(a) self, SymInt[] size) -> Tensor(a)",
+  "expand.",
+  "expand(self, size)",
+  "f32[8, 1], [8, 6]");
+D(fliplr,
+  "fliplr(Tensor self) -> Tensor",
+  "Columns in reverse.",
+  "flip(self, [1])",
+  "f32[8, 6]");
+D(flipud,
+  "flipud(Tensor self) -> Tensor",
+  "Rows in reverse.",
+  "flip(self, [0])",
+  U);
+D(lift,
+  "lift(Tensor self) -> Tensor",
+  "The tensor itself.",
+  "alias(self)",
+  U);
+D(lift_fresh,
+  "lift_fresh(Tensor(a) self) -> Tensor(a)",
+  "The tensor itself.",
+  "alias(self)",
+  U);
+D(argsort,
+  "argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor",
+  "The order that sorts.",
+  "v, i = sort(self, dim, descending); return i",
+  U);
+D(argsort_stable,
+  "argsort.stable(Tensor self, *, bool stable, int dim=-1, bool "
+  "descending=False) -> Tensor",
+  "The order that sorts, ties in place.",
+  "v, i = sort.stable(self, stable=stable, dim=dim, "
+  "descending=descending); return i",
+  "f32[8, 6], stable=true");
+D(msort,
+  "msort(Tensor self) -> Tensor",
+  "Sorted along the first dim.",
+  "v, i = sort(self, 0); return v",
+  "f32[8, 6]");
+D(linalg_det,
+  "linalg_det(Tensor A) -> Tensor",
+  "Determinants.",
+  "d, l, p = _linalg_det(A); return d",
+  "f32[3, 3]");
+D(linalg_eigh,
+  "linalg_eigh(Tensor self, str UPLO=\"L\") -> (Tensor eigenvalues, "
+  "Tensor eigenvectors)",
+  "Eigenvalues and vectors of a symmetric matrix.",
+  "_linalg_eigh(self, UPLO)",
+  "f32[3, 3]");
+D(linalg_eigvals,
+  "linalg_eigvals(Tensor self) -> Tensor",
+  "Eigenvalues.",
+  "v, x = linalg_eig(self); return v",
+  "f32[3, 3]");
+D(linalg_eigvalsh,
+  "linalg_eigvalsh(Tensor self, str UPLO=\"L\") -> Tensor",
+  "Eigenvalues of a symmetric matrix.",
+  "v, x = _linalg_eigh(self, UPLO); return v",
+  "f32[3, 3]");
+D(linalg_slogdet,
+  "linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet)",
+  "Sign and logarithm of determinants.",
+  "s, l, a, p = _linalg_slogdet(A); return s, l",
+  "f32[3, 3]");
+D(linalg_solve_ex,
+  "linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool "
+  "check_errors=False) -> (Tensor result, Tensor info)",
+  "Solutions of linear equations.",
+  "r, l, p, i = _linalg_solve_ex(A, B, left=left, "
+  "check_errors=check_errors); return r, i",
+  "f32[3, 3], f32[3, 2]");
+D(linalg_svd,
+  "linalg_svd(Tensor A, bool full_matrices=True, *, str? "
+  "driver=None) -> (Tensor U, Tensor S, Tensor Vh)",
+  "Singular value decomposition.",
+  "_linalg_svd(A, full_matrices)",
+  "f32[3, 3]");
+D(linalg_svdvals,
+  "linalg_svdvals(Tensor A, *, str? driver=None) -> Tensor",
+  "Singular values.",
+  "u, s, v = _linalg_svd(A); return s",
+  "f32[3, 3]");
+D(lu_solve,
+  "lu_solve(Tensor self, Tensor LU_data, Tensor LU_pivots) -> Tensor",
+  "Solutions from factors.",
+  "linalg_lu_solve(LU_data, LU_pivots, self)",
+  "f32[3, 2], f32[3, 3], i32[3]");
+D(matrix_exp,
+  "matrix_exp(Tensor self) -> Tensor",
+  "Exponential of matrices.",
+  "linalg_matrix_exp(self)",
+  "f32[3, 3]");
+D(_lu_with_info,
+  "_lu_with_info(Tensor self, bool pivot=True, bool "
+  "check_errors=True) -> (Tensor LU, Tensor pivots, Tensor info)",
+  "Triangular factors.",
+  "linalg_lu_factor_ex(self, pivot=pivot, check_errors=false)",
+  "f32[3, 3]");
