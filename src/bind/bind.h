@@ -61,6 +61,8 @@ void dtL_show_value (lua_State *L, int idx, DtBuf *out);
 /* --- boxes --- */
 /* Push an empty tensor box; the pointer is filled by the caller. */
 DtVar **dtL_box_tensor (lua_State *L);
+/* Tell the collector of a tensor that was put into a box by hand. */
+void dtL_count_tensor (lua_State *L, const DtVar *v);
 /* Push a box that takes over the reference. */
 void dtL_push_tensor (lua_State *L, DtVar *v);
 DtVar *dtL_check_tensor (lua_State *L, int idx);
@@ -82,6 +84,8 @@ DtDtype dtL_check_dtype (lua_State *L, int idx);
 int dtL_check_ints (lua_State *L, int idx, int64_t *out, int max);
 /* {8, 4} that prints as torch.Size([8, 4]). */
 void dtL_push_size (lua_State *L, const int64_t *v, int n);
+/* The text of `b` as a string; `b` is finished, also when this raises. */
+void dtL_push_buf (lua_State *L, DtBuf *b);
 /* The value standing for a hole in a list: dt.None. */
 bool dtL_is_none (lua_State *L, int idx);
 void dtL_push_none (lua_State *L);

@@ -46,7 +46,7 @@ DtVar **dtL_box_tensor (lua_State *L) {
   return b;
 }
 
-static void gc_count (lua_State *L, const DtVar *v) {
+void dtL_count_tensor (lua_State *L, const DtVar *v) {
   DtBind *b = dtL_state(L);
   b->pending += 256 + (dt_tensor_has_data(v->local)
                        ? dt_meta_nbytes(&v->local->m) : 0);
@@ -61,7 +61,7 @@ void dtL_push_tensor (lua_State *L, DtVar *v) {
   if (v == NULL) { lua_pushnil(L); return; }
   b = dtL_box_tensor(L);
   *b = v;
-  gc_count(L, v);
+  dtL_count_tensor(L, v);
 }
 
 DtVar *dtL_test_tensor (lua_State *L, int idx) {
@@ -194,6 +194,22 @@ int dtL_check_ints (lua_State *L, int idx, int64_t *out, int max) {
     lua_pop(L, 1);
   }
   return n;
+}
+
+static int push_text (lua_State *L) {
+  const DtBuf *b = (const DtBuf *)lua_touserdata(L, 1);
+  lua_pushlstring(L, dt_buf_str(b), b->len);
+  return 1;
+}
+
+/* Protected: a failure of Lua's allocator must not leave the buffer behind. */
+void dtL_push_buf (lua_State *L, DtBuf *b) {
+  int rc;
+  lua_pushcfunction(L, push_text);
+  lua_pushlightuserdata(L, b);
+  rc = lua_pcall(L, 1, 1, 0);
+  dt_buf_fini(b);
+  if (rc != LUA_OK) lua_error(L);
 }
 
 void dtL_push_size (lua_State *L, const int64_t *v, int n) {

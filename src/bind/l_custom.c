@@ -24,30 +24,50 @@ typedef struct LuaOp {
   int64_t ints[16];             /* non-tensor results of the last run */
 } LuaOp;
 
-/* Push the arguments of a call; tensors are pushed by slot from `v`. */
-static int push_args (lua_State *L, const DtArgs *a, DtVar *const *v) {
-  int i;
-  luaL_checkstack(L, a->n + 8, "too many arguments");
-  for (i = 0; i < a->n; i++) dtL_push_value(L, &a->v[i], v);
-  return a->n;
+/* What a protected call of a Lua function needs to know. */
+typedef struct Call {
+  LuaOp *o;
+  int ref;                      /* the function */
+  const DtArgs *args;
+  DtVar *const *v;              /* tensors by slot */
+} Call;
+
+/* (Call *, nres): push the arguments and call; Lua may run out of memory in
+** both, so both are protected. */
+static int protected_call (lua_State *L) {
+  const Call *c = (const Call *)lua_touserdata(L, 1);
+  int i, nres = (int)lua_tointeger(L, 2);
+  lua_rawgeti(L, LUA_REGISTRYINDEX, c->ref);
+  luaL_checkstack(L, c->args->n + 8, "too many arguments");
+  for (i = 0; i < c->args->n; i++) dtL_push_value(L, &c->args->v[i], c->v);
+  lua_call(L, c->args->n, nres);
+  return nres;
 }
 
-/* Call a referenced function with the arguments; nres results stay. */
-static DtStatus call_ref (LuaOp *o, int ref, const DtArgs *a,
-                          DtVar *const *v, int nres) {
-  lua_State *L = o->L;
-  int base = lua_gettop(L), n;
+/* Call `f` with a pointer and a number, traceback included; the results stay,
+** an error becomes the pending one. */
+static DtStatus run_protected (lua_State *L, DtCtx *cx, lua_CFunction f,
+                               void *p, int n, int nres) {
+  int base = lua_gettop(L);
   if (!lua_checkstack(L, 64))
-    return dt_raise(o->s->cx, DT_E_LUA, "the Lua stack is full");
+    return dt_raise(cx, DT_E_LUA, "the Lua stack is full");
   lua_pushcfunction(L, dtL_traceback);
-  lua_rawgeti(L, LUA_REGISTRYINDEX, ref);
-  n = push_args(L, a, v);
-  if (lua_pcall(L, n, nres, base + 1) != LUA_OK) {
+  lua_pushcfunction(L, f);
+  lua_pushlightuserdata(L, p);
+  lua_pushinteger(L, n);
+  if (lua_pcall(L, 2, nres, base + 1) != LUA_OK) {
     lua_remove(L, base + 1);
     return dtL_catch(L, DT_E_LUA);
   }
   lua_remove(L, base + 1);
   return DT_OK;
+}
+
+/* Call a referenced function with the arguments; nres results stay. */
+static DtStatus call_ref (LuaOp *o, int ref, const DtArgs *a,
+                          DtVar *const *v, int nres) {
+  Call c = { o, ref, a, v };
+  return run_protected(o->L, o->s->cx, protected_call, &c, nres, nres);
 }
 
 static void unref_all (int n, DtVar **v) {
@@ -192,26 +212,29 @@ static void push_ctx (lua_State *L, DtGradCall *c) {
   lua_setfield(L, -2, "outputs");
 }
 
-static DtStatus custom_grad (DtGradCall *c) {
-  LuaOp *o = (LuaOp *)c->op->user;
-  lua_State *L = o->L;
-  int base = lua_gettop(L), i, n = c->args->n;
-  if (!lua_checkstack(L, 64))
-    return dt_raise(c->e->cx, DT_E_LUA, "the Lua stack is full");
-  lua_pushcfunction(L, dtL_traceback);
-  lua_rawgeti(L, LUA_REGISTRYINDEX, o->backward);
+static int protected_grad (lua_State *L) {
+  DtGradCall *c = (DtGradCall *)lua_touserdata(L, 1);
+  int i, n = c->args->n;
+  luaL_checkstack(L, n + c->nout + 8, "too many gradients");
+  lua_rawgeti(L, LUA_REGISTRYINDEX, ((LuaOp *)c->op->user)->backward);
   push_ctx(L, c);
   for (i = 0; i < c->nout; i++) {
     DtVar *g = (DtVar *)c->gout[i];
     if (g) dtL_push_tensor(L, dt_var_ref(g)); else lua_pushnil(L);
   }
-  if (lua_pcall(L, 1 + c->nout, n, base + 1) != LUA_OK) {
-    lua_remove(L, base + 1);
-    return dtL_catch(L, DT_E_LUA);
-  }
+  lua_call(L, 1 + c->nout, n);
+  return n;
+}
+
+static DtStatus custom_grad (DtGradCall *c) {
+  LuaOp *o = (LuaOp *)c->op->user;
+  lua_State *L = o->L;
+  int base = lua_gettop(L), i, n = c->args->n;
+  DtStatus st = run_protected(L, c->e->cx, protected_grad, c, 0, n);
+  if (st != DT_OK) return st;
   for (i = 0; i < n; i++) {
     int slot = dt_arg_slot(c->args, i);
-    DtVar *g = dtL_test_tensor(L, base + 2 + i);
+    DtVar *g = dtL_test_tensor(L, base + 1 + i);
     if (slot >= 0 && g && c->need[slot])
       c->gin[slot] = dt_grad_keep(c->e, dt_var_ref(g));
   }
@@ -292,8 +315,7 @@ static void push_spec (lua_State *L, const DtSpec *s) {
   lua_setfield(L, -2, "mesh");
   dt_buf_init(&b, dtL_session(L)->cx);
   dt_spec_str(s, &b);
-  lua_pushstring(L, dt_buf_str(&b));
-  dt_buf_fini(&b);
+  dtL_push_buf(L, &b);
   lua_setfield(L, -2, "text");
 }
 
@@ -362,21 +384,25 @@ static DtStatus read_rules (LuaRule *r, DtUserRules *out) {
   return DT_OK;
 }
 
+typedef struct RuleCall { LuaRule *r; const DtStratCall *c; } RuleCall;
+
+static int protected_rule (lua_State *L) {
+  const RuleCall *p = (const RuleCall *)lua_touserdata(L, 1);
+  const DtArgs *a = p->c->args;
+  int i;
+  luaL_checkstack(L, a->n + 8, "too many arguments");
+  lua_rawgeti(L, LUA_REGISTRYINDEX, p->r->ref);
+  for (i = 0; i < a->n; i++) push_rule_value(L, &a->v[i], p->c->in);
+  lua_call(L, a->n, 1);
+  return 1;
+}
+
 static DtStatus rule_call (void *ud, const DtStratCall *c, DtUserRules *out) {
-  LuaRule *r = (LuaRule *)ud;
-  lua_State *L = r->L;
-  int base = lua_gettop(L), i;
-  DtStatus st;
-  if (!lua_checkstack(L, 64))
-    return dt_raise(c->cx, DT_E_LUA, "the Lua stack is full");
-  lua_pushcfunction(L, dtL_traceback);
-  lua_rawgeti(L, LUA_REGISTRYINDEX, r->ref);
-  for (i = 0; i < c->args->n; i++)
-    push_rule_value(L, &c->args->v[i], c->in);
-  if (lua_pcall(L, c->args->n, 1, base + 1) != LUA_OK) {
-    lua_remove(L, base + 1);
-    st = dtL_catch(L, DT_E_LUA);
-  } else st = read_rules(r, out);
+  RuleCall p = { (LuaRule *)ud, c };
+  lua_State *L = p.r->L;
+  int base = lua_gettop(L);
+  DtStatus st = run_protected(L, c->cx, protected_rule, &p, 0, 1);
+  if (st == DT_OK) st = read_rules(p.r, out);
   lua_settop(L, base);
   return st;
 }

@@ -223,8 +223,7 @@ static void tape_vars (lua_State *L, const char *key, int n,
   for (i = 0; i < n; i++) {
     dt_buf_init(&b, dtL_session(L)->cx);
     if (v[i]) dt_var_print(v[i], &b); else dt_buf_add(&b, "None");
-    lua_pushstring(L, dt_buf_str(&b));
-    dt_buf_fini(&b);
+    dtL_push_buf(L, &b);
     lua_seti(L, -2, i + 1);
   }
   lua_setfield(L, -2, key);

@@ -92,6 +92,21 @@ static void set_args (lua_State *L, const DtFailed *f, DtBuf *b) {
   lua_setfield(L, -2, "args");
 }
 
+typedef struct Report {
+  const DtFailed *f; const DtRepairs *r; DtBuf *text; const char *op;
+} Report;
+
+/* Runs protected, since Lua may run out of memory: (object, Report *). */
+static int fill_object (lua_State *L) {
+  Report *p = (Report *)lua_touserdata(L, 2);
+  lua_settop(L, 1);
+  set_str(L, "autopsy", dt_buf_str(p->text));
+  set_str(L, "op", p->op);
+  set_fixes(L, p->r);
+  set_args(L, p->f, p->text);
+  return 0;
+}
+
 /* The report on the failed call, when there is one, into the object. */
 static void attach_autopsy (lua_State *L, DtSession *s, DtStatus code) {
   DtDebug *d = dt_debug_of(s);
@@ -104,10 +119,11 @@ static void attach_autopsy (lua_State *L, DtSession *s, DtStatus code) {
   dt_buf_init(&text, s->cx);
   memset(&r, 0, sizeof r);
   if (dt_autopsy_text(s, code, &r, &text)) {
-    set_str(L, "autopsy", dt_buf_str(&text));
-    set_str(L, "op", dt_autopsy_op(s));
-    set_fixes(L, &r);
-    set_args(L, &d->failed, &text);
+    Report p = { &d->failed, &r, &text, dt_autopsy_op(s) };
+    lua_pushcfunction(L, fill_object);
+    lua_pushvalue(L, -2);
+    lua_pushlightuserdata(L, &p);
+    if (lua_pcall(L, 2, 0, 0) != LUA_OK) lua_pop(L, 1);
   }
   dt_repairs_fini(d, &r);
   dt_buf_fini(&text);
@@ -172,11 +188,16 @@ int dtL_errorf (lua_State *L, DtStatus code, const char *fmt, ...) {
   return dtL_raise(L);
 }
 
+/* Lua's own words for it, also when they were passed on as text. */
+static bool out_of_memory (const char *msg) {
+  return strcmp(msg, "not enough memory") == 0;
+}
+
 int dtL_traceback (lua_State *L) {
   if (luaL_testudata(L, 1, DTL_ERROR) || lua_istable(L, 1)) return 1;
   {
     const char *msg = luaL_tolstring(L, 1, NULL);
-    push_error(L, DT_E_LUA, NULL, msg, NULL);
+    push_error(L, out_of_memory(msg) ? DT_E_NOMEM : DT_E_LUA, NULL, msg, NULL);
     luaL_traceback(L, L, NULL, 1);
     lua_setfield(L, -2, "traceback");
   }
@@ -236,7 +257,8 @@ DtStatus dtL_catch (lua_State *L, DtStatus code) {
     lua_pushvalue(L, -1);
     dtL_state(L)->last_ref = luaL_ref(L, LUA_REGISTRYINDEX);
   } else {
-    st = dt_raise(cx, code, "%s", luaL_tolstring(L, -1, NULL));
+    const char *msg = luaL_tolstring(L, -1, NULL);
+    st = dt_raise(cx, out_of_memory(msg) ? DT_E_NOMEM : code, "%s", msg);
     lua_pop(L, 1);
   }
   lua_pop(L, 1);
@@ -247,8 +269,7 @@ static int e_tostring (lua_State *L) {
   DtBuf b;
   dt_buf_init(&b, dtL_session(L)->cx);
   dtL_error_text(L, 1, &b);
-  lua_pushstring(L, dt_buf_str(&b));
-  dt_buf_fini(&b);
+  dtL_push_buf(L, &b);
   return 1;
 }
 

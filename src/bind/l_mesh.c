@@ -262,8 +262,7 @@ static int m_tostring (lua_State *L) {
   DtBuf b;
   dt_buf_init(&b, dtL_session(L)->cx);
   dt_mesh_repr(m, &rules, &b);
-  lua_pushstring(L, dt_buf_str(&b));
-  dt_buf_fini(&b);
+  dtL_push_buf(L, &b);
   return 1;
 }
 

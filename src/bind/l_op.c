@@ -84,6 +84,38 @@ static DtStatus resolve (DtCtx *cx, const DtPacket *p, const DtOpDef *op,
   return st;
 }
 
+typedef struct Push { const DtOpDef *op; DtResults *r; } Push;
+
+static int protected_push (lua_State *L) {
+  Push *p = (Push *)lua_touserdata(L, 1);
+  return dtL_push_results(L, p->op, p->r);
+}
+
+/* One tensor goes into the box that was made before the call; anything else
+** is pushed protected, since Lua may run out of memory. */
+static int give_results (lua_State *L, DtVar **box, const DtOpDef *op,
+                         DtResults *r, DtArenaMark mark) {
+  DtSession *s = dtL_session(L);
+  Push p = { op, r };
+  int rc;
+  if (r->n == 1 && !r->is_list && dt_result(r, 0)) {
+    *box = dt_var_ref(dt_result(r, 0));
+    dtL_count_tensor(L, *box);
+    lua_copy(L, -1, 1);
+    lua_settop(L, 1);
+    dt_results_fini(s, r);
+    dt_arena_release(&s->cx->scratch, mark);
+    return 1;
+  }
+  lua_settop(L, 0);
+  lua_pushcfunction(L, protected_push);
+  lua_pushlightuserdata(L, &p);
+  rc = lua_pcall(L, 1, LUA_MULTRET, 0);
+  dt_results_fini(s, r);
+  dt_arena_release(&s->cx->scratch, mark);      /* values may lie there */
+  return rc == LUA_OK ? lua_gettop(L) : lua_error(L);
+}
+
 int dtL_call_op (lua_State *L, const DtPacket *p, const DtOpDef *op,
                  int first) {
   DtSession *s = dtL_session(L);
@@ -93,21 +125,16 @@ int dtL_call_op (lua_State *L, const DtPacket *p, const DtOpDef *op,
   const DtOpDef *chosen = NULL;
   DtResults r;
   DtStatus st;
-  int n;
+  DtVar **box;
   dtL_to_args(L, first, &a);
+  box = dtL_box_tensor(L);
   args.nslots = a.nin;
   st = resolve(s->cx, p, op, &a, &chosen, &args);
   memset(&r, 0, sizeof r);
   if (st == DT_OK) st = dt_call(s, chosen, &args, a.nin, a.in, &r);
-  if (st != DT_OK) {
-    dt_arena_release(&s->cx->scratch, mark);
-    return dtL_raise(L);
-  }
-  lua_settop(L, 0);
-  n = dtL_push_results(L, chosen, &r);
-  dt_results_fini(s, &r);
+  if (st == DT_OK) return give_results(L, box, chosen, &r, mark);
   dt_arena_release(&s->cx->scratch, mark);
-  return n;
+  return dtL_raise(L);
 }
 
 /* upvalue 1: packet or NULL; upvalue 2: overload or NULL. */

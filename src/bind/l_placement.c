@@ -66,8 +66,7 @@ static int pl_tostring (lua_State *L) {
   DtBuf b;
   dt_buf_init(&b, dtL_session(L)->cx);
   dt_pl_print(check_pl(L, 1), &b);
-  lua_pushstring(L, dt_buf_str(&b));
-  dt_buf_fini(&b);
+  dtL_push_buf(L, &b);
   return 1;
 }
 
@@ -75,8 +74,7 @@ static int pl_repr (lua_State *L) {
   DtBuf b;
   dt_buf_init(&b, dtL_session(L)->cx);
   dt_pl_repr(check_pl(L, 1), &b);
-  lua_pushstring(L, dt_buf_str(&b));
-  dt_buf_fini(&b);
+  dtL_push_buf(L, &b);
   return 1;
 }
 
@@ -131,8 +129,7 @@ static int pls_tostring (lua_State *L) {
     dt_pl_repr(p[i], &b);
   }
   dt_buf_add(&b, n == 1 ? ",)" : ")");
-  lua_pushstring(L, dt_buf_str(&b));
-  dt_buf_fini(&b);
+  dtL_push_buf(L, &b);
   return 1;
 }
 
@@ -161,8 +158,7 @@ static int size_tostring (lua_State *L) {
     lua_pop(L, 1);
   }
   dt_buf_add(&b, "])");
-  lua_pushstring(L, dt_buf_str(&b));
-  dt_buf_fini(&b);
+  dtL_push_buf(L, &b);
   return 1;
 }
 

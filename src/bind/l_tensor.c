@@ -68,8 +68,7 @@ static void a_spec (lua_State *L, DtVar *v) {
   DtBuf b;
   dt_buf_init(&b, v->s->cx);
   dt_var_print(v, &b);
-  lua_pushstring(L, dt_buf_str(&b));
-  dt_buf_fini(&b);
+  dtL_push_buf(L, &b);
 }
 static void a_local_shape (lua_State *L, DtVar *v) {
   dtL_push_size(L, v->local->m.shape, v->local->m.ndim);
@@ -290,8 +289,7 @@ static int t_tostring (lua_State *L) {
   }
   print_local(v, &b);
   if (dt_buf_ok(&b) != DT_OK) { dt_buf_fini(&b); return dtL_raise(L); }
-  lua_pushstring(L, dt_buf_str(&b));
-  dt_buf_fini(&b);
+  dtL_push_buf(L, &b);
   return 1;
 }
 
@@ -301,8 +299,7 @@ static int m_header (lua_State *L) {
   dt_buf_init(&b, v->s->cx);
   dt_var_print(v, &b);
   if (v->spec) { dt_buf_add(&b, "  mesh "); dt_mesh_print(v->spec->mesh, &b); }
-  lua_pushstring(L, dt_buf_str(&b));
-  dt_buf_fini(&b);
+  dtL_push_buf(L, &b);
   return 1;
 }
 
@@ -311,8 +308,7 @@ static int m_local_text (lua_State *L) {
   DtBuf b;
   dt_buf_init(&b, v->s->cx);
   print_local(v, &b);
-  lua_pushstring(L, dt_buf_str(&b));
-  dt_buf_fini(&b);
+  dtL_push_buf(L, &b);
   return 1;
 }
 

@@ -161,12 +161,15 @@ DtStatus dtL_state_new (DtSession *s, const DtBindOpts *o, lua_State **out) {
   lua_gc(L, LUA_GCGEN, 0, 0);
   lua_pushcfunction(L, dtL_traceback);
   lua_pushcfunction(L, open_all);
-  if (lua_pcall(L, 0, 0, 1) != LUA_OK) {
-    const char *msg = luaL_tolstring(L, -1, NULL);
-    DtStatus st = dt_raise(cx, DT_E_LUA, "the Lua library did not start: %s",
-                           msg ? msg : "?");
-    dtL_state_free(L);
-    return st;
+  {
+    int rc = lua_pcall(L, 0, 0, 1);
+    if (rc != LUA_OK) {
+      DtStatus st = rc == LUA_ERRMEM
+        ? dt_raise(cx, DT_E_NOMEM, "no memory for the Lua library")
+        : dtL_catch(L, DT_E_LUA);
+      dtL_state_free(L);
+      return st;
+    }
   }
   lua_settop(L, 0);
   s->where = where;

@@ -30,7 +30,8 @@ void dt_bytes_print (int64_t n, DtBuf *b) {
 }
 
 static void pad_to (DtBuf *b, size_t start, int width) {
-  while (b->len - start < (size_t)width) dt_buf_addc(b, ' ');
+  int n = width - (int)(b->len - start);    /* a failed buffer does not grow */
+  while (n-- > 0) dt_buf_addc(b, ' ');
 }
 
 /* One argument:  "  arg 0 self   h   dt: f32[4, 8]| S(0)  mesh (tp=4)   made
@@ -173,8 +174,8 @@ static void print_relatives (DtDebug *d, const DtFailed *f, DtBuf *b) {
 /* Are the words of this error PyTorch's, or our own? */
 static bool torch_words (const DtFailed *f) {
   switch (f->code) {
-    case DT_E_NOMEM: case DT_E_INTERNAL: case DT_E_LIMIT: case DT_E_INTERRUPTED:
-    case DT_E_IO: case DT_E_LUA: case DT_E_SANDBOX: case DT_E_META_NO_DATA:
+    case DT_E_NOMEM: case DT_E_INTERNAL: case DT_E_LIMIT:
+    case DT_E_INTERRUPTED: case DT_E_IO: case DT_E_LUA: case DT_E_SANDBOX: case DT_E_META_NO_DATA:
     case DT_E_COMM: case DT_E_DIVERGED: case DT_E_RANK_LOST: case DT_E_WORLD:
       return false;
     case DT_E_MIXED: case DT_E_NOMESH: case DT_E_CROSSMESH: case DT_E_MISSING:

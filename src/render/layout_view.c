@@ -15,6 +15,12 @@ typedef struct Part {
   bool empty;
 } Part;
 
+/* Blanks up to column `width` counted from `start`. */
+static void pad (DtBuf *b, size_t start, size_t width) {
+  size_t n = b->len - start;      /* counted: a failed buffer does not grow */
+  for (; n < width; n++) dt_buf_addc(b, ' ');
+}
+
 static DtStatus read_parts (DtCtx *cx, const DtSpec *s, Part *p, int n) {
   int64_t ranks[MAX_RANKS];
   int i, d, nd;
@@ -49,9 +55,9 @@ static void print_table (const DtSpec *s, const Part *p, int n, DtBuf *b) {
     start = b->len;
     dt_buf_addf(b, "  %4d  ", p[i].rank);
     dt_buf_add_tuple(b, p[i].coord, s->mesh->ndim);
-    while (b->len - start < 22) dt_buf_addc(b, ' ');
+    pad(b, start, 22);
     dt_buf_add_i64s(b, p[i].shape, s->meta.ndim);
-    while (b->len - start < 40) dt_buf_addc(b, ' ');
+    pad(b, start, 40);
     if (p[i].empty) dt_buf_add(b, "nothing (empty shard)");
     else if (dt_spec_has_strided(s)) dt_buf_add(b, "strided pieces");
     else {
@@ -120,7 +126,7 @@ static void print_picture (const DtSpec *s, const Part *p, int n, DtBuf *b) {
   for (c = 0; c < nc; c++) {
     size_t at = b->len;
     dt_buf_addf(b, "%lld", (long long)cols[c]);
-    while (b->len - at < (size_t)w + 1) dt_buf_addc(b, ' ');
+    pad(b, at, (size_t)w + 1);
   }
   dt_buf_addc(b, '\n');
   for (r = 0; r < nr; r++) {
@@ -131,7 +137,7 @@ static void print_picture (const DtSpec *s, const Part *p, int n, DtBuf *b) {
       dt_buf_addc(b, '|');
       dt_buf_addc(b, ' ');
       cell(p, n, d0, rows[r], d1, cols[c], b);
-      while (b->len - at < (size_t)w + 1) dt_buf_addc(b, ' ');
+      pad(b, at, (size_t)w + 1);
     }
     dt_buf_add(b, "|\n");
   }
