@@ -53,7 +53,8 @@ static void pack (DtRepl *r, DtBuf *b) {
   dt_buf_clear(&r->diag);
 }
 
-static const char nothing[] = "- 0\n ";
+/* The same when there was no memory for it. */
+static const char nothing[] = "- 0\n DT0001 RuntimeError: out of memory\n";
 
 /* The two parts of a pack, cut in place. */
 static void unpack (char *s, const char **out, const char **diag) {
@@ -240,8 +241,11 @@ DtStatus dt_repl_meet (DtRepl *r, DtStatus mine) {
     if (r->status == DT_E_INTERRUPTED && r->app->interactive &&
         dt_repl_first(r) && !r->app->tty.forwarded)
       dt_output_add(&r->app->out, DT_OUT_DIAG, "\n");   /* after the ^C */
-    if (put_folded(r) == DT_E_RANK_LOST)
+    DtStatus put = put_folded(r);
+    if (put == DT_E_RANK_LOST)
       lost(r);
+    else if (put == DT_E_NOMEM && dt_repl_first(r))
+      say(r, "%s RuntimeError: out of memory\n", dt_error_info(put)->id);
     dt_error_clear(cx);
   }
   dt_free(cx, all);
@@ -837,6 +841,9 @@ int dt_repl_main (DtCtx *cx, DtComm *comm, void *app) {
   if (r.s != NULL)
     dt_debug_free(r.s);
   dt_session_free(r.s);
+  /* The flag Ctrl-C sets lives in the comm, which goes before the handler. */
+  if (comm->rank == 0 || r.app->world != DT_WORLD_THREADS)
+    dt_stop_flag(r.app->stop, &r.app->interrupt);
   dt_buf_fini(&r.diag);
   dt_buf_fini(&r.failed);
   return r.code;

@@ -123,7 +123,10 @@ static int l_command (lua_State *L) {
   return 0;
 }
 
+/* The key is made here, where memory may run out safely. */
 static int open_command (lua_State *L) {
+  lua_pushboolean(L, 0);
+  lua_setfield(L, LUA_REGISTRYINDEX, DT_KEY_ERROR);
   if (lua_getfield(L, LUA_REGISTRYINDEX, "dt") == LUA_TTABLE) {
     lua_pushcfunction(L, l_command);
     lua_setfield(L, -2, "command");
