@@ -212,11 +212,12 @@ static DtStatus mvlgamma_kernel (DtKernelCall *c) {
 static DtStatus no_complex_meta (DtMetaCall *c) {
   DtDtype t = (DtDtype)c->in[0]->dtype;
   bool pos = strstr(c->op->schema, "pos") != NULL;
-  DT_CHECK(c->cx, dt_dtype_info(t)->kind != DT_K_COMPLEX, DT_E_RUNTIME,
-           strstr(c->op->schema, "signbit")
-             ? "signbit is not implemented for complex tensors."
-             : pos ? "isposinf does not support complex inputs."
-                   : "isneginf does not support complex inputs.");
+  bool sign = strstr(c->op->schema, "signbit") != NULL;
+  DT_CHECK(c->cx, dt_dtype_info(t)->kind != DT_K_COMPLEX,
+           sign ? DT_E_NOTIMPL : DT_E_RUNTIME,
+           sign ? "signbit is not implemented for complex tensors."
+                : pos ? "isposinf does not support complex inputs."
+                      : "isneginf does not support complex inputs.");
   return op_pw_meta(c);
 }
 
@@ -238,7 +239,10 @@ static DtStatus angle_meta (DtMetaCall *c) {
 
 /* ---- decompositions ---- */
 
-static DtStatus same_decomp (DtDecompCall *c) {
+static DtStatus positive_decomp (DtDecompCall *c) {
+  DT_CHECK(c->e->cx, dt_emit_meta(c->e, c->in[0])->dtype != DT_BOOL,
+           DT_E_RUNTIME,
+           "The `+` operator, on a bool tensor is not supported.");
   c->out[0] = c->in[0];
   c->nout = 1;
   return c->e->st;
@@ -385,7 +389,7 @@ const DtOpDef dt_op_positive = {
   .schema = "aten::positive(Tensor(a) self) -> Tensor(a)",
   .brief = "The tensor itself.",
   .flags = DT_OP_POINTWISE | DT_OP_UNEVEN | DT_OP_VIEW | DT_OP_COMPOSITE,
-  .pw = DT_PW_COPY, .meta = positive_meta, .decomp = same_decomp,
+  .pw = DT_PW_COPY, .meta = positive_meta, .decomp = positive_decomp,
   .samples = op_samples_unary, .row = row_positive
 };
 ROW1(conj_physical, conj_physical, PK_SAME, 0, 0);

@@ -141,6 +141,17 @@ static DtStatus heaviside_meta (DtMetaCall *c) {
   return op_pw_meta(c);
 }
 
+/* Shifts know integers, not bool. */
+static DtStatus shift_kernel (DtKernelCall *c) {
+  OpOperand o[PWR_MAXN];
+  int n = op_pw_operands(c->op, c->args, NULL, c->in, o);
+  DT_CHECK(c->cx, op_promote(n, o) != DT_BOOL, DT_E_NOTIMPL,
+           "\"%s_cpu\" not implemented for 'Bool'",
+           c->op->row[PWR_FN] == DT_B_bitwise_left_shift ? "lshift"
+                                                         : "rshift");
+  return op_pw_kernel(c);
+}
+
 /* float_power computes and answers in doubles. */
 static DtDtype power_type (const DtOpDef *op, const DtArgs *a,
                            const DtMeta *const *in, DtTensor *const *t) {
@@ -219,6 +230,9 @@ static DtStatus power_decomp (DtDecompCall *c) {
 
 /* ---- samples ---- */
 
+static const char *const shift_samples[] = {
+  "i64[8, 6], i64[6]", "i64[0], i64[0]", "i64[], i64[]", NULL
+};
 static const char *const clip_samples[] = {
   "f32[8, 6], 0.2, 0.7", "f32[7], min=0.1", "f32[1], max=0.5",
   "f32[0, 4], 0.0", "f32[], 0, 1", NULL
@@ -259,14 +273,20 @@ B(logaddexp2, logaddexp2, PK_SAME, "logaddexp2", "log2(2^x + 2^y).", 0,
   MONOTONE, g_logaddexp2, B_);
 B(nextafter, nextafter, PK_SAME, "nextafter",
   "The next number from self towards other.", 0, NONE, g_nextafter, B_);
-B(bitwise_left_shift_Tensor, bitwise_left_shift, PK_SAME,
-  "bitwise_left_shift.Tensor", "Bits moved up.", NOGRAD, NONE, NULL, I_);
-B(bitwise_right_shift_Tensor, bitwise_right_shift, PK_SAME,
-  "bitwise_right_shift.Tensor", "Bits moved down.", NOGRAD, NONE, NULL, I_);
-B(__lshift___Tensor, bitwise_left_shift, PK_SAME, "__lshift__.Tensor",
-  "Bits moved up.", NOGRAD, NONE, NULL, I_);
-B(__rshift___Tensor, bitwise_right_shift, PK_SAME, "__rshift__.Tensor",
-  "Bits moved down.", NOGRAD, NONE, NULL, I_);
+#define SHIFT(id, fn, name_, brief_) \
+  ROW2(id, fn, PK_SAME, 0, 0); \
+  const DtOpDef dt_op_##id = { \
+    .schema = "aten::" name_ "(Tensor self, Tensor other) -> Tensor", \
+    .brief = brief_, .flags = PW | NOGRAD, .meta = op_pw_meta, \
+    .kernel = shift_kernel, .samples = shift_samples, .row = row_##id }
+SHIFT(bitwise_left_shift_Tensor, bitwise_left_shift,
+      "bitwise_left_shift.Tensor", "Bits moved up.");
+SHIFT(bitwise_right_shift_Tensor, bitwise_right_shift,
+      "bitwise_right_shift.Tensor", "Bits moved down.");
+SHIFT(__lshift___Tensor, bitwise_left_shift, "__lshift__.Tensor",
+      "Bits moved up.");
+SHIFT(__rshift___Tensor, bitwise_right_shift, "__rshift__.Tensor",
+      "Bits moved down.");
 
 ROW2(heaviside, heaviside, PK_SAME, 0, 0);
 const DtOpDef dt_op_heaviside = {
