@@ -278,7 +278,7 @@ local function environment()
     {"ASAN_OPTIONS", san .. ":detect_leaks=1:allocator_may_return_null=1"},
     {"LSAN_OPTIONS", "exitcode=99"},
     {"UBSAN_OPTIONS", "exitcode=99:halt_on_error=1:print_stacktrace=1"},
-    {"TSAN_OPTIONS", "exitcode=99:halt_on_error=1:second_deadlock_stack=1"},
+    {"TSAN_OPTIONS", "exitcode=99:allocator_may_return_null=1:halt_on_error=1:second_deadlock_stack=1"},
     {"LC_ALL", "C.UTF-8"}, {"PYTHONDONTWRITEBYTECODE", "1"},
   }
   if opt.sanitizer then
