@@ -503,3 +503,52 @@ const DtOpDef dt_op_reshape = {
   .strategy = reshape_strategy, .rewrite = op_rw_shape1,
   .decomp = reshape_decomp, .grad = reshape_grad, .samples = view_samples
 };
+
+/* ---- copies of views ---- */
+
+static DtStatus view_copy_meta (DtMetaCall *c) {
+  DT_TRY(c->cx, view_meta(c));
+  dt_meta_set_contiguous(&c->out[0]);
+  return DT_OK;
+}
+static DtStatus view_copy_strategy (DtStratCall *c) {
+  return view_like(c, false);
+}
+static DtStatus expand_copy_meta (DtMetaCall *c) {
+  DT_TRY(c->cx, expand_meta(c));
+  dt_meta_set_contiguous(&c->out[0]);
+  return DT_OK;
+}
+static DtStatus expand_copy_kernel (DtKernelCall *c) {
+  int64_t stride[DT_MAX_NDIM];
+  const DtMeta *m = &c->in[0]->m, *o = &c->out[0]->m;
+  DtTensor *t = NULL;
+  DtStatus st;
+  int lead = o->ndim - m->ndim;
+  for (int i = 0; i < o->ndim; i++) {
+    int d = i - lead;
+    stride[i] = d < 0 || m->shape[d] == 1 ? 0 : m->stride[d];
+  }
+  DT_TRYG(c->cx, op_restride(c->cx, c->in[0], o->ndim, o->shape, stride, 0,
+                             &t));
+  DT_TRYG(c->cx, dt_k_copy(c->cx, t, c->out[0]));
+done:
+  dt_tensor_unref(c->cx, t);
+  return st;
+}
+
+const DtOpDef dt_op_view_copy = {
+  .schema = "aten::view_copy(Tensor self, SymInt[] size) -> Tensor",
+  .brief = "A copy of the elements in another shape.",
+  .meta = view_copy_meta, .kernel = reshape_kernel,
+  .strategy = view_copy_strategy, .rewrite = op_rw_shape1, .grad = view_grad,
+  .samples = view_samples
+};
+const DtOpDef dt_op_expand_copy = {
+  .schema = "aten::expand_copy(Tensor self, SymInt[] size, *, bool "
+            "implicit=False) -> Tensor",
+  .brief = "A copy with dims of size 1 repeated.",
+  .meta = expand_copy_meta, .kernel = expand_copy_kernel,
+  .strategy = expand_strategy, .rewrite = op_rw_shape1, .grad = pass_grad,
+  .samples = expand_samples
+};
