@@ -114,6 +114,7 @@ static DtStatus run_threads (DtCtx *cx, const DtWorldOpts *o, DtRankMain fn,
   RankThread *t = NULL;
   DtStatus st;
   int r;
+  dt_k_gemm_one_thread();
   DT_TRY(cx, dt_hub_new(cx, o->size, &hub));
   t = DT_NEWN(cx, RankThread, o->size);
   DT_CHECKG(cx, t != NULL, DT_E_NOMEM, "no memory for %d ranks", o->size);
@@ -137,6 +138,7 @@ done:
 static DtStatus run_single (DtCtx *cx, const DtWorldOpts *o, DtRankMain fn,
                             void *ud, int *exit_code) {
   DtComm *c;
+  dt_k_gemm_one_thread();
   if (o->kind == DT_WORLD_FAKE)
     DT_TRY(cx, dt_comm_fake(cx, o->size, o->rank, &c));
   else

@@ -196,3 +196,5 @@ done:
   dt_tensor_unref(cx, g.own_c);
   return st;
 }
+
+void dt_k_gemm_one_thread (void) { openblas_set_num_threads(1); }

@@ -92,6 +92,10 @@ DtStatus dt_k_sort (DtCtx *cx, const DtTensor *a, int dim, bool descending,
 DtStatus dt_k_topk (DtCtx *cx, const DtTensor *a, int64_t k, int dim,
                     bool largest, DtTensor *value, DtTensor *index);
 
+/* One BLAS thread for each caller from now on: ranks share the machine, and
+** the bits must not depend on how many cores it has.  Once per process, before
+** ranks start.  Local. */
+void dt_k_gemm_one_thread (void);
 /* out[b] = beta * out[b] + alpha * a[b] @ b[b] for 2-D or 3-D (batched)
 ** operands of one dtype; OpenBLAS for f32/f64, f32 accumulation for f16 and
 ** bf16 (rounded once), integers exactly.  beta == 0 does not read out. */
