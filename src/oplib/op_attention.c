@@ -180,8 +180,62 @@ enum { FA_MASK, FA_CAUSAL, FA_SCALE, FA_NOUT };
 static const int row_cpu[] = { 5, 4, 6, 2 }, row_flash[] = { -1, 4, 6, 9 },
                  row_eff[] = { 3, 6, 7, 4 };
 
+/* Key and value heads serve whole groups of query heads. */
+DtStatus op_attention_heads (DtCtx *cx, const char *op, const DtMeta *q,
+                             const DtMeta *k, const DtMeta *v) {
+  OpText qt = op_shape_text(q), kt = op_shape_text(k), vt = op_shape_text(v);
+  bool ok = q->shape[0] == k->shape[0] && q->shape[0] == v->shape[0] &&
+            q->shape[3] == k->shape[3] && k->shape[2] == v->shape[2];
+  for (int i = 0; ok && i < 2 && q->shape[1] > 0; i++) {
+    int64_t h = i ? v->shape[1] : k->shape[1];
+    ok = h > 0 && q->shape[1] % h == 0;
+  }
+  DT_CHECK(cx, ok, DT_E_RUNTIME, "%s: query of shape %s, key of shape %s and "
+           "value of shape %s do not fit", op, qt.s, kt.s, vt.s);
+  return DT_OK;
+}
+
+DtStatus op_attention_bias (DtCtx *cx, const DtMeta *bias, const DtMeta *q,
+                            const DtMeta *k) {
+  if (!bias) return DT_OK;
+  int64_t want[4] = { 1, 1, q->shape[2], k->shape[2] };
+  int64_t have[4] = { 1, 1, 1, 1 };
+  DT_CHECK(cx, bias->ndim == 2 || bias->ndim == 4, DT_E_RUNTIME,
+           "scaled_dot_product_attention_flash_attention: Attention mask dim "
+           "in {2, 4}");
+  for (int i = 0; i < bias->ndim; i++)
+    have[4 - bias->ndim + i] = bias->shape[i];
+  if (bias->ndim == 4) {
+    want[0] = q->shape[0];
+    want[1] = q->shape[1];
+  }
+  OpText w = op_ints_text(4, want), h = op_ints_text(4, have);
+  for (int i = 3; i >= 0; i--)
+    DT_CHECK(cx, have[i] == want[i] || have[i] == 1, DT_E_RUNTIME,
+             "The expanded size of the tensor (%lld) must match the existing "
+             "size (%lld) at non-singleton dimension %d.  Target sizes: %s.  "
+             "Tensor sizes: %s", (long long)want[i], (long long)have[i], i,
+             w.s, h.s);
+  return DT_OK;
+}
+
+DtStatus op_attention_saved (DtCtx *cx, const char *op, const char *name,
+                             const DtMeta *m, const DtMeta *q, int64_t last,
+                             bool padded) {
+  OpText t = op_shape_text(m), qt = op_shape_text(q);
+  bool ok = m->ndim >= 3 && m->shape[0] == q->shape[0] &&
+            m->shape[1] == q->shape[1] &&
+            (padded ? m->shape[2] >= q->shape[2]
+                    : m->shape[2] == q->shape[2]);
+  if (ok) ok = last < 0 ? m->ndim == 3 : m->ndim == 4 && m->shape[3] == last;
+  DT_CHECK(cx, ok, DT_E_RUNTIME, "%s: %s of shape %s does not fit query of "
+           "shape %s", op, name, t.s, qt.s);
+  return DT_OK;
+}
+
 static DtStatus fused_check (DtMetaCall *c) {
   const DtMeta *q = c->in[0], *k = c->in[1], *v = c->in[2];
+  int mask = c->op->row[FA_MASK];
   DT_CHECK(c->cx, q->ndim == 4 && k->ndim == 4 && v->ndim == 4, DT_E_RUNTIME,
            "scaled_dot_product_attention_flash_attention: Accept only 4 dims "
            "inputs shape of {B, H, T, K}");
@@ -189,7 +243,9 @@ static DtStatus fused_check (DtMetaCall *c) {
                   q->shape[0] == k->shape[0], DT_E_RUNTIME,
            "scaled_dot_product_attention_flash_attention: Q/K/V should have "
            "the same head size");
-  return DT_OK;
+  if (c->fake) return DT_OK;
+  DT_TRY(c->cx, op_attention_heads(c->cx, c->op->sig->full, q, k, v));
+  return op_attention_bias(c->cx, mask < 0 ? NULL : dt_in(c, mask), q, k);
 }
 
 /* [B, H, L, E] stored as [B, L, H, E]. */
@@ -324,6 +380,23 @@ static const int row_cpub[] = { 1, 4, 5, 8, 7, 9, 3 },
                  row_flashb[] = { 1, 4, 5, -1, 11, 14, 3 },
                  row_effb[] = { 1, 5, 6, 4, 11, 12, 4 };
 
+static DtStatus fused_back_check (DtMetaCall *c) {
+  const int *row = c->op->row;
+  const char *op = c->op->sig->full;
+  const DtMeta *q = dt_in(c, row[FB_Q]), *k = dt_in(c, row[FB_Q] + 1);
+  const DtMeta *v = dt_in(c, row[FB_Q] + 2);
+  DT_TRY(c->cx, op_attention_heads(c->cx, op, q, k, v));
+  DT_TRY(c->cx, op_attention_saved(c->cx, op, "grad_out", c->in[0], q,
+                                   v->shape[3], false));
+  DT_TRY(c->cx, op_attention_saved(c->cx, op, "out", dt_in(c, row[FB_OUT]), q,
+                                   v->shape[3], false));
+  DT_TRY(c->cx, op_attention_saved(c->cx, op, "logsumexp",
+                                   dt_in(c, row[FB_LSE]), q, -1,
+                                   row == row_effb));
+  return op_attention_bias(c->cx, row[FB_MASK] < 0 ? NULL
+                           : dt_in(c, row[FB_MASK]), q, k);
+}
+
 static DtStatus fused_back_meta (DtMetaCall *c) {
   const int *row = c->op->row;
   for (int i = 0; i < 3; i++) {
@@ -334,6 +407,7 @@ static DtStatus fused_back_meta (DtMetaCall *c) {
     if (row == row_flashb) op_like_meta(&c->out[i], m, (DtDtype)m->dtype);
     else DT_TRY(c->cx, heads_inside(c, m, m->shape[3], &c->out[i]));
   }
+  if (!c->fake) DT_TRY(c->cx, fused_back_check(c));
   c->nout = row[FB_NOUT];
   if (c->nout == 4) {
     const DtMeta *b = dt_in(c, 4);

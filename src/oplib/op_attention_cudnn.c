@@ -26,6 +26,11 @@ static DtStatus forward_meta (DtMetaCall *c) {
   DT_CHECK(c->cx, q->shape[3] == c->in[1]->shape[3] &&
                   c->in[1]->shape[2] == v->shape[2], DT_E_RUNTIME,
            "%s: query, key and value do not fit", c->op->sig->full);
+  if (!c->fake) {
+    DT_TRY(c->cx, op_attention_heads(c->cx, c->op->sig->full, q, c->in[1],
+                                     v));
+    DT_TRY(c->cx, op_attention_bias(c->cx, dt_in(c, F_BIAS), q, c->in[1]));
+  }
   int64_t out[4] = { q->shape[0], q->shape[1], q->shape[2], v->shape[3] };
   int64_t lse[4] = { q->shape[0], q->shape[1], q->shape[2], 1 };
   DT_TRY(c->cx, op_new_meta(c->cx, &c->out[0], (DtDtype)q->dtype, 4, out, q));
@@ -100,6 +105,20 @@ static DtStatus forward_grad (DtGradCall *c) {
 
 enum { B_Q = 1, B_OUT = 4, B_LSE, B_BIAS = 8, B_CAUSAL = 14, B_SCALE };
 
+static DtStatus backward_check (DtMetaCall *c) {
+  const char *op = c->op->sig->full;
+  const DtMeta *q = dt_in(c, B_Q), *k = dt_in(c, B_Q + 1);
+  const DtMeta *v = dt_in(c, B_Q + 2);
+  DT_TRY(c->cx, op_attention_heads(c->cx, op, q, k, v));
+  DT_TRY(c->cx, op_attention_saved(c->cx, op, "grad_out", c->in[0], q,
+                                   v->shape[3], false));
+  DT_TRY(c->cx, op_attention_saved(c->cx, op, "out", dt_in(c, B_OUT), q,
+                                   v->shape[3], false));
+  DT_TRY(c->cx, op_attention_saved(c->cx, op, "logsumexp", dt_in(c, B_LSE), q,
+                                   1, false));
+  return op_attention_bias(c->cx, dt_in(c, B_BIAS), q, k);
+}
+
 static DtStatus backward_meta (DtMetaCall *c) {
   for (int i = 0; i < 3; i++) {
     const DtMeta *m = dt_in(c, B_Q + i);
@@ -108,7 +127,7 @@ static DtStatus backward_meta (DtMetaCall *c) {
     op_like_meta(&c->out[i], m, (DtDtype)m->dtype);
   }
   c->nout = 3;
-  return DT_OK;
+  return c->fake ? DT_OK : backward_check(c);
 }
 
 static DtStatus backward_kernel (DtKernelCall *c) {

@@ -292,9 +292,13 @@ static DtStatus back_kernel (DtKernelCall *c) {
   Conv v;
   DT_TRY(c->cx, conv_read(c->cx, c->args, B_STRIDE, &c->in[1]->m,
                           &c->in[2]->m, &v));
+  const DtMeta *g = &c->in[0]->m;
+  DT_CHECK(c->cx, g->ndim == v.nd + 2 && g->shape[0] == v.n &&
+           g->shape[1] == (v.transposed ? v.c : v.o), DT_E_RUNTIME,
+           "convolution_backward: the gradient's size %s does not fit",
+           op_shape_text(g).s);
   for (int d = 0; d < v.nd; d++)
-    DT_CHECK(c->cx, c->in[0]->m.ndim == v.nd + 2 &&
-             c->in[0]->m.shape[2 + d] == (v.transposed ? v.x : v.y)[d],
+    DT_CHECK(c->cx, c->in[0]->m.shape[2 + d] == (v.transposed ? v.x : v.y)[d],
              DT_E_RUNTIME, "convolution_backward: the gradient's size %s does "
              "not fit", op_shape_text(&c->in[0]->m).s);
   if (c->out[0]) DT_TRY(c->cx, back_one(c, &v, 0));

@@ -72,9 +72,17 @@ static DtStatus embedding_grad (DtGradCall *c) {
 }
 
 static DtStatus embedding_back_meta (DtMetaCall *c) {
-  const DtMeta *g = c->in[0];
-  int64_t shape[2] = { dt_arg_int(c->args, 2),
-                       g->ndim ? g->shape[g->ndim - 1] : 1 };
+  const DtMeta *g = c->in[0], *x = dt_in(c, 1);
+  DT_CHECK(c->cx, g->ndim > 0, DT_E_INDEX,
+           "Dimension specified as -1 but tensor has no dimensions");
+  int64_t shape[2] = { dt_arg_int(c->args, 2), g->shape[g->ndim - 1] };
+  int64_t have = dt_meta_numel(g), rows = dt_meta_numel(x);
+  DT_CHECK(c->cx, c->fake || have == rows * shape[1], DT_E_RUNTIME,
+           "shape '[%lld, %lld]' is invalid for input of size %lld",
+           (long long)rows, (long long)shape[1], (long long)have);
+  DT_CHECK(c->cx, shape[0] >= 0, DT_E_RUNTIME, "Trying to create tensor with "
+           "negative dimension %lld: [%lld, %lld]", (long long)shape[0],
+           (long long)shape[0], (long long)shape[1]);
   c->nout = 1;
   return op_new_meta(c->cx, &c->out[0], (DtDtype)g->dtype, 2, shape, g);
 }

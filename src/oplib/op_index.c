@@ -35,6 +35,13 @@ static DtStatus gather_meta (DtMetaCall *c) {
                   dt_meta_numel(x) == 0, DT_E_RUNTIME,
            "Index tensor must have the same number of dimensions as input "
            "tensor");
+  OpText xt = op_shape_text(x), mt = op_shape_text(c->in[0]);
+  for (int i = 0; dt_meta_numel(x) > 0 && i < x->ndim; i++)
+    DT_CHECK(c->cx, i == d || x->shape[i] <= (c->in[0]->ndim
+                                              ? c->in[0]->shape[i] : 1),
+             DT_E_RUNTIME, "Size does not match at dimension %d expected "
+             "index %s to be no larger than self %s apart from dimension %d",
+             i, xt.s, mt.s, d);
   c->nout = 1;
   return op_new_meta(c->cx, &c->out[0], (DtDtype)c->in[0]->dtype, x->ndim,
                      x->shape, c->in[0]);
@@ -172,6 +179,9 @@ static DtStatus iselect_meta (DtMetaCall *c) {
                             "or int64 for index"));
   DT_CHECK(c->cx, x->ndim <= 1, DT_E_INDEX,
            "index_select(): Index is supposed to be a vector");
+  DT_CHECK(c->cx, m->ndim > 0 || dt_meta_numel(x) == 1, DT_E_RUNTIME,
+           "index_select(): Index to scalar can have only 1 value, got %lld "
+           "value(s)", (long long)dt_meta_numel(x));
   memcpy(shape, m->shape, sizeof(int64_t) * m->ndim);
   if (m->ndim) shape[d] = dt_meta_numel(x);
   c->nout = 1;
@@ -216,7 +226,10 @@ static DtStatus iadd_meta (DtMetaCall *c) {
   DT_CHECK(c->cx, s->dtype == m->dtype, DT_E_RUNTIME, "index_add_(): self (%s) "
            "and source (%s) must have the same scalar type",
            op_dtype_word((DtDtype)m->dtype), op_dtype_word((DtDtype)s->dtype));
-  int64_t have = s->ndim ? s->shape[d] : 1;
+  DT_CHECK(c->cx, x->ndim <= 1, DT_E_INDEX, "index_add_(): Index is supposed "
+           "to be a vector, but got dim: %d with type: %s and size: %s",
+           x->ndim, op_dtype_word((DtDtype)x->dtype), op_shape_text(x).s);
+  int64_t have = d < s->ndim ? s->shape[d] : 1;
   DT_CHECK(c->cx, dt_meta_numel(x) == have, DT_E_RUNTIME, "index_add_(): "
            "Number of indices (%lld) should be equal to source.size(dim): "
            "(%lld), for dim: %d", (long long)dt_meta_numel(x),

@@ -238,6 +238,13 @@ static DtStatus dropout_backward_kernel (DtKernelCall *c) {
                       c->in[1], c->out[0]);
 }
 
+/* Gradient and mask broadcast. */
+static DtStatus dropout_backward_meta (DtMetaCall *c) {
+  OpOperand o[2] = { { .m = c->in[0] }, { .m = c->in[1] } };
+  c->nout = 1;
+  return op_broadcast(c->cx, 2, o, (DtDtype)c->in[0]->dtype, &c->out[0]);
+}
+
 /* ---- sharding ---- */
 
 /* Everything passes, partials included. */
@@ -604,7 +611,7 @@ const DtOpDef dt_op_native_dropout_backward = {
             "float scale) -> Tensor",
   .brief = "Gradient of native_dropout.",
   .flags = DT_OP_POINTWISE | DT_OP_UNEVEN | DT_OP_NOGRAD,
-  .meta = op_meta_same, .kernel = dropout_backward_kernel,
+  .meta = dropout_backward_meta, .kernel = dropout_backward_kernel,
   .samples = dropout_back_samples
 };
 const DtOpDef dt_op_dropout = {

@@ -99,7 +99,50 @@ static DtStatus nll_kernel (DtKernelCall *c) {
 }
 
 /* nll_loss_backward(grad, self, target, weight, reduction, ignore, total) */
+static DtStatus nll_back_check (DtMetaCall *c) {
+  const DtMeta *g = c->in[0], *m = dt_in(c, 1), *t = dt_in(c, 2);
+  const DtMeta *w = dt_in(c, 3), *total = dt_in(c, 6);
+  const char *size = c->fake ? "torch.Size(" : "", *end = c->fake ? ")" : "";
+  OpText a = op_shape_text(m), b = op_shape_text(t);
+  OpText gt = op_shape_text(g), tt = op_shape_text(total);
+  int64_t n = m->shape[0];
+  DT_CHECK(c->cx, m->ndim == 1 || m->ndim == 2, DT_E_RUNTIME,
+           "input tensor should be 1D or 2D");
+  DT_CHECK(c->cx, t->ndim <= 1, DT_E_RUNTIME,
+           "0D or 1D target tensor expected, multi-target not supported");
+  if (m->ndim == 1) n = 1;
+  DT_CHECK(c->cx, t->ndim || m->ndim == 1, DT_E_INDEX, "%s", c->fake
+           ? "tuple index out of range"
+           : "Dimension specified as 0 but tensor has no dimensions");
+  DT_CHECK(c->cx, t->ndim == 0 || t->shape[0] == n, DT_E_RUNTIME,
+           "size mismatch (got input: %s%s%s, target: %s%s%s)", size, a.s,
+           end, size, b.s, end);
+  DT_CHECK(c->cx, dt_meta_numel(total) == 1, DT_E_RUNTIME,
+           "expected total_weight to be a %ssingle element tensor, got: "
+           "%s%s%s (%lld elements)", c->fake ? "" : " ", size, tt.s, end,
+           (long long)dt_meta_numel(total));
+  DT_CHECK(c->cx, !w || (w->ndim == 1 && w->shape[0] ==
+                                         m->shape[m->ndim - 1]),
+           DT_E_RUNTIME,
+           "weight tensor should be defined either for all or no classes");
+  if (dt_arg_int(c->args, 4) != RED_NONE || m->ndim == 1) {
+    DT_CHECK(c->cx, g->ndim <= 1 && dt_meta_numel(g) == 1, DT_E_RUNTIME,
+             "Expected a single element grad_output tensor, but got: %s%s%s",
+             size, gt.s, end);
+    return DT_OK;
+  }
+  DT_CHECK(c->cx, g->ndim > 0, DT_E_INDEX, "%s", c->fake
+           ? "tuple index out of range"
+           : "Dimension specified as 0 but tensor has no dimensions");
+  DT_CHECK(c->cx, g->ndim == 1 && g->shape[0] == n, DT_E_RUNTIME,
+           "Expected a tensor of dimension 1 and tensor.size[0] == %lld but "
+           "got: dimension %d and tensor.size[0] =%s %lld", (long long)n,
+           g->ndim, c->fake ? "=" : "", (long long)g->shape[0]);
+  return DT_OK;
+}
+
 static DtStatus nll_back_meta (DtMetaCall *c) {
+  DT_TRY(c->cx, nll_back_check(c));
   c->nout = 1;
   return op_new_meta(c->cx, &c->out[0], (DtDtype)dt_in(c, 1)->dtype,
                      dt_in(c, 1)->ndim, dt_in(c, 1)->shape, dt_in(c, 1));
@@ -118,7 +161,8 @@ static DtStatus nll_back_kernel (DtKernelCall *c) {
     DT_TRY(c->cx, read_target(c->cx, t, i, dt_arg_int(c->args, 5), classes,
                               &k));
     if (k < 0) continue;
-    double v = dt_tensor_get(g, g->m.ndim ? &i : &zero).re;
+    bool each = red == RED_NONE && nd == 2;
+    double v = dt_tensor_get(g, each ? &i : &zero).re;
     v = -v * (w ? at(w, 1, 0, k) : 1);
     if (red == RED_MEAN) v /= dt_tensor_get(tot, &zero).re;
     int64_t off = (nd == 2 ? i * o->m.stride[0] : 0) +

@@ -107,6 +107,14 @@ static DtStatus softmax_grad (DtGradCall *c) {
 }
 
 static DtStatus softmax_back_meta (DtMetaCall *c) {
+  int d;
+  OpText g = op_shape_text(c->in[0]), o = op_shape_text(c->in[1]);
+  DT_CHECK(c->cx, c->fake || dt_meta_same_shape(c->in[0], c->in[1]),
+           DT_E_RUNTIME, "Expected tensor for argument #1 'grad' to have same "
+           "size as tensor for argument #2 'output'; but %s does not equal %s "
+           "(while checking arguments for %ssoftmax_backward)", g.s, o.s,
+           c->op->row[0] == SM_LOG ? "log_" : "");
+  DT_TRY(c->cx, op_dim(c->cx, c->args, 2, c->in[0]->ndim, &d));
   op_like_meta(&c->out[0], c->in[0],
                op_dtype_or(c->args, 3, (DtDtype)c->in[0]->dtype));
   dt_meta_set_contiguous(&c->out[0]);
@@ -164,23 +172,32 @@ static DtStatus check_affine (DtMetaCall *c, int at, const char *name, int k,
                   "normalized_shape = %s", name, name, got.s, want.s);
 }
 
-static DtStatus norm_meta (DtMetaCall *c) {
-  int64_t shape[DT_MAX_NDIM], one[DT_MAX_NDIM];
-  const DtMeta *m = c->in[0], *w = dt_in(c, c->op->row[LN_W]);
-  int k = op_ints(c->args, 1, shape), first = m->ndim - k;
+/* The last dims of m are the normalised ones. */
+static DtStatus check_normalized (DtMetaCall *c, const DtMeta *m, int k,
+                                  const int64_t *shape) {
   OpText want = op_ints_text(k, shape), got = op_shape_text(m);
-  DtDtype t = (DtDtype)m->dtype, st = t;
+  int first = m->ndim - k;
   bool ok = first >= 0;
-  DT_CHECK(c->cx, k > 0, DT_E_RUNTIME, "Expected normalized_shape to be at "
-           "least 1-dimensional, i.e., containing at least one element, but "
-           "got normalized_shape = %s", want.s);
-  DT_TRY(c->cx, check_affine(c, c->op->row[LN_W], "weight", k, shape));
-  DT_TRY(c->cx, check_affine(c, c->op->row[LN_B], "bias", k, shape));
   for (int i = 0; ok && i < k; i++) ok = m->shape[first + i] == shape[i];
   want.s[strlen(want.s) - 1] = 0;
   DT_CHECK(c->cx, ok, DT_E_RUNTIME, "Given normalized_shape=%s], expected "
            "input with shape [*%s%s], but got input of size%s", want.s,
            ", ", want.s + 1, got.s);
+  return DT_OK;
+}
+
+static DtStatus norm_meta (DtMetaCall *c) {
+  int64_t shape[DT_MAX_NDIM], one[DT_MAX_NDIM];
+  const DtMeta *m = c->in[0], *w = dt_in(c, c->op->row[LN_W]);
+  int k = op_ints(c->args, 1, shape), first = m->ndim - k;
+  OpText want = op_ints_text(k, shape);
+  DtDtype t = (DtDtype)m->dtype, st = t;
+  DT_CHECK(c->cx, k > 0, DT_E_RUNTIME, "Expected normalized_shape to be at "
+           "least 1-dimensional, i.e., containing at least one element, but "
+           "got normalized_shape = %s", want.s);
+  DT_TRY(c->cx, check_affine(c, c->op->row[LN_W], "weight", k, shape));
+  DT_TRY(c->cx, check_affine(c, c->op->row[LN_B], "bias", k, shape));
+  DT_TRY(c->cx, check_normalized(c, m, k, shape));
   DT_CHECK(c->cx, c->fake || !dt_dtype_is_integral(t, true), DT_E_NOTIMPL,
            "\"LayerNormKernelImpl\" not implemented for '%s'",
            op_dtype_word(t));
@@ -259,8 +276,33 @@ static bool mask_at (const DtOpDef *op, const DtArgs *a, int i) {
   return m[i] != 0;
 }
 
+/* One number of statistics for each row, a gradient for each element. */
+static DtStatus norm_back_check (DtMetaCall *c) {
+  int64_t shape[DT_MAX_NDIM], rows = 1;
+  const DtMeta *m = dt_in(c, 1);
+  bool rms = c->op->row[NB_RMS];
+  int k = op_ints(c->args, 2, shape);
+  DT_TRY(c->cx, check_affine(c, c->op->row[NB_W], "weight", k, shape));
+  DT_TRY(c->cx, check_affine(c, c->op->row[NB_B], "bias", k, shape));
+  DT_TRY(c->cx, check_normalized(c, m, k, shape));
+  for (int i = 0; i < m->ndim - k; i++) rows *= m->shape[i];
+  OpText got = op_shape_text(c->in[0]), want = op_shape_text(m);
+  DT_CHECK(c->cx, dt_meta_numel(c->in[0]) == dt_meta_numel(m), DT_E_RUNTIME,
+           "%s: grad_out of shape %s does not fit input of shape %s",
+           c->op->sig->full, got.s, want.s);
+  for (int i = rms ? 1 : 0; i < 2; i++) {
+    const DtMeta *s = dt_in(c, i ? c->op->row[NB_RSTD] : 3);
+    got = op_shape_text(s);
+    DT_CHECK(c->cx, dt_meta_numel(s) == rows, DT_E_RUNTIME,
+             "%s: %s of shape %s does not fit input of shape %s",
+             c->op->sig->full, i ? "rstd" : "mean", got.s, want.s);
+  }
+  return DT_OK;
+}
+
 static DtStatus norm_back_meta (DtMetaCall *c) {
   int n = c->op->row[NB_RMS] ? 2 : 3;
+  if (!c->fake) DT_TRY(c->cx, norm_back_check(c));
   op_like_meta(&c->out[0], dt_in(c, 1), (DtDtype)dt_in(c, 1)->dtype);
   dt_meta_set_contiguous(&c->out[0]);
   for (int i = 0; i < n; i++) {

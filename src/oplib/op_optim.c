@@ -21,6 +21,26 @@ static DtStatus fused_meta (DtMetaCall *c) {
   return DT_OK;
 }
 
+/* Every tensor of a list goes with its parameter; steps are one number. */
+static DtStatus fused_shapes (DtKernelCall *c, const int (*slot)[DT_MAX_OUTS],
+                              int n, int lists) {
+  static const char *const name[] = { "params", "grads", "exp_avgs",
+                                      "exp_avg_sqs", "max_exp_avg_sqs",
+                                      "state_steps" };
+  for (int k = FA_GRAD; k <= FA_STEP; k++)
+    for (int i = 0; i < n; i++) {
+      if (k == FA_VMAX && lists < n) continue;
+      const DtMeta *p = &c->in[slot[FA_PARAM][i]]->m;
+      const DtMeta *m = &c->in[slot[k][i]]->m;
+      bool ok = k == FA_STEP ? dt_meta_numel(m) == 1
+                             : dt_meta_same_shape(p, m);
+      DT_CHECK(c->cx, ok, DT_E_RUNTIME, "%s: %s[%d] of shape %s does not fit "
+               "a parameter of shape %s", c->op->sig->full, name[k], i,
+               op_shape_text(m).s, op_shape_text(p).s);
+    }
+  return DT_OK;
+}
+
 static double item (const DtTensor *t) {
   int64_t zero[DT_MAX_NDIM] = { 0 };
   DtScalar s = dt_tensor_get(t, zero);
@@ -75,7 +95,7 @@ static DtStatus adam_one (DtKernelCall *c, const Step *s, double step,
 }
 
 static DtStatus fused_kernel (DtKernelCall *c) {
-  int slot[6][DT_MAX_OUTS], n = 0;
+  int slot[6][DT_MAX_OUTS], n = 0, nmax = 0;
   Step s = { .b1 = dt_arg_float(c->args, FA_B1),
              .b2 = dt_arg_float(c->args, FA_B2),
              .wd = dt_arg_float(c->args, FA_WD),
@@ -89,10 +109,12 @@ static DtStatus fused_kernel (DtKernelCall *c) {
   for (int k = 0; k < 6; k++) {
     int m = dt_arg_slots(c->args, k, slot[k], DT_MAX_OUTS);
     if (k == 0) n = m;
+    if (k == FA_VMAX) nmax = m;
     DT_CHECK(c->cx, m == n || (k == FA_VMAX && !s.ams), DT_E_RUNTIME,
              "Tensor lists must have the same number of tensors, got %d and "
              "%d", n, m);
   }
+  DT_TRY(c->cx, fused_shapes(c, (const int (*)[DT_MAX_OUTS])slot, n, nmax));
   for (int i = 0; i < n; i++) {
     DtTensor *p = c->in[slot[FA_PARAM][i]], *src = c->in[slot[FA_GRAD][i]];
     DtTensor *g = NULL;

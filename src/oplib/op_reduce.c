@@ -145,11 +145,16 @@ static DtStatus reduce_follow (DtStratCall *c, uint32_t mask, bool keep,
 }
 
 /* An empty list of dims reduces everything, but PyTorch's strategy takes it
-** for no dim. */
+** for no dim.  The extremes' default is the empty list: it is not passed on,
+** unless keepdim is. */
 static DtStatus strat_dims (DtStratCall *c, uint32_t *mask) {
   int at = c->op->row[RD_DIM];
   DT_TRY(c->cx, red_dims(c->cx, c->op, c->args, &c->in[0]->meta, mask));
-  if (at >= 0 && !dt_arg_is_none(c->args, at) && dt_arg_len(c->args, at) == 0)
+  int fn = c->op->row[RD_FN];
+  bool dflt = (fn == DT_RED_MAX || fn == DT_RED_MIN) &&
+              !red_keep(c->op, c->args);
+  if (!dflt && at >= 0 && !dt_arg_is_none(c->args, at) &&
+      dt_arg_len(c->args, at) == 0)
     *mask = 0;
   return DT_OK;
 }

@@ -166,6 +166,9 @@ static DtStatus put_part (DtKernelCall *c, int d, int64_t start, int64_t step,
   int n = 0;
   for (int k = 0; k < o->m.ndim; k++) {
     if (k == d && drop) continue;
+    DT_CHECK(c->cx, k == d || g->shape[n] == o->m.shape[k], DT_E_RUNTIME,
+             "%s: grad_output of shape %s does not fit input_sizes %s",
+             c->op->sig->full, op_shape_text(g).s, op_shape_text(&o->m).s);
     stride[n++] = k == d ? o->m.stride[k] * step : o->m.stride[k];
   }
   DT_TRYG(c->cx, dt_k_fill(c->cx, o, dt_scalar_int(0)));

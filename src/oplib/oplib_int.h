@@ -136,6 +136,19 @@ DtHandle *op_g_unsqueeze (DtEmit *e, DtHandle *g, int ndim, uint32_t mask,
 DtHandle *op_g_expand (DtEmit *e, DtHandle *g, const DtMeta *like);
 DtHandle *op_e_scalar (DtEmit *e, double v, const DtMeta *like);
 
+/* ---- what attention kernels rely on (op_attention.c) ---- */
+
+/* Four-dimensional q, k, v of one call.  RUNTIME naming the operator. */
+DtStatus op_attention_heads (DtCtx *cx, const char *op, const DtMeta *q,
+                             const DtMeta *k, const DtMeta *v);
+/* The bias (NULL allowed) broadcasts to the scores. */
+DtStatus op_attention_bias (DtCtx *cx, const DtMeta *bias, const DtMeta *q,
+                            const DtMeta *k);
+/* A saved tensor of shape (B, H, L[, last]); `padded`: at least L. */
+DtStatus op_attention_saved (DtCtx *cx, const char *op, const char *name,
+                             const DtMeta *m, const DtMeta *q, int64_t last,
+                             bool padded);
+
 /* ---- decompositions as text (op_program.c) ---- */
 
 /* Run a program on the operator's arguments. */
