@@ -133,11 +133,33 @@ static DtStatus call_leaf (DtSession *s, const DtOpDef *op,
   return st;
 }
 
+/* Lists of sizes and dims are as long as tensors have dims; pads are twice
+** that, parts of a split as many as an operator has results. */
+static int list_limit (const char *name) {
+  if (strncmp(name, "split", 5) == 0 || strcmp(name, "indices") == 0)
+    return DT_MAX_OUTS;
+  return strcmp(name, "pad") == 0 ? 2 * DT_MAX_NDIM : DT_MAX_NDIM;
+}
+
+static DtStatus check_lists (DtSession *s, const DtOpDef *op,
+                             const DtArgs *args) {
+  for (int i = 0; i < args->n && i < op->sig->nargs; i++) {
+    const DtArgDef *d = &op->sig->arg[i];
+    if (args->v[i].kind != DT_V_LIST || d->type != DT_T_INT) continue;
+    int n = args->v[i].u.list.n, max = list_limit(d->name);
+    DT_CHECK(s->cx, n <= max, DT_E_LIMIT, "%s(): argument '%s' has %d "
+             "elements, at most %d are supported", op->sig->base, d->name, n,
+             max);
+  }
+  return DT_OK;
+}
+
 DtStatus dt_call (DtSession *s, const DtOpDef *op, const DtArgs *args,
                   int nin, DtVar *const *in, DtResults *out) {
   DtStatus st = DT_OK;
   bool done = false;
   DT_TRY(s->cx, dt_ctx_poll(s->cx));
+  DT_TRY(s->cx, check_lists(s, op, args));
   out->n = 0;
   out->more = NULL;
   out->is_list = false;

@@ -399,6 +399,7 @@ static DtStatus run_checked (LocalCall *c, int nmetas, DtTensor **work) {
     return run_decomp(c);
   }
   if (!each) DT_TRY(cx, infer(c, nmetas));
+  if (!each && c->n > 0 && c->m[0].device == DT_DEV_META) c->nodata = true;
   DT_TRY(cx, tell_begin(c));
   if (each) return tell_end(c, run_foreach(c));
   if (c->op->flags & DT_OP_VIEW) return tell_end(c, make_views(c));
