@@ -102,6 +102,12 @@ static DtStatus fused_kernel (DtKernelCall *c) {
              .eps = dt_arg_float(c->args, FA_EPS), .scale = 1,
              .ams = dt_arg_bool(c->args, FA_AMS),
              .max = dt_arg_bool(c->args, FA_MAXIMIZE) };
+  static const int one[] = { FA_LR, FA_SCALE, FA_INF };
+  for (int i = 0; i < 3; i++)
+    DT_CHECK(c->cx, !dt_kin(c, one[i]) ||
+             dt_meta_numel(&dt_kin(c, one[i])->m) == 1, DT_E_RUNTIME,
+             "a Tensor with %lld elements cannot be converted to Scalar",
+             (long long)dt_meta_numel(&dt_kin(c, one[i])->m));
   s.lr = dt_kin(c, FA_LR) ? item(dt_kin(c, FA_LR))
                           : dt_arg_float(c->args, FA_LR);
   if (dt_kin(c, FA_SCALE)) s.scale = item(dt_kin(c, FA_SCALE));
