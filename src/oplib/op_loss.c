@@ -30,9 +30,14 @@ static DtStatus nll_meta (DtMetaCall *c) {
            "expected target dtype to be Long or Byte, but got %s",
            op_dtype_word((DtDtype)t->dtype));
   OpText a = op_shape_text(m), b = op_shape_text(t);
-  DT_CHECK(c->cx, m->ndim == 1 || n == (t->ndim ? t->shape[0] : 1),
-           DT_E_RUNTIME, "size mismatch (got input: %s, target: %s)", a.s,
-           b.s);
+  const char *size = c->fake ? "torch.Size(" : "", *end = c->fake ? ")" : "";
+  int64_t have = t->ndim ? t->shape[0] : 1;
+  DT_CHECK(c->cx, c->fake || m->ndim == 2 || have == 1, DT_E_VALUE,
+           "For 1D input, 1D target must have size 1, but got target size: "
+           "%lld", (long long)have);
+  DT_CHECK(c->cx, n == have, DT_E_RUNTIME,
+           "size mismatch (got input: %s%s%s, target: %s%s%s)", size, a.s, end,
+           size, b.s, end);
   int64_t classes = m->shape[m->ndim - 1];
   DT_CHECK(c->cx, !w || (w->ndim == 1 && w->shape[0] == classes), DT_E_RUNTIME,
            "weight tensor should be defined either for all %lld classes or no "
@@ -318,10 +323,11 @@ static DtStatus ce_decomp (DtDecompCall *c) {
   dt_meta_copy(&m, dt_emit_meta(c->e, c->in[0]));
   dt_meta_copy(&t, dt_emit_meta(c->e, c->in[1]));
   if (!dt_emit_ok(c->e)) return c->e->st;
-  int dim = m.ndim > 1;
+  int dim = m.ndim != 1;
   DT_CHECK(c->e->cx, m.ndim <= 2, DT_E_NOTIMPL,
            "cross_entropy with more than two dimensions needs nll_loss2d");
   lp = E("aten._log_softmax.default", "tib", c->in[0], (int64_t)dim, 0);
+  if (!dt_emit_ok(c->e)) return c->e->st;
   c->nout = 1;
   if (dt_meta_same_shape(&m, &t)) {
     c->out[0] = ce_probs(c, lp, dim, red, smooth);

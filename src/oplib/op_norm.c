@@ -358,6 +358,23 @@ static DtStatus layer_norm_decomp (DtDecompCall *c) {
   return c->e->st;
 }
 
+static DtStatus rms_check (DtDecompCall *c, const DtMeta *m) {
+  int64_t shape[DT_MAX_NDIM];
+  const DtHandle *w = dt_hin(c, 2);
+  int k = op_ints(c->args, 1, shape);
+  DT_CHECK(c->e->cx, m->ndim >= k, DT_E_VALUE, "Input tensor must have at "
+           "least %d dimensions, but got %d", k, m->ndim);
+  if (!w) return DT_OK;
+  const DtMeta *wm = dt_emit_meta(c->e, w);
+  bool ok = wm->ndim == k;
+  for (int i = 0; ok && i < k; i++) ok = wm->shape[i] == shape[i];
+  OpText got = op_shape_text(wm), want = op_ints_text(k, shape);
+  DT_CHECK(c->e->cx, ok, DT_E_RUNTIME, "Expected weight to be of same shape "
+           "as normalized_shape, but got weight of shape %s and "
+           "normalized_shape = %s", got.s, want.s);
+  return DT_OK;
+}
+
 /* x * rsqrt(mean(x^2) + eps) * weight: what autograd sees. */
 static DtStatus rms_decomp (DtDecompCall *c) {
   DtHandle *x = c->in[0], *w = dt_hin(c, 2), *r;
@@ -366,6 +383,7 @@ static DtStatus rms_decomp (DtDecompCall *c) {
   int k = dt_arg_len(c->args, 1);
   dt_meta_copy(&m, dt_emit_meta(c->e, x));
   if (!dt_emit_ok(c->e)) return c->e->st;
+  DT_TRY(c->e->cx, rms_check(c, &m));
   DtDtype t = (DtDtype)m.dtype, up = dt_dtype_acc(t);
   double eps = dt_arg_is_none(c->args, 3)
     ? (t == DT_F64 ? DBL_EPSILON : (double)FLT_EPSILON)
