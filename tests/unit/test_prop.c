@@ -269,10 +269,10 @@ static void test_reference (void **state) {
   static const char *const files[] = {
     "registry/single_dim_rules.jsonl", "prop/pointwise.jsonl",
     "prop/inplace_out.jsonl", "prop/foreach.jsonl", "prop/math.jsonl",
-    "prop/matrix.jsonl", "prop/tensor.jsonl", "prop/view.jsonl",
+    "prop/matrix.jsonl", "prop/tensor.jsonl",
     "prop/new_factory.jsonl", "prop/embedding.jsonl", "prop/loss.jsonl",
-    "prop/random.jsonl", "prop/attention.jsonl", "prop/decomp.jsonl"
-  };
+    "prop/random.jsonl", "prop/attention.jsonl", "prop/conv.jsonl"
+  };                      /* view, decomp: tests/parity/suites.lua counts */
   suites_check(fixture_cx(state), files,
                (int)(sizeof files / sizeof files[0]));
 }
