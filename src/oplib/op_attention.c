@@ -123,9 +123,11 @@ static DtStatus sdpa_read (DtDecompCall *c, int mask, int drop, int causal,
   s->gqa = gqa >= 0 && dt_arg_bool(c->args, gqa);
   const DtMeta *q = dt_emit_meta(c->e, s->q);
   if (!dt_emit_ok(c->e)) return c->e->st;
-  DT_CHECK(c->e->cx, q->ndim >= 2, DT_E_RUNTIME, "scaled_dot_product_"
-           "attention: Expected query, key, and value to all be  at least 2 "
-           "dimensional, but got Query dim: %d", q->ndim);
+  int k = dt_emit_meta(c->e, s->k)->ndim, v = dt_emit_meta(c->e, s->v)->ndim;
+  DT_CHECK(c->e->cx, q->ndim >= 2 && k >= 2 && v >= 2, DT_E_RUNTIME,
+           "Expected query, key, and value to all be  at least 2 dimensional, "
+           "but got query.dim: %d key.dim: %d and value.dim: %d instead.",
+           q->ndim, k, v);
   DT_CHECK(c->e->cx, !(s->causal && s->mask), DT_E_RUNTIME,
            "_scaled_dot_product_attention: Explicit attn_mask should not be "
            "set when is_causal=True");

@@ -106,6 +106,12 @@ static DtStatus softmax_grad (DtGradCall *c) {
   return op_g_finish(c);
 }
 
+/* The operand whose dims `dim` counts: log_softmax reads the gradient first,
+** softmax multiplies the two. */
+static int back_shape (const DtOpDef *op, int grad, int output) {
+  return op->row[0] == SM_PLAIN && output > grad;
+}
+
 static DtStatus softmax_back_meta (DtMetaCall *c) {
   int d;
   OpText g = op_shape_text(c->in[0]), o = op_shape_text(c->in[1]);
@@ -114,8 +120,11 @@ static DtStatus softmax_back_meta (DtMetaCall *c) {
            "size as tensor for argument #2 'output'; but %s does not equal %s "
            "(while checking arguments for %ssoftmax_backward)", g.s, o.s,
            c->op->row[0] == SM_LOG ? "log_" : "");
-  DT_TRY(c->cx, op_dim(c->cx, c->args, 2, c->in[0]->ndim, &d));
-  op_like_meta(&c->out[0], c->in[0],
+  DtMeta m;
+  DT_TRY(c->cx, op_dim(c->cx, c->args, 2, c->in[back_shape(c->op,
+                       c->in[0]->ndim, c->in[1]->ndim)]->ndim, &d));
+  DT_TRY(c->cx, dt_meta_broadcast(c->cx, c->in[0], c->in[1], &m));
+  op_like_meta(&c->out[0], dt_meta_same_shape(&m, c->in[0]) ? c->in[0] : &m,
                op_dtype_or(c->args, 3, (DtDtype)c->in[0]->dtype));
   dt_meta_set_contiguous(&c->out[0]);
   c->nout = 1;
@@ -135,7 +144,9 @@ static DtStatus softmax_back_strategy (DtStratCall *c) {
   DtPlacement p[2 * OP_MAXPL];
   int from = dt_spec_num_shards(c->in[0]) >= dt_spec_num_shards(c->in[1])
              ? 0 : 1;
-  DT_TRY(c->cx, op_dim(c->cx, c->args, 2, c->in[0]->meta.ndim, &d));
+  DT_TRY(c->cx, op_dim(c->cx, c->args, 2, c->in[back_shape(c->op,
+                       c->in[0]->meta.ndim, c->in[1]->meta.ndim)]->meta.ndim,
+                       &d));
   op_s_follow(c, from, 1u << d, true, p);
   memcpy(p + nd, p, sizeof *p * (size_t)nd);
   return dt_strat_add(c, p, p, NAN);
