@@ -33,18 +33,23 @@ static void poison (void *p, int byte, size_t n) {
 #endif
 }
 
+static bool mem_over (const DtMem *m, size_t old, size_t n) {
+  if (m->fail_at > 0 &&
+      (m->nalloc == m->fail_at || (m->fail_on && m->nalloc > m->fail_at)))
+    return true;
+  if (n > (size_t)PTRDIFF_MAX - sizeof(MemHead))
+    return true;
+  return m->limit > 0 && n > old &&
+         (int64_t)(n - old) > m->limit - m->bytes_live;
+}
+
 /* Count one attempt to get `n` bytes instead of `old`; may it go on? */
 static bool mem_admit (DtMem *m, size_t old, size_t n) {
   m->nalloc++;
-  if (m->fail_at > 0 &&
-      (m->nalloc == m->fail_at || (m->fail_on && m->nalloc > m->fail_at)))
-    return false;
-  if (n > (size_t)PTRDIFF_MAX - sizeof(MemHead))
-    return false;
-  if (m->limit > 0 && n > old &&
-      (int64_t)(n - old) > m->limit - m->bytes_live)
-    return false;
-  return true;
+  if (!mem_over(m, old, n))
+    return true;
+  m->nfailed++;
+  return false;
 }
 
 static void mem_count (DtMem *m, size_t old, size_t n) {

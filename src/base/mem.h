@@ -12,6 +12,7 @@
 typedef struct DtMem {
   int64_t nalloc, nlive;        /* allocations made; not yet freed */
   int64_t bytes_live, bytes_peak;
+  int64_t nfailed;              /* allocations refused */
   int64_t limit;                /* bytes; 0 = none */
   int64_t fail_at;              /* test: allocation number that fails, */
   bool fail_on;                 /*   and every one after it */

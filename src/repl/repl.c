@@ -17,6 +17,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include <unistd.h>
 #include <lauxlib.h>
 #include <lua.h>
 #include "bind/embed.h"
@@ -814,6 +815,18 @@ static void on_notice (void *ud, const char *line) {
     say(r, "dtrepl: %s\n", line);
 }
 
+/* A rank that leaves alone for want of memory says so itself: rank 0 can only
+** see that it has left. */
+static void say_why (const DtRepl *r) {
+  char line[80];
+  if (dt_repl_first(r) || r->cx->mem.nfailed == 0 || r->code == DT_EXIT_OK)
+    return;
+  int n = snprintf(line, sizeof line, "dtrepl: rank %d ran out of memory\n",
+                   r->comm->rank);
+  if (write(STDERR_FILENO, line, (size_t)n) < 0)
+    return;                     /* nobody is there to read it */
+}
+
 int dt_repl_main (DtCtx *cx, DtComm *comm, void *app) {
   DtRepl r;
   memset(&r, 0, sizeof r);
@@ -836,6 +849,7 @@ int dt_repl_main (DtCtx *cx, DtComm *comm, void *app) {
     run_session(&r);
   else
     r.code = DT_EXIT_ERROR;
+  say_why(&r);
   dtL_state_free(r.L);
   dt_notes_free(r.notes);
   if (r.s != NULL)

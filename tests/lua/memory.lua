@@ -1,4 +1,4 @@
--- TEST: ranks=2 world=threads needs=data timeout=120
+-- TEST: ranks=2 world=threads needs=release,data timeout=120
 -- SPDX-License-Identifier: MIT
 -- Memory stays flat over many operators, errors and gradients: everything a
 -- rank allocates (DtMem) is counted, and the count does not grow.
