@@ -204,11 +204,14 @@ $(OBJ)/unit/%: tests/unit/%.c $(LIB)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALLFLAGS) -MMD -MP -MF $@.d -o $@ $< $(LIB) \
 	  $(CMOCKA) $(LDLIBS)
+# What the MPI part looks for in the program that loads it.
+COMMOBJ := $(foreach m,base tensor kernel comm,$(OBJ)/$(m)/*.o)
 $(OBJ)/perf/%: tests/perf/%.c $(LIB)
 	$(call say,CC $<)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALLFLAGS) $(call pkg_cflags,ompi-c) -MMD -MP \
-	  -MF $@.d -o $@ $< $(LIB) $(LDLIBS) \
+	  -MF $@.d -o $@ $< $(if $(filter mpi_%,$*),-rdynamic \
+	  $(filter-out %/mpi.o,$(wildcard $(COMMOBJ))),$(LIB)) $(LDLIBS) \
 	  $(if $(filter mpi_%,$*),$(call pkg_libs,ompi-c))
 $(OBJ)/fuzz/%: tests/fuzz/%.c tests/fuzz/driver.c $(LIB)
 	$(call say,CC $<)

@@ -143,7 +143,10 @@ end
 local width = {}
 table.insert(rows, 1, {"benchmark", "value", "unit", "budget", ""})
 for _, r in ipairs(rows) do
-  for i, cell in ipairs(r) do width[i] = math.max(width[i] or 0, #cell) end
+  for i, cell in ipairs(r) do
+    r[i] = cell:sub(1, 90)
+    width[i] = math.max(width[i] or 0, #r[i])
+  end
 end
 for _, r in ipairs(rows) do
   print((("%-" .. width[1] .. "s  %" .. width[2] .. "s  %-" .. width[3] ..
