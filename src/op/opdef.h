@@ -141,7 +141,11 @@ enum {                                   /* flags */
   DT_OP_ALIAS_SAFE  = 1 << 13,  /* kernel may write out over its inputs */
   DT_OP_SAVE_OUT    = 1 << 14,  /* grad reads outputs */
   DT_OP_HANDLER     = 1 << 15,  /* dispatched by a handler (engine) */
-  DT_OP_NOSTRATEGY  = 1 << 16   /* PyTorch has none: missing on purpose */
+  DT_OP_NOSTRATEGY  = 1 << 16,  /* PyTorch has none: missing on purpose */
+  /* What propagation says of an in-place form whose result is larger than
+  ** self: a pointwise one lets it pass (the local call refuses), unless */
+  DT_OP_PYMETA      = 1 << 17,  /* its shapes are inferred in Python */
+  DT_OP_ITERMETA    = 1 << 18   /* it refuses as the local call does */
 };
 
 /* Classes of partial rows for pointwise operators (core.md 8.2): one rule

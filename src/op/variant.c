@@ -39,19 +39,40 @@ static DtStatus check_cast (DtCtx *cx, DtDtype from, DtDtype to) {
   return DT_OK;
 }
 
+/* `python`: as a meta function written in Python prints shapes. */
 static DtStatus raise_shape (DtCtx *cx, const DtMeta *self,
-                             const DtMeta *res) {
+                             const DtMeta *res, bool python) {
   DtBuf a, b;
   DtStatus st;
   dt_buf_init(&a, cx);
   dt_buf_init(&b, cx);
+  if (python) dt_buf_add(&a, "torch.Size(");
   dt_buf_add_i64s(&a, self->shape, self->ndim);
-  dt_buf_add_i64s(&b, res->shape, res->ndim);
+  if (python) dt_buf_addc(&a, ')');
+  if (python) dt_buf_add_tuple(&b, res->shape, res->ndim);
+  else dt_buf_add_i64s(&b, res->shape, res->ndim);
   st = dt_raise(cx, DT_E_SHAPE, "output with shape %s doesn't match the "
                 "broadcast shape %s", dt_buf_str(&a), dt_buf_str(&b));
   dt_buf_fini(&a);
   dt_buf_fini(&b);
   return st;
+}
+
+/* The result of `op` into `self`: *out becomes self's.  In propagation a
+** pointwise result may be larger: there PyTorch resizes a pretend self, and
+** the local call is what refuses. */
+static DtStatus into_self (const DtMetaCall *c, uint32_t op,
+                           const DtMeta *self, DtMeta *out) {
+  bool same = dt_meta_same_shape(self, out);
+  bool late = c->fake && (op & DT_OP_POINTWISE) != 0 &&
+              (op & (DT_OP_PYMETA | DT_OP_ITERMETA)) == 0;
+  if (!same && !late)
+    return raise_shape(c->cx, self, out, c->fake && (op & DT_OP_PYMETA) != 0);
+  DT_TRY(c->cx, check_cast(c->cx, (DtDtype)out->dtype,
+                           (DtDtype)self->dtype));
+  if (same) dt_meta_copy(out, self);
+  else out->dtype = self->dtype;
+  return DT_OK;
 }
 
 /* Views in place (squeeze_) change the shape of self; others must not. */
@@ -60,12 +81,7 @@ static DtStatus inplace_meta (DtMetaCall *c) {
   DT_TRY(c->cx, base_meta(c));
   if (self == NULL || c->nout < 1 || (c->op->flags & DT_OP_VIEW) != 0)
     return DT_OK;
-  if (!dt_meta_same_shape(self, &c->out[0]))
-    return raise_shape(c->cx, self, &c->out[0]);
-  DT_TRY(c->cx, check_cast(c->cx, (DtDtype)c->out[0].dtype,
-                           (DtDtype)self->dtype));
-  dt_meta_copy(&c->out[0], self);
-  return DT_OK;
+  return into_self(c, c->op->flags, self, &c->out[0]);
 }
 
 /* Results are the tensors given, resized when their shape differs. */
@@ -106,7 +122,11 @@ static DtStatus foreach_element (DtMetaCall *c, int i, DtArgs *args) {
   b.none = none;
   b.offset = offset;
   DT_TRY(c->cx, b.op->meta(&b));
-  if ((c->op->flags & DT_OP_INPLACE) == 0) {
+  if ((c->op->flags & DT_OP_INPLACE) != 0) {
+    const DtMeta *self = dt_in(&b, 0);
+    if (self != NULL)
+      DT_TRY(c->cx, into_self(c, b.op->flags, self, &out[0]));
+  } else {
     DT_CHECK(c->cx, i < c->maxout, DT_E_LIMIT, "more than %d results",
              c->maxout);
     dt_meta_copy(&c->out[i], &out[0]);

@@ -285,11 +285,13 @@ enum { PW = DT_OP_POINTWISE | DT_OP_UNEVEN | DT_OP_ALIAS_SAFE };
   const DtOpDef dt_op_##id = { \
     .schema = "aten::" name_ "(Tensor self, Tensor other, *, Scalar alpha=1)" \
               " -> Tensor", \
-    .brief = brief_, .flags = PW, .pw = DT_PW_##class_, .meta = alpha_meta, \
+    .brief = brief_, .flags = PW | DT_OP_PYMETA, .pw = DT_PW_##class_, \
+    .meta = alpha_meta, \
     .kernel = op_pw_kernel, .grad = grad_, .samples = op_samples_binary, \
     .row = row_##id }
 
 #define NOGRAD DT_OP_NOGRAD
+#define PYMETA DT_OP_PYMETA
 #define S_ op_samples_binary
 #define C_ cmp_samples
 #define I_ op_samples_int_binary
@@ -314,9 +316,10 @@ const DtOpDef dt_op_rsub_Scalar = {
   .kernel = op_pw_kernel, .grad = rsub_grad, .samples = num_samples,
   .row = row_rsub_Scalar
 };
-B(mul_Tensor, mul, PK_SAME, "mul.Tensor", "Product.", 0, MUL, mul_grad, S_);
+B(mul_Tensor, mul, PK_SAME, "mul.Tensor", "Product.", PYMETA, MUL, mul_grad,
+  S_);
 B(div_Tensor, div, PK_FLOAT, "div.Tensor", "Quotient; integers give floats.",
-  0, DIV, div_grad, S_);
+  PYMETA, DIV, div_grad, S_);
 B(remainder_Tensor, remainder, PK_SAME, "remainder.Tensor",
   "Remainder with the divisor's sign.", 0, NONE, remainder_grad, S_);
 B(maximum, maximum, PK_SAME, "maximum", "Larger operand; NaN wins.", 0,
@@ -331,12 +334,12 @@ B(le_Tensor, le, PK_BOOL, "le.Tensor", "Less or equal?", NOGRAD, NONE, NULL,
 B(gt_Tensor, gt, PK_BOOL, "gt.Tensor", "Greater?", NOGRAD, NONE, NULL, C_);
 B(ge_Tensor, ge, PK_BOOL, "ge.Tensor", "Greater or equal?", NOGRAD, NONE,
   NULL, C_);
-B(logical_and, logical_and, PK_BOOL, "logical_and", "Both not zero?", NOGRAD,
-  NONE, NULL, C_);
-B(logical_or, logical_or, PK_BOOL, "logical_or", "Any not zero?", NOGRAD,
-  NONE, NULL, C_);
+B(logical_and, logical_and, PK_BOOL, "logical_and", "Both not zero?",
+  NOGRAD | PYMETA, NONE, NULL, C_);
+B(logical_or, logical_or, PK_BOOL, "logical_or", "Any not zero?",
+  NOGRAD | PYMETA, NONE, NULL, C_);
 B(logical_xor, logical_xor, PK_BOOL, "logical_xor", "Exactly one not zero?",
-  NOGRAD, NONE, NULL, C_);
+  NOGRAD | PYMETA, NONE, NULL, C_);
 B(bitwise_and_Tensor, bitwise_and, PK_SAME, "bitwise_and.Tensor",
   "Bits set in both.", NOGRAD, NONE, NULL, I_);
 B(bitwise_or_Tensor, bitwise_or, PK_SAME, "bitwise_or.Tensor",

@@ -273,20 +273,20 @@ B(logaddexp2, logaddexp2, PK_SAME, "logaddexp2", "log2(2^x + 2^y).", 0,
   MONOTONE, g_logaddexp2, B_);
 B(nextafter, nextafter, PK_SAME, "nextafter",
   "The next number from self towards other.", 0, NONE, g_nextafter, B_);
-#define SHIFT(id, fn, name_, brief_) \
+#define SHIFT(id, fn, name_, flags_, brief_) \
   ROW2(id, fn, PK_SAME, 0, 0); \
   const DtOpDef dt_op_##id = { \
     .schema = "aten::" name_ "(Tensor self, Tensor other) -> Tensor", \
-    .brief = brief_, .flags = PW | NOGRAD, .meta = op_pw_meta, \
+    .brief = brief_, .flags = PW | NOGRAD | (flags_), .meta = op_pw_meta, \
     .kernel = shift_kernel, .samples = shift_samples, .row = row_##id }
 SHIFT(bitwise_left_shift_Tensor, bitwise_left_shift,
-      "bitwise_left_shift.Tensor", "Bits moved up.");
+      "bitwise_left_shift.Tensor", 0, "Bits moved up.");
 SHIFT(bitwise_right_shift_Tensor, bitwise_right_shift,
-      "bitwise_right_shift.Tensor", "Bits moved down.");
+      "bitwise_right_shift.Tensor", 0, "Bits moved down.");
 SHIFT(__lshift___Tensor, bitwise_left_shift, "__lshift__.Tensor",
-      "Bits moved up.");
+      DT_OP_ITERMETA, "Bits moved up.");
 SHIFT(__rshift___Tensor, bitwise_right_shift, "__rshift__.Tensor",
-      "Bits moved down.");
+      DT_OP_ITERMETA, "Bits moved down.");
 
 ROW2(heaviside, heaviside, PK_SAME, 0, 0);
 const DtOpDef dt_op_heaviside = {

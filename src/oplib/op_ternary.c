@@ -198,44 +198,44 @@ enum { PW = DT_OP_POINTWISE | DT_OP_UNEVEN | DT_OP_ALIAS_SAFE };
 /* operand i does not promote */
 #define PROMO_SKIP(i) (((i) + 1) << 8)
 
-#define T3(id, schema_, fn, promo, npar, par, brief_, meta_, kernel_, grad_, \
-           samples_) \
+#define T3(id, schema_, fn, promo, npar, par, flags_, brief_, meta_, kernel_, \
+           grad_, samples_) \
   static const int row_##id[PWR_LEN] = { DT_T3_##fn, promo, 3, 0, 1, 2, npar, \
                                          par }; \
   const DtOpDef dt_op_##id = { \
-    .schema = "aten::" schema_, .brief = brief_, .flags = PW, \
+    .schema = "aten::" schema_, .brief = brief_, .flags = PW | (flags_), \
     .meta = meta_, .kernel = kernel_, .grad = grad_, \
     .samples = samples_, .row = row_##id }
 
 T3(where_self, "where.self(Tensor condition, Tensor self, Tensor other) -> "
-   "Tensor", where, PK_SAME | PROMO_SKIP(0), 0, 0,
+   "Tensor", where, PK_SAME | PROMO_SKIP(0), 0, 0, 0,
    "Elements of one tensor where a condition holds, else of another.",
    where_meta, op_pw_kernel, where_grad, where_samples);
 T3(masked_fill_Scalar, "masked_fill.Scalar(Tensor self, Tensor mask, "
-   "Scalar value) -> Tensor", masked_fill, PK_FIRST | PROMO_SKIP(1), 0, 0,
+   "Scalar value) -> Tensor", masked_fill, PK_FIRST | PROMO_SKIP(1), 0, 0, DT_OP_PYMETA,
    "A number where a mask is set.", masked_fill_meta, op_pw_kernel,
    masked_fill_grad, fill_samples);
 T3(masked_fill_Tensor, "masked_fill.Tensor(Tensor self, Tensor mask, "
-   "Tensor value) -> Tensor", masked_fill, PK_FIRST | PROMO_SKIP(1), 0, 0,
+   "Tensor value) -> Tensor", masked_fill, PK_FIRST | PROMO_SKIP(1), 0, 0, DT_OP_ITERMETA,
    "A 0-dim tensor's value where a mask is set.", masked_fill_meta,
    op_pw_kernel, masked_fill_grad, fill_t_samples);
 T3(lerp_Scalar, "lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> "
-   "Tensor", lerp, PK_SAME | PROMO_SKIP(2), 0, 0,
+   "Tensor", lerp, PK_SAME | PROMO_SKIP(2), 0, 0, DT_OP_PYMETA,
    "self + weight * (end - self).", op_pw_meta, op_pw_kernel,
    lerp_number_grad, lerp_samples);
 T3(lerp_Tensor, "lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> "
-   "Tensor", lerp, PK_SAME, 0, 0,
+   "Tensor", lerp, PK_SAME, 0, 0, DT_OP_PYMETA,
    "self + weight * (end - self), element by element.", op_pw_meta,
    op_pw_kernel, lerp_grad, three_samples);
 T3(addcmul, "addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, "
-   "Scalar value=1) -> Tensor", addcmul, PK_SAME, 1, 3,
+   "Scalar value=1) -> Tensor", addcmul, PK_SAME, 1, 3, DT_OP_PYMETA,
    "self + value * tensor1 * tensor2.", op_pw_meta, op_pw_kernel,
    addcmul_grad, value_samples);
 T3(addcdiv, "addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, "
-   "Scalar value=1) -> Tensor", addcdiv, PK_SAME, 1, 3,
+   "Scalar value=1) -> Tensor", addcdiv, PK_SAME, 1, 3, DT_OP_PYMETA,
    "self + value * tensor1 / tensor2.", op_pw_meta, op_pw_kernel,
    addcdiv_grad, value_samples);
 T3(clamp_Tensor, "clamp.Tensor(Tensor self, Tensor? min=None, "
-   "Tensor? max=None) -> Tensor", clamp_tensor, PK_SAME, 0, 0,
+   "Tensor? max=None) -> Tensor", clamp_tensor, PK_SAME, 0, 0, 0,
    "Elements cut to bounds given by tensors.", clamp_meta, clamp_kernel,
    clamp_grad, three_samples);
