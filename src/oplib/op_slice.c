@@ -375,6 +375,38 @@ static DtDtype list_dtype (int n, const DtMeta *const *in) {
   return dt_promote_result(&p);
 }
 
+/* In propagation the list is checked against its first tensor that is not
+** 1-D; a 1-D one among them must be empty. */
+static DtStatus cat_check_fake (DtMetaCall *c, int n, const int *slot) {
+  const DtMeta *first = NULL;
+  int d;
+  for (int pass = 0; pass < 2; pass++) {
+    for (int i = 0; i < n; i++) {
+      const DtMeta *m = c->in[slot[i]];
+      if ((m->ndim == 1) != (pass == 1)) continue;
+      if (!first) first = m;
+      DT_CHECK(c->cx, m->ndim == first->ndim || (pass == 1 && !m->shape[0]),
+               DT_E_SHAPE, "Number of dimensions of tensors must match.  "
+               "Expected %d-D tensors, but got %d-D for tensor number %d in "
+               "the list", first->ndim, m->ndim, i);
+    }
+  }
+  DT_TRY(c->cx, op_dim(c->cx, c->args, 1, first->ndim, &d));
+  first = NULL;
+  for (int i = 0; i < n; i++) {
+    const DtMeta *m = c->in[slot[i]];
+    if (skipped(m)) continue;
+    if (!first) first = m;
+    for (int k = 0; k < m->ndim; k++)
+      DT_CHECK(c->cx, k == d || m->shape[k] == first->shape[k], DT_E_SHAPE,
+               "Sizes of tensors must match except in dimension %d. Expected "
+               "%lld in dimension %d but got %lld for tensor number %d in the "
+               "list", d, (long long)first->shape[k], k,
+               (long long)m->shape[k], i);
+  }
+  return DT_OK;
+}
+
 static DtStatus cat_meta (DtMetaCall *c) {
   int slot[DT_MAX_OUTS], d = 0, n;
   const DtMeta *first = NULL;
@@ -383,6 +415,7 @@ static DtStatus cat_meta (DtMetaCall *c) {
   n = dt_arg_slots(c->args, 0, slot, DT_MAX_OUTS);
   DT_CHECK(c->cx, n > 0, DT_E_VALUE,
            "torch.cat(): expected a non-empty list of Tensors");
+  if (c->fake) DT_TRY(c->cx, cat_check_fake(c, n, slot));
   for (int i = 0; i < n; i++) {
     const DtMeta *m = c->in[slot[i]];
     DT_CHECK(c->cx, m->ndim > 0, DT_E_RUNTIME, "zero-dimensional tensor (at "
