@@ -49,6 +49,10 @@ DtStatus dtL_state_new (DtSession *s, const DtBindOpts *o, lua_State **out);
 void dtL_state_free (lua_State *L);
 DtBind *dtL_state (lua_State *L);
 DtSession *dtL_session (lua_State *L);
+/* package.searchers entry for the modules compiled in. */
+int dtL_search_embed (lua_State *L);
+/* Let require "lpeg" find the one linked in. */
+void dtL_preload_lpeg (lua_State *L);
 /* print()'s buffer of this rank; whoever writes it out clears it. */
 DtBuf *dtL_out (lua_State *L);
 /* Traceback handler for lua_pcall: turns a string into an error object. */
@@ -140,6 +144,7 @@ void dtL_open_autograd (lua_State *L, int dt);
 void dtL_open_custom (lua_State *L, int dt);
 void dtL_open_misc (lua_State *L, int dt);
 void dtL_open_debug (lua_State *L, int dt);
+void dtL_open_rules (lua_State *L, int dt);
 void dtL_open_base (lua_State *L);      /* print, pairs, files, limits */
 
 #endif

@@ -4,7 +4,6 @@
 #include <string.h>
 #include <lualib.h>
 #include "bind/bind.h"
-#include "bind/embed.h"
 
 /* Lua's allocator over the context's, so that counters, limits and injected
 ** failures cover both.  Lua reports its own failures: the engine's pending
@@ -64,27 +63,14 @@ static void where (void *ud, const char **file, int *line) {
   }
 }
 
-static int searcher_embed (lua_State *L) {
-  const char *name = luaL_checkstring(L, 1);
-  const DtEmbed *m = dt_embed_find(name);
-  if (m == NULL) {
-    lua_pushfstring(L, "no built-in module '%s'", name);
-    return 1;
-  }
-  lua_pushfstring(L, "=[%s]", name);
-  if (luaL_loadbufferx(L, m->text, m->len, lua_tostring(L, -1), "t") != LUA_OK)
-    return lua_error(L);
-  lua_pushstring(L, m->file);
-  return 2;
-}
-
 /* Built-in modules first, then the user's own Lua files; C libraries only
 ** with --trust. */
 static void open_searchers (lua_State *L, const DtBindOpts *o) {
+  if (!o->sandbox) dtL_preload_lpeg(L);
   lua_getglobal(L, "package");
   lua_getfield(L, -1, "searchers");
   lua_geti(L, -1, 2);                       /* Lua files */
-  lua_pushcfunction(L, searcher_embed);
+  lua_pushcfunction(L, dtL_search_embed);
   lua_seti(L, -3, 2);
   if (o->sandbox) lua_pop(L, 1), lua_pushnil(L);
   lua_seti(L, -2, 3);
@@ -115,6 +101,7 @@ static void open_dt (lua_State *L) {
   dtL_open_autograd(L, dt);
   dtL_open_custom(L, dt);
   dtL_open_debug(L, dt);
+  dtL_open_rules(L, dt);
   lua_getfield(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
   lua_pushvalue(L, dt);
   lua_setfield(L, -2, "dt");

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT
+** bind/l_rules.c: what the tables say about an operator, as data: for `:rules`,
+** the validators in tests/ops and scripts of the user's own.  Nothing is
+** decided here. */
+#include "bind/bind.h"
+#include "shard/prop.h"
+
+static const DtOpDef *check_overload (lua_State *L, int i) {
+  const DtOpDef *op;
+  luaL_checktype(L, i, LUA_TTABLE);
+  lua_getfield(L, i, "_op");
+  op = (const DtOpDef *)lua_touserdata(L, -1);
+  lua_pop(L, 1);
+  if (op == NULL) luaL_argerror(L, i, "an overload, as dt.ops.aten.mm.default");
+  return op;
+}
+
+static void set_flag (lua_State *L, const DtOpDef *op, uint32_t bit,
+                      const char *name) {
+  lua_pushboolean(L, (op->flags & bit) != 0);
+  lua_setfield(L, -2, name);
+}
+
+static const char *decided_by (const DtOpDef *op) {
+  if (op->flags & DT_OP_HANDLER) return "handler";
+  if (op->strategy) return "strategy";
+  if (op->rules || op->rulefn || (op->flags & DT_OP_POINTWISE)) return "rules";
+  if (op->decomp || op->program) return "decomposition";
+  return "nothing";
+}
+
+/* dt.debug.op_info(overload) -> {name, schema, brief, decided_by, samples,
+** flags}.  Local. */
+static int l_op_info (lua_State *L) {
+  const DtOpDef *op = check_overload(L, 1);
+  int i;
+  lua_createtable(L, 0, 12);
+  lua_pushstring(L, op->sig->full);
+  lua_setfield(L, -2, "name");
+  lua_pushstring(L, op->schema);
+  lua_setfield(L, -2, "schema");
+  lua_pushstring(L, op->brief);
+  lua_setfield(L, -2, "brief");
+  lua_pushstring(L, decided_by(op));
+  lua_setfield(L, -2, "decided_by");
+  lua_newtable(L);
+  for (i = 0; op->samples && op->samples[i]; i++) {
+    lua_pushstring(L, op->samples[i]);
+    lua_seti(L, -2, i + 1);
+  }
+  lua_setfield(L, -2, "samples");
+  set_flag(L, op, DT_OP_RANDOM, "random");
+  set_flag(L, op, DT_OP_INPLACE, "inplace");
+  set_flag(L, op, DT_OP_OUT, "out");
+  set_flag(L, op, DT_OP_VIEW, "view");
+  set_flag(L, op, DT_OP_COMPOSITE, "composite");
+  set_flag(L, op, DT_OP_FOREACH, "foreach");
+  set_flag(L, op, DT_OP_FACTORY, "factory");
+  set_flag(L, op, DT_OP_UNEVEN, "uneven");
+  return 1;
+}
+
+static void push_cell (lua_State *L, const DtCell *c, DtBuf *b) {
+  dt_buf_clear(b);
+  switch ((DtCellKind)c->kind) {
+    case DT_C_NONE: dt_buf_addc(b, '-'); break;
+    case DT_C_R: dt_buf_addc(b, 'R'); break;
+    case DT_C_SHARD: dt_buf_addf(b, "S(%d)", c->dim); break;
+    case DT_C_FIXED: dt_pl_print(c->pl, b); break;
+  }
+  lua_pushstring(L, dt_buf_str(b));
+}
+
+static void push_cells (lua_State *L, const DtCell *c, int n, DtBuf *b) {
+  int i;
+  lua_createtable(L, n, 0);
+  for (i = 0; i < n; i++) {
+    push_cell(L, &c[i], b);
+    lua_seti(L, -2, i + 1);
+  }
+}
+
+static void push_rows (lua_State *L, DtSession *s, const DtRows *rows) {
+  DtBuf b;
+  int i, w = rows->nout + rows->nin;
+  dt_buf_init(&b, s->cx);
+  lua_createtable(L, rows->n, 0);
+  for (i = 0; i < rows->n; i++) {
+    const DtCell *c = rows->cells + (size_t)i * (size_t)w;
+    lua_createtable(L, 0, 2);
+    push_cells(L, c, rows->nout, &b);
+    lua_setfield(L, -2, "outputs");
+    push_cells(L, c + rows->nout, rows->nin, &b);
+    lua_setfield(L, -2, "inputs");
+    lua_seti(L, -2, i + 1);
+  }
+  dt_buf_fini(&b);
+}
+
+/* dt.debug.single_dim_rules(overload, arguments...) -> list of {outputs,
+** inputs}, placements in text, for these arguments on one mesh dimension; nil
+** when the operator is not decided by such rules.  Local. */
+static int l_single_dim_rules (lua_State *L) {
+  const DtOpDef *op = check_overload(L, 1);
+  DtSession *s = dtL_session(L);
+  DtArenaMark mark = dt_arena_mark(&s->cx->scratch);
+  const DtMeta **in;
+  DtLuaArgs a;
+  DtArgs args;
+  DtRows rows;
+  DtStatus st;
+  bool inserted;
+  int i;
+  if (op->strategy || (!op->rules && !op->rulefn &&
+                       !(op->flags & DT_OP_POINTWISE)))
+    return 0;
+  dtL_to_args(L, 2, &a);
+  args.nslots = a.nin;
+  st = dt_schema_bind(s->cx, op->sig, a.npos, a.pos, a.nkw, a.kwname, a.kw,
+                      &args);
+  in = DT_ANEWN(s->cx, &s->cx->scratch, const DtMeta *, a.nin + 1);
+  if (in == NULL) st = DT_E_NOMEM;
+  for (i = 0; st == DT_OK && i < a.nin; i++) in[i] = dt_var_meta(a.in[i]);
+  if (st == DT_OK)
+    st = dt_prop_rows(s->cx, op, &args, a.nin, in, &s->cx->scratch, &rows,
+                      &inserted);
+  if (st != DT_OK) {
+    dt_arena_release(&s->cx->scratch, mark);
+    return dtL_raise(L);
+  }
+  push_rows(L, s, &rows);
+  dt_rows_unref_masks(&rows);
+  dt_arena_release(&s->cx->scratch, mark);
+  return 1;
+}
+
+void dtL_open_rules (lua_State *L, int dt) {
+  static const luaL_Reg funcs[] = {
+    {"op_info", l_op_info}, {"single_dim_rules", l_single_dim_rules},
+    {NULL, NULL}
+  };
+  lua_getfield(L, dt, "debug");
+  luaL_setfuncs(L, funcs, 0);
+  lua_pop(L, 1);
+}
