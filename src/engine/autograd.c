@@ -4,7 +4,9 @@
 **
 ** A node keeps the call itself (operator, arguments, inputs, outputs when the
 ** gradient reads them); backward hands it to the operator's gradient, which
-** calls operators.  An input that is overwritten in place is kept as it was. */
+** calls operators.  What PyTorch dispatches for keeping is dispatched: the
+** detach of a kept output (op/saved.def), the clone of an input that is
+** overwritten in place while its gradient reads it. */
 #include "engine/call_int.h"
 
 #include <string.h>
@@ -54,8 +56,8 @@ static DtStatus check_value (DtSession *s, const DtValue *v,
   return DT_OK;
 }
 
-/* The input as it was: a copy of its bytes. */
-static DtStatus keep_before (DtSession *s, DtVar *v, DtVar **out) {
+/* The input as it was, where no operator is known to keep it: its bytes. */
+static DtStatus copy_before (DtSession *s, DtVar *v, DtVar **out) {
   DtTensor *t;
   DtMeta m;
   DtStatus st = DT_OK;
@@ -66,6 +68,40 @@ static DtStatus keep_before (DtSession *s, DtVar *v, DtVar **out) {
   if (st == DT_OK) st = dt_var_new(s, t, v->spec, out);
   dt_tensor_unref(s->cx, t);
   return st;
+}
+
+/* Does a gradient that is wanted read what is overwritten? */
+static bool reads_self (const DtOpDef *op, const DtArgs *args,
+                        DtVar *const *in) {
+  const char *who = op->saved->self;
+  int slot;
+  if (who == NULL) return false;
+  if (*who == '*') return true;
+  slot = dt_arg_slot(args, dt_schema_arg(op->sig, who));
+  return slot >= 0 && in[slot] != NULL && dt_var_needs_grad(in[slot]);
+}
+
+/* An operator that runs beside what autograd records. */
+static DtStatus call_aside (DtSession *s, const char *op, DtVar *v,
+                            DtVar **out) {
+  bool grad = s->grad_enabled;
+  DtStatus st;
+  s->grad_enabled = false;
+  st = dt_call_fmt(s, out, op, "t", v);
+  s->grad_enabled = grad;
+  return st;
+}
+
+/* The input that is overwritten, as it was: a clone when the gradient reads
+** it, as PyTorch makes one; else only its shape counts. */
+static DtStatus keep_before (DtSession *s, const DtOpDef *op,
+                             const DtArgs *args, DtVar *const *in,
+                             DtGradCtx *g) {
+  DtVar *v = in[g->written];
+  if (op->flags & DT_OP_CUSTOM) return copy_before(s, v, &g->before);
+  if (!(op->flags & DT_OP_VIEW) && reads_self(op, args, in))
+    return call_aside(s, "aten.clone.default", v, &g->before);
+  return dt_var_alias(v, &g->before);
 }
 
 DtStatus dt_grad_begin (DtSession *s, const DtOpDef *op, const DtArgs *args,
@@ -82,8 +118,10 @@ DtStatus dt_grad_begin (DtSession *s, const DtOpDef *op, const DtArgs *args,
     if (sig->arg[j].write)
       DT_TRY(s->cx, check_value(s, &args->v[j], in, nin));
   g->written = dt_wrap_ret_slot(op, args, 0);
-  if (g->record && g->written >= 0 && !(op->flags & DT_OP_VIEW))
-    DT_TRY(s->cx, keep_before(s, in[g->written], &g->before));
+  if (g->record && g->written >= 0) {
+    g->version = in[g->written]->local->storage->version;
+    DT_TRY(s->cx, keep_before(s, op, args, in, g));
+  }
   return DT_OK;
 }
 
@@ -101,25 +139,53 @@ static DtStatus save_inputs (DtSession *s, DtNode *n, int nin,
   n->saved_version = DT_NEWN(s->cx, int64_t, nin + n->nout + 1);
   if (n->saved_in == NULL || n->saved_version == NULL) return DT_E_NOMEM;
   for (int i = 0; i < nin; i++) {
-    DtVar *v = g && g->written == i && g->before ? g->before : in[i];
+    bool was = g && g->written == i && g->before;
+    DtVar *v = was ? g->before : in[i];
     if (v == NULL) continue;
     DT_TRY(s->cx, dt_var_alias(v, &n->saved_in[i]));
-    n->saved_version[i] = v->local->storage->version;
+    n->saved_version[i] = was && v->local == in[i]->local
+                          ? g->version : v->local->storage->version;
   }
   return DT_OK;
 }
 
+/* Output `i` is kept and differentiable: detached now, and again when it is
+** read. */
+static bool detaches (const DtOpDef *op, int i, const DtVar *v) {
+  uint32_t bit = op->sig->returns_list ? 1 : i < 32 ? UINT32_C(1) << i : 0;
+  return (op->saved->keep & bit) != 0 && v != NULL && differentiable(v);
+}
+
+static bool output_counts (const DtOpDef *op, int i, const DtVar *v) {
+  if (v == NULL || !differentiable(v)) return false;
+  return op->sig->returns_list || i >= 32 || (op->saved->diff >> i & 1) != 0;
+}
+
 static DtStatus save_outputs (DtSession *s, DtNode *n, int nout,
                               DtVar *const *out) {
-  for (int i = 0; i < nout; i++)
-    if (out[i] != NULL) dt_meta_copy(&n->out_meta[i], dt_var_meta(out[i]));
-  if (!(n->op->flags & DT_OP_SAVE_OUT)) return DT_OK;
+  if (!(n->op->flags & DT_OP_SAVE_OUT) && n->op->saved->keep == 0)
+    return DT_OK;
   n->saved_out = DT_NEWN(s->cx, DtVar *, nout + 1);
   if (n->saved_out == NULL) return DT_E_NOMEM;
   for (int i = 0; i < nout; i++) {
     if (out[i] == NULL) continue;
-    DT_TRY(s->cx, dt_var_alias(out[i], &n->saved_out[i]));
+    if (detaches(n->op, i, out[i]))
+      DT_TRY(s->cx, dt_detach(s, out[i], &n->saved_out[i]));
+    else
+      DT_TRY(s->cx, dt_var_alias(out[i], &n->saved_out[i]));
     n->saved_version[n->nin + i] = out[i]->local->storage->version;
+  }
+  return DT_OK;
+}
+
+DtStatus dt_node_unpack (DtSession *s, DtNode *n, DtVar **out) {
+  for (int i = 0; i < n->nout; i++) {
+    if (!detaches(n->op, i, n->saved_out[i])) {
+      out[i] = dt_var_ref(n->saved_out[i]);
+      continue;
+    }
+    DT_TRY(s->cx, dt_node_check_saved(s, n, n->saved_out[i]));
+    DT_TRY(s->cx, dt_detach(s, n->saved_out[i], &out[i]));
   }
   return DT_OK;
 }
@@ -155,15 +221,16 @@ static DtStatus record (DtSession *s, const DtOpDef *op, const DtArgs *args,
   st = dt_args_copy(s->cx, &n->arena, args, &n->args);
   if (st == DT_OK) st = edges(s, n, nin, in);
   if (st == DT_OK) st = save_inputs(s, n, nin, in, g);
-  if (st == DT_OK) st = save_outputs(s, n, nout, out);
   for (int i = 0; i < nout && st == DT_OK; i++) {
     bool same = g && g->written >= 0 && out[i] == in[g->written];
-    if (out[i] == NULL || !differentiable(out[i])) continue;
+    if (out[i] != NULL) dt_meta_copy(&n->out_meta[i], dt_var_meta(out[i]));
+    if (!output_counts(op, i, out[i])) continue;
     if (same && out[i]->view_base != NULL)
       st = dt_copyslices(s, out[i], n, i);
     else
       dt_node_set_history(s, out[i], n, i);
   }
+  if (st == DT_OK) st = save_outputs(s, n, nout, out);
   dt_node_unref(s, n);
   return st;
 }

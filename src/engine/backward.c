@@ -32,6 +32,7 @@ typedef struct Engine {
   bool retain, restrict_to;     /* restrict_to: only towards captures */
   Capture *cap; int ncap;
   DtVar **result;
+  DtVar **given; int ngiven;    /* the roots' gradients: the caller's too */
 } Engine;
 
 /* --- tasks --- */
@@ -208,6 +209,8 @@ static DtStatus sum_to (DtSession *s, DtVar *g, const DtMeta *want,
   int n = 0, lead = m->ndim - want->ndim;
   DtVar *sum;
   DtStatus st;
+  if (want->ndim == 0)
+    return dt_call_fmt(s, out, "aten.sum.default", "t", g);
   for (int i = 0; i < m->ndim; i++)
     if (i < lead || (want->shape[i - lead] == 1 && m->shape[i] != 1))
       dims[n++] = i;
@@ -298,32 +301,32 @@ static DtStatus run_hooks (Engine *e, Task *t) {
 
 /* Is the layout of the gradient what the leaf's .grad should have? */
 static bool layout_agrees (const DtVar *leaf, const DtVar *g) {
-  const DtMeta *a = &leaf->local->m, *b = &g->local->m;
+  const DtMeta *a = dt_var_meta(leaf), *b = dt_var_meta(g);
   if (!dt_meta_same_shape(a, b)) return true;
   if (!dt_meta_is_dense(a)) return dt_meta_is_contiguous(b);
   for (int i = 0; i < a->ndim; i++)
-    if (a->shape[i] > 1 && a->stride[i] != b->stride[i]) return false;
+    if (b->shape[i] != 1 && a->stride[i] != b->stride[i]) return false;
   return true;
 }
 
-static bool known (DtSession *s, const char *op) {
-  bool is = dt_registry_find(s->cx, s->registry, op) != NULL;
-  if (!is) dt_error_clear(s->cx);
-  return is;
-}
-
-/* The first gradient of a leaf: itself when its layout fits, else a copy. */
+/* The first gradient of a leaf: itself when its layout fits and nobody else
+** holds it (the buffer has one reference), else a copy in the leaf's
+** layout. */
 static DtStatus first_grad (DtSession *s, DtVar *leaf, DtVar *g) {
   const DtMeta *m = dt_var_meta(leaf);
   DtVar *fresh, *res;
   DtStatus st;
-  if (layout_agrees(leaf, g) || !known(s, "aten.new_empty_strided.default")) {
-    st = dt_detach(s, g, &leaf->grad);
-    return st;
-  }
+  if (layout_agrees(leaf, g) && g->refs == 1)
+    return dt_detach(s, g, &leaf->grad);
+  if (!dt_meta_is_dense(m))
+    return dt_call_fmt(s, &leaf->grad, "aten.clone.default",
+                       "t memory_format=v", g,
+                       dt_v_code(DT_V_MEMFMT, DT_MF_CONTIGUOUS));
   DT_TRY(s->cx, dt_call_fmt(s, &fresh, "aten.new_empty_strided.default",
-                            "tII", g, (int)m->ndim, m->shape, (int)m->ndim,
-                            m->stride));
+                            "tII dtype=d layout=v device=v", g, (int)m->ndim,
+                            m->shape, (int)m->ndim, m->stride, (int)m->dtype,
+                            dt_v_code(DT_V_LAYOUT, DT_LAYOUT_STRIDED),
+                            dt_v_code(DT_V_DEVICE, m->device)));
   st = dt_call_fmt(s, &res, "aten.copy_.default", "tt", fresh, g);
   dt_var_unref(fresh);
   if (st == DT_OK) leaf->grad = res;
@@ -362,9 +365,15 @@ static DtStatus pass_on (Engine *e, DtNode *n, DtVar **gin) {
       DT_TRY(cx, fit(e->s, n, i, g, &to->fn->out_meta[to->nr], &gin[i]));
     }
     DT_TRY(cx, buf_add(e, t, to->nr, gin[i]));
+    dt_drop_var(&gin[i]);
     if (--t->deps == 0) DT_TRY(cx, heap_push(e, t));
   }
   return DT_OK;
+}
+
+/* A gradient that went through is nobody's but its receiver's. */
+static void let_go (Task *t) {
+  for (int i = 0; i < t->node->nout; i++) dt_drop_var(&t->buf[i]);
 }
 
 static bool any_grad (const Task *t) {
@@ -388,6 +397,7 @@ static DtStatus exec (Engine *e, Task *t) {
     st = n->fn ? n->fn(s, n->ud, n->nout, t->buf, n->nin, gin)
                : dt_node_exec(s, n, t->buf, need, gin);
   if (st == DT_OK && !e->retain) dt_node_release(s, n);
+  let_go(t);
   if (st == DT_OK) st = pass_on(e, n, gin);
   if (gin != NULL)
     for (int i = 0; i < n->nin; i++) dt_var_unref(gin[i]);
@@ -405,8 +415,11 @@ static DtStatus run_task (Engine *e, Task *t) {
     dt_var_unref(e->result[c->index]);
     e->result[c->index] = dt_var_ref(t->buf[c->nr]);
   }
-  if (t->node->leaf != NULL)
-    return e->restrict_to ? DT_OK : accumulate(e, t->node, t->buf[0]);
+  if (t->node->leaf != NULL) {
+    st = e->restrict_to ? DT_OK : accumulate(e, t->node, t->buf[0]);
+    let_go(t);
+    return st;
+  }
   s->module = t->node->module;
   st = exec(e, t);
   s->module = module;
@@ -478,7 +491,7 @@ static DtStatus seed (Engine *e, int n, DtVar *const *roots,
     st = dt_node_edge(s, roots[i], &edge[i]);
     if (st == DT_OK) st = task_get(e, edge[i].fn, &t);
     if (st == DT_OK) st = buf_add(e, t, edge[i].nr, g);
-    dt_var_unref(g);
+    e->given[e->ngiven++] = g;
     if (st != DT_OK) return st;
     if (!t->visited) list[(*count)++] = t;
     t->visited = true;
@@ -528,7 +541,8 @@ static DtStatus run (Engine *e, int n, DtVar *const *roots,
   int nroots = 0, count;
   DtStatus st = edge && list ? DT_OK : DT_E_NOMEM;
   e->cap = DT_NEWN(cx, Capture, nin + 1);
-  if (e->cap == NULL) st = DT_E_NOMEM;
+  e->given = DT_NEWN(cx, DtVar *, n + 1);
+  if (e->cap == NULL || e->given == NULL) st = DT_E_NOMEM;
   if (st == DT_OK) st = captures(e, nin, inputs, edge ? edge + n : NULL);
   if (st == DT_OK) st = seed(e, n, roots, grads, edge, list, &nroots);
   count = nroots;
@@ -547,6 +561,8 @@ static DtStatus run (Engine *e, int n, DtVar *const *roots,
   for (int i = 0; edge != NULL && i < n + nin; i++)
     dt_node_unref(e->s, edge[i].fn);
   dt_free(cx, edge);
+  for (int i = 0; i < e->ngiven; i++) dt_var_unref(e->given[i]);
+  dt_free(cx, e->given);
   dt_free(cx, list);
   dt_free(cx, e->cap);
   return st;
@@ -589,9 +605,9 @@ DtStatus dt_grad (DtSession *s, int n, DtVar *const *roots,
   for (int i = 0; i < nin && st == DT_OK && !allow_unused; i++)
     if (out[i] == NULL)
       st = dt_raise(s->cx, DT_E_AUTOGRAD,
-                    "One of the differentiated Tensors appears to not have "
+                    "The differentiated Tensor at index %d appears to not have "
                     "been used in the graph. Set allow_unused=True if this is "
-                    "the desired behavior.");
+                    "the desired behavior.", i);
   if (st != DT_OK)
     for (int i = 0; i < nin; i++) {
       dt_var_unref(out[i]);

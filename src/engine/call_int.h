@@ -15,6 +15,7 @@ void dt_call_keep_first (DtSession *s, DtResults *r);
 typedef struct DtGradCtx {
   int written;                  /* slot written in place, -1 = none */
   DtVar *before;                /* that input as it was, or NULL */
+  int64_t version;              /* of its storage before */
   bool record;
 } DtGradCtx;
 /* Checks (leaf written in place, out= with gradients) and keeps copies. */
@@ -35,6 +36,10 @@ void dt_node_set_history (DtSession *s, DtVar *v, DtNode *n, int nr);
 /* Run the gradient of an operator node; gin[nin] filled with owned ones. */
 DtStatus dt_node_exec (DtSession *s, DtNode *n, DtVar *const *gout,
                        const bool *need, DtVar **gin);
+
+/* The kept outputs, owned, into out[nout]; those that are differentiable
+** are detached by an operator, as PyTorch unpacks them. */
+DtStatus dt_node_unpack (DtSession *s, DtNode *n, DtVar **out);
 
 /* --- node.c --- */
 DtStatus dt_node_new (DtSession *s, const char *name, int nin, int nout,

@@ -66,19 +66,24 @@ DtStatus dt_node_exec (DtSession *s, DtNode *n, DtVar *const *gout,
   DtHandle **h = DT_ANEWN(s->cx, &s->cx->scratch, DtHandle *, n->nin + 1);
   DtHandle **none = DT_ANEWN(s->cx, &s->cx->scratch, DtHandle *,
                              n->nout + 1);
+  DtVar **kept = n->saved_out
+                   ? DT_ANEWN(s->cx, &s->cx->scratch, DtVar *, n->nout + 1)
+                   : NULL;
   DtRun run;
   DtGradCall c = { .e = &run.e, .op = n->op, .args = &n->args,
                    .nin = n->nin, .nout = n->nout, .need = need, .gin = h };
-  DtStatus st = h && none ? DT_OK : DT_E_NOMEM;
+  DtStatus st = h && none && (kept || !n->saved_out) ? DT_OK : DT_E_NOMEM;
   dt_run_init(&run, s, &s->cx->scratch);
   run.node = n;
+  if (st == DT_OK && kept) st = dt_node_unpack(s, n, kept);
   c.in = (DtHandle *const *)(void *)n->saved_in;
-  c.out = n->saved_out ? (DtHandle *const *)(void *)n->saved_out : none;
+  c.out = kept ? (DtHandle *const *)(void *)kept : none;
   c.gout = (DtHandle *const *)(const void *)gout;
   if (st == DT_OK)
     st = (n->op->flags & DT_OP_FOREACH) && n->op->base
            ? grad_each(s, n, &c, &run, gin) : call_grad(s, &c, &run, gin);
   dt_run_fini(&run);
+  for (int i = 0; kept != NULL && i < n->nout; i++) dt_var_unref(kept[i]);
   dt_arena_release(&s->cx->scratch, mark);
   return st;
 }

@@ -128,7 +128,15 @@ static DtStatus freed_error (DtSession *s) {
                   "after calling backward.");
 }
 
-static DtStatus version_error (DtSession *s, const DtVar *v, int64_t want) {
+/* "MulBackward0" as PyTorch words it in messages: "Mul". */
+static void add_short_name (DtBuf *b, const char *name) {
+  const char *end = strstr(name, "Backward");
+  dt_buf_addf(b, "%.*s", (int)(end ? end - name : (long)strlen(name)), name);
+}
+
+/* `maker`: the node that made the variable, NULL for none. */
+static DtStatus version_error (DtSession *s, const DtVar *v, int64_t want,
+                               const DtNode *maker, int nr) {
   DtStatus st;
   DtBuf b;
   const DtMeta *m = dt_var_meta(v);
@@ -137,11 +145,17 @@ static DtStatus version_error (DtSession *s, const DtVar *v, int64_t want) {
               "been modified by an inplace operation: [torch.%sTensor ",
               dt_dtype_legacy((DtDtype)m->dtype));
   dt_buf_add_i64s(&b, m->shape, m->ndim);
-  dt_buf_addf(&b, "] is at version %lld; expected version %lld instead. Hint: "
+  dt_buf_add(&b, "]");
+  if (maker != NULL && maker->leaf == NULL) {
+    dt_buf_addf(&b, ", which is output %d of ", nr);
+    add_short_name(&b, maker->name);
+    dt_buf_add(&b, ",");
+  }
+  dt_buf_addf(&b, " is at version %lld; expected version %lld instead. Hint: "
               "enable anomaly detection to find the operation that failed to "
               "compute its gradient, with torch.autograd.set_detect_anomaly"
-              "(True).", (long long)v->local->storage->version,
-              (long long)want);
+              "(True, check_nan=False).",
+              (long long)v->local->storage->version, (long long)want);
   st = dt_buf_ok(&b);
   if (st == DT_OK)
     st = dt_raise(s->cx, DT_E_AUTOGRAD, "%s", dt_buf_str(&b));
@@ -149,22 +163,22 @@ static DtStatus version_error (DtSession *s, const DtVar *v, int64_t want) {
   return st;
 }
 
-static DtStatus check_one (DtSession *s, const DtNode *n, const DtVar *v,
-                           int64_t version) {
-  if (n->released) return freed_error(s);
-  if (v->local->storage->version != version)
-    return version_error(s, v, version);
-  return DT_OK;
-}
-
 DtStatus dt_node_check_saved (DtSession *s, const DtNode *n, const DtVar *v) {
+  int64_t now = v->local->storage->version;
   if (n->saved_version == NULL) return DT_OK;
-  for (int i = 0; n->saved_in && i < n->nin; i++)
-    if (n->saved_in[i] == v)
-      return check_one(s, n, v, n->saved_version[i]);
-  for (int i = 0; n->saved_out && i < n->nout; i++)
-    if (n->saved_out[i] == v)
-      return check_one(s, n, v, n->saved_version[n->nin + i]);
+  for (int i = 0; n->saved_in && i < n->nin; i++) {
+    if (n->saved_in[i] != v) continue;
+    if (n->released) return freed_error(s);
+    if (now == n->saved_version[i]) return DT_OK;
+    return version_error(s, v, n->saved_version[i], n->next[i].fn,
+                         n->next[i].nr);
+  }
+  for (int i = 0; n->saved_out && i < n->nout; i++) {
+    if (n->saved_out[i] != v) continue;
+    if (n->released) return freed_error(s);
+    if (now == n->saved_version[n->nin + i]) return DT_OK;
+    return version_error(s, v, n->saved_version[n->nin + i], n, i);
+  }
   return DT_OK;
 }
 

@@ -12,7 +12,7 @@
 #include "mesh/spec.h"
 #include "op/emit.h"
 #include "op/rows.h"
-#include "op/schema.h"
+#include "op/saved.h"
 
 typedef struct DtOpDef DtOpDef;
 
@@ -177,6 +177,7 @@ struct DtOpDef {
   const char *program;          /* a decomposition as text (op_program.c) */
   /* ---- filled at registration ---- */
   const DtSchema *sig;
+  const DtSaved *saved;         /* what autograd keeps */
   const DtOpDef *base;          /* of a derived variant */
   void *user;                   /* custom operators: the binding's data */
 };

@@ -179,6 +179,7 @@ static DtStatus fill (DtCtx *cx, DtRegistry *r, Entry *e) {
   st = fill_from(cx, r, e, def);
   e->busy = false;
   DT_TRY(cx, st);
+  def->saved = dt_saved_find(sig);
   e->def = def;
   return DT_OK;
 }
@@ -313,6 +314,7 @@ DtStatus dt_registry_add (DtCtx *cx, DtRegistry *r, const DtOpDef *def,
   DT_TRY(cx, copy_lines(cx, r, def->samples, &d->samples));
   DT_TRY(cx, dt_schema_parse(cx, &r->arena, d->schema, &sig));
   d->sig = sig;
+  d->saved = dt_saved_find(sig);
   if (sig->inplace) d->flags |= DT_OP_INPLACE;
   DT_TRY(cx, enter(cx, r, d->schema, d, NULL, &e));
   e->def = d;

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT
+** op/saved.h: what autograd keeps of a call besides what the gradient's own
+** code reads: which outputs are kept (each is detached when it is kept and
+** again when it is used), which outputs are differentiable at all, and when
+** an in-place operator keeps a clone of what it overwrites. */
+#ifndef DT_OP_SAVED_H
+#define DT_OP_SAVED_H
+
+#include <stdint.h>
+#include "op/schema.h"
+
+typedef struct DtSaved {
+  const char *name;             /* "exp", "max.dim" */
+  uint32_t keep;                /* bits: kept differentiable outputs; bit 0
+                                ** of an operator that returns a list means
+                                ** every element */
+  uint32_t diff;                /* bits: differentiable outputs */
+  const char *self;             /* in-place: the argument whose gradient reads
+                                ** the old self, "*" always, NULL never */
+} DtSaved;
+
+/* The row of an operator of namespace aten; never NULL.  Pure. */
+const DtSaved *dt_saved_find (const DtSchema *sig);
+
+#endif
