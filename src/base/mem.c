@@ -205,6 +205,18 @@ void *dt_arena_alloc (DtCtx *cx, DtArena *a, size_t n) {
   return p;
 }
 
+void dt_arena_reserve (DtCtx *cx, DtArena *a, size_t n) {
+  if (a->first != NULL)
+    return;
+  DtArenaBlock *b = dt_mem_realloc_quiet(cx, NULL, sizeof *b + n);
+  if (b == NULL)
+    return;
+  b->next = NULL;
+  b->size = n;
+  b->used = 0;
+  a->first = b;
+}
+
 char *dt_arena_strdup (DtCtx *cx, DtArena *a, const char *s) {
   size_t n = strlen(s) + 1;
   char *p = dt_arena_alloc(cx, a, n);

@@ -41,6 +41,9 @@ typedef struct DtArenaMark { DtArenaBlock *block; size_t used; } DtArenaMark;
 
 /* `n` bytes, zeroed, aligned for any type; NULL + NOMEM on failure. */
 void *dt_arena_alloc (DtCtx *cx, DtArena *a, size_t n);
+/* Make the first block of an empty arena this large instead of the usual.
+** Without memory nothing changes. */
+void dt_arena_reserve (DtCtx *cx, DtArena *a, size_t n);
 char *dt_arena_strdup (DtCtx *cx, DtArena *a, const char *s);
 char *dt_arena_printf (DtCtx *cx, DtArena *a, const char *fmt, ...)
 #if defined(__GNUC__)

@@ -27,7 +27,7 @@ static int push_buf (lua_State *L, DtBuf *b, DtStatus st) {
 static const DtRecOp *check_op (lua_State *L, int idx, DtDebug *d) {
   const DtRecOp *r;
   int64_t seq = luaL_optinteger(L, idx, 0);
-  if (seq == 0 && d->failed.valid && d->n) seq = 0;
+  if (seq == 0 && d->failed.valid && d->rec.n) seq = 0;
   r = dt_record_find(d, seq);
   if (r == NULL && seq > 0)
     dtL_errorf(L, DT_E_INDEX, "operator #%lld is not in the record",
@@ -101,7 +101,7 @@ static int l_rules (lua_State *L) {
     return dtL_errorf(L, DT_E_KEY, "no operator called '%s'%s%s", name,
                       n ? "; did you mean " : "", n ? near[0] : "");
   }
-  for (i = 0; i < d->n && r == NULL; i++)
+  for (i = 0; i < d->rec.n && r == NULL; i++)
     if (dt_record_at(d, i)->op == op) r = dt_record_at(d, i);
   dt_buf_init(&b, s->cx);
   return push_buf(L, &b, dt_rules_text(d, op, r, &b));
@@ -190,8 +190,8 @@ static void push_recop (lua_State *L, const DtRecOp *r) {
 /* dt.debug.history(n) -> list of operators, oldest first. */
 static int l_history (lua_State *L) {
   DtDebug *d = check_debug(L);
-  int n = (int)luaL_optinteger(L, 1, d->n), i;
-  if (n > d->n) n = d->n;
+  int n = (int)luaL_optinteger(L, 1, d->rec.n), i;
+  if (n > d->rec.n) n = d->rec.n;
   if (n < 0) n = 0;
   lua_createtable(L, n, 0);
   for (i = n - 1; i >= 0; i--) {

@@ -5,47 +5,7 @@
 #ifndef DT_DEBUG_DEBUG_H
 #define DT_DEBUG_DEBUG_H
 
-#include "engine/dispatch.h"
-#include "engine/dist.h"
-
-/* One collective of a recorded operator. */
-typedef struct DtRecColl {
-  const char *coll, *reduce;    /* static names; reduce may be NULL */
-  const char *mdim;             /* interned label: "tp", "dim 0" */
-  int ngroup;
-  int64_t bytes_in, bytes_out;
-  bool implicit;                /* an input was moved by the dispatcher */
-  int slot;                     /* which input, -1 = none */
-} DtRecColl;
-
-/* One tensor as it was. */
-typedef struct DtRecVar {
-  int64_t id;                   /* of the variable */
-  DtSpec *spec;                 /* owned; NULL = plain */
-  DtMeta meta;
-  DtOrigin origin;
-  const char *name;
-  bool none;
-} DtRecVar;
-
-/* One operator.  Lists live in its own arena. */
-typedef struct DtRecOp {
-  int64_t seq;
-  const DtOpDef *op;            /* NULL: communication outside operators */
-  const char *label;            /* its name: "aten.mm.default",
-                                ** "redistribute" */
-  DtArgs args;
-  const char *file; int line;
-  const char *module;
-  bool backward, hit, done;
-  DtStatus st;
-  int depth;
-  int nin; DtRecVar *in;
-  int nout; DtRecVar *out;
-  int ncoll, maxcoll; DtRecColl *coll;
-  DtPropVia via; double cost;
-  DtArena arena;
-} DtRecOp;
+#include "debug/record.h"
 
 /* The call that failed last, still whole. */
 typedef struct DtFailed {
@@ -62,18 +22,24 @@ typedef struct DtFailed {
   DtArena arena;
 } DtFailed;
 
-typedef struct DtDebug {
+struct DtDebug {
   DtSession *s;
   int listener;
   int muted;                    /* > 0: our own calls, not the user's */
   int64_t muted_bytes;          /* moved while muted */
   int64_t muted_coll;
-  DtRecOp *ring; int cap, head, n;      /* newest at head-1 */
-  DtRecOp *cur;                 /* operator under way */
-  bool in_redist, redist_implicit; int redist_slot;
+  DtRecord rec;
+  bool in_redist, redist_implicit; int redist_slot; int64_t redist_seq;
   const char *func;             /* "distribute_tensor" while it runs */
+  const char *composite; int composite_depth;   /* outermost one under way */
   DtFailed failed;
-} DtDebug;
+  struct DtControl *control;    /* stops and breakpoints, see control.h */
+  /* Who knows the script's variables: called when its line has changed, with
+  ** the operator that comes; calls dt_record_bind().  May be NULL. */
+  void (*names) (void *ud, DtDebug *d, int64_t seq);
+  void *names_ud;
+  const char *names_file; int names_line;       /* where it was asked last */
+};
 
 /* Attach to a session (s->debug).  `cap` operators are kept.  Local. */
 DtStatus dt_debug_new (DtSession *s, int cap, DtDebug **out);
@@ -81,11 +47,6 @@ void dt_debug_free (DtSession *s);
 static inline DtDebug *dt_debug_of (const DtSession *s) {
   return (DtDebug *)s->debug;
 }
-/* Recorded operator #seq; the newest when seq <= 0; NULL when not kept.  Pure.
-*/
-DtRecOp *dt_record_find (DtDebug *d, int64_t seq);
-/* i-th newest (0 = newest) or NULL.  Pure. */
-DtRecOp *dt_record_at (DtDebug *d, int i);
 /* Run something of our own: not recorded, operator numbers, generator and
 ** gradient mode as before afterwards.  Local. */
 typedef struct DtMute {

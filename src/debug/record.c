@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: MIT
 ** debug/record.c: the record of operators: a ring filled from the session's
-** events.  Entries own an arena each, which is reused when the ring wraps, so
-** a long run does not grow. */
+** events, and the last failed call.  Asking the record about the past is in
+** past.c.
+**
+** Entries own an arena each, which is reused when the ring wraps, so a long
+** run does not grow.  Values are kept by a second reference to a tensor's
+** block: nothing is copied until somebody writes to it.  A block knows how
+** many entries hold it, so that the bytes kept are counted once; beyond the
+** limit the oldest entries lose their values first. */
 #include <string.h>
 #include "debug/debug.h"
 
@@ -11,26 +17,102 @@
   | (UINT64_C(1) << DT_EV_REDIST_END) | (UINT64_C(1) << DT_EV_COLL) \
   | (UINT64_C(1) << DT_EV_ERROR))
 
-static void entry_clear (DtDebug *d, DtRecOp *r) {
+/* Room of an entry's first block, bytes of values by default, and the part of
+** a rank's memory limit that values may take. */
+enum { ENTRY = 2048, VALUES = 256 << 20, PART = 8 };
+
+/* --- values --- */
+
+static void value_drop (DtDebug *d, DtRecVar *v) {
+  DtBlock *b = v->block;
+  if (b == NULL) return;
+  v->block = NULL;
+  if (--b->kept == 0) d->rec.kept -= (int64_t)b->nbytes;
+  dt_block_unref(d->s->cx, b);
+}
+
+static void values_drop (DtDebug *d, DtRecOp *r) {
   int i;
-  DtArena keep = r->arena;
-  for (i = 0; i < r->nin; i++) dt_spec_unref(d->s->cx, r->in[i].spec);
-  for (i = 0; i < r->nout; i++) dt_spec_unref(d->s->cx, r->out[i].spec);
-  memset(r, 0, sizeof *r);
-  r->arena = keep;
-  {
-    DtArenaMark start = { NULL, 0 };
-    dt_arena_release(&r->arena, start);
+  for (i = 0; i < r->nin; i++) value_drop(d, &r->in[i]);
+  for (i = 0; i < r->nout; i++) value_drop(d, &r->out[i]);
+}
+
+static int64_t limit_of (const DtDebug *d) {
+  int64_t mem = d->s->cx->mem.limit / PART;
+  return mem > 0 && mem < d->rec.limit ? mem : d->rec.limit;
+}
+
+/* The oldest lose their values while there are too many; the entry under way
+** keeps its own. */
+static void values_fit (DtDebug *d) {
+  DtRecord *k = &d->rec;
+  int64_t limit = limit_of(d);
+  while (k->kept > limit && k->drop < k->n - 1) {
+    DtRecOp *r = dt_record_at(d, k->n - 1 - k->drop++);
+    values_drop(d, r);
   }
 }
 
-static void rec_var (DtRecVar *r, const DtVar *v) {
+static void value_keep (DtDebug *d, DtRecVar *r, const DtTensor *t) {
+  DtBlock *b = t->storage->block;
+  if (!d->rec.values || b == NULL || (int64_t)b->nbytes > limit_of(d) / 2)
+    return;
+  b->refs++;
+  if (b->kept++ == 0) d->rec.kept += (int64_t)b->nbytes;
+  r->block = b;
+}
+
+/* --- entries --- */
+
+static void vars_fini (DtDebug *d, int n, DtRecVar *v) {
+  int i;
+  for (i = 0; i < n; i++) {
+    value_drop(d, &v[i]);
+    dt_spec_unref(d->s->cx, v[i].spec);
+  }
+}
+
+static void entry_clear (DtDebug *d, DtRecOp *r) {
+  DtArena keep = r->arena;
+  DtArenaMark start = { NULL, 0 };
+  int i;
+  vars_fini(d, r->nin, r->in);
+  vars_fini(d, r->nout, r->out);
+  for (i = 0; i < r->nmove; i++) {
+    dt_spec_unref(d->s->cx, r->move[i].src);
+    dt_spec_unref(d->s->cx, r->move[i].dst);
+  }
+  memset(r, 0, sizeof *r);
+  r->arena = keep;
+  dt_arena_release(&r->arena, start);
+}
+
+static void rec_layout (DtDebug *d, DtArena *a, DtRecVar *r,
+                        const DtTensor *t) {
+  int64_t *lay = DT_ANEWN(d->s->cx, a, int64_t, 2 * t->m.ndim + 1);
+  size_t n = (size_t)t->m.ndim * sizeof *lay;
+  if (lay == NULL) { dt_error_clear(d->s->cx); return; }
+  memcpy(lay, t->m.shape, n);
+  memcpy(lay + t->m.ndim, t->m.stride, n);
+  r->lndim = t->m.ndim;
+  r->lshape = lay;
+  r->lstride = lay + t->m.ndim;
+  r->offset = t->offset;
+  r->storage = t->storage->id;
+  r->version = t->storage->version;
+  value_keep(d, r, t);
+}
+
+static void rec_var (DtDebug *d, DtArena *a, DtRecVar *r, const DtVar *v) {
   if (v == NULL) { r->none = true; return; }
   r->id = v->id;
   r->spec = v->spec ? dt_spec_ref(v->spec) : NULL;
   dt_meta_copy(&r->meta, dt_var_meta(v));
   r->origin = v->origin;
   r->name = v->name;
+  r->param = v->is_param;
+  r->needs_grad = dt_var_needs_grad(v);
+  rec_layout(d, a, r, v->local);
 }
 
 /* Recording never fails the program: what does not fit is left out. */
@@ -38,36 +120,48 @@ static DtRecVar *rec_vars (DtDebug *d, DtRecOp *r, int n, DtVar *const *v) {
   int i;
   DtRecVar *out = DT_ANEWN(d->s->cx, &r->arena, DtRecVar, n + 1);
   if (out == NULL) { dt_error_clear(d->s->cx); return NULL; }
-  for (i = 0; i < n; i++) rec_var(&out[i], v[i]);
+  for (i = 0; i < n; i++) rec_var(d, &r->arena, &out[i], v[i]);
   return out;
 }
 
 static DtRecOp *new_entry (DtDebug *d, const DtEvent *e, const char *label) {
-  DtRecOp *r = &d->ring[d->head];
+  DtRecord *k = &d->rec;
+  DtRecOp *r = &k->ring[k->head];
   entry_clear(d, r);
-  d->head = (d->head + 1) % d->cap;
-  if (d->n < d->cap) d->n++;
+  dt_arena_reserve(d->s->cx, &r->arena, ENTRY);
+  k->head = (k->head + 1) % k->cap;
+  if (k->n < k->cap) k->n++;
+  else if (k->drop > 0) k->drop--;
+  k->total++;
   r->seq = e->seq;
   r->op = e->op;
   r->label = label;
   r->file = e->file; r->line = e->line;
   r->module = e->module;
+  r->func = d->composite ? d->composite : d->func ? d->func : "";
   r->backward = e->backward;
   r->depth = e->depth;
   return r;
 }
 
 static void on_op (DtDebug *d, const DtEvent *e) {
-  DtRecOp *r = new_entry(d, e, e->op->sig->full);
+  DtRecOp *r;
+  if (d->names && (e->line != d->names_line || e->file != d->names_file)) {
+    d->names_file = e->file;
+    d->names_line = e->line;
+    d->names(d->names_ud, d, e->seq);
+  }
+  r = new_entry(d, e, e->op->sig->full);
   if (dt_args_copy(d->s->cx, &r->arena, e->args, &r->args) != DT_OK)
     dt_error_clear(d->s->cx);
   r->in = rec_vars(d, r, e->nin, e->in);
   r->nin = r->in ? e->nin : 0;
-  d->cur = r;
+  d->rec.cur = r;
 }
 
 static DtRecOp *open_entry (DtDebug *d, int64_t seq) {
-  return d->cur && d->cur->seq == seq ? d->cur : dt_record_find(d, seq);
+  DtRecOp *r = d->rec.cur;
+  return r && r->seq == seq ? r : seq > 0 ? dt_record_find(d, seq) : NULL;
 }
 
 static void on_end (DtDebug *d, const DtEvent *e) {
@@ -75,18 +169,48 @@ static void on_end (DtDebug *d, const DtEvent *e) {
   if (r == NULL || r->done) return;
   r->done = true;
   r->st = e->status;
+  if (e->status != DT_OK && d->s->cx->err.code != DT_OK)
+    r->error = dt_arena_strdup(d->s->cx, &r->arena,
+                               dt_buf_str(&d->s->cx->err.message));
   r->out = rec_vars(d, r, e->nout, e->out);
   r->nout = r->out ? e->nout : 0;
+  if (d->rec.kept > limit_of(d)) values_fit(d);
 }
 
 /* redistribute(), distribute_tensor() and raw collectives are no operators:
 ** they get an entry of their own. */
 static void on_redist (DtDebug *d, const DtEvent *e) {
+  DtRecOp *r = open_entry(d, e->seq);
+  DtRecMove *m;
   d->in_redist = true;
   d->redist_implicit = e->implicit;
   d->redist_slot = e->slot;
-  if (open_entry(d, e->seq) == NULL)
-    new_entry(d, e, d->func ? d->func : "redistribute");
+  if (r == NULL) r = new_entry(d, e, d->func ? d->func : "redistribute");
+  d->redist_seq = r->seq;
+  if (r->nmove == r->maxmove) {
+    int cap = r->maxmove ? r->maxmove * 2 : 2;
+    DtRecMove *more = DT_ANEWN(d->s->cx, &r->arena, DtRecMove, cap);
+    if (more == NULL) { dt_error_clear(d->s->cx); return; }
+    if (r->nmove) memcpy(more, r->move, sizeof *more * (size_t)r->nmove);
+    r->move = more;
+    r->maxmove = cap;
+  }
+  m = &r->move[r->nmove++];
+  m->src = dt_spec_ref(e->plan->src);
+  m->dst = dt_spec_ref(e->plan->dst);
+  m->slot = e->slot;
+  m->implicit = e->implicit;
+  m->graph = e->plan->graph;
+  m->nsteps = e->plan->nsteps;
+  m->bytes = dt_plan_bytes(e->plan);
+  m->coll = r->ncoll;
+}
+
+static void on_redist_end (DtDebug *d) {
+  DtRecOp *r = open_entry(d, d->redist_seq);
+  d->in_redist = false;
+  if (r && r->nmove)
+    r->move[r->nmove - 1].ncoll = r->ncoll - r->move[r->nmove - 1].coll;
 }
 
 static void on_coll (DtDebug *d, const DtEvent *e) {
@@ -154,6 +278,21 @@ static void on_error (DtDebug *d, const DtEvent *e) {
   f->valid = f->fresh = true;
 }
 
+/* The outermost composite names what the operators inside belong to. */
+static void on_func (DtDebug *d, const DtEvent *e) {
+  if (e->op == NULL) {
+    d->func = e->text;
+  } else if (d->composite == NULL && e->op->sig) {
+    d->composite = e->op->sig->full;
+    d->composite_depth = e->depth;
+  }
+}
+
+static void on_func_end (DtDebug *d, const DtEvent *e) {
+  if (e->op == NULL) d->func = NULL;
+  else if (e->depth <= d->composite_depth) d->composite = NULL;
+}
+
 static DtStatus listen (void *ud, DtSession *s, const DtEvent *e) {
   DtDebug *d = (DtDebug *)ud;
   (void)s;
@@ -164,9 +303,10 @@ static DtStatus listen (void *ud, DtSession *s, const DtEvent *e) {
     }
     return DT_OK;
   }
+  if (d->rec.off && e->kind != DT_EV_ERROR) return DT_OK;
   switch (e->kind) {
-    case DT_EV_FUNC: if (e->op == NULL) d->func = e->text; break;
-    case DT_EV_FUNC_END: if (e->op == NULL) d->func = NULL; break;
+    case DT_EV_FUNC: on_func(d, e); break;
+    case DT_EV_FUNC_END: on_func_end(d, e); break;
     case DT_EV_OP: on_op(d, e); break;
     case DT_EV_PROP: {
       DtRecOp *r = open_entry(d, e->seq);
@@ -177,7 +317,7 @@ static DtStatus listen (void *ud, DtSession *s, const DtEvent *e) {
     }
     case DT_EV_OP_END: on_end(d, e); break;
     case DT_EV_REDIST: on_redist(d, e); break;
-    case DT_EV_REDIST_END: d->in_redist = false; break;
+    case DT_EV_REDIST_END: on_redist_end(d); break;
     case DT_EV_COLL: on_coll(d, e); break;
     case DT_EV_ERROR: on_error(d, e); break;
     default: break;
@@ -185,17 +325,61 @@ static DtStatus listen (void *ud, DtSession *s, const DtEvent *e) {
   return DT_OK;
 }
 
+static DtStatus ring_new (DtDebug *d, int cap) {
+  int i;
+  d->rec.ring = DT_NEWN(d->s->cx, DtRecOp, cap);
+  if (d->rec.ring == NULL) return DT_E_NOMEM;
+  d->rec.cap = cap;
+  for (i = 0; i < DT_REC_RECENT; i++) d->rec.last[i] = -1;
+  return DT_OK;
+}
+
+/* Only entries that were used: the others have never been touched. */
+static void ring_free (DtDebug *d) {
+  DtRecord *k = &d->rec;
+  int i, used = k->total < k->cap ? (int)k->total : k->cap;
+  for (i = 0; i < used; i++) {
+    entry_clear(d, &k->ring[i]);
+    dt_arena_fini(d->s->cx, &k->ring[i].arena);
+  }
+  dt_free(d->s->cx, k->ring);
+  dt_free(d->s->cx, k->name);
+}
+
+DtStatus dt_record_reset (DtDebug *d, int cap) {
+  DtRecord old = d->rec, now;
+  DtStatus st;
+  memset(&now, 0, sizeof now);
+  now.off = old.off;
+  now.values = old.values;
+  now.limit = old.limit;
+  d->rec = now;
+  st = ring_new(d, cap);
+  if (st != DT_OK) { d->rec = old; return st; }
+  now = d->rec;
+  d->rec = old;
+  ring_free(d);
+  d->rec = now;
+  return DT_OK;
+}
+
+void dt_record_limit (DtDebug *d, int64_t bytes) {
+  d->rec.limit = bytes;
+  d->rec.values = bytes > 0;
+  values_fit(d);
+}
+
 DtStatus dt_debug_new (DtSession *s, int cap, DtDebug **out) {
   DtDebug *d = DT_NEW(s->cx, DtDebug);
   DtStatus st;
   if (d == NULL) return DT_E_NOMEM;
   d->s = s;
-  d->cap = cap;
-  d->ring = DT_NEWN(s->cx, DtRecOp, cap);
-  if (d->ring == NULL) { dt_free(s->cx, d); return DT_E_NOMEM; }
-  st = dt_event_listen(s, MASK, listen, d, &d->listener);
+  d->rec.limit = VALUES;
+  d->rec.values = true;
+  st = ring_new(d, cap);
+  if (st == DT_OK) st = dt_event_listen(s, MASK, listen, d, &d->listener);
   if (st != DT_OK) {
-    dt_free(s->cx, d->ring);
+    dt_free(s->cx, d->rec.ring);
     dt_free(s->cx, d);
     return st;
   }
@@ -206,36 +390,13 @@ DtStatus dt_debug_new (DtSession *s, int cap, DtDebug **out) {
 
 void dt_debug_free (DtSession *s) {
   DtDebug *d = dt_debug_of(s);
-  int i;
   if (d == NULL) return;
   dt_event_unlisten(s, d->listener);
   failed_clear(d);
   dt_arena_fini(s->cx, &d->failed.arena);
-  for (i = 0; i < d->cap; i++) {
-    entry_clear(d, &d->ring[i]);
-    dt_arena_fini(s->cx, &d->ring[i].arena);
-  }
-  dt_free(s->cx, d->ring);
+  ring_free(d);
   dt_free(s->cx, d);
   s->debug = NULL;
-}
-
-DtRecOp *dt_record_at (DtDebug *d, int i) {
-  if (i < 0 || i >= d->n) return NULL;
-  return &d->ring[(d->head - 1 - i + 2 * d->cap) % d->cap];
-}
-
-/* Numbers rise along the ring: a bisection would do, but the newest are asked
-** for most, so look from the end. */
-DtRecOp *dt_record_find (DtDebug *d, int64_t seq) {
-  int i;
-  if (seq <= 0) return dt_record_at(d, 0);
-  for (i = 0; i < d->n; i++) {
-    DtRecOp *r = dt_record_at(d, i);
-    if (r->seq == seq) return r;
-    if (r->seq < seq) return NULL;
-  }
-  return NULL;
 }
 
 void dt_debug_mute (DtDebug *d, DtMute *m) {

@@ -66,7 +66,7 @@ void dt_record_print_colls (const DtRecOp *r, DtBuf *b) {
 
 void dt_history_text (DtDebug *d, int n, DtBuf *b) {
   int i;
-  if (n > d->n) n = d->n;
+  if (n > d->rec.n) n = d->rec.n;
   for (i = n - 1; i >= 0; i--) {
     const DtRecOp *r = dt_record_at(d, i);
     dt_record_print(r, b);
@@ -79,7 +79,7 @@ void dt_history_text (DtDebug *d, int n, DtBuf *b) {
       dt_buf_addc(b, '\n');
     }
   }
-  if (d->n == 0) dt_buf_add(b, "nothing recorded yet\n");
+  if (d->rec.n == 0) dt_buf_add(b, "nothing recorded yet\n");
 }
 
 /* --- ledger --- */
@@ -106,7 +106,7 @@ static void ledger_by (DtDebug *d, int what, const char *title, DtBuf *b) {
   int32_t it = 0;
   int i, k;
   dt_map_init(&m, d->s->cx, NULL);
-  for (i = d->n - 1; i >= 0; i--) {
+  for (i = d->rec.n - 1; i >= 0; i--) {
     const DtRecOp *r = dt_record_at(d, i);
     for (k = 0; k < r->ncoll; k++) {
       const DtRecColl *c = &r->coll[k];
@@ -137,7 +137,7 @@ static void ledger_by (DtDebug *d, int what, const char *title, DtBuf *b) {
 void dt_ledger_text (DtDebug *d, DtBuf *b) {
   int64_t n = 0, bytes = 0;
   int i, k;
-  for (i = 0; i < d->n; i++) {
+  for (i = 0; i < d->rec.n; i++) {
     const DtRecOp *r = dt_record_at(d, i);
     for (k = 0; k < r->ncoll; k++) { n++; bytes += r->coll[k].bytes_in; }
   }
@@ -147,7 +147,7 @@ void dt_ledger_text (DtDebug *d, DtBuf *b) {
   ledger_by(d, 3, "by module", b);
   ledger_by(d, 2, "by line", b);
   dt_buf_addf(b, "total %lld collectives, %lld bytes sent per rank, in the "
-              "last %d operators\n", (long long)n, (long long)bytes, d->n);
+              "last %d operators\n", (long long)n, (long long)bytes, d->rec.n);
 }
 
 /* --- why --- */

@@ -737,8 +737,8 @@ void dt_repl_hook (lua_State *L) {
   lua_sethook(L, on_hook, LUA_MASKCALL | LUA_MASKRET | LUA_MASKCOUNT, 100);
 }
 
-/* Operators kept for :history, :why and the reports of errors. */
-enum { RECORD = 512 };
+/* Operators kept for :history, :why, :goto and the reports of errors. */
+enum { RECORD = 10000 };
 
 static DtStatus open_rank (DtRepl *r) {
   DtApp *a = r->app;

@@ -17,6 +17,7 @@ static DtStatus block_new (DtCtx *cx, size_t nbytes, DtBlock **out) {
   DtBlock *b = dt_alloc(cx, nbytes + BLOCK_HEAD);
   if (b == NULL) return DT_E_NOMEM;
   b->refs = 1;
+  b->kept = 0;
   b->nbytes = nbytes;
   b->data = (char *)b + BLOCK_HEAD;
   *out = b;

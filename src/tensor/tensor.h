@@ -9,7 +9,11 @@
 
 /* Reference-counted bytes of one rank.  A snapshot shares `data` until
 ** somebody writes (copy on write), which is what makes going back cheap. */
-typedef struct DtBlock { int64_t refs; size_t nbytes; void *data; } DtBlock;
+typedef struct DtBlock {
+  int64_t refs;
+  int64_t kept;           /* of these, the record's (debug/record.c) */
+  size_t nbytes; void *data;
+} DtBlock;
 typedef struct DtStorage {
   int64_t refs;
   size_t nbytes;

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT
+** debug/past.c: asking the record: which tensor a name held, what a tensor was
+** and held, just before an operator.
+**
+** What a storage held then is the newest state any entry knew of it, whoever
+** wrote it: so a write through a view is seen too. */
+#include <string.h>
+#include "debug/debug.h"
+
+DtRecOp *dt_record_at (DtDebug *d, int i) {
+  const DtRecord *k = &d->rec;
+  if (i < 0 || i >= k->n) return NULL;
+  return &k->ring[(k->head - 1 - i + 2 * k->cap) % k->cap];
+}
+
+/* Numbers rise along the ring but for communication that is entered late:
+** a little further back it may still be. */
+enum { LATE = 64 };
+
+DtRecOp *dt_record_find (DtDebug *d, int64_t seq) {
+  int i;
+  if (seq <= 0) return dt_record_at(d, 0);
+  for (i = 0; i < d->rec.n; i++) {
+    DtRecOp *r = dt_record_at(d, i);
+    if (r->seq == seq) return r;
+    if (r->seq < seq - LATE) return NULL;
+  }
+  return NULL;
+}
+
+/* --- tensors --- */
+
+static bool is_var (const DtRecVar *v, int64_t id) {
+  return !v->none && v->id == id;
+}
+
+/* Does the entry know what is asked just before #seq?  Its results count when
+** it came earlier; its inputs when it is #seq itself, too. */
+static const DtRecVar *known (const DtRecOp *r, int64_t seq,
+                              bool (*match) (const DtRecVar *, int64_t),
+                              int64_t what) {
+  int i;
+  if (r->seq < seq)
+    for (i = 0; i < r->nout; i++)
+      if (match(&r->out[i], what)) return &r->out[i];
+  for (i = 0; i < r->nin; i++)
+    if (match(&r->in[i], what)) return &r->in[i];
+  return NULL;
+}
+
+static const DtRecVar *newest (DtDebug *d, int64_t seq,
+                               bool (*match) (const DtRecVar *, int64_t),
+                               int64_t what, int64_t *at) {
+  int i;
+  for (i = 0; i < d->rec.n; i++) {
+    const DtRecOp *r = dt_record_at(d, i);
+    const DtRecVar *v;
+    if (r->seq > seq) continue;
+    v = known(r, seq, match, what);
+    if (v) { *at = r->seq; return v; }
+  }
+  return NULL;
+}
+
+/* First met later, but made before: nobody wrote it in between. */
+static const DtRecVar *later (DtDebug *d, int64_t id, int64_t seq,
+                              int64_t *at) {
+  int i, k;
+  for (i = d->rec.n - 1; i >= 0; i--) {
+    const DtRecOp *r = dt_record_at(d, i);
+    if (r->seq <= seq) continue;
+    for (k = 0; k < r->nin; k++)
+      if (is_var(&r->in[k], id)) {
+        *at = r->seq;
+        return r->in[k].origin.seq < seq ? &r->in[k] : NULL;
+      }
+    for (k = 0; k < r->nout; k++)
+      if (is_var(&r->out[k], id)) return NULL;
+  }
+  return NULL;
+}
+
+const DtRecVar *dt_record_var (DtDebug *d, int64_t id, int64_t seq,
+                               int64_t *at) {
+  int64_t where;
+  const DtRecVar *v = newest(d, seq, is_var, id, &where);
+  if (v == NULL) v = later(d, id, seq, &where);
+  if (v && at) *at = where;
+  return v;
+}
+
+static bool holds (const DtRecVar *v, int64_t storage) {
+  return !v->none && v->storage == storage && v->block != NULL;
+}
+
+static DtBlock *block_of (DtDebug *d, const DtRecVar *v, int64_t seq) {
+  int64_t at;
+  const DtRecVar *w = newest(d, seq, holds, v->storage, &at);
+  return w ? w->block : v->block;
+}
+
+/* The local part as it was; without data when that was not kept. */
+static DtStatus revive_local (DtDebug *d, const DtRecVar *v, DtBlock *b,
+                              DtTensor **out) {
+  DtCtx *cx = d->s->cx;
+  DtMeta m, none;
+  DtTensor *base;
+  DtStatus st;
+  size_t n = (size_t)v->lndim * sizeof m.shape[0];
+  dt_meta_copy(&m, &v->meta);
+  m.ndim = (uint8_t)v->lndim;
+  if (n) {
+    memcpy(m.shape, v->lshape, n);
+    memcpy(m.stride, v->lstride, n);
+  }
+  if (b == NULL) return dt_tensor_new(cx, &m, true, out);
+  none = m;
+  none.ndim = 0;
+  DT_TRY(cx, dt_tensor_new(cx, &none, true, &base));
+  dt_block_restore(cx, base->storage, b);
+  if (dt_tensor_fits(base, &m, v->offset))
+    st = dt_tensor_view(cx, base, &m, v->offset, out);
+  else
+    st = dt_tensor_new(cx, &m, true, out);
+  dt_tensor_unref(cx, base);
+  return st;
+}
+
+DtStatus dt_record_revive (DtDebug *d, int64_t id, int64_t seq, DtVar **out) {
+  DtCtx *cx = d->s->cx;
+  const DtRecVar *v = dt_record_var(d, id, seq, NULL);
+  DtTensor *t;
+  DtStatus st;
+  DT_CHECK(cx, v != NULL, DT_E_INDEX, "the record does not know this tensor "
+           "before operator #%lld", (long long)seq);
+  DT_TRY(cx, revive_local(d, v, block_of(d, v, seq), &t));
+  st = dt_var_new(d->s, t, v->spec, out);
+  dt_tensor_unref(cx, t);
+  if (st != DT_OK) return st;
+  (*out)->origin = v->origin;
+  (*out)->name = v->name;
+  (*out)->is_param = v->param;
+  return DT_OK;
+}
+
+/* --- names --- */
+
+static unsigned recent (const char *scope, const char *name) {
+  uintptr_t h = (uintptr_t)scope * 31 + (uintptr_t)name;
+  return (unsigned)((h >> 4) ^ (h >> 13)) % DT_REC_RECENT;
+}
+
+static bool same_name (const DtRecName *n, const char *scope,
+                       const char *name) {
+  return n->scope == scope && n->name == name;
+}
+
+/* A set of entries by (scope, name), open addressing; 0 = empty, else index
+** + 1. */
+typedef struct Seen { int *slot; unsigned mask; } Seen;
+
+static bool seen_new (DtDebug *d, Seen *s, int n) {
+  unsigned size = 16;
+  while (size < 2 * (unsigned)n) size *= 2;
+  s->slot = DT_ANEWN(d->s->cx, &d->s->cx->scratch, int, size);
+  s->mask = size - 1;
+  if (s->slot == NULL) dt_error_clear(d->s->cx);
+  return s->slot != NULL;
+}
+
+/* Add entry i; false when its name was there. */
+static bool seen_add (Seen *s, const DtRecName *all, int i) {
+  const DtRecName *n = &all[i];
+  uintptr_t h = ((uintptr_t)n->scope * 31 + (uintptr_t)n->name) >> 4;
+  unsigned k = (unsigned)(h ^ (h >> 9)) & s->mask;
+  for (; s->slot[k]; k = (k + 1) & s->mask)
+    if (same_name(&all[s->slot[k] - 1], n->scope, n->name)) return false;
+  s->slot[k] = i + 1;
+  return true;
+}
+
+/* Drop entries that a later one replaced before the oldest operator. */
+static void names_compact (DtDebug *d) {
+  DtRecord *k = &d->rec;
+  DtArenaMark mark = dt_arena_mark(&d->s->cx->scratch);
+  int64_t oldest = k->n ? dt_record_at(d, k->n - 1)->seq : 0;
+  Seen s;
+  int i, at;
+  if (!seen_new(d, &s, k->nname)) return;
+  at = k->nname;
+  for (i = k->nname - 1; i >= 0; i--) {
+    k->name[--at] = k->name[i];       /* moves up: below is not yet visited */
+    if (k->name[at].seq <= oldest && !seen_add(&s, k->name, at)) at++;
+  }
+  memmove(k->name, k->name + at, sizeof *k->name * (size_t)(k->nname - at));
+  k->nname -= at;
+  for (i = 0; i < DT_REC_RECENT; i++) k->last[i] = -1;
+  dt_arena_release(&d->s->cx->scratch, mark);
+}
+
+static bool names_grow (DtDebug *d) {
+  DtRecord *k = &d->rec;
+  int cap = k->capname ? k->capname * 2 : 256;
+  DtRecName *more;
+  if (k->nname > 2 * k->cap) {
+    names_compact(d);
+    if (k->nname <= k->capname / 2) return true;
+  }
+  more = dt_realloc(d->s->cx, k->name, sizeof *more * (size_t)cap);
+  if (more == NULL) { dt_error_clear(d->s->cx); return false; }
+  k->name = more;
+  k->capname = cap;
+  return true;
+}
+
+void dt_record_bind (DtDebug *d, int64_t seq, const char *scope,
+                     const char *name, int64_t var) {
+  DtRecord *k = &d->rec;
+  unsigned h = recent(scope, name);
+  int i = k->last[h];
+  if (i >= 0 && same_name(&k->name[i], scope, name) && k->name[i].var == var)
+    return;
+  if (k->nname == k->capname && !names_grow(d)) return;
+  k->last[h] = k->nname;
+  k->name[k->nname++] = (DtRecName){ seq, scope, name, var };
+}
+
+int64_t dt_record_name (DtDebug *d, const char *scope, const char *name,
+                        int64_t seq) {
+  const DtRecName *other = NULL;
+  int i;
+  for (i = d->rec.nname - 1; i >= 0; i--) {
+    const DtRecName *n = &d->rec.name[i];
+    if (n->seq > seq || strcmp(n->name, name) != 0) continue;
+    if (scope && strcmp(n->scope, scope) == 0) return n->var;
+    if (other == NULL && (*n->scope == 0 || scope == NULL)) other = n;
+  }
+  return other ? other->var : 0;
+}
+
+int dt_record_names (DtDebug *d, int64_t seq, const DtRecName **out,
+                     int max) {
+  DtRecord *k = &d->rec;
+  DtArenaMark mark = dt_arena_mark(&d->s->cx->scratch);
+  Seen s;
+  int i, n = 0;
+  if (!seen_new(d, &s, k->nname)) return 0;
+  for (i = k->nname - 1; i >= 0 && n < max; i--)
+    if (k->name[i].seq <= seq && seen_add(&s, k->name, i) &&
+        k->name[i].var != 0)
+      out[n++] = &k->name[i];
+  dt_arena_release(&d->s->cx->scratch, mark);
+  return n;
+}

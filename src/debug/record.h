@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT
+** debug/record.h: the record of operators: what each did, with what, where,
+** and what the tensors held.  Filled by a listener of the session's events
+** (record.c); read by every command that explains or goes back in time, and
+** written to and read from files (dump.c).
+**
+** One DtRecOp per operator, numbered by `seq` (the #7 of all output), in a
+** ring: the oldest goes when it is full.  Communication outside operators
+** (redistribute, distribute_tensor, raw collectives) has an entry of its own
+** with op == NULL.  Each tensor is a DtRecVar: what it was (spec, meta,
+** origin, name) and, while there is room, what it held: a reference to the
+** block of bytes, which is shared with the living tensor until somebody
+** writes (copy on write, tensor.h).  In an entry, `in` is the state before
+** the operator and `out` the state after it, so an in-place operator has the
+** written tensor in both.
+**
+** Which script variable held which tensor when is a log of its own
+** (DtRecName), written when the script's line changes. */
+#ifndef DT_DEBUG_RECORD_H
+#define DT_DEBUG_RECORD_H
+
+#include "engine/dispatch.h"
+#include "engine/dist.h"
+
+/* One collective of a recorded operator. */
+typedef struct DtRecColl {
+  const char *coll, *reduce;    /* static names; reduce may be NULL */
+  const char *mdim;             /* interned label: "tp", "dim 0" */
+  int ngroup;
+  int64_t bytes_in, bytes_out;  /* per rank */
+  bool implicit;                /* an input was moved by the dispatcher */
+  int slot;                     /* which input, -1 = none */
+} DtRecColl;
+
+/* One redistribution of a recorded operator: what it turned into what. */
+typedef struct DtRecMove {
+  DtSpec *src, *dst;            /* owned */
+  int slot;                     /* which input, -1 = none */
+  bool implicit, graph;         /* moved by the dispatcher; which planner */
+  int nsteps;
+  int64_t bytes;                /* this rank sends */
+  int coll, ncoll;              /* its collectives: coll[coll .. +ncoll) */
+} DtRecMove;
+
+/* One tensor as it was. */
+typedef struct DtRecVar {
+  int64_t id;                   /* of the variable (DtVar.id) */
+  DtSpec *spec;                 /* owned; NULL = plain */
+  DtMeta meta;                  /* global */
+  DtOrigin origin;              /* which operator and line made it */
+  const char *name;             /* DtVar.name, or NULL */
+  bool none;                    /* None stood here */
+  bool param, needs_grad;
+  /* the local part and what it held */
+  int lndim;
+  const int64_t *lshape, *lstride;      /* in the entry's arena */
+  int64_t offset, storage;      /* in elements; DtStorage.id */
+  int64_t version;              /* DtStorage.version */
+  DtBlock *block;               /* owned; NULL: values were not kept */
+} DtRecVar;
+
+/* One operator.  Lists live in its own arena. */
+typedef struct DtRecOp {
+  int64_t seq;
+  const DtOpDef *op;            /* NULL: communication outside operators */
+  const char *label;            /* its name: "aten.mm.default",
+                                ** "redistribute" */
+  DtArgs args;
+  const char *file; int line;   /* of the script */
+  const char *module;           /* "layers.0.attn" or "" */
+  const char *func;             /* composite it belongs to, "F.linear", or "" */
+  bool backward, hit, done;     /* hit: the decision was cached */
+  DtStatus st;
+  int depth;                    /* of its OP event */
+  int nin; DtRecVar *in;        /* by slot, before */
+  int nout; DtRecVar *out;      /* after */
+  int ncoll, maxcoll; DtRecColl *coll;
+  int nmove, maxmove; DtRecMove *move;
+  DtPropVia via; double cost;
+  const char *error;            /* message when it failed, else NULL */
+  DtArena arena;
+} DtRecOp;
+
+/* From operator `seq` on (until a later entry says otherwise) the variable
+** `name` of `scope` holds tensor `var`; 0: it holds none any more. */
+typedef struct DtRecName {
+  int64_t seq;
+  const char *scope;            /* "file:12", the function's first line; "" =
+                                ** globals and the prompt's locals */
+  const char *name;
+  int64_t var;
+} DtRecName;
+
+enum { DT_REC_RECENT = 256 };
+
+/* The record of one rank. */
+typedef struct DtRecord {
+  DtRecOp *ring; int cap, head, n;      /* newest at head-1 */
+  DtRecOp *cur;                 /* operator under way */
+  bool off;                     /* :record off */
+  bool values;                  /* keep values */
+  int64_t limit, kept;          /* bytes of values: at most, now */
+  int64_t total;                /* operators ever recorded */
+  int drop;                     /* entries from the oldest without values */
+  DtRecName *name; int nname, capname;  /* by seq */
+  int last[DT_REC_RECENT];      /* newest entry of a name, by hash; else -1 */
+} DtRecord;
+
+typedef struct DtDebug DtDebug;
+
+/* Recorded operator #seq; the newest when seq <= 0; NULL when not kept.  Pure.
+*/
+DtRecOp *dt_record_find (DtDebug *d, int64_t seq);
+/* i-th newest (0 = newest) or NULL.  Pure. */
+DtRecOp *dt_record_at (DtDebug *d, int i);
+/* Forget everything recorded; a ring of `cap` from now on.  NOMEM.  Local. */
+DtStatus dt_record_reset (DtDebug *d, int cap);
+/* Keep at most `bytes` of values; 0 = none.  Local. */
+void dt_record_limit (DtDebug *d, int64_t bytes);
+/* The tensor `id` as it was just before operator #seq (seq one past the
+** newest: as it is).  *at: the operator whose entry knew it.  NULL when the
+** record does not know it.  Pure. */
+const DtRecVar *dt_record_var (DtDebug *d, int64_t id, int64_t seq,
+                               int64_t *at);
+/* The same as a variable: spec, meta, values as they were (no data when they
+** were not kept).  The caller's reference.  INDEX, NOMEM.  Local. */
+DtStatus dt_record_revive (DtDebug *d, int64_t id, int64_t seq, DtVar **out);
+/* Which tensor the name held just before operator #seq; a scope's own name
+** wins over a global.  0 when unknown.  Pure. */
+int64_t dt_record_name (DtDebug *d, const char *scope, const char *name,
+                        int64_t seq);
+/* Names known before #seq, each once with its tensor then; at most `max`.
+** Gives how many.  Local (scratch memory). */
+int dt_record_names (DtDebug *d, int64_t seq, const DtRecName **out, int max);
+/* Told by whoever knows the script: from #seq on `name` holds `var`.  Local.
+*/
+void dt_record_bind (DtDebug *d, int64_t seq, const char *scope,
+                     const char *name, int64_t var);
+
+#endif
