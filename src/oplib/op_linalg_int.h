@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT
+** oplib/op_linalg_int.h: what the files of linear algebra share: arithmetic
+** (op_linalg_run.c) and gradients (op_linalg_grad.c) of the definitions in
+** op_linalg.c.  Private to oplib. */
+#ifndef DT_OP_LINALG_INT_H
+#define DT_OP_LINALG_INT_H
+
+#include "oplib/op_unwritten.h"
+
+/* The operators with arithmetic here, by their base names. */
+#define OP_LINALG_KERNELS(X) \
+  X(svd) X(qr) X(eigh) X(check_errors) X(det) X(slogdet) X(solve_ex) \
+  X(cholesky) X(cholesky_ex) X(cholesky_inverse) X(cholesky_solve) X(geqrf) \
+  X(eig) X(eigvals) X(householder) X(inv_ex) X(ldl_factor) X(ldl_solve) \
+  X(lu) X(lu_factor) X(lu_solve) X(matrix_exp) X(solve_triangular) \
+  X(lu_unpack) X(ormqr) X(triangular_solve) X(cross) X(pinv)
+#define OP_LINALG_GRADS(X) \
+  X(svd) X(qr) X(eigh) X(det) X(slogdet) X(solve_ex) X(cholesky) \
+  X(cholesky_ex) X(cholesky_inverse) X(cholesky_solve) X(eig) \
+  X(householder) X(inv_ex) X(lu) X(lu_factor) X(lu_solve) X(matrix_exp) \
+  X(solve_triangular) X(lu_unpack) X(triangular_solve) X(cross) X(pinv)
+#define X(name) DtStatus op_k_la_##name (DtKernelCall *c);
+OP_LINALG_KERNELS(X)
+#undef X
+#define X(name) DtStatus op_g_la_##name (DtGradCall *c);
+OP_LINALG_GRADS(X)
+#undef X
+
+#endif
