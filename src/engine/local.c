@@ -26,25 +26,7 @@ typedef struct LocalCall {
   DtValue *ret;
 } LocalCall;
 
-const char *dt_dtype_legacy (DtDtype t) {
-  switch (t) {
-    case DT_U8: return "Byte";
-    case DT_I8: return "Char";
-    case DT_I16: return "Short";
-    case DT_I32: return "Int";
-    case DT_I64: return "Long";
-    case DT_F16: return "Half";
-    case DT_F32: return "Float";
-    case DT_F64: return "Double";
-    case DT_C64: return "ComplexFloat";
-    case DT_C128: return "ComplexDouble";
-    case DT_BOOL: return "Bool";
-    case DT_BF16: return "BFloat16";
-    case DT_F8E5M2: return "Float8_e5m2";
-    case DT_F8E4M3: return "Float8_e4m3fn";
-    default: return "Undefined";
-  }
-}
+const char *dt_dtype_legacy (DtDtype t) { return dt_dtype_word(t); }
 
 static bool has_data (const DtTensor *t) {
   return dt_tensor_has_data(t) || dt_meta_numel(&t->m) == 0;

@@ -53,6 +53,15 @@ void dt_class_put (DtClass c, void *dst, DtScalar v) {
       const ctype v = *(const ctype *)s_; dst[i] = expr; } \
   } } while (0)
 
+/* c32: two halves, the real part first. */
+typedef struct C32 { uint16_t re, im; } C32;
+static inline float complex from_c32 (C32 v) {
+  return dt_nw_from_f16(v.re) + dt_nw_from_f16(v.im) * I;
+}
+static inline C32 to_c32 (DtC128 v) {
+  return (C32){dt_nw_to_f16((float)creal(v)), dt_nw_to_f16((float)cimag(v))};
+}
+
 /* The conversions are the same for the classes f32, f64 and c128 up to the
 ** final cast. */
 #define LOAD_FLOATS(T) \
@@ -71,6 +80,7 @@ void dt_class_put (DtClass c, void *dst, DtScalar v) {
     case DT_BOOL: LOAD(uint8_t, (T)(v != 0)); break; \
     case DT_F8E5M2: LOAD(uint8_t, (T)dt_nw_from_f8e5m2(v)); break; \
     case DT_F8E4M3: LOAD(uint8_t, (T)dt_nw_from_f8e4m3(v)); break; \
+    case DT_C32: LOAD(C32, (T)from_c32(v)); break; \
     case DT_NDTYPES: break; \
   }
 
@@ -106,6 +116,7 @@ static void load_i64 (int64_t *dst, DtDtype t, const void *src,
     case DT_BOOL: LOAD(uint8_t, v != 0); break;
     case DT_F8E5M2: LOAD(uint8_t, dt_nw_to_i64(dt_nw_from_f8e5m2(v))); break;
     case DT_F8E4M3: LOAD(uint8_t, dt_nw_to_i64(dt_nw_from_f8e4m3(v))); break;
+    case DT_C32: LOAD(C32, dt_nw_to_i64(crealf(from_c32(v)))); break;
     case DT_NDTYPES: break;
   }
 }
@@ -122,15 +133,16 @@ void dt_run_load (DtClass c, void *dst, DtDtype t, const void *src,
 
 /* ---- storing ------------------------------------------------------------- */
 
-#define STORE(ctype, expr) do { \
+#define STORE(ctype, expr) STORE_AS(ctype, (ctype)(expr))
+#define STORE_AS(ctype, expr) do { \
   if (stride == (int64_t)sizeof(ctype)) { \
     ctype *d_ = (ctype *)dst; \
     DT_IVDEP \
-    for (int64_t i = 0; i < n; i++) d_[i] = (ctype)(expr); \
+    for (int64_t i = 0; i < n; i++) d_[i] = (expr); \
   } else { \
     char *d_ = dst; \
     for (int64_t i = 0; i < n; i++, d_ += stride) \
-      *(ctype *)d_ = (ctype)(expr); \
+      *(ctype *)d_ = (expr); \
   } } while (0)
 
 /* RE: the real value of element i; INT32, INT64: as an integer. */
@@ -150,6 +162,7 @@ void dt_run_load (DtClass c, void *dst, DtDtype t, const void *src,
     case DT_BOOL: STORE(uint8_t, TRUE); break; \
     case DT_F8E5M2: STORE(uint8_t, dt_nw_to_f8e5m2((float)(RE))); break; \
     case DT_F8E4M3: STORE(uint8_t, dt_nw_to_f8e4m3((float)(RE))); break; \
+    case DT_C32: STORE_AS(C32, to_c32((DtC128)(CPLX))); break; \
     case DT_NDTYPES: break; \
   }
 

@@ -45,6 +45,8 @@ DtStatus dt_k_unary (DtCtx *cx, DtUnary f, DtDtype ct, const DtScalar *p,
                      const DtTensor *a, DtTensor *out);
 DtStatus dt_k_binary (DtCtx *cx, DtBinary f, DtDtype ct, const DtScalar *p,
                       const DtTensor *a, const DtTensor *b, DtTensor *out);
+/* Has function `f` of n operands an expression for compute type `ct`?  Pure. */
+bool dt_k_computes (int n, int f, DtDtype ct);
 DtStatus dt_k_ternary (DtCtx *cx, DtTernary f, DtDtype ct, const DtScalar *p,
                        const DtTensor *a, const DtTensor *b,
                        const DtTensor *c, DtTensor *out);
@@ -118,6 +120,37 @@ DtStatus dt_k_layer_norm_backward (DtCtx *cx, bool rms, const DtTensor *grad,
                                    const DtTensor *a, int k,
                                    const DtTensor *mean, const DtTensor *rstd,
                                    const DtTensor *weight, DtTensor *gin,
+                                   DtTensor *gweight, DtTensor *gbias);
+
+/* Batch norm of a [samples, channels, ...].  `train`: statistics of the batch,
+** given out in mean and rstd (tensors of another size are left alone), and
+** new_* = running_* moved by momentum (NULL: not); else running_* are used. */
+typedef struct DtBatchNorm {
+  const DtTensor *a, *weight, *bias;            /* weight, bias: NULL allowed */
+  const DtTensor *running_mean, *running_var;
+  DtTensor *new_mean, *new_var;                 /* may be running_* */
+  bool train;
+  double momentum, eps;
+  DtTensor *out, *mean, *rstd;
+} DtBatchNorm;
+DtStatus dt_k_batch_norm (DtCtx *cx, const DtBatchNorm *p);
+/* Its gradients, NULL when not wanted.  `scale` is the saved rstd of a training
+** pass, the running variance otherwise. */
+DtStatus dt_k_batch_norm_backward (DtCtx *cx, const DtTensor *grad,
+                                   const DtTensor *a, const DtTensor *weight,
+                                   const DtTensor *mean, const DtTensor *scale,
+                                   bool train, double eps, DtTensor *gin,
+                                   DtTensor *gweight, DtTensor *gbias);
+/* Group norm: ncl are samples, channels and length of a channel. */
+DtStatus dt_k_group_norm (DtCtx *cx, const DtTensor *a, const int64_t *ncl,
+                          int64_t groups, const DtTensor *weight,
+                          const DtTensor *bias, double eps, DtTensor *out,
+                          DtTensor *mean, DtTensor *rstd);
+DtStatus dt_k_group_norm_backward (DtCtx *cx, const DtTensor *grad,
+                                   const DtTensor *a, const DtTensor *mean,
+                                   const DtTensor *rstd,
+                                   const DtTensor *weight, const int64_t *ncl,
+                                   int64_t groups, DtTensor *gin,
                                    DtTensor *gweight, DtTensor *gbias);
 
 /* Indexing.  Indices are i64 or i32; INDEX error with PyTorch's text when out

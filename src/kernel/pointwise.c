@@ -50,27 +50,24 @@ static const DtPwTable *table (DtClass c) {
   return &dt_pw_c128;
 }
 
-/* ScalarType names in PyTorch's messages. */
-static const char *scalar_type (DtDtype t) {
-  static const char *const names[] = {
-    [DT_U8] = "Byte", [DT_I8] = "Char", [DT_I16] = "Short", [DT_I32] = "Int",
-    [DT_I64] = "Long", [DT_F16] = "Half", [DT_F32] = "Float",
-    [DT_F64] = "Double", [DT_C64] = "ComplexFloat",
-    [DT_C128] = "ComplexDouble", [DT_BOOL] = "Bool", [DT_BF16] = "BFloat16",
-    [DT_F8E5M2] = "Float8_e5m2", [DT_F8E4M3] = "Float8_e4m3fn",
-  };
-  return (unsigned)t < DT_NDTYPES ? names[t] : "Undefined";
-}
-
-static DtStatus job_init (DtCtx *cx, Job *j, const Row *row, DtDtype ct,
-                          const DtScalar *p) {
+static bool computes (const Row *row, DtDtype ct) {
   static const int dom[] = {
     [DT_CL_F32] = DT_DOM_F, [DT_CL_F64] = DT_DOM_F, [DT_CL_I64] = DT_DOM_I,
     [DT_CL_C128] = DT_DOM_Z,
   };
+  return (row->dom & dom[dt_class_of(ct)]) != 0;
+}
+
+bool dt_k_computes (int n, int f, DtDtype ct) {
+  return computes(n == 1 ? &unary_rows[f] : n == 2 ? &binary_rows[f]
+                  : &ternary_rows[f], ct);
+}
+
+static DtStatus job_init (DtCtx *cx, Job *j, const Row *row, DtDtype ct,
+                          const DtScalar *p) {
   j->cl = dt_class_of(ct);
-  DT_CHECK(cx, row->dom & dom[j->cl], DT_E_NOTIMPL,
-           "\"%s_cpu\" not implemented for '%s'", row->aten, scalar_type(ct));
+  DT_CHECK(cx, computes(row, ct), DT_E_NOTIMPL,
+           "\"%s_cpu\" not implemented for '%s'", row->aten, dt_dtype_word(ct));
   j->kb = ct == DT_BOOL ? 1 : (int)dt_dtype_size(ct) * 8;
   if (j->cl == DT_CL_F32) j->kb = ct == DT_F16 ? 16 : ct == DT_BF16 ? 17 : 0;
   if (ct == DT_I8 || ct == DT_I16 || ct == DT_I32 || ct == DT_I64) j->kb--;

@@ -21,21 +21,12 @@ static DtStatus base_meta (DtMetaCall *c) {
   return st;
 }
 
-static const char *type_word (DtDtype t) {
-  static const char *const words[] = {
-    "Byte", "Char", "Short", "Int", "Long", "Half", "Float", "Double",
-    "ComplexFloat", "ComplexDouble", "Bool", "BFloat16", "Float8_e5m2",
-    "Float8_e4m3fn"
-  };
-  return (size_t)t < sizeof words / sizeof words[0] ? words[t] : "Undefined";
-}
-
 /* torch.can_cast: never to a lower kind, except that bool takes part only
 ** upwards. */
 static DtStatus check_cast (DtCtx *cx, DtDtype from, DtDtype to) {
   DtKind f = dt_dtype_info(from)->kind, t = dt_dtype_info(to)->kind;
   DT_CHECK(cx, f <= t, DT_E_DTYPE, "result type %s can't be cast to the "
-           "desired output type %s", type_word(from), type_word(to));
+           "desired output type %s", dt_dtype_word(from), dt_dtype_word(to));
   return DT_OK;
 }
 

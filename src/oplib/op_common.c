@@ -20,17 +20,21 @@ DtDtype op_number_dtype (DtScalar v) {
   }
 }
 
+void op_promote_all (DtPromote *p, int n, const OpOperand *o) {
+  for (int i = 0; i < n; i++) {
+    if (o[i].is_num)
+      dt_promote_number(p, op_number_dtype(o[i].num));
+    else if (o[i].m && o[i].m->wrapped)
+      dt_promote_number(p, (DtDtype)o[i].m->dtype);
+    else if (o[i].m)
+      dt_promote_tensor(p, (DtDtype)o[i].m->dtype, o[i].m->ndim);
+  }
+}
+
 DtDtype op_promote (int n, const OpOperand *o) {
   DtPromote p;
   dt_promote_init(&p);
-  for (int i = 0; i < n; i++) {
-    if (o[i].is_num)
-      dt_promote_number(&p, op_number_dtype(o[i].num));
-    else if (o[i].m && o[i].m->wrapped)
-      dt_promote_number(&p, (DtDtype)o[i].m->dtype);
-    else if (o[i].m)
-      dt_promote_tensor(&p, (DtDtype)o[i].m->dtype, o[i].m->ndim);
-  }
+  op_promote_all(&p, n, o);
   return dt_promote_result(&p);
 }
 
@@ -267,92 +271,4 @@ OpText op_shape_text (const DtMeta *m) {
   return op_ints_text(m->ndim, m->shape);
 }
 
-const char *op_dtype_word (DtDtype t) {
-  static const char *const word[] = {
-    [DT_U8] = "Byte", [DT_I8] = "Char", [DT_I16] = "Short", [DT_I32] = "Int",
-    [DT_I64] = "Long", [DT_F16] = "Half", [DT_F32] = "Float",
-    [DT_F64] = "Double", [DT_C64] = "ComplexFloat",
-    [DT_C128] = "ComplexDouble", [DT_BOOL] = "Bool", [DT_BF16] = "BFloat16",
-    [DT_F8E5M2] = "Float8_e5m2", [DT_F8E4M3] = "Float8_e4m3fn"
-  };
-  return t < DT_NDTYPES ? word[t] : "Undefined";
-}
-
-/* ---- pointwise ---- */
-
-int op_pw_operands (const DtOpDef *op, const DtArgs *a,
-                    const DtMeta *const *in, DtTensor *const *tin,
-                    OpOperand *o) {
-  const int *row = op->row;
-  for (int i = 0; i < row[PWR_N]; i++) {
-    int at = row[PWR_ARG + i], s = dt_arg_slot(a, at);
-    memset(&o[i], 0, sizeof o[i]);
-    if (s >= 0) {
-      o[i].t = tin ? tin[s] : NULL;
-      o[i].m = tin ? &tin[s]->m : in[s];
-    } else if (!dt_arg_is_none(a, at)) {
-      o[i].is_num = true;
-      o[i].num = dt_arg_scalar(a, at);
-    }
-  }
-  return row[PWR_N];
-}
-
-/* where() and masked_fill() do not promote with their condition: operand
-** `skip` stands outside. */
-static int promo_skip (const DtOpDef *op) {
-  return op->row[PWR_PROMO] >> 8;
-}
-static void pw_types (const DtOpDef *op, int n, const OpOperand *o,
-                      DtDtype *ct, DtDtype *rt) {
-  OpOperand use[PWR_MAXN];
-  int m = 0, skip = promo_skip(op) - 1;
-  for (int i = 0; i < n; i++)
-    if (i != skip) use[m++] = o[i];
-  op_promo_types((OpPromo)(op->row[PWR_PROMO] & 255), m, use, ct, rt);
-}
-
-DtStatus op_pw_meta (DtMetaCall *c) {
-  OpOperand o[PWR_MAXN];
-  DtDtype ct, rt;
-  int n = op_pw_operands(c->op, c->args, c->in, NULL, o);
-  pw_types(c->op, n, o, &ct, &rt);
-  c->nout = 1;
-  return op_broadcast(c->cx, n, o, rt, &c->out[0]);
-}
-
-/* Parameters: numbers, booleans, None (NaN) and the words of aten's options
-** (0 for the first, usually the default). */
-static DtScalar pw_param (const DtArgs *a, int i) {
-  if (dt_arg_is_none(a, i)) return dt_scalar_float(0.0 / 0.0);
-  if (a->v[i].kind == DT_V_STR)
-    return dt_scalar_int(strcmp(dt_arg_str(a, i), "tanh") == 0);
-  return dt_arg_scalar(a, i);
-}
-
-DtStatus op_pw_kernel (DtKernelCall *c) {
-  OpOperand o[PWR_MAXN];
-  OpNumber num[PWR_MAXN];
-  DtScalar p[4];
-  DtTensor *t[PWR_MAXN] = { NULL, NULL, NULL };
-  DtDtype ct, rt;
-  const int *row = c->op->row;
-  int n = op_pw_operands(c->op, c->args, NULL, c->in, o);
-  pw_types(c->op, n, o, &ct, &rt);
-  for (int i = 0; i < n; i++)
-    t[i] = o[i].is_num ? op_number(&num[i], o[i].num,
-                                   op_number_dtype(o[i].num)) : o[i].t;
-  for (int i = 0; i < 4; i++)
-    p[i] = i < row[PWR_NPAR] ? pw_param(c->args, row[PWR_PAR + i])
-                             : dt_scalar_int(0);
-  switch (n) {
-    case 1:
-      return dt_k_unary(c->cx, (DtUnary)row[PWR_FN], ct, p, t[0], c->out[0]);
-    case 2:
-      return dt_k_binary(c->cx, (DtBinary)row[PWR_FN], ct, p, t[0], t[1],
-                         c->out[0]);
-    default:
-      return dt_k_ternary(c->cx, (DtTernary)row[PWR_FN], ct, p, t[0], t[1],
-                          t[2], c->out[0]);
-  }
-}
+const char *op_dtype_word (DtDtype t) { return dt_dtype_word(t); }

@@ -45,8 +45,11 @@ DtTensor *op_number (OpNumber *n, DtScalar v, DtDtype dtype);
 
 /* Type of a number as promotion sees it. */
 DtDtype op_number_dtype (DtScalar v);
-/* Promote n operands. */
+/* Promote n operands; DT_DTYPE_NONE when PyTorch refuses to. */
 DtDtype op_promote (int n, const OpOperand *o);
+void op_promote_all (DtPromote *p, int n, const OpOperand *o);
+/* RUNTIME with PyTorch's text when the operands do not promote. */
+DtStatus op_promotable (DtCtx *cx, int n, const OpOperand *o);
 /* Result and compute type under a kind. */
 void op_promo_types (OpPromo k, int n, const OpOperand *o, DtDtype *ct,
                      DtDtype *rt);
@@ -94,6 +97,18 @@ enum { PWR_FN, PWR_PROMO, PWR_N, PWR_ARG, PWR_NPAR = 6, PWR_PAR, PWR_LEN = 11,
        PWR_MAXN = 3 };
 DtStatus op_pw_meta (DtMetaCall *c);
 DtStatus op_pw_kernel (DtKernelCall *c);
+/* What PyTorch refuses before shapes: operands' types, promotion, the
+** promoted type `t`. */
+DtStatus op_pw_allows (DtCtx *cx, const DtOpDef *op, int n,
+                       const OpOperand *o, DtDtype t);
+/* What its CPU kernel refuses: NOTIMPL with its text.  `name`: the row of
+** pw_types.def, NULL = the operator's; `one`: operand 1 has one element. */
+DtStatus op_kernel_allows (DtCtx *cx, const DtOpDef *op, const char *name,
+                           DtDtype t, bool one);
+/* Run kernel function `fn` over the operands, cast as PyTorch does. */
+DtStatus op_pw_run (DtCtx *cx, const DtOpDef *op, int fn, DtDtype ct,
+                    const DtScalar *p, int n, const OpOperand *o,
+                    DtTensor *out);
 /* Gather the operands of a pointwise row. */
 int op_pw_operands (const DtOpDef *op, const DtArgs *a,
                     const DtMeta *const *in, DtTensor *const *tin,

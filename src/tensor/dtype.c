@@ -13,11 +13,11 @@
 #include "tensor/narrow.h"
 
 static const DtDtypeInfo infos[] = {
-#define X(name, abbr, torch, tag, ctype, bytes, kind) \
-  {abbr, torch, tag, bytes, DT_K_##kind},
+#define X(name, abbr, torch, tag, ctype, bytes, kind, word, cpp) \
+  {abbr, torch, tag, word, cpp, bytes, DT_K_##kind},
 #include "tensor/dtypes.def"
 #undef X
-  {"?", "?", "?", 1, DT_K_FLOAT},
+  {"?", "?", "?", "Undefined", "?", 1, DT_K_FLOAT},
 };
 
 /* Other names PyTorch has for a type. */
@@ -33,6 +33,8 @@ enum { REFUSED = DT_DTYPE_NONE + 1 };
 const DtDtypeInfo *dt_dtype_info (DtDtype t) {
   return &infos[(unsigned)t < DT_NDTYPES ? t : DT_NDTYPES];
 }
+
+const char *dt_dtype_word (DtDtype t) { return dt_dtype_info(t)->word; }
 
 size_t dt_dtype_size (DtDtype t) { return dt_dtype_info(t)->size; }
 
@@ -78,7 +80,7 @@ DtDtype dt_dtype_promote (DtDtype a, DtDtype b) {
   DtKind ka = infos[a].kind, kb = infos[b].kind;
   if (ka == DT_K_COMPLEX || kb == DT_K_COMPLEX) {
     DtDtype r = dt_dtype_promote(dt_dtype_to_real(a), dt_dtype_to_real(b));
-    return r == DT_F64 ? DT_C128 : DT_C64;
+    return dt_dtype_is_float(r) ? dt_dtype_to_complex(r) : DT_C64;
   }
   if (ka != kb) return ka > kb ? a : b;
   if (ka == DT_K_INT) return promote_int(a, b);
@@ -87,12 +89,13 @@ DtDtype dt_dtype_promote (DtDtype a, DtDtype b) {
 }
 
 DtDtype dt_dtype_to_real (DtDtype t) {
-  return t == DT_C64 ? DT_F32 : t == DT_C128 ? DT_F64 : t;
+  return t == DT_C64 ? DT_F32 : t == DT_C128 ? DT_F64
+         : t == DT_C32 ? DT_F16 : t;
 }
 
 DtDtype dt_dtype_to_complex (DtDtype t) {
-  if (t == DT_C64 || t == DT_C128) return t;
-  return t == DT_F64 ? DT_C128 : DT_C64;
+  if (dt_dtype_is_complex(t)) return t;
+  return t == DT_F64 ? DT_C128 : t == DT_F16 ? DT_C32 : DT_C64;
 }
 
 DtDtype dt_dtype_acc (DtDtype t) {
@@ -102,46 +105,60 @@ DtDtype dt_dtype_acc (DtDtype t) {
 /* ---- promotion of many operands ---------------------------------------- */
 
 /* Promote, where NONE means "nothing yet" and a refusal sticks. */
-static DtDtype join (DtDtype a, DtDtype b) {
+static DtDtype join (DtPromote *p, DtDtype a, DtDtype b) {
   if (a == DT_DTYPE_NONE) return b;
   if (b == DT_DTYPE_NONE) return a;
   if ((int)a == REFUSED || (int)b == REFUSED) return (DtDtype)REFUSED;
   DtDtype r = dt_dtype_promote(a, b);
-  return r == DT_DTYPE_NONE ? (DtDtype)REFUSED : r;
+  if (r != DT_DTYPE_NONE) return r;
+  if (p->bad[0] == DT_DTYPE_NONE) {
+    p->bad[0] = a;
+    p->bad[1] = b;
+  }
+  return (DtDtype)REFUSED;
 }
 
 void dt_promote_init (DtPromote *p) {
-  p->dim = p->zero = p->wrapped = DT_DTYPE_NONE;
+  p->dim = p->zero = p->wrapped = p->bad[0] = p->bad[1] = DT_DTYPE_NONE;
 }
 
 void dt_promote_tensor (DtPromote *p, DtDtype t, int ndim) {
   DtDtype *slot = ndim > 0 ? &p->dim : &p->zero;
-  *slot = join(*slot, t);
+  *slot = join(p, *slot, t);
 }
 
 void dt_promote_number (DtPromote *p, DtDtype t) {
   if (dt_dtype_is_complex(t)) t = DT_C64;
   else if (dt_dtype_is_float(t)) t = DT_F32;
-  p->wrapped = join(p->wrapped, t);
+  p->wrapped = join(p, p->wrapped, t);
 }
 
 /* `hi` decides unless `lo` is of a higher kind. */
-static DtDtype combine (DtDtype hi, DtDtype lo) {
+static DtDtype combine (DtPromote *p, DtDtype hi, DtDtype lo) {
   if ((int)hi == REFUSED || (int)lo == REFUSED) return (DtDtype)REFUSED;
   if (hi == DT_DTYPE_NONE) return lo;
   if (lo == DT_DTYPE_NONE || infos[hi].kind == DT_K_COMPLEX) return hi;
   if (infos[hi].kind == DT_K_FLOAT) {
     if (infos[lo].kind != DT_K_COMPLEX) return hi;
-    return is_f8(hi) ? (DtDtype)REFUSED : dt_dtype_to_complex(hi);
+    if (!is_f8(hi)) return dt_dtype_to_complex(hi);
+    if (p->bad[0] == DT_DTYPE_NONE) p->bad[0] = hi;
+    return (DtDtype)REFUSED;
   }
   if (infos[hi].kind == DT_K_BOOL || infos[lo].kind >= DT_K_FLOAT)
-    return join(hi, lo);
+    return join(p, hi, lo);
   return hi;
 }
 
-DtDtype dt_promote_result (const DtPromote *p) {
-  DtDtype r = combine(p->dim, combine(p->zero, p->wrapped));
+DtDtype dt_promote_result (DtPromote *p) {
+  DtDtype r = combine(p, p->dim, combine(p, p->zero, p->wrapped));
   return (int)r == REFUSED ? DT_DTYPE_NONE : r;
+}
+
+bool dt_promote_refused (DtPromote *p, DtDtype *a, DtDtype *b) {
+  (void)dt_promote_result(p);
+  *a = p->bad[0];
+  *b = p->bad[1];
+  return *a != DT_DTYPE_NONE;
 }
 
 /* ---- numbers ------------------------------------------------------------ */
@@ -195,6 +212,9 @@ DtScalar dt_dtype_load (DtDtype t, const void *p) {
     case DT_BOOL: return dt_scalar_bool(load_u8(p) != 0);
     case DT_F8E5M2: return dt_scalar_float(dt_f8e5m2_to_f32(load_u8(p)));
     case DT_F8E4M3: return dt_scalar_float(dt_f8e4m3_to_f32(load_u8(p)));
+    case DT_C32:
+      return dt_scalar_complex(dt_f16_to_f32(load_u16(p)),
+                               dt_f16_to_f32(load_u16(c + 2)));
     case DT_NDTYPES: break;
   }
   return dt_scalar_int(0);
@@ -254,6 +274,10 @@ void dt_dtype_store (DtDtype t, void *p, DtScalar v) {
     case DT_BOOL: PUT(uint8_t, p, scalar_true(v)); break;
     case DT_F8E5M2: PUT(uint8_t, p, dt_f32_to_f8e5m2(scalar_f32(v))); break;
     case DT_F8E4M3: PUT(uint8_t, p, dt_f32_to_f8e4m3(scalar_f32(v))); break;
+    case DT_C32:
+      PUT(uint16_t, p, dt_f32_to_f16(scalar_f32(v)));
+      PUT(uint16_t, c + 2, dt_f32_to_f16((float)scalar_im(v)));
+      break;
     case DT_NDTYPES: break;
   }
 }

@@ -10,7 +10,7 @@
 #include "base/error.h"
 
 typedef enum DtDtype {
-#define X(name, abbr, torch, tag, ctype, bytes, kind) DT_##name,
+#define X(name, ...) DT_##name,
 #include "tensor/dtypes.def"
 #undef X
   DT_NDTYPES,
@@ -23,6 +23,8 @@ typedef struct DtDtypeInfo {
   const char *name;       /* "f32": FORMAT.md and the Lua API */
   const char *torch;      /* "torch.float32" */
   const char *tag;        /* as DebugMode prints: "f32", "b8" */
+  const char *word;       /* "Float": ScalarType, in errors */
+  const char *cpp;        /* "float": the C++ type, in errors */
   size_t size;
   DtKind kind;
 } DtDtypeInfo;
@@ -30,6 +32,7 @@ typedef struct DtDtypeInfo {
 /* Facts about a type.  Pure. */
 const DtDtypeInfo *dt_dtype_info (DtDtype t);
 size_t dt_dtype_size (DtDtype t);
+const char *dt_dtype_word (DtDtype t);
 bool dt_dtype_is_float (DtDtype t);
 bool dt_dtype_is_complex (DtDtype t);
 bool dt_dtype_is_integral (DtDtype t, bool include_bool);
@@ -47,13 +50,19 @@ DtDtype dt_dtype_acc (DtDtype t);
 /* Promotion of many operands, PyTorch's way (result_type): dimensioned
 ** tensors beat 0-dim tensors beat wrapped numbers of the same or lower kind.
 ** Feed operands, then ask. */
-typedef struct DtPromote { DtDtype dim, zero, wrapped; } DtPromote;
+typedef struct DtPromote {
+  DtDtype dim, zero, wrapped;
+  DtDtype bad[2];               /* the pair that does not promote */
+} DtPromote;
 void dt_promote_init (DtPromote *p);
 void dt_promote_tensor (DtPromote *p, DtDtype t, int ndim);
 /* A number: DT_BOOL, DT_I64, DT_F64 or DT_C128; counts as the default type
 ** of its kind (f32 for a float). */
 void dt_promote_number (DtPromote *p, DtDtype t);
-DtDtype dt_promote_result (const DtPromote *p);
+DtDtype dt_promote_result (DtPromote *p);
+/* Was a pair refused (float8 with another type)?  Which, in PyTorch's order;
+** *b is NONE when it is float8 that should become complex. */
+bool dt_promote_refused (DtPromote *p, DtDtype *a, DtDtype *b);
 
 /* A number with its Python type (bool, int, float or complex). */
 typedef struct DtScalar {

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT
+** oplib/op_pointwise.c: how pointwise operators run: operands, types and what
+** they refuse, and the call of the kernel.
+**
+** Which function, which promotion and which arguments is the operator's row.
+** An operator refuses types in two places, and both texts are PyTorch's: before
+** shapes are looked at (pw_refuse.def), and in its CPU kernel (pw_types.def).
+** The difficult part is rounding: PyTorch casts operands to the promoted type
+** first, so a number added to f16 is rounded to f16, and -1 compared with u8
+** is 255; only products and quotients by one element keep it in f32. */
+#include "oplib/oplib_int.h"
+
+#include <string.h>
+
+/* ---- which types are refused ---- */
+
+#define BIT(t) (UINT32_C(1) << DT_##t)
+enum { ANY, ONE, OPERAND };
+#define INTS (BIT(U8) | BIT(I8) | BIT(I16) | BIT(I32) | BIT(I64))
+#define BOOL BIT(BOOL)
+#define HALF (BIT(F16) | BIT(BF16))
+#define WIDE (BIT(F32) | BIT(F64))
+#define E4M3 BIT(F8E4M3)
+#define F8 (BIT(F8E5M2) | BIT(F8E4M3))
+#define CPLX (BIT(C64) | BIT(C128))
+#define C32 BIT(C32)
+#define BYTE BIT(U8)
+
+typedef struct Refusal {
+  const char *op, *text; uint32_t types; int when; DtStatus code;
+} Refusal;
+
+static const Refusal kernel_refuses[] = {
+#define T(op, name, types, when) { op, name, types, when, DT_E_NOTIMPL },
+#include "oplib/pw_types.def"
+#undef T
+};
+static const Refusal meta_refuses[] = {
+#define R(op, code, types, when, text) { op, text, types, when, DT_E_##code },
+#include "oplib/pw_refuse.def"
+#undef R
+};
+
+/* "add.Tensor" for aten::add.Tensor(...); what variants are made from. */
+static void root_name (const DtOpDef *op, char *out, size_t size) {
+  size_t n;
+  while (op->base != NULL) op = op->base;
+  n = strcspn(op->schema + 6, "(");
+  if (n >= size) n = size - 1;
+  memcpy(out, op->schema + 6, n);
+  out[n] = '\0';
+}
+
+/* Order of a table's name and an operator's: the word, then the overload; a
+** table's bare word stands for every overload. */
+static int name_order (const char *row, const char *name) {
+  size_t n = strlen(row);
+  int r = strncmp(row, name, n);
+  if (r != 0) return r;
+  return name[n] == '\0' || name[n] == '.' ? 0 : -1;
+}
+
+/* The rows for `name` that hold for `t`; NULL when none does. */
+static const Refusal *find (const Refusal *rows, int n, const char *name,
+                            DtDtype t, bool one, int skip) {
+  int lo = 0, hi = n;
+  char word[64];
+  size_t len = strcspn(name, ".");
+  const Refusal *bare = NULL;
+  if (len >= sizeof word) return NULL;
+  memcpy(word, name, len);
+  word[len] = '\0';
+  while (lo < hi) {
+    int mid = (lo + hi) / 2;
+    if (strcmp(rows[mid].op, word) < 0) lo = mid + 1;
+    else hi = mid;
+  }
+  for (; lo < n && strncmp(rows[lo].op, word, len) == 0; lo++) {
+    const Refusal *r = &rows[lo];
+    if (name_order(r->op, name) != 0 || (r->types >> t & 1u) == 0 ||
+        (r->when == ONE && !one) || r->when == skip)
+      continue;
+    if (r->op[len] == '.') return r;
+    if (bare == NULL) bare = r;
+  }
+  return bare;
+}
+
+enum { N_KERNEL = sizeof kernel_refuses / sizeof kernel_refuses[0],
+       N_META = sizeof meta_refuses / sizeof meta_refuses[0] };
+
+/* Types no kernel here and no table has reservations about. */
+static bool is_plain (DtDtype t) { return t == DT_F32 || t == DT_F64; }
+
+static DtStatus kernel_allows (DtCtx *cx, const char *name, DtDtype t,
+                               bool one) {
+  const Refusal *r = find(kernel_refuses, N_KERNEL, name, t, one, -1);
+  DT_CHECK(cx, r == NULL, DT_E_NOTIMPL, "\"%s\" not implemented for '%s'",
+           r->text, dt_dtype_word(t));
+  return DT_OK;
+}
+
+DtStatus op_kernel_allows (DtCtx *cx, const DtOpDef *op, const char *name,
+                           DtDtype t, bool one) {
+  char root[80];
+  if (name == NULL) {
+    root_name(op, root, sizeof root);
+    name = root;
+  }
+  return kernel_allows(cx, name, t, one);
+}
+
+static DtStatus meta_allows (DtCtx *cx, const char *name, DtDtype t,
+                             int skip) {
+  const Refusal *r = find(meta_refuses, N_META, name, t, true, skip);
+  if (r == NULL) return DT_OK;
+  return dt_raise(cx, r->code, "%s", r->text);
+}
+
+/* ---- promotion ---- */
+
+DtStatus op_promotable (DtCtx *cx, int n, const OpOperand *o) {
+  DtPromote p;
+  DtDtype a, b;
+  dt_promote_init(&p);
+  op_promote_all(&p, n, o);
+  if (!dt_promote_refused(&p, &a, &b)) return DT_OK;
+  if (b == DT_DTYPE_NONE)
+    return dt_raise(cx, DT_E_RUNTIME, "Unknown Complex ScalarType for %s",
+                    dt_dtype_word(a));
+  return dt_raise(cx, DT_E_RUNTIME, "Promotion for Float8 Types is not "
+                  "supported, attempted to promote %s and %s",
+                  dt_dtype_word(a), dt_dtype_word(b));
+}
+
+/* where() and masked_fill() do not promote with their condition: operand
+** `skip` stands outside. */
+static int promo_skip (const DtOpDef *op) {
+  return op->row[PWR_PROMO] >> 8;
+}
+
+static int promoted (const DtOpDef *op, int n, const OpOperand *o,
+                     OpOperand *use) {
+  int m = 0, skip = promo_skip(op) - 1;
+  for (int i = 0; i < n; i++)
+    if (i != skip) use[m++] = o[i];
+  return m;
+}
+
+static void pw_types (const DtOpDef *op, int n, const OpOperand *o,
+                      DtDtype *ct, DtDtype *rt) {
+  OpOperand use[PWR_MAXN];
+  int m = promoted(op, n, o, use);
+  op_promo_types((OpPromo)(op->row[PWR_PROMO] & 255), m, use, ct, rt);
+}
+
+/* ---- operands ---- */
+
+int op_pw_operands (const DtOpDef *op, const DtArgs *a,
+                    const DtMeta *const *in, DtTensor *const *tin,
+                    OpOperand *o) {
+  const int *row = op->row;
+  for (int i = 0; i < row[PWR_N]; i++) {
+    int at = row[PWR_ARG + i], s = dt_arg_slot(a, at);
+    memset(&o[i], 0, sizeof o[i]);
+    if (s >= 0) {
+      o[i].t = tin ? tin[s] : NULL;
+      o[i].m = tin ? &tin[s]->m : in[s];
+    } else if (!dt_arg_is_none(a, at)) {
+      o[i].is_num = true;
+      o[i].num = dt_arg_scalar(a, at);
+    }
+  }
+  return row[PWR_N];
+}
+
+/* PyTorch's refusals before shapes: of an operand, then of a promotion, then
+** of the promoted type. */
+DtStatus op_pw_allows (DtCtx *cx, const DtOpDef *op, int n,
+                       const OpOperand *o, DtDtype t) {
+  char name[80];
+  bool plain = is_plain(t);
+  for (int i = 0; i < n; i++)
+    plain &= o[i].m == NULL || is_plain((DtDtype)o[i].m->dtype);
+  if (plain) return DT_OK;
+  root_name(op, name, sizeof name);
+  for (int i = 0; i < n; i++) {
+    DtDtype u = o[i].is_num ? op_number_dtype(o[i].num)
+                : o[i].m ? (DtDtype)o[i].m->dtype : DT_F32;
+    DT_TRY(cx, meta_allows(cx, name, u, ANY));
+  }
+  if (t == DT_DTYPE_NONE) return op_promotable(cx, n, o);
+  return meta_allows(cx, name, t, OPERAND);
+}
+
+DtStatus op_pw_meta (DtMetaCall *c) {
+  OpOperand o[PWR_MAXN], use[PWR_MAXN];
+  DtDtype ct, rt;
+  int n = op_pw_operands(c->op, c->args, c->in, NULL, o);
+  int m = promoted(c->op, n, o, use);
+  pw_types(c->op, n, o, &ct, &rt);
+  DT_TRY(c->cx, op_pw_allows(c->cx, c->op, m, use, ct));
+  c->nout = 1;
+  return op_broadcast(c->cx, n, o, rt, &c->out[0]);
+}
+
+/* ---- kernels ---- */
+
+/* Does every value of type `from` come out of a cast to `to` as the kernels'
+** classes would load it? */
+static bool loads_exactly (DtDtype from, DtDtype to) {
+  if (from == to || from == DT_BOOL) return true;
+  switch (to) {
+    case DT_F32: case DT_F64: case DT_C64: case DT_C128: case DT_I64:
+      return true;
+    case DT_F16: case DT_BF16: return from == DT_U8 || from == DT_I8;
+    case DT_U8: case DT_I8: case DT_I16: case DT_I32:
+      return dt_dtype_size(from) < dt_dtype_size(to);
+    default: return false;
+  }
+}
+
+/* Operand as the kernel gets it: numbers as 0-dim tensors, others cast to the
+** compute type where that rounds.  *own is a reference to give back. */
+static DtStatus cast_operand (DtCtx *cx, const OpOperand *o, DtDtype ct,
+                              OpNumber *num, DtTensor **t, DtTensor **own) {
+  *own = NULL;
+  *t = o->t;
+  if (o->is_num) {
+    *t = op_number(num, o->num, ct);
+    return DT_OK;
+  }
+  if (o->t == NULL || loads_exactly((DtDtype)o->m->dtype, ct)) return DT_OK;
+  DT_TRY(cx, op_temp(cx, ct, o->m->ndim, o->m->shape, own));
+  *t = *own;
+  return dt_k_copy(cx, o->t, *own);
+}
+
+/* A second operand of one element stays in f32 under f16 and bf16. */
+static bool keeps_number (const DtOpDef *op, DtDtype ct) {
+  int fn = op->row[PWR_FN];
+  return op->row[PWR_N] == 2 && (ct == DT_F16 || ct == DT_BF16) &&
+         (fn == DT_B_mul || fn == DT_B_div || fn == DT_B_div_floor ||
+          fn == DT_B_div_trunc);
+}
+
+static bool one_element (const OpOperand *o) {
+  return o->is_num || (o->m != NULL && dt_meta_numel(o->m) == 1);
+}
+
+/* Parameters: numbers, booleans, None (NaN) and the words of aten's options
+** (0 for the first, usually the default). */
+static DtScalar pw_param (const DtArgs *a, int i) {
+  if (dt_arg_is_none(a, i)) return dt_scalar_float(0.0 / 0.0);
+  if (a->v[i].kind == DT_V_STR)
+    return dt_scalar_int(strcmp(dt_arg_str(a, i), "tanh") == 0);
+  return dt_arg_scalar(a, i);
+}
+
+DtStatus op_pw_run (DtCtx *cx, const DtOpDef *op, int fn, DtDtype ct,
+                    const DtScalar *p, int n, const OpOperand *o,
+                    DtTensor *out) {
+  OpNumber num[PWR_MAXN];
+  DtTensor *t[PWR_MAXN] = { NULL, NULL, NULL };
+  DtTensor *own[PWR_MAXN] = { NULL, NULL, NULL };
+  DtStatus st = DT_OK;
+  int skip = promo_skip(op) - 1;
+  bool keep = keeps_number(op, ct);
+  for (int i = 0; i < n && st == DT_OK; i++) {
+    if (i == 1 && keep && one_element(&o[i]))
+      t[i] = o[i].is_num ? op_number(&num[i], o[i].num, DT_F32) : o[i].t;
+    else if (i == skip)
+      t[i] = o[i].is_num ? op_number(&num[i], o[i].num,
+                                     op_number_dtype(o[i].num)) : o[i].t;
+    else
+      st = cast_operand(cx, &o[i], ct, &num[i], &t[i], &own[i]);
+  }
+  if (st != DT_OK) { /* nothing to compute */ }
+  else if (n == 1)
+    st = dt_k_unary(cx, (DtUnary)fn, ct, p, t[0], out);
+  else if (n == 2)
+    st = dt_k_binary(cx, (DtBinary)fn, ct, p, t[0], t[1], out);
+  else
+    st = dt_k_ternary(cx, (DtTernary)fn, ct, p, t[0], t[1], t[2], out);
+  for (int i = 0; i < n; i++)
+    if (own[i] != NULL) dt_tensor_unref(cx, own[i]);
+  return st;
+}
+
+DtStatus op_pw_kernel (DtKernelCall *c) {
+  OpOperand o[PWR_MAXN];
+  DtScalar p[4];
+  DtDtype ct, rt;
+  const int *row = c->op->row;
+  int n = op_pw_operands(c->op, c->args, NULL, c->in, o);
+  pw_types(c->op, n, o, &ct, &rt);
+  if (!is_plain(ct) || !dt_k_computes(n, row[PWR_FN], ct))
+    DT_TRY(c->cx, op_kernel_allows(c->cx, c->op, NULL, ct,
+                                   n > 1 && one_element(&o[1])));
+  for (int i = 0; i < 4; i++)
+    p[i] = i < row[PWR_NPAR] ? pw_param(c->args, row[PWR_PAR + i])
+                             : dt_scalar_int(0);
+  return op_pw_run(c->cx, c->op, row[PWR_FN], ct, p, n, o, c->out[0]);
+}
