@@ -94,6 +94,24 @@ DtStatus dt_k_sort (DtCtx *cx, const DtTensor *a, int dim, bool descending,
 DtStatus dt_k_topk (DtCtx *cx, const DtTensor *a, int64_t k, int dim,
                     bool largest, DtTensor *value, DtTensor *index);
 
+/* One element of each line along `dim` (-1: flattened), and its place; either
+** output may be NULL.  KTH: the k-th smallest, from 0.  Nothing is written for
+** lines without elements. */
+typedef enum DtPick {
+  DT_PICK_MEDIAN, DT_PICK_NANMEDIAN, DT_PICK_KTH, DT_PICK_MODE
+} DtPick;
+DtStatus dt_k_pick (DtCtx *cx, DtPick f, int64_t k, const DtTensor *a, int dim,
+                    DtTensor *value, DtTensor *index);
+/* Counts of elements of `a` in the equal bins of [lo, hi]; out is 1-D.
+** RUNTIME when the bounds are no numbers; lo == hi: those of the data. */
+DtStatus dt_k_histc (DtCtx *cx, const DtTensor *a, double lo, double hi,
+                     DtTensor *out);
+/* Where each value stands among sorted `bounds`: 1-D, or of the values' shape
+** but for the last dim.  `right`: after equal ones.  `order` (NULL allowed)
+** are indices that sort the bounds. */
+DtStatus dt_k_bucket (DtCtx *cx, const DtTensor *values, const DtTensor *bounds,
+                      const DtTensor *order, bool right, DtTensor *out);
+
 /* One BLAS thread for each caller from now on: ranks share the machine, and
 ** the bits must not depend on how many cores it has.  Once per process, before
 ** ranks start.  Local. */

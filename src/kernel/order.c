@@ -4,7 +4,8 @@
 **
 ** A line is loaded as double or i64 (both hold every value of the dtypes they
 ** stand for), worked on, and stored.  NaN counts as the largest number.
-** Sorting is a merge sort of indices, hence stable always. */
+** Sorting is a merge sort of indices, hence stable always.  Order statistics
+** name one of several equal elements: which one follows from the method. */
 
 #include <math.h>
 #include <string.h>
@@ -258,7 +259,7 @@ DtStatus dt_k_scan (DtCtx *cx, DtScan f, const DtTensor *a, int dim,
 /* ---- sorting ------------------------------------------------------------------------ */
 
 /* Bottom-up merge sort of l->ix; equal elements keep their order. */
-static void sort_line (Line *l, bool descending) {
+static void sort_indices (Line *l, bool descending) {
   int64_t n = l->n, *from = l->ix, *to = l->tmp;
   for (int64_t k = 0; k < n; k++) from[k] = k;
   for (int64_t w = 1; w < n; w *= 2) {
@@ -277,6 +278,10 @@ static void sort_line (Line *l, bool descending) {
     to = t;
   }
   if (from != l->ix) memcpy(l->ix, from, (size_t)n * 8);
+}
+
+static void sort_line (Line *l, bool descending) {
+  sort_indices(l, descending);
   permute(l);
 }
 
@@ -309,4 +314,155 @@ DtStatus dt_k_sort (DtCtx *cx, const DtTensor *a, int dim, bool descending,
 DtStatus dt_k_topk (DtCtx *cx, const DtTensor *a, int64_t k, int dim,
                     bool largest, DtTensor *value, DtTensor *index) {
   return sort_lines(cx, a, dim, largest, k, value, index);
+}
+
+/* ---- order statistics ---------------------------------------------------------- */
+
+/* Is element a after b?  NaN is the last of all.  The reverse of less(). */
+static bool after (const Line *l, int64_t a, int64_t b) {
+  return less(l, b, a);
+}
+
+static void swap (int64_t *v, int64_t a, int64_t b) {
+  int64_t t = v[a];
+  v[a] = v[b];
+  v[b] = t;
+}
+
+/* The median of v[a], v[b], v[c] to v[to]. */
+static void median_to (const Line *l, int64_t *v, int64_t to, int64_t a,
+                       int64_t b, int64_t c) {
+  bool ab = less(l, v[a], v[b]), bc = less(l, v[b], v[c]);
+  bool ac = less(l, v[a], v[c]);
+  if (ab) swap(v, to, bc ? b : ac ? c : a);
+  else swap(v, to, ac ? a : bc ? c : b);
+}
+
+/* Partition v[lo, hi) about v[lo]; where the upper part begins. */
+static int64_t partition (const Line *l, int64_t *v, int64_t lo, int64_t hi) {
+  median_to(l, v, lo, lo + 1, lo + (hi - lo) / 2, hi - 1);
+  int64_t i = lo + 1, j = hi;
+  for (;;) {
+    while (less(l, v[i], v[lo])) i++;
+    j--;
+    while (less(l, v[lo], v[j])) j--;
+    if (i >= j) return i;
+    swap(v, i++, j);
+  }
+}
+
+/* Bring the nth of l->ix (a permutation of the line) to its place.  Among
+** equal elements the one that arrives depends on the method: this is the
+** introspective selection of the C++ library, as the reference uses it. */
+static int64_t nth_by_partition (Line *l, int64_t nth) {
+  int64_t *v = l->ix, lo = 0, hi = l->n;
+  while (hi - lo > 3) {
+    int64_t cut = partition(l, v, lo, hi);
+    if (cut <= nth) lo = cut;
+    else hi = cut;
+  }
+  for (int64_t i = lo + 1; i < hi; i++)
+    for (int64_t j = i; j > lo && less(l, v[j], v[j - 1]); j--)
+      swap(v, j, j - 1);
+  return v[nth];
+}
+
+/* The same by Hoare's method with three sentinels, as kthvalue does. */
+static int64_t nth_by_sentinels (Line *l, int64_t k) {
+  int64_t *v = l->ix, lo = 0, hi = l->n - 1;
+  while (hi > lo + 1) {
+    int64_t i = lo + 1, j = hi;
+    swap(v, (lo + hi) >> 1, lo + 1);
+    if (after(l, v[lo + 1], v[hi])) swap(v, lo + 1, hi);
+    if (after(l, v[lo], v[hi])) swap(v, lo, hi);
+    if (after(l, v[lo + 1], v[lo])) swap(v, lo + 1, lo);
+    for (;;) {
+      do i++; while (after(l, v[lo], v[i]));
+      do j--; while (after(l, v[j], v[lo]));
+      if (j < i) break;
+      swap(v, i, j);
+    }
+    swap(v, lo, j);
+    if (j <= k) lo = i;
+    if (j >= k) hi = j - 1;
+  }
+  if (hi == lo + 1 && after(l, v[lo], v[hi])) swap(v, lo, hi);
+  return v[k];
+}
+
+/* Place of the lower median; the first NaN when there is one that counts. */
+static int64_t median_of (Line *l, bool skip_nan) {
+  int64_t nan = 0;
+  for (int64_t k = 0; k < l->n; k++) {
+    l->ix[k] = k;
+    if (l->exact || l->f[k] == l->f[k]) continue;
+    if (!skip_nan) return k;
+    nan++;
+  }
+  int64_t counted = l->n - nan;
+  return nth_by_partition(l, counted > 0 ? (counted - 1) / 2 : 0);
+}
+
+static int64_t kth_of (Line *l, int64_t k) {
+  for (int64_t i = 0; i < l->n; i++) l->ix[i] = i;
+  return nth_by_sentinels(l, k);
+}
+
+/* Place of the last of the most frequent value, the smallest such. */
+static int64_t mode_of (Line *l) {
+  int64_t best = 0, most = 0, run = 0;
+  sort_indices(l, false);
+  for (int64_t k = 0; k < l->n; k++) {
+    run++;
+    bool same = k + 1 < l->n && !less(l, l->ix[k], l->ix[k + 1]) &&
+                (l->exact || l->f[l->ix[k]] == l->f[l->ix[k]]);
+    if (same) continue;
+    if (run > most) {
+      most = run;
+      best = l->ix[k];
+    }
+    run = 0;
+  }
+  return best;
+}
+
+static int64_t pick_of (Line *l, DtPick f, int64_t k) {
+  switch (f) {
+    case DT_PICK_MEDIAN: return median_of(l, false);
+    case DT_PICK_NANMEDIAN: return median_of(l, true);
+    case DT_PICK_KTH: return kth_of(l, k);
+    case DT_PICK_MODE: return mode_of(l);
+  }
+  return 0;
+}
+
+DtStatus dt_k_pick (DtCtx *cx, DtPick f, int64_t k, const DtTensor *a, int dim,
+                    DtTensor *value, DtTensor *index) {
+  DtTensor *flat = NULL;
+  Outs o;
+  Line l = {0};
+  DtLines w;
+  DtStatus st = DT_OK;
+  if (dim < 0) {
+    DT_TRYG(cx, flatten(cx, a, &flat));
+    a = flat;
+    dim = 0;
+  }
+  DT_TRYG(cx, outs_init(cx, &o, a, dim, value, index));
+  DT_TRYG(cx, line_init(cx, &l, a, line_len(a, dim)));
+  dt_lines_init(&w, o.n, o.metas, o.data, dim);
+  for (; !w.done && o.data[0] != NULL && l.n > 0; dt_lines_next(&w)) {
+    line_load(&l, (DtDtype)a->m.dtype, w.p[0], w.stride[0]);
+    int64_t at = pick_of(&l, f, k);
+    if (o.value)
+      dt_run_store(l.exact ? DT_CL_I64 : DT_CL_F64, l.i + at,
+                   (DtDtype)value->m.dtype, w.p[o.value], 0, 1);
+    if (o.index)
+      dt_run_store(DT_CL_I64, &at, (DtDtype)index->m.dtype, w.p[o.index], 0,
+                   1);
+  }
+done:
+  dt_free(cx, l.f);
+  dt_tensor_unref(cx, flat);
+  return st;
 }

@@ -1,18 +1,30 @@
 /* SPDX-License-Identifier: MIT
-** oplib/op_batchnorm.c: batch and group normalisation: decisions and shapes.
-** No arithmetic.
+** oplib/op_batchnorm.c: batch normalisation.
 **
 ** Batch norm treats channels apart: only the channel dim may be cut (dim 1 of
-** data, dim 0 of everything that has one entry per channel).  Group norm
-** treats samples apart: only the batch dim may be cut, and its sizes given as
-** numbers become local ones. */
+** data, dim 0 of everything that has one entry per channel). */
 #include "oplib/op_unwritten.h"
 
 #include <string.h>
 
+#define E(...) dt_emit(c->e, __VA_ARGS__)
+
 /* Row: position of the first statistic (or -1), of `training` (-1: never, -2:
 ** always), is there a reserve. */
 enum { BN_STAT, BN_TRAIN, BN_RESERVE };
+
+/* Everything that has one entry per channel has as many as the input. */
+static DtStatus bn_sizes (DtMetaCall *c, int64_t n) {
+  static const char *const name[] = { "weight", "bias", "running_mean",
+                                      "running_var" };
+  for (int i = 1; i < (c->op->row[BN_STAT] >= 0 ? 5 : 3); i++) {
+    const DtMeta *m = dt_in(c, i);
+    DT_CHECK(c->cx, !m || c->fake || dt_meta_numel(m) == n, DT_E_RUNTIME,
+             "%s should contain %lld elements not %lld", name[i - 1],
+             (long long)n, (long long)(m ? dt_meta_numel(m) : 0));
+  }
+  return DT_OK;
+}
 
 static DtStatus bn_meta (DtMetaCall *c) {
   const int *r = c->op->row;
@@ -29,6 +41,10 @@ static DtStatus bn_meta (DtMetaCall *c) {
   else if (s) st = (DtDtype)s->dtype;
   op_like_meta(&c->out[0], m, t);
   if (dt_meta_is_contiguous(m)) dt_meta_set_contiguous(&c->out[0]);
+  DT_TRY(c->cx, bn_sizes(c, n));
+  DT_CHECK(c->cx, !train || dt_meta_numel(m) > 0 || c->fake, DT_E_VALUE,
+           "Expected more than 1 value per channel when training, got input "
+           "size %s", op_shape_text(m).s);
   for (int i = 1; i < 3; i++)
     DT_TRY(c->cx, op_new_meta(c->cx, &c->out[i], st, 1,
                               train ? &n : &zero, m));
@@ -46,6 +62,60 @@ static DtStatus bn_functional_meta (DtMetaCall *c) {
     op_like_meta(&c->out[c->nout++], s, (DtDtype)s->dtype);
   }
   return DT_OK;
+}
+
+static bool bn_training (const DtOpDef *op, const DtArgs *a) {
+  int at = op->row[BN_TRAIN];
+  return at == -2 || (at >= 0 && dt_arg_bool(a, at));
+}
+
+/* Running statistics are written where they stand, in the functional forms to
+** the last two outputs. */
+static DtStatus bn_kernel (DtKernelCall *c) {
+  int stat = c->op->row[BN_STAT], eps = c->args->n - 1;
+  bool copies = c->op->meta == bn_functional_meta;
+  DtBatchNorm p = {
+    .a = c->in[0], .weight = dt_kin(c, 1), .bias = dt_kin(c, 2),
+    .out = c->out[0], .mean = c->out[1], .rstd = c->out[2],
+    .train = bn_training(c->op, c->args)
+  };
+  while (c->op->sig->arg[eps].kwonly) eps--;
+  p.eps = dt_arg_float(c->args, eps);
+  p.momentum = dt_arg_float(c->args, eps - 1);
+  if (stat >= 0) {
+    p.running_mean = p.new_mean = dt_kin(c, stat);
+    p.running_var = p.new_var = dt_kin(c, stat + 1);
+  }
+  if (copies) {
+    p.new_mean = c->out[c->nout - 2];
+    p.new_var = c->out[c->nout - 1];
+    if (p.running_mean)
+      DT_TRY(c->cx, dt_k_copy(c->cx, p.running_mean, p.new_mean));
+    if (p.running_var)
+      DT_TRY(c->cx, dt_k_copy(c->cx, p.running_var, p.new_var));
+  }
+  DT_CHECK(c->cx, p.train || (p.running_mean && p.running_var), DT_E_RUNTIME,
+           "Expected running_mean and running_var to be defined when "
+           "training=False");
+  return dt_k_batch_norm(c->cx, &p);
+}
+
+static DtStatus bn_grad (DtGradCall *c) {
+  DtHandle *g[3] = { NULL, NULL, NULL }, *mean = NULL, *var = NULL;
+  DtValue mask[3];
+  int stat = c->op->row[BN_STAT], eps = c->args->n - 1;
+  while (c->op->sig->arg[eps].kwonly) eps--;
+  for (int i = 0; i < 3; i++) mask[i] = dt_v_bool(op_g_need(c, i));
+  if (stat >= 0) {
+    mean = dt_gin(c, stat);
+    var = dt_gin(c, stat + 1);
+  }
+  dt_emit_n(c->e, "aten.native_batch_norm_backward.default", g, 3,
+            "tttttttbvv", c->gout[0], c->in[0], dt_gin(c, 1), mean, var,
+            c->out[1], c->out[2], (int)bn_training(c->op, c->args),
+            c->args->v[eps], dt_v_list(3, mask));
+  for (int i = 0; i < 3; i++) op_g_set(c, i, g[i]);
+  return c->e->st;
 }
 
 static DtStatus bn_rules (DtRuleCall *c) {
@@ -75,6 +145,15 @@ static DtStatus bn_back_meta (DtMetaCall *c) {
   return DT_OK;
 }
 
+static DtStatus bn_back_kernel (DtKernelCall *c) {
+  bool train = dt_arg_bool(c->args, 7);
+  return dt_k_batch_norm_backward(c->cx, dt_kin(c, 0), dt_kin(c, 1),
+                                  dt_kin(c, 2), dt_kin(c, train ? 5 : 3),
+                                  dt_kin(c, train ? 6 : 4), train,
+                                  dt_arg_float(c->args, 8), c->out[0],
+                                  c->out[1], c->out[2]);
+}
+
 static DtStatus bn_back_rules (DtRuleCall *c) {
   DtCell row[16];
   int n = c->rows->nout + c->rows->nin;
@@ -82,55 +161,6 @@ static DtStatus bn_back_rules (DtRuleCall *c) {
   row[0] = row[c->rows->nout] = row[c->rows->nout + 1] = dt_c_s(1);
   dt_rows_add(c->rows, row);
   return c->rows->st;
-}
-
-/* ---- group norm ---- */
-
-enum { GN_N = 3, GN_C, GN_HXW, GN_GROUP };
-
-static DtStatus gn_meta (DtMetaCall *c) {
-  const DtMeta *m = c->in[0];
-  int64_t shape[2] = { dt_arg_int(c->args, GN_N),
-                       dt_arg_int(c->args, GN_GROUP) };
-  int64_t channels = dt_arg_int(c->args, GN_C);
-  DT_CHECK(c->cx, shape[1] > 0, DT_E_RUNTIME,
-           "Expected num groups to be greater than 0, got %lld",
-           (long long)shape[1]);
-  DT_CHECK(c->cx, channels % shape[1] == 0, DT_E_RUNTIME, "Expected number of "
-           "channels in input to be divisible by num_groups, but got input of "
-           "shape %s and num_groups=%lld", op_shape_text(m).s,
-           (long long)shape[1]);
-  op_like_meta(&c->out[0], m, (DtDtype)m->dtype);
-  dt_meta_set_contiguous(&c->out[0]);
-  for (int i = 1; i < 3; i++)
-    DT_TRY(c->cx, op_new_meta(c->cx, &c->out[i], (DtDtype)m->dtype, 2, shape,
-                              m));
-  c->nout = 3;
-  return DT_OK;
-}
-
-static DtStatus gn_rules (DtRuleCall *c) {
-  DtCell row[8];
-  int n = c->rows->nout + c->rows->nin;
-  for (int i = 0; i < n; i++)
-    row[i] = i <= c->rows->nout ? dt_c_s(0) : dt_c_r();
-  dt_rows_add(c->rows, row);
-  return c->rows->st;
-}
-
-/* N, C, HxW of the local input. */
-static DtStatus gn_rewrite (DtRewriteCall *c) {
-  int64_t shape[DT_MAX_NDIM], v[3] = { 1, 1, 1 };
-  int nd;
-  if (!dt_spec_is_sharded(c->in[0])) return DT_OK;
-  DT_TRY(c->cx, dt_layout_local(c->cx, c->in[0], NULL, shape, NULL, &nd));
-  for (int i = 0; i < nd; i++) v[i < 2 ? i : 2] *= shape[i];
-  for (int i = 0; i < 3; i++) {
-    c->args->v[GN_N + i] = dt_v_int(v[i]);
-    c->args->given |= 1u << (GN_N + i);
-  }
-  c->changed = true;
-  return DT_OK;
 }
 
 /* ---- samples and definitions ---- */
@@ -149,18 +179,13 @@ static const char *const bn_back_samples[] = {
   "f32[4, 3, 2], f32[4, 3, 2], f32[3], f32[3], f32[3], f32[3], f32[3], True, "
   "1e-05, [True, True, True]", NULL
 };
-static const char *const gn_samples[] = {
-  "f32[4, 6, 2], f32[6], f32[6], 4, 6, 2, 3, 1e-05",
-  "f32[2, 4], None, None, 2, 4, 1, 2, 1e-05", NULL
-};
-
 #define BN_HEAD "(Tensor input, Tensor? weight, Tensor? bias, "
 #define BN_TAIL "float momentum, float eps) -> (Tensor, Tensor, Tensor"
 #define BN(id, schema_, brief_, flags_, meta_, samples_, ...) \
   static const int row_##id[] = { __VA_ARGS__ }; \
   const DtOpDef dt_op_##id = { .schema = "aten::" schema_, .brief = brief_, \
-    .flags = flags_, .meta = meta_, .kernel = op_k_unwritten, \
-    .grad = op_g_unwritten, .rulefn = bn_rules, .samples = samples_, \
+    .flags = (flags_) | DT_OP_SAVE_OUT, .meta = meta_, .kernel = bn_kernel, \
+    .grad = bn_grad, .rulefn = bn_rules, .samples = samples_, \
     .row = row_##id }
 
 BN(native_batch_norm, "native_batch_norm" BN_HEAD "Tensor? running_mean, "
@@ -197,10 +222,5 @@ OP_DEF(native_batch_norm_backward, "aten::native_batch_norm_backward(Tensor "
        "grad_out, Tensor input, Tensor? weight, Tensor? running_mean, Tensor? "
        "running_var, Tensor? save_mean, Tensor? save_invstd, bool train, "
        "float eps, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
-       "Gradient of batch normalisation.", 0, bn_back_meta, op_k_unwritten,
+       "Gradient of batch normalisation.", 0, bn_back_meta, bn_back_kernel,
        op_g_unwritten, bn_back_samples, .rulefn = bn_back_rules);
-OP_DEF(native_group_norm, "aten::native_group_norm(Tensor input, Tensor? "
-       "weight, Tensor? bias, SymInt N, SymInt C, SymInt HxW, int group, "
-       "float eps) -> (Tensor, Tensor, Tensor)",
-       "Normalisation over groups of channels.", 0, gn_meta, op_k_unwritten,
-       op_g_unwritten, gn_samples, .rulefn = gn_rules, .rewrite = gn_rewrite);

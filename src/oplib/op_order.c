@@ -4,9 +4,11 @@
 **
 ** An order statistic of a dim needs that dim whole on every rank, of a whole
 ** tensor everything; sums of powers combine by addition. */
-#include "oplib/op_unwritten.h"
+#include "oplib/op_linalg_int.h"
 
+#include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #define E(...) dt_emit(c->e, __VA_ARGS__)
@@ -15,9 +17,20 @@
 
 /* ---- one element along a dim, with its place ---- */
 
-/* Row: position of dim, keepdim follows it. */
-enum { OD_DIM };
-static const int row_first[] = { 1 }, row_second[] = { 2 };
+/* Row: position of dim, keepdim follows it; what is picked. */
+enum { OD_DIM, OD_PICK };
+static const int row_median[] = { 1, DT_PICK_MEDIAN },
+                 row_nanmedian[] = { 1, DT_PICK_NANMEDIAN },
+                 row_mode[] = { 1, DT_PICK_MODE },
+                 row_kth[] = { 2, DT_PICK_KTH };
+/* "median_cpu" not implemented for 'Bool' */
+static DtStatus place_dtype (DtMetaCall *c, const char *kernel, bool bools) {
+  DtDtype t = (DtDtype)c->in[0]->dtype;
+  DT_CHECK(c->cx, c->fake || ((t != DT_BOOL || bools) &&
+                              !dt_dtype_is_complex(t)), DT_E_NOTIMPL,
+           "\"%s\" not implemented for '%s'", kernel, op_dtype_word(t));
+  return DT_OK;
+}
 
 static DtStatus place_meta (DtMetaCall *c) {
   const DtMeta *m = c->in[0];
@@ -25,9 +38,14 @@ static DtStatus place_meta (DtMetaCall *c) {
   bool keep = dt_arg_bool(c->args, at + 1);
   uint32_t mask;
   DT_TRY(c->cx, op_dim(c->cx, c->args, at, m->ndim, &d));
+  int pick = c->op->row[OD_PICK];
+  bool mid = pick == DT_PICK_MEDIAN || pick == DT_PICK_NANMEDIAN;
   DT_CHECK(c->cx, m->ndim == 0 || m->shape[d] || c->fake, DT_E_INDEX,
            "%s(): Expected reduction dim %d to have non-zero size.",
-           c->op->sig->base, d);
+           mid ? "median" : c->op->sig->base, d);
+  DT_TRY(c->cx, place_dtype(c, mid ? "median_out" : pick == DT_PICK_KTH
+                            ? "kthvalue_cpu" : "mode_cpu",
+                            pick == DT_PICK_MODE));
   if (at == 2) {
     int64_t k = dt_arg_int(c->args, 1), n = m->ndim ? m->shape[d] : 1;
     DT_CHECK(c->cx, k >= 1 && k <= n, DT_E_RUNTIME,
@@ -68,53 +86,58 @@ static DtStatus place_grad (DtGradCall *c) {
   return op_g_finish(c);
 }
 
-/* kthvalue: the k-th of the sorted elements. */
-static DtStatus kth_kernel (DtKernelCall *c) {
-  DtTensor *v = NULL, *i = NULL, *a = NULL, *in = c->in[0];
-  int64_t k = dt_arg_int(c->args, 1) - 1, shape[DT_MAX_NDIM];
-  DtStatus st;
-  int d, nd = in->m.ndim;
-  DT_TRY(c->cx, op_dim(c->cx, c->args, 2, nd, &d));
+/* Row: position of dim, what is picked. */
+static DtStatus place_kernel (DtKernelCall *c) {
+  int d, nd = c->in[0]->m.ndim, at = c->op->row[OD_DIM];
+  int64_t k = at == 2 ? dt_arg_int(c->args, 1) - 1 : 0;
+  DT_TRY(c->cx, op_dim(c->cx, c->args, at, nd, &d));
   if (nd == 0) {
     DT_TRY(c->cx, dt_k_fill(c->cx, c->out[1], dt_scalar_int(0)));
     return op_k_copy0(c);
   }
-  DT_TRYG(c->cx, op_temp(c->cx, (DtDtype)in->m.dtype, nd, in->m.shape, &v));
-  DT_TRYG(c->cx, op_temp(c->cx, DT_I64, nd, in->m.shape, &i));
-  DT_TRYG(c->cx, dt_k_sort(c->cx, in, d, false, true, v, i));
-  for (int o = 0; o < 2; o++) {
-    DtTensor *from = o ? i : v;
-    int n = 0;
-    int64_t stride[DT_MAX_NDIM];
-    for (int x = 0; x < nd; x++) {
-      if (x == d && !dt_arg_bool(c->args, 3)) continue;
-      shape[n] = x == d ? 1 : in->m.shape[x];
-      stride[n++] = from->m.stride[x];
-    }
-    DT_TRYG(c->cx, op_restride(c->cx, from, n, shape, stride,
-                               k * from->m.stride[d], &a));
-    DT_TRYG(c->cx, dt_k_copy(c->cx, a, c->out[o]));
-    dt_tensor_unref(c->cx, a);
-    a = NULL;
-  }
-done:
-  dt_tensor_unref(c->cx, a);
-  dt_tensor_unref(c->cx, v);
-  dt_tensor_unref(c->cx, i);
-  return st;
+  return dt_k_pick(c->cx, (DtPick)c->op->row[OD_PICK], k, c->in[0], d,
+                   c->out[0], c->out[1]);
 }
 
 /* ---- the median of everything ---- */
 
+static const int row_all_median[] = { DT_PICK_MEDIAN },
+                 row_all_nanmedian[] = { DT_PICK_NANMEDIAN };
+
 static DtStatus whole_meta (DtMetaCall *c) {
+  DT_TRY(c->cx, place_dtype(c, "median_cpu", false));
   c->nout = 1;
   return op_new_meta(c->cx, &c->out[0], (DtDtype)c->in[0]->dtype, 0, NULL,
                      c->in[0]);
+}
+/* Nothing has no median: NaN, and what becomes of it in an integer. */
+static DtStatus whole_kernel (DtKernelCall *c) {
+  DtScalar none = dt_scalar_float(NAN);
+  if (dt_dtype_is_integral((DtDtype)c->in[0]->m.dtype, true))
+    none = dt_scalar_int(c->in[0]->m.dtype == DT_I64 ? INT64_MIN
+                         : c->in[0]->m.dtype == DT_I32 ? INT32_MIN : 0);
+  if (dt_meta_numel(&c->in[0]->m) == 0)
+    return dt_k_fill(c->cx, c->out[0], none);
+  return dt_k_pick(c->cx, (DtPick)c->op->row[0], 0, c->in[0], -1, c->out[0],
+                   NULL);
 }
 static DtStatus whole_strategy (DtStratCall *c) {
   DtPlacement r[OP_MAXPL];
   op_s_follow(c, 0, ~0u, true, r);
   return op_s_one(c, r, r, NAN);
+}
+
+/* Equal elements share; NaN equals NaN. */
+static DtStatus whole_grad (DtGradCall *c) {
+  DtHandle *o = c->out[0], *a = E("aten.isnan.default", "t", IN);
+  DtHandle *b = E("aten.isnan.default", "t", o);
+  a = E("aten.logical_and.default", "tt", a, b);
+  DtHandle *k = E("aten.eq.Tensor", "tt", IN, o);
+  k = E("aten.logical_or_.default", "tt", k, a);
+  DtHandle *n = E("aten.sum.default", "t", k);
+  n = E("aten.div.Tensor", "tt", G, n);
+  op_g_set(c, 0, E("aten.mul.Tensor", "tt", k, n));
+  return op_g_finish(c);
 }
 
 /* ---- running extremes, log of a running sum ---- */
@@ -161,8 +184,9 @@ static DtStatus cum_grad (DtGradCall *c) {
     op_g_set(c, 0, G);
     return op_g_finish(c);
   }
-  DtHandle *z = E("aten.new_zeros.default", "tI", G, (int)m.ndim, m.shape);
-  op_g_set(c, 0, E("aten.scatter_add_.default", "tvtt", z, c->args->v[1],
+  DtHandle *z = E("aten.zeros.default", "I dtype=d", (int)m.ndim, m.shape,
+                  (int)m.dtype);
+  op_g_set(c, 0, E("aten.scatter_add.default", "tvtt", z, c->args->v[1],
                    c->out[1], G));
   return op_g_finish(c);
 }
@@ -182,6 +206,40 @@ static DtStatus lcs_kernel (DtKernelCall *c) {
   DT_TRY(c->cx, op_dim(c->cx, c->args, 1, c->in[0]->m.ndim, &d));
   return dt_k_scan(c->cx, DT_SCAN_LOGSUMEXP, c->in[0], d, c->out[0], NULL);
 }
+static double lowest (DtDtype t) {
+  return t == DT_F64 ? -DBL_MAX : t == DT_F16 ? -65504.0
+         : t == DT_BF16 ? -3.38953138925153547590470800371487866880e38
+                        : -(double)FLT_MAX;
+}
+/* exp of (the running log-sum of `h` - out, from the end) + self */
+static DtHandle *lcs_part (DtGradCall *c, DtHandle *h) {
+  int64_t d = dt_arg_int(c->args, 1);
+  h = E("aten.sub.Tensor", "tt", h, c->out[0]);
+  h = E("aten.flip.default", "tI", h, 1, &d);
+  h = E("aten.logcumsumexp.default", "ti", h, d);
+  h = E("aten.flip.default", "tI", h, 1, &d);
+  h = E("aten.add.Tensor", "tt", h, IN);
+  return E("aten.exp.default", "t", h);
+}
+/* The parts of the gradient above and below 0 apart, each in logarithms. */
+static DtStatus lcs_grad (DtGradCall *c) {
+  DtMeta m;
+  dt_meta_copy(&m, dt_emit_meta(c->e, IN));
+  if (m.ndim == 0 || dt_meta_numel(&m) == 0) {
+    op_g_set(c, 0, G);
+    return op_g_finish(c);
+  }
+  DtHandle *low = op_e_scalar(c->e, lowest((DtDtype)m.dtype), &m), *a, *b, *k;
+  DtHandle *l = E("aten.log.default", "t", E("aten.abs.default", "t", G));
+  k = E("aten.gt.Scalar", "ti", G, (int64_t)0);
+  a = E("aten.where.self", "ttt", k, l, low);
+  k = E("aten.lt.Scalar", "ti", G, (int64_t)0);
+  b = E("aten.where.self", "ttt", k, l, low);
+  a = lcs_part(c, a);
+  b = lcs_part(c, b);
+  op_g_set(c, 0, E("aten.sub.Tensor", "tt", a, b));
+  return op_g_finish(c);
+}
 /* A negative dim is never matched, as in PyTorch (core.md 9.1). */
 static DtStatus lcs_strategy (DtStratCall *c) {
   DtPlacement p[OP_MAXPL];
@@ -192,10 +250,27 @@ static DtStatus lcs_strategy (DtStratCall *c) {
 
 /* ---- histogram ---- */
 
+static OpText op_bins_text (int64_t n) {
+  OpText t;
+  snprintf(t.s, sizeof t.s, "torch.histogram(): bins must be > 0, but got %lld "
+           "for dimension 0", (long long)n);
+  return t;
+}
+
+static DtStatus histc_kernel (DtKernelCall *c) {
+  return dt_k_histc(c->cx, c->in[0], dt_arg_float(c->args, 2),
+                    dt_arg_float(c->args, 3), c->out[0]);
+}
 static DtStatus histc_meta (DtMetaCall *c) {
   int64_t n = dt_arg_int(c->args, 1);
-  DT_CHECK(c->cx, n > 0, DT_E_RUNTIME, "bins must be > 0, but got %lld",
-           (long long)n);
+  double lo = dt_arg_float(c->args, 2), hi = dt_arg_float(c->args, 3);
+  DtDtype t = (DtDtype)c->in[0]->dtype;
+  DT_CHECK(c->cx, c->fake || dt_dtype_is_float(t), DT_E_NOTIMPL,
+           "\"histogram_cpu\" not implemented for '%s'", op_dtype_word(t));
+  DT_CHECK(c->cx, n > 0, DT_E_RUNTIME, "%s", c->fake ? "bins must be > 0" :
+           op_bins_text(n).s);
+  DT_CHECK(c->cx, c->fake || !(hi < lo), DT_E_RUNTIME,
+           "torch.histc: max must be larger than min");
   c->nout = 1;
   return op_new_meta(c->cx, &c->out[0], (DtDtype)c->in[0]->dtype, 1, &n,
                      c->in[0]);
@@ -215,8 +290,9 @@ static DtStatus histc_strategy (DtStratCall *c) {
 
 /* ---- reductions over dims ---- */
 
-/* Row: positions of dim, keepdim, dtype (-1: none); partial or -1; outputs. */
-enum { DR_DIM, DR_KEEP, DR_DTYPE, DR_LEFT, DR_NOUT, DR_INT };
+/* Row: positions of dim, keepdim, dtype (-1: none); partial or -1; outputs;
+** integers too; is the first a root. */
+enum { DR_DIM, DR_KEEP, DR_DTYPE, DR_LEFT, DR_NOUT, DR_INT, DR_STD };
 
 static DtStatus dr_dims (DtCtx *cx, const DtOpDef *op, const DtArgs *a,
                          int ndim, uint32_t *mask) {
@@ -289,11 +365,11 @@ static DtStatus nansum_grad (DtGradCall *c) {
   DtMeta m;
   dt_meta_copy(&m, dt_emit_meta(c->e, IN));
   DT_TRY(c->e->cx, dr_dims(c->e->cx, c->op, c->args, m.ndim, &mask));
+  DtHandle *k = E("aten.isnan.default", "t", IN);
+  k = E("aten.logical_not.default", "t", k);
   DtHandle *g = op_g_unsqueeze(c->e, G, m.ndim, mask, dr_keep(c->op, c->args),
                                dt_arg_is_none(c->args, 1));
   g = op_g_expand(c->e, g, &m);
-  DtHandle *k = E("aten.isnan.default", "t", IN);
-  k = E("aten.logical_not.default", "t", k);
   op_g_set(c, 0, E("aten.mul.Tensor", "tt", g, k));
   return op_g_finish(c);
 }
@@ -304,6 +380,65 @@ static DtStatus var_mean_kernel (DtKernelCall *c) {
   if (!dt_arg_is_none(c->args, 2)) p[0] = dt_arg_scalar(c->args, 2);
   DT_TRY(c->cx, dr_dims(c->cx, c->op, c->args, c->in[0]->m.ndim, &mask));
   DT_TRY(c->cx, dt_k_reduce(c->cx, DT_RED_VAR, p, c->in[0], mask, c->out[0]));
+  return dt_k_reduce(c->cx, DT_RED_MEAN, NULL, c->in[0], mask, c->out[1]);
+}
+
+/* g times 2 (x - mean) / (n - correction), where the spread's gradient g
+** arrives, and g / n for the mean's. */
+static DtStatus var_mean_grad (DtGradCall *c) {
+  uint32_t mask;
+  DtMeta m;
+  DtHandle *r[2] = { NULL, NULL };
+  int64_t n = 1;
+  double k = dt_arg_is_none(c->args, 2) ? 1 : dt_arg_float(c->args, 2);
+  bool all = dt_arg_is_none(c->args, 1) || dt_arg_len(c->args, 1) == 0;
+  dt_meta_copy(&m, dt_emit_meta(c->e, IN));
+  DT_TRY(c->e->cx, dr_dims(c->e->cx, c->op, c->args, m.ndim, &mask));
+  bool keep = dr_keep(c->op, c->args);
+  for (int d = 0; d < m.ndim; d++) n *= mask >> d & 1u ? m.shape[d] : 1;
+  if (c->gout[0]) {
+    DtHandle *g = c->gout[0], *u;
+    if (c->op->row[DR_STD]) {
+      DtHandle *z;
+      u = E("aten.mul.Scalar", "ti", c->out[0], (int64_t)2);
+      g = E("aten.div.Tensor", "tt", g, u);
+      z = E("aten.eq.Scalar", "ti", c->out[0], (int64_t)0);
+      g = E("aten.masked_fill_.Scalar", "tti", g, z, (int64_t)0);
+    }
+    g = op_g_unsqueeze(c->e, g, m.ndim, mask, keep, all);
+    u = all ? E("aten.mean.default", "t", IN)
+            : E("aten.mean.dim", "tvb", IN, c->args->v[1], 1);
+    u = E("aten.sub.Tensor", "tt", IN, u);
+    g = E("aten.mul.Scalar", "tf", g, 2.0 / ((double)n - k));
+    r[0] = E("aten.mul.Tensor", "tt", g, u);
+  }
+  if (c->gout[1]) {
+    DtHandle *g = op_g_unsqueeze(c->e, c->gout[1], m.ndim, mask, keep, all);
+    g = op_g_expand(c->e, g, &m);
+    r[1] = E("aten.div.Scalar", "ti", g, n);
+  }
+  op_g_set(c, 0, !r[0] ? r[1] : !r[1] ? r[0]
+                 : E("aten.add.Tensor", "tt", r[0], r[1]));
+  return op_g_finish(c);
+}
+
+static DtStatus std_mean_decomp (DtDecompCall *c) {
+  double k = dt_arg_is_none(c->args, 2) ? 1 : dt_arg_float(c->args, 2);
+  c->out[0] = c->out[1] = NULL;
+  dt_emit_n(c->e, "aten.var_mean.correction", c->out, 2,
+            "tv correction=f keepdim=b", c->in[0], c->args->v[1], k,
+            (int)dr_keep(c->op, c->args));
+  c->out[0] = E("aten.sqrt.default", "t", c->out[0]);
+  c->nout = 2;
+  return c->e->st;
+}
+
+static DtStatus std_mean_kernel (DtKernelCall *c) {
+  uint32_t mask;
+  DtScalar p[4] = { dt_scalar_int(1) };
+  if (!dt_arg_is_none(c->args, 2)) p[0] = dt_arg_scalar(c->args, 2);
+  DT_TRY(c->cx, dr_dims(c->cx, c->op, c->args, c->in[0]->m.ndim, &mask));
+  DT_TRY(c->cx, dt_k_reduce(c->cx, DT_RED_STD, p, c->in[0], mask, c->out[0]));
   return dt_k_reduce(c->cx, DT_RED_MEAN, NULL, c->in[0], mask, c->out[1]);
 }
 
@@ -336,31 +471,32 @@ static const char *const histc_samples[] = { "f32[8, 6], 10, 0, 1",
 #define DIM "Tensor self, int dim, bool keepdim=False)" PAIR
 #define DTYPE ", *, ScalarType? dtype=None) -> Tensor"
 #define DIMS "int[1]? dim=None, bool keepdim=False"
-static const int row_nansum[] = { 1, 2, 3, DT_OP_SUM, 1, 1 },
-                 row_powsum[] = { 2, 3, 4, DT_OP_SUM, 1, 0 },
-                 row_var_mean[] = { 1, 3, -1, -1, 2, 0 };
+static const int row_nansum[] = { 1, 2, 3, DT_OP_SUM, 1, 1, 0 },
+                 row_powsum[] = { 2, 3, 4, DT_OP_SUM, 1, 0, 0 },
+                 row_var_mean[] = { 1, 3, -1, -1, 2, 0, 0 },
+                 row_std_mean[] = { 1, 3, -1, -1, 2, 0, 1 };
 
 OP_DEF(median_dim, "aten::median.dim(" DIM, "The middle element along a dim "
-       "and its index.", DT_OP_SAVE_OUT, place_meta, op_k_unwritten,
-       place_grad, dim_samples, .rulefn = place_rules, .row = row_first);
+       "and its index.", DT_OP_SAVE_OUT, place_meta, place_kernel,
+       place_grad, dim_samples, .rulefn = place_rules, .row = row_median);
 OP_DEF(nanmedian_dim, "aten::nanmedian.dim(" DIM, "The middle of the elements "
-       "that are not NaN.", DT_OP_SAVE_OUT, place_meta, op_k_unwritten,
-       place_grad, dim_samples, .rulefn = place_rules, .row = row_first);
+       "that are not NaN.", DT_OP_SAVE_OUT, place_meta, place_kernel,
+       place_grad, dim_samples, .rulefn = place_rules, .row = row_nanmedian);
 OP_DEF(mode, "aten::mode(Tensor self, int dim=-1, bool keepdim=False)" PAIR,
        "The most frequent element along a dim.", DT_OP_SAVE_OUT, place_meta,
-       op_k_unwritten, place_grad, dim_samples, .rulefn = place_rules,
-       .row = row_first);
+       place_kernel, place_grad, dim_samples, .rulefn = place_rules,
+       .row = row_mode);
 OP_DEF(kthvalue, "aten::kthvalue(Tensor self, SymInt k, int dim=-1, bool "
        "keepdim=False)" PAIR, "The k-th smallest element along a dim.",
-       DT_OP_SAVE_OUT, place_meta, kth_kernel, place_grad, kth_samples,
-       .rulefn = place_rules, .row = row_second);
+       DT_OP_SAVE_OUT, place_meta, place_kernel, place_grad, kth_samples,
+       .rulefn = place_rules, .row = row_kth);
 OP_DEF(median, "aten::median(Tensor self) -> Tensor", "The middle element.",
-       0, whole_meta, op_k_unwritten, op_g_unwritten, all_samples,
-       .strategy = whole_strategy);
+       DT_OP_SAVE_OUT, whole_meta, whole_kernel, whole_grad, all_samples,
+       .strategy = whole_strategy, .row = row_all_median);
 OP_DEF(nanmedian, "aten::nanmedian(Tensor self) -> Tensor",
-       "The middle of the elements that are not NaN.", 0, whole_meta,
-       op_k_unwritten, op_g_unwritten, all_samples,
-       .strategy = whole_strategy);
+       "The middle of the elements that are not NaN.", DT_OP_SAVE_OUT,
+       whole_meta, whole_kernel, whole_grad, all_samples,
+       .strategy = whole_strategy, .row = row_all_nanmedian);
 OP_DEF(cummax, "aten::cummax(Tensor self, int dim)" PAIR,
        "Largest element so far along a dim, and its index.", DT_OP_SAVE_OUT,
        cum_meta, cum_kernel, cum_grad, scan_samples, .strategy = cum_strategy,
@@ -370,21 +506,26 @@ OP_DEF(cummin, "aten::cummin(Tensor self, int dim)" PAIR,
        cum_meta, cum_kernel, cum_grad, scan_samples, .strategy = cum_strategy,
        .row = row_cummin);
 OP_DEF(logcumsumexp, "aten::logcumsumexp(Tensor self, int dim) -> Tensor",
-       "log of the running sum of exponentials.", 0, lcs_meta, lcs_kernel,
-       op_g_unwritten, scan_samples, .strategy = lcs_strategy);
+       "log of the running sum of exponentials.", DT_OP_SAVE_OUT, lcs_meta,
+       lcs_kernel, lcs_grad, scan_samples, .strategy = lcs_strategy);
 OP_DEF(histc, "aten::histc(Tensor self, int bins=100, Scalar min=0, Scalar "
        "max=0) -> Tensor", "Counts of elements in equal bins.", DT_OP_NOGRAD,
-       histc_meta, op_k_unwritten, NULL, histc_samples,
+       histc_meta, histc_kernel, NULL, histc_samples,
        .strategy = histc_strategy);
 OP_DEF(nansum, "aten::nansum(Tensor self, " DIMS DTYPE,
        "Sum over dims of what is not NaN.", 0, dr_meta, nansum_kernel,
        nansum_grad, dims_samples, .strategy = dr_strategy, .row = row_nansum);
 OP_DEF(linalg__powsum, "aten::linalg__powsum(Tensor self, Scalar ord=2, " DIMS
        DTYPE, "Sum over dims of powers of magnitudes.", 0, dr_meta,
-       op_k_unwritten, op_g_unwritten, powsum_samples,
+       op_k_la_powsum, op_g_unwritten, powsum_samples,
        .strategy = dr_strategy, .row = row_powsum);
 OP_DEF(var_mean_correction, "aten::var_mean.correction(Tensor self, int[1]? "
        "dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, "
        "Tensor)", "Variance and mean over dims.", 0, dr_meta, var_mean_kernel,
-       op_g_unwritten, vm_samples, .strategy = dr_strategy,
+       var_mean_grad, vm_samples, .strategy = dr_strategy,
        .row = row_var_mean);
+OP_DEF(std_mean_correction, "aten::std_mean.correction(Tensor self, int[1]? "
+       "dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, "
+       "Tensor)", "Standard deviation and mean over dims.", DT_OP_SAVE_OUT,
+       dr_meta, std_mean_kernel, var_mean_grad, vm_samples,
+       .decomp = std_mean_decomp, .row = row_std_mean);

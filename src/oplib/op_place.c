@@ -5,7 +5,7 @@
 **
 ** A dim that is written or walked along must be whole on every rank; other
 ** dims pass.  Where local results combine, partial inputs pass as well. */
-#include "oplib/op_unwritten.h"
+#include "oplib/op_linalg_int.h"
 
 #include <math.h>
 #include <string.h>
@@ -336,6 +336,10 @@ static DtStatus bucket_meta (DtMetaCall *c) {
                      dt_arg_bool(c->args, 2) ? DT_I32 : DT_I64, m->ndim,
                      m->shape, m);
 }
+static DtStatus bucket_kernel (DtKernelCall *c) {
+  return dt_k_bucket(c->cx, c->in[0], dt_kin(c, 1), NULL,
+                     dt_arg_bool(c->args, 3), c->out[0]);
+}
 static DtStatus bucket_rules (DtRuleCall *c) {
   for (int d = 0; d < c->in[0]->ndim; d++) {
     DtCell row[3] = { dt_c_s(d), dt_c_s(d), dt_c_r() };
@@ -374,10 +378,30 @@ static DtStatus roll_meta (DtMetaCall *c) {
   DT_TRY(c->cx, op_dims(c->cx, c->args, 2, c->in[0]->ndim, true, &mask));
   return op_meta_same(c);
 }
+/* All elements in one row, rolled. */
+static DtStatus roll_flat (DtKernelCall *c, int64_t shift) {
+  DtTensor *a = NULL, *b = NULL, *flat[2] = { NULL, NULL };
+  const DtMeta *m = &c->in[0]->m;
+  int64_t n = dt_meta_numel(m), zero = 0, one = 1;
+  DtStatus st;
+  DT_TRYG(c->cx, op_temp(c->cx, (DtDtype)m->dtype, m->ndim, m->shape, &a));
+  DT_TRYG(c->cx, op_temp(c->cx, (DtDtype)m->dtype, m->ndim, m->shape, &b));
+  DT_TRYG(c->cx, dt_k_copy(c->cx, c->in[0], a));
+  DT_TRYG(c->cx, op_restride(c->cx, a, 1, &n, &one, 0, &flat[0]));
+  DT_TRYG(c->cx, op_restride(c->cx, b, 1, &n, &one, 0, &flat[1]));
+  DT_TRYG(c->cx, dt_k_roll(c->cx, flat[0], 1, &shift, &zero, flat[1]));
+  DT_TRYG(c->cx, dt_k_copy(c->cx, b, c->out[0]));
+done:
+  for (int i = 0; i < 2; i++) dt_tensor_unref(c->cx, flat[i]);
+  dt_tensor_unref(c->cx, a);
+  dt_tensor_unref(c->cx, b);
+  return st;
+}
 static DtStatus roll_kernel (DtKernelCall *c) {
   int64_t shift[DT_MAX_NDIM], dims[DT_MAX_NDIM];
   int n = op_ints(c->args, 1, shift), nd = op_ints(c->args, 2, dims);
-  if (nd == 0) return op_k_unwritten(c);
+  if (c->in[0]->m.ndim == 0) return op_k_copy0(c);
+  if (nd == 0) return roll_flat(c, shift[0]);
   for (int i = 0; i < nd; i++) {
     int d;
     DT_TRY(c->cx, dt_meta_wrap_dim(c->cx, dims[i], c->in[0]->m.ndim, &d));
@@ -403,9 +427,8 @@ static DtStatus fft_rules (DtRuleCall *c) {
   DT_TRY(c->cx, op_dims(c->cx, c->args, 1, c->in[0]->ndim, false, &mask));
   return inactive_rows(c, mask);
 }
-enum { FT_C2C, FT_R2C, FT_C2R };
-static const int row_c2c[] = { FT_C2C }, row_r2c[] = { FT_R2C },
-                 row_c2r[] = { FT_C2R };
+static const int row_c2c[] = { OP_FFT_C2C }, row_r2c[] = { OP_FFT_R2C },
+                 row_c2r[] = { OP_FFT_C2R };
 
 /* Insert d behind the dims of larger or equal stride in list[from..n). */
 static void by_stride (int *list, int from, int n, int d, const DtMeta *m) {
@@ -446,10 +469,10 @@ static DtStatus fft_meta (DtMetaCall *c) {
   for (int i = 0; i < n; i++)
     DT_TRY(c->cx, dt_meta_wrap_dim(c->cx, given[i], m->ndim, &dims[i]));
   if (n > 0) last = dims[n - 1];
-  if (kind == FT_R2C) {
+  if (kind == OP_FFT_R2C) {
     if (n > 0 && dt_arg_bool(c->args, 3)) shape[last] = shape[last] / 2 + 1;
     t = t == DT_F64 ? DT_C128 : DT_C64;
-  } else if (kind == FT_C2R) {
+  } else if (kind == OP_FFT_C2R) {
     if (n > 0) shape[last] = dt_arg_int(c->args, 3);
     t = dt_dtype_to_real(t);
   }
@@ -457,9 +480,9 @@ static DtStatus fft_meta (DtMetaCall *c) {
   DT_TRY(c->cx, op_new_meta(c->cx, o, t, m->ndim, shape, m));
   if (n == 0) return DT_OK;
   dt_meta_copy(&half, m);
-  if (kind == FT_C2R && n > 1) fft_strides(&half, m, n - 1, dims, false);
-  if (kind == FT_C2R) fft_strides(o, &half, 1, &last, false);
-  else fft_strides(o, m, n, dims, kind == FT_R2C);
+  if (kind == OP_FFT_C2R && n > 1) fft_strides(&half, m, n - 1, dims, false);
+  if (kind == OP_FFT_C2R) fft_strides(o, &half, 1, &last, false);
+  else fft_strides(o, m, n, dims, kind == OP_FFT_R2C);
   return DT_OK;
 }
 
@@ -541,20 +564,20 @@ OP_DEF(index_reduce, "aten::index_reduce(Tensor self, int dim, Tensor index, "
 OP_DEF(bucketize_Tensor, "aten::bucketize.Tensor(Tensor self, Tensor "
        "boundaries, *, bool out_int32=False, bool right=False) -> Tensor",
        "Index of the interval each element falls in.", DT_OP_NOGRAD,
-       bucket_meta, op_k_unwritten, NULL, bucket_samples,
+       bucket_meta, bucket_kernel, NULL, bucket_samples,
        .rulefn = bucket_rules);
 OP_DEF(roll, "aten::roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> "
        "Tensor", "Elements moved along dims, round the end.", 0, roll_meta,
        roll_kernel, roll_grad, roll_samples, .rulefn = roll_rules);
 OP_DEF(_fft_c2c, "aten::_fft_c2c(Tensor self, SymInt[] dim, int "
        "normalization, bool forward) -> Tensor", "Fourier transform.", 0,
-       fft_meta, op_k_unwritten, op_g_unwritten, c2c_samples,
+       fft_meta, op_k_fft, op_g_fft, c2c_samples,
        .rulefn = fft_rules, .row = row_c2c);
 OP_DEF(_fft_r2c, "aten::_fft_r2c(Tensor self, int[] dim, int normalization, "
        "bool onesided) -> Tensor", "Fourier transform of real data.", 0,
-       fft_meta, op_k_unwritten, op_g_unwritten, r2c_samples,
+       fft_meta, op_k_fft, op_g_fft, r2c_samples,
        .rulefn = fft_rules, .row = row_r2c);
 OP_DEF(_fft_c2r, "aten::_fft_c2r(Tensor self, int[] dim, int normalization, "
        "SymInt last_dim_size) -> Tensor",
-       "Fourier transform back to real data.", 0, fft_meta, op_k_unwritten,
-       op_g_unwritten, c2r_samples, .rulefn = fft_rules, .row = row_c2r);
+       "Fourier transform back to real data.", 0, fft_meta, op_k_fft,
+       op_g_fft, c2r_samples, .rulefn = fft_rules, .row = row_c2r);

@@ -23,6 +23,8 @@ static DtStatus scan_meta (DtMetaCall *c) {
   DT_TRY(c->cx, op_dim(c->cx, c->args, 1, c->in[0]->ndim, &d));
   if (dt_dtype_is_integral(t, true)) t = DT_I64;
   op_like_meta(&c->out[0], c->in[0], op_dtype_or(c->args, 2, t));
+  if (!dt_arg_is_none(c->args, 2) && dt_arg_dtype(c->args, 2) != c->in[0]->dtype)
+    dt_meta_set_contiguous(&c->out[0]);
   c->nout = 1;
   return DT_OK;
 }
@@ -68,29 +70,49 @@ static DtHandle *suffix_sum (DtGradCall *c, DtHandle *h, int64_t d) {
 }
 
 /* cumprod: before the first zero, the suffix sum of g * out over x; at the
-** first zero, the sum of g times the products that skip it; after it 0. */
+** first zero, what stands before it times the sum of g times the products that
+** skip it; after it 0. */
 static DtStatus cumprod_grad (DtGradCall *c) {
-  DtHandle *x = IN, *o = c->out[0], *w, *z, *n, *before, *first, *k, *r;
-  int64_t d = dt_arg_int(c->args, 1);
+  DtHandle *x = IN, *o = c->out[0], *w, *z, *n, *mask, *not, *r, *at[2], *first;
+  int64_t d = dt_arg_int(c->args, 1), one = 1;
+  DtMeta m;
+  dt_meta_copy(&m, dt_emit_meta(c->e, x));
+  if (dt_meta_numel(&m) <= 1) {
+    op_g_set(c, 0, G);
+    return op_g_finish(c);
+  }
   w = E("aten.mul.Tensor", "tt", o, G);
   z = E("aten.eq.Scalar", "ti", x, (int64_t)0);
+  r = E("aten.zeros.default", "I dtype=d", (int)m.ndim, m.shape,
+        (int)m.dtype);
   n = E("aten.cumsum.default", "ti", z, d);
-  before = E("aten.eq.Scalar", "ti", n, (int64_t)0);
-  k = E("aten.bitwise_not.default", "t", before);
-  r = E("aten.masked_fill.Scalar", "tti", w, k, (int64_t)0);
-  r = E("aten.div.Tensor", "tt", suffix_sum(c, r, d), x);
-  /* the first zero: zero now, none before */
-  first = E("aten.eq.Scalar", "ti", n, (int64_t)1);
-  first = E("aten.logical_and.default", "tt", first, z);
-  /* products with that zero taken as 1, zero before it, and after a second */
-  k = E("aten.masked_fill.Scalar", "tti", x, first, (int64_t)1);
-  k = E("aten.cumprod.default", "ti", k, d);
-  k = E("aten.mul.Tensor", "tt", G, k);
-  k = E("aten.masked_fill.Scalar", "tti", k, before, (int64_t)0);
-  k = suffix_sum(c, k, d);
-  k = E("aten.masked_fill.Scalar", "tti", k,
-        E("aten.bitwise_not.default", "t", first), (int64_t)0);
-  op_g_set(c, 0, E("aten.where.self", "ttt", before, r, k));
+  mask = E("aten.eq.Scalar", "ti", n, (int64_t)0);
+  not = E("aten.bitwise_not.default", "t", mask);
+  w = E("aten.masked_fill.Scalar", "ttf", w, not, 0.0);
+  w = E("aten.div.Tensor", "tt", suffix_sum(c, w, d), x);
+  r = E("aten.where.self", "ttt", mask, w, r);
+  mask = E("aten.eq.Scalar", "ti", n, one);
+  at[0] = at[1] = NULL;
+  dt_emit_n(c->e, "aten.max.dim", at, 2, "tib", mask, d, 1);
+  first = E("aten.zeros_like.default", "t", mask);
+  first = E("aten.scatter_.value", "titi", first, d, at[1], one);
+  first = E("aten.logical_and_.default", "tt", first, mask);
+  not = E("aten.bitwise_not.default", "t", first);
+  mask = E("aten.bitwise_and_.Tensor", "tt", mask, not);
+  not = E("aten.bitwise_not.default", "t", mask);
+  w = E("aten.masked_fill.Scalar", "ttf", x, not, 1.0);
+  w = E("aten.cumprod.default", "ti", w, d);
+  not = E("aten.ne.Scalar", "ti", n, one);
+  w = E("aten.masked_fill.Scalar", "ttf", w, not, 0.0);
+  z = E("aten.sub.Scalar", "ti", at[1], one);
+  z = E("aten.relu_.default", "t", z);
+  o = E("aten.gather.default", "tit", o, d, z);
+  z = E("aten.eq.Scalar", "ti", at[1], (int64_t)0);
+  o = E("aten.masked_fill_.Scalar", "ttf", o, z, 1.0);
+  w = E("aten.mul.Tensor", "tt", G, w);
+  w = E("aten.sum.dim_IntList", "tIb", w, 1, &d, 1);
+  w = E("aten.mul.Tensor", "tt", w, o);
+  op_g_set(c, 0, E("aten.where.self", "ttt", first, w, r));
   return op_g_finish(c);
 }
 

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: MIT
+** kernel/batchnorm.c: batch norm (statistics over everything but the channel)
+** and group norm (statistics over groups of channels of one sample).
+**
+** Does not decide what is saved or which statistics are used: callers say.
+** The input is seen as [samples, channels, length].  A cell is what shares
+** one mean: for batch norm a channel of all samples, for group norm a block of
+** one sample.  A cell is a few runs of contiguous elements; runs are loaded as
+** double, summed in the kernels' fixed order, and stored once. */
+
+#include <math.h>
+#include <string.h>
+#include "kernel/kernel_int.h"
+
+/* The input's geometry and dense operands; small ones are f64. */
+typedef struct Cells {
+  int64_t n, c, l;              /* samples, channels, length */
+  int64_t groups;               /* 0: batch norm */
+  DtTensor *a, *grad, *w, *b;
+  double *x, *g;                /* two runs */
+  DtTensor *out;                /* dense, in the output's dtype */
+  void *o;
+} Cells;
+
+/* Runs of cell k: `count` runs, the i-th starting at run_at, each of `len`
+** elements beginning in channel `chan`. */
+static int64_t cell_runs (const Cells *s) { return s->groups ? 1 : s->n; }
+static int64_t run_len (const Cells *s) {
+  return s->groups ? s->c / s->groups * s->l : s->l;
+}
+static int64_t run_at (const Cells *s, int64_t k, int64_t i) {
+  return s->groups ? k * run_len(s) : (i * s->c + k) * s->l;
+}
+static int64_t cell_count (const Cells *s) {
+  return s->groups ? s->n * s->groups : s->c;
+}
+static int64_t first_channel (const Cells *s, int64_t k) {
+  return s->groups ? k % s->groups * (s->c / s->groups) : k;
+}
+
+static const double *values (const DtTensor *t) {
+  return t == NULL ? NULL : dt_tensor_cdata(t);
+}
+
+static DtStatus optional (DtCtx *cx, const DtTensor *t, DtTensor **out) {
+  return t == NULL ? DT_OK : dt_kernel_dense(cx, t, DT_F64, out);
+}
+
+static DtStatus cells_init (DtCtx *cx, Cells *s, const DtTensor *a,
+                            const DtTensor *grad, const DtTensor *w,
+                            const DtTensor *b, DtTensor *out) {
+  DT_TRY(cx, dt_ctx_poll(cx));
+  DT_TRY(cx, dt_kernel_dense(cx, a, (DtDtype)a->m.dtype, &s->a));
+  if (grad != NULL)
+    DT_TRY(cx, dt_kernel_dense(cx, grad, (DtDtype)grad->m.dtype, &s->grad));
+  DT_TRY(cx, optional(cx, w, &s->w));
+  DT_TRY(cx, optional(cx, b, &s->b));
+  s->x = dt_alloc(cx, (size_t)run_len(s) * 2 * sizeof(double));
+  if (s->x == NULL) return DT_E_NOMEM;
+  s->g = s->x + run_len(s);
+  if (out == NULL) return DT_OK;
+  DtMeta m;
+  dt_meta_copy(&m, &out->m);
+  dt_meta_set_contiguous(&m);
+  m.device = DT_DEV_CPU;
+  if (dt_meta_is_contiguous(&out->m)) s->out = dt_tensor_ref(out);
+  else DT_TRY(cx, dt_tensor_new(cx, &m, false, &s->out));
+  return dt_tensor_data(cx, s->out, &s->o);
+}
+
+static void cells_fini (DtCtx *cx, Cells *s) {
+  dt_tensor_unref(cx, s->a);
+  dt_tensor_unref(cx, s->grad);
+  dt_tensor_unref(cx, s->w);
+  dt_tensor_unref(cx, s->b);
+  dt_tensor_unref(cx, s->out);
+  dt_free(cx, s->x);
+}
+
+static void load (const Cells *s, const DtTensor *t, int64_t at, double *v) {
+  DtDtype type = (DtDtype)t->m.dtype;
+  int64_t es = (int64_t)dt_dtype_size(type);
+  const char *p = dt_tensor_cdata(t);
+  if (p != NULL)
+    dt_run_load(DT_CL_F64, v, type, p + at * es, es, run_len(s));
+}
+
+static void store (const Cells *s, int64_t at, const double *v) {
+  DtDtype type = (DtDtype)s->out->m.dtype;
+  int64_t es = (int64_t)dt_dtype_size(type);
+  if (s->o != NULL)
+    dt_run_store(DT_CL_F64, v, type, (char *)s->o + at * es, es, run_len(s));
+}
+
+/* Mean and sum of squared deviations of cell k. */
+static void cell_stats (Cells *s, int64_t k, double *mean, double *dev) {
+  int64_t runs = cell_runs(s), len = run_len(s);
+  double sum = 0, sq = 0;
+  for (int64_t i = 0; i < runs; i++) {
+    load(s, s->a, run_at(s, k, i), s->x);
+    sum += dt_sum_f64(s->x, len);
+  }
+  *mean = sum / (double)(runs * len);
+  for (int64_t i = 0; i < runs; i++) {
+    load(s, s->a, run_at(s, k, i), s->x);
+    for (int64_t j = 0; j < len; j++)
+      s->x[j] = (s->x[j] - *mean) * (s->x[j] - *mean);
+    sq += dt_sum_f64(s->x, len);
+  }
+  *dev = sq;
+}
+
+/* Normalised, scaled and shifted elements of cell k. */
+static void cell_apply (Cells *s, int64_t k, double mean, double rstd) {
+  int64_t runs = cell_runs(s), len = run_len(s), ch = first_channel(s, k);
+  const double *w = values(s->w), *b = values(s->b);
+  for (int64_t i = 0; i < runs; i++) {
+    load(s, s->a, run_at(s, k, i), s->x);
+    for (int64_t j = 0; j < len; j++) {
+      int64_t c = ch + j / s->l;
+      double y = (s->x[j] - mean) * rstd;
+      if (w != NULL) y *= w[c];
+      s->x[j] = b != NULL ? y + b[c] : y;
+    }
+    store(s, run_at(s, k, i), s->x);
+  }
+}
+
+/* Gradients of cell k.  gw and gb have one entry per channel (NULL allowed);
+** `fixed`: mean and rstd do not depend on the input. */
+static void cell_backward (Cells *s, int64_t k, double mean, double rstd,
+                           bool fixed, double *gw, double *gb) {
+  int64_t runs = cell_runs(s), len = run_len(s), ch = first_channel(s, k);
+  const double *w = values(s->w);
+  double sum = 0, dot = 0, n = (double)(runs * len);
+  for (int64_t i = 0; i < runs; i++) {
+    load(s, s->a, run_at(s, k, i), s->x);
+    load(s, s->grad, run_at(s, k, i), s->g);
+    for (int64_t j = 0; j < len; j++) {
+      int64_t c = ch + j / s->l;
+      double xh = (s->x[j] - mean) * rstd, f = w == NULL ? 1 : w[c];
+      if (gw != NULL) gw[c] += s->g[j] * xh;
+      if (gb != NULL) gb[c] += s->g[j];
+      sum += s->g[j] * f;
+      dot += s->g[j] * f * xh;
+    }
+  }
+  for (int64_t i = 0; s->out != NULL && i < runs; i++) {
+    load(s, s->a, run_at(s, k, i), s->x);
+    load(s, s->grad, run_at(s, k, i), s->g);
+    for (int64_t j = 0; j < len; j++) {
+      double f = w == NULL ? 1 : w[ch + j / s->l], g = s->g[j] * f;
+      double xh = (s->x[j] - mean) * rstd;
+      s->x[j] = rstd * (fixed ? g : g - sum / n - xh * (dot / n));
+    }
+    store(s, run_at(s, k, i), s->x);
+  }
+}
+
+/* ---- vectors of statistics ------------------------------------------------ */
+
+/* n doubles into a tensor of n elements of any dtype and strides. */
+static DtStatus put (DtCtx *cx, const double *v, int64_t n, DtTensor *t) {
+  DtTensor *d = NULL;
+  void *p;
+  DtMeta m;
+  DtStatus st;
+  if (t == NULL || dt_meta_numel(&t->m) != n) return DT_OK;
+  dt_meta_copy(&m, &t->m);
+  m.dtype = DT_F64;
+  m.device = DT_DEV_CPU;
+  dt_meta_set_contiguous(&m);
+  DT_TRYG(cx, dt_tensor_new(cx, &m, false, &d));
+  DT_TRYG(cx, dt_tensor_data(cx, d, &p));
+  if (p != NULL) memcpy(p, v, (size_t)n * sizeof *v);
+  DT_TRYG(cx, dt_k_copy(cx, d, t));
+done:
+  dt_tensor_unref(cx, d);
+  return st;
+}
+
+static DtStatus get (DtCtx *cx, const DtTensor *t, int64_t n, double *v) {
+  DtTensor *d = NULL;
+  DT_TRY(cx, dt_kernel_dense(cx, t, DT_F64, &d));
+  if (dt_tensor_cdata(d) != NULL && dt_meta_numel(&d->m) >= n)
+    memcpy(v, dt_tensor_cdata(d), (size_t)n * sizeof *v);
+  dt_tensor_unref(cx, d);
+  return DT_OK;
+}
+
+static void geometry (Cells *s, const DtTensor *a) {
+  s->n = a->m.shape[0];
+  s->c = a->m.shape[1];
+  s->l = 1;
+  for (int d = 2; d < a->m.ndim; d++) s->l *= a->m.shape[d];
+}
+
+/* ---- batch norm ----------------------------------------------------------- */
+
+/* running = (1 - momentum) running + momentum new. */
+static DtStatus track (DtCtx *cx, const DtTensor *from, DtTensor *to,
+                       const double *v, int64_t n, double momentum,
+                       double *tmp) {
+  if (from == NULL || to == NULL) return DT_OK;
+  DT_TRY(cx, get(cx, from, n, tmp));
+  for (int64_t i = 0; i < n; i++)
+    tmp[i] = momentum * v[i] + (1 - momentum) * tmp[i];
+  return put(cx, tmp, n, to);
+}
+
+/* mean[c], rstd[c], var[c] (unbiased) of the batch. */
+static void batch_stats (Cells *s, double eps, double *mean, double *rstd,
+                         double *var) {
+  double n = (double)(s->n * s->l);
+  for (int64_t k = 0; k < s->c; k++) {
+    double dev;
+    cell_stats(s, k, &mean[k], &dev);
+    rstd[k] = dev == 0 && eps == 0 ? 0 : 1 / sqrt(dev / n + eps);
+    var[k] = dev / (n - 1);
+  }
+}
+
+/* Give v out; what is used afterwards is what was given out, rounded. */
+static DtStatus saved (DtCtx *cx, DtTensor *t, double *v, int64_t n) {
+  if (t == NULL || dt_meta_numel(&t->m) != n) return DT_OK;
+  DT_TRY(cx, put(cx, v, n, t));
+  return get(cx, t, n, v);
+}
+
+DtStatus dt_k_batch_norm (DtCtx *cx, const DtBatchNorm *p) {
+  DtStatus st = DT_OK;
+  Cells s = {0};
+  double *v = NULL;
+  geometry(&s, p->a);
+  int64_t c = s.c;
+  DT_TRYG(cx, cells_init(cx, &s, p->a, NULL, p->weight, p->bias, p->out));
+  v = dt_calloc(cx, (size_t)c * 4, sizeof *v);
+  if (v == NULL) { st = DT_E_NOMEM; goto done; }
+  if (p->train) {
+    batch_stats(&s, p->eps, v, v + c, v + 2 * c);
+    DT_TRYG(cx, track(cx, p->running_mean, p->new_mean, v, c, p->momentum,
+                      v + 3 * c));
+    DT_TRYG(cx, track(cx, p->running_var, p->new_var, v + 2 * c, c,
+                      p->momentum, v + 3 * c));
+    DT_TRYG(cx, saved(cx, p->mean, v, c));
+    DT_TRYG(cx, saved(cx, p->rstd, v + c, c));
+  } else {
+    DT_TRYG(cx, get(cx, p->running_mean, c, v));
+    DT_TRYG(cx, get(cx, p->running_var, c, v + c));
+    for (int64_t k = 0; k < c; k++) v[c + k] = 1 / sqrt(v[c + k] + p->eps);
+  }
+  for (int64_t k = 0; k < c; k++) cell_apply(&s, k, v[k], v[c + k]);
+  if (s.out != p->out) DT_TRYG(cx, dt_k_copy(cx, s.out, p->out));
+done:
+  dt_free(cx, v);
+  cells_fini(cx, &s);
+  return st;
+}
+
+/* Both backward passes: statistics per cell in mean and rstd. */
+static DtStatus backward (DtCtx *cx, Cells *s, const double *mean,
+                          const double *rstd, bool fixed, DtTensor *gin,
+                          DtTensor *gweight, DtTensor *gbias) {
+  DtStatus st = DT_OK;
+  double *gw = dt_calloc(cx, (size_t)s->c * 2, sizeof *gw);
+  if (gw == NULL) return DT_E_NOMEM;
+  for (int64_t k = 0; k < cell_count(s); k++)
+    cell_backward(s, k, mean[k], rstd[k], fixed, gw, gw + s->c);
+  if (gin != NULL && s->out != gin) DT_TRYG(cx, dt_k_copy(cx, s->out, gin));
+  DT_TRYG(cx, put(cx, gw, s->c, gweight));
+  DT_TRYG(cx, put(cx, gw + s->c, s->c, gbias));
+done:
+  dt_free(cx, gw);
+  return st;
+}
+
+DtStatus dt_k_batch_norm_backward (DtCtx *cx, const DtTensor *grad,
+                                   const DtTensor *a, const DtTensor *weight,
+                                   const DtTensor *mean, const DtTensor *scale,
+                                   bool train, double eps, DtTensor *gin,
+                                   DtTensor *gweight, DtTensor *gbias) {
+  DtStatus st = DT_OK;
+  Cells s = {0};
+  double *v = NULL;
+  geometry(&s, a);
+  DT_TRYG(cx, cells_init(cx, &s, a, grad, weight, NULL, gin));
+  v = dt_calloc(cx, (size_t)s.c * 2, sizeof *v);
+  if (v == NULL) { st = DT_E_NOMEM; goto done; }
+  if (mean != NULL) DT_TRYG(cx, get(cx, mean, s.c, v));
+  if (scale != NULL) DT_TRYG(cx, get(cx, scale, s.c, v + s.c));
+  for (int64_t k = 0; !train && k < s.c; k++)
+    v[s.c + k] = 1 / sqrt(v[s.c + k] + eps);
+  DT_TRYG(cx, backward(cx, &s, v, v + s.c, !train, gin, gweight, gbias));
+done:
+  dt_free(cx, v);
+  cells_fini(cx, &s);
+  return st;
+}
+
+/* ---- group norm ----------------------------------------------------------- */
+
+DtStatus dt_k_group_norm (DtCtx *cx, const DtTensor *a, const int64_t *ncl,
+                          int64_t groups, const DtTensor *weight,
+                          const DtTensor *bias, double eps, DtTensor *out,
+                          DtTensor *mean, DtTensor *rstd) {
+  DtStatus st = DT_OK;
+  Cells s = {.n = ncl[0], .c = ncl[1], .l = ncl[2], .groups = groups};
+  double *v = NULL;
+  int64_t n = cell_count(&s);
+  DT_TRYG(cx, cells_init(cx, &s, a, NULL, weight, bias, out));
+  v = dt_calloc(cx, (size_t)n * 2, sizeof *v);
+  if (v == NULL) { st = DT_E_NOMEM; goto done; }
+  for (int64_t k = 0; k < n; k++) {
+    cell_stats(&s, k, &v[k], &v[n + k]);
+    v[n + k] = 1 / sqrt(v[n + k] / (double)run_len(&s) + eps);
+    cell_apply(&s, k, v[k], v[n + k]);
+  }
+  if (s.out != out) DT_TRYG(cx, dt_k_copy(cx, s.out, out));
+  DT_TRYG(cx, put(cx, v, n, mean));
+  DT_TRYG(cx, put(cx, v + n, n, rstd));
+done:
+  dt_free(cx, v);
+  cells_fini(cx, &s);
+  return st;
+}
+
+DtStatus dt_k_group_norm_backward (DtCtx *cx, const DtTensor *grad,
+                                   const DtTensor *a, const DtTensor *mean,
+                                   const DtTensor *rstd,
+                                   const DtTensor *weight, const int64_t *ncl,
+                                   int64_t groups, DtTensor *gin,
+                                   DtTensor *gweight, DtTensor *gbias) {
+  DtStatus st = DT_OK;
+  Cells s = {.n = ncl[0], .c = ncl[1], .l = ncl[2], .groups = groups};
+  double *v = NULL;
+  int64_t n = cell_count(&s);
+  DT_TRYG(cx, cells_init(cx, &s, a, grad, weight, NULL, gin));
+  v = dt_calloc(cx, (size_t)n * 2, sizeof *v);
+  if (v == NULL) { st = DT_E_NOMEM; goto done; }
+  DT_TRYG(cx, get(cx, mean, n, v));
+  DT_TRYG(cx, get(cx, rstd, n, v + n));
+  DT_TRYG(cx, backward(cx, &s, v, v + n, false, gin, gweight, gbias));
+done:
+  dt_free(cx, v);
+  cells_fini(cx, &s);
+  return st;
+}

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT
+** oplib/op_groupnorm.c: group normalisation.
+**
+** It treats samples apart: only the batch dim may be cut, and its sizes given
+** as numbers become local ones.  Its backward pass has no rule: decisions come
+** from its decomposition, the numbers from a kernel. */
+#include "oplib/op_unwritten.h"
+
+#include <string.h>
+
+#define E(...) dt_emit(c->e, __VA_ARGS__)
+
+/* ---- group norm ---- */
+
+enum { GN_N = 3, GN_C, GN_HXW, GN_GROUP };
+
+static DtStatus gn_meta (DtMetaCall *c) {
+  const DtMeta *m = c->in[0];
+  int64_t shape[2] = { dt_arg_int(c->args, GN_N),
+                       dt_arg_int(c->args, GN_GROUP) };
+  int64_t channels = dt_arg_int(c->args, GN_C);
+  DT_CHECK(c->cx, shape[1] > 0, DT_E_RUNTIME,
+           "Expected num groups to be greater than 0, got %lld",
+           (long long)shape[1]);
+  DT_CHECK(c->cx, channels % shape[1] == 0, DT_E_RUNTIME, "Expected number of "
+           "channels in input to be divisible by num_groups, but got input of "
+           "shape %s and num_groups=%lld", op_shape_text(m).s,
+           (long long)shape[1]);
+  op_like_meta(&c->out[0], m, (DtDtype)m->dtype);
+  dt_meta_set_contiguous(&c->out[0]);
+  for (int i = 1; i < 3; i++)
+    DT_TRY(c->cx, op_new_meta(c->cx, &c->out[i], (DtDtype)m->dtype, 2, shape,
+                              m));
+  c->nout = 3;
+  return DT_OK;
+}
+
+static DtStatus gn_kernel (DtKernelCall *c) {
+  int64_t ncl[3];
+  for (int i = 0; i < 3; i++) ncl[i] = dt_arg_int(c->args, GN_N + i);
+  DT_CHECK(c->cx, ncl[0] * ncl[1] * ncl[2] == dt_meta_numel(&c->in[0]->m),
+           DT_E_RUNTIME, "Expected X.numel() == N * C * HxW to be true, but "
+           "got false.");
+  return dt_k_group_norm(c->cx, c->in[0], ncl, dt_arg_int(c->args, GN_GROUP),
+                         dt_kin(c, 1), dt_kin(c, 2),
+                         dt_arg_float(c->args, GN_GROUP + 1), c->out[0],
+                         c->out[1], c->out[2]);
+}
+
+/* The gradients of mean and rstd are not asked for: only the first output's. */
+static DtStatus gn_grad (DtGradCall *c) {
+  DtHandle *g[3] = { NULL, NULL, NULL };
+  DtValue mask[3];
+  for (int i = 0; i < 3; i++) mask[i] = dt_v_bool(op_g_need(c, i));
+  dt_emit_n(c->e, "aten.native_group_norm_backward.default", g, 3,
+            "tttttvvvvv", c->gout[0], c->in[0], c->out[1], c->out[2],
+            dt_gin(c, 1), c->args->v[GN_N], c->args->v[GN_C],
+            c->args->v[GN_HXW], c->args->v[GN_GROUP], dt_v_list(3, mask));
+  for (int i = 0; i < 3; i++) op_g_set(c, i, g[i]);
+  return c->e->st;
+}
+
+/* ---- backward of group norm ---- */
+
+enum { GB_N = 5, GB_C, GB_HXW, GB_GROUP, GB_MASK };
+
+static DtStatus gn_back_meta (DtMetaCall *c) {
+  const DtMeta *m = dt_in(c, 1), *g = dt_in(c, 0);
+  int64_t mask[3] = { 1, 1, 1 }, v[4], n = dt_arg_int(c->args, GB_C);
+  (void)dt_arg_ints(c->args, GB_MASK, mask, 3);
+  for (int i = 0; i < 4; i++) v[i] = dt_arg_int(c->args, GB_N + i);
+  DT_CHECK(c->cx, g->dtype == m->dtype, DT_E_RUNTIME,
+           "Expected scalar types of grad_out and input to be the same");
+  DT_CHECK(c->cx, dt_meta_numel(g) == v[0] * v[1] * v[2], DT_E_RUNTIME,
+           "Expected dY.numel() == N * C * HxW to be true, but got false.  "
+           "(Could this error message be improved?  If so, please report an "
+           "enhancement request to PyTorch.)");
+  DT_CHECK(c->cx, dt_meta_numel(m) == v[0] * v[1] * v[2], DT_E_RUNTIME,
+           "Expected X.numel() == N * C * HxW to be true, but got false.  "
+           "(Could this error message be improved?  If so, please report an "
+           "enhancement request to PyTorch.)");
+  DT_CHECK(c->cx, v[3] > 0 && v[1] % v[3] == 0, DT_E_RUNTIME, "Expected C %% "
+           "group == 0 to be true, but got false.");
+  op_like_meta(&c->out[0], m, (DtDtype)m->dtype);
+  dt_meta_set_contiguous(&c->out[0]);
+  for (int i = 1; i < 3; i++)
+    DT_TRY(c->cx, op_new_meta(c->cx, &c->out[i], (DtDtype)m->dtype, 1, &n, m));
+  for (int i = 0; i < 3; i++) c->none[i] = !mask[i];
+  c->nout = 3;
+  return DT_OK;
+}
+
+static DtStatus gn_back_kernel (DtKernelCall *c) {
+  int64_t ncl[3];
+  for (int i = 0; i < 3; i++) ncl[i] = dt_arg_int(c->args, GB_N + i);
+  return dt_k_group_norm_backward(c->cx, dt_kin(c, 0), dt_kin(c, 1),
+                                  dt_kin(c, 2), dt_kin(c, 3), dt_kin(c, 4),
+                                  ncl, dt_arg_int(c->args, GB_GROUP),
+                                  c->out[0], c->out[1], c->out[2]);
+}
+
+/* What backward's decomposition calls again and again. */
+static DtHandle *unsq (DtDecompCall *c, DtHandle *h, int64_t at) {
+  return E("aten.unsqueeze.default", "ti", h, at);
+}
+static DtHandle *mul (DtDecompCall *c, DtHandle *a, DtHandle *b) {
+  return E("aten.mul.Tensor", "tt", a, b);
+}
+static DtHandle *view (DtDecompCall *c, DtHandle *h, int n, int64_t s0,
+                       int64_t s1, int64_t s2, int64_t s3) {
+  int64_t shape[4] = { s0, s1, s2, s3 };
+  return E("aten.view.default", "tI", h, n, shape);
+}
+static DtHandle *sum (DtDecompCall *c, DtHandle *h, int64_t dim) {
+  return E("aten.sum.dim_IntList", "tI", h, 1, &dim);
+}
+
+/* Sums of a per-channel quantity over the channels of a group. */
+static DtHandle *group_sum (DtDecompCall *c, DtHandle *h, DtHandle *w,
+                            const int64_t *v, int64_t cpg) {
+  if (w) h = mul(c, h, unsq(c, w, 0));
+  return sum(c, view(c, h, 3, v[0], v[3], cpg, 0), 2);
+}
+
+/* dx = c1 dy + c2 x + c3, the coefficients per group (c1 per channel). */
+static DtHandle *gn_input (DtDecompCall *c, DtHandle *ds, DtHandle *db,
+                           const int64_t *v, int64_t cpg) {
+  DtHandle *w = dt_hin(c, 4), *mean = dt_hin(c, 2), *rstd = dt_hin(c, 3);
+  DtHandle *dsv = group_sum(c, ds, w, v, cpg);
+  DtHandle *dbv = group_sum(c, db, w, v, cpg), *c1, *c2, *c3, *t;
+  double s = 1 / ((double)v[2] * (double)cpg);
+  if (w) {
+    c1 = unsq(c, rstd, -1);
+    c1 = mul(c, c1, view(c, w, 3, 1, v[3], cpg, 0));
+  } else {
+    int64_t ones[3] = { 1, v[3], cpg };
+    c1 = unsq(c, rstd, -1);
+    t = E("aten.new_ones.default", "tI", rstd, 3, ones);
+    c1 = mul(c, c1, t);
+  }
+  c2 = E("aten.sub.Tensor", "tt", mul(c, dbv, mean), dsv);
+  for (int i = 0; i < 3; i++) c2 = mul(c, c2, rstd);
+  c2 = E("aten.mul.Tensor", "tf", c2, s);
+  c3 = mul(c, E("aten.neg.default", "t", c2), mean);
+  t = E("aten.mul.Tensor", "tf", mul(c, dbv, rstd), s);
+  c3 = E("aten.sub.Tensor", "tt", c3, t);
+  c1 = unsq(c, c1, -1);
+  c2 = unsq(c, unsq(c, c2, -1), -1);
+  c3 = unsq(c, unsq(c, c3, -1), -1);
+  t = view(c, dt_hin(c, 0), 4, v[0], v[3], cpg, v[2]);
+  c1 = mul(c, t, c1);
+  t = view(c, dt_hin(c, 1), 4, v[0], v[3], cpg, v[2]);
+  c2 = mul(c, t, c2);
+  t = E("aten.add.Tensor", "tt", c1, c2);
+  return E("aten.add.Tensor", "tt", t, c3);
+}
+
+static DtHandle *gn_weight (DtDecompCall *c, DtHandle *ds, DtHandle *db,
+                            const int64_t *v, int64_t cpg) {
+  DtHandle *a = view(c, ds, 3, v[0], v[3], cpg, 0);
+  DtHandle *b = view(c, db, 3, v[0], v[3], cpg, 0);
+  b = mul(c, b, unsq(c, dt_hin(c, 2), -1));
+  a = E("aten.sub.Tensor", "tt", a, b);
+  a = mul(c, a, unsq(c, dt_hin(c, 3), -1));
+  return view(c, sum(c, a, 0), 1, v[1], 0, 0, 0);
+}
+
+static DtStatus gn_back_decomp (DtDecompCall *c) {
+  int64_t v[4], mask[3] = { 1, 1, 1 }, cpg;
+  DtMeta m;
+  DtHandle *ds, *db;
+  for (int i = 0; i < 4; i++) v[i] = dt_arg_int(c->args, GB_N + i);
+  (void)dt_arg_ints(c->args, GB_MASK, mask, 3);
+  dt_meta_copy(&m, dt_emit_meta(c->e, dt_hin(c, 1)));
+  DT_CHECK(c->e->cx, v[3] > 0 && v[1] % v[3] == 0, DT_E_RUNTIME,
+           "Expected num_channels %lld to be divisible by group %lld",
+           (long long)v[1], (long long)v[3]);
+  cpg = v[1] / v[3];
+  ds = view(c, mul(c, dt_hin(c, 0), dt_hin(c, 1)), 3, v[0], v[1], v[2], 0);
+  ds = sum(c, ds, 2);
+  db = sum(c, view(c, dt_hin(c, 0), 3, v[0], v[1], v[2], 0), 2);
+  c->nout = 3;
+  c->out[0] = c->out[1] = c->out[2] = NULL;
+  if (mask[0]) {
+    DtHandle *g = gn_input(c, ds, db, v, cpg);
+    c->out[0] = E("aten.view.default", "tI", g, (int)m.ndim, m.shape);
+  }
+  if (mask[1]) c->out[1] = gn_weight(c, ds, db, v, cpg);
+  if (mask[2]) c->out[2] = sum(c, db, 0);
+  return c->e->st;
+}
+
+/* group_norm: the sizes are read off the input. */
+static DtStatus group_norm_decomp (DtDecompCall *c) {
+  DtHandle *r[3] = { NULL, NULL, NULL }, *x = c->in[0];
+  DtValue eps = c->args->v[4];
+  DtMeta m;
+  int64_t l = 1, groups = dt_arg_int(c->args, 1);
+  dt_meta_copy(&m, dt_emit_meta(c->e, x));
+  DT_CHECK(c->e->cx, m.ndim >= 2, DT_E_RUNTIME, "Expected at least 2 "
+           "dimensions for input tensor but received %d", m.ndim);
+  DT_CHECK(c->e->cx, groups > 0, DT_E_RUNTIME,
+           "Expected num groups to be greater than 0, got %lld",
+           (long long)groups);
+  DT_CHECK(c->e->cx, m.shape[1] % groups == 0, DT_E_RUNTIME, "Expected number "
+           "of channels in input to be divisible by num_groups, but got input "
+           "of shape %s and num_groups=%lld", op_shape_text(&m).s,
+           (long long)groups);
+  for (int i = 2; i < 4; i++) {
+    DtHandle *h = dt_hin(c, i);
+    DtMeta w;
+    if (!h) continue;
+    dt_meta_copy(&w, dt_emit_meta(c->e, h));
+    DT_CHECK(c->e->cx, w.ndim == 1 && w.shape[0] == m.shape[1], DT_E_RUNTIME,
+             "Expected %s to be a vector of size equal to the number of "
+             "channels in input, but got %s of shape %s and input of shape %s",
+             i == 2 ? "weight" : "bias", i == 2 ? "weight" : "bias",
+             op_shape_text(&w).s, op_shape_text(&m).s);
+  }
+  for (int d = 2; d < m.ndim; d++) l *= m.shape[d];
+  if (dt_emit_ok(c->e) && !dt_meta_is_contiguous(&m)) {
+    DtValue f = dt_v_none();
+    f.kind = DT_V_MEMFMT;
+    f.u.i = DT_MF_CONTIGUOUS;
+    x = E("aten.clone.default", "t memory_format=v", x, f);
+  }
+  dt_emit_n(c->e, "aten.native_group_norm.default", r, 3, "tttiiiiv", x,
+            dt_hin(c, 2), dt_hin(c, 3), m.shape[0], m.shape[1], l, groups,
+            eps);
+  c->out[0] = r[0];
+  c->nout = 1;
+  return c->e->st;
+}
+
+static DtStatus gn_rules (DtRuleCall *c) {
+  DtCell row[8];
+  int n = c->rows->nout + c->rows->nin;
+  for (int i = 0; i < n; i++)
+    row[i] = i <= c->rows->nout ? dt_c_s(0) : dt_c_r();
+  dt_rows_add(c->rows, row);
+  return c->rows->st;
+}
+
+/* N, C, HxW of the local input. */
+static DtStatus gn_rewrite (DtRewriteCall *c) {
+  int64_t shape[DT_MAX_NDIM], v[3] = { 1, 1, 1 };
+  int nd;
+  if (!dt_spec_is_sharded(c->in[0])) return DT_OK;
+  DT_TRY(c->cx, dt_layout_local(c->cx, c->in[0], NULL, shape, NULL, &nd));
+  for (int i = 0; i < nd; i++) v[i < 2 ? i : 2] *= shape[i];
+  for (int i = 0; i < 3; i++) {
+    c->args->v[GN_N + i] = dt_v_int(v[i]);
+    c->args->given |= 1u << (GN_N + i);
+  }
+  c->changed = true;
+  return DT_OK;
+}
+
+/* ---- samples and definitions ---- */
+
+static const char *const gn_samples[] = {
+  "f32[4, 6, 2], f32[6], f32[6], 4, 6, 2, 3, 1e-05",
+  "f32[2, 4], None, None, 2, 4, 1, 2, 1e-05", NULL
+};
+
+static const char *const gn_back_samples[] = {
+  "f32[4, 6, 2], f32[4, 6, 2], f32[4, 3], f32[4, 3], f32[6], 4, 6, 2, 3, "
+  "[True, True, True]", NULL
+};
+static const char *const group_norm_samples[] = {
+  "f32[4, 6, 2], 3, f32[6], f32[6]", "f32[2, 4], 2", NULL
+};
+
+OP_DEF(native_group_norm, "aten::native_group_norm(Tensor input, Tensor? "
+       "weight, Tensor? bias, SymInt N, SymInt C, SymInt HxW, int group, "
+       "float eps) -> (Tensor, Tensor, Tensor)",
+       "Normalisation over groups of channels.", DT_OP_SAVE_OUT, gn_meta,
+       gn_kernel, gn_grad, gn_samples, .rulefn = gn_rules, .rewrite = gn_rewrite);
+OP_DEF(native_group_norm_backward, "aten::native_group_norm_backward(Tensor "
+       "grad_out, Tensor input, Tensor mean, Tensor rstd, Tensor? weight, "
+       "SymInt N, SymInt C, SymInt HxW, int group, bool[3] output_mask) -> "
+       "(Tensor, Tensor, Tensor)", "Gradient of group normalisation.", 0,
+       gn_back_meta, gn_back_kernel, op_g_unwritten, gn_back_samples,
+       .decomp = gn_back_decomp);
+const DtOpDef dt_op_group_norm = {
+  .schema = "aten::group_norm(Tensor input, int num_groups, Tensor? "
+            "weight=None, Tensor? bias=None, float eps=1e-05, bool "
+            "cudnn_enabled=True) -> Tensor",
+  .brief = "Normalisation over groups of channels.",
+  .flags = DT_OP_COMPOSITE, .decomp = group_norm_decomp,
+  .samples = group_norm_samples
+};
