@@ -162,7 +162,16 @@ static DtStatus fill_from (DtCtx *cx, DtRegistry *r, Entry *e, DtOpDef *def) {
                     e->var->base);
   }
   def->schema = e->text;
-  return dt_variant_fill(cx, e->var->kind, base, def);
+  DT_TRY(cx, dt_variant_fill(cx, e->var->kind, base, def));
+  if (e->var->bare) {
+    def->flags = (def->flags | DT_OP_NOSTRATEGY) & ~(uint32_t)DT_OP_POINTWISE;
+    def->pw = DT_PW_NONE;
+    def->rules = NULL;
+    def->rulefn = NULL;
+    def->strategy = NULL;
+    def->rewrite = NULL;
+  }
+  return DT_OK;
 }
 
 static DtStatus fill (DtCtx *cx, DtRegistry *r, Entry *e) {

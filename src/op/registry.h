@@ -28,6 +28,7 @@ typedef struct DtVariant {
   const char *schema;           /* of the variant */
   const char *base;             /* "aten.add.Tensor" */
   DtVariantKind kind;
+  bool bare;                    /* PyTorch registers no strategy for it */
 } DtVariant;
 
 /* Build from the built-in tables (both NULL/0-terminated).  Lazy: schemas are

@@ -560,7 +560,7 @@ const DtOpDef dt_op_fill__Scalar = {
 const DtOpDef dt_op_fill__Tensor = {
   .schema = "aten::fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor(a!)",
   .brief = "Every element set to a 0-dim tensor's value.",
-  .flags = DT_OP_POINTWISE | DT_OP_UNEVEN | DT_OP_INPLACE | DT_OP_ALIAS_SAFE,
+  .flags = DT_OP_NOSTRATEGY | DT_OP_INPLACE | DT_OP_ALIAS_SAFE,
   .meta = op_meta_inplace, .kernel = fill_tensor_kernel,
   .grad = fill_tensor_grad, .samples = fill__tensor_samples
 };

@@ -11,8 +11,13 @@ const DtOpDef *const dt_ops[] = {
 };
 
 const DtVariant dt_variants[] = {
-#define V(schema, base, kind) { "aten::" schema, "aten." base, DT_VAR_##kind },
+#define ROW(schema, base, kind, bare) \
+  { "aten::" schema, "aten." base, DT_VAR_##kind, bare },
+#define V(schema, base, kind) ROW(schema, base, kind, false)
+#define U(schema, base, kind) ROW(schema, base, kind, true)
 #include "oplib/variants.def"
+#undef U
 #undef V
-  { NULL, NULL, DT_VAR_INPLACE }
+#undef ROW
+  { NULL, NULL, DT_VAR_INPLACE, false }
 };

@@ -51,20 +51,20 @@ static const DtOpDef *const ops[] = {
 };
 static const DtVariant variants[] = {
   { "aten::add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> "
-    "Tensor(a!)", "aten.add.Tensor", DT_VAR_INPLACE },
+    "Tensor(a!)", "aten.add.Tensor", DT_VAR_INPLACE, false },
   { "aten::add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) "
-    "out) -> Tensor(a!)", "aten.add.Tensor", DT_VAR_OUT },
+    "out) -> Tensor(a!)", "aten.add.Tensor", DT_VAR_OUT, false },
   { "aten::mm.out(Tensor self, Tensor mat2, *, Tensor(a!) out) -> "
-    "Tensor(a!)", "aten.mm.default", DT_VAR_OUT },
+    "Tensor(a!)", "aten.mm.default", DT_VAR_OUT, false },
   { "aten::mm.dtype_out(Tensor self, Tensor mat2, ScalarType out_dtype, *, "
-    "Tensor(a!) out) -> Tensor(a!)", "aten.mm.dtype", DT_VAR_OUT },
+    "Tensor(a!) out) -> Tensor(a!)", "aten.mm.dtype", DT_VAR_OUT, false },
   { "aten::clamp.out(Tensor self, Scalar? min=None, Scalar? max=None, *, "
-    "Tensor(a!) out) -> Tensor(a!)", "aten.clamp.default", DT_VAR_OUT },
+    "Tensor(a!) out) -> Tensor(a!)", "aten.clamp.default", DT_VAR_OUT, false },
   { "aten::clamp.Tensor_out(Tensor self, Tensor? min=None, Tensor? max=None, "
-    "*, Tensor(a!) out) -> Tensor(a!)", "aten.clamp.Tensor", DT_VAR_OUT },
+    "*, Tensor(a!) out) -> Tensor(a!)", "aten.clamp.Tensor", DT_VAR_OUT, false },
   { "aten::_foreach_add.List(Tensor[] self, Tensor[] other, *, Scalar "
-    "alpha=1) -> Tensor[]", "aten.add.Tensor", DT_VAR_FOREACH },
-  { NULL, NULL, DT_VAR_INPLACE }
+    "alpha=1) -> Tensor[]", "aten.add.Tensor", DT_VAR_FOREACH, false },
+  { NULL, NULL, DT_VAR_INPLACE, false }
 };
 
 static DtRegistry *table (DtCtx *cx) {
