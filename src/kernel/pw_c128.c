@@ -27,4 +27,10 @@ static DtC128 zpow (DtC128 x, DtC128 y) {
   return cpow(x, y);
 }
 
+/* log(e^x + e^y), from the operand with the larger real part. */
+static DtC128 zlogaddexp (DtC128 x, DtC128 y) {
+  DtC128 m = creal(x) >= creal(y) ? x : y, l = m == x ? y : x;
+  return creal(m) == -INFINITY ? m : m + clog(1 + cexp(l - m));
+}
+
 #include "kernel/pw_rows_int.h"

@@ -30,6 +30,53 @@ static DtStatus check_cast (DtCtx *cx, DtDtype from, DtDtype to) {
   return DT_OK;
 }
 
+/* In-place forms whose result does not fit say it in words of their own. */
+typedef enum OddCast { CAST_PLAIN, CAST_CPP, CAST_BASE, CAST_BARE,
+                       CAST_BACK } OddCast;
+static OddCast odd_cast (const DtSchema *s) {
+  static const struct { const char *full; OddCast odd; } odd[] = {
+    { "aten._foreach_clamp_max_.Scalar", CAST_CPP },
+    { "aten._foreach_clamp_min_.Scalar", CAST_CPP },
+    { "aten.clamp_.default", CAST_CPP },
+    { "aten.clamp_max_.default", CAST_CPP },
+    { "aten.clamp_min_.default", CAST_CPP },
+    { "aten.clip_.default", CAST_CPP },
+    { "aten.float_power_.Scalar", CAST_BASE },
+    { "aten.float_power_.Tensor", CAST_BASE },
+    { "aten.ldexp_.default", CAST_BARE },
+    { "aten.mvlgamma_.default", CAST_BACK }
+  };
+  size_t i;
+  for (i = 0; i < sizeof odd / sizeof odd[0]; i++)
+    if (strcmp(odd[i].full, s->full) == 0) return odd[i].odd;
+  return CAST_PLAIN;
+}
+
+static DtStatus check_self_cast (DtCtx *cx, const DtSchema *s, DtDtype from,
+                                 DtDtype to) {
+  DtKind f = dt_dtype_info(from)->kind, t = dt_dtype_info(to)->kind;
+  OddCast odd = odd_cast(s);
+  if (odd == CAST_BASE)
+    DT_CHECK(cx, from == to, DT_E_DTYPE, "the base given to %s has dtype %s "
+             "but the operation's result requires dtype %s", s->base,
+             dt_dtype_word(to), dt_dtype_word(from));
+  if (f <= t) return DT_OK;
+  switch (odd) {
+    case CAST_CPP:
+      return dt_raise(cx, DT_E_DTYPE, "result type %s can't be cast to the "
+                      "desired output type %s", dt_dtype_word(from),
+                      dt_dtype_info(to)->cpp);
+    case CAST_BARE:
+      return dt_raise(cx, DT_E_DTYPE, "ldexp can't be cast to the desired "
+                      "output type %s", dt_dtype_word(to));
+    case CAST_BACK:
+      return dt_raise(cx, DT_E_DTYPE, "mvlgamma: result type %s can't be cast "
+                      "to the desired output type %s", dt_dtype_word(to),
+                      dt_dtype_word(from));
+    default: return check_cast(cx, from, to);
+  }
+}
+
 /* `python`: as a meta function written in Python prints shapes. */
 static DtStatus raise_shape (DtCtx *cx, const DtMeta *self,
                              const DtMeta *res, bool python) {
@@ -57,10 +104,13 @@ static DtStatus into_self (const DtMetaCall *c, uint32_t op,
   bool same = dt_meta_same_shape(self, out);
   bool late = c->fake && (op & DT_OP_POINTWISE) != 0 &&
               (op & (DT_OP_PYMETA | DT_OP_ITERMETA)) == 0;
+  if (odd_cast(c->op->sig) == CAST_BASE)      /* comes before shapes */
+    DT_TRY(c->cx, check_self_cast(c->cx, c->op->sig, (DtDtype)out->dtype,
+                                  (DtDtype)self->dtype));
   if (!same && !late)
     return raise_shape(c->cx, self, out, c->fake && (op & DT_OP_PYMETA) != 0);
-  DT_TRY(c->cx, check_cast(c->cx, (DtDtype)out->dtype,
-                           (DtDtype)self->dtype));
+  DT_TRY(c->cx, check_self_cast(c->cx, c->op->sig, (DtDtype)out->dtype,
+                                (DtDtype)self->dtype));
   if (same) dt_meta_copy(out, self);
   else out->dtype = self->dtype;
   return DT_OK;

@@ -165,14 +165,17 @@ static DtStatus alpha_meta (DtMetaCall *c) {
   OpOperand o[PWR_MAXN];
   int n = op_pw_operands(c->op, c->args, c->in, NULL, o);
   DtDtype t = op_promote(n, o);
-  bool sub = c->op->row[PWR_FN] != DT_B_add, both = true;
-  for (int i = 0; i < n; i++)
-    both &= o[i].is_num ? o[i].num.kind == DT_K_BOOL
-                        : o[i].m && o[i].m->dtype == DT_BOOL;
+  bool sub = c->op->row[PWR_FN] != DT_B_add, both = true, any = false;
+  for (int i = 0; i < n; i++) {
+    bool k = o[i].is_num ? o[i].num.kind == DT_K_BOOL
+                         : o[i].m && o[i].m->dtype == DT_BOOL;
+    both &= k;
+    any |= k;
+  }
   DT_CHECK(c->cx, !(sub && both), DT_E_RUNTIME,
            "Subtraction, the `-` operator, with two bool tensors is not "
            "supported. Use the `^` or `logical_xor()` operator instead.");
-  DT_CHECK(c->cx, !(sub && t == DT_BOOL), DT_E_RUNTIME,
+  DT_CHECK(c->cx, !(sub && any), DT_E_RUNTIME,
            "Subtraction, the `-` operator, with a bool tensor is not "
            "supported. If you are trying to invert a mask, use the `~` or "
            "`logical_not()` operator instead.");
@@ -202,22 +205,22 @@ static DtStatus div_mode_meta (DtMetaCall *c) {
            "'trunc', or 'floor' but found '%s'", m);
   int n = op_pw_operands(c->op, c->args, c->in, NULL, o);
   op_promo_types(div_mode(c->args, &fn), n, o, &ct, &rt);
+  DT_TRY(c->cx, op_pw_allows(c->cx, c->op, n, o, ct));
   c->nout = 1;
   return op_broadcast(c->cx, n, o, rt, &c->out[0]);
 }
 
 static DtStatus div_mode_kernel (DtKernelCall *c) {
   OpOperand o[PWR_MAXN];
-  OpNumber num[PWR_MAXN];
-  DtTensor *t[2];
   DtDtype ct, rt;
   DtBinary fn;
   int n = op_pw_operands(c->op, c->args, NULL, c->in, o);
   op_promo_types(div_mode(c->args, &fn), n, o, &ct, &rt);
-  for (int i = 0; i < 2; i++)
-    t[i] = o[i].is_num ? op_number(&num[i], o[i].num,
-                                   op_number_dtype(o[i].num)) : o[i].t;
-  return dt_k_binary(c->cx, fn, ct, NULL, t[0], t[1], c->out[0]);
+  const char *name = fn == DT_B_div ? "div"
+                     : fn == DT_B_div_floor ? "div_floor" : "div_trunc";
+  bool one = o[1].is_num || dt_meta_numel(o[1].m) == 1;
+  DT_TRY(c->cx, op_kernel_allows(c->cx, c->op, name, ct, one));
+  return op_pw_run(c->cx, c->op, (int)fn, ct, NULL, n, o, c->out[0]);
 }
 
 /* x ^ number: the kernel knows squares, roots and small powers exactly. */
@@ -229,6 +232,8 @@ static DtStatus pow_number_kernel (DtKernelCall *c) {
   op_promo_types(PK_SAME, n, o, &ct, &rt);
   memset(p, 0, sizeof p);
   p[0] = dt_arg_scalar(c->args, 1);
+  if (p[0].re != 0 && (p[0].re != 1 || p[0].kind == DT_K_COMPLEX))
+    DT_TRY(c->cx, op_kernel_allows(c->cx, c->op, NULL, ct, true));
   return dt_k_unary(c->cx, DT_U_pow_scalar, ct, p, c->in[0], c->out[0]);
 }
 

@@ -135,6 +135,10 @@ NOT_DIFFERENTIABLE(g_remainder,
 /* ---- metas and kernels that need more than their row ---- */
 
 static DtStatus heaviside_meta (DtMetaCall *c) {
+  DT_CHECK(c->cx, !dt_dtype_is_complex((DtDtype)c->in[0]->dtype) &&
+                  !dt_dtype_is_complex((DtDtype)c->in[1]->dtype),
+           DT_E_RUNTIME,
+           "heaviside is not yet implemented for complex tensors.");
   DT_CHECK(c->cx, c->in[0]->dtype == c->in[1]->dtype, DT_E_RUNTIME,
            "heaviside is not yet implemented for tensors with different "
            "dtypes.");
@@ -179,6 +183,65 @@ static DtStatus power_kernel (DtKernelCall *c) {
   if (o[1].is_num)
     return dt_k_unary(c->cx, DT_U_pow_scalar, ct, &o[1].num, t[0], c->out[0]);
   return dt_k_binary(c->cx, DT_B_pow, ct, NULL, t[0], t[1], c->out[0]);
+}
+
+/* ldexp of floats by integers keeps the type of self; all else is
+** self * 2^other, the power in the type that `other` and 2 give. */
+static bool ldexp_direct (const DtMeta *x, const DtMeta *y) {
+  return dt_dtype_is_float((DtDtype)x->dtype) &&
+         dt_dtype_is_integral((DtDtype)y->dtype, true);
+}
+
+static DtDtype ldexp_types (const DtMeta *x, const DtMeta *y, OpOperand *o) {
+  bool z = dt_dtype_is_complex((DtDtype)x->dtype);
+  o[0].num = z ? dt_scalar_complex(2, 0) : dt_scalar_float(2);
+  o[0].is_num = true;
+  o[1].m = y;
+  return op_promote(2, o);
+}
+
+static DtStatus ldexp_meta (DtMetaCall *c) {
+  const DtMeta *x = dt_in(c, 0), *y = dt_in(c, 1);
+  OpOperand p[2] = { { .m = NULL }, { .m = NULL } };
+  OpOperand o[2] = { { .m = x }, { .m = y } };
+  DtMeta power;
+  c->nout = 1;
+  if (ldexp_direct(x, y))
+    return op_broadcast(c->cx, 2, o, (DtDtype)x->dtype, &c->out[0]);
+  DtDtype t = ldexp_types(x, y, p);
+  DT_TRY(c->cx, op_promotable(c->cx, 2, p));
+  DT_TRY(c->cx, op_kernel_allows(c->cx, NULL, "pow", t, false));
+  dt_meta_copy(&power, y);
+  power.dtype = (uint8_t)t;
+  o[1].m = &power;
+  DT_TRY(c->cx, op_promotable(c->cx, 2, o));
+  return op_broadcast(c->cx, 2, o, op_promote(2, o), &c->out[0]);
+}
+
+static DtStatus ldexp_kernel (DtKernelCall *c) {
+  const DtMeta *x = &c->in[0]->m, *y = &c->in[1]->m;
+  OpOperand p[2] = { { .m = NULL }, { .m = NULL } };
+  OpOperand o[2] = { { .m = x, .t = c->in[0] }, { .t = NULL } };
+  DtTensor *power = NULL;
+  if (ldexp_direct(x, y)) {
+    DtDtype t = (DtDtype)x->dtype;
+    DT_TRY(c->cx, op_kernel_allows(c->cx, NULL, "ldexp", t, false));
+    DT_CHECK(c->cx, y->dtype != DT_BOOL, DT_E_NOTIMPL,
+             "\"ldexp_cpu_exp\" not implemented for 'Bool'");
+    return dt_k_binary(c->cx, DT_B_ldexp, t, NULL, c->in[0], c->in[1],
+                       c->out[0]);
+  }
+  DtDtype t = ldexp_types(x, y, p);
+  DT_TRY(c->cx, op_temp(c->cx, t, y->ndim, y->shape, &power));
+  DtScalar two = dt_scalar_float(2);
+  DtStatus st = dt_k_unary(c->cx, DT_U_rpow_scalar, t, &two, c->in[1], power);
+  o[1].m = &power->m;
+  o[1].t = power;
+  if (st == DT_OK)
+    st = op_pw_run(c->cx, &dt_op_mul_Tensor, DT_B_mul,
+                   (DtDtype)c->out[0]->m.dtype, NULL, 2, o, c->out[0]);
+  dt_tensor_unref(c->cx, power);
+  return st;
 }
 
 /* ---- decompositions ---- */
@@ -265,8 +328,13 @@ B(gcd, gcd, PK_SAME, "gcd", "Greatest common divisor.", NOGRAD, NONE, NULL,
 B(hypot, hypot, PK_SAME, "hypot", "sqrt(x^2 + y^2).", SAVE, NONE, g_hypot,
   B_);
 B(lcm, lcm, PK_SAME, "lcm", "Least common multiple.", NOGRAD, NONE, NULL, I_);
-B(ldexp_Tensor, ldexp, PK_FLOAT, "ldexp.Tensor", "self * 2^other.", SAVE,
-  NONE, g_ldexp, B_);
+ROW2(ldexp_Tensor, ldexp, PK_FLOAT, 0, 0);
+const DtOpDef dt_op_ldexp_Tensor = {
+  .schema = "aten::ldexp.Tensor(Tensor self, Tensor other) -> Tensor",
+  .brief = "self * 2^other.", .flags = PW | SAVE, .meta = ldexp_meta,
+  .kernel = ldexp_kernel, .grad = g_ldexp, .samples = op_samples_binary,
+  .row = row_ldexp_Tensor
+};
 B(logaddexp, logaddexp, PK_SAME, "logaddexp", "log(exp(x) + exp(y)).", 0,
   MONOTONE, g_logaddexp, B_);
 B(logaddexp2, logaddexp2, PK_SAME, "logaddexp2", "log2(2^x + 2^y).", 0,

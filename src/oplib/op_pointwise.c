@@ -52,9 +52,11 @@ static void root_name (const DtOpDef *op, char *out, size_t size) {
 }
 
 /* Order of a table's name and an operator's: the word, then the overload; a
-** table's bare word stands for every overload. */
+** table's bare word stands for every overload, "word." for the default. */
 static int name_order (const char *row, const char *name) {
   size_t n = strlen(row);
+  if (n > 0 && row[n - 1] == '.')       /* "x.": the default overload only */
+    return strncmp(row, name, n - 1) == 0 && name[n - 1] == '\0' ? 0 : -1;
   int r = strncmp(row, name, n);
   if (r != 0) return r;
   return name[n] == '\0' || name[n] == '.' ? 0 : -1;

@@ -209,9 +209,9 @@ SP(special_scaled_modified_bessel_k1, special_scaled_modified_bessel_k1, "x",
   "Modified Bessel function K1, scaled by exp(x).", NOGRAD, BESSEL_K, NULL);
 SP(special_spherical_bessel_j0, special_spherical_bessel_j0, "x",
   "Spherical Bessel function of order 0.", NOGRAD, NONE, NULL);
-SP2(igamma, igamma, "igamma(Tensor self, Tensor other)",
+B(igamma, igamma, PK_SAME, "igamma",
   "Regularised lower incomplete gamma function.", 0, NONE, g_igamma, B_);
-SP2(igammac, igammac, "igammac(Tensor self, Tensor other)",
+B(igammac, igammac, PK_SAME, "igammac",
   "Regularised upper incomplete gamma function.", 0, NONE, g_igammac, B_);
 SP2(special_xlog1py, special_xlog1py,
   "special_xlog1py(Tensor self, Tensor other)",

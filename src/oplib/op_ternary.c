@@ -136,7 +136,7 @@ static DtStatus masked_fill_meta (DtMetaCall *c) {
   DtDtype t = (DtDtype)c->in[0]->dtype;
   DT_CHECK(c->cx, !k || k->dtype == DT_BOOL, DT_E_RUNTIME,
            "masked_fill_ only supports boolean masks, but got mask with dtype "
-           "%s", k ? dt_dtype_info((DtDtype)k->dtype)->torch + 6 : "?");
+           "%s", k ? dt_dtype_info((DtDtype)k->dtype)->cpp : "?");
   DT_CHECK(c->cx, !v || v->ndim == 0, DT_E_RUNTIME,
            "masked_fill_ only supports a 0-dimensional value tensor, but got "
            "tensor with %d dimension(s).", v ? v->ndim : 0);
@@ -152,16 +152,53 @@ static DtStatus clamp_kernel (DtKernelCall *c) {
   DtTensor *lo = dt_kin(c, 1), *hi = dt_kin(c, 2);
   int n = op_pw_operands(c->op, c->args, NULL, c->in, o);
   op_promo_types(PK_SAME, n, o, &ct, &rt);
+  DT_TRY(c->cx, op_kernel_allows(c->cx, lo && hi ? &dt_op_clamp_Tensor
+                                 : lo ? &dt_op_clamp_min_Tensor
+                                      : &dt_op_clamp_max_Tensor, NULL, ct,
+                                 false));
   if (lo && hi)
-    return dt_k_ternary(c->cx, DT_T3_clamp_tensor, ct, NULL, c->in[0], lo, hi,
-                        c->out[0]);
-  return dt_k_binary(c->cx, lo ? DT_B_maximum : DT_B_minimum, ct, NULL,
-                     c->in[0], lo ? lo : hi, c->out[0]);
+    return op_pw_run(c->cx, &dt_op_clamp_Tensor, DT_T3_clamp_tensor, ct, NULL,
+                     3, o, c->out[0]);
+  if (!lo) o[1] = o[2];
+  return op_pw_run(c->cx, &dt_op_clamp_min_Tensor,
+                   lo ? DT_B_maximum : DT_B_minimum, ct, NULL, 2, o,
+                   c->out[0]);
 }
 
 static DtStatus clamp_meta (DtMetaCall *c) {
   DT_CHECK(c->cx, dt_in(c, 1) || dt_in(c, 2), DT_E_RUNTIME,
            "torch.clamp: At least one of 'min' or 'max' must not be None");
+  DT_CHECK(c->cx, !dt_dtype_is_complex((DtDtype)c->in[0]->dtype),
+           DT_E_NOTIMPL, "clamp is not supported for complex types");
+  return op_pw_meta(c);
+}
+
+/* addcdiv does not divide integers by integers. */
+static DtStatus addcdiv_meta (DtMetaCall *c) {
+  const DtMeta *a = dt_in(c, 1), *b = dt_in(c, 2);
+  DT_CHECK(c->cx, !dt_dtype_is_integral((DtDtype)a->dtype, true) ||
+                  !dt_dtype_is_integral((DtDtype)b->dtype, true),
+           DT_E_RUNTIME, "Integer division with addcdiv is no longer "
+           "supported, and in a future  release addcdiv will perform a true "
+           "division of tensor1 and tensor2. The historic addcdiv behavior can "
+           "be implemented as (input + value * torch.trunc(tensor1 / "
+           "tensor2)).to(input.dtype) for integer inputs and as (input + value "
+           "* tensor1 / tensor2) for float inputs. The future addcdiv behavior "
+           "is just the latter implementation: (input + value * tensor1 / "
+           "tensor2), for all dtypes.");
+  return op_pw_meta(c);
+}
+
+/* lerp does not promote. */
+static DtStatus lerp_meta (DtMetaCall *c) {
+  static const char *const names[] = { "self", "end", "weight" };
+  for (int i = 1; i < 3; i++) {
+    const DtMeta *m = dt_in(c, i);
+    DT_CHECK(c->cx, !m || m->dtype == c->in[0]->dtype, DT_E_RUNTIME,
+             "expected dtype %s for `%s` but got dtype %s",
+             dt_dtype_info((DtDtype)c->in[0]->dtype)->cpp, names[i],
+             m ? dt_dtype_info((DtDtype)m->dtype)->cpp : "?");
+  }
   return op_pw_meta(c);
 }
 
@@ -221,11 +258,11 @@ T3(masked_fill_Tensor, "masked_fill.Tensor(Tensor self, Tensor mask, "
    op_pw_kernel, masked_fill_grad, fill_t_samples);
 T3(lerp_Scalar, "lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> "
    "Tensor", lerp, PK_SAME | PROMO_SKIP(2), 0, 0, DT_OP_PYMETA,
-   "self + weight * (end - self).", op_pw_meta, op_pw_kernel,
+   "self + weight * (end - self).", lerp_meta, op_pw_kernel,
    lerp_number_grad, lerp_samples);
 T3(lerp_Tensor, "lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> "
    "Tensor", lerp, PK_SAME, 0, 0, DT_OP_PYMETA,
-   "self + weight * (end - self), element by element.", op_pw_meta,
+   "self + weight * (end - self), element by element.", lerp_meta,
    op_pw_kernel, lerp_grad, three_samples);
 T3(addcmul, "addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, "
    "Scalar value=1) -> Tensor", addcmul, PK_SAME, 1, 3, DT_OP_PYMETA,
@@ -233,7 +270,7 @@ T3(addcmul, "addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, "
    addcmul_grad, value_samples);
 T3(addcdiv, "addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, "
    "Scalar value=1) -> Tensor", addcdiv, PK_SAME, 1, 3, DT_OP_PYMETA,
-   "self + value * tensor1 / tensor2.", op_pw_meta, op_pw_kernel,
+   "self + value * tensor1 / tensor2.", addcdiv_meta, op_pw_kernel,
    addcdiv_grad, value_samples);
 T3(clamp_Tensor, "clamp.Tensor(Tensor self, Tensor? min=None, "
    "Tensor? max=None) -> Tensor", clamp_tensor, PK_SAME, 0, 0, 0,

@@ -8,6 +8,7 @@
 #include "oplib/oplib_int.h"
 
 #include <math.h>
+#include <string.h>
 
 #define E(...) dt_emit(c->e, __VA_ARGS__)
 #define G (c->gout[0])          /* gradient of the output */
@@ -98,6 +99,24 @@ static DtStatus g_threshold_backward (DtGradCall *c) {
 
 /* ---- kernels that need more than their row ---- */
 
+static DtStatus gelu_meta (DtMetaCall *c) {
+  const char *s = dt_arg_str(c->args, c->op->row[PWR_PAR]);
+  DT_CHECK(c->cx, strcmp(s, "none") == 0 || strcmp(s, "tanh") == 0,
+           DT_E_RUNTIME, "approximate argument must be either none or tanh.");
+  return op_pw_meta(c);
+}
+
+/* Bounds of an unsigned type must not be negative. */
+static DtStatus hardtanh_meta (DtMetaCall *c) {
+  DtDtype t = (DtDtype)c->in[0]->dtype;
+  DT_CHECK(c->cx, t != DT_BOOL, DT_E_RUNTIME,
+           "Bool inputs not supported for hardtanh");
+  DT_CHECK(c->cx, t != DT_U8 || (dt_arg_float(c->args, 1) >= 0 &&
+                                 dt_arg_float(c->args, 2) >= 0), DT_E_RUNTIME,
+           "cannot do hardtanh on an unsigned type with negative limits");
+  return op_pw_meta(c);
+}
+
 /* clamp: which bounds are given is a parameter too. */
 static DtStatus clamp_kernel (DtKernelCall *c) {
   OpOperand o[3];
@@ -111,6 +130,7 @@ static DtStatus clamp_kernel (DtKernelCall *c) {
     p[i - 1] = none ? dt_scalar_int(0) : dt_arg_scalar(c->args, i);
   }
   op_promo_types(PK_SAME, c->op->row[PWR_N], o, &ct, &rt);
+  DT_TRY(c->cx, op_kernel_allows(c->cx, &dt_op_clamp, NULL, ct, false));
   p[2] = dt_scalar_int(given);
   p[3] = dt_scalar_int(0);
   return dt_k_unary(c->cx, DT_U_clamp, ct, p, c->in[0], c->out[0]);
@@ -233,16 +253,23 @@ const DtOpDef dt_op_square = {
 };
 
 ROW(gelu, gelu, PK_SAME, 1, 1);
-DEF(gelu, "gelu(Tensor self, *, str approximate='none') -> Tensor",
-    "x times the normal distribution's integral up to x.", 0, NONE, g_gelu,
-    F_);
+const DtOpDef dt_op_gelu = {
+  .schema = "aten::gelu(Tensor self, *, str approximate=\"none\") -> Tensor",
+  .brief = "x times the normal distribution's integral up to x.", .flags = PW,
+  .meta = gelu_meta, .kernel = op_pw_kernel, .grad = g_gelu, .samples = F_,
+  .row = row_gelu
+};
 ROW(leaky_relu, leaky_relu, PK_SAME, 1, 1);
 DEF(leaky_relu, "leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor",
     "x, times a slope where negative.", 0, NONE, g_leaky, F_);
 ROW(hardtanh, hardtanh, PK_SAME, 2, 1, 2);
-DEF(hardtanh,
-    "hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor",
-    "x cut to an interval.", 0, NONE, g_hardtanh, F_);
+const DtOpDef dt_op_hardtanh = {
+  .schema = "aten::hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) "
+            "-> Tensor",
+  .brief = "x cut to an interval.", .flags = PW, .meta = hardtanh_meta,
+  .kernel = op_pw_kernel, .grad = g_hardtanh, .samples = F_,
+  .row = row_hardtanh
+};
 ROW(softplus, softplus, PK_SAME, 2, 1, 2);
 DEF(softplus,
     "softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor",
@@ -284,7 +311,7 @@ DEF(silu_backward, "silu_backward(Tensor grad_output, Tensor self) -> Tensor",
     "Gradient of silu.", NOGRAD, NONE, NULL, back_samples);
 BROW(gelu_backward, 0, 1, 1, 2);
 DEF(gelu_backward, "gelu_backward(Tensor grad_output, Tensor self, *, "
-    "str approximate='none') -> Tensor", "Gradient of gelu.", NOGRAD, NONE,
+    "str approximate=\"none\") -> Tensor", "Gradient of gelu.", NOGRAD, NONE,
     NULL, back_samples);
 BROW(leaky_relu_backward, 0, 1, 1, 2);
 DEF(leaky_relu_backward, "leaky_relu_backward(Tensor grad_output, Tensor self, "

@@ -170,6 +170,8 @@ DtStatus op_attention_saved (DtCtx *cx, const char *op, const char *name,
 DtStatus op_program (DtDecompCall *c, const char *program);
 /* Run the definition's own. */
 DtStatus op_d_program (DtDecompCall *c);
+/* The same for a gradient: runs the operator's `backward`. */
+DtStatus op_g_program (DtGradCall *c);
 /* A kernel that says there is none yet: NOTIMPL with the operator's name. */
 DtStatus op_k_notimpl (DtKernelCall *c);
 

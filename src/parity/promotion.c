@@ -125,6 +125,14 @@ static char *cell_text (Table *t, const char *row, const char *col) {
   return text;
 }
 
+/* Results into a list of arguments: the type of the first. */
+static const char *written_type (const DtVCall *v) {
+  for (int i = 0; i < v->vars.n; i++)
+    if (v->vars.v[i] != NULL && v->vars.v[i]->local != NULL)
+      return dt_dtype_info((DtDtype)v->vars.v[i]->local->m.dtype)->name;
+  return "none";
+}
+
 static const char *result_type (const DtVCall *v) {
   if (v->r.n > 0 && dt_result(&v->r, 0) != NULL)
     return dt_dtype_info((DtDtype)dt_result(&v->r, 0)->local->m.dtype)->name;
@@ -132,7 +140,7 @@ static const char *result_type (const DtVCall *v) {
     case DT_V_BOOL: return "bool";
     case DT_V_INT: return "i64";
     case DT_V_FLOAT: return "f64";
-    default: return "none";
+    default: return written_type(v);
   }
 }
 
