@@ -44,36 +44,89 @@ static void column_major (DtMeta *m) {
   m->stride[n - 1] = rows > 1 ? rows : 1;
 }
 
-/* "linalg.inv" from "linalg_inv_ex": the name in error texts. */
-static const char *public_name (const DtOpDef *op, char *buf, size_t size) {
-  const char *b = op->sig->base;
-  size_t n, k = 0;
-  if (*b == '_') b++;
-  if (strncmp(b, "linalg_", 7) == 0) {
-    memcpy(buf, "linalg.", 7);
-    k = 7;
-    b += 7;
-  }
-  n = strlen(b);
-  if (n > 3 && strcmp(b + n - 3, "_ex") == 0) n -= 3;
-  if (n > size - k - 1) n = size - k - 1;
-  memcpy(buf + k, b, n);
-  buf[k + n] = '\0';
-  return buf;
+/* What an operator says about its matrix: the name in texts (default: the
+** base name), and which types its shape function refuses. */
+enum { LF_ANY, LF_FLOAT, LF_WIDE };     /* any; no integers; nor f16, bf16 */
+typedef struct Check {
+  const char *base, *name;
+  int floats;
+} Check;
+static const Check checks[] = {
+  { "_linalg_det", "linalg.det", LF_FLOAT },
+  { "_linalg_eigh", "linalg.eigh", LF_ANY },
+  { "_linalg_slogdet", "linalg.slogdet", LF_WIDE },
+  { "_linalg_solve_ex", "linalg.solve", LF_FLOAT },
+  { "_linalg_svd", "linalg.svd", LF_FLOAT },
+  { "linalg_cholesky_ex", "linalg.cholesky", LF_FLOAT },
+  { "linalg_eig", "linalg.eig", LF_ANY },
+  { "linalg_inv_ex", "linalg.inv", LF_WIDE },
+  { "linalg_ldl_factor_ex", "torch.linalg.ldl_factor_ex", LF_FLOAT },
+  { "linalg_ldl_solve", "torch.linalg.ldl_solve", LF_FLOAT },
+  { "linalg_lu_solve", "torch.linalg.lu_solve", LF_FLOAT },
+  { "linalg_matrix_exp", "linalg.matrix_exp", LF_FLOAT },
+  { "linalg_qr", "linalg.qr", LF_FLOAT },
+  { "linalg_solve_triangular", "linalg.solve_triangular", LF_ANY }
+};
+/* Operators with their own words about too few dims. */
+static const Check few_dims[] = {
+  { "geqrf", "torch.geqrf: input must have at least 2 dimensions.", 0 },
+  { "linalg_householder_product", "torch.linalg.householder_product: input "
+    "must have at least 2 dimensions.", 0 },
+  { "ormqr", "torch.ormqr: other must have at least 2 dimensions.", 0 },
+  { "cholesky_solve", "u should have at least 2 dimensions, but has %d "
+    "dimensions instead", 0 },
+  { "triangular_solve", "torch.triangular_solve: Expected A to have at least "
+    "2 dimensions, but it has %d dimensions instead", 0 }
+};
+/* "... Got size: [3] instead" */
+static const Check got_size[] = {
+  { "linalg_lu", "linalg.lu", 0 }, { "linalg_lu_factor_ex", "torch.lu_factor",
+                                     0 },
+  { "lu_unpack", "torch.lu_unpack", 0 }
+};
+#define FIND(table, op) \
+  find_check(table, (int)(sizeof table / sizeof *table), op)
+static const Check *find_check (const Check *t, int n, const DtOpDef *op) {
+  for (int i = 0; i < n; i++)
+    if (strcmp(t[i].base, op->sig->base) == 0) return &t[i];
+  return NULL;
+}
+
+static DtStatus check_dims (DtMetaCall *c, const DtMeta *m) {
+  const Check *own = FIND(few_dims, c->op), *size = FIND(got_size, c->op);
+  const Check *k = FIND(checks, c->op);
+  OpText shape = op_shape_text(m);
+  if (m->ndim >= 2) return DT_OK;
+  if (own != NULL && strstr(own->name, "%d") != NULL)
+    return dt_raise(c->cx, DT_E_RUNTIME, "%.*s%d dimensions instead",
+                    (int)(strstr(own->name, "%d") - own->name), own->name,
+                    m->ndim);
+  if (own != NULL) return dt_raise(c->cx, DT_E_RUNTIME, "%s", own->name);
+  if (size != NULL)
+    return dt_raise(c->cx, DT_E_RUNTIME, "%s: Expected tensor with 2 or more "
+                    "dimensions. Got size: %s instead", size->name, shape.s);
+  return dt_raise(c->cx, DT_E_RUNTIME, "%s: The input tensor A must have at "
+                  "least 2 dimensions.", k ? k->name : c->op->sig->base);
 }
 
 static DtStatus check_matrix (DtMetaCall *c, const DtMeta *m, bool square) {
-  char buf[64];
-  const char *name = public_name(c->op, buf, sizeof buf);
-  DT_CHECK(c->cx, m->ndim >= 2, DT_E_RUNTIME,
-           "%s: The input tensor A must have at least 2 dimensions.", name);
+  const Check *k = FIND(checks, c->op);
+  bool nameless = strcmp(c->op->sig->base, "cholesky_solve") == 0 ||
+                  strcmp(c->op->sig->base, "triangular_solve") == 0;
+  DtDtype t = (DtDtype)m->dtype;
+  DT_TRY(c->cx, check_dims(c, m));
   DT_CHECK(c->cx, !square || m->shape[m->ndim - 1] == m->shape[m->ndim - 2],
-           DT_E_RUNTIME, "%s: A must be batches of square matrices, but they "
-           "are %lld by %lld matrices", name,
+           DT_E_RUNTIME, "%s%sA must be batches of square matrices, but they "
+           "are %lld by %lld matrices", nameless ? "" : k ? k->name
+           : c->op->sig->base, nameless ? "" : ": ",
            (long long)m->shape[m->ndim - 2], (long long)m->shape[m->ndim - 1]);
-  DT_CHECK(c->cx, !dt_dtype_is_integral((DtDtype)m->dtype, true),
-           DT_E_RUNTIME, "%s: Expected a floating point or complex tensor as "
-           "input. Got %s", name, op_dtype_word((DtDtype)m->dtype));
+  if (k == NULL || k->floats == LF_ANY) return DT_OK;
+  DT_CHECK(c->cx, !dt_dtype_is_integral(t, true), DT_E_RUNTIME,
+           "%s: Expected a floating point or complex tensor as input. Got %s",
+           k->name, op_dtype_word(t));
+  DT_CHECK(c->cx, k->floats == LF_FLOAT || dt_dtype_size(t) >= 4, DT_E_RUNTIME,
+           "%s: Low precision dtypes not supported. Got %s", k->name,
+           op_dtype_word(t));
   return DT_OK;
 }
 

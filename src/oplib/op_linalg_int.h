@@ -13,7 +13,7 @@
   X(cholesky) X(cholesky_ex) X(cholesky_inverse) X(cholesky_solve) X(geqrf) \
   X(eig) X(eigvals) X(householder) X(inv_ex) X(ldl_factor) X(ldl_solve) \
   X(lu) X(lu_factor) X(lu_solve) X(matrix_exp) X(solve_triangular) \
-  X(lu_unpack) X(ormqr) X(triangular_solve) X(cross) X(pinv)
+  X(lu_unpack) X(ormqr) X(triangular_solve) X(cross) X(pinv) X(powsum)
 #define OP_LINALG_GRADS(X) \
   X(svd) X(qr) X(eigh) X(det) X(slogdet) X(solve_ex) X(cholesky) \
   X(cholesky_ex) X(cholesky_inverse) X(cholesky_solve) X(eig) \
@@ -25,5 +25,10 @@ OP_LINALG_KERNELS(X)
 #define X(name) DtStatus op_g_la_##name (DtGradCall *c);
 OP_LINALG_GRADS(X)
 #undef X
+
+/* Fourier transforms; row[0] of a definition says which. */
+enum { OP_FFT_C2C, OP_FFT_R2C, OP_FFT_C2R };
+DtStatus op_k_fft (DtKernelCall *c);
+DtStatus op_g_fft (DtGradCall *c);
 
 #endif

@@ -243,19 +243,19 @@ static bool as_transpose (const DtTensor *a) {
 
 DtStatus op_k_la_solve_ex (DtKernelCall *c) {
   DtTensor *a = c->in[0], *b = c->in[1];
-  bool flip = as_transpose(a), left = dt_arg_bool(c->args, 2);
+  bool left = dt_arg_bool(c->args, 2);
   bool vectors = c->out[0]->m.ndim < c->out[1]->m.ndim;
   DT_TRY(c->cx, lapack_type(c, a, "lu_cpu"));
-  DT_TRY(c->cx, dt_k_lu(c->cx, a, flip, c->out[1], c->out[2], c->out[3]));
+  DT_TRY(c->cx, dt_k_lu(c->cx, a, false, c->out[1], c->out[2],
+                        c->out[3]));
   DT_TRY(c->cx, maybe_check(c, c->out[3], "torch.linalg.solve_ex"));
-  return dt_k_lu_solve(c->cx, c->out[1], c->out[2], b, left, flip, vectors,
+  return dt_k_lu_solve(c->cx, c->out[1], c->out[2], b, left, false, vectors,
                        c->out[0]);
 }
 
 /* Solve A X = 1. */
 DtStatus op_k_la_inv_ex (DtKernelCall *c) {
   DtTensor *a = c->in[0], *lu = NULL, *pivots = NULL, *eye = NULL;
-  bool flip = as_transpose(a);
   int n = a->m.ndim;
   DtStatus st;
   DT_TRYG(c->cx, lapack_type(c, a, "lu_cpu"));
@@ -263,9 +263,9 @@ DtStatus op_k_la_inv_ex (DtKernelCall *c) {
   DT_TRYG(c->cx, op_temp(c->cx, (DtDtype)a->m.dtype, 2, a->m.shape + n - 2,
                          &eye));
   DT_TRYG(c->cx, dt_k_eye(c->cx, eye));
-  DT_TRYG(c->cx, dt_k_lu(c->cx, a, flip, lu, pivots, c->out[1]));
+  DT_TRYG(c->cx, dt_k_lu(c->cx, a, false, lu, pivots, c->out[1]));
   DT_TRYG(c->cx, maybe_check(c, c->out[1], "linalg.inv_ex"));
-  DT_TRYG(c->cx, dt_k_lu_solve(c->cx, lu, pivots, eye, true, flip, false,
+  DT_TRYG(c->cx, dt_k_lu_solve(c->cx, lu, pivots, eye, true, false, false,
                                c->out[0]));
 done:
   dt_tensor_unref(c->cx, lu);
@@ -523,6 +523,28 @@ DtStatus op_k_la_cross (DtKernelCall *c) {
     DT_TRYG(c->cx, dt_k_binary(c->cx, DT_B_mul, type, NULL, &aj, &bk, &o));
     DT_TRYG(c->cx, dt_k_binary(c->cx, DT_B_sub, type, &one, &o, t, &o));
   }
+done:
+  dt_tensor_unref(c->cx, t);
+  return st;
+}
+
+/* ---- sums of powers of magnitudes ---- */
+
+DtStatus op_k_la_powsum (DtKernelCall *c) {
+  DtTensor *a = c->in[0], *out = c->out[0], *t = NULL;
+  DtDtype type = (DtDtype)out->m.dtype;
+  DtScalar p = dt_scalar_float(dt_arg_float(c->args, 1));
+  uint32_t mask;
+  DtStatus st = DT_OK;
+  DT_CHECK(c->cx, !dt_dtype_is_integral((DtDtype)a->m.dtype, true),
+           DT_E_NOTIMPL, "\"powsum_cpu\" not implemented for '%s'",
+           op_dtype_word((DtDtype)a->m.dtype));
+  DT_TRY(c->cx, op_dims(c->cx, c->args, 2, a->m.ndim, true, &mask));
+  DtDtype wide = dt_dtype_acc(type) == DT_F64 ? DT_F64 : DT_F32;
+  DT_TRYG(c->cx, op_temp(c->cx, wide, a->m.ndim, a->m.shape, &t));
+  DT_TRYG(c->cx, dt_k_unary(c->cx, DT_U_abs, wide, NULL, a, t));
+  DT_TRYG(c->cx, dt_k_unary(c->cx, DT_U_pow_scalar, wide, &p, t, t));
+  DT_TRYG(c->cx, dt_k_reduce(c->cx, DT_RED_SUM, NULL, t, mask, out));
 done:
   dt_tensor_unref(c->cx, t);
   return st;
