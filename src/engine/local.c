@@ -338,13 +338,35 @@ static DtStatus run_foreach (LocalCall *c) {
 
 /* --- an operator without a kernel of its own --- */
 
+static DtStatus decomp_calls (LocalCall *c, DtDecompCall *d, DtRun *run,
+                              DtHandle **in) {
+  DtStatus st = DT_OK;
+  for (int i = 0; i < c->nin && st == DT_OK; i++) {
+    DtVar *v;
+    st = dt_var_new(c->s, c->in[i], NULL, &v);
+    if (st == DT_OK) in[i] = dt_run_keep(run, v);
+    if (run->e.st != DT_OK) st = run->e.st;
+  }
+  if (st == DT_OK) st = c->op->decomp(d);
+  if (st == DT_OK) st = run->e.st;
+  for (int i = 0; i < d->nout && st == DT_OK; i++)
+    c->out[i] = d->out[i] ? dt_tensor_ref(((DtVar *)(void *)d->out[i])->local)
+                          : NULL;
+  c->n = d->nout;
+  return st;
+}
+
+/* The decomposition, told to nobody when it stands for a kernel: what a
+** composite calls is seen, what a kernel does is not. */
 static DtStatus run_decomp (LocalCall *c) {
   DtSession *s = c->s;
   DtCtx *cx = s->cx;
   DtArenaMark mark = dt_arena_mark(&cx->scratch);
   DtHandle **in = DT_ANEWN(cx, &cx->scratch, DtHandle *, c->nin + 1);
   DtHandle **out = DT_ANEWN(cx, &cx->scratch, DtHandle *, c->max + 1);
-  bool grad = s->grad_enabled;
+  bool grad = s->grad_enabled, kernel = !(c->op->flags & DT_OP_COMPOSITE);
+  uint64_t mask = s->listen_mask;
+  int64_t seq = s->seq;
   DtRun run;
   DtDecompCall d = { .op = c->op, .args = c->args, .nin = c->nin, .in = in,
                      .out = out, .maxout = c->max };
@@ -352,22 +374,15 @@ static DtStatus run_decomp (LocalCall *c) {
   dt_run_init(&run, s, &cx->scratch);
   d.e = &run.e;
   s->grad_enabled = false;
-  for (int i = 0; i < c->nin && st == DT_OK; i++) {
-    DtVar *v;
-    st = dt_var_new(s, c->in[i], NULL, &v);
-    if (st == DT_OK) in[i] = dt_run_keep(&run, v);
-    if (run.e.st != DT_OK) st = run.e.st;
-  }
-  if (st == DT_OK) st = c->op->decomp(&d);
-  if (st == DT_OK) st = run.e.st;
-  for (int i = 0; i < d.nout && st == DT_OK; i++)
-    c->out[i] = out[i] ? dt_tensor_ref(((DtVar *)(void *)out[i])->local)
-                       : NULL;
-  c->n = d.nout;
+  if (st == DT_OK && kernel) st = tell_begin(c);
+  if (kernel) s->listen_mask = 0;
+  if (st == DT_OK) st = decomp_calls(c, &d, &run, in);
+  s->listen_mask = mask;
+  if (kernel) s->seq = seq;
   dt_run_fini(&run);
   s->grad_enabled = grad;
   dt_arena_release(&cx->scratch, mark);
-  return st;
+  return kernel ? tell_end(c, st) : st;
 }
 
 /* --- the entry --- */

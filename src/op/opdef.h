@@ -175,6 +175,7 @@ struct DtOpDef {
   DtSamples samples;
   const int *row;               /* family data (e.g. kernel function number) */
   const char *program;          /* a decomposition as text (op_program.c) */
+  const char *backward;         /* a gradient as text (op_program.c) */
   /* ---- filled at registration ---- */
   const DtSchema *sig;
   const DtSaved *saved;         /* what autograd keeps */

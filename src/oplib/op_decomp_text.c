@@ -2,8 +2,9 @@
 ** oplib/op_decomp_text.c: operators that are a few others, in order.
 **
 ** Each is its program (op_program.c): the calls of PyTorch's decomposition, so
-** that placements found by tracing are the same.  What depends on shapes is
-** in op_decomp.c. */
+** that placements found by tracing are the same.  D: composites, which nobody
+** sees whole; T: operators that are dispatched, and differentiated, as one.
+** What depends on shapes is in op_compose.c. */
 #include "oplib/oplib_int.h"
 
 #define D(id, schema_, brief_, program_, ...) \
@@ -12,11 +13,25 @@
     .schema = "aten::" schema_, .brief = brief_, .flags = DT_OP_COMPOSITE, \
     .decomp = op_d_program, .program = program_, .samples = id##_samples }
 
+/* The same for an operator that PyTorch dispatches whole: its program stands
+** for its kernel as well, `backward_` is its gradient (T0: has none). */
+#define T(id, schema_, brief_, program_, backward_, ...) \
+  static const char *const id##_samples[] = { __VA_ARGS__, NULL }; \
+  const DtOpDef dt_op_##id = { \
+    .schema = "aten::" schema_, .brief = brief_, .decomp = op_d_program, \
+    .program = program_, .grad = op_g_program, .backward = backward_, \
+    .samples = id##_samples }
+#define T0(id, schema_, brief_, program_, ...) \
+  static const char *const id##_samples[] = { __VA_ARGS__, NULL }; \
+  const DtOpDef dt_op_##id = { \
+    .schema = "aten::" schema_, .brief = brief_, .decomp = op_d_program, \
+    .program = program_, .samples = id##_samples }
+
 #define U "f32[8, 6]"
 #define B "f32[8, 6], f32[8, 6]"
 #define MM "f32[4, 6], f32[3, 6]"
 
-D(_euclidean_dist,
+T(_euclidean_dist,
   "_euclidean_dist(Tensor x1, Tensor x2) -> Tensor",
   "Distances of all pairs of rows by one matrix product.",
   "p = pow.Tensor_Scalar(x1, 2); s = sum.dim_IntList(p, [-1], true); "
@@ -27,6 +42,13 @@ D(_euclidean_dist,
   "b = detach(u); m = mul.Tensor(x1, -2); x = cat([m, s, a], -1); y "
   "= cat([x2, b, t], -1); z = transpose.int(y, -2, -1); d = mm(x, "
   "z); e = clamp_min(d, 0); sqrt(e)",
+  "x1: r = div.Tensor(grad, result); m = eq.Scalar(result, 0); f = "
+  "masked_fill_.Scalar(r, m, 0); s = sum.dim_IntList(f, [-1], true); a = "
+  "mul.Tensor(x1, s); b = matmul(f, x2); sub.Tensor(a, b) | x2: r = "
+  "div.Tensor(grad, result); m = eq.Scalar(result, 0); f = "
+  "masked_fill_.Scalar(r, m, 0); s = sum.dim_IntList(f, [-2]); u = "
+  "unsqueeze(s, -1); a = mul.Tensor(x2, u); t = mT(f); b = matmul(t, x1); "
+  "sub.Tensor(a, b)",
   MM);
 D(_prelu_kernel,
   "_prelu_kernel(Tensor self, Tensor weight) -> Tensor",
@@ -46,16 +68,18 @@ D(alias_copy,
   "A copy of the same shape.",
   "x = alias(self); clone(x, memory_format=!contiguous_format)",
   U);
-D(t_copy,
+T(t_copy,
   "t_copy(Tensor self) -> Tensor",
   "A transposed copy.",
   "x = t(self); clone(x, memory_format=!contiguous_format)",
+  "self: t(grad)",
   "f32[8, 6]");
-D(transpose_copy_int,
+T(transpose_copy_int,
   "transpose_copy.int(Tensor self, int dim0, int dim1) -> Tensor",
   "A copy with two dims exchanged.",
   "ranked(self); x = transpose.int(self, dim0, dim1); clone(x, "
   "memory_format=!contiguous_format)",
+  "self: transpose.int(grad, dim0, dim1)",
   "f32[8, 6], 0, 1");
 D(squeeze_copy,
   "squeeze_copy(Tensor self) -> Tensor",
@@ -74,26 +98,27 @@ D(squeeze_copy_dims,
   "x = squeeze.dims(self, dim); clone(x, "
   "memory_format=!contiguous_format)",
   "f32[8, 1], [1]");
-D(unsqueeze_copy,
+T(unsqueeze_copy,
   "unsqueeze_copy(Tensor self, int dim) -> Tensor",
   "A copy with a dim of size 1.",
   "x = unsqueeze(self, dim); clone(x, "
   "memory_format=!contiguous_format)",
+  "self: squeeze.dim(grad, dim)",
   "f32[8, 6], 1");
-D(view_copy_dtype,
+T0(view_copy_dtype,
   "view_copy.dtype(Tensor self, ScalarType dtype) -> Tensor",
   "A copy of the bytes as another type.",
   "x = view.dtype(self, dtype); d = detach(x); clone(d, "
   "memory_format=!contiguous_format)",
   "f32[8, 6], torch.int32");
-D(all_dims,
+T0(all_dims,
   "all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> "
   "Tensor",
   "Are all elements true, over dims?",
   "n = logical_not(self); a = any.dims(n, dim, keepdim); "
   "logical_not(a)",
   "bool[8, 6], [1]");
-D(count_nonzero_dim_IntList,
+T0(count_nonzero_dim_IntList,
   "count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor",
   "How many elements are not 0, over dims.",
   "a = ne.Scalar(self, 0); sum.dim_IntList(a, dim)",
@@ -103,17 +128,18 @@ D(dist,
   "Norm of the difference.",
   "d = sub.Tensor(self, other); norm.Scalar(d, p)",
   B);
-D(fill_Scalar,
+T(fill_Scalar,
   "fill.Scalar(Tensor self, Scalar value) -> Tensor",
   "A number everywhere.",
   "x = full_like(self, value, pin_memory=false); detach(x)",
+  "self: zeros_like(grad)",
   "f32[8, 6], 2.0");
-D(floor_divide_Scalar,
+T0(floor_divide_Scalar,
   "floor_divide.Scalar(Tensor self, Scalar other) -> Tensor",
   "Quotient by a number, rounded down.",
   "div.Tensor_mode(self, other, rounding_mode='floor')",
   "f32[8, 6], 2.0");
-D(floor_divide,
+T0(floor_divide,
   "floor_divide(Tensor self, Tensor other) -> Tensor",
   "Quotient, rounded down.",
   "div.Tensor_mode(self, other, rounding_mode='floor')",
@@ -265,7 +291,7 @@ D(lift,
   "The tensor itself.",
   "alias(self)",
   U);
-D(lift_fresh,
+T0(lift_fresh,
   "lift_fresh(Tensor(a) self) -> Tensor(a)",
   "The tensor itself.",
   "alias(self)",

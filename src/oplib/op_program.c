@@ -12,12 +12,16 @@
 ** ranked(x) and ungiven(x) end tracing, and only that, where Python's
 ** decomposition fails: a true argument, a tensor without dims, an argument
 ** given by place.
+** A gradient is written the same way, a program for each argument: "self:
+** mul.Tensor(grad, other) | other: ..."; it knows grad, grad1, ..., result,
+** result1, ... besides, and runs only where that gradient is wanted.
 ** The difficult part is slots: each call gets its own array of tensors, so
 ** every value is copied with its slots renumbered. */
 #include "oplib/oplib_int.h"
 
 #include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -330,22 +334,73 @@ static DtStatus statement (Prog *p) {
   return DT_OK;
 }
 
+/* Statements up to `end`. */
+static DtStatus statements (Prog *p, const char *end) {
+  DtCtx *cx = p->c->e->cx;
+  for (blanks(p); p->at < end; blanks(p)) {
+    if (strncmp(p->at, "return ", 7) == 0) {
+      p->at += 7;
+      return give(p);
+    }
+    DT_TRY(cx, statement(p));
+    if (!eat(p, ';') && p->at < end) return bad(p, "';' expected");
+  }
+  return p->c->e->st;
+}
+
 DtStatus op_program (DtDecompCall *c, const char *program) {
   Prog *p = DT_ANEWN(c->e->cx, c->e->arena, Prog, 1);
   if (p == NULL) return DT_E_NOMEM;
   p->c = c;
   p->at = program;
-  for (blanks(p); *p->at != '\0'; blanks(p)) {
-    if (strncmp(p->at, "return ", 7) == 0) {
-      p->at += 7;
-      return give(p);
-    }
-    DT_TRY(c->e->cx, statement(p));
-    if (!eat(p, ';') && *p->at != '\0') return bad(p, "';' expected");
-  }
-  return c->e->st;
+  return statements(p, program + strlen(program));
 }
 
 DtStatus op_d_program (DtDecompCall *c) {
   return op_program(c, c->op->program);
+}
+
+/* ---- gradients ---- */
+
+static void define (Prog *p, const char *name, int i, DtHandle *h) {
+  if (h == NULL || p->nvar == MAX_VARS) return;
+  if (i == 0) strcpy(p->var[p->nvar].name, name);
+  else (void)snprintf(p->var[p->nvar].name, NAME_LEN, "%s%d", name, i);
+  p->var[p->nvar++].h = h;
+}
+
+/* The program of one argument, from p->at to `end`. */
+static DtStatus section (DtGradCall *g, Prog *p, const char *end) {
+  DtHandle *out[8] = { NULL };
+  DtDecompCall c = { .e = g->e, .op = g->op, .args = g->args, .nin = g->nin,
+                     .in = g->in, .out = out, .maxout = 8 };
+  char name[NAME_LEN];
+  p->c = &c;
+  p->nvar = 0;
+  if (!word(p, name, sizeof name) || !eat(p, ':'))
+    return bad(p, "an argument expected");
+  int i = dt_schema_arg(g->args->schema, name);
+  if (i < 0) return bad(p, "an unknown argument");
+  if (!op_g_need(g, i)) return DT_OK;
+  for (int k = 0; k < g->nout; k++) {
+    define(p, "grad", k, g->gout[k]);
+    define(p, "result", k, g->out[k]);
+  }
+  DT_TRY(g->e->cx, statements(p, end));
+  op_g_set(g, i, out[0]);
+  return g->e->st;
+}
+
+DtStatus op_g_program (DtGradCall *g) {
+  const char *at = g->op->backward;
+  Prog *p = DT_ANEWN(g->e->cx, g->e->arena, Prog, 1);
+  if (p == NULL) return DT_E_NOMEM;
+  while (at != NULL && *at != '\0') {
+    const char *end = strchr(at, '|');
+    if (end == NULL) end = at + strlen(at);
+    p->at = at;
+    DT_TRY(g->e->cx, section(g, p, end));
+    at = *end == '|' ? end + 1 : end;
+  }
+  return g->e->st;
 }

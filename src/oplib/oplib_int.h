@@ -150,6 +150,8 @@ DtHandle *op_g_unsqueeze (DtEmit *e, DtHandle *g, int ndim, uint32_t mask,
                           bool keepdim, bool all);
 DtHandle *op_g_expand (DtEmit *e, DtHandle *g, const DtMeta *like);
 DtHandle *op_e_scalar (DtEmit *e, double v, const DtMeta *like);
+/* reshape as autograd sees it: a view where strides allow, else a copy. */
+DtHandle *op_e_reshape (DtEmit *e, DtHandle *h, int n, const int64_t *want);
 
 /* ---- what attention kernels rely on (op_attention.c) ---- */
 
