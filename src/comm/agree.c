@@ -163,6 +163,9 @@ static int may_need (const DtSnap *s, DtBoardGroup *bg) {
   switch (s->state) {
   case DT_POST_WAIT: case DT_POST_MEET:
     return atomic_load(&bg->decided) >> 1 >= s->key ? 0 : bg->size;
+  case DT_POST_STOP:            /* it gives way: only to itself it is bound */
+    return s->color == 3 && atomic_load(&bg->decided) >> 1 < s->key
+             ? bg->size : 0;
   case DT_POST_IDLE:
     return 1;
   case DT_POST_LINE:
@@ -193,7 +196,10 @@ static bool not_yet_there (DtBoardGroup *bg, const DtSnap *s, int r, int n) {
 static bool in_circle (DtComm *c, int r) {
   DtSnap *s = &c->snap[r];
   DtBoardGroup *bg = dt_board_at(c->board, s->slot);
-  int m, n = may_need(s, bg);
+  int m, n;
+  if (r == c->rank && s->state == DT_POST_STOP)
+    s->color = 3;
+  n = may_need(s, bg);
   s->color = 1;
   if (not_yet_there(bg, s, r, n))
     n = 0;
@@ -553,4 +559,53 @@ done:
   *text = mine;
   *n = (size_t)total;
   return DT_OK;
+}
+
+/* --- a debugger's stop -------------------------------------------------- */
+
+/* One try.  A rank that finds that it can never be joined breaks the try for
+** all: the others begin the next one, under the next key. */
+static DtStatus try_stop (DtCtx *cx, DtComm *c, uint64_t key, bool *gone) {
+  DtBoardGroup *bg = c->stop->slot;
+  DtWait w;
+  dt_wait_init(&w, c->board, bg, NAP_MS);
+  for (;;) {
+    dt_wait_look(&w);
+    if (atomic_load(&bg->decided) >> 1 >= key)
+      return DT_OK;
+    if (w.lost >= 0)
+      return dt_board_lost(cx, c, w.lost);
+    if (!dt_wait_pause(&w))
+      continue;
+    dt_wait_check(c, &w);
+    *gone = verdict_of(c) != DT_OK || interrupted(cx, c) ||
+            (w.lost < 0 && dt_agree_stuck(c));
+    if (*gone && decide(bg, key, true)) {
+      dt_bell_ring(bg);
+      return DT_OK;
+    }
+  }
+}
+
+DtStatus dt_agree_stop (DtCtx *cx, DtComm *c, const DtCollInfo *i, bool *all) {
+  static const DtOffer nothing = {0, NULL, NULL, 0};
+  DtBoardGroup *bg = c->stop->slot;
+  DtStatus st = check_alive(cx, c);
+  uint64_t key = 0;
+  bool gone = false;
+  *all = false;
+  while (st == DT_OK && !gone && !*all) {
+    key = (atomic_load(&bg->decided) >> 1) + 1;
+    dt_board_post(c, DT_POST_STOP, bg, key, 0, i);
+    arrive(c->stop, key, &nothing);
+    if (all_arrived(bg, key) && decide(bg, key, false))
+      dt_bell_ring(bg);
+    st = try_stop(cx, c, key, &gone);
+    *all = st == DT_OK && atomic_load(&bg->decided) == key << 1;
+    gone = gone && !*all;
+  }
+  dt_board_post(c, DT_POST_RUN, NULL, 0, 0, NULL);
+  if (st == DT_OK && !*all && interrupted(cx, c))
+    return dt_raise(cx, DT_E_INTERRUPTED, "interrupted");
+  return st;
 }

@@ -22,7 +22,8 @@ typedef enum DtPostState {
   DT_POST_MEET,               /* has ended its chunk */
   DT_POST_IDLE,               /* waits for rank 0's next line */
   DT_POST_LINE,               /* has it, waits until all others have */
-  DT_POST_GONE                /* has left */
+  DT_POST_GONE,               /* has left */
+  DT_POST_STOP                /* the debugger waits for the others */
 } DtPostState;
 
 /* What a collective is, as a fixed block of text that can be copied word by
@@ -67,6 +68,7 @@ typedef struct DtBoard {
   int looks, offers;          /* turns of a wait before it sleeps */
   _Atomic uint64_t used;
   atomic_int lock, interrupt;
+  atomic_int ask;             /* a rank has stopped: the others shall, too */
   atomic_int lost;            /* the first rank found gone, as 2 * rank + 2, + 1
                               ** if it died; later ones left because of it */
   _Atomic uint64_t first;     /* groups */
@@ -161,6 +163,7 @@ DtStatus dt_agree_done (DtCtx *cx, DtGroup *g, bool half);
 /* Is there a circle of waiting ranks that contains this one? */
 bool dt_agree_stuck (DtComm *c);
 DtStatus dt_agree_share (DtCtx *cx, DtComm *c, char **text, size_t *n);
+DtStatus dt_agree_stop (DtCtx *cx, DtComm *c, const DtCollInfo *i, bool *all);
 
 /* --- comm.c --- */
 

@@ -87,6 +87,7 @@ DtStatus dt_comm_setup (DtCtx *cx, DtComm *c) {
   if (c->board != NULL) {
     DT_TRY(cx, group_new(cx, c, c->size, NULL, 1, &c->meet));
     DT_TRY(cx, group_new(cx, c, c->size, NULL, 2, &c->line));
+    DT_TRY(cx, group_new(cx, c, c->size, NULL, 3, &c->stop));
   }
   return DT_OK;
 }
@@ -101,6 +102,7 @@ void dt_comm_free (DtCtx *cx, DtComm *c) {
   }
   group_free(cx, c->meet);
   group_free(cx, c->line);
+  group_free(cx, c->stop);
   dt_free(cx, c->snap);
   dt_free(cx, c->statuses);
   if (c->vt->close != NULL)
@@ -499,6 +501,16 @@ DtStatus dt_comm_alive (DtCtx *cx, DtComm *c) {
 
 atomic_int *dt_comm_interrupt (DtComm *c) {
   return c->board == NULL ? NULL : &c->board->interrupt;
+}
+
+DtStatus dt_comm_stop (DtCtx *cx, DtComm *c, const DtCollInfo *i, bool *all) {
+  *all = true;
+  return c->vt->stop == NULL || c->size == 1 ? DT_OK
+                                             : c->vt->stop(cx, c, i, all);
+}
+
+atomic_int *dt_comm_ask (DtComm *c) {
+  return c->board == NULL ? NULL : &c->board->ask;
 }
 
 void dt_comm_status (DtComm *c, DtBuf *b) {

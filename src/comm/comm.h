@@ -83,6 +83,8 @@ typedef struct DtCommVt {
                     DtStatus *all);
   DtStatus (*share) (DtCtx *cx, DtComm *c, char **text, size_t *n);
   DtStatus (*alive) (DtCtx *cx, DtComm *c);
+  /* See dt_comm_stop(); NULL: this rank is alone. */
+  DtStatus (*stop) (DtCtx *cx, DtComm *c, const DtCollInfo *i, bool *all);
   /* What every rank is doing, for :status. */
   void (*status) (DtComm *c, DtBuf *b);
   void (*close) (DtCtx *cx, DtComm *c);
@@ -106,7 +108,8 @@ struct DtComm {
   ** stopped (same host); may be NULL.  The text lives during the call. */
   void (*notice) (void *ud, const char *line);
   void *notice_ud;
-  DtGroup *meet, *line;         /* all ranks too: end of chunk, next line */
+  DtGroup *meet, *line, *stop;  /* all ranks too: end of chunk, next line, a
+                                ** debugger's stop */
   struct DtBoard *board;        /* shared by all ranks; NULL in fake */
   struct DtSnap *snap;          /* room to copy the posts to, */
   DtStatus *statuses;           /* and the statuses */
@@ -180,6 +183,16 @@ DtStatus dt_comm_agree (DtCtx *cx, DtGroup *g, const DtCollInfo *i,
 ** a chunk: a prompt at which not all ranks have stopped); then all must go to
 ** dt_comm_meet().  RANK_LOST, NOMEM.  Collective over the world. */
 DtStatus dt_comm_share (DtCtx *cx, DtComm *c, char **text, size_t *n);
+/* A debugger's stop in the middle of a chunk: *all when every rank of the
+** world has come to one, each wherever it is; then they may share lines and
+** meet.  Not *all when some rank can never come, because it waits for this
+** one: the caller goes on and may try again later.  Nothing is broken off by
+** trying.  The wait ends with INTERRUPTED by Ctrl-C, and RANK_LOST.
+** Collective over the world, softly. */
+DtStatus dt_comm_stop (DtCtx *cx, DtComm *c, const DtCollInfo *i, bool *all);
+/* A flag all ranks see: somebody has stopped and waits for the others.  NULL
+** in fake.  Local. */
+atomic_int *dt_comm_ask (DtComm *c);
 /* Are all ranks still there?  RANK_LOST names the one that is not.  Local. */
 DtStatus dt_comm_alive (DtCtx *cx, DtComm *c);
 /* The interrupt flag that all ranks of the world can see; NULL in fake.

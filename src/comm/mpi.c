@@ -298,6 +298,7 @@ static const DtCommVt mpi_vt = {
   .scatter = mpi_scatter,
   .meet = dt_agree_meet,
   .share = dt_agree_share,
+  .stop = dt_agree_stop,
   .alive = dt_board_alive,
   .status = dt_board_status,
   .close = mpi_close

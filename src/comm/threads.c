@@ -160,6 +160,7 @@ static const DtCommVt threads_vt = {
   .scatter = threads_scatter,
   .meet = dt_agree_meet,
   .share = dt_agree_share,
+  .stop = dt_agree_stop,
   .alive = dt_board_alive,
   .status = dt_board_status,
   .close = threads_close

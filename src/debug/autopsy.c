@@ -145,7 +145,7 @@ static void print_head (const DtFailed *f, DtBuf *b) {
               f->backward ? "  (backward)" : "");
 }
 
-static void print_args (const DtFailed *f, DtBuf *b) {
+void dt_autopsy_args (const DtFailed *f, DtBuf *b) {
   int i, wname, wspec;
   if (f->nin == 0) return;
   widths(f, &wname, &wspec);
@@ -203,7 +203,7 @@ bool dt_autopsy_text (DtSession *s, DtStatus code, DtRepairs *r, DtBuf *out) {
   if (!f->valid || !f->fresh || f->code != code) return false;
   f->fresh = false;
   print_head(f, out);
-  print_args(f, out);
+  dt_autopsy_args(f, out);
   if (dt_repair_try(d, f, r) != DT_OK) {
     dt_buf_addf(out, "  fixes could not be tried: %s\n",
                 dt_buf_str(&s->cx->err.message));

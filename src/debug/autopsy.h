@@ -14,6 +14,8 @@
 ** tried are left in `r` (zeroed before), for dt_repairs_fini().  Collective:
 ** repairs are run. */
 bool dt_autopsy_text (DtSession *s, DtStatus code, DtRepairs *r, DtBuf *out);
+/* Every argument of a call, a line each: spec, mesh, where it was made.  Local. */
+void dt_autopsy_args (const DtFailed *f, DtBuf *b);
 /* Input `slot` of the failed call as "self  h  dt: f32[4]| S(0)".  Local. */
 void dt_autopsy_arg (const DtFailed *f, int slot, DtBuf *b);
 /* Operator of the last autopsy ("aten.add.Tensor"), NULL when none.  Pure. */

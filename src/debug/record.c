@@ -9,7 +9,7 @@
 ** many entries hold it, so that the bytes kept are counted once; beyond the
 ** limit the oldest entries lose their values first. */
 #include <string.h>
-#include "debug/debug.h"
+#include "debug/control.h"
 
 #define MASK ((UINT64_C(1) << DT_EV_FUNC) | (UINT64_C(1) << DT_EV_FUNC_END) \
   | (UINT64_C(1) << DT_EV_OP) | (UINT64_C(1) << DT_EV_PROP) \
@@ -391,6 +391,7 @@ DtStatus dt_debug_new (DtSession *s, int cap, DtDebug **out) {
 void dt_debug_free (DtSession *s) {
   DtDebug *d = dt_debug_of(s);
   if (d == NULL) return;
+  dt_control_free(d);
   dt_event_unlisten(s, d->listener);
   failed_clear(d);
   dt_arena_fini(s->cx, &d->failed.arena);

@@ -281,6 +281,7 @@ DtStatus dt_dispatch (DtSession *s, const DtOpDef *op, const DtArgs *args,
   int64_t outer_seq = s->cur_seq;
   const char *outer_file = s->cur_file;
   int outer_line = s->cur_line;
+  int depth = s->depth;
   DtStatus st = DT_OK;
   s->cur_op = op;
   s->cur_seq = ++s->seq;
@@ -293,6 +294,7 @@ DtStatus dt_dispatch (DtSession *s, const DtOpDef *op, const DtArgs *args,
       st = dispatch_failed(s, op, args, nin, in, out, st);
     st = tell_op_end(s, op, args, nin, in, out, st);
   }
+  s->depth = depth;             /* whoever began to listen in between */
   s->cur_op = outer;
   s->cur_seq = outer_seq;
   s->cur_file = outer_file;

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: MIT
+** debug/control.c: decide at each event whether to stop, and be stopped.
+**
+** Only what steps and breakpoints need is listened to: with neither, there is
+** no listener and nothing is paid.  How deep an event lies says what is inside
+** what: `next` waits for a begin event that is not deeper than the stop it
+** goes on from, `finish` for one that is less deep.  Script lines have no
+** depth; for them the number of Lua functions below plays that part. */
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include "debug/control.h"
+
+#define BIT(k) (UINT64_C(1) << DT_EV_##k)
+
+static const uint64_t begins = BIT(FUNC) | BIT(OP) | BIT(REDIST) | BIT(COLL) |
+  BIT(KERNEL) | BIT(BACKWARD) | BIT(MODULE);
+static const uint64_t calls = BIT(OP) | BIT(FUNC);
+
+static bool is_in (uint64_t set, DtEventKind k) {
+  return (set >> k & 1) != 0;
+}
+
+/* --- where stepping wants to stop --- */
+
+static bool step_wants (const DtControl *c, const DtEvent *e) {
+  bool begin = is_in(begins, e->kind);
+  switch (c->mode) {
+    case DT_GO_STEP: return begin;
+    case DT_GO_NEXT: return begin && !c->from_line && e->depth <= c->depth;
+    case DT_GO_FINISH: return begin && !c->from_line && e->depth < c->depth;
+    case DT_GO_OP: return is_in(calls, e->kind);
+    case DT_GO_UNTIL:
+      return c->until > 0 && e->kind == DT_EV_OP && e->seq >= c->until;
+    default: return false;
+  }
+}
+
+static bool line_wants (const DtControl *c, const char *file, int line,
+                        int level) {
+  switch (c->mode) {
+    case DT_GO_STEP: return true;
+    case DT_GO_LINE: return level <= c->level;
+    case DT_GO_NEXT: return c->from_line && level <= c->level;
+    case DT_GO_FINISH:
+      return (c->from_line || c->depth == 0) && level < c->level;
+    case DT_GO_UNTIL:
+      return c->until == 0 && line == c->line &&
+             (c->file == NULL || strcmp(file, c->file) == 0);
+    default: return false;
+  }
+}
+
+static bool mode_needs_lines (const DtControl *c) {
+  switch (c->mode) {
+    case DT_GO_STEP: case DT_GO_LINE: return true;
+    case DT_GO_NEXT: return c->from_line;
+    case DT_GO_FINISH: return c->from_line || c->depth == 0;
+    case DT_GO_UNTIL: return c->until == 0;
+    default: return false;
+  }
+}
+
+static uint64_t mode_events (const DtControl *c) {
+  switch (c->mode) {
+    case DT_GO_STEP: case DT_GO_NEXT: case DT_GO_FINISH: return begins;
+    case DT_GO_OP: case DT_GO_UNTIL: case DT_GO_LINE: case DT_GO_QUIT:
+      return calls;
+    default: return 0;
+  }
+}
+
+/* --- listening --- */
+
+static DtStatus listen (void *ud, DtSession *s, const DtEvent *e);
+
+void dt_control_arm (DtControl *c) {
+  DtSession *s = c->d->s;
+  bool lines = false;
+  uint64_t mask = mode_events(c) | dt_bp_events(c, &lines);
+  if (c->abort || c->has_pending) mask |= calls;
+  if (mask != 0 || lines) mask |= BIT(OP);      /* others may ask */
+  if (c->attached || c->prompt) mask |= BIT(ERROR);
+  lines = lines || mode_needs_lines(c);
+  if (mask != c->mask) {
+    if (c->listener) dt_event_unlisten(s, c->listener);
+    c->listener = 0;
+    c->mask = 0;
+    if (mask != 0 &&
+        dt_event_listen(s, mask, listen, c, &c->listener) != DT_OK)
+      dt_error_clear(s->cx);
+    else
+      c->mask = mask;
+  }
+  if (lines != c->lines || c->abort) {
+    c->lines = lines;
+    if (c->h.lines) c->h.lines(c->h.ud, lines);
+  }
+}
+
+static int level_now (const DtControl *c) {
+  return c->h.level ? c->h.level(c->h.ud) : 0;
+}
+
+static void ask_others (DtControl *c, bool yes) {
+  atomic_int *ask = c->d->s->comm ? dt_comm_ask(c->d->s->comm) : NULL;
+  if (ask) atomic_store(ask, yes ? 1 : 0);
+}
+
+static bool asked (const DtControl *c) {
+  atomic_int *ask = c->d->s->comm ? dt_comm_ask(c->d->s->comm) : NULL;
+  return ask && atomic_load(ask) != 0;
+}
+
+/* --- stopping --- */
+
+static void delete_spent (DtControl *c) {
+  int i;
+  for (i = c->nbp - 1; i >= 0; i--)
+    if (c->bp[i].once && c->bp[i].off && c->bp[i].hits > 0)
+      (void)dt_bp_delete(c, c->bp[i].id);
+}
+
+/* A stop that came to nothing waits for a better place; the others are asked
+** to come.  Steps just go on stepping. */
+static void keep_pending (DtControl *c, const DtStopAt *at) {
+  if (at->why == DT_WHY_STEP || at->why == DT_WHY_START ||
+      at->why == DT_WHY_ASKED || at->why == DT_WHY_ERROR ||
+      at->why == DT_WHY_LUA || c->has_pending)
+    return;
+  c->pending = *at;
+  c->pending.e = NULL;
+  c->has_pending = true;
+  ask_others(c, true);
+}
+
+static DtStatus stop_here (DtControl *c, DtStopAt *at) {
+  DtStopAt *outer = c->at;
+  DtStepMode before = c->mode;
+  DtStatus st;
+  at->level = level_now(c);
+  c->at = at;
+  c->mode = DT_GO_ON;
+  st = c->h.stop(c->h.ud, c, at);
+  c->at = outer;
+  if (at->missed) {
+    c->mode = before;
+    keep_pending(c, at);
+  } else {
+    c->has_pending = false;
+    c->starting = false;
+    ask_others(c, false);
+    delete_spent(c);
+  }
+  dt_control_arm(c);
+  if (st == DT_OK && c->abort)
+    return dt_raise(c->d->s->cx, DT_E_INTERRUPTED, "interrupted");
+  return st;
+}
+
+static bool present (const DtControl *c) {
+  return c->h.stop && c->h.present && c->h.present(c->h.ud);
+}
+
+static void place (DtStopAt *at, const DtEvent *e, const DtSession *s) {
+  at->e = e;
+  at->file = e->file; at->line = e->line;
+  at->seq = e->seq > 0 ? e->seq : s->seq + 1;
+  at->depth = e->depth;
+}
+
+/* The pending stop, told at the place where all could come. */
+static bool take_pending (DtControl *c, DtStopAt *at) {
+  if (c->has_pending) {
+    *at = c->pending;
+    return true;
+  }
+  if (!asked(c)) return false;
+  at->why = DT_WHY_ASKED;
+  return true;
+}
+
+static DtStatus on_error (DtControl *c, const DtEvent *e) {
+  DtCtx *cx = c->d->s->cx;
+  DtStopAt at;
+  DtStatus st;
+  memset(&at, 0, sizeof at);
+  if (c->abort) return DT_OK;
+  dt_bp_event(c, e, &at);
+  at.why = DT_WHY_ERROR;
+  if (at.nhit == 0 && *at.note == 0) {
+    if (!c->attached && !c->prompt) return DT_OK;
+    if (c->h.caught && c->h.caught(c->h.ud)) return DT_OK;
+    at.light = !c->attached;
+  }
+  place(&at, e, c->d->s);
+  st = stop_here(c, &at);
+  if (st != DT_OK && cx->err.code == DT_OK)
+    return dt_raise(cx, st, "interrupted");
+  return st;
+}
+
+static DtStatus listen (void *ud, DtSession *s, const DtEvent *e) {
+  DtControl *c = (DtControl *)ud;
+  DtStopAt at;
+  if (c->d->muted || !present(c)) return DT_OK;
+  if (e->kind == DT_EV_ERROR) return on_error(c, e);
+  if (c->abort)
+    return dt_raise(s->cx, DT_E_INTERRUPTED, "interrupted");
+  at.nhit = 0;
+  at.note[0] = 0;
+  at.light = at.fixed = at.missed = false;
+  at.why = DT_WHY_NONE;
+  if (c->nbp) dt_bp_event(c, e, &at);
+  if (at.nhit || at.note[0]) at.why = DT_WHY_BREAK;
+  else if (step_wants(c, e))
+    at.why = c->starting ? DT_WHY_START : DT_WHY_STEP;
+  else if (!is_in(calls, e->kind) || !take_pending(c, &at)) return DT_OK;
+  place(&at, e, s);
+  return stop_here(c, &at);
+}
+
+DtStatus dt_control_line (DtControl *c, const char *file, int line,
+                          int level) {
+  DtStopAt at;
+  if (c->d->muted || !present(c)) return DT_OK;
+  if (c->abort)
+    return dt_raise(c->d->s->cx, DT_E_INTERRUPTED, "interrupted");
+  memset(&at, 0, sizeof at);
+  dt_bp_line(c, file, line, &at);
+  if (at.nhit || at.note[0]) at.why = DT_WHY_BREAK;
+  else if (line_wants(c, file, line, level))
+    at.why = c->starting ? DT_WHY_START : DT_WHY_STEP;
+  else if (!c->has_pending || !take_pending(c, &at)) return DT_OK;
+  at.e = NULL;
+  at.file = file; at.line = line;
+  at.seq = c->d->s->seq + 1;
+  at.depth = 0;
+  return stop_here(c, &at);
+}
+
+DtStatus dt_control_stop (DtControl *c, DtStopWhy why, const char *file,
+                          int line, const char *note) {
+  DtStopAt at;
+  if (c->d->muted || !present(c) || c->abort) return DT_OK;
+  memset(&at, 0, sizeof at);
+  at.why = why;
+  at.file = file; at.line = line;
+  at.seq = c->d->s->seq + (why == DT_WHY_LUA ? 0 : 1);
+  snprintf(at.note, sizeof at.note, "%s", note ? note : "");
+  return stop_here(c, &at);
+}
+
+/* --- going on --- */
+
+static void go_from (DtControl *c) {
+  const DtStopAt *at = c->at;
+  c->depth = at ? at->depth : INT_MAX;
+  c->level = at ? at->level : INT_MAX;
+  c->from_line = at && at->e == NULL;
+  c->file = NULL;
+  c->line = 0;
+  c->until = 0;
+}
+
+void dt_control_go (DtControl *c, DtStepMode mode) {
+  go_from(c);
+  c->mode = mode;
+  if (mode == DT_GO_QUIT) c->abort = true;
+  if (c->at == NULL) dt_control_arm(c);
+}
+
+void dt_control_until (DtControl *c, int64_t op, const char *file, int line) {
+  go_from(c);
+  c->mode = DT_GO_UNTIL;
+  c->until = op;
+  c->file = file;
+  c->line = line;
+  if (c->at == NULL) dt_control_arm(c);
+}
+
+void dt_control_rest (DtControl *c) {
+  c->mode = DT_GO_ON;
+  c->abort = c->starting = c->has_pending = false;
+  ask_others(c, false);
+  dt_control_arm(c);
+}
+
+/* --- life --- */
+
+DtStatus dt_control_new (DtDebug *d, const DtHooks *h, DtControl **out) {
+  DtControl *c = DT_NEW(d->s->cx, DtControl);
+  if (c == NULL) return DT_E_NOMEM;
+  c->d = d;
+  if (h) c->h = *h;
+  d->control = c;
+  if (out) *out = c;
+  return DT_OK;
+}
+
+void dt_control_free (DtDebug *d) {
+  DtControl *c = d->control;
+  if (c == NULL) return;
+  if (c->listener) dt_event_unlisten(d->s, c->listener);
+  dt_bp_free(c);
+  dt_free(d->s->cx, c);
+  d->control = NULL;
+}
