@@ -143,6 +143,7 @@ void dtL_open_dist (lua_State *L, int dt);
 void dtL_open_autograd (lua_State *L, int dt);
 void dtL_open_custom (lua_State *L, int dt);
 void dtL_open_misc (lua_State *L, int dt);
+void dtL_open_record (lua_State *L, int dt);
 void dtL_open_debug (lua_State *L, int dt);
 void dtL_open_rules (lua_State *L, int dt);
 void dtL_open_base (lua_State *L);      /* print, pairs, files, limits */

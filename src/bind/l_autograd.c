@@ -253,15 +253,42 @@ static int l_explicit (lua_State *L) {
   return 1;
 }
 
-/* dt._make_param(t, requires_grad): an nn.Parameter sharing the data. */
-static int l_make_param (lua_State *L) {
-  DtVar *v = dtL_check_tensor(L, 1);
+/* Push a second variable over the data of `v`, as a leaf. */
+static DtVar *push_alias (lua_State *L, DtVar *v, DtSpec *spec) {
   DtVar **box = dtL_box_tensor(L);
-  if (dt_var_new(dtL_session(L), v->local, v->spec, box) != DT_OK)
-    return dtL_raise(L);
-  (*box)->is_param = true;
-  (*box)->requires_grad = lua_isnoneornil(L, 2) || lua_toboolean(L, 2);
+  if (dt_var_new(dtL_session(L), v->local, spec, box) != DT_OK) {
+    (void)dtL_raise(L);
+    return NULL;
+  }
   (*box)->origin = v->origin;
+  return *box;
+}
+
+/* dt._make_param(t, requires_grad): an nn.Parameter sharing the data.  Of a
+** distributed tensor PyTorch takes detach(), which is dispatched. */
+static int l_make_param (lua_State *L) {
+  DtSession *s = dtL_session(L);
+  DtVar *v = dtL_check_tensor(L, 1), *p, **box;
+  if (v->spec != NULL) {
+    box = dtL_box_tensor(L);
+    if (dt_call_fmt(s, box, "aten.detach.default", "t", v) != DT_OK)
+      return dtL_raise(L);
+    v = *box;
+  }
+  p = push_alias(L, v, v->spec);
+  p->is_param = true;
+  p->requires_grad = lua_isnoneornil(L, 2) || lua_toboolean(L, 2);
+  return 1;
+}
+
+/* dt._data_view(t): t.data; dt._local_of(t): t._local_tensor. */
+static int l_data_view (lua_State *L) {
+  DtVar *v = dtL_check_tensor(L, 1);
+  (void)push_alias(L, v, v->spec);
+  return 1;
+}
+static int l_local_of (lua_State *L) {
+  (void)push_alias(L, dtL_check_tensor(L, 1), NULL);
   return 1;
 }
 
@@ -280,7 +307,8 @@ static int l_set_data (lua_State *L) {
 void dtL_open_autograd (lua_State *L, int dt) {
   static const luaL_Reg funcs[] = {
     {"_autograd_backward", l_backward}, {"_autograd_grad", l_grad},
-    {"_custom_node", l_custom_node}, {"_make_param", l_make_param},
+    {"_custom_node", l_custom_node}, {"_data_view", l_data_view},
+    {"_local_of", l_local_of}, {"_make_param", l_make_param},
     {"_set_data", l_set_data}, {"_set_explicit_redist", l_explicit},
     {"_set_grad_enabled", l_grad_enabled},
     {"_set_implicit_replication", l_implicit},

@@ -212,6 +212,31 @@ static int l_mem (lua_State *L) {
   return 1;
 }
 
+/* dt._gather_text(text): the texts of all ranks, by rank (Collective). */
+static int l_gather_text (lua_State *L) {
+  DtSession *s = dtL_session(L);
+  size_t n, *len;
+  const char *text = luaL_checklstring(L, 1, &n);
+  DtCollInfo i = { "all_gather_object", 0, "dt._gather_text", "" };
+  int size = s->comm->no_data ? 1 : s->comm->size;
+  char **all = DT_NEWN(s->cx, char *, size);
+  DtStatus st = DT_OK;
+  len = DT_NEWN(s->cx, size_t, size);
+  if (all == NULL || len == NULL) st = DT_E_NOMEM;
+  lua_createtable(L, size, 0);
+  if (st == DT_OK && size > 1)
+    st = dt_comm_gather_text(s->cx, s->comm->world, &i, text, n, all, len);
+  for (int r = 0; st == DT_OK && r < size; r++) {
+    if (size > 1) lua_pushlstring(L, all[r], len[r]);
+    else lua_pushvalue(L, 1);
+    lua_seti(L, -2, r + 1);
+  }
+  for (int r = 0; all != NULL && r < size; r++) dt_free(s->cx, all[r]);
+  dt_free(s->cx, all);
+  dt_free(s->cx, len);
+  return st == DT_OK ? 1 : dtL_raise(L);
+}
+
 /* --- JSON (tests, exports) --- */
 
 static void push_json (lua_State *L, const json_t *j) {
@@ -261,7 +286,8 @@ static int l_json_decode (lua_State *L) {
 
 void dtL_open_misc (lua_State *L, int dt) {
   static const luaL_Reg funcs[] = {
-    {"_from_data", l_from_data}, {"_json_decode", l_json_decode},
+    {"_from_data", l_from_data}, {"_gather_text", l_gather_text},
+    {"_json_decode", l_json_decode},
     {"_mem", l_mem}, {"_module", l_module}, {"_profile", l_profile},
     {"_seq", l_seq},
     {"_set_profile", l_set_profile}, {"_switch", l_switch}, {"_warn", l_warn},

@@ -41,26 +41,33 @@ static DtStatus back_new (DtSession *s, const DtSpec *spec,
 
 /* --- from_local: distributed gradient to a plain one --- */
 
+static DtStatus plain_back (DtSession *s, const Back *b, DtVar *g,
+                            DtVar **out) {
+  DtSpec *dst = NULL;
+  DtTensor *t = NULL;
+  DtStatus st;
+  if (g->spec->npl == b->npl && dt_pls_equal(g->spec->pl, b->pl, b->npl))
+    return dt_to_local(s, g, NULL, 0, out);
+  DT_TRY(s->cx, dt_spec_make(s, b->spec->mesh, b->npl, b->pl, &g->spec->meta,
+                             -1, &dst));
+  st = dt_redist_local(s, g->local, g->spec, dst, false, 0, &t);
+  if (st == DT_OK) st = dt_var_result(s, t, NULL, out);
+  dt_tensor_unref(s->cx, t);
+  dt_spec_unref(s->cx, dst);
+  return st;
+}
+
 static DtStatus from_local_back (DtSession *s, void *ud, int nout,
                                  DtVar *const *gout, int nin, DtVar **gin) {
   Back *b = ud;
   DtVar *g = gout[0];
-  DtSpec *dst = NULL;
-  DtTensor *t = NULL;
-  DtStatus st;
+  DtApi a;
   (void)nout; (void)nin;
   if (g == NULL) return DT_OK;
   DT_CHECK(s->cx, g->spec != NULL, DT_E_ATTR,
            "'Tensor' object has no attribute 'placements'");
-  if (g->spec->npl == b->npl && dt_pls_equal(g->spec->pl, b->pl, b->npl))
-    return dt_to_local(s, g, NULL, 0, &gin[0]);
-  DT_TRY(s->cx, dt_spec_make(s, b->spec->mesh, b->npl, b->pl, &g->spec->meta,
-                             -1, &dst));
-  st = dt_redist_local(s, g->local, g->spec, dst, false, 0, &t);
-  if (st == DT_OK) st = dt_var_result(s, t, NULL, &gin[0]);
-  dt_tensor_unref(s->cx, t);
-  dt_spec_unref(s->cx, dst);
-  return st;
+  DT_TRY(s->cx, dt_api_begin(s, &a, "dtensor.from_local_backward", 1, &g));
+  return dt_api_end(s, &a, 1, &g, &gin[0], plain_back(s, b, g, &gin[0]));
 }
 
 DtStatus dt_from_local_grad (DtSession *s, DtVar *in, DtVar *out,
@@ -79,6 +86,7 @@ static DtStatus to_local_back (DtSession *s, void *ud, int nout,
   Back *b = ud;
   DtVar *g = gout[0];
   DtMeta m;
+  DtApi a;
   (void)nout; (void)nin;
   if (g == NULL) return DT_OK;
   DT_CHECK(s->cx, g->spec == NULL, DT_E_RUNTIME, "the local_tensor argument "
@@ -88,8 +96,10 @@ static DtStatus to_local_back (DtSession *s, void *ud, int nout,
                                  b->spec->pl, &g->local->m, &m));
   m.ndim = b->spec->meta.ndim;
   memcpy(m.shape, b->spec->meta.shape, sizeof m.shape);
-  return dt_from_local(s, g, b->spec->mesh, b->npl, b->pl, false, &m, NULL,
-                       &gin[0]);
+  DT_TRY(s->cx, dt_api_begin(s, &a, "dtensor.to_local_backward", 1, &g));
+  return dt_api_end(s, &a, 1, &g, &gin[0],
+                    dt_from_local(s, g, b->spec->mesh, b->npl, b->pl, false,
+                                  &m, NULL, &gin[0]));
 }
 
 DtStatus dt_to_local_grad (DtSession *s, DtVar *in, DtVar *out,

@@ -1,0 +1,15 @@
+-- SPDX-License-Identifier: MIT
+-- dt/python/init.lua: runs Python texts over torch on this engine: the part
+-- of the language that reproductions and training programs are written in.
+--
+--   local py = require "dt.python"
+--   local env = py.environment()
+--   py.run("y = torch.ones(2, 3) @ torch.ones(3, 4)", env)
+--   print(env.vars.y)
+
+local eval = require "dt.python.eval"
+local names = require "dt.python.names"
+local values = require "dt.python.values"
+
+return {run = eval.run, value = eval.value, call = eval.call,
+  environment = names.environment, names = names, values = values}

@@ -1,0 +1,398 @@
+-- SPDX-License-Identifier: MIT
+-- dt/python/names.lua: what a Python program over torch can name: builtins,
+-- math, and torch's name spaces over the table dt.  A name that is not listed
+-- is looked up where Lua has it: torch.x in dt, then in nn.functional.
+
+local dt = require "dt"
+local util = require "dt.util"
+local nnm = require "dt.nn.module"
+local V = require "dt.python.values"
+local attrs = require "dt.python.attrs"
+local eval = require "dt.python.eval"
+
+local M = {}
+local None = dt.None
+local call = eval.call
+local builtin, namespace = V.builtin, attrs.namespace
+
+-- A name space that asks the tables behind it.
+local function space(own, ...)
+  local behind = {...}
+  return namespace(setmetatable(own, {__index = function (t, name)
+    for _, place in ipairs(behind) do
+      local v = place[name]
+      if v == nil then v = place[name .. "_op"] end
+      if v ~= nil then
+        rawset(t, name, v)
+        return v
+      end
+    end
+  end, __name = "module"}))
+end
+
+-- ---- builtins ----
+
+local B = {}
+M.builtins = B
+
+local function def(name, f)
+  B[name] = builtin(f, name)
+end
+
+def("len", function (a)
+  local v = a[1]
+  if V.is_seq(v) then return v.n end
+  if V.is_dict(v) or V.is_set(v) then return #v.keys end
+  if util.is_tensor(v) then return v.shape[1] end
+  return #v
+end)
+def("range", function (a)
+  local first, last, step = 0, a[1], a[3] or 1
+  if a.n > 1 then first, last = a[1], a[2] end
+  local out, n = {}, 0
+  for i = first, last - (step > 0 and 1 or -1), step do
+    n = n + 1
+    out[n] = i
+  end
+  return V.list(out, n)
+end)
+def("enumerate", function (a)
+  local items, n = V.items(a[1])
+  local out, start = {}, a[2] or 0
+  for i = 1, n do out[i] = V.tuple {start + i - 1, items[i]} end
+  return V.list(out, n)
+end)
+def("zip", function (a)
+  local lists, n = {}, math.huge
+  for i = 1, a.n do
+    local items, k = V.items(a[i])
+    lists[i], n = items, math.min(n, k)
+  end
+  local out = {}
+  for i = 1, a.n > 0 and n or 0 do
+    local t = {}
+    for j = 1, a.n do t[j] = lists[j][i] end
+    out[i] = V.tuple(t, a.n)
+  end
+  return V.list(out)
+end)
+local function copied(make)
+  return function (a)
+    if a.n == 0 then return make({}, 0) end
+    local items, n = V.items(a[1])
+    local out = {}
+    for i = 1, n do out[i] = items[i] end
+    return make(out, n)
+  end
+end
+def("list", copied(V.list))
+def("tuple", copied(V.tuple))
+def("set", function (a) return V.set(a.n > 0 and (V.items(a[1])) or {}) end)
+def("dict", function (a, kw)
+  local d = V.dict()
+  if a[1] and V.is_dict(a[1]) then
+    for k, v in V.each(a[1]) do V.dict_set(d, k, v) end
+  elseif a[1] then
+    local items, n = V.items(a[1])
+    for i = 1, n do V.dict_set(d, items[i][1], items[i][2]) end
+  end
+  if kw then
+    for k, v in V.each(kw) do V.dict_set(d, k, v) end
+  end
+  return d
+end)
+def("str", function (a) return V.str(a[1]) end)
+def("repr", function (a) return V.repr(a[1]) end)
+def("int", function (a)
+  local v = a[1]
+  if util.is_tensor(v) then v = v:item() end
+  if type(v) == "boolean" then return v and 1 or 0 end
+  v = tonumber(v)
+  return math.tointeger(v >= 0 and math.floor(v) or math.ceil(v))
+end)
+def("float", function (a)
+  local v = a[1]
+  if util.is_tensor(v) then v = v:item() end
+  local named = {inf = math.huge, ["-inf"] = -math.huge, nan = 0 / 0}
+  return named[v] or tonumber(v) + 0.0
+end)
+def("bool", function (a) return a.n > 0 and V.truth(a[1]) end)
+def("abs", function (a)
+  return type(a[1]) == "number" and math.abs(a[1]) or a[1]:abs()
+end)
+def("sum", function (a)
+  local items, n = V.items(a[1])
+  local s = a[2] or 0
+  for i = 1, n do s = s + items[i] end
+  return s
+end)
+local function extreme(f)
+  return function (a)
+    local items, n = a, a.n
+    if n == 1 then items, n = V.items(a[1]) end
+    local m = items[1]
+    for i = 2, n do if f(items[i], m) then m = items[i] end end
+    return m
+  end
+end
+def("max", extreme(function (x, y) return x > y end))
+def("min", extreme(function (x, y) return x < y end))
+def("any", function (a)
+  local items, n = V.items(a[1])
+  for i = 1, n do if V.truth(items[i]) then return true end end
+  return false
+end)
+def("all", function (a)
+  local items, n = V.items(a[1])
+  for i = 1, n do if not V.truth(items[i]) then return false end end
+  return true
+end)
+def("reversed", function (a)
+  local items, n = V.items(a[1])
+  local out = {}
+  for i = 1, n do out[i] = items[n - i + 1] end
+  return V.list(out, n)
+end)
+def("sorted", function (a, kw)
+  local items, n = V.items(a[1])
+  local key = kw and V.dict_get(kw, "key")
+  local out = {}
+  for i = 1, n do
+    local k = key and call(key, V.list {items[i]}) or items[i]
+    if type(k) ~= "number" and type(k) ~= "string" then k = V.repr(k) end
+    out[i] = {k, items[i], i}
+  end
+  table.sort(out, function (x, y)
+    if x[1] == y[1] then return x[3] < y[3] end
+    return x[1] < y[1]
+  end)
+  for i = 1, n do out[i] = out[i][2] end
+  return V.list(out, n)
+end)
+def("print", function (a)
+  local t = {}
+  for i = 1, a.n do t[i] = V.str(a[i]) end
+  print(table.concat(t, " "))
+  return None
+end)
+def("id", function (a)
+  return util.is_tensor(a[1]) and a[1]._id or tostring(a[1])
+end)
+def("getattr", function (a)
+  local ok, v = pcall(attrs.get, a[1], a[2])
+  if ok then return v end
+  if a.n > 2 then return a[3] end
+  return error(v, 0)
+end)
+def("setattr", function (a)
+  attrs.set(a[1], a[2], a[3])
+  return None
+end)
+def("hasattr", function (a) return (pcall(attrs.get, a[1], a[2])) end)
+def("callable", function (a)
+  local mt = getmetatable(a[1])
+  return type(a[1]) == "function" or mt and mt.__call ~= nil or false
+end)
+
+-- A class as a name for isinstance.
+local function class(name, test)
+  return namespace {__name__ = name, test = test}
+end
+
+local function is_class(v, c)
+  if type(c) == "table" and rawget(c, "test") then return c.test(v) end
+  if c == dt.DTensor then return util.is_dtensor(v) end
+  if c == dt.Shard or c == dt.Replicate or c == dt.Partial then
+    local names = {[dt.Shard] = "is_shard", [dt.Replicate] = "is_replicate",
+      [dt.Partial] = "is_partial"}
+    return util.is_placement(v) and v[names[c]](v) or false
+  end
+  if nnm.is_module(v) then
+    if type(c) == "table" and c.instance then return c.instance(v) end
+    return nnm.isinstance(v, c)
+  end
+  local kinds = {[B.int] = math.type(v) == "integer",
+    [B.float] = math.type(v) == "float", [B.str] = type(v) == "string",
+    [B.bool] = type(v) == "boolean", [B.dict] = V.is_dict(v),
+    [B.list] = V.is_list(v), [B.tuple] = V.is_tuple(v),
+    [B.set] = V.is_set(v)}
+  return kinds[c] or false
+end
+
+def("isinstance", function (a)
+  if V.is_tuple(a[2]) then
+    for i = 1, a[2].n do if is_class(a[1], a[2][i]) then return true end end
+    return false
+  end
+  return is_class(a[1], a[2])
+end)
+def("type", function (a)
+  if a[1] == None then return M.none_type end
+  return attrs.get(a[1], "__class__")
+end)
+M.none_type = class("NoneType", function (v) return v == None end)
+B.object = namespace {__name__ = "object",
+  __new__ = builtin(function () return namespace {} end, "__new__")}
+
+for _, name in ipairs {"Exception", "BaseException", "RuntimeError",
+  "ValueError", "TypeError", "KeyError", "IndexError", "AssertionError",
+  "NotImplementedError", "AttributeError", "ImportError"} do
+  B[name] = builtin(function (a)
+    return dt.error("RUNTIME", a[1] and V.str(a[1]) or "", name)
+  end, name)
+end
+
+-- ---- math ----
+
+M.math = space({pi = math.pi, inf = math.huge, nan = 0 / 0, sqrt = math.sqrt,
+  log = math.log, exp = math.exp, sin = math.sin, cos = math.cos,
+  ceil = function (x) return math.ceil(x) end,
+  floor = function (x) return math.floor(x) end,
+  prod = builtin(function (a)
+    local items, n = V.items(a[1])
+    local p = 1
+    for i = 1, n do p = p * items[i] end
+    return p
+  end, "prod")})
+
+-- ---- torch ----
+
+local nn, F = require "dt.nn", require "dt.functional"
+local optim, parallel = require "dt.optim", require "dt.parallel"
+
+M.F = space({}, F, dt)
+-- A tensor class: torch.Tensor for isinstance.
+M.Tensor = class("Tensor", util.is_tensor)
+
+local function size_list(a, kw, f)
+  local list = {}
+  if a.n == 1 and V.is_seq(a[1]) then a = a[1] end
+  for i = 1, a.n do list[i] = V.to_lua(a[i]) end
+  local t = {}
+  if kw then
+    for k, v in V.each(kw) do t[k] = V.to_lua(v) end
+    if t.placements and not util.is_placement(t.placements[1]) then
+      t.placements = nil
+    end
+  end
+  return V.from_lua(f(list, t))
+end
+
+-- zeros(2, 3) and zeros((2, 3)).
+local function sized(name, where)
+  where = where or dt
+  return builtin(function (a, kw)
+    return size_list(a, kw, where[name])
+  end, name)
+end
+
+local function parts(f)
+  return builtin(function (a, kw)
+    local args = {}
+    for i = 1, a.n do args[i] = a[i] end
+    local list = call(f, V.list(args, a.n), kw)
+    return V.is_list(list) and V.tuple(list, list.n) or list
+  end)
+end
+
+M.optim = space({}, optim)
+-- The names of `from torch.nn.attention import`.
+local attention = space({}, require "dt.attention")
+
+local function stage(name)
+  return builtin(function (a, kw)
+    local f = require("dt.scope")[name]
+    return call(f, a, kw)
+  end, name)
+end
+
+M.torch = space({
+  Tensor = M.Tensor, zeros = sized "zeros", ones = sized "ones",
+  empty = sized "empty", rand = sized "rand", randn = sized "randn",
+  float = dt.float32, double = dt.float64, long = dt.int64, half = dt.float16,
+  int = dt.int32, short = dt.int16, inf = math.huge,
+  optim = M.optim, no_grad = stage "no_grad",
+  enable_grad = stage "enable_grad",
+  split = parts(function (t, n, d) return t:split(n, d) end),
+  chunk = parts(function (t, n, d) return t:chunk(n, d) end),
+  Size = B.tuple, manual_seed = dt.manual_seed,
+  set_grad_enabled = stage "set_grad_enabled",
+  is_tensor = util.is_tensor, device = function (d) return d end,
+  equal = function (a, b)
+    return a.shape == b.shape and a:eq(b):all():item() or false
+  end,
+}, dt, F)
+
+M.nn = space({functional = M.F, Module = nnm.Module, attention = attention},
+  nn)
+M.torch.nn = M.nn
+M.nn.utils = space({}, nn.utils)
+M.dist = space({}, require "dt.distributed")
+M.aten = space({}, dt.ops.aten)
+M.torch.ops = space({aten = M.aten}, dt.ops)
+M.torch.distributed = M.dist
+
+-- A plan keeps its order.
+local function plan_of(v)
+  if not V.is_dict(v) then return v == None and dt.None or V.to_lua(v) end
+  local list = {}
+  for k, item in V.each(v) do list[#list + 1] = {k, plan_of(item)} end
+  return list
+end
+M.plan_of = plan_of
+
+M.parallelize_module = builtin(function (a, kw)
+  local t = {}
+  for k, v in V.each(kw or V.dict()) do t[k] = v end
+  local plan = a[3] or t.parallelize_plan
+  local mesh = a[2] or t.device_mesh
+  return parallel.parallelize_module(a[1], mesh ~= None and mesh or nil,
+    plan_of(plan or None), {src_data_rank = t.src_data_rank})
+end, "parallelize_module")
+
+M.FSDPModule = namespace {__name__ = "FSDPModule", instance = function (m)
+  return m._attrs._fsdp_state ~= nil
+end}
+
+-- Where `from x import name` finds what has no module of its own here.
+local flat = {
+  parallelize_module = M.parallelize_module, FSDPModule = M.FSDPModule,
+  DTensor = dt.DTensor, Shard = dt.Shard, Replicate = dt.Replicate,
+  Partial = dt.Partial, DeviceMesh = dt.DeviceMesh,
+  distribute_tensor = dt.distribute_tensor,
+  init_device_mesh = dt.init_device_mesh,
+  clip_grad_norm_ = nn.utils.clip_grad_norm_,
+}
+M.flat = flat
+namespace(dt.DTensor)
+
+attrs.anywhere = function (name)
+  if flat[name] ~= nil then return flat[name] end
+  for _, place in ipairs {dt, parallel, nn, F} do
+    local ok, v = pcall(function () return place[name] end)
+    if ok and v ~= nil then return v end
+  end
+end
+
+local contextlib = namespace {
+  nullcontext = builtin(function () return namespace {} end, "nullcontext"),
+}
+for name, m in pairs {torch = M.torch, math = M.math, contextlib = contextlib,
+  ["torch.nn"] = M.nn, ["torch.nn.functional"] = M.F,
+  ["torch.optim"] = M.optim, ["torch.distributed"] = M.dist} do
+  attrs.provide(name, m)
+end
+
+-- A fresh environment with everything a program may name without import.
+function M.environment()
+  local vars = setmetatable({}, {__index = function (_, name)
+    local v = B[name]
+    if v ~= nil then return v end
+    v = rawget(M, name)
+    if v ~= nil and name ~= "flat" and name ~= "environment" then return v end
+    return attrs.anywhere(name)
+  end})
+  return {vars = vars}
+end
+
+return M

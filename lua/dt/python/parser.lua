@@ -1,0 +1,662 @@
+-- SPDX-License-Identifier: MIT
+-- dt/python/parser.lua: a Python text to a tree.  The part of the language
+-- that programs over torch use: functions, classes, lambdas, comprehensions,
+-- with, try, for, while, if, f-strings, imports.  A node is {kind, line, ...};
+-- what stands where is said at each maker.
+
+local util = require "dt.util"
+local lexer = require "dt.python.lexer"
+
+local M = {}
+local P = {}
+P.__index = P
+
+local function bad(p, what)
+  local t = p.t[p.i]
+  util.raise("ValueError", "line %d of the Python text: %s near '%s'",
+    t[3], what, tostring(t[2]))
+end
+
+local function is(p, value, kind)
+  local t = p.t[p.i]
+  return t[2] == value and t[1] == (kind or "op")
+end
+
+local function word(p, value) return is(p, value, "name") end
+
+local function take(p, value, kind)
+  if is(p, value, kind) then
+    p.i = p.i + 1
+    return true
+  end
+  return false
+end
+
+local function expect(p, value, kind)
+  if not take(p, value, kind) then bad(p, "'" .. value .. "' expected") end
+end
+
+local function name(p)
+  local t = p.t[p.i]
+  if t[1] ~= "name" then bad(p, "a name expected") end
+  p.i = p.i + 1
+  return t[2]
+end
+
+local function node(p, kind, fields)
+  fields.kind, fields.line = kind, p.t[p.i][3]
+  return fields
+end
+
+-- ---- expressions, from loose to tight ----
+
+local expr, ternary, exprlist, target
+
+-- x for a in b if c ...: list of {target, iterable, conditions}
+local function comp_for(p)
+  local fors = {}
+  while take(p, "for", "name") do
+    local f = {target = target(p)}
+    expect(p, "in", "name")
+    f.iter = P.or_(p)
+    f.ifs = {}
+    while take(p, "if", "name") do f.ifs[#f.ifs + 1] = P.or_(p) end
+    fors[#fors + 1] = f
+  end
+  return fors
+end
+
+-- Arguments of a call: list of {value, name=, star=}.
+local function arguments(p)
+  local args = {}
+  while not is(p, ")") do
+    local a = {}
+    if take(p, "**") then a.star = 2
+    elseif take(p, "*") then a.star = 1 end
+    local after = p.t[p.i + 1]
+    if p.t[p.i][1] == "name" and after[1] == "op" and after[2] == "=" then
+      a.name = name(p)
+      expect(p, "=")
+    end
+    a.value = expr(p)
+    if word(p, "for") then
+      a.value = node(p, "generator", {item = a.value, fors = comp_for(p)})
+    end
+    args[#args + 1] = a
+    if not take(p, ",") then break end
+  end
+  expect(p, ")")
+  return args
+end
+
+-- One index or slice of a subscript.
+local function subscript_item(p)
+  local start
+  if not is(p, ":") then start = expr(p) end
+  if not take(p, ":") then return start end
+  local stop, step
+  if not (is(p, "]") or is(p, ",") or is(p, ":")) then stop = expr(p) end
+  if take(p, ":") and not (is(p, "]") or is(p, ",")) then step = expr(p) end
+  return node(p, "slice", {start = start, stop = stop, step = step})
+end
+
+local function subscript(p)
+  local items = {}
+  local comma = false
+  while not is(p, "]") do
+    items[#items + 1] = subscript_item(p)
+    if not take(p, ",") then break end
+    comma = true
+  end
+  expect(p, "]")
+  if #items == 1 and not comma then return items[1] end
+  return node(p, "tuple", {items = items})
+end
+
+local parse_text
+
+-- "a {x!r:>3} b" to parts: texts and {expr, conversion, format}.
+local function fstring(p, s)
+  local parts, at, text = {}, 1, ""
+  while at <= #s do
+    local c = s:sub(at, at)
+    if (c == "{" or c == "}") and s:sub(at + 1, at + 1) == c then
+      text, at = text .. c, at + 2
+    elseif c == "{" then
+      if text ~= "" then parts[#parts + 1], text = text, "" end
+      local depth, i, quote = 0, at + 1, nil
+      while true do
+        local d = s:sub(i, i)
+        if d == "" then bad(p, "an f-string does not end") end
+        if quote then
+          if d == quote then quote = nil end
+        elseif d == "'" or d == '"' then quote = d
+        elseif d:find("[%(%[{]") then depth = depth + 1
+        elseif depth == 0 and (d == "}" or d == ":" or (d == "!"
+          and s:sub(i + 1, i + 1) ~= "=")) then break
+        elseif d:find("[%)%]}]") then depth = depth - 1 end
+        i = i + 1
+      end
+      local close = i
+      local inner = s:sub(at + 1, i - 1)
+      local conv, fmt
+      if s:sub(i, i) == "!" then conv, close = s:sub(i + 1, i + 1), i + 2 end
+      if s:sub(close, close) == ":" then
+        local e = s:find("}", close, true)
+        fmt, close = s:sub(close + 1, e - 1), e
+      end
+      parts[#parts + 1] = {expr = parse_text(inner), conv = conv, fmt = fmt}
+      at = close + 1
+    else
+      text, at = text .. c, at + 1
+    end
+  end
+  if text ~= "" then parts[#parts + 1] = text end
+  return parts
+end
+
+local function strings(p)
+  local parts, format = {}, false
+  while p.t[p.i][1] == "string" do
+    local t = p.t[p.i]
+    if t[4]:find("f", 1, true) then
+      format = true
+      for _, part in ipairs(fstring(p, t[2])) do parts[#parts + 1] = part end
+    else
+      parts[#parts + 1] = t[2]
+    end
+    p.i = p.i + 1
+  end
+  if format then return node(p, "fstring", {parts = parts}) end
+  return node(p, "const", {value = table.concat(parts)})
+end
+
+local function list_display(p)
+  if take(p, "]") then return node(p, "list", {items = {}}) end
+  local first = P.starred(p)
+  if word(p, "for") then
+    local fors = comp_for(p)
+    expect(p, "]")
+    return node(p, "listcomp", {item = first, fors = fors})
+  end
+  local items = {first}
+  while take(p, ",") and not is(p, "]") do items[#items + 1] = P.starred(p) end
+  expect(p, "]")
+  return node(p, "list", {items = items})
+end
+
+local function brace_display(p)
+  if take(p, "}") then return node(p, "dict", {items = {}}) end
+  local items = {}
+  local star = take(p, "**")
+  local key = expr(p)
+  if not star and not is(p, ":") then
+    items[1] = key
+    if word(p, "for") then
+      local fors = comp_for(p)
+      expect(p, "}")
+      return node(p, "setcomp", {item = key, fors = fors})
+    end
+    while take(p, ",") and not is(p, "}") do items[#items + 1] = expr(p) end
+    expect(p, "}")
+    return node(p, "set", {items = items})
+  end
+  local function pair(k, starred)
+    if starred then return {star = k} end
+    expect(p, ":")
+    return {key = k, value = expr(p)}
+  end
+  items[1] = pair(key, star)
+  if word(p, "for") then
+    local fors = comp_for(p)
+    expect(p, "}")
+    return node(p, "dictcomp", {key = items[1].key, value = items[1].value,
+      fors = fors})
+  end
+  while take(p, ",") and not is(p, "}") do
+    star = take(p, "**")
+    items[#items + 1] = pair(expr(p), star)
+  end
+  expect(p, "}")
+  return node(p, "dict", {items = items})
+end
+
+local function paren(p)
+  if take(p, ")") then return node(p, "tuple", {items = {}}) end
+  local first = P.starred(p)
+  if word(p, "for") then
+    local g = node(p, "generator", {item = first, fors = comp_for(p)})
+    expect(p, ")")
+    return g
+  end
+  if not is(p, ",") then
+    expect(p, ")")
+    return first
+  end
+  local items = {first}
+  while take(p, ",") and not is(p, ")") do items[#items + 1] = P.starred(p) end
+  expect(p, ")")
+  return node(p, "tuple", {items = items})
+end
+
+local constants = {None = true, True = true, False = true}
+
+local function atom(p)
+  local t = p.t[p.i]
+  if t[1] == "number" then
+    p.i = p.i + 1
+    return node(p, "const", {value = t[2]})
+  elseif t[1] == "string" then
+    return strings(p)
+  elseif t[1] == "name" then
+    p.i = p.i + 1
+    if constants[t[2]] then return node(p, "literal", {name = t[2]}) end
+    return node(p, "name", {name = t[2]})
+  end
+  p.i = p.i + 1
+  if t[2] == "(" then return paren(p) end
+  if t[2] == "[" then return list_display(p) end
+  if t[2] == "{" then return brace_display(p) end
+  if t[2] == "..." then return node(p, "ellipsis", {}) end
+  p.i = p.i - 1
+  return bad(p, "an expression expected")
+end
+
+local function postfix(p)
+  local e = atom(p)
+  while true do
+    if take(p, ".") then
+      e = node(p, "attr", {value = e, name = name(p)})
+    elseif take(p, "(") then
+      e = node(p, "call", {fn = e, args = arguments(p)})
+    elseif take(p, "[") then
+      e = node(p, "item", {value = e, index = subscript(p)})
+    else
+      return e
+    end
+  end
+end
+
+local unary
+
+local function power(p)
+  local e = postfix(p)
+  if take(p, "**") then
+    return node(p, "binary", {op = "**", a = e, b = unary(p)})
+  end
+  return e
+end
+
+function unary(p)
+  for _, op in ipairs {"-", "+", "~"} do
+    if take(p, op) then return node(p, "unary", {op = op, a = unary(p)}) end
+  end
+  return power(p)
+end
+
+local levels = {{"|"}, {"^"}, {"&"}, {"<<", ">>"}, {"+", "-"},
+  {"*", "/", "//", "%", "@"}}
+
+local function binary(p, level)
+  if level > #levels then return unary(p) end
+  local e = binary(p, level + 1)
+  while true do
+    local found
+    for _, op in ipairs(levels[level]) do
+      if take(p, op) then found = op break end
+    end
+    if not found then return e end
+    e = node(p, "binary", {op = found, a = e, b = binary(p, level + 1)})
+  end
+end
+
+local function compare_op(p)
+  for _, op in ipairs {"==", "!=", "<=", ">=", "<", ">"} do
+    if take(p, op) then return op end
+  end
+  if take(p, "in", "name") then return "in" end
+  if take(p, "is", "name") then
+    return take(p, "not", "name") and "is not" or "is"
+  end
+  local after = p.t[p.i + 1]
+  if word(p, "not") and after[1] == "name" and after[2] == "in" then
+    p.i = p.i + 2
+    return "not in"
+  end
+end
+
+local function comparison(p)
+  local e = binary(p, 1)
+  local ops, items = {}, {e}
+  while true do
+    local op = compare_op(p)
+    if not op then break end
+    ops[#ops + 1] = op
+    items[#items + 1] = binary(p, 1)
+  end
+  if #ops == 0 then return e end
+  return node(p, "compare", {ops = ops, items = items})
+end
+
+local function not_(p)
+  if take(p, "not", "name") then return node(p, "not", {a = not_(p)}) end
+  return comparison(p)
+end
+
+local function and_(p)
+  local e = not_(p)
+  while take(p, "and", "name") do
+    e = node(p, "and", {a = e, b = not_(p)})
+  end
+  return e
+end
+
+function P.or_(p)
+  local e = and_(p)
+  while take(p, "or", "name") do
+    e = node(p, "or", {a = e, b = and_(p)})
+  end
+  return e
+end
+
+-- Parameters up to `stop`: list of {name, default=, star=}; kwonly after *.
+local function parameters(p, stop)
+  local list = {}
+  while not is(p, stop) do
+    local a = {}
+    if take(p, "**") then a.star = 2
+    elseif take(p, "*") then a.star = 1 end
+    if take(p, "/") then
+      a = nil
+    elseif not (a.star == 1 and is(p, ",")) then
+      a.name = name(p)
+      if stop == ")" and take(p, ":") then expr(p) end
+      if take(p, "=") then a.default = expr(p) end
+    end
+    list[#list + 1] = a
+    if not take(p, ",") then break end
+  end
+  expect(p, stop)
+  return list
+end
+
+function ternary(p)
+  if take(p, "lambda", "name") then
+    local params = parameters(p, ":")
+    return node(p, "lambda", {params = params, body = expr(p)})
+  end
+  local e = P.or_(p)
+  if take(p, "if", "name") then
+    local cond = P.or_(p)
+    expect(p, "else", "name")
+    return node(p, "cond", {cond = cond, a = e, b = ternary(p)})
+  end
+  return e
+end
+
+function expr(p)
+  local e = ternary(p)
+  if e.kind == "name" and take(p, ":=") then
+    return node(p, "walrus", {name = e.name, value = expr(p)})
+  end
+  return e
+end
+
+function P.starred(p)
+  if take(p, "*") then return node(p, "starred", {value = P.or_(p)}) end
+  return expr(p)
+end
+
+-- Several expressions with commas are a tuple.
+function exprlist(p)
+  local first = P.starred(p)
+  if not is(p, ",") then return first end
+  local items = {first}
+  while take(p, ",") do
+    local t = p.t[p.i]
+    if t[1] == "newline" or t[2] == "=" or t[2] == ")" or t[2] == ":" then
+      break
+    end
+    items[#items + 1] = P.starred(p)
+  end
+  return node(p, "tuple", {items = items})
+end
+
+-- What a for assigns to.
+function target(p)
+  local function one()
+    if take(p, "(") then
+      local t = target(p)
+      expect(p, ")")
+      return t
+    end
+    return postfix(p)
+  end
+  local first = one()
+  if not is(p, ",") then return first end
+  local items = {first}
+  while take(p, ",") and not word(p, "in") do items[#items + 1] = one() end
+  return node(p, "tuple", {items = items})
+end
+
+-- ---- statements ----
+
+local statement
+
+local function block(p)
+  expect(p, ":")
+  local list = {}
+  if p.t[p.i][1] ~= "newline" then
+    P.simple_line(p, list)
+    return list
+  end
+  p.i = p.i + 1
+  if p.t[p.i][1] ~= "indent" then bad(p, "an indented block expected") end
+  p.i = p.i + 1
+  while p.t[p.i][1] ~= "dedent" and p.t[p.i][1] ~= "end" do
+    statement(p, list)
+  end
+  if p.t[p.i][1] == "dedent" then p.i = p.i + 1 end
+  return list
+end
+
+local S = {}
+
+S["def"] = function (p)
+  local n = name(p)
+  expect(p, "(")
+  local params = parameters(p, ")")
+  if take(p, "->") then expr(p) end
+  return node(p, "def", {name = n, params = params, body = block(p)})
+end
+
+S["class"] = function (p)
+  local n, bases = name(p), {}
+  if take(p, "(") then
+    for _, a in ipairs(arguments(p)) do bases[#bases + 1] = a.value end
+  end
+  return node(p, "class", {name = n, bases = bases, body = block(p)})
+end
+
+S["if"] = function (p)
+  local cond = expr(p)
+  local n = node(p, "if", {cond = cond, body = block(p)})
+  if take(p, "elif", "name") then
+    n.orelse = {S["if"](p)}
+  elseif take(p, "else", "name") then
+    n.orelse = block(p)
+  end
+  return n
+end
+
+S["for"] = function (p)
+  local t = target(p)
+  expect(p, "in", "name")
+  local iter = exprlist(p)
+  return node(p, "for", {target = t, iter = iter, body = block(p)})
+end
+
+S["while"] = function (p)
+  local cond = expr(p)
+  return node(p, "while", {cond = cond, body = block(p)})
+end
+
+S["with"] = function (p)
+  local items = {}
+  repeat
+    local item = {value = expr(p)}
+    if take(p, "as", "name") then item.target = postfix(p) end
+    items[#items + 1] = item
+  until not take(p, ",")
+  return node(p, "with", {items = items, body = block(p)})
+end
+
+S["try"] = function (p)
+  local n = node(p, "try", {body = block(p), handlers = {}})
+  while take(p, "except", "name") do
+    local h = {}
+    if not is(p, ":") then
+      h.class = expr(p)
+      if take(p, "as", "name") then h.name = name(p) end
+    end
+    h.body = block(p)
+    n.handlers[#n.handlers + 1] = h
+  end
+  if take(p, "else", "name") then n.orelse = block(p) end
+  if take(p, "finally", "name") then n.final = block(p) end
+  return n
+end
+
+local simple = {}
+
+simple["return"] = function (p)
+  local value
+  if p.t[p.i][1] ~= "newline" then value = exprlist(p) end
+  return node(p, "return", {value = value})
+end
+simple["pass"] = function (p) return node(p, "pass", {}) end
+simple["break"] = function (p) return node(p, "break", {}) end
+simple["continue"] = function (p) return node(p, "continue", {}) end
+simple["raise"] = function (p)
+  local value
+  if p.t[p.i][1] ~= "newline" then value = expr(p) end
+  return node(p, "raise", {value = value})
+end
+simple["global"] = function (p)
+  local names = {name(p)}
+  while take(p, ",") do names[#names + 1] = name(p) end
+  return node(p, "global", {names = names})
+end
+simple["nonlocal"] = simple["global"]
+simple["assert"] = function (p)
+  local n = node(p, "assert", {cond = expr(p)})
+  if take(p, ",") then n.text = expr(p) end
+  return n
+end
+
+local function dotted(p)
+  local s = name(p)
+  while take(p, ".") do s = s .. "." .. name(p) end
+  return s
+end
+
+simple["import"] = function (p)
+  local list = {}
+  repeat
+    local m = {module = dotted(p)}
+    if take(p, "as", "name") then m.as = name(p) end
+    list[#list + 1] = m
+  until not take(p, ",")
+  return node(p, "import", {list = list})
+end
+simple["from"] = function (p)
+  local module = dotted(p)
+  expect(p, "import", "name")
+  local brackets, list = take(p, "("), {}
+  repeat
+    if is(p, ")") then break end
+    local m = {name = name(p)}
+    if take(p, "as", "name") then m.as = name(p) end
+    list[#list + 1] = m
+  until not take(p, ",")
+  if brackets then expect(p, ")") end
+  return node(p, "from", {module = module, list = list})
+end
+
+local augmented = {"+=", "-=", "*=", "/=", "//=", "%=", "**=", "|=", "&=",
+  "@=", "^="}
+
+local function expression_statement(p)
+  local first = exprlist(p)
+  for _, op in ipairs(augmented) do
+    if take(p, op) then
+      return node(p, "augment", {target = first, op = op:sub(1, -2),
+        value = exprlist(p)})
+    end
+  end
+  if take(p, ":") then expr(p) end
+  local targets = {}
+  while take(p, "=") do
+    targets[#targets + 1] = first
+    first = exprlist(p)
+  end
+  if #targets == 0 then return node(p, "expr", {value = first}) end
+  return node(p, "assign", {targets = targets, value = first})
+end
+
+-- Simple statements with ; between, up to the end of the line.
+function P.simple_line(p, list)
+  repeat
+    if p.t[p.i][1] == "newline" then break end
+    local t = p.t[p.i]
+    local f = t[1] == "name" and simple[t[2]]
+    if f then p.i = p.i + 1 end
+    list[#list + 1] = (f or expression_statement)(p)
+  until not take(p, ";")
+  if p.t[p.i][1] == "newline" then p.i = p.i + 1
+  elseif p.t[p.i][1] ~= "end" then bad(p, "the end of the line expected") end
+end
+
+function statement(p, list)
+  local t = p.t[p.i]
+  if take(p, "@") then              -- decorators
+    local d = expr(p)
+    p.i = p.i + 1
+    local at = #list
+    statement(p, list)
+    list[at + 1].decorator = d
+    return
+  end
+  local f = t[1] == "name" and S[t[2]]
+  if not f then
+    P.simple_line(p, list)
+    return
+  end
+  p.i = p.i + 1
+  list[#list + 1] = f(p)
+end
+
+function parse_text(text)
+  local p = setmetatable({t = lexer.tokens(text), i = 1}, P)
+  return exprlist(p)
+end
+
+-- The statements of a text.
+function M.parse(text)
+  local p = setmetatable({t = lexer.tokens(text), i = 1}, P)
+  local list = {}
+  if p.t[1][1] == "indent" then p.i = 2 end
+  while p.t[p.i][1] ~= "end" do
+    if p.t[p.i][1] == "newline" or p.t[p.i][1] == "dedent" then
+      p.i = p.i + 1
+    else
+      statement(p, list)
+    end
+  end
+  return list
+end
+
+-- One expression.
+M.expression = parse_text
+
+return M

@@ -1,0 +1,341 @@
+-- SPDX-License-Identifier: MIT
+-- dt/python/values.lua: Python's values in Lua.  Numbers, strings and
+-- booleans are Lua's; None is dt.None; lists, tuples, dicts and sets are
+-- tables with a metatable of this module.  What belongs to the engine
+-- (tensors, meshes, modules, Lua functions) passes as it is; lists and dicts
+-- are changed to plain tables on the way into Lua and back on the way out.
+
+local dt = require "dt"
+local util = require "dt.util"
+
+local M = {}
+local None = dt.None
+
+local list_mt, tuple_mt = {__name = "list"}, {__name = "tuple"}
+local dict_mt, set_mt = {__name = "dict"}, {__name = "set"}
+local func_mt, builtin_mt = {__name = "function"}, {__name = "builtin"}
+M.func_mt, M.builtin_mt = func_mt, builtin_mt
+
+function M.list(items, n)
+  items.n = n or items.n or #items
+  return setmetatable(items, list_mt)
+end
+
+function M.tuple(items, n)
+  items.n = n or items.n or #items
+  return setmetatable(items, tuple_mt)
+end
+
+function M.is_list(v) return getmetatable(v) == list_mt end
+function M.is_tuple(v) return getmetatable(v) == tuple_mt end
+function M.is_dict(v) return getmetatable(v) == dict_mt end
+function M.is_set(v) return getmetatable(v) == set_mt end
+function M.is_seq(v)
+  local mt = getmetatable(v)
+  return mt == list_mt or mt == tuple_mt
+end
+
+-- f(args, kw) with Python's calling convention: args is a list, kw a dict.
+function M.builtin(f, name)
+  return setmetatable({call = f, __name__ = name}, builtin_mt)
+end
+
+-- ---- dicts ----
+
+-- What identifies a key: tensors by identity, tuples by their parts.
+local function key_of(k)
+  if math.type(k) == "float" and math.tointeger(k) then
+    return math.tointeger(k)
+  end
+  if util.is_tensor(k) then return "tensor:" .. k._id end
+  if M.is_tuple(k) then
+    local parts = {}
+    for i = 1, k.n do parts[i] = tostring(key_of(k[i])) end
+    return "tuple:" .. table.concat(parts, ",")
+  end
+  if type(k) == "string" then return "'" .. k end
+  return k
+end
+
+function M.dict() return setmetatable({keys = {}, map = {}, of = {}}, dict_mt) end
+
+function M.dict_set(d, k, v)
+  local id = key_of(k)
+  if d.map[id] == nil then
+    d.keys[#d.keys + 1] = id
+    d.of[id] = k
+  end
+  d.map[id] = v
+end
+
+function M.dict_get(d, k) return d.map[key_of(k)] end
+
+function M.dict_remove(d, k)
+  local id = key_of(k)
+  d.map[id], d.of[id] = nil, nil
+  for i, key in ipairs(d.keys) do
+    if key == id then table.remove(d.keys, i) break end
+  end
+end
+
+-- for key, value in each(d)
+function M.each(d)
+  local i = 0
+  return function ()
+    i = i + 1
+    local id = d.keys[i]
+    if id ~= nil then return d.of[id], d.map[id] end
+  end
+end
+
+function M.set(items)
+  local s = M.dict()
+  for _, v in ipairs(items or {}) do M.dict_set(s, v, true) end
+  return setmetatable(s, set_mt)
+end
+
+-- A dict of a Lua table's string keys in the order of `order` or of pairs.
+function M.dict_of(t, order)
+  local d = M.dict()
+  if order then
+    for _, k in ipairs(order) do M.dict_set(d, k, M.from_lua(t[k])) end
+  else
+    for k, v in pairs(t) do M.dict_set(d, k, M.from_lua(v)) end
+  end
+  return d
+end
+
+-- ---- to Lua and back ----
+
+local caller                        -- set by eval: call(f, args, kw)
+function M.set_caller(f) caller = f end
+
+-- A Lua function for a Python one.
+local wrapped = setmetatable({}, {__mode = "k"})
+function M.lua_function(f)
+  if wrapped[f] then return wrapped[f] end
+  local function w(...)
+    local args, kw = table.pack(...), nil
+    local last = args[args.n]
+    if util.is_kwargs(last) then
+      kw = M.dict()
+      args.n = args.n - 1
+      for k, v in pairs(last) do M.dict_set(kw, k, M.from_lua(v)) end
+    end
+    for i = 1, args.n do args[i] = M.from_lua(args[i]) end
+    local out = caller(f, M.list(args, args.n), kw)
+    if M.is_tuple(out) then
+      local list = {}
+      for i = 1, out.n do list[i] = M.to_lua(out[i]) end
+      return table.unpack(list, 1, out.n)
+    end
+    if out == None then return nil end
+    return M.to_lua(out)
+  end
+  wrapped[f] = w
+  return w
+end
+
+function M.to_lua(v)
+  local mt = type(v) == "table" and getmetatable(v)
+  if not mt then return v end
+  if mt == list_mt or mt == tuple_mt then
+    local out = {}
+    for i = 1, v.n do out[i] = M.to_lua(v[i]) end
+    return out
+  elseif mt == set_mt then
+    local out = {}
+    for k in M.each(v) do out[#out + 1] = M.to_lua(k) end
+    return out
+  elseif mt == dict_mt then
+    local out = {}
+    for k, item in M.each(v) do out[k] = M.to_lua(item) end
+    return out
+  elseif mt == func_mt or mt == builtin_mt then
+    return M.lua_function(v)
+  end
+  return v
+end
+
+function M.from_lua(v)
+  if v == nil then return None end
+  if type(v) ~= "table" then
+    if type(v) == "userdata" then
+      local mt = getmetatable(v)
+      if type(mt) == "table" and mt.__name == "dt.size" then
+        local out = {}
+        for i = 1, #v do out[i] = v[i] end
+        return M.tuple(out)
+      end
+    end
+    return v
+  end
+  local mt = getmetatable(v)
+  if mt ~= nil then
+    if type(mt) == "table" and mt.__name == "dt.size" then
+      local out = {}
+      for i = 1, #v do out[i] = v[i] end
+      return M.tuple(out)
+    end
+    return v
+  end
+  if util.is_kwargs(v) then return M.dict_of(v) end
+  local out = {}
+  for i = 1, v.n or #v do out[i] = M.from_lua(v[i]) end
+  return M.list(out, v.n or #v)
+end
+
+-- ---- text ----
+
+local function float_text(v)
+  if v ~= v then return "nan" end
+  if v == math.huge then return "inf" elseif v == -math.huge then
+    return "-inf"
+  end
+  for digits = 1, 17 do
+    local s = ("%." .. digits .. "g"):format(v)
+    if tonumber(s) == v then
+      local exp = tonumber(s:match("e(.*)$") or "")
+      if exp and exp >= 0 and exp < 16 or exp and exp >= -4 and exp < 0 then
+        s = ("%." .. math.max(0, digits - 1 - exp) .. "f"):format(v)
+      end
+      if not s:find("[.en]") then s = s .. ".0" end
+      return s
+    end
+  end
+end
+M.float_text = float_text
+
+local function joined(v, first, last, n)
+  local parts = {}
+  for i = 1, n do parts[i] = M.repr(v[i]) end
+  if last == ")" and n == 1 then last = ",)" end
+  return first .. table.concat(parts, ", ") .. last
+end
+
+function M.repr(v)
+  if type(v) == "string" then
+    local q = v:find("'", 1, true) and not v:find('"', 1, true) and '"' or "'"
+    return q .. v:gsub("\\", "\\\\"):gsub("\n", "\\n") .. q
+  end
+  local mt = type(v) == "table" and getmetatable(v)
+  if mt == list_mt then return joined(v, "[", "]", v.n) end
+  if mt == tuple_mt then return joined(v, "(", ")", v.n) end
+  if mt == dict_mt then
+    local parts = {}
+    for k, item in M.each(v) do
+      parts[#parts + 1] = M.repr(k) .. ": " .. M.repr(item)
+    end
+    return "{" .. table.concat(parts, ", ") .. "}"
+  end
+  if util.is_placement(v) then return v:repr() end
+  return M.str(v)
+end
+
+function M.str(v)
+  if type(v) == "string" then return v end
+  if v == None then return "None" end
+  if v == true then return "True" elseif v == false then return "False" end
+  if math.type(v) == "float" then return float_text(v) end
+  if type(v) == "table" then
+    local mt = getmetatable(v)
+    if mt == list_mt or mt == tuple_mt or mt == dict_mt then
+      return M.repr(v)
+    end
+    if v.class and v.message then return v.message end
+    if v.__name__ then return ("<class '%s'>"):format(v.__name__) end
+  end
+  return tostring(v)
+end
+
+function M.truth(v)
+  if v == None or v == false or v == nil or v == 0 or v == "" then
+    return false
+  end
+  local mt = type(v) == "table" and getmetatable(v)
+  if mt == list_mt or mt == tuple_mt then return v.n > 0 end
+  if mt == dict_mt or mt == set_mt then return #v.keys > 0 end
+  if util.is_tensor(v) then
+    local x = v:item()
+    return x ~= 0 and x ~= false
+  end
+  return true
+end
+
+-- The items of anything a for goes over.
+function M.items(v)
+  local mt = type(v) == "table" and getmetatable(v)
+  if mt == list_mt or mt == tuple_mt then return v, v.n end
+  local out = {}
+  if mt == dict_mt or mt == set_mt then
+    for k in M.each(v) do out[#out + 1] = k end
+  elseif type(v) == "string" then
+    for c in v:gmatch(".") do out[#out + 1] = c end
+  elseif type(v) == "function" then
+    for item in v do out[#out + 1] = M.from_lua(item) end
+  elseif util.is_tensor(v) then
+    for i = 0, v.shape[1] - 1 do out[#out + 1] = v[i] end
+  elseif type(v) == "table" and v.children then
+    for child in v:children() do out[#out + 1] = child end
+  elseif type(v) == "table" and mt == nil then
+    for i, item in ipairs(v) do out[i] = M.from_lua(item) end
+  else
+    util.raise("TypeError", "'%s' object is not iterable", M.type_name(v))
+  end
+  return out, #out
+end
+
+function M.type_name(v)
+  if v == None then return "NoneType" end
+  if type(v) == "boolean" then return "bool" end
+  if type(v) == "string" then return "str" end
+  if type(v) == "table" then
+    local mt = getmetatable(v)
+    if mt == func_mt or mt == builtin_mt then return "function" end
+    if rawget(v, "class") and rawget(v, "message") then return v.class end
+    if mt == list_mt or mt == tuple_mt or mt == dict_mt or mt == set_mt then
+      return mt.__name
+    end
+    local class = rawget(v, "_class")
+    if class then return class.__name end
+  end
+  if util.is_tensor(v) then
+    return v.is_dtensor and "DTensor" or v.is_parameter and "Parameter"
+      or "Tensor"
+  end
+  return util.type_text(v)
+end
+
+-- ---- equality and order ----
+
+function M.equal(a, b)
+  if rawequal(a, b) then return true end
+  if M.is_seq(a) and getmetatable(a) == getmetatable(b) then
+    if a.n ~= b.n then return false end
+    for i = 1, a.n do
+      if not M.equal(a[i], b[i]) then return false end
+    end
+    return true
+  end
+  if util.is_tensor(a) or util.is_tensor(b) then
+    if a == None or b == None then return false end
+    return util.is_tensor(a) and a:eq(b) or b:eq(a)
+  end
+  return a == b
+end
+
+function M.contains(box, v)
+  local mt = type(box) == "table" and getmetatable(box)
+  if mt == dict_mt or mt == set_mt then return M.dict_get(box, v) ~= nil end
+  if type(box) == "string" then return box:find(v, 1, true) ~= nil end
+  local items, n = M.items(box)
+  for i = 1, n do
+    if rawequal(items[i], v) or (not util.is_tensor(items[i])
+      and M.equal(items[i], v)) then
+      return true
+    end
+  end
+  return false
+end
+
+return M
