@@ -3,7 +3,8 @@
 # check-generated.sh: lists that must agree with each other.
 #  - src/oplib/ops.def names every operator definition in its files (its order is
 #    looked at by tests/unit/test_oplib.c);
-#  - error ids are unique and sorted.
+#  - error ids are unique and sorted;
+#  - what was made from the reference data is up to date.
 cd "$(dirname "$0")/.." || exit 2
 bad=0
 tmp=$(mktemp -d) || exit 2
@@ -28,6 +29,8 @@ fi
 
 sed -n 's/^X([^"]*"\(DT[0-9]*\)".*/\1/p' src/base/errors.def >"$tmp/ids"
 LC_ALL=C sort -uc "$tmp/ids" || say "src/base/errors.def: ids not sorted, or twice"
+
+out=$(${LUA:-lua5.4} scripts/gen-diagnose.lua --check) || say "$out"
 
 [ $bad = 0 ] && echo "generated lists agree"
 exit $bad

@@ -29,6 +29,9 @@ typedef struct DtBindOpts {
   const char *argv0;    /* name of the program, for messages */
 } DtBindOpts;
 
+struct DtControl;
+struct DtStopAt;
+
 /* What the binding keeps per state; found with dtL_state(). */
 typedef struct DtBind {
   DtSession *s;
@@ -41,6 +44,11 @@ typedef struct DtBind {
   bool exiting; int exit_code;                 /* os.exit was called */
   int last_ref;         /* registry reference of an error object that is
                         ** passing through the engine */
+  /* The shell's part of a stop (debug/control.h), NULL without a shell. */
+  DtStatus (*on_stop) (void *ud, struct DtControl *c, struct DtStopAt *at);
+  bool (*can_stop) (void *ud);
+  void *stop_ud;
+  int handler;          /* registry reference of dt.debug.run's, or NOREF */
 } DtBind;
 
 /* A state with all libraries, `dt` and the presets open.  Allocates through
@@ -145,6 +153,8 @@ void dtL_open_custom (lua_State *L, int dt);
 void dtL_open_misc (lua_State *L, int dt);
 void dtL_open_record (lua_State *L, int dt);
 void dtL_open_debug (lua_State *L, int dt);
+void dtL_open_control (lua_State *L, int dt);   /* adds to dt.debug */
+void dtL_open_past (lua_State *L, int dt);      /* likewise */
 void dtL_open_rules (lua_State *L, int dt);
 void dtL_open_base (lua_State *L);      /* print, pairs, files, limits */
 

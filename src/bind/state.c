@@ -101,6 +101,8 @@ static void open_dt (lua_State *L) {
   dtL_open_autograd(L, dt);
   dtL_open_custom(L, dt);
   dtL_open_debug(L, dt);
+  dtL_open_control(L, dt);
+  dtL_open_past(L, dt);
   dtL_open_rules(L, dt);
   dtL_open_record(L, dt);
   lua_getfield(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
@@ -134,7 +136,7 @@ DtStatus dtL_state_new (DtSession *s, const DtBindOpts *o, lua_State **out) {
   if (b == NULL) return DT_E_NOMEM;
   b->s = s;
   if (o) b->o = *o;
-  b->last_ref = LUA_NOREF;
+  b->last_ref = b->handler = LUA_NOREF;
   dt_buf_init(&b->out, cx);
   L = lua_newstate(bind_alloc, b);
   if (L == NULL) {

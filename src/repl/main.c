@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "bind/tool.h"
 #include "parity/parity.h"
 #include "repl/repl_int.h"
 
@@ -184,8 +185,18 @@ static void put_progress (void *ud, const char *text) {
   fprintf(stderr, "\r\033[K%s", text);
 }
 
+static int diagnose (DtCtx *cx, int argc, char **argv) {
+  int code = DT_EXIT_ERROR;
+  signal(SIGPIPE, SIG_IGN);
+  if (dtL_tool_run(cx, "dt.diagnose.cli", argc, argv, &code) != DT_OK)
+    fprintf(stderr, "dtrepl diagnose: %s\n", dt_buf_str(&cx->err.message));
+  return code;
+}
+
 static int start (DtCtx *cx, DtApp *a, int argc, char **argv) {
   DtBuf b;
+  if (argc > 1 && strcmp(argv[1], "diagnose") == 0)
+    return diagnose(cx, argc - 2, argv + 2);
   if (argc > 1 && strcmp(argv[1], "parity") == 0)
     return dt_parity_main(cx, argc - 2, argv + 2, put_stdout,
                           isatty(2) ? put_progress : NULL, NULL);

@@ -1,0 +1,267 @@
+-- SPDX-License-Identifier: MIT
+-- dt/diagnose/classify.lua: which class a report belongs to, and how sure.
+--
+-- Confidence, by the kind of evidence: an exact message 0.93 to 1, a message
+-- with the operator or frame that splits its family 0.8 to 0.95, a ratio of
+-- shapes about 0.6 to 0.8, words alone below 0.7.  Two exact messages of
+-- different classes, or an error nobody here knows, lower it; below MIN the
+-- report is not classed, and the nearest classes are named.
+
+local clean = require "dt.diagnose.clean"
+local match = require "dt.diagnose.match"
+local tests = require "dt.diagnose.tests"
+
+local M = {}
+
+local MIN = 0.45
+
+-- ---- signs, prepared once ----------------------------------------------
+
+-- "aten._foreach_*|aten.add.Tensor" to Lua patterns.
+local function globs(text)
+  local list = {}
+  for g in text:gmatch "[^|]+" do
+    g = g:gsub("%.%*$", "*"):gsub("[%^%$%(%)%%%.%[%]%+%-%?]", "%%%0")
+      :gsub("%*", ".*")
+    list[#list + 1] = "^" .. g .. "$"
+  end
+  return list
+end
+
+local function one(set, text)
+  local key = set:add(text)
+  return function (r) return r.found[key] end
+end
+
+local function any(set, texts)
+  local keys = {}
+  for t in texts:gmatch "[^|]+" do keys[#keys + 1] = set:add(t) end
+  return function (r)
+    local best
+    for _, k in ipairs(keys) do
+      local at = r.found[k]
+      if at and (not best or at < best) then best = at end
+    end
+    return best
+  end
+end
+
+local function by_op(text)
+  local list = globs(text)
+  return function (r)
+    if not r.op then return nil end
+    for _, g in ipairs(list) do
+      if r.op:find(g) then return math.huge end
+    end
+  end
+end
+
+local function named(set, name)
+  local texts = tests.texts[name]
+  if texts then
+    local f = any(set, table.concat(texts, "|"))
+    return function (r) return f(r) and math.huge end
+  end
+  local f = assert(tests.functions[name], "no such test: " .. name)
+  return function (r)
+    local memo = r.memo[name]
+    if memo == nil then
+      memo = f(r) and true or false
+      r.memo[name] = memo
+    end
+    return memo and math.huge or nil
+  end
+end
+
+-- A condition as function(reading) -> position, math.huge, or nil.
+local function condition(set, text)
+  local mark, rest = text:sub(1, 1), text:sub(2)
+  if mark == "!" then
+    local f = condition(set, rest)
+    return function (r) return not f(r) and math.huge or nil end
+  elseif mark == "~" then
+    return any(set, rest)
+  elseif mark == "@" then
+    return by_op(rest)
+  elseif mark == "=" then
+    return named(set, rest)
+  elseif mark == "/" then
+    return function (r) return r.doc.flat:find(rest) end
+  end
+  return one(set, text)
+end
+
+-- What the classifier works with: made from the classes, used for any number
+-- of reports.
+function M.new(classes)
+  local self = {classes = classes, set = match.new(), signs = {},
+    templates = {}}
+  for i, c in ipairs(classes) do
+    for _, s in ipairs(c.signs) do
+      local list = {}
+      for k = 2, #s do list[#list + 1] = condition(self.set, s[k]) end
+      self.signs[#self.signs + 1] = {class = i, score = s[1], when = list,
+        text = s[2]}
+    end
+  end
+  for _, t in ipairs(require "dt.diagnose.templates") do
+    local parts, long = {}, 0
+    for part in (t[1] .. "{}"):gmatch "(.-){}" do
+      local s = clean.squash(part)
+      if #s >= 6 then
+        parts[#parts + 1] = self.set:add(s)
+        long = math.max(long, #s)
+      end
+    end
+    if long >= 14 then
+      self.templates[#self.templates + 1] = {parts = parts, text = t[1],
+        class = t[2], first = t[3], last = t[4], where = t[5]}
+    end
+  end
+  self.foreign = {}
+  for _, f in ipairs(M.foreign_errors) do
+    self.foreign[#self.foreign + 1] = {any(self.set, f[1]), f[2]}
+  end
+  return self
+end
+
+-- ---- errors of others --------------------------------------------------
+
+-- What is no matter of distributed tensors: texts, and what it is.
+M.foreign_errors = {
+  {"CUDA out of memory|torch.OutOfMemoryError|cuda.OutOfMemoryError|"
+   .. "NPU out of memory|XPU out of memory|HIP out of memory",
+   "out of device memory"},
+  {"ModuleNotFoundError|ImportError: cannot import|No module named|"
+   .. "undefined symbol|cannot open shared object", "an import that fails"},
+  {"ncclUnhandledCudaError|ncclSystemError|ncclInternalError|"
+   .. "unhandled cuda error|unhandled system error|NCCL error in|"
+   .. "ncclRemoteError|Connection reset by peer|Socket Timeout|"
+   .. "DistStoreError|connect() timed out|TCPStore|DistNetworkError",
+   "a fault of the network or of NCCL"},
+  {"Watchdog caught collective operation timeout|NCCL timeout|"
+   .. "Timed out waiting", "a collective that timed out"},
+  {"device-side assert triggered|CUBLAS_STATUS|cuDNN error|"
+   .. "no kernel image is available|CUDA error:|illegal memory access",
+   "a fault of the device or its libraries"},
+  {"mat1 and mat2 shapes cannot be multiplied|must match the size of tensor b|"
+   .. "is invalid for input of size|size mismatch for|"
+   .. "Sizes of tensors must match|shapes cannot be broadcast|"
+   .. "Expected input batch_size", "shapes that do not fit"},
+  {"FileNotFoundError|PermissionError|No space left on device|OSError:|"
+   .. "HfHubHTTPError|RepositoryNotFoundError", "a file that is not there"},
+  {"SyntaxError|NameError|IndentationError|UnboundLocalError|"
+   .. "unexpected keyword argument|missing 1 required positional",
+   "a fault in the Python code"},
+  {"Signal 9|SIGKILL|Killed|SIGSEGV|Segmentation fault|exitcode : -",
+   "a process that was killed"},
+}
+
+local function foreign_of(self, r)
+  for _, f in ipairs(self.foreign) do
+    if f[1](r) then return f[2] end
+  end
+end
+
+-- ---- scoring -----------------------------------------------------------
+
+local function templates_of(self, r)
+  local list = {}
+  for _, t in ipairs(self.templates) do
+    local all = true
+    for _, p in ipairs(t.parts) do
+      if not r.found[p] then all = false; break end
+    end
+    if all and #t.parts > 0 then list[#list + 1] = t end
+  end
+  table.sort(list, function (a, b) return #a.text > #b.text end)
+  -- a template whose text is part of a longer one found says nothing more
+  local kept = {}
+  for _, t in ipairs(list) do
+    local own = true
+    for _, k in ipairs(kept) do
+      if k.text:find(t.text, 1, true) then own = false; break end
+    end
+    if own then kept[#kept + 1] = t end
+  end
+  return kept
+end
+
+local function sign_score(s, r)
+  local first = math.huge
+  for _, f in ipairs(s.when) do
+    local at = f(r)
+    if not at then return nil end
+    if at < first then first = at end
+  end
+  return s.score, first
+end
+
+-- Best sign of each class, best class first.
+local function scores_of(self, r)
+  local best = {}
+  for _, s in ipairs(self.signs) do
+    local b = best[s.class]
+    if not b or s.score > b.score then
+      local score, at = sign_score(s, r)
+      if score then
+        best[s.class] = {class = self.classes[s.class], score = score,
+          at = at, sign = s.text, order = s.class}
+      end
+    end
+  end
+  local list = {}
+  for i = 1, #self.classes do list[#list + 1] = best[i] end
+  return list
+end
+
+-- Best first.  Of exact messages that are equally sure the one that stands
+-- first in the text is the cause of the others.
+local function pick(list)
+  table.sort(list, function (a, b)
+    if a.score ~= b.score then return a.score > b.score end
+    if a.at ~= b.at then return a.at < b.at end
+    return a.order < b.order
+  end)
+  local top = list[1]
+  if not top then return nil end
+  for i = 2, #list do
+    local o = list[i]
+    if top.score - o.score > 0.021 then break end
+    if o.at < list[1].at and o.score >= 0.9 then
+      table.remove(list, i)
+      table.insert(list, 1, o)
+    end
+  end
+  return list[1]
+end
+
+-- Reads `r` = {doc=, op=, exceptions=}: sets r.found, r.class (or nil),
+-- r.confidence, r.nearest, r.templates, r.foreign, r.sign.
+function M.run(self, r)
+  r.found = self.set:find(r.doc.squash)
+  r.memo = {}
+  r.templates = templates_of(self, r)
+  local list = scores_of(self, r)
+  local top = pick(list)
+  r.foreign = foreign_of(self, r)
+  r.nearest = {}
+  for i = 1, math.min(4, #list) do
+    r.nearest[i] = {id = list[i].class.id, score = list[i].score}
+  end
+  if not top then return r end
+  local c = top.score
+  if c < 0.75 and r.foreign then c = c - 0.25 end
+  local second = list[2]
+  if second and c >= 0.9 and second.score >= 0.93 and top.score - second.score
+    < 0.06 then
+    c = c - 0.08
+  end
+  if c < 0.7 and #r.exceptions > 0 and #r.templates == 0 then c = c - 0.08 end
+  if c < MIN then return r end
+  r.class, r.sign = top.class, top.sign
+  r.confidence = math.floor(c * 100 + 0.5) / 100
+  return r
+end
+
+return M

@@ -1,0 +1,326 @@
+-- SPDX-License-Identifier: MIT
+-- dt/diagnose/facts.lua: what a report states, class or no class: operator,
+-- arguments, meshes, ranks that raised, frames, sizes.
+--
+-- An operator is looked for where PyTorch prints it (phrases below), then
+-- anywhere in the form aten.name.overload; names that lost their underscores
+-- are found by their letters in the table of operators.
+
+local clean = require "dt.diagnose.clean"
+local grammar = require "dt.diagnose.grammar"
+
+local M = {}
+
+-- ---- operators ---------------------------------------------------------
+
+-- Operators outside aten that people meet, and those whose name is often
+-- written without its namespace.
+local others = {
+  "npu.npu_fusion_attention.default", "npu.npu_fusion_attention_grad.default",
+  "npu.npu_fusion_attention_v2.default", "npu._npu_dtype_cast.default",
+  "npu.npu_rms_norm.default", "npu.npu_rotary_mul.default",
+  "npu.npu_swiglu.default", "flash_attn._flash_attn_forward.default",
+  "flash_attn._flash_attn_varlen_forward.default",
+  "flash_attn._flash_attn_backward.default",
+  "flash_attn._flash_attn_varlen_backward.default",
+  "_c10d_functional.all_gather_into_tensor.default",
+  "c10d.broadcast_.default", "c10d.allreduce_.default",
+  "_dtensor.shard_dim_alltoall.default", "torchtitan.deterministic_topk.default",
+  "quanto.quantize_symmetric.default",
+}
+
+local table_of_ops
+
+-- {[name] = {first, last}}, {[squash] = name}, {[squashed base] = name}
+function M.ops()
+  if table_of_ops then return table_of_ops end
+  local t = {span = {}, by_squash = {}, by_base = {}}
+  local function add(op, span)
+    t.span[op] = span
+    t.by_squash[clean.squash(op)] = op
+    local base = clean.squash(op:match "^[^.]+%.([^.]+)")
+    if not t.by_base[base] or op:find "%.default$" then t.by_base[base] = op end
+  end
+  for _, row in ipairs(require "dt.diagnose.ops") do
+    local span = {row[1], row[2]}
+    for op in row[3]:gmatch "%S+" do add(op, span) end
+  end
+  for _, op in ipairs(others) do add(op, nil) end
+  table_of_ops = t
+  return t
+end
+
+-- "aten::add.Tensor", "aten.mm", "torch.ops.npu.x" to namespace.name.overload.
+function M.canonical(op)
+  op = op:gsub("^torch%.ops%.", ""):gsub("::", "."):gsub("%.+$", "")
+  if op:find "^torch%." then return nil end
+  local ns, base, over = op:match "^([%w_]+)%.([%w_]+)%.?([%w_]*)$"
+  if not ns then return nil end
+  if over == "" then over = "default" end
+  return ns .. "." .. base .. "." .. over
+end
+
+-- A name whose underscores or dots were lost.
+local function by_letters(word)
+  local s = clean.squash(word)
+  if #s < 5 then return nil end
+  local t = M.ops()
+  return t.by_squash[s] or t.by_squash[s .. "default"] or t.by_base[s]
+end
+
+local NAME = "[%w_]+[%.:]+[%w_%.:]*[%w_]"
+
+-- Where PyTorch prints the operator: before or after these words.  In this
+-- order; the first that gives one wins.
+local before = {"got mixed torch", "got mixed", ": in-place operations that",
+  ": DTensor does not support cross"}
+local after = {"Operator ", "All operands in ", "Sharding propagation failed for ",
+  "failed on op Op(op=", "failed on op ", "from dtensor args for ",
+  "mesh from args for op : ", "cross-mesh operation on ",
+  "redistribution occurred for ", "OutputShapeException: ", "NYI: ",
+  "NotImplementedError: ", "Op(op=", "Cannot run ",
+  "DTensorSpec in args for ", "implementation for ", "operator ", "operation: "}
+
+local function op_before(flat, mark)
+  local at = flat:find(mark, 1, true)
+  while at do
+    local head = flat:sub(math.max(1, at - 120), at - 1)
+    local tail = head:match("(" .. NAME .. ")[`'\"%s:*()]*$")
+    local op = tail and M.canonical(tail)
+    if op then return op, at end
+    -- a name cut in two by a line break
+    local a, b = head:match("([%w_%.]+) ([%w_%.]+)[`'\"%s:*()]*$")
+    op = a and M.canonical(a .. b)
+    if op and M.ops().span[op] then return op, at end
+    at = flat:find(mark, at + 1, true)
+  end
+end
+
+local namespaces = {aten = true, prims = true, npu = true, flash_attn = true,
+  torchao = true, quanto = true, _c10d_functional = true, c10d = true,
+  _dtensor = true, torchtitan = true, xpu = true, hpu = true, mlu = true,
+  transformer_engine = true, te = true, xformers = true, vllm = true,
+  fbgemm = true, musa = true, torchvision = true, mylib = true, custom = true}
+
+local function op_after(flat, mark)
+  local at = flat:find(mark, 1, true)
+  while at do
+    local rest = flat:sub(at + #mark, at + #mark + 160)
+    local name = rest:match("^[`'\"*(<%s]*(" .. NAME .. ")")
+    local op = name and M.canonical(name)
+    if op and (namespaces[op:match "^[^.]+"] or mark == "Operator "
+               or mark == "All operands in " or M.ops().span[op]) then
+      return op, at
+    end
+    at = flat:find(mark, at + 1, true)
+  end
+end
+
+-- Any name of a known namespace, in messages rather than in code.
+local function op_anywhere(flat)
+  for at, name in flat:gmatch("()(" .. NAME .. ")") do
+    local ns = name:match "^[%w_]+"
+    if namespaces[ns] then
+      local op = M.canonical(name)
+      if op and (M.ops().span[op] or ns ~= "custom") and not
+        op:find "^c10d%.distributed" then
+        return op, at
+      end
+    end
+  end
+end
+
+-- Letters before a phrase, in articles: "npufusionattention操作中同时存在".
+local function op_by_letters(flat)
+  for word in flat:gmatch "[%a][%w_%.]+" do
+    if #word >= 10 and (word:find "attention" or word:find "^aten"
+                        or word:find "^npu" or word:find "foreach") then
+      local op = by_letters(word)
+      if op then return op end
+    end
+  end
+end
+
+-- The operator of the error, and how it was found: "message", "text",
+-- "letters".
+function M.op_of(doc)
+  local flat = doc.flat
+  for _, mark in ipairs(before) do
+    local op = op_before(flat, mark)
+    if op then return op, "message" end
+  end
+  for _, mark in ipairs(after) do
+    local op = op_after(flat, mark)
+    if op then return op, "message" end
+  end
+  local op = op_anywhere(flat)
+  if op then return op, "text" end
+  op = op_by_letters(flat)
+  if op then return op, "letters" end
+end
+
+-- ---- frames ------------------------------------------------------------
+
+-- Frames of tracebacks, outermost first as printed: {path, line, func}.
+function M.frames_of(doc)
+  local list = {}
+  for _, line in ipairs(doc.lines) do
+    local path, no, fn = line:match '^%s*File "([^"]+)", line (%d+),? ?i?n? ?(.*)$'
+    if path then
+      list[#list + 1] = {path = path, line = tonumber(no), func = fn}
+      if #list >= 4000 then break end
+    end
+  end
+  return list
+end
+
+local function of_library(path)
+  return path:find("torch/", 1, true) or path:find("<frozen", 1, true)
+    or path:find("/runpy.py", 1, true) or path:find("importlib", 1, true)
+end
+
+-- The last frame that is the user's own.
+function M.user_frame(frames)
+  for i = #frames, 1, -1 do
+    local f = frames[i]
+    if not of_library(f.path) and not f.path:find("site-packages", 1, true)
+    then
+      return f
+    end
+  end
+  for i = #frames, 1, -1 do
+    if not of_library(frames[i].path) then return frames[i] end
+  end
+end
+
+-- ---- meshes and arguments ----------------------------------------------
+
+local function same_mesh(a, b)
+  if #a.shape ~= #b.shape then return false end
+  for i = 1, #a.shape do
+    if a.shape[i] ~= b.shape[i] then return false end
+  end
+  return table.concat(a.names or {}, ",") == table.concat(b.names or {}, ",")
+end
+
+local function pieces(text, mark, p, found)
+  local at, n = 1, 0
+  while n < 100 do
+    local a = text:find(mark, at, true)
+    if not a then return end
+    local ok, value = pcall(p.match, p, text:sub(a, a + 4000))
+    if ok and value and (not value.shape or #value.shape > 0) then
+      found[#found + 1] = value
+    end
+    at, n = a + #mark, n + 1
+  end
+end
+
+-- Distinct meshes in the order met; those printed come before those in code.
+function M.meshes_of(doc)
+  local all, list = {}, {}
+  pieces(doc.flat, "DeviceMesh(", grammar.mesh, all)
+  pieces(doc.flat, "mesh (", grammar.own_mesh, all)
+  pieces(doc.flat, "init_device_mesh(", grammar.init_mesh, all)
+  for _, m in ipairs(all) do
+    local new = true
+    for _, o in ipairs(list) do new = new and not same_mesh(m, o) end
+    if new then list[#list + 1] = m end
+  end
+  return list
+end
+
+local function call_arguments(flat, op)
+  for _, mark in ipairs {"failed for " .. op .. "(", "occurred for " .. op .. "(",
+                         op .. "("} do
+    local at = flat:find(mark, 1, true)
+    if at then
+      local rest = flat:sub(at + #mark - 1, at + #mark + 6000)
+      local ok, list = pcall(grammar.arguments.match, grammar.arguments, rest)
+      if ok and list and #list > 0 then return list end
+    end
+  end
+end
+
+local function has_spec(list)
+  for _, a in ipairs(list) do
+    if a.kind ~= "value" then return true end
+  end
+end
+
+-- Arguments of the failing call, else every spec the text prints.
+function M.args_of(doc, op)
+  local list = op and call_arguments(doc.flat, op)
+  if list and has_spec(list) then return list end
+  local found = {}
+  local at = doc.flat:find("args_schema=", 1, true)
+  if at then
+    local ok, args = pcall(grammar.arguments.match, grammar.arguments,
+      doc.flat:sub(at + 12, at + 6000):gsub("^[^(]*", ""))
+    if ok and args and has_spec(args) then return args end
+  end
+  pieces(doc.flat, "Spec(", grammar.spec, found)
+  if #found == 0 then pieces(doc.flat, "dt: ", grammar.debug_tensor, found) end
+  while #found > 8 do found[#found] = nil end
+  return found
+end
+
+-- Placements printed in a DTensor's repr or in a call of the report's code.
+function M.placements_of(doc)
+  local found = {}
+  pieces(doc.flat, "placements=", grammar.repr_tail, found)
+  return found
+end
+
+-- ---- ranks -------------------------------------------------------------
+
+-- Ranks whose line ended in an exception; all ranks that spoke.
+function M.ranks_of(doc)
+  local set, list = {}, {}
+  for _, ranks in pairs(doc.raised) do
+    for _, r in ipairs(ranks) do set[r] = true end
+  end
+  for r in pairs(set) do list[#list + 1] = r end
+  table.sort(list)
+  return list, doc.ranks
+end
+
+-- The last exception of the text: class, message.
+function M.exceptions_of(doc)
+  local list = {}
+  for i, line in ipairs(doc.lines) do
+    local class, message = clean.exception_of(line)
+    if class then
+      list[#list + 1] = {class = class, message = message, line = i}
+      if #list >= 200 then break end
+    end
+  end
+  return list
+end
+
+-- ---- sizes -------------------------------------------------------------
+
+-- World and degrees: tp=8, tensor_parallel_size 4, --nproc_per_node=8, ...
+local degrees = {
+  tp = {"tensor[_%- ]parallel[_%- ]?%a*[\"']?%s*[:= ]%s*(%d+)",
+        "tp[_%- ]?%a*[\"']?%s*[:=]%s*(%d+)", "tp(%d+)%f[%D]"},
+  dp = {"dp[_%a]*[\"']?%s*[:=]%s*(%d+)", "fsdp[\"']?%s*=%s*(%d+)",
+        "data_parallel_%a+%s*[:= ]%s*(%d+)"},
+  cp = {"cp[_%a]*[\"']?%s*[:=]%s*(%d+)",
+        "context_parallel_%a+%s*[:= ]%s*(%d+)"},
+  world = {"nproc[_-]per[_-]node[= ]+(%d+)", "world[_ ]size[\"']?%s*[:= ]+(%d+)",
+           "num_processes[\"']?%s*[:= ]+(%d+)", "(%d+)%s*gpus?%f[%A]"},
+}
+
+function M.degrees_of(doc)
+  local low, out = doc.flat:sub(1, 200000):lower(), {}
+  for key, patterns in pairs(degrees) do
+    for _, p in ipairs(patterns) do
+      local v = tonumber((low:match(p)))
+      if v and v > 1 and v <= 1 << 20 then out[key] = v; break end
+    end
+  end
+  return out
+end
+
+return M

@@ -1,0 +1,211 @@
+-- SPDX-License-Identifier: MIT
+-- dt/diagnose/init.lua: a pasted report becomes a class, a cause and fixes.
+--
+--   local report = require("dt.diagnose").read(text)
+--   print(report.class, report.confidence, report.op)
+--
+-- The steps: clean (lines, ranks), facts (operator, meshes, arguments),
+-- classify (which class, how sure), release.  Nothing in a report is ever run
+-- as Lua; a repro is written from the facts alone (repro.lua) and runs in the
+-- sandbox.
+
+local classify = require "dt.diagnose.classify"
+local clean = require "dt.diagnose.clean"
+local facts = require "dt.diagnose.facts"
+local releases = require "dt.diagnose.release"
+
+local M = {}
+
+local modules = {"mixed", "mesh", "train", "parallel"}
+
+local catalogue
+local added = {}
+
+-- All classes, the user's own first.
+function M.classes()
+  if catalogue then return catalogue end
+  catalogue = {}
+  for _, c in ipairs(added) do catalogue[#catalogue + 1] = c end
+  for _, name in ipairs(modules) do
+    for _, c in ipairs(require("dt.diagnose.classes." .. name)) do
+      catalogue[#catalogue + 1] = c
+    end
+  end
+  return catalogue
+end
+
+local function check_class(c)
+  if type(c) ~= "table" or type(c.id) ~= "string"
+    or type(c.signs) ~= "table" then
+    error("a class is {id = , name = , signs = {{0.9, \"text\"}}, cause = , "
+      .. "fixes = {}}", 3)
+  end
+  for _, s in ipairs(c.signs) do
+    if type(s) ~= "table" or type(s[1]) ~= "number"
+      or type(s[2]) ~= "string" then
+      error(("class %s: a sign is {confidence, condition...}"):format(c.id), 3)
+    end
+  end
+  c.name, c.cause = c.name or c.id, c.cause or ""
+  c.fixes, c.ask = c.fixes or {}, c.ask or {}
+end
+
+local engine
+
+-- Add classes of your own, in the form of lua/dt/diagnose/classes/mixed.lua.
+function M.extend(list)
+  for _, c in ipairs(list) do
+    check_class(c)
+    added[#added + 1] = c
+  end
+  catalogue, engine = nil, nil
+end
+
+-- The class called `id`, or nil.
+function M.class(id)
+  for _, c in ipairs(M.classes()) do
+    if c.id == id then return c end
+  end
+end
+
+-- ---- what follows from class and facts ---------------------------------
+
+local function later(release, fixed)
+  if not release or not fixed then return true end
+  return (releases.number(fixed) or 0) > (releases.number(release) or 0)
+end
+
+-- When the operator got its strategy, for fixes.
+local function op_story(r)
+  local span = r.op and facts.ops().span[r.op]
+  if not span then return nil end
+  if span[1] == "2.4" then
+    if span[2] ~= "2.13" then
+      return nil, ("%s had a rule until %s; later it is taken apart")
+        :format(r.op, span[2])
+    end
+    return nil, ("%s has a strategy since 2.4 or before"):format(r.op)
+  end
+  return span[1], ("%s has a strategy since %s"):format(r.op, span[1])
+end
+
+local function fixes_of(r)
+  local list = {}
+  local release = r.torch and r.torch.release
+  local since, story = op_story(r)
+  if r.class.id == "missing-sharding-strategy" or
+    r.class.id == "index-put-and-select" then
+    if since and later(release, since) then
+      list[1] = {text = "upgrade: " .. story, fixed_in = since}
+    elseif story then
+      r.notes[#r.notes + 1] = story
+    elseif r.op and r.op:find "^aten%." then
+      r.notes[#r.notes + 1] = r.op .. " has no strategy in any release to "
+        .. "2.13"
+    end
+  end
+  for i, f in ipairs(r.class.fixes) do
+    if not (i == 1 and list[1] and f[1]:find "^upgrade") then
+      list[#list + 1] = {text = f[1], fixed_in = f.fixed_in, lua = f.lua,
+        torch = f.torch}
+    end
+  end
+  for _, f in ipairs(list) do
+    if f.fixed_in and release and not later(release, f.fixed_in) then
+      f.text = f.text .. (" (your %s has it)"):format(release)
+    end
+  end
+  return list
+end
+
+local function questions_of(r)
+  local list = {}
+  if not r.torch then
+    list[#list + 1] = "Which torch release? (python -m torch.utils.collect_env)"
+  elseif r.torch.how == "inferred" then
+    list[#list + 1] = ("Is it torch %s? The text does not say."):format(
+      r.torch.release)
+  end
+  if r.class then
+    for _, q in ipairs(r.class.ask or {}) do
+      if not (q:find "release" and r.torch) then list[#list + 1] = q end
+    end
+  else
+    list[#list + 1] = "The whole traceback, from the first line to the last?"
+  end
+  if #r.meshes == 0 then
+    list[#list + 1] = "How is the device mesh made (sizes, names, device)?"
+  end
+  if #r.frames == 0 and r.class then
+    list[#list + 1] = "The traceback: which line of your code raises?"
+  end
+  return list
+end
+
+local function threads_of(id)
+  local text = require("dt.diagnose.threads")[id] or ""
+  local list = {}
+  for t in text:gmatch "%S+" do list[#list + 1] = t end
+  return list
+end
+
+-- Sizes the failing one could be divided by.
+local function divisors(n, max)
+  local list = {}
+  for d = 1, math.min(n, max or 64) do
+    if n % d == 0 then list[#list + 1] = ("%d"):format(d) end
+  end
+  return table.concat(list, ", ")
+end
+
+-- Numbers that follow from the sizes in a message.
+local function note_sizes(r)
+  local flat = r.doc.flat
+  local size, n = flat:match("%(size (%d+)%) is not evenly divisible by "
+    .. "mesh dimension %d+ %(size (%d+)%)")
+  if not size then
+    size, n = flat:match("dimension size (%d+) is not divisible by its mesh "
+      .. "dimension (%d+)")
+  end
+  if not size then return end
+  size, n = tonumber(size), tonumber(n)
+  if not size or not n or n == 0 or size > 1 << 30 then return end
+  r.notes[#r.notes + 1] = ("%d over %d ranks: the degrees %s divide it; "
+    .. "padded it would be %d"):format(size, n, divisors(size),
+    (size + n - 1) // n * n)
+end
+
+-- ---- reading -----------------------------------------------------------
+
+-- Everything known of `text`:
+--   class, name, confidence, cause, fixes, threads, questions, nearest,
+--   op, args, meshes, ranks, torch, frames, user_frame, notes, foreign
+function M.read(text)
+  engine = engine or classify.new(M.classes())
+  local doc = clean.read(text)
+  local r = {doc = doc, notes = {}}
+  r.op, r.op_how = facts.op_of(doc)
+  r.exceptions = facts.exceptions_of(doc)
+  classify.run(engine, r)
+  r.frames = facts.frames_of(doc)
+  r.user_frame = facts.user_frame(r.frames)
+  r.meshes = facts.meshes_of(doc)
+  r.args = facts.args_of(doc, r.op)
+  r.degrees = facts.degrees_of(doc)
+  r.ranks, r.all_ranks = facts.ranks_of(doc)
+  r.torch = releases.find(doc, r.templates)
+  if r.class then
+    r.fixes = fixes_of(r)
+    r.cause = r.class.cause
+    r.threads = threads_of(r.class.id)
+    note_sizes(r)
+  else
+    r.fixes, r.threads = {}, {}
+    r.cause = r.foreign and "This reads like " .. r.foreign
+      .. ", not like a matter of distributed tensors." or nil
+  end
+  r.questions = questions_of(r)
+  return r
+end
+
+return M

@@ -1,0 +1,278 @@
+-- SPDX-License-Identifier: MIT
+-- dt/diagnose/render.lua: a report for a person, for a program, in a table.
+
+local clean = require "dt.diagnose.clean"
+local json = require "dt.diagnose.json"
+
+local M = {}
+
+-- ---- pieces ------------------------------------------------------------
+
+local function shape_text(shape)
+  local list = {}
+  for i, n in ipairs(shape or {}) do list[i] = ("%d"):format(n) end
+  return "[" .. table.concat(list, ", ") .. "]"
+end
+
+-- "f32[8, 4]| S(0)R", "[16, 4]", "[f32[2]| R, f32[2]| S(0)]"
+function M.arg_text(a)
+  if a.kind == "dtensor" then
+    return ("%s%s| %s"):format(a.dtype or "", a.shape and shape_text(a.shape)
+      or "", table.concat(a.placements or {}))
+  elseif a.kind == "tensor" then
+    return (a.dtype or "") .. shape_text(a.shape)
+  elseif a.kind == "list" then
+    local list = {}
+    for i, x in ipairs(a.items) do list[i] = M.arg_text(x) end
+    return "[" .. table.concat(list, ", ") .. "]"
+  end
+  return a.text
+end
+
+-- "(dp=2, tp=4)" or "(2, 4)", with the device.
+function M.mesh_text(m)
+  local list = {}
+  for i, n in ipairs(m.shape) do
+    list[i] = m.names and m.names[i] and ("%s=%d"):format(m.names[i], n)
+      or ("%d"):format(n)
+  end
+  local text = "(" .. table.concat(list, ", ") .. ")"
+  return m.device and text .. " " .. m.device or text
+end
+
+-- "0-3, 6" of a sorted list.
+function M.ranks_text(list)
+  local out, i = {}, 1
+  while i <= #list do
+    local k = i
+    while list[k + 1] == list[k] + 1 do k = k + 1 end
+    out[#out + 1] = k > i and ("%d-%d"):format(list[i], list[k])
+      or ("%d"):format(list[i])
+    i = k + 1
+  end
+  return table.concat(out, ", ")
+end
+
+local function how_sure(c)
+  if c >= 0.93 then return "certain" end
+  if c >= 0.8 then return "likely" end
+  if c >= 0.6 then return "probable" end
+  return "a guess"
+end
+
+-- ---- text --------------------------------------------------------------
+
+-- Words of `text` in lines of at most `width`, after `indent`.
+local function wrap(text, indent, width)
+  local lines, line = {}, ""
+  for w in text:gmatch "%S+" do
+    if #line + #w + 1 > width and line ~= "" then
+      lines[#lines + 1] = line
+      line = w
+    else
+      line = line == "" and w or line .. " " .. w
+    end
+  end
+  lines[#lines + 1] = line
+  return table.concat(lines, "\n" .. indent)
+end
+
+local function put_facts(out, r)
+  local function put(label, text)
+    out[#out + 1] = ("  %-9s %s"):format(label, text)
+  end
+  if r.op then
+    put("operator", r.op .. (r.op_how == "letters"
+      and "  (its letters; written without underscores)" or ""))
+  end
+  for i, a in ipairs(r.args) do
+    put(i == 1 and "args" or "", ("%d  %s"):format(i - 1, M.arg_text(a)))
+  end
+  for i, m in ipairs(r.meshes) do
+    if i <= 3 then put(i == 1 and "mesh" or "", M.mesh_text(m)) end
+  end
+  if #r.ranks > 0 then
+    local silent = #r.all_ranks > #r.ranks
+    put("ranks", M.ranks_text(r.ranks) .. " raised" .. (silent
+      and (" (of %s)"):format(M.ranks_text(r.all_ranks)) or ""))
+  end
+  if r.torch then
+    local t = r.torch
+    put("torch", ("%s, %s%s (%s)"):format(t.release, t.how,
+      t.range and t.range[1] ~= t.range[2]
+      and (" from %s to %s"):format(t.range[1], t.range[2]) or "",
+      wrap(t.evidence, "            ", 64)))
+  end
+  if r.user_frame then
+    put("your line", ("%s:%d in %s"):format(r.user_frame.path,
+      r.user_frame.line, r.user_frame.func))
+  end
+end
+
+local function put_fixes(out, r)
+  if #r.fixes == 0 then return end
+  out[#out + 1] = "  fixes"
+  for i, f in ipairs(r.fixes) do
+    local cured = r.run and r.run.cures and r.run.cures[i]
+    out[#out + 1] = ("  %3d  %s%s%s"):format(i, wrap(f.text, "       ", 68),
+      f.fixed_in and not f.text:find("your ", 1, true)
+      and ("  [since %s]"):format(f.fixed_in) or "", cured or "")
+    if f.lua then
+      out[#out + 1] = "       Lua      " .. wrap(f.lua, "                ", 64)
+    end
+    if f.torch then
+      out[#out + 1] = "       PyTorch  " .. f.torch:gsub("\n",
+        "\n                ")
+    end
+  end
+end
+
+local function put_run(out, run)
+  out[#out + 1] = "  repro     " .. (run.reproduced and "raises the same text"
+    or run.why or "does not raise it")
+  if run.message then
+    out[#out + 1] = "            " .. wrap(run.message, "            ", 66)
+  end
+  for _, c in ipairs(run.tried or {}) do
+    out[#out + 1] = ("  %-9s %s: %s"):format("tried", c.text, c.cures
+      and "cures it" or "does not cure it" .. (c.why and " (" .. c.why .. ")"
+      or ""))
+  end
+  if run.script then
+    out[#out + 1] = "  script"
+    for line in run.script:gmatch "[^\n]*" do
+      out[#out + 1] = "    " .. line
+    end
+  end
+end
+
+-- The page for a person.
+function M.text(r, file)
+  local out = {}
+  local head = file and file ~= "-" and file .. ": " or ""
+  if r.class then
+    out[1] = ("%s%s  %.2f  %s"):format(head, r.class.id, r.confidence,
+      how_sure(r.confidence))
+    out[2] = "  " .. r.class.name
+  else
+    out[1] = head .. "unknown: no class of the catalogue fits"
+    if r.cause then out[2] = "  " .. r.cause end
+    local near = {}
+    for _, n in ipairs(r.nearest) do
+      near[#near + 1] = ("%s (%.2f)"):format(n.id, n.score)
+    end
+    if #near > 0 then
+      out[#out + 1] = "  nearest   " .. wrap(table.concat(near, ", "),
+        "            ", 66)
+    end
+  end
+  put_facts(out, r)
+  if r.class then
+    out[#out + 1] = "  cause     " .. wrap(r.cause, "            ", 66)
+  end
+  for _, n in ipairs(r.notes) do
+    out[#out + 1] = "  note      " .. wrap(n, "            ", 66)
+  end
+  put_fixes(out, r)
+  if r.run then put_run(out, r.run) end
+  if #r.threads > 0 then
+    out[#out + 1] = "  threads   " .. wrap(table.concat(r.threads, " "),
+      "            ", 66)
+  end
+  for i, q in ipairs(r.questions) do
+    out[#out + 1] = ("  %-9s %s"):format(i == 1 and "ask" or "", q)
+  end
+  return clean.utf8(table.concat(out, "\n")) .. "\n"
+end
+
+-- ---- one object a file -------------------------------------------------
+
+local function arg_json(a)
+  local o = {{"kind", a.kind}, {"text", M.arg_text(a)}}
+  if a.dtype then o[#o + 1] = {"dtype", a.dtype} end
+  if a.shape then o[#o + 1] = {"shape", a.shape} end
+  if a.placements then o[#o + 1] = {"placements", a.placements} end
+  if a.items then
+    local list = {}
+    for i, x in ipairs(a.items) do list[i] = arg_json(x) end
+    o[#o + 1] = {"items", list}
+  end
+  return json.object(o)
+end
+
+local function mesh_json(m)
+  if not m then return json.null end
+  return json.object {{"shape", m.shape}, {"names", m.names or json.null},
+    {"device", m.device or json.null}, {"text", M.mesh_text(m)}}
+end
+
+local function fix_json(f)
+  return json.object {{"text", f.text}, {"fixed_in", f.fixed_in or json.null},
+    {"lua", f.lua or json.null}, {"torch", f.torch or json.null}}
+end
+
+local function map(list, f)
+  local out = {}
+  for i, v in ipairs(list) do out[i] = f(v) end
+  return out
+end
+
+local function run_json(run)
+  if not run then return json.null end
+  local tried = map(run.tried or {}, function (c)
+    return json.object {{"fix", c.text}, {"cures", c.cures or false}}
+  end)
+  return json.object {{"reproduced", run.reproduced or false},
+    {"cured_by", run.cured_by or json.null}, {"tried", tried},
+    {"message", run.message or json.null}, {"why", run.why or json.null},
+    {"script", run.script or json.null}}
+end
+
+-- Keys and their order are stable; new ones may come at the end of an object.
+function M.json(r, file)
+  local t = r.torch
+  local torch = t and json.object {{"release", t.release}, {"how", t.how},
+    {"evidence", t.evidence}, {"range", t.range or json.null}} or json.null
+  return json.encode(json.object {
+    {"schema", 1}, {"file", file or json.null},
+    {"class", r.class and r.class.id or json.null},
+    {"confidence", r.confidence or 0}, {"op", r.op or json.null},
+    {"args", map(r.args, arg_json)}, {"mesh", mesh_json(r.meshes[1])},
+    {"ranks", r.ranks}, {"torch", torch}, {"cause", r.cause or json.null},
+    {"fixes", map(r.fixes, fix_json)}, {"threads", r.threads},
+    {"questions", r.questions}, {"run", run_json(r.run)},
+    {"name", r.class and r.class.name or json.null},
+    {"nearest", map(r.nearest, function (n)
+      return json.object {{"class", n.id}, {"confidence", n.score}}
+    end)},
+    {"meshes", map(r.meshes, mesh_json)}, {"notes", r.notes},
+    {"foreign", r.foreign or json.null},
+  }) .. "\n"
+end
+
+-- ---- many files --------------------------------------------------------
+
+-- One line of the table.
+function M.row(r, file)
+  return ("%-34s %5s  %-32s %-5s %s\n"):format(
+    r.class and r.class.id or r.foreign and "- (" .. r.foreign .. ")" or "-",
+    r.class and ("%.2f"):format(r.confidence) or "", r.op or "-",
+    r.torch and r.torch.release or "-", file)
+end
+
+-- How often each class came.
+function M.summary(counts, total)
+  local list = {}
+  for id, n in pairs(counts) do list[#list + 1] = {id, n} end
+  table.sort(list, function (a, b)
+    if a[2] ~= b[2] then return a[2] > b[2] end
+    return a[1] < b[1]
+  end)
+  local out = {("\n%d reports\n"):format(total)}
+  for _, p in ipairs(list) do
+    out[#out + 1] = ("%6d  %s\n"):format(p[2], p[1])
+  end
+  return table.concat(out)
+end
+
+return M

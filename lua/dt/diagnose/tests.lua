@@ -1,0 +1,165 @@
+-- SPDX-License-Identifier: MIT
+-- dt/diagnose/tests.lua: named conditions of the classes' signs.  A list of
+-- texts holds when one of them stands in the report; a function gets the
+-- reading: {doc=, op=, has=function(text)}.
+
+local M = {}
+
+M.texts = {
+  dt = {"DTensor", "DeviceMesh", "device_mesh", "fully_shard", "FSDP2",
+    "parallelize_module", "distribute_tensor", "ColwiseParallel",
+    "RowwiseParallel", "SequenceParallel", "context_parallel",
+    "ContextParallel", "torchtitan", "tensor parallel", "tensor_parallel",
+    "context parallel", "distribute_module", "tp_plan", "loss_parallel",
+    "FSDP 2", "torch.distributed.tensor", "fsdp_version"},
+  fsdp = {"fsdp", "fully_shard", "FullyShardedDataParallel"},
+  mesh = {"DeviceMesh", "device_mesh", "mesh_dim"},
+  tp = {"tensor parallel", "tensor_parallel", "tensor-parallel",
+    "parallelize_module", "ColwiseParallel", "RowwiseParallel", "tp_plan",
+    "tp_size", "tp_degree", "tp=2", "tp=4", "tp=8", "TP=2", "base_model_tp",
+    "tp_mesh", "tensorparallel", "tp degree", "colwise", "rowwise"},
+  tp_hook = {"_prepare_input_fn", "parallel/style.py", "PrepareModuleInput",
+    "input_fn", "inputs[0]", "_prepare_input"},
+  moe = {"expert", "router", "grouped_mm", "mixtral", "MoE layer",
+    "mixture-of-experts", "moe."},
+  cp = {"context_parallel", "context parallel", "ContextParallel",
+    "ring attention", "_context_parallel", "context-parallel", "cp_size",
+    "ring_attention"},
+  cp_loose = {"context_parallel", "context parallel", "ContextParallel",
+    "ring attention", "context-parallel", "cp_size", "ulysses",
+    "cp size", "cp_mesh", "cp rank", "cp_rank", "sequence parallel size"},
+  quant = {"Float8", "float8", "fp8", "torchao", "NF4Tensor", "nf4",
+    "AffineQuantizedTensor", "MXTensor", "Int8Tensor", "NVFP4", "quantized "
+    .. "tensor", "LinearActivationQuantizedTensor", "bitsandbytes"},
+  entry = {".generate(", "in generate", "encode_image", "get_input_embeddings",
+    "unwrap_model", "register_fsdp_forward_method", "get_image_features",
+    "get_text_features", "lm_head.weight", "chunked cross", "fused_linear_cross",
+    "linear_cross_entropy", "in _sample", "encode_text", "encode(", "sample(",
+    "lm_head(", ".decode(", "model.model(", "score(", "LigerFused",
+    "get_output_embeddings", "no_sync", "prefill", "in evaluate"},
+  sdpa_frame = {"scaled_dot_product", "sdpa_attention", "flash_attention",
+    "SDPBackend", "causal_mask", "attn_mask", "attention_mask",
+    "flash_attn", "eager_attention_forward", "_update_causal_mask"},
+  rope = {"apply_rotary", "rotary", "freqs_cis", "cos_cached", "rope_",
+    "rotate_half", "position_embeddings", "apply_rope", "RoPE", "rope cache"},
+  attention_frame = {"attention", "self_attn", "attn", "num_heads", "q_proj",
+    "k_proj", "n_heads"},
+  loading = {"load_state_dict", "weight_loader", "load_weights",
+    "set_model_state_dict", "load_checkpoint", "set_module_tensor",
+    "_load_state_dict", "default_weight_loader", "load_pretrained",
+    "sync_weights", "update_weights", "load_adapter", "_load_from_state_dict",
+    "state_dict"},
+  skip_words = {"expert", "vision", "image", "unused", "skip", "branch",
+    "conditional", "early exit", "different modules", "some ranks",
+    "empty batch", "no tokens", "uneven", "different number of", "one rank",
+    "dummy", "NaN loss", "mixed batch", "text-only"},
+}
+
+local weight_ops = {"aten.embedding.", "aten.mm.", "aten.addmm.",
+  "aten.convolution.", "aten.linear.", "aten.native_layer_norm.",
+  "aten._fused_rms_norm.", "aten.matmul.", "aten.bmm.", "aten.t.",
+  "flash_attn._flash_attn", "aten.mv.", "aten.native_group_norm.",
+  "aten.native_batch_norm.", "aten.cudnn_batch_norm.", "aten._embedding_bag"}
+local mask_ops = {"aten.add.", "aten.where.", "aten.masked_fill", "aten.mul.",
+  "aten.bmm.", "aten.baddbmm.", "aten.logical", "aten.sub.", "aten.index",
+  "aten.cat.", "aten.expand.", "aten.bitwise_and", "aten.addcmul"}
+
+local function begins_with(list)
+  return function (r)
+    if not r.op then return false end
+    for _, p in ipairs(list) do
+      if r.op:sub(1, #p) == p then return true end
+    end
+    return false
+  end
+end
+
+M.functions = {}
+M.functions.weight_op = begins_with(weight_ops)
+M.functions.mask_op = begins_with(mask_ops)
+
+-- "mixing Tensor and DTensor", in Chinese, Japanese, Korean or loose English.
+local mixing = {"\230\183\183\229\144\136",               -- hun he
+  "\229\144\140\230\151\182\229\173\152\229\156\168",     -- tong shi cun zai
+  "\230\183\183\231\148\168", "\230\183\183\229\156\168", -- hun yong, konzai
+  "\227\129\174\230\183\183", "\237\152\188", "mixed", "mixing", "mixture of",
+  "mix of"}
+
+function M.functions.mixed_words(r)
+  local flat = r.doc.flat
+  if not flat:find("DTensor", 1, true) then return false end
+  local low = flat:sub(1, 400000)
+  if not low:find "[^D]Tensor" and not low:find "[Pp]lain" then return false end
+  for _, w in ipairs(mixing) do
+    local at = 1
+    for _ = 1, 30 do
+      local a = low:find(w, at, true)
+      if not a then break end
+      if low:sub(math.max(1, a - 120), a + 160):find("DTensor", 1, true) then
+        return true
+      end
+      at = a + #w
+    end
+  end
+  return false
+end
+
+-- shape '[2, 5, -1, 128]' is invalid for input of size 1280: a fraction of a
+-- head, or a number of heads no mesh would leave.
+function M.functions.heads_ratio(r)
+  local sizes, n = r.doc.flat:match
+    "shape '%[([%d, %-]+)%]' is invalid for input of size (%d+)"
+  if not n then return false end
+  local known = 1
+  for s in sizes:gmatch "%-?%d+" do
+    if tonumber(s) > 0 then known = known * tonumber(s) end
+  end
+  return known > 0 and tonumber(n) % known ~= 0
+end
+
+-- The size of tensor a (512) must match the size of tensor b (256)
+function M.functions.factor(r)
+  local a, b = r.doc.flat:match
+    "size of tensor a %((%d+)%) must match the size of tensor b %((%d+)%)"
+  a, b = tonumber(a), tonumber(b)
+  if not a or a == 0 or b == 0 then return false end
+  if a < b then a, b = b, a end
+  return a > b and a % b == 0 and a // b <= 64
+end
+
+-- Watchdog lines of several ranks: another operator or size at one SeqNum.
+function M.functions.seq_differs(r)
+  local seen, n = {}, 0
+  for seq, op, size in r.doc.flat:gmatch
+    "SeqNum=(%d+), OpType=([%w_]+), NumelIn=(%d+)" do
+    n = n + 1
+    if n > 5000 then break end
+    local key = op .. "/" .. size
+    if seen[seq] and seen[seq] ~= key then return true end
+    seen[seq] = key
+  end
+  return false
+end
+
+-- Flight Recorder: the analyser's words, or entries that differ at one
+-- sequence number.
+function M.functions.flight_differs(r)
+  local flat = r.doc.flat
+  if flat:find("Collective sequence number", 1, true)
+    and (flat:find("has errors", 1, true) or flat:find("mismatch", 1, true)
+         or flat:find("missing ranks", 1, true)) then
+    return true
+  end
+  if not flat:find("collective_seq_id", 1, true) then return false end
+  local seen, n = {}, 0
+  for seq, name in flat:gmatch
+    '"?collective_seq_id"?: (%d+),.-"?profiling_name"?: "?\'?([%w_:]+)' do
+    n = n + 1
+    if n > 2000 then break end
+    if seen[seq] and seen[seq] ~= name then return true end
+    seen[seq] = name
+  end
+  return false
+end
+
+return M
