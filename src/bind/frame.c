@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: MIT
+** bind/frame.c: the script's functions on the Lua stack and their variables.
+**
+** A frame is remembered by its place from the bottom of its stack, because
+** whatever the debugger calls lies on top of it.  Variables are read raw: no
+** metamethod of the script runs. */
+#include "bind/frame.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char key_env[] = "dt.frame.env";
+static const char key_locals[] = "dt.frame.locals";
+static const char key_sources[] = "dt.sources";
+
+static int stack_size (lua_State *co) {
+  lua_Debug ar;
+  int lo = 0, hi = 1;
+  while (lua_getstack(co, hi, &ar)) { lo = hi; hi *= 2; }
+  while (lo + 1 < hi) {
+    int mid = (lo + hi) / 2;
+    if (lua_getstack(co, mid, &ar)) lo = mid; else hi = mid;
+  }
+  return lua_getstack(co, lo, &ar) ? lo + 1 : 0;
+}
+
+static bool is_script (const lua_Debug *ar) {
+  return ar->currentline >= 0 && strncmp(ar->source, "=[dt", 4) != 0;
+}
+
+static const char *chunk_name (lua_State *L, const char *source) {
+  const char *s = dt_session_intern(dtL_state(L)->s,
+    source[0] == '@' || source[0] == '=' ? source + 1 : "script");
+  if (s == NULL) { dt_error_clear(dtL_state(L)->s->cx); return "?"; }
+  return s;
+}
+
+static const char *function_name (lua_State *L, const lua_Debug *ar) {
+  char text[128];
+  const char *s;
+  if (*ar->what == 'm') return "main chunk";
+  snprintf(text, sizeof text, "function %s",
+           ar->name ? ar->name : "(no name)");
+  s = dt_session_intern(dtL_state(L)->s, text);
+  if (s == NULL) { dt_error_clear(dtL_state(L)->s->cx); return "function"; }
+  return s;
+}
+
+/* The coroutine that runs, then the main one. */
+static lua_State *running (lua_State *L) {
+  DtBind *b = dtL_state(L);
+  lua_Debug ar;
+  return lua_status(b->cur) == LUA_OK && lua_getstack(b->cur, 0, &ar)
+           ? b->cur : b->L;
+}
+
+static int frames_of (lua_State *L, lua_State *co, DtLuaFrame *out, int max,
+                      int n) {
+  lua_Debug ar;
+  int level, total = out ? stack_size(co) : 0;
+  for (level = 0; n < max && lua_getstack(co, level, &ar); level++) {
+    lua_getinfo(co, "Sl", &ar);
+    if (!is_script(&ar)) continue;
+    if (out) {
+      lua_getinfo(co, "n", &ar);
+      out[n].co = co;
+      out[n].below = total - level;
+      out[n].file = chunk_name(L, ar.source);
+      out[n].line = ar.currentline;
+      out[n].name = function_name(L, &ar);
+      out[n].defined = ar.linedefined;
+    }
+    n++;
+  }
+  return n;
+}
+
+int dtL_frames (lua_State *L, DtLuaFrame *out, int max) {
+  DtBind *b = dtL_state(L);
+  lua_State *co = running(L);
+  int n = frames_of(L, co, out, max, 0);
+  if (co != b->L) n = frames_of(L, b->L, out, max, n);
+  return n;
+}
+
+int dtL_frame_count (lua_State *L) {
+  return dtL_frames(L, NULL, 1 << 20);
+}
+
+static bool find_frame (const DtLuaFrame *f, lua_Debug *ar) {
+  int level = stack_size(f->co) - f->below;
+  return level >= 0 && lua_getstack(f->co, level, ar) != 0;
+}
+
+const char *dtL_frame_scope (lua_State *L, const DtLuaFrame *f) {
+  char text[300];
+  const char *s;
+  snprintf(text, sizeof text, "%.250s:%d", f->file, f->defined);
+  s = dt_session_intern(dtL_state(L)->s, text);
+  if (s == NULL) { dt_error_clear(dtL_state(L)->s->cx); return ""; }
+  return s;
+}
+
+/* --- variables --- */
+
+/* Index of the innermost local of this name, 0 when there is none. */
+static int find_local (lua_State *co, lua_Debug *ar, const char *name) {
+  const char *s;
+  int i, found = 0;
+  for (i = 1; (s = lua_getlocal(co, ar, i)) != NULL; i++) {
+    if (strcmp(s, name) == 0) found = i;
+    lua_pop(co, 1);
+  }
+  return found;
+}
+
+/* Index of the upvalue of this name of the function on the top. */
+static int find_upvalue (lua_State *co, const char *name) {
+  const char *s;
+  int i;
+  for (i = 1; (s = lua_getupvalue(co, -1, i)) != NULL; i++) {
+    lua_pop(co, 1);
+    if (strcmp(s, name) == 0) return i;
+  }
+  return 0;
+}
+
+static void move_to (lua_State *from, lua_State *to) {
+  if (from != to) lua_xmove(from, to, 1);
+}
+
+/* Push the variable; false when the frame has none of this name. */
+static bool push_variable (lua_State *L, const DtLuaFrame *f,
+                           const char *name) {
+  lua_Debug ar;
+  int i;
+  if (!lua_checkstack(f->co, 8) || !find_frame(f, &ar)) return false;
+  i = find_local(f->co, &ar, name);
+  if (i > 0) {
+    lua_getlocal(f->co, &ar, i);
+    move_to(f->co, L);
+    return true;
+  }
+  lua_getinfo(f->co, "f", &ar);
+  i = find_upvalue(f->co, name);
+  if (i > 0) {
+    lua_getupvalue(f->co, -1, i);
+    lua_remove(f->co, -2);
+    move_to(f->co, L);
+    return true;
+  }
+  lua_pop(f->co, 1);
+  return false;
+}
+
+/* Set it to the value on the top (popped when it was set). */
+static bool set_variable (lua_State *L, const DtLuaFrame *f,
+                          const char *name) {
+  lua_Debug ar;
+  int i;
+  bool done = false;
+  if (!lua_checkstack(f->co, 8) || !find_frame(f, &ar)) return false;
+  i = find_local(f->co, &ar, name);
+  if (i > 0) {
+    move_to(L, f->co);
+    lua_setlocal(f->co, &ar, i);
+    return true;
+  }
+  lua_getinfo(f->co, "f", &ar);
+  i = find_upvalue(f->co, name);
+  if (i > 0) {
+    if (f->co == L) lua_pushvalue(L, -2);
+    else move_to(L, f->co);
+    lua_setupvalue(f->co, -2, i);
+    if (f->co == L) lua_remove(L, -2);
+    done = true;
+  }
+  lua_pop(f->co, 1);
+  return done;
+}
+
+/* Upvalue 1: the frame. */
+static int env_index (lua_State *L) {
+  DtLuaFrame *f = (DtLuaFrame *)lua_touserdata(L, lua_upvalueindex(1));
+  if (lua_type(L, 2) == LUA_TSTRING &&
+      push_variable(L, f, lua_tostring(L, 2)))
+    return 1;
+  lua_getfield(L, LUA_REGISTRYINDEX, key_env);
+  if (!lua_istable(L, -1)) lua_pushglobaltable(L);
+  lua_pushvalue(L, 2);
+  lua_gettable(L, -2);
+  return 1;
+}
+
+static int env_newindex (lua_State *L) {
+  DtLuaFrame *f = (DtLuaFrame *)lua_touserdata(L, lua_upvalueindex(1));
+  lua_settop(L, 3);
+  if (lua_type(L, 2) == LUA_TSTRING && set_variable(L, f, lua_tostring(L, 2)))
+    return 0;
+  lua_getfield(L, LUA_REGISTRYINDEX, key_env);
+  if (!lua_istable(L, -1)) lua_pushglobaltable(L);
+  lua_insert(L, 2);
+  lua_settable(L, 2);
+  return 0;
+}
+
+void dtL_frame_env (lua_State *L, const DtLuaFrame *f) {
+  DtLuaFrame *own;
+  lua_newtable(L);
+  lua_createtable(L, 0, 3);
+  own = (DtLuaFrame *)lua_newuserdatauv(L, sizeof *own, 0);
+  *own = *f;
+  lua_pushvalue(L, -1);
+  lua_pushcclosure(L, env_index, 1);
+  lua_setfield(L, -3, "__index");
+  lua_pushcclosure(L, env_newindex, 1);
+  lua_setfield(L, -2, "__newindex");
+  lua_pushliteral(L, "the environment of a stop");
+  lua_setfield(L, -2, "__metatable");
+  lua_setmetatable(L, -2);
+}
+
+void dtL_frame_locals (lua_State *L, const DtLuaFrame *f) {
+  lua_Debug ar;
+  const char *s;
+  int i;
+  lua_newtable(L);
+  if (!lua_checkstack(f->co, 8) || !find_frame(f, &ar)) return;
+  for (i = 1; (s = lua_getlocal(f->co, &ar, i)) != NULL; i++) {
+    if (*s == '(') { lua_pop(f->co, 1); continue; }
+    move_to(f->co, L);
+    if (lua_isnil(L, -1)) { lua_pop(L, 1); lua_pushboolean(L, 0); }
+    lua_setfield(L, -2, s);
+  }
+}
+
+void dtL_set_prompt_env (lua_State *L) {
+  lua_setfield(L, LUA_REGISTRYINDEX, key_env);
+}
+
+void dtL_set_prompt_locals (lua_State *L) {
+  lua_setfield(L, LUA_REGISTRYINDEX, key_locals);
+}
+
+/* --- sources --- */
+
+void dtL_source_add (lua_State *L, const char *name, const char *text,
+                     size_t n) {
+  luaL_getsubtable(L, LUA_REGISTRYINDEX, key_sources);
+  lua_pushlstring(L, text, n);
+  lua_setfield(L, -2, name);
+  lua_pop(L, 1);
+}
+
+enum { MAX_SOURCE = 4 << 20 };
+
+/* Runs protected: push the text of the file or false, and keep it. */
+static int load_file (lua_State *L) {
+  const char *name = lua_tostring(L, 1);
+  FILE *f = dtL_state(L)->o.sandbox ? NULL : fopen(name, "rb");
+  luaL_Buffer b;
+  size_t n;
+  luaL_buffinit(L, &b);
+  if (f) {
+    do {
+      char *p = luaL_prepbuffsize(&b, 8192);
+      n = fread(p, 1, 8192, f);
+      luaL_addsize(&b, n);
+    } while (n > 0 && luaL_bufflen(&b) < MAX_SOURCE);
+    fclose(f);
+  }
+  luaL_pushresult(&b);
+  luaL_getsubtable(L, LUA_REGISTRYINDEX, key_sources);
+  lua_pushvalue(L, -2);
+  lua_setfield(L, -2, name);
+  return 0;
+}
+
+static const char *source_text (lua_State *L, const char *name) {
+  const char *text = NULL;
+  int top = lua_gettop(L), tries;
+  if (!lua_checkstack(L, 8)) return NULL;
+  for (tries = 0; tries < 2 && text == NULL; tries++) {
+    lua_getfield(L, LUA_REGISTRYINDEX, key_sources);
+    if (lua_istable(L, -1)) {
+      lua_pushstring(L, name);
+      if (lua_rawget(L, -2) == LUA_TSTRING) text = lua_tostring(L, -1);
+    }
+    lua_settop(L, top);
+    if (text || tries) break;
+    lua_pushcfunction(L, load_file);
+    lua_pushstring(L, name);
+    if (lua_pcall(L, 1, 0, 0) != LUA_OK) break;
+  }
+  lua_settop(L, top);
+  return text;
+}
+
+const char *dtL_source_line (lua_State *L, const char *file, int line,
+                             size_t *n) {
+  const char *s = file ? source_text(L, file) : NULL;
+  if (s == NULL || line < 1) return NULL;
+  while (--line > 0) {
+    s = strchr(s, '\n');
+    if (s == NULL) return NULL;
+    s++;
+  }
+  *n = strcspn(s, "\r\n");
+  return *s || *n ? s : NULL;
+}

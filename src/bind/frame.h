@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT
+** bind/frame.h: the script's own functions on the Lua stack: where they are,
+** their variables, an environment in which a line sees them; script lines as
+** events; the texts of sources.
+**
+** Frames of the library (chunks named "=[dt...]") and of C are passed over.
+** All functions here are Local. */
+#ifndef DT_BIND_FRAME_H
+#define DT_BIND_FRAME_H
+
+#include "bind/bind.h"
+#include "debug/control.h"
+
+/* A frame, valid while the function is under way. */
+typedef struct DtLuaFrame {
+  lua_State *co;
+  int below;                    /* frames below it: its place from the bottom */
+  const char *file; int line;   /* interned */
+  const char *name;             /* "function f", "main chunk"; interned */
+  int defined;                  /* first line of the function */
+} DtLuaFrame;
+
+/* Frames of the script, innermost first; at most `max`, gives how many. */
+int dtL_frames (lua_State *L, DtLuaFrame *out, int max);
+/* How many there are. */
+int dtL_frame_count (lua_State *L);
+/* Push a table through which the frame's locals, then its upvalues, then
+** what the prompt sees are read and written. */
+void dtL_frame_env (lua_State *L, const DtLuaFrame *f);
+/* Push a table name -> value of the frame's locals (the innermost of a
+** name). */
+void dtL_frame_locals (lua_State *L, const DtLuaFrame *f);
+/* Names and scopes as the record keeps them: "file:12". */
+const char *dtL_frame_scope (lua_State *L, const DtLuaFrame *f);
+
+/* The environment of prompt lines, used where a frame has no such name; set
+** by the shell (a table on the top, popped). */
+void dtL_set_prompt_env (lua_State *L);
+/* And the table of the prompt's locals (popped). */
+void dtL_set_prompt_locals (lua_State *L);
+
+/* Keep a source's text for :list and stops; "prompt" is replaced each time.
+** Raises on NOMEM: call it protected. */
+void dtL_source_add (lua_State *L, const char *name, const char *text,
+                     size_t n);
+/* Line `line` of it, from the kept text or the file; NULL when unknown. */
+const char *dtL_source_line (lua_State *L, const char *file, int line,
+                             size_t *n);
+
+/* The control of a state's session, with hooks into this state. */
+DtStatus dtL_control_open (lua_State *L);
+/* Push a table of facts about an event (what conditions see); tensors as
+** themselves. */
+void dtL_push_event (lua_State *L, const DtEvent *e);
+/* Write a value as JSON.  Cycles and functions become strings. */
+void dtL_to_json (lua_State *L, int idx, DtBuf *b);
+
+#endif

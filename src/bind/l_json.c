@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT
+** bind/l_json.c: Lua values as JSON, for --json and dt.debug.json().  Keys are
+** sorted, so the bytes are the same on all ranks; a table with 1..n is an
+** array; tensors and other objects are their text. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "bind/frame.h"
+
+enum { MAX_DEPTH = 24, MAX_KEYS = 512 };
+
+static void text (const char *s, size_t n, DtBuf *b) {
+  size_t i;
+  dt_buf_addc(b, '"');
+  for (i = 0; i < n; i++) {
+    unsigned char c = (unsigned char)s[i];
+    if (c == '"' || c == '\\') dt_buf_addf(b, "\\%c", c);
+    else if (c == '\n') dt_buf_add(b, "\\n");
+    else if (c < 32) dt_buf_addf(b, "\\u%04x", c);
+    else dt_buf_addc(b, (char)c);
+  }
+  dt_buf_addc(b, '"');
+}
+
+static int by_bytes (const void *a, const void *b) {
+  return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static void value (lua_State *L, int idx, int depth, DtBuf *b);
+
+static void array (lua_State *L, int idx, lua_Integer n, int depth,
+                   DtBuf *b) {
+  lua_Integer i;
+  dt_buf_addc(b, '[');
+  for (i = 1; i <= n; i++) {
+    if (i > 1) dt_buf_addc(b, ',');
+    lua_rawgeti(L, idx, i);
+    value(L, lua_gettop(L), depth, b);
+    lua_pop(L, 1);
+  }
+  dt_buf_addc(b, ']');
+}
+
+static void object (lua_State *L, int idx, int depth, DtBuf *b) {
+  const char *key[MAX_KEYS];
+  int n = 0, i;
+  lua_pushnil(L);
+  while (lua_next(L, idx)) {
+    lua_pop(L, 1);
+    if (lua_type(L, -1) == LUA_TSTRING && n < MAX_KEYS)
+      key[n++] = lua_tostring(L, -1);   /* held by the table */
+  }
+  qsort(key, (size_t)n, sizeof key[0], by_bytes);
+  dt_buf_addc(b, '{');
+  for (i = 0; i < n; i++) {
+    if (i) dt_buf_addc(b, ',');
+    text(key[i], strlen(key[i]), b);
+    dt_buf_addc(b, ':');
+    lua_pushstring(L, key[i]);
+    lua_rawget(L, idx);
+    value(L, lua_gettop(L), depth, b);
+    lua_pop(L, 1);
+  }
+  dt_buf_addc(b, '}');
+}
+
+static void other (lua_State *L, int idx, DtBuf *b) {
+  size_t n;
+  const char *s = luaL_tolstring(L, idx, &n);
+  text(s, n, b);
+  lua_pop(L, 1);
+}
+
+static void value (lua_State *L, int idx, int depth, DtBuf *b) {
+  size_t n;
+  luaL_checkstack(L, 8, "json");
+  switch (lua_type(L, idx)) {
+    case LUA_TNIL: dt_buf_add(b, "null"); break;
+    case LUA_TBOOLEAN:
+      dt_buf_add(b, lua_toboolean(L, idx) ? "true" : "false"); break;
+    case LUA_TNUMBER:
+      if (lua_isinteger(L, idx))
+        dt_buf_addf(b, "%lld", (long long)lua_tointeger(L, idx));
+      else if (isfinite(lua_tonumber(L, idx)))
+        dt_buf_addf(b, "%.17g", lua_tonumber(L, idx));
+      else dt_buf_add(b, "null");
+      break;
+    case LUA_TSTRING: {
+      const char *s = lua_tolstring(L, idx, &n);
+      text(s, n, b);
+      break;
+    }
+    case LUA_TTABLE: {
+      lua_Integer len = (lua_Integer)lua_rawlen(L, idx);
+      lua_pushnil(L);
+      if (depth >= MAX_DEPTH) { lua_pop(L, 1); other(L, idx, b); break; }
+      if (len == 0 && lua_next(L, idx)) {
+        lua_pop(L, 2);
+        object(L, idx, depth + 1, b);
+      } else if (len == 0) dt_buf_add(b, "[]");
+      else { lua_pop(L, 1); array(L, idx, len, depth + 1, b); }
+      break;
+    }
+    default: other(L, idx, b);
+  }
+}
+
+void dtL_to_json (lua_State *L, int idx, DtBuf *b) {
+  value(L, lua_absindex(L, idx), 0, b);
+}
