@@ -171,13 +171,28 @@ static DtStatus prepare_written (LocalCall *c, int i, DtTensor *dst,
 
 /* --- the three ways --- */
 
+/* An offset counts elements: of another size in a view of another dtype. */
+static DtStatus scale_offset (LocalCall *c, const DtTensor *base,
+                              const DtMeta *m, int64_t *off) {
+  int64_t from = (int64_t)dt_dtype_size((DtDtype)base->m.dtype);
+  int64_t to = (int64_t)dt_dtype_size((DtDtype)m->dtype);
+  DT_CHECK(c->s->cx, *off * from % to == 0, DT_E_RUNTIME,
+           "Tensor must have a storage_offset divisible by %lld",
+           (long long)(to / from));
+  *off = *off * from / to;
+  return DT_OK;
+}
+
 static DtStatus make_views (LocalCall *c) {
   DtCtx *cx = c->s->cx;
   DtTensor *base = c->nin > 0 ? c->in[0] : NULL;
   DT_ASSERT(cx, base != NULL);
   for (int i = 0; i < c->n; i++) {
-    int64_t off = base->offset + c->off[i];
+    int64_t off = base->offset;
     if (c->none[i]) continue;
+    if (c->m[i].dtype != base->m.dtype)         /* view_as_real, _complex */
+      DT_TRY(cx, scale_offset(c, base, &c->m[i], &off));
+    off += c->off[i];
     DT_CHECK(cx, dt_tensor_fits(base, &c->m[i], off), DT_E_RUNTIME,
              "%s: the view is out of bounds for storage of %zu bytes",
              c->op->sig->full, base->storage->nbytes);

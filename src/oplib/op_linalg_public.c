@@ -549,8 +549,13 @@ static DtStatus vander_decomp (DtDecompCall *c) {
   if (!dt_emit_ok(c->e)) return c->e->st;
   n = given ? dt_arg_int(c->args, 1) : m.ndim ? m.shape[nd - 1] : 1;
   DT_CHECK(c->e->cx, n > 1, DT_E_RUNTIME, "N must be greater than 1.");
-  x = E("aten.unsqueeze.default", "ti", c->in[0], (int64_t)-1);
+  x = c->in[0];
   memcpy(shape, m.shape, sizeof(int64_t) * (size_t)nd);
+  if (nd == 0) {
+    x = E("aten.unsqueeze.default", "ti", x, (int64_t)-1);
+    shape[nd++] = 1;
+  }
+  x = E("aten.unsqueeze.default", "ti", x, (int64_t)-1);
   shape[nd] = n - 1;
   x = E("aten.expand.default", "tI", x, nd + 1, shape);
   x = E("aten.cumprod.default", "ti", x, (int64_t)-1);
@@ -565,6 +570,8 @@ static DtStatus vecdot_decomp (DtDecompCall *c) {
   int64_t dim = dt_arg_int(c->args, 2);
   DtHandle *x = c->in[0];
   if (!dt_emit_ok(c->e)) return c->e->st;
+  if (m.ndim == 1 && dt_emit_meta(c->e, c->in[1])->ndim == 1)
+    return finish(c, E("aten.vdot.default", "tt", x, c->in[1]));
   DT_CHECK(c->e->cx, !dt_dtype_is_integral((DtDtype)m.dtype, true),
            DT_E_RUNTIME, "linalg.vecdot: Expected a floating point or complex "
            "tensor as input. Got %s", op_dtype_word((DtDtype)m.dtype));

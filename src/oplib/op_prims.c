@@ -5,6 +5,8 @@
 ** row each, with the functions of the aten operators. */
 #include "oplib/pw_rows.h"
 
+#include <math.h>
+
 static DtStatus frexp_meta (DtMetaCall *c) {
   op_like_meta(&c->out[0], c->in[0], (DtDtype)c->in[0]->dtype);
   op_like_meta(&c->out[1], c->in[0], DT_I32);
@@ -139,4 +141,15 @@ const DtOpDef dt_op_prims_copy_to = {
   .brief = "b written into a.", .pw = DT_PW_COPY_,
   .flags = DT_OP_POINTWISE | DT_OP_UNEVEN | DT_OP_INPLACE | NOGRAD,
   .meta = op_meta_inplace, .kernel = copy_to_kernel, .samples = same_samples
+};
+
+/* The same tensor again. */
+static DtStatus view_of_strategy (DtStratCall *c) {
+  return op_s_one(c, c->in[0]->pl, c->in[0]->pl, NAN);
+}
+const DtOpDef dt_op_prims_view_of = {
+  .schema = "prims::view_of(Tensor(a) a) -> Tensor(a)",
+  .brief = "The same tensor again.", .flags = DT_OP_VIEW | NOGRAD,
+  .meta = op_meta_alias, .strategy = view_of_strategy,
+  .samples = float_samples
 };

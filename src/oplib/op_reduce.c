@@ -524,3 +524,19 @@ R(linalg_vector_norm, "linalg_vector_norm(Tensor self, Scalar ord=2, "
   norm_strategy, norm_grad, vnorm_samples);
 R(norm_Scalar, "norm.Scalar(Tensor self, Scalar p=2) -> Tensor",
   "Norm of all elements.", SAVE, norm_strategy, norm_grad, norm_samples);
+
+/* The same in PyTorch's namespace prims: no promotion, no gradient. */
+ROWDEF(prims_sum, DT_RED_SUM, RT_SAME, 1, -1, 2, -1, DT_OP_SUM);
+ROWDEF(prims_prod, DT_RED_PROD, RT_SAME, 1, -1, 2, -1, DT_OP_PRODUCT);
+ROWDEF(prims_var, DT_RED_VAR, RT_FLOAT, 1, -1, 3, 2, -1);
+static const char *const prims_samples[] = { "f32[8, 6], [0]",
+                                             "f32[7, 5], [0, 1]", NULL };
+#define PR(id, args_, brief_) \
+  const DtOpDef dt_op_prims_##id = { \
+    .schema = "prims::" #id "(Tensor inp, int[]? dims, " args_ \
+              "*, ScalarType? output_dtype=None) -> Tensor", \
+    .brief = brief_, .flags = NG, .meta = red_meta, .kernel = red_kernel, \
+    .strategy = ST, .samples = prims_samples, .row = row_prims_##id }
+PR(sum, "", "Sum over dims.");
+PR(prod, "", "Product over dims.");
+PR(var, "float? correction=1, ", "Variance over dims.");
