@@ -182,6 +182,49 @@ DtStatus dt_k_normal (DtCtx *cx, DtTensor *dst, const DtRng *r, double mean,
   return fill_rows(cx, dst, &f);
 }
 
+static void make_exponential (const Fill *f, int64_t i, int64_t n,
+                              void *out) {
+  double *o = out;
+  for (int64_t k = 0; k < n; k++)
+    o[k] = -log1p(-dt_rng_uniform_f64(f->rng, (uint64_t)(i + k))) / f->a;
+}
+
+static void make_geometric (const Fill *f, int64_t i, int64_t n, void *out) {
+  double *o = out, scale = log1p(-f->a);
+  for (int64_t k = 0; k < n; k++) {
+    double u = dt_rng_uniform_f64(f->rng, (uint64_t)(i + k));
+    double v = ceil(log1p(-u) / scale);
+    o[k] = v < 1 ? 1 : v;
+  }
+}
+
+static void make_log_normal (const Fill *f, int64_t i, int64_t n, void *out) {
+  double *o = out;
+  make_normal(f, i, n, out);
+  for (int64_t k = 0; k < n; k++) o[k] = exp(o[k]);
+}
+
+static void make_cauchy (const Fill *f, int64_t i, int64_t n, void *out) {
+  const double pi = 3.141592653589793;
+  double *o = out;
+  for (int64_t k = 0; k < n; k++) {
+    double u = dt_rng_uniform_f64(f->rng, (uint64_t)(i + k));
+    o[k] = f->a + f->b * tan(pi * (u - 0.5));
+  }
+}
+
+DtStatus dt_k_random (DtCtx *cx, DtRandom kind, DtTensor *dst, const DtRng *r,
+                      double a, double b) {
+  Fill f = {.make = make_cauchy, .c = DT_CL_F64, .rng = r, .a = a, .b = b};
+  switch (kind) {
+    case DT_RND_EXPONENTIAL: f.make = make_exponential; break;
+    case DT_RND_GEOMETRIC: f.make = make_geometric; break;
+    case DT_RND_LOG_NORMAL: f.make = make_log_normal; break;
+    case DT_RND_CAUCHY: break;
+  }
+  return fill_rows(cx, dst, &f);
+}
+
 DtStatus dt_k_bernoulli (DtCtx *cx, DtTensor *dst, const DtRng *r, double p) {
   Fill f = {.make = make_bernoulli, .c = DT_CL_I64, .rng = r, .a = p};
   return fill_rows(cx, dst, &f);

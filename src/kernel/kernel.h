@@ -65,6 +65,14 @@ DtStatus dt_k_uniform (DtCtx *cx, DtTensor *dst, const DtRng *r, double lo,
 DtStatus dt_k_normal (DtCtx *cx, DtTensor *dst, const DtRng *r, double mean,
                       double std);
 DtStatus dt_k_bernoulli (DtCtx *cx, DtTensor *dst, const DtRng *r, double p);
+/* Other distributions: exponential (a = rate), geometric (a = probability),
+** log-normal (a, b = mean and deviation of the logarithm), Cauchy (a, b =
+** median and scale). */
+typedef enum DtRandom {
+  DT_RND_EXPONENTIAL, DT_RND_GEOMETRIC, DT_RND_LOG_NORMAL, DT_RND_CAUCHY
+} DtRandom;
+DtStatus dt_k_random (DtCtx *cx, DtRandom kind, DtTensor *dst, const DtRng *r,
+                      double a, double b);
 DtStatus dt_k_randint (DtCtx *cx, DtTensor *dst, const DtRng *r, int64_t lo,
                        int64_t hi);
 

@@ -83,6 +83,21 @@ static DtStatus rrelu_kernel (DtKernelCall *c) {
   return st;
 }
 
+/* The functional form gives the noise it drew as a second result. */
+static DtStatus rrelu_functional_meta (DtMetaCall *c) {
+  DT_TRY(c->cx, op_pw_meta(c));
+  op_like_meta(&c->out[1], c->in[1], (DtDtype)c->in[1]->dtype);
+  c->nout = 2;
+  return DT_OK;
+}
+static DtStatus rrelu_functional_kernel (DtKernelCall *c) {
+  DtTensor *in[2] = { c->in[0], c->out[1] };
+  DtKernelCall k = *c;
+  DT_TRY(c->cx, dt_k_copy(c->cx, c->in[1], c->out[1]));
+  k.in = in;
+  return rrelu_kernel(&k);
+}
+
 static DtStatus rrelu_backward_kernel (DtKernelCall *c) {
   double lo = dt_arg_float(c->args, 3), hi = dt_arg_float(c->args, 4);
   DtDtype t = (DtDtype)c->out[0]->m.dtype;
@@ -216,6 +231,20 @@ const DtOpDef dt_op_rrelu_with_noise = {
   .flags = DT_OP_POINTWISE | DT_OP_UNEVEN | DT_OP_RANDOM, .meta = op_pw_meta,
   .kernel = rrelu_kernel, .grad = g_rrelu, .samples = noise_samples,
   .row = row_rrelu_with_noise
+};
+
+static const int row_rrelu_with_noise_functional[PWR_LEN] = {
+  DT_U_leaky_relu, PK_SAME, 2, 0, 1, 0, 0
+};
+const DtOpDef dt_op_rrelu_with_noise_functional = {
+  .schema = "aten::rrelu_with_noise_functional(Tensor self, Tensor noise, "
+            "Scalar lower=0.125, Scalar upper=0.33333333333333331, bool "
+            "training=False, Generator? generator=None) -> (Tensor, Tensor "
+            "noise_out)",
+  .brief = "rrelu_with_noise that gives the noise it drew.",
+  .flags = DT_OP_POINTWISE | DT_OP_UNEVEN | DT_OP_RANDOM | NOGRAD,
+  .meta = rrelu_functional_meta, .kernel = rrelu_functional_kernel,
+  .samples = noise_samples, .row = row_rrelu_with_noise_functional
 };
 
 /* ---- backward operators: (gradient, saved tensor, parameters) ---- */

@@ -156,60 +156,25 @@ static DtStatus need_rng (DtKernelCall *c) {
 
 static DtStatus rand_kernel (DtKernelCall *c) {
   DT_TRY(c->cx, need_rng(c));
+  DT_TRY(c->cx, op_kernel_allows(c->cx, NULL, "uniform_",
+                                 (DtDtype)c->out[0]->m.dtype, false));
   DT_TRY(c->cx, dt_k_uniform(c->cx, c->out[0], c->rng, 0, 1));
   advance(c);
   return DT_OK;
 }
 static DtStatus randn_kernel (DtKernelCall *c) {
   DT_TRY(c->cx, need_rng(c));
+  DT_TRY(c->cx, op_kernel_allows(c->cx, NULL, "normal_",
+                                 (DtDtype)c->out[0]->m.dtype, false));
   DT_TRY(c->cx, dt_k_normal(c->cx, c->out[0], c->rng, 0, 1));
   advance(c);
   return DT_OK;
 }
-static DtStatus normal__kernel (DtKernelCall *c) {
-  DT_TRY(c->cx, need_rng(c));
-  DT_TRY(c->cx, dt_k_normal(c->cx, c->out[0], c->rng,
-                            dt_arg_float(c->args, 1),
-                            dt_arg_float(c->args, 2)));
-  advance(c);
-  return DT_OK;
-}
-static DtStatus uniform__kernel (DtKernelCall *c) {
-  DT_TRY(c->cx, need_rng(c));
-  DT_TRY(c->cx, dt_k_uniform(c->cx, c->out[0], c->rng,
-                             dt_arg_float(c->args, 1),
-                             dt_arg_float(c->args, 2)));
-  advance(c);
-  return DT_OK;
-}
-static DtStatus bernoulli_p_kernel (DtKernelCall *c) {
-  DT_TRY(c->cx, need_rng(c));
-  DT_TRY(c->cx, dt_k_bernoulli(c->cx, c->out[0], c->rng,
-                               dt_arg_float(c->args, 1)));
-  advance(c);
-  return DT_OK;
-}
-
-/* 1 where a uniform number lies under the element of `p`. */
-static DtStatus bernoulli_kernel (DtKernelCall *c) {
-  DtTensor *u = NULL;
-  const DtMeta *m = &c->out[0]->m;
-  DtStatus st;
-  DT_TRY(c->cx, need_rng(c));
-  DT_TRYG(c->cx, op_temp(c->cx, DT_F64, m->ndim, m->shape, &u));
-  DT_TRYG(c->cx, dt_k_uniform(c->cx, u, c->rng, 0, 1));
-  DT_TRYG(c->cx, dt_k_binary(c->cx, DT_B_lt, DT_F64, NULL, u, c->in[0],
-                             c->out[0]));
-  advance(c);
-done:
-  dt_tensor_unref(c->cx, u);
-  return st;
-}
-
 /* mask = keep, out = input * mask / (1 - p) */
 static DtStatus native_dropout_kernel (DtKernelCall *c) {
   double p = dt_arg_float(c->args, 1);
   bool train = dt_arg_is_none(c->args, 2) || dt_arg_bool(c->args, 2);
+  DtDtype t = (DtDtype)c->in[0]->m.dtype;
   DtScalar par[4];
   memset(par, 0, sizeof par);
   if (!train || p == 0) {
@@ -220,6 +185,11 @@ static DtStatus native_dropout_kernel (DtKernelCall *c) {
     DT_TRY(c->cx, dt_k_fill(c->cx, c->out[1], dt_scalar_int(0)));
     return dt_k_fill(c->cx, c->out[0], dt_scalar_int(0));
   }
+  DT_CHECK(c->cx, p >= 0 && p <= 1, DT_E_RUNTIME,
+           "bernoulli_ expects p to be in [0, 1], but got p=%g", 1 - p);
+  DT_CHECK(c->cx, !dt_dtype_is_integral(t, true), DT_E_RUNTIME,
+           "result type Float can't be cast to the desired output type %s",
+           dt_dtype_word(t));
   DT_TRY(c->cx, need_rng(c));
   DT_TRY(c->cx, dt_k_bernoulli(c->cx, c->out[1], c->rng, 1 - p));
   advance(c);
@@ -234,15 +204,18 @@ static DtStatus dropout_backward_kernel (DtKernelCall *c) {
   memset(par, 0, sizeof par);
   par[0] = dt_arg_scalar(c->args, 2);
   return dt_k_ternary(c->cx, DT_T3_dropout_backward,
-                      (DtDtype)c->in[0]->m.dtype, par, c->in[0], c->in[1],
+                      (DtDtype)c->out[0]->m.dtype, par, c->in[0], c->in[1],
                       c->in[1], c->out[0]);
 }
 
 /* Gradient and mask broadcast. */
 static DtStatus dropout_backward_meta (DtMetaCall *c) {
   OpOperand o[2] = { { .m = c->in[0] }, { .m = c->in[1] } };
+  DtDtype t = op_promote(2, o);
+  DT_TRY(c->cx, op_promotable(c->cx, 2, o));
   c->nout = 1;
-  return op_broadcast(c->cx, 2, o, (DtDtype)c->in[0]->dtype, &c->out[0]);
+  if (dt_dtype_is_integral(t, true)) t = (DtDtype)OP_DEFAULT_FLOAT;
+  return op_broadcast(c->cx, 2, o, t, &c->out[0]);
 }
 
 /* ---- sharding ---- */
@@ -427,9 +400,6 @@ static const char *const new_strided_samples[] = {
 static const char *const random_samples[] = {
   "f32[8, 6]", "f32[7]", "f32[0, 4]", "f64[1]", "f32[]", NULL
 };
-static const char *const bern_p_samples[] = {
-  "f32[8, 6], 0.3", "f32[7], 0.5", "f32[0, 4], 0.5", NULL
-};
 static const char *const dropout_samples[] = {
   "f32[8, 6], 0.3, true", "f32[7], 0.5, false", "f32[0, 4], 0.5, true",
   "f32[], 0.0, true", NULL
@@ -466,6 +436,45 @@ LIKE(rand_like, "rand_like(Tensor self",
 LIKE(randn_like, "randn_like(Tensor self",
      "Normal random numbers in a tensor's shape.", DT_OP_RANDOM, randn_kernel,
      like_strategy, random_samples, row_none);
+
+/* randint_like: up to `high`, or from `low`. */
+static const int row_high[] = { 1 }, row_low[] = { 2 };
+static DtStatus randint_like_kernel (DtKernelCall *c) {
+  int at = c->op->row[0];
+  DT_TRY(c->cx, need_rng(c));
+  DT_TRY(c->cx, op_randint(c->cx, c->out[0], c->rng,
+                           at == 2 ? dt_arg_int(c->args, 1) : 0,
+                           dt_arg_int(c->args, at)));
+  advance(c);
+  return DT_OK;
+}
+/* PyTorch's pretend kernel of the out= form takes no `out`. */
+static DtStatus randint_out_meta (DtMetaCall *c) {
+  DT_CHECK(c->cx, !c->fake, DT_E_RUNTIME, "aten::randint_like() expected at "
+           "most 5 argument(s) but received 6 argument(s). Declaration: %s",
+           c->op->schema);
+  return like_meta(c);
+}
+static const char *const high_samples[] = { "f32[8, 6], 5", "i64[7], 3",
+                                            NULL };
+static const char *const low_samples[] = { "f32[8, 6], 2, 5", "i64[7], 1, 3",
+                                           NULL };
+LIKE(randint_like, "randint_like(Tensor self, SymInt high",
+     "Random integers in a tensor's shape.", DT_OP_RANDOM, randint_like_kernel,
+     like_strategy, high_samples, row_high);
+LIKE(randint_like_low_dtype,
+     "randint_like.low_dtype(Tensor self, SymInt low, SymInt high",
+     "Random integers of a range in a tensor's shape.", DT_OP_RANDOM,
+     randint_like_kernel, like_strategy, low_samples, row_low);
+const DtOpDef dt_op_randint_like_low_dtype_out = {
+  .schema = "aten::randint_like.low_dtype_out(Tensor self, SymInt low, SymInt "
+            "high, *, MemoryFormat? memory_format=None, Tensor(a!) out) -> "
+            "Tensor(a!)",
+  .brief = "Random integers of a range, into a tensor.",
+  .flags = DT_OP_NODATA | DT_OP_NOGRAD | DT_OP_RANDOM | DT_OP_OUT,
+  .meta = randint_out_meta, .kernel = randint_like_kernel,
+  .strategy = like_strategy, .row = row_low
+};
 
 #define NEW(id, head_, brief_, samples_, row_, rewrite_) \
   const DtOpDef dt_op_##id = { \
@@ -586,21 +595,6 @@ const DtOpDef dt_op_zero = {
     .flags = DT_OP_RANDOM | DT_OP_UNEVEN | (flags_), .meta = meta_, \
     .kernel = kernel_, .rulefn = random_rules, .grad = grad_, \
     .samples = samples_ }
-RANDOM(normal_, "normal_(Tensor(a!) self, float mean=0., float std=1., *, "
-       "Generator? generator=None) -> Tensor(a!)",
-       "Every element a normal random number.", DT_OP_INPLACE, op_meta_inplace,
-       normal__kernel, op_g_zeros, random_samples);
-RANDOM(uniform_, "uniform_(Tensor(a!) self, float from=0., float to=1., *, "
-       "Generator? generator=None) -> Tensor(a!)",
-       "Every element a uniform random number.", DT_OP_INPLACE,
-       op_meta_inplace, uniform__kernel, op_g_zeros, random_samples);
-RANDOM(bernoulli__float, "bernoulli_.float(Tensor(a!) self, float p=0.5, *, "
-       "Generator? generator=None) -> Tensor(a!)",
-       "Every element 1 with probability p, else 0.", DT_OP_INPLACE,
-       op_meta_inplace, bernoulli_p_kernel, op_g_zeros, bern_p_samples);
-RANDOM(bernoulli, "bernoulli(Tensor self, *, Generator? generator=None) -> "
-       "Tensor", "1 with the probability given by each element, else 0.", 0,
-       op_meta_same, bernoulli_kernel, op_g_zeros, random_samples);
 RANDOM(native_dropout, "native_dropout(Tensor input, float p, bool? train) -> "
        "(Tensor, Tensor)", "Dropout and the mask it used.", DT_OP_SAVE_OUT,
        native_dropout_meta, native_dropout_kernel, native_dropout_grad,

@@ -1,58 +1,360 @@
 /* SPDX-License-Identifier: MIT
-** oplib/op_random.c: random fills that only decide, and multinomial.
+** oplib/op_random.c: random fills, Bernoulli, multinomial.
 **
 ** A fill follows its tensor, whatever dim is cut; a partial one cannot be
-** filled.  multinomial needs the categories (the last dim) whole.  There is
-** no arithmetic here: the generators of these distributions are not written. */
-#include "oplib/op_unwritten.h"
+** filled.  multinomial needs the categories (the last dim) whole.  The
+** numbers are a function of the stream and of the element's place (kernel/
+** factory.c), not PyTorch's; the functional forms of PyTorch, which have no
+** rules, propagate by the program their decomposition is. */
+#include "oplib/oplib_int.h"
+
+#include <math.h>
+#include <string.h>
+
+#define E(...) dt_emit(c->e, __VA_ARGS__)
+#define G (c->gout[0])
+
+/* ---- rules ---- */
 
 static DtStatus fill_rules (DtRuleCall *c) {
+  DtCell row[DT_MAX_ARGS];
+  int n = c->rows->nout + c->rows->nin;
+  DT_ASSERT(c->cx, n <= DT_MAX_ARGS);
   for (int d = 0; d < c->in[0]->ndim; d++) {
-    DtCell row[2] = { dt_c_s(d), dt_c_s(d) };
+    for (int i = 0; i < n; i++) row[i] = dt_c_s(d);
     dt_rows_add(c->rows, row);
   }
   return c->rows->st;
 }
+
+static DtStatus multinomial_rules (DtRuleCall *c) {
+  DtCell row[DT_MAX_ARGS];
+  int n = c->rows->nout + c->rows->nin;
+  DT_ASSERT(c->cx, n <= DT_MAX_ARGS);
+  for (int d = 0; d < c->in[0]->ndim - 1; d++) {
+    for (int i = 0; i < n; i++) row[i] = dt_c_s(d);
+    dt_rows_add(c->rows, row);
+  }
+  return c->rows->st;
+}
+
+/* ---- kernels ---- */
+
+static void advance (DtKernelCall *c, const DtMeta *m) {
+  uint64_t n = (uint64_t)dt_meta_numel(m);
+  c->rng->offset += (n + 3) / 4 * 4;
+}
+
+/* The type may be filled so; the generator is there. */
+static DtStatus ready (DtKernelCall *c, const char *name) {
+  DT_ASSERT(c->cx, c->rng);
+  return op_kernel_allows(c->cx, NULL, name, (DtDtype)c->out[0]->m.dtype,
+                          false);
+}
+
+static DtStatus normal_kernel (DtKernelCall *c) {
+  double std = dt_arg_float(c->args, 2);
+  DT_CHECK(c->cx, std >= 0, DT_E_RUNTIME,
+           "normal expects std >= 0.0, but found std %g", std);
+  DT_TRY(c->cx, ready(c, "normal_"));
+  DT_TRY(c->cx, dt_k_normal(c->cx, c->out[0], c->rng,
+                            dt_arg_float(c->args, 1), std));
+  advance(c, &c->out[0]->m);
+  return DT_OK;
+}
+
+static DtStatus uniform_kernel (DtKernelCall *c) {
+  double lo = dt_arg_float(c->args, 1), hi = dt_arg_float(c->args, 2);
+  DT_TRY(c->cx, ready(c, "uniform_"));
+  DT_CHECK(c->cx, lo <= hi, DT_E_RUNTIME, "uniform_ expects to return a "
+           "[from, to) range, but found from=%g > to=%g", lo, hi);
+  DT_TRY(c->cx, dt_k_uniform(c->cx, c->out[0], c->rng, lo, hi));
+  advance(c, &c->out[0]->m);
+  return DT_OK;
+}
+
+static DtStatus bernoulli_p_kernel (DtKernelCall *c) {
+  double p = dt_arg_float(c->args, 1);
+  DT_ASSERT(c->cx, c->rng);
+  DT_CHECK(c->cx, p >= 0 && p <= 1, DT_E_RUNTIME,
+           "bernoulli_ expects p to be in [0, 1], but got p=%g", p);
+  DT_TRY(c->cx, dt_k_bernoulli(c->cx, c->out[0], c->rng, p));
+  advance(c, &c->out[0]->m);
+  return DT_OK;
+}
+
+/* 1 where a uniform number lies under the element of `p`. */
+static DtStatus bernoulli_into (DtKernelCall *c, const DtTensor *p) {
+  DtTensor *u = NULL;
+  const DtMeta *m = &c->out[0]->m;
+  DtDtype t = (DtDtype)p->m.dtype, o = (DtDtype)m->dtype;
+  DtStatus st = DT_OK;
+  DT_ASSERT(c->cx, c->rng);
+  DT_TRYG(c->cx, op_kernel_allows(c->cx, NULL, "bernoulli_self", o, false));
+  DT_TRYG(c->cx, op_kernel_allows(c->cx, NULL, "bernoulli_p", t, false));
+  DT_TRYG(c->cx, op_temp(c->cx, DT_F64, m->ndim, m->shape, &u));
+  DT_TRYG(c->cx, dt_k_uniform(c->cx, u, c->rng, 0, 1));
+  DT_TRYG(c->cx, dt_k_binary(c->cx, DT_B_lt, DT_F64, NULL, u, p, c->out[0]));
+  advance(c, m);
+done:
+  dt_tensor_unref(c->cx, u);
+  return st;
+}
+static DtStatus bernoulli_kernel (DtKernelCall *c) {
+  return bernoulli_into(c, c->in[0]);
+}
+static DtStatus bernoulli_t_kernel (DtKernelCall *c) {
+  return bernoulli_into(c, c->in[1]);
+}
+
+/* Distributions that are a function of one or two numbers: what they say of
+** types and parameters, and their generator. */
+static DtStatus continuous (DtKernelCall *c, const char *name, bool cpp) {
+  DtDtype t = (DtDtype)c->out[0]->m.dtype;
+  DT_CHECK(c->cx, dt_dtype_is_float(t), DT_E_RUNTIME, "%s distribution is a "
+           "continuous probability distribution. dtype must be a floating "
+           "point but you specified %s", name,
+           cpp ? dt_dtype_info(t)->cpp : dt_dtype_word(t));
+  return DT_OK;
+}
+
+static DtStatus random (DtKernelCall *c, DtRandom kind, double a, double b) {
+  DT_ASSERT(c->cx, c->rng);
+  DT_TRY(c->cx, dt_k_random(c->cx, kind, c->out[0], c->rng, a, b));
+  advance(c, &c->out[0]->m);
+  return DT_OK;
+}
+
+static DtStatus exponential_kernel (DtKernelCall *c) {
+  double l = dt_arg_float(c->args, 1);
+  DT_TRY(c->cx, continuous(c, "Exponential", false));
+  DT_CHECK(c->cx, l > 0, DT_E_RUNTIME,
+           "exponential_ expects lambda > 0.0, but found lambda=%g", l);
+  return random(c, DT_RND_EXPONENTIAL, l, 0);
+}
+
+static DtStatus cauchy_kernel (DtKernelCall *c) {
+  double s = dt_arg_float(c->args, 2);
+  DT_TRY(c->cx, continuous(c, "Cauchy", true));
+  DT_CHECK(c->cx, s > 0, DT_E_RUNTIME,
+           "cauchy_ expects sigma > 0.0, but found sigma=%g", s);
+  return random(c, DT_RND_CAUCHY, dt_arg_float(c->args, 1), s);
+}
+
+static DtStatus geometric_kernel (DtKernelCall *c) {
+  double p = dt_arg_float(c->args, 1);
+  DT_CHECK(c->cx, p > 0 && p < 1, DT_E_RUNTIME,
+           "geometric_ expects p to be in (0, 1), but got p=%g", p);
+  DT_TRY(c->cx, ready(c, "geometric_"));
+  return random(c, DT_RND_GEOMETRIC, p, 0);
+}
+
+static DtStatus log_normal_kernel (DtKernelCall *c) {
+  double s = dt_arg_float(c->args, 2);
+  DT_CHECK(c->cx, s > 0, DT_E_RUNTIME,
+           "log_normal_ expects std > 0.0, but found std=%g", s);
+  DT_TRY(c->cx, ready(c, "log_normal_"));
+  return random(c, DT_RND_LOG_NORMAL, dt_arg_float(c->args, 1), s);
+}
+
+/* ---- randint ---- */
+
+/* What a type can hold: floats up to the integers they hold exactly. */
+static void type_range (DtDtype t, int64_t *lo, int64_t *hi) {
+  int bits = (int)dt_dtype_size(t) * 8;
+  switch (t) {
+    case DT_BOOL: *lo = 0; *hi = 1; return;
+    case DT_U8: *lo = 0; *hi = 255; return;
+    case DT_F16: *hi = 65504; break;
+    case DT_I8: case DT_I16: case DT_I32:
+      *hi = (INT64_C(1) << (bits - 1)) - 1;
+      *lo = -*hi - 1;
+      return;
+    default: *lo = INT64_MIN; *hi = INT64_MAX; return;
+  }
+  *lo = -*hi;
+}
+
+DtStatus op_randint (DtCtx *cx, DtTensor *dst, DtRng *r, int64_t lo,
+                     int64_t hi) {
+  int64_t least, most;
+  DtDtype t = (DtDtype)dst->m.dtype;
+  type_range(t, &least, &most);
+  DT_CHECK(cx, lo < hi, DT_E_RUNTIME, "random_ expects 'from' to be less than "
+           "'to', but got from=%lld >= to=%lld", (long long)lo,
+           (long long)hi);
+  DT_CHECK(cx, lo >= least && lo <= most, DT_E_RUNTIME,
+           "from is out of bounds for %s", dt_dtype_info(t)->cpp);
+  DT_CHECK(cx, hi - 1 >= least && hi - 1 <= most, DT_E_RUNTIME,
+           "to - 1 is out of bounds for %s", dt_dtype_info(t)->cpp);
+  return dt_k_randint(cx, dst, r, lo, hi);
+}
+
+/* ---- multinomial ---- */
 
 static DtStatus multinomial_meta (DtMetaCall *c) {
   const DtMeta *m = c->in[0];
   int64_t n = dt_arg_int(c->args, 1), shape[2];
   DT_CHECK(c->cx, m->ndim == 1 || m->ndim == 2, DT_E_RUNTIME,
            "prob_dist must be 1 or 2 dim");
+  DT_CHECK(c->cx, dt_dtype_is_float((DtDtype)m->dtype), DT_E_RUNTIME,
+           "multinomial only supports floating-point dtypes for input, got: "
+           "%s", dt_dtype_word((DtDtype)m->dtype));
   DT_CHECK(c->cx, n > 0, DT_E_RUNTIME, "cannot sample n_sample <= 0 samples");
+  DT_CHECK(c->cx, dt_arg_bool(c->args, 2) || n <= m->shape[m->ndim - 1],
+           DT_E_RUNTIME, "cannot sample n_sample > prob_dist.size(-1) samples "
+           "without replacement");
   shape[0] = m->ndim == 2 ? m->shape[0] : n;
   shape[1] = n;
   c->nout = 1;
   return op_new_meta(c->cx, &c->out[0], DT_I64, m->ndim, shape, m);
 }
-static DtStatus multinomial_rules (DtRuleCall *c) {
-  for (int d = 0; d < c->in[0]->ndim - 1; d++) {
-    DtCell row[2] = { dt_c_s(d), dt_c_s(d) };
-    dt_rows_add(c->rows, row);
+
+/* One row of weights.  Without replacement the weights drawn are cleared;
+** `total` is what is left of them. */
+static void draw (double *w, int64_t k, int64_t n, bool again,
+                  const DtRng *r, uint64_t at, int64_t *out) {
+  double total = 0;
+  for (int64_t i = 0; i < k; i++) total += w[i];
+  for (int64_t j = 0; j < n; j++) {
+    double u = dt_rng_uniform_f64(r, at + (uint64_t)j) * total;
+    int64_t i = 0, last = 0;
+    for (; i < k; i++) {
+      if (w[i] <= 0) continue;
+      last = i;
+      if (u < w[i]) break;
+      u -= w[i];
+    }
+    if (i == k) i = last;
+    out[j] = i;
+    if (again) continue;
+    w[i] = 0;
+    total = 0;
+    for (int64_t q = 0; q < k; q++) total += w[q];
   }
-  return c->rows->st;
 }
 
-static const char *const fill_samples[] = { "f32[8, 6]", "f32[7]", NULL };
+static DtStatus check_weights (DtCtx *cx, const double *w, int64_t k,
+                               int64_t n) {
+  double total = 0;
+  int64_t some = 0;
+  for (int64_t i = 0; i < k; i++) {
+    DT_CHECK(cx, w[i] >= 0 && w[i] < INFINITY, DT_E_RUNTIME, "probability "
+             "tensor contains either `inf`, `nan` or element < 0");
+    total += w[i];
+    some += w[i] > 0;
+  }
+  DT_CHECK(cx, total > 0, DT_E_RUNTIME, "invalid multinomial distribution "
+           "(sum of probabilities <= 0)");
+  DT_CHECK(cx, n == 0 || some >= n, DT_E_RUNTIME, "invalid multinomial "
+           "distribution (with replacement=False, not enough non-negative "
+           "category to sample)");
+  return DT_OK;
+}
+
+static DtStatus multinomial_kernel (DtKernelCall *c) {
+  const DtMeta *m = &c->in[0]->m;
+  int64_t k = m->shape[m->ndim - 1], n = dt_arg_int(c->args, 1);
+  int64_t rows = m->ndim == 2 ? m->shape[0] : 1;
+  bool again = dt_arg_bool(c->args, 2);
+  DtTensor *w = NULL, *o = NULL;
+  void *wp, *op;
+  DtStatus st = DT_OK;
+  DT_ASSERT(c->cx, c->rng);
+  if (rows == 0) return DT_OK;
+  DT_TRYG(c->cx, op_temp(c->cx, DT_F64, m->ndim, m->shape, &w));
+  DT_TRYG(c->cx, op_temp(c->cx, DT_I64, c->out[0]->m.ndim,
+                         c->out[0]->m.shape, &o));
+  DT_TRYG(c->cx, dt_k_copy(c->cx, c->in[0], w));
+  DT_TRYG(c->cx, dt_tensor_data(c->cx, w, &wp));
+  DT_TRYG(c->cx, dt_tensor_data(c->cx, o, &op));
+  for (int64_t i = 0; i < rows; i++) {
+    double *p = (double *)wp + i * k;
+    DT_TRYG(c->cx, check_weights(c->cx, p, k, again ? 0 : n));
+    draw(p, k, n, again, c->rng, (uint64_t)(i * n), (int64_t *)op + i * n);
+  }
+  DT_TRYG(c->cx, dt_k_copy(c->cx, o, c->out[0]));
+  advance(c, &o->m);
+done:
+  dt_tensor_unref(c->cx, w);
+  dt_tensor_unref(c->cx, o);
+  return st;
+}
+
+/* ---- samples ---- */
+
+static const char *const fill_samples[] = { "f32[8, 6]", "f32[7]",
+                                            "f32[0, 4]", "f32[]", NULL };
 static const char *const p_samples[] = { "f32[8, 6], 0.5", "f32[7], 0.25",
                                          NULL };
 static const char *const multinomial_samples[] = { "f32[8, 6], 2",
                                                    "f32[7], 3", NULL };
-#define GEN_ ", *, Generator? generator=None) -> Tensor"
-#define FILL_ DT_OP_RANDOM | DT_OP_UNEVEN | DT_OP_INPLACE
+static const char *const p_t_samples[] = { "f32[8, 6], f32[8, 6]", NULL };
 
-OP_DEF(exponential_, "aten::exponential_(Tensor(a!) self, float lambd=1." GEN_
-       "(a!)", "Every element an exponential random number.", FILL_,
-       op_meta_inplace, op_k_unwritten, op_g_zeros, fill_samples,
-       .rulefn = fill_rules);
-OP_DEF(geometric_, "aten::geometric_(Tensor(a!) self, float p" GEN_ "(a!)",
-       "Every element a geometric random number.", FILL_, op_meta_inplace,
-       op_k_unwritten, op_g_zeros, p_samples, .rulefn = fill_rules);
-OP_DEF(log_normal_, "aten::log_normal_(Tensor(a!) self, float mean=1., float "
-       "std=2." GEN_ "(a!)", "Every element a log-normal random number.",
-       FILL_, op_meta_inplace, op_k_unwritten, op_g_zeros, fill_samples,
-       .rulefn = fill_rules);
-OP_DEF(multinomial, "aten::multinomial(Tensor self, SymInt num_samples, bool "
-       "replacement=False" GEN_, "Indices drawn by the given weights.",
-       DT_OP_RANDOM | DT_OP_NOGRAD, multinomial_meta, op_k_unwritten, NULL,
-       multinomial_samples, .rulefn = multinomial_rules);
+/* ---- definitions ---- */
+
+#define GEN_ ", *, Generator? generator=None) -> Tensor"
+#define RANDOM(id, schema_, brief_, flags_, meta_, kernel_, grad_, samples_) \
+  const DtOpDef dt_op_##id = { \
+    .schema = "aten::" schema_, .brief = brief_, \
+    .flags = DT_OP_RANDOM | DT_OP_UNEVEN | (flags_), .meta = meta_, \
+    .kernel = kernel_, .rulefn = fill_rules, .grad = grad_, \
+    .samples = samples_ }
+#define FILL(id, args_, brief_, kernel_, samples_) \
+  RANDOM(id, #id "(Tensor(a!) self, " args_ GEN_ "(a!)", brief_, \
+         DT_OP_INPLACE, op_meta_inplace, kernel_, op_g_zeros, samples_)
+/* The functional form: no rule, its decomposition places it. */
+#define FREE(id, args_, brief_, kernel_, program_, samples_) \
+  const DtOpDef dt_op_##id = { \
+    .schema = "aten::" #id "(Tensor self, " args_ GEN_, .brief = brief_, \
+    .flags = DT_OP_RANDOM, .meta = op_meta_same, .kernel = kernel_, \
+    .decomp = op_d_program, .program = program_, .grad = op_g_zeros, \
+    .samples = samples_ }
+
+#define NORMAL_ "float mean=0., float std=1."
+#define UNIFORM_ "float from=0., float to=1."
+FILL(normal_, NORMAL_, "Every element a normal random number.", normal_kernel,
+     fill_samples);
+FILL(uniform_, UNIFORM_, "Every element a uniform random number.",
+     uniform_kernel, fill_samples);
+FILL(exponential_, "float lambd=1.",
+     "Every element an exponential random number.", exponential_kernel,
+     fill_samples);
+FILL(geometric_, "float p", "Every element a geometric random number.",
+     geometric_kernel, p_samples);
+FILL(log_normal_, "float mean=1., float std=2.",
+     "Every element a log-normal random number.", log_normal_kernel,
+     fill_samples);
+FREE(cauchy, "float median=0., float sigma=1.",
+     "Random numbers of the Cauchy distribution.", cauchy_kernel,
+     "x = rand_like(self); y = tan(x); mul.Scalar(y, sigma)", fill_samples);
+FREE(exponential, "float lambd=1.", "Exponential random numbers.",
+     exponential_kernel, "x = rand_like(self); y = log(x); "
+     "mul.Scalar(y, lambd)", fill_samples);
+FREE(geometric, "float p", "Geometric random numbers.", geometric_kernel,
+     "x = rand_like(self); y = log1p(x); ceil(y)", p_samples);
+FREE(log_normal, "float mean=1., float std=2.", "Log-normal random numbers.",
+     log_normal_kernel, "x = randn_like(self); y = mul.Scalar(x, std); "
+     "z = add.Scalar(y, mean); exp(z)", fill_samples);
+
+RANDOM(bernoulli__float, "bernoulli_.float(Tensor(a!) self, float p=0.5" GEN_
+       "(a!)", "Every element 1 with probability p, else 0.", DT_OP_INPLACE,
+       op_meta_inplace, bernoulli_p_kernel, op_g_zeros, p_samples);
+RANDOM(bernoulli, "bernoulli(Tensor self" GEN_,
+       "1 with the probability given by each element, else 0.", 0,
+       op_meta_same, bernoulli_kernel, op_g_zeros, fill_samples);
+const DtOpDef dt_op_bernoulli__Tensor = {
+  .schema = "aten::bernoulli_.Tensor(Tensor(a!) self, Tensor p" GEN_ "(a!)",
+  .brief = "Every element 1 with the probability an element of p says.",
+  .flags = DT_OP_RANDOM | DT_OP_INPLACE | DT_OP_NOSTRATEGY,
+  .meta = op_meta_inplace, .kernel = bernoulli_t_kernel, .grad = op_g_zeros,
+  .samples = p_t_samples
+};
+const DtOpDef dt_op_multinomial = {
+  .schema = "aten::multinomial(Tensor self, SymInt num_samples, bool "
+            "replacement=False" GEN_,
+  .brief = "Indices drawn by the given weights.",
+  .flags = DT_OP_RANDOM | DT_OP_NOGRAD, .meta = multinomial_meta,
+  .kernel = multinomial_kernel, .rulefn = multinomial_rules,
+  .samples = multinomial_samples
+};

@@ -124,6 +124,9 @@ DtStatus op_restride (DtCtx *cx, DtTensor *t, int ndim, const int64_t *shape,
                       const int64_t *stride, int64_t offset, DtTensor **out);
 /* Copy input 0 into output 0. */
 DtStatus op_k_copy0 (DtKernelCall *c);
+/* Random integers of [lo, hi), PyTorch's checks of the range first. */
+DtStatus op_randint (DtCtx *cx, DtTensor *dst, DtRng *r, int64_t lo,
+                     int64_t hi);
 /* Nothing to compute. */
 DtStatus op_k_nothing (DtKernelCall *c);
 
