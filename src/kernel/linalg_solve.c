@@ -24,9 +24,27 @@ static DtStatus factor (DtCtx *cx, DtMats *m, const DtMeta *like, int drop,
   return dt_mats_init(cx, m, like, drop, rows_of(a), cols_of(a),
                       (DtDtype)a->m.dtype, a, false);
 }
+/* LAPACK follows pivots without looking: wrong ones would swap rows outside
+** of the matrix.  A negative one (`blocks`) stands for half of a block of two
+** rows. */
+static bool pivots_fit (const int *v, int n, bool blocks) {
+  int k, run = 0;
+  for (k = 0; k < n; k++) {
+    if (v[k] == 0 || v[k] > n || v[k] < (blocks ? -n : 1)) return false;
+    if (v[k] < 0) run++;
+    else if (run % 2 != 0) return false;
+    else run = 0;
+  }
+  return run % 2 == 0;
+}
 static DtStatus pivots_of (DtCtx *cx, DtMats *m, const DtMeta *like, int drop,
-                           const DtTensor *p) {
-  return dt_mats_init(cx, m, like, drop, cols_of(p), 1, DT_I32, p, true);
+                           const DtTensor *p, bool blocks) {
+  DT_TRY(cx, dt_mats_init(cx, m, like, drop, cols_of(p), 1, DT_I32, p, true));
+  for (int64_t i = 0; i < m->n && m->step > 0; i++)
+    DT_CHECK(cx, pivots_fit((const int *)dt_mats_at(m, i), m->rows, blocks),
+             DT_E_VALUE, "pivots must be row numbers from 1 to %d; are they "
+             "the ones that came with the factors?", m->rows);
+  return DT_OK;
 }
 
 DtStatus dt_k_cholesky_solve (DtCtx *cx, const DtTensor *b, const DtTensor *a,
@@ -84,7 +102,7 @@ DtStatus dt_k_lu_solve (DtCtx *cx, const DtTensor *lu, const DtTensor *pivots,
   DtMats m = {0}, p = {0}, x = {0}, y = {0};
   DtStatus st = DT_OK;
   DT_TRYG(cx, factor(cx, &m, &out->m, drop, lu));
-  DT_TRYG(cx, pivots_of(cx, &p, &out->m, drop, pivots));
+  DT_TRYG(cx, pivots_of(cx, &p, &out->m, drop, pivots, false));
   DT_TRYG(cx, dt_mats_init(cx, &x, &out->m, drop,
                            vectors ? cols_of(b) : rows_of(b),
                            vectors ? 1 : cols_of(b), (DtDtype)b->m.dtype, b,
@@ -115,7 +133,7 @@ DtStatus dt_k_ldl_solve (DtCtx *cx, const DtTensor *ld, const DtTensor *pivots,
   DtStatus st = DT_OK;
   int info;
   DT_TRYG(cx, factor(cx, &m, &out->m, 2, ld));
-  DT_TRYG(cx, pivots_of(cx, &p, &out->m, 2, pivots));
+  DT_TRYG(cx, pivots_of(cx, &p, &out->m, 2, pivots, true));
   DT_TRYG(cx, factor(cx, &x, &out->m, 2, b));
   for (int64_t i = 0; i < x.n && x.step > 0; i++)
     lp->sytrs(hermitian, m.rows, x.cols, dt_mats_at(&m, i), dt_mats_at(&p, i),
