@@ -373,3 +373,74 @@ D(_lu_with_info,
   "Triangular factors.",
   "linalg_lu_factor_ex(self, pivot=pivot, check_errors=false)",
   "f32[3, 3]");
+D(nanmean,
+  "nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, "
+  "ScalarType? dtype=None) -> Tensor",
+  "Mean of what is not NaN.",
+  "a = detach(self); n = ne.Tensor(a, a); m = logical_not_(n); f = "
+  "sum.dim_IntList(m, dim, keepdim); s = nansum(self, dim, keepdim, "
+  "dtype=dtype); div.Tensor(s, f)",
+  U, "f32[8, 6], [1]");
+D(__iand___Scalar,
+  "__iand__.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)",
+  "Bitwise and, in place.",
+  "bitwise_and_.Scalar(self, other)",
+  "i64[8, 6], 2");
+D(__iand___Tensor,
+  "__iand__.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)",
+  "Bitwise and, in place.",
+  "bitwise_and_.Tensor(self, other)",
+  "i64[8, 6], i64[8, 6]");
+D(__ior___Scalar,
+  "__ior__.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)",
+  "Bitwise or, in place.",
+  "bitwise_or_.Scalar(self, other)",
+  "i64[8, 6], 2");
+D(__ior___Tensor,
+  "__ior__.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)",
+  "Bitwise or, in place.",
+  "bitwise_or_.Tensor(self, other)",
+  "i64[8, 6], i64[8, 6]");
+D(true_divide_Scalar,
+  "true_divide.Scalar(Tensor self, Scalar other) -> Tensor",
+  "Quotient by a number.",
+  "div.Scalar(self, other)",
+  "f32[8, 6], 2.0");
+D(true_divide__Scalar,
+  "true_divide_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)",
+  "Quotient by a number, in place.",
+  "div_.Scalar(self, other)",
+  "f32[8, 6], 2.0");
+T0(view_copy_out,
+  "view_copy.out(Tensor self, SymInt[] size, *, Tensor(a!) out) -> "
+  "Tensor(a!)",
+  "A copy in another shape.",
+  "v = view(self, size); copy_(out, v)",
+  "f32[8, 6], [48], out=f32[48]");
+T0(expand_copy_out,
+  "expand_copy.out(Tensor self, SymInt[] size, *, bool implicit=False, "
+  "Tensor(a!) out) -> Tensor(a!)",
+  "A copy, repeated along dims of size 1.",
+  "v = expand(self, size); copy_(out, v)",
+  "f32[8, 1], [8, 6], out=f32[8, 6]");
+T0(diagonal_copy_out,
+  "diagonal_copy.out(Tensor self, int offset=0, int dim1=0, int dim2=1, *, "
+  "Tensor(a!) out) -> Tensor(a!)",
+  "A copy of a diagonal.",
+  "v = diagonal(self, offset, dim1, dim2); copy_(out, v)",
+  "f32[8, 8], out=f32[8]");
+T(masked_fill__Tensor,
+  "masked_fill_.Tensor(Tensor(a!) self, Tensor mask, Tensor value) -> "
+  "Tensor(a!)",
+  "A value where the mask is true.",
+  "x = masked_fill.Tensor(self, mask, value); copy_(self, x)",
+  "self: masked_fill.Scalar(grad, mask, 0) | value: z = zeros_like(grad); "
+  "w = where.self(mask, grad, z); sum(w)",
+  "f32[8, 6], bool[8, 6], f32[]");
+T0(diagonal_backward,
+  "diagonal_backward(Tensor grad_output, SymInt[] input_sizes, int offset, "
+  "int dim1, int dim2) -> Tensor",
+  "Gradient of diagonal.",
+  "z = new_zeros(grad_output, input_sizes, pin_memory=false); "
+  "diagonal_scatter(z, grad_output, offset, dim1, dim2)",
+  "f32[8], [8, 8], 0, 0, 1");
