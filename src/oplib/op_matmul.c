@@ -189,19 +189,28 @@ static bool column_major (DtGradCall *c, DtHandle *h) {
          m->stride[1] == m->shape[0];
 }
 
+static void left_grad (DtGradCall *c, int at, DtHandle *g) {
+  DtHandle *a = dt_gin(c, at), *b = dt_gin(c, at + 1), *r;
+  if (!op_g_need(c, at)) return;
+  r = column_major(c, a) ? mt(c, mul2(c, b, mt(c, g))) : mul2(c, g, mt(c, b));
+  op_g_set(c, at, at ? op_g_scale(c, r, 4) : r);
+}
+
+static void right_grad (DtGradCall *c, int at, DtHandle *g) {
+  DtHandle *a = dt_gin(c, at), *b = dt_gin(c, at + 1), *r;
+  if (!op_g_need(c, at + 1)) return;
+  r = column_major(c, b) ? mt(c, mul2(c, mt(c, g), a)) : mul2(c, mt(c, a), g);
+  op_g_set(c, at + 1, at ? op_g_scale(c, r, 4) : r);
+}
+
+/* PyTorch makes gradients in the order of the arguments' names: mat1, mat2,
+** self of addmm, but mat2 before self of mm. */
 static DtStatus mm_grad (DtGradCall *c) {
   int at = c->op->row[MM_A];
-  DtHandle *g = c->gout[0], *a = dt_gin(c, at), *b = dt_gin(c, at + 1);
-  if (op_g_need(c, at)) {
-    DtHandle *r = column_major(c, a) ? mt(c, mul2(c, b, mt(c, g)))
-                                     : mul2(c, g, mt(c, b));
-    op_g_set(c, at, at ? op_g_scale(c, r, 4) : r);
-  }
-  if (op_g_need(c, at + 1)) {
-    DtHandle *r = column_major(c, b) ? mt(c, mul2(c, mt(c, g), a))
-                                     : mul2(c, mt(c, a), g);
-    op_g_set(c, at + 1, at ? op_g_scale(c, r, 4) : r);
-  }
+  DtHandle *g = c->gout[0];
+  if (at) left_grad(c, at, g);
+  right_grad(c, at, g);
+  if (!at) left_grad(c, at, g);
   if (at) op_g_set(c, 0, op_g_need(c, 0) ? op_g_scale(c, g, 3) : NULL);
   return op_g_finish(c);
 }

@@ -26,14 +26,8 @@ static DtMeta *global_in (DtGradCall *c, DtMeta *buf) {
   return buf;
 }
 
-/* view back to the shape of the input */
+/* Back to the shape of the input: a view where the gradient's strides allow. */
 static DtStatus view_grad (DtGradCall *c) {
-  DtMeta m;
-  global_in(c, &m);
-  op_g_set(c, 0, E("aten.view.default", "tI", G, (int)m.ndim, m.shape));
-  return op_g_finish(c);
-}
-static DtStatus reshape_grad (DtGradCall *c) {
   DtMeta m;
   global_in(c, &m);
   op_g_set(c, 0, E("aten.reshape.default", "tI", G, (int)m.ndim, m.shape));
@@ -501,7 +495,7 @@ const DtOpDef dt_op_reshape = {
   .doc = "Autograd sees a view, or a clone and an _unsafe_view.",
   .flags = DT_OP_COMPOSITE, .meta = reshape_meta, .kernel = reshape_kernel,
   .strategy = reshape_strategy, .rewrite = op_rw_shape1,
-  .decomp = reshape_decomp, .grad = reshape_grad, .samples = view_samples
+  .decomp = reshape_decomp, .grad = view_grad, .samples = view_samples
 };
 
 /* ---- copies of views ---- */
