@@ -227,7 +227,7 @@ end
 
 local function has_methods(v)
   if type(v) == "userdata" then return true end
-  return getmetatable(v) ~= nil and not unbound[v]
+  return not unbound[v] and getmetatable(v) ~= nil
     and not (nnm.Module == v or rawget(v, "__base"))
 end
 
@@ -259,6 +259,9 @@ local function get_engine(v, name)
       return call(x, V.list({v, table.unpack(args, 1, args.n)}, args.n + 1),
         kw)
     end, name)
+  end
+  if unbound[v] and type(x) == "table" and getmetatable(x) == nil then
+    return M.namespace(x)           -- a table of names inside a name space
   end
   return V.from_lua(x)
 end

@@ -113,9 +113,27 @@ local function call_lua(f, args, kw)
   return V.tuple(out, out.n)
 end
 
+-- Arguments on their way through Lua as they are.
+local packed_mt = {}
+
+-- A function of a Python class, as Lua calls it.
+local function lua_method(f)
+  local plain = V.lua_function(f)
+  return function (self, packed, ...)
+    if getmetatable(packed) == packed_mt then
+      return call_python(f, V.list({self, table.unpack(packed.args, 1,
+        packed.args.n)}, packed.args.n + 1), packed.kw)
+    end
+    return plain(self, packed, ...)
+  end
+end
+
 -- Call any callable with Python arguments: a list and a dict (or nil).
 local function call(f, args, kw)
   local mt = getmetatable(f)
+  if type(f) == "table" and rawget(f, "__python") then
+    return f(setmetatable({args = args, kw = kw}, packed_mt))
+  end
   if mt == V.builtin_mt then return f.call(args, kw) end
   if mt == V.func_mt then return call_python(f, args, kw) end
   if f == None or type(f) == "number" or type(f) == "string" then
@@ -589,11 +607,12 @@ S["class"] = function (n)
   return function (env)
     local base = bases[1] and bases[1](env) or nnm.Module
     local class = base:extend(n.name)
+    class.__python = true
     local inner = {vars = {__class__ = class}, up = env}
     local members = {vars = {}, up = inner}
     body(members)
     for key, v in pairs(members.vars) do
-      class[key] = getmetatable(v) == V.func_mt and V.lua_function(v) or v
+      class[key] = getmetatable(v) == V.func_mt and lua_method(v) or v
     end
     assign_name(env, n.name, class)
   end
