@@ -322,11 +322,24 @@ static DtStatus element_store (const LocalCall *c, int i, DtTensor *res) {
   return DT_OK;
 }
 
+static DtStatus foreach_check (LocalCall *c) {
+  DtCtx *cx = c->s->cx;
+  DtArenaMark mark = dt_arena_mark(&cx->scratch);
+  const DtMeta **in = DT_ANEWN(cx, &cx->scratch, const DtMeta *, c->nin + 1);
+  DtStatus st = DT_E_NOMEM;
+  for (int i = 0; in && i < c->nin; i++)
+    in[i] = c->in[i] != NULL ? &c->in[i]->m : NULL;
+  if (in) st = dt_foreach_check(cx, c->op, c->args, in);
+  dt_arena_release(&cx->scratch, mark);
+  return st;
+}
+
 static DtStatus run_foreach (LocalCall *c) {
   DtCtx *cx = c->s->cx;
   DtStatus st = DT_OK;
   bool inplace = c->op->sig->nargs > 0 && c->op->sig->arg[0].write;
   int n = dt_foreach_count(c->args), i;
+  DT_TRY(cx, foreach_check(c));
   DT_CHECK(cx, n <= c->max, DT_E_LIMIT, "%s: more than %d tensors",
            c->op->sig->full, c->max);
   for (i = 0; i < n && st == DT_OK; i++) {
@@ -400,6 +413,25 @@ static DtStatus run_decomp (LocalCall *c) {
   return kernel ? tell_end(c, st) : st;
 }
 
+/* --- results whose shapes depend on data: the kernel makes them --- */
+
+static DtStatus run_datadep (LocalCall *c) {
+  DtKernelCall k = { .cx = c->s->cx, .op = c->op, .args = c->args,
+                     .nin = c->nin, .in = c->in, .nout = c->op->sig->nrets,
+                     .ret = c->ret, .rng = &c->s->rng, .made = c->out };
+  DtStatus st;
+  DT_CHECK(k.cx, !c->nodata, DT_E_META_NO_DATA, "%s needs data, and this "
+           "tensor has none", c->op->sig->full);
+  DT_TRY(k.cx, tell_begin(c));
+  st = c->op->kernel(&k);
+  for (int i = 0; i < k.nout && st != DT_OK; i++) {
+    dt_tensor_unref(k.cx, c->out[i]);
+    c->out[i] = NULL;
+  }
+  c->n = k.nout;
+  return tell_end(c, st);
+}
+
 /* --- the entry --- */
 
 static DtStatus run_checked (LocalCall *c, int nmetas, DtTensor **work) {
@@ -410,6 +442,8 @@ static DtStatus run_checked (LocalCall *c, int nmetas, DtTensor **work) {
              "%s has no kernel", c->op->sig->full);
     return run_decomp(c);
   }
+  if (c->op->kernel != NULL && (c->op->flags & DT_OP_DATADEP) != 0)
+    return run_datadep(c);
   if (!each) DT_TRY(cx, infer(c, nmetas));
   if (!each && c->n > 0 && c->m[0].device == DT_DEV_META) c->nodata = true;
   DT_TRY(cx, tell_begin(c));

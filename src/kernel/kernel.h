@@ -210,6 +210,26 @@ DtStatus dt_k_cat (DtCtx *cx, int n, const DtTensor *const *in, int dim,
 DtStatus dt_k_embedding_backward (DtCtx *cx, const DtTensor *grad,
                                   const DtTensor *index, int64_t padding_idx,
                                   bool scale_by_freq, DtTensor *out);
+/* Slices of dst at the indices overwritten by a value, by the slices of src, or
+** reduced with them (`self`: what was there counts; f ADD with `mean`: the sum
+** divided by how many).  Negative indices count from the end in fill only. */
+DtStatus dt_k_index_fill (DtCtx *cx, DtTensor *dst, int dim,
+                          const DtTensor *index, const DtTensor *value);
+DtStatus dt_k_index_copy (DtCtx *cx, DtTensor *dst, int dim,
+                          const DtTensor *index, const DtTensor *src);
+DtStatus dt_k_index_reduce (DtCtx *cx, DtScatter f, bool mean, bool self,
+                            DtTensor *dst, int dim, const DtTensor *index,
+                            const DtTensor *src);
+/* The same by elements, as scatter. */
+DtStatus dt_k_scatter_reduce (DtCtx *cx, DtScatter f, bool mean, bool self,
+                              DtTensor *dst, int dim, const DtTensor *index,
+                              const DtTensor *src);
+/* How many elements are not 0. */
+int64_t dt_k_count_true (const DtTensor *mask);
+/* Elements of contiguous `a` where `mask` (of its shape) is true: taken into
+** `dense` in order (gather), or given from it. */
+DtStatus dt_k_masked_move (DtCtx *cx, DtTensor *a, const DtTensor *mask,
+                           DtTensor *dense, bool gather);
 DtStatus dt_k_constant_pad (DtCtx *cx, const DtTensor *a, int npad,
                             const int64_t *pad, DtScalar value,
                             DtTensor *out);

@@ -46,6 +46,8 @@ typedef struct DtKernelCall {
   int nout; DtTensor *const *out;       /* NULL where None */
   DtValue *ret;                         /* non-tensor result (item, equal) */
   DtRng *rng;                           /* random ops; advance ->offset */
+  DtTensor **made;                      /* DATADEP: results the kernel makes,
+                                        ** one reference each; out is NULL */
 } DtKernelCall;
 typedef DtStatus (*DtKernelFn) (DtKernelCall *c);
 
@@ -145,7 +147,8 @@ enum {                                   /* flags */
   /* What propagation says of an in-place form whose result is larger than
   ** self: a pointwise one lets it pass (the local call refuses), unless */
   DT_OP_PYMETA      = 1 << 17,  /* its shapes are inferred in Python */
-  DT_OP_ITERMETA    = 1 << 18   /* it refuses as the local call does */
+  DT_OP_ITERMETA    = 1 << 18,  /* it refuses as the local call does */
+  DT_OP_KNOWN       = 1 << 19   /* by name and schema only (known.def) */
 };
 
 /* Classes of partial rows for pointwise operators (core.md 8.2): one rule

@@ -357,21 +357,102 @@ static DtStatus index_meta (DtMetaCall *c) {
                      c->in[0]);
 }
 
-static DtStatus adv_kernel (DtKernelCall *c, Adv *v, const DtTensor **index) {
-  const DtMeta *m[DT_MAX_OUTS];
-  DT_CHECK(c->cx, c->nin <= DT_MAX_OUTS, DT_E_LIMIT, "too many tensors");
-  for (int i = 0; i < c->nin; i++) m[i] = &c->in[i]->m;
-  DT_TRY(c->cx, adv_read(c->cx, c->args, c->in[0]->m.ndim, m, v));
-  for (int i = 0; i < v->n; i++)
-    index[i] = v->slot[i] < 0 ? NULL : c->in[v->slot[i]];
+/* The index tensors of a call, a mask replaced by the places where it is true:
+** one tensor for each of its dims.  Holds references. */
+typedef struct AdvIndex { int n; DtTensor *t[DT_MAX_NDIM]; } AdvIndex;
+
+static void adv_fini (DtCtx *cx, AdvIndex *x) {
+  for (int i = 0; i < x->n; i++) dt_tensor_unref(cx, x->t[i]);
+}
+
+static bool is_mask (const DtMeta *m) {
+  return m->dtype == DT_BOOL || m->dtype == DT_U8;
+}
+
+static DtStatus adv_mask (DtCtx *cx, const DtMeta *self, const DtTensor *mask,
+                          int at, AdvIndex *x) {
+  int64_t shape[2] = { dt_k_count_true(mask), mask->m.ndim };
+  int64_t stride = mask->m.ndim;
+  DtTensor *places = NULL;
+  DtStatus st;
+  for (int d = 0; d < mask->m.ndim; d++)
+    DT_CHECK(cx, d + x->n < self->ndim && mask->m.shape[d] ==
+                 self->shape[d + x->n], DT_E_INDEX, "The shape of the mask %s "
+             "at index %d does not match the shape of the indexed tensor %s at "
+             "index %d", op_shape_text(&mask->m).s, d, op_shape_text(self).s,
+             d + at);
+  DT_TRYG(cx, op_temp(cx, DT_I64, 2, shape, &places));
+  DT_TRYG(cx, dt_k_nonzero(cx, mask, places));
+  for (int d = 0; d < mask->m.ndim; d++) {
+    DT_TRYG(cx, op_restride(cx, places, 1, shape, &stride, d, &x->t[x->n]));
+    x->n++;
+  }
+done:
+  dt_tensor_unref(cx, places);
+  return st;
+}
+
+static DtStatus adv_expand (DtCtx *cx, const DtArgs *a, DtTensor *const *in,
+                            AdvIndex *x) {
+  int slot[DT_MAX_NDIM], n = dt_arg_slots(a, 1, slot, DT_MAX_NDIM);
+  const DtMeta *self = &in[0]->m;
+  x->n = 0;
+  DT_CHECK(cx, dt_arg_len(a, 1) <= DT_MAX_NDIM, DT_E_INDEX,
+           "too many indices for tensor of dimension %d (got %d)", self->ndim,
+           dt_arg_len(a, 1));
+  for (int i = 0; i < n; i++) {
+    DtTensor *t = slot[i] < 0 ? NULL : in[slot[i]];
+    DT_CHECK(cx, x->n < DT_MAX_NDIM, DT_E_INDEX,
+             "too many indices for tensor of dimension %d (got %d)",
+             self->ndim, n);
+    if (t && is_mask(&t->m)) DT_TRY(cx, adv_mask(cx, self, t, x->n, x));
+    else x->t[x->n++] = t ? dt_tensor_ref(t) : NULL;
+  }
   return DT_OK;
+}
+
+/* Read the expanded list. */
+static DtStatus adv_read_expanded (DtCtx *cx, const DtArgs *a,
+                                   const DtMeta *self, const AdvIndex *x,
+                                   Adv *v) {
+  const DtMeta *m[DT_MAX_NDIM + 1];
+  DtValue list[DT_MAX_NDIM];
+  DtArgs args = { .schema = a->schema, .n = 2 };
+  m[0] = self;
+  for (int i = 0; i < x->n; i++) {
+    list[i] = x->t[i] ? dt_v_slot(i + 1) : dt_v_none();
+    m[i + 1] = x->t[i] ? &x->t[i]->m : NULL;
+  }
+  args.v[0] = dt_v_slot(0);
+  args.v[1] = dt_v_list(x->n, list);
+  return adv_read(cx, &args, self->ndim, m, v);
+}
+
+static bool adv_has_mask (const DtArgs *a, const DtMeta *const *in) {
+  int slot[DT_MAX_NDIM], n = dt_arg_slots(a, 1, slot, DT_MAX_NDIM);
+  for (int i = 0; i < n && i < DT_MAX_NDIM; i++)
+    if (slot[i] >= 0 && is_mask(in[slot[i]])) return true;
+  return false;
 }
 
 static DtStatus index_kernel (DtKernelCall *c) {
   Adv v;
-  const DtTensor *index[DT_MAX_NDIM];
-  DT_TRY(c->cx, adv_kernel(c, &v, index));
-  return dt_k_index(c->cx, c->in[0], v.n, index, v.at, c->out[0]);
+  AdvIndex x;
+  DtMeta m;
+  int64_t shape[DT_MAX_NDIM];
+  int n;
+  DtStatus st;
+  DT_TRYG(c->cx, adv_expand(c->cx, c->args, c->in, &x));
+  DT_TRYG(c->cx, adv_read_expanded(c->cx, c->args, &c->in[0]->m, &x, &v));
+  DT_TRYG(c->cx, adv_shape(c->cx, &c->in[0]->m, &v, shape, &n));
+  DT_TRYG(c->cx, op_new_meta(c->cx, &m, (DtDtype)c->in[0]->m.dtype, n, shape,
+                             &c->in[0]->m));
+  DT_TRYG(c->cx, dt_tensor_new(c->cx, &m, false, &c->made[0]));
+  DT_TRYG(c->cx, dt_k_index(c->cx, c->in[0], v.n,
+                            (const DtTensor *const *)x.t, v.at, c->made[0]));
+done:
+  adv_fini(c->cx, &x);
+  return st;
 }
 
 static int indexed_before (const Adv *v, int d) {
@@ -439,6 +520,7 @@ static DtStatus put_meta (DtMetaCall *c) {
   int64_t shape[DT_MAX_NDIM];
   int n;
   const DtMeta *val = dt_in(c, 2);
+  if (!c->fake && adv_has_mask(c->args, c->in)) return op_meta_same(c);
   DT_TRY(c->cx, adv_read(c->cx, c->args, c->in[0]->ndim, c->in, &v));
   DT_TRY(c->cx, adv_shape(c->cx, c->in[0], &v, shape, &n));
   if (val) {
@@ -457,17 +539,40 @@ static DtStatus put_meta (DtMetaCall *c) {
   return op_meta_same(c);
 }
 
+/* What the shapes of masks could not tell put_meta. */
+static DtStatus put_fits (DtKernelCall *c, const Adv *v, const DtMeta *val) {
+  int64_t shape[DT_MAX_NDIM];
+  int n;
+  DtMeta want, r;
+  DT_TRY(c->cx, adv_shape(c->cx, &c->in[0]->m, v, shape, &n));
+  DT_TRY(c->cx, dt_meta_init(c->cx, &want, (DtDtype)val->dtype, n, shape));
+  DT_TRY(c->cx, dt_meta_broadcast(c->cx, &want, val, &r));
+  DT_CHECK(c->cx, dt_meta_same_shape(&r, &want), DT_E_RUNTIME,
+           "shape mismatch: value tensor of shape %s cannot be broadcast to "
+           "indexing result of shape %s", op_shape_text(val).s,
+           op_shape_text(&want).s);
+  return DT_OK;
+}
+
 static DtStatus put_kernel (DtKernelCall *c) {
   Adv v;
+  AdvIndex x;
   OpNumber num;
-  const DtTensor *index[DT_MAX_NDIM], *val = dt_kin(c, 2);
-  if (c->out[0] != c->in[0]) DT_TRY(c->cx, op_k_copy0(c));
-  DT_TRY(c->cx, adv_kernel(c, &v, index));
+  const DtTensor *val = dt_kin(c, 2);
+  DtStatus st;
+  DT_TRYG(c->cx, adv_expand(c->cx, c->args, c->in, &x));
+  DT_TRYG(c->cx, adv_read_expanded(c->cx, c->args, &c->in[0]->m, &x, &v));
+  if (val) DT_TRYG(c->cx, put_fits(c, &v, &val->m));
+  if (c->out[0] != c->in[0]) DT_TRYG(c->cx, op_k_copy0(c));
   if (!val)
     val = op_number(&num, dt_arg_scalar(c->args, 2),
                     (DtDtype)c->out[0]->m.dtype);
-  return dt_k_index_put(c->cx, c->out[0], v.n, index, v.at, val,
-                        dt_arg_bool(c->args, 3));
+  DT_TRYG(c->cx, dt_k_index_put(c->cx, c->out[0], v.n,
+                                (const DtTensor *const *)x.t, v.at, val,
+                                dt_arg_bool(c->args, 3)));
+done:
+  adv_fini(c->cx, &x);
+  return st;
 }
 
 static DtStatus put_rules (DtRuleCall *c) {
@@ -570,7 +675,8 @@ OP(index_add, "index_add(Tensor self, int dim, Tensor index, Tensor source, "
    "indices.", 0, iadd_meta, iadd_kernel, iadd_grad,
    iadd_samples, .decomp = iadd_decomp);
 OP(index_Tensor, "index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",
-   "Elements chosen by one index tensor for each dim.", 0, index_meta,
+   "Elements chosen by one index tensor for each dim.", DT_OP_DATADEP,
+   index_meta,
    index_kernel, index_grad, index_samples, .rulefn = index_rules);
 OP(index_put, "index_put(Tensor self, Tensor?[] indices, Tensor values, bool "
    "accumulate=False) -> Tensor", "A copy with elements written at index "

@@ -159,6 +159,31 @@ done:
   return st;
 }
 
+/* The part is taken from the gradient, the rest of it is self's. */
+static DtStatus part_grad (DtGradCall *c) {
+  DtMeta m;
+  const DtValue *v = c->args->v;
+  dt_meta_copy(&m, dt_emit_meta(c->e, dt_gin(c, 1)));
+  if (op_g_need(c, 0)) {
+    DtHandle *z = E("aten.zeros.default", "I dtype=d", (int)m.ndim, m.shape,
+                    (int)m.dtype);
+    op_g_set(c, 0, c->op->row[0] == PT_SLICE
+             ? E("aten.slice_scatter.default", "ttvvvv", G, z, v[2], v[3],
+                 v[4], v[5])
+             : c->op->row[0] == PT_SELECT
+             ? E("aten.select_scatter.default", "ttvv", G, z, v[2], v[3])
+             : E("aten.diagonal_scatter.default", "ttvvv", G, z, v[2], v[3],
+                 v[4]));
+  }
+  if (op_g_need(c, 1))
+    op_g_set(c, 1, c->op->row[0] == PT_SLICE
+             ? E("aten.slice.Tensor", "tvvvv", G, v[2], v[3], v[4], v[5])
+             : c->op->row[0] == PT_SELECT
+             ? E("aten.select.int", "tvv", G, v[2], v[3])
+             : E("aten.diagonal.default", "tvvv", G, v[2], v[3], v[4]));
+  return op_g_finish(c);
+}
+
 static DtStatus slice_s_strategy (DtStratCall *c) {
   DtPlacement in[2 * OP_MAXPL];
   int d, nd = c->mesh->ndim;
@@ -228,6 +253,18 @@ static DtStatus diagonal_copy_kernel (DtKernelCall *c) {
   return copy_view(c, &v, offset, c->in[0], c->out[0], true);
 }
 
+static DtStatus diagonal_grad (DtGradCall *c) {
+  DtMeta m;
+  dt_meta_copy(&m, dt_emit_meta(c->e, dt_gin(c, 0)));
+  op_g_set(c, 0, E("aten.diagonal_backward.default", "tIvvv", G, (int)m.ndim,
+                   m.shape, c->args->v[1], c->args->v[2], c->args->v[3]));
+  return op_g_finish(c);
+}
+static DtStatus embed_grad (DtGradCall *c) {
+  op_g_set(c, 0, E("aten.diagonal.default", "tvvv", G, c->args->v[1],
+                   c->args->v[2], c->args->v[3]));
+  return op_g_finish(c);
+}
 static DtStatus embed_meta (DtMetaCall *c) {
   int d1, d2, k = 0;
   const DtMeta *m = c->in[0];
@@ -314,6 +351,77 @@ static DtStatus fill_rules (DtRuleCall *c) {
     dt_rows_add(c->rows, row);
   }
   return c->rows->st;
+}
+static DtStatus fill_kernel (DtKernelCall *c) {
+  int d;
+  OpNumber num;
+  DtTensor *v = dt_kin(c, 3);
+  if (c->out[0] != c->in[0]) DT_TRY(c->cx, op_k_copy0(c));
+  DT_TRY(c->cx, op_dim(c->cx, c->args, 1, c->in[0]->m.ndim, &d));
+  if (!v)
+    v = op_number(&num, dt_arg_scalar(c->args, 3),
+                  (DtDtype)c->out[0]->m.dtype);
+  return dt_k_index_fill(c->cx, c->out[0], d, dt_kin(c, 2), v);
+}
+static DtStatus fill_grad (DtGradCall *c) {
+  if (op_g_need(c, 0))
+    op_g_set(c, 0, E("aten.index_fill.int_Scalar", "tvti", G, c->args->v[1],
+                     dt_gin(c, 2), (int64_t)0));
+  if (op_g_need(c, 3)) {
+    DtHandle *g = E("aten.index_select.default", "tvt", G, c->args->v[1],
+                    dt_gin(c, 2));
+    op_g_set(c, 3, E("aten.sum.default", "t", g));
+  }
+  return op_g_finish(c);
+}
+
+static DtStatus ireduce_meta (DtMetaCall *c) {
+  static const char *const names[] = { "prod", "mean", "amax", "amin" };
+  const DtMeta *m = c->in[0], *x = dt_in(c, 2), *s = dt_in(c, 3);
+  const char *how = dt_arg_str(c->args, 4);
+  bool known = false;
+  int d;
+  for (int i = 0; i < 4; i++) known |= strcmp(names[i], how) == 0;
+  DT_CHECK(c->cx, known, DT_E_RUNTIME, "index_reduce(): Expected reduce to be "
+           "one of prod, mean, amax or amin but got %s.", how);
+  DT_TRY(c->cx, op_dim(c->cx, c->args, 1, m->ndim, &d));
+  if (c->fake) return op_meta_same(c);
+  DT_CHECK(c->cx, x->ndim <= 1, DT_E_INDEX, "index_reduce_(): Index is "
+           "supposed to be a vector, but got dim: %d with type: %s and size: "
+           "%s", x->ndim, op_dtype_word((DtDtype)x->dtype),
+           op_shape_text(x).s);
+  DT_CHECK(c->cx, x->dtype == DT_I64 || x->dtype == DT_I32, DT_E_RUNTIME,
+           "index_reduce_(): Expected dtype int32/int64 for index but got: %s",
+           op_dtype_word((DtDtype)x->dtype));
+  DT_CHECK(c->cx, s->dtype == m->dtype, DT_E_RUNTIME, "index_reduce_(): self "
+           "(%s) and source (%s) must have the same scalar type",
+           op_dtype_word((DtDtype)m->dtype), op_dtype_word((DtDtype)s->dtype));
+  DT_CHECK(c->cx, d < s->ndim || s->ndim == 0, DT_E_RUNTIME,
+           "index_reduce_(): Indexing dim %d is out of bounds of the source "
+           "tensor with shape %s", d, op_shape_text(s).s);
+  DT_CHECK(c->cx, dt_meta_numel(x) == (s->ndim ? s->shape[d] : 1),
+           DT_E_RUNTIME, "index_reduce_(): Number of indices (%lld) should be "
+           "equal to source.size(dim): (%lld), for dim: %d",
+           (long long)dt_meta_numel(x), (long long)(s->ndim ? s->shape[d] : 1),
+           d);
+  bool ok = s->ndim == m->ndim;
+  for (int i = 0; ok && i < m->ndim; i++)
+    ok = i == d || m->shape[i] == s->shape[i];
+  DT_CHECK(c->cx, ok, DT_E_RUNTIME, "source tensor shape must match self "
+           "tensor shape, excluding the specified dimension. Got self.shape = "
+           "%s source.shape = %s", op_shape_text(m).s, op_shape_text(s).s);
+  return op_meta_same(c);
+}
+static DtStatus ireduce_kernel (DtKernelCall *c) {
+  const char *how = dt_arg_str(c->args, 4);
+  bool mean = strcmp(how, "mean") == 0;
+  DtScatter f = strcmp(how, "prod") == 0 ? DT_SC_MUL : mean ? DT_SC_ADD
+                : strcmp(how, "amax") == 0 ? DT_SC_MAX : DT_SC_MIN;
+  int d;
+  if (c->out[0] != c->in[0]) DT_TRY(c->cx, op_k_copy0(c));
+  DT_TRY(c->cx, op_dim(c->cx, c->args, 1, c->in[0]->m.ndim, &d));
+  return dt_k_index_reduce(c->cx, f, mean, dt_arg_bool(c->args, 5),
+                           c->out[0], d, dt_kin(c, 2), dt_kin(c, 3));
 }
 static DtStatus ireduce_rules (DtRuleCall *c) {
   int at, nd = c->in[0]->ndim;
@@ -523,26 +631,26 @@ static const char *const c2r_samples[] = { "c64[8, 4], [1], 0, 6", NULL };
 OP_DEF(slice_scatter, "aten::slice_scatter(Tensor self, Tensor src, int "
        "dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor",
        "A copy with a slice overwritten.", 0, part_meta, part_kernel,
-       op_g_unwritten, slice_samples, .strategy = slice_s_strategy,
+       part_grad, slice_samples, .strategy = slice_s_strategy,
        .row = row_slice);
 OP_DEF(select_scatter, "aten::select_scatter(Tensor self, Tensor src, int "
        "dim, SymInt index) -> Tensor", "A copy with one index overwritten.",
-       0, part_meta, part_kernel, op_g_unwritten, select_samples,
+       0, part_meta, part_kernel, part_grad, select_samples,
        .rulefn = select_s_rules, .row = row_select);
 OP_DEF(diagonal_scatter, "aten::diagonal_scatter(Tensor self, Tensor src, "
        DIAG_ ") -> Tensor", "A copy with a diagonal overwritten.", 0,
-       part_meta, part_kernel, op_g_unwritten, diag_s_samples,
+       part_meta, part_kernel, part_grad, diag_s_samples,
        .rulefn = diag_s_rules, .row = row_diagonal);
 OP_DEF(diagonal, "aten::diagonal(Tensor(a) self, " DIAG_ ") -> Tensor(a)",
        "A diagonal of two dims, as the last dim.", DT_OP_VIEW, diagonal_meta,
-       NULL, op_g_unwritten, diagonal_samples, .strategy = whole_strategy);
+       NULL, diagonal_grad, diagonal_samples, .strategy = whole_strategy);
 OP_DEF(diagonal_copy, "aten::diagonal_copy(Tensor self, " DIAG_ ") -> Tensor",
        "A copy of a diagonal of two dims.", 0, diagonal_meta,
-       diagonal_copy_kernel, op_g_unwritten, diagonal_samples,
+       diagonal_copy_kernel, diagonal_grad, diagonal_samples,
        .strategy = whole_strategy);
 OP_DEF(diag_embed, "aten::diag_embed(Tensor self, int offset=0, int dim1=-2, "
        "int dim2=-1) -> Tensor", "Matrices with the last dim on a diagonal.",
-       0, embed_meta, embed_kernel, op_g_unwritten, embed_samples,
+       0, embed_meta, embed_kernel, embed_grad, embed_samples,
        .strategy = whole_strategy);
 OP_DEF(diag, "aten::diag(Tensor self, int diagonal=0) -> Tensor",
        "A diagonal of a matrix, or a matrix with that diagonal.", 0,
@@ -551,15 +659,15 @@ OP_DEF(diag, "aten::diag(Tensor self, int diagonal=0) -> Tensor",
 OP_DEF(index_fill_int_Scalar, "aten::index_fill.int_Scalar(Tensor self, int "
        "dim, Tensor index, Scalar value) -> Tensor",
        "A copy with a number written at indices of a dim.", 0, fill_meta,
-       op_k_unwritten, op_g_unwritten, fill_samples, .rulefn = fill_rules);
+       fill_kernel, fill_grad, fill_samples, .rulefn = fill_rules);
 OP_DEF(index_fill_int_Tensor, "aten::index_fill.int_Tensor(Tensor self, int "
        "dim, Tensor index, Tensor value) -> Tensor",
        "A copy with a value written at indices of a dim.", 0, fill_meta,
-       op_k_unwritten, op_g_unwritten, fill_t_samples, .rulefn = fill_rules);
+       fill_kernel, fill_grad, fill_t_samples, .rulefn = fill_rules);
 OP_DEF(index_reduce, "aten::index_reduce(Tensor self, int dim, Tensor index, "
        "Tensor source, str reduce, *, bool include_self=True) -> Tensor",
-       "A copy with slices reduced into indices of a dim.", 0, op_meta_same,
-       op_k_unwritten, op_g_unwritten, ireduce_samples,
+       "A copy with slices reduced into indices of a dim.", DT_OP_SAVE_OUT, ireduce_meta,
+       ireduce_kernel, op_g_unwritten, ireduce_samples,
        .rulefn = ireduce_rules);
 OP_DEF(bucketize_Tensor, "aten::bucketize.Tensor(Tensor self, Tensor "
        "boundaries, *, bool out_int32=False, bool right=False) -> Tensor",
