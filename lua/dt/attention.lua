@@ -60,9 +60,8 @@ local function math_attention(q, k, v, a)
   local dtype = q.dtype
   local low = dtype == dt.bfloat16 or dtype == dt.float16
   if low then q, k, v = q:float(), k:float(), v:float() end
-  if a.enable_gqa then
-    k, v = repeat_heads(k, q:size(-3)), repeat_heads(v, q:size(-3))
-  end
+  local factor = math.sqrt(softmax_scale(q, a.scale))
+  q = A.mul.Scalar(q, factor)
   local mask = a.attn_mask
   if a.is_causal then
     if mask then
@@ -72,8 +71,9 @@ local function math_attention(q, k, v, a)
     mask = causal_mask(q, k)
   end
   mask = mask_to_add(mask, q.dtype)
-  local factor = math.sqrt(softmax_scale(q, a.scale))
-  q = A.mul.Scalar(q, factor)
+  if a.enable_gqa then
+    k, v = repeat_heads(k, q:size(-3)), repeat_heads(v, q:size(-3))
+  end
   local scores = dt.matmul(q, A.mul.Scalar(k:transpose(-2, -1), factor))
   if mask then scores = scores + mask end
   local p = dt._safe_softmax(scores, -1)
