@@ -22,11 +22,13 @@ typedef enum DtVariantKind {
   DT_VAR_SCALAR,                /* add.Tensor -> add.Scalar */
   DT_VAR_FOREACH,               /* mul.Tensor -> _foreach_mul.List ... */
   DT_VAR_FUNCTIONAL,            /* normal_ -> normal_functional */
-  DT_VAR_ALIAS                  /* arccos -> acos: another name, decomposed */
+  DT_VAR_ALIAS,                 /* arccos -> acos: another name, decomposed */
+  DT_VAR_KNOWN                  /* no base: known by its schema, unless there
+                                ** is a definition of that name */
 } DtVariantKind;
 typedef struct DtVariant {
   const char *schema;           /* of the variant */
-  const char *base;             /* "aten.add.Tensor" */
+  const char *base;             /* "aten.add.Tensor"; NULL for KNOWN */
   DtVariantKind kind;
   bool bare;                    /* PyTorch registers no strategy for it */
 } DtVariant;
@@ -72,9 +74,13 @@ int dt_registry_near (DtCtx *cx, DtRegistry *r, const char *name,
 /* How many elements a list call has: the length of its first tensor list.
 ** Pure. */
 int dt_foreach_count (const DtArgs *args);
+/* What PyTorch asks of a list call: some elements, equal lengths, shared
+** tensors without dims.  RUNTIME with its text.  Pure. */
+DtStatus dt_foreach_check (DtCtx *cx, const DtOpDef *op, const DtArgs *args,
+                           const DtMeta *const *in);
 /* Arguments of the base operator's call for element `i`: lists replaced by
 ** their element, values matched by name and then by position.  Tensor slots
-** keep the numbers of the list call.  ASSERT when lengths differ.  Pure. */
+** keep the numbers of the list call.  RUNTIME when lengths differ.  Pure. */
 DtStatus dt_foreach_args (DtCtx *cx, const DtOpDef *op, const DtArgs *args,
                           int i, DtArgs *out);
 

@@ -212,6 +212,31 @@ static int foreach_from (const DtSchema *s, const DtSchema *b, int k) {
   return dt_schema_arg(b, s->arg[k].name) < 0 ? k : -1;
 }
 
+DtStatus dt_foreach_check (DtCtx *cx, const DtOpDef *op, const DtArgs *args,
+                           const DtMeta *const *in) {
+  const DtSchema *s = op->sig;
+  int n = dt_foreach_count(args), k;
+  DT_CHECK(cx, n > 0, DT_E_RUNTIME,
+           "Tensor list must have at least one tensor.");
+  for (k = 0; k < args->n; k++) {
+    const DtValue *v = &args->v[k];
+    bool tensors = s->arg[k].type == DT_T_TENSOR;
+    if (v->kind == DT_V_LIST && s->arg[k].list)
+      DT_CHECK(cx, v->u.list.n == n, DT_E_RUNTIME,
+               tensors ? "Tensor lists must have the same number of tensors, "
+                         "got %d and %d"
+                       : "Tensor list must have same number of elements as "
+                         "scalar list.", n, v->u.list.n);
+    else if (k > 0 && v->kind == DT_V_TENSOR && in[v->u.slot] != NULL)
+      DT_CHECK(cx, in[v->u.slot]->ndim == 0 ||
+                   dt_meta_numel(in[v->u.slot]) != 1, DT_E_RUNTIME,
+               "scalar tensor expected to be 0 dim but it has %d dimensions "
+               "and %lld elements.", (int)in[v->u.slot]->ndim,
+               (long long)dt_meta_numel(in[v->u.slot]));
+  }
+  return DT_OK;
+}
+
 DtStatus dt_foreach_args (DtCtx *cx, const DtOpDef *op, const DtArgs *args,
                           int i, DtArgs *out) {
   const DtSchema *s = op->sig, *b = op->base->sig;
@@ -228,7 +253,7 @@ DtStatus dt_foreach_args (DtCtx *cx, const DtOpDef *op, const DtArgs *args,
     if (from < 0) continue;
     v = &args->v[from];
     if (v->kind == DT_V_LIST && s->arg[from].list && !b->arg[k].list) {
-      DT_CHECK(cx, i < v->u.list.n, DT_E_ASSERT, "Tensor lists must have the "
+      DT_CHECK(cx, i < v->u.list.n, DT_E_RUNTIME, "Tensor lists must have the "
                "same number of tensors, got %d and %d",
                dt_foreach_count(args), v->u.list.n);
       v = &v->u.list.v[i];
@@ -403,6 +428,7 @@ DtStatus dt_variant_fill (DtCtx *cx, DtVariantKind kind, const DtOpDef *base,
       def->flags |= DT_OP_FOREACH;
       if (sig->inplace) def->flags |= DT_OP_INPLACE;
       if (base->meta != NULL) def->meta = foreach_meta;
+      if ((base->flags & DT_OP_POINTWISE) != 0) def->strategy = NULL;
       def->decomp = NULL;
       break;
     case DT_VAR_FUNCTIONAL:

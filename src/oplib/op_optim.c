@@ -73,7 +73,6 @@ static DtStatus adam_one (DtKernelCall *c, const Step *s, double step,
   DtCtx *cx = c->cx;
   DtDtype t = dt_dtype_acc((DtDtype)p->m.dtype);
   DtScalar par[4];
-  if (s->scale != 1) DT_TRY(cx, unary(cx, DT_U_mul_scalar, 1 / s->scale, g));
   if (s->max) DT_TRY(cx, unary(cx, DT_U_neg, 0, g));
   if (c->op->row[0] == ADAMW && s->wd != 0)
     DT_TRY(cx, unary(cx, DT_U_mul_scalar, 1 - s->lr * s->wd, p));
@@ -127,6 +126,10 @@ static DtStatus fused_kernel (DtKernelCall *c) {
     DtStatus st = op_temp(c->cx, (DtDtype)p->m.dtype, p->m.ndim, p->m.shape,
                           &g);
     if (st == DT_OK) st = dt_k_copy(c->cx, src, g);
+    if (st == DT_OK && s.scale != 1) {          /* the caller sees it */
+      st = unary(c->cx, DT_U_mul_scalar, 1 / s.scale, g);
+      if (st == DT_OK) st = dt_k_copy(c->cx, g, src);
+    }
     if (st == DT_OK)
       st = adam_one(c, &s, item(c->in[slot[FA_STEP][i]]), p, g,
                     c->in[slot[FA_M][i]], c->in[slot[FA_V][i]],
@@ -137,10 +140,55 @@ static DtStatus fused_kernel (DtKernelCall *c) {
   return DT_OK;
 }
 
+/* ---- the functional forms ---- */
+
+/* Five lists of results: parameters, gradients, averages. */
+static DtStatus fused_copy_meta (DtMetaCall *c) {
+  int slot[DT_MAX_OUTS];
+  DT_CHECK(c->cx, !c->fake, DT_E_ASSERT, "Tensor meta for %s should be a "
+           "list[TensorMeta] (op returns List[Tensor]), but got tuple",
+           c->op->sig->full);
+  c->nout = 0;
+  for (int k = FA_PARAM; k <= FA_VMAX; k++) {
+    int n = dt_arg_slots(c->args, k, slot, DT_MAX_OUTS);
+    DT_CHECK(c->cx, c->nout + n <= c->maxout, DT_E_LIMIT,
+             "more than %d results", c->maxout);
+    for (int i = 0; i < n; i++) {
+      const DtMeta *m = c->in[slot[i]];
+      op_like_meta(&c->out[c->nout++], m, (DtDtype)m->dtype);
+    }
+  }
+  return DT_OK;
+}
+
+/* The step in place, on copies. */
+static DtStatus fused_copy_kernel (DtKernelCall *c) {
+  DtTensor **in = dt_alloc(c->cx, sizeof *in * (size_t)(c->nin + 1));
+  int slot[DT_MAX_OUTS], at = 0;
+  DtKernelCall k = *c;
+  DtStatus st = in ? DT_OK : DT_E_NOMEM;
+  for (int i = 0; in && i < c->nin; i++) in[i] = c->in[i];
+  for (int l = FA_PARAM; l <= FA_VMAX && st == DT_OK; l++) {
+    int n = dt_arg_slots(c->args, l, slot, DT_MAX_OUTS);
+    for (int i = 0; i < n && st == DT_OK; i++, at++) {
+      st = dt_k_copy(c->cx, c->in[slot[i]], c->out[at]);
+      in[slot[i]] = c->out[at];
+    }
+  }
+  k.in = in;
+  if (st == DT_OK) st = fused_kernel(&k);
+  dt_free(c->cx, in);
+  return st;
+}
+
 /* ---- equal, is_same_size, _local_scalar_dense, item ---- */
 
 static DtStatus equal_meta (DtMetaCall *c) {
   c->nout = 0;
+  if (c->nin == 2) {
+    OpOperand o[2] = { { .m = c->in[0] }, { .m = c->in[1] } };
+    return op_promotable(c->cx, 2, o);
+  }
   return DT_OK;
 }
 static DtStatus equal_kernel (DtKernelCall *c) {
@@ -242,6 +290,28 @@ FUSED(_fused_adamw_, "_fused_adamw_", "float", "One AdamW step on lists.",
       row_adamw);
 FUSED(_fused_adamw__tensor_lr, "_fused_adamw_.tensor_lr", "Tensor",
       "One AdamW step on lists, the rate a tensor.", row_adamw);
+
+#define FUSED_COPY(id, name_, lr_, brief_, row_) \
+  const DtOpDef dt_op_##id = { \
+    .schema = "aten::" name_ "(Tensor[] self, Tensor[] grads, Tensor[] " \
+      "exp_avgs, Tensor[] exp_avg_sqs, Tensor[] max_exp_avg_sqs, Tensor[] " \
+      "state_steps, *, " lr_ " lr, float beta1, float beta2, float " \
+      "weight_decay, float eps, bool amsgrad, bool maximize, Tensor? " \
+      "grad_scale=None, Tensor? found_inf=None) -> (Tensor[] self_out, " \
+      "Tensor[] grads_out, Tensor[] exp_avgs_out, Tensor[] " \
+      "exp_avg_sqs_out, Tensor[] max_exp_avg_sqs_out)", \
+    .brief = brief_, \
+    .flags = DT_OP_POINTWISE | DT_OP_UNEVEN | DT_OP_FOREACH | DT_OP_NOGRAD, \
+    .meta = fused_copy_meta, .kernel = fused_copy_kernel, \
+    .samples = fused_samples, .row = row_ }
+FUSED_COPY(_fused_adam, "_fused_adam", "float", "One Adam step, as copies.",
+           row_adam);
+FUSED_COPY(_fused_adam_tensor_lr, "_fused_adam.tensor_lr", "Tensor",
+           "One Adam step, as copies, the rate a tensor.", row_adam);
+FUSED_COPY(_fused_adamw, "_fused_adamw", "float", "One AdamW step, as copies.",
+           row_adamw);
+FUSED_COPY(_fused_adamw_tensor_lr, "_fused_adamw.tensor_lr", "Tensor",
+           "One AdamW step, as copies, the rate a tensor.", row_adamw);
 
 #define ANSWER(id, schema_, brief_, flags_, kernel_, strat_, samples_) \
   const DtOpDef dt_op_##id = { \
