@@ -108,7 +108,7 @@ DtStatus dt_k_topk (DtCtx *cx, const DtTensor *a, int64_t k, int dim,
 typedef enum DtPick {
   DT_PICK_MEDIAN, DT_PICK_NANMEDIAN, DT_PICK_KTH, DT_PICK_MODE
 } DtPick;
-DtStatus dt_k_pick (DtCtx *cx, DtPick f, int64_t k, const DtTensor *a, int dim,
+DtStatus dt_k_order_stat (DtCtx *cx, DtPick f, int64_t k, const DtTensor *a, int dim,
                     DtTensor *value, DtTensor *index);
 /* Counts of elements of `a` in the equal bins of [lo, hi]; out is 1-D.
 ** RUNTIME when the bounds are no numbers; lo == hi: those of the data. */

@@ -436,7 +436,7 @@ static int64_t pick_of (Line *l, DtPick f, int64_t k) {
   return 0;
 }
 
-DtStatus dt_k_pick (DtCtx *cx, DtPick f, int64_t k, const DtTensor *a, int dim,
+DtStatus dt_k_order_stat (DtCtx *cx, DtPick f, int64_t k, const DtTensor *a, int dim,
                     DtTensor *value, DtTensor *index) {
   DtTensor *flat = NULL;
   Outs o;

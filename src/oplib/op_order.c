@@ -95,7 +95,7 @@ static DtStatus place_kernel (DtKernelCall *c) {
     DT_TRY(c->cx, dt_k_fill(c->cx, c->out[1], dt_scalar_int(0)));
     return op_k_copy0(c);
   }
-  return dt_k_pick(c->cx, (DtPick)c->op->row[OD_PICK], k, c->in[0], d,
+  return dt_k_order_stat(c->cx, (DtPick)c->op->row[OD_PICK], k, c->in[0], d,
                    c->out[0], c->out[1]);
 }
 
@@ -118,7 +118,7 @@ static DtStatus whole_kernel (DtKernelCall *c) {
                          : c->in[0]->m.dtype == DT_I32 ? INT32_MIN : 0);
   if (dt_meta_numel(&c->in[0]->m) == 0)
     return dt_k_fill(c->cx, c->out[0], none);
-  return dt_k_pick(c->cx, (DtPick)c->op->row[0], 0, c->in[0], -1, c->out[0],
+  return dt_k_order_stat(c->cx, (DtPick)c->op->row[0], 0, c->in[0], -1, c->out[0],
                    NULL);
 }
 static DtStatus whole_strategy (DtStratCall *c) {
