@@ -181,7 +181,7 @@ local function state_of(opt)
   for _, group in ipairs(opt.param_groups) do
     for _, p in ipairs(group.params) do
       local state = opt.state[p._id]
-      if state then V.dict_set(d, p, V.from_lua(opt:state_dict_of(state))) end
+      if state then V.dict_set(d, p, V.dict_of(opt:state_dict_of(state))) end
     end
   end
   return d

@@ -1,0 +1,221 @@
+-- SPDX-License-Identifier: MIT
+-- dt/optim/adaptive.lua: Adagrad, RMSprop and Adafactor.
+
+local dt = require "dt"
+local base = require "dt.optim.base"
+
+local A = base.A
+local field, scalar = base.field, base.scalar
+local M = {}
+
+local function decayed(g, p, grad)
+  if g.weight_decay == 0 then return grad end
+  return A.add.Tensor(grad, p, {alpha = g.weight_decay})
+end
+
+local function decayed_list(g, params, grads)
+  if g.weight_decay == 0 then return grads end
+  if g.maximize then
+    A._foreach_add_.List(grads, params, {alpha = g.weight_decay})
+    return grads
+  end
+  return A._foreach_add.List(grads, params, {alpha = g.weight_decay})
+end
+
+-- ---- Adagrad ----
+
+local function adagrad_rate(g, s)
+  return g.lr / (1 + (s.step:item() - 1) * g.lr_decay)
+end
+
+local function adagrad_one(g, p, grad, s)
+  A.add_.Tensor(s.step, 1)
+  local rate = adagrad_rate(g, s)
+  grad = decayed(g, p, grad)
+  A.addcmul_.default(s.sum, grad, grad, {value = 1})
+  local std = dt.sqrt(s.sum)
+  A.add_.Tensor(std, g.eps)
+  A.addcdiv_.default(p, grad, std, {value = -rate})
+end
+
+local function adagrad_foreach(g, params, grads, states)
+  A._foreach_add_.Tensor(field(states, "step"), scalar(1.0), {alpha = 1.0})
+  grads = decayed_list(g, params, grads)
+  local rates = base.map(states, function (s) return -adagrad_rate(g, s) end)
+  local sums = field(states, "sum")
+  A._foreach_addcmul_.Scalar(sums, grads, grads, 1)
+  local std = A._foreach_sqrt.default(sums)
+  A._foreach_add_.Scalar(std, g.eps)
+  if g.weight_decay ~= 0 or g.maximize then
+    A._foreach_mul_.ScalarList(grads, rates)
+  else
+    grads = A._foreach_mul.ScalarList(grads, rates)
+  end
+  A._foreach_addcdiv_.Scalar(params, grads, std)
+end
+
+-- optim.Adagrad(params, {lr = 1e-2, lr_decay = 0, weight_decay = 0,
+-- initial_accumulator_value = 0, eps = 1e-10, foreach =})
+M.Adagrad = base.class {name = "Adagrad",
+  args = {"lr", "lr_decay", "weight_decay", "initial_accumulator_value",
+    "eps", "foreach", "maximize", "differentiable", "fused"},
+  defaults = {lr = 1e-2, lr_decay = 0, weight_decay = 0,
+    initial_accumulator_value = 0, eps = 1e-10, maximize = false},
+  least = {{"lr", "learning rate"}, {"lr_decay", "lr_decay value"},
+    {"weight_decay", "weight_decay value"},
+    {"initial_accumulator_value", "initial_accumulator_value value"},
+    {"eps", "epsilon value"}},
+  at_once = true,
+  init = function (g, p)
+    return {step = scalar(0.0),
+      sum = dt.full_like(p, g.initial_accumulator_value)}
+  end,
+  one = adagrad_one, foreach = adagrad_foreach}
+
+-- ---- RMSprop ----
+
+local function rms_init(g, p)
+  local s = {step = A.zeros.default({}, {dtype = dt.float32})}
+  s.square_avg = dt.zeros_like(p)
+  if g.momentum > 0 then s.momentum_buffer = dt.zeros_like(p) end
+  if g.centered then s.grad_avg = dt.zeros_like(p) end
+  return s
+end
+
+local function rms_root(g, grad, s)
+  if not g.centered then return dt.sqrt(s.square_avg) end
+  A.lerp_.Scalar(s.grad_avg, grad, 1 - g.alpha)
+  local avg = A.addcmul.default(s.square_avg, s.grad_avg, s.grad_avg,
+    {value = -1})
+  return avg:sqrt_()
+end
+
+local function rms_one(g, p, grad, s)
+  A.add_.Tensor(s.step, 1)
+  grad = decayed(g, p, grad)
+  A.mul_.Tensor(s.square_avg, g.alpha)
+  A.addcmul_.default(s.square_avg, grad, grad, {value = 1 - g.alpha})
+  local avg = rms_root(g, grad, s)
+  A.add_.Tensor(avg, g.eps)
+  if g.momentum > 0 then
+    A.mul_.Tensor(s.momentum_buffer, g.momentum)
+    A.addcdiv_.default(s.momentum_buffer, grad, avg)
+    A.add_.Tensor(p, s.momentum_buffer, {alpha = -g.lr})
+  else
+    A.addcdiv_.default(p, grad, avg, {value = -g.lr})
+  end
+end
+
+local function rms_foreach_root(g, grads, states)
+  local sq = field(states, "square_avg")
+  if not g.centered then return A._foreach_sqrt.default(sq) end
+  local means = field(states, "grad_avg")
+  A._foreach_lerp_.Scalar(means, grads, 1 - g.alpha)
+  local avg = A._foreach_addcmul.Scalar(sq, means, means, -1)
+  A._foreach_sqrt_.default(avg)
+  return avg
+end
+
+local function rms_foreach(g, params, grads, states)
+  A._foreach_add_.Tensor(field(states, "step"), scalar(1.0), {alpha = 1.0})
+  grads = decayed_list(g, params, grads)
+  local sq = field(states, "square_avg")
+  A._foreach_mul_.Scalar(sq, g.alpha)
+  A._foreach_addcmul_.Scalar(sq, grads, grads, 1 - g.alpha)
+  local avg = rms_foreach_root(g, grads, states)
+  A._foreach_add_.Scalar(avg, g.eps)
+  if g.momentum > 0 then
+    local bufs = field(states, "momentum_buffer")
+    A._foreach_mul_.Scalar(bufs, g.momentum)
+    A._foreach_addcdiv_.Scalar(bufs, grads, avg)
+    A._foreach_add_.List(params, bufs, {alpha = -g.lr})
+  else
+    A._foreach_addcdiv_.Scalar(params, grads, avg, -g.lr)
+  end
+end
+
+-- optim.RMSprop(params, {lr = 1e-2, alpha = 0.99, eps = 1e-8,
+-- weight_decay = 0, momentum = 0, centered =, foreach =})
+M.RMSprop = base.class {name = "RMSprop",
+  args = {"lr", "alpha", "eps", "weight_decay", "momentum", "centered",
+    "capturable", "foreach", "maximize", "differentiable"},
+  defaults = {lr = 1e-2, alpha = 0.99, eps = 1e-8, weight_decay = 0,
+    momentum = 0, centered = false, maximize = false},
+  least = {{"lr", "learning rate"}, {"eps", "epsilon value"},
+    {"momentum", "momentum value"}, {"weight_decay", "weight_decay value"},
+    {"alpha", "alpha value"}},
+  init = rms_init, one = rms_one, foreach = rms_foreach}
+
+-- ---- Adafactor ----
+
+local epsilons = {["torch.float32"] = 2.0 ^ -23, ["torch.float64"] = 2.0 ^ -52,
+  ["torch.bfloat16"] = 2.0 ^ -7, ["torch.float16"] = 2.0 ^ -10}
+
+local function factor_init(_, p)
+  local s, grad = {step = scalar(0.0)}, p.grad
+  if grad.ndim <= 1 then
+    s.variance = dt.zeros_like(grad)
+    return s
+  end
+  local shape = {table.unpack(grad.shape)}
+  shape[#shape] = 1
+  s.row_var = grad:new_zeros(shape)
+  shape = {table.unpack(grad.shape)}
+  shape[#shape - 1] = 1
+  s.col_var = grad:new_zeros(shape)
+  return s
+end
+
+-- Mean of squares along a dim.
+local function mean_square(grad, dim)
+  local m = A.linalg_vector_norm.default(grad, 2, {dim}, true)
+  A.pow_.Scalar(m, 2)
+  return A.div_.Tensor(m, grad:size(dim))
+end
+
+local function estimate(grad, s, weight, eps1)
+  if grad.ndim <= 1 then
+    A.lerp_.Scalar(s.variance, grad * grad, weight)
+    return s.variance:clone()
+  end
+  A.lerp_.Scalar(s.row_var, mean_square(grad, -1), weight)
+  A.lerp_.Scalar(s.col_var, mean_square(grad, -2), weight)
+  local v = dt.matmul(s.row_var, s.col_var)
+  local mean = A.mean.dim(s.row_var, {-2}, true)
+  A.clamp_.default(mean, eps1)
+  return A.div_.Tensor(v, mean)
+end
+
+local function root_mean_square(t)
+  return A.linalg_vector_norm.default(t):item() / t:numel() ^ 0.5
+end
+
+local function factor_one(g, p, grad, s)
+  local eps1 = g.eps[1]
+  if eps1 == nil or eps1 == dt.None then
+    eps1 = epsilons[tostring(p.dtype)]
+  end
+  A.add_.Tensor(s.step, 1)
+  local step = s.step:item()
+  local weight, rho = step ^ g.beta2_decay, math.min(g.lr, 1 / step ^ 0.5)
+  local alpha = math.max(g.eps[2], root_mean_square(p)) * rho
+  if g.weight_decay ~= 0 then A.mul_.Tensor(p, 1 - g.lr * g.weight_decay) end
+  local update = estimate(grad, s, weight, eps1)
+  A.clamp_.default(update, eps1 * eps1)
+  update = update:rsqrt_()
+  A.mul_.Tensor(update, grad)
+  local denom = math.max(1.0, root_mean_square(update) / g.d)
+  A.add_.Tensor(p, update, {alpha = -alpha / denom})
+end
+
+-- optim.Adafactor(params, {lr = 1e-2, beta2_decay = -0.8, eps = {None, 1e-3},
+-- d = 1, weight_decay = 0})
+M.Adafactor = base.class {name = "Adafactor",
+  args = {"lr", "beta2_decay", "eps", "d", "weight_decay", "foreach",
+    "maximize"},
+  defaults = {lr = 1e-2, beta2_decay = -0.8, eps = {dt.None, 1e-3}, d = 1.0,
+    weight_decay = 0.0, maximize = false},
+  least = {{"lr", "learning rate"}, {"weight_decay", "weight_decay value"}},
+  init = factor_init, one = factor_one}
+
+return M

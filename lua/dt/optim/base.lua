@@ -1,0 +1,239 @@
+-- SPDX-License-Identifier: MIT
+-- dt/optim/base.lua: what all optimizers share: groups, state by parameter,
+-- step and zero_grad, the choice of loop, foreach or fused.
+
+local dt = require "dt"
+local util = require "dt.util"
+
+local M = {}
+local A = dt.ops.aten
+M.A = A
+
+-- ---- parameters and groups ----
+
+local function tensors_of(params)
+  if type(params) == "function" then
+    local list = {}
+    for p in params do list[#list + 1] = p end
+    return list
+  end
+  if util.is_tensor(params) then return {params} end
+  return params
+end
+
+local function check_leaf(p)
+  if not util.is_tensor(p) then
+    util.raise("TypeError", "optimizer can only optimize Tensors, but one of "
+      .. "the params is %s", util.type_text(p))
+  end
+  if not p.is_leaf then
+    util.raise("ValueError", "can't optimize a non-leaf Tensor")
+  end
+end
+
+local function group_of(params, defaults)
+  local group = {}
+  for key, value in pairs(defaults) do group[key] = value end
+  if type(params) == "table" and params.params then
+    for key, value in pairs(params) do group[key] = value end
+  else
+    group.params = params
+  end
+  group.params = tensors_of(group.params)
+  for _, p in ipairs(group.params) do check_leaf(p) end
+  return group
+end
+
+-- ---- lists ----
+
+local function map(list, f)
+  local out = {}
+  for i, v in ipairs(list) do out[i] = f(v) end
+  return out
+end
+M.map = map
+
+local function pick(list, which)
+  return map(which, function (i) return list[i] end)
+end
+
+-- The tensors called `name` of a list of states.
+function M.field(states, name)
+  return map(states, function (s) return s[name] end)
+end
+
+-- A number as a tensor, as torch.tensor(v) makes it.
+function M.scalar(v)
+  return A.lift_fresh.default(dt.tensor(v))
+end
+
+-- Lists by device and dtype, as PyTorch groups them for foreach.
+local function by_dtype(params)
+  local groups, at = {}, {}
+  for i, p in ipairs(params) do
+    local key = tostring(p.device) .. tostring(p.dtype)
+    if not at[key] then
+      at[key] = {}
+      groups[#groups + 1] = at[key]
+    end
+    table.insert(at[key], i)
+  end
+  return groups
+end
+
+-- ---- the class ----
+
+local Optimizer = {}
+Optimizer.__index = Optimizer
+
+-- Forget the gradients of all parameters (or make them zero).
+function Optimizer:zero_grad(set_to_none)
+  if type(set_to_none) == "table" then set_to_none = set_to_none.set_to_none end
+  for _, group in ipairs(self.param_groups) do
+    for _, p in ipairs(group.params) do
+      if p.grad then
+        if set_to_none == false then p.grad:zero_() else p.grad = dt.None end
+      end
+    end
+  end
+end
+
+-- add_param_group{params = list, lr = ...}
+function Optimizer:add_param_group(group)
+  table.insert(self.param_groups, group_of(group, self.defaults))
+end
+
+-- One step; `closure`, if given, computes the loss again and returns it.
+function Optimizer:step(closure)
+  local loss
+  if closure then
+    loss = dt.enable_grad(closure)
+  end
+  local guard <close> = dt.no_grad()            -- luacheck: ignore guard
+  for _, group in ipairs(self.param_groups) do
+    local active = {}
+    for _, p in ipairs(group.params) do
+      if p.grad then active[#active + 1] = p end
+    end
+    if #active > 0 then self:run(group, active) end
+  end
+  return loss
+end
+
+-- The state of one parameter, made on first use by `make(p)`.
+function Optimizer:state_of(p, make)
+  local state = self.state[p._id]
+  if state == nil then
+    state = make(p)
+    self.state[p._id] = state
+  end
+  return state
+end
+
+-- The tensors of one parameter's state by name.
+function Optimizer:state_dict_of(state)
+  local out = {}
+  for name, v in pairs(state) do
+    if util.is_tensor(v) then out[name] = v end
+  end
+  return out
+end
+
+-- foreach when asked for; else the default of the parameters' device.
+local function use_foreach(group, params)
+  if group.foreach ~= nil then return group.foreach end
+  for _, p in ipairs(params) do
+    if p.device == "cpu" or p.device == "xla" then return false end
+  end
+  return true
+end
+
+function Optimizer:run(group, params)
+  local class = self.class
+  local states = map(params, function (p)
+    return self:state_of(p, function (q) return class.init(group, q) end)
+  end)
+  local how = group.fused and class.fused
+    or use_foreach(group, params) and class.foreach
+  if not how then
+    for i, p in ipairs(params) do
+      local grad = p.grad
+      if group.maximize then grad = -grad end
+      class.one(group, p, grad, states[i])
+    end
+    return
+  end
+  for _, which in ipairs(by_dtype(params)) do
+    local list = pick(params, which)
+    local grads = map(list, function (p) return p.grad end)
+    if group.maximize and how == class.foreach then
+      grads = A._foreach_neg.default(grads)
+    end
+    how(group, list, grads, pick(states, which))
+  end
+end
+
+local function new(class, params, defaults)
+  local o = setmetatable({state = {}, param_groups = {}, defaults = defaults,
+    class = class}, class)
+  params = type(params) == "table" and not util.is_tensor(params)
+    and params or tensors_of(params)
+  if util.is_tensor(params) then params = {params} end
+  local first = type(params) == "table" and params[1]
+  if first == nil then
+    util.raise("ValueError", "optimizer got an empty parameter list")
+  end
+  if type(first) == "table" then
+    for _, g in ipairs(params) do
+      table.insert(o.param_groups, group_of(g, defaults))
+    end
+  else
+    table.insert(o.param_groups, group_of(params, defaults))
+  end
+  return o
+end
+
+local function check_least(checks, a)
+  for _, c in ipairs(checks) do
+    if a[c[1]] < 0 then
+      util.raise("ValueError", "Invalid %s: %s", c[2], tostring(a[c[1]]))
+    end
+  end
+  for i = 1, a.betas and 2 or 0 do
+    if not (a.betas[i] >= 0 and a.betas[i] < 1) then
+      util.raise("ValueError", "Invalid beta parameter at index %d: %s",
+        i - 1, tostring(a.betas[i]))
+    end
+  end
+end
+
+-- A class from its description: name; args, the names of the arguments;
+-- defaults; least, those that may not be negative, with their names in
+-- messages; check(a), more checks; init(group, p), the state of a parameter;
+-- one(group, p, grad, state), a step of one parameter; foreach and
+-- fused(group, params, grads, states), a step of a list.
+function M.class(d)
+  local C = setmetatable(d, {__index = Optimizer, __call = function (C, ps, ...)
+    local a = util.bind(d.name, d.args, d.defaults, ...)
+    check_least(d.least, a)
+    if a.fused and a.foreach then
+      util.raise("RuntimeError",
+        "`fused` and `foreach` cannot be `True` together.")
+    end
+    if d.check then d.check(a) end
+    local o = new(C, ps, a)
+    if d.at_once then                 -- state is made with the optimizer
+      for _, group in ipairs(o.param_groups) do
+        for _, p in ipairs(group.params) do
+          o:state_of(p, function (q) return d.init(group, q) end)
+        end
+      end
+    end
+    return o
+  end})
+  C.__index, C.__name = C, d.name
+  C.__tostring = function () return d.name .. " ()" end
+  return C
+end
+
+return M
