@@ -28,18 +28,46 @@ local function globs(text)
   return list
 end
 
+-- Lower-case words of the report and the runs of letters in them, for texts too short to be looked for as
+-- letters only ("cp" stands in "tcp").
+local function words_of(r)
+  if not r.words then
+    local set = {}
+    local text = r.doc.text
+    if #text > 300000 then text = text:sub(1, 300000) end
+    for w in text:lower():gmatch "[%w_]+" do
+      if not set[w] then
+        set[w] = true
+        for part in w:gmatch "%a+" do set[part] = true end
+      end
+    end
+    r.words = set
+  end
+  return r.words
+end
+
+local SHORT = 5
+
 local function one(set, text)
-  local key = set:add(text)
+  local key = clean.squash(text)
+  if #key < SHORT then
+    return function (r)
+      local w = words_of(r)
+      return (w[key] or w[key .. "s"] or w[key .. "ed"] or w[key .. "er"]
+        or w[key .. "ing"]) and math.huge or nil
+    end
+  end
+  set:add(text)
   return function (r) return r.found[key] end
 end
 
 local function any(set, texts)
-  local keys = {}
-  for t in texts:gmatch "[^|]+" do keys[#keys + 1] = set:add(t) end
+  local list = {}
+  for t in texts:gmatch "[^|]+" do list[#list + 1] = one(set, t) end
   return function (r)
     local best
-    for _, k in ipairs(keys) do
-      local at = r.found[k]
+    for _, f in ipairs(list) do
+      local at = f(r)
       if at and (not best or at < best) then best = at end
     end
     return best
@@ -98,10 +126,13 @@ function M.new(classes)
     templates = {}}
   for i, c in ipairs(classes) do
     for _, s in ipairs(c.signs) do
-      local list = {}
-      for k = 2, #s do list[#list + 1] = condition(self.set, s[k]) end
+      local list, narrow = {}, -1
+      for k = 2, #s do
+        list[#list + 1] = condition(self.set, s[k])
+        if s[k]:sub(1, 1) ~= "!" then narrow = narrow + 1 end
+      end
       self.signs[#self.signs + 1] = {class = i, score = s[1], when = list,
-        text = s[2]}
+        weight = s[1] + math.min(0.12, 0.08 * narrow), text = s[2]}
     end
   end
   for _, t in ipairs(require "dt.diagnose.templates") do
@@ -197,16 +228,18 @@ local function sign_score(s, r)
   return s.score, first
 end
 
--- Best sign of each class, best class first.
+-- Best sign of each class.  What is chosen is not what is surest: a sign with
+-- more conditions is the narrower one and goes before the general one, with
+-- its own, lower confidence.
 local function scores_of(self, r)
   local best = {}
   for _, s in ipairs(self.signs) do
     local b = best[s.class]
-    if not b or s.score > b.score then
+    if not b or s.weight > b.weight then
       local score, at = sign_score(s, r)
       if score then
         best[s.class] = {class = self.classes[s.class], score = score,
-          at = at, sign = s.text, order = s.class}
+          weight = s.weight, at = at, sign = s.text, order = s.class}
       end
     end
   end
@@ -219,7 +252,7 @@ end
 -- first in the text is the cause of the others.
 local function pick(list)
   table.sort(list, function (a, b)
-    if a.score ~= b.score then return a.score > b.score end
+    if a.weight ~= b.weight then return a.weight > b.weight end
     if a.at ~= b.at then return a.at < b.at end
     return a.order < b.order
   end)
@@ -227,7 +260,7 @@ local function pick(list)
   if not top then return nil end
   for i = 2, #list do
     local o = list[i]
-    if top.score - o.score > 0.021 then break end
+    if top.weight - o.weight > 0.021 then break end
     if o.at < list[1].at and o.score >= 0.9 then
       table.remove(list, i)
       table.insert(list, 1, o)
@@ -251,13 +284,16 @@ function M.run(self, r)
   end
   if not top then return r end
   local c = top.score
-  if c < 0.75 and r.foreign then c = c - 0.25 end
+  local expected = r.foreign and r.foreign == top.class.expects
+  if c < 0.75 and r.foreign and not expected then c = c - 0.25 end
   local second = list[2]
   if second and c >= 0.9 and second.score >= 0.93 and top.score - second.score
     < 0.06 then
     c = c - 0.08
   end
-  if c < 0.7 and #r.exceptions > 0 and #r.templates == 0 then c = c - 0.08 end
+  if c < 0.7 and not expected and #r.exceptions > 0 and #r.templates == 0 then
+    c = c - 0.08
+  end
   if c < MIN then return r end
   r.class, r.sign = top.class, top.sign
   r.confidence = math.floor(c * 100 + 0.5) / 100

@@ -159,6 +159,9 @@ function M.op_of(doc)
   if op then return op, "letters" end
 end
 
+-- The operator behind `mark`, for classes that know where theirs stands.
+function M.op_at(doc, mark) return (op_after(doc.flat, mark)) end
+
 -- ---- frames ------------------------------------------------------------
 
 -- Frames of tracebacks, outermost first as printed: {path, line, func}.

@@ -187,6 +187,9 @@ function M.read(text)
   r.op, r.op_how = facts.op_of(doc)
   r.exceptions = facts.exceptions_of(doc)
   classify.run(engine, r)
+  if r.class and r.class.mark then
+    r.op = facts.op_at(doc, r.class.mark) or r.op
+  end
   r.frames = facts.frames_of(doc)
   r.user_frame = facts.user_frame(r.frames)
   r.meshes = facts.meshes_of(doc)

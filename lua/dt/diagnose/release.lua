@@ -47,6 +47,7 @@ local stated = {
   {"%f[%w]torch`?%s*[:(]?%s*`?" .. V, 5},
   {"pytorch %(?nightly[^%d\n]*" .. V, 5},
   {"torch%a* version[^%d\n]-" .. V, 4},
+  {"\n#+ *versions?[%s`*]*" .. V, 6},
 }
 
 -- Words before a mention that say it is not the reporter's own.

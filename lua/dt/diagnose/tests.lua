@@ -16,12 +16,14 @@ M.texts = {
   mesh = {"DeviceMesh", "device_mesh", "mesh_dim"},
   tp = {"tensor parallel", "tensor_parallel", "tensor-parallel",
     "parallelize_module", "ColwiseParallel", "RowwiseParallel", "tp_plan",
-    "tp_size", "tp_degree", "tp=2", "tp=4", "tp=8", "TP=2", "base_model_tp",
+    "tp_size", "tp_degree", "base_model_tp", "tp",
     "tp_mesh", "tensorparallel", "tp degree", "colwise", "rowwise"},
   tp_hook = {"_prepare_input_fn", "parallel/style.py", "PrepareModuleInput",
     "input_fn", "inputs[0]", "_prepare_input"},
   moe = {"expert", "router", "grouped_mm", "mixtral", "MoE layer",
-    "mixture-of-experts", "moe."},
+    "mixture-of-experts", "moe"},
+  weight_frame = {"return F.embedding(", "return F.linear(",
+    "return F.layer_norm(", "self._conv_forward(", "return torch.embedding("},
   cp = {"context_parallel", "context parallel", "ContextParallel",
     "ring attention", "_context_parallel", "context-parallel", "cp_size",
     "ring_attention"},
@@ -100,6 +102,19 @@ function M.functions.mixed_words(r)
       end
       at = a + #w
     end
+  end
+  return false
+end
+
+-- A mesh axis of size 1: "tp mesh size is 1", tp=1, tp_size: 1.
+function M.functions.size_one(r)
+  local low = r.doc.flat:sub(1, 300000):lower()
+  for _, p in ipairs {"%f[%w]tp[_ ]?%a*%s?[=:]%s?1%f[^%w]",
+    "size[_%a ]*%f[%w]is[ `]*1%f[^%w]", "size[ _]?of[ `]*1%f[^%w]",
+    "parallel[_ ]?%a*%s?[=:]%s?1%f[^%w]", "size[ `]+1%f[^%w]",
+    "size to[ `]*1%f[^%w]", "degree[ _]?%a*[ =:]+1%f[^%w]", "size one"} do
+    local _, last = low:find(p)
+    if last and not low:find("^%.%d", last + 1) then return true end
   end
   return false
 end

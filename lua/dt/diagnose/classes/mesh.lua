@@ -250,7 +250,7 @@ return {
      {0.95, "placements is needed for redistribute"},
      {0.93, "No device mesh is currently active"},
      {0.93, "the local_tensor argument only accepts torch.Tensor"},
-     {0.93, "distribute_module should only be called once on a module"},
+     {0.88, "distribute_module should only be called once on a module"},
      {0.92, "in placements", "must be normalized", "Shard dim"},
      {0.92, "Trying to distribute tensor with unsupported placements"},
      {0.92, "output_fn should take in 3 arguments"},
@@ -413,9 +413,9 @@ return {
   {id = "tp-axis-size-one",
    name = "a tensor parallel axis of size 1",
    signs = {
-     {0.7, "~tp=1|tp = 1|tp_size=1|size one|size 1|tp size of 1|mesh of size 1|"
-       .. "(1,)|dim of size 1|tp degree 1", "~index out of range|IndexError",
-      "=dt"},
+     {0.78, "=size_one", "~index out of range|IndexError|list index|"
+       .. "too few strategies", "=dt"},
+     {0.6, "=size_one", "=dt", "~fail|error|not work|cannot work"},
    },
    cause = "Rules skip an axis of size 1 and return too few strategies.",
    fixes = {{"upgrade"}, {"do not parallelize when tp is 1"}},

@@ -47,6 +47,8 @@ return {
    name = "a full checkpoint tensor copied into a sharded parameter",
    signs = {
      {1.0, "While copying the parameter named", MIXED},
+     {0.97, "While copying the parameter named", "an exception occurred",
+      "=dt"},
      {0.95, MIXED, "@aten.copy_.default", "=loading"},
      {0.87, MIXED, "@aten.copy_.default"},
      {0.9, MIXED, "@aten.set_.*|aten._foreach_copy_.*", "=loading"},
@@ -75,6 +77,7 @@ return {
    name = "an FSDP2 parameter used without its forward hook",
    signs = {
      {0.93, MIXED, "=weight_op", "=fsdp", "=entry", "!recompute_fn"},
+     {0.86, MIXED, "=weight_frame", "=fsdp", "!recompute_fn", "!=tp"},
      {0.86, MIXED, "=weight_op", "=fsdp", "!recompute_fn", "!=tp"},
      {0.8, MIXED, "=weight_op", "=entry", "!recompute_fn"},
      {0.8, MIXED, "=fsdp", "=entry", "!recompute_fn"},
@@ -101,7 +104,7 @@ return {
    signs = {
      {0.92, MISSING},
      {0.75, "does not have a sharding strategy"},
-     {0.75, "not have a sharding strategy registered"},
+     {0.72, "does not have a sharding"},
      {0.5, "~sharding strategy for|sharding rule for|no sharding strategy|"
        .. "lacks a sharding|sharding strategy registered|register a sharding",
       "=dt"},
@@ -131,8 +134,11 @@ return {
    signs = {
      {0.95, MIXED, "~recompute_fn|in unpack_hook"},
      {0.85, MIXED, "torch/utils/checkpoint.py", "~loss.backward|in backward"},
-     {0.6, MIXED, "~activation checkpoint|gradient checkpoint|"
-       .. "gradient_checkpointing|activation_checkpointing",
+     {0.8, MIXED, "~activation checkpointing|gradient checkpointing|"
+       .. "checkpoint recomput|recomputation|being recomputed|"
+       .. "selective checkpoint|activation checkpoint",
+      "~backward|recompute"},
+     {0.6, MIXED, "~gradient_checkpointing|activation_checkpointing",
       "~backward|recompute"},
    },
    cause = "The recomputation in backward runs while an inner FSDP module has "
@@ -235,7 +241,7 @@ return {
    name = "a backend's private operator has no strategy",
    signs = {
      {0.96, MISSING, "@npu.*|hpu.*|xpu.*|mlu.*|quanto.*|musa.*|gcu.*|xla.*"},
-     {0.85, MISSING, "_npu_dtype_cast"},
+     {0.95, MISSING, "@*npu_dtype_cast*"},
      {0.5, "=dt", "~npu_dtype_cast|torch_npu", "~sharding|DTensor",
       "~not registered|missing|unsupported|not supported"},
    },
@@ -259,6 +265,7 @@ return {
        .. "supported"},
      {0.9, "breaks aliasing semantics", "out-of-place version"},
      {0.75, "min() arg is an empty sequence", "=dt"},
+     {0.75, "min() arg is an empty sequence", "@aten.*"},
    },
    cause = "An in-place operator cannot redistribute its own tensor, since "
      .. "others hold it too. The layout of the result would differ from the "
@@ -306,7 +313,8 @@ return {
      {0.86, MISSING, "@aten.select.*|aten.select_backward.*|aten.index_put*|"
        .. "aten.slice_backward.*|aten.index.Tensor|aten.select_scatter*|"
        .. "aten.slice_scatter*"},
-     {0.93, MIXED, "@aten.index_put*", "!recompute_fn"},
+     {0.9, MIXED, "@aten.index_put.default", "!recompute_fn"},
+     {0.93, MISSING, "@aten.fill_.Tensor", "/%] = %-?%d"},
      {0.97, "DTensor does not support select on sharded dimension"},
      {0.72, "cannot be broadcast to indexing result of shape", "=dt"},
      {0.7, "@aten.index_put*|aten.select*|aten.index.Tensor", "=dt",
@@ -327,12 +335,13 @@ return {
    },
    ask = {"Which dimension is indexed, and does a placement shard it?"}},
 
-  {id = "dynamic-output-shape",
+  {id = "dynamic-output-shape", mark = "OutputShapeException: ",
    name = "the result's shape depends on data",
    signs = {
      {0.95, "DynamicOutputShapeException", "=dt"},
      {0.7, "DynamicOutputShapeException", "~aten.nonzero|masked_select|unique",
       "~shard|distributed"},
+     {0.9, "/Error:? aten%.[%w_]+%.%w+ Sharding propagation failed"},
      {0.6, "=dt", "@aten.nonzero.*|aten.masked_select.*|aten._unique2.*"},
      {0.5, "=dt", "~boolean mask|bool mask|boolean index", "~DTensor",
       "~fail|error|not support"},
@@ -357,6 +366,7 @@ return {
      {0.93, "input_specs(", ") != strategies("},
      {0.93, "which does not equal the number of op outputs"},
      {0.72, "register_sharding", "len(input_specs) == len(input_args_strategy)"},
+     {0.8, "min() arg is an empty sequence", "register_sharding"},
      {0.62, "register_sharding", "~AssertionError|assertion|kwargs|keyword|"
        .. "no output|no return|in-place", "!" .. MISSING, "!" .. MIXED},
      {0.6, "custom_sharding", "register_sharding", "!" .. MISSING},
@@ -395,8 +405,8 @@ return {
      {0.97, "found no DeviceMesh from dtensor args for", "@c10d*|_c10d*"},
      {0.96, "Cannot find device mesh from args for op", "@c10d*|_c10d*"},
      {0.95, "c10d::broadcast_", "attempted to run this operator with Meta"},
-     {0.85, MISSING, "@c10d.*|_c10d_functional.*"},
-     {0.8, MIXED, "@c10d.*|_c10d_functional.*"},
+     {0.95, MISSING, "@c10d.*|_c10d_functional.*"},
+     {0.93, MIXED, "@c10d.*|_c10d_functional.*"},
      {0.55, "sync_module_states", "DTensor"},
    },
    cause = "c10d collectives take lists the dispatcher does not unwrap, and "

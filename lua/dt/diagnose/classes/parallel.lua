@@ -7,12 +7,15 @@ local MISSING = "does not have a sharding strategy registered"
 
 return {
   {id = "tp-heads-not-divisible",
+   expects = "shapes that do not fit",
    name = "tensor parallel splits an attention head",
    signs = {
      {0.93, "Total number of attention heads", "must be divisible by"},
      {0.93, "~num_attention_heads|num_key_value_heads|n_kv_heads|num_heads|"
        .. "n_heads|number of heads|attention heads|kv heads",
       "~must be divisible by|not divisible by|divisible by", "=tp"},
+     {0.66, "=tp", "~num_key_value_heads|n_kv_heads|num_kv_heads|num_heads",
+      "~validat|% tp|divisib|fraction|replicat"},
      {0.82, "is invalid for input of size", "=heads_ratio", "=tp"},
      {0.74, "is invalid for input of size", "=tp", "=attention_frame"},
      {0.62, "is invalid for input of size", "=tp"},
@@ -33,10 +36,11 @@ return {
    ask = {"Heads, kv heads, head_dim and tp?"}},
 
   {id = "tp-local-output-uneven",
+   expects = "shapes that do not fit",
    name = "an uneven size between two parallel layers",
    signs = {
-     {0.86, "a and b must have same reduction dim, but got", "=dt"},
-     {0.8, "a and b must have same reduction dim, but got", "=tp"},
+     {0.88, "a and b must have same reduction dim, but got", "=tp"},
+     {0.66, "a and b must have same reduction dim, but got", "=dt"},
      {0.72, "~use_local_output", "~uneven|not divisible|odd", "=tp"},
      {0.7, "~mat1 and mat2 shapes cannot be multiplied", "=tp", "~colwise|"
        .. "rowwise|ColwiseParallel|RowwiseParallel"},
@@ -53,6 +57,7 @@ return {
    ask = {"Which size does tp not divide?"}},
 
   {id = "sequence-parallel-input-contract",
+   expects = "shapes that do not fit",
    name = "SequenceParallel took a full input for a shard",
    signs = {
      {0.78, "SequenceParallel", "The size of tensor a",
@@ -60,7 +65,7 @@ return {
      {0.72, "~SequenceParallel|sequence parallel", "The size of tensor a",
       "=factor"},
      {0.62, "~SequenceParallel|sequence_parallel|sequence parallel", "=dt",
-      "~times longer|tiled|tiling|repeated|duplicated|already sharded|"
+      "~times longer|tiled|tiles|tiling|repeated|duplicated|already sharded|"
        .. "input_layouts|doubled|wrong shape|twice as long|plain input",
       "!" .. MIXED, "!" .. MISSING, "!Attempted to flatten",
       "!Cannot flatten"},
@@ -86,6 +91,7 @@ return {
      {0.96, "currently only supports nn.Linear and nn.Embedding"},
      {0.95, "currently only support nn.Linear"},
      {0.96, "Tensor Parallel only accepts a 1D DeviceMesh"},
+     {0.93, "distribute_module should only be called once", "=tp"},
      {0.9, "Expect module path to be non-empty"},
      {0.9, "for parallelize_plan", "Expect Union"},
      {0.7, "~tp_plan|parallelize_plan|tensor parallel plan|tp plan",
@@ -342,6 +348,9 @@ return {
        .. "global size|logical shape|full size|global numel|unsharded size|"
        .. "global number of", "~local", "!from_local", "!full_tensor()",
       "!" .. MIXED, "!" .. MISSING},
+     {0.7, "~global shape of the DTensor|global shape of a DTensor|global "
+       .. "shape instead of|global shape rather than|global size instead of",
+      "DTensor", "!from_local"},
      {0.55, "~empty(x.shape|empty(p.shape|zeros(p.shape|torch.empty(param.shape",
       "DTensor"},
    },
@@ -420,8 +429,8 @@ return {
   {id = "numerics-drift-not-bug",
    name = "small differences that are not a fault",
    signs = {
-     {0.62, "=dt", "~numerical|numerics|allclose|outputs differ|results "
-       .. "differ|not equal|different results|different loss|discrepanc|"
+     {0.62, "=dt", "~numerical|numerics|allclose|output differs|outputs "
+       .. "differ|results differ|differs from|difference|not equal|different results|different loss|discrepanc|"
        .. "mismatched elements|tolerance|bitwise|reproduc|different random|"
        .. "random values|seed", "~single gpu|single device|single-gpu|one gpu|"
        .. "number of gpus|world size|gpu counts|precision|bf16|tf32|dropout|"

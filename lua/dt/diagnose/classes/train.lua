@@ -6,8 +6,7 @@ local MIXED = "got mixed torch.Tensor and DTensor"
 local MISSING = "does not have a sharding strategy registered"
 local CROSS = "~DTensor does not support cross-mesh operation|"
   .. "Could not run pointwise computation across different mesh|"
-  .. "on inputs with different meshes: got|must have the same mesh, but got|"
-  .. "cat op doesn't support cross mesh concatenation"
+  .. "on inputs with different meshes: got|must have the same mesh, but got"
 
 return {
   {id = "optimizer-cross-mesh",
@@ -19,7 +18,12 @@ return {
       "!in clip_grad_norm_", "!clip_grad.py"},
      {0.85, CROSS, "!clip_grad"},
      {0.8, CROSS},
-     {0.5, "~cross-mesh|cross mesh|different mesh", "optimizer", "=dt"},
+     {0.6, "~cross-mesh|cross mesh|different mesh|different device mesh|"
+       .. "multiple meshes|inconsistent compute mesh|same mesh|"
+       .. "different submesh", "~optimizer|Adam|foreach", "=dt",
+      "!clip_grad"},
+     {0.55, "~fused optimizer|fused adam|foreach", "~mesh", "=dt",
+      "~exact the same|same mesh|2D mesh"},
    },
    cause = "The optimizer puts all parameters of a group into one foreach or "
      .. "fused call. Parameters under TP and FSDP lie on a 2-D mesh, others "
@@ -40,6 +44,7 @@ return {
    name = "gradient clipping over several meshes",
    signs = {
      {0.98, CROSS, "@aten.stack*"},
+     {0.85, "cat op doesn't support cross mesh concatenation"},
      {0.95, CROSS, "~in clip_grad_norm_|clip_grad.py|_get_total_norm|"
        .. "clip_grad_norm_", "!torch/optim/"},
      {0.88, CROSS, "clip_grad", "@aten.*norm*|aten.stack*|aten.cat*"},
@@ -211,6 +216,7 @@ return {
    ask = {"Shape, dimension and world size?"}},
 
   {id = "ep-fsdp-uneven-double-shard",
+   expects = "shapes that do not fit",
    name = "experts sharded twice, unevenly",
    signs = {
      {0.75, "The size of tensor a", "must match the size of tensor b",
@@ -273,6 +279,7 @@ return {
    ask = {"In which order are model, sharding and optimizer made?"}},
 
   {id = "dcp-size-mismatch",
+   expects = "shapes that do not fit",
    name = "saved and current sizes differ",
    signs = {
      {0.96, "Size mismatch between saved", "and current"},
@@ -315,6 +322,7 @@ return {
    ask = {"Which key, and how was the checkpoint saved?"}},
 
   {id = "fsdp-divergent-module-execution",
+   expects = "a collective that timed out",
    name = "ranks run different FSDP modules",
    signs = {
      {0.72, "Watchdog caught collective operation timeout",
@@ -339,6 +347,7 @@ return {
    ask = {"SeqNum, OpType and NumelIn of each rank's watchdog line?"}},
 
   {id = "collective-sequence-mismatch",
+   expects = "a collective that timed out",
    name = "ranks are in different collectives",
    signs = {
      {0.96, "Detected mismatch between collectives on ranks"},
@@ -372,6 +381,8 @@ return {
    signs = {
      {0.8, "trunc_normal_", "~hang|stuck|never returns|infinite|forever|"
        .. "deadlock|identical|loop"},
+     {0.68, "CPUOffloadPolicy", "~init_weights|init.|initializ|initialis",
+      "~identical|same values|equal on"},
      {0.66, "~CPUOffloadPolicy|cpu offload|cpu_offload|offload",
       "~init_weights|init.|trunc_normal|initializ|initialis", "~identical|"
        .. "same values|hang|stuck|bit-identical|equal on", "~DTensor|fsdp2|"
