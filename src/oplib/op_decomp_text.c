@@ -56,13 +56,6 @@ D(_prelu_kernel,
   "m = gt.Scalar(self, 0); w = mul.Tensor(weight, self); "
   "where.self(m, self, w)",
   B);
-D(addmv,
-  "addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, "
-  "Scalar alpha=1) -> Tensor",
-  "beta self + alpha mat vec.",
-  "m = mv(mat, vec); a = mul.Tensor(m, alpha); b = mul.Tensor(self, "
-  "beta); add.Tensor(a, b)",
-  "f32[8], f32[8, 6], f32[6]");
 D(alias_copy,
   "alias_copy(Tensor self) -> Tensor",
   "A copy of the same shape.",

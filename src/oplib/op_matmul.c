@@ -91,6 +91,25 @@ static DtStatus check_bias (DtMetaCall *c, const DtMeta *s, const DtMeta *o) {
   return DT_OK;
 }
 
+/* What is written in place has the product's shape and type. */
+static DtStatus check_written (DtMetaCall *c, const DtMeta *s, const DtMeta *a,
+                               const DtMeta *b) {
+  int nb = c->op->row[MM_BATCH];
+  int64_t shape[3];
+  shape[0] = a->shape[0];
+  shape[nb] = a->shape[nb];
+  shape[nb + 1] = b->shape[nb + 1];
+  bool same = s->ndim == nb + 2;
+  for (int i = 0; same && i < nb + 2; i++) same = s->shape[i] == shape[i];
+  OpText got = op_shape_text(s), want = op_ints_text(nb + 2, shape);
+  DT_CHECK(c->cx, same, DT_E_SHAPE, "Bad in-place call: input tensor size %s "
+           "and output tensor size %s should match", got.s, want.s);
+  DT_CHECK(c->cx, !nb || s->dtype == a->dtype, DT_E_DTYPE, "Bad in-place call: "
+           "input tensor dtype %s and output tensor dtype %s should match",
+           c_name(s), c_name(a));
+  return DT_OK;
+}
+
 static DtStatus mm_meta (DtMetaCall *c) {
   int at = c->op->row[MM_A], nb = c->op->row[MM_BATCH];
   const DtMeta *a = dt_in(c, at), *b = dt_in(c, at + 1);
@@ -98,6 +117,12 @@ static DtStatus mm_meta (DtMetaCall *c) {
   DT_ASSERT(c->cx, a && b);
   if (nb) DT_TRY(c->cx, check_bmm(c, a, b));
   else DT_TRY(c->cx, check_mm(c, a, b, at == 1));
+  if (at == 1 && c->op->sig->inplace && !c->fake)
+    DT_TRY(c->cx, check_written(c, c->in[0], a, b));
+  if (at == 1 && nb)
+    DT_CHECK(c->cx, c->in[0]->dtype == b->dtype && a->dtype == b->dtype,
+             DT_E_DTYPE, "Input dtypes must be the same, got: input %s, "
+             "batch1: %s, batch2: %s", c_name(c->in[0]), c_name(a), c_name(b));
   if (at == 1)
     DT_CHECK(c->cx, c->in[0]->dtype == b->dtype || !dt_in(c, 0), DT_E_DTYPE,
              "self and mat2 must have the same dtype, but got %s and %s",
@@ -123,9 +148,10 @@ static DtStatus mm_meta (DtMetaCall *c) {
 static DtStatus mm_kernel (DtKernelCall *c) {
   int at = c->op->row[MM_A];
   double alpha = 1, beta = 0;
-  if (c->op->row[MM_BATCH] == 0 && c->out[0]->m.dtype == DT_BOOL)
-    return dt_raise(c->cx, DT_E_NOTIMPL,
-                    "\"addmm_impl_cpu_\" not implemented for 'Bool'");
+  if (c->out[0]->m.dtype == DT_BOOL)
+    return dt_raise(c->cx, DT_E_NOTIMPL, "\"%s\" not implemented for 'Bool'",
+                    c->op->row[MM_BATCH] == 0 ? "addmm_impl_cpu_"
+                    : at == 1 ? "baddbmm" : "bmm");
   if (at == 1) {
     beta = dt_arg_float(c->args, 3);
     alpha = dt_arg_float(c->args, 4);
@@ -177,6 +203,18 @@ static DtHandle *mt (DtGradCall *c, DtHandle *h) {
   return c->op->row[MM_BATCH]
     ? dt_emit(c->e, "aten.transpose.int", "tii", h, (int64_t)1, (int64_t)2)
     : dt_emit(c->e, "aten.t.default", "t", h);
+}
+/* Conjugated where complex; products read a conjugate as it is. */
+static DtHandle *conj_of (DtGradCall *c, DtHandle *h) {
+  if (!dt_emit_ok(c->e) ||
+      !dt_dtype_is_complex((DtDtype)dt_emit_meta(c->e, h)->dtype))
+    return h;
+  return dt_emit(c->e, "aten._conj.default", "t", h);
+}
+/* A conjugate that a pointwise operator or mv reads: written out first. */
+static DtHandle *conj_out (DtGradCall *c, DtHandle *h) {
+  DtHandle *x = conj_of(c, h);
+  return x == h ? h : dt_emit(c->e, "aten.clone.default", "t", x);
 }
 static DtHandle *mul2 (DtGradCall *c, DtHandle *a, DtHandle *b) {
   return dt_emit(c->e, c->op->row[MM_BATCH] ? "aten.bmm.default"
@@ -255,7 +293,11 @@ done:
   dt_tensor_unref(c->cx, mo);
   return st;
 }
-static DtStatus dot_kernel (DtKernelCall *c) { return vec_gemm(c, true); }
+static DtStatus dot_kernel (DtKernelCall *c) {
+  DT_CHECK(c->cx, c->in[0]->m.dtype != DT_BOOL, DT_E_NOTIMPL,
+           "\"dot\" not implemented for 'Bool'");
+  return vec_gemm(c, true);
+}
 static DtStatus mv_kernel (DtKernelCall *c) { return vec_gemm(c, false); }
 
 /* The rows of an inner product as whole-mesh candidates: per mesh dim either
@@ -280,9 +322,11 @@ static DtStatus dot_strategy (DtStratCall *c) {
 static DtStatus dot_grad (DtGradCall *c) {
   DtHandle *g = c->gout[0];
   if (op_g_need(c, 0))
-    op_g_set(c, 0, dt_emit(c->e, "aten.mul.Tensor", "tt", g, c->in[1]));
+    op_g_set(c, 0, dt_emit(c->e, "aten.mul.Tensor", "tt", g,
+                           conj_out(c, c->in[1])));
   if (op_g_need(c, 1))
-    op_g_set(c, 1, dt_emit(c->e, "aten.mul.Tensor", "tt", g, c->in[0]));
+    op_g_set(c, 1, dt_emit(c->e, "aten.mul.Tensor", "tt", g,
+                           conj_out(c, c->in[0])));
   return op_g_finish(c);
 }
 
@@ -321,11 +365,12 @@ static DtStatus mv_grad (DtGradCall *c) {
     int64_t col[2] = { m->shape[0], 1 };
     (void)v;
     DtHandle *gc = dt_emit(c->e, "aten.view.default", "tI", g, 2, col);
-    op_g_set(c, 0, dt_emit(c->e, "aten.mul.Tensor", "tt", gc, c->in[1]));
+    op_g_set(c, 0, dt_emit(c->e, "aten.mul.Tensor", "tt", gc,
+                           conj_out(c, c->in[1])));
   }
   if (op_g_need(c, 1)) {
     DtHandle *t = dt_emit(c->e, "aten.t.default", "t", c->in[0]);
-    op_g_set(c, 1, dt_emit(c->e, "aten.mv.default", "tt", t, g));
+    op_g_set(c, 1, dt_emit(c->e, "aten.mv.default", "tt", conj_out(c, t), g));
   }
   return op_g_finish(c);
 }
