@@ -184,6 +184,57 @@ DtStatus dt_k_resample_back (DtCtx *cx, const DtResample *r,
   return run(cx, r, true, g, gin);
 }
 
+/* ---- copies ---- */
+
+static void pick_row (size_t es, const DtTaps *t, const char *x, char *y) {
+#define ROW(T) \
+  for (int64_t i = 0; i < t->out; i++) \
+    ((T *)(void *)y)[i] = ((const T *)(const void *)x)[t->index[i]]
+  if (es == 1) ROW(uint8_t);
+  else if (es == 2) ROW(uint16_t);
+  else if (es == 4) ROW(uint32_t);
+  else if (es == 8) ROW(uint64_t);
+  else
+    for (int64_t i = 0; i < t->out; i++)
+      memcpy(y + (size_t)i * es, x + (size_t)t->index[i] * es, es);
+#undef ROW
+}
+
+static void pick_plane (const Map *m, size_t es, const char *x, char *y) {
+  for (int64_t i = 0; i < m->out[0]; i++)
+    for (int64_t j = 0; j < m->out[1]; j++) {
+      int64_t row = m->t[0]->index[i] * m->in[1] + m->t[1]->index[j];
+      pick_row(es, m->t[2], x + (size_t)(row * m->in[2]) * es, y);
+      y += (size_t)m->out[2] * es;
+    }
+}
+
+DtStatus dt_k_pick (DtCtx *cx, const DtResample *r, const DtTensor *a,
+                    DtTensor *out) {
+  DtTensor *s = NULL, *d = NULL;
+  DtDtype t = (DtDtype)a->m.dtype;
+  size_t es = dt_dtype_size(t);
+  DtStatus st;
+  DtMeta dense;
+  void *p;
+  Map m;
+  map_init(&m, r, a);
+  DT_TRYG(cx, dt_kernel_dense(cx, a, t, &s));
+  DT_TRYG(cx, dt_meta_init(cx, &dense, t, out->m.ndim, out->m.shape));
+  DT_TRYG(cx, dt_tensor_new(cx, &dense, false, &d));
+  DT_TRYG(cx, dt_tensor_data(cx, d, &p));
+  const char *x = (const char *)dt_tensor_cdata(s);
+  size_t nx = (size_t)volume(m.in) * es, ny = (size_t)volume(m.out) * es;
+  if (x != NULL && nx > 0 && ny > 0)
+    for (int64_t i = 0; i < m.planes; i++)
+      pick_plane(&m, es, x + (size_t)i * nx, (char *)p + (size_t)i * ny);
+  st = dt_k_copy(cx, d, out);
+done:
+  dt_tensor_unref(cx, s);
+  dt_tensor_unref(cx, d);
+  return st;
+}
+
 /* ---- bytes ---- */
 
 /* Fractional bits that keep the largest weight below 2^15. */

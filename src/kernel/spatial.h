@@ -49,6 +49,10 @@ DtStatus dt_k_resample (DtCtx *cx, const DtResample *r, const DtTensor *a,
 /* gin = the transposed map of g; integers are truncated before summing. */
 DtStatus dt_k_resample_back (DtCtx *cx, const DtResample *r,
                              const DtTensor *g, DtTensor *gin);
+/* The same where every position has one tap of weight 1: elements are copied,
+** whatever their type. */
+DtStatus dt_k_pick (DtCtx *cx, const DtResample *r, const DtTensor *a,
+                    DtTensor *out);
 /* The map of bytes with weights of fixed point and bytes between the dims,
 ** last dim first, as image libraries do. */
 DtStatus dt_k_resample_u8 (DtCtx *cx, const DtResample *r, const DtTensor *a,

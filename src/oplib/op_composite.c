@@ -317,15 +317,6 @@ static DtStatus spread_decomp (DtDecompCall *c) {
                      (int)dt_arg_bool(c->args, keep)));
 }
 
-static DtStatus pad_decomp (DtDecompCall *c) {
-  const char *mode = dt_arg_str(c->args, 2);
-  double v = dt_arg_is_none(c->args, 3) ? 0 : dt_arg_float(c->args, 3);
-  DT_CHECK(c->e->cx, strcmp(mode, "constant") == 0, DT_E_NOTIMPL,
-           "pad: only mode='constant' is known, got '%s'", mode);
-  return finish(c, E("aten.constant_pad_nd.default", "tvf", c->in[0],
-                     c->args->v[1], v));
-}
-
 /* one_hot without looking at values: class numbers compared with the index. */
 static DtStatus one_hot_decomp (DtDecompCall *c) {
   int64_t n = dt_arg_int(c->args, 1);
@@ -369,8 +360,6 @@ static const char *const spread_samples[] = { "f32[8, 6]", "f32[7], False",
 static const char *const spread_dim_samples[] = {
   "f32[8, 6], [1]", "f32[7, 5], [0], False, true", NULL
 };
-static const char *const pad_samples[] = { "f32[8, 6], [1, 1]", "f32[7], [0, 2]"
-                                           ", 'constant', 1.0", NULL };
 static const char *const one_hot_samples[] = { "i64[8], 6", "i64[0], 4", NULL };
 
 #define COMP(id, schema_, brief_, decomp_, samples_) \
@@ -418,8 +407,5 @@ COMP(var_dim, "var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool "
 COMP(std_dim, "std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool "
      "keepdim=False) -> Tensor", "Standard deviation over dims.",
      spread_decomp, spread_dim_samples);
-COMP(pad, "pad(Tensor self, SymInt[] pad, str mode='constant', float? "
-     "value=None) -> Tensor", "Numbers added around the last dims.",
-     pad_decomp, pad_samples);
 COMP(one_hot, "one_hot(Tensor self, int num_classes=-1) -> Tensor",
      "1 at each index, 0 elsewhere.", one_hot_decomp, one_hot_samples);

@@ -269,7 +269,8 @@ static DtStatus up_run (DtKernelCall *c, bool back) {
   }
   if (st == DT_OK)
     st = back ? dt_k_resample_back(c->cx, &r, c->in[0], c->out[0])
-       : t == DT_U8 && d.mode >= LINEAR
+       : d.mode <= EXACT ? dt_k_pick(c->cx, &r, c->in[0], c->out[0])
+       : t == DT_U8
        ? dt_k_resample_u8(c->cx, &r, c->in[0], c->out[0])
        : dt_k_resample(c->cx, &r, c->in[0], c->out[0]);
   for (int k = 0; k < 3; k++) dt_taps_fini(c->cx, &taps[k]);
