@@ -82,6 +82,9 @@ static DtStatus enter (DtCtx *cx, DtRegistry *r, const char *schema,
   char *name = NULL;
   size_t dot = 0;
   DT_TRY(cx, entry_name(cx, &r->arena, schema, &name, &dot));
+  if (var != NULL && var->kind == DT_VAR_KNOWN &&
+      dt_map_get_str(&r->entries, name) != NULL)
+    return DT_OK;
   DT_CHECK(cx, dt_map_get_str(&r->entries, name) == NULL, DT_E_VALUE,
            "Tried to register an operator (%s) with the same name and "
            "overload name multiple times.", schema);
@@ -155,13 +158,17 @@ static DtStatus fill_from (DtCtx *cx, DtRegistry *r, Entry *e, DtOpDef *def) {
     def->sig = sig;
     return DT_OK;
   }
+  def->schema = e->text;
+  if (e->var->kind == DT_VAR_KNOWN) {
+    dt_known_fill(def);
+    return DT_OK;
+  }
   base = dt_registry_find(cx, r, e->var->base);
   if (base == NULL) {
     if (cx->err.code != DT_OK) return cx->err.code;
     return dt_raise(cx, DT_E_INTERNAL, "%s: there is no base %s", e->name,
                     e->var->base);
   }
-  def->schema = e->text;
   DT_TRY(cx, dt_variant_fill(cx, e->var->kind, base, def));
   if (e->var->bare) {
     def->flags = (def->flags | DT_OP_NOSTRATEGY) & ~(uint32_t)DT_OP_POINTWISE;
@@ -225,16 +232,19 @@ const DtOpDef *dt_registry_find (DtCtx *cx, DtRegistry *r, const char *name) {
 static DtStatus make_packet (DtCtx *cx, DtRegistry *r, Group *g) {
   DtPacket *p = DT_ANEWN(cx, &r->arena, DtPacket, 1);
   const DtOpDef **op = DT_ANEWN(cx, &r->arena, const DtOpDef *, g->n);
+  int known = 0;
   Entry *e;
   if (p == NULL || op == NULL) return DT_E_NOMEM;
   for (e = g->first; e != NULL; e = e->next) {
     DT_TRY(cx, fill(cx, r, e));
-    op[p->n++] = e->def;
+    if ((e->def->flags & DT_OP_KNOWN) == 0) op[p->n++] = e->def;
+    else op[g->n - ++known] = e->def;   /* the parser's last resort */
   }
   p->ns = op[0]->sig->ns;
   p->base = op[0]->sig->base;
   p->op = op;
   DT_TRY(cx, dt_packet_sort(cx, p->n, op));
+  p->n = g->n;
   g->packet = p;
   return DT_OK;
 }

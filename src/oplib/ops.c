@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
 ** oplib/ops.c: the tables of all built-in operators, made from the lists
-** ops.def (written out) and variants.def (derived from a base). */
+** ops.def (written out), variants.def (derived from a base) and known.def
+** (known by their schema, unless one of the others has them). */
 #include "oplib/oplib_int.h"
 
 const DtOpDef *const dt_ops[] = {
@@ -19,5 +20,8 @@ const DtVariant dt_variants[] = {
 #undef U
 #undef V
 #undef ROW
+#define N(schema) { "aten::" schema, NULL, DT_VAR_KNOWN, true },
+#include "oplib/known.def"
+#undef N
   { NULL, NULL, DT_VAR_INPLACE, false }
 };

@@ -10,41 +10,12 @@
 
 #include "engine/autograd.h"
 
-enum { WORLD = 2, MAX_OPS = 512 };
-
-/* What was dispatched. */
-typedef struct Ops { int n; const char *op[MAX_OPS]; } Ops;
-
-static DtStatus on_op (void *ud, DtSession *s, const DtEvent *e) {
-  Ops *l = ud;
-  (void)s;
-  if (l->n < MAX_OPS)
-    l->op[l->n++] = e->op->sig->full;
-  return DT_OK;
-}
-
-static bool same_ops (DtParity *p, const char *what, const json_t *want,
-                      const Ops *l) {
-  bool ok = (int)json_array_size(want) == l->n;
-  for (int i = 0; ok && i < l->n; i++)
-    ok = strcmp(json_string_value(json_array_get(want, (size_t)i)),
-                l->op[i]) == 0;
-  if (ok)
-    return true;
-  dt_buf_addf(&p->why, "%s: want", what);
-  for (size_t i = 0; i < json_array_size(want); i++)
-    dt_buf_addf(&p->why, " %s",
-                json_string_value(json_array_get(want, i)) + 5);
-  dt_buf_add(&p->why, ", got");
-  for (int i = 0; i < l->n; i++)
-    dt_buf_addf(&p->why, " %s", l->op[i] + 5);
-  return false;
-}
+enum { WORLD = 2 };
 
 /* One of the three runs. */
 typedef struct Trial {
   DtVCall v;
-  Ops ops;
+  DtOpLog log;
   int nroot;
   DtVar *root[64], *ones[64];
 } Trial;
@@ -106,34 +77,32 @@ static DtStatus make_ones (Trial *t) {
 static bool backward (DtParity *p, Trial *t, const json_t *run) {
   const json_t *error = json_object_get(run, "bwd_error");
   const json_t *want = json_object_get(run, "bwd_ops");
-  int id = 0;
   if (want == NULL && error == NULL)
     return true;
   if (!dt_no_error(p, make_ones(t)))
     return false;
-  t->ops.n = 0;
-  if (!dt_no_error(p, dt_event_listen(t->v.s, UINT64_C(1) << DT_EV_OP, on_op,
-                                      &t->ops, &id)))
+  if (!dt_no_error(p, dt_oplog_start(&t->log, p, t->v.s)))
     return false;
   DtStatus st = dt_backward(t->v.s, t->nroot, t->root, t->ones, false);
-  dt_event_unlisten(t->v.s, id);
+  dt_oplog_stop(&t->log, t->v.s);
   if (error != NULL)
     return dt_same_error(p, error, st);
-  return dt_no_error(p, st) && same_ops(p, "bwd_ops", want, &t->ops);
+  return dt_no_error(p, st) &&
+         dt_same_oplog(p, "bwd_ops", want, json_object_get(run, "bwd_args"),
+                       &t->log);
 }
 
 static bool forward (DtParity *p, Trial *t, const json_t *run) {
   const json_t *error = json_object_get(run, "error");
-  int id = 0;
-  if (!dt_no_error(p, dt_event_listen(t->v.s, UINT64_C(1) << DT_EV_OP, on_op,
-                                      &t->ops, &id)))
+  if (!dt_no_error(p, dt_oplog_start(&t->log, p, t->v.s)))
     return false;
   dt_vcall_run(&t->v);
-  dt_event_unlisten(t->v.s, id);
+  dt_oplog_stop(&t->log, t->v.s);
   if (error != NULL)
     return dt_same_error(p, error, t->v.st);
   return dt_no_error(p, t->v.st) &&
-         same_ops(p, "fwd_ops", json_object_get(run, "fwd_ops"), &t->ops);
+         dt_same_oplog(p, "fwd_ops", json_object_get(run, "fwd_ops"),
+                       json_object_get(run, "fwd_args"), &t->log);
 }
 
 static DtMesh *trial_mesh (DtParity *p) {

@@ -7,47 +7,6 @@
 
 enum { MAX_WRT = 32, MAX_OUT = 64 };
 
-/* What backward dispatched. */
-typedef struct Log {
-  DtParity *p;
-  int n, cap;
-  const char **op;
-} Log;
-
-static DtStatus on_op (void *ud, DtSession *s, const DtEvent *e) {
-  Log *l = ud;
-  (void)s;
-  if (l->n == l->cap) {
-    int cap = l->cap > 0 ? 2 * l->cap : 64;
-    const char **op = DT_ANEWN(l->p->cx, &l->p->arena, const char *, cap);
-    if (op == NULL)
-      return DT_E_NOMEM;
-    if (l->n > 0)
-      memcpy(op, l->op, (size_t)l->n * sizeof *op);
-    l->op = op;
-    l->cap = cap;
-  }
-  l->op[l->n++] = e->op->sig->full;
-  return DT_OK;
-}
-
-static bool same_ops (DtParity *p, const json_t *want, const Log *l) {
-  bool ok = (int)json_array_size(want) == l->n;
-  for (int i = 0; ok && i < l->n; i++)
-    ok = strcmp(json_string_value(json_array_get(want, (size_t)i)),
-                l->op[i]) == 0;
-  if (ok)
-    return true;
-  dt_buf_add(&p->why, "bwd_ops: want");
-  for (size_t i = 0; i < json_array_size(want); i++)
-    dt_buf_addf(&p->why, " %s",
-                json_string_value(json_array_get(want, i)) + 5);
-  dt_buf_add(&p->why, ", got");
-  for (int i = 0; i < l->n; i++)
-    dt_buf_addf(&p->why, " %s", l->op[i] + 5);
-  return false;
-}
-
 /* One line's gradient. */
 typedef struct Grad {
   DtVCall v;
@@ -133,23 +92,22 @@ static bool same_grads (DtParity *p, const json_t *o, const Grad *g) {
 
 static bool backward (DtParity *p, const json_t *o, Grad *g) {
   const json_t *error = json_object_get(o, "error");
-  Log log = { p, 0, 0, NULL };
-  int id = 0;
+  DtOpLog log;
   if (!read_upstream(p, o, g))
     return false;
   if (json_is_false(json_object_get(o, "differentiable")))
     return dt_same_flag(p, "differentiable", false, g->nroot > 0 &&
                         dt_var_needs_grad(g->root[0]));
-  if (!dt_no_error(p, dt_event_listen(g->v.s, UINT64_C(1) << DT_EV_OP, on_op,
-                                      &log, &id)))
+  if (!dt_no_error(p, dt_oplog_start(&log, p, g->v.s)))
     return false;
   DtStatus st = dt_grad(g->v.s, g->nroot, g->root, g->gout, g->nwrt, g->wrt,
                         false, true, g->got);
-  dt_event_unlisten(g->v.s, id);
+  dt_oplog_stop(&log, g->v.s);
   if (error != NULL)
     return dt_same_error(p, error, st);
   return dt_no_error(p, st) && same_grads(p, o, g) &&
-         same_ops(p, json_object_get(o, "bwd_ops"), &log);
+         dt_same_oplog(p, "bwd_ops", json_object_get(o, "bwd_ops"),
+                       json_object_get(o, "bwd_args"), &log);
 }
 
 bool dt_check_grad (DtParity *p, const json_t *o) {

@@ -188,6 +188,8 @@ bool dt_check_prop (DtParity *p, const json_t *o);
 bool dt_check_cands (DtParity *p, const json_t *line);
 bool dt_check_rules (DtParity *p, const json_t *o);
 bool dt_check_op (DtParity *p, const json_t *o);
+bool dt_check_known (DtParity *p, const json_t *o);
+bool dt_check_refused (DtParity *p, const json_t *o);
 bool dt_check_decomp (DtParity *p, const json_t *o);
 bool dt_check_forward (DtParity *p, const json_t *o);
 bool dt_check_grad (DtParity *p, const json_t *o);

@@ -21,12 +21,20 @@ static void case_fini (DtParity *p, Case *c) {
     dt_why_free(p->cx, c->why);
 }
 
+/* The operator; one that is known by its schema can only be refused. */
+static const DtOpDef *case_op (DtParity *p, const json_t *o) {
+  const char *cls = dt_jstr(json_object_get(o, "error"), "class");
+  if (cls != NULL && strcmp(cls, "NotImplementedError") == 0)
+    return dt_registry_find(p->cx, p->reg, dt_jstr(o, "op"));
+  return dt_parity_op(p, p->reg, dt_jstr(o, "op"));
+}
+
 /* Decode; false with the reason, or with the line skipped. */
 static bool case_init (DtParity *p, const json_t *o, Case *c) {
   memset(c, 0, sizeof *c);
   if (!dt_no_error(p, dt_parity_tables(p)))
     return false;
-  const DtOpDef *op = dt_parity_op(p, p->reg, dt_jstr(o, "op"));
+  const DtOpDef *op = case_op(p, o);
   if (op == NULL || !dt_no_error(p, dt_jcall(p, o, op, &c->call)))
     return false;
   c->mesh = dt_jmesh_cached(p, o, 0);

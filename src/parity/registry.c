@@ -22,6 +22,39 @@ bool dt_check_op (DtParity *p, const json_t *o) {
   return true;
 }
 
+/* }==== decomp_refused.jsonl, decomp_not_sampled.jsonl ==== */
+
+static const DtOpDef *known_op (DtParity *p, const json_t *o) {
+  const char *name = dt_jstr(o, "op");
+  if (!dt_no_error(p, dt_parity_tables(p)))
+    return NULL;
+  const DtOpDef *op = dt_registry_find(p->cx, p->reg, name);
+  if (op == NULL) {
+    dt_error_clear(p->cx);
+    (void)dt_fails(p, "there is no operator %s", name);
+  }
+  return op;
+}
+
+bool dt_check_known (DtParity *p, const json_t *o) {
+  const DtOpDef *op = known_op(p, o);
+  return op != NULL && dt_same_text(p, "name", dt_jstr(o, "op"),
+                                    op->sig->full);
+}
+
+/* PyTorch refused every sample it tried: the operator must be there, with
+** this schema and without rules of its own. */
+bool dt_check_refused (DtParity *p, const json_t *o) {
+  const DtOpDef *op = known_op(p, o);
+  if (op == NULL ||
+      !dt_same_text(p, "schema", dt_jstr(o, "schema"), op->schema))
+    return false;
+  return dt_same_flag(p, "rules of its own", false,
+                      op->rules != NULL || op->rulefn != NULL ||
+                      op->strategy != NULL ||
+                      (op->flags & DT_OP_POINTWISE) != 0);
+}
+
 /* }==== single_dim_rules.jsonl ==== */
 
 /* "S*(0), R -> P(sum)" as the rows of ours print it: S*(d) is our plain S(d),

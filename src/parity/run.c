@@ -33,6 +33,8 @@ const DtSuite dt_suites[] = {
   { "prop/", "case", dt_check_cands },
   { "registry/single_dim/", NULL, dt_check_rules },
   { "registry/decomp/", "result", dt_check_decomp },
+  { "registry/decomp/", "error", dt_check_refused },
+  { "registry/not_sampled/", NULL, dt_check_known },
   { "registry/", "via", dt_check_op },
   { "values/fwd/", NULL, dt_check_forward },
   { "values/grad/", NULL, dt_check_grad },

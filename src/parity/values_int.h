@@ -4,6 +4,7 @@
 #ifndef DT_PARITY_VALUES_INT_H
 #define DT_PARITY_VALUES_INT_H
 
+#include "engine/event.h"
 #include "parity/parity_int.h"
 
 typedef struct DtVCall {
@@ -24,6 +25,22 @@ void dt_vcall_fini (DtVCall *v);
 DtVar *dt_vcall_var (const DtVCall *v, const char *path);
 /* The operators that torch.X, torch.Tensor.X or aten.X names; NULL. */
 const DtPacket *dt_packet_of (DtParity *p, DtSession *s, const char *fn);
+/* Operators dispatched in a session, with their arguments (oplog.c); memory
+** is the line's. */
+typedef struct DtLogged {
+  const DtOpDef *op;
+  DtArgs args;
+  int nin;
+  DtMeta *m;                    /* by slot */
+  int *npl;                     /* by slot, -1 = a plain tensor */
+  DtPlacement *pl;              /* DT_MAX_MDIM for each slot */
+} DtLogged;
+typedef struct DtOpLog { DtParity *p; int n, cap, id; DtLogged *v; } DtOpLog;
+DtStatus dt_oplog_start (DtOpLog *l, DtParity *p, DtSession *s);
+void dt_oplog_stop (DtOpLog *l, DtSession *s);
+/* The overloads in order, and their arguments (NULL: not compared). */
+bool dt_same_oplog (DtParity *p, const char *what, const json_t *ops,
+                    const json_t *args, const DtOpLog *l);
 bool dt_same_results (DtParity *p, const json_t *want, const DtResults *r,
                       bool exact);
 

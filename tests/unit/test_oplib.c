@@ -62,6 +62,7 @@ static void test_variants (void **state) {
   assert_int_equal(dt_registry_new(cx, dt_ops, dt_variants, &r), DT_OK);
   for (int i = 0; dt_variants[i].schema; i++) {
     size_t n = strcspn(dt_variants[i].schema, "(");
+    if (dt_variants[i].kind == DT_VAR_KNOWN) continue;
     assert_true(n < sizeof name);
     memcpy(name, dt_variants[i].schema, n);
     name[n] = 0;
