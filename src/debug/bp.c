@@ -138,6 +138,19 @@ static bool m_placement (DtControl *c, DtBreak *b, const DtEvent *e) {
   return now && !was;
 }
 
+/* Another tensor in the variable, or other values or placements in it. */
+static bool m_watch (DtControl *c, DtBreak *b, const DtEvent *e) {
+  DtVar *v = c->h.variable ? c->h.variable(c->h.ud, b->arg) : NULL;
+  int64_t now = v == NULL ? 0
+    : v->id * 1000003 + v->local->storage->version * 31 +
+      (int64_t)(v->spec ? v->spec->hash >> 8 : 0);
+  bool changed = b->was && now != b->num;
+  (void)e;
+  b->was = true;
+  b->num = now;
+  return changed;
+}
+
 static bool uneven (const DtSpec *s) {
   int64_t parts[DT_MAX_NDIM];
   int d, m;
@@ -234,6 +247,8 @@ static const DtBpKind kinds[] = {
    "before a collective: all_gather on tp"},
   {"placement", "X = PLACEMENTS", BIT(OP), m_placement,
    "where the variable X comes to have placements: x = P(sum)"},
+  {"watch", "X", BIT(OP), m_watch,
+   "where the variable X holds something else than before"},
   {"uneven", "", BIT(OP_END), m_uneven,
    "after an operator whose result does not divide evenly"},
   {"cast", "", BIT(OP_END), m_cast,
@@ -365,7 +380,8 @@ static DtStatus parse_args (Parse *p) {
   if (strcmp(name, "placement") == 0) return parse_placement(p);
   if (*p->s && *p->b.kind->args) p->b.arg = word(p);
   else if (*p->b.kind->args && p->b.kind->args[0] != '[')
-    return bad(p, "op wants the name of an operator or a pattern");
+    return dt_raise(p->c->d->s->cx, DT_E_COMMAND, "%s wants %s",
+                    p->b.kind->name, p->b.kind->args);
   return DT_OK;
 }
 

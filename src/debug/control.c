@@ -255,6 +255,7 @@ DtStatus dt_control_stop (DtControl *c, DtStopWhy why, const char *file,
 
 static void go_from (DtControl *c) {
   const DtStopAt *at = c->at;
+  c->resumed = true;
   c->depth = at ? at->depth : INT_MAX;
   c->level = at ? at->level : INT_MAX;
   c->from_line = at && at->e == NULL;

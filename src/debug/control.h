@@ -116,6 +116,7 @@ struct DtControl {
   bool prompt;                  /* errors of typed lines stop lightly */
   bool abort;                   /* everything ends */
   bool starting;                /* the next step is the first */
+  bool resumed;                 /* at a stop: it was said how to go on */
   /* breakpoints */
   DtBreak *bp; int nbp, capbp, next_id;
   uint64_t lines_set[16];       /* line numbers of breakpoints, mod 1024 */

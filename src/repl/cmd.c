@@ -6,6 +6,7 @@
 
 /* Every table, once. */
 static const DtCmd *const tables[] = {dt_cmds_session, dt_cmds_data,
+                                      dt_cmds_run, dt_cmds_break,
                                       dt_cmds_debug, dt_cmds_test};
 enum { NTABLES = sizeof tables / sizeof tables[0], NEAR = 4 };
 
@@ -293,6 +294,10 @@ DtStatus dt_cmd_run (DtRepl *r, const char *line) {
                         (int)strcspn(cmd->names, " "), cmd->names);
     else
       st = cmd->fn(&c);
+    dt_buf_clear(&r->again);
+    if ((cmd->needs & DT_CMD_REPEATS) != 0 && st == DT_OK)
+      dt_buf_addf(&r->again, ":%.*s", (int)strcspn(cmd->names, " "),
+                  cmd->names);
   }
   dt_free(cx, arg);
   return st;

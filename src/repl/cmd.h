@@ -43,6 +43,8 @@ extern const DtCmd dt_cmds_session[];
 extern const DtCmd dt_cmds_data[];
 extern const DtCmd dt_cmds_test[];
 extern const DtCmd dt_cmds_debug[];
+extern const DtCmd dt_cmds_run[];
+extern const DtCmd dt_cmds_break[];
 
 /* All commands one after the other; *it from 0; NULL at the end.  Pure. */
 const DtCmd *dt_cmd_next (int *it);
@@ -68,6 +70,10 @@ DtStatus dt_cmd_onoff (DtCmdCall *c, bool *v);
 ** Lua expression without blanks outside brackets, 's' all the rest as a
 ** string.  Missing ones are left out.  Local. */
 DtStatus dt_cmd_debug (DtCmdCall *c, const char *name, const char *args);
+
+/* What is under way at the stop, innermost first, then the script's
+** functions.  Local. */
+void dt_cmd_where (DtRepl *r, DtBuf *out);
 
 /* --- help.c --- */
 /* A page on a command, operator, error code, setting or topic; "" = the

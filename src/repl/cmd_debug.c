@@ -121,6 +121,10 @@ static DtStatus cmd_bt (DtCmdCall *c) {
   lua_State *L = r->L;
   int top = lua_gettop(L);
   const char *trace = NULL;
+  if (r->at != NULL) {
+    dt_cmd_where(r, c->out);
+    return DT_OK;
+  }
   if (lua_getfield(L, LUA_REGISTRYINDEX, DT_KEY_ERROR) == LUA_TTABLE) {
     lua_pushliteral(L, "traceback");
     if (lua_rawget(L, -2) == LUA_TSTRING)

@@ -91,24 +91,6 @@ static DtStatus cmd_transcript (DtCmdCall *c) {
   return open_file(c, &c->r->app->out.transcript);
 }
 
-static DtStatus cmd_run (DtCmdCall *c) {
-  DtRepl *r = c->r;
-  char *text = NULL;
-  size_t n;
-  if (*c->arg == '\0')
-    return dt_cmd_error(c, 0, "wanted a file");
-  DT_TRY(r->cx, dt_repl_file(r, c->arg, &text, &n));
-  DtBuf name;
-  dt_buf_init(&name, r->cx);
-  dt_buf_addf(&name, "@%s", c->arg);
-  DtStatus st = dt_buf_ok(&name);
-  if (st == DT_OK)
-    st = dt_eval_script(r->L, text, n, dt_buf_str(&name), 0, NULL, &r->diag);
-  dt_buf_fini(&name);
-  dt_free(r->cx, text);
-  return st;
-}
-
 static DtStatus cmd_status (DtCmdCall *c) {
   DtRepl *r = c->r;
   if (!dt_repl_first(r))
@@ -147,9 +129,6 @@ const DtCmd dt_cmds_session[] = {
   {"status", "session", 0, "",
    "What each rank is doing, and which world this is.\n"
    "Example: :status", cmd_status},
-  {"run", "files", 0, "FILE",
-   "Run a script on every rank; its globals stay.\n"
-   "Example: :run repro.lua", cmd_run},
   {"o output", "files", 0, "[FILE]",
    "Write results to FILE from now on; without FILE, here again.\n"
    "Example: :o results.txt", cmd_o},

@@ -21,7 +21,7 @@
 #include <lauxlib.h>
 #include <lua.h>
 #include "bind/embed.h"
-#include "debug/debug.h"
+#include "debug/control.h"
 #include "debug/debug.h"
 #include "oplib/ops.h"
 #include "repl/cmd.h"
@@ -139,7 +139,7 @@ static DtStatus put_parts (DtRepl *r, int n, char **text) {
 
 /* Ctrl-C stops what runs (true), or is a key again and forgotten (false).
 ** Each rank forgets, after all have stopped. */
-static void run_mode (DtRepl *r, bool running) {
+void dt_repl_running (DtRepl *r, bool running) {
   atomic_int *board = dt_comm_interrupt(r->comm);
   if (dt_repl_first(r)) {
     dt_stop_mode(r->app->stop, running ? DT_STOP_RUN
@@ -175,7 +175,7 @@ static DtStatus put_folded (DtRepl *r) {
       if (st != DT_E_INTERRUPTED)
         break;
       dt_error_clear(cx);
-      run_mode(r, false);
+      dt_repl_running(r, false);
     }
   } else if (st == DT_OK) {
     text[0] = mine.s;
@@ -220,7 +220,8 @@ DtStatus dt_repl_meet (DtRepl *r, DtStatus mine) {
   DtCollInfo info = {"end of line", 0, "", ""};
   if (r->lost)
     return DT_E_RANK_LOST;
-  dt_notes_take(r->notes, &r->diag);
+  if (r->at == NULL)
+    dt_notes_take(r->notes, &r->diag);
   dt_error_clear(cx);
   DtStatus *all = DT_NEWN(cx, DtStatus, r->comm->size);
   if (all == NULL)
@@ -228,7 +229,7 @@ DtStatus dt_repl_meet (DtRepl *r, DtStatus mine) {
   if (mine != DT_OK)
     (void)dt_raise(cx, mine, "this rank's line failed");
   DtStatus st = dt_comm_meet(cx, r->comm, mine, &info, all);
-  run_mode(r, false);
+  dt_repl_running(r, false);
   if (st == DT_E_RANK_LOST) {
     lost(r);
   } else {
@@ -305,11 +306,30 @@ static double seconds (void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* A text begins or has ended: errors of typed lines stop lightly; nothing of a
+** stop outlives its text. */
+static void begin_end (DtRepl *r, bool begin, const char *name) {
+  DtControl *c = dt_control_of(r->s);
+  if (c == NULL)
+    return;
+  c->prompt = begin && name == NULL && r->asks;
+  if (begin)
+    dt_control_arm(c);
+  else
+    dt_control_rest(c);
+  if (begin && c->lines)
+    c->h.lines(c->h.ud, true);
+  if (!begin)
+    dt_buf_clear(&r->told);
+}
+
 DtStatus dt_repl_run (DtRepl *r, const char *text, const char *name) {
   int i = local_index(r);
   double t0 = seconds();
-  if (r->depth == 0)
+  if (r->depth == 0) {
     dt_stop_enter(r->app->stop, i, r->L);
+    begin_end(r, true, name);
+  }
   r->depth++;
   DtStatus st = name == NULL
     ? run_line(r, text)
@@ -319,6 +339,7 @@ DtStatus dt_repl_run (DtRepl *r, const char *text, const char *name) {
   if (r->depth == 0) {
     dt_stop_leave(r->app->stop, i);
     lua_sethook(r->L, NULL, 0, 0);
+    begin_end(r, false, name);
   }
   dt_repl_tell(r);
   if (dtL_state(r->L)->exiting)
@@ -338,7 +359,7 @@ static DtStatus share (DtRepl *r, char **text, size_t *n) {
 
 /* A round with a text every rank has. */
 static void round_with (DtRepl *r, const char *text, const char *name) {
-  run_mode(r, true);
+  dt_repl_running(r, true);
   DtStatus st = dt_repl_run(r, text, name);
   (void)dt_repl_meet(r, st);
   if (dt_repl_first(r) && r->set.timing && name == NULL) {
@@ -414,15 +435,24 @@ DtStatus dt_repl_file (DtRepl *r, const char *path, char **text, size_t *n) {
 
 /* Read one whole chunk on rank 0: first line, then more while it is not
 ** complete.  False: leave. */
+static const char *prompt_text (const DtRepl *r, char *buf, size_t n) {
+  if (r->at == NULL || r->at->light)
+    return DT_PROMPT;
+  snprintf(buf, n, "dt#%lld> ", (long long)r->at->seq);
+  return buf;
+}
+
 static bool read_chunk (DtRepl *r, DtBuf *chunk) {
+  char buf[48];
   DtBuf line, all;
   dt_buf_init(&line, r->cx);
   dt_buf_init(&all, r->cx);
   bool got = true;
   for (;;) {
     bool first = all.len == 0;
-    DtLineResult k = dt_line_read(r->line, first ? DT_PROMPT : DT_PROMPT_MORE,
-                                  &line);
+    DtLineResult k = dt_line_read(r->line, first
+                                  ? prompt_text(r, buf, sizeof buf)
+                                  : DT_PROMPT_MORE, &line);
     if (k == DT_LINE_DROPPED) {
       dt_buf_clear(&all);
       continue;
@@ -442,7 +472,10 @@ static bool read_chunk (DtRepl *r, DtBuf *chunk) {
     const char *t = s + strspn(s, " \t\n");
     if (*t == '\0') {
       dt_buf_clear(&all);
-      continue;
+      if (!first || r->again.len == 0)
+        continue;
+      dt_buf_addn(&all, r->again.s, r->again.len);
+      break;
     }
     if ((*t == ':' && t[1] != ':') || *t == '?')
       break;
@@ -484,11 +517,17 @@ bool dt_repl_round (DtRepl *r, const char *text) {
     if (n == 0 || t[0] == 'q') {
       r->quit = true;
       r->code = n > 0 ? (int)strtol(t + 1, NULL, 10) : DT_EXIT_ERROR;
-    } else {
+    } else if (!dt_stop_leaves(r, t + 1)) {
       round_with(r, t + 1, NULL);
     }
   }
   dt_free(r->cx, t);
+  while (r->at == NULL && r->stash != NULL && !r->quit) {
+    t = r->stash;               /* every rank has it */
+    r->stash = NULL;
+    round_with(r, t, NULL);
+    dt_free(r->cx, t);
+  }
   return !r->quit;
 }
 
@@ -513,6 +552,14 @@ int dt_repl_share_code (DtRepl *r, int code) {
   return code;
 }
 
+static bool read_typed (DtRepl *r, DtBuf *chunk) {
+  if (!read_chunk(r, chunk) || r->quit)
+    return false;
+  dt_line_remember(r->line, dt_buf_str(chunk));
+  dt_output_typed(&r->app->out, DT_PROMPT, dt_buf_str(chunk));
+  return true;
+}
+
 static void prompt_loop (DtRepl *r) {
   DtBuf chunk;
   bool more = true;
@@ -520,13 +567,9 @@ static void prompt_loop (DtRepl *r) {
   while (more && !r->quit) {
     bool got = false;
     if (dt_repl_first(r)) {
-      got = read_chunk(r, &chunk);
+      got = read_typed(r, &chunk);
       if (r->quit)                /* a rank died meanwhile */
         break;
-      if (got) {
-        dt_line_remember(r->line, dt_buf_str(&chunk));
-        dt_output_typed(&r->app->out, DT_PROMPT, dt_buf_str(&chunk));
-      }
     }
     more = dt_repl_round(r, got ? dt_buf_str(&chunk) : NULL);
     if (more && dt_repl_first(r) && !r->app->interactive &&
@@ -598,9 +641,14 @@ static void exchange_pids (DtRepl *r) {
   dt_error_clear(cx);
 }
 
-static void prompt (DtRepl *r) {
+/* Everything a prompt needs, once; scripts that are debugged need it too. */
+static void open_prompt (DtRepl *r) {
   DtApp *a = r->app;
   DtBuf path;
+  if (r->read != NULL)
+    return;
+  r->read = read_typed;
+  r->asks = true;
   dt_buf_init(&path, r->cx);
   exchange_pids(r);
   if (dt_repl_first(r)) {
@@ -617,14 +665,15 @@ static void prompt (DtRepl *r) {
       r->code = DT_EXIT_ERROR;
     }
   }
-  if (dt_repl_first(r) && r->line == NULL) {
-    (void)dt_repl_round(r, NULL);
-  } else {
-    prompt_loop(r);
-  }
-  dt_line_close(r->line);
-  r->line = NULL;
   dt_buf_fini(&path);
+}
+
+static void prompt (DtRepl *r) {
+  open_prompt(r);
+  if (dt_repl_first(r) && r->line == NULL)
+    (void)dt_repl_round(r, NULL);
+  else
+    prompt_loop(r);
 }
 
 /* ---- start ---- */
@@ -689,6 +738,19 @@ static void start_files (DtRepl *r) {
   dt_free(r->cx, name);
 }
 
+/* A script that is debugged: its errors stop where they are raised; with -d
+** it stops before its first operator. */
+static void attach (DtRepl *r, bool yes, bool first) {
+  DtControl *c = dt_control_of(r->s);
+  if (c == NULL || !r->asks)
+    return;
+  c->attached = yes && (r->app->o.debug || r->app->o.interactive);
+  c->starting = yes && first;
+  if (yes && first)
+    dt_control_go(c, DT_GO_OP);
+  dt_control_arm(c);
+}
+
 /* Preludes and script in order; stops at the first error. */
 static void run_given (DtRepl *r) {
   DtApp *a = r->app;
@@ -708,7 +770,9 @@ static void run_given (DtRepl *r) {
     if (st == DT_OK) {
       snprintf(name, sizeof name, "@%s", strcmp(a->o.script, "-") == 0
                ? "stdin" : a->o.script);
+      attach(r, true, a->o.debug);
       round_with(r, text, name);
+      attach(r, false, false);
       dt_free(r->cx, text);
     } else if (!r->lost) {
       dt_repl_tell(r);
@@ -754,6 +818,7 @@ static DtStatus open_rank (DtRepl *r) {
   DT_TRY(r->cx, dt_notes_new(r->s, &r->notes));
   DT_TRY(r->cx, dtL_state_new(r->s, &bo, &r->L));
   DT_TRY(r->cx, dt_eval_open(r->L));
+  dt_stop_open(r);
   if (a->o.warnings)
     lua_warning(r->L, "@on", 0);
   return DT_OK;
@@ -791,7 +856,9 @@ static void run_session (DtRepl *r) {
                       (!given && a->o.check == NULL);
   r->set.raw = a->o.raw;
   if (wants_prompt)             /* only rank 0 sees the terminal */
-    r->set.notes = dt_repl_share_code(r, a->interactive) == 1;
+    r->person = r->set.notes = dt_repl_share_code(r, a->interactive) == 1;
+  if (a->o.debug || a->o.interactive)
+    open_prompt(r);
   if (wants_prompt || a->o.check != NULL)
     start_files(r);
   if (a->o.check != NULL) {
@@ -839,6 +906,8 @@ int dt_repl_main (DtCtx *cx, DtComm *comm, void *app) {
     dt_stop_thread_init();
   dt_buf_init(&r.diag, cx);
   dt_buf_init(&r.failed, cx);
+  dt_buf_init(&r.again, cx);
+  dt_buf_init(&r.told, cx);
   if (comm->rank == 0 || r.app->world != DT_WORLD_THREADS)
     dt_stop_flag(r.app->stop, cx->interrupt);
   dt_repl_fail_alloc(cx, comm->rank);
@@ -849,6 +918,7 @@ int dt_repl_main (DtCtx *cx, DtComm *comm, void *app) {
     run_session(&r);
   else
     r.code = DT_EXIT_ERROR;
+  dt_line_close(r.line);
   say_why(&r);
   dtL_state_free(r.L);
   dt_notes_free(r.notes);
@@ -860,5 +930,6 @@ int dt_repl_main (DtCtx *cx, DtComm *comm, void *app) {
     dt_stop_flag(r.app->stop, &r.app->interrupt);
   dt_buf_fini(&r.diag);
   dt_buf_fini(&r.failed);
+  dt_stop_close(&r);
   return r.code;
 }

@@ -191,6 +191,10 @@ static int finish (DtRepl *r, DtCheck *k) {
   return k->failed > 0 || k->passed == 0 ? DT_EXIT_CHECK : DT_EXIT_OK;
 }
 
+static bool read_check (DtRepl *r, DtBuf *chunk) {
+  return next_chunk(r, r->read_ud, chunk);
+}
+
 int dt_check_file (DtRepl *r, const char *path) {
   DtCheck k;
   DtBuf text;
@@ -214,6 +218,9 @@ int dt_check_file (DtRepl *r, const char *path) {
   if (dt_repl_first(r))
     r->app->out.capture = &k.got;
   bool more = true;
+  r->read = read_check;
+  r->read_ud = &k;
+  r->asks = true;
   while (more && !r->quit) {
     if (dt_repl_first(r))
       more = next_chunk(r, &k, &text);

@@ -19,6 +19,7 @@ enum { EARLIER = 9 };           /* results kept: _, _1 .. _9 */
 
 static const char key_env[] = "dt.repl.env";
 static const char key_locals[] = "dt.repl.locals";
+static const char key_frame[] = "dt.repl.frame";   /* of a stop, or nil */
 static const char key_kinds[] = "dt.repl.kinds";   /* name -> is constant */
 
 /* ---- the environment ---- */
@@ -102,7 +103,11 @@ static int open_env (lua_State *L) {
   lua_pushliteral(L, "the prompt's environment");
   lua_setfield(L, -2, "__metatable");
   lua_setmetatable(L, -2);
+  lua_pushvalue(L, -1);
   lua_setfield(L, LUA_REGISTRYINDEX, key_env);
+  dtL_set_prompt_env(L);
+  lua_getfield(L, LUA_REGISTRYINDEX, key_locals);
+  dtL_set_prompt_locals(L);
   return 0;
 }
 
@@ -182,9 +187,34 @@ static void report_error (lua_State *L, DtBuf *diag) {
     dt_buf_addc(diag, '\n');
 }
 
+/* Message handler: the stack still stands where the error was raised. */
+static int on_raised (lua_State *L) {
+  dt_stop_raised(L);
+  return dtL_traceback(L);
+}
+
+/* :kill or :quit at a stop: what follows is no news. */
+static bool ended_by_person (lua_State *L) {
+  const DtControl *c = dt_control_of(dtL_session(L));
+  return c != NULL && c->abort;
+}
+
+/* Was this error told when it stopped? */
+static bool told_before (lua_State *L) {
+  DtRepl *r = dtL_state(L)->stop_ud;
+  bool yes = false;
+  if (r == NULL || r->told.len == 0 || !lua_istable(L, -1))
+    return false;
+  lua_pushliteral(L, "message");
+  if (lua_rawget(L, -2) == LUA_TSTRING)
+    yes = strcmp(lua_tostring(L, -1), dt_buf_str(&r->told)) == 0;
+  lua_pop(L, 1);
+  return yes;
+}
+
 DtStatus dt_eval_call (lua_State *L, int nargs, int nresults, DtBuf *diag) {
   int base = lua_gettop(L) - nargs;
-  lua_pushcfunction(L, dtL_traceback);
+  lua_pushcfunction(L, on_raised);
   lua_insert(L, base);
   int rc = lua_pcall(L, nargs, nresults, base);
   lua_remove(L, base);
@@ -197,7 +227,7 @@ DtStatus dt_eval_call (lua_State *L, int nargs, int nresults, DtBuf *diag) {
     lua_setfield(L, LUA_REGISTRYINDEX, DT_KEY_ERROR);
     if (rc == LUA_ERRMEM)
       dt_buf_add(diag, "DT0001 RuntimeError: out of memory\n");
-    else
+    else if (!told_before(L) && !ended_by_person(L))
       report_error(L, diag);
   }
   lua_pop(L, 1);
@@ -210,10 +240,17 @@ DtStatus dt_eval_call (lua_State *L, int nargs, int nresults, DtBuf *diag) {
 static bool load_in_env (lua_State *L, const char *text, size_t n) {
   if (luaL_loadbufferx(L, text, n, "=prompt", "t") != LUA_OK)
     return false;
-  lua_getfield(L, LUA_REGISTRYINDEX, key_env);
+  if (lua_getfield(L, LUA_REGISTRYINDEX, key_frame) == LUA_TNIL) {
+    lua_pop(L, 1);
+    lua_getfield(L, LUA_REGISTRYINDEX, key_env);
+  }
   if (lua_setupvalue(L, -2, 1) == NULL)
     lua_pop(L, 1);
   return true;
+}
+
+void dt_eval_set_frame (lua_State *L) {
+  lua_setfield(L, LUA_REGISTRYINDEX, key_frame);
 }
 
 /* Does the message of the top complain about the very first word?  Then the
@@ -325,11 +362,31 @@ static int keep_values (lua_State *L) {
   return 0;
 }
 
+typedef struct Source { const char *name, *text; size_t n; } Source;
+
+/* For stops and :list; without memory there is none. */
+static int add_source (lua_State *L) {
+  const Source *s = lua_touserdata(L, 1);
+  dtL_source_add(L, s->name, s->text, s->n);
+  return 0;
+}
+
+static void keep_source (lua_State *L, const char *name, const char *text,
+                         size_t n) {
+  Source s = {name, text, n};
+  lua_pushcfunction(L, add_source);
+  lua_pushlightuserdata(L, &s);
+  if (lua_pcall(L, 1, 0, 0) != LUA_OK)
+    lua_pop(L, 1);
+}
+
 DtStatus dt_eval_line (lua_State *L, const char *text, DtBuf *diag) {
   int top = lua_gettop(L);
   bool expression;
   size_t n;
   bool hidden = dt_source_hidden(text, &n);
+  if (dtL_frame_count(L) == 0)  /* not at a stop, whose lines stay */
+    keep_source(L, "prompt", text, strlen(text));
   if (!dt_eval_compile(L, text, &expression)) {
     const char *msg = lua_tostring(L, -1);
     dt_buf_addf(diag, "DT0006 SyntaxError: %s\n",
@@ -390,6 +447,7 @@ DtStatus dt_eval_script (lua_State *L, const char *text, size_t n,
     lua_settop(L, top);
     return DT_E_PARSE;
   }
+  keep_source(L, name[0] == '@' || name[0] == '=' ? name + 1 : name, text, n);
   for (int i = 0; i < nargs; i++)
     lua_pushstring(L, args[i]);
   st = dt_eval_call(L, nargs, 0, diag);

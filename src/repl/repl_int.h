@@ -8,6 +8,7 @@
 #define DT_REPL_REPL_INT_H
 
 #include "bind/bind.h"
+#include "bind/frame.h"
 #include "engine/session.h"
 #include "engine/world.h"
 #include "repl/line.h"
@@ -36,7 +37,8 @@ typedef struct DtSettings {
   bool raw, notes, timing, traceback;
 } DtSettings;
 
-typedef struct DtRepl {
+typedef struct DtRepl DtRepl;
+struct DtRepl {
   DtApp *app;
   DtCtx *cx;
   DtComm *comm;
@@ -52,7 +54,21 @@ typedef struct DtRepl {
   DtStatus status;              /* of the last chunk, over all ranks */
   int depth;                    /* :run within :run */
   double elapsed;               /* seconds of the last text */
-} DtRepl;
+  /* stops (repl_stop.c) */
+  bool asks;                    /* lines can be read: stops make sense */
+  bool person;                  /* rank 0 sits at a terminal; on all ranks */
+  bool (*read) (DtRepl *r, DtBuf *chunk);  /* rank 0's next lines */
+  void *read_ud;
+  DtStopAt *at;                 /* the stop under way, NULL = none */
+  DtLuaFrame frame[64]; int nframe, here;       /* its frames; selected */
+  int list_from, list_to;       /* what :list showed */
+  DtBuf again;                  /* what an empty line repeats */
+  DtVar *fix[64];               /* :fix: what replaces inputs; owned */
+  DtBuf told;                   /* message of the error told at its stop */
+  char *stash;                  /* a line that left a light stop */
+  char *display[16]; int ndisplay;
+  int64_t past;                 /* looking at the past, before #past; 0: now */
+};
 
 /* Does this rank read and write for all?  In the fake world there is no
 ** other. */
@@ -83,6 +99,8 @@ DtStatus dt_repl_file (DtRepl *r, const char *path, char **text, size_t *n);
 /* Rank 0's text (NULL: leave; others pass anything) is shared, run, and its
 ** output written.  False when the session ends.  Collective. */
 bool dt_repl_round (DtRepl *r, const char *text);
+/* From now on Ctrl-C stops what runs (true), or is a key again.  Local. */
+void dt_repl_running (DtRepl *r, bool running);
 /* Rank 0's exit code for all.  Collective. */
 int dt_repl_share_code (DtRepl *r, int code);
 /* The error pending in the context becomes a diagnostic.  Local. */
@@ -114,6 +132,24 @@ bool dt_eval_compile (lua_State *L, const char *text, bool *expression);
 DtStatus dt_eval_call (lua_State *L, int nargs, int nresults, DtBuf *diag);
 /* Push the table of the prompt's locals.  Local. */
 void dt_eval_push_locals (lua_State *L);
+
+/* The environment lines run in while the script is stopped (a table on the
+** top, popped; nil: the prompt's own).  Local. */
+void dt_eval_set_frame (lua_State *L);
+
+/* --- repl_stop.c --- */
+/* Be the shell's part of stops.  Local. */
+void dt_stop_open (DtRepl *r);
+void dt_stop_close (DtRepl *r);
+/* Frame `i` of the stop is the one whose variables lines see.  INDEX.
+** Local. */
+DtStatus dt_stop_select (DtRepl *r, int i);
+/* An error that is not an operator's, in a script that is debugged: be
+** stopped where it was raised.  The error object is at index 1.  Local. */
+void dt_stop_raised (lua_State *L);
+/* A line at a light stop that is no command leaves it: true, and it is kept
+** for afterwards.  Local. */
+bool dt_stop_leaves (DtRepl *r, const char *text);
 
 /* --- repl_addr.c --- */
 /* "@all expr", "@2,3 expr", "@tp=1 expr": is this rank meant, and where does

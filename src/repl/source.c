@@ -183,6 +183,12 @@ DtStatus dt_source_locals (DtCtx *cx, const char *text, DtBuf *out) {
 
 /* ---- pasted prompts ---- */
 
+/* "dt#12> " */
+static size_t stop_prompt (const char *s) {
+  size_t n = strncmp(s, "dt#", 3) == 0 ? 3 + strspn(s + 3, "0123456789") : 0;
+  return n > 3 && s[n] == '>' ? n + 1 + (s[n + 1] == ' ') : 0;
+}
+
 static size_t prompt_length (const char *s) {
   static const char *const marks[] = {DT_PROMPT, DT_PROMPT_MORE, ">>> ",
                                       "... ", ">> ", "> "};
@@ -194,7 +200,7 @@ static size_t prompt_length (const char *s) {
                                               s[n - 1] == '\0'))
       return n - 1;
   }
-  return 0;
+  return stop_prompt(s);
 }
 
 DtStatus dt_source_strip (DtCtx *cx, const char *text, DtBuf *out) {

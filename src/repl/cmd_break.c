@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT
+** repl/cmd_break.c: breakpoints at the prompt.  Each command calls the
+** function of dt.debug that scripts call too. */
+#include "repl/cmd.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static DtControl *control (const DtCmdCall *c) {
+  return dt_control_of(c->r->s);
+}
+
+static void show_kinds (DtBuf *out) {
+  const DtBpKind *k;
+  for (int i = 0; (k = dt_bp_kind(i)) != NULL; i++) {
+    DtBuf head;
+    dt_buf_init(&head, out->cx);
+    dt_buf_addf(&head, "%s %s", k->name, k->args);
+    if (i == 0) {
+      dt_buf_clear(&head);
+      dt_buf_add(&head, k->args);
+    }
+    dt_buf_addf(out, "  %-34s %s\n", dt_buf_str(&head), k->text);
+    dt_buf_fini(&head);
+  }
+}
+
+/* A condition must be an expression, before anything is set. */
+static DtStatus check_cond (DtCmdCall *c, const char *expr) {
+  lua_State *L = c->r->L;
+  DtBuf b;
+  DtStatus st = DT_OK;
+  dt_buf_init(&b, c->r->cx);
+  dt_buf_addf(&b, "return %s", expr);
+  if (luaL_loadbufferx(L, dt_buf_str(&b), b.len, "=condition", "t") != LUA_OK)
+    st = dt_cmd_error(c, (size_t)(expr - c->arg),
+                      "the condition is no Lua expression: %s",
+                      lua_tostring(L, -1));
+  lua_pop(L, 1);
+  dt_buf_fini(&b);
+  return st;
+}
+
+static DtStatus set (DtCmdCall *c, bool once) {
+  DtControl *k = control(c);
+  const char *cond = strstr(c->arg, " if ");
+  int id = 0;
+  if (*c->arg == '\0') {
+    show_kinds(c->out);
+    return DT_OK;
+  }
+  if (cond != NULL)
+    DT_TRY(c->r->cx, check_cond(c, cond + 4));
+  DT_TRY(c->r->cx, dt_bp_add(k, c->arg, once, &id));
+  dt_bp_print(dt_bp_find(k, id), c->out);
+  dt_buf_addc(c->out, '\n');
+  return DT_OK;
+}
+
+static DtStatus cmd_break (DtCmdCall *c) { return set(c, false); }
+static DtStatus cmd_tbreak (DtCmdCall *c) { return set(c, true); }
+
+static DtStatus cmd_watch (DtCmdCall *c) {
+  DtBuf b;
+  int id = 0;
+  if (*c->arg == '\0')
+    return dt_cmd_error(c, 0, "wanted a variable that holds a tensor");
+  dt_buf_init(&b, c->r->cx);
+  dt_buf_addf(&b, "watch %s", c->arg);
+  DtStatus st = dt_bp_add(control(c), dt_buf_str(&b), false, &id);
+  dt_buf_fini(&b);
+  if (st == DT_OK) {
+    dt_bp_print(dt_bp_find(control(c), id), c->out);
+    dt_buf_addc(c->out, '\n');
+  }
+  return st;
+}
+
+/* "3 rest": the breakpoint, and where the rest begins. */
+static DtStatus which (DtCmdCall *c, DtBreak **b, const char **rest) {
+  char *end;
+  long id = strtol(c->arg, &end, 10);
+  if (end == c->arg || (*end != '\0' && *end != ' ') || id <= 0)
+    return dt_cmd_error(c, 0, "wanted the number of a breakpoint");
+  *b = dt_bp_find(control(c), (int)id);
+  if (*b == NULL)
+    return dt_cmd_error(c, 0, "there is no breakpoint %ld", id);
+  *rest = end + strspn(end, " \t");
+  return DT_OK;
+}
+
+static DtStatus cmd_delete (DtCmdCall *c) {
+  DtBreak *b;
+  const char *rest;
+  if (*c->arg == '\0')
+    return dt_bp_delete(control(c), 0);
+  DT_TRY(c->r->cx, which(c, &b, &rest));
+  return dt_bp_delete(control(c), b->id);
+}
+
+static DtStatus turn (DtCmdCall *c, bool off) {
+  DtControl *k = control(c);
+  DtBreak *b = NULL;
+  const char *rest;
+  if (*c->arg != '\0')
+    DT_TRY(c->r->cx, which(c, &b, &rest));
+  for (int i = 0; i < k->nbp; i++)
+    if (b == NULL || b == &k->bp[i])
+      k->bp[i].off = off;
+  if (k->at == NULL)
+    dt_control_arm(k);
+  return DT_OK;
+}
+
+static DtStatus cmd_enable (DtCmdCall *c) { return turn(c, false); }
+static DtStatus cmd_disable (DtCmdCall *c) { return turn(c, true); }
+
+static DtStatus cmd_condition (DtCmdCall *c) {
+  DtBreak *b;
+  const char *rest;
+  DT_TRY(c->r->cx, which(c, &b, &rest));
+  if (*rest != '\0')
+    DT_TRY(c->r->cx, check_cond(c, rest));
+  return dt_bp_set_cond(control(c), b, rest);
+}
+
+static DtStatus cmd_ignore (DtCmdCall *c) {
+  DtBreak *b;
+  const char *rest;
+  char *end;
+  DT_TRY(c->r->cx, which(c, &b, &rest));
+  long n = strtol(rest, &end, 10);
+  if (end == rest || *end != '\0' || n < 0)
+    return dt_cmd_error(c, (size_t)(rest - c->arg),
+                        "wanted how many hits to pass over");
+  b->ignore = n;
+  return DT_OK;
+}
+
+/* Commands on one line, apart by ';;'. */
+static DtStatus cmd_commands (DtCmdCall *c) {
+  DtBreak *b;
+  const char *rest;
+  DT_TRY(c->r->cx, which(c, &b, &rest));
+  if (*rest == '\0' && b->commands == NULL)
+    return dt_cmd_error(c, strlen(c->arg), "wanted commands, apart by ;;");
+  DtBuf t;
+  dt_buf_init(&t, c->r->cx);
+  while (*rest != '\0') {
+    const char *sep = strstr(rest, ";;");
+    size_t n = sep != NULL ? (size_t)(sep - rest) : strlen(rest);
+    while (n > 0 && rest[n - 1] == ' ')
+      n--;
+    if (n > 0)
+      dt_buf_addf(&t, "%s%.*s", t.len > 0 ? "\n" : "", (int)n, rest);
+    rest = sep != NULL ? sep + 2 + strspn(sep + 2, " ") : "";
+  }
+  DtStatus st = dt_buf_ok(&t);
+  if (st == DT_OK)
+    st = dt_bp_set_commands(control(c), b, dt_buf_str(&t));
+  dt_buf_fini(&t);
+  return st;
+}
+
+const DtCmd dt_cmds_break[] = {
+  {"break b", "breakpoints", 0, "[WHERE [if EXPR]]",
+   "Stop at a line, or at an event of a kind; without WHERE: the kinds.\n"
+   "EXPR is Lua over the event: op, line, seq, bytes, mesh_dim, inputs,\n"
+   "outputs, module, backward, hits; and the script's variables.\n"
+   "  :break repro.lua:14\n"
+   "  :break op aten.mm* if inputs[1].shape[1] > 4\n"
+   "  :break redistribute > 1M implicit\n"
+   "  :break collective all_gather on tp\n"
+   "  :break placement x = P(sum)\n"
+   "Example: :break op aten.mm*", cmd_break},
+  {"tbreak", "breakpoints", 0, "[WHERE [if EXPR]]",
+   "The same, deleted when it has stopped once.\n"
+   "Example: :tbreak nan", cmd_tbreak},
+  {"watch", "breakpoints", 0, "X",
+   "Stop when the variable X holds another tensor, or its values or\n"
+   "placements change.\n"
+   "Example: :watch w", cmd_watch},
+  {"delete d", "breakpoints", 0, "[N]",
+   "Delete breakpoint N, or all.\n"
+   "Example: :delete", cmd_delete},
+  {"enable", "breakpoints", 0, "[N]",
+   "Turn breakpoint N on, or all.\n"
+   "Example: :enable", cmd_enable},
+  {"disable", "breakpoints", 0, "[N]",
+   "Turn breakpoint N off, or all.\n"
+   "Example: :disable", cmd_disable},
+  {"condition", "breakpoints", 0, "N [EXPR]",
+   "Stop at breakpoint N only where EXPR is true; without EXPR, always.\n"
+   "Example: :condition 1 bytes > 4096", cmd_condition},
+  {"ignore", "breakpoints", 0, "N COUNT",
+   "Pass over the next COUNT hits of breakpoint N.\n"
+   "Example: :ignore 1 10", cmd_ignore},
+  {"commands", "breakpoints", 0, "N LINE [;; LINE]...",
+   "Lines to run at breakpoint N, as if typed.\n"
+   "Example: :commands 1 :print x ;; :continue", cmd_commands},
+  {NULL, NULL, 0, NULL, NULL, NULL}
+};

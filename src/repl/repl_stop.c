@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: MIT
+** repl/repl_stop.c: the prompt at a stop.
+**
+** The debugger's core (debug/control.h) calls on_stop() inside an event.  When
+** all ranks have come to a stop, they go through rounds as at the prompt: rank
+** 0 reads, all run, all meet.  Meeting in the middle of a chunk is sound: every
+** rank is between two operations, and counts from the same place afterwards.
+** Whatever lines do here leaves no trace in the record, in operator numbers or
+** in the generator; what they assign stays.
+**
+** An error of a line typed at the prompt stops lightly: commands see the stop
+** (:why, :fix, :bt, :up), but a line of Lua leaves it, so that a session goes
+** on as if the line had just failed. */
+#include "repl/repl_int.h"
+
+#include <lauxlib.h>
+#include <lua.h>
+#include <stdio.h>
+#include <string.h>
+#include "bind/names.h"
+#include "debug/autopsy.h"
+#include "repl/cmd.h"
+
+/* What must be as before when the script goes on. */
+typedef struct Saved {
+  DtError err;
+  DtMute mute;
+  int depth, sdepth, call_depth;
+  int64_t cur_seq;
+  const DtOpDef *cur_op;
+  const char *cur_file, *module;
+  int cur_line;
+  bool backward, err_told, grad;
+  uint64_t fix_mask;
+  DtStatus status;
+  DtStopAt *at;
+  lua_State *cur;               /* coroutine */
+} Saved;
+
+static void save (DtRepl *r, Saved *v) {
+  DtSession *s = r->s;
+  memset(v, 0, sizeof *v);
+  v->err = r->cx->err;
+  memset(&r->cx->err, 0, sizeof r->cx->err);
+  dt_buf_init(&r->cx->err.message, r->cx);
+  dt_buf_init(&r->cx->err.explain, r->cx);
+  v->sdepth = s->depth;
+  v->call_depth = s->call_depth;
+  v->cur_seq = s->cur_seq;
+  v->cur_op = s->cur_op;
+  v->cur_file = s->cur_file;
+  v->cur_line = s->cur_line;
+  v->module = s->module;
+  v->backward = s->backward;
+  v->err_told = s->err_told;
+  v->fix_mask = s->fix_mask;
+  v->grad = s->grad_enabled;
+  v->status = r->status;
+  v->at = r->at;
+  v->cur = dtL_state(r->L)->cur;
+}
+
+static void restore (DtRepl *r, const Saved *v) {
+  DtSession *s = r->s;
+  dt_error_clear(r->cx);
+  dt_buf_fini(&r->cx->err.message);
+  dt_buf_fini(&r->cx->err.explain);
+  r->cx->err = v->err;
+  s->depth = v->sdepth;
+  s->call_depth = v->call_depth;
+  s->cur_seq = v->cur_seq;
+  s->cur_op = v->cur_op;
+  s->cur_file = v->cur_file;
+  s->cur_line = v->cur_line;
+  s->module = v->module;
+  s->backward = v->backward;
+  s->err_told = v->err_told;
+  s->grad_enabled = v->grad;
+  r->status = v->status;
+  r->at = v->at;
+  dtL_state(r->L)->cur = v->cur;
+}
+
+/* ---- frames ---- */
+
+typedef struct Env { const DtLuaFrame *f; } Env;
+
+static int push_frame_env (lua_State *L) {
+  Env *e = lua_touserdata(L, 1);
+  dtL_frame_env(L, e->f);
+  return 1;
+}
+
+DtStatus dt_stop_select (DtRepl *r, int i) {
+  Env e;
+  DT_CHECK(r->cx, r->at != NULL, DT_E_COMMAND, "nothing is stopped");
+  if (r->nframe == 0) {
+    lua_pushnil(r->L);
+    dt_eval_set_frame(r->L);
+    return DT_OK;
+  }
+  DT_CHECK(r->cx, i >= 0, DT_E_INDEX, "this is the innermost frame");
+  DT_CHECK(r->cx, i < r->nframe, DT_E_INDEX, "this is the outermost frame");
+  e.f = &r->frame[i];
+  lua_pushcfunction(r->L, push_frame_env);
+  lua_pushlightuserdata(r->L, &e);
+  if (lua_pcall(r->L, 1, 1, 0) != LUA_OK)
+    return dtL_catch(r->L, DT_E_NOMEM);
+  dt_eval_set_frame(r->L);
+  r->here = i;
+  r->list_from = r->list_to = 0;
+  return DT_OK;
+}
+
+/* ---- what is shown ---- */
+
+static void show_displays (DtRepl *r) {
+  for (int i = 0; i < r->ndisplay; i++) {
+    DtBuf *out = dtL_out(r->L);
+    dt_buf_addf(out, "%s = ", r->display[i]);
+    (void)dt_eval_line(r->L, r->display[i], &r->diag);
+    if (out->len > 0 && out->s[out->len - 1] != '\n')
+      dt_buf_addc(out, '\n');
+  }
+}
+
+/* The whole report of the failed call, as it will not be given again. */
+static bool show_autopsy (DtRepl *r, DtStatus code, DtBuf *out) {
+  DtDebug *d = dt_debug_of(r->s);
+  DtRepairs fixes;
+  DtBuf text;
+  memset(&fixes, 0, sizeof fixes);
+  dtL_find_names(r->L, d->failed.nin, d->failed.in, d->failed.name);
+  dt_buf_init(&text, r->cx);
+  bool got = dt_autopsy_text(r->s, code, &fixes, &text);
+  if (got)
+    dt_buf_addf(out, "%s\n", dt_buf_str(&text));
+  dt_buf_fini(&text);
+  dt_repairs_fini(d, &fixes);
+  return got;
+}
+
+static void show_stop (DtRepl *r, DtControl *c, const DtStopAt *at,
+                       DtStatus code, const char *message) {
+  DtBuf *out = dtL_out(r->L);
+  if (at->why == DT_WHY_ERROR) {
+    if (!show_autopsy(r, code, &r->diag))
+      dt_buf_addf(&r->diag, "%s %s: %s\n", dt_error_info(code)->id,
+                  dt_error_info(code)->pyclass, message);
+    dt_buf_clear(&r->told);
+    dt_buf_add(&r->told, message);
+    if (at->light)
+      return;
+    dt_buf_addf(out, "stopped where it is raised; :fix N and :continue, or "
+                ":kill\n");
+  } else {
+    dt_buf_add(out, "stopped ");
+  }
+  dt_stop_text(c, at, out);
+}
+
+/* ---- rounds ---- */
+
+/* Lines of a breakpoint's commands, run as if typed. */
+static void run_commands (DtRepl *r, DtControl *c, const DtStopAt *at) {
+  for (int i = 0; i < at->nhit; i++) {
+    const DtBreak *b = dt_bp_find(c, at->hit[i]);
+    char *text = b != NULL && b->commands != NULL
+      ? dt_strdup(r->cx, b->commands) : NULL;
+    for (char *s = text; s != NULL && *s != '\0' && !c->resumed && !r->quit; ) {
+      size_t n = strcspn(s, "\n");
+      bool more = s[n] == '\n';
+      s[n] = '\0';
+      if (*s != '\0')
+        (void)dt_repl_run(r, s, NULL);
+      s += n + more;
+    }
+    dt_free(r->cx, text);
+  }
+}
+
+static bool is_command (const char *s) {
+  s += strspn(s, " \t\n");
+  return (*s == ':' && s[1] != ':') || *s == '?';
+}
+
+/* Rank 0's next line, to all.  False: leave the program. */
+static bool next_line (DtRepl *r) {
+  DtBuf chunk;
+  bool got = false;
+  dt_buf_init(&chunk, r->cx);
+  if (dt_repl_first(r))
+    got = r->read(r, &chunk);
+  bool more = !r->quit && dt_repl_round(r, got ? dt_buf_str(&chunk) : NULL);
+  dt_buf_fini(&chunk);
+  return more;
+}
+
+static void rounds (DtRepl *r, DtControl *c, DtStopAt *at, Saved *v) {
+  DtDebug *d = dt_debug_of(r->s);
+  c->resumed = false;
+  show_stop(r, c, at, v->err.code, dt_buf_str(&v->err.message));
+  dt_notes_take(r->notes, &r->diag);
+  if (at->why == DT_WHY_ERROR && dt_repl_first(r) && !r->person &&
+      r->code == DT_EXIT_OK)
+    r->code = DT_EXIT_ERROR;
+  dt_debug_mute(d, &v->mute);   /* the report above reads the call: not muted */
+  r->s->grad_enabled = v->grad;
+  if (!at->light)
+    show_displays(r);
+  run_commands(r, c, at);
+  (void)dt_repl_meet(r, DT_OK);
+  while (!c->resumed && !r->quit && r->stash == NULL && next_line(r))
+    ;
+  dt_debug_unmute(d, &v->mute);
+}
+
+bool dt_stop_leaves (DtRepl *r, const char *text) {
+  if (r->at == NULL || !r->at->light || is_command(text))
+    return false;
+  r->stash = dt_strdup(r->cx, text);
+  if (r->stash == NULL)
+    dt_repl_tell(r);
+  return true;
+}
+
+/* ---- hooks ---- */
+
+/* What :fix gave goes into the call that failed. */
+static void give_fixes (DtRepl *r, const DtStopAt *at) {
+  for (int i = 0; i < 64; i++) {
+    if (r->fix[i] != NULL && at->fixed &&
+        dt_session_fix(r->s, i, r->fix[i]) != DT_OK)
+      dt_error_clear(r->cx);
+    dt_var_unref(r->fix[i]);
+    r->fix[i] = NULL;
+  }
+  if (at->fixed)
+    dt_buf_clear(&r->told);
+}
+
+static void be_stopped (DtRepl *r, DtControl *c, DtStopAt *at, Saved *v) {
+  r->at = at;
+  r->nframe = dtL_frames(r->L, r->frame, 64);
+  r->here = r->list_from = r->list_to = 0;
+  r->past = 0;
+  if (dt_stop_select(r, 0) != DT_OK)
+    dt_error_clear(r->cx);
+  rounds(r, c, at, v);
+  lua_pushnil(r->L);
+  dt_eval_set_frame(r->L);
+  dt_buf_clear(&r->again);
+  r->past = 0;
+  if (r->quit)
+    dt_control_go(c, DT_GO_QUIT);
+}
+
+static DtStatus on_stop (void *ud, DtControl *c, DtStopAt *at) {
+  DtRepl *r = ud;
+  char what[80], where[64];
+  DtCollInfo info = {"debugger", 0, what, where};
+  Saved v;
+  bool all = false;
+  snprintf(what, sizeof what, "stop #%lld", (long long)at->seq);
+  snprintf(where, sizeof where, "%.50s:%d", at->file != NULL ? at->file : "",
+           at->line);
+  if (!lua_checkstack(r->L, 40)) {
+    at->missed = true;
+    return DT_OK;
+  }
+  save(r, &v);
+  DtStatus st = dt_comm_stop(r->cx, r->comm, &info, &all);
+  if (st == DT_OK && all) {
+    be_stopped(r, c, at, &v);
+    restore(r, &v);
+    give_fixes(r, at);
+    if (c->abort) {
+      dt_repl_hook(r->L);
+      dt_repl_hook(dtL_state(r->L)->cur);
+    }
+    dt_repl_running(r, true);
+    return DT_OK;
+  }
+  at->missed = true;
+  restore(r, &v);
+  return st == DT_OK ? DT_OK : dt_raise(r->cx, st, "interrupted");
+}
+
+static bool can_stop (void *ud) {
+  DtRepl *r = ud;
+  return r->asks && r->at == NULL && !r->quit && !r->lost && r->read != NULL;
+}
+
+void dt_stop_open (DtRepl *r) {
+  DtBind *b = dtL_state(r->L);
+  b->on_stop = on_stop;
+  b->can_stop = can_stop;
+  b->stop_ud = r;
+}
+
+void dt_stop_close (DtRepl *r) {
+  for (int i = 0; i < r->ndisplay; i++)
+    dt_free(r->cx, r->display[i]);
+  dt_free(r->cx, r->stash);
+  dt_buf_fini(&r->again);
+  dt_buf_fini(&r->told);
+}
+
+/* ---- errors of Lua's own ---- */
+
+static const char *error_field (lua_State *L, const char *key) {
+  const char *s = "";
+  if (!lua_istable(L, 1))
+    return s;
+  lua_pushstring(L, key);
+  if (lua_rawget(L, 1) == LUA_TSTRING)
+    s = lua_tostring(L, -1);
+  lua_pop(L, 1);
+  return s;
+}
+
+static void raised_text (lua_State *L, DtRepl *r) {
+  DtBuf b;
+  if (lua_istable(L, 1)) {
+    dtL_error_text(L, 1, &r->diag);
+    dt_buf_add(&r->told, error_field(L, "message"));
+  } else {
+    dt_buf_init(&b, r->cx);
+    dtL_error_text(L, 1, &b);
+    dt_buf_addf(&r->diag, "%s %s: %s", dt_error_info(DT_E_LUA)->id,
+                dt_error_info(DT_E_LUA)->pyclass, dt_buf_str(&b));
+    dt_buf_add(&r->told, dt_buf_str(&b));
+    dt_buf_fini(&b);
+  }
+  dt_buf_addc(&r->diag, '\n');
+}
+
+void dt_stop_raised (lua_State *L) {
+  DtRepl *r = dtL_state(L)->stop_ud;
+  DtControl *c = dt_control_of(dtL_session(L));
+  const char *file = "";
+  int line = 0;
+  if (r == NULL || c == NULL || !c->attached || c->abort || c->d->muted > 0 ||
+      !can_stop(r) || strcmp(error_field(L, "code"), "INTERRUPTED") == 0)
+    return;
+  if (lua_isstring(L, 1) && strstr(lua_tostring(L, 1), "stack overflow"))
+    return;
+  if (r->told.len > 0 &&
+      strcmp(error_field(L, "message"), dt_buf_str(&r->told)) == 0)
+    return;
+  size_t before = r->diag.len;
+  dt_buf_clear(&r->told);
+  raised_text(L, r);
+  if (r->s->where != NULL)
+    r->s->where(r->s->where_ud, &file, &line);
+  c->mode = DT_GO_ON;
+  if (dt_control_stop(c, DT_WHY_LUA, file, line, NULL) != DT_OK)
+    dt_error_clear(r->cx);
+  if (r->diag.len > before) {   /* not stopped: told as ever */
+    r->diag.len = before;
+    r->diag.s[before] = '\0';
+    dt_buf_clear(&r->told);
+  }
+}
