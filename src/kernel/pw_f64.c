@@ -12,6 +12,7 @@
 #define TABLE dt_pw_f64
 
 static inline double fexp_f64 (double x) { return exp(x); }
+static inline double ferf_f64 (double x) { return erf(x); }
 static inline double ftanh_f64 (double x) { return tanh(x); }
 
 static inline double fnarrow_f64 (double x, int kb) {

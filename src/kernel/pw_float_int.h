@@ -6,11 +6,47 @@
 #define S(f) (T)dt_sp_##f
 #define NONE K(0)
 #define PICK(f, i, z) (f)
+/* Is element i of n in the part that PyTorch computes with 256-bit vectors?
+** They differ from its scalar code in what equal extremes and infinities
+** give. */
+#define VEC_LEN ((int64_t)(kb != 0 ? 32 : 64 / (int64_t)sizeof(T)))
+#define IN_VECTOR (i < n - n % VEC_LEN)
+/* A polynomial of NaN from degree 2 on: PyTorch gives back a variable it did
+** not set, which holds the result before. */
+#define UNSET(v) (x != x && y >= 2 ? (i > 0 ? o[i - 1] : x) : (v))
 /* Extremes that keep a NaN, and the first operand when equal. */
 #define FMAXN(x, y) \
   ((x) != (x) ? (x) : ((y) != (y) ? (y) : ((y) > (x) ? (y) : (x))))
 #define FMINN(x, y) \
   ((x) != (x) ? (x) : ((y) != (y) ? (y) : ((y) < (x) ? (y) : (x))))
+
+/* A function that grows as e^|x| and is computed from it: infinite as soon as
+** e^|x| is, though its own value would fit. */
+static inline T G(fgrown) (T x, T v) {
+  if (sizeof(T) == 8 || !(M(fabs)(x) > K(88.72283935546875))) return v;
+  return v != v ? v : M(copysign)((T)INFINITY, v);
+}
+
+/* Second derivative of lgamma: reflection below 1/2, six steps up, then the
+** asymptotic series, all in T as the rounding shows. */
+static inline T G(ftrigamma) (T x) {
+  const T pi = K(3.14159265358979323846);
+  T sign = 1, r = 0;
+  if (x < K(0.5)) {
+    T s = M(sin)(pi * x);
+    sign = -1;
+    r -= (pi * pi) / (s * s);
+    x = 1 - x;
+  }
+  for (int i = 0; i < 6; i++) {
+    r += 1 / (x * x);
+    x += 1;
+  }
+  T q = 1 / (x * x);
+  r += (1 + 1 / (2 * x) + q * (K(1) / 6 - q * (K(1) / 30 - q * (K(1) / 42)))) /
+       x;
+  return sign * r;
+}
 
 static inline T G(fpow) (T x, T e) {
   if (e == 2) return x * x;
@@ -104,7 +140,7 @@ static inline T G(fgelu) (T x, bool tanh_form) {
     T in = GELU_B * (x + GELU_C * x * x * x);
     return K(0.5) * x * (K(1) + G(ftanh)(in));
   }
-  return x * K(0.5) * (K(1) + M(erf)(x * K(0.7071067811865476)));
+  return x * K(0.5) * (K(1) + G(ferf)(x * K(0.7071067811865476)));
 }
 
 static inline T G(fgelu_bwd) (T g, T x, bool tanh_form) {
@@ -113,8 +149,8 @@ static inline T G(fgelu_bwd) (T g, T x, bool tanh_form) {
     T dt = (K(1) - t * t) * GELU_B * (K(1) + K(3) * GELU_C * x * x);
     return g * (K(0.5) * (K(1) + t) + K(0.5) * x * dt);
   }
-  T cdf = K(0.5) * (K(1) + M(erf)(x * K(0.7071067811865476)));
-  T pdf = M(exp)(x * x * K(-0.5)) * K(0.3989422804014327);
+  T cdf = K(0.5) * (K(1) + G(ferf)(x * K(0.7071067811865476)));
+  T pdf = G(fexp)(x * x * K(-0.5)) * K(0.3989422804014327);
   return g * (cdf + x * pdf);
 }
 

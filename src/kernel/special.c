@@ -36,24 +36,40 @@ double dt_sp_digamma (double x) {
 
 /* Euler and Maclaurin: ten terms, the integral, and corrections
 ** B_2k / (2k)! * s (s+1) ... (s+2k-2) / w^(s+2k-1). */
+/* Terms until they vanish, then Euler and Maclaurin: the divisors are
+** (2k)! / B_2k.  The rising product and the power stay apart, so that an
+** overflow of one gives NaN, as in PyTorch. */
 double dt_sp_zeta (double s, double q) {
-  static const double b[] = {
-    1.0 / 12, -1.0 / 720, 1.0 / 30240, -1.0 / 1209600, 1.0 / 47900160,
-    -691.0 / 1307674368000, 1.0 / 74724249600, -3617.0 / 10670622842880000,
+  static const double d[] = {
+    12.0, -720.0, 30240.0, -1209600.0, 47900160.0, -1.8924375803183791606e9,
+    7.47242496e10, -2.950130727918164224e12, 1.1646782814350067249e14,
+    -4.5979787224074726105e15, 1.8152105401943546773e17,
+    -7.1661652561756670113e18,
   };
+  const double eps = 1.11022302462515654042e-16;
   if (s == 1) return INFINITY;
-  if (!(s > 1)) return NAN;
+  if (s < 1) return NAN;
   if (q <= 0) {
     if (q == floor(q)) return INFINITY;
     if (s != floor(s)) return NAN;
   }
-  double sum = 0, w = q;
-  for (int k = 0; k < 10 || w < 10; k++, w += 1) sum += pow(w, -s);
-  sum += pow(w, 1 - s) / (s - 1) + 0.5 * pow(w, -s);
-  double f = s * pow(w, -s - 1);
-  for (int k = 0; k < 8; k++) {
-    sum += b[k] * f;
-    f *= (s + 2 * k + 1) * (s + 2 * k + 2) / (w * w);
+  double sum = pow(q, -s), w = q, p = 0;
+  for (int i = 0; i < 9 || w <= 9; i++) {
+    w += 1;
+    p = pow(w, -s);
+    sum += p;
+    if (-eps * sum < p && p < eps * sum) return sum;
+  }
+  sum += p * w / (s - 1) - 0.5 * p;
+  double a = 1;
+  for (int i = 0; i < 12; i++) {
+    a *= s + 2 * i;
+    p /= w;
+    double t = a * p / d[i];
+    sum += t;
+    if (fabs(t / sum) < eps) return sum;
+    a *= s + 2 * i + 1;
+    p /= w;
   }
   return sum;
 }
@@ -176,11 +192,12 @@ static double gamma_fraction (double a, double x) {
 
 /* Limits: the lower function's value, or -1 for "compute it". */
 static double gamma_limit (double a, double x) {
-  if (a != a || x != x || x < 0 || a < 0) return NAN;
+  if (x < 0 || a < 0) return NAN;
   if (a == 0) return x > 0 ? 1 : NAN;
   if (x == 0) return 0;
   if (isinf(a)) return isinf(x) ? NAN : 0;
-  return isinf(x) ? 1 : -1;
+  if (isinf(x)) return 1;
+  return a != a || x != x ? NAN : -1;
 }
 
 double dt_sp_igamma (double a, double x) {

@@ -50,12 +50,6 @@ T(_euclidean_dist,
   "unsqueeze(s, -1); a = mul.Tensor(x2, u); t = mT(f); b = matmul(t, x1); "
   "sub.Tensor(a, b)",
   MM);
-D(_prelu_kernel,
-  "_prelu_kernel(Tensor self, Tensor weight) -> Tensor",
-  "self where positive, weight times self elsewhere.",
-  "m = gt.Scalar(self, 0); w = mul.Tensor(weight, self); "
-  "where.self(m, self, w)",
-  B);
 D(alias_copy,
   "alias_copy(Tensor self) -> Tensor",
   "A copy of the same shape.",
@@ -127,60 +121,6 @@ T(fill_Scalar,
   "x = full_like(self, value, pin_memory=false); detach(x)",
   "self: zeros_like(grad)",
   "f32[8, 6], 2.0");
-T0(floor_divide_Scalar,
-  "floor_divide.Scalar(Tensor self, Scalar other) -> Tensor",
-  "Quotient by a number, rounded down.",
-  "div.Tensor_mode(self, other, rounding_mode='floor')",
-  "f32[8, 6], 2.0");
-T0(floor_divide,
-  "floor_divide(Tensor self, Tensor other) -> Tensor",
-  "Quotient, rounded down.",
-  "div.Tensor_mode(self, other, rounding_mode='floor')",
-  B);
-D(hardswish,
-  "hardswish(Tensor self) -> Tensor",
-  "self times relu6(self + 3) / 6.",
-  "a = add.Tensor(self, 3); b = clamp(a, 0); c = clamp(b, none, 6); "
-  "d = mul.Tensor(self, c); div.Tensor(d, 6)",
-  U);
-D(huber_loss,
-  "huber_loss(Tensor self, Tensor target, int reduction=1, float "
-  "delta=1.) -> Tensor",
-  "Square for small errors, linear for large ones.",
-  "d = sub.Tensor(self, target); a = abs(d); m = lt.Scalar(a, "
-  "delta); h = mul.Tensor(a, 0.5); q = mul.Tensor(h, a); l = "
-  "sub.Tensor(a, 0.5*delta); s = mul.Tensor(l, delta); w = "
-  "where.self(m, q, s); reduced(w)",
-  B);
-D(huber_loss_backward,
-  "huber_loss_backward(Tensor grad_output, Tensor self, Tensor "
-  "target, int reduction, float delta) -> Tensor",
-  "Gradient of huber_loss.",
-  "x = sub.Tensor(self, target); m = lt.Scalar(x, -1*delta); a = "
-  "mul.Tensor(grad_output, -1*norm); b = mul.Tensor(a, delta); n = "
-  "gt.Scalar(x, delta); c = mul.Tensor(grad_output, 1*norm); d = "
-  "mul.Tensor(c, delta); e = mul.Tensor(x, 1*norm); f = "
-  "mul.Tensor(e, grad_output); g = where.self(n, d, f); "
-  "where.self(m, b, g)",
-  "f32[8, 6], f32[8, 6], f32[8, 6], 0, 1.0");
-D(smooth_l1_loss,
-  "smooth_l1_loss(Tensor self, Tensor target, int reduction=1, float "
-  "beta=1.) -> Tensor",
-  "Square below beta, linear above.",
-  "d = sub.Tensor(self, target); a = abs(d); m = lt.Scalar(a, beta); "
-  "p = pow.Tensor_Scalar(a, 2); h = mul.Tensor(p, 0.5); q = "
-  "div.Tensor(h, beta); l = sub.Tensor(a, 0.5*beta); w = "
-  "where.self(m, q, l); reduced(w)",
-  B);
-D(smooth_l1_loss_backward,
-  "smooth_l1_loss_backward(Tensor grad_output, Tensor self, Tensor "
-  "target, int reduction, float beta) -> Tensor",
-  "Gradient of smooth_l1_loss.",
-  "d = sub.Tensor(self, target); a = abs(d); g = "
-  "mul.Tensor(grad_output, 1*norm); m = lt.Scalar(a, beta); x = "
-  "mul.Tensor(g, d); y = div.Tensor(x, beta); s = sign(d); z = "
-  "mul.Tensor(g, s); where.self(m, y, z)",
-  "f32[8, 6], f32[8, 6], f32[8, 6], 0, 1.0");
 D(soft_margin_loss,
   "soft_margin_loss(Tensor self, Tensor target, int reduction=1) -> "
   "Tensor",
@@ -213,13 +153,6 @@ D(cosine_embedding_loss,
   "eq.Scalar(target, -1); u = where.self(t, q, l); v = add.Tensor(s, "
   "u); reduced(v)",
   "f32[8, 6], f32[8, 6], f32[8]");
-D(log_sigmoid_forward,
-  "log_sigmoid_forward(Tensor self) -> (Tensor output, Tensor buffer)",
-  "log(sigmoid(self)) and what its gradient reads.",
-  "z = new_zeros(self, [], pin_memory=false); m = minimum(z, self); "
-  "a = abs(self); n = neg(a); e = exp(n); l = log1p(e); o = "
-  "sub.Tensor(m, l); return o, e",
-  U);
 D(log_sigmoid,
   "log_sigmoid(Tensor self) -> Tensor",
   "log(sigmoid(self)).",

@@ -326,6 +326,12 @@ static DtStatus dropout_decomp (DtDecompCall *c) {
   bool train = dt_arg_bool(c->args, 2);
   c->nout = 1;
   c->out[0] = c->in[0];
+  if (c->e->tracing) {          /* propagation decomposes it another way */
+    c->out[0] = train && p != 0
+                ? E("aten.native_dropout.default", "tfb", c->in[0], p, 1)
+                : E("aten.clone.default", "t", c->in[0]);
+    return c->e->st;
+  }
   if (p == 0 || !train || dt_meta_numel(dt_emit_meta(c->e, c->in[0])) == 0)
     return c->e->st;
   if (p == 1) {
@@ -584,8 +590,10 @@ const DtOpDef dt_op_zero_ = {
 const DtOpDef dt_op_zero = {
   .schema = "aten::zero(Tensor self) -> Tensor",
   .brief = "Zeros of a tensor's shape and type.",
+  .doc = "Placed as zeros_like; list forms are pointwise.",
   .flags = DT_OP_POINTWISE | DT_OP_UNEVEN | DT_OP_ALIAS_SAFE,
-  .meta = op_meta_same, .kernel = fill_kernel, .grad = op_g_zeros,
+  .meta = op_meta_same, .kernel = fill_kernel, .strategy = like_strategy,
+  .grad = op_g_zeros,
   .samples = op_samples_unary, .row = row_zero
 };
 

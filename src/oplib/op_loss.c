@@ -349,6 +349,7 @@ static DtStatus ce_decomp (DtDecompCall *c) {
 static DtStatus mse_meta (DtMetaCall *c) {
   OpOperand o[2] = { { .m = c->in[0] }, { .m = dt_in(c, 1) } };
   DtMeta m;
+  DT_TRY(c->cx, op_promotable(c->cx, 2, o));
   DT_TRY(c->cx, op_broadcast(c->cx, 2, o, op_promote(2, o), &m));
   c->nout = 1;
   if (dt_arg_int(c->args, 2) == RED_NONE) {
@@ -363,6 +364,7 @@ static DtStatus mse_kernel (DtKernelCall *c) {
   DtTensor *a = c->in[0], *b = dt_kin(c, 1), *tmp = NULL;
   DtMeta m;
   DtStatus st;
+  DT_TRY(c->cx, op_kernel_allows(c->cx, c->op, NULL, t, false));
   if (red == RED_NONE)
     return dt_k_binary(c->cx, DT_B_mse_loss, t, NULL, a, b, c->out[0]);
   DT_TRYG(c->cx, dt_meta_broadcast(c->cx, &a->m, &b->m, &m));

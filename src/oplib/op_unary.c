@@ -318,14 +318,37 @@ DEF(leaky_relu_backward, "leaky_relu_backward(Tensor grad_output, Tensor self, "
     "Scalar negative_slope, bool self_is_result) -> Tensor",
     "Gradient of leaky_relu.", NOGRAD, NONE, NULL, leaky_samples);
 BROW(softplus_backward, 0, 1, 2, 2, 3);
-DEF(softplus_backward, "softplus_backward(Tensor grad_output, Tensor self, "
-    "Scalar beta, Scalar threshold) -> Tensor", "Gradient of softplus.",
-    NOGRAD, NONE, NULL, two_samples);
+const DtOpDef dt_op_softplus_backward = {
+  .schema = "aten::softplus_backward(Tensor grad_output, Tensor self, "
+            "Scalar beta, Scalar threshold) -> Tensor",
+  .brief = "Gradient of softplus.", .flags = DT_OP_ALIAS_SAFE | NOGRAD,
+  .meta = op_pw_meta, .kernel = op_pw_kernel, .decomp = op_d_program,
+  .program = "a = mul.Tensor(self, beta); z = exp(a); m = gt.Scalar(a, "
+             "threshold); b = mul.Tensor(grad_output, z); d = add.Tensor(z, "
+             "1.0); q = div.Tensor(b, d); where.self(m, grad_output, q)",
+  .samples = two_samples, .row = row_softplus_backward
+};
 BROW(elu_backward, 0, 5, 4, 1, 2, 3, 4);
-DEF(elu_backward, "elu_backward(Tensor grad_output, Scalar alpha, "
-    "Scalar scale, Scalar input_scale, bool is_result, "
-    "Tensor self_or_result) -> Tensor", "Gradient of elu.", NOGRAD, NONE,
-    NULL, elub_samples);
+static DtStatus elu_backward_decomp (DtDecompCall *c) {
+  return op_program(c, dt_arg_bool(c->args, 4)
+    ? "m = le.Scalar(self_or_result, 0); a = mul.Tensor(grad_output, "
+      "input_scale); b = add.Tensor(self_or_result, alpha); l = "
+      "mul.Tensor(a, b); r = mul.Tensor(grad_output, scale); "
+      "where.self(m, l, r)"
+    : "m = le.Scalar(self_or_result, 0); a = mul.Tensor(grad_output, "
+      "input_scale); b = mul.Tensor(a, alpha); x = "
+      "mul.Tensor(self_or_result, input_scale); e = exp(x); l = "
+      "mul.Tensor(b, e); r = mul.Tensor(grad_output, scale); "
+      "where.self(m, l, r)");
+}
+const DtOpDef dt_op_elu_backward = {
+  .schema = "aten::elu_backward(Tensor grad_output, Scalar alpha, Scalar "
+            "scale, Scalar input_scale, bool is_result, Tensor "
+            "self_or_result) -> Tensor",
+  .brief = "Gradient of elu.", .flags = DT_OP_ALIAS_SAFE | NOGRAD,
+  .meta = op_pw_meta, .kernel = op_pw_kernel, .decomp = elu_backward_decomp,
+  .samples = elub_samples, .row = row_elu_backward
+};
 BROW(hardtanh_backward, 0, 1, 2, 2, 3);
 const DtOpDef dt_op_hardtanh_backward = {
   .schema = "aten::hardtanh_backward(Tensor grad_output, Tensor self, "
