@@ -80,6 +80,15 @@ typedef struct DtRepairs {
 ** with one device.  Collective over the mesh; nothing is changed. */
 DtStatus dt_repair_try (DtDebug *d, const DtFailed *f, DtRepairs *out);
 void dt_repairs_fini (DtDebug *d, DtRepairs *r);
+/* Is it one that gets a number: right, and recommended?  Pure. */
+bool dt_repair_good (const DtRepair *r);
+/* Index of the one numbered `n` (from 1), -1 when there is none.  Pure. */
+int dt_repair_nth (const DtRepairs *r, int n);
+/* What repair r[which] puts in place of the inputs, by slot; NULL where it
+** keeps them.  The caller's references; they have no history of gradients.
+** Collective: it is tried again. */
+DtStatus dt_repair_inputs (DtDebug *d, const DtFailed *f, int which,
+                           DtVar **in);
 
 /* --- doctor.c --- */
 /* For an operator without rules: which rows "S(d).. -> S(d).." hold on these

@@ -22,6 +22,8 @@ typedef struct Trial {
   DtVar *in[MAX_SLOTS];         /* inputs of the candidate under way */
   DtResults ref;                /* one device */
   bool have_ref;
+  int want;                     /* candidate whose inputs are kept in `keep` */
+  DtVar **keep;
 } Trial;
 
 /* --- comparing --- */
@@ -151,6 +153,9 @@ static void run_trial (Trial *t, DtRepairs *out, DtRepair *r) {
   DtStatus st;
   int same = 0;
   memset(&res, 0, sizeof res);
+  if (t->keep && r == &out->r[t->want])
+    for (int i = 0; i < t->f->nin; i++)
+      if (t->in[i] != t->f->in[i]) t->keep[i] = dt_var_ref(t->in[i]);
   st = protect(t);
   d->muted_bytes = 0;
   if (st == DT_OK)
@@ -436,7 +441,8 @@ static void trial_fini (Trial *t) {
   if (t->have_ref) dt_results_fini(t->d->s, &t->ref);
 }
 
-DtStatus dt_repair_try (DtDebug *d, const DtFailed *f, DtRepairs *out) {
+static DtStatus try_all (DtDebug *d, const DtFailed *f, DtRepairs *out,
+                         int want, DtVar **keep) {
   Trial t;
   DtMute m;
   DtStatus st;
@@ -445,6 +451,8 @@ DtStatus dt_repair_try (DtDebug *d, const DtFailed *f, DtRepairs *out) {
   if (f->code != DT_E_MIXED || !worth_trying(f)) return DT_OK;
   memset(&t, 0, sizeof t);
   t.d = d; t.f = f;
+  t.want = want;
+  t.keep = keep;
   dt_debug_mute(d, &m);
   st = equality(&t, out, &equal);
   if (st == DT_OK) st = one_device(&t);
@@ -457,6 +465,32 @@ DtStatus dt_repair_try (DtDebug *d, const DtFailed *f, DtRepairs *out) {
   trial_fini(&t);
   dt_debug_unmute(d, &m);
   return st;
+}
+
+DtStatus dt_repair_try (DtDebug *d, const DtFailed *f, DtRepairs *out) {
+  return try_all(d, f, out, 0, NULL);
+}
+
+DtStatus dt_repair_inputs (DtDebug *d, const DtFailed *f, int which,
+                           DtVar **in) {
+  DtRepairs r;
+  DtStatus st;
+  int i;
+  for (i = 0; i < f->nin; i++) in[i] = NULL;
+  st = try_all(d, f, &r, which, in);
+  dt_repairs_fini(d, &r);
+  return st;
+}
+
+bool dt_repair_good (const DtRepair *r) {
+  return !r->warned && (r->verdict == DT_VD_EQUAL || r->verdict == DT_VD_CLOSE);
+}
+
+int dt_repair_nth (const DtRepairs *r, int n) {
+  int i;
+  for (i = 0; i < r->n; i++)
+    if (dt_repair_good(&r->r[i]) && --n == 0) return i;
+  return -1;
 }
 
 void dt_repairs_fini (DtDebug *d, DtRepairs *r) {

@@ -40,27 +40,26 @@ static int match (const DtCmd *c, const char *name, size_t n) {
   return k > n && memcmp(c->names, name, n) == 0;
 }
 
-/* Edit distance of short words, for "did you mean". */
+static int least (int a, int b) { return a < b ? a : b; }
+
+/* Edit distance of short words, for "did you mean"; two neighbours in the
+** wrong order count once. */
 static int distance (const char *a, size_t na, const char *b, size_t nb) {
-  int row[32];
+  int d[32][32];
   if (na > 30 || nb > 30)
     return 99;
   for (size_t j = 0; j <= nb; j++)
-    row[j] = (int)j;
+    d[0][j] = (int)j;
   for (size_t i = 1; i <= na; i++) {
-    int diag = row[0];
-    row[0] = (int)i;
+    d[i][0] = (int)i;
     for (size_t j = 1; j <= nb; j++) {
-      int best = diag + (a[i - 1] != b[j - 1]);
-      diag = row[j];
-      if (row[j] + 1 < best)
-        best = row[j] + 1;
-      if (row[j - 1] + 1 < best)
-        best = row[j - 1] + 1;
-      row[j] = best;
+      d[i][j] = least(d[i - 1][j - 1] + (a[i - 1] != b[j - 1]),
+                      least(d[i - 1][j], d[i][j - 1]) + 1);
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        d[i][j] = least(d[i][j], d[i - 2][j - 2] + 1);
     }
   }
-  return row[nb];
+  return d[na][nb];
 }
 
 static void near_names (const char *name, size_t n, DtBuf *b) {

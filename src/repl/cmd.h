@@ -71,6 +71,8 @@ DtStatus dt_cmd_onoff (DtCmdCall *c, bool *v);
 ** string.  Missing ones are left out.  Local. */
 DtStatus dt_cmd_debug (DtCmdCall *c, const char *name, const char *args);
 
+/* cmd_fix.c: repairs of the last error: list, use one.  Collective. */
+DtStatus dt_cmd_fix (DtCmdCall *c);
 /* What is under way at the stop, innermost first, then the script's
 ** functions.  Local. */
 void dt_cmd_where (DtRepl *r, DtBuf *out);

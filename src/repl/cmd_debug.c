@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
 ** repl/cmd_debug.c: commands that explain.  Those that only ask call the
-** function of dt.debug that scripts call too; :fix and :bt work on the last
-** error, which the shell keeps. */
+** function of dt.debug that scripts call too; :bt works on the last error,
+** which the shell keeps. */
 #include "repl/cmd.h"
 
 #include <stdlib.h>
@@ -34,73 +34,10 @@ static DtStatus cmd_rules (DtCmdCall *c) {
   return dt_cmd_debug(c, "rules", "s");
 }
 
+static DtStatus cmd_fix (DtCmdCall *c) { return dt_cmd_fix(c); }
+
 static DtStatus cmd_ledger (DtCmdCall *c) {
   return dt_cmd_debug(c, "ledger_text", "");
-}
-
-/* ---- :fix ---- */
-
-static void list_fixes (const DtRepairs *v, DtBuf *out) {
-  for (int i = 0; i < v->n; i++) {
-    const DtRepair *r = &v->r[i];
-    dt_buf_addf(out, "%2d  %s\n", i + 1, r->lua);
-    if (r->result != NULL)
-      dt_buf_addf(out, "      gives %s, moves ", r->result);
-    else
-      dt_buf_add(out, "      moves ");
-    dt_bytes_print(r->bytes, out);
-    dt_buf_add(out, "/rank");
-    if (r->note != NULL)
-      dt_buf_addf(out, "; %s", r->note);
-    dt_buf_addc(out, '\n');
-  }
-  if (v->n == 0)
-    dt_buf_add(out, "no repair is known for this error\n");
-}
-
-/* Say the repair, do it, and run the failed line again. */
-static DtStatus apply_fix (DtCmdCall *c, const DtRepair *r) {
-  DtRepl *p = c->r;
-  DtBuf again;
-  dt_buf_addf(c->out, "Lua      %s\n", r->apply != NULL ? r->apply : r->lua);
-  if (r->torch != NULL)
-    dt_buf_addf(c->out, "PyTorch  %s\n", r->torch);
-  if (r->apply == NULL || p->failed.len == 0) {
-    dt_buf_add(c->out, "not applied: an input has no variable of its own; "
-               "write it into the line above\n");
-    return DT_OK;
-  }
-  DtStatus st = dt_eval_line(p->L, r->apply, &p->diag);
-  if (st != DT_OK)
-    return st;
-  dt_buf_addf(c->out, "again    %s\n", dt_buf_str(&p->failed));
-  dt_buf_init(&again, p->cx);
-  dt_buf_add(&again, dt_buf_str(&p->failed));
-  st = dt_eval_line(p->L, dt_buf_str(&again), &p->diag);
-  dt_buf_fini(&again);
-  return st;
-}
-
-static DtStatus cmd_fix (DtCmdCall *c) {
-  DtCtx *cx = c->r->cx;
-  DtDebug *d = dt_debug_of(c->r->s);
-  char *end = NULL;
-  long k = strtol(c->arg, &end, 10);
-  if (*end != '\0' || k < 0)
-    return dt_cmd_error(c, 0, "wanted the number of a repair");
-  DT_CHECK(cx, d != NULL && d->failed.valid, DT_E_COMMAND,
-           "no operator has failed");
-  DtRepairs v;
-  memset(&v, 0, sizeof v);
-  DtStatus st = dt_repair_try(d, &d->failed, &v);
-  if (st == DT_OK && k == 0)
-    list_fixes(&v, c->out);
-  else if (st == DT_OK && k > v.n)
-    st = dt_cmd_error(c, 0, "there are %d repairs", v.n);
-  else if (st == DT_OK)
-    st = apply_fix(c, &v.r[k - 1]);
-  dt_repairs_fini(d, &v);
-  return st;
 }
 
 /* ---- :bt ---- */
@@ -153,10 +90,13 @@ const DtCmd dt_cmds_debug[] = {
    "Why an operator got its strategy.\n"
    "The candidates of operator #N (or the last one), their moves and costs.\n"
    "Example: :why #7", cmd_why},
-  {"fix", "explain", DT_NEED_DATA, "[N]",
-   "The repairs of the last error.\n"
-   "Each was tried on the real inputs; with N, run one.\n"
-   "Example: :fix 2", cmd_fix},
+  {"fix", "explain", DT_NEED_DATA, "[N | ARG = EXPR]",
+   "The repairs of the last error; with N, use one.\n"
+   "Each was tried on the real inputs.  Where a script is stopped at the\n"
+   "error, the call gets the repaired inputs and :continue goes on; a line\n"
+   "typed at the prompt goes on at once.  ARG = EXPR gives an argument a\n"
+   "value of your own.\n"
+   "Example: :fix", cmd_fix},
   {"bt backtrace", "explain", 0, "",
    "Where the last error was raised: the script's lines.\n"
    "Example: :bt", cmd_bt},

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT
+** repl/cmd_fix.c: use a repair of the failed call.
+**
+** While the script is stopped where the error is raised, the call gets other
+** inputs and goes on from there: nothing before it is done twice.  Where an
+** input has a variable, the repair is made in the script's own words, so that
+** the variable holds the repaired tensor from now on and gradients flow; else
+** the inputs of the trial are used.  When the stop has been left, the failed
+** line is run again after the repair. */
+#include "repl/cmd.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include "debug/debug.h"
+
+static void list_fixes (const DtRepairs *v, DtBuf *out) {
+  int num = 0;
+  for (int i = 0; i < v->n; i++) {
+    const DtRepair *r = &v->r[i];
+    if (dt_repair_good(r))
+      dt_buf_addf(out, "%2d  %s\n", ++num, r->lua);
+    else
+      dt_buf_addf(out, " x  %s\n", r->lua);
+    if (r->result != NULL)
+      dt_buf_addf(out, "      gives %s, moves ", r->result);
+    else
+      dt_buf_add(out, "      moves ");
+    dt_bytes_print(r->bytes, out);
+    dt_buf_add(out, "/rank");
+    if (r->note != NULL)
+      dt_buf_addf(out, "; %s", r->note);
+    dt_buf_addc(out, '\n');
+  }
+  if (v->n == 0)
+    dt_buf_add(out, "no repair is known for this error\n");
+}
+
+/* ---- the stop has been left: do it, and run the failed line again ---- */
+
+static DtStatus run_again (DtCmdCall *c, const DtRepair *r) {
+  DtRepl *p = c->r;
+  DtBuf again;
+  if (r->apply == NULL || p->failed.len == 0) {
+    dt_buf_add(c->out, "not applied: an input has no variable of its own; "
+               "write it into the line above\n");
+    return DT_OK;
+  }
+  DtStatus st = dt_eval_line(p->L, r->apply, &p->diag);
+  if (st != DT_OK)
+    return st;
+  dt_buf_addf(c->out, "again    %s\n", dt_buf_str(&p->failed));
+  dt_buf_init(&again, p->cx);
+  dt_buf_add(&again, dt_buf_str(&p->failed));
+  st = dt_eval_line(p->L, dt_buf_str(&again), &p->diag);
+  dt_buf_fini(&again);
+  return st;
+}
+
+/* ---- stopped at the error ---- */
+
+/* Evaluate `expr` at the stop; it must be a tensor.  Borrowed by the stack,
+** which the caller restores. */
+static DtStatus eval_tensor (DtRepl *r, const char *expr, DtVar **out) {
+  bool expression;
+  if (!dt_eval_compile(r->L, expr, &expression) || !expression) {
+    const char *msg = lua_tostring(r->L, -1);
+    return dt_raise(r->cx, DT_E_PARSE, "%s", msg != NULL && !expression
+                    ? msg : "wanted an expression");
+  }
+  DtStatus st = dt_eval_call(r->L, 0, 1, &r->diag);
+  if (st != DT_OK)
+    return st;
+  *out = dtL_test_tensor(r->L, -1);
+  DT_CHECK(r->cx, *out != NULL, DT_E_TYPE, "%s is no tensor", expr);
+  return DT_OK;
+}
+
+static DtStatus put (DtRepl *r, int slot, DtVar *v) {
+  DT_CHECK(r->cx, slot < 64, DT_E_LIMIT, "argument %d cannot be replaced",
+           slot);
+  dt_var_unref(r->fix[slot]);
+  r->fix[slot] = dt_var_ref(v);
+  r->at->fixed = true;
+  return DT_OK;
+}
+
+/* In the script's words; each named input that changed goes into the call. */
+static DtStatus fix_by_words (DtRepl *r, const DtRepair *x) {
+  const DtFailed *f = &dt_debug_of(r->s)->failed;
+  int top = lua_gettop(r->L);
+  DtStatus st = dt_eval_line(r->L, x->apply, &r->diag);
+  for (int i = 0; i < f->nin && st == DT_OK; i++) {
+    DtVar *v = NULL;
+    if (f->name[i] == NULL)
+      continue;
+    st = eval_tensor(r, f->name[i], &v);
+    if (st == DT_OK && v != f->in[i])
+      st = put(r, i, v);
+    lua_settop(r->L, top);
+  }
+  return st;
+}
+
+static DtStatus fix_by_trial (DtRepl *r, int which) {
+  DtDebug *d = dt_debug_of(r->s);
+  DtVar *in[64];
+  int n = d->failed.nin;
+  DT_CHECK(r->cx, n <= 64, DT_E_LIMIT, "more than 64 inputs");
+  DtStatus st = dt_repair_inputs(d, &d->failed, which, in);
+  for (int i = 0; i < n; i++) {
+    if (st == DT_OK && in[i] != NULL)
+      st = put(r, i, in[i]);
+    dt_var_unref(in[i]);
+  }
+  return st;
+}
+
+static DtStatus go_on (DtCmdCall *c) {
+  DtRepl *r = c->r;
+  if (!r->at->fixed)
+    return dt_raise(r->cx, DT_E_COMMAND, "the repair changed no input");
+  if (r->at->light) {
+    dt_buf_addf(c->out, "goes on  %s:%d\n", r->at->file, r->at->line);
+    dt_control_go(dt_control_of(r->s), DT_GO_ON);
+  } else {
+    dt_buf_add(c->out, "the call gets these inputs; :continue goes on\n");
+  }
+  return DT_OK;
+}
+
+static bool at_error (const DtRepl *r) {
+  return r->at != NULL && r->at->why == DT_WHY_ERROR && r->at->e != NULL;
+}
+
+/* ":fix other = dt.zeros(4)": a slot by the name or number of its argument. */
+static DtStatus fix_by_hand (DtCmdCall *c, const char *eq) {
+  DtRepl *r = c->r;
+  const DtFailed *f = &dt_debug_of(r->s)->failed;
+  size_t n = (size_t)(eq - c->arg);
+  int top = lua_gettop(r->L), slot = -1, pos;
+  DtVar *v = NULL;
+  while (n > 0 && c->arg[n - 1] == ' ')
+    n--;
+  DT_CHECK(r->cx, at_error(r) && f->valid, DT_E_COMMAND,
+           "no call is stopped at an error");
+  for (int i = f->nin - 1; i >= 0; i--) {
+    const char *arg = dt_slot_arg(&f->args, i, &pos), *name = f->name[i];
+    if ((strlen(arg) == n && strncmp(arg, c->arg, n) == 0) ||
+        (name != NULL && strlen(name) == n && strncmp(name, c->arg, n) == 0) ||
+        (isdigit((unsigned char)*c->arg) && pos == atoi(c->arg)))
+      slot = i;
+  }
+  if (slot < 0)
+    return dt_cmd_error(c, 0, "the call has no tensor argument of this name");
+  DtStatus st = eval_tensor(r, eq + 1 + strspn(eq + 1, " "), &v);
+  if (st == DT_OK)
+    st = put(r, slot, v);
+  lua_settop(r->L, top);
+  return st == DT_OK ? go_on(c) : st;
+}
+
+static DtStatus use (DtCmdCall *c, const DtRepairs *v, int which) {
+  const DtRepair *x = &v->r[which];
+  dt_buf_addf(c->out, "Lua      %s\n", x->apply != NULL ? x->apply : x->lua);
+  if (x->torch != NULL)
+    dt_buf_addf(c->out, "PyTorch  %s\n", x->torch);
+  if (!at_error(c->r))
+    return run_again(c, x);
+  DtStatus st = x->apply != NULL ? fix_by_words(c->r, x)
+                                 : fix_by_trial(c->r, which);
+  return st == DT_OK ? go_on(c) : st;
+}
+
+DtStatus dt_cmd_fix (DtCmdCall *c) {
+  DtCtx *cx = c->r->cx;
+  DtDebug *d = dt_debug_of(c->r->s);
+  const char *eq = strchr(c->arg, '=');
+  char *end = NULL;
+  long k = strtol(c->arg, &end, 10);
+  if (eq != NULL)
+    return fix_by_hand(c, eq);
+  if (*end != '\0' || k < 0)
+    return dt_cmd_error(c, 0, "wanted the number of a repair");
+  DT_CHECK(cx, d != NULL && d->failed.valid, DT_E_COMMAND,
+           "no operator has failed");
+  DtRepairs v;
+  memset(&v, 0, sizeof v);
+  DtStatus st = dt_repair_try(d, &d->failed, &v);
+  int which = st == DT_OK ? dt_repair_nth(&v, (int)k) : -1;
+  if (st == DT_OK && k == 0)
+    list_fixes(&v, c->out);
+  else if (st == DT_OK && which < 0)
+    st = dt_cmd_error(c, 0, "no repair has this number; :fix lists them");
+  else if (st == DT_OK)
+    st = use(c, &v, which);
+  dt_repairs_fini(d, &v);
+  return st;
+}
