@@ -311,6 +311,32 @@ static DtStatus split_grad (DtGradCall *c) {
   return op_g_finish(c);
 }
 
+/* The parts again, as copies. */
+static DtStatus split_copy_meta (DtMetaCall *c) {
+  DT_TRY(c->cx, split_meta(c));
+  for (int i = 0; i < c->nout; i++) {
+    dt_meta_set_contiguous(&c->out[i]);
+    c->offset[i] = 0;
+  }
+  return DT_OK;
+}
+static DtStatus split_copy_kernel (DtKernelCall *c) {
+  DtTensor *in = c->in[0];
+  int64_t at = 0;
+  int d;
+  DT_TRY(c->cx, op_dim(c->cx, c->args, 2, in->m.ndim, &d));
+  for (int i = 0; i < c->nout; i++) {
+    DtTensor *part = NULL, *o = c->out[i];
+    DT_TRY(c->cx, op_restride(c->cx, in, in->m.ndim, o->m.shape, in->m.stride,
+                              at * in->m.stride[d], &part));
+    DtStatus st = dt_k_copy(c->cx, part, o);
+    dt_tensor_unref(c->cx, part);
+    if (st != DT_OK) return st;
+    at += o->m.shape[d];
+  }
+  return DT_OK;
+}
+
 static DtStatus unbind_meta (DtMetaCall *c) {
   int d;
   const DtMeta *m = c->in[0];
@@ -649,3 +675,7 @@ OP(cat, "cat(Tensor[] tensors, int dim=0) -> Tensor",
 OP(stack, "stack(Tensor[] tensors, int dim=0) -> Tensor",
    "Tensors joined along a new dim.", 0, stack_meta, stack_kernel,
    stack_strategy, stack_grad, stack_samples, .row = NULL);
+OP(split_with_sizes_copy, "split_with_sizes_copy(Tensor self, SymInt[] "
+   "split_sizes, int dim=0) -> Tensor[]", "Copies of parts of given sizes.", 0,
+   split_copy_meta, split_copy_kernel, split_strategy, split_grad,
+   splits_samples, .row = row_sizes);
