@@ -163,7 +163,7 @@ static int l_set_profile (lua_State *L) {
                       luaL_optstring(L, 2, s->profile.device->name)) != DT_OK)
     return dtL_raise(L);
   s->profile = p;
-  dt_prop_clear(s->cx, s->prop);
+  dt_prop_release(s->cx, s->prop, p.release);
   return 0;
 }
 

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_RELEASE = 204, LAST_RELEASE = 213 };
-
 static const DtSwitchInfo switch_infos[DT_NSWITCHES] = {
 #define X(name, since, until, on, off, doc, source) \
   [DT_SW_##name] = { #name, doc, source, since, until, on, off },
@@ -24,6 +22,29 @@ static const DtDeviceInfo device_infos[] = {
 #undef X
 };
 enum { NDEVICES = sizeof device_infos / sizeof device_infos[0] };
+
+typedef struct OpSpan { const char *name; int first, last; } OpSpan;
+
+static const OpSpan op_spans[] = {
+#define X(name, first, last) { name, first, last },
+#include "compat/ops_by_release.def"
+#undef X
+};
+enum { NSPANS = sizeof op_spans / sizeof op_spans[0] };
+
+static int by_name (const void *key, const void *row) {
+  return strcmp((const char *)key, ((const OpSpan *)row)->name);
+}
+
+bool dt_profile_has_op (const char *name, int release) {
+  const OpSpan *s;
+  if (release >= DT_LAST_RELEASE) return true;
+  if (strncmp(name, "aten.", 5) != 0 && strncmp(name, "prims.", 6) != 0)
+    return true;
+  s = (const OpSpan *)bsearch(name, op_spans, NSPANS, sizeof op_spans[0],
+                              by_name);
+  return s != NULL && release >= s->first && release <= s->last;
+}
 
 static const char *const release_names[] = {
   "2.4", "2.5", "2.6", "2.7", "2.8", "2.9", "2.10", "2.11", "2.12", "2.13"
@@ -97,7 +118,7 @@ DtStatus dt_profile_init (DtCtx *cx, DtProfile *p, const char *release,
   const char *dev = device ? device : device_infos[0].name;
   const DtDeviceInfo *info = device_find(dev);
   int number = release_number(rel);
-  if (number < FIRST_RELEASE || number > LAST_RELEASE)
+  if (number < DT_FIRST_RELEASE || number > DT_LAST_RELEASE)
     return unknown(cx, "release", rel, release_names, NRELEASES);
   if (info == NULL) {
     for (int i = 0; i < NDEVICES; i++) names[i] = device_infos[i].name;

@@ -8,6 +8,8 @@
 #include "base/ctx.h"
 #include "tensor/dtype.h"
 
+enum { DT_FIRST_RELEASE = 204, DT_LAST_RELEASE = 213 };
+
 typedef enum DtSwitch {
 #define X(name, ...) DT_SW_##name,
 #include "compat/profiles.def"
@@ -40,6 +42,10 @@ DtStatus dt_profile_init (DtCtx *cx, DtProfile *p, const char *release,
 static inline int dt_switch (const DtProfile *p, DtSwitch s) {
   return p->sw[s];
 }
+/* Had operator `name` ("aten.mm.default") a sharding strategy in `release`?
+** For releases before the last; the last one's are those of the operator
+** table.  Operators of other namespaces than aten and prims: true.  Pure. */
+bool dt_profile_has_op (const char *name, int release);
 const DtSwitchInfo *dt_switch_info (DtSwitch s);
 int dt_profile_releases (const char *const **names);
 int dt_profile_devices (const DtDeviceInfo **infos);

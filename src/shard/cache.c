@@ -182,8 +182,14 @@ DtStatus dt_propagator_new (DtCtx *cx, DtRegistry *r, DtPlanner *pl,
     return DT_E_NOMEM;
   }
   dt_map_init(&p->traced, cx, same_op);
+  p->release = DT_LAST_RELEASE;
   *out = p;
   return DT_OK;
+}
+
+void dt_prop_release (DtCtx *cx, DtPropagator *p, int release) {
+  p->release = release;
+  dt_prop_clear(cx, p);
 }
 
 void dt_propagator_free (DtCtx *cx, DtPropagator *p) {

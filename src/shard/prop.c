@@ -196,11 +196,36 @@ static DtStatus by_strategy (DtDecide *d, bool tuple, DtStratFn fn, void *ud,
   return dt_strategy_run(s, fn, ud);
 }
 
+/* Decompositions of operators without a strategy came with 2.11. */
+enum { FIRST_TRACED = 211 };
+
+/* An operator that the release had no strategy for. */
+static DtStatus before_its_time (DtDecide *d, bool tuple, DtSheet *s,
+                                 DtPropVia *via) {
+  void *ud = NULL;
+  bool found = false;
+  DtStratFn user = dt_registry_strategy(d->p->reg, d->rule_op, &ud);
+  if (user != NULL) {
+    *via = DT_VIA_USER;
+    return by_strategy(d, tuple, user, ud, s);
+  }
+  if (d->p->release >= FIRST_TRACED && d->rule_op->decomp != NULL) {
+    *via = DT_VIA_DECOMP;
+    DT_TRY(d->cx, dt_prop_mark_traced(d->p, d->op));
+    DT_TRY(d->cx, dt_decomp_run(d, s, &found));
+  }
+  DT_CHECK(d->cx, found, DT_E_MISSING, "Operator %s does not have a sharding "
+           "strategy registered.", d->name);
+  return DT_OK;
+}
+
 DtStatus dt_decide_candidates (DtDecide *d, bool tuple, DtSheet *s,
                                DtPropVia *via) {
   void *ud = NULL;
   DtStratFn user;
   bool found = false;
+  if (!dt_profile_has_op(d->name, d->p->release))
+    return before_its_time(d, tuple, s, via);
   if (dt_op_single_dim(d->rule_op)) {
     *via = DT_VIA_SINGLE_DIM;
     return by_rules(d, tuple, s);

@@ -9,6 +9,7 @@
 #define DT_SHARD_PROP_INT_H
 
 #include "base/map.h"
+#include "compat/profile.h"
 #include "shard/prop.h"
 
 struct DtPropagator {
@@ -21,6 +22,7 @@ struct DtPropagator {
   DtMesh *one;                  /* mesh of size 1 they are traced on */
   DtMap traced;                 /* operators whose decomposition was asked */
   DtTracedMode traced_mode;
+  int release;                  /* whose strategies count, 213 = ours */
 };
 
 /* Masks that must live until the decision is made. */

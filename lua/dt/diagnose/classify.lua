@@ -184,7 +184,7 @@ M.foreign_errors = {
   {"SyntaxError|NameError|IndentationError|UnboundLocalError|"
    .. "unexpected keyword argument|missing 1 required positional",
    "a fault in the Python code"},
-  {"Signal 9|SIGKILL|Killed|SIGSEGV|Segmentation fault|exitcode : -",
+  {"Signal 9|SIGKILL|SIGSEGV|Segmentation fault|exitcode : -9",
    "a process that was killed"},
 }
 

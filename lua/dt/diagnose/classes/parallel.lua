@@ -164,6 +164,9 @@ return {
      {0.78, "~runtime_wrappers.py|aot_autograd", "~DTensor",
       "~assert_size_stride|expected size|tangent|grad_output|type mismatch|"
        .. "subclass|AssertionError", "~backward", "!" .. MIXED},
+     {0.68, "~torch.compile|inductor|aot", "DTensor", "Partial",
+      "~output|tangent", "backward", "!" .. MIXED, "!" .. MISSING,
+      "!dynamo.exc.Unsupported", "!SymInt", "!MaskPartial"},
      {0.62, "torch.compile", "DTensor", "backward", "~placement|layout",
       "~mismatch|expected|differs|different|wrong", "!" .. MIXED,
       "!" .. MISSING, "!dynamo.exc.Unsupported", "!SymInt", "!_MaskPartial"},
@@ -327,6 +330,8 @@ return {
      {0.8, MIXED, "=quant", "!aten.copy_", "~TransformerEngine|transformer_engine|"
        .. "Float8|float8"},
      {0.85, "=quant", "_dtensor.shard_dim_alltoall"},
+     {0.6, "=quant", "DTensor", "~unexpected|problem|expect",
+      "~all-gather|amax|chunk|cast", "!" .. MIXED, "!" .. MISSING, "!submesh"},
      {0.62, "=quant", "=dt", "~error|fail|Error|not support",
       "!Cannot create a submesh", "!" .. MIXED, "!" .. MISSING,
       "!submesh"},
