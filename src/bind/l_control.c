@@ -450,7 +450,7 @@ static int l_kinds (lua_State *L) {
 static const char *why_name (DtStopWhy w) {
   static const char *const names[] = {
     "none", "start", "step", "breakpoint", "error", "call", "interrupt",
-    "asked", "lua"
+    "asked", "lua", "end"
   };
   return names[w];
 }

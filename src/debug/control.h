@@ -26,7 +26,8 @@ typedef enum DtStopWhy {
   DT_WHY_CALL,                  /* dt.breakpoint() */
   DT_WHY_INTERRUPT,             /* Ctrl-C */
   DT_WHY_ASKED,                 /* another rank has stopped */
-  DT_WHY_LUA                    /* an error of Lua's own: post-mortem */
+  DT_WHY_LUA,                   /* an error of Lua's own: post-mortem */
+  DT_WHY_END                    /* this rank is through, others have stopped */
 } DtStopWhy;
 
 /* Where and why this rank has stopped. */

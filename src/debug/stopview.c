@@ -190,7 +190,8 @@ static void print_head (const DtStopAt *at, DtBuf *b) {
   const DtEvent *e = at->e;
   size_t start = b->len;
   int i;
-  if (e == NULL) dt_buf_addf(b, "at %s:%d", at->file ? at->file : "?",
+  if (at->why == DT_WHY_END) dt_buf_add(b, "at the end: nothing more to run");
+  else if (e == NULL) dt_buf_addf(b, "at %s:%d", at->file ? at->file : "?",
                              at->line);
   else {
     dt_buf_add(b, e->kind == DT_EV_ERROR ? "error in "

@@ -337,6 +337,7 @@ DtStatus dt_repl_run (DtRepl *r, const char *text, const char *name) {
                      r->app->o.args, &r->diag);
   r->depth--;
   if (r->depth == 0) {
+    dt_stop_end(r);
     dt_stop_leave(r->app->stop, i);
     lua_sethook(r->L, NULL, 0, 0);
     begin_end(r, false, name);

@@ -147,6 +147,9 @@ DtStatus dt_stop_select (DtRepl *r, int i);
 /* An error that is not an operator's, in a script that is debugged: be
 ** stopped where it was raised.  The error object is at index 1.  Local. */
 void dt_stop_raised (lua_State *L);
+/* This rank has run its text; while others are stopped in theirs it takes part
+** in their prompt.  Collective, softly. */
+void dt_stop_end (DtRepl *r);
 /* A line at a light stop that is no command leaves it: true, and it is kept
 ** for afterwards.  Local. */
 bool dt_stop_leaves (DtRepl *r, const char *text);

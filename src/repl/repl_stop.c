@@ -255,21 +255,62 @@ static void be_stopped (DtRepl *r, DtControl *c, DtStopAt *at, Saved *v) {
     dt_control_go(c, DT_GO_QUIT);
 }
 
-static DtStatus on_stop (void *ud, DtControl *c, DtStopAt *at) {
+static bool can_stop (void *ud) {
   DtRepl *r = ud;
+  return r->asks && r->at == NULL && !r->quit && !r->lost && r->read != NULL;
+}
+
+/* All ranks have come: is any of them stopped, or are all through? */
+static DtStatus any_stopped (DtRepl *r, bool mine, bool *any) {
+  DtCtx *cx = r->cx;
+  int n = r->comm->size;
+  DtCollInfo info = {"debugger", 0, "who has stopped", ""};
+  *any = mine;
+  if (n == 1 || r->comm->no_data)
+    return DT_OK;
+  char **text = DT_NEWN(cx, char *, n);
+  size_t *len = DT_NEWN(cx, size_t, n);
+  DtStatus st = text != NULL && len != NULL ? DT_OK : DT_E_NOMEM;
+  if (st == DT_OK)
+    st = dt_comm_gather_text(cx, r->comm->world, &info, mine ? "1" : "0", 1,
+                             text, len);
+  for (int i = 0; i < n && text != NULL; i++) {
+    *any = *any || (text[i] != NULL && text[i][0] == '1');
+    dt_free(cx, text[i]);
+  }
+  dt_free(cx, text);
+  dt_free(cx, len);
+  return st;
+}
+
+/* Wait for all ranks; *all when the prompt may begin. */
+static DtStatus gather_ranks (DtRepl *r, const DtStopAt *at, bool *all) {
   char what[80], where[64];
   DtCollInfo info = {"debugger", 0, what, where};
-  Saved v;
-  bool all = false;
+  bool any = false;
+  bool stopped = at->why != DT_WHY_END;
   snprintf(what, sizeof what, "stop #%lld", (long long)at->seq);
   snprintf(where, sizeof where, "%.50s:%d", at->file != NULL ? at->file : "",
            at->line);
+  *all = false;
+  DT_TRY(r->cx, dt_comm_stop(r->cx, r->comm, &info, all));
+  if (!*all)
+    return DT_OK;
+  DtStatus st = any_stopped(r, stopped, &any);
+  *all = st == DT_OK && any;
+  return st;
+}
+
+static DtStatus on_stop (void *ud, DtControl *c, DtStopAt *at) {
+  DtRepl *r = ud;
+  Saved v;
+  bool all = false;
   if (!lua_checkstack(r->L, 40)) {
     at->missed = true;
     return DT_OK;
   }
   save(r, &v);
-  DtStatus st = dt_comm_stop(r->cx, r->comm, &info, &all);
+  DtStatus st = gather_ranks(r, at, &all);
   if (st == DT_OK && all) {
     be_stopped(r, c, at, &v);
     restore(r, &v);
@@ -283,12 +324,47 @@ static DtStatus on_stop (void *ud, DtControl *c, DtStopAt *at) {
   }
   at->missed = true;
   restore(r, &v);
-  return st == DT_OK ? DT_OK : dt_raise(r->cx, st, "interrupted");
+  return st == DT_E_INTERRUPTED ? dt_raise(r->cx, st, "interrupted") : DT_OK;
 }
 
-static bool can_stop (void *ud) {
-  DtRepl *r = ud;
-  return r->asks && r->at == NULL && !r->quit && !r->lost && r->read != NULL;
+/* A breakpoint that was hit where the others could not come. */
+static void tell_missed (DtRepl *r, DtControl *c) {
+  const DtStopAt *p = &c->pending;
+  if (!c->has_pending)
+    return;
+  dt_buf_add(&r->diag, "not stopped, the other ranks could not come: ");
+  for (int i = 0; i < p->nhit; i++)
+    dt_buf_addf(&r->diag, "breakpoint %d ", p->hit[i]);
+  dt_buf_addf(&r->diag, "at %s:%d, op #%lld\n",
+              p->file != NULL ? p->file : "?", p->line, (long long)p->seq);
+}
+
+void dt_stop_end (DtRepl *r) {
+  DtControl *c = dt_control_of(r->s);
+  if (c == NULL || !can_stop(r) || c->abort)
+    return;
+  while (r->comm->size > 1 && !r->comm->no_data &&
+         (c->nbp > 0 || c->mode != DT_GO_ON) && !c->abort && !r->quit) {
+    DtStopAt at;
+    DtStopAt *outer = c->at;
+    Saved v;
+    bool all = false;
+    memset(&at, 0, sizeof at);
+    at.why = DT_WHY_END;
+    at.seq = r->s->seq;
+    save(r, &v);
+    DtStatus st = gather_ranks(r, &at, &all);
+    if (st == DT_OK && all) {
+      c->at = &at;
+      be_stopped(r, c, &at, &v);
+      c->at = outer;
+    }
+    restore(r, &v);
+    if (st != DT_OK || !all)
+      break;
+    dt_repl_running(r, true);
+  }
+  tell_missed(r, c);
 }
 
 void dt_stop_open (DtRepl *r) {
