@@ -209,6 +209,10 @@ static DtStatus run_coll (lua_State *L, const char *kind, DtTensor *in,
   if (opt(L, 5, "split_dim")) d1 = (int)luaL_checkinteger(L, -1);
   if (opt(L, 5, "concat_dim")) d2 = (int)luaL_checkinteger(L, -1);
   if (opt(L, 5, "src")) root = (int)luaL_checkinteger(L, -1);
+  if (opt(L, 5, "name")) {
+    s->coll_as = dt_session_intern(s, luaL_checkstring(L, -1));
+    if (s->coll_as == NULL) return DT_E_NOMEM;
+  }
   if (strcmp(kind, "all_reduce") == 0)
     return dt_coll_all_reduce(s, m, mdim, op, in, out);
   if (strcmp(kind, "all_gather") == 0)

@@ -66,7 +66,8 @@ static void push_pl_texts (lua_State *L, const DtPlacement *pl, int n) {
 static void set_mesh (lua_State *L, const DtMesh *m) {
   lua_createtable(L, m->ndim, 0);
   for (int i = 0; i < m->ndim; i++) {
-    lua_pushstring(L, m->name[i] != NULL ? m->name[i] : "?");
+    if (m->name[i] == NULL) break;
+    lua_pushstring(L, m->name[i]);
     lua_seti(L, -2, i + 1);
   }
   lua_setfield(L, -2, "mesh");

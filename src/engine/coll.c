@@ -64,6 +64,8 @@ static void coll_words (DtSession *s, Coll *c) {
 
 static DtStatus coll_begin (DtSession *s, Coll *c, bool comm) {
   DtCtx *cx = s->cx;
+  if (s->coll_as != NULL) c->name = s->coll_as;
+  s->coll_as = NULL;
   c->n = (int)c->mesh->shape[c->mdim];
   c->ranks = c->ranks_;
   if (c->n > (int)(sizeof c->ranks_ / sizeof c->ranks_[0])) {

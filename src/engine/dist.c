@@ -55,6 +55,27 @@ DtStatus dt_api_end (DtSession *s, const DtApi *a, int nin, DtVar *const *in,
   return st != DT_OK ? st : lst;
 }
 
+DtStatus dt_named_call (DtSession *s, const char *name, int nin,
+                        DtVar *const *in, DtNamedFn fn, void *ud) {
+  enum { MAX_OUT = 64 };
+  DtVar *out[MAX_OUT];
+  DtApi a;
+  DtStatus st, lst = DT_OK;
+  int nout = 0;
+  DT_TRY(s->cx, dt_api_begin(s, &a, name, nin, in));
+  st = fn(ud, MAX_OUT, &nout, out);
+  if (dt_session_heard(s)) {
+    DtEvent e = { .kind = DT_EV_FUNC_END, .text = name, .nin = nin, .in = in,
+                  .nout = nout, .out = out, .status = st };
+    lst = dt_event_emit(s, &e);
+  }
+  s->cur_op = a.op;
+  s->cur_seq = a.seq;
+  s->cur_file = a.file;
+  s->cur_line = a.line;
+  return st != DT_OK ? st : lst;
+}
+
 /* --- small things --- */
 
 /* A second tensor object over the same data. */

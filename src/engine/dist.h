@@ -28,6 +28,13 @@ DtStatus dt_redistribute (DtSession *s, DtVar *t, DtMesh *mesh, int npl,
 DtStatus dt_full_tensor (DtSession *s, DtVar *t, const DtPlacement *gpl,
                          DtVar **out);
 
+/* A call with a name of its own that `fn` carries out: one FUNC event, what
+** runs inside is nested.  `fn` leaves at most `max` borrowed results for the
+** event.  `name` is interned.  Local. */
+typedef DtStatus (*DtNamedFn) (void *ud, int max, int *nout, DtVar **out);
+DtStatus dt_named_call (DtSession *s, const char *name, int nin,
+                        DtVar *const *in, DtNamedFn fn, void *ud);
+
 /* redistribute_local_tensor: execute a plan on a local tensor (redist.c).
 ** Emits REDIST and COLL events.  `implicit`, `slot` for the events.
 ** Collective. */

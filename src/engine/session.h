@@ -26,6 +26,7 @@ struct DtSession {
   int explicit_redist;          /* 0 off, 1 raise, 2 raise strict, 3 warn */
   bool backward;                /* inside backward */
   int no_agree;
+  const char *coll_as;          /* what the next collective is called; NULL */
   /* state */
   DtRng rng;
   bool dist_rng;                /* RNG tracker is active */

@@ -147,6 +147,9 @@ local function lazy_init(self)
     end
   end
   if self.group and self.auto_reshard then self.group.reshard = false end
+  for _, s in ipairs(self.comm.states) do
+    for _, p in ipairs(s.group and s.group.params or {}) do p:reset() end
+  end
 end
 
 local function map_tensors(v, f)
@@ -178,10 +181,12 @@ local function watch_inputs(self, args)
   end)
   if #ins == 0 then return args end
   local outs, of = {}, {}
-  for i, t in ipairs(ins) do
-    outs[i] = t:detach()
-    of[t] = outs[i]
-  end
+  dt.no_grad(function ()
+    for i, t in ipairs(ins) do
+      outs[i] = dt._data_view(t):view(t.shape)
+      of[t] = outs[i]
+    end
+  end)
   dt._custom_node("RegisterPostBackwardFunctionBackward", ins, outs,
     function (grads)
       self:post_backward()
@@ -192,7 +197,10 @@ end
 
 function State:pre_forward(args)
   if self.training == "pre_backward" then     -- recomputation
-    if self.group then self.group:unshard() end
+    if self.group then
+      self.group:unshard()
+      self.group:wait()
+    end
     return cast_inputs(self, args)
   end
   lazy_init(self)
@@ -200,8 +208,12 @@ function State:pre_forward(args)
   args = cast_inputs(self, args)
   if self.group then
     self.group:unshard()
+    self.group:wait()
     self.group.done = false
     args = watch_inputs(self, args)
+  end
+  for _, s in ipairs(self.forward_prefetch or {}) do
+    if s.group then s.group:unshard() end
   end
   return args
 end
@@ -249,8 +261,15 @@ function State:pre_backward()
     autograd.queue_callback(function () self:finish_backward() end)
   end
   if self.group then
-    self.group:unshard()
-    prefetch(self.group, comm.order)
+    if self.unshard_in_backward ~= false then self.group:unshard() end
+    self.group:wait()
+    if self.backward_prefetch then
+      for _, s in ipairs(self.backward_prefetch) do
+        if s.group then s.group:unshard() end
+      end
+    else
+      prefetch(self.group, comm.order)
+    end
   end
 end
 
@@ -286,7 +305,10 @@ end
 -- m:unshard(): gather the parameters now.
 function methods.unshard(m)
   local s = m._attrs._fsdp_state
-  if s.group then s.group:unshard() end
+  if s.group then
+    s.group:unshard()
+    s.group:wait()
+  end
 end
 
 -- m:reshard(): free the gathered parameters.
@@ -327,6 +349,45 @@ function methods.set_reshard_after_backward(m, on)
   each_state(m, true, function (s)
     if s.group then s.group.reshard_after_backward = on end
   end)
+end
+
+-- m:set_force_sum_reduction_for_comms(on): sum, then divide by hand.
+function methods.set_force_sum_reduction_for_comms(m, on)
+  local s = m._attrs._fsdp_state
+  if s.group then s.group.force_sum = on end
+end
+
+-- m:set_unshard_in_backward(on)
+function methods.set_unshard_in_backward(m, on)
+  m._attrs._fsdp_state.unshard_in_backward = on
+end
+
+-- m:set_is_last_backward(on): keeps the order of gathers for later passes.
+function methods.set_is_last_backward(m, on)
+  local s = m._attrs._fsdp_state
+  if s.comm then s.comm.last_backward = on end
+end
+
+local function states_of(list)
+  local out = {}
+  for i, m in ipairs(list) do
+    out[i] = nnm.is_module(m) and m._attrs._fsdp_state
+    if not out[i] then
+      util.raise("ValueError", "set_modules_to_forward_prefetch: expects "
+        .. "FSDP modules, got %s", util.type_text(m))
+    end
+  end
+  return out
+end
+
+-- m:set_modules_to_forward_prefetch{modules}, gathered before m's compute.
+function methods.set_modules_to_forward_prefetch(m, list)
+  m._attrs._fsdp_state.forward_prefetch = states_of(list)
+end
+
+-- m:set_modules_to_backward_prefetch{modules}
+function methods.set_modules_to_backward_prefetch(m, list)
+  m._attrs._fsdp_state.backward_prefetch = states_of(list)
 end
 
 -- m:set_gradient_divide_factor(f)
@@ -392,7 +453,6 @@ function M.fully_shard(module, kw)
     if reshard == nil then reshard = true end
     self.group = Group.new(params, info, self.mp, reshard)
     if type(reshard) == "number" then
-      self.group.keep = true
       self.group.post_mesh = small_mesh(info, reshard)
     end
   end

@@ -8,6 +8,7 @@
 local dt = require "dt"
 local util = require "dt.util"
 
+local A = dt.ops.aten
 local Param = {}
 Param.__index = Param
 
@@ -100,8 +101,7 @@ function Param.new(module, name, p, info, placement_fn)
       shape = list_of(p.shape), stride = list_of(p:stride())}
   end
   self.dim = shard_dim_of(p, placement_fn)
-  local whole = p:detach()
-  if self.tp then whole = whole:to_local() end
+  local whole = dt._local_of(p)
   if not whole:is_contiguous() then
     util.raise("NotImplementedError",
       "FSDP does not support non-contiguous parameters yet: "
@@ -126,11 +126,14 @@ function Param:shard(whole, info)
   self.chunk = (size + self.n - 1) // self.n
   local start = math.min(self.rank * self.chunk, size)
   local len = math.min(self.chunk, size - start)
-  local own = whole:narrow(self.dim, start, len):clone()
+  local own = whole:narrow(self.dim, start, len)
   self.own_shape = list_of(own.shape)
   self.padded_shape = list_of(own.shape)
   self.padded_shape[self.dim + 1] = self.chunk
   self.numel = product(self.padded_shape)
+  self.flat = dt._alloc({self.numel}, self.dtype)
+  local part = dt._part(self.flat, self.own_shape)
+  if part:numel() > 0 then part:copy_(own) end
   self.mesh = self.tp and dt.DeviceMesh._concatenate {info.mesh, self.tp.mesh}
     or info.mesh
   self.placements = placements_of(self, info)
@@ -140,9 +143,24 @@ function Param:shard(whole, info)
   if self.ext and dt._switch("FSDP_SLICES_SHARD_MESH") == 0 then
     self.hook_mesh = shard_mesh(info)
   end
-  self.sharded = dt._make_param(self:wrap(own), self.requires_grad)
+  self.sharded = dt._make_param(self:wrap(part), self.requires_grad)
   self:show(self.sharded)
   self.state = "sharded"
+end
+
+-- Before the first forward: what the parameter holds now counts, be it loaded
+-- or cast meanwhile.
+function Param:reset()
+  local own = dt._local_of(self.sharded)
+  self.dtype = own.dtype
+  if own:numel() == self.numel and own:is_contiguous() then
+    self.flat = dt._part(own, {self.numel})
+    return
+  end
+  self.flat = dt._alloc({self.numel}, own.dtype)
+  local part = dt._part(self.flat, self.own_shape)
+  if own:numel() > 0 then part:copy_(own) end
+  dt._set_data(self.sharded, self:wrap(part))
 end
 
 -- A distributed tensor around a local shard.
@@ -156,28 +174,24 @@ function Param:show(p)
   self.module._parameters:set(self.name, p)
 end
 
--- The own chunk, padded to chunk 0's size.
-function Param:padded_local()
-  local own = self.sharded:detach():to_local()
-  local missing = self.chunk - own.shape[self.dim + 1]
-  if missing == 0 then return own end
-  local shape = list_of(own.shape)
-  shape[self.dim + 1] = missing
-  return dt.cat({own, dt.zeros(shape, {dtype = own.dtype})}, self.dim)
+-- ---- gathering ----
+
+-- Is a cast needed before the gather?
+function Param:casts(param_dtype)
+  return param_dtype ~= nil and param_dtype ~= self.dtype and not self.ext
 end
 
 -- What goes into the all-gather: a list of flat tensors.
-function Param:inputs(param_dtype, mp_policy)
+function Param:inputs(mp_policy)
+  if self.kept then return {self.kept} end
   if not self.ext then
-    local t = self:padded_local():view({-1})
-    if param_dtype and param_dtype ~= t.dtype then t = t:to(param_dtype) end
     self.input_shapes = nil
-    return {t}
+    return {self.flat}
   end
   if not self.hook_mesh or dt._switch("FSDP_SLICES_SHARD_MESH") ~= 0 then
     self.hook_mesh = shard_mesh(self.info)
   end
-  local own = self:padded_local()
+  local own = dt._part(self.flat, self.padded_shape)
   local parts, meta = self.ext.pre(own, self.hook_mesh,
     self.sharded.shape, self.sharded:stride(), self.module, mp_policy)
   self.metadata, self.input_shapes = meta, {}
@@ -189,36 +203,67 @@ function Param:inputs(param_dtype, mp_policy)
   return flat
 end
 
--- From gathered flat parts (N times each input) the whole plain tensor.
-local function whole_of(self, parts, param_dtype)
-  if self.ext then
-    local views = {}
-    for i, t in ipairs(parts) do
-      local shape = list_of(self.input_shapes[i])
-      shape[1] = shape[1] * self.n
-      views[i] = t:view(shape)
-    end
-    local t = self.ext.post(self.sharded:detach():to_local(), views,
-      self.metadata, param_dtype or self.dtype)
-    return t
+-- Buffers for what comes, of the inputs' sizes times n; with an operator the
+-- first time, later their memory only comes back.  For another dim than 0 a
+-- second one, where the shards lie one after the other.
+function Param:buffers(sizes, dtypes, n)
+  local first = self.outputs == nil
+  local out = {}
+  self.outputs = {}
+  for i, size in ipairs(sizes) do
+    self.outputs[i] = first and A.empty.memory_format({size * n},
+      {dtype = dtypes[i]}) or dt._alloc({size * n}, dtypes[i])
+    out[i] = self.outputs[i]
   end
-  local flat = parts[1]
-  if self.dim == 0 then
-    local shape = list_of(self.padded_shape)
-    shape[1] = shape[1] * self.n
-    return flat:view(shape)
+  if self.dim > 0 and not self.ext then
+    out[1] = A.empty_like.default(self.outputs[1])
   end
+  return out
+end
+
+-- Shards that lie one after the other become one tensor along another dim.
+function Param:join(raw, n)
   local shape = list_of(self.padded_shape)
-  table.insert(shape, 1, self.n)
-  local pieces = flat:view(shape):unbind(0)
-  return dt.cat(pieces, self.dim)
+  shape[1] = shape[1] * n
+  local chunks = raw:view(shape):split(self.padded_shape[1], 0)
+  local target = self.outputs[1]:view(self.shape)
+  A.cat.out(chunks, self.dim, {out = target})
+end
+
+-- From gathered flat parts the extension's tensor.
+local function extended(self, param_dtype)
+  local views = {}
+  for i, t in ipairs(self.outputs) do
+    local shape = list_of(self.input_shapes[i])
+    shape[1] = shape[1] * self.n
+    views[i] = t:view(shape)
+  end
+  local own = dt._part(self.flat, self.own_shape)
+  local t = self.ext.post(own, views, self.metadata,
+    param_dtype or self.dtype)
+  if t.shape[1] ~= self.shape[1] then t = t:narrow(0, 0, self.shape[1]) end
+  return t
+end
+
+local function strides_of(shape)
+  local out, step = {}, 1
+  for i = #shape, 1, -1 do
+    out[i] = step
+    step = step * math.max(shape[i], 1)
+  end
+  return out
 end
 
 -- The whole parameter is there: the module sees it.
-function Param:unshard(parts, param_dtype)
-  local whole = whole_of(self, parts, param_dtype)
-  if whole.shape[1] ~= self.shape[1] then
-    whole = whole:narrow(0, 0, self.shape[1])
+function Param:unshard(param_dtype)
+  local whole
+  if self.ext then
+    whole = extended(self, param_dtype)
+  elseif self.unsharded then
+    whole = dt._part(self.outputs[1], self.shape)
+  else
+    whole = A.as_strided.default(self.outputs[1], self.shape,
+      strides_of(self.shape), 0)
   end
   if self.tp then
     whole = dt._wrap_local(whole, self.tp.mesh, self.tp.placements,
@@ -230,14 +275,41 @@ function Param:unshard(parts, param_dtype)
     self.unsharded = dt._make_param(whole, self.requires_grad)
   end
   self:show(self.unsharded)
+  self.kept = nil
   self.state = "unsharded"
 end
 
 -- Back to the shard.
 function Param:reshard()
+  self.kept = nil
   self:show(self.sharded)
   self.state = "sharded"
 end
+
+-- After forward keep part `which` of k of what was gathered.
+function Param:keep(which, k, mesh)
+  if self.tp then
+    util.raise("NotImplementedError", "Resharding to smaller mesh with TP is "
+      .. "not supported yet")
+  end
+  if self.ext then
+    util.raise("NotImplementedError", "Reshard after forward to smaller mesh "
+      .. "is not supported with FSDP extensions")
+  end
+  local all = self.outputs[1]
+  local len = all.shape[1] // k
+  self.kept = all:narrow(0, which * len, len):clone()
+  local shape = list_of(self.shape)
+  shape[1] = len // math.max(1, product(self.shape, 2))
+  local part = A.as_strided.default(self.kept, shape, strides_of(shape), 0)
+  local whole = list_of(shape)
+  whole[1] = whole[1] * k
+  self:show(dt._make_param(dt._wrap_local(part, mesh,
+    {dt.Replicate(), dt.Shard(self.dim)}, whole), self.requires_grad))
+  self.state = "kept"
+end
+
+-- ---- gradients ----
 
 -- The gradient of the whole, local to this rank, taken off it; nil if none.
 function Param:take_grad()
@@ -248,37 +320,33 @@ function Param:take_grad()
     if not dt._same_placements(g.placements, self.tp.placements) then
       g = g:redistribute(self.tp.mesh, self.tp.placements)
     end
-    g = g:to_local()
+    g = dt._local_of(g)
   end
   return g
 end
 
--- Rows for every rank, padded, as an (N, numel) matrix.
-function Param:rows(grad, dtype)
-  if dtype and grad.dtype ~= dtype then grad = grad:to(dtype) end
-  if self.dim > 0 then
-    grad = dt.cat(grad:chunk(self.n, self.dim), 0)
-  end
-  local want = self.dim > 0 and grad.shape[1] or self.chunk * self.n
-  local missing = want - grad.shape[1]
-  if missing > 0 then
-    local shape = list_of(grad.shape)
-    shape[1] = missing
-    grad = dt.cat({grad, dt.zeros(shape, {dtype = grad.dtype})}, 0)
-  end
-  return grad:contiguous():view({self.n, -1})
+-- Rows of a gradient for every rank: shards of another dim than 0 one after
+-- the other.
+function Param:rows(grad)
+  if self.dim == 0 or self.n == 1 then return grad end
+  return dt.cat(grad:chunk(self.n, self.dim), 0)
 end
 
--- Put a reduced flat gradient (numel elements) on the sharded parameter.
-function Param:give_grad(flat)
-  local g = flat:view(self.padded_shape)
-  local len = self.own_shape[self.dim + 1]
-  if len ~= self.chunk then g = g:narrow(self.dim, 0, len) end
-  g = g:clone()
-  if g.dtype ~= self.dtype then g = g:to(self.dtype) end
-  g = self:wrap(g)
-  if self.sharded.grad then g = self.sharded.grad + g end
-  self.sharded.grad = g
+-- How many elements of the reduce-scatter's result are this parameter's.
+function Param:padded_numel(rows)
+  local first = (rows.shape[1] + self.n - 1) // self.n
+  return first * product(list_of(rows.shape), 2)
+end
+
+-- Put a reduced gradient that begins at `offset` on the sharded parameter.
+function Param:give_grad(flat, offset)
+  local g = A.as_strided.default(flat, self.own_shape,
+    strides_of(self.own_shape), offset)
+  if self.sharded.grad then
+    dt._local_of(self.sharded.grad):add_(g)
+  else
+    self.sharded.grad = self:wrap(g)
+  end
 end
 
 return Param
