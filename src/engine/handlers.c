@@ -62,6 +62,16 @@ static DtStatus same_size (DtSession *s, void *ud, const DtOpDef *op,
   return DT_OK;
 }
 
+/* Asked of the local tensor, and no memory here is pinned. */
+static DtStatus is_pinned (DtSession *s, void *ud, const DtOpDef *op,
+                           const DtArgs *args, int nin, DtVar *const *in,
+                           DtResults *out) {
+  (void)ud; (void)op; (void)args; (void)nin; (void)in;
+  DT_TRY(s->cx, dt_results_init(s, out, 0));
+  out->ret = dt_v_bool(false);
+  return DT_OK;
+}
+
 static bool ints_equal (const DtArgs *args, int i, const int64_t *want,
                         int n) {
   int64_t have[DT_MAX_NDIM];
@@ -167,6 +177,7 @@ const DtOpDef *dt_handlers_sdpa (const DtSession *s) {
 
 static const struct { const char *name; DtHandlerFn fn; } builtin[] = {
   { "aten.is_same_size.default", same_size },
+  { "aten.is_pinned.default", is_pinned },
   { "aten.as_strided.default", as_strided },
   { "aten._amp_foreach_non_finite_check_and_unscale_.default", unscale },
   { "aten.argmin.default", dt_handle_argminmax },

@@ -183,19 +183,50 @@ static DtStatus scale_offset (LocalCall *c, const DtTensor *base,
   return DT_OK;
 }
 
+/* Where output `i` begins in the storage of `base`. */
+static DtStatus view_offset (LocalCall *c, const DtTensor *base, int i,
+                             int64_t *off) {
+  bool absolute = (c->op->flags & DT_OP_ABSOLUTE) != 0 &&
+                  !dt_arg_is_none(c->args, c->args->n - 1);
+  *off = absolute ? 0 : base->offset;
+  if (c->m[i].dtype != base->m.dtype)           /* view_as_real, _complex */
+    DT_TRY(c->s->cx, scale_offset(c, base, &c->m[i], off));
+  *off += c->off[i];
+  return DT_OK;
+}
+
+static DtStatus out_of_storage (const LocalCall *c, const DtTensor *base,
+                                const DtMeta *m, int64_t off) {
+  DtStatus st;
+  DtBuf a, b;
+  int64_t size = (int64_t)dt_dtype_size((DtDtype)m->dtype), last = off + 1;
+  for (int i = 0; i < m->ndim; i++)
+    last += (m->shape[i] - 1) * m->stride[i];
+  dt_buf_init(&a, c->s->cx);
+  dt_buf_init(&b, c->s->cx);
+  dt_buf_add_i64s(&a, m->shape, m->ndim);
+  dt_buf_add_i64s(&b, m->stride, m->ndim);
+  st = dt_raise(c->s->cx, DT_E_RUNTIME, "setStorage: sizes %s, strides %s, "
+                "storage offset %lld, and itemsize %lld requiring a storage "
+                "size of %lld are out of bounds for storage of size %zu",
+                dt_buf_str(&a), dt_buf_str(&b), (long long)off,
+                (long long)size, (long long)(last * size),
+                base->storage->nbytes);
+  dt_buf_fini(&a);
+  dt_buf_fini(&b);
+  return st;
+}
+
 static DtStatus make_views (LocalCall *c) {
   DtCtx *cx = c->s->cx;
   DtTensor *base = c->nin > 0 ? c->in[0] : NULL;
   DT_ASSERT(cx, base != NULL);
   for (int i = 0; i < c->n; i++) {
-    int64_t off = base->offset;
+    int64_t off;
     if (c->none[i]) continue;
-    if (c->m[i].dtype != base->m.dtype)         /* view_as_real, _complex */
-      DT_TRY(cx, scale_offset(c, base, &c->m[i], &off));
-    off += c->off[i];
-    DT_CHECK(cx, dt_tensor_fits(base, &c->m[i], off), DT_E_RUNTIME,
-             "%s: the view is out of bounds for storage of %zu bytes",
-             c->op->sig->full, base->storage->nbytes);
+    DT_TRY(cx, view_offset(c, base, i, &off));
+    if (!dt_tensor_fits(base, &c->m[i], off))
+      return out_of_storage(c, base, &c->m[i], off);
     DT_TRY(cx, dt_tensor_view(cx, base, &c->m[i], off, &c->out[i]));
   }
   return DT_OK;

@@ -153,8 +153,9 @@ bool dt_check_decompose (DtParity *p, const json_t *o) {
     return false;
   const DtPacket *packet = dt_packet_of(p, s, fn);
   if (packet == NULL ||
-      (dt_jcall_packet(p, o, packet, &c) != DT_OK &&
-       json_object_get(o, "error") == NULL)) {
+      (dt_jcall_packet(p, o, packet, &c) != DT_OK
+       ? json_object_get(o, "error") == NULL
+       : (c.op->flags & DT_OP_KNOWN) != 0)) {
     dt_error_clear(p->cx);
     p->unknown = fn;
     return dt_parity_skip(p);
