@@ -58,12 +58,15 @@ static DtHandle *r2c_grad (DtGradCall *c, int n, const int *dims) {
   int64_t size = n > 0 ? m->shape[last] : 0;
   bool half = dt_arg_bool(c->args, 3);
   if (half) {
-    const DtMeta *mg = dt_emit_meta(c->e, g);
-    int64_t pad[2 * DT_MAX_NDIM] = {0};
-    int nd = mg->ndim;
-    pad[2 * (nd - 1 - last) + 1] = size - mg->shape[last];
-    if (size != mg->shape[last])
-      g = E("aten.constant_pad_nd.default", "tIi", g, 2 * nd, pad, (int64_t)0);
+    DtMeta mg;
+    dt_meta_copy(&mg, dt_emit_meta(c->e, g));
+    int64_t had = mg.shape[last];
+    mg.shape[last] = size;
+    r = E("aten.new_zeros.default", "tI", g, (int)mg.ndim, mg.shape);
+    (void)E("aten.copy_.default", "tt",
+            E("aten.slice.Tensor", "tiii", r, (int64_t)last, (int64_t)0, had),
+            g);
+    g = r;
   }
   r = E("aten._fft_c2c.default", "tvvb", g, c->args->v[1], c->args->v[2], 0);
   r = E("aten.view_as_real.default", "t", r);

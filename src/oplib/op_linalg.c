@@ -426,21 +426,21 @@ static const char *const info_samples[] = {
   "i32[], \"linalg.inv\", is_matrix=True", NULL
 };
 
-#define L(id, run_, schema_, brief_, meta_, rules_, samples_, ...) \
+#define L(id, run_, grad_, schema_, brief_, meta_, rules_, samples_, ...) \
   static const int row_##id[] = { __VA_ARGS__ }; \
   OP_DEF(id, "aten::" schema_, brief_, 0, meta_, op_k_la_##run_, \
-         op_g_unwritten, samples_, .rulefn = rules_, .row = row_##id)
-#define W(id, run_, schema_, brief_, meta_, samples_) \
+         op_g_la_##grad_, samples_, .rulefn = rules_, .row = row_##id)
+#define W(id, run_, grad_, schema_, brief_, meta_, samples_) \
   OP_DEF(id, "aten::" schema_, brief_, 0, meta_, op_k_la_##run_, \
-         op_g_unwritten, samples_, .strategy = whole_strategy)
+         op_g_la_##grad_, samples_, .strategy = whole_strategy)
 #define CX_ "bool check_errors=False) -> "
 
-W(_linalg_svd, svd, "_linalg_svd(Tensor A, bool full_matrices=False, bool "
+W(_linalg_svd, svd, svd, "_linalg_svd(Tensor A, bool full_matrices=False, bool "
   "compute_uv=True, *, str? driver=None) -> (Tensor U, Tensor S, Tensor Vh)",
   "Singular value decomposition.", svd_meta, matrix_samples);
-W(linalg_qr, qr, "linalg_qr(Tensor A, str mode=\"reduced\") -> (Tensor Q, "
+W(linalg_qr, qr, qr, "linalg_qr(Tensor A, str mode=\"reduced\") -> (Tensor Q, "
   "Tensor R)", "QR decomposition.", qr_meta, matrix_samples);
-W(_linalg_eigh, eigh, "_linalg_eigh(Tensor A, str UPLO=\"L\", bool compute_v=True) "
+W(_linalg_eigh, eigh, eigh, "_linalg_eigh(Tensor A, str UPLO=\"L\", bool compute_v=True) "
   "-> (Tensor eigenvalues, Tensor eigenvectors)",
   "Eigenvalues and vectors of a symmetric matrix.", eigh_meta,
   square_samples);
@@ -448,83 +448,83 @@ OP_DEF(_linalg_check_errors, "aten::_linalg_check_errors(Tensor info, str "
        "api_name, *, bool is_matrix) -> ()", "Raise what LAPACK reported.",
        DT_OP_NOGRAD, errors_meta, op_k_la_check_errors, NULL, info_samples,
        .rulefn = batch_rules);
-L(_linalg_det, det, "_linalg_det(Tensor A) -> (Tensor result, Tensor LU, Tensor "
+L(_linalg_det, det, det, "_linalg_det(Tensor A) -> (Tensor result, Tensor LU, Tensor "
   "pivots)", "Determinant, with its LU factors.", matrix_meta, batch_rules,
   square_samples, 1, 3, LD_NONE, LD_NONE, LL_C, LT_SAME, MAT_F, LD_K, LD_NONE,
   LL_C, LT_I32);
-L(_linalg_slogdet, slogdet, "_linalg_slogdet(Tensor A) -> (Tensor sign, Tensor "
+L(_linalg_slogdet, slogdet, slogdet, "_linalg_slogdet(Tensor A) -> (Tensor sign, Tensor "
   "logabsdet, Tensor LU, Tensor pivots)",
   "Sign and logarithm of the determinant.", matrix_meta, batch_rules,
   square_samples, 1, 4, LD_NONE, LD_NONE, LL_C, LT_SAME, LD_NONE, LD_NONE,
   LL_C, LT_REAL, MAT_F, LD_K, LD_NONE, LL_C, LT_I32);
-L(_linalg_solve_ex, solve_ex, "_linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, "
+L(_linalg_solve_ex, solve_ex, solve_ex, "_linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, "
   CX_ "(Tensor result, Tensor LU, Tensor pivots, Tensor info)",
   "Solution of A X = B.", solve_ex_meta, last_rules, pair_samples, 0);
-L(cholesky, cholesky, "cholesky(Tensor self, bool upper=False) -> Tensor",
+L(cholesky, cholesky, cholesky, "cholesky(Tensor self, bool upper=False) -> Tensor",
   "Cholesky factor.", matrix_meta, batch_rules, square_samples, 1, 1, LD_M,
   LD_N, LL_F_OR_EMPTY, LT_SAME);
-L(cholesky_inverse, cholesky_inverse, "cholesky_inverse(Tensor self, bool upper=False) -> "
+L(cholesky_inverse, cholesky_inverse, cholesky_inverse, "cholesky_inverse(Tensor self, bool upper=False) -> "
   "Tensor", "Inverse from a Cholesky factor.", matrix_meta, batch_rules,
   square_samples, 1, 1, MAT_F);
-L(cholesky_solve, cholesky_solve, "cholesky_solve(Tensor self, Tensor input2, bool "
+L(cholesky_solve, cholesky_solve, cholesky_solve, "cholesky_solve(Tensor self, Tensor input2, bool "
   "upper=False) -> Tensor", "Solution from a Cholesky factor.", solve_meta,
   first_rules, rhs_first_samples, 1, 0, 0, 0);
-L(geqrf, geqrf, "geqrf(Tensor self) -> (Tensor a, Tensor tau)",
+L(geqrf, geqrf, none, "geqrf(Tensor self) -> (Tensor a, Tensor tau)",
   "QR as LAPACK stores it.", matrix_meta, batch_rules, matrix_samples, 0, 2,
   MAT_F, LD_K, LD_NONE, LL_C, LT_SAME);
-L(linalg_cholesky_ex, cholesky_ex, "linalg_cholesky_ex(Tensor self, *, bool upper=False, "
+L(linalg_cholesky_ex, cholesky_ex, cholesky_ex, "linalg_cholesky_ex(Tensor self, *, bool upper=False, "
   CX_ "(Tensor L, Tensor info)", "Cholesky factor and LAPACK's report.",
   matrix_meta, batch_rules, square_samples, 1, 2, MAT_F, INFO);
-L(linalg_eig, eig, "linalg_eig(Tensor self) -> (Tensor eigenvalues, Tensor "
+L(linalg_eig, eig, eig, "linalg_eig(Tensor self) -> (Tensor eigenvalues, Tensor "
   "eigenvectors)", "Eigenvalues and vectors.", matrix_meta, batch_rules,
   square_samples, 1, 2, LD_M, LD_NONE, LL_C, LT_COMPLEX, LD_M, LD_N, LL_F,
   LT_COMPLEX);
-L(linalg_householder_product, householder, "linalg_householder_product(Tensor input, "
+L(linalg_householder_product, householder, none, "linalg_householder_product(Tensor input, "
   "Tensor tau) -> Tensor", "Product of Householder reflections.", matrix_meta,
   batch_rules, tau_samples, 0, 1, MAT_F);
-L(linalg_inv_ex, inv_ex, "linalg_inv_ex(Tensor A, *, " CX_ "(Tensor inverse, Tensor "
+L(linalg_inv_ex, inv_ex, inv_ex, "linalg_inv_ex(Tensor A, *, " CX_ "(Tensor inverse, Tensor "
   "info)", "Inverse and LAPACK's report.", matrix_meta, batch_rules,
   square_samples, 1, 2, MAT_F, INFO);
-L(linalg_ldl_factor_ex, ldl_factor, "linalg_ldl_factor_ex(Tensor self, *, bool "
+L(linalg_ldl_factor_ex, ldl_factor, none, "linalg_ldl_factor_ex(Tensor self, *, bool "
   "hermitian=False, " CX_ "(Tensor LD, Tensor pivots, Tensor info)",
   "LDL factors and LAPACK's report.", matrix_meta, batch_rules,
   square_samples, 1, 3, MAT_F, LD_M, LD_NONE, LL_C, LT_I32, INFO);
-L(linalg_ldl_solve, ldl_solve, "linalg_ldl_solve(Tensor LD, Tensor pivots, Tensor B, *, "
+L(linalg_ldl_solve, ldl_solve, none, "linalg_ldl_solve(Tensor LD, Tensor pivots, Tensor B, *, "
   "bool hermitian=False) -> Tensor", "Solution from LDL factors.", solve_meta,
   last_rules, piv_samples, 0, 2, 0, 0);
-L(linalg_lu, lu, "linalg_lu(Tensor A, *, bool pivot=True) -> (Tensor P, Tensor "
+L(linalg_lu, lu, lu, "linalg_lu(Tensor A, *, bool pivot=True) -> (Tensor P, Tensor "
   "L, Tensor U)", "LU decomposition.", lu_meta, batch_rules, matrix_samples,
   1, -1);
-L(linalg_lu_factor_ex, lu_factor, "linalg_lu_factor_ex(Tensor A, *, bool pivot=True, "
+L(linalg_lu_factor_ex, lu_factor, lu_factor, "linalg_lu_factor_ex(Tensor A, *, bool pivot=True, "
   CX_ "(Tensor LU, Tensor pivots, Tensor info)",
   "LU as LAPACK stores it.", matrix_meta, batch_rules, matrix_samples, 0, 3,
   MAT_F, LD_K, LD_NONE, LL_C, LT_I32, INFO);
-L(linalg_lu_solve, lu_solve, "linalg_lu_solve(Tensor LU, Tensor pivots, Tensor B, *, "
+L(linalg_lu_solve, lu_solve, lu_solve, "linalg_lu_solve(Tensor LU, Tensor pivots, Tensor B, *, "
   "bool left=True, bool adjoint=False) -> Tensor", "Solution from LU factors.",
   solve_meta, last_rules, piv_samples, 0, 2, 0, 3);
-L(linalg_matrix_exp, matrix_exp, "linalg_matrix_exp(Tensor self) -> Tensor",
+L(linalg_matrix_exp, matrix_exp, matrix_exp, "linalg_matrix_exp(Tensor self) -> Tensor",
   "Matrix exponential.", matrix_meta, batch_rules, square_samples, 1, 1, LD_M,
   LD_N, LL_C, LT_SAME);
-L(linalg_solve_triangular, solve_triangular, "linalg_solve_triangular(Tensor self, Tensor B, "
+L(linalg_solve_triangular, solve_triangular, solve_triangular, "linalg_solve_triangular(Tensor self, Tensor B, "
   "*, bool upper, bool left=True, bool unitriangular=False) -> Tensor",
   "Solution of a triangular system.", solve_meta, triangular_rules,
   tri_samples, 0, 1, 0, 0);
-L(lu_unpack, lu_unpack, "lu_unpack(Tensor LU_data, Tensor LU_pivots, bool "
+L(lu_unpack, lu_unpack, lu_unpack, "lu_unpack(Tensor LU_data, Tensor LU_pivots, bool "
   "unpack_data=True, bool unpack_pivots=True) -> (Tensor P, Tensor L, Tensor "
   "U)", "P, L, U from what LAPACK stores.", lu_meta, batch_rules,
   unpack_samples, 3, 2);
-L(ormqr, ormqr, "ormqr(Tensor self, Tensor input2, Tensor input3, bool left=True, "
+L(ormqr, ormqr, none, "ormqr(Tensor self, Tensor input2, Tensor input3, bool left=True, "
   "bool transpose=False) -> Tensor", "Product with the Q of geqrf.",
   ormqr_meta, last_rules, ormqr_samples, 0);
-L(triangular_solve, triangular_solve, "triangular_solve(Tensor self, Tensor A, bool "
+L(triangular_solve, triangular_solve, triangular_solve, "triangular_solve(Tensor self, Tensor A, bool "
   "upper=True, bool transpose=False, bool unitriangular=False) -> (Tensor "
   "solution, Tensor cloned_coefficient)",
   "Solution of a triangular system, and a copy of the matrix.", solve_meta,
   batch_rules, rhs_first_samples, 1, 0, 1, 0);
-L(linalg_cross, cross, "linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> "
+L(linalg_cross, cross, cross, "linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> "
   "Tensor", "Cross product of vectors of three.", cross_meta, cross_rules,
   cross_samples, 0);
-L(linalg_pinv_tensor, pinv, "linalg_pinv.atol_rtol_tensor(Tensor self, *, Tensor? "
+L(linalg_pinv_tensor, pinv, pinv, "linalg_pinv.atol_rtol_tensor(Tensor self, *, Tensor? "
   "atol=None, Tensor? rtol=None, bool hermitian=False) -> Tensor",
   "Pseudo-inverse.", matrix_meta, pinv_rules, matrix_samples, 0, 1, LD_N,
   LD_M, LL_C, LT_SAME);

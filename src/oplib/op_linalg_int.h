@@ -17,8 +17,8 @@
 #define OP_LINALG_GRADS(X) \
   X(svd) X(qr) X(eigh) X(det) X(slogdet) X(solve_ex) X(cholesky) \
   X(cholesky_ex) X(cholesky_inverse) X(cholesky_solve) X(eig) \
-  X(householder) X(inv_ex) X(lu) X(lu_factor) X(lu_solve) X(matrix_exp) \
-  X(solve_triangular) X(lu_unpack) X(triangular_solve) X(cross) X(pinv)
+  X(inv_ex) X(lu) X(lu_factor) X(lu_solve) X(matrix_exp) \
+  X(solve_triangular) X(lu_unpack) X(triangular_solve) X(cross) X(pinv) X(none)
 #define X(name) DtStatus op_k_la_##name (DtKernelCall *c);
 OP_LINALG_KERNELS(X)
 #undef X

@@ -102,11 +102,11 @@ static DtStatus check_written (DtMetaCall *c, const DtMeta *s, const DtMeta *a,
   bool same = s->ndim == nb + 2;
   for (int i = 0; same && i < nb + 2; i++) same = s->shape[i] == shape[i];
   OpText got = op_shape_text(s), want = op_ints_text(nb + 2, shape);
+  for (int i = 0; nb && i < s->ndim && s->ndim <= 3; i++)
+    same |= s->shape[i] != 1 && s->shape[i] != shape[3 - s->ndim + i];
+  if (nb && same) return DT_OK;         /* other words: it cannot expand */
   DT_CHECK(c->cx, same, DT_E_SHAPE, "Bad in-place call: input tensor size %s "
            "and output tensor size %s should match", got.s, want.s);
-  DT_CHECK(c->cx, !nb || s->dtype == a->dtype, DT_E_DTYPE, "Bad in-place call: "
-           "input tensor dtype %s and output tensor dtype %s should match",
-           c_name(s), c_name(a));
   return DT_OK;
 }
 
@@ -117,8 +117,14 @@ static DtStatus mm_meta (DtMetaCall *c) {
   DT_ASSERT(c->cx, a && b);
   if (nb) DT_TRY(c->cx, check_bmm(c, a, b));
   else DT_TRY(c->cx, check_mm(c, a, b, at == 1));
-  if (at == 1 && c->op->sig->inplace && !c->fake)
+  if (at == 1 && c->args->schema->inplace && !c->fake)
     DT_TRY(c->cx, check_written(c, c->in[0], a, b));
+  if (at == 1 && nb && c->args->schema->inplace && !c->fake) {
+    const DtMeta *odd = c->in[0]->dtype != a->dtype ? a : b;
+    DT_CHECK(c->cx, c->in[0]->dtype == odd->dtype, DT_E_DTYPE, "Bad in-place "
+             "call: input tensor dtype %s and output tensor dtype %s should "
+             "match", c_name(c->in[0]), c_name(odd));
+  }
   if (at == 1 && nb)
     DT_CHECK(c->cx, c->in[0]->dtype == b->dtype && a->dtype == b->dtype,
              DT_E_DTYPE, "Input dtypes must be the same, got: input %s, "

@@ -682,7 +682,7 @@ static DtStatus cdist_grad (DtGradCall *c) {
 }
 
 static DtStatus cdist_back_meta (DtMetaCall *c) {
-  const DtMeta *a = c->in[1], *d = c->in[4];
+  const DtMeta *a = dt_in(c, 1), *d = dt_in(c, 4);
   int64_t shape[DT_MAX_NDIM];
   int n = d->ndim;
   memcpy(shape, d->shape, sizeof(int64_t) * (size_t)n);
@@ -732,7 +732,7 @@ static DtStatus cdist_back_kernel (DtKernelCall *c) {
     for (int64_t j = 0; j < rows; j++)
       v[i] += cdist_slope(p, at(c->in[1], n, ix, r, k) -
                              at(c->in[2], n, ix, j, k),
-                          at(c->in[4], n, ix, r, j),
+                          at(dt_kin(c, 4), n, ix, r, j),
                           at(c->in[0], n, ix, r, j));
     for (int d = n - 1; d >= 0; d--) {
       if (++ix[d] < out->m.shape[d]) break;

@@ -517,7 +517,7 @@ OP_DEF(nansum, "aten::nansum(Tensor self, " DIMS DTYPE,
        nansum_grad, dims_samples, .strategy = dr_strategy, .row = row_nansum);
 OP_DEF(linalg__powsum, "aten::linalg__powsum(Tensor self, Scalar ord=2, " DIMS
        DTYPE, "Sum over dims of powers of magnitudes.", 0, dr_meta,
-       op_k_la_powsum, op_g_unwritten, powsum_samples,
+       op_k_la_powsum, op_g_la_none, powsum_samples,
        .strategy = dr_strategy, .row = row_powsum);
 OP_DEF(var_mean_correction, "aten::var_mean.correction(Tensor self, int[1]? "
        "dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, "
