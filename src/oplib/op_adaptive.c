@@ -39,6 +39,21 @@ static DtStatus check_input (DtCtx *cx, const char *fn, const char *what,
   return DT_OK;
 }
 
+/* PyTorch decides max with out= by a decomposition that knows windows of one
+** size, and nothing else; no candidate is left then. */
+static DtStatus check_even (DtCtx *cx, const DtMeta *in, int nd,
+                            const int64_t *size) {
+  bool even = true, one = true, none = false;
+  for (int d = 0; d < nd; d++) {
+    none = none || size[d] <= 0;
+    one = one && size[d] == 1;
+    even = even && (size[d] <= 0 || spatial(in, nd, d) % size[d] == 0);
+  }
+  DT_CHECK(cx, even || one || none, DT_E_VALUE,
+           "min() arg is an empty sequence");
+  return DT_OK;
+}
+
 static DtStatus adaptive_meta (DtMetaCall *c) {
   const DtMeta *in = c->in[0];
   bool max = c->op->row[ROW_MAX] != 0;
@@ -55,6 +70,8 @@ static DtStatus adaptive_meta (DtMetaCall *c) {
   DT_CHECK(c->cx, n == nd, DT_E_RUNTIME,
            "%s: internal error: output_size.size() must be %d", fn, nd);
   op_ints(c->args, 1, size);
+  if (c->fake && max && c->args->schema->is_out)
+    DT_TRY(c->cx, check_even(c->cx, in, nd, size));
   for (int d = 0; d < nd; d++)
     DT_CHECK(c->cx, max || size[d] >= 0, DT_E_RUNTIME,
              "numel: integer multiplication overflow");

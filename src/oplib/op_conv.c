@@ -7,7 +7,7 @@
 ** one of the three from the other two.  Forward makes Y; the gradients make X
 ** and W; a transposed convolution makes X from Y.  Data are brought to f64
 ** and back, so there is one loop for all types and nothing is fast. */
-#include "oplib/oplib_int.h"
+#include "oplib/op_spatial.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -26,25 +26,39 @@ typedef struct Conv {
 
 /* ---- shapes ---- */
 
-static void spread (const DtArgs *a, int i, int nd, int64_t dflt,
-                    int64_t *out) {
+static DtStatus spread (DtCtx *cx, const DtArgs *a, int i, const char *name,
+                        int nd, int64_t dflt, int64_t *out) {
   int64_t v[DT_MAX_NDIM];
-  int n = dt_arg_ints(a, i, v, DT_MAX_NDIM);
-  for (int d = 0; d < SP; d++)
-    out[d] = d >= nd || n == 0 ? dflt : v[n == 1 ? 0 : d < n ? d : n - 1];
+  int n = dt_arg_len(a, i);
+  OpText t = op_ints_text(dt_arg_ints(a, i, v, DT_MAX_NDIM), v);
+  DT_CHECK(cx, n == 1 || n == nd, DT_E_RUNTIME, "expected %s to be a single "
+           "integer value or a list of %d values to match the convolution "
+           "dimensions, but got %s=%s", name, nd, name, t.s);
+  for (int d = 0; d < SP; d++) {
+    out[d] = d >= nd ? dflt : v[n == 1 ? 0 : d];
+    DT_CHECK(cx, out[d] < INT32_MAX && out[d] > -INT32_MAX, DT_E_OVERFLOW,
+             "%s is too large", name);
+  }
+  return DT_OK;
 }
 
 static DtStatus check_channels (DtCtx *cx, const Conv *v, const DtMeta *in,
                                 const DtMeta *w) {
   int64_t want = v->transposed ? w->shape[0] : w->shape[1] * v->groups;
-  DT_CHECK(cx, in->shape[1] == want, DT_E_RUNTIME, "Given groups=%lld, weight "
-           "of size %s, expected input%s to have %lld channels, but got %lld "
-           "channels instead", (long long)v->groups, op_shape_text(w).s,
-           op_shape_text(in).s, (long long)want, (long long)in->shape[1]);
-  DT_CHECK(cx, v->transposed || w->shape[0] % v->groups == 0, DT_E_RUNTIME,
+  const char *what = v->transposed ? "transposed" : "groups";
+  DT_CHECK(cx, w->shape[0] >= v->groups, DT_E_RUNTIME, "Given groups=%lld, "
+           "expected weight to be at least %lld at dimension 0, but got weight "
+           "of size %s instead", (long long)v->groups, (long long)v->groups,
+           op_shape_text(w).s);
+  DT_CHECK(cx, w->shape[0] % v->groups == 0, DT_E_RUNTIME,
            "Given groups=%lld, expected weight to be divisible by %lld at "
-           "dimension 0, but got weight of size %s instead",
+           "dimension 0, but got weight of size [%s] instead",
            (long long)v->groups, (long long)v->groups, op_shape_text(w).s);
+  DT_CHECK(cx, in->shape[1] == want, DT_E_RUNTIME, "Given %s=%lld, weight "
+           "of size %s, expected input%s to have %lld channels, but got %lld "
+           "channels instead", what, v->transposed ? 1 : (long long)v->groups,
+           op_shape_text(w).s, op_shape_text(in).s, (long long)want,
+           (long long)in->shape[1]);
   return DT_OK;
 }
 
@@ -75,6 +89,48 @@ static DtStatus check_windows (DtCtx *cx, const Conv *v) {
   return DT_OK;
 }
 
+static DtStatus check_signs (DtCtx *cx, const Conv *v) {
+  bool pad = true, out = true, step = true, dil = true;
+  for (int d = 0; d < v->nd; d++) {
+    pad = pad && v->pad[d] >= 0;
+    out = out && v->outpad[d] >= 0;
+    step = step && v->stride[d] > 0;
+    dil = dil && v->dil[d] > 0;
+  }
+  DT_CHECK(cx, pad, DT_E_RUNTIME, "negative padding is not supported");
+  DT_CHECK(cx, out, DT_E_RUNTIME, "negative output_padding is not supported");
+  DT_CHECK(cx, step, DT_E_RUNTIME, "non-positive stride is not supported");
+  DT_CHECK(cx, dil, DT_E_RUNTIME, "dilation should be greater than zero, but "
+           "got %s", op_ints_text(v->nd, v->dil).s);
+  return DT_OK;
+}
+
+/* " name_height: 1 name_width: 2" appended to a text. */
+static void name_dims (OpText *t, const Conv *v, const char *name,
+                       const int64_t *x) {
+  static const char *const axis[] = { "depth", "height", "width" };
+  int from = v->nd == 3 ? 0 : 1;        /* one dim is done as two */
+  for (int k = from; k < 3; k++) {
+    size_t n = strlen(t->s);
+    int d = k - (3 - v->nd);
+    snprintf(t->s + n, sizeof t->s - n, " %s_%s: %lld", name, axis[k],
+             (long long)(d >= 0 ? x[d] : x == v->outpad ? 0 : 1));
+  }
+}
+
+static DtStatus check_outpad (DtCtx *cx, const Conv *v) {
+  OpText t = { "" };
+  bool ok = true;
+  for (int d = 0; d < v->nd; d++)
+    ok = ok && (v->outpad[d] < v->stride[d] || v->outpad[d] < v->dil[d]);
+  if (ok) return DT_OK;
+  name_dims(&t, v, "output_padding", v->outpad);
+  name_dims(&t, v, "stride", v->stride);
+  name_dims(&t, v, "dilation", v->dil);
+  return dt_raise(cx, DT_E_RUNTIME, "output padding must be smaller than "
+                  "either stride or dilation, but got%s", t.s);
+}
+
 /* Read a call; `at` = position of stride.  Fills the side not given. */
 static DtStatus conv_read (DtCtx *cx, const DtArgs *a, int at,
                            const DtMeta *in, const DtMeta *w, Conv *v) {
@@ -83,16 +139,20 @@ static DtStatus conv_read (DtCtx *cx, const DtArgs *a, int at,
   v->nd = w->ndim - 2;
   v->transposed = dt_arg_bool(a, at + A_TRANSPOSED - A_STRIDE);
   v->groups = dt_arg_int(a, at + A_GROUPS - A_STRIDE);
+  DT_CHECK(cx, v->nd >= 1, DT_E_RUNTIME,
+           "weight should have at least three dimensions");
+  DT_CHECK(cx, v->nd <= SP, DT_E_LIMIT, "at most %d spatial dimensions", SP);
   DT_CHECK(cx, v->groups > 0, DT_E_RUNTIME,
            "non-positive groups is not supported");
-  DT_CHECK(cx, v->nd >= 1 && v->nd <= SP && in->ndim == w->ndim, DT_E_RUNTIME,
-           "Expected %dD input to convolution of a weight of size %s, but got "
-           "input of size: %s", v->nd + 2, op_shape_text(w).s,
-           op_shape_text(in).s);
-  spread(a, at, v->nd, 1, v->stride);
-  spread(a, at + 1, v->nd, 0, v->pad);
-  spread(a, at + 2, v->nd, 1, v->dil);
-  spread(a, at + 4, v->nd, 0, v->outpad);
+  DT_TRY(cx, spread(cx, a, at, "stride", v->nd, 1, v->stride));
+  DT_TRY(cx, spread(cx, a, at + 1, "padding", v->nd, 0, v->pad));
+  DT_TRY(cx, spread(cx, a, at + 2, "dilation", v->nd, 1, v->dil));
+  DT_TRY(cx, spread(cx, a, at + 4, "output_padding", v->nd, 0, v->outpad));
+  DT_TRY(cx, check_signs(cx, v));
+  DT_CHECK(cx, in->ndim == w->ndim, DT_E_RUNTIME, "Expected %d-dimensional "
+           "input for %d-dimensional weight %s, but got %d-dimensional input "
+           "of size %s instead", w->ndim, w->ndim, op_shape_text(w).s,
+           in->ndim, op_shape_text(in).s);
   DT_TRY(cx, check_channels(cx, v, in, w));
   v->n = in->shape[0];
   v->o = v->transposed ? in->shape[1] : w->shape[0];
@@ -100,16 +160,11 @@ static DtStatus conv_read (DtCtx *cx, const DtArgs *a, int at,
   given = v->transposed ? v->y : v->x;
   made = v->transposed ? v->x : v->y;
   for (int d = 0; d < SP; d++) {
-    DT_CHECK(cx, v->stride[d] > 0, DT_E_RUNTIME,
-             "non-positive stride is not supported");
-    DT_CHECK(cx, v->pad[d] >= 0, DT_E_RUNTIME,
-             "negative padding is not supported");
-    DT_CHECK(cx, v->dil[d] > 0, DT_E_RUNTIME,
-             "dilation should be greater than zero");
     given[d] = d < v->nd ? in->shape[2 + d] : 1;
     v->k[d] = d < v->nd ? w->shape[2 + d] : 1;
   }
   if (!v->transposed) DT_TRY(cx, check_windows(cx, v));
+  else DT_TRY(cx, check_outpad(cx, v));
   for (int d = 0; d < SP; d++) {
     int64_t reach = v->dil[d] * (v->k[d] - 1) + 1;
     made[d] = v->transposed
@@ -134,8 +189,9 @@ static DtStatus conv_meta (DtMetaCall *c) {
   for (int d = 0; d < v.nd; d++)
     shape[2 + d] = v.transposed ? v.x[d] : v.y[d];
   c->nout = 1;
-  return op_new_meta(c->cx, &c->out[0], (DtDtype)in->dtype, v.nd + 2, shape,
-                     in);
+  DT_TRY(c->cx, op_sp_result(c->cx, in, (DtDtype)in->dtype, v.nd + 2, shape,
+                             true, &c->out[0]));
+  return DT_OK;
 }
 
 /* ---- the walk ---- */
@@ -223,11 +279,28 @@ static DtStatus add_bias (DtCtx *cx, const DtMeta *m, double *q,
   return st;
 }
 
+static DtStatus check_types (DtKernelCall *c) {
+  static const char *const name[2][2] = {
+    { "slow_conv2d_cpu", "slow_conv_transpose2d_out_cpu" },
+    { "compute_columns3d", "slow_conv_transpose3d_out_cpu" }
+  };
+  const DtMeta *in = &c->in[0]->m, *w = &c->in[1]->m;
+  bool transposed = dt_arg_bool(c->args, A_TRANSPOSED);
+  DT_CHECK(c->cx, in->dtype == w->dtype, DT_E_RUNTIME,
+           "expected scalar type %s but found %s",
+           op_dtype_word((DtDtype)in->dtype),
+           op_dtype_word((DtDtype)w->dtype));
+  return op_sp_dtype(c->cx, name[w->ndim == 5][transposed],
+                     (DtDtype)in->dtype,
+                     OP_T_FLOAT | (transposed ? OP_T_I64 : OP_T_INTS));
+}
+
 static DtStatus conv_kernel (DtKernelCall *c) {
   DtTensor *t[3] = { NULL, NULL, NULL };
   const DtTensor *bias = dt_kin(c, 2);
   double *in = NULL, *w = NULL, *out = NULL;
   Conv v;
+  DT_TRY(c->cx, check_types(c));
   DtStatus st = conv_read(c->cx, c->args, A_STRIDE, &c->in[0]->m,
                           &c->in[1]->m, &v);
   if (st == DT_OK) st = wide(c->cx, c->in[0], &c->in[0]->m, &t[0], &in);
@@ -290,6 +363,8 @@ static DtStatus back_one (DtKernelCall *c, const Conv *v, int which) {
 
 static DtStatus back_kernel (DtKernelCall *c) {
   Conv v;
+  DT_TRY(c->cx, op_sp_dtype(c->cx, "slow_conv2d_cpu_grad_input",
+                            (DtDtype)c->in[1]->m.dtype, OP_T_FLOAT));
   DT_TRY(c->cx, conv_read(c->cx, c->args, B_STRIDE, &c->in[1]->m,
                           &c->in[2]->m, &v));
   const DtMeta *g = &c->in[0]->m;

@@ -67,6 +67,10 @@ static bool wanted (const DtArgs *a, int i) {
 static DtStatus back_meta (DtMetaCall *c) {
   const DtMeta *g = c->in[0], *in = dt_in(c, 1), *grid = dt_in(c, 2);
   int nd = ND;
+  /* PyTorch's shape function of this form does not know its results. */
+  DT_CHECK(c->cx, !c->fake || nd == 2 || !c->args->schema->is_out, DT_E_TYPE,
+           "grid_sampler_3d_backward() got an unexpected keyword argument "
+           "'out0'");
   DT_TRY(c->cx, check_nd(c->cx, in, grid, nd, dt_arg_int(c->args, 3)));
   bool fits = g->ndim == nd + 2 && g->shape[0] == in->shape[0] &&
               g->shape[1] == in->shape[1];

@@ -195,7 +195,7 @@ static void replicated (int nd, DtPlacement *out) {
   for (int i = 0; i < nd; i++) out[i] = dt_pl_replicate();
 }
 
-static DtStatus nll_strategy (DtStratCall *c) {
+DtStatus op_nll_strategy (DtStratCall *c) {
   DtPlacement out[2 * OP_MAXPL], in[3 * OP_MAXPL];
   int nd = c->mesh->ndim, red = (int)dt_arg_int(c->args, 3);
   int dim = c->in[0]->meta.ndim >= 2;
@@ -217,7 +217,7 @@ static DtStatus nll_strategy (DtStratCall *c) {
   return dt_strat_add(c, out, in, NAN);
 }
 
-static DtStatus nll_back_strategy (DtStratCall *c) {
+DtStatus op_nll_back_strategy (DtStratCall *c) {
   DtPlacement in[5 * OP_MAXPL];
   int nd = c->mesh->ndim, red = (int)dt_arg_int(c->args, 4), n = 3;
   int dim = c->in[1]->meta.ndim >= 2;
@@ -460,12 +460,12 @@ OP(nll_loss_forward, "nll_loss_forward(Tensor self, Tensor target, Tensor? "
    "weight, int reduction, SymInt ignore_index) -> (Tensor output, Tensor "
    "total_weight)", "Minus the log probability of each target class.",
    DT_OP_SAVE_OUT, nll_meta, nll_kernel, nll_grad, nll_samples,
-   .strategy = nll_strategy);
+   .strategy = op_nll_strategy);
 OP(nll_loss_backward, "nll_loss_backward(Tensor grad_output, Tensor self, "
    "Tensor target, Tensor? weight, int reduction, SymInt ignore_index, Tensor "
    "total_weight) -> Tensor", "Gradient of nll_loss.", DT_OP_NOGRAD,
    nll_back_meta, nll_back_kernel, NULL, nll_back_samples,
-   .strategy = nll_back_strategy);
+   .strategy = op_nll_back_strategy);
 OP(nll_loss, "nll_loss(Tensor self, Tensor target, Tensor? weight=None, int "
    "reduction=1, SymInt ignore_index=-100) -> Tensor",
    "Negative log likelihood.", DT_OP_COMPOSITE, NULL, NULL, NULL,

@@ -414,6 +414,12 @@ static DtStatus pad_meta (DtMetaCall *c) {
            "is %d while the input has %d dimensions.", n, m->ndim);
   for (int d = 0; d < m->ndim; d++) {
     int k = (m->ndim - 1 - d) * 2;
+    int64_t left = m->shape[d];
+    for (int i = k; !c->fake && i < k + 2 && i < n; i++) {
+      if (pad[i] < 0) left += pad[i];   /* PyTorch narrows first */
+      DT_CHECK(c->cx, left >= 0, DT_E_RUNTIME,
+               "narrow(): length must be non-negative.");
+    }
     shape[d] = m->shape[d] + (k < n ? pad[k] + pad[k + 1] : 0);
     DT_CHECK(c->cx, shape[d] >= 0, DT_E_RUNTIME, "The input size %lld, plus "
              "negative padding %lld and %lld, resulted in a negative output "

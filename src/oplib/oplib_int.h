@@ -197,6 +197,10 @@ DtStatus op_s_rows (DtStratCall *c, int nrows, const DtPlacement *rows,
                     bool inplace);
 bool op_pls_same (const DtPlacement *a, const DtPlacement *b, int n);
 
+/* nll_loss and nll_loss2d, their gradients (op_loss.c). */
+DtStatus op_nll_strategy (DtStratCall *c);
+DtStatus op_nll_back_strategy (DtStratCall *c);
+
 /* ---- local rewriting of shape arguments (core.md 3.7) ---- */
 
 /* Replace int-list argument i by the local shape of output 0 when sharded. */
