@@ -26,6 +26,7 @@ provide("dt.parallel", "parallelize_module", "ColwiseParallel",
   "RowwiseParallel", "SequenceParallel", "PrepareModuleInput",
   "PrepareModuleOutput", "PrepareModuleInputOutput", "distribute_module",
   "local_map")
+provide("dt.parallel.loss", "loss_parallel")
 provide("dt.fsdp", "fully_shard", "MixedPrecisionPolicy", "FSDPModule")
 provide("dt.cp", "context_parallel", "context_parallel_unshard")
 provide("dt.library", "register_sharding")

@@ -300,12 +300,11 @@ function Param:keep(which, k, mesh)
   local len = all.shape[1] // k
   self.kept = all:narrow(0, which * len, len):clone()
   local shape = list_of(self.shape)
-  shape[1] = len // math.max(1, product(self.shape, 2))
+  local chunk = (shape[1] + k - 1) // k
+  shape[1] = math.max(0, math.min(chunk, shape[1] - which * chunk))
   local part = A.as_strided.default(self.kept, shape, strides_of(shape), 0)
-  local whole = list_of(shape)
-  whole[1] = whole[1] * k
   self:show(dt._make_param(dt._wrap_local(part, mesh,
-    {dt.Replicate(), dt.Shard(self.dim)}, whole), self.requires_grad))
+    {dt.Replicate(), dt.Shard(self.dim)}, self.shape), self.requires_grad))
   self.state = "kept"
 end
 
