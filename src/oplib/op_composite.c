@@ -165,9 +165,9 @@ static DtStatus linear_decomp (DtDecompCall *c) {
     return finish(c, E("aten.view.default", "tI", r, (int)m.ndim, shape));
   }
   if (m.ndim == 1 && mw.ndim == 2) {
+    w = E("aten.t.default", "t", w);
     x = E("aten.unsqueeze.default", "ti", x, (int64_t)0);
-    r = E("aten.t.default", "t", w);
-    r = E("aten.mm.default", "tt", x, r);
+    r = E("aten.mm.default", "tt", x, w);
     r = E("aten.squeeze_.dim", "ti", r, (int64_t)0);
   } else if (m.ndim > 2 && mw.ndim == 2) {
     memcpy(shape, m.shape, sizeof(int64_t) * m.ndim);

@@ -332,11 +332,6 @@ D(true_divide_Scalar,
   "Quotient by a number.",
   "div.Scalar(self, other)",
   "f32[8, 6], 2.0");
-D(true_divide__Scalar,
-  "true_divide_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)",
-  "Quotient by a number, in place.",
-  "div_.Scalar(self, other)",
-  "f32[8, 6], 2.0");
 T0(view_copy_out,
   "view_copy.out(Tensor self, SymInt[] size, *, Tensor(a!) out) -> "
   "Tensor(a!)",
@@ -370,3 +365,55 @@ T0(diagonal_backward,
   "z = new_zeros(grad_output, input_sizes, pin_memory=false); "
   "diagonal_scatter(z, grad_output, offset, dim1, dim2)",
   "f32[8], [8, 8], 0, 0, 1");
+/* out= forms that PyTorch decomposes otherwise than their base. */
+T0(any_all_out,
+  "any.all_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
+  "Is an element true?",
+  "b = _to_copy(self, dtype=:bool); s = sum.dim_IntList(b, none); n = "
+  "ne.Scalar(s, false); copy_(out, n)",
+  "bool[8, 6], out=bool[]");
+T0(any_dims_out,
+  "any.dims_out(Tensor self, int[]? dim=None, bool keepdim=False, *, "
+  "Tensor(a!) out) -> Tensor(a!)",
+  "Is an element true, over dims?",
+  "b = _to_copy(self, dtype=:bool); s = sum.dim_IntList(b, dim, keepdim); n = "
+  "ne.Scalar(s, false); copy_(out, n)",
+  "bool[8, 6], [1], out=bool[8]");
+T0(dot_out,
+  "dot.out(Tensor self, Tensor tensor, *, Tensor(a!) out) -> Tensor(a!)",
+  "Scalar product.",
+  "m = mul.Tensor(self, tensor); s = sum(m); copy_(out, s)",
+  "f32[8], f32[8], out=f32[]");
+D(outer_out,
+  "outer.out(Tensor self, Tensor vec2, *, Tensor(a!) out) -> Tensor(a!)",
+  "Products of all pairs.",
+  "v = view(self, [-1, 1]); mul.out(v, vec2, out=out)",
+  "f32[8], f32[6], out=f32[8, 6]");
+T0(select_backward_out,
+  "select_backward.out(Tensor grad_output, SymInt[] input_sizes, int dim, "
+  "SymInt index, *, Tensor(a!) out) -> Tensor(a!)",
+  "Gradient of select.",
+  "z = new_zeros(grad_output, input_sizes, pin_memory=false); s = "
+  "select_scatter(z, grad_output, dim, index); copy_(out, s)",
+  "f32[8], [8, 6], 1, 2, out=f32[8, 6]");
+T0(slice_backward_out,
+  "slice_backward.out(Tensor grad_output, SymInt[] input_sizes, int dim, "
+  "SymInt start, SymInt end, SymInt step, *, Tensor(a!) out) -> Tensor(a!)",
+  "Gradient of slice.",
+  "z = new_zeros(grad_output, input_sizes, pin_memory=false); s = "
+  "slice_scatter(z, grad_output, dim, start, end, step); copy_(out, s)",
+  "f32[2, 6], [8, 6], 0, 0, 2, 1, out=f32[8, 6]");
+T0(_softmax_backward_data_out,
+  "_softmax_backward_data.out(Tensor grad_output, Tensor output, int dim, "
+  "ScalarType input_dtype, *, Tensor(a!) grad_input) -> Tensor(a!)",
+  "Gradient of softmax.",
+  "a = mul.Tensor(grad_output, output); s = sum.dim_IntList(a, [dim], true); "
+  "b = mul.Tensor(output, s); d = sub.Tensor(a, b); copy_(grad_input, d)",
+  "f32[8, 6], f32[8, 6], 1, torch.float32, grad_input=f32[8, 6]");
+T0(_log_softmax_backward_data_out,
+  "_log_softmax_backward_data.out(Tensor grad_output, Tensor output, int dim, "
+  "ScalarType input_dtype, *, Tensor(a!) out) -> Tensor(a!)",
+  "Gradient of log_softmax.",
+  "e = exp(output); s = sum.dim_IntList(grad_output, [dim], true); m = "
+  "mul.Tensor(e, s); d = sub.Tensor(grad_output, m); copy_(out, d)",
+  "f32[8, 6], f32[8, 6], 1, torch.float32, out=f32[8, 6]");

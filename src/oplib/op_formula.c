@@ -287,7 +287,7 @@ static DtStatus bce_logits_grad (DtGradCall *c) {
       a = E("aten.neg.default", "t", x);
       dt_emit_n(c->e, "aten.log_sigmoid_forward.default", k, 2, "t", a);
       dt_emit_n(c->e, "aten.log_sigmoid_forward.default", l, 2, "t", x);
-      b = E("aten.mul.Tensor", "tt", pw, l[0]);
+      b = E("aten.mul.Tensor", "tt", l[0], pw);
       a = E("aten.sub.Tensor", "tt", k[0], b);
     } else {
       a = E("aten.neg.default", "t", x);
@@ -627,6 +627,30 @@ static DtStatus noise_decomp (DtDecompCall *c) {
   return finish(c, alpha ? E("aten.add_.Tensor", "tt", x, b) : x);
 }
 
+/* In place by a decomposition that goes over a copy: partials end there. */
+static DtStatus true_divide__decomp (DtDecompCall *c) {
+  DtHandle *x = c->in[0];
+  if (!c->e->tracing)
+    return finish(c, E("aten.div_.Scalar", "tv", x, V(1)));
+  x = E("aten.clone.default", "t", x);
+  x = E("aten.div.Scalar", "tv", x, V(1));
+  return finish(c, E("aten.copy_.default", "tt", c->in[0], x));
+}
+
+/* floor_divide_: for floats PyTorch's decomposition makes a plain tensor, at
+** which tracing gives up. */
+static DtStatus floor_divide__decomp (DtDecompCall *c) {
+  DtMeta m = meta_of(c, c->in[0]);
+  DtHandle *x = c->in[0], *y = c->in[1];
+  if (!dt_emit_ok(c->e)) return c->e->st;
+  DT_CHECK(CX, !c->e->tracing || dt_dtype_is_integral((DtDtype)m.dtype, true),
+           DT_E_NOTIMPL, "floor_divide_ makes a tensor without placements");
+  if (c->e->tracing)
+    y = E("aten.expand.default", "tI", y, (int)m.ndim, m.shape);
+  y = E("aten.div.Tensor_mode", "tt rounding_mode=s", x, y, "floor");
+  return finish(c, E("aten.copy_.default", "tt", x, y));
+}
+
 /* ---- samples and definitions ---- */
 
 #define C(id, schema_, brief_, decomp_, ...) \
@@ -743,3 +767,9 @@ C(feature_dropout, "feature_dropout(Tensor input, float p, bool train) -> "
 C(feature_alpha_dropout, "feature_alpha_dropout(Tensor input, float p, bool "
   "train) -> Tensor", "Dropout of whole channels that keeps mean and "
   "variance.", noise_decomp, "f32[8, 6, 2], 0.0, true");
+C(true_divide__Scalar, "true_divide_.Scalar(Tensor(a!) self, Scalar other) -> "
+  "Tensor(a!)", "Quotient by a number, in place.", true_divide__decomp,
+  "f32[8, 6], 2.0");
+K(floor_divide__Tensor, "floor_divide_.Tensor(Tensor(a!) self, Tensor other) "
+  "-> Tensor(a!)", "Quotient, rounded down, in place.", floor_divide__decomp,
+  NULL, NULL, B);

@@ -390,6 +390,10 @@ static DtStatus trace_step (DtDecide *d, DtMesh *mesh, Tracing *t) {
   return t->rows.st;
 }
 
+static bool is_default (const DtOpDef *op) {
+  return strcmp(op->sig->overload, "default") == 0;
+}
+
 DtStatus dt_decomp_run (DtDecide *d, DtSheet *s, bool *found) {
   DtExpand o = { false, false, false };
   Tracing t;
@@ -410,6 +414,11 @@ DtStatus dt_decomp_run (DtDecide *d, DtSheet *s, bool *found) {
   while (!t.gave_up && next_choice(d->nin, t.opt, t.at));
   if (t.gave_up || !t.any) return DT_OK;
   *found = true;
+  DT_CHECK(d->cx, !d->op->sig->returns_list || t.rows.nout != 1, DT_E_VALUE,
+           "For the op %s::%s%s%s, `output_specs` has 1 output which does not "
+           "equal the number of op outputs: 1.", d->op->sig->ns,
+           d->op->sig->base, is_default(d->op) ? "" : ".",
+           is_default(d->op) ? "" : d->op->sig->overload);
   DT_TRY(d->cx, dt_sheet_init(s, d, t.rows.nout, false));
   return dt_expand_rows(s, &t.rows, &o);
 }
