@@ -9,7 +9,8 @@
 /* Is element i of n in the part that PyTorch computes with 256-bit vectors?
 ** They differ from its scalar code in what equal extremes and infinities
 ** give. */
-#define VEC_LEN ((int64_t)(kb != 0 ? 32 : 64 / (int64_t)sizeof(T)))
+#define VEC_LEN \
+  ((int64_t)(kb == 16 || kb == 17 ? 32 : 64 / (int64_t)sizeof(T)))
 #define IN_VECTOR (i < n - n % VEC_LEN)
 /* A polynomial of NaN from degree 2 on: PyTorch gives back a variable it did
 ** not set, which holds the result before. */
@@ -171,8 +172,7 @@ static inline T G(felu_bwd) (T g, T y, T alpha, T scale, T in, bool result) {
   return g * in * neg * M(exp)(y * in);
 }
 
-static inline T G(flogsig_bwd) (T g, T x) {
-  T z = M(exp)(-M(fabs)(x));
+static inline T G(flogsig_bwd) (T g, T x, T z) {
   T max_deriv = x < 0 ? K(1) : K(0), sign = x < 0 ? K(1) : K(-1);
   return g * (max_deriv - sign * (z / (K(1) + z)));
 }

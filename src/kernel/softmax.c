@@ -36,8 +36,16 @@ static void exp_line (bool wide, const double *x, double *e, int64_t n) {
   }
 }
 
-static void softmax_line (bool log_form, bool wide, double *x, double *e,
-                          int64_t n) {
+/* A double as the 16-bit type holds it; itself for others. */
+static double held (DtDtype t, double v) {
+  if (t == DT_F16) return dt_f16_to_f32(dt_f32_to_f16((float)v));
+  return t == DT_BF16 ? dt_bf16_to_f32(dt_f32_to_bf16((float)v)) : v;
+}
+
+/* `t`: the type the sum and its logarithm are kept in (PyTorch keeps them in
+** the result's along the last dim). */
+static void softmax_line (bool log_form, bool wide, DtDtype t, double *x,
+                          double *e, int64_t n) {
   double max = -INFINITY;
   for (int64_t i = 0; i < n; i++)
     max = x[i] > max || x[i] != x[i] ? x[i] : max;
@@ -45,7 +53,7 @@ static void softmax_line (bool log_form, bool wide, double *x, double *e,
   exp_line(wide, x, e, n);
   double sum = dt_sum_f64(e, n);
   if (log_form) {
-    double ls = log(sum);
+    double ls = held(t, log(held(t, sum)));
     for (int64_t i = 0; i < n; i++) x[i] -= ls;
   } else {
     for (int64_t i = 0; i < n; i++) x[i] = e[i] / sum;
@@ -68,11 +76,13 @@ DtStatus dt_k_softmax (DtCtx *cx, bool log, const DtTensor *a, int dim,
   data[1] = (void *)(uintptr_t)in;
   DT_TRY(cx, work_init(cx, &w, line_len(a, dim)));
   bool wide = dt_class_of((DtDtype)out->m.dtype) != DT_CL_F32;
+  bool last = dim >= a->m.ndim - 1;
   dt_lines_init(&l, 2, metas, data, dim);
   for (; !l.done; dt_lines_next(&l)) {
     dt_run_load(DT_CL_F64, w.x, (DtDtype)a->m.dtype, l.p[1], l.stride[1],
                 w.n);
-    softmax_line(log, wide, w.x, w.y, w.n);
+    softmax_line(log, wide, last ? (DtDtype)out->m.dtype : DT_F64, w.x, w.y,
+                 w.n);
     dt_run_store(DT_CL_F64, w.x, (DtDtype)out->m.dtype, l.p[0], l.stride[0],
                  w.n);
   }

@@ -119,9 +119,27 @@ static void args_set (const DtSchema *s, int i, const DtValue *v,
 
 /* ---- torch.ops' errors ---- */
 
+/* What pybind11 adds: numbers and tensors have casters with words. */
+static void cast_details (DtBuf *b, const DtSchema *s, int i,
+                          const char *seen, const char *value) {
+  DtType t = s->arg[i].type;
+  bool list = s->arg[i].list;
+  if (list && !s->arg[i].opt && t != DT_T_TENSOR) return;
+  dt_buf_add(b, "\nCast error details: ");
+  if (!list && t == DT_T_SCALAR)
+    dt_buf_addf(b, "Cannot cast %s to number", value);
+  else if (!list && t == DT_T_TENSOR)
+    dt_buf_addf(b, "Unable to cast %s to Tensor", value);
+  else
+    dt_buf_addf(b, "Unable to cast Python instance of type <class '%s%s'> to "
+                "C++ type '?' (#define PYBIND11_DETAILED_ERROR_MESSAGES or "
+                "compile in debug mode for details)",
+                strcmp(seen, "Tensor") == 0 ? "torch." : "", seen);
+}
+
 static DtStatus raise_type (DtCtx *cx, const DtSchema *s, int i,
                             const DtValue *v) {
-  DtBuf type, value;
+  DtBuf type, value, more;
   bool list = v->kind == DT_V_LIST, str = v->kind == DT_V_STR;
   const char *seen = list ? "list" : dt_value_pytype(v);
   DtStatus st;
@@ -129,12 +147,15 @@ static DtStatus raise_type (DtCtx *cx, const DtSchema *s, int i,
   dt_buf_init(&value, cx);
   dt_schema_print_type(&s->arg[i], &type);
   dt_value_print(v, NULL, NULL, &value);
+  dt_buf_init(&more, cx);
+  cast_details(&more, s, i, seen, dt_buf_str(&value));
   st = dt_raise_as(cx, DT_E_TYPE, "RuntimeError",
                    "%s::%s() Expected a value of type '%s' for argument '%s' "
                    "but instead found type '%s'.\nPosition: %d\n"
-                   "Value: %s%s%s\nDeclaration: %s", s->ns, s->base,
+                   "Value: %s%s%s\nDeclaration: %s%s", s->ns, s->base,
                    dt_buf_str(&type), s->arg[i].name, seen, i, str ? "'" : "",
-                   dt_buf_str(&value), str ? "'" : "", s->text);
+                   dt_buf_str(&value), str ? "'" : "", s->text, dt_buf_str(&more));
+  dt_buf_fini(&more);
   dt_buf_fini(&type);
   dt_buf_fini(&value);
   return st;

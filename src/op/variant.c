@@ -349,6 +349,10 @@ static DtStatus inplace_decomp (DtDecompCall *c) {
   }
   DT_TRY(c->e->cx, c->e->vt->call(c->e, b->full, npos, c->args->v, nkw, name,
                                   kw, c->nin, c->in, res, 16, &nres));
+  if (odd_cast(c->op->sig) == CAST_BASE && res[0] != NULL)
+    DT_TRY(c->e->cx, check_self_cast(c->e->cx, c->op->sig,
+             (DtDtype)dt_emit_meta(c->e, res[0])->dtype,
+             (DtDtype)dt_emit_meta(c->e, dt_hin(c, 0))->dtype));
   c->out[0] = dt_emit(c->e, "aten.copy_.default", "tt", dt_hin(c, 0), res[0]);
   c->nout = 1;
   return c->e->st;

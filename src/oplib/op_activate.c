@@ -45,9 +45,14 @@ NO_GRADIENT(rrelu_with_noise_backward)
 /* ---- metas and kernels that need more than their row ---- */
 
 static DtStatus softshrink_meta (DtMetaCall *c) {
-  double l = dt_arg_float(c->args, 1);
-  DT_CHECK(c->cx, l >= 0, DT_E_RUNTIME, "lambda must be greater or equal to "
-           "0, but found to be %g.", l);
+  double l = dt_arg_float(c->args, 1), top;
+  DtDtype t = (DtDtype)c->in[0]->dtype;
+  if (!dt_dtype_is_float(t)) return op_pw_meta(c);      /* the kernel says */
+  top = t == DT_F64 ? 1.7976931348623157e308 : t == DT_F16 ? 65504.0
+        : t == DT_BF16 ? 3.3895313892515355e38 : 3.4028234663852886e38;
+  DT_CHECK(c->cx, l >= 0 && l <= top, DT_E_RUNTIME, "lambda must be in range "
+           "[0, %g] for input dtype %s, but found %g", top, dt_dtype_word(t),
+           l);
   return op_pw_meta(c);
 }
 

@@ -54,7 +54,8 @@ static void kw_channels_last (const DtArgs *a, DtMeta *m) {
 
 static DtStatus like_meta (DtMetaCall *c) {
   DtMeta *o = &c->out[0];
-  op_like_meta(o, c->in[0], kw_dtype(c->args, (DtDtype)c->in[0]->dtype));
+  const DtMeta *m = dt_in(c, 0);        /* in lists: one of many inputs */
+  op_like_meta(o, m, kw_dtype(c->args, (DtDtype)m->dtype));
   if (kw_contiguous(c->args)) dt_meta_set_contiguous(o);
   kw_channels_last(c->args, o);
   kw_device(c->args, o);
@@ -118,6 +119,10 @@ static const int row_zero[] = { FILL_ZERO }, row_one[] = { FILL_ONE },
                  row_none[] = { FILL_NONE };
 
 static DtStatus fill_kernel (DtKernelCall *c) {
+  int at = c->op->row[0] == FILL_ARG1 ? 1 : c->op->row[0] == FILL_ARG2 ? 2 : 0;
+  if (at)
+    DT_TRY(c->cx, op_number_fits(c->cx, dt_arg_scalar(c->args, at),
+                                 (DtDtype)c->out[0]->m.dtype));
   switch (c->op->row[0]) {
     case FILL_ZERO: return dt_k_fill(c->cx, c->out[0], dt_scalar_int(0));
     case FILL_ONE: return dt_k_fill(c->cx, c->out[0], dt_scalar_int(1));
@@ -536,6 +541,18 @@ const DtOpDef dt_op_clone = {
   .brief = "A copy.", .doc = "A partial sum is reduced first.",
   .flags = DT_OP_POINTWISE | DT_OP_UNEVEN, .meta = like_meta,
   .kernel = op_k_copy0, .grad = pass_grad, .samples = op_samples_unary
+};
+static const int row_copy[] = { 0 };
+static DtStatus fresh_meta (DtMetaCall *c) {
+  DT_TRY(c->cx, op_meta_same(c));
+  dt_meta_set_contiguous(&c->out[0]);
+  return DT_OK;
+}
+const DtOpDef dt_op_lift_fresh_copy = {
+  .schema = "aten::lift_fresh_copy(Tensor self) -> Tensor",
+  .brief = "A contiguous copy.", .flags = DT_OP_NOSTRATEGY,
+  .meta = fresh_meta, .kernel = op_k_copy0, .grad = pass_grad,
+  .samples = op_samples_unary, .row = row_copy
 };
 const DtOpDef dt_op_contiguous = {
   .schema = "aten::contiguous(Tensor(a) self, *, MemoryFormat "

@@ -25,7 +25,11 @@ static DtStatus softmax_meta (DtMetaCall *c) {
   DT_TRY(c->cx, op_dim(c->cx, c->args, 1, c->in[0]->ndim, &d));
   if (kind == SM_SAFE) t = op_dtype_or(c->args, 2, t);
   else if (dt_arg_bool(c->args, 2)) t = DT_F32;
-  DT_CHECK(c->cx, c->fake || !dt_dtype_is_integral(t, true), DT_E_NOTIMPL,
+  DT_CHECK(c->cx, c->fake || kind == SM_SAFE || !dt_arg_bool(c->args, 2),
+           DT_E_RUNTIME,
+           "softmax with half to float conversion is not supported on CPU");
+  DT_CHECK(c->cx, c->fake || (dt_dtype_is_float(t) && dt_dtype_size(t) > 1),
+           DT_E_NOTIMPL,
            "\"%s%s_kernel_impl\" not implemented for '%s'",
            kind == SM_LOG ? "log_softmax" : "softmax",
            d == c->in[0]->ndim - 1 ? "_lastdim" : "",
@@ -132,8 +136,9 @@ static DtStatus softmax_back_meta (DtMetaCall *c) {
 }
 static DtStatus softmax_back_kernel (DtKernelCall *c) {
   int d;
-  if (c->in[0]->m.ndim == 0)
-    return dt_k_fill(c->cx, c->out[0], dt_scalar_int(0));
+  DtDtype t = op_dtype_or(c->args, 3, (DtDtype)c->in[0]->m.dtype);
+  DT_CHECK(c->cx, t != DT_F16 || c->in[0]->m.dtype != DT_F32, DT_E_RUNTIME,
+           "expected scalar type Float but found Half");
   DT_TRY(c->cx, op_dim(c->cx, c->args, 2, c->in[0]->m.ndim, &d));
   return dt_k_softmax_backward(c->cx, c->op->row[0] == SM_LOG, c->in[0],
                                c->in[1], d, c->out[0]);

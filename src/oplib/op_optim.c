@@ -213,6 +213,62 @@ done:
   dt_tensor_unref(c->cx, all);
   return st;
 }
+/* allclose: isclose everywhere. */
+static DtStatus close_meta (DtMetaCall *c) {
+  const DtMeta *a = c->in[0], *b = c->in[1];
+  DtMeta m;
+  DT_CHECK(c->cx, a->dtype == b->dtype, DT_E_RUNTIME, "%s did not match %s",
+           dt_dtype_word((DtDtype)a->dtype), dt_dtype_word((DtDtype)b->dtype));
+  DT_CHECK(c->cx, dt_arg_float(c->args, 2) >= 0, DT_E_RUNTIME,
+           "rtol must be greater than or equal to zero, but got %g",
+           dt_arg_float(c->args, 2));
+  DT_CHECK(c->cx, dt_arg_float(c->args, 3) >= 0, DT_E_RUNTIME,
+           "atol must be greater than or equal to zero, but got %g",
+           dt_arg_float(c->args, 3));
+  c->nout = 0;
+  return dt_meta_broadcast(c->cx, a, b, &m);
+}
+static DtStatus close_kernel (DtKernelCall *c) {
+  DtTensor *same = NULL, *all = NULL, *a = c->in[0], *b = c->in[1];
+  DtDtype t = (DtDtype)a->m.dtype;
+  DtScalar p[4];
+  DtMeta m;
+  DtStatus st = DT_OK;
+  int64_t none[DT_MAX_NDIM] = { 0 };
+  bool yes = true;
+  memset(p, 0, sizeof p);
+  for (int i = 0; i < 3; i++) p[i] = dt_arg_scalar(c->args, i + 2);
+  DT_TRYG(c->cx, op_kernel_allows(c->cx, NULL, "mul", t, true));
+  DT_TRYG(c->cx, dt_meta_broadcast(c->cx, &a->m, &b->m, &m));
+  if (dt_meta_numel(&m) > 0) {
+    if (dt_dtype_is_integral(t, true)) t = DT_F64;
+    DT_TRYG(c->cx, op_temp(c->cx, DT_BOOL, m.ndim, m.shape, &same));
+    DT_TRYG(c->cx, op_temp(c->cx, DT_BOOL, 0, NULL, &all));
+    DT_TRYG(c->cx, dt_k_binary(c->cx, DT_B_isclose, t, p, a, b, same));
+    DT_TRYG(c->cx, dt_k_reduce(c->cx, DT_RED_ALL, NULL, same,
+                               m.ndim ? (1u << m.ndim) - 1 : 0, all));
+    yes = dt_tensor_get(all, none).i != 0;
+  }
+  if (c->ret) *c->ret = dt_v_bool(yes);
+done:
+  dt_tensor_unref(c->cx, same);
+  dt_tensor_unref(c->cx, all);
+  return st;
+}
+
+static DtStatus nonzero_kernel (DtKernelCall *c) {
+  DtScalar s;
+  int64_t n = dt_meta_numel(&c->in[0]->m);
+  DT_CHECK(c->cx, n != 0, DT_E_RUNTIME,
+           "Boolean value of Tensor with no values is ambiguous");
+  DT_CHECK(c->cx, n == 1, DT_E_RUNTIME,
+           "Boolean value of Tensor with more than one value is ambiguous");
+  DT_TRY(c->cx, dt_tensor_item(c->cx, c->in[0], &s));
+  if (c->ret)
+    *c->ret = dt_v_bool(s.kind <= DT_K_INT ? s.i != 0
+                        : s.re != 0 || (s.kind == DT_K_COMPLEX && s.im != 0));
+  return DT_OK;
+}
 static DtStatus same_size_kernel (DtKernelCall *c) {
   if (c->ret)
     *c->ret = dt_v_bool(dt_meta_same_shape(&c->in[0]->m, &c->in[1]->m));
@@ -321,6 +377,19 @@ FUSED_COPY(_fused_adamw_tensor_lr, "_fused_adamw.tensor_lr", "Tensor",
 ANSWER(equal, "equal(Tensor self, Tensor other) -> bool",
        "Same shape and elements?", 0, equal_kernel, equal_strategy,
        equal_samples);
+static const char *const close_samples[] = { "f32[8, 6], f32[8, 6]",
+                                             "f32[0], f32[0]", NULL };
+const DtOpDef dt_op_allclose = {
+  .schema = "aten::allclose(Tensor self, Tensor other, float rtol="
+            "1.0000000000000001e-05, float atol=1e-08, bool equal_nan=False) "
+            "-> bool",
+  .brief = "Are all elements equal but for rounding?",
+  .flags = DT_OP_NOGRAD | DT_OP_NOSTRATEGY, .meta = close_meta,
+  .kernel = close_kernel, .samples = close_samples
+};
+ANSWER(is_nonzero, "is_nonzero(Tensor self) -> bool",
+       "Is the one element not 0?", DT_OP_COMPOSITE, nonzero_kernel,
+       item_strategy, item_samples);
 ANSWER(is_same_size, "is_same_size(Tensor self, Tensor other) -> bool",
        "Same shape?", DT_OP_HANDLER | DT_OP_NODATA, same_size_kernel,
        equal_strategy, equal_samples);

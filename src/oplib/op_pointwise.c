@@ -156,6 +156,48 @@ static void pw_types (const DtOpDef *op, int n, const OpOperand *o,
   op_promo_types((OpPromo)(op->row[PWR_PROMO] & 255), m, use, ct, rt);
 }
 
+/* ---- numbers as elements ---- */
+
+static double largest (DtDtype t) {
+  switch (t) {
+    case DT_F16: return 65504.0;
+    case DT_BF16: return 3.3895313892515355e38;
+    case DT_F32: return 3.4028234663852886e38;
+    case DT_F8E4M3: return 448.0;
+    case DT_F8E5M2: return 57344.0;
+    default: return 1.7976931348623157e308;
+  }
+}
+
+/* Negative integers may wrap into u8. */
+static bool int_fits (DtScalar v, DtDtype t) {
+  double top = t == DT_U8 ? 255 : t == DT_I8 ? 127 : t == DT_I16 ? 32767
+               : t == DT_I32 ? 2147483647.0 : 0x1p63;
+  double low = t == DT_U8 ? (v.kind == DT_K_FLOAT ? 0 : -255) : -top - 1;
+  if (v.kind <= DT_K_INT)
+    return t == DT_I64 || ((double)v.i >= low && (double)v.i <= top);
+  if (t == DT_I64) return v.re >= -0x1p63 && v.re <= 0x1p63;
+  return v.re >= low && v.re <= top;
+}
+
+DtStatus op_number_fits (DtCtx *cx, DtScalar v, DtDtype t) {
+  static const char *const ints[] = {
+    [DT_U8] = "uint8_t", [DT_I8] = "int8_t", [DT_I16] = "int16_t",
+    [DT_I32] = "int", [DT_I64] = "int64_t"
+  };
+  bool fits = true, whole = dt_dtype_is_integral(t, false);
+  double re = v.kind <= DT_K_INT ? (double)v.i : v.re;
+  if (t == DT_BOOL) return DT_OK;
+  if (v.kind == DT_K_COMPLEX && v.im != 0) fits = dt_dtype_is_complex(t);
+  else if (whole) fits = int_fits(v, t);
+  else if (dt_dtype_is_float(t))
+    fits = re != re || (re - re != 0 && t != DT_F8E4M3) ||
+           (re <= largest(t) && re >= -largest(t));
+  DT_CHECK(cx, fits, DT_E_RUNTIME, "value cannot be converted to type %s "
+           "without overflow", whole ? ints[t] : dt_dtype_info(t)->cpp);
+  return DT_OK;
+}
+
 /* ---- operands ---- */
 
 int op_pw_operands (const DtOpDef *op, const DtArgs *a,
@@ -299,8 +341,11 @@ DtStatus op_pw_kernel (DtKernelCall *c) {
   if (!is_plain(ct) || !dt_k_computes(n, row[PWR_FN], ct))
     DT_TRY(c->cx, op_kernel_allows(c->cx, c->op, NULL, ct,
                                    n > 1 && one_element(&o[1])));
-  for (int i = 0; i < 4; i++)
+  for (int i = 0; i < 4; i++) {
     p[i] = i < row[PWR_NPAR] ? pw_param(c->args, row[PWR_PAR + i])
                              : dt_scalar_int(0);
+    if (p[i].kind == DT_K_COMPLEX && dt_dtype_is_float(ct))
+      DT_TRY(c->cx, op_number_fits(c->cx, p[i], dt_dtype_acc(ct)));
+  }
   return op_pw_run(c->cx, c->op, row[PWR_FN], ct, p, n, o, c->out[0]);
 }

@@ -194,7 +194,8 @@ static DtStatus lerp_meta (DtMetaCall *c) {
   static const char *const names[] = { "self", "end", "weight" };
   for (int i = 1; i < 3; i++) {
     const DtMeta *m = dt_in(c, i);
-    DT_CHECK(c->cx, !m || m->dtype == c->in[0]->dtype, DT_E_RUNTIME,
+    DT_CHECK(c->cx, !m || m->dtype == c->in[0]->dtype ||
+                    (i == 2 && m->ndim == 0), DT_E_RUNTIME,
              "expected dtype %s for `%s` but got dtype %s",
              dt_dtype_info((DtDtype)c->in[0]->dtype)->cpp, names[i],
              m ? dt_dtype_info((DtDtype)m->dtype)->cpp : "?");

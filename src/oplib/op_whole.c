@@ -127,8 +127,18 @@ static DtStatus log_sigmoid_back_meta (DtMetaCall *c) {
 static DtStatus log_sigmoid_back_kernel (DtKernelCall *c) {
   DtDtype t = (DtDtype)c->out[0]->m.dtype;
   DT_TRY(c->cx, op_kernel_allows(c->cx, c->op, NULL, t, false));
-  return dt_k_binary(c->cx, DT_B_log_sigmoid_backward, t, NULL, dt_kin(c, 0),
-                     dt_kin(c, 1), c->out[0]);
+  DtTensor *x = dt_kin(c, 1), *buf = dt_kin(c, 2), *own = NULL;
+  DtStatus st = DT_OK;
+  if (dt_meta_numel(&buf->m) == 0 && dt_meta_numel(&x->m) != 0) {
+    DT_TRY(c->cx, op_temp(c->cx, t, x->m.ndim, x->m.shape, &own));
+    st = dt_k_unary(c->cx, DT_U_log_sigmoid_buffer, t, NULL, x, own);
+    buf = own;
+  }
+  if (st == DT_OK)
+    st = dt_k_ternary(c->cx, DT_T3_log_sigmoid_backward, t, NULL,
+                      dt_kin(c, 0), x, buf, c->out[0]);
+  dt_tensor_unref(c->cx, own);
+  return st;
 }
 
 static DtStatus prelu_back_meta (DtMetaCall *c) {

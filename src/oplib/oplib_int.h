@@ -45,6 +45,8 @@ DtTensor *op_number (OpNumber *n, DtScalar v, DtDtype dtype);
 
 /* Type of a number as promotion sees it. */
 DtDtype op_number_dtype (DtScalar v);
+/* RUNTIME "value cannot be converted to type ... without overflow". */
+DtStatus op_number_fits (DtCtx *cx, DtScalar v, DtDtype t);
 /* Promote n operands; DT_DTYPE_NONE when PyTorch refuses to. */
 DtDtype op_promote (int n, const OpOperand *o);
 void op_promote_all (DtPromote *p, int n, const OpOperand *o);
