@@ -3,7 +3,7 @@
 ** the validators in tests/ops and scripts of the user's own.  Nothing is
 ** decided here. */
 #include "bind/bind.h"
-#include "shard/prop.h"
+#include "shard/known.h"
 
 static const DtOpDef *check_overload (lua_State *L, int i) {
   const DtOpDef *op;
@@ -134,8 +134,98 @@ static int l_single_dim_rules (lua_State *L) {
   return 1;
 }
 
+static void push_specs (lua_State *L, DtSession *s, int n,
+                        const DtSpec *const *spec) {
+  DtBuf b;
+  int i, m;
+  dt_buf_init(&b, s->cx);
+  lua_createtable(L, n, 0);
+  for (i = 0; i < n; i++) {
+    dt_buf_clear(&b);
+    for (m = 0; spec[i] != NULL && m < spec[i]->npl; m++) {
+      if (m > 0) dt_buf_addc(&b, ' ');
+      dt_pl_print(spec[i]->pl[m], &b);
+    }
+    lua_pushstring(L, spec[i] ? dt_buf_str(&b) : "-");
+    lua_seti(L, -2, i + 1);
+  }
+  dt_buf_fini(&b);
+}
+
+static void push_decision (lua_State *L, DtSession *s, const DtProp *p) {
+  lua_createtable(L, 0, 4);
+  push_specs(L, s, p->nin, p->in);
+  lua_setfield(L, -2, "inputs");
+  push_specs(L, s, p->nout, (const DtSpec *const *)p->out);
+  lua_setfield(L, -2, "outputs");
+  lua_pushboolean(L, p->needs_redist);
+  lua_setfield(L, -2, "redistributes");
+  if (p->known_wrong != NULL) {
+    lua_pushstring(L, p->known_wrong->what);
+    lua_setfield(L, -2, "known_wrong");
+  }
+}
+
+/* dt.debug.decide(overload, arguments...) -> {inputs, outputs, redistributes,
+** known_wrong}: the strategy that a call with these distributed tensors would
+** get, without making the call.  Agreed. */
+static int l_decide (lua_State *L) {
+  const DtOpDef *op = check_overload(L, 1);
+  DtSession *s = dtL_session(L);
+  DtArenaMark mark = dt_arena_mark(&s->cx->scratch);
+  const DtSpec **in;
+  DtProp *p = NULL;
+  DtLuaArgs a;
+  DtArgs args;
+  DtStatus st;
+  int i;
+  dtL_to_args(L, 2, &a);
+  args.nslots = a.nin;
+  st = dt_schema_bind(s->cx, op->sig, a.npos, a.pos, a.nkw, a.kwname, a.kw,
+                      &args);
+  in = DT_ANEWN(s->cx, &s->cx->scratch, const DtSpec *, a.nin + 1);
+  if (in == NULL) st = DT_E_NOMEM;
+  for (i = 0; st == DT_OK && i < a.nin; i++) {
+    in[i] = a.in[i]->spec;
+    if (in[i] == NULL)
+      st = dt_raise(s->cx, DT_E_TYPE, "tensor %d is plain: decide() wants "
+                    "distributed tensors only", i);
+  }
+  if (st == DT_OK)
+    st = dt_prop_run(s->cx, s->prop, op, &args, a.nin, in, NULL, &p);
+  dt_arena_release(&s->cx->scratch, mark);
+  if (st != DT_OK) return dtL_raise(L);
+  push_decision(L, s, p);
+  dt_prop_unref(s->cx, p);
+  return 1;
+}
+
+/* dt.debug.known_wrong() -> list of {op, inputs, outputs, what, example}: the
+** decisions of PyTorch that give wrong data.  Pure. */
+static int l_known_wrong (lua_State *L) {
+  int i, n;
+  const DtKnown *k = dt_known_rows(&n);
+  lua_createtable(L, n, 0);
+  for (i = 0; i < n; i++) {
+    lua_createtable(L, 0, 5);
+    lua_pushstring(L, k[i].op);
+    lua_setfield(L, -2, "op");
+    lua_pushstring(L, k[i].in);
+    lua_setfield(L, -2, "inputs");
+    lua_pushstring(L, k[i].out);
+    lua_setfield(L, -2, "outputs");
+    lua_pushstring(L, k[i].what);
+    lua_setfield(L, -2, "what");
+    lua_pushstring(L, k[i].example);
+    lua_setfield(L, -2, "example");
+    lua_seti(L, -2, i + 1);
+  }
+  return 1;
+}
+
 void dtL_open_rules (lua_State *L, int dt) {
   static const luaL_Reg funcs[] = {
+    {"decide", l_decide}, {"known_wrong", l_known_wrong},
     {"op_info", l_op_info}, {"single_dim_rules", l_single_dim_rules},
     {NULL, NULL}
   };

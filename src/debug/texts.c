@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "debug/debug.h"
+#include "shard/known.h"
 #include "base/map.h"
 
 static void print_var (const DtRecVar *v, DtBuf *b) {
@@ -250,7 +251,7 @@ DtStatus dt_why_text (DtDebug *d, const DtRecOp *r, DtBuf *b) {
     dt_buf_addc(b, '\n');
   }
   if (p && p->known_wrong)
-    dt_buf_addf(b, "known to be wrong: %s\n", p->known_wrong);
+    dt_buf_addf(b, "known to be wrong: %s\n", p->known_wrong->what);
   for (i = 0; i < r->nin; i++)
     dt_spec_unref(s->cx, (DtSpec *)(uintptr_t)in[i]);
   dt_why_free(s->cx, w);

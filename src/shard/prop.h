@@ -46,7 +46,8 @@ typedef struct DtProp {
   bool no_spec;                 /* no output spec (item): nothing decided */
   double cost; bool has_cost;
   double *costs; int ncosts;    /* per element, for list operators */
-  const char *known_wrong;      /* finding id when the rule is known wrong */
+  const struct DtKnown *known_wrong;    /* this decision gives wrong data:
+                                ** shard/known.h; else NULL */
   DtArena arena;
 } DtProp;
 

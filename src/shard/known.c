@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT
+** shard/known.c: is a decision one of those that give wrong data? */
+#include <string.h>
+#include "shard/known.h"
+
+static const DtKnown rows[] = {
+#define X(op, when, in, out, what, example) \
+  { op, DT_KNOWN_##when, in, out, what, example },
+#include "shard/known.def"
+#undef X
+};
+
+const DtKnown *dt_known_rows (int *n) {
+  *n = (int)(sizeof rows / sizeof rows[0]);
+  return rows;
+}
+
+/* One cell: "*", "P" for any Partial, or a placement as it prints. */
+static bool cell_fits (DtCtx *cx, const char *cell, size_t len,
+                       DtPlacement p) {
+  DtBuf b;
+  bool fits;
+  if (len == 1 && *cell == '*') return true;
+  if (len == 1 && *cell == 'P') return p.kind == DT_PL_PARTIAL;
+  if (len == 1 && *cell == 'S') return p.kind == DT_PL_SHARD;
+  dt_buf_init(&b, cx);
+  dt_pl_print(p, &b);
+  fits = strlen(dt_buf_str(&b)) == len &&
+         memcmp(dt_buf_str(&b), cell, len) == 0;
+  dt_buf_fini(&b);
+  return fits;
+}
+
+/* The cells of a row against mesh dimension `m` of these specs. */
+static bool cells_fit (DtCtx *cx, const char *cells, int n,
+                       const DtSpec *const *spec, int m) {
+  int i;
+  for (i = 0; *cells != '\0'; i++) {
+    size_t len = strcspn(cells, ",");
+    if (i >= n || spec[i] == NULL || m >= spec[i]->npl) return false;
+    if (!cell_fits(cx, cells, len, spec[i]->pl[m])) return false;
+    cells += len;
+    cells += strspn(cells, ", ");
+  }
+  return true;
+}
+
+/* Is a dimension of the first input cut into parts of unequal size? */
+static bool uneven (const DtProp *p, int m) {
+  const DtSpec *s = p->in[0];
+  int64_t n = s->mesh->shape[m];
+  return s->pl[m].kind == DT_PL_SHARD && n > 0 &&
+         s->meta.shape[s->pl[m].dim] % n != 0;
+}
+
+static bool row_fits (DtCtx *cx, const DtKnown *k, const DtProp *p) {
+  int m, ndim = 0;
+  if (p->nin > 0 && p->in[0] != NULL) ndim = p->in[0]->npl;
+  for (m = 0; m < ndim; m++) {
+    if (k->when == DT_KNOWN_UNEVEN && !uneven(p, m)) continue;
+    if (cells_fit(cx, k->in, p->nin, p->in, m) &&
+        cells_fit(cx, k->out, p->nout, (const DtSpec *const *)p->out, m))
+      return true;
+  }
+  return false;
+}
+
+static bool any_moved (const DtProp *p) {
+  int i;
+  for (i = 0; i < p->nin; i++)
+    if (p->moved[i]) return true;
+  return false;
+}
+
+const DtKnown *dt_known_find (DtCtx *cx, const DtOpDef *op,
+                              const DtProp *p) {
+  size_t i;
+  for (i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    const DtKnown *k = &rows[i];
+    if (strcmp(k->op, op->sig->full) != 0 &&
+        (op->base == NULL || strcmp(k->op, op->base->sig->full) != 0))
+      continue;
+    if (k->when == DT_KNOWN_MOVED ? any_moved(p) : row_fits(cx, k, p))
+      return k;
+  }
+  return NULL;
+}
