@@ -188,7 +188,7 @@ static DtArenaBlock *arena_grow (DtCtx *cx, DtArena *a, size_t n) {
   return b;
 }
 
-void *dt_arena_alloc (DtCtx *cx, DtArena *a, size_t n) {
+void *dt_arena_raw (DtCtx *cx, DtArena *a, size_t n) {
   DtArenaBlock *b = a->cur;
   char *p;
   if (n > (size_t)PTRDIFF_MAX / 2)
@@ -201,7 +201,13 @@ void *dt_arena_alloc (DtCtx *cx, DtArena *a, size_t n) {
   }
   p = (char *)b->data + b->used;
   b->used += n;
-  memset(p, 0, n);
+  return p;
+}
+
+void *dt_arena_alloc (DtCtx *cx, DtArena *a, size_t n) {
+  void *p = dt_arena_raw(cx, a, n);
+  if (p != NULL)
+    memset(p, 0, n);
   return p;
 }
 

@@ -41,6 +41,8 @@ typedef struct DtArenaMark { DtArenaBlock *block; size_t used; } DtArenaMark;
 
 /* `n` bytes, zeroed, aligned for any type; NULL + NOMEM on failure. */
 void *dt_arena_alloc (DtCtx *cx, DtArena *a, size_t n);
+/* The same, not zeroed. */
+void *dt_arena_raw (DtCtx *cx, DtArena *a, size_t n);
 /* Make the first block of an empty arena this large instead of the usual.
 ** Without memory nothing changes. */
 void dt_arena_reserve (DtCtx *cx, DtArena *a, size_t n);

@@ -32,6 +32,11 @@ typedef struct DtBindOpts {
 struct DtControl;
 struct DtStopAt;
 
+enum { DTL_NAMES = 64, DTL_SCOPES = 8 };
+typedef struct DtScopeName {    /* a function's name in the record */
+  const char *source; int line; char chunk[LUA_IDSIZE]; const char *text;
+} DtScopeName;
+
 /* What the binding keeps per state; found with dtL_state(). */
 typedef struct DtBind {
   DtSession *s;
@@ -49,6 +54,8 @@ typedef struct DtBind {
   bool (*can_stop) (void *ud);
   void *stop_ud;
   int handler;          /* registry reference of dt.debug.run's, or NOREF */
+  const char *name_key[DTL_NAMES], *name_val[DTL_NAMES];  /* l_past.c */
+  DtScopeName scope[DTL_SCOPES];
 } DtBind;
 
 /* A state with all libraries, `dt` and the presets open.  Allocates through

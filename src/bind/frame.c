@@ -230,6 +230,8 @@ void dtL_frame_locals (lua_State *L, const DtLuaFrame *f) {
     if (*s == '(') { lua_pop(f->co, 1); continue; }
     move_to(f->co, L);
     if (lua_isnil(L, -1)) { lua_pop(L, 1); lua_pushboolean(L, 0); }
+    lua_pushstring(L, s);               /* and their order, by number */
+    lua_rawseti(L, -3, (lua_Integer)lua_rawlen(L, -3) + 1);
     lua_setfield(L, -2, s);
   }
 }
@@ -250,6 +252,7 @@ void dtL_source_add (lua_State *L, const char *name, const char *text,
   lua_pushlstring(L, text, n);
   lua_setfield(L, -2, name);
   lua_pop(L, 1);
+  dtL_names_from(L, text, n);
 }
 
 enum { MAX_SOURCE = 4 << 20 };

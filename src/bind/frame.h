@@ -28,7 +28,7 @@ int dtL_frame_count (lua_State *L);
 ** what the prompt sees are read and written. */
 void dtL_frame_env (lua_State *L, const DtLuaFrame *f);
 /* Push a table name -> value of the frame's locals (the innermost of a
-** name). */
+** name); its list part holds the names in order. */
 void dtL_frame_locals (lua_State *L, const DtLuaFrame *f);
 /* Names and scopes as the record keeps them: "file:12". */
 const char *dtL_frame_scope (lua_State *L, const DtLuaFrame *f);
@@ -38,6 +38,12 @@ const char *dtL_frame_scope (lua_State *L, const DtLuaFrame *f);
 void dtL_set_prompt_env (lua_State *L);
 /* And the table of the prompt's locals (popped). */
 void dtL_set_prompt_locals (lua_State *L);
+
+/* Remember which globals a source assigns to: they are recorded by name. */
+void dtL_names_from (lua_State *L, const char *text, size_t n);
+/* Replace the environment on the top by one in which names are what they were
+** just before operator #seq, in `scope` of the script (interned). */
+void dtL_past_env (lua_State *L, int64_t seq, const char *scope);
 
 /* Keep a source's text for :list and stops; "prompt" is replaced each time.
 ** Raises on NOMEM: call it protected. */

@@ -1,10 +1,309 @@
 /* SPDX-License-Identifier: MIT
-** bind/l_past.c: dt.debug's part of the record: names of script variables as
-** they are recorded, and the state at any operator as data. */
+** bind/l_past.c: the past as Lua sees it: names of script variables are
+** recorded, and a line can be evaluated as if an operator had not yet run.
+**
+** Which variable holds which tensor is asked when the script's line changes:
+** the locals of the functions under way, the prompt's locals, and globals.  Of
+** the globals only those a source assigns to are looked at, since walking all
+** of them at each line would cost more than the operators. */
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 #include "bind/frame.h"
 
+static const char key_cand[] = "dt.names.globals";  /* list and set of names */
+static const char key_locals[] = "dt.frame.locals";
+
+enum { MAX_CAND = 400, MAX_LEVELS = 40, MAX_FRAMES = 8 };
+
+/* --- globals a source assigns to --- */
+
+static bool is_word (char c) {
+  return isalnum((unsigned char)c) || c == '_';
+}
+
+/* "x =", "a, b = ": an assignment or a list of names; never "==". */
+static bool assigns (const char *s) {
+  while (*s == ' ' || *s == '\t') s++;
+  return *s == ',' || (*s == '=' && s[1] != '=');
+}
+
+void dtL_names_from (lua_State *L, const char *text, size_t n) {
+  const char *s = text, *end = text + n;
+  int list;
+  luaL_getsubtable(L, LUA_REGISTRYINDEX, key_cand);
+  list = lua_gettop(L);
+  while (s < end) {
+    const char *w = s;
+    if (!is_word(*s)) { s++; continue; }
+    while (s < end && is_word(*s)) s++;
+    if (isdigit((unsigned char)*w) || !assigns(s)) continue;
+    if (w > text && (w[-1] == '.' || w[-1] == ':')) continue;
+    if (lua_rawlen(L, list) >= MAX_CAND) break;
+    lua_pushlstring(L, w, (size_t)(s - w));
+    lua_pushvalue(L, -1);
+    if (lua_rawget(L, list) == LUA_TNIL) {
+      lua_pop(L, 1);
+      lua_pushvalue(L, -1);
+      lua_pushboolean(L, 1);
+      lua_rawset(L, list);
+      lua_rawseti(L, list, (lua_Integer)lua_rawlen(L, list) + 1);
+    } else lua_pop(L, 2);
+  }
+  lua_settop(L, list - 1);
+}
+
+/* --- binding --- */
+
+/* Interned forms of what was asked last: the same few names and functions come
+** again and again.  A hit is verified, for a freed string's place may be
+** another's. */
+static const char *name_of (DtBind *b, const char *name) {
+  unsigned k = (unsigned)((uintptr_t)name >> 4) % DTL_NAMES;
+  if (b->name_key[k] != name || strcmp(b->name_val[k], name) != 0) {
+    const char *s = dt_session_intern(b->s, name);
+    if (s == NULL) { dt_error_clear(b->s->cx); return NULL; }
+    b->name_key[k] = name;
+    b->name_val[k] = s;
+  }
+  return b->name_val[k];
+}
+
+static void bind_top (lua_State *L, DtDebug *d, int64_t seq,
+                      const char *scope, const char *name) {
+  DtVar *v = lua_type(L, -1) == LUA_TUSERDATA ? dtL_test_tensor(L, -1) : NULL;
+  const char *s = v ? name_of(dtL_state(L), name) : NULL;
+  if (s) dt_record_bind(d, seq, scope, s, v->id);
+}
+
+static const char *scope_of (DtBind *b, lua_Debug *ar) {
+  unsigned k = (unsigned)(((uintptr_t)ar->source >> 4) +
+                          (unsigned)ar->linedefined) % DTL_SCOPES;
+  DtScopeName *c = &b->scope[k];
+  char text[300];
+  const char *s;
+  if (c->source == ar->source && c->line == ar->linedefined &&
+      strcmp(c->chunk, ar->short_src) == 0)
+    return c->text;
+  snprintf(text, sizeof text, "%.250s:%d", ar->source[0] == '@' ||
+           ar->source[0] == '=' ? ar->source + 1 : "script", ar->linedefined);
+  s = dt_session_intern(b->s, text);
+  if (s == NULL) { dt_error_clear(b->s->cx); return ""; }
+  c->source = ar->source;
+  c->line = ar->linedefined;
+  snprintf(c->chunk, sizeof c->chunk, "%s", ar->short_src);
+  c->text = s;
+  return s;
+}
+
+static void bind_frames (lua_State *co, DtDebug *d, int64_t seq) {
+  lua_Debug ar;
+  const char *name;
+  int level, i, n = 0;
+  for (level = 0; level < MAX_LEVELS && n < MAX_FRAMES &&
+       lua_getstack(co, level, &ar); level++) {
+    const char *scope;
+    lua_getinfo(co, "Sl", &ar);
+    if (ar.currentline < 0 || strncmp(ar.source, "=[dt", 4) == 0) continue;
+    scope = scope_of(dtL_state(co), &ar);
+    if (n++ == 0) d->scope = scope;
+    for (i = 1; (name = lua_getlocal(co, &ar, i)) != NULL; i++) {
+      if (*name != '(') bind_top(co, d, seq, scope, name);
+      lua_pop(co, 1);
+    }
+  }
+}
+
+static void bind_table (lua_State *L, DtDebug *d, int64_t seq) {
+  lua_pushnil(L);
+  while (lua_next(L, -2)) {
+    if (lua_type(L, -2) == LUA_TSTRING)
+      bind_top(L, d, seq, "", lua_tostring(L, -2));
+    lua_pop(L, 1);
+  }
+}
+
+static void bind_globals (lua_State *L, DtDebug *d, int64_t seq) {
+  int top = lua_gettop(L), i, n;
+  if (lua_getfield(L, LUA_REGISTRYINDEX, key_locals) == LUA_TTABLE)
+    bind_table(L, d, seq);
+  lua_settop(L, top);
+  if (lua_getfield(L, LUA_REGISTRYINDEX, key_cand) == LUA_TTABLE) {
+    lua_pushglobaltable(L);
+    n = (int)lua_rawlen(L, top + 1);
+    for (i = 1; i <= n; i++) {
+      lua_rawgeti(L, top + 1, i);
+      lua_pushvalue(L, -1);
+      lua_rawget(L, top + 2);
+      bind_top(L, d, seq, "", lua_tostring(L, -2));
+      lua_pop(L, 2);
+    }
+  }
+  lua_settop(L, top);
+}
+
+static void record_names (void *ud, DtDebug *d, int64_t seq) {
+  DtBind *b = (DtBind *)ud;
+  if (!lua_checkstack(b->L, 8) || !lua_checkstack(b->cur, 8)) return;
+  bind_frames(b->cur, d, seq);
+  if (b->cur != b->L) bind_frames(b->L, d, seq);
+  bind_globals(b->L, d, seq);
+}
+
+/* --- the environment of the past --- */
+
+typedef struct Past { DtDebug *d; int64_t seq; const char *scope; } Past;
+
+/* A living tensor of which the record knows more than now. */
+static bool push_past (lua_State *L, const Past *p, int64_t id) {
+  DtVar *v = NULL;
+  if (dt_record_revive(p->d, id, p->seq, &v) != DT_OK) {
+    dt_error_clear(p->d->s->cx);
+    return false;
+  }
+  dtL_push_tensor(L, v);
+  return true;
+}
+
+/* Upvalues: Past, the environment of now (or false). */
+static int past_index (lua_State *L) {
+  const Past *p = (const Past *)lua_touserdata(L, lua_upvalueindex(1));
+  int64_t id = lua_type(L, 2) == LUA_TSTRING
+    ? dt_record_name(p->d, p->scope, lua_tostring(L, 2), p->seq) : 0;
+  DtVar *v;
+  if (id != 0 && push_past(L, p, id)) return 1;
+  if (!lua_istable(L, lua_upvalueindex(2))) return 0;
+  lua_pushvalue(L, 2);
+  lua_gettable(L, lua_upvalueindex(2));
+  v = dtL_test_tensor(L, -1);
+  if (v && push_past(L, p, v->id)) return 1;
+  return 1;
+}
+
+static int past_newindex (lua_State *L) {
+  return dtL_errorf(L, DT_E_RUNTIME, "the past cannot be changed; :goto now "
+                    "comes back");
+}
+
+/* Replaces the environment on the top by that of the past. */
+void dtL_past_env (lua_State *L, int64_t seq, const char *scope) {
+  Past *p;
+  lua_newtable(L);
+  lua_createtable(L, 0, 3);
+  p = (Past *)lua_newuserdatauv(L, sizeof *p, 0);
+  p->d = dt_debug_of(dtL_session(L));
+  p->seq = seq;
+  p->scope = scope;
+  lua_pushvalue(L, -4);
+  lua_pushcclosure(L, past_index, 2);
+  lua_setfield(L, -2, "__index");
+  lua_pushcfunction(L, past_newindex);
+  lua_setfield(L, -2, "__newindex");
+  lua_pushliteral(L, "the environment of the past");
+  lua_setfield(L, -2, "__metatable");
+  lua_setmetatable(L, -2);
+  lua_remove(L, -2);
+}
+
+/* --- dt.debug --- */
+
+static DtDebug *check_debug (lua_State *L) {
+  DtDebug *d = dt_debug_of(dtL_session(L));
+  if (d == NULL) dtL_errorf(L, DT_E_RUNTIME, "no debugger is attached");
+  return d;
+}
+
+static DtRecOp *check_op (lua_State *L, int idx, DtDebug *d) {
+  int64_t seq = luaL_checkinteger(L, idx);
+  DtRecOp *r = dt_record_find(d, seq);
+  if (r == NULL)
+    dtL_errorf(L, DT_E_INDEX, "operator #%lld is not in the record",
+               (long long)seq);
+  return r;
+}
+
+/* dt.debug.at(n) -> names and tensors as they were just before operator #n. */
+static int l_at (lua_State *L) {
+  enum { MAX = 1024 };
+  DtDebug *d = check_debug(L);
+  DtRecOp *r = check_op(L, 1, d);
+  const DtRecName **names;
+  Past p = { d, r->seq, r->scope };
+  int i, n;
+  names = (const DtRecName **)lua_newuserdatauv(L, MAX * sizeof *names, 0);
+  n = dt_record_names(d, r->seq, names, MAX);
+  lua_newtable(L);
+  for (i = n - 1; i >= 0; i--) {
+    int64_t id = dt_record_name(d, r->scope, names[i]->name, r->seq);
+    if (id != names[i]->var) continue;      /* another scope's */
+    if (push_past(L, &p, names[i]->var))
+      lua_setfield(L, -2, names[i]->name);
+  }
+  return 1;
+}
+
+/* dt.debug.value(x, n): tensor or name as it was just before operator #n. */
+static int l_value (lua_State *L) {
+  DtDebug *d = check_debug(L);
+  DtRecOp *r = check_op(L, 2, d);
+  DtVar *v = dtL_test_tensor(L, 1), *out = NULL;
+  int64_t id = v ? v->id : dt_record_name(d, r->scope, luaL_checkstring(L, 1),
+                                          r->seq);
+  if (id == 0)
+    return dtL_errorf(L, DT_E_KEY, "no tensor was called %s before #%lld",
+                      lua_tostring(L, 1), (long long)r->seq);
+  if (dt_record_revive(d, id, r->seq, &out) != DT_OK) return dtL_raise(L);
+  dtL_push_tensor(L, out);
+  return 1;
+}
+
+static void set_int (lua_State *L, const char *k, int64_t v) {
+  lua_pushinteger(L, v);
+  lua_setfield(L, -2, k);
+}
+
+/* dt.debug.recording([{ring=, limit=, on=}]) -> its state after the change. */
+static int l_recording (lua_State *L) {
+  DtDebug *d = check_debug(L);
+  DtRecord *k = &d->rec;
+  if (lua_istable(L, 1)) {
+    lua_getfield(L, 1, "ring");
+    if (!lua_isnil(L, -1)) {
+      lua_Integer n = luaL_checkinteger(L, -1);
+      luaL_argcheck(L, n >= 1 && n <= 1 << 20, 1,
+                    "ring: wanted 1 to 1048576 operators");
+      if (dt_record_reset(d, (int)n) != DT_OK) return dtL_raise(L);
+    }
+    lua_getfield(L, 1, "limit");
+    if (!lua_isnil(L, -1)) dt_record_limit(d, luaL_checkinteger(L, -1));
+    lua_getfield(L, 1, "on");
+    if (!lua_isnil(L, -1)) k->off = !lua_toboolean(L, -1);
+    lua_settop(L, 1);
+  }
+  lua_createtable(L, 0, 8);
+  set_int(L, "ring", k->cap);
+  set_int(L, "operators", k->n);
+  set_int(L, "total", k->total);
+  set_int(L, "limit", k->limit);
+  set_int(L, "bytes", k->kept);
+  set_int(L, "first", k->n ? dt_record_at(d, k->n - 1)->seq : 0);
+  set_int(L, "last", k->n ? dt_record_at(d, 0)->seq : 0);
+  lua_pushboolean(L, !k->off);
+  lua_setfield(L, -2, "on");
+  return 1;
+}
+
 void dtL_open_past (lua_State *L, int dt) {
-  (void)L; (void)dt;
+  static const luaL_Reg funcs[] = {
+    {"at", l_at}, {"recording", l_recording}, {"value", l_value},
+    {NULL, NULL}
+  };
+  DtDebug *d = dt_debug_of(dtL_session(L));
+  lua_getfield(L, dt, "debug");
+  luaL_setfuncs(L, funcs, 0);
+  lua_pop(L, 1);
+  if (d) {
+    d->names = record_names;
+    d->names_ud = dtL_state(L);
+  }
 }

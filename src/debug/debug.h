@@ -38,7 +38,9 @@ struct DtDebug {
   ** the operator that comes; calls dt_record_bind().  May be NULL. */
   void (*names) (void *ud, DtDebug *d, int64_t seq);
   void *names_ud;
-  const char *names_file; int names_line;       /* where it was asked last */
+  const char *names_file; int names_line;       /* where it was asked last, */
+  const DtOpDef *names_op;      /* and for which operator */
+  const char *scope;            /* the script's function then */
 };
 
 /* Attach to a session (s->debug).  `cap` operators are kept.  Local. */

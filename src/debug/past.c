@@ -225,6 +225,12 @@ void dt_record_bind (DtDebug *d, int64_t seq, const char *scope,
   k->name[k->nname++] = (DtRecName){ seq, scope, name, var };
 }
 
+/* Globals, and locals of a main chunk, which its functions see. */
+static bool is_outer (const char *scope) {
+  size_t n = strlen(scope);
+  return n == 0 || (n > 1 && strcmp(scope + n - 2, ":0") == 0);
+}
+
 int64_t dt_record_name (DtDebug *d, const char *scope, const char *name,
                         int64_t seq) {
   const DtRecName *other = NULL;
@@ -233,7 +239,7 @@ int64_t dt_record_name (DtDebug *d, const char *scope, const char *name,
     const DtRecName *n = &d->rec.name[i];
     if (n->seq > seq || strcmp(n->name, name) != 0) continue;
     if (scope && strcmp(n->scope, scope) == 0) return n->var;
-    if (other == NULL && (*n->scope == 0 || scope == NULL)) other = n;
+    if (other == NULL && (scope == NULL || is_outer(n->scope))) other = n;
   }
   return other ? other->var : 0;
 }

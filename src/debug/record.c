@@ -8,6 +8,7 @@
 ** block: nothing is copied until somebody writes to it.  A block knows how
 ** many entries hold it, so that the bytes kept are counted once; beyond the
 ** limit the oldest entries lose their values first. */
+#include <stddef.h>
 #include <string.h>
 #include "debug/control.h"
 
@@ -73,7 +74,6 @@ static void vars_fini (DtDebug *d, int n, DtRecVar *v) {
 }
 
 static void entry_clear (DtDebug *d, DtRecOp *r) {
-  DtArena keep = r->arena;
   DtArenaMark start = { NULL, 0 };
   int i;
   vars_fini(d, r->nin, r->in);
@@ -82,15 +82,15 @@ static void entry_clear (DtDebug *d, DtRecOp *r) {
     dt_spec_unref(d->s->cx, r->move[i].src);
     dt_spec_unref(d->s->cx, r->move[i].dst);
   }
-  memset(r, 0, sizeof *r);
-  r->arena = keep;
+  memset(r, 0, offsetof(DtRecOp, arena));
+  memset(&r->args, 0, offsetof(DtArgs, v));
   dt_arena_release(&r->arena, start);
 }
 
 static void rec_layout (DtDebug *d, DtArena *a, DtRecVar *r,
                         const DtTensor *t) {
-  int64_t *lay = DT_ANEWN(d->s->cx, a, int64_t, 2 * t->m.ndim + 1);
-  size_t n = (size_t)t->m.ndim * sizeof *lay;
+  size_t n = (size_t)t->m.ndim * sizeof (int64_t);
+  int64_t *lay = dt_arena_raw(d->s->cx, a, 2 * n);
   if (lay == NULL) { dt_error_clear(d->s->cx); return; }
   memcpy(lay, t->m.shape, n);
   memcpy(lay + t->m.ndim, t->m.stride, n);
@@ -104,6 +104,8 @@ static void rec_layout (DtDebug *d, DtArena *a, DtRecVar *r,
 }
 
 static void rec_var (DtDebug *d, DtArena *a, DtRecVar *r, const DtVar *v) {
+  memset(r, 0, offsetof(DtRecVar, meta));
+  r->meta.ndim = 0;
   if (v == NULL) { r->none = true; return; }
   r->id = v->id;
   r->spec = v->spec ? dt_spec_ref(v->spec) : NULL;
@@ -118,10 +120,25 @@ static void rec_var (DtDebug *d, DtArena *a, DtRecVar *r, const DtVar *v) {
 /* Recording never fails the program: what does not fit is left out. */
 static DtRecVar *rec_vars (DtDebug *d, DtRecOp *r, int n, DtVar *const *v) {
   int i;
-  DtRecVar *out = DT_ANEWN(d->s->cx, &r->arena, DtRecVar, n + 1);
+  DtRecVar *out = dt_arena_raw(d->s->cx, &r->arena,
+                               (size_t)n * sizeof *out);
   if (out == NULL) { dt_error_clear(d->s->cx); return NULL; }
   for (i = 0; i < n; i++) rec_var(d, &r->arena, &out[i], v[i]);
   return out;
+}
+
+/* A copy of the arguments as far as they go. */
+static void rec_args (DtDebug *d, DtRecOp *r, const DtArgs *a) {
+  DtArgs copy;
+  size_t used = offsetof(DtArgs, v) + (size_t)a->n * sizeof a->v[0];
+  bool flat = true;
+  int i;
+  for (i = 0; i < a->n && flat; i++)
+    flat = a->v[i].kind != DT_V_LIST && a->v[i].kind != DT_V_STR;
+  if (flat) { memcpy(&r->args, a, used); return; }
+  if (dt_args_copy(d->s->cx, &r->arena, a, &copy) == DT_OK)
+    memcpy(&r->args, &copy, used);
+  else dt_error_clear(d->s->cx);
 }
 
 static DtRecOp *new_entry (DtDebug *d, const DtEvent *e, const char *label) {
@@ -138,6 +155,7 @@ static DtRecOp *new_entry (DtDebug *d, const DtEvent *e, const char *label) {
   r->label = label;
   r->file = e->file; r->line = e->line;
   r->module = e->module;
+  r->scope = d->scope ? d->scope : "";
   r->func = d->composite ? d->composite : d->func ? d->func : "";
   r->backward = e->backward;
   r->depth = e->depth;
@@ -146,14 +164,17 @@ static DtRecOp *new_entry (DtDebug *d, const DtEvent *e, const char *label) {
 
 static void on_op (DtDebug *d, const DtEvent *e) {
   DtRecOp *r;
-  if (d->names && (e->line != d->names_line || e->file != d->names_file)) {
+  /* Variables change from line to line, and where a line comes again. */
+  if (d->names && (e->line != d->names_line || e->file != d->names_file ||
+                   e->op == d->names_op)) {
     d->names_file = e->file;
     d->names_line = e->line;
+    d->names_op = e->op;
+    d->scope = "";
     d->names(d->names_ud, d, e->seq);
   }
   r = new_entry(d, e, e->op->sig->full);
-  if (dt_args_copy(d->s->cx, &r->arena, e->args, &r->args) != DT_OK)
-    dt_error_clear(d->s->cx);
+  rec_args(d, r, e->args);
   r->in = rec_vars(d, r, e->nin, e->in);
   r->nin = r->in ? e->nin : 0;
   d->rec.cur = r;
@@ -165,7 +186,7 @@ static DtRecOp *open_entry (DtDebug *d, int64_t seq) {
 }
 
 static void on_end (DtDebug *d, const DtEvent *e) {
-  DtRecOp *r = open_entry(d, e->seq);
+  DtRecOp *r = open_entry(d, e->seq), *next;
   if (r == NULL || r->done) return;
   r->done = true;
   r->st = e->status;
@@ -175,6 +196,15 @@ static void on_end (DtDebug *d, const DtEvent *e) {
   r->out = rec_vars(d, r, e->nout, e->out);
   r->nout = r->out ? e->nout : 0;
   if (d->rec.kept > limit_of(d)) values_fit(d);
+  /* The entry that comes next has long left the cache. */
+  next = &d->rec.ring[d->rec.head];
+  __builtin_prefetch(next);
+  __builtin_prefetch(&next->done);
+  __builtin_prefetch(&next->args);
+  if (next->nin > 0) {
+    __builtin_prefetch(&next->in[0]);
+    __builtin_prefetch(&next->in[0].block);
+  }
 }
 
 /* redistribute(), distribute_tensor() and raw collectives are no operators:

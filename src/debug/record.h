@@ -46,7 +46,6 @@ typedef struct DtRecMove {
 typedef struct DtRecVar {
   int64_t id;                   /* of the variable (DtVar.id) */
   DtSpec *spec;                 /* owned; NULL = plain */
-  DtMeta meta;                  /* global */
   DtOrigin origin;              /* which operator and line made it */
   const char *name;             /* DtVar.name, or NULL */
   bool none;                    /* None stood here */
@@ -57,6 +56,7 @@ typedef struct DtRecVar {
   int64_t offset, storage;      /* in elements; DtStorage.id */
   int64_t version;              /* DtStorage.version */
   DtBlock *block;               /* owned; NULL: values were not kept */
+  DtMeta meta;                  /* global; last: its tail is not touched */
 } DtRecVar;
 
 /* One operator.  Lists live in its own arena. */
@@ -65,9 +65,9 @@ typedef struct DtRecOp {
   const DtOpDef *op;            /* NULL: communication outside operators */
   const char *label;            /* its name: "aten.mm.default",
                                 ** "redistribute" */
-  DtArgs args;
   const char *file; int line;   /* of the script */
   const char *module;           /* "layers.0.attn" or "" */
+  const char *scope;            /* function of the script, see DtRecName */
   const char *func;             /* composite it belongs to, "F.linear", or "" */
   bool backward, hit, done;     /* hit: the decision was cached */
   DtStatus st;
@@ -79,6 +79,7 @@ typedef struct DtRecOp {
   DtPropVia via; double cost;
   const char *error;            /* message when it failed, else NULL */
   DtArena arena;
+  DtArgs args;                  /* last: only args.n values are written */
 } DtRecOp;
 
 /* From operator `seq` on (until a later entry says otherwise) the variable
@@ -125,8 +126,8 @@ const DtRecVar *dt_record_var (DtDebug *d, int64_t id, int64_t seq,
 /* The same as a variable: spec, meta, values as they were (no data when they
 ** were not kept).  The caller's reference.  INDEX, NOMEM.  Local. */
 DtStatus dt_record_revive (DtDebug *d, int64_t id, int64_t seq, DtVar **out);
-/* Which tensor the name held just before operator #seq; a scope's own name
-** wins over a global.  0 when unknown.  Pure. */
+/* Which tensor the name held just before operator #seq: in its own scope,
+** else a global or a local of the main chunk.  0 when unknown.  Pure. */
 int64_t dt_record_name (DtDebug *d, const char *scope, const char *name,
                         int64_t seq);
 /* Names known before #seq, each once with its tensor then; at most `max`.

@@ -45,6 +45,7 @@ extern const DtCmd dt_cmds_test[];
 extern const DtCmd dt_cmds_debug[];
 extern const DtCmd dt_cmds_run[];
 extern const DtCmd dt_cmds_break[];
+extern const DtCmd dt_cmds_time[];
 
 /* All commands one after the other; *it from 0; NULL at the end.  Pure. */
 const DtCmd *dt_cmd_next (int *it);
@@ -71,6 +72,9 @@ DtStatus dt_cmd_onoff (DtCmdCall *c, bool *v);
 ** string.  Missing ones are left out.  Local. */
 DtStatus dt_cmd_debug (DtCmdCall *c, const char *name, const char *args);
 
+/* cmd_time.c: one operator later, when the past is looked at; *done false when
+** it is not.  Local. */
+DtStatus dt_cmd_later (DtCmdCall *c, bool *done);
 /* cmd_fix.c: repairs of the last error: list, use one.  Collective. */
 DtStatus dt_cmd_fix (DtCmdCall *c);
 /* What is under way at the stop, innermost first, then the script's

@@ -27,11 +27,23 @@ static DtStatus go (DtCmdCall *c, DtStepMode mode) {
   return DT_OK;
 }
 
-static DtStatus cmd_step (DtCmdCall *c) { return go(c, DT_GO_STEP); }
-static DtStatus cmd_next (DtCmdCall *c) { return go(c, DT_GO_NEXT); }
+/* In the past there are only operators to go to. */
+static DtStatus go_later (DtCmdCall *c, DtStepMode mode) {
+  bool done = false;
+  DtStatus st = dt_cmd_later(c, &done);
+  return done || st != DT_OK ? st : go(c, mode);
+}
+
+static DtStatus cmd_step (DtCmdCall *c) { return go_later(c, DT_GO_STEP); }
+static DtStatus cmd_next (DtCmdCall *c) { return go_later(c, DT_GO_NEXT); }
 static DtStatus cmd_finish (DtCmdCall *c) { return go(c, DT_GO_FINISH); }
 static DtStatus cmd_line (DtCmdCall *c) { return go(c, DT_GO_LINE); }
-static DtStatus cmd_continue (DtCmdCall *c) { return go(c, DT_GO_ON); }
+static DtStatus cmd_continue (DtCmdCall *c) {
+  if (c->r->past == 0)
+    return go(c, DT_GO_ON);
+  dt_buf_add(c->out, "back in the present\n");
+  return dt_stop_past(c->r, 0);
+}
 static DtStatus cmd_kill (DtCmdCall *c) { return go(c, DT_GO_QUIT); }
 
 static DtStatus cmd_until (DtCmdCall *c) {
@@ -240,7 +252,9 @@ static DtStatus info_locals (DtCmdCall *c) {
   if (lua_pcall(L, 1, 1, 0) != LUA_OK)
     return dtL_catch(L, DT_E_LUA);
   bool any = false;
-  for (lua_pushnil(L); lua_next(L, top + 1) != 0; lua_pop(L, 1)) {
+  for (int i = 1; lua_rawgeti(L, top + 1, i) == LUA_TSTRING; i++) {
+    lua_pushvalue(L, -1);
+    lua_rawget(L, top + 1);
     DtVar *v = dtL_test_tensor(L, -1);
     any = true;
     dt_buf_addf(c->out, "  %-10s  ", lua_tostring(L, -2));
@@ -252,6 +266,7 @@ static DtStatus info_locals (DtCmdCall *c) {
       dtL_show_value(L, -1, c->out);
     if (c->out->len > 0 && c->out->s[c->out->len - 1] != '\n')
       dt_buf_addc(c->out, '\n');
+    lua_settop(L, top + 1);
   }
   lua_settop(L, top);
   if (!any)

@@ -313,6 +313,7 @@ static void begin_end (DtRepl *r, bool begin, const char *name) {
   if (c == NULL)
     return;
   c->prompt = begin && name == NULL && r->asks;
+  c->d->names_file = NULL;      /* another line 1 */
   if (begin)
     dt_control_arm(c);
   else
@@ -331,10 +332,17 @@ DtStatus dt_repl_run (DtRepl *r, const char *text, const char *name) {
     begin_end(r, true, name);
   }
   r->depth++;
+  /* In the past nothing happens: it is only looked at. */
+  DtDebug *d = r->past != 0 && r->at == NULL ? dt_debug_of(r->s) : NULL;
+  DtMute m;
+  if (d != NULL)
+    dt_debug_mute(d, &m);
   DtStatus st = name == NULL
     ? run_line(r, text)
     : dt_eval_script(r->L, text, strlen(text), name, r->app->o.nargs,
                      r->app->o.args, &r->diag);
+  if (d != NULL)
+    dt_debug_unmute(d, &m);
   r->depth--;
   if (r->depth == 0) {
     dt_stop_end(r);
@@ -437,9 +445,11 @@ DtStatus dt_repl_file (DtRepl *r, const char *path, char **text, size_t *n) {
 /* Read one whole chunk on rank 0: first line, then more while it is not
 ** complete.  False: leave. */
 static const char *prompt_text (const DtRepl *r, char *buf, size_t n) {
-  if (r->at == NULL || r->at->light)
+  int64_t seq = r->past != 0 ? r->past
+    : r->at != NULL && !r->at->light ? r->at->seq : 0;
+  if (seq == 0)
     return DT_PROMPT;
-  snprintf(buf, n, "dt#%lld> ", (long long)r->at->seq);
+  snprintf(buf, n, "dt#%lld> ", (long long)seq);
   return buf;
 }
 

@@ -144,6 +144,8 @@ void dt_stop_close (DtRepl *r);
 /* Frame `i` of the stop is the one whose variables lines see.  INDEX.
 ** Local. */
 DtStatus dt_stop_select (DtRepl *r, int i);
+/* Lines see the state just before operator #seq; 0: the present.  Local. */
+DtStatus dt_stop_past (DtRepl *r, int64_t seq);
 /* An error that is not an operator's, in a script that is debugged: be
 ** stopped where it was raised.  The error object is at index 1.  Local. */
 void dt_stop_raised (lua_State *L);

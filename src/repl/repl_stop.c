@@ -83,33 +83,51 @@ static void restore (DtRepl *r, const Saved *v) {
 
 /* ---- frames ---- */
 
-typedef struct Env { const DtLuaFrame *f; } Env;
+typedef struct Env {
+  const DtLuaFrame *f;          /* NULL: the prompt's own */
+  int64_t seq; const char *scope;       /* of the past; 0: now */
+} Env;
 
-static int push_frame_env (lua_State *L) {
+static int push_env (lua_State *L) {
   Env *e = lua_touserdata(L, 1);
-  dtL_frame_env(L, e->f);
+  if (e->f != NULL)
+    dtL_frame_env(L, e->f);
+  else if (e->seq != 0)
+    lua_getfield(L, LUA_REGISTRYINDEX, "dt.frame.env");
+  else
+    lua_pushnil(L);
+  if (e->seq != 0)
+    dtL_past_env(L, e->seq, e->scope);
   return 1;
 }
 
-DtStatus dt_stop_select (DtRepl *r, int i) {
-  Env e;
-  DT_CHECK(r->cx, r->at != NULL, DT_E_COMMAND, "nothing is stopped");
-  if (r->nframe == 0) {
-    lua_pushnil(r->L);
-    dt_eval_set_frame(r->L);
-    return DT_OK;
-  }
-  DT_CHECK(r->cx, i >= 0, DT_E_INDEX, "this is the innermost frame");
-  DT_CHECK(r->cx, i < r->nframe, DT_E_INDEX, "this is the outermost frame");
-  e.f = &r->frame[i];
-  lua_pushcfunction(r->L, push_frame_env);
+/* What lines see follows from the selected frame and the time looked at. */
+static DtStatus set_env (DtRepl *r) {
+  DtRecOp *op = r->past != 0 ? dt_record_find(dt_debug_of(r->s), r->past)
+                             : NULL;
+  Env e = {r->at != NULL && r->nframe > 0 ? &r->frame[r->here] : NULL,
+           r->past, op != NULL ? op->scope : ""};
+  lua_pushcfunction(r->L, push_env);
   lua_pushlightuserdata(r->L, &e);
   if (lua_pcall(r->L, 1, 1, 0) != LUA_OK)
     return dtL_catch(r->L, DT_E_NOMEM);
   dt_eval_set_frame(r->L);
+  return DT_OK;
+}
+
+DtStatus dt_stop_select (DtRepl *r, int i) {
+  DT_CHECK(r->cx, r->at != NULL, DT_E_COMMAND, "nothing is stopped");
+  DT_CHECK(r->cx, i >= 0, DT_E_INDEX, "this is the innermost frame");
+  DT_CHECK(r->cx, i < r->nframe || i == 0, DT_E_INDEX,
+           "this is the outermost frame");
   r->here = i;
   r->list_from = r->list_to = 0;
-  return DT_OK;
+  return set_env(r);
+}
+
+DtStatus dt_stop_past (DtRepl *r, int64_t seq) {
+  r->past = seq;
+  return set_env(r);
 }
 
 /* ---- what is shown ---- */

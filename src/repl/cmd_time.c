@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT
+** repl/cmd_time.c: looking at the past.  A time is an operator's number: the
+** state is that just before it.  Lines typed then see tensors by name with
+** the values and placements they had. */
+#include "repl/cmd.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "debug/control.h"
+
+static DtDebug *debug_of (const DtCmdCall *c) { return dt_debug_of(c->r->s); }
+
+/* The tensors by name before #seq, one a line. */
+static void show_names (DtRepl *r, const DtRecOp *op, DtBuf *out) {
+  enum { MAX = 200 };
+  const DtRecName *names[MAX];
+  DtDebug *d = dt_debug_of(r->s);
+  int n = dt_record_names(d, op->seq, names, MAX);
+  for (int i = n - 1; i >= 0; i--) {
+    const DtRecVar *v;
+    if (dt_record_name(d, op->scope, names[i]->name, op->seq) !=
+        names[i]->var || (v = dt_record_var(d, names[i]->var, op->seq, NULL))
+        == NULL)
+      continue;
+    dt_buf_addf(out, "  %-10s  ", names[i]->name);
+    if (v->spec != NULL) {
+      dt_buf_add(out, "dt: ");
+      dt_spec_print(v->spec, out);
+    } else {
+      dt_buf_add(out, "t: ");
+      dt_meta_print(&v->meta, out);
+    }
+    dt_buf_addc(out, '\n');
+  }
+}
+
+static void show_moves (const DtRecOp *op, DtBuf *out) {
+  for (int i = 0; i < op->nmove; i++) {
+    const DtRecMove *m = &op->move[i];
+    dt_buf_add(out, "  moved ");
+    if (m->slot >= 0)
+      dt_buf_addf(out, "input %d  ", m->slot);
+    dt_spec_print_placements(m->src, out);
+    dt_buf_add(out, " -> ");
+    dt_spec_print_placements(m->dst, out);
+    dt_buf_add(out, ", ");
+    dt_bytes_print(m->bytes, out);
+    dt_buf_addf(out, "/rank%s\n", m->implicit ? ", implicit" : "");
+  }
+}
+
+static void show_op (DtRepl *r, const DtRecOp *op, DtBuf *out) {
+  size_t n = 0;
+  const char *s = op->line > 0
+    ? dtL_source_line(r->L, op->file, op->line, &n) : NULL;
+  dt_buf_add(out, "before ");
+  dt_record_print(op, out);
+  if (op->line > 0)
+    dt_buf_addf(out, "  %s:%d", op->file, op->line);
+  if (op->backward)
+    dt_buf_add(out, "  backward");
+  dt_buf_addc(out, '\n');
+  if (s != NULL)
+    dt_buf_addf(out, ">%4d  %.*s\n", op->line, (int)n, s);
+  show_moves(op, out);
+}
+
+static DtStatus look_at (DtCmdCall *c, const DtRecOp *op) {
+  DT_TRY(c->r->cx, dt_stop_past(c->r, op->seq));
+  show_op(c->r, op, c->out);
+  show_names(c->r, op, c->out);
+  return DT_OK;
+}
+
+static DtStatus recorded (DtCmdCall *c, int64_t seq, DtRecOp **op) {
+  DtDebug *d = debug_of(c);
+  int n = d->rec.n;
+  DT_CHECK(c->r->cx, n > 0, DT_E_COMMAND, "nothing is recorded yet");
+  *op = dt_record_find(d, seq);
+  DT_CHECK(c->r->cx, *op != NULL, DT_E_INDEX,
+           "operator #%lld is not in the record, which goes from #%lld to "
+           "#%lld", (long long)seq, (long long)dt_record_at(d, n - 1)->seq,
+           (long long)dt_record_at(d, 0)->seq);
+  return DT_OK;
+}
+
+static DtStatus cmd_goto (DtCmdCall *c) {
+  const char *s = *c->arg == '#' ? c->arg + 1 : c->arg;
+  char *end;
+  long long n = strtoll(s, &end, 10);
+  DtRecOp *op;
+  if (strcmp(c->arg, "now") == 0) {
+    dt_buf_add(c->out, "back in the present\n");
+    return dt_stop_past(c->r, 0);
+  }
+  if (end == s || *end != '\0' || n <= 0)
+    return dt_cmd_error(c, 0, "wanted an operator as #7, or now");
+  DT_TRY(c->r->cx, recorded(c, n, &op));
+  return look_at(c, op);
+}
+
+/* Index in the record (0 = newest) of the time looked at; -1 = now. */
+static int index_now (const DtCmdCall *c) {
+  DtDebug *d = debug_of(c);
+  for (int i = 0; c->r->past != 0 && i < d->rec.n; i++)
+    if (dt_record_at(d, i)->seq == c->r->past)
+      return i;
+  return -1;
+}
+
+static DtStatus cmd_back (DtCmdCall *c) {
+  DtDebug *d = debug_of(c);
+  char *end;
+  long n = strtol(c->arg, &end, 10);
+  int at = index_now(c);
+  if (*c->arg == '\0')
+    n = 1;
+  else if (*end != '\0' || n < 1 || n > 1 << 24)
+    return dt_cmd_error(c, 0, "wanted a number of operators");
+  DT_CHECK(c->r->cx, d->rec.n > 0, DT_E_COMMAND, "nothing is recorded yet");
+  /* The operator that is stopped has not run: the one before is back. */
+  if (at < 0 && c->r->at != NULL &&
+      dt_record_at(d, 0)->seq == c->r->at->seq && !dt_record_at(d, 0)->done)
+    at = 0;
+  DT_CHECK(c->r->cx, at + (int)n < d->rec.n, DT_E_INDEX,
+           "the record goes back %d operators from here", d->rec.n - 1 - at);
+  return look_at(c, dt_record_at(d, at + (int)n));
+}
+
+DtStatus dt_cmd_later (DtCmdCall *c, bool *done) {
+  int at = index_now(c);
+  *done = c->r->past != 0;
+  if (!*done)
+    return DT_OK;
+  if (at > 0)
+    return look_at(c, dt_record_at(debug_of(c), at - 1));
+  dt_buf_add(c->out, "back in the present\n");
+  return dt_stop_past(c->r, 0);
+}
+
+static DtStatus cmd_when (DtCmdCall *c) {
+  DtRepl *r = c->r;
+  DtDebug *d = debug_of(c);
+  if (d->rec.n == 0) {
+    dt_buf_add(c->out, "nothing is recorded yet\n");
+    return DT_OK;
+  }
+  const DtRecOp *newest = dt_record_at(d, 0);
+  const DtRecOp *oldest = dt_record_at(d, d->rec.n - 1);
+  if (r->past != 0) {
+    const DtRecOp *op = dt_record_find(d, r->past);
+    dt_buf_addf(c->out, "before #%lld", (long long)r->past);
+    if (op != NULL && op->line > 0)
+      dt_buf_addf(c->out, " at %s:%d", op->file, op->line);
+  } else if (r->at != NULL) {
+    dt_buf_addf(c->out, "now: stopped at #%lld", (long long)r->at->seq);
+  } else {
+    dt_buf_addf(c->out, "now: after #%lld", (long long)newest->seq);
+  }
+  dt_buf_addf(c->out, "; recorded #%lld to #%lld, ", (long long)oldest->seq,
+              (long long)newest->seq);
+  dt_bytes_print(d->rec.kept, c->out);
+  dt_buf_add(c->out, " of values\n");
+  if (r->past != 0 && dt_record_find(d, r->past) != NULL)
+    show_names(r, dt_record_find(d, r->past), c->out);
+  return DT_OK;
+}
+
+const DtCmd dt_cmds_time[] = {
+  {"back", "time", DT_CMD_REPEATS, "[N]",
+   "Look at the state N operators ago (1): lines you type see tensors by\n"
+   "name, with values and placements as they were.  :next goes forward,\n"
+   ":goto now comes back.\n"
+   "Example: :back", cmd_back},
+  {"goto", "time", 0, "#N|now",
+   "Look at the state just before operator #N.\n"
+   "Example: :goto now", cmd_goto},
+  {"when", "time", 0, "",
+   "Which time is looked at, and what the record holds.\n"
+   "Example: :when", cmd_when},
+  {NULL, NULL, 0, NULL, NULL, NULL}
+};
