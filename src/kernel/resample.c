@@ -57,6 +57,7 @@ typedef struct Map {
   int64_t planes, inner;
   double div;
   bool whole;                   /* integers */
+  DtDtype half;                 /* f16, bf16: every sum is rounded to it */
   DtTaps one;                   /* of a dim that is not there */
   int64_t start[2], index[1];
   double weight[1], by[1];
@@ -65,6 +66,9 @@ typedef struct Map {
 static void map_init (Map *m, const DtResample *r, const DtTensor *a) {
   int missing = DT_MAX_SPATIAL - r->nd;
   memset(m, 0, sizeof *m);
+  m->half = DT_F64;
+  if (r->rounds && (a->m.dtype == DT_F16 || a->m.dtype == DT_BF16))
+    m->half = (DtDtype)a->m.dtype;
   m->start[1] = m->one.in = m->one.out = 1;
   m->weight[0] = m->by[0] = 1;
   m->one.start = m->start;
@@ -90,6 +94,14 @@ static double divisor (const Map *m, const int64_t *o) {
   return m->t[0]->div[o[0]] * m->t[1]->div[o[1]] * m->t[2]->div[o[2]];
 }
 
+static double rounded (const Map *m, double v) {
+  if (m->half == DT_F16)
+    return (double)dt_f16_to_f32(dt_f32_to_f16((float)v));
+  if (m->half == DT_BF16)
+    return (double)dt_bf16_to_f32(dt_f32_to_bf16((float)v));
+  return v;
+}
+
 /* Sum of the taps of output position o. */
 static double gather (const Map *m, const int64_t *o, const double *x) {
   const DtTaps *t0 = m->t[0], *t1 = m->t[1], *t2 = m->t[2];
@@ -98,10 +110,10 @@ static double gather (const Map *m, const int64_t *o, const double *x) {
     for (int64_t j = t1->start[o[1]]; j < t1->start[o[1] + 1]; j++) {
       const double *row =
           x + (t0->index[i] * m->in[1] + t1->index[j]) * m->in[2] * m->inner;
-      double s = 0;
+      double s = m->half == DT_F64 ? 0 : sum;
       for (int64_t k = t2->start[o[2]]; k < t2->start[o[2] + 1]; k++)
-        s += t2->weight[k] * row[t2->index[k] * m->inner];
-      sum += s * (t0->weight[i] * t1->weight[j]);
+        s = rounded(m, s + t2->weight[k] * row[t2->index[k] * m->inner]);
+      sum = m->half == DT_F64 ? sum + s * (t0->weight[i] * t1->weight[j]) : s;
     }
   return sum;
 }
@@ -113,8 +125,10 @@ static void scatter (const Map *m, const int64_t *o, double g, double *x) {
       double *row =
           x + (t0->index[i] * m->in[1] + t1->index[j]) * m->in[2] * m->inner;
       double w = g * (t0->weight[i] * t1->weight[j]);
-      for (int64_t k = t2->start[o[2]]; k < t2->start[o[2] + 1]; k++)
-        row[t2->index[k] * m->inner] += w * t2->weight[k];
+      for (int64_t k = t2->start[o[2]]; k < t2->start[o[2] + 1]; k++) {
+        double *x_k = &row[t2->index[k] * m->inner];
+        *x_k = rounded(m, *x_k + rounded(m, w * t2->weight[k]));
+      }
     }
 }
 
@@ -257,6 +271,10 @@ static uint8_t clamp_byte (int64_t v) {
 static void pass_u8 (const DtTaps *t, int64_t before, int64_t after,
                      const uint8_t *x, uint8_t *y) {
   int bits = precision(t);
+  if (t->in == t->out) {        /* nothing to do in this dim, whatever the */
+    memcpy(y, x, (size_t)(before * t->in * after));     /* factor says */
+    return;
+  }
   double one = (double)(INT64_C(1) << bits);
   for (int64_t b = 0; b < before; b++, x += t->in * after)
     for (int64_t o = 0; o < t->out; o++)

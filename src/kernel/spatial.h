@@ -42,6 +42,9 @@ typedef struct DtResample {
   int nd;                       /* spatial dims */
   const DtTaps *taps;           /* nd */
   double div;                   /* instead of the taps' own; 0: theirs */
+  bool rounds;                  /* sums are kept in the tensors' own type, as
+                                ** some loops of PyTorch do with f16, bf16
+                                ** (forward: only taps of weight 1) */
 } DtResample;
 /* out = the map of a; integers are truncated once, at the end. */
 DtStatus dt_k_resample (DtCtx *cx, const DtResample *r, const DtTensor *a,

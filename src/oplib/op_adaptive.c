@@ -155,7 +155,7 @@ static DtStatus avg_run (DtKernelCall *c, bool back) {
   const DtMeta *y = back ? &c->in[0]->m : &c->out[0]->m;
   int nd = ND;
   DtTaps t[3];
-  DtResample r = { nd, t, 0 };
+  DtResample r = { nd, t, 0, nd == 3 };
   DtStatus st = DT_OK;
   static const char *const name[2][2] = {
     { "adaptive_avg_pool2d", "adaptive_avg_pool2d_backward" },
@@ -325,7 +325,9 @@ static DtStatus frac_meta (DtMetaCall *c) {
     DT_CHECK(c->cx, in->shape[d] > 0, DT_E_RUNTIME, "%s: Expected input to "
              "have non-zero size for non-batch dimensions, but got%s with "
              "dimension %d being empty.", fn, op_shape_text(in).s, d);
-  for (int d = 0; d < nd; d++) {
+  static const int order[2][3] = { { 0, 1, 0 }, { 0, 2, 1 } };
+  for (int i = 0; i < nd; i++) {
+    int d = order[nd == 3][i];
     int64_t size = spatial(in, nd, d), need = out[d] + k[d] - 1;
     DT_CHECK(c->cx, nd == 2 ? need <= size : need < size, DT_E_RUNTIME,
              "%s: pool %s %lld too large relative to input %s %lld", fn,

@@ -131,6 +131,20 @@ static DtStatus check_outpad (DtCtx *cx, const Conv *v) {
                   "either stride or dilation, but got%s", t.s);
 }
 
+/* A transposed convolution's result has elements; one dim is done as two. */
+static DtStatus check_result (DtCtx *cx, const Conv *v) {
+  bool ok = true;
+  OpText in, out;
+  for (int d = 0; d < v->nd; d++) ok = ok && v->x[d] >= 1;
+  if (ok) return DT_OK;
+  in = by_text(v->nd, v->y);
+  out = by_text(v->nd, v->x);
+  const char *one = v->nd == 1 ? "1 x " : "";
+  return dt_raise(cx, DT_E_RUNTIME, "Given input size per channel: (%s%s). "
+                  "Calculated output size per channel: (%s%s). Output size is "
+                  "too small", one, in.s, one, out.s);
+}
+
 /* Read a call; `at` = position of stride.  Fills the side not given. */
 static DtStatus conv_read (DtCtx *cx, const DtArgs *a, int at,
                            const DtMeta *in, const DtMeta *w, Conv *v) {
@@ -171,6 +185,7 @@ static DtStatus conv_read (DtCtx *cx, const DtArgs *a, int at,
       ? (given[d] - 1) * v->stride[d] - 2 * v->pad[d] + reach + v->outpad[d]
       : (given[d] + 2 * v->pad[d] - reach) / v->stride[d] + 1;
   }
+  if (v->transposed) return check_result(cx, v);
   return DT_OK;
 }
 
@@ -189,9 +204,10 @@ static DtStatus conv_meta (DtMetaCall *c) {
   for (int d = 0; d < v.nd; d++)
     shape[2 + d] = v.transposed ? v.x[d] : v.y[d];
   c->nout = 1;
-  DT_TRY(c->cx, op_sp_result(c->cx, in, (DtDtype)in->dtype, v.nd + 2, shape,
-                             true, &c->out[0]));
-  return DT_OK;
+  DtMeta like;                  /* the order of dims of either operand */
+  dt_meta_copy(&like, op_sp_channels_last(in) ? in : c->in[1]);
+  return op_sp_result(c->cx, &like, (DtDtype)in->dtype, v.nd + 2, shape, true,
+                      &c->out[0]);
 }
 
 /* ---- the walk ---- */

@@ -77,7 +77,16 @@ typedef struct Nll {
   double *px, *pw;
   const int64_t *pt;
   int64_t n, classes, places;
+  DtDtype type;                 /* sums are kept in it */
 } Nll;
+
+static double rounded (const Nll *v, double x) {
+  if (v->type == DT_F16)
+    return (double)dt_f16_to_f32(dt_f32_to_f16((float)x));
+  if (v->type == DT_BF16)
+    return (double)dt_bf16_to_f32(dt_f32_to_bf16((float)x));
+  return x;
+}
 
 static DtStatus dense (DtCtx *cx, const DtTensor *t, DtDtype d,
                        DtTensor **out, void **data) {
@@ -110,6 +119,7 @@ static DtStatus nll_init (DtCtx *cx, Nll *v, const char *name,
            op_dtype_word((DtDtype)x->m.dtype));
   DT_CHECK(cx, t->m.dtype == DT_I64, DT_E_RUNTIME, "expected scalar type Long "
            "but found %s", op_dtype_word((DtDtype)t->m.dtype));
+  v->type = (DtDtype)x->m.dtype;
   v->n = x->m.shape[0];
   v->classes = x->m.shape[1];
   v->places = x->m.shape[2] * x->m.shape[3];
@@ -143,8 +153,8 @@ static DtStatus nll_sum (DtCtx *cx, const Nll *v, int64_t ignore,
     double w = v->pw ? v->pw[k] : 1;
     int64_t b = i / v->places, p = i % v->places;
     each[i] = -v->px[(b * v->classes + k) * v->places + p] * w;
-    *sum += each[i];
-    *total += w;
+    *sum = rounded(v, *sum + rounded(v, each[i]));
+    *total = rounded(v, *total + w);
   }
   return DT_OK;
 }

@@ -140,7 +140,7 @@ static DtStatus pad_run (DtKernelCall *c, bool back) {
   const DtMeta *y = back ? &c->in[0]->m : &c->out[0]->m;
   int nd = ND;
   DtTaps t[3];
-  DtResample r = { nd, t, 0 };
+  DtResample r = { nd, t, 0, back };
   DtStatus st = DT_OK;
   int64_t pad[DT_MAX_NDIM], lo, hi;
   DT_TRY(c->cx, op_sp_dtype(c->cx, c->op->sig->base, (DtDtype)x->m.dtype,

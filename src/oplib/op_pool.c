@@ -279,6 +279,9 @@ static DtStatus max_kernel (DtKernelCall *c) {
                             : op_sp_channels_last(&x->m)
                             ? "max_pool2d_channels_last" : "max_pool2d",
                             (DtDtype)x->m.dtype, OP_T_FLOAT | OP_T_INTS));
+  DT_CHECK(c->cx, v.nd == 2 || x->m.ndim != 4 || !op_sp_channels_last(&x->m),
+           DT_E_RUNTIME, "Unsupported memory format. Supports only "
+           "ChannelsLast3d, Contiguous");
   st = windows(c->cx, &v, w);
   if (st == DT_OK)
     st = dt_k_window_max(c->cx, v.nd, w, x, c->out[0], c->out[1]);
@@ -341,6 +344,7 @@ static DtStatus avg_run (DtKernelCall *c, int at, const DtTensor *x) {
   r.nd = v.nd;
   r.taps = t;
   r.div = (double)v.divisor;
+  r.rounds = back;
   st = averages(c->cx, &v, t);
   if (st == DT_OK)
     st = back ? dt_k_resample_back(c->cx, &r, c->in[0], c->out[0])

@@ -34,10 +34,20 @@ typedef struct Dim {
   bool single, align, helper;   /* helper: no short cut for whole factors */
   int64_t in, out;
   double factor;                /* scale the caller gave; 0: none */
+  DtDtype stored;               /* type weights are kept in */
 } Dim;
 
 static double fl (const Dim *d, double v) {
   return d->single ? (double)(float)v : v;
+}
+
+/* A weight as it is kept. */
+static double kept (const Dim *d, double w) {
+  if (d->stored == DT_F16)
+    return (double)dt_f16_to_f32(dt_f32_to_f16((float)w));
+  if (d->stored == DT_BF16)
+    return (double)dt_bf16_to_f32(dt_f32_to_bf16((float)w));
+  return fl(d, w);
 }
 
 static double scale_of (const Dim *d) {
@@ -69,8 +79,8 @@ static void taps_linear (const Dim *d, double scale, int64_t i, DtTaps *t) {
   int64_t k = (int64_t)floor(x);
   if (k > d->in - 1) k = d->in - 1;
   double w = fl(d, x - (double)k);
-  w = w < 0 ? 0 : w > 1 ? 1 : w;
-  dt_taps_add(t, k, fl(d, 1 - w));
+  w = kept(d, w < 0 ? 0 : w > 1 ? 1 : w);
+  dt_taps_add(t, k, kept(d, 1 - w));
   dt_taps_add(t, k + (k < d->in - 1), w);
 }
 
@@ -93,7 +103,7 @@ static void taps_cubic (const Dim *d, double scale, int64_t i, DtTaps *t) {
   w[3] = far_cubic(2 - f, -0.75);
   for (int j = 0; j < 4; j++) {
     int64_t at = k - 1 + j;
-    dt_taps_add(t, at < 0 ? 0 : at >= d->in ? d->in - 1 : at, fl(d, w[j]));
+    dt_taps_add(t, at < 0 ? 0 : at >= d->in ? d->in - 1 : at, kept(d, w[j]));
   }
 }
 
@@ -190,7 +200,7 @@ static DtStatus up_meta (DtMetaCall *c) {
 
 /* Gradients that come back in the gradient's order of dims. */
 static bool back_format (Mode m, int nd) {
-  return m != CUBIC && !(nd == 3 && m <= EXACT);
+  return m == LINEAR || m == AA_LINEAR || (nd == 2 && m <= EXACT);
 }
 
 static DtStatus back_meta (DtMetaCall *c) {
@@ -259,6 +269,8 @@ static DtStatus up_run (DtKernelCall *c, bool back) {
   d.helper = nd != 2 && !back;
   d.single = t != DT_F64 && t != DT_U8;
   if (d.mode <= EXACT && !d.helper) d.single = true;
+  /* The loops over any number of dims keep weights in the data's type. */
+  d.stored = !back && (nd != 2 || d.mode == CUBIC) ? t : DT_F64;
   if (has_align(d.mode)) d.align = dt_arg_bool(c->args, at++);
   for (int k = 0; k < nd && st == DT_OK; k++) {
     d.in = x->shape[x->ndim - nd + k];
