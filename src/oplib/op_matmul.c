@@ -236,14 +236,16 @@ static bool column_major (DtGradCall *c, DtHandle *h) {
 static void left_grad (DtGradCall *c, int at, DtHandle *g) {
   DtHandle *a = dt_gin(c, at), *b = dt_gin(c, at + 1), *r;
   if (!op_g_need(c, at)) return;
-  r = column_major(c, a) ? mt(c, mul2(c, b, mt(c, g))) : mul2(c, g, mt(c, b));
+  r = column_major(c, a) ? mt(c, mul2(c, conj_of(c, b), mt(c, g)))
+                         : mul2(c, g, conj_of(c, mt(c, b)));
   op_g_set(c, at, at ? op_g_scale(c, r, 4) : r);
 }
 
 static void right_grad (DtGradCall *c, int at, DtHandle *g) {
   DtHandle *a = dt_gin(c, at), *b = dt_gin(c, at + 1), *r;
   if (!op_g_need(c, at + 1)) return;
-  r = column_major(c, b) ? mt(c, mul2(c, mt(c, g), a)) : mul2(c, mt(c, a), g);
+  r = column_major(c, b) ? mt(c, mul2(c, mt(c, g), conj_of(c, a)))
+                         : mul2(c, conj_of(c, mt(c, a)), g);
   op_g_set(c, at + 1, at ? op_g_scale(c, r, 4) : r);
 }
 

@@ -55,8 +55,8 @@ static int flatten (const json_t *want, const json_t **out, int n, int max) {
   return n + 1;
 }
 
-bool dt_same_results (DtParity *p, const json_t *want, const DtResults *r,
-                      bool exact) {
+bool dt_same_results (DtParity *p, const char *op, const json_t *want,
+                      const DtResults *r, bool exact) {
   const json_t *flat[64];
   if (want == NULL || json_is_null(want))
     return r->n == 0 || dt_fails(p, "out: want none, got %d", r->n);
@@ -73,8 +73,11 @@ bool dt_same_results (DtParity *p, const json_t *want, const DtResults *r,
     char what[32];
     const DtVar *v = dt_result(r, i);
     (void)snprintf(what, sizeof what, n > 1 ? "out %d" : "out", i);
-    if (!dt_same_tensor(p, what, flat[i], v != NULL ? v->local : NULL,
-                        exact))
+    DtFreePhase free = exact ? DT_PHASE_FIXED : dt_free_phase(op, i);
+    if (free != DT_PHASE_FIXED && v != NULL
+        ? !dt_same_vectors(p, what, flat[i], v->local, free)
+        : !dt_same_tensor(p, what, flat[i], v != NULL ? v->local : NULL,
+                          exact))
       return false;
   }
   return true;
@@ -148,7 +151,8 @@ bool dt_check_forward (DtParity *p, const json_t *o) {
   bool ok = error != NULL
             ? dt_same_error(p, error, v.st)
             : dt_no_error(p, v.st) &&
-              dt_same_results(p, json_object_get(o, "out"), &v.r, exact) &&
+              dt_same_results(p, dt_jstr(o, "op"), json_object_get(o, "out"),
+                              &v.r, exact) &&
               same_after(p, o, &v, exact) && same_alias(p, o, &v);
   dt_vcall_fini(&v);
   return ok;

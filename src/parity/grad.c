@@ -120,7 +120,8 @@ bool dt_check_grad (DtParity *p, const json_t *o) {
   if (ok) {
     dt_vcall_run(&g.v);
     ok = dt_no_error(p, g.v.st) &&
-         dt_same_results(p, json_object_get(o, "out"), &g.v.r, false) &&
+         dt_same_results(p, dt_jstr(o, "op"), json_object_get(o, "out"),
+                        &g.v.r, false) &&
          backward(p, o, &g);
   }
   grad_fini(&g);

@@ -16,6 +16,14 @@ typedef struct DtVCall {
   DtResults r;
 } DtVCall;
 
+/* Results whose vectors are determined up to a factor only (phases.c): none,
+** each column, each row.  `op` is a full name. */
+typedef enum DtFreePhase { DT_PHASE_FIXED, DT_PHASE_COLUMNS, DT_PHASE_ROWS }
+  DtFreePhase;
+DtFreePhase dt_free_phase (const char *op, int out);
+bool dt_same_vectors (DtParity *p, const char *what, const json_t *want,
+                      const DtTensor *t, DtFreePhase kind);
+
 /* Decode; false when there is no session or no operator (line skipped). */
 bool dt_vcall_init (DtParity *p, const json_t *o, DtVCall *v);
 /* Run it unless binding failed. */
@@ -41,7 +49,8 @@ void dt_oplog_stop (DtOpLog *l, DtSession *s);
 /* The overloads in order, and their arguments (NULL: not compared). */
 bool dt_same_oplog (DtParity *p, const char *what, const json_t *ops,
                     const json_t *args, const DtOpLog *l);
-bool dt_same_results (DtParity *p, const json_t *want, const DtResults *r,
+bool dt_same_results (DtParity *p, const char *op, const json_t *want,
+                      const DtResults *r,
                       bool exact);
 
 #endif
