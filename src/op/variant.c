@@ -137,8 +137,9 @@ static DtStatus out_meta (DtMetaCall *c) {
     if (given != NULL) {
       DT_TRY(c->cx, check_cast(c->cx, (DtDtype)c->out[k].dtype,
                                (DtDtype)given->dtype));
-      if (dt_meta_same_shape(given, &c->out[k]))
-        dt_meta_copy(&c->out[k], given);
+      bool kept = c->fake && dt_meta_numel(&c->out[k]) == 0;
+      if (kept || dt_meta_same_shape(given, &c->out[k]))
+        dt_meta_copy(&c->out[k], given);       /* emptied later, if ever */
       else
         c->out[k].dtype = given->dtype;
     }

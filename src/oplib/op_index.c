@@ -288,6 +288,35 @@ typedef struct Adv {
   DtMeta block;                 /* broadcast indices */
 } Adv;
 
+static bool broadcasts (const DtMeta *a, const DtMeta *b) {
+  for (int i = 1; i <= a->ndim && i <= b->ndim; i++) {
+    int64_t x = a->shape[a->ndim - i], y = b->shape[b->ndim - i];
+    if (x != y && x != 1 && y != 1) return false;
+  }
+  return true;
+}
+
+/* Broadcast two indices; the refusal names them all. */
+static DtStatus adv_broadcast (DtCtx *cx, const DtArgs *a,
+                               const DtMeta *const *in, const DtMeta *x,
+                               const DtMeta *y, DtMeta *r) {
+  int slot[DT_MAX_NDIM], n;
+  DtBuf b;
+  DtStatus st;
+  if (broadcasts(x, y)) return dt_meta_broadcast(cx, x, y, r);
+  n = dt_arg_slots(a, 1, slot, DT_MAX_NDIM);
+  dt_buf_init(&b, cx);
+  for (int i = 0, k = 0; i < n; i++) {
+    if (slot[i] < 0) continue;
+    dt_buf_add(&b, k++ ? ", " : "");
+    dt_buf_add(&b, op_shape_text(in[slot[i]]).s);
+  }
+  st = dt_raise(cx, DT_E_INDEX, "shape mismatch: indexing tensors could not be "
+                "broadcast together with shapes %s", dt_buf_str(&b));
+  dt_buf_fini(&b);
+  return st;
+}
+
 static DtStatus adv_read (DtCtx *cx, const DtArgs *a, int self_ndim,
                           const DtMeta *const *in, Adv *v) {
   int last = -1, count[2] = { dt_arg_len(a, 1), 0 };
@@ -316,7 +345,7 @@ static DtStatus adv_read (DtCtx *cx, const DtArgs *a, int self_ndim,
       any = true;
     } else {
       DtMeta r;
-      DT_TRY(cx, dt_meta_broadcast(cx, &v->block, m, &r));
+      DT_TRY(cx, adv_broadcast(cx, a, in, &v->block, m, &r));
       dt_meta_copy(&v->block, &r);
     }
   }
@@ -530,9 +559,10 @@ static DtStatus put_meta (DtMetaCall *c) {
              op_dtype_word((DtDtype)c->in[0]->dtype),
              op_dtype_word((DtDtype)val->dtype));
     DT_TRY(c->cx, dt_meta_init(c->cx, &want, (DtDtype)val->dtype, n, shape));
-    DT_TRY(c->cx, dt_meta_broadcast(c->cx, &want, val, &r));
     OpText a = op_shape_text(val), b = op_shape_text(&want);
-    DT_CHECK(c->cx, dt_meta_same_shape(&r, &want), DT_E_RUNTIME,
+    bool fits = broadcasts(&want, val);
+    if (fits) DT_TRY(c->cx, dt_meta_broadcast(c->cx, &want, val, &r));
+    DT_CHECK(c->cx, fits && dt_meta_same_shape(&r, &want), DT_E_RUNTIME,
              "shape mismatch: value tensor of shape %s cannot be broadcast to "
              "indexing result of shape %s", a.s, b.s);
   }
@@ -546,8 +576,9 @@ static DtStatus put_fits (DtKernelCall *c, const Adv *v, const DtMeta *val) {
   DtMeta want, r;
   DT_TRY(c->cx, adv_shape(c->cx, &c->in[0]->m, v, shape, &n));
   DT_TRY(c->cx, dt_meta_init(c->cx, &want, (DtDtype)val->dtype, n, shape));
-  DT_TRY(c->cx, dt_meta_broadcast(c->cx, &want, val, &r));
-  DT_CHECK(c->cx, dt_meta_same_shape(&r, &want), DT_E_RUNTIME,
+  bool fits = broadcasts(&want, val);
+  if (fits) DT_TRY(c->cx, dt_meta_broadcast(c->cx, &want, val, &r));
+  DT_CHECK(c->cx, fits && dt_meta_same_shape(&r, &want), DT_E_RUNTIME,
            "shape mismatch: value tensor of shape %s cannot be broadcast to "
            "indexing result of shape %s", op_shape_text(val).s,
            op_shape_text(&want).s);

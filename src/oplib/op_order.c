@@ -315,6 +315,8 @@ static DtStatus dr_meta (DtMetaCall *c) {
   if (r[DR_INT]) {
     if (whole) t = DT_I64;
   } else {
+    DT_CHECK(c->cx, !whole || r[DR_NOUT] < 2, DT_E_RUNTIME, "%s only support "
+             "floating point and complex dtypes", c->op->sig->base);
     DT_CHECK(c->cx, !whole, DT_E_RUNTIME, "%s: Expected a floating point or "
              "complex tensor as input. Got %s", c->op->sig->base,
              op_dtype_word(t));

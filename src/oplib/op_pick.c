@@ -42,6 +42,9 @@ static DtStatus nonzero_kernel (DtKernelCall *c) {
     shape[0] = v;
   }
   DT_TRY(c->cx, op_new_meta(c->cx, &m, DT_I64, 2, shape, &c->in[0]->m));
+  m.stride[0] = 1;              /* one dim's places after the other's */
+  m.stride[1] = shape[0];
+  if (shape[0] <= 1 || shape[1] <= 1) dt_meta_set_contiguous(&m);
   DT_TRY(c->cx, dt_tensor_new(c->cx, &m, false, &t));
   c->made[0] = t;
   return dt_k_nonzero(c->cx, c->in[0], t);

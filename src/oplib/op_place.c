@@ -125,13 +125,16 @@ static DtStatus part_of (DtCtx *cx, const DtOpDef *op, const DtArgs *a,
 }
 
 static DtStatus part_meta (DtMetaCall *c) {
-  DtMeta v, r;
+  DtMeta v;
   int64_t offset;
   const DtMeta *s = dt_in(c, 1);
   DT_TRY(c->cx, part_of(c->cx, c->op, c->args, c->in[0], &v, &offset));
   if (c->op->row[0] == PT_SLICE) {
-    DT_TRY(c->cx, dt_meta_broadcast(c->cx, &v, s, &r));
-    DT_CHECK(c->cx, dt_meta_same_shape(&r, &v), DT_E_RUNTIME,
+    bool fits = s->ndim <= v.ndim;
+    for (int i = 0; fits && i < s->ndim; i++)
+      fits = s->shape[i] == 1 ||
+             s->shape[i] == v.shape[i + v.ndim - s->ndim];
+    DT_CHECK(c->cx, fits, DT_E_RUNTIME,
              "expected src to have a size equal to the slice of self. src "
              "size = %s, slice size = %s", op_shape_text(s).s,
              op_shape_text(&v).s);

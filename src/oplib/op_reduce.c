@@ -30,7 +30,9 @@ static DtStatus red_dims (DtCtx *cx, const DtOpDef *op, const DtArgs *a,
     *mask = m->ndim ? (uint32_t)((1u << m->ndim) - 1) : 0;
     return DT_OK;
   }
-  DT_TRY(cx, op_dims(cx, a, at, m->ndim, true, mask));
+  /* any.dims of no dim reduces none, the others all */
+  DT_TRY(cx, op_dims(cx, a, at, m->ndim, op->row[RD_FN] != DT_RED_ANY ||
+                     dt_arg_len(a, at) > 0, mask));
   if (m->ndim == 0) *mask = 0;
   return DT_OK;
 }
@@ -51,10 +53,18 @@ static DtStatus red_type (DtMetaCall *c, DtDtype *t) {
                "mean(): could not infer output dtype. Input dtype must be "
                "either a floating point or complex dtype. Got: %s",
                op_dtype_word(in));
+      DT_CHECK(c->cx, want == DT_DTYPE_NONE ||
+               !dt_dtype_is_integral(want, true), DT_E_RUNTIME,
+               "mean(): could not infer output dtype. Optional dtype must be "
+               "either a floating point or complex dtype. Got: %s",
+               op_dtype_word(want));
       *t = in;
       break;
     case RT_BOOL: *t = in == DT_U8 ? DT_U8 : DT_BOOL; break;
     case RT_FLOAT:
+      DT_CHECK(c->cx, !whole || (strcmp(name, "std") != 0 &&
+                                 strcmp(name, "var") != 0), DT_E_RUNTIME,
+               "std and var only support floating point and complex dtypes");
       DT_CHECK(c->cx, !whole || strcmp(name, "logsumexp") == 0, DT_E_RUNTIME,
                "%s: Expected a floating point or complex tensor as input. "
                "Got %s", name, op_dtype_word(in));
