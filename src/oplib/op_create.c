@@ -25,9 +25,14 @@ static DtStatus factory (DtMetaCall *c, DtDtype dflt, int n,
                          const int64_t *shape) {
   int t = kw(c->args, "dtype"), d = kw(c->args, "device");
   const char *name = c->op->sig ? c->op->sig->base : "tensor";
-  for (int i = 0; i < n; i++)
+  for (int i = 0; i < n; i++) {
+    OpText text = op_ints_text(n, shape);
+    DT_CHECK(c->cx, shape[i] >= 0 || strcmp(name, "ones") != 0, DT_E_RUNTIME,
+             "Trying to create tensor with negative dimension %lld: %s",
+             (long long)shape[i], text.s);
     DT_CHECK(c->cx, shape[i] >= 0, DT_E_RUNTIME,
              "%s: Dimension size must be non-negative.", name);
+  }
   DT_TRY(c->cx, op_new_meta(c->cx, &c->out[0],
                             t < 0 ? dflt : op_dtype_or(c->args, t, dflt), n,
                             shape, NULL));
@@ -123,6 +128,86 @@ static DtStatus arange_kernel (DtKernelCall *c) {
   DtScalar s, e, st;
   arange_args(c->op, c->args, &s, &e, &st);
   return dt_k_arange(c->cx, c->out[0], s, st);
+}
+
+/* ---- linspace, indices of triangles ---- */
+
+static DtStatus linspace_meta (DtMetaCall *c) {
+  int64_t n = dt_arg_int(c->args, 2);
+  DT_CHECK(c->cx, n >= 0, DT_E_RUNTIME,
+           "number of steps must be non-negative");
+  return factory(c, (DtDtype)OP_DEFAULT_FLOAT, 1, &n);
+}
+
+/* From both ends towards the middle, so that both are met exactly; the step
+** in the precision of the result, as its rounding shows. */
+static DtStatus linspace_kernel (DtKernelCall *c) {
+  double a = num(dt_arg_scalar(c->args, 0)), b = num(dt_arg_scalar(c->args, 1));
+  DtTensor *out = c->out[0], *tmp = NULL;
+  int64_t n = out->m.shape[0];
+  double step = n > 1 ? (b - a) / (double)(n - 1) : 0;
+  void *p;
+  if (n == 0) return DT_OK;
+  if (out->m.dtype == DT_F32 && n > 1)
+    step = ((float)b - (float)a) / (float)(n - 1);
+  DT_TRY(c->cx, op_temp(c->cx, DT_F64, 1, &n, &tmp));
+  DtStatus st = dt_tensor_data(c->cx, tmp, &p);
+  for (int64_t i = 0; st == DT_OK && i < n; i++)
+    ((double *)p)[i] = i < n / 2 || n == 1 ? a + step * (double)i
+                                           : b - step * (double)(n - 1 - i);
+  if (st == DT_OK) st = dt_k_copy(c->cx, tmp, out);
+  dt_tensor_unref(c->cx, tmp);
+  return st;
+}
+
+typedef struct TriCall { int64_t rows, cols, diag; bool upper; } TriCall;
+
+/* Columns [from, to) of row i that belong to the triangle. */
+static void tri_row (const TriCall *t, int64_t i, int64_t *from,
+                     int64_t *to) {
+  int64_t k = i + t->diag + (t->upper ? 0 : 1);
+  k = k < 0 ? 0 : k > t->cols ? t->cols : k;
+  *from = t->upper ? k : 0;
+  *to = t->upper ? t->cols : k;
+}
+
+static TriCall tri_call (const DtOpDef *op, const DtArgs *a) {
+  return (TriCall){ dt_arg_int(a, 0), dt_arg_int(a, 1), dt_arg_int(a, 2),
+                    op->row[0] != 0 };
+}
+
+static DtStatus tri_indices_meta (DtMetaCall *c) {
+  TriCall t = tri_call(c->op, c->args);
+  int64_t shape[2] = { 2, 0 }, from, to;
+  DT_CHECK(c->cx, t.rows >= 0, DT_E_RUNTIME,
+           "row must be non-negative, got%lld", (long long)t.rows);
+  DT_CHECK(c->cx, t.cols >= 0, DT_E_RUNTIME,
+           "col must be non-negative, got%lld", (long long)t.cols);
+  for (int64_t i = 0; i < t.rows; i++) {
+    tri_row(&t, i, &from, &to);
+    shape[1] += to - from;
+  }
+  return factory(c, DT_I64, 2, shape);
+}
+
+static DtStatus tri_indices_kernel (DtKernelCall *c) {
+  TriCall t = tri_call(c->op, c->args);
+  DtTensor *tmp = NULL, *out = c->out[0];
+  int64_t n = out->m.shape[1], k = 0, from, to;
+  void *p;
+  if (n == 0) return DT_OK;
+  DT_TRY(c->cx, op_temp(c->cx, DT_I64, 2, out->m.shape, &tmp));
+  DtStatus st = dt_tensor_data(c->cx, tmp, &p);
+  for (int64_t i = 0; st == DT_OK && i < t.rows; i++) {
+    tri_row(&t, i, &from, &to);
+    for (int64_t j = from; j < to; j++, k++) {
+      ((int64_t *)p)[k] = i;
+      ((int64_t *)p)[n + k] = j;
+    }
+  }
+  if (st == DT_OK) st = dt_k_copy(c->cx, tmp, out);
+  dt_tensor_unref(c->cx, tmp);
+  return st;
 }
 
 /* ---- eye, random ---- */
@@ -278,6 +363,20 @@ NEW(eye, "eye(SymInt n" ARGS ")", "Identity matrix.", 0, eye_meta, eye_kernel,
 NEW(eye_m, "eye.m(SymInt n, SymInt m" ARGS ")",
     "Ones on the diagonal of an n x m matrix.", 0, eye_meta, eye_kernel,
     eye_m_samples, row_eye_m);
+static const char *const lin_samples[] = { "0.0, 1.0, 5", "-1, 1, 4", NULL };
+static const char *const ind_samples[] = { "3, 3", "4, 2, 1", NULL };
+static const int row_low_ind[] = { 0 }, row_up_ind[] = { 1 };
+#define LONG ", *, ScalarType? dtype=long, Layout? layout=None, " \
+             "Device? device=None, bool? pin_memory=None"
+NEW(linspace, "linspace(Scalar start, Scalar end, int steps" ARGS ")",
+    "Numbers at equal steps, both ends included.", 0, linspace_meta,
+    linspace_kernel, lin_samples, NULL);
+NEW(tril_indices, "tril_indices(int row, int col, int offset=0" LONG ")",
+    "Rows and columns of a lower triangle.", 0, tri_indices_meta,
+    tri_indices_kernel, ind_samples, row_low_ind);
+NEW(triu_indices, "triu_indices(int row, int col, int offset=0" LONG ")",
+    "Rows and columns of an upper triangle.", 0, tri_indices_meta,
+    tri_indices_kernel, ind_samples, row_up_ind);
 NEW(rand, "rand(SymInt[] size" ARGS ")", "Uniform random numbers.",
     DT_OP_RANDOM, size_meta, rand_kernel, size_samples, row_empty);
 NEW(randn, "randn(SymInt[] size" ARGS ")", "Normal random numbers.",

@@ -324,9 +324,21 @@ DEF(logit, "logit(Tensor self, float? eps=None) -> Tensor",
     "log(x / (1 - x)), x cut to [eps, 1 - eps].", 0, NONE, g_logit,
     logit_samples);
 ROW1(round_decimals, round_decimals, PK_SAME, 1, 1);
-DEF(round_decimals, "round.decimals(Tensor self, *, int decimals) -> Tensor",
-    "Rounded to so many decimals.", 0, NONDECREASING, op_g_zeros,
-    decimals_samples);
+/* Without decimals it is round. */
+static DtStatus round_decimals_kernel (DtKernelCall *c) {
+  DtDtype t = (DtDtype)c->in[0]->m.dtype;
+  DT_CHECK(c->cx, dt_arg_int(c->args, 1) != 0 ||
+                  !dt_dtype_is_integral(t, true), DT_E_NOTIMPL,
+           "\"round_vml_cpu\" not implemented for '%s'", dt_dtype_word(t));
+  return op_pw_kernel(c);
+}
+const DtOpDef dt_op_round_decimals = {
+  .schema = "aten::round.decimals(Tensor self, *, int decimals) -> Tensor",
+  .brief = "Rounded to so many decimals.", .flags = PW,
+  .pw = DT_PW_NONDECREASING, .meta = op_pw_meta,
+  .kernel = round_decimals_kernel, .grad = op_g_zeros,
+  .samples = decimals_samples, .row = row_round_decimals
+};
 
 #define OWN(id, schema_, brief_, flags_, class_, meta_, kernel_, grad_, \
             samples_) \
@@ -393,10 +405,26 @@ const DtOpDef dt_op_positive = {
   .samples = op_samples_unary, .row = row_positive
 };
 ROW1(conj_physical, conj_physical, PK_SAME, 0, 0);
+/* A real tensor is its own conjugate, itself and not a copy. */
+static DtStatus conj_physical_decomp (DtDecompCall *c) {
+  DtDtype t = (DtDtype)dt_emit_meta(c->e, c->in[0])->dtype;
+  c->out[0] = dt_dtype_is_complex(t)
+              ? E("aten._conj_physical.default", "t", c->in[0]) : c->in[0];
+  c->nout = 1;
+  return c->e->st;
+}
+ROW1(_conj_physical, conj_physical, PK_SAME, 0, 0);
+const DtOpDef dt_op__conj_physical = {
+  .schema = "aten::_conj_physical(Tensor self) -> Tensor",
+  .brief = "Complex conjugate, a copy.",
+  .flags = DT_OP_ALIAS_SAFE | DT_OP_NOSTRATEGY | DT_OP_NOGRAD,
+  .meta = op_pw_meta, .kernel = op_pw_kernel, .samples = op_samples_unary,
+  .row = row__conj_physical
+};
 const DtOpDef dt_op_conj_physical = {
   .schema = "aten::conj_physical(Tensor self) -> Tensor",
-  .brief = "Complex conjugate.", .flags = PW | DT_OP_NOGRAD,
-  .meta = op_pw_meta, .kernel = op_pw_kernel,
+  .brief = "Complex conjugate.", .flags = PW | DT_OP_NOGRAD | DT_OP_COMPOSITE,
+  .meta = op_pw_meta, .kernel = op_pw_kernel, .decomp = conj_physical_decomp,
   .samples = op_samples_unary, .row = row_conj_physical
 };
 ROW1(_conj, conj_physical, PK_SAME, 0, 0);

@@ -244,11 +244,23 @@ U(sqrt, sqrt, PK_FLOAT, "Square root.", SAVE, NONE, g_sqrt, S_);
 U(tanh, tanh, PK_FLOAT, "Hyperbolic tangent.", SAVE, NONDECREASING, g_tanh,
   S_);
 
+/* A power by a whole number: bool becomes an integer. */
+static DtStatus square_meta (DtMetaCall *c) {
+  DT_TRY(c->cx, op_pw_meta(c));
+  if (c->out[0].dtype == DT_BOOL) c->out[0].dtype = DT_I64;
+  return DT_OK;
+}
+static DtStatus square_kernel (DtKernelCall *c) {
+  DtDtype t = (DtDtype)c->in[0]->m.dtype;
+  DT_TRY(c->cx, op_kernel_allows(c->cx, c->op, NULL, t, false));
+  return dt_k_unary(c->cx, DT_U_square, t == DT_BOOL ? DT_I64 : t, NULL,
+                    c->in[0], c->out[0]);
+}
 ROW(square, square, PK_SAME, 0, 0);
 const DtOpDef dt_op_square = {
   .schema = "aten::square(Tensor self) -> Tensor",
   .brief = "x * x.", .flags = PW | DT_OP_COMPOSITE,
-  .meta = op_pw_meta, .kernel = op_pw_kernel, .decomp = square_decomp,
+  .meta = square_meta, .kernel = square_kernel, .decomp = square_decomp,
   .samples = op_samples_unary, .row = row_square
 };
 
