@@ -333,6 +333,21 @@ static DtStatus bnb_decomp (DtDecompCall *c) {
 
 /* ---- parts as they are told ---- */
 
+static DtStatus unsafe_split_decomp (DtDecompCall *c) {
+  DtMeta m = meta_of(c, c->in[0]);
+  int64_t size = dt_arg_int(c->args, 1), n = 1;
+  int d;
+  if (!dt_emit_ok(c->e)) return c->e->st;
+  if (m.ndim > 0) {
+    DT_TRY(CX, op_dim(CX, c->args, 2, m.ndim, &d));
+    if (size > 0 && m.shape[d] > 0) n = (m.shape[d] + size - 1) / size;
+  }
+  DT_CHECK(CX, n <= c->maxout, DT_E_LIMIT, "more than %d parts", c->maxout);
+  c->nout = (int)n;
+  dt_emit_n(c->e, "aten.split.Tensor", c->out, c->nout, "tvv", c->in[0],
+            c->args->v[1], c->args->v[2]);
+  return c->e->st;
+}
 static DtStatus unbind_copy_decomp (DtDecompCall *c) {
   DtMeta m = meta_of(c, c->in[0]);
   DtValue f = dt_v_none();
@@ -417,6 +432,9 @@ K(batch_norm_backward, "batch_norm_backward(Tensor grad_out, Tensor input, "
   "Gradient of batch normalisation.", DT_OP_NOGRAD, bnb_decomp, NULL, 0,
   "f32[4, 3, 2], f32[4, 3, 2], f32[3], f32[3], f32[3], f32[3], f32[3], True, "
   "1e-05, [True, True, True], u8[0]");
+K(unsafe_split_Tensor, "unsafe_split.Tensor(Tensor self, SymInt split_size, "
+  "int dim=0) -> Tensor[]", "Parts of equal size.", COMP, unsafe_split_decomp,
+  NULL, 0, "f32[8, 6], 4");
 K(unbind_copy_int, "unbind_copy.int(Tensor self, int dim=0) -> Tensor[]",
   "Copies of the slices of a dim.", COMP, unbind_copy_decomp, NULL, 0,
   "f32[4, 6]");
