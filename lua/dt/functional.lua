@@ -210,4 +210,9 @@ function M.scaled_dot_product_attention(...)
   return require("dt.attention").scaled_dot_product_attention(...)
 end
 
+-- Pooling, resizing, padding, sampling, convolution.
+for name, f in pairs(require "dt.functional_spatial") do
+  if M[name] == nil then M[name] = f end
+end
+
 return M

@@ -1,0 +1,256 @@
+-- SPDX-License-Identifier: MIT
+-- dt/functional_spatial.lua: F over spatial dims: pooling, resizing, padding,
+-- sampling, convolution.  Each function checks what torch.nn.functional
+-- checks in Python and calls the aten operator that decides and computes.
+
+local dt = require "dt"
+local util = require "dt.util"
+
+local M = {}
+local aten = dt.ops.aten
+
+local function raise(...) return util.raise(...) end
+
+-- One number, or a list of n.
+local function list(v, n)
+  if type(v) ~= "number" then return util.list(v) end
+  local out = {}
+  for i = 1, n do out[i] = v end
+  return out
+end
+
+-- ---- pooling ----
+
+local function pool(op, nd, kind)
+  local max = kind == "max"
+  local names = max
+    and {"kernel_size", "stride", "padding", "dilation", "ceil_mode",
+         "return_indices"}
+    or {"kernel_size", "stride", "padding", "ceil_mode", "count_include_pad",
+        "divisor_override"}
+  return function (x, ...)
+    local a = util.bind(op, names, {padding = 0, dilation = 1,
+      ceil_mode = false, count_include_pad = true}, ...)
+    local k, s = list(a.kernel_size, nd), {}
+    if a.stride ~= nil and a.stride ~= dt.None then s = list(a.stride, nd) end
+    local p = list(a.padding, nd)
+    if max then
+      local f = a.return_indices and aten[op .. "_with_indices"] or aten[op]
+      return f(x, k, s, p, list(a.dilation, nd), a.ceil_mode)
+    end
+    if nd == 1 then
+      return aten[op](x, k, s, p, a.ceil_mode, a.count_include_pad)
+    end
+    return aten[op](x, k, s, p, a.ceil_mode, a.count_include_pad,
+      a.divisor_override or dt.None)
+  end
+end
+
+local function adaptive(op, nd, max)
+  return function (x, ...)
+    local a = util.bind(op, {"output_size", "return_indices"}, {}, ...)
+    local size = list(a.output_size, nd)
+    for i = 1, nd do            -- None keeps the input's size
+      if size[i] == nil or size[i] == dt.None then
+        size[i] = x.shape[x.ndim - nd + i]
+      end
+    end
+    local y, index = aten[op](x, size)
+    if max and a.return_indices then return y, index end
+    return y
+  end
+end
+
+for nd = 1, 3 do
+  M["max_pool" .. nd .. "d"] = pool("max_pool" .. nd .. "d", nd, "max")
+  M["avg_pool" .. nd .. "d"] = pool("avg_pool" .. nd .. "d", nd, "avg")
+  local avg, max = "adaptive_avg_pool" .. nd .. "d",
+    "adaptive_max_pool" .. nd .. "d"
+  M[avg], M[max] = adaptive(avg, nd, false), adaptive(max, nd, true)
+end
+
+-- ---- resizing ----
+
+local modes = {
+  nearest = {"upsample_nearest1d", "upsample_nearest2d",
+             "upsample_nearest3d"},
+  ["nearest-exact"] = {"_upsample_nearest_exact1d",
+    "_upsample_nearest_exact2d", "_upsample_nearest_exact3d"},
+  linear = {"upsample_linear1d"}, bilinear = {[2] = "upsample_bilinear2d"},
+  bicubic = {[2] = "upsample_bicubic2d"},
+  trilinear = {[3] = "upsample_trilinear3d"}, lanczos = {[2] = false},
+  area = {"adaptive_avg_pool1d", "adaptive_avg_pool2d",
+          "adaptive_avg_pool3d"}
+}
+local smooth = {bilinear = "_upsample_bilinear2d_aa",
+  bicubic = "_upsample_bicubic2d_aa", lanczos = "_upsample_lanczos2d_aa"}
+local aligned = {linear = true, bilinear = true, bicubic = true,
+  trilinear = true, lanczos = true}
+local all_modes =
+  "nearest | linear | bilinear | bicubic | trilinear | lanczos | area | "
+  .. "nearest-exact"
+
+local function sizes_of(x, a, nd)
+  if a.size ~= nil and a.scale_factor ~= nil then
+    raise("ValueError", "only one of size or scale_factor should be defined")
+  end
+  if a.size == nil and a.scale_factor == nil then
+    raise("ValueError", "either size or scale_factor should be defined")
+  end
+  if a.size ~= nil then return list(a.size, nd), nil end
+  local factors, size = list(a.scale_factor, nd), {}
+  for i = 1, nd do factors[i] = factors[i] + 0.0 end
+  if a.recompute_scale_factor or a.mode == "area" then
+    for i = 1, nd do
+      size[i] = math.floor(x.shape[2 + i] * factors[i])
+    end
+    return size, nil
+  end
+  return nil, factors
+end
+
+-- F.interpolate(x, size, scale_factor, mode = "nearest", align_corners,
+-- recompute_scale_factor, antialias = false)
+function M.interpolate(x, ...)
+  local a = util.bind("interpolate", {"size", "scale_factor", "mode",
+    "align_corners", "recompute_scale_factor", "antialias"},
+    {mode = "nearest", antialias = false}, ...)
+  if a.size == dt.None then a.size = nil end
+  if a.align_corners == dt.None then a.align_corners = nil end
+  local nd = x.ndim - 2
+  if not aligned[a.mode] and a.align_corners ~= nil then
+    raise("ValueError", "align_corners option can only be set with the "
+      .. "interpolating modes: linear | bilinear | bicubic | trilinear | "
+      .. "lanczos")
+  end
+  local size, factors = sizes_of(x, a, math.max(nd, 1))
+  local align = a.align_corners or false
+  if a.antialias and smooth[a.mode] and x.ndim == 4 then
+    return aten[smooth[a.mode]].vec(x, size or dt.None, align,
+      factors or dt.None)
+  end
+  if a.antialias then
+    raise("ValueError", "Anti-alias option is restricted to bilinear, "
+      .. "bicubic, and lanczos modes and requires a 4-D tensor as input")
+  end
+  local row = modes[a.mode]
+  if row == nil or nd < 1 or nd > 3 then
+    raise("NotImplementedError", "Input Error: Only 3D, 4D and 5D input "
+      .. "Tensors supported (got %dD) for the modes: %s (got %s)", x.ndim,
+      all_modes, a.mode)
+  end
+  local op = row[nd]
+  if not op then
+    local want = next(row)
+    raise("NotImplementedError", "Got %dD input, but %s mode needs %dD input",
+      x.ndim, a.mode, want + 2)
+  end
+  if a.mode == "area" then return aten[op](x, size) end
+  if aligned[a.mode] then
+    return aten[op].vec(x, size or dt.None, align, factors or dt.None)
+  end
+  return aten[op].vec(x, size or dt.None, factors or dt.None)
+end
+
+M.upsample = M.interpolate
+
+-- ---- sampling ----
+
+local sample_modes = {bilinear = 0, nearest = 1, bicubic = 2}
+local border_modes = {zeros = 0, border = 1, reflection = 2}
+
+-- F.grid_sample(x, grid, mode = "bilinear", padding_mode = "zeros",
+-- align_corners = false)
+function M.grid_sample(x, grid, ...)
+  local a = util.bind("grid_sample", {"mode", "padding_mode",
+    "align_corners"}, {mode = "bilinear", padding_mode = "zeros",
+    align_corners = false}, ...)
+  if not sample_modes[a.mode] then
+    raise("ValueError", "nn.functional.grid_sample(): expected mode to be "
+      .. "'bilinear', 'nearest' or 'bicubic', but got: '%s'", a.mode)
+  end
+  if not border_modes[a.padding_mode] then
+    raise("ValueError", "nn.functional.grid_sample(): expected padding_mode "
+      .. "to be 'zeros', 'border', or 'reflection', but got: '%s'",
+      a.padding_mode)
+  end
+  return aten.grid_sampler(x, grid, sample_modes[a.mode],
+    border_modes[a.padding_mode], a.align_corners)
+end
+
+-- F.affine_grid(theta, size, align_corners = false)
+function M.affine_grid(theta, size, align_corners)
+  return aten.affine_grid_generator(theta, util.list(size),
+    align_corners or false)
+end
+
+-- ---- padding, shuffles, blocks ----
+
+-- F.pad(x, pad, mode = "constant", value)
+function M.pad(x, pad, ...)
+  local a = util.bind("pad", {"mode", "value"}, {mode = "constant"}, ...)
+  return aten.pad(x, util.list(pad), a.mode, a.value or dt.None)
+end
+
+-- F.pixel_shuffle(x, factor), F.pixel_unshuffle(x, factor),
+-- F.channel_shuffle(x, groups)
+function M.pixel_shuffle(x, factor) return aten.pixel_shuffle(x, factor) end
+function M.pixel_unshuffle(x, factor)
+  return aten.pixel_unshuffle(x, factor)
+end
+function M.channel_shuffle(x, groups)
+  return aten.channel_shuffle(x, groups)
+end
+
+-- F.unfold(x, kernel_size, dilation = 1, padding = 0, stride = 1)
+function M.unfold(x, ...)
+  local a = util.bind("unfold", {"kernel_size", "dilation", "padding",
+    "stride"}, {dilation = 1, padding = 0, stride = 1}, ...)
+  return aten.im2col(x, list(a.kernel_size, 2), list(a.dilation, 2),
+    list(a.padding, 2), list(a.stride, 2))
+end
+
+-- F.fold(x, output_size, kernel_size, dilation = 1, padding = 0, stride = 1)
+function M.fold(x, ...)
+  local a = util.bind("fold", {"output_size", "kernel_size", "dilation",
+    "padding", "stride"}, {dilation = 1, padding = 0, stride = 1}, ...)
+  return aten.col2im(x, list(a.output_size, 2), list(a.kernel_size, 2),
+    list(a.dilation, 2), list(a.padding, 2), list(a.stride, 2))
+end
+
+-- ---- convolution ----
+
+local function conv(nd)
+  local op = "conv" .. nd .. "d"
+  return function (x, weight, ...)
+    local a = util.bind(op, {"bias", "stride", "padding", "dilation",
+      "groups"}, {stride = 1, padding = 0, dilation = 1, groups = 1}, ...)
+    local bias = a.bias or dt.None
+    local s, d = list(a.stride, nd), list(a.dilation, nd)
+    if type(a.padding) == "string" then
+      return aten[op].padding(x, weight, bias, s, a.padding, d, a.groups)
+    end
+    return aten[op].default(x, weight, bias, s, list(a.padding, nd), d,
+      a.groups)
+  end
+end
+
+local function transposed(nd)
+  local name = "conv_transpose" .. nd .. "d"
+  return function (x, weight, ...)
+    local a = util.bind(name, {"bias", "stride", "padding", "output_padding",
+      "groups", "dilation"}, {stride = 1, padding = 0, output_padding = 0,
+      groups = 1, dilation = 1}, ...)
+    local op = nd == 1 and aten[name].default or aten[name].input
+    return op(x, weight, a.bias or dt.None, list(a.stride, nd),
+      list(a.padding, nd), list(a.output_padding, nd), a.groups,
+      list(a.dilation, nd))
+  end
+end
+
+for nd = 1, 3 do
+  M["conv" .. nd .. "d"] = conv(nd)
+  M["conv_transpose" .. nd .. "d"] = transposed(nd)
+end
+
+return M
