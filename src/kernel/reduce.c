@@ -12,6 +12,7 @@
 ** neighbouring outputs at a time, when the outputs are what lies along
 ** memory.  Floats are accumulated in double. */
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 #include "kernel/kernel_int.h"
@@ -283,9 +284,12 @@ static void simple_pass (const Job *j, Map *m, Comb *c) {
   }
 }
 
-static double norm_end (double p, double s, int64_t len) {
-  if (isinf(p)) return len == 0 ? 0 : s;
+/* The sum of powers overflows where the operand's accumulation type would. */
+static double norm_end (const Job *j, double s) {
+  double p = j->p;
+  if (isinf(p)) return j->len == 0 ? 0 : s;
   if (p == 0 || p == 1) return s;
+  if (dt_dtype_size(j->out_t) < 8 && s > FLT_MAX) s = INFINITY;
   return p == 2 ? sqrt(s) : pow(s, 1 / p);
 }
 
@@ -324,7 +328,7 @@ static void tile_f64 (const Job *j, const char *p, int64_t step, int64_t w,
   if (j->f == DT_RED_MEAN)
     for (int64_t k = 0; k < w; k++) acc[k] /= (double)j->len;
   if (j->f == DT_RED_NORM)
-    for (int64_t k = 0; k < w; k++) acc[k] = norm_end(j->p, acc[k], j->len);
+    for (int64_t k = 0; k < w; k++) acc[k] = norm_end(j, acc[k]);
   if (is_test(j->f) && j->len == 0)
     for (int64_t k = 0; k < w; k++) acc[k] = j->f == DT_RED_ALL;
 }
@@ -357,7 +361,7 @@ static void tile_c128 (const Job *j, const char *p, int64_t step, int64_t w,
   for (int64_t k = 0; k < w; k++) {
     if (j->f == DT_RED_MEAN) acc[k] /= (double)j->len;
     if (j->f == DT_RED_NORM)
-      acc[k] = norm_end(j->p, creal(acc[k]), j->len);
+      acc[k] = norm_end(j, creal(acc[k]));
     if (j->f == DT_RED_LOGSUMEXP) acc[k] = clog(acc[k]);
     if (is_test(j->f) && j->len == 0) acc[k] = j->f == DT_RED_ALL;
   }

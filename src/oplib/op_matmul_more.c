@@ -231,12 +231,11 @@ static DtStatus addbmm_kernel (DtKernelCall *c) {
     alpha = trunc(alpha);
     s = dt_scalar_int((int64_t)beta);
   }
-  DT_TRYG(c->cx, op_temp(c->cx, dt_dtype_acc(ty), 2, out->m.shape, &t));
+  DT_TRYG(c->cx, op_temp(c->cx, ty, 2, out->m.shape, &t));
   if (beta == 0) DT_TRYG(c->cx, dt_k_fill(c->cx, t, dt_scalar_int(0)));
   else DT_TRYG(c->cx, dt_k_copy(c->cx, c->in[0], t));
   if (beta != 0 && beta != 1)
-    DT_TRYG(c->cx, dt_k_unary(c->cx, DT_U_mul_scalar, dt_dtype_acc(ty), &s, t,
-                              t));
+    DT_TRYG(c->cx, dt_k_unary(c->cx, DT_U_mul_scalar, ty, &s, t, t));
   for (int64_t i = 0; i < n; i++) {
     DtTensor v[2];
     for (int k = 0; k < 2; k++) {

@@ -317,6 +317,9 @@ static DtStatus dr_meta (DtMetaCall *c) {
   } else {
     DT_CHECK(c->cx, !whole || r[DR_NOUT] < 2, DT_E_RUNTIME, "%s only support "
              "floating point and complex dtypes", c->op->sig->base);
+    if (whole && strcmp(c->op->sig->base, "linalg__powsum") == 0)
+      return dt_raise(c->cx, DT_E_NOTIMPL, "\"powsum_cpu\" not implemented for "
+                      "'%s'", op_dtype_word(t));
     DT_CHECK(c->cx, !whole, DT_E_RUNTIME, "%s: Expected a floating point or "
              "complex tensor as input. Got %s", c->op->sig->base,
              op_dtype_word(t));

@@ -67,7 +67,8 @@ static DtStatus red_type (DtMetaCall *c, DtDtype *t) {
                "std and var only support floating point and complex dtypes");
       DT_CHECK(c->cx, !whole || strcmp(name, "logsumexp") == 0, DT_E_RUNTIME,
                "%s: Expected a floating point or complex tensor as input. "
-               "Got %s", name, op_dtype_word(in));
+               "Got %s", strcmp(name, "linalg_vector_norm") == 0
+               ? "linalg.vector_norm" : name, op_dtype_word(in));
       *t = whole ? (DtDtype)OP_DEFAULT_FLOAT : dt_dtype_to_real(in);
       break;
     default: *t = in;
@@ -94,12 +95,47 @@ static DtStatus red_nonempty (DtMetaCall *c, uint32_t mask) {
   return DT_OK;
 }
 
+/* What a norm refuses: a narrower result type, orders of nothing. */
+static DtStatus norm_check (DtMetaCall *c, uint32_t mask) {
+  int at = c->op->row[RD_DTYPE];
+  const DtMeta *m = c->in[0];
+  DtDtype in = (DtDtype)m->dtype, want;
+  double p;
+  bool none;
+  if (c->op->row[RD_FN] != DT_RED_NORM || at < 0) return DT_OK;
+  want = dt_arg_dtype(c->args, at);
+  DT_CHECK(c->cx, want == DT_DTYPE_NONE || dt_dtype_is_complex(in) ==
+           dt_dtype_is_complex(want), DT_E_RUNTIME, "linalg.vector_norm: dtype "
+           "should be %s for %s inputs, but got %s",
+           dt_dtype_is_complex(in) ? "complex" : "floating-point",
+           dt_dtype_is_complex(in) ? "complex" : "real", op_dtype_word(want));
+  DT_CHECK(c->cx, want == DT_DTYPE_NONE ||
+           dt_dtype_size(want) >= dt_dtype_size(in), DT_E_RUNTIME,
+           "linalg.vector_norm: the dtype of the input (%s) should be "
+           "convertible without narrowing to the specified dtype (%s)",
+           op_dtype_word(in), op_dtype_word(want));
+  p = dt_arg_float(c->args, c->op->row[RD_PAR]);
+  none = dt_meta_numel(m) == 0 && (p < 0 || isinf(p));
+  DT_CHECK(c->cx, !none || mask != (uint32_t)((1u << m->ndim) - 1),
+           DT_E_RUNTIME, "linalg.vector_norm cannot compute the %s norm on an "
+           "empty tensor because the operation does not have an identity",
+           isinf(p) ? p > 0 ? "inf" : "-inf" : "negative");
+  for (int d = 0; none && d < m->ndim; d++)
+    DT_CHECK(c->cx, !(mask >> d & 1u) || m->shape[d], DT_E_RUNTIME,
+             "linalg.vector_norm cannot compute the %s norm on the dimension "
+             "%d because this dimension is empty and the operation does not "
+             "have an identity", isinf(p) ? p > 0 ? "inf" : "-inf" : "negative",
+             d);
+  return DT_OK;
+}
+
 static DtStatus red_meta (DtMetaCall *c) {
   uint32_t mask;
   DtDtype t = DT_DTYPE_NONE;
   DT_TRY(c->cx, red_dims(c->cx, c->op, c->args, c->in[0], &mask));
   DT_TRY(c->cx, red_type(c, &t));
   DT_TRY(c->cx, red_nonempty(c, mask));
+  DT_TRY(c->cx, norm_check(c, mask));
   c->nout = 1;
   return op_reduced(c->cx, c->in[0], mask, red_keep(c->op, c->args), t,
                     &c->out[0]);
