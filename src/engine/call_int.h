@@ -31,6 +31,9 @@ void dt_grad_fini (DtSession *s, DtGradCtx *g);
 /* `v`, a view, was written in place by `n`: its base's history becomes the
 ** old one with that slice replaced, and v becomes a view of it again. */
 DtStatus dt_copyslices (DtSession *s, DtVar *v, DtNode *n, int nr);
+/* RUNTIME when `v` is one of several views made at once: those are not
+** written in place while autograd looks. */
+DtStatus dt_view_check_written (DtSession *s, const DtVar *v);
 /* From now on `v` is output `nr` of the node. */
 void dt_node_set_history (DtSession *s, DtVar *v, DtNode *n, int nr);
 /* Run the gradient of an operator node; gin[nin] filled with owned ones. */

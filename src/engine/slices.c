@@ -4,10 +4,12 @@
 ** A view remembers the calls that made it from its base.  When it is written
 ** in place, the history of the base changes: its gradient is the incoming one
 ** with the written slice handed through the operator and put back
-** (CopySlices).  The slice of a gradient, and the view's own new history, are
-** found by making those calls again: true for plain and distributed alike,
-** where PyTorch uses as_strided for plain tensors. */
+** (CopySlices).  The view's own new history is found by making those calls
+** again, and so is the slice of a distributed gradient; of a plain one it is
+** what as_strided finds at the same place. */
 #include "engine/call_int.h"
+
+#include <string.h>
 
 struct DtViewOp {
   int64_t refs;
@@ -49,6 +51,20 @@ DtStatus dt_view_remember (DtSession *s, DtVar *out, DtVar *in,
   return DT_OK;
 }
 
+DtStatus dt_view_check_written (DtSession *s, const DtVar *v) {
+  const struct DtViewOp *w = v->view;
+  const char *name = v->grad_fn != NULL ? v->grad_fn->name : "View";
+  const char *end = strstr(name, "Backward");
+  if (w == NULL || !w->op->sig->returns_list) return DT_OK;
+  return dt_raise(s->cx, DT_E_AUTOGRAD, "Output %d of %.*s is a view and is "
+                  "being modified inplace. This view is the output of a "
+                  "function that returns multiple views. Such functions do "
+                  "not allow the output views to be modified inplace. You "
+                  "should replace the inplace operation by an out-of-place "
+                  "one.", w->nr,
+                  (int)(end ? end - name : (long)strlen(name)), name);
+}
+
 /* The same view of another base. */
 static DtStatus replay (DtSession *s, struct DtViewOp *w, DtVar *base,
                         DtVar **out) {
@@ -73,6 +89,9 @@ typedef struct Slice {
   struct DtViewOp *view;
   DtNode *inner;                /* borrowed: the node owns it */
   int slot;                     /* the input that was written */
+  bool dist;
+  DtMeta base, part;            /* of the base and of the view */
+  int64_t offset;               /* of the view in the base */
 } Slice;
 
 static void slice_free (void *ud) {
@@ -90,12 +109,33 @@ static DtStatus through (DtSession *s, Slice *c, DtVar *part, int nin,
   DtVar *g = NULL;
   if (need != NULL) {
     for (int i = 0; i < nin; i++) need[i] = true;
-    st = dt_call_fmt(s, &g, "aten.clone.default", "t", part);
+    st = dt_call_fmt(s, &g, "aten.clone.default", "t memory_format=v", part,
+                     dt_v_code(DT_V_MEMFMT, DT_MF_CONTIGUOUS));
   }
   if (st == DT_OK) st = dt_node_exec(s, c->inner, &g, need, gin);
   dt_var_unref(g);
   dt_arena_release(&s->cx->scratch, mark);
   return st;
+}
+
+/* The gradient in the layout of the base. */
+static DtStatus whole_of (DtSession *s, const Slice *c, DtVar *g,
+                          DtVar **out) {
+  DtVar *fresh;
+  DtStatus st;
+  DT_TRY(s->cx, dt_call_fmt(s, &fresh, "aten.new_empty_strided.default",
+                            "tII", g, (int)c->base.ndim, c->base.shape,
+                            (int)c->base.ndim, c->base.stride));
+  st = dt_call_fmt(s, out, "aten.copy_.default", "tt", fresh, g);
+  dt_var_unref(fresh);
+  return st;
+}
+
+static DtStatus part_of (DtSession *s, Slice *c, DtVar *whole, DtVar **out) {
+  if (c->dist) return replay(s, c->view, whole, out);
+  return dt_call_fmt(s, out, "aten.as_strided.default", "tIIi", whole,
+                     (int)c->part.ndim, c->part.shape, (int)c->part.ndim,
+                     c->part.stride, c->offset);
 }
 
 /* Output 0: the base.  Inputs: the base's old history, then the operator's. */
@@ -106,19 +146,20 @@ static DtStatus slice_back (DtSession *s, void *ud, int nout,
   DtStatus st;
   (void)nout;
   if (gout[0] == NULL) return DT_OK;
-  st = dt_call_fmt(s, &whole, "aten.clone.default", "t", gout[0]);
-  if (st == DT_OK) st = replay(s, c->view, whole, &part);
+  st = whole_of(s, c, gout[0], &whole);
+  if (st == DT_OK) st = part_of(s, c, whole, &part);
   if (st == DT_OK) st = through(s, c, part, nin - 1, gin + 1);
-  if (st == DT_OK && gin[1 + c->slot] != NULL)
+  if (st == DT_OK && gin[1 + c->slot] == NULL)
+    st = dt_call_fmt(s, &gin[1 + c->slot], "aten.zeros_like.default",
+                     "t memory_format=v", part,
+                     dt_v_code(DT_V_MEMFMT, DT_MF_CONTIGUOUS));
+  if (st == DT_OK)
     st = dt_call_fmt(s, &done, "aten.copy_.default", "tt", part,
                      gin[1 + c->slot]);
-  else if (st == DT_OK)
-    st = dt_call_fmt(s, &done, "aten.zero_.default", "t", part);
   if (st == DT_OK) {
     gin[0] = whole;
     whole = NULL;
-    dt_var_unref(gin[1 + c->slot]);
-    gin[1 + c->slot] = NULL;
+    dt_drop_var(&gin[1 + c->slot]);
   }
   dt_var_unref(done);
   dt_var_unref(part);
@@ -132,10 +173,11 @@ static DtStatus rebase_view (DtSession *s, DtVar *v) {
   int64_t seq = s->seq;
   DtVar *again;
   DtStatus st;
-  s->listen_mask = 0;           /* a matter of bookkeeping, not an operation */
+  if (!dt_var_is_dist(v)) s->listen_mask = 0;   /* there it is as_strided's,
+                                                ** which nobody calls */
   st = replay(s, v->view, v->view_base, &again);
   s->listen_mask = mask;
-  s->seq = seq;
+  if (!dt_var_is_dist(v)) s->seq = seq;
   if (st != DT_OK) return st;
   if (again->grad_fn != NULL)
     dt_node_set_history(s, v, again->grad_fn, again->output_nr);
@@ -159,6 +201,10 @@ DtStatus dt_copyslices (DtSession *s, DtVar *v, DtNode *n, int nr) {
   v->view->refs++;
   c->inner = cs->inner = dt_node_ref(n);
   c->slot = dt_wrap_ret_slot(n->op, &n->args, nr);
+  c->dist = dt_var_is_dist(v);
+  dt_meta_copy(&c->base, dt_var_meta(base));
+  dt_meta_copy(&c->part, &v->local->m);
+  c->offset = v->local->offset - base->local->offset;
   cs->fn = slice_back;
   cs->ud = c;
   cs->ud_free = slice_free;

@@ -651,6 +651,20 @@ static DtStatus floor_divide__decomp (DtDecompCall *c) {
   return finish(c, E("aten.copy_.default", "tt", x, y));
 }
 
+/* The parts of split as tensors of their own history. */
+static DtStatus unsafe_sizes_decomp (DtDecompCall *c) {
+  c->nout = dt_arg_len(c->args, 1);
+  DT_CHECK(CX, c->nout <= c->maxout, DT_E_LIMIT, "more than %d results",
+           c->maxout);
+  dt_emit_n(c->e, "aten.split_with_sizes.default", c->out, c->nout, "tvv",
+            c->in[0], V(1), V(2));
+  return c->e->st;
+}
+
+static DtStatus unsafe_sizes_grad (DtGradCall *c) {
+  return dt_op_split_with_sizes.grad(c);
+}
+
 /* ---- samples and definitions ---- */
 
 #define C(id, schema_, brief_, decomp_, ...) \
@@ -773,3 +787,6 @@ C(true_divide__Scalar, "true_divide_.Scalar(Tensor(a!) self, Scalar other) -> "
 K(floor_divide__Tensor, "floor_divide_.Tensor(Tensor(a!) self, Tensor other) "
   "-> Tensor(a!)", "Quotient, rounded down, in place.", floor_divide__decomp,
   NULL, NULL, B);
+K(unsafe_split_with_sizes, "unsafe_split_with_sizes(Tensor self, SymInt[] "
+  "split_sizes, int dim=0) -> Tensor[]", "Parts of given sizes, not views.",
+  unsafe_sizes_decomp, unsafe_sizes_grad, NULL, "f32[8, 6], [3, 5]");
