@@ -258,8 +258,10 @@ function M.args_of(doc, op)
   local found = {}
   local at = doc.flat:find("args_schema=", 1, true)
   if at then
+    local rest = doc.flat:sub(at + 12, at + 6000)
+    if rest:sub(1, 1) ~= "(" then rest = "(" .. rest end
     local ok, args = pcall(grammar.arguments.match, grammar.arguments,
-      doc.flat:sub(at + 12, at + 6000):gsub("^[^(]*", ""))
+      rest)
     if ok and args and has_spec(args) then return args end
   end
   pieces(doc.flat, "Spec(", grammar.spec, found)

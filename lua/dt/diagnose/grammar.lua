@@ -170,7 +170,8 @@ M.repr_tail = P "placements" * tok "=" * list
 local balanced = P {"(" * (V(1) + (1 - S "()[]")) ^ 0 * ")"
   + "[" * (V(1) + (1 - S "()[]")) ^ 0 * "]"}
 local text_value = C((balanced + (1 - S ",()[]\n")) ^ 1) / function (s)
-  return {kind = "value", text = (s:gsub("^%s+", ""):gsub("%s+$", ""))}
+  return {kind = "value", text = (s:gsub("%s*@ mesh:.*$", ""):gsub("^%s+", "")
+    :gsub("%s+$", ""))}
 end
 
 -- A list of specs, else any value.

@@ -1,0 +1,628 @@
+-- SPDX-License-Identifier: MIT
+-- dt/diagnose/scenarios.lua: what the repro of a class does.
+--
+-- A scenario is {mesh=, setup={lines}, fail=, fixes={{text=, lua=}}, torch=,
+-- ranks=, silent=}: `fail` must raise what the report says, each fix must not.
+-- First what the report's own call allows (its arguments were parsed), then
+-- the samples of its operator, then a fixed scene of the class.
+
+local repro = require "dt.diagnose.repro"
+
+local M = {}
+
+local function all_r(mesh) return ("R "):rep(#mesh.shape):sub(1, -2) end
+
+local function placements(list) return table.concat(list, " ") end
+
+local dtypes = {f32 = "float32", f64 = "float64", f16 = "float16",
+  bf16 = "bfloat16", i64 = "int64", i32 = "int32", i16 = "int16", i8 = "int8",
+  u8 = "uint8", bool = "bool", b8 = "bool", c64 = "complex64",
+  c128 = "complex128", f8e4m3fn = "float8_e4m3fn"}
+
+-- ---- the report's own call ---------------------------------------------
+
+local MAX_ELEMENTS = 1 << 24
+
+local function count(shape)
+  local n = 1
+  for _, s in ipairs(shape) do n = n * math.max(s, 1) end
+  return n
+end
+
+-- Source of a value as PyTorch prints it, or nil.
+local function literal(text)
+  if text == "None" then return "dt.None" end
+  if text == "True" or text == "False" then return text:lower() end
+  if text:find "^%-?%d+$" or text:find "^%-?%d+%.%d*$"
+    or text:find "^%-?%d+%.?%d*e%-?%d+$" then
+    return text
+  end
+  local list = text:match "^%[([%d%s,%-]*)%]$"
+  if list then return "{" .. list .. "}" end
+  local dtype = text:match "^torch%.(%w+)$"
+  if dtype and dtypes[dtype] == nil then
+    for _, name in pairs(dtypes) do
+      if name == dtype then return "dt." .. dtype end
+    end
+  end
+end
+
+-- Lines that make the arguments, and their names; nil when one cannot be made.
+local function make_args(args, mesh)
+  local lines, names, n = {}, {}, 0
+  local function tensor(a)
+    if not a.shape or count(a.shape) > MAX_ELEMENTS or #a.shape > 8 then
+      return nil
+    end
+    n = n + 1
+    local name = ("t%d"):format(n)
+    local dtype = dtypes[a.dtype or "f32"] or "float32"
+    local make = ("dt.ones(%s, {dtype = dt.%s})"):format(repro.list(a.shape),
+      dtype)
+    if a.kind == "dtensor" then
+      if #a.placements ~= #mesh.shape then return nil end
+      lines[#lines + 1] = ("local %s = dt.distribute_tensor(%s, mesh, %q)")
+        :format(name, make, placements(a.placements))
+    else
+      lines[#lines + 1] = ("local %s = %s"):format(name, make)
+    end
+    return name
+  end
+  for i, a in ipairs(args) do
+    local name
+    if a.kind == "list" then
+      local items = {}
+      for k, x in ipairs(a.items) do items[k] = tensor(x) end
+      if #items ~= #a.items then return nil end
+      name = "{" .. table.concat(items, ", ") .. "}"
+    elseif a.kind == "value" then
+      name = literal(a.text)
+    else
+      name = tensor(a)
+    end
+    if not name then return nil end
+    names[i] = name
+  end
+  return lines, names, n
+end
+
+-- The mesh of the arguments: of the report, or of the length they need.
+local function mesh_for(r)
+  local want
+  for _, a in ipairs(r.args) do
+    local s = a.kind == "list" and a.items[1] or a
+    if s and s.placements then want = want or #s.placements end
+    if s and s.mesh and #r.meshes == 0 then r.meshes[1] = s.mesh end
+  end
+  local mesh = repro.mesh_of(r, {shape = {2, 2}})
+  if want and #mesh.shape ~= want then
+    local shape = {}
+    for i = 1, want do shape[i] = 2 end
+    mesh = repro.mesh_of({meshes = {}}, {shape = shape})
+  end
+  return mesh
+end
+
+-- Arguments by name, with distributed ones replicated.
+local function replicated(names, mesh)
+  local out = {}
+  for i, name in ipairs(names) do
+    out[i] = name:gsub("t%d+", function (t)
+      return ("(%s.is_dtensor and %s:redistribute(mesh, %q) or %s)"):format(
+        t, t, all_r(mesh), t)
+    end)
+  end
+  return table.concat(out, ", ")
+end
+
+local function from_call(r)
+  local op = repro.op_name(r.op)
+  if not op or #r.args == 0 then return nil end
+  local any = false
+  for _, a in ipairs(r.args) do any = any or a.kind ~= "value" end
+  if not any then return nil end
+  local mesh = mesh_for(r)
+  local lines, names = make_args(r.args, mesh)
+  if not lines then return nil end
+  local call = repro.op_call(op)
+  local fixes = {{text = "replicate the inputs first",
+    lua = ("return %s(%s)"):format(call, replicated(names, mesh))}}
+  local base = op:match "^%w+%.([%w_]-)_%."
+  if base then
+    local out = op:gsub("_%.", ".")
+    fixes[#fixes + 1] = {text = "the out-of-place form",
+      lua = ("return %s(%s)"):format(repro.op_call(out),
+        table.concat(names, ", "))}
+  end
+  local fail = ("return %s(%s)"):format(call, table.concat(names, ", "))
+  if r.class.id == "implicit-redistribution-forbidden" then return nil end
+  return {mesh = mesh, setup = lines, fail = fail, fixes = fixes}
+end
+
+-- ---- samples of the operator -------------------------------------------
+
+-- Reads a sample ("f32[4, 2], [f32[2], f32[3]], 1, dim=0") inside the script.
+local sample_reader = [==[
+local DT = {f32 = "float32", f64 = "float64", f16 = "float16", bf16 =
+  "bfloat16", i64 = "int64", i32 = "int32", i8 = "int8", u8 = "uint8",
+  b8 = "bool", bool = "bool", c64 = "complex64", c128 = "complex128"}
+local count = 0
+local function value(s, at, wrap)
+  local d, open = s:match("^(%l%w*)%[()", at)
+  if d and DT[d] then
+    local shape = {}
+    local stop = s:match("^[^%]]*%]()", open)
+    for n in s:sub(open, stop - 2):gmatch "%d+" do
+      shape[#shape + 1] = math.tointeger(tonumber(n))
+    end
+    count = count + 1
+    return wrap(dt.ones(shape):to(dt[DT[d]]), count), stop
+  end
+  if s:sub(at, at) == "[" then
+    local list = {}
+    at = s:match("^%s*()", at + 1)
+    while s:sub(at, at) ~= "]" do
+      list[#list + 1], at = value(s, at, wrap)
+      at = s:match("^%s*,?%s*()", at)
+    end
+    return list, at + 1
+  end
+  local text, stop = s:match("^['\"](.-)['\"]()", at)
+  if text then return text, stop end
+  local word
+  word, stop = s:match("^([%w_.+-]+)()", at)
+  if word == "None" then return dt.None, stop end
+  local low = word:lower()
+  if low == "true" or low == "false" then return low == "true", stop end
+  if DT[word] then return dt[DT[word]], stop end
+  return math.tointeger(tonumber(word)) or tonumber(word), stop
+end
+local function sample(op, wrap, wanted)
+  local texts = dt.debug.op_info(op).samples
+  for _, s in ipairs(texts) do
+    local args, kw, at, n = {}, nil, 1, 0
+    count = 0
+    while at <= #s do
+      local key, after = s:match("^([%a_][%w_]*)=()", at)
+      if key then
+        kw = kw or {}
+        kw[key], at = value(s, after, wrap)
+      else
+        n = n + 1
+        args[n], at = value(s, at, wrap)
+      end
+      at = s:match("^%s*,?%s*()", at)
+    end
+    if count >= (wanted or 1) then
+      if kw then n = n + 1; args[n] = kw end
+      return args, n, count
+    end
+  end
+  error("no sample of the operator has so many tensors", 0)
+end
+local function call(op, wrap, wanted)
+  local args, n = sample(op, wrap, wanted)
+  return op(table.unpack(args, 1, n))
+end]==]
+
+local function aten_op(r)
+  local op = repro.op_name(r.op)
+  return op and repro.known_op(op) and op or nil
+end
+
+-- One tensor of the sample stays plain.
+local function from_samples_mixed(r)
+  local op = aten_op(r)
+  if not op or r.op:find "^npu" then return nil end
+  local mesh = repro.mesh_of(r, {shape = {4}, names = {"dp"}})
+  local R = all_r(mesh)
+  local setup = {sample_reader,
+    ("local op = %s"):format(repro.op_call(op)),
+    ("local function spread(t) return dt.distribute_tensor(t, mesh, %q) end")
+      :format(R),
+    "local plain = 2",
+    "local function mixed(t, i) return i == plain and t or spread(t) end"}
+  return {mesh = mesh, setup = setup, fail = "return call(op, mixed, 2)",
+    fixes = {
+      {text = "distribute the plain operand", lua = "return call(op, spread, 2)"},
+      {text = "local tensors for the region", lua =
+        "return call(op, function (t) return spread(t):to_local() end, 2)"},
+      {text = "implicit_replication, when it is equal on all ranks", lua =
+        "return dt.implicit_replication(function () return call(op, mixed, 2) "
+        .. "end)"},
+    }}
+end
+
+-- List operators: their second argument follows from the overload.
+local function foreach_call(r)
+  local op = aten_op(r)
+  local over = op and op:match "^aten%._foreach_[%w_]-%.(%a+)$"
+  if not over then return nil end
+  if over == "default" then return op, "" end
+  if over == "Scalar" then return op, ", 2" end
+  if over == "List" then return op, ", {db, db}" end
+end
+
+local function from_foreach(r, is_mixed)
+  local op, rest = foreach_call(r)
+  if not op then return nil end
+  local mesh = repro.mesh_of(r, {shape = {4}, names = {"dp"}})
+  local call = repro.op_call(op)
+  local function of(items) return ("return %s({%s}%s)"):format(call, items, rest) end
+  return {mesh = mesh, torch = not is_mixed and r.torch and r.torch.release,
+    setup = {"local a, b = dt.ones(8), dt.ones(8)",
+      ("local da, db = dt.distribute_tensor(a, mesh, %q), "
+        .. "dt.distribute_tensor(b, mesh, %q)"):format(all_r(mesh),
+        all_r(mesh))},
+    fail = of(is_mixed and "da, b" or "da, db"),
+    fixes = {is_mixed and {text = "put the plain one on the mesh",
+        lua = of("da, db")} or nil,
+      rest ~= ", {db, db}" and {text = "separate lists for plain and "
+        .. "distributed tensors", lua = of("a, b")} or nil}}
+end
+
+-- The release before the operator got its strategy.
+local function release_without(r, op)
+  local span = require("dt.diagnose.facts").ops().span[op]
+  local order = require("dt.diagnose.release").releases
+  local mine = r.torch and r.torch.release
+  if not span then return mine end
+  local number = require("dt.diagnose.release").number
+  if mine and number(mine) < number(span[1]) then return mine end
+  for i, name in ipairs(order) do
+    if name == span[1] then return order[i - 1] or mine end
+  end
+end
+
+local function from_samples_missing(r)
+  local op = aten_op(r)
+  if not op or r.op:find "^npu" then return nil end
+  local mesh = repro.mesh_of(r, {shape = {4}, names = {"tp"}})
+  local R = all_r(mesh)
+  local S = ("S(0)" .. (" R"):rep(#mesh.shape - 1))
+  return {mesh = mesh, torch = release_without(r, op),
+    setup = {sample_reader,
+      ("local op = %s"):format(repro.op_call(op)),
+      ("local function spread(t) return dt.distribute_tensor(t, mesh, "
+        .. "t.ndim > 0 and %q or %q) end"):format(S, R)},
+    fail = "return call(op, spread)",
+    fixes = {
+      {text = "replicate, and run on local tensors", lua =
+        ("return call(op, function (t) return dt.distribute_tensor(t, mesh, "
+        .. "%q):to_local() end)"):format(R)},
+    }}
+end
+
+-- An operator nobody here has: defined for the purpose.
+local function from_custom(r)
+  local op = repro.op_name(r.op)
+  if not op or repro.known_op(op) or op:find "^aten%." or op:find "^npu%."
+    or op:find "^prims%." or op:find "%.out$" or op:find "^c10d%."
+    or op:find "^_c10d" then
+    return nil
+  end
+  local ns, base = op:match "^([^.]+)%.([^.]+)%."
+  local mixed = r.class.id:find "^mixed" ~= nil
+  local mesh = repro.mesh_of(r, {shape = {4}, names = {"tp"}})
+  local R = all_r(mesh)
+  local call = ("dt.ops[%q][%q].default"):format(ns, base)
+  local second = mixed and "b" or "db"
+  return {mesh = mesh, setup = {
+      ("dt.library.define(%q, {impl = function (a, b) return a + b end, meta "
+        .. "= function (a) return dt.empty(a.shape) end})"):format(
+        ("%s::%s(Tensor a, Tensor b) -> Tensor"):format(ns, base)),
+      "local a, b = dt.ones(8, 4), dt.ones(8, 4)",
+      ("local da, db = dt.distribute_tensor(a, mesh, %q), "
+        .. "dt.distribute_tensor(b, mesh, %q)"):format(R, R)},
+    fail = ("return %s(da, %s)"):format(call, second),
+    fixes = {
+      {text = "local tensors for the region",
+        lua = ("return %s(da:to_local(), db:to_local())"):format(call)},
+      {text = "register the operator's sharding", before =
+        ("dt.register_sharding(%s, function () return {{{Replicate()}, "
+        .. "{Replicate(), Replicate()}}} end)"):format(call),
+        lua = ("return %s(da, db)"):format(call)},
+    }}
+end
+
+-- ---- fixed scenes ------------------------------------------------------
+
+local scenes = {}
+
+scenes["submesh-of-submesh"] = function (r)
+  local mesh = repro.mesh_of(r, {shape = {2, 2, 2},
+    names = {"ddp", "fsdp", "abcd"}})
+  if #mesh.shape < 3 then
+    mesh = repro.mesh_of({meshes = {}}, {shape = {2, 2, 2},
+      names = {"ddp", "fsdp", "abcd"}})
+  end
+  local a, b = mesh.names[1], mesh.names[2]
+  local n = r.torch and require("dt.diagnose.release").number(r.torch.release)
+  return {mesh = mesh, torch = n and n >= 205 and n <= 208
+      and r.torch.release or "2.6",
+    setup = {("local slice = mesh[{%q, %q}]"):format(a, b)},
+    fail = ("return slice[%q]"):format(b),
+    fixes = {
+      {text = "slice from the root mesh", lua = ("return mesh[%q]"):format(b)},
+      {text = "two dimensions instead of three", lua =
+        ('local flat = dt.init_device_mesh("cpu", {%d, 2}, {mesh_dim_names = '
+        .. '{%q, %q}}); return flat[%q]'):format(mesh.size // 2, a, b, b)},
+    }}
+end
+
+scenes["mixed-attention-operand"] = function (r)
+  if r.op and not r.op:find "fusion_attention" then return nil end
+  return {ranks = 4, device = "npu",
+    mesh = repro.mesh_of({meshes = {}}, {shape = {4}, names = {"cp"}}),
+    setup = {'require "dt.npu"',
+      "local attention = dt.ops.npu.npu_fusion_attention.default",
+      "local function new() return dt.ones(2, 4, 8, 4) end",
+      "local mask = dt.ones({8, 8}, {dtype = dt.bool}):tril():logical_not()",
+      'local q, k, v = dt.distribute_tensor(new(), mesh, "S(2)"), '
+        .. 'dt.distribute_tensor(new(), mesh, "S(2)"), '
+        .. 'dt.distribute_tensor(new(), mesh, "S(2)")',
+      'local dmask = dt.distribute_tensor(mask, mesh, "R")',
+      "local R, None = Replicate(), dt.None"},
+    fail = 'return attention(q, k, v, 4, "BNSD", mask, 0.5)',
+    fixes = {
+      {text = "every input distributed (then the strategy is missing)",
+        lua = 'return attention(q, k, v, 4, "BNSD", dmask, 0.5)'},
+      {text = "every input distributed and register_sharding for the operator",
+        before = "dt.register_sharding(attention, function (_, _, _, _, _, m)"
+          .. " return {{{R, R, R}, {R, R, R, None, None, m and R or None, "
+          .. "None}}} end)",
+        lua = 'return attention(q, k, v, 4, "BNSD", dmask, 0.5)'},
+    }}
+end
+
+scenes["backend-op-missing"] = function (r)
+  if not r.op or not r.op:find "fusion_attention" then return nil end
+  local s = scenes["mixed-attention-operand"](r)
+  s.fail = s.fixes[1].lua
+  table.remove(s.fixes, 1)
+  return s
+end
+
+scenes["xla-sharded-tensor"] = function ()
+  return {ranks = 4, device = "xla",
+    mesh = repro.mesh_of({meshes = {}}, {shape = {4}, names = {"tp"}}),
+    setup = {'local tp = require "dt.parallel"',
+      'local Toy = nn.Module:extend("Toy")',
+      "function Toy:__init__() self.a, self.b = nn.Linear(8, 16), "
+        .. "nn.Linear(16, 4) end",
+      "function Toy:forward(x) return self.b(F.relu(self.a(x))) end"},
+    fail = "return tp.parallelize_module(Toy(), mesh, {a = "
+      .. "tp.ColwiseParallel(), b = tp.RowwiseParallel()})",
+    fixes = {
+      {text = "place the parameters by hand", lua = [[
+local m = Toy()
+  local function put(layer, name, pl)
+    layer[name] = nn.Parameter(dt.distribute_tensor(layer[name]:detach(), mesh,
+      pl))
+  end
+  put(m.a, "weight", "S(0)") put(m.a, "bias", "S(0)")
+  put(m.b, "weight", "S(1)") put(m.b, "bias", "R")
+  return m(dt.distribute_tensor(dt.ones(2, 8), mesh, "R"))
+]]}}}
+end
+
+scenes["invalid-mesh-dim-name"] = function (r)
+  local mesh = repro.mesh_of(r, {shape = {2, 2}, names = {"dp", "tp"}})
+  return {mesh = mesh, fail = 'return mesh["nowhere"]', fixes = {
+    {text = "a name the mesh has",
+      lua = ("return mesh[%q]"):format(mesh.names[1])}}}
+end
+
+scenes["mesh-dim-required"] = function (r)
+  local mesh = repro.mesh_of(r, {shape = {2, 2}, names = {"dp", "tp"}})
+  if #mesh.shape < 2 then return nil end
+  return {mesh = mesh, fail = "return mesh:get_group()", fixes = {
+    {text = "one axis", lua = ("return mesh[%q]:get_group()"):format(
+      mesh.names[1])},
+    {text = "name the dimension", lua = "return mesh:get_group(0)"}}}
+end
+
+scenes["mesh-larger-than-world"] = function ()
+  return {ranks = 4, fail = 'return dt.init_device_mesh("cpu", {3, 3})',
+    fixes = {{text = "as many ranks as the mesh has",
+      lua = 'return dt.init_device_mesh("cpu", {2, 2})'}}}
+end
+
+local function one_mesh(r)
+  return repro.mesh_of(r, {shape = {4}, names = {"tp"}})
+end
+
+scenes["redistribute-to-partial"] = function (r)
+  local mesh = one_mesh(r)
+  local P = "P(sum)" .. (" R"):rep(#mesh.shape - 1)
+  return {mesh = mesh, setup = {
+    ("local x = dt.distribute_tensor(dt.ones(8, 4), mesh, %q)"):format(
+      all_r(mesh))},
+    fail = ("return x:redistribute(mesh, %q)"):format(P), fixes = {
+      {text = "ask for Replicate", lua = ("return x:redistribute(mesh, %q)")
+        :format(all_r(mesh))}}}
+end
+
+scenes["redistribute-cross-mesh"] = function ()
+  return {ranks = 4, setup = {
+    'local mesh = dt.init_device_mesh("cpu", {2, 2}, {mesh_dim_names = '
+      .. '{"a", "b"}})',
+    'local x = dt.distribute_tensor(dt.ones(8, 4), mesh["a"], "S(0)")'},
+    fail = 'return x:redistribute(mesh["b"], "R")', fixes = {
+      {text = "gather, then distribute on the new mesh",
+        lua = 'return dt.distribute_tensor(x:full_tensor(), mesh["b"], "R")'}}}
+end
+
+scenes["distribute-misuse"] = function (r)
+  local mesh = one_mesh(r)
+  local flat = r.doc.flat
+  local R = all_r(mesh)
+  if flat:find("leaf tensor", 1, true) then
+    return {mesh = mesh, setup = {
+      "local w = dt.ones(8, 4):requires_grad_()", "local x = w * 2"},
+      fail = ("return dt.distribute_tensor(x, mesh, %q)"):format(R), fixes = {
+        {text = "from_local inside the graph",
+          lua = "return DTensor.from_local(x, mesh, " .. ("%q"):format(R)
+            .. ")"}}}
+  elseif flat:find("device_mesh.ndim", 1, true) then
+    return {mesh = mesh, fail = ("return dt.distribute_tensor(dt.ones(8, 4), "
+      .. "mesh, %q)"):format(R .. " R"), fixes = {
+      {text = "one placement for each mesh dimension",
+        lua = ("return dt.distribute_tensor(dt.ones(8, 4), mesh, %q)")
+          :format(R)}}}
+  end
+  return {mesh = mesh, setup = {
+    ("local x = dt.distribute_tensor(dt.ones(8, 4), mesh, %q)"):format(R)},
+    fail = ("return dt.distribute_tensor(x, mesh, %q)"):format(
+      "S(0)" .. (" R"):rep(#mesh.shape - 1)), fixes = {
+      {text = "redistribute", lua = ("return x:redistribute(mesh, %q)")
+        :format("S(0)" .. (" R"):rep(#mesh.shape - 1))}}}
+end
+
+scenes["clip-grad-cross-mesh"] = function ()
+  return {ranks = 4, setup = {
+    'local mesh = dt.init_device_mesh("cpu", {2, 2}, {mesh_dim_names = '
+      .. '{"dp", "tp"}})',
+    'local a = nn.Parameter(dt.distribute_tensor(dt.ones(8, 8), mesh, '
+      .. '"S(0) R"))',
+    'local b = nn.Parameter(dt.distribute_tensor(dt.ones(8), mesh["dp"], '
+      .. '"S(0)"))',
+    "a.grad, b.grad = dt.ones_like(a), dt.ones_like(b)"},
+    fail = "return nn.utils.clip_grad_norm_({a, b}, 1.0)", fixes = {
+      {text = "a norm for each mesh, then combine",
+        lua = "local n1 = nn.utils.get_total_norm({a.grad}); local n2 = "
+          .. "nn.utils.get_total_norm({b.grad}); return (n1:full_tensor()"
+          .. ":pow(2) + n2:full_tensor():pow(2)):sqrt()"}}}
+end
+
+scenes["optimizer-cross-mesh"] = function ()
+  return {ranks = 4, setup = {
+    'local mesh = dt.init_device_mesh("cpu", {2, 2}, {mesh_dim_names = '
+      .. '{"dp", "tp"}})',
+    'local a = dt.distribute_tensor(dt.ones(4), mesh, "R R")',
+    'local b = dt.distribute_tensor(dt.ones(4), mesh["dp"], "R")'},
+    fail = "return dt.ops.aten.add.Tensor(a, b)", fixes = {
+      {text = "put every parameter on one mesh",
+        lua = "return dt.ops.aten.add.Tensor(a, dt.distribute_tensor("
+          .. 'dt.ones(4), mesh, "R R"))'}}}
+end
+
+scenes["view-flatten-sharded-dim"] = function ()
+  return {ranks = 2, mesh = repro.mesh_of({meshes = {}}, {shape = {2},
+      names = {"tp"}}),
+    setup = {'local x = dt.distribute_tensor(dt.ones(2, 7, 4), mesh, "S(1)")'},
+    fail = "return x:view({14, 4})", fixes = {
+      {text = "shard the leftmost dimension first",
+        lua = 'return x:redistribute(mesh, "S(0)"):view({14, 4})'},
+      {text = "replicate first",
+        lua = 'return x:redistribute(mesh, "R"):view({14, 4})'}}}
+end
+
+scenes["view-unflatten-uneven"] = function ()
+  return {ranks = 4, mesh = repro.mesh_of({meshes = {}}, {shape = {4},
+      names = {"tp"}}),
+    setup = {'local x = dt.distribute_tensor(dt.ones(4, 12), mesh, "S(1)")'},
+    fail = "return x:view({4, 2, 6})", fixes = {
+      {text = "replicate, reshape, shard again",
+        lua = 'return x:redistribute(mesh, "R"):view({4, 2, 6})'},
+      {text = "a first factor the mesh divides",
+        lua = "return x:view({4, 4, 3})"}}}
+end
+
+scenes["inplace-placement-change"] = function ()
+  return {ranks = 4, mesh = repro.mesh_of({meshes = {}}, {shape = {4},
+      names = {"dp"}}),
+    setup = {'local x = DTensor.from_local(dt.ones(4), mesh, {Partial()})'},
+    fail = "return x:clamp_({min = 0, max = 10})", fixes = {
+      {text = "the out-of-place form",
+        lua = "return x:clamp({min = 0, max = 10})"},
+      {text = "redistribute first",
+        lua = 'return x:redistribute(mesh, "R"):clamp_({min = 0, max = 10})'}}}
+end
+
+scenes["tp-heads-not-divisible"] = function (r)
+  local sizes, n = r.doc.flat:match
+    "shape '%[([%d, %-]+)%]' is invalid for input of size (%d+)"
+  local view, known = {}, 1
+  for s in (sizes or "4, 178, -1, 128"):gmatch "%-?%d+" do
+    view[#view + 1] = math.tointeger(tonumber(s))
+    if tonumber(s) > 0 then known = known * tonumber(s) end
+  end
+  n = math.tointeger(tonumber(n or 45568))
+  if not n or n > MAX_ELEMENTS or #view > 8 then return nil end
+  return {ranks = 1, setup = {("local k = dt.ones(%d)"):format(n)},
+    fail = ("return k:view(%s)"):format(repro.list(view)), fixes = {
+      {text = "a tp that divides the kv heads: whole heads per rank",
+        lua = ("return dt.ones(%d):view(%s)"):format(known,
+          repro.list(view))}}}
+end
+
+scenes["from-local-uneven-shape"] = function ()
+  return {ranks = 2, mesh = repro.mesh_of({meshes = {}}, {shape = {2},
+      names = {"dp"}}),
+    setup = {"local x = dt.ones(dt.rank() == 0 and 3 or 2, 4)"},
+    fail = "return DTensor.from_local(x, mesh, {Shard(0)}, {shape = {5, 4}})",
+    fixes = {{text = "shape and stride together",
+      lua = "return DTensor.from_local(x, mesh, {Shard(0)}, {shape = {5, 4}, "
+        .. "stride = {4, 1}})"}}}
+end
+
+scenes["grad-norm-is-partial-dtensor"] = function ()
+  return {ranks = 4, mesh = repro.mesh_of({meshes = {}}, {shape = {4},
+      names = {"dp"}}),
+    silent = "item() of the norm is this rank's part: it differs from "
+      .. "full_tensor()",
+    setup = {'local g = dt.distribute_tensor(dt.ones(16), mesh, "S(0)")',
+      "local n = dt.ops.aten.linalg_vector_norm.default(g, 2)"},
+    fail = "assert(n:to_local():item() ~= n:full_tensor():item(), 'equal')",
+    fixes = {{text = "full_tensor() before reading",
+      lua = "assert(n:full_tensor():item() == 4, 'not 4')"}}}
+end
+
+scenes["global-shape-as-local"] = function ()
+  return {ranks = 4, mesh = repro.mesh_of({meshes = {}}, {shape = {4},
+      names = {"fsdp"}}),
+    silent = "shape is global: a buffer of that shape is 4 times too large",
+    setup = {'local x = dt.distribute_tensor(dt.ones(8), mesh, "S(0)")'},
+    fail = "assert(x:numel() == 4 * x:to_local():numel())", fixes = {
+      {text = "the local shape", lua = "return x:to_local() + "
+        .. "dt.zeros(x:to_local().shape)"}}}
+end
+
+-- ---- choosing ----------------------------------------------------------
+
+local mixed = {["mixed-tensor-dtensor"] = true,
+  ["mixed-load-state-dict"] = true, ["mixed-fsdp2-non-forward-entry"] = true,
+  ["mixed-activation-checkpoint-recompute"] = true,
+  ["mixed-attention-operand"] = true, ["mixed-optimizer-group"] = true,
+  ["cp-backend-or-mask"] = true, ["flex-attention-dtensor"] = true,
+  ["inference-mode-composite"] = true, ["index-put-and-select"] = true}
+local missing = {["missing-sharding-strategy"] = true,
+  ["backend-op-missing"] = true, ["index-put-and-select"] = true,
+  ["moe-router-full-dtensor"] = true, ["fp8-subclass-inside-dtensor"] = true,
+  ["inference-mode-composite"] = true, ["mixed-attention-operand"] = true}
+
+-- The scenario for a report, or nil.
+function M.find(r)
+  local id = r.class.id
+  local said_mixed = r.doc.flat:find("got mixed", 1, true)
+  local said_missing = r.doc.flat:find("sharding strategy", 1, true)
+  if r.op and r.op:find "^npu%.npu_fusion" then
+    local s = scenes[said_missing and not said_mixed and "backend-op-missing"
+      or "mixed-attention-operand"](r)
+    if s then return s end
+  end
+  if said_mixed and mixed[id] then
+    local s = from_foreach(r, true) or from_samples_mixed(r)
+      or from_custom(r)
+    if s then return s end
+  elseif said_missing and missing[id] then
+    local s = from_samples_missing(r) or from_custom(r)
+    if s then return s end
+  end
+  local s = not said_mixed and from_call(r)
+  if s then return s end
+  return scenes[id] and scenes[id](r)
+end
+
+return M
