@@ -41,6 +41,8 @@ struct DtDebug {
   const char *names_file; int names_line;       /* where it was asked last, */
   const DtOpDef *names_op;      /* and for which operator */
   const char *scope;            /* the script's function then */
+  int64_t from;                 /* the running text began at this number */
+  DtRecord last;                /* the run before (:rerun), ring NULL: none */
 };
 
 /* Attach to a session (s->debug).  `cap` operators are kept.  Local. */

@@ -8,7 +8,10 @@
 #include "debug/debug.h"
 
 DtRecOp *dt_record_at (DtDebug *d, int i) {
-  const DtRecord *k = &d->rec;
+  return dt_record_of(&d->rec, i);
+}
+
+DtRecOp *dt_record_of (const DtRecord *k, int i) {
   if (i < 0 || i >= k->n) return NULL;
   return &k->ring[(k->head - 1 - i + 2 * k->cap) % k->cap];
 }
@@ -234,10 +237,13 @@ static bool is_outer (const char *scope) {
 int64_t dt_record_name (DtDebug *d, const char *scope, const char *name,
                         int64_t seq) {
   const DtRecName *other = NULL;
+  const DtRecOp *op = dt_record_find(d, seq);
+  int64_t from = op ? op->from : 0;
   int i;
   for (i = d->rec.nname - 1; i >= 0; i--) {
     const DtRecName *n = &d->rec.name[i];
     if (n->seq > seq || strcmp(n->name, name) != 0) continue;
+    if (*n->scope && n->seq < from) continue;   /* an earlier run's */
     if (scope && strcmp(n->scope, scope) == 0) return n->var;
     if (other == NULL && (scope == NULL || is_outer(n->scope))) other = n;
   }

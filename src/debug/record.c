@@ -156,6 +156,7 @@ static DtRecOp *new_entry (DtDebug *d, const DtEvent *e, const char *label) {
   r->file = e->file; r->line = e->line;
   r->module = e->module;
   r->scope = d->scope ? d->scope : "";
+  r->from = d->from;
   r->func = d->composite ? d->composite : d->func ? d->func : "";
   r->backward = e->backward;
   r->depth = e->depth;
@@ -368,6 +369,7 @@ static DtStatus ring_new (DtDebug *d, int cap) {
 static void ring_free (DtDebug *d) {
   DtRecord *k = &d->rec;
   int i, used = k->total < k->cap ? (int)k->total : k->cap;
+  if (k->ring == NULL) return;
   for (i = 0; i < used; i++) {
     entry_clear(d, &k->ring[i]);
     dt_arena_fini(d->s->cx, &k->ring[i].arena);
@@ -376,20 +378,36 @@ static void ring_free (DtDebug *d) {
   dt_free(d->s->cx, k->name);
 }
 
-DtStatus dt_record_reset (DtDebug *d, int cap) {
-  DtRecord old = d->rec, now;
+DtStatus dt_record_take (DtDebug *d, int cap, DtRecord *old) {
   DtStatus st;
-  memset(&now, 0, sizeof now);
-  now.off = old.off;
-  now.values = old.values;
-  now.limit = old.limit;
-  d->rec = now;
+  *old = d->rec;
+  memset(&d->rec, 0, sizeof d->rec);
+  d->rec.off = old->off;
+  d->rec.values = old->values;
+  d->rec.limit = old->limit;
   st = ring_new(d, cap);
-  if (st != DT_OK) { d->rec = old; return st; }
-  now = d->rec;
-  d->rec = old;
+  if (st != DT_OK) d->rec = *old;
+  return st;
+}
+
+void dt_record_drop (DtDebug *d, DtRecord *old) {
+  DtRecord now = d->rec;
+  d->rec = *old;
   ring_free(d);
+  memset(old, 0, sizeof *old);
   d->rec = now;
+}
+
+void dt_record_give (DtDebug *d, DtRecord *old) {
+  ring_free(d);
+  d->rec = *old;
+  memset(old, 0, sizeof *old);
+}
+
+DtStatus dt_record_reset (DtDebug *d, int cap) {
+  DtRecord old;
+  DT_TRY(d->s->cx, dt_record_take(d, cap, &old));
+  dt_record_drop(d, &old);
   return DT_OK;
 }
 
@@ -426,6 +444,7 @@ void dt_debug_free (DtSession *s) {
   failed_clear(d);
   dt_arena_fini(s->cx, &d->failed.arena);
   ring_free(d);
+  dt_record_drop(d, &d->last);
   dt_free(s->cx, d);
   s->debug = NULL;
 }

@@ -68,6 +68,8 @@ typedef struct DtRecOp {
   const char *file; int line;   /* of the script */
   const char *module;           /* "layers.0.attn" or "" */
   const char *scope;            /* function of the script, see DtRecName */
+  int64_t from;                 /* first operator of its text: locals bound
+                                ** before are another run's */
   const char *func;             /* composite it belongs to, "F.linear", or "" */
   bool backward, hit, done;     /* hit: the decision was cached */
   DtStatus st;
@@ -116,6 +118,13 @@ DtRecOp *dt_record_find (DtDebug *d, int64_t seq);
 DtRecOp *dt_record_at (DtDebug *d, int i);
 /* Forget everything recorded; a ring of `cap` from now on.  NOMEM.  Local. */
 DtStatus dt_record_reset (DtDebug *d, int cap);
+/* Put the record aside into `old` and begin a new one; give it back (the new
+** one is freed); or free what was put aside.  NOMEM.  Local. */
+DtStatus dt_record_take (DtDebug *d, int cap, DtRecord *old);
+void dt_record_give (DtDebug *d, DtRecord *old);
+void dt_record_drop (DtDebug *d, DtRecord *old);
+/* i-th newest of any record of this session.  Pure. */
+DtRecOp *dt_record_of (const DtRecord *k, int i);
 /* Keep at most `bytes` of values; 0 = none.  Local. */
 void dt_record_limit (DtDebug *d, int64_t bytes);
 /* The tensor `id` as it was just before operator #seq (seq one past the

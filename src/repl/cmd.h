@@ -46,6 +46,7 @@ extern const DtCmd dt_cmds_debug[];
 extern const DtCmd dt_cmds_run[];
 extern const DtCmd dt_cmds_break[];
 extern const DtCmd dt_cmds_time[];
+extern const DtCmd dt_cmds_record[];
 
 /* All commands one after the other; *it from 0; NULL at the end.  Pure. */
 const DtCmd *dt_cmd_next (int *it);

@@ -4,6 +4,7 @@
 ** which the shell keeps. */
 #include "repl/cmd.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "debug/debug.h"
@@ -12,7 +13,18 @@ static DtStatus cmd_history (DtCmdCall *c) {
   return dt_cmd_debug(c, "history_text", "n");
 }
 
+/* Without a number: the operator looked at, the one that failed or is
+** stopped, the last. */
 static DtStatus cmd_why (DtCmdCall *c) {
+  DtRepl *r = c->r;
+  char seq[32];
+  int64_t n = r->past != 0 ? r->past
+    : r->at != NULL && r->at->e != NULL ? r->at->seq : 0;
+  if (*c->arg == '\0' && n != 0 &&
+      dt_record_find(dt_debug_of(r->s), n) != NULL) {
+    snprintf(seq, sizeof seq, "%lld", (long long)n);
+    c->arg = seq;
+  }
   return dt_cmd_debug(c, "why", "n");
 }
 

@@ -95,6 +95,8 @@ static DtStatus run_file (DtCmdCall *c, bool stop) {
     dt_control_go(k, DT_GO_OP);
   }
   if (st == DT_OK)
+    dt_rerun_remember(r, text, n, dt_buf_str(&name));
+  if (st == DT_OK)
     st = dt_eval_script(r->L, text, n, dt_buf_str(&name), 0, NULL, &r->diag);
   if (stop && k != NULL)
     k->attached = false;
@@ -150,7 +152,13 @@ static DtStatus cmd_list (DtCmdCall *c) {
   const DtLuaFrame *f = frame_here(r);
   const char *file = f != NULL ? f->file : r->at != NULL ? r->at->file : NULL;
   int line = f != NULL ? f->line : r->at != NULL ? r->at->line : 0;
+  const DtRecOp *op = r->past != 0 ? dt_record_find(dt_debug_of(r->s), r->past)
+                                   : NULL;
   char *end;
+  if (op != NULL) {
+    file = op->file;
+    line = op->line;
+  }
   long at = strtol(c->arg, &end, 10);
   if (*c->arg != '\0' && (*end != '\0' || at <= 0))
     return dt_cmd_error(c, 0, "wanted a line number");

@@ -3,6 +3,8 @@
 ** To add an option: a row here, a field in DtOptions, a line in apply(). */
 #include "repl/options.h"
 
+#include "debug/dump.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +13,7 @@ enum {
   O_E = 'e', O_I = 'i', O_L = 'l', O_V = 'v', O_ENV = 'E', O_W = 'W',
   O_H = 'h', O_Q = 'q', O_N = 'n', O_D = 'd',
   O_MPI = 256, O_FAKE, O_CHECK, O_COLOR, O_RAW, O_FAST, O_BARE, O_NO_RC,
-  O_NO_HISTORY, O_TRUST, O_SANDBOX, O_TORCH, O_DEVICE
+  O_RECORD, O_OPEN, O_JSON, O_NO_HISTORY, O_TRUST, O_SANDBOX, O_TORCH, O_DEVICE
 };
 
 typedef struct Row {
@@ -36,6 +38,10 @@ static const Row rows[] = {
   {O_FAKE, "fake", "N[:RANK]",
    "one rank (0) of a pretend world of N, without data"},
   {O_CHECK, "check", "FILE", "run a session file and compare with its :expect"},
+  {O_RECORD, "record", "FILE",
+   "write the record of operators at the end, also of a failed run"},
+  {O_OPEN, "open", "FILE", "look at such a record, without the script"},
+  {O_JSON, "json", NULL, "commands give one JSON object a line"},
   {O_COLOR, "color", "WHEN", "auto, always or never"},
   {O_RAW, "raw", NULL, "print each rank's output by itself"},
   {O_FAST, "fast", NULL, "no agreement before collectives"},
@@ -148,6 +154,9 @@ static DtStatus apply (DtCtx *cx, const Row *r, const char *arg,
     case O_D: o->debug = true; break;
     case O_N: case O_MPI: case O_FAKE: return apply_number(cx, r, arg, o);
     case O_CHECK: o->check = arg; break;
+    case O_RECORD: o->record = arg; break;
+    case O_OPEN: o->open = arg; break;
+    case O_JSON: o->json = true; break;
     case O_COLOR:
       DT_CHECK(cx, strcmp(arg, "auto") == 0 || strcmp(arg, "always") == 0 ||
                strcmp(arg, "never") == 0, DT_E_COMMAND,
@@ -219,6 +228,19 @@ static DtStatus parse_short (DtCtx *cx, int argc, char **argv, int *i,
   return DT_OK;
 }
 
+/* A record says itself of how many ranks it is; a file that is none is
+** reported later, on all ranks. */
+static DtStatus look_at_record (DtCtx *cx, DtOptions *o) {
+  int ranks;
+  if (o->open == NULL || o->ranks > 0 || o->mpi > 0 || o->fake > 0)
+    return DT_OK;
+  if (dt_dump_peek(cx, o->open, &ranks) != DT_OK)
+    dt_error_clear(cx);
+  else if (ranks <= 4096)
+    o->ranks = ranks;
+  return DT_OK;
+}
+
 static DtStatus check_together (DtCtx *cx, const DtOptions *o) {
   DT_CHECK(cx, (o->ranks > 0) + (o->mpi > 0) + (o->fake > 0) <= 1,
            DT_E_COMMAND, "-n, --mpi and --fake exclude each other");
@@ -251,7 +273,8 @@ DtStatus dt_options_parse (DtCtx *cx, int argc, char **argv, DtOptions *o) {
     o->nargs = argc - i - 1;
     o->args = argv + i + 1;
   }
-  return check_together(cx, o);
+  DT_TRY(cx, check_together(cx, o));
+  return look_at_record(cx, o);
 }
 
 /* One "key=value" of a script's head. */

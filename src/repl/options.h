@@ -21,6 +21,8 @@ typedef struct DtOptions {
   int mpi;                      /* --mpi; 0 = not given */
   int64_t fake;                 /* --fake; 0 = not given */
   int64_t fake_rank;
+  const char *record, *open;    /* files of records */
+  bool json;
   const char *check;            /* session file */
   const char *color;            /* "auto", "always", "never" */
   bool raw, fast, bare, no_rc, no_history, trust, sandbox;

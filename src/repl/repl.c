@@ -315,6 +315,8 @@ static void begin_end (DtRepl *r, bool begin, const char *name) {
   c->prompt = begin && name == NULL && r->asks;
   c->d->names_file = NULL;      /* another line 1 */
   if (begin)
+    c->d->from = r->s->seq + 1;
+  if (begin)
     dt_control_arm(c);
   else
     dt_control_rest(c);
@@ -366,6 +368,24 @@ static DtStatus share (DtRepl *r, char **text, size_t *n) {
   return st;
 }
 
+/* :rerun, after the text that asked for it has ended. */
+static void rerun_asked (DtRepl *r) {
+  while (dt_rerun_pending(r)) {
+    dt_repl_running(r, true);
+    int i = local_index(r);
+    dt_stop_enter(r->app->stop, i, r->L);
+    r->depth++;
+    DtStatus st = dt_rerun_run(r);
+    r->depth--;
+    dt_stop_end(r);
+    dt_stop_leave(r->app->stop, i);
+    lua_sethook(r->L, NULL, 0, 0);
+    begin_end(r, false, NULL);
+    dt_repl_tell(r);
+    (void)dt_repl_meet(r, st);
+  }
+}
+
 /* A round with a text every rank has. */
 static void round_with (DtRepl *r, const char *text, const char *name) {
   dt_repl_running(r, true);
@@ -376,6 +396,8 @@ static void round_with (DtRepl *r, const char *text, const char *name) {
     snprintf(ms, sizeof ms, "%.3f", 1e3 * r->elapsed);
     say(r, "%s ms\n", ms);
   }
+  if (r->at == NULL)
+    rerun_asked(r);
 }
 
 static int code_of (DtStatus st) {
@@ -781,6 +803,7 @@ static void run_given (DtRepl *r) {
     if (st == DT_OK) {
       snprintf(name, sizeof name, "@%s", strcmp(a->o.script, "-") == 0
                ? "stdin" : a->o.script);
+      dt_rerun_remember(r, text, n, name);
       attach(r, true, a->o.debug);
       round_with(r, text, name);
       attach(r, false, false);
@@ -860,6 +883,39 @@ static bool all_started (DtRepl *r, DtStatus st) {
   return met == DT_OK;
 }
 
+/* --record FILE: also, and most of all, when the script failed. */
+static void save_record (DtRepl *r) {
+  if (r->app->o.record == NULL || r->lost)
+    return;
+  DtStatus st = dt_record_save(r, r->app->o.record);
+  if (st != DT_OK) {
+    dt_repl_tell(r);
+    if (r->code == DT_EXIT_OK)
+      r->code = DT_EXIT_ERROR;
+  }
+  (void)dt_repl_meet(r, st);
+}
+
+/* --open FILE: its last state is looked at first. */
+static bool open_record (DtRepl *r) {
+  const char *path = r->app->o.open;
+  DtDebug *d = dt_debug_of(r->s);
+  if (path == NULL)
+    return true;
+  DtStatus st = dt_record_open(r, path);
+  if (st == DT_OK && d->rec.n > 0) {
+    dt_buf_addf(dtL_out(r->L), "%s: operators #%lld to #%lld of %d ranks\n",
+                path, (long long)dt_record_at(d, d->rec.n - 1)->seq,
+                (long long)dt_record_at(d, 0)->seq, r->comm->size);
+    st = dt_stop_past(r, dt_record_at(d, 0)->seq);
+  }
+  dt_repl_tell(r);
+  (void)dt_repl_meet(r, st);
+  if (st != DT_OK)
+    r->code = DT_EXIT_ERROR;
+  return st == DT_OK;
+}
+
 static void run_session (DtRepl *r) {
   DtApp *a = r->app;
   bool given = a->o.script != NULL || a->o.nprelude > 0;
@@ -876,7 +932,10 @@ static void run_session (DtRepl *r) {
     r->code = dt_check_file(r, a->o.check);
     return;
   }
+  if (!open_record(r))
+    return;
   run_given(r);
+  save_record(r);
   dt_notes_enable(r->notes, r->set.notes);
   if (wants_prompt && !r->quit && !(a->o.debug && given && !a->o.interactive &&
                                     r->status == DT_OK)) {

@@ -37,6 +37,13 @@ typedef struct DtSettings {
   bool raw, notes, timing, traceback;
 } DtSettings;
 
+/* The last script, as :rerun needs it. */
+typedef struct DtRerun {
+  char *text, *name; size_t n;
+  int64_t seq; DtRng rng;       /* before it ran */
+  bool asked; int64_t to;       /* :rerun: run it again, up to #to */
+} DtRerun;
+
 typedef struct DtRepl DtRepl;
 struct DtRepl {
   DtApp *app;
@@ -67,6 +74,7 @@ struct DtRepl {
   DtBuf told;                   /* message of the error told at its stop */
   char *stash;                  /* a line that left a light stop */
   char *display[16]; int ndisplay;
+  DtRerun rerun;
   int64_t past;                 /* looking at the past, before #past; 0: now */
 };
 
@@ -155,6 +163,17 @@ void dt_stop_end (DtRepl *r);
 /* A line at a light stop that is no command leaves it: true, and it is kept
 ** for afterwards.  Local. */
 bool dt_stop_leaves (DtRepl *r, const char *text);
+
+/* --- cmd_record.c --- */
+/* All ranks' records into one file, or from one.  IO.  Collective. */
+DtStatus dt_record_save (DtRepl *r, const char *path);
+DtStatus dt_record_open (DtRepl *r, const char *path);
+/* A script is about to run; :rerun was asked for; do it.  Local; Collective.
+*/
+void dt_rerun_remember (DtRepl *r, const char *text, size_t n,
+                        const char *name);
+bool dt_rerun_pending (DtRepl *r);
+DtStatus dt_rerun_run (DtRepl *r);
 
 /* --- repl_addr.c --- */
 /* "@all expr", "@2,3 expr", "@tp=1 expr": is this rank meant, and where does

@@ -396,6 +396,8 @@ void dt_stop_close (DtRepl *r) {
   for (int i = 0; i < r->ndisplay; i++)
     dt_free(r->cx, r->display[i]);
   dt_free(r->cx, r->stash);
+  dt_free(r->cx, r->rerun.text);
+  dt_free(r->cx, r->rerun.name);
   dt_buf_fini(&r->again);
   dt_buf_fini(&r->told);
 }
