@@ -11,7 +11,16 @@
 /* Where the lines of a report go (ends with a newline). */
 typedef void (*DtParityPut) (void *ud, const char *line);
 
-typedef struct DtParityOpts {
+typedef struct DtParityCount { int64_t pass, fail, skip; } DtParityCount;
+
+typedef struct DtParityOpts DtParityOpts;
+/* Runs a traced program (a file called *.program.json) or a table of them on
+** `world` ranks, reports and counts what differs: somebody who has Lua. */
+typedef DtStatus (*DtParityProgram) (void *ud, const char *file, int world,
+                                     const DtParityOpts *o,
+                                     DtParityCount *count);
+
+struct DtParityOpts {
   int nfiles;
   const char *const *files;
   const char *only;             /* lines whose id contains this; NULL = all */
@@ -21,9 +30,8 @@ typedef struct DtParityOpts {
   DtParityPut progress;         /* work of more than a second; may be NULL:
                                 ** a text to be overwritten, "" at the end */
   void *ud;
-} DtParityOpts;
-
-typedef struct DtParityCount { int64_t pass, fail, skip; } DtParityCount;
+  DtParityProgram program;      /* NULL: programs are skipped */
+};
 
 /* Check files: one line per case that differs, one per operator that is not
 ** known, then "N passed, N failed[, N skipped]".  A file that cannot be read
@@ -35,6 +43,6 @@ DtStatus dt_parity_run (DtCtx *cx, const DtParityOpts *o,
 ** behalf; returns the exit code: 0, 1 unreadable file, 2 usage, 3 something
 ** differs.  Local. */
 int dt_parity_main (DtCtx *cx, int argc, char **argv, DtParityPut put,
-                    DtParityPut progress, void *ud);
+                    DtParityPut progress, DtParityProgram program, void *ud);
 
 #endif

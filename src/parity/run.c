@@ -330,6 +330,31 @@ static bool id_of (const char *text, char *out, size_t size) {
   return true;
 }
 
+static bool ends_with (const char *s, const char *end) {
+  size_t n = strlen(s), k = strlen(end);
+  return n >= k && strcmp(s + n - k, end) == 0;
+}
+
+/* A program, or the table of parallel styles: rows that need a library. */
+static bool is_program (const char *file) {
+  const char *slash = strrchr(file, '/');
+  return ends_with(file, ".program.json") ||
+         strcmp(slash != NULL ? slash + 1 : file, "styles.jsonl") == 0;
+}
+
+static DtStatus run_program (Run *r, const char *file) {
+  json_error_t e;
+  json_t *p = json_load_file(file, JSON_DISABLE_EOF_CHECK, &e);
+  int64_t world = p != NULL ? dt_jint(p, "world", 4) : 4;
+  json_decref(p);
+  DT_CHECK(r->cx, p != NULL, DT_E_IO, "%s: %s", file, e.text);
+  if (r->o->program == NULL || world < 1 || world > 64) {
+    r->count->skip++;
+    return DT_OK;
+  }
+  return r->o->program(r->o->ud, file, (int)world, r->o, r->count);
+}
+
 static DtStatus on_case (Run *r, const char *file, int64_t n, char *text,
                          size_t len) {
   char id[256];
@@ -416,7 +441,9 @@ DtStatus dt_parity_run (DtCtx *cx, const DtParityOpts *o,
   dt_map_init(&r.waiting, cx, NULL);
   DT_TRYG(cx, dt_parity_init(&r.p, cx));
   for (int i = 0; i < o->nfiles; i++)
-    DT_TRYG(cx, each_line(&r, o->files[i], on_line));
+    DT_TRYG(cx, is_program(o->files[i])
+                  ? run_program(&r, o->files[i])
+                  : each_line(&r, o->files[i], on_line));
   DT_TRYG(cx, run_waiting(&r));
   if (o->progress != NULL && r.told > 0)
     o->progress(o->ud, "");
@@ -435,8 +462,9 @@ static int usage (DtParityPut put, void *ud) {
 }
 
 int dt_parity_main (DtCtx *cx, int argc, char **argv, DtParityPut put,
-                    DtParityPut progress, void *ud) {
-  DtParityOpts o = { .show = -1, .put = put, .progress = progress, .ud = ud };
+                    DtParityPut progress, DtParityProgram program, void *ud) {
+  DtParityOpts o = { .show = -1, .put = put, .progress = progress,
+                     .program = program, .ud = ud };
   DtParityCount c;
   int i = 0;
   for (; i < argc && argv[i][0] == '-'; i++) {

@@ -193,13 +193,68 @@ static int diagnose (DtCtx *cx, int argc, char **argv) {
   return code;
 }
 
+/* A text as a Lua string. */
+static void add_quoted (DtBuf *b, const char *s) {
+  dt_buf_addc(b, '"');
+  for (; *s != '\0'; s++)
+    if (*s == '"' || *s == '\\')
+      dt_buf_addf(b, "\\%c", *s);
+    else if ((unsigned char)*s < 32)
+      dt_buf_addf(b, "\\%03d", *s);
+    else
+      dt_buf_addc(b, *s);
+  dt_buf_addc(b, '"');
+}
+
+typedef struct ParityApp { DtCtx *cx; DtApp *a; } ParityApp;
+
+/* A traced program in a world of its own: the Lua library runs it, and tells
+** its counts by the exit code. */
+static DtStatus parity_program (void *ud, const char *file, int world,
+                                const DtParityOpts *o, DtParityCount *count) {
+  ParityApp *p = ud;
+  DtBuf text;
+  dt_buf_init(&text, p->cx);
+  dt_buf_add(&text, "require('dt.parity').command(");
+  add_quoted(&text, file);
+  dt_buf_addf(&text, ", %d, ", o->show);
+  add_quoted(&text, o->only != NULL ? o->only : "");
+  dt_buf_addc(&text, ')');
+  memset(&p->a->o, 0, sizeof p->a->o);
+  p->a->o.ranks = world;
+  p->a->o.trust = p->a->o.no_rc = p->a->o.no_history = p->a->o.raw = true;
+  p->a->o.color = "never";
+  p->a->o.prelude[p->a->o.nprelude++] =
+    (DtPrelude){ 'e', dt_buf_str(&text) };
+  p->a->world = DT_WORLD_THREADS;
+  fflush(stdout);
+  open_terminal(p->a, false);
+  int code = dt_buf_ok(&text) == DT_OK ? run_world(p->cx, p->a)
+                                       : DT_EXIT_ERROR;
+  dt_output_fini(&p->a->out);
+  if (code >= 1 << 20) {
+    count->pass += code >> 10 & 1023;
+    count->fail += code & 1023;
+  } else {
+    count->fail++;
+  }
+  dt_buf_fini(&text);
+  return code == DT_EXIT_INTERRUPTED ? DT_E_INTERRUPTED : DT_OK;
+}
+
+static int parity (DtCtx *cx, DtApp *a, int argc, char **argv) {
+  ParityApp p = { cx, a };
+  signal(SIGPIPE, SIG_IGN);
+  return dt_parity_main(cx, argc, argv, put_stdout,
+                        isatty(2) ? put_progress : NULL, parity_program, &p);
+}
+
 static int start (DtCtx *cx, DtApp *a, int argc, char **argv) {
   DtBuf b;
   if (argc > 1 && strcmp(argv[1], "diagnose") == 0)
     return diagnose(cx, argc - 2, argv + 2);
   if (argc > 1 && strcmp(argv[1], "parity") == 0)
-    return dt_parity_main(cx, argc - 2, argv + 2, put_stdout,
-                          isatty(2) ? put_progress : NULL, NULL);
+    return parity(cx, a, argc - 2, argv + 2);
   if (dt_options_parse(cx, argc, argv, &a->o) != DT_OK)
     return usage_error(cx);
   if (a->o.help) {
