@@ -182,11 +182,6 @@ D(take,
   "Elements by their place in the flattened tensor.",
   "ranked(self); v = view(self, [-1]); index.Tensor(v, [index])",
   "f32[8, 6], i64[4]");
-D(outer,
-  "outer(Tensor self, Tensor vec2) -> Tensor",
-  "Products of all pairs.",
-  "a = view(self, [-1, 1]); mul.Tensor(a, vec2)",
-  "f32[8], f32[6]");
 D(mT,
   "mT(Tensor(a) self) -> Tensor(a)",
   "The last two dims exchanged.",

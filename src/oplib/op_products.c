@@ -139,7 +139,23 @@ static DtStatus inner_decomp (DtDecompCall *c) {
   return tensordot(c, 1, &last, &last);
 }
 
-/* ---- kron ---- */
+/* ---- outer, kron ---- */
+
+static DtStatus outer_decomp (DtDecompCall *c) {
+  static const char *const name[] = { "self", "vec2" };
+  int64_t col[2];
+  for (int i = 0; i < 2; i++) {
+    DtMeta m = meta_of(c, c->in[i]);
+    DT_CHECK(CX, !dt_emit_ok(c->e) || m.ndim == 1, DT_E_RUNTIME, "outer: "
+             "Expected 1-D argument %s, but got %d-D", name[i], m.ndim);
+    if (i == 0) col[0] = m.shape[0];
+  }
+  col[1] = 1;
+  if (!dt_emit_ok(c->e)) return c->e->st;
+  return finish(c, E("aten.mul.Tensor", "tt",
+                     E("aten.view.default", "tI", c->in[0], 2, col),
+                     c->in[1]));
+}
 
 static DtStatus kron_decomp (DtDecompCall *c) {
   DtMeta m[2] = { meta_of(c, c->in[0]), meta_of(c, c->in[1]) };
@@ -579,6 +595,8 @@ PD(inner, "inner(Tensor self, Tensor other) -> Tensor",
 PD(kron, "kron(Tensor self, Tensor other) -> Tensor",
    "Each element of self times the whole of other.", kron_decomp,
    "f32[4, 3], f32[2, 5]");
+PD(outer, "outer(Tensor self, Tensor vec2) -> Tensor",
+   "Products of all pairs.", outer_decomp, "f32[8], f32[6]");
 PD(tensordot, "tensordot(Tensor self, Tensor other, int[] dims_self, int[] "
    "dims_other) -> Tensor", "Products over pairs of dims, summed.",
    tensordot_decomp, "f32[2, 3, 4], f32[4, 3, 5], [1, 2], [1, 0]");
