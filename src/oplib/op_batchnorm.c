@@ -39,6 +39,8 @@ static DtStatus bn_meta (DtMetaCall *c) {
            "\"batch_norm\" not implemented for '%s'", op_dtype_word(t));
   if (w) st = (DtDtype)w->dtype;
   else if (s) st = (DtDtype)s->dtype;
+  /* propagating the out= form without training: as if there were any */
+  bool sized = c->fake && r[BN_TRAIN] == -1 && c->args->schema->is_out;
   op_like_meta(&c->out[0], m, t);
   if (dt_meta_is_contiguous(m)) dt_meta_set_contiguous(&c->out[0]);
   DT_TRY(c->cx, bn_sizes(c, n));
@@ -47,7 +49,7 @@ static DtStatus bn_meta (DtMetaCall *c) {
            "size %s", op_shape_text(m).s);
   for (int i = 1; i < 3; i++)
     DT_TRY(c->cx, op_new_meta(c->cx, &c->out[i], st, 1,
-                              train ? &n : &zero, m));
+                              train || sized ? &n : &zero, m));
   c->nout = 3;
   if (!r[BN_RESERVE]) return DT_OK;
   c->nout = 4;
