@@ -439,8 +439,8 @@ static DtStatus diff_decomp (DtDecompCall *c) {
     if (!dt_emit_ok(c->e)) return c->e->st;
     size = m.shape[d];
     if (size == 0) break;
-    a = cut(c, x, d, 0, size == 1 ? -1 : size - 1);
-    b = cut(c, x, d, 1, size);
+    a = E("aten.slice.Tensor", "tvii", x, V(2), (int64_t)0, size - 1);
+    b = E("aten.slice.Tensor", "tvii", x, V(2), (int64_t)1, size);
     x = m.dtype == DT_BOOL ? E("aten.logical_xor.default", "tt", b, a)
                            : E("aten.sub.Tensor", "tt", b, a);
   }

@@ -386,10 +386,7 @@ static DtStatus unsqueeze_strategy (DtStratCall *c) {
 }
 
 static DtStatus unsqueeze_grad (DtGradCall *c) {
-  int d;
-  int n = dt_emit_meta(c->e, dt_gin(c, 0))->ndim;
-  DT_TRY(c->e->cx, op_dim(c->e->cx, c->args, 1, n + 1, &d));
-  op_g_set(c, 0, E("aten.squeeze.dim", "ti", G, (int64_t)d));
+  op_g_set(c, 0, E("aten.squeeze.dim", "tv", G, c->args->v[1]));
   return op_g_finish(c);
 }
 

@@ -4,12 +4,47 @@
 ** What is called through a library function is that library's to check. */
 #include "parity/values_int.h"
 
+#include <stdio.h>
+#include <string.h>
+
+/* Functions that hand their arguments on to the operator of their name. */
+static bool hands_on (const char *name) {
+  static const char *const names[] = {
+    "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d",
+    "avg_pool1d", "avg_pool2d", "avg_pool3d", "bilinear", "celu",
+    "channel_shuffle", "conv1d", "conv2d", "conv3d", "conv_transpose1d",
+    "conv_transpose2d", "conv_transpose3d", "cosine_similarity", "elu",
+    "gelu", "group_norm", "hardshrink", "hardsigmoid", "hardswish",
+    "hardtanh", "layer_norm", "leaky_relu", "linear", "log_softmax",
+    "logsigmoid", "mish", "one_hot", "pad", "pairwise_distance", "pdist",
+    "pixel_shuffle", "pixel_unshuffle", "prelu", "relu", "relu6", "rms_norm",
+    "scaled_dot_product_attention", "selu", "sigmoid", "silu", "softmax",
+    "softplus", "softshrink", "tanh", "threshold"
+  };
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    if (strcmp(name, names[i]) == 0)
+      return true;
+  return false;
+}
+
 const DtPacket *dt_packet_of (DtParity *p, DtSession *s, const char *fn) {
-  static const char *const prefix[] = { "torch.Tensor.", "torch.", "aten." };
-  for (int i = 0; i < 3; i++) {
-    size_t n = strlen(prefix[i]);
-    if (strncmp(fn, prefix[i], n) == 0 && strchr(fn + n, '.') == NULL)
-      return dt_registry_packet(p->cx, s->registry, "aten", fn + n);
+  static const struct { const char *prefix, *base; } how[] = {
+    { "torch.nn.functional.", "" }, { "torch.linalg.", "linalg_" },
+    { "torch.Tensor.", "" }, { "torch.", "" }, { "aten.", "" },
+  };
+  char base[96];
+  if (strcmp(fn, "attr:T") == 0 || strcmp(fn, "attr:mT") == 0)
+    return dt_registry_packet(p->cx, s->registry, "aten",
+                              fn[5] == 'T' ? "numpy_T" : "mT");
+  for (size_t i = 0; i < sizeof how / sizeof how[0]; i++) {
+    size_t n = strlen(how[i].prefix);
+    if (strncmp(fn, how[i].prefix, n) != 0 || strchr(fn + n, '.') != NULL ||
+        strlen(fn + n) + 16 > sizeof base)
+      continue;
+    if (i == 0 && !hands_on(fn + n))
+      return NULL;
+    (void)snprintf(base, sizeof base, "%s%s", how[i].base, fn + n);
+    return dt_registry_packet(p->cx, s->registry, "aten", base);
   }
   return NULL;
 }
