@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <unistd.h>
 #include "bind/tool.h"
 #include "parity/parity.h"
@@ -185,6 +186,31 @@ static void put_progress (void *ud, const char *text) {
   fprintf(stderr, "\r\033[K%s", text);
 }
 
+/* --sandbox: a script may run SANDBOX_SECONDS by the clock, a prompt may use
+** SANDBOX_CPU seconds of the processor; then the process ends, whatever its
+** threads are doing. */
+enum { SANDBOX_SECONDS = 30, SANDBOX_CPU = 300 };
+
+static void time_is_up (int sig) {
+  static const char text[] = "\ndtrepl: the sandbox's time is up\n";
+  ssize_t n = write(2, text, sizeof text - 1);
+  (void)n;
+  (void)sig;
+  _exit(DT_EXIT_ERROR);
+}
+
+static void limit_time (const DtApp *a) {
+  bool prompt = a->interactive;
+  struct itimerval t;
+  struct sigaction sa;
+  memset(&t, 0, sizeof t);
+  memset(&sa, 0, sizeof sa);
+  t.it_value.tv_sec = prompt ? SANDBOX_CPU : SANDBOX_SECONDS;
+  sa.sa_handler = time_is_up;
+  sigaction(prompt ? SIGPROF : SIGALRM, &sa, NULL);
+  setitimer(prompt ? ITIMER_PROF : ITIMER_REAL, &t, NULL);
+}
+
 static int diagnose (DtCtx *cx, int argc, char **argv) {
   int code = DT_EXIT_ERROR;
   signal(SIGPIPE, SIG_IGN);
@@ -284,6 +310,8 @@ static int start (DtCtx *cx, DtApp *a, int argc, char **argv) {
   bool first = !a->launched || rank == NULL || strcmp(rank, "0") == 0;
   signal(SIGPIPE, SIG_IGN);
   open_terminal(a, first);
+  if (a->o.sandbox)
+    limit_time(a);
   int code = run_world(cx, a);
   dt_output_fini(&a->out);
   dt_tty_close(&a->tty);

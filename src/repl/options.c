@@ -49,7 +49,7 @@ static const Row rows[] = {
   {O_NO_RC, "no-rc", NULL, "do not read init.lua"},
   {O_NO_HISTORY, "no-history", NULL, "keep no history file"},
   {O_TRUST, "trust", NULL, "let scripts use files and processes freely"},
-  {O_SANDBOX, "sandbox", NULL, "no files at all: for a stranger's script"},
+  {O_SANDBOX, "sandbox", NULL, "no files, 1 GB a rank, 30 s: for a stranger's script"},
   {O_TORCH, "torch", "REL", "behave like PyTorch REL (default 2.13)"},
   {O_DEVICE, "device", "NAME", "device profile: cpu, cuda, npu, xla"},
 };
