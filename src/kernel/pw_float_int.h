@@ -136,23 +136,27 @@ static inline T G(flogit_bwd) (T g, T x, T eps) {
 #define GELU_B K(0.7978845608028654)
 #define GELU_C K(0.044715)
 
-static inline T G(fgelu) (T x, bool tanh_form) {
-  if (tanh_form) {
-    T in = GELU_B * (x + GELU_C * x * x * x);
-    return K(0.5) * x * (K(1) + G(ftanh)(in));
-  }
-  return x * K(0.5) * (K(1) + G(ferf)(x * K(0.7071067811865476)));
+/* PyTorch's vector code multiplies an infinity by an exact 0: `strict`. */
+static inline T G(fgelu) (T x, bool strict) {
+  T v = x * K(0.5) * (K(1) + G(ferf)(x * K(0.7071067811865476)));
+  return strict ? v * (K(1) + (x - x)) : v;
 }
 
-static inline T G(fgelu_bwd) (T g, T x, bool tanh_form) {
-  if (tanh_form) {
-    T t = G(ftanh)(GELU_B * (x + GELU_C * x * x * x));
-    T dt = (K(1) - t * t) * GELU_B * (K(1) + K(3) * GELU_C * x * x);
-    return g * (K(0.5) * (K(1) + t) + K(0.5) * x * dt);
-  }
+static inline T G(fgelu_tanh) (T x) {
+  T in = GELU_B * (x + GELU_C * x * x * x);
+  return K(0.5) * x * (K(1) + G(ftanh)(in));
+}
+
+static inline T G(fgelu_bwd) (T g, T x) {
   T cdf = K(0.5) * (K(1) + G(ferf)(x * K(0.7071067811865476)));
   T pdf = G(fexp)(x * x * K(-0.5)) * K(0.3989422804014327);
   return g * (cdf + x * pdf);
+}
+
+static inline T G(fgelu_tanh_bwd) (T g, T x) {
+  T t = G(ftanh)(GELU_B * (x + GELU_C * x * x * x));
+  T dt = (K(1) - t * t) * GELU_B * (K(1) + K(3) * GELU_C * x * x);
+  return g * (K(0.5) * (K(1) + t) + K(0.5) * x * dt);
 }
 
 static inline T G(fsilu_bwd) (T g, T x) {

@@ -106,6 +106,33 @@ static DtStatus gelu_meta (DtMetaCall *c) {
   return op_pw_meta(c);
 }
 
+static bool gelu_is_tanh (const DtKernelCall *c) {
+  return strcmp(dt_arg_str(c->args, c->op->row[PWR_PAR]), "tanh") == 0;
+}
+
+/* From a whole vector on, PyTorch's erf makes NaN of infinities. */
+static DtStatus gelu_kernel (DtKernelCall *c) {
+  DtDtype t = (DtDtype)c->in[0]->m.dtype;
+  int64_t n = dt_meta_numel(&c->in[0]->m);
+  DtScalar p[4];
+  memset(p, 0, sizeof p);
+  p[0] = dt_scalar_float(t != DT_F64 && n >= (t == DT_F32 ? 16 : 32));
+  DT_TRY(c->cx, op_kernel_allows(c->cx, c->op, NULL, t, false));
+  return dt_k_unary(c->cx, gelu_is_tanh(c) ? DT_U_gelu_tanh : DT_U_gelu, t, p,
+                    c->in[0], c->out[0]);
+}
+
+static DtStatus gelu_backward_kernel (DtKernelCall *c) {
+  OpOperand o[PWR_MAXN];
+  DtDtype ct, rt;
+  int n = op_pw_operands(c->op, c->args, NULL, c->in, o);
+  op_promo_types(PK_SAME, n, o, &ct, &rt);
+  DT_TRY(c->cx, op_kernel_allows(c->cx, c->op, NULL, ct, false));
+  return op_pw_run(c->cx, c->op, gelu_is_tanh(c) ? DT_B_gelu_tanh_backward
+                                                 : DT_B_gelu_backward, ct,
+                   NULL, n, o, c->out[0]);
+}
+
 /* Bounds of an unsigned type must not be negative. */
 static DtStatus hardtanh_meta (DtMetaCall *c) {
   DtDtype t = (DtDtype)c->in[0]->dtype;
@@ -268,7 +295,7 @@ ROW(gelu, gelu, PK_SAME, 1, 1);
 const DtOpDef dt_op_gelu = {
   .schema = "aten::gelu(Tensor self, *, str approximate=\"none\") -> Tensor",
   .brief = "x times the normal distribution's integral up to x.", .flags = PW,
-  .meta = gelu_meta, .kernel = op_pw_kernel, .grad = g_gelu, .samples = F_,
+  .meta = gelu_meta, .kernel = gelu_kernel, .grad = g_gelu, .samples = F_,
   .row = row_gelu
 };
 ROW(leaky_relu, leaky_relu, PK_SAME, 1, 1);
@@ -322,9 +349,13 @@ BROW(silu_backward, 0, 1, 0, 0);
 DEF(silu_backward, "silu_backward(Tensor grad_output, Tensor self) -> Tensor",
     "Gradient of silu.", NOGRAD, NONE, NULL, back_samples);
 BROW(gelu_backward, 0, 1, 1, 2);
-DEF(gelu_backward, "gelu_backward(Tensor grad_output, Tensor self, *, "
-    "str approximate=\"none\") -> Tensor", "Gradient of gelu.", NOGRAD, NONE,
-    NULL, back_samples);
+const DtOpDef dt_op_gelu_backward = {
+  .schema = "aten::gelu_backward(Tensor grad_output, Tensor self, *, "
+            "str approximate=\"none\") -> Tensor",
+  .brief = "Gradient of gelu.", .flags = PW | NOGRAD, .meta = op_pw_meta,
+  .kernel = gelu_backward_kernel, .samples = back_samples,
+  .row = row_gelu_backward
+};
 BROW(leaky_relu_backward, 0, 1, 1, 2);
 DEF(leaky_relu_backward, "leaky_relu_backward(Tensor grad_output, Tensor self, "
     "Scalar negative_slope, bool self_is_result) -> Tensor",
