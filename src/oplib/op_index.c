@@ -212,7 +212,8 @@ static DtStatus iselect_rules (DtRuleCall *c) {
 static DtStatus iselect_grad (DtGradCall *c) {
   DtMeta m;
   dt_meta_copy(&m, dt_emit_meta(c->e, dt_gin(c, 0)));
-  DtHandle *z = E("aten.new_zeros.default", "tI", G, (int)m.ndim, m.shape);
+  DtHandle *z = E("aten.new_zeros.default", "tI dtype=d", G, (int)m.ndim,
+                  m.shape, (int)m.dtype);
   op_g_set(c, 0, E("aten.index_add.default", "tvtt", z, c->args->v[1],
                    dt_gin(c, 2), G));
   return op_g_finish(c);
@@ -538,7 +539,8 @@ static DtStatus index_grad (DtGradCall *c) {
   DtMeta m;
   int n = index_handles(c, h);
   dt_meta_copy(&m, dt_emit_meta(c->e, dt_gin(c, 0)));
-  DtHandle *z = E("aten.new_zeros.default", "tI", G, (int)m.ndim, m.shape);
+  DtHandle *z = E("aten.new_zeros.default", "tI dtype=d", G, (int)m.ndim,
+                  m.shape, (int)m.dtype);
   op_g_set(c, 0, E("aten.index_put.default", "tTtb", z, n, h, G, 1));
   return op_g_finish(c);
 }
@@ -638,8 +640,8 @@ static DtStatus put_grad (DtGradCall *c) {
     if (!acc) {
       DtMeta m;
       dt_meta_copy(&m, dt_emit_meta(c->e, dt_gin(c, 2)));
-      DtHandle *z = E("aten.zeros.default", "I dtype=d", 0, (int64_t *)NULL,
-                      (int)m.dtype);
+      DtHandle *z = E("aten.zeros.default", "I dtype=d", (int)m.ndim,
+                      m.shape, (int)m.dtype);
       g = E("aten.index_put.default", "tTtb", g, n, h, z, 0);
     }
     op_g_set(c, 0, g);

@@ -456,9 +456,9 @@ static void sreduce_extreme (DtGradCall *c, DtHandle **gs, DtHandle **gx) {
   n = E("aten.div.Tensor", "tt", G, n);
   a = E("aten.eq.Tensor", "tt", IN, o);
   *gs = E("aten.mul.Tensor", "tt", a, n);
+  n = gather(c, n);
   b = E("aten.eq.Tensor", "tt", dt_gin(c, 3), v);
-  v = gather(c, n);
-  *gx = E("aten.mul.Tensor", "tt", b, v);
+  *gx = E("aten.mul.Tensor", "tt", b, n);
 }
 
 /* Products: what is left without one factor, zeros counted apart. */

@@ -237,9 +237,11 @@ static DtStatus sum_grad (DtGradCall *c) {
   DtMeta m;
   dt_meta_copy(&m, dt_emit_meta(c->e, IN));
   DT_TRY(c->e->cx, red_dims(c->e->cx, c->op, c->args, &m, &mask));
+  int at = c->op->row[RD_DIM];
   DtHandle *g = op_g_unsqueeze(c->e, G, m.ndim, mask,
-                               red_keep(c->op, c->args),
-                               c->op->row[RD_DIM] < 0);
+                               red_keep(c->op, c->args), at < 0 ||
+                               dt_arg_is_none(c->args, at) ||
+                               dt_arg_len(c->args, at) == 0);
   op_g_set(c, 0, op_g_expand(c->e, g, &m));
   return op_g_finish(c);
 }
@@ -264,6 +266,8 @@ static DtHandle *restore (DtGradCall *c, DtHandle *h, const DtMeta *m,
                           uint32_t mask) {
   int64_t shape[DT_MAX_NDIM];
   if (red_keep(c->op, c->args)) return h;
+  if (dt_arg_len(c->args, 1) == 0)      /* of no dims given: as it is */
+    return E("aten.view.default", "tI", h, 0, shape);
   for (int d = 0; d < m->ndim; d++) shape[d] = mask >> d & 1u ? 1 : m->shape[d];
   return E("aten.view.default", "tI", h, (int)m->ndim, shape);
 }
