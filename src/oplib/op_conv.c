@@ -400,12 +400,9 @@ static DtStatus back_kernel (DtKernelCall *c) {
 static DtStatus conv_grad (DtGradCall *c) {
   DtHandle *out[3] = { NULL, NULL, NULL };
   DtHandle *bias = dt_gin(c, 2);
-  DtValue mask[3], n[1], sizes = dt_v_none();
+  DtValue mask[3], n[1], sizes = dt_v_list(1, n);
   for (int i = 0; i < 3; i++) mask[i] = dt_v_bool(op_g_need(c, i));
-  if (bias != NULL) {
-    n[0] = dt_v_int(dt_emit_meta(c->e, bias)->shape[0]);
-    sizes = dt_v_list(1, n);
-  }
+  n[0] = dt_v_int(bias ? dt_emit_meta(c->e, bias)->shape[0] : 0);
   dt_emit_n(c->e, "aten.convolution_backward.default", out, 3, "tttvvvvvvvv",
             c->gout[0], c->in[0], c->in[1], sizes, c->args->v[3],
             c->args->v[4], c->args->v[5], c->args->v[6], c->args->v[7],
