@@ -60,9 +60,10 @@ static void wrap_written (DtSession *s, const DtOpDef *op, DtVar *v,
     v->local = dt_tensor_ref(local);
   }
   if (spec == NULL || v->spec == NULL) return;
+  /* where the placements stay, so does the shape the variable claims: after
+  ** squeeze_ too, as in PyTorch */
   if (op->sig->is_out || v->spec->npl != spec->npl ||
-      !dt_pls_equal(v->spec->pl, spec->pl, spec->npl) ||
-      !dt_meta_same_shape(&v->spec->meta, &spec->meta))
+      !dt_pls_equal(v->spec->pl, spec->pl, spec->npl))
     take_spec(s, v, spec);
   v->origin = dt_ev_where(s);
 }

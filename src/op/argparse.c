@@ -68,6 +68,7 @@ static void sort_text (const DtSchema *s, DtBuf *b) {
     if (d->fixed > 0) dt_buf_addf(b, "[%d]", d->fixed);
     if (d->opt) dt_buf_addc(b, '?');
     dt_buf_addf(b, " %s", d->name);
+    if (d->has_default) dt_buf_addc(b, '=');
   }
 }
 
