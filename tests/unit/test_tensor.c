@@ -131,11 +131,9 @@ static void add_operand (DtPromote *p, char mode, const char *name) {
   else dt_promote_tensor(p, dt_dtype_find(name), mode == 't');
 }
 
-/* No dtype for c32: f16 with a complex number is c64 here. */
 static DtDtype expected_type (const json_t *cell) {
   const char *s = json_string_value(cell);
-  return s == NULL ? DT_DTYPE_NONE : strcmp(s, "c32") == 0 ? DT_C64
-                                                          : dt_dtype_find(s);
+  return s == NULL ? DT_DTYPE_NONE : dt_dtype_find(s);
 }
 
 static bool check_promotion (Parity *p, const json_t *line) {
