@@ -35,11 +35,30 @@ static DtStatus rsub_grad (DtGradCall *c) {
   return op_g_finish(c);
 }
 
+static bool is_complex (DtGradCall *c, DtHandle *h) {
+  return dt_emit_ok(c->e) &&
+         dt_dtype_is_complex((DtDtype)dt_emit_meta(c->e, h)->dtype);
+}
+/* op(h, conjugate of argument i); pointwise operators read a conjugate only
+** after it is written out. */
+static DtHandle *with_conj (DtGradCall *c, const char *op, DtHandle *h,
+                            int i) {
+  DtHandle *x = dt_gin(c, i);
+  DtScalar v;
+  if (x != NULL && is_complex(c, x)) {
+    x = E("aten.clone.default", "t", E("aten._conj.default", "t", x));
+    return E(op, "tt", h, x);
+  }
+  if (x != NULL || c->args->v[i].kind != DT_V_COMPLEX)
+    return op_g_with(c, op, h, i);
+  v = dt_arg_scalar(c->args, i);
+  return E(op, "tv", h, dt_v_complex(v.re, -v.im));
+}
 static DtStatus mul_grad (DtGradCall *c) {
   const char *op = op_is_scalar_form(c->op) ? "aten.mul.Scalar"
                                             : "aten.mul.Tensor";
-  if (op_g_need(c, 1)) op_g_set(c, 1, op_g_with(c, op, G, 0));
-  if (op_g_need(c, 0)) op_g_set(c, 0, op_g_with(c, op, G, 1));
+  if (op_g_need(c, 1)) op_g_set(c, 1, with_conj(c, op, G, 0));
+  if (op_g_need(c, 0)) op_g_set(c, 0, with_conj(c, op, G, 1));
   return op_g_finish(c);
 }
 
@@ -49,10 +68,13 @@ static DtStatus div_grad (DtGradCall *c) {
   if (op_g_need(c, 1)) {
     DtHandle *q = op_g_arg_with(c, op, 0, dt_gin(c, 1));
     q = E("aten.div.Tensor", "tt", q, dt_gin(c, 1));
-    op_g_set(c, 1, E("aten.mul.Tensor", "tt", E("aten.neg.default", "t", G),
-                     q));
+    bool cplx = is_complex(c, q);
+    if (cplx) q = E("aten._conj.default", "t", q);
+    DtHandle *n = E("aten.neg.default", "t", G);
+    if (cplx) q = E("aten.clone.default", "t", q);
+    op_g_set(c, 1, E("aten.mul.Tensor", "tt", n, q));
   }
-  if (op_g_need(c, 0)) op_g_set(c, 0, op_g_with(c, op, G, 1));
+  if (op_g_need(c, 0)) op_g_set(c, 0, with_conj(c, op, G, 1));
   return op_g_finish(c);
 }
 

@@ -228,7 +228,7 @@ static DtStatus polar_decomp (DtDecompCall *c) {
 }
 
 static DtStatus complex_grad (DtGradCall *c) {
-  for (int i = 0; i < 2; i++)
+  for (int i = 1; i >= 0; i--)          /* imag, real: by name */
     if (op_g_need(c, i)) op_g_set(c, i, part(c->e, c->gout[0], i));
   return op_g_finish(c);
 }
@@ -236,11 +236,13 @@ static DtStatus polar_grad (DtGradCall *c) {
   DtHandle *g = conjugate(c->e, c->gout[0]), *x;
   if (op_g_need(c, 0)) {
     x = E("aten.sgn.default", "t", c->out[0]);
-    op_g_set(c, 0, part(c->e, E("aten.mul.Tensor", "tt", g, x), 0));
+    op_g_set(c, 0, part(c->e, E("aten.mul.Tensor", "tt",
+                                E("aten.clone.default", "t", g), x), 0));
   }
   if (op_g_need(c, 1)) {
-    x = E("aten.mul.Tensor", "tv", c->out[0], dt_v_complex(0, 1));
-    op_g_set(c, 1, part(c->e, E("aten.mul.Tensor", "tt", g, x), 0));
+    x = E("aten.mul.Scalar", "tv", c->out[0], dt_v_complex(0, 1));
+    op_g_set(c, 1, part(c->e, E("aten.mul.Tensor", "tt",
+                                E("aten.clone.default", "t", g), x), 0));
   }
   return op_g_finish(c);
 }

@@ -74,7 +74,20 @@ bool op_g_need (const DtGradCall *c, int i) {
   return s >= 0 && c->need[s];
 }
 
+/* The real part, for a real operand of a complex result. */
+static DtHandle *for_operand (DtGradCall *c, DtHandle *x, DtHandle *g) {
+  DtMeta m;
+  if (g == NULL || x == NULL || !dt_emit_ok(c->e)) return g;
+  dt_meta_copy(&m, dt_emit_meta(c->e, g));
+  if (!dt_dtype_is_complex((DtDtype)m.dtype) ||
+      dt_dtype_is_complex((DtDtype)dt_emit_meta(c->e, x)->dtype))
+    return g;
+  g = dt_emit(c->e, "aten.view_as_real.default", "t", g);
+  return dt_emit(c->e, "aten.select.int", "tii", g, (int64_t)m.ndim,
+                 (int64_t)0);
+}
 void op_g_set (DtGradCall *c, int i, DtHandle *g) {
+  g = for_operand(c, dt_gin(c, i), g);
   int s = dt_arg_slot(c->args, i);
   if (s >= 0 && c->need[s]) c->gin[s] = g;
 }
