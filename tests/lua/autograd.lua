@@ -75,6 +75,41 @@ local function manners()
   T.close(z.grad, {1, 1, 1}, "retain_grad")
 end
 
+-- Writing in place: what a gradient still needs is noticed or kept, parts of
+-- a tensor hand their gradients back, and no two leaves share a gradient.
+local function in_place()
+  local w = dt.tensor({1.0, 2.0, 3.0}):requires_grad_()
+  local y = w:exp()
+  y:add_(1)
+  T.raises("AUTOGRAD", "[torch.FloatTensor [3]], which is output 0 of Exp, " ..
+    "is at version 1; expected version 0 instead", function ()
+      y:sum():backward()
+    end)
+  local s = w:clone()
+  s:sin_()
+  s:sum():backward()
+  T.close(w.grad, w:detach():cos():tolist(), "sin_ keeps what it overwrites")
+  local parts = (w * 2):split(2)
+  T.raises("AUTOGRAD", "Output 1 of Split is a view and is being modified " ..
+    "inplace", function () parts[2]:mul_(2) end)
+  T.raises("AUTOGRAD", "a view of a leaf Variable that requires grad",
+    function () w:view(3):add_(1) end)
+  w.grad = nil
+  local z = w * 2
+  z:narrow(0, 1, 1):mul_(5)
+  z:sum():backward()
+  T.close(w.grad, {2, 10, 2}, "a slice written in place")
+  local a = dt.tensor({1.0, 2.0}):requires_grad_()
+  local b = dt.tensor({3.0, 4.0}):requires_grad_()
+  local g = dt.ones(2)
+  local c = a + b
+  c:backward(g)
+  a.grad:mul_(7)
+  T.close(b.grad, {1, 1}, "leaves do not share a gradient")
+  T.close(g, {1, 1}, "nor does the caller")
+end
+
 against_one_device()
 manners()
+in_place()
 T.finish()
