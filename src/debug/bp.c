@@ -380,8 +380,8 @@ static DtStatus parse_args (Parse *p) {
   if (strcmp(name, "placement") == 0) return parse_placement(p);
   if (*p->s && *p->b.kind->args) p->b.arg = word(p);
   else if (*p->b.kind->args && p->b.kind->args[0] != '[')
-    return dt_raise(p->c->d->s->cx, DT_E_COMMAND, "%s wants %s",
-                    p->b.kind->name, p->b.kind->args);
+    return dt_raise(p->c->d->s->cx, DT_E_COMMAND, "%s wants %s: %s",
+                    p->b.kind->name, p->b.kind->args, p->b.kind->text);
   return DT_OK;
 }
 
@@ -402,23 +402,16 @@ static DtStatus check_op (DtControl *c, const DtBreak *b) {
   const char *near[3];
   int it = 0, n;
   if (strcmp(b->kind->name, "op") != 0) return DT_OK;
-  if (strchr(b->arg, '*') || strchr(b->arg, '?')) {
-    while ((pk = dt_registry_next(s->cx, s->registry, &it)) != NULL) {
-      char full[256];
-      snprintf(full, sizeof full, "%s.%s.default", pk->ns, pk->base);
-      if (op_matches(b->arg, full)) return DT_OK;
-    }
-    if (strchr(b->arg, '.')) return DT_OK;      /* an overload, a function */
-  } else {
+  while ((pk = dt_registry_next(s->cx, s->registry, &it)) != NULL) {
     char full[256];
-    if (dt_registry_find(s->cx, s->registry, b->arg)) return DT_OK;
-    dt_error_clear(s->cx);
-    snprintf(full, sizeof full, "aten.%.200s", b->arg);
-    if (dt_registry_find(s->cx, s->registry, full)) return DT_OK;
-    dt_error_clear(s->cx);
-    if (strcmp(b->arg, "redistribute") == 0 ||
-        strcmp(b->arg, "distribute_tensor") == 0) return DT_OK;
+    snprintf(full, sizeof full, "%s.%s.default", pk->ns, pk->base);
+    if (op_matches(b->arg, full)) return DT_OK;
   }
+  if (dt_registry_find(s->cx, s->registry, b->arg)) return DT_OK;
+  dt_error_clear(s->cx);
+  if (strpbrk(b->arg, "*?") && strchr(b->arg, '.')) return DT_OK;
+  if (strstr(b->arg, "redistribute") || strstr(b->arg, "distribute_tensor"))
+    return DT_OK;
   n = dt_registry_near(s->cx, s->registry, b->arg, near, 3);
   return dt_raise(s->cx, DT_E_COMMAND, "no operator is called %s%s%s%s",
                   b->arg, n ? "; did you mean " : "", n ? near[0] : "",

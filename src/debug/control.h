@@ -198,6 +198,8 @@ bool dt_glob (const char *pattern, const char *text);
 /* The stop in words: line with a mark, operator, arguments with spec and
 ** origin, what the dispatcher will do.  Local. */
 void dt_stop_text (DtControl *c, const DtStopAt *at, DtBuf *b);
+/* Only the script line of the stop, and which breakpoints were hit.  Local. */
+void dt_stop_line (DtControl *c, const DtStopAt *at, DtBuf *b);
 /* Lines around `line` of `file`, the line itself marked.  Local. */
 void dt_list_text (DtControl *c, const char *file, int line, int from, int to,
                    DtBuf *b);

@@ -10,11 +10,18 @@ enum { MAX_SHOWN = 6 };
 
 typedef struct Sum { int64_t ops, colls, bytes; } Sum;
 
+/* Operators that take part. */
+static int count (const DtRecord *k) {
+  int n = k->n;
+  while (n > 0 && dt_record_of(k, n - 1)->seq <= k->since) n--;
+  return n;
+}
+
 static void add_up (const DtRecord *k, Sum *s) {
-  int i, j;
+  int i, j, n = count(k);
   memset(s, 0, sizeof *s);
-  s->ops = k->n;
-  for (i = 0; i < k->n; i++) {
+  s->ops = n;
+  for (i = 0; i < n; i++) {
     const DtRecOp *r = dt_record_of(k, i);
     s->colls += r->ncoll;
     for (j = 0; j < r->ncoll; j++) s->bytes += r->coll[j].bytes_in;
@@ -147,23 +154,23 @@ void dt_record_diff (DtDebug *d, const DtRecord *x, const char *xname,
                      bool *same) {
   const char *const name[2] = { xname, yname };
   Sum a, b;
-  int i, n = x->n < y->n ? x->n : y->n;
+  int nx = count(x), ny = count(y), n = nx < ny ? nx : ny, i;
   DtBuf what;
-  *same = x->n == y->n;
+  *same = nx == ny;
   dt_buf_init(&what, d->s->cx);
   for (i = 0; i < n; i++) {
-    const DtRecOp *p = dt_record_of(x, x->n - 1 - i);
-    const DtRecOp *q = dt_record_of(y, y->n - 1 - i);
+    const DtRecOp *p = dt_record_of(x, nx - 1 - i);
+    const DtRecOp *q = dt_record_of(y, ny - 1 - i);
     if (diff_op(p, q, name, &what) == 0) continue;
     print_place(p, q, name, out);
     dt_buf_add(out, dt_buf_str(&what));
     *same = false;
     break;
   }
-  if (i == n && x->n != y->n)
+  if (i == n && nx != ny)
     dt_buf_addf(out, "the first %d operators are equal; then %s has %d more\n",
-                n, x->n > y->n ? xname : yname,
-                x->n > y->n ? x->n - n : y->n - n);
+                n, nx > ny ? xname : yname,
+                nx > ny ? nx - n : ny - n);
   else if (i == n) dt_buf_addf(out, "no difference in %d operators\n", n);
   add_up(x, &a);
   add_up(y, &b);

@@ -104,6 +104,7 @@ typedef struct DtRecord {
   bool values;                  /* keep values */
   int64_t limit, kept;          /* bytes of values: at most, now */
   int64_t total;                /* operators ever recorded */
+  int64_t since;                /* compared from the operator after this */
   int drop;                     /* entries from the oldest without values */
   DtRecName *name; int nname, capname;  /* by seq */
   int last[DT_REC_RECENT];      /* newest entry of a name, by hash; else -1 */

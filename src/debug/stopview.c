@@ -292,6 +292,15 @@ void dt_stop_text (DtControl *c, const DtStopAt *at, DtBuf *b) {
   if (at->e) print_event(c, at->e, b);
 }
 
+void dt_stop_line (DtControl *c, const DtStopAt *at, DtBuf *b) {
+  int i;
+  for (i = 0; i < at->nhit; i++)
+    dt_buf_addf(b, "%s%d%s", i ? ", " : "breakpoint ", at->hit[i],
+                i + 1 == at->nhit ? "\n" : "");
+  if (*at->note) dt_buf_addf(b, "%s\n", at->note);
+  if (at->file && at->line > 0) print_line(c, at->file, at->line, true, b);
+}
+
 void dt_list_text (DtControl *c, const char *file, int line, int from, int to,
                    DtBuf *b) {
   int i;

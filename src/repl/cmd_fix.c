@@ -88,7 +88,8 @@ static DtStatus put (DtRepl *r, int slot, DtVar *v) {
 /* In the script's words; each named input that changed goes into the call. */
 static DtStatus fix_by_words (DtRepl *r, const DtRepair *x) {
   const DtFailed *f = &dt_debug_of(r->s)->failed;
-  int top = lua_gettop(r->L);
+  int top = lua_gettop(r->L), here = r->here;
+  DT_TRY(r->cx, dt_stop_select(r, 0));  /* where the names are */
   DtStatus st = dt_eval_line(r->L, x->apply, &r->diag);
   for (int i = 0; i < f->nin && st == DT_OK; i++) {
     DtVar *v = NULL;
@@ -99,6 +100,8 @@ static DtStatus fix_by_words (DtRepl *r, const DtRepair *x) {
       st = put(r, i, v);
     lua_settop(r->L, top);
   }
+  if (st == DT_OK)
+    st = dt_stop_select(r, here);
   return st;
 }
 

@@ -345,11 +345,12 @@ DtStatus dt_rerun_run (DtRepl *r) {
   k->asked = false;
   dt_record_drop(d, &d->last);
   DT_TRY(r->cx, dt_record_take(d, d->rec.cap, &d->last));
+  d->last.since = k->seq;
   r->s->seq = k->seq;
   r->s->rng = k->rng;
   d->from = k->seq + 1;
   d->names_file = NULL;
-  c->attached = r->person || r->app->o.debug;
+  c->attached = true;
   if (to > 0)
     dt_control_until(c, to, NULL, 0);
   dt_control_arm(c);

@@ -90,7 +90,7 @@ static DtStatus run_file (DtCmdCall *c, bool stop) {
   dt_buf_addf(&name, "@%s", c->arg);
   DtStatus st = dt_buf_ok(&name);
   if (st == DT_OK && stop && k != NULL) {
-    k->attached = r->person || r->app->o.debug;
+    k->attached = true;
     k->starting = true;
     dt_control_go(k, DT_GO_OP);
   }

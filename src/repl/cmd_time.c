@@ -10,15 +10,27 @@
 
 static DtDebug *debug_of (const DtCmdCall *c) { return dt_debug_of(c->r->s); }
 
+static int by_name (const void *a, const void *b) {
+  return strcmp((*(const DtRecName *const *)a)->name,
+                (*(const DtRecName *const *)b)->name);
+}
+
+/* Results the prompt keeps (_, _1, ...) are no variables of a script. */
+static bool is_kept (const char *name) {
+  return name[0] == '_' && name[1 + strspn(name + 1, "0123456789")] == '\0';
+}
+
 /* The tensors by name before #seq, one a line. */
 static void show_names (DtRepl *r, const DtRecOp *op, DtBuf *out) {
   enum { MAX = 200 };
   const DtRecName *names[MAX];
   DtDebug *d = dt_debug_of(r->s);
   int n = dt_record_names(d, op->seq, names, MAX);
-  for (int i = n - 1; i >= 0; i--) {
+  qsort(names, (size_t)n, sizeof names[0], by_name);
+  for (int i = 0; i < n; i++) {
     const DtRecVar *v;
-    if (dt_record_name(d, op->scope, names[i]->name, op->seq) !=
+    if (is_kept(names[i]->name) ||
+        dt_record_name(d, op->scope, names[i]->name, op->seq) !=
         names[i]->var || (v = dt_record_var(d, names[i]->var, op->seq, NULL))
         == NULL)
       continue;

@@ -158,23 +158,28 @@ static bool show_autopsy (DtRepl *r, DtStatus code, DtBuf *out) {
   return got;
 }
 
+/* An error is a diagnostic, with all that belongs to it. */
 static void show_stop (DtRepl *r, DtControl *c, const DtStopAt *at,
                        DtStatus code, const char *message) {
   DtBuf *out = dtL_out(r->L);
+  if (at->why != DT_WHY_ERROR && at->why != DT_WHY_LUA) {
+    dt_buf_add(out, "stopped ");
+    dt_stop_text(c, at, out);
+    return;
+  }
   if (at->why == DT_WHY_ERROR) {
     if (!show_autopsy(r, code, &r->diag))
       dt_buf_addf(&r->diag, "%s %s: %s\n", dt_error_info(code)->id,
                   dt_error_info(code)->pyclass, message);
     dt_buf_clear(&r->told);
     dt_buf_add(&r->told, message);
-    if (at->light)
-      return;
-    dt_buf_addf(out, "stopped where it is raised; :fix N and :continue, or "
-                ":kill\n");
-  } else {
-    dt_buf_add(out, "stopped ");
   }
-  dt_stop_text(c, at, out);
+  if (at->light)
+    return;
+  dt_stop_line(c, at, &r->diag);
+  dt_buf_add(&r->diag, at->why == DT_WHY_LUA
+             ? "stopped where it was raised; :kill or :continue ends it\n"
+             : "stopped where it is raised; :fix N and :continue, or :kill\n");
 }
 
 /* ---- rounds ---- */
@@ -269,6 +274,7 @@ static void be_stopped (DtRepl *r, DtControl *c, DtStopAt *at, Saved *v) {
   dt_eval_set_frame(r->L);
   dt_buf_clear(&r->again);
   r->past = 0;
+  r->nframe = 0;
   if (r->quit)
     dt_control_go(c, DT_GO_QUIT);
 }
