@@ -132,6 +132,8 @@ static DtHandle *matmul (DtDecompCall *c, DtHandle *a, DtHandle *b) {
     return E("aten.squeeze_.dim", "ti", a, (int64_t)0);
   }
   if (na == 2 && nb == 2) return E("aten.mm.default", "tt", a, b);
+  if (nb > na)          /* PyTorch transposes it to decide, and forgets it */
+    (void)E("aten.transpose.int", "tii", b, (int64_t)-2, (int64_t)-1);
   return want_fold(&ma, &mb) ? fold(c, a, b) : batched(c, a, b);
 }
 static DtStatus matmul_decomp (DtDecompCall *c) {
