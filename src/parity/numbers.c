@@ -77,6 +77,14 @@ static int64_t collect (const json_t *data, const json_t **out, int64_t n,
   return n;
 }
 
+/* Where a line has no numbers: between 0 and 1 and in no special position, so
+** that matrices are regular; indices are 0. */
+static DtScalar any_number (const DtMeta *m, int64_t i) {
+  double v = (double)(i + 1) * 0.6180339887498949;
+  if (dt_dtype_is_integral((DtDtype)m->dtype, true)) return dt_scalar_int(0);
+  return dt_scalar_float(0.05 + 0.9 * (v - floor(v)));
+}
+
 DtStatus dt_jtensor (DtParity *p, const json_t *t, DtTensor **out) {
   const json_t *data = json_object_get(t, "data");
   int64_t index[DT_MAX_NDIM] = { 0 };
@@ -95,8 +103,7 @@ DtStatus dt_jtensor (DtParity *p, const json_t *t, DtTensor **out) {
   else if (st == DT_OK && data != NULL && collect(data, row, 0, n) != n)
     st = dt_raise(p->cx, DT_E_INTERNAL, "the line has too few numbers");
   for (int64_t i = 0; st == DT_OK && i < n; i++) {
-    DtScalar v = data != NULL ? scalar_of(row[i])
-                              : dt_scalar_int(0);
+    DtScalar v = data != NULL ? scalar_of(row[i]) : any_number(&m, i);
     dt_dtype_store((DtDtype)m.dtype,
                    (char *)to + (size_t)place(&m, index) * size, v);
     step(&m, index);
