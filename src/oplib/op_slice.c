@@ -576,9 +576,26 @@ static DtPlacement merge (DtPlacement a, DtPlacement b) {
   return b;
 }
 
+static DtStatus other_mesh (DtStratCall *c, const DtMesh *m) {
+  DtMeshRules rules = { .submesh_of_submesh = true, .repr_style = 213 };
+  DtBuf b;
+  DtStatus st;
+  dt_buf_init(&b, c->cx);
+  dt_mesh_repr(m, &rules, &b);
+  dt_buf_add(&b, " and ");
+  dt_mesh_repr(c->in[0]->mesh, &rules, &b);
+  st = dt_raise(c->cx, DT_E_VALUE, "All operands in %s must have the same "
+                "mesh, but got %s.", c->op->sig->full, dt_buf_str(&b));
+  dt_buf_fini(&b);
+  return st;
+}
+
 static DtStatus stack_strategy (DtStratCall *c) {
   int d, nd = c->mesh->ndim;
   DtPlacement p[OP_MAXPL], *in;
+  for (int i = 1; i < c->nin; i++)
+    if (!dt_mesh_equal(c->in[i]->mesh, c->in[0]->mesh))
+      return other_mesh(c, c->in[i]->mesh);
   DT_TRY(c->cx, op_dim(c->cx, c->args, 1, c->in[0]->meta.ndim + 1, &d));
   if (!(in = DT_NEWN(c->cx, DtPlacement, c->nin * nd))) return DT_E_NOMEM;
   memcpy(p, c->in[0]->pl, sizeof *p * (size_t)nd);
