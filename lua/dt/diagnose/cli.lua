@@ -26,7 +26,8 @@ local BLOCK = 1 << 20
 
 -- Text of an open file; large ones are sifted.
 local function read_all(f)
-  local first = f:read(clean.LARGE)
+  local first, err = f:read(clean.LARGE)
+  if err then error(err, 0) end
   if not first then return "" end
   local more = f:read(BLOCK)
   if not more then return first end

@@ -118,7 +118,7 @@ end
 
 -- Any name of a known namespace, in messages rather than in code.
 local function op_anywhere(flat)
-  for at, name in flat:gmatch("()(" .. NAME .. ")") do
+  for at, name in flat:gmatch("%f[%w_]()(" .. NAME .. ")") do
     local ns = name:match "^[%w_]+"
     if namespaces[ns] then
       local op = M.canonical(name)

@@ -29,25 +29,26 @@ end
 
 -- ---- stated ------------------------------------------------------------
 
--- {pattern on the lower-case text, weight}.  The release is captured.
+-- {pattern, weight}: what may follow the word "torch", "pytorch" or
+-- "versions", on lower-case text.  The release is captured.
 local V = "v?(%d+%.%d+[%.%w+]*)"
 local stated = {
-  {"pytorch version:%s*" .. V, 9},
-  {"pytorch version %(gpu%?%):%s*" .. V, 9},
-  {"torch version%s*[:=]*%s*" .. V, 8},
-  {"torch%.__version__[%s:=)'\"`>,]*" .. V, 8},
-  {"%f[%w]torch%s*==%s*" .. V, 7},
-  {"%f[%w]torch%s*[:=@|]+%s*['\"`]?" .. V, 7},
-  {"%f[%w]pytorch%s*[:=@|]+%s*['\"`]?" .. V, 7},
-  {"%f[%w]torch%-" .. V .. "[%-+.]", 6},
-  {"%f[%w]torch%s+" .. V, 6},
-  {"%f[%w]pytorch[ /%-]?v?" .. V, 6},
-  {"%f[%w]torch%s+nightly%s*[:(]?%s*" .. V, 6},
-  {"%f[%w]torch[%s`*'\"]+version[%s`*'\"]*is[%s`*'\"]*" .. V, 6},
-  {"%f[%w]torch`?%s*[:(]?%s*`?" .. V, 5},
-  {"pytorch %(?nightly[^%d\n]*" .. V, 5},
-  {"torch%a* version[^%d\n]-" .. V, 4},
-  {"\n#+ *versions?[%s`*]*" .. V, 6},
+  torch = {
+    {"^ version:%s*" .. V, 9},
+    {"^ version %(gpu%?%):%s*" .. V, 9},
+    {"^ version%s*[:=]*%s*" .. V, 8},
+    {"^%.__version__[%s:=)'\"`>,]*" .. V, 8},
+    {"^%s*==%s*" .. V, 7},
+    {"^%s*[:=@|]+%s*['\"`]?" .. V, 7},
+    {"^%-" .. V .. "[%-+.]", 6},
+    {"^[ /%-]?v?%s*" .. V, 6},
+    {"^%s+nightly%s*[:(]?%s*" .. V, 6},
+    {"^[%s`*'\"]+version[%s`*'\"]*is[%s`*'\"]*" .. V, 6},
+    {"^`?%s*[:(]?%s*`?" .. V, 5},
+    {"^ %(?nightly[^%d\n]*" .. V, 5},
+    {"^%a* version[^%d\n]-" .. V, 4},
+  },
+  version = {{"^s?[%s`*:]*\n[%s`*]*" .. V, 6}},
 }
 
 -- Words before a mention that say it is not the reporter's own.
@@ -70,17 +71,36 @@ local function plausible(version)
   return major == 2 and minor <= 20 or major == 1 and minor >= 9 and minor <= 13
 end
 
+local function better(best, low, at, text, version, weight)
+  if not plausible(version) then return best end
+  local w = weight_of(low, at, weight)
+  if best and best.weight >= w then return best end
+  return {weight = w, version = version, text = text}
+end
+
+local MENTIONS = 3000           -- of a word in one report
+
 local function find_stated(low)
   local best
-  for _, row in ipairs(stated) do
-    local at = 1
-    for _ = 1, 20 do
-      local a, b, version = low:find(row[1], at)
+  for _, word in ipairs {"torch", "version"} do
+    local rows, at = stated[word], 1
+    for _ = 1, MENTIONS do
+      local a, b = low:find(word, at, true)
       if not a then break end
-      if plausible(version) then
-        local w = weight_of(low, a, row[2])
-        if not best or w > best.weight then
-          best = {weight = w, version = version, text = low:sub(a, b)}
+      -- "torch" at the end of a word: pytorch counts, the rest of torchvision
+      -- does not begin with a version
+      local rest = low:sub(b + 1, b + 80)
+      local before = low:sub(math.max(1, a - 2), a - 1)
+      local whole = word ~= "torch" or not before:find "%w$" or before == "py"
+      local heading = word ~= "version"
+        or low:sub(math.max(1, a - 6), a - 1):find "#%s*$"
+      if whole and heading then
+        for _, row in ipairs(rows) do
+          local from, to, version = rest:find(row[1])
+          if from then
+            best = better(best, low, a, low:sub(a, b + to), version, row[2])
+            break
+          end
         end
       end
       at = b + 1
@@ -136,24 +156,46 @@ M.marks = {
   {"Cannot create a submesh from a submesh", "2.5", "2.8", "wording"},
 }
 
--- On the flat text, since letters alone would not tell them apart.
+-- Printed forms, {anchor, pattern behind it, first, last, what}; on the flat
+-- text, since letters alone would not tell them apart.
 local printed = {
-  {"DeviceMesh%('%a+', %[", "2.5", "2.8", "how a mesh prints"},
-  {"DeviceMesh%(%([%w_=, ]+%), device: ", "2.9", "2.9", "how a mesh prints"},
-  {"DeviceMesh%(%([%w_=, ]+%), '%a+', stride", "2.10", "2.13",
+  {"DeviceMesh(", "^'%a+', %[", "2.5", "2.8", "how a mesh prints"},
+  {"DeviceMesh(", "^%([%w_=, ]+%), device: ", "2.9", "2.9",
    "how a mesh prints"},
-  {"Spec%(%a+%d*[%w_]*%[", "2.10", "2.13", "how specs print"},
-  {"Spec%([^)]-%) on %(", "2.4", "2.9", "how specs print"},
-  {"Spec%([SRP]%S* on %(", "2.9", "2.9", "how specs print"},
-  {"aten%.[%w_%.]+ got mixed torch", "2.10", "2.13",
-   "the mixed error without a colon"},
-  {"aten%.[%w_%.]+: got mixed torch%.Tensor and DTensor[^!]+!%s*[^P%s]", "2.4",
-   "2.9", "the mixed error with a colon and no link"},
-  {"aten%.[%w_%.]+: got mixed torch%.Tensor and DTensor[^!]+!%s*Please see",
-   "2.10", "2.13", "the mixed error with a link"},
-  {"aten%.[%w_%.]+: got mixed torch%.Tensor and DTensor[^!]+!$", "2.4", "2.9",
-   "the mixed error with a colon and no link"},
+  {"DeviceMesh(", "^%([%w_=, ]+%), '%a+', stride", "2.10", "2.13",
+   "how a mesh prints"},
+  {"Spec(", "^%a+%d*[%w_]*%[", "2.10", "2.13", "how specs print"},
+  {"Spec(", "^%(%u[^)]-%).-on %(", "2.4", "2.9", "how specs print"},
+  {"Spec(", "^[SRP]%S* on %(", "2.9", "2.9", "how specs print"},
+  {" got mixed torch.Tensor and DTensor", "", "2.10", "2.13",
+   "the mixed error without a colon", "[%w_]%.[%w_]+$"},
+  {": got mixed torch.Tensor and DTensor", "^[^!]+!%s*Please see", "2.10",
+   "2.13", "the mixed error with a link", "[%w_]%.[%w_]+$"},
+  {": got mixed torch.Tensor and DTensor", "^[^!]+!['\"]?,?%)?%s*$", "2.4",
+   "2.9", "the mixed error with a colon and no link", "[%w_]%.[%w_]+$"},
+  {": got mixed torch.Tensor and DTensor", "^[^!]+![^P]*$", "2.4", "2.9",
+   "the mixed error with a colon and no link", "[%w_]%.[%w_]+$"},
 }
+
+local PRINTED = 50              -- places of an anchor that are looked at
+
+local function add_printed(list, flat)
+  for _, m in ipairs(printed) do
+    local at = 1
+    for _ = 1, PRINTED do
+      local a, b = flat:find(m[1], at, true)
+      if not a then break end
+      local rest = flat:sub(b + 1, b + 160)
+      if rest:find(m[2]) and (not m[6]
+        or flat:sub(math.max(1, a - 60), a - 1):find(m[6])) then
+        list[#list + 1] = {M.number(m[3]), M.number(m[4]),
+          m[5] .. ": " .. flat:sub(a, b + 20)}
+        break
+      end
+      at = b + 1
+    end
+  end
+end
 
 local function ranges_of(doc, found_templates)
   local list = {}
@@ -163,13 +205,7 @@ local function ranges_of(doc, found_templates)
       list[#list + 1] = {M.number(m[2]), M.number(m[3]), m[4] .. ": " .. m[1]}
     end
   end
-  for _, m in ipairs(printed) do
-    local a, b = flat:find(m[1])
-    if a then
-      list[#list + 1] = {M.number(m[2]), M.number(m[3]),
-        m[4] .. ": " .. flat:sub(a, math.min(b, a + 60))}
-    end
-  end
+  add_printed(list, flat)
   for _, t in ipairs(found_templates or {}) do
     if not (t.first == "2.4" and t.last == "2.13") then
       list[#list + 1] = {M.number(t.first), M.number(t.last),

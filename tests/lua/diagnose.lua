@@ -1,0 +1,184 @@
+-- TEST: ranks=1 world=threads args=--trust
+-- SPDX-License-Identifier: MIT
+-- The reader of bug reports: texts of every class in tests/diagnose, decoys,
+-- facts (operator, meshes, arguments, ranks, release), bad input, time.
+
+local diagnose = require "dt.diagnose"
+local clean = require "dt.diagnose.clean"
+local render = require "dt.diagnose.render"
+
+local MIN_TEXTS = 3             -- of each class
+local MAX_BIG = 3.0             -- seconds for 1 MB: 0.1 alone, sanitizers x10
+
+local failed, passed = 0, 0
+local function check(ok, ...)
+  if ok then
+    passed = passed + 1
+  else
+    failed = failed + 1
+    print("not ok", ...)
+  end
+  return ok
+end
+
+-- ---- texts -------------------------------------------------------------
+
+local function items(path)
+  local list, cur = {}, nil
+  for line in io.lines(path) do
+    local head = line:match "^=== (.*)$"
+    if head then
+      cur = {id = head:match "^%S+", op = head:match "op=(%S+)",
+        release = head:match "release=(%S+)", lines = {}}
+      list[#list + 1] = cur
+    elseif cur then
+      cur.lines[#cur.lines + 1] = line
+    end
+  end
+  return list
+end
+
+local counts = {}
+for _, name in ipairs {"mixed", "mesh", "train", "parallel", "decoys"} do
+  for i, it in ipairs(items("tests/diagnose/" .. name .. ".txt")) do
+    local r = diagnose.read(table.concat(it.lines, "\n"))
+    local got = r.class and r.class.id or "-"
+    local where = name .. " " .. i
+    check(got == it.id, where, "wanted", it.id, "got", got, r.confidence)
+    if it.op then check(r.op == it.op, where, "op", it.op, "got", r.op) end
+    if it.release then
+      check(r.torch and r.torch.release == it.release, where, "release",
+        it.release, "got", r.torch and r.torch.release)
+    end
+    counts[it.id] = (counts[it.id] or 0) + 1
+  end
+end
+for _, c in ipairs(diagnose.classes()) do
+  check((counts[c.id] or 0) >= MIN_TEXTS, c.id, "has too few texts")
+  check(c.cause ~= "" and #c.fixes > 0, c.id, "lacks a cause or fixes")
+  check(require("dt.diagnose.threads")[c.id], c.id, "names no thread")
+end
+check(counts["-"] >= 20, "too few decoys")
+
+-- ---- facts -------------------------------------------------------------
+
+local r = diagnose.read [[
+[rank1]: RuntimeError: Cannot unflatten unevenly sharded tensor: output dimension 2 (size 2) is not evenly divisible by mesh dimension 0 (size 8). Please redistribute the tensor before this operation.
+[rank1]: Sharding propagation failed for aten.view.default(Spec(bf16[1, 64, 256](S(2))), [1, 64, 2, 128]) on DeviceMesh((tp=8), 'cuda', stride=(1,))
+[rank0]: RuntimeError: Cannot unflatten unevenly sharded tensor: output dimension 2 (size 2) is not evenly divisible by mesh dimension 0 (size 8). Please redistribute the tensor before this operation.
+]]
+check(r.class.id == "view-unflatten-uneven")
+check(#r.args == 2 and r.args[1].placements[1] == "S(2)"
+  and r.args[1].dtype == "bf16" and r.args[1].shape[3] == 256
+  and r.args[2].text == "[1, 64, 2, 128]", "arguments")
+check(render.mesh_text(r.meshes[1]) == "(tp=8) cuda", "mesh")
+check(render.ranks_text(r.ranks) == "0-1", "ranks")
+check(r.notes[1] and r.notes[1]:find "1, 2", "divisors")
+
+local grammar = require "dt.diagnose.grammar"
+local function spec(text)
+  local s = grammar.spec:match(text)
+  return s and render.arg_text(s)
+end
+for text, want in pairs {
+  ["Spec(f32[8, 4](S(0)R))"] = "f32[8, 4]| S(0)R",
+  ["Spec((Shard(dim=0), Replicate()) on (16, 2048))"] = "[16, 2048]| S(0)R",
+  ["Spec(S(0) on (2048, 256))"] = "[2048, 256]| S(0)",
+  ["Spec(bf16[6](_S(0, 2)S(0)))"] = "bf16[6]| _S(0, 2)S(0)",
+  ["Spec((Partial(sum),) on (4,))"] = "[4]| P(sum)",
+  ["Spec((_StridedShard(dim=0, sf=2), Shard(dim=0)) on (4, 5))"] =
+    "[4, 5]| _S(0, 2)S(0)",
+} do check(spec(text) == want, text, spec(text)) end
+
+local function mesh(text)
+  local m = grammar.mesh:match(text)
+  return m and render.mesh_text(m)
+end
+for text, want in pairs {
+  ["DeviceMesh('cuda', [[0, 1], [2, 3]], mesh_dim_names=('dp', 'tp'))"] =
+    "(dp=2, tp=2) cuda",
+  ["DeviceMesh((dp=2, tp=4), device: 'cuda', stride: (4, 1))"] =
+    "(dp=2, tp=4) cuda",
+  ["DeviceMesh((dp=2, tp=4), 'npu', stride=(4, 1))"] = "(dp=2, tp=4) npu",
+  ["DeviceMesh([0, 1, 2])"] = "(3)",
+} do check(mesh(text) == want, text, mesh(text)) end
+
+-- Prefixes of launchers come off, and say which rank spoke.
+for prefix, rank in pairs {["[rank3]: "] = 3, ["[rank3]:[rank3]: "] = 3,
+  ["[default7]:"] = 7, ["(RANK 15) "] = 15, ["[1,2]<stderr>:"] = 2,
+  ["5: "] = 5, ["node-1: [rank9]: "] = 9,
+  ["2025-01-01 10:00:00,123 [ERROR] [rank2]: "] = 2,
+  ["\27[36m[rank4]:\27[0m "] = 4} do
+  local d = clean.read(prefix .. "RuntimeError: Cannot create a submesh from "
+    .. "a submesh.\n")
+  check(d.ranks[1] == rank, prefix, d.ranks[1])
+  check(d.lines[1]:find "^%s*RuntimeError", prefix, d.lines[1])
+end
+for _, prefix in ipairs {"(Worker pid=2226) ", "(WorkerDict pid=1, ip=1.2.3.4) ",
+  "trainer-1  | ", "> ", "\226\148\130 ",
+  "E0919 12:00:00.000000 12345 torch/x.py:12] "} do
+  local d = clean.read(prefix .. "ValueError: x\n")
+  check(d.lines[1]:find "^%s*ValueError: x", prefix, d.lines[1])
+end
+
+-- ---- the user's own classes --------------------------------------------
+
+diagnose.extend {{id = "our-own", name = "ours",
+  signs = {{0.99, "flux capacitor", "~DTensor|mesh"}}, cause = "It is off.",
+  fixes = {{"turn it on"}}}}
+check(diagnose.read("Flux-Capacitor of the mesh").class.id == "our-own")
+check(not pcall(diagnose.extend, {{id = "bad"}}), "a bad class is refused")
+
+-- ---- bad input ---------------------------------------------------------
+
+local bad = {"", "\0\0\0", ("Spec("):rep(50000), ("DeviceMesh([["):rep(30000),
+  ("a"):rep(1 << 20), ("aten."):rep(100000), ("[rank1]:"):rep(50000),
+  ("&lt;"):rep(50000) .. ("[31m"):rep(50000), "\255\254\192\128\228\184",
+  ("Error: "):rep(50000), ("("):rep(100000) .. "pid=1",
+  "Sharding propagation failed for aten.view.default" .. ("(["):rep(50000),
+  ("torch "):rep(50000), ("size of tensor a ("):rep(20000)}
+for i = 1, 40 do
+  local bytes, x = {}, i
+  for k = 1, 2000 do
+    x = (x * 1103515245 + 12345) % 2147483648
+    bytes[k] = string.char((x >> 16) % 256)
+  end
+  bad[#bad + 1] = table.concat(bytes)
+end
+for i, text in ipairs(bad) do
+  local t = os.clock()
+  local ok, got = pcall(diagnose.read, text)
+  check(ok, "bad input", i, got)
+  if ok then
+    check(pcall(render.text, got, "x") and pcall(render.json, got, "x"),
+      "output of bad input", i)
+  end
+  check(os.clock() - t < 2 * MAX_BIG, "bad input takes long", i,
+    os.clock() - t)
+end
+
+local lines = {}
+for i = 1, 9000 do
+  lines[i] = ('[rank%d]:   File "/usr/lib/python3/site-packages/torch/f%d.py",'
+    .. " line %d, in forward_%d"):format(i % 8, i, i, i * 7919 % 1000)
+end
+lines[5000] = "[rank3]: RuntimeError: Cannot create a submesh from a submesh."
+local big = table.concat(lines, "\n"):rep(2):sub(1, 1 << 20)
+local t = os.clock()
+r = diagnose.read(big)
+check(r.class and r.class.id == "submesh-of-submesh", "a line in 1 MB")
+check(os.clock() - t < MAX_BIG, "1 MB takes", os.clock() - t)
+
+-- A large file is sifted.
+local n = 0
+local kept = clean.sift(function ()
+  n = n + 1
+  if n > 40 then return nil end
+  local block = ("step 1 loss 2.0\n"):rep(1 << 16)
+  return n == 20 and block .. "RuntimeError: Cannot create a submesh from a "
+    .. "submesh.\n" .. block or block
+end)
+check(#kept < 4 << 20 and kept:find("submesh from", 1, true), "sift")
+
+print(("%d passed, %d failed"):format(passed, failed))
+os.exit(failed == 0)

@@ -1,0 +1,110 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# TEST: timeout=120 tags=quick
+# dtrepl diagnose: exit codes, JSON, tables, --run on the founding cases, the
+# user's own classes, streams and bad files; the sandbox's limits.
+here=$(cd "$(dirname "$0")/../.." && pwd)
+DTREPL=${DTREPL:-$here/build/dtrepl}
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+export XDG_CONFIG_HOME="$tmp/config"
+cd "$tmp" || exit 1
+passed=0 failed=0
+
+# has NAME CODE TEXT COMMAND...: exit code, and TEXT in the output.
+has () {
+  name=$1 code=$2 want=$3; shift 3
+  got=$("$@" 2>&1 </dev/null); rc=$?
+  if [ $rc = "$code" ] && printf '%s' "$got" | grep -qF -- "$want"; then
+    passed=$((passed + 1)); echo "ok - $name"
+  else
+    failed=$((failed + 1)); echo "not ok - $name"
+    echo "    code $rc, wanted $code and: $want"
+    printf '%s\n' "$got" | head -n 20 | sed 's/^/    > /'
+  fi
+}
+
+echo 'RuntimeError: Cannot create a submesh from a submesh.' >submesh.txt
+echo 'torch.OutOfMemoryError: CUDA out of memory.' >oom.txt
+cat >npu.txt <<'EOF'
+RuntimeError: npu.npu_fusion_attention.default: got mixed torch.Tensor and
+DTensor, need to convert all torch.Tensor to DTensor before calling
+distributed operators!  torch==2.6.0, context parallel
+EOF
+cat >xla.txt <<'EOF'
+On xla, parallelize_module: RuntimeError: 
+!at::functionalization::impl::isFunctionalTensor(t) INTERNAL ASSERT FAILED
+EOF
+cat >missing.txt <<'EOF'
+NotImplementedError: Operator aten.select.int does not have a sharding
+strategy registered.  PyTorch version: 2.6.0
+EOF
+
+has "a class" 0 "submesh-of-submesh  1.00" "$DTREPL" diagnose submesh.txt
+has "unknown" 1 "unknown" "$DTREPL" diagnose oom.txt
+has "a table" 1 "2 reports" "$DTREPL" diagnose submesh.txt oom.txt
+has "json" 0 '{"schema":1,"file":"submesh.txt","class":"submesh-of-submesh"' \
+  "$DTREPL" diagnose --json submesh.txt
+has "json, unknown" 1 '"class":null' "$DTREPL" diagnose --json oom.txt
+has "stdin" 0 "submesh-of-submesh" sh -c "\"$DTREPL\" diagnose - <submesh.txt"
+has "no such file" 2 "nowhere.txt" "$DTREPL" diagnose nowhere.txt
+has "a folder" 2 "" "$DTREPL" diagnose .
+has "wrong option" 2 "usage" "$DTREPL" diagnose --nope
+has "the list" 0 "mixed-tensor-dtensor" "$DTREPL" diagnose --list
+
+has "run: submesh" 0 '"reproduced":true,"cured_by":"torch 2.13"' \
+  "$DTREPL" diagnose --json --run submesh.txt
+has "run: npu attention" 0 "raises the same text" \
+  "$DTREPL" diagnose --run npu.txt
+has "run: npu attention, cured" 0 \
+  '"cured_by":"every input distributed and register_sharding' \
+  "$DTREPL" diagnose --json --run npu.txt
+has "run: xla" 0 '"reproduced":true,"cured_by":"place the parameters by hand"' \
+  "$DTREPL" diagnose --json --run xla.txt
+has "run: missing strategy" 0 '"reproduced":true,"cured_by":"torch 2.13"' \
+  "$DTREPL" diagnose --json --run missing.txt
+has "fixed in" 0 '"fixed_in":"2.8"' "$DTREPL" diagnose --json missing.txt
+
+# Text of a report never becomes Lua.
+cat >evil.txt <<'EOF'
+RuntimeError: Sharding propagation failed for aten.view.default(
+Spec(f32[8, 4](S(0))), [os.execute("touch owned")]) on
+DeviceMesh((x"] os.execute("touch owned") --=2), 'cuda', stride=(1,))
+EOF
+"$DTREPL" diagnose --run evil.txt >/dev/null 2>&1
+has "nothing of a report is run" 2 "" ls owned
+
+mkdir -p "$tmp/config/dtrepl"
+cat >"$tmp/config/dtrepl/classes.lua" <<'EOF'
+return {{id = "house-rule", signs = {{0.95, "our own text"}},
+  cause = "It is ours.", fixes = {{"ask us"}}}}
+EOF
+echo 'our own text' >own.txt
+has "own classes" 0 "house-rule" "$DTREPL" diagnose own.txt
+echo 'return {{id = 1}}' >"$tmp/config/dtrepl/classes.lua"
+has "a bad class" 2 "a class is" "$DTREPL" diagnose own.txt
+rm -r "$tmp/config"
+
+i=0
+while [ $i -lt 200 ]; do cat submesh.txt; echo "step $i loss 2.5"
+  i=$((i + 1)); done >some.txt
+i=0
+while [ $i -lt 400 ]; do cat some.txt; i=$((i + 1)); done >big.txt
+has "a large file" 0 "submesh-of-submesh" "$DTREPL" diagnose big.txt
+
+# --torch: what a release had.
+cat >old.lua <<'EOF'
+local mesh = dt.init_device_mesh("cpu", {2})
+local x = dt.distribute_tensor(dt.ones(4, 4), mesh, "S(0)")
+print(pcall(function () return x:amax({1}) end))
+EOF
+has "an operator of a later release" 0 "does not have a sharding strategy" \
+  "$DTREPL" -n 2 --torch 2.6 old.lua
+has "and in that one" 0 "true" "$DTREPL" -n 2 --torch 2.7 old.lua
+
+echo 'print(io.open("x", "w"))' >files.lua
+has "sandbox: no files" 1 "" "$DTREPL" --sandbox files.lua
+has "sandbox: no new file" 2 "" ls x
+
+echo "$passed passed, $failed failed"
+[ $failed = 0 ]
