@@ -412,3 +412,15 @@ T0(_log_softmax_backward_data_out,
   "e = exp(output); s = sum.dim_IntList(grad_output, [dim], true); m = "
   "mul.Tensor(e, s); d = sub.Tensor(grad_output, m); copy_(out, d)",
   "f32[8, 6], f32[8, 6], 1, torch.float32, out=f32[8, 6]");
+T0(narrow_copy_out,
+  "narrow_copy.out(Tensor self, int dim, SymInt start, SymInt length, *, "
+  "Tensor(a!) out) -> Tensor(a!)",
+  "A copy of a range of a dim.",
+  "v = narrow(self, dim, start, length); copy_(out, v)",
+  "f32[8, 6], 0, 2, 4, out=f32[4, 6]");
+T0(_to_copy_out,
+  "_to_copy.out(Tensor self, *, bool non_blocking=False, MemoryFormat? "
+  "memory_format=None, Tensor(a!) out) -> Tensor(a!)",
+  "A copy, in another type.",
+  "x = clone(self); copy_(out, x)",
+  "f32[8, 6], out=f32[8, 6]");

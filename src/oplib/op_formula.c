@@ -92,6 +92,10 @@ static DtStatus isin_decomp (DtDecompCall *c) {
   if (!dt_emit_ok(c->e)) return c->e->st;
   DT_CHECK(CX, m.ndim + mt.ndim <= DT_MAX_NDIM, DT_E_LIMIT,
            "at most %d dimensions", DT_MAX_NDIM);
+  /* with many test elements PyTorch sorts, which cannot be traced */
+  DT_CHECK(CX, !c->e->tracing || (double)dt_meta_numel(&mt) <
+           10 * pow((double)dt_meta_numel(&m), 0.145), DT_E_NOTIMPL,
+           "isin cannot be traced with so many test elements");
   for (int i = 0; i < m.ndim; i++) shape[i] = m.shape[i];
   for (int i = 0; i < mt.ndim; i++) {
     shape[m.ndim + i] = 1;
