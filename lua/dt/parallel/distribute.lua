@@ -64,6 +64,18 @@ local function is_placements(v)
     and (v[1] == nil or util.is_placement(v[1]) or type(v[1]) == "string")
 end
 
+-- A value as Python prints it; a distributed tensor with its local part.
+local function repr(v)
+  if not util.is_dtensor(v) then return tostring(v) end
+  return ("DTensor(local_tensor=%s, device_mesh=%s, placements=%s)"):format(
+    tostring(dt._local_of(v)), tostring(v.device_mesh),
+    util.tuple_text(v.placements))
+end
+
+local function list_text(list)
+  return (util.tuple_text(list):gsub("^%(", "["):gsub(",?%)$", "]"))
+end
+
 local function local_args(a, mesh, args)
   local out, any = {n = args.n}, false
   for i = 1, args.n do
@@ -77,7 +89,7 @@ local function local_args(a, mesh, args)
         if want == nil then
           util.raise("AssertionError",
             "DTensor input %s expects placements but received None!",
-            tostring(v._spec))
+            repr(v))
         end
         local have = v.placements
         local same = dt._same_placements(have, want)
@@ -86,8 +98,8 @@ local function local_args(a, mesh, args)
             util.raise("ValueError", "arg %s in local_map has a mismatched "
               .. "placements: arg placements is %s but the input placements "
               .. "is %s! If redistribute_inputs is wanted, set "
-              .. "redistribute_inputs=True to local_map.", tostring(v._spec),
-              tostring(have), util.tuple_text(util.list(want)))
+              .. "redistribute_inputs=True to local_map.", repr(v),
+              util.tuple_text(have), util.tuple_text(util.list(want)))
           end
           v = v:redistribute(mesh, want)
         end
@@ -118,7 +130,7 @@ local function wrap_one(v, pl, mesh)
   end
   if not util.is_none(pl) then
     util.raise("AssertionError", "Non-tensor output %s expects None placements "
-      .. "but received %s!", tostring(v), util.tuple_text(util.list(pl)))
+      .. "but received %s!", tostring(v), list_text(util.list(pl)))
   end
   return v
 end
@@ -152,6 +164,10 @@ function M.local_map(f, ...)
     local outs = table.pack(f(table.unpack(locals, 1, locals.n)))
     if not any then return table.unpack(outs, 1, outs.n) end
     local pls = a.out_placements
+    if util.is_none(pls) then
+      pls = {}
+      for i = 1, outs.n do pls[i] = dt.None end
+    end
     if outs.n == 1 and is_placements(pls) then pls = {pls} end
     if #pls ~= outs.n then
       util.raise("AssertionError",

@@ -204,13 +204,20 @@ function M.row_text(row, names)
   return table.concat(parts, " ")
 end
 
--- Rows that are not compared: waits (nothing is asynchronous here), and what
--- gloo does inside a reduce-scatter.
+-- distribute_tensor detaches the plain tensor before it sends it.
+local function before_sending(row, after)
+  return row.plain and row.op == "aten.detach.default" and after
+    and after.op:find("^c10d%.[bs][rc].*_%.default$")
+end
+
+-- Rows that are not compared: waits (nothing is asynchronous here), what gloo
+-- does inside a reduce-scatter, and what comes before a broadcast.
 function M.kept(rows)
   local out = {}
   local gloo = 0
-  for _, row in ipairs(rows) do
+  for i, row in ipairs(rows) do
     if row.op == "_c10d_functional.wait_tensor.default"
+       or before_sending(row, rows[i + 1])
        or (row.phase == "init" and row.plain and not row.coll) then
       gloo = gloo                               -- dropped
     elseif gloo > 0 and row.plain and (row.op == "aten.split.Tensor"

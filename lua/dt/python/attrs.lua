@@ -216,6 +216,30 @@ local tensor_method = {
   is_floating_point = function (t) return t:is_floating_point() end,
 }
 
+-- The ranks of a mesh as nested lists.
+local function rank_lists(mesh)
+  local ranks, at = mesh:ranks(), 0
+  if type(ranks[1]) == "table" then return V.from_lua(ranks) end
+  local function level(d)
+    local out = {}
+    for i = 1, mesh:size(d - 1) do
+      if d == mesh.ndim then
+        at = at + 1
+        out[i] = ranks[at]
+      else
+        out[i] = level(d + 1)
+      end
+    end
+    return V.list(out)
+  end
+  return level(1)
+end
+
+local of_mesh = {mesh = function (m)
+  return M.namespace {tolist = function () return rank_lists(m) end,
+    size = function (d) return m:size(d) end}
+end}
+
 -- Tables whose functions are no methods: their first argument is not self.
 local unbound = setmetatable({}, {__mode = "k"})
 
@@ -293,6 +317,8 @@ function M.get(v, name)
     if of_tensor[name] then return V.from_lua(of_tensor[name](v)) end
     if tensor_method[name] then return method(v, tensor_method[name], name) end
     if name == "grad" or name == "grad_fn" then return V.from_lua(v[name]) end
+  elseif util.is_mesh(v) and of_mesh[name] then
+    return of_mesh[name](v)
   elseif nnm.is_module(v) and of_module[name] then
     return method(v, of_module[name], name)
   end
