@@ -256,19 +256,20 @@ static DtStatus call (Prog *p, const char *name, DtHandle **out, int max,
                       int *nout) {
   DtEmit *e = p->c->e;
   Call *k = DT_ANEWN(e->cx, e->arena, Call, 1);
-  char full[96] = "aten.";
+  char full[96];
   if (k == NULL) return DT_E_NOMEM;
   for (int i = 0; i < max; i++) out[i] = NULL;
   if (strlen(name) > 64) return bad(p, "a long name");
-  strcat(full, name);
-  if (strchr(name, '.') == NULL) strcat(full, ".default");
+  (void)snprintf(full, sizeof full, "aten.%s%s", name,
+                 strchr(name, '.') == NULL ? ".default" : "");
   DT_TRY(e->cx, arguments(p, k));
   if (strcmp(name, "reduced") == 0) {
     if (k->nin != 1) return bad(p, "one tensor expected");
     out[0] = k->in[0];
     *nout = 1;
     if (reduction(p) == 0) return DT_OK;
-    strcpy(full, reduction(p) == 1 ? "aten.mean.default" : "aten.sum.default");
+    (void)snprintf(full, sizeof full, "aten.%s.default",
+                   reduction(p) == 1 ? "mean" : "sum");
   }
   return e->vt->call(e, full, k->npos, k->pos, k->nkw, k->kwname, k->kw,
                      k->nin, k->in, out, max, nout);
@@ -328,7 +329,8 @@ static DtStatus statement (Prog *p) {
   for (int i = 0; i < n; i++) {
     if (p->nvar == MAX_VARS || strlen(name[i]) >= NAME_LEN)
       return bad(p, "too many variables");
-    strcpy(p->var[p->nvar].name, name[i]);
+    (void)snprintf(p->var[p->nvar].name, NAME_LEN, "%.*s", NAME_LEN - 1,
+                   name[i]);
     p->var[p->nvar++].h = res[i];
   }
   return DT_OK;
@@ -364,7 +366,7 @@ DtStatus op_d_program (DtDecompCall *c) {
 
 static void define (Prog *p, const char *name, int i, DtHandle *h) {
   if (h == NULL || p->nvar == MAX_VARS) return;
-  if (i == 0) strcpy(p->var[p->nvar].name, name);
+  if (i == 0) (void)snprintf(p->var[p->nvar].name, NAME_LEN, "%s", name);
   else (void)snprintf(p->var[p->nvar].name, NAME_LEN, "%s%d", name, i);
   p->var[p->nvar++].h = h;
 }
