@@ -46,6 +46,12 @@ static int l_warn (lua_State *L) {
   return 0;
 }
 
+/* dt._warn_always(on): texts said before are said again. */
+static int l_warn_always (lua_State *L) {
+  dtL_session(L)->warn_all = lua_toboolean(L, 1);
+  return 0;
+}
+
 static int l_seq (lua_State *L) {
   lua_pushinteger(L, dtL_session(L)->seq);
   return 1;
@@ -291,6 +297,7 @@ void dtL_open_misc (lua_State *L, int dt) {
     {"_mem", l_mem}, {"_module", l_module}, {"_profile", l_profile},
     {"_seq", l_seq},
     {"_set_profile", l_set_profile}, {"_switch", l_switch}, {"_warn", l_warn},
+    {"_warn_always", l_warn_always},
     {"barrier", l_barrier}, {"is_fake", l_is_fake},
     {"manual_seed", l_manual_seed}, {"rank", l_rank}, {"world", l_world},
     {"world_size", l_world_size}, {NULL, NULL}

@@ -197,6 +197,9 @@ DtStatus dt_dispatch_specs (DtSession *s, const DtOpDef *op,
     dt_error_clear(s->cx);
     return dt_call_decomp(s, op, args, nin, in, out);
   }
+  /* PyTorch's slow path looks at the arguments, and warns, once more. */
+  for (int i = 0; (st != DT_OK || !hit) && i < u->nwarn; i++)
+    dt_unwrap_warn(s);
   if (st != DT_OK) return st;
   if (dt_session_heard(s)) st = tell_prop(s, op, args, nin, in, p, hit);
   if (st == DT_OK)

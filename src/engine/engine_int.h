@@ -98,6 +98,7 @@ typedef struct DtUnwrapped {
   int nin;
   const DtSpec **spec;          /* by slot; owned where `made` says so */
   int nmade;                    /* replicated plain tensors */
+  int nwarn;                    /* warnings about them */
   uint64_t made[(DT_MAX_OUTS + 63) / 64];
   const DtSpec *specs_[16];
   bool on_heap;
@@ -106,6 +107,8 @@ bool dt_unwrap_any_dist (int nin, DtVar *const *in);
 DtStatus dt_unwrap (DtSession *s, const DtOpDef *op, const DtArgs *args,
                     int nin, DtVar *const *in, DtUnwrapped *u);
 void dt_unwrap_fini (DtSession *s, DtUnwrapped *u);
+/* Say that a tensor of one element counts as replicated. */
+void dt_unwrap_warn (DtSession *s);
 /* Argument position a slot belongs to. */
 int dt_unwrap_arg_of (const DtArgs *args, int slot);
 

@@ -105,7 +105,8 @@ DtStatus dt_spec_make (DtSession *s, DtMesh *mesh, int npl,
 
 void dt_session_warn (DtSession *s, const char *text) {
   const char *kept;
-  if (dt_map_get_str(&s->strings->warned, text) != NULL) return;
+  if (dt_map_get_str(&s->strings->warned, text) != NULL && !s->warn_all)
+    return;
   kept = dt_session_intern(s, text);
   if (kept == NULL ||
       dt_map_put_str(&s->strings->warned, kept, s->strings) != DT_OK) {

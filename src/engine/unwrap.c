@@ -109,7 +109,7 @@ static DtStatus find_mesh (DtSession *s, const DtOpDef *op,
                   "found no DeviceMesh from dtensor args for %s!", sig->full);
 }
 
-static void warn_numel1 (DtSession *s) {
+void dt_unwrap_warn (DtSession *s) {
   dt_session_warn(s, dt_switch(&s->profile, DT_SW_NUMEL1_MISSPELT)
     ? "Found a non-scalar tensor with numel=1 and ndim!=0, we are implicitly "
       "creating a replicated DTensor for it. However, please consider changing "
@@ -129,7 +129,10 @@ static DtStatus replicate_plain (DtSession *s, const DtOpDef *op,
   bool one = dt_meta_numel(&v->local->m) == 1;
   if (!one && !s->implicit_replication)
     return mixed_error(s, op, args, slot);
-  if (one && v->local->m.ndim == 1) warn_numel1(s);
+  if (one && v->local->m.ndim == 1) {
+    dt_unwrap_warn(s);
+    u->nwarn++;
+  }
   for (int m = 0; m < u->mesh->ndim; m++) pl[m] = dt_pl_replicate();
   DT_TRY(s->cx, dt_spec_make(s, u->mesh, u->mesh->ndim, pl, &v->local->m, -1,
                              &spec));
@@ -145,6 +148,7 @@ DtStatus dt_unwrap (DtSession *s, const DtOpDef *op, const DtArgs *args,
   u->on_heap = false;
   u->spec = u->specs_;
   u->nmade = 0;
+  u->nwarn = 0;
   u->mesh = NULL;
   DT_CHECK(s->cx, nin <= DT_MAX_OUTS, DT_E_LIMIT,
            "%s: more than %d tensors", op->sig->full, DT_MAX_OUTS);

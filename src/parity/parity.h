@@ -15,7 +15,7 @@ typedef struct DtParityCount { int64_t pass, fail, skip; } DtParityCount;
 
 typedef struct DtParityOpts DtParityOpts;
 /* Runs a traced program (a file called *.program.json) or a table of them on
-** `world` ranks, reports and counts what differs: somebody who has Lua. */
+** `world` ranks (negative: one of a pretend world), reports and counts what differs: somebody who has Lua. */
 typedef DtStatus (*DtParityProgram) (void *ud, const char *file, int world,
                                      const DtParityOpts *o,
                                      DtParityCount *count);

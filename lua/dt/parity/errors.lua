@@ -206,7 +206,7 @@ local function execute(text, env)
 end
 
 local function reset()
-  dt._implicit_replication(false)
+  dt._set_implicit_replication(false)
   dt._set_grad_enabled(true)
   dt._set_inference(false)
 end
@@ -215,7 +215,7 @@ end
 local function outcome(text, multi)
   local env = environment(multi)
   local value
-  local events, _, e = dt._record(function ()
+  local events, _, e = dt.debug.record(function ()
     value = execute(text, env)
   end)
   reset()

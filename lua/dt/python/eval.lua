@@ -760,6 +760,20 @@ function M.run(text, env)
   return block(parser.parse(text))(env)
 end
 
+-- Run a text; returns the value of its last statement where that is an
+-- expression, else nil.
+function M.last(text, env)
+  local list = parser.parse(text)
+  local final = list[#list]
+  if not final or final.kind ~= "expr" then
+    block(list)(env)
+    return nil
+  end
+  list[#list] = nil
+  block(list)(env)
+  return compile(final.value)(env)
+end
+
 -- The value of one expression.
 function M.value(text, env)
   return compile(parser.expression(text))(env)

@@ -11,5 +11,5 @@ local eval = require "dt.python.eval"
 local names = require "dt.python.names"
 local values = require "dt.python.values"
 
-return {run = eval.run, value = eval.value, call = eval.call,
+return {run = eval.run, value = eval.value, last = eval.last, call = eval.call,
   environment = names.environment, names = names, values = values}
