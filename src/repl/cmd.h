@@ -43,6 +43,7 @@ extern const DtCmd dt_cmds_session[];
 extern const DtCmd dt_cmds_data[];
 extern const DtCmd dt_cmds_test[];
 extern const DtCmd dt_cmds_debug[];
+extern const DtCmd dt_cmds_import[];
 extern const DtCmd dt_cmds_run[];
 extern const DtCmd dt_cmds_break[];
 extern const DtCmd dt_cmds_time[];

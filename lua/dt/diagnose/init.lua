@@ -110,12 +110,18 @@ local function fixes_of(r)
         torch = f.torch}
     end
   end
+  -- what the report's release has already goes last
+  local now, had = {}, {}
   for _, f in ipairs(list) do
     if f.fixed_in and release and not later(release, f.fixed_in) then
       f.text = f.text .. (" (your %s has it)"):format(release)
+      local to = f.text:find "^upgrade" and had or now
+      to[#to + 1] = f
+    else
+      now[#now + 1] = f
     end
   end
-  return list
+  return table.move(had, 1, #had, #now + 1, now)
 end
 
 local function questions_of(r)
