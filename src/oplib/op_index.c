@@ -253,14 +253,17 @@ static DtStatus iadd_kernel (DtKernelCall *c) {
 }
 /* PyTorch's decomposition: index_put with accumulation. */
 static DtStatus iadd_decomp (DtDecompCall *c) {
-  DtHandle *at[DT_MAX_NDIM], *src = dt_hin(c, 3);
+  DtHandle *at[DT_MAX_NDIM], *src = dt_hin(c, 3), *x = c->in[0];
   int d, nd = dt_emit_meta(c->e, c->in[0])->ndim;
   DT_TRY(c->e->cx, op_dim(c->e->cx, c->args, 1, nd, &d));
   if (dt_arg_float(c->args, 4) != 1)
     src = E("aten.mul.Scalar", "tv", src, c->args->v[4]);
   for (int i = 0; i < d; i++) at[i] = NULL;
   at[d] = dt_hin(c, 2);
-  c->out[0] = E("aten.index_put.default", "tTtb", c->in[0], d + 1, at, src, 1);
+  if (nd == 0) x = E("aten.unsqueeze.default", "ti", x, (int64_t)0);
+  x = E("aten.index_put.default", "tTtb", x, d + 1, at, src, 1);
+  if (nd == 0) x = E("aten.squeeze.dim", "ti", x, (int64_t)0);
+  c->out[0] = x;
   c->nout = 1;
   return c->e->st;
 }
