@@ -3,7 +3,6 @@
 -- hangs.  The form of a class: classes/mixed.lua.
 
 local MIXED = "got mixed torch.Tensor and DTensor"
-local MISSING = "does not have a sharding strategy registered"
 local CROSS = "~DTensor does not support cross-mesh operation|"
   .. "Could not run pointwise computation across different mesh|"
   .. "on inputs with different meshes: got|must have the same mesh, but got"
