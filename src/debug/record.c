@@ -20,7 +20,7 @@
 
 /* Room of an entry's first block, bytes of values by default, and the part of
 ** a rank's memory limit that values may take. */
-enum { ENTRY = 2048, VALUES = 256 << 20, PART = 8 };
+enum { ENTRY = 2048, VALUES = 64 << 20, PART = 8 };
 
 /* --- values --- */
 
@@ -309,10 +309,20 @@ static void on_error (DtDebug *d, const DtEvent *e) {
   f->valid = f->fresh = true;
 }
 
+/* A DTensor call (distribute_tensor, to_local, FSDP's): an entry of its own,
+** so that what it made can be followed back. */
+static void on_call (DtDebug *d, const DtEvent *e) {
+  DtRecOp *r = new_entry(d, e, e->text);
+  r->in = rec_vars(d, r, e->nin, e->in);
+  r->nin = r->in ? e->nin : 0;
+  d->rec.cur = r;
+}
+
 /* The outermost composite names what the operators inside belong to. */
 static void on_func (DtDebug *d, const DtEvent *e) {
   if (e->op == NULL) {
     d->func = e->text;
+    if (e->seq > 0) on_call(d, e);
   } else if (d->composite == NULL && e->op->sig) {
     d->composite = e->op->sig->full;
     d->composite_depth = e->depth;
@@ -320,8 +330,12 @@ static void on_func (DtDebug *d, const DtEvent *e) {
 }
 
 static void on_func_end (DtDebug *d, const DtEvent *e) {
-  if (e->op == NULL) d->func = NULL;
-  else if (e->depth <= d->composite_depth) d->composite = NULL;
+  if (e->op == NULL) {
+    d->func = NULL;
+    on_end(d, e);
+  } else if (e->depth <= d->composite_depth) {
+    d->composite = NULL;
+  }
 }
 
 static DtStatus listen (void *ud, DtSession *s, const DtEvent *e) {
