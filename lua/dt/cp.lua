@@ -13,7 +13,8 @@ local util = require "dt.util"
 
 local M = {}
 
-local options = {enable_load_balance = true, rotate = "allgather"}
+local options = {enable_load_balance = true, rotate = "allgather",
+  convert_to_f32 = true}
 M.options = options
 
 -- set_rotate_method("allgather" or "alltoall")
@@ -107,6 +108,19 @@ local function wrapper(original, mesh)
   end
 end
 
+-- While on, flash attention of tensors cut along the sequence is a ring.
+function M._enable_context_parallel_dispatcher()
+  for op, f in pairs(require("dt.ring").handlers(options)) do
+    dt._set_handler(op, f)
+  end
+end
+
+function M._disable_context_parallel_dispatcher()
+  for op in pairs(require("dt.ring").handlers(options)) do
+    dt._set_handler(op, nil)
+  end
+end
+
 -- context_parallel(mesh, {buffers=, buffer_seq_dims=, no_restore_buffers=}
 -- [, f]): a scope, or f run inside.  Buffers are cut in place and restored.
 function M.context_parallel(mesh, kw, f, ...)
@@ -131,7 +145,9 @@ function M.context_parallel(mesh, kw, f, ...)
   end)
   local original = F.scaled_dot_product_attention
   F.scaled_dot_product_attention = wrapper(original, mesh)
+  M._enable_context_parallel_dispatcher()
   local guard = util.guard(function ()
+    M._disable_context_parallel_dispatcher()
     F.scaled_dot_product_attention = original
     options.enable_load_balance = was_balance
     for _, pair in ipairs(saved) do dt._set_data(pair[1], pair[2]) end
@@ -140,22 +156,118 @@ function M.context_parallel(mesh, kw, f, ...)
   return util.within(guard, f, ...)
 end
 
--- context_parallel_unshard(mesh, buffers, seq_dims): the whole tensors again,
--- in the original order.
-function M.context_parallel_unshard(mesh, buffers, seq_dims)
+-- ---- balancers and the newer interface ----
+
+local Balancer = {}
+Balancer.__index = Balancer
+
+-- _HeadTailLoadBalancer(length, ranks, device): rank r gets pieces r and
+-- 2N-1-r of 2N.
+function M._HeadTailLoadBalancer(length, n)
+  return setmetatable({length = length, n = n}, Balancer)
+end
+
+-- The order of positions as a tensor [1, length]; `restore` gives the way
+-- back.
+function Balancer:_generate_indices(restore)
+  if type(restore) == "table" then restore = restore.restore end
+  local n, A = self.n, dt.ops.aten
+  if self.length % (2 * n) ~= 0 then util.raise("AssertionError", "") end
+  local all = dt.arange(self.length, {dtype = dt.int32})
+    :view({2 * n, self.length // (2 * n)})
+  local head = dt.arange(n)
+  local tail = A.rsub.Scalar(head, 2 * n - 1)
+  local order = dt.stack({A.index.Tensor(all, {head}),
+    A.index.Tensor(all, {tail})}, 1):reshape({-1})
+  if restore then
+    local _, back = dt.sort(order)
+    order = back
+  end
+  return order:unsqueeze(0)
+end
+
+-- Row `i` of an order that may be one for all.
+local function row_of(indices, i)
+  return indices:select(0, indices.shape[1] == 1 and 0 or i)
+end
+
+local function ordered(t, dim, indices)
+  if dim == 0 then return dt.index_select(t, 0, row_of(indices, 0)) end
+  local parts = {}
+  for i = 0, t.shape[1] - 1 do
+    parts[i + 1] = dt.index_select(t:select(0, i), dim - 1, row_of(indices, i))
+  end
+  return dt.stack(parts, 0)
+end
+
+-- _context_parallel_shard(mesh, buffers, seq_dims, balancer): this rank's
+-- parts.
+function M._context_parallel_shard(mesh, buffers, seq_dims, balancer)
+  options.enable_load_balance = not util.is_none(balancer)
+  local indices = options.enable_load_balance
+    and balancer:_generate_indices() or nil
   local out = {}
-  local n = mesh:size(0)
   for i, b in ipairs(buffers) do
     local dim = seq_dims[i]
-    local all = dt._coll("all_gather", b:detach():contiguous(), mesh, 0,
-      {dim = dim})
-    local length = all:size(dim)
-    if balanced(length, n) then
-      local back = {}
-      for at, from in ipairs(head_tail(length, n)) do
-        back[from + 1] = at - 1
+    if indices then b = ordered(b, dim, indices) end
+    out[i] = shard_of(b, dim, mesh, false)
+  end
+  return out
+end
+
+-- _ContextParallel{seq_dim=, attention_type=}: a parallel style for the module
+-- that calls attention: its arguments are cut along the sequence.
+local style = {AttentionType = {SDPA = "sdpa", FLEX = "flex_attention"}}
+M._ContextParallel = setmetatable(style, {__call = function (_, ...)
+  local a = util.bind("_ContextParallel", {"seq_dim", "attention_type"}, {},
+    ...)
+  local self = {seq_dim = a.seq_dim}
+  function self:apply(module, mesh)
+    local cut = {dt.Shard(self.seq_dim)}
+    module:register_forward_pre_hook(function (_, args)
+      local out = {n = args.n}
+      for i = 1, args.n do
+        local t = args[i]
+        if util.is_tensor(t) and not t.is_dtensor then
+          t = dt.DTensor.from_local(t, mesh, cut, {run_check = false})
+        end
+        out[i] = t
       end
-      all = dt.index_select(all, dim, dt.tensor(back))
+      return table.unpack(out, 1, out.n)
+    end)
+    module:register_forward_hook(function (_, _, out)
+      return util.is_dtensor(out) and out:to_local() or out
+    end)
+    return module
+  end
+  return require("dt.parallel.style").as_style(self)
+end})
+
+-- ---- the way back ----
+
+local function gathered(t, dim, mesh)
+  local all = dt._coll("all_gather", t:contiguous(), mesh, 0, {dim = 0})
+  if dim == 0 then return all end
+  return dt.cat(all:chunk(mesh:size(0), 0), dim)
+end
+
+-- context_parallel_unshard(mesh, buffers, seq_dims, balancer): the whole
+-- tensors again, in the original order.
+function M.context_parallel_unshard(mesh, buffers, seq_dims, balancer)
+  local n, out = mesh:size(0), {}
+  local length = buffers[1].shape[seq_dims[1] + 1] * n
+  if util.is_none(balancer) and balanced(length, n) then
+    balancer = M._HeadTailLoadBalancer(length, n)
+  end
+  local guard <close> = dt.no_grad()            -- luacheck: ignore guard
+  local back = not util.is_none(balancer)
+    and balancer:_generate_indices {restore = true} or nil
+  for i, b in ipairs(buffers) do
+    local all = gathered(b, seq_dims[i], mesh)
+    for j = 0, back and all.shape[1] - 1 or -1 do
+      local index = row_of(back, j)
+      local part = dt.index_select(all:select(0, j), seq_dims[i] - 1, index)
+      all:select(0, j):copy_(part)
     end
     out[i] = all
   end

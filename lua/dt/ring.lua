@@ -43,39 +43,47 @@ local function plan(i, rank, n, causal, balance)
   return nil, false
 end
 
--- Keys and values by step: rank r holds those of rank r - i at step i.
+-- Keys and values by step: rank r holds those of rank r - i at step i.  What
+-- the next step needs is sent on before this one computes.
 local function rotation(mesh, k, v, method)
   local n, r = mesh:size(0), mesh:get_local_rank(0)
-  local flat = dt.cat({k:contiguous():view({-1}), v:contiguous():view({-1})},
-    0)
-  local all
+  local nk = k:numel()
+  local all, flat, per
   local function cut(t)
-    local nk = k:numel()
     return t:narrow(0, 0, nk):view(k.shape),
       t:narrow(0, nk, v:numel()):view(v.shape)
   end
   return function (i)
-    if i == 0 then return k, v end
-    if method == "alltoall" then
-      flat = M.shift(mesh, flat)
-      return cut(flat)
+    local ki, vi = k, v
+    if i > 0 and method == "alltoall" then
+      ki, vi = cut(flat)
+    elseif i > 0 then
+      ki, vi = cut(all:narrow(0, ((r - i) % n) * per, per))
     end
-    all = all or dt._coll("all_gather", flat, mesh, 0, {dim = 0})
-    local per = flat.shape[1]
-    return cut(all:narrow(0, ((r - i) % n) * per, per))
+    if i < n - 1 and (i == 0 or method == "alltoall") then
+      flat = dt.cat({ki:contiguous():view({-1}), vi:contiguous():view({-1})},
+        0)
+      per = flat.shape[1]
+      if method == "alltoall" then
+        flat = M.shift(mesh, flat)
+      else
+        all = dt._coll("all_gather", flat, mesh, 0, {dim = 0})
+      end
+    end
+    return ki, vi
   end
 end
 
 -- Send to the next rank of the ring, receive from the one before.
 function M.shift(mesh, t)
   local n, r = mesh:size(0), mesh:get_local_rank(0)
-  local zero = dt.zeros_like(t)
-  local parts = {}
-  for i = 0, n - 1 do parts[i + 1] = i == (r + 1) % n and t or zero end
-  local got = dt._coll("all_to_all", dt.cat(parts, 0), mesh, 0,
-    {split_dim = 0, concat_dim = 0})
-  local per = t.shape[1]
-  return got:narrow(0, ((r - 1) % n) * per, per):contiguous()
+  local give, take = {}, {}
+  for i = 0, n - 1 do
+    give[i + 1] = i == (r + 1) % n and t.shape[1] or 0
+    take[i + 1] = i == (r - 1) % n and t.shape[1] or 0
+  end
+  return dt._coll("all_to_all_v", t, mesh, 0,
+    {input_splits = give, output_splits = take})
 end
 
 local function merge(out, lse, o, L)
@@ -92,14 +100,24 @@ local function merge_tail(out, lse, o, L)
   return dt.cat({head, tail}, 2), dt.cat({head_l, tail_l}, 2)
 end
 
+-- In float32 unless convert_to_f32 is off.
+local function working(o, t)
+  return o.convert_to_f32 == false and t or t:float()
+end
+
 local function forward(mesh, o, q, k, v, causal, scale)
   local n, r = mesh:size(0), mesh:get_local_rank(0)
-  local at = rotation(mesh, k:float(), v:float(), o.rotate)
-  local qf = q:float()
+  local at = rotation(mesh, working(o, k), working(o, v), o.rotate)
+  local qf = working(o, q)
   local out, lse
+  local nq, nk = q:size(2), k:size(2)           -- of the last block
   for i = 0, n - 1 do
     local ki, vi = at(i)
     local what, mask = plan(i, r, n, causal, o.enable_load_balance)
+    if what then
+      nq = what == "tail" and q:size(2) // 2 or q:size(2)
+      nk = what == "head" and k:size(2) // 2 or k:size(2)
+    end
     if what == "whole" then
       out, lse = merge(out, lse, block(qf, ki, vi, mask, scale))
     elseif what == "head" then
@@ -110,7 +128,7 @@ local function forward(mesh, o, q, k, v, causal, scale)
         block(half(qf, 2), ki, vi, false, scale))
     end
   end
-  return out, lse
+  return out, lse, nq, nk
 end
 
 -- Gradients of one block from the merged out and log-sum-exp.
@@ -178,6 +196,64 @@ function Ring.backward(ctx, dy)
   return dq:to(ctx.dtype), dk:to(ctx.dtype), dv:to(ctx.dtype)
 end
 
+-- ---- in place of the flash operators ----
+
+local function check(q, k, causal, o)
+  if causal and q:size(2) ~= k:size(2) then
+    util.raise("NotImplementedError",
+      "is_causal requires the same query and context sequence lengths")
+  end
+  if not causal and o.enable_load_balance then
+    util.raise("RuntimeError", "Load balancing requires `is_causal=True`.")
+  end
+end
+
+local function scale_of(q, scale)
+  if util.is_none(scale) then return 1 / math.sqrt(q:size(-1)) end
+  return scale
+end
+
+local function like(t, x) return dt._wrap_local(t, x.device_mesh,
+  x.placements, x.shape) end
+
+local function replicated(t, x)
+  return dt._wrap_local(t, x.device_mesh, {dt.Replicate()}, t.shape)
+end
+
+-- Handlers of aten._scaled_dot_product_flash_attention and its backward for
+-- tensors that are cut along the sequence.
+function M.handlers(o)
+  local function flash(q, k, v, _, causal, _, scale)
+    local a, b, c = dt._local_of(q), dt._local_of(k), dt._local_of(v)
+    check(a, b, causal, o)
+    local out, lse, nq, nk = forward(q.device_mesh, o, a, b, c, causal,
+      scale_of(q, scale))
+    local shape = {table.unpack(q.shape, 1, 3)}
+    lse = dt._wrap_local(lse:squeeze(-1), q.device_mesh, q.placements, shape,
+      nil, dt.float32)
+    local function zero() return dt.zeros({}, {dtype = dt.int64}) end
+    return like(out:to(a.dtype), q), lse, zero(), zero(), nq, nk,
+      replicated(dt.zeros({2}, {dtype = dt.int64}), q), zero(),
+      replicated(dt.zeros({0}, {dtype = a.dtype}), q)
+  end
+  local function flash_backward(dy, q, k, v, out, lse, _, _, _, _, _, causal,
+                                _, _, scale)
+    local l = {}
+    for i, t in ipairs {q, k, v, out, lse, dy} do
+      l[i] = t.is_dtensor and dt._local_of(t) or t
+      l[i] = working(o, l[i])
+    end
+    check(l[1], l[2], causal, o)
+    local dq, dk, dv = backward(q.device_mesh, o, l[1], l[2], l[3], l[4],
+      l[5]:unsqueeze(-1), l[6], causal, scale_of(q, scale))
+    return like(dq:to(q.dtype), q), like(dk:to(k.dtype), k),
+      like(dv:to(v.dtype), v)
+  end
+  return {["aten._scaled_dot_product_flash_attention.default"] = flash,
+    ["aten._scaled_dot_product_flash_attention_backward.default"] =
+      flash_backward}
+end
+
 -- The call of F.scaled_dot_product_attention under context_parallel.
 function M.attention(mesh, options, pos, kw)
   local a = util.bind("scaled_dot_product_attention", {"query", "key", "value",
@@ -187,13 +263,7 @@ function M.attention(mesh, options, pos, kw)
   if a.attn_mask then
     util.raise("NotImplementedError", "attn_bias is not supported yet")
   end
-  if a.is_causal and a.query:size(2) ~= a.key:size(2) then
-    util.raise("NotImplementedError",
-      "is_causal requires the same query and context sequence lengths")
-  end
-  if not a.is_causal and options.enable_load_balance then
-    util.raise("RuntimeError", "Load balancing requires `is_causal=True`.")
-  end
+  check(a.query, a.key, a.is_causal, options)
   return Ring.apply(a.query, a.key, a.value, mesh, options, a.is_causal,
     a.scale or 1 / math.sqrt(a.query:size(-1)))
 end

@@ -184,6 +184,8 @@ static int l_wrap_local (lua_State *L) {
     n = dtL_check_ints(L, 5, v, DT_MAX_NDIM);
     for (i = 0; i < n && i < meta.ndim; i++) meta.stride[i] = v[i];
   }
+  if (!lua_isnoneornil(L, 6))      /* what the operator's meta promised */
+    meta.dtype = (uint8_t)dtL_check_dtype(L, 6);
   box = dtL_box_tensor(L);
   if (dt_spec_new(s->cx, m, npl, pl, &meta, NULL, -1, &spec) != DT_OK
       || dt_session_spec(s, spec, &spec) != DT_OK)
@@ -219,6 +221,19 @@ static DtStatus run_coll (lua_State *L, const char *kind, DtTensor *in,
     return dt_coll_all_gather(s, m, mdim, d1, in, out);
   if (strcmp(kind, "reduce_scatter") == 0)
     return dt_coll_reduce_scatter(s, m, mdim, op, d1, in, out);
+  if (strcmp(kind, "all_to_all_v") == 0) {
+    int64_t a[DT_MAX_NDIM * 4], b[DT_MAX_NDIM * 4];
+    int n = (int)m->shape[mdim], na, nb;
+    if (!opt(L, 5, "input_splits")) return dt_raise(s->cx, DT_E_VALUE,
+                                                    "input_splits is missing");
+    na = dtL_check_ints(L, -1, a, DT_MAX_NDIM * 4);
+    if (!opt(L, 5, "output_splits")) return dt_raise(s->cx, DT_E_VALUE,
+                                                     "output_splits is missing");
+    nb = dtL_check_ints(L, -1, b, DT_MAX_NDIM * 4);
+    DT_CHECK(s->cx, na == n && nb == n, DT_E_RUNTIME,
+             "Number of tensor splits not equal to group size");
+    return dt_coll_all_to_all_v(s, m, mdim, a, b, in, out);
+  }
   if (strcmp(kind, "all_to_all") == 0)
     return dt_coll_all_to_all(s, m, mdim, d1, d2, in, out);
   if (strcmp(kind, "broadcast") == 0) {

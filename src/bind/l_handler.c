@@ -40,7 +40,10 @@ static DtStatus take_results (lua_State *L, DtSession *s, int first,
   st = DT_OK;
   for (int i = 0; i < n && st == DT_OK; i++) {
     const DtVar *v = dtL_test_tensor(L, first + i);
-    if (v != NULL)
+    if (v == NULL && lua_isinteger(L, first + i) && i < 16) {
+      out->nums |= 1u << i;
+      out->num[i] = lua_tointeger(L, first + i);
+    } else if (v != NULL)
       st = dt_var_new(s, v->local, v->spec,
                       out->more != NULL ? &out->more[i] : &out->v[i]);
   }

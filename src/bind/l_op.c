@@ -26,7 +26,9 @@ int dtL_push_results (lua_State *L, const DtOpDef *op, DtResults *r) {
   for (i = 0; i < r->n; i++) {
     DtVar *v = dt_result(r, i);
     int64_t k;
-    if (v == NULL && dtL_custom_int(op, i, &k)) lua_pushinteger(L, k);
+    if (v == NULL && i < 16 && (r->nums >> i & 1u))
+      lua_pushinteger(L, r->num[i]);
+    else if (v == NULL && dtL_custom_int(op, i, &k)) lua_pushinteger(L, k);
     else dtL_push_tensor(L, v ? dt_var_ref(v) : NULL);
   }
   return r->n;

@@ -254,6 +254,96 @@ DtStatus dt_coll_all_to_all (DtSession *s, const DtMesh *m, int mdim,
   return st;
 }
 
+/* --- all_to_all with sizes --- */
+
+/* The largest block of all ranks, which all then send padded. */
+static DtStatus largest_block (DtSession *s, Coll *k, const int64_t *splits,
+                               int64_t row, int64_t *out) {
+  int64_t most = 0, all = 0;
+  for (int i = 0; i < k->n; i++)
+    if (splits[i] * row > most) most = splits[i] * row;
+  DT_TRY(s->cx, dt_comm_all_reduce(s->cx, k->group, &k->info, DT_OP_MAX,
+                                   DT_I64, &most, &all, 1));
+  *out = all;
+  return DT_OK;
+}
+
+/* Blocks of `rows` rows one after the other <-> blocks of `size` bytes. */
+static void spread (const Coll *k, const int64_t *rows, int64_t row,
+                    int64_t size, char *dense, char *padded, bool in) {
+  for (int i = 0; i < k->n; i++) {
+    size_t n = (size_t)(rows[i] * row);
+    if (in) memcpy(padded + i * size, dense, n);
+    else memcpy(dense, padded + i * size, n);
+    dense += n;
+  }
+}
+
+static DtStatus exchange (DtSession *s, Coll *k, const int64_t *in_splits,
+                          const int64_t *out_splits, int64_t row,
+                          DtTensor *c, DtTensor *res) {
+  DtCtx *cx = s->cx;
+  int64_t size = 0;
+  char *a = NULL, *b = NULL;
+  void *p = NULL;
+  DtStatus st = largest_block(s, k, in_splits, row, &size);
+  if (st == DT_OK && size > 0) {
+    a = dt_alloc(cx, (size_t)(size * k->n));
+    b = dt_alloc(cx, (size_t)(size * k->n));
+    if (a == NULL || b == NULL) st = DT_E_NOMEM;
+    if (st == DT_OK) {
+      memset(a, 0, (size_t)(size * k->n));
+      spread(k, in_splits, row, size,
+             (char *)(uintptr_t)dt_tensor_cdata(c), a, true);
+      st = dt_comm_all_to_all(cx, k->group, &k->info, a, (size_t)size, b);
+    }
+    if (st == DT_OK) st = out_ptr(s, res, &p);
+    if (st == DT_OK && p != NULL)
+      spread(k, out_splits, row, size, p, b, false);
+  }
+  dt_free(cx, a);
+  dt_free(cx, b);
+  return st;
+}
+
+DtStatus dt_coll_all_to_all_v (DtSession *s, const DtMesh *m, int mdim,
+                               const int64_t *in_splits,
+                               const int64_t *out_splits, DtTensor *in,
+                               DtTensor **out) {
+  DtCtx *cx = s->cx;
+  int64_t shape[DT_MAX_NDIM], row, total = 0, have = 0;
+  DtTensor *c = NULL, *res = NULL;
+  DtStatus st;
+  Coll k = { .name = "all_to_all_single", .mesh = m, .mdim = mdim };
+  DT_CHECK(cx, in->m.ndim > 0, DT_E_RUNTIME,
+           "Split sizes doesn't match total dim 0 size");
+  for (int i = 0; i < m->shape[mdim]; i++) {
+    total += out_splits[i];
+    have += in_splits[i];
+  }
+  DT_CHECK(cx, have == in->m.shape[0], DT_E_RUNTIME,
+           "Split sizes doesn't match total dim 0 size");
+  DT_TRY(cx, dt_mv_contiguous(s, in, &c));
+  memcpy(shape, c->m.shape, sizeof shape);
+  shape[0] = total;
+  st = dt_mv_empty(s, &c->m, c->m.ndim, shape, &res);
+  row = (int64_t)dt_dtype_size((DtDtype)c->m.dtype);
+  for (int i = 1; i < c->m.ndim; i++) row *= c->m.shape[i];
+  k.bytes_in = have * row;
+  k.bytes_out = total * row;
+  if (st == DT_OK) st = coll_begin(s, &k, moves(s, c));
+  if (st == DT_OK && moves(s, c)) {
+    k.bytes_in = k.bytes_out = 0;       /* sizes differ between the ranks */
+    k.info.hash = coll_hash(&k);
+    st = exchange(s, &k, in_splits, out_splits, row, c, res);
+  }
+  if (k.n > 0) st = coll_end(s, &k, st);
+  if (st == DT_OK) *out = res;
+  else dt_tensor_unref(cx, res);
+  dt_tensor_unref(cx, c);
+  return st;
+}
+
 /* --- from one rank --- */
 
 static DtStatus check_root (DtSession *s, const DtMesh *m, int mdim, int root,

@@ -20,6 +20,7 @@ typedef struct DtResults {
   int n; DtVar *v[16]; DtVar **more;         /* n > 16: more has all n */
   bool is_list;                              /* Tensor[] */
   DtValue ret;                               /* non-tensor result */
+  uint32_t nums; int64_t num[16];            /* bit i: result i is num[i] */
 } DtResults;
 
 /* Full call: autograd, composites, events, dispatch.  The variables of `in`

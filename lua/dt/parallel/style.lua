@@ -41,6 +41,13 @@ function M.is_style(v)
   return type(up) == "table" and up.__index == Style
 end
 
+-- A table with a method apply(module, mesh) as a style.
+function M.as_style(t)
+  local C = setmetatable({}, {__index = Style})
+  C.__index = C
+  return setmetatable(t, C)
+end
+
 local function modules() return require "dt.nn" end
 
 -- Placements given as one placement, a list or a text: a list.

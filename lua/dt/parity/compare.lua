@@ -12,6 +12,9 @@ local M = {}
 local tolerance = {f64 = {1e-7, 1e-7}, f32 = {1.3e-6, 1e-5},
   bf16 = {1.6e-2, 1e-5}, f16 = {1e-3, 1e-5}}
 
+-- A dtype that is not built in, and what stands for it.
+local other_dtypes = {["torch.uint64"] = "i64"}
+
 local function number(v)
   if type(v) ~= "table" then return v end
   if v.nan then return 0 / 0 end
@@ -99,7 +102,7 @@ function M.tree(want, got, dtype, path)
     if math.type(want) == "float" and close(want, got, dtype) then
       return nil
     end
-    if want == got then return nil end
+    if want == got or other_dtypes[want] == got then return nil end
     return ("%s: want %s, got %s"):format(path, text(want), text(got))
   end
   if type(got) ~= "table" then
@@ -142,7 +145,7 @@ local function spec_text(v, names)
   if v.t then return "t: " .. v.t .. text(v.shape) .. (v.stride
     and text(v.stride) or "") end
   local mesh = v.mesh and table.concat(v.mesh, ",") or names
-  return "dt: " .. v.dt .. text(v.shape) .. pl_text(v.pl)
+  return "dt: " .. (other_dtypes[v.dt] or v.dt) .. text(v.shape) .. pl_text(v.pl)
     .. (v.stride and text(v.stride) or "")
     .. (mesh ~= names and " on " .. mesh or "")
 end
@@ -217,6 +220,7 @@ function M.kept(rows)
   local gloo = 0
   for i, row in ipairs(rows) do
     if row.op == "_c10d_functional.wait_tensor.default"
+       or row.op == "_c10d_functional._wrap_tensor_autograd.default"
        or before_sending(row, rows[i + 1])
        or (row.phase == "init" and row.plain and not row.coll) then
       gloo = gloo                               -- dropped

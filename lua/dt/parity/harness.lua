@@ -23,6 +23,9 @@ return function (S)
   H.aten = names.aten
   H.dist = names.dist
   H._lib = dt.None
+  H.cpa = names.cpa
+  H._HeadTailLoadBalancer = require("dt.cp")._HeadTailLoadBalancer
+  H.context_parallel = require("dt.cp").context_parallel
   H.val = V.builtin(function (a, kw)
     local function get(i, name)
       local v = kw and V.dict_get(kw, name)

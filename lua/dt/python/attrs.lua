@@ -284,7 +284,9 @@ local function get_engine(v, name)
         kw)
     end, name)
   end
-  if unbound[v] and type(x) == "table" and getmetatable(x) == nil then
+  local mt = getmetatable(v)
+  if type(x) == "table" and getmetatable(x) == nil and (unbound[v]
+     or type(mt) == "table" and mt.__call and not nnm.is_module(v)) then
     return M.namespace(x)           -- a table of names inside a name space
   end
   return V.from_lua(x)

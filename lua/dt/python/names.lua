@@ -374,9 +374,22 @@ attrs.anywhere = function (name)
   end
 end
 
+-- Operators of PyTorch that a program gives a kernel of its own have one here.
+local library = space({Library = namespace {}}, dt.library)
+library.Library = builtin(function ()
+  return namespace {impl = builtin(function () return None end, "impl")}
+end, "Library")
+M.torch.library = library
+
+M.cpa = space({}, require "dt.cp")
+M.cpa._cp_options = namespace(M.cpa._cp_options or require("dt.cp").options)
+
 local contextlib = namespace {
   nullcontext = builtin(function () return namespace {} end, "nullcontext"),
 }
+attrs.provide("torch.distributed.tensor.experimental._attention", M.cpa)
+attrs.provide("torch.distributed.tensor.parallel", space({
+  parallelize_module = M.parallelize_module}, parallel))
 for name, m in pairs {torch = M.torch, math = M.math, contextlib = contextlib,
   ["torch.nn"] = M.nn, ["torch.nn.functional"] = M.F,
   ["torch.optim"] = M.optim, ["torch.distributed"] = M.dist} do

@@ -108,7 +108,10 @@ M.binary = {
 M.unary = {
   ["-"] = function (a) return -a end,
   ["+"] = function (a) return a end,
-  ["~"] = function (a) return ~a end,
+  ["~"] = function (a)
+    if util.is_tensor(a) then return a:bitwise_not() end
+    return ~a
+  end,
 }
 
 local inplace = {["+"] = "add_", ["-"] = "sub_", ["*"] = "mul_",
