@@ -92,8 +92,43 @@ function M.all_to_all_single(out, t, ...)
     {split_dim = 0, concat_dim = 0}))
 end
 
+-- all_to_all_single along dim 0: out_splits[i] rows come from member i,
+-- in_splits[i] go to it; without them equal parts.
+local function exchange(t, out_splits, in_splits, group)
+  local mesh, mdim = where(group)
+  local n = mesh:size(mdim)
+  local function splits(list)
+    if not util.is_none(list) then return list end
+    local out = {}
+    for i = 1, n do out[i] = t.shape[1] // n end
+    return out
+  end
+  return dt._coll("all_to_all_v", dt._local_of(t), mesh, mdim,
+    {output_splits = splits(out_splits), input_splits = splits(in_splits)})
+end
+
+local exchanging
+
+-- The same with a gradient that goes the way back.
+local function exchange_autograd(t, out_splits, in_splits, group)
+  if not exchanging then
+    exchanging = require("dt.autograd").Function:extend("_AllToAllSingle")
+    function exchanging.forward(ctx, x, outs, ins, where_)
+      ctx.outs, ctx.ins, ctx.group = outs, ins, where_
+      return exchange(x, outs, ins, where_)
+    end
+    function exchanging.backward(ctx, g)
+      return exchange(g, ctx.ins, ctx.outs, ctx.group)
+    end
+  end
+  return exchanging.apply(t, out_splits, in_splits, group)
+end
+
 -- Functional forms on a mesh dimension: each returns a new tensor.
 M.functional = {
+  all_to_all_single = exchange,
+  all_to_all_single_autograd = exchange_autograd,
+  wait_tensor = function (t) return t end,
   all_reduce = function (t, op, group)
     return run("all_reduce", t, group, {op = op or "sum"})
   end,
@@ -102,9 +137,6 @@ M.functional = {
   end,
   reduce_scatter_tensor = function (t, op, dim, group)
     return run("reduce_scatter", t, group, {op = op or "sum", dim = dim or 0})
-  end,
-  all_to_all_single = function (t, group)
-    return run("all_to_all", t, group, {split_dim = 0, concat_dim = 0})
   end,
 }
 

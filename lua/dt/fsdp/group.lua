@@ -139,7 +139,8 @@ function Group:wait()
   self.pending = nil
   local guard <close> = dt.no_grad()            -- luacheck: ignore guard
   if not what.all then
-    for _, p in ipairs(self.params) do p:show_copy(self.mp.param_dtype) end
+    for _, p in ipairs(self.params) do p:copy(self.mp.param_dtype) end
+    for _, p in ipairs(self.params) do p:unshard(self.mp.param_dtype) end
     self.state = "unsharded"
     return
   end

@@ -398,8 +398,8 @@ end
 
 M.FSDPModule = methods
 
-local function dress(m)
-  local class = setmetatable({__name = "FSDP" .. m._class.__name,
+local function dress(m, prefix)
+  local class = setmetatable({__name = prefix .. m._class.__name,
     __base = m._class}, {__index = function (_, key)
       return methods[key] or m._class_plain[key]
     end})
@@ -407,7 +407,7 @@ local function dress(m)
   rawset(m, "_class", class)
 end
 
-local function install(self, m)
+local function install(self, m, prefix)
   m._attrs._fsdp_state = self
   m:register_forward_pre_hook(function (_, args)
     return self:pre_forward(args)
@@ -419,7 +419,7 @@ local function install(self, m)
   m._attrs._state_dict_pre_hooks = {function ()
     if self.group then self.group:reshard_now(false) end
   end}
-  dress(m)
+  dress(m, prefix)
 end
 
 local function keyed(list)
@@ -428,18 +428,9 @@ local function keyed(list)
   return set
 end
 
--- fully_shard(module, {mesh=, reshard_after_forward=, shard_placement_fn=,
--- mp_policy=, ignored_params=}): shard in place; a 2-D mesh is (replicate,
--- shard).  Children that should gather on their own are wrapped first.
-function M.fully_shard(module, kw)
-  kw = kw or {}
-  if util.is_mesh(kw) then kw = {mesh = kw} end
-  check_module(module)
-  check_mesh(kw.mesh)
+-- Take the parameters of a module over.
+local function wrap(module, kw, info, reshard, prefix)
   autograd.watch_backward()
-  local info = mesh_info(kw.mesh)
-  local reshard = check_reshard(kw.reshard_after_forward,
-    info.mesh:size(info.shard_mdim))
   local self = setmetatable({modules = {module}, training = "idle",
     mp = kw.mp_policy or M.MixedPrecisionPolicy(),
     auto_reshard = kw.reshard_after_forward == nil}, State)
@@ -456,8 +447,37 @@ function M.fully_shard(module, kw)
       self.group.post_mesh = small_mesh(info, reshard)
     end
   end
-  install(self, module)
+  install(self, module, prefix)
   return module
+end
+
+-- fully_shard(module, {mesh=, reshard_after_forward=, shard_placement_fn=,
+-- mp_policy=, ignored_params=}): shard in place; a 2-D mesh is (replicate,
+-- shard).  Children that should gather on their own are wrapped first.
+function M.fully_shard(module, kw)
+  kw = kw or {}
+  if util.is_mesh(kw) then kw = {mesh = kw} end
+  check_module(module)
+  check_mesh(kw.mesh)
+  local info = mesh_info(kw.mesh)
+  local reshard = check_reshard(kw.reshard_after_forward,
+    info.mesh:size(info.shard_mdim))
+  return wrap(module, kw, info, reshard, "FSDP")
+end
+
+-- replicate(module, {mesh=, mp_policy=}): the same machinery without cutting:
+-- every rank holds the parameters, gradients are averaged.
+function M.replicate(module, kw)
+  kw = kw or {}
+  if util.is_mesh(kw) then kw = {mesh = kw} end
+  check_module(module)
+  check_mesh(kw.mesh)
+  if kw.mesh.ndim ~= 1 then
+    util.raise("ValueError", "replicate expects a 1D DeviceMesh but got %s",
+      tostring(kw.mesh))
+  end
+  return wrap(module, kw, {mesh = kw.mesh, replicate_mdim = 0}, false,
+    "Replicate")
 end
 
 return M

@@ -59,6 +59,12 @@ end
 local function placements_of(self, info)
   local list = {}
   if info.replicate_mdim then list[1] = dt.Replicate() end
+  if not info.shard_mdim then
+    for _, pl in ipairs(self.tp and self.tp.placements or {}) do
+      list[#list + 1] = pl
+    end
+    return list
+  end
   local factor = 1
   if self.tp then
     for i, pl in ipairs(self.tp.placements) do
@@ -109,8 +115,11 @@ function Param.new(module, name, p, info, placement_fn)
       tostring(p:stride()))
   end
   self.shape, self.dtype = list_of(whole.shape), whole.dtype
-  self.n = info.mesh:size(info.shard_mdim)
-  self.rank = info.mesh:get_local_rank(info.shard_mdim)
+  self.n, self.rank = 1, 0
+  if info.shard_mdim then
+    self.n = info.mesh:size(info.shard_mdim)
+    self.rank = info.mesh:get_local_rank(info.shard_mdim)
+  end
   local d = self.dim
   if d > 0 and self.shape[d + 1] % self.n ~= 0 then
     util.raise("NotImplementedError", "FSDP does not support uneven sharding "
@@ -277,6 +286,13 @@ function Param:unshard(param_dtype)
   self:show(self.unsharded)
   self.kept = nil
   self.state = "unsharded"
+end
+
+-- A replicated parameter: the whole is a copy.
+function Param:copy(param_dtype)
+  local dtype = self:casts(param_dtype) and param_dtype or self.dtype
+  self:buffers({self.numel}, {dtype}, 1)
+  self.outputs[1]:copy_(self.flat)
 end
 
 -- Back to the shard.

@@ -235,6 +235,21 @@ local function rank_lists(mesh)
   return level(1)
 end
 
+-- mesh.get_group(dim): a process group.
+local function group_of(mesh, args)
+  local dim = args[1]
+  if dim == nil or dim == None then dim = 0 end
+  if type(dim) == "string" then
+    for i, name in ipairs(mesh.mesh_dim_names) do
+      if name == dim then dim = i - 1 end
+    end
+  end
+  return M.namespace(setmetatable({mesh = mesh, mesh_dim = dim,
+    size = function () return mesh:size(dim) end,
+    rank = function () return mesh:get_local_rank(dim) end},
+    {__name = "ProcessGroup"}))
+end
+
 local of_mesh = {mesh = function (m)
   return M.namespace {tolist = function () return rank_lists(m) end,
     size = function (d) return m:size(d) end}
@@ -321,6 +336,8 @@ function M.get(v, name)
     if name == "grad" or name == "grad_fn" then return V.from_lua(v[name]) end
   elseif util.is_mesh(v) and of_mesh[name] then
     return of_mesh[name](v)
+  elseif util.is_mesh(v) and name == "get_group" then
+    return method(v, group_of, name)
   elseif nnm.is_module(v) and of_module[name] then
     return method(v, of_module[name], name)
   end

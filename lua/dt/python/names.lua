@@ -381,6 +381,31 @@ library.Library = builtin(function ()
 end, "Library")
 M.torch.library = library
 
+M.funcol = space({AsyncCollectiveTensor = class("AsyncCollectiveTensor",
+  function () return false end)}, M.dist.functional)
+attrs.provide("torch.distributed._composable.replicate_with_fsdp",
+  space({replicate = require("dt.fsdp").replicate}))
+
+local function sorted(t, kw)
+  local stable = kw and kw.stable
+  if stable then
+    return dt.ops.aten.sort.stable(t, {stable = true, dim = kw.dim or -1,
+      descending = kw.descending or false})
+  end
+  return dt.sort(t)
+end
+M.torch.argsort = function (t, kw)
+  local _, order = sorted(t, kw)
+  return order
+end
+
+-- With a tensor of counts the elements are picked by the indices it makes.
+M.torch.repeat_interleave = function (t, n, dim)
+  if not util.is_tensor(n) then return t:repeat_interleave(n, dim) end
+  local index = dt.ops.aten.repeat_interleave.Tensor(n)
+  return dt.index_select(t, type(dim) == "number" and dim or 0, index)
+end
+
 M.cpa = space({}, require "dt.cp")
 M.cpa._cp_options = namespace(M.cpa._cp_options or require("dt.cp").options)
 
