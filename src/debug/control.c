@@ -81,7 +81,7 @@ void dt_control_arm (DtControl *c) {
   if (c->abort || c->has_pending) mask |= calls;
   if (mask != 0 || lines) mask |= BIT(OP);      /* others may ask */
   if (c->attached || c->prompt) mask |= BIT(ERROR);
-  lines = lines || mode_needs_lines(c);
+  lines = lines || mode_needs_lines(c) || c->has_pending;
   if (mask != c->mask) {
     if (c->listener) dt_event_unlisten(s, c->listener);
     c->listener = 0;

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <string.h>
 #include "debug/control.h"
+#include "debug/grads.h"
+#include "debug/verify.h"
 
 #define MASK ((UINT64_C(1) << DT_EV_FUNC) | (UINT64_C(1) << DT_EV_FUNC_END) \
   | (UINT64_C(1) << DT_EV_OP) | (UINT64_C(1) << DT_EV_PROP) \
@@ -446,6 +448,11 @@ DtStatus dt_debug_new (DtSession *s, int cap, DtDebug **out) {
     return st;
   }
   s->debug = d;
+  st = dt_grads_new(d);
+  if (st != DT_OK) {
+    dt_debug_free(s);
+    return st;
+  }
   if (out) *out = d;
   return DT_OK;
 }
@@ -454,6 +461,8 @@ void dt_debug_free (DtSession *s) {
   DtDebug *d = dt_debug_of(s);
   if (d == NULL) return;
   dt_control_free(d);
+  dt_verify_off(d);
+  dt_grads_free(d);
   dt_event_unlisten(s, d->listener);
   failed_clear(d);
   dt_arena_fini(s->cx, &d->failed.arena);

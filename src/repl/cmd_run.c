@@ -92,6 +92,7 @@ static DtStatus run_file (DtCmdCall *c, bool stop) {
   if (st == DT_OK && stop && k != NULL) {
     k->attached = true;
     k->starting = true;
+    dt_repl_running(r, true);
     dt_control_go(k, DT_GO_OP);
   }
   if (st == DT_OK)

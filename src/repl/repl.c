@@ -147,6 +147,9 @@ void dt_repl_running (DtRepl *r, bool running) {
     if (r->line != NULL)
       dt_line_running(r->line, running);
   }
+  DtControl *c = dt_control_of(r->s);
+  dt_stop_soft(r->app->stop, running && c != NULL && c->attached &&
+               r->at == NULL, dt_stop_soft_hook);
   if (!running && r->cx->interrupt != NULL)
     atomic_store(r->cx->interrupt, 0);
   if (!running && board != NULL)
@@ -505,7 +508,7 @@ static bool read_chunk (DtRepl *r, DtBuf *chunk) {
     const char *t = s + strspn(s, " \t\n");
     if (*t == '\0') {
       dt_buf_clear(&all);
-      if (!first || r->again.len == 0)
+      if (!first || r->again.len == 0 || (r->at == NULL && r->past == 0))
         continue;
       dt_buf_addn(&all, r->again.s, r->again.len);
       break;
@@ -684,6 +687,8 @@ static void open_prompt (DtRepl *r) {
   r->asks = true;
   dt_buf_init(&path, r->cx);
   exchange_pids(r);
+  if (r->app->world == DT_WORLD_MPI && !dt_repl_first(r))
+    dt_stop_outside(r->app->stop);
   if (dt_repl_first(r)) {
     if (!a->o.no_history && a->interactive)
       dt_history_path(&path);
@@ -779,6 +784,7 @@ static void attach (DtRepl *r, bool yes, bool first) {
     return;
   c->attached = yes && (r->app->o.debug || r->app->o.interactive);
   c->starting = yes && first;
+  dt_stop_soft(r->app->stop, c->attached, dt_stop_soft_hook);
   if (yes && first)
     dt_control_go(c, DT_GO_OP);
   dt_control_arm(c);

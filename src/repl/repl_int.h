@@ -154,6 +154,9 @@ void dt_stop_close (DtRepl *r);
 DtStatus dt_stop_select (DtRepl *r, int i);
 /* Lines see the state just before operator #seq; 0: the present.  Local. */
 DtStatus dt_stop_past (DtRepl *r, int64_t seq);
+/* Ctrl-C asks for a stop: make `L` stop at its next instruction; safe in a
+** signal handler.  Local. */
+void dt_stop_soft_hook (lua_State *L);
 /* An error that is not an operator's, in a script that is debugged: be
 ** stopped where it was raised.  The error object is at index 1.  Local. */
 void dt_stop_raised (lua_State *L);

@@ -272,7 +272,6 @@ static void be_stopped (DtRepl *r, DtControl *c, DtStopAt *at, Saved *v) {
   rounds(r, c, at, v);
   lua_pushnil(r->L);
   dt_eval_set_frame(r->L);
-  dt_buf_clear(&r->again);
   r->past = 0;
   r->nframe = 0;
   if (r->quit)
@@ -406,6 +405,29 @@ void dt_stop_close (DtRepl *r) {
   dt_free(r->cx, r->rerun.name);
   dt_buf_fini(&r->again);
   dt_buf_fini(&r->told);
+}
+
+/* ---- Ctrl-C ---- */
+
+static void on_soft (lua_State *L, lua_Debug *ar) {
+  DtRepl *r = dtL_state(L)->stop_ud;
+  DtControl *c = dt_control_of(dtL_session(L));
+  const char *file = "";
+  int line = 0;
+  (void)ar;
+  lua_sethook(L, NULL, 0, 0);
+  if (r == NULL || c == NULL)
+    return;
+  if (c->lines)
+    c->h.lines(c->h.ud, true);
+  if (r->s->where != NULL)
+    r->s->where(r->s->where_ud, &file, &line);
+  if (dt_control_stop(c, DT_WHY_INTERRUPT, file, line, NULL) != DT_OK)
+    dtL_raise(L);
+}
+
+void dt_stop_soft_hook (lua_State *L) {
+  lua_sethook(L, on_soft, LUA_MASKCALL | LUA_MASKRET | LUA_MASKCOUNT, 100);
 }
 
 /* ---- errors of Lua's own ---- */

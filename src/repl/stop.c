@@ -25,7 +25,9 @@ enum { MAX_PROC = 1024, GRACE_US = 600000 };
 struct DtStop {
   _Atomic(atomic_int *) flag;
   atomic_int mode;
-  void (*hook) (struct lua_State *);
+  void (*hook) (struct lua_State *), (*soft_hook) (struct lua_State *);
+  atomic_int soft, asked;       /* a debugger may stop; how often asked */
+  bool outside;                 /* another process is asked by the person */
   bool launched, forward;       /* the launcher must pass SIGUSR1 on */
   pid_t launcher;
   volatile sig_atomic_t terminating;
@@ -61,14 +63,32 @@ static void set_flag (DtStop *s) {
 }
 
 static void stop_here (DtStop *s) {
+  if (atomic_load(&s->soft) && atomic_load(&s->asked) == 1) {
+    if (running != NULL)
+      s->soft_hook(running);
+    return;
+  }
   set_flag(s);
   if (running != NULL)
     s->hook(running);
 }
 
+/* The person asks: the first time a debugger stops what runs, where there is
+** one; then it ends. */
+static void ask (DtStop *s) {
+  if (!atomic_load(&s->soft) || atomic_load(&s->asked) >= 1) {
+    atomic_store(&s->asked, 2);
+    set_flag(s);
+  } else {
+    atomic_store(&s->asked, 1);
+  }
+}
+
 static void on_usr1 (int sig) {
   (void)sig;
   DtStop *s = the_stop;
+  if (s != NULL && s->outside)
+    ask(s);
   if (s != NULL && running != NULL)
     stop_here(s);
 }
@@ -86,7 +106,7 @@ static void on_int (int sig) {
     signal(sig, SIG_DFL);
     raise(sig);
   } else if (mode == DT_STOP_RUN) {
-    set_flag(s);
+    ask(s);
     tell_threads(s);
   }
 }
@@ -131,8 +151,17 @@ void dt_stop_process (DtStop *s, long pid) {
     s->forward = s->launched && is_launcher(s->launcher);
 }
 
+void dt_stop_soft (DtStop *s, bool on,
+                   void (*hook) (struct lua_State *L)) {
+  s->soft_hook = hook;
+  atomic_store(&s->asked, 0);
+  atomic_store(&s->soft, on ? 1 : 0);
+}
+
+void dt_stop_outside (DtStop *s) { s->outside = true; }
+
 void dt_stop_now (DtStop *s) {
-  set_flag(s);
+  ask(s);
   for (int i = 0; i < s->nproc; i++)
     kill(s->proc[i], SIGUSR1);
   if (s->forward)

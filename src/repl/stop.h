@@ -33,6 +33,12 @@ void dt_stop_leave (DtStop *s, int i);
 /* Another process of the world, to be stopped along with this one; -1: one on
 ** another host, which only the launcher reaches.  Local. */
 void dt_stop_process (DtStop *s, long pid);
+/* With a debugger (on), the first Ctrl-C of a text calls hook(L), which must be
+** safe in a signal handler, and only the next one ends what runs.  Counts from
+** 0 again.  Local. */
+void dt_stop_soft (DtStop *s, bool on, void (*hook) (struct lua_State *L));
+/* The person is at another process, which signals this one.  Local. */
+void dt_stop_outside (DtStop *s);
 /* Stop what runs, here and on the other processes; any thread.  Local. */
 void dt_stop_now (DtStop *s);
 /* Signals of the calling thread, when it is not the first: none but ours.

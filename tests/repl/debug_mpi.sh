@@ -1,0 +1,16 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# TEST: needs=mpi timeout=120
+# Debugging at a terminal, under plain mpirun; a rank that dies while all are
+# stopped ends the session.
+. "$(dirname "$0")/term.inc"
+run="mpirun -n 4 $DTREPL"
+. "$(dirname "$0")/debug_session.inc"
+
+line "$run -q -d tests/debug/fixtures/mixed.lua"
+wait_for "dt#1>"
+kill -KILL "$(rank_pid 2)"
+wait_for "rank 2" 10
+wait_for "shell>"
+same_tty
+done_testing
