@@ -104,6 +104,9 @@ static void open_dt (lua_State *L) {
   dtL_open_control(L, dt);
   dtL_open_past(L, dt);
   dtL_open_rules(L, dt);
+  dtL_open_entry(L, dt);
+  dtL_open_verify(L, dt);
+  dtL_open_nested(L, dt);
   dtL_open_record(L, dt);
   dtL_open_named(L, dt);
   dtL_open_handler(L, dt);

@@ -34,6 +34,7 @@ struct DtDebug {
   const char *composite; int composite_depth;   /* outermost one under way */
   DtFailed failed;
   struct DtControl *control;    /* stops and breakpoints, see control.h */
+  void *diag;                   /* findings, see diag/finding.h */
   /* Who knows the script's variables: called when its line has changed, with
   ** the operator that comes; calls dt_record_bind().  May be NULL. */
   void (*names) (void *ud, DtDebug *d, int64_t seq);
@@ -43,6 +44,8 @@ struct DtDebug {
   const char *scope;            /* the script's function then */
   int64_t from;                 /* the running text began at this number */
   DtRecord last;                /* the run before (:rerun), ring NULL: none */
+  struct DtGradLog *grads;      /* gradients that reached leaves: grads.h */
+  struct DtVerify *verify;      /* shadow mode: verify.h; NULL: off */
 };
 
 /* Attach to a session (s->debug).  `cap` operators are kept.  Local. */

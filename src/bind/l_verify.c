@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT
+** bind/l_verify.c: dt.debug's comparison with one device, and what needs the
+** other ranks: is a plain tensor the same everywhere, rank 0's text for all. */
+#include <string.h>
+#include "bind/bind.h"
+#include "debug/verify.h"
+
+static DtDebug *check_debug (lua_State *L) {
+  DtDebug *d = dt_debug_of(dtL_session(L));
+  if (d == NULL) dtL_errorf(L, DT_E_RUNTIME, "no debugger is attached");
+  return d;
+}
+
+static void push_verified (lua_State *L, const DtVerified *v) {
+  DtBuf b;
+  lua_createtable(L, 0, 10);
+  lua_pushinteger(L, v->seq);
+  lua_setfield(L, -2, "seq");
+  lua_pushstring(L, v->label);
+  lua_setfield(L, -2, "op");
+  lua_pushstring(L, v->file);
+  lua_setfield(L, -2, "file");
+  lua_pushinteger(L, v->line);
+  lua_setfield(L, -2, "line");
+  lua_pushstring(L, dt_verify_name(v->kind));
+  lua_setfield(L, -2, "verdict");
+  lua_pushnumber(L, v->worst);
+  lua_setfield(L, -2, "worst");
+  if (v->kind == DT_VF_ROUNDING) {
+    lua_pushnumber(L, v->bound);
+    lua_setfield(L, -2, "bound");
+  }
+  lua_pushstring(L, v->words);
+  lua_setfield(L, -2, "words");
+  if (v->cause[0] != '\0') {
+    lua_pushstring(L, v->cause);
+    lua_setfield(L, -2, "cause");
+  }
+  dt_buf_init(&b, dtL_session(L)->cx);
+  dt_verify_print(v, &b);
+  dtL_push_buf(L, &b);
+  lua_setfield(L, -2, "text");
+}
+
+/* A wrong operator is told at once, where print() goes. */
+static void tell (void *ud, const DtVerified *v) {
+  DtBuf *out = dtL_out((lua_State *)ud);
+  dt_verify_print(v, out);
+  dt_buf_addc(out, '\n');
+}
+
+/* dt.debug.verify_op(n) -> verdict on recorded operator #n.  Collective. */
+static int l_verify_op (lua_State *L) {
+  DtDebug *d = check_debug(L);
+  int64_t seq = luaL_checkinteger(L, 1);
+  const DtRecOp *r = dt_record_find(d, seq);
+  DtVerified v;
+  if (r == NULL || seq <= 0)
+    return dtL_errorf(L, DT_E_INDEX, "operator #%lld is not in the record",
+                      (long long)seq);
+  if (dt_verify_op(d, r, &v) != DT_OK) return dtL_raise(L);
+  push_verified(L, &v);
+  return 1;
+}
+
+/* dt.debug.verify_set(on): shadow mode.  Agreed. */
+static int l_verify_set (lua_State *L) {
+  DtDebug *d = check_debug(L);
+  if (!lua_toboolean(L, 1)) {
+    dt_verify_off(d);
+    return 0;
+  }
+  if (dt_verify_on(d) != DT_OK) return dtL_raise(L);
+  d->verify->tell = tell;
+  d->verify->ud = dtL_state(L)->L;
+  return 0;
+}
+
+/* dt.debug.verified() -> {exact=, rounding=, wrong=, skipped=, list}; nothing
+** when shadow mode is off.  Local. */
+static int l_verified (lua_State *L) {
+  DtVerify *k = check_debug(L)->verify;
+  if (k == NULL) return 0;
+  lua_createtable(L, 0, 6);
+  for (int i = 0; i < 4; i++) {
+    lua_pushinteger(L, k->count[i]);
+    lua_setfield(L, -2, dt_verify_name((DtVerifyKind)i));
+  }
+  lua_createtable(L, k->n, 0);
+  for (int i = 0; i < k->n; i++) {
+    push_verified(L, &k->list[i]);
+    lua_seti(L, -2, i + 1);
+  }
+  lua_setfield(L, -2, "list");
+  return 1;
+}
+
+/* dt.debug.same_bits(x) -> are its local values the same bits on all ranks?
+** and the groups of ranks when not.  Collective over the world. */
+static int l_same_bits (lua_State *L) {
+  DtVar *v = dtL_check_tensor(L, 1);
+  bool same;
+  DtBuf b;
+  DtStatus st;
+  dt_buf_init(&b, v->s->cx);
+  st = dt_verify_same(v->s, v->local, &same, &b);
+  if (st != DT_OK) {
+    dt_buf_fini(&b);
+    return dtL_raise(L);
+  }
+  lua_pushboolean(L, same);
+  dtL_push_buf(L, &b);
+  return 2;
+}
+
+/* dt.debug.from_all(text) -> what each rank said, a list.  Collective over the
+** world. */
+static int l_from_all (lua_State *L) {
+  DtSession *s = dtL_session(L);
+  size_t len;
+  const char *text = luaL_checklstring(L, 1, &len);
+  DtCollInfo info = {"from_all", 0, "debug", ""};
+  int n = s->comm->size;
+  char **v;
+  size_t *size;
+  if (n == 1 || dt_session_no_data(s) || s->comm->no_data) {
+    lua_createtable(L, 1, 0);
+    lua_pushvalue(L, 1);
+    lua_seti(L, -2, 1);
+    return 1;
+  }
+  v = DT_NEWN(s->cx, char *, n);
+  size = DT_NEWN(s->cx, size_t, n);
+  DtStatus st = v && size ? dt_comm_gather_text(s->cx, s->comm->world, &info,
+                                                text, len, v, size)
+                          : DT_E_NOMEM;
+  if (st == DT_OK) {
+    lua_createtable(L, n, 0);
+    for (int i = 0; i < n; i++) {
+      lua_pushlstring(L, v[i], size[i]);
+      lua_seti(L, -2, i + 1);
+      dt_free(s->cx, v[i]);
+    }
+  }
+  dt_free(s->cx, v);
+  dt_free(s->cx, size);
+  return st == DT_OK ? 1 : dtL_raise(L);
+}
+
+void dtL_open_verify (lua_State *L, int dt) {
+  static const luaL_Reg funcs[] = {
+    {"from_all", l_from_all}, {"same_bits", l_same_bits},
+    {"verified", l_verified}, {"verify_op", l_verify_op},
+    {"verify_set", l_verify_set},
+    {NULL, NULL}
+  };
+  lua_getfield(L, dt, "debug");
+  luaL_setfuncs(L, funcs, 0);
+  lua_pop(L, 1);
+}

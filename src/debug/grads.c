@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT
+** debug/grads.c: a row for each leaf that a gradient reached.  A leaf that is
+** reached again replaces its row, so the log is as long as the model has
+** parameters, however long it trains; beyond MOST the oldest rows go. */
+#include <string.h>
+#include "debug/grads.h"
+
+enum { MOST = 1 << 16 };
+
+struct DtGradLog {
+  int listener;
+  DtGradRow *row; int n, cap;
+};
+
+static void row_clear (DtDebug *d, DtGradRow *r) {
+  dt_spec_unref(d->s->cx, r->spec);
+  dt_spec_unref(d->s->cx, r->gspec);
+  r->spec = r->gspec = NULL;
+}
+
+/* Newest first: a model's leaves come again in the same order. */
+static DtGradRow *row_of (DtDebug *d, int64_t leaf) {
+  DtGradLog *k = d->grads;
+  for (int i = 0; i < k->n; i++)
+    if (k->row[i].leaf == leaf) return &k->row[i];
+  if (k->n == MOST) {
+    row_clear(d, &k->row[0]);
+    memmove(k->row, k->row + 1, sizeof *k->row * (size_t)--k->n);
+  }
+  if (k->n == k->cap) {
+    int cap = k->cap ? 2 * k->cap : 16;
+    DtGradRow *more = dt_realloc(d->s->cx, k->row,
+                                 sizeof *more * (size_t)cap);
+    if (more == NULL) return NULL;
+    k->row = more;
+    k->cap = cap;
+  }
+  memset(&k->row[k->n], 0, sizeof *k->row);
+  k->row[k->n].leaf = leaf;
+  return &k->row[k->n++];
+}
+
+/* Recording never fails the program: a row that does not fit is left out. */
+static DtStatus listen (void *ud, DtSession *s, const DtEvent *e) {
+  DtDebug *d = ud;
+  DtVar *leaf = e->in[0], *g = e->out[0];
+  DtGradRow *r;
+  if (d->muted || d->rec.off || leaf == NULL || g == NULL) return DT_OK;
+  r = row_of(d, leaf->id);
+  if (r == NULL) {
+    dt_error_clear(s->cx);
+    return DT_OK;
+  }
+  row_clear(d, r);
+  r->name = leaf->name;
+  r->param = leaf->is_param;
+  r->spec = leaf->spec ? dt_spec_ref(leaf->spec) : NULL;
+  r->gspec = g->spec ? dt_spec_ref(g->spec) : NULL;
+  dt_meta_copy(&r->meta, dt_var_meta(leaf));
+  dt_meta_copy(&r->gmeta, dt_var_meta(g));
+  r->storage = g->local->storage->id;
+  r->seq = s->seq;
+  r->file = e->file;
+  r->line = e->line;
+  r->count++;
+  return DT_OK;
+}
+
+DtStatus dt_grads_new (DtDebug *d) {
+  DtStatus st;
+  d->grads = DT_NEW(d->s->cx, DtGradLog);
+  if (d->grads == NULL) return DT_E_NOMEM;
+  st = dt_event_listen(d->s, UINT64_C(1) << DT_EV_GRAD, listen, d,
+                       &d->grads->listener);
+  if (st != DT_OK) {
+    dt_free(d->s->cx, d->grads);
+    d->grads = NULL;
+  }
+  return st;
+}
+
+void dt_grads_free (DtDebug *d) {
+  DtGradLog *k = d->grads;
+  if (k == NULL) return;
+  dt_event_unlisten(d->s, k->listener);
+  for (int i = 0; i < k->n; i++) row_clear(d, &k->row[i]);
+  dt_free(d->s->cx, k->row);
+  dt_free(d->s->cx, k);
+  d->grads = NULL;
+}
+
+const DtGradRow *dt_grads_rows (const DtDebug *d, int *n) {
+  *n = d->grads ? d->grads->n : 0;
+  return d->grads ? d->grads->row : NULL;
+}

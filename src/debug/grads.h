@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT
+** debug/grads.h: which gradients reached which leaves: layouts of both.  Kept
+** beside the record, because a gradient is no operator's result. */
+#ifndef DT_DEBUG_GRADS_H
+#define DT_DEBUG_GRADS_H
+
+#include "debug/debug.h"
+
+/* The last gradient that reached a leaf. */
+typedef struct DtGradRow {
+  int64_t leaf;                 /* id of the leaf */
+  const char *name;             /* its name or NULL; interned */
+  bool param;
+  DtSpec *spec, *gspec;         /* owned; NULL = plain */
+  DtMeta meta, gmeta;
+  int64_t storage;              /* of the gradient; DtStorage.id */
+  int64_t seq;                  /* operator under way then */
+  const char *file; int line;
+  int64_t count;                /* how many reached it */
+} DtGradRow;
+
+typedef struct DtGradLog DtGradLog;
+
+/* Listen to a debugger's session; the log is d->grads, freed with it.  NOMEM.
+** Local. */
+DtStatus dt_grads_new (DtDebug *d);
+void dt_grads_free (DtDebug *d);
+/* Rows in the order in which leaves were first reached; *n tells how many.
+** Borrowed until the next gradient.  Pure. */
+const DtGradRow *dt_grads_rows (const DtDebug *d, int *n);
+
+#endif

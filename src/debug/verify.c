@@ -1,0 +1,493 @@
+/* SPDX-License-Identifier: MIT
+** debug/verify.c: shadow mode: compare recorded operators with one device.
+** Finding the cause of a wrong one is in verify_cause.c.
+**
+** The record has every input before the operator and every output after it.
+** They are gathered, the operator runs once more on the whole inputs, and the
+** results are compared bit by bit.  Where bits differ it runs in double
+** precision, on the inputs and on their absolute values: the second bounds
+** what rounding can do in any order of additions, k * eps * f(|x|) for sums
+** of k terms.  All ranks walk through the same steps whatever they find, for
+** they gather together. */
+#include "debug/verify_int.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "mesh/layout.h"
+
+const char *dt_verify_name (DtVerifyKind k) {
+  static const char *const names[] = {"skipped", "exact", "rounding", "wrong"};
+  return names[k];
+}
+
+void dt_verify_print (const DtVerified *v, DtBuf *b) {
+  dt_buf_addf(b, "#%lld %s  %s", (long long)v->seq, v->label,
+              dt_verify_name(v->kind));
+  if (v->kind == DT_VF_ROUNDING)
+    dt_buf_addf(b, ": differs by %.3g, %s", v->worst, v->words);
+  else if (v->kind == DT_VF_WRONG && v->worst > 0)
+    dt_buf_addf(b, " by %.3g: %s", v->worst, v->words);
+  else if (v->words[0] != '\0')
+    dt_buf_addf(b, ": %s", v->words);
+  if (v->line > 0) dt_buf_addf(b, "  %s:%d", v->file, v->line);
+}
+
+/* --- talking --- */
+
+DtStatus dt_vf_gather (DtSession *s, const char *text, char ***out) {
+  DtCtx *cx = s->cx;
+  int n = s->comm->size;
+  DtCollInfo info = {"verify", 0, "verify", ""};
+  char **v = DT_NEWN(cx, char *, n);
+  size_t *len = DT_NEWN(cx, size_t, n);
+  DtStatus st = v && len ? DT_OK : DT_E_NOMEM;
+  if (st == DT_OK)
+    st = dt_comm_gather_text(cx, s->comm->world, &info, text, strlen(text), v,
+                             len);
+  dt_free(cx, len);
+  if (st != DT_OK) dt_free(cx, v);
+  else *out = v;
+  return st;
+}
+
+void dt_vf_gather_free (DtSession *s, char **v) {
+  for (int i = 0; v != NULL && i < s->comm->size; i++) dt_free(s->cx, v[i]);
+  dt_free(s->cx, v);
+}
+
+/* The largest of a number over all ranks. */
+static DtStatus most (DtSession *s, double mine, double *all) {
+  char text[40], **v;
+  snprintf(text, sizeof text, "%.17g", mine);
+  DT_TRY(s->cx, dt_vf_gather(s, text, &v));
+  *all = -INFINITY;
+  for (int i = 0; i < s->comm->size; i++) {
+    double x = strtod(v[i], NULL);
+    if (x > *all) *all = x;
+  }
+  dt_vf_gather_free(s, v);
+  return DT_OK;
+}
+
+/* --- what can be compared --- */
+
+static bool masked (const DtRecVar *v) {
+  for (int i = 0; v->spec && i < v->spec->npl; i++)
+    if (v->spec->pl[i].kind == DT_PL_MASK_PARTIAL) return true;
+  return false;
+}
+
+static bool values_kept (const DtRecVar *v) {
+  return v->none || v->block != NULL || dt_meta_numel(&v->meta) == 0;
+}
+
+/* Why nothing can be said, the same on all ranks; NULL: something can. */
+static const char *not_comparable (const DtSession *s, const DtRecOp *r) {
+  const DtMesh *m = NULL;
+  if (!r->done || r->st != DT_OK) return "it failed";
+  if (r->nin > DT_VF_MAX || r->nout > DT_VF_MAX) return "too many tensors";
+  if (r->op && (r->op->flags & DT_OP_RANDOM)) return "random numbers";
+  if (r->op && strstr(r->label, "empty")) return "values are not defined";
+  for (int i = 0; i < r->nin + r->nout; i++) {
+    const DtRecVar *v = i < r->nin ? &r->in[i] : &r->out[i - r->nin];
+    if (v->none || v->spec == NULL) continue;
+    if (masked(v)) return "a mask belongs to it: compared after its reduction";
+    m = v->spec->mesh;
+    if (dt_mesh_size(m) != s->comm->size) return "not on all ranks";
+  }
+  return m == NULL ? "all tensors are plain" : NULL;
+}
+
+static DtStatus revive (DtVfCase *c) {
+  const DtRecOp *r = c->r;
+  bool kept = true;
+  double missing;
+  for (int i = 0; i < r->nin; i++) kept = kept && values_kept(&r->in[i]);
+  for (int i = 0; i < r->nout; i++) kept = kept && values_kept(&r->out[i]);
+  DT_TRY(c->d->s->cx, most(c->d->s, kept ? 0 : 1, &missing));
+  if (missing > 0) {
+    snprintf(c->v->words, sizeof c->v->words, "its values were not kept");
+    return DT_OK;
+  }
+  for (int i = 0; i < r->nin; i++)
+    if (!r->in[i].none)
+      DT_TRY(c->d->s->cx, dt_record_revive(c->d, r->in[i].id, r->seq,
+                                           &c->in[i]));
+  for (int i = 0; i < r->nout; i++)
+    if (!r->out[i].none)
+      DT_TRY(c->d->s->cx, dt_record_revive(c->d, r->out[i].id, r->seq + 1,
+                                           &c->out[i]));
+  c->nin = r->nin;
+  c->nout = r->nout;
+  return DT_OK;
+}
+
+/* --- bounds --- */
+
+static double eps_of (DtDtype t) {
+  switch (t) {
+    case DT_F64: case DT_C128: return DBL_EPSILON;
+    case DT_F32: case DT_C64: return FLT_EPSILON;
+    case DT_F16: return 0x1p-10;
+    case DT_BF16: return 0x1p-7;
+    case DT_F8E4M3: return 0x1p-3;
+    case DT_F8E5M2: return 0x1p-2;
+    default: return 0;
+  }
+}
+
+/* The whole inputs in double precision, absolute ones if wanted. */
+static DtStatus doubled (DtVfCase *c, bool positive, DtTensor **out) {
+  DtSession *s = c->d->s;
+  for (int i = 0; i < c->nin; i++) {
+    DtVar *v = NULL, *w = NULL, *a = NULL;
+    DtTensor *t = c->full[i];
+    DtStatus st;
+    if (t == NULL) continue;
+    if (!dt_dtype_is_float((DtDtype)t->m.dtype)) {
+      out[i] = dt_tensor_ref(t);
+      continue;
+    }
+    st = dt_var_new(s, t, NULL, &v);
+    if (st == DT_OK)
+      st = dt_call_fmt(s, &w, "aten._to_copy.default", "t dtype=d", v, DT_F64);
+    if (st == DT_OK && positive)
+      st = dt_call_fmt(s, &a, "aten.abs.default", "t", w);
+    if (st == DT_OK) out[i] = dt_tensor_ref(positive ? a->local : w->local);
+    dt_var_unref(v);
+    dt_var_unref(w);
+    dt_var_unref(a);
+    if (st != DT_OK) return st;
+  }
+  return DT_OK;
+}
+
+static void drop (DtVfCase *c, int n, DtTensor **t) {
+  for (int i = 0; i < n; i++) {
+    dt_tensor_unref(c->d->s->cx, t[i]);
+    t[i] = NULL;
+  }
+}
+
+static DtStatus in_double (DtVfCase *c, bool positive, DtTensor **out,
+                           int *nout) {
+  DtTensor *in[DT_VF_MAX] = {0};
+  DtValue ret = {.kind = DT_V_NONE};
+  DtStatus st = doubled(c, positive, in);
+  *nout = 0;
+  if (st == DT_OK)
+    st = dt_oracle_call(c->d->s, c->r->op, &c->r->args, c->nin, in, DT_VF_MAX,
+                        out, nout, &ret);
+  drop(c, c->nin, in);
+  if (st != DT_OK) {
+    dt_error_clear(c->d->s->cx);
+    *nout = 0;
+  }
+  return st;
+}
+
+/* Most terms that one element of the result sums. */
+static double terms (const DtVfCase *c, const DtTensor *out) {
+  double k = 1, n = fmax(1, (double)dt_meta_numel(&out->m));
+  for (int i = 0; i < c->nin; i++) {
+    if (c->full[i] == NULL) continue;
+    k = fmax(k, (double)dt_meta_numel(&c->full[i]->m) / n);
+    for (int j = 0; j < c->full[i]->m.ndim; j++)
+      k = fmax(k, (double)c->full[i]->m.shape[j]);
+  }
+  return k;
+}
+
+static bool next_index (const DtMeta *m, int64_t *index) {
+  for (int k = m->ndim - 1; k >= 0; k--) {
+    if (++index[k] < m->shape[k]) return true;
+    index[k] = 0;
+  }
+  return false;
+}
+
+/* Does each element lie within k * eps * scale of the exact value? */
+static bool within (DtVfCase *c, const DtTensor *got, const DtTensor *exact,
+                    const DtTensor *scale) {
+  int64_t index[DT_MAX_NDIM] = {0}, n = dt_meta_numel(&got->m);
+  double k = terms(c, got), eps = eps_of((DtDtype)got->m.dtype);
+  double allowed = 2 * (k + 4) * eps;
+  if (eps == 0 || !dt_meta_same_shape(&got->m, &exact->m)) return false;
+  for (; n > 0; n--) {
+    double g = dt_tensor_get(got, index).re;
+    double x = dt_tensor_get(exact, index).re;
+    double a = fmax(fabs(x), fabs(dt_tensor_get(scale, index).re));
+    double off = g == x || (isnan(g) && isnan(x)) ? 0 : fabs(g - x);
+    if (!(off <= allowed * a)) return false;
+    if (off > c->v->off) {
+      c->v->off = off;
+      c->v->bound = allowed * a;
+    }
+    (void)next_index(&got->m, index);
+  }
+  snprintf(c->v->words, sizeof c->v->words, "every element within 2 (%.0f + 4)"
+           " eps f(|x|) of the exact value", k);
+  return true;
+}
+
+/* --- one operator --- */
+
+static DtStatus gather_inputs (DtVfCase *c) {
+  for (int i = 0; i < c->nin; i++)
+    if (c->in[i])
+      DT_TRY(c->d->s->cx, dt_oracle_gather(c->d->s, c->in[i], &c->full[i]));
+  return DT_OK;
+}
+
+/* One output: kind into *kind. */
+static DtStatus judge (DtVfCase *c, const DtTensor *got, const DtTensor *want,
+                       int which, DtVerifyKind *kind) {
+  DtSession *s = c->d->s;
+  DtTensor *exact[DT_VF_MAX] = {0}, *scale[DT_VF_MAX] = {0};
+  DtVerdict same;
+  double worst;
+  int n, ns;
+  bool close;
+  DT_TRY(s->cx, dt_oracle_compare(s, got, want, &same, &worst));
+  if (worst > c->v->worst) c->v->worst = worst;
+  *kind = DT_VF_EXACT;
+  if (same == DT_SAME_BITS) return DT_OK;
+  close = same == DT_SAME_CLOSE;
+  *kind = DT_VF_WRONG;
+  if (isinf(worst) || c->r->op == NULL) {
+    if (close) *kind = DT_VF_ROUNDING;
+    if (close)
+      snprintf(c->v->words, sizeof c->v->words, "within the tolerance of the "
+               "dtype");
+    return DT_OK;
+  }
+  if (in_double(c, false, exact, &n) == DT_OK && which < n &&
+      in_double(c, true, scale, &ns) == DT_OK && which < ns &&
+      exact[which] && scale[which] && within(c, got, exact[which],
+                                             scale[which]))
+    *kind = DT_VF_ROUNDING;
+  else if (close) {
+    *kind = DT_VF_ROUNDING;
+    snprintf(c->v->words, sizeof c->v->words,
+             "within the tolerance of the dtype");
+  }
+  drop(c, DT_VF_MAX, exact);
+  drop(c, DT_VF_MAX, scale);
+  return DT_OK;
+}
+
+static DtStatus compare_outputs (DtVfCase *c) {
+  DtSession *s = c->d->s;
+  DtTensor *want[DT_VF_MAX] = {0}, *in[DT_VF_MAX] = {0}, *copy;
+  DtValue ret = {.kind = DT_V_NONE};
+  const DtSchema *sig = c->r->op->sig;
+  DtStatus st = DT_OK;
+  int n = 0;
+  for (int i = 0; i < c->nin; i++)
+    in[i] = c->full[i] ? dt_tensor_ref(c->full[i]) : NULL;
+  for (int i = 0; i < sig->nargs && st == DT_OK; i++) {
+    int slot = dt_arg_slot(&c->r->args, i);
+    DtVar *v = NULL, *w = NULL;
+    if (!sig->arg[i].write || slot < 0 || in[slot] == NULL) continue;
+    st = dt_var_new(s, in[slot], NULL, &v);
+    if (st == DT_OK) st = dt_call_fmt(s, &w, "aten.clone.default", "t", v);
+    if (st == DT_OK) {
+      copy = dt_tensor_ref(w->local);
+      dt_tensor_unref(s->cx, in[slot]);
+      in[slot] = copy;
+    }
+    dt_var_unref(v);
+    dt_var_unref(w);
+  }
+  if (st == DT_OK)
+    st = dt_oracle_call(s, c->r->op, &c->r->args, c->nin, in, DT_VF_MAX, want,
+                        &n, &ret);
+  c->v->kind = DT_VF_EXACT;
+  for (int i = 0; i < c->nout && st == DT_OK; i++) {
+    DtTensor *got = NULL;
+    DtVerifyKind k = DT_VF_EXACT;
+    if (c->out[i] == NULL) continue;
+    st = dt_oracle_gather(s, c->out[i], &got);
+    if (st == DT_OK && i < n && want[i]) st = judge(c, got, want[i], i, &k);
+    if (k > c->v->kind) c->v->kind = k;
+    dt_tensor_unref(s->cx, got);
+  }
+  drop(c, DT_VF_MAX, want);
+  drop(c, c->nin, in);
+  return st;
+}
+
+/* Calls that only say how data lie: what comes out must be what went in. */
+static DtStatus compare_call (DtVfCase *c) {
+  DtSession *s = c->d->s;
+  const char *name = c->r->label;
+  DtVerifyKind k = DT_VF_EXACT;
+  DtTensor *got = NULL;
+  bool ok = true;
+  c->v->kind = DT_VF_EXACT;
+  for (int i = 0; i < c->nout && ok; i++)
+    if (c->out[i] && c->out[i]->spec)
+      DT_TRY(s->cx, dt_vf_consistent(c, c->out[i], name, &ok));
+  if (!ok) {
+    c->v->kind = DT_VF_WRONG;
+    return DT_OK;
+  }
+  if (c->nin != 1 || c->nout != 1 || c->out[0] == NULL || c->in[0] == NULL ||
+      c->out[0]->spec == NULL ||
+      (strcmp(name, "distribute_tensor") != 0 &&
+       strncmp(name, "dtensor.redistribute", 20) != 0))
+    return DT_OK;
+  DT_TRY(s->cx, dt_oracle_gather(s, c->out[0], &got));
+  DtStatus st = judge(c, got, c->full[0], 0, &k);
+  dt_tensor_unref(s->cx, got);
+  c->v->kind = k;
+  if (k == DT_VF_WRONG && c->in[0]->spec == NULL) {
+    snprintf(c->v->cause, sizeof c->v->cause, "differing-plain-input");
+    snprintf(c->v->words, sizeof c->v->words, "rank 0's values were taken; "
+             "this rank had others");
+  }
+  return st;
+}
+
+/* Plain inputs beside distributed ones count as replicated: are they? */
+static DtStatus plain_inputs (DtVfCase *c) {
+  DtSession *s = c->d->s;
+  DtBuf groups;
+  DtStatus st = DT_OK;
+  for (int i = 0; i < c->nin && st == DT_OK; i++) {
+    bool same;
+    if (c->in[i] == NULL || c->in[i]->spec != NULL ||
+        c->r->in[i].meta.wrapped) continue;
+    dt_buf_init(&groups, s->cx);
+    st = dt_verify_same(s, c->in[i]->local, &same, &groups);
+    if (st == DT_OK && !same) {
+      DtBuf name;
+      dt_buf_init(&name, s->cx);
+      dt_vf_input_name(c, i, &name);
+      c->v->kind = DT_VF_WRONG;
+      snprintf(c->v->cause, sizeof c->v->cause, "differing-plain-input");
+      snprintf(c->v->words, sizeof c->v->words, "the plain tensor %s counts as "
+               "replicated but differs between ranks: %.120s",
+               dt_buf_str(&name), dt_buf_str(&groups));
+      dt_buf_fini(&name);
+    }
+    dt_buf_fini(&groups);
+  }
+  return st;
+}
+
+static DtStatus run_case (DtVfCase *c) {
+  DtSession *s = c->d->s;
+  double kind;
+  DT_TRY(s->cx, revive(c));
+  if (c->v->words[0] != '\0') return DT_OK;
+  DT_TRY(s->cx, gather_inputs(c));
+  DT_TRY(s->cx, c->r->op ? compare_outputs(c) : compare_call(c));
+  DT_TRY(s->cx, most(s, (double)c->v->kind, &kind));
+  DT_TRY(s->cx, most(s, c->v->worst, &c->v->worst));
+  c->v->kind = (DtVerifyKind)kind;
+  if (c->r->op) DT_TRY(s->cx, plain_inputs(c));
+  if (c->v->kind == DT_VF_WRONG && c->v->cause[0] == '\0')
+    DT_TRY(s->cx, dt_vf_cause(c));
+  return DT_OK;
+}
+
+DtStatus dt_verify_op (DtDebug *d, const DtRecOp *r, DtVerified *out) {
+  DtSession *s = d->s;
+  DtVfCase c;
+  DtMute m;
+  DtStatus st;
+  const char *why = not_comparable(s, r);
+  memset(out, 0, sizeof *out);
+  memset(&c, 0, sizeof c);
+  out->seq = r->seq;
+  out->label = r->label;
+  out->file = r->file ? r->file : "";
+  out->line = r->line;
+  if (why == NULL && dt_session_no_data(s)) why = "there is no data";
+  if (why != NULL) {
+    snprintf(out->words, sizeof out->words, "%s", why);
+    return DT_OK;
+  }
+  c.d = d;
+  c.r = r;
+  c.v = out;
+  dt_debug_mute(d, &m);
+  st = run_case(&c);
+  for (int i = 0; i < DT_VF_MAX; i++) {
+    dt_var_unref(c.in[i]);
+    dt_var_unref(c.out[i]);
+  }
+  drop(&c, DT_VF_MAX, c.full);
+  dt_debug_unmute(d, &m);
+  if (st == DT_OK || st == DT_E_INTERRUPTED || st == DT_E_RANK_LOST ||
+      st == DT_E_DIVERGED)
+    return st;
+  out->kind = DT_VF_SKIPPED;    /* no kernel, no reduction for it: say so */
+  snprintf(out->words, sizeof out->words, "cannot be compared: %.200s",
+           dt_buf_str(&s->cx->err.message));
+  dt_error_clear(s->cx);
+  return DT_OK;
+}
+
+/* --- shadow mode --- */
+
+static void remember (DtDebug *d, const DtVerified *v) {
+  DtVerify *k = d->verify;
+  k->count[v->kind]++;
+  if (v->kind < DT_VF_ROUNDING) return;
+  if (k->n == k->cap) {
+    int cap = k->cap ? 2 * k->cap : 16;
+    DtVerified *more = dt_realloc(d->s->cx, k->list,
+                                  sizeof *more * (size_t)cap);
+    if (more == NULL) {
+      dt_error_clear(d->s->cx);
+      return;
+    }
+    k->list = more;
+    k->cap = cap;
+  }
+  k->list[k->n++] = *v;
+  if (v->kind == DT_VF_WRONG && k->tell) k->tell(k->ud, v);
+}
+
+static DtStatus listen (void *ud, DtSession *s, const DtEvent *e) {
+  DtDebug *d = ud;
+  DtVerified v;
+  const DtRecOp *r;
+  if (d->muted || d->rec.off || e->status != DT_OK || e->seq <= 0 ||
+      d->verify == NULL || (e->kind == DT_EV_FUNC_END && e->op != NULL))
+    return DT_OK;
+  r = dt_record_find(d, e->seq);
+  if (r == NULL || !r->done) return DT_OK;
+  DT_TRY(s->cx, dt_verify_op(d, r, &v));
+  remember(d, &v);
+  return DT_OK;
+}
+
+DtStatus dt_verify_on (DtDebug *d) {
+  DtStatus st;
+  if (d->verify) return DT_OK;
+  d->verify = DT_NEW(d->s->cx, DtVerify);
+  if (d->verify == NULL) return DT_E_NOMEM;
+  st = dt_event_listen(d->s, UINT64_C(1) << DT_EV_OP_END |
+                       UINT64_C(1) << DT_EV_FUNC_END, listen, d,
+                       &d->verify->listener);
+  if (st != DT_OK) {
+    dt_free(d->s->cx, d->verify);
+    d->verify = NULL;
+  }
+  return st;
+}
+
+void dt_verify_off (DtDebug *d) {
+  DtVerify *k = d->verify;
+  if (k == NULL) return;
+  dt_event_unlisten(d->s, k->listener);
+  dt_free(d->s->cx, k->list);
+  dt_free(d->s->cx, k);
+  d->verify = NULL;
+}

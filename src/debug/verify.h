@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT
+** debug/verify.h: recorded operators against one device: is what all ranks
+** computed together what one device computes from the whole inputs?
+**
+** Verdicts are proved.  EXACT: the same bits.  ROUNDING: every element lies
+** within a stated bound of the result computed in double precision, a bound
+** that holds for any order of the additions.  WRONG: it does not; the cause
+** is looked for. */
+#ifndef DT_DEBUG_VERIFY_H
+#define DT_DEBUG_VERIFY_H
+
+#include "debug/debug.h"
+
+typedef enum DtVerifyKind {
+  DT_VF_SKIPPED, DT_VF_EXACT, DT_VF_ROUNDING, DT_VF_WRONG
+} DtVerifyKind;
+
+typedef struct DtVerified {
+  int64_t seq;
+  const char *label, *file; int line;   /* interned */
+  DtVerifyKind kind;
+  double worst;                 /* largest difference from one device */
+  double off, bound;            /* ROUNDING: farthest from the exact value,
+                                ** and what is allowed there */
+  char words[320];              /* cause; why skipped; the bound's terms */
+  char cause[32];               /* WRONG: "uneven-mean", ... */
+} DtVerified;
+
+typedef struct DtVerify {
+  int listener;
+  int64_t count[4];             /* by kind */
+  DtVerified *list; int n, cap; /* those that are not exact or skipped */
+  /* Told of each that is wrong, at once; may be NULL. */
+  void (*tell) (void *ud, const DtVerified *v);
+  void *ud;
+} DtVerify;
+
+/* Compare one recorded operator.  Every rank must ask for the same operator.
+** Nothing is changed.  Collective. */
+DtStatus dt_verify_op (DtDebug *d, const DtRecOp *r, DtVerified *out);
+/* Compare each operator when it has ended, from now on.  Needs a record that
+** keeps values.  NOMEM.  Agreed; the operators then are Collective. */
+DtStatus dt_verify_on (DtDebug *d);
+void dt_verify_off (DtDebug *d);
+/* "exact", "rounding", "wrong", "skipped".  Pure. */
+const char *dt_verify_name (DtVerifyKind k);
+/* One line: "#7 aten.mm.default  rounding: ...  x.lua:4".  Pure. */
+void dt_verify_print (const DtVerified *v, DtBuf *b);
+/* Do all ranks hold the same bits of a plain tensor?  `groups` gets "[0,2]
+** [1,3]" when not.  Collective over the world. */
+DtStatus dt_verify_same (DtSession *s, const DtTensor *t, bool *same,
+                         DtBuf *groups);
+
+#endif

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: MIT
+** debug/verify_cause.c: why an operator's result is not one device's.
+**
+** Looked for in this order: inputs that are not what they claim to be (copies
+** that differ, parts of another size), a rule known to be wrong, then what
+** the chosen placements say: means of unequal parts, numbers added to each
+** part of a sum, functions of parts that are not parts of the function. */
+#include "debug/verify_int.h"
+
+#include <stdio.h>
+#include <string.h>
+#include "base/hash.h"
+#include "mesh/layout.h"
+#include "shard/known.h"
+
+uint64_t dt_vf_hash (const DtTensor *t) {
+  int64_t index[DT_MAX_NDIM] = {0}, n = dt_meta_numel(&t->m);
+  uint64_t h = dt_hash_u64(DT_HASH_SEED, t->m.dtype);
+  for (int k = 0; k < t->m.ndim; k++)
+    h = dt_hash_u64(h, (uint64_t)t->m.shape[k]);
+  if (n > 0 && !dt_tensor_has_data(t)) return h;
+  for (; n > 0; n--) {
+    DtScalar v = dt_tensor_get(t, index);
+    h = dt_hash_bytes(h, &v.re, sizeof v.re);
+    h = dt_hash_bytes(h, &v.im, sizeof v.im);
+    h = dt_hash_u64(h, (uint64_t)v.i);
+    for (int k = t->m.ndim - 1; k >= 0; k--) {
+      if (++index[k] < t->m.shape[k]) break;
+      index[k] = 0;
+    }
+  }
+  return h;
+}
+
+static void print_groups (int n, char *const *v, DtBuf *b) {
+  for (int i = 0; i < n; i++) {
+    int k = 0;
+    while (k < i && strcmp(v[i], v[k]) != 0) k++;
+    if (k < i) continue;
+    dt_buf_addf(b, "%s[%d", i > 0 ? " " : "", i);
+    for (k = i + 1; k < n; k++)
+      if (strcmp(v[i], v[k]) == 0) dt_buf_addf(b, ",%d", k);
+    dt_buf_addc(b, ']');
+  }
+}
+
+DtStatus dt_verify_same (DtSession *s, const DtTensor *t, bool *same,
+                         DtBuf *groups) {
+  char mine[24], **v;
+  *same = true;
+  if (dt_session_no_data(s)) return DT_OK;
+  snprintf(mine, sizeof mine, "%016llx", (unsigned long long)dt_vf_hash(t));
+  DT_TRY(s->cx, dt_vf_gather(s, mine, &v));
+  for (int i = 1; i < s->comm->size; i++)
+    *same = *same && strcmp(v[i], v[0]) == 0;
+  if (!*same) print_groups(s->comm->size, v, groups);
+  dt_vf_gather_free(s, v);
+  return DT_OK;
+}
+
+void dt_vf_input_name (const DtVfCase *c, int i, DtBuf *b) {
+  const DtRecVar *v = &c->r->in[i];
+  int pos = 0;
+  if (v->name) dt_buf_add(b, v->name);
+  else if (c->r->op)
+    dt_buf_addf(b, "%s", dt_slot_arg(&c->r->args, i, &pos));
+  else dt_buf_addf(b, "input %d", i);
+}
+
+/* --- are copies equal, are parts cut where they should be? --- */
+
+/* Ranks that must hold the same: equal coordinates but on Replicate dims. */
+static bool same_part (const DtSpec *p, int a, int b) {
+  int64_t x[DT_MAX_MDIM], y[DT_MAX_MDIM];
+  if (!dt_mesh_coord_of(p->mesh, a, x) || !dt_mesh_coord_of(p->mesh, b, y))
+    return false;
+  for (int m = 0; m < p->mesh->ndim && m < p->npl; m++)
+    if (p->pl[m].kind != DT_PL_REPLICATE && x[m] != y[m]) return false;
+  return true;
+}
+
+/* Mesh dims on which two ranks differ, "tp". */
+static void differ_on (const DtSpec *p, int a, int b, DtBuf *out) {
+  int64_t x[DT_MAX_MDIM], y[DT_MAX_MDIM];
+  (void)dt_mesh_coord_of(p->mesh, a, x);
+  (void)dt_mesh_coord_of(p->mesh, b, y);
+  for (int m = 0; m < p->mesh->ndim; m++)
+    if (x[m] != y[m]) {
+      if (out->len > 0) dt_buf_add(out, ", ");
+      dt_mesh_dim_label(p->mesh, m, out);
+    }
+}
+
+static bool right_size (DtCtx *cx, const DtVar *v) {
+  int64_t shape[DT_MAX_NDIM];
+  int n = 0;
+  if (!v->spec->mesh->member) return true;
+  if (dt_layout_local(cx, v->spec, NULL, shape, NULL, &n) != DT_OK) {
+    dt_error_clear(cx);
+    return true;
+  }
+  if (n != v->local->m.ndim) return false;
+  for (int i = 0; i < n; i++)
+    if (shape[i] != v->local->m.shape[i]) return false;
+  return true;
+}
+
+DtStatus dt_vf_consistent (DtVfCase *c, DtVar *v, const char *what, bool *ok) {
+  DtSession *s = c->d->s;
+  const DtSpec *p = v->spec;
+  char mine[32], **all;
+  int n = s->comm->size;
+  DtBuf b;
+  *ok = true;
+  snprintf(mine, sizeof mine, "%c%016llx", right_size(s->cx, v) ? 'y' : 'n',
+           (unsigned long long)dt_vf_hash(v->local));
+  DT_TRY(s->cx, dt_vf_gather(s, mine, &all));
+  dt_buf_init(&b, s->cx);
+  for (int i = 0; i < n && *ok; i++) {
+    if (all[i][0] == 'n') {
+      *ok = false;
+      snprintf(c->v->cause, sizeof c->v->cause, "uneven-local");
+      snprintf(c->v->words, sizeof c->v->words, "%.60s: the part of rank %d "
+               "has another size than its placement cuts", what, i);
+    }
+    for (int k = 0; k < i && *ok; k++) {
+      if (!same_part(p, i, k) || strcmp(all[i] + 1, all[k] + 1) == 0) continue;
+      *ok = false;
+      differ_on(p, i, k, &b);
+      snprintf(c->v->cause, sizeof c->v->cause, "differing-copies");
+      snprintf(c->v->words, sizeof c->v->words, "%.60s: Replicate on mesh dim "
+               "%.40s, but ranks %d and %d hold different values", what,
+               dt_buf_str(&b), k, i);
+    }
+  }
+  dt_buf_fini(&b);
+  dt_vf_gather_free(s, all);
+  return DT_OK;
+}
+
+static DtStatus bad_input (DtVfCase *c, bool *found) {
+  *found = false;
+  for (int i = 0; i < c->nin && !*found; i++) {
+    DtBuf b;
+    bool ok = true;
+    DtStatus st;
+    if (c->in[i] == NULL || c->in[i]->spec == NULL) continue;
+    dt_buf_init(&b, c->d->s->cx);
+    dt_vf_input_name(c, i, &b);
+    dt_buf_addf(&b, " (made by %.24s #%lld)",
+                c->r->in[i].origin.op ? c->r->in[i].origin.op : "?",
+                (long long)c->r->in[i].origin.seq);
+    st = dt_vf_consistent(c, c->in[i], dt_buf_str(&b), &ok);
+    dt_buf_fini(&b);
+    if (st != DT_OK) return st;
+    *found = !ok;
+  }
+  return DT_OK;
+}
+
+/* --- what was decided --- */
+
+static DtStatus decide (DtVfCase *c, DtProp **out) {
+  DtSession *s = c->d->s;
+  const DtRecOp *r = c->r;
+  const DtSpec *in[DT_VF_MAX] = {0};
+  DtMesh *mesh = NULL;
+  DtStatus st = DT_OK;
+  for (int i = 0; i < r->nin; i++)
+    if (r->in[i].spec) mesh = r->in[i].spec->mesh;
+  for (int i = 0; i < r->nin && st == DT_OK; i++) {
+    DtPlacement pl[DT_MAX_MDIM];
+    DtSpec *made = NULL;
+    if (r->in[i].spec) {
+      in[i] = dt_spec_ref(r->in[i].spec);
+      continue;
+    }
+    for (int k = 0; k < mesh->ndim; k++) pl[k] = dt_pl_replicate();
+    st = dt_spec_new(s->cx, mesh, mesh->ndim, pl, &r->in[i].meta, NULL, -1,
+                     &made);
+    in[i] = made;
+  }
+  if (st == DT_OK)
+    st = dt_prop_run(s->cx, s->prop, r->op, &r->args, r->nin, in, NULL, out);
+  for (int i = 0; i < r->nin; i++)
+    dt_spec_unref(s->cx, (DtSpec *)(uintptr_t)in[i]);
+  return st;
+}
+
+static void parts_text (const DtSpec *p, int m, DtBuf *b) {
+  int64_t n = p->mesh->shape[m], len, off;
+  for (int64_t i = 0; i < n && i < 16; i++) {
+    dt_shard_size(p->meta.shape[p->pl[m].dim], n, i, &len, &off);
+    dt_buf_addf(b, i > 0 ? ", %lld" : "%lld", (long long)len);
+  }
+}
+
+/* Is mesh dim m of p cut into unequal parts? */
+static bool uneven (const DtSpec *p, int m) {
+  return p && m < p->npl && p->pl[m].kind == DT_PL_SHARD &&
+         p->meta.shape[p->pl[m].dim] % p->mesh->shape[m] != 0;
+}
+
+static bool has_avg (const DtSpec *p, int m) {
+  return p && m < p->npl && p->pl[m].kind == DT_PL_PARTIAL &&
+         p->pl[m].op == DT_OP_AVG;
+}
+
+static bool uneven_mean (DtVfCase *c, const DtProp *p, int m) {
+  bool avg = false;
+  for (int i = 0; i < p->nout; i++) avg = avg || has_avg(p->out[i], m);
+  for (int i = 0; i < p->nin && avg; i++) {
+    DtBuf parts, dim;
+    if (!uneven(p->in[i], m)) continue;
+    dt_buf_init(&parts, c->d->s->cx);
+    dt_buf_init(&dim, c->d->s->cx);
+    parts_text(p->in[i], m, &parts);
+    dt_mesh_dim_label(p->in[i]->mesh, m, &dim);
+    snprintf(c->v->cause, sizeof c->v->cause, "uneven-mean");
+    snprintf(c->v->words, sizeof c->v->words, "uneven mean: the parts on mesh "
+             "dim %.40s have %.80s rows but their means count the same",
+             dt_buf_str(&dim), dt_buf_str(&parts));
+    dt_buf_fini(&parts);
+    dt_buf_fini(&dim);
+    return true;
+  }
+  return false;
+}
+
+static bool is_partial (const DtSpec *p, int m) {
+  return p && m < p->npl && p->pl[m].kind >= DT_PL_PARTIAL;
+}
+
+/* Numbers given where a tensor could stand. */
+static bool has_number (const DtVfCase *c) {
+  for (int i = 1; i < c->r->args.n; i++)
+    if (c->r->args.given >> i & 1 || i < c->r->args.npos)
+      if (c->r->args.v[i].kind == DT_V_INT ||
+          c->r->args.v[i].kind == DT_V_FLOAT) return true;
+  for (int i = 0; i < c->r->nin; i++)
+    if (!c->r->in[i].spec && dt_meta_numel(&c->r->in[i].meta) == 1)
+      return true;
+  return false;
+}
+
+static bool partial_in (DtVfCase *c, const DtProp *p, int m) {
+  static const char *const adds[] = {"add", "add_", "sub", "sub_", "rsub"};
+  bool in = false, out = false, additive = false;
+  DtBuf dim, name;
+  const DtSpec *at = NULL;
+  for (int i = 0; i < p->nin; i++)
+    if (is_partial(p->in[i], m)) in = true, at = p->in[i];
+  for (int i = 0; i < p->nout; i++) out = out || is_partial(p->out[i], m);
+  if (!in) return false;
+  for (size_t i = 0; i < sizeof adds / sizeof adds[0]; i++)
+    additive = additive || strcmp(c->r->op->sig->base, adds[i]) == 0;
+  dt_buf_init(&dim, c->d->s->cx);
+  dt_buf_init(&name, c->d->s->cx);
+  dt_mesh_dim_label(at->mesh, m, &dim);
+  dt_pl_print(at->pl[m], &name);
+  if (additive && out && has_number(c)) {
+    snprintf(c->v->cause, sizeof c->v->cause, "partial-plus-scalar");
+    snprintf(c->v->words, sizeof c->v->words, "Partial plus scalar: the number "
+             "is added to each of the %lld parts of %s on mesh dim %.40s",
+             (long long)at->mesh->shape[m], dt_buf_str(&name),
+             dt_buf_str(&dim));
+  } else {
+    snprintf(c->v->cause, sizeof c->v->cause, "nonlinear-on-partial");
+    snprintf(c->v->words, sizeof c->v->words, "%s of parts is not a part of "
+             "%s of the whole: an input is %s on mesh dim %.40s",
+             c->r->op->sig->base, c->r->op->sig->base, dt_buf_str(&name),
+             dt_buf_str(&dim));
+  }
+  dt_buf_fini(&dim);
+  dt_buf_fini(&name);
+  return true;
+}
+
+static void by_rule (DtVfCase *c, const DtProp *p) {
+  DtBuf b;
+  dt_buf_init(&b, c->d->s->cx);
+  for (int i = 0; i < p->nin; i++) {
+    if (i > 0) dt_buf_add(&b, ", ");
+    if (p->in[i]) dt_pls_print(p->in[i]->pl, p->in[i]->npl, &b);
+  }
+  dt_buf_add(&b, " -> ");
+  for (int i = 0; i < p->nout; i++) {
+    if (i > 0) dt_buf_add(&b, ", ");
+    if (p->out[i]) dt_pls_print(p->out[i]->pl, p->out[i]->npl, &b);
+  }
+  snprintf(c->v->cause, sizeof c->v->cause, "wrong-rule");
+  snprintf(c->v->words, sizeof c->v->words, "the strategy %.240s does not hold "
+           "for these values", dt_buf_str(&b));
+  dt_buf_fini(&b);
+}
+
+static void by_decision (DtVfCase *c, const DtProp *p) {
+  int ndim = p->nin > 0 && p->in[0] ? p->in[0]->npl : 0;
+  if (p->known_wrong) {
+    snprintf(c->v->cause, sizeof c->v->cause, "known-wrong-rule");
+    snprintf(c->v->words, sizeof c->v->words, "a rule of PyTorch that is "
+             "known to be wrong: %.240s", p->known_wrong->what);
+    return;
+  }
+  for (int m = 0; m < ndim; m++)
+    if (uneven_mean(c, p, m)) return;
+  for (int m = 0; m < ndim; m++)
+    if (partial_in(c, p, m)) return;
+  by_rule(c, p);
+}
+
+DtStatus dt_vf_cause (DtVfCase *c) {
+  DtSession *s = c->d->s;
+  DtProp *p = NULL;
+  bool found;
+  DT_TRY(s->cx, bad_input(c, &found));
+  if (found) return DT_OK;
+  if (c->r->op && decide(c, &p) == DT_OK) {
+    by_decision(c, p);
+    dt_prop_unref(s->cx, p);
+    return DT_OK;
+  }
+  dt_error_clear(s->cx);
+  snprintf(c->v->cause, sizeof c->v->cause, "unknown");
+  snprintf(c->v->words, sizeof c->v->words, "no cause was found");
+  return DT_OK;
+}
