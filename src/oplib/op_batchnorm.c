@@ -13,15 +13,30 @@
 ** always), is there a reserve. */
 enum { BN_STAT, BN_TRAIN, BN_RESERVE };
 
-/* Everything that has one entry per channel has as many as the input. */
-static DtStatus bn_sizes (DtMetaCall *c, int64_t n) {
+/* Everything that has one entry per channel has as many as the input.
+** PyTorch's operators below batch_norm do not look, and read beyond. */
+static DtStatus bn_sizes (DtKernelCall *c) {
   static const char *const name[] = { "weight", "bias", "running_mean",
                                       "running_var" };
+  int64_t n = c->in[0]->m.shape[1];
   for (int i = 1; i < (c->op->row[BN_STAT] >= 0 ? 5 : 3); i++) {
-    const DtMeta *m = dt_in(c, i);
-    DT_CHECK(c->cx, !m || c->fake || dt_meta_numel(m) == n, DT_E_RUNTIME,
+    const DtTensor *t = dt_kin(c, i);
+    DT_CHECK(c->cx, !t || dt_meta_numel(&t->m) == n, DT_E_RUNTIME,
              "%s should contain %lld elements not %lld", name[i - 1],
-             (long long)n, (long long)(m ? dt_meta_numel(m) : 0));
+             (long long)n, (long long)(t ? dt_meta_numel(&t->m) : 0));
+  }
+  return DT_OK;
+}
+
+/* Propagation writes the new statistics over the old. */
+static DtStatus bn_track_fake (DtMetaCall *c, bool train, int64_t n) {
+  for (int i = c->op->row[BN_STAT]; i >= 0 && train &&
+                                    i < c->op->row[BN_STAT] + 2; i++) {
+    const DtMeta *m = dt_in(c, i);
+    DT_CHECK(c->cx, !m || (m->ndim > 0 && m->shape[m->ndim - 1] == n) ||
+             n == 1, DT_E_RUNTIME, "output with shape %s doesn't match the "
+             "broadcast shape [%lld]", m ? op_shape_text(m).s : "",
+             (long long)n);
   }
   return DT_OK;
 }
@@ -34,6 +49,8 @@ static DtStatus bn_meta (DtMetaCall *c) {
                (r[BN_TRAIN] >= 0 && dt_arg_bool(c->args, r[BN_TRAIN]));
   int64_t n = m->ndim > 1 ? m->shape[1] : 0, zero = 0;
   if (r[BN_STAT] >= 0) s = dt_in(c, r[BN_STAT]);
+  DT_CHECK(c->cx, !c->fake || m->ndim >= 2, DT_E_INDEX,
+           "tuple index out of range");
   DT_CHECK(c->cx, m->ndim >= 2, DT_E_RUNTIME, "Expected 2D or more input");
   DT_CHECK(c->cx, !dt_dtype_is_integral(t, true), DT_E_NOTIMPL,
            "\"batch_norm\" not implemented for '%s'", op_dtype_word(t));
@@ -43,7 +60,7 @@ static DtStatus bn_meta (DtMetaCall *c) {
   bool sized = c->fake && r[BN_TRAIN] == -1 && c->args->schema->is_out;
   op_like_meta(&c->out[0], m, t);
   if (dt_meta_is_contiguous(m)) dt_meta_set_contiguous(&c->out[0]);
-  DT_TRY(c->cx, bn_sizes(c, n));
+  if (c->fake) DT_TRY(c->cx, bn_track_fake(c, train, n));
   DT_CHECK(c->cx, !train || dt_meta_numel(m) > 0 || c->fake, DT_E_VALUE,
            "Expected more than 1 value per channel when training, got input "
            "size %s", op_shape_text(m).s);
@@ -81,6 +98,7 @@ static DtStatus bn_kernel (DtKernelCall *c) {
     .out = c->out[0], .mean = c->out[1], .rstd = c->out[2],
     .train = bn_training(c->op, c->args)
   };
+  DT_TRY(c->cx, bn_sizes(c));
   while (c->op->sig->arg[eps].kwonly) eps--;
   p.eps = dt_arg_float(c->args, eps);
   p.momentum = dt_arg_float(c->args, eps - 1);

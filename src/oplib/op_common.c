@@ -217,6 +217,15 @@ DtStatus op_dim (DtCtx *cx, const DtArgs *a, int i, int ndim, int *out) {
   return dt_meta_wrap_dim(cx, dt_arg_int(a, i), ndim, out);
 }
 
+DtStatus op_has_dim (DtCtx *cx, const DtMeta *m, int d) {
+  int n = m->ndim;
+  DT_CHECK(cx, n > 0, DT_E_INDEX,
+           "Dimension specified as %d but tensor has no dimensions", d);
+  DT_CHECK(cx, d >= -n && d < n, DT_E_INDEX, "Dimension out of range "
+           "(expected to be in range of [%d, %d], but got %d)", -n, n - 1, d);
+  return DT_OK;
+}
+
 DtStatus op_dims (DtCtx *cx, const DtArgs *a, int i, int ndim, bool empty_all,
                   uint32_t *mask) {
   int64_t v[DT_MAX_NDIM * 2];

@@ -11,10 +11,17 @@
 #define E(...) dt_emit(c->e, __VA_ARGS__)
 #define G (c->gout[0])
 
+static const char *dims_text (const DtMeta *m) {
+  static const char *const text[] = { "0-D", "1-D", "2-D", "3-D", "4-D", "5-D",
+                                      "6-D", "7-D", "8-D" };
+  return m->ndim < 9 ? text[m->ndim] : "many-D";
+}
+
 static DtStatus embedding_meta (DtMetaCall *c) {
   int64_t shape[DT_MAX_NDIM];
   const DtMeta *w = c->in[0], *x = dt_in(c, 1);
-  DT_CHECK(c->cx, w->ndim == 2, DT_E_RUNTIME, "'weight' must be 2-D");
+  DT_CHECK(c->cx, w->ndim == 2, DT_E_RUNTIME, "'weight' must be 2-D%s%s",
+           c->fake ? ", got " : "", c->fake ? dims_text(w) : "");
   DT_CHECK(c->cx, x->dtype == DT_I64 || x->dtype == DT_I32, DT_E_RUNTIME,
            "Expected tensor for argument #1 'indices' to have one of the "
            "following scalar types: Long, Int; but got torch.%sTensor instead "

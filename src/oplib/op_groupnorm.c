@@ -14,6 +14,23 @@
 
 enum { GN_N = 3, GN_C, GN_HXW, GN_GROUP };
 
+/* Weight and bias have an element for each channel.  (PyTorch's text about
+** the bias tells the weight's shape.) */
+static DtStatus gn_affine (DtMetaCall *c, int64_t channels) {
+  static const char *const name[] = { "weight", "bias" };
+  OpText w = { "" };
+  for (int i = 1; i < 3; i++) {
+    const DtMeta *m = dt_in(c, i);
+    if (m == NULL) continue;
+    if (i == 1 || dt_in(c, 1) == NULL) w = op_shape_text(m);
+    DT_CHECK(c->cx, m->ndim == 1 && m->shape[0] == channels, DT_E_RUNTIME,
+             "Expected %s to be a vector of size equal to the number of "
+             "channels in input, but got %s of shape %s and input of shape %s",
+             name[i - 1], name[i - 1], w.s, op_shape_text(c->in[0]).s);
+  }
+  return DT_OK;
+}
+
 static DtStatus gn_meta (DtMetaCall *c) {
   const DtMeta *m = c->in[0];
   int64_t shape[2] = { dt_arg_int(c->args, GN_N),
@@ -22,10 +39,19 @@ static DtStatus gn_meta (DtMetaCall *c) {
   DT_CHECK(c->cx, shape[1] > 0, DT_E_RUNTIME,
            "Expected num groups to be greater than 0, got %lld",
            (long long)shape[1]);
+  if (c->fake) {
+    DT_CHECK(c->cx, m->ndim >= 2, DT_E_RUNTIME, "Expected at least 2 "
+             "dimensions for input tensor but received %d", m->ndim);
+    for (int i = 1; i < 3; i++)
+      DT_CHECK(c->cx, dt_in(c, i) == NULL || dt_in(c, i)->ndim > 0, DT_E_INDEX,
+               "Dimension out of range (expected to be in range of [-2, 1], "
+               "but got 2)");
+  }
   DT_CHECK(c->cx, channels % shape[1] == 0, DT_E_RUNTIME, "Expected number of "
            "channels in input to be divisible by num_groups, but got input of "
            "shape %s and num_groups=%lld", op_shape_text(m).s,
            (long long)shape[1]);
+  if (!c->fake) DT_TRY(c->cx, gn_affine(c, channels));
   op_like_meta(&c->out[0], m, (DtDtype)m->dtype);
   dt_meta_set_contiguous(&c->out[0]);
   for (int i = 1; i < 3; i++)

@@ -170,10 +170,26 @@ static DtStatus scatter_grad (DtGradCall *c) {
 
 /* ---- index_select, index_add ---- */
 
+/* Propagation puts the number of indices into the list of sizes. */
+static DtStatus iselect_fake (DtMetaCall *c) {
+  const DtMeta *m = c->in[0];
+  int64_t shape[DT_MAX_NDIM], d = dt_arg_int(c->args, 1);
+  memcpy(shape, m->shape, sizeof(int64_t) * m->ndim);
+  if (m->ndim > 0) {
+    if (d < 0) d += m->ndim;
+    DT_CHECK(c->cx, d >= 0 && d < m->ndim, DT_E_INDEX,
+             "list assignment index out of range");
+    shape[d] = dt_meta_numel(dt_in(c, 2));
+  }
+  c->nout = 1;
+  return op_new_meta(c->cx, &c->out[0], (DtDtype)m->dtype, m->ndim, shape, m);
+}
+
 static DtStatus iselect_meta (DtMetaCall *c) {
   int d;
   int64_t shape[DT_MAX_NDIM];
   const DtMeta *m = c->in[0], *x = dt_in(c, 2);
+  if (c->fake) return iselect_fake(c);
   DT_TRY(c->cx, op_dim(c->cx, c->args, 1, m->ndim, &d));
   DT_TRY(c->cx, check_index(c->cx, x, "index_select(): Expected dtype int32 "
                             "or int64 for index"));
@@ -196,6 +212,7 @@ static DtStatus iselect_rules (DtRuleCall *c) {
   static const DtRedOp ops[] = { DT_OP_SUM, DT_OP_AVG, DT_OP_MIN, DT_OP_MAX,
                                  DT_OP_PRODUCT };
   int d, nd = c->in[0]->ndim;
+  if (nd == 0) return c->rows->st;
   DT_TRY(c->cx, op_dim(c->cx, c->args, 1, nd, &d));
   for (int i = 0; i < nd; i++) {
     DtCell row[3] = { dt_c_s(i), dt_c_s(i), dt_c_r() };
@@ -224,6 +241,19 @@ static DtStatus iadd_meta (DtMetaCall *c) {
   const DtMeta *m = c->in[0], *x = dt_in(c, 2), *s = dt_in(c, 3);
   bool ok;
   DT_TRY(c->cx, op_dim(c->cx, c->args, 1, m->ndim, &d));
+  if (c->fake) {
+    int64_t k = x->ndim ? x->shape[0] : 1, size = 1;
+    DT_CHECK(c->cx, x->ndim <= 1, DT_E_RUNTIME,
+             "Index should have dimension 1 or 0 (got %d)", x->ndim);
+    if (s->ndim > 0) {
+      DT_TRY(c->cx, op_has_dim(c->cx, s, d));
+      size = s->shape[d];
+    }
+    DT_CHECK(c->cx, k == size, DT_E_RUNTIME, "Number of indices (%lld) should "
+             "be equal to tensor.size(dim) (%lld), for dim=%d", (long long)k,
+             (long long)size, d);
+    return op_meta_same(c);
+  }
   DT_CHECK(c->cx, s->dtype == m->dtype, DT_E_RUNTIME, "index_add_(): self (%s) "
            "and source (%s) must have the same scalar type",
            op_dtype_word((DtDtype)m->dtype), op_dtype_word((DtDtype)s->dtype));
@@ -321,22 +351,27 @@ static DtStatus adv_broadcast (DtCtx *cx, const DtArgs *a,
   return st;
 }
 
+static bool is_mask (const DtMeta *m) {
+  return m->dtype == DT_BOOL || m->dtype == DT_U8;
+}
+
 static DtStatus adv_read (DtCtx *cx, const DtArgs *a, int self_ndim,
                           const DtMeta *const *in, Adv *v) {
   int last = -1, count[2] = { dt_arg_len(a, 1), 0 };
   bool any = false;
+  v->n = dt_arg_slots(a, 1, v->slot, DT_MAX_NDIM);
+  for (int i = 0; i < v->n; i++)
+    if (v->slot[i] >= 0 && is_mask(in[v->slot[i]]))
+      return dt_raise(cx, DT_E_RUNTIME, "aten.nonzero.default");
   DT_CHECK(cx, count[0] <= self_ndim, DT_E_INDEX,
            "too many indices for tensor of dimension %d (got %d)", self_ndim,
            count[0]);
-  v->n = dt_arg_slots(a, 1, v->slot, DT_MAX_NDIM);
   v->nindex = 0;
   v->first = -1;
   v->adjacent = true;
   for (int i = 0; i < v->n; i++) {
     if (v->slot[i] < 0) continue;
     const DtMeta *m = in[v->slot[i]];
-    if (m->dtype == DT_BOOL || m->dtype == DT_U8)
-      return dt_raise(cx, DT_E_RUNTIME, "aten.nonzero.default");
     DT_CHECK(cx, m->dtype == DT_I64 || m->dtype == DT_I32, DT_E_INDEX,
              "tensors used as indices must be long, int, byte or bool "
              "tensors");
@@ -396,10 +431,6 @@ typedef struct AdvIndex { int n; DtTensor *t[DT_MAX_NDIM]; } AdvIndex;
 
 static void adv_fini (DtCtx *cx, AdvIndex *x) {
   for (int i = 0; i < x->n; i++) dt_tensor_unref(cx, x->t[i]);
-}
-
-static bool is_mask (const DtMeta *m) {
-  return m->dtype == DT_BOOL || m->dtype == DT_U8;
 }
 
 static DtStatus adv_mask (DtCtx *cx, const DtMeta *self, const DtTensor *mask,
@@ -554,7 +585,9 @@ static DtStatus put_meta (DtMetaCall *c) {
   int64_t shape[DT_MAX_NDIM];
   int n;
   const DtMeta *val = dt_in(c, 2);
-  if (!c->fake && adv_has_mask(c->args, c->in)) return op_meta_same(c);
+  DT_CHECK(c->cx, !c->fake || !adv_has_mask(c->args, c->in), DT_E_RUNTIME,
+           "aten.nonzero.default");
+  if (c->fake || adv_has_mask(c->args, c->in)) return op_meta_same(c);
   DT_TRY(c->cx, adv_read(c->cx, c->args, c->in[0]->ndim, c->in, &v));
   DT_TRY(c->cx, adv_shape(c->cx, c->in[0], &v, shape, &n));
   if (val) {
@@ -615,6 +648,7 @@ static DtStatus put_rules (DtRuleCall *c) {
   Adv v;
   DtCell row[DT_MAX_NDIM + 3];
   const DtMeta *val = dt_rin(c, 2), *m = c->in[0];
+  if (dt_arg_len(c->args, 1) > m->ndim) return c->rows->st;
   DT_TRY(c->cx, adv_read(c->cx, c->args, m->ndim, c->in, &v));
   int result = v.block.ndim + m->ndim - v.nindex, plain = 0;
   for (int d = 0; d < m->ndim; d++) {

@@ -73,7 +73,7 @@ static const Check few_dims[] = {
   { "linalg_householder_product", "torch.linalg.householder_product: input "
     "must have at least 2 dimensions.", 0 },
   { "ormqr", "torch.ormqr: other must have at least 2 dimensions.", 0 },
-  { "cholesky_solve", "u should have at least 2 dimensions, but has %d "
+  { "cholesky_solve", "b should have at least 2 dimensions, but has %d "
     "dimensions instead", 0 },
   { "triangular_solve", "torch.triangular_solve: Expected A to have at least "
     "2 dimensions, but it has %d dimensions instead", 0 }
@@ -92,7 +92,7 @@ static const Check *find_check (const Check *t, int n, const DtOpDef *op) {
   return NULL;
 }
 
-static DtStatus check_dims (DtMetaCall *c, const DtMeta *m) {
+static DtStatus check_dims (DtMetaCall *c, const DtMeta *m, bool square) {
   const Check *own = FIND(few_dims, c->op), *size = FIND(got_size, c->op);
   const Check *k = FIND(checks, c->op);
   OpText shape = op_shape_text(m);
@@ -105,6 +105,10 @@ static DtStatus check_dims (DtMetaCall *c, const DtMeta *m) {
   if (size != NULL)
     return dt_raise(c->cx, DT_E_RUNTIME, "%s: Expected tensor with 2 or more "
                     "dimensions. Got size: %s instead", size->name, shape.s);
+  if (c->fake && square)
+    return dt_raise(c->cx, DT_E_RUNTIME, "%s: The input tensor must have at "
+                    "least 2 dimensions, got %d", k ? k->name
+                    : c->op->sig->base, m->ndim);
   return dt_raise(c->cx, DT_E_RUNTIME, "%s: The input tensor A must have at "
                   "least 2 dimensions.", k ? k->name : c->op->sig->base);
 }
@@ -114,7 +118,7 @@ static DtStatus check_matrix (DtMetaCall *c, const DtMeta *m, bool square) {
   bool nameless = strcmp(c->op->sig->base, "cholesky_solve") == 0 ||
                   strcmp(c->op->sig->base, "triangular_solve") == 0;
   DtDtype t = (DtDtype)m->dtype;
-  DT_TRY(c->cx, check_dims(c, m));
+  DT_TRY(c->cx, check_dims(c, m, square));
   DT_CHECK(c->cx, !square || m->shape[m->ndim - 1] == m->shape[m->ndim - 2],
            DT_E_RUNTIME, "%s%sA must be batches of square matrices, but they "
            "are %lld by %lld matrices", nameless ? "" : k ? k->name
@@ -258,14 +262,48 @@ static DtStatus batch_out (DtMetaCall *c, const DtMeta *a, const DtMeta *b,
   return DT_OK;
 }
 
+static bool is_left (const DtArgs *a) {
+  for (int i = 0; i < a->n; i++)
+    if (strcmp(a->schema->arg[i].name, "left") == 0) return dt_arg_bool(a, i);
+  return true;
+}
+
+/* A X = B or X A = B: the sides have equal rows, or equal columns. */
+static DtStatus check_sides (DtMetaCall *c, const DtMeta *a, const DtMeta *b,
+                             bool left, bool vector) {
+  const Check *k = FIND(checks, c->op);
+  const char *base = c->op->sig->base, *name = k != NULL ? k->name : base;
+  int64_t rows = a->shape[a->ndim - 2], cols = a->shape[a->ndim - 1];
+  int64_t br = vector ? b->shape[b->ndim - 1] : b->shape[b->ndim - 2];
+  int64_t bc = vector ? 1 : b->shape[b->ndim - 1];
+  bool old = strcmp(base, "cholesky_solve") == 0 ||
+             strcmp(base, "triangular_solve") == 0;
+  DT_CHECK(c->cx, !old || a->dtype == b->dtype, DT_E_RUNTIME, "Expected b and "
+           "A to have the same dtype, but found b of type %s and A of type %s "
+           "instead.", op_dtype_word((DtDtype)b->dtype),
+           op_dtype_word((DtDtype)a->dtype));
+  DT_CHECK(c->cx, !old || cols == br, DT_E_RUNTIME, "Incompatible matrix sizes "
+           "for %s: each A matrix is %lld by %lld but each b matrix is %lld by "
+           "%lld", base, (long long)cols, (long long)cols, (long long)br,
+           (long long)bc);
+  DT_CHECK(c->cx, left ? rows == br : cols == bc, DT_E_RUNTIME, "%s: "
+           "Incompatible shapes of A and B for the equation %s (%lldx%lld and "
+           "%lldx%lld)", name, left ? "AX = B" : "XA = B", (long long)rows,
+           (long long)cols, (long long)br, (long long)bc);
+  return DT_OK;
+}
+
 /* Row: arguments that hold the matrix and the right-hand side; is there a
 ** second output, the matrix itself; the argument `left` where it decides
 ** the layout. */
 static DtStatus solve_meta (DtMetaCall *c) {
   const int *r = c->op->row;
   const DtMeta *a = dt_in(c, r[0]), *b = dt_in(c, r[1]);
+  bool other = r[1] < r[0];     /* the right-hand side is named first */
+  if (other) DT_TRY(c->cx, check_dims(c, b, false));
   DT_TRY(c->cx, check_matrix(c, a, true));
   DT_TRY(c->cx, check_matrix(c, b, false));
+  DT_TRY(c->cx, check_sides(c, a, b, is_left(c->args), false));
   DT_TRY(c->cx, batch_out(c, a, b, b, &c->out[0]));
   c->nout = 1 + r[2];
   if (r[3] && !dt_arg_bool(c->args, r[3]))      /* solved as a transpose */
@@ -288,7 +326,18 @@ static DtStatus solve_ex_meta (DtMetaCall *c) {
   const DtMeta *a = c->in[0], *b = dt_in(c, 1);
   DT_TRY(c->cx, check_matrix(c, a, true));
   c->nout = 4;
-  if (is_vectors(a, b)) {
+  bool vector = is_vectors(a, b), left = dt_arg_bool(c->args, 2);
+  if (!vector) DT_TRY(c->cx, check_matrix(c, b, false));
+  DT_CHECK(c->cx, a->dtype == b->dtype, DT_E_RUNTIME, "linalg.solve: Expected "
+           "A and B to have the same dtype, but found A of type %s and B of "
+           "type %s instead", op_dtype_word((DtDtype)a->dtype),
+           op_dtype_word((DtDtype)b->dtype));
+  DT_TRY(c->cx, check_sides(c, a, b, left, vector));
+  DT_CHECK(c->cx, left || !vector, DT_E_RUNTIME, "linalg.solve: Vector "
+           "broadcasting of the left hand side is not supported for "
+           "left=False. In this case linalg.solve is equivalent to B / "
+           "A.squeeze(-1)");
+  if (vector) {
     int64_t shape[DT_MAX_NDIM];
     int n = a->ndim - 1;
     memcpy(shape, a->shape, sizeof(int64_t) * (size_t)n);
@@ -296,7 +345,6 @@ static DtStatus solve_ex_meta (DtMetaCall *c) {
                               b));
     column_major(&c->out[0]);
   } else {
-    DT_TRY(c->cx, check_matrix(c, b, false));
     DT_TRY(c->cx, batch_out(c, a, b, b, &c->out[0]));
   }
   DT_TRY(c->cx, matrix_out(c, a, lu, &c->out[1]));

@@ -22,10 +22,16 @@ static DtStatus nll_meta (DtMetaCall *c) {
   const DtMeta *m = c->in[0], *t = dt_in(c, 1), *w = dt_in(c, 2);
   int64_t n = m->ndim == 2 ? m->shape[0] : 1;
   bool flat = dt_arg_int(c->args, 3) == RED_NONE && m->ndim == 2;
+  DT_CHECK(c->cx, !c->fake || m->ndim == 1 || m->ndim == 2, DT_E_RUNTIME,
+           "input tensor should be 1D or 2D, got %dD", m->ndim);
   DT_CHECK(c->cx, m->ndim == 1 || m->ndim == 2, DT_E_RUNTIME,
            "input tensor should be 1D or 2D");
+  DT_CHECK(c->cx, !c->fake || t->ndim <= 1, DT_E_RUNTIME, "0D or 1D target "
+           "tensor expected, multi-target not supported, got %dD", t->ndim);
   DT_CHECK(c->cx, t->ndim <= 1, DT_E_RUNTIME,
            "0D or 1D target tensor expected, multi-target not supported");
+  DT_CHECK(c->cx, !c->fake || t->ndim || m->ndim == 1, DT_E_INDEX,
+           "tuple index out of range");
   DT_CHECK(c->cx, t->dtype == DT_I64 || t->dtype == DT_U8, DT_E_RUNTIME,
            "expected target dtype to be Long or Byte, but got %s",
            op_dtype_word((DtDtype)t->dtype));
@@ -41,8 +47,8 @@ static DtStatus nll_meta (DtMetaCall *c) {
   int64_t classes = m->shape[m->ndim - 1];
   DT_CHECK(c->cx, !w || (w->ndim == 1 && w->shape[0] == classes), DT_E_RUNTIME,
            "weight tensor should be defined either for all %lld classes or no "
-           "classes but got weight tensor of shape: %s", (long long)classes,
-           w ? op_shape_text(w).s : "");
+           "classes but got weight tensor of shape: %s%s%s",
+           (long long)classes, size, w ? op_shape_text(w).s : "", end);
   DT_TRY(c->cx, op_new_meta(c->cx, &c->out[0], (DtDtype)m->dtype, flat, &n,
                             m));
   c->nout = 2;
@@ -111,10 +117,15 @@ static DtStatus nll_back_check (DtMetaCall *c) {
   OpText a = op_shape_text(m), b = op_shape_text(t);
   OpText gt = op_shape_text(g), tt = op_shape_text(total);
   int64_t n = m->shape[0];
-  DT_CHECK(c->cx, m->ndim == 1 || m->ndim == 2, DT_E_RUNTIME,
+  DT_CHECK(c->cx, c->fake || m->ndim == 1 || m->ndim == 2, DT_E_RUNTIME,
            "input tensor should be 1D or 2D");
+  DT_CHECK(c->cx, m->ndim <= 2, DT_E_RUNTIME,
+           "input tensor should be 1D or 2D, got %dD", m->ndim);
+  DT_CHECK(c->cx, !c->fake || t->ndim <= 1, DT_E_RUNTIME, "0D or 1D target "
+           "tensor expected, multi-target not supported, got %dD", t->ndim);
   DT_CHECK(c->cx, t->ndim <= 1, DT_E_RUNTIME,
            "0D or 1D target tensor expected, multi-target not supported");
+  DT_CHECK(c->cx, m->ndim > 0, DT_E_INDEX, "tuple index out of range");
   if (m->ndim == 1) n = 1;
   DT_CHECK(c->cx, t->ndim || m->ndim == 1, DT_E_INDEX, "%s", c->fake
            ? "tuple index out of range"

@@ -63,6 +63,11 @@ static DtStatus check_mm (DtMetaCall *c, const DtMeta *a, const DtMeta *b,
 }
 
 static DtStatus check_bmm (DtMetaCall *c, const DtMeta *a, const DtMeta *b) {
+  if (c->fake && c->args->schema->nargs > 3) {   /* baddbmm asks for sizes */
+    DT_TRY(c->cx, op_has_dim(c->cx, a, 0));
+    DT_TRY(c->cx, op_has_dim(c->cx, a, 1));
+    DT_TRY(c->cx, op_has_dim(c->cx, b, 2));
+  }
   DT_CHECK(c->cx, a->ndim == 3, DT_E_SHAPE, "batch1 must be a 3D tensor");
   DT_CHECK(c->cx, b->ndim == 3, DT_E_SHAPE, "batch2 must be a 3D tensor");
   DT_CHECK(c->cx, a->shape[0] == b->shape[0] && a->shape[2] == b->shape[1],
@@ -274,9 +279,10 @@ static DtStatus dot_meta (DtMetaCall *c) {
            op_dtype_word((DtDtype)b->dtype));
   DT_CHECK(c->cx, a->shape[0] == b->shape[0], DT_E_SHAPE,
            "inconsistent tensor size, expected tensor [%lld] and src [%lld] to "
-           "have the same number of elements, but got %lld and %lld elements "
+           "have the%ssame number of elements, but got %lld and %lld elements "
            "respectively", (long long)a->shape[0], (long long)b->shape[0],
-           (long long)a->shape[0], (long long)b->shape[0]);
+           c->fake ? "" : " ", (long long)a->shape[0],
+           (long long)b->shape[0]);
   c->nout = 1;
   return op_new_meta(c->cx, &c->out[0], (DtDtype)a->dtype, 0, NULL, a);
 }
@@ -338,8 +344,19 @@ static DtStatus dot_grad (DtGradCall *c) {
   return op_g_finish(c);
 }
 
+DtStatus op_check_mv (DtCtx *cx, const DtMeta *a, const DtMeta *b) {
+  DT_CHECK(cx, a->ndim == 2 && b->ndim == 1, DT_E_SHAPE,
+           "matrix @ vector expected, got %d, %d", a->ndim, b->ndim);
+  DT_CHECK(cx, a->shape[1] == b->shape[0], DT_E_SHAPE,
+           "size mismatch, got input (%lldx%lld), vec (%lld)",
+           (long long)a->shape[0], (long long)a->shape[1],
+           (long long)b->shape[0]);
+  return DT_OK;
+}
+
 static DtStatus mv_meta (DtMetaCall *c) {
   const DtMeta *a = c->in[0], *b = c->in[1];
+  if (c->fake) DT_TRY(c->cx, op_check_mv(c->cx, a, b));
   DT_CHECK(c->cx, a->ndim == 2 && b->ndim == 1, DT_E_SHAPE,
            "vector + matrix @ vector expected, got %d, %d, %d", 1, a->ndim,
            b->ndim);

@@ -48,6 +48,7 @@ done:
 
 static DtStatus addmv_meta (DtMetaCall *c) {
   const DtMeta *s = c->in[0], *m = c->in[1], *v = c->in[2];
+  if (c->fake) DT_TRY(c->cx, op_check_mv(c->cx, m, v));
   DT_CHECK(c->cx, m->ndim == 2 && v->ndim == 1 && s->ndim <= 1, DT_E_SHAPE,
            "vector + matrix @ vector expected, got %d, %d, %d", s->ndim,
            m->ndim, v->ndim);
@@ -190,6 +191,10 @@ static DtStatus addr_grad (DtGradCall *c) {
 static DtStatus addbmm_meta (DtMetaCall *c) {
   const DtMeta *s = c->in[0], *a = c->in[1], *b = c->in[2];
   int64_t shape[2];
+  if (c->fake) {
+    DT_TRY(c->cx, op_has_dim(c->cx, a, 1));
+    DT_TRY(c->cx, op_has_dim(c->cx, b, 2));
+  }
   DT_CHECK(c->cx, a->ndim == 3, DT_E_SHAPE, "batch1 must be a 3D tensor");
   DT_CHECK(c->cx, b->ndim == 3, DT_E_SHAPE, "batch2 must be a 3D tensor");
   DT_CHECK(c->cx, a->shape[0] == b->shape[0], DT_E_SHAPE, "batch1 and batch2 "
@@ -447,6 +452,9 @@ static DtStatus grouped_meta (DtMetaCall *c) {
   int n = 0;
   bool a3 = a->ndim == 3, b3 = b->ndim == 3;
   DtDtype t = op_dtype_or(c->args, 4, (DtDtype)a->dtype);
+  DT_CHECK(c->cx, !c->fake || ((a->ndim == 2 || a3) && (b->ndim == 2 || b3)),
+           DT_E_RUNTIME, "Multiplicands must be 2D or 3D but got mat_a.dim()="
+           "%d and mat_b.dim()=%d", a->ndim, b->ndim);
   DT_CHECK(c->cx, (a->ndim == 2 || a3) && (b->ndim == 2 || b3), DT_E_RUNTIME,
            "mat_a has to be 2 or 3d");
   DT_CHECK(c->cx, offs != NULL || (a3 && b3), DT_E_RUNTIME,

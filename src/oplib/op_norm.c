@@ -184,8 +184,10 @@ static DtStatus check_affine (DtMetaCall *c, int at, const char *name, int k,
   if (ok) return DT_OK;
   OpText got = op_shape_text(m);
   return dt_raise(c->cx, DT_E_RUNTIME, "Expected %s to be of same shape as "
-                  "normalized_shape, but got %s of shape %s and "
-                  "normalized_shape = %s", name, name, got.s, want.s);
+                  "normalized_shape, but got %s of shape %s%s%s and "
+                  "normalized_shape = %s", name, name,
+                  c->fake ? "torch.Size(" : "", got.s, c->fake ? ")" : "",
+                  want.s);
 }
 
 /* The last dims of m are the normalised ones. */
@@ -195,6 +197,9 @@ static DtStatus check_normalized (DtMetaCall *c, const DtMeta *m, int k,
   int first = m->ndim - k;
   bool ok = first >= 0;
   for (int i = 0; ok && i < k; i++) ok = m->shape[first + i] == shape[i];
+  DT_CHECK(c->cx, ok || !c->fake, DT_E_RUNTIME, "Given normalized_shape=%s, "
+           "expected input with shape %s, but got input of size torch.Size(%s)",
+           want.s, want.s, got.s);
   want.s[strlen(want.s) - 1] = 0;
   DT_CHECK(c->cx, ok, DT_E_RUNTIME, "Given normalized_shape=%s], expected "
            "input with shape [*%s%s], but got input of size%s", want.s,

@@ -252,6 +252,7 @@ done:
 
 static DtStatus put_meta (DtMetaCall *c) {
   const DtMeta *m = c->in[0], *x = dt_in(c, 1), *s = dt_in(c, 2);
+  if (c->fake) return op_meta_same(c);
   DT_CHECK(c->cx, x->dtype == DT_I64, DT_E_INDEX, "put_(): Expected a long "
            "tensor for index, but got %s", op_dtype_word((DtDtype)x->dtype));
   DT_CHECK(c->cx, s->dtype == m->dtype, DT_E_RUNTIME, "put_(): self and source "
@@ -400,7 +401,16 @@ static DtStatus sreduce_meta (DtMetaCall *c) {
            "scatter(): Expected dtype int32/int64 for index");
   DT_CHECK(c->cx, s->dtype == m->dtype, DT_E_RUNTIME,
            "scatter(): Expected self.dtype to be equal to src.dtype");
-  for (int i = 0; dt_meta_numel(x) > 0 && i < x->ndim; i++)
+  bool any = dt_meta_numel(x) > 0;
+  DT_CHECK(c->cx, !any || (x->ndim > 1 ? x->ndim : 1) ==
+                          (m->ndim > 1 ? m->ndim : 1), DT_E_RUNTIME,
+           "Index tensor must have the same number of dimensions as self "
+           "tensor");
+  DT_CHECK(c->cx, !any || (x->ndim > 1 ? x->ndim : 1) ==
+                          (s->ndim > 1 ? s->ndim : 1), DT_E_RUNTIME,
+           "Index tensor must have the same number of dimensions as src "
+           "tensor");
+  for (int i = 0; any && i < x->ndim; i++)
     ok &= x->ndim == m->ndim && x->ndim == s->ndim &&
           x->shape[i] <= s->shape[i] && (i == d || x->shape[i] <= m->shape[i]);
   DT_CHECK(c->cx, ok, DT_E_RUNTIME, "Expected index %s to be no larger than "
@@ -534,7 +544,7 @@ static DtStatus search_meta (DtMetaCall *c) {
   DT_CHECK(c->cx, !s || s->dtype == DT_I64, DT_E_RUNTIME,
            "torch.searchsorted(): sorter must be a tensor of long dtype but "
            "got dtype %s", op_dtype_word((DtDtype)(s ? s->dtype : DT_I64)));
-  DT_CHECK(c->cx, b->ndim > 0, DT_E_RUNTIME, "torch.searchsorted(): boundaries "
+  DT_CHECK(c->cx, c->fake || b->ndim > 0, DT_E_RUNTIME, "torch.searchsorted(): boundaries "
            "tensor should have positive dimension, but got 0 dimension");
   DT_CHECK(c->cx, ok, DT_E_RUNTIME, "torch.searchsorted(): boundaries tensor "
            "should be 1 dimension or the first N-1 dimensions of boundaries "

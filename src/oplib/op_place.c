@@ -41,7 +41,7 @@ static DtStatus slice_part (DtCtx *cx, const DtArgs *a, const DtMeta *m,
   int d;
   int64_t start = 0, len = 0, step = 1;
   DT_TRY(cx, op_dim(cx, a, 2, m->ndim, &d));
-  DT_CHECK(cx, m->ndim > 0, DT_E_RUNTIME,
+  DT_CHECK(cx, m->ndim > 0, DT_E_INDEX,
            "slice() cannot be applied to a 0-dim tensor.");
   DT_TRY(cx, slice_range(cx, a, m->shape[d], &start, &len, &step));
   dt_meta_copy(v, m);
@@ -128,13 +128,10 @@ static DtStatus part_meta (DtMetaCall *c) {
   DtMeta v;
   int64_t offset;
   const DtMeta *s = dt_in(c, 1);
+  if (c->fake) return op_meta_same(c);
   DT_TRY(c->cx, part_of(c->cx, c->op, c->args, c->in[0], &v, &offset));
   if (c->op->row[0] == PT_SLICE) {
-    bool fits = s->ndim <= v.ndim;
-    for (int i = 0; fits && i < s->ndim; i++)
-      fits = s->shape[i] == 1 ||
-             s->shape[i] == v.shape[i + v.ndim - s->ndim];
-    DT_CHECK(c->cx, fits, DT_E_RUNTIME,
+    DT_CHECK(c->cx, dt_meta_same_shape(s, &v), DT_E_RUNTIME,
              "expected src to have a size equal to the slice of self. src "
              "size = %s, slice size = %s", op_shape_text(s).s,
              op_shape_text(&v).s);
@@ -332,6 +329,9 @@ static DtStatus fill_meta (DtMetaCall *c) {
   DT_TRY(c->cx, op_dim(c->cx, c->args, 1, c->in[0]->ndim, &d));
   DT_CHECK(c->cx, dt_in(c, 2)->ndim <= 1, DT_E_INDEX,
            "Index has to be a vector/scalar");
+  DT_CHECK(c->cx, !c->fake || !v || v->ndim == 0, DT_E_RUNTIME, "Only "
+           "supports 0-dimensional value tensor. Got a tensor with %d "
+           "dimensions.", v ? v->ndim : 0);
   DT_CHECK(c->cx, !v || v->ndim == 0, DT_E_RUNTIME, "index_fill_ only "
            "supports a 0-dimensional value tensor, but got tensor with %d "
            "dimension(s).", v ? v->ndim : 0);
@@ -440,7 +440,7 @@ static DtStatus ireduce_rules (DtRuleCall *c) {
 
 static DtStatus bucket_meta (DtMetaCall *c) {
   const DtMeta *m = c->in[0];
-  DT_CHECK(c->cx, dt_in(c, 1)->ndim == 1, DT_E_RUNTIME, "boundaries tensor "
+  DT_CHECK(c->cx, c->fake || dt_in(c, 1)->ndim == 1, DT_E_RUNTIME, "boundaries tensor "
            "must be 1 dimension, but got dim(%d)", dt_in(c, 1)->ndim);
   c->nout = 1;
   return op_new_meta(c->cx, &c->out[0],

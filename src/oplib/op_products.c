@@ -277,11 +277,10 @@ static DtStatus measure (Einsum *e) {
       else named++;
     }
     DT_CHECK(cx, dots ? named <= nd : named == nd, DT_E_RUNTIME, "einsum(): "
-             "the number of subscripts in the equation (%d) %s for operand %d "
-             "and no ellipsis was given", named, dots
-             ? "is more than the number of dimensions"
-             : named > nd ? "is more than the number of dimensions"
-                          : "does not match the number of dimensions", i);
+             "the number of subscripts in the equation (%d) %s the number of "
+             "dimensions (%d) for operand %d%s", named,
+             dots ? "is more than" : "does not match", nd, i,
+             dots ? "" : " and no ellipsis was given");
     if (dots && nd - named > e->ell) e->ell = nd - named;
   }
   return DT_OK;

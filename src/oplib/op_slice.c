@@ -523,6 +523,45 @@ static DtStatus cat_grad (DtGradCall *c) {
   return op_g_finish(c);
 }
 
+/* In propagation stack is a cat of the tensors, each with a dim put in where
+** the first one's dims end. */
+static DtStatus stack_check_fake (DtMetaCall *c, int n, const int *slot,
+                                  int d) {
+  const DtMeta *f = c->in[slot[0]];
+  DtMetaCall cat = *c;
+  DtStatus st = DT_OK;
+  for (int i = 1; i < n && d < f->ndim; i++)
+    DT_CHECK(c->cx, dt_meta_same_shape(f, c->in[slot[i]]), DT_E_RUNTIME,
+             "stack expects each tensor to be equal size, but got "
+             "torch.Size(%s) at entry 0 ", op_shape_text(f).s);
+  if (d < f->ndim) return DT_OK;
+  DtMeta *m = DT_NEWN(c->cx, DtMeta, n);
+  const DtMeta **in = DT_NEWN(c->cx, const DtMeta *, n);
+  int *at = DT_NEWN(c->cx, int, n);
+  if (m == NULL || in == NULL || at == NULL) st = DT_E_NOMEM;
+  for (int i = 0; st == DT_OK && i < n; i++) {
+    dt_meta_copy(&m[i], c->in[slot[i]]);
+    DT_CHECKG(c->cx, m[i].ndim < DT_MAX_NDIM, DT_E_LIMIT,
+              "at most %d dimensions", DT_MAX_NDIM);
+    if (d > m[i].ndim) {
+      m[i].ndim++;
+      DT_TRYG(c->cx, op_has_dim(c->cx, &m[i], d));
+    }
+    for (int k = m[i].ndim; k > d; k--) m[i].shape[k] = m[i].shape[k - 1];
+    m[i].shape[d] = 1;
+    m[i].ndim++;
+    in[i] = &m[i];
+    at[i] = i;
+  }
+  cat.in = in;
+  if (st == DT_OK) st = cat_check_fake(&cat, n, at);
+done:
+  dt_free(c->cx, m);
+  dt_free(c->cx, in);
+  dt_free(c->cx, at);
+  return st;
+}
+
 static DtStatus stack_meta (DtMetaCall *c) {
   int slot[DT_MAX_OUTS], d;
   int64_t shape[DT_MAX_NDIM];
@@ -531,6 +570,7 @@ static DtStatus stack_meta (DtMetaCall *c) {
   const DtMeta *f = c->in[slot[0]];
   DT_TRY(c->cx, op_dim(c->cx, c->args, 1, f->ndim + 1, &d));
   OpText a = op_shape_text(f);
+  if (c->fake) DT_TRY(c->cx, stack_check_fake(c, n, slot, d));
   for (int i = 1; i < n; i++) {
     OpText b = op_shape_text(c->in[slot[i]]);
     DT_CHECK(c->cx, dt_meta_same_shape(f, c->in[slot[i]]), DT_E_RUNTIME,

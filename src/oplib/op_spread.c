@@ -224,6 +224,20 @@ static DtHandle *norm_of (DtDecompCall *c, DtHandle *x, DtHandle *w,
             mean, var, c->args->v[5], c->args->v[6], c->args->v[7]);
   return r[0];
 }
+/* In PyTorch's order: statistics, then weight and bias. */
+static DtStatus norm_sizes (DtDecompCall *c, int64_t n) {
+  static const char *const name[] = { "running_mean", "running_var", "weight",
+                                      "bias" };
+  for (int i = 0; i < 4; i++) {
+    DtHandle *h = dt_hin(c, i < 2 ? 3 + i : i - 1);
+    if (h == NULL) continue;
+    int64_t have = dt_meta_numel(dt_emit_meta(c->e, h));
+    DT_CHECK(CX, have == n, DT_E_RUNTIME, "%s should contain %lld elements "
+             "not %lld", name[i], (long long)n, (long long)have);
+  }
+  return DT_OK;
+}
+
 static DtStatus batch_norm_decomp (DtDecompCall *c) {
   DtMeta m = meta_of(c, c->in[0]);
   bool train = dt_arg_bool(c->args, 5);
@@ -231,6 +245,7 @@ static DtStatus batch_norm_decomp (DtDecompCall *c) {
   DT_CHECK(CX, train || (dt_hin(c, 3) && dt_hin(c, 4)), DT_E_RUNTIME,
            "running_%s must be defined in evaluation mode",
            dt_hin(c, 3) ? "var" : "mean");
+  DT_TRY(CX, norm_sizes(c, m.ndim > 1 ? m.shape[1] : 0));
   DT_CHECK(CX, m.ndim >= 2, DT_E_RUNTIME, "Expected 2D or more input");
   return finish(c, norm_of(c, c->in[0], dt_hin(c, 1), dt_hin(c, 2),
                            dt_hin(c, 3), dt_hin(c, 4)));

@@ -137,6 +137,9 @@ static DtStatus masked_fill_meta (DtMetaCall *c) {
   DT_CHECK(c->cx, !k || k->dtype == DT_BOOL, DT_E_RUNTIME,
            "masked_fill_ only supports boolean masks, but got mask with dtype "
            "%s", k ? dt_dtype_info((DtDtype)k->dtype)->cpp : "?");
+  DT_CHECK(c->cx, !c->fake || !v || v->ndim == 0, DT_E_RUNTIME,
+           "only supports a 0-dimensional value tensor, but got tensor with %d "
+           "dimension", v ? v->ndim : 0);
   DT_CHECK(c->cx, !v || v->ndim == 0, DT_E_RUNTIME,
            "masked_fill_ only supports a 0-dimensional value tensor, but got "
            "tensor with %d dimension(s).", v ? v->ndim : 0);

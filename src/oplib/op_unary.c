@@ -122,6 +122,21 @@ static DtStatus gelu_kernel (DtKernelCall *c) {
                     c->in[0], c->out[0]);
 }
 
+/* PyTorch's CPU library takes this one over where it can, and cannot
+** broadcast. */
+static DtStatus gelu_backward_meta (DtMetaCall *c) {
+  const DtMeta *g = c->in[0], *x = dt_in(c, 1);
+  bool taken = !c->fake && (x->dtype == DT_F32 || x->dtype == DT_BF16) &&
+               g->dtype == x->dtype && dt_meta_numel(x) > 1 &&
+               dt_meta_numel(g) > 0 &&
+               strcmp(dt_arg_str(c->args, 2), "none") == 0;
+  DT_CHECK(c->cx, !taken || dt_meta_same_shape(g, x), DT_E_RUNTIME,
+           "could not create a primitive descriptor for the reorder "
+           "primitive. Run workload with environment variable "
+           "ONEDNN_VERBOSE=all to get additional diagnostic information.");
+  return op_pw_meta(c);
+}
+
 static DtStatus gelu_backward_kernel (DtKernelCall *c) {
   OpOperand o[PWR_MAXN];
   DtDtype ct, rt;
@@ -352,7 +367,7 @@ BROW(gelu_backward, 0, 1, 1, 2);
 const DtOpDef dt_op_gelu_backward = {
   .schema = "aten::gelu_backward(Tensor grad_output, Tensor self, *, "
             "str approximate=\"none\") -> Tensor",
-  .brief = "Gradient of gelu.", .flags = PW | NOGRAD, .meta = op_pw_meta,
+  .brief = "Gradient of gelu.", .flags = PW | NOGRAD, .meta = gelu_backward_meta,
   .kernel = gelu_backward_kernel, .samples = back_samples,
   .row = row_gelu_backward
 };

@@ -78,6 +78,11 @@ DtStatus op_dims (DtCtx *cx, const DtArgs *a, int i, int ndim, bool empty_all,
                   uint32_t *mask);
 /* A wrapped dim; 0-dim counts as one dim. */
 DtStatus op_dim (DtCtx *cx, const DtArgs *a, int i, int ndim, int *out);
+/* m.size(d): is there such a dim?  Local.  Errors: IndexError. */
+DtStatus op_has_dim (DtCtx *cx, const DtMeta *m, int d);
+/* The shapes of a matrix times a vector, in the words of PyTorch's
+** propagation.  Local.  Errors: SHAPE. */
+DtStatus op_check_mv (DtCtx *cx, const DtMeta *a, const DtMeta *b);
 /* out := shape of m without (keepdim: with size 1 at) the dims of mask. */
 DtStatus op_reduced (DtCtx *cx, const DtMeta *m, uint32_t mask, bool keepdim,
                      DtDtype t, DtMeta *out);
