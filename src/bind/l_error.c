@@ -154,9 +154,26 @@ static bool push_caught (lua_State *L, DtStatus code, const char *message) {
   return same;
 }
 
+/* The pending error in the words of the release that is asked for. */
+static void reword (DtSession *s) {
+  DtError *e = &s->cx->err;
+  const char *pyclass = e->pyclass;
+  DtBuf b;
+  if (s->profile.release >= DT_LAST_RELEASE) return;
+  dt_buf_init(&b, s->cx);
+  if (dt_profile_text(s->profile.release, dt_buf_str(&e->message), &b,
+                      &pyclass) && b.len > 0) {
+    dt_buf_clear(&e->message);
+    dt_buf_addn(&e->message, dt_buf_str(&b), b.len);
+    e->pyclass = pyclass;
+  }
+  dt_buf_fini(&b);
+}
+
 int dtL_raise (lua_State *L) {
   DtSession *s = dtL_session(L);
   DtError *e = &s->cx->err;
+  reword(s);
   DtStatus code = e->code ? e->code : DT_E_INTERNAL;
   if (push_caught(L, code, dt_buf_str(&e->message))) {
     dt_error_clear(s->cx);

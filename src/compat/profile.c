@@ -46,6 +46,102 @@ bool dt_profile_has_op (const char *name, int release) {
   return s != NULL && release >= s->first && release <= s->last;
 }
 
+/* ---- wordings ---- */
+
+typedef struct Wording {
+  int first, last;
+  const char *now, *then, *pyclass;
+} Wording;
+
+static const Wording wordings[] = {
+#define X(first, last, now, then, pyclass) { first, last, now, then, pyclass },
+#include "compat/texts.def"
+#undef X
+};
+enum { NWORDINGS = sizeof wordings / sizeof wordings[0], MAX_HOLES = 8 };
+
+typedef struct Hole { const char *s; size_t n; } Hole;
+
+/* Does `text` fit the pattern?  Each hole is as short as it can be, the last
+** one takes the rest. */
+static bool fits (const char *pattern, const char *text, Hole *hole) {
+  int n = 0;
+  for (;;) {
+    const char *open = strstr(pattern, "{}");
+    size_t k = open != NULL ? (size_t)(open - pattern) : strlen(pattern);
+    if (strncmp(pattern, text, k) != 0) return false;
+    text += k;
+    if (open == NULL) return *text == '\0';
+    pattern = open + 2;
+    const char *next = strstr(pattern, "{}");
+    size_t m = next != NULL ? (size_t)(next - pattern) : strlen(pattern);
+    const char *end = m == 0 ? text + strlen(text) : text;
+    while (m > 0 && *end != '\0' && strncmp(end, pattern, m) != 0) end++;
+    if (n == MAX_HOLES) return false;
+    hole[n].s = text;
+    hole[n++].n = (size_t)(end - text);
+    text = end;
+  }
+}
+
+static void fill (const char *then, const Hole *hole, DtBuf *out) {
+  for (const char *s = then; *s != '\0'; s++) {
+    if (s[0] == '{' && s[1] >= '1' && s[1] <= '8' && s[2] == '}') {
+      const Hole *h = &hole[s[1] - '1'];
+      dt_buf_addn(out, h->s, h->n);
+      s += 2;
+    } else {
+      dt_buf_addc(out, *s);
+    }
+  }
+}
+
+static bool reword (int release, const char *text, DtBuf *out,
+                    const char **pyclass) {
+  Hole hole[MAX_HOLES];
+  for (int i = 0; i < NWORDINGS; i++) {
+    const Wording *w = &wordings[i];
+    if (release < w->first || release > w->last) continue;
+    memset(hole, 0, sizeof hole);
+    if (!fits(w->now, text, hole)) continue;
+    fill(w->then, hole, out);
+    *pyclass = w->pyclass;
+    return true;
+  }
+  return false;
+}
+
+/* Propagation adds its own line to what a rule raises, but for
+** NotImplementedError. */
+bool dt_profile_text (int release, const char *text, DtBuf *out,
+                      const char **pyclass) {
+  const char *wrap = strstr(text, "\n\nSharding propagation failed for ");
+  const char *cls = *pyclass;
+  bool done;
+  DtBuf b, inner;
+  if (release >= DT_LAST_RELEASE) return false;
+  if (wrap == NULL) return reword(release, text, out, pyclass);
+  dt_buf_init(&b, out->cx);
+  dt_buf_init(&inner, out->cx);
+  dt_buf_addn(&b, text, (size_t)(wrap - text));
+  done = reword(release, dt_buf_str(&b), &inner, &cls);
+  if (!done) dt_buf_add(&inner, dt_buf_str(&b));
+  if (done && strcmp(cls, "NotImplementedError") == 0) {
+    dt_buf_add(out, dt_buf_str(&inner));
+    *pyclass = cls;
+  } else {
+    dt_buf_add(&inner, wrap);
+    if (!reword(release, dt_buf_str(&inner), out, pyclass))
+      dt_buf_add(out, dt_buf_str(&inner));
+    done = true;
+  }
+  dt_buf_fini(&inner);
+  dt_buf_fini(&b);
+  return done;
+}
+
+/* ---- releases and devices ---- */
+
 static const char *const release_names[] = {
   "2.4", "2.5", "2.6", "2.7", "2.8", "2.9", "2.10", "2.11", "2.12", "2.13"
 };

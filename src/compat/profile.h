@@ -5,6 +5,7 @@
 #ifndef DT_COMPAT_PROFILE_H
 #define DT_COMPAT_PROFILE_H
 
+#include "base/buf.h"
 #include "base/ctx.h"
 #include "tensor/dtype.h"
 
@@ -46,6 +47,10 @@ static inline int dt_switch (const DtProfile *p, DtSwitch s) {
 ** For releases before the last; the last one's are those of the operator
 ** table.  Operators of other namespaces than aten and prims: true.  Pure. */
 bool dt_profile_has_op (const char *name, int release);
+/* How `release` worded the message `text` of the last one, into `out`, and its
+** Python class; false when it said the same.  NOMEM shows in `out`.  Pure. */
+bool dt_profile_text (int release, const char *text, DtBuf *out,
+                      const char **pyclass);
 const DtSwitchInfo *dt_switch_info (DtSwitch s);
 int dt_profile_releases (const char *const **names);
 int dt_profile_devices (const DtDeviceInfo **infos);

@@ -185,14 +185,19 @@ static bool torch_words (const DtFailed *f) {
 }
 
 static void print_message (DtSession *s, const DtFailed *f, DtBuf *out) {
-  const char *e = strchr(f->message, '\n');
+  const char *text = f->message, *pyclass = NULL, *e;
+  DtBuf b;
+  dt_buf_init(&b, s->cx);
+  if (dt_profile_text(s->profile.release, text, &b, &pyclass) && b.len > 0)
+    text = dt_buf_str(&b);
+  e = strchr(text, '\n');
   if (torch_words(f))
     dt_buf_addf(out, "  PyTorch %d.%d says: ", s->profile.release / 100,
                 s->profile.release % 100);
   else dt_buf_add(out, "  message: ");
-  dt_buf_addn(out, f->message, e ? (size_t)(e - f->message)
-                                 : strlen(f->message));
+  dt_buf_addn(out, text, e ? (size_t)(e - text) : strlen(text));
   dt_buf_addc(out, '\n');
+  dt_buf_fini(&b);
 }
 
 bool dt_autopsy_text (DtSession *s, DtStatus code, DtRepairs *r, DtBuf *out) {

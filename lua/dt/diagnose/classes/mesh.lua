@@ -51,6 +51,7 @@ return {
      {0.93, "which has no dimension for FSDP to shard across"},
      {0.85, "KeyError", "~mesh_dim_names|get_mesh_dim_by_name|_get_slice_mesh",
       "=mesh"},
+     {0.66, "KeyError", "/mesh%[['\"`]", "=mesh"},
      {0.5, "~dp_shard_cp|mesh_dim_names", "~KeyError|no such dim|not a valid"},
    },
    cause = "The framework asks for an axis that was not created, often a "

@@ -306,6 +306,8 @@ return {
    signs = {
      {0.93, MIXED, "~flex_attention|BlockMask|block_mask"},
      {0.88, MISSING, "@*flex_attention*"},
+     {0.74, "~flex_attention|FlexAttention|BlockMask|flex attention", "DTensor",
+      "~mixed|plain|convert|unclear|to_local|mask function|DTensorize"},
      {0.7, "~flex_attention|FlexAttention|BlockMask", "=dt",
       "~error|fail|not support|unsupported|Error"},
    },

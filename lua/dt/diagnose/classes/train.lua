@@ -356,7 +356,7 @@ return {
        .. "rank zero only|on rank 0", "~full_tensor|redistribute|all_gather|"
        .. "barrier|get_model_state_dict|state_dict",
       "~hang|deadlock|timeout|stuck|Watchdog", "=dt"},
-     {0.6, "~full_tensor()|aten.equal|redistribute", "~hang|deadlock|stuck|"
+     {0.6, "~full_tensor()|aten.equal|torch.equal|redistribute", "~hang|deadlock|stuck|"
        .. "freezes|timeout", "=dt"},
      {0.5, "~hangs|deadlock|Watchdog caught", "=dt",
       "~CollectiveFingerPrint|flight recorder|FlightRecorder"},
@@ -405,6 +405,7 @@ return {
       "~DTensor|parallelize_module|tensor parallel|device_mesh",
       "!Must flatten tensors", "!uniform dtype", "!" .. MIXED,
       "!sync_module_states"},
+     {0.62, "SHARD_GRAD_OP", "~DTensor|tensor parallel|parallelize_module"},
      {0.5, "~FullyShardedDataParallel|FSDP1", "~parallelize_module|DTensor",
       "~fail|error|SHARD_GRAD_OP"},
    },
