@@ -120,7 +120,8 @@ function M.tuple_text(list)
   local parts = {}
   for i, v in ipairs(list) do
     parts[i] = type(v) == "string" and ("'%s'"):format(v)
-      or M.is_placement(v) and v:repr() or tostring(v)
+      or M.is_placement(v) and v:repr() or v == dt.None and "None"
+      or tostring(v)
   end
   return "(" .. table.concat(parts, ", ") .. (#parts == 1 and ",)" or ")")
 end
@@ -134,6 +135,14 @@ function M.type_text(v)
   end
   if M.is_tensor(v) then return v.is_dtensor and "DTensor" or "Tensor" end
   return names[type(v)] or kind(v) or type(v)
+end
+
+-- A list of numbers, or anything else, as Python prints it.
+function M.python_text(v)
+  if type(v) ~= "table" or getmetatable(v) ~= nil then return tostring(v) end
+  local parts = {}
+  for i, item in ipairs(v) do parts[i] = M.python_text(item) end
+  return "[" .. table.concat(parts, ", ") .. "]"
 end
 
 local guard_mt = {

@@ -249,7 +249,7 @@ static DtStatus parity_program (void *ud, const char *file, int world,
   memset(&p->a->o, 0, sizeof p->a->o);
   p->a->o.ranks = abs(world);
   p->a->o.fake = abs(world);
-  p->a->o.trust = p->a->o.no_rc = p->a->o.no_history = p->a->o.raw = true;
+  p->a->o.trust = p->a->o.no_rc = p->a->o.no_history = true;
   p->a->o.color = "never";
   p->a->o.prelude[p->a->o.nprelude++] =
     (DtPrelude){ 'e', dt_buf_str(&text) };

@@ -31,6 +31,31 @@ local function append(m, module)
   return m
 end
 
+local function indent(text) return (text:gsub("\n", "\n  ")) end
+
+-- Equal neighbours are printed once: "(0-2): 3 x Linear(...)".
+local function list_text(m)
+  local lines, first, last, text = {}, nil, nil, nil
+  local function flush()
+    if text == nil then return end
+    local n = last - first + 1
+    lines[#lines + 1] = n == 1 and ("(%d): %s"):format(first, indent(text))
+      or ("(%d-%d): %d x %s"):format(first, last, n, indent(text))
+  end
+  for i, layer in each(m) do
+    local t = tostring(layer)
+    if t ~= text then
+      flush()
+      first, text = i, t
+    end
+    last = i
+  end
+  flush()
+  local name = m._class.__name
+  if #lines == 0 then return name .. "()" end
+  return name .. "(\n  " .. table.concat(lines, "\n  ") .. "\n)"
+end
+
 local function listlike(class)
   class.__len, class.__pairs, class.append = count, each, append
   function class.__getitem(m, i) return child(m, i) end
@@ -52,6 +77,7 @@ end
 
 -- nn.ModuleList{m0, m1, ...}: a list that registers its modules.
 M.ModuleList = Module:extend("ModuleList")
+M.ModuleList.__repr = list_text
 listlike(M.ModuleList)
 function M.ModuleList:__init__(list)
   for _, m in ipairs(list or {}) do append(self, m) end

@@ -10,7 +10,7 @@ local M = {Module = nnm.Module, is_module = nnm.is_module,
   isinstance = nnm.isinstance}
 
 local parts = {"dt.nn.linear", "dt.nn.norm", "dt.nn.simple",
-  "dt.nn.container", "dt.nn.pooling"}
+  "dt.nn.container", "dt.nn.more", "dt.nn.pooling"}
 for _, name in ipairs(parts) do
   for key, class in pairs(require(name)) do M[key] = class end
 end

@@ -495,9 +495,16 @@ local function run_pre_hooks(m, args)
       args = with_kwargs(args, function (pos, kw)
         return hook.f(m, pos, kw)
       end)
-    else
-      local new = table.pack(hook.f(m, args))
-      if new.n > 0 and new[1] ~= nil then args = unwrapped(new) end
+    else                              -- keywords pass by
+      local pos, kw = util.split(table.unpack(args, 1, args.n))
+      local new = table.pack(hook.f(m, pos))
+      if new.n > 0 and new[1] ~= nil then
+        args = unwrapped(new)
+        if next(kw) then
+          args.n = (args.n or #args) + 1
+          args[args.n] = kw
+        end
+      end
     end
   end
   return args
@@ -571,6 +578,7 @@ end
 
 function instance_mt.__tostring(m)
   local class = m._class
+  if class.__repr then return class.__repr(m) end
   local extra = class.extra_repr and class.extra_repr(m) or ""
   local lines = {}
   for name, child in m._modules:each() do

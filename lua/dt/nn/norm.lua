@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- dt/nn/norm.lua: LayerNorm and RMSNorm.
+-- dt/nn/norm.lua: LayerNorm, RMSNorm, GroupNorm, BatchNorm.
 
 local dt = require "dt"
 local util = require "dt.util"
@@ -43,9 +43,84 @@ function M.LayerNorm:forward(x)
 end
 
 function M.LayerNorm:extra_repr()
-  return ("%s, eps=%s, elementwise_affine=%s"):format(
+  return ("%s, eps=%s, elementwise_affine=%s, bias=%s"):format(
     shape_text(self.normalized_shape), ("%g"):format(self.eps),
-    self.elementwise_affine and "True" or "False")
+    self.elementwise_affine and "True" or "False",
+    self.bias and "True" or "False")
+end
+
+-- nn.GroupNorm(groups, channels, {eps=1e-5, affine=true})
+M.GroupNorm = Module:extend("GroupNorm")
+
+function M.GroupNorm:__init__(...)
+  local a = util.bind("GroupNorm", {"num_groups", "num_channels", "eps",
+    "affine", "device", "dtype"}, {eps = 1e-5, affine = true}, ...)
+  if a.num_channels % a.num_groups ~= 0 then
+    util.raise("ValueError", "num_channels must be divisible by num_groups")
+  end
+  self.num_groups, self.num_channels = a.num_groups, a.num_channels
+  self.eps, self.affine = a.eps, a.affine
+  self:register_parameter("weight", a.affine and ones({a.num_channels}, a)
+    or nil)
+  self:register_parameter("bias", a.affine and dt._make_param(
+    dt.zeros({a.num_channels}, {dtype = a.dtype, device = a.device}), true)
+    or nil)
+end
+
+function M.GroupNorm:forward(x)
+  return dt.group_norm(x, self.num_groups, self.weight or dt.None,
+    self.bias or dt.None, self.eps)
+end
+
+function M.GroupNorm:extra_repr()
+  return ("%d, %d, eps=%s, affine=%s"):format(self.num_groups,
+    self.num_channels, ("%g"):format(self.eps),
+    self.affine and "True" or "False")
+end
+
+-- nn.BatchNorm1d, BatchNorm2d, BatchNorm3d(features, {eps=, momentum=, affine=,
+-- track_running_stats=})
+local function batch_norm(name)
+  local C = Module:extend(name)
+  function C:__init__(...)
+    local a = util.bind(name, {"num_features", "eps", "momentum", "affine",
+      "track_running_stats", "device", "dtype"}, {eps = 1e-5, momentum = 0.1,
+      affine = true, track_running_stats = true}, ...)
+    local n = {a.num_features}
+    local kw = {dtype = a.dtype, device = a.device}
+    self.num_features, self.eps, self.momentum = a.num_features, a.eps,
+      a.momentum
+    self.affine, self.track_running_stats = a.affine, a.track_running_stats
+    self:register_parameter("weight", a.affine and ones(n, a) or nil)
+    self:register_parameter("bias", a.affine
+      and dt._make_param(dt.zeros(n, kw), true) or nil)
+    if a.track_running_stats then
+      self:register_buffer("running_mean", dt.zeros(n, kw))
+      self:register_buffer("running_var", dt.ones(n, kw))
+      self:register_buffer("num_batches_tracked",
+        dt.zeros({}, {dtype = dt.int64}))
+    end
+  end
+  function C:forward(x)
+    if self.training and self.num_batches_tracked then
+      self.num_batches_tracked:add_(1)
+    end
+    local out = dt.native_batch_norm(x, self.weight or dt.None,
+      self.bias or dt.None, self.running_mean or dt.None,
+      self.running_var or dt.None,
+      self.training or not self.track_running_stats, self.momentum, self.eps)
+    return out
+  end
+  function C:extra_repr()
+    return ("%d, eps=%s, momentum=%s, affine=%s, track_running_stats=%s")
+      :format(self.num_features, ("%g"):format(self.eps),
+        ("%g"):format(self.momentum), self.affine and "True" or "False",
+        self.track_running_stats and "True" or "False")
+  end
+  M[name] = C
+end
+for _, name in ipairs {"BatchNorm1d", "BatchNorm2d", "BatchNorm3d"} do
+  batch_norm(name)
 end
 
 -- nn.RMSNorm(normalized_shape, {eps=, elementwise_affine=})

@@ -69,7 +69,24 @@ local function entries(plan)
   return list
 end
 
+local no_plan = "No parallelize_plan is provided and auto-parallel is not "
+  .. "supported at the moment, so this parallelize_module call will do "
+  .. "nothing."
+
+-- Python's name of what stands where a style should.
+local function class_text(v)
+  local mt = getmetatable(v)
+  if type(v) == "table" and type(mt) == "table" and mt.__call then
+    return "abc.ABCMeta"
+  end
+  return util.type_text(v)
+end
+
 function apply_plan(module, mesh, plan, src)
+  if util.is_none(plan) then
+    dt._warn(no_plan)
+    return module
+  end
   if style.is_style(plan) then
     plan.src_data_rank = src
     return plan:apply(module, mesh)
@@ -77,7 +94,7 @@ function apply_plan(module, mesh, plan, src)
   if type(plan) ~= "table" or getmetatable(plan) ~= nil then
     util.raise("TypeError", "Expect Union[ParallelStyle, Dict[str, "
       .. "ParallelStyle]] for parallelize_plan, <class '%s'> found!",
-      util.type_text(plan))
+      class_text(plan))
   end
   for _, entry in ipairs(entries(plan)) do
     apply_entry(module, mesh, entry[1], entry[2], src)
@@ -89,9 +106,7 @@ end
 -- table from paths (with * ? [..]) to styles.
 function M.parallelize_module(module, mesh, plan, kw)
   if util.is_none(plan) then
-    dt._warn("No parallelize_plan is provided and auto-parallel is not "
-      .. "supported at the moment, so this parallelize_module call will do "
-      .. "nothing.")
+    dt._warn(no_plan)
     return module
   end
   if not util.is_mesh(mesh) then

@@ -13,6 +13,21 @@ local from_local = dt.DTensor.from_local
 local Style = {}
 Style.__index = Style
 
+-- A field as Python prints it; layouts by keyword are a dict.
+local function shown(v, keyed)
+  if keyed then
+    local parts = {}
+    for key, pl in pairs(v) do
+      parts[#parts + 1] = ("'%s': %s"):format(key, util.is_placement(pl)
+        and pl:repr() or tostring(pl))
+    end
+    return "{" .. table.concat(parts, ", ") .. "}"
+  end
+  if v == nil then return "None" end
+  return type(v) == "table" and util.tuple_text(v) or v == true and "True"
+    or v == false and "False" or tostring(v)
+end
+
 local function style(name)
   local C = setmetatable({name = name}, {__index = Style,
     __call = function (class, ...)
@@ -24,15 +39,19 @@ local function style(name)
   C.__tostring = function (s)
     local parts = {}
     for i, key in ipairs(C.shown) do
-      local v = s[key]
-      parts[i] = key .. "=" .. (type(v) == "table" and util.tuple_text(v)
-        or v == true and "True" or v == false and "False" or tostring(v))
+      parts[i] = key .. "=" .. shown(s[key], key:find("kwarg", 1, true))
     end
     return name .. "(" .. table.concat(parts, ", ") .. ")"
   end
   M[name] = C
   return C
 end
+
+-- The base of all styles, which cannot be made.
+M.ParallelStyle = setmetatable({name = "ParallelStyle"}, {__call = function ()
+  util.raise("TypeError", "Can't instantiate abstract class ParallelStyle "
+    .. "with abstract method _apply")
+end})
 
 -- Is `v` a style?
 function M.is_style(v)
@@ -183,6 +202,12 @@ end
 
 function Sequence:apply(module, mesh)
   local function partition(_, m, on)
+    for name in m:named_parameters() do
+      if name:find(".", 1, true) then
+        util.raise("KeyError", "%s", "'parameter name can\\'t contain "
+          .. "\".\"'")
+      end
+    end
     for _, name in ipairs {table.unpack(m._parameters.keys)} do
       local p = m._parameters.map[name]
       if p then
@@ -203,7 +228,7 @@ function Sequence:apply(module, mesh)
       return from_local(x, on, self.sequence_sharding, {run_check = false})
     end
     util.raise("ValueError", "expecting input of %s to be a torch.Tensor or "
-      .. "DTensor, but got %s", tostring(m), tostring(x))
+      .. "DTensor, but got %s", tostring(m), util.python_text(x))
   end
   return distribute_module(module, mesh, partition, input_fn,
     function (_, out)
@@ -250,7 +275,8 @@ end
 -- PrepareModuleInput{input_layouts=, desired_input_layouts=,
 -- input_kwarg_layouts=, desired_input_kwarg_layouts=, use_local_output=false}
 local Input = style "PrepareModuleInput"
-Input.shown = {"input_layouts", "desired_input_layouts", "use_local_output"}
+Input.shown = {"input_layouts", "desired_input_layouts",
+  "input_kwarg_layouts", "desired_input_kwarg_layouts", "use_local_output"}
 
 function Input.construct(s, ...)
   local a = util.bind("PrepareModuleInput", {"input_layouts",
@@ -270,10 +296,10 @@ function Input.construct(s, ...)
     end
   end
   s.with_kwargs = a.input_kwarg_layouts ~= nil
-  s.kwarg_layouts = a.input_kwarg_layouts or {}
-  s.desired_kwarg_layouts = a.desired_input_kwarg_layouts or {}
-  if s.with_kwargs and count(s.kwarg_layouts) ~= count(s.desired_kwarg_layouts)
-  then
+  s.input_kwarg_layouts = a.input_kwarg_layouts or {}
+  s.desired_input_kwarg_layouts = a.desired_input_kwarg_layouts or {}
+  if s.with_kwargs and count(s.input_kwarg_layouts)
+     ~= count(s.desired_input_kwarg_layouts) then
     util.raise("AssertionError", "input_kwarg_layouts and "
       .. "desired_input_kwarg_layouts should have same length!")
   end
@@ -298,8 +324,8 @@ end
 function Input:prepare_kwargs(kw, mesh)
   local out = {}
   for key, v in pairs(kw) do
-    out[key] = convert(v, self.kwarg_layouts[key],
-      self.desired_kwarg_layouts[key], mesh, self.use_local_output, no_tensor)
+    out[key] = convert(v, self.input_kwarg_layouts[key],
+      self.desired_input_kwarg_layouts[key], mesh, self.use_local_output, no_tensor)
   end
   return out
 end
@@ -328,6 +354,11 @@ function Output.construct(s, ...)
   local a = util.bind("PrepareModuleOutput", {"output_layouts",
     "desired_output_layouts", "use_local_output"}, {use_local_output = true},
     ...)
+  if a.output_layouts == nil and a.desired_output_layouts == nil then
+    util.raise("TypeError", "PrepareModuleOutput.__init__() missing 2 required "
+      .. "keyword-only arguments: 'output_layouts' and "
+      .. "'desired_output_layouts'")
+  end
   s.output_layouts = per_argument(a.output_layouts)
   s.desired_output_layouts = per_argument(a.desired_output_layouts)
   s.use_local_output = a.use_local_output
@@ -362,7 +393,9 @@ end
 -- PrepareModuleInputOutput{...}: both, with use_local_input=false and
 -- use_local_output=true.
 local Both = style "PrepareModuleInputOutput"
-Both.shown = {}
+Both.shown = {"input_layouts", "desired_input_layouts", "input_kwarg_layouts",
+  "desired_input_kwarg_layouts", "use_local_input", "output_layouts",
+  "desired_output_layouts", "use_local_output"}
 
 function Both.construct(s, ...)
   local a = util.bind("PrepareModuleInputOutput", {"input_layouts",
@@ -375,9 +408,16 @@ function Both.construct(s, ...)
     input_kwarg_layouts = a.input_kwarg_layouts,
     desired_input_kwarg_layouts = a.desired_input_kwarg_layouts,
     use_local_output = a.use_local_input}
+  for _, key in ipairs {"input_layouts", "desired_input_layouts",
+    "input_kwarg_layouts", "desired_input_kwarg_layouts"} do
+    s[key] = s.input[key]
+  end
+  s.use_local_input, s.use_local_output = a.use_local_input, a.use_local_output
   s.output = Output {output_layouts = a.output_layouts,
     desired_output_layouts = a.desired_output_layouts,
     use_local_output = a.use_local_output}
+  s.output_layouts = s.output.output_layouts
+  s.desired_output_layouts = s.output.desired_output_layouts
 end
 
 function Both:apply(module, mesh)

@@ -185,7 +185,7 @@ function M.command(path, show, only)
       if c.skip and c.skip ~= dt.None then skip = skip + 1
       elseif why then fail = fail + 1
       else pass = pass + 1 end
-      if why and (show < 0 or fail <= show) and dt.rank() == 0 then
+      if why and (show < 0 or fail <= show) then
         print(c.what .. ": " .. why:gsub("\n", "\\n"))
       end
     end

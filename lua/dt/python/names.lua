@@ -345,6 +345,10 @@ M.parallelize_module = builtin(function (a, kw)
   local t = {}
   for k, v in V.each(kw or V.dict()) do t[k] = v end
   local plan = a[3] or t.parallelize_plan
+  if V.is_list(plan) then
+    util.raise("TypeError", "Expect Union[ParallelStyle, Dict[str, "
+      .. "ParallelStyle]] for parallelize_plan, <class 'list'> found!")
+  end
   local mesh = a[2] or t.device_mesh
   return parallel.parallelize_module(a[1], mesh ~= None and mesh or nil,
     plan_of(plan or None), {src_data_rank = t.src_data_rank})
