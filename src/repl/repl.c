@@ -22,6 +22,7 @@
 #include <lua.h>
 #include "bind/embed.h"
 #include "debug/control.h"
+#include "bind/diag.h"
 #include "debug/debug.h"
 #include "oplib/ops.h"
 #include "repl/cmd.h"
@@ -218,6 +219,15 @@ static void lost (DtRepl *r) {
   r->code = DT_EXIT_ERROR;
 }
 
+/* New findings, a line each; what ranks promised is compared first. */
+static void tell_findings (DtRepl *r) {
+  if (!r->set.findings || r->findings == NULL)
+    return;
+  if (dt_diag_settle(r->findings) != DT_OK)
+    dt_error_clear(r->cx);
+  dt_diag_fresh(r->findings, &r->diag);
+}
+
 DtStatus dt_repl_meet (DtRepl *r, DtStatus mine) {
   DtCtx *cx = r->cx;
   DtCollInfo info = {"end of line", 0, "", ""};
@@ -246,6 +256,7 @@ DtStatus dt_repl_meet (DtRepl *r, DtStatus mine) {
     if (r->status == DT_E_INTERRUPTED && r->app->interactive &&
         dt_repl_first(r) && !r->app->tty.forwarded)
       dt_output_add(&r->app->out, DT_OUT_DIAG, "\n");   /* after the ^C */
+    tell_findings(r);
     DtStatus put = put_folded(r);
     if (put == DT_E_RANK_LOST)
       lost(r);
@@ -680,19 +691,17 @@ static void exchange_pids (DtRepl *r) {
 /* Everything a prompt needs, once; scripts that are debugged need it too. */
 static void open_prompt (DtRepl *r) {
   DtApp *a = r->app;
-  DtBuf path;
   if (r->read != NULL)
     return;
   r->read = read_typed;
   r->asks = true;
-  dt_buf_init(&path, r->cx);
   exchange_pids(r);
   if (r->app->world == DT_WORLD_MPI && !dt_repl_first(r))
     dt_stop_outside(r->app->stop);
   if (dt_repl_first(r)) {
     if (!a->o.no_history && a->interactive)
-      dt_history_path(&path);
-    DtLineOpts o = {a->interactive ? &a->tty : NULL, dt_buf_str(&path),
+      dt_history_path(&r->history);
+    DtLineOpts o = {a->interactive ? &a->tty : NULL, dt_buf_str(&r->history),
                     a->out.color[DT_OUT_DIAG], dt_complete, on_stop, on_idle,
                     on_warn, r};
     if (a->interactive && !a->o.quiet)
@@ -703,7 +712,6 @@ static void open_prompt (DtRepl *r) {
       r->code = DT_EXIT_ERROR;
     }
   }
-  dt_buf_fini(&path);
 }
 
 static void prompt (DtRepl *r) {
@@ -856,7 +864,9 @@ static DtStatus open_rank (DtRepl *r) {
   DT_TRY(r->cx, dt_session_new(r->cx, r->comm, &so, &r->s));
   DT_TRY(r->cx, dt_debug_new(r->s, RECORD, NULL));
   DT_TRY(r->cx, dt_notes_new(r->s, &r->notes));
+  DT_TRY(r->cx, dt_diag_new(r->s, &r->findings));
   DT_TRY(r->cx, dtL_state_new(r->s, &bo, &r->L));
+  dtL_open_diag(r->L);
   DT_TRY(r->cx, dt_eval_open(r->L));
   dt_stop_open(r);
   if (a->o.warnings)
@@ -929,7 +939,7 @@ static void run_session (DtRepl *r) {
                       (!given && a->o.check == NULL);
   r->set.raw = a->o.raw;
   if (wants_prompt)             /* only rank 0 sees the terminal */
-    r->person = r->set.notes = dt_repl_share_code(r, a->interactive) == 1;
+    r->person = r->set.notes = r->set.findings = dt_repl_share_code(r, a->interactive) == 1;
   if (a->o.debug || a->o.interactive)
     open_prompt(r);
   if (wants_prompt || a->o.check != NULL)
@@ -984,6 +994,7 @@ int dt_repl_main (DtCtx *cx, DtComm *comm, void *app) {
   dt_buf_init(&r.failed, cx);
   dt_buf_init(&r.again, cx);
   dt_buf_init(&r.told, cx);
+  dt_buf_init(&r.history, cx);
   if (comm->rank == 0 || r.app->world != DT_WORLD_THREADS)
     dt_stop_flag(r.app->stop, cx->interrupt);
   dt_repl_fail_alloc(cx, comm->rank);
@@ -995,9 +1006,11 @@ int dt_repl_main (DtCtx *cx, DtComm *comm, void *app) {
   else
     r.code = DT_EXIT_ERROR;
   dt_line_close(r.line);
+  dt_buf_fini(&r.history);
   say_why(&r);
   dtL_state_free(r.L);
   dt_notes_free(r.notes);
+  dt_diag_free(r.findings);
   if (r.s != NULL)
     dt_debug_free(r.s);
   dt_session_free(r.s);

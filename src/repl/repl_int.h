@@ -12,6 +12,7 @@
 #include "engine/session.h"
 #include "engine/world.h"
 #include "repl/line.h"
+#include "diag/finding.h"
 #include "repl/notes.h"
 #include "repl/options.h"
 #include "repl/out.h"
@@ -34,7 +35,7 @@ typedef struct DtApp {
 
 /* What :set changes; the same on every rank. */
 typedef struct DtSettings {
-  bool raw, notes, timing, traceback;
+  bool raw, notes, findings, timing, traceback;
 } DtSettings;
 
 /* The last script, as :rerun needs it. */
@@ -52,7 +53,9 @@ struct DtRepl {
   DtSession *s;
   lua_State *L;
   DtLine *line;                 /* rank 0's, while reading */
+  DtBuf history;                /* its file */
   DtNotes *notes;
+  DtDiag *findings;
   DtSettings set;
   DtBuf diag;                   /* diagnostics of this chunk */
   DtBuf failed;                 /* the line that raised last, for :fix */
