@@ -9,7 +9,7 @@ static const DtCmd *const tables[] = {dt_cmds_session, dt_cmds_data,
                                       dt_cmds_run, dt_cmds_break, dt_cmds_time,
                                       dt_cmds_record,
                                       dt_cmds_debug, dt_cmds_import,
-                                      dt_cmds_test};
+                                      dt_cmds_test, dt_cmds_find};
 enum { NTABLES = sizeof tables / sizeof tables[0], NEAR = 4 };
 
 const DtCmd *dt_cmd_next (int *it) {

@@ -30,6 +30,8 @@ static DtStatus cmd_quit (DtCmdCall *c) {
 typedef struct Setting { const char *name, *text; size_t at; } Setting;
 
 static const Setting settings[] = {
+  {"findings", "traps that the program runs into",
+   offsetof(DtSettings, findings)},
   {"notes", "a line for each operator that communicated",
    offsetof(DtSettings, notes)},
   {"raw", "each rank's output by itself", offsetof(DtSettings, raw)},
@@ -61,10 +63,12 @@ static DtStatus cmd_set (DtCmdCall *c) {
     else
       return dt_cmd_error(c, (size_t)(value - c->arg), "wanted on or off");
     dt_notes_enable(c->r->notes, c->r->set.notes);
+    if (v == &c->r->set.findings)
+      dt_diag_enable(c->r->findings, *v);
     return DT_OK;
   }
   return n == 0 ? DT_OK
-                : dt_cmd_error(c, 0, "the settings are notes, raw, timing");
+                : dt_cmd_error(c, 0, "the settings are findings, notes, raw, timing");
 }
 
 static DtStatus cmd_timing (DtCmdCall *c) {

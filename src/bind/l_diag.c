@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT
+** bind/l_diag.c: findings as data and as text: dt.debug.findings(). */
+#include <string.h>
+#include "bind/bind.h"
+#include "bind/diag.h"
+#include "diag/finding.h"
+
+static DtDiag *check_diag (lua_State *L) {
+  DtDiag *g = dt_diag_of(dtL_session(L));
+  if (g == NULL) dtL_errorf(L, DT_E_RUNTIME, "no debugger is attached");
+  return g;
+}
+
+static void set_str (lua_State *L, const char *k, const char *v) {
+  lua_pushstring(L, v ? v : "");
+  lua_setfield(L, -2, k);
+}
+
+static void set_int (lua_State *L, const char *k, int64_t v) {
+  lua_pushinteger(L, v);
+  lua_setfield(L, -2, k);
+}
+
+static void push_kind (lua_State *L, const DtFindKind *k) {
+  lua_createtable(L, 0, 14);
+  set_str(L, "code", k->code);
+  set_str(L, "trap", k->trap);
+  set_str(L, "name", k->name);
+  set_str(L, "severity", dt_find_severity(k->severity));
+  set_str(L, "title", k->title);
+  set_str(L, "cause", k->cause);
+  set_str(L, "lua", k->lua);
+  set_str(L, "torch", k->torch);
+}
+
+static void push_finding (lua_State *L, const DtFinding *f) {
+  push_kind(L, f->kind);
+  set_int(L, "seq", f->seq);
+  set_str(L, "op", f->op);
+  set_str(L, "file", f->file);
+  set_int(L, "line", f->line);
+  set_str(L, "module", f->module);
+  set_int(L, "count", f->count);
+  set_str(L, "tensor", f->subject);
+  set_str(L, "evidence", f->evidence);
+  set_str(L, "lua", f->lua);
+  set_str(L, "torch", f->torch);
+  lua_pushboolean(L, f->backward);
+  lua_setfield(L, -2, "backward");
+}
+
+/* Gather and judge what the ranks claim, unless only one was asked. */
+static void settle (lua_State *L, int idx, DtDiag *g) {
+  bool alone = false;
+  if (lua_istable(L, idx)) {
+    lua_getfield(L, idx, "alone");
+    alone = lua_toboolean(L, -1);
+    lua_pop(L, 1);
+  }
+  if (!alone && dt_diag_settle(g) != DT_OK) dtL_raise(L);
+}
+
+/* dt.debug.findings({alone = false}): list of findings, oldest first.
+** Collective, because ranks compare what they claimed; not with alone. */
+static int l_findings (lua_State *L) {
+  DtDiag *g = check_diag(L);
+  const DtFinding *f;
+  int i;
+  settle(L, 1, g);
+  lua_newtable(L);
+  for (i = 0; (f = dt_diag_at(g, i)) != NULL; i++) {
+    push_finding(L, f);
+    lua_seti(L, -2, i + 1);
+  }
+  return 1;
+}
+
+static bool wanted (const DtFinding *f, const char *what) {
+  return what == NULL || *what == '\0' || strcmp(what, f->kind->code) == 0 ||
+         strcmp(what, f->kind->trap) == 0 || strcmp(what, f->op) == 0;
+}
+
+/* dt.debug.findings_text(code or trap or operator). */
+static int l_text (lua_State *L) {
+  DtDiag *g = check_diag(L);
+  const char *what = luaL_optstring(L, 1, NULL);
+  const DtFinding *f;
+  int i, n = 0;
+  DtBuf b;
+  settle(L, 2, g);
+  dt_buf_init(&b, dtL_session(L)->cx);
+  for (i = 0; (f = dt_diag_at(g, i)) != NULL; i++) {
+    if (!wanted(f, what)) continue;
+    dt_finding_text(f, &b);
+    n++;
+  }
+  if (n == 0)
+    dt_buf_add(&b, !dt_diag_enabled(g) ? "findings are off\n"
+               : what && *what ? "nothing of that kind was found\n"
+               : "nothing was found\n");
+  dtL_push_buf(L, &b);
+  return 1;
+}
+
+static int l_clear (lua_State *L) {
+  dt_diag_clear(check_diag(L));
+  return 0;
+}
+
+/* dt.debug.findings_on(on): listen or not; returns what it was. */
+static int l_on (lua_State *L) {
+  DtDiag *g = check_diag(L);
+  lua_pushboolean(L, dt_diag_enabled(g));
+  if (!lua_isnone(L, 1)) dt_diag_enable(g, lua_toboolean(L, 1));
+  return 1;
+}
+
+/* dt.debug.traps(): every kind of finding. */
+static int l_traps (lua_State *L) {
+  const DtFindKind *k;
+  int i;
+  lua_newtable(L);
+  for (i = 0; (k = dt_find_kind(i)) != NULL; i++) {
+    push_kind(L, k);
+    lua_seti(L, -2, i + 1);
+  }
+  return 1;
+}
+
+/* dt._finding(name, tensor or nil, evidence): found by the library. */
+static int l_finding (lua_State *L) {
+  DtDiag *g = dt_diag_of(dtL_session(L));
+  const DtFindKind *k = dt_find_lookup(luaL_checkstring(L, 1));
+  const char *evidence = luaL_checkstring(L, 3);
+  luaL_argcheck(L, k != NULL, 1, "no such finding");
+  if (g) dt_diag_tell(g, k->id, dtL_test_tensor(L, 2), evidence);
+  return 0;
+}
+
+/* dt._source(tensor): it was replaced by a distributed one.
+** dt._was_source(tensor). */
+static int l_source (lua_State *L) {
+  DtDiag *g = dt_diag_of(dtL_session(L));
+  if (g) dt_diag_source(g, dtL_check_tensor(L, 1));
+  return 0;
+}
+
+static int l_was_source (lua_State *L) {
+  const DtDiag *g = dt_diag_of(dtL_session(L));
+  const DtVar *v = dtL_test_tensor(L, 1);
+  lua_pushboolean(L, g != NULL && v != NULL && dt_diag_was_source(g, v->id));
+  return 1;
+}
+
+void dtL_open_diag (lua_State *L) {
+  static const luaL_Reg funcs[] = {
+    {"findings", l_findings}, {"findings_clear", l_clear},
+    {"findings_on", l_on}, {"findings_text", l_text}, {"traps", l_traps},
+    {NULL, NULL}
+  };
+  static const luaL_Reg own[] = {
+    {"_finding", l_finding}, {"_source", l_source},
+    {"_was_source", l_was_source}, {NULL, NULL}
+  };
+  int top = lua_gettop(L);
+  luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
+  if (lua_getfield(L, -1, "dt") == LUA_TTABLE) {
+    luaL_setfuncs(L, own, 0);
+    if (lua_getfield(L, -1, "debug") == LUA_TTABLE) luaL_setfuncs(L, funcs, 0);
+  }
+  lua_settop(L, top);
+}

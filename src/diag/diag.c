@@ -1,0 +1,663 @@
+/* SPDX-License-Identifier: MIT
+** diag/diag.c: the runner: one listener that asks the rules of each kind of
+** event, and the list of what they found.
+**
+** The same line may find the same thing a thousand times in a loop: a finding
+** is kept once per code, operator and script line, and counted.  Recording
+** never fails the program, so what memory is lacking for is left out. */
+#include <stdio.h>
+#include <string.h>
+#include "base/hash.h"
+#include "debug/control.h"
+#include "diag/diag_int.h"
+#include "mesh/layout.h"
+
+enum { MAX_FOUND = 1000 };
+
+static const DtFindKind kinds[] = {
+#define X(name, code, trap, sev, title, cause, lua, torch) \
+  { DT_FIND_ID_##name, #name, code, trap, DT_FIND_##sev, title, cause, lua, \
+    torch },
+#include "diag/findings.def"
+#undef X
+};
+
+const DtFindKind *dt_find_kind (int id) {
+  return id >= 0 && id < DT_NFINDS ? &kinds[id] : NULL;
+}
+
+const DtFindKind *dt_find_lookup (const char *word) {
+  int i;
+  for (i = 0; i < DT_NFINDS; i++)
+    if (strcmp(kinds[i].code, word) == 0 || strcmp(kinds[i].trap, word) == 0 ||
+        strcmp(kinds[i].name, word) == 0) return &kinds[i];
+  return NULL;
+}
+
+const char *dt_find_severity (DtFindSeverity s) {
+  return s == DT_FIND_WRONG ? "wrong" : s == DT_FIND_WARN ? "warning" : "note";
+}
+
+/* --- sets --- */
+
+static int probe (const DtIdSet *s, int64_t id) {
+  int i = (int)((uint64_t)id * UINT64_C(0x9e3779b97f4a7c15) >> 32) &
+          (s->cap - 1);
+  while (s->v[i] != 0 && s->v[i] != id) i = (i + 1) & (s->cap - 1);
+  return i;
+}
+
+void dt_idset_add (DtDiag *g, DtIdSet *s, int64_t id) {
+  if (2 * (s->n + 1) > s->cap) {
+    DtIdSet more = { NULL, s->n, s->cap ? s->cap * 2 : 64 };
+    int i;
+    more.v = DT_NEWN(g->s->cx, int64_t, more.cap);
+    if (more.v == NULL) { dt_error_clear(g->s->cx); return; }
+    for (i = 0; i < s->cap; i++)
+      if (s->v[i] != 0) more.v[probe(&more, s->v[i])] = s->v[i];
+    dt_free(g->s->cx, s->v);
+    *s = more;
+  }
+  {
+    int i = probe(s, id);
+    if (s->v[i] == 0) s->n++;
+    s->v[i] = id;
+  }
+}
+
+bool dt_idset_has (const DtIdSet *s, int64_t id) {
+  return s->n > 0 && s->v[probe(s, id)] == id;
+}
+
+/* Those that follow in the same run of slots are put in anew. */
+void dt_idset_del (DtIdSet *s, int64_t id) {
+  int i, k;
+  if (!dt_idset_has(s, id)) return;
+  i = probe(s, id);
+  s->v[i] = 0;
+  s->n--;
+  for (k = (i + 1) & (s->cap - 1); s->v[k] != 0; k = (k + 1) & (s->cap - 1)) {
+    int64_t again = s->v[k];
+    s->v[k] = 0;
+    s->v[probe(s, again)] = again;
+  }
+}
+
+/* --- texts of a finding --- */
+
+static const char *name_of (DtDiag *g, const DtVar *v) {
+  DtControl *c = dt_control_of(g->s);
+  DtVar *one = (DtVar *)v;
+  const char *name = NULL;
+  if (v == NULL) return "";
+  if (c && c->h.names) c->h.names(c->h.ud, 1, &one, &name);
+  return name ? name : v->name ? v->name : "";
+}
+
+static void add_pls (DtBuf *b, bool lua, int npl, const DtPlacement *pl) {
+  int i;
+  for (i = 0; i < npl; i++) {
+    if (i) dt_buf_add(b, ", ");
+    if (lua && pl[i].kind == DT_PL_SHARD)
+      dt_buf_addf(b, "dt.Shard(%d)", pl[i].dim);
+    else if (lua && pl[i].kind == DT_PL_REPLICATE)
+      dt_buf_add(b, "dt.Replicate()");
+    else if (lua) {
+      dt_buf_addc(b, '"');
+      dt_pl_print(pl[i], b);
+      dt_buf_addc(b, '"');
+    } else dt_pl_repr(pl[i], b);
+  }
+}
+
+/* Fill %x and %p of a fix; owned, NULL without memory. */
+static char *fill (DtDiag *g, const char *text, bool lua, const char *subject,
+                   int npl, const DtPlacement *pl) {
+  DtBuf b;
+  char *out;
+  dt_buf_init(&b, g->s->cx);
+  for (; *text; text++) {
+    if (text[0] == '%' && text[1] == 'x') {
+      dt_buf_add(&b, *subject ? subject : "x");
+      text++;
+    } else if (text[0] == '%' && text[1] == 'p') {
+      add_pls(&b, lua, npl, pl);
+      text++;
+    } else if (text[0] == '%' && text[1] == 'd') {
+      dt_buf_addf(&b, "dim = %d", npl > 0 ? pl[0].dim : 0);
+      text++;
+    } else dt_buf_addc(&b, *text);
+  }
+  out = b.oom ? NULL : dt_strdup(g->s->cx, dt_buf_str(&b));
+  dt_buf_fini(&b);
+  if (out == NULL) dt_error_clear(g->s->cx);
+  return out;
+}
+
+static void finding_fini (DtDiag *g, DtFinding *f) {
+  dt_free(g->s->cx, f->subject);
+  dt_free(g->s->cx, f->evidence);
+  dt_free(g->s->cx, f->lua);
+  dt_free(g->s->cx, f->torch);
+}
+
+/* The finding under this key: the known one, or a new one to be filled. */
+static DtFinding *slot (DtDiag *g, uint64_t key, bool *known) {
+  DtCtx *cx = g->s->cx;
+  int i;
+  for (i = g->n - 1; i >= 0; i--)
+    if (g->key[i] == key) { *known = true; return &g->found[i]; }
+  *known = false;
+  if (g->n == MAX_FOUND) { g->ndropped++; return NULL; }
+  if (g->n == g->cap) {
+    int cap = g->cap ? g->cap * 2 : 16;
+    DtFinding *f = dt_realloc(cx, g->found, (size_t)cap * sizeof *f);
+    uint64_t *k;
+    if (f == NULL) { dt_error_clear(cx); return NULL; }
+    g->found = f;
+    k = dt_realloc(cx, g->key, (size_t)cap * sizeof *k);
+    if (k == NULL) { dt_error_clear(cx); return NULL; }
+    g->key = k;
+    g->cap = cap;
+  }
+  g->key[g->n] = key;
+  memset(&g->found[g->n], 0, sizeof g->found[0]);
+  return &g->found[g->n++];
+}
+
+static uint64_t key_of (const DtDiag *g, const DtFindKind *k, const char *op,
+                        const char *file, int line) {
+  uint64_t h = dt_hash_u64(DT_HASH_SEED, (uint64_t)k->id);
+  h = dt_hash_str(h, op);
+  h = dt_hash_str(h, file ? file : "");
+  h = dt_hash_u64(h, (uint64_t)line);
+  return dt_hash_u64(h, (uint64_t)g->d->from);
+}
+
+static void put (DtDiag *g, const DtFinding *f, int npl,
+                 const DtPlacement *pl, const char *subject,
+                 const char *evidence) {
+  DtCtx *cx = g->s->cx;
+  bool known;
+  DtFinding *n = slot(g, key_of(g, f->kind, f->op, f->file, f->line), &known);
+  if (n == NULL) return;
+  if (known) { n->count++; return; }
+  *n = *f;
+  n->count = 1;
+  n->from = g->d->from;
+  n->subject = dt_strdup(cx, subject);
+  n->evidence = dt_strdup(cx, evidence);
+  n->lua = fill(g, f->kind->lua, true, subject, npl, pl);
+  n->torch = fill(g, f->kind->torch, false, subject, npl, pl);
+  if (n->subject && n->evidence && n->lua && n->torch) return;
+  dt_error_clear(cx);
+  finding_fini(g, n);
+  g->n--;
+}
+
+static void add_v (DtDiag *g, const DtEvent *e, DtFindId id, const DtVar *v,
+                   int npl, const DtPlacement *pl, const char *fmt,
+                   va_list ap) {
+  DtPlacement all[DT_MAX_MDIM];
+  DtFinding f = { .kind = &kinds[id], .seq = e->seq, .op = dt_diag_op(e),
+                  .file = e->file, .line = e->line, .module = e->module,
+                  .backward = e->backward };
+  DtBuf b;
+  if (pl == NULL && v && v->spec) {
+    for (npl = 0; npl < v->spec->npl && npl < DT_MAX_MDIM; npl++) {
+      all[npl] = v->spec->pl[npl];
+      if (!dt_pl_is_replicate(all[npl]) &&
+          (id != DT_FIND_ID_PARTIAL_LOCAL || dt_pl_is_partial(all[npl])))
+        all[npl] = dt_pl_replicate();
+    }
+    pl = all;
+  }
+  dt_buf_init(&b, g->s->cx);
+  dt_buf_addv(&b, fmt, ap);
+  if (!b.oom)
+    put(g, &f, pl ? npl : 0, pl, name_of(g, v), dt_buf_str(&b));
+  else dt_error_clear(g->s->cx);
+  dt_buf_fini(&b);
+}
+
+void dt_diag_add (DtDiag *g, const DtEvent *e, DtFindId id, const DtVar *v,
+                  int npl, const DtPlacement *pl, const char *fmt, ...) {
+  va_list ap;
+  uint64_t key = key_of(g, &kinds[id], dt_diag_op(e), e->file, e->line);
+  int i;
+  for (i = g->n - 1; i >= 0; i--)       /* a repeat costs no words */
+    if (g->key[i] == key) { g->found[i].count++; return; }
+  va_start(ap, fmt);
+  add_v(g, e, id, v, npl, pl, fmt, ap);
+  va_end(ap);
+}
+
+void dt_diag_tell (DtDiag *g, DtFindId id, DtVar *v, const char *evidence) {
+  DtEvent e = { .kind = DT_EV_WARNING, .text = g->s->module, .seq = g->s->seq,
+                .module = g->s->module ? g->s->module : "" };
+  const char *file = "";
+  int line = 0;
+  if (!g->on || g->d->muted) return;
+  if (g->s->where) g->s->where(g->s->where_ud, &file, &line);
+  e.file = file ? file : "";
+  e.line = line;
+  e.text = kinds[id].name;
+  dt_diag_add(g, &e, id, v, 0, NULL, "%s", evidence);
+}
+
+bool dt_diag_was_source (const DtDiag *g, int64_t var_id) {
+  return dt_idset_has(&g->source, var_id);
+}
+
+void dt_diag_source (DtDiag *g, const DtVar *v) {
+  dt_idset_add(g, &g->source, v->id);
+}
+
+/* --- claims: judged --- */
+
+uint64_t dt_diag_hash (const DtTensor *t, bool varied) {
+  enum { MAX = 1 << 16 };       /* bytes looked at */
+  const DtMeta *m = &t->m;
+  int64_t n = dt_meta_numel(m), size, step, i, at[DT_MAX_NDIM] = { 0 };
+  const char *p = dt_tensor_cdata(t), *first = NULL;
+  uint64_t h = dt_hash_u64(DT_HASH_SEED, (uint64_t)n);
+  bool same = true;
+  int d;
+  if (p == NULL || n == 0) return 0;
+  size = (int64_t)dt_dtype_size((DtDtype)m->dtype);
+  if (dt_meta_is_contiguous(m) && n * size <= MAX && !varied)
+    return dt_hash_bytes(h, p, (size_t)(n * size)) | 1;
+  step = n * size > MAX ? n / (MAX / size) | 1 : 1;
+  for (i = 0; i < n; i += step) {
+    int64_t rest = i, off = 0;
+    for (d = m->ndim - 1; d >= 0; d--) {
+      at[d] = rest % m->shape[d];
+      rest /= m->shape[d];
+      off += at[d] * m->stride[d];
+    }
+    if (first == NULL) first = p + off * size;
+    else if (memcmp(first, p + off * size, (size_t)size) != 0) same = false;
+    h = dt_hash_bytes(h, p + off * size, (size_t)size);
+  }
+  return varied && same ? 0 : h | 1;
+}
+
+enum { MAX_CLAIMS = 1024, EACH = 8, MAX_GROUP = 1024 };
+
+static void claim_fini (DtDiag *g, DtClaim *c) {
+  dt_free(g->s->cx, c->rank);
+  dt_free(g->s->cx, c->subject);
+}
+
+static bool claim_group (DtDiag *g, DtClaim *c, const DtMesh *mesh, int mdim) {
+  int64_t n = mdim < 0 ? dt_mesh_size(mesh) : mesh->shape[mdim], i;
+  if (n < 2 || n > MAX_GROUP) return false;
+  c->rank = DT_NEWN(g->s->cx, int, n);
+  if (c->rank == NULL) { dt_error_clear(g->s->cx); return false; }
+  c->nrank = (int)n;
+  if (mdim >= 0) {
+    dt_mesh_group(mesh, mdim, mesh->my_rank, c->rank);
+  } else {
+    int64_t *all = DT_NEWN(g->s->cx, int64_t, n);
+    if (all == NULL) { dt_error_clear(g->s->cx); return false; }
+    dt_mesh_ranks(mesh, all);
+    for (i = 0; i < n; i++) c->rank[i] = (int)all[i];
+    dt_free(g->s->cx, all);
+  }
+  return true;
+}
+
+static DtClaim *claim_slot (DtDiag *g) {
+  if (g->nclaim == MAX_CLAIMS) { g->ndropped++; return NULL; }
+  if (g->nclaim == g->capclaim) {
+    int cap = g->capclaim ? g->capclaim * 2 : 16;
+    DtClaim *c = dt_realloc(g->s->cx, g->claim, (size_t)cap * sizeof *c);
+    if (c == NULL) { dt_error_clear(g->s->cx); return NULL; }
+    g->claim = c;
+    g->capclaim = cap;
+  }
+  return &g->claim[g->nclaim++];
+}
+
+/* Claims of one place and group: the first few each by itself, the others
+** folded into the last, so that a long loop stays small. */
+void dt_diag_claim (DtDiag *g, const DtEvent *e, DtFindId id, bool differ,
+                    const DtMesh *mesh, int mdim, const DtVar *v,
+                    uint64_t hash, const char *what) {
+  DtClaim c, *last = NULL, *put_at;
+  uint64_t key;
+  int i, n = 0;
+  if (!mesh->member || g->s->comm == NULL || dt_session_no_data(g->s)) return;
+  memset(&c, 0, sizeof c);
+  if (!claim_group(g, &c, mesh, mdim)) { claim_fini(g, &c); return; }
+  key = key_of(g, &kinds[id], dt_diag_op(e), e->file, e->line);
+  key = dt_hash_str(key, what);
+  for (i = 0; i < c.nrank; i++) key = dt_hash_u64(key, (uint64_t)c.rank[i]);
+  for (i = 0; i < EACH; i++) {
+    int k;
+    for (k = 0; k < g->nclaim; k++)
+      if (g->claim[k].key == dt_hash_u64(key, (uint64_t)n)) break;
+    if (k == g->nclaim) break;
+    last = &g->claim[k];
+    n++;
+  }
+  if (n == EACH) {
+    last->hash = last->hash && hash ? dt_hash_u64(last->hash, hash) | 1 : 0;
+    last->count++;
+    claim_fini(g, &c);
+    return;
+  }
+  put_at = claim_slot(g);
+  c.subject = put_at ? dt_strdup(g->s->cx, name_of(g, v)) : NULL;
+  if (c.subject == NULL) {
+    if (put_at) g->nclaim--;
+    dt_error_clear(g->s->cx);
+    claim_fini(g, &c);
+    return;
+  }
+  c.kind = &kinds[id];
+  c.differ = differ;
+  c.key = dt_hash_u64(key, (uint64_t)n);
+  c.hash = hash;
+  c.count = 1;
+  c.seq = e->seq; c.op = dt_diag_op(e); c.file = e->file; c.line = e->line;
+  c.module = e->module; c.backward = e->backward; c.what = what;
+  if (e->nout > 0 && e->out[0] && e->out[0]->spec) {
+    const DtSpec *s = e->out[0]->spec;
+    for (; c.npl < s->npl && c.npl < DT_MAX_MDIM; c.npl++)
+      c.pl[c.npl] = s->pl[c.npl];
+  }
+  *put_at = c;
+}
+
+void dt_diag_claims (DtDiag *g, DtBuf *out) {
+  int i;
+  for (i = 0; i < g->nclaim; i++)
+    dt_buf_addf(out, "%016llx %016llx %lld\n",
+                (unsigned long long)g->claim[i].key,
+                (unsigned long long)g->claim[i].hash,
+                (long long)g->claim[i].count);
+}
+
+/* What the rank's text says under `key`. */
+static bool said (const char *text, uint64_t key, uint64_t *hash,
+                  int64_t *count) {
+  char want[20];
+  snprintf(want, sizeof want, "%016llx ", (unsigned long long)key);
+  while (text && *text) {
+    unsigned long long h;
+    long long c;
+    const char *end = strchr(text, '\n');
+    if (strncmp(text, want, 17) == 0 &&
+        sscanf(text + 17, "%llx %lld", &h, &c) == 2) {
+      *hash = h;
+      *count = c;
+      return true;
+    }
+    text = end ? end + 1 : NULL;
+  }
+  return false;
+}
+
+/* "[0, 2] [1, 3]": ranks with the same data together. */
+static void add_groups (const DtClaim *c, const uint64_t *hash, DtBuf *b) {
+  int i, k;
+  for (i = 0; i < c->nrank; i++) {
+    for (k = 0; k < i && hash[k] != hash[i]; k++) ;
+    if (k < i) continue;
+    dt_buf_addf(b, "%s[%d", i ? " " : "", c->rank[i]);
+    for (k = i + 1; k < c->nrank; k++)
+      if (hash[k] == hash[i]) dt_buf_addf(b, ", %d", c->rank[k]);
+    dt_buf_addc(b, ']');
+  }
+}
+
+static void report (DtDiag *g, const DtClaim *c, const uint64_t *hash) {
+  DtFinding f = { .kind = c->kind, .seq = c->seq, .op = c->op,
+                  .file = c->file, .line = c->line, .module = c->module,
+                  .backward = c->backward };
+  DtBuf b;
+  dt_buf_init(&b, g->s->cx);
+  dt_buf_add(&b, c->what);
+  if (c->differ) dt_buf_add(&b, ": bitwise the same on ranks ");
+  else dt_buf_add(&b, ": ranks with the same data: ");
+  add_groups(c, hash, &b);
+  if (!b.oom) put(g, &f, c->npl, c->pl, c->subject, dt_buf_str(&b));
+  else dt_error_clear(g->s->cx);
+  dt_buf_fini(&b);
+}
+
+static void judge (DtDiag *g, const DtClaim *c, int n,
+                   const char *const *text, uint64_t *hash) {
+  bool equal = true;
+  int64_t count;
+  int i;
+  for (i = 0; i < c->nrank; i++) {
+    if (c->rank[i] >= n || !said(text[c->rank[i]], c->key, &hash[i], &count))
+      return;
+    if (count != c->count || hash[i] == 0) return;
+    if (hash[i] != hash[0]) equal = false;
+  }
+  if (equal == c->differ) report(g, c, hash);
+}
+
+static void claims_clear (DtDiag *g) {
+  int i;
+  for (i = 0; i < g->nclaim; i++) claim_fini(g, &g->claim[i]);
+  g->nclaim = 0;
+}
+
+/* By operator; what was judged late goes to its place. */
+static void sort (DtDiag *g) {
+  int i, k;
+  for (i = 1; i < g->n; i++) {
+    DtFinding f = g->found[i];
+    uint64_t key = g->key[i];
+    for (k = i; k > 0 && g->found[k - 1].seq > f.seq; k--) {
+      g->found[k] = g->found[k - 1];
+      g->key[k] = g->key[k - 1];
+    }
+    g->found[k] = f;
+    g->key[k] = key;
+  }
+}
+
+void dt_diag_judge (DtDiag *g, int n, const char *const *text) {
+  uint64_t *hash = DT_NEWN(g->s->cx, uint64_t, MAX_GROUP);
+  int i;
+  if (hash == NULL) dt_error_clear(g->s->cx);
+  else for (i = 0; i < g->nclaim; i++)
+    judge(g, &g->claim[i], n, text, hash);
+  dt_free(g->s->cx, hash);
+  claims_clear(g);
+  sort(g);
+}
+
+DtStatus dt_diag_settle (DtDiag *g) {
+  DtCtx *cx = g->s->cx;
+  DtComm *c = g->s->comm;
+  DtCollInfo info = { "findings", 0, "", "" };
+  int n = c ? c->size : 1, i;
+  char **text;
+  size_t *len;
+  DtStatus st;
+  DtBuf b;
+  if (n < 2 || dt_session_no_data(g->s)) { claims_clear(g); return DT_OK; }
+  dt_buf_init(&b, cx);
+  dt_diag_claims(g, &b);
+  if (b.oom) { dt_error_clear(cx); dt_buf_clear(&b); }
+  text = DT_NEWN(cx, char *, n);
+  len = DT_NEWN(cx, size_t, n);
+  st = text && len ? dt_comm_gather_text(cx, c->world, &info, dt_buf_str(&b),
+                                         b.oom ? 0 : b.len, text, len)
+                   : DT_E_NOMEM;
+  if (st == DT_OK) dt_diag_judge(g, n, (const char *const *)text);
+  for (i = 0; text && i < n; i++) dt_free(cx, text[i]);
+  dt_free(cx, text);
+  dt_free(cx, len);
+  dt_buf_fini(&b);
+  return st;
+}
+
+/* --- the local part --- */
+
+bool dt_diag_fits (DtDiag *g, DtSpec *spec, int ndim, const int64_t *shape) {
+  int i = (int)(((uintptr_t)spec >> 5) % 64), n = 0;
+  if (!spec->mesh->member || !spec->has_meta ||
+      spec->npl != spec->mesh->ndim) return true;
+  if (g->fit[i].spec != spec) {
+    if (dt_layout_local(g->s->cx, spec, NULL, g->fit[i].shape, NULL, &n)
+        != DT_OK) {
+      dt_error_clear(g->s->cx);
+      return true;
+    }
+    dt_spec_unref(g->s->cx, g->fit[i].spec);
+    g->fit[i].spec = dt_spec_ref(spec);
+    g->fit[i].ndim = n;
+  }
+  return g->fit[i].ndim == ndim &&
+         memcmp(g->fit[i].shape, shape, (size_t)ndim * sizeof *shape) == 0;
+}
+
+/* --- the listener --- */
+
+static DtStatus listen (void *ud, DtSession *s, const DtEvent *e) {
+  DtDiag *g = (DtDiag *)ud;
+  int i;
+  (void)s;
+  if (g->d->muted || g->d->rec.off) return DT_OK;
+  for (i = 0; i < g->nrule[e->kind]; i++) g->rule[e->kind][i](g, e);
+  return DT_OK;
+}
+
+static void add_rules (DtDiag *g, const DtDiagRule *r) {
+  for (; r->fn; r++)
+    if (g->nrule[r->event] < 12)
+      g->rule[r->event][g->nrule[r->event]++] = r->fn;
+}
+
+static void find_ops (DtDiag *g) {
+  static const char *const names[DT_NDO] = {
+    "aten._local_scalar_dense.default", "aten._log_softmax.default",
+    "aten._log_softmax_backward_data.default",
+    "aten.nll_loss_forward.default", "aten.nll_loss2d_forward.default",
+    "aten._to_copy.default", "aten.fill_.Scalar",
+    "aten.empty.memory_format", "aten.empty_like.default",
+    "aten.new_empty.default", "aten.empty_strided.default",
+    "aten.new_empty_strided.default", "aten.copy_.default",
+    "aten.zero_.default", "aten.cumsum.default",
+    "aten.select_backward.default"
+  };
+  int i;
+  for (i = 0; i < DT_NDO; i++) {
+    g->op[i] = dt_registry_find(g->s->cx, g->s->registry, names[i]);
+    dt_error_clear(g->s->cx);
+  }
+}
+
+void dt_diag_enable (DtDiag *g, bool on) {
+  uint64_t mask = 0;
+  int k;
+  if (on == g->on) return;
+  if (!on) {
+    dt_event_unlisten(g->s, g->listener);
+    g->on = false;
+    return;
+  }
+  for (k = 0; k < DT_NEVENTS; k++)
+    if (g->nrule[k] > 0) mask |= UINT64_C(1) << k;
+  if (dt_event_listen(g->s, mask, listen, g, &g->listener) == DT_OK)
+    g->on = true;
+  else dt_error_clear(g->s->cx);
+}
+
+bool dt_diag_enabled (const DtDiag *g) { return g->on; }
+
+DtStatus dt_diag_new (DtSession *s, DtDiag **out) {
+  DtDebug *d = dt_debug_of(s);
+  DtDiag *g = DT_NEW(s->cx, DtDiag);
+  if (g == NULL) return DT_E_NOMEM;
+  g->s = s;
+  g->d = d;
+  find_ops(g);
+  add_rules(g, dt_rules_spec);
+  add_rules(g, dt_rules_mem);
+  add_rules(g, dt_rules_grad);
+  add_rules(g, dt_rules_comm);
+  d->diag = g;
+  dt_diag_enable(g, true);
+  *out = g;
+  return DT_OK;
+}
+
+DtDiag *dt_diag_of (const DtSession *s) {
+  const DtDebug *d = dt_debug_of(s);
+  return d ? (DtDiag *)d->diag : NULL;
+}
+
+void dt_diag_clear (DtDiag *g) {
+  int i;
+  for (i = 0; i < g->n; i++) finding_fini(g, &g->found[i]);
+  g->n = 0;
+  g->ndropped = 0;
+  claims_clear(g);
+}
+
+void dt_diag_free (DtDiag *g) {
+  size_t i;
+  if (g == NULL) return;
+  dt_diag_enable(g, false);
+  dt_diag_clear(g);
+  for (i = 0; i < sizeof g->fit / sizeof g->fit[0]; i++)
+    dt_spec_unref(g->s->cx, g->fit[i].spec);
+  dt_free(g->s->cx, g->found);
+  dt_free(g->s->cx, g->key);
+  dt_free(g->s->cx, g->claim);
+  dt_free(g->s->cx, g->blank.v);
+  dt_free(g->s->cx, g->source.v);
+  dt_free(g->s->cx, g->strided.v);
+  g->d->diag = NULL;
+  dt_free(g->s->cx, g);
+}
+
+const DtFinding *dt_diag_at (const DtDiag *g, int i) {
+  return i >= 0 && i < g->n ? &g->found[i] : NULL;
+}
+
+/* --- words --- */
+
+static void add_place (const DtFinding *f, DtBuf *b) {
+  if (f->line > 0) dt_buf_addf(b, "%s:%d ", f->file ? f->file : "", f->line);
+  if (f->seq > 0) dt_buf_addf(b, "#%lld ", (long long)f->seq);
+  dt_buf_addf(b, "%s", f->op);
+  if (f->backward) dt_buf_add(b, " (backward)");
+}
+
+void dt_finding_line (const DtFinding *f, DtBuf *b) {
+  dt_buf_addf(b, "%s %s ", f->kind->code, f->kind->trap);
+  add_place(f, b);
+  dt_buf_addf(b, ": %s", f->kind->title);
+  if (*f->evidence) dt_buf_addf(b, ": %s", f->evidence);
+}
+
+void dt_finding_text (const DtFinding *f, DtBuf *b) {
+  dt_buf_addf(b, "%s %s %s: %s\n  at       ", f->kind->code, f->kind->trap,
+              dt_find_severity(f->kind->severity), f->kind->title);
+  add_place(f, b);
+  if (f->module && *f->module) dt_buf_addf(b, "  in %s", f->module);
+  if (f->count > 1) dt_buf_addf(b, "  %lld times", (long long)f->count);
+  if (*f->subject) dt_buf_addf(b, "\n  tensor   %s", f->subject);
+  if (*f->evidence) dt_buf_addf(b, "\n  evidence %s", f->evidence);
+  dt_buf_addf(b, "\n  cause    %s\n  fix      %s\n  PyTorch  %s\n",
+              f->kind->cause, f->lua, f->torch);
+}
+
+void dt_diag_fresh (DtDiag *g, DtBuf *b) {
+  int i;
+  for (i = 0; i < g->n; i++) {
+    if (g->found[i].shown) continue;
+    g->found[i].shown = true;
+    dt_finding_line(&g->found[i], b);
+    dt_buf_addc(b, '\n');
+  }
+}

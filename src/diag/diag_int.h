@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT
+** diag/diag_int.h: what the runner and the rules share. */
+#ifndef DT_DIAG_DIAG_INT_H
+#define DT_DIAG_DIAG_INT_H
+
+#include "diag/finding.h"
+
+/* A rule looks at the events of one kind. */
+typedef struct DtDiagRule {
+  int event;                    /* DtEventKind */
+  void (*fn) (DtDiag *g, const DtEvent *e);
+} DtDiagRule;
+
+/* Tables, ended by a row without function. */
+extern const DtDiagRule dt_rules_spec[];
+extern const DtDiagRule dt_rules_mem[];
+extern const DtDiagRule dt_rules_grad[];
+extern const DtDiagRule dt_rules_comm[];
+
+/* A set of positive numbers.  Without memory it forgets. */
+typedef struct DtIdSet { int64_t *v; int n, cap; } DtIdSet;
+void dt_idset_add (DtDiag *g, DtIdSet *s, int64_t id);
+bool dt_idset_has (const DtIdSet *s, int64_t id);
+void dt_idset_del (DtIdSet *s, int64_t id);
+
+/* The last few of something, by tensor. */
+enum { DT_RECENT = 32 };
+typedef struct DtRecent {
+  int n;                        /* ever put in */
+  struct { int64_t id, storage; DtOrigin at; const char *name; bool used; }
+    v[DT_RECENT];
+} DtRecent;
+
+/* The operators that rules know by name. */
+enum {
+  DT_DO_ITEM, DT_DO_LOG_SOFTMAX, DT_DO_LOG_SOFTMAX_BACK, DT_DO_NLL,
+  DT_DO_NLL2D, DT_DO_TO_COPY, DT_DO_FILL, DT_DO_EMPTY, DT_DO_EMPTY_LIKE,
+  DT_DO_NEW_EMPTY, DT_DO_EMPTY_STRIDED, DT_DO_NEW_EMPTY_STRIDED, DT_DO_COPY,
+  DT_DO_ZERO, DT_DO_CUMSUM, DT_DO_SELECT_BACKWARD, DT_NDO
+};
+
+/* "The data of these ranks is (or must not be) the same." */
+typedef struct DtClaim {
+  const DtFindKind *kind;
+  bool differ;                  /* equal data is what is reported */
+  uint64_t key, hash;           /* hash 0: says nothing */
+  int64_t count, seq;
+  const char *op, *file, *module; int line;
+  bool backward;
+  int nrank; int *rank;         /* the group, owned */
+  char *subject;
+  const char *what;             /* "gradient": static words for evidence */
+  int npl; DtPlacement pl[DT_MAX_MDIM];
+} DtClaim;
+
+struct DtDiag {
+  DtSession *s;
+  DtDebug *d;
+  int listener;
+  bool on;
+  int nfunc;                    /* DTensor calls under way */
+  DtFinding *found; int n, cap;
+  uint64_t *key;                /* of found[i] */
+  DtClaim *claim; int nclaim, capclaim;
+  int64_t ndropped;             /* what did not fit */
+  const DtOpDef *op[DT_NDO];
+  int64_t prop_seq; bool moved0;        /* the last decision */
+  DtIdSet blank;                /* storages never written */
+  DtIdSet source;               /* tensors given to distribute_tensor */
+  DtRecent temp;                /* views of redistributed copies */
+  DtRecent lsm;                 /* results of replaced log_softmax */
+  struct { DtSpec *spec; int ndim; int64_t shape[DT_MAX_NDIM]; } fit[64];
+  DtIdSet strided;              /* plans already proved, by hash */
+  int nrule[DT_NEVENTS];
+  void (*rule[DT_NEVENTS][12]) (DtDiag *g, const DtEvent *e);
+};
+
+/* Report.  `v`: the tensor it is about, may be NULL; `pl`: placements of the
+** fix, NULL = all Replicate.  `fmt`: the evidence.  Repeats are counted. */
+void dt_diag_add (DtDiag *g, const DtEvent *e, DtFindId id, const DtVar *v,
+                  int npl, const DtPlacement *pl, const char *fmt, ...)
+#if defined(__GNUC__)
+  __attribute__((format(printf, 7, 8)))
+#endif
+;
+/* Claim for the group of this rank along `mdim` of `mesh` (-1: the whole
+** mesh) that `t` is the same (or, with `differ`, not the same). */
+void dt_diag_claim (DtDiag *g, const DtEvent *e, DtFindId id, bool differ,
+                    const DtMesh *mesh, int mdim, const DtVar *v,
+                    uint64_t hash, const char *what);
+/* Hash of a tensor's values (of large ones, of a sample); 0 without data.
+** `varied`: 0 also when all values are the same. */
+uint64_t dt_diag_hash (const DtTensor *t, bool varied);
+/* Is the local part as the spec says?  Unknown counts as yes. */
+bool dt_diag_fits (DtDiag *g, DtSpec *spec, int ndim, const int64_t *shape);
+
+/* Name of the operator or call of an event. */
+static inline const char *dt_diag_op (const DtEvent *e) {
+  return e->op && e->op->sig ? e->op->sig->full : e->text ? e->text : "";
+}
+/* Is it this operator, or a form of it (in place, out=)? */
+static inline bool dt_diag_is (const DtDiag *g, const DtEvent *e, int which) {
+  const DtOpDef *o = g->op[which];
+  return o != NULL && (e->op == o || e->op->base == o);
+}
+static inline bool dt_diag_partial (const DtSpec *s) {
+  int i;
+  for (i = 0; i < s->npl; i++)
+    if (dt_pl_is_partial(s->pl[i]) &&
+        (i >= s->mesh->ndim || s->mesh->shape[i] > 1)) return true;
+  return false;
+}
+
+#endif

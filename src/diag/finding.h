@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT
+** diag/finding.h: silent traps, noticed while a program runs.
+**
+** A listener of the session's events asks the rules (rules_*.c) and keeps what
+** they find: code, operator, script line, evidence, fix.  Rules look at
+** metadata only, so they cost next to nothing where nothing is found.  What
+** needs the other ranks ("is this plain tensor the same everywhere?") becomes
+** a claim: a hash of this rank's data under a key.  Nothing is sent then; who
+** shows the findings gathers the claims of all ranks and has them judged.
+** Nothing here prints. */
+#ifndef DT_DIAG_FINDING_H
+#define DT_DIAG_FINDING_H
+
+#include "debug/debug.h"
+
+typedef enum DtFindSeverity {
+  DT_FIND_WRONG, DT_FIND_WARN, DT_FIND_NOTE
+} DtFindSeverity;
+
+typedef enum DtFindId {
+#define X(name, code, trap, sev, title, cause, lua, torch) DT_FIND_ID_##name,
+#include "diag/findings.def"
+#undef X
+  DT_NFINDS
+} DtFindId;
+
+/* One row of findings.def. */
+typedef struct DtFindKind {
+  DtFindId id;
+  const char *name, *code, *trap;
+  DtFindSeverity severity;
+  const char *title, *cause, *lua, *torch;
+} DtFindKind;
+
+/* The row of a kind; NULL past the end.  Pure. */
+const DtFindKind *dt_find_kind (int id);
+/* The row of a code ("DT1015"), trap ("T15") or name; NULL.  Pure. */
+const DtFindKind *dt_find_lookup (const char *word);
+/* "wrong", "warning", "note".  Pure. */
+const char *dt_find_severity (DtFindSeverity s);
+
+/* Something found.  Texts are owned. */
+typedef struct DtFinding {
+  const DtFindKind *kind;
+  int64_t seq;                  /* operator, of the first time */
+  const char *op;               /* its name */
+  const char *file; int line;   /* script line */
+  const char *module;
+  bool backward;
+  int64_t from;                 /* which text ran (DtDebug.from) */
+  int64_t count;                /* how often it was met */
+  char *subject;                /* script variable, or "" */
+  char *evidence;               /* what was seen */
+  char *lua, *torch;            /* the fix, filled in */
+  bool shown;                   /* as a line at the prompt */
+} DtFinding;
+
+typedef struct DtDiag DtDiag;
+
+/* Begin to listen; the session's debugger must be there, and freed after.
+** NOMEM.  Local. */
+DtStatus dt_diag_new (DtSession *s, DtDiag **out);
+void dt_diag_free (DtDiag *g);
+/* That of a session, NULL when there is none.  Pure. */
+DtDiag *dt_diag_of (const DtSession *s);
+/* :set findings.  Agreed. */
+void dt_diag_enable (DtDiag *g, bool on);
+bool dt_diag_enabled (const DtDiag *g);
+/* Forget all findings and claims.  Local. */
+void dt_diag_clear (DtDiag *g);
+/* i-th finding, oldest first; NULL past the end.  Pure. */
+const DtFinding *dt_diag_at (const DtDiag *g, int i);
+
+/* Claims of this rank as text, and judging those of all ranks: `text[r]` is
+** rank r's.  Finds the same on every rank of a group; forgets the claims.
+** Local; the gathering between is the caller's. */
+void dt_diag_claims (DtDiag *g, DtBuf *out);
+void dt_diag_judge (DtDiag *g, int n, const char *const *text);
+/* Both, with the gathering: Collective over the world.  COMM, DIVERGED. */
+DtStatus dt_diag_settle (DtDiag *g);
+
+/* A finding in one line: "T15 DT1015 prompt:3 #7 aten.mean.default: a mean of
+** means ...; evidence".  Pure. */
+void dt_finding_line (const DtFinding *f, DtBuf *b);
+/* In full: evidence, cause, fixes.  Pure. */
+void dt_finding_text (const DtFinding *f, DtBuf *b);
+/* Lines of those not yet shown; marks them.  Local. */
+void dt_diag_fresh (DtDiag *g, DtBuf *b);
+
+/* Found by code above the engine (the Lua library: an optimizer with old
+** parameters, a mesh of the wrong shape).  Local. */
+void dt_diag_tell (DtDiag *g, DtFindId id, DtVar *v, const char *evidence);
+/* Was this tensor given to distribute_tensor as a parameter?  Pure. */
+bool dt_diag_was_source (const DtDiag *g, int64_t var_id);
+/* Remember a tensor as such a source.  Local. */
+void dt_diag_source (DtDiag *g, const DtVar *v);
+
+#endif

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: MIT
+** diag/rules_comm.c: traps between ranks: data that is promised to be equal,
+** gathers nobody asked for, casts on the wrong side of a gather.
+**
+** A redistribution of strided shards is proved by running it: the tensor of
+** its own indices (0, 1, 2, ...) goes the same way once, and must arrive where
+** the target layout says.  That is done once per kind of move. */
+#include <stdio.h>
+#include <string.h>
+#include "base/hash.h"
+#include "diag/diag_int.h"
+#include "mesh/layout.h"
+
+static bool is_call (const DtEvent *e, const char *name) {
+  return e->op == NULL && e->status == DT_OK && e->nin > 0 && e->nout > 0 &&
+         e->text && strcmp(e->text, name) == 0 && e->out[0] && e->in[0] &&
+         e->out[0]->spec;
+}
+
+static bool is_float (const DtVar *v) {
+  return dt_dtype_is_float((DtDtype)v->local->m.dtype);
+}
+
+/* --- from_local, distribute_tensor --- */
+
+static void from_local (DtDiag *g, const DtEvent *e) {
+  const DtVar *v;
+  const DtSpec *s;
+  uint64_t same = 0, varied = 0;
+  int m;
+  if (!is_call(e, "dtensor.from_local") || e->backward || g->nfunc > 0 ||
+      dt_session_no_data(g->s)) return;
+  v = e->out[0];
+  s = v->spec;
+  for (m = 0; m < s->npl && m < s->mesh->ndim; m++) {
+    if (s->mesh->shape[m] < 2) continue;
+    if (dt_pl_is_replicate(s->pl[m])) {
+      if (same == 0) same = dt_diag_hash(v->local, false);
+      dt_diag_claim(g, e, DT_FIND_ID_FROM_LOCAL_DIFFERS, false, s->mesh, m,
+                    e->in[0], same, "local tensor");
+    } else if (is_float(v)) {
+      if (varied == 0) varied = dt_diag_hash(v->local, true);
+      dt_diag_claim(g, e, dt_pl_is_partial(s->pl[m])
+                    ? DT_FIND_ID_FROM_LOCAL_COUNTED
+                    : DT_FIND_ID_FROM_LOCAL_SAME, true, s->mesh, m, e->in[0],
+                    varied, "local tensor");
+    }
+  }
+}
+
+/* Without a shape, each rank works out the whole from its own part. */
+static void from_local_shape (DtDiag *g, const DtEvent *e) {
+  const DtMeta *m;
+  uint64_t h = DT_HASH_SEED;
+  int d;
+  if (!is_call(e, "dtensor.from_local") || e->backward || g->nfunc > 0)
+    return;
+  m = &e->out[0]->spec->meta;
+  for (d = 0; d < m->ndim; d++) h = dt_hash_u64(h, (uint64_t)m->shape[d]);
+  dt_diag_claim(g, e, DT_FIND_ID_UNEVEN_FROM_LOCAL, false,
+                e->out[0]->spec->mesh, -1, e->in[0], h | 1,
+                "global shape that each rank works out");
+}
+
+static void distribute (DtDiag *g, const DtEvent *e) {
+  if (!is_call(e, "distribute_tensor") || e->in[0]->spec) return;
+  if (e->in[0]->requires_grad || e->in[0]->is_param)
+    dt_diag_source(g, e->in[0]);
+  if (dt_session_no_data(g->s) || g->nfunc > 0) return;
+  dt_diag_claim(g, e, DT_FIND_ID_SOURCE_WINS, false, e->out[0]->spec->mesh, -1,
+                e->in[0], dt_diag_hash(e->in[0]->local, false),
+                "tensor to distribute");
+}
+
+/* --- plain tensors among distributed ones --- */
+
+static void plain (DtDiag *g, const DtEvent *e) {
+  const DtSpec *s = NULL;
+  int i, nplain = 0;
+  for (i = 0; i < e->nin; i++) {
+    if (e->in[i] == NULL) continue;
+    if (e->in[i]->spec) s = s ? s : e->in[i]->spec;
+    else nplain++;
+  }
+  if (s == NULL || nplain == 0 || e->backward || dt_session_no_data(g->s))
+    return;
+  for (i = 0; i < e->nin; i++) {
+    const DtVar *v = e->in[i];
+    bool one;
+    if (v == NULL || v->spec || v->local->m.wrapped) continue;
+    one = dt_meta_numel(&v->local->m) == 1;
+    if (!one && !g->s->implicit_replication) continue;
+    dt_diag_claim(g, e, one ? DT_FIND_ID_ONE_ELEMENT
+                  : DT_FIND_ID_PLAIN_DIFFERS, false, s->mesh, -1, v,
+                  dt_diag_hash(v->local, false), "plain tensor");
+  }
+}
+
+/* --- random numbers --- */
+
+static void random_op (DtDiag *g, const DtEvent *e) {
+  const DtVar *v;
+  uint64_t h = 0, varied = 0;
+  int m;
+  if (!(e->op->flags & DT_OP_RANDOM) || e->status != DT_OK || e->nout < 1 ||
+      dt_session_no_data(g->s)) return;
+  v = e->out[0];
+  if (v == NULL || v->spec == NULL || !v->spec->mesh->member) return;
+  for (m = 0; m < v->spec->npl && m < v->spec->mesh->ndim; m++) {
+    if (v->spec->mesh->shape[m] < 2) continue;
+    if (dt_pl_is_replicate(v->spec->pl[m])) {
+      if (h == 0) h = dt_diag_hash(v->local, false);
+      dt_diag_claim(g, e, DT_FIND_ID_RANDOM_DIFFERS, false, v->spec->mesh, m,
+                    v, h, "random numbers");
+    } else if (dt_pl_is_shard_like(v->spec->pl[m])) {
+      if (varied == 0) varied = dt_diag_hash(v->local, true);
+      dt_diag_claim(g, e, DT_FIND_ID_RANDOM_SAME, true, v->spec->mesh, m, v,
+                    varied, "random numbers");
+    }
+  }
+}
+
+/* --- gathers --- */
+
+static const DtSpec *moved_to (const DtEvent *e) { return e->plan->dst; }
+
+static bool gathers (const DtEvent *e) {
+  const DtSpec *a = e->plan->src, *b = moved_to(e);
+  int m;
+  for (m = 0; m < a->npl && m < b->npl && m < a->mesh->ndim; m++)
+    if (dt_pl_is_shard_like(a->pl[m]) && dt_pl_is_replicate(b->pl[m]) &&
+        a->mesh->shape[m] > 1) return true;
+  return false;
+}
+
+/* Views should cost nothing; lookups should not gather their indices. */
+static bool harmless_looking (const DtOpDef *op) {
+  static const char *const names[] = {
+    "aten.embedding.default", "aten._scaled_dot_product_flash_attention"
+    "_for_cpu.default", "aten._scaled_dot_product_efficient_attention.default",
+    "aten._scaled_dot_product_flash_attention.default"
+  };
+  size_t i;
+  if (op->flags & DT_OP_VIEW) return true;
+  for (i = 0; i < sizeof names / sizeof names[0]; i++)
+    if (strcmp(op->sig->full, names[i]) == 0) return true;
+  return false;
+}
+
+static void hidden_gather (DtDiag *g, const DtEvent *e) {
+  enum { LARGE = 1 << 20 };
+  const DtOpDef *op = g->s->cur_op;
+  DtEvent named = *e;
+  DtBuf b;
+  int64_t bytes;
+  if (!e->implicit || op == NULL || op->sig == NULL || !gathers(e)) return;
+  bytes = dt_plan_bytes(e->plan);
+  if (bytes == 0 || (!harmless_looking(op) && bytes < LARGE)) return;
+  named.op = op;
+  dt_buf_init(&b, g->s->cx);
+  dt_spec_print_placements(e->plan->src, &b);
+  dt_buf_add(&b, " -> ");
+  dt_spec_print_placements(moved_to(e), &b);
+  dt_diag_add(g, &named, DT_FIND_ID_HIDDEN_GATHER, NULL, moved_to(e)->npl,
+              moved_to(e)->pl, "%s, %lld bytes per rank", dt_buf_str(&b),
+              (long long)bytes);
+  dt_buf_fini(&b);
+}
+
+static void late_cast (DtDiag *g, const DtEvent *e) {
+  const DtVar *in = e->nin > 0 ? e->in[0] : NULL;
+  const DtVar *out = e->nout > 0 ? e->out[0] : NULL;
+  size_t a, b;
+  if (!dt_diag_is(g, e, DT_DO_TO_COPY) || e->backward || !in || !out ||
+      in->origin.op == NULL ||
+      strcmp(in->origin.op, "dtensor.redistribute") != 0 ||
+      in->spec == NULL || !dt_spec_is_replicated(in->spec)) return;
+  a = dt_dtype_info((DtDtype)in->local->m.dtype)->size;
+  b = dt_dtype_info((DtDtype)out->local->m.dtype)->size;
+  if (b >= a) return;
+  dt_diag_add(g, e, DT_FIND_ID_LATE_CAST, in, 0, NULL,
+              "gathered as %s, then cast to %s: %zu bytes an element moved "
+              "where %zu would do",
+              dt_dtype_info((DtDtype)in->local->m.dtype)->name,
+              dt_dtype_info((DtDtype)out->local->m.dtype)->name, a, b);
+}
+
+/* --- strided shards, proved by running --- */
+
+/* Local part of the tensor of its own indices. */
+static DtStatus index_part (DtDiag *g, const DtSpec *s, DtTensor **out) {
+  DtCtx *cx = g->s->cx;
+  DtMeta m;
+  DtArenaMark top = dt_arena_mark(&cx->scratch);
+  int64_t *idx[DT_MAX_NDIM], n[DT_MAX_NDIM], at[DT_MAX_NDIM] = { 0 }, i, k;
+  int64_t shape[DT_MAX_NDIM], total = 1;
+  void *p = NULL;
+  DtStatus st = DT_OK;
+  int d, ndim = s->meta.ndim;
+  for (d = 0; d < ndim && st == DT_OK; d++) {
+    st = dt_layout_indices(cx, s, NULL, d, &idx[d], &n[d]);
+    shape[d] = st == DT_OK ? n[d] : 0;
+    total *= shape[d];
+  }
+  if (st == DT_OK) st = dt_meta_init(cx, &m, DT_F64, ndim, shape);
+  if (st == DT_OK) st = dt_tensor_new(cx, &m, false, out);
+  if (st == DT_OK && total > 0) {
+    st = dt_tensor_data(cx, *out, &p);
+    for (i = 0; st == DT_OK && i < total; i++) {
+      int64_t rest = i, v = 0;
+      for (d = ndim - 1; d >= 0; d--) {
+        at[d] = rest % shape[d];
+        rest /= shape[d];
+      }
+      for (d = 0; d < ndim; d++) v = v * s->meta.shape[d] + idx[d][at[d]];
+      ((double *)p)[i] = (double)v;
+    }
+    for (k = 0, d = 0; st == DT_OK && d < s->npl; d++)
+      if (dt_pl_is_partial(s->pl[d]) && s->mesh->coord[d] != 0) k = 1;
+    if (st == DT_OK && k) memset(p, 0, (size_t)total * sizeof (double));
+  }
+  dt_arena_release(&cx->scratch, top);
+  return st;
+}
+
+static DtStatus as_f64 (DtDiag *g, const DtSpec *s, DtSpec **out) {
+  DtMeta m;
+  dt_meta_copy(&m, &s->meta);
+  m.dtype = DT_F64;
+  dt_meta_set_contiguous(&m);
+  return dt_spec_new(g->s->cx, s->mesh, s->npl, s->pl, &m, s->order,
+                     s->strided_is_order, out);
+}
+
+/* Only sums and shards can be proved with indices. */
+static bool provable (const DtSpec *s) {
+  int m;
+  if (s->npl != s->mesh->ndim || !s->has_meta || !s->mesh->member)
+    return false;
+  for (m = 0; m < s->npl; m++)
+    if (dt_pl_is_partial(s->pl[m]) &&
+        (s->pl[m].kind != DT_PL_PARTIAL || s->pl[m].op != DT_OP_SUM))
+      return false;
+  return dt_meta_numel(&s->meta) <= 1 << 20;
+}
+
+/* Run it.  *wrong: some element of this rank is at another place. */
+static DtStatus prove (DtDiag *g, const DtPlan *p, bool *wrong) {
+  DtSpec *src = NULL, *dst = NULL;
+  DtTensor *in = NULL, *want = NULL, *got = NULL;
+  DtStatus st = as_f64(g, p->src, &src);
+  if (st == DT_OK) st = as_f64(g, p->dst, &dst);
+  if (st == DT_OK) st = index_part(g, src, &in);
+  if (st == DT_OK) st = index_part(g, dst, &want);
+  if (st == DT_OK) st = dt_redist_local(g->s, in, src, dst, false, 0, &got);
+  if (st == DT_OK)
+    *wrong = !dt_meta_same_shape(&got->m, &want->m) ||
+             dt_diag_hash(got, false) != dt_diag_hash(want, false);
+  dt_tensor_unref(g->s->cx, in);
+  dt_tensor_unref(g->s->cx, want);
+  dt_tensor_unref(g->s->cx, got);
+  dt_spec_unref(g->s->cx, src);
+  dt_spec_unref(g->s->cx, dst);
+  return st;
+}
+
+static void strided (DtDiag *g, const DtEvent *e) {
+  const DtPlan *p = e->plan;
+  DtEvent named = *e;
+  DtMute mute;
+  DtStatus st;
+  DtBuf b;
+  bool wrong = false;
+  int64_t key;
+  if ((!dt_spec_has_strided(p->src) && !dt_spec_has_strided(p->dst)) ||
+      dt_session_no_data(g->s) || !provable(p->src) || !provable(p->dst) ||
+      dt_spec_has_partial(p->dst)) return;
+  key = (int64_t)(dt_hash_u64(p->src->hash, p->dst->hash) >> 1) | 1;
+  if (dt_idset_has(&g->strided, key)) return;
+  dt_idset_add(g, &g->strided, key);
+  dt_debug_mute(g->d, &mute);
+  st = prove(g, p, &wrong);
+  dt_debug_unmute(g->d, &mute);
+  if (st != DT_OK) { dt_error_clear(g->s->cx); return; }
+  if (!wrong) return;
+  if (g->s->cur_op) named.op = g->s->cur_op;
+  else named.text = "redistribute";
+  dt_buf_init(&b, g->s->cx);
+  dt_spec_print_placements(p->src, &b);
+  dt_buf_add(&b, " -> ");
+  dt_spec_print_placements(p->dst, &b);
+  dt_diag_add(g, &named, DT_FIND_ID_STRIDED_ORDER, NULL, 0, NULL,
+              "%s: the tensor of its own indices does not arrive where it "
+              "should", dt_buf_str(&b));
+  dt_buf_fini(&b);
+}
+
+const DtDiagRule dt_rules_comm[] = {
+  { DT_EV_FUNC_END, from_local },
+  { DT_EV_FUNC_END, from_local_shape },
+  { DT_EV_FUNC_END, distribute },
+  { DT_EV_OP, plain },
+  { DT_EV_OP_END, random_op },
+  { DT_EV_OP_END, late_cast },
+  { DT_EV_REDIST, hidden_gather },
+  { DT_EV_REDIST, strided },
+  { 0, NULL }
+};

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT
+** diag/rules_grad.c: traps of backward: gradients that should be equal on all
+** replicas, gradients laid out otherwise than their parameter, losses that
+** count locally, the replaced log_softmax. */
+#include <string.h>
+#include "diag/diag_int.h"
+
+/* Replicas of `v` must be equal, along every dimension it is Replicate on. */
+static void replicas (DtDiag *g, const DtEvent *e, DtFindId id,
+                      const DtVar *v, const DtVar *subject,
+                      const char *what) {
+  const DtSpec *s = v->spec;
+  uint64_t h = 0;
+  int m;
+  if (s == NULL || dt_session_no_data(g->s)) return;
+  for (m = 0; m < s->npl && m < s->mesh->ndim; m++) {
+    if (!dt_pl_is_replicate(s->pl[m]) || s->mesh->shape[m] < 2) continue;
+    if (h == 0) h = dt_diag_hash(v->local, false);
+    dt_diag_claim(g, e, id, false, s->mesh, m, subject, h, what);
+  }
+}
+
+static void to_local_back (DtDiag *g, const DtEvent *e) {
+  if (e->op != NULL || e->status != DT_OK || e->nout < 1 ||
+      e->out[0] == NULL || e->nin < 1 ||
+      strcmp(e->text, "dtensor.to_local_backward") != 0) return;
+  replicas(g, e, DT_FIND_ID_GRAD_NOT_REDUCED, e->out[0], NULL,
+           "gradient of a tensor that left by to_local()");
+}
+
+static void leaf (DtDiag *g, const DtEvent *e) {
+  const DtVar *p = e->nin > 0 ? e->in[0] : NULL;
+  const DtVar *d = e->nout > 0 ? e->out[0] : NULL;
+  const DtSpec *a, *b;
+  int m;
+  if (p == NULL || d == NULL || p->spec == NULL) return;
+  if (d->spec == NULL) {
+    dt_diag_add(g, e, DT_FIND_ID_GRAD_PLAIN, p, p->spec->npl, p->spec->pl,
+                "the parameter is distributed, its gradient is not");
+    return;
+  }
+  a = p->spec;
+  b = d->spec;
+  for (m = 0; m < a->npl && m < b->npl; m++)
+    if (dt_pl_is_shard_like(a->pl[m]) && dt_pl_is_shard_like(b->pl[m]) &&
+        a->pl[m].dim != b->pl[m].dim) {
+      dt_diag_add(g, e, DT_FIND_ID_GRAD_LAYOUT, p, a->npl, a->pl,
+                  "parameter on dim %d, gradient on dim %d", a->pl[m].dim,
+                  b->pl[m].dim);
+      break;
+    }
+  replicas(g, e, DT_FIND_ID_GRAD_DRIFT, d, p, "gradient");
+}
+
+/* nll_loss with mean: each rank divides by its own weight of targets, which
+** is its second result. */
+static void nll (DtDiag *g, const DtEvent *e) {
+  const DtVar *loss, *weight;
+  int m;
+  if (e->status != DT_OK || e->nout < 2 ||
+      (!dt_diag_is(g, e, DT_DO_NLL) && !dt_diag_is(g, e, DT_DO_NLL2D)))
+    return;
+  loss = e->out[0];
+  weight = e->out[1];
+  if (loss == NULL || weight == NULL || loss->spec == NULL) return;
+  for (m = 0; m < loss->spec->npl && m < loss->spec->mesh->ndim; m++)
+    if (loss->spec->pl[m].kind == DT_PL_PARTIAL &&
+        loss->spec->pl[m].op == DT_OP_AVG)
+      dt_diag_claim(g, e, DT_FIND_ID_MEAN_OF_MEANS, false, loss->spec->mesh, m,
+                    e->in[0], dt_diag_hash(weight->local, false),
+                    "weight of the targets that each rank divides by "
+                    "(ignored and weighted classes count)");
+}
+
+/* --- loss_parallel --- */
+
+static int lsm_find (const DtDiag *g, const DtVar *v) {
+  int i, n = g->lsm.n < DT_RECENT ? g->lsm.n : DT_RECENT;
+  for (i = n - 1; i >= 0; i--)
+    if (g->lsm.v[i].storage == v->local->storage->id) return i;
+  return -1;
+}
+
+static void lsm_made (DtDiag *g, const DtEvent *e) {
+  int k = g->lsm.n % DT_RECENT;
+  void *ud;
+  if (!dt_diag_is(g, e, DT_DO_LOG_SOFTMAX) || e->status != DT_OK ||
+      e->nout < 1 || e->out[0] == NULL || e->out[0]->spec == NULL ||
+      dt_handler_get(g->s, e->op, &ud) == NULL) return;
+  g->lsm.v[k].id = e->out[0]->id;
+  g->lsm.v[k].storage = e->out[0]->local->storage->id;
+  g->lsm.v[k].at = e->out[0]->origin;
+  g->lsm.v[k].used = false;
+  g->lsm.n++;
+}
+
+static void lsm_used (DtDiag *g, const DtEvent *e) {
+  int k;
+  if (g->lsm.n == 0 || e->nin < 1 || e->in[0] == NULL) return;
+  if (dt_diag_is(g, e, DT_DO_NLL) || dt_diag_is(g, e, DT_DO_NLL2D)) {
+    k = lsm_find(g, e->in[0]);
+    if (k >= 0) g->lsm.v[k].used = true;
+  } else if (dt_diag_is(g, e, DT_DO_LOG_SOFTMAX_BACK) && e->nin > 1 &&
+             e->in[1]) {
+    void *ud;
+    k = lsm_find(g, e->in[1]);
+    if (k >= 0 && !g->lsm.v[k].used && dt_handler_get(g->s, e->op, &ud))
+      dt_diag_add(g, e, DT_FIND_ID_LOSS_PARALLEL_SCOPE, e->in[1], 0, NULL,
+                  "log_softmax at %s:%d never met nll_loss",
+                  g->lsm.v[k].at.file ? g->lsm.v[k].at.file : "",
+                  g->lsm.v[k].at.line);
+  }
+}
+
+const DtDiagRule dt_rules_grad[] = {
+  { DT_EV_FUNC_END, to_local_back },
+  { DT_EV_GRAD, leaf },
+  { DT_EV_OP_END, nll },
+  { DT_EV_OP_END, lsm_made },
+  { DT_EV_OP, lsm_used },
+  { 0, NULL }
+};

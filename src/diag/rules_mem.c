@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT
+** diag/rules_mem.c: traps of memory: partial and sharded tensors read as a
+** number, memory that was never written, writes that go to a copy. */
+#include <string.h>
+#include "diag/diag_int.h"
+
+/* --- reading a number --- */
+
+static void item (DtDiag *g, const DtEvent *e) {
+  DtVar *v = e->nin > 0 ? e->in[0] : NULL;
+  DtBuf b;
+  int m;
+  if (!dt_diag_is(g, e, DT_DO_ITEM) || v == NULL || v->spec == NULL) return;
+  dt_buf_init(&b, g->s->cx);
+  dt_spec_print(v->spec, &b);
+  if (dt_diag_partial(v->spec)) {
+    dt_diag_add(g, e, DT_FIND_ID_PARTIAL_READ, v, 0, NULL, "%s is read",
+                dt_buf_str(&b));
+  } else {
+    for (m = 0; m < v->spec->npl && m < v->spec->mesh->ndim; m++)
+      if (dt_pl_is_shard_like(v->spec->pl[m]) && v->spec->mesh->shape[m] > 1) {
+        dt_diag_add(g, e, DT_FIND_ID_SHARD_READ, v, 0, NULL, "%s is read",
+                    dt_buf_str(&b));
+        break;
+      }
+  }
+  dt_buf_fini(&b);
+}
+
+static void partial_local (DtDiag *g, const DtEvent *e) {
+  DtBuf b;
+  if (e->op != NULL || e->status != DT_OK || e->backward || g->nfunc > 0 ||
+      e->nin < 1 || e->in[0] == NULL || e->in[0]->spec == NULL ||
+      strcmp(e->text, "dtensor.to_local") != 0 ||
+      !dt_diag_partial(e->in[0]->spec)) return;
+  dt_buf_init(&b, g->s->cx);
+  dt_spec_print(e->in[0]->spec, &b);
+  dt_diag_add(g, e, DT_FIND_ID_PARTIAL_LOCAL, e->in[0], 0, NULL, "%s",
+              dt_buf_str(&b));
+  dt_buf_fini(&b);
+}
+
+/* --- memory as it was found --- */
+
+static bool makes_blank (const DtDiag *g, const DtEvent *e) {
+  int i;
+  for (i = DT_DO_EMPTY; i <= DT_DO_NEW_EMPTY_STRIDED; i++)
+    if (dt_diag_is(g, e, i)) return true;
+  return false;
+}
+
+/* Only what the script asked for itself: operators inside a composite write
+** what they allocate. */
+static void blank_made (DtDiag *g, const DtEvent *e) {
+  int i;
+  if (e->status != DT_OK || (e->op->flags & DT_OP_INPLACE) || e->backward ||
+      g->d->composite || !makes_blank(g, e)) return;
+  for (i = 0; i < e->nout; i++)
+    if (e->out[i] && dt_meta_numel(&e->out[i]->local->m) > 0)
+      dt_idset_add(g, &g->blank, e->out[i]->local->storage->id);
+}
+
+static bool is_blank (DtDiag *g, const DtVar *v) {
+  const DtStorage *t = v->local->storage;
+  if (!dt_idset_has(&g->blank, t->id)) return false;
+  if (t->version == 0) return true;
+  dt_idset_del(&g->blank, t->id);
+  return false;
+}
+
+/* Does this operator look at the values of slot `i`? */
+static bool reads (const DtDiag *g, const DtEvent *e, int i) {
+  uint32_t f = e->op->flags;
+  if (f & (DT_OP_VIEW | DT_OP_NODATA | DT_OP_FACTORY)) return false;
+  if (makes_blank(g, e)) return false;
+  if (i == 0 && (f & DT_OP_INPLACE))
+    return !(dt_diag_is(g, e, DT_DO_FILL) || dt_diag_is(g, e, DT_DO_COPY) ||
+             dt_diag_is(g, e, DT_DO_ZERO) || (f & DT_OP_RANDOM));
+  if ((f & DT_OP_OUT) && e->args->n > 0 &&
+      dt_arg_slot(e->args, e->args->n - 1) == i) return false;
+  return true;
+}
+
+static void blank_read (DtDiag *g, const DtEvent *e) {
+  int i;
+  if (g->blank.n == 0) return;
+  for (i = 0; i < e->nin; i++) {
+    if (e->in[i] == NULL || !is_blank(g, e->in[i]) || !reads(g, e, i))
+      continue;
+    dt_diag_add(g, e, DT_FIND_ID_UNINITIALISED, e->in[i], 0, NULL,
+                "made at %s:%d by %s, nothing was written since",
+                e->in[i]->origin.file ? e->in[i]->origin.file : "",
+                e->in[i]->origin.line, e->in[i]->origin.op
+                ? e->in[i]->origin.op : "?");
+  }
+}
+
+/* The parts of a blank tensor are blank. */
+static void blank_spread (DtDiag *g, const DtEvent *e) {
+  int i;
+  if (g->blank.n == 0 || e->op != NULL || e->status != DT_OK || e->nin < 1 ||
+      e->in[0] == NULL || !is_blank(g, e->in[0])) return;
+  for (i = 0; i < e->nout; i++)
+    if (e->out[i] && e->out[i]->local->storage->version == 0)
+      dt_idset_add(g, &g->blank, e->out[i]->local->storage->id);
+}
+
+/* --- writes that are lost --- */
+
+static int recent_find (const DtRecent *r, int64_t id) {
+  int i, n = r->n < DT_RECENT ? r->n : DT_RECENT;
+  for (i = 0; i < n; i++)
+    if (r->v[i].id == id) return i;
+  return -1;
+}
+
+/* A view of an input that had to be moved is a view of a copy. */
+static void temp_made (DtDiag *g, const DtEvent *e) {
+  DtRecent *r = &g->temp;
+  int i, from;
+  if (!(e->op->flags & DT_OP_VIEW) || e->status != DT_OK || e->nin < 1 ||
+      e->in[0] == NULL || e->in[0]->spec == NULL) return;
+  from = r->n ? recent_find(r, e->in[0]->id) : -1;
+  if (from < 0 && !(g->prop_seq == e->seq && g->moved0)) return;
+  for (i = 0; i < e->nout; i++) {
+    int k = r->n % DT_RECENT;
+    if (e->out[i] == NULL) continue;
+    r->v[k].id = e->out[i]->id;
+    r->v[k].at = e->out[i]->origin;
+    r->v[k].name = e->in[0]->name;
+    r->n++;
+  }
+}
+
+static void temp_written (DtDiag *g, const DtEvent *e) {
+  int k;
+  if (g->temp.n == 0 || !(e->op->flags & DT_OP_INPLACE) || e->nin < 1 ||
+      e->in[0] == NULL) return;
+  k = recent_find(&g->temp, e->in[0]->id);
+  if (k < 0) return;
+  dt_diag_add(g, e, DT_FIND_ID_SLICE_LOST, NULL, 0, NULL,
+              "the view was made at %s:%d by %s #%lld from a tensor that was "
+              "gathered for it", g->temp.v[k].at.file
+              ? g->temp.v[k].at.file : "", g->temp.v[k].at.line,
+              g->temp.v[k].at.op ? g->temp.v[k].at.op : "?",
+              (long long)g->temp.v[k].at.seq);
+}
+
+/* --- depth of DTensor calls --- */
+
+static void func (DtDiag *g, const DtEvent *e) {
+  if (e->op == NULL) g->nfunc++;
+}
+
+static void func_end (DtDiag *g, const DtEvent *e) {
+  if (e->op == NULL && g->nfunc > 0) g->nfunc--;
+}
+
+const DtDiagRule dt_rules_mem[] = {
+  { DT_EV_FUNC, func },
+  { DT_EV_FUNC_END, func_end },
+  { DT_EV_FUNC_END, partial_local },
+  { DT_EV_FUNC_END, blank_spread },
+  { DT_EV_OP, item },
+  { DT_EV_OP, blank_read },
+  { DT_EV_OP, temp_written },
+  { DT_EV_OP_END, blank_made },
+  { DT_EV_OP_END, temp_made },
+  { 0, NULL }
+};

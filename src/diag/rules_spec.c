@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT
+** diag/rules_spec.c: traps that specs alone show: decisions known to be
+** wrong, means over parts of different weight, dimensions counted from the
+** end, local parts that are not what the placements say. */
+#include <string.h>
+#include "diag/diag_int.h"
+#include "shard/known.h"
+
+/* fill_ of 0: every addend becomes 0, and so does the sum. */
+static bool harmless (const DtDiag *g, const DtEvent *e) {
+  if (!dt_diag_is(g, e, DT_DO_FILL) || e->args->n < 2) return false;
+  return dt_arg_is_number(e->args, 1) ? dt_arg_float(e->args, 1) == 0
+         : e->args->v[1].kind != DT_V_TENSOR &&
+           dt_arg_float(e->args, 1) == 0;
+}
+
+static void known_wrong (DtDiag *g, const DtEvent *e) {
+  const DtKnown *k = e->prop->known_wrong;
+  if (k == NULL || harmless(g, e)) return;
+  dt_diag_add(g, e, DT_FIND_ID_KNOWN_WRONG, e->nin ? e->in[0] : NULL, 0, NULL,
+              "%s; for example %s", k->what, k->example);
+}
+
+/* Parts of dim `p.dim` of `s` along mesh dim `m` that are not equally long. */
+static bool uneven (const DtSpec *s, int m) {
+  DtPlacement p = s->pl[m];
+  int64_t n = s->mesh->shape[m];
+  return dt_pl_is_shard(p) && p.dim >= 0 && p.dim < s->meta.ndim &&
+         s->meta.shape[p.dim] % n != 0;
+}
+
+/* P(avg) out of parts of different length: every rank weighs the same. */
+static void mean_of_means (DtDiag *g, const DtEvent *e) {
+  const DtProp *p = e->prop;
+  const DtSpec *o = p->nout > 0 ? p->out[0] : NULL;
+  int m, i;
+  if (o == NULL) return;
+  for (m = 0; m < o->npl && m < o->mesh->ndim; m++) {
+    if (o->pl[m].kind != DT_PL_PARTIAL || o->pl[m].op != DT_OP_AVG) continue;
+    for (i = 0; i < p->nin && i < e->nin; i++) {
+      const DtSpec *s = p->in[i];
+      if (s == NULL || m >= s->npl || !uneven(s, m)) continue;
+      dt_diag_add(g, e, DT_FIND_ID_MEAN_OF_MEANS, e->in[i], 0, NULL,
+                  "dim %d has %lld elements on %lld ranks, the result is "
+                  "P(avg)", s->pl[m].dim,
+                  (long long)s->meta.shape[s->pl[m].dim],
+                  (long long)s->mesh->shape[m]);
+      return;
+    }
+  }
+}
+
+/* Operators whose rule looks at the dimension as it was given. */
+static void negative_dim (DtDiag *g, const DtEvent *e) {
+  const DtProp *p = e->prop;
+  const DtSpec *s;
+  DtPlacement wrapped;
+  int64_t dim;
+  int at, ndim, m;
+  if (dt_diag_is(g, e, DT_DO_CUMSUM)) at = 1;
+  else if (dt_diag_is(g, e, DT_DO_SELECT_BACKWARD)) at = 2;
+  else return;
+  if (p->nout < 1 || p->out[0] == NULL || e->args->n <= at) return;
+  s = p->out[0];
+  ndim = s->meta.ndim;
+  dim = dt_arg_int(e->args, at);
+  if (dim >= 0 || dim + ndim < 0) return;
+  for (m = 0; m < s->npl && m < s->mesh->ndim; m++) {
+    if (!dt_pl_is_shard_like(s->pl[m]) || s->pl[m].dim != dim + ndim ||
+        s->mesh->shape[m] < 2) continue;
+    wrapped = dt_pl_shard((int)(dim + ndim));
+    dt_diag_add(g, e, DT_FIND_ID_NEGATIVE_DIM, e->in[0], 1, &wrapped,
+                "dim %lld is dimension %lld, which is sharded",
+                (long long)dim, (long long)(dim + ndim));
+    return;
+  }
+}
+
+static void note_prop (DtDiag *g, const DtEvent *e) {
+  g->prop_seq = e->seq;
+  g->moved0 = e->prop->nin > 0 && e->prop->moved && e->prop->moved[0];
+}
+
+/* --- local parts --- */
+
+/* Were the other inputs, and this one before, as their specs say? */
+static bool inputs_fit (DtDiag *g, const DtEvent *e) {
+  const DtRecOp *r = dt_record_find(g->d, e->seq);
+  int i;
+  if (r == NULL || r->op != e->op) return false;
+  for (i = 0; i < r->nin; i++) {
+    const DtRecVar *v = &r->in[i];
+    if (v->none || v->spec == NULL) continue;
+    if (!dt_diag_fits(g, v->spec, v->lndim, v->lshape)) return false;
+  }
+  return true;
+}
+
+static void misfit (DtDiag *g, const DtEvent *e) {
+  int i;
+  DtBuf b;
+  if (e->status != DT_OK) return;
+  for (i = 0; i < e->nout; i++) {
+    DtVar *v = e->out[i];
+    if (v == NULL || v->spec == NULL ||
+        dt_diag_fits(g, v->spec, v->local->m.ndim, v->local->m.shape))
+      continue;
+    if (!inputs_fit(g, e)) return;
+    dt_buf_init(&b, g->s->cx);
+    dt_spec_print(v->spec, &b);
+    dt_buf_add(&b, " has a local part of ");
+    dt_buf_add_i64s(&b, v->local->m.shape, v->local->m.ndim);
+    dt_diag_add(g, e, DT_FIND_ID_LOCAL_MISFIT, v, 0, NULL, "%s",
+                dt_buf_str(&b));
+    dt_buf_fini(&b);
+    return;
+  }
+}
+
+static bool is_call (const DtEvent *e, const char *name) {
+  return e->op == NULL && e->status == DT_OK && e->nin > 0 && e->nout > 0 &&
+         e->text && strcmp(e->text, name) == 0 && e->out[0] && e->in[0];
+}
+
+/* from_local: sizes, and the number of placements. */
+static void from_local (DtDiag *g, const DtEvent *e) {
+  DtVar *v;
+  DtBuf b;
+  if (!is_call(e, "dtensor.from_local") || e->backward) return;
+  v = e->out[0];
+  if (v->spec == NULL ||
+      dt_diag_fits(g, v->spec, v->local->m.ndim, v->local->m.shape)) return;
+  dt_buf_init(&b, g->s->cx);
+  dt_buf_add(&b, "this rank gave ");
+  dt_buf_add_i64s(&b, v->local->m.shape, v->local->m.ndim);
+  dt_buf_add(&b, " for its part of ");
+  dt_spec_print(v->spec, &b);
+  dt_diag_add(g, e, DT_FIND_ID_UNEVEN_FROM_LOCAL, e->in[0], v->spec->npl,
+              v->spec->pl, "%s", dt_buf_str(&b));
+  dt_buf_fini(&b);
+}
+
+static void placement_count (DtDiag *g, const DtEvent *e) {
+  const DtSpec *s;
+  if (!is_call(e, "dtensor.from_local") &&
+      !is_call(e, "dtensor.redistribute")) return;
+  s = e->out[0]->spec;
+  if (s == NULL || s->npl == s->mesh->ndim || e->backward) return;
+  dt_diag_add(g, e, DT_FIND_ID_PLACEMENT_COUNT, e->in[0], s->npl, s->pl,
+              "%d placement%s on a mesh of %d dimension%s", s->npl,
+              s->npl == 1 ? "" : "s", s->mesh->ndim,
+              s->mesh->ndim == 1 ? "" : "s");
+}
+
+const DtDiagRule dt_rules_spec[] = {
+  { DT_EV_PROP, note_prop },
+  { DT_EV_PROP, known_wrong },
+  { DT_EV_PROP, mean_of_means },
+  { DT_EV_PROP, negative_dim },
+  { DT_EV_OP_END, misfit },
+  { DT_EV_FUNC_END, from_local },
+  { DT_EV_FUNC_END, placement_count },
+  { 0, NULL }
+};

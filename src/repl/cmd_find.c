@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT
+** repl/cmd_find.c: findings: the traps a program ran into. */
+#include "repl/cmd.h"
+
+#include <string.h>
+#include "diag/finding.h"
+
+static DtStatus cmd_findings (DtCmdCall *c) {
+  DtCmdCall call = *c;
+  if (strcmp(c->arg, "clear") == 0) {
+    call.arg = "";
+    return dt_cmd_debug(&call, "findings_clear", "");
+  }
+  if (c->r->app->o.json) {
+    call.arg = "{schema=1,findings=dt.debug.findings()}";
+    return dt_cmd_debug(&call, "json", "e");
+  }
+  return dt_cmd_debug(&call, "findings_text", "s");
+}
+
+const DtCmd dt_cmds_find[] = {
+  {"findings traps", "explain", 0, "[CODE|TRAP|OP|clear]",
+   "The silent traps the program ran into, with evidence and fix.\n"
+   "They are noticed while it runs: a partial tensor read as a number, a mean\n"
+   "over uneven parts, a plain tensor that differs between ranks, and so on.\n"
+   "At the prompt each is told once, in one line; :set findings off stops\n"
+   "that.  The same as data: dt.debug.findings().\n"
+   "Example: :findings", cmd_findings},
+  {NULL, NULL, 0, NULL, NULL, NULL}
+};
