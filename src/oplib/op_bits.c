@@ -2,59 +2,48 @@
 ** oplib/op_bits.c: the same bytes read as another dtype (view.dtype), as
 ** FSDP does to gather parameters of several dtypes at once.
 **
-** PyTorch returns a view.  Here offsets are counted in elements, so the
-** result is a copy of the bytes: nobody may write through it. */
+** It is a view: the engine rescales the offset, which counts elements. */
 #include <math.h>
 #include <string.h>
 
 #include "oplib/oplib_int.h"
 
+/* Of elements b bytes large instead of a: the last dimension changes its size,
+** the others their strides. */
+static DtStatus other_size (DtMetaCall *c, DtMeta *m, int64_t a, int64_t b) {
+  const DtMeta *in = c->in[0];
+  const char *from = dt_dtype_info((DtDtype)in->dtype)->torch;
+  const char *to = dt_dtype_info((DtDtype)m->dtype)->torch;
+  int i, n = in->ndim;
+  DT_CHECK(c->cx, n > 0, DT_E_RUNTIME, "self.dim() cannot be 0 to view %s as "
+           "%s (different element sizes)", from, to);
+  DT_CHECK(c->cx, in->shape[n - 1] * a % b == 0, DT_E_RUNTIME, "self.size(-1) "
+           "must be divisible by %lld to view %s as %s (different element "
+           "sizes), but got %lld", (long long)(b / a), from, to,
+           (long long)in->shape[n - 1]);
+  DT_CHECK(c->cx, in->stride[n - 1] == 1, DT_E_RUNTIME, "self.stride(-1) "
+           "must be 1 to view %s as %s (different element sizes), but got "
+           "%lld", from, to, (long long)in->stride[n - 1]);
+  for (i = 0; i < n - 1; i++) {
+    DT_CHECK(c->cx, in->stride[i] * a % b == 0, DT_E_RUNTIME, "self.stride(%d) "
+             "must be divisible by %lld to view %s as %s (different element "
+             "sizes), but got %lld", i, (long long)(b / a), from, to,
+             (long long)in->stride[i]);
+    m->stride[i] = in->stride[i] * a / b;
+  }
+  m->shape[n - 1] = in->shape[n - 1] * a / b;
+  return DT_OK;
+}
+
 static DtStatus bits_meta (DtMetaCall *c) {
   const DtMeta *in = c->in[0];
   DtDtype t = op_dtype_or(c->args, 1, (DtDtype)in->dtype);
-  int64_t a = (int64_t)dt_dtype_size((DtDtype)in->dtype);
-  int64_t b = (int64_t)dt_dtype_size(t), shape[DT_MAX_NDIM];
-  int n = in->ndim;
-  memcpy(shape, in->shape, sizeof *shape * (size_t)n);
-  if (a != b) {
-    DT_CHECK(c->cx, n > 0, DT_E_RUNTIME, "self.dim() cannot be 0 to view %s as "
-             "%s (different element sizes)",
-             dt_dtype_info((DtDtype)in->dtype)->torch,
-             dt_dtype_info(t)->torch);
-    DT_CHECK(c->cx, shape[n - 1] * a % b == 0, DT_E_RUNTIME, "self.size(-1) "
-             "must be divisible by %lld to view %s as %s (different element "
-             "sizes), but got %lld", (long long)(b / a),
-             dt_dtype_info((DtDtype)in->dtype)->torch,
-             dt_dtype_info(t)->torch, (long long)shape[n - 1]);
-    DT_CHECK(c->cx, in->stride[n - 1] == 1, DT_E_RUNTIME, "self.stride(-1) "
-             "must be 1 to view %s as %s (different element sizes), but got "
-             "%lld", dt_dtype_info((DtDtype)in->dtype)->torch,
-             dt_dtype_info(t)->torch, (long long)in->stride[n - 1]);
-    shape[n - 1] = shape[n - 1] * a / b;
-  }
+  size_t a = dt_dtype_size((DtDtype)in->dtype), b = dt_dtype_size(t);
   c->nout = 1;
-  return op_new_meta(c->cx, &c->out[0], t, n, shape, in);
-}
-
-static DtStatus bits_kernel (DtKernelCall *c) {
-  const DtTensor *in = c->in[0];
-  DtTensor *packed = NULL;
-  DtMeta m;
-  void *p = NULL, *q = NULL;
-  DtStatus st;
-  DT_TRY(c->cx, op_new_meta(c->cx, &m, (DtDtype)in->m.dtype, in->m.ndim,
-                            in->m.shape, &in->m));
-  DT_TRY(c->cx, dt_tensor_new(c->cx, &m, false, &packed));
-  st = dt_k_copy(c->cx, in, packed);
-  if (st == DT_OK && dt_meta_numel(&m) > 0) {
-    st = dt_tensor_data(c->cx, packed, &p);
-    if (st == DT_OK) st = dt_tensor_data(c->cx, c->out[0], &q);
-    if (st == DT_OK)
-      memcpy(q, p, (size_t)dt_meta_numel(&m)
-                   * dt_dtype_size((DtDtype)m.dtype));
-  }
-  dt_tensor_unref(c->cx, packed);
-  return st;
+  dt_meta_copy(&c->out[0], in);
+  c->out[0].dtype = (uint8_t)t;
+  if (a == b) return DT_OK;
+  return other_size(c, &c->out[0], (int64_t)a, (int64_t)b);
 }
 
 /* PyTorch lets the placements through. */
@@ -68,7 +57,7 @@ static const char *const bits_samples[] = {
 const DtOpDef dt_op_view_dtype = {
   .schema = "aten::view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)",
   .brief = "The same bytes read as another dtype.",
-  .flags = DT_OP_NOGRAD,
-  .meta = bits_meta, .kernel = bits_kernel, .strategy = bits_strategy,
+  .flags = DT_OP_VIEW | DT_OP_NOGRAD,
+  .meta = bits_meta, .strategy = bits_strategy,
   .samples = bits_samples
 };
