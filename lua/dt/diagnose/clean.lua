@@ -172,17 +172,33 @@ local function repeats()
   end
 end
 
+-- What launchers and collect_env print whatever happened.
+local boilerplate = {"Setting OMP_NUM_THREADS", "Vulnerability ", "cc @",
+  "CPU op-mode", "Flags: ", "*****", "Address sizes", "Byte Order:",
+  "Is debug build", "Is XNNPACK", "Virtualization", "NUMA node", "Model name:",
+  "BogoMIPS"}
+
+local function is_boilerplate(line)
+  local at = line:match "^%s*()"
+  for _, b in ipairs(boilerplate) do
+    if line:sub(at, at + #b - 1) == b then return true end
+  end
+end
+
 local function buckets_of(text)
   local main, by_key, order, ranks = {}, {}, {}, {}
-  local seen = {}
+  local seen, last = {}, nil
   local again = #text > LONG and repeats()
   for raw in text:gmatch "[^\r\n]+" do
     if again and again(raw) then goto continue end
     local line, caught = read_line(raw)
-    local key = caught.rank or (caught.host and "h" .. caught.host)
+    if is_boilerplate(line) then goto continue end
+    -- a line without a prefix goes on where the one before it stood
+    local key = caught.rank or (caught.host and "h" .. caught.host) or last
+    last = key
     if caught.rank then ranks[caught.rank] = true end
     local list = main
-    if key then
+    if key and line:find "%S" then
       list = by_key[key]
       if not list then
         list = {seen = {}}

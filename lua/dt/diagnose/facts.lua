@@ -141,10 +141,39 @@ local function op_by_letters(flat)
   end
 end
 
+-- The operator of the table that `op` is when it lost its underscores.
+local function known(op)
+  local t = M.ops()
+  if t.span[op] then return op end
+  return t.by_squash[clean.squash(op)] or op
+end
+
+-- OpOverload(op='aten.view', overload='default')
+local function op_overload(flat)
+  local op, over = flat:match "op='([%w_]+%.[%w_]+)', overload='([%w_]+)'"
+  return op and M.canonical(op .. "." .. over)
+end
+
+local find_op
+
 -- The operator of the error, and how it was found: "message", "text",
 -- "letters".
 function M.op_of(doc)
-  local flat = doc.flat
+  local op, how = find_op(doc.flat)
+  op = op and known(op)
+  if op and M.ops().span[op] then return op, how end
+  -- a name that a line break cut in two
+  if #doc.text < 1 << 20 then
+    local whole, how2 = find_op((doc.text:gsub("\n%s*", "")))
+    whole = whole and known(whole)
+    if whole and M.ops().span[whole] and how2 == "message" then
+      return whole, how2
+    end
+  end
+  return op, how
+end
+
+function find_op(flat)
   for _, mark in ipairs(before) do
     local op = op_before(flat, mark)
     if op then return op, "message" end
@@ -153,7 +182,7 @@ function M.op_of(doc)
     local op = op_after(flat, mark)
     if op then return op, "message" end
   end
-  local op = op_anywhere(flat)
+  local op = op_overload(flat) or op_anywhere(flat)
   if op then return op, "text" end
   op = op_by_letters(flat)
   if op then return op, "letters" end
@@ -219,7 +248,40 @@ local function pieces(text, mark, p, found)
   end
 end
 
--- Distinct meshes in the order met; those printed come before those in code.
+-- A mesh told in words: "a (2, 2, 2) mesh", "mesh (ddp, fsdp, abcd)".
+local function told(flat)
+  local shape, names
+  local at = 1
+  for _ = 1, 60 do
+    local a = flat:find("[Mm]esh", at)
+    if not a or (shape and names) then break end
+    local near = flat:sub(math.max(1, a - 40), a + 80)
+    if not shape then
+      local list = near:match "[%[(](%d+%s*,%s*%d+[%d,%s]*)[%])]"
+      if list then
+        shape = {}
+        for n in list:gmatch "%d+" do shape[#shape + 1] = tonumber(n) end
+      end
+    end
+    if not names then
+      local list = near:match "%(([%a_][%w_]*%s*,%s*[%a_][%w_,%s]*)%)"
+      if list and not list:find "_size" then
+        names = {}
+        for n in list:gmatch "[%w_]+" do names[#names + 1] = n end
+      end
+    end
+    at = a + 4
+  end
+  if not shape or #shape > 6 then return nil end
+  local n = 1
+  for _, s in ipairs(shape) do n = n * s end
+  if n < 2 or n > 1 << 20 then return nil end
+  if names and #names ~= #shape then names = nil end
+  return {shape = shape, names = names}
+end
+
+-- Distinct meshes in the order met; those printed come before those in code,
+-- those told in words are taken when there is none.
 function M.meshes_of(doc)
   local all, list = {}, {}
   pieces(doc.flat, "DeviceMesh(", grammar.mesh, all)
@@ -230,6 +292,7 @@ function M.meshes_of(doc)
     for _, o in ipairs(list) do new = new and not same_mesh(m, o) end
     if new then list[#list + 1] = m end
   end
+  if #list == 0 then list[1] = told(doc.flat:sub(1, 200000)) end
   return list
 end
 
