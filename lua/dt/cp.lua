@@ -264,7 +264,10 @@ function M.context_parallel_unshard(mesh, buffers, seq_dims, balancer)
     and balancer:_generate_indices {restore = true} or nil
   for i, b in ipairs(buffers) do
     local all = gathered(b, seq_dims[i], mesh)
-    for j = 0, back and all.shape[1] - 1 or -1 do
+    if back and seq_dims[i] == 0 then
+      all = dt.index_select(all, 0, row_of(back, 0))
+    end
+    for j = 0, back and seq_dims[i] > 0 and all.shape[1] - 1 or -1 do
       local index = row_of(back, j)
       local part = dt.index_select(all:select(0, j), seq_dims[i] - 1, index)
       all:select(0, j):copy_(part)
