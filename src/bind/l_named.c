@@ -83,17 +83,21 @@ static int l_alloc (lua_State *L) {
   return push_local(L, t, st);
 }
 
-/* dt._part(t, sizes, offset): contiguous elements from `offset` on of a
-** contiguous plain tensor, sharing its memory. */
+/* dt._part(t, sizes, offset, dtype): contiguous elements from `offset` on of a
+** contiguous plain tensor, sharing its memory; of another dtype when given
+** (offsets then count its elements). */
 static int l_part (lua_State *L) {
   DtSession *s = dtL_session(L);
   DtVar *v = dtL_check_tensor(L, 1);
   int64_t d[DT_MAX_NDIM];
   int n = dtL_check_ints(L, 2, d, DT_MAX_NDIM);
-  int64_t offset = luaL_optinteger(L, 3, 0) + v->local->offset;
+  DtDtype own = (DtDtype)v->local->m.dtype;
+  DtDtype as = lua_isnoneornil(L, 4) ? own : dtL_check_dtype(L, 4);
+  int64_t offset = luaL_optinteger(L, 3, 0) + v->local->offset *
+                   (int64_t)dt_dtype_size(own) / (int64_t)dt_dtype_size(as);
   DtMeta m;
   DtTensor *t = NULL;
-  if (dt_meta_init(s->cx, &m, (DtDtype)v->local->m.dtype, n, d) != DT_OK)
+  if (dt_meta_init(s->cx, &m, as, n, d) != DT_OK)
     return dtL_raise(L);
   if (!dt_tensor_fits(v->local, &m, offset))
     return dtL_errorf(L, DT_E_INDEX, "the part lies outside of the tensor");

@@ -126,7 +126,9 @@ local function rows_of(self, what)
   end
   local all = what.all:view({what.n, -1})
   for i, t in ipairs(flat) do
-    if what.bytes then t = A.view.dtype(t, dt.uint8) end
+    if what.bytes then
+      t = dt._part(t, {t.shape[1] * dt._dtype_size(t.dtype)}, 0, dt.uint8)
+    end
     flat[i] = t:view({what.n, -1})
   end
   return all, flat

@@ -454,6 +454,22 @@ end
 -- fully_shard(module, {mesh=, reshard_after_forward=, shard_placement_fn=,
 -- mp_policy=, ignored_params=}): shard in place; a 2-D mesh is (replicate,
 -- shard).  Children that should gather on their own are wrapped first.
+local function notices(mesh, mp)
+  local name = mesh.ndim == 2 and tostring(mesh.mesh_dim_names[1]) or "replica"
+  if not (name:find("rep") or name:find("ddp") or name:find("hsdp")
+          or name:find("node") or name:find("inter")) then
+    dt._finding("HSDP", nil, ("parameters are copied %d times over %s and cut "
+      .. "in %d over %s"):format(mesh:size(0), name, mesh:size(1),
+      tostring(mesh.mesh_dim_names[2])))
+  end
+  local low = mp and mp.param_dtype
+  if low and (low == dt.bfloat16 or low == dt.float16)
+     and not mp.reduce_dtype then
+    dt._finding("LOW_REDUCE", nil, "param_dtype is " .. tostring(low)
+      .. ", reduce_dtype is not given")
+  end
+end
+
 function M.fully_shard(module, kw)
   kw = kw or {}
   if util.is_mesh(kw) then kw = {mesh = kw} end
@@ -462,6 +478,7 @@ function M.fully_shard(module, kw)
   local info = mesh_info(kw.mesh)
   local reshard = check_reshard(kw.reshard_after_forward,
     info.mesh:size(info.shard_mdim))
+  notices(kw.mesh, kw.mp_policy)
   return wrap(module, kw, info, reshard, "FSDP")
 end
 
