@@ -33,6 +33,7 @@ provide("dt.library", "register_sharding")
 provide("dt.scope", "no_grad", "enable_grad", "inference_mode",
   "implicit_replication", "set_grad_enabled", "is_grad_enabled", "meta")
 provide("dt.testing", "allclose")
+provide("dt.debug.ledger", "expect")
 lazy.float8 = {"dt.float8"}
 
 local function load_lazy(dt, name)
@@ -87,6 +88,11 @@ return function (dt, bare)
   setmetatable(dt, {__index = dt_index, __name = "dt"})
   setmetatable(dt.library, {__index = function (_, name)
     return require("dt.library")[name]
+  end})
+  setmetatable(dt.debug, {__index = function (t, name)
+    local value = type(name) == "string" and require("dt.debug").find(name)
+    if value then rawset(t, name, value) end
+    return value or nil
   end})
   dt._lazy_names = lazy_names
   require "dt.tensor"

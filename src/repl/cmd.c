@@ -9,7 +9,8 @@ static const DtCmd *const tables[] = {dt_cmds_session, dt_cmds_data,
                                       dt_cmds_run, dt_cmds_break, dt_cmds_time,
                                       dt_cmds_record,
                                       dt_cmds_debug, dt_cmds_import,
-                                      dt_cmds_test, dt_cmds_find};
+                                      dt_cmds_test, dt_cmds_find,
+                                      dt_cmds_ask};
 enum { NTABLES = sizeof tables / sizeof tables[0], NEAR = 4 };
 
 const DtCmd *dt_cmd_next (int *it) {
@@ -180,8 +181,17 @@ static void quoted (const char *s, DtBuf *b) {
   dt_buf_addc(b, '"');
 }
 
+/* --json: the answer as one object a line. */
+static void show_json (DtRepl *r, const DtCmd *cmd, DtBuf *out) {
+  char name[32];
+  dt_buf_addf(out, "{\"schema\":1,\"command\":\"%s\",\"data\":",
+              dt_cmd_name(cmd, name));
+  dtL_to_json(r->L, lua_gettop(r->L), out);
+  dt_buf_add(out, "}\n");
+}
+
 /* Evaluate; a text is written as it is, other values as the prompt does. */
-static DtStatus show_call (DtRepl *r, const char *expr) {
+static DtStatus show_call (DtRepl *r, const DtCmd *cmd, const char *expr) {
   lua_State *L = r->L;
   int top = lua_gettop(L);
   bool is_expression;
@@ -194,7 +204,9 @@ static DtStatus show_call (DtRepl *r, const char *expr) {
   }
   if (st == DT_OK) {
     DtBuf *out = dtL_out(L);
-    if (lua_type(L, -1) == LUA_TSTRING)
+    if (r->app->o.json && !lua_isnil(L, -1))
+      show_json(r, cmd, out);
+    else if (lua_type(L, -1) == LUA_TSTRING)
       dt_buf_add(out, lua_tostring(L, -1));
     else if (!lua_isnil(L, -1))
       dtL_show_value(L, -1, out);
@@ -214,7 +226,8 @@ DtStatus dt_cmd_debug (DtCmdCall *c, const char *name, const char *args) {
   dt_buf_init(&b, r->cx);
   dt_buf_addf(&b, "dt.debug.%s(", name);
   for (int i = 0; args[i] != '\0' && *s != '\0'; i++) {
-    size_t n = args[i] == 's' ? strlen(s) : expression(s);
+    bool rest = args[i] == 's' || args[i] == 'r';
+    size_t n = rest ? strlen(s) : expression(s);
     size_t at = (size_t)(s - c->arg), hash = args[i] == 'n' && *s == '#';
     if (i > 0)
       dt_buf_add(&b, ", ");
@@ -239,7 +252,7 @@ DtStatus dt_cmd_debug (DtCmdCall *c, const char *name, const char *args) {
   }
   dt_buf_addc(&b, ')');
   DT_TRYG(r->cx, dt_buf_ok(&b));
-  st = show_call(r, dt_buf_str(&b));
+  st = show_call(r, c->cmd, dt_buf_str(&b));
 done:
   dt_buf_fini(&b);
   return st;

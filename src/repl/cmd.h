@@ -49,6 +49,7 @@ extern const DtCmd dt_cmds_run[];
 extern const DtCmd dt_cmds_break[];
 extern const DtCmd dt_cmds_time[];
 extern const DtCmd dt_cmds_record[];
+extern const DtCmd dt_cmds_ask[];
 
 /* All commands one after the other; *it from 0; NULL at the end.  Pure. */
 const DtCmd *dt_cmd_next (int *it);
@@ -71,8 +72,8 @@ DtStatus dt_cmd_error (DtCmdCall *c, size_t at, const char *fmt, ...)
 DtStatus dt_cmd_onoff (DtCmdCall *c, bool *v);
 /* Call dt.debug.<name>(...) and show what it returns.  `args` says how the
 ** rest of the line is read, one letter each: 'n' a number ("#7" or "7"), 'e' a
-** Lua expression without blanks outside brackets, 's' all the rest as a
-** string.  Missing ones are left out.  Local. */
+** Lua expression without blanks outside brackets, 'r' all the rest as one
+** expression, 's' as a string.  Missing ones are left out.  Local. */
 DtStatus dt_cmd_debug (DtCmdCall *c, const char *name, const char *args);
 
 /* cmd_time.c: one operator later, when the past is looked at; *done false when

@@ -49,7 +49,7 @@ static DtStatus cmd_rules (DtCmdCall *c) {
 static DtStatus cmd_fix (DtCmdCall *c) { return dt_cmd_fix(c); }
 
 static DtStatus cmd_ledger (DtCmdCall *c) {
-  return dt_cmd_debug(c, "ledger_text", "");
+  return dt_cmd_debug(c, "ledger", "nn");
 }
 
 /* ---- :bt ---- */
@@ -121,8 +121,9 @@ const DtCmd dt_cmds_debug[] = {
   {"rules", "explain", 0, "OP",
    "The sharding rules of an operator.\n"
    "Example: :rules mm", cmd_rules},
-  {"ledger", "explain", 0, "",
+  {"ledger", "explain", 0, "[#FIRST [#LAST]]",
    "Bytes and counts of the collectives so far.\n"
+   "By mesh dimension and collective, operator, module, line.\n"
    "Example: :ledger", cmd_ledger},
   {NULL, NULL, 0, NULL, NULL, NULL}
 };

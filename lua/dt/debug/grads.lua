@@ -1,0 +1,130 @@
+-- SPDX-License-Identifier: MIT
+-- dt/debug/grads.lua: dt.debug.grads: placements of leaves and of their
+-- gradients side by side; reductions that are missing or made twice.
+
+local dt = require "dt"
+local page = require "dt.debug.page"
+
+local M = {}
+
+local function list(v) return v and table.concat(v, " ") or "plain" end
+
+-- Collectives that reduce, per mesh dimension, of the backward operators that
+-- lead to the gradient `id`, counted.
+local function reductions(made, id)
+  local count, done, todo = {}, {}, {id}
+  while #todo > 0 do
+    local at = made[table.remove(todo)]
+    if at and at.e.backward and not done[at.e] then
+      done[at.e] = true
+      for _, c in ipairs(at.e.collectives) do
+        if c.op:find("reduce", 1, true) then
+          local key = c.mesh_dim
+          count[key] = (count[key] or 0) + 1
+        end
+      end
+      -- One path only: a gradient that sums branches is reduced in each.
+      if #at.e.inputs == 1 and at.e.inputs[1].id then
+        todo[#todo + 1] = at.e.inputs[1].id
+      end
+    end
+  end
+  return count
+end
+
+local function look(row, made)
+  local f, g = row.forward, row.gradient
+  local notes = {}
+  local function add(code, fmt, ...)
+    notes[#notes + 1] = {code = code, text = fmt:format(...)}
+  end
+  if f.placements and not g.placements then
+    add("grad-plain", "the gradient of a distributed leaf is plain")
+  elseif g.placements then
+    for m, p in ipairs(g.placements) do
+      local dim = page.dim_name(g.mesh, m)
+      local own = f.placements and f.placements[m] or "R"
+      if p:match("P%(") then
+        add("grad-not-reduced", "%s on %s: not reduced yet; to_local() reads "
+          .. "one part of it", p, dim)
+      elseif f.placements and p ~= own then
+        add("grad-other-placement", "%s on %s where the leaf is %s", p, dim,
+          own)
+      end
+    end
+    for dim, n in pairs(reductions(made, row.grad_id)) do
+      if n > 1 then
+        add("grad-reduced-twice", "reduced %d times on %s", n, dim)
+      end
+    end
+  end
+  if table.concat(f.shape, ",") ~= table.concat(g.shape, ",") then
+    add("grad-shape", "the shapes differ")
+  end
+  return notes
+end
+
+-- Plain gradients of leaves that are equal on all ranks must be equal too.
+-- Agreed: every rank has the same rows.
+local function plain_differ(row, seq)
+  if row.forward.placements or row.gradient.placements or dt.debug.no_data()
+  then return end
+  local leaf = dt.debug.revive(row.id, seq)
+  local g = row.grad_id and dt.debug.revive(row.grad_id, seq)
+  local have = dt.debug.from_all(leaf and g and "1" or "0")
+  for _, h in ipairs(have) do if h == "0" then return end end
+  local same_leaf = dt.debug.same_bits(leaf)
+  local same_grad, groups = dt.debug.same_bits(g)
+  if same_leaf and not same_grad then
+    return {code = "grad-not-reduced", text = "the leaf is equal on all ranks, "
+      .. "its gradient differs between ranks " .. groups
+      .. ": a reduction is missing"}
+  end
+end
+
+local function text(d)
+  if #d.rows == 0 then return "no gradient has reached a leaf yet" end
+  local rows = {{"leaf", "shape", "forward", "gradient", ""}}
+  for _, r in ipairs(d.rows) do
+    local first = true
+    for _, n in ipairs(#r.findings > 0 and r.findings or {{text = ""}}) do
+      rows[#rows + 1] = first and {r.name or "#" .. r.id,
+        "{" .. table.concat(r.forward.shape, ", ") .. "}",
+        list(r.forward.placements), list(r.gradient.placements), n.text}
+        or {"", "", "", "", n.text}
+      first = false
+    end
+  end
+  local n = 0
+  for _, r in ipairs(d.rows) do n = n + #r.findings end
+  return page.columns(rows, "") .. ("\n%d leaves, %d findings"):format(#d.rows,
+    n)
+end
+
+-- dt.debug.grads(): {rows = {{id, name, param, forward, gradient, count,
+-- findings = {{code, text}}}}}: a row for each leaf that a gradient reached.
+-- Collective: plain gradients are compared between ranks.
+function M.grads()
+  local entries = dt.debug.entries()
+  local made = require("dt.debug.trace").makers(entries)
+  local by_storage, last = {}, 0
+  for _, e in ipairs(entries) do
+    last = math.max(last, e.seq)
+    if e.backward then
+      for _, v in ipairs(e.outputs) do
+        if v.id then by_storage[v.storage] = v.id end
+      end
+    end
+  end
+  local rows = dt.debug.gradients()
+  for _, r in ipairs(rows) do
+    r.name = r.name or page.name_of(r.id)
+    r.grad_id = by_storage[r.storage]
+    r.findings = look(r, made)
+    local more = plain_differ(r, last + 1)
+    if more then r.findings[#r.findings + 1] = more end
+  end
+  return page.new({rows = rows}, text)
+end
+
+return M

@@ -1,0 +1,30 @@
+-- SPDX-License-Identifier: MIT
+-- dt/debug/init.lua: where the parts of dt.debug that are written in Lua live;
+-- each is loaded when it is first named.  Every answer is a table of data that
+-- prints as a page (see dt/debug/page.lua).
+
+local M = {}
+
+local where = {
+  blame = "trace", who = "who", mem = "mem", grads = "grads",
+  ledger = "ledger", expect = "ledger", verify = "verify", check = "verify",
+  same = "verify", explain = "explain", program = "program",
+  report = "report", export = "export", whatif = "whatif", sweep = "sweep",
+  shrink = "shrink", doctor = "doctor", replay = "replay",
+}
+
+-- Names of what is here, for completion.
+function M.names()
+  local list = {}
+  for name in pairs(where) do list[#list + 1] = name end
+  return list
+end
+
+-- The function dt.debug[name], or nil.
+function M.find(name)
+  local module = where[name]
+  if not module then return nil end
+  return require("dt.debug." .. module)[name]
+end
+
+return M

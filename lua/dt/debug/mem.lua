@@ -1,0 +1,165 @@
+-- SPDX-License-Identifier: MIT
+-- dt/debug/mem.lua: dt.debug.mem: memory per rank by kind, from the record.
+--
+-- Each storage of the record is alive from the operator that made it to the
+-- last that used it; parameters, their gradients and the optimizer's state,
+-- and what the script still holds, live on.  The peak is that of this walk:
+-- what the program needs, the same in every world, whatever the allocator and
+-- the record itself keep.  Kinds: parameters are said to be so by nn and
+-- requires_grad; gradients by backward; the optimizer's state is what is
+-- written in place together with a gradient, outside of backward.
+
+local dt = require "dt"
+local page = require "dt.debug.page"
+
+local M = {}
+
+local KINDS = {"parameters", "gradients", "optimizer", "activations", "comm"}
+
+local function optimizer_op(e)
+  return not e.backward and (e.op:find("^aten%._foreach_")
+    or e.op:find("^aten%._fused_") or e.op:match("_%.%w+$"))
+end
+
+-- storage -> {bytes, from, to, kind, live}, and operators in order.
+local function storages(entries)
+  local all, order = {}, {}
+  local grads = {}
+  for _, g in ipairs(dt.debug.gradients()) do grads[g.storage] = true end
+  local function see(e, v, made)
+    if not v.storage or v.bytes == 0 then return end
+    local s = all[v.storage]
+    if not s then
+      s = {bytes = v.bytes, from = made and e.seq or 0, to = e.seq}
+      all[v.storage] = s
+      order[#order + 1] = s
+    end
+    s.bytes = math.max(s.bytes, v.bytes)
+    s.to = math.max(s.to, e.seq)
+    s.live = s.live or v.live
+    if v.param or (v.needs_grad and v.origin.seq == 0) then
+      s.kind = "parameters"
+    end
+    if grads[v.storage] and not s.kind then s.kind = "gradients" end
+  end
+  for _, e in ipairs(entries) do
+    for _, v in ipairs(e.inputs) do see(e, v, false) end
+    for _, v in ipairs(e.outputs) do see(e, v, true) end
+  end
+  return all, order, grads
+end
+
+local function mark_leaves(entries, all)
+  local leaf = {}
+  for _, g in ipairs(dt.debug.gradients()) do leaf[g.id] = true end
+  for _, e in ipairs(entries) do
+    for _, side in ipairs {e.inputs, e.outputs} do
+      for _, v in ipairs(side) do
+        if v.id and leaf[v.id] and all[v.storage] then
+          all[v.storage].kind = "parameters"
+        end
+      end
+    end
+  end
+end
+
+local function mark_optimizer(entries, all, grads)
+  for _, e in ipairs(entries) do
+    if e.writes and optimizer_op(e) then
+      local with_grad = false
+      for _, v in ipairs(e.inputs) do
+        local s = v.storage and all[v.storage]
+        if s and (grads[v.storage] or s.kind == "optimizer") then
+          with_grad = true
+        end
+      end
+      for slot in pairs(e.writes) do
+        local v = e.inputs[slot]
+        local s = v and v.storage and all[v.storage]
+        if with_grad and s and not s.kind then s.kind = "optimizer" end
+      end
+    end
+  end
+end
+
+local stays = {parameters = true, gradients = true, optimizer = true}
+
+local function walk(entries, order)
+  local last = #entries > 0 and entries[#entries].seq or 0
+  local events, now, peak, at = {}, {}, {total = 0}, 0
+  for _, k in ipairs(KINDS) do now[k], peak[k] = 0, 0 end
+  for _, s in ipairs(order) do
+    s.kind = s.kind or "activations"
+    if s.live or stays[s.kind] then s.to = last + 1 end
+    events[#events + 1] = {s.from, 1, s}
+    events[#events + 1] = {s.to + 0.5, -1, s}
+  end
+  for _, e in ipairs(entries) do
+    local most = 0
+    for _, c in ipairs(e.collectives) do
+      most = math.max(most, c.bytes + c.bytes_out)
+    end
+    if most > 0 then
+      local s = {kind = "comm", bytes = most}
+      events[#events + 1] = {e.seq + 0.1, 1, s}
+      events[#events + 1] = {e.seq + 0.4, -1, s}
+    end
+  end
+  table.sort(events, function (a, b)
+    if a[1] ~= b[1] then return a[1] < b[1] end
+    return a[2] < b[2]
+  end)
+  local total, finish = 0, {total = 0}
+  for _, k in ipairs(KINDS) do finish[k] = 0 end
+  for _, ev in ipairs(events) do
+    local s = ev[3]
+    if ev[1] < last + 1 then
+      now[s.kind] = now[s.kind] + ev[2] * s.bytes
+      total = total + ev[2] * s.bytes
+      if total > peak.total then
+        peak = {total = total}
+        for _, k in ipairs(KINDS) do peak[k] = now[k] end
+        at = math.floor(ev[1])
+      end
+    end
+  end
+  for _, k in ipairs(KINDS) do
+    finish[k] = now[k]
+    finish.total = finish.total + now[k]
+  end
+  return finish, peak, at
+end
+
+local function text(d)
+  local rows = {{"", "now", "peak"}}
+  for _, k in ipairs(KINDS) do
+    rows[#rows + 1] = {k, page.bytes(d.now[k]), page.bytes(d.peak[k])}
+  end
+  rows[#rows + 1] = {"total", page.bytes(d.now.total),
+    page.bytes(d.peak.total)}
+  local out = page.columns(rows)
+  if d.at then
+    out = out .. ("\npeak at #%d %s  %s"):format(d.at.seq, d.at.op,
+      page.place(d.at))
+  end
+  return out
+end
+
+-- dt.debug.mem(): bytes of this rank: {now = {parameters, gradients, optimizer,
+-- activations, comm, total}, peak = {...}, at = {seq, op, file, line}}.
+function M.mem()
+  local entries = dt.debug.entries()
+  local all, order, grads = storages(entries)
+  mark_leaves(entries, all)
+  mark_optimizer(entries, all, grads)
+  local now, peak, seq = walk(entries, order)
+  local at
+  for _, e in ipairs(entries) do
+    if e.seq <= math.max(seq, 1) then
+      at = {seq = e.seq, op = e.op, file = e.file, line = e.line}
+    end
+  end
+  return page.new({now = now, peak = peak, at = at}, text)
+end
+
+return M

@@ -1,0 +1,157 @@
+-- SPDX-License-Identifier: MIT
+-- dt/debug/trace.lua: dt.debug.blame: where a placement came from, back to the
+-- line that set it.
+--
+-- From the operator that made the tensor we go to the input that decided: the
+-- one whose placement on this mesh dimension is not Replicate, as the operator
+-- saw it (after the dispatcher moved it).  A call that states a placement, or
+-- a move of the dispatcher, ends the chain.
+
+local dt = require "dt"
+local page = require "dt.debug.page"
+
+local M = {}
+
+-- Calls that state placements.
+local states = {distribute_tensor = true, ["dtensor.from_local"] = true,
+  ["dtensor.redistribute"] = true, ["dtensor.redistribute_backward"] = true}
+
+-- "S(0)R", "_S(0, 2)P(sum)" -> list of placements.
+local function split(text)
+  local list = {}
+  local pos = 1
+  while pos <= #text do
+    local after = text:match("^R()", pos)
+    if not after then
+      after = text:match("^[_%a]+%b()()", pos) or text:match("^[_%a]+()", pos)
+    end
+    if not after then break end
+    list[#list + 1] = text:sub(pos, after - 1)
+    pos = after
+  end
+  return list
+end
+M.split = split
+
+-- id -> the entry that made it (in-place operators make nothing).
+local function makers(entries)
+  local made = {}
+  for _, e in ipairs(entries) do
+    local own = {}
+    for _, v in ipairs(e.inputs) do if v.id then own[v.id] = true end end
+    for _, v in ipairs(e.outputs) do
+      if v.id and not own[v.id] and not made[v.id] then
+        made[v.id] = {e = e, v = v}
+      end
+    end
+  end
+  return made
+end
+M.makers = makers
+
+-- What input i looked like to the operator: {placements}, moved?
+local function seen(e, i)
+  for _, m in ipairs(e.moves) do
+    if m.slot == i then return split(m.to), true end
+  end
+  return e.inputs[i].placements, false
+end
+
+-- Which input decided the placement `want` on mesh dimension m?
+local function decider(e, m, want)
+  local best, score
+  for i, v in ipairs(e.inputs) do
+    if v.placements then
+      local pl, moved = seen(e, i)
+      local p = pl and pl[m] or "R"
+      local s = (p == want and 4 or 0) + (p ~= "R" and 2 or 0)
+        + (not moved and 1 or 0)
+      if want == "R" then s = (p == "R" and 4 or 0) + (not moved and 1 or 0) end
+      if not score or s > score then best, score = i, s end
+    end
+  end
+  return best
+end
+
+local function follow(made, id, m)
+  local chain, depth = {}, 0
+  while id and depth < 1000 do
+    depth = depth + 1
+    local at = made[id]
+    if not at then
+      chain[#chain + 1] = {op = "?", note = "made before the record begins"}
+      break
+    end
+    local e, v = at.e, at.v
+    local want = v.placements and v.placements[m] or nil
+    local row = {seq = e.seq, op = e.op, file = e.file, line = e.line,
+      placement = want or "plain", name = page.name_of(id)}
+    chain[#chain + 1] = row
+    if want == nil then
+      row.note = "plain: it has no placement"
+      break
+    end
+    if states[e.op] then row.note, row.set = "set here", true break end
+    if e.call then row.note, row.set = "made by this call", true break end
+    local i = decider(e, m, want)
+    if not i then row.note, row.set = "made here", true break end
+    local before = e.inputs[i].placements[m]
+    local after, moved = seen(e, i)
+    row.from = i - 1
+    row.from_placement = before
+    if moved and after[m] ~= before then
+      row.note = ("the dispatcher moved argument %d from %s to %s"):format(
+        i - 1, before, after[m])
+      row.set, row.moved = true, true
+      break
+    end
+    if want ~= before then
+      row.note = ("%s of argument %d gives %s"):format(before, i - 1, want)
+    end
+    id = e.inputs[i].id
+  end
+  return chain
+end
+
+local function text(d)
+  local out = {("%s  %s"):format(d.name or "#" .. d.id, d.spec)}
+  for _, c in ipairs(d.chains) do
+    out[#out + 1] = ("%s: %s"):format(c.mesh_dim, c.placement)
+    local rows = {}
+    for _, r in ipairs(c.chain) do
+      rows[#rows + 1] = {r.seq and ("#%d %s"):format(r.seq, r.op) or r.op,
+        r.placement or "", page.place(r), r.name or "", r.note or ""}
+    end
+    out[#out + 1] = page.columns(rows, "  ")
+  end
+  return table.concat(out, "\n")
+end
+
+-- dt.debug.blame(x[, mdim]): the chain of operators behind x's placement on
+-- each mesh dimension (or one, by name or number): {id, name, spec, chains =
+-- {{mesh_dim, placement, chain = {{seq, op, file, line, placement, name, note,
+-- set}}}}}.  x is a tensor or the name of a variable.
+function M.blame(x, mdim)
+  local id = page.id(x)
+  local made = makers(dt.debug.entries())
+  local at = made[id]
+  if not at then
+    page.fail("INDEX", "the record does not know how this tensor was made")
+  end
+  local v = at.v
+  if not v.placements then
+    page.fail("TYPE", "a plain tensor has no placements (made by %s #%d)",
+      at.e.op, at.e.seq)
+  end
+  local data = {id = id, name = page.name_of(id), spec = v.spec, chains = {}}
+  local only = mdim ~= nil and page.mesh_dim(v.mesh, mdim)
+  for m, p in ipairs(v.placements) do
+    if not only or only == m then
+      data.chains[#data.chains + 1] = {mesh_dim = page.dim_name(v.mesh, m),
+        placement = p, chain = follow(made, id, m)}
+    end
+  end
+  return page.new(data, text)
+end
+
+return M
