@@ -149,6 +149,13 @@ static int check_argv (lua_State *L, char **argv) {
   return (int)n;
 }
 
+/* Protected, since Lua may run out of memory while we own the text. */
+static int push_text (lua_State *L) {
+  const DtBuf *b = (const DtBuf *)lua_touserdata(L, 1);
+  lua_pushlstring(L, b->s != NULL ? b->s : "", b->len);
+  return 1;
+}
+
 /* tool.run(argv, input, seconds) -> output, exit code or nil, "time" | signal;
 ** nil, message when it cannot be started. */
 static int l_run (lua_State *L) {
@@ -175,10 +182,15 @@ static int l_run (lua_State *L) {
   close_fd(&c.out);
   while (waitpid(c.pid, &status, 0) < 0 && errno == EINTR) continue;
   lua_settop(L, 3);
-  bool ok = dt_buf_ok(&got) == DT_OK;
-  dt_error_clear(cx);
-  lua_pushlstring(L, ok ? dt_buf_str(&got) : "", ok ? got.len : 0);
+  if (dt_buf_ok(&got) != DT_OK) {
+    dt_error_clear(cx);
+    dt_buf_clear(&got);
+  }
+  lua_pushcfunction(L, push_text);
+  lua_pushlightuserdata(L, &got);
+  int rc = lua_pcall(L, 1, 1, 0);
   dt_buf_fini(&got);
+  if (rc != LUA_OK) return lua_error(L);
   if (!in_time) {
     lua_pushnil(L);
     lua_pushliteral(L, "time");
@@ -283,7 +295,8 @@ DtStatus dtL_tool_run (DtCtx *cx, const char *name, int argc, char **argv,
   else if (rc == LUA_ERRMEM)
     st = dt_raise(cx, DT_E_NOMEM, "no memory for %s", name);
   else
-    st = dt_raise(cx, DT_E_LUA, "%s", lua_tostring(L, -1));
+    st = dt_raise(cx, DT_E_LUA, "%s", lua_type(L, -1) == LUA_TSTRING
+                  ? lua_tostring(L, -1) : "an error without a message");
   lua_close(L);
   return st;
 }

@@ -16,7 +16,7 @@
 #include "parity/parity.h"
 #include "repl/repl_int.h"
 
-enum { DEFAULT_RANKS = 4, MAX_ARGV = 512 };
+enum { DEFAULT_RANKS = 4, MAX_ARGV = 512, MAX_REPLAYED = 64 };
 
 static int usage_error (DtCtx *cx) {
   fprintf(stderr, "dtrepl: %s\n%s\n", dt_buf_str(&cx->err.message),
@@ -214,6 +214,7 @@ static void limit_time (const DtApp *a) {
 static int diagnose (DtCtx *cx, int argc, char **argv) {
   int code = DT_EXIT_ERROR;
   signal(SIGPIPE, SIG_IGN);
+  dt_repl_fail_alloc(cx, 0);
   if (dtL_tool_run(cx, "dt.diagnose.cli", argc, argv, &code) != DT_OK)
     fprintf(stderr, "dtrepl diagnose: %s\n", dt_buf_str(&cx->err.message));
   return code;
@@ -232,6 +233,36 @@ static void add_quoted (DtBuf *b, const char *s) {
   dt_buf_addc(b, '"');
 }
 
+/* A chunk of ours in a world of its own; a size below 0 is a pretended one. */
+static int run_chunk (DtCtx *cx, DtApp *a, const char *text, int world) {
+  memset(&a->o, 0, sizeof a->o);
+  a->o.ranks = abs(world);
+  a->o.fake = abs(world);
+  a->o.trust = a->o.no_rc = a->o.no_history = a->o.raw = true;
+  a->o.color = "never";
+  a->o.prelude[a->o.nprelude++] = (DtPrelude){ 'e', text };
+  a->world = world < 0 ? DT_WORLD_FAKE : DT_WORLD_THREADS;
+  fflush(stdout);
+  open_terminal(a, false);
+  int code = run_world(cx, a);
+  dt_output_fini(&a->out);
+  return code;
+}
+
+/* before "file" after */
+static int run_text (DtCtx *cx, DtApp *a, const char *before,
+                     const char *file, const char *after, int world) {
+  DtBuf text;
+  dt_buf_init(&text, cx);
+  dt_buf_add(&text, before);
+  add_quoted(&text, file);
+  dt_buf_add(&text, after);
+  int code = dt_buf_ok(&text) == DT_OK
+    ? run_chunk(cx, a, dt_buf_str(&text), world) : DT_EXIT_ERROR;
+  dt_buf_fini(&text);
+  return code;
+}
+
 typedef struct ParityApp { DtCtx *cx; DtApp *a; } ParityApp;
 
 /* A traced program in a world of its own: the Lua library runs it, and tells
@@ -246,19 +277,8 @@ static DtStatus parity_program (void *ud, const char *file, int world,
   dt_buf_addf(&text, ", %d, ", o->show);
   add_quoted(&text, o->only != NULL ? o->only : "");
   dt_buf_addc(&text, ')');
-  memset(&p->a->o, 0, sizeof p->a->o);
-  p->a->o.ranks = abs(world);
-  p->a->o.fake = abs(world);
-  p->a->o.trust = p->a->o.no_rc = p->a->o.no_history = true;
-  p->a->o.color = "never";
-  p->a->o.prelude[p->a->o.nprelude++] =
-    (DtPrelude){ 'e', dt_buf_str(&text) };
-  p->a->world = world < 0 ? DT_WORLD_FAKE : DT_WORLD_THREADS;
-  fflush(stdout);
-  open_terminal(p->a, false);
-  int code = dt_buf_ok(&text) == DT_OK ? run_world(p->cx, p->a)
-                                       : DT_EXIT_ERROR;
-  dt_output_fini(&p->a->out);
+  int code = dt_buf_ok(&text) == DT_OK
+    ? run_chunk(p->cx, p->a, dt_buf_str(&text), world) : DT_EXIT_ERROR;
   if (code >= 1 << 30) {
     count->skip += code >> 20 & 1023;
     count->pass += code >> 10 & 1023;
@@ -277,12 +297,38 @@ static int parity (DtCtx *cx, DtApp *a, int argc, char **argv) {
                         isatty(2) ? put_progress : NULL, parity_program, &p);
 }
 
+/* dtrepl replay FILE: the log of a PyTorch program says in its head of how
+** many ranks it is, and whether they were pretended. */
+static int replay (DtCtx *cx, DtApp *a, int argc, char **argv) {
+  char head[2048] = "";
+  FILE *f = argc == 1 ? fopen(argv[0], "rb") : NULL;
+  if (f == NULL) {
+    fprintf(stderr, argc == 1 ? "dtrepl replay: cannot read %s\n"
+            : "usage: dtrepl replay FILE.json\n", argc == 1 ? argv[0] : "");
+    return argc == 1 ? DT_EXIT_ERROR : DT_EXIT_USAGE;
+  }
+  head[fread(head, 1, sizeof head - 1, f)] = '\0';
+  fclose(f);
+  const char *world = strstr(head, "\"world\":");
+  long n = world != NULL ? strtol(world + 8, NULL, 10) : 0;
+  if (strstr(head, "\"dtrepl_record\":") == NULL || n < 1 || n > 1 << 20) {
+    fprintf(stderr, "dtrepl replay: %s is no log of dtrepl_record.py\n",
+            argv[0]);
+    return DT_EXIT_ERROR;
+  }
+  bool fake = strstr(head, "\"fake\":true") != NULL || n > MAX_REPLAYED;
+  return run_text(cx, a, "require('dt.replay').command(", argv[0], ")",
+                  fake ? -(int)n : (int)n);
+}
+
 static int start (DtCtx *cx, DtApp *a, int argc, char **argv) {
   DtBuf b;
   if (argc > 1 && strcmp(argv[1], "diagnose") == 0)
     return diagnose(cx, argc - 2, argv + 2);
   if (argc > 1 && strcmp(argv[1], "parity") == 0)
     return parity(cx, a, argc - 2, argv + 2);
+  if (argc > 1 && strcmp(argv[1], "replay") == 0)
+    return replay(cx, a, argc - 2, argv + 2);
   if (dt_options_parse(cx, argc, argv, &a->o) != DT_OK)
     return usage_error(cx);
   if (a->o.help) {

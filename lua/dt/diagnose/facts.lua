@@ -366,6 +366,25 @@ function M.exceptions_of(doc)
   return list
 end
 
+-- The device the report is about: of a mesh, of the operator, or named.
+local devices = {{"torch_xla", "xla"}, {"%f[%a]xla%f[%A]", "xla"},
+  {"torch_npu", "npu"}, {"%f[%a]npu", "npu"}, {"ascend", "npu"},
+  {"%f[%a]hpu%f[%A]", "hpu"}, {"gaudi", "hpu"}, {"%f[%a]xpu%f[%A]", "xpu"},
+  {"%f[%a]rocm%f[%A]", "cuda"}, {"%f[%a]nccl%f[%A]", "cuda"},
+  {"%f[%a]cuda", "cuda"}}
+
+function M.device_of(doc, meshes, op)
+  for _, m in ipairs(meshes) do
+    if m.device then return m.device end
+  end
+  local ns = op and op:match "^[^.]+"
+  if ns == "npu" or ns == "hpu" or ns == "xpu" then return ns end
+  local low = doc.flat:sub(1, 200000):lower()
+  for _, d in ipairs(devices) do
+    if low:find(d[1]) then return d[2] end
+  end
+end
+
 -- ---- sizes -------------------------------------------------------------
 
 -- World and degrees: tp=8, tensor_parallel_size 4, --nproc_per_node=8, ...

@@ -91,6 +91,7 @@ local function put_facts(out, r)
   for i, m in ipairs(r.meshes) do
     if i <= 3 then put(i == 1 and "mesh" or "", M.mesh_text(m)) end
   end
+  if #r.meshes == 0 and r.device then put("device", r.device) end
   if #r.ranks > 0 then
     local silent = #r.all_ranks > #r.ranks
     put("ranks", M.ranks_text(r.ranks) .. " raised" .. (silent
@@ -246,7 +247,7 @@ function M.json(r, file)
       return json.object {{"class", n.id}, {"confidence", n.score}}
     end)},
     {"meshes", map(r.meshes, mesh_json)}, {"notes", r.notes},
-    {"foreign", r.foreign or json.null},
+    {"foreign", r.foreign or json.null}, {"device", r.device or json.null},
   }) .. "\n"
 end
 
