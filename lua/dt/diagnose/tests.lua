@@ -18,6 +18,13 @@ M.texts = {
     "parallelize_module", "ColwiseParallel", "RowwiseParallel", "tp_plan",
     "tp_size", "tp_degree", "base_model_tp", "tp",
     "tp_mesh", "tensorparallel", "tp degree", "colwise", "rowwise"},
+  -- DTensor itself, not only a kind of parallelism
+  dtensor = {"DTensor", "DeviceMesh", "device_mesh", "parallelize_module",
+    "ColwiseParallel", "RowwiseParallel", "torchtitan", "tp_plan",
+    "fully_shard", "distribute_tensor", "DistributedConfig"},
+  -- tensor parallelism that is not DTensor's
+  other_tp = {"vllm", "deepspeed", "megatron", "sglang", "colossalai",
+    "Open-Sora", "ktransformers", "lmdeploy", "TensorRT", "paddle", "collie"},
   tp_hook = {"_prepare_input_fn", "parallel/style.py", "PrepareModuleInput",
     "input_fn", "inputs[0]", "_prepare_input"},
   moe = {"expert", "router", "grouped_mm", "mixtral", "MoE layer",

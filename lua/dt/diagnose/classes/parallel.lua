@@ -16,12 +16,16 @@ return {
       "~must be divisible by|not divisible by|divisible by", "=tp"},
      {0.66, "=tp", "~num_key_value_heads|n_kv_heads|num_kv_heads|num_heads",
       "~validat|% tp|divisib|fraction|replicat"},
-     {0.82, "is invalid for input of size", "=heads_ratio", "=tp"},
-     {0.74, "is invalid for input of size", "=tp", "=attention_frame"},
-     {0.62, "is invalid for input of size", "=tp"},
+     {0.82, "is invalid for input of size", "=heads_ratio", "=tp",
+      "!=other_tp"},
+     {0.82, "is invalid for input of size", "=tp", "=dtensor",
+      "=attention_frame"},
+     {0.74, "is invalid for input of size", "=tp", "=attention_frame",
+      "!=other_tp"},
+     {0.62, "is invalid for input of size", "=tp", "!=other_tp"},
      {0.66, "The size of tensor a", "must match the size of tensor b", "=tp",
-      "=attention_frame", "!SequenceParallel", "!=moe"},
-     {0.5, "=tp", "~kv heads|kv_heads|num_key_value_heads|head_dim|n_kv_heads",
+      "=attention_frame", "!SequenceParallel", "!=moe", "!=other_tp"},
+     {0.5, "=tp", "!=other_tp", "~kv heads|kv_heads|num_key_value_heads|head_dim|n_kv_heads",
       "~fail|error|invalid|wrong"},
    },
    cause = "Column-wise sharding gives each rank a fraction of a head when "
@@ -42,7 +46,8 @@ return {
      {0.88, "a and b must have same reduction dim, but got", "=tp"},
      {0.66, "a and b must have same reduction dim, but got", "=dt"},
      {0.72, "~use_local_output", "~uneven|not divisible|odd", "=tp"},
-     {0.7, "~mat1 and mat2 shapes cannot be multiplied", "=tp", "~colwise|"
+     {0.7, "~mat1 and mat2 shapes cannot be multiplied", "=tp", "!=other_tp",
+      "~colwise|"
        .. "rowwise|ColwiseParallel|RowwiseParallel"},
    },
    cause = "The styles hand plain local tensors to the next layer, which "
@@ -114,7 +119,7 @@ return {
    name = "an input hook got keyword arguments only",
    signs = {
      {0.86, "tuple index out of range", "=tp_hook"},
-     {0.8, "tuple index out of range", "=tp"},
+     {0.8, "tuple index out of range", "=tp", "!=other_tp"},
      {0.6, "PrepareModuleInput", "~kwargs|keyword argument",
       "~IndexError|index out of range|not applied|ignored"},
    },
@@ -186,7 +191,8 @@ return {
   {id = "compile-symbolic-shape-rule",
    name = "a rule meets a symbolic size",
    signs = {
-     {0.93, "unhashable type: non-nested SymInt"},
+     {0.93, "unhashable type: non-nested SymInt", "=dt"},
+     {0.5, "unhashable type: non-nested SymInt"},
      {0.88, "~GuardOnDataDependentSymNode|data-dependent", "=dt",
       "~_sharding_prop|tensor/_ops|sharding|view_ops|placement"},
      {0.8, "~SymInt|symbolic shape|dynamic=True|mark_dynamic|dynamic shapes",

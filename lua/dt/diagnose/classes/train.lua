@@ -286,9 +286,9 @@ return {
    name = "saved and current sizes differ",
    signs = {
      {0.96, "Size mismatch between saved", "and current"},
-     {0.85, "size mismatch for", "copying a param with shape torch.Size([0",
-      "=dt"},
-     {0.9, "size mismatch for", "torch.Size([0,"},
+     {0.9, "size mismatch for", "copying a param with shape torch.Size([0",
+      "=dt", "!deepspeed"},
+     {0.72, "size mismatch for", "/torch%.Size%(%[0, ", "!deepspeed", "!zero3"},
      {0.7, "size mismatch for", "copying a param with shape", "=dt",
       "~fsdp2|fully_shard|DTensor|distributed.checkpoint|distributed_checkpoint"},
      {0.5, "~distributed checkpoint|dcp.load|DCP", "~size mismatch|shape "
@@ -363,7 +363,7 @@ return {
      {0.6, "~full_tensor()|aten.equal|torch.equal|redistribute", "~hang|deadlock|stuck|"
        .. "freezes|timeout", "=dt"},
      {0.5, "~hangs|deadlock|Watchdog caught", "=dt",
-      "~CollectiveFingerPrint|flight recorder|FlightRecorder"},
+      "~CollectiveFingerPrint|fr_trace|flight recorder shows|missing ranks"},
    },
    cause = "A collective was called by some ranks only: inside `if rank == "
      .. "0`, when saving on one rank, by equal() on a DTensor. The others "
@@ -404,7 +404,9 @@ return {
   {id = "fsdp1-dtensor-legacy",
    name = "FSDP1 together with DTensor",
    signs = {
-     {0.8, "'weight' must be 2-D", "~fsdp|FullyShardedDataParallel|embedding"},
+     {0.85, "'weight' must be 2-D", "=fsdp", "~TP|tensor parallel|DTensor|"
+       .. "parallelize_module|tensor_parallel"},
+     {0.6, "'weight' must be 2-D", "=fsdp", "!deepspeed", "!zero3"},
      {0.72, "~fully_sharded_data_parallel.py|_flat_param.py|flat_param.py",
       "~DTensor|parallelize_module|tensor parallel|device_mesh",
       "!Must flatten tensors", "!uniform dtype", "!" .. MIXED,
