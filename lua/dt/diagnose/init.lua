@@ -16,7 +16,7 @@ local releases = require "dt.diagnose.release"
 
 local M = {}
 
-local modules = {"mixed", "mesh", "train", "parallel"}
+local modules = {"mixed", "mesh", "train", "parallel", "traps"}
 
 local catalogue
 local added = {}
@@ -181,6 +181,42 @@ local function note_sizes(r)
     (size + n - 1) // n * n)
 end
 
+-- What a DebugMode or CommDebugMode dump shows, in one sentence.
+local function counted(flat, pattern)
+  local counts, order, n = {}, {}, 0
+  for what in flat:gmatch(pattern) do
+    n = n + 1
+    if n > 100000 then break end
+    if not counts[what] then
+      counts[what] = 0
+      order[#order + 1] = what
+    end
+    counts[what] = counts[what] + 1
+  end
+  local list = {}
+  for i = 1, math.min(#order, 6) do
+    list[i] = ("%s x%d"):format(order[i], counts[order[i]])
+  end
+  return n, table.concat(list, ", ")
+end
+
+local function note_dump(r)
+  local flat = r.doc.flat
+  if not (flat:find("redistribute_input", 1, true)
+          or flat:find("c10d_functional", 1, true)
+          or flat:find("dt: ", 1, true)) then
+    return
+  end
+  local ops = counted(flat, "%f[%w]aten::([%w_]+)")
+  local moves, how = counted(flat,
+    "redistribute_input%([^%)]-(%u[%w%(%)]*%s?%->%s?%u[%w%(%)]*)")
+  local colls, which = counted(flat, "c10d_functional[%.:]+([%w_]+)")
+  if ops + moves + colls == 0 then return end
+  r.notes[#r.notes + 1] = ("a dump: %d operators, %d redistributions%s, %d "
+    .. "collectives%s"):format(ops, moves, moves > 0 and " (" .. how .. ")"
+    or "", colls, colls > 0 and " (" .. which .. ")" or "")
+end
+
 -- ---- reading -----------------------------------------------------------
 
 -- Everything known of `text`:
@@ -214,6 +250,7 @@ function M.read(text)
     r.cause = r.foreign and "This reads like " .. r.foreign
       .. ", not like a matter of distributed tensors." or nil
   end
+  note_dump(r)
   r.questions = questions_of(r)
   return r
 end

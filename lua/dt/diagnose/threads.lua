@@ -202,4 +202,36 @@ return {
   ["hybrid-sharding-unsupported"] = "pytorch/pytorch#141212",
   ["out-variant-kwarg-dtensor"] = "pytorch/pytorch#173357",
   ["pin-memory-dtensor"] = "pytorch/torchtitan#3985",
+  ["to-local-grad-placement"] = "pytorch/torchtitan#1805 "
+    .. "pytorch/torchtitan#2532 "
+    .. "pytorch/pytorch#172932 "
+    .. "pytorch/pytorch#173454",
+  ["partial-plus-scalar"] = "pytorch/pytorch#163193 "
+    .. "pytorch/pytorch#149768 "
+    .. "pytorch/pytorch#163291 "
+    .. "pytorch/pytorch#170030",
+  ["nonlinear-on-partial"] = "pytorch/pytorch#159856 "
+    .. "pytorch/pytorch#165962 "
+    .. "pytorch/pytorch#174536",
+  ["from-local-lies"] = "pytorch/pytorch#144109 "
+    .. "pytorch/pytorch#129355",
+  ["argmax-local-index"] = "pytorch/pytorch#168940 "
+    .. "pytorch/pytorch#173936 "
+    .. "tenstorrent/tt-mlir#8623",
+  ["weighted-mean-loss"] = "pytorch/pytorch#185167 "
+    .. "NVIDIA/Megatron-LM#7452",
+  ["sdpa-cache-key"] = "pytorch/pytorch#134050 "
+    .. "pytorch/pytorch#134146",
+  ["ep-gradient-scale"] = "pytorch/pytorch#160285 "
+    .. "NVIDIA/Megatron-LM#6489 "
+    .. "NVIDIA/Megatron-LM#7452",
+  ["squeeze-local-singleton"] = "pytorch/pytorch#166124 "
+    .. "pytorch/pytorch#166862 "
+    .. "pytorch/pytorch#173563",
+  ["distribute-source-rank-wins"] = "pytorch/pytorch#88838 "
+    .. "pytorch/pytorch#143883 "
+    .. "ByteDance-Seed/VeOmni#637",
+  ["view-without-redistribute"] = "pytorch/pytorch#179502 "
+    .. "pytorch/pytorch#186282",
+  ["matmul-shard-order"] = "pytorch/pytorch#166598",
 }

@@ -122,7 +122,7 @@ return {
      {0.93, "Must flatten tensors with uniform `requires_grad`"},
      {0.9, "FSDP expects uniform reduce dtype"},
      {0.6, "~fsdp", "~uniform dtype|mixed dtype|different dtypes|multiple "
-       .. "dtypes|same dtype", "~LoRA|peft|adapter|parameter"},
+       .. "dtypes", "~LoRA|peft|adapter|parameter"},
    },
    cause = "One communication group packs its parameters into one buffer, so "
      .. "they need one dtype. Adapters in float32 on a bfloat16 base are the "
@@ -411,6 +411,7 @@ return {
       "~DTensor|parallelize_module|tensor parallel|device_mesh",
       "!Must flatten tensors", "!uniform dtype", "!" .. MIXED,
       "!sync_module_states"},
+     {0.6, "call resize_() on an invalid python storage", "=fsdp"},
      {0.62, "SHARD_GRAD_OP", "~DTensor|tensor parallel|parallelize_module"},
      {0.5, "~FullyShardedDataParallel|FSDP1", "~parallelize_module|DTensor",
       "~fail|error|SHARD_GRAD_OP"},

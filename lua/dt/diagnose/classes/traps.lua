@@ -1,0 +1,153 @@
+-- SPDX-License-Identifier: MIT
+-- dt/diagnose/classes/traps.lua: silent traps: a wrong result, no error.  They
+-- are told in words only, so their signs are weak.  The form of a class:
+-- classes/mixed.lua; `trap` is its number in the catalogue.
+
+local MIXED = "got mixed torch.Tensor and DTensor"
+local MISSING = "does not have a sharding strategy"
+
+-- No error text besides.
+local function quiet(score, ...)
+  local s = {score, ...}
+  for _, no in ipairs {"!" .. MIXED, "!" .. MISSING, "!Error:"} do
+    s[#s + 1] = no
+  end
+  return s
+end
+
+return {
+  {id = "to-local-grad-placement", trap = 6,
+   name = "to_local without the gradient's placement",
+   signs = {
+     {0.66, "grad_placements", "~to_local|from_local", "!" .. MIXED,
+      "!compile", "!dynamo"},
+     quiet(0.6, "to_local", "~gradient|backward", "~wrong|missing|missed|"
+       .. "different|incorrect|scaled", "DTensor"),
+   },
+   cause = "to_local labels the incoming gradient with the forward's layout: "
+     .. "for a Replicate input that ranks use differently the reduction is "
+     .. "skipped, for a Partial one the gradient is scaled.",
+   fixes = {{"state the gradient's placement",
+     lua = "x:to_local{grad_placements = {Partial()}}",
+     torch = "x.to_local(grad_placements=[Partial()])"}},
+   ask = {"The placements of the tensor that leaves?"}},
+
+  {id = "partial-plus-scalar", trap = 2,
+   name = "a number added to a Partial tensor",
+   signs = {quiet(0.6, "Partial", "~scalar|python number|python float|+ 1|"
+     .. "constant", "~add|adding|adds|plus", "~each rank|every rank|off by|"
+     .. "wrong|incorrect", "!clip_grad", "!gradient clipping")},
+   cause = "The number is added on every rank, so the sum is off by "
+     .. "(ranks - 1) times the number.",
+   fixes = {{"reduce first", lua = 'x:redistribute(mesh, "R") + 1',
+     torch = "x.redistribute(placements=[Replicate()]) + 1"},
+     {"upgrade", fixed_in = "2.11"}},
+   ask = {}},
+
+  {id = "nonlinear-on-partial", trap = 3,
+   name = "a non-linear operator on a Partial tensor",
+   signs = {quiet(0.58, "Partial", "~norm|max|pow|abs|nonlinear|non-linear",
+     "~sum of norms|before reduc|without reduc|non-linear|nonlinear",
+     "!clip_grad", "!NormPartial")},
+   cause = "The operator was applied to each addend instead of to the sum.",
+   fixes = {{"reduce first", lua = 'x:redistribute(mesh, "R"):abs()',
+     torch = "x.redistribute(placements=[Replicate()]).abs()"},
+     {"upgrade", fixed_in = "2.9"}},
+   ask = {}},
+
+  {id = "from-local-lies", trap = 7,
+   name = "from_local was told a placement that is not true",
+   signs = {quiet(0.58, "from_local", "Replicate", "~run_check|differ per rank|"
+     .. "different on each rank|not the same on|not identical",
+     "!uneven")},
+   cause = "from_local believes its placement: tensors that differ called "
+     .. "Replicate, or equal ones called Shard, go unnoticed.",
+   fixes = {{"check once", lua = "DTensor.from_local(x, mesh, pl, {run_check = "
+     .. "true})", torch = "DTensor.from_local(x, mesh, pl, run_check=True)"}},
+   ask = {}},
+
+  {id = "argmax-local-index", trap = 14,
+   name = "argmax over a sharded dimension gave local indices",
+   signs = {quiet(0.64, "~argmax|argmin", "DTensor", "~local|wrong|incorrect|"
+     .. "sharded")},
+   cause = "Indices of each shard were returned or reduced as if they were "
+     .. "global.",
+   fixes = {{"gather first", lua = 'x:redistribute(mesh, "R"):argmax(-1)',
+     torch = "x.redistribute(placements=[Replicate()]).argmax(-1)"},
+     {"upgrade", fixed_in = "2.11"}},
+   ask = {}},
+
+  {id = "weighted-mean-loss", trap = 15,
+   name = "a weighted mean of means",
+   signs = {quiet(0.6, "~cross_entropy|nll_loss|loss", "~weight|token count|"
+     .. "ignore_index", "~mean", "~sharded|DTensor|per-rank|local count",
+     "~wrong|biased|differs|incorrect|average of", "!loss_parallel")},
+   cause = "Each rank's mean is averaged although the ranks have different "
+     .. "weights or numbers of tokens.",
+   fixes = {{"sum, then divide by the global count",
+     lua = 'loss = F.cross_entropy(x, t, {reduction = "sum"}) / n',
+     torch = 'F.cross_entropy(x, t, reduction="sum") / n'}},
+   ask = {}},
+
+  {id = "sdpa-cache-key", trap = 17,
+   name = "a cached plan of attention used for other arguments",
+   signs = {quiet(0.6, "~scaled_dot_product|sdpa", "~cache|cached", "DTensor",
+     "~requires_grad|logsumexp")},
+   cause = "The cache's key left out whether the logsumexp is wanted (2.4).",
+   fixes = {{"upgrade", fixed_in = "2.5"}},
+   ask = {}},
+
+  {id = "ep-gradient-scale", trap = 21,
+   name = "expert gradients too large by the expert parallel size",
+   signs = {quiet(0.62, "expert", "gradient", "~scale|too large|times larger|"
+     .. "factor of|duplicated", "~ep|expert parallel|dp2ep")},
+   cause = "Gradients of experts are divided by another number of ranks than "
+     .. "the others.",
+   fixes = {{"divide by the same number", torch =
+     "experts.set_gradient_divide_factor(world_size)"}},
+   ask = {}},
+
+  {id = "squeeze-local-singleton", trap = 34,
+   name = "squeeze dropped a dimension whose local size is 1",
+   signs = {quiet(0.66, "squeeze", "DTensor", "~local|sharded|singleton",
+     "!unsqueeze"), {0.6, "squeeze", "DTensor", "local shape", "!" .. MIXED,
+     "!" .. MISSING}},
+   cause = "squeeze without a dimension looked at local sizes, where the "
+     .. "global size is the mesh's.",
+   fixes = {{"name the dimension", lua = "x:squeeze(1)",
+     torch = "x.squeeze(1)"}, {"upgrade", fixed_in = "2.12"}},
+   ask = {}},
+
+  {id = "distribute-source-rank-wins", trap = 35,
+   name = "distribute_tensor takes the first rank's values",
+   signs = {quiet(0.6, "distribute_tensor", "~broadcast|scatter|src_data_rank|"
+     .. "rank 0", "~different data|each rank|overwritten|discard|already on "
+     .. "each|unnecessary|wasted|from rank 0")},
+   cause = "Values come from the first rank of each mesh axis; what other "
+     .. "ranks prepared is dropped, and a broadcast of equal data is wasted.",
+   fixes = {{"no traffic when the data are in place", lua =
+     "DTensor.from_local(x, mesh, {Shard(0)})",
+     torch = "distribute_tensor(x, mesh, pl, src_data_rank=None)"}},
+   ask = {}},
+
+  {id = "view-without-redistribute", trap = 11,
+   name = "a view that would need communication",
+   signs = {quiet(0.6, "~view|reshape", "DTensor", "~silently|wrong result|"
+     .. "incorrect result|wrong values|garbage", "~shard", "!StridedShard")},
+   cause = "The view was accepted although its local results are not the "
+     .. "shards of the global one.",
+   fixes = {{"redistribute first", lua = 'x:redistribute(mesh, "R")',
+     torch = "x.redistribute(placements=[Replicate()])"}},
+   ask = {}},
+
+  {id = "matmul-shard-order", trap = 12,
+   name = "a contraction over shards in different orders",
+   signs = {quiet(0.62, "~matmul|mm(|einsum|contraction", "~shard order|"
+     .. "sharding order|device order|order of shard|different order")},
+   cause = "Both operands shard the contraction over the same axes but in "
+     .. "another order, so unlike pieces are multiplied.",
+   fixes = {{"bring one operand to the other's order",
+     lua = 'x:redistribute(mesh, "R R")',
+     torch = "x.redistribute(placements=[Replicate(), Replicate()])"}},
+   ask = {}},
+}
