@@ -2,7 +2,6 @@
 ** bind/l_diag.c: findings as data and as text: dt.debug.findings(). */
 #include <string.h>
 #include "bind/bind.h"
-#include "bind/diag.h"
 #include "diag/finding.h"
 
 static DtDiag *check_diag (lua_State *L) {
@@ -152,7 +151,7 @@ static int l_was_source (lua_State *L) {
   return 1;
 }
 
-void dtL_open_diag (lua_State *L) {
+void dtL_open_diag (lua_State *L, int dt) {
   static const luaL_Reg funcs[] = {
     {"findings", l_findings}, {"findings_clear", l_clear},
     {"findings_on", l_on}, {"findings_text", l_text}, {"traps", l_traps},
@@ -162,11 +161,8 @@ void dtL_open_diag (lua_State *L) {
     {"_finding", l_finding}, {"_source", l_source},
     {"_was_source", l_was_source}, {NULL, NULL}
   };
-  int top = lua_gettop(L);
-  luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
-  if (lua_getfield(L, -1, "dt") == LUA_TTABLE) {
-    luaL_setfuncs(L, own, 0);
-    if (lua_getfield(L, -1, "debug") == LUA_TTABLE) luaL_setfuncs(L, funcs, 0);
-  }
-  lua_settop(L, top);
+  lua_pushvalue(L, dt);
+  luaL_setfuncs(L, own, 0);
+  if (lua_getfield(L, -1, "debug") == LUA_TTABLE) luaL_setfuncs(L, funcs, 0);
+  lua_pop(L, 2);
 }

@@ -22,7 +22,6 @@
 #include <lua.h>
 #include "bind/embed.h"
 #include "debug/control.h"
-#include "bind/diag.h"
 #include "debug/debug.h"
 #include "oplib/ops.h"
 #include "repl/cmd.h"
@@ -866,7 +865,6 @@ static DtStatus open_rank (DtRepl *r) {
   DT_TRY(r->cx, dt_notes_new(r->s, &r->notes));
   DT_TRY(r->cx, dt_diag_new(r->s, &r->findings));
   DT_TRY(r->cx, dtL_state_new(r->s, &bo, &r->L));
-  dtL_open_diag(r->L);
   DT_TRY(r->cx, dt_eval_open(r->L));
   dt_stop_open(r);
   if (a->o.warnings)
