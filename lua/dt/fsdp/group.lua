@@ -235,12 +235,14 @@ local function chunk_cat(grads, n, into)
       local size = g.shape[1]
       local chunk = (size + n - 1) // n
       local width = size > 0 and chunk * (g:numel() // size) or 0
-      for r = 0, n - 1 do
-        local first = math.min(r * chunk, size)
-        local len = math.min(chunk, size - first)
-        if len > 0 and width > 0 then
-          local part = g:narrow(0, first, len):reshape({-1})
-          matrix:select(0, r):narrow(0, at, part.shape[1]):copy_(part)
+      if width > 0 then                 -- whole chunks at once, then the rest
+        local whole = size // chunk
+        local rest = size - whole * chunk
+        matrix:narrow(0, 0, whole):narrow(1, at, width):copy_(
+          g:narrow(0, 0, whole * chunk):reshape({whole, width}))
+        if rest > 0 then
+          local part = g:narrow(0, whole * chunk, rest):reshape({-1})
+          matrix:select(0, whole):narrow(0, at, part.shape[1]):copy_(part)
         end
       end
       at = at + width
