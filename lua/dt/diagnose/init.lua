@@ -187,6 +187,11 @@ local function counted(flat, pattern)
   for what in flat:gmatch(pattern) do
     n = n + 1
     if n > 100000 then break end
+    if not what:find("(", 1, true) or select(2, what:gsub("%(", ""))
+      < select(2, what:gsub("%)", "")) then
+      what = what:gsub("%)$", "")
+    end
+    what = what:gsub("%s+", "")
     if not counts[what] then
       counts[what] = 0
       order[#order + 1] = what

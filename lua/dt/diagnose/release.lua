@@ -46,6 +46,11 @@ local stated = {
     {"^[%s`*'\"]+version[%s`*'\"]*is[%s`*'\"]*" .. V, 6},
     {"^`?%s*[:(]?%s*`?" .. V, 5},
     {"^ %(?nightly[^%d\n]*" .. V, 5},
+    {"^_?version[^%w\n]+" .. V, 6},
+    {"^[^%w\n]+version[^%w\n]+" .. V, 5},
+    {"^%.__version__[^%w\n]*" .. V, 8},
+    {"^[^%w\n<>~]+" .. V, 5},
+    {"^[_-]npu[^%w\n]+" .. V, 4},
     {"^%a* version[^%d\n]-" .. V, 4},
   },
   version = {{"^s?[%s`*:]*\n[%s`*]*" .. V, 6}},
@@ -66,6 +71,7 @@ local function weight_of(low, at, weight)
 end
 
 local function plausible(version)
+  if version:find "^%d+%.%d+[xbmk]" then return false end    -- "2.5x faster"
   local major, minor = version:match "^(%d+)%.(%d+)"
   major, minor = tonumber(major), tonumber(minor)
   return major == 2 and minor <= 20 or major == 1 and minor >= 9 and minor <= 13
@@ -112,7 +118,7 @@ end
 -- "nightly 20241120", "dev20250301": the release that was being made then.
 local function from_nightly(low)
   local y, m = low:match "dev(20%d%d)(%d%d)%d%d"
-  if not y then y, m = low:match "nightly[^%d\n]?(20%d%d)%-?(%d%d)%-?%d%d" end
+  if not y then y, m = low:match "nightly[^%w\n]+(20%d%d)%-?(%d%d)%-?%d%d" end
   if not y then return nil end
   local when = tonumber(y) * 12 + tonumber(m)
   local best
