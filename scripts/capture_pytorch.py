@@ -298,7 +298,7 @@ def capture_prop(case):
     is_list = any(isinstance(a, list) and flat_specs(a)
                   for a in schema.args_schema)
     seen = [c for c in costs.seen if c is not None]
-    if len(seen) == 1 and not is_list:
+    if len(seen) == 1 and not (is_list and "_foreach" in case["op"]):
         out["cost"] = out_number(float(seen[0]))
     elif seen and is_list:
         out["cost"] = [out_number(float(c)) for c in seen]

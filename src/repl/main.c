@@ -234,11 +234,13 @@ static void add_quoted (DtBuf *b, const char *s) {
 }
 
 /* A chunk of ours in a world of its own; a size below 0 is a pretended one. */
-static int run_chunk (DtCtx *cx, DtApp *a, const char *text, int world) {
+static int run_chunk (DtCtx *cx, DtApp *a, const char *text, int world,
+                      bool raw) {
   memset(&a->o, 0, sizeof a->o);
   a->o.ranks = abs(world);
   a->o.fake = abs(world);
-  a->o.trust = a->o.no_rc = a->o.no_history = a->o.raw = true;
+  a->o.trust = a->o.no_rc = a->o.no_history = true;
+  a->o.raw = raw;
   a->o.color = "never";
   a->o.prelude[a->o.nprelude++] = (DtPrelude){ 'e', text };
   a->world = world < 0 ? DT_WORLD_FAKE : DT_WORLD_THREADS;
@@ -258,7 +260,7 @@ static int run_text (DtCtx *cx, DtApp *a, const char *before,
   add_quoted(&text, file);
   dt_buf_add(&text, after);
   int code = dt_buf_ok(&text) == DT_OK
-    ? run_chunk(cx, a, dt_buf_str(&text), world) : DT_EXIT_ERROR;
+    ? run_chunk(cx, a, dt_buf_str(&text), world, false) : DT_EXIT_ERROR;
   dt_buf_fini(&text);
   return code;
 }
@@ -278,7 +280,7 @@ static DtStatus parity_program (void *ud, const char *file, int world,
   add_quoted(&text, o->only != NULL ? o->only : "");
   dt_buf_addc(&text, ')');
   int code = dt_buf_ok(&text) == DT_OK
-    ? run_chunk(p->cx, p->a, dt_buf_str(&text), world) : DT_EXIT_ERROR;
+    ? run_chunk(p->cx, p->a, dt_buf_str(&text), world, true) : DT_EXIT_ERROR;
   if (code >= 1 << 30) {
     count->skip += code >> 20 & 1023;
     count->pass += code >> 10 & 1023;

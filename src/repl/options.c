@@ -87,6 +87,7 @@ void dt_options_help (DtBuf *b) {
                 "       mpirun -n 4 dtrepl [options] [script.lua [args]]\n"
                 "       dtrepl parity [--only TEXT] [--show N] [--by-op] "
                 "FILE...\n"
+                "       dtrepl replay FILE.json\n"
                 "       dtrepl diagnose [--json] [--run] [FILE... | -]\n"
                 "\nOptions:\n");
   for (int i = 0; i < NROWS; i++) {
