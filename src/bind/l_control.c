@@ -466,6 +466,7 @@ static void push_stop (lua_State *L, DtControl *c, const DtStopAt *at) {
   set_int(L, "line", at->line);
   set_int(L, "seq", at->seq);
   set_str(L, "note", *at->note ? at->note : NULL);
+  set_str(L, "message", at->message);
   lua_createtable(L, at->nhit, 0);
   for (i = 0; i < at->nhit; i++) {
     lua_pushinteger(L, at->hit[i]);

@@ -67,6 +67,16 @@ static void object (lua_State *L, int idx, int depth, DtBuf *b) {
 
 static void other (lua_State *L, int idx, DtBuf *b) {
   size_t n;
+  DtVar *v = dtL_test_tensor(L, idx);
+  if (v) {                      /* what it is, not what it holds */
+    DtBuf t;
+    dt_buf_init(&t, b->cx);
+    dt_var_print(v, &t);
+    text(dt_buf_str(&t), t.len, b);
+    dt_buf_fini(&t);
+    return;
+  }
+  n = 0;
   const char *s = luaL_tolstring(L, idx, &n);
   text(s, n, b);
   lua_pop(L, 1);

@@ -184,6 +184,7 @@ static DtStatus on_error (DtControl *c, const DtEvent *e) {
   DtCtx *cx = c->d->s->cx;
   DtStopAt at;
   DtStatus st;
+  char *message;
   memset(&at, 0, sizeof at);
   if (c->abort) return DT_OK;
   dt_bp_event(c, e, &at);
@@ -194,7 +195,10 @@ static DtStatus on_error (DtControl *c, const DtEvent *e) {
     at.light = !c->attached;
   }
   place(&at, e, c->d->s);
+  message = dt_strdup(cx, dt_buf_str(&cx->err.message));
+  at.message = message;
   st = stop_here(c, &at);
+  dt_free(cx, message);
   if (st != DT_OK && cx->err.code == DT_OK)
     return dt_raise(cx, st, "interrupted");
   return st;
@@ -208,6 +212,7 @@ static DtStatus listen (void *ud, DtSession *s, const DtEvent *e) {
   if (c->abort)
     return dt_raise(s->cx, DT_E_INTERRUPTED, "interrupted");
   at.nhit = 0;
+  at.message = NULL;
   at.note[0] = 0;
   at.light = at.fixed = at.missed = false;
   at.why = DT_WHY_NONE;

@@ -40,6 +40,7 @@ typedef struct DtStopAt {
   int level;                    /* Lua frames below the stopped one */
   int nhit; int hit[8];         /* ids of breakpoints */
   char note[256];               /* more words, "" = none */
+  const char *message;          /* ERROR: its text, borrowed */
   bool light;                   /* error of a line typed at the prompt: only
                                 ** commands see the stop */
   bool fixed;                   /* :fix gave other arguments */

@@ -104,7 +104,9 @@ static DtStatus put_part (DtRepl *r, int n, const char *const *v,
     st = DT_E_NOMEM;
   for (int i = 0; i < n && st == DT_OK; i++)
     rank[i] = i;
-  if (st == DT_OK && r->set.raw && n > 1)
+  if (r->app->o.json && kind == DT_OUT_RESULT)
+    dt_buf_add(&out, v[0]);       /* objects, not folded: rank 0's */
+  else if (st == DT_OK && r->set.raw && n > 1)
     dt_fold_raw(n, rank, v, &out);
   else if (st == DT_OK)
     st = dt_fold(cx, n, rank, v, &out);
@@ -283,7 +285,7 @@ static DtStatus run_line (DtRepl *r, const char *text) {
     return mine ? run_line(r, rest) : DT_OK;
   }
   if (*s == ':' && s[1] != ':')
-    return dt_cmd_run(r, s);
+    return r->app->o.json ? dt_cmd_json(r, s) : dt_cmd_run(r, s);
   if (*s == '?')
     return dt_help_page(r, s + 1 + strspn(s + 1, " \t"), dtL_out(r->L));
   if (*s == '=')
@@ -867,6 +869,7 @@ static DtStatus open_rank (DtRepl *r) {
   DT_TRY(r->cx, dtL_state_new(r->s, &bo, &r->L));
   DT_TRY(r->cx, dt_eval_open(r->L));
   dt_stop_open(r);
+  DT_TRY(r->cx, dt_cmd_open(r->L));
   if (a->o.warnings)
     lua_warning(r->L, "@on", 0);
   return DT_OK;

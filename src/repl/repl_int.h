@@ -170,6 +170,15 @@ void dt_stop_end (DtRepl *r);
 ** for afterwards.  Local. */
 bool dt_stop_leaves (DtRepl *r, const char *text);
 
+/* --- cmd_json.c --- */
+/* Run a command; one line of JSON instead of its text.  Local, as the command
+** is. */
+DtStatus dt_cmd_json (DtRepl *r, const char *line);
+/* The stop as one line.  Local. */
+void dt_cmd_json_stop (DtRepl *r);
+/* dt.debug.command and the commands as functions.  NOMEM.  Local. */
+DtStatus dt_cmd_open (lua_State *L);
+
 /* --- cmd_record.c --- */
 /* All ranks' records into one file, or from one.  IO.  Collective. */
 DtStatus dt_record_save (DtRepl *r, const char *path);

@@ -163,10 +163,16 @@ static void show_stop (DtRepl *r, DtControl *c, const DtStopAt *at,
                        DtStatus code, const char *message) {
   DtBuf *out = dtL_out(r->L);
   if (at->why != DT_WHY_ERROR && at->why != DT_WHY_LUA) {
+    if (r->app->o.json) {
+      dt_cmd_json_stop(r);
+      return;
+    }
     dt_buf_add(out, "stopped ");
     dt_stop_text(c, at, out);
     return;
   }
+  if (r->app->o.json)
+    dt_cmd_json_stop(r);
   if (at->why == DT_WHY_ERROR) {
     if (!show_autopsy(r, code, &r->diag))
       dt_buf_addf(&r->diag, "%s %s: %s\n", dt_error_info(code)->id,
