@@ -7,7 +7,7 @@
 --   --obj DIR       where the unit tests are (asked from make)
 --   --filter TEXT   only cases whose name contains TEXT
 --   --kind LIST     only these kinds: unit,lua,ops,parity,sessions,terminal,
---                   examples,debug
+--                   examples,debug,findings
 --   --quick         the two-minute set               --full    PyTorch too
 --   --testmode      dtrepl is a test build           --list    names only
 --   --sanitizer S   its sanitizer: longer limits, no mpi
@@ -231,7 +231,7 @@ local function discover()
         timeout = 120, expect = 0, tap = true}
     end
   end
-  for _, kind in ipairs{"lua", "ops", "parity", "debug"} do
+  for _, kind in ipairs{"lua", "ops", "parity", "debug", "findings"} do
     if wanted(kind) then
       for _, path in ipairs(files("tests/" .. kind .. "/*.lua")) do
         add_lua(kind, path, false)

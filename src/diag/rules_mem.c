@@ -68,17 +68,25 @@ static bool is_blank (DtDiag *g, const DtVar *v) {
   return false;
 }
 
+/* Does an in-place operator write its first argument without a look at it? */
+static bool overwrites (const DtEvent *e) {
+  static const char *const words[] = { "copy_", "zero_", "fill_", "eye_" };
+  size_t i;
+  if (e->op->flags & DT_OP_RANDOM) return true;
+  for (i = 0; i < sizeof words / sizeof words[0]; i++)
+    if (strstr(e->op->sig->full, words[i])) return true;
+  return false;
+}
+
 /* Does this operator look at the values of slot `i`? */
 static bool reads (const DtDiag *g, const DtEvent *e, int i) {
   uint32_t f = e->op->flags;
+  int pos = -1;
   if (f & (DT_OP_VIEW | DT_OP_NODATA | DT_OP_FACTORY)) return false;
   if (makes_blank(g, e)) return false;
-  if (i == 0 && (f & DT_OP_INPLACE))
-    return !(dt_diag_is(g, e, DT_DO_FILL) || dt_diag_is(g, e, DT_DO_COPY) ||
-             dt_diag_is(g, e, DT_DO_ZERO) || (f & DT_OP_RANDOM));
-  if ((f & DT_OP_OUT) && e->args->n > 0 &&
-      dt_arg_slot(e->args, e->args->n - 1) == i) return false;
-  return true;
+  (void)dt_slot_arg(e->args, i, &pos);
+  if (pos == 0 && (f & DT_OP_INPLACE)) return !overwrites(e);
+  return !((f & DT_OP_OUT) && pos == e->args->n - 1);
 }
 
 static void blank_read (DtDiag *g, const DtEvent *e) {
@@ -146,19 +154,7 @@ static void temp_written (DtDiag *g, const DtEvent *e) {
               (long long)g->temp.v[k].at.seq);
 }
 
-/* --- depth of DTensor calls --- */
-
-static void func (DtDiag *g, const DtEvent *e) {
-  if (e->op == NULL) g->nfunc++;
-}
-
-static void func_end (DtDiag *g, const DtEvent *e) {
-  if (e->op == NULL && g->nfunc > 0) g->nfunc--;
-}
-
 const DtDiagRule dt_rules_mem[] = {
-  { DT_EV_FUNC, func },
-  { DT_EV_FUNC_END, func_end },
   { DT_EV_FUNC_END, partial_local },
   { DT_EV_FUNC_END, blank_spread },
   { DT_EV_OP, item },

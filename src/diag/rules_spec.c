@@ -126,10 +126,15 @@ static bool is_call (const DtEvent *e, const char *name) {
 static void from_local (DtDiag *g, const DtEvent *e) {
   DtVar *v;
   DtBuf b;
+  bool fits;
   if (!is_call(e, "dtensor.from_local") || e->backward) return;
   v = e->out[0];
-  if (v->spec == NULL ||
-      dt_diag_fits(g, v->spec, v->local->m.ndim, v->local->m.shape)) return;
+  if (v->spec == NULL) return;
+  fits = dt_diag_fits(g, v->spec, v->local->m.ndim, v->local->m.shape);
+  if (g->nfunc == 0)            /* so that all ranks hear of it */
+    dt_diag_claim(g, e, DT_FIND_ID_UNEVEN_FROM_LOCAL, false, v->spec->mesh,
+                  -1, e->in[0], fits ? 1 : 3, "is the part torch.chunk's");
+  if (fits) return;
   dt_buf_init(&b, g->s->cx);
   dt_buf_add(&b, "this rank gave ");
   dt_buf_add_i64s(&b, v->local->m.shape, v->local->m.ndim);
@@ -152,7 +157,19 @@ static void placement_count (DtDiag *g, const DtEvent *e) {
               s->mesh->ndim == 1 ? "" : "s");
 }
 
-const DtDiagRule dt_rules_spec[] = {
+/* --- depth of DTensor calls --- */
+
+static void func (DtDiag *g, const DtEvent *e) {
+  if (e->op == NULL) g->nfunc++;
+}
+
+static void func_end (DtDiag *g, const DtEvent *e) {
+  if (e->op == NULL && g->nfunc > 0) g->nfunc--;
+}
+
+const DtDiagRule dt_rules_spec[] = {     /* asked first */
+  { DT_EV_FUNC, func },
+  { DT_EV_FUNC_END, func_end },
   { DT_EV_PROP, note_prop },
   { DT_EV_PROP, known_wrong },
   { DT_EV_PROP, mean_of_means },

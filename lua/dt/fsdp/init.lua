@@ -437,6 +437,7 @@ local function wrap(module, kw, info, reshard, prefix)
   local modules = managed(module, {}, {})
   local params = {}
   for i, item in ipairs(parameters_of(modules, keyed(kw.ignored_params))) do
+    dt._source(item[3])
     params[i] = Param.new(item[1], item[2], item[3], info,
       kw.shard_placement_fn)
   end
@@ -451,9 +452,7 @@ local function wrap(module, kw, info, reshard, prefix)
   return module
 end
 
--- fully_shard(module, {mesh=, reshard_after_forward=, shard_placement_fn=,
--- mp_policy=, ignored_params=}): shard in place; a 2-D mesh is (replicate,
--- shard).  Children that should gather on their own are wrapped first.
+-- Findings: what is legal and likely not meant.
 local function notices(mesh, mp)
   local name = mesh.ndim == 2 and tostring(mesh.mesh_dim_names[1]) or "replica"
   if not (name:find("rep") or name:find("ddp") or name:find("hsdp")
@@ -470,6 +469,9 @@ local function notices(mesh, mp)
   end
 end
 
+-- fully_shard(module, {mesh=, reshard_after_forward=, shard_placement_fn=,
+-- mp_policy=, ignored_params=}): shard in place; a 2-D mesh is (replicate,
+-- shard).  Children that should gather on their own are wrapped first.
 function M.fully_shard(module, kw)
   kw = kw or {}
   if util.is_mesh(kw) then kw = {mesh = kw} end

@@ -113,7 +113,11 @@ function Optimizer:step(closure)
   for _, group in ipairs(self.param_groups) do
     local active = {}
     for _, p in ipairs(group.params) do
-      if p.grad then active[#active + 1] = p end
+      if p.grad then active[#active + 1] = p
+      elseif dt._was_source(p) then
+        dt._finding("STALE_PARAM", p, "it has no gradient; a distributed "
+          .. "tensor was made from it")
+      end
     end
     if #active > 0 then self:run(group, active) end
   end

@@ -3,6 +3,7 @@
 
 local dt = require "dt"
 local util = require "dt.util"
+local ties = require "dt.ties"
 
 local M = {}
 
@@ -15,6 +16,7 @@ local function replicate(m, mesh)
   for _, name in ipairs {table.unpack(m._parameters.keys)} do
     local p = m._parameters.map[name]
     if p and not p.is_dtensor then
+      dt._source(p)
       m:register_parameter(name, dt._make_param(
         dt.distribute_tensor(p:detach(), mesh, full), p.requires_grad))
     end
@@ -40,10 +42,12 @@ function M.distribute_module(module, mesh, partition_fn, input_fn, output_fn)
     return require("dt.xla").distribute_module(module, mesh, partition_fn,
       input_fn, output_fn)
   end
+  local tied = ties.of(module)
   for name, sub in module:named_modules() do
     if partition_fn then partition_fn(name, sub, mesh) end
     replicate(sub, mesh)
   end
+  ties.check(tied)
   if input_fn then
     module:register_forward_pre_hook(function (m, args)
       return input_fn(m, args, mesh)

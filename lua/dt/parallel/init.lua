@@ -3,6 +3,7 @@
 
 local dt = require "dt"
 local util = require "dt.util"
+local ties = require "dt.ties"
 local style = require "dt.parallel.style"
 local distribute = require "dt.parallel.distribute"
 
@@ -114,7 +115,10 @@ function M.parallelize_module(module, mesh, plan, kw)
   end
   local src = 0
   if kw and kw.src_data_rank ~= nil then src = kw.src_data_rank end
-  return apply_plan(module, mesh, plan, src)
+  local tied = ties.of(module)
+  local out = apply_plan(module, mesh, plan, src)
+  ties.check(tied)
+  return out
 end
 
 return M
