@@ -3,6 +3,7 @@
 ** function of dt.debug that scripts call too. */
 #include "repl/cmd.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,6 +42,42 @@ static DtStatus check_cond (DtCmdCall *c, const char *expr) {
   return st;
 }
 
+/* Rank 0 writes; the others learn how it went when all meet. */
+static DtStatus save_to (DtCmdCall *c, const char *path) {
+  DtRepl *r = c->r;
+  DtBuf b;
+  DtStatus st = DT_OK;
+  DT_CHECK(r->cx, !r->app->o.sandbox, DT_E_SANDBOX, "no files in the sandbox: "
+           "%s", path);
+  dt_buf_init(&b, r->cx);
+  dt_bp_save(control(c), &b);
+  if (dt_repl_first(r)) {
+    FILE *f = fopen(path, "wb");
+    bool ok = f != NULL && fwrite(dt_buf_str(&b), 1, b.len, f) == b.len;
+    if (f != NULL && fclose(f) != 0)
+      ok = false;
+    if (!ok)
+      st = dt_raise(r->cx, DT_E_IO, "cannot write %s", path);
+  }
+  if (st == DT_OK)
+    dt_buf_addf(c->out, "%d breakpoints\n", control(c)->nbp);
+  dt_buf_fini(&b);
+  return st;
+}
+
+static DtStatus load_from (DtCmdCall *c, const char *path) {
+  char *text = NULL;
+  size_t n;
+  DT_TRY(c->r->cx, dt_repl_file(c->r, path, &text, &n));
+  DtStatus st = dt_bp_load(control(c), text);
+  dt_free(c->r->cx, text);
+  for (int i = 0; st == DT_OK && i < control(c)->nbp; i++) {
+    dt_bp_print(&control(c)->bp[i], c->out);
+    dt_buf_addc(c->out, '\n');
+  }
+  return st;
+}
+
 static DtStatus set (DtCmdCall *c, bool once) {
   DtControl *k = control(c);
   const char *cond = strstr(c->arg, " if ");
@@ -49,6 +86,10 @@ static DtStatus set (DtCmdCall *c, bool once) {
     show_kinds(c->out);
     return DT_OK;
   }
+  if (strncmp(c->arg, "save ", 5) == 0)
+    return save_to(c, c->arg + 5 + strspn(c->arg + 5, " "));
+  if (strncmp(c->arg, "load ", 5) == 0)
+    return load_from(c, c->arg + 5 + strspn(c->arg + 5, " "));
   if (cond != NULL)
     DT_TRY(c->r->cx, check_cond(c, cond + 4));
   DT_TRY(c->r->cx, dt_bp_add(k, c->arg, once, &id));
@@ -163,7 +204,7 @@ static DtStatus cmd_commands (DtCmdCall *c) {
 }
 
 const DtCmd dt_cmds_break[] = {
-  {"break b", "breakpoints", 0, "[WHERE [if EXPR]]",
+  {"break b", "breakpoints", 0, "[WHERE [if EXPR] | save FILE | load FILE]",
    "Stop at a line, or at an event of a kind; without WHERE: the kinds.\n"
    "EXPR is Lua over the event: op, line, seq, bytes, mesh_dim, inputs,\n"
    "outputs, module, backward, hits; and the script's variables.\n"
@@ -172,6 +213,7 @@ const DtCmd dt_cmds_break[] = {
    "  :break redistribute > 1M implicit\n"
    "  :break collective all_gather on tp\n"
    "  :break placement x = P(sum)\n"
+   "save and load keep all of them, with conditions and commands.\n"
    "Example: :break op aten.mm*", cmd_break},
   {"tbreak", "breakpoints", 0, "[WHERE [if EXPR]]",
    "The same, deleted when it has stopped once.\n"
