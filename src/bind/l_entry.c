@@ -115,7 +115,7 @@ static void set_layout (lua_State *L, int cache, const DtSpec *p,
   lua_setfield(L, -2, "shape");
   push_i64s(L, m->stride, m->ndim);
   lua_setfield(L, -2, "stride");
-  set_str(L, "dtype", dt_dtype_info((DtDtype)m->dtype)->name);
+  set_str(L, "dtype", dt_dtype_info((DtDtype)m->dtype)->torch);
 }
 
 static void push_origin (lua_State *L, const DtOrigin *o) {
@@ -172,7 +172,7 @@ static void push_arg (lua_State *L, const DtValue *v) {
     case DT_V_FLOAT: lua_pushnumber(L, v->u.f); break;
     case DT_V_STR: lua_pushstring(L, v->u.s); break;
     case DT_V_DTYPE:
-      push_tag(L, "dtype", dt_dtype_info((DtDtype)v->u.i)->name);
+      push_tag(L, "dtype", dt_dtype_info((DtDtype)v->u.i)->torch);
       break;
     case DT_V_DEVICE:
       push_tag(L, "device", dt_device_name((DtDevice)v->u.i));

@@ -8,7 +8,7 @@ local M = {}
 local where = {
   blame = "trace", who = "who", mem = "mem", grads = "grads",
   ledger = "ledger", expect = "ledger", verify = "verify", check = "verify",
-  same = "verify", explain = "explain", program = "program",
+  same = "verify", program = "program",
   report = "report", export = "export", whatif = "whatif", sweep = "sweep",
   shrink = "shrink", doctor = "doctor", replay = "replay",
 }

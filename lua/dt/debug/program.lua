@@ -1,0 +1,242 @@
+-- SPDX-License-Identifier: MIT
+-- dt/debug/program.lua: the record as a program that can run again: elsewhere,
+-- smaller, with other placements, or in PyTorch.
+--
+-- A program is {ranks, values = {[id] = value}, steps = {step...}, error}.  A
+-- value is one tensor: {id, name, shape, dtype, placements, mesh, requires_grad}.
+-- A step makes values:
+--   {kind = "op", op, args, kwargs, ins, outs}     args: numbers, lists, {id =}
+--   {kind = "call", op = "distribute_tensor" | "from_local" | "to_local" |
+--    "redistribute", ins, outs}
+--   {kind = "leaf", outs}                          made before, or by nobody
+--   {kind = "backward", ins}
+-- Backward's own operators are left out: running it makes them again.
+
+local dt = require "dt"
+local page = require "dt.debug.page"
+
+local M = {}
+
+local CALLS = {
+  distribute_tensor = "distribute_tensor",
+  ["dtensor.from_local"] = "from_local", ["dtensor.to_local"] = "to_local",
+  ["dtensor.redistribute"] = "redistribute",
+}
+
+local function value_of(P, v, names)
+  local val = P.values[v.id]
+  if not val then
+    val = {id = v.id, shape = v.shape, stride = v.stride, dtype = v.dtype,
+      placements = v.placements, mesh = v.mesh, param = v.param,
+      local_shape = v.local_shape, name = names[v.id] or v.name}
+    P.values[v.id] = val
+  end
+  if v.needs_grad then val.needs_grad = true end
+  return val
+end
+
+-- An argument with slots resolved to values.
+local function argument(a, e)
+  if type(a) ~= "table" or a == dt.None then return a end
+  if a.slot then
+    local v = e.inputs[a.slot]
+    return v and v.id and {id = v.id} or dt.None
+  end
+  if next(a) ~= nil and #a == 0 then return a end       -- {dtype = ...}
+  local list = {}
+  for i, x in ipairs(a) do list[i] = argument(x, e) end
+  return list
+end
+
+local function arguments(e)
+  local args, kwargs = {}, {}
+  for i, a in ipairs(e.args) do args[i] = argument(a, e) end
+  for k, a in pairs(e.kwargs) do kwargs[k] = argument(a, e) end
+  return args, kwargs
+end
+
+local function ids(list)
+  local out = {}
+  for _, v in ipairs(list) do if v.id then out[#out + 1] = v.id end end
+  return out
+end
+
+-- Names of variables, the first of each tensor; each name once.
+local function variable_names()
+  local of, taken = {}, {}
+  for _, n in ipairs(dt.debug.names()) do
+    if n.id ~= 0 and not of[n.id] and n.name:match("^[%a_][%w_]*$")
+       and not taken[n.name] and not n.name:match("^_+%d*$") then
+      of[n.id], taken[n.name] = n.name, true
+    end
+  end
+  return of
+end
+
+-- Make sure that every input has a step; gradients are fields of their leaf.
+local function need(P, made, v, seq, grads)
+  if not v.id or made[v.id] then return end
+  made[v.id] = true
+  local leaf = grads[v.storage]
+  if leaf and made[leaf] and leaf ~= v.id then
+    P.values[v.id].grad_of = leaf
+    return
+  end
+  P.steps[#P.steps + 1] = {kind = "leaf", ins = {}, outs = {v.id}, seq = seq,
+    line = 0, file = ""}
+end
+
+local function add_step(P, made, e)
+  local step = {seq = e.seq, file = e.file, line = e.line, ins = ids(e.inputs),
+    outs = ids(e.outputs), op = e.op, error = e.error, message = e.message}
+  if e.call then
+    step.kind, step.op = "call", CALLS[e.op]
+    local v = e.outputs[1]
+    step.placements, step.mesh = v and v.placements, v and v.mesh
+  else
+    step.kind = "op"
+    step.args, step.kwargs = arguments(e)
+    step.random, step.factory = e.random, e.factory
+    step.writes = next(e.writes) ~= nil
+  end
+  P.steps[#P.steps + 1] = step
+  for _, id in ipairs(step.outs) do made[id] = true end
+  return step
+end
+
+local function add_backward(P, e)
+  local root = e.inputs[1]
+  if root and root.id then
+    P.steps[#P.steps + 1] = {kind = "backward", ins = {root.id}, outs = {},
+      seq = e.seq, file = e.file, line = e.line, op = "backward"}
+  end
+end
+
+-- Values that ask for gradients though nothing they come from does.
+local function mark_requires_grad(P)
+  for _, s in ipairs(P.steps) do
+    local from = false
+    for _, id in ipairs(s.ins) do
+      from = from or P.values[id] and P.values[id].needs_grad
+    end
+    for _, id in ipairs(s.outs) do
+      local v = P.values[id]
+      v.requires_grad = v.needs_grad and not from and s.kind ~= "backward"
+    end
+  end
+end
+
+-- build([{first =, last =, upto =}]) -> program of recorded operators, up to
+-- and with the last one that failed when there is one (all = true: all).
+function M.build(o)
+  o = o or {}
+  local entries = dt.debug.entries(o.first, o.last)
+  local failed
+  for _, e in ipairs(entries) do if e.error then failed = e end end
+  if o.all then failed = nil end
+  local names = variable_names()
+  local P = {ranks = dt.world_size(), values = {}, steps = {}}
+  local made, grads, was_backward = {}, {}, false
+  for _, g in ipairs(dt.debug.gradients()) do grads[g.storage] = g.id end
+  for _, e in ipairs(entries) do
+    for _, side in ipairs {e.inputs, e.outputs} do
+      for _, v in ipairs(side) do if v.id then value_of(P, v, names) end end
+    end
+    local own = e.backward
+    if own and not was_backward then add_backward(P, e) end
+    was_backward = own
+    if not own and (not e.call or CALLS[e.op]) then
+      for _, v in ipairs(e.inputs) do need(P, made, v, e.seq, grads) end
+      local step = add_step(P, made, e)
+      if e == failed then P.error = step end
+    elseif own and e == failed then
+      P.error = P.steps[#P.steps]
+      P.error.error, P.error.message = e.error, e.message
+    end
+    if e == failed then break end
+  end
+  mark_requires_grad(P)
+  return P
+end
+
+-- A copy of the program whose steps are only what `targets` (steps) need.
+function M.slice(P, targets)
+  local want, keep = {}, {}
+  for _, s in ipairs(targets) do keep[s] = true end
+  for i = #P.steps, 1, -1 do
+    local s = P.steps[i]
+    local needed = keep[s]
+    for _, id in ipairs(s.outs) do needed = needed or want[id] end
+    if needed then
+      keep[s] = true
+      for _, id in ipairs(s.ins) do
+        want[id] = true
+        local v = P.values[id]
+        if v and v.grad_of then want[v.grad_of] = true end
+      end
+    end
+  end
+  local steps = {}
+  for _, s in ipairs(P.steps) do if keep[s] then steps[#steps + 1] = s end end
+  return M.with(P, steps)
+end
+
+-- The same values, other steps.
+function M.with(P, steps)
+  local Q = {}
+  for k, v in pairs(P) do Q[k] = v end
+  Q.steps = steps
+  return Q
+end
+
+-- Value names that are unique and no keywords: {[id] = name}.
+function M.names(P)
+  local reserved = {dt = 1, mesh = 1, torch = 1, dist = 1, F = 1, nn = 1,
+    print = 1, lambda = 1, ["in"] = 1, ["is"] = 1, def = 1, pass = 1,
+    from = 1, import = 1, class = 1, None = 1, True = 1, False = 1, del = 1,
+    ["for"] = 1, ["if"] = 1, ["end"] = 1, ["or"] = 1, ["and"] = 1,
+    ["not"] = 1, Shard = 1, Replicate = 1, Partial = 1, DTensor = 1}
+  local of, taken = {}, {}
+  for _, s in ipairs(P.steps) do
+    for _, id in ipairs(s.outs) do
+      if not of[id] then
+        local name = P.values[id].name
+        name = name and name:gsub("[^%w_]", "_")
+        if not name or reserved[name] or taken[name] or name:match("^%d") then
+          name = "t" .. id
+        end
+        while taken[name] do name = name .. "_" end
+        of[id], taken[name] = name, true
+      end
+    end
+  end
+  return of
+end
+
+-- Meshes of the program in the order of their use: list, {[mesh] = name}.
+function M.meshes(P)
+  local list, name = {}, {}
+  local function see(m)
+    if m and not name[m] then
+      if m.root then see(m.root) end
+      list[#list + 1] = m
+      name[m] = #list == 1 and "mesh" or "mesh" .. #list
+    end
+  end
+  for _, s in ipairs(P.steps) do
+    see(s.mesh)
+    for _, id in ipairs(s.outs) do see(P.values[id].mesh) end
+  end
+  return list, name
+end
+
+-- dt.debug.program([{first, last, all}]): the record as a program; it prints
+-- as Lua.
+function M.program(o)
+  local P = M.build(o)
+  return page.new(P, function (p)
+    return require("dt.debug.emit").lua(p)
+  end)
+end
+
+return M
