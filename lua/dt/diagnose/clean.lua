@@ -30,7 +30,9 @@ local function anycase(text)
 end
 
 local rank = anycase "global_rank" + anycase "local_rank" + anycase "rank"
-local function rank_no(p) return Cg(p / tonumber, "rank") end
+local function rank_no(p)
+  return Cg(p / function (s) return math.tointeger(tonumber(s)) end, "rank")
+end
 local function host_no(p) return Cg(p, "host") end
 
 local date = digit * digit * digit * digit * S "-/" * digit * digit * S "-/"

@@ -199,7 +199,8 @@ function M.frames_of(doc)
   for _, line in ipairs(doc.lines) do
     local path, no, fn = line:match '^%s*File "([^"]+)", line (%d+),? ?i?n? ?(.*)$'
     if path then
-      list[#list + 1] = {path = path, line = tonumber(no), func = fn}
+      list[#list + 1] = {path = path, func = fn,
+        line = math.tointeger(tonumber(no)) or 0}
       if #list >= 4000 then break end
     end
   end
@@ -260,7 +261,9 @@ local function told(flat)
       local list = near:match "[%[(](%d+%s*,%s*%d+[%d,%s]*)[%])]"
       if list then
         shape = {}
-        for n in list:gmatch "%d+" do shape[#shape + 1] = tonumber(n) end
+        for n in list:gmatch "%d+" do
+          shape[#shape + 1] = math.tointeger(tonumber(n)) or 1 << 53
+        end
       end
     end
     if not names then
@@ -273,7 +276,7 @@ local function told(flat)
     at = a + 4
   end
   if not shape or #shape > 6 then return nil end
-  local n = 1
+  local n = 1.0
   for _, s in ipairs(shape) do n = n * s end
   if n < 2 or n > 1 << 20 then return nil end
   if names and #names ~= #shape then names = nil end

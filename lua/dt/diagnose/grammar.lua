@@ -17,7 +17,12 @@ local C, Cc, Cg, Ct = lpeg.C, lpeg.Cc, lpeg.Cg, lpeg.Ct
 local M = {}
 
 local ws = S " \t\r\n" ^ 0
-local int = C(P "-" ^ -1 * R "09" ^ 1) / tonumber
+-- What does not fit into 53 bits is as good as the largest that does.
+local function integer(text)
+  local v = math.tointeger(tonumber(text)) or 1 << 53
+  return math.max(-(1 << 53), math.min(1 << 53, v))
+end
+local int = C(P "-" ^ -1 * R "09" ^ 1) / integer
 local name = R("az", "AZ", "__") * R("az", "AZ", "09", "__") ^ 0
 local function tok(p) return ws * P(p) * ws end
 local function sep(p, by) return p * (tok(by or ",") * p) ^ 0 end
@@ -41,7 +46,7 @@ local placement = ws * (
   (P "_StridedShard" + "StridedShard" + "_S") * tok "(" * dim_word * int
     * tok "," * sf_word * int * tok ")" / strided
   + (P "Shard" + "S") * tok "(" * dim_word * int * tok ")" / shard
-  + P "S" * (R "09" / tonumber) * -R("az", "AZ", "09") / shard
+  + P "S" * (R "09" / integer) * -R("az", "AZ", "09") / shard
   + (P "_NormPartial" + "NormPartial") * tok "(" * reduce * tok ")" / partial
   + (P "_MaskPartial" + "MaskPartial" + "_MaskP") * opt(tok "("
     * (1 - S "()") ^ 0 * tok ")") / function () return "P(sum)" end

@@ -174,7 +174,7 @@ local function note_sizes(r)
       .. "dimension (%d+)")
   end
   if not size then return end
-  size, n = tonumber(size), tonumber(n)
+  size, n = math.tointeger(tonumber(size)), math.tointeger(tonumber(n))
   if not size or not n or n == 0 or size > 1 << 30 then return end
   r.notes[#r.notes + 1] = ("%d over %d ranks: the degrees %s divide it; "
     .. "padded it would be %d"):format(size, n, divisors(size),

@@ -15,9 +15,9 @@ local dtypes = {f32 = "float32", f64 = "float64", f16 = "float16",
 local MAX_ELEMENTS = 1 << 22    -- larger tensors are made without data
 
 local function size_of(shape)
-  local n = 1
-  for _, s in ipairs(shape) do n = n * s end
-  return n
+  local n = 1.0
+  for _, s in ipairs(shape) do n = n * math.max(s, 0) end
+  return n < 1 << 53 and math.tointeger(n) or 1 << 53
 end
 
 -- The report's mesh on the ranks there are, or nil and why not.

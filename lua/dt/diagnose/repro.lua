@@ -27,9 +27,9 @@ end
 -- ---- writing -----------------------------------------------------------
 
 local function mesh_size(shape)
-  local n = 1
-  for _, s in ipairs(shape) do n = n * s end
-  return n
+  local n = 1.0
+  for _, s in ipairs(shape) do n = n * math.max(s, 0) end
+  return n < 1 << 53 and math.tointeger(n) or 1 << 53
 end
 
 -- The report's mesh, if it is one that can be made; else `default`.

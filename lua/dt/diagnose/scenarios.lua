@@ -24,7 +24,7 @@ local dtypes = {f32 = "float32", f64 = "float64", f16 = "float16",
 local MAX_ELEMENTS = 1 << 24
 
 local function count(shape)
-  local n = 1
+  local n = 1.0
   for _, s in ipairs(shape) do n = n * math.max(s, 1) end
   return n
 end
