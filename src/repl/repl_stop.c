@@ -190,6 +190,44 @@ static void show_stop (DtRepl *r, DtControl *c, const DtStopAt *at,
 
 /* ---- rounds ---- */
 
+/* How many ranks say yes.  Collective. */
+static DtStatus count_ranks (DtRepl *r, const char *what, bool mine, int *yes) {
+  DtCtx *cx = r->cx;
+  int n = r->comm->size;
+  DtCollInfo info = {"debugger", 0, what, ""};
+  *yes = mine ? n : 0;
+  if (n == 1 || r->comm->no_data)
+    return DT_OK;
+  char **text = DT_NEWN(cx, char *, n);
+  size_t *len = DT_NEWN(cx, size_t, n);
+  DtStatus st = text != NULL && len != NULL ? DT_OK : DT_E_NOMEM;
+  if (st == DT_OK)
+    st = dt_comm_gather_text(cx, r->comm->world, &info, mine ? "1" : "0", 1,
+                             text, len);
+  *yes = 0;
+  for (int i = 0; i < n && text != NULL; i++) {
+    *yes += text[i] != NULL && text[i][0] == '1';
+    dt_free(cx, text[i]);
+  }
+  dt_free(cx, text);
+  dt_free(cx, len);
+  return st;
+}
+
+/* All go on or none: "@2 :continue" would tear the ranks apart. */
+static void agree_to_go (DtRepl *r, DtControl *c) {
+  int yes = 0;
+  DtStatus st = count_ranks(r, "who goes on", c->resumed, &yes);
+  dt_error_clear(r->cx);
+  if (st == DT_OK && (yes == 0 || yes == r->comm->size || r->comm->no_data))
+    return;
+  if (st == DT_OK && dt_repl_first(r))
+    dt_output_add(&r->app->out, DT_OUT_DIAG, "dtrepl: all ranks go on or "
+                  "none: say it without @\n");
+  c->resumed = c->abort = false;
+  c->mode = DT_GO_ON;
+}
+
 /* Lines of a breakpoint's commands, run as if typed. */
 static void run_commands (DtRepl *r, DtControl *c, const DtStopAt *at) {
   for (int i = 0; i < at->nhit; i++) {
@@ -240,7 +278,7 @@ static void rounds (DtRepl *r, DtControl *c, DtStopAt *at, Saved *v) {
   run_commands(r, c, at);
   (void)dt_repl_meet(r, DT_OK);
   while (!c->resumed && !r->quit && r->stash == NULL && next_line(r))
-    ;
+    agree_to_go(r, c);
   dt_debug_unmute(d, &v->mute);
 }
 
@@ -289,35 +327,11 @@ static bool can_stop (void *ud) {
   return r->asks && r->at == NULL && !r->quit && !r->lost && r->read != NULL;
 }
 
-/* All ranks have come: is any of them stopped, or are all through? */
-static DtStatus any_stopped (DtRepl *r, bool mine, bool *any) {
-  DtCtx *cx = r->cx;
-  int n = r->comm->size;
-  DtCollInfo info = {"debugger", 0, "who has stopped", ""};
-  *any = mine;
-  if (n == 1 || r->comm->no_data)
-    return DT_OK;
-  char **text = DT_NEWN(cx, char *, n);
-  size_t *len = DT_NEWN(cx, size_t, n);
-  DtStatus st = text != NULL && len != NULL ? DT_OK : DT_E_NOMEM;
-  if (st == DT_OK)
-    st = dt_comm_gather_text(cx, r->comm->world, &info, mine ? "1" : "0", 1,
-                             text, len);
-  for (int i = 0; i < n && text != NULL; i++) {
-    *any = *any || (text[i] != NULL && text[i][0] == '1');
-    dt_free(cx, text[i]);
-  }
-  dt_free(cx, text);
-  dt_free(cx, len);
-  return st;
-}
-
 /* Wait for all ranks; *all when the prompt may begin. */
 static DtStatus gather_ranks (DtRepl *r, const DtStopAt *at, bool *all) {
   char what[80], where[64];
   DtCollInfo info = {"debugger", 0, what, where};
-  bool any = false;
-  bool stopped = at->why != DT_WHY_END;
+  int any = 0;
   snprintf(what, sizeof what, "stop #%lld", (long long)at->seq);
   snprintf(where, sizeof where, "%.50s:%d", at->file != NULL ? at->file : "",
            at->line);
@@ -325,8 +339,9 @@ static DtStatus gather_ranks (DtRepl *r, const DtStopAt *at, bool *all) {
   DT_TRY(r->cx, dt_comm_stop(r->cx, r->comm, &info, all));
   if (!*all)
     return DT_OK;
-  DtStatus st = any_stopped(r, stopped, &any);
-  *all = st == DT_OK && any;
+  DtStatus st = count_ranks(r, "who has stopped", at->why != DT_WHY_END,
+                            &any);
+  *all = st == DT_OK && any > 0;
   return st;
 }
 
