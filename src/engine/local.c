@@ -297,8 +297,10 @@ static DtStatus infer (LocalCall *c, int nmetas) {
     DT_ASSERT(cx, c->in[i] != NULL);
     metas[i] = &c->in[i]->m;
   }
-  return dt_prop_meta(cx, c->op, c->args, c->nin, metas, nmetas, c->m,
-                      c->none, c->off, &c->n);
+  DT_TRY(cx, dt_prop_meta(cx, c->op, c->args, c->nin, metas, nmetas, c->m,
+                          c->none, c->off, &c->n));
+  if (c->op->refusal == NULL) return DT_OK;
+  return dt_refuse(cx, c->op->refusal, c->op->sig, c->args, c->nin, metas);
 }
 
 /* --- lists element by element --- */
@@ -468,7 +470,8 @@ static DtStatus run_datadep (LocalCall *c) {
 static DtStatus run_checked (LocalCall *c, int nmetas, DtTensor **work) {
   DtCtx *cx = c->s->cx;
   bool each = (c->op->flags & DT_OP_FOREACH) && c->op->base != NULL;
-  if (!each && c->op->kernel == NULL && !(c->op->flags & DT_OP_VIEW)) {
+  bool view = (c->op->flags & (DT_OP_VIEW | DT_OP_SHARES)) != 0;
+  if (!each && c->op->kernel == NULL && !view) {
     DT_CHECK(cx, c->op->decomp != NULL, DT_E_NOTIMPL,
              "%s has no kernel", c->op->sig->full);
     return run_decomp(c);
@@ -479,7 +482,7 @@ static DtStatus run_checked (LocalCall *c, int nmetas, DtTensor **work) {
   if (!each && c->n > 0 && c->m[0].device == DT_DEV_META) c->nodata = true;
   DT_TRY(cx, tell_begin(c));
   if (each) return tell_end(c, run_foreach(c));
-  if (c->op->flags & DT_OP_VIEW) return tell_end(c, make_views(c));
+  if (view) return tell_end(c, make_views(c));
   return tell_end(c, compute(c, work));
 }
 

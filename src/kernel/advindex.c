@@ -30,9 +30,13 @@ static DtStatus broadcast_all (DtCtx *cx, int n, const DtTensor *const *index,
   return DT_OK;
 }
 
-/* Add what the indices of dim d contribute to each point's place. */
-static DtStatus add_places (DtCtx *cx, Adv *v, const DtTensor *t, int d,
-                            const DtTensor *index) {
+/* The first point, in order, with an index that does not fit. */
+typedef struct Misfit { int64_t point, index, size; int dim; } Misfit;
+
+/* Add what the indices of dim d contribute to each point's place; `rank`
+** counts the dims that have indices, and is what an error names. */
+static void add_places (Adv *v, const DtTensor *t, int d, int rank,
+                        const DtTensor *index, Misfit *bad) {
   const DtMeta *metas[2] = {&v->points, &index->m};
   void *data[2] = {v->place, (void *)(uintptr_t)dt_tensor_cdata(index)};
   int64_t step = t->m.stride[d] * (int64_t)dt_dtype_size((DtDtype)t->m.dtype);
@@ -41,16 +45,14 @@ static DtStatus add_places (DtCtx *cx, Adv *v, const DtTensor *t, int d,
   dt_iter_init(&it, 2, metas, data);
   for (; !it.done; dt_iter_next(&it))
     for (int64_t k = 0; k < it.n; k++) {
-      int64_t i;
+      int64_t i, *place = (int64_t *)(it.ptr[0] + k * it.inner[0]);
       dt_run_load(DT_CL_I64, &i, (DtDtype)index->m.dtype,
                   it.ptr[1] + k * it.inner[1], 0, 1);
-      DT_CHECK(cx, i >= -size && i < size, DT_E_INDEX,
-               "index %lld is out of bounds for dimension %d with size %lld",
-               (long long)i, d, (long long)size);
-      *(int64_t *)(it.ptr[0] + k * it.inner[0]) += (i < 0 ? i + size : i) *
-                                                   step;
+      if (i >= -size && i < size)
+        *place += (i < 0 ? i + size : i) * step;
+      else if (bad->point < 0 || place - v->place < bad->point)
+        *bad = (Misfit){place - v->place, i, size, rank};
     }
-  return DT_OK;
 }
 
 static void push_dim (DtMeta *m, int64_t n, int64_t stride) {
@@ -92,8 +94,12 @@ static DtStatus adv_init (DtCtx *cx, Adv *v, const DtTensor *t, int n,
   DT_TRY(cx, broadcast_all(cx, n, index, &v->points));
   v->place = DT_NEWN(cx, int64_t, dt_meta_numel(&v->points));
   if (v->place == NULL) return DT_E_NOMEM;
-  for (int d = 0; d < n; d++)
-    if (index[d] != NULL) DT_TRY(cx, add_places(cx, v, t, d, index[d]));
+  Misfit bad = {.point = -1};
+  for (int d = 0, rank = 0; d < n; d++)
+    if (index[d] != NULL) add_places(v, t, d, rank++, index[d], &bad);
+  DT_CHECK(cx, bad.point < 0, DT_E_INDEX,
+           "index %lld is out of bounds for dimension %d with size %lld",
+           (long long)bad.index, bad.dim, (long long)bad.size);
   split_dims(v, t, n, index, at, o);
   return DT_OK;
 }

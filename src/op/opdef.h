@@ -11,6 +11,7 @@
 #include "base/rng.h"
 #include "mesh/spec.h"
 #include "op/emit.h"
+#include "op/refuse.h"
 #include "op/rows.h"
 #include "op/saved.h"
 
@@ -149,8 +150,10 @@ enum {                                   /* flags */
   DT_OP_PYMETA      = 1 << 17,  /* its shapes are inferred in Python */
   DT_OP_ITERMETA    = 1 << 18,  /* it refuses as the local call does */
   DT_OP_KNOWN       = 1 << 19,  /* by name and schema only (known.def) */
-  DT_OP_ABSOLUTE    = 1 << 20   /* a view whose last argument, when given,
+  DT_OP_ABSOLUTE    = 1 << 20,  /* a view whose last argument, when given,
                                 ** is its place in the storage */
+  DT_OP_SHARES      = 1 << 21   /* outputs share input 0's storage, as views
+                                ** do, yet autograd takes them for new */
 };
 
 /* Classes of partial rows for pointwise operators (core.md 8.2): one rule
@@ -184,6 +187,7 @@ struct DtOpDef {
   /* ---- filled at registration ---- */
   const DtSchema *sig;
   const DtSaved *saved;         /* what autograd keeps */
+  const DtRefusal *refusal;     /* types the local call refuses, NULL: none */
   const DtOpDef *base;          /* of a derived variant */
   void *user;                   /* custom operators: the binding's data */
 };

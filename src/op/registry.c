@@ -196,6 +196,7 @@ static DtStatus fill (DtCtx *cx, DtRegistry *r, Entry *e) {
   e->busy = false;
   DT_TRY(cx, st);
   def->saved = dt_saved_find(sig);
+  def->refusal = dt_refusal_find(sig);
   e->def = def;
   return DT_OK;
 }

@@ -26,7 +26,7 @@ static DtStatus check_fields (DtCtx *cx, const DtOpDef *op) {
       (f & (DT_OP_DATADEP | DT_OP_HANDLER)) == 0)
     return bad(cx, op, "no meta function and not DATADEP");
   if (op->kernel == NULL && op->decomp == NULL &&
-      (f & (DT_OP_VIEW | DT_OP_HANDLER)) == 0)
+      (f & (DT_OP_VIEW | DT_OP_SHARES | DT_OP_HANDLER)) == 0)
     return bad(cx, op, "no kernel and not VIEW");
   if (!sharded_somehow(op)) return bad(cx, op, "no rules and not NOSTRATEGY");
   if (op->grad == NULL && op->decomp == NULL &&

@@ -418,7 +418,8 @@ DtStatus dt_variant_fill (DtCtx *cx, DtVariantKind kind, const DtOpDef *base,
       break;
     case DT_VAR_OUT:
       def->flags = (def->flags | DT_OP_OUT | DT_OP_NOGRAD) &
-                   ~(uint32_t)(DT_OP_VIEW | DT_OP_COMPOSITE | DT_OP_INPLACE);
+                   ~(uint32_t)(DT_OP_VIEW | DT_OP_SHARES | DT_OP_COMPOSITE |
+                               DT_OP_INPLACE);
       if (base->meta != NULL) def->meta = out_meta;
       def->grad = NULL;
       def->decomp = base->decomp != NULL ? out_decomp : NULL;

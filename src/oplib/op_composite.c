@@ -322,6 +322,9 @@ static DtStatus spread_decomp (DtDecompCall *c) {
 /* one_hot without looking at values: class numbers compared with the index. */
 static DtStatus one_hot_decomp (DtDecompCall *c) {
   int64_t n = dt_arg_int(c->args, 1);
+  const DtMeta *m = dt_emit_meta(c->e, c->in[0]);
+  DT_CHECK(c->e->cx, m == NULL || m->dtype == DT_I64, DT_E_RUNTIME, "one_hot "
+           "is only applicable to index tensor of type LongTensor.");
   DT_CHECK(c->e->cx, n > 0, DT_E_RUNTIME,
            "one_hot: give num_classes, it cannot be read from the values");
   DtHandle *r = E("aten.arange.default", "i dtype=d", n, (int)DT_I64);

@@ -64,9 +64,14 @@ static DtStatus like_meta (DtMetaCall *c) {
 }
 
 static DtStatus contiguous_meta (DtMetaCall *c) {
+  int i = kw(c->args, "memory_format");
+  DT_CHECK(c->cx, i < 0 || c->args->v[i].kind != DT_V_MEMFMT ||
+           c->args->v[i].u.i != 1, DT_E_RUNTIME, "preserve memory format is "
+           "unsupported by the contiguous operator");
   DT_TRY(c->cx, op_meta_alias(c));
   c->out[0].wrapped = false;
   dt_meta_set_contiguous(&c->out[0]);
+  kw_channels_last(c->args, &c->out[0]);
   return DT_OK;
 }
 

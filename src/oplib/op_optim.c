@@ -291,7 +291,12 @@ static DtStatus equal_strategy (DtStratCall *c) {
 static DtStatus item_kernel (DtKernelCall *c) {
   DtScalar s;
   DtTensor *t = c->in[0];
-  DT_TRY(c->cx, dt_tensor_item(c->cx, t, &s));
+  int64_t n = dt_meta_numel(&t->m), at[DT_MAX_NDIM] = { 0 };
+  bool first = strcmp(c->op->sig->base, "_local_scalar_dense") == 0;
+  DT_CHECK(c->cx, !first || n > 0, DT_E_RUNTIME,
+           "_local_scalar_dense: Empty tensor not supported");
+  if (first && n > 1) s = dt_tensor_get(t, at);
+  else DT_TRY(c->cx, dt_tensor_item(c->cx, t, &s));
   if (!c->ret) return DT_OK;
   switch (s.kind) {
     case DT_K_BOOL: *c->ret = dt_v_bool(s.i != 0); break;

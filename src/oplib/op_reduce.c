@@ -70,7 +70,8 @@ static DtStatus red_type (DtMetaCall *c, DtDtype *t) {
                "Got %s", strcmp(name, "linalg_vector_norm") == 0
                ? "linalg.vector_norm" : name, op_dtype_word(in));
       *t = whole ? (DtDtype)OP_DEFAULT_FLOAT : dt_dtype_to_real(in);
-      break;
+      if (want != DT_DTYPE_NONE) *t = dt_dtype_to_real(want);
+      return DT_OK;
     default: *t = in;
   }
   if (want != DT_DTYPE_NONE) *t = want;
@@ -95,6 +96,29 @@ static DtStatus red_nonempty (DtMetaCall *c, uint32_t mask) {
   return DT_OK;
 }
 
+/* The result type of a norm must be of the input's kind, and hold it. */
+static DtStatus norm_type (DtMetaCall *c, DtDtype in, DtDtype want) {
+  OpOperand o[2] = { { .m = c->in[0] } };
+  DtMeta m;
+  bool cplx = dt_dtype_is_complex(in);
+  DT_CHECK(c->cx, !dt_dtype_is_integral(want, true), DT_E_RUNTIME,
+           "linalg.vector_norm: dtype should be floating point or complex, "
+           "but got %s", op_dtype_word(want));
+  DT_CHECK(c->cx, cplx == dt_dtype_is_complex(want), DT_E_RUNTIME,
+           "linalg.vector_norm: dtype should be %s for %s inputs, but got %s",
+           cplx ? "complex" : "real", cplx ? "complex" : "real",
+           op_dtype_word(want));
+  dt_meta_copy(&m, c->in[0]);
+  m.dtype = (uint8_t)want;
+  o[1].m = &m;
+  DT_TRY(c->cx, op_promotable(c->cx, 2, o));
+  DT_CHECK(c->cx, op_promote(2, o) == want, DT_E_RUNTIME,
+           "linalg.vector_norm: the dtype of the input (%s) should be "
+           "convertible without narrowing to the specified dtype (%s)",
+           op_dtype_word(in), op_dtype_word(want));
+  return DT_OK;
+}
+
 /* What a norm refuses: a narrower result type, orders of nothing. */
 static DtStatus norm_check (DtMetaCall *c, uint32_t mask) {
   int at = c->op->row[RD_DTYPE];
@@ -104,16 +128,7 @@ static DtStatus norm_check (DtMetaCall *c, uint32_t mask) {
   bool none;
   if (c->op->row[RD_FN] != DT_RED_NORM || at < 0) return DT_OK;
   want = dt_arg_dtype(c->args, at);
-  DT_CHECK(c->cx, want == DT_DTYPE_NONE || dt_dtype_is_complex(in) ==
-           dt_dtype_is_complex(want), DT_E_RUNTIME, "linalg.vector_norm: dtype "
-           "should be %s for %s inputs, but got %s",
-           dt_dtype_is_complex(in) ? "complex" : "floating-point",
-           dt_dtype_is_complex(in) ? "complex" : "real", op_dtype_word(want));
-  DT_CHECK(c->cx, want == DT_DTYPE_NONE ||
-           dt_dtype_size(want) >= dt_dtype_size(in), DT_E_RUNTIME,
-           "linalg.vector_norm: the dtype of the input (%s) should be "
-           "convertible without narrowing to the specified dtype (%s)",
-           op_dtype_word(in), op_dtype_word(want));
+  if (want != DT_DTYPE_NONE) DT_TRY(c->cx, norm_type(c, in, want));
   p = dt_arg_float(c->args, c->op->row[RD_PAR]);
   none = dt_meta_numel(m) == 0 && (p < 0 || isinf(p));
   DT_CHECK(c->cx, !none || mask != (uint32_t)((1u << m->ndim) - 1),

@@ -22,9 +22,14 @@ static DtStatus scan_meta (DtMetaCall *c) {
   DtDtype t = (DtDtype)c->in[0]->dtype;
   DT_TRY(c->cx, op_dim(c->cx, c->args, 1, c->in[0]->ndim, &d));
   if (dt_dtype_is_integral(t, true)) t = DT_I64;
-  op_like_meta(&c->out[0], c->in[0], op_dtype_or(c->args, 2, t));
-  if (!dt_arg_is_none(c->args, 2) && dt_arg_dtype(c->args, 2) != c->in[0]->dtype)
-    dt_meta_set_contiguous(&c->out[0]);
+  t = op_dtype_or(c->args, 2, t);
+  DT_CHECK(c->cx, c->args->schema == NULL || !c->args->schema->inplace ||
+           dt_arg_is_none(c->args, 2) || t == c->in[0]->dtype, DT_E_RUNTIME,
+           "Bad in-place call: input tensor dtype %s and output tensor dtype "
+           "%s should match", dt_dtype_info((DtDtype)c->in[0]->dtype)->cpp,
+           dt_dtype_info(t)->cpp);
+  op_like_meta(&c->out[0], c->in[0], t);
+  dt_meta_set_contiguous(&c->out[0]);
   c->nout = 1;
   return DT_OK;
 }
@@ -241,6 +246,9 @@ static DtStatus order_meta (DtMetaCall *c) {
   DT_TRY(c->cx, op_new_meta(c->cx, &c->out[0], (DtDtype)m->dtype, m->ndim,
                             shape, m));
   DT_TRY(c->cx, op_new_meta(c->cx, &c->out[1], DT_I64, m->ndim, shape, m));
+  if (c->op->row[0] != TS_TOPK && dt_meta_is_dense(m))
+    for (int i = 0; i < 2; i++)
+      memcpy(c->out[i].stride, m->stride, sizeof(int64_t) * m->ndim);
   c->nout = 2;
   return DT_OK;
 }
@@ -319,7 +327,7 @@ static DtStatus repeat_meta (DtMetaCall *c) {
   DT_CHECK(c->cx, n >= m->ndim, DT_E_RUNTIME, "Number of dimensions of repeat "
            "dims can not be smaller than number of dimensions of tensor");
   for (int i = 0; i < n; i++) {
-    DT_CHECK(c->cx, times[i] >= 0, DT_E_RUNTIME,
+    DT_CHECK(c->cx, times[i] >= 0 || !c->fake, DT_E_RUNTIME,
              "Trying to create tensor with negative dimension %lld",
              (long long)times[i]);
     int k = i - (n - m->ndim);

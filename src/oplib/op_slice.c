@@ -401,6 +401,19 @@ static DtDtype list_dtype (int n, const DtMeta *const *in) {
   return dt_promote_result(&p);
 }
 
+/* RUNTIME where the types have no common one. */
+static DtStatus list_promotable (DtCtx *cx, int n, const int *slot,
+                                 const DtMeta *const *in) {
+  OpOperand o[2];
+  memset(o, 0, sizeof o);
+  for (int i = 1; i < n; i++) {
+    o[0].m = in[slot[i - 1]];
+    o[1].m = in[slot[i]];
+    DT_TRY(cx, op_promotable(cx, 2, o));
+  }
+  return DT_OK;
+}
+
 /* In propagation the list is checked against its first tensor that is not
 ** 1-D; a 1-D one among them must be empty. */
 static DtStatus cat_check_fake (DtMetaCall *c, int n, const int *slot) {
@@ -464,6 +477,7 @@ static DtStatus cat_meta (DtMetaCall *c) {
   }
   dt_meta_copy(&r, first);
   if (!skipped(first)) r.shape[d] = total;
+  DT_TRY(c->cx, list_promotable(c->cx, n, slot, c->in));
   c->nout = 1;
   return op_new_meta(c->cx, &c->out[0], list_dtype(n, c->in), r.ndim, r.shape,
                      first);

@@ -143,9 +143,24 @@ static DtStatus masked_fill_meta (DtMetaCall *c) {
   DT_CHECK(c->cx, !v || v->ndim == 0, DT_E_RUNTIME,
            "masked_fill_ only supports a 0-dimensional value tensor, but got "
            "tensor with %d dimension(s).", v ? v->ndim : 0);
+  if (!c->fake && k) {          /* the local call names the mask first */
+    DtMeta m;
+    DT_TRY(c->cx, dt_meta_broadcast(c->cx, k, c->in[0], &m));
+  }
   DT_TRY(c->cx, op_pw_meta(c));
   c->out[0].dtype = (uint8_t)t;
   return DT_OK;
+}
+
+/* The value must be one of self's type. */
+static DtStatus masked_fill_kernel (DtKernelCall *c) {
+  static const int64_t at[1] = { 0 };
+  DtTensor *v = dt_kin(c, 2);
+  if (v == NULL || dt_meta_numel(&v->m) == 1)
+    DT_TRY(c->cx, op_number_fits(c->cx, v ? dt_tensor_get(v, at)
+                                          : dt_arg_scalar(c->args, 2),
+                                 (DtDtype)c->in[0]->m.dtype));
+  return op_pw_kernel(c);
 }
 
 /* clamp.Tensor: missing bounds leave one of the extremes. */
@@ -254,12 +269,12 @@ T3(where_self, "where.self(Tensor condition, Tensor self, Tensor other) -> "
    where_meta, op_pw_kernel, where_grad, where_samples);
 T3(masked_fill_Scalar, "masked_fill.Scalar(Tensor self, Tensor mask, "
    "Scalar value) -> Tensor", masked_fill, PK_FIRST | PROMO_SKIP(1), 0, 0, DT_OP_PYMETA,
-   "A number where a mask is set.", masked_fill_meta, op_pw_kernel,
+   "A number where a mask is set.", masked_fill_meta, masked_fill_kernel,
    masked_fill_grad, fill_samples);
 T3(masked_fill_Tensor, "masked_fill.Tensor(Tensor self, Tensor mask, "
    "Tensor value) -> Tensor", masked_fill, PK_FIRST | PROMO_SKIP(1), 0, 0, DT_OP_ITERMETA,
    "A 0-dim tensor's value where a mask is set.", masked_fill_meta,
-   op_pw_kernel, masked_fill_grad, fill_t_samples);
+   masked_fill_kernel, masked_fill_grad, fill_t_samples);
 T3(lerp_Scalar, "lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> "
    "Tensor", lerp, PK_SAME | PROMO_SKIP(2), 0, 0, DT_OP_PYMETA,
    "self + weight * (end - self).", lerp_meta, op_pw_kernel,

@@ -482,8 +482,8 @@ VIEW(unsqueeze, "unsqueeze(Tensor(a) self, int dim) -> Tensor(a)",
 const DtOpDef dt_op__unsafe_view = {
   .schema = "aten::_unsafe_view(Tensor self, SymInt[] size) -> Tensor",
   .brief = "view for a tensor that nobody else holds.",
-  .flags = DT_OP_ALIAS_SAFE, .meta = view_meta, .kernel = reshape_kernel,
-  .strategy = view_strategy, .rewrite = op_rw_shape1, .grad = view_grad,
+  .flags = DT_OP_ALIAS_SAFE | DT_OP_SHARES, .meta = view_meta,
+  .kernel = reshape_kernel, .strategy = view_strategy, .rewrite = op_rw_shape1, .grad = view_grad,
   .samples = view_samples
 };
 const DtOpDef dt_op_reshape = {
@@ -498,7 +498,7 @@ const DtOpDef dt_op_reshape = {
 /* ---- copies of views ---- */
 
 static DtStatus view_copy_meta (DtMetaCall *c) {
-  DT_TRY(c->cx, view_meta(c));
+  DT_TRY(c->cx, c->fake ? view_meta(c) : reshape_meta(c));
   dt_meta_set_contiguous(&c->out[0]);
   return DT_OK;
 }
