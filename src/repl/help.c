@@ -63,6 +63,27 @@ static const Topic topics[] = {
    "  R       a copy on each rank                   Replicate()\n"
    "  P(sum)  each rank has a part of the sum       Partial()\n"
    "\"S(0) R\" is a list of two.  Printed: f32[8, 32]| S(0)R\n"},
+  {"debugging",
+   "Stop a script, look around, go back\n"
+   "  dtrepl -d x.lua    stop before the first operator; :run x.lua does it "
+   "here\n"
+   "  :step :next :finish :line :until :continue   over the tree of\n"
+   "                     line > function > operator > redistribution >\n"
+   "                     collective > kernel, forward and backward\n"
+   "  :break op aten.mm* if bytes > 4096   a line or an event, with a "
+   "condition;\n"
+   "                     :break alone lists the kinds\n"
+   "  dt.breakpoint()    in a script: stop here, when somebody debugs\n"
+   "At a stop lines of Lua see and set the variables of the stopped function "
+   "(:up,\n:down choose another); :list, :bt, :info, :display, :watch look "
+   "around.  An\nerror stops where it is raised: :fix N gives the call other "
+   "inputs, :continue\ngoes on, :kill ends the script.  Ctrl-C stops a script "
+   "that runs; twice ends it.\n"
+   "  :back, :goto #7    the state before an operator: tensors by name, with\n"
+   "                     values and placements as they were; :goto now\n"
+   "  :rerun to #7, :diff last, :record save FILE, dtrepl --open FILE\n"
+   "All ranks stop together and have one prompt; where they are at different\n"
+   "places, each is shown.  dt.debug has all of it for scripts.\n"},
   {"testing",
    "Session files are tests: dtrepl --check FILE\n"
    "  :testcase addition\n"

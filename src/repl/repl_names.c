@@ -87,8 +87,26 @@ static bool field (lua_State *L, const char *s, size_t n) {
   return false;
 }
 
-/* Push the first name of a path: a prompt's local, else a global. */
+/* Push the locals of the selected frame of a stop; false when there is none. */
+static bool frame_locals (lua_State *L) {
+  DtRepl *r = dtL_state(L)->stop_ud;
+  if (r == NULL || r->at == NULL || r->nframe == 0)
+    return false;
+  dtL_frame_locals(L, &r->frame[r->here]);
+  return true;
+}
+
+/* Push the first name of a path: a local of the stopped function, a prompt's
+** local, else a global. */
 static bool first_name (lua_State *L, const char *s, size_t n) {
+  if (frame_locals(L)) {
+    lua_pushlstring(L, s, n);
+    int kind = lua_rawget(L, -2);
+    lua_remove(L, -2);
+    if (kind != LUA_TNIL)
+      return true;
+    lua_pop(L, 1);
+  }
   dt_eval_push_locals(L);
   lua_pushlstring(L, s, n);
   int t = lua_rawget(L, -2);
@@ -132,6 +150,10 @@ static int names (lua_State *L) {
   for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
     if (*prefix != '\0' && strncmp(words[i], prefix, strlen(prefix)) == 0)
       (*add)(sink, words[i]);
+  if (frame_locals(L)) {
+    from_table(L, "", prefix, false, *add, sink);
+    lua_pop(L, 1);
+  }
   dt_eval_push_locals(L);
   from_table(L, "", prefix, false, *add, sink);
   lua_pushglobaltable(L);
