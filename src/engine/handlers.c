@@ -124,6 +124,12 @@ static DtStatus combine_found_inf (DtSession *s, const DtSpec *grad,
   return st;
 }
 
+static bool all_replicated (const DtSpec *spec) {
+  for (int i = 0; i < spec->npl; i++)
+    if (!dt_pl_is_replicate(spec->pl[i])) return false;
+  return true;
+}
+
 static DtStatus unscale (DtSession *s, void *ud, const DtOpDef *op,
                          const DtArgs *args, int nin, DtVar *const *in,
                          DtResults *out) {
@@ -141,7 +147,14 @@ static DtStatus unscale (DtSession *s, void *ud, const DtOpDef *op,
   if (st == DT_OK)
     st = dt_run_local(s, op, args, nin, local, 0, none, &nout, NULL);
   dt_arena_release(&s->cx->scratch, mark);
-  if (st == DT_OK && nin > 0 && in[0]->spec && found >= 0)
+  if (st == DT_OK && nin > 0 && in[0]->spec == NULL)
+    st = dt_raise(s->cx, DT_E_ATTR,
+                  "'Tensor' object has no attribute 'placements'");
+  if (st == DT_OK && nin > 0 && found >= 0 && in[found]->spec != NULL &&
+      !all_replicated(in[0]->spec))
+    st = dt_raise(s->cx, DT_E_MISSING, "Operator _c10d_functional.all_reduce."
+                  "default does not have a sharding strategy registered.");
+  if (st == DT_OK && nin > 0 && found >= 0)
     st = combine_found_inf(s, in[0]->spec, in[found]);
   if (st == DT_OK) st = dt_results_init(s, out, 0);
   return st;

@@ -10,7 +10,61 @@
 #include <math.h>
 #include <string.h>
 
-enum { Q, K, V, MASK, DROPOUT, CAUSAL, SCALE = 6 };
+enum { Q, K, V, MASK, DROPOUT, CAUSAL, SCALE = 6, GROUPS };
+
+static const DtMeta *meta_at (const DtArgs *a, DtVar *const *in, int i) {
+  int slot = dt_arg_slot(a, i);
+  return slot < 0 ? NULL : dt_var_meta(in[slot]);
+}
+
+static DtStatus validate (DtCtx *cx, const DtArgs *a, DtVar *const *in) {
+  const DtMeta *q = meta_at(a, in, Q), *k = meta_at(a, in, K);
+  const DtMeta *v = meta_at(a, in, V), *m = meta_at(a, in, MASK);
+  if (q == NULL || k == NULL || v == NULL) return DT_OK;
+  DT_CHECK(cx, q->dtype == k->dtype && q->dtype == v->dtype, DT_E_RUNTIME,
+           "Expected query, key, and value to have the same dtype, but got "
+           "query.dtype: %s key.dtype: %s and value.dtype: %s instead.",
+           dt_dtype_info((DtDtype)q->dtype)->cpp,
+           dt_dtype_info((DtDtype)k->dtype)->cpp,
+           dt_dtype_info((DtDtype)v->dtype)->cpp);
+  DT_CHECK(cx, q->ndim >= 2 && k->ndim >= 2 && v->ndim >= 2, DT_E_RUNTIME,
+           "Expected query, key, and value to all be  at least 2 dimensional, "
+           "but got query.dim: %d key.dim: %d and value.dim: %d instead.",
+           q->ndim, k->ndim, v->ndim);
+  DT_CHECK(cx, m == NULL || m->dtype == DT_BOOL || m->dtype == DT_F32 ||
+           m->dtype == q->dtype, DT_E_RUNTIME, "Expected attn_mask dtype to be "
+           "bool or float or to match query dtype, but got attn_mask.dtype: "
+           "%s and  query.dtype: %s instead.",
+           dt_dtype_info((DtDtype)(m ? m->dtype : q->dtype))->cpp,
+           dt_dtype_info((DtDtype)q->dtype)->cpp);
+  return DT_OK;
+}
+
+/* The mask spreads over (batch, heads, queries, keys). */
+static DtStatus mask_fits (DtCtx *cx, const DtMeta *m, const DtMeta *q,
+                           const DtMeta *k, bool *yes) {
+  const int64_t want[4] = { q->shape[0], q->shape[1], q->shape[2],
+                            k->shape[2] };
+  *yes = m->ndim == 2 || m->ndim == 4;
+  DT_CHECK(cx, m->ndim > 0, DT_E_INDEX,
+           "Dimension specified as -2 but tensor has no dimensions");
+  DT_CHECK(cx, m->ndim > 1, DT_E_INDEX, "Dimension out of range (expected to "
+           "be in range of [-1, 0], but got -2)");
+  for (int i = 0; *yes && i < m->ndim; i++)
+    *yes = m->shape[i] == 1 || m->shape[i] == want[4 - m->ndim + i];
+  return DT_OK;
+}
+
+/* Keys and values for whole groups of queries, of equal batches. */
+static bool heads_fit (const DtMeta *const *m, bool groups) {
+  for (int i = K; i <= V; i++) {
+    int64_t h = m[i]->shape[1], q = m[Q]->shape[1];
+    if (m[i]->shape[0] != m[Q]->shape[0] || m[i]->shape[1] != m[K]->shape[1])
+      return false;
+    if (h != q && (!groups || h == 0 || q % h != 0)) return false;
+  }
+  return true;
+}
 
 /* PyTorch's test for its fused kernels (sdp_utils_cpp): four dims, equal head
 ** size, no dropout, floating point. */
@@ -26,7 +80,8 @@ static bool fits (const DtArgs *a, DtVar *const *in) {
   if (dt_arg_float(a, DROPOUT) > 0) return false;
   if (m[Q]->shape[3] != m[K]->shape[3] || m[Q]->shape[3] != m[V]->shape[3])
     return false;
-  return m[Q]->shape[2] > 0 && m[K]->shape[2] > 0;
+  return heads_fit(m, dt_arg_bool(a, GROUPS)) && m[Q]->shape[2] > 0 &&
+         m[K]->shape[2] > 0;
 }
 
 /* The value of sdpa's argument for the fused operator's argument `name`;
@@ -106,10 +161,16 @@ DtStatus dt_sdpa_call (DtSession *s, const DtArgs *args, int nin,
   DtVar *in2[8], *made = NULL;
   DtArgs a;
   DtStatus st = DT_OK;
+  bool spread = true;
   *done = false;
+  DT_TRY(cx, validate(cx, args, in));
   if (op == NULL) dt_error_clear(cx);
   if (op == NULL || nin > 8 || !fits(args, in)) return DT_OK;
-  if (!fill_args(op, args, in, &mask, &a)) return DT_OK;
+  if (mslot >= 0 && s->profile.device->device == DT_DEV_CPU)
+    DT_TRY(cx, mask_fits(cx, dt_var_meta(in[mslot]),
+                         meta_at(args, in, Q), meta_at(args, in, K),
+                         &spread));
+  if (!spread || !fill_args(op, args, in, &mask, &a)) return DT_OK;
   for (int i = 0; i < nin; i++) in2[i] = in[i];
   if (mslot >= 0 && dt_var_meta(in[mslot])->dtype == DT_BOOL &&
       s->profile.device->device == DT_DEV_CPU) {

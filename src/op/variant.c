@@ -181,6 +181,8 @@ static DtStatus foreach_meta (DtMetaCall *c) {
   int i, n = dt_foreach_count(c->args);
   DtArgs *args = (DtArgs *)dt_alloc(c->cx, sizeof *args);
   DtStatus st = args == NULL ? DT_E_NOMEM : DT_OK;
+  if (st == DT_OK && c->fake)
+    st = dt_foreach_check(c->cx, c->op, c->args, c->in);
   for (i = 0; i < n && st == DT_OK; i++)
     st = foreach_element(c, i, args);
   c->nout = (c->op->flags & DT_OP_INPLACE) != 0 && c->op->sig->nrets == 0
@@ -229,8 +231,8 @@ DtStatus dt_foreach_check (DtCtx *cx, const DtOpDef *op, const DtArgs *args,
                        : "Tensor list must have same number of elements as "
                          "scalar list.", n, v->u.list.n);
     else if (k > 0 && v->kind == DT_V_TENSOR && in[v->u.slot] != NULL)
-      DT_CHECK(cx, in[v->u.slot]->ndim == 0 ||
-                   dt_meta_numel(in[v->u.slot]) != 1, DT_E_RUNTIME,
+      DT_CHECK(cx, in[v->u.slot]->ndim == 0 &&
+                   dt_meta_numel(in[v->u.slot]) == 1, DT_E_RUNTIME,
                "scalar tensor expected to be 0 dim but it has %d dimensions "
                "and %lld elements.", (int)in[v->u.slot]->ndim,
                (long long)dt_meta_numel(in[v->u.slot]));

@@ -226,6 +226,13 @@ CHECKED(celu, "celu(Tensor self, Scalar alpha=1.) -> Tensor",
 COMPOSITE(relu6, "x cut to [0, 6].");
 COMPOSITE(selu, "elu with the slope and scale that keep mean and variance.");
 
+static DtStatus rrelu_meta (DtMetaCall *c) {
+  const DtMeta *m = c->in[0], *n = dt_in(c, 1);
+  DT_CHECK(c->cx, c->fake || dt_meta_same_shape(m, n), DT_E_RUNTIME, "noise "
+           "tensor shape must match self tensor shape. Got self.shape = %s "
+           "noise.shape = %s", op_shape_text(m).s, op_shape_text(n).s);
+  return op_pw_meta(c);
+}
 static const int row_rrelu_with_noise[PWR_LEN] = { DT_U_leaky_relu, PK_SAME,
                                                    2, 0, 1, 0, 0 };
 const DtOpDef dt_op_rrelu_with_noise = {
@@ -233,7 +240,7 @@ const DtOpDef dt_op_rrelu_with_noise = {
             "lower=0.125, Scalar upper=0.33333333333333331, bool "
             "training=False, Generator? generator=None) -> Tensor",
   .brief = "leaky_relu whose slope is drawn in training.",
-  .flags = DT_OP_POINTWISE | DT_OP_UNEVEN | DT_OP_RANDOM, .meta = op_pw_meta,
+  .flags = DT_OP_POINTWISE | DT_OP_UNEVEN | DT_OP_RANDOM, .meta = rrelu_meta,
   .kernel = rrelu_kernel, .grad = g_rrelu, .samples = noise_samples,
   .row = row_rrelu_with_noise
 };

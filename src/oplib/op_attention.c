@@ -72,10 +72,28 @@ static DtHandle *product (DtDecompCall *c, DtHandle *a, DtHandle *b) {
 }
 
 static DtHandle *dropped (DtDecompCall *c, DtHandle *h, double p) {
+  if (p > 1) {
+    (void)dt_raise(c->e->cx, DT_E_RUNTIME, "dropout probability has to be "
+                   "between 0 and 1, but got %g", p);
+    c->e->st = DT_E_RUNTIME;
+    return NULL;
+  }
   DtHandle *n = E("aten.empty_like.default", "t", h);
   n = E("aten.bernoulli_.float", "tf", n, 1 - p);
   n = E("aten.div_.Scalar", "tf", n, 1 - p);
   return E("aten.mul.Tensor", "tt", h, n);
+}
+
+static DtStatus check_groups (DtDecompCall *c, const DtMeta *q,
+                              const Sdpa *s) {
+  int64_t heads = q->shape[q->ndim - 3];
+  for (int i = 0; i < 2; i++) {
+    const DtMeta *m = dt_emit_meta(c->e, i ? s->v : s->k);
+    int64_t h = m->ndim >= 3 ? m->shape[m->ndim - 3] : 1;
+    DT_CHECK(c->e->cx, h > 0 && heads % h == 0, DT_E_RUNTIME, "Number of heads "
+             "in key and value must divide the number of heads in ");
+  }
+  return DT_OK;
 }
 
 static DtHandle *sdpa_math (DtDecompCall *c, const Sdpa *s, DtHandle **attn) {
@@ -83,16 +101,17 @@ static DtHandle *sdpa_math (DtDecompCall *c, const Sdpa *s, DtHandle **attn) {
   DtHandle *h, *kt, *kk = s->k, *vv = s->v, *mask = s->mask, *x;
   dt_meta_copy(&q, dt_emit_meta(c->e, s->q));
   dt_meta_copy(&k, dt_emit_meta(c->e, s->k));
-  if (!dt_emit_ok(c->e) || q.ndim < 2 || k.ndim < 2) return NULL;
+  if (!dt_emit_ok(c->e)) return NULL;
   double f = sqrt(fabs(s->scale));
   x = E("aten.mul.Scalar", "tf", s->q, s->scale < 0 ? -f : f);
-  if (s->causal) {
+  if (s->causal && q.ndim >= 2 && k.ndim >= 2) {
     int64_t size[2] = { q.shape[q.ndim - 2], k.shape[k.ndim - 2] };
     mask = E("aten.ones.default", "I dtype=d", 2, size, (int)DT_BOOL);
     mask = E("aten.tril.default", "t", mask);
     mask = bool_mask(c, mask, q.dtype);
   }
   if (s->gqa && q.ndim >= 3) {
+    if (check_groups(c, &q, s) != DT_OK) return NULL;
     kk = repeat_heads(c, kk, q.shape[q.ndim - 3]);
     vv = repeat_heads(c, vv, q.shape[q.ndim - 3]);
   }
@@ -124,7 +143,10 @@ static DtStatus sdpa_read (DtDecompCall *c, int mask, int drop, int causal,
   const DtMeta *q = dt_emit_meta(c->e, s->q);
   if (!dt_emit_ok(c->e)) return c->e->st;
   int k = dt_emit_meta(c->e, s->k)->ndim, v = dt_emit_meta(c->e, s->v)->ndim;
-  DT_CHECK(c->e->cx, q->ndim >= 2 && k >= 2 && v >= 2, DT_E_RUNTIME,
+  bool math = strstr(c->op->sig->base, "_math") != NULL;
+  DT_CHECK(c->e->cx, !math || q->ndim > 0, DT_E_INDEX,
+           "Dimension specified as -1 but tensor has no dimensions");
+  DT_CHECK(c->e->cx, math || (q->ndim >= 2 && k >= 2 && v >= 2), DT_E_RUNTIME,
            "Expected query, key, and value to all be  at least 2 dimensional, "
            "but got query.dim: %d key.dim: %d and value.dim: %d instead.",
            q->ndim, k, v);

@@ -153,8 +153,6 @@ static DtStatus conv_read (DtCtx *cx, const DtArgs *a, int at,
   v->nd = w->ndim - 2;
   v->transposed = dt_arg_bool(a, at + A_TRANSPOSED - A_STRIDE);
   v->groups = dt_arg_int(a, at + A_GROUPS - A_STRIDE);
-  DT_CHECK(cx, v->nd >= 1, DT_E_RUNTIME,
-           "weight should have at least three dimensions");
   DT_CHECK(cx, v->nd <= SP, DT_E_LIMIT, "at most %d spatial dimensions", SP);
   DT_CHECK(cx, v->groups > 0, DT_E_RUNTIME,
            "non-positive groups is not supported");
@@ -163,6 +161,8 @@ static DtStatus conv_read (DtCtx *cx, const DtArgs *a, int at,
   DT_TRY(cx, spread(cx, a, at + 2, "dilation", v->nd, 1, v->dil));
   DT_TRY(cx, spread(cx, a, at + 4, "output_padding", v->nd, 0, v->outpad));
   DT_TRY(cx, check_signs(cx, v));
+  DT_CHECK(cx, v->nd >= 1, DT_E_RUNTIME,
+           "weight should have at least three dimensions");
   DT_CHECK(cx, in->ndim == w->ndim, DT_E_RUNTIME, "Expected %d-dimensional "
            "input for %d-dimensional weight %s, but got %d-dimensional input "
            "of size %s instead", w->ndim, w->ndim, op_shape_text(w).s,

@@ -110,7 +110,7 @@ T0(count_nonzero_dim_IntList,
   "How many elements are not 0, over dims.",
   "a = ne.Scalar(self, 0); sum.dim_IntList(a, dim)",
   "f32[8, 6], [1]");
-D(dist,
+T0(dist,
   "dist(Tensor self, Tensor other, Scalar p=2) -> Tensor",
   "Norm of the difference.",
   "d = sub.Tensor(self, other); norm.Scalar(d, p)",
@@ -121,7 +121,7 @@ T(fill_Scalar,
   "x = full_like(self, value, pin_memory=false); detach(x)",
   "self: zeros_like(grad)",
   "f32[8, 6], 2.0");
-D(soft_margin_loss,
+T0(soft_margin_loss,
   "soft_margin_loss(Tensor self, Tensor target, int reduction=1) -> "
   "Tensor",
   "log(1 + exp(-target self)).",
@@ -177,7 +177,7 @@ D(special_ndtr,
   "a = mul.Tensor(self, 0.7071067811865476); b = erf(a); c = "
   "add.Tensor(b, 1); mul.Tensor(c, 0.5)",
   U);
-D(take,
+T0(take,
   "take(Tensor self, Tensor index) -> Tensor",
   "Elements by their place in the flattened tensor.",
   "ranked(self); v = view(self, [-1]); index.Tensor(v, [index])",

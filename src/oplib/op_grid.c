@@ -48,6 +48,11 @@ static DtStatus sample_meta (DtMetaCall *c) {
   const DtMeta *in = c->in[0], *grid = dt_in(c, 1);
   int64_t shape[5];
   int nd = ND;
+  for (int i = 0; c->fake && nd == 2 && i < 2; i++) {
+    int have = i ? grid->ndim : in->ndim;
+    DT_CHECK(c->cx, have >= 4, DT_E_VALUE,
+             "not enough values to unpack (expected 4, got %d)", have);
+  }
   DT_TRY(c->cx, check_nd(c->cx, in, grid, nd, dt_arg_int(c->args, 2)));
   shape[0] = in->shape[0];
   shape[1] = in->shape[1];

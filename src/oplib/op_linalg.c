@@ -72,11 +72,7 @@ static const Check few_dims[] = {
   { "geqrf", "torch.geqrf: input must have at least 2 dimensions.", 0 },
   { "linalg_householder_product", "torch.linalg.householder_product: input "
     "must have at least 2 dimensions.", 0 },
-  { "ormqr", "torch.ormqr: other must have at least 2 dimensions.", 0 },
-  { "cholesky_solve", "b should have at least 2 dimensions, but has %d "
-    "dimensions instead", 0 },
-  { "triangular_solve", "torch.triangular_solve: Expected A to have at least "
-    "2 dimensions, but it has %d dimensions instead", 0 }
+  { "ormqr", "torch.ormqr: other must have at least 2 dimensions.", 0 }
 };
 /* "... Got size: [3] instead" */
 static const Check got_size[] = {
@@ -97,10 +93,6 @@ static DtStatus check_dims (DtMetaCall *c, const DtMeta *m, bool square) {
   const Check *k = FIND(checks, c->op);
   OpText shape = op_shape_text(m);
   if (m->ndim >= 2) return DT_OK;
-  if (own != NULL && strstr(own->name, "%d") != NULL)
-    return dt_raise(c->cx, DT_E_RUNTIME, "%.*s%d dimensions instead",
-                    (int)(strstr(own->name, "%d") - own->name), own->name,
-                    m->ndim);
   if (own != NULL) return dt_raise(c->cx, DT_E_RUNTIME, "%s", own->name);
   if (size != NULL)
     return dt_raise(c->cx, DT_E_RUNTIME, "%s: Expected tensor with 2 or more "
@@ -300,7 +292,15 @@ static DtStatus solve_meta (DtMetaCall *c) {
   const int *r = c->op->row;
   const DtMeta *a = dt_in(c, r[0]), *b = dt_in(c, r[1]);
   bool other = r[1] < r[0];     /* the right-hand side is named first */
-  if (other) DT_TRY(c->cx, check_dims(c, b, false));
+  for (int i = 0; other && i < 2; i++) {
+    const DtMeta *m = i ? a : b;
+    DT_CHECK(c->cx, r[2] || m->ndim >= 2, DT_E_RUNTIME, "%s should have at "
+             "least 2 dimensions, but has %d dimensions instead",
+             i ? "u" : "b", m->ndim);
+    DT_CHECK(c->cx, m->ndim >= 2, DT_E_RUNTIME, "torch.triangular_solve: "
+             "Expected %s to have at least 2 dimensions, but it has %d "
+             "dimensions instead", i ? "A" : "b", m->ndim);
+  }
   DT_TRY(c->cx, check_matrix(c, a, true));
   DT_TRY(c->cx, check_matrix(c, b, false));
   DT_TRY(c->cx, check_sides(c, a, b, is_left(c->args), false));

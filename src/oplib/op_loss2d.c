@@ -31,13 +31,40 @@ static DtStatus check (DtCtx *cx, const DtMeta *in, const DtMeta *t,
   return DT_OK;
 }
 
+/* In propagation the loss is that of any number of dims: gather along the
+** classes. */
+static DtStatus check_fake (DtMetaCall *c) {
+  const DtMeta *in = c->in[0], *t = dt_in(c, 1), *w = dt_in(c, 2);
+  int ch = in->ndim < 2 ? 0 : 1, nd = in->ndim;
+  DtMeta x;
+  if (w != NULL) {
+    DtMeta v;
+    DT_CHECK(c->cx, nd < 2 || w->ndim > 0, DT_E_INDEX,
+             "tuple index out of range");
+    dt_meta_copy(&v, w);
+    if (nd > 1) {
+      v.ndim = (uint8_t)nd;
+      for (int i = 0; i < nd; i++) v.shape[i] = i == ch ? w->shape[0] : 1;
+    }
+    DT_TRY(c->cx, dt_meta_broadcast(c->cx, in, &v, &x));
+    nd = x.ndim;
+  }
+  DT_CHECK(c->cx, ch <= t->ndim, DT_E_INDEX, "Dimension out of range (expected "
+           "to be in range of [%d, %d], but got %d)", -t->ndim - 1, t->ndim,
+           ch);
+  DT_CHECK(c->cx, (nd > 1 ? nd : 1) == t->ndim + 1, DT_E_RUNTIME, "Index "
+           "tensor must have the same number of dimensions as input tensor");
+  return DT_OK;
+}
+
 static DtStatus nll_meta (DtMetaCall *c) {
   const DtMeta *in = c->in[0], *t = dt_in(c, 1);
   bool each = dt_arg_int(c->args, 3) == RED_NONE;
   DT_CHECK(c->cx, t->dtype == DT_I64 || t->dtype == DT_U8, DT_E_RUNTIME,
            "expected target dtype to be Long or Byte, but got %s",
            op_dtype_word((DtDtype)t->dtype));
-  DT_TRY(c->cx, check(c->cx, in, t, dt_in(c, 2)));
+  DT_TRY(c->cx, c->fake ? check_fake(c)
+                        : check(c->cx, in, t, dt_in(c, 2)));
   c->nout = 2;
   DT_TRY(c->cx, op_new_meta(c->cx, &c->out[0], (DtDtype)in->dtype,
                             each ? 3 : 0, t->shape, in));

@@ -119,7 +119,8 @@ static int back_shape (const DtOpDef *op, int grad, int output) {
 static DtStatus softmax_back_meta (DtMetaCall *c) {
   int d;
   OpText g = op_shape_text(c->in[0]), o = op_shape_text(c->in[1]);
-  DT_CHECK(c->cx, c->fake || dt_meta_same_shape(c->in[0], c->in[1]),
+  bool log = c->op->row[0] == SM_LOG;   /* looks at nothing */
+  DT_CHECK(c->cx, c->fake || log || dt_meta_same_shape(c->in[0], c->in[1]),
            DT_E_RUNTIME, "Expected tensor for argument #1 'grad' to have same "
            "size as tensor for argument #2 'output'; but %s does not equal %s "
            "(while checking arguments for %ssoftmax_backward)", g.s, o.s,
@@ -127,7 +128,8 @@ static DtStatus softmax_back_meta (DtMetaCall *c) {
   DtMeta m;
   DT_TRY(c->cx, op_dim(c->cx, c->args, 2, c->in[back_shape(c->op,
                        c->in[0]->ndim, c->in[1]->ndim)]->ndim, &d));
-  DT_TRY(c->cx, dt_meta_broadcast(c->cx, c->in[0], c->in[1], &m));
+  if (log && !c->fake) dt_meta_copy(&m, c->in[0]);
+  else DT_TRY(c->cx, dt_meta_broadcast(c->cx, c->in[0], c->in[1], &m));
   op_like_meta(&c->out[0], dt_meta_same_shape(&m, c->in[0]) ? c->in[0] : &m,
                op_dtype_or(c->args, 3, (DtDtype)c->in[0]->dtype));
   dt_meta_set_contiguous(&c->out[0]);
@@ -139,6 +141,10 @@ static DtStatus softmax_back_kernel (DtKernelCall *c) {
   DtDtype t = op_dtype_or(c->args, 3, (DtDtype)c->in[0]->m.dtype);
   DT_CHECK(c->cx, t != DT_F16 || c->in[0]->m.dtype != DT_F32, DT_E_RUNTIME,
            "expected scalar type Float but found Half");
+  DT_CHECK(c->cx, dt_meta_same_shape(&c->in[0]->m, &c->in[1]->m),
+           DT_E_RUNTIME, "%s: grad of shape %s does not fit output of shape %s",
+           c->op->sig->full, op_shape_text(&c->in[0]->m).s,
+           op_shape_text(&c->in[1]->m).s);
   DT_TRY(c->cx, op_dim(c->cx, c->args, 2, c->in[0]->m.ndim, &d));
   return dt_k_softmax_backward(c->cx, c->op->row[0] == SM_LOG, c->in[0],
                                c->in[1], d, c->out[0]);
@@ -297,33 +303,50 @@ static bool mask_at (const DtOpDef *op, const DtArgs *a, int i) {
   return m[i] != 0;
 }
 
-/* One number of statistics for each row, a gradient for each element. */
-static DtStatus norm_back_check (DtMetaCall *c) {
-  int64_t shape[DT_MAX_NDIM], rows = 1;
-  const DtMeta *m = dt_in(c, 1);
-  bool rms = c->op->row[NB_RMS];
-  int k = op_ints(c->args, 2, shape);
-  DT_TRY(c->cx, check_affine(c, c->op->row[NB_W], "weight", k, shape));
-  DT_TRY(c->cx, check_affine(c, c->op->row[NB_B], "bias", k, shape));
-  DT_TRY(c->cx, check_normalized(c, m, k, shape));
-  for (int i = 0; i < m->ndim - k; i++) rows *= m->shape[i];
-  OpText got = op_shape_text(c->in[0]), want = op_shape_text(m);
-  DT_CHECK(c->cx, dt_meta_numel(c->in[0]) == dt_meta_numel(m), DT_E_RUNTIME,
-           "%s: grad_out of shape %s does not fit input of shape %s",
-           c->op->sig->full, got.s, want.s);
-  for (int i = rms ? 1 : 0; i < 2; i++) {
-    const DtMeta *s = dt_in(c, i ? c->op->row[NB_RSTD] : 3);
-    got = op_shape_text(s);
-    DT_CHECK(c->cx, dt_meta_numel(s) == rows, DT_E_RUNTIME,
+/* One number of statistics for each row: PyTorch reads beyond. */
+static DtStatus norm_back_stats (DtKernelCall *c) {
+  const DtMeta *m = &c->in[1]->m;
+  int64_t rows = 1;
+  for (int i = 0; i < m->ndim - dt_arg_len(c->args, 2); i++)
+    rows *= m->shape[i];
+  for (int i = c->op->row[NB_RMS] ? 1 : 0; i < 2; i++) {
+    const DtTensor *t = dt_kin(c, i ? c->op->row[NB_RSTD] : 3);
+    DT_CHECK(c->cx, t == NULL || dt_meta_numel(&t->m) == rows, DT_E_RUNTIME,
              "%s: %s of shape %s does not fit input of shape %s",
-             c->op->sig->full, i ? "rstd" : "mean", got.s, want.s);
+             c->op->sig->full, i ? "rstd" : "mean",
+             t ? op_shape_text(&t->m).s : "", op_shape_text(m).s);
   }
   return DT_OK;
 }
 
+/* A gradient for each element. */
+static DtStatus norm_back_check (DtMetaCall *c) {
+  int64_t shape[DT_MAX_NDIM];
+  const DtMeta *m = dt_in(c, 1);
+  int k = op_ints(c->args, 2, shape);
+  DT_TRY(c->cx, check_affine(c, c->op->row[NB_W], "weight", k, shape));
+  DT_TRY(c->cx, check_affine(c, c->op->row[NB_B], "bias", k, shape));
+  DT_TRY(c->cx, check_normalized(c, m, k, shape));
+  OpText got = op_shape_text(c->in[0]), want = op_shape_text(m);
+  DT_CHECK(c->cx, dt_meta_numel(c->in[0]) == dt_meta_numel(m), DT_E_RUNTIME,
+           "%s: grad_out of shape %s does not fit input of shape %s",
+           c->op->sig->full, got.s, want.s);
+  return DT_OK;
+}
+
+/* In propagation the gradient times the weight is summed over the dims. */
+static DtStatus norm_back_fake (DtMetaCall *c) {
+  const DtMeta *m = dt_in(c, 1), *w = dt_in(c, c->op->row[NB_W]);
+  DtMeta g;
+  if (c->op->row[NB_RMS]) return DT_OK;
+  dt_meta_copy(&g, c->in[0]);
+  if (w != NULL) DT_TRY(c->cx, dt_meta_broadcast(c->cx, c->in[0], w, &g));
+  return g.ndim < m->ndim ? op_has_dim(c->cx, &g, m->ndim - 1) : DT_OK;
+}
+
 static DtStatus norm_back_meta (DtMetaCall *c) {
   int n = c->op->row[NB_RMS] ? 2 : 3;
-  if (!c->fake) DT_TRY(c->cx, norm_back_check(c));
+  DT_TRY(c->cx, c->fake ? norm_back_fake(c) : norm_back_check(c));
   op_like_meta(&c->out[0], dt_in(c, 1), (DtDtype)dt_in(c, 1)->dtype);
   dt_meta_set_contiguous(&c->out[0]);
   for (int i = 0; i < n; i++) {
@@ -338,6 +361,7 @@ static DtStatus norm_back_meta (DtMetaCall *c) {
 static DtStatus norm_back_kernel (DtKernelCall *c) {
   bool rms = c->op->row[NB_RMS];
   DtTensor *gin = c->out[0], *tmp = NULL;
+  DT_TRY(c->cx, norm_back_stats(c));
   if (!gin) {                   /* only the weight's gradient is wanted */
     DT_TRY(c->cx, op_temp(c->cx, (DtDtype)c->in[1]->m.dtype,
                           c->in[1]->m.ndim, c->in[1]->m.shape, &tmp));

@@ -217,6 +217,7 @@ done:
 static DtStatus close_meta (DtMetaCall *c) {
   const DtMeta *a = c->in[0], *b = c->in[1];
   DtMeta m;
+  DT_CHECK(c->cx, !c->fake, DT_E_RUNTIME, "%s", c->op->sig->full);
   DT_CHECK(c->cx, a->dtype == b->dtype, DT_E_RUNTIME, "%s did not match %s",
            dt_dtype_word((DtDtype)a->dtype), dt_dtype_word((DtDtype)b->dtype));
   DT_CHECK(c->cx, dt_arg_float(c->args, 2) >= 0, DT_E_RUNTIME,

@@ -318,6 +318,11 @@ static DtStatus icopy_meta (DtMetaCall *c) {
   int64_t k = dt_meta_numel(x), have;
   bool ok = true;
   DT_TRY(c->cx, op_dim(c->cx, c->args, 1, m->ndim, &d));
+  DT_CHECK(c->cx, !c->fake || m->ndim > 0 || n <= 1, DT_E_RUNTIME,
+           "index_copy_(): Source/destination tensor must have same slice "
+           "shapes. Destination slice shape: () at dimension 0 and source "
+           "slice shape: torch.Size(%s) at dimension 0.",
+           n > 1 ? op_ints_text(n - 1, s->shape + 1).s : "");
   DT_CHECK(c->cx, x->ndim <= 1, DT_E_INDEX, "index_copy_(): Index should have "
            "dimension 1 or 0 (got %d)", x->ndim);
   DT_CHECK(c->cx, n > 0 || k == 1, DT_E_INDEX, "index_copy_(): When source is "
@@ -546,7 +551,7 @@ static DtStatus search_meta (DtMetaCall *c) {
            "got dtype %s", op_dtype_word((DtDtype)(s ? s->dtype : DT_I64)));
   DT_CHECK(c->cx, c->fake || b->ndim > 0, DT_E_RUNTIME, "torch.searchsorted(): boundaries "
            "tensor should have positive dimension, but got 0 dimension");
-  DT_CHECK(c->cx, ok, DT_E_RUNTIME, "torch.searchsorted(): boundaries tensor "
+  DT_CHECK(c->cx, ok || (c->fake && b->ndim == 0), DT_E_RUNTIME, "torch.searchsorted(): boundaries tensor "
            "should be 1 dimension or the first N-1 dimensions of boundaries "
            "tensor and input value tensor must match, but we got boundaries "
            "tensor %s and input value tensor %s", op_shape_text(b).s,

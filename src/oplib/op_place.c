@@ -207,6 +207,7 @@ static DtStatus select_s_rules (DtRuleCall *c) {
 }
 static DtStatus diag_s_rules (DtRuleCall *c) {
   int a, b, nd = c->in[0]->ndim;
+  if (nd < 2) return c->rows->st;       /* refused by the local operator */
   DT_TRY(c->cx, diag_dims(c->cx, c->args, 2, nd, &a, &b));
   for (int d = 0; d < nd; d++) {
     DtCell row[3] = { dt_c_s(d), dt_c_s(d), dt_c_s(d - (d > a) - (d > b)) };
@@ -399,6 +400,8 @@ static DtStatus ireduce_meta (DtMetaCall *c) {
   DT_CHECK(c->cx, s->dtype == m->dtype, DT_E_RUNTIME, "index_reduce_(): self "
            "(%s) and source (%s) must have the same scalar type",
            op_dtype_word((DtDtype)m->dtype), op_dtype_word((DtDtype)s->dtype));
+  DT_TRY(c->cx, s->ndim == 0 && dt_meta_numel(x) != 1
+                  ? op_has_dim(c->cx, s, d) : DT_OK);
   DT_CHECK(c->cx, d < s->ndim || s->ndim == 0, DT_E_RUNTIME,
            "index_reduce_(): Indexing dim %d is out of bounds of the source "
            "tensor with shape %s", d, op_shape_text(s).s);

@@ -58,6 +58,7 @@ static DtStatus side_init (DtDecompCall *c, Side *s, DtHandle *h, int n,
   s->size = 1;
   if (!dt_emit_ok(c->e)) return c->e->st;
   for (int i = 0; i < n; i++) {
+    DT_TRY(CX, op_has_dim(CX, &s->m, (int)dims[i]));
     DT_TRY(CX, dt_meta_wrap_dim(CX, dims[i], s->m.ndim, &s->wrapped[i]));
     s->dims[i] = dims[i];
     DT_CHECK(CX, !(mask >> s->wrapped[i] & 1u), DT_E_RUNTIME, "dim %d appears "

@@ -426,7 +426,7 @@ K(var_mean_dim, "var_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, "
   "bool keepdim=False) -> (Tensor, Tensor)", "Variance and mean over dims.",
   COMP, var_mean_decomp, NULL, 1, "f32[8, 6], [1]");
 K(_weight_norm_interface, "_weight_norm_interface(Tensor v, Tensor g, int "
-  "dim=0) -> (Tensor, Tensor)", "Directions scaled to given lengths.", COMP,
+  "dim=0) -> (Tensor, Tensor)", "Directions scaled to given lengths.", 0,
   weight_norm_decomp, NULL, 0, "f32[8, 6], f32[8, 1]");
 K(frobenius_norm_dim, "frobenius_norm.dim(Tensor self, int[1] dim, bool "
   "keepdim=False) -> Tensor", "Root of the sum of squares over dims.", COMP,

@@ -247,10 +247,11 @@ static DtStatus expand_meta (DtMetaCall *c) {
   int n = op_ints(c->args, 1, want), lead = n - m->ndim;
   OpText target = op_ints_text(n, want), have = op_shape_text(m);
   DT_CHECK(c->cx, lead >= 0, DT_E_RUNTIME,
-           "expand(torch.%sTensor{%s}, size=%s): the number of sizes provided "
+           "expand(%s%s%s{%s}, size=%s): the number of sizes provided "
            "(%d) must be greater or equal to the number of dimensions in the "
-           "tensor (%d)", op_dtype_word((DtDtype)m->dtype), have.s, target.s,
-           n, m->ndim);
+           "tensor (%d)", c->fake ? "Meta" : "torch.",
+           op_dtype_word((DtDtype)m->dtype), c->fake ? "Type" : "Tensor",
+           have.s, target.s, n, m->ndim);
   start_view(c, o);
   o->ndim = (uint8_t)n;
   for (int i = n - 1; i >= 0; i--) {

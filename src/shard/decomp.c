@@ -134,8 +134,8 @@ static DtStatus call_metas (Trace *t, const DtOpDef *op, const DtArgs *args,
     return DT_E_NOMEM;
   for (i = 0; i < nin; i++)
     meta[i] = &((const Tensor *)(const void *)in[i])->meta;
-  DT_TRY(cx, dt_prop_meta(cx, op, args, nin, meta, DT_MAX_OUTS, res, none,
-                          off, &n));
+  DT_TRY(cx, dt_prop_meta_fake(cx, op, args, nin, meta, DT_MAX_OUTS, res, none,
+                               off, &n));
   for (i = 0; i < n && i < max; i++) {
     Tensor *x = NULL;
     if (!none[i]) DT_TRY(cx, new_tensor(t, &res[i], NULL, &x));

@@ -52,6 +52,13 @@ DtStatus dt_prop_meta (DtCtx *cx, const DtOpDef *op, const DtArgs *args,
   return infer(cx, op, args, nin, in, max, out, none, offset, nout, false);
 }
 
+DtStatus dt_prop_meta_fake (DtCtx *cx, const DtOpDef *op, const DtArgs *args,
+                            int nin, const DtMeta *const *in, int max,
+                            DtMeta *out, bool *none, int64_t *offset,
+                            int *nout) {
+  return infer(cx, op, args, nin, in, max, out, none, offset, nout, true);
+}
+
 /* ---- a call under decision ---- */
 
 int dt_args_positional (const DtArgs *args) {
@@ -405,6 +412,12 @@ DtStatus dt_prop_raw (DtCtx *cx, DtPropagator *p, const DtOpDef *op,
 
 /* ---- the public way: errors name the call ---- */
 
+/* PyTorch propagates these from handlers of their own, which add nothing. */
+static bool has_handler (const DtOpDef *op) {
+  return strcmp(op->sig->base, "convolution") == 0 ||
+         strcmp(op->sig->base, "convolution_backward") == 0;
+}
+
 static bool passes_through (DtCtx *cx, DtStatus st) {
   return st == DT_E_NOMEM || st == DT_E_INTERRUPTED || st == DT_E_INTERNAL ||
          strcmp(cx->err.pyclass, "NotImplementedError") == 0;
@@ -414,7 +427,7 @@ DtStatus dt_prop_suffix (DtCtx *cx, DtStatus st, const DtOpDef *op,
                          const DtArgs *args, const DtSpec *const *in) {
   DtBuf b;
   DtStatus bst;
-  if (passes_through(cx, st)) return st;
+  if (passes_through(cx, st) || has_handler(op)) return st;
   dt_buf_init(&b, cx);
   dt_buf_add(&b, dt_buf_str(&cx->err.message));
   dt_buf_add(&b, "\n\nSharding propagation failed for ");

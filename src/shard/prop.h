@@ -95,6 +95,12 @@ void dt_prop_stats (const DtPropagator *p, int64_t *hits, int64_t *misses);
 DtStatus dt_prop_meta (DtCtx *cx, const DtOpDef *op, const DtArgs *args,
                        int nin, const DtMeta *const *in, int max, DtMeta *out,
                        bool *none, int64_t *offset, int *nout);
+/* The same in the words of PyTorch's meta functions, as propagation refuses.
+** Local. */
+DtStatus dt_prop_meta_fake (DtCtx *cx, const DtOpDef *op, const DtArgs *args,
+                            int nin, const DtMeta *const *in, int max,
+                            DtMeta *out, bool *none, int64_t *offset,
+                            int *nout);
 /* str(op_schema): "aten.mm.default(Spec(f32[8, 8](S(0))), …) on
 ** DeviceMesh(…)", as error texts and parity need it.  Pure. */
 void dt_prop_schema_str (const DtOpDef *op, const DtArgs *args,

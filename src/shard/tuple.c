@@ -179,7 +179,13 @@ DtStatus dt_tuple_run (DtDecide *d, DtWhy *why, int *n, DtChosen **out,
     if (why->child == NULL) return DT_E_NOMEM;
   }
   for (i = 0; i < *n; i++) {
-    DT_TRY(d->cx, element(d, i, &c[i], via));
+    DtStatus st = element(d, i, &c[i], via);
+    if (st == DT_E_MISSING) {           /* the list operator is not known */
+      dt_error_clear(d->cx);
+      return dt_raise(d->cx, DT_E_MISSING, "Operator %s does not have a "
+                      "sharding strategy registered.", d->op->sig->full);
+    }
+    DT_TRY(d->cx, st);
     if (why != NULL) DT_TRY(d->cx, why_element(d, why, i, &c[i], *via));
   }
   if (why != NULL) {
