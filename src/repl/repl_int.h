@@ -170,7 +170,7 @@ void dt_stop_end (DtRepl *r);
 ** for afterwards.  Local. */
 bool dt_stop_leaves (DtRepl *r, const char *text);
 
-/* --- cmd_json.c --- */
+/* --- repl_json.c --- */
 /* Run a command; one line of JSON instead of its text.  Local, as the command
 ** is. */
 DtStatus dt_cmd_json (DtRepl *r, const char *line);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
-** repl/cmd_json.c: commands as data.  dt.debug.command(name, arg) runs one and
+** repl/repl_json.c: commands as data.  dt.debug.command(name, arg) runs one and
 ** gives {cmd, arg, text, data}; every command is dt.debug.<its name>() too,
 ** where scripts have no function of that name already; with --json a command
 ** writes that table as one line.
