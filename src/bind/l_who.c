@@ -137,10 +137,23 @@ static int l_no_data (lua_State *L) {
   return 1;
 }
 
+/* dt.debug.versions() -> {dtrepl, torch, device}.  Pure. */
+static int l_versions (lua_State *L) {
+  const DtProfile *p = &dtL_session(L)->profile;
+  lua_createtable(L, 0, 3);
+  lua_pushliteral(L, DT_VERSION);
+  lua_setfield(L, -2, "dtrepl");
+  lua_pushfstring(L, "%d.%d", p->release / 100, p->release % 100);
+  lua_setfield(L, -2, "torch");
+  lua_pushstring(L, p->device->name);
+  lua_setfield(L, -2, "device");
+  return 1;
+}
+
 void dtL_open_who (lua_State *L, int dt) {
   static const luaL_Reg funcs[] = {
     {"holders", l_holders}, {"no_data", l_no_data},
-    {"spec_text", l_spec_text}, {NULL, NULL}
+    {"spec_text", l_spec_text}, {"versions", l_versions}, {NULL, NULL}
   };
   lua_getfield(L, dt, "debug");
   luaL_setfuncs(L, funcs, 0);

@@ -284,6 +284,8 @@ local function step_lines(D, s, P, names, meshes, lines)
     note = note and "numbers made up" or nil
   elseif s.kind == "op" then
     rhs = op_call(D, s, of)
+  elseif s.kind == "alias" then
+    rhs = of(s.ins[1])
   elseif s.kind == "backward" then
     rhs = of(s.ins[1]) .. (D == Lua and ":" or ".") .. "backward()"
   else
@@ -335,7 +337,7 @@ end
 
 -- What ranks wrote differently becomes a choice by rank.  `all`: each rank's
 -- list of {lhs, rhs}.  nil when they differ in more than right sides.
-local function merge(lines, all)
+local function merge(D, lines, all)
   for _, other in ipairs(all) do
     if #other ~= #lines then return nil end
   end
@@ -345,13 +347,29 @@ local function merge(lines, all)
     if differ then
       local alt = {}
       for r, other in ipairs(all) do
-        alt[#alt + 1] = ("[%d] = function() return %s end"):format(r - 1,
-          other[i])
+        alt[#alt + 1] = (D == Lua and "[%d] = function() return %s end"
+          or "%d: lambda: %s"):format(r - 1, other[i])
       end
-      l.rhs = "({" .. table.concat(alt, ", ") .. "})[dt.rank()]()"
+      l.rhs = (D == Lua and "({%s})[dt.rank()]()"
+        or "{%s}[dist.get_rank()]()"):format(table.concat(alt, ", "))
     end
   end
   return lines
+end
+
+-- Put in what other ranks did otherwise.  Collective.
+local function whole(D, P, lines)
+  if P.ranks == 1 or dt.debug.no_data() then return end
+  local mine = {}
+  for i, l in ipairs(lines) do mine[i] = l.rhs end
+  local all = dt.debug.from_all(table.concat(mine, "\1"))
+  for r, text in ipairs(all) do
+    all[r] = {}
+    for rhs in (text .. "\1"):gmatch("([^\1]*)\1") do
+      table.insert(all[r], rhs)
+    end
+  end
+  P.differ = merge(D, lines, all) == nil
 end
 
 -- lua(P, {mark = true, whole = true}) -> text.  With `mark`, after each step a
@@ -360,18 +378,7 @@ end
 function M.lua(P, o)
   o = o or {}
   local lines = walk(Lua, P)
-  if o.whole and P.ranks > 1 and not dt.debug.no_data() then
-    local mine = {}
-    for i, l in ipairs(lines) do mine[i] = l.rhs end
-    local all = dt.debug.from_all(table.concat(mine, "\1"))
-    for r, text in ipairs(all) do
-      all[r] = {}
-      for rhs in (text .. "\1"):gmatch("([^\1]*)\1") do
-        table.insert(all[r], rhs)
-      end
-    end
-    P.differ = merge(lines, all) == nil
-  end
+  if o.whole then whole(Lua, P, lines) end
   local out, index = {}, {}
   for i, s in ipairs(P.steps) do index[s] = i end
   for i, l in ipairs(lines) do
@@ -401,9 +408,10 @@ else:
     dist.init_process_group("fake", store=FakeStore(), rank=0, world_size=%d)
 ]]
 
--- python(P) -> a script for PyTorch.
+-- python(P) -> a script for PyTorch.  Collective.
 function M.python(P)
   local lines, names = walk(Py, P)
+  whole(Py, P, lines)
   local out = {PY_HEAD:format(P.ranks, P.ranks)}
   for _, l in ipairs(lines) do out[#out + 1] = line_text(Py, l) end
   local last = P.steps[#P.steps]

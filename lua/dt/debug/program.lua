@@ -189,6 +189,33 @@ function M.with(P, steps)
   return Q
 end
 
+-- The program on one device: every tensor whole and plain.  Raises for what has
+-- no such form (from_local of parts).
+function M.plain(P)
+  local Q = M.with(P, {})
+  Q.ranks, Q.values = 1, {}
+  for id, v in pairs(P.values) do
+    local copy = {}
+    for k, x in pairs(v) do copy[k] = x end
+    copy.placements, copy.mesh, copy.local_shape = nil, nil, v.shape
+    copy.replaced = v.placements ~= nil
+    Q.values[id] = copy
+  end
+  for i, s in ipairs(P.steps) do
+    local copy = {}
+    for k, x in pairs(s) do copy[k] = x end
+    if s.kind == "call" then
+      for _, p in ipairs(s.op == "from_local" and s.placements or {}) do
+        if p ~= "R" then error("parts have no whole", 0) end
+      end
+      copy.kind, copy.mesh = "alias", nil
+    end
+    Q.steps[i] = copy
+    if P.error == s then Q.error = copy end
+  end
+  return Q
+end
+
 -- Value names that are unique and no keywords: {[id] = name}.
 function M.names(P)
   local reserved = {dt = 1, mesh = 1, torch = 1, dist = 1, F = 1, nn = 1,

@@ -1,0 +1,59 @@
+-- SPDX-License-Identifier: MIT
+-- dt/debug/export.lua: dt.debug.export: the record as a script for PyTorch, as
+-- a script for dtrepl, or as a log for machines.  (Pictures are elsewhere.)
+
+local dt = require "dt"
+local page = require "dt.debug.page"
+local program = require "dt.debug.program"
+
+local M = {}
+
+local function torch()
+  local P = program.build()
+  return require("dt.debug.emit").python(P), #P.steps
+end
+
+local function lua()
+  local P = program.build()
+  return ("-- dtrepl: ranks=%d\n"):format(P.ranks)
+    .. require("dt.debug.emit").lua(P, {whole = true}) .. "\n", #P.steps
+end
+
+-- One object a line: a head, then each operator.
+local function json()
+  local entries = dt.debug.entries()
+  local out = {dt.debug.json{schema = 1, kind = "dtrepl-log",
+    ranks = dt.world_size(), rank = dt.rank(), operators = #entries}}
+  for i, e in ipairs(entries) do out[i + 1] = dt.debug.json(e) end
+  return table.concat(out, "\n") .. "\n", #entries
+end
+
+local makers = {torch = torch, lua = lua, json = json}
+
+-- Add a kind of export: f() -> text, number of operators in it.
+function M.add(kind, f) makers[kind] = f end
+
+-- dt.debug.export(kind, file): write the record as "torch", "lua" or "json";
+-- without `file` the text is returned.  Collective.
+function M.export(kind, file)
+  if file == nil and type(kind) == "string" then
+    local k, f = kind:match("^(%S+)%s+(%S.*)$")
+    if k then kind, file = k, f end
+  end
+  local make = makers[kind]
+  if not make then
+    local names = {}
+    for name in pairs(makers) do names[#names + 1] = name end
+    table.sort(names)
+    page.fail("COMMAND", "wanted one of %s, not %s", table.concat(names, ", "),
+      tostring(kind))
+  end
+  local text, n = make()
+  if not file then return text end
+  require("dt.debug.report").write(file, text)
+  return page.new({kind = kind, file = file, operators = n}, function (d)
+    return ("%d operators in %s"):format(d.operators, d.file)
+  end)
+end
+
+return M

@@ -1,0 +1,130 @@
+-- SPDX-License-Identifier: MIT
+-- dt/debug/replay.lua: run a program (dt/debug/program.lua) in a world inside
+-- this rank, and say what it did step by step.
+--
+-- Only rank 0 runs it; the others get its answer.  In a pretend world nothing
+-- has data, so what depends on shapes and placements alone (strategies, mixed
+-- inputs, redistributions, bytes) is known within milliseconds.
+
+local dt = require "dt"
+local emit = require "dt.debug.emit"
+
+local M = {}
+
+-- A value of plain data as Lua text.
+local function dump(v)
+  local t = type(v)
+  if t == "string" then return ("%q"):format(v) end
+  if t ~= "table" then return tostring(v) end
+  local parts = {}
+  for i, x in ipairs(v) do parts[i] = dump(x) end
+  for k, x in pairs(v) do
+    if not (math.type(k) == "integer" and k >= 1 and k <= #v) then
+      parts[#parts + 1] = ("[%s]=%s"):format(dump(k), dump(x))
+    end
+  end
+  return "{" .. table.concat(parts, ",") .. "}"
+end
+M.dump = dump
+
+local function undump(text)
+  local f = load("return " .. text, "=answer", "t", {})
+  return f and f() or nil
+end
+M.undump = undump
+
+-- The message without numbers that depend on sizes.
+function M.shape_of(message)
+  return (tostring(message):gsub("%d+", "#"):gsub("%(#[#, ]*%)", "(#)")
+    :gsub("%[#[#, ]*%]", "[#]"):gsub("[SRP_]%(?[^%s]*%)[SRP_()%a#]*", "*"))
+end
+
+-- Inside the world: what the steps did.  marks: {step, last operator}.
+function M.summary(marks, ok, err)
+  local r = {ok = ok, steps = {}}
+  local from = 0
+  for _, m in ipairs(marks) do
+    local s = {step = m[1], collectives = 0, bytes = 0, implicit = 0, per = {},
+      specs = {}, seq = m[2]}
+    for _, e in ipairs(dt.debug.entries(from + 1, m[2])) do
+      for _, c in ipairs(e.collectives) do
+        local key = c.op .. " on " .. c.mesh_dim
+        s.collectives, s.bytes = s.collectives + 1, s.bytes + c.bytes
+        s.implicit = s.implicit + (c.implicit and 1 or 0)
+        s.per[key] = (s.per[key] or 0) + 1
+      end
+      s.specs = {}
+      for i, v in ipairs(e.outputs) do s.specs[i] = v.spec or "None" end
+    end
+    r.steps[#r.steps + 1] = s
+    from = m[2]
+  end
+  if not ok then
+    local failed = dt.debug.failed()
+    r.error = {code = type(err) == "table" and err.code or "LUA",
+      message = type(err) == "table" and err.message or tostring(err),
+      op = failed and failed.op or nil}
+  end
+  local mem = dt.debug.mem()
+  r.peak = mem.peak.total
+  return dump(r)
+end
+
+local FRAME = [[
+local arg = ...
+local marks = {}
+function __mark(i) marks[#marks + 1] = {i, dt.debug.recording().last} end
+%s
+local ok, err = pcall(function ()
+%s
+end)
+return require("dt.debug.replay").%s(marks, ok, err)
+]]
+
+-- Shadow mode inside the world: the verdicts beside the rest.
+function M.verdicts(marks, ok, err)
+  local r = undump(M.summary(marks, ok, err))
+  local v = dt.debug.verified()
+  r.wrong = {}
+  for i, w in ipairs(v and v.list or {}) do
+    if w.verdict == "wrong" then
+      r.wrong[#r.wrong + 1] = {op = w.op, cause = w.cause, words = w.words}
+    end
+  end
+  return dump(r)
+end
+
+-- run_text(text, ranks, {fake = bool, verify = bool}) -> {ok, error, steps,
+-- peak, wrong}.  Collective over the world: rank 0 runs it, all get it.
+function M.run_text(text, ranks, o)
+  o = o or {}
+  local chunk = FRAME:format(o.verify and "dt.debug.verify_set(true)" or "",
+    text, o.verify and "verdicts" or "summary")
+  local answer = ""
+  if dt.rank() == 0 or dt.debug.no_data() then
+    local ok, out = dt.debug.world(ranks, chunk, "",
+      {fake = o.fake and 0 or nil})
+    answer = dump{ok = ok, out = out}
+  end
+  if not o.alone then answer = dt.debug.from_all(answer)[1] end
+  if answer == "" then return {ok = false, steps = {}, error =
+    {code = "RUNTIME", message = "no answer"}} end
+  local a = undump(answer)
+  local r = a.ok and undump(a.out)
+  return r or {ok = false, steps = {}, error = {code = "RUNTIME",
+    message = a.out}}
+end
+
+-- run(P, o): the same for a program.
+function M.run(P, o)
+  return M.run_text((emit.lua(P, {mark = true})), o and o.ranks or P.ranks, o)
+end
+
+-- dt.debug.replay([{first, last, fake, verify}]): run the record again in a
+-- world of its own: what its steps did.  Collective.
+function M.replay(o)
+  o = o or {}
+  return M.run(require("dt.debug.program").build(o), o)
+end
+
+return M

@@ -1,0 +1,206 @@
+-- SPDX-License-Identifier: MIT
+-- dt/debug/report.lua: dt.debug.report: a bug report of what failed, or came
+-- out wrong, last: repro in Lua and in PyTorch, expected and actual, a table
+-- by rank, versions.  Both repros are run before they are written down.
+
+local dt = require "dt"
+local page = require "dt.debug.page"
+local program = require "dt.debug.program"
+local emit = require "dt.debug.emit"
+local replay = require "dt.debug.replay"
+
+local M = {}
+
+-- The step the report is about: the one that failed, the first found wrong by
+-- shadow mode, else the last.
+local function target(P)
+  if P.error then return P.error, "error" end
+  local v = dt.debug.verified()
+  for _, w in ipairs(v and v.list or {}) do
+    if w.verdict == "wrong" then
+      for _, s in ipairs(P.steps) do
+        if s.seq == w.seq then return s, "wrong", w end
+      end
+    end
+  end
+  return P.steps[#P.steps], "ran"
+end
+
+local function local_text(v)
+  if not v or v.none then return "None" end
+  local t = "{" .. table.concat(v.local_shape, ", ") .. "}"
+  return t
+end
+
+-- Rows {rank, input 1, ...} of the operator's inputs on each rank.
+local function by_rank(seq)
+  local e = dt.debug.entries(seq, seq)[1]
+  local mine = {}
+  for i, v in ipairs(e and e.inputs or {}) do
+    mine[i] = local_text(v)
+    local t = v.id and not dt.debug.no_data() and dt.debug.revive(v.id, seq)
+    if t and v.kept then
+      mine[i] = mine[i] .. dt.debug.quietly(function ()
+        local x = t.is_dtensor and t:to_local() or t
+        local n = x:numel()
+        if n == 0 then return " empty" end
+        if not v.dtype:match("float%d") or v.dtype:match("float8") then
+          return ""
+        end
+        return (" sum %.6g"):format(x:to(dt.float64):sum():item())
+      end)
+    end
+  end
+  local rows = {}
+  for r, text in ipairs(dt.debug.from_all(replay.dump(mine))) do
+    rows[r] = {rank = r - 1, inputs = replay.undump(text)}
+  end
+  return rows, e
+end
+
+local function expected(P)
+  if dt.debug.no_data() then return nil end
+  local ok, Q = pcall(program.plain, P)
+  if not ok then return nil end
+  local r = replay.run(Q, {ranks = 1})
+  if r.ok then
+    local last = r.steps[#r.steps]
+    return last and last.specs[1] and "one device gives "
+      .. table.concat(last.specs, ", ") or "one device runs it"
+  end
+  return "one device raises, too: " .. tostring(r.error.message)
+end
+
+local function describe(d)
+  local out = {}
+  local function add(fmt, ...)
+    out[#out + 1] = select("#", ...) > 0 and fmt:format(...) or fmt
+  end
+  add("# %s", d.title)
+  add("")
+  add("%s", d.summary)
+  if d.message then
+    add("")
+    add("```")
+    add("%s", (d.message:gsub("%%", "%%%%")))
+    add("```")
+  end
+  add("")
+  add("## Repro (dtrepl)")
+  add("")
+  add("`dtrepl -n %d repro.lua`%s", d.ranks, d.reproduced
+    and " – run before writing this: " .. d.reproduced or "")
+  add("")
+  add("```lua")
+  out[#out + 1] = d.lua
+  add("```")
+  add("")
+  add("## Repro (PyTorch)")
+  add("")
+  add("`python repro.py` (one process that pretends to be rank 0), or "
+    .. "`torchrun --nproc-per-node %d repro.py`", d.ranks)
+  add("")
+  add("```python")
+  out[#out + 1] = d.torch:gsub("\n+$", "")
+  add("```")
+  add("")
+  add("## Expected and actual")
+  add("")
+  add("- expected: %s", d.expected or "(not run: there is no data)")
+  add("- actual: %s", d.actual)
+  add("")
+  add("## What each rank held")
+  add("")
+  local head = {"rank"}
+  for _, v in ipairs(d.inputs) do
+    head[#head + 1] = (v.name and v.name .. " " or "") .. v.spec
+  end
+  add("| %s |", table.concat(head, " | "):gsub("%%", "%%%%"))
+  add("|%s", (" --- |"):rep(#head))
+  for _, r in ipairs(d.by_rank) do
+    add("| %d | %s |", r.rank, table.concat(r.inputs, " | "))
+  end
+  add("")
+  add("## Versions")
+  add("")
+  add("- dtrepl %s, behaving as PyTorch %s", d.versions.dtrepl,
+    d.versions.torch)
+  add("- world: %d ranks", d.ranks)
+  return table.concat(out, "\n") .. "\n"
+end
+
+local function about(kind, s, e, w)
+  if kind == "error" then
+    return ("%s in %s"):format(e.error, e.op),
+      ("`%s` raises at %s."):format(e.op, page.place(e)), e.message,
+      ("%s: %s"):format(e.error, e.message)
+  elseif kind == "wrong" then
+    return ("wrong result of %s (%s)"):format(w.op, w.cause or "?"),
+      ("`%s` at %s does not give what one device gives: %s."):format(w.op,
+      page.place(w), w.words), nil, ("differs by %g from one device: %s")
+      :format(w.worst, w.words)
+  end
+  local specs = {}
+  for i, v in ipairs(e and e.outputs or {}) do specs[i] = v.spec end
+  return ("%s #%d"):format(s.op or s.kind, s.seq),
+    ("`%s` at %s ran."):format(s.op or s.kind, page.place(s)), nil,
+    "gives " .. table.concat(specs, ", ")
+end
+
+-- Did the replay raise the same error?
+local function compare(r, kind, e)
+  if kind ~= "error" then
+    return r.ok and "it runs" or "it raises " .. tostring(r.error.message)
+  end
+  if r.ok then return "it does NOT raise" end
+  return replay.shape_of(r.error.message) == replay.shape_of(e.message)
+    and "it raises the same" or "it raises " .. tostring(r.error.message)
+end
+
+-- dt.debug.report([file]): {title, summary, message, lua, torch, expected,
+-- actual, inputs, by_rank, reproduced, versions}; prints as Markdown, and rank
+-- 0 writes that to `file`.  Collective.
+function M.report(file)
+  local P = program.build()
+  if #P.steps == 0 then page.fail("COMMAND", "nothing is recorded") end
+  local s, kind, w = target(P)
+  local Q = program.slice(P, {s})
+  local rows, e = by_rank(s.seq)
+  local d = {ranks = P.ranks, by_rank = rows, inputs = {},
+    versions = dt.debug.versions()}
+  d.title, d.summary, d.message, d.actual = about(kind, s, e or s, w)
+  for i, v in ipairs(e and e.inputs or {}) do
+    d.inputs[i] = {name = page.name_of(v.id or 0), spec = v.spec or "None"}
+  end
+  d.lua = emit.lua(Q, {whole = true})
+  d.torch = emit.python(Q)
+  d.expected = expected(Q)
+  local r = replay.run_text(d.lua, P.ranks, {fake = dt.debug.no_data()})
+  d.reproduced = compare(r, kind, e or s)
+  if file and file ~= "" then M.write(file, describe(d)) d.file = file end
+  return page.new(d, function ()
+    if d.file then
+      return ("report in %s (%s)"):format(d.file, d.reproduced)
+    end
+    return describe(d)
+  end)
+end
+
+-- Rank 0 writes; all learn how it went.
+function M.write(file, text)
+  local said = ""
+  if dt.rank() == 0 or dt.debug.no_data() then
+    local f, err = io.open(file, "w")
+    if f then
+      f:write(text)
+      f:close()
+      said = "ok"
+    else
+      said = tostring(err)
+    end
+  end
+  local all = dt.debug.from_all(said)
+  if all[1] ~= "ok" then page.fail("IO", "%s", (all[1]:gsub("%%", "%%%%"))) end
+end
+
+return M
