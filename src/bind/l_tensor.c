@@ -241,20 +241,40 @@ static int t_eq (lua_State *L) {
 
 /* --- printing --- */
 
-static void print_tail (DtVar *v, const DtMeta *m, DtBuf *b) {
+/* One more word after the values; on a line of its own when the last line
+** would grow longer than 80 columns. */
+static void print_word (DtBuf *b, size_t from, const char *word) {
+  size_t at = b->len;
+  while (at > from && b->s[at - 1] != '\n') at--;
+  dt_buf_add(b, b->len - at + 2 + strlen(word) + 2 > 80
+             ? ",\n       " : ", ");
+  dt_buf_add(b, word);
+}
+
+static void print_tail (DtVar *v, const DtMeta *m, DtBuf *b, size_t from) {
   DtDtype t = (DtDtype)m->dtype;
+  DtBuf w;
+  dt_buf_init(&w, v->s->cx);
   if (dt_meta_numel(m) == 0 && m->ndim != 1) {
-    dt_buf_add(b, ", size=(");
+    dt_buf_add(&w, "size=(");
     for (int i = 0; i < m->ndim; i++)
-      dt_buf_addf(b, i ? ", %lld" : "%lld", (long long)m->shape[i]);
-    dt_buf_add(b, ")");
+      dt_buf_addf(&w, i ? ", %lld" : "%lld", (long long)m->shape[i]);
+    dt_buf_add(&w, ")");
+    print_word(b, from, dt_buf_str(&w));
+    dt_buf_clear(&w);
   }
-  if (t != DT_F32 && t != DT_I64 && t != DT_BOOL)
-    dt_buf_addf(b, ", dtype=%s", dt_dtype_info(t)->torch);
-  if (v->grad_fn && v->spec == NULL && v->grad_fn->name)
-    dt_buf_addf(b, ", grad_fn=<%s>", v->grad_fn->name);
+  if (t != DT_F32 && t != DT_I64 && t != DT_BOOL) {
+    dt_buf_addf(&w, "dtype=%s", dt_dtype_info(t)->torch);
+    print_word(b, from, dt_buf_str(&w));
+    dt_buf_clear(&w);
+  }
+  if (v->grad_fn && v->spec == NULL && v->grad_fn->name) {
+    dt_buf_addf(&w, "grad_fn=<%s>", v->grad_fn->name);
+    print_word(b, from, dt_buf_str(&w));
+  }
   else if (v->requires_grad && v->spec == NULL)
-    dt_buf_add(b, ", requires_grad=True");
+    print_word(b, from, "requires_grad=True");
+  dt_buf_fini(&w);
 }
 
 static void print_local (DtVar *v, DtBuf *b) {
@@ -269,9 +289,10 @@ static void print_local (DtVar *v, DtBuf *b) {
     dt_buf_addc(b, ')');
     return;
   }
+  size_t from = b->len;
   dt_buf_add(b, "tensor(");
   dt_tensor_print(v->local, &o, 7, b);
-  print_tail(v, &v->local->m, b);
+  print_tail(v, &v->local->m, b, from);
   dt_buf_addc(b, ')');
 }
 
