@@ -324,6 +324,8 @@ static DtStatus parse_redistribute (Parse *p) {
 }
 
 static DtStatus parse_collective (Parse *p) {
+  if (strcmp(p->s, "on") == 0)
+    return bad(p, "wanted a mesh dimension after on");
   if (*p->s && strncmp(p->s, "on ", 3) != 0) p->b.arg = word(p);
   if (strncmp(p->s, "on ", 3) == 0) {
     p->s += 3;

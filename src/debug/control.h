@@ -147,14 +147,15 @@ void dt_control_arm (DtControl *c);
 /* Nothing runs any more: forget stepping and a stop that waits.  Local. */
 void dt_control_rest (DtControl *c);
 /* The script comes to a line (only while hooks.lines is on).  An error ends
-** what runs.  Soft. */
+** what runs.  Collective, softly. */
 DtStatus dt_control_line (DtControl *c, const char *file, int line, int level);
 /* Could a breakpoint or a step want this line?  Cheap.  Pure. */
 static inline bool dt_control_wants_line (const DtControl *c, int line) {
   return c->mode != DT_GO_ON || c->has_pending ||
          (c->lines_set[line >> 6 & 15] >> (line & 63) & 1) != 0;
 }
-/* dt.breakpoint(), Ctrl-C, an error of Lua's: stop here.  Soft. */
+/* dt.breakpoint(), Ctrl-C, an error of Lua's: stop here.  Collective,
+** softly. */
 DtStatus dt_control_stop (DtControl *c, DtStopWhy why, const char *file,
                           int line, const char *note);
 

@@ -431,6 +431,7 @@ void dt_record_limit (DtDebug *d, int64_t bytes) {
   d->rec.limit = bytes;
   d->rec.values = bytes > 0;
   values_fit(d);
+  if (bytes == 0 && d->rec.n > 0) values_drop(d, dt_record_at(d, 0));
 }
 
 DtStatus dt_debug_new (DtSession *s, int cap, DtDebug **out) {
