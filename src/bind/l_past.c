@@ -96,22 +96,27 @@ static const char *scope_of (DtBind *b, lua_Debug *ar) {
   return s;
 }
 
-static void bind_frames (lua_State *co, DtDebug *d, int64_t seq) {
+/* In a loop of one line only the innermost function can have changed; true
+** when it is a main chunk, which changes globals. */
+static bool bind_frames (lua_State *co, DtDebug *d, int64_t seq) {
   lua_Debug ar;
   const char *name;
-  int level, i, n = 0;
-  for (level = 0; level < MAX_LEVELS && n < MAX_FRAMES &&
+  int level, i, n = 0, most = d->names_again ? 1 : MAX_FRAMES;
+  bool main = false;
+  for (level = 0; level < MAX_LEVELS && n < most &&
        lua_getstack(co, level, &ar); level++) {
     const char *scope;
     lua_getinfo(co, "Sl", &ar);
     if (ar.currentline < 0 || strncmp(ar.source, "=[dt", 4) == 0) continue;
     scope = scope_of(dtL_state(co), &ar);
     if (n++ == 0) d->scope = scope;
+    main = *ar.what == 'm';
     for (i = 1; (name = lua_getlocal(co, &ar, i)) != NULL; i++) {
       if (*name != '(') bind_top(co, d, seq, scope, name);
       lua_pop(co, 1);
     }
   }
+  return main;
 }
 
 static void bind_table (lua_State *L, DtDebug *d, int64_t seq) {
@@ -145,8 +150,8 @@ static void bind_globals (lua_State *L, DtDebug *d, int64_t seq) {
 static void record_names (void *ud, DtDebug *d, int64_t seq) {
   DtBind *b = (DtBind *)ud;
   if (!lua_checkstack(b->L, 8) || !lua_checkstack(b->cur, 8)) return;
-  bind_frames(b->cur, d, seq);
-  if (b->cur != b->L) bind_frames(b->L, d, seq);
+  if (!bind_frames(b->cur, d, seq) && d->names_again) return;
+  if (b->cur != b->L && !d->names_again) bind_frames(b->L, d, seq);
   bind_globals(b->L, d, seq);
 }
 
