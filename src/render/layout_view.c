@@ -1,99 +1,145 @@
 /* SPDX-License-Identifier: MIT
-** render/layout_view.c: who holds what of a tensor: a table of ranks, and for
-** one or two dims a picture of owners.  Pure: spec in, text out. */
+** render/layout_view.c: who holds what of a tensor: a table of ranks, and a
+** picture of owners along two of its dimensions.  Nothing is wider than 80
+** columns.  Pure: spec in, text out. */
 #include "render/layout_view.h"
 
 #include <string.h>
-#include "mesh/layout.h"
+#include "render/parts.h"
 
-enum { MAX_RANKS = 64, MAX_CUTS = 65 };
+enum { WIDTH = 80, MAX_ROWS = 24, MAX_CUTS = 12 };
 
-typedef struct Part {
-  int rank;
-  int64_t shape[DT_MAX_NDIM], off[DT_MAX_NDIM];
-  int64_t coord[DT_MAX_MDIM];
-  bool empty;
-} Part;
-
-/* Blanks up to column `width` counted from `start`. */
+/* Blanks up to column `width` counted from `start`; at least one. */
 static void pad (DtBuf *b, size_t start, size_t width) {
   size_t n = b->len - start;      /* counted: a failed buffer does not grow */
   for (; n < width; n++) dt_buf_addc(b, ' ');
 }
 
-static DtStatus read_parts (DtCtx *cx, const DtSpec *s, Part *p, int n) {
-  int64_t ranks[MAX_RANKS];
-  int i, d, nd;
-  dt_mesh_ranks(s->mesh, ranks);
-  for (i = 0; i < n; i++) {
-    p[i].rank = (int)ranks[i];
-    if (!dt_mesh_coord_of(s->mesh, p[i].rank, p[i].coord))
-      return dt_raise(cx, DT_E_INTERNAL, "rank %d is not in its mesh",
-                      p[i].rank);
-    DT_TRY(cx, dt_layout_local(cx, s, p[i].coord, p[i].shape, p[i].off, &nd));
-    p[i].empty = false;
-    for (d = 0; d < s->meta.ndim; d++)
-      if (p[i].shape[d] == 0) p[i].empty = true;
-  }
-  return DT_OK;
+/* The text, or its beginning and "..". */
+static void add_cut (DtBuf *b, const char *text, size_t room) {
+  size_t n = strlen(text);
+  if (n <= room) { dt_buf_add(b, text); return; }
+  dt_buf_addn(b, text, room > 2 ? room - 2 : 0);
+  dt_buf_add(b, "..");
 }
 
-static void print_range (const Part *p, int ndim, DtBuf *b) {
+static void holds (const DtParts *ps, const DtPart *p, DtBuf *b) {
   int d;
-  for (d = 0; d < ndim; d++) {
+  if (p->empty) { dt_buf_add(b, "nothing (empty shard)"); return; }
+  dt_buf_addc(b, '[');
+  for (d = 0; d < ps->spec->meta.ndim; d++) {
     if (d) dt_buf_add(b, ", ");
-    dt_buf_addf(b, "%lld:%lld", (long long)(p->shape[d] ? p->off[d] : 0),
-                (long long)(p->shape[d] ? p->off[d] + p->shape[d] : 0));
+    dt_parts_runs(p, d, b);
   }
+  dt_buf_addc(b, ']');
 }
 
-static void print_table (const DtSpec *s, const Part *p, int n, DtBuf *b) {
+static const char *partial_word (const DtSpec *s) {
+  int m;
+  for (m = 0; m < s->npl; m++)
+    if (dt_pl_is_partial(s->pl[m]))
+      return s->pl[m].kind == DT_PL_PARTIAL && s->pl[m].op != DT_OP_SUM &&
+             s->pl[m].op != DT_OP_AVG ? "a candidate (Partial)"
+                                      : "an addend (Partial)";
+  return NULL;
+}
+
+/* Width of the column of ranks. */
+static size_t width_of (const DtParts *ps) {
   int i;
-  size_t start;
-  dt_buf_add(b, "  rank  coordinate    local shape       holds\n");
-  for (i = 0; i < n; i++) {
-    start = b->len;
-    dt_buf_addf(b, "  %4d  ", p[i].rank);
-    dt_buf_add_tuple(b, p[i].coord, s->mesh->ndim);
-    pad(b, start, 22);
-    dt_buf_add_i64s(b, p[i].shape, s->meta.ndim);
-    pad(b, start, 40);
-    if (p[i].empty) dt_buf_add(b, "nothing (empty shard)");
-    else if (dt_spec_has_strided(s)) dt_buf_add(b, "strided pieces");
-    else {
-      dt_buf_addc(b, '[');
-      print_range(&p[i], s->meta.ndim, b);
-      dt_buf_addc(b, ']');
-    }
-    if (dt_spec_has_partial(s)) dt_buf_add(b, "  a summand (Partial)");
-    dt_buf_addc(b, '\n');
-  }
+  for (i = 0; i < ps->n; i++)
+    if (ps->part[i].nrank > 1) return 12;
+  return 5;
 }
 
-/* Sorted distinct starts along dim `d`. */
-static int cuts (const Part *p, int n, int d, int64_t *out) {
-  int i, j, k = 0;
-  for (i = 0; i < n; i++) {
-    if (p[i].empty) continue;
-    for (j = 0; j < k && out[j] != p[i].off[d]; j++) ;
-    if (j < k) continue;
-    for (j = k++; j > 0 && out[j - 1] > p[i].off[d]; j--) out[j] = out[j - 1];
-    out[j] = p[i].off[d];
+static void table_row (const DtParts *ps, const DtPart *p, size_t w,
+                       DtBuf *t, DtBuf *b) {
+  const char *partial = partial_word(ps->spec);
+  size_t start = b->len, at;
+  dt_buf_add(b, "  ");
+  dt_buf_clear(t);
+  dt_parts_ranks(p->nrank, p->rank, t);
+  add_cut(b, dt_buf_str(t), w);
+  pad(b, start, w + 4);
+  if (p->nrank == 1) {
+    dt_buf_clear(t);
+    dt_buf_add_tuple(t, p->coord, ps->spec->mesh->ndim);
+    add_cut(b, dt_buf_str(t), 14);
+  } else dt_buf_addf(b, "%d ranks", p->nrank);
+  pad(b, start, w + 20);
+  dt_buf_clear(t);
+  dt_buf_add_i64s(t, p->shape, ps->spec->meta.ndim);
+  dt_buf_add(b, dt_buf_str(t));
+  pad(b, start, w + 36);
+  dt_buf_add(b, "  ");
+  at = b->len - start;
+  dt_buf_clear(t);
+  holds(ps, p, t);
+  if (partial && !p->empty) dt_buf_addf(t, "  %s", partial);
+  add_cut(b, dt_buf_str(t), at < WIDTH ? WIDTH - at : 0);
+  dt_buf_addc(b, '\n');
+}
+
+static void print_table (const DtParts *ps, DtBuf *t, DtBuf *b) {
+  size_t w = width_of(ps), start = b->len;
+  int i, shown = ps->n > MAX_ROWS ? MAX_ROWS - 1 : ps->n;
+  dt_buf_add(b, "  rank");
+  pad(b, start, w + 4);
+  dt_buf_add(b, "coordinate");
+  pad(b, start, w + 20);
+  dt_buf_add(b, "local shape");
+  pad(b, start, w + 38);
+  dt_buf_add(b, "holds\n");
+  for (i = 0; i < shown; i++) table_row(ps, &ps->part[i], w, t, b);
+  if (shown < ps->n)
+    dt_buf_addf(b, "  and %d more parts\n", ps->n - shown);
+  if (ps->cut)
+    dt_buf_addf(b, "  the first %d of %lld ranks\n", DT_PARTS_MAX,
+                (long long)ps->nranks);
+}
+
+/* Sorted distinct starts along dim `d`; MAX_CUTS + 1 when there are more. */
+static int cuts (const DtParts *ps, int d, int64_t *out) {
+  int i, r, j, k = 0;
+  for (i = 0; i < ps->n; i++) {
+    const DtPart *p = &ps->part[i];
+    for (r = 0; !p->empty && r < p->nrun[d]; r++) {
+      int64_t at = p->run[d][r].from;
+      for (j = 0; j < k && out[j] != at; j++) ;
+      if (j < k) continue;
+      if (k == MAX_CUTS) return MAX_CUTS + 1;
+      for (j = k++; j > 0 && out[j - 1] > at; j--) out[j] = out[j - 1];
+      out[j] = at;
+    }
   }
   return k;
 }
 
-static void cell (const Part *p, int n, int d0, int64_t row, int d1,
-                  int64_t col, DtBuf *b) {
-  int i;
-  bool first = true;
-  for (i = 0; i < n; i++) {
-    if (p[i].empty || (d0 >= 0 && p[i].off[d0] != row)
-        || p[i].off[d1] != col)
+static bool covers (const DtPart *p, int d, int64_t at) {
+  int r;
+  if (d < 0) return true;
+  for (r = 0; r < p->nrun[d]; r++)
+    if (p->run[d][r].from <= at && at < p->run[d][r].to) return true;
+  return false;
+}
+
+/* Ranks that hold the cell; of an n-D tensor, in any of its other planes. */
+static void cell (DtCtx *cx, const DtParts *ps, int64_t row, int64_t col,
+                  DtBuf *b) {
+  int *all = DT_NEWN(cx, int, DT_PARTS_MAX), n = 0, i, k;
+  if (all == NULL) { b->oom = true; return; }
+  for (i = 0; i < ps->n; i++) {
+    const DtPart *p = &ps->part[i];
+    if (p->empty || !covers(p, ps->d0, row) || !covers(p, ps->d1, col))
       continue;
-    dt_buf_addf(b, first ? "%d" : ",%d", p[i].rank);
-    first = false;
+    for (k = 0; k < p->nrank && n < DT_PARTS_MAX; k++) {
+      int j = n++;
+      for (; j > 0 && all[j - 1] > p->rank[k]; j--) all[j] = all[j - 1];
+      all[j] = p->rank[k];
+    }
   }
+  dt_parts_ranks(n, all, b);
+  dt_free(cx, all);
 }
 
 static void rule_line (int ncol, int w, DtBuf *b) {
@@ -106,66 +152,73 @@ static void rule_line (int ncol, int w, DtBuf *b) {
   dt_buf_add(b, "+\n");
 }
 
-/* The last dim runs to the right, the one before it down. */
-static void print_picture (const DtSpec *s, const Part *p, int n, DtBuf *b) {
-  int64_t rows[MAX_CUTS], cols[MAX_CUTS];
-  int d1 = s->meta.ndim - 1, d0 = s->meta.ndim - 2, nr = 1, nc, r, c, w = 6;
-  DtBuf t;
-  nc = cuts(p, n, d1, cols);
-  if (d0 >= 0) nr = cuts(p, n, d0, rows); else rows[0] = 0;
-  if (nc > 8 || nr > 16 || nc == 0) return;
-  dt_buf_init(&t, b->cx);
-  for (r = 0; r < nr; r++)
-    for (c = 0; c < nc; c++) {
-      dt_buf_clear(&t);
-      cell(p, n, d0, rows[r], d1, cols[c], &t);
-      if ((int)t.len + 2 > w) w = (int)t.len + 2;
-    }
-  if (w * nc > 68) { dt_buf_fini(&t); return; }
+static void picture_head (const DtParts *ps, int nc, const int64_t *cols,
+                          int w, DtBuf *b) {
+  int c;
+  if (ps->spec->meta.ndim > 2)
+    dt_buf_addf(b, "  dim %d down, dim %d to the right; all planes of the "
+                "others together\n", ps->d0, ps->d1);
   dt_buf_add(b, "        ");
   for (c = 0; c < nc; c++) {
     size_t at = b->len;
     dt_buf_addf(b, "%lld", (long long)cols[c]);
-    pad(b, at, (size_t)w + 1);
+    if (c + 1 < nc) pad(b, at, (size_t)w + 1);
   }
   dt_buf_addc(b, '\n');
+}
+
+static void print_picture (DtCtx *cx, const DtParts *ps, DtBuf *t, DtBuf *b) {
+  int64_t rows[MAX_CUTS], cols[MAX_CUTS];
+  int nr = 1, nc, r, c, w = 4, room;
+  rows[0] = 0;
+  if (ps->d1 < 0) return;
+  nc = cuts(ps, ps->d1, cols);
+  if (ps->d0 >= 0) nr = cuts(ps, ps->d0, rows);
+  if (nc > MAX_CUTS || nr > MAX_CUTS || nc == 0 || nr == 0) return;
+  room = (WIDTH - 10) / nc - 1;
+  for (r = 0; r < nr; r++)
+    for (c = 0; c < nc; c++) {
+      dt_buf_clear(t);
+      cell(cx, ps, rows[r], cols[c], t);
+      if ((int)t->len + 2 > w) w = (int)t->len + 2;
+    }
+  if (w > room) w = room;
+  if (w < 4) return;
+  picture_head(ps, nc, cols, w, b);
   for (r = 0; r < nr; r++) {
     rule_line(nc, w, b);
     dt_buf_addf(b, "%6lld  ", (long long)rows[r]);
     for (c = 0; c < nc; c++) {
       size_t at = b->len;
-      dt_buf_addc(b, '|');
-      dt_buf_addc(b, ' ');
-      cell(p, n, d0, rows[r], d1, cols[c], b);
+      dt_buf_add(b, "| ");
+      dt_buf_clear(t);
+      cell(cx, ps, rows[r], cols[c], t);
+      add_cut(b, dt_buf_str(t), (size_t)w - 2);
       pad(b, at, (size_t)w + 1);
     }
     dt_buf_add(b, "|\n");
   }
   rule_line(nc, w, b);
-  dt_buf_fini(&t);
 }
 
 DtStatus dt_layout_view (DtCtx *cx, const DtSpec *s, DtBuf *b) {
-  Part *p;
-  int64_t size = dt_mesh_size(s->mesh);
-  int n = size > MAX_RANKS ? MAX_RANKS : (int)size;
-  DtStatus st;
+  DtParts ps;
+  DtBuf t;
   dt_spec_print(s, b);
   dt_buf_add(b, "  mesh ");
   dt_mesh_print(s->mesh, b);
   dt_buf_addc(b, '\n');
-  if (size > MAX_RANKS) {
-    dt_buf_addf(b, "  %lld ranks: too many to draw\n", (long long)size);
+  if (s->npl != s->mesh->ndim) {
+    dt_buf_addf(b, "  %d placements for a mesh of %d dimensions: nobody "
+                "knows who holds what\n", s->npl, s->mesh->ndim);
     return DT_OK;
   }
-  p = DT_NEWN(cx, Part, n);
-  if (p == NULL) return DT_E_NOMEM;
-  st = read_parts(cx, s, p, n);
-  if (st == DT_OK) {
-    print_table(s, p, n, b);
-    if (s->meta.ndim >= 1 && s->meta.ndim <= 2 && !dt_spec_has_strided(s))
-      print_picture(s, p, n, b);
-  }
-  dt_free(cx, p);
-  return st;
+  DT_TRY(cx, dt_parts_new(cx, s, &ps));
+  dt_buf_init(&t, cx);
+  print_table(&ps, &t, b);
+  print_picture(cx, &ps, &t, b);
+  if (t.oom) b->oom = true;
+  dt_buf_fini(&t);
+  dt_parts_fini(cx, &ps);
+  return DT_OK;
 }

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT
+** debug/spans.c: a listener that takes the time of begin and end events.
+**
+** A span is closed by the end event of its depth; one whose end never came
+** (an error went through) is closed when something begins at its depth again.
+** The list is bounded: when it is full, the older half goes. */
+#include "debug/spans.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { MAX_SPANS = 1 << 15 };
+
+#define BOTH(k) (UINT64_C(1) << DT_EV_##k | UINT64_C(1) << DT_EV_##k##_END)
+#define MASK (BOTH(FUNC) | BOTH(OP) | BOTH(REDIST) | BOTH(COLL) \
+  | BOTH(BACKWARD) | BOTH(MODULE))
+
+static double now (void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static int kind_of (DtEventKind k) {
+  switch (k) {
+    case DT_EV_FUNC: case DT_EV_FUNC_END: return DT_SPAN_FUNC;
+    case DT_EV_OP: case DT_EV_OP_END: return DT_SPAN_OP;
+    case DT_EV_REDIST: case DT_EV_REDIST_END: return DT_SPAN_REDIST;
+    case DT_EV_COLL: case DT_EV_COLL_END: return DT_SPAN_COLL;
+    case DT_EV_BACKWARD: case DT_EV_BACKWARD_END: return DT_SPAN_BACKWARD;
+    case DT_EV_MODULE: case DT_EV_MODULE_END: return DT_SPAN_MODULE;
+    default: return -1;
+  }
+}
+
+const char *dt_span_kind (DtSpanKind k) {
+  static const char *const names[] = {
+    "function", "op", "redistribute", "collective", "backward", "module"
+  };
+  return k < DT_NSPANS ? names[k] : "?";
+}
+
+/* Close what is open at this depth or deeper. */
+static void close_from (DtSpans *p, int depth, double t) {
+  while (p->nopen > 0) {
+    int i = p->open[p->nopen - 1];
+    if (i >= 0 && p->v[i].depth < depth) break;
+    if (i >= 0) p->v[i].t1 = t;
+    p->nopen--;
+  }
+}
+
+static void make_room (DtSpans *p) {
+  int half = p->n / 2, i;
+  memmove(p->v, p->v + half, (size_t)(p->n - half) * sizeof *p->v);
+  p->n -= half;
+  p->dropped += half;
+  for (i = 0; i < p->nopen; i++)
+    p->open[i] = p->open[i] >= half ? p->open[i] - half : -1;
+}
+
+static DtSpan *new_span (DtSpans *p) {
+  if (p->n == p->cap && p->cap < MAX_SPANS) {
+    int cap = p->cap ? p->cap * 2 : 256;
+    DtSpan *v = dt_realloc(p->s->cx, p->v, (size_t)cap * sizeof *v);
+    if (v == NULL) { dt_error_clear(p->s->cx); return NULL; }
+    p->v = v;
+    p->cap = cap;
+  }
+  if (p->n == p->cap) make_room(p);
+  return &p->v[p->n++];
+}
+
+static const char *label (DtSpans *p, const DtEvent *e) {
+  DtBuf b;
+  const char *out = "";
+  if (e->mesh == NULL || e->mdim < 0) return "";
+  if (e->mesh->name[e->mdim]) return dt_session_intern(p->s,
+                                                       e->mesh->name[e->mdim]);
+  dt_buf_init(&b, p->s->cx);
+  dt_mesh_dim_label(e->mesh, e->mdim, &b);
+  out = dt_session_intern(p->s, dt_buf_str(&b));
+  dt_buf_fini(&b);
+  if (out == NULL) dt_error_clear(p->s->cx);
+  return out ? out : "";
+}
+
+static const char *name_of (DtSpans *p, const DtEvent *e) {
+  const char *t = "";
+  switch (e->kind) {
+    case DT_EV_OP: case DT_EV_FUNC:
+      return e->op && e->op->sig ? e->op->sig->full : e->text ? e->text : "";
+    case DT_EV_COLL: return e->coll ? e->coll : "";
+    case DT_EV_REDIST: return "redistribute";
+    case DT_EV_BACKWARD: return "backward";
+    case DT_EV_MODULE:
+      t = dt_session_intern(p->s, e->text ? e->text : "");
+      if (t == NULL) dt_error_clear(p->s->cx);
+      return t ? t : "";
+    default: return "";
+  }
+}
+
+static void begin (DtSpans *p, const DtEvent *e, int kind, double t) {
+  DtSpan *s;
+  close_from(p, e->depth, t);
+  s = p->nopen < 64 ? new_span(p) : NULL;
+  if (s == NULL) return;
+  s->t0 = t;
+  s->t1 = t - 1;
+  s->seq = e->seq;
+  s->bytes = e->bytes_in;
+  s->name = name_of(p, e);
+  s->mdim = label(p, e);
+  s->file = e->file;
+  s->line = e->line;
+  s->kind = (uint8_t)kind;
+  s->depth = (uint8_t)(e->depth < 255 ? e->depth : 255);
+  s->backward = e->backward;
+  s->implicit = e->implicit;
+  p->open[p->nopen++] = p->n - 1;
+}
+
+static DtStatus listen (void *ud, DtSession *s, const DtEvent *e) {
+  DtSpans *p = (DtSpans *)ud;
+  int kind = kind_of(e->kind);
+  (void)s;
+  if (kind < 0 || p->d->muted || p->d->rec.off) return DT_OK;
+  switch (e->kind) {
+    case DT_EV_FUNC: case DT_EV_OP: case DT_EV_REDIST: case DT_EV_COLL:
+    case DT_EV_BACKWARD: case DT_EV_MODULE: begin(p, e, kind, now()); break;
+    default: close_from(p, e->depth, now());
+  }
+  return DT_OK;
+}
+
+DtStatus dt_spans_new (DtDebug *d, DtSpans **out) {
+  DtSpans *p = DT_NEW(d->s->cx, DtSpans);
+  DtStatus st;
+  if (p == NULL) return DT_E_NOMEM;
+  p->s = d->s;
+  p->d = d;
+  st = dt_event_listen(d->s, MASK, listen, p, &p->listener);
+  if (st != DT_OK) {
+    dt_free(d->s->cx, p);
+    return st;
+  }
+  *out = p;
+  return DT_OK;
+}
+
+void dt_spans_free (DtSpans *p) {
+  if (p == NULL) return;
+  dt_event_unlisten(p->s, p->listener);
+  dt_free(p->s->cx, p->v);
+  dt_free(p->s->cx, p);
+}
+
+void dt_spans_clear (DtSpans *p) {
+  p->n = p->nopen = 0;
+  p->dropped = 0;
+}
+
+/* --- as text --- */
+
+void dt_spans_write (const DtSpans *p, DtBuf *out) {
+  int i;
+  for (i = 0; i < p->n; i++) {
+    const DtSpan *s = &p->v[i];
+    if (s->t1 < s->t0) continue;
+    dt_buf_addf(out, "%d %d %d %d %lld %lld %d %.9f %.9f\t%s\t%s\t%s\n",
+                s->kind, s->depth, s->backward, s->implicit,
+                (long long)s->seq, (long long)s->bytes, s->line, s->t0, s->t1,
+                s->name ? s->name : "", s->mdim ? s->mdim : "",
+                s->file ? s->file : "");
+  }
+}
+
+/* The field that begins at *at, up to a tab or the end of the line. */
+static const char *field (DtCtx *cx, DtArena *a, const char **at) {
+  size_t n = strcspn(*at, "\t\n");
+  char *out = dt_arena_alloc(cx, a, n + 1);
+  if (out) memcpy(out, *at, n);
+  *at += n;
+  if (**at == '\t') (*at)++;
+  return out;
+}
+
+static DtStatus read_line (DtCtx *cx, DtArena *a, const char *s, DtSpan *p) {
+  long long seq, bytes;
+  int k, depth, back, imp, at = 0;
+  memset(p, 0, sizeof *p);
+  if (sscanf(s, "%d %d %d %d %lld %lld %d %lf %lf%n", &k, &depth, &back, &imp,
+             &seq, &bytes, &p->line, &p->t0, &p->t1, &at) < 9 || at == 0 ||
+      k < 0 || k >= DT_NSPANS)
+    return dt_raise(cx, DT_E_IO, "not a line of spans");
+  p->kind = (uint8_t)k;
+  p->depth = (uint8_t)depth;
+  p->backward = back != 0;
+  p->implicit = imp != 0;
+  p->seq = seq;
+  p->bytes = bytes;
+  s += at;
+  if (*s == '\t') s++;
+  p->name = field(cx, a, &s);
+  p->mdim = field(cx, a, &s);
+  p->file = field(cx, a, &s);
+  return p->name && p->mdim && p->file ? DT_OK : DT_E_NOMEM;
+}
+
+DtStatus dt_spans_read (DtCtx *cx, DtArena *a, const char *text, DtSpan **v,
+                        int *n) {
+  const char *s;
+  int lines = 0;
+  for (s = text; *s; s++) lines += *s == '\n';
+  *n = 0;
+  *v = DT_ANEWN(cx, a, DtSpan, lines + 1);
+  if (*v == NULL) return DT_E_NOMEM;
+  for (s = text; *s; ) {
+    const char *end = strchr(s, '\n');
+    if (end == NULL) break;
+    DT_TRY(cx, read_line(cx, a, s, &(*v)[(*n)++]));
+    s = end + 1;
+  }
+  return DT_OK;
+}
