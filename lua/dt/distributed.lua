@@ -115,7 +115,8 @@ local function exchange_autograd(t, out_splits, in_splits, group)
     exchanging = require("dt.autograd").Function:extend("_AllToAllSingle")
     function exchanging.forward(ctx, x, outs, ins, where_)
       ctx.outs, ctx.ins, ctx.group = outs, ins, where_
-      return exchange(x, outs, ins, where_)
+      local y = exchange(x, outs, ins, where_)
+      return ctx.needs_input_grad[1] and y:view(y.shape) or y
     end
     function exchanging.backward(ctx, g)
       return exchange(g, ctx.ins, ctx.outs, ctx.group)
