@@ -53,6 +53,29 @@ for _, name in ipairs {"mixed", "mesh", "train", "parallel", "decoys"} do
     counts[it.id] = (counts[it.id] or 0) + 1
   end
 end
+-- What a release prints is never dated outside its releases.
+local releases = require "dt.diagnose.release"
+for _, t in ipairs(require "dt.diagnose.templates") do
+  local text, first, last = t[1], releases.number(t[3]), releases.number(t[4])
+  local r = diagnose.read("RuntimeError: " .. text:gsub("{}", "(4, 2)"))
+  local range = r.torch and r.torch.range
+  if range then
+    check(releases.number(range[1]) <= last
+      and releases.number(range[2]) >= first, text, "is of", t[3], t[4],
+      "got", range[1], range[2])
+  end
+end
+for _, c in ipairs {
+  {"aten.add.Tensor: got mixed torch.Tensor and DTensor, need to convert "
+    .. "all torch.Tensor to DTensor before calling distributed operators!",
+    "2.4", "2.9"},
+  {"aten.add.Tensor got mixed torch.Tensor and DTensor, need to convert "
+    .. "all torch.Tensor to DTensor before calling distributed operators!",
+    "2.10", "2.13"}} do
+  local range = diagnose.read("RuntimeError: " .. c[1]).torch.range
+  check(range[1] == c[2] and range[2] == c[3], c[1], "got", range[1],
+    range[2])
+end
 for _, c in ipairs(diagnose.classes()) do
   check(c.cause ~= "" and #c.fixes > 0, c.id, "lacks a cause or fixes")
   if not c.trap then          -- traps are told in words only

@@ -136,17 +136,19 @@ function M.new(classes)
     end
   end
   for _, t in ipairs(require "dt.diagnose.templates") do
-    local parts, long = {}, 0
+    local parts, raw, long = {}, {}, 0
     for part in (t[1] .. "{}"):gmatch "(.-){}" do
       local s = clean.squash(part)
       if #s >= 6 then
         parts[#parts + 1] = self.set:add(s)
+        raw[#raw + 1] = part:gsub("%s+", " "):match "^ ?(.-) ?$"
         long = math.max(long, #s)
       end
     end
     if long >= 14 then
-      self.templates[#self.templates + 1] = {parts = parts, text = t[1],
-        class = t[2], first = t[3], last = t[4], where = t[5]}
+      self.templates[#self.templates + 1] = {parts = parts, raw = raw,
+        key = table.concat(parts, "\0"), text = t[1], class = t[2],
+        first = t[3], last = t[4], where = t[5]}
     end
   end
   self.foreign = {}
@@ -196,6 +198,64 @@ end
 
 -- ---- scoring -----------------------------------------------------------
 
+-- Length of a template's fixed text if the report has it to the comma.
+local function exact(t, flat)
+  local n = 0
+  for _, part in ipairs(t.raw) do
+    if not flat:find(part, 1, true) then return 0 end
+    n = n + #part
+  end
+  return n
+end
+
+local function outer(a, b, less)
+  local function n(rel)
+    local major, minor = rel:match "^(%d+)%.(%d+)"
+    return tonumber(major) * 1000 + tonumber(minor)
+  end
+  if less then return n(a) < n(b) and a or b end
+  return n(a) > n(b) and a or b
+end
+
+-- Templates that differ in punctuation only: the one that is in the report
+-- letter by letter, or else one of no certain release.
+local function settle(list, flat)
+  local by_key, keys = {}, {}
+  for _, t in ipairs(list) do
+    local g = by_key[t.key]
+    if not g then g = {}; by_key[t.key] = g; keys[#keys + 1] = t.key end
+    g[#g + 1] = t
+  end
+  local out = {}
+  for _, key in ipairs(keys) do
+    local g = by_key[key]
+    local best, most, first, last = g[1], -1, g[1].first, g[1].last
+    for _, t in ipairs(g) do
+      local n = #g > 1 and exact(t, flat) or 0
+      if n > most then
+        best, most, first, last = t, n, t.first, t.last
+      elseif n == most then
+        first = outer(first, t.first, true)
+        last = outer(last, t.last, false)
+      end
+    end
+    if first ~= best.first or last ~= best.last then
+      best = setmetatable({first = first, last = last}, {__index = best})
+    end
+    out[#out + 1] = best
+  end
+  return out
+end
+
+-- Is all of t's fixed text, and less, in k's?
+local function within(t, k)
+  if #t.key >= #k.key then return false end
+  for _, part in ipairs(t.parts) do
+    if not k.key:find(part, 1, true) then return false end
+  end
+  return true
+end
+
 local function templates_of(self, r)
   local list = {}
   for _, t in ipairs(self.templates) do
@@ -205,13 +265,19 @@ local function templates_of(self, r)
     end
     if all and #t.parts > 0 then list[#list + 1] = t end
   end
-  table.sort(list, function (a, b) return #a.text > #b.text end)
+  list = settle(list, r.doc.flat)
+  table.sort(list, function (a, b)
+    if #a.text ~= #b.text then return #a.text > #b.text end
+    return a.text < b.text
+  end)
   -- a template whose text is part of a longer one found says nothing more
   local kept = {}
   for _, t in ipairs(list) do
     local own = true
     for _, k in ipairs(kept) do
-      if k.text:find(t.text, 1, true) then own = false; break end
+      if k.text:find(t.text, 1, true) or within(t, k) then
+        own = false; break
+      end
     end
     if own then kept[#kept + 1] = t end
   end

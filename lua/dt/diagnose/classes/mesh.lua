@@ -385,6 +385,7 @@ return {
      {0.96, "MaskBuffer has been materialized with conflicting data"},
      {0.93, "needs to be set for _MaskPartial"},
      {0.8, "~_MaskPartial|MaskPartial|mask_buffer|MaskBuffer", "=dt"},
+    {0.8, "mask_buffer", "embedding", "~TP|tensor parallel|FSDP"},
      {0.6, "~two embeddings|vocab parallel|vocab-parallel|RowwiseParallel",
       "embedding", "~mask|AssertionError", "~compile|same size|shared"},
    },

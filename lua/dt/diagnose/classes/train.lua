@@ -47,8 +47,13 @@ return {
      {0.95, CROSS, "~in clip_grad_norm_|clip_grad.py|_get_total_norm|"
        .. "clip_grad_norm_", "!torch/optim/"},
      {0.88, CROSS, "clip_grad", "@aten.*norm*|aten.stack*|aten.cat*"},
-     {0.55, "clip_grad_norm", "~different mesh|cross mesh|cross-mesh|"
-       .. "multiple meshes|several meshes", "=dt"},
+     {0.8, "~clip_grad|_get_total_norm|gradient clipping", "~torch.stack|stack",
+      "~different DeviceMesh|different mesh|different device mesh|"
+       .. "several meshes|multiple meshes|more than one mesh|mixed meshes",
+      "=dt"},
+    {0.55, "~clip_grad_norm|gradient clipping", "~different mesh|cross mesh|"
+       .. "cross-mesh|multiple meshes|several meshes|different DeviceMesh|"
+       .. "different device mesh|mixed DeviceMesh", "=dt"},
    },
    cause = "The norms of the gradients keep their meshes, and stacking them "
      .. "needs one. Expert parallel, partly tensor parallel and pipeline "
@@ -470,6 +475,7 @@ return {
      {0.9, "'Tensor' object has no attribute 'to_local'"},
      {0.9, "'Tensor' object has no attribute 'placements'"},
      {0.88, "'Parameter' object has no attribute 'device_mesh'"},
+     {0.8, "'Tensor' object has no attribute '_local_tensor'"},
      {0.85, "'Tensor' object has no attribute 'full_tensor'"},
      {0.8, "object has no attribute 'device_mesh'", "=loading"},
      {0.75, "object has no attribute 'full_tensor'"},

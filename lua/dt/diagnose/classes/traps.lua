@@ -132,8 +132,10 @@ return {
 
   {id = "view-without-redistribute", trap = 11,
    name = "a view that would need communication",
-   signs = {quiet(0.6, "~view|reshape", "DTensor", "~silently|wrong result|"
-     .. "incorrect result|wrong values|garbage", "~shard", "!StridedShard")},
+   signs = {quiet(0.6, "~view|reshape", "DTensor",
+     "~silently|wrong result|incorrect result|wrong values|garbage|"
+     .. "numerics are incorrect|wrong numerics|incorrect numerics|"
+     .. "numerically wrong|no error", "~shard|S(0)|S(1)", "!StridedShard")},
    cause = "The view was accepted although its local results are not the "
      .. "shards of the global one.",
    fixes = {{"redistribute first", lua = 'x:redistribute(mesh, "R")',
