@@ -166,6 +166,7 @@ void dtL_open_control (lua_State *L, int dt);   /* adds to dt.debug */
 void dtL_open_past (lua_State *L, int dt);      /* likewise */
 void dtL_open_rules (lua_State *L, int dt);
 void dtL_open_diag (lua_State *L, int dt);      /* findings */
+void dtL_open_export (lua_State *L, int dt);    /* page, trace */
 void dtL_open_entry (lua_State *L, int dt);     /* these four too */
 void dtL_open_who (lua_State *L, int dt);
 void dtL_open_verify (lua_State *L, int dt);

@@ -165,9 +165,9 @@ void dt_spans_clear (DtSpans *p) {
 
 /* --- as text --- */
 
-void dt_spans_write (const DtSpans *p, DtBuf *out) {
+void dt_spans_write (const DtSpans *p, int max, DtBuf *out) {
   int i;
-  for (i = 0; i < p->n; i++) {
+  for (i = p->n > max ? p->n - max : 0; i < p->n; i++) {
     const DtSpan *s = &p->v[i];
     if (s->t1 < s->t0) continue;
     dt_buf_addf(out, "%d %d %d %d %lld %lld %d %.9f %.9f\t%s\t%s\t%s\n",

@@ -39,9 +39,10 @@ void dt_spans_clear (DtSpans *p);
 /* "op", "collective", ...  Pure. */
 const char *dt_span_kind (DtSpanKind k);
 
-/* As lines of text, one a span, to be sent to rank 0; and back: those of one
-** rank, whose strings belong to the arena.  NOMEM.  Local. */
-void dt_spans_write (const DtSpans *p, DtBuf *out);
+/* As lines of text, one a span, the last `max`, to be sent to other ranks;
+** and back: those of one rank, whose strings belong to the arena.  NOMEM.
+** Local. */
+void dt_spans_write (const DtSpans *p, int max, DtBuf *out);
 DtStatus dt_spans_read (DtCtx *cx, DtArena *a, const char *text, DtSpan **v,
                         int *n);
 

@@ -579,6 +579,10 @@ DtStatus dt_diag_new (DtSession *s, DtDiag **out) {
   if (g == NULL) return DT_E_NOMEM;
   g->s = s;
   g->d = d;
+  if (dt_spans_new(d, &g->spans) != DT_OK) {
+    dt_free(s->cx, g);
+    return DT_E_NOMEM;
+  }
   find_ops(g);
   add_rules(g, dt_rules_spec);
   add_rules(g, dt_rules_mem);
@@ -607,6 +611,7 @@ void dt_diag_free (DtDiag *g) {
   size_t i;
   if (g == NULL) return;
   dt_diag_enable(g, false);
+  dt_spans_free(g->spans);
   dt_diag_clear(g);
   for (i = 0; i < sizeof g->fit / sizeof g->fit[0]; i++)
     dt_spec_unref(g->s->cx, g->fit[i].spec);
@@ -619,6 +624,8 @@ void dt_diag_free (DtDiag *g) {
   g->d->diag = NULL;
   dt_free(g->s->cx, g);
 }
+
+const DtSpans *dt_diag_spans (const DtDiag *g) { return g->spans; }
 
 const DtFinding *dt_diag_at (const DtDiag *g, int i) {
   return i >= 0 && i < g->n ? &g->found[i] : NULL;

@@ -3,6 +3,7 @@
 #ifndef DT_DIAG_DIAG_INT_H
 #define DT_DIAG_DIAG_INT_H
 
+#include "debug/spans.h"
 #include "diag/finding.h"
 
 /* A rule looks at the events of one kind. */
@@ -56,6 +57,7 @@ typedef struct DtClaim {
 struct DtDiag {
   DtSession *s;
   DtDebug *d;
+  DtSpans *spans;
   int listener;
   bool on;
   int nfunc;                    /* DTensor calls under way */

@@ -11,7 +11,7 @@
 #ifndef DT_DIAG_FINDING_H
 #define DT_DIAG_FINDING_H
 
-#include "debug/debug.h"
+#include "debug/spans.h"
 
 typedef enum DtFindSeverity {
   DT_FIND_WRONG, DT_FIND_WARN, DT_FIND_NOTE
@@ -63,6 +63,8 @@ DtStatus dt_diag_new (DtSession *s, DtDiag **out);
 void dt_diag_free (DtDiag *g);
 /* That of a session, NULL when there is none.  Pure. */
 DtDiag *dt_diag_of (const DtSession *s);
+/* When things happened: kept beside, for the exports.  Pure. */
+const DtSpans *dt_diag_spans (const DtDiag *g);
 /* :set findings.  Agreed. */
 void dt_diag_enable (DtDiag *g, bool on);
 bool dt_diag_enabled (const DtDiag *g);

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- dt/debug/export.lua: dt.debug.export: the record as a script for PyTorch, as
--- a script for dtrepl, or as a log for machines.  (Pictures are elsewhere.)
+-- a script for dtrepl, as a log for machines, as a page, as a trace.
 
 local dt = require "dt"
 local page = require "dt.debug.page"
@@ -28,13 +28,18 @@ local function json()
   return table.concat(out, "\n") .. "\n", #entries
 end
 
-local makers = {torch = torch, lua = lua, json = json}
+-- One page for a browser; a trace for Chrome or Perfetto.  Rank 0 makes it.
+local function html() return dt.debug.page() end
+local function trace() return dt.debug.chrome() end
+
+local makers = {torch = torch, lua = lua, json = json, html = html,
+  trace = trace}
 
 -- Add a kind of export: f() -> text, number of operators in it.
 function M.add(kind, f) makers[kind] = f end
 
--- dt.debug.export(kind, file): write the record as "torch", "lua" or "json";
--- without `file` the text is returned.  Collective.
+-- dt.debug.export(kind, file): write the record as "torch", "lua", "json",
+-- "html" or "trace"; without `file` the text is returned.  Collective.
 function M.export(kind, file)
   if file == nil and type(kind) == "string" then
     local k, f = kind:match("^(%S+)%s+(%S.*)$")

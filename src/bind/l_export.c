@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT
+** bind/l_export.c: dt.debug.page() and dt.debug.chrome(): the record as one
+** page for a browser and as a trace, from the times of all ranks. */
+#include <string.h>
+#include "bind/bind.h"
+#include "debug/control.h"
+#include "render/html.h"
+
+enum { MAX_LINES = 400000 };    /* spans of all ranks together */
+
+typedef struct All {
+  int n; DtSpan **v; int *count;
+  char **text; size_t *len;
+  DtArena arena;
+} All;
+
+static void all_fini (DtCtx *cx, All *a) {
+  int i;
+  for (i = 0; a->text && i < a->n; i++) dt_free(cx, a->text[i]);
+  dt_free(cx, a->text);
+  dt_free(cx, a->len);
+  dt_free(cx, a->v);
+  dt_free(cx, a->count);
+  dt_arena_fini(cx, &a->arena);
+}
+
+/* Spans of every rank.  Collective. */
+static DtStatus gather (DtSession *s, const DtSpans *mine, All *a) {
+  DtCtx *cx = s->cx;
+  DtCollInfo info = { "timeline", 0, "", "" };
+  DtStatus st = DT_OK;
+  DtBuf b;
+  int i;
+  memset(a, 0, sizeof *a);
+  a->n = s->comm && !dt_session_no_data(s) ? s->comm->size : 1;
+  a->v = DT_NEWN(cx, DtSpan *, a->n);
+  a->count = DT_NEWN(cx, int, a->n);
+  a->text = DT_NEWN(cx, char *, a->n);
+  a->len = DT_NEWN(cx, size_t, a->n);
+  if (!a->v || !a->count || !a->text || !a->len) st = DT_E_NOMEM;
+  dt_buf_init(&b, cx);
+  dt_spans_write(mine, MAX_LINES / a->n, &b);
+  if (st == DT_OK) st = dt_buf_ok(&b);
+  if (st == DT_OK && a->n > 1)
+    st = dt_comm_gather_text(cx, s->comm->world, &info, dt_buf_str(&b), b.len,
+                             a->text, a->len);
+  else if (st == DT_OK)
+    st = (a->text[0] = dt_strdup(cx, dt_buf_str(&b))) ? DT_OK : DT_E_NOMEM;
+  dt_buf_fini(&b);
+  for (i = 0; i < a->n && st == DT_OK; i++)
+    st = dt_spans_read(cx, &a->arena, a->text[i], &a->v[i], &a->count[i]);
+  return st;
+}
+
+static DtDiag *check_diag (lua_State *L) {
+  DtDiag *g = dt_diag_of(dtL_session(L));
+  if (g == NULL) dtL_errorf(L, DT_E_RUNTIME, "no debugger is attached");
+  return g;
+}
+
+/* The file whose lines ran last. */
+static const char *title_of (DtDebug *d) {
+  int i;
+  for (i = d->rec.n - 1; i >= 0; i--) {
+    const DtRecOp *r = dt_record_at(d, i);
+    if (r->file && r->line > 0) return r->file;
+  }
+  return "session";
+}
+
+static DtStatus page (DtSession *s, DtDiag *g, const All *a, DtBuf *b) {
+  DtControl *c = dt_control_of(s);
+  DtPage p = { .cx = s->cx, .nranks = a->n, .d = dt_debug_of(s), .diag = g,
+               .span = a->v, .nspan = a->count };
+  p.title = title_of(p.d);
+  if (c) {
+    p.source = c->h.source;
+    p.ud = c->h.ud;
+  }
+  return dt_html_page(&p, b);
+}
+
+/* Push the text and the number of operators; "" where rank is not 0. */
+static int make (lua_State *L, bool html) {
+  DtSession *s = dtL_session(L);
+  DtDiag *g = check_diag(L);
+  DtStatus st = html ? dt_diag_settle(g) : DT_OK;
+  All a;
+  DtBuf b;
+  if (st != DT_OK) return dtL_raise(L);
+  dt_buf_init(&b, s->cx);
+  st = gather(s, dt_diag_spans(g), &a);
+  if (st == DT_OK && (a.n == 1 || s->comm->rank == 0)) {
+    if (html) st = page(s, g, &a, &b);
+    else dt_trace_json(a.n, a.v, a.count, &b);
+  }
+  if (st == DT_OK) st = dt_buf_ok(&b);
+  all_fini(s->cx, &a);
+  if (st != DT_OK) {
+    dt_buf_fini(&b);
+    return dtL_raise(L);
+  }
+  dtL_push_buf(L, &b);
+  lua_pushinteger(L, dt_debug_of(s)->rec.n);
+  return 2;
+}
+
+/* dt.debug.page() -> the page's text on rank 0, number of operators.
+** Collective. */
+static int l_page (lua_State *L) { return make(L, true); }
+
+/* dt.debug.chrome() -> a trace for chrome://tracing and Perfetto, on rank 0.
+** Collective. */
+static int l_chrome (lua_State *L) { return make(L, false); }
+
+void dtL_open_export (lua_State *L, int dt) {
+  static const luaL_Reg funcs[] = {
+    {"chrome", l_chrome}, {"page", l_page}, {NULL, NULL}
+  };
+  if (lua_getfield(L, dt, "debug") == LUA_TTABLE) luaL_setfuncs(L, funcs, 0);
+  lua_pop(L, 1);
+}

@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: MIT
+** render/html.c: the page: findings, meshes, layouts, timeline, ledger,
+** operators, source.
+**
+** All of it is text and SVG, so it opens from a file anywhere, prints, and
+** can be read by a screen reader; colours follow the reader's light or dark
+** setting.  Bytes are the same for the same record, but for the times. */
+#include "render/html.h"
+
+#include <string.h>
+
+enum { MAX_OPS = 400, MAX_LAYOUTS = 24, MAX_MESHES = 8, MAX_ROWS = 64,
+  MAX_FILES = 8, MAX_LINES = 5000, MAX_NAMES = 6 };
+
+static const char style[] =
+  ":root{color-scheme:light dark;--bg:#fbfbfa;--fg:#1d2023;--dim:#666c73;"
+  "--line:#d9dcdf;--card:#fff;--bad:#b3261e;--warn:#8a5a00;--note:#2f5f9e;"
+  "--hit:#fdeceb;--op:#6d93c4;--coll:#d98b3a}\n"
+  "@media(prefers-color-scheme:dark){:root{--bg:#16181a;--fg:#e4e6e8;"
+  "--dim:#9aa1a8;--line:#383d42;--card:#1e2124;--bad:#ff8a80;--warn:#f0b95c;"
+  "--note:#8ab4f0;--hit:#3a2322;--op:#5d86bd;--coll:#c97f33}}\n"
+  "body{background:var(--bg);color:var(--fg);margin:2rem auto;"
+  "max-width:72rem;padding:0 1rem;font:15px/1.5 system-ui,sans-serif}\n"
+  "h1{font-size:1.5rem}h2{font-size:1.15rem;margin-top:2.2rem;"
+  "border-bottom:1px solid var(--line)}\n"
+  "code,pre,table.src,.mono{font:13px/1.45 ui-monospace,monospace}\n"
+  "table{border-collapse:collapse}td,th{padding:.15rem .7rem .15rem 0;"
+  "text-align:left;vertical-align:top}th{color:var(--dim);font-weight:500;"
+  "border-bottom:1px solid var(--line)}td.n,th.n{text-align:right}\n"
+  ".scroll{overflow-x:auto}.dim{color:var(--dim)}\n"
+  ".card{background:var(--card);border:1px solid var(--line);"
+  "border-left:4px solid var(--note);border-radius:6px;padding:.6rem .9rem;"
+  "margin:.7rem 0}.card.wrong{border-left-color:var(--bad)}"
+  ".card.warning{border-left-color:var(--warn)}\n"
+  ".card p{margin:.25rem 0}.tag{font-weight:600}.wrong .tag{color:var(--bad)}"
+  ".warning .tag{color:var(--warn)}.note .tag{color:var(--note)}\n"
+  "figure{display:inline-block;margin:.5rem 1.4rem .5rem 0;"
+  "vertical-align:top}figcaption{max-width:22rem}\n"
+  "svg text{font:12px ui-monospace,monospace;fill:var(--fg)}"
+  "svg .s{fill:var(--dim);font-size:11px}svg .c{text-anchor:middle;"
+  "fill:#16181a;font-weight:600}\n"
+  "svg .frame{fill:none;stroke:var(--dim)}svg .grid{stroke:var(--line)}"
+  "svg .op{fill:var(--op)}svg .coll{fill:var(--coll)}svg .bw{opacity:.65}\n"
+  "svg rect[class^=r]{stroke:var(--bg);stroke-width:1.5}"
+  "svg .part{stroke:var(--bad);stroke-dasharray:5 3}\n"
+  "svg .r0{fill:#8fb8e8}svg .r1{fill:#f2b880}svg .r2{fill:#9bd19b}"
+  "svg .r3{fill:#e8a0b4}svg .r4{fill:#c5aee8}svg .r5{fill:#e3d27c}"
+  "svg .r6{fill:#8fd3cf}svg .r7{fill:#c9c2b8}\n"
+  "table.src td{padding:0 .8rem 0 0;white-space:pre}table.src tr.hit td"
+  "{background:var(--hit)}table.src td.n{color:var(--dim)}\n";
+
+static void esc (DtBuf *b, const char *s) { dt_xml(b, s ? s : ""); }
+
+static void esc_n (DtBuf *b, const char *s, size_t n) {
+  char piece[256];
+  while (n > 0) {
+    size_t k = n < sizeof piece - 1 ? n : sizeof piece - 1;
+    memcpy(piece, s, k);
+    piece[k] = '\0';
+    dt_xml(b, piece);
+    s += k;
+    n -= k;
+  }
+}
+
+static void place (DtBuf *b, const char *file, int line) {
+  if (line <= 0) return;
+  dt_buf_add(b, "<a href=\"#L-");
+  esc(b, file);
+  dt_buf_addf(b, "-%d\">", line);
+  esc(b, file);
+  dt_buf_addf(b, ":%d</a> ", line);
+}
+
+/* --- findings --- */
+
+static void finding (const DtFinding *f, DtBuf *b) {
+  dt_buf_addf(b, "<div class=\"card %s\"><p><span class=\"tag\">%s %s %s"
+              "</span> ", dt_find_severity(f->kind->severity),
+              dt_find_severity(f->kind->severity), f->kind->code,
+              f->kind->trap);
+  esc(b, f->kind->title);
+  dt_buf_add(b, "</p><p class=\"dim\">");
+  place(b, f->file, f->line);
+  if (f->seq > 0) dt_buf_addf(b, "#%lld ", (long long)f->seq);
+  esc(b, f->op);
+  if (f->count > 1) dt_buf_addf(b, ", %lld times", (long long)f->count);
+  dt_buf_add(b, "</p><p>");
+  esc(b, f->evidence);
+  dt_buf_add(b, "</p><p>");
+  esc(b, f->kind->cause);
+  dt_buf_add(b, "</p><p>Fix: <code>");
+  esc(b, f->lua);
+  dt_buf_add(b, "</code></p><p>PyTorch: <code>");
+  esc(b, f->torch);
+  dt_buf_add(b, "</code></p></div>\n");
+}
+
+static void findings (const DtPage *p, DtBuf *b) {
+  const DtFinding *f;
+  int i;
+  dt_buf_add(b, "<h2 id=\"findings\">Findings</h2>\n");
+  for (i = 0; p->diag && (f = dt_diag_at(p->diag, i)) != NULL; i++)
+    finding(f, b);
+  if (i == 0) dt_buf_add(b, "<p>Nothing was found.</p>\n");
+}
+
+/* --- meshes and layouts --- */
+
+typedef struct Layout {
+  const DtSpec *spec; int nname; const char *name[MAX_NAMES];
+} Layout;
+
+typedef struct Seen {
+  int nlay; Layout lay[MAX_LAYOUTS];
+  int nmesh; const DtMesh *mesh[MAX_MESHES];
+} Seen;
+
+/* The last script variable that held the tensor. */
+static const char *name_of (const DtRecord *k, const DtRecVar *v) {
+  int i;
+  for (i = k->nname - 1; i >= 0; i--)
+    if (k->name[i].var == v->id) return k->name[i].name;
+  return v->name;
+}
+
+static void see_mesh (Seen *s, const DtMesh *m) {
+  int i;
+  for (i = 0; i < s->nmesh; i++)
+    if (dt_mesh_equal(s->mesh[i], m)) return;
+  if (s->nmesh < MAX_MESHES) s->mesh[s->nmesh++] = m;
+}
+
+static void see_var (Seen *s, const DtRecord *k, const DtRecVar *v) {
+  const char *name;
+  Layout *l;
+  int i;
+  if (v->none || v->spec == NULL || !v->spec->has_meta) return;
+  see_mesh(s, v->spec->mesh);
+  name = name_of(k, v);
+  if (name == NULL) return;
+  for (i = 0; i < s->nlay && !dt_spec_equal(s->lay[i].spec, v->spec); i++) ;
+  if (i == MAX_LAYOUTS) return;
+  l = &s->lay[i];
+  if (i == s->nlay) {
+    s->nlay++;
+    l->spec = v->spec;
+    l->nname = 0;
+  }
+  for (i = 0; i < l->nname; i++)
+    if (strcmp(l->name[i], name) == 0) return;
+  if (l->nname < MAX_NAMES) l->name[l->nname++] = name;
+}
+
+static void see_all (const DtPage *p, Seen *s) {
+  const DtRecOp *r;
+  int i, k;
+  memset(s, 0, sizeof *s);
+  for (i = p->d->rec.n - 1; i >= 0; i--) {
+    r = dt_record_at(p->d, i);
+    for (k = 0; k < r->nin; k++) see_var(s, &p->d->rec, &r->in[k]);
+    for (k = 0; k < r->nout; k++) see_var(s, &p->d->rec, &r->out[k]);
+  }
+}
+
+static void meshes (const DtPage *p, const Seen *s, DtBuf *b) {
+  int i;
+  dt_buf_add(b, "<h2 id=\"meshes\">Meshes</h2>\n");
+  for (i = 0; i < s->nmesh; i++) {
+    dt_buf_add(b, "<figure>");
+    dt_svg_mesh(p->cx, s->mesh[i], b);
+    dt_buf_add(b, "</figure>\n");
+  }
+  if (s->nmesh == 0)
+    dt_buf_add(b, "<p>No tensor was distributed.</p>\n");
+}
+
+static DtStatus layouts (const DtPage *p, const Seen *s, DtBuf *b) {
+  DtBuf t;
+  DtStatus st = DT_OK;
+  int i, k;
+  dt_buf_add(b, "<h2 id=\"layouts\">Layouts</h2>\n");
+  if (s->nlay == 0)
+    dt_buf_add(b, "<p>No variable held a distributed tensor.</p>\n");
+  dt_buf_init(&t, p->cx);
+  for (i = 0; i < s->nlay && st == DT_OK; i++) {
+    const Layout *l = &s->lay[i];
+    dt_buf_add(b, "<figure>");
+    st = dt_svg_layout(p->cx, l->spec, b);
+    dt_buf_add(b, "<figcaption class=\"mono\"><b>");
+    for (k = 0; k < l->nname; k++) {
+      if (k) dt_buf_add(b, ", ");
+      esc(b, l->name[k]);
+    }
+    dt_buf_add(b, "</b> ");
+    dt_buf_clear(&t);
+    dt_spec_print(l->spec, &t);
+    dt_buf_add(&t, " mesh ");
+    dt_mesh_print(l->spec->mesh, &t);
+    esc(b, dt_buf_str(&t));
+    dt_buf_add(b, "</figcaption></figure>\n");
+  }
+  dt_buf_fini(&t);
+  return st;
+}
+
+/* --- ledger --- */
+
+typedef struct Row {
+  const char *coll, *mdim, *op; int64_t count, bytes, implicit;
+} Row;
+
+static void ledger_add (Row *row, int *n, const char *op,
+                        const DtRecColl *c) {
+  int i;
+  for (i = 0; i < *n; i++)
+    if (strcmp(row[i].coll, c->coll) == 0 &&
+        strcmp(row[i].mdim, c->mdim) == 0 && strcmp(row[i].op, op) == 0)
+      break;
+  if (i == MAX_ROWS) return;
+  if (i == *n) row[(*n)++] = (Row){ c->coll, c->mdim, op, 0, 0, 0 };
+  row[i].count++;
+  row[i].bytes += c->bytes_in;
+  row[i].implicit += c->implicit;
+}
+
+static void ledger (const DtPage *p, DtBuf *b) {
+  Row row[MAX_ROWS];
+  int n = 0, i, k;
+  for (i = p->d->rec.n - 1; i >= 0; i--) {
+    const DtRecOp *r = dt_record_at(p->d, i);
+    for (k = 0; k < r->ncoll; k++)
+      ledger_add(row, &n, r->label, &r->coll[k]);
+  }
+  dt_buf_add(b, "<h2 id=\"ledger\">Ledger</h2>\n");
+  if (n == 0) { dt_buf_add(b, "<p>No rank sent anything.</p>\n"); return; }
+  dt_buf_add(b, "<div class=\"scroll\"><table><tr><th>collective</th>"
+             "<th>mesh dim</th><th>for</th><th class=\"n\">count</th>"
+             "<th class=\"n\">implicit</th><th class=\"n\">bytes per rank"
+             "</th></tr>\n");
+  for (i = 0; i < n; i++) {
+    dt_buf_add(b, "<tr><td>");
+    esc(b, row[i].coll);
+    dt_buf_add(b, "</td><td>");
+    esc(b, row[i].mdim);
+    dt_buf_add(b, "</td><td>");
+    esc(b, row[i].op);
+    dt_buf_addf(b, "</td><td class=\"n\">%lld</td><td class=\"n\">%lld</td>"
+                "<td class=\"n\">%lld</td></tr>\n", (long long)row[i].count,
+                (long long)row[i].implicit, (long long)row[i].bytes);
+  }
+  dt_buf_add(b, "</table></div>\n");
+}
+
+/* --- operators --- */
+
+static void var_cell (const DtPage *p, int n, const DtRecVar *v, DtBuf *b) {
+  DtBuf t;
+  int i;
+  dt_buf_init(&t, p->cx);
+  dt_buf_add(b, "<td>");
+  for (i = 0; i < n; i++) {
+    const char *name = v[i].none ? NULL : name_of(&p->d->rec, &v[i]);
+    if (i) dt_buf_add(b, "<br>");
+    if (name) { dt_buf_add(b, "<b>"); esc(b, name); dt_buf_add(b, "</b> "); }
+    dt_buf_clear(&t);
+    if (v[i].none) dt_buf_add(&t, "None");
+    else if (v[i].spec) dt_spec_print(v[i].spec, &t);
+    else { dt_buf_add(&t, "t: "); dt_meta_print(&v[i].meta, &t); }
+    esc(b, dt_buf_str(&t));
+  }
+  dt_buf_add(b, "</td>");
+  dt_buf_fini(&t);
+}
+
+static void operators (const DtPage *p, DtBuf *b) {
+  DtBuf t;
+  int i, n = p->d->rec.n < MAX_OPS ? p->d->rec.n : MAX_OPS;
+  dt_buf_add(b, "<h2 id=\"operators\">Operators</h2>\n");
+  if (n < p->d->rec.n)
+    dt_buf_addf(b, "<p class=\"dim\">The last %d of %d.</p>\n", n,
+                p->d->rec.n);
+  dt_buf_add(b, "<div class=\"scroll\"><table class=\"mono\"><tr>"
+             "<th class=\"n\">#</th><th>operator</th><th>takes</th>"
+             "<th>gives</th><th>communication</th><th>line</th></tr>\n");
+  dt_buf_init(&t, p->cx);
+  for (i = n - 1; i >= 0; i--) {
+    const DtRecOp *r = dt_record_at(p->d, i);
+    dt_buf_addf(b, "<tr><td class=\"n\">%lld</td><td>", (long long)r->seq);
+    esc(b, r->label);
+    if (r->backward) dt_buf_add(b, " <span class=\"dim\">backward</span>");
+    if (r->error) {
+      dt_buf_add(b, "<br><span style=\"color:var(--bad)\">");
+      esc_n(b, r->error, strcspn(r->error, "\n"));
+      dt_buf_add(b, "</span>");
+    }
+    dt_buf_add(b, "</td>");
+    var_cell(p, r->nin, r->in, b);
+    var_cell(p, r->nout, r->out, b);
+    dt_buf_clear(&t);
+    dt_record_print_colls(r, &t);
+    dt_buf_add(b, "<td>");
+    esc(b, dt_buf_str(&t));
+    dt_buf_add(b, "</td><td>");
+    place(b, r->file, r->line);
+    dt_buf_add(b, "</td></tr>\n");
+  }
+  dt_buf_fini(&t);
+  dt_buf_add(b, "</table></div>\n");
+}
+
+/* --- source --- */
+
+static bool on_line (const char *file, int line, const char *f, int l) {
+  return l == line && f && strcmp(f, file) == 0;
+}
+
+static void source_line (const DtPage *p, const char *file, int line,
+                         const char *text, size_t n, DtBuf *b) {
+  const DtFinding *f;
+  int64_t bytes = 0;
+  int ops = 0, i, k, hits = 0;
+  for (i = 0; i < p->d->rec.n; i++) {
+    const DtRecOp *r = dt_record_at(p->d, i);
+    if (!on_line(file, line, r->file, r->line)) continue;
+    ops++;
+    for (k = 0; k < r->ncoll; k++) bytes += r->coll[k].bytes_in;
+  }
+  for (i = 0; p->diag && (f = dt_diag_at(p->diag, i)) != NULL; i++)
+    hits += on_line(file, line, f->file, f->line);
+  dt_buf_addf(b, "<tr%s id=\"L-", hits ? " class=\"hit\"" : "");
+  esc(b, file);
+  dt_buf_addf(b, "-%d\"><td class=\"n\">%d</td><td>", line, line);
+  esc_n(b, text, n);
+  dt_buf_add(b, "</td><td class=\"n\">");
+  if (ops) dt_buf_addf(b, "%d op%s", ops, ops == 1 ? "" : "s");
+  if (bytes) dt_buf_addf(b, ", %lld B", (long long)bytes);
+  dt_buf_add(b, "</td><td>");
+  for (i = 0; p->diag && (f = dt_diag_at(p->diag, i)) != NULL; i++)
+    if (on_line(file, line, f->file, f->line)) {
+      dt_buf_addf(b, "%s ", f->kind->code);
+      esc(b, f->kind->title);
+      dt_buf_addc(b, ' ');
+    }
+  dt_buf_add(b, "</td></tr>\n");
+}
+
+static void source_file (const DtPage *p, const char *file, DtBuf *b) {
+  const char *text;
+  size_t n = 0;
+  int line = 1;
+  text = p->source(p->ud, file, line, &n);
+  if (text == NULL) return;
+  dt_buf_add(b, "<h3 class=\"mono\">");
+  esc(b, file);
+  dt_buf_add(b, "</h3><div class=\"scroll\"><table class=\"src\">\n");
+  for (; text && line <= MAX_LINES; text = p->source(p->ud, file, ++line, &n))
+    source_line(p, file, line, text, n, b);
+  dt_buf_add(b, "</table></div>\n");
+}
+
+static void sources (const DtPage *p, DtBuf *b) {
+  const char *file[MAX_FILES];
+  int n = 0, i, k;
+  dt_buf_add(b, "<h2 id=\"source\">Source</h2>\n");
+  for (i = p->d->rec.n - 1; p->source && i >= 0; i--) {
+    const DtRecOp *r = dt_record_at(p->d, i);
+    if (r->file == NULL || r->line <= 0) continue;
+    for (k = 0; k < n && strcmp(file[k], r->file) != 0; k++) ;
+    if (k < n || n == MAX_FILES) continue;
+    file[n++] = r->file;
+    source_file(p, r->file, b);
+  }
+}
+
+DtStatus dt_html_page (const DtPage *p, DtBuf *b) {
+  Seen *s = DT_NEW(p->cx, Seen);
+  DtStatus st;
+  if (s == NULL) return DT_E_NOMEM;
+  see_all(p, s);
+  dt_buf_add(b, "<!doctype html>\n<html lang=\"en\"><head>"
+             "<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
+             "content=\"width=device-width,initial-scale=1\">\n"
+             "<link rel=\"icon\" href=\"data:,\">\n<title>");
+  esc(b, p->title);
+  dt_buf_add(b, " - dtrepl</title>\n<style>\n");
+  dt_buf_add(b, style);
+  dt_buf_add(b, "</style></head><body>\n<h1>");
+  esc(b, p->title);
+  dt_buf_addf(b, "</h1>\n<p class=\"dim\">%d rank%s, %lld operators; what one "
+              "rank saw is rank 0's.</p>\n", p->nranks,
+              p->nranks == 1 ? "" : "s", (long long)p->d->rec.total);
+  findings(p, b);
+  meshes(p, s, b);
+  st = layouts(p, s, b);
+  dt_buf_add(b, "<h2 id=\"timeline\">Timeline</h2>\n<p class=\"dim\">Upper "
+             "lanes: operators; lower lanes: collectives; paler: backward. "
+             "Point at a bar for its name.</p>\n<div class=\"scroll\">");
+  dt_svg_timeline(p->nranks, p->span, p->nspan, b);
+  dt_buf_add(b, "</div>\n");
+  ledger(p, b);
+  operators(p, b);
+  sources(p, b);
+  dt_buf_add(b, "</body></html>\n");
+  dt_free(p->cx, s);
+  return st == DT_OK ? dt_buf_ok(b) : st;
+}

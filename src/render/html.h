@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT
+** render/html.h: a record as one page: no scripts, no outside assets. */
+#ifndef DT_RENDER_HTML_H
+#define DT_RENDER_HTML_H
+
+#include "diag/finding.h"
+#include "render/svg.h"
+
+/* What the page is made of; everything is borrowed. */
+typedef struct DtPage {
+  DtCtx *cx;
+  const char *title;            /* name of the script */
+  int nranks;
+  DtDebug *d;                   /* record of this rank */
+  const DtDiag *diag;           /* NULL: none */
+  DtSpan *const *span; const int *nspan;        /* by rank */
+  /* Line `line` (from 1) of a source; NULL past its end or unknown. */
+  const char *(*source) (void *ud, const char *file, int line, size_t *n);
+  void *ud;
+} DtPage;
+
+/* Append the page.  NOMEM.  Pure. */
+DtStatus dt_html_page (const DtPage *p, DtBuf *b);
+
+#endif
