@@ -10,7 +10,7 @@
 #include <string.h>
 
 static const char key_env[] = "dt.frame.env";
-static const char key_locals[] = "dt.frame.locals";
+const char dtL_key_locals[] = "the prompt's locals";
 static const char key_sources[] = "dt.sources";
 
 static int stack_size (lua_State *co) {
@@ -240,8 +240,10 @@ void dtL_set_prompt_env (lua_State *L) {
   lua_setfield(L, LUA_REGISTRYINDEX, key_env);
 }
 
+/* By address: reading it must not allocate (names are asked for inside the
+** engine). */
 void dtL_set_prompt_locals (lua_State *L) {
-  lua_setfield(L, LUA_REGISTRYINDEX, key_locals);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, dtL_key_locals);
 }
 
 /* --- sources --- */

@@ -12,7 +12,6 @@
 #include "bind/frame.h"
 
 static const char key_cand[] = "dt.names.globals";  /* list and set of names */
-static const char key_locals[] = "dt.frame.locals";
 
 enum { MAX_CAND = 400, MAX_LEVELS = 40, MAX_FRAMES = 8 };
 
@@ -31,7 +30,12 @@ static bool assigns (const char *s) {
 void dtL_names_from (lua_State *L, const char *text, size_t n) {
   const char *s = text, *end = text + n;
   int list;
-  luaL_getsubtable(L, LUA_REGISTRYINDEX, key_cand);
+  if (lua_rawgetp(L, LUA_REGISTRYINDEX, key_cand) != LUA_TTABLE) {
+    lua_pop(L, 1);
+    lua_newtable(L);
+    lua_pushvalue(L, -1);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, key_cand);
+  }
   list = lua_gettop(L);
   while (s < end) {
     const char *w = s;
@@ -130,10 +134,10 @@ static void bind_table (lua_State *L, DtDebug *d, int64_t seq) {
 
 static void bind_globals (lua_State *L, DtDebug *d, int64_t seq) {
   int top = lua_gettop(L), i, n;
-  if (lua_getfield(L, LUA_REGISTRYINDEX, key_locals) == LUA_TTABLE)
+  if (lua_rawgetp(L, LUA_REGISTRYINDEX, dtL_key_locals) == LUA_TTABLE)
     bind_table(L, d, seq);
   lua_settop(L, top);
-  if (lua_getfield(L, LUA_REGISTRYINDEX, key_cand) == LUA_TTABLE) {
+  if (lua_rawgetp(L, LUA_REGISTRYINDEX, key_cand) == LUA_TTABLE) {
     lua_pushglobaltable(L);
     n = (int)lua_rawlen(L, top + 1);
     for (i = 1; i <= n; i++) {
