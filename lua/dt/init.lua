@@ -90,9 +90,14 @@ return function (dt, bare)
     return require("dt.library")[name]
   end})
   setmetatable(dt.debug, {__index = function (t, name)
-    local value = type(name) == "string" and require("dt.debug").find(name)
-    if value then rawset(t, name, value) end
-    return value or nil
+    if type(name) ~= "string" or name == "_commands" then return nil end
+    local value = require("dt.debug").find(name)
+    if value then
+      rawset(t, name, value)
+      return value
+    end
+    local commands = rawget(t, "_commands")     -- the shell's, by name
+    return commands and commands[name]
   end})
   dt._lazy_names = lazy_names
   require "dt.tensor"

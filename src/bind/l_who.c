@@ -137,6 +137,14 @@ static int l_no_data (lua_State *L) {
   return 1;
 }
 
+/* dt.debug.placements("S(0) R") -> a list of placements.  Pure. */
+static int l_placements (lua_State *L) {
+  DtPlacement pl[DT_MAX_MDIM];
+  int n = dtL_check_placements(L, 1, pl, DT_MAX_MDIM);
+  dtL_push_placements(L, pl, n);
+  return 1;
+}
+
 /* dt.debug.versions() -> {dtrepl, torch, device}.  Pure. */
 static int l_versions (lua_State *L) {
   const DtProfile *p = &dtL_session(L)->profile;
@@ -153,7 +161,8 @@ static int l_versions (lua_State *L) {
 void dtL_open_who (lua_State *L, int dt) {
   static const luaL_Reg funcs[] = {
     {"holders", l_holders}, {"no_data", l_no_data},
-    {"spec_text", l_spec_text}, {"versions", l_versions}, {NULL, NULL}
+    {"placements", l_placements}, {"spec_text", l_spec_text},
+    {"versions", l_versions}, {NULL, NULL}
   };
   lua_getfield(L, dt, "debug");
   luaL_setfuncs(L, funcs, 0);

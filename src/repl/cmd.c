@@ -181,17 +181,9 @@ static void quoted (const char *s, DtBuf *b) {
   dt_buf_addc(b, '"');
 }
 
-/* --json: the answer as one object a line. */
-static void show_json (DtRepl *r, const DtCmd *cmd, DtBuf *out) {
-  char name[32];
-  dt_buf_addf(out, "{\"schema\":1,\"command\":\"%s\",\"data\":",
-              dt_cmd_name(cmd, name));
-  dtL_to_json(r->L, lua_gettop(r->L), out);
-  dt_buf_add(out, "}\n");
-}
-
-/* Evaluate; a text is written as it is, other values as the prompt does. */
-static DtStatus show_call (DtRepl *r, const DtCmd *cmd, const char *expr) {
+/* Evaluate; a text is written as it is, other values as the prompt does.  A
+** table stays behind as DT_KEY_ANSWER, for --json. */
+static DtStatus show_call (DtRepl *r, const char *expr) {
   lua_State *L = r->L;
   int top = lua_gettop(L);
   bool is_expression;
@@ -204,9 +196,11 @@ static DtStatus show_call (DtRepl *r, const DtCmd *cmd, const char *expr) {
   }
   if (st == DT_OK) {
     DtBuf *out = dtL_out(L);
-    if (r->app->o.json && !lua_isnil(L, -1))
-      show_json(r, cmd, out);
-    else if (lua_type(L, -1) == LUA_TSTRING)
+    if (lua_istable(L, -1)) {
+      lua_pushvalue(L, -1);
+      lua_setfield(L, LUA_REGISTRYINDEX, DT_KEY_ANSWER);
+    }
+    if (lua_type(L, -1) == LUA_TSTRING)
       dt_buf_add(out, lua_tostring(L, -1));
     else if (!lua_isnil(L, -1))
       dtL_show_value(L, -1, out);
@@ -252,7 +246,7 @@ DtStatus dt_cmd_debug (DtCmdCall *c, const char *name, const char *args) {
   }
   dt_buf_addc(&b, ')');
   DT_TRYG(r->cx, dt_buf_ok(&b));
-  st = show_call(r, c->cmd, dt_buf_str(&b));
+  st = show_call(r, dt_buf_str(&b));
 done:
   dt_buf_fini(&b);
   return st;

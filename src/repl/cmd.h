@@ -70,6 +70,8 @@ DtStatus dt_cmd_error (DtCmdCall *c, size_t at, const char *fmt, ...)
 ;
 /* "on", "off", "" (turns around) into *v.  COMMAND.  Local. */
 DtStatus dt_cmd_onoff (DtCmdCall *c, bool *v);
+/* Registry key of the table the last dt_cmd_debug() got, or nil. */
+#define DT_KEY_ANSWER "dt.repl.answer"
 /* Call dt.debug.<name>(...) and show what it returns.  `args` says how the
 ** rest of the line is read, one letter each: 'n' a number ("#7" or "7"), 'e' a
 ** Lua expression without blanks outside brackets, 'r' all the rest as one

@@ -20,6 +20,12 @@ static const Ask asks[] = {
   {"verify", "s", NULL},
   {"check", "r", "wanted a tensor"},
   {"same", "r", "wanted a tensor"},
+  {"report", "s", NULL},
+  {"export", "s", "wanted torch, lua, json, html or trace, and a file"},
+  {"whatif", "s", "wanted NAME = PLACEMENTS"},
+  {"shrink", "s", NULL},
+  {"sweep", "r", "wanted a function"},
+  {"doctor", "s", NULL},
 };
 
 static DtStatus ask (DtCmdCall *c) {
@@ -66,5 +72,40 @@ const DtCmd dt_cmds_ask[] = {
   {"same", "explain", DT_NEED_DATA, "X",
    "Is a plain tensor the same, bit by bit, on all ranks?\n"
    "Example: :same x", ask},
+  {"report", "explain", 0, "[FILE]",
+   "A bug report of what failed, or came out wrong, last.\n"
+   "Repro in Lua and PyTorch, expected and actual, what each rank held,\n"
+   "versions; the repros are run before they are written.  Without FILE it\n"
+   "is shown.\n"
+   "Example: :report", ask},
+  {"export", "explain", 0, "KIND FILE",
+   "Write the record: as a script for PyTorch (torch), for dtrepl (lua), one\n"
+   "JSON object a line (json), a page for a browser (html: findings, meshes,\n"
+   "layouts, timeline, ledger, source), or a trace for Chrome and Perfetto\n"
+   "(trace).\n"
+   "Example: :export torch repro.py", ask},
+  {"whatif", "explain", 0, "NAME = PLACEMENTS[, ...]",
+   "What would change if a tensor were placed otherwise?\n"
+   "The record is planned again without data: collectives, bytes, errors and\n"
+   "memory, before and after.\n"
+   "Example: :whatif w = R S(1)", ask},
+  {"shrink", "explain", 0, "[FILE]",
+   "Make the recorded failure small: fewer operators, a smaller mesh, smaller\n"
+   "sizes, the same error.  With FILE the result is written there.\n"
+   "Example: :shrink", ask},
+  {"sweep", "explain", DT_NEED_DATA, "F",
+   "Run a function over sizes 0 to 5 and meshes of 1 to 4 ranks.\n"
+   "F(n, mesh) makes tensors of size n, cut unevenly by the mesh; every\n"
+   "operator is compared with one device.  The smallest case that fails is\n"
+   "kept.  dt.debug.sweep(f, {sizes =, ranks =}) takes other ranges.\n"
+   "Example: :sweep function(n, mesh) return dt.distribute_tensor(dt.ones(n), "
+   "mesh, \"S(0)\"):sum() end", ask},
+  {"doctor", "explain", DT_NEED_DATA, "[OP [ARGS]]",
+   "Which placements are valid for an operator?\n"
+   "Every combination is tried on small uneven inputs and compared with one\n"
+   "device; what holds is written as register_sharding, in Lua and in Python,\n"
+   "forward and backward.  ARGS as in f32[6, 4], f32[4, 8]; without them the\n"
+   "operator's own samples, or the inputs of its last recorded call.\n"
+   "Example: :doctor aten.mm.default", ask},
   {NULL, NULL, 0, NULL, NULL, NULL}
 };

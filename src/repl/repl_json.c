@@ -59,8 +59,8 @@ static void set_str (lua_State *L, const char *k, const char *v) {
 /* Push the data, or nil. */
 static void push_data (lua_State *L, const Run *p) {
   const char *expr = source_of(p->cmd);
-  if (expr == NULL) {
-    lua_pushnil(L);
+  if (expr == NULL) {             /* what the library answered */
+    lua_getfield(L, LUA_REGISTRYINDEX, DT_KEY_ANSWER);
     return;
   }
   lua_pushfstring(L, "local arg, past = ... return %s", expr);
@@ -102,6 +102,8 @@ static int push_run (lua_State *L) {
 static DtStatus run_taken (DtRepl *r, const char *line, DtBuf *text) {
   DtBuf *out = dtL_out(r->L);
   size_t before = out->len;
+  lua_pushnil(r->L);
+  lua_setfield(r->L, LUA_REGISTRYINDEX, DT_KEY_ANSWER);
   DtStatus st = dt_cmd_run(r, line);
   out = dtL_out(r->L);
   if (out->len > before) {
@@ -229,14 +231,14 @@ static int add_commands (lua_State *L) {
     return 0;
   lua_pushcfunction(L, l_command);
   lua_setfield(L, -2, "command");
+  lua_newtable(L);              /* looked at where nothing else has the name */
+  lua_pushvalue(L, -1);
+  lua_setfield(L, -3, "_commands");
   while ((c = dt_cmd_next(&it)) != NULL) {
     dt_cmd_name(c, name);
-    if (lua_getfield(L, -1, name) == LUA_TNIL) {
-      lua_pushstring(L, name);
-      lua_pushcclosure(L, l_named, 1);
-      lua_setfield(L, -3, name);
-    }
-    lua_pop(L, 1);
+    lua_pushstring(L, name);
+    lua_pushcclosure(L, l_named, 1);
+    lua_setfield(L, -2, name);
   }
   return 0;
 }

@@ -408,10 +408,10 @@ else:
     dist.init_process_group("fake", store=FakeStore(), rank=0, world_size=%d)
 ]]
 
--- python(P) -> a script for PyTorch.  Collective.
-function M.python(P)
+-- python(P[, alone]) -> a script for PyTorch.  Collective, unless `alone`.
+function M.python(P, alone)
   local lines, names = walk(Py, P)
-  whole(Py, P, lines)
+  if not alone then whole(Py, P, lines) end
   local out = {PY_HEAD:format(P.ranks, P.ranks)}
   for _, l in ipairs(lines) do out[#out + 1] = line_text(Py, l) end
   local last = P.steps[#P.steps]

@@ -60,10 +60,12 @@ function M.summary(marks, ok, err)
     from = m[2]
   end
   if not ok then
-    local failed = dt.debug.failed()
-    r.error = {code = type(err) == "table" and err.code or "LUA",
-      message = type(err) == "table" and err.message or tostring(err),
-      op = failed and failed.op or nil}
+    local last
+    for _, e in ipairs(dt.debug.entries()) do if e.error then last = e end end
+    local object = type(err) == "table"
+    r.error = {code = last and last.error or object and err.code or "LUA",
+      message = object and err.message or tostring(err),
+      op = last and last.op or nil}
   end
   local mem = dt.debug.mem()
   r.peak = mem.peak.total

@@ -1,0 +1,323 @@
+-- SPDX-License-Identifier: MIT
+-- dt/debug/shrink.lua: dt.debug.shrink: the recorded failure made small.
+--
+-- The program is cut to what the failing step needs; then each of these is
+-- tried, and kept when the same error comes: inputs of the failing step (and
+-- what is behind them) replaced by fresh tensors of the same layout; one mesh
+-- dimension, then a mesh of two ranks; smaller sizes.  Where the error needs no
+-- data (mixed inputs, strategies, shapes) trials run in a pretend world, which
+-- takes milliseconds each.
+
+local dt = require "dt"
+local page = require "dt.debug.page"
+local program = require "dt.debug.program"
+local emit = require "dt.debug.emit"
+local replay = require "dt.debug.replay"
+local whatif = require "dt.debug.whatif"
+
+local M = {}
+
+local TRIALS = 200
+local copy = whatif.copy
+
+-- What must come again: an error, or a cause of shadow mode.
+local function goal_of(P)
+  if P.error then
+    return {code = P.error.error, op = P.error.op,
+      shape = replay.shape_of(P.error.message or "")}, P.error
+  end
+  local v = dt.debug.verified()
+  for _, w in ipairs(v and v.list or {}) do
+    if w.verdict == "wrong" then
+      for _, s in ipairs(P.steps) do
+        if s.seq == w.seq then return {cause = w.cause, op = w.op}, s end
+      end
+    end
+  end
+  page.fail("COMMAND", "nothing has failed, and shadow mode (:verify on) has "
+    .. "found nothing wrong")
+end
+
+local function same(goal, r)
+  if goal.cause then
+    for _, w in ipairs(r.wrong or {}) do
+      if w.cause == goal.cause and w.op == goal.op then return true end
+    end
+    return false
+  end
+  return r.error ~= nil and r.error.code == goal.code
+    and (r.error.op == nil or r.error.op == "" or r.error.op == goal.op
+         or goal.op == "backward")
+    and replay.shape_of(r.error.message) == goal.shape
+end
+
+local Try = {}
+Try.__index = Try
+
+-- Does the program still fail in the same way?  Rank 0's answer.
+function Try:holds(P)
+  if self.left <= 0 then return false end
+  self.left = self.left - 1
+  self.trials = self.trials + 1
+  local ok, text = pcall(emit.lua, P, {mark = true})
+  if not ok then return false end
+  local r = replay.run_text(text, P.ranks, {fake = self.fake, alone = true,
+    verify = self.goal.cause ~= nil})
+  return same(self.goal, r)
+end
+
+function Try:keep(P)
+  if P and self:holds(P) then self.P = P return true end
+  return false
+end
+
+-- ---- fewer operators ---------------------------------------------------
+
+-- Value `id` becomes a leaf; steps that only led to it go.
+local function cut(P, id, target)
+  local steps, found = {}, false
+  for _, s in ipairs(P.steps) do
+    local makes = false
+    for _, out in ipairs(s.outs) do makes = makes or out == id end
+    for _, x in ipairs(s.ins) do if makes and x == id then makes = false end end
+    if makes and s.kind ~= "leaf" and s ~= target and #s.outs == 1 then
+      found = true
+      steps[#steps + 1] = {kind = "leaf", ins = {}, outs = {id}, seq = s.seq,
+        file = s.file, line = s.line}
+    else
+      steps[#steps + 1] = s
+    end
+  end
+  if not found then return nil end
+  local Q = program.with(P, steps)
+  Q.values = copy(P.values)
+  local v = copy(Q.values[id])
+  v.replaced = true
+  v.requires_grad = v.needs_grad
+  Q.values[id] = v
+  return program.slice(Q, {target})
+end
+
+local function fewer(try, target)
+  for i = #try.P.steps, 1, -1 do
+    local s = try.P.steps[i]
+    if s and s ~= target and s.kind ~= "leaf" and #s.outs == 1 then
+      try:keep(cut(try.P, s.outs[1], target))
+    end
+  end
+end
+
+-- ---- a smaller mesh ----------------------------------------------------
+
+-- The program with every mesh and placement rewritten by f(mesh) and pl(list,
+-- mesh).
+local function remesh(P, f, pl, ranks)
+  local seen = {}
+  local function mesh(m)
+    if m and seen[m] == nil then seen[m] = f(m) or false end
+    return m and (seen[m] or nil)
+  end
+  local Q = program.with(P, {})
+  Q.ranks, Q.values = ranks, {}
+  for id, v in pairs(P.values) do
+    local c = copy(v)
+    if v.mesh then
+      c.mesh = mesh(v.mesh)
+      if not c.mesh then return nil end
+      c.placements = v.placements and pl(v.placements, v.mesh)
+      c.local_shape = v.local_shape
+      c.replaced = true
+    end
+    Q.values[id] = c
+  end
+  for i, s in ipairs(P.steps) do
+    local c = s
+    if s.mesh then
+      c = copy(s)
+      c.mesh = mesh(s.mesh)
+      if not c.mesh then return nil end
+      c.placements = s.placements and pl(s.placements, s.mesh)
+    end
+    Q.steps[i] = c
+    if P.error == s then Q.error = c end
+  end
+  return Q
+end
+
+local function straight(shape, names, device)
+  local n, ranks = 1, {}
+  for _, s in ipairs(shape) do n = n * s end
+  for r = 1, n do ranks[r] = r - 1 end
+  return {shape = shape, names = names, device = device, ranks = ranks,
+    member = true}, n
+end
+
+local function one_mesh(P)
+  local list = program.meshes(P)
+  return #list == 1 and not list[1].root and list[1] or nil
+end
+
+local function smaller_mesh(try)
+  local m = one_mesh(try.P)
+  if not m then return end
+  if #m.shape > 1 then
+    for d = 1, #m.shape do
+      local new, n = straight({m.shape[d]}, {m.names[d]}, m.device)
+      if try:keep(remesh(try.P, function () return new end,
+                         function (pl) return {pl[d]} end, n)) then break end
+    end
+  end
+  m = one_mesh(try.P)
+  for d = 1, #m.shape do
+    m = one_mesh(try.P)
+    for _, size in ipairs {2, 3} do
+      if size < m.shape[d] then
+        local shape = {table.unpack(m.shape)}
+        shape[d] = size
+        local new, n = straight(shape, m.names, m.device)
+        if try:keep(remesh(try.P, function () return new end,
+                           function (pl) return pl end, n)) then break end
+      end
+    end
+  end
+end
+
+-- ---- smaller sizes -----------------------------------------------------
+
+local function replace(list, from, to)
+  local out = {}
+  for i, x in ipairs(list) do out[i] = x == from and to or x end
+  return out
+end
+
+local function dense(shape)
+  local stride, n = {}, 1
+  for i = #shape, 1, -1 do stride[i], n = n, n * shape[i] end
+  return stride
+end
+
+local function resize(P, from, to)
+  local Q = program.with(P, {})
+  Q.values = {}
+  for id, v in pairs(P.values) do
+    local c = copy(v)
+    c.shape = replace(v.shape, from, to)
+    c.stride = dense(c.shape)
+    c.local_shape = replace(v.local_shape, from, to)
+    c.replaced = true
+    Q.values[id] = c
+  end
+  local function arg(a)
+    if type(a) ~= "table" or a == dt.None or a.id then return a end
+    if #a == 0 then return a end
+    local out = {}
+    for i, x in ipairs(a) do
+      out[i] = math.type(x) == "integer" and x == from and to or arg(x)
+    end
+    return out
+  end
+  for i, s in ipairs(P.steps) do
+    local c = copy(s)
+    if s.args then
+      c.args = {}
+      for k, a in ipairs(s.args) do
+        c.args[k] = arg(a)
+        if s.factory and math.type(a) == "integer" and a == from then
+          c.args[k] = to
+        end
+      end
+    end
+    Q.steps[i] = c
+    if P.error == s then Q.error = c end
+  end
+  return Q
+end
+
+local function sizes_of(P)
+  local set, list = {}, {}
+  for _, s in ipairs(P.steps) do
+    for _, id in ipairs(s.outs) do
+      for _, n in ipairs(P.values[id].shape) do
+        if n > 1 and not set[n] then
+          set[n] = true
+          list[#list + 1] = n
+        end
+      end
+    end
+  end
+  table.sort(list, function (a, b) return a > b end)
+  return list, set
+end
+
+local function smaller_sizes(try)
+  for _, from in ipairs((sizes_of(try.P))) do
+    local _, used = sizes_of(try.P)
+    for to = 1, math.min(from - 1, 8) do
+      if to == 1 or not used[to] or to == 2 then
+        if try:keep(resize(try.P, from, to)) then break end
+      end
+    end
+  end
+end
+
+-- ---- all of it ---------------------------------------------------------
+
+local function text(d)
+  local head = ("%d operators, %d ranks -> %d operators, %d ranks, in %d "
+    .. "trials; %s"):format(d.before.steps, d.before.ranks, d.steps, d.ranks,
+    d.trials, d.error or d.cause)
+  if d.file then return head .. "\nwritten to " .. d.file end
+  return head .. "\n\n-- dtrepl: ranks=" .. d.ranks .. "\n" .. d.lua
+end
+
+local function reduce(P)
+  local goal, target = goal_of(P)
+  local try = setmetatable({goal = goal, left = TRIALS, trials = 0,
+    fake = goal.cause == nil}, Try)
+  local Q = program.slice(P, {target})
+  try.P = Q
+  if not try:holds(Q) then
+    try.fake = false
+    if dt.debug.no_data() or not try:holds(Q) then
+      page.fail("COMMAND", "the failure does not come again when the record is "
+        .. "replayed: something outside of it matters")
+    end
+  end
+  fewer(try, target)
+  smaller_mesh(try)
+  smaller_sizes(try)
+  -- Steps were copied meanwhile: the failing one is the last.
+  fewer(try, try.P.steps[#try.P.steps])
+  return try
+end
+
+-- dt.debug.shrink([file]): {lua, torch, steps, ranks, before, trials, error |
+-- cause}: the smallest program found that fails like the record.  Collective:
+-- rank 0 tries, all get the answer.
+function M.shrink(file)
+  local P = program.build()
+  local answer = ""
+  if dt.rank() == 0 or dt.debug.no_data() then
+    local ok, res = pcall(reduce, P)
+    if ok then
+      answer = replay.dump{lua = (emit.lua(res.P)), trials = res.trials,
+        steps = #res.P.steps, ranks = res.P.ranks, error = res.goal.code,
+        cause = res.goal.cause, op = res.goal.op,
+        torch = emit.python(res.P, true),
+        before = {steps = #P.steps, ranks = P.ranks}}
+    else
+      answer = replay.dump{failed = type(res) == "table" and res.message
+        or tostring(res)}
+    end
+  end
+  local d = replay.undump(dt.debug.from_all(answer)[1])
+  if d.failed then page.fail("COMMAND", "%s", (d.failed:gsub("%%", "%%%%"))) end
+  if file and file ~= "" then
+    d.file = file
+    require("dt.debug.report").write(file, "-- dtrepl: ranks=" .. d.ranks
+      .. "\n" .. d.lua .. "\n")
+  end
+  return page.new(d, text)
+end
+
+return M
