@@ -9,7 +9,9 @@ local MISSING = "does not have a sharding strategy"
 -- No error text besides.
 local function quiet(score, ...)
   local s = {score, ...}
-  for _, no in ipairs {"!" .. MIXED, "!" .. MISSING, "!Error:"} do
+  for _, no in ipairs {"!" .. MIXED, "!" .. MISSING, "!RuntimeError",
+    "!ValueError", "!AssertionError", "!TypeError", "!IndexError", "!KeyError",
+    "!NotImplementedError", "!AttributeError"} do
     s[#s + 1] = no
   end
   return s
