@@ -1,59 +1,195 @@
 -- SPDX-License-Identifier: MIT
--- dt/float8.lua: float8 training in the manner of torchao, as far as FSDP2
--- sees it: the weights of Linear layers are gathered as float8 when
--- enable_fsdp_float8_all_gather is set.  Dynamic tensorwise scaling: the
--- largest absolute value over the shard mesh decides the scale.
+-- dt/float8.lua: linear layers whose products are made of float8 values, as
+-- torchao makes them with emulate=True: each operand is scaled by its largest
+-- value, rounded to float8, and the product is made in float32 of the rounded
+-- values divided by their scales.
+--
+-- A float8 operand is a table: `hp` stands for it in what is recorded (same
+-- shape and strides), `data` are the rounded values (with `turned` those of
+-- the transpose), `scale` is a scalar.
 
 local dt = require "dt"
-local util = require "dt.util"
+local autograd = require "dt.autograd"
+local nn = require "dt.nn"
 local nnm = require "dt.nn.module"
+local util = require "dt.util"
 
+local A = dt.ops.aten
 local M = {}
 
-local MAX = 448.0                    -- largest float8_e4m3fn
+local E4M3 = {dtype = dt.float8_e4m3fn, max = 448.0}
+local E5M2 = {dtype = dt.float8_e5m2, max = 57344.0}
 
--- Float8LinearConfig{enable_fsdp_float8_all_gather = false}
-function M.Float8LinearConfig(...)
-  return util.bind("Float8LinearConfig", {"enable_fsdp_float8_all_gather"},
-    {enable_fsdp_float8_all_gather = false}, ...)
+-- The factor that brings a largest value to the largest float8.
+local function scale_of(amax, kind)
+  local t = A.clamp.default(amax:to(dt.float64), 1e-12)
+  return A.mul.Tensor(t:reciprocal(), kind.max):to(dt.float32)
 end
 
--- fsdp_pre_all_gather: scale and cast the shard; float8 is what travels.
-function M.pre_all_gather(shard, mesh)
-  local amax = shard:abs():max()
-  amax = dt._coll("all_reduce", amax, mesh, 0, {op = "max"})
-  local scale = MAX / amax
-  local data = (shard * scale):to(dt.float8_e4m3fn)
-  return {data}, {scale = scale, mesh = mesh}
-end
-
--- fsdp_post_all_gather: back to the compute dtype.
-function M.post_all_gather(_, outputs, meta, dtype)
-  return outputs[1]:to(dtype) / meta.scale
-end
-
--- enable_all_gather(parameter [, log]): gather it as float8 under
--- fully_shard.  `log(mesh)` is told which mesh the hook got.
-function M.enable_all_gather(p, log)
-  p.fsdp_pre_all_gather = function (shard, mesh)
-    if log then log(mesh) end
-    return M.pre_all_gather(shard, mesh)
+-- Scaled and rounded; over the ranks of `mesh` with one scale for all.
+local function to_float8(t, kind, mesh, scale)
+  if not scale then
+    local amax = t:abs():max()
+    if mesh then amax = dt._coll("all_reduce", amax, mesh, 0, {op = "max"}) end
+    scale = scale_of(amax, kind)
   end
-  p.fsdp_post_all_gather = M.post_all_gather
-  return p
+  local hp = A.clamp.default(A.mul.Tensor(t, scale), -kind.max, kind.max)
+  return {hp = hp, data = hp:to(kind.dtype), scale = scale}
 end
 
--- convert_to_float8_training(module, {config = Float8LinearConfig{...}})
-function M.convert_to_float8_training(module, kw)
-  local config = kw and kw.config or M.Float8LinearConfig()
-  if config.enable_fsdp_float8_all_gather then
-    for sub in module:modules() do
-      if nnm.isinstance(sub, require("dt.nn").Linear) then
-        M.enable_all_gather(sub.weight, config.log)
+local function transposed(x)
+  local hp = dt._named("aten.t.default", {x.hp}, function ()
+    return x.hp:t()
+  end)
+  return {hp = hp, data = x.data, scale = x.scale, turned = not x.turned}
+end
+
+-- Rows and columns of the last dim, whatever came before it.
+local function flat(x)
+  local data
+  local n = x.hp.shape[x.hp.ndim]
+  local hp = dt._named("aten.view.default", {x.hp}, function ()
+    data = x.data:reshape({-1, n})
+    return x.hp:reshape({-1, n})
+  end)
+  return {hp = hp, data = data, scale = x.scale}
+end
+
+local function wide(x)
+  local t = x.data:to(dt.float32) / x.scale
+  return x.turned and t:t() or t
+end
+
+local function mm(a, b)
+  return dt._named("aten.mm.default", {a.hp, b.hp}, function ()
+    return dt.mm(wide(a), wide(b)):to(a.hp.dtype)
+  end)
+end
+
+-- ---- the product ----
+
+local product = autograd.Function:extend("matmul_with_hp_or_float8_args")
+
+local function shape_with(t, last)
+  local s = {}
+  for i = 1, t.ndim - 1 do s[i] = t.shape[i] end
+  s[#s + 1] = last
+  return s
+end
+
+function product.forward(ctx, input, weight_t, made)
+  ctx:save_for_backward(input, weight_t)
+  ctx.made = made
+  local a = to_float8(input, E4M3)
+  local b = made and made(weight_t) or to_float8(weight_t, E4M3)
+  local out = mm(flat(a), b)
+  return out:view(shape_with(input, weight_t.shape[2]))
+end
+
+function product.backward(ctx, grad)
+  local input, weight_t = ctx.saved_tensors[1], ctx.saved_tensors[2]
+  local n = grad.shape[grad.ndim]
+  local g = grad:reshape({-1, n})
+  local g8 = to_float8(g, E5M2)
+  local w8 = ctx.made and ctx.made(weight_t) or to_float8(weight_t, E4M3)
+  local gx = mm(g8, transposed(w8)):view(shape_with(grad, input.shape[input.ndim]))
+  local x = input:reshape({-1, input.shape[input.ndim]})
+  g8 = to_float8(g, E5M2)
+  local x8 = to_float8(x, E4M3)
+  return gx, mm(transposed(g8), x8):t()
+end
+
+-- ---- the layer ----
+
+-- Float8Linear: a Linear whose products are made of float8 values.
+M.Float8Linear = nn.Linear:extend("Float8Linear")
+
+function M.Float8Linear:forward(x)
+  local made = self._attrs._float8_weight
+  local out = product.apply(x, self.weight:t(), made)
+  if self.bias then out = out + self.bias:to(out.dtype) end
+  return out
+end
+
+function M.Float8Linear:extra_repr()
+  return nn.Linear.extra_repr(self)
+    .. ', cast_configs=i:dyn_ten_e4m3,w:dyn_ten_e4m3,go:dyn_ten_e5m2"'
+end
+
+-- Float8LinearConfig{enable_fsdp_float8_all_gather=, emulate=}
+function M.Float8LinearConfig(...)
+  return util.bind("Float8LinearConfig", {"enable_fsdp_float8_all_gather",
+    "emulate"}, {enable_fsdp_float8_all_gather = false, emulate = false}, ...)
+end
+
+-- The weight travels as float8: cast with one scale for all ranks before the
+-- gather, and used as it comes.
+local function gather_as_float8(layer)
+  local whole
+  layer.weight.fsdp_pre_all_gather = function (own, mesh)
+    local x = to_float8(own, E4M3, mesh, layer._attrs._float8_scale)
+    layer._attrs._float8_scale = nil            -- precomputed: for one gather
+    return {x.data}, {x.scale}
+  end
+  layer.weight.fsdp_post_all_gather = function (_, parts, metadata, dtype)
+    whole = {data = parts[1], scale = metadata[1]}
+    return dt._named("torchao.float8.wide", {parts[1]}, function ()
+      return wide(whole):to(dtype)
+    end)
+  end
+  layer.weight.is_wrapper = true
+  layer._attrs._float8_weight = function (weight_t)
+    return {hp = weight_t, data = whole.data, scale = whole.scale,
+      turned = true}
+  end
+end
+
+local function converted(m, config)
+  local layer = M.Float8Linear(m.in_features, m.out_features,
+    {bias = m.bias ~= nil, device = "meta"})
+  layer.weight = m.weight
+  if m.bias then layer.bias = m.bias end
+  if config.enable_fsdp_float8_all_gather then gather_as_float8(layer) end
+  return layer
+end
+
+-- convert_to_float8_training(model, {config=, module_filter_fn=}): every
+-- Linear becomes a Float8Linear with the same parameters, in place.
+function M.convert_to_float8_training(model, kw)
+  kw = kw or {}
+  local config = kw.config or M.Float8LinearConfig()
+  local function visit(m, path)
+    for name, child in m._modules:each() do
+      local full = path == "" and name or path .. "." .. name
+      visit(child, full)
+      if nnm.isinstance(child, nn.Linear)
+          and not nnm.isinstance(child, M.Float8Linear)
+          and (not kw.module_filter_fn or kw.module_filter_fn(child, full)) then
+        m._modules:set(name, converted(child, config))
       end
     end
   end
-  return module
+  visit(model, "")
+  return model
+end
+
+-- precompute_float8_dynamic_scale_for_fsdp(model): the scales of all weights
+-- that travel as float8, with one collective, for the next gather.
+function M.precompute_float8_dynamic_scale_for_fsdp(model)
+  local guard <close> = dt.no_grad()            -- luacheck: ignore guard
+  local layers, weights = {}, {}
+  for m in model:modules() do
+    if m._attrs._float8_weight and m.weight.is_dtensor then
+      layers[#layers + 1], weights[#weights + 1] = m, m.weight
+    end
+  end
+  if #layers == 0 then return end
+  local amax = dt.stack(A._foreach_norm.Scalar(weights, math.huge))
+  local t = A.clamp.default(amax, 1e-12):to(dt.float64):reciprocal()
+  local scales = dt._local_of(A.mul.Tensor(t, E4M3.max)):to(dt.float32)
+  for i, m in ipairs(layers) do
+    m._attrs._float8_scale = scales:select(0, i - 1)
+  end
 end
 
 return M

@@ -39,6 +39,9 @@ end
 
 -- ---- all-gather ----
 
+-- The bytes of a tensor.
+local function bytes_of(t) return A.view.dtype(t, dt.uint8):detach() end
+
 -- Cast all shards of a group with one operator.
 local function cast_inputs(self, parts, sizes)
   local total = 0
@@ -62,7 +65,7 @@ local function collect_inputs(self)
   local bytes = not same_dtype(parts)
   for i, t in ipairs(parts) do
     dtypes[i] = t.dtype
-    if bytes then parts[i] = A.view.dtype(t, dt.uint8) end
+    if bytes then parts[i] = bytes_of(t) end
     sizes[i] = parts[i].shape[1]
   end
   local counts = {}
@@ -126,10 +129,8 @@ local function rows_of(self, what)
   end
   local all = what.all:view({what.n, -1})
   for i, t in ipairs(flat) do
-    if what.bytes then
-      t = dt._part(t, {t.shape[1] * dt._dtype_size(t.dtype)}, 0, dt.uint8)
-    end
     flat[i] = t:view({what.n, -1})
+    if what.bytes then flat[i] = bytes_of(flat[i]) end
   end
   return all, flat
 end

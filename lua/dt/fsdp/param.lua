@@ -93,7 +93,9 @@ local function extension_of(p)
       .. "fsdp_post_all_gather should be defined if using all-gather "
       .. "extensions")
   end
-  return pre and {pre = pre, post = post} or nil
+  if not pre then return nil end
+  local ok3, wrapper = pcall(function () return p.is_wrapper end)
+  return {pre = pre, post = post, wrapper = ok3 and wrapper or false}
 end
 
 -- A parameter of `module` called `name`, to be sharded over info.mesh.
@@ -162,6 +164,7 @@ end
 function Param:reset()
   local own = dt._local_of(self.sharded)
   self.dtype = own.dtype
+  if self.ext and self.ext.wrapper then own:view({-1}) end
   if own:numel() == self.numel and own:is_contiguous() then
     self.flat = dt._part(own, {self.numel})
     return
@@ -268,6 +271,11 @@ function Param:unshard(param_dtype)
   local whole
   if self.ext then
     whole = extended(self, param_dtype)
+    if not self.unsharded then
+      whole = A.as_strided.default(whole, self.shape, strides_of(self.shape),
+        0)
+      if self.ext.wrapper then whole = whole:detach() end
+    end
   elseif self.unsharded then
     whole = dt._part(self.outputs[1], self.shape)
   else

@@ -219,7 +219,8 @@ function M.kept(rows)
   local out = {}
   local gloo = 0
   for i, row in ipairs(rows) do
-    if row.op == "_c10d_functional.wait_tensor.default"
+    if row.op == "torchao.float8.wide"
+       or row.op == "_c10d_functional.wait_tensor.default"
        or row.op == "_c10d_functional._wrap_tensor_autograd.default"
        or before_sending(row, rows[i + 1])
        or (row.phase == "init" and row.plain and not row.coll) then

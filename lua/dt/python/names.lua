@@ -410,6 +410,9 @@ M.torch.repeat_interleave = function (t, n, dim)
   return dt.index_select(t, type(dim) == "number" and dim or 0, index)
 end
 
+attrs.provide("torchao.float8", space({}, require "dt.float8"))
+attrs.provide("torchao", namespace {__version__ = "0.18.0"})
+
 M.cpa = space({}, require "dt.cp")
 M.cpa._cp_options = namespace(M.cpa._cp_options or require("dt.cp").options)
 
