@@ -1,0 +1,85 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# TEST: timeout=120 tags=quick
+# :export html and :export trace, in both worlds: well-formed, complete, one
+# process for each rank, times within the run; refused in the sandbox.
+here=$(cd "$(dirname "$0")/../.." && pwd)
+DTREPL=${DTREPL:-$here/build/dtrepl}
+LUA=${LUA:-lua5.4}
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+cd "$tmp" || exit 1
+passed=0 failed=0
+check () {
+  if [ "$2" = 0 ]; then passed=$((passed + 1)); echo "ok - $1"
+  else failed=$((failed + 1)); echo "not ok - $1"; fi
+}
+
+cat >work.lua <<'EOF'
+local mesh = dt.init_device_mesh("cpu", {4}, {mesh_dim_names = {"tp"}})
+local a = dt.distribute_tensor(dt.ones(8, 6), mesh, {dt.Shard(1)})
+local b = dt.distribute_tensor(dt.ones(6, 5), mesh, {dt.Shard(0)})
+local c = a:mm(b)          -- "<&>" must be escaped
+local v = c:sum():item()
+local w = c:redistribute(mesh, {dt.Replicate()})
+dt.debug.export("html", "page.html")
+dt.debug.export("trace", "trace.json")
+EOF
+cat >look.lua <<'EOF'
+-- Tags close in order; names of processes; times.
+local f = assert(io.open("page.html")):read("a")
+local void = {meta = true, link = true, br = true}
+local stack = {}
+for close, name, rest in f:gsub("<!doctype html>", ""):gmatch(
+    "<(/?)(%a[%w]*)([^>]*)>") do
+  if close == "/" then
+    assert(table.remove(stack) == name, "wrong end tag " .. name)
+  elseif not void[name] and rest:sub(-1) ~= "/" then
+    stack[#stack + 1] = name
+  end
+end
+assert(#stack == 0, "a tag is open: " .. tostring(stack[#stack]))
+assert(f:find("&lt;&amp;&gt;", 1, true), "source is escaped")
+assert(not f:find("<script", 1, true), "no scripts")
+assert(f:find("DT1001", 1, true), "the finding")
+assert(f:find(">rank 3<", 1, true), "a lane for each rank")
+local t = assert(io.open("trace.json")):read("a")
+local names, n = {}, 0
+for pid in t:gmatch('"process_name","ph":"M","pid":(%d+)') do
+  names[tonumber(pid)] = true
+end
+for r = 0, 3 do assert(names[r], "process of rank " .. r) end
+for ts, dur in t:gmatch('"ts":([%d.]+),"dur":([%d.]+)') do
+  n = n + 1
+  assert(tonumber(ts) >= 0 and tonumber(dur) >= 0, "times")
+end
+assert(n > 20, "spans")
+assert(t:find('"cat":"collective"', 1, true), "collectives")
+local depth = 0
+for c in t:gsub('\\.', ''):gsub('"[^"]*"', ''):gmatch("[%[%]{}]") do
+  depth = depth + ((c == "[" or c == "{") and 1 or -1)
+  assert(depth >= 0)
+end
+assert(depth == 0, "brackets")
+EOF
+"$DTREPL" -n 4 work.lua >out.txt 2>&1
+check "threads: runs" $?
+"$LUA" look.lua
+check "threads: page and trace" $?
+rm -f page.html trace.json
+if command -v mpirun >/dev/null 2>&1; then
+  OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
+    mpirun --oversubscribe -n 4 "$DTREPL" work.lua >out.txt 2>&1
+  check "mpi: runs" $?
+  "$LUA" look.lua
+  check "mpi: page and trace" $?
+fi
+printf '%s\n' 'x = dt.ones(2) + 1' ':export html p.html' ':export trace t.json' \
+  | "$DTREPL" -n 2 >out.txt 2>&1
+[ -s p.html ] && [ -s t.json ]
+check "as commands" $?
+printf '%s\n' ':export html q.html' | "$DTREPL" --sandbox -n 2 >out.txt 2>&1
+[ ! -e q.html ]
+check "not in the sandbox" $?
+echo "$passed passed, $failed failed"
+[ $failed = 0 ]
