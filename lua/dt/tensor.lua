@@ -183,6 +183,10 @@ function T._setitem(t, index, value)
   elseif util.is_tensor(value) then
     op.copy_(view, value)
   else
+    if view.is_dtensor then     -- PyTorch fills with a tensor: no rule
+      util.raise("NotImplementedError", "Operator aten.fill_.Tensor does not "
+        .. "have a sharding strategy registered.")
+    end
     op.fill_(view, value)
   end
 end

@@ -58,6 +58,12 @@ done:
 
 DtStatus dt_mats_copy (DtCtx *cx, DtMats *m, const DtTensor *t) {
   int n = t->m.ndim;
+  DtDtype d = (DtDtype)t->m.dtype;
+  DT_CHECK(cx, n >= 2, DT_E_SHAPE,
+           "The input tensor A must have at least 2 dimensions.");
+  DT_CHECK(cx, d == DT_F32 || d == DT_F64 || d == DT_C64 || d == DT_C128,
+           DT_E_DTYPE, "Expected a floating point or complex tensor as input. "
+           "Got %s", dt_dtype_word(d));
   return dt_mats_init(cx, m, &t->m, 2, t->m.shape[n - 2], t->m.shape[n - 1],
                       (DtDtype)t->m.dtype, t, false);
 }

@@ -690,9 +690,30 @@ static DtStatus cdist_grad (DtGradCall *c) {
 }
 
 static DtStatus cdist_back_meta (DtMetaCall *c) {
-  const DtMeta *a = dt_in(c, 1), *d = dt_in(c, 4);
+  const DtMeta *g = c->in[0], *a = dt_in(c, 1), *b = dt_in(c, 2);
+  const DtMeta *d = dt_in(c, 4);
   int64_t shape[DT_MAX_NDIM];
   int n = d->ndim;
+  DT_CHECK(c->cx, n >= 2 && a->ndim >= 2 && b->ndim >= 2 && a->ndim <= n &&
+           b->ndim <= n, DT_E_RUNTIME, "%s: x1, x2 and the distances must be "
+           "batches of matrices, but have %d, %d and %d dimensions",
+           c->op->sig->full, a->ndim, b->ndim, n);
+  bool ok = dt_meta_same_shape(g, d) &&
+            d->shape[n - 2] == a->shape[a->ndim - 2] &&
+            d->shape[n - 1] == b->shape[b->ndim - 2] &&
+            a->shape[a->ndim - 1] == b->shape[b->ndim - 1];
+  for (int i = 1; i <= n - 2; i++) {
+    int64_t want = d->shape[n - 2 - i];
+    if (a->ndim - 2 >= i)
+      ok &= a->shape[a->ndim - 2 - i] == 1 ||
+            a->shape[a->ndim - 2 - i] == want;
+    if (b->ndim - 2 >= i)
+      ok &= b->shape[b->ndim - 2 - i] == 1 ||
+            b->shape[b->ndim - 2 - i] == want;
+  }
+  DT_CHECK(c->cx, ok, DT_E_RUNTIME, "%s: x1 of shape %s and x2 of shape %s do "
+           "not have distances of shape %s", c->op->sig->full,
+           op_shape_text(a).s, op_shape_text(b).s, op_shape_text(d).s);
   memcpy(shape, d->shape, sizeof(int64_t) * (size_t)n);
   shape[n - 1] = a->shape[a->ndim - 1];
   c->nout = 1;

@@ -178,6 +178,8 @@ static const void *element (const DtTensor *t, const int64_t *index) {
 
 DtScalar dt_tensor_get (const DtTensor *t, const int64_t *index) {
   if (!dt_tensor_has_data(t)) return dt_scalar_int(0);
+  for (int d = 0; d < t->m.ndim; d++)           /* beyond it there is nothing */
+    if (index[d] < 0 || index[d] >= t->m.shape[d]) return dt_scalar_int(0);
   return dt_dtype_load((DtDtype)t->m.dtype, element(t, index));
 }
 

@@ -72,10 +72,62 @@ local function fresh_names(vars)
     {mesh_dim_names = {"a", "b", "c"}})
 end
 
+-- Names of torch that stand for operators with a prefix.
+local function prefixed(prefix)
+  return attrs.namespace(setmetatable({}, {__index = function (_, name)
+    local v = dt[prefix .. name]
+    return v
+  end}))
+end
+
+local names = python.names
+for _, part in ipairs {"linalg", "fft", "special"} do
+  if rawget(names.torch, part) == nil then
+    rawset(names.torch, part, prefixed(part .. "_"))
+  end
+end
+
+-- register_sharding(op)(f): f gets the specs as they are.
+local function register(op)
+  return V.builtin(function (f)
+    return dt.register_sharding(op, function (...)
+      local args = table.pack(...)
+      for i = 1, args.n do
+        if args[i] == nil then args[i] = None end
+      end
+      return V.to_lua(python.call(f[1], V.list(args, args.n)))
+    end)
+  end, "register_sharding")
+end
+
+local function explicit_context()
+  local old
+  return {
+    __enter__ = function () old = dt._set_explicit_redist(1) end,
+    __exit__ = function () dt._set_explicit_redist(old) end,
+  }
+end
+
+-- What the programs import that has no module here.
+local imported = {
+  register_sharding = V.builtin(function (a) return register(a[1]) end,
+    "register_sharding"),
+  ExplicitRedistributionContext = V.builtin(explicit_context,
+    "ExplicitRedistributionContext"),
+  CommDebugMode = V.builtin(function () return None end, "CommDebugMode"),
+  checkpoint = V.builtin(function (a)
+    return python.call(a[1], V.list({table.unpack(a, 2, a.n)}, a.n - 1))
+  end, "checkpoint"),
+}
+
 local function environment(multi)
   local env = python.environment()
   local vars = env.vars
   fresh_names(vars)
+  for name, v in pairs(imported) do
+    vars[name] = v
+    if names.flat[name] == nil then names.flat[name] = v end
+  end
   vars.T = V.builtin(function (a, kw)
     if multi then
       local shape = V.to_lua(a)
@@ -252,6 +304,8 @@ local absent = {
   {"torch%.compile", "a compiler"}, {"%.cuda%(", "a CUDA device"},
   {"torch%.jit", "a compiler"}, {"torch%._dynamo", "a compiler"},
   {"torch%.export", "a compiler"}, {"make_fx", "a tracer"},
+  -- here ranks agree on sizes before they exchange data, and all stop
+  {"distribute_tensor%(T%(%d+ %+ r%)", "ranks that exchange unlike sizes"},
 }
 
 local function left_out(text)

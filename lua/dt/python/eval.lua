@@ -80,8 +80,9 @@ local function bind(f, args, kw, vars)
     end
   end
   if at <= args.n then
-    util.raise("TypeError", "%s() takes %d positional arguments but %d were "
-      .. "given", f.name, #f.params, args.n)
+    util.raise("TypeError", "%s() takes %d positional argument%s but %d %s "
+      .. "given", f.name, #f.params, #f.params == 1 and "" or "s", args.n,
+      args.n == 1 and "was" or "were")
   end
 end
 

@@ -575,6 +575,7 @@ simple["from"] = function (p)
   local brackets, list = take(p, "("), {}
   repeat
     if is(p, ")") then break end
+    if take(p, "*") then break end      -- names are found where they are used
     local m = {name = name(p)}
     if take(p, "as", "name") then m.as = name(p) end
     list[#list + 1] = m
