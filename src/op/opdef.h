@@ -152,8 +152,11 @@ enum {                                   /* flags */
   DT_OP_KNOWN       = 1 << 19,  /* by name and schema only (known.def) */
   DT_OP_ABSOLUTE    = 1 << 20,  /* a view whose last argument, when given,
                                 ** is its place in the storage */
-  DT_OP_SHARES      = 1 << 21   /* outputs share input 0's storage, as views
+  DT_OP_SHARES      = 1 << 21,  /* outputs share input 0's storage, as views
                                 ** do, yet autograd takes them for new */
+  DT_OP_UNDEFINED   = 1 << 22   /* takes None for tensors that another call
+                                ** may leave undefined, whatever its schema
+                                ** says: bias, philox_*, cum_seq_* */
 };
 
 /* Classes of partial rows for pointwise operators (core.md 8.2): one rule

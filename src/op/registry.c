@@ -181,6 +181,16 @@ static DtStatus fill_from (DtCtx *cx, DtRegistry *r, Entry *e, DtOpDef *def) {
   return DT_OK;
 }
 
+/* Saved tensors that the forward call may have left undefined. */
+static void take_undefined (DtSchema *sig) {
+  for (int i = 0; i < sig->nargs; i++) {
+    const char *name = sig->arg[i].name;
+    if (strncmp(name, "philox_", 7) == 0 || strncmp(name, "cum_seq_", 8) == 0 ||
+        strcmp(name, "attn_bias") == 0)
+      sig->arg[i].opt = true;
+  }
+}
+
 static DtStatus fill (DtCtx *cx, DtRegistry *r, Entry *e) {
   DtOpDef *def;
   DtSchema *sig;
@@ -195,6 +205,7 @@ static DtStatus fill (DtCtx *cx, DtRegistry *r, Entry *e) {
   st = fill_from(cx, r, e, def);
   e->busy = false;
   DT_TRY(cx, st);
+  if ((def->flags & DT_OP_UNDEFINED) != 0) take_undefined(sig);
   def->saved = dt_saved_find(sig);
   def->refusal = dt_refusal_find(sig);
   e->def = def;

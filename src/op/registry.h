@@ -18,6 +18,8 @@ typedef struct DtPacket {
 /* How a variant is made from its base (oplib/variants.def). */
 typedef enum DtVariantKind {
   DT_VAR_INPLACE,               /* add.Tensor -> add_.Tensor */
+  DT_VAR_TRACED,                /* in place too, but PyTorch registers no
+                                ** strategy: traced as base and copy_ */
   DT_VAR_OUT,                   /* add.Tensor -> add.out */
   DT_VAR_SCALAR,                /* add.Tensor -> add.Scalar */
   DT_VAR_FOREACH,               /* mul.Tensor -> _foreach_mul.List ... */

@@ -410,6 +410,7 @@ DtStatus dt_variant_fill (DtCtx *cx, DtVariantKind kind, const DtOpDef *base,
   def->pw = variant_class(sig, base->pw);
   if (kind != DT_VAR_FOREACH) DT_TRY(cx, check_same_args(cx, base, def));
   switch (kind) {
+    case DT_VAR_TRACED:
     case DT_VAR_INPLACE:
       def->flags |= DT_OP_INPLACE;
       if (base->meta != NULL) def->meta = inplace_meta;
@@ -417,6 +418,14 @@ DtStatus dt_variant_fill (DtCtx *cx, DtVariantKind kind, const DtOpDef *base,
       def->decomp = base->decomp != NULL && base->rules == NULL &&
                     base->rulefn == NULL && base->strategy == NULL
                     ? inplace_decomp : NULL;
+      if (kind == DT_VAR_TRACED) {
+        def->flags &= ~(uint32_t)DT_OP_POINTWISE;
+        def->rules = NULL;
+        def->rulefn = NULL;
+        def->strategy = NULL;
+        def->rewrite = NULL;
+        def->decomp = inplace_decomp;
+      }
       break;
     case DT_VAR_OUT:
       def->flags = (def->flags | DT_OP_OUT | DT_OP_NOGRAD) &
@@ -437,6 +446,9 @@ DtStatus dt_variant_fill (DtCtx *cx, DtVariantKind kind, const DtOpDef *base,
       if (sig->inplace) def->flags |= DT_OP_INPLACE;
       if (base->meta != NULL) def->meta = foreach_meta;
       if ((base->flags & DT_OP_POINTWISE) != 0) def->strategy = NULL;
+      if (base->decomp != NULL && base->strategy == NULL &&
+          base->rules == NULL && base->rulefn == NULL)
+        def->flags |= DT_OP_POINTWISE | DT_OP_UNEVEN;   /* _foreach_zero */
       def->decomp = NULL;
       break;
     case DT_VAR_FUNCTIONAL:

@@ -553,11 +553,11 @@ OP(_scaled_dot_product_flash_attention, "_scaled_dot_product_flash_attention("
    flash_grad, flash_samples, row_flash, .strategy = fused_strategy);
 OP(_scaled_dot_product_flash_attention_backward,
    "_scaled_dot_product_flash_attention_backward(Tensor grad_out, " QARGS
-   "Tensor out, Tensor logsumexp, Tensor? cum_seq_q, Tensor? cum_seq_k, SymInt "
-   "max_q, SymInt max_k, float dropout_p, bool is_causal, Tensor? philox_seed, "
-   "Tensor? philox_offset, *, float? scale=None) -> (Tensor grad_query, Tensor "
+   "Tensor out, Tensor logsumexp, Tensor cum_seq_q, Tensor cum_seq_k, SymInt "
+   "max_q, SymInt max_k, float dropout_p, bool is_causal, Tensor philox_seed, "
+   "Tensor philox_offset, *, float? scale=None) -> (Tensor grad_query, Tensor "
    "grad_key, Tensor grad_value)", "Gradients of flash attention.",
-   DT_OP_NOGRAD, fused_back_meta, fused_back_kernel, NULL, flashb_samples,
+   DT_OP_NOGRAD | DT_OP_UNDEFINED, fused_back_meta, fused_back_kernel, NULL, flashb_samples,
    row_flashb, .strategy = fused_back_strategy);
 OP(_scaled_dot_product_efficient_attention,
    "_scaled_dot_product_efficient_attention(" QARGS "Tensor? attn_bias, bool "
@@ -568,9 +568,10 @@ OP(_scaled_dot_product_efficient_attention,
    .strategy = fused_strategy);
 OP(_scaled_dot_product_efficient_attention_backward,
    "_scaled_dot_product_efficient_attention_backward(Tensor grad_out_, " QARGS
-   "Tensor? attn_bias, Tensor out, Tensor logsumexp, Tensor? philox_seed, "
-   "Tensor? philox_offset, float dropout_p, bool[4] grad_input_mask, bool "
+   "Tensor attn_bias, Tensor out, Tensor logsumexp, Tensor philox_seed, "
+   "Tensor philox_offset, float dropout_p, bool[4] grad_input_mask, bool "
    "is_causal=False, *, float? scale=None) -> (Tensor, Tensor, Tensor, "
-   "Tensor)", "Gradients of efficient attention.", DT_OP_NOGRAD,
+   "Tensor)", "Gradients of efficient attention.",
+   DT_OP_NOGRAD | DT_OP_UNDEFINED,
    fused_back_meta, fused_back_kernel, NULL, effb_samples, row_effb,
    .strategy = fused_back_strategy);

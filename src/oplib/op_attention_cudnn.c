@@ -172,11 +172,12 @@ const DtOpDef dt_op__scaled_dot_product_cudnn_attention = {
 const DtOpDef dt_op__scaled_dot_product_cudnn_attention_backward = {
   .schema = "aten::_scaled_dot_product_cudnn_attention_backward(Tensor "
             "grad_out, Tensor query, Tensor key, Tensor value, Tensor out, "
-            "Tensor logsumexp, Tensor? philox_seed, Tensor? philox_offset, "
-            "Tensor? attn_bias, Tensor? cum_seq_q, Tensor? cum_seq_k, SymInt "
+            "Tensor logsumexp, Tensor philox_seed, Tensor philox_offset, "
+            "Tensor attn_bias, Tensor cum_seq_q, Tensor cum_seq_k, SymInt "
             "max_q, SymInt max_k, float dropout_p, bool is_causal, *, float? "
             "scale=None) -> (Tensor, Tensor, Tensor)",
-  .brief = "Gradients of cuDNN attention.", .flags = DT_OP_NOGRAD,
+  .brief = "Gradients of cuDNN attention.",
+  .flags = DT_OP_NOGRAD | DT_OP_UNDEFINED,
   .meta = backward_meta, .kernel = backward_kernel,
   .strategy = backward_strategy, .samples = backward_samples
 };

@@ -561,7 +561,7 @@ const DtOpDef dt_op_lift_fresh_copy = {
 };
 const DtOpDef dt_op_contiguous = {
   .schema = "aten::contiguous(Tensor(a) self, *, MemoryFormat "
-            "memory_format=contiguous_format) -> Tensor(a)",
+            "memory_format=0) -> Tensor(a)",
   .brief = "The tensor with row-major strides, copied when needed.",
   .flags = DT_OP_COMPOSITE, .meta = contiguous_meta, .kernel = op_k_copy0,
   .strategy = pass_strategy, .decomp = contiguous_decomp, .grad = pass_grad,
@@ -613,9 +613,8 @@ const DtOpDef dt_op_zero = {
   .schema = "aten::zero(Tensor self) -> Tensor",
   .brief = "Zeros of a tensor's shape and type.",
   .doc = "Placed as zeros_like; list forms are pointwise.",
-  .flags = DT_OP_POINTWISE | DT_OP_UNEVEN | DT_OP_ALIAS_SAFE,
-  .meta = op_meta_same, .kernel = fill_kernel, .strategy = like_strategy,
-  .grad = op_g_zeros,
+  .flags = DT_OP_ALIAS_SAFE, .meta = like_meta, .kernel = fill_kernel,
+  .decomp = op_d_program, .program = "zeros_like(self)", .grad = op_g_zeros,
   .samples = op_samples_unary, .row = row_zero
 };
 

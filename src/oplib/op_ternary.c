@@ -163,6 +163,18 @@ static DtStatus masked_fill_kernel (DtKernelCall *c) {
   return op_pw_kernel(c);
 }
 
+/* where() of the value in self's type. */
+static DtStatus masked_fill_decomp (DtDecompCall *c) {
+  DtHandle *v = c->in[2];
+  int t = (int)dt_emit_meta(c->e, c->in[0])->dtype;
+  if ((int)dt_emit_meta(c->e, v)->dtype != t)
+    v = E("aten._to_copy.default", "t dtype=d", v, t);
+  v = E("aten.where.self", "ttt", c->in[1], v, c->in[0]);
+  c->out[0] = E("aten.contiguous.default", "t", v);
+  c->nout = 1;
+  return c->e->st;
+}
+
 /* clamp.Tensor: missing bounds leave one of the extremes. */
 static DtStatus clamp_kernel (DtKernelCall *c) {
   OpOperand o[PWR_MAXN];
@@ -271,10 +283,19 @@ T3(masked_fill_Scalar, "masked_fill.Scalar(Tensor self, Tensor mask, "
    "Scalar value) -> Tensor", masked_fill, PK_FIRST | PROMO_SKIP(1), 0, 0, DT_OP_PYMETA,
    "A number where a mask is set.", masked_fill_meta, masked_fill_kernel,
    masked_fill_grad, fill_samples);
-T3(masked_fill_Tensor, "masked_fill.Tensor(Tensor self, Tensor mask, "
-   "Tensor value) -> Tensor", masked_fill, PK_FIRST | PROMO_SKIP(1), 0, 0, DT_OP_ITERMETA,
-   "A 0-dim tensor's value where a mask is set.", masked_fill_meta,
-   masked_fill_kernel, masked_fill_grad, fill_t_samples);
+static const int row_masked_fill_Tensor[PWR_LEN] = {
+  DT_T3_masked_fill, PK_FIRST | PROMO_SKIP(1), 3, 0, 1, 2
+};
+const DtOpDef dt_op_masked_fill_Tensor = {
+  .schema = "aten::masked_fill.Tensor(Tensor self, Tensor mask, Tensor "
+            "value) -> Tensor",
+  .brief = "A 0-dim tensor's value where a mask is set.",
+  .doc = "Propagation traces it as where().",
+  .flags = DT_OP_ALIAS_SAFE | DT_OP_ITERMETA, .meta = masked_fill_meta,
+  .kernel = masked_fill_kernel, .decomp = masked_fill_decomp,
+  .grad = masked_fill_grad, .samples = fill_t_samples,
+  .row = row_masked_fill_Tensor
+};
 T3(lerp_Scalar, "lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> "
    "Tensor", lerp, PK_SAME | PROMO_SKIP(2), 0, 0, DT_OP_PYMETA,
    "self + weight * (end - self).", lerp_meta, op_pw_kernel,

@@ -372,9 +372,15 @@ const DtOpDef dt_op_gelu_backward = {
   .row = row_gelu_backward
 };
 BROW(leaky_relu_backward, 0, 1, 1, 2);
-DEF(leaky_relu_backward, "leaky_relu_backward(Tensor grad_output, Tensor self, "
-    "Scalar negative_slope, bool self_is_result) -> Tensor",
-    "Gradient of leaky_relu.", NOGRAD, NONE, NULL, leaky_samples);
+const DtOpDef dt_op_leaky_relu_backward = {
+  .schema = "aten::leaky_relu_backward(Tensor grad_output, Tensor self, "
+            "Scalar negative_slope, bool self_is_result) -> Tensor",
+  .brief = "Gradient of leaky_relu.", .flags = DT_OP_ALIAS_SAFE | NOGRAD,
+  .meta = op_pw_meta, .kernel = op_pw_kernel, .decomp = op_d_program,
+  .program = "m = gt.Scalar(self, 0); a = mul.Tensor(grad_output, "
+             "negative_slope); where.self(m, grad_output, a)",
+  .samples = leaky_samples, .row = row_leaky_relu_backward
+};
 BROW(softplus_backward, 0, 1, 2, 2, 3);
 const DtOpDef dt_op_softplus_backward = {
   .schema = "aten::softplus_backward(Tensor grad_output, Tensor self, "
