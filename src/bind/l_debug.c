@@ -203,7 +203,12 @@ static int l_history (lua_State *L) {
 
 /* --- dt.debug.record(f, ...): every event of f, as a list --- */
 
-typedef struct Tape { lua_State *L; int list, n; } Tape;
+typedef struct Tape {
+  lua_State *L;
+  int list, n;
+  uint64_t mask;                /* kinds of events */
+  bool brief;                   /* without the ranks of groups */
+} Tape;
 
 static void tape_group (lua_State *L, const DtEvent *e) {
   int i;
@@ -238,6 +243,15 @@ static const char *event_name (DtEventKind k) {
   return k < DT_NEVENTS ? names[k] : "?";
 }
 
+/* "tp", or the number where dimensions have no names; "" across several. */
+static const char *mesh_dim_name (const DtEvent *e) {
+  static const char *const number[] = { "0", "1", "2", "3", "4", "5", "6",
+                                        "7", "8", "9" };
+  if (e->mesh == NULL || e->mdim < 0 || e->mdim >= e->mesh->ndim) return "";
+  if (e->mesh->name[e->mdim] != NULL) return e->mesh->name[e->mdim];
+  return e->mdim < 10 ? number[e->mdim] : "?";
+}
+
 static DtStatus tape_listen (void *ud, DtSession *s, const DtEvent *e) {
   Tape *t = (Tape *)ud;
   lua_State *L = t->L;
@@ -260,7 +274,8 @@ static DtStatus tape_listen (void *ud, DtSession *s, const DtEvent *e) {
     if (e->reduce) set_str(L, "reduce", e->reduce);
     set_int(L, "bytes_in", e->bytes_in);
     set_int(L, "bytes_out", e->bytes_out);
-    tape_group(L, e);
+    set_str(L, "mesh_dim", mesh_dim_name(e));
+    if (!t->brief) tape_group(L, e);
   }
   if (e->plan && e->kind == DT_EV_REDIST) {
     DtBuf b;
@@ -278,18 +293,38 @@ static DtStatus tape_listen (void *ud, DtSession *s, const DtEvent *e) {
   return DT_OK;
 }
 
+/* Kinds named in the list at `at`; all when there is none. */
+static uint64_t kinds_of (lua_State *L, int at) {
+  uint64_t mask = 0;
+  int i, k;
+  for (i = 1; lua_geti(L, at, i) != LUA_TNIL; i++, lua_pop(L, 1)) {
+    const char *name = luaL_checkstring(L, -1);
+    for (k = 0; k < DT_NEVENTS; k++)
+      if (strcmp(event_name((DtEventKind)k), name) == 0) break;
+    if (k == DT_NEVENTS)
+      luaL_error(L, "there is no event called '%s'", name);
+    mask |= UINT64_C(1) << k;
+  }
+  lua_pop(L, 1);
+  return mask;
+}
+
+/* dt.debug.record([kinds,] f, ...) -> list of events, f's result, error.  With
+** a list of kinds ({"COLL"}) only those, without the ranks of groups. */
 static int l_record (lua_State *L) {
   DtSession *s = dtL_session(L);
   Tape *t = (Tape *)lua_newuserdatauv(L, sizeof *t, 0);
   int id, st;
+  t->brief = lua_istable(L, 1);
+  t->mask = t->brief ? kinds_of(L, 1) : (UINT64_C(1) << DT_NEVENTS) - 1;
+  if (t->brief) lua_remove(L, 1);
   lua_insert(L, 1);
   luaL_checktype(L, 2, LUA_TFUNCTION);
   t->L = L;
   t->n = 0;
   lua_newtable(L);
   t->list = luaL_ref(L, LUA_REGISTRYINDEX);
-  if (dt_event_listen(s, (UINT64_C(1) << DT_NEVENTS) - 1, tape_listen, t, &id)
-      != DT_OK) {
+  if (dt_event_listen(s, t->mask, tape_listen, t, &id) != DT_OK) {
     luaL_unref(L, LUA_REGISTRYINDEX, t->list);
     return dtL_raise(L);
   }

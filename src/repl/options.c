@@ -232,11 +232,13 @@ static DtStatus parse_short (DtCtx *cx, int argc, char **argv, int *i,
 /* A record says itself of how many ranks it is; a file that is none is
 ** reported later, on all ranks. */
 static DtStatus look_at_record (DtCtx *cx, DtOptions *o) {
-  int ranks;
+  int ranks, world;
   if (o->open == NULL || o->ranks > 0 || o->mpi > 0 || o->fake > 0)
     return DT_OK;
-  if (dt_dump_peek(cx, o->open, &ranks) != DT_OK)
+  if (dt_dump_peek(cx, o->open, &ranks, &world) != DT_OK)
     dt_error_clear(cx);
+  else if (world > ranks)
+    o->fake = world;
   else if (ranks <= 4096)
     o->ranks = ranks;
   return DT_OK;
@@ -292,6 +294,14 @@ static DtStatus script_word (DtCtx *cx, char *word, DtOptions *o) {
              "from 1 to 4096", value);
     if (o->ranks == 0 && o->mpi == 0 && o->fake == 0)
       o->ranks = (int)v;
+  } else if (strcmp(word, "fake") == 0) {
+    char *end;
+    int64_t v;
+    DT_CHECK(cx, number(value, &end, 1, INT64_C(1) << 20, &v) && *end == '\0',
+             DT_E_COMMAND, "fake=%s in the script's head: wanted a number "
+             "from 1 to 2^20", value);
+    if (o->ranks == 0 && o->mpi == 0 && o->fake == 0)
+      o->fake = v;
   } else if (strcmp(word, "torch") == 0) {
     if (o->torch == NULL)
       o->torch = value;
@@ -300,7 +310,7 @@ static DtStatus script_word (DtCtx *cx, char *word, DtOptions *o) {
       o->device = value;
   } else {
     return dt_raise(cx, DT_E_COMMAND, "\"%s\" in the script's head: the keys "
-                    "are ranks, torch, device", word);
+                    "are ranks, fake, torch, device", word);
   }
   return DT_OK;
 }

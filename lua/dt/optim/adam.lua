@@ -51,7 +51,7 @@ local function one(g, p, grad, s)
   A.add_.Tensor(s.step, 1)
   grad = decayed(g, p, grad)
   average(g, s, grad)
-  local step = s.step:item()
+  local step = base.number(s.step)
   local c1 = 1 - g.betas[1] ^ step
   local c2 = math.sqrt(1 - g.betas[2] ^ step)
   local second = s.exp_avg_sq
@@ -78,10 +78,10 @@ local function foreach(g, params, grads, states)
   local _, sq = foreach_average(g, params, grads, states)
   local size, root = {}, {}
   for i, s in ipairs(states) do
-    size[i] = -(g.lr / (1 - g.betas[1] ^ s.step:item()))
+    size[i] = -(g.lr / (1 - g.betas[1] ^ base.number(s.step)))
   end
   for i, s in ipairs(states) do
-    root[i] = (1 - g.betas[2] ^ s.step:item()) ^ 0.5
+    root[i] = (1 - g.betas[2] ^ base.number(s.step)) ^ 0.5
   end
   if g.amsgrad then
     local largest = field(states, "max_exp_avg_sq")
@@ -138,16 +138,16 @@ end
 
 local function nadam_one(g, p, grad, s)
   A.add_.Tensor(s.step, 1)
-  local step = s.step:item()
+  local step = base.number(s.step)
   grad = decayed(g, p, grad)
   local mu, mu_next = momentum_at(g, step), momentum_at(g, step + 1)
   A.mul_.Tensor(s.mu_product, mu)
   average(g, s, grad)
   local denom = dt.sqrt(A.div.Tensor(s.exp_avg_sq, 1 - g.betas[2] ^ step))
-  local next_product = s.mu_product:item() * mu_next
+  local next_product = base.number(s.mu_product) * mu_next
   A.add_.Tensor(denom, g.eps)
   A.addcdiv_.default(p, grad, denom,
-    {value = -g.lr * (1.0 - mu) / (1.0 - s.mu_product:item())})
+    {value = -g.lr * (1.0 - mu) / (1.0 - base.number(s.mu_product))})
   A.addcdiv_.default(p, s.exp_avg, denom,
     {value = -g.lr * mu_next / (1.0 - next_product)})
 end
@@ -155,10 +155,11 @@ end
 local function nadam_sizes(g, states, mus, nexts)
   local of_grad, of_avg = {}, {}
   for i, s in ipairs(states) do
-    of_grad[i] = g.lr * (1.0 - mus[i]) / (1.0 - s.mu_product:item()) * -1
+    of_grad[i] = g.lr * (1.0 - mus[i]) / (1.0 - base.number(s.mu_product)) * -1
   end
   for i, s in ipairs(states) do
-    of_avg[i] = g.lr * nexts[i] / (1.0 - s.mu_product:item() * nexts[i]) * -1
+    of_avg[i] = g.lr * nexts[i]
+      / (1.0 - base.number(s.mu_product) * nexts[i]) * -1
   end
   return of_grad, of_avg
 end
@@ -168,7 +169,7 @@ local function nadam_foreach(g, params, grads, states)
   grads, sq = foreach_average(g, params, grads, states)
   local root = A._foreach_sqrt.default(sq)
   local function each(f)
-    return base.map(states, function (s) return f(s.step:item()) end)
+    return base.map(states, function (s) return f(base.number(s.step)) end)
   end
   local corrections = each(function (n) return (1 - g.betas[2] ^ n) ^ 0.5 end)
   local mus = each(function (n) return momentum_at(g, n) end)

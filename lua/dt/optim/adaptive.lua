@@ -25,7 +25,7 @@ end
 -- ---- Adagrad ----
 
 local function adagrad_rate(g, s)
-  return g.lr / (1 + (s.step:item() - 1) * g.lr_decay)
+  return g.lr / (1 + (base.number(s.step) - 1) * g.lr_decay)
 end
 
 local function adagrad_one(g, p, grad, s)
@@ -196,7 +196,7 @@ local function factor_one(g, p, grad, s)
     eps1 = epsilons[tostring(p.dtype)]
   end
   A.add_.Tensor(s.step, 1)
-  local step = s.step:item()
+  local step = base.number(s.step)
   local weight, rho = step ^ g.beta2_decay, math.min(g.lr, 1 / step ^ 0.5)
   local alpha = math.max(g.eps[2], root_mean_square(p)) * rho
   if g.weight_decay ~= 0 then A.mul_.Tensor(p, 1 - g.lr * g.weight_decay) end

@@ -240,4 +240,11 @@ function M.class(d)
   return C
 end
 
+-- number(t): the value of a state's scalar; 0.5 where there is no data and
+-- only shapes matter.
+function M.number(t)
+  if dt.world() == "fake" then return 0.5 end
+  return t:item()
+end
+
 return M
