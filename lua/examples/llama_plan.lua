@@ -1,5 +1,5 @@
 -- dtrepl: fake=1048576
--- TEST: args=--fake=16384 needs=nothing timeout=120
+-- TEST: ranks=1048576 world=fake timeout=120
 -- SPDX-License-Identifier: MIT
 --
 -- Llama-3 at scale on paper that runs: one training step of rank 0, in the
@@ -12,7 +12,8 @@
 -- --tokens N per rank and step (default: one sequence).  Cost model, stated:
 -- time = 6 * parameters * tokens / flops, plus tensor parallel bytes / --tp-bw;
 -- data parallel bytes / --dp-bw run beside it and count where they last longer.
--- Defaults: --flops 400e12 a rank sustained, --tp-bw 350e9, --dp-bw 40e9 bytes/s.
+-- Defaults: --flops 400e12 a rank sustained, --tp-bw 350e9 and --dp-bw 40e9
+-- bytes/s.
 
 local llama = require "dt.zoo.llama"
 local fsdp = require "dt.fsdp"
