@@ -15,7 +15,7 @@
 
 static const char magic[16] = "dtrepl-record\n\0";
 
-enum { MAX_POOL = 1 << 22, MAX_OPS = 1 << 20 };
+enum { MAX_POOL = 1 << 22, MAX_OPS = 1 << 20, HEAD = sizeof magic + 16 };
 
 /* --- writing --- */
 
@@ -679,7 +679,7 @@ DtStatus dt_dump_read (DtDebug *d, const DtDumpSources *s, const char *p,
 /* --- files --- */
 
 size_t dt_dump_head_size (int ranks) {
-  return sizeof magic + 8 + (size_t)ranks * 24;
+  return HEAD + (size_t)ranks * 24;
 }
 
 static void add_u (DtBuf *b, uint64_t v, int bytes) {
@@ -687,13 +687,15 @@ static void add_u (DtBuf *b, uint64_t v, int bytes) {
   for (i = 0; i < bytes; i++) dt_buf_addc(b, (char)(v >> (8 * i) & 255));
 }
 
-void dt_dump_head (DtBuf *out, int ranks, const uint64_t *len,
+void dt_dump_head (DtBuf *out, int ranks, int world, const uint64_t *len,
                    const uint64_t *hash) {
   uint64_t at = dt_dump_head_size(ranks);
   int r;
   dt_buf_addn(out, magic, sizeof magic);
   add_u(out, DT_DUMP_VERSION, 4);
   add_u(out, (uint64_t)ranks, 4);
+  add_u(out, (uint64_t)world, 4);
+  add_u(out, 0, 4);
   for (r = 0; r < ranks; r++) {
     add_u(out, at, 8);
     add_u(out, len[r], 8);
@@ -714,8 +716,8 @@ static uint64_t get_u (const unsigned char *p, int bytes) {
 }
 
 static DtStatus open_file (DtCtx *cx, const char *path, FILE **f,
-                           int *ranks) {
-  unsigned char head[sizeof magic + 8];
+                           int *ranks, int *world) {
+  unsigned char head[HEAD];
   size_t n;
   uint64_t version;
   *f = fopen(path, "rb");
@@ -734,16 +736,18 @@ static DtStatus open_file (DtCtx *cx, const char *path, FILE **f,
                     (unsigned long long)version, (int)DT_DUMP_VERSION);
   }
   *ranks = n == sizeof head ? (int)get_u(head + sizeof magic + 4, 4) : 0;
-  if (*ranks <= 0 || *ranks > 1 << 20) {
+  *world = n == sizeof head ? (int)get_u(head + sizeof magic + 8, 4) : 0;
+  if (*ranks <= 0 || *ranks > 1 << 20 || *world < *ranks ||
+      *world > 1 << 20) {
     fclose(*f);
     return dt_raise(cx, DT_E_IO, "%s is cut short", path);
   }
   return DT_OK;
 }
 
-DtStatus dt_dump_peek (DtCtx *cx, const char *path, int *ranks) {
+DtStatus dt_dump_peek (DtCtx *cx, const char *path, int *ranks, int *world) {
   FILE *f;
-  DT_TRY(cx, open_file(cx, path, &f, ranks));
+  DT_TRY(cx, open_file(cx, path, &f, ranks, world));
   fclose(f);
   return DT_OK;
 }
@@ -752,14 +756,14 @@ DtStatus dt_dump_part (DtCtx *cx, const char *path, int rank, char **p,
                        size_t *n) {
   unsigned char row[24];
   FILE *f;
-  int ranks;
+  int ranks, world;
   uint64_t at = 0, len = 0;
   char *data = NULL;
   bool ok;
   long end = 0;
-  DT_TRY(cx, open_file(cx, path, &f, &ranks));
+  DT_TRY(cx, open_file(cx, path, &f, &ranks, &world));
   ok = rank < ranks &&
-       fseek(f, (long)(sizeof magic + 8 + (size_t)rank * 24), SEEK_SET) == 0 &&
+       fseek(f, (long)(HEAD + (size_t)rank * 24), SEEK_SET) == 0 &&
        fread(row, 1, sizeof row, f) == sizeof row &&
        fseek(f, 0, SEEK_END) == 0 && (end = ftell(f)) >= 0;
   if (ok) {

@@ -2,7 +2,8 @@
 ** debug/dump.h: a record as bytes: written to a file, read without the script
 ** that made it.
 **
-** A file: magic, version, number of ranks, then for each rank where its part
+** A file: magic, version, number of parts, size of the world, 0; then for each
+** part, one a rank (one for all in a pretended world), where it
 ** lies and the part's hash, then the parts.  Numbers are little-endian, so
 ** that a record of a build machine opens on a laptop. */
 #ifndef DT_DEBUG_DUMP_H
@@ -32,12 +33,13 @@ DtStatus dt_dump_read (DtDebug *d, const DtDumpSources *s, const char *p,
 /* Bytes of the head for `ranks` parts; write it (len and hash by rank).
 ** Pure. */
 size_t dt_dump_head_size (int ranks);
-void dt_dump_head (DtBuf *out, int ranks, const uint64_t *len,
+void dt_dump_head (DtBuf *out, int ranks, int world, const uint64_t *len,
                    const uint64_t *hash);
 uint64_t dt_dump_hash (const char *p, size_t n);
-/* How many ranks a file is of; IO with what is wrong: not a record, another
-** version, cut short.  Local. */
-DtStatus dt_dump_peek (DtCtx *cx, const char *path, int *ranks);
+/* How many parts a file has, and the size of its world (larger when it was a
+** pretended one); IO with what is wrong: not a record, another version, cut
+** short.  Local. */
+DtStatus dt_dump_peek (DtCtx *cx, const char *path, int *ranks, int *world);
 /* The part of `rank`, owned by the caller; IO.  Local. */
 DtStatus dt_dump_part (DtCtx *cx, const char *path, int rank, char **p,
                        size_t *n);

@@ -109,7 +109,7 @@ static DtStatus write_parts (DtRepl *r, const char *path, const DtBuf *part,
   if (me == 0) {
     DtBuf head;
     dt_buf_init(&head, cx);
-    dt_dump_head(&head, n, len, hash);
+    dt_dump_head(&head, n, r->comm->size, len, hash);
     fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (fd < 0 || !write_at(fd, dt_buf_str(&head), head.len, 0))
       st = dt_raise(cx, DT_E_IO, "cannot write %s: %s", path,
@@ -164,14 +164,16 @@ DtStatus dt_record_open (DtRepl *r, const char *path) {
   DtCtx *cx = r->cx;
   DtDebug *d = dt_debug_of(r->s);
   DtDumpSources src = {r, get_source, put_source};
-  int ranks = 0, mine = r->comm->no_data ? 1 : r->comm->size;
+  int ranks = 0, world = 0, mine = r->comm->no_data ? 1 : r->comm->size;
   char *p = NULL;
   size_t n = 0;
   DT_CHECK(cx, !r->app->o.sandbox, DT_E_SANDBOX, "no files in the sandbox: %s",
            path);
-  DT_TRY(cx, dt_dump_peek(cx, path, &ranks));
-  DT_CHECK(cx, ranks == mine, DT_E_IO, "%s is a record of %d ranks, these are "
-           "%d: dtrepl -n %d --open %s", path, ranks, mine, ranks, path);
+  DT_TRY(cx, dt_dump_peek(cx, path, &ranks, &world));
+  DT_CHECK(cx, ranks == mine && world == r->comm->size, DT_E_IO,
+           "%s is a record of %d ranks, these are %d: dtrepl %s %d --open %s",
+           path, world, r->comm->size, world > ranks ? "--fake" : "-n", world,
+           path);
   DT_TRY(cx, dt_dump_part(cx, path, mine == 1 ? 0 : r->comm->rank, &p, &n));
   DtStatus st = dt_dump_read(d, &src, p, n);
   dt_free(cx, p);
