@@ -1,0 +1,82 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# TEST: tags=quick timeout=120
+# Records in files: of a failed run, opened without the script, compared
+# between worlds; cut short, damaged, of another version or no record at all.
+: "${DTREPL:=$PWD/build/dtrepl}"
+here=$(cd "$(dirname "$0")/../.." && pwd)
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMPI_MCA_rmaps_base_oversubscribe=1
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+cp "$here"/tests/debug/fixtures/*.lua "$tmp"
+cd "$tmp" || exit 1
+passed=0 failed=0
+run () { timeout 30 "$DTREPL" --no-rc "$@" 2>&1; }
+# is WHAT STATUS TEXT COMMAND...: status and a part of the output
+is () {
+  what=$1 status=$2 text=$3; shift 3
+  out=$(printf '%b' "$input" | run "$@"); st=$?
+  if [ $st = "$status" ] && echo "$out" | grep -qF -- "$text"; then
+    echo "ok - $what"; passed=$((passed + 1))
+  else
+    echo "not ok - $what: status $st (wanted $status), output:"
+    echo "$out" | sed 's/^/    | /'; failed=$((failed + 1))
+  fi
+}
+
+input=
+is "a failed run is recorded" 1 "DT0101" --record a.dtr mixed.lua
+is "a run that ends, too" 0 "total" -e 'dt.ones(1)' --record b.dtr -e \
+  'print("total")'
+rm mixed.lua
+input=':goto #5\nm.shape[1] * m.shape[2]\nmask:sum():item()\n:list\n'
+is "opened without the script" 0 "32" --open a.dtr
+is "its lines are shown" 0 ">   8    local y = a * m" --open a.dtr
+input=':history 1\n'
+is "the error is in it" 0 "error DT0101" --open a.dtr
+input=':goto #3\nx = 1\n'
+is "the past cannot be changed" 1 "the past cannot be changed" --open a.dtr
+input=':record open a.dtr\n:record save again.dtr\n'
+is "read and written again" 0 "5 operators" -n 4
+if cmp -s a.dtr again.dtr; then
+  echo "ok - the same bytes"; passed=$((passed + 1))
+else
+  echo "not ok - the same bytes"; failed=$((failed + 1))
+fi
+
+input=
+is "threads" 0 "" --record threads.dtr loop.lua
+if [ -e "$(dirname "$DTREPL")/dtrepl-mpi.so" ] && [ -z "$DTREPL_SANITIZER" ]
+then
+  mpirun -n 4 "$DTREPL" --no-rc --record mpi.dtr loop.lua
+  input=':diff threads.dtr mpi.dtr\n'
+  is "processes do the same" 0 "no difference in 13 operators"
+fi
+input=
+is "a pretended world" 0 "" --fake 8 --record fake.dtr loop.lua
+input=':when\n'
+is "opens as one" 0 "of 8 ranks" --open fake.dtr
+is "not as another" 1 "--fake 8" -n 2 --open fake.dtr
+is "ranks must fit" 1 "is a record of 4 ranks, these are 2" -n 2 --open a.dtr
+
+input='1\n'
+for n in 0 10 30 60 100 1000 3000; do
+  head -c $n a.dtr >cut.dtr
+  if [ $n -lt 16 ]; then want="is no record of dtrepl"; else want="is cut short"
+  fi
+  is "cut to $n bytes" 1 "$want" -n 4 --open cut.dtr
+done
+cp a.dtr bad.dtr
+printf 'XYZ' | dd of=bad.dtr bs=1 seek=1200 conv=notrunc 2>/dev/null
+is "damaged" 1 "is damaged" --open bad.dtr
+cp a.dtr bad.dtr
+printf '\011' | dd of=bad.dtr bs=1 seek=16 conv=notrunc 2>/dev/null
+is "another version" 1 "is a record of version 9" -n 4 --open bad.dtr
+echo "hello, this is a text" >text.dtr
+is "no record" 1 "is no record of dtrepl" --open text.dtr
+is "no file" 1 "cannot read none.dtr" --open none.dtr
+is "no place to write" 1 "cannot write" --record no/such/x.dtr loop.lua
+is "no files in the sandbox" 1 "sandbox" --sandbox --open a.dtr
+echo "$passed passed, $failed failed"
+[ $failed = 0 ]
