@@ -38,6 +38,24 @@ const char *dt_find_severity (DtFindSeverity s) {
   return s == DT_FIND_WRONG ? "wrong" : s == DT_FIND_WARN ? "warning" : "note";
 }
 
+/* A fix as it reads without a tensor at hand. */
+static void general (const char *text, DtBuf *b) {
+  for (; *text; text++) {
+    if (*text != '%') { dt_buf_addc(b, *text); continue; }
+    text++;
+    dt_buf_add(b, *text == 'x' ? "x" : *text == 'd' ? "dim = 0" : "...");
+  }
+}
+
+void dt_find_page (const DtFindKind *k, DtBuf *out) {
+  dt_buf_addf(out, "%s %s (finding, %s): %s\n%s.\nFix:     ", k->code,
+              k->trap, dt_find_severity(k->severity), k->title, k->cause);
+  general(k->lua, out);
+  dt_buf_add(out, "\nPyTorch: ");
+  general(k->torch, out);
+  dt_buf_addf(out, "\nThose met so far: :findings %s\n", k->code);
+}
+
 /* --- sets --- */
 
 static int probe (const DtIdSet *s, int64_t id) {

@@ -39,6 +39,9 @@ const DtFindKind *dt_find_lookup (const char *word);
 /* "wrong", "warning", "note".  Pure. */
 const char *dt_find_severity (DtFindSeverity s);
 
+/* The page on a kind: title, cause, fixes.  Pure. */
+void dt_find_page (const DtFindKind *k, DtBuf *out);
+
 /* Something found.  Texts are owned. */
 typedef struct DtFinding {
   const DtFindKind *kind;

@@ -198,6 +198,15 @@ static bool error_help (const char *what, DtBuf *out) {
   return true;
 }
 
+/* A kind of finding, by code, trap or name. */
+static bool finding_help (const char *what, DtBuf *out) {
+  const DtFindKind *k = dt_find_lookup(what);
+  if (k == NULL)
+    return false;
+  dt_find_page(k, out);
+  return true;
+}
+
 static bool topic_help (const char *what, DtBuf *out) {
   if (strcmp(what, "options") == 0) {
     dt_options_help(out);
@@ -243,6 +252,7 @@ DtStatus dt_help_page (DtRepl *r, const char *what, DtBuf *out) {
   }
   if (topic_help(what, out) || command_help(r, what, *what == ':', out) ||
       operator_help(r, what, out) || error_help(what, out) ||
+      finding_help(what, out) ||
       command_help(r, what, true, out))
     return dt_buf_ok(out);
   const char *near[3];

@@ -84,7 +84,7 @@ static void paint (const char *s, DtBuf *out) {
     size_t n = strcspn(s, "\n"), tag = *s == '[' ? strcspn(s, "]") + 1 : 0;
     const char *t = s + (tag < n ? tag + strspn(s + tag, " ") : 0);
     const char *on = strncmp(t, "DT0", 3) == 0 ? "\033[1;31m"
-      : *t == '#' ? "\033[2m" : NULL;
+      : *t == '#' || strncmp(t, "DT1", 3) == 0 ? "\033[2m" : NULL;
     dt_buf_addf(out, "%s%.*s%s", on != NULL ? on : "", (int)n, s,
                 on != NULL ? "\033[0m" : "");
     s += n;
