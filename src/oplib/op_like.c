@@ -482,6 +482,9 @@ LIKE(randint_like_low_dtype,
      "randint_like.low_dtype(Tensor self, SymInt low, SymInt high",
      "Random integers of a range in a tensor's shape.", DT_OP_RANDOM,
      randint_like_kernel, like_strategy, low_samples, row_low);
+static const char *const low_out_samples[] = {
+  "f32[8, 6], 2, 5, out=f32[8, 6]", "i64[7], 1, 3, out=i64[7]", NULL
+};
 const DtOpDef dt_op_randint_like_low_dtype_out = {
   .schema = "aten::randint_like.low_dtype_out(Tensor self, SymInt low, SymInt "
             "high, *, MemoryFormat? memory_format=None, Tensor(a!) out) -> "
@@ -489,7 +492,7 @@ const DtOpDef dt_op_randint_like_low_dtype_out = {
   .brief = "Random integers of a range, into a tensor.",
   .flags = DT_OP_NODATA | DT_OP_NOGRAD | DT_OP_RANDOM | DT_OP_OUT,
   .meta = randint_out_meta, .kernel = randint_like_kernel,
-  .strategy = like_strategy, .row = row_low
+  .strategy = like_strategy, .samples = low_out_samples, .row = row_low
 };
 
 #define NEW(id, head_, brief_, samples_, row_, rewrite_) \

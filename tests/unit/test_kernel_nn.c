@@ -286,7 +286,7 @@ static void test_advanced_index (void **state) {
   set(cx, ix, (double[]){3, 0});
   assert_int_equal(dt_k_index(cx, a, 3, inner, 1, o), DT_E_INDEX);
   assert_string_equal(message(cx),
-                      "index 3 is out of bounds for dimension 1 with size 3");
+                      "index 3 is out of bounds for dimension 0 with size 3");
   unref_all(cx, 6, (DtTensor *[]){a, ix, jx, o, p, one});
 }
 
