@@ -165,9 +165,7 @@ class Recorder(TorchDispatchMode):
         self.meshes.append(facts)
         self.mesh_at[key] = (mesh, len(self.meshes) - 1)
         with contextlib.suppress(Exception):
-            for d in range(mesh.ndim):
-                name = (facts["names"] or [f"dim{k}" for k in
-                                           range(mesh.ndim)])[d]
+            for d, name in enumerate(facts["names"] or []):
                 group = mesh.get_group(d)
                 self.groups.setdefault(group.group_name, [name])
         return len(self.meshes) - 1
@@ -221,6 +219,7 @@ class Recorder(TorchDispatchMode):
         return self.next_id
 
     def find_id(self, t, line):
+        """A tensor's number; a leaf where no row gave it."""
         where = self.memory(t)
         got = where and self.seen.get(where[0], {}).get(where[1])
         if got:
@@ -300,10 +299,7 @@ class Recorder(TorchDispatchMode):
         row = {"op": op, "in": self.value(list(args), line)}
         if kw:
             row["kw"] = self.value(kw, line)
-        if plain:
-            row["plain"] = True
-        if line:
-            row["at"] = line
+        row.update({k: v for k, v in (("plain", plain), ("at", line)) if v})
         if self.modules:
             row["module"] = self.modules[-1]
         node = torch._C._current_autograd_node()
@@ -436,13 +432,15 @@ class Recorder(TorchDispatchMode):
         if ns in ("prim", "profiler", "debug_mode_ops"):
             return self.run(func, args, kwargs, has_dt)
         row = self.open_row(str(func), args, kwargs, plain=not has_dt)
+        if has_dt and ns not in ("aten",) + GROUP_OPS:
+            row["schema"] = str(func._schema)
         try:
             out = self.run(func, args, kwargs, has_dt)
         except BaseException as e:
             self.armed = False
             self.fail_row(row, e)
             raise
-        opaque = ns != "aten" or \
+        opaque = ns != "aten" or "empty" in str(func) or \
             torch.Tag.nondeterministic_seeded in func.tags
         if ns in GROUP_OPS:
             self.collective(row, func, args, out)
@@ -506,8 +504,6 @@ class Recorder(TorchDispatchMode):
 
     def log(self):
         world = dist.get_world_size() if dist.is_initialized() else 1
-        if self.fake:
-            world = max(world, 1)
         return {"dtrepl_record": VERSION, "torch": torch.__version__,
                 "world": world, "rank": rank(), "fake": self.fake,
                 "argv": [os.path.basename(sys.argv[0])] + sys.argv[1:],
@@ -689,15 +685,11 @@ def listen(rec, patches):
 
 def moving(op_info, suggested):
     """Flat argument indices whose placements change."""
-    have = op_info.flat_args_schema if hasattr(op_info, "flat_args_schema") \
-        else op_info.schema.args_schema
     from torch.utils import _pytree as pytree
-    want = pytree.tree_leaves(suggested.args_schema)
-    have = pytree.tree_leaves(op_info.schema.args_schema) \
-        if op_info.schema is not None else list(have)
-    return [i for i, (a, b) in enumerate(zip(have, want))
-            if hasattr(a, "placements") and hasattr(b, "placements")
-            and a.placements != b.placements]
+    want = suggested.args_schema if op_info.args_tree_spec is None \
+        else pytree.tree_leaves(suggested.args_schema)
+    return [i for i, (a, b) in enumerate(zip(op_info.flat_args_schema, want))
+            if hasattr(a, "placements") and a != b]
 
 
 # ---- the repro in Lua -----------------------------------------------------
@@ -770,14 +762,7 @@ class Repro:
         kw = ""
         if m["names"]:
             kw = ", {mesh_dim_names = %s}" % lua_list(map(quoted, m["names"]))
-        flat_ranks = []
-        deep = [m["ranks"]]
-        while deep:
-            x = deep.pop(0)
-            if isinstance(x, list):
-                deep = x + deep
-            else:
-                flat_ranks.append(x)
+        flat_ranks = torch.tensor(m["ranks"]).flatten().tolist()
         # Meshes are of the processor here: the device decides no placement.
         if flat_ranks == list(range(self.log["world"])):
             self.put('local %s = dt.init_device_mesh("cpu", %s%s)' % (
@@ -938,11 +923,14 @@ class Repro:
             return None
         self.head()
         self.put("local no_grad <close> = dt.no_grad()")
+        if "schema" in row:
+            # It fails before it computes.
+            self.put("dt.library.define(%s, {impl = function (...) return ... "
+                     "end})" % quoted(row["schema"]))
         call = self.call(row)
         e = row["error"]
-        self.put(f"-- {row.get('module') or ''} {row.get('node') or ''}"
-                 .rstrip() if row.get("module") or row.get("node") else
-                 "-- the call that failed")
+        where = [x for x in (row.get("module"), row.get("node")) if x]
+        self.put("-- the call that failed" + "".join(", " + x for x in where))
         self.put(call, row.get("at"))
         self.put(f"-- PyTorch: {e['class']}: " +
                  e["text"].replace("\n", "\n-- "))
@@ -1019,12 +1007,10 @@ class Repro:
         outs = out if isinstance(out, list) else [out]
         names, new = [], False
         for o in outs:
-            if isinstance(o, dict) and "id" in o:
-                known = o["id"] in self.named
-                names.append(self.named.get(o["id"]) or self.name(o["id"]))
-                new = new or not known
-            else:
-                names.append("_")
+            known = isinstance(o, dict) and o.get("id")
+            new = new or bool(known) and known not in self.named
+            names.append((self.named.get(known) or self.name(known))
+                         if known else "_")
         if len(outs) > 1 or any(isinstance(o, list) for o in outs):
             flat_ = []
             self.flat_names(outs, flat_)
