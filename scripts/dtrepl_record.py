@@ -27,9 +27,9 @@ operators with their arguments, redistributions, collectives with bytes,
 autograd nodes, module names.  Numbers of a tensor are kept where it comes
 from outside the recorded operators, up to --numbers elements (default 4096).
 
-Needs PyTorch only.  It costs about OVERHEAD of the processor per operator,
-at the operator's start; kernels and collectives run as without it.  Tensors
-are not kept alive.
+Needs PyTorch only.  Measured on a 2-core machine it costs 100 microseconds
+per plain operator and 250 per DTensor operator, on the host; kernels and
+collectives run as without it.  Tensors are not kept alive.
 """
 import argparse
 import atexit
@@ -47,8 +47,6 @@ import torch.distributed as dist
 from torch.distributed.device_mesh import DeviceMesh
 from torch.distributed.tensor import DTensor
 from torch.utils._python_dispatch import TorchDispatchMode
-
-__doc__ = __doc__.replace("OVERHEAD", "50 to 100 microseconds")
 
 VERSION = 1
 NAMES = {
