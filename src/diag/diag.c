@@ -496,23 +496,16 @@ DtStatus dt_diag_settle (DtDiag *g) {
   DtComm *c = g->s->comm;
   DtCollInfo info = { "findings", 0, "", "" };
   int n = c ? c->size : 1, i;
-  char **text;
-  size_t *len;
   DtStatus st;
   DtBuf b;
   if (n < 2 || dt_session_no_data(g->s)) { claims_clear(g); return DT_OK; }
   dt_buf_init(&b, cx);
   dt_diag_claims(g, &b);
-  if (b.oom) { dt_error_clear(cx); dt_buf_clear(&b); }
-  text = DT_NEWN(cx, char *, n);
-  len = DT_NEWN(cx, size_t, n);
-  st = text && len ? dt_comm_gather_text(cx, c->world, &info, dt_buf_str(&b),
-                                         b.oom ? 0 : b.len, text, len)
-                   : DT_E_NOMEM;
-  if (st == DT_OK) dt_diag_judge(g, n, (const char *const *)text);
-  for (i = 0; text && i < n; i++) dt_free(cx, text[i]);
-  dt_free(cx, text);
-  dt_free(cx, len);
+  if (b.oom) dt_error_clear(cx);
+  st = dt_comm_gather_text(cx, c->world, &info, dt_buf_str(&b),
+                           b.oom ? 0 : b.len, g->text, g->len);
+  if (st == DT_OK) dt_diag_judge(g, n, (const char *const *)g->text);
+  for (i = 0; st == DT_OK && i < n; i++) dt_free(cx, g->text[i]);
   dt_buf_fini(&b);
   return st;
 }
@@ -594,10 +587,16 @@ bool dt_diag_enabled (const DtDiag *g) { return g->on; }
 DtStatus dt_diag_new (DtSession *s, DtDiag **out) {
   DtDebug *d = dt_debug_of(s);
   DtDiag *g = DT_NEW(s->cx, DtDiag);
+  int n;
   if (g == NULL) return DT_E_NOMEM;
   g->s = s;
   g->d = d;
-  if (dt_spans_new(d, &g->spans) != DT_OK) {
+  n = s->comm && !dt_session_no_data(s) ? s->comm->size : 1;
+  g->text = DT_NEWN(s->cx, char *, n);
+  g->len = DT_NEWN(s->cx, size_t, n);
+  if (!g->text || !g->len || dt_spans_new(d, &g->spans) != DT_OK) {
+    dt_free(s->cx, g->text);
+    dt_free(s->cx, g->len);
     dt_free(s->cx, g);
     return DT_E_NOMEM;
   }
@@ -633,6 +632,8 @@ void dt_diag_free (DtDiag *g) {
   dt_diag_clear(g);
   for (i = 0; i < sizeof g->fit / sizeof g->fit[0]; i++)
     dt_spec_unref(g->s->cx, g->fit[i].spec);
+  dt_free(g->s->cx, g->text);
+  dt_free(g->s->cx, g->len);
   dt_free(g->s->cx, g->found);
   dt_free(g->s->cx, g->key);
   dt_free(g->s->cx, g->claim);

@@ -65,6 +65,8 @@ struct DtDiag {
   uint64_t *key;                /* of found[i] */
   DtClaim *claim; int nclaim, capclaim;
   int64_t ndropped;             /* what did not fit */
+  char **text; size_t *len;     /* room for what the ranks claim: a rank
+                                ** without memory must come all the same */
   const DtOpDef *op[DT_NDO];
   int64_t prop_seq; bool moved0;        /* the last decision */
   DtIdSet blank;                /* storages never written */

@@ -52,6 +52,11 @@ static DtStatus cmd_explain (DtCmdCall *c) {
   if (*c->arg == '\0')
     return dt_cmd_error(c, 0, "wanted an error code, a class, an operator or "
                         "words of a message");
+  const DtFindKind *k = dt_find_lookup(c->arg);
+  if (k != NULL) {
+    dt_find_page(k, c->out);
+    return DT_OK;
+  }
   return call_prompt(c, "explain", c->arg, strlen(c->arg));
 }
 
