@@ -56,6 +56,7 @@ typedef struct DtBind {
   int handler;          /* registry reference of dt.debug.run's, or NOREF */
   const char *name_key[DTL_NAMES], *name_val[DTL_NAMES];  /* l_past.c */
   DtScopeName scope[DTL_SCOPES];
+  const char *names_in; int names_line;         /* asked there last */
 } DtBind;
 
 /* A state with all libraries, `dt` and the presets open.  Allocates through
@@ -165,6 +166,9 @@ void dtL_open_debug (lua_State *L, int dt);
 void dtL_open_control (lua_State *L, int dt);   /* adds to dt.debug */
 void dtL_open_past (lua_State *L, int dt);      /* likewise */
 void dtL_open_rules (lua_State *L, int dt);
+/* Raises SANDBOX when a script may not touch this path.  Local. */
+void dtL_check_path (lua_State *L, const char *path);
+void dtL_open_file (lua_State *L, int dt);
 void dtL_open_diag (lua_State *L, int dt);      /* findings */
 void dtL_open_export (lua_State *L, int dt);    /* page, trace */
 void dtL_open_entry (lua_State *L, int dt);     /* these four too */

@@ -21,14 +21,56 @@ static bool is_word (char c) {
   return isalnum((unsigned char)c) || c == '_';
 }
 
-/* "x =", "a, b = ": an assignment or a list of names; never "==". */
-static bool assigns (const char *s) {
-  while (*s == ' ' || *s == '\t') s++;
-  return *s == ',' || (*s == '=' && s[1] != '=');
+static const char *spaces (const char *s, const char *end) {
+  while (s < end && (*s == ' ' || *s == '\t')) s++;
+  return s;
 }
 
+static const char *word (const char *s, const char *end) {
+  while (s < end && is_word(*s)) s++;
+  return s;
+}
+
+static bool is_one (const char *s, size_t n, const char *w) {
+  return strlen(w) == n && strncmp(s, w, n) == 0;
+}
+
+/* Add the name to the list on the stack, once. */
+static void add_name (lua_State *L, int list, const char *s, size_t n) {
+  lua_pushlstring(L, s, n);
+  lua_pushvalue(L, -1);
+  if (lua_rawget(L, list) == LUA_TNIL && lua_rawlen(L, list) < MAX_CAND) {
+    lua_pop(L, 1);
+    lua_pushvalue(L, -1);
+    lua_pushboolean(L, 1);
+    lua_rawset(L, list);
+    lua_rawseti(L, list, (lua_Integer)lua_rawlen(L, list) + 1);
+  } else lua_pop(L, 2);
+}
+
+/* A statement begins at `s`: "a, b = " assigns to its names. */
+static void statement (lua_State *L, int list, const char *s,
+                       const char *end) {
+  const char *name[8];
+  size_t len[8];
+  int n = 0, i;
+  for (s = spaces(s, end); n < 8; s = spaces(s + 1, end)) {
+    const char *e = word(s, end);
+    if (e == s || isdigit((unsigned char)*s)) return;
+    name[n] = s;
+    len[n++] = (size_t)(e - s);
+    s = spaces(e, end);
+    if (s >= end || *s != ',') break;
+  }
+  if (s + 1 >= end || *s != '=' || s[1] == '=') return;
+  for (i = 0; i < n; i++) add_name(L, list, name[i], len[i]);
+}
+
+/* Statements begin at lines, after ';' and after a few words. */
 void dtL_names_from (lua_State *L, const char *text, size_t n) {
+  static const char *const before[] = { "then", "do", "else" };
   const char *s = text, *end = text + n;
+  size_t i;
   int list;
   if (lua_rawgetp(L, LUA_REGISTRYINDEX, key_cand) != LUA_TTABLE) {
     lua_pop(L, 1);
@@ -37,22 +79,17 @@ void dtL_names_from (lua_State *L, const char *text, size_t n) {
     lua_rawsetp(L, LUA_REGISTRYINDEX, key_cand);
   }
   list = lua_gettop(L);
+  statement(L, list, s, end);
   while (s < end) {
     const char *w = s;
-    if (!is_word(*s)) { s++; continue; }
-    while (s < end && is_word(*s)) s++;
-    if (isdigit((unsigned char)*w) || !assigns(s)) continue;
-    if (w > text && (w[-1] == '.' || w[-1] == ':')) continue;
-    if (lua_rawlen(L, list) >= MAX_CAND) break;
-    lua_pushlstring(L, w, (size_t)(s - w));
-    lua_pushvalue(L, -1);
-    if (lua_rawget(L, list) == LUA_TNIL) {
-      lua_pop(L, 1);
-      lua_pushvalue(L, -1);
-      lua_pushboolean(L, 1);
-      lua_rawset(L, list);
-      lua_rawseti(L, list, (lua_Integer)lua_rawlen(L, list) + 1);
-    } else lua_pop(L, 2);
+    if (!is_word(*s)) {
+      s++;
+      if (*w == '\n' || *w == ';') statement(L, list, s, end);
+      continue;
+    }
+    s = word(s, end);
+    for (i = 0; i < sizeof before / sizeof before[0]; i++)
+      if (is_one(w, (size_t)(s - w), before[i])) statement(L, list, s, end);
   }
   lua_settop(L, list - 1);
 }
@@ -100,27 +137,31 @@ static const char *scope_of (DtBind *b, lua_Debug *ar) {
   return s;
 }
 
-/* In a loop of one line only the innermost function can have changed; true
-** when it is a main chunk, which changes globals. */
-static bool bind_frames (lua_State *co, DtDebug *d, int64_t seq) {
+/* The functions under way.  While one of them goes down its lines, those that
+** called it wait and keep their variables: only where a line comes again, or
+** another function runs, are all of them asked. */
+static void bind_frames (lua_State *co, DtDebug *d, int64_t seq) {
+  DtBind *b = dtL_state(co);
   lua_Debug ar;
   const char *name;
-  int level, i, n = 0, most = d->names_again ? 1 : MAX_FRAMES;
-  bool main = false;
+  int level, i, n = 0, most = MAX_FRAMES;
   for (level = 0; level < MAX_LEVELS && n < most &&
        lua_getstack(co, level, &ar); level++) {
     const char *scope;
     lua_getinfo(co, "Sl", &ar);
     if (ar.currentline < 0 || strncmp(ar.source, "=[dt", 4) == 0) continue;
-    scope = scope_of(dtL_state(co), &ar);
-    if (n++ == 0) d->scope = scope;
-    main = *ar.what == 'm';
+    scope = scope_of(b, &ar);
+    if (n++ == 0) {
+      if (b->names_in == scope && ar.currentline > b->names_line) most = 1;
+      b->names_in = scope;
+      b->names_line = ar.currentline;
+      d->scope = scope;
+    }
     for (i = 1; (name = lua_getlocal(co, &ar, i)) != NULL; i++) {
       if (*name != '(') bind_top(co, d, seq, scope, name);
       lua_pop(co, 1);
     }
   }
-  return main;
 }
 
 static void bind_table (lua_State *L, DtDebug *d, int64_t seq) {
@@ -154,8 +195,8 @@ static void bind_globals (lua_State *L, DtDebug *d, int64_t seq) {
 static void record_names (void *ud, DtDebug *d, int64_t seq) {
   DtBind *b = (DtBind *)ud;
   if (!lua_checkstack(b->L, 8) || !lua_checkstack(b->cur, 8)) return;
-  if (!bind_frames(b->cur, d, seq) && d->names_again) return;
-  if (b->cur != b->L && !d->names_again) bind_frames(b->L, d, seq);
+  if (b->cur != b->L) bind_frames(b->L, d, seq);
+  bind_frames(b->cur, d, seq);
   bind_globals(b->L, d, seq);
 }
 

@@ -41,7 +41,6 @@ struct DtDebug {
   void *names_ud;
   const char *names_file; int names_line;       /* where it was asked last, */
   const DtOpDef *names_op;      /* and for which operator */
-  bool names_again;             /* the same line as then: a loop */
   const char *scope;            /* the script's function then */
   int64_t from;                 /* the running text began at this number */
   DtRecord last;                /* the run before (:rerun), ring NULL: none */

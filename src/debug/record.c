@@ -170,7 +170,6 @@ static void on_op (DtDebug *d, const DtEvent *e) {
   /* Variables change from line to line, and where a line comes again. */
   if (d->names && (e->line != d->names_line || e->file != d->names_file ||
                    e->op == d->names_op)) {
-    d->names_again = e->line == d->names_line && e->file == d->names_file;
     d->names_file = e->file;
     d->names_line = e->line;
     d->names_op = e->op;
