@@ -422,10 +422,14 @@ static int make_arg (lua_State *L) {
   return 0;
 }
 
+/* A Python file is run by the library: its text and name, then arguments. */
+static const char python_runner[] =
+  "return require('dt.python.script').run(...)";
+
 DtStatus dt_eval_script (lua_State *L, const char *text, size_t n,
                          const char *name, int nargs, char **args,
                          DtBuf *diag) {
-  int top = lua_gettop(L);
+  int top = lua_gettop(L), extra = 0;
   lua_pushcfunction(L, make_arg);
   lua_pushinteger(L, nargs);
   lua_pushlightuserdata(L, args);
@@ -440,17 +444,30 @@ DtStatus dt_eval_script (lua_State *L, const char *text, size_t n,
     text += skip;
     n -= skip;
   }
-  if (luaL_loadbufferx(L, text, n, name, "t") != LUA_OK) {
+  const char *source = text;
+  size_t nsource = n, len = strlen(name);
+  if (len > 3 && strcmp(name + len - 3, ".py") == 0) {
+    lua_pushlstring(L, text, n);
+    lua_pushstring(L, name + 1);
+    text = python_runner;
+    n = sizeof python_runner - 1;
+    extra = 2;
+  }
+  if (luaL_loadbufferx(L, text, n, extra > 0 ? "=[dt.script]" : name, "t") !=
+      LUA_OK) {
     const char *msg = lua_tostring(L, -1);
     dt_buf_addf(diag, "DT0006 SyntaxError: %s\n",
                 msg != NULL ? msg : "out of memory");
     lua_settop(L, top);
     return DT_E_PARSE;
   }
-  keep_source(L, name[0] == '@' || name[0] == '=' ? name + 1 : name, text, n);
+  keep_source(L, name[0] == '@' || name[0] == '=' ? name + 1 : name, source,
+              nsource);
+  lua_insert(L, top + 1);
+  luaL_checkstack(L, nargs, "too many arguments");
   for (int i = 0; i < nargs; i++)
     lua_pushstring(L, args[i]);
-  st = dt_eval_call(L, nargs, 0, diag);
+  st = dt_eval_call(L, extra + nargs, 0, diag);
   lua_settop(L, top);
   return st;
 }

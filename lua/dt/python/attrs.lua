@@ -316,6 +316,8 @@ local function table_for(v)
 end
 
 -- v.name
+local result_of_two = {values = 1, indices = 2}   -- max, sort, topk
+
 function M.get(v, name)
   if name == "__class__" then return class_of(v) end
   local own = table_for(v)
@@ -325,6 +327,9 @@ function M.get(v, name)
       return rawget(v, name)
     end
     if name == "__name__" then return v.name end
+    if V.is_tuple(v) and v.n == 2 and result_of_two[name] then
+      return v[result_of_two[name]]
+    end
     return missing(v, name)
   end
   if type(v) ~= "table" and type(v) ~= "userdata" then

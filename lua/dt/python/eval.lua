@@ -541,6 +541,16 @@ end
 
 -- ---- statements ----
 
+-- A statement of a file runs in a Lua function whose line is the statement's:
+-- what says where something was made, and every breakpoint, finds it there.
+local file
+
+local function located(f, line)
+  if not file then return f end
+  return load(("\n"):rep(line - 1) .. "local f = ... return function (env) "
+    .. "local signal, v = f(env) return signal, v end", "@" .. file, "t")(f)
+end
+
 local function block(list)
   local fs = {}
   for i, n in ipairs(list) do
@@ -549,7 +559,7 @@ local function block(list)
       util.raise("ValueError", "line %d of the Python text: %s is not known "
         .. "here", n.line, n.kind)
     end
-    fs[i] = f(n)
+    fs[i] = located(f(n), n.first or n.line)
   end
   return function (env)
     for i = 1, #fs do
@@ -756,9 +766,14 @@ end
 
 -- ---- programs ----
 
--- Run a text in an environment {vars = ...}.
-function M.run(text, env)
-  return block(parser.parse(text))(env)
+-- Run a text in an environment {vars = ...}; `name` is that of its file.
+function M.run(text, env, name)
+  local before = file
+  file = name
+  local ok, run = pcall(function () return block(parser.parse(text)) end)
+  file = before
+  if not ok then error(run, 0) end
+  return run(env)
 end
 
 -- Run a text; returns the value of its last statement where that is an

@@ -230,6 +230,10 @@ def("type", function (a)
   if a[1] == None then return M.none_type end
   return attrs.get(a[1], "__class__")
 end)
+-- Decorators that change nothing here.
+for _, name in ipairs {"staticmethod", "classmethod"} do
+  def(name, function (a) return a[1] end)
+end
 M.none_type = class("NoneType", function (v) return v == None end)
 B.object = namespace {__name__ = "object",
   __new__ = builtin(function () return namespace {} end, "__new__")}

@@ -612,7 +612,9 @@ function P.simple_line(p, list)
     local t = p.t[p.i]
     local f = t[1] == "name" and simple[t[2]]
     if f then p.i = p.i + 1 end
-    list[#list + 1] = (f or expression_statement)(p)
+    local n = (f or expression_statement)(p)
+    n.first = t[3]
+    list[#list + 1] = n
   until not take(p, ";")
   if p.t[p.i][1] == "newline" then p.i = p.i + 1
   elseif p.t[p.i][1] ~= "end" then bad(p, "the end of the line expected") end
@@ -634,7 +636,9 @@ function statement(p, list)
     return
   end
   p.i = p.i + 1
-  list[#list + 1] = f(p)
+  local n = f(p)
+  n.first = t[3]
+  list[#list + 1] = n
 end
 
 function parse_text(text)

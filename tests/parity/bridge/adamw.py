@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# AdamW over sharded parameters, with clipping.  ranks=4
+# dtrepl: ranks=4
+# AdamW over sharded parameters, with clipping.
 import torch
 import torch.nn as nn
 from torch.distributed.device_mesh import init_device_mesh

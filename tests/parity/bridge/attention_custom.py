@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
+# dtrepl: ranks=4
 # Founding case 1: a device's own attention has no strategy; first the mask
-# is a plain tensor.  ranks=4
+# is a plain tensor.
 import torch
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.tensor import Replicate, Shard, distribute_tensor

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# A plain gradient meets a distributed tensor in the backward pass.  ranks=4
+# dtrepl: ranks=4
+# A plain gradient meets a distributed tensor in the backward pass.
 import torch
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.tensor import DTensor, Shard, distribute_tensor

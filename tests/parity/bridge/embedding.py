@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# An embedding whose rows are cut, a norm, and a loss.  ranks=4
+# dtrepl: ranks=4
+# An embedding whose rows are cut, a norm, and a loss.
 import torch
 import torch.nn as nn
 import torch.nn.functional as F

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# FSDP2 over four ranks, two steps.  ranks=4
+# dtrepl: ranks=4
+# FSDP2 over four ranks, two steps.
 import torch
 import torch.nn as nn
 from torch.distributed.device_mesh import init_device_mesh

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Views, indexing, reductions and sorting of sharded tensors.  ranks=4
+# dtrepl: ranks=4
+# Views, indexing, reductions and sorting of sharded tensors.
 import torch
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.tensor import Replicate, Shard, distribute_tensor

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Products on a mesh of two dimensions, with gradients.  ranks=4
+# dtrepl: ranks=4
+# Products on a mesh of two dimensions, with gradients.
 import torch
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.tensor import Replicate, Shard, distribute_tensor

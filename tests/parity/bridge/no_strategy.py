@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# An operator without a strategy.  ranks=4
+# dtrepl: ranks=4
+# An operator without a strategy.
 import torch
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.tensor import Shard, distribute_tensor

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Partial sums: made locally, moved, reduced.  ranks=4
+# dtrepl: ranks=4
+# Partial sums: made locally, moved, reduced.
 import torch
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.tensor import DTensor, Partial, Replicate, Shard

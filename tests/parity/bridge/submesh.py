@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
+# dtrepl: ranks=8
 # Founding case 3: FSDP2 on two dimensions of a mesh of three, which is then
-# sliced again.  ranks=8
+# sliced again.
 import torch
 import torch.nn as nn
 from torch.distributed.device_mesh import init_device_mesh

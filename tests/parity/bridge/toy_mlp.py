@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
+# dtrepl: ranks=4
 # Founding case 2: a toy MLP made tensor parallel; forward, backward and two
-# steps; at the end one input is left plain.  ranks=4
+# steps; at the end one input is left plain.
 import torch
 import torch.nn as nn
 from torch.distributed.device_mesh import init_device_mesh

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Seven rows over four ranks.  ranks=4
+# dtrepl: ranks=4
+# Seven rows over four ranks.
 import torch
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.tensor import Replicate, Shard, distribute_tensor

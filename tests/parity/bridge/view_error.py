@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Products whose sizes do not fit, met with sharded tensors.  ranks=2
+# dtrepl: ranks=2
+# Products whose sizes do not fit, met with sharded tensors.
 import torch
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.tensor import Replicate, Shard, distribute_tensor
