@@ -61,6 +61,7 @@ const char *dt_options_usage (void) {
 
 static const char tail[] =
   "  -                       read the script from stdin\n"
+  "  program.py              a PyTorch program, read without PyTorch\n"
   "  --                      end of options\n"
   "\n"
   "Worlds:\n"
@@ -317,18 +318,22 @@ static DtStatus script_word (DtCtx *cx, char *word, DtOptions *o) {
 
 DtStatus dt_options_script (DtCtx *cx, const char *text, size_t n,
                             DtOptions *o) {
-  static const char mark[] = "-- dtrepl:";
+  static const char mark[] = "-- dtrepl:", py_mark[] = "# dtrepl:";
   const char *s = text, *end = text + n;
   for (int line = 0; s < end && line < 20; line++) {
     const char *eol = memchr(s, '\n', (size_t)(end - s));
     size_t len = (size_t)((eol != NULL ? eol : end) - s);
-    if (len > sizeof mark - 1 && memcmp(s, mark, sizeof mark - 1) == 0) {
+    bool py = len > sizeof py_mark - 1 &&
+              memcmp(s, py_mark, sizeof py_mark - 1) == 0;
+    if (py || (len > sizeof mark - 1 &&
+               memcmp(s, mark, sizeof mark - 1) == 0)) {
       char *copy = dt_arena_alloc(cx, &cx->scratch, len + 1), *save = NULL;
       if (copy == NULL)
         return DT_E_NOMEM;
       memcpy(copy, s, len);
       copy[len] = '\0';
-      for (char *w = strtok_r(copy + sizeof mark - 1, " \t\r", &save);
+      for (char *w = strtok_r(copy + (py ? sizeof py_mark : sizeof mark) - 1,
+                            " \t\r", &save);
            w != NULL; w = strtok_r(NULL, " \t\r", &save))
         DT_TRY(cx, script_word(cx, w, o));
     }
