@@ -286,6 +286,14 @@ done:
   return st;
 }
 
+/* Types that no kernel takes: asked when all else is right. */
+static DtStatus check_type (const LocalCall *c) {
+  const DtMeta *m = c->nin > 0 ? &c->in[0]->m : NULL;
+  if (c->op->refusal == NULL) return DT_OK;
+  return dt_refuse(c->s->cx, c->op->refusal, c->op->sig, c->args, c->nin > 0,
+                   &m);
+}
+
 static DtStatus infer (LocalCall *c, int nmetas) {
   DtCtx *cx = c->s->cx;
   const DtMeta *inl[16], **metas = inl;
@@ -297,10 +305,8 @@ static DtStatus infer (LocalCall *c, int nmetas) {
     DT_ASSERT(cx, c->in[i] != NULL);
     metas[i] = &c->in[i]->m;
   }
-  DT_TRY(cx, dt_prop_meta(cx, c->op, c->args, c->nin, metas, nmetas, c->m,
-                          c->none, c->off, &c->n));
-  if (c->op->refusal == NULL) return DT_OK;
-  return dt_refuse(cx, c->op->refusal, c->op->sig, c->args, c->nin, metas);
+  return dt_prop_meta(cx, c->op, c->args, c->nin, metas, nmetas, c->m,
+                      c->none, c->off, &c->n);
 }
 
 /* --- lists element by element --- */
@@ -474,11 +480,14 @@ static DtStatus run_checked (LocalCall *c, int nmetas, DtTensor **work) {
   if (!each && c->op->kernel == NULL && !view) {
     DT_CHECK(cx, c->op->decomp != NULL, DT_E_NOTIMPL,
              "%s has no kernel", c->op->sig->full);
+    DT_TRY(cx, check_type(c));
     return run_decomp(c);
   }
-  if (c->op->kernel != NULL && (c->op->flags & DT_OP_DATADEP) != 0)
-    return run_datadep(c);
-  if (!each) DT_TRY(cx, infer(c, nmetas));
+  bool datadep = c->op->kernel != NULL &&
+                 (c->op->flags & DT_OP_DATADEP) != 0;
+  if (!each && !datadep) DT_TRY(cx, infer(c, nmetas));
+  if (!each) DT_TRY(cx, check_type(c));
+  if (datadep) return run_datadep(c);
   if (!each && c->n > 0 && c->m[0].device == DT_DEV_META) c->nodata = true;
   DT_TRY(cx, tell_begin(c));
   if (each) return tell_end(c, run_foreach(c));

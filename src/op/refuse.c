@@ -50,10 +50,13 @@ const DtRefusal *dt_refusal_find (const DtSchema *sig) {
 
 static DtDtype counted (const DtSchema *sig, const DtArgs *args, int nin,
                         const DtMeta *const *in) {
-  for (int i = 0; i < sig->nargs; i++)
-    if (strcmp(sig->arg[i].name, "dtype") == 0 && !dt_arg_is_none(args, i))
-      return dt_arg_dtype(args, i);
-  return nin > 0 ? (DtDtype)in[0]->dtype : DT_DTYPE_NONE;
+  DtDtype t = nin > 0 ? (DtDtype)in[0]->dtype : DT_DTYPE_NONE;
+  for (int i = 0; i < sig->nargs; i++) {
+    if (strcmp(sig->arg[i].name, "dtype") != 0) continue;
+    if (!dt_arg_is_none(args, i)) return dt_arg_dtype(args, i);
+    return t == DT_BOOL ? DT_I64 : t;           /* summed as integers */
+  }
+  return t;
 }
 
 DtStatus dt_refuse (DtCtx *cx, const DtRefusal *r, const DtSchema *sig,

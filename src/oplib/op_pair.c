@@ -209,7 +209,13 @@ static DtStatus ldexp_meta (DtMetaCall *c) {
   if (ldexp_direct(x, y))
     return op_broadcast(c->cx, 2, o, (DtDtype)x->dtype, &c->out[0]);
   DtDtype t = ldexp_types(x, y, p);
-  if (y->ndim == 0 && x->ndim > 0) DT_TRY(c->cx, op_promotable(c->cx, 2, o));
+  if (y->ndim == 0 && x->ndim > 0 && x->dtype != OP_DEFAULT_FLOAT &&
+      !dt_dtype_is_integral((DtDtype)x->dtype, true)) {
+    dt_meta_copy(&power, y);    /* the product is refused first */
+    power.ndim = 1;
+    o[1].m = &power;
+    DT_TRY(c->cx, op_promotable(c->cx, 2, o));
+  }
   DT_TRY(c->cx, op_promotable(c->cx, 2, p));
   DT_TRY(c->cx, op_kernel_allows(c->cx, NULL, "pow", t, false));
   dt_meta_copy(&power, y);

@@ -65,11 +65,17 @@ static DtStatus red_type (DtMetaCall *c, DtDtype *t) {
       DT_CHECK(c->cx, !whole || (strcmp(name, "std") != 0 &&
                                  strcmp(name, "var") != 0), DT_E_RUNTIME,
                "std and var only support floating point and complex dtypes");
-      DT_CHECK(c->cx, !whole || strcmp(name, "logsumexp") == 0, DT_E_RUNTIME,
+      DT_CHECK(c->cx, !whole || strcmp(name, "logsumexp") == 0 ||
+               strcmp(name, "norm") == 0, DT_E_RUNTIME,
                "%s: Expected a floating point or complex tensor as input. "
                "Got %s", strcmp(name, "linalg_vector_norm") == 0
                ? "linalg.vector_norm" : name, op_dtype_word(in));
-      *t = whole ? (DtDtype)OP_DEFAULT_FLOAT : dt_dtype_to_real(in);
+      if (strcmp(name, "norm") == 0)
+        DT_CHECK(c->cx, !whole, DT_E_RUNTIME, "norm(): input dtype should be "
+                 "either floating point or complex. Got %s instead.",
+                 op_dtype_word(in));
+      *t = whole ? (DtDtype)OP_DEFAULT_FLOAT
+         : strcmp(name, "logsumexp") == 0 ? in : dt_dtype_to_real(in);
       if (want != DT_DTYPE_NONE) *t = dt_dtype_to_real(want);
       return DT_OK;
     default: *t = in;

@@ -43,6 +43,16 @@ static const Form forms[] = {
   { "aten.softmax.int", "[A,0]" },
   { "aten.sum.dim_IntList", "[A,[0]]" },
   { "aten.topk.default", "[A,1]" },
+  { "aten.trace.default", "[M]" },
+  { "aten.tril.default", "[M]" },
+  { "aten.triu.default", "[M]" },
+  { "aten._linalg_det.default", "[M]" },
+  { "aten._linalg_svd.default", "[M]" },
+  { "aten.linalg_cholesky_ex.default", "[M]" },
+  { "aten.linalg_eigh.default", "[M]" },
+  { "aten.linalg_inv_ex.default", "[M]" },
+  { "aten.linalg_lu_factor_ex.default", "[M]" },
+  { "aten.linalg_qr.default", "[M]" },
   { "aten.where.self", "[K,A,B]" },
   { NULL, NULL }
 };
