@@ -54,6 +54,9 @@ for _, p in ipairs(programs) do
   out, code = run(("%s --trust %s.lua"):format(program, base))
   check(name .. ": repro", code == (dies and 1 or 0) and (not dies
     or out:find(dies, 1, true)), out)
+  out, code = run(("%s %s%s.py"):format(program, source, name))
+  check(name .. ": as it stands", code == (dies and 1 or 0) and (not dies
+    or out:find(dies, 1, true)), out)
 end
 
 -- Four processes: every rank's own numbers.

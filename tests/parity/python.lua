@@ -1,0 +1,79 @@
+-- SPDX-License-Identifier: MIT
+-- TEST: ranks=1 world=threads args=--trust timeout=120
+-- python.lua: `dtrepl program.py`: the PyTorch programs of tests/parity/
+-- bridge run as they stand and end as they do in PyTorch, with the line of
+-- the Python file; what is not understood is named with its line.
+
+local program = os.getenv("DTREPL") or "build/dtrepl"
+local dir = "tests/parity/bridge/"
+
+local function run(cmd)
+  local p = assert(io.popen(cmd .. " 2>&1"))
+  local text = p:read("a")
+  local _, _, code = p:close()
+  return text, code
+end
+
+-- Name, and for those that die where and of what; or what they print.
+local programs = {
+  {"attention_custom", 1, "attention_custom.py:%d+",
+    "no sharding strategy for npu.npu_fusion_attention.default"},
+  {"toy_mlp", 1, "toy_mlp.py:%d+", "mixed torch.Tensor and DTensor in aten.addmm.default"},
+  {"submesh", 1, "submesh.py:%d+", "Invalid mesh_dim_names %('abcd',%)"},
+  {"no_strategy", 1, "no_strategy.py:11", "aten.bincount.default"},
+  {"view_error", 1, "view_error.py:12", "aten.mm.default"},
+  {"backward_mixed", 1, "backward_mixed.py:18", "mixed torch.Tensor and DTensor in aten.mul.Tensor"},
+  {"matmul", 0, "(6, 4)"}, {"uneven", 0, "tensor(126.) (7,) (Shard(dim=1),)"},
+  {"partial", 0, "(4, 8) (Partial(max), Replicate())"}, {"embedding", 0},
+  {"adamw", 0}, {"fsdp", 0}, {"index", 0},
+}
+
+local passed, failed = 0, 0
+local function check(what, ok, text)
+  if ok then
+    passed = passed + 1
+  else
+    failed = failed + 1
+    print("not ok - " .. what .. "\n" .. tostring(text))
+  end
+end
+
+for _, p in ipairs(programs) do
+  local out, code = run(program .. " " .. dir .. p[1] .. ".py")
+  local ok = code == p[2]
+  for i = 3, #p do ok = ok and out:find(p[i], 1, code == 0) ~= nil end
+  check(p[1], ok, out)
+end
+
+local path = os.tmpname()
+os.remove(path)
+path = path .. ".py"
+local function text(source)
+  local f = assert(io.open(path, "w"))
+  f:write(source)
+  f:close()
+  local out, code = run(program .. " -n 2 " .. path)
+  os.remove(path)
+  return out, code
+end
+
+local out, code = text("import torch\nx = torch.ones(2)\nimport numpy as np\n")
+check("a module that is not here", code == 1 and out:find("numpy")
+  and out:find(":3"), out)
+out, code = text("x = 1\nasync def f():\n  pass\n")
+check("a construct that is not known", code == 1 and out:find("line 2"), out)
+out, code = text([[
+import os, sys
+import torch.distributed as dist
+def main(rank):
+    dist.init_process_group("gloo", rank=rank,
+                            world_size=int(os.environ["WORLD_SIZE"]))
+    print(f"{dist.get_world_size()} ranks", len(sys.argv))
+if __name__ == "__main__":
+    main(int(os.environ["RANK"]))
+]])
+check("a main", code == 0 and out:find("2 ranks 1", 1, true), out)
+out, code = text("import torch\nprint(open('x'))\nimport os\nos.system('ls')\n")
+check("no files, no processes", code == 1, out)
+print(("%d passed, %d failed"):format(passed, failed))
+os.exit(failed == 0)
