@@ -344,12 +344,17 @@ static DtStatus compare_call (DtVfCase *c) {
   DtStatus st = judge(c, got, c->full[0], 0, &k);
   dt_tensor_unref(s->cx, got);
   c->v->kind = k;
-  if (k == DT_VF_WRONG && c->in[0]->spec == NULL) {
-    snprintf(c->v->cause, sizeof c->v->cause, "differing-plain-input");
-    snprintf(c->v->words, sizeof c->v->words, "rank 0's values were taken; "
-             "this rank had others");
-  }
   return st;
+}
+
+/* distribute_tensor takes rank 0's values.  The same on all ranks. */
+static void other_source (DtVfCase *c) {
+  if (c->r->op || c->nin != 1 || c->in[0] == NULL || c->in[0]->spec ||
+      c->v->cause[0] != '\0')
+    return;
+  snprintf(c->v->cause, sizeof c->v->cause, "differing-plain-input");
+  snprintf(c->v->words, sizeof c->v->words, "the tensor differs between ranks; "
+           "rank 0's values were taken");
 }
 
 /* Plain inputs beside distributed ones count as replicated: are they? */
@@ -389,6 +394,7 @@ static DtStatus run_case (DtVfCase *c) {
   DT_TRY(s->cx, most(s, (double)c->v->kind, &kind));
   DT_TRY(s->cx, most(s, c->v->worst, &c->v->worst));
   c->v->kind = (DtVerifyKind)kind;
+  if (c->v->kind == DT_VF_WRONG) other_source(c);
   if (c->r->op) DT_TRY(s->cx, plain_inputs(c));
   if (c->v->kind == DT_VF_WRONG && c->v->cause[0] == '\0')
     DT_TRY(s->cx, dt_vf_cause(c));

@@ -87,6 +87,12 @@ DtStatus dt_cmd_fix (DtCmdCall *c);
 ** functions.  Local. */
 void dt_cmd_where (DtRepl *r, DtBuf *out);
 
+/* cmd_ask.c: --verify: shadow mode for what was given on the command line; at
+** the end sums, and exit code 3 when something was wrong.  Local;
+** Collective. */
+DtStatus dt_verify_begin (DtRepl *r);
+void dt_verify_end (DtRepl *r);
+
 /* --- help.c --- */
 /* A page on a command, operator, error code, setting or topic; "" = the
 ** overview.  KEY with the nearest names.  Pure but for the operator table. */

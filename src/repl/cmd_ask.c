@@ -6,6 +6,7 @@
 #include "repl/cmd.h"
 
 #include <string.h>
+#include "debug/verify.h"
 
 typedef struct Ask {
   const char *name, *args;
@@ -39,6 +40,34 @@ static DtStatus ask (DtCmdCall *c) {
     return dt_cmd_debug(c, name, asks[i].args);
   }
   return dt_raise(c->r->cx, DT_E_INTERNAL, ":%s has no row", name);
+}
+
+/* --verify: before the script, and after it. */
+DtStatus dt_verify_begin (DtRepl *r) {
+  lua_State *L = r->L;
+  int top = lua_gettop(L);
+  DtStatus st = DT_OK;
+  if (!r->app->o.verify)
+    return DT_OK;
+  if (luaL_dostring(L, "dt.debug.verify_set(true)") != LUA_OK)
+    st = dtL_catch(L, DT_E_LUA);
+  lua_settop(L, top);
+  return st;
+}
+
+void dt_verify_end (DtRepl *r) {
+  const DtVerify *k = dt_debug_of(r->s)->verify;
+  DtBuf *out = dtL_out(r->L);
+  if (!r->app->o.verify || k == NULL || r->lost)
+    return;
+  dt_buf_addf(out, "verify: %lld exact, %lld rounding, %lld wrong, %lld "
+              "skipped\n", (long long)k->count[DT_VF_EXACT],
+              (long long)k->count[DT_VF_ROUNDING],
+              (long long)k->count[DT_VF_WRONG],
+              (long long)k->count[DT_VF_SKIPPED]);
+  if (r->code == DT_EXIT_OK && k->count[DT_VF_WRONG] > 0)
+    r->code = DT_EXIT_CHECK;
+  (void)dt_repl_meet(r, DT_OK);
 }
 
 const DtCmd dt_cmds_ask[] = {

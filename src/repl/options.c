@@ -13,7 +13,8 @@ enum {
   O_E = 'e', O_I = 'i', O_L = 'l', O_V = 'v', O_ENV = 'E', O_W = 'W',
   O_H = 'h', O_Q = 'q', O_N = 'n', O_D = 'd',
   O_MPI = 256, O_FAKE, O_CHECK, O_COLOR, O_RAW, O_FAST, O_BARE, O_NO_RC,
-  O_RECORD, O_OPEN, O_JSON, O_NO_HISTORY, O_TRUST, O_SANDBOX, O_TORCH, O_DEVICE
+  O_RECORD, O_OPEN, O_JSON, O_NO_HISTORY, O_TRUST, O_SANDBOX, O_TORCH, O_DEVICE,
+  O_VERIFY
 };
 
 typedef struct Row {
@@ -41,6 +42,8 @@ static const Row rows[] = {
   {O_RECORD, "record", "FILE",
    "write the record of operators at the end, also of a failed run"},
   {O_OPEN, "open", "FILE", "look at such a record, without the script"},
+  {O_VERIFY, "verify", NULL,
+   "compare each operator with one device; exit status 3 when one is wrong"},
   {O_JSON, "json", NULL, "commands give one JSON object a line"},
   {O_COLOR, "color", "WHEN", "auto, always or never"},
   {O_RAW, "raw", NULL, "print each rank's output by itself"},
@@ -159,6 +162,7 @@ static DtStatus apply (DtCtx *cx, const Row *r, const char *arg,
     case O_RECORD: o->record = arg; break;
     case O_OPEN: o->open = arg; break;
     case O_JSON: o->json = true; break;
+    case O_VERIFY: o->verify = true; break;
     case O_COLOR:
       DT_CHECK(cx, strcmp(arg, "auto") == 0 || strcmp(arg, "always") == 0 ||
                strcmp(arg, "never") == 0, DT_E_COMMAND,

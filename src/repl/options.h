@@ -22,7 +22,7 @@ typedef struct DtOptions {
   int64_t fake;                 /* --fake; 0 = not given */
   int64_t fake_rank;
   const char *record, *open;    /* files of records */
-  bool json;
+  bool json, verify;
   const char *check;            /* session file */
   const char *color;            /* "auto", "always", "never" */
   bool raw, fast, bare, no_rc, no_history, trust, sandbox;

@@ -951,7 +951,11 @@ static void run_session (DtRepl *r) {
   }
   if (!open_record(r))
     return;
+  DtStatus st = dt_verify_begin(r);
+  if (st != DT_OK)
+    dt_repl_tell(r);
   run_given(r);
+  dt_verify_end(r);
   save_record(r);
   dt_notes_enable(r->notes, r->set.notes);
   if (wants_prompt && !r->quit && !(a->o.debug && given && !a->o.interactive &&

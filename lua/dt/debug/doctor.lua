@@ -367,13 +367,28 @@ end
 
 -- ---- which operator, which inputs --------------------------------------
 
+-- The overload a person means who names none: one with samples.
+local function first_overload(ns, base)
+  local names = {}
+  for name, o in pairs(dt.ops[ns][base]) do
+    if type(o) == "table" and o._op then names[#names + 1] = name end
+  end
+  table.sort(names, function (a, b)
+    local x = #dt.debug.op_info(dt.ops[ns][base][a]).samples > 0
+    local y = #dt.debug.op_info(dt.ops[ns][base][b]).samples > 0
+    if x ~= y then return x end
+    return a < b
+  end)
+  return names[1] and dt.ops[ns][base][names[1]]
+end
+
 local function find(name)
   local ns, base, over = name:match("^([%w_]+)%.([%w_]+)%.([%w_]+)$")
   if not ns then ns, base = name:match("^([%w_]+)%.([%w_]+)$") end
   if not ns then ns, base = "aten", name end
   local ok, op = pcall(function () return dt.ops[ns][base][over or "default"] end)
   if (not ok or not op) and not over then
-    ok, op = pcall(function () return dt.ops[ns][base].Tensor end)
+    ok, op = pcall(first_overload, ns, base)
   end
   if not ok or not op then
     page.fail("KEY", "no operator is called %s", name)
@@ -487,7 +502,10 @@ local function examine(name, given)
     local out = try_row(op, args, kw, row, want)
     if out and #tensors > 0 then
       local r = {inputs = row, outputs = out}
-      if backward_holds(op, args, kw, r, tensors) then
+      local holds = dt.enable_grad(function ()
+        return backward_holds(op, args, kw, r, tensors)
+      end)
+      if holds then
         r.backward, r.gradients = true, grad_cells(r)
       end
       d.valid[#d.valid + 1] = r

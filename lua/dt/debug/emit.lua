@@ -7,6 +7,7 @@
 -- a pattern stands for them, and a comment says so.
 
 local dt = require "dt"
+local page = require "dt.debug.page"
 local program = require "dt.debug.program"
 
 local M = {}
@@ -35,7 +36,8 @@ for word in ("and break do else elseif end false for function goto if in local "
   keywords[word] = true
 end
 
-local Lua = {comment = "-- ", none = "dt.None", open = "{", close = "}"}
+local Lua = {comment = "-- ", none = "dt.None", open = "{", close = "}",
+  implicit = "dt.implicit_replication(function() return %s end)"}
 function Lua.number(x) return number(x, "math.huge", "(0/0)") end
 function Lua.bool(b) return tostring(b) end
 function Lua.string(s) return ("%q"):format(s) end
@@ -77,11 +79,13 @@ function Lua.mesh(m, name)
     return ("dt.init_device_mesh(%q, {%s}%s)"):format(m.device,
       table.concat(m.shape, ", "), names)
   end
-  return ("dt.DeviceMesh(%q, dt.tensor({%s}):reshape({%s})%s)"):format(
-    m.device, table.concat(m.ranks, ", "), table.concat(m.shape, ", "), names)
+  return ("dt.DeviceMesh(%q, %s%s)"):format(m.device,
+    require("dt.inspect").text(page.nest(m.ranks, m.shape)):gsub("%s+", " "),
+    names)
 end
 
-local Py = {comment = "# ", none = "None", open = "[", close = "]"}
+local Py = {comment = "# ", none = "None", open = "[", close = "]",
+  implicit = "implicitly(lambda: %s)"}
 function Py.number(x) return number(x, 'float("inf")', 'float("nan")') end
 function Py.bool(b) return b and "True" or "False" end
 function Py.string(s) return ("%q"):format(s):gsub("\\\n", "\\n") end
@@ -284,6 +288,7 @@ local function step_lines(D, s, P, names, meshes, lines)
     note = note and "numbers made up" or nil
   elseif s.kind == "op" then
     rhs = op_call(D, s, of)
+    if s.implicit then rhs = D.implicit:format(rhs) end
   elseif s.kind == "alias" then
     rhs = of(s.ins[1])
   elseif s.kind == "backward" then
@@ -328,6 +333,8 @@ local function line_text(D, l, many)
   if #l.lhs > 0 then
     text = table.concat(l.lhs, ", ") .. " = " .. text
     if D == Lua and not many then text = "local " .. text end
+  elseif D == Lua and text:find("^%(") then
+    text = "local _ = " .. text         -- else it would call the line before
   end
   if l.note then
     text = text .. "  " .. D.comment .. l.note
@@ -408,11 +415,22 @@ else:
     dist.init_process_group("fake", store=FakeStore(), rank=0, world_size=%d)
 ]]
 
+local PY_IMPLICIT = [[
+from torch.distributed.tensor.experimental import implicit_replication
+
+def implicitly(f):
+    with implicit_replication():
+        return f()
+]]
+
 -- python(P[, alone]) -> a script for PyTorch.  Collective, unless `alone`.
 function M.python(P, alone)
   local lines, names = walk(Py, P)
   if not alone then whole(Py, P, lines) end
   local out = {PY_HEAD:format(P.ranks, P.ranks)}
+  for _, s in ipairs(P.steps) do
+    if s.implicit then out[2] = PY_IMPLICIT end
+  end
   for _, l in ipairs(lines) do out[#out + 1] = line_text(Py, l) end
   local last = P.steps[#P.steps]
   if last and not P.error then

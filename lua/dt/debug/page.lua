@@ -48,6 +48,24 @@ function M.columns(rows, indent)
   return table.concat(lines, "\n")
 end
 
+-- A flat list as nested lists of a shape.
+function M.nest(list, shape)
+  local at = 0
+  local function level(d)
+    local out = {}
+    for i = 1, shape[d] do
+      if d == #shape then
+        at = at + 1
+        out[i] = list[at]
+      else
+        out[i] = level(d + 1)
+      end
+    end
+    return out
+  end
+  return level(1)
+end
+
 -- "repro.lua:14", "" when unknown.
 function M.place(e)
   if not e.line or e.line == 0 then return "" end

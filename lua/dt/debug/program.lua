@@ -61,10 +61,11 @@ local function ids(list)
   return out
 end
 
--- Names of variables, the first of each tensor; each name once.
+-- Names of variables; each name once.
 local function variable_names()
-  local of, taken = {}, {}
-  for _, n in ipairs(dt.debug.names()) do
+  local of, taken, list = {}, {}, dt.debug.names()
+  for i = #list, 1, -1 do               -- the latest tensor keeps the name
+    local n = list[i]
     if n.id ~= 0 and not of[n.id] and n.name:match("^[%a_][%w_]*$")
        and not taken[n.name] and not n.name:match("^_+%d*$") then
       of[n.id], taken[n.name] = n.name, true
@@ -86,6 +87,20 @@ local function need(P, made, v, seq, grads)
     line = 0, file = ""}
 end
 
+-- Did plain tensors count as replicated?  (Then a switch was on.)
+local function implicit(e)
+  local dist, plain = false, false
+  for _, v in ipairs(e.inputs) do
+    if v.placements then dist = true
+    elseif v.id and not v.wrapped then
+      local n = 1
+      for _, s in ipairs(v.shape) do n = n * s end
+      plain = plain or n ~= 1
+    end
+  end
+  return dist and plain and not e.error
+end
+
 local function add_step(P, made, e)
   local step = {seq = e.seq, file = e.file, line = e.line, ins = ids(e.inputs),
     outs = ids(e.outputs), op = e.op, error = e.error, message = e.message}
@@ -98,6 +113,7 @@ local function add_step(P, made, e)
     step.args, step.kwargs = arguments(e)
     step.random, step.factory = e.random, e.factory
     step.writes = next(e.writes) ~= nil
+    step.implicit = implicit(e)
   end
   P.steps[#P.steps + 1] = step
   for _, id in ipairs(step.outs) do made[id] = true end
@@ -126,11 +142,30 @@ local function mark_requires_grad(P)
   end
 end
 
+-- Entries of the record; a call that is stopped where it raises has failed,
+-- though it has not ended.
+local function entries_of(o)
+  local list, failed = dt.debug.entries(o.first, o.last), dt.debug.failed()
+  for _, e in ipairs(list) do
+    if e.unfinished and failed and failed.seq == e.seq then
+      e.error, e.message, e.unfinished = failed.code, failed.message, nil
+    end
+  end
+  return list
+end
+M.entries = entries_of
+
+-- Numbers read by the script (item, equal): nothing comes of them here.
+local function only_read(e)
+  return not e.call and not e.error and #e.outputs == 0
+    and next(e.writes) == nil
+end
+
 -- build([{first =, last =, upto =}]) -> program of recorded operators, up to
 -- and with the last one that failed when there is one (all = true: all).
 function M.build(o)
   o = o or {}
-  local entries = dt.debug.entries(o.first, o.last)
+  local entries = entries_of(o)
   local failed
   for _, e in ipairs(entries) do if e.error then failed = e end end
   if o.all then failed = nil end
@@ -145,7 +180,9 @@ function M.build(o)
     local own = e.backward
     if own and not was_backward then add_backward(P, e) end
     was_backward = own
-    if not own and (not e.call or CALLS[e.op]) then
+    local passed = o.all and e.error and e ~= entries[#entries]
+    if not own and not passed and not only_read(e)
+       and (not e.call or CALLS[e.op]) then
       for _, v in ipairs(e.inputs) do need(P, made, v, e.seq, grads) end
       local step = add_step(P, made, e)
       if e == failed then P.error = step end

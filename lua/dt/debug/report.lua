@@ -34,7 +34,7 @@ end
 
 -- Rows {rank, input 1, ...} of the operator's inputs on each rank.
 local function by_rank(seq)
-  local e = dt.debug.entries(seq, seq)[1]
+  local e = program.entries{first = seq, last = seq}[1]
   local mine = {}
   for i, v in ipairs(e and e.inputs or {}) do
     mine[i] = local_text(v)
@@ -113,7 +113,8 @@ local function describe(d)
   add("")
   local head = {"rank"}
   for _, v in ipairs(d.inputs) do
-    head[#head + 1] = (v.name and v.name .. " " or "") .. v.spec
+    head[#head + 1] = (v.name and v.name .. " " or "")
+      .. v.spec:gsub("|", "\\|")
   end
   add("| %s |", table.concat(head, " | "):gsub("%%", "%%%%"))
   add("|%s", (" --- |"):rep(#head))

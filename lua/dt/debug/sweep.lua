@@ -17,7 +17,7 @@ local function mesh_of(shape)
   local n, ranks = 1, {}
   for _, s in ipairs(shape) do n = n * s end
   for r = 1, n do ranks[r] = r - 1 end
-  return dt.DeviceMesh("cpu", dt.tensor(ranks):reshape(shape)), n
+  return dt.DeviceMesh("cpu", page.nest(ranks, shape)), n
 end
 
 -- Results of f as plain tensors, whole; or nil and the error.
@@ -107,8 +107,8 @@ end
 local function run(f, o)
   local d = {cases = 0, failed = {}}
   local list = o.meshes or shapes(math.min(o.ranks or 4, dt.world_size()))
-  local alone = dt.DeviceMesh("cpu", dt.tensor({dt.rank()}))
-  local alone2 = dt.DeviceMesh("cpu", dt.tensor({dt.rank()}):reshape({1, 1}))
+  local alone = dt.DeviceMesh("cpu", {dt.rank()})
+  local alone2 = dt.DeviceMesh("cpu", {{dt.rank()}})
   for _, shape in ipairs(list) do
     for _, n in ipairs(o.sizes) do
       local want, err = results(f, n, #shape > 1 and alone2 or alone)

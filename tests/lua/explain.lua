@@ -1,0 +1,249 @@
+-- TEST: ranks=4 world={threads,mpi} needs=data
+-- SPDX-License-Identifier: MIT
+-- dt.debug's answers about what was recorded, as data: the same questions as
+-- tests/repl/ask.dt and replay.dt ask at the prompt.
+
+local T = require "tests.lua.lib.check"
+
+local mesh = dt.init_device_mesh("cpu", {2, 2}, {mesh_dim_names = {"dp", "tp"}})
+local x = dt.distribute_tensor(dt.randn(8, 16), mesh, "S(0) R")
+local w = dt.distribute_tensor(dt.randn(32, 16), mesh, "R S(0)")
+local y = F.linear(x, w)
+local z = y:redistribute(mesh, "S(0) R")
+
+-- ---- blame -------------------------------------------------------------
+
+local b = dt.debug.blame(y, "tp")
+T.eq(b.chains[1].placement, "S(1)", "placement on tp")
+local chain = b.chains[1].chain
+T.eq(chain[1].op, "aten.mm.default", "made by mm")
+T.eq(chain[#chain].op, "distribute_tensor", "set where w was distributed")
+T.ok(chain[#chain].set, "the end of the chain sets it")
+T.eq(chain[#chain].line, chain[1].line - 1, "at the line before")
+T.raises("KEY", "no dimension", dt.debug.blame, y, "sp")
+T.raises("TYPE", "plain", dt.debug.blame, dt.ones(2))
+
+-- A move of the dispatcher is where a placement comes from, too.
+local a = dt.distribute_tensor(dt.ones(8, 8), mesh, "S(0) S(1)")
+local c = dt.distribute_tensor(dt.ones(8, 8), mesh, "R R")
+local moved = a:mm(c)
+for _, ch in ipairs(dt.debug.blame(moved).chains) do
+  T.ok(ch.chain[#ch.chain].set, "every chain ends somewhere")
+end
+
+-- ---- who ---------------------------------------------------------------
+
+local who = dt.debug.who(y, 7, 31)
+T.eq(#who.holders, 1, "one rank holds it")
+T.eq(who.holders[1].rank, 3, "the last one")
+T.eq(table.concat(who.holders[1].at, ","), "3,15", "its local index")
+T.eq(#dt.debug.who(x, 0, 0).holders, 2, "replicated over tp")
+local uneven = dt.distribute_tensor(dt.arange(5), mesh, "S(0) S(0)")
+for i = 0, 4 do
+  local h = dt.debug.who(uneven, i).holders
+  T.eq(#h, 1, "each element once")
+  T.eq(h[1].value, i, "and it is that element")
+end
+local part = x:sum()
+local sum = 0
+for _, h in ipairs(dt.debug.who(part).holders) do
+  sum = sum + (h.rank % 2 == 0 and h.value or 0)
+end
+T.ok(math.abs(sum - part:full_tensor():item()) < 1e-3, "parts make the sum")
+
+-- ---- verify ------------------------------------------------------------
+
+local function verdict(f)
+  dt.debug.verify("on")
+  f()
+  local v = dt.debug.verify()
+  dt.debug.verify("off")
+  return v
+end
+
+local v = verdict(function () return x:mm(w:t()):relu() end)
+T.eq(v.wrong, 0, "nothing wrong")
+T.ok(v.exact + v.rounding >= 2, "operators were compared")
+
+-- A sum over many ranks' parts: rounding, with a bound that holds.
+local long = dt.distribute_tensor(dt.randn(4096) * 1e3, mesh, "S(0) S(0)")
+v = verdict(function ()
+  return long:sum(), long:pow(3):sum():redistribute(mesh, "R R")
+end)
+T.eq(v.wrong, 0, "a sum in another order is not wrong")
+for _, r in ipairs(v.list) do
+  T.eq(r.verdict, "rounding", "it is rounding")
+  T.ok(r.words:find("eps") or r.words:find("tolerance"), "the bound is stated")
+end
+
+local function cause(name, f)
+  local got = verdict(function () pcall(f) end)
+  local found
+  for _, r in ipairs(got.list) do found = found or r.cause end
+  T.eq(found, name, "cause " .. name)
+end
+
+cause("differing-copies", function ()
+  return dt.DTensor.from_local(dt.ones(4) * dt.rank(), mesh, "R R")
+end)
+cause("differing-plain-input", function ()
+  return dt.distribute_tensor(dt.ones(4) * dt.rank(), mesh, "S(0) R")
+end)
+cause("uneven-local", function ()
+  return dt.DTensor.from_local(dt.ones(dt.rank() < 2 and 3 or 1), mesh,
+    "S(0) R", {run_check = false, shape = {4}, stride = {1}})
+end)
+cause("known-wrong-rule", function ()
+  local p = dt.DTensor.from_local(dt.ones(4), mesh, "P(sum) R")
+  return p:fill_(1)
+end)
+cause("differing-plain-input", function ()
+  return dt.implicit_replication(function ()
+    return x + dt.ones(8, 16) * dt.rank()
+  end)
+end)
+
+local bad = dt.DTensor.from_local(dt.ones(4) * dt.rank(), mesh, "R R")
+local chk = dt.debug.check(bad * 2)
+T.eq(chk.verdict, "wrong", "check finds what is behind")
+T.eq(chk.first.op, "dtensor.from_local", "and the first that is wrong")
+T.eq(dt.debug.check(z).wrong, 0, "z is fine")
+T.ok(dt.debug.same(dt.ones(3)).same, "the same everywhere")
+T.eq(dt.debug.same(dt.ones(3) * dt.rank()).groups, "[0] [1] [2] [3]",
+  "four groups")
+
+-- ---- expect ------------------------------------------------------------
+
+dt.expect({collectives = 1, per = {["all_gather_into_tensor on tp"] = 1}},
+  function () return y:redistribute(mesh, "S(0) R") end)
+T.raises("EXPECT", "collectives", dt.expect, {collectives = 0},
+  function () return y:redistribute(mesh, "S(0) R") end)
+T.raises("EXPECT", "placements", dt.expect, {y, "R R"})
+dt.expect{y, "S(0)S(1)", shape = {8, 32}, dtype = "float32"}
+dt.expect{y, {Shard(0), Shard(1)}}
+
+-- ---- whatif, checked against running the change -------------------------
+
+local function bytes_of(placements)
+  local d
+  local m2 = dt.distribute_tensor(dt.ones(32, 8), mesh, placements)
+  local before = dt.debug.recording().last
+  local out = y:mm(m2)
+  d = dt.debug.ledger(before + 1)
+  return d, out
+end
+local first = dt.debug.recording().last + 1
+local m2 = dt.distribute_tensor(dt.ones(32, 8), mesh, "R S(0)")
+local out = y:mm(m2)
+for _, placements in ipairs {"R R", "S(0) R", "R S(1)"} do
+  local would = dt.debug.whatif({m2 = placements})
+  T.ok(not would.after.error, "no error with " .. placements)
+  local real, res = bytes_of(placements)
+  local spec
+  for _, s in ipairs(would.steps) do
+    if s.op == "aten.mm.default" then spec = s.after end
+    if s.op == "aten.mm.default" and s.seq >= first then
+      T.eq(s.bytes_after, real.bytes, "bytes with " .. placements)
+    end
+  end
+  if spec then
+    local got = tostring(dt.debug.spec_text(res)):gsub("  mesh.*", "")
+    T.eq(spec, got, "result with " .. placements)
+  end
+end
+T.raises("KEY", "nosuch", dt.debug.whatif, "nosuch = R R")
+T.raises("COMMAND", "2 dimensions", dt.debug.whatif, "m2 = R")
+T.eq(select(2, pcall(function () return #out.shape end)), 2, "out stays")
+
+-- ---- report, export, shrink ---------------------------------------------
+
+local h = y
+for _ = 1, 20 do h = h:relu() + h end
+local mask = dt.ones(8, 32):tril()
+T.raises("MIXED", "mixed", function () return h + mask end)
+
+local rep = dt.debug.report()
+T.eq(rep.reproduced, "it raises the same", "the repro was run")
+T.has(rep.title, "DT0101", "the title says what")
+T.has(rep.torch, "torch.ops.aten.add.Tensor(", "a PyTorch script")
+T.has(tostring(rep), "## What each rank held", "prints as Markdown")
+T.eq(#rep.by_rank, 4, "a row for each rank")
+T.has(rep.expected, "one device gives t: f32[8, 32]", "one device runs it")
+
+local t0 = os.clock()
+local small = dt.debug.shrink()
+T.eq(small.error, "DT0101", "the same error")
+T.ok(small.steps <= 3, "two tensors and the operator are enough")
+T.eq(small.ranks, 2, "two ranks are enough")
+T.ok(os.clock() - t0 < 5, "fast")
+local ok, text = dt.debug.world(small.ranks, small.lua)
+T.ok(not ok and text:find("mixed torch.Tensor and DTensor", 1, true),
+  "what is left fails in the same way")
+T.has(dt.debug.export("json"), '"kind":"dtrepl-log"', "a log for machines")
+T.has(dt.debug.export("lua"), "dt.ops.aten.add.Tensor(", "and a script")
+
+-- Silently wrong programs shrink as well.
+dt.debug.recording{ring = 2000}
+dt.debug.verify("on")
+local q = dt.distribute_tensor(dt.ones(12, 6), mesh, "S(0) R")
+local p = (q * 2):sum(0):relu()
+local s2 = q:sum()
+s2:fill_(3)
+local wrong = dt.debug.shrink()
+dt.debug.verify("off")
+T.eq(wrong.cause, "known-wrong-rule", "the cause that was found")
+T.ok(wrong.steps <= 3, "few steps")
+T.eq(#p.shape, 1, "p stays")
+
+-- ---- sweep, doctor ------------------------------------------------------
+
+local sweep = dt.debug.sweep(function (n, m)
+  local pl = #m.shape > 1 and "S(0) S(0)" or "S(0)"
+  return dt.distribute_tensor(dt.arange(n), m, pl):sum()
+end, {sizes = 4, ranks = 4})
+T.ok(sweep.smallest == nil, "a sum is right for every size and mesh")
+sweep = dt.debug.sweep(function (n, m)
+  local part = dt.ones(n)
+  return dt.DTensor.from_local(part, m, #m.shape > 1 and "P R" or "P"):sum()
+end, {sizes = {0, 1, 2}, ranks = 3})
+T.eq(sweep.smallest.size, 1, "the smallest size that fails")
+T.eq(sweep.smallest.mesh[1], 2, "on the smallest mesh")
+
+local doc = dt.debug.doctor("aten.mm.default")
+local rows = {}
+for _, r in ipairs(doc.valid) do
+  rows[table.concat(r.inputs, ",") .. ">" .. r.outputs[1]] = r
+end
+T.eq(#doc.valid, 6, "mm: six placements are valid")
+T.ok(rows["S(1),S(0)>P(sum)"], "the contracted dimension gives a sum")
+T.ok(rows["S(0),R>S(0)"].backward, "its gradient was tried")
+T.eq(rows["S(0),R>S(0)"].gradients[2], "P(sum)", "of a replicated input")
+for _, r in ipairs(doc.valid) do T.ok(r.known, "and PyTorch has the rule") end
+T.has(doc.torch, "@register_sharding(torch.ops.aten.mm.default)", "Python")
+T.eq(#dt.debug.doctor("aten.fft_rfft.default", "f32[8, 6]").valid > 0, true,
+  "any operator")
+T.raises("KEY", "nosuch", dt.debug.doctor, "aten.nosuch")
+T.raises("COMMAND", "fails on one device", dt.debug.doctor, "aten.mm.default",
+  "f32[2, 3], f32[2, 3]")
+T.raises("PARSE", "not understood", dt.debug.doctor, "aten.mm.default", "f32{")
+
+-- ---- memory, gradients --------------------------------------------------
+
+dt.debug.recording{ring = 2000}
+local model = nn.Linear(16, 8)
+local tp = dt.distribute_tensor(dt.randn(8, 16), mesh, "R S(0)")
+  :requires_grad_()
+local opt = dt.optim.Adam({tp}, {lr = 0.1})
+F.linear(x, tp):sum():backward()
+opt:step()
+local mem = dt.debug.mem()
+T.eq(mem.now.parameters >= 8 * 16 * 4 / 2, true, "parameters")
+T.eq(mem.now.gradients, 8 * 16 * 4, "gradients: P(sum) R, the whole size")
+T.ok(mem.now.optimizer >= 2 * 8 * 16 * 4 / 2, "two moments")
+T.ok(mem.peak.total >= mem.now.parameters + mem.now.gradients, "the peak")
+local g = dt.debug.grads()
+T.eq(#g.rows, 1, "one leaf")
+T.eq(table.concat(g.rows[1].forward.placements, " "), "R S(0)", "forward")
+T.ok(model, "kept")
+
+T.finish()
