@@ -142,5 +142,6 @@ M.functional = {
 }
 
 return setmetatable(M, {__index = function (_, name)
+  if name == "checkpoint" then return require "dt.checkpoint" end
   return name == "tensor" and dt or nil         -- torch.distributed.tensor
 end})

@@ -34,6 +34,7 @@ provide("dt.scope", "no_grad", "enable_grad", "inference_mode",
   "implicit_replication", "set_grad_enabled", "is_grad_enabled", "meta")
 provide("dt.testing", "allclose")
 provide("dt.debug.ledger", "expect")
+provide("dt.io", "save", "load")
 lazy.float8 = {"dt.float8"}
 
 local function load_lazy(dt, name)

@@ -166,4 +166,12 @@ function M.within(guard, f, ...)
   return f(...)
 end
 
+-- sorted_keys(t): the keys of a table in byte order of their text.
+function M.sorted_keys(t)
+  local keys = {}
+  for k in pairs(t) do keys[#keys + 1] = k end
+  table.sort(keys, function (a, b) return tostring(a) < tostring(b) end)
+  return keys
+end
+
 return M

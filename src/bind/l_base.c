@@ -166,7 +166,7 @@ static bool path_is_below (const char *p) {
   return true;
 }
 
-static void check_path (lua_State *L, const char *path) {
+void dtL_check_path (lua_State *L, const char *path) {
   const DtBindOpts *o = &dtL_state(L)->o;
   if (o->trust) return;
   if (o->sandbox)
@@ -178,7 +178,7 @@ static void check_path (lua_State *L, const char *path) {
 
 /* Call the original function (upvalue 1) after looking at a path. */
 static int checked_path (lua_State *L) {
-  check_path(L, luaL_checkstring(L, 1));
+  dtL_check_path(L, luaL_checkstring(L, 1));
   lua_pushvalue(L, lua_upvalueindex(1));
   lua_insert(L, 1);
   lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);

@@ -104,6 +104,7 @@ static void open_dt (lua_State *L) {
   dtL_open_control(L, dt);
   dtL_open_past(L, dt);
   dtL_open_rules(L, dt);
+  dtL_open_file(L, dt);
   dtL_open_entry(L, dt);
   dtL_open_who(L, dt);
   dtL_open_verify(L, dt);
