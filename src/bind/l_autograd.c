@@ -153,7 +153,7 @@ static int hook_remove (lua_State *L) {
   return 0;
 }
 
-static int m_hook (lua_State *L) {
+static int add_hook (lua_State *L, bool after) {
   DtVar *v = dtL_check_tensor(L, 1);
   LuaRef *r;
   int id = 0;
@@ -162,7 +162,7 @@ static int m_hook (lua_State *L) {
     return dtL_errorf(L, DT_E_RUNTIME, "cannot register a hook on a tensor "
                       "that doesn't require gradient");
   r = ref_new(L, 2);
-  if (dt_var_hook(v, hook_call, r, ref_free, &id) != DT_OK) {
+  if (dt_var_hook(v, after, hook_call, r, ref_free, &id) != DT_OK) {
     ref_free(r);
     return dtL_raise(L);
   }
@@ -171,6 +171,11 @@ static int m_hook (lua_State *L) {
   lua_pushcclosure(L, hook_remove, 2);
   return 1;
 }
+
+static int m_hook (lua_State *L) { return add_hook(L, false); }
+
+/* x:register_post_accumulate_grad_hook(f): f(x) when x.grad was added to. */
+static int m_hook_after (lua_State *L) { return add_hook(L, true); }
 
 /* Backward of a custom function: the Lua function gets a table of gradients
 ** (dt.None for missing ones) and returns a table of gradients. */
@@ -317,6 +322,7 @@ void dtL_open_autograd (lua_State *L, int dt) {
   };
   static const luaL_Reg methods[] = {
     {"backward", m_backward}, {"detach", m_detach}, {"register_hook", m_hook},
+    {"register_post_accumulate_grad_hook", m_hook_after},
     {"retain_grad", m_retain_grad}, {NULL, NULL}
   };
   lua_pushvalue(L, dt);

@@ -340,12 +340,14 @@ static DtStatus hook_on_node (DtVar *v, struct DtHook h) {
   return DT_OK;
 }
 
-DtStatus dt_var_hook (DtVar *v, DtHookFn fn, void *ud, void (*ud_free)(void *),
-                      int *id) {
+DtStatus dt_var_hook (DtVar *v, bool after, DtHookFn fn, void *ud,
+                      void (*ud_free)(void *), int *id) {
   DtSession *s = v->s;
-  struct DtHook h = { fn, ud, ud_free, 0 }, *p;
+  struct DtHook h = { fn, ud, ud_free, 0, after }, *p;
   DT_CHECK(s->cx, dt_var_needs_grad(v), DT_E_AUTOGRAD,
            "cannot register a hook on a tensor that doesn't require gradient");
+  DT_CHECK(s->cx, !after || v->grad_fn == NULL, DT_E_RUNTIME, "post accumulate "
+           "grad hooks cannot be registered on non-leaf tensors");
   h.id = (int)(++s->next_hook_id);
   *id = h.id;
   if (v->grad_fn != NULL) return hook_on_node(v, h);

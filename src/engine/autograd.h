@@ -37,7 +37,9 @@ struct DtNode {
 
 typedef DtStatus (*DtHookFn) (DtSession *s, void *ud, DtVar *grad,
                               DtVar **out);
-struct DtHook { DtHookFn fn; void *ud; void (*ud_free) (void *); int id; };
+/* `after`: on a leaf, called with the leaf when its .grad has been added to. */
+struct DtHook { DtHookFn fn; void *ud; void (*ud_free) (void *); int id;
+                bool after; };
 struct DtNodeHook { int nr; struct DtHook hook; };
 
 /* Nodes are reference counted; NULL is accepted.  Local. */
@@ -75,9 +77,10 @@ DtStatus dt_detach (DtSession *s, DtVar *v, DtVar **out);
 DtStatus dt_var_set_requires_grad (DtVar *v, bool on);
 /* retain_grad().  Local. */
 DtStatus dt_var_retain_grad (DtVar *v);
-/* register_hook; returns an id for removing.  Local. */
-DtStatus dt_var_hook (DtVar *v, DtHookFn fn, void *ud, void (*ud_free)(void *),
-                      int *id);
+/* register_hook, or with `after` register_post_accumulate_grad_hook; sets *id
+** for removing.  Local. */
+DtStatus dt_var_hook (DtVar *v, bool after, DtHookFn fn, void *ud,
+                      void (*ud_free)(void *), int *id);
 void dt_var_unhook (DtVar *v, int id);
 
 #endif

@@ -287,7 +287,8 @@ static DtStatus run_hooks (Engine *e, Task *t) {
   DtSession *s = e->s;
   if (n->leaf != NULL)
     for (int i = 0; i < n->leaf->nhooks; i++)
-      DT_TRY(s->cx, run_hook(s, &n->leaf->hooks[i], &t->buf[0]));
+      if (!n->leaf->hooks[i].after)
+        DT_TRY(s->cx, run_hook(s, &n->leaf->hooks[i], &t->buf[0]));
   for (int i = 0; i < n->nprehooks; i++)
     DT_TRY(s->cx, run_hook(s, &n->prehooks[i].hook,
                            &t->buf[n->prehooks[i].nr]));
@@ -405,6 +406,18 @@ static DtStatus exec (Engine *e, Task *t) {
   return st;
 }
 
+/* The hooks that wait for the leaf's .grad. */
+static DtStatus run_after (DtSession *s, DtVar *leaf) {
+  for (int i = 0; i < leaf->nhooks; i++) {
+    struct DtHook *h = &leaf->hooks[i];
+    DtVar *res = NULL;
+    if (!h->after) continue;
+    DT_TRY(s->cx, h->fn(s, h->ud, leaf, &res));
+    dt_var_unref(res);
+  }
+  return DT_OK;
+}
+
 static DtStatus run_task (Engine *e, Task *t) {
   DtSession *s = e->s;
   const char *module = s->module;
@@ -416,8 +429,10 @@ static DtStatus run_task (Engine *e, Task *t) {
     e->result[c->index] = dt_var_ref(t->buf[c->nr]);
   }
   if (t->node->leaf != NULL) {
-    st = e->restrict_to ? DT_OK : accumulate(e, t->node, t->buf[0]);
+    bool any = t->buf[0] != NULL && !e->restrict_to;
+    st = any ? accumulate(e, t->node, t->buf[0]) : DT_OK;
     let_go(t);
+    if (st == DT_OK && any) st = run_after(s, t->node->leaf);
     return st;
   }
   s->module = t->node->module;

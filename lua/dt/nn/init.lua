@@ -27,8 +27,9 @@ function M.Parameter(t, requires_grad)
   return dt._make_param(t, requires_grad ~= false)
 end
 
-local lazy = {init = "dt.nn.init_values", utils = "dt.nn.clip",
-  functional = "dt.functional", attention = "dt.attention"}
+local lazy = {parallel = "dt.nn.parallel", init = "dt.nn.init_values", utils = "dt.nn.clip",
+  functional = "dt.functional",
+  attention = "dt.attention"}
 
 return setmetatable(M, {__index = function (t, key)
   if not lazy[key] then return nil end

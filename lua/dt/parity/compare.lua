@@ -184,11 +184,13 @@ local function group_text(g)
   return table.concat(g, ",")
 end
 
+-- A sum is not told: what C++ starts (DDP's reducer) has no reduction in the
+-- trace.
 local function coll_text(row)
   local out = {}
   for i, c in ipairs(row.coll or {}) do
     out[i] = ("%s(%s %d>%d%s)"):format(c.op, group_text(c.group), c.bytes_in,
-      c.bytes_out, c.reduce and " " .. c.reduce or "")
+      c.bytes_out, c.reduce and c.reduce ~= "sum" and " " .. c.reduce or "")
   end
   return table.concat(out, " ")
 end

@@ -27,7 +27,11 @@ local methods = {}
 function methods.mesh(S, a)
   local names = V.to_lua(a[2])
   S.names = names
-  return dt.init_device_mesh("cpu", V.to_lua(a[1]), {mesh_dim_names = names})
+  local m = dt.init_device_mesh("cpu", V.to_lua(a[1]), {mesh_dim_names = names})
+  for i, name in ipairs(names) do
+    S.groups[table.concat(m:get_group(i - 1), "-")] = name
+  end
+  return m
 end
 
 function methods.val(S, a, kw)
@@ -59,6 +63,11 @@ function methods.recording(S, a)
     __exit__ = function ()
       S.recorder(false)
       for _, row in ipairs(S.recorder:take()) do
+        for _, c in ipairs(row.coll or {}) do    -- ranks have a name here
+          local name = c.group.ranks
+            and S.groups[table.concat(c.group.ranks, "-")]
+          if name then c.group = {name} end
+        end
         row.phase, row.step = phase, step
         S.rows[#S.rows + 1] = row
       end
@@ -231,7 +240,8 @@ end
 function M.new(dtype)
   local S = setmetatable({dtype = dtype, rank = dt.rank(),
     ws = dt.world_size(), rows = {}, errors = {}, found = {},
-    values = V.dict(), recorder = dt._record(), prog = V.dict()}, Session)
+    values = V.dict(), recorder = dt._record(), prog = V.dict(), groups = {}},
+    Session)
   for name, f in pairs(methods) do
     S[name] = V.builtin(function (a, kw) return f(S, a, kw) end, name)
   end
