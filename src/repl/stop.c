@@ -25,7 +25,8 @@ enum { MAX_PROC = 1024, GRACE_US = 600000 };
 struct DtStop {
   _Atomic(atomic_int *) flag;
   atomic_int mode;
-  void (*hook) (struct lua_State *), (*soft_hook) (struct lua_State *);
+  void (*hook) (struct lua_State *);
+  void (*_Atomic soft_hook) (struct lua_State *);       /* any rank sets it */
   atomic_int soft, asked;       /* a debugger may stop; how often asked */
   bool outside;                 /* another process is asked by the person */
   bool launched, forward;       /* the launcher must pass SIGUSR1 on */
@@ -64,8 +65,9 @@ static void set_flag (DtStop *s) {
 
 static void stop_here (DtStop *s) {
   if (atomic_load(&s->soft) && atomic_load(&s->asked) == 1) {
-    if (running != NULL)
-      s->soft_hook(running);
+    void (*soft) (struct lua_State *) = atomic_load(&s->soft_hook);
+    if (running != NULL && soft != NULL)
+      soft(running);
     return;
   }
   set_flag(s);
@@ -153,7 +155,7 @@ void dt_stop_process (DtStop *s, long pid) {
 
 void dt_stop_soft (DtStop *s, bool on,
                    void (*hook) (struct lua_State *L)) {
-  s->soft_hook = hook;
+  atomic_store(&s->soft_hook, hook);
   atomic_store(&s->asked, 0);
   atomic_store(&s->soft, on ? 1 : 0);
 }
