@@ -13,8 +13,8 @@ local M = {}
 
 -- ---- operators ---------------------------------------------------------
 
--- Operators outside aten that people meet, and those whose name is often
--- written without its namespace.
+-- Operators outside aten that people meet, those whose name is often
+-- written without its namespace, and some of aten that have no strategy.
 local others = {
   "npu.npu_fusion_attention.default", "npu.npu_fusion_attention_grad.default",
   "npu.npu_fusion_attention_v2.default", "npu._npu_dtype_cast.default",
@@ -27,6 +27,15 @@ local others = {
   "c10d.broadcast_.default", "c10d.allreduce_.default",
   "_dtensor.shard_dim_alltoall.default", "torchtitan.deterministic_topk.default",
   "quanto.quantize_symmetric.default",
+  "aten._pin_memory.default",
+  "aten.masked_select.default",
+  "aten.im2col.default",
+  "aten.is_pinned.default",
+  "aten._linalg_svd.default",
+  "aten.linalg_qr.default",
+  "aten.grid_sampler_2d.default",
+  "aten.repeat_interleave.Tensor",
+  "aten._weight_norm_interface.default",
 }
 
 local table_of_ops
