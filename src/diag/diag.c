@@ -499,6 +499,7 @@ DtStatus dt_diag_settle (DtDiag *g) {
   DtStatus st;
   DtBuf b;
   if (n < 2 || dt_session_no_data(g->s)) { claims_clear(g); return DT_OK; }
+  dt_diag_numbers(g);
   dt_buf_init(&b, cx);
   dt_diag_claims(g, &b);
   if (b.oom) dt_error_clear(cx);
@@ -618,6 +619,7 @@ DtDiag *dt_diag_of (const DtSession *s) {
 
 void dt_diag_clear (DtDiag *g) {
   int i;
+  dt_diag_numbers(g);
   for (i = 0; i < g->n; i++) finding_fini(g, &g->found[i]);
   g->n = 0;
   g->ndropped = 0;

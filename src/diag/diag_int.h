@@ -40,6 +40,14 @@ enum {
   DT_DO_ZERO, DT_DO_CUMSUM, DT_DO_SELECT_BACKWARD, DT_NDO
 };
 
+/* Numbers given to an operator at a script line, folded into one hash. */
+enum { DT_NUMBERS = 256 };
+typedef struct DtNumbers {
+  const DtOpDef *op; const char *file; int line;
+  DtMesh *mesh;                 /* owned */
+  uint64_t hash; int64_t seq, count;
+} DtNumbers;
+
 /* "The data of these ranks is (or must not be) the same." */
 typedef struct DtClaim {
   const DtFindKind *kind;
@@ -74,6 +82,7 @@ struct DtDiag {
   DtRecent temp;                /* views of redistributed copies */
   DtRecent lsm;                 /* results of replaced log_softmax */
   struct { DtSpec *spec; int ndim; int64_t shape[DT_MAX_NDIM]; } fit[64];
+  DtNumbers number[DT_NUMBERS];
   DtIdSet strided;              /* plans already proved, by hash */
   int nrule[DT_NEVENTS];
   void (*rule[DT_NEVENTS][12]) (DtDiag *g, const DtEvent *e);
@@ -92,6 +101,8 @@ void dt_diag_add (DtDiag *g, const DtEvent *e, DtFindId id, const DtVar *v,
 void dt_diag_claim (DtDiag *g, const DtEvent *e, DtFindId id, bool differ,
                     const DtMesh *mesh, int mdim, const DtVar *v,
                     uint64_t hash, const char *what);
+/* Turn the folded numbers into claims. */
+void dt_diag_numbers (DtDiag *g);
 /* Hash of a tensor's values (of large ones, of a sample); 0 without data.
 ** `varied`: 0 also when all values are the same. */
 uint64_t dt_diag_hash (const DtTensor *t, bool varied);

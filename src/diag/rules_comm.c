@@ -96,6 +96,60 @@ static void plain (DtDiag *g, const DtEvent *e) {
   }
 }
 
+/* --- numbers among distributed tensors --- */
+
+static void number_claim (DtDiag *g, DtNumbers *n) {
+  DtEvent e = { .kind = DT_EV_OP, .op = n->op, .file = n->file,
+                .line = n->line, .seq = n->seq, .module = "" };
+  int before = g->nclaim;
+  if (n->mesh == NULL) return;
+  dt_diag_claim(g, &e, DT_FIND_ID_NUMBER_DIFFERS, false, n->mesh, -1, NULL,
+                n->hash | 1, "numbers given to the operator");
+  if (g->nclaim > before) g->claim[before].count = n->count;
+  dt_mesh_unref(g->s->cx, n->mesh);
+  memset(n, 0, sizeof *n);
+}
+
+void dt_diag_numbers (DtDiag *g) {
+  int i;
+  for (i = 0; i < DT_NUMBERS; i++) number_claim(g, &g->number[i]);
+}
+
+static uint64_t numbers_of (const DtArgs *a) {
+  uint64_t h = 0;
+  int i;
+  for (i = 0; i < a->n; i++)
+    if (a->v[i].kind == DT_V_FLOAT || a->v[i].kind == DT_V_INT)
+      h = dt_hash_u64(h, (uint64_t)a->v[i].u.i);
+  return h;
+}
+
+/* Cheap, for every operator comes here: a hash, folded by script line; what
+** falls out of the table becomes a claim. */
+static void numbers (DtDiag *g, const DtEvent *e) {
+  DtNumbers *n;
+  const DtSpec *s = NULL;
+  const char *name;
+  uint64_t h, at;
+  int i;
+  for (i = 0; i < e->nin && s == NULL; i++)
+    if (e->in[i]) s = e->in[i]->spec;
+  if (s == NULL || e->backward || (h = numbers_of(e->args)) == 0 ||
+      !s->mesh->member || dt_session_no_data(g->s)) return;
+  name = e->op->sig->full + 5;  /* the same slot in every process */
+  at = (uint64_t)e->line * 31 + (uint64_t)name[0] * 7 + (uint64_t)name[1];
+  n = &g->number[at % DT_NUMBERS];
+  if (n->op != e->op || n->line != e->line || n->file != e->file ||
+      n->mesh != s->mesh) {
+    number_claim(g, n);
+    *n = (DtNumbers){ .op = e->op, .file = e->file, .line = e->line,
+                      .mesh = dt_mesh_ref(s->mesh), .hash = DT_HASH_SEED,
+                      .seq = e->seq };
+  }
+  n->hash = dt_hash_u64(n->hash, h);
+  n->count++;
+}
+
 /* --- random numbers --- */
 
 static void random_op (DtDiag *g, const DtEvent *e) {
@@ -300,6 +354,7 @@ const DtDiagRule dt_rules_comm[] = {
   { DT_EV_FUNC_END, from_local_shape },
   { DT_EV_FUNC_END, distribute },
   { DT_EV_OP, plain },
+  { DT_EV_OP, numbers },
   { DT_EV_OP_END, random_op },
   { DT_EV_OP_END, late_cast },
   { DT_EV_REDIST, hidden_gather },

@@ -188,6 +188,13 @@ local silent = {
       local y = D(count(8, 4), mesh, {S(0)}) / t
       return y
     end},
+  {"loss divided by the local token count", "div", "DT1039", false,
+    function ()
+      local tokens = {10, 7, 12, 3}
+      local sum = (D(count(8, 4), mesh, {S(0)}) ^ 2):sum()
+      local loss = sum / tokens[me + 1]
+      return loss
+    end},
   {"running sum along the shard", "cumsum", "DT1037", true,
     function ()
       local y = D(count(4, 8), mesh, {S(1)}):cumsum(-1)

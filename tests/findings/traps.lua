@@ -331,6 +331,17 @@ local cases = {
       local x = D(count(8), mesh, {S(0)}) + dt.full({1}, 0.5)
       return x
     end},
+  {"DT1039", "div",                           -- each rank its own count
+    function ()
+      local x = D(count(8), mesh, {S(0)}):sum()
+      local mean = x / (2 + me)
+      return mean
+    end,
+    function ()
+      local x = D(count(8), mesh, {S(0)}):sum()
+      local mean = x / 8
+      return mean
+    end},
   {"DT1032", "add",
     function ()
       dt.implicit_replication(function ()
