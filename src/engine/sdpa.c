@@ -138,15 +138,15 @@ static bool fill_args (const DtOpDef *op, const DtArgs *a, DtVar *const *in,
 /* A mask of truth values becomes numbers to add (fused cpu kernel). */
 static DtStatus additive_mask (DtSession *s, DtVar *mask, DtDtype t,
                                DtVar **out) {
-  DtVar *no = NULL, *zero = NULL;
-  DtStatus st = dt_call_fmt(s, &no, "aten.logical_not.default", "t", mask);
+  DtVar *low = NULL, *zero = NULL;
+  DtStatus st = dt_call_fmt(s, &low, "aten.scalar_tensor.default", "f dtype=d",
+                            -(double)INFINITY, (int)t);
   if (st == DT_OK)
-    st = dt_call_fmt(s, &zero, "aten.zeros_like.default", "t dtype=d", mask,
+    st = dt_call_fmt(s, &zero, "aten.scalar_tensor.default", "f dtype=d", 0.0,
                      (int)t);
   if (st == DT_OK)
-    st = dt_call_fmt(s, out, "aten.masked_fill.Scalar", "ttf", zero, no,
-                     -(double)INFINITY);
-  dt_var_unref(no);
+    st = dt_call_fmt(s, out, "aten.where.self", "ttt", mask, zero, low);
+  dt_var_unref(low);
   dt_var_unref(zero);
   return st;
 }

@@ -82,7 +82,8 @@ static DtStatus div_mode_grad (DtGradCall *c) {
   if (dt_arg_is_none(c->args, 2)) return div_grad(c);
   for (int i = 1; i >= 0; i--)
     if (op_g_need(c, i))
-      op_g_set(c, i, E("aten.zeros_like.default", "t", G));
+      op_g_set(c, i, E("aten.zeros_like.default", "t dtype=d", G,
+                       (int)dt_emit_meta(c->e, G)->dtype));
   return op_g_finish(c);
 }
 

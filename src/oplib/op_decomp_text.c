@@ -27,6 +27,7 @@
     .schema = "aten::" schema_, .brief = brief_, .decomp = op_d_program, \
     .program = program_, .samples = id##_samples }
 
+#define E(...) dt_emit(c->e, __VA_ARGS__)
 #define U "f32[8, 6]"
 #define B "f32[8, 6], f32[8, 6]"
 #define MM "f32[4, 6], f32[3, 6]"
@@ -110,11 +111,40 @@ T0(count_nonzero_dim_IntList,
   "How many elements are not 0, over dims.",
   "a = ne.Scalar(self, 0); sum.dim_IntList(a, dim)",
   "f32[8, 6], [1]");
-T0(dist,
-  "dist(Tensor self, Tensor other, Scalar p=2) -> Tensor",
-  "Norm of the difference.",
-  "d = sub.Tensor(self, other); norm.Scalar(d, p)",
-  B);
+/* Back through the norm: the difference is made again for each operand. */
+static DtHandle *dist_part (DtGradCall *c) {
+  double p = dt_arg_float(c->args, 2);
+  DtHandle *g = c->gout[0], *o = c->out[0], *z;
+  DtHandle *d = E("aten.sub.Tensor", "tt", c->in[0], c->in[1]);
+  if (p == 0) return E("aten.mul.Scalar", "ti", d, (int64_t)0);
+  if (p == 1)
+    return E("aten.mul.Tensor", "tt", E("aten.sgn.default", "t", d), g);
+  if (p == 2) {
+    d = E("aten.div.Tensor", "tt", d, o);
+  } else {
+    z = E("aten.pow.Tensor_Scalar", "tf", E("aten.abs.default", "t", d), p - 2);
+    d = E("aten.mul.Tensor", "tt", d, z);
+    d = E("aten.div.Tensor", "tt", d,
+          E("aten.pow.Tensor_Scalar", "tf", o, p - 1));
+  }
+  z = E("aten.eq.Scalar", "ti", o, (int64_t)0);
+  d = E("aten.masked_fill_.Scalar", "tti", d, z, (int64_t)0);
+  return E("aten.mul.Tensor", "tt", g, d);
+}
+static DtStatus dist_grad (DtGradCall *c) {
+  if (op_g_need(c, 1))
+    op_g_set(c, 1, E("aten.neg.default", "t", dist_part(c)));
+  if (op_g_need(c, 0)) op_g_set(c, 0, dist_part(c));
+  return op_g_finish(c);
+}
+static const char *const dist_samples[] = { B, "f32[7], f32[7], 1.0", NULL };
+const DtOpDef dt_op_dist = {
+  .schema = "aten::dist(Tensor self, Tensor other, Scalar p=2) -> Tensor",
+  .brief = "Norm of the difference.", .flags = DT_OP_SAVE_OUT,
+  .decomp = op_d_program,
+  .program = "d = sub.Tensor(self, other); norm.Scalar(d, p)",
+  .grad = dist_grad, .samples = dist_samples
+};
 T(fill_Scalar,
   "fill.Scalar(Tensor self, Scalar value) -> Tensor",
   "A number everywhere.",
@@ -177,10 +207,11 @@ D(special_ndtr,
   "a = mul.Tensor(self, 0.7071067811865476); b = erf(a); c = "
   "add.Tensor(b, 1); mul.Tensor(c, 0.5)",
   U);
-T0(take,
+T(take,
   "take(Tensor self, Tensor index) -> Tensor",
   "Elements by their place in the flattened tensor.",
   "ranked(self); v = view(self, [-1]); index.Tensor(v, [index])",
+  "self: z = zeros_like(self); put(z, index, grad, true)",
   "f32[8, 6], i64[4]");
 D(mT,
   "mT(Tensor(a) self) -> Tensor(a)",

@@ -321,10 +321,18 @@ static DtStatus to_decomp (DtDecompCall *c) {
 /* contiguous(): itself, or a contiguous clone. */
 static DtStatus contiguous_decomp (DtDecompCall *c) {
   DtValue f = dt_v_none();
+  int at = kw(c->args, "memory_format");
+  bool given = at >= 0 && c->args->v[at].kind == DT_V_MEMFMT;
   f.kind = DT_V_MEMFMT;
-  f.u.i = 0;
+  f.u.i = given ? c->args->v[at].u.i : 0;
+  DT_CHECK(c->e->cx, f.u.i != 1, DT_E_RUNTIME, "preserve memory format is "
+           "unsupported by the contiguous operator");
   c->nout = 1;
   c->out[0] = c->in[0];
+  if (f.u.i != 0) {
+    c->out[0] = E("aten.clone.default", "t memory_format=v", c->in[0], f);
+    return c->e->st;
+  }
   if (!dt_meta_is_contiguous(dt_emit_meta(c->e, c->in[0])))
     c->out[0] = E("aten.clone.default", "t memory_format=v", c->in[0], f);
   return c->e->st;

@@ -428,10 +428,19 @@ const DtOpDef dt_op_conj_physical = {
   .samples = op_samples_unary, .row = row_conj_physical
 };
 ROW1(_conj, conj_physical, PK_SAME, 0, 0);
+/* Only complex tensors have the mark. */
+static DtStatus conj_meta (DtMetaCall *c) {
+  DT_CHECK(c->cx, c->fake || dt_dtype_is_complex((DtDtype)c->in[0]->dtype),
+           DT_E_RUNTIME, "isComplexType(typeMetaToScalarType(dtype())) "
+           "INTERNAL ASSERT FAILED at \"/__w/pytorch/pytorch/c10/core/"
+           "TensorImpl.h\":1470, please report a bug to PyTorch. ");
+  return op_pw_meta(c);
+}
+static const char *const conj_samples[] = { "c64[8, 6]", "c64[7]", NULL };
 const DtOpDef dt_op__conj = {
   .schema = "aten::_conj(Tensor(a) self) -> Tensor(a)",
   .brief = "Complex conjugate.",
   .doc = "PyTorch marks a view as conjugate; here it is computed.",
-  .flags = PW | DT_OP_NOGRAD, .meta = op_pw_meta, .kernel = op_pw_kernel,
-  .samples = op_samples_unary, .row = row__conj
+  .flags = PW | DT_OP_NOGRAD, .meta = conj_meta, .kernel = op_pw_kernel,
+  .samples = conj_samples, .row = row__conj
 };

@@ -351,6 +351,9 @@ static DtStatus norm_back_meta (DtMetaCall *c) {
   dt_meta_set_contiguous(&c->out[0]);
   for (int i = 0; i < n; i++) {
     const DtMeta *m = i ? dt_in(c, c->op->row[NB_W + i - 1]) : c->in[0];
+    DT_CHECK(c->cx, c->fake || c->op->row[NB_RMS] || m ||
+             !mask_at(c->op, c->args, i), DT_E_RUNTIME,
+             "tensor does not have a device");
     c->none[i] = !m || !mask_at(c->op, c->args, i);
     if (i && m) op_like_meta(&c->out[i], m, (DtDtype)m->dtype);
   }
@@ -409,6 +412,12 @@ static DtStatus rms_check (DtDecompCall *c, const DtMeta *m) {
   int k = op_ints(c->args, 1, shape);
   DT_CHECK(c->e->cx, m->ndim >= k, DT_E_VALUE, "Input tensor must have at "
            "least %d dimensions, but got %d", k, m->ndim);
+  for (int i = 0; i < k; i++) {
+    OpText in = op_shape_text(m), norm = op_ints_text(k, shape);
+    DT_CHECK(c->e->cx, m->shape[m->ndim - k + i] == shape[i], DT_E_RUNTIME,
+             "Given normalized_shape=%s, expected input with shape [*%s, but "
+             "got input of size%s", norm.s, norm.s + 1, in.s);
+  }
   if (!w) return DT_OK;
   const DtMeta *wm = dt_emit_meta(c->e, w);
   bool ok = wm->ndim == k;
@@ -433,6 +442,7 @@ static DtStatus rms_decomp (DtDecompCall *c) {
   double eps = dt_arg_is_none(c->args, 3)
     ? (t == DT_F64 ? DBL_EPSILON : (double)FLT_EPSILON)
     : dt_arg_float(c->args, 3);
+  if (t != DT_F64) eps = (double)(float)eps;    /* of the computation's type */
   for (int i = 0; i < k; i++) dims[i] = m.ndim - 1 - i;
   if (up != t) x = E("aten._to_copy.default", "t dtype=d", x, (int)up);
   r = E("aten.pow.Tensor_Scalar", "ti", x, (int64_t)2);

@@ -87,7 +87,7 @@ static DtStatus g_fmod (DtGradCall *c) {
 /* out / self, 0 at 0; the sign's operand gets zeros. */
 static DtStatus g_copysign (DtGradCall *c) {
   if (op_g_need(c, 1)) {
-    const DtMeta *m = dt_emit_meta(c->e, G);
+    const DtMeta *m = dt_emit_meta(c->e, A(1));
     op_g_set(c, 1, E("aten.zeros.default", "I dtype=d", (int)m->ndim, m->shape,
                      (int)m->dtype));
   }

@@ -647,6 +647,19 @@ OP_DEF(diagonal_scatter, "aten::diagonal_scatter(Tensor self, Tensor src, "
        DIAG_ ") -> Tensor", "A copy with a diagonal overwritten.", 0,
        part_meta, part_kernel, part_grad, diag_s_samples,
        .rulefn = diag_s_rules, .row = row_diagonal);
+/* What autograd sees of diag. */
+static DtStatus diag_decomp (DtDecompCall *c) {
+  const DtMeta *m = dt_emit_meta(c->e, c->in[0]);
+  bool vector = m != NULL && m->ndim == 1;
+  DT_CHECK(c->e->cx, m == NULL || m->ndim == 1 || m->ndim == 2, DT_E_RUNTIME,
+           "diag(): Supports 1D or 2D tensors. Got %dD", m->ndim);
+  c->out[0] = dt_emit(c->e, vector ? "aten.diag_embed.default"
+                                   : "aten.diagonal_copy.default", "tv",
+                      c->in[0], c->args->v[1]);
+  c->nout = 1;
+  return c->e->st;
+}
+
 OP_DEF(diagonal, "aten::diagonal(Tensor(a) self, " DIAG_ ") -> Tensor(a)",
        "A diagonal of two dims, as the last dim.", DT_OP_VIEW, diagonal_meta,
        NULL, diagonal_grad, diagonal_samples, .strategy = whole_strategy);
@@ -659,9 +672,9 @@ OP_DEF(diag_embed, "aten::diag_embed(Tensor self, int offset=0, int dim1=-2, "
        0, embed_meta, embed_kernel, embed_grad, embed_samples,
        .strategy = whole_strategy);
 OP_DEF(diag, "aten::diag(Tensor self, int diagonal=0) -> Tensor",
-       "A diagonal of a matrix, or a matrix with that diagonal.", 0,
-       diag_meta, diag_kernel, op_g_unwritten, diag_samples,
-       .strategy = whole_strategy);
+       "A diagonal of a matrix, or a matrix with that diagonal.",
+       DT_OP_COMPOSITE, diag_meta, diag_kernel, NULL, diag_samples,
+       .strategy = whole_strategy, .decomp = diag_decomp);
 OP_DEF(index_fill_int_Scalar, "aten::index_fill.int_Scalar(Tensor self, int "
        "dim, Tensor index, Scalar value) -> Tensor",
        "A copy with a number written at indices of a dim.", 0, fill_meta,

@@ -69,8 +69,11 @@ static DtStatus trace_grad (DtGradCall *c) {
   dt_meta_copy(&m, dt_emit_meta(c->e, c->in[0]));
   int64_t n = dt_meta_numel(&m), zero = 0;
   DtHandle *z = E("aten.zeros.default", "I dtype=d", 1, &n, (int)m.dtype);
-  DtHandle *i = E("aten.arange.start_step", "iii dtype=d", zero, n,
-                  m.ndim > 1 ? m.shape[1] + 1 : (int64_t)1, (int)DT_I64);
+  int64_t step = m.ndim > 1 ? m.shape[1] + 1 : 1;
+  int64_t last = m.ndim > 1 && m.shape[0] < m.shape[1] ? m.shape[0]
+               : m.ndim > 1 ? m.shape[1] : n;
+  DtHandle *i = E("aten.arange.start_step", "iii dtype=d", zero, last * step,
+                  step, (int)DT_I64);
   z = E("aten.index_fill.int_Tensor", "titt", z, zero, i, c->gout[0]);
   op_g_set(c, 0, E("aten.view.default", "tI", z, (int)m.ndim, m.shape));
   return op_g_finish(c);

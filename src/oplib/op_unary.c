@@ -79,7 +79,7 @@ static DtStatus bound (DtGradCall *c, int lo, int hi) {
     a = E("aten.ge.Scalar", "tv", IN, V(lo));
   if (hi && !dt_arg_is_none(c->args, hi))
     b = E("aten.le.Scalar", "tv", IN, V(hi));
-  if (a && b) a = E("aten.logical_and.default", "tt", a, b);
+  if (a && b) a = E("aten.logical_and_.default", "tt", a, b);
   op_g_set(c, 0, E("aten.where.self", "ttt", a ? a : b, G, z));
   return op_g_finish(c);
 }

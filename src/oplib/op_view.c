@@ -68,7 +68,9 @@ static DtStatus reshape_meta (DtMetaCall *c) {
   DT_TRY(c->cx, view_shape(c->cx, c->args, c->in[0], shape, &n));
   DT_TRY(c->cx, op_new_meta(c->cx, &c->out[0], (DtDtype)c->in[0]->dtype, n,
                             shape, c->in[0]));
-  (void)op_view_strides(c->in[0], n, shape, c->out[0].stride);
+  int64_t stride[DT_MAX_NDIM];
+  if (op_view_strides(c->in[0], n, shape, stride))
+    memcpy(c->out[0].stride, stride, sizeof *stride * (size_t)n);
   c->nout = 1;
   return DT_OK;
 }
