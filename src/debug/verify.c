@@ -37,38 +37,38 @@ void dt_verify_print (const DtVerified *v, DtBuf *b) {
 
 /* --- talking --- */
 
-DtStatus dt_vf_gather (DtSession *s, const char *text, char ***out) {
+DtStatus dt_vf_gather (DtSession *s, DtGroup *g, const char *text,
+                       char ***out) {
   DtCtx *cx = s->cx;
-  int n = s->comm->size;
   DtCollInfo info = {"verify", 0, "verify", ""};
-  char **v = DT_NEWN(cx, char *, n);
-  size_t *len = DT_NEWN(cx, size_t, n);
+  char **v = DT_NEWN(cx, char *, g->size);
+  size_t *len = DT_NEWN(cx, size_t, g->size);
   DtStatus st = v && len ? DT_OK : DT_E_NOMEM;
   if (st == DT_OK)
-    st = dt_comm_gather_text(cx, s->comm->world, &info, text, strlen(text), v,
-                             len);
+    st = dt_comm_gather_text(cx, g, &info, text, strlen(text), v, len);
   dt_free(cx, len);
   if (st != DT_OK) dt_free(cx, v);
   else *out = v;
   return st;
 }
 
-void dt_vf_gather_free (DtSession *s, char **v) {
-  for (int i = 0; v != NULL && i < s->comm->size; i++) dt_free(s->cx, v[i]);
+void dt_vf_gather_free (DtSession *s, const DtGroup *g, char **v) {
+  for (int i = 0; v != NULL && i < g->size; i++) dt_free(s->cx, v[i]);
   dt_free(s->cx, v);
 }
 
-/* The largest of a number over all ranks. */
-static DtStatus most (DtSession *s, double mine, double *all) {
+/* The largest of a number over all ranks of the mesh. */
+static DtStatus most (DtVfCase *c, double mine, double *all) {
+  DtSession *s = c->d->s;
   char text[40], **v;
   snprintf(text, sizeof text, "%.17g", mine);
-  DT_TRY(s->cx, dt_vf_gather(s, text, &v));
+  DT_TRY(s->cx, dt_vf_gather(s, c->group, text, &v));
   *all = -INFINITY;
-  for (int i = 0; i < s->comm->size; i++) {
+  for (int i = 0; i < c->group->size; i++) {
     double x = strtod(v[i], NULL);
     if (x > *all) *all = x;
   }
-  dt_vf_gather_free(s, v);
+  dt_vf_gather_free(s, c->group, v);
   return DT_OK;
 }
 
@@ -85,7 +85,7 @@ static bool values_kept (const DtRecVar *v) {
 }
 
 /* Why nothing can be said, the same on all ranks; NULL: something can. */
-static const char *not_comparable (const DtSession *s, const DtRecOp *r) {
+static const char *not_comparable (const DtRecOp *r, const DtMesh **mesh) {
   const DtMesh *m = NULL;
   if (!r->done || r->st != DT_OK) return "it failed";
   if (r->nin > DT_VF_MAX || r->nout > DT_VF_MAX) return "too many tensors";
@@ -95,10 +95,28 @@ static const char *not_comparable (const DtSession *s, const DtRecOp *r) {
     const DtRecVar *v = i < r->nin ? &r->in[i] : &r->out[i - r->nin];
     if (v->none || v->spec == NULL) continue;
     if (masked(v)) return "a mask belongs to it: compared after its reduction";
+    if (m != NULL && !dt_mesh_equal(m, v->spec->mesh)) return "several meshes";
     m = v->spec->mesh;
-    if (dt_mesh_size(m) != s->comm->size) return "not on all ranks";
   }
-  return m == NULL ? "all tensors are plain" : NULL;
+  *mesh = m;
+  if (m == NULL) return "all tensors are plain";
+  return m->member ? NULL : "this rank is not in its mesh";
+}
+
+/* The ranks of the mesh as a group. */
+static DtStatus group_of (DtVfCase *c, const DtMesh *m) {
+  DtCtx *cx = c->d->s->cx;
+  int64_t n = dt_mesh_size(m), *all = DT_NEWN(cx, int64_t, n);
+  int *ranks = DT_NEWN(cx, int, n);
+  DtStatus st = all && ranks ? DT_OK : DT_E_NOMEM;
+  if (st == DT_OK) {
+    dt_mesh_ranks(m, all);
+    for (int64_t i = 0; i < n; i++) ranks[i] = (int)all[i];
+    st = dt_comm_group(cx, c->d->s->comm, (int)n, ranks, &c->group);
+  }
+  dt_free(cx, all);
+  dt_free(cx, ranks);
+  return st;
 }
 
 static DtStatus revive (DtVfCase *c) {
@@ -107,7 +125,7 @@ static DtStatus revive (DtVfCase *c) {
   double missing;
   for (int i = 0; i < r->nin; i++) kept = kept && values_kept(&r->in[i]);
   for (int i = 0; i < r->nout; i++) kept = kept && values_kept(&r->out[i]);
-  DT_TRY(c->d->s->cx, most(c->d->s, kept ? 0 : 1, &missing));
+  DT_TRY(c->d->s->cx, most(c, kept ? 0 : 1, &missing));
   if (missing > 0) {
     snprintf(c->v->words, sizeof c->v->words, "its values were not kept");
     return DT_OK;
@@ -367,7 +385,7 @@ static DtStatus plain_inputs (DtVfCase *c) {
     if (c->in[i] == NULL || c->in[i]->spec != NULL ||
         c->r->in[i].meta.wrapped) continue;
     dt_buf_init(&groups, s->cx);
-    st = dt_verify_same(s, c->in[i]->local, &same, &groups);
+    st = dt_vf_same(s, c->group, c->in[i]->local, &same, &groups);
     if (st == DT_OK && !same) {
       DtBuf name;
       dt_buf_init(&name, s->cx);
@@ -391,8 +409,8 @@ static DtStatus run_case (DtVfCase *c) {
   if (c->v->words[0] != '\0') return DT_OK;
   DT_TRY(s->cx, gather_inputs(c));
   DT_TRY(s->cx, c->r->op ? compare_outputs(c) : compare_call(c));
-  DT_TRY(s->cx, most(s, (double)c->v->kind, &kind));
-  DT_TRY(s->cx, most(s, c->v->worst, &c->v->worst));
+  DT_TRY(s->cx, most(c, (double)c->v->kind, &kind));
+  DT_TRY(s->cx, most(c, c->v->worst, &c->v->worst));
   c->v->kind = (DtVerifyKind)kind;
   if (c->v->kind == DT_VF_WRONG) other_source(c);
   if (c->r->op) DT_TRY(s->cx, plain_inputs(c));
@@ -406,7 +424,8 @@ DtStatus dt_verify_op (DtDebug *d, const DtRecOp *r, DtVerified *out) {
   DtVfCase c;
   DtMute m;
   DtStatus st;
-  const char *why = not_comparable(s, r);
+  const DtMesh *mesh = NULL;
+  const char *why = not_comparable(r, &mesh);
   memset(out, 0, sizeof *out);
   memset(&c, 0, sizeof c);
   out->seq = r->seq;
@@ -422,7 +441,8 @@ DtStatus dt_verify_op (DtDebug *d, const DtRecOp *r, DtVerified *out) {
   c.r = r;
   c.v = out;
   dt_debug_mute(d, &m);
-  st = run_case(&c);
+  st = group_of(&c, mesh);
+  if (st == DT_OK) st = run_case(&c);
   for (int i = 0; i < DT_VF_MAX; i++) {
     dt_var_unref(c.in[i]);
     dt_var_unref(c.out[i]);

@@ -32,30 +32,36 @@ uint64_t dt_vf_hash (const DtTensor *t) {
   return h;
 }
 
-static void print_groups (int n, char *const *v, DtBuf *b) {
-  for (int i = 0; i < n; i++) {
+static void print_groups (const DtGroup *g, char *const *v, DtBuf *b) {
+  for (int i = 0; i < g->size; i++) {
     int k = 0;
     while (k < i && strcmp(v[i], v[k]) != 0) k++;
     if (k < i) continue;
-    dt_buf_addf(b, "%s[%d", i > 0 ? " " : "", i);
-    for (k = i + 1; k < n; k++)
-      if (strcmp(v[i], v[k]) == 0) dt_buf_addf(b, ",%d", k);
+    dt_buf_addf(b, "%s[%d", i > 0 ? " " : "", g->ranks[i]);
+    for (k = i + 1; k < g->size; k++)
+      if (strcmp(v[i], v[k]) == 0) dt_buf_addf(b, ",%d", g->ranks[k]);
     dt_buf_addc(b, ']');
   }
 }
 
-DtStatus dt_verify_same (DtSession *s, const DtTensor *t, bool *same,
-                         DtBuf *groups) {
+DtStatus dt_vf_same (DtSession *s, DtGroup *g, const DtTensor *t, bool *same,
+                     DtBuf *groups) {
   char mine[24], **v;
   *same = true;
-  if (dt_session_no_data(s)) return DT_OK;
   snprintf(mine, sizeof mine, "%016llx", (unsigned long long)dt_vf_hash(t));
-  DT_TRY(s->cx, dt_vf_gather(s, mine, &v));
-  for (int i = 1; i < s->comm->size; i++)
+  DT_TRY(s->cx, dt_vf_gather(s, g, mine, &v));
+  for (int i = 1; i < g->size; i++)
     *same = *same && strcmp(v[i], v[0]) == 0;
-  if (!*same) print_groups(s->comm->size, v, groups);
-  dt_vf_gather_free(s, v);
+  if (!*same) print_groups(g, v, groups);
+  dt_vf_gather_free(s, g, v);
   return DT_OK;
+}
+
+DtStatus dt_verify_same (DtSession *s, const DtTensor *t, bool *same,
+                         DtBuf *groups) {
+  *same = true;
+  if (dt_session_no_data(s)) return DT_OK;
+  return dt_vf_same(s, s->comm->world, t, same, groups);
 }
 
 void dt_vf_input_name (const DtVfCase *c, int i, DtBuf *b) {
@@ -109,32 +115,33 @@ DtStatus dt_vf_consistent (DtVfCase *c, DtVar *v, const char *what, bool *ok) {
   DtSession *s = c->d->s;
   const DtSpec *p = v->spec;
   char mine[32], **all;
-  int n = s->comm->size;
+  const int *rank = c->group->ranks;
+  int n = c->group->size;
   DtBuf b;
   *ok = true;
   snprintf(mine, sizeof mine, "%c%016llx", right_size(s->cx, v) ? 'y' : 'n',
            (unsigned long long)dt_vf_hash(v->local));
-  DT_TRY(s->cx, dt_vf_gather(s, mine, &all));
+  DT_TRY(s->cx, dt_vf_gather(s, c->group, mine, &all));
   dt_buf_init(&b, s->cx);
   for (int i = 0; i < n && *ok; i++) {
     if (all[i][0] == 'n') {
       *ok = false;
       snprintf(c->v->cause, sizeof c->v->cause, "uneven-local");
       snprintf(c->v->words, sizeof c->v->words, "%.60s: the part of rank %d "
-               "has another size than its placement cuts", what, i);
+               "has another size than its placement cuts", what, rank[i]);
     }
     for (int k = 0; k < i && *ok; k++) {
-      if (!same_part(p, i, k) || strcmp(all[i] + 1, all[k] + 1) == 0) continue;
+      if (!same_part(p, rank[i], rank[k]) || strcmp(all[i] + 1, all[k] + 1) == 0) continue;
       *ok = false;
-      differ_on(p, i, k, &b);
+      differ_on(p, rank[i], rank[k], &b);
       snprintf(c->v->cause, sizeof c->v->cause, "differing-copies");
       snprintf(c->v->words, sizeof c->v->words, "%.60s: Replicate on mesh dim "
                "%.40s, but ranks %d and %d hold different values", what,
-               dt_buf_str(&b), k, i);
+               dt_buf_str(&b), rank[k], rank[i]);
     }
   }
   dt_buf_fini(&b);
-  dt_vf_gather_free(s, all);
+  dt_vf_gather_free(s, c->group, all);
   return DT_OK;
 }
 

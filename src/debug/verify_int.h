@@ -14,13 +14,18 @@ typedef struct DtVfCase {
   int nin, nout;
   DtVar *in[DT_VF_MAX], *out[DT_VF_MAX];        /* as they were; owned */
   DtTensor *full[DT_VF_MAX];                    /* whole inputs; owned */
+  DtGroup *group;               /* ranks of the operator's mesh */
   DtVerified *v;
 } DtVfCase;
 
-/* What this rank says, from all ranks of the world; NULL entries never.  The
-** caller frees each text and the list.  Collective. */
-DtStatus dt_vf_gather (DtSession *s, const char *text, char ***out);
-void dt_vf_gather_free (DtSession *s, char **v);
+/* What this rank says, from all ranks of a group, by position in it.  Freed by
+** dt_vf_gather_free().  Collective over the group. */
+DtStatus dt_vf_gather (DtSession *s, DtGroup *g, const char *text,
+                       char ***out);
+void dt_vf_gather_free (DtSession *s, const DtGroup *g, char **v);
+/* Do all ranks of a group hold the same bits?  See dt_verify_same(). */
+DtStatus dt_vf_same (DtSession *s, DtGroup *g, const DtTensor *t, bool *same,
+                     DtBuf *groups);
 /* Hash of shape and values.  Pure. */
 uint64_t dt_vf_hash (const DtTensor *t);
 /* Are the parts of `v` what its placements say: equal copies, sizes as they

@@ -37,7 +37,8 @@ for word in ("and break do else elseif end false for function goto if in local "
 end
 
 local Lua = {comment = "-- ", none = "dt.None", open = "{", close = "}",
-  implicit = "dt.implicit_replication(function() return %s end)"}
+  implicit = "dt.implicit_replication(function() return %s end)",
+  no_grad = "dt.no_grad(function() return %s end)"}
 function Lua.number(x) return number(x, "math.huge", "(0/0)") end
 function Lua.bool(b) return tostring(b) end
 function Lua.string(s) return ("%q"):format(s) end
@@ -85,7 +86,8 @@ function Lua.mesh(m, name)
 end
 
 local Py = {comment = "# ", none = "None", open = "[", close = "]",
-  implicit = "implicitly(lambda: %s)"}
+  implicit = "implicitly(lambda: %s)",
+  no_grad = "torch.no_grad()(lambda: %s)()"}
 function Py.number(x) return number(x, 'float("inf")', 'float("nan")') end
 function Py.bool(b) return b and "True" or "False" end
 function Py.string(s) return ("%q"):format(s):gsub("\\\n", "\\n") end
@@ -177,6 +179,12 @@ local function ints(D, list)
   return D.open .. table.concat(list, ", ") .. D.close
 end
 
+-- A size: Python wants a tuple.
+local function size(D, list)
+  if D == Lua then return ints(D, list) end
+  return "(" .. table.concat(list, ", ") .. (#list == 1 and ",)" or ")")
+end
+
 -- A tensor's numbers as text of a dialect, or nil when they are too many or
 -- not known.
 local function literal(D, v, shape, seq)
@@ -243,8 +251,8 @@ end
 local function from_local(D, text, v, mesh, pl)
   local dot = D == Lua and "dt.DTensor.from_local" or "DTensor.from_local"
   return D.call(dot, {text, mesh, D.placements(pl)},
-    {{"run_check", D.bool(false)}, {"shape", ints(D, v.shape)},
-     {"stride", ints(D, v.stride)}})
+    {{"run_check", D.bool(false)}, {"shape", size(D, v.shape)},
+     {"stride", size(D, v.stride)}})
 end
 
 -- A tensor that nobody made here.  *made up: its numbers are a pattern's.
@@ -289,8 +297,11 @@ local function step_lines(D, s, P, names, meshes, lines)
   elseif s.kind == "op" then
     rhs = op_call(D, s, of)
     if s.implicit then rhs = D.implicit:format(rhs) end
+    if s.no_grad then rhs = D.no_grad:format(rhs) end
   elseif s.kind == "alias" then
     rhs = of(s.ins[1])
+  elseif s.kind == "detach" then
+    rhs = of(s.ins[1]) .. (D == Lua and ":" or ".") .. "detach()"
   elseif s.kind == "backward" then
     rhs = of(s.ins[1]) .. (D == Lua and ":" or ".") .. "backward()"
   else
@@ -303,8 +314,15 @@ local function step_lines(D, s, P, names, meshes, lines)
   for i, id in ipairs(s.outs) do lhs[i] = own[id] and "_" or names[id] end
   while #lhs > 0 and lhs[#lhs] == "_" do lhs[#lhs] = nil end
   lines[#lines + 1] = {lhs = lhs, rhs = rhs, note = note, step = s}
-  for _, id in ipairs(s.outs) do
-    if P.values[id].requires_grad and not own[id] then
+end
+
+-- Leaves ask for gradients just before the first step that follows them:
+-- what was written into them before is past.
+local function ask_gradients(D, s, P, names, asked, lines)
+  if s.no_grad or s.kind == "detach" then return end
+  for _, id in ipairs(s.ins) do
+    if P.values[id].requires_grad and not asked[id] and names[id] then
+      asked[id] = true
       lines[#lines + 1] = {lhs = {}, step = s, rhs = names[id]
         .. (D == Lua and ":" or ".") .. "requires_grad_("
         .. (D == Lua and "" or "True") .. ")"}
@@ -320,7 +338,9 @@ local function walk(D, P)
   for _, m in ipairs(list) do
     lines[#lines + 1] = {lhs = {meshes[m]}, rhs = D.mesh(m, meshes)}
   end
+  local asked = {}
   for _, s in ipairs(P.steps) do
+    ask_gradients(D, s, P, names, asked, lines)
     step_lines(D, s, P, names, meshes, lines)
   end
   return lines, names

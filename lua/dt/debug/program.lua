@@ -9,6 +9,7 @@
 --   {kind = "call", op = "distribute_tensor" | "from_local" | "to_local" |
 --    "redistribute", ins, outs}
 --   {kind = "leaf", outs}                          made before, or by nobody
+--   {kind = "detach", ins, outs}                   another name of a tensor
 --   {kind = "backward", ins}
 -- Backward's own operators are left out: running it makes them again.
 
@@ -74,6 +75,12 @@ local function variable_names()
   return of
 end
 
+-- The same memory read in the same way.
+function M.storage_key(v)
+  return ("%d %s %s"):format(v.storage or 0, table.concat(v.shape, ","),
+    v.placements and table.concat(v.placements, " ") or "plain")
+end
+
 -- Make sure that every input has a step; gradients are fields of their leaf.
 local function need(P, made, v, seq, grads)
   if not v.id or made[v.id] then return end
@@ -81,6 +88,12 @@ local function need(P, made, v, seq, grads)
   local leaf = grads[v.storage]
   if leaf and made[leaf] and leaf ~= v.id then
     P.values[v.id].grad_of = leaf
+    return
+  end
+  local base = P.by_storage[M.storage_key(v)]
+  if base and base ~= v.id then         -- nn.Parameter(t): the same memory
+    P.steps[#P.steps + 1] = {kind = "detach", ins = {base}, outs = {v.id},
+      seq = seq, line = 0, file = "", op = "detach"}
     return
   end
   P.steps[#P.steps + 1] = {kind = "leaf", ins = {}, outs = {v.id}, seq = seq,
@@ -101,6 +114,21 @@ local function implicit(e)
   return dist and plain and not e.error
 end
 
+-- Did it run where no gradients are followed?
+local function without_grad(e)
+  if e.op == "aten.detach.default" or e.error then return false end
+  local asks, gives = false, false
+  for _, v in ipairs(e.inputs) do asks = asks or v.needs_grad end
+  for _, v in ipairs(e.outputs) do gives = gives or v.needs_grad end
+  for slot in pairs(e.writes) do        -- a leaf is written
+    local v = e.inputs[slot]
+    if v and v.needs_grad and (v.param or v.origin.seq == 0) then
+      return true
+    end
+  end
+  return asks and not gives
+end
+
 local function add_step(P, made, e)
   local step = {seq = e.seq, file = e.file, line = e.line, ins = ids(e.inputs),
     outs = ids(e.outputs), op = e.op, error = e.error, message = e.message}
@@ -114,9 +142,15 @@ local function add_step(P, made, e)
     step.random, step.factory = e.random, e.factory
     step.writes = next(e.writes) ~= nil
     step.implicit = implicit(e)
+    step.no_grad = without_grad(e)
   end
   P.steps[#P.steps + 1] = step
-  for _, id in ipairs(step.outs) do made[id] = true end
+  for _, v in ipairs(e.outputs) do
+    if v.id then
+      made[v.id] = true
+      P.by_storage[M.storage_key(v)] = v.id
+    end
+  end
   return step
 end
 
@@ -131,13 +165,16 @@ end
 -- Values that ask for gradients though nothing they come from does.
 local function mark_requires_grad(P)
   for _, s in ipairs(P.steps) do
-    local from = false
+    local from, own = false, {}
     for _, id in ipairs(s.ins) do
+      own[id] = true
       from = from or P.values[id] and P.values[id].needs_grad
     end
+    from = from and s.kind ~= "detach" and s.op ~= "aten.detach.default"
+      and not s.no_grad
     for _, id in ipairs(s.outs) do
       local v = P.values[id]
-      v.requires_grad = v.needs_grad and not from and s.kind ~= "backward"
+      if not own[id] then v.requires_grad = v.needs_grad and not from end
     end
   end
 end
@@ -170,7 +207,7 @@ function M.build(o)
   for _, e in ipairs(entries) do if e.error then failed = e end end
   if o.all then failed = nil end
   local names = variable_names()
-  local P = {ranks = dt.world_size(), values = {}, steps = {}}
+  local P = {ranks = dt.world_size(), values = {}, steps = {}, by_storage = {}}
   local made, grads, was_backward = {}, {}, false
   for _, g in ipairs(dt.debug.gradients()) do grads[g.storage] = g.id end
   for _, e in ipairs(entries) do
