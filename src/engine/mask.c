@@ -34,6 +34,28 @@ static void mask_release (DtSession *s, DtMaskBuf *b) {
   b->data = NULL;
 }
 
+/* The mask's dims are the tensor's first ones. */
+static DtStatus mask_fits (DtCtx *cx, const DtMeta *mask, const DtMeta *t) {
+  DT_CHECK(cx, mask->ndim <= t->ndim, DT_E_INDEX,
+           "too many indices for tensor of dimension %d", t->ndim);
+  for (int d = 0; d < mask->ndim; d++) {
+    if (mask->shape[d] == t->shape[d]) continue;
+    DtBuf a, b;
+    DtStatus st;
+    dt_buf_init(&a, cx);
+    dt_buf_init(&b, cx);
+    dt_buf_add_i64s(&a, mask->shape, mask->ndim);
+    dt_buf_add_i64s(&b, t->shape, t->ndim);
+    st = dt_raise(cx, DT_E_INDEX, "The shape of the mask %s at index %d does "
+                  "not match the shape of the indexed tensor %s at index %d",
+                  dt_buf_str(&a), d, dt_buf_str(&b), d);
+    dt_buf_fini(&a);
+    dt_buf_fini(&b);
+    return st;
+  }
+  return DT_OK;
+}
+
 /* Zero what the mask marks, in place. */
 static DtStatus mask_apply (DtSession *s, DtMaskBuf *b, DtTensor *t) {
   DtTensor *mask = b->data;
@@ -42,6 +64,7 @@ static DtStatus mask_apply (DtSession *s, DtMaskBuf *b, DtTensor *t) {
   const uint8_t *flag;
   char *p;
   void *data;
+  DT_TRY(s->cx, mask_fits(s->cx, &mask->m, &t->m));
   if (!dt_tensor_has_data(t) || n == 0 || total == 0) return DT_OK;
   DT_CHECK(s->cx, total % n == 0 && dt_meta_is_contiguous(&t->m),
            DT_E_INTERNAL, "the mask does not fit the tensor");

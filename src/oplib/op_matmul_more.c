@@ -430,7 +430,8 @@ static DtStatus scaled_mm_rules (DtRuleCall *c) {
     { dt_c_s(1), r, dt_c_s(1) }, { ps, ps, r }, { ps, r, ps }, { pa, pa, r },
     { pa, r, pa }
   };
-  DT_CHECK(c->cx, c->args->npos > 5, DT_E_INDEX, "tuple index out of range");
+  DT_CHECK(c->cx, c->args->npos > 5 || !dt_arg_is_none(c->args, 6) ||
+           dt_arg_bool(c->args, 7), DT_E_INDEX, "tuple index out of range");
   DT_CHECK(c->cx, dt_rin(c, 4) == NULL, DT_E_ASSERT,
            "_scaled_mm on DTensors doesn't support bias");
   DT_CHECK(c->cx, dt_rin(c, 5) == NULL, DT_E_ASSERT,
