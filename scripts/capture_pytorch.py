@@ -13,12 +13,14 @@ cases too:
     prop/...        "op", "mesh", "args", "kw"?   a sharding decision
     values/fwd/...  "op", "args", "kw"?           numbers of a plain call
     redist/plan...  "mesh", "shape", "dtype", "src", "dst"   a plan's steps
+    mixed/...       "op", "mesh", "args", "kw"?   a call with a plain argument
 
 --check writes nothing and says instead where the answers that stand in the
 files differ from this PyTorch's.  Other kinds of lines are left out, with a
 note on stderr.
 """
 import argparse
+import contextlib
 import json
 import math
 import re
@@ -363,11 +365,71 @@ def capture_plan(case):
     return answer
 
 
+def with_locals(v):
+    """The same arguments with local tensors in the DTensors and data in all:
+    0.5, integers 0."""
+    from torch.distributed.tensor._utils import (
+        compute_local_shape_and_global_offset)
+    if isinstance(v, (list, tuple)):
+        return [with_locals(x) for x in v]
+    if not isinstance(v, torch.Tensor):
+        return v
+    half = 0.5 if v.dtype.is_floating_point or v.dtype.is_complex else 0
+    if not isinstance(v, DTensor):
+        return v.fill_(half)
+    shape, _ = compute_local_shape_and_global_offset(
+        v.shape, v.device_mesh, v.placements)
+    local = torch.full(tuple(shape), half, dtype=v.dtype)
+    return DTensor(local, v._spec, requires_grad=False)
+
+
+def out_var(v):
+    if isinstance(v, (list, tuple)):
+        return [out_var(x) for x in v]
+    if isinstance(v, DTensor):
+        return out_spec(v._spec)
+    if isinstance(v, torch.Tensor):
+        out = out_tensor(v)
+        out.pop("data")
+        return out
+    return v if v is None else out_number(v)
+
+
+def capture_mixed(case):
+    """Every call is the first of its kind: caches are empty."""
+    from torch.distributed.tensor import debug
+    for name in ("_clear_sharding_prop_cache",
+                 "_clear_fast_path_sharding_prop_cache"):
+        with contextlib.suppress(AttributeError):
+            getattr(debug, name)()
+    mesh, op = mesh_of(case["mesh"]), find_op(case["op"])
+    args = with_locals([value(a, mesh) for a in case["args"]])
+    kw = {k: with_locals(value(v, mesh))
+          for k, v in case.get("kw", {}).items()}
+    torch.set_warn_always(True)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        try:
+            got = op(*args, **kw)
+            answer = {"out": out_var(got)}
+            if got is args[0]:
+                answer["same"] = True
+        except Exception as e:
+            answer = {"raises": out_error(e)}
+    torch.set_warn_always(False)
+    texts = ["numel1" if "numel=1" in str(w.message) else str(w.message)
+             for w in said]
+    if texts:
+        answer["warns"] = texts
+    return answer
+
+
 CAPTURES = (("prop/", "args", capture_prop),
             ("values/fwd/", "args", capture_forward),
-            ("redist/plan.", "src", capture_plan))
+            ("redist/plan.", "src", capture_plan),
+            ("mixed/", "args", capture_mixed))
 INPUTS = ("id", "op", "mesh", "args", "kw", "shape", "dtype", "src", "dst",
-          "src_order", "dst_order", "planner", "used", "hang")
+          "src_order", "dst_order", "planner", "used", "hang", "plain", "size")
 
 
 def capture(case):
@@ -405,8 +467,12 @@ def differing(case, answer):
                 b = rounded(b)
             return all(near(a.get(k), b.get(k)) for k in keys)
         return a == b
-    return [k for k in answer if k in case and k != "exact"
-            and not near(answer[k], case[k])]
+    def same(k):
+        # How often the C++ side warns it tells stderr, not Python.
+        if k == "warns":
+            return set(answer[k]) == set(case[k])
+        return near(answer[k], case[k])
+    return [k for k in answer if k in case and k != "exact" and not same(k)]
 
 
 def main():

@@ -7,7 +7,7 @@ local program = os.getenv("DTREPL") or "build/dtrepl"
 local python = os.getenv("DTREPL_PYTHON") or "python3"
 local dir = "tests/parity/2.13/"
 local files = {"prop/matrix", "prop/view", "values/forward/view_move",
-  "redist/plans"}
+  "redist/plans", "errors/mixed"}
 
 local function run(cmd)
   local p = assert(io.popen(cmd .. " 2>&1"))
