@@ -174,6 +174,19 @@ static void random_op (DtDiag *g, const DtEvent *e) {
   }
 }
 
+/* --- collectives by hand --- */
+
+static void summed_copies (DtDiag *g, const DtEvent *e) {
+  DtEvent named = *e;
+  if (e->nlocal < 1 || e->local[0] == NULL || e->backward || g->nfunc > 0 ||
+      g->s->cur_op != NULL || e->mesh == NULL || e->reduce == NULL ||
+      strcmp(e->reduce, "sum") != 0 || dt_session_no_data(g->s) ||
+      !dt_dtype_is_float((DtDtype)e->local[0]->m.dtype)) return;
+  named.text = e->coll;
+  dt_diag_claim(g, &named, DT_FIND_ID_SUMMED_COPIES, true, e->mesh, e->mdim,
+                NULL, dt_diag_hash(e->local[0], true), "tensor to be summed");
+}
+
 /* --- gathers --- */
 
 static const DtSpec *moved_to (const DtEvent *e) { return e->plan->dst; }
@@ -359,5 +372,6 @@ const DtDiagRule dt_rules_comm[] = {
   { DT_EV_OP_END, late_cast },
   { DT_EV_REDIST, hidden_gather },
   { DT_EV_REDIST, strided },
+  { DT_EV_COLL, summed_copies },
   { 0, NULL }
 };

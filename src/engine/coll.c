@@ -21,6 +21,7 @@ typedef struct Coll {
   int n, *ranks;
   int64_t bytes_in, bytes_out;
   const DtMeta *meta;           /* of the input; hashed for agreement */
+  DtTensor *in;                 /* all_reduce: what this rank gives */
   int64_t extra;                /* root, dims...: hashed too */
   DtGroup *group;
   char what[96], where[96];
@@ -77,7 +78,8 @@ static DtStatus coll_begin (DtSession *s, Coll *c, bool comm) {
     DtEvent e = { .kind = DT_EV_COLL, .coll = c->name, .reduce = c->reduce,
                   .mesh = c->mesh, .mdim = c->mdim, .ngroup = c->n,
                   .group = c->ranks, .bytes_in = c->bytes_in,
-                  .bytes_out = c->bytes_out };
+                  .bytes_out = c->bytes_out, .nlocal = c->in != NULL,
+                  .local = &c->in };
     DT_TRY(cx, dt_event_emit(s, &e));
   }
   if (!comm) return DT_OK;
@@ -126,7 +128,7 @@ DtStatus dt_coll_all_reduce (DtSession *s, const DtMesh *m, int mdim,
   void *p = NULL;
   Coll k = { .name = "all_reduce", .reduce = dt_redop_name(op), .mesh = m,
              .mdim = mdim, .bytes_in = dt_meta_nbytes(&in->m),
-             .bytes_out = dt_meta_nbytes(&in->m), .meta = &in->m };
+             .bytes_out = dt_meta_nbytes(&in->m), .meta = &in->m, .in = in };
   DT_CHECK(cx, op < DT_NREDOPS, DT_E_RUNTIME, "Unrecognized reduce_op: %s",
            dt_redop_name(op));
   DT_TRY(cx, check_avg(s, op, in));

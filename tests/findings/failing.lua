@@ -195,6 +195,13 @@ local silent = {
       local loss = sum / tokens[me + 1]
       return loss
     end},
+  {"gradient averaged by hand, twice", "all_reduce", "DT1040", false,
+    function ()
+      local g = count(4) * (me + 1)
+      dt.distributed.all_reduce(g)
+      dt.distributed.all_reduce(g)
+      return g
+    end},
   {"running sum along the shard", "cumsum", "DT1037", true,
     function ()
       local y = D(count(4, 8), mesh, {S(1)}):cumsum(-1)

@@ -342,6 +342,17 @@ local cases = {
       local mean = x / 8
       return mean
     end},
+  {"DT1040", "all_reduce",                    -- reduced a second time
+    function ()
+      local g = dt.distributed.functional.all_reduce(count(4) * (me + 1))
+      local twice = dt.distributed.functional.all_reduce(g)
+      return twice
+    end,
+    function ()
+      local g = dt.distributed.functional.all_reduce(count(4) * (me + 1))
+      local n = dt.distributed.functional.all_reduce(dt.ones(1))
+      return g, n
+    end},
   {"DT1032", "add",
     function ()
       dt.implicit_replication(function ()
