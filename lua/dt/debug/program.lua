@@ -114,19 +114,16 @@ local function implicit(e)
   return dist and plain and not e.error
 end
 
--- Did it run where no gradients are followed?
+-- Is a leaf written that asks for gradients?  Only where none are followed.
 local function without_grad(e)
-  if e.op == "aten.detach.default" or e.error then return false end
-  local asks, gives = false, false
-  for _, v in ipairs(e.inputs) do asks = asks or v.needs_grad end
-  for _, v in ipairs(e.outputs) do gives = gives or v.needs_grad end
-  for slot in pairs(e.writes) do        -- a leaf is written
+  if e.error then return false end
+  for slot in pairs(e.writes) do
     local v = e.inputs[slot]
     if v and v.needs_grad and (v.param or v.origin.seq == 0) then
       return true
     end
   end
-  return asks and not gives
+  return false
 end
 
 local function add_step(P, made, e)
