@@ -49,7 +49,16 @@ static DtStatus optional (DtCtx *cx, const DtTensor *t, DtTensor **out) {
 static DtStatus cells_init (DtCtx *cx, Cells *s, const DtTensor *a,
                             const DtTensor *grad, const DtTensor *w,
                             const DtTensor *b, DtTensor *out) {
+  int64_t n = dt_meta_numel(&a->m);
   DT_TRY(cx, dt_ctx_poll(cx));
+  DT_CHECK(cx, n == s->n * s->c * s->l &&
+           (grad == NULL || dt_meta_numel(&grad->m) == n) &&
+           (w == NULL || dt_meta_numel(&w->m) == s->c) &&
+           (b == NULL || dt_meta_numel(&b->m) == s->c) &&
+           (out == NULL || dt_meta_numel(&out->m) == n), DT_E_SHAPE,
+           "normalisation: a gradient needs an element for each of the "
+           "input's, a weight one for each of its %lld channels",
+           (long long)s->c);
   DT_TRY(cx, dt_kernel_dense(cx, a, (DtDtype)a->m.dtype, &s->a));
   if (grad != NULL)
     DT_TRY(cx, dt_kernel_dense(cx, grad, (DtDtype)grad->m.dtype, &s->grad));

@@ -106,11 +106,25 @@ static bool overlap (const DtTensor *a, const void *pa, const DtTensor *b,
   return alo < bhi && blo < ahi;
 }
 
+DtStatus dt_kernel_fits (DtCtx *cx, const DtMeta *m, const DtMeta *out) {
+  int lead = out->ndim - m->ndim;
+  DT_CHECK(cx, lead >= 0, DT_E_SHAPE, "an operand of %d dimensions does not "
+           "fit a result of %d", m->ndim, out->ndim);
+  for (int d = 0; d < m->ndim; d++)
+    DT_CHECK(cx, m->shape[d] == 1 || m->shape[d] == out->shape[d + lead],
+             DT_E_SHAPE, "The size of tensor a (%lld) must match the size of "
+             "tensor b (%lld) at non-singleton dimension %d",
+             (long long)out->shape[d + lead], (long long)m->shape[d],
+             d + lead);
+  return DT_OK;
+}
+
 DtStatus dt_k_copy (DtCtx *cx, const DtTensor *src, DtTensor *dst) {
   void *d;
   const void *s = NULL;
   DT_TRY(cx, dt_kernel_data(cx, dst, &d, 1, &src, &s));
   if (d == NULL || s == NULL) return DT_OK;
+  DT_TRY(cx, dt_kernel_fits(cx, &src->m, &dst->m));
   if (!overlap(src, s, dst, d)) {
     copy_all(&src->m, s, &dst->m, d);
     return DT_OK;

@@ -43,6 +43,9 @@ void dt_class_put (DtClass c, void *dst, DtScalar v);
 
 /* Data pointers: `out` for writing (taken out of sharing first), inputs for
 ** reading.  META_NO_DATA, NOMEM. */
+/* Does an operand spread over a result of this shape?  Local.  Errors: SHAPE
+** with PyTorch's text about the two sizes. */
+DtStatus dt_kernel_fits (DtCtx *cx, const DtMeta *m, const DtMeta *out);
 DtStatus dt_kernel_data (DtCtx *cx, DtTensor *out, void **data, int nin,
                          const DtTensor *const *in, const void **cdata);
 /* A contiguous tensor of `dtype` with the values of `t`: `t` itself with a

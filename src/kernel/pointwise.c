@@ -124,20 +124,6 @@ static bool run (const Job *j, const DtIter *it, Buffers *b) {
   return true;
 }
 
-/* Operands spread over the result, or they would be read beyond. */
-static DtStatus fits (DtCtx *cx, const DtMeta *m, const DtMeta *out) {
-  int lead = out->ndim - m->ndim;
-  DT_CHECK(cx, lead >= 0, DT_E_SHAPE, "an operand of %d dimensions does not "
-           "fit a result of %d", m->ndim, out->ndim);
-  for (int d = 0; d < m->ndim; d++)
-    DT_CHECK(cx, m->shape[d] == 1 || m->shape[d] == out->shape[d + lead],
-             DT_E_SHAPE, "The size of tensor a (%lld) must match the size of "
-             "tensor b (%lld) at non-singleton dimension %d",
-             (long long)out->shape[d + lead], (long long)m->shape[d],
-             d + lead);
-  return DT_OK;
-}
-
 static DtStatus job_run (DtCtx *cx, Job *j, const DtTensor *const *in,
                          DtTensor *out) {
   const DtMeta *metas[MAX_IN + 1] = {&out->m};
@@ -146,7 +132,7 @@ static DtStatus job_run (DtCtx *cx, Job *j, const DtTensor *const *in,
   DT_TRY(cx, dt_kernel_data(cx, out, &data[0], j->nin, in, cdata));
   j->out = (DtDtype)out->m.dtype;
   for (int k = 0; k < j->nin; k++) {
-    DT_TRY(cx, fits(cx, &in[k]->m, &out->m));
+    DT_TRY(cx, dt_kernel_fits(cx, &in[k]->m, &out->m));
     metas[k + 1] = &in[k]->m;
     data[k + 1] = (void *)(uintptr_t)cdata[k];
     j->in[k] = (DtDtype)in[k]->m.dtype;

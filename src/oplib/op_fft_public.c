@@ -64,6 +64,7 @@ static DtStatus read_nd (DtDecompCall *c, const DtMeta *m, Plan *p) {
   for (int i = 0; i < p->n; i++) {
     int d;
     if (nd < 0) p->dim[i] = m->ndim - p->n + i;
+    DT_TRY(CX, op_has_dim(CX, m, (int)p->dim[i]));
     DT_TRY(CX, dt_meta_wrap_dim(CX, p->dim[i], m->ndim, &d));
     DT_CHECK(CX, !(seen >> d & 1u), DT_E_RUNTIME, "FFT dims must be unique");
     seen |= 1u << d;
@@ -74,6 +75,8 @@ static DtStatus read_nd (DtDecompCall *c, const DtMeta *m, Plan *p) {
 }
 static DtStatus read_1d (DtDecompCall *c, const DtMeta *m, Plan *p) {
   int d;
+  DT_TRY(CX, m->ndim == 0 ? op_has_dim(CX, m, (int)dt_arg_int(c->args, 2))
+                          : DT_OK);
   DT_TRY(CX, dt_meta_wrap_dim(CX, dt_arg_int(c->args, 2), m->ndim, &d));
   p->n = 1;
   p->dim[0] = d;

@@ -161,6 +161,7 @@ static DtStatus tensorinv_decomp (DtDecompCall *c) {
   if (!dt_emit_ok(c->e)) return c->e->st;
   DT_CHECK(c->e->cx, ind > 0, DT_E_RUNTIME,
            "Expected a strictly positive integer for 'ind'");
+  if (ind > m.ndim) ind = m.ndim;
   for (int i = 0; i < m.ndim; i++) flat[i >= ind] *= m.shape[i];
   for (int i = (int)ind; i < m.ndim; i++) shape[n++] = m.shape[i];
   for (int i = 0; i < ind && i < m.ndim; i++) shape[n++] = m.shape[i];
