@@ -446,6 +446,24 @@ static DtStatus scaled_mm_rules (DtRuleCall *c) {
   return c->rows->st;
 }
 
+/* Rows or columns of a factor must start at multiples of 16 bytes. */
+static DtStatus grouped_strides (DtMetaCall *c, const char *name,
+                                 const DtMeta *m) {
+  int d = m->ndim - 1;
+  int64_t align = 16 / (int64_t)dt_dtype_size((DtDtype)m->dtype);
+  bool by_column = m->stride[d - 1] == 1 &&
+                   m->stride[d] >= 1 && m->stride[d] >= m->shape[d - 1];
+  bool by_row = m->stride[d] == 1 &&
+                m->stride[d - 1] >= 1 && m->stride[d - 1] >= m->shape[d];
+  int outer = by_column ? d : d - 1;
+  if (!by_column && !by_row)
+    return DT_OK;
+  DT_CHECK(c->cx, m->stride[outer] % align == 0, DT_E_RUNTIME,
+           "Expected %s stride along %d dim to be multiple of 16 bytes, got "
+           "%lld.", name, outer, (long long)m->stride[outer]);
+  return DT_OK;
+}
+
 /* Rows of the result start at multiples of 16 bytes. */
 static DtStatus grouped_meta (DtMetaCall *c) {
   const DtMeta *a = dt_in(c, 0), *b = dt_in(c, 1), *offs = dt_in(c, 2);
@@ -465,6 +483,10 @@ static DtStatus grouped_meta (DtMetaCall *c) {
   DT_CHECK(c->cx, !(a3 || b3) || a->shape[a->ndim - 1] ==
            b->shape[b->ndim - 2], DT_E_RUNTIME, "contraction dimension of "
            "mat_a and mat_b must match");
+  if (c->fake) {
+    DT_TRY(c->cx, grouped_strides(c, "mat_a", a));
+    DT_TRY(c->cx, grouped_strides(c, "mat_b", b));
+  }
   if (a3 && b3) shape[n++] = a->shape[0];
   else if (!a3 && !b3) shape[n++] = offs->shape[0];
   shape[n++] = a->shape[a->ndim - 2];
