@@ -101,6 +101,17 @@ void dt_diag_add (DtDiag *g, const DtEvent *e, DtFindId id, const DtVar *v,
 void dt_diag_claim (DtDiag *g, const DtEvent *e, DtFindId id, bool differ,
                     const DtMesh *mesh, int mdim, const DtVar *v,
                     uint64_t hash, const char *what);
+/* What makes findings one: kind, operator, line, text that runs. */
+uint64_t dt_diag_key (const DtDiag *g, const DtFindKind *k, const char *op,
+                      const char *file, int line);
+/* Keep a finding; its owned texts are made here. */
+void dt_diag_put (DtDiag *g, const DtFinding *f, int npl,
+                  const DtPlacement *pl, const char *subject,
+                  const char *evidence);
+/* Script variable that holds the tensor, "" when none. */
+const char *dt_diag_name (DtDiag *g, const DtVar *v);
+/* Forget the claims. */
+void dt_diag_unclaim (DtDiag *g);
 /* Turn the folded numbers into claims. */
 void dt_diag_numbers (DtDiag *g);
 /* Hash of a tensor's values (of large ones, of a sample); 0 without data.

@@ -10,7 +10,9 @@ math.randomseed(tonumber(os.getenv "DTREPL_SEED" or "1"))
 
 local meshes = world == 8 and {{8}, {2, 4}, {4, 2}, {2, 2, 2}, {8, 1}}
   or {{4}, {2, 2}, {1, 4}, {2, 1, 2}}
-for i, shape in ipairs(meshes) do meshes[i] = dt.init_device_mesh("cpu", shape) end
+for i, shape in ipairs(meshes) do
+  meshes[i] = dt.init_device_mesh("cpu", shape)
+end
 
 local function pick(list) return list[math.random(#list)] end
 

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT
+** diag/claims.c: what only several ranks together can tell: each claims that
+** its data is equal to (or other than) that of a group, by a hash; whoever
+** shows findings gathers the claims and has them judged.
+**
+** Claims of different ranks are matched by operator, script line, group and
+** how often that came before, never by operator numbers, which differ where
+** one rank did something alone.  What does not match is left alone: a rank
+** that went another way is no evidence. */
+#include <stdio.h>
+#include <string.h>
+#include "base/hash.h"
+#include "diag/diag_int.h"
+
+uint64_t dt_diag_hash (const DtTensor *t, bool varied) {
+  enum { MAX = 1 << 16 };       /* bytes looked at */
+  const DtMeta *m = &t->m;
+  int64_t n = dt_meta_numel(m), size, step, i, at[DT_MAX_NDIM] = { 0 };
+  const char *p = dt_tensor_cdata(t), *first = NULL;
+  uint64_t h = dt_hash_u64(DT_HASH_SEED, (uint64_t)n);
+  bool same = true;
+  int d;
+  if (p == NULL || n == 0) return 0;
+  size = (int64_t)dt_dtype_size((DtDtype)m->dtype);
+  if (dt_meta_is_contiguous(m) && n * size <= MAX && !varied)
+    return dt_hash_bytes(h, p, (size_t)(n * size)) | 1;
+  step = n * size > MAX ? n / (MAX / size) | 1 : 1;
+  for (i = 0; i < n; i += step) {
+    int64_t rest = i, off = 0;
+    for (d = m->ndim - 1; d >= 0; d--) {
+      at[d] = rest % m->shape[d];
+      rest /= m->shape[d];
+      off += at[d] * m->stride[d];
+    }
+    if (first == NULL) first = p + off * size;
+    else if (memcmp(first, p + off * size, (size_t)size) != 0) same = false;
+    h = dt_hash_bytes(h, p + off * size, (size_t)size);
+  }
+  return varied && same ? 0 : h | 1;
+}
+
+enum { MAX_CLAIMS = 1024, EACH = 8, MAX_GROUP = 1024 };
+
+static void claim_fini (DtDiag *g, DtClaim *c) {
+  dt_free(g->s->cx, c->rank);
+  dt_free(g->s->cx, c->subject);
+}
+
+static bool claim_group (DtDiag *g, DtClaim *c, const DtMesh *mesh, int mdim) {
+  int64_t n = mdim < 0 ? dt_mesh_size(mesh) : mesh->shape[mdim], i;
+  if (n < 2 || n > MAX_GROUP) return false;
+  c->rank = DT_NEWN(g->s->cx, int, n);
+  if (c->rank == NULL) { dt_error_clear(g->s->cx); return false; }
+  c->nrank = (int)n;
+  if (mdim >= 0) {
+    dt_mesh_group(mesh, mdim, mesh->my_rank, c->rank);
+  } else {
+    int64_t *all = DT_NEWN(g->s->cx, int64_t, n);
+    if (all == NULL) { dt_error_clear(g->s->cx); return false; }
+    dt_mesh_ranks(mesh, all);
+    for (i = 0; i < n; i++) c->rank[i] = (int)all[i];
+    dt_free(g->s->cx, all);
+  }
+  return true;
+}
+
+static DtClaim *claim_slot (DtDiag *g) {
+  if (g->nclaim == MAX_CLAIMS) { g->ndropped++; return NULL; }
+  if (g->nclaim == g->capclaim) {
+    int cap = g->capclaim ? g->capclaim * 2 : 16;
+    DtClaim *c = dt_realloc(g->s->cx, g->claim, (size_t)cap * sizeof *c);
+    if (c == NULL) { dt_error_clear(g->s->cx); return NULL; }
+    g->claim = c;
+    g->capclaim = cap;
+  }
+  return &g->claim[g->nclaim++];
+}
+
+/* Claims of one place and group: the first few each by itself, the others
+** folded into the last, so that a long loop stays small. */
+void dt_diag_claim (DtDiag *g, const DtEvent *e, DtFindId id, bool differ,
+                    const DtMesh *mesh, int mdim, const DtVar *v,
+                    uint64_t hash, const char *what) {
+  DtClaim c, *last = NULL, *put_at;
+  uint64_t key;
+  int i, n = 0;
+  if (!mesh->member || g->s->comm == NULL || dt_session_no_data(g->s)) return;
+  memset(&c, 0, sizeof c);
+  if (!claim_group(g, &c, mesh, mdim)) { claim_fini(g, &c); return; }
+  key = dt_diag_key(g, dt_find_kind((int)id), dt_diag_op(e), e->file, e->line);
+  key = dt_hash_str(key, what);
+  for (i = 0; i < c.nrank; i++) key = dt_hash_u64(key, (uint64_t)c.rank[i]);
+  for (i = 0; i < EACH; i++) {
+    int k;
+    for (k = 0; k < g->nclaim; k++)
+      if (g->claim[k].key == dt_hash_u64(key, (uint64_t)n)) break;
+    if (k == g->nclaim) break;
+    last = &g->claim[k];
+    n++;
+  }
+  if (n == EACH) {
+    last->hash = last->hash && hash ? dt_hash_u64(last->hash, hash) | 1 : 0;
+    last->count++;
+    claim_fini(g, &c);
+    return;
+  }
+  put_at = claim_slot(g);
+  c.subject = put_at ? dt_strdup(g->s->cx, dt_diag_name(g, v)) : NULL;
+  if (c.subject == NULL) {
+    if (put_at) g->nclaim--;
+    dt_error_clear(g->s->cx);
+    claim_fini(g, &c);
+    return;
+  }
+  c.kind = dt_find_kind((int)id);
+  c.differ = differ;
+  c.key = dt_hash_u64(key, (uint64_t)n);
+  c.hash = hash;
+  c.count = 1;
+  c.seq = e->seq; c.op = dt_diag_op(e); c.file = e->file; c.line = e->line;
+  c.module = e->module; c.backward = e->backward; c.what = what;
+  if (e->nout > 0 && e->out[0] && e->out[0]->spec) {
+    const DtSpec *s = e->out[0]->spec;
+    for (; c.npl < s->npl && c.npl < DT_MAX_MDIM; c.npl++)
+      c.pl[c.npl] = s->pl[c.npl];
+  }
+  *put_at = c;
+}
+
+void dt_diag_claims (DtDiag *g, DtBuf *out) {
+  int i;
+  for (i = 0; i < g->nclaim; i++)
+    dt_buf_addf(out, "%016llx %016llx %lld\n",
+                (unsigned long long)g->claim[i].key,
+                (unsigned long long)g->claim[i].hash,
+                (long long)g->claim[i].count);
+}
+
+/* What the rank's text says under `key`. */
+static bool said (const char *text, uint64_t key, uint64_t *hash,
+                  int64_t *count) {
+  char want[20];
+  snprintf(want, sizeof want, "%016llx ", (unsigned long long)key);
+  while (text && *text) {
+    unsigned long long h;
+    long long c;
+    const char *end = strchr(text, '\n');
+    if (strncmp(text, want, 17) == 0 &&
+        sscanf(text + 17, "%llx %lld", &h, &c) == 2) {
+      *hash = h;
+      *count = c;
+      return true;
+    }
+    text = end ? end + 1 : NULL;
+  }
+  return false;
+}
+
+/* "[0, 2] [1, 3]": ranks with the same data together. */
+static void add_groups (const DtClaim *c, const uint64_t *hash, DtBuf *b) {
+  int i, k;
+  for (i = 0; i < c->nrank; i++) {
+    for (k = 0; k < i && hash[k] != hash[i]; k++) ;
+    if (k < i) continue;
+    dt_buf_addf(b, "%s[%d", i ? " " : "", c->rank[i]);
+    for (k = i + 1; k < c->nrank; k++)
+      if (hash[k] == hash[i]) dt_buf_addf(b, ", %d", c->rank[k]);
+    dt_buf_addc(b, ']');
+  }
+}
+
+static void report (DtDiag *g, const DtClaim *c, const uint64_t *hash) {
+  DtFinding f = { .kind = c->kind, .seq = c->seq, .op = c->op,
+                  .file = c->file, .line = c->line, .module = c->module,
+                  .backward = c->backward };
+  DtBuf b;
+  dt_buf_init(&b, g->s->cx);
+  dt_buf_add(&b, c->what);
+  if (c->differ) dt_buf_add(&b, ": bitwise the same on ranks ");
+  else dt_buf_add(&b, ": ranks with the same data: ");
+  add_groups(c, hash, &b);
+  if (!b.oom) dt_diag_put(g, &f, c->npl, c->pl, c->subject, dt_buf_str(&b));
+  else dt_error_clear(g->s->cx);
+  dt_buf_fini(&b);
+}
+
+static void judge (DtDiag *g, const DtClaim *c, int n,
+                   const char *const *text, uint64_t *hash) {
+  bool equal = true;
+  int64_t count;
+  int i;
+  for (i = 0; i < c->nrank; i++) {
+    if (c->rank[i] >= n || !said(text[c->rank[i]], c->key, &hash[i], &count))
+      return;
+    if (count != c->count || hash[i] == 0) return;
+    if (hash[i] != hash[0]) equal = false;
+  }
+  if (equal == c->differ) report(g, c, hash);
+}
+
+void dt_diag_unclaim (DtDiag *g) {
+  int i;
+  for (i = 0; i < g->nclaim; i++) claim_fini(g, &g->claim[i]);
+  g->nclaim = 0;
+}
+
+/* By operator; what was judged late goes to its place. */
+static void sort (DtDiag *g) {
+  int i, k;
+  for (i = 1; i < g->n; i++) {
+    DtFinding f = g->found[i];
+    uint64_t key = g->key[i];
+    for (k = i; k > 0 && g->found[k - 1].seq > f.seq; k--) {
+      g->found[k] = g->found[k - 1];
+      g->key[k] = g->key[k - 1];
+    }
+    g->found[k] = f;
+    g->key[k] = key;
+  }
+}
+
+void dt_diag_judge (DtDiag *g, int n, const char *const *text) {
+  uint64_t *hash = DT_NEWN(g->s->cx, uint64_t, MAX_GROUP);
+  int i;
+  if (hash == NULL) dt_error_clear(g->s->cx);
+  else for (i = 0; i < g->nclaim; i++)
+    judge(g, &g->claim[i], n, text, hash);
+  dt_free(g->s->cx, hash);
+  dt_diag_unclaim(g);
+  sort(g);
+}
+
+DtStatus dt_diag_settle (DtDiag *g) {
+  DtCtx *cx = g->s->cx;
+  DtComm *c = g->s->comm;
+  DtCollInfo info = { "findings", 0, "", "" };
+  int n = c ? c->size : 1, i;
+  DtStatus st;
+  DtBuf b;
+  if (n < 2 || dt_session_no_data(g->s)) { dt_diag_unclaim(g); return DT_OK; }
+  dt_diag_numbers(g);
+  dt_buf_init(&b, cx);
+  dt_diag_claims(g, &b);
+  if (b.oom) dt_error_clear(cx);
+  st = dt_comm_gather_text(cx, c->world, &info, dt_buf_str(&b),
+                           b.oom ? 0 : b.len, g->text, g->len);
+  if (st == DT_OK) dt_diag_judge(g, n, (const char *const *)g->text);
+  for (i = 0; st == DT_OK && i < n; i++) dt_free(cx, g->text[i]);
+  dt_buf_fini(&b);
+  return st;
+}
