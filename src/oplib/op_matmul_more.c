@@ -388,6 +388,10 @@ static DtStatus scaled_mm_meta (DtMetaCall *c) {
     if (!f8 || sa->dtype != DT_F32 || sb->dtype != DT_F32 || !(one || rows))
       return scaling_error(c);
   }
+  DT_CHECK(c->cx, sa->dtype == DT_F32 && sb->dtype == DT_F32, DT_E_RUNTIME,
+           "For %s scaling, both scale_a and scale_b must be float (fp32) "
+           "tensors.", dt_meta_numel(sa) == 1 && dt_meta_numel(sb) == 1
+           ? "tensorwise" : "rowwise");
   shape[0] = a->shape[0];
   shape[1] = b->shape[1];
   t = op_dtype_or(c->args, 6, (DtDtype)a->dtype);
