@@ -182,6 +182,9 @@ static DtStatus polygamma_meta (DtMetaCall *c) {
 static DtStatus mvlgamma_meta (DtMetaCall *c) {
   DT_CHECK(c->cx, dt_arg_int(c->args, 1) >= 1, DT_E_RUNTIME,
            "p has to be greater than or equal to 1");
+  DT_CHECK(c->cx, dt_arg_int(c->args, 1) <= 1 << 20, DT_E_LIMIT,
+           "mvlgamma: a sum of %lld terms is too long",
+           (long long)dt_arg_int(c->args, 1));
   return op_pw_meta(c);
 }
 
