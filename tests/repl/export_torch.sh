@@ -1,0 +1,75 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# TEST: needs=torch timeout=240
+# What :report and :export torch write runs under PyTorch: the same error, the
+# same numbers.
+here=$(cd "$(dirname "$0")/../.." && pwd)
+DTREPL=${DTREPL:-$here/build/dtrepl}
+PYTHON=${DTREPL_PYTHON:-python3}
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+cd "$tmp" || exit 1
+passed=0 failed=0
+ok () {                         # ok NAME CONDITION...
+  name=$1; shift
+  if "$@"; then
+    passed=$((passed + 1)); echo "ok - $name"
+  else
+    failed=$((failed + 1)); echo "not ok - $name"
+  fi
+}
+
+# A training step with tensor parallelism: forward, backward, optimizer.
+cat > step.lua <<'L'
+local mesh = dt.init_device_mesh("cpu", {2, 2}, {mesh_dim_names = {"dp", "tp"}})
+dt.manual_seed(0)
+local model = nn.Sequential(nn.Linear(16, 32), nn.ReLU(), nn.Linear(32, 8))
+dt.tensor_parallel.parallelize_module(model, mesh["tp"],
+  {["0"] = dt.ColwiseParallel(), ["2"] = dt.RowwiseParallel()})
+local opt = dt.optim.Adam(model:parameters(), {lr = 0.1})
+local loss = F.cross_entropy(model(dt.randn(6, 16)),
+  dt.tensor({1, 2, 3, 0, 1, 7}))
+loss:backward()
+opt:step()
+dt.debug.export("torch", "step.py")
+dt.debug.export("lua", "again.lua")
+L
+"$DTREPL" -n 4 step.lua || failed=$((failed + 1))
+"$PYTHON" step.py > out 2> err
+ok "a training step runs in PyTorch" [ $? = 0 ]
+ok "and here" "$DTREPL" again.lua
+
+# Numbers that need no communication (a pretend group moves nothing).
+cat > count.lua <<'L'
+local mesh = dt.init_device_mesh("cpu", {4}, {mesh_dim_names = {"tp"}})
+local x = dt.distribute_tensor(dt.arange(12):reshape({6, 2}):to(dt.float32),
+  mesh, "R")
+local y = (x * 2 + 1):pow(2)
+if dt.rank() == 0 then print(y:to_local():tolist()[2][1] // 1 | 0) end
+local z = y:relu()
+dt.debug.export("torch", "count.py")
+L
+want=$("$DTREPL" -n 4 count.lua | sed 's/^\[0\] //')
+"$PYTHON" count.py > out 2> err
+ok "the same numbers ($want)" grep -q "\[ *$want\." out
+
+# A report of an error: its PyTorch script raises the same.
+cat > report.lua <<'L'
+local mesh = dt.init_device_mesh("cpu", {2, 2}, {mesh_dim_names = {"dp", "tp"}})
+local w = dt.distribute_tensor(dt.ones(8, 16), mesh, "R S(0)"):requires_grad_()
+local y = F.linear(dt.distribute_tensor(dt.ones(4, 16), mesh, "S(0) R"), w)
+local mask = dt.ones(4, 8):tril() * dt.rank()
+pcall(function() return y + mask end)
+dt.debug.report("report.md")
+L
+"$DTREPL" -n 4 report.lua
+sed -n '/^```python$/,/^```$/p' report.md | sed '/^```/d' > report.py
+sed -n '/^```lua$/,/^```$/p' report.md | sed '/^```/d' > repro.lua
+text="aten.add.Tensor got mixed torch.Tensor and DTensor"
+"$PYTHON" report.py > out 2>&1
+ok "PyTorch raises what the report says" grep -q "$text" out
+"$DTREPL" -n 4 repro.lua > out 2>&1
+ok "and so does the Lua repro" grep -q "$text" out
+
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
