@@ -5,7 +5,6 @@
 ** The same line may find the same thing a thousand times in a loop: a finding
 ** is kept once per code, operator and script line, and counted.  Recording
 ** never fails the program, so what memory is lacking for is left out. */
-#include <stdio.h>
 #include <string.h>
 #include "base/hash.h"
 #include "debug/control.h"
@@ -197,7 +196,8 @@ void dt_diag_put (DtDiag *g, const DtFinding *f, int npl,
                  const char *evidence) {
   DtCtx *cx = g->s->cx;
   bool known;
-  DtFinding *n = slot(g, dt_diag_key(g, f->kind, f->op, f->file, f->line), &known);
+  DtFinding *n = slot(g, dt_diag_key(g, f->kind, f->op, f->file, f->line),
+                      &known);
   if (n == NULL) return;
   if (known) { n->count++; return; }
   *n = *f;
