@@ -27,7 +27,8 @@ local methods = {}
 function methods.mesh(S, a)
   local names = V.to_lua(a[2])
   S.names = names
-  local m = dt.init_device_mesh("cpu", V.to_lua(a[1]), {mesh_dim_names = names})
+  local m = dt.init_device_mesh("cpu", V.to_lua(a[1]),
+    {mesh_dim_names = names})
   for i, name in ipairs(names) do
     S.groups[table.concat(m:get_group(i - 1), "-")] = name
   end
