@@ -97,6 +97,13 @@ void dt_verify_end (DtRepl *r);
 /* A page on a command, operator, error code, setting or topic; "" = the
 ** overview.  KEY with the nearest names.  Pure but for the operator table. */
 DtStatus dt_help_page (DtRepl *r, const char *what, DtBuf *out);
+/* Page on a function of the Lua library ("dt.zeros", "nn.Linear", "F.linear"):
+** the comment above it, with `source` its text too.  False when there is none
+** of that name.  Pure. */
+bool dt_help_lua (const char *what, bool source, DtBuf *out);
+/* Is the line "NAME?" or "NAME??" (then *source)?  The name goes into *name.
+** Pure. */
+bool dt_help_asked (const char *text, DtBuf *name, bool *source);
 /* All pages whose words contain `word`.  Local. */
 void dt_help_apropos (DtRepl *r, const char *word, DtBuf *out);
 

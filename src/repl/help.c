@@ -108,17 +108,28 @@ static void command_page (const DtCmd *c, DtBuf *out) {
     dt_buf_add(out, "Not in the fake world.\n");
 }
 
-static void overview (DtRepl *r, DtBuf *out) {
-  const char *group = "";
+static void group_of (const char *group, DtBuf *out) {
   int it = 0;
   const DtCmd *c;
   char name[32];
   while ((c = dt_cmd_next(&it)) != NULL) {
-    if (strcmp(group, c->group) != 0)
-      dt_buf_addf(out, "%s%s\n", *group != '\0' ? "\n" : "", c->group);
-    group = c->group;
+    if (strcmp(group, c->group) != 0) continue;
     dt_cmd_name(c, name);
     dt_buf_addf(out, "  :%-11s %.*s\n", name, summary(c->help), c->help);
+  }
+}
+
+static void overview (DtRepl *r, DtBuf *out) {
+  const char *done[32];
+  int it = 0, n = 0;
+  const DtCmd *c;
+  while ((c = dt_cmd_next(&it)) != NULL) {    /* groups, as they first come */
+    int i = 0;
+    while (i < n && strcmp(done[i], c->group) != 0) i++;
+    if (i < n || n == 32) continue;
+    dt_buf_addf(out, "%s%s\n", n > 0 ? "\n" : "", c->group);
+    done[n++] = c->group;
+    group_of(c->group, out);
   }
   lua_State *L = r->L;
   int top = lua_gettop(L);
@@ -252,7 +263,7 @@ DtStatus dt_help_page (DtRepl *r, const char *what, DtBuf *out) {
   }
   if (topic_help(what, out) || command_help(r, what, *what == ':', out) ||
       operator_help(r, what, out) || error_help(what, out) ||
-      finding_help(what, out) ||
+      finding_help(what, out) || dt_help_lua(what, false, out) ||
       command_help(r, what, true, out))
     return dt_buf_ok(out);
   const char *near[3];

@@ -288,6 +288,18 @@ static DtStatus run_line (DtRepl *r, const char *text) {
     return r->app->o.json ? dt_cmd_json(r, s) : dt_cmd_run(r, s);
   if (*s == '?')
     return dt_help_page(r, s + 1 + strspn(s + 1, " \t"), dtL_out(r->L));
+  if (strchr(s, '?') != NULL) {
+    DtBuf name;
+    bool source = false, asked;
+    DtStatus hst = DT_OK;
+    dt_buf_init(&name, r->cx);
+    asked = dt_help_asked(s, &name, &source);
+    if (asked && !(source && dt_help_lua(dt_buf_str(&name), true,
+                                         dtL_out(r->L))))
+      hst = dt_help_page(r, dt_buf_str(&name), dtL_out(r->L));
+    dt_buf_fini(&name);
+    if (asked) return hst;
+  }
   if (*s == '=')
     s++;
   DtStatus st = dt_eval_line(r->L, s, &r->diag);
