@@ -221,8 +221,8 @@ local style = {AttentionType = {SDPA = "sdpa", FLEX = "flex_attention"}}
 M._ContextParallel = setmetatable(style, {__call = function (_, ...)
   local a = util.bind("_ContextParallel", {"seq_dim", "attention_type"}, {},
     ...)
-  local self = {seq_dim = a.seq_dim}
-  function self:apply(module, mesh)
+  local one = {seq_dim = a.seq_dim}
+  function one:apply(module, mesh)
     local cut = {dt.Shard(self.seq_dim)}
     module:register_forward_pre_hook(function (_, args)
       local out = {n = args.n}
@@ -240,7 +240,7 @@ M._ContextParallel = setmetatable(style, {__call = function (_, ...)
     end)
     return module
   end
-  return require("dt.parallel.style").as_style(self)
+  return require("dt.parallel.style").as_style(one)
 end})
 
 -- ---- the way back ----

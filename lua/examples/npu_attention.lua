@@ -128,8 +128,6 @@ dt.manual_seed(0)
 local block = Block(16, 4)
 local x = fill({2, 8, 16}, 13, 6, 4)
 local reference = block(x):detach()
-local params = {}
-for name, p in block:named_parameters() do params[name] = p end
 dt.distribute_module(block, mesh)
 local dx = dt.distribute_tensor(x, mesh, "S(1)")
 

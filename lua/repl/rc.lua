@@ -6,7 +6,7 @@
 local dt = require "dt"
 
 -- pp(x, ...): print values as the prompt shows them.
-function pp(...)
+function pp(...)                -- luacheck: ignore pp
   for i = 1, select("#", ...) do
     print(dt.inspect and dt.inspect((select(i, ...))) or
       tostring((select(i, ...))))

@@ -55,13 +55,15 @@ DtStatus dt_coll_all_to_all (DtSession *s, const DtMesh *m, int mdim,
                              int split_dim, int concat_dim, DtTensor *in,
                              DtTensor **out);
 /* all_to_all_single along dim 0 with sizes: in_splits[i] rows go to member i,
-** out_splits[i] come from it. */
+** out_splits[i] come from it.  Collective. */
 DtStatus dt_coll_all_to_all_v (DtSession *s, const DtMesh *m, int mdim,
                                const int64_t *in_splits,
                                const int64_t *out_splits, DtTensor *in,
                                DtTensor **out);
+/* From member `root` to all, in place.  Collective. */
 DtStatus dt_coll_broadcast (DtSession *s, const DtMesh *m, int mdim, int root,
                             DtTensor *io);
+/* Part i of `in`, given on `root`, to member i.  Collective. */
 DtStatus dt_coll_scatter (DtSession *s, const DtMesh *m, int mdim, int root,
                           int n, DtTensor *const *in, DtTensor *out);
 

@@ -72,16 +72,17 @@ check(net[2].weight:to_local().shape[1] == (dt.rank() == 3 and 1 or 3),
   "uneven shards 3,3,3,1")
 check(tostring(net):find("FSDPSequential", 1, true) == 1, "class renamed")
 
-net, fwd, bwd = train {mesh = mesh, reshard_after_forward = false}
+net, _, bwd = train {mesh = mesh, reshard_after_forward = false}
 check_grads(net, "no reshard")
 check(text(bwd) == "_reduce_scatter_base_ 1584, "
   .. "_reduce_scatter_base_ 2176",
   "no gather in backward", text(bwd))
 
 -- groups of two: backward gathers half of the padded whole from 2 ranks
-net, fwd, bwd = train {mesh = mesh, reshard_after_forward = 2}
+net, _, bwd = train {mesh = mesh, reshard_after_forward = 2}
 check_grads(net, "reshard 2")
-check(text(bwd):find("_allgather_base_ 792, _allgather_base_ 1088", 1, true) == 1,
+check(text(bwd):find("_allgather_base_ 792, _allgather_base_ 1088", 1, true)
+  == 1,
   "small groups", text(bwd))
 
 -- the root alone: one gather, one reduction

@@ -269,7 +269,7 @@ local function check(item, text)
     elseif not refused then
       counts.held = counts.held + 1
     elseif only then
-      print("refused", name, text, refused)
+      print("refused", item.info.name, text, refused)
     end
   end
 end

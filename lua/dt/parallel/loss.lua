@@ -7,7 +7,6 @@ local dt = require "dt"
 local util = require "dt.util"
 
 local M = {}
-local A = dt.ops.aten
 local from_local = dt.DTensor.from_local
 local MEAN, SUM = 1, 2                -- reduction; 0 is none
 
