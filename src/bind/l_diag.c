@@ -59,45 +59,66 @@ static void settle (lua_State *L, int idx, DtDiag *g) {
   if (!alone && dt_diag_settle(g) != DT_OK) dtL_raise(L);
 }
 
-/* dt.debug.findings({alone = false}): list of findings, oldest first.
-** Collective, because ranks compare what they claimed; not with alone. */
-static int l_findings (lua_State *L) {
-  DtDiag *g = check_diag(L);
-  const DtFinding *f;
-  int i;
-  settle(L, 1, g);
-  lua_newtable(L);
-  for (i = 0; (f = dt_diag_at(g, i)) != NULL; i++) {
-    push_finding(L, f);
-    lua_seti(L, -2, i + 1);
-  }
-  return 1;
-}
-
 static bool wanted (const DtFinding *f, const char *what) {
   return what == NULL || *what == '\0' || strcmp(what, f->kind->code) == 0 ||
          strcmp(what, f->kind->trap) == 0 || strcmp(what, f->op) == 0;
 }
 
-/* dt.debug.findings_text(code or trap or operator). */
-static int l_text (lua_State *L) {
-  DtDiag *g = check_diag(L);
-  const char *what = luaL_optstring(L, 1, NULL);
+static const char *nothing (const DtDiag *g, const char *what) {
+  return !dt_diag_enabled(g) ? "findings are off"
+         : what && *what ? "nothing of that kind was found"
+         : "nothing was found";
+}
+
+/* Push the page of those wanted. */
+static void push_text (lua_State *L, const DtDiag *g, const char *what) {
   const DtFinding *f;
   int i, n = 0;
   DtBuf b;
-  settle(L, 2, g);
   dt_buf_init(&b, dtL_session(L)->cx);
   for (i = 0; (f = dt_diag_at(g, i)) != NULL; i++) {
     if (!wanted(f, what)) continue;
     dt_finding_text(f, &b);
     n++;
   }
-  if (n == 0)
-    dt_buf_add(&b, !dt_diag_enabled(g) ? "findings are off\n"
-               : what && *what ? "nothing of that kind was found\n"
-               : "nothing was found\n");
+  if (n == 0) dt_buf_add(&b, nothing(g, what));
   dtL_push_buf(L, &b);
+}
+
+static int text_of (lua_State *L) {
+  lua_pushvalue(L, lua_upvalueindex(1));
+  return 1;
+}
+
+/* dt.debug.findings(code, trap or operator; or {alone = false}): list of
+** findings by operator, which prints as a page.  Collective, because ranks
+** compare what they claimed; not with alone. */
+static int l_findings (lua_State *L) {
+  DtDiag *g = check_diag(L);
+  const char *what = lua_type(L, 1) == LUA_TSTRING ? lua_tostring(L, 1) : NULL;
+  const DtFinding *f;
+  int i, n = 0;
+  settle(L, 1, g);
+  lua_newtable(L);
+  for (i = 0; (f = dt_diag_at(g, i)) != NULL; i++) {
+    if (!wanted(f, what)) continue;
+    push_finding(L, f);
+    lua_seti(L, -2, ++n);
+  }
+  lua_createtable(L, 0, 1);
+  push_text(L, g, what);
+  lua_pushcclosure(L, text_of, 1);
+  lua_setfield(L, -2, "__tostring");
+  lua_setmetatable(L, -2);
+  return 1;
+}
+
+/* dt.debug.findings_text(code or trap or operator). */
+static int l_text (lua_State *L) {
+  DtDiag *g = check_diag(L);
+  const char *what = luaL_optstring(L, 1, NULL);
+  settle(L, 2, g);
+  push_text(L, g, what);
   return 1;
 }
 

@@ -11,11 +11,7 @@ static DtStatus cmd_findings (DtCmdCall *c) {
     call.arg = "";
     return dt_cmd_debug(&call, "findings_clear", "");
   }
-  if (c->r->app->o.json) {
-    call.arg = "{schema=1,findings=dt.debug.findings()}";
-    return dt_cmd_debug(&call, "json", "e");
-  }
-  return dt_cmd_debug(&call, "findings_text", "s");
+  return dt_cmd_debug(&call, "findings", "s");
 }
 
 const DtCmd dt_cmds_find[] = {
