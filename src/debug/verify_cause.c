@@ -111,7 +111,8 @@ static bool right_size (DtCtx *cx, const DtVar *v) {
   return true;
 }
 
-DtStatus dt_vf_consistent (DtVfCase *c, DtVar *v, const char *what, bool *ok) {
+DtStatus dt_vf_consistent (DtVfCase *c, DtVar *v, const char *what,
+                           bool *ok) {
   DtSession *s = c->d->s;
   const DtSpec *p = v->spec;
   char mine[32], **all;
@@ -131,7 +132,8 @@ DtStatus dt_vf_consistent (DtVfCase *c, DtVar *v, const char *what, bool *ok) {
                "has another size than its placement cuts", what, rank[i]);
     }
     for (int k = 0; k < i && *ok; k++) {
-      if (!same_part(p, rank[i], rank[k]) || strcmp(all[i] + 1, all[k] + 1) == 0) continue;
+      if (!same_part(p, rank[i], rank[k]) ||
+          strcmp(all[i] + 1, all[k] + 1) == 0) continue;
       *ok = false;
       differ_on(p, rank[i], rank[k], &b);
       snprintf(c->v->cause, sizeof c->v->cause, "differing-copies");

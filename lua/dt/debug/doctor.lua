@@ -94,7 +94,9 @@ local function gives(parts, cell, want)
     end
     return true
   end
-  for _, p in ipairs(parts) do if not same_shape(p, want) then return false end end
+  for _, p in ipairs(parts) do
+    if not same_shape(p, want) then return false end
+  end
   if not FLOAT[tostring(want.dtype)] then return false end
   local all
   if cell == "P(sum)" then all = fold(parts, function (a, b) return a + b end)
@@ -235,7 +237,9 @@ local function backward_holds(op, args, kw, row, tensors)
         end
       end
     end
-    if not loss or not pcall(function () loss:backward() end) then return nil end
+    if not loss or not pcall(function () loss:backward() end) then
+      return nil
+    end
     local out = {}
     for i, leaf in pairs(leaves) do out[i] = leaf.grad end
     return out
@@ -386,7 +390,9 @@ local function find(name)
   local ns, base, over = name:match("^([%w_]+)%.([%w_]+)%.([%w_]+)$")
   if not ns then ns, base = name:match("^([%w_]+)%.([%w_]+)$") end
   if not ns then ns, base = "aten", name end
-  local ok, op = pcall(function () return dt.ops[ns][base][over or "default"] end)
+  local ok, op = pcall(function ()
+    return dt.ops[ns][base][over or "default"]
+  end)
   if (not ok or not op) and not over then
     ok, op = pcall(first_overload, ns, base)
   end
@@ -467,7 +473,9 @@ end
 local function gradient_of(name)
   for _, tail in ipairs {"_grad", "_backward"} do
     local ns, base = name:match("^([%w_]+)%.([%w_]+)")
-    local ok, op = pcall(function () return dt.ops[ns][base .. tail].default end)
+    local ok, op = pcall(function ()
+      return dt.ops[ns][base .. tail].default
+    end)
     if ok and op then return ("%s.%s%s.default"):format(ns, base, tail) end
   end
 end
@@ -486,8 +494,8 @@ local function examine(name, given)
     end
   end
   if not args then
-    page.fail("COMMAND", "%s has no samples and was not called: give inputs, as "
-      .. ":doctor %s f32[6, 4]", info.name, info.name)
+    page.fail("COMMAND", "%s has no samples and was not called: give inputs, "
+      .. "as :doctor %s f32[6, 4]", info.name, info.name)
   end
   local plain = {sample.map(args, kw, function (t) return t:clone() end)}
   local want, why = run(op, plain[1], plain[2])
@@ -526,7 +534,9 @@ end
 function M.doctor(name, inputs)
   if name == nil or name == "" then
     local f = dt.debug.failed()
-    if not f then page.fail("COMMAND", "wanted an operator; none has failed") end
+    if not f then
+      page.fail("COMMAND", "wanted an operator; none has failed")
+    end
     name = f.op
   end
   if type(name) == "table" and name._op then

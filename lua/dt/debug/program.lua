@@ -3,8 +3,8 @@
 -- smaller, with other placements, or in PyTorch.
 --
 -- A program is {ranks, values = {[id] = value}, steps = {step...}, error}.  A
--- value is one tensor: {id, name, shape, dtype, placements, mesh, requires_grad}.
--- A step makes values:
+-- value is one tensor: {id, name, shape, dtype, placements, mesh,
+-- requires_grad}.  A step makes values:
 --   {kind = "op", op, args, kwargs, ins, outs}     args: numbers, lists, {id =}
 --   {kind = "call", op = "distribute_tensor" | "from_local" | "to_local" |
 --    "redistribute", ins, outs}

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- dt/debug/sample.lua: inputs written as "f32[8, 6], [f32[2], i64[3]], 1, dim=0":
+-- dt/debug/sample.lua: inputs written as "f32[8, 6], [f32[2], i64[3]], dim=0":
 -- tensors with distinct small numbers of both signs, the same on every rank.
 
 local dt = require "dt"

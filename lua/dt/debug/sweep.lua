@@ -123,8 +123,8 @@ local function run(f, o)
   return d
 end
 
--- dt.debug.sweep(f[, {sizes = {0, 1, ...}, ranks = 4, meshes = {{2}, {2, 2}}}]):
--- {cases, failed = {{size, mesh, why}}, smallest}.  Collective.
+-- dt.debug.sweep(f[, {sizes = {0, 1, ...}, ranks = 4, meshes = {{2}, {2,
+-- 2}}}]): {cases, failed = {{size, mesh, why}}, smallest}.  Collective.
 function M.sweep(f, o)
   if type(f) ~= "function" then
     page.fail("TYPE", "wanted a function f(n, mesh), not %s", type(f))

@@ -15,8 +15,10 @@ local M = {}
 -- "w = R S(1), x = S(0)" -> list of {name, placements}.
 local function parse(text)
   local list = {}
-  for name, pl in (text .. ","):gmatch("([%a_][%w_]*)%s*=%s*([^=]-)%s*,%s*%f[%a_\0]")
-  do list[#list + 1] = {name = name, text = pl} end
+  local one = "([%a_][%w_]*)%s*=%s*([^=]-)%s*,%s*%f[%a_\0]"
+  for name, pl in (text .. ","):gmatch(one) do
+    list[#list + 1] = {name = name, text = pl}
+  end
   if #list == 0 then
     page.fail("COMMAND", "wanted NAME = PLACEMENTS, as w = R S(1), not \"%s\"",
       text)
@@ -43,7 +45,9 @@ local function rename(P, i, from, to)
   for k = i + 1, #P.steps do
     local s = copy(P.steps[k])
     s.ins = {}
-    for n, id in ipairs(P.steps[k].ins) do s.ins[n] = id == from and to or id end
+    for n, id in ipairs(P.steps[k].ins) do
+      s.ins[n] = id == from and to or id
+    end
     if s.args then s.args = arg(s.args) end
     if s.kwargs then
       s.kwargs = {}
