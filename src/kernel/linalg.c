@@ -211,6 +211,9 @@ DtStatus dt_k_householder (DtCtx *cx, const DtTensor *a, const DtTensor *tau,
   DT_TRYG(cx, dt_mats_copy(cx, &m, a));
   DT_TRYG(cx, dt_mats_init(cx, &t, &tau->m, 1, cols_of(tau), 1,
                            (DtDtype)a->m.dtype, tau, true));
+  DT_CHECKG(cx, t.n == m.n && t.rows <= m.cols && m.cols <= m.rows,
+            DT_E_RUNTIME, "torch.linalg.householder_product: input and tau do "
+            "not fit");
   if (t.rows == 0) dt_mats_eye(&m);
   else
     for (int64_t i = 0; i < m.n && m.step > 0; i++)
@@ -230,8 +233,13 @@ DtStatus dt_k_ormqr (DtCtx *cx, const DtTensor *a, const DtTensor *tau,
   DtStatus st = DT_OK;
   DT_TRYG(cx, dt_mats_copy(cx, &m, a));
   DT_TRYG(cx, dt_mats_copy(cx, &x, c));
+  DT_CHECKG(cx, tau->m.ndim >= 1 && a->m.dtype == c->m.dtype, DT_E_RUNTIME,
+            "torch.ormqr: input, tau and other do not fit");
   DT_TRYG(cx, dt_mats_init(cx, &t, &tau->m, 1, cols_of(tau), 1,
                            (DtDtype)a->m.dtype, tau, true));
+  DT_CHECKG(cx, m.n == x.n && t.n == x.n && t.rows <= m.cols &&
+            m.cols <= m.rows && m.rows == (left ? x.rows : x.cols),
+            DT_E_RUNTIME, "torch.ormqr: input, tau and other do not fit");
   for (int64_t i = 0; i < x.n; i++)
     if (x.step > 0 && t.rows > 0)
       DT_TRYG(cx, lp->ormqr(cx, left, ct, x.rows, x.cols, t.rows,

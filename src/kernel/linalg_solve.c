@@ -21,6 +21,10 @@ static int64_t cols_of (const DtTensor *t) {
 /* Factors broadcast to the batch of `like`. */
 static DtStatus factor (DtCtx *cx, DtMats *m, const DtMeta *like, int drop,
                         const DtTensor *a) {
+  DtDtype d = (DtDtype)a->m.dtype;
+  DT_CHECK(cx, d == DT_F32 || d == DT_F64 || d == DT_C64 || d == DT_C128,
+           DT_E_DTYPE, "Expected a floating point or complex tensor as input. "
+           "Got %s", dt_dtype_word(d));
   return dt_mats_init(cx, m, like, drop, rows_of(a), cols_of(a),
                       (DtDtype)a->m.dtype, a, false);
 }
@@ -105,8 +109,11 @@ DtStatus dt_k_lu_solve (DtCtx *cx, const DtTensor *lu, const DtTensor *pivots,
   DT_TRYG(cx, pivots_of(cx, &p, &out->m, drop, pivots, false));
   DT_TRYG(cx, dt_mats_init(cx, &x, &out->m, drop,
                            vectors ? cols_of(b) : rows_of(b),
-                           vectors ? 1 : cols_of(b), (DtDtype)b->m.dtype, b,
+                           vectors ? 1 : cols_of(b), (DtDtype)lu->m.dtype, b,
                            vectors));
+  DT_CHECKG(cx, p.rows == m.rows && p.n == m.n && x.n == m.n &&
+            m.rows == (left ? x.rows : x.cols), DT_E_RUNTIME,
+            "linalg.lu_solve: LU, pivots and B do not fit");
   /* X A = B is A^H X^H = B^H. */
   if (!left) DT_TRYG(cx, transposed(cx, &x, &out->m, drop, true, &y));
   DtMats *w = left ? &x : &y;
@@ -135,6 +142,9 @@ DtStatus dt_k_ldl_solve (DtCtx *cx, const DtTensor *ld, const DtTensor *pivots,
   DT_TRYG(cx, factor(cx, &m, &out->m, 2, ld));
   DT_TRYG(cx, pivots_of(cx, &p, &out->m, 2, pivots, true));
   DT_TRYG(cx, factor(cx, &x, &out->m, 2, b));
+  DT_CHECKG(cx, b->m.dtype == ld->m.dtype && p.rows == m.rows &&
+            p.n == m.n && x.n == m.n && x.rows == m.rows, DT_E_RUNTIME,
+            "torch.linalg.ldl_solve: LD, pivots and B do not fit");
   for (int64_t i = 0; i < x.n && x.step > 0; i++)
     lp->sytrs(hermitian, m.rows, x.cols, dt_mats_at(&m, i), dt_mats_at(&p, i),
               dt_mats_at(&x, i), &info);

@@ -278,6 +278,10 @@ static DtStatus check_sides (DtMetaCall *c, const DtMeta *a, const DtMeta *b,
            "for %s: each A matrix is %lld by %lld but each b matrix is %lld by "
            "%lld", base, (long long)cols, (long long)cols, (long long)br,
            (long long)bc);
+  DT_CHECK(c->cx, old || c->fake || a->dtype == b->dtype, DT_E_RUNTIME, "%s: "
+           "Expected A and B to have the same dtype, but found A of type %s "
+           "and B of type %s instead", name, op_dtype_word((DtDtype)a->dtype),
+           op_dtype_word((DtDtype)b->dtype));
   DT_CHECK(c->cx, left ? rows == br : cols == bc, DT_E_RUNTIME, "%s: "
            "Incompatible shapes of A and B for the equation %s (%lldx%lld and "
            "%lldx%lld)", name, left ? "AX = B" : "XA = B", (long long)rows,

@@ -1,4 +1,4 @@
--- TEST: ranks=1 world=threads needs=data args=--trust timeout=120
+-- TEST: ranks=1 world=threads needs=data args=--trust timeout=120 tags=nightly
 -- SPDX-License-Identifier: MIT
 -- Every overload with arguments that do not belong to it: wrong counts, types,
 -- shapes, dtypes and sizes, empty and 0-dim and non-contiguous tensors, plain
@@ -63,8 +63,10 @@ local function tensor()
   return t
 end
 
-local ints = {0, 1, -1, 2, 3, -2, -3, 5, 17, -100, 1000000007, 1 << 31,
-  -(1 << 31), 1 << 40, math.maxinteger, math.mininteger}
+-- Huge sizes are so large that no machine has the memory; what a machine
+-- could do in a minute is no test.
+local ints = {0, 1, -1, 2, 3, -2, -3, 5, 17, -100, 4000, -(1 << 46), 1 << 46,
+  math.maxinteger, math.mininteger}
 local floats = {0.0, 1.5, -1.0, 0.5, 1e30, -1e-30, math.huge, -math.huge,
   0 / 0}
 local texts = {"", "mean", "sum", "none", "reflect", "x,y->z", "ij,jk->ik",
