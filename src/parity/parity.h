@@ -11,7 +11,7 @@
 /* Where the lines of a report go (ends with a newline). */
 typedef void (*DtParityPut) (void *ud, const char *line);
 
-typedef struct DtParityCount { int64_t pass, fail, skip; } DtParityCount;
+typedef struct DtParityCount { int64_t pass, fail, skip, open; } DtParityCount;
 
 typedef struct DtParityOpts DtParityOpts;
 /* Runs a traced program (a file called *.program.json) or a table of them on
@@ -34,7 +34,8 @@ struct DtParityOpts {
 };
 
 /* Check files: one line per case that differs, one per operator that is not
-** known, then "N passed, N failed[, N skipped]".  A file that cannot be read
+** known, then "N passed, N failed[, N skipped][, N
+** undetermined]" (undetermined.def).  A file that cannot be read
 ** is an error (IO), a line that differs is not: see *count.  Local (it makes
 ** ranks of its own). */
 DtStatus dt_parity_run (DtCtx *cx, const DtParityOpts *o,
