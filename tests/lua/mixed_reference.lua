@@ -84,7 +84,7 @@ local left_out, by_op = 0, {}
 
 -- Calls that differ: mostly operators whose local errors PyTorch words in
 -- another way.  None may be added; what is mended lowers the limit.
-local DIFFER = 140
+local DIFFER = 60
 local differ = 0
 
 local function fail(rec, got, want)
@@ -136,6 +136,6 @@ for line in io.lines("tests/parity/2.13/errors/mixed.jsonl") do
   check(dt._json_decode(line))
 end
 print(("%d calls of operators that are not there"):format(left_out))
-T.ok(T.passed >= 2040, "enough of the recorded calls were made")
+T.ok(T.passed >= 2600, "enough of the recorded calls were made")
 T.ok(differ <= DIFFER, ("%d calls differ, %d before"):format(differ, DIFFER))
 T.finish()
