@@ -116,9 +116,9 @@ function M.grads()
       end
     end
   end
-  local rows = dt.debug.gradients()
+  local rows, names = dt.debug.gradients(), page.names()
   for _, r in ipairs(rows) do
-    r.name = r.name or page.name_of(r.id)
+    r.name = r.name or names[r.id]
     r.grad_id = by_storage[r.storage]
     r.findings = look(r, made)
     local more = plain_differ(r, last + 1)

@@ -94,6 +94,13 @@ function M.name_of(id)
   end
 end
 
+-- {[id] = the last name that held it}: for many at once.
+function M.names()
+  local of = {}
+  for _, n in ipairs(dt.debug.names()) do of[n.id] = n.name end
+  return of
+end
+
 -- Position (from 1) of a mesh dimension given by name or number from 0.
 function M.mesh_dim(mesh, dim)
   if type(dim) == "string" then

@@ -73,7 +73,7 @@ local function decider(e, m, want)
   return best
 end
 
-local function follow(made, id, m)
+local function follow(made, id, m, names)
   local chain, depth = {}, 0
   while id and depth < 1000 do
     depth = depth + 1
@@ -85,7 +85,7 @@ local function follow(made, id, m)
     local e, v = at.e, at.v
     local want = v.placements and v.placements[m] or nil
     local row = {seq = e.seq, op = e.op, file = e.file, line = e.line,
-      placement = want or "plain", name = page.name_of(id)}
+      placement = want or "plain", name = names[id]}
     chain[#chain + 1] = row
     if want == nil then
       row.note = "plain: it has no placement"
@@ -143,12 +143,13 @@ function M.blame(x, mdim)
     page.fail("TYPE", "a plain tensor has no placements (made by %s #%d)",
       at.e.op, at.e.seq)
   end
-  local data = {id = id, name = page.name_of(id), spec = v.spec, chains = {}}
+  local names = page.names()
+  local data = {id = id, name = names[id], spec = v.spec, chains = {}}
   local only = mdim ~= nil and page.mesh_dim(v.mesh, mdim)
   for m, p in ipairs(v.placements) do
     if not only or only == m then
       data.chains[#data.chains + 1] = {mesh_dim = page.dim_name(v.mesh, m),
-        placement = p, chain = follow(made, id, m)}
+        placement = p, chain = follow(made, id, m, names)}
     end
   end
   return page.new(data, text)
