@@ -407,36 +407,63 @@ DtStatus dt_eval_line (lua_State *L, const char *text, DtBuf *diag) {
 
 /* ---- a script ---- */
 
-static int make_arg (lua_State *L) {
-  int n = (int)lua_tointeger(L, 1);
-  char **v = lua_touserdata(L, 2);
-  const char *name = lua_tostring(L, 3);
-  lua_createtable(L, n, 1);
+/* What dt_eval_script was given. */
+typedef struct Script {
+  const char *text; size_t n;
+  const char *name;
+  int nargs; char **args;
+} Script;
+
+static void make_arg (lua_State *L, const Script *s) {
+  const char *name = s->name;
+  lua_createtable(L, s->nargs, 1);
   lua_pushstring(L, name[0] == '@' || name[0] == '=' ? name + 1 : name);
   lua_rawseti(L, -2, 0);
-  for (int i = 0; i < n; i++) {
-    lua_pushstring(L, v[i]);
+  for (int i = 0; i < s->nargs; i++) {
+    lua_pushstring(L, s->args[i]);
     lua_rawseti(L, -2, i + 1);
   }
   lua_setglobal(L, "arg");
-  return 0;
 }
 
 /* A Python file is run by the library: its text and name, then arguments. */
 static const char python_runner[] =
   "return require('dt.python.script').run(...)";
 
+static bool is_python (const char *name) {
+  size_t len = strlen(name);
+  return len > 3 && strcmp(name + len - 3, ".py") == 0;
+}
+
+/* Protected: everything here may run out of memory.  Sets `arg`; returns the
+** chunk and its arguments, or nil and the message of a syntax error. */
+static int load_script (lua_State *L) {
+  const Script *s = lua_touserdata(L, 1);
+  bool python = is_python(s->name);
+  int st;
+  make_arg(L, s);
+  st = python ? luaL_loadbufferx(L, python_runner, sizeof python_runner - 1,
+                                 "=[dt.script]", "t")
+              : luaL_loadbufferx(L, s->text, s->n, s->name, "t");
+  if (st != LUA_OK) {
+    lua_pushnil(L);
+    lua_insert(L, -2);
+    return 2;
+  }
+  luaL_checkstack(L, s->nargs + 4, "too many arguments");
+  if (python) {
+    lua_pushlstring(L, s->text, s->n);
+    lua_pushstring(L, s->name + 1);
+  }
+  for (int i = 0; i < s->nargs; i++)
+    lua_pushstring(L, s->args[i]);
+  return 1 + s->nargs + (python ? 2 : 0);
+}
+
 DtStatus dt_eval_script (lua_State *L, const char *text, size_t n,
                          const char *name, int nargs, char **args,
                          DtBuf *diag) {
-  int top = lua_gettop(L), extra = 0;
-  lua_pushcfunction(L, make_arg);
-  lua_pushinteger(L, nargs);
-  lua_pushlightuserdata(L, args);
-  lua_pushstring(L, name);
-  DtStatus st = dt_eval_call(L, 3, 0, diag);
-  if (st != DT_OK)
-    return st;
+  int top = lua_gettop(L);
   if (n > 0 && text[0] == '#') {          /* #!: a comment for Lua */
     size_t skip = 0;
     while (skip < n && text[skip] != '\n')
@@ -444,30 +471,23 @@ DtStatus dt_eval_script (lua_State *L, const char *text, size_t n,
     text += skip;
     n -= skip;
   }
-  const char *source = text;
-  size_t nsource = n, len = strlen(name);
-  if (len > 3 && strcmp(name + len - 3, ".py") == 0) {
-    lua_pushlstring(L, text, n);
-    lua_pushstring(L, name + 1);
-    text = python_runner;
-    n = sizeof python_runner - 1;
-    extra = 2;
+  Script script = { text, n, name, nargs, args };
+  lua_pushcfunction(L, load_script);
+  lua_pushlightuserdata(L, &script);
+  DtStatus st = dt_eval_call(L, 1, LUA_MULTRET, diag);
+  if (st != DT_OK) {
+    lua_settop(L, top);
+    return st;
   }
-  if (luaL_loadbufferx(L, text, n, extra > 0 ? "=[dt.script]" : name, "t") !=
-      LUA_OK) {
-    const char *msg = lua_tostring(L, -1);
+  if (lua_isnil(L, top + 1)) {
+    const char *msg = lua_tostring(L, top + 2);
     dt_buf_addf(diag, "DT0006 SyntaxError: %s\n",
                 msg != NULL ? msg : "out of memory");
     lua_settop(L, top);
     return DT_E_PARSE;
   }
-  keep_source(L, name[0] == '@' || name[0] == '=' ? name + 1 : name, source,
-              nsource);
-  lua_insert(L, top + 1);
-  luaL_checkstack(L, nargs, "too many arguments");
-  for (int i = 0; i < nargs; i++)
-    lua_pushstring(L, args[i]);
-  st = dt_eval_call(L, extra + nargs, 0, diag);
+  keep_source(L, name[0] == '@' || name[0] == '=' ? name + 1 : name, text, n);
+  st = dt_eval_call(L, lua_gettop(L) - top - 1, 0, diag);
   lua_settop(L, top);
   return st;
 }
