@@ -5,7 +5,8 @@
 #include <string.h>
 
 /* Every table, once. */
-static const DtCmd *const tables[] = {dt_cmds_session, dt_cmds_data,
+static const DtCmd *const tables[] = {dt_cmds_session, dt_cmds_files,
+                                      dt_cmds_data,
                                       dt_cmds_run, dt_cmds_break, dt_cmds_time,
                                       dt_cmds_record,
                                       dt_cmds_debug, dt_cmds_import,

@@ -40,6 +40,7 @@ struct DtCmd {
 
 /* Tables, each ended by a row without names. */
 extern const DtCmd dt_cmds_session[];
+extern const DtCmd dt_cmds_files[];
 extern const DtCmd dt_cmds_data[];
 extern const DtCmd dt_cmds_find[];
 extern const DtCmd dt_cmds_test[];

@@ -561,6 +561,8 @@ bool dt_repl_round (DtRepl *r, const char *text) {
   if (dt_repl_first(r)) {
     snprintf(code, sizeof code, "%d", r->code);
     const char *body = text != NULL ? text : code;
+    if (text != NULL && !r->playing)
+      dt_typed_add(r, text);
     n = strlen(body) + 1;
     t = dt_alloc(r->cx, n + 1);
     if (t == NULL) {              /* the line is lost, not the session */
@@ -1009,6 +1011,7 @@ int dt_repl_main (DtCtx *cx, DtComm *comm, void *app) {
     dt_stop_thread_init();
   dt_buf_init(&r.diag, cx);
   dt_buf_init(&r.failed, cx);
+  dt_buf_init(&r.typed, cx);
   dt_buf_init(&r.again, cx);
   dt_buf_init(&r.told, cx);
   dt_buf_init(&r.history, cx);
@@ -1036,6 +1039,7 @@ int dt_repl_main (DtCtx *cx, DtComm *comm, void *app) {
     dt_stop_flag(r.app->stop, &r.app->interrupt);
   dt_buf_fini(&r.diag);
   dt_buf_fini(&r.failed);
+  dt_buf_fini(&r.typed);
   dt_stop_close(&r);
   return r.code;
 }

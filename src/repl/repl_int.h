@@ -59,6 +59,8 @@ struct DtRepl {
   DtSettings set;
   DtBuf diag;                   /* diagnostics of this chunk */
   DtBuf failed;                 /* the line that raised last, for :fix */
+  DtBuf typed; size_t typed_last;       /* lines so far, rank 0's, for :save */
+  int nplay; bool playing;      /* files in :load; a lesson, not the person */
   bool quit, lost;              /* leave; the world is broken */
   int code;                     /* exit code so far */
   DtStatus status;              /* of the last chunk, over all ranks */
@@ -189,6 +191,10 @@ void dt_rerun_remember (DtRepl *r, const char *text, size_t n,
                         const char *name);
 bool dt_rerun_pending (DtRepl *r);
 DtStatus dt_rerun_run (DtRepl *r);
+
+/* --- cmd_files.c --- */
+/* The person's lines, for :save.  Local. */
+void dt_typed_add (DtRepl *r, const char *text);
 
 /* --- repl_addr.c --- */
 /* "@all expr", "@2,3 expr", "@tp=1 expr": is this rank meant, and where does

@@ -1,0 +1,80 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# TEST: timeout=60 tags=quick
+# :save, :load and :e: sessions as files.
+. "$(dirname "$0")/term.inc"
+out=$tmp/out
+play () { printf '%b' "$1" | "$DTREPL" -q -n 4 >"$out" 2>&1; code=$?; }
+has () { grep -qF -- "$1" "$out"; }
+
+play "x = 3\\nfor i = 1, 2 do\\n  print(i)\\nend\\n:save $tmp/a.dt\\n"
+check "says what it saved" has "4 lines in $tmp/a.dt"
+cat >"$tmp/want" <<'END'
+-- A session of dtrepl; :load runs it again, one line after the other.
+x = 3
+for i = 1, 2 do
+  print(i)
+end
+END
+check "the file holds the lines" cmp -s "$tmp/a.dt" "$tmp/want"
+
+play ":load $tmp/a.dt\\nx + 4\\n:save $tmp/b.dt\\n"
+check "loaded lines ran" test "$(head -3 "$out" | tr '\n' ' ')" = "1 2 7 "
+printf 'x + 4\n' >>"$tmp/want"
+check "loaded lines are saved too" cmp -s "$tmp/b.dt" "$tmp/want"
+
+# Tests' blocks are passed over, errors do not end the file.
+cat >"$tmp/c.dt" <<'END'
+:testcase one
+local n = 5
+--[[ a comment
+of two lines ]] n = 6
+:expect
+nothing of this
+:end
+nosuch.field
+@2 n + dt.rank()
+:timing off
+END
+play ":load $tmp/c.dt\\n"
+check "the error is told" has "global 'nosuch'"
+check "the rest ran" has "[2] 8"
+check "the code tells" test "$code" = 1
+
+printf ':load %s\n' "$tmp/d.dt" >"$tmp/d.dt"
+play ":load $tmp/d.dt\\n1 + 1\\n:load $tmp/none\\n:save $tmp/no/x\\n:e\\n"
+check "a file that loads itself" has "load each other without end"
+check "and the session lives" has 2
+check "no such file" has "cannot read $tmp/none: No such file"
+check "cannot write" has "cannot write $tmp/no/x: No such file"
+check "no editor in a pipe" has "an editor needs a terminal"
+printf ':save %s/s\n:load %s/a.dt\n' "$tmp" "$tmp" |
+  "$DTREPL" -q --sandbox >"$out" 2>&1
+check "not in the sandbox" test "$(grep -c 'no files in the sandbox' "$out")" = 2
+
+# An editor that changes 5 into 8.
+printf '#!/bin/sh\nsed s/5/8/ "$1" >"$1.new" && mv "$1.new" "$1"\n' \
+  >"$tmp/ed"
+printf '#!/bin/sh\nexit 3\n' >"$tmp/bad"
+chmod +x "$tmp/ed" "$tmp/bad"
+term_open
+line "EDITOR=$tmp/ed TMPDIR=$tmp $DTREPL -q -n 4"
+wait_for "dt>"
+line '100 + 5'
+wait_for 105
+line ':e'
+wait_for 108
+printf '1000 + 5\n' >"$tmp/f.dt"
+line ":e $tmp/f.dt"
+wait_for 1008
+send C-d
+code_is 0
+line "VISUAL=$tmp/bad TMPDIR=$tmp $DTREPL -q -n 4"
+wait_for "dt>"
+line ':e'
+wait_for "the editor failed"
+send C-d
+code_is 0
+check "no files left behind" test -z "$(ls "$tmp" | grep dtrepl-)"
+same_tty
+done_testing
