@@ -570,6 +570,7 @@ local function block(list)
 end
 
 S["pass"] = function () return function () end end
+S.annotation = S["pass"]
 S["break"] = function () return function () return "break" end end
 S["continue"] = function () return function () return "continue" end end
 
@@ -612,8 +613,42 @@ S["def"] = function (n)
   end
 end
 
+-- Names assigned or annotated in the body of a class, in order.
+local function fields_of(list)
+  local out = {}
+  for _, n in ipairs(list) do
+    local t = n.kind == "assign" and n.targets[1] or n.kind == "annotation"
+      and n.value
+    if t and t.kind == "name" then out[#out + 1] = t.name end
+  end
+  return out
+end
+
+-- dataclasses.dataclass: the fields are the arguments.
+function M.dataclass(class)
+  class.__init__ = function (self, packed)
+    local args, kw = {n = 0}, nil
+    if getmetatable(packed) == packed_mt then
+      args, kw = packed.args, packed.kw
+    end
+    for i, name in ipairs(class.__fields) do
+      local v = kw and V.dict_get(kw, name)
+      if v == nil and i <= args.n then v = args[i] end
+      if v == nil then v = class[name] end
+      if v == nil then
+        util.raise("TypeError", "__init__() missing 1 required positional "
+          .. "argument: '%s'", name)
+      end
+      self[name] = v
+    end
+  end
+  return class
+end
+
 S["class"] = function (n)
   local bases, body = {}, block(n.body)
+  local fields, decorator = fields_of(n.body), n.decorator
+    and compile(n.decorator)
   for i, b in ipairs(n.bases) do bases[i] = compile(b) end
   return function (env)
     local base = bases[1] and bases[1](env) or nnm.Module
@@ -625,7 +660,9 @@ S["class"] = function (n)
     for key, v in pairs(members.vars) do
       class[key] = getmetatable(v) == V.func_mt and lua_method(v) or v
     end
-    assign_name(env, n.name, class)
+    class.__fields = fields
+    assign_name(env, n.name, decorator and call(decorator(env),
+      V.list {class}) or class)
   end
 end
 

@@ -595,11 +595,15 @@ local function expression_statement(p)
         value = exprlist(p)})
     end
   end
-  if take(p, ":") then expr(p) end
+  local noted = take(p, ":")
+  if noted then expr(p) end
   local targets = {}
   while take(p, "=") do
     targets[#targets + 1] = first
     first = exprlist(p)
+  end
+  if #targets == 0 and noted then
+    return node(p, "annotation", {value = first})
   end
   if #targets == 0 then return node(p, "expr", {value = first}) end
   return node(p, "assign", {targets = targets, value = first})

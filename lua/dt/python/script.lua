@@ -109,6 +109,11 @@ local function provide(argv)
       return eval.call(a[1], V.list(list, n), all)
     end)
   end, "partial")})
+  attrs.provide("dataclasses", namespace {dataclass = builtin(function (a)
+    if a.n > 0 then return eval.dataclass(a[1]) end
+    return builtin(function (b) return eval.dataclass(b[1]) end)
+  end, "dataclass")})
+  attrs.provide("__future__", typing)
   local mp = namespace {spawn = builtin(spawn, "spawn")}
   attrs.provide("torch.multiprocessing", mp)
   names.torch.multiprocessing = mp
