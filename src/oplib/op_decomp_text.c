@@ -325,14 +325,31 @@ D(_lu_with_info,
   "Triangular factors.",
   "linalg_lu_factor_ex(self, pivot=pivot, check_errors=false)",
   "f32[3, 3]");
-D(nanmean,
-  "nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, "
-  "ScalarType? dtype=None) -> Tensor",
-  "Mean of what is not NaN.",
-  "a = detach(self); n = ne.Tensor(a, a); m = logical_not_(n); f = "
-  "sum.dim_IntList(m, dim, keepdim); s = nansum(self, dim, keepdim, "
-  "dtype=dtype); div.Tensor(s, f)",
-  U, "f32[8, 6], [1]");
+/* nanmean: of floats only, whatever the result's type. */
+static DtStatus nanmean_decomp (DtDecompCall *c) {
+  const DtMeta *m = dt_emit_meta(c->e, c->in[0]);
+  DtDtype t = dt_arg_dtype(c->args, 3);
+  if (m == NULL) return c->e->st;
+  DT_CHECK(c->e->cx, !dt_dtype_is_integral((DtDtype)m->dtype, true),
+           DT_E_RUNTIME, "nanmean(): expected input to have floating point or "
+           "complex dtype but got %s", op_dtype_word((DtDtype)m->dtype));
+  DT_CHECK(c->e->cx, t == DT_DTYPE_NONE || !dt_dtype_is_integral(t, true),
+           DT_E_RUNTIME, "nanmean(): could not infer output dtype. Optional "
+           "dtype must be either a floating point or complex dtype. Got: %s",
+           op_dtype_word(t));
+  return op_d_program(c);
+}
+static const char *const nanmean_samples[] = { U, "f32[8, 6], [1]", NULL };
+const DtOpDef dt_op_nanmean = {
+  .schema = "aten::nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, "
+            "*, ScalarType? dtype=None) -> Tensor",
+  .brief = "Mean of what is not NaN.", .flags = DT_OP_COMPOSITE,
+  .decomp = nanmean_decomp,
+  .program = "a = detach(self); n = ne.Tensor(a, a); m = logical_not_(n); f = "
+             "sum.dim_IntList(m, dim, keepdim); s = nansum(self, dim, "
+             "keepdim, dtype=dtype); div.Tensor(s, f)",
+  .samples = nanmean_samples
+};
 D(__iand___Scalar,
   "__iand__.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)",
   "Bitwise and, in place.",
