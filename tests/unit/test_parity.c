@@ -103,7 +103,7 @@ static void test_no_memory (void **state) {
   const char *file = path;
   DtCtx *cx = fixture_cx(state);
   DtParityOpts o = { .nfiles = 1, .files = &file, .show = -1 };
-  DtParityCount c = { 0, 0, 0 };
+  DtParityCount c = { 0, 0, 0, 0 };
   DtStatus st = DT_E_NOMEM;
   int n = 1;
   write_file(path, MM("\"shape\":[8,6],\"pl\":[\"S(0)\"]")
