@@ -141,70 +141,6 @@ end
 
 -- ---- samples of the operator -------------------------------------------
 
--- Reads a sample ("f32[4, 2], [f32[2], f32[3]], 1, dim=0") inside the script.
-local sample_reader = [==[
-local DT = {f32 = "float32", f64 = "float64", f16 = "float16", bf16 =
-  "bfloat16", i64 = "int64", i32 = "int32", i8 = "int8", u8 = "uint8",
-  b8 = "bool", bool = "bool", c64 = "complex64", c128 = "complex128"}
-local count = 0
-local function value(s, at, wrap)
-  local d, open = s:match("^(%l%w*)%[()", at)
-  if d and DT[d] then
-    local shape = {}
-    local stop = s:match("^[^%]]*%]()", open)
-    for n in s:sub(open, stop - 2):gmatch "%d+" do
-      shape[#shape + 1] = math.tointeger(tonumber(n))
-    end
-    count = count + 1
-    return wrap(dt.ones(shape):to(dt[DT[d]]), count), stop
-  end
-  if s:sub(at, at) == "[" then
-    local list = {}
-    at = s:match("^%s*()", at + 1)
-    while s:sub(at, at) ~= "]" do
-      list[#list + 1], at = value(s, at, wrap)
-      at = s:match("^%s*,?%s*()", at)
-    end
-    return list, at + 1
-  end
-  local text, stop = s:match("^['\"](.-)['\"]()", at)
-  if text then return text, stop end
-  local word
-  word, stop = s:match("^([%w_.+-]+)()", at)
-  if word == "None" then return dt.None, stop end
-  local low = word:lower()
-  if low == "true" or low == "false" then return low == "true", stop end
-  if DT[word] then return dt[DT[word]], stop end
-  return math.tointeger(tonumber(word)) or tonumber(word), stop
-end
-local function sample(op, wrap, wanted)
-  local texts = dt.debug.op_info(op).samples
-  for _, s in ipairs(texts) do
-    local args, kw, at, n = {}, nil, 1, 0
-    count = 0
-    while at <= #s do
-      local key, after = s:match("^([%a_][%w_]*)=()", at)
-      if key then
-        kw = kw or {}
-        kw[key], at = value(s, after, wrap)
-      else
-        n = n + 1
-        args[n], at = value(s, at, wrap)
-      end
-      at = s:match("^%s*,?%s*()", at)
-    end
-    if count >= (wanted or 1) then
-      if kw then n = n + 1; args[n] = kw end
-      return args, n, count
-    end
-  end
-  error("no sample of the operator has so many tensors", 0)
-end
-local function call(op, wrap, wanted)
-  local args, n = sample(op, wrap, wanted)
-  return op(table.unpack(args, 1, n))
-end]==]
-
 local function aten_op(r)
   local op = repro.op_name(r.op)
   return op and repro.known_op(op) and op or nil
@@ -216,19 +152,19 @@ local function from_samples_mixed(r)
   if not op or r.op:find "^npu" then return nil end
   local mesh = repro.mesh_of(r, {shape = {4}, names = {"dp"}})
   local R = all_r(mesh)
-  local setup = {sample_reader,
+  local setup = {
     ("local op = %s"):format(repro.op_call(op)),
     ("local function spread(t) return dt.distribute_tensor(t, mesh, %q) end")
       :format(R),
     "local plain = 2",
     "local function mixed(t, i) return i == plain and t or spread(t) end"}
-  return {mesh = mesh, setup = setup, fail = "return call(op, mixed, 2)",
+  return {mesh = mesh, setup = setup, fail = "return dt.testing.call_sample(op, mixed, 2)",
     fixes = {
-      {text = "distribute the plain operand", lua = "return call(op, spread, 2)"},
+      {text = "distribute the plain operand", lua = "return dt.testing.call_sample(op, spread, 2)"},
       {text = "local tensors for the region", lua =
-        "return call(op, function (t) return spread(t):to_local() end, 2)"},
+        "return dt.testing.call_sample(op, function (t) return spread(t):to_local() end, 2)"},
       {text = "implicit_replication, when it is equal on all ranks", lua =
-        "return dt.implicit_replication(function () return call(op, mixed, 2) "
+        "return dt.implicit_replication(function () return dt.testing.call_sample(op, mixed, 2) "
         .. "end)"},
     }}
 end
@@ -281,14 +217,14 @@ local function from_samples_missing(r)
   local R = all_r(mesh)
   local S = ("S(0)" .. (" R"):rep(#mesh.shape - 1))
   return {mesh = mesh, torch = release_without(r, op),
-    setup = {sample_reader,
+    setup = {
       ("local op = %s"):format(repro.op_call(op)),
       ("local function spread(t) return dt.distribute_tensor(t, mesh, "
         .. "t.ndim > 0 and %q or %q) end"):format(S, R)},
-    fail = "return call(op, spread)",
+    fail = "return dt.testing.call_sample(op, spread)",
     fixes = {
       {text = "replicate, and run on local tensors", lua =
-        ("return call(op, function (t) return dt.distribute_tensor(t, mesh, "
+        ("return dt.testing.call_sample(op, function (t) return dt.distribute_tensor(t, mesh, "
         .. "%q):to_local() end)"):format(R)},
     }}
 end

@@ -1,0 +1,136 @@
+-- SPDX-License-Identifier: MIT
+-- dt/samples.lua: the inputs that operators give for validators ("f32[8, 6],
+-- [f32[2], f32[3]], 1, dim=0"), as Lua values: for tests/ops, and for repros
+-- of reports that do not state their arguments.  Values are the same on every rank: small, distinct, both signs
+-- for floats, exact in half precision; 0 and 1 for integers, so that they are
+-- good indices too.
+
+local dt = require "dt"
+local util = require "dt.util"
+
+local M = {}
+
+local DTYPE = {
+  f32 = "float32", f64 = "float64", f16 = "float16", bf16 = "bfloat16",
+  i64 = "int64", i32 = "int32", i16 = "int16", i8 = "int8", u8 = "uint8",
+  b8 = "bool", bool = "bool", c64 = "complex64", c128 = "complex128",
+  f8e4m3 = "float8_e4m3fn", f8e5m2 = "float8_e5m2",
+  f8_e4m3fn = "float8_e4m3fn", f8_e5m2 = "float8_e5m2",
+}
+
+-- Tensor number k of a call: value of element i as ((i + 131 k) * 7919 + 13)
+-- mod 1000, centred.
+local function make(name, shape, k)
+  local n = 1
+  for _, s in ipairs(shape) do n = n * s end
+  local v, integer = {}, name:match("^[iub]")
+  if name:match("^bf") then integer = nil end
+  for i = 1, n do
+    local r = ((i - 1 + 131 * k) * 7919 + 13) % 1000
+    v[i] = integer and r % 2 or (r % 256 - 127) / 64
+  end
+  local t = dt.tensor(v, {dtype = dt.float64}):reshape(shape)
+  return t:to(dt[DTYPE[name]])
+end
+
+local parse_value
+
+-- A list in brackets, or a tensor such as f32[2, 3].
+local function parse_list(s, pos, state)
+  local list = {}
+  pos = s:match("^%s*()", pos)
+  while s:sub(pos, pos) ~= "]" do
+    local v
+    v, pos = parse_value(s, pos, state)
+    list[#list + 1] = v
+    pos = s:match("^%s*,?%s*()", pos)
+  end
+  return list, pos + 1
+end
+
+function parse_value(s, pos, state)
+  local name, after = s:match("^(%l%w*)%[()", pos)
+  if name and DTYPE[name] then
+    local shape, stop = parse_list(s, after, state)
+    state.k = state.k + 1
+    return make(name, shape, state.k), stop
+  end
+  if s:sub(pos, pos) == "[" then return parse_list(s, pos + 1, state) end
+  local _, text, stop = s:match("^(['\"])(.-)%1()", pos)
+  if text then return text, stop end
+  local word
+  word, stop = s:match("^([%w_.+-]+)()", pos)
+  if not word then error("sample not understood: " .. s:sub(pos), 0) end
+  if word == "None" then return dt.None, stop end
+  if word == "True" or word == "true" then return true, stop end
+  if word == "False" or word == "false" then return false, stop end
+  if word == "inf" or word == "-inf" then
+    return word == "inf" and math.huge or -math.huge, stop
+  end
+  if DTYPE[word] then return dt[DTYPE[word]], stop end
+  local number = tonumber(word)
+  if number == nil then error("sample not understood: " .. word, 0) end
+  return number, stop
+end
+
+-- parse(text) -> positional arguments (with n), keyword arguments or nil.
+function M.parse(s)
+  local args, kw, pos, state = {n = 0}, nil, 1, {k = 0}
+  while pos <= #s do
+    local name, after = s:match("^([%a_][%w_]*)=()", pos)
+    if name then
+      kw = kw or {}
+      kw[name], pos = parse_value(s, after, state)
+    else
+      args.n = args.n + 1
+      args[args.n], pos = parse_value(s, pos, state)
+    end
+    pos = s:match("^%s*,?%s*()", pos)
+  end
+  return args, kw
+end
+
+-- The tensors among arguments in slot order, and a copy of the arguments with
+-- replace(tensor, number) in their place.
+function M.map(args, kw, replace)
+  local n = 0
+  local function one(v)
+    if util.is_tensor(v) then
+      n = n + 1
+      return replace(v, n)
+    end
+    if type(v) == "table" and v ~= dt.None then
+      local list = {}
+      for i, x in ipairs(v) do list[i] = one(x) end
+      return list
+    end
+    return v
+  end
+  local out, named = {n = args.n}, nil
+  for i = 1, args.n do out[i] = one(args[i]) end
+  if kw then
+    named = {}
+    for k, v in pairs(kw) do named[k] = one(v) end
+  end
+  return out, named, n
+end
+
+function M.call(op, args, kw)
+  local list = {table.unpack(args, 1, args.n)}
+  if kw then list[args.n + 1] = kw end
+  return op(table.unpack(list, 1, args.n + (kw and 1 or 0)))
+end
+
+-- call_sample(op, wrap[, wanted]): call an overload with its first sample of at
+-- least `wanted` (1) tensors; each tensor is wrap(tensor, number).
+function M.call_sample(op, wrap, wanted)
+  for _, text in ipairs(dt.debug.op_info(op).samples) do
+    local args, kw = M.parse(text)
+    local _, _, n = M.map(args, kw, function (t) return t end)
+    if n >= (wanted or 1) then return M.call(op, M.map(args, kw, wrap)) end
+  end
+  util.raise("ValueError", "no sample of %s has %d tensors",
+    dt.debug.op_info(op).name, wanted or 1)
+end
+
+return M
