@@ -35,6 +35,7 @@ provide("dt.scope", "no_grad", "enable_grad", "inference_mode",
 provide("dt.testing", "allclose")
 provide("dt.debug.ledger", "expect")
 provide("dt.io", "save", "load")
+provide("dt.printing", "set_printoptions", "get_printoptions")
 lazy.float8 = {"dt.float8"}
 
 local function load_lazy(dt, name)

@@ -53,6 +53,8 @@ typedef struct DtBind {
   DtStatus (*on_stop) (void *ud, struct DtControl *c, struct DtStopAt *at);
   bool (*can_stop) (void *ud);
   void *stop_ud;
+  DtPrintOpts print;    /* dt.set_printoptions; as the person set them */
+  bool print_set;
   int handler;          /* registry reference of dt.debug.run's, or NOREF */
   const char *name_key[DTL_NAMES], *name_val[DTL_NAMES];  /* l_past.c */
   DtScopeName scope[DTL_SCOPES];

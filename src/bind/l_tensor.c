@@ -3,6 +3,7 @@
 ** name), metamethods for arithmetic, indexing by {0, dt.slice(1, 3)}, printing.
 ** Methods written in Lua (dt/tensor.lua) are in the table dt.Tensor and win
 ** over aten packets, which are found by name and kept there. */
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 #include "bind/bind.h"
@@ -242,16 +243,17 @@ static int t_eq (lua_State *L) {
 /* --- printing --- */
 
 /* One more word after the values; on a line of its own when the last line
-** would grow longer than 80 columns. */
-static void print_word (DtBuf *b, size_t from, const char *word) {
+** would grow longer than the line. */
+static void print_word (DtBuf *b, size_t from, int width, const char *word) {
   size_t at = b->len;
   while (at > from && b->s[at - 1] != '\n') at--;
-  dt_buf_add(b, b->len - at + 2 + strlen(word) + 2 > 80
+  dt_buf_add(b, b->len - at + 2 + strlen(word) + 2 > (size_t)width
              ? ",\n       " : ", ");
   dt_buf_add(b, word);
 }
 
-static void print_tail (DtVar *v, const DtMeta *m, DtBuf *b, size_t from) {
+static void print_tail (DtVar *v, const DtMeta *m, int width, DtBuf *b,
+                        size_t from) {
   DtDtype t = (DtDtype)m->dtype;
   DtBuf w;
   dt_buf_init(&w, v->s->cx);
@@ -260,26 +262,59 @@ static void print_tail (DtVar *v, const DtMeta *m, DtBuf *b, size_t from) {
     for (int i = 0; i < m->ndim; i++)
       dt_buf_addf(&w, i ? ", %lld" : "%lld", (long long)m->shape[i]);
     dt_buf_add(&w, ")");
-    print_word(b, from, dt_buf_str(&w));
+    print_word(b, from, width, dt_buf_str(&w));
     dt_buf_clear(&w);
   }
   if (t != DT_F32 && t != DT_I64 && t != DT_BOOL) {
     dt_buf_addf(&w, "dtype=%s", dt_dtype_info(t)->torch);
-    print_word(b, from, dt_buf_str(&w));
+    print_word(b, from, width, dt_buf_str(&w));
     dt_buf_clear(&w);
   }
   if (v->grad_fn && v->spec == NULL && v->grad_fn->name) {
     dt_buf_addf(&w, "grad_fn=<%s>", v->grad_fn->name);
-    print_word(b, from, dt_buf_str(&w));
+    print_word(b, from, width, dt_buf_str(&w));
   }
   else if (v->requires_grad && v->spec == NULL)
-    print_word(b, from, "requires_grad=True");
+    print_word(b, from, width, "requires_grad=True");
   dt_buf_fini(&w);
 }
 
-static void print_local (DtVar *v, DtBuf *b) {
-  DtPrintOpts o;
-  dt_print_defaults(&o);
+static DtPrintOpts *print_opts (lua_State *L) {
+  DtBind *k = dtL_state(L);
+  if (!k->print_set) dt_print_defaults(&k->print);
+  k->print_set = true;
+  return &k->print;
+}
+
+/* A number of printing: the new one where an argument is given. */
+static void print_number (lua_State *L, int arg, int *v) {
+  if (!lua_isnoneornil(L, arg)) {
+    lua_Integer n = luaL_checkinteger(L, arg);
+    *v = n > INT_MAX ? INT_MAX : n < 0 ? 0 : (int)n;
+  }
+  lua_pushinteger(L, *v);
+}
+
+/* dt._printoptions([precision, threshold, edgeitems, linewidth[, sci_mode]])
+** -> all five as they are now; sci_mode is kept only when not given at all. */
+static int l_printoptions (lua_State *L) {
+  DtPrintOpts *o = print_opts(L);
+  if (lua_gettop(L) >= 5) {
+    o->sci_set = !lua_isnil(L, 5);
+    o->sci_mode = lua_toboolean(L, 5);
+  }
+  lua_settop(L, 4);
+  print_number(L, 1, &o->precision);
+  print_number(L, 2, &o->threshold);
+  print_number(L, 3, &o->edgeitems);
+  print_number(L, 4, &o->linewidth);
+  if (o->sci_set) lua_pushboolean(L, o->sci_mode);
+  else lua_pushnil(L);
+  return 5;
+}
+
+static void print_local (lua_State *L, DtVar *v, DtBuf *b) {
+  const DtPrintOpts *o = print_opts(L);
   if (!dt_tensor_has_data(v->local)) {
     dt_buf_add(b, "tensor(..., device='meta', size=");
     dt_buf_add_tuple(b, v->local->m.shape, v->local->m.ndim);
@@ -291,8 +326,8 @@ static void print_local (DtVar *v, DtBuf *b) {
   }
   size_t from = b->len;
   dt_buf_add(b, "tensor(");
-  dt_tensor_print(v->local, &o, 7, b);
-  print_tail(v, &v->local->m, b, from);
+  dt_tensor_print(v->local, o, 7, b);
+  print_tail(v, &v->local->m, o->linewidth, b, from);
   dt_buf_addc(b, ')');
 }
 
@@ -308,7 +343,7 @@ static int t_tostring (lua_State *L) {
     dt_mesh_print(v->spec->mesh, &b);
     dt_buf_addc(&b, '\n');
   }
-  print_local(v, &b);
+  print_local(L, v, &b);
   if (dt_buf_ok(&b) != DT_OK) { dt_buf_fini(&b); return dtL_raise(L); }
   dtL_push_buf(L, &b);
   return 1;
@@ -328,7 +363,7 @@ static int m_local_text (lua_State *L) {
   DtVar *v = dtL_check_tensor(L, 1);
   DtBuf b;
   dt_buf_init(&b, v->s->cx);
-  print_local(v, &b);
+  print_local(L, v, &b);
   dtL_push_buf(L, &b);
   return 1;
 }
@@ -484,5 +519,7 @@ void dtL_open_tensor (lua_State *L) {
   lua_setfield(L, -2, "Tensor");
   lua_pushcfunction(L, l_attr_names);
   lua_setfield(L, -2, "_attr_names");
+  lua_pushcfunction(L, l_printoptions);
+  lua_setfield(L, -2, "_printoptions");
   lua_settop(L, mt - 1);
 }

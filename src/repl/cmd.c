@@ -46,9 +46,8 @@ static int match (const DtCmd *c, const char *name, size_t n) {
 
 static int least (int a, int b) { return a < b ? a : b; }
 
-/* Edit distance of short words, for "did you mean"; two neighbours in the
-** wrong order count once. */
-static int distance (const char *a, size_t na, const char *b, size_t nb) {
+/* Two neighbours in the wrong order count once. */
+int dt_word_distance (const char *a, size_t na, const char *b, size_t nb) {
   int d[32][32];
   if (na > 30 || nb > 30)
     return 99;
@@ -74,7 +73,7 @@ static void near_names (const char *name, size_t n, DtBuf *b) {
     const DtCmd *c;
     while ((c = dt_cmd_next(&it)) != NULL && found < NEAR) {
       const char *s = dt_cmd_name(c, buf);
-      if (distance(name, n, s, strlen(s)) == limit)
+      if (dt_word_distance(name, n, s, strlen(s)) == limit)
         dt_buf_addf(b, found++ > 0 ? ", :%s" : "; did you mean :%s", s);
     }
   }

@@ -69,6 +69,9 @@ DtStatus dt_cmd_error (DtCmdCall *c, size_t at, const char *fmt, ...)
   __attribute__((format(printf, 3, 4)))
 #endif
 ;
+/* Edit distance of short words, for "did you mean"; 99 for long ones.
+** Pure. */
+int dt_word_distance (const char *a, size_t na, const char *b, size_t nb);
 /* "on", "off", "" (turns around) into *v.  COMMAND.  Local. */
 DtStatus dt_cmd_onoff (DtCmdCall *c, bool *v);
 /* Registry key of the table the last dt_cmd_debug() got, or nil. */

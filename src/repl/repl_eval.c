@@ -185,6 +185,7 @@ static void report_error (lua_State *L, DtBuf *diag) {
   lua_settop(L, top);
   if (diag->len > 0 && diag->s[diag->len - 1] != '\n')
     dt_buf_addc(diag, '\n');
+  dt_near_hint(L, diag, before);
 }
 
 /* Message handler: the stack still stands where the error was raised. */

@@ -206,6 +206,11 @@ DtStatus dt_addr_parse (DtRepl *r, const char *text, bool *mine,
 /* Read the session file and run it; the exit code.  Collective. */
 int dt_check_file (DtRepl *r, const char *path);
 
+/* --- near.c --- */
+/* The report in `diag`, from byte `from` on, is of a name that is not there:
+** add the names near it.  Local. */
+void dt_near_hint (lua_State *L, DtBuf *diag, size_t from);
+
 /* --- repl_names.c --- */
 /* Names for completion: globals and locals that begin with `prefix`, or
 ** fields and methods of the live object `path` ("a.b"); raw access only.

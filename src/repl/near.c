@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT
+** repl/near.c: "did you mean", for names in Lua that are not there.
+**
+** Works on the report of the error, which quotes the name and says what kind
+** it was; the owner of a field is not known, so the tables people use are
+** asked in order of nearness.  Raw access only, as for completion. */
+#include <stdio.h>
+#include <string.h>
+#include "repl/cmd.h"
+
+enum { MOST = 3, WORD = 30 };
+
+typedef struct Near {
+  const char *name; size_t n;
+  int limit;
+  int count;
+  int far[MOST];
+  char word[MOST][2 * WORD];
+  size_t before;                /* bytes of a candidate before its last name */
+} Near;
+
+/* Keep the nearest, those found first before others as near. */
+static void offer (void *sink, const char *word) {
+  Near *k = sink;
+  const char *last = word + k->before;
+  size_t n = strlen(last);
+  int d, at;
+  if (n == 0 || n > WORD || strlen(word) >= sizeof k->word[0])
+    return;
+  d = dt_word_distance(k->name, k->n, last, n);
+  if (d == 0 || d > k->limit)
+    return;
+  for (int i = 0; i < k->count; i++)
+    if (strcmp(k->word[i] + (strlen(k->word[i]) > n
+                             ? strlen(k->word[i]) - n : 0), last) == 0)
+      return;
+  for (at = k->count; at > 0 && (k->far[at - 1] > d ||
+       (k->far[at - 1] == d && strcmp(k->word[at - 1], word) > 0)); at--)
+    if (at < MOST) {
+      k->far[at] = k->far[at - 1];
+      memcpy(k->word[at], k->word[at - 1], sizeof k->word[0]);
+    }
+  if (at == MOST)
+    return;
+  k->far[at] = d;
+  memcpy(k->word[at], word, strlen(word) + 1);
+  if (k->count < MOST)
+    k->count++;
+}
+
+static void from_path (lua_State *L, const char *path, Near *k) {
+  k->before = strlen(path);
+  dt_names_lua(L, path, "", offer, k);
+}
+
+/* What a function of dt lists (1: the Near, 2: its name): names that are not
+** loaded yet, attributes of tensors. */
+static int listed (lua_State *L) {
+  Near *k = lua_touserdata(L, 1);
+  char full[2 * WORD];
+  if (lua_getfield(L, LUA_REGISTRYINDEX, "dt") != LUA_TTABLE ||
+      lua_getfield(L, -1, lua_tostring(L, 2)) != LUA_TFUNCTION)
+    return 0;
+  lua_call(L, 0, 1);
+  for (int i = 1; lua_rawgeti(L, -1, i) == LUA_TSTRING; i++) {
+    const char *s = lua_tostring(L, -1);
+    if (strlen(s) < WORD) {
+      snprintf(full, sizeof full, k->before > 0 ? "dt.%s" : "%s", s);
+      offer(k, full);
+    }
+    lua_pop(L, 1);
+  }
+  return 0;
+}
+
+static void from_list (lua_State *L, const char *f, size_t before, Near *k) {
+  k->before = before;
+  lua_pushcfunction(L, listed);
+  lua_pushlightuserdata(L, k);
+  lua_pushstring(L, f);
+  if (lua_pcall(L, 2, 0, 0) != LUA_OK)
+    lua_pop(L, 1);
+}
+
+/* Operators are methods of tensors and functions of dt. */
+static void from_operators (DtRepl *r, const char *before, Near *k) {
+  char full[2 * WORD];
+  int it = 0;
+  const DtPacket *p;
+  k->before = strlen(before);
+  while ((p = dt_registry_next(r->cx, r->s->registry, &it)) != NULL)
+    if (strcmp(p->ns, "aten") == 0 && strlen(p->base) < WORD &&
+        p->base[0] != '_') {
+      snprintf(full, sizeof full, "%s%s", before, p->base);
+      offer(k, full);
+    }
+}
+
+static void from_dt (lua_State *L, DtRepl *r, Near *k) {
+  from_path(L, "dt.", k);
+  from_list(L, "_lazy_names", 3, k);
+  from_operators(r, "dt.", k);
+}
+
+/* The name that follows `mark` in the report, up to a quote. */
+static bool quoted (const char *s, const char *mark, Near *k) {
+  const char *p = strstr(s, mark);
+  if (p == NULL)
+    return false;
+  k->name = p + strlen(mark);
+  k->n = strcspn(k->name, "'`\n");
+  k->limit = k->n < 3 ? 0 : k->n < 5 ? 1 : 2;
+  return k->n > 0 && k->n <= WORD && k->limit > 0;
+}
+
+/* Modules of dt are there once they are named. */
+static int load_modules (lua_State *L) {
+  if (lua_getfield(L, LUA_REGISTRYINDEX, "dt") == LUA_TTABLE) {
+    lua_getfield(L, -1, "nn");
+    lua_getfield(L, -2, "F");
+    lua_getfield(L, -3, "optim");
+  }
+  return 0;
+}
+
+static void look (lua_State *L, DtRepl *r, const char *s, Near *k) {
+  static const char *const modules[] = {"dt.nn.", "dt.F.",
+                                        "dt.optim.", "dt.debug.",
+                                        "string.", "table.", "math."};
+  bool nil = strstr(s, "a nil value") != NULL;
+  if (nil && quoted(s, "(global '", k)) {
+    from_path(L, "", k);
+    if (k->count == 0)
+      from_dt(L, r, k);
+  } else if (nil && quoted(s, "(field '", k)) {
+    from_dt(L, r, k);
+    lua_pushcfunction(L, load_modules);
+    if (lua_pcall(L, 0, 0, 0) != LUA_OK)
+      lua_pop(L, 1);
+    for (size_t i = 0; i < sizeof modules / sizeof modules[0]; i++)
+      from_path(L, modules[i], k);
+  } else if ((nil && quoted(s, "(method '", k)) ||
+             quoted(s, "Tensor' object has no attribute '", k)) {
+    from_path(L, "dt.Tensor.", k);
+    for (int i = 0; i < k->count; i++)          /* without the owner */
+      memmove(k->word[i], k->word[i] + 10, strlen(k->word[i] + 10) + 1);
+    from_list(L, "_attr_names", 0, k);
+    from_operators(r, "", k);
+  }
+}
+
+void dt_near_hint (lua_State *L, DtBuf *diag, size_t from) {
+  DtRepl *r = dtL_state(L)->stop_ud;
+  Near k;
+  memset(&k, 0, sizeof k);
+  if (r == NULL || diag->oom || diag->len <= from)
+    return;
+  char *s = dt_strdup(r->cx, diag->s + from);
+  if (s != NULL) {
+    look(L, r, s, &k);
+    for (int i = 0; i < k.count; i++)
+      dt_buf_addf(diag, i > 0 ? ", %s" : "  did you mean %s", k.word[i]);
+    if (k.count > 0)
+      dt_buf_add(diag, "?\n");
+  }
+  dt_free(r->cx, s);
+}
