@@ -82,6 +82,10 @@ static DtStatus embedding_back_meta (DtMetaCall *c) {
   const DtMeta *g = c->in[0], *x = dt_in(c, 1);
   DT_CHECK(c->cx, g->ndim > 0, DT_E_INDEX,
            "Dimension specified as -1 but tensor has no dimensions");
+  /* PyTorch's shape function of this form does not know its result. */
+  DT_CHECK(c->cx, !c->fake || !c->args->schema->is_out, DT_E_TYPE,
+           "meta_embedding_dense_backward() got an unexpected keyword argument "
+           "'out'");
   int64_t shape[2] = { dt_arg_int(c->args, 2), g->shape[g->ndim - 1] };
   int64_t have = dt_meta_numel(g), rows = dt_meta_numel(x);
   DT_CHECK(c->cx, c->fake || have == rows * shape[1], DT_E_RUNTIME,
