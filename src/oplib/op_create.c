@@ -171,22 +171,41 @@ static void tri_row (const TriCall *t, int64_t i, int64_t *from,
   *to = t->upper ? t->cols : k;
 }
 
+/* Diagonals beyond the corners are those at the corners. */
 static TriCall tri_call (const DtOpDef *op, const DtArgs *a) {
-  return (TriCall){ dt_arg_int(a, 0), dt_arg_int(a, 1), dt_arg_int(a, 2),
-                    op->row[0] != 0 };
+  TriCall t = { dt_arg_int(a, 0), dt_arg_int(a, 1), dt_arg_int(a, 2),
+                op->row[0] != 0 };
+  if (t.rows >= 0 && t.diag < -t.rows) t.diag = -t.rows;
+  if (t.cols >= 0 && t.diag > t.cols) t.diag = t.cols;
+  return t;
+}
+
+/* How many elements: rows that grow by one, and full ones.  No loop: the
+** sizes are not yet known to fit memory.  Exact below 2^62. */
+static DtStatus tri_count (DtCtx *cx, TriCall t, int64_t *count) {
+  /* the upper triangle, turned by half, is a lower one */
+  int64_t k = t.upper ? t.cols - t.rows - t.diag : t.diag;
+  int64_t low = k < 0 ? -k : 0, full = t.cols - 1 - k;
+  long double n;
+  full = full < low ? low : full > t.rows ? t.rows : full;
+  /* row i holds i + 1 + k of them, from row low to before row full */
+  n = (long double)(full - low) *
+      ((long double)(low + 1 + k) + (long double)(full + k)) / 2 +
+      (long double)(t.rows - full) * (long double)t.cols;
+  DT_CHECK(cx, n < 0x1p62L, DT_E_OVERFLOW,
+           "Storage size calculation overflowed");
+  *count = (int64_t)n;
+  return DT_OK;
 }
 
 static DtStatus tri_indices_meta (DtMetaCall *c) {
   TriCall t = tri_call(c->op, c->args);
-  int64_t shape[2] = { 2, 0 }, from, to;
+  int64_t shape[2] = { 2, 0 };
   DT_CHECK(c->cx, t.rows >= 0, DT_E_RUNTIME,
            "row must be non-negative, got%lld", (long long)t.rows);
   DT_CHECK(c->cx, t.cols >= 0, DT_E_RUNTIME,
            "col must be non-negative, got%lld", (long long)t.cols);
-  for (int64_t i = 0; i < t.rows; i++) {
-    tri_row(&t, i, &from, &to);
-    shape[1] += to - from;
-  }
+  DT_TRY(c->cx, tri_count(c->cx, t, &shape[1]));
   return factory(c, DT_I64, 2, shape);
 }
 
@@ -198,7 +217,9 @@ static DtStatus tri_indices_kernel (DtKernelCall *c) {
   if (n == 0) return DT_OK;
   DT_TRY(c->cx, op_temp(c->cx, DT_I64, 2, out->m.shape, &tmp));
   DtStatus st = dt_tensor_data(c->cx, tmp, &p);
-  for (int64_t i = 0; st == DT_OK && i < t.rows; i++) {
+  /* only the rows that hold some: there may be many others */
+  for (int64_t i = !t.upper && t.diag < 0 ? -t.diag : 0;
+       st == DT_OK && i < t.rows && k < n; i++) {
     tri_row(&t, i, &from, &to);
     for (int64_t j = from; j < to; j++, k++) {
       ((int64_t *)p)[k] = i;
@@ -226,6 +247,17 @@ static DtStatus eye_meta (DtMetaCall *c) {
 }
 static DtStatus eye_kernel (DtKernelCall *c) {
   return dt_k_eye(c->cx, c->out[0]);
+}
+
+/* The out= form is of the type of `out`, and lies as `out` does. */
+static DtStatus eye_out_meta (DtMetaCall *c) {
+  DT_TRY(c->cx, eye_meta(c));
+  c->out[0].dtype = dt_in(c, 2)->dtype;
+  return DT_OK;
+}
+static DtStatus eye_out_strategy (DtStratCall *c) {
+  const DtSpec *out = dt_sin(c, 2);
+  return op_s_one(c, out->pl, out->pl, 0);
 }
 
 static DtStatus advance (DtKernelCall *c) {
@@ -318,6 +350,7 @@ static const char *const ar_step_samples[] = { "2, 8, 3", "8, 2, -2",
                                                "0.0, 1.0, 0.25", NULL };
 static const char *const eye_samples[] = { "4", "1", "0", NULL };
 static const char *const eye_m_samples[] = { "4, 3", "2, 5", "0, 3", NULL };
+static const char *const eye_out_samples[] = { "4, 3, out=f32[4, 3]", NULL };
 static const char *const randint_samples[] = { "10, [8, 6]", "3, [7]",
                                                "2, [0]", NULL };
 static const char *const randint_low_samples[] = { "-5, 10, [8, 6]",
@@ -363,6 +396,14 @@ NEW(eye, "eye(SymInt n" ARGS ")", "Identity matrix.", 0, eye_meta, eye_kernel,
 NEW(eye_m, "eye.m(SymInt n, SymInt m" ARGS ")",
     "Ones on the diagonal of an n x m matrix.", 0, eye_meta, eye_kernel,
     eye_m_samples, row_eye_m);
+const DtOpDef dt_op_eye_m_out = {
+  .schema = "aten::eye.m_out(SymInt n, SymInt m, *, Tensor(a!) out) -> "
+            "Tensor(a!)",
+  .brief = "Ones on the diagonal, into a tensor.",
+  .flags = DT_OP_NOGRAD | DT_OP_OUT, .meta = eye_out_meta,
+  .kernel = eye_kernel, .strategy = eye_out_strategy,
+  .samples = eye_out_samples, .row = row_eye_m
+};
 static const char *const lin_samples[] = { "0.0, 1.0, 5", "-1, 1, 4", NULL };
 static const char *const ind_samples[] = { "3, 3", "4, 2, 1", NULL };
 static const int row_low_ind[] = { 0 }, row_up_ind[] = { 1 };
