@@ -116,5 +116,8 @@ void dt_help_apropos (DtRepl *r, const char *word, DtBuf *out);
 ** Local. */
 void dt_complete (void *ud, const char *line, int point, int *start,
                   DtLineAdd add, void *sink);
+/* dt.debug.complete(line) -> what Tab offers at its end, where the word
+** begins.  Local. */
+int dt_complete_lua (lua_State *L);
 
 #endif

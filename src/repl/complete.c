@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: MIT
-** repl/complete.c: what Tab offers: commands after ':', their arguments,
-** help pages after '?', operators after "dt.ops.", and Lua's names. */
+** repl/complete.c: what Tab offers: commands after ':', their arguments
+** (files, kinds of breakpoints, settings), help pages after '?', operators
+** after "dt.ops.", dimensions in mesh["...], keywords of operators in braces,
+** and Lua's names.  Nothing is run for it (repl_names.c). */
 #include "repl/cmd.h"
 
 #include <ctype.h>
+#include <dirent.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include "debug/control.h"
 
 static bool path_char (char c) {
   return isalnum((unsigned char)c) || c == '_' || c == '.' || c == ':';
@@ -68,6 +74,181 @@ static void lua_names (DtRepl *r, const char *word, size_t n, DtLineAdd add,
   dt_error_clear(r->cx);
 }
 
+/* The names in `words`, separated by blanks. */
+static void from_words (const char *words, const char *prefix, DtLineAdd add,
+                        void *sink) {
+  size_t n = strlen(prefix);
+  char one[64];
+  for (const char *s = words; *s != '\0'; s += strspn(s, " ")) {
+    size_t k = strcspn(s, " ");
+    if (k < sizeof one && k >= n && strncmp(s, prefix, n) == 0) {
+      memcpy(one, s, k);
+      one[k] = '\0';
+      add(sink, one);
+    }
+    s += k;
+  }
+}
+
+/* Files whose path begins with `prefix`; folders end with a slash. */
+static void files (DtCtx *cx, const char *prefix, DtLineAdd add, void *sink) {
+  const char *slash = strrchr(prefix, '/');
+  size_t ndir = slash != NULL ? (size_t)(slash - prefix) + 1 : 0;
+  const char *base = prefix + ndir;
+  char *dir = ndir > 0 ? dt_strndup(cx, prefix, ndir) : dt_strdup(cx, ".");
+  DIR *d = dir != NULL ? opendir(dir) : NULL;
+  struct dirent *e;
+  while (d != NULL && (e = readdir(d)) != NULL) {
+    struct stat st;
+    DtBuf b;
+    if (strncmp(e->d_name, base, strlen(base)) != 0 ||
+        (e->d_name[0] == '.' && *base != '.'))
+      continue;
+    dt_buf_init(&b, cx);
+    dt_buf_addf(&b, "%.*s%s", (int)ndir, prefix, e->d_name);
+    if (!b.oom && stat(dt_buf_str(&b), &st) == 0 && S_ISDIR(st.st_mode))
+      dt_buf_addc(&b, '/');
+    if (!b.oom)
+      add(sink, dt_buf_str(&b));
+    dt_buf_fini(&b);
+  }
+  if (d != NULL)
+    closedir(d);
+  dt_free(cx, dir);
+}
+
+/* What follows a command's name: by what its row says it takes. */
+static bool argument (DtRepl *r, const char *line, int point, int *start,
+                      DtLineAdd add, void *sink) {
+  const char *name = line + strspn(line, " \t") + 1;
+  const char *arg = name + strcspn(name, " \t");
+  const char *end = line + point;
+  const DtCmd *c;
+  arg += strspn(arg, " \t");
+  if (arg > end ||
+      dt_cmd_find(r->cx, name, strcspn(name, " \t"), &c) != DT_OK) {
+    dt_error_clear(r->cx);
+    return false;
+  }
+  char cname[32];
+  dt_cmd_name(c, cname);
+  const char *word = end;
+  while (word > arg && word[-1] != ' ' && word[-1] != '\t')
+    word--;
+  char *prefix = dt_strndup(r->cx, word, (size_t)(end - word));
+  bool done = prefix != NULL;
+  if (!done) {
+    dt_error_clear(r->cx);
+  } else if (word == arg && strstr(cname, "break") != NULL) {
+    const DtBpKind *k;
+    for (int i = 1; (k = dt_bp_kind(i)) != NULL; i++)
+      from_words(k->name, prefix, add, sink);
+    files(r->cx, prefix, add, sink);
+  } else if (strstr(c->args, "FILE") != NULL) {
+    files(r->cx, prefix, add, sink);
+  } else if (word == arg && strcmp(cname, "set") == 0) {
+    from_words("findings notes raw timing", prefix, add, sink);
+  } else if (strcmp(cname, "set") == 0 || strstr(c->args, "on|off") != NULL) {
+    from_words("on off", prefix, add, sink);
+  } else {
+    done = false;
+  }
+  if (done)
+    *start = (int)(word - line);
+  dt_free(r->cx, prefix);
+  return done;
+}
+
+/* Start of the path that ends before `at`. */
+static int path_start (const char *line, int at) {
+  while (at > 0 && path_char(line[at - 1]))
+    at--;
+  return at;
+}
+
+/* mesh["dp: the dimensions of a mesh. */
+static bool dimension (DtRepl *r, const char *line, int i, int point,
+                       DtLineAdd add, void *sink) {
+  int q = i - 1;
+  if (q < 1 || (line[q] != '"' && line[q] != '\'') || line[q - 1] != '[')
+    return false;
+  int from = path_start(line, q - 1);
+  char *path = dt_strndup(r->cx, line + from, (size_t)(q - 1 - from));
+  char *prefix = dt_strndup(r->cx, line + i, (size_t)(point - i));
+  if (path != NULL && prefix != NULL)
+    dt_names_mesh(r->L, path, prefix, add, sink);
+  dt_free(r->cx, path);
+  dt_free(r->cx, prefix);
+  dt_error_clear(r->cx);
+  return true;
+}
+
+/* f(x, {dim: the keywords of the operator `name`. */
+static void of_packet (const DtPacket *p, const char *prefix, DtLineAdd add,
+                       void *sink) {
+  char full[80];
+  for (int o = 0; o < p->n; o++) {
+    const DtSchema *s = p->op[o]->sig;
+    for (int a = 0; s != NULL && a < s->nargs; a++) {
+      const char *name = s->arg[a].name;
+      bool before = false;      /* an earlier overload has it */
+      for (int e = 0; e < o && !before; e++)
+        for (int b = 0; p->op[e]->sig != NULL && b < p->op[e]->sig->nargs; b++)
+          before |= strcmp(p->op[e]->sig->arg[b].name, name) == 0;
+      if (before || strncmp(name, prefix, strlen(prefix)) != 0 ||
+          strlen(name) > 70 || strcmp(name, "self") == 0)
+        continue;
+      snprintf(full, sizeof full, "%s = ", name);
+      add(sink, full);
+    }
+  }
+}
+
+static bool keyword (DtRepl *r, const char *line, int i, int point,
+                     DtLineAdd add, void *sink) {
+  int at = i - 1, depth = 0;
+  while (at >= 0 && line[at] == ' ')
+    at--;
+  if (at < 0 || (line[at] != '{' && line[at] != ','))
+    return false;
+  for (; at >= 0; at--) {       /* the brace we are in */
+    if (strchr(")}]", line[at]) != NULL)
+      depth++;
+    else if (strchr("({[", line[at]) != NULL && depth-- == 0)
+      break;
+  }
+  if (at < 0 || line[at] != '{')
+    return false;
+  int open = at - 1;            /* f{...} or f(..., {...}) */
+  if (open < 0 || !path_char(line[open])) {
+    for (depth = 0; open >= 0; open--) {
+      if (strchr(")}]", line[open]) != NULL)
+        depth++;
+      else if (strchr("({[", line[open]) != NULL && depth-- == 0)
+        break;
+    }
+    if (open < 0 || line[open] != '(')
+      return false;
+    open--;
+  }
+  int end = open + 1, from = end;
+  while (from > 0 && (isalnum((unsigned char)line[from - 1]) ||
+                      line[from - 1] == '_'))
+    from--;
+  char *prefix = dt_strndup(r->cx, line + i, (size_t)(point - i));
+  int it = 0;
+  const DtPacket *p;
+  while (prefix != NULL &&
+         (p = dt_registry_next(r->cx, r->s->registry, &it)) != NULL)
+    if (strcmp(p->ns, "aten") == 0 &&
+        strlen(p->base) == (size_t)(end - from) &&
+        memcmp(p->base, line + from, (size_t)(end - from)) == 0)
+      of_packet(p, prefix, add, sink);
+  dt_free(r->cx, prefix);
+  dt_error_clear(r->cx);
+  return false;                 /* values may stand there too */
+}
+
 void dt_complete (void *ud, const char *line, int point, int *start,
                   DtLineAdd add, void *sink) {
   DtRepl *r = ud;
@@ -83,7 +264,12 @@ void dt_complete (void *ud, const char *line, int point, int *start,
     dt_free(r->cx, p);
     return;
   }
+  if (line[first] == ':' && argument(r, line, point, start, add, sink))
+    return;
   *start = i;
+  if (dimension(r, line, i, point, add, sink))
+    return;
+  (void)keyword(r, line, i, point, add, sink);
   if (line[first] == '?' || strncmp(line + first, ":help ", 6) == 0) {
     char *p = dt_strndup(r->cx, line + i, (size_t)(point - i));
     if (p != NULL)
@@ -91,4 +277,47 @@ void dt_complete (void *ud, const char *line, int point, int *start,
     dt_free(r->cx, p);
   }
   lua_names(r, line + i, (size_t)(point - i), add, sink);
+}
+
+/* ---- from Lua ---- */
+
+static void list_word (void *sink, const char *word) {
+  dt_buf_add(sink, word);
+  dt_buf_addc(sink, '\n');
+}
+
+int dt_complete_lua (lua_State *L) {
+  DtRepl *r = dtL_state(L)->stop_ud;
+  size_t n;
+  const char *line = luaL_checklstring(L, 1, &n);
+  int start = 0, count = 0;
+  DtBuf b;
+  if (r == NULL)
+    return dtL_errorf(L, DT_E_RUNTIME, "there is no shell");
+  dt_buf_init(&b, r->cx);
+  dt_complete(r, line, (int)n, &start, list_word, &b);
+  if (dt_buf_ok(&b) != DT_OK) {
+    dt_buf_fini(&b);
+    return dtL_raise(L);
+  }
+  dtL_push_buf(L, &b);          /* the buffer's end */
+  const char *s = lua_tostring(L, -1);
+  lua_newtable(L);
+  lua_newtable(L);              /* those listed already */
+  for (; *s != '\0'; s += strcspn(s, "\n") + 1) {
+    lua_pushlstring(L, s, strcspn(s, "\n"));
+    lua_pushvalue(L, -1);
+    lua_pushvalue(L, -1);
+    if (lua_rawget(L, -4) != LUA_TNIL) {
+      lua_pop(L, 3);
+      continue;
+    }
+    lua_pop(L, 1);
+    lua_pushboolean(L, 1);
+    lua_rawset(L, -4);
+    lua_rawseti(L, -3, ++count);
+  }
+  lua_pop(L, 1);
+  lua_pushinteger(L, start);
+  return 2;
 }

@@ -217,5 +217,9 @@ void dt_near_hint (lua_State *L, DtBuf *diag, size_t from);
 ** Local. */
 void dt_names_lua (lua_State *L, const char *path, const char *prefix,
                    DtLineAdd add, void *sink);
+/* Names of the dimensions of the mesh that the variable or path holds.
+** Local. */
+void dt_names_mesh (lua_State *L, const char *path, const char *prefix,
+                    DtLineAdd add, void *sink);
 
 #endif

@@ -57,7 +57,9 @@ static bool next_table (lua_State *L) {
   lua_remove(L, -2);
   lua_pushliteral(L, "__index");
   lua_rawget(L, -2);
-  if (!lua_istable(L, -1)) {    /* an __index function: its class table */
+  if (lua_iscfunction(L, -1) && lua_getupvalue(L, -1, 1) != NULL) {
+    lua_remove(L, -2);          /* the binding's: its methods */
+  } else if (!lua_istable(L, -1)) {
     lua_pop(L, 1);
     lua_pushliteral(L, "__methods");
     lua_rawget(L, -2);
@@ -67,6 +69,32 @@ static bool next_table (lua_State *L) {
     return true;
   lua_pop(L, 1);
   return false;
+}
+
+/* The k-th place where a module keeps what is read as its fields; pushes its
+** table. */
+static bool module_part (lua_State *L, int k) {
+  static const char *const part[] = {"_parameters", "_modules", "_buffers",
+                                     "_attrs", "_class"};
+  if (k >= (int)(sizeof part / sizeof part[0]) || !lua_istable(L, -1))
+    return false;
+  int top = lua_gettop(L);
+  lua_pushliteral(L, "_class");
+  int kind = lua_rawget(L, -2);
+  lua_pop(L, 1);
+  if (kind != LUA_TTABLE)
+    return false;
+  lua_pushstring(L, part[k]);
+  if (lua_rawget(L, -2) == LUA_TTABLE && k < 3) {
+    lua_pushliteral(L, "map");
+    lua_rawget(L, -2);
+    lua_remove(L, -2);
+  }
+  if (lua_istable(L, -1))
+    return true;
+  lua_settop(L, top);
+  lua_newtable(L);
+  return true;
 }
 
 /* Replace the value on the top by its field `s[0..n)`, raw, along __index. */
@@ -79,6 +107,15 @@ static bool field (lua_State *L, const char *s, size_t n) {
         return true;
       }
       lua_pop(L, 1);
+      for (int k = 0; module_part(L, k); k++) {
+        lua_pushlstring(L, s, n);
+        if (lua_rawget(L, -2) != LUA_TNIL) {
+          lua_replace(L, -3);
+          lua_pop(L, 1);
+          return true;
+        }
+        lua_pop(L, 2);
+      }
     }
     if (!next_table(L))
       return false;
@@ -118,18 +155,98 @@ static bool first_name (lua_State *L, const char *s, size_t n) {
   return field(L, s, n);
 }
 
-static void fields_of (lua_State *L, const char *path, const char *prefix,
-                       DtLineAdd add, void *sink) {
+/* Push the value of a path ("a.b.", the last sign may be missing). */
+static bool push_path (lua_State *L, const char *path) {
   size_t n = strcspn(path, ".:");
   if (!first_name(L, path, n))
-    return;
+    return false;
   const char *s = path + n;
   while (s[0] != '\0' && s[1] != '\0') {
     n = strcspn(s + 1, ".:");
     if (!field(L, s + 1, n))
-      return;
+      return false;
     s += n + 1;
   }
+  return true;
+}
+
+static void offer (lua_State *L, const char *before, const char *s,
+                   const char *prefix, DtLineAdd add, void *sink) {
+  if (strncmp(s, prefix, strlen(prefix)) != 0 ||
+      (s[0] == '_' && *prefix == '\0'))
+    return;
+  lua_pushfstring(L, "%s%s", before, s);
+  add(sink, lua_tostring(L, -1));
+  lua_pop(L, 1);
+}
+
+/* Operators, as methods of tensors and functions of dt. */
+static void operators_of (lua_State *L, const char *before,
+                          const char *prefix, DtLineAdd add, void *sink) {
+  DtSession *s = dtL_session(L);
+  int it = 0;
+  const DtPacket *p;
+  while ((p = dt_registry_next(s->cx, s->registry, &it)) != NULL)
+    if (strcmp(p->ns, "aten") == 0)
+      offer(L, before, p->base, prefix, add, sink);
+}
+
+/* The names dt.<f>() lists: of C and of our own library, nobody else's. */
+static void listed (lua_State *L, const char *f, const char *before,
+                    const char *prefix, DtLineAdd add, void *sink) {
+  int top = lua_gettop(L);
+  lua_getfield(L, LUA_REGISTRYINDEX, "dt");
+  lua_pushstring(L, f);
+  if (lua_rawget(L, -2) == LUA_TFUNCTION) {
+    lua_call(L, 0, 1);
+    for (int i = 1; lua_rawgeti(L, -1, i) == LUA_TSTRING; i++) {
+      offer(L, before, lua_tostring(L, -1), prefix, add, sink);
+      lua_pop(L, 1);
+    }
+  }
+  lua_settop(L, top);
+}
+
+/* What the value on the top has beyond tables: attributes, operators. */
+static void special (lua_State *L, const char *path, const char *prefix,
+                     DtLineAdd add, void *sink) {
+  static const char *const of_mesh[] = {"device_type", "mesh_dim_names",
+                                        "ndim", "shape"};
+  lua_getfield(L, LUA_REGISTRYINDEX, "dt");
+  bool is_dt = lua_rawequal(L, -1, -2);
+  lua_pop(L, 1);
+  if (is_dt) {
+    listed(L, "_lazy_names", path, prefix, add, sink);
+    operators_of(L, path, prefix, add, sink);
+  } else if (luaL_testudata(L, -1, DTL_TENSOR) != NULL) {
+    listed(L, "_attr_names", path, prefix, add, sink);
+    operators_of(L, path, prefix, add, sink);
+  } else if (luaL_testudata(L, -1, DTL_MESH) != NULL) {
+    for (size_t i = 0; i < sizeof of_mesh / sizeof of_mesh[0]; i++)
+      offer(L, path, of_mesh[i], prefix, add, sink);
+  }
+  for (int k = 0; module_part(L, k); k++) {
+    from_table(L, path, prefix, *prefix != '\0', add, sink);
+    if (k < 4) {
+      lua_pop(L, 1);
+      continue;
+    }
+    int steps = 0;              /* the class's bases */
+    while (next_table(L)) {
+      from_table(L, path, prefix, *prefix != '\0', add, sink);
+      if (++steps == MAX_STEPS) {
+        lua_pop(L, 1);
+        break;
+      }
+    }
+  }
+}
+
+static void fields_of (lua_State *L, const char *path, const char *prefix,
+                       DtLineAdd add, void *sink) {
+  if (!push_path(L, path))
+    return;
+  special(L, path, prefix, add, sink);
   for (int i = 0; i < MAX_STEPS; i++) {
     if (lua_istable(L, -1))
       from_table(L, path, prefix, *prefix != '\0', add, sink);
@@ -165,6 +282,31 @@ void dt_names_lua (lua_State *L, const char *path, const char *prefix,
                    DtLineAdd add, void *sink) {
   int top = lua_gettop(L);
   lua_pushcfunction(L, names);
+  lua_pushstring(L, path);
+  lua_pushstring(L, prefix);
+  lua_pushlightuserdata(L, &add);
+  lua_pushlightuserdata(L, sink);
+  (void)lua_pcall(L, 4, 0, 0);
+  lua_settop(L, top);
+}
+
+/* The names of the dimensions of the mesh at the path. */
+static int mesh_names (lua_State *L) {
+  const char *path = lua_tostring(L, 1), *prefix = lua_tostring(L, 2);
+  DtLineAdd *add = lua_touserdata(L, 3);
+  if (!push_path(L, path))
+    return 0;
+  DtMesh *m = dtL_test_mesh(L, -1);
+  for (int i = 0; m != NULL && i < m->ndim; i++)
+    if (m->name[i] != NULL)
+      offer(L, "", m->name[i], prefix, *add, lua_touserdata(L, 4));
+  return 0;
+}
+
+void dt_names_mesh (lua_State *L, const char *path, const char *prefix,
+                    DtLineAdd add, void *sink) {
+  int top = lua_gettop(L);
+  lua_pushcfunction(L, mesh_names);
   lua_pushstring(L, path);
   lua_pushstring(L, prefix);
   lua_pushlightuserdata(L, &add);
