@@ -238,7 +238,7 @@ DtStatus dt_k_ormqr (DtCtx *cx, const DtTensor *a, const DtTensor *tau,
   DT_TRYG(cx, dt_mats_init(cx, &t, &tau->m, 1, cols_of(tau), 1,
                            (DtDtype)a->m.dtype, tau, true));
   DT_CHECKG(cx, m.n == x.n && t.n == x.n && t.rows <= m.cols &&
-            m.cols <= m.rows && m.rows == (left ? x.rows : x.cols),
+            t.rows <= m.rows && m.rows == (left ? x.rows : x.cols),
             DT_E_RUNTIME, "torch.ormqr: input, tau and other do not fit");
   for (int64_t i = 0; i < x.n; i++)
     if (x.step > 0 && t.rows > 0)
@@ -346,12 +346,12 @@ static DtStatus permutation (DtCtx *cx, const DtMats *pivots, DtMats *p) {
   DtStatus st = DT_OK;
   if (perm == NULL) return DT_E_NOMEM;
   for (int64_t i = 0; i < p->n; i++) {
-    const int *v = int_at(pivots, i);
+    const int *v = int_at(pivots, pivots->n == 1 ? 0 : i);
     for (int r = 0; r < n; r++) perm[r] = r;
     for (int r = 0; r < pivots->rows; r++) {
       int with = v[r] - 1, t = perm[r];
       DT_CHECKG(cx, with >= 0 && with < n, DT_E_RUNTIME, "pivots passed to "
-                "lu_unpack must be between 1 and LU.size(-2) inclusive. Did "
+                "lu_unpack must be between 1 and LU.size(-2) inclusive.Did "
                 "you properly pass the result of lu_factor?");
       perm[r] = perm[with];
       perm[with] = t;
@@ -379,9 +379,15 @@ DtStatus dt_k_lu_unpack (DtCtx *cx, const DtTensor *lu, const DtTensor *pivots,
   DtStatus st = DT_OK;
   DT_TRYG(cx, dt_mats_init(cx, &w, &lu->m, 2, m, n, type, lu, false));
   if (dt_meta_numel(&p->m) > 0) {
+    DT_CHECKG(cx, pivots->m.ndim >= 1 && cols_of(pivots) == k, DT_E_RUNTIME,
+              "torch.lu_unpack: LU_pivots must hold %lld numbers for each "
+              "matrix", (long long)k);
     DT_TRYG(cx, dt_mats_init(cx, &v, &pivots->m, 1, k, 1, DT_I32, pivots,
                              true));
     DT_TRYG(cx, dt_mats_init(cx, &mp, &lu->m, 2, m, m, type, NULL, false));
+    DT_CHECKG(cx, v.n == mp.n || v.n == 1, DT_E_RUNTIME, "torch.lu_unpack: "
+              "LU_data and LU_pivots are batches of %lld and %lld",
+              (long long)mp.n, (long long)v.n);
     DT_TRYG(cx, permutation(cx, &v, &mp));
     DT_TRYG(cx, dt_mats_store(cx, &mp, p));
   }

@@ -356,10 +356,56 @@ static DtStatus solve_ex_meta (DtMetaCall *c) {
   return matrix_out(c, a, info, &c->out[3]);
 }
 
+/* The batch of m, which has `own` dims of its own, is that of `a`. */
+static DtStatus ormqr_batch (DtMetaCall *c, const DtMeta *a, const DtMeta *m,
+                             int own, const char *name) {
+  DtMeta b = *m;
+  bool same = true;
+  for (int i = 0; i < a->ndim - 2; i++)
+    if (m->shape[i] != a->shape[i]) same = false;
+  if (same) return DT_OK;
+  b.ndim = (uint8_t)(m->ndim - own);
+  return dt_raise(c->cx, DT_E_RUNTIME, "torch.ormqr: Expected batch dimensions "
+                  "of %s to be equal to input.shape[:-2], but got %s", name,
+                  op_shape_text(&b).s);
+}
+
+/* LAPACK prints what it thinks of sizes that do not fit. */
+static DtStatus ormqr_check (DtMetaCall *c, const DtMeta *a, const DtMeta *tau,
+                             const DtMeta *m) {
+  static const char *const types = "torch.ormqr: Expected input and %s to have "
+    "the same dtype, but input has dtype%s and %s has dtype %s";
+  int n = a->ndim, side = is_left(c->args) ? 2 : 1;
+  int64_t rows = m->shape[m->ndim - side];
+  DT_CHECK(c->cx, rows == a->shape[n - 2], DT_E_RUNTIME, "torch.ormqr: "
+           "other.shape[-%d] must be equal to input.shape[-2]", side);
+  DT_CHECK(c->cx, tau->ndim == 0 || tau->shape[tau->ndim - 1] ==
+           (rows < a->shape[n - 1] ? rows : a->shape[n - 1]), DT_E_RUNTIME, "torch.ormqr: tau.shape[-1] must "
+           "be equal to min(other.shape[-%d], input.shape[-1])", side);
+  DT_CHECK(c->cx, tau->ndim == n - 1, DT_E_RUNTIME, "torch.ormqr: Expected tau "
+           "to have one dimension less than input, but got tau.ndim equal to "
+           "%d and input.ndim is equal to %d", tau->ndim, n);
+  DT_CHECK(c->cx, m->ndim == n, DT_E_RUNTIME, "torch.ormqr: Expected other to "
+           "have the same number of dimensions as input, but got other.ndim "
+           "equal to %d and input.ndim is equal to %d", m->ndim, n);
+  DT_TRY(c->cx, ormqr_batch(c, a, tau, 1, "tau"));
+  DT_TRY(c->cx, ormqr_batch(c, a, m, 2, "other"));
+  for (int i = 0; i < 2; i++) {
+    const DtMeta *o = i ? m : tau;
+    DT_CHECK(c->cx, a->dtype == o->dtype, DT_E_RUNTIME, types,
+             i ? "other" : "tau", op_dtype_word((DtDtype)a->dtype),
+             i ? "other" : "tau", op_dtype_word((DtDtype)o->dtype));
+  }
+  return DT_OK;
+}
+
 static DtStatus ormqr_meta (DtMetaCall *c) {
-  const DtMeta *m = dt_in(c, 2);
+  const DtMeta *a = dt_in(c, 0), *m = dt_in(c, 2);
   static const int same[] = { MAT_F };
+  DT_CHECK(c->cx, a->ndim >= 2, DT_E_RUNTIME,
+           "torch.ormqr: input must have at least 2 dimensions.");
   DT_TRY(c->cx, check_matrix(c, m, false));
+  DT_TRY(c->cx, ormqr_check(c, a, dt_in(c, 1), m));
   c->nout = 1;
   return matrix_out(c, m, same, &c->out[0]);
 }
