@@ -11,13 +11,14 @@
 /* ---- does a value fit ---- */
 
 /* Operators whose tensor arguments also take Python numbers.  Semantics:
-** should_allow_numbers_as_tensors in python_arg_parser.cpp. */
+** should_allow_numbers_as_tensors in python_arg_parser.cpp; `to` and
+** `_to_copy`, whose tensor would be that number, take none here. */
 bool dt_bind_wraps (const DtSchema *s) {
   static const char *const names[] = {
     "add", "sub", "subtract", "mul", "multiply", "div", "divide",
     "true_divide", "floor_divide"
   };
-  static const char *const others[] = { "to", "_to_copy", "copy_", "copy" };
+  static const char *const others[] = { "copy_", "copy" };
   size_t i, n = strlen(s->base);
   if (n > 0 && s->base[n - 1] == '_') n--;
   for (i = 0; i < sizeof names / sizeof names[0]; i++)
