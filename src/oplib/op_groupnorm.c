@@ -73,10 +73,127 @@ static DtStatus gn_kernel (DtKernelCall *c) {
                          c->out[1], c->out[2]);
 }
 
-/* The gradients of mean and rstd are not asked for: only the first output's. */
+/* ---- gradient of all three outputs, of differentiable operators ---- */
+
+typedef struct Gn {
+  int64_t n, c, l, g, d;        /* batch, channels, positions; C = g * d */
+  double s;                     /* 1 / numbers of a group */
+  DtHandle *x, *mean, *rstd, *dy, *ds, *db, *gamma;
+} Gn;
+
+static DtHandle *gn_shaped (DtGradCall *c, DtHandle *h, int64_t a, int64_t b,
+                            int64_t d, int64_t e) {
+  int64_t shape[4] = { a, b, d, e };
+  return E("aten.reshape.default", "tI", h, 4, shape);
+}
+static DtHandle *gn_summed (DtGradCall *c, DtHandle *h, int64_t dim,
+                            int64_t at) {
+  h = E("aten.sum.dim_IntList", "tI", h, 1, &dim);
+  return E("aten.unsqueeze.default", "ti", h, at);
+}
+static DtHandle *gn_mul (DtGradCall *c, DtHandle *a, DtHandle *b) {
+  return E("aten.mul.Tensor", "tt", a, b);
+}
+static DtHandle *gn_scale (DtGradCall *c, DtHandle *a, double f) {
+  return E("aten.mul.Scalar", "tf", a, f);
+}
+
+/* What comes to x through dy: a dy + b x + c. */
+static DtHandle *gn_from_y (DtGradCall *c, const Gn *v, DtHandle *cube) {
+  DtHandle *a, *b = v->ds, *k = v->db, *t;
+  if (v->gamma) {
+    a = gn_mul(c, v->rstd, v->gamma);
+  } else {
+    int64_t wide[4] = { v->n, v->g, v->d, 1 };
+    a = E("aten.expand.default", "tI", v->rstd, 4, wide);
+  }
+  if (v->gamma) b = gn_mul(c, b, v->gamma);
+  b = gn_summed(c, b, 2, -2);
+  if (v->gamma) k = gn_mul(c, k, v->gamma);
+  k = gn_summed(c, k, 2, -2);
+  b = E("aten.sub.Tensor", "tt", gn_mul(c, k, v->mean), b);
+  b = gn_scale(c, gn_mul(c, b, cube), v->s);
+  /* PyTorch computes the right side of c first. */
+  t = gn_scale(c, gn_mul(c, k, v->rstd), v->s);
+  k = gn_mul(c, E("aten.neg.default", "t", b), v->mean);
+  k = E("aten.sub.Tensor", "tt", k, t);
+  a = gn_mul(c, a, v->dy);
+  b = gn_mul(c, b, v->x);
+  return E("aten.add.Tensor", "tt", E("aten.add.Tensor", "tt", a, b), k);
+}
+
+/* What comes to x through the variance and the mean of its group. */
+static DtHandle *gn_from_stats (DtGradCall *c, const Gn *v, DtHandle *dvar) {
+  int64_t dims[2] = { 2, 3 }, wide[4] = { v->n, v->g, v->d, v->l };
+  int64_t n = v->d * v->l;
+  DtHandle *dmean = gn_shaped(c, c->gout[1], v->n, v->g, 1, 1), *m, *r;
+  m = E("aten.mean.dim", "tIb", v->x, 2, dims, 1);
+  m = E("aten.sub.Tensor", "tt", v->x, m);
+  r = gn_mul(c, gn_scale(c, dvar, 2.0 / (double)n), m);
+  m = E("aten.expand.default", "tI", dmean, 4, wide);
+  m = E("aten.div.Scalar", "ti", m, n);
+  return E("aten.add.Tensor", "tt", r, m);
+}
+
+static DtHandle *gn_to_x (DtGradCall *c, const Gn *v) {
+  int eps = GN_GROUP + 1;
+  DtHandle *var, *cube, *dvar = NULL, *dx = NULL, *more;
+  DtMeta m;
+  var = E("aten.reciprocal_.default", "t", gn_mul(c, v->rstd, v->rstd));
+  var = E("aten.sub.Scalar", "tv", var, c->args->v[eps]);
+  (void)E("aten.clamp_min.default", "ti", var, (int64_t)0);
+  cube = gn_mul(c, gn_mul(c, v->rstd, v->rstd), v->rstd);
+  if (c->gout[2]) {
+    more = gn_shaped(c, c->gout[2], v->n, v->g, 1, 1);
+    dvar = gn_mul(c, gn_scale(c, cube, -0.5), more);
+  }
+  if (v->dy) dx = gn_from_y(c, v, cube);
+  if (c->gout[1] && dvar) {
+    more = gn_from_stats(c, v, dvar);
+    dx = dx ? E("aten.add_.Tensor", "tt", dx, more) : more;
+  }
+  if (!dx) return NULL;
+  dt_meta_copy(&m, dt_emit_meta(c->e, c->in[0]));
+  return E("aten.reshape.default", "tI", dx, (int)m.ndim, m.shape);
+}
+
+static DtHandle *gn_over_batch (DtGradCall *c, const Gn *v, DtHandle *h) {
+  int64_t zero = 0;
+  h = E("aten.sum.dim_IntList", "tI", h, 1, &zero);
+  return E("aten.reshape.default", "tI", h, 1, &v->c);
+}
+
+static DtStatus gn_grad_all (DtGradCall *c) {
+  Gn v = { .n = dt_arg_int(c->args, GN_N), .c = dt_arg_int(c->args, GN_C),
+           .l = dt_arg_int(c->args, GN_HXW),
+           .g = dt_arg_int(c->args, GN_GROUP) };
+  v.d = v.c / v.g;
+  v.s = 1 / ((double)v.d * (double)v.l);
+  v.x = gn_shaped(c, c->in[0], v.n, v.g, v.d, v.l);
+  v.mean = gn_shaped(c, c->out[1], v.n, v.g, 1, 1);
+  v.rstd = gn_shaped(c, c->out[2], v.n, v.g, 1, 1);
+  if (c->gout[0]) {
+    v.dy = gn_shaped(c, c->gout[0], v.n, v.g, v.d, v.l);
+    v.ds = gn_summed(c, gn_mul(c, v.dy, v.x), 3, -1);
+    v.db = gn_summed(c, v.dy, 3, -1);
+  }
+  if (op_g_need(c, 0)) {
+    if (dt_gin(c, 1)) v.gamma = gn_shaped(c, dt_gin(c, 1), 1, v.g, v.d, 1);
+    op_g_set(c, 0, gn_to_x(c, &v));
+  }
+  if (op_g_need(c, 1) && v.dy) {
+    DtHandle *h = gn_mul(c, v.db, v.mean);
+    h = gn_mul(c, E("aten.sub.Tensor", "tt", v.ds, h), v.rstd);
+    op_g_set(c, 1, gn_over_batch(c, &v, h));
+  }
+  if (op_g_need(c, 2) && v.dy) op_g_set(c, 2, gn_over_batch(c, &v, v.db));
+  return c->e->st;
+}
+
 static DtStatus gn_grad (DtGradCall *c) {
   DtHandle *g[3] = { NULL, NULL, NULL };
   DtValue mask[3];
+  if (c->gout[1] || c->gout[2]) return gn_grad_all(c);
   for (int i = 0; i < 3; i++) mask[i] = dt_v_bool(op_g_need(c, i));
   dt_emit_n(c->e, "aten.native_group_norm_backward.default", g, 3,
             "tttttvvvvv", c->gout[0], c->in[0], c->out[1], c->out[2],
