@@ -89,7 +89,7 @@ static DtHandle *gn_shaped (DtGradCall *c, DtHandle *h, int64_t a, int64_t b,
 static DtHandle *gn_summed (DtGradCall *c, DtHandle *h, int64_t dim,
                             int64_t at) {
   h = E("aten.sum.dim_IntList", "tI", h, 1, &dim);
-  return E("aten.unsqueeze.default", "ti", h, at);
+  return E("aten.unsqueeze_.default", "ti", h, at);
 }
 static DtHandle *gn_mul (DtGradCall *c, DtHandle *a, DtHandle *b) {
   return E("aten.mul.Tensor", "tt", a, b);
@@ -113,12 +113,12 @@ static DtHandle *gn_from_y (DtGradCall *c, const Gn *v, DtHandle *cube) {
   k = gn_summed(c, k, 2, -2);
   b = E("aten.sub.Tensor", "tt", gn_mul(c, k, v->mean), b);
   b = gn_scale(c, gn_mul(c, b, cube), v->s);
-  /* PyTorch computes the right side of c first. */
+  /* PyTorch computes the right side of c first ... */
   t = gn_scale(c, gn_mul(c, k, v->rstd), v->s);
   k = gn_mul(c, E("aten.neg.default", "t", b), v->mean);
   k = E("aten.sub.Tensor", "tt", k, t);
+  b = gn_mul(c, b, v->x);       /* ... and of the sum */
   a = gn_mul(c, a, v->dy);
-  b = gn_mul(c, b, v->x);
   return E("aten.add.Tensor", "tt", E("aten.add.Tensor", "tt", a, b), k);
 }
 

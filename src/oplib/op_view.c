@@ -481,6 +481,10 @@ VIEW(squeeze__dims, "squeeze_.dims(Tensor(a!) self, int[] dim) -> Tensor(a!)",
 VIEW(unsqueeze, "unsqueeze(Tensor(a) self, int dim) -> Tensor(a)",
      "A dim of size 1 inserted.", 0, unsqueeze_meta, unsqueeze_strategy,
      unsqueeze_grad, unsqueeze_samples, .row = NULL);
+VIEW(unsqueeze_, "unsqueeze_(Tensor(a!) self, int dim) -> Tensor(a!)",
+     "unsqueeze, changing the tensor itself.",
+     DT_OP_INPLACE | DT_OP_NOSTRATEGY, unsqueeze_meta, NULL, unsqueeze_grad,
+     unsqueeze_samples, .row = NULL);
 
 const DtOpDef dt_op__unsafe_view = {
   .schema = "aten::_unsafe_view(Tensor self, SymInt[] size) -> Tensor",

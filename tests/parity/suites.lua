@@ -46,7 +46,7 @@ local wanted = {
   ["values/grad/conv_pool_pad"] = WHOLE, ["values/grad/upsample_grid"] = WHOLE,
   ["values/forward/reduction"] = 519, ["values/forward/view_move"] = 804,
   ["values/forward/norm"] = 218, ["values/forward/scan_sort"] = WHOLE,
-  ["values/forward/index_scatter"] = 477, ["values/grad/norm"] = 17,
+  ["values/forward/index_scatter"] = 477, ["values/grad/norm"] = WHOLE,
   ["values/grad/reduction"] = WHOLE, ["values/grad/scan_sort"] = WHOLE,
   ["values/grad/index_scatter"] = WHOLE, ["values/grad/view_move"] = WHOLE,
   ["registry/ops_context_parallel"] = WHOLE,
