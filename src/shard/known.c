@@ -45,12 +45,17 @@ static bool cells_fit (DtCtx *cx, const char *cells, int n,
   return true;
 }
 
-/* Is a dimension of the first input cut into parts of unequal size? */
+/* Is the dimension that mesh dimension m cuts of the first input cut into
+** parts of unequal size (by all mesh dimensions together)? */
 static bool uneven (const DtProp *p, int m) {
   const DtSpec *s = p->in[0];
-  int64_t n = s->mesh->shape[m];
-  return s->pl[m].kind == DT_PL_SHARD && n > 0 &&
-         s->meta.shape[s->pl[m].dim] % n != 0;
+  int64_t n = 1;
+  int k;
+  if (s->pl[m].kind != DT_PL_SHARD) return false;
+  for (k = 0; k < s->npl; k++)
+    if (s->pl[k].kind == DT_PL_SHARD && s->pl[k].dim == s->pl[m].dim)
+      n *= s->mesh->shape[k];
+  return n > 0 && s->meta.shape[s->pl[m].dim] % n != 0;
 }
 
 static bool row_fits (DtCtx *cx, const DtKnown *k, const DtProp *p) {

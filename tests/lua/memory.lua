@@ -25,7 +25,7 @@ end
 local SLACK = 64 << 10
 
 local function flat(what, n, f)
-  for _ = 1, n do f() end
+  for _ = 1, 2 * n do f() end
   local before = live()
   for _ = 1, n do f() end
   local after = live()
