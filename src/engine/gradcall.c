@@ -20,44 +20,61 @@ static DtStatus call_grad (DtSession *s, DtGradCall *c, DtRun *run,
   return st;
 }
 
-/* A list operator made from a scalar one: element by element. */
-static DtStatus grad_each (DtSession *s, DtNode *n, const DtGradCall *whole,
-                           DtRun *run, DtVar **gin) {
+/* Add to gradients: `got` is taken. */
+static DtStatus grad_add (DtSession *s, DtVar **to, DtVar *got) {
+  DtVar *sum = got;
   DtStatus st = DT_OK;
-  for (int i = 0; i < n->nout && st == DT_OK; i++) {
-    DtHandle *in[DT_MAX_ARGS], *h[DT_MAX_ARGS] = { NULL };
-    DtVar *got[DT_MAX_ARGS] = { NULL };
-    bool need[DT_MAX_ARGS];
-    int slot[DT_MAX_ARGS], k = 0;
-    DtArgs a;
-    DtGradCall c = { .e = whole->e, .op = n->op->base, .args = &a, .in = in,
-                     .nout = 1, .out = whole->out + i,
-                     .gout = whole->gout + i, .need = need, .gin = h };
-    if (c.gout[0] == NULL) continue;
-    DT_TRY(s->cx, dt_foreach_args(s->cx, n->op, &n->args, i, &a));
-    for (int j = 0; j < a.n; j++) {
-      DtValue *v = &a.v[j];
-      if (v->kind != DT_V_TENSOR) continue;
-      slot[k] = v->u.slot;
-      in[k] = whole->in[slot[k]];
-      need[k] = whole->need[slot[k]];
-      v->u.slot = k++;
-    }
-    a.nslots = c.nin = k;
-    st = call_grad(s, &c, run, got);
-    for (int j = 0; j < k && st == DT_OK; j++) {
-      DtVar *sum = got[j];
-      if (got[j] == NULL) continue;
-      if (gin[slot[j]] != NULL) {
-        st = dt_call_fmt(s, &sum, "aten.add.Tensor", "tt", gin[slot[j]],
-                         got[j]);
-        if (st == DT_OK) dt_var_unref(got[j]);
-        dt_var_unref(gin[slot[j]]);
-      }
-      gin[slot[j]] = sum;
-    }
+  if (*to != NULL) {
+    st = dt_call_fmt(s, &sum, "aten.add.Tensor", "tt", *to, got);
+    if (st == DT_OK) dt_var_unref(got);
+    dt_var_unref(*to);
+  }
+  *to = sum;
+  return st;
+}
+
+/* Gradient of element `i` of a list operator for the list `which`. */
+static DtStatus grad_element (DtSession *s, DtNode *n, const DtGradCall *whole,
+                              DtRun *run, int i, int which, DtVar **gin) {
+  DtStatus st;
+  DtHandle *in[DT_MAX_ARGS], *h[DT_MAX_ARGS] = { NULL };
+  DtVar *got[DT_MAX_ARGS] = { NULL };
+  bool need[DT_MAX_ARGS], any = false;
+  int slot[DT_MAX_ARGS], k = 0;
+  DtArgs a;
+  DtGradCall c = { .e = whole->e, .op = n->op->base, .args = &a, .in = in,
+                   .nout = 1, .out = whole->out + i, .gout = whole->gout + i,
+                   .need = need, .gin = h };
+  DT_TRY(s->cx, dt_foreach_args(s->cx, n->op, &n->args, i, &a));
+  for (int j = 0; j < a.n; j++) {
+    DtValue *v = &a.v[j];
+    if (v->kind != DT_V_TENSOR) continue;
+    slot[k] = v->u.slot;
+    in[k] = whole->in[slot[k]];
+    need[k] = j == which && whole->need[slot[k]];
+    any = any || need[k];
+    v->u.slot = k++;
+  }
+  if (!any) return DT_OK;
+  a.nslots = c.nin = k;
+  st = call_grad(s, &c, run, got);
+  for (int j = 0; j < k; j++) {
+    if (got[j] == NULL) continue;
+    if (need[j] && st == DT_OK) st = grad_add(s, &gin[slot[j]], got[j]);
+    else dt_var_unref(got[j]);
   }
   return st;
+}
+
+/* A list operator made from a scalar one: list by list, and in each element
+** by element, as PyTorch goes. */
+static DtStatus grad_each (DtSession *s, DtNode *n, const DtGradCall *whole,
+                           DtRun *run, DtVar **gin) {
+  for (int which = 0; which < n->op->base->sig->nargs; which++)
+    for (int i = 0; i < n->nout; i++)
+      if (whole->gout[i] != NULL)
+        DT_TRY(s->cx, grad_element(s, n, whole, run, i, which, gin));
+  return DT_OK;
 }
 
 DtStatus dt_node_exec (DtSession *s, DtNode *n, DtVar *const *gout,

@@ -302,8 +302,17 @@ static DtHandle *ce_probs (DtDecompCall *c, DtHandle *lp, int dim, int red,
 static DtHandle *ce_smooth (DtDecompCall *c, DtHandle *lp, DtHandle *nll,
                             int dim, int red, double smooth) {
   DtHandle *w = dt_hin(c, 2), *s, *skip, *r;
-  int64_t d = dim, classes = dt_emit_meta(c->e, lp)->shape[dim];
-  s = w ? E("aten.mul.Tensor", "tt", lp, w) : lp;
+  int64_t d = dim, wide[DT_MAX_NDIM], classes;
+  DtMeta m;
+  dt_meta_copy(&m, dt_emit_meta(c->e, lp));
+  if (!dt_emit_ok(c->e)) return NULL;
+  classes = m.shape[dim];
+  for (int i = 0; i < m.ndim; i++) wide[i] = i == dim ? classes : 1;
+  s = lp;
+  if (w) {
+    DtHandle *t = E("aten.view.default", "tI", w, m.ndim, wide);
+    s = E("aten.mul.Tensor", "tt", s, t);
+  }
   s = E("aten.neg.default", "t", E("aten.sum.dim_IntList", "tI", s, 1, &d));
   skip = E("aten.eq.Scalar", "tv", c->in[1], c->args->v[4]);
   s = E("aten.masked_fill_.Scalar", "ttf", s, skip, 0.0);
