@@ -468,6 +468,27 @@ static DtStatus grouped_strides (DtMetaCall *c, const char *name,
   return DT_OK;
 }
 
+/* What the local call asks of the ends of groups and of the two sizes.
+** Semantics: _grouped_mm_validate_inputs. */
+static DtStatus grouped_offs (DtMetaCall *c, const DtMeta *a, const DtMeta *b,
+                              const DtMeta *offs) {
+  bool a3 = a->ndim == 3, b3 = b->ndim == 3;
+  DT_CHECK(c->cx, (offs != NULL) != (a3 && b3), DT_E_RUNTIME,
+           "Have to provide offsets if there is a 2d matrix, or no offset if "
+           "both matrices are 3d");
+  DT_CHECK(c->cx, a->shape[a->ndim - 1] == b->shape[b->ndim - 2],
+           DT_E_RUNTIME, "contraction dimension of mat_a and mat_b must match");
+  DT_CHECK(c->cx, offs == NULL || offs->ndim == 1, DT_E_RUNTIME,
+           "offs has to be 1D");
+  DT_CHECK(c->cx, offs == NULL || offs->dtype == DT_I32, DT_E_RUNTIME,
+           "Offsets have to be int32");
+  int64_t groups = offs ? offs->shape[0] : a->shape[0];
+  DT_CHECK(c->cx, (!a3 || a->shape[0] == groups) &&
+           (!b3 || b->shape[0] == groups), DT_E_RUNTIME,
+           "matrix batch sizes have to match");
+  return DT_OK;
+}
+
 /* Rows of the result start at multiples of 16 bytes. */
 static DtStatus grouped_meta (DtMetaCall *c) {
   const DtMeta *a = dt_in(c, 0), *b = dt_in(c, 1), *offs = dt_in(c, 2);
@@ -490,6 +511,10 @@ static DtStatus grouped_meta (DtMetaCall *c) {
   if (c->fake) {
     DT_TRY(c->cx, grouped_strides(c, "mat_a", a));
     DT_TRY(c->cx, grouped_strides(c, "mat_b", b));
+    DT_CHECK(c->cx, offs == NULL || offs->ndim == 1, DT_E_RUNTIME,
+             "Offsets tensor must be 1D");
+  } else {
+    DT_TRY(c->cx, grouped_offs(c, a, b, offs));
   }
   if (a3 && b3) shape[n++] = a->shape[0];
   else if (!a3 && !b3) shape[n++] = offs->shape[0];
