@@ -31,23 +31,37 @@ static DtStatus factor (DtCtx *cx, DtMats *m, const DtMeta *like, int drop,
 /* LAPACK follows pivots without looking: wrong ones would swap rows outside
 ** of the matrix.  A negative one (`blocks`) stands for half of a block of two
 ** rows. */
-static bool pivots_fit (const int *v, int n, bool blocks) {
+static bool blocks_fit (const int *v, int n) {
   int k, run = 0;
   for (k = 0; k < n; k++) {
-    if (v[k] == 0 || v[k] > n || v[k] < (blocks ? -n : 1)) return false;
+    if (v[k] == 0 || v[k] > n || v[k] < -n) return false;
     if (v[k] < 0) run++;
     else if (run % 2 != 0) return false;
     else run = 0;
   }
   return run % 2 == 0;
 }
+static DtStatus pivots_in (DtCtx *cx, const int *v, int n) {
+  for (int k = 0; k < n; k++) {
+    DT_CHECK(cx, v[k] >= 1, DT_E_RUNTIME, "Pivots given to lu_solve must all "
+             "be greater or equal to 1. Did you properly pass the result of "
+             "lu_factor?");
+    DT_CHECK(cx, v[k] <= n, DT_E_RUNTIME, "Pivots given to lu_solve must all "
+             "be smaller or equal to LU.size(-2). Did you properly pass the "
+             "result of lu_factor?");
+  }
+  return DT_OK;
+}
 static DtStatus pivots_of (DtCtx *cx, DtMats *m, const DtMeta *like, int drop,
                            const DtTensor *p, bool blocks) {
   DT_TRY(cx, dt_mats_init(cx, m, like, drop, cols_of(p), 1, DT_I32, p, true));
   for (int64_t i = 0; i < m->n && m->step > 0; i++)
-    DT_CHECK(cx, pivots_fit((const int *)dt_mats_at(m, i), m->rows, blocks),
-             DT_E_VALUE, "pivots must be row numbers from 1 to %d; are they "
-             "the ones that came with the factors?", m->rows);
+    if (!blocks)
+      DT_TRY(cx, pivots_in(cx, (const int *)dt_mats_at(m, i), m->rows));
+    else
+      DT_CHECK(cx, blocks_fit((const int *)dt_mats_at(m, i), m->rows),
+               DT_E_VALUE, "pivots must be row numbers from 1 to %d; are they "
+               "the ones that came with the factors?", m->rows);
   return DT_OK;
 }
 

@@ -242,7 +242,7 @@ static DtStatus batch_out (DtMetaCall *c, const DtMeta *a, const DtMeta *b,
                             a->shape, a));
   DT_TRY(c->cx, op_new_meta(c->cx, &y, (DtDtype)b->dtype, b->ndim - 2,
                             b->shape, b));
-  DT_TRY(c->cx, dt_meta_broadcast(c->cx, &x, &y, &r));
+  DT_TRY(c->cx, dt_meta_broadcast(c->cx, &y, &x, &r));
   n = r.ndim;
   DT_CHECK(c->cx, n + 2 <= DT_MAX_NDIM, DT_E_LIMIT, "at most %d dimensions",
            DT_MAX_NDIM);
@@ -268,24 +268,55 @@ static DtStatus check_sides (DtMetaCall *c, const DtMeta *a, const DtMeta *b,
   int64_t rows = a->shape[a->ndim - 2], cols = a->shape[a->ndim - 1];
   int64_t br = vector ? b->shape[b->ndim - 1] : b->shape[b->ndim - 2];
   int64_t bc = vector ? 1 : b->shape[b->ndim - 1];
-  bool old = strcmp(base, "cholesky_solve") == 0 ||
+  bool lu = strcmp(base, "linalg_lu_solve") == 0;
+  bool ldl = strcmp(base, "linalg_ldl_solve") == 0;
+  bool old = ldl || strcmp(base, "cholesky_solve") == 0 ||
              strcmp(base, "triangular_solve") == 0;
+  const char *mat = lu ? "LU" : "A";
   DT_CHECK(c->cx, !old || a->dtype == b->dtype, DT_E_RUNTIME, "Expected b and "
            "A to have the same dtype, but found b of type %s and A of type %s "
            "instead.", op_dtype_word((DtDtype)b->dtype),
            op_dtype_word((DtDtype)a->dtype));
   DT_CHECK(c->cx, !old || cols == br, DT_E_RUNTIME, "Incompatible matrix sizes "
            "for %s: each A matrix is %lld by %lld but each b matrix is %lld by "
-           "%lld", base, (long long)cols, (long long)cols, (long long)br,
+           "%lld", ldl ? name : base, (long long)cols, (long long)cols, (long long)br,
            (long long)bc);
   DT_CHECK(c->cx, old || c->fake || a->dtype == b->dtype, DT_E_RUNTIME, "%s: "
-           "Expected A and B to have the same dtype, but found A of type %s "
-           "and B of type %s instead", name, op_dtype_word((DtDtype)a->dtype),
-           op_dtype_word((DtDtype)b->dtype));
+           "Expected %s and B to have the same dtype, but found %s of type %s "
+           "and B of type %s instead", lu ? "linalg.lu_solve" : name, mat, mat,
+           op_dtype_word((DtDtype)a->dtype), op_dtype_word((DtDtype)b->dtype));
   DT_CHECK(c->cx, left ? rows == br : cols == bc, DT_E_RUNTIME, "%s: "
            "Incompatible shapes of A and B for the equation %s (%lldx%lld and "
-           "%lldx%lld)", name, left ? "AX = B" : "XA = B", (long long)rows,
+           "%lldx%lld)", lu ? "linalg.lu_solve" : name,
+           left ? "AX = B" : "XA = B", (long long)rows,
            (long long)cols, (long long)br, (long long)bc);
+  return DT_OK;
+}
+
+/* The pivots that come with the factors LU or LD. */
+static DtStatus check_pivots (DtMetaCall *c, const DtMeta *a,
+                              const DtMeta *p, const DtMeta *b) {
+  bool lu = strcmp(c->op->sig->base, "linalg_lu_solve") == 0;
+  const char *name = lu ? "linalg.lu_solve" : "torch.linalg.ldl_solve";
+  DT_CHECK(c->cx, !lu || p->dtype == DT_I32, DT_E_RUNTIME, "%s: pivots should "
+           "be a Tensor of scalar type torch.int32", name);
+  DT_CHECK(c->cx, lu || dt_dtype_is_integral((DtDtype)p->dtype, false),
+           DT_E_RUNTIME, "%s: Expected pivots to be integers. Got %s", name,
+           op_dtype_word((DtDtype)p->dtype));
+  DT_CHECK(c->cx, !lu || p->ndim > 0, DT_E_INDEX,
+           "Dimension specified as -1 but tensor has no dimensions");
+  DT_CHECK(c->cx, !lu || p->shape[p->ndim - 1] == a->shape[a->ndim - 1],
+           DT_E_RUNTIME, "%s: Number of pivots per batch should be same as "
+           "the dimension of the matrix", name);
+  DT_CHECK(c->cx, !lu || b->ndim >= 2, DT_E_RUNTIME, "%s: The input tensor B "
+           "must have at least 2 dimensions.", name);
+  DT_TRY(c->cx, op_has_dim(c->cx, b, -2));
+  bool same = p->ndim == a->ndim - 1;
+  for (int i = 0; same && i < p->ndim; i++)
+    same = p->shape[i] == a->shape[i];
+  DT_CHECK(c->cx, same, DT_E_RUNTIME, "%s: Expected %s.shape[:-1] and "
+           "pivots.shape to be the same, but got pivots with shape %s instead",
+           name, lu ? "LU" : "LD", op_shape_text(p).s);
   return DT_OK;
 }
 
@@ -306,6 +337,8 @@ static DtStatus solve_meta (DtMetaCall *c) {
              "dimensions instead", i ? "A" : "b", m->ndim);
   }
   DT_TRY(c->cx, check_matrix(c, a, true));
+  if (r[0] == 0 && r[1] == 2)           /* between them: pivots */
+    DT_TRY(c->cx, check_pivots(c, a, dt_in(c, 1), b));
   DT_TRY(c->cx, check_matrix(c, b, false));
   DT_TRY(c->cx, check_sides(c, a, b, is_left(c->args), false));
   DT_TRY(c->cx, batch_out(c, a, b, b, &c->out[0]));
