@@ -173,14 +173,14 @@ static DtStatus nll_back_kernel (DtKernelCall *c) {
   DT_TRY(c->cx, dt_k_fill(c->cx, o, dt_scalar_int(0)));
   DT_TRY(c->cx, dt_tensor_data(c->cx, o, &out));
   for (int64_t i = 0; i < n; i++) {
-    int64_t k, zero = 0;
+    int64_t k, one[DT_MAX_NDIM] = {0};  /* of a single element */
     DT_TRY(c->cx, read_target(c->cx, t, i, dt_arg_int(c->args, 5), classes,
                               &k));
     if (k < 0) continue;
     bool each = red == RED_NONE && nd == 2;
-    double v = dt_tensor_get(g, each ? &i : &zero).re;
+    double v = dt_tensor_get(g, each ? &i : one).re;
     v = -v * (w ? at(w, 1, 0, k) : 1);
-    if (red == RED_MEAN) v /= dt_tensor_get(tot, &zero).re;
+    if (red == RED_MEAN) v /= dt_tensor_get(tot, one).re;
     int64_t off = (nd == 2 ? i * o->m.stride[0] : 0) +
                   k * o->m.stride[nd - 1];
     dt_dtype_store(d, (char *)out + off * (int64_t)dt_dtype_size(d),
