@@ -39,10 +39,11 @@ static DtStatus reduce_local (Arg *a) {
   im.device = a->t->m.device;
   DT_TRY(s->cx, dt_tensor_new(s->cx, &im, dt_session_no_data(s), &a->idx));
   if (!dt_tensor_has_data(a->t)) return DT_OK;
-  DT_CHECK(s->cx, dt_meta_numel(&a->t->m) > 0 || dt_meta_numel(&im) == 0,
-           DT_E_INDEX, "%s(): Expected reduction dim to be specified for "
-           "input.numel() == 0. Specify the reduction dim with the 'dim' "
-           "argument.", a->op->sig->base);
+  bool none = dt_meta_numel(&a->t->m) == 0 && dt_meta_numel(&im) != 0;
+  DT_CHECK(s->cx, !none || !a->all, DT_E_INDEX, "%s(): Expected reduction dim "
+           "to be specified for input.numel() == 0.", a->op->sig->base);
+  DT_CHECK(s->cx, !none, DT_E_INDEX, "%s(): Expected reduction dim %d to have "
+           "non-zero size.", a->op->sig->base, a->dim);
   return dt_k_arg_reduce(s->cx, a->max, a->t, a->all ? -1 : a->dim, a->val,
                          a->idx);
 }

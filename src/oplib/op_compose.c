@@ -310,8 +310,8 @@ static DtStatus letter_split_decomp (DtDecompCall *c) {
   int d = *name == 'h' ? m.ndim != 1 : *name == 'v' ? 0 : 2;
   if (!dt_emit_ok(c->e)) return c->e->st;
   DT_CHECK(CX, m.ndim >= least, DT_E_RUNTIME, "torch.%s requires a tensor "
-           "with at least %d dimension%s, but got a tensor with %d "
-           "dimensions!", name, least, least > 1 ? "s" : "", m.ndim);
+           "with at least %d dimension, but got a tensor with %d "
+           "dimensions!", name, least, m.ndim);
   if (strcmp(c->args->schema->overload, "int") != 0)
     return cut_at(c, d, m.shape[d]);
   int64_t n = dt_arg_int(c->args, 1);

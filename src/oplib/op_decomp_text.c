@@ -213,11 +213,6 @@ T(take,
   "ranked(self); v = view(self, [-1]); index.Tensor(v, [index])",
   "self: z = zeros_like(self); put(z, index, grad, true)",
   "f32[8, 6], i64[4]");
-D(mT,
-  "mT(Tensor(a) self) -> Tensor(a)",
-  "The last two dims exchanged.",
-  "transpose.int(self, -2, -1)",
-  "f32[8, 6]");
 D(ravel,
   "ravel(Tensor(a) self) -> Tensor(a)",
   "All elements in one dim.",

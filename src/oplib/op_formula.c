@@ -543,6 +543,16 @@ static DtStatus to_layout_decomp (DtDecompCall *c) {
   return to_type(c, dt_arg_dtype(c->args, 1));
 }
 
+/* A number is its own transpose. */
+static DtStatus mT_decomp (DtDecompCall *c) {
+  DtMeta m = meta_of(c, c->in[0]);
+  DT_CHECK(CX, m.ndim != 1, DT_E_RUNTIME, "tensor.mT is only supported on "
+           "matrices or batches of matrices. Got 1-D tensor.");
+  if (m.ndim == 0) return finish(c, c->in[0]);
+  return finish(c, E("aten.transpose.int", "tii", c->in[0], (int64_t)-2,
+                     (int64_t)-1));
+}
+
 static DtStatus narrow_copy_decomp (DtDecompCall *c) {
   DtHandle *x = E("aten.narrow.default", "tvvv", c->in[0], V(1), V(2), V(3));
   return finish(c, E("aten.clone.default", "t memory_format=v", x,
@@ -685,6 +695,8 @@ static DtStatus unsafe_sizes_grad (DtGradCall *c) {
 #define U "f32[8, 6]"
 #define B "f32[8, 6], f32[8, 6]"
 
+C(mT, "mT(Tensor(a) self) -> Tensor(a)", "The last two dims exchanged.",
+  mT_decomp, U);
 C(isclose, "isclose(Tensor self, Tensor other, float rtol="
   "1.0000000000000001e-05, float atol=1e-08, bool equal_nan=False) -> Tensor",
   "Equal but for rounding.", isclose_decomp, B);

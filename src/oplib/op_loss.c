@@ -276,6 +276,58 @@ static DtHandle *reduced (DtEmit *e, DtHandle *h, int red) {
        : red == RED_SUM ? dt_emit(e, "aten.sum.default", "t", h) : h;
 }
 
+/* flatten() */
+static DtHandle *in_a_row (DtDecompCall *c, DtHandle *h) {
+  DtMeta m;
+  int64_t n;
+  dt_meta_copy(&m, dt_emit_meta(c->e, h));
+  n = dt_meta_numel(&m);
+  return m.ndim == 1 ? h : E("aten.view.default", "tI", h, 1, &n);
+}
+
+/* A weight for each class, as a factor of `x`. */
+static DtHandle *weighted (DtDecompCall *c, DtHandle *x, DtHandle *w,
+                           int dim) {
+  int64_t wide[DT_MAX_NDIM];
+  DtMeta m;
+  dt_meta_copy(&m, dt_emit_meta(c->e, x));
+  for (int i = 0; i < m.ndim; i++) wide[i] = i == dim ? m.shape[dim] : 1;
+  w = E("aten.view.default", "tI", w, m.ndim, wide);
+  return E("aten.mul.Tensor", "tt", x, w);
+}
+
+/* nll_loss of log probabilities with dims after the classes. */
+static DtHandle *ce_nll_nd (DtDecompCall *c, DtHandle *lp, const DtMeta *m,
+                            const DtMeta *t) {
+  bool flat = m->ndim != 4, none = dt_meta_numel(m) == 0;
+  int64_t to[4] = { m->shape[0], m->shape[1], none ? 0 : 1, none ? 0 : -1 };
+  int64_t at[3] = { m->shape[0], none ? 0 : 1, none ? 0 : -1 };
+  int64_t size[DT_MAX_NDIM];
+  DtHandle *y = c->in[1], *out[2] = { NULL, NULL };
+  bool fits = t->ndim == m->ndim - 1;
+  size[0] = m->shape[0];
+  for (int i = 2; i < m->ndim; i++) {
+    size[i - 1] = m->shape[i];
+    fits = fits && t->shape[i - 1] == m->shape[i];
+  }
+  if (flat && !fits) {
+    OpText want = op_ints_text(m->ndim - 1, size), got = op_shape_text(t);
+    (void)dt_raise(c->e->cx, DT_E_RUNTIME, "Expected target size %s, got %s",
+                   want.s, got.s);
+    c->e->st = DT_E_RUNTIME;
+    return NULL;
+  }
+  if (flat) {
+    lp = E("aten.reshape.default", "tI", lp, 4, to);
+    y = E("aten.reshape.default", "tI", y, 3, at);
+  }
+  dt_emit_n(c->e, "aten.nll_loss2d_forward.default", out, 2, "tttvv", lp, y,
+            dt_hin(c, 2), c->args->v[3], c->args->v[4]);
+  if (flat && dt_arg_int(c->args, 3) == RED_NONE)
+    out[0] = E("aten.view.default", "tI", out[0], m->ndim - 1, size);
+  return out[0];
+}
+
 /* Targets as probabilities: -(log p * target) summed over classes. */
 static DtHandle *ce_probs (DtDecompCall *c, DtHandle *lp, int dim, int red,
                            double smooth) {
@@ -288,7 +340,7 @@ static DtHandle *ce_probs (DtDecompCall *c, DtHandle *lp, int dim, int red,
     t = E("aten.add.Scalar", "tf", t, smooth / (double)m.shape[dim]);
   }
   r = E("aten.mul.Tensor", "tt", lp, t);
-  if (dt_hin(c, 2)) r = E("aten.mul.Tensor", "tt", r, dt_hin(c, 2));
+  if (dt_hin(c, 2)) r = weighted(c, r, dt_hin(c, 2), dim);
   if (red == RED_NONE)
     return E("aten.neg.default", "t",
              E("aten.sum.dim_IntList", "tI", r, 1, &d));
@@ -302,28 +354,25 @@ static DtHandle *ce_probs (DtDecompCall *c, DtHandle *lp, int dim, int red,
 static DtHandle *ce_smooth (DtDecompCall *c, DtHandle *lp, DtHandle *nll,
                             int dim, int red, double smooth) {
   DtHandle *w = dt_hin(c, 2), *s, *skip, *r;
-  int64_t d = dim, wide[DT_MAX_NDIM], classes;
+  int64_t d = dim, classes;
   DtMeta m;
   dt_meta_copy(&m, dt_emit_meta(c->e, lp));
   if (!dt_emit_ok(c->e)) return NULL;
   classes = m.shape[dim];
-  for (int i = 0; i < m.ndim; i++) wide[i] = i == dim ? classes : 1;
-  s = lp;
-  if (w) {
-    DtHandle *t = E("aten.view.default", "tI", w, m.ndim, wide);
-    s = E("aten.mul.Tensor", "tt", s, t);
-  }
+  s = w ? weighted(c, lp, w, dim) : lp;
   s = E("aten.neg.default", "t", E("aten.sum.dim_IntList", "tI", s, 1, &d));
   skip = E("aten.eq.Scalar", "tv", c->in[1], c->args->v[4]);
   s = E("aten.masked_fill_.Scalar", "ttf", s, skip, 0.0);
   r = s;
   if (red == RED_MEAN) {
-    DtHandle *k = E("aten.bitwise_not.default", "t", skip);
+    DtHandle *k;
     if (w) {
-      DtHandle *t = E("aten.masked_fill.Scalar", "tti", c->in[1], skip,
-                      (int64_t)0);
-      t = E("aten.gather.default", "tit", w, (int64_t)0, t);
-      k = E("aten.mul.Tensor", "tt", t, k);
+      k = E("aten.masked_fill.Scalar", "tti", c->in[1], skip, (int64_t)0);
+      k = E("aten.gather.default", "tit", w, (int64_t)0, in_a_row(c, k));
+      k = E("aten.masked_fill_.Scalar", "tti", k, in_a_row(c, skip),
+            (int64_t)0);
+    } else {
+      k = E("aten.bitwise_not.default", "t", skip);
     }
     k = E("aten.sum.default", "t", k);
     r = E("aten.div.Tensor", "tt", E("aten.sum.default", "t", s), k);
@@ -344,8 +393,6 @@ static DtStatus ce_decomp (DtDecompCall *c) {
   dt_meta_copy(&t, dt_emit_meta(c->e, c->in[1]));
   if (!dt_emit_ok(c->e)) return c->e->st;
   int dim = m.ndim != 1;
-  DT_CHECK(c->e->cx, m.ndim <= 2, DT_E_NOTIMPL,
-           "cross_entropy with more than two dimensions needs nll_loss2d");
   lp = E("aten._log_softmax.default", "tib", c->in[0], (int64_t)dim, 0);
   if (!dt_emit_ok(c->e)) return c->e->st;
   c->nout = 1;
@@ -357,8 +404,11 @@ static DtStatus ce_decomp (DtDecompCall *c) {
            DT_E_VALUE, "Expected input batch_size (%lld) to match target "
            "batch_size (%lld).", (long long)m.shape[0],
            (long long)t.shape[0]);
-  dt_emit_n(c->e, "aten.nll_loss_forward.default", out, 2, "tttvv", lp,
-            c->in[1], dt_hin(c, 2), c->args->v[3], c->args->v[4]);
+  if (m.ndim > 2)
+    out[0] = ce_nll_nd(c, lp, &m, &t);
+  else
+    dt_emit_n(c->e, "aten.nll_loss_forward.default", out, 2, "tttvv", lp,
+              c->in[1], dt_hin(c, 2), c->args->v[3], c->args->v[4]);
   c->out[0] = smooth > 0 && dt_emit_ok(c->e)
             ? ce_smooth(c, lp, out[0], dim, red, smooth) : out[0];
   return c->e->st;

@@ -64,7 +64,7 @@ static DtStatus select_kernel (DtKernelCall *c) {
   DtStatus st;
   DT_CHECK(c->cx, mask->m.dtype == DT_BOOL, DT_E_RUNTIME,
            "masked_select: expected BoolTensor for mask");
-  DT_TRYG(c->cx, dt_meta_broadcast(c->cx, &c->in[0]->m, &mask->m, &m));
+  DT_TRYG(c->cx, dt_meta_broadcast(c->cx, &mask->m, &c->in[0]->m, &m));
   DT_TRYG(c->cx, spread(c->cx, c->in[0], (DtDtype)c->in[0]->m.dtype, &m, &a));
   DT_TRYG(c->cx, spread(c->cx, mask, DT_BOOL, &m, &k));
   n = dt_k_count_true(k);
