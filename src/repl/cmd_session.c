@@ -3,6 +3,7 @@
 ** settings, files, what the ranks are doing. */
 #include "repl/cmd.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,6 +35,8 @@ static const Setting settings[] = {
    offsetof(DtSettings, findings)},
   {"notes", "a line for each operator that communicated",
    offsetof(DtSettings, notes)},
+  {"pager", "output longer than the screen goes through $PAGER",
+   offsetof(DtSettings, pager)},
   {"raw", "each rank's output by itself", offsetof(DtSettings, raw)},
   {"timing", "how long each line took", offsetof(DtSettings, timing)},
 };
@@ -43,32 +46,122 @@ static bool *setting (DtRepl *r, int i) {
   return (bool *)((char *)&r->set + settings[i].at);
 }
 
+/* Options of printing are the Lua library's (dt.set_printoptions). */
+typedef struct Printing { const char *name, *text; } Printing;
+
+static const Printing printing[] = {
+  {"precision", "digits after the point of tensors' values"},
+  {"threshold", "tensors of more elements are summarised"},
+  {"edgeitems", "elements at each edge of a summary"},
+  {"linewidth", "columns of tensors' lines"},
+  {"sci_mode", "scientific notation: on, off, or auto as PyTorch chooses"},
+};
+enum { NPRINTING = sizeof printing / sizeof printing[0] };
+
+static void show_setting (DtBuf *out, const char *name, const char *value,
+                          const char *text) {
+  dt_buf_addf(out, "%-9s %-4s %s\n", name, value, text);
+}
+
+/* Calls dt._printoptions(); 1: the DtCmdCall, 2: the only name, or "". */
+static int show_printing (lua_State *L) {
+  DtCmdCall *c = lua_touserdata(L, 1);
+  const char *only = lua_tostring(L, 2);
+  lua_getfield(L, LUA_REGISTRYINDEX, "dt");
+  lua_getfield(L, -1, "_printoptions");
+  lua_call(L, 0, NPRINTING);
+  for (int i = 0; i < NPRINTING; i++) {
+    int at = i - NPRINTING;
+    const char *v = lua_isnil(L, at) ? "auto"
+      : !lua_isboolean(L, at) ? NULL : lua_toboolean(L, at) ? "on" : "off";
+    char number[32];
+    snprintf(number, sizeof number, "%lld", (long long)lua_tointeger(L, at));
+    if (*only == '\0' || strcmp(only, printing[i].name) == 0)
+      show_setting(c->out, printing[i].name, v != NULL ? v : number,
+                   printing[i].text);
+  }
+  return 0;
+}
+
+/* 1: the DtCmdCall, 2: name, 3: value. */
+static int change_printing (lua_State *L) {
+  DtCmdCall *c = lua_touserdata(L, 1);
+  const char *name = lua_tostring(L, 2), *value = lua_tostring(L, 3);
+  bool sci = strcmp(name, "sci_mode") == 0, on = strcmp(value, "on") == 0;
+  char *end;
+  long long n = strtoll(value, &end, 10);
+  lua_getfield(L, LUA_REGISTRYINDEX, "dt");
+  lua_getfield(L, -1, "_printoptions");
+  for (int i = 0; i < NPRINTING - 1; i++)
+    if (strcmp(name, printing[i].name) == 0)
+      lua_pushinteger(L, n);
+    else
+      lua_pushnil(L);
+  if (sci ? !on && strcmp(value, "off") != 0 && strcmp(value, "auto") != 0
+          : *value == '\0' || *end != '\0' || n < 0) {
+    (void)dt_cmd_error(c, strlen(name) + 1, sci ? "wanted on, off or auto"
+                                                : "wanted a number");
+    return dtL_raise(L);
+  }
+  if (sci && strcmp(value, "auto") == 0)
+    lua_pushnil(L);
+  else if (sci)
+    lua_pushboolean(L, on);
+  lua_call(L, NPRINTING - 1 + sci, 0);
+  return 0;
+}
+
+static DtStatus set_printing (DtCmdCall *c, const char *name,
+                              const char *value) {
+  lua_State *L = c->r->L;
+  DtStatus st = DT_OK;
+  int top = lua_gettop(L);
+  lua_pushcfunction(L, value != NULL ? change_printing : show_printing);
+  lua_pushlightuserdata(L, c);
+  lua_pushstring(L, name);
+  lua_pushstring(L, value);
+  if (lua_pcall(L, 3, 0, 0) != LUA_OK)
+    st = dtL_catch(L, DT_E_COMMAND);
+  lua_settop(L, top);
+  return st;
+}
+
+static DtStatus change_setting (DtCmdCall *c, int i, const char *value) {
+  bool *v = setting(c->r, i);
+  if (strcmp(value, "on") == 0)
+    *v = true;
+  else if (strcmp(value, "off") == 0)
+    *v = false;
+  else
+    return dt_cmd_error(c, (size_t)(value - c->arg), "wanted on or off");
+  dt_notes_enable(c->r->notes, c->r->set.notes);
+  if (v == &c->r->set.findings)
+    dt_diag_enable(c->r->findings, *v);
+  return DT_OK;
+}
+
 static DtStatus cmd_set (DtCmdCall *c) {
+  char name[32];
   size_t n = strcspn(c->arg, " \t");
   const char *value = c->arg + n + strspn(c->arg + n, " \t");
+  snprintf(name, sizeof name, "%.*s", (int)n, c->arg);
   for (int i = 0; i < NSETTINGS; i++) {
-    bool *v = setting(c->r, i);
-    if (n == 0) {
-      dt_buf_addf(c->out, "%-8s %-4s %s\n", settings[i].name,
-                  *v ? "on" : "off", settings[i].text);
+    if (n > 0 && strcmp(settings[i].name, name) != 0)
       continue;
-    }
-    if (strlen(settings[i].name) != n ||
-        memcmp(settings[i].name, c->arg, n) != 0)
-      continue;
-    if (strcmp(value, "on") == 0)
-      *v = true;
-    else if (strcmp(value, "off") == 0)
-      *v = false;
-    else
-      return dt_cmd_error(c, (size_t)(value - c->arg), "wanted on or off");
-    dt_notes_enable(c->r->notes, c->r->set.notes);
-    if (v == &c->r->set.findings)
-      dt_diag_enable(c->r->findings, *v);
-    return DT_OK;
+    if (*value != '\0')
+      return change_setting(c, i, value);
+    show_setting(c->out, settings[i].name, *setting(c->r, i) ? "on" : "off",
+                 settings[i].text);
+    if (n > 0)
+      return DT_OK;
   }
-  return n == 0 ? DT_OK
-                : dt_cmd_error(c, 0, "the settings are findings, notes, raw, timing");
+  for (int i = 0; i < NPRINTING; i++)
+    if (strcmp(printing[i].name, name) == 0)
+      return set_printing(c, name, *value != '\0' ? value : NULL);
+  return n == 0 ? set_printing(c, "", NULL)
+    : dt_cmd_error(c, 0, "the settings are findings, notes, pager, raw, "
+                   "timing, precision,\n  threshold, edgeitems, linewidth, "
+                   "sci_mode");
 }
 
 static DtStatus cmd_timing (DtCmdCall *c) {
@@ -124,8 +217,9 @@ const DtCmd dt_cmds_session[] = {
   {"quit q exit", "session", 0, "[CODE]",
    "Leave; the exit code is CODE or 0.  Ctrl-D does it too.\n"
    "Example: :quit", cmd_quit},
-  {"set", "session", 0, "[NAME on|off]",
-   "Show or change a setting.\n"
+  {"set", "session", 0, "[NAME [VALUE]]",
+   "Show or change a setting; without a name, show all.\n"
+   "Those of printing are PyTorch's set_printoptions.\n"
    "Example: :set notes off", cmd_set},
   {"timing", "session", 0, "[on|off]",
    "Say after each line how long it took.\n"

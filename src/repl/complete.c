@@ -147,7 +147,8 @@ static bool argument (DtRepl *r, const char *line, int point, int *start,
   } else if (strstr(c->args, "FILE") != NULL) {
     files(r->cx, prefix, add, sink);
   } else if (word == arg && strcmp(cname, "set") == 0) {
-    from_words("findings notes raw timing", prefix, add, sink);
+    from_words("findings notes pager raw timing precision threshold "
+               "edgeitems linewidth sci_mode", prefix, add, sink);
   } else if (strcmp(cname, "set") == 0 || strstr(c->args, "on|off") != NULL) {
     from_words("on off", prefix, add, sink);
   } else {

@@ -41,7 +41,9 @@ void dt_output_write (DtOutput *o, DtOutKind kind, const char *s, size_t n) {
     return;
   }
   int fd = kind == DT_OUT_RESULT && o->file >= 0 ? o->file : o->fd[kind];
-  if (!write_all(fd, s, n))
+  bool shown = kind == DT_OUT_RESULT && o->file < 0 && o->page != NULL &&
+               o->page(o->page_ud, s, n);
+  if (!shown && !write_all(fd, s, n))
     o->failed = true;
   if (o->transcript >= 0)
     (void)write_all(o->transcript, s, n);

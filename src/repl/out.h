@@ -14,6 +14,9 @@ typedef struct DtOutput {
   int file;                     /* :o FILE for results, -1 = none */
   int transcript;               /* -1 = none */
   DtBuf *capture;               /* instead of all others; NULL = none */
+  bool (*page) (void *ud, const char *s, size_t n);     /* shows long results
+                                ** on the terminal; false: it did not */
+  void *page_ud;
   bool color[2];
   bool failed;                  /* a write failed: said once */
 } DtOutput;

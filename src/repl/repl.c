@@ -719,6 +719,7 @@ static void open_prompt (DtRepl *r) {
     DtLineOpts o = {a->interactive ? &a->tty : NULL, dt_buf_str(&r->history),
                     a->out.color[DT_OUT_DIAG], dt_complete, on_stop, on_idle,
                     on_warn, r};
+    dt_pager_open(r);
     if (a->interactive && !a->o.quiet)
       greet(r);
     if (dt_line_open(r->cx, &o, &r->line) != DT_OK) {
@@ -1012,6 +1013,7 @@ int dt_repl_main (DtCtx *cx, DtComm *comm, void *app) {
   dt_buf_init(&r.diag, cx);
   dt_buf_init(&r.failed, cx);
   dt_buf_init(&r.typed, cx);
+  r.set.pager = true;
   dt_buf_init(&r.again, cx);
   dt_buf_init(&r.told, cx);
   dt_buf_init(&r.history, cx);

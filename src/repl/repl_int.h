@@ -35,7 +35,7 @@ typedef struct DtApp {
 
 /* What :set changes; the same on every rank. */
 typedef struct DtSettings {
-  bool raw, notes, findings, timing, traceback;
+  bool raw, notes, findings, timing, traceback, pager;
 } DtSettings;
 
 /* The last script, as :rerun needs it. */
@@ -195,6 +195,10 @@ DtStatus dt_rerun_run (DtRepl *r);
 /* --- cmd_files.c --- */
 /* The person's lines, for :save.  Local. */
 void dt_typed_add (DtRepl *r, const char *text);
+
+/* --- pager.c --- */
+/* Long results of this prompt go through a pager, if that can be.  Local. */
+void dt_pager_open (DtRepl *r);
 
 /* --- repl_addr.c --- */
 /* "@all expr", "@2,3 expr", "@tp=1 expr": is this rank meant, and where does
