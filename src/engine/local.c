@@ -355,7 +355,8 @@ static DtStatus element_store (const LocalCall *c, int i, DtTensor *res) {
   if (res == dst) return DT_OK;
   if (!dt_meta_same_shape(&dst->m, &res->m))
     return shape_error(cx, &dst->m, &res->m);
-  DT_TRY(cx, check_cast(cx, (DtDtype)res->m.dtype, (DtDtype)dst->m.dtype));
+  DT_TRY(cx, dt_inplace_cast(cx, c->op, (DtDtype)res->m.dtype,
+                             (DtDtype)dst->m.dtype));
   if (!c->nodata) DT_TRY(cx, dt_k_copy(cx, res, dst));
   dst->storage->version++;
   return DT_OK;

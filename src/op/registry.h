@@ -86,6 +86,11 @@ DtStatus dt_foreach_check (DtCtx *cx, const DtOpDef *op, const DtArgs *args,
 DtStatus dt_foreach_args (DtCtx *cx, const DtOpDef *op, const DtArgs *args,
                           int i, DtArgs *out);
 
+/* May an in-place form write `from` into a tensor of `to`?  DTYPE with the
+** operator's own words.  Pure. */
+DtStatus dt_inplace_cast (DtCtx *cx, const DtOpDef *op, DtDtype from,
+                          DtDtype to);
+
 /* No empty field without its flag, rules parse, arities agree.  INTERNAL
 ** naming the operator.  Local. */
 DtStatus dt_registry_selfcheck (DtCtx *cx, DtRegistry *r);

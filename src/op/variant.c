@@ -77,6 +77,11 @@ static DtStatus check_self_cast (DtCtx *cx, const DtSchema *s, DtDtype from,
   }
 }
 
+DtStatus dt_inplace_cast (DtCtx *cx, const DtOpDef *op, DtDtype from,
+                          DtDtype to) {
+  return check_self_cast(cx, op->sig, from, to);
+}
+
 /* `python`: as a meta function written in Python prints shapes. */
 static DtStatus raise_shape (DtCtx *cx, const DtMeta *self,
                              const DtMeta *res, bool python) {

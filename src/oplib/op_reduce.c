@@ -150,6 +150,20 @@ static DtStatus norm_check (DtMetaCall *c, uint32_t mask) {
   return DT_OK;
 }
 
+/* logsumexp over no dims at all is over all of them, and PyTorch then does
+** not drop them from its result. */
+static DtStatus logsumexp_check (const DtMetaCall *c) {
+  const DtMeta *m = c->in[0];
+  char ones[3 * DT_MAX_NDIM + 1] = "1";
+  if (c->fake || c->op->row[RD_FN] != DT_RED_LOGSUMEXP ||
+      dt_meta_numel(m) == 0 || m->ndim == 0 || dt_arg_len(c->args, 1) > 0 ||
+      red_keep(c->op, c->args))
+    return DT_OK;
+  for (int i = 1; i < m->ndim; i++) memcpy(ones + 3 * i - 2, ", 1", 4);
+  return dt_raise(c->cx, DT_E_RUNTIME, "output with shape [] doesn't match "
+                  "the broadcast shape [%s]", ones);
+}
+
 static DtStatus red_meta (DtMetaCall *c) {
   uint32_t mask;
   DtDtype t = DT_DTYPE_NONE;
@@ -157,6 +171,7 @@ static DtStatus red_meta (DtMetaCall *c) {
   DT_TRY(c->cx, red_type(c, &t));
   DT_TRY(c->cx, red_nonempty(c, mask));
   DT_TRY(c->cx, norm_check(c, mask));
+  DT_TRY(c->cx, logsumexp_check(c));
   c->nout = 1;
   return op_reduced(c->cx, c->in[0], mask, red_keep(c->op, c->args), t,
                     &c->out[0]);
