@@ -270,6 +270,9 @@ static void norm_pass (double p, Map *m, Comb *c) {
 static void simple_pass (const Job *j, Map *m, Comb *c) {
   *m = M_ID;
   *c = C_ADD;
+  /* A truth value is made of each element, not of the result. */
+  if (j->out_t == DT_BOOL && (j->f == DT_RED_SUM || j->f == DT_RED_PROD))
+    *m = M_NONZERO;
   switch (j->f) {
     case DT_RED_PROD: *c = C_MUL; break;
     case DT_RED_MAX: *c = C_MAX; break;
@@ -388,7 +391,9 @@ static DtClass class_for (DtReduce f, DtDtype in, DtDtype out) {
     case DT_RED_MAX: case DT_RED_MIN: case DT_RED_ANY: case DT_RED_ALL:
     case DT_RED_COUNT_NONZERO: c = ci; break;
     case DT_RED_SUM: case DT_RED_PROD: case DT_RED_NANSUM:
-    case DT_RED_SUMSQ: break;
+    case DT_RED_SUMSQ:
+      if (out == DT_BOOL) c = ci;
+      break;
     default: if (co == DT_CL_I64) c = DT_CL_F64;
   }
   if (ci == DT_CL_C128) return DT_CL_C128;

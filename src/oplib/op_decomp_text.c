@@ -99,13 +99,6 @@ T0(view_copy_dtype,
   "x = view.dtype(self, dtype); d = detach(x); clone(d, "
   "memory_format=!contiguous_format)",
   "f32[8, 6], torch.int32");
-T0(all_dims,
-  "all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> "
-  "Tensor",
-  "Are all elements true, over dims?",
-  "n = logical_not(self); a = any.dims(n, dim, keepdim); "
-  "logical_not(a)",
-  "bool[8, 6], [1]");
 T0(count_nonzero_dim_IntList,
   "count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor",
   "How many elements are not 0, over dims.",

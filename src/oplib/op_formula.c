@@ -543,6 +543,16 @@ static DtStatus to_layout_decomp (DtDecompCall *c) {
   return to_type(c, dt_arg_dtype(c->args, 1));
 }
 
+/* No element is false; of bytes the answer is a byte. */
+static DtStatus all_dims_decomp (DtDecompCall *c) {
+  DtHandle *h = E("aten.logical_not.default", "t", c->in[0]);
+  h = E("aten.any.dims", "tvv", h, V(1), V(2));
+  h = E("aten.logical_not.default", "t", h);
+  if (meta_of(c, c->in[0]).dtype == DT_U8)
+    h = E("aten._to_copy.default", "t dtype=d", h, (int)DT_U8);
+  return finish(c, h);
+}
+
 /* A number is its own transpose. */
 static DtStatus mT_decomp (DtDecompCall *c) {
   DtMeta m = meta_of(c, c->in[0]);
@@ -695,6 +705,9 @@ static DtStatus unsafe_sizes_grad (DtGradCall *c) {
 #define U "f32[8, 6]"
 #define B "f32[8, 6], f32[8, 6]"
 
+K(all_dims, "all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> "
+  "Tensor", "Are all elements true, over dims?", all_dims_decomp, NULL, NULL,
+  "bool[8, 6], [1]");
 C(mT, "mT(Tensor(a) self) -> Tensor(a)", "The last two dims exchanged.",
   mT_decomp, U);
 C(isclose, "isclose(Tensor self, Tensor other, float rtol="

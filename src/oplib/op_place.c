@@ -328,7 +328,7 @@ static DtStatus fill_meta (DtMetaCall *c) {
   int d;
   const DtMeta *v = dt_in(c, 3);
   DT_TRY(c->cx, op_dim(c->cx, c->args, 1, c->in[0]->ndim, &d));
-  DT_CHECK(c->cx, dt_in(c, 2)->ndim <= 1, DT_E_INDEX,
+  DT_CHECK(c->cx, dt_in(c, 2)->ndim <= 1, DT_E_RUNTIME,
            "Index has to be a vector/scalar");
   DT_CHECK(c->cx, !c->fake || !v || v->ndim == 0, DT_E_RUNTIME, "Only "
            "supports 0-dimensional value tensor. Got a tensor with %d "
