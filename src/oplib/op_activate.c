@@ -245,6 +245,23 @@ const DtOpDef dt_op_rrelu_with_noise = {
   .row = row_rrelu_with_noise
 };
 
+/* The noise is thrown away. */
+static DtStatus rrelu_decomp (DtDecompCall *c) {
+  DtHandle *noise = E("aten.empty_like.default", "t", c->in[0]);
+  c->out[0] = E("aten.rrelu_with_noise.default", "ttvvvv", c->in[0], noise,
+                c->args->v[1], c->args->v[2], c->args->v[3], c->args->v[4]);
+  c->nout = 1;
+  return c->e->st;
+}
+const DtOpDef dt_op_rrelu = {
+  .schema = "aten::rrelu(Tensor self, Scalar lower=0.125, Scalar "
+            "upper=0.33333333333333331, bool training=False, Generator? "
+            "generator=None) -> Tensor",
+  .brief = "leaky_relu whose slope is drawn in training.",
+  .flags = DT_OP_COMPOSITE | DT_OP_RANDOM, .decomp = rrelu_decomp,
+  .samples = float_samples
+};
+
 static const int row_rrelu_with_noise_functional[PWR_LEN] = {
   DT_U_leaky_relu, PK_SAME, 2, 0, 1, 0, 0
 };
