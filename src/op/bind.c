@@ -77,7 +77,8 @@ bool dt_schema_fits (const DtArgDef *d, const DtValue *v, bool wrap) {
   if (!d->list) return v->kind != DT_V_LIST ? elem_fits(d, v, wrap)
                                             : d->type == DT_T_ANY;
   if (v->kind == DT_V_LIST) return dt_bind_misfit(d, v) < 0;
-  return d->fixed > 0 && d->type != DT_T_TENSOR && elem_fits(d, v, false);
+  return d->fixed > 0 && d->type != DT_T_TENSOR && d->type != DT_T_BOOL &&
+         elem_fits(d, v, false);
 }
 
 /* ---- storing ---- */
@@ -193,6 +194,15 @@ int dt_bind_kw (const DtBindCall *c, const char *name, int pos) {
   return -1;
 }
 
+/* bool[3] is an array of three: kernels read them all. */
+static DtStatus exact_length (DtCtx *cx, const DtArgDef *d, const DtValue *v) {
+  DT_CHECK(cx, !d->list || d->type != DT_T_BOOL || d->fixed <= 0 ||
+           v->kind != DT_V_LIST || v->u.list.n == d->fixed, DT_E_RUNTIME,
+           "Tried to convert a List with %d elements to a fixed-size array of "
+           "size %d", v->u.list.n, d->fixed);
+  return DT_OK;
+}
+
 static DtStatus bind_arg (DtCtx *cx, const DtSchema *s, const DtBindCall *c,
                           bool wrap, int i, int *used, DtArgs *out) {
   const DtArgDef *d = &s->arg[i];
@@ -212,7 +222,7 @@ static DtStatus bind_arg (DtCtx *cx, const DtSchema *s, const DtBindCall *c,
   if (!dt_schema_fits(d, v, wrap))
     return cx == NULL ? DT_E_TYPE : raise_type(cx, s, i, v);
   args_set(s, i, v, out);
-  return DT_OK;
+  return cx == NULL ? DT_OK : exact_length(cx, &s->arg[i], v);
 }
 
 DtStatus dt_bind_try (DtCtx *cx, const DtSchema *s, const DtBindCall *c,
