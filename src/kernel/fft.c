@@ -123,5 +123,12 @@ DtStatus dt_k_fft_r2c (DtCtx *cx, const DtTensor *a, int ndims,
 
 DtStatus dt_k_fft_c2r (DtCtx *cx, const DtTensor *a, int ndims,
                        const int *dims, int norm, DtTensor *out) {
+  /* FFTW reads and overwrites half of the output's length of its input */
+  int d = ndims > 0 ? dims[ndims - 1] : 0;
+  if (ndims > 0)
+    DT_CHECK(cx, a->m.shape[d] > out->m.shape[d] / 2, DT_E_RUNTIME,
+             "_fft_c2r: %lld numbers need %lld frequencies, got %lld",
+             (long long)out->m.shape[d], (long long)out->m.shape[d] / 2 + 1,
+             (long long)a->m.shape[d]);
   return transform(cx, FFT_C2R, a, ndims, dims, norm, false, out);
 }
