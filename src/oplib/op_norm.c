@@ -344,20 +344,8 @@ static DtStatus norm_back_fake (DtMetaCall *c) {
   return g.ndim < m->ndim ? op_has_dim(c->cx, &g, m->ndim - 1) : DT_OK;
 }
 
-/* The backward of RMS norm exists for other devices only: on the CPU the
-** forward is decomposed before autograd sees it. */
-static DtStatus norm_back_here (DtMetaCall *c) {
-  return c->op->row[NB_RMS] && !c->fake && c->in[0]->device == DT_DEV_CPU
-    ? dt_raise(c->cx, DT_E_NOTIMPL, "Could not run '%s::%s' with arguments "
-               "from the 'CPU' backend. This could be because the operator "
-               "doesn't exist for this backend, or was omitted during the "
-               "selective/custom build process (if using custom build).",
-               c->op->sig->ns, c->op->sig->base) : DT_OK;
-}
-
 static DtStatus norm_back_meta (DtMetaCall *c) {
   int n = c->op->row[NB_RMS] ? 2 : 3;
-  DT_TRY(c->cx, norm_back_here(c));
   DT_TRY(c->cx, c->fake ? norm_back_fake(c) : norm_back_check(c));
   op_like_meta(&c->out[0], dt_in(c, 1), (DtDtype)dt_in(c, 1)->dtype);
   dt_meta_set_contiguous(&c->out[0]);
@@ -373,9 +361,21 @@ static DtStatus norm_back_meta (DtMetaCall *c) {
   return DT_OK;
 }
 
+/* The backward of RMS norm exists for other devices only: on the CPU the
+** forward is decomposed before autograd sees it. */
+static DtStatus norm_back_here (const DtKernelCall *c) {
+  return c->op->row[NB_RMS] && c->in[0]->m.device == DT_DEV_CPU
+    ? dt_raise(c->cx, DT_E_NOTIMPL, "Could not run '%s::%s' with arguments "
+               "from the 'CPU' backend. This could be because the operator "
+               "doesn't exist for this backend, or was omitted during the "
+               "selective/custom build process (if using custom build).",
+               c->op->sig->ns, c->op->sig->base) : DT_OK;
+}
+
 static DtStatus norm_back_kernel (DtKernelCall *c) {
   bool rms = c->op->row[NB_RMS];
   DtTensor *gin = c->out[0], *tmp = NULL;
+  DT_TRY(c->cx, norm_back_here(c));
   DT_TRY(c->cx, norm_back_stats(c));
   if (!gin) {                   /* only the weight's gradient is wanted */
     DT_TRY(c->cx, op_temp(c->cx, (DtDtype)c->in[1]->m.dtype,
