@@ -65,6 +65,7 @@ static int rank_main (DtCtx *cx, DtComm *comm, void *ud) {
     dt_buf_add(&n->out, dt_buf_str(&cx->err.message));
   }
   dtL_state_free(L);
+  if (s != NULL) dt_debug_free(s);
   dt_session_free(s);
   return st == DT_OK ? 0 : 1;
 }
