@@ -275,6 +275,7 @@ static void spread (const Coll *k, const int64_t *rows, int64_t row,
                     int64_t size, char *dense, char *padded, bool in) {
   for (int i = 0; i < k->n; i++) {
     size_t n = (size_t)(rows[i] * row);
+    if (n == 0) continue;               /* an empty tensor has no memory */
     if (in) memcpy(padded + i * size, dense, n);
     else memcpy(dense, padded + i * size, n);
     dense += n;

@@ -103,7 +103,7 @@ local function sandbox()
   local err = out("--sandbox -n 2 -e 'io.open(\"x\")'", "", "", 1, "no files")
   T.has(err, "DT0008", "sandbox error")
   err = out("--sandbox -n 1 -e 'local t = {} while true do "
-    .. "t[#t + 1] = (\"x\"):rep(1 << 22) .. #t end'", "", "", 1, "memory")
+    .. "t[#t + 1] = (\"x\"):rep(1 << 26) .. #t end'", "", "", 1, "memory")
   T.has(err, "memory", "limit of memory")
   err = out("--sandbox -n 1 -e 'dt.zeros(1 << 29)'", "", "", 1,
     "memory of tensors")
