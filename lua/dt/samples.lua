@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: MIT
 -- dt/samples.lua: the inputs that operators give for validators ("f32[8, 6],
--- [f32[2], f32[3]], 1, dim=0"), as Lua values: for tests/ops, and for repros
--- of reports that do not state their arguments.  Values are the same on every rank: small, distinct, both signs
--- for floats, exact in half precision; 0 and 1 for integers, so that they are
--- good indices too.
+-- [f32[2], f32[3]], 1, dim=0"), as Lua values: for tests/ops, for :doctor, and
+-- for repros of reports that do not state their arguments.  Values are the
+-- same on every rank: small, distinct, both signs for floats, exact in half
+-- precision; 0 and 1 for integers, so that they are good indices too.
 
 local dt = require "dt"
 local util = require "dt.util"
@@ -18,80 +18,84 @@ local DTYPE = {
   f8_e4m3fn = "float8_e4m3fn", f8_e5m2 = "float8_e5m2",
 }
 
--- Tensor number k of a call: value of element i as ((i + 131 k) * 7919 + 13)
--- mod 1000, centred.
-local function make(name, shape, k)
-  local n = 1
+local function bad(s, pos)
+  error(dt.error("PARSE", ("not understood: \"%s\"; wanted inputs as f32[6, 4], "
+    .. "1, dim=0"):format(s:sub(pos))), 0)
+end
+
+-- tensor(dtype, shape, k): tensor number k of a call; element i is made of
+-- ((i + 131 k) * 7919 + 13) mod 1000.
+function M.tensor(dtype, shape, k)
+  local n, v = 1, {}
   for _, s in ipairs(shape) do n = n * s end
-  local v, integer = {}, name:match("^[iub]")
-  if name:match("^bf") then integer = nil end
+  local integer = dtype:match("^[iub]") and not dtype:match("^bf")
   for i = 1, n do
     local r = ((i - 1 + 131 * k) * 7919 + 13) % 1000
     v[i] = integer and r % 2 or (r % 256 - 127) / 64
   end
   local t = dt.tensor(v, {dtype = dt.float64}):reshape(shape)
-  return t:to(dt[DTYPE[name]])
+  return t:to(dt[DTYPE[dtype]])
 end
 
-local parse_value
+local WORDS = {None = dt.None, True = true, ["true"] = true, False = false,
+  ["false"] = false, inf = math.huge, ["-inf"] = -math.huge}
 
--- A list in brackets, or a tensor such as f32[2, 3].
-local function parse_list(s, pos, state)
-  local list = {}
+local value
+
+-- A list in brackets, or the shape of a tensor such as f32[2, 3].
+local function list(s, pos, state)
+  local out = {}
   pos = s:match("^%s*()", pos)
   while s:sub(pos, pos) ~= "]" do
-    local v
-    v, pos = parse_value(s, pos, state)
-    list[#list + 1] = v
+    out[#out + 1], pos = value(s, pos, state)
     pos = s:match("^%s*,?%s*()", pos)
   end
-  return list, pos + 1
+  return out, pos + 1
 end
 
-function parse_value(s, pos, state)
-  local name, after = s:match("^(%l%w*)%[()", pos)
+function value(s, pos, state)
+  local name, after = s:match("^(%l[%w_]*)%[()", pos)
   if name and DTYPE[name] then
-    local shape, stop = parse_list(s, after, state)
+    local shape, stop = list(s, after, state)
+    for _, n in ipairs(shape) do
+      if math.type(n) ~= "integer" or n < 0 then bad(s, pos) end
+    end
     state.k = state.k + 1
-    return make(name, shape, state.k), stop
+    return M.tensor(name, shape, state.k), stop
   end
-  if s:sub(pos, pos) == "[" then return parse_list(s, pos + 1, state) end
+  if s:sub(pos, pos) == "[" then return list(s, pos + 1, state) end
   local _, text, stop = s:match("^(['\"])(.-)%1()", pos)
   if text then return text, stop end
   local word
   word, stop = s:match("^([%w_.+-]+)()", pos)
-  if not word then error("sample not understood: " .. s:sub(pos), 0) end
-  if word == "None" then return dt.None, stop end
-  if word == "True" or word == "true" then return true, stop end
-  if word == "False" or word == "false" then return false, stop end
-  if word == "inf" or word == "-inf" then
-    return word == "inf" and math.huge or -math.huge, stop
-  end
+  if not word then bad(s, pos) end
+  if WORDS[word] ~= nil then return WORDS[word], stop end
   if DTYPE[word] then return dt[DTYPE[word]], stop end
   local number = tonumber(word)
-  if number == nil then error("sample not understood: " .. word, 0) end
+  if number == nil then bad(s, pos) end
   return number, stop
 end
 
 -- parse(text) -> positional arguments (with n), keyword arguments or nil.
+-- PARSE when the text is no list of inputs.
 function M.parse(s)
-  local args, kw, pos, state = {n = 0}, nil, 1, {k = 0}
+  local args, kw, pos, state = {n = 0}, nil, s:match("^%s*()"), {k = 0}
   while pos <= #s do
-    local name, after = s:match("^([%a_][%w_]*)=()", pos)
+    local name, after = s:match("^([%a_][%w_]*)%s*=%s*()", pos)
     if name then
       kw = kw or {}
-      kw[name], pos = parse_value(s, after, state)
+      kw[name], pos = value(s, after, state)
     else
       args.n = args.n + 1
-      args[args.n], pos = parse_value(s, pos, state)
+      args[args.n], pos = value(s, pos, state)
     end
     pos = s:match("^%s*,?%s*()", pos)
   end
   return args, kw
 end
 
--- The tensors among arguments in slot order, and a copy of the arguments with
--- replace(tensor, number) in their place.
+-- map(args, kw, replace) -> copies with replace(tensor, number) for each
+-- tensor, in the order of the schema's slots; and how many there are.
 function M.map(args, kw, replace)
   local n = 0
   local function one(v)
@@ -99,10 +103,10 @@ function M.map(args, kw, replace)
       n = n + 1
       return replace(v, n)
     end
-    if type(v) == "table" and v ~= dt.None then
-      local list = {}
-      for i, x in ipairs(v) do list[i] = one(x) end
-      return list
+    if type(v) == "table" and v ~= dt.None and getmetatable(v) == nil then
+      local items = {}
+      for i, x in ipairs(v) do items[i] = one(x) end
+      return items
     end
     return v
   end
