@@ -119,10 +119,11 @@ function M.map(args, kw, replace)
   return out, named, n
 end
 
+-- call(op, args, kw): an overload with them.
 function M.call(op, args, kw)
-  local list = {table.unpack(args, 1, args.n)}
-  if kw then list[args.n + 1] = kw end
-  return op(table.unpack(list, 1, args.n + (kw and 1 or 0)))
+  local all = {table.unpack(args, 1, args.n)}
+  if kw then all[args.n + 1] = kw end
+  return op(table.unpack(all, 1, args.n + (kw and 1 or 0)))
 end
 
 -- call_sample(op, wrap[, wanted]): call an overload with its first sample of at

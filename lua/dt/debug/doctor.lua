@@ -331,6 +331,7 @@ end
 
 local function torch_rule(name, args, rows)
   local out = {
+    "import torch",
     "from torch.distributed.tensor import Partial, Replicate, Shard",
     "from torch.distributed.tensor.experimental import register_sharding", "",
     ("@register_sharding(torch.ops.%s)"):format(name),
