@@ -11,7 +11,7 @@
 -- With FUZZ_TRACE set every call is written to the standard error output
 -- before it is made: the last line is the call that crashed.
 
-local S = require "tests.ops.samples"
+local S = require "tests.ops.lib.samples"
 
 local seed = tonumber(arg and arg[1]) or 1
 local seconds = tonumber(arg and arg[2]) or 6

@@ -4,7 +4,7 @@
 -- none here either, or a refusal would be missed: the reverse of what
 -- `dtrepl parity` checks with registry/ops.jsonl.
 
-local S = require "tests.ops.samples"
+local S = require "tests.ops.lib.samples"
 local dir = os.getenv("DT_PARITY_DIR") or "tests/parity/2.13"
 
 local known, lines = {}, 0

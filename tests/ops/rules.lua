@@ -8,7 +8,7 @@
 -- that are wrong are kept and listed (known_wrong); one that is listed and
 -- holds here fails too.
 
-local S = require "tests.ops.samples"
+local S = require "tests.ops.lib.samples"
 
 local world = dt.world_size()
 local dims = world == 4 and {2, 2} or {world}

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- tests/ops/samples.lua: samples of operators (dt.samples), and a walk over
+-- lib/samples.lua: samples of operators (dt.samples), and a walk over
 -- all overloads.
 
 local M = setmetatable({}, {__index = require "dt.samples"})
