@@ -5,7 +5,8 @@
 **
 ** The ranks are threads (or one pretend rank) with contexts of their own;
 ** nothing is shared with the rank that asks but its interrupt flag.  The text
-** is run on each; what rank 0 returns, a string, comes back. */
+** is run on each; what rank 0 returns, a string, comes back.  It may do no
+** more than who asks: never trusted, in the sandbox when that one is. */
 #include <lualib.h>
 #include <stdio.h>
 #include <string.h>
@@ -72,10 +73,13 @@ static int rank_main (DtCtx *cx, DtComm *comm, void *ud) {
 
 static void get_options (lua_State *L, int idx, Nested *n, DtWorldOpts *w,
                          DtSession *s) {
+  const DtBindOpts *mine = &dtL_state(L)->o;
   snprintf(n->release, sizeof n->release, "%d.%d", s->profile.release / 100,
            s->profile.release % 100);
   n->so = (DtSessionOpts){dt_ops, dt_variants, n->release,
                           s->profile.device->name, 0};
+  n->bo.sandbox = mine->sandbox;
+  n->bo.mem_limit = mine->mem_limit;
   if (!lua_istable(L, idx)) return;
   lua_getfield(L, idx, "fake");
   if (!lua_isnil(L, -1)) {
@@ -87,12 +91,13 @@ static void get_options (lua_State *L, int idx, Nested *n, DtWorldOpts *w,
   lua_getfield(L, idx, "device");
   if (!lua_isnil(L, -1)) n->so.device = luaL_checkstring(L, -1);
   lua_getfield(L, idx, "sandbox");
-  n->bo.sandbox = lua_toboolean(L, -1);
+  n->bo.sandbox = n->bo.sandbox || lua_toboolean(L, -1);
 }
 
-/* dt.debug.world(n, text[, arg[, {fake = rank, torch =, device =}]]) -> true
-** and the string that rank 0's chunk returned, or false and the error's text.
-** The chunk gets `arg`.  Local: the asking rank alone does it. */
+/* dt.debug.world(n, text[, arg[, {fake = rank, torch =, device =,
+** sandbox =}]]) -> true and the string that rank 0's chunk returned, or false
+** and the error's text.  The chunk gets `arg`.  Local: the asking rank alone
+** does it. */
 static int l_world (lua_State *L) {
   DtSession *s = dtL_session(L);
   Nested n;

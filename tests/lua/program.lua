@@ -102,6 +102,11 @@ end
 local function sandbox()
   local err = out("--sandbox -n 2 -e 'io.open(\"x\")'", "", "", 1, "no files")
   T.has(err, "DT0008", "sandbox error")
+  for _, text in ipairs {"io.open, [[x]]", "dt.zeros, 1 << 29"} do
+    out(("--sandbox -n 1 -e 'print(dt.debug.world(1, %q))'")
+      :format("return pcall(" .. text .. ")"), "", "true\tfalse\n", 0,
+      "a world in the sandbox: " .. text)
+  end
   err = out("--sandbox -n 1 -e 'local t = {} while true do "
     .. "t[#t + 1] = (\"x\"):rep(1 << 26) .. #t end'", "", "", 1, "memory")
   T.has(err, "memory", "limit of memory")
