@@ -47,6 +47,9 @@ local function list(s, pos, state)
   local out = {}
   pos = s:match("^%s*()", pos)
   while s:sub(pos, pos) ~= "]" do
+    if pos > #s then
+      error(dt.error("PARSE", ("a ] is missing in \"%s\""):format(s)), 0)
+    end
     out[#out + 1], pos = value(s, pos, state)
     pos = s:match("^%s*,?%s*()", pos)
   end
