@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "bind/frame.h"
+#include "bind/field.h"
 #include "bind/names.h"
 
 /* --- hooks --- */
@@ -144,22 +145,6 @@ static DtVar *h_variable (void *ud, const char *name) {
 
 /* --- conditions --- */
 
-static void set_str (lua_State *L, const char *k, const char *v) {
-  if (v == NULL) return;
-  lua_pushstring(L, v);
-  lua_setfield(L, -2, k);
-}
-
-static void set_int (lua_State *L, const char *k, int64_t v) {
-  lua_pushinteger(L, v);
-  lua_setfield(L, -2, k);
-}
-
-static void set_bool (lua_State *L, const char *k, bool v) {
-  lua_pushboolean(L, v);
-  lua_setfield(L, -2, k);
-}
-
 static void set_vars (lua_State *L, const char *k, int n, DtVar *const *v) {
   int i;
   lua_createtable(L, n, 0);
@@ -182,11 +167,11 @@ static const char *kind_name (DtEventKind k) {
 
 static void set_coll (lua_State *L, const DtEvent *e) {
   DtBuf label;
-  set_str(L, "collective", e->coll);
-  set_str(L, "reduce", e->reduce);
-  set_int(L, "bytes", e->bytes_in);
-  set_int(L, "bytes_out", e->bytes_out);
-  set_int(L, "ranks", e->ngroup);
+  dtL_set_str(L, "collective", e->coll);
+  dtL_set_str(L, "reduce", e->reduce);
+  dtL_set_int(L, "bytes", e->bytes_in);
+  dtL_set_int(L, "bytes_out", e->bytes_out);
+  dtL_set_int(L, "ranks", e->ngroup);
   if (e->mesh == NULL || e->mdim < 0) return;
   dt_buf_init(&label, dtL_session(L)->cx);
   dt_mesh_dim_label(e->mesh, e->mdim, &label);
@@ -196,11 +181,11 @@ static void set_coll (lua_State *L, const DtEvent *e) {
 
 static void set_redist (lua_State *L, const DtEvent *e) {
   DtBuf b;
-  set_bool(L, "implicit", e->implicit);
-  set_int(L, "arg", e->slot);
+  dtL_set_bool(L, "implicit", e->implicit);
+  dtL_set_int(L, "arg", e->slot);
   if (e->plan == NULL) return;
-  set_int(L, "bytes", dt_plan_bytes(e->plan));
-  set_int(L, "steps", e->plan->nsteps);
+  dtL_set_int(L, "bytes", dt_plan_bytes(e->plan));
+  dtL_set_int(L, "steps", e->plan->nsteps);
   dt_buf_init(&b, dtL_session(L)->cx);
   dt_plan_print(e->plan, &b);
   dtL_push_buf(L, &b);
@@ -209,25 +194,25 @@ static void set_redist (lua_State *L, const DtEvent *e) {
 
 void dtL_push_event (lua_State *L, const DtEvent *e) {
   lua_createtable(L, 0, 16);
-  set_str(L, "kind", kind_name(e->kind));
-  set_int(L, "seq", e->seq);
-  set_int(L, "depth", e->depth);
-  set_str(L, "file", e->file);
-  set_int(L, "line", e->line);
-  set_str(L, "module", e->module);
-  set_bool(L, "backward", e->backward);
-  if (e->op && e->op->sig) set_str(L, "op", e->op->sig->full);
-  else set_str(L, "op", e->text);
-  set_str(L, "text", e->text);
+  dtL_set_str(L, "kind", kind_name(e->kind));
+  dtL_set_int(L, "seq", e->seq);
+  dtL_set_int(L, "depth", e->depth);
+  dtL_set_str(L, "file", e->file);
+  dtL_set_int(L, "line", e->line);
+  dtL_set_str(L, "module", e->module);
+  dtL_set_bool(L, "backward", e->backward);
+  if (e->op && e->op->sig) dtL_set_str(L, "op", e->op->sig->full);
+  else dtL_set_str(L, "op", e->text);
+  dtL_set_str(L, "text", e->text);
   set_vars(L, "inputs", e->nin, e->in);
   set_vars(L, "outputs", e->nout, e->out);
   if (e->kind == DT_EV_COLL || e->kind == DT_EV_COLL_END) set_coll(L, e);
   if (e->kind >= DT_EV_REDIST && e->kind <= DT_EV_REDIST_END)
     set_redist(L, e);
   if (e->kind == DT_EV_ERROR) {
-    set_str(L, "code", dt_error_info(e->status)->id);
-    set_str(L, "error", dt_error_info(e->status)->name);
-    if (e->err) set_str(L, "message", dt_buf_str(&e->err->err.message));
+    dtL_set_str(L, "code", dt_error_info(e->status)->id);
+    dtL_set_str(L, "error", dt_error_info(e->status)->name);
+    if (e->err) dtL_set_str(L, "message", dt_buf_str(&e->err->err.message));
   }
 }
 
@@ -252,7 +237,7 @@ static int run_cond (lua_State *L) {
   lua_createtable(L, 0, 1);
   if (k->e) dtL_push_event(L, k->e);
   else lua_newtable(L);
-  set_int(L, "hits", k->b->hits + 1);
+  dtL_set_int(L, "hits", k->b->hits + 1);
   push_env(L);
   lua_pushcclosure(L, cond_index, 2);
   lua_setfield(L, -2, "__index");
@@ -330,15 +315,15 @@ static void check_cond (lua_State *L, const char *expr) {
 static void push_break (lua_State *L, const DtBreak *b) {
   DtBuf text;
   lua_createtable(L, 0, 10);
-  set_int(L, "id", b->id);
-  set_str(L, "kind", b->kind->name);
-  set_str(L, "where", b->text);
-  set_str(L, "condition", b->cond);
-  set_str(L, "commands", b->commands);
-  set_int(L, "hits", b->hits);
-  set_int(L, "ignore", b->ignore);
-  set_bool(L, "enabled", !b->off);
-  set_bool(L, "once", b->once);
+  dtL_set_int(L, "id", b->id);
+  dtL_set_str(L, "kind", b->kind->name);
+  dtL_set_str(L, "where", b->text);
+  dtL_set_str(L, "condition", b->cond);
+  dtL_set_str(L, "commands", b->commands);
+  dtL_set_int(L, "hits", b->hits);
+  dtL_set_int(L, "ignore", b->ignore);
+  dtL_set_bool(L, "enabled", !b->off);
+  dtL_set_bool(L, "once", b->once);
   dt_buf_init(&text, dtL_session(L)->cx);
   dt_bp_print(b, &text);
   dtL_push_buf(L, &text);
@@ -437,9 +422,9 @@ static int l_kinds (lua_State *L) {
   lua_newtable(L);
   for (i = 0; (k = dt_bp_kind(i)) != NULL; i++) {
     lua_createtable(L, 0, 3);
-    set_str(L, "kind", k->name);
-    set_str(L, "args", k->args);
-    set_str(L, "text", k->text);
+    dtL_set_str(L, "kind", k->name);
+    dtL_set_str(L, "args", k->args);
+    dtL_set_str(L, "text", k->text);
     lua_seti(L, -2, i + 1);
   }
   return 1;
@@ -460,13 +445,13 @@ static void push_stop (lua_State *L, DtControl *c, const DtStopAt *at) {
   int i;
   if (at->e) dtL_push_event(L, at->e);
   else lua_createtable(L, 0, 12);
-  set_str(L, "why", why_name(at->why));
-  set_str(L, "kind", at->e ? kind_name(at->e->kind) : "LINE");
-  set_str(L, "file", at->file);
-  set_int(L, "line", at->line);
-  set_int(L, "seq", at->seq);
-  set_str(L, "note", *at->note ? at->note : NULL);
-  set_str(L, "message", at->message);
+  dtL_set_str(L, "why", why_name(at->why));
+  dtL_set_str(L, "kind", at->e ? kind_name(at->e->kind) : "LINE");
+  dtL_set_str(L, "file", at->file);
+  dtL_set_int(L, "line", at->line);
+  dtL_set_int(L, "seq", at->seq);
+  dtL_set_str(L, "note", *at->note ? at->note : NULL);
+  dtL_set_str(L, "message", at->message);
   lua_createtable(L, at->nhit, 0);
   for (i = 0; i < at->nhit; i++) {
     lua_pushinteger(L, at->hit[i]);
@@ -493,9 +478,9 @@ static int l_frames (lua_State *L) {
   lua_createtable(L, n, 0);
   for (i = 0; i < n; i++) {
     lua_createtable(L, 0, 4);
-    set_str(L, "file", f[i].file);
-    set_int(L, "line", f[i].line);
-    set_str(L, "name", f[i].name);
+    dtL_set_str(L, "file", f[i].file);
+    dtL_set_int(L, "line", f[i].line);
+    dtL_set_str(L, "name", f[i].name);
     dtL_frame_locals(L, &f[i]);
     lua_setfield(L, -2, "locals");
     lua_seti(L, -2, i + 1);

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "bind/bind.h"
+#include "bind/field.h"
 #include "kernel/kernel.h"
 #include "shard/user.h"
 
@@ -305,8 +306,7 @@ static void push_spec (lua_State *L, const DtSpec *s) {
   lua_createtable(L, 0, 6);
   dtL_push_size(L, s->meta.shape, s->meta.ndim);
   lua_setfield(L, -2, "shape");
-  lua_pushinteger(L, s->meta.ndim);
-  lua_setfield(L, -2, "ndim");
+  dtL_set_int(L, "ndim", s->meta.ndim);
   dtL_push_placements(L, s->pl, s->npl);
   lua_setfield(L, -2, "placements");
   dtL_push_dtype(L, (DtDtype)s->meta.dtype);

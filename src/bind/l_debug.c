@@ -4,16 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 #include "bind/bind.h"
+#include "bind/field.h"
 #include "bind/names.h"
 #include "debug/debug.h"
 #include "debug/debugmode.h"
 #include "render/layout_view.h"
-
-static DtDebug *check_debug (lua_State *L) {
-  DtDebug *d = dt_debug_of(dtL_session(L));
-  if (d == NULL) dtL_errorf(L, DT_E_RUNTIME, "no debugger is attached");
-  return d;
-}
 
 static int push_buf (lua_State *L, DtBuf *b, DtStatus st) {
   if (st == DT_OK) st = dt_buf_ok(b);
@@ -37,7 +32,7 @@ static const DtRecOp *check_op (lua_State *L, int idx, DtDebug *d) {
 }
 
 static int l_why (lua_State *L) {
-  DtDebug *d = check_debug(L);
+  DtDebug *d = dtL_check_debug(L);
   const DtRecOp *r = check_op(L, 1, d);
   DtBuf b;
   dt_buf_init(&b, d->s->cx);
@@ -45,7 +40,7 @@ static int l_why (lua_State *L) {
 }
 
 static int l_history_text (lua_State *L) {
-  DtDebug *d = check_debug(L);
+  DtDebug *d = dtL_check_debug(L);
   DtBuf b;
   dt_buf_init(&b, d->s->cx);
   dt_history_text(d, (int)luaL_optinteger(L, 1, 20), &b);
@@ -53,7 +48,7 @@ static int l_history_text (lua_State *L) {
 }
 
 static int l_ledger_text (lua_State *L) {
-  DtDebug *d = check_debug(L);
+  DtDebug *d = dtL_check_debug(L);
   DtBuf b;
   dt_buf_init(&b, d->s->cx);
   dt_ledger_text(d, &b);
@@ -71,7 +66,7 @@ static int l_show (lua_State *L) {
 }
 
 static int l_plan (lua_State *L) {
-  DtDebug *d = check_debug(L);
+  DtDebug *d = dtL_check_debug(L);
   DtVar *v = dtL_check_tensor(L, 1);
   DtPlacement pl[DT_MAX_MDIM];
   int n = dtL_check_placements(L, 2, pl, DT_MAX_MDIM);
@@ -81,7 +76,7 @@ static int l_plan (lua_State *L) {
 }
 
 static int l_rules (lua_State *L) {
-  DtDebug *d = check_debug(L);
+  DtDebug *d = dtL_check_debug(L);
   const char *name = luaL_checkstring(L, 1);
   DtSession *s = d->s;
   const DtOpDef *op = dt_registry_find(s->cx, s->registry, name);
@@ -109,16 +104,6 @@ static int l_rules (lua_State *L) {
 
 /* --- the record as data --- */
 
-static void set_str (lua_State *L, const char *k, const char *v) {
-  lua_pushstring(L, v);
-  lua_setfield(L, -2, k);
-}
-
-static void set_int (lua_State *L, const char *k, int64_t v) {
-  lua_pushinteger(L, v);
-  lua_setfield(L, -2, k);
-}
-
 static void push_recvar (lua_State *L, const DtRecVar *v) {
   DtBuf b;
   lua_createtable(L, 0, 6);
@@ -130,25 +115,24 @@ static void push_recvar (lua_State *L, const DtRecVar *v) {
     dt_buf_add(&b, "dt: ");
     dt_spec_print(v->spec, &b);
   } else { dt_buf_add(&b, "t: "); dt_meta_print(&v->meta, &b); }
-  set_str(L, "spec", dt_buf_str(&b));
+  dtL_set_str(L, "spec", dt_buf_str(&b));
   dt_buf_fini(&b);
   dtL_push_size(L, v->meta.shape, v->meta.ndim);
   lua_setfield(L, -2, "shape");
-  set_str(L, "dtype", dt_dtype_info((DtDtype)v->meta.dtype)->name);
-  set_int(L, "id", v->id);
+  dtL_set_str(L, "dtype", dt_dtype_info((DtDtype)v->meta.dtype)->name);
+  dtL_set_int(L, "id", v->id);
 }
 
 static void push_coll (lua_State *L, const DtRecColl *c) {
   lua_createtable(L, 0, 8);
-  set_str(L, "op", c->coll);
-  if (c->reduce) set_str(L, "reduce", c->reduce);
-  set_str(L, "mesh_dim", c->mdim);
-  set_int(L, "ranks", c->ngroup);
-  set_int(L, "bytes_in", c->bytes_in);
-  set_int(L, "bytes_out", c->bytes_out);
-  lua_pushboolean(L, c->implicit);
-  lua_setfield(L, -2, "implicit");
-  set_int(L, "arg", c->slot);
+  dtL_set_str(L, "op", c->coll);
+  if (c->reduce) dtL_set_str(L, "reduce", c->reduce);
+  dtL_set_str(L, "mesh_dim", c->mdim);
+  dtL_set_int(L, "ranks", c->ngroup);
+  dtL_set_int(L, "bytes_in", c->bytes_in);
+  dtL_set_int(L, "bytes_out", c->bytes_out);
+  dtL_set_bool(L, "implicit", c->implicit);
+  dtL_set_int(L, "arg", c->slot);
 }
 
 static void push_recop (lua_State *L, const DtRecOp *r) {
@@ -157,16 +141,15 @@ static void push_recop (lua_State *L, const DtRecOp *r) {
   lua_createtable(L, 0, 12);
   dt_buf_init(&b, dtL_session(L)->cx);
   dt_record_print(r, &b);
-  set_str(L, "text", dt_buf_str(&b));
+  dtL_set_str(L, "text", dt_buf_str(&b));
   dt_buf_fini(&b);
-  set_int(L, "seq", r->seq);
-  set_str(L, "op", r->label);
-  set_str(L, "file", r->file ? r->file : "");
-  set_int(L, "line", r->line);
-  set_str(L, "module", r->module ? r->module : "");
-  lua_pushboolean(L, r->backward);
-  lua_setfield(L, -2, "backward");
-  if (r->st != DT_OK) set_str(L, "error", dt_error_info(r->st)->id);
+  dtL_set_int(L, "seq", r->seq);
+  dtL_set_str(L, "op", r->label);
+  dtL_set_str(L, "file", r->file ? r->file : "");
+  dtL_set_int(L, "line", r->line);
+  dtL_set_str(L, "module", r->module ? r->module : "");
+  dtL_set_bool(L, "backward", r->backward);
+  if (r->st != DT_OK) dtL_set_str(L, "error", dt_error_info(r->st)->id);
   lua_createtable(L, r->nin, 0);
   for (i = 0; i < r->nin; i++) {
     push_recvar(L, &r->in[i]);
@@ -189,7 +172,7 @@ static void push_recop (lua_State *L, const DtRecOp *r) {
 
 /* dt.debug.history(n) -> list of operators, oldest first. */
 static int l_history (lua_State *L) {
-  DtDebug *d = check_debug(L);
+  DtDebug *d = dtL_check_debug(L);
   int n = (int)luaL_optinteger(L, 1, d->rec.n), i;
   if (n > d->rec.n) n = d->rec.n;
   if (n < 0) n = 0;
@@ -259,32 +242,30 @@ static DtStatus tape_listen (void *ud, DtSession *s, const DtEvent *e) {
   if (d && d->muted) return DT_OK;
   if (!lua_checkstack(L, 12)) return DT_OK;
   lua_createtable(L, 0, 10);
-  set_str(L, "kind", event_name(e->kind));
-  set_int(L, "seq", e->seq);
-  set_int(L, "depth", e->depth);
-  if (e->op && e->op->sig) set_str(L, "op", e->op->sig->full);
-  if (e->line) { set_str(L, "file", e->file); set_int(L, "line", e->line); }
-  if (e->text) set_str(L, "text", e->text);
+  dtL_set_str(L, "kind", event_name(e->kind));
+  dtL_set_int(L, "seq", e->seq);
+  dtL_set_int(L, "depth", e->depth);
+  if (e->op && e->op->sig) dtL_set_str(L, "op", e->op->sig->full);
+  if (e->line) { dtL_set_str(L, "file", e->file); dtL_set_int(L, "line", e->line); }
+  if (e->text) dtL_set_str(L, "text", e->text);
   if (e->nin) tape_vars(L, "inputs", e->nin, e->in);
   if (e->nout) tape_vars(L, "outputs", e->nout, e->out);
-  lua_pushboolean(L, e->backward);
-  lua_setfield(L, -2, "backward");
+  dtL_set_bool(L, "backward", e->backward);
   if (e->kind == DT_EV_COLL) {
-    set_str(L, "coll", e->coll);
-    if (e->reduce) set_str(L, "reduce", e->reduce);
-    set_int(L, "bytes_in", e->bytes_in);
-    set_int(L, "bytes_out", e->bytes_out);
-    set_str(L, "mesh_dim", mesh_dim_name(e));
+    dtL_set_str(L, "coll", e->coll);
+    if (e->reduce) dtL_set_str(L, "reduce", e->reduce);
+    dtL_set_int(L, "bytes_in", e->bytes_in);
+    dtL_set_int(L, "bytes_out", e->bytes_out);
+    dtL_set_str(L, "mesh_dim", mesh_dim_name(e));
     if (!t->brief) tape_group(L, e);
   }
   if (e->plan && e->kind == DT_EV_REDIST) {
     DtBuf b;
     dt_buf_init(&b, s->cx);
     dt_plan_print(e->plan, &b);
-    set_str(L, "plan", dt_buf_str(&b));
+    dtL_set_str(L, "plan", dt_buf_str(&b));
     dt_buf_fini(&b);
-    lua_pushboolean(L, e->implicit);
-    lua_setfield(L, -2, "implicit");
+    dtL_set_bool(L, "implicit", e->implicit);
   }
   lua_rawgeti(L, LUA_REGISTRYINDEX, t->list);
   lua_insert(L, -2);

@@ -2,6 +2,7 @@
 ** bind/l_diag.c: findings as data and as text: dt.debug.findings(). */
 #include <string.h>
 #include "bind/bind.h"
+#include "bind/field.h"
 #include "diag/finding.h"
 
 static DtDiag *check_diag (lua_State *L) {
@@ -11,13 +12,7 @@ static DtDiag *check_diag (lua_State *L) {
 }
 
 static void set_str (lua_State *L, const char *k, const char *v) {
-  lua_pushstring(L, v ? v : "");
-  lua_setfield(L, -2, k);
-}
-
-static void set_int (lua_State *L, const char *k, int64_t v) {
-  lua_pushinteger(L, v);
-  lua_setfield(L, -2, k);
+  dtL_set_str(L, k, v ? v : "");
 }
 
 static void push_kind (lua_State *L, const DtFindKind *k) {
@@ -34,18 +29,17 @@ static void push_kind (lua_State *L, const DtFindKind *k) {
 
 static void push_finding (lua_State *L, const DtFinding *f) {
   push_kind(L, f->kind);
-  set_int(L, "seq", f->seq);
+  dtL_set_int(L, "seq", f->seq);
   set_str(L, "op", f->op);
   set_str(L, "file", f->file);
-  set_int(L, "line", f->line);
+  dtL_set_int(L, "line", f->line);
   set_str(L, "module", f->module);
-  set_int(L, "count", f->count);
+  dtL_set_int(L, "count", f->count);
   set_str(L, "tensor", f->subject);
   set_str(L, "evidence", f->evidence);
   set_str(L, "lua", f->lua);
   set_str(L, "torch", f->torch);
-  lua_pushboolean(L, f->backward);
-  lua_setfield(L, -2, "backward");
+  dtL_set_bool(L, "backward", f->backward);
 }
 
 /* Gather and judge what the ranks claim, unless only one was asked. */

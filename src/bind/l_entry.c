@@ -4,38 +4,10 @@
 ** commands (lua/dt/debug) are written on it. */
 #include <string.h>
 #include "bind/bind.h"
+#include "bind/field.h"
 #include "debug/grads.h"
 
 enum { MESHES = 1 };            /* upvalue-like: stack slot of the cache */
-
-static DtDebug *check_debug (lua_State *L) {
-  DtDebug *d = dt_debug_of(dtL_session(L));
-  if (d == NULL) dtL_errorf(L, DT_E_RUNTIME, "no debugger is attached");
-  return d;
-}
-
-static void set_str (lua_State *L, const char *k, const char *v) {
-  lua_pushstring(L, v);
-  lua_setfield(L, -2, k);
-}
-
-static void set_int (lua_State *L, const char *k, int64_t v) {
-  lua_pushinteger(L, v);
-  lua_setfield(L, -2, k);
-}
-
-static void set_bool (lua_State *L, const char *k, bool v) {
-  lua_pushboolean(L, v);
-  lua_setfield(L, -2, k);
-}
-
-static void push_i64s (lua_State *L, const int64_t *v, int64_t n) {
-  lua_createtable(L, (int)n, 0);
-  for (int64_t i = 0; i < n; i++) {
-    lua_pushinteger(L, v[i]);
-    lua_seti(L, -2, i + 1);
-  }
-}
 
 static void push_names (lua_State *L, const DtMesh *m) {
   lua_createtable(L, m->ndim, 0);
@@ -60,16 +32,16 @@ static void push_mesh (lua_State *L, int cache, const DtMesh *m) {
   }
   lua_pop(L, 1);
   lua_createtable(L, 0, 6);
-  push_i64s(L, m->shape, m->ndim);
+  dtL_push_ints(L, m->shape, m->ndim);
   lua_setfield(L, -2, "shape");
   push_names(L, m);
   lua_setfield(L, -2, "names");
-  set_str(L, "device", m->device_name);
-  set_bool(L, "member", m->member);
+  dtL_set_str(L, "device", m->device_name);
+  dtL_set_bool(L, "member", m->member);
   if (n <= 4096) {
     ranks = lua_newuserdatauv(L, (size_t)(n + 1) * sizeof *ranks, 0);
     dt_mesh_ranks(m, ranks);
-    push_i64s(L, ranks, n);
+    dtL_push_ints(L, ranks, n);
     lua_setfield(L, -3, "ranks");
     lua_pop(L, 1);
   }
@@ -111,41 +83,41 @@ static void set_layout (lua_State *L, int cache, const DtSpec *p,
   }
   dtL_push_buf(L, &b);
   lua_setfield(L, -2, "spec");
-  push_i64s(L, m->shape, m->ndim);
+  dtL_push_ints(L, m->shape, m->ndim);
   lua_setfield(L, -2, "shape");
-  push_i64s(L, m->stride, m->ndim);
+  dtL_push_ints(L, m->stride, m->ndim);
   lua_setfield(L, -2, "stride");
-  set_str(L, "dtype", dt_dtype_info((DtDtype)m->dtype)->torch);
+  dtL_set_str(L, "dtype", dt_dtype_info((DtDtype)m->dtype)->torch);
 }
 
 static void push_origin (lua_State *L, const DtOrigin *o) {
   lua_createtable(L, 0, 4);
-  set_int(L, "seq", o->seq);
-  set_str(L, "op", o->op ? o->op : "");
-  set_str(L, "file", o->file ? o->file : "");
-  set_int(L, "line", o->line);
+  dtL_set_int(L, "seq", o->seq);
+  dtL_set_str(L, "op", o->op ? o->op : "");
+  dtL_set_str(L, "file", o->file ? o->file : "");
+  dtL_set_int(L, "line", o->line);
 }
 
 static void push_tensor (lua_State *L, int cache, const DtRecVar *v) {
   int64_t n = (int64_t)dt_dtype_size((DtDtype)v->meta.dtype);
   lua_createtable(L, 0, 16);
-  if (v->none) { set_bool(L, "none", true); return; }
-  set_int(L, "id", v->id);
+  if (v->none) { dtL_set_bool(L, "none", true); return; }
+  dtL_set_int(L, "id", v->id);
   set_layout(L, cache, v->spec, &v->meta);
-  if (v->name) set_str(L, "name", v->name);
-  set_bool(L, "param", v->param);
-  set_bool(L, "needs_grad", v->needs_grad);
-  set_bool(L, "wrapped", v->meta.wrapped);
+  if (v->name) dtL_set_str(L, "name", v->name);
+  dtL_set_bool(L, "param", v->param);
+  dtL_set_bool(L, "needs_grad", v->needs_grad);
+  dtL_set_bool(L, "wrapped", v->meta.wrapped);
   push_origin(L, &v->origin);
   lua_setfield(L, -2, "origin");
-  push_i64s(L, v->lshape, v->lndim);
+  dtL_push_ints(L, v->lshape, v->lndim);
   lua_setfield(L, -2, "local_shape");
   for (int i = 0; i < v->lndim; i++) n *= v->lshape[i];
-  set_int(L, "bytes", n);
-  set_int(L, "storage", v->storage);
-  set_int(L, "version", v->version);
-  set_bool(L, "kept", v->block != NULL);
-  set_bool(L, "live", v->block != NULL && v->block->refs > v->block->kept);
+  dtL_set_int(L, "bytes", n);
+  dtL_set_int(L, "storage", v->storage);
+  dtL_set_int(L, "version", v->version);
+  dtL_set_bool(L, "kept", v->block != NULL);
+  dtL_set_bool(L, "live", v->block != NULL && v->block->refs > v->block->kept);
 }
 
 static void push_tensors (lua_State *L, int cache, const char *key, int n,
@@ -160,7 +132,7 @@ static void push_tensors (lua_State *L, int cache, const char *key, int n,
 
 static void push_tag (lua_State *L, const char *key, const char *v) {
   lua_createtable(L, 0, 1);
-  set_str(L, key, v);
+  dtL_set_str(L, key, v);
 }
 
 /* An argument: numbers and texts as they are; {slot = i}, {dtype = name}. */
@@ -183,7 +155,7 @@ static void push_arg (lua_State *L, const DtValue *v) {
       break;
     case DT_V_TENSOR:
       lua_createtable(L, 0, 1);
-      set_int(L, "slot", v->u.slot + 1);
+      dtL_set_int(L, "slot", v->u.slot + 1);
       break;
     case DT_V_LIST:
       lua_createtable(L, v->u.list.n, 0);
@@ -211,7 +183,7 @@ static void set_args (lua_State *L, const DtRecOp *r) {
     lua_setfield(L, -2, a->schema->arg[i].name);
   }
   lua_setfield(L, -2, "kwargs");
-  set_str(L, "schema", r->op->schema);
+  dtL_set_str(L, "schema", r->op->schema);
   lua_createtable(L, a->n, 0);
   for (int i = 0; i < a->n; i++) {
     lua_pushstring(L, a->schema->arg[i].name);
@@ -226,8 +198,8 @@ static void set_args (lua_State *L, const DtRecOp *r) {
     lua_seti(L, -2, slot + 1);
   }
   lua_setfield(L, -2, "writes");
-  set_bool(L, "random", (r->op->flags & DT_OP_RANDOM) != 0);
-  set_bool(L, "factory", (r->op->flags & DT_OP_FACTORY) != 0);
+  dtL_set_bool(L, "random", (r->op->flags & DT_OP_RANDOM) != 0);
+  dtL_set_bool(L, "factory", (r->op->flags & DT_OP_FACTORY) != 0);
 }
 
 static void set_colls (lua_State *L, const DtRecOp *r) {
@@ -235,14 +207,14 @@ static void set_colls (lua_State *L, const DtRecOp *r) {
   for (int i = 0; i < r->ncoll; i++) {
     const DtRecColl *c = &r->coll[i];
     lua_createtable(L, 0, 8);
-    set_str(L, "op", c->coll);
-    if (c->reduce) set_str(L, "reduce", c->reduce);
-    set_str(L, "mesh_dim", c->mdim);
-    set_int(L, "ranks", c->ngroup);
-    set_int(L, "bytes", c->bytes_in);
-    set_int(L, "bytes_out", c->bytes_out);
-    set_bool(L, "implicit", c->implicit);
-    if (c->slot >= 0) set_int(L, "slot", c->slot + 1);
+    dtL_set_str(L, "op", c->coll);
+    if (c->reduce) dtL_set_str(L, "reduce", c->reduce);
+    dtL_set_str(L, "mesh_dim", c->mdim);
+    dtL_set_int(L, "ranks", c->ngroup);
+    dtL_set_int(L, "bytes", c->bytes_in);
+    dtL_set_int(L, "bytes_out", c->bytes_out);
+    dtL_set_bool(L, "implicit", c->implicit);
+    if (c->slot >= 0) dtL_set_int(L, "slot", c->slot + 1);
     lua_seti(L, -2, i + 1);
   }
   lua_setfield(L, -2, "collectives");
@@ -263,11 +235,11 @@ static void set_moves (lua_State *L, const DtRecOp *r) {
     lua_createtable(L, 0, 8);
     set_spec(L, "from", m->src);
     set_spec(L, "to", m->dst);
-    set_bool(L, "implicit", m->implicit);
-    set_bool(L, "graph", m->graph);
-    set_int(L, "steps", m->nsteps);
-    set_int(L, "bytes", m->bytes);
-    if (m->slot >= 0) set_int(L, "slot", m->slot + 1);
+    dtL_set_bool(L, "implicit", m->implicit);
+    dtL_set_bool(L, "graph", m->graph);
+    dtL_set_int(L, "steps", m->nsteps);
+    dtL_set_int(L, "bytes", m->bytes);
+    if (m->slot >= 0) dtL_set_int(L, "slot", m->slot + 1);
     lua_seti(L, -2, i + 1);
   }
   lua_setfield(L, -2, "moves");
@@ -276,24 +248,23 @@ static void set_moves (lua_State *L, const DtRecOp *r) {
 static void push_entry (lua_State *L, int cache, const DtRecOp *r) {
   luaL_checkstack(L, 16, "record");
   lua_createtable(L, 0, 24);
-  set_int(L, "seq", r->seq);
-  set_str(L, "op", r->label);
-  set_bool(L, "call", r->op == NULL);
-  set_str(L, "file", r->file ? r->file : "");
-  set_int(L, "line", r->line);
-  set_str(L, "module", r->module ? r->module : "");
-  set_str(L, "func", r->func ? r->func : "");
-  set_str(L, "scope", r->scope ? r->scope : "");
-  set_bool(L, "backward", r->backward);
-  set_int(L, "depth", r->depth);
-  set_int(L, "from", r->from);
-  lua_pushnumber(L, r->cost);
-  lua_setfield(L, -2, "cost");
+  dtL_set_int(L, "seq", r->seq);
+  dtL_set_str(L, "op", r->label);
+  dtL_set_bool(L, "call", r->op == NULL);
+  dtL_set_str(L, "file", r->file ? r->file : "");
+  dtL_set_int(L, "line", r->line);
+  dtL_set_str(L, "module", r->module ? r->module : "");
+  dtL_set_str(L, "func", r->func ? r->func : "");
+  dtL_set_str(L, "scope", r->scope ? r->scope : "");
+  dtL_set_bool(L, "backward", r->backward);
+  dtL_set_int(L, "depth", r->depth);
+  dtL_set_int(L, "from", r->from);
+  dtL_set_num(L, "cost", r->cost);
   if (r->st != DT_OK) {
-    set_str(L, "error", dt_error_info(r->st)->id);
-    set_str(L, "message", r->error ? r->error : "");
+    dtL_set_str(L, "error", dt_error_info(r->st)->id);
+    dtL_set_str(L, "message", r->error ? r->error : "");
   } else if (!r->done) {
-    set_bool(L, "unfinished", true);
+    dtL_set_bool(L, "unfinished", true);
   }
   if (r->op) set_args(L, r);
   push_tensors(L, cache, "inputs", r->nin, r->in);
@@ -305,7 +276,7 @@ static void push_entry (lua_State *L, int cache, const DtRecOp *r) {
 /* dt.debug.entries([first[, last]]) -> operators #first to #last of the
 ** record, oldest first, with everything that is known of them.  Local. */
 static int l_entries (lua_State *L) {
-  DtDebug *d = check_debug(L);
+  DtDebug *d = dtL_check_debug(L);
   int64_t first = luaL_optinteger(L, 1, 0);
   int64_t last = luaL_optinteger(L, 2, INT64_MAX);
   int n = 0;
@@ -324,7 +295,7 @@ static int l_entries (lua_State *L) {
 /* dt.debug.revive(id, seq) -> the tensor as it was just before operator #seq,
 ** or nil and why not.  Local. */
 static int l_revive (lua_State *L) {
-  DtDebug *d = check_debug(L);
+  DtDebug *d = dtL_check_debug(L);
   DtVar *v = NULL;
   if (dt_record_revive(d, luaL_checkinteger(L, 1), luaL_checkinteger(L, 2),
                        &v) != DT_OK) {
@@ -349,7 +320,7 @@ static int l_id (lua_State *L) {
 /* dt.debug.name_id(name, seq) -> id of the tensor a name held just before
 ** operator #seq (nothing: now), or nil.  Pure. */
 static int l_name_id (lua_State *L) {
-  DtDebug *d = check_debug(L);
+  DtDebug *d = dtL_check_debug(L);
   int64_t seq = luaL_optinteger(L, 2, INT64_MAX);
   const DtRecOp *r = seq < INT64_MAX ? dt_record_find(d, seq) : NULL;
   int64_t id = dt_record_name(d, r ? r->scope : NULL, luaL_checkstring(L, 1),
@@ -362,15 +333,15 @@ static int l_name_id (lua_State *L) {
 /* dt.debug.names() -> list of {seq, name, scope, id}: the log of which
 ** variable held which tensor from when on.  Pure. */
 static int l_names (lua_State *L) {
-  DtDebug *d = check_debug(L);
+  DtDebug *d = dtL_check_debug(L);
   lua_createtable(L, d->rec.nname, 0);
   for (int i = 0; i < d->rec.nname; i++) {
     const DtRecName *n = &d->rec.name[i];
     lua_createtable(L, 0, 4);
-    set_int(L, "seq", n->seq);
-    set_str(L, "name", n->name);
-    set_str(L, "scope", n->scope);
-    set_int(L, "id", n->var);
+    dtL_set_int(L, "seq", n->seq);
+    dtL_set_str(L, "name", n->name);
+    dtL_set_str(L, "scope", n->scope);
+    dtL_set_int(L, "id", n->var);
     lua_seti(L, -2, i + 1);
   }
   return 1;
@@ -379,7 +350,7 @@ static int l_names (lua_State *L) {
 /* dt.debug.gradients() -> a row for each leaf that a gradient reached.
 ** Local. */
 static int l_gradients (lua_State *L) {
-  DtDebug *d = check_debug(L);
+  DtDebug *d = dtL_check_debug(L);
   int n;
   const DtGradRow *row = dt_grads_rows(d, &n);
   lua_settop(L, 0);
@@ -387,14 +358,14 @@ static int l_gradients (lua_State *L) {
   lua_createtable(L, n, 0);
   for (int i = 0; i < n; i++) {
     lua_createtable(L, 0, 10);
-    set_int(L, "id", row[i].leaf);
-    if (row[i].name) set_str(L, "name", row[i].name);
-    set_bool(L, "param", row[i].param);
-    set_int(L, "seq", row[i].seq);
-    set_str(L, "file", row[i].file ? row[i].file : "");
-    set_int(L, "line", row[i].line);
-    set_int(L, "count", row[i].count);
-    set_int(L, "storage", row[i].storage);
+    dtL_set_int(L, "id", row[i].leaf);
+    if (row[i].name) dtL_set_str(L, "name", row[i].name);
+    dtL_set_bool(L, "param", row[i].param);
+    dtL_set_int(L, "seq", row[i].seq);
+    dtL_set_str(L, "file", row[i].file ? row[i].file : "");
+    dtL_set_int(L, "line", row[i].line);
+    dtL_set_int(L, "count", row[i].count);
+    dtL_set_int(L, "storage", row[i].storage);
     lua_newtable(L);
     set_layout(L, MESHES, row[i].spec, &row[i].meta);
     lua_setfield(L, -2, "forward");
@@ -409,19 +380,19 @@ static int l_gradients (lua_State *L) {
 /* dt.debug.failed() -> the call that failed last: {op, code, class, message,
 ** seq, file, line}; nothing when none did.  Local. */
 static int l_failed (lua_State *L) {
-  DtDebug *d = check_debug(L);
+  DtDebug *d = dtL_check_debug(L);
   const DtFailed *f = &d->failed;
   if (!f->valid) return 0;
   lua_createtable(L, 0, 8);
-  set_str(L, "op", f->op ? f->op->sig->full : "");
-  set_str(L, "code", dt_error_info(f->code)->id);
-  set_str(L, "class", f->pyclass ? f->pyclass
+  dtL_set_str(L, "op", f->op ? f->op->sig->full : "");
+  dtL_set_str(L, "code", dt_error_info(f->code)->id);
+  dtL_set_str(L, "class", f->pyclass ? f->pyclass
                                  : dt_error_info(f->code)->pyclass);
-  set_str(L, "message", f->message);
-  set_int(L, "seq", f->seq);
-  set_str(L, "file", f->file ? f->file : "");
-  set_int(L, "line", f->line);
-  set_bool(L, "backward", f->backward);
+  dtL_set_str(L, "message", f->message);
+  dtL_set_int(L, "seq", f->seq);
+  dtL_set_str(L, "file", f->file ? f->file : "");
+  dtL_set_int(L, "line", f->line);
+  dtL_set_bool(L, "backward", f->backward);
   return 1;
 }
 
@@ -429,9 +400,9 @@ static int l_failed (lua_State *L) {
 static int l_memory (lua_State *L) {
   const DtMem *m = &dtL_session(L)->cx->mem;
   lua_createtable(L, 0, 3);
-  set_int(L, "now", m->bytes_live);
-  set_int(L, "peak", m->bytes_peak);
-  set_int(L, "recorded", check_debug(L)->rec.kept);
+  dtL_set_int(L, "now", m->bytes_live);
+  dtL_set_int(L, "peak", m->bytes_peak);
+  dtL_set_int(L, "recorded", dtL_check_debug(L)->rec.kept);
   return 1;
 }
 

@@ -6,14 +6,10 @@
 #include <stdarg.h>
 #include <string.h>
 #include "bind/bind.h"
+#include "bind/field.h"
 #include "bind/names.h"
 #include "debug/autopsy.h"
 #include "debug/debug.h"
-
-static void set_str (lua_State *L, const char *key, const char *s) {
-  lua_pushstring(L, s);
-  lua_setfield(L, -2, key);
-}
 
 /* "repro.lua:14" of the running script line. */
 static void push_where (lua_State *L) {
@@ -31,20 +27,18 @@ static void push_error (lua_State *L, DtStatus code, const char *pyclass,
   const DtErrorInfo *info = dt_error_info(code);
   DtSession *s = dtL_session(L);
   lua_createtable(L, 0, 12);
-  set_str(L, "code", info->name);
-  set_str(L, "id", info->id);
-  set_str(L, "class", pyclass ? pyclass : info->pyclass);
-  set_str(L, "message", message);
-  set_str(L, "torch", message);
-  set_str(L, "summary", info->text);
-  set_str(L, "hint", info->hint);
-  if (explain && *explain) set_str(L, "explain", explain);
+  dtL_set_str(L, "code", info->name);
+  dtL_set_str(L, "id", info->id);
+  dtL_set_str(L, "class", pyclass ? pyclass : info->pyclass);
+  dtL_set_str(L, "message", message);
+  dtL_set_str(L, "torch", message);
+  dtL_set_str(L, "summary", info->text);
+  dtL_set_str(L, "hint", info->hint);
+  if (explain && *explain) dtL_set_str(L, "explain", explain);
   push_where(L);
   lua_setfield(L, -2, "where");
-  lua_pushinteger(L, s->comm ? s->comm->rank : 0);
-  lua_setfield(L, -2, "rank");
-  lua_pushinteger(L, s->seq);
-  lua_setfield(L, -2, "seq");
+  dtL_set_int(L, "rank", s->comm ? s->comm->rank : 0);
+  dtL_set_int(L, "seq", s->seq);
   luaL_setmetatable(L, DTL_ERROR);
 }
 
@@ -65,15 +59,13 @@ static void set_fixes (lua_State *L, const DtRepairs *r) {
   for (i = 0; i < r->n; i++) {
     const DtRepair *x = &r->r[i];
     lua_createtable(L, 0, 8);
-    set_str(L, "lua", x->lua);
-    set_str(L, "torch", x->torch);
-    set_str(L, "note", x->note);
-    set_str(L, "result", x->result);
-    set_str(L, "verdict", verdict_name(x->verdict));
-    lua_pushinteger(L, x->bytes);
-    lua_setfield(L, -2, "bytes");
-    lua_pushboolean(L, x->warned);
-    lua_setfield(L, -2, "warned");
+    dtL_set_str(L, "lua", x->lua);
+    dtL_set_str(L, "torch", x->torch);
+    dtL_set_str(L, "note", x->note);
+    dtL_set_str(L, "result", x->result);
+    dtL_set_str(L, "verdict", verdict_name(x->verdict));
+    dtL_set_int(L, "bytes", x->bytes);
+    dtL_set_bool(L, "warned", x->warned);
     lua_seti(L, -2, i + 1);
   }
   lua_setfield(L, -2, "fixes");
@@ -100,8 +92,8 @@ typedef struct Report {
 static int fill_object (lua_State *L) {
   Report *p = (Report *)lua_touserdata(L, 2);
   lua_settop(L, 1);
-  set_str(L, "autopsy", dt_buf_str(p->text));
-  set_str(L, "op", p->op);
+  dtL_set_str(L, "autopsy", dt_buf_str(p->text));
+  dtL_set_str(L, "op", p->op);
   set_fixes(L, p->r);
   set_args(L, p->f, p->text);
   return 0;
@@ -182,8 +174,8 @@ int dtL_raise (lua_State *L) {
   push_error(L, code, e->pyclass, dt_buf_str(&e->message),
              dt_buf_str(&e->explain));
   if (e->cause) {
-    set_str(L, "cause", e->cause);
-    if (e->cause_pyclass) set_str(L, "cause_class", e->cause_pyclass);
+    dtL_set_str(L, "cause", e->cause);
+    if (e->cause_pyclass) dtL_set_str(L, "cause_class", e->cause_pyclass);
   }
   dt_error_clear(s->cx);        /* repairs run operators of their own */
   attach_autopsy(L, s, code);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "bind/bind.h"
+#include "bind/field.h"
 #include "kernel/kernel.h"
 
 static int l_rank (lua_State *L) {
@@ -207,14 +208,10 @@ static int l_module (lua_State *L) {        /* enter(path) -> old; nil leaves */
 static int l_mem (lua_State *L) {
   const DtMem *m = &dtL_session(L)->cx->mem;
   lua_createtable(L, 0, 4);
-  lua_pushinteger(L, m->nalloc);
-  lua_setfield(L, -2, "nalloc");
-  lua_pushinteger(L, m->nlive);
-  lua_setfield(L, -2, "nlive");
-  lua_pushinteger(L, m->bytes_live);
-  lua_setfield(L, -2, "bytes_live");
-  lua_pushinteger(L, m->bytes_peak);
-  lua_setfield(L, -2, "bytes_peak");
+  dtL_set_int(L, "nalloc", m->nalloc);
+  dtL_set_int(L, "nlive", m->nlive);
+  dtL_set_int(L, "bytes_live", m->bytes_live);
+  dtL_set_int(L, "bytes_peak", m->bytes_peak);
   return 1;
 }
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "bind/bind.h"
+#include "bind/field.h"
 
 int dtL_push_results (lua_State *L, const DtOpDef *op, DtResults *r) {
   int i;
@@ -178,10 +179,8 @@ static void push_overload (lua_State *L, const DtOpDef *op) {
   lua_createtable(L, 0, 3);
   lua_pushlightuserdata(L, (void *)(uintptr_t)op);
   lua_setfield(L, -2, "_op");
-  lua_pushstring(L, op->sig->full);
-  lua_setfield(L, -2, "name");
-  lua_pushstring(L, op->schema);
-  lua_setfield(L, -2, "schema");
+  dtL_set_str(L, "name", op->sig->full);
+  dtL_set_str(L, "schema", op->schema);
   luaL_setmetatable(L, "dt.overload");
 }
 

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "bind/frame.h"
+#include "bind/field.h"
 
 static const char key_cand[] = "dt.names.globals";  /* list and set of names */
 
@@ -257,12 +258,6 @@ void dtL_past_env (lua_State *L, int64_t seq, const char *scope) {
 
 /* --- dt.debug --- */
 
-static DtDebug *check_debug (lua_State *L) {
-  DtDebug *d = dt_debug_of(dtL_session(L));
-  if (d == NULL) dtL_errorf(L, DT_E_RUNTIME, "no debugger is attached");
-  return d;
-}
-
 static DtRecOp *check_op (lua_State *L, int idx, DtDebug *d) {
   int64_t seq = luaL_checkinteger(L, idx);
   DtRecOp *r = dt_record_find(d, seq);
@@ -275,7 +270,7 @@ static DtRecOp *check_op (lua_State *L, int idx, DtDebug *d) {
 /* dt.debug.at(n) -> names and tensors as they were just before operator #n. */
 static int l_at (lua_State *L) {
   enum { MAX = 1024 };
-  DtDebug *d = check_debug(L);
+  DtDebug *d = dtL_check_debug(L);
   DtRecOp *r = check_op(L, 1, d);
   const DtRecName **names;
   Past p = { d, r->seq, r->scope };
@@ -294,7 +289,7 @@ static int l_at (lua_State *L) {
 
 /* dt.debug.value(x, n): tensor or name as it was just before operator #n. */
 static int l_value (lua_State *L) {
-  DtDebug *d = check_debug(L);
+  DtDebug *d = dtL_check_debug(L);
   DtRecOp *r = check_op(L, 2, d);
   DtVar *v = dtL_test_tensor(L, 1), *out = NULL;
   int64_t id = v ? v->id : dt_record_name(d, r->scope, luaL_checkstring(L, 1),
@@ -307,14 +302,9 @@ static int l_value (lua_State *L) {
   return 1;
 }
 
-static void set_int (lua_State *L, const char *k, int64_t v) {
-  lua_pushinteger(L, v);
-  lua_setfield(L, -2, k);
-}
-
 /* dt.debug.recording([{ring=, limit=, on=}]) -> its state after the change. */
 static int l_recording (lua_State *L) {
-  DtDebug *d = check_debug(L);
+  DtDebug *d = dtL_check_debug(L);
   DtRecord *k = &d->rec;
   if (lua_istable(L, 1)) {
     lua_getfield(L, 1, "ring");
@@ -331,15 +321,14 @@ static int l_recording (lua_State *L) {
     lua_settop(L, 1);
   }
   lua_createtable(L, 0, 8);
-  set_int(L, "ring", k->cap);
-  set_int(L, "operators", k->n);
-  set_int(L, "total", k->total);
-  set_int(L, "limit", k->limit);
-  set_int(L, "bytes", k->kept);
-  set_int(L, "first", k->n ? dt_record_at(d, k->n - 1)->seq : 0);
-  set_int(L, "last", k->n ? dt_record_at(d, 0)->seq : 0);
-  lua_pushboolean(L, !k->off);
-  lua_setfield(L, -2, "on");
+  dtL_set_int(L, "ring", k->cap);
+  dtL_set_int(L, "operators", k->n);
+  dtL_set_int(L, "total", k->total);
+  dtL_set_int(L, "limit", k->limit);
+  dtL_set_int(L, "bytes", k->kept);
+  dtL_set_int(L, "first", k->n ? dt_record_at(d, k->n - 1)->seq : 0);
+  dtL_set_int(L, "last", k->n ? dt_record_at(d, 0)->seq : 0);
+  dtL_set_bool(L, "on", !k->off);
   return 1;
 }
 

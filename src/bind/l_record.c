@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "bind/bind.h"
+#include "bind/field.h"
 #include "debug/debug.h"
 
 enum { NAMED_TENSOR_KEYS = 6 };
@@ -27,30 +28,11 @@ typedef struct Recorder {
   bool on;
 } Recorder;
 
-static void set_str (lua_State *L, const char *k, const char *v) {
-  lua_pushstring(L, v);
-  lua_setfield(L, -2, k);
-}
-
-static void set_int (lua_State *L, const char *k, int64_t v) {
-  lua_pushinteger(L, v);
-  lua_setfield(L, -2, k);
-}
-
 static void set_flag (lua_State *L, const char *k) {
-  lua_pushboolean(L, 1);
-  lua_setfield(L, -2, k);
+  dtL_set_bool(L, k, 1);
 }
 
 /* --- specs and values --- */
-
-static void push_ints (lua_State *L, const int64_t *v, int n) {
-  lua_createtable(L, n, 0);
-  for (int i = 0; i < n; i++) {
-    lua_pushinteger(L, v[i]);
-    lua_seti(L, -2, i + 1);
-  }
-}
 
 static void push_pl_texts (lua_State *L, const DtPlacement *pl, int n) {
   lua_createtable(L, n, 0);
@@ -74,11 +56,11 @@ static void set_mesh (lua_State *L, const DtMesh *m) {
 }
 
 static void set_meta (lua_State *L, const DtMeta *m, const char *kind) {
-  set_str(L, kind, dt_dtype_info((DtDtype)m->dtype)->name);
-  push_ints(L, m->shape, m->ndim);
+  dtL_set_str(L, kind, dt_dtype_info((DtDtype)m->dtype)->name);
+  dtL_push_ints(L, m->shape, m->ndim);
   lua_setfield(L, -2, "shape");
   if (!dt_meta_is_contiguous(m)) {
-    push_ints(L, m->stride, m->ndim);
+    dtL_push_ints(L, m->stride, m->ndim);
     lua_setfield(L, -2, "stride");
   }
 }
@@ -104,7 +86,7 @@ static void push_var (lua_State *L, const DtVar *v) {
 
 static void push_named (lua_State *L, const char *key, const char *value) {
   lua_createtable(L, 0, 1);
-  set_str(L, key, value);
+  dtL_set_str(L, key, value);
 }
 
 static void push_value (lua_State *L, const DtValue *v, const DtEvent *e) {
@@ -173,8 +155,8 @@ static void set_vars (lua_State *L, const char *key, int n, DtVar *const *v) {
 static void row_begin (Recorder *r, const DtEvent *e, const char *op) {
   lua_State *L = r->L;
   lua_createtable(L, 0, 12);
-  set_str(L, "op", op);
-  set_str(L, "module", e->module);
+  dtL_set_str(L, "op", op);
+  dtL_set_str(L, "module", e->module);
   if (e->backward) set_flag(L, "backward");
   r->row = luaL_ref(L, LUA_REGISTRYINDEX);
   r->nredist = 0;
@@ -237,7 +219,7 @@ static void on_end (Recorder *r, const DtEvent *e) {
   if (r->open == 0 || --r->open > 0) return;
   lua_rawgeti(L, LUA_REGISTRYINDEX, r->row);
   if (e->status == DT_OK) set_vars(L, "out", e->nout, e->out);
-  else set_str(L, "error", dt_error_info(e->status)->pyclass);
+  else dtL_set_str(L, "error", dt_error_info(e->status)->pyclass);
   lua_pop(L, 1);
   row_end(r);
 }
@@ -246,13 +228,12 @@ static void on_redist (Recorder *r, const DtEvent *e) {
   lua_State *L = r->L;
   if (r->row == LUA_NOREF) return;
   lua_createtable(L, 0, 4);
-  if (e->implicit) set_int(L, "arg", e->slot);
+  if (e->implicit) dtL_set_int(L, "arg", e->slot);
   push_pl_texts(L, e->plan->src->pl, e->plan->src->npl);
   lua_setfield(L, -2, "src");
   push_pl_texts(L, e->plan->dst->pl, e->plan->dst->npl);
   lua_setfield(L, -2, "dst");
-  lua_pushboolean(L, e->implicit);
-  lua_setfield(L, -2, "implicit");
+  dtL_set_bool(L, "implicit", e->implicit);
   append(L, r->row, "redist");
   r->nredist++;
   r->in_redist = true;
@@ -290,14 +271,14 @@ static void on_coll (Recorder *r, const DtEvent *e) {
     row_begin(r, e, op);
   }
   lua_createtable(L, 0, 8);
-  set_str(L, "op", e->coll);
-  if (c10d) set_str(L, "ns", "c10d");
+  dtL_set_str(L, "op", e->coll);
+  if (c10d) dtL_set_str(L, "ns", "c10d");
   push_group(L, e);
   lua_setfield(L, -2, "group");
-  set_int(L, "bytes_in", e->bytes_in);
-  set_int(L, "bytes_out", e->bytes_out);
-  if (e->reduce != NULL) set_str(L, "reduce", e->reduce);
-  if (r->in_redist) set_int(L, "redist", r->nredist - 1);
+  dtL_set_int(L, "bytes_in", e->bytes_in);
+  dtL_set_int(L, "bytes_out", e->bytes_out);
+  if (e->reduce != NULL) dtL_set_str(L, "reduce", e->reduce);
+  if (r->in_redist) dtL_set_int(L, "redist", r->nredist - 1);
   append(L, r->row, "coll");
   if (alone) {
     lua_rawgeti(L, LUA_REGISTRYINDEX, r->row);

@@ -3,7 +3,8 @@
 ** the validators in tests/ops and scripts of the user's own.  Nothing is
 ** decided here. */
 #include "bind/bind.h"
-#include "shard/known.h"
+#include "bind/field.h"
+#include "shard/known_wrong.h"
 
 static const DtOpDef *check_overload (lua_State *L, int i) {
   const DtOpDef *op;
@@ -17,8 +18,7 @@ static const DtOpDef *check_overload (lua_State *L, int i) {
 
 static void set_flag (lua_State *L, const DtOpDef *op, uint32_t bit,
                       const char *name) {
-  lua_pushboolean(L, (op->flags & bit) != 0);
-  lua_setfield(L, -2, name);
+  dtL_set_bool(L, name, (op->flags & bit) != 0);
 }
 
 static const char *decided_by (const DtOpDef *op) {
@@ -35,14 +35,10 @@ static int l_op_info (lua_State *L) {
   const DtOpDef *op = check_overload(L, 1);
   int i;
   lua_createtable(L, 0, 12);
-  lua_pushstring(L, op->sig->full);
-  lua_setfield(L, -2, "name");
-  lua_pushstring(L, op->schema);
-  lua_setfield(L, -2, "schema");
-  lua_pushstring(L, op->brief);
-  lua_setfield(L, -2, "brief");
-  lua_pushstring(L, decided_by(op));
-  lua_setfield(L, -2, "decided_by");
+  dtL_set_str(L, "name", op->sig->full);
+  dtL_set_str(L, "schema", op->schema);
+  dtL_set_str(L, "brief", op->brief);
+  dtL_set_str(L, "decided_by", decided_by(op));
   lua_newtable(L);
   for (i = 0; op->samples && op->samples[i]; i++) {
     lua_pushstring(L, op->samples[i]);
@@ -158,11 +154,9 @@ static void push_decision (lua_State *L, DtSession *s, const DtProp *p) {
   lua_setfield(L, -2, "inputs");
   push_specs(L, s, p->nout, (const DtSpec *const *)p->out);
   lua_setfield(L, -2, "outputs");
-  lua_pushboolean(L, p->needs_redist);
-  lua_setfield(L, -2, "redistributes");
+  dtL_set_bool(L, "redistributes", p->needs_redist);
   if (p->known_wrong != NULL) {
-    lua_pushstring(L, p->known_wrong->what);
-    lua_setfield(L, -2, "known_wrong");
+    dtL_set_str(L, "known_wrong", p->known_wrong->what);
   }
 }
 
@@ -204,20 +198,15 @@ static int l_decide (lua_State *L) {
 ** decisions of PyTorch that give wrong data.  Pure. */
 static int l_known_wrong (lua_State *L) {
   int i, n;
-  const DtKnown *k = dt_known_rows(&n);
+  const DtKnownWrong *k = dt_known_wrong_rows(&n);
   lua_createtable(L, n, 0);
   for (i = 0; i < n; i++) {
     lua_createtable(L, 0, 5);
-    lua_pushstring(L, k[i].op);
-    lua_setfield(L, -2, "op");
-    lua_pushstring(L, k[i].in);
-    lua_setfield(L, -2, "inputs");
-    lua_pushstring(L, k[i].out);
-    lua_setfield(L, -2, "outputs");
-    lua_pushstring(L, k[i].what);
-    lua_setfield(L, -2, "what");
-    lua_pushstring(L, k[i].example);
-    lua_setfield(L, -2, "example");
+    dtL_set_str(L, "op", k[i].op);
+    dtL_set_str(L, "inputs", k[i].in);
+    dtL_set_str(L, "outputs", k[i].out);
+    dtL_set_str(L, "what", k[i].what);
+    dtL_set_str(L, "example", k[i].example);
     lua_seti(L, -2, i + 1);
   }
   return 1;

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 #include "bind/bind.h"
+#include "bind/field.h"
 
 static int t_gc (lua_State *L) {
   DtVar **b = (DtVar **)luaL_checkudata(L, 1, DTL_TENSOR);
@@ -77,11 +78,9 @@ static void a_local_shape (lua_State *L, DtVar *v) {
 static void a_origin (lua_State *L, DtVar *v) {
   lua_createtable(L, 0, 4);
   lua_pushinteger(L, v->origin.seq); lua_setfield(L, -2, "seq");
-  lua_pushstring(L, v->origin.file ? v->origin.file : "");
-  lua_setfield(L, -2, "file");
+  dtL_set_str(L, "file", v->origin.file ? v->origin.file : "");
   lua_pushinteger(L, v->origin.line); lua_setfield(L, -2, "line");
-  lua_pushstring(L, v->origin.op ? v->origin.op : "");
-  lua_setfield(L, -2, "op");
+  dtL_set_str(L, "op", v->origin.op ? v->origin.op : "");
 }
 static void a_version (lua_State *L, DtVar *v) {
   lua_pushinteger(L, v->local->storage ? v->local->storage->version : 0);

@@ -3,38 +3,24 @@
 ** other ranks: is a plain tensor the same everywhere, rank 0's text for all. */
 #include <string.h>
 #include "bind/bind.h"
+#include "bind/field.h"
 #include "debug/verify.h"
-
-static DtDebug *check_debug (lua_State *L) {
-  DtDebug *d = dt_debug_of(dtL_session(L));
-  if (d == NULL) dtL_errorf(L, DT_E_RUNTIME, "no debugger is attached");
-  return d;
-}
 
 static void push_verified (lua_State *L, const DtVerified *v) {
   DtBuf b;
   lua_createtable(L, 0, 10);
-  lua_pushinteger(L, v->seq);
-  lua_setfield(L, -2, "seq");
-  lua_pushstring(L, v->label);
-  lua_setfield(L, -2, "op");
-  lua_pushstring(L, v->file);
-  lua_setfield(L, -2, "file");
-  lua_pushinteger(L, v->line);
-  lua_setfield(L, -2, "line");
-  lua_pushstring(L, dt_verify_name(v->kind));
-  lua_setfield(L, -2, "verdict");
-  lua_pushnumber(L, v->worst);
-  lua_setfield(L, -2, "worst");
+  dtL_set_int(L, "seq", v->seq);
+  dtL_set_str(L, "op", v->label);
+  dtL_set_str(L, "file", v->file);
+  dtL_set_int(L, "line", v->line);
+  dtL_set_str(L, "verdict", dt_verify_name(v->kind));
+  dtL_set_num(L, "worst", v->worst);
   if (v->kind == DT_VF_ROUNDING) {
-    lua_pushnumber(L, v->bound);
-    lua_setfield(L, -2, "bound");
+    dtL_set_num(L, "bound", v->bound);
   }
-  lua_pushstring(L, v->words);
-  lua_setfield(L, -2, "words");
+  dtL_set_str(L, "words", v->words);
   if (v->cause[0] != '\0') {
-    lua_pushstring(L, v->cause);
-    lua_setfield(L, -2, "cause");
+    dtL_set_str(L, "cause", v->cause);
   }
   dt_buf_init(&b, dtL_session(L)->cx);
   dt_verify_print(v, &b);
@@ -51,7 +37,7 @@ static void tell (void *ud, const DtVerified *v) {
 
 /* dt.debug.verify_op(n) -> verdict on recorded operator #n.  Collective. */
 static int l_verify_op (lua_State *L) {
-  DtDebug *d = check_debug(L);
+  DtDebug *d = dtL_check_debug(L);
   int64_t seq = luaL_checkinteger(L, 1);
   const DtRecOp *r = dt_record_find(d, seq);
   DtVerified v;
@@ -65,7 +51,7 @@ static int l_verify_op (lua_State *L) {
 
 /* dt.debug.verify_set(on): shadow mode.  Agreed. */
 static int l_verify_set (lua_State *L) {
-  DtDebug *d = check_debug(L);
+  DtDebug *d = dtL_check_debug(L);
   if (!lua_toboolean(L, 1)) {
     dt_verify_off(d);
     return 0;
@@ -79,7 +65,7 @@ static int l_verify_set (lua_State *L) {
 /* dt.debug.verified() -> {exact=, rounding=, wrong=, skipped=, list}; nothing
 ** when shadow mode is off.  Local. */
 static int l_verified (lua_State *L) {
-  DtVerify *k = check_debug(L)->verify;
+  DtVerify *k = dtL_check_debug(L)->verify;
   if (k == NULL) return 0;
   lua_createtable(L, 0, 6);
   for (int i = 0; i < 4; i++) {
@@ -151,7 +137,7 @@ static int l_from_all (lua_State *L) {
 ** numbers of operators, the generator and gradient mode are afterwards as they
 ** were.  Local, as f is. */
 static int l_quietly (lua_State *L) {
-  DtDebug *d = check_debug(L);
+  DtDebug *d = dtL_check_debug(L);
   DtMute m;
   int st;
   luaL_checktype(L, 1, LUA_TFUNCTION);

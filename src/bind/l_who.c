@@ -2,6 +2,7 @@
 ** bind/l_who.c: which ranks hold an element of a tensor. */
 #include <string.h>
 #include "bind/bind.h"
+#include "bind/field.h"
 #include "mesh/layout.h"
 
 /* Local position of global index `at` of dim `k` for a coordinate, -1 when it
@@ -32,8 +33,7 @@ static void push_list (lua_State *L, const int64_t *v, int n) {
 static void push_holder (lua_State *L, int64_t rank, const int64_t *coord,
                          int ndim, const int64_t *at, int n) {
   lua_createtable(L, 0, 4);
-  lua_pushinteger(L, rank);
-  lua_setfield(L, -2, "rank");
+  dtL_set_int(L, "rank", rank);
   push_list(L, coord, ndim);
   lua_setfield(L, -2, "coord");
   push_list(L, at, n);
@@ -153,8 +153,7 @@ static int l_versions (lua_State *L) {
   lua_setfield(L, -2, "dtrepl");
   lua_pushfstring(L, "%d.%d", p->release / 100, p->release % 100);
   lua_setfield(L, -2, "torch");
-  lua_pushstring(L, p->device->name);
-  lua_setfield(L, -2, "device");
+  dtL_set_str(L, "device", p->device->name);
   return 1;
 }
 

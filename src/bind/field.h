@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT
+** bind/field.h: what nearly every binding does with the table on the top of
+** the stack: set a field.  All functions here are Local. */
+#ifndef DT_BIND_FIELD_H
+#define DT_BIND_FIELD_H
+
+#include <lua.h>
+#include "debug/debug.h"
+#include "op/value.h"
+
+/* Set field k of the table on the top.  NULL text leaves the field nil. */
+void dtL_set_str (lua_State *L, const char *k, const char *v);
+void dtL_set_int (lua_State *L, const char *k, int64_t v);
+void dtL_set_num (lua_State *L, const char *k, double v);
+void dtL_set_bool (lua_State *L, const char *k, bool v);
+
+/* Push a list of n integers. */
+void dtL_push_ints (lua_State *L, const int64_t *v, int64_t n);
+
+/* The debugger of this state's session; raises RuntimeError without one. */
+DtDebug *dtL_check_debug (lua_State *L);
+
+#endif
