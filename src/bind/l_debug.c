@@ -246,7 +246,10 @@ static DtStatus tape_listen (void *ud, DtSession *s, const DtEvent *e) {
   dtL_set_int(L, "seq", e->seq);
   dtL_set_int(L, "depth", e->depth);
   if (e->op && e->op->sig) dtL_set_str(L, "op", e->op->sig->full);
-  if (e->line) { dtL_set_str(L, "file", e->file); dtL_set_int(L, "line", e->line); }
+  if (e->line) {
+    dtL_set_str(L, "file", e->file);
+    dtL_set_int(L, "line", e->line);
+  }
   if (e->text) dtL_set_str(L, "text", e->text);
   if (e->nin) tape_vars(L, "inputs", e->nin, e->in);
   if (e->nout) tape_vars(L, "outputs", e->nout, e->out);
