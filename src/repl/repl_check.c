@@ -10,8 +10,8 @@
 **     2
 **     :end
 **
-** In a block a line "..." stands for any lines, within a line for any text.  Rank 0 reads and compares;
-** results and diagnostics both count.  DTREPL_BLESS=1 rewrites the blocks. */
+** In a block a line "..." stands for any lines, within a line for any text.
+** Rank 0 reads and compares; results and diagnostics both count.  DTREPL_BLESS=1 rewrites the blocks. */
 #include "repl/repl_int.h"
 
 #include <errno.h>

@@ -89,10 +89,34 @@ static inline bool dt_repl_first (const DtRepl *r) {
   return r->comm->rank == 0 || r->comm->no_data;
 }
 
-/* --- repl.c --- */
+/* --- repl_start.c --- */
 /* One rank's whole session: preludes, script, prompt.  Its exit code.
 ** Collective. */
 int dt_repl_main (DtCtx *cx, DtComm *comm, void *app);
+
+/* --- repl_prompt.c --- */
+/* Everything a prompt needs, once; scripts that are debugged need it too.
+** Collective. */
+void dt_prompt_open (DtRepl *r);
+/* Rounds until the person leaves.  Collective. */
+void dt_prompt_run (DtRepl *r);
+
+/* --- repl_write.c --- */
+/* Gather what all ranks wrote; rank 0 folds and writes it.  NOMEM, RANK_LOST.
+** Collective. */
+DtStatus dt_repl_put (DtRepl *r);
+/* New findings, a line each; what ranks promised is compared first.  Local. */
+void dt_repl_findings (DtRepl *r);
+/* A diagnostic with at most one %s, at once and without memory: out of it is
+** one of the things to be said.  Local. */
+void dt_repl_say (DtRepl *r, const char *fmt, const char *arg);
+/* The world is broken: what this rank has is written as it is, and the session
+** ends.  Local. */
+void dt_repl_lost (DtRepl *r);
+/* Free the n texts of a gathering, and their list.  Local. */
+void dt_repl_free_texts (DtCtx *cx, char **v, int n);
+
+/* --- repl.c --- */
 /* Run one text on every rank that calls it; nothing is written.  `name` is
 ** Lua's chunk name.  Local, as long as the text is. */
 DtStatus dt_repl_run (DtRepl *r, const char *text, const char *name);
@@ -109,6 +133,14 @@ void dt_repl_hook (lua_State *L);
 ** every rank alike.  Collective. */
 DtStatus dt_repl_file (DtRepl *r, const char *path, char **text, size_t *n);
 
+/* One text from rank 0 to all; the caller frees it.  RANK_LOST.  Collective.
+*/
+DtStatus dt_repl_share (DtRepl *r, char **text, size_t *n);
+/* A round with a text every rank has; `name` as for dt_repl_run().
+** Collective. */
+void dt_repl_round_all (DtRepl *r, const char *text, const char *name);
+/* The exit code a status stands for.  Pure. */
+int dt_repl_code_of (DtStatus st);
 /* Rank 0's text (NULL: leave; others pass anything) is shared, run, and its
 ** output written.  False when the session ends.  Collective. */
 bool dt_repl_round (DtRepl *r, const char *text);

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT
+** repl/repl_prompt.c: rank 0 reads whole chunks from the person, or from a
+** pipe, and a round is made of each.
+**
+** A chunk is a line, or several while Lua says it is not complete yet; what a
+** command reads as text (:import) goes on until its own end. */
+#include "repl/repl_int.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "repl/cmd.h"
+#include "repl/history.h"
+#include "repl/source.h"
+
+/* Read one whole chunk on rank 0: first line, then more while it is not
+** complete.  False: leave. */
+static const char *prompt_text (const DtRepl *r, char *buf, size_t n) {
+  int64_t seq = r->past != 0 ? r->past
+    : r->at != NULL && !r->at->light ? r->at->seq : 0;
+  if (seq == 0)
+    return DT_PROMPT;
+  snprintf(buf, n, "dt#%lld> ", (long long)seq);
+  return buf;
+}
+
+static bool read_chunk (DtRepl *r, DtBuf *chunk) {
+  char buf[48];
+  DtBuf line, all;
+  dt_buf_init(&line, r->cx);
+  dt_buf_init(&all, r->cx);
+  bool got = true;
+  for (;;) {
+    bool first = all.len == 0;
+    DtLineResult k = dt_line_read(r->line, first
+                                  ? prompt_text(r, buf, sizeof buf)
+                                  : DT_PROMPT_MORE, &line);
+    if (k == DT_LINE_DROPPED) {
+      dt_buf_clear(&all);
+      continue;
+    }
+    if (k == DT_LINE_END) {
+      got = all.len > 0;
+      break;
+    }
+    if (!first)
+      dt_buf_addc(&all, '\n');
+    DtStatus st = r->app->interactive
+      ? dt_source_strip(r->cx, dt_buf_str(&line), &all)
+      : (dt_buf_addn(&all, dt_buf_str(&line), line.len), dt_buf_ok(&all));
+    if (st != DT_OK)
+      dt_error_clear(r->cx);
+    const char *s = dt_buf_str(&all);
+    const char *t = s + strspn(s, " \t\n");
+    if (*t == '\0') {
+      dt_buf_clear(&all);
+      if (!first || r->again.len == 0 || (r->at == NULL && r->past == 0))
+        continue;
+      dt_buf_addn(&all, r->again.s, r->again.len);
+      break;
+    }
+    if ((*t == ':' && t[1] != ':') || *t == '?')
+      break;
+    if (*t == '@')
+      t += strcspn(t, " \t\n");
+    if (*t == '=')
+      t++;
+    if (!dt_eval_incomplete(r->L, t))
+      break;
+  }
+  dt_buf_clear(chunk);
+  dt_buf_addn(chunk, dt_buf_str(&all), all.len);
+  dt_buf_fini(&all);
+  dt_buf_fini(&line);
+  return got && dt_buf_ok(chunk) == DT_OK;
+}
+
+static bool read_typed (DtRepl *r, DtBuf *chunk) {
+  if (!read_chunk(r, chunk) || r->quit)
+    return false;
+  dt_line_remember(r->line, dt_buf_str(chunk));
+  dt_output_typed(&r->app->out, DT_PROMPT, dt_buf_str(chunk));
+  return true;
+}
+
+static void prompt_loop (DtRepl *r) {
+  DtBuf chunk;
+  bool more = true;
+  dt_buf_init(&chunk, r->cx);
+  while (more && !r->quit) {
+    bool got = false;
+    if (dt_repl_first(r)) {
+      got = read_typed(r, &chunk);
+      if (r->quit)                /* a rank died meanwhile */
+        break;
+    }
+    more = dt_repl_round(r, got ? dt_buf_str(&chunk) : NULL);
+    if (more && dt_repl_first(r) && !r->app->interactive &&
+        r->code == DT_EXIT_OK)
+      r->code = dt_repl_code_of(r->status);       /* shared when all leave */
+  }
+  dt_buf_fini(&chunk);
+}
+
+static void on_warn (void *ud, const char *text) {
+  DtRepl *r = ud;
+  dt_repl_say(r, "dtrepl: %s\n", text);
+}
+
+static void on_stop (void *ud) {
+  dt_stop_now(((DtRepl *)ud)->app->stop);
+}
+
+static bool on_idle (void *ud) {
+  DtRepl *r = ud;
+  if (dt_world_alive(r->cx, r->comm) == DT_OK)
+    return true;
+  if (r->cx->err.code == DT_E_RANK_LOST) {
+    dt_tty_restore(&r->app->tty);
+    dt_output_add(&r->app->out, DT_OUT_DIAG, "\n");
+    dt_repl_lost(r);
+    return false;
+  }
+  dt_error_clear(r->cx);
+  return true;
+}
+
+static void greet (DtRepl *r) {
+  static const char *const world[] = {"threads", "processes", "pretended"};
+  DtBuf b;
+  dt_buf_init(&b, r->cx);
+  dt_buf_addf(&b, "dtrepl " DT_VERSION "  %d rank%s (%s)  "
+              ":help for help, Ctrl-D to leave\n", r->comm->size,
+              r->comm->size == 1 ? "" : "s", world[r->app->world]);
+  dt_output_write(&r->app->out, DT_OUT_DIAG, dt_buf_str(&b), b.len);
+  dt_buf_fini(&b);
+}
+
+/* Rank 0 learns the processes it may stop by a signal of its own: those on
+** its host. */
+static void exchange_pids (DtRepl *r) {
+  DtCtx *cx = r->cx;
+  int n = r->comm->size;
+  DtCollInfo info = {"process numbers", 0, "", ""};
+  if (r->app->world != DT_WORLD_MPI || n == 1)
+    return;
+  char mine[320], host[256] = "";
+  gethostname(host, sizeof host - 1);
+  snprintf(mine, sizeof mine, "%s %ld", host, (long)getpid());
+  char **text = DT_NEWN(cx, char *, n);
+  size_t *len = DT_NEWN(cx, size_t, n);
+  if (text != NULL && len != NULL &&
+      dt_comm_gather_text(cx, r->comm->world, &info, mine, strlen(mine), text,
+                          len) == DT_OK && dt_repl_first(r)) {
+    size_t k = strlen(host);
+    for (int i = 1; i < n; i++) {
+      bool near = strncmp(text[i], host, k) == 0 && text[i][k] == ' ';
+      dt_stop_process(r->app->stop,
+                      near ? strtol(text[i] + k, NULL, 10) : -1);
+    }
+  }
+  dt_repl_free_texts(cx, text, n);
+  dt_free(cx, len);
+  dt_error_clear(cx);
+}
+
+/* Everything a prompt needs, once; scripts that are debugged need it too. */
+void dt_prompt_open (DtRepl *r) {
+  DtApp *a = r->app;
+  if (r->read != NULL)
+    return;
+  r->read = read_typed;
+  r->asks = true;
+  exchange_pids(r);
+  if (r->app->world == DT_WORLD_MPI && !dt_repl_first(r))
+    dt_stop_outside(r->app->stop);
+  if (dt_repl_first(r)) {
+    if (!a->o.no_history && a->interactive)
+      dt_history_path(&r->history);
+    DtLineOpts o = {a->interactive ? &a->tty : NULL, dt_buf_str(&r->history),
+                    a->out.color[DT_OUT_DIAG], dt_complete, on_stop, on_idle,
+                    on_warn, r};
+    dt_pager_open(r);
+    if (a->interactive && !a->o.quiet)
+      greet(r);
+    if (dt_line_open(r->cx, &o, &r->line) != DT_OK) {
+      dt_repl_tell(r);
+      dt_output_write(&a->out, DT_OUT_DIAG, dt_buf_str(&r->diag), r->diag.len);
+      r->code = DT_EXIT_ERROR;
+    }
+  }
+}
+
+void dt_prompt_run (DtRepl *r) {
+  dt_prompt_open(r);
+  if (dt_repl_first(r) && r->line == NULL)
+    (void)dt_repl_round(r, NULL);
+  else
+    prompt_loop(r);
+}
