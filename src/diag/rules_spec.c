@@ -4,7 +4,7 @@
 ** end, local parts that are not what the placements say. */
 #include <string.h>
 #include "diag/diag_int.h"
-#include "shard/known.h"
+#include "shard/known_wrong.h"
 
 /* fill_ of 0: every addend becomes 0, and so does the sum. */
 static bool harmless (const DtDiag *g, const DtEvent *e) {
@@ -15,7 +15,7 @@ static bool harmless (const DtDiag *g, const DtEvent *e) {
 }
 
 static void known_wrong (DtDiag *g, const DtEvent *e) {
-  const DtKnown *k = e->prop->known_wrong;
+  const DtKnownWrong *k = e->prop->known_wrong;
   if (k == NULL || harmless(g, e)) return;
   dt_diag_add(g, e, DT_FIND_ID_KNOWN_WRONG, e->nin ? e->in[0] : NULL, 0, NULL,
               "%s; for example %s", k->what, k->example);

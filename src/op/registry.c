@@ -160,7 +160,7 @@ static DtStatus fill_from (DtCtx *cx, DtRegistry *r, Entry *e, DtOpDef *def) {
   }
   def->schema = e->text;
   if (e->var->kind == DT_VAR_KNOWN) {
-    dt_known_fill(def);
+    dt_schema_only_fill(def);
     return DT_OK;
   }
   base = dt_registry_find(cx, r, e->var->base);
@@ -249,7 +249,7 @@ static DtStatus make_packet (DtCtx *cx, DtRegistry *r, Group *g) {
   if (p == NULL || op == NULL) return DT_E_NOMEM;
   for (e = g->first; e != NULL; e = e->next) {
     DT_TRY(cx, fill(cx, r, e));
-    if ((e->def->flags & DT_OP_KNOWN) == 0) op[p->n++] = e->def;
+    if ((e->def->flags & DT_OP_SCHEMA_ONLY) == 0) op[p->n++] = e->def;
     else op[g->n - ++known] = e->def;   /* the parser's last resort */
   }
   p->ns = op[0]->sig->ns;

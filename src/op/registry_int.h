@@ -16,7 +16,7 @@ DtStatus dt_packet_sort (DtCtx *cx, int n, const DtOpDef **op);
 DtStatus dt_variant_fill (DtCtx *cx, DtVariantKind kind, const DtOpDef *base,
                           DtOpDef *def);
 /* Fill `def` with what an overload known by its schema does: refuse.  Pure. */
-void dt_known_fill (DtOpDef *def);
+void dt_schema_only_fill (DtOpDef *def);
 /* What selfcheck asks of one operator.  INTERNAL naming it.  Pure. */
 DtStatus dt_opdef_check (DtCtx *cx, const DtOpDef *op);
 

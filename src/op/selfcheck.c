@@ -21,7 +21,7 @@ static bool sharded_somehow (const DtOpDef *op) {
 static DtStatus check_fields (DtCtx *cx, const DtOpDef *op) {
   uint32_t f = op->flags;
   if (op->brief == NULL || op->brief[0] == '\0') return bad(cx, op, "no brief");
-  if ((f & (DT_OP_CUSTOM | DT_OP_KNOWN)) != 0) return DT_OK;
+  if ((f & (DT_OP_CUSTOM | DT_OP_SCHEMA_ONLY)) != 0) return DT_OK;
   if (op->meta == NULL && op->decomp == NULL &&
       (f & (DT_OP_DATADEP | DT_OP_HANDLER)) == 0)
     return bad(cx, op, "no meta function and not DATADEP");

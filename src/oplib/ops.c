@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
 ** oplib/ops.c: the tables of all built-in operators, made from the lists
-** ops.def (written out), variants.def (derived from a base) and known.def
+** ops.def (written out), variants.def (derived from a base) and schema_only.def
 ** (known by their schema, unless one of the others has them). */
 #include "oplib/oplib_int.h"
 
@@ -21,7 +21,7 @@ const DtVariant dt_variants[] = {
 #undef V
 #undef ROW
 #define N(schema) { "aten::" schema, NULL, DT_VAR_KNOWN, true },
-#include "oplib/known.def"
+#include "oplib/schema_only.def"
 #undef N
   { NULL, NULL, DT_VAR_INPLACE, false }
 };

@@ -187,7 +187,7 @@ static bool check_line (DtParity *p, const json_t *o) {
   if (packet == NULL ||
       (dt_jcall_packet(p, o, packet, &c) != DT_OK
        ? json_object_get(o, "error") == NULL
-       : (c.op->flags & DT_OP_KNOWN) != 0)) {
+       : (c.op->flags & DT_OP_SCHEMA_ONLY) != 0)) {
     dt_error_clear(p->cx);
     p->unknown = fn;
     return dt_parity_skip(p);

@@ -109,7 +109,7 @@ bool dt_parity_skip (DtParity *p) {
 const DtOpDef *dt_parity_op (DtParity *p, DtRegistry *reg, const char *name) {
   const DtOpDef *op = name != NULL ? dt_registry_find(p->cx, reg, name)
                                    : NULL;
-  if (op != NULL && (op->flags & DT_OP_KNOWN) == 0)
+  if (op != NULL && (op->flags & DT_OP_SCHEMA_ONLY) == 0)
     return op;
   dt_error_clear(p->cx);
   p->unknown = name;

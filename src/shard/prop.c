@@ -8,7 +8,7 @@
 ** (result.c).  Nothing here sees data.
 ** Semantics: _sharding_prop.py, 2.13 (core.md 4.1). */
 #include <string.h>
-#include "shard/known.h"
+#include "shard/known_wrong.h"
 #include "shard/prop_int.h"
 
 /* ---- metas ---- */
@@ -406,7 +406,7 @@ DtStatus dt_prop_raw (DtCtx *cx, DtPropagator *p, const DtOpDef *op,
   dt_arena_release(&cx->scratch, mark);
   if (st != DT_OK)
     return dt_error_frame(cx, st, __func__, __FILE__, __LINE__);
-  (*out)->known_wrong = dt_known_find(cx, op, *out);
+  (*out)->known_wrong = dt_known_wrong_find(cx, op, *out);
   return DT_OK;
 }
 

@@ -46,8 +46,8 @@ typedef struct DtProp {
   bool no_spec;                 /* no output spec (item): nothing decided */
   double cost; bool has_cost;
   double *costs; int ncosts;    /* per element, for list operators */
-  const struct DtKnown *known_wrong;    /* this decision gives wrong data:
-                                ** shard/known.h; else NULL */
+  const struct DtKnownWrong *known_wrong;       /* this decision gives wrong
+                                ** data (shard/known_wrong.h); else NULL */
   DtArena arena;
 } DtProp;
 

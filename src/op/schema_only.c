@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
-** op/known.c: what overloads do that are known by their schema only: refuse,
+** op/schema_only.c: what overloads do that are known by their schema only: refuse,
 ** in propagation as PyTorch does where nothing is registered, and otherwise
 ** by saying that they are not computed here. */
 #include "op/registry_int.h"
@@ -12,8 +12,8 @@ static DtStatus refuse (DtMetaCall *c) {
                   "computed here", name);
 }
 
-void dt_known_fill (DtOpDef *def) {
+void dt_schema_only_fill (DtOpDef *def) {
   def->brief = "Known by its schema: has no rules, is not computed here.";
-  def->flags = DT_OP_KNOWN | DT_OP_NOSTRATEGY | DT_OP_NOGRAD;
+  def->flags = DT_OP_SCHEMA_ONLY | DT_OP_NOSTRATEGY | DT_OP_NOGRAD;
   def->meta = refuse;
 }

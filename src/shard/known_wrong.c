@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
-** shard/known.c: is a decision one of those that give wrong data? */
+** shard/known_wrong.c: is a decision one of those that give wrong data? */
 #include <string.h>
-#include "shard/known.h"
+#include "shard/known_wrong.h"
 
-static const DtKnown rows[] = {
+static const DtKnownWrong rows[] = {
 #define X(op, when, in, out, what, example) \
-  { op, DT_KNOWN_##when, in, out, what, example },
-#include "shard/known.def"
+  { op, DT_WRONG_##when, in, out, what, example },
+#include "shard/known_wrong.def"
 #undef X
 };
 
-const DtKnown *dt_known_rows (int *n) {
+const DtKnownWrong *dt_known_wrong_rows (int *n) {
   *n = (int)(sizeof rows / sizeof rows[0]);
   return rows;
 }
@@ -58,11 +58,11 @@ static bool uneven (const DtProp *p, int m) {
   return n > 0 && s->meta.shape[s->pl[m].dim] % n != 0;
 }
 
-static bool row_fits (DtCtx *cx, const DtKnown *k, const DtProp *p) {
+static bool row_fits (DtCtx *cx, const DtKnownWrong *k, const DtProp *p) {
   int m, ndim = 0;
   if (p->nin > 0 && p->in[0] != NULL) ndim = p->in[0]->npl;
   for (m = 0; m < ndim; m++) {
-    if (k->when == DT_KNOWN_UNEVEN && !uneven(p, m)) continue;
+    if (k->when == DT_WRONG_UNEVEN && !uneven(p, m)) continue;
     if (cells_fit(cx, k->in, p->nin, p->in, m) &&
         cells_fit(cx, k->out, p->nout, (const DtSpec *const *)p->out, m))
       return true;
@@ -77,15 +77,15 @@ static bool any_moved (const DtProp *p) {
   return false;
 }
 
-const DtKnown *dt_known_find (DtCtx *cx, const DtOpDef *op,
-                              const DtProp *p) {
+const DtKnownWrong *dt_known_wrong_find (DtCtx *cx, const DtOpDef *op,
+                                         const DtProp *p) {
   size_t i;
   for (i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-    const DtKnown *k = &rows[i];
+    const DtKnownWrong *k = &rows[i];
     if (strcmp(k->op, op->sig->full) != 0 &&
         (op->base == NULL || strcmp(k->op, op->base->sig->full) != 0))
       continue;
-    if (k->when == DT_KNOWN_MOVED ? any_moved(p) : row_fits(cx, k, p))
+    if (k->when == DT_WRONG_MOVED ? any_moved(p) : row_fits(cx, k, p))
       return k;
   }
   return NULL;

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT
+** shard/known_wrong.h: decisions of PyTorch that are known to give wrong data
+** (known_wrong.def): found when a decision is made, reported by whoever listens. */
+#ifndef DT_SHARD_KNOWN_WRONG_H
+#define DT_SHARD_KNOWN_WRONG_H
+
+#include "shard/prop.h"
+
+typedef enum DtWrongWhen {
+  DT_WRONG_ROW, DT_WRONG_UNEVEN, DT_WRONG_MOVED
+} DtWrongWhen;
+
+typedef struct DtKnownWrong {
+  const char *op;
+  DtWrongWhen when;
+  const char *in, *out;         /* cells of one mesh dimension */
+  const char *what, *example;
+} DtKnownWrong;
+
+/* All rows; *n tells how many.  Pure. */
+const DtKnownWrong *dt_known_wrong_rows (int *n);
+/* The row that says this decision is wrong, or NULL.  `op` is the operator
+** called (a derived form counts as its base).  Pure. */
+const DtKnownWrong *dt_known_wrong_find (DtCtx *cx, const DtOpDef *op,
+                                         const DtProp *p);
+
+#endif
