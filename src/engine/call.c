@@ -50,21 +50,6 @@ static DtStatus tell_func (DtSession *s, const DtOpDef *op,
   return dt_event_emit(s, &e);
 }
 
-static DtStatus tell_func_end (DtSession *s, const DtOpDef *op,
-                               const DtArgs *args, int nin, DtVar *const *in,
-                               DtResults *out, DtStatus st) {
-  DtStatus lst;
-  DtEvent e = { .kind = DT_EV_FUNC_END, .op = op, .args = args, .nin = nin,
-                .in = in, .status = st, .text = op->sig->full };
-  if (st == DT_OK) {
-    e.nout = out->n;
-    e.out = out->more ? out->more : out->v;
-  }
-  lst = dt_event_emit(s, &e);
-  if (st == DT_OK && lst != DT_OK) dt_results_fini(s, out);
-  return st != DT_OK ? st : lst;
-}
-
 static DtStatus call_composite (DtSession *s, const DtOpDef *op,
                                 const DtArgs *args, int nin, DtVar *const *in,
                                 DtResults *out) {
@@ -74,7 +59,7 @@ static DtStatus call_composite (DtSession *s, const DtOpDef *op,
   if (st == DT_OK) st = dt_call_decomp(s, op, args, nin, in, out);
   if (dt_session_heard(s)) {
     if (st != DT_OK) st = dt_ev_error(s, op, args, nin, in, st, &again);
-    st = tell_func_end(s, op, args, nin, in, out, st);
+    st = dt_ev_end(s, DT_EV_FUNC_END, op, args, nin, in, out, st);
   }
   return st;
 }

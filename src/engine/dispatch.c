@@ -232,21 +232,6 @@ static DtStatus tell_op (DtSession *s, const DtOpDef *op, const DtArgs *args,
   return dt_event_emit(s, &e);
 }
 
-static DtStatus tell_op_end (DtSession *s, const DtOpDef *op,
-                             const DtArgs *args, int nin, DtVar *const *in,
-                             DtResults *out, DtStatus st) {
-  DtStatus lst;
-  DtEvent e = { .kind = DT_EV_OP_END, .op = op, .args = args, .nin = nin,
-                .in = in, .status = st };
-  if (st == DT_OK) {
-    e.nout = out->n;
-    e.out = out->more ? out->more : out->v;
-  }
-  lst = dt_event_emit(s, &e);
-  if (st == DT_OK && lst != DT_OK) dt_results_fini(s, out);
-  return st != DT_OK ? st : lst;
-}
-
 static DtStatus dispatch_once (DtSession *s, const DtOpDef *op,
                                const DtArgs *args, int nin, DtVar *const *in,
                                DtResults *out) {
@@ -295,7 +280,7 @@ DtStatus dt_dispatch (DtSession *s, const DtOpDef *op, const DtArgs *args,
   if (dt_session_heard(s)) {
     if (st != DT_OK)
       st = dispatch_failed(s, op, args, nin, in, out, st);
-    st = tell_op_end(s, op, args, nin, in, out, st);
+    st = dt_ev_end(s, DT_EV_OP_END, op, args, nin, in, out, st);
   }
   s->depth = depth;             /* whoever began to listen in between */
   s->cur_op = outer;

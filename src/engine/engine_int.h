@@ -31,6 +31,12 @@ DtOrigin dt_ev_where (DtSession *s);
 ** replaced and the call should be repeated.  Gives the status to return. */
 DtStatus dt_ev_error (DtSession *s, const DtOpDef *op, const DtArgs *args,
                       int nin, DtVar *const *in, DtStatus st, bool *again);
+/* Tell listeners that a call (an operator: DT_EV_OP_END, a function:
+** DT_EV_FUNC_END) came back with `st`.  Gives the status to return; the
+** results are let go when a listener fails. */
+DtStatus dt_ev_end (DtSession *s, DtEventKind kind, const DtOpDef *op,
+                    const DtArgs *args, int nin, DtVar *const *in,
+                    DtResults *out, DtStatus st);
 
 /* Let go of a result that will not be given: no dangling pointer stays. */
 static inline void dt_drop_tensor (DtSession *s, DtTensor **t) {

@@ -138,6 +138,22 @@ DtStatus dt_ev_text (DtSession *s, DtEventKind kind, const char *text) {
   return dt_event_emit(s, &e);
 }
 
+DtStatus dt_ev_end (DtSession *s, DtEventKind kind, const DtOpDef *op,
+                    const DtArgs *args, int nin, DtVar *const *in,
+                    DtResults *out, DtStatus st) {
+  DtStatus lst;
+  DtEvent e = { .kind = kind, .op = op, .args = args, .nin = nin, .in = in,
+                .status = st };
+  if (kind == DT_EV_FUNC_END) e.text = op->sig->full;
+  if (st == DT_OK) {
+    e.nout = out->n;
+    e.out = out->more ? out->more : out->v;
+  }
+  lst = dt_event_emit(s, &e);
+  if (st == DT_OK && lst != DT_OK) dt_results_fini(s, out);
+  return st != DT_OK ? st : lst;
+}
+
 DtStatus dt_ev_error (DtSession *s, const DtOpDef *op, const DtArgs *args,
                       int nin, DtVar *const *in, DtStatus st, bool *again) {
   DtStatus lst;
