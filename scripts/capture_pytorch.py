@@ -264,6 +264,11 @@ class Costs:
 costs = None
 
 
+def decomposes(propagator, op):
+    return (op not in propagator.op_strategy_funcs and
+            op not in propagator.op_single_dim_strategy_funcs)
+
+
 def capture_prop(case):
     global costs
     costs = costs or Costs()
@@ -278,6 +283,8 @@ def capture_prop(case):
             .propagate_op_sharding_non_cached(schema)
     except Exception as e:
         out = {"error": out_error(e)}
+        if e.__cause__ is not None:
+            out["error"]["cause"] = out_error(e.__cause__)
         try:
             out["schema"] = str(schema)
         except Exception:
@@ -300,6 +307,8 @@ def capture_prop(case):
     is_list = any(isinstance(a, list) and flat_specs(a)
                   for a in schema.args_schema)
     seen = [c for c in costs.seen if c is not None]
+    if decomposes(dispatcher.sharding_propagator, op):
+        seen = seen[-1:]        # those before were inside
     if len(seen) == 1 and not (is_list and "_foreach" in case["op"]):
         out["cost"] = out_number(float(seen[0]))
     elif seen and is_list:
