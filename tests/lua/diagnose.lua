@@ -29,7 +29,8 @@ local function items(path)
     local head = line:match "^=== (.*)$"
     if head then
       cur = {id = head:match "^%S+", op = head:match "op=(%S+)",
-        release = head:match "release=(%S+)", lines = {}}
+        release = head:match "release=(%S+)", ranks = head:match "ranks=(%S+)",
+        device = head:match "device=(%S+)", lines = {}}
       list[#list + 1] = cur
     elseif cur then
       cur.lines[#cur.lines + 1] = line
@@ -39,7 +40,8 @@ local function items(path)
 end
 
 local counts = {}
-for _, name in ipairs {"mixed", "mesh", "train", "parallel", "decoys"} do
+for _, name in ipairs {"mixed", "mesh", "train", "parallel", "shapes",
+  "prose", "dumps", "decoys"} do
   for i, it in ipairs(items("tests/diagnose/" .. name .. ".txt")) do
     local r = diagnose.read(table.concat(it.lines, "\n"))
     local got = r.class and r.class.id or "-"
@@ -49,6 +51,16 @@ for _, name in ipairs {"mixed", "mesh", "train", "parallel", "decoys"} do
     if it.release then
       check(r.torch and r.torch.release == it.release, where, "release",
         it.release, "got", r.torch and r.torch.release)
+    end
+    if it.device then
+      check(r.device == it.device, where, "device", it.device, "got", r.device)
+    end
+    if it.ranks then
+      local got_ranks = render.ranks_text(r.ranks)
+      check(got_ranks == it.ranks, where, "ranks", it.ranks, "got", got_ranks)
+    end
+    if it.id == "-" then
+      check(not r.class, where, "no class is sold as certain")
     end
     counts[it.id] = (counts[it.id] or 0) + 1
   end
@@ -145,6 +157,31 @@ for _, prefix in ipairs {"(Worker pid=2226) ", "(WorkerDict pid=1, ip=1.2.3.4) "
   local d = clean.read(prefix .. "ValueError: x\n")
   check(d.lines[1]:find "^%s*ValueError: x", prefix, d.lines[1])
 end
+
+-- What a dump holds.
+local dump = diagnose.read [[
+  aten::mm(dt: f32[8, 16]| S(0)S(1), dt: f32[16, 16]| S(1)R)
+    -> output: S(1)P(sum)
+    redistribute_input [implicit] (0, S(0)S(1) -> RS(1))
+      redistribute_input(t: f32[4, 8], trace: S(0)S(1)->RS(1))
+        _c10d_functional::all_gather_into_tensor(t: f32[4, 8], 2, 1)  ->  t: f32[8, 8]
+        _c10d_functional::wait_tensor(t: f32[8, 8])  ->  t: f32[8, 8]
+    redistribute_input [implicit] (1, S(1)R -> S(1)S(0))
+      redistribute_input(t: f32[16, 8], trace: S(1)R->S(1)S(0))
+        aten::chunk(t: f32[16, 8], 2)  ->  ['t: f32[8, 8]', 't: f32[8, 8]']
+    aten::mm(t: f32[8, 8], t: f32[8, 8])  ->  t: f32[8, 8]
+    redistribute_input [explicit] (t: f32[8, 8], trace: S(1)P(sum)->S(1)R->RR)
+      _c10d_functional::all_reduce(t: f32[8, 8], sum, 3)  ->  t: f32[8, 8]
+]]
+check(dump.class and dump.class.id == "hidden-redistribution", "dump's class")
+check(dump.op == "aten.mm.default", "dump's operator", dump.op)
+check(dump.dump.moves.n == 3 and dump.dump.collectives.n == 2, "dump's counts")
+check(dump.notes[1]:find("all_gather_into_tensor x1 (128 B)", 1, true)
+  and dump.notes[2]:find("1 redistribution with traffic", 1, true)
+  and dump.notes[2]:find("S(0)S(1) -> RS(1)", 1, true), "dump's notes",
+  dump.notes[1], dump.notes[2])
+dump = diagnose.read(("    **aten.mm.default\n"):rep(50))
+check(dump.op == "aten.mm.default" and not dump.class, "half a dump")
 
 -- ---- the user's own classes --------------------------------------------
 

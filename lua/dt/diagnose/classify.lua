@@ -335,6 +335,12 @@ local function pick(list)
   return list[1]
 end
 
+-- What Python code raises on its own account, whatever words stand around.
+local own_fault = {AttributeError = true, ImportError = true, NameError = true,
+  ModuleNotFoundError = true, SyntaxError = true, JSONDecodeError = true,
+  UnboundLocalError = true, IndentationError = true, UnicodeDecodeError = true,
+  ZeroDivisionError = true, FileNotFoundError = true, PermissionError = true}
+
 -- Reads `r` = {doc=, op=, exceptions=}: sets r.found, r.class (or nil),
 -- r.confidence, r.nearest, r.templates, r.foreign, r.sign.
 function M.run(self, r)
@@ -358,7 +364,7 @@ function M.run(self, r)
     c = c - 0.08
   end
   if c < 0.7 and not expected and #r.exceptions > 0 and #r.templates == 0 then
-    c = c - 0.08
+    c = c - (own_fault[r.exceptions[#r.exceptions].class] and 0.25 or 0.08)
   end
   if c < MIN then return r end
   r.class, r.sign = top.class, top.sign

@@ -142,6 +142,19 @@ local function read_line(raw)
   return raw:sub(at - indent), caught
 end
 
+-- All lines as they stand but for prefixes and colours; of many ranks those
+-- of the first that speaks.
+function M.plain_lines(text)
+  text = strip_markdown(strip_codes(strip_binary(text)))
+  local lines, first = {}, nil
+  for raw in text:gmatch "[^\r\n]+" do
+    local line, caught = read_line(raw)
+    first = first or caught.rank
+    if not caught.rank or caught.rank == first then lines[#lines + 1] = line end
+  end
+  return lines
+end
+
 -- Is this the last line of a traceback?  Returns class and message.
 function M.exception_of(line)
   if #line > 2000 then line = line:sub(1, 2000) end

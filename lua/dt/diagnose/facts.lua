@@ -59,8 +59,12 @@ function M.ops()
   return t
 end
 
+-- Operators that take functions; they have no namespace.
+local higher_order = {flex_attention = true, flex_attention_backward = true}
+
 -- "aten::add.Tensor", "aten.mm", "torch.ops.npu.x" to namespace.name.overload.
 function M.canonical(op)
+  if higher_order[op] then return op end
   op = op:gsub("^torch%.ops%.", ""):gsub("::", "."):gsub("%.+$", "")
   if op:find "^torch%." then return nil end
   local ns, base, over = op:match "^([%w_]+)%.([%w_]+)%.?([%w_]*)$"
@@ -97,6 +101,8 @@ local function op_before(flat, mark)
     local tail = head:match("(" .. NAME .. ")[`'\"%s:*()]*$")
     local op = tail and M.canonical(tail)
     if op then return op, at end
+    local word = head:match("([%w_]+)[`'\"%s:*()]*$")
+    if word and higher_order[word] then return word, at end
     -- a name cut in two by a line break
     local a, b = head:match("([%w_%.]+) ([%w_%.]+)[`'\"%s:*()]*$")
     op = a and M.canonical(a .. b)
@@ -380,6 +386,7 @@ end
 
 -- The device the report is about: of a mesh, of the operator, or named.
 local devices = {{"torch_xla", "xla"}, {"%f[%a]xla%f[%A]", "xla"},
+  {"xlasharded", "xla"}, {"%f[%a]tpu%f[%A]", "xla"},
   {"torch_npu", "npu"}, {"%f[%a]npu", "npu"}, {"ascend", "npu"},
   {"%f[%a]hpu%f[%A]", "hpu"}, {"gaudi", "hpu"}, {"%f[%a]xpu%f[%A]", "xpu"},
   {"%f[%a]rocm%f[%A]", "cuda"}, {"%f[%a]nccl%f[%A]", "cuda"},

@@ -163,9 +163,10 @@ M.spec = P "DTensor" ^ -1 * P "Spec" * tok "(" * (
 ) * tok ")"
 
 -- dt: f32[8, 32]| S(0)R        t: f32[8]      (DebugMode, and our own)
-M.debug_tensor = P "dt" * tok ":" * dtype * P "[" * shape * P "]" * P "|" * ws
-    * joined / spec_new
-  + P "t" * tok ":" * dtype * P "[" * shape * P "]" / function (dt, sh)
+local number = (P "$" * R "09" ^ 1) ^ -1
+M.debug_tensor = P "dt" * number * tok ":" * dtype * P "[" * shape * P "]"
+    * (P "|" * ws * joined + P "[" * joined * P "]") / spec_new
+  + P "t" * number * tok ":" * dtype * P "[" * shape * P "]" / function (dt, sh)
     return {kind = "tensor", dtype = dt, shape = sh}
   end
 

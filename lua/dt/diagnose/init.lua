@@ -181,45 +181,50 @@ local function note_sizes(r)
     (size + n - 1) // n * n)
 end
 
--- What a DebugMode or CommDebugMode dump shows, in one sentence.
-local function counted(flat, pattern)
-  local counts, order, n = {}, {}, 0
-  for what in flat:gmatch(pattern) do
-    n = n + 1
-    if n > 100000 then break end
-    if not what:find("(", 1, true) or select(2, what:gsub("%(", ""))
-      < select(2, what:gsub("%)", "")) then
-      what = what:gsub("%)$", "")
-    end
-    what = what:gsub("%s+", "")
-    if not counts[what] then
-      counts[what] = 0
-      order[#order + 1] = what
-    end
-    counts[what] = counts[what] + 1
-  end
-  local list = {}
-  for i = 1, math.min(#order, 6) do
-    list[i] = ("%s x%d"):format(order[i], counts[order[i]])
-  end
-  return n, table.concat(list, ", ")
+-- ---- dumps -------------------------------------------------------------
+
+-- Does `flat` hold a dump of DebugMode or CommDebugMode?
+local function has_dump(flat)
+  return flat:find("redistribute_input", 1, true)
+    or flat:find("c10d_functional", 1, true) or flat:find("(dt: ", 1, true)
+    or flat:find("['dt: ", 1, true) or flat:find("(dt$", 1, true)
 end
 
-local function note_dump(r)
-  local flat = r.doc.flat
-  if not (flat:find("redistribute_input", 1, true)
-          or flat:find("c10d_functional", 1, true)
-          or flat:find("dt: ", 1, true)) then
+-- What was found in a dump goes before words, behind a message.
+local SURE = 0.8                -- a message is at least as sure
+
+local derived = {
+  mixed = "RuntimeError: %s: got mixed torch.Tensor and DTensor, need to "
+    .. "convert all torch.Tensor to DTensor",
+  missing = "NotImplementedError: Operator %s does not have a sharding "
+    .. "strategy registered."}
+
+local function class_of_dump(f)
+  if f.kind == "implicit" then return M.class "hidden-redistribution", 0.62 end
+  local text = derived[f.kind]
+  if not text then return nil end
+  local again = {doc = clean.read(text:format(f.op)), op = f.op,
+    exceptions = {}}
+  classify.run(engine, again)
+  return again.class, f.kind == "mixed" and 0.75 or 0.6
+end
+
+local function read_dump(r, text)
+  if not has_dump(r.doc.flat) then return end
+  local dump = require "dt.diagnose.dump"
+  local d = dump.read(clean.plain_lines(text))
+  if not d then return end
+  for _, n in ipairs(dump.notes(d)) do r.notes[#r.notes + 1] = n end
+  r.dump = d
+  local said = r.op_how == "message"
+  if not said then r.op = nil end
+  if said or r.confidence and r.confidence >= SURE or not d.finding then
     return
   end
-  local ops = counted(flat, "%f[%w]aten::([%w_]+)")
-  local moves, how = counted(flat,
-    "redistribute_input%([^%)]-(%u[%w%(%)]*%s?%->%s?%u[%w%(%)]*)")
-  local colls, which = counted(flat, "c10d_functional[%.:]+([%w_]+)")
-  if ops + moves + colls == 0 then return end
-  r.notes[#r.notes + 1] = ("a dump: %d operators, %d redistributions%s, %d "
-    .. "collectives%s"):format(ops, moves, moves > 0 and " (" .. how .. ")"
-    or "", colls, colls > 0 and " (" .. which .. ")" or "")
+  r.op, r.op_how = d.finding.op, "dump"
+  r.dump_args = d.finding.args
+  local class, sure = class_of_dump(d.finding)
+  if class then r.class, r.confidence, r.sign = class, sure, "a dump" end
 end
 
 -- ---- reading -----------------------------------------------------------
@@ -234,13 +239,14 @@ function M.read(text)
   r.op, r.op_how = facts.op_of(doc)
   r.exceptions = facts.exceptions_of(doc)
   classify.run(engine, r)
+  read_dump(r, text)
   if r.class and r.class.mark then
     r.op = facts.op_at(doc, r.class.mark) or r.op
   end
   r.frames = facts.frames_of(doc)
   r.user_frame = facts.user_frame(r.frames)
   r.meshes = facts.meshes_of(doc)
-  r.args = facts.args_of(doc, r.op)
+  r.args = r.dump_args or facts.args_of(doc, r.op)
   r.device = facts.device_of(doc, r.meshes, r.op)
   r.degrees = facts.degrees_of(doc)
   r.ranks, r.all_ranks = facts.ranks_of(doc)
@@ -255,7 +261,6 @@ function M.read(text)
     r.cause = r.foreign and "This reads like " .. r.foreign
       .. ", not like a matter of distributed tensors." or nil
   end
-  note_dump(r)
   r.questions = questions_of(r)
   return r
 end

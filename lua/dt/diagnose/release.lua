@@ -141,7 +141,7 @@ M.marks = {
   {"torch/distributed/_tensor/_dispatch.py", "2.5", "2.5", "module path"},
   {"torch/distributed/_tensor/_api.py", "2.5", "2.5", "module path"},
   {"torch/distributed/tensor/_", "2.5", "2.13", "module path"},
-  {"torch/distributed/_composable/fsdp/", "2.3", "2.5", "FSDP2's path"},
+  {"torch/distributed/_composable/fsdp/", "2.4", "2.5", "FSDP2's path"},
   {"torch/distributed/fsdp/_fully_shard/", "2.6", "2.13", "FSDP2's path"},
   {"experimental/_attention.py", "2.5", "2.9", "module path"},
   {"_context_parallel/_attention.py", "2.10", "2.13", "module path"},

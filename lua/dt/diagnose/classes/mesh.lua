@@ -111,6 +111,7 @@ return {
      {0.95, "to Partial", "conversion is not supported", "=dt"},
      {0.93, "only support replicate to PartialSUM"},
      {0.85, "/redistribute from .- to .-Partial.- not supported yet"},
+     {0.85, "/redistribute from .- to P%(%l+%) not supported yet"},
      {0.55, "redistribute", "~to Partial|Partial(avg)|Partial(sum) to",
       "=dt", "~fail|error|wrong|no-op|not supported|unsupported"},
    },

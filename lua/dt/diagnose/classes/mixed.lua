@@ -52,6 +52,7 @@ return {
      {0.95, MIXED, "@aten.copy_.default", "=loading"},
      {0.87, MIXED, "@aten.copy_.default"},
      {0.9, MIXED, "@aten.set_.*|aten._foreach_copy_.*", "=loading"},
+     {0.7, "=mixed_words", "=loading", "!" .. MIXED, "!" .. MISSING},
      {0.88, MIXED, "~default_weight_loader|load_state_dict(|set_model_state_dict",
       "!recompute_fn"},
    },
@@ -82,6 +83,8 @@ return {
      {0.8, MIXED, "=weight_op", "=entry", "!recompute_fn"},
      {0.8, MIXED, "=fsdp", "=entry", "!recompute_fn"},
      {0.87, MIXED, "@aten.embedding.default", "=fsdp", "!recompute_fn"},
+     {0.72, "=mixed_words", "=fsdp", "=entry", "!" .. MIXED, "!" .. MISSING},
+     {0.66, "register_fsdp_forward_method", "!" .. MIXED},
      {0.55, "register_fsdp_forward_method", "=dt", "~not unshard|DTensor|error"},
    },
    cause = "FSDP2 gathers parameters in the forward hooks of the wrapped "
@@ -134,6 +137,8 @@ return {
    signs = {
      {0.95, MIXED, "~recompute_fn|in unpack_hook"},
      {0.85, MIXED, "torch/utils/checkpoint.py", "~loss.backward|in backward"},
+     {0.7, "=mixed_words", "~recompute|recomputation|activation checkpoint|"
+       .. "gradient checkpoint", "!" .. MIXED},
      {0.8, MIXED, "~activation checkpointing|gradient checkpointing|"
        .. "checkpoint recomput|recomputation|being recomputed|"
        .. "selective checkpoint|activation checkpoint",
@@ -201,6 +206,8 @@ return {
       "@aten.lerp*|aten.addc*|aten.mul*|aten.add*|aten.div*|aten.stack*|"
        .. "aten.sqrt*|aten.maximum*|aten.where*", "!load_state_dict(",
       "!loss.backward"},
+     {0.66, "=mixed_words", "~optimizer.step|foreach|clip_grad|_fused_adam|"
+       .. "fused adam", "!" .. MIXED, "!state_dict"},
      {0.78, MIXED, "~torch/optim/|in clip_grad", "!load_state_dict(",
       "!recompute_fn"},
    },
@@ -223,7 +230,7 @@ return {
      {0.93, MISSING, "inference_mode", "@aten.matmul.*|aten.linear.*|"
        .. "aten.layer_norm.*|aten.scaled_dot_product_attention.*|"
        .. "aten.rms_norm.*|aten.conv2d.*|aten.einsum.*|aten.reshape.*"},
-     {0.8, MISSING, "@aten.matmul.default|aten.linear.default|"
+     {0.86, MISSING, "@aten.matmul.default|aten.linear.default|"
        .. "aten.layer_norm.default"},
      {0.88, MIXED, "inference_mode", "=weight_op", "!recompute_fn"},
      {0.6, "inference_mode", "DTensor", "~aten.|error|fail"},
@@ -287,9 +294,11 @@ return {
       "@aten.scatter_*", "=moe"},
      {0.85, MISSING, "@torchtitan.*topk*|*histc*|*deterministic_topk*"},
      {0.93, "but in_src_shardings expects"},
-     {0.8, "in-place operations that require placement changes",
-      "@aten.scatter_*"},
+     {0.9, "in-place operations that require placement changes",
+      "@aten.scatter_.*"},
      {0.7, MISSING, "@aten._grouped_mm*", "=moe", "~router|num_tokens_per_expert"},
+     {0.68, "=moe", "DTensor", "~router", "~num_tokens|token counts|"
+       .. "tokens per expert|routing map|histc", "!Error:"},
      {0.45, "=moe", "DTensor", "~router", "~global|num_tokens|token counts|"
        .. "routing map|histc"},
    },

@@ -99,7 +99,7 @@ return {
      {0.93, "distribute_module should only be called once", "=tp"},
      {0.9, "Expect module path to be non-empty"},
      {0.9, "for parallelize_plan", "Expect Union"},
-     {0.7, "~tp_plan|parallelize_plan|tensor parallel plan|tp plan",
+     {0.7, "~tp_plan|parallelize_plan|tensor parallel plan|tp plan|plan key",
       "~not matched|did not match|no match|not found|not applied|ignored|"
        .. "wrong path|unmatched|skipped|missing|not sharded", "!" .. MIXED,
       "!" .. MISSING},

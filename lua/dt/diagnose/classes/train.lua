@@ -362,7 +362,8 @@ return {
      {0.9, "Watchdog caught collective operation timeout", "=seq_differs"},
      {0.9, "=flight_differs"},
      {0.72, "~if rank == 0|only on rank 0|rank 0 only|rank==0|is_main_process|"
-       .. "rank zero only|on rank 0", "~full_tensor|redistribute|all_gather|"
+       .. "rank zero only|on rank 0|get_rank() == 0|local_rank == 0|"
+       .. "is_rank_zero|not dist.get_rank()", "~full_tensor|redistribute|all_gather|"
        .. "barrier|get_model_state_dict|state_dict",
       "~hang|deadlock|timeout|stuck|Watchdog", "=dt"},
      {0.6, "~full_tensor()|aten.equal|torch.equal|redistribute", "~hang|deadlock|stuck|"

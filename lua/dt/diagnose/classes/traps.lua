@@ -18,6 +18,28 @@ local function quiet(score, ...)
 end
 
 return {
+  {id = "hidden-redistribution", trap = 31,
+   name = "an operator redistributes although nobody asked",
+   signs = {
+     quiet(0.6, "=dt", "~implicit redistribution|hidden redistribution|"
+       .. "unexpected all-gather|unexpected all_gather|unexpected allgather|"
+       .. "extra all-gather|extra all_gather|unnecessary all-gather|"
+       .. "unexpected collective|unexpected communication|implicitly "
+       .. "redistribut|unneeded all-gather|redundant all-gather"),
+   },
+   cause = "The operands' layouts do not fit the cheapest rule, so the "
+     .. "dispatcher moves one of them inside the operator; nothing is wrong "
+     .. "but the traffic is not in the code.",
+   fixes = {
+     {"redistribute once, where the tensor is made",
+      lua = 'x = x:redistribute(mesh, "S(0)")',
+      torch = "x = x.redistribute(placements=[Shard(0)])"},
+     {"refuse implicit redistribution while testing",
+      torch = "with ExplicitRedistributionContext(): ..."},
+     {"choose layouts for the producer that the operator takes as they are"},
+   },
+   ask = {"Which placements do the operands have, and which were meant?"}},
+
   {id = "to-local-grad-placement", trap = 6,
    name = "to_local without the gradient's placement",
    signs = {
