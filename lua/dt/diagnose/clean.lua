@@ -107,6 +107,30 @@ local function strip_binary(text)
   return (text:gsub("[\1-\8\11\12\14-\31\127]", " "))
 end
 
+local SAMPLE = 64 << 10
+local RUN = 8                   -- readable bytes that make a piece
+
+-- The text of `raw`, and what it is when it is no plain text: "empty",
+-- "binary" (then only its readable pieces are given).  Text of two bytes a
+-- character comes back as one byte a character.
+function M.readable(raw)
+  if not raw:find "%S" then return "", "empty" end
+  local sample = raw:sub(1, SAMPLE)
+  local mark = raw:sub(1, 2)
+  if mark == "\255\254" or mark == "\254\255" then return raw end
+  local _, odd = sample:gsub("[%z\1-\8\14-\26\28-\31\127]", "")
+  if odd * 25 < #sample then return raw end
+  for _, pair in ipairs {"[%g%s]%z", "%z[%g%s]"} do
+    local _, wide = sample:gsub(pair, "")
+    if wide * 2 > #sample * 0.8 then return (raw:gsub("%z", "")) end
+  end
+  local out = {}
+  for run in raw:gmatch "[%g \t]+" do
+    if #run >= RUN then out[#out + 1] = run end
+  end
+  return table.concat(out, "\n"), "binary"
+end
+
 -- Markdown escapes inside names: aten.\_foreach\_mul
 local function strip_markdown(text)
   if text:find("\\_", 1, true) then text = text:gsub("\\([_*%[%]])", "%1") end

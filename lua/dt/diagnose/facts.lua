@@ -362,10 +362,12 @@ end
 
 -- Ranks whose line ended in an exception; all ranks that spoke.
 function M.ranks_of(doc)
-  local set, list = {}, {}
-  for _, ranks in pairs(doc.raised) do
-    for _, r in ipairs(ranks) do set[r] = true end
+  local set, list, warned = {}, {}, {}
+  for line, ranks in pairs(doc.raised) do
+    local to = clean.exception_of(line):find "Warning$" and warned or set
+    for _, r in ipairs(ranks) do to[r] = true end
   end
+  if not next(set) then set = warned end
   for r in pairs(set) do list[#list + 1] = r end
   table.sort(list)
   return list, doc.ranks

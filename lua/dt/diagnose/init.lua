@@ -126,6 +126,9 @@ end
 
 local function questions_of(r)
   local list = {}
+  if r.form and not r.class then
+    return {"The report as text: the whole traceback or log?"}
+  end
   if not r.torch then
     list[#list + 1] = "Which torch release? (python -m torch.utils.collect_env)"
   elseif r.torch.how == "inferred" then
@@ -234,8 +237,14 @@ end
 --   op, args, meshes, ranks, torch, frames, user_frame, notes, foreign
 function M.read(text)
   engine = engine or classify.new(M.classes())
+  local form
+  text, form = clean.readable(text)
   local doc = clean.read(text)
-  local r = {doc = doc, notes = {}}
+  local r = {doc = doc, notes = {}, form = form}
+  if form == "binary" then
+    r.notes[1] = "this is binary data, not text; only the readable pieces "
+      .. "in it were read"
+  end
   r.op, r.op_how = facts.op_of(doc)
   r.exceptions = facts.exceptions_of(doc)
   classify.run(engine, r)

@@ -156,7 +156,8 @@ function M.text(r, file)
       how_sure(r.confidence))
     out[2] = "  " .. r.class.name
   else
-    out[1] = head .. "unknown: no class of the catalogue fits"
+    out[1] = head .. (r.form == "empty" and "unknown: there is nothing to read"
+      or "unknown: no class of the catalogue fits")
     if r.cause then out[2] = "  " .. r.cause end
     local near = {}
     for _, n in ipairs(r.nearest) do
