@@ -100,9 +100,12 @@ static int l_new (lua_State *L) {             /* DeviceMesh("cpu", {{0,1}}) */
   DtMesh **box;
   lua_remove(L, 1);                           /* the class, from __call */
   dev = luaL_checkstring(L, 1);
-  luaL_checktype(L, 2, LUA_TTABLE);
   ranks = (int64_t *)lua_newuserdatauv(L, sizeof *ranks * (size_t)max, 0);
-  (void)read_ranks(L, 2, 0, shape, &ndim, ranks, 0, max);
+  if (lua_isinteger(L, 2)) ranks[0] = lua_tointeger(L, 2);
+  else {
+    luaL_checktype(L, 2, LUA_TTABLE);
+    (void)read_ranks(L, 2, 0, shape, &ndim, ranks, 0, max);
+  }
   nn = opt_names(L, 3, names);
   if (nn >= 0 && nn != ndim)
     return dtL_errorf(L, DT_E_MESH, "%d names for a mesh of %d dimensions", nn,
@@ -112,6 +115,20 @@ static int l_new (lua_State *L) {             /* DeviceMesh("cpu", {{0,1}}) */
                   s->comm->rank, s->comm->size, box) != DT_OK)
     return dtL_raise(L);
   return 1;
+}
+
+/* Say each line of the warnings, also where the slice is refused. */
+static void say_lines (DtSession *s, DtBuf *warn) {
+  DtBuf one;
+  const char *p = dt_buf_str(warn), *end;
+  dt_buf_init(&one, s->cx);
+  for (; p != NULL && *p; p = *end ? end + 1 : end) {
+    end = p + strcspn(p, "\n");
+    dt_buf_clear(&one);
+    dt_buf_addn(&one, p, (size_t)(end - p));
+    dt_session_warn(s, dt_buf_str(&one));
+  }
+  dt_buf_fini(&one);
 }
 
 static int slice (lua_State *L, int idx) {
@@ -125,7 +142,7 @@ static int slice (lua_State *L, int idx) {
   DtStatus st;
   dt_buf_init(&warn, s->cx);
   st = dt_mesh_slice(s->cx, m, n, names, &rules, &warn, box);
-  if (st == DT_OK && warn.len) dt_session_warn(s, dt_buf_str(&warn));
+  if (warn.len) say_lines(s, &warn);
   dt_buf_fini(&warn);
   return st == DT_OK ? 1 : dtL_raise(L);
 }
@@ -153,7 +170,7 @@ static int check_mdim (lua_State *L, int idx, const DtMesh *m) {
   d = (int)luaL_checkinteger(L, idx);
   if (d < 0) d += m->ndim;
   if (d < 0 || d >= m->ndim)
-    dtL_errorf(L, DT_E_INDEX, "list index out of range");
+    dtL_errorf(L, DT_E_INDEX, "tuple index out of range");
   return d;
 }
 
@@ -180,7 +197,7 @@ static int l_concat (lua_State *L) {
   int n, i;
   luaL_checktype(L, 1, LUA_TTABLE);
   n = (int)luaL_len(L, 1);
-  luaL_argcheck(L, n > 0 && n <= DT_MAX_MDIM, 1, "1 to 16 meshes");
+  luaL_argcheck(L, n <= DT_MAX_MDIM, 1, "at most 16 meshes");
   for (i = 0; i < n; i++) {
     lua_geti(L, 1, i + 1);
     ms[i] = dtL_check_mesh(L, -1);
@@ -256,6 +273,12 @@ static int m_ranks (lua_State *L) {
   return 1;
 }
 
+static int m_root (lua_State *L) {
+  DtMesh *m = dtL_check_mesh(L, 1), **box = dtL_box_mesh(L);
+  *box = dt_mesh_ref(m->root ? m->root : m);
+  return 1;
+}
+
 static int m_tostring (lua_State *L) {
   DtMesh *m = dtL_check_mesh(L, 1);
   DtMeshRules rules = mesh_rules(dtL_session(L));
@@ -310,7 +333,8 @@ void dtL_open_mesh (lua_State *L) {
     {"__eq", m_eq}, {"__gc", m_gc}, {"__tostring", m_tostring}, {NULL, NULL}
   };
   static const luaL_Reg methods[] = {
-    {"_flatten", m_flatten}, {"_unflatten", m_unflatten},
+    {"_flatten", m_flatten}, {"_get_root_mesh", m_root},
+    {"_unflatten", m_unflatten},
     {"get_coordinate", m_coord}, {"get_group", m_group},
     {"get_local_rank", m_local_rank}, {"ranks", m_ranks}, {"size", m_size},
     {NULL, NULL}

@@ -29,6 +29,12 @@ static int l_is_fake (lua_State *L) {
   return 1;
 }
 
+/* dt._pretend_data(on): tensors of a fake world made from now on have data. */
+static int l_pretend (lua_State *L) {
+  dt_comm_pretend(dtL_session(L)->comm, lua_toboolean(L, 1));
+  return 0;
+}
+
 static int l_manual_seed (lua_State *L) {
   (void)dt_session_seed(dtL_session(L), (uint64_t)luaL_checkinteger(L, 1));
   return 0;
@@ -295,6 +301,7 @@ void dtL_open_misc (lua_State *L, int dt) {
     {"_seq", l_seq},
     {"_set_profile", l_set_profile}, {"_switch", l_switch}, {"_warn", l_warn},
     {"_warn_always", l_warn_always},
+    {"_pretend_data", l_pretend},
     {"barrier", l_barrier}, {"is_fake", l_is_fake},
     {"manual_seed", l_manual_seed}, {"rank", l_rank}, {"world", l_world},
     {"world_size", l_world_size}, {NULL, NULL}

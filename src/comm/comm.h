@@ -138,7 +138,7 @@ void dt_comm_free (DtCtx *cx, DtComm *c);
 /* The public collectives.  Each agrees first, then moves bytes.  Sizes are
 ** equal on all members (hashed).  in and out do not overlap unless equal where
 ** said.  Collective over the group.  COMM, DIVERGED, RANK_LOST, INTERRUPTED.
-** In fake nothing moves and pointers may be NULL. */
+** In a fake world without data nothing moves and pointers may be NULL. */
 DtStatus dt_comm_all_gather (DtCtx *cx, DtGroup *g, const DtCollInfo *i,
                              const void *in, size_t nbytes, void *out);
 DtStatus dt_comm_all_to_all (DtCtx *cx, DtGroup *g, const DtCollInfo *i,
@@ -221,6 +221,10 @@ void dt_hub_leave (DtHub *h, int rank);
 
 /* One rank of a pretend world of `size` ranks (up to 2^20).  VALUE.  Local. */
 DtStatus dt_comm_fake (DtCtx *cx, int size, int rank, DtComm **out);
+/* From now on tensors of a fake world have data (or have none, as at first):
+** what would come from other ranks is this rank's own, as in PyTorch's fake
+** process group.  Other worlds: nothing.  Local. */
+void dt_comm_pretend (DtComm *c, bool data);
 
 /* Real ranks.  Lives in a shared object that is loaded only here, so that
 ** other worlds do not pay for MPI's start-up.  `dir` is where dtrepl's own

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
-** comm/fake.c: one rank of a pretend world of up to 2^20.  Nothing moves and
-** nobody is waited for: every collective succeeds, buffers may be NULL. */
+** comm/fake.c: one rank of a pretend world of up to 2^20.  Nobody is waited
+** for: every collective succeeds.  As it is made, tensors have no data and
+** buffers may be NULL; dt_comm_pretend gives this rank's tensors data. */
+#include <string.h>
 #include "comm/board_int.h"
 
 enum { MAX_SIZE = 1 << 20 };
@@ -11,17 +13,42 @@ static DtStatus fake_agree (DtCtx *cx, DtGroup *g, const DtCollInfo *i,
   return dt_ctx_poll(cx);
 }
 
-/* all_gather and all_to_all */
-static DtStatus fake_move (DtCtx *cx, DtGroup *g, const void *in,
-                           size_t nbytes, void *out) {
-  (void)cx; (void)g; (void)in; (void)nbytes; (void)out;
+/* Where tensors have data the others have this rank's: PyTorch's fake process
+** group.  all_gather, all_to_all, all_reduce, reduce_scatter, scatter. */
+static void copy (const DtGroup *g, void *out, const void *in, size_t n) {
+  if (!g->comm->no_data && in != NULL && out != NULL && in != out && n > 0)
+    memcpy(out, in, n);
+}
+
+static DtStatus fake_gather (DtCtx *cx, DtGroup *g, const void *in,
+                             size_t nbytes, void *out) {
+  (void)cx;
+  for (int r = 0; out != NULL && r < g->size; r++)
+    copy(g, (char *)out + (size_t)r * nbytes, in, nbytes);
   return DT_OK;
 }
 
-/* all_reduce and reduce_scatter */
-static DtStatus fake_reduce (DtCtx *cx, DtGroup *g, DtRedOp op, DtDtype t,
-                             const void *in, void *out, int64_t n) {
-  (void)cx; (void)g; (void)op; (void)t; (void)in; (void)out; (void)n;
+static DtStatus fake_exchange (DtCtx *cx, DtGroup *g, const void *in,
+                               size_t nbytes, void *out) {
+  (void)cx;
+  copy(g, out, in, nbytes * (size_t)g->size);
+  return DT_OK;
+}
+
+static DtStatus fake_all_reduce (DtCtx *cx, DtGroup *g, DtRedOp op, DtDtype t,
+                                 const void *in, void *out, int64_t n) {
+  (void)cx; (void)op;
+  copy(g, out, in, (size_t)n * dt_dtype_size(t));
+  return DT_OK;
+}
+
+static DtStatus fake_reduce_scatter (DtCtx *cx, DtGroup *g, DtRedOp op,
+                                     DtDtype t, const void *in, void *out,
+                                     int64_t n) {
+  size_t nbytes = (size_t)n * dt_dtype_size(t);
+  (void)cx; (void)op;
+  if (in != NULL) copy(g, out, (const char *)in + (size_t)g->me * nbytes,
+                       nbytes);
   return DT_OK;
 }
 
@@ -33,7 +60,9 @@ static DtStatus fake_broadcast (DtCtx *cx, DtGroup *g, void *buf,
 
 static DtStatus fake_scatter (DtCtx *cx, DtGroup *g, const void *in,
                               size_t nbytes, void *out, int root) {
-  (void)cx; (void)g; (void)in; (void)nbytes; (void)out; (void)root;
+  (void)cx;
+  if (g->me == root && in != NULL)
+    copy(g, out, (const char *)in + (size_t)g->me * nbytes, nbytes);
   return DT_OK;
 }
 
@@ -69,10 +98,10 @@ static const DtCommVt fake_vt = {
   .name = "fake",
   .kind = DT_WORLD_FAKE,
   .agree = fake_agree,
-  .all_gather = fake_move,
-  .all_to_all = fake_move,
-  .all_reduce = fake_reduce,
-  .reduce_scatter = fake_reduce,
+  .all_gather = fake_gather,
+  .all_to_all = fake_exchange,
+  .all_reduce = fake_all_reduce,
+  .reduce_scatter = fake_reduce_scatter,
   .broadcast = fake_broadcast,
   .scatter = fake_scatter,
   .meet = fake_meet,
@@ -96,4 +125,8 @@ DtStatus dt_comm_fake (DtCtx *cx, int size, int rank, DtComm **out) {
 done:
   dt_comm_free(cx, c);
   return st;
+}
+
+void dt_comm_pretend (DtComm *c, bool data) {
+  if (c->vt == &fake_vt) c->no_data = !data;
 }

@@ -275,21 +275,21 @@ done:
 static DtStatus check_shape (DtCtx *cx, int ndim, const int64_t *shape) {
   int64_t n = 1;
   int neg = -1;
-  bool zero = false;
+  bool modulo = false;          /* a stride is divided by an inner size */
   DT_CHECK(cx, ndim <= DT_MAX_MDIM, DT_E_LIMIT,
            "a mesh has at most %d dimensions", DT_MAX_MDIM);
   for (int i = 0; i < ndim; i++) {
     DT_CHECK(cx, !__builtin_mul_overflow(n, shape[i], &n), DT_E_OVERFLOW,
              "the mesh has more ranks than an integer can hold");
-    zero = zero || shape[i] == 0;
+    modulo = modulo || (i > 0 && shape[i] == 0);
     if (neg < 0 && shape[i] < 0)
       neg = i;
   }
-  if (zero && ndim == 1)
-    return dt_raise(cx, DT_E_ASSERT, "%s", "");
-  if (zero)
+  if (modulo)
     return dt_raise_as(cx, DT_E_MESH, "ZeroDivisionError",
                        "integer modulo by zero");
+  if (ndim > 0 && shape[0] == 0)
+    return dt_raise(cx, DT_E_ASSERT, "%s", "");
   DT_CHECK(cx, n >= 0, DT_E_MESH,
            "upper bound and lower bound inconsistent with step sign");
   if (neg >= 0) {

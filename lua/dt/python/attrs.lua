@@ -189,6 +189,7 @@ end
 
 -- ---- tensors: names that are no method of ours ----
 
+-- Both are added to by the modules that know more (dtensor.lua, stdlib.lua).
 local of_tensor = {
   T = function (t) return t:T() end,
   mT = function (t) return t:mT() end,
@@ -216,45 +217,6 @@ local tensor_method = {
   is_floating_point = function (t) return t:is_floating_point() end,
 }
 
--- The ranks of a mesh as nested lists.
-local function rank_lists(mesh)
-  local ranks, at = mesh:ranks(), 0
-  if type(ranks[1]) == "table" then return V.from_lua(ranks) end
-  local function level(d)
-    local out = {}
-    for i = 1, mesh:size(d - 1) do
-      if d == mesh.ndim then
-        at = at + 1
-        out[i] = ranks[at]
-      else
-        out[i] = level(d + 1)
-      end
-    end
-    return V.list(out)
-  end
-  return level(1)
-end
-
--- mesh.get_group(dim): a process group.
-local function group_of(mesh, args)
-  local dim = args[1]
-  if dim == nil or dim == None then dim = 0 end
-  if type(dim) == "string" then
-    for i, name in ipairs(mesh.mesh_dim_names) do
-      if name == dim then dim = i - 1 end
-    end
-  end
-  return M.namespace(setmetatable({mesh = mesh, mesh_dim = dim,
-    size = function () return mesh:size(dim) end,
-    rank = function () return mesh:get_local_rank(dim) end},
-    {__name = "ProcessGroup"}))
-end
-
-local of_mesh = {mesh = function (m)
-  return M.namespace {tolist = function () return rank_lists(m) end,
-    size = function (d) return m:size(d) end}
-end}
-
 -- Tables whose functions are no methods: their first argument is not self.
 local unbound = setmetatable({}, {__mode = "k"})
 
@@ -263,6 +225,9 @@ function M.namespace(t)
   unbound[t] = true
   return t
 end
+
+M.of_tensor, M.tensor_method = of_tensor, tensor_method
+M.of_mesh, M.mesh_method = {}, {}       -- filled by mesh.lua
 
 local function has_methods(v)
   if type(v) == "userdata" then return true end
@@ -339,10 +304,10 @@ function M.get(v, name)
     if of_tensor[name] then return V.from_lua(of_tensor[name](v)) end
     if tensor_method[name] then return method(v, tensor_method[name], name) end
     if name == "grad" or name == "grad_fn" then return V.from_lua(v[name]) end
-  elseif util.is_mesh(v) and of_mesh[name] then
-    return of_mesh[name](v)
-  elseif util.is_mesh(v) and name == "get_group" then
-    return method(v, group_of, name)
+  elseif util.is_mesh(v) and M.of_mesh[name] then
+    return M.of_mesh[name](v)
+  elseif util.is_mesh(v) and M.mesh_method[name] then
+    return method(v, M.mesh_method[name], name)
   elseif nnm.is_module(v) and of_module[name] then
     return method(v, of_module[name], name)
   end
@@ -395,6 +360,7 @@ function M.enter(scope)
     local f = rawget(scope, "__enter__")
     if f then return V.from_lua(f(scope)) end
   end
+  if util.is_mesh(scope) then return M.enter_mesh(scope) end
   return scope
 end
 
@@ -404,6 +370,7 @@ function M.leave(scope, err)
     scope.__exit__(scope, err)
     return
   end
+  if util.is_mesh(scope) then return M.leave_mesh() end
   local mt = getmetatable(scope)
   if type(mt) == "table" and mt.__close then mt.__close(scope, err) end
 end

@@ -136,6 +136,9 @@ local function call(f, args, kw)
     return f(setmetatable({args = args, kw = kw}, packed_mt))
   end
   if mt == V.builtin_mt then return f.call(args, kw) end
+  if type(f) == "table" and rawget(f, "__qualname__") and f.new then
+    return f.new.call(args, kw)             -- a class made by args.class
+  end
   if mt == V.func_mt then return call_python(f, args, kw) end
   if f == None or type(f) == "number" or type(f) == "string" then
     util.raise("TypeError", "'%s' object is not callable", V.type_name(f))

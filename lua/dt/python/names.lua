@@ -9,6 +9,7 @@ local nnm = require "dt.nn.module"
 local V = require "dt.python.values"
 local attrs = require "dt.python.attrs"
 local eval = require "dt.python.eval"
+local dtensor = require "dt.python.dtensor"
 
 local M = {}
 local None = dt.None
@@ -201,12 +202,6 @@ end
 
 local function is_class(v, c)
   if type(c) == "table" and rawget(c, "test") then return c.test(v) end
-  if c == dt.DTensor then return util.is_dtensor(v) end
-  if c == dt.Shard or c == dt.Replicate or c == dt.Partial then
-    local names = {[dt.Shard] = "is_shard", [dt.Replicate] = "is_replicate",
-      [dt.Partial] = "is_partial"}
-    return util.is_placement(v) and v[names[c]](v) or false
-  end
   if nnm.is_module(v) then
     if type(c) == "table" and c.instance then return c.instance(v) end
     return nnm.isinstance(v, c)
@@ -319,7 +314,9 @@ M.torch = space({
   enable_grad = stage "enable_grad",
   split = parts(function (t, n, d) return t:split(n, d) end),
   chunk = parts(function (t, n, d) return t:chunk(n, d) end),
-  Size = B.tuple, manual_seed = dt.manual_seed,
+  Size = builtin(function (a)
+    return V.size((V.items(a[1] or V.tuple {})))
+  end, "Size"), manual_seed = dt.manual_seed,
   set_grad_enabled = stage "set_grad_enabled",
   is_tensor = util.is_tensor, device = function (d) return d end,
   equal = function (a, b)
@@ -365,14 +362,20 @@ end}
 -- Where `from x import name` finds what has no module of its own here.
 local flat = {
   parallelize_module = M.parallelize_module, FSDPModule = M.FSDPModule,
-  DTensor = dt.DTensor, Shard = dt.Shard, Replicate = dt.Replicate,
-  Partial = dt.Partial, DeviceMesh = dt.DeviceMesh,
-  distribute_tensor = dt.distribute_tensor,
-  init_device_mesh = dt.init_device_mesh,
   clip_grad_norm_ = nn.utils.clip_grad_norm_,
 }
+for _, name in ipairs {"DTensor", "Shard", "Replicate", "Partial",
+  "_StridedShard", "Placement", "DeviceMesh", "distribute_tensor",
+  "distribute_module", "init_device_mesh", "DTensorSpec"} do
+  flat[name] = dtensor[name]
+end
 M.flat = flat
-namespace(dt.DTensor)
+
+-- torch.distributed.tensor
+M.tensor = space(dtensor, parallel, dt)
+M.dist.tensor = M.tensor
+M.dist.device_mesh = require("dt.python.mesh").module
+attrs.provide("torch.distributed.tensor", M.tensor)
 
 attrs.anywhere = function (name)
   if flat[name] ~= nil then return flat[name] end

@@ -221,6 +221,10 @@ local function place(v, i)
   return i + 1
 end
 
+local function mesh_slice(m, i)
+  return require("dt.python.mesh").slice(m, i)
+end
+
 function M.getitem(v, i)
   if V.is_seq(v) then
     if is_slice(i) then return slice_of(v, i) end
@@ -236,7 +240,7 @@ function M.getitem(v, i)
   elseif util.is_tensor(v) then
     return dt.Tensor._getitem(v, to_index(i))
   elseif util.is_mesh(v) then
-    return v[V.to_lua(i)]
+    return mesh_slice(v, i)
   elseif type(v) == "table" and v.__getitem then
     return V.from_lua(v:__getitem(i))
   end

@@ -26,6 +26,15 @@ function M.tuple(items, n)
   return setmetatable(items, tuple_mt)
 end
 
+-- A torch.Size: a tuple that prints with its name.
+function M.size(items)
+  local out = {}
+  for i = 1, #items do out[i] = items[i] end
+  local t = M.tuple(out)
+  t.is_size = true
+  return t
+end
+
 function M.is_list(v) return getmetatable(v) == list_mt end
 function M.is_tuple(v) return getmetatable(v) == tuple_mt end
 function M.is_dict(v) return getmetatable(v) == dict_mt end
@@ -163,9 +172,7 @@ function M.from_lua(v)
     if type(v) == "userdata" then
       local mt = getmetatable(v)
       if type(mt) == "table" and mt.__name == "dt.size" then
-        local out = {}
-        for i = 1, #v do out[i] = v[i] end
-        return M.tuple(out)
+        return M.size(v)
       end
     end
     return v
@@ -173,9 +180,7 @@ function M.from_lua(v)
   local mt = getmetatable(v)
   if mt ~= nil then
     if type(mt) == "table" and mt.__name == "dt.size" then
-      local out = {}
-      for i = 1, #v do out[i] = v[i] end
-      return M.tuple(out)
+      return M.size(v)
     end
     return v
   end
@@ -220,6 +225,9 @@ function M.repr(v)
   end
   local mt = type(v) == "table" and getmetatable(v)
   if mt == list_mt then return joined(v, "[", "]", v.n) end
+  if mt == tuple_mt and v.is_size then
+    return joined(v, "torch.Size([", "])", v.n)
+  end
   if mt == tuple_mt then return joined(v, "(", ")", v.n) end
   if mt == dict_mt then
     local parts = {}
@@ -229,6 +237,11 @@ function M.repr(v)
     return "{" .. table.concat(parts, ", ") .. "}"
   end
   if util.is_placement(v) then return v:repr() end
+  if util.is_dtensor(v) then
+    return ("DTensor(local_tensor=%s, device_mesh=%s, placements=%s)"):format(
+      tostring(dt._local_of(v)), tostring(v.device_mesh),
+      util.tuple_text(v.placements))
+  end
   return M.str(v)
 end
 
@@ -243,7 +256,11 @@ function M.str(v)
       return M.repr(v)
     end
     if v.class and v.message then return v.message end
-    if v.__name__ then return ("<class '%s'>"):format(v.__name__) end
+    if v.__name__ then
+      local module = rawget(v, "__module__")
+      return ("<class '%s%s'>"):format(module and module .. "." or "",
+        v.__name__)
+    end
   end
   return tostring(v)
 end
@@ -302,6 +319,13 @@ function M.type_name(v)
   if util.is_tensor(v) then
     return v.is_dtensor and "DTensor" or v.is_parameter and "Parameter"
       or "Tensor"
+  end
+  if util.is_mesh(v) then return "DeviceMesh" end
+  if util.is_placement(v) then return v:repr():match("^[%w_]+") end
+  if util.is_dtype(v) then return "torch.dtype" end
+  local mt = getmetatable(v)
+  if type(v) == "table" and type(mt) == "table" and mt.__name then
+    return mt.__name
   end
   return util.type_text(v)
 end

@@ -1,0 +1,404 @@
+-- SPDX-License-Identifier: MIT
+-- dt/python/dtensor.lua: torch.distributed.tensor as Python sees it: the
+-- class DTensor, distribute_tensor, distribute_module, the factories and what
+-- a DTensor has beyond a tensor.  Arguments are read as strictly as PyTorch
+-- reads them: Lua's short forms ("S(0) R", numbers, one placement) are none
+-- of Python's.
+
+local dt = require "dt"
+local util = require "dt.util"
+local V = require "dt.python.values"
+local attrs = require "dt.python.attrs"
+local args = require "dt.python.args"
+local meshes = require "dt.python.mesh"
+local placements = require "dt.python.placements"
+
+local M = {}
+local None, given = dt.None, args.given
+local def, method = args.def, args.method
+
+-- ---- arguments ----
+
+local function no_attribute(v, name)
+  util.raise("AttributeError", "'%s' object has no attribute '%s'",
+    V.type_name(v), name)
+end
+
+local function mesh_or_current(v)
+  if not given(v) then return meshes.current() end
+  if not util.is_mesh(v) then no_attribute(v, "device_type") end
+  return v
+end
+
+local function listed(v)
+  local items, n = V.items(v)
+  return {table.unpack(items, 1, n)}, n
+end
+
+-- The items of a list of placements; `wrong(v, i)` raises for what is none.
+local function placement_list(v, wrong)
+  local list, n = listed(v)
+  for i = 1, n do
+    if not util.is_placement(list[i]) then wrong(list[i], i) end
+  end
+  return list, n
+end
+
+-- What the C++ side says of a thing that is no placement.
+local function no_cast(v)
+  if v == None then util.raise("RuntimeError", "") end
+  local name = V.type_name(v)
+  if type(v) == "table" and rawget(v, "__qualname__") then
+    name = "torch._opaque_base.OpaqueBaseMeta"
+  end
+  util.raise("RuntimeError", "Unable to cast Python instance of type <class "
+    .. "'%s'> to C++ type '?' (#define PYBIND11_DETAILED_ERROR_MESSAGES or "
+    .. "compile in debug mode for details)", name)
+end
+
+local function grad_list(v)
+  if not given(v) then return nil end
+  return (placement_list(v, no_cast))
+end
+
+-- A list of numbers, or nil.
+local function numbers(v)
+  if not given(v) then return nil end
+  if not V.is_seq(v) then
+    util.raise("RuntimeError", "spec.tensor_meta.shape must be a tuple")
+  end
+  return V.to_lua(v)
+end
+
+-- ---- from_local, distribute_tensor ----
+
+local function from_local(a)
+  local t = a.local_tensor
+  if util.is_dtensor(t) then
+    util.raise("RuntimeError", "the local_tensor argument only accepts "
+      .. "torch.Tensor but got <class 'torch.distributed.tensor.DTensor'> "
+      .. "value.")
+  end
+  local mesh = mesh_or_current(a.device_mesh)
+  if not util.is_tensor(t) then no_attribute(t, "device") end
+  local list
+  if given(a.placements) then list = placement_list(a.placements, no_cast) end
+  local shape, stride = given(a.shape), given(a.stride)
+  if shape ~= stride then
+    util.raise("RuntimeError", "%s", V.repr(V.tuple {
+      ("Found shape:%s, stride:%s."):format(V.repr(a.shape or None),
+        V.repr(a.stride or None)),
+      "Please pass both shape and stride at the same time."}))
+  end
+  local sizes, steps = numbers(a.shape), numbers(a.stride)
+  if sizes and #sizes ~= #steps then
+    util.raise("RuntimeError", "dimensionality of sizes (%d) must match "
+      .. "dimensionality of strides (%d)", #sizes, #steps)
+  end
+  return dt.DTensor.from_local(t, mesh, list, {run_check =
+    V.truth(a.run_check or false), shape = sizes, stride = steps,
+    grad_placements = grad_list(a.grad_placements)})
+end
+
+-- len(v) of a list of placements.
+local function length_of(v)
+  if V.is_seq(v) then return v.n end
+  if type(v) == "string" then return #v end
+  return util.raise("TypeError", "object of type '%s' has no len()",
+    V.type_name(v))
+end
+
+local function distribute_tensor(a)
+  local mesh = mesh_or_current(a.device_mesh)
+  local t = a.tensor
+  if not util.is_tensor(t) then no_attribute(t, "is_leaf") end
+  if not t.is_leaf then
+    util.raise("RuntimeError", "`distribute_tensor` should be used to "
+      .. "distribute leaf tensors! but found non-leaf tensor!")
+  end
+  local list
+  if given(a.placements) then
+    local n = length_of(a.placements)
+    if n ~= mesh.ndim then
+      util.raise("ValueError", "`placements` must have the same length as "
+        .. "`device_mesh.ndim`! Found placements length: %d, and "
+        .. "device_mesh.ndim: %d.", n, mesh.ndim)
+    end
+    list = placement_list(a.placements, function (v, i)
+      util.raise("RuntimeError", "Trying to distribute tensor with unsupported "
+        .. "placements %s on device mesh dimension %d!", V.str(v), i - 1)
+    end)
+  end
+  local src = a.src_data_rank
+  return dt.distribute_tensor(t, mesh, list, {
+    src_data_rank = src == nil and 0 or src})
+end
+
+M.distribute_tensor = def("distribute_tensor", {"tensor", "device_mesh?",
+  "placements?", "*", "src_data_rank?"}, distribute_tensor)
+
+-- ---- distribute_module ----
+
+-- input_fn and output_fn of two arguments are the older form.
+local older = {input_fn = "Deprecating input_fn that takes two arguments "
+  .. "(inputs, device_mesh), please use input_fn that takes in (module, "
+  .. "inputs, device_mesh) instead!",
+  output_fn = "Deprecating output_fn that takes two arguments (inputs, "
+  .. "device_mesh), please use output_fn that takes in (module, inputs, "
+  .. "device_mesh) instead!"}
+
+local function hook_of(name, f)
+  if not given(f) then return nil end
+  local n = f.params and #f.params or 3
+  if n ~= 2 and n ~= 3 then
+    util.raise("ValueError", "%s should take in 3 arguments, but got %d "
+      .. "arguments!", name, n)
+  end
+  if n == 2 then dt._warn(older[name]) end
+  local g = V.lua_function(f)
+  return function (module, values, mesh)
+    if n == 2 then return g(values, mesh) end
+    return g(module, values, mesh)
+  end
+end
+
+M.distribute_module = def("distribute_module", {"module", "device_mesh?",
+  "partition_fn?", "input_fn?", "output_fn?"}, function (a)
+  local mesh = mesh_or_current(a.device_mesh)
+  local partition = given(a.partition_fn) and V.lua_function(a.partition_fn)
+    or nil
+  return require("dt.parallel.distribute").distribute_module(a.module, mesh,
+    partition, hook_of("input_fn", a.input_fn),
+    hook_of("output_fn", a.output_fn))
+end)
+
+-- ---- factories ----
+
+local function factory(name, fill)
+  return V.builtin(function (a, kw)
+    local opts, list, n = {}, {}, a.n
+    for key, v in V.each(kw or V.dict()) do opts[key] = V.to_lua(v) end
+    local value
+    if fill then
+      value, n = a[2] == nil and opts.fill_value or a[2], 1
+      opts.fill_value = nil
+    end
+    if n == 1 and V.is_seq(a[1]) then
+      list = V.to_lua(a[1])
+    else
+      for i = 1, n do list[i] = a[i] end
+    end
+    if given(opts.layout) and opts.layout ~= dt.strided then
+      util.raise("AssertionError", "layout value not supported!")
+    end
+    opts.device_mesh = mesh_or_current(opts.device_mesh)
+    for _, size in ipairs(list) do
+      if math.type(size) == "integer" and size < 0 then
+        util.raise("RuntimeError", "Expected cond to be True, but got False. "
+          .. "(Could this error message be improved? If so, please report an "
+          .. "enhancement request to PyTorch.)")
+      end
+    end
+    if fill then return dt.full(list, value, opts) end
+    return dt[name](list, opts)
+  end, name)
+end
+
+for _, name in ipairs {"zeros", "ones", "empty", "rand", "randn"} do
+  M[name] = factory(name)
+end
+M.full = factory("full", true)
+
+-- ---- what a DTensor has ----
+
+local of_tensor, tensor_method = attrs.of_tensor, attrs.tensor_method
+
+local function needs_dtensor(t, name)
+  if not t.is_dtensor then no_attribute(t, name) end
+end
+
+-- method of DTensors only
+local function of_dtensor(name, signature, body)
+  local f = method("DTensor." .. name, signature, body)
+  tensor_method[name] = function (t, a, kw)
+    needs_dtensor(t, name)
+    return f(t, a, kw)
+  end
+end
+
+of_dtensor("redistribute", {"device_mesh?", "placements?", "*", "async_op?",
+  "forward_dtype?", "backward_dtype?"}, function (t, a)
+  if not given(a.placements) then
+    util.raise("RuntimeError", "placements is needed for redistribute!")
+  end
+  local list, n = placement_list(a.placements, function (v)
+    no_attribute(v, "is_partial")
+  end)
+  if n < t.device_mesh.ndim then
+    util.raise("IndexError", "tuple index out of range")
+  end
+  local mesh = util.is_mesh(a.device_mesh) and a.device_mesh or t.device_mesh
+  return t:redistribute(mesh, list, {
+    forward_dtype = V.to_lua(a.forward_dtype),
+    backward_dtype = V.to_lua(a.backward_dtype)})
+end)
+
+of_dtensor("to_local", {"*", "grad_placements?"}, function (t, a)
+  return t:to_local {grad_placements = grad_list(a.grad_placements)}
+end)
+
+of_dtensor("full_tensor", {"*", "grad_placements?"}, function (t, a)
+  return t:full_tensor {grad_placements = grad_list(a.grad_placements)}
+end)
+
+-- The piece of the whole that is here: offsets and sizes.
+local function chunk_of(t)
+  local sizes, offsets = dt._local_shape(t.shape, t.device_mesh, t.placements)
+  return attrs.namespace(setmetatable({offsets = V.size(offsets),
+    sizes = V.size(sizes)}, {__name = "ChunkStorageMetadata",
+    __tostring = function (c)
+      return ("ChunkStorageMetadata(offsets=%s, sizes=%s)"):format(
+        V.repr(c.offsets), V.repr(c.sizes))
+    end}))
+end
+
+local function not_partial(t)
+  for _, p in ipairs(t.placements) do
+    if p:is_partial() then
+      util.raise("ValueError", "Any checkpointing related operations are not "
+        .. "supported for DTensor with partial placements!")
+    end
+  end
+end
+
+of_dtensor("__create_chunk_list__", {}, function (t)
+  not_partial(t)
+  return V.list {chunk_of(t)}
+end)
+
+of_dtensor("__create_write_items__", {"fqn", "object"}, function (_, a)
+  not_partial(a.object)
+  return V.list {attrs.namespace(setmetatable({chunk = chunk_of(a.object)},
+    {__name = "WriteItem"}))}
+end)
+
+of_dtensor("__get_tensor_shard__", {"index"}, function (t)
+  not_partial(t)
+  return t:to_local()
+end)
+
+-- DTensorSpec: what the engine knows of the layout, with Python's names.
+local function spec_of(t)
+  local map, sums = {}, {}
+  for d = 1, t.ndim do map[d] = -1 end
+  for i, p in ipairs(t.placements) do
+    if p:is_partial() then sums[#sums + 1] = i - 1
+    elseif not p:is_replicate() then map[p.dim + 1] = i - 1 end
+  end
+  return attrs.namespace(setmetatable({mesh = t.device_mesh,
+    device_mesh = t.device_mesh, placements = V.tuple {
+    table.unpack(t.placements)}, shape = V.size(t.shape), ndim = t.ndim,
+    dim_map = V.list(map), sums = V.list(sums)}, {__name = "DTensorSpec"}))
+end
+
+of_tensor._spec = function (t)
+  needs_dtensor(t, "_spec")
+  return spec_of(t)
+end
+
+-- ---- DTensorSpec.from_dim_map ----
+
+local function from_dim_map(a)
+  local list, map = {}, V.to_lua(a.dim_map)
+  for i = 1, a.mesh.ndim do list[i] = dt.Replicate() end
+  for _, i in ipairs(V.to_lua(a.sums)) do list[i + 1] = dt.Partial() end
+  for d, i in ipairs(map) do
+    local p = i >= 0 and list[i + 1]
+    if p and p:is_shard() then
+      util.raise("RuntimeError", "DeviceMesh dimension can't be mapped to two "
+        .. "dimension of the same tensor: %d and %d", d - 1, p.dim)
+    elseif p and p:is_partial() then
+      util.raise("RuntimeError", "DeviceMesh dimension %d cannot be both shard "
+        .. "and partial!", i)
+    elseif p then
+      list[i + 1] = dt.Shard(d - 1)
+    end
+  end
+  return attrs.namespace(setmetatable({mesh = a.mesh,
+    placements = V.tuple(list)}, {__name = "DTensorSpec"}))
+end
+
+M.DTensorSpec = args.class("DTensorSpec", {
+  from_dim_map = def("DTensorSpec.from_dim_map", {"mesh", "dim_map", "sums",
+    "tensor_meta?"}, from_dim_map)})
+
+-- ---- the class ----
+
+local function missing_names(a, kw)
+  local names, left = {"local_tensor", "spec", "requires_grad"}, {}
+  for i = a.n + 1, 3 do
+    if not (kw and V.dict_get(kw, names[i]) ~= nil) then
+      left[#left + 1] = '"' .. names[i] .. '"'
+    end
+  end
+  return left
+end
+
+local function new_dtensor(a, kw)
+  local left = missing_names(a, kw)
+  if #left > 0 then
+    util.raise("TypeError", "_dtensor__new__() missing %d required positional "
+      .. "argument%s: %s", #left, #left == 1 and "" or "s",
+      table.concat(left, ", "))
+  end
+  if a.n > 0 and not util.is_tensor(a[1]) then
+    util.raise("TypeError", "_dtensor__new__(): argument 'local_tensor' "
+      .. "(position 2) must be Tensor, not %s", V.type_name(a[1]))
+  end
+  if a.n > 2 and type(a[3]) ~= "boolean" then
+    util.raise("TypeError", "_dtensor__new__(): argument 'requires_grad' "
+      .. "(position 4) must be bool, not %s", V.type_name(a[3]))
+  end
+  local spec = a[2]
+  if type(spec) ~= "table" or not spec.placements or not spec.shape then
+    no_attribute(spec or None, "tensor_meta")
+  end
+  return dt.DTensor.from_local(a[1], spec.mesh, V.to_lua(spec.placements),
+    {shape = V.to_lua(spec.shape)})
+end
+
+M.DTensor = args.class("DTensor", {
+  test = util.is_dtensor, __module__ = "torch.distributed.tensor",
+  new = V.builtin(new_dtensor, "DTensor"),
+  from_local = def("DTensor.from_local", {"local_tensor", "device_mesh?",
+    "placements?", "*", "run_check?", "shape?", "stride?",
+    "grad_placements?"}, from_local),
+})
+for _, name in ipairs {"redistribute", "to_local", "full_tensor"} do
+  M.DTensor[name] = V.builtin(function (a, kw)
+    return tensor_method[name](a[1], V.list({table.unpack(a, 2, a.n)},
+      a.n - 1), kw)
+  end, name)
+end
+
+-- ---- random ----
+
+local partly = "DTensor %s may not have complete support on %s device mesh"
+
+M._random = attrs.namespace {
+  manual_seed = def("manual_seed", {"seed", "device_mesh"}, function (a)
+    local mesh = mesh_or_current(a.device_mesh)
+    if mesh.device_type ~= "cuda" then
+      dt._warn(partly:format("random operators", mesh.device_type))
+      dt._warn(partly:format("manual_seed()", mesh.device_type))
+    end
+    dt.manual_seed(a.seed)
+    return None
+  end),
+}
+
+for name, c in pairs(placements) do M[name] = c end
+M.DeviceMesh, M.init_device_mesh = meshes.DeviceMesh, meshes.init_device_mesh
+M.placement_types = attrs.namespace(placements)
+
+return M
