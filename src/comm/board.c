@@ -213,10 +213,22 @@ static bool rank_gone (const DtPost *p) {
   return s == 'X' || s == 'Z';
 }
 
-static int find_lost (const DtComm *c) {
+static bool is_member (DtBoardGroup *bg, int rank) {
+  const int32_t *r = dt_board_ranks(bg);
+  for (int i = 0; i < bg->size; i++)
+    if (r[i] == rank) return true;
+  return false;
+}
+
+/* A rank that died is missed by all; one that has left in order only by the
+** groups it is in (bg, or NULL: the world). */
+static int find_lost (const DtComm *c, DtBoardGroup *bg) {
   int r;
   for (r = 0; r < c->size; r++) {
-    if (r != c->rank && rank_gone(&c->board->posts[r]))
+    const DtPost *p = &c->board->posts[r];
+    if (r == c->rank || !rank_gone(p)) continue;
+    if (bg == NULL || atomic_load(&p->state) != DT_POST_GONE ||
+        is_member(bg, r))
       return r;
   }
   return -1;
@@ -233,7 +245,7 @@ DtStatus dt_board_lost (DtCtx *cx, DtComm *c, int rank) {
 }
 
 DtStatus dt_board_alive (DtCtx *cx, DtComm *c) {
-  int r = find_lost(c);
+  int r = find_lost(c, NULL);
   return r < 0 ? DT_OK : dt_board_lost(cx, c, r);
 }
 
@@ -262,7 +274,7 @@ void dt_wait_check (DtComm *c, DtWait *w) {
   w->looked = now;
   if (now - w->began >= NOTICE_MS && !w->told && c->notice != NULL)
     tell_stopped(c, w);
-  w->lost = find_lost(c);
+  w->lost = find_lost(c, w->bg);
 }
 
 /* --- status ------------------------------------------------------------- */

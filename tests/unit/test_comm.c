@@ -628,17 +628,40 @@ static int leaver (DtCtx *cx, DtComm *c, void *ud) {
   return 0;
 }
 
-static void rank_leaves (void **state) {
+/* One that leaves is nothing to a group that it is not in. */
+static int other_leaver (DtCtx *cx, DtComm *c, void *ud) {
+  const int pair[2] = {2, 3};
+  Shared *sh = ud;
+  DtGroup *g;
+  if (c->rank < 2)
+    return 0;
+  CHECK(dt_comm_group(cx, c, 2, pair, &g) == DT_OK);
+  if (c->rank == 3)
+    nap_us(250000);
+  CHECK(one(cx, g, "all_gather") == DT_OK);
+  return 0;
+}
+
+static void four_ranks (int (*fn) (DtCtx *, DtComm *, void *)) {
   Shared sh = {0};
   DtWorldOpts o = {0};
   DtCtx *cx;
   int code;
-  (void)state;
   o.size = 4;
   assert_int_equal(dt_ctx_new(&cx), DT_OK);
-  assert_int_equal(dt_world_run(cx, &o, leaver, &sh, &code), DT_OK);
+  assert_int_equal(dt_world_run(cx, &o, fn, &sh, &code), DT_OK);
   assert_int_equal(atomic_load(&sh.fails), 0);
   dt_ctx_free(cx);
+}
+
+static void rank_leaves (void **state) {
+  (void)state;
+  four_ranks(leaver);
+}
+
+static void other_leaves (void **state) {
+  (void)state;
+  four_ranks(other_leaver);
 }
 
 /* Somebody asks what the others do. */
@@ -849,7 +872,8 @@ int main (int argc, char **argv) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(threads_four), cmocka_unit_test(threads_one),
     cmocka_unit_test(threads_three), cmocka_unit_test(threads_many),
-    cmocka_unit_test(rank_leaves), cmocka_unit_test(status_of_ranks),
+    cmocka_unit_test(rank_leaves), cmocka_unit_test(other_leaves),
+    cmocka_unit_test(status_of_ranks),
     cmocka_unit_test(world_no_memory), cmocka_unit_test(fake_world), cmocka_unit_test(mpi_same_bits),
     cmocka_unit_test(mpi_rank_dies)
   };
