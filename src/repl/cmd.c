@@ -252,6 +252,41 @@ done:
   return st;
 }
 
+/* ---- chunks ---- */
+
+bool dt_chunk_is_text (DtRepl *r, const char *text) {
+  const char *s = text + strspn(text, " \t\n");
+  const DtCmd *c;
+  if (*s != ':' || s[1] == ':')
+    return false;
+  s += 1 + strspn(s + 1, " \t");
+  size_t n = strcspn(s, " \t\n"), blank = strspn(s + n, " \t");
+  bool alone = n > 0 && (s[n + blank] == '\0' || s[n + blank] == '\n');
+  bool yes = alone && dt_cmd_find(r->cx, s, n, &c) == DT_OK &&
+             (c->needs & DT_CMD_TEXT) != 0;
+  dt_error_clear(r->cx);
+  return yes;
+}
+
+/* The length without a last line "."; n when there is none. */
+static size_t before_dot (const char *s, size_t n) {
+  if (n == 1 && *s == '.')
+    return 0;
+  return n > 1 && s[n - 1] == '.' && s[n - 2] == '\n' ? n - 2 : n;
+}
+
+bool dt_chunk_whole (DtRepl *r, const char *text) {
+  const char *s = text + strspn(text, " \t\n");
+  size_t n = strlen(s);
+  if (*s == '@')
+    s += strcspn(s, " \t\n");
+  if (*s == '?')
+    return true;
+  if (*s == ':' && s[1] != ':')
+    return !dt_chunk_is_text(r, s) || before_dot(s, n) < n;
+  return !dt_eval_incomplete(r->L, s + (*s == '='));
+}
+
 /* ---- commands registered from Lua: dt.command(name, help, function) ---- */
 
 static bool user_command (DtRepl *r, const char *name, size_t n,
@@ -294,6 +329,8 @@ DtStatus dt_cmd_run (DtRepl *r, const char *line) {
   st = dt_cmd_find(cx, name, n, &cmd);
   if (st == DT_OK) {
     DtCmdCall c = {r, cmd, arg, dtL_out(r->L)};
+    if ((cmd->needs & DT_CMD_TEXT) != 0)
+      arg[before_dot(arg, len)] = '\0';
     if ((cmd->needs & DT_NEED_DATA) != 0 && r->comm->no_data)
       st = dt_raise(cx, DT_E_WORLD, ":%.*s needs a world with data", (int)n,
                     name);

@@ -13,7 +13,8 @@
 enum {                          /* what a command needs */
   DT_NEED_DATA = 1,             /* a world with data */
   DT_NEED_PERSON = 2,           /* a prompt on a terminal */
-  DT_CMD_REPEATS = 4            /* an empty line runs it again */
+  DT_CMD_REPEATS = 4,           /* an empty line runs it again */
+  DT_CMD_TEXT = 8               /* alone, it reads the lines after it */
 };
 
 typedef struct DtCmd DtCmd;
@@ -60,6 +61,13 @@ DtStatus dt_cmd_find (DtCtx *cx, const char *name, size_t n,
                       const DtCmd **out);
 /* Run a line that begins with ':'.  Local, as long as the command is. */
 DtStatus dt_cmd_run (DtRepl *r, const char *line);
+/* Is the text a command that reads the lines after it (DT_CMD_TEXT)?
+** Local. */
+bool dt_chunk_is_text (DtRepl *r, const char *text);
+/* Is the text a whole chunk, or are more lines to come?  A command is one
+** line, one that reads a text ends with a line "."; Lua says it itself.
+** Local. */
+bool dt_chunk_whole (DtRepl *r, const char *text);
 /* First name of a command, 0-terminated in buf[32].  Pure. */
 const char *dt_cmd_name (const DtCmd *c, char *buf);
 

@@ -79,10 +79,7 @@ static bool cut_chunk (DtRepl *r, char **at, DtBuf *chunk, DtBuf *said) {
       dt_buf_addc(chunk, '\n');
     }
     dt_buf_add(chunk, s);
-    const char *t = dt_buf_str(chunk);
-    if (*t == '@')
-      t += strcspn(t, " \t\n");
-    if (*t == ':' || *t == '?' || !dt_eval_incomplete(r->L, t))
+    if (dt_chunk_whole(r, dt_buf_str(chunk)))
       return true;
   }
   return chunk->len > 0;

@@ -65,10 +65,11 @@ const DtCmd dt_cmds_import[] = {
    "One page on an error: meaning, example, wording by release, fixes.\n"
    "A code (DT0101), a class of :import, an operator or words of a message.\n"
    "Example: :explain DT0101", cmd_explain},
-  {"import", "files", 0, "FILE|TEXT",
+  {"import", "files", DT_CMD_TEXT, "[FILE|TEXT]",
    "Read a bug report, as `dtrepl diagnose` does.\n"
-   "A file, or the text pasted behind the command.  What it states is left in\n"
-   "mesh and t1, t2, ...\n"
+   "A file, or the text pasted behind the command.  Alone it asks for the text\n"
+   "and takes a paste, or lines up to one with a dot, or Ctrl-D.  What the\n"
+   "report states is left in mesh and t1, t2, ...\n"
    "Example: :import RuntimeError: Cannot create a submesh from a submesh.",
    cmd_import},
   {NULL, NULL, 0, NULL, NULL, NULL}

@@ -39,6 +39,8 @@ static const Setting settings[] = {
    offsetof(DtSettings, pager)},
   {"raw", "each rank's output by itself", offsetof(DtSettings, raw)},
   {"timing", "how long each line took", offsetof(DtSettings, timing)},
+  {"wrap", "long lines are cut between words for this terminal",
+   offsetof(DtSettings, wrap)},
 };
 enum { NSETTINGS = sizeof settings / sizeof settings[0] };
 

@@ -33,6 +33,10 @@ static bool write_all (int fd, const char *s, size_t n) {
   return true;
 }
 
+bool dt_output_put (DtOutput *o, DtOutKind kind, const char *s, size_t n) {
+  return write_all(o->fd[kind], s, n);
+}
+
 void dt_output_write (DtOutput *o, DtOutKind kind, const char *s, size_t n) {
   if (n == 0)
     return;
@@ -41,8 +45,8 @@ void dt_output_write (DtOutput *o, DtOutKind kind, const char *s, size_t n) {
     return;
   }
   int fd = kind == DT_OUT_RESULT && o->file >= 0 ? o->file : o->fd[kind];
-  bool shown = kind == DT_OUT_RESULT && o->file < 0 && o->page != NULL &&
-               o->page(o->page_ud, s, n);
+  bool shown = fd == o->fd[kind] && o->show != NULL &&
+               o->show(o->show_ud, kind, s, n);
   if (!shown && !write_all(fd, s, n))
     o->failed = true;
   if (o->transcript >= 0)

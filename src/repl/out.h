@@ -14,9 +14,10 @@ typedef struct DtOutput {
   int file;                     /* :o FILE for results, -1 = none */
   int transcript;               /* -1 = none */
   DtBuf *capture;               /* instead of all others; NULL = none */
-  bool (*page) (void *ud, const char *s, size_t n);     /* shows long results
-                                ** on the terminal; false: it did not */
-  void *page_ud;
+  bool (*show) (void *ud, DtOutKind kind, const char *s, size_t n);
+                                /* puts it on a person's terminal; false: it
+                                ** did not */
+  void *show_ud;
   bool color[2];
   bool failed;                  /* a write failed: said once */
 } DtOutput;
@@ -25,6 +26,9 @@ typedef struct DtOutput {
 void dt_output_init (DtOutput *o);
 /* Write; goes on after interrupted and short writes.  Local. */
 void dt_output_write (DtOutput *o, DtOutKind kind, const char *s, size_t n);
+/* Write to the descriptor of a kind, without show(), file or transcript; false
+** when that failed.  Local. */
+bool dt_output_put (DtOutput *o, DtOutKind kind, const char *s, size_t n);
 void dt_output_add (DtOutput *o, DtOutKind kind, const char *s);
 /* Lines the person typed, for the transcript.  Local. */
 void dt_output_typed (DtOutput *o, const char *prompt, const char *text);

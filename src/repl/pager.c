@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT
-** repl/pager.c: results longer than the screen go through a pager.
+** repl/pager.c: what a person sees: lines cut for a narrow terminal (narrow.c),
+** results longer than the screen through a pager.
 **
-** Only for a person at a terminal of our own: never for pipes, files, tests,
-** nor under a launcher, whose terminal no other program could read.  Which:
-** DTREPL_PAGER, else PAGER, else less where there is one; an empty variable
-** means none. */
+** Never for pipes, files, tests; no pager under a launcher, whose terminal no
+** other program could read.  Which: DTREPL_PAGER, else PAGER, else less where
+** there is one; an empty variable means none. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include "repl/repl_int.h"
+#include "repl/narrow.h"
 
 /* Lines on a screen of `cols` columns. */
 static int screen_lines (const char *s, size_t n, int cols) {
@@ -51,22 +52,38 @@ static bool through (const char *command, const char *s, size_t n) {
   return rc != -1 && !(WIFEXITED(rc) && WEXITSTATUS(rc) >= 126);
 }
 
-static bool show (void *ud, const char *s, size_t n) {
+static bool pages (const DtRepl *r, DtOutKind kind, const char *s, size_t n,
+                   int cols, int rows) {
+  const char *command = pager();
+  return kind == DT_OUT_RESULT && r->set.pager && !r->app->tty.forwarded &&
+         command[strspn(command, " ")] != '\0' &&
+         screen_lines(s, n, cols) >= rows;
+}
+
+static bool show (void *ud, DtOutKind kind, const char *s, size_t n) {
   DtRepl *r = ud;
   int cols, rows;
-  const char *command = pager();
-  if (!r->set.pager || command[strspn(command, " ")] == '\0')
+  bool shown = false;
+  DtBuf b;
+  if (!dt_tty_is_output(r->app->launched, kind == DT_OUT_RESULT ? 1 : 2))
     return false;
   dt_tty_size(&r->app->tty, &cols, &rows);
-  if (screen_lines(s, n, cols > 0 ? cols : 80) < rows)
-    return false;
-  return through(command, s, n);
+  dt_buf_init(&b, r->cx);
+  if (r->set.wrap)
+    dt_narrow(s, n, cols, &b);
+  else
+    dt_buf_addn(&b, s, n);
+  if (!b.oom && b.len > 0)
+    shown = (pages(r, kind, b.s, b.len, cols, rows) &&
+             through(pager(), b.s, b.len)) ||
+            dt_output_put(&r->app->out, kind, b.s, b.len);
+  dt_buf_fini(&b);
+  return shown;
 }
 
 void dt_pager_open (DtRepl *r) {
-  if (!dt_repl_first(r) || !r->app->interactive || r->app->tty.forwarded ||
-      r->app->tty.fd < 0 || !dt_tty_is_output(r->app->launched, 1))
+  if (!dt_repl_first(r) || !r->app->interactive || r->app->tty.fd < 0)
     return;
-  r->app->out.page = show;
-  r->app->out.page_ud = r;
+  r->app->out.show = show;
+  r->app->out.show_ud = r;
 }

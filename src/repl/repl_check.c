@@ -139,10 +139,7 @@ static bool next_chunk (DtRepl *r, DtCheck *k, DtBuf *text) {
     if (text->len > 0)
       dt_buf_addc(text, '\n');
     dt_buf_add(text, s);
-    const char *t = dt_buf_str(text);
-    if (*t == '@')
-      t += strcspn(t, " \t\n");
-    if (*t == ':' || *t == '?' || !dt_eval_incomplete(r->L, t))
+    if (dt_chunk_whole(r, dt_buf_str(text)))
       return true;
   }
   return text->len > 0;

@@ -35,7 +35,7 @@ typedef struct DtApp {
 
 /* What :set changes; the same on every rank. */
 typedef struct DtSettings {
-  bool raw, notes, findings, timing, traceback, pager;
+  bool raw, notes, findings, timing, traceback, pager, wrap;
 } DtSettings;
 
 /* The last script, as :rerun needs it. */
@@ -229,7 +229,8 @@ DtStatus dt_rerun_run (DtRepl *r);
 void dt_typed_add (DtRepl *r, const char *text);
 
 /* --- pager.c --- */
-/* Long results of this prompt go through a pager, if that can be.  Local. */
+/* What this prompt writes is cut for the terminal, and goes through a pager
+** when it is long, if there is a person.  Local. */
 void dt_pager_open (DtRepl *r);
 
 /* --- repl_addr.c --- */

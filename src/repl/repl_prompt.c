@@ -14,8 +14,6 @@
 #include "repl/history.h"
 #include "repl/source.h"
 
-/* Read one whole chunk on rank 0: first line, then more while it is not
-** complete.  False: leave. */
 static const char *prompt_text (const DtRepl *r, char *buf, size_t n) {
   int64_t seq = r->past != 0 ? r->past
     : r->at != NULL && !r->at->light ? r->at->seq : 0;
@@ -25,61 +23,92 @@ static const char *prompt_text (const DtRepl *r, char *buf, size_t n) {
   return buf;
 }
 
+static DtLineResult read_line (DtRepl *r, const char *prompt, DtBuf *all) {
+  DtBuf line;
+  dt_buf_init(&line, r->cx);
+  DtLineResult k = dt_line_read(r->line, prompt, &line);
+  if (k == DT_LINE_TEXT && all->len > 0)
+    dt_buf_addc(all, '\n');
+  if (k == DT_LINE_TEXT && r->app->interactive &&
+      !dt_chunk_is_text(r, dt_buf_str(all))) {
+    if (dt_source_strip(r->cx, dt_buf_str(&line), all) != DT_OK)
+      dt_error_clear(r->cx);
+  } else if (k == DT_LINE_TEXT) {
+    dt_buf_addn(all, line.s, line.len);
+  }
+  dt_buf_fini(&line);
+  return k;
+}
+
+/* An empty line runs the last stepping command again; true when there is
+** one. */
+static bool again (DtRepl *r, DtBuf *all) {
+  dt_buf_clear(all);
+  if (r->again.len == 0 || (r->at == NULL && r->past == 0))
+    return false;
+  dt_buf_addn(all, r->again.s, r->again.len);
+  return true;
+}
+
+/* A paste is a text's end: whoever sends it in brackets sends it whole. */
+static bool pasted (const DtBuf *all, size_t from) {
+  return memchr(dt_buf_str(all) + from, '\n', all->len - from) != NULL;
+}
+
+/* Read one whole chunk on rank 0: first line, then more while it is not
+** complete.  False: leave. */
 static bool read_chunk (DtRepl *r, DtBuf *chunk) {
   char buf[48];
-  DtBuf line, all;
-  dt_buf_init(&line, r->cx);
-  dt_buf_init(&all, r->cx);
   bool got = true;
+  dt_buf_clear(chunk);
   for (;;) {
-    bool first = all.len == 0;
-    DtLineResult k = dt_line_read(r->line, first
-                                  ? prompt_text(r, buf, sizeof buf)
-                                  : DT_PROMPT_MORE, &line);
+    bool first = chunk->len == 0;
+    size_t before = chunk->len + !first;
+    DtLineResult k = read_line(r, first ? prompt_text(r, buf, sizeof buf)
+                                        : DT_PROMPT_MORE, chunk);
     if (k == DT_LINE_DROPPED) {
-      dt_buf_clear(&all);
+      dt_buf_clear(chunk);
       continue;
     }
     if (k == DT_LINE_END) {
-      got = all.len > 0;
+      got = chunk->len > 0;
       break;
     }
-    if (!first)
-      dt_buf_addc(&all, '\n');
-    DtStatus st = r->app->interactive
-      ? dt_source_strip(r->cx, dt_buf_str(&line), &all)
-      : (dt_buf_addn(&all, dt_buf_str(&line), line.len), dt_buf_ok(&all));
-    if (st != DT_OK)
-      dt_error_clear(r->cx);
-    const char *s = dt_buf_str(&all);
-    const char *t = s + strspn(s, " \t\n");
-    if (*t == '\0') {
-      dt_buf_clear(&all);
-      if (!first || r->again.len == 0 || (r->at == NULL && r->past == 0))
-        continue;
-      dt_buf_addn(&all, r->again.s, r->again.len);
-      break;
+    const char *s = dt_buf_str(chunk);
+    if (s[strspn(s, " \t\n")] == '\0') {
+      if (first && again(r, chunk))
+        break;
+      dt_buf_clear(chunk);
+      continue;
     }
-    if ((*t == ':' && t[1] != ':') || *t == '?')
+    bool text = dt_chunk_is_text(r, s);
+    if ((text && pasted(chunk, before)) || dt_chunk_whole(r, s))
       break;
-    if (*t == '@')
-      t += strcspn(t, " \t\n");
-    if (*t == '=')
-      t++;
-    if (!dt_eval_incomplete(r->L, t))
-      break;
+    if (text && first && r->app->interactive)
+      dt_repl_say(r, "paste the text; a line with a dot, or Ctrl-D, ends it\n",
+                  "");
   }
-  dt_buf_clear(chunk);
-  dt_buf_addn(chunk, dt_buf_str(&all), all.len);
-  dt_buf_fini(&all);
-  dt_buf_fini(&line);
+  if (got && !dt_chunk_whole(r, dt_buf_str(chunk)) &&
+      dt_chunk_is_text(r, dt_buf_str(chunk)))
+    dt_buf_add(chunk, "\n.");     /* for :save */
   return got && dt_buf_ok(chunk) == DT_OK;
+}
+
+/* A pasted report is no line to come back to. */
+static void remember (DtRepl *r, const char *text) {
+  size_t n = dt_chunk_is_text(r, text) ? strcspn(text, "\n") : strlen(text);
+  char *line = dt_strndup(r->cx, text, n);
+  if (line != NULL)
+    dt_line_remember(r->line, line);
+  else
+    dt_error_clear(r->cx);
+  dt_free(r->cx, line);
 }
 
 static bool read_typed (DtRepl *r, DtBuf *chunk) {
   if (!read_chunk(r, chunk) || r->quit)
     return false;
-  dt_line_remember(r->line, dt_buf_str(chunk));
+  remember(r, dt_buf_str(chunk));
   dt_output_typed(&r->app->out, DT_PROMPT, dt_buf_str(chunk));
   return true;
 }

@@ -274,7 +274,7 @@ int dt_repl_main (DtCtx *cx, DtComm *comm, void *app) {
   dt_buf_init(&r.diag, cx);
   dt_buf_init(&r.failed, cx);
   dt_buf_init(&r.typed, cx);
-  r.set.pager = true;
+  r.set.pager = r.set.wrap = true;
   dt_buf_init(&r.again, cx);
   dt_buf_init(&r.told, cx);
   dt_buf_init(&r.history, cx);

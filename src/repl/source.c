@@ -183,10 +183,13 @@ DtStatus dt_source_locals (DtCtx *cx, const char *text, DtBuf *out) {
 
 /* ---- pasted prompts ---- */
 
-/* "dt#12> " */
+/* "dt#12> ", "dt[4]> " */
 static size_t stop_prompt (const char *s) {
-  size_t n = strncmp(s, "dt#", 3) == 0 ? 3 + strspn(s + 3, "0123456789") : 0;
-  return n > 3 && s[n] == '>' ? n + 1 + (s[n + 1] == ' ') : 0;
+  if (strncmp(s, "dt#", 3) != 0 && strncmp(s, "dt[", 3) != 0)
+    return 0;
+  size_t digits = strspn(s + 3, "0123456789"), n = 3 + digits;
+  n += s[2] == '[' && s[n] == ']';
+  return digits > 0 && s[n] == '>' ? n + 1 + (s[n + 1] == ' ') : 0;
 }
 
 static size_t prompt_length (const char *s) {

@@ -1,0 +1,33 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# TEST: timeout=60 tags=quick
+# A terminal of forty columns: long lines go on between columns or words, not
+# in the middle of one; files and pipes have whole lines.
+. "$(dirname "$0")/term.inc"
+term_open 40 50
+line "cd $tmp; clear"
+line "$DTREPL -q -n 4"
+wait_for "dt>"
+line ':transcript t'
+line 'm = dt.init_device_mesh("cpu", {4})'
+line 'x = dt.distribute_tensor(dt.ones(8, 4), m, "S(0)")'
+line 'x * dt.ones(8, 4)'
+wait_for "says: aten.mul.Tensor got"
+wait_for "      need to convert all torch.Tensor"
+wait_for '    2 distribute_tensor(other, mesh,'
+wait_for "silently wrong"
+clear_screen
+line '"一二三四五六七八九十 一二三四五六七八九十 end"'
+wait_for '    一二三四五六七八九十 end"'
+clear_screen
+line ':transcript'
+line ':set wrap off'
+line '("word "):rep(9) .. "end"'
+wait_for '"word word word word word word word word'
+gone '    word end"'
+send C-d
+code_is 0
+check "whole lines in the transcript" \
+  grep -q 'says: aten.mul.Tensor got mixed .* distributed operators!' "$tmp/t"
+same_tty
+done_testing
