@@ -16,6 +16,7 @@ static void push_verified (lua_State *L, const DtVerified *v) {
   dtL_set_str(L, "verdict", dt_verify_name(v->kind));
   dtL_set_num(L, "worst", v->worst);
   if (v->kind == DT_VF_ROUNDING) {
+    dtL_set_str(L, "proof", dt_verify_proof(v->proof));
     dtL_set_num(L, "bound", v->bound);
   }
   dtL_set_str(L, "words", v->words);

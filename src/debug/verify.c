@@ -4,11 +4,12 @@
 **
 ** The record has every input before the operator and every output after it.
 ** They are gathered, the operator runs once more on the whole inputs, and the
-** results are compared bit by bit.  Where bits differ it runs in double
-** precision, on the inputs and on their absolute values: the second bounds
-** what rounding can do in any order of additions, k * eps * f(|x|) for sums
-** of k terms.  All ranks walk through the same steps whatever they find, for
-** they gather together. */
+** results are compared bit by bit.  Where bits differ the distributed order is
+** replayed (verify_replay.c).  Where that proves nothing the operator runs in
+** double precision, on the inputs and on their absolute values: the second
+** bounds what rounding can do in any order of additions, k * eps * f(|x|) for
+** sums of k terms.  All ranks walk through the same steps whatever they find,
+** for they gather together. */
 #include "debug/verify_int.h"
 
 #include <float.h>
@@ -21,6 +22,11 @@
 const char *dt_verify_name (DtVerifyKind k) {
   static const char *const names[] = {"skipped", "exact", "rounding", "wrong"};
   return names[k];
+}
+
+const char *dt_verify_proof (DtVerifyProof p) {
+  static const char *const names[] = {"", "replay", "bound", "tolerance"};
+  return names[p];
 }
 
 void dt_verify_print (const DtVerified *v, DtBuf *b) {
@@ -57,8 +63,7 @@ void dt_vf_gather_free (DtSession *s, const DtGroup *g, char **v) {
   dt_free(s->cx, v);
 }
 
-/* The largest of a number over all ranks of the mesh. */
-static DtStatus most (DtVfCase *c, double mine, double *all) {
+DtStatus dt_vf_most (DtVfCase *c, double mine, double *all) {
   DtSession *s = c->d->s;
   char text[40], **v;
   snprintf(text, sizeof text, "%.17g", mine);
@@ -125,7 +130,7 @@ static DtStatus revive (DtVfCase *c) {
   double missing;
   for (int i = 0; i < r->nin; i++) kept = kept && values_kept(&r->in[i]);
   for (int i = 0; i < r->nout; i++) kept = kept && values_kept(&r->out[i]);
-  DT_TRY(c->d->s->cx, most(c, kept ? 0 : 1, &missing));
+  DT_TRY(c->d->s->cx, dt_vf_most(c, kept ? 0 : 1, &missing));
   if (missing > 0) {
     snprintf(c->v->words, sizeof c->v->words, "its values were not kept");
     return DT_OK;
@@ -157,30 +162,38 @@ static double eps_of (DtDtype t) {
   }
 }
 
-/* The whole inputs in double precision, absolute ones if wanted. */
-static DtStatus doubled (DtVfCase *c, bool positive, DtTensor **out) {
+DtStatus dt_vf_copy (DtVfCase *c, DtTensor *t, DtTensor **out) {
   DtSession *s = c->d->s;
-  for (int i = 0; i < c->nin; i++) {
-    DtVar *v = NULL, *w = NULL, *a = NULL;
-    DtTensor *t = c->full[i];
-    DtStatus st;
-    if (t == NULL) continue;
-    if (!dt_dtype_is_float((DtDtype)t->m.dtype)) {
-      out[i] = dt_tensor_ref(t);
-      continue;
-    }
-    st = dt_var_new(s, t, NULL, &v);
-    if (st == DT_OK)
-      st = dt_call_fmt(s, &w, "aten._to_copy.default", "t dtype=d", v, DT_F64);
-    if (st == DT_OK && positive)
-      st = dt_call_fmt(s, &a, "aten.abs.default", "t", w);
-    if (st == DT_OK) out[i] = dt_tensor_ref(positive ? a->local : w->local);
-    dt_var_unref(v);
-    dt_var_unref(w);
-    dt_var_unref(a);
-    if (st != DT_OK) return st;
+  DtVar *v = NULL, *w = NULL;
+  DtStatus st = dt_var_new(s, t, NULL, &v);
+  if (st == DT_OK)
+    st = dt_call_fmt(s, &w, "aten.clone.default", "t memory_format=v", v,
+                     dt_v_code(DT_V_MEMFMT, DT_MF_CONTIGUOUS));
+  if (st == DT_OK) *out = dt_tensor_ref(w->local);
+  dt_var_unref(v);
+  dt_var_unref(w);
+  return st;
+}
+
+DtStatus dt_vf_convert (DtVfCase *c, DtTensor *t, bool dbl, bool positive,
+                        DtTensor **out) {
+  DtSession *s = c->d->s;
+  DtVar *v = NULL, *w = NULL, *a = NULL;
+  DtStatus st;
+  if (!dbl || !dt_dtype_is_float((DtDtype)t->m.dtype)) {
+    *out = dt_tensor_ref(t);
+    return DT_OK;
   }
-  return DT_OK;
+  st = dt_var_new(s, t, NULL, &v);
+  if (st == DT_OK)
+    st = dt_call_fmt(s, &w, "aten._to_copy.default", "t dtype=d", v, DT_F64);
+  if (st == DT_OK && positive)
+    st = dt_call_fmt(s, &a, "aten.abs.default", "t", w);
+  if (st == DT_OK) *out = dt_tensor_ref(positive ? a->local : w->local);
+  dt_var_unref(v);
+  dt_var_unref(w);
+  dt_var_unref(a);
+  return st;
 }
 
 static void drop (DtVfCase *c, int n, DtTensor **t) {
@@ -194,8 +207,10 @@ static DtStatus in_double (DtVfCase *c, bool positive, DtTensor **out,
                            int *nout) {
   DtTensor *in[DT_VF_MAX] = {0};
   DtValue ret = {.kind = DT_V_NONE};
-  DtStatus st = doubled(c, positive, in);
+  DtStatus st = DT_OK;
   *nout = 0;
+  for (int i = 0; i < c->nin && st == DT_OK; i++)
+    if (c->full[i]) st = dt_vf_convert(c, c->full[i], true, positive, &in[i]);
   if (st == DT_OK)
     st = dt_oracle_call(c->d->s, c->r->op, &c->r->args, c->nin, in, DT_VF_MAX,
                         out, nout, &ret);
@@ -219,7 +234,7 @@ static double terms (const DtVfCase *c, const DtTensor *out) {
   return k;
 }
 
-static bool next_index (const DtMeta *m, int64_t *index) {
+bool dt_vf_next (const DtMeta *m, int64_t *index) {
   for (int k = m->ndim - 1; k >= 0; k--) {
     if (++index[k] < m->shape[k]) return true;
     index[k] = 0;
@@ -244,10 +259,11 @@ static bool within (DtVfCase *c, const DtTensor *got, const DtTensor *exact,
       c->v->off = off;
       c->v->bound = allowed * a;
     }
-    (void)next_index(&got->m, index);
+    (void)dt_vf_next(&got->m, index);
   }
   snprintf(c->v->words, sizeof c->v->words, "every element within 2 (%.0f + 4)"
            " eps f(|x|) of the exact value", k);
+  c->v->proof = DT_VP_BOUND;
   return true;
 }
 
@@ -260,69 +276,96 @@ static DtStatus gather_inputs (DtVfCase *c) {
   return DT_OK;
 }
 
-/* One output: kind into *kind. */
-static DtStatus judge (DtVfCase *c, const DtTensor *got, const DtTensor *want,
-                       int which, DtVerifyKind *kind) {
-  DtSession *s = c->d->s;
+static void by_tolerance (DtVfCase *c, DtDtype t) {
+  double rel, abs;
+  dt_oracle_tolerance(t, &rel, &abs);
+  c->v->proof = DT_VP_TOLERANCE;
+  snprintf(c->v->words, sizeof c->v->words, "every element within %g + %g |x| "
+           "of one device, what %s may differ by", abs, rel,
+           dt_dtype_info(t)->name);
+}
+
+static void by_replay (DtVfCase *c, const DtReplayed *r) {
+  c->v->proof = DT_VP_REPLAY;
+  c->v->off = r->off;
+  c->v->bound = 1e-10;
+  snprintf(c->v->words, sizeof c->v->words, "%s the same bits; in double "
+           "precision they agree with one device to %.1g",
+           r->partial ? "the parts computed one by one and added in rank order "
+           "give" : "the parts computed one by one give", r->off);
+}
+
+/* Bits differ: can the order of additions be the reason?  Collective. */
+static DtStatus rounding (DtVfCase *c, DtTensor *got, int which, bool close,
+                          DtVerifyKind *kind) {
   DtTensor *exact[DT_VF_MAX] = {0}, *scale[DT_VF_MAX] = {0};
-  DtVerdict same;
-  double worst;
+  DtReplayed r = {.off = INFINITY};
+  DtStatus st;
   int n, ns;
-  bool close;
-  DT_TRY(s->cx, dt_oracle_compare(s, got, want, &same, &worst));
-  if (worst > c->v->worst) c->v->worst = worst;
-  *kind = DT_VF_EXACT;
-  if (same == DT_SAME_BITS) return DT_OK;
-  close = same == DT_SAME_CLOSE;
-  *kind = DT_VF_WRONG;
-  if (isinf(worst) || c->r->op == NULL) {
-    if (close) *kind = DT_VF_ROUNDING;
-    if (close)
-      snprintf(c->v->words, sizeof c->v->words, "within the tolerance of the "
-               "dtype");
-    return DT_OK;
-  }
-  if (in_double(c, false, exact, &n) == DT_OK && which < n &&
-      in_double(c, true, scale, &ns) == DT_OK && which < ns &&
-      exact[which] && scale[which] && within(c, got, exact[which],
-                                             scale[which]))
-    *kind = DT_VF_ROUNDING;
-  else if (close) {
-    *kind = DT_VF_ROUNDING;
-    snprintf(c->v->words, sizeof c->v->words,
-             "within the tolerance of the dtype");
-  }
+  *kind = DT_VF_ROUNDING;
+  if (in_double(c, false, exact, &n) != DT_OK) n = 0;
+  if (in_double(c, true, scale, &ns) != DT_OK) ns = 0;
+  st = dt_vf_replay(c, which, got, which < n ? exact[which] : NULL, &r);
+  if (st == DT_OK && r.same && r.right) by_replay(c, &r);
+  else if (which < n && which < ns && exact[which] && scale[which] &&
+           within(c, got, exact[which], scale[which])) {
+  } else if (close) by_tolerance(c, (DtDtype)got->m.dtype);
+  else *kind = DT_VF_WRONG;
   drop(c, DT_VF_MAX, exact);
   drop(c, DT_VF_MAX, scale);
+  return st;
+}
+
+/* One result: kind into *kind.  Collective. */
+static DtStatus judge (DtVfCase *c, DtTensor *got, const DtTensor *want,
+                       int which, DtVerifyKind *kind) {
+  DtSession *s = c->d->s;
+  DtVerdict same;
+  double worst, differ, far;
+  DT_TRY(s->cx, dt_oracle_compare(s, got, want, &same, &worst));
+  DT_TRY(s->cx, dt_vf_most(c, same != DT_SAME_BITS, &differ));
+  *kind = DT_VF_EXACT;
+  if (differ == 0) return DT_OK;
+  DT_TRY(s->cx, dt_vf_most(c, worst, &worst));
+  if (worst > c->v->worst) c->v->worst = worst;
+  DT_TRY(s->cx, dt_vf_most(c, same == DT_SAME_NOT, &far));
+  if (!isinf(worst) && c->r->op != NULL)
+    return rounding(c, got, which, far == 0, kind);
+  *kind = far == 0 ? DT_VF_ROUNDING : DT_VF_WRONG;
+  if (far == 0) by_tolerance(c, (DtDtype)want->m.dtype);
   return DT_OK;
 }
 
-static DtStatus compare_outputs (DtVfCase *c) {
-  DtSession *s = c->d->s;
-  DtTensor *want[DT_VF_MAX] = {0}, *in[DT_VF_MAX] = {0}, *copy;
-  DtValue ret = {.kind = DT_V_NONE};
+/* The operator on the whole inputs, copies where it writes. */
+static DtStatus on_one_device (DtVfCase *c, DtTensor **want, int *n,
+                               DtValue *ret) {
+  DtTensor *in[DT_VF_MAX] = {0};
   const DtSchema *sig = c->r->op->sig;
   DtStatus st = DT_OK;
-  int n = 0;
   for (int i = 0; i < c->nin; i++)
     in[i] = c->full[i] ? dt_tensor_ref(c->full[i]) : NULL;
   for (int i = 0; i < sig->nargs && st == DT_OK; i++) {
     int slot = dt_arg_slot(&c->r->args, i);
-    DtVar *v = NULL, *w = NULL;
+    DtTensor *copy;
     if (!sig->arg[i].write || slot < 0 || in[slot] == NULL) continue;
-    st = dt_var_new(s, in[slot], NULL, &v);
-    if (st == DT_OK) st = dt_call_fmt(s, &w, "aten.clone.default", "t", v);
-    if (st == DT_OK) {
-      copy = dt_tensor_ref(w->local);
-      dt_tensor_unref(s->cx, in[slot]);
-      in[slot] = copy;
-    }
-    dt_var_unref(v);
-    dt_var_unref(w);
+    st = dt_vf_copy(c, in[slot], &copy);
+    if (st != DT_OK) break;
+    dt_tensor_unref(c->d->s->cx, in[slot]);
+    in[slot] = copy;
   }
   if (st == DT_OK)
-    st = dt_oracle_call(s, c->r->op, &c->r->args, c->nin, in, DT_VF_MAX, want,
-                        &n, &ret);
+    st = dt_oracle_call(c->d->s, c->r->op, &c->r->args, c->nin, in, DT_VF_MAX,
+                        want, n, ret);
+  drop(c, c->nin, in);
+  return st;
+}
+
+static DtStatus compare_outputs (DtVfCase *c) {
+  DtSession *s = c->d->s;
+  DtTensor *want[DT_VF_MAX] = {0};
+  DtValue ret = {.kind = DT_V_NONE};
+  int n = 0;
+  DtStatus st = on_one_device(c, want, &n, &ret);
   c->v->kind = DT_VF_EXACT;
   for (int i = 0; i < c->nout && st == DT_OK; i++) {
     DtTensor *got = NULL;
@@ -333,8 +376,8 @@ static DtStatus compare_outputs (DtVfCase *c) {
     if (k > c->v->kind) c->v->kind = k;
     dt_tensor_unref(s->cx, got);
   }
+  if (st == DT_OK && c->nout == 0) st = dt_vf_number(c, &ret);
   drop(c, DT_VF_MAX, want);
-  drop(c, c->nin, in);
   return st;
 }
 
@@ -408,9 +451,10 @@ static DtStatus run_case (DtVfCase *c) {
   DT_TRY(s->cx, revive(c));
   if (c->v->words[0] != '\0') return DT_OK;
   DT_TRY(s->cx, gather_inputs(c));
+  if (c->r->op && dt_vf_decide(c) != DT_OK) dt_error_clear(s->cx);
   DT_TRY(s->cx, c->r->op ? compare_outputs(c) : compare_call(c));
-  DT_TRY(s->cx, most(c, (double)c->v->kind, &kind));
-  DT_TRY(s->cx, most(c, c->v->worst, &c->v->worst));
+  DT_TRY(s->cx, dt_vf_most(c, (double)c->v->kind, &kind));
+  DT_TRY(s->cx, dt_vf_most(c, c->v->worst, &c->v->worst));
   c->v->kind = (DtVerifyKind)kind;
   if (c->v->kind == DT_VF_WRONG) other_source(c);
   if (c->r->op) DT_TRY(s->cx, plain_inputs(c));
@@ -424,6 +468,7 @@ DtStatus dt_verify_op (DtDebug *d, const DtRecOp *r, DtVerified *out) {
   DtVfCase c;
   DtMute m;
   DtStatus st;
+  bool grad = s->grad_enabled;
   const DtMesh *mesh = NULL;
   const char *why = not_comparable(r, &mesh);
   memset(out, 0, sizeof *out);
@@ -441,6 +486,7 @@ DtStatus dt_verify_op (DtDebug *d, const DtRecOp *r, DtVerified *out) {
   c.r = r;
   c.v = out;
   dt_debug_mute(d, &m);
+  s->grad_enabled = false;
   st = group_of(&c, mesh);
   if (st == DT_OK) st = run_case(&c);
   for (int i = 0; i < DT_VF_MAX; i++) {
@@ -448,10 +494,10 @@ DtStatus dt_verify_op (DtDebug *d, const DtRecOp *r, DtVerified *out) {
     dt_var_unref(c.out[i]);
   }
   drop(&c, DT_VF_MAX, c.full);
+  dt_prop_unref(s->cx, c.prop);
+  s->grad_enabled = grad;
   dt_debug_unmute(d, &m);
-  if (st == DT_OK || st == DT_E_INTERRUPTED || st == DT_E_RANK_LOST ||
-      st == DT_E_DIVERGED)
-    return st;
+  if (st == DT_OK || dt_vf_fatal(st)) return st;
   out->kind = DT_VF_SKIPPED;    /* no kernel, no reduction for it: say so */
   snprintf(out->words, sizeof out->words, "cannot be compared: %.200s",
            dt_buf_str(&s->cx->err.message));

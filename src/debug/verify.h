@@ -2,10 +2,12 @@
 ** debug/verify.h: recorded operators against one device: is what all ranks
 ** computed together what one device computes from the whole inputs?
 **
-** Verdicts are proved.  EXACT: the same bits.  ROUNDING: every element lies
-** within a stated bound of the result computed in double precision, a bound
-** that holds for any order of the additions.  WRONG: it does not; the cause
-** is looked for. */
+** Verdicts are proved.  EXACT: the same bits.  ROUNDING: replaying the
+** distributed order gives the same bits, and in double precision this order
+** agrees with one device (REPLAY); or every element lies within a stated bound
+** of the result computed in double precision, one that holds for any order of
+** the additions (BOUND), or of one device's result (TOLERANCE).  WRONG: none
+** of these; the cause is looked for. */
 #ifndef DT_DEBUG_VERIFY_H
 #define DT_DEBUG_VERIFY_H
 
@@ -15,13 +17,18 @@ typedef enum DtVerifyKind {
   DT_VF_SKIPPED, DT_VF_EXACT, DT_VF_ROUNDING, DT_VF_WRONG
 } DtVerifyKind;
 
+typedef enum DtVerifyProof {
+  DT_VP_NONE, DT_VP_REPLAY, DT_VP_BOUND, DT_VP_TOLERANCE
+} DtVerifyProof;
+
 typedef struct DtVerified {
   int64_t seq;
   const char *label, *file; int line;   /* interned */
   DtVerifyKind kind;
   double worst;                 /* largest difference from one device */
-  double off, bound;            /* ROUNDING: farthest from the exact value,
-                                ** and what is allowed there */
+  DtVerifyProof proof;          /* ROUNDING: which */
+  double off, bound;            /* farthest from the exact value, and what is
+                                ** allowed there (REPLAY: of the largest) */
   char words[320];              /* cause; why skipped; the bound's terms */
   char cause[32];               /* WRONG: "uneven-mean", ... */
 } DtVerified;
@@ -44,6 +51,8 @@ DtStatus dt_verify_on (DtDebug *d);
 void dt_verify_off (DtDebug *d);
 /* "exact", "rounding", "wrong", "skipped".  Pure. */
 const char *dt_verify_name (DtVerifyKind k);
+/* "replay", "bound", "tolerance", "".  Pure. */
+const char *dt_verify_proof (DtVerifyProof p);
 /* One line: "#7 aten.mm.default  rounding: ...  x.lua:4".  Pure. */
 void dt_verify_print (const DtVerified *v, DtBuf *b);
 /* Do all ranks hold the same bits of a plain tensor?  `groups` gets "[0,2]

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
 ** debug/verify_cause.c: why an operator's result is not one device's.
 **
-** Looked for in this order: inputs that are not what they claim to be (copies
-** that differ, parts of another size), a rule known to be wrong, then what
-** the chosen placements say: means of unequal parts, numbers added to each
-** part of a sum, functions of parts that are not parts of the function. */
+** Looked for in this order: numbers that differ between ranks, inputs that are
+** not what they claim to be (copies that differ, parts of another size), a rule
+** known to be wrong, a handler in place of the rule, a dimension that the rule
+** misreads (it is asked again with the dimension counted from the front), then
+** what the chosen placements say: means of unequal parts, numbers added to
+** each part of a sum, functions of parts that are not parts of the function. */
 #include "debug/verify_int.h"
 
 #include <stdio.h>
@@ -169,7 +171,7 @@ static DtStatus bad_input (DtVfCase *c, bool *found) {
 
 /* --- what was decided --- */
 
-static DtStatus decide (DtVfCase *c, DtProp **out) {
+static DtStatus decide (DtVfCase *c, const DtArgs *args, DtProp **out) {
   DtSession *s = c->d->s;
   const DtRecOp *r = c->r;
   const DtSpec *in[DT_VF_MAX] = {0};
@@ -190,10 +192,14 @@ static DtStatus decide (DtVfCase *c, DtProp **out) {
     in[i] = made;
   }
   if (st == DT_OK)
-    st = dt_prop_run(s->cx, s->prop, r->op, &r->args, r->nin, in, NULL, out);
+    st = dt_prop_run(s->cx, s->prop, r->op, args, r->nin, in, NULL, out);
   for (int i = 0; i < r->nin; i++)
     dt_spec_unref(s->cx, (DtSpec *)(uintptr_t)in[i]);
   return st;
+}
+
+DtStatus dt_vf_decide (DtVfCase *c) {
+  return decide(c, &c->r->args, &c->prop);
 }
 
 static void parts_text (const DtSpec *p, int m, DtBuf *b) {
@@ -303,6 +309,72 @@ static void by_rule (DtVfCase *c, const DtProp *p) {
   dt_buf_fini(&b);
 }
 
+/* Each rank divides by its own count, though the parts are equally long. */
+static bool mean_of_means (DtVfCase *c, const DtProp *p, int m) {
+  DtBuf dim;
+  bool avg = false;
+  for (int i = 0; i < p->nout; i++) avg = avg || has_avg(p->out[i], m);
+  if (!avg || p->nin < 1 || p->in[0] == NULL ||
+      p->in[0]->pl[m].kind != DT_PL_SHARD) return false;
+  dt_buf_init(&dim, c->d->s->cx);
+  dt_mesh_dim_label(p->in[0]->mesh, m, &dim);
+  snprintf(c->v->cause, sizeof c->v->cause, "mean-of-means");
+  snprintf(c->v->words, sizeof c->v->words, "mean of means: each rank of mesh "
+           "dim %.40s divides by its own count (weights, ignored elements), "
+           "and the means count the same", dt_buf_str(&dim));
+  dt_buf_fini(&dim);
+  return true;
+}
+
+static bool decided_alike (const DtProp *a, const DtProp *b) {
+  for (int i = 0; i < a->nin && i < b->nin; i++)
+    if (a->in[i] && b->in[i] && !dt_vf_same_pls(a->in[i], b->in[i]))
+      return false;
+  for (int i = 0; i < a->nout && i < b->nout; i++)
+    if (a->out[i] && b->out[i] &&
+        !dt_vf_same_pls(a->out[i], b->out[i])) return false;
+  return true;
+}
+
+/* Would the same dimension, counted from the front, be decided otherwise? */
+static bool negative_dim (DtVfCase *c, const DtProp *p) {
+  const DtSchema *sig = c->r->op->sig;
+  DtArgs args = c->r->args;
+  int ndim = 0;
+  if (p->nin > 0 && p->in[0]) ndim = p->in[0]->meta.ndim;
+  if (p->nout > 0 && p->out[0] && p->out[0]->meta.ndim > ndim)
+    ndim = p->out[0]->meta.ndim;
+  for (int i = 0; i < sig->nargs && i < args.n; i++) {
+    DtProp *q = NULL;
+    bool alike = true;
+    int64_t dim = args.v[i].u.i;
+    if (strcmp(sig->arg[i].name, "dim") != 0 || args.v[i].kind != DT_V_INT ||
+        dim >= 0 || dim + ndim < 0) continue;
+    args.v[i].u.i = dim + ndim;
+    if (decide(c, &args, &q) == DT_OK) alike = decided_alike(p, q);
+    else dt_error_clear(c->d->s->cx);
+    dt_prop_unref(c->d->s->cx, q);
+    if (alike) continue;
+    snprintf(c->v->cause, sizeof c->v->cause, "negative-dim");
+    snprintf(c->v->words, sizeof c->v->words, "the rule compares dim %lld as "
+             "it was given and does not see that it is dimension %lld; called "
+             "with %lld it decides otherwise", (long long)dim,
+             (long long)(dim + ndim), (long long)(dim + ndim));
+    return true;
+  }
+  return false;
+}
+
+/* A handler did it, not a rule. */
+static bool replaced (DtVfCase *c) {
+  if (c->r->via != DT_VIA_NONE && c->r->via != DT_VIA_HANDLER) return false;
+  snprintf(c->v->cause, sizeof c->v->cause, "replaced-operator");
+  snprintf(c->v->words, sizeof c->v->words, "%.60s was carried out by a handler"
+           " that replaces it (as loss_parallel and context_parallel install "
+           "them), which gives something else here", c->r->label);
+  return true;
+}
+
 static void by_decision (DtVfCase *c, const DtProp *p) {
   int ndim = p->nin > 0 && p->in[0] ? p->in[0]->npl : 0;
   if (p->known_wrong) {
@@ -311,25 +383,89 @@ static void by_decision (DtVfCase *c, const DtProp *p) {
              "known to be wrong: %.240s", p->known_wrong->what);
     return;
   }
+  if (replaced(c) || negative_dim(c, p)) return;
   for (int m = 0; m < ndim; m++)
-    if (uneven_mean(c, p, m)) return;
+    if (uneven_mean(c, p, m) || mean_of_means(c, p, m)) return;
   for (int m = 0; m < ndim; m++)
     if (partial_in(c, p, m)) return;
   by_rule(c, p);
 }
 
+/* --- numbers --- */
+
+/* Numbers that each rank gives to the operator: do they agree? */
+static DtStatus numbers (DtVfCase *c) {
+  DtSession *s = c->d->s;
+  const DtArgs *a = &c->r->args;
+  uint64_t h = DT_HASH_SEED;
+  char mine[24], **v;
+  bool same = true;
+  for (int i = 0; i < a->n; i++)
+    if (a->v[i].kind == DT_V_INT || a->v[i].kind == DT_V_FLOAT)
+      h = dt_hash_u64(h, (uint64_t)a->v[i].u.i);
+  for (int i = 0; i < c->nin; i++)
+    if (c->in[i] && c->r->in[i].meta.wrapped)
+      h = dt_hash_u64(h, dt_vf_hash(c->in[i]->local));
+  snprintf(mine, sizeof mine, "%016llx", (unsigned long long)h);
+  DT_TRY(s->cx, dt_vf_gather(s, c->group, mine, &v));
+  for (int i = 1; i < c->group->size; i++)
+    same = same && strcmp(v[i], v[0]) == 0;
+  if (!same) {
+    DtBuf b;
+    dt_buf_init(&b, s->cx);
+    print_groups(c->group, v, &b);
+    snprintf(c->v->cause, sizeof c->v->cause, "differing-number");
+    snprintf(c->v->words, sizeof c->v->words, "a number given to it differs "
+             "between ranks: %.160s", dt_buf_str(&b));
+    dt_buf_fini(&b);
+  }
+  dt_vf_gather_free(s, c->group, v);
+  return DT_OK;
+}
+
+static double number_of (const DtValue *v) {
+  switch (v->kind) {
+    case DT_V_INT: return (double)v->u.i;
+    case DT_V_BOOL: return v->u.b;
+    case DT_V_FLOAT: return v->u.f;
+    default: return 0;
+  }
+}
+
+/* Reading a number: the local part of what is partial is not the number. */
+DtStatus dt_vf_number (DtVfCase *c, const DtValue *whole) {
+  DtSession *s = c->d->s;
+  DtTensor *in[1], *none[DT_VF_MAX] = {0};
+  DtValue mine = {.kind = DT_V_NONE};
+  double gap;
+  int n = 0;
+  if (strcmp(c->r->op->sig->base, "_local_scalar_dense") != 0 || c->nin != 1 ||
+      c->in[0] == NULL || c->in[0]->spec == NULL ||
+      !dt_spec_has_partial(c->in[0]->spec)) return DT_OK;
+  in[0] = c->in[0]->local;
+  if (dt_oracle_call(s, c->r->op, &c->r->args, 1, in, DT_VF_MAX, none, &n,
+                     &mine) != DT_OK) dt_error_clear(s->cx);
+  gap = number_of(&mine) - number_of(whole);
+  DT_TRY(s->cx, dt_vf_most(c, gap < 0 ? -gap : gap, &c->v->worst));
+  if (c->v->worst == 0) return DT_OK;
+  c->v->kind = DT_VF_WRONG;
+  snprintf(c->v->cause, sizeof c->v->cause, "partial-read");
+  snprintf(c->v->words, sizeof c->v->words, "a partial tensor was read: each "
+           "rank got its own part of %.9g", number_of(whole));
+  return DT_OK;
+}
+
 DtStatus dt_vf_cause (DtVfCase *c) {
   DtSession *s = c->d->s;
-  DtProp *p = NULL;
   bool found;
+  if (c->r->op) DT_TRY(s->cx, numbers(c));
+  if (c->v->cause[0] != '\0') return DT_OK;
   DT_TRY(s->cx, bad_input(c, &found));
   if (found) return DT_OK;
-  if (c->r->op && decide(c, &p) == DT_OK) {
-    by_decision(c, p);
-    dt_prop_unref(s->cx, p);
+  if (c->prop) {
+    by_decision(c, c->prop);
     return DT_OK;
   }
-  dt_error_clear(s->cx);
   snprintf(c->v->cause, sizeof c->v->cause, "unknown");
   snprintf(c->v->words, sizeof c->v->words, "no cause was found");
   return DT_OK;

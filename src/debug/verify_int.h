@@ -15,6 +15,7 @@ typedef struct DtVfCase {
   DtVar *in[DT_VF_MAX], *out[DT_VF_MAX];        /* as they were; owned */
   DtTensor *full[DT_VF_MAX];                    /* whole inputs; owned */
   DtGroup *group;               /* ranks of the operator's mesh */
+  DtProp *prop;                 /* the decision; NULL: there was none; owned */
   DtVerified *v;
 } DtVfCase;
 
@@ -31,6 +32,41 @@ uint64_t dt_vf_hash (const DtTensor *t);
 /* Are the parts of `v` what its placements say: equal copies, sizes as they
 ** are cut?  Words into v->words when not.  Collective. */
 DtStatus dt_vf_consistent (DtVfCase *c, DtVar *v, const char *what, bool *ok);
+/* The largest of a number over all ranks of the mesh.  Collective. */
+DtStatus dt_vf_most (DtVfCase *c, double mine, double *all);
+/* A contiguous copy; the caller's reference.  NOMEM.  Local. */
+DtStatus dt_vf_copy (DtVfCase *c, DtTensor *t, DtTensor **out);
+/* The tensor itself, or with `dbl` a float one in double precision, with
+** `positive` its absolute values; the caller's reference.  Local. */
+DtStatus dt_vf_convert (DtVfCase *c, DtTensor *t, bool dbl, bool positive,
+                        DtTensor **out);
+/* The next index of all elements; false after the last.  Pure. */
+bool dt_vf_next (const DtMeta *m, int64_t *index);
+/* The same placements on each mesh dim?  Pure. */
+bool dt_vf_same_pls (const DtSpec *a, const DtSpec *b);
+/* Nothing more can be said to the other ranks.  Pure. */
+static inline bool dt_vf_fatal (DtStatus st) {
+  return st == DT_E_INTERRUPTED || st == DT_E_RANK_LOST ||
+         st == DT_E_DIVERGED;
+}
+/* Decide the call again, into c->prop.  As dt_prop_run().  Local. */
+DtStatus dt_vf_decide (DtVfCase *c);
+/* The operator gave no tensor: was a number read that is this rank's part of
+** one?  `whole` is one device's.  Collective. */
+DtStatus dt_vf_number (DtVfCase *c, const DtValue *whole);
+
+/* What verify_replay.c found out. */
+typedef struct DtReplayed {
+  bool partial;                 /* parts were added */
+  bool same;                    /* the same bits */
+  bool right;                   /* in double precision as one device */
+  double off;                   /* ... to this, of the largest value */
+} DtReplayed;
+/* Compute result `which` part by part in rank order and compare with `got`;
+** `exact` is one device's in double precision, may be NULL.  Collective. */
+DtStatus dt_vf_replay (DtVfCase *c, int which, DtTensor *got, DtTensor *exact,
+                       DtReplayed *out);
+
 /* Fill cause and words of a WRONG verdict.  Collective. */
 DtStatus dt_vf_cause (DtVfCase *c);
 /* "x", "input 1": what the person calls slot i.  Pure. */

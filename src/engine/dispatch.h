@@ -71,6 +71,8 @@ DtStatus dt_oracle_gather (DtSession *s, const DtVar *v, DtTensor **out);
 typedef enum DtVerdict {
   DT_SAME_BITS, DT_SAME_CLOSE, DT_SAME_NOT
 } DtVerdict;
+/* Tolerances of torch.testing.assert_close for a dtype.  Pure. */
+void dt_oracle_tolerance (DtDtype t, double *rel, double *abs);
 /* Compare two tensors by the tolerances of their dtype (those of PyTorch's
 ** assert_close; integers exactly).  *worst: the largest difference.  Pure. */
 DtStatus dt_oracle_compare (DtSession *s, const DtTensor *got,

@@ -8,8 +8,7 @@
 
 #include <math.h>
 
-/* Tolerances of torch.testing.assert_close per dtype. */
-static void tolerances (DtDtype t, double *rel, double *abs) {
+void dt_oracle_tolerance (DtDtype t, double *rel, double *abs) {
   switch (t) {
     case DT_F16: *rel = 1e-3; *abs = 1e-5; break;
     case DT_BF16: *rel = 1.6e-2; *abs = 1e-5; break;
@@ -105,7 +104,7 @@ DtStatus dt_oracle_compare (DtSession *s, const DtTensor *got,
   DT_CHECK(s->cx, n == 0 || (dt_tensor_has_data(got) &&
                              dt_tensor_has_data(want)), DT_E_META_NO_DATA,
            "nothing to compare: the tensors have no data");
-  tolerances((DtDtype)want->m.dtype, &rel, &abs);
+  dt_oracle_tolerance((DtDtype)want->m.dtype, &rel, &abs);
   for (int64_t i = 0; i < n; i++) {
     compare_at(&d, got, want, index, rel, abs);
     for (int k = want->m.ndim - 1; k >= 0; k--) {

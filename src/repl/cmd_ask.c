@@ -92,8 +92,10 @@ const DtCmd dt_cmds_ask[] = {
   {"verify", "explain", DT_NEED_DATA, "[on|off|#N]",
    "Compare operators with one device: each from now on, or operator #N.\n"
    "Without an argument: what was found.  Verdicts: exact (the same bits);\n"
-   "rounding (within a bound that holds for every order of additions); wrong,\n"
-   "with the cause.  dtrepl --verify does it for a whole script.\n"
+   "rounding, with its proof; wrong, with the cause.  Proofs: the parts are\n"
+   "computed one by one and added in rank order on one device, which gives\n"
+   "the same bits, and in double precision one device's numbers; or else a\n"
+   "bound, which is stated.  dtrepl --verify does it for a whole script.\n"
    "Example: :verify on", ask},
   {"check", "explain", DT_NEED_DATA, "X",
    "Compare all operators behind one tensor with one device.\n"

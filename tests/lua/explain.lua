@@ -4,6 +4,7 @@
 -- tests/repl/ask.dt and replay.dt ask at the prompt.
 
 local T = require "tests.lua.lib.check"
+local F = require "dt.functional"
 
 local mesh = dt.init_device_mesh("cpu", {2, 2}, {mesh_dim_names = {"dp", "tp"}})
 local x = dt.distribute_tensor(dt.randn(8, 16), mesh, "S(0) R")
@@ -71,10 +72,41 @@ v = verdict(function ()
   return long:sum(), long:pow(3):sum():redistribute(mesh, "R R")
 end)
 T.eq(v.wrong, 0, "a sum in another order is not wrong")
-for _, r in ipairs(v.list) do
-  T.eq(r.verdict, "rounding", "it is rounding")
-  T.ok(r.words:find("eps") or r.words:find("tolerance"), "the bound is stated")
+local function proofs(got)
+  local n = {replay = 0, bound = 0, tolerance = 0}
+  for _, r in ipairs(got.list) do
+    T.eq(r.verdict, "rounding", "it is rounding")
+    n[r.proof] = n[r.proof] + 1
+    T.ok(r.words:find(r.proof == "replay" and "rank order"
+      or r.proof == "bound" and "eps" or "within"), "the proof is stated")
+  end
+  return n
 end
+proofs(v)
+
+-- The parts added in rank order are the distributed result, bit for bit; in
+-- double precision this order gives one device's numbers.
+dt.manual_seed(3)
+local many = dt.distribute_tensor(dt.randn(9, 64) * 100, mesh, "S(0) S(1)")
+local more = dt.distribute_tensor(dt.randn(64, 5) * 100, mesh, "R S(0)")
+local off = dt.distribute_tensor(dt.randn(5), mesh, "R R")
+v = verdict(function ()
+  return many:sum(), many:mm(more), dt.addmm(off, many, more), many:var(1)
+end)
+T.eq(v.wrong, 0, "these are in another order")
+local n = proofs(v)
+T.ok(n.replay >= 1 and n.bound + n.tolerance == 0, "all by replay")
+
+-- What a handler computes cannot be replayed: a bound instead.
+local logits = dt.distribute_tensor(dt.randn(8, 64) * 10, mesh["tp"], "S(1)")
+v = verdict(function ()
+  dt.loss_parallel(function ()
+    local l = F.cross_entropy(logits, dt.arange(8))
+    return l
+  end)
+end)
+T.eq(v.wrong, 0, "loss_parallel's forward is right")
+T.eq(proofs(v).replay, 0, "no replay of a handler")
 
 local function cause(name, f)
   local got = verdict(function () pcall(f) end)
