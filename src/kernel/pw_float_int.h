@@ -6,15 +6,6 @@
 #define S(f) (T)dt_sp_##f
 #define NONE K(0)
 #define PICK(f, i, z) (f)
-/* Is element i of n in the part that PyTorch computes with 256-bit vectors?
-** They differ from its scalar code in what equal extremes and infinities
-** give. */
-#define VEC_LEN \
-  ((int64_t)(kb == 16 || kb == 17 ? 32 : 64 / (int64_t)sizeof(T)))
-#define IN_VECTOR (i < n - n % VEC_LEN)
-/* A polynomial of NaN from degree 2 on: PyTorch gives back a variable it did
-** not set, which holds the result before. */
-#define UNSET(v) (x != x && y >= 2 ? (i > 0 ? o[i - 1] : x) : (v))
 /* Extremes that keep a NaN, and the first operand when equal. */
 #define FMAXN(x, y) \
   ((x) != (x) ? (x) : ((y) != (y) ? (y) : ((y) > (x) ? (y) : (x))))
@@ -136,10 +127,12 @@ static inline T G(flogit_bwd) (T g, T x, T eps) {
 #define GELU_B K(0.7978845608028654)
 #define GELU_C K(0.044715)
 
-/* PyTorch's vector code multiplies an infinity by an exact 0: `strict`. */
-static inline T G(fgelu) (T x, bool strict) {
+/* In f32 and bf16 an infinity gives NaN, by PyTorch's CPU library (kb 16 is
+** f16). */
+static inline T G(fgelu) (T x, int kb) {
   T v = x * K(0.5) * (K(1) + G(ferf)(x * K(0.7071067811865476)));
-  return strict ? v * (K(1) + (x - x)) : v;
+  bool library = sizeof(T) == 4 && kb != 16;
+  return library ? v * (K(1) + (x - x)) : v;
 }
 
 static inline T G(fgelu_tanh) (T x) {

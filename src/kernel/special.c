@@ -6,6 +6,7 @@
 ** converges exponentially for these integrands) for K, Newton's method on
 ** libm's erf for the inverses. */
 
+#include <float.h>
 #include <math.h>
 #include <stdint.h>
 #include "kernel/special.h"
@@ -200,9 +201,19 @@ static double gamma_limit (double a, double x) {
   return a != a || x != x ? NAN : -1;
 }
 
-double dt_sp_igamma (double a, double x) {
+/* PyTorch's factor x^a e^-x / Gamma(a) is 0 from e^-max on, and so is what it
+** multiplies; where x is near a it has 1 / a for its size. */
+static bool front_is_lost (double a, double x, bool narrow) {
+  double max = narrow ? 88.72283905206835 : 709.782712893384;
+  if (fabs(a - x) > 0.4 * a)
+    return a * log(x) - x - dt_sp_lgamma(a) < -max;
+  return a < 1 && 1.425 / a > (narrow ? FLT_MAX : DBL_MAX);
+}
+
+double dt_sp_igamma (double a, double x, bool narrow) {
   double v = gamma_limit(a, x);
   if (v != -1) return v;
+  if (!(x > 1 && x > a) && front_is_lost(a, x, narrow)) return 0;
   return x < a + 1 ? gamma_series(a, x) : 1 - gamma_fraction(a, x);
 }
 
@@ -305,8 +316,53 @@ double dt_sp_bessel_j1 (double x) { return isinf(x) ? NAN : j1(x); }
 double dt_sp_bessel_y0 (double x) {
   return x < 0 || isinf(x) ? NAN : x == 0 ? -INFINITY : y0(x);
 }
+
+/* n coefficients, the highest power first. */
+static double polynomial (double x, const double *c, int n) {
+  double v = 0;
+  for (int i = 0; i < n; i++) v = v * x + c[i];
+  return v;
+}
+
+/* Cephes' rational approximations with PyTorch's slip: their denominators have
+** a leading 1 that it leaves out, which shows in the seventh digit. */
 double dt_sp_bessel_y1 (double x) {
-  return x < 0 || isinf(x) ? NAN : x == 0 ? -INFINITY : y1(x);
+  static const double yp[] = {
+    1.26320474790178026440e9, -6.47355876379160291031e11,
+    1.14509511541823727583e14, -8.12770255501325109621e15,
+    2.02439475713594898196e17, -7.78877196265950026825e17 };
+  static const double yq[] = {
+    5.94301592346128195359e2, 2.35564092943068577943e5,
+    7.34811944459721705660e7, 1.87601316108706159478e10,
+    3.88231277496238566008e12, 6.20557727146953693363e14,
+    6.87141087355300489866e16, 3.97270608116560655612e18 };
+  static const double pp[] = {
+    7.62125616208173112003e-4, 7.31397056940917570436e-2,
+    1.12719608129684925192, 5.11207951146807644818, 8.42404590141772420927,
+    5.21451598682361504063, 1 };
+  static const double pq[] = {
+    5.71323128072548699714e-4, 6.88455908754495404082e-2,
+    1.10514232634061696926, 5.07386386128601488557, 8.39985554327604159757,
+    5.20982848682361821619, 1 };
+  static const double qp[] = {
+    5.10862594750176621635e-2, 4.98213872951233449420,
+    7.58238284132545283818e1, 3.66779609360150777800e2,
+    7.10856304998926107277e2, 5.97489612400613639965e2,
+    2.11688757100572135698e2, 2.52070205858023719784e1 };
+  static const double qq[] = {
+    7.42373277035675149943e1, 1.05644886038262816351e3,
+    4.98641058337653607651e3, 9.56231892404756170795e3,
+    7.99704160447350683650e3, 2.82619278517639096600e3,
+    3.36093607810698293419e2 };
+  if (x < 0 || isinf(x)) return NAN;
+  if (x == 0) return -INFINITY;
+  if (x <= 5)
+    return x * (polynomial(x * x, yp, 6) / polynomial(x * x, yq, 8)) +
+           2 / pi * (dt_sp_bessel_j1(x) * log(x) - 1 / x);
+  double w = 5 / x, z = w * w, t = x - 0.75 * pi;
+  return (polynomial(z, pp, 7) / polynomial(z, pq, 7) * sin(t) +
+          w * (polynomial(z, qp, 8) / polynomial(z, qq, 7)) * cos(t)) *
+         sqrt(2 / (pi * x));
 }
 
 double dt_sp_spherical_j0 (double x) {

@@ -5,6 +5,8 @@
 #ifndef DT_KERNEL_SPECIAL_H
 #define DT_KERNEL_SPECIAL_H
 
+#include <stdbool.h>
+
 double dt_sp_lgamma (double x);
 double dt_sp_digamma (double x);
 double dt_sp_polygamma (int n, double x);
@@ -13,7 +15,8 @@ double dt_sp_erfinv (double x);
 double dt_sp_erfcx (double x);                /* exp(x^2) erfc(x) */
 double dt_sp_ndtri (double p);                /* inverse normal distribution */
 double dt_sp_log_ndtr (double x);
-double dt_sp_igamma (double a, double x);     /* regularised, lower */
+/* Regularised, lower; `narrow`: with the range of float. */
+double dt_sp_igamma (double a, double x, bool narrow);
 double dt_sp_igammac (double a, double x);    /* regularised, upper */
 /* Modified Bessel functions; an `e` at the end: scaled by exp(-|x|) for I,
 ** exp(x) for K. */

@@ -110,16 +110,11 @@ static bool gelu_is_tanh (const DtKernelCall *c) {
   return strcmp(dt_arg_str(c->args, c->op->row[PWR_PAR]), "tanh") == 0;
 }
 
-/* From a whole vector on, PyTorch's erf makes NaN of infinities. */
 static DtStatus gelu_kernel (DtKernelCall *c) {
   DtDtype t = (DtDtype)c->in[0]->m.dtype;
-  int64_t n = dt_meta_numel(&c->in[0]->m);
-  DtScalar p[4];
-  memset(p, 0, sizeof p);
-  p[0] = dt_scalar_float(t != DT_F64 && n >= (t == DT_F32 ? 16 : 32));
   DT_TRY(c->cx, op_kernel_allows(c->cx, c->op, NULL, t, false));
-  return dt_k_unary(c->cx, gelu_is_tanh(c) ? DT_U_gelu_tanh : DT_U_gelu, t, p,
-                    c->in[0], c->out[0]);
+  return dt_k_unary(c->cx, gelu_is_tanh(c) ? DT_U_gelu_tanh : DT_U_gelu, t,
+                    NULL, c->in[0], c->out[0]);
 }
 
 /* PyTorch's CPU library takes this one over where it can, and cannot

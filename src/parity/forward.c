@@ -72,6 +72,7 @@ bool dt_same_results (DtParity *p, const char *op, const json_t *want,
   for (int i = 0; i < n; i++) {
     char what[32];
     const DtVar *v = dt_result(r, i);
+    p->nth = i;
     (void)snprintf(what, sizeof what, n > 1 ? "out %d" : "out", i);
     DtFreePhase free = exact ? DT_PHASE_FIXED : dt_free_phase(op, i);
     if (free != DT_PHASE_FIXED && v != NULL
@@ -129,6 +130,7 @@ static bool same_after (DtParity *p, const json_t *o, const DtVCall *v,
       (void)snprintf(at, sizeof at, json_is_array(want) ? "%s[%d]" : "%s",
                      path, i);
       const DtVar *x = dt_vcall_var(v, at);
+      p->nth = i;
       if (x == NULL && n == 1)
         x = dt_vcall_var(v, path);
       if (x == NULL)

@@ -83,6 +83,7 @@ static bool same_grads (DtParity *p, const json_t *o, const Grad *g) {
     char what[32];
     const json_t *w = json_array_get(want, (size_t)i);
     (void)snprintf(what, sizeof what, "grad %d", i);
+    p->nth = i;
     if (!dt_same_tensor(p, what, w,
                         g->got[i] != NULL ? g->got[i]->local : NULL, false))
       return false;

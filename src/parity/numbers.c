@@ -151,9 +151,11 @@ static void add_scalar (DtBuf *b, DtScalar v) {
     dt_buf_addf(b, "%.9g%+.9gj", v.re, v.im);
 }
 
-static bool same_element (DtParity *p, const char *what, DtDtype t,
-                          const json_t *want, DtScalar got, int64_t i,
+static bool same_element (DtParity *p, const char *what, const DtTensor *x,
+                          const json_t *want, const int64_t *index, int64_t i,
                           bool exact) {
+  DtDtype t = (DtDtype)x->m.dtype;
+  DtScalar got = dt_tensor_get(x, index);
   union { double d[2]; int64_t i[2]; } room;
   double rtol, atol;
   bool ok;
@@ -167,6 +169,8 @@ static bool same_element (DtParity *p, const char *what, DtDtype t,
     ok = same_double(w.re, got.re, exact, rtol, atol) &&
          (w.kind == DT_K_FLOAT ||
           same_double(w.im, got.im, exact, rtol, atol));
+  if (!ok && dt_open_element(p, &x->m, index, w, got))
+    return true;
   if (!ok) {
     dt_buf_addf(&p->why, "%s: element %lld: want ", what, (long long)i);
     add_scalar(&p->why, w);
@@ -186,9 +190,8 @@ bool dt_same_data (DtParity *p, const char *what, const json_t *data,
   if (n > 0 && !dt_tensor_has_data(got))
     return dt_fails(p, "%s: no data", what);
   for (int64_t i = 0; i < n; i++) {
-    if (!same_element(p, what, (DtDtype)got->m.dtype,
-                      json_array_get(data, (size_t)i),
-                      dt_tensor_get(got, index), i, exact))
+    if (!same_element(p, what, got, json_array_get(data, (size_t)i), index, i,
+                      exact))
       return false;
     step(&got->m, index);
   }

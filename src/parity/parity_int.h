@@ -44,6 +44,10 @@ struct DtParity {
   DtArena arena;                /* of the line */
   DtBuf why;
   bool skipped;                 /* set by a checker, for this line */
+  const json_t *line;           /* and which of its results is compared */
+  int nth;
+  int nopen;                    /* elements left out (undetermined.def), */
+  const struct DtOpenRule *open;        /* and by which rule */
   const char *unknown;          /* operator that is not registered */
   bool alone;                   /* worlds of several ranks are not possible */
   /* made when first needed */
@@ -147,6 +151,18 @@ bool dt_fails (DtParity *p, const char *fmt, ...)
   __attribute__((format(printf, 2, 3)))
 #endif
 ;
+
+/* }==== undetermined.c: what has no one answer ==== */
+
+typedef struct DtOpenRule {
+  const char *ops, *why, *run;  /* run: what PyTorch prints */
+} DtOpenRule;
+/* Is element `index` of result p->nth, wanted `want`, made `got`, one that
+** PyTorch's answer is not determined for?  Counts it.  Pure but for *p. */
+bool dt_open_element (DtParity *p, const DtMeta *m, const int64_t *index,
+                      DtScalar want, DtScalar got);
+/* The line failed as a whole: has it an answer? */
+bool dt_open_line (DtParity *p);
 
 /* }==== numbers.c: tensors with data ==== */
 

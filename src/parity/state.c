@@ -50,6 +50,9 @@ void dt_parity_reset (DtParity *p) {
   dt_error_clear(p->cx);
   p->skipped = false;
   p->unknown = NULL;
+  p->line = NULL;
+  p->open = NULL;
+  p->nth = p->nopen = 0;
 }
 
 DtStatus dt_parity_tables (DtParity *p) {
