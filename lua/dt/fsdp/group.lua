@@ -90,9 +90,10 @@ local function copy_in(parts, out, rank)
   end)
 end
 
--- Issue the gather.
-function Group:unshard()
+-- Issue the gather; in backward it can be switched off.
+function Group:unshard(backward)
   if self.state == "unsharded" or self.pending then return end
+  if backward and self.unshard_in_backward == false then return end
   local guard <close> = dt.no_grad()            -- luacheck: ignore guard
   local mesh, mdim = self.info.mesh, self.info.shard_mdim
   if not mdim then
@@ -166,8 +167,7 @@ end
 
 -- Free the whole parameters; after forward with a number k, keep 1/k.
 function Group:reshard_now(after_forward)
-  if self.pending then self:wait() end
-  if self.state == "sharded" then return end
+  if self.state == "sharded" then return end    -- one under way stays so
   if after_forward and type(self.reshard) == "number" then
     local guard <close> = dt.no_grad()          -- luacheck: ignore guard
     local mine = self.post_mesh:get_local_rank(1)
@@ -311,11 +311,15 @@ end
 -- Reduce what the unsharded parameters gathered, once.
 function Group:post_backward()
   self.done = true
+  local guard <close> = dt.no_grad()            -- luacheck: ignore guard
+  for _, p in ipairs(self.params) do p:accumulate() end
   if not self.sync then
     if self.reshard_after_backward ~= false then self:reshard_now(false) end
+    for _, p in ipairs(self.params) do
+      p:keep_grad(self.mp.reduce_dtype)
+    end
     return
   end
-  local guard <close> = dt.no_grad()            -- luacheck: ignore guard
   local grads, owners = collect(self)
   if self.reshard_after_backward ~= false then self:reshard_now(false) end
   if #grads > 0 then reduce(self, grads, owners) end

@@ -63,6 +63,14 @@ local function check_module(m)
   end
 end
 
+-- One module, or a list of them that are one unit.
+local function check_modules(m)
+  if type(m) ~= "table" or nnm.is_module(m) or #m == 0 then
+    return check_module(m)
+  end
+  for _, one in ipairs(m) do check_module(one) end
+end
+
 local function check_reshard(value, n)
   if value == nil or type(value) == "boolean" then return value end
   if math.type(value) ~= "integer" then
@@ -134,22 +142,30 @@ end
 local State = {}
 State.__index = State
 
+-- What the parameters hold at first use is what counts.
+local function ready(group)
+  if not group or group.ready then return end
+  group.ready = true
+  for _, p in ipairs(group.params) do p:reset() end
+end
+
 -- The tree's shared bookkeeping: order of forwards, all states.
 local function lazy_init(self)
   if self.comm then return end
   self.is_root = true
-  self.comm = {order = {}, states = {self}}
-  for sub in self.modules[1]:modules() do
-    local s = sub._attrs._fsdp_state
-    if s and s ~= self and not s.comm then
-      s.comm = self.comm
-      table.insert(self.comm.states, s)
+  self.comm = {order = {}, states = {self},
+    last_backward = self.last_backward}
+  for _, m in ipairs(self.modules) do
+    for sub in m:modules() do
+      local s = sub._attrs._fsdp_state
+      if s and s ~= self and not s.comm then
+        s.comm = self.comm
+        table.insert(self.comm.states, s)
+      end
     end
   end
   if self.group and self.auto_reshard then self.group.reshard = false end
-  for _, s in ipairs(self.comm.states) do
-    for _, p in ipairs(s.group and s.group.params or {}) do p:reset() end
-  end
+  for _, s in ipairs(self.comm.states) do ready(s.group) end
 end
 
 local function map_tensors(v, f)
@@ -203,15 +219,17 @@ function State:pre_forward(args)
     end
     return cast_inputs(self, args)
   end
-  lazy_init(self)
+  local first = self.training ~= "forward"    -- of a group of modules
   self.training = "forward"
+  if first then lazy_init(self) end
   args = cast_inputs(self, args)
   if self.group then
     self.group:unshard()
     self.group:wait()
     self.group.done = false
-    args = watch_inputs(self, args)
+    if first then args = watch_inputs(self, args) end
   end
+  if not first then return args end
   for _, s in ipairs(self.forward_prefetch or {}) do
     if s.group then s.group:unshard() end
   end
@@ -250,7 +268,7 @@ end
 local function prefetch(group, order)
   local at = table.remove(group.indices)
   local before = at and order[at - 1]
-  if before then before:unshard() end
+  if before then before:unshard(true) end
 end
 
 function State:pre_backward()
@@ -261,15 +279,12 @@ function State:pre_backward()
     autograd.queue_callback(function () self:finish_backward() end)
   end
   if self.group then
-    if self.unshard_in_backward ~= false then self.group:unshard() end
+    self.group:unshard(true)
     self.group:wait()
-    if self.backward_prefetch then
-      for _, s in ipairs(self.backward_prefetch) do
-        if s.group then s.group:unshard() end
-      end
-    else
-      prefetch(self.group, comm.order)
-    end
+    if #self.backward_prefetch == 0 then prefetch(self.group, comm.order) end
+  end
+  for _, s in ipairs(self.backward_prefetch) do
+    if s.group then s.group:unshard(true) end
   end
 end
 
@@ -279,14 +294,21 @@ function State:post_backward()
 end
 
 -- The backward pass is over: reduce what is left, in the modules' order.
+-- Unless more passes belong to this step, what was gathered for nothing is
+-- dropped and the order of forwards begins anew.
 function State:finish_backward()
   local comm = self.comm
+  local last = comm.last_backward ~= false
   for _, s in ipairs(comm.states) do
-    if s.group and not s.group.done then s:post_backward() end
-    if s.group then s.group.indices = {} end
+    local group = s.group
+    if group then
+      if not group.done then s:post_backward() end
+      group.done = false
+      if last then group.indices, group.pending = {}, nil end
+    end
     s.training = "idle"
   end
-  comm.order = {}
+  if last then comm.order = {} end
   comm.queued = false
 end
 
@@ -302,13 +324,19 @@ local function each_state(m, recurse, f)
   end
 end
 
--- m:unshard(): gather the parameters now.
-function methods.unshard(m)
+-- m:unshard{async_op = false}: gather the parameters now; asynchronously they
+-- are there after wait() of what is returned.
+function methods.unshard(m, async)
+  if type(async) == "table" then async = async.async_op end
   local s = m._attrs._fsdp_state
-  if s.group then
-    s.group:unshard()
-    s.group:wait()
+  ready(s.group)
+  if s.group then s.group:unshard() end
+  local function wait()
+    if s.group then s.group:wait() end
   end
+  if not async then return wait() end
+  return setmetatable({}, {__index = {wait = wait}, __name =
+    "UnshardHandle"})
 end
 
 -- m:reshard(): free the gathered parameters.
@@ -359,12 +387,14 @@ end
 
 -- m:set_unshard_in_backward(on)
 function methods.set_unshard_in_backward(m, on)
-  m._attrs._fsdp_state.unshard_in_backward = on
+  local group = m._attrs._fsdp_state.group
+  if group then group.unshard_in_backward = on end
 end
 
 -- m:set_is_last_backward(on): keeps the order of gathers for later passes.
 function methods.set_is_last_backward(m, on)
   local s = m._attrs._fsdp_state
+  s.last_backward = on
   if s.comm then s.comm.last_backward = on end
 end
 
@@ -407,13 +437,29 @@ local function dress(m, prefix)
   rawset(m, "_class", class)
 end
 
+-- Modules of one call are one unit: it is gathered before the first of them
+-- and freed after the last.
+local function before(self, args)
+  if not next(self.to_run) then
+    for _, m in ipairs(self.modules) do self.to_run[m] = true end
+  end
+  return self:pre_forward(args)
+end
+
+local function after(self, m, outs)
+  if not self.to_run[m] then return cast_outputs(self, outs) end
+  self.to_run[m] = nil
+  if next(self.to_run) then return cast_outputs(self, outs) end
+  return self:post_forward(outs)
+end
+
 local function install(self, m, prefix)
   m._attrs._fsdp_state = self
   m:register_forward_pre_hook(function (_, args)
-    return self:pre_forward(args)
+    return before(self, args)
   end, {prepend = true})
   m:register_forward_hook(function (_, _, ...)
-    local outs = self:post_forward(table.pack(...))
+    local outs = after(self, m, table.pack(...))
     return table.unpack(outs, 1, outs.n)
   end)
   m._attrs._state_dict_pre_hooks = {function ()
@@ -422,19 +468,24 @@ local function install(self, m, prefix)
   dress(m, prefix)
 end
 
+-- A list, or a set whose keys are meant, as a set.
 local function keyed(list)
   local set = {}
-  for _, v in ipairs(list or {}) do set[v] = true end
+  for key, v in pairs(list or {}) do
+    set[v == true and key or v] = true
+  end
   return set
 end
 
 -- Take the parameters of a module over.
 local function wrap(module, kw, info, reshard, prefix)
   autograd.watch_backward()
-  local self = setmetatable({modules = {module}, training = "idle",
-    mp = kw.mp_policy or M.MixedPrecisionPolicy(),
+  local roots = nnm.is_module(module) and {module} or module
+  local self = setmetatable({modules = roots, training = "idle", to_run = {},
+    mp = kw.mp_policy or M.MixedPrecisionPolicy(), backward_prefetch = {},
     auto_reshard = kw.reshard_after_forward == nil}, State)
-  local modules = managed(module, {}, {})
+  local modules, seen = {}, {}
+  for _, m in ipairs(roots) do managed(m, seen, modules) end
   local params = {}
   for i, item in ipairs(parameters_of(modules, keyed(kw.ignored_params))) do
     dt._source(item[3])
@@ -448,7 +499,7 @@ local function wrap(module, kw, info, reshard, prefix)
       self.group.post_mesh = small_mesh(info, reshard)
     end
   end
-  install(self, module, prefix)
+  for _, m in ipairs(roots) do install(self, m, prefix) end
   return module
 end
 
@@ -471,11 +522,11 @@ end
 
 -- fully_shard(module, {mesh=, reshard_after_forward=, shard_placement_fn=,
 -- mp_policy=, ignored_params=}): shard in place; a 2-D mesh is (replicate,
--- shard).  Children that should gather on their own are wrapped first.
+-- shard).  A list of modules is one unit.  Children that should gather on their own are wrapped first.
 function M.fully_shard(module, kw)
   kw = kw or {}
   if util.is_mesh(kw) then kw = {mesh = kw} end
-  check_module(module)
+  check_modules(module)
   check_mesh(kw.mesh)
   local info = mesh_info(kw.mesh)
   local reshard = check_reshard(kw.reshard_after_forward,

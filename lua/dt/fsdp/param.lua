@@ -334,11 +334,29 @@ end
 
 -- ---- gradients ----
 
+-- A gradient that waits for its reduction in a wider dtype gets the new one.
+function Param:accumulate()
+  local g = self.waiting and self.unsharded and self.unsharded.grad
+  if not g then return end
+  A.add_.Tensor(self.waiting, g)
+  self.unsharded.grad = dt.None
+end
+
+-- Without a reduction after this backward: a gradient of another dtype than
+-- the reduction's is kept in that dtype.
+function Param:keep_grad(dtype)
+  local g = self.unsharded and self.unsharded.grad
+  if not g or self.waiting or not dtype or g.dtype == dtype then return end
+  self.waiting = g:to(dtype)
+  self.unsharded.grad = dt.None
+end
+
 -- The gradient of the whole, local to this rank, taken off it; nil if none.
 function Param:take_grad()
-  local g = self.unsharded and self.unsharded.grad
+  local g = self.waiting or self.unsharded and self.unsharded.grad
   if not g then return nil end
-  self.unsharded.grad = dt.None
+  if self.waiting then self.waiting = nil
+  else self.unsharded.grad = dt.None end
   if self.tp then
     if not dt._same_placements(g.placements, self.tp.placements) then
       g = g:redistribute(self.tp.mesh, self.tp.placements)
