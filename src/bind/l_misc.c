@@ -176,7 +176,7 @@ static int l_set_profile (lua_State *L) {
                       luaL_optstring(L, 2, s->profile.device->name)) != DT_OK)
     return dtL_raise(L);
   s->profile = p;
-  dt_prop_release(s->cx, s->prop, p.release);
+  dt_prop_release(s->cx, s->prop, p.release, dt_profile_views(&p));
   return 0;
 }
 

@@ -43,6 +43,11 @@ DtStatus dt_profile_init (DtCtx *cx, DtProfile *p, const char *release,
 static inline int dt_switch (const DtProfile *p, DtSwitch s) {
   return p->sw[s];
 }
+/* What strict views do in the release: DtViewRules.  Pure. */
+static inline int dt_profile_views (const DtProfile *p) {
+  return p->sw[DT_SW_VIEW_REPLICATES] | p->sw[DT_SW_VIEW_FLATTEN_REFUSED] |
+         p->sw[DT_SW_VIEW_SPLIT_REFUSED];
+}
 /* Had operator `name` ("aten.mm.default") a sharding strategy in `release`?
 ** For releases before the last; the last one's are those of the operator
 ** table.  Operators of other namespaces than aten and prims: true.  Pure. */

@@ -152,7 +152,8 @@ static DtStatus tables_new (DtSession *s, const DtSessionOpts *o) {
   topo.devices_per_host = s->profile.device->devices_per_host;
   DT_TRY(cx, dt_planner_new(cx, &topo, &s->planner));
   DT_TRY(cx, dt_propagator_new(cx, s->registry, s->planner, &s->prop));
-  dt_prop_release(cx, s->prop, s->profile.release);
+  dt_prop_release(cx, s->prop, s->profile.release,
+                  dt_profile_views(&s->profile));
   return dt_handlers_new(s);
 }
 

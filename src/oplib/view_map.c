@@ -182,6 +182,7 @@ typedef struct Walk {
   const DtMeta *in;
   const DtPlacement *src;
   bool strict;
+  int views;                                    /* DtViewRules */
   bool allowed[DT_MAX_NDIM][DT_MAX_MDIM];
   bool fallback[DT_MAX_NDIM][DT_MAX_MDIM];      /* may be lost quietly */
   bool matched[DT_MAX_MDIM];
@@ -215,6 +216,25 @@ static int64_t expected_sf (const Walk *w, const OpView *v, int dim, int mdim,
   return sf;
 }
 
+/* Strict views of earlier releases: member `i` of a join, input dim `d`. */
+static DtStatus flatten_of_old (Walk *w, int i, int d, int at) {
+  int64_t size = w->in->shape[d], cut = w->mesh->shape[at];
+  if ((w->views & DT_VIEWS_NO_FLATTEN) == 0) {
+    for (int k = 0; k < w->mesh->ndim; k++) w->fallback[d][k] = true;
+    return DT_OK;
+  }
+  DT_CHECK(w->cx, i == 0, DT_E_RUNTIME,
+           "('Attempted to flatten multiple dimensions, with dimension %d "
+           "being sharded. ', 'It cannot be performed without redistribution, "
+           "which is disallowed by the current operator.')", d);
+  DT_CHECK(w->cx, size % cut == 0, DT_E_RUNTIME,
+           "Cannot flatten unevenly sharded tensor: dimension %d (size %lld) "
+           "is not evenly divisible by mesh dimension %d (size %lld). Please "
+           "redistribute the tensor before this operation.", d,
+           (long long)size, at, (long long)cut);
+  return DT_OK;
+}
+
 /* Joined dims: the input dim (or dims) that may stay sharded in out[]. */
 static DtStatus analyze_flatten (Walk *w, const OpView *v, int *out, int *n) {
   *n = 0;
@@ -223,18 +243,18 @@ static DtStatus analyze_flatten (Walk *w, const OpView *v, int *out, int *n) {
     if (at < 0) continue;
     int64_t size = w->in->shape[d], cut = w->mesh->shape[at];
     bool even = size % cut == 0, can = true;
-    if (w->strict) {
+    if (w->strict && w->views == 0) {
       DT_CHECK(w->cx, i == v->nin - 1 || even, DT_E_RUNTIME,
                "Cannot flatten unevenly sharded tensor: dimension %d (size "
                "%lld) is not evenly divisible by mesh dimension %d (size "
                "%lld). Please redistribute the tensor before this operation.",
                d, (long long)size, at, (long long)cut);
       out[(*n)++] = d;
-    } else if (i == 0) {
-      out[(*n)++] = d;
-      can = even;
     } else {
-      can = false;
+      if (w->strict)
+        DT_TRY(w->cx, flatten_of_old(w, i, d, at));
+      if (i == 0) out[(*n)++] = d;
+      can = i == 0 && even;
     }
     allow(w, d, can);
   }
@@ -243,6 +263,10 @@ static DtStatus analyze_flatten (Walk *w, const OpView *v, int *out, int *n) {
 }
 
 static DtStatus uneven_split (Walk *w, const OpView *v, int at) {
+  DT_CHECK(w->cx, (w->views & DT_VIEWS_NO_SPLIT) == 0, DT_E_RUNTIME,
+           "('Attempted to split the sharded dimension %d into multiple "
+           "subdimensions. ', 'It cannot be performed without redistribution, "
+           "which is disallowed by the current operator.')", v->in[0]);
   return dt_raise(w->cx, DT_E_RUNTIME,
                   "Cannot unflatten unevenly sharded tensor: output dimension "
                   "%d (size %lld) is not evenly divisible by mesh dimension "
@@ -468,6 +492,7 @@ DtStatus op_vm_strategy (DtStratCall *c, const OpViewMap *m, bool strict) {
   w.in = &s->meta;
   w.src = s->pl;
   w.strict = strict;
+  w.views = strict ? c->views : 0;
   for (int i = 0; i < c->mesh->ndim; i++)
     DT_CHECK(c->cx, !dt_pl_is_shard_like(s->pl[i]) ||
                     (s->pl[i].dim >= 0 && s->pl[i].dim < s->meta.ndim),

@@ -187,8 +187,9 @@ DtStatus dt_propagator_new (DtCtx *cx, DtRegistry *r, DtPlanner *pl,
   return DT_OK;
 }
 
-void dt_prop_release (DtCtx *cx, DtPropagator *p, int release) {
+void dt_prop_release (DtCtx *cx, DtPropagator *p, int release, int views) {
   p->release = release;
+  p->views = views;
   dt_prop_clear(cx, p);
 }
 

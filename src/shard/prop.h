@@ -85,8 +85,9 @@ typedef enum DtTracedMode { DT_TRACED_KEEP, DT_TRACED_FROZEN, DT_TRACED_ALL }
   DtTracedMode;
 DtTracedMode dt_prop_traced_mode (DtPropagator *p, DtTracedMode mode);
 /* Only operators that had a strategy in PyTorch `release` (206 = 2.6) have one
-** from now on; the cache is dropped.  Local. */
-void dt_prop_release (DtCtx *cx, DtPropagator *p, int release);
+** from now on, and strict views do what `views` (DtViewRules) says; the cache
+** is dropped.  Local. */
+void dt_prop_release (DtCtx *cx, DtPropagator *p, int release, int views);
 /* Forget everything (registration changed, profile changed).  Local. */
 void dt_prop_clear (DtCtx *cx, DtPropagator *p);
 void dt_prop_stats (const DtPropagator *p, int64_t *hits, int64_t *misses);

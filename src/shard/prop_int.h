@@ -23,6 +23,7 @@ struct DtPropagator {
   DtMap traced;                 /* operators whose decomposition was asked */
   DtTracedMode traced_mode;
   int release;                  /* whose strategies count, 213 = ours */
+  int views;                    /* DtViewRules of it */
 };
 
 /* Masks that must live until the decision is made. */

@@ -62,6 +62,7 @@ DtStatus dt_strategy_run (DtSheet *s, DtStratFn fn, void *ud) {
   c.none = d->none;
   c.mesh = d->mesh;
   c.sink = s;
+  c.views = d->p->views;
   s->ud = ud;
   return fn(&c);
 }

@@ -102,6 +102,31 @@ has "an operator of a later release" 0 "does not have a sharding strategy" \
   "$DTREPL" -n 2 --torch 2.6 old.lua
 has "and in that one" 0 "true" "$DTREPL" -n 2 --torch 2.7 old.lua
 
+# Views of earlier releases: replicated, refused, strided.
+cat >view.lua <<'EOF'
+local mesh = dt.init_device_mesh("cpu", {2})
+local x = dt.distribute_tensor(dt.ones(2, 8, 4), mesh, "S(1)")
+local ok, e = pcall(function () return x:view{16, 4}.placements[1] end)
+print(ok and e or e.torch)
+EOF
+has "a view of 2.7" 0 "R" "$DTREPL" -n 2 --torch 2.7 view.lua
+has "a view of 2.8" 0 "only the leftmost dim of a Flatten can be sharded" \
+  "$DTREPL" -n 2 --torch 2.8 view.lua
+has "a view of 2.11" 0 "Attempted to flatten multiple dimensions, with" \
+  "$DTREPL" -n 2 --torch 2.11 view.lua
+has "a view of 2.12" 0 "_S(0, 2)" "$DTREPL" -n 2 --torch 2.12 view.lua
+cat >split.lua <<'EOF'
+dt.distribute_tensor(dt.ones(2, 6), dt.init_device_mesh("cpu", {2}),
+  "S(1)"):view{2, 3, 2}
+EOF
+has "a split of 2.10" 1 "Attempted to split the sharded dimension 1 into" \
+  "$DTREPL" -n 2 --torch 2.10 split.lua
+
+: >empty.txt
+has "an empty file" 1 "there is nothing to read" "$DTREPL" diagnose empty.txt
+head -c 300000 /dev/urandom >binary.txt
+has "a binary file" 1 "this is binary data" "$DTREPL" diagnose binary.txt
+
 echo 'print(io.open("x", "w"))' >files.lua
 has "sandbox: no files" 1 "" "$DTREPL" --sandbox files.lua
 has "sandbox: no new file" 2 "" ls x

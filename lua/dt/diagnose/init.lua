@@ -249,6 +249,9 @@ function M.read(text)
   r.exceptions = facts.exceptions_of(doc)
   classify.run(engine, r)
   read_dump(r, text)
+  if form == "binary" and r.confidence and r.confidence < 0.9 then
+    r.class, r.confidence = nil, nil          -- words of a program's strings
+  end
   if r.class and r.class.mark then
     r.op = facts.op_at(doc, r.class.mark) or r.op
   end
