@@ -216,8 +216,9 @@ bool dt_autopsy_text (DtSession *s, DtStatus code, DtRepairs *r, DtBuf *out) {
   }
   if (r->equality) print_lines(r->equality, out);
   print_message(s, f, out);
-  print_repairs(r, out);
-  if (code == DT_E_MISSING) {
+  if (code != DT_E_MISSING)
+    print_repairs(r, out);
+  else {
     print_relatives(d, f, out);
     (void)dt_doctor_text(d, f, out);
   }

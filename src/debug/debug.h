@@ -77,6 +77,7 @@ typedef struct DtRepair {
   int64_t bytes;                /* per rank, of the operator itself */
   char *result;                 /* "dt: f32[4, 8]| S(0)" */
   bool warned;                  /* works today, not recommended */
+  bool retry;                   /* `apply` changes no input: call again */
 } DtRepair;
 typedef struct DtRepairs {
   int n; DtRepair r[12];
@@ -102,6 +103,11 @@ DtStatus dt_repair_inputs (DtDebug *d, const DtFailed *f, int which,
 ** inputs; register_sharding in Lua and Python.  Appends text; true when at
 ** least one sharded row held.  Collective (inputs are gathered). */
 bool dt_doctor_text (DtDebug *d, const DtFailed *f, DtBuf *out);
+/* The same rule as code that registers it, in Lua and in Python, and which rows
+** held; false when the operator does not run on these inputs.  The debugger is
+** muted by the caller.  Collective. */
+bool dt_doctor_rule (DtDebug *d, const DtFailed *f, DtBuf *lua, DtBuf *torch,
+                     DtBuf *valid);
 
 /* --- texts --- */
 /* "self" of slot i: name of the schema argument it belongs to.  Pure. */

@@ -131,12 +131,13 @@ static void print_side (const Doc *c, int k, bool out, bool python, DtBuf *b) {
   }
 }
 
-static void print_rule (const Doc *c, bool python, DtBuf *b) {
+static void print_rule (const Doc *c, bool python, const char *indent,
+                        DtBuf *b) {
   const char *o = python ? "[" : "{", *e = python ? "]" : "}";
   int k, last = c->full[0] ? dt_var_meta(c->full[0])->ndim : 0;
   for (k = -1; k < last && k < MAX_DIM; k++) {
     if (k >= 0 && !c->held[k]) continue;
-    dt_buf_addf(b, "        %s%s", python ? "(" : "{", o);
+    dt_buf_addf(b, "%s  %s%s", indent, python ? "(" : "{", o);
     print_side(c, k, true, python, b);
     dt_buf_addf(b, "%s, %s", e, o);
     print_side(c, k, false, python, b);
@@ -144,8 +145,23 @@ static void print_rule (const Doc *c, bool python, DtBuf *b) {
   }
 }
 
-static void print_report (const Doc *c, DtBuf *b) {
+/* The whole call of register_sharding, each line after `indent`. */
+static void print_registration (const Doc *c, bool python, const char *indent,
+                                DtBuf *b) {
   const char *name = c->f->op->sig->full;
+  if (python)
+    dt_buf_addf(b, "%s@register_sharding(torch.ops.%s)\n"
+                "%sdef rule(*args):\n%s  return [\n", indent, name, indent,
+                indent);
+  else
+    dt_buf_addf(b, "%sdt.register_sharding(dt.ops.%s, function(...)\n"
+                "%s  return {\n", indent, name, indent);
+  print_rule(c, python, indent, b);
+  dt_buf_addf(b, python ? "%s  ]\n" : "%s  }\n", indent);
+  if (!python) dt_buf_addf(b, "%send)\n", indent);
+}
+
+static void print_report (const Doc *c, DtBuf *b) {
   int k, n = dt_var_meta(c->full[0])->ndim;
   dt_buf_add(b, "  doctor (tried on these inputs, cut in two uneven parts):\n");
   dt_buf_add(b, "    all Replicate   valid\n");
@@ -153,15 +169,11 @@ static void print_report (const Doc *c, DtBuf *b) {
     dt_buf_addf(b, "    Shard(%d)        %s%s%.60s\n", k,
                 c->held[k] ? "valid" : "not valid",
                 c->why[k] ? ": " : "", c->why[k] ? c->why[k] : "");
-  dt_buf_addf(b, "  fixes:\n    1 register a rule:\n"
-              "      dt.register_sharding(dt.ops.%s, function(...)\n"
-              "        return {\n", name);
-  print_rule(c, false, b);
-  dt_buf_addf(b, "        }\n      end)\n      in PyTorch:\n"
-              "      @register_sharding(torch.ops.%s)\n"
-              "      def rule(*args):\n        return [\n", name);
-  print_rule(c, true, b);
-  dt_buf_add(b, "        ]\n    2 run it on plain tensors: full_tensor() "
+  dt_buf_add(b, "  fixes:\n    1 register a rule:\n");
+  print_registration(c, false, "      ", b);
+  dt_buf_add(b, "      in PyTorch:\n");
+  print_registration(c, true, "      ", b);
+  dt_buf_add(b, "    2 run it on plain tensors: full_tensor() "
              "before, distribute_tensor() after (loses the sharding)\n");
 }
 
@@ -172,35 +184,65 @@ static void doc_fini (Doc *c) {
   dt_arena_fini(c->d->s->cx, &c->arena);
 }
 
-bool dt_doctor_text (DtDebug *d, const DtFailed *f, DtBuf *out) {
-  Doc c;
-  DtMute m;
-  DtStatus st = DT_OK;
-  bool any = false;
-  int i, k, n;
+static bool can_examine (const DtFailed *f) {
   if (f->nin < 1 || f->nin > MAX_IN || f->op->sig->inplace) return false;
-  for (i = 0; i < f->nin; i++)
+  for (int i = 0; i < f->nin; i++)
     if (!dt_tensor_has_data(f->in[i]->local)
         && dt_meta_numel(&f->in[i]->local->m) > 0)
       return false;
+  return true;
+}
+
+/* Try every row; false when the operator itself does not run. */
+static bool examine (Doc *c) {
+  DtDebug *d = c->d;
+  const DtFailed *f = c->f;
+  DtStatus st = DT_OK;
+  for (int i = 0; i < f->nin && st == DT_OK; i++) {
+    if (f->in[i]->spec)
+      st = dt_full_tensor(d->s, f->in[i], NULL, &c->full[i]);
+    else c->full[i] = dt_var_ref(f->in[i]);
+  }
+  if (st == DT_OK)
+    st = dt_call(d->s, f->op, &f->args, f->nin, c->full, &c->ref);
+  if (st != DT_OK) {
+    dt_error_clear(d->s->cx);
+    return false;
+  }
+  int n = dt_var_meta(c->full[0])->ndim;
+  for (int k = 0; k < n && k < MAX_DIM; k++) try_row(c, k);
+  return true;
+}
+
+bool dt_doctor_text (DtDebug *d, const DtFailed *f, DtBuf *out) {
+  Doc c;
+  DtMute m;
+  bool any = false;
+  if (!can_examine(f)) return false;
   memset(&c, 0, sizeof c);
   c.d = d; c.f = f;
   dt_debug_mute(d, &m);
-  for (i = 0; i < f->nin && st == DT_OK; i++) {
-    if (f->in[i]->spec) st = dt_full_tensor(d->s, f->in[i], NULL, &c.full[i]);
-    else c.full[i] = dt_var_ref(f->in[i]);
-  }
-  if (st == DT_OK)
-    st = dt_call(d->s, f->op, &f->args, f->nin, c.full, &c.ref);
-  if (st == DT_OK) {
-    n = dt_var_meta(c.full[0])->ndim;
-    for (k = 0; k < n && k < MAX_DIM; k++) {
-      try_row(&c, k);
-      any = any || c.held[k];
-    }
-    print_report(&c, out);
-  } else dt_error_clear(d->s->cx);
+  if (examine(&c)) print_report(&c, out);
+  for (int k = 0; k < MAX_DIM; k++) any = any || c.held[k];
   doc_fini(&c);
   dt_debug_unmute(d, &m);
   return any;
+}
+
+bool dt_doctor_rule (DtDebug *d, const DtFailed *f, DtBuf *lua, DtBuf *torch,
+                     DtBuf *valid) {
+  Doc c;
+  if (!can_examine(f)) return false;
+  memset(&c, 0, sizeof c);
+  c.d = d; c.f = f;
+  bool ran = examine(&c);
+  if (ran) {
+    print_registration(&c, false, "", lua);
+    print_registration(&c, true, "", torch);
+    dt_buf_add(valid, "valid on these inputs: all Replicate");
+    for (int k = 0; k < MAX_DIM; k++)
+      if (c.held[k]) dt_buf_addf(valid, ", S(%d)", k);
+  }
+  doc_fini(&c);
+  return ran;
 }

@@ -328,6 +328,34 @@ static void try_implicit (Trial *t, DtRepairs *out, bool equal) {
       : "the plain tensor differs between ranks: each rank computes its own");
 }
 
+/* --- candidates for an operator without a rule --- */
+
+static void try_rule (Trial *t, DtRepairs *out) {
+  DtDebug *d = t->d;
+  DtBuf lua, py, valid;
+  dt_buf_init(&lua, d->s->cx);
+  dt_buf_init(&py, d->s->cx);
+  dt_buf_init(&valid, d->s->cx);
+  if (dt_doctor_rule(d, t->f, &lua, &py, &valid)) {
+    DtRepair *r = new_repair(out);
+    DtBuf head;
+    dt_buf_init(&head, d->s->cx);
+    dt_buf_addf(&head, "dt.register_sharding(dt.ops.%s, …)",
+                t->f->op->sig->full);
+    r->lua = words(d, &out->arena, dt_buf_str(&head));
+    if (lua.len > 0) lua.s[lua.len - 1] = ';';     /* its value is no news */
+    r->apply = words(d, &out->arena, dt_buf_str(&lua));
+    r->torch = words(d, &out->arena, dt_buf_str(&py));
+    r->note = words(d, &out->arena, dt_buf_str(&valid));
+    r->verdict = DT_VD_EQUAL;
+    r->retry = true;
+    dt_buf_fini(&head);
+  }
+  dt_buf_fini(&lua);
+  dt_buf_fini(&py);
+  dt_buf_fini(&valid);
+}
+
 /* --- are the plain inputs the same everywhere? --- */
 
 static void print_groups (const DtGroup *g, char *const *txt, DtBuf *b) {
@@ -410,23 +438,27 @@ static DtStatus try_all (DtDebug *d, const DtFailed *f, DtRepairs *out,
                          int want, DtVar **keep) {
   Trial t;
   DtMute m;
-  DtStatus st;
+  DtStatus st = DT_OK;
   bool equal = true;
   memset(out, 0, sizeof *out);
-  if (f->code != DT_E_MIXED || !worth_trying(f)) return DT_OK;
+  if ((f->code != DT_E_MIXED && f->code != DT_E_MISSING) || !worth_trying(f))
+    return DT_OK;
   memset(&t, 0, sizeof t);
   t.d = d; t.f = f;
   t.want = want;
   t.keep = keep;
   dt_debug_mute(d, &m);
-  st = equality(&t, out, &equal);
-  if (st == DT_OK) st = one_device(&t);
-  if (st == DT_OK) st = try_distribute(&t, out, true);
-  if (st == DT_OK) st = try_distribute(&t, out, false);
-  if (st == DT_OK) {
+  if (f->code == DT_E_MIXED) {
+    st = equality(&t, out, &equal);
+    if (st == DT_OK) st = one_device(&t);
+    if (st == DT_OK) st = try_distribute(&t, out, true);
+    if (st == DT_OK) st = try_distribute(&t, out, false);
+    if (st == DT_OK) try_full(&t, out);
+    if (st == DT_OK) try_implicit(&t, out, equal);
+  } else if (one_device(&t) == DT_OK) {
+    try_rule(&t, out);
     try_full(&t, out);
-    try_implicit(&t, out, equal);
-  }
+  } else dt_error_clear(d->s->cx);
   trial_fini(&t);
   dt_debug_unmute(d, &m);
   return st;

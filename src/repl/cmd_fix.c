@@ -22,15 +22,15 @@ static void list_fixes (const DtRepairs *v, DtBuf *out) {
       dt_buf_addf(out, "%2d  %s\n", ++num, r->lua);
     else
       dt_buf_addf(out, " x  %s\n", r->lua);
+    dt_buf_add(out, "      ");
     if (r->result != NULL)
-      dt_buf_addf(out, "      gives %s, moves ", r->result);
-    else
-      dt_buf_add(out, "      moves ");
-    dt_bytes_print(r->bytes, out);
-    dt_buf_add(out, "/rank");
-    if (r->note != NULL)
-      dt_buf_addf(out, "; %s", r->note);
-    dt_buf_addc(out, '\n');
+      dt_buf_addf(out, "gives %s, ", r->result);
+    if (!r->retry) {
+      dt_buf_add(out, "moves ");
+      dt_bytes_print(r->bytes, out);
+      dt_buf_add(out, "/rank; ");
+    }
+    dt_buf_addf(out, "%s\n", r->note != NULL ? r->note : "not tried");
   }
   if (v->n == 0)
     dt_buf_add(out, "no repair is known for this error\n");
@@ -91,6 +91,8 @@ static DtStatus fix_by_words (DtRepl *r, const DtRepair *x) {
   int top = lua_gettop(r->L), here = r->here;
   DT_TRY(r->cx, dt_stop_select(r, 0));  /* where the names are */
   DtStatus st = dt_eval_line(r->L, x->apply, &r->diag);
+  if (st == DT_OK && x->retry)  /* the call again, as it is */
+    st = put(r, 0, f->in[0]);
   for (int i = 0; i < f->nin && st == DT_OK; i++) {
     DtVar *v = NULL;
     if (f->name[i] == NULL)
@@ -119,7 +121,7 @@ static DtStatus fix_by_trial (DtRepl *r, int which) {
   return st;
 }
 
-static DtStatus go_on (DtCmdCall *c) {
+static DtStatus go_on (DtCmdCall *c, bool retry) {
   DtRepl *r = c->r;
   if (!r->at->fixed)
     return dt_raise(r->cx, DT_E_COMMAND, "the repair changed no input");
@@ -127,7 +129,8 @@ static DtStatus go_on (DtCmdCall *c) {
     dt_buf_addf(c->out, "goes on  %s:%d\n", r->at->file, r->at->line);
     dt_control_go(dt_control_of(r->s), DT_GO_ON);
   } else {
-    dt_buf_add(c->out, "the call gets these inputs; :continue goes on\n");
+    dt_buf_addf(c->out, "the call %s; :continue goes on\n",
+                retry ? "is made again" : "gets these inputs");
   }
   return DT_OK;
 }
@@ -160,19 +163,30 @@ static DtStatus fix_by_hand (DtCmdCall *c, const char *eq) {
   if (st == DT_OK)
     st = put(r, slot, v);
   lua_settop(r->L, top);
-  return st == DT_OK ? go_on(c) : st;
+  return st == DT_OK ? go_on(c, false) : st;
+}
+
+/* Behind its label, or under it when there are several lines. */
+static void show_words (const char *label, const char *s, DtBuf *out) {
+  size_t n = strlen(s);
+  while (n > 0 && strchr("\n ", s[n - 1]) != NULL)
+    n--;
+  if (memchr(s, '\n', n) != NULL)
+    dt_buf_addf(out, "%s\n%.*s\n", label, (int)n, s);
+  else
+    dt_buf_addf(out, "%-7s  %.*s\n", label, (int)n, s);
 }
 
 static DtStatus use (DtCmdCall *c, const DtRepairs *v, int which) {
   const DtRepair *x = &v->r[which];
-  dt_buf_addf(c->out, "Lua      %s\n", x->apply != NULL ? x->apply : x->lua);
+  show_words("Lua", x->apply != NULL ? x->apply : x->lua, c->out);
   if (x->torch != NULL)
-    dt_buf_addf(c->out, "PyTorch  %s\n", x->torch);
+    show_words("PyTorch", x->torch, c->out);
   if (!at_error(c->r))
     return run_again(c, x);
   DtStatus st = x->apply != NULL ? fix_by_words(c->r, x)
                                  : fix_by_trial(c->r, which);
-  return st == DT_OK ? go_on(c) : st;
+  return st == DT_OK ? go_on(c, x->retry) : st;
 }
 
 DtStatus dt_cmd_fix (DtCmdCall *c) {
