@@ -170,6 +170,11 @@ $(OBJ)/%.o: src/%.c $(OBJ)/flags
 	$(Q)$(CC) $(ALLFLAGS) $(MODFLAGS) -MMD -MP -c -o $@ $<
 
 $(filter $(OBJ)/kernel/%,$(LIBOBJ)): MODFLAGS = $(KERNEL_FLAGS)
+ifneq (,$(filter x86_64%,$(shell $(CC) -dumpmachine 2>/dev/null)))
+$(OBJ)/kernel/loops_v3.o: MODFLAGS += -mavx2 -mfma
+$(OBJ)/kernel/loops_v4.o: MODFLAGS += -mavx2 -mfma -mavx512f -mavx512bw \
+  -mavx512dq -mavx512vl -mprefer-vector-width=512
+endif
 PATHOBJ := $(filter $(OBJ)/bind/% $(OBJ)/repl/%,$(LIBOBJ) $(MAINOBJ))
 $(PATHOBJ): MODFLAGS = $(PATHS)
 $(PATHOBJ): $(OBJ)/paths

@@ -6,7 +6,7 @@
 ** only: any rank can make any part of a tensor. */
 
 #include <math.h>
-#include "kernel/kernel_int.h"
+#include "kernel/loops.h"
 
 /* ---- walking in row-major order ------------------------------------------- */
 
@@ -132,41 +132,9 @@ DtStatus dt_k_tri (DtCtx *cx, const DtTensor *a, int64_t diag, bool upper,
 
 /* ---- random ------------------------------------------------------------------ */
 
-/* The words of n <= LANES consecutive counters: dt_philox() for all of them,
-** round by round, so that the rounds vectorise.  w[q][k] is word q. */
-enum { LANES = 256 };
-static void philox_block (const DtRng *r, int64_t i, int64_t n,
-                          uint32_t w[4][LANES]) {
-  uint32_t k0 = (uint32_t)r->seed, k1 = (uint32_t)(r->seed >> 32);
-  for (int64_t k = 0; k < n; k++) {
-    uint64_t c = r->offset + (uint64_t)(i + k);
-    w[0][k] = (uint32_t)c;
-    w[1][k] = (uint32_t)(c >> 32);
-    w[2][k] = w[3][k] = 0;
-  }
-  for (int q = 0; q < 10; q++) {
-    for (int64_t k = 0; k < n; k++) {
-      uint64_t p0 = UINT64_C(0xD2511F53) * w[0][k];
-      uint64_t p1 = UINT64_C(0xCD9E8D57) * w[2][k];
-      w[0][k] = (uint32_t)(p1 >> 32) ^ w[1][k] ^ k0;
-      w[1][k] = (uint32_t)p1;
-      w[2][k] = (uint32_t)(p0 >> 32) ^ w[3][k] ^ k1;
-      w[3][k] = (uint32_t)p0;
-    }
-    k0 += 0x9E3779B9u;
-    k1 += 0xBB67AE85u;
-  }
-}
-
 static void make_uniform_f32 (const Fill *f, int64_t i, int64_t n, void *out) {
-  float *o = out, lo = (float)f->a, width = (float)(f->b - f->a);
-  uint32_t w[4][LANES];
-  for (int64_t at = 0; at < n; at += LANES) {
-    int64_t m = n - at < LANES ? n - at : LANES;
-    philox_block(f->rng, i + at, m, w);
-    for (int64_t k = 0; k < m; k++)
-      o[at + k] = (float)(int32_t)(w[0][k] >> 8) * 0x1p-24f * width + lo;
-  }
+  dt_loops()->uniform_f32(f->rng, i, n, (float)f->a, (float)(f->b - f->a),
+                          out);
 }
 
 static void make_uniform_f64 (const Fill *f, int64_t i, int64_t n, void *out) {
@@ -176,24 +144,9 @@ static void make_uniform_f64 (const Fill *f, int64_t i, int64_t n, void *out) {
            f->a;
 }
 
-static double unit53 (uint32_t hi, uint32_t lo) {
-  return (double)(int64_t)(((uint64_t)hi << 32 | lo) >> 11) * 0x1p-53;
-}
-
 /* dt_rng_normal(), block by block. */
 static void make_normal (const Fill *f, int64_t i, int64_t n, void *out) {
-  const double two_pi = 6.283185307179586476925286766559;
-  double *o = out;
-  uint32_t w[4][LANES];
-  for (int64_t at = 0; at < n; at += LANES) {
-    int64_t m = n - at < LANES ? n - at : LANES;
-    philox_block(f->rng, i + at, m, w);
-    for (int64_t k = 0; k < m; k++) {
-      double r = -2.0 * log(1.0 - unit53(w[0][k], w[1][k]));
-      double v = sqrt(r) * cos(two_pi * unit53(w[2][k], w[3][k]));
-      o[at + k] = v * f->b + f->a;
-    }
-  }
+  dt_loops()->normal(f->rng, i, n, f->a, f->b, out);
 }
 
 static void make_bernoulli (const Fill *f, int64_t i, int64_t n, void *out) {

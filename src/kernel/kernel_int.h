@@ -93,7 +93,7 @@ enum { DT_DOM_F = 1, DT_DOM_I = 2, DT_DOM_Z = 4, DT_DOM_V = 8,
 typedef struct DtPwTable {
   const DtPwFn *unary, *binary, *ternary;
 } DtPwTable;
-extern const DtPwTable dt_pw_f32, dt_pw_f64, dt_pw_i64, dt_pw_c128;
+extern const DtPwTable dt_pw_f64, dt_pw_i64, dt_pw_c128;
 
 /* Vectorise: operands are equal or disjoint, never shifted. */
 #if defined(__clang__)

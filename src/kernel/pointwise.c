@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
 ** kernel/pointwise.c: runs the rows of pw_*.def over tensors.
 **
-** The functions themselves are in pw_f32.c, pw_f64.c, pw_i64.c and pw_c128.c,
+** The functions themselves are in pw_f32_int.h, pw_f64.c, pw_i64.c and pw_c128.c,
 ** one for each row and class.  Here their operands are cut into runs; a run
 ** that is stored as the class is, is used in place. */
 
 #include <string.h>
-#include "kernel/kernel_int.h"
+#include "kernel/loops.h"
 
 typedef struct Row {
   const char *aten; int dom, np; double def[4];
@@ -42,7 +42,7 @@ typedef struct Job {
 
 static const DtPwTable *table (DtClass c) {
   switch (c) {
-    case DT_CL_F32: return &dt_pw_f32;
+    case DT_CL_F32: return dt_loops()->pw_f32;
     case DT_CL_F64: return &dt_pw_f64;
     case DT_CL_I64: return &dt_pw_i64;
     case DT_CL_C128: break;

@@ -12,6 +12,9 @@
 #define TABLE dt_pw_f64
 
 static inline double fexp_f64 (double x) { return exp(x); }
+static inline double fexp2_f64 (double x) { return exp2(x); }
+static inline double flog_f64 (double x) { return log(x); }
+static inline double flog1p_f64 (double x) { return log1p(x); }
 static inline double ferf_f64 (double x) { return erf(x); }
 static inline double ftanh_f64 (double x) { return tanh(x); }
 

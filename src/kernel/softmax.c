@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
 ** kernel/softmax.c: softmax and log_softmax along a dim, and gradients.
 **
-** Line by line, in double: the largest element is taken off
-** first, so that no exponential overflows.  A line whose largest element is
+** Line by line, in single precision when the result has no more (softmax_int.h)
+** and in double otherwise: the largest element is taken off first, so that no
+** exponential overflows.  A line whose largest element is
 ** -inf gives NaN, as PyTorch's does. */
 
 #include <math.h>
-#include "kernel/kernel_int.h"
+#include "kernel/loops.h"
 
 typedef struct Work {
   double *x, *y;                /* a line each, as double */
@@ -21,43 +22,16 @@ static DtStatus work_init (DtCtx *cx, Work *w, int64_t n) {
   return DT_OK;
 }
 
-/* e[i] = exp(x[i]); in single precision (the vectorised loop) unless the
-** result keeps more. */
-static void exp_line (bool wide, const double *x, double *e, int64_t n) {
-  static const float none[4] = {0};
-  float a[256];
-  const void *in = a;
-  for (int64_t i = 0; wide && i < n; i++) e[i] = exp(x[i]);
-  for (int64_t i = 0; !wide && i < n; i += 256) {
-    int64_t k = n - i < 256 ? n - i : 256;
-    for (int64_t j = 0; j < k; j++) a[j] = (float)x[i + j];
-    dt_pw_f32.unary[DT_U_exp](k, a, &in, none, 0);
-    for (int64_t j = 0; j < k; j++) e[i + j] = a[j];
-  }
-}
-
-/* A double as the 16-bit type holds it; itself for others. */
-static double held (DtDtype t, double v) {
-  if (t == DT_F16) return dt_f16_to_f32(dt_f32_to_f16((float)v));
-  return t == DT_BF16 ? dt_bf16_to_f32(dt_f32_to_bf16((float)v)) : v;
-}
-
-/* `t`: the type the sum and its logarithm are kept in (PyTorch keeps them in
-** the result's along the last dim). */
-static void softmax_line (bool log_form, bool wide, DtDtype t, double *x,
-                          double *e, int64_t n) {
+/* x[n] to its softmax, in place; e: n more. */
+static void softmax_line (bool log_form, double *x, double *e, int64_t n) {
   double max = -INFINITY;
   for (int64_t i = 0; i < n; i++)
     max = x[i] > max || x[i] != x[i] ? x[i] : max;
   for (int64_t i = 0; i < n; i++) x[i] -= max;
-  exp_line(wide, x, e, n);
-  double sum = dt_sum_f64(e, n);
-  if (log_form) {
-    double ls = held(t, log(held(t, sum)));
-    for (int64_t i = 0; i < n; i++) x[i] -= ls;
-  } else {
-    for (int64_t i = 0; i < n; i++) x[i] = e[i] / sum;
-  }
+  for (int64_t i = 0; i < n; i++) e[i] = exp(x[i]);
+  double sum = dt_sum_f64(e, n), ls = log(sum);
+  if (log_form) for (int64_t i = 0; i < n; i++) x[i] -= ls;
+  else for (int64_t i = 0; i < n; i++) x[i] = e[i] / sum;
 }
 
 static int64_t line_len (const DtTensor *t, int dim) {
@@ -75,16 +49,18 @@ DtStatus dt_k_softmax (DtCtx *cx, bool log, const DtTensor *a, int dim,
   if (data[0] == NULL) return DT_OK;
   data[1] = (void *)(uintptr_t)in;
   DT_TRY(cx, work_init(cx, &w, line_len(a, dim)));
-  bool wide = dt_class_of((DtDtype)out->m.dtype) != DT_CL_F32;
-  bool last = dim >= a->m.ndim - 1;
+  DtDtype from = (DtDtype)a->m.dtype, to = (DtDtype)out->m.dtype;
+  DtClass c = dt_class_of(to) == DT_CL_F32 ? DT_CL_F32 : DT_CL_F64;
+  /* The sum is kept in the result's type along the last dim only. */
+  DtDtype sum_t = dim >= a->m.ndim - 1 ? to : DT_F64;
   dt_lines_init(&l, 2, metas, data, dim);
   for (; !l.done; dt_lines_next(&l)) {
-    dt_run_load(DT_CL_F64, w.x, (DtDtype)a->m.dtype, l.p[1], l.stride[1],
-                w.n);
-    softmax_line(log, wide, last ? (DtDtype)out->m.dtype : DT_F64, w.x, w.y,
-                 w.n);
-    dt_run_store(DT_CL_F64, w.x, (DtDtype)out->m.dtype, l.p[0], l.stride[0],
-                 w.n);
+    dt_run_load(c, w.x, from, l.p[1], l.stride[1], w.n);
+    if (c == DT_CL_F32)
+      dt_loops()->softmax_f32(log, sum_t, (float *)w.x, w.n);
+    else
+      softmax_line(log, w.x, w.y, w.n);
+    dt_run_store(c, w.x, to, l.p[0], l.stride[0], w.n);
   }
   dt_free(cx, w.x);
   return DT_OK;

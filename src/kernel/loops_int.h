@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT
+** kernel/loops_int.h: everything loops.h names, for the instruction set the
+** including file is compiled for; DT_LEVEL(name) makes its public name. */
+#ifndef DT_KERNEL_LOOPS_INT_H
+#define DT_KERNEL_LOOPS_INT_H
+
+#include <math.h>
+#include <string.h>
+#include "kernel/loops.h"
+#include "kernel/special.h"
+#include "tensor/narrow.h"
+
+#include "kernel/math_int.h"
+#include "kernel/convert_int.h"
+#include "kernel/reduce_int.h"
+#include "kernel/softmax_int.h"
+#include "kernel/random_int.h"
+#include "kernel/pw_f32_int.h"
+
+const DtLoops DT_LEVEL(dt_loops) = {
+  &DT_LEVEL(dt_pw_f32), run_load, run_store, reduce_pass,
+  softmax_line_f32, random_normal, random_uniform_f32
+};
+
+#endif

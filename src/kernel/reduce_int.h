@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT
+** kernel/reduce_int.h: one pass of a reduction, for loops_int.h.  No include
+** guard.
+**
+** The order of operations is a function of the logical sequence alone, never
+** of strides: the sequence of reduced elements (row-major) is cut into chunks
+** of 256; a chunk is folded into sixteen lanes (element i into lane i mod 16),
+** the lanes are combined in a fixed tree, and the chunk results are combined
+** like the carries of a binary counter, that is pairwise.  Two loops walk
+** that one order: elements along memory (one output at a time), or a tile of
+** neighbouring outputs at a time, when the outputs are what lies along
+** memory.  Floats are accumulated in double. */
+
+enum { RED_CHUNK = 256, RED_LANES = 16 };
+
+static inline double f64_add (double a, double b) { return a + b; }
+static inline double f64_mul (double a, double b) { return a * b; }
+static inline double f64_max (double a, double b) {
+  return (b > a) | (b != b) ? b : a;
+}
+static inline double f64_min (double a, double b) {
+  return (b < a) | (b != b) ? b : a;
+}
+static inline int64_t i64_add (int64_t a, int64_t b) {
+  return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+static inline int64_t i64_mul (int64_t a, int64_t b) {
+  return (int64_t)((uint64_t)a * (uint64_t)b);
+}
+static inline int64_t i64_max (int64_t a, int64_t b) { return b > a ? b : a; }
+static inline int64_t i64_min (int64_t a, int64_t b) { return b < a ? b : a; }
+static inline DtC128 c128_add (DtC128 a, DtC128 b) { return a + b; }
+static inline DtC128 c128_mul (DtC128 a, DtC128 b) { return a * b; }
+static inline DtC128 c128_max (DtC128 a, DtC128 b) {
+  return CMPLX(f64_max(creal(a), creal(b)), 0);
+}
+static inline DtC128 c128_min (DtC128 a, DtC128 b) {
+  return CMPLX(f64_min(creal(a), creal(b)), 0);
+}
+
+/* ---- maps ---- */
+
+#define EACH(m, e) \
+  case m: for (int64_t i = 0; i < n; i++) v[i] = (e); break;
+#define NOTHING(m) case m: break;
+#define F64_MAPS \
+  EACH(DT_M_NAN0, v[i] != v[i] ? 0 : v[i]) \
+  EACH(DT_M_SQUARE, v[i] * v[i]) \
+  EACH(DT_M_ABS, fabs(v[i])) \
+  EACH(DT_M_POW, pow(fabs(v[i]), p)) \
+  EACH(DT_M_EXP, exp(v[i] - aux[i * astep])) \
+  EACH(DT_M_DEV2, (v[i] - aux[i * astep]) * (v[i] - aux[i * astep]))
+#define I64_MAPS \
+  NOTHING(DT_M_NAN0) EACH(DT_M_SQUARE, i64_mul(v[i], v[i])) \
+  NOTHING(DT_M_ABS) NOTHING(DT_M_POW) NOTHING(DT_M_EXP) NOTHING(DT_M_DEV2)
+#define C128_MAPS \
+  EACH(DT_M_NAN0, v[i] != v[i] ? 0 : v[i]) \
+  EACH(DT_M_SQUARE, CMPLX(creal(v[i]) * creal(v[i]) + \
+                          cimag(v[i]) * cimag(v[i]), 0)) \
+  EACH(DT_M_ABS, CMPLX(cabs(v[i]), 0)) \
+  EACH(DT_M_POW, CMPLX(pow(cabs(v[i]), p), 0)) \
+  EACH(DT_M_EXP, cexp(v[i] - aux[i * astep])) \
+  EACH(DT_M_DEV2, c128_dev2(v[i] - aux[i * astep]))
+
+static DtC128 c128_dev2 (DtC128 d) {
+  return CMPLX(creal(d) * creal(d) + cimag(d) * cimag(d), 0);
+}
+
+/* ---- folding ---- */
+
+/* f for each way to combine: an inline function has its own loop. */
+#define BY_COMB(c, f, ...) \
+  switch (c) { \
+    case DT_C_ADD: f(add, __VA_ARGS__) break; \
+    case DT_C_MUL: f(mul, __VA_ARGS__) break; \
+    case DT_C_MAX: f(max, __VA_ARGS__) break; \
+    case DT_C_MIN: f(min, __VA_ARGS__) break; \
+  }
+/* acc[i] = acc[i] op v[i] */
+#define FOLD_LOOP(op, N) \
+  DT_IVDEP for (int64_t i = 0; i < n; i++) acc[i] = N(op)(acc[i], v[i]);
+/* lane[i mod RED_LANES] = it op v[i].  A whole chunk is written out: a loop over
+** lanes around sixteen steps vectorises, a loop over steps does not. */
+#define LANE_STEP4(op, N, k) \
+  a = N(op)(N(op)(N(op)(N(op)(a, v[(k) * RED_LANES + l]), \
+                        v[((k) + 1) * RED_LANES + l]), \
+                  v[((k) + 2) * RED_LANES + l]), \
+            v[((k) + 3) * RED_LANES + l]);
+#define LANE_LOOP(op, V, N) \
+  if (n == RED_CHUNK) { \
+    for (int l = 0; l < RED_LANES; l++) { \
+      V a = lane[l]; \
+      LANE_STEP4(op, N, 0) LANE_STEP4(op, N, 4) \
+      LANE_STEP4(op, N, 8) LANE_STEP4(op, N, 12) \
+      lane[l] = a; \
+    } \
+  } else { \
+    for (int64_t k = 0; k < n; k++) \
+      lane[k % RED_LANES] = N(op)(lane[k % RED_LANES], v[k]); \
+  }
+
+#define DEFINE_FOLDS(V, N, MAPS, MAXF, MINF, TILE_N) \
+enum { N(TILE) = TILE_N }; \
+typedef struct N(Pass) { \
+  V lane[RED_LANES][TILE_N], level[DT_RED_LEVELS][TILE_N]; \
+} N(Pass); \
+static V N(identity) (DtComb c) { \
+  switch (c) { \
+    case DT_C_ADD: return 0; \
+    case DT_C_MUL: return 1; \
+    case DT_C_MAX: return MAXF; \
+    case DT_C_MIN: return MINF; \
+  } \
+  return 0; \
+} \
+static void N(fold) (DtComb c, V *acc, const V *v, int64_t n) { \
+  BY_COMB(c, FOLD_LOOP, N) \
+} \
+/* One chunk of elements of one output. */ \
+static V N(chunk) (DtComb c, const V *v, int64_t n) { \
+  V lane[RED_LANES], id = N(identity)(c); \
+  for (int l = 0; l < RED_LANES; l++) lane[l] = id; \
+  BY_COMB(c, LANE_LOOP, V, N) \
+  for (int step = RED_LANES / 2; step > 0; step /= 2) \
+    N(fold)(c, lane, lane + step, step); \
+  return lane[0]; \
+} \
+static void N(map) (DtMap m, V *v, int64_t n, const V *aux, int64_t astep, \
+                    double p) { \
+  (void)aux; (void)astep; (void)p; \
+  switch (m) { \
+    case DT_M_ID: break; \
+    case DT_M_NONZERO: \
+      for (int64_t i = 0; i < n; i++) v[i] = v[i] != 0; \
+      break; \
+    MAPS \
+  } \
+} \
+/* Lanes into level 0 of the counter, then the carries. */ \
+static void N(carry) (N(Pass) *s, DtComb c, int64_t chunk, int64_t w) { \
+  for (int step = RED_LANES / 2; step > 0; step /= 2) \
+    for (int l = 0; l < step; l++) \
+      N(fold)(c, s->lane[l], s->lane[l + step], w); \
+  int at = 0; \
+  for (; (chunk >> at) & 1; at++) \
+    N(fold)(c, s->lane[0], s->level[at], w); \
+  memcpy(s->level[at], s->lane[0], (size_t)w * sizeof(V)); \
+} \
+static void N(finish) (N(Pass) *s, DtComb c, int64_t nchunks, V *acc, \
+                       int64_t w) { \
+  for (int64_t k = 0; k < w; k++) acc[k] = N(identity)(c); \
+  for (int at = 0; at < DT_RED_LEVELS; at++) \
+    if ((nchunks >> at) & 1) N(fold)(c, acc, s->level[at], w); \
+} \
+static void N(clear) (N(Pass) *s, DtComb c, int64_t w) { \
+  V id = N(identity)(c); \
+  for (int l = 0; l < RED_LANES; l++) \
+    for (int64_t k = 0; k < w; k++) s->lane[l][k] = id; \
+}
+
+#define F64(name) f64_##name
+#define I64(name) i64_##name
+#define C128(name) c128_##name
+DEFINE_FOLDS(double, F64, F64_MAPS, -INFINITY, INFINITY, DT_RED_TILE)
+DEFINE_FOLDS(int64_t, I64, I64_MAPS, INT64_MIN, INT64_MAX, DT_RED_TILE)
+DEFINE_FOLDS(DtC128, C128, C128_MAPS, CMPLX(-INFINITY, 0),
+             CMPLX(INFINITY, 0), DT_RED_TILE_Z)
+
+/* ---- walking the reduced elements ------------------------------------------ */
+
+typedef struct Seq {
+  const DtRedJob *j;
+  const char *p;
+  int64_t count[DT_MAX_NDIM];
+  int64_t at;                   /* within the innermost run */
+} Seq;
+
+static void seq_init (Seq *s, const DtRedJob *j, const char *p) {
+  s->j = j;
+  s->p = p;
+  s->at = 0;
+  memset(s->count, 0, sizeof s->count);
+}
+
+/* Step to the next run of the reduced dims (all but the innermost). */
+static void seq_carry (Seq *s) {
+  s->at = 0;
+  for (int d = s->j->nred - 2; d >= 0; d--) {
+    const DtRedDim *r = &s->j->red[d];
+    s->p += r->in;
+    if (++s->count[d] < r->n) return;
+    s->count[d] = 0;
+    s->p -= r->in * r->n;
+  }
+}
+
+/* The next n elements into buf, in the accumulation class. */
+static void seq_load (Seq *s, void *buf, int64_t n) {
+  const DtRedDim *r = &s->j->red[s->j->nred - 1];
+  size_t size = dt_class_size(s->j->cl);
+  char *out = buf;
+  while (n > 0) {
+    int64_t k = r->n - s->at < n ? r->n - s->at : n;
+    run_load(s->j->cl, out, s->j->in_t, s->p + s->at * r->in, r->in, k);
+    out += (size_t)k * size;
+    s->at += k;
+    n -= k;
+    if (s->at == r->n) seq_carry(s);
+  }
+}
+
+/* The same walk, one position at a time. */
+static const char *seq_next (Seq *s) {
+  const DtRedDim *r = &s->j->red[s->j->nred - 1];
+  const char *p = s->p + s->at * r->in;
+  if (++s->at == r->n) seq_carry(s);
+  return p;
+}
+
+/* ---- one pass ---------------------------------------------------------------- */
+
+/* Rows to ask memory for before they are needed: the pieces of a tile are too
+** short and too far apart for the processor to guess. */
+enum { AHEAD = 8, LINE = 64 };
+
+static inline void prefetch (const char *p, int64_t bytes) {
+#if defined(__GNUC__)
+  for (int64_t i = 0; i < bytes; i += LINE)
+    __builtin_prefetch((const void *)((uintptr_t)p + (uintptr_t)i));
+#endif
+}
+
+#define DEFINE_PASS(V, N) \
+static void N(along) (const DtRedPass *q) { \
+  V buf[RED_CHUNK], level[DT_RED_LEVELS], r = N(identity)(q->c); \
+  Seq at; \
+  int64_t chunk = 0, len = q->j->len; \
+  seq_init(&at, q->j, q->p); \
+  for (int64_t i = 0; i < len; i += RED_CHUNK, chunk++) { \
+    int64_t n = len - i < RED_CHUNK ? len - i : RED_CHUNK; \
+    seq_load(&at, buf, n); \
+    N(map)(q->m, buf, n, q->aux, 0, q->j->p); \
+    V one = N(chunk)(q->c, buf, n); \
+    int up = 0; \
+    for (; (chunk >> up) & 1; up++) N(fold)(q->c, &one, &level[up], 1); \
+    level[up] = one; \
+  } \
+  for (int up = 0; up < DT_RED_LEVELS; up++) \
+    if ((chunk >> up) & 1) N(fold)(q->c, &r, &level[up], 1); \
+  *(V *)q->acc = r; \
+} \
+static void N(across) (const DtRedPass *q) { \
+  N(Pass) s; \
+  V buf[N(TILE)]; \
+  Seq at; \
+  int64_t chunk = 0, len = q->j->len, w = q->w; \
+  seq_init(&at, q->j, q->p); \
+  for (int64_t i = 0; i < len; i += RED_CHUNK, chunk++) { \
+    int64_t n = len - i < RED_CHUNK ? len - i : RED_CHUNK; \
+    N(clear)(&s, q->c, w); \
+    for (int64_t k = 0; k < n; k++) { \
+      const char *p = seq_next(&at); \
+      prefetch(p + AHEAD * q->j->red[q->j->nred - 1].in, q->step * w); \
+      run_load(q->j->cl, buf, q->j->in_t, p, q->step, w); \
+      N(map)(q->m, buf, w, q->aux, 1, q->j->p); \
+      N(fold)(q->c, s.lane[k % RED_LANES], buf, w); \
+    } \
+    N(carry)(&s, q->c, chunk, w); \
+  } \
+  N(finish)(&s, q->c, chunk, q->acc, w); \
+}
+DEFINE_PASS(double, F64)
+DEFINE_PASS(int64_t, I64)
+DEFINE_PASS(DtC128, C128)
+
+static void reduce_pass (const DtRedPass *q) {
+  switch (q->j->cl) {
+    case DT_CL_I64: (q->w == 1 ? i64_along : i64_across)(q); break;
+    case DT_CL_C128: (q->w == 1 ? c128_along : c128_across)(q); break;
+    default: (q->w == 1 ? f64_along : f64_across)(q);
+  }
+}
+
+/* Sum of n <= RED_CHUNK floats. */
+static double sum_f32 (const float *v, int64_t n) {
+  double buf[RED_CHUNK];
+  for (int64_t i = 0; i < n; i++) buf[i] = v[i];
+  return f64_chunk(DT_C_ADD, buf, n);
+}

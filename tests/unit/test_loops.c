@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT
+** kernel/loops: the loops give the same bits whatever they were compiled for,
+** however a run is cut, and are near libm. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+#include "kernel/loops.h"
+
+enum { N = 3000 };
+
+static const DtLoops *levels[3];
+static int nlevels;
+
+/* Only what this processor can run. */
+static int find_levels (void **state) {
+  (void)state;
+  levels[nlevels++] = &dt_loops_v2;
+  if (dt_loops() != &dt_loops_v2) levels[nlevels++] = &dt_loops_v3;
+  if (dt_loops() == &dt_loops_v4) levels[nlevels++] = &dt_loops_v4;
+  return 0;
+}
+
+static uint64_t rng = 88172645463325252u;
+static uint32_t next (void) {
+  rng ^= rng << 13;
+  rng ^= rng >> 7;
+  rng ^= rng << 17;
+  return (uint32_t)(rng >> 16);
+}
+
+/* Any bits, numbers of everyday size, and the edges. */
+static void fill (float *v, int n) {
+  static const float edge[] = { 0.0f, -0.0f, 1.0f, -1.0f, INFINITY, -INFINITY,
+    NAN, 1e-45f, -1e-40f, 3.4e38f, 88.7f, -103.9f, 0.5f, 2.0f, 1e-8f };
+  for (int i = 0; i < n; i++) {
+    uint32_t u = next();
+    if (i < (int)(sizeof edge / sizeof *edge)) v[i] = edge[i];
+    else if (i % 3 == 0) memcpy(&v[i], &u, 4);
+    else v[i] = ((float)(u >> 8) * 0x1p-24f - 0.5f) * (i % 3 == 1 ? 8 : 200);
+  }
+}
+
+/* The payload of a NaN is the processor's affair. */
+static int differ (const float *a, const float *b, int n) {
+  for (int i = 0; i < n; i++)
+    if (memcmp(&a[i], &b[i], 4) != 0 && !(a[i] != a[i] && b[i] != b[i]))
+      return i;
+  return -1;
+}
+
+static void same_row (const char *what, int row, int nin, const DtPwFn *fn) {
+  static float in[3][N], out[3][N], cut[N];
+  const float p[4] = { 0.5f, 1.5f, 3, 0 };
+  const void *x[3] = { in[0], in[1], in[2] };
+  for (int k = 0; k < nin; k++) fill(in[k], N);
+  for (int l = 0; l < nlevels; l++) fn[l](N, out[l], x, p, 0);
+  for (int l = 1; l < nlevels; l++) {
+    int i = differ(out[0], out[l], N);
+    if (i >= 0)
+      fail_msg("%s row %d, level %d: f(%a) is %a or %a", what, row, l,
+               (double)in[0][i], (double)out[0][i], (double)out[l][i]);
+  }
+  for (int i = 0, w = 1; i < N; i += w, w = w % 37 + 1) {
+    const void *y[3] = { in[0] + i, in[1] + i, in[2] + i };
+    fn[nlevels - 1](w < N - i ? w : N - i, cut + i, y, p, 0);
+  }
+  if (differ(out[0], cut, N) >= 0) fail_msg("%s row %d: cuts", what, row);
+}
+
+/* Rows that call libm inside may use what it has for this processor, but the
+** same everywhere: they are compared too. */
+static void test_rows (void **state) {
+  (void)state;
+  for (int f = 0; f < DT_NUNARY; f++) {
+    DtPwFn fn[3];
+    for (int l = 0; l < nlevels; l++) fn[l] = levels[l]->pw_f32->unary[f];
+    same_row("unary", f, 1, fn);
+  }
+  for (int f = 0; f <= DT_B_maximum; f++) {
+    DtPwFn fn[3];
+    for (int l = 0; l < nlevels; l++) fn[l] = levels[l]->pw_f32->binary[f];
+    same_row("binary", f, 2, fn);
+  }
+}
+
+static void near (int f, double (*want) (double), double lo, double hi,
+                  double ulps) {
+  float x[1], y[1];
+  const void *in = x;
+  const float p[4] = { 0 };
+  for (int i = 0; i <= 20000; i++) {
+    x[0] = (float)(lo + (hi - lo) * i / 20000);
+    dt_loops()->pw_f32->unary[f](1, y, &in, p, 0);
+    double w = want((double)x[0]), e = fabs((double)y[0] - w);
+    double ulp = fmax(ldexp(fabs(w), -23), 0x1p-149);
+    if (e > ulps * ulp)
+      fail_msg("f%d(%a) = %a, not %a", f, (double)x[0], (double)y[0], w);
+  }
+}
+
+static void test_near (void **state) {
+  (void)state;
+  near(DT_U_exp, exp, -103, 88.7, 1.5);
+  near(DT_U_exp2, exp2, -149, 127.9, 1.5);
+  near(DT_U_log, log, 1e-40, 1e-37, 1.5);
+  near(DT_U_log, log, 0.5, 2, 1.5);
+  near(DT_U_log, log, 2, 3e38, 1.5);
+  near(DT_U_log1p, log1p, -0.999, 3, 2);
+  near(DT_U_log1p, log1p, -1e-6, 1e-6, 2);
+  near(DT_U_tanh, tanh, -10, 10, 3);
+  near(DT_U_tanh, tanh, -1e-3, 1e-3, 3);
+  near(DT_U_erf, erf, -5, 5, 3);
+  near(DT_U_erf, erf, -1e-3, 1e-3, 3);
+}
+
+/* Widening and narrowing. */
+static void test_convert (void **state) {
+  static float in[N], back[N], back0[N];
+  static uint16_t half[3][N];
+  static const DtDtype types[2] = { DT_F16, DT_BF16 };
+  (void)state;
+  fill(in, N);
+  for (int t = 0; t < 2; t++)
+    for (int l = 0; l < nlevels; l++) {
+      levels[l]->store(DT_CL_F32, in, types[t], half[l], 2, N);
+      levels[l]->load(DT_CL_F32, back, types[t], half[l], 2, N);
+      if (l == 0) memcpy(back0, back, sizeof back);
+      assert_memory_equal(half[0], half[l], sizeof half[0]);
+      assert_int_equal(differ(back0, back, N), -1);
+    }
+}
+
+static void test_random (void **state) {
+  static double v[3][N];
+  DtRng r = { 1234567, 89 };
+  (void)state;
+  for (int l = 0; l < nlevels; l++) {
+    levels[l]->normal(&r, 0, N, 0, 1, v[l]);
+    assert_memory_equal(v[0], v[l], sizeof v[0]);
+  }
+  for (int i = 0; i < N; i++) {
+    double one;
+    levels[nlevels - 1]->normal(&r, i, 1, 0, 1, &one);
+    assert_true(one == v[0][i]);
+    assert_true(fabs(one - dt_rng_normal(&r, (uint64_t)i)) < 1e-14);
+  }
+}
+
+static void test_softmax (void **state) {
+  static float in[N], out[3][N];
+  (void)state;
+  for (int n = 1; n < N; n = n * 3 + 1) {
+    fill(in, N);
+    for (int l = 0; l < nlevels; l++) {
+      for (int i = 0; i < n; i++) out[l][i] = fmodf(in[20 + i], 50);
+      levels[l]->softmax_f32(n % 2 == 0, DT_F32, out[l], n);
+      assert_int_equal(differ(out[0], out[l], n), -1);
+    }
+  }
+}
+
+/* One output along memory, and many outputs at a time: the same bits, also at
+** every level. */
+static void test_reduce (void **state) {
+  static float in[N * 4], t[N * 4];
+  (void)state;
+  for (int i = 0; i < N * 4; i++) {
+    t[i] = (float)((int32_t)next()) * 0x1p-20f;
+    in[i % 4 * N + i / 4] = t[i];
+  }
+  for (int c = DT_C_ADD; c <= DT_C_MIN; c++)
+    for (int l = 0; l < nlevels; l++) {
+      double a[4], b[4];
+      DtRedJob j = { .cl = DT_CL_F64, .in_t = DT_F32, .nred = 1, .len = N,
+                     .red = { { N, 4, 0 } } };
+      for (int k = 0; k < 4; k++) {
+        DtRedPass q = { &j, (const char *)(in + k * N), 0, 1, DT_M_ID,
+                        (DtComb)c, NULL, &a[k] };
+        levels[l]->reduce(&q);
+      }
+      j.red[0].in = 16;
+      DtRedPass q = { &j, (const char *)t, 4, 4, DT_M_ID, (DtComb)c, NULL, b };
+      levels[l]->reduce(&q);
+      assert_memory_equal(a, b, sizeof a);
+    }
+}
+
+int main (void) {
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_rows), cmocka_unit_test(test_near),
+    cmocka_unit_test(test_convert), cmocka_unit_test(test_random),
+    cmocka_unit_test(test_softmax), cmocka_unit_test(test_reduce),
+  };
+  return cmocka_run_group_tests(tests, find_levels, NULL);
+}
