@@ -108,7 +108,7 @@ local function sandbox()
       "a world in the sandbox: " .. text)
   end
   err = out("--sandbox -n 1 -e 'local t = {} while true do "
-    .. "t[#t + 1] = (\"x\"):rep(1 << 28) end'", "", "", 1, "memory")
+    .. "t[#t + 1] = (\"x\"):rep(1 << 14):rep(1 << 14) end'", "", "", 1, "memory")
   T.has(err, "memory", "limit of memory")
   err = out("--sandbox -n 1 -e 'dt.zeros(1 << 29)'", "", "", 1,
     "memory of tensors")
