@@ -6,11 +6,14 @@ local util = require "dt.util"
 
 local M = {}
 
+local defined = {}              -- by full name: {schema, module}
+
 -- dt.library.define(schema, {impl=, meta=, backward=}) or (schema, impl):
 -- impl(args...) computes on plain local tensors; meta(args...) tells the
 -- shapes (default: impl without data); backward(ctx, grads...) returns a
 -- gradient per argument, ctx.args and ctx.outputs are those of the call.
--- The operator is then dt.ops.<namespace>.<name>.
+-- The operator is then dt.ops.<namespace>.<name>.  `module` names the module
+-- whose loading defines it, for programs that dt.debug writes.
 function M.define(schema, how)
   if type(schema) ~= "string" then
     util.raise("TypeError", "define(schema, how): schema must be a string, "
@@ -21,8 +24,16 @@ function M.define(schema, how)
     util.raise("TypeError",
       "define(schema, how): how.impl must be a function")
   end
-  return dt.library._define(schema, how.impl, how.meta, how.backward)
+  local op = dt.library._define(schema, how.impl, how.meta, how.backward)
+  local name = schema:match("^[^(]+"):gsub("::", "."):gsub("%s", "")
+  if select(2, name:gsub("%.", "")) == 1 then name = name .. ".default" end
+  defined[name] = {schema = schema, module = how.module}
+  return op
 end
+
+-- definition("ns.op.default") -> {schema, module} of an operator that define()
+-- made, or nil.
+function M.definition(name) return defined[name] end
 
 -- Full name of an overload given as an object or as text.
 local function overload_name(op)

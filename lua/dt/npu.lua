@@ -62,12 +62,12 @@ local grad_schema = "npu::npu_fusion_attention_grad(Tensor query, Tensor key, "
   .. "Tensor? atten_mask, Tensor softmax_max, Tensor softmax_sum, "
   .. "Tensor attention_in, float scale_value) -> (Tensor, Tensor, Tensor)"
 
-dt.library.define(grad_schema, {
+dt.library.define(grad_schema, {module = "dt.npu",
   impl = M.backward,
   meta = function (q, k, v) return new_like(q), new_like(k), new_like(v) end,
 })
 
-dt.library.define(schema, {
+dt.library.define(schema, {module = "dt.npu",
   impl = M.forward,
   meta = function (q) return new_like(q), stats_like(q), stats_like(q) end,
   -- gradients of the three tensors; the mask and the numbers have none

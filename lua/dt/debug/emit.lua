@@ -9,6 +9,7 @@
 local dt = require "dt"
 local page = require "dt.debug.page"
 local program = require "dt.debug.program"
+local custom = require "dt.debug.custom"
 
 local M = {}
 
@@ -36,7 +37,7 @@ for word in ("and break do else elseif end false for function goto if in local "
   keywords[word] = true
 end
 
-local Lua = {comment = "-- ", none = "dt.None", open = "{", close = "}",
+local Lua = {name = "lua", comment = "-- ", none = "dt.None", open = "{", close = "}",
   implicit = "dt.implicit_replication(function() return %s end)",
   no_grad = "dt.no_grad(function() return %s end)"}
 function Lua.number(x) return number(x, "math.huge", "(0/0)") end
@@ -85,7 +86,7 @@ function Lua.mesh(m, name)
     names)
 end
 
-local Py = {comment = "# ", none = "None", open = "[", close = "]",
+local Py = {name = "python", comment = "# ", none = "None", open = "[", close = "]",
   implicit = "implicitly(lambda: %s)",
   no_grad = "torch.no_grad()(lambda: %s)()"}
 function Py.number(x) return number(x, 'float("inf")', 'float("nan")') end
@@ -335,6 +336,9 @@ local function walk(D, P)
   local names = program.names(P)
   local list, meshes = program.meshes(P)
   local lines = {}
+  for _, text in ipairs(custom.lines(D, P)) do
+    lines[#lines + 1] = {lhs = {}, rhs = text}
+  end
   for _, m in ipairs(list) do
     lines[#lines + 1] = {lhs = {meshes[m]}, rhs = D.mesh(m, meshes)}
   end

@@ -1,0 +1,86 @@
+-- SPDX-License-Identifier: MIT
+-- dt/debug/custom.lua: operators of the user's own in an emitted program.
+--
+-- What they compute is code we cannot carry along.  A module of ours that
+-- defines them is required; else, and in PyTorch always, a stand-in has the
+-- schema and returns zeros of the shapes that were seen: enough for placements
+-- and errors, which come before any arithmetic.
+
+local library = require "dt.library"
+
+local M = {}
+
+-- "(Tensor, int)" or "Tensor" -> {"Tensor", "int"}
+local function returns(schema)
+  local text = schema:match("%->%s*(.-)%s*$")
+  local list = {}
+  for part in text:gsub("^%(", ""):gsub("%)$", ""):gmatch("[^,]+") do
+    list[#list + 1] = part:match("^%s*([^%s]+)")
+  end
+  return list
+end
+
+local function same(a, b)
+  return table.concat(a, ",") == table.concat(b, ",")
+end
+
+-- Output i of step `s`: like the first argument of its shape, else zeros.
+local function output(D, P, s, i)
+  local lua, first = D.name == "lua", nil
+  local v = P.values[s.outs[i] or 0]
+  for k, a in ipairs(s.args) do
+    local t = type(a) == "table" and a.id and P.values[a.id]
+    if t and (not v or same(t.shape, v.shape)) then
+      first = first or k
+    end
+  end
+  local dot = lua and "dt." or "torch."
+  if first then
+    return lua and ("dt.zeros_like((select(%d, ...)))"):format(first)
+      or ("torch.zeros_like(a[%d])"):format(first - 1)
+  end
+  local shape = v and v.shape or {}
+  return lua and ("%szeros({%s})"):format(dot, table.concat(shape, ", "))
+    or ("%szeros([%s])"):format(dot, table.concat(shape, ", "))
+end
+
+local function stand_in(D, P, s, schema)
+  local list = {}
+  for i, kind in ipairs(returns(schema)) do
+    list[i] = kind:match("^Tensor%[") and D.open .. output(D, P, s, i)
+      .. D.close or kind:match("^Tensor") and output(D, P, s, i) or "0"
+  end
+  local values = table.concat(list, ", ")
+  if D.name == "lua" then
+    return ("dt.library.define(%q, function(...) return %s end)")
+      :format(schema, values)
+  end
+  local ns, rest = schema:match("^([%w_]+)::(.*)$")
+  local name = rest:match("^[%w_.]+")
+  if #list ~= 1 then values = "(" .. values .. ")" end
+  return ("lib_%s = torch.library.Library(%q, \"FRAGMENT\")\n"
+    .. "lib_%s.define(%q)\nlib_%s.impl(%q, lambda *a, **k: %s, "
+    .. "\"CompositeExplicitAutograd\")"):format(name:gsub("%.", "_"), ns,
+    name:gsub("%.", "_"), rest, name:gsub("%.", "_"), name, values)
+end
+
+-- lines(D, P) -> what must stand before the program for operators it did not
+-- get from PyTorch: a list of texts in the dialect D.
+function M.lines(D, P)
+  local out, done = {}, {}
+  for _, s in ipairs(P.steps) do
+    local def = s.kind == "op" and library.definition(s.op)
+    local key = def and (D.name == "lua" and def.module or s.op)
+    if key and not done[key] then
+      done[key] = true
+      if D.name == "lua" and def.module then
+        out[#out + 1] = ("require %q"):format(def.module)
+      else
+        out[#out + 1] = stand_in(D, P, s, def.schema)
+      end
+    end
+  end
+  return out
+end
+
+return M
