@@ -95,6 +95,18 @@ DtStatus dt_k_unfold (DtCtx *cx, const DtBlocks *b, const DtTensor *in,
 DtStatus dt_k_fold (DtCtx *cx, const DtBlocks *b, const DtTensor *cols,
                     DtTensor *out);
 
+/* Convolution of x[n, c, *x] with w[o, c / groups, *k] into y[n, o, *y]; dims
+** that are missing have size 1 and come first.  Makes one of the three from the
+** other two: the result, or a gradient (which is also what a transposed
+** convolution is).  bias[channels of what is made], or NULL.  Computed in f32
+** or f64, whichever the type made is nearer to, and rounded once. */
+typedef struct DtConv {
+  int64_t n, c, o, groups, x[3], y[3], k[3], stride[3], pad[3], dil[3];
+} DtConv;
+typedef enum DtConvMake { DT_CONV_X, DT_CONV_W, DT_CONV_Y } DtConvMake;
+DtStatus dt_k_conv (DtCtx *cx, DtConvMake make, const DtConv *v, DtTensor *x,
+                    DtTensor *w, DtTensor *y, const DtTensor *bias);
+
 /* Samples of a at places given by grid (last dim: x, y[, z] in [-1, 1]).
 ** `mode`: 0 linear, 1 nearest, 2 cubic; `pad`: 0 zeros, 1 border,
 ** 2 reflection. */

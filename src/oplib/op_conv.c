@@ -2,11 +2,10 @@
 ** oplib/op_conv.c: convolution over one to three dims, plain and transposed,
 ** and its gradients.
 **
-** One walk over (output channel, input channel, window, position) serves all
-** of it: with big X, window W and small Y of a plain convolution it adds into
-** one of the three from the other two.  Forward makes Y; the gradients make X
-** and W; a transposed convolution makes X from Y.  Data are brought to f64
-** and back, so there is one loop for all types and nothing is fast. */
+** One kernel (kernel/conv.c) serves all of it: with big X, window W and small Y
+** of a plain convolution it makes one of the three from the other two.  Forward
+** makes Y; the gradients make X and W; a transposed convolution makes X from
+** Y. */
 #include "oplib/op_spatial.h"
 
 #include <stdio.h>
@@ -210,89 +209,21 @@ static DtStatus conv_meta (DtMetaCall *c) {
                       &c->out[0]);
 }
 
-/* ---- the walk ---- */
-
-typedef enum Make { MAKE_Y, MAKE_X, MAKE_W } Make;
-
-typedef struct Data { double *x, *w, *y; } Data;
-
-/* One window offset of one pair of channels. */
-static double walk_plane (const Conv *v, Make make, const int64_t *k,
-                          double *x, double w, double *y) {
-  double sum = 0;
-  int64_t i[SP], p[SP];
-  for (i[0] = 0; i[0] < v->y[0]; i[0]++) {
-    p[0] = i[0] * v->stride[0] + k[0] * v->dil[0] - v->pad[0];
-    if (p[0] < 0 || p[0] >= v->x[0]) continue;
-    for (i[1] = 0; i[1] < v->y[1]; i[1]++) {
-      p[1] = i[1] * v->stride[1] + k[1] * v->dil[1] - v->pad[1];
-      if (p[1] < 0 || p[1] >= v->x[1]) continue;
-      double *xr = x + (p[0] * v->x[1] + p[1]) * v->x[2];
-      double *yr = y + (i[0] * v->y[1] + i[1]) * v->y[2];
-      for (i[2] = 0; i[2] < v->y[2]; i[2]++) {
-        p[2] = i[2] * v->stride[2] + k[2] * v->dil[2] - v->pad[2];
-        if (p[2] < 0 || p[2] >= v->x[2]) continue;
-        if (make == MAKE_Y) yr[i[2]] += w * xr[p[2]];
-        else if (make == MAKE_X) xr[p[2]] += w * yr[i[2]];
-        else sum += xr[p[2]] * yr[i[2]];
-      }
-    }
-  }
-  return sum;
-}
-
-static void walk_pair (const Conv *v, Make make, double *x, double *w,
-                       double *y) {
-  int64_t k[SP];
-  for (k[0] = 0; k[0] < v->k[0]; k[0]++)
-    for (k[1] = 0; k[1] < v->k[1]; k[1]++)
-      for (k[2] = 0; k[2] < v->k[2]; k[2]++, w++) {
-        double sum = walk_plane(v, make, k, x, *w, y);
-        if (make == MAKE_W) *w += sum;
-      }
-}
-
-static int64_t volume (const int64_t *s) { return s[0] * s[1] * s[2]; }
-
-static void walk (const Conv *v, Make make, const Data *d) {
-  int64_t per_x = v->c / v->groups, per_y = v->o / v->groups;
-  int64_t vx = volume(v->x), vy = volume(v->y), vk = volume(v->k);
-  for (int64_t n = 0; n < v->n; n++)
-    for (int64_t o = 0; o < v->o; o++)
-      for (int64_t i = 0; i < per_x; i++) {
-        int64_t c = o / per_y * per_x + i;
-        walk_pair(v, make, d->x + (n * v->c + c) * vx,
-                  d->w + (o * per_x + i) * vk, d->y + (n * v->o + o) * vy);
-      }
-}
-
 /* ---- kernels ---- */
 
-/* An f64 copy of t (NULL: zeros of shape m); caller unrefs. */
-static DtStatus wide (DtCtx *cx, const DtTensor *t, const DtMeta *m,
-                      DtTensor **out, double **data) {
-  void *p;
-  DT_TRY(cx, op_temp(cx, DT_F64, m->ndim, m->shape, out));
-  DT_TRY(cx, t != NULL ? dt_k_copy(cx, t, *out)
-                       : dt_k_fill(cx, *out, dt_scalar_int(0)));
-  DT_TRY(cx, dt_tensor_data(cx, *out, &p));
-  *data = (double *)p;
-  return DT_OK;
-}
-
-static DtStatus add_bias (DtCtx *cx, const DtMeta *m, double *q,
-                          const DtTensor *bias) {
-  DtTensor *b = NULL;
-  double *p = NULL;
-  int64_t c = m->shape[1], v = 1;
-  DtStatus st = wide(cx, bias, &bias->m, &b, &p);
-  for (int d = 2; d < m->ndim; d++) v *= m->shape[d];
-  if (st == DT_OK)
-    for (int64_t n = 0; n < m->shape[0]; n++)
-      for (int64_t i = 0; i < c; i++)
-        for (int64_t k = 0; k < v; k++) *q++ += p[i];
-  dt_tensor_unref(cx, b);
-  return st;
+/* The same for the kernel: dims that are missing come first. */
+static DtConv kernel_form (const Conv *v) {
+  DtConv k = { .n = v->n, .c = v->c, .o = v->o, .groups = v->groups };
+  for (int d = 0; d < SP; d++) {
+    int from = (d + v->nd) % SP;        /* of 2: 2 0 1; of 1: 1 2 0 */
+    k.x[d] = v->x[from];
+    k.y[d] = v->y[from];
+    k.k[d] = v->k[from];
+    k.stride[d] = v->stride[from];
+    k.pad[d] = v->pad[from];
+    k.dil[d] = v->dil[from];
+  }
+  return k;
 }
 
 static DtStatus check_types (DtKernelCall *c) {
@@ -312,24 +243,16 @@ static DtStatus check_types (DtKernelCall *c) {
 }
 
 static DtStatus conv_kernel (DtKernelCall *c) {
-  DtTensor *t[3] = { NULL, NULL, NULL };
-  const DtTensor *bias = dt_kin(c, 2);
-  double *in = NULL, *w = NULL, *out = NULL;
   Conv v;
   DT_TRY(c->cx, check_types(c));
-  DtStatus st = conv_read(c->cx, c->args, A_STRIDE, &c->in[0]->m,
-                          &c->in[1]->m, &v);
-  if (st == DT_OK) st = wide(c->cx, c->in[0], &c->in[0]->m, &t[0], &in);
-  if (st == DT_OK) st = wide(c->cx, c->in[1], &c->in[1]->m, &t[1], &w);
-  if (st == DT_OK) st = wide(c->cx, NULL, &c->out[0]->m, &t[2], &out);
-  if (st == DT_OK) {
-    Data d = { v.transposed ? out : in, w, v.transposed ? in : out };
-    walk(&v, v.transposed ? MAKE_X : MAKE_Y, &d);
-    if (bias != NULL) st = add_bias(c->cx, &t[2]->m, out, bias);
-  }
-  if (st == DT_OK) st = dt_k_copy(c->cx, t[2], c->out[0]);
-  for (int i = 0; i < 3; i++) dt_tensor_unref(c->cx, t[i]);
-  return st;
+  DT_TRY(c->cx, conv_read(c->cx, c->args, A_STRIDE, &c->in[0]->m,
+                          &c->in[1]->m, &v));
+  DtConv k = kernel_form(&v);
+  if (v.transposed)
+    return dt_k_conv(c->cx, DT_CONV_X, &k, c->out[0], c->in[1], c->in[0],
+                     dt_kin(c, 2));
+  return dt_k_conv(c->cx, DT_CONV_Y, &k, c->in[0], c->in[1], c->out[0],
+                   dt_kin(c, 2));
 }
 
 /* ---- gradients ---- */
@@ -362,19 +285,13 @@ static DtStatus bias_grad (DtKernelCall *c) {
 
 /* One of the two gradients: `which` 0 = input's, 1 = weight's. */
 static DtStatus back_one (DtKernelCall *c, const Conv *v, int which) {
-  DtTensor *t[3] = { NULL, NULL, NULL };        /* grad, input, weight */
-  double *p[3] = { NULL, NULL, NULL };
-  DtStatus st = DT_OK;
-  for (int i = 0; i < 3 && st == DT_OK; i++)
-    st = wide(c->cx, i == which + 1 ? NULL : c->in[i], &c->in[i]->m, &t[i],
-              &p[i]);
-  if (st == DT_OK) {
-    Data d = { p[v->transposed ? 0 : 1], p[2], p[v->transposed ? 1 : 0] };
-    walk(v, which == 1 ? MAKE_W : v->transposed ? MAKE_Y : MAKE_X, &d);
-    st = dt_k_copy(c->cx, t[which + 1], c->out[which]);
-  }
-  for (int i = 0; i < 3; i++) dt_tensor_unref(c->cx, t[i]);
-  return st;
+  DtConv k = kernel_form(v);
+  DtTensor *grad = c->in[0], *in = which == 0 ? c->out[0] : c->in[1];
+  DtTensor *w = which == 1 ? c->out[1] : c->in[2];
+  DtConvMake make = which == 1 ? DT_CONV_W
+                  : v->transposed ? DT_CONV_Y : DT_CONV_X;
+  return v->transposed ? dt_k_conv(c->cx, make, &k, grad, w, in, NULL)
+                       : dt_k_conv(c->cx, make, &k, in, w, grad, NULL);
 }
 
 static DtStatus back_kernel (DtKernelCall *c) {
