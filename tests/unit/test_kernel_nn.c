@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 #include "kernel_util.h"
+#include "kernel/spatial.h"
 
 static const char *message (DtCtx *cx) { return dt_buf_str(&cx->err.message); }
 
@@ -46,6 +47,67 @@ static void check_grad (DtCtx *cx, Forward f, DtTensor **in, int which,
 
 static void unref_all (DtCtx *cx, int n, DtTensor **t) {
   for (int i = 0; i < n; i++) dt_tensor_unref(cx, t[i]);
+}
+
+/* ---- convolution --------------------------------------------------------------------- */
+
+/* y[o, i] as its definition has it. */
+static double conv_at (const DtConv *v, const DtTensor *x, const DtTensor *w,
+                       const int64_t *at) {
+  int64_t per = v->c / v->groups, c0 = at[1] / (v->o / v->groups) * per;
+  double sum = 0;
+  for (int64_t c = 0; c < per; c++)
+    for (int64_t i = 0; i < v->k[1]; i++)
+      for (int64_t j = 0; j < v->k[2]; j++) {
+        int64_t p = at[2] * v->stride[1] + i * v->dil[1] - v->pad[1];
+        int64_t q = at[3] * v->stride[2] + j * v->dil[2] - v->pad[2];
+        if (p < 0 || p >= v->x[1] || q < 0 || q >= v->x[2]) continue;
+        sum += dt_tensor_get(x, SHAPE(at[0], c0 + c, p, q)).re *
+               dt_tensor_get(w, SHAPE(at[1], c, i, j)).re;
+      }
+  return sum;
+}
+
+/* Forward against its definition, the two gradients as its transposes: the
+** sums of y y', x x', w w' agree.  `y` has more positions than one block of
+** columns holds in the last case. */
+static void test_conv (void **state) {
+  DtCtx *cx = fixture_cx(state);
+  static const DtConv cases[] = {
+    { 2, 4, 6, 2, {1, 7, 9}, {1, 4, 8}, {1, 3, 2}, {1, 2, 1}, {0, 1, 0},
+      {1, 1, 1} },
+    { 2, 3, 2, 1, {1, 6, 8}, {1, 2, 6}, {1, 3, 3}, {1, 1, 2}, {0, 0, 3},
+      {1, 2, 1} },
+    { 1, 2048, 1, 1, {1, 9, 11}, {1, 9, 11}, {1, 3, 3}, {1, 1, 1}, {0, 1, 1},
+      {1, 1, 1} },
+  };
+  for (int k = 0; k < COUNT(cases); k++) {
+    const DtConv *v = &cases[k];
+    int64_t xs[4] = {v->n, v->c, v->x[1], v->x[2]};
+    int64_t ws[4] = {v->o, v->c / v->groups, v->k[1], v->k[2]};
+    int64_t ys[4] = {v->n, v->o, v->y[1], v->y[2]}, at[4] = {0};
+    DtTensor *t[7] = {
+      rnd(cx, DT_F64, 4, xs, 1), rnd(cx, DT_F64, 4, ws, 2),
+      make(cx, DT_F64, 4, ys, NULL), rnd(cx, DT_F64, 4, ys, 3),
+      make(cx, DT_F64, 4, xs, (int[]){0, 2, 3, 1}),
+      make(cx, DT_F64, 4, ws, NULL), rnd(cx, DT_F64, 1, ys + 1, 4),
+    };
+    OK(dt_k_conv(cx, DT_CONV_Y, v, t[0], t[1], t[2], NULL));
+    do {
+      double got = dt_tensor_get(t[2], at).re;
+      assert_true(fabs(got - conv_at(v, t[0], t[1], at)) < 1e-9);
+    } while (step(&t[2]->m, at));
+    OK(dt_k_conv(cx, DT_CONV_X, v, t[4], t[1], t[3], NULL));
+    OK(dt_k_conv(cx, DT_CONV_W, v, t[0], t[5], t[3], NULL));
+    double want = sum_product(t[2], t[3]);
+    assert_true(fabs(sum_product(t[0], t[4]) - want) < 1e-8);
+    assert_true(fabs(sum_product(t[1], t[5]) - want) < 1e-8);
+    double was = dt_tensor_get(t[2], SHAPE(0, 0, 1, 1)).re;
+    OK(dt_k_conv(cx, DT_CONV_Y, v, t[0], t[1], t[2], t[6]));
+    assert_true(fabs(dt_tensor_get(t[2], SHAPE(0, 0, 1, 1)).re - was -
+                     dt_tensor_get(t[6], SHAPE(0)).re) < 1e-12);
+    unref_all(cx, 7, t);
+  }
 }
 
 /* ---- softmax ------------------------------------------------------------------------ */
@@ -531,7 +593,7 @@ int main (void) {
     T(test_index_select_add), T(test_advanced_index), T(test_nonzero),
     T(test_embedding_backward), T(test_movement), T(test_arg_reduce),
     T(test_scan), T(test_sort), T(test_factories), T(test_random),
-    T(test_accumulate), T(test_nomem),
+    T(test_accumulate), T(test_conv), T(test_nomem),
   };
 #undef T
   return cmocka_run_group_tests(tests, NULL, NULL);
