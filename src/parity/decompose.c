@@ -5,7 +5,7 @@
 **
 ** Functions are found by name among the operators, the parser choosing the
 ** overload; those that live in the Lua library (nn.functional and the
-** like) are that library's tests. */
+** like) are left to dt.parity.calls. */
 #include "parity/values_int.h"
 
 #include "engine/autograd.h"
@@ -148,34 +148,6 @@ static bool trial (DtParity *p, const json_t *o, const json_t *run,
   return ok;
 }
 
-/* permute(1, 0) is permute([1, 0]): ints after self as a list.  NULL when
-** the line has none. */
-static json_t *packed (const json_t *o) {
-  const json_t *args = json_object_get(o, "args");
-  json_t *line, *list, *both;
-  size_t n = json_array_size(args);
-  if (n < 2)
-    return NULL;
-  for (size_t i = 1; i < n; i++)
-    if (!json_is_integer(json_array_get(args, i)))
-      return NULL;
-  line = json_copy((json_t *)(uintptr_t)o);
-  list = json_array();
-  both = json_array();
-  if (line == NULL || list == NULL || both == NULL) {
-    json_decref(line);
-    json_decref(list);
-    json_decref(both);
-    return NULL;
-  }
-  for (size_t i = 1; i < n; i++)
-    json_array_append(list, json_array_get(args, i));
-  json_array_append(both, json_array_get(args, 0));
-  json_array_append_new(both, list);
-  json_object_set_new(line, "args", both);
-  return line;
-}
-
 static bool check_line (DtParity *p, const json_t *o) {
   const char *fn = dt_jstr(o, "fn");
   const json_t *s0 = json_object_get(o, "dtensor_s0");
@@ -189,7 +161,7 @@ static bool check_line (DtParity *p, const json_t *o) {
        ? json_object_get(o, "error") == NULL
        : (c.op->flags & DT_OP_SCHEMA_ONLY) != 0)) {
     dt_error_clear(p->cx);
-    p->unknown = fn;
+    p->library = true;
     return dt_parity_skip(p);
   }
   return trial(p, o, o, 'p') &&
@@ -198,12 +170,13 @@ static bool check_line (DtParity *p, const json_t *o) {
 }
 
 bool dt_check_decompose (DtParity *p, const json_t *o) {
-  bool ok = check_line(p, o);
-  json_t *line = p->skipped ? packed(o) : NULL;
+  json_t *line = dt_line_packed(o, false);
+  bool ok = check_line(p, line != NULL ? line : o);
+  json_decref(line);
+  line = p->skipped ? dt_line_packed(o, true) : NULL;
   if (line == NULL)
     return ok;
-  p->skipped = false;
-  p->unknown = NULL;
+  p->skipped = p->library = false;
   ok = check_line(p, line);
   json_decref(line);
   return ok;

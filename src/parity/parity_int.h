@@ -44,11 +44,13 @@ struct DtParity {
   DtArena arena;                /* of the line */
   DtBuf why;
   bool skipped;                 /* set by a checker, for this line */
+  json_t *kept;                 /* of a checker, while it runs */
   const json_t *line;           /* and which of its results is compared */
   int nth;
   int nopen;                    /* elements left out (undetermined.def), */
   const struct DtOpenRule *open;        /* and by which rule */
   const char *unknown;          /* operator that is not registered */
+  bool library;                 /* skipped, but the library has it */
   bool alone;                   /* worlds of several ranks are not possible */
   /* made when first needed */
   DtRegistry *reg;

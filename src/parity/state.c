@@ -48,7 +48,7 @@ void dt_parity_reset (DtParity *p) {
   dt_arena_release(&p->arena, all);
   dt_buf_clear(&p->why);
   dt_error_clear(p->cx);
-  p->skipped = false;
+  p->skipped = p->library = false;
   p->unknown = NULL;
   p->line = NULL;
   p->open = NULL;

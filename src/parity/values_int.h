@@ -33,6 +33,10 @@ void dt_vcall_fini (DtVCall *v);
 DtVar *dt_vcall_var (const DtVCall *v, const char *path);
 /* The operators that torch.X, torch.Tensor.X or aten.X names; NULL. */
 const DtPacket *dt_packet_of (DtParity *p, DtSession *s, const char *fn);
+/* The line with what Python takes one by one as a list: the tensors of
+** einsum(equation, *tensors), or (`ints`) the integers of a method,
+** x.permute(1, 0).  New, NULL where there is nothing to pack. */
+json_t *dt_line_packed (const json_t *o, bool ints);
 /* Operators dispatched in a session, with their arguments (oplog.c); memory
 ** is the line's. */
 typedef struct DtLogged {

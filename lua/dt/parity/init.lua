@@ -160,6 +160,9 @@ function M.is_lines(path)
 end
 
 local function report_of(path, only)
+  if only:sub(1, 1) == "\n" then
+    return require("dt.parity.calls").check(path, only)
+  end
   if M.is_lines(path) then
     return require("dt.parity.errors").check(path, only)
   end
@@ -169,7 +172,8 @@ local function report_of(path, only)
   return M.program(path)
 end
 
--- `dtrepl parity` for one file: prints up to `show` checks that differ (all
+-- `dtrepl parity` for one file (where `only` begins with a line end: for the
+-- lines of these ids): prints up to `show` checks that differ (all
 -- when negative) and ends the process with the counts in its exit code.
 function M.command(path, show, only)
   local ok, list = pcall(report_of, path, only)
@@ -180,7 +184,7 @@ function M.command(path, show, only)
   list = facts.gather(list)[1]
   local pass, fail, skip = 0, 0, 0
   for _, c in ipairs(list) do
-    if only == "" or c.what:find(only, 1, true) then
+    if only == "" or only:sub(1, 1) == "\n" or c.what:find(only, 1, true) then
       local why = c.why ~= dt.None and c.why
       if c.skip and c.skip ~= dt.None then skip = skip + 1
       elseif why then fail = fail + 1
