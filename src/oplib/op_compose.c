@@ -205,6 +205,61 @@ static DtStatus repeat_each_decomp (DtDecompCall *c) {
   return finish(c, E("aten.flatten.using_ints", "tii", x, dim, dim + 1));
 }
 
+/* repeat into out, as Python writes it: each dim in front of its copies, a
+** copy of that, and the dims back in order, which are told by the strides the
+** result would have. */
+typedef struct Tiles {
+  int n;                                /* dims of the result */
+  int64_t target[DT_MAX_NDIM], shape[DT_MAX_NDIM], order[DT_MAX_NDIM];
+} Tiles;
+
+static void tiles_init (Tiles *t, const DtMeta *m, int n,
+                        const int64_t *times) {
+  int64_t stride[DT_MAX_NDIM], step = 1;
+  t->n = n;
+  for (int i = n - 1; i >= 0; i--) {
+    int64_t size = i < n - m->ndim ? 1 : m->shape[i - (n - m->ndim)];
+    t->target[i] = size * times[i];
+    t->shape[i] = size > 0 ? times[i] : 1;
+    t->shape[n + i] = size;
+    stride[n + i] = step;
+    stride[i] = step * (size > 0 ? size : 1);
+    step *= t->target[i] > 0 ? t->target[i] : 1;
+  }
+  for (int i = 0; i < 2 * n; i++) {             /* by stride, stable */
+    int k = i;
+    for (; k > 0 && stride[t->order[k - 1]] < stride[i]; k--)
+      t->order[k] = t->order[k - 1];
+    t->order[k] = i;
+  }
+}
+
+static DtStatus repeat_out_decomp (DtDecompCall *c) {
+  DtMeta m = meta_of(c, c->in[0]);
+  int64_t times[DT_MAX_NDIM];
+  int n = op_ints(c->args, 1, times);
+  DtHandle *x = c->in[0];
+  Tiles t;
+  if (!dt_emit_ok(c->e)) return c->e->st;
+  DT_CHECK(CX, n >= m.ndim, DT_E_RUNTIME, "Number of dimensions of repeat dims "
+           "can not be smaller than number of dimensions of tensor");
+  DT_CHECK(CX, 2 * n <= DT_MAX_NDIM, DT_E_LIMIT, "at most %d dimensions",
+           DT_MAX_NDIM / 2);
+  for (int i = 0; i < n; i++)
+    DT_CHECK(CX, times[i] != 0 || !c->e->tracing, DT_E_NOTIMPL,
+             "No DTensorSpec found in args/kwargs for aten.empty");
+  if (n == 0) {
+    x = E("aten.clone.default", "t", x);
+  } else {
+    tiles_init(&t, &m, n, times);
+    x = E("aten.expand.default", "tI", x, 2 * n, t.shape);
+    x = E("aten.clone.default", "t", x);
+    x = E("aten.permute.default", "tI", x, 2 * n, t.order);
+    x = E("aten.reshape.default", "tI", x, n, t.target);
+  }
+  return finish(c, E("aten.copy_.default", "tt", dt_hin(c, 2), x));
+}
+
 static DtStatus sum_to_size_decomp (DtDecompCall *c) {
   DtMeta m = meta_of(c, c->in[0]);
   int64_t want[DT_MAX_NDIM], dims[DT_MAX_NDIM];
@@ -464,6 +519,9 @@ C(atleast_3d_Sequence, "atleast_3d.Sequence(Tensor[] tensors) -> Tensor[]",
   "At least three dims each.", atleast_decomp, "[f32[], f32[8]]");
 C(tile, "tile(Tensor self, SymInt[] dims) -> Tensor",
   "The tensor side by side with itself.", tile_decomp, "f32[8, 6], [2]");
+C(repeat_out, "repeat.out(Tensor self, SymInt[] repeats, *, Tensor(a!) out) "
+  "-> Tensor(a!)", "Copies laid side by side along each dim.",
+  repeat_out_decomp, "f32[4, 3], [2, 2], out=f32[8, 6]");
 C(repeat_interleave_self_int, "repeat_interleave.self_int(Tensor self, SymInt "
   "repeats, int? dim=None, *, SymInt? output_size=None) -> Tensor",
   "Each element several times.", repeat_each_decomp, "f32[8], 2",

@@ -410,6 +410,17 @@ T0(any_dims_out,
   "b = _to_copy(self, dtype=:bool); s = sum.dim_IntList(b, dim, keepdim); n = "
   "ne.Scalar(s, false); copy_(out, n)",
   "bool[8, 6], [1], out=bool[8]");
+T0(sum_IntList_out,
+  "sum.IntList_out(Tensor self, int[1]? dim, bool keepdim=False, *, "
+  "ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)",
+  "Sum over dims.",
+  "unless(keepdim); s = sum.dim_IntList(self, dim, keepdim); copy_(out, s)",
+  "f32[8, 6], [1], out=f32[8]");
+D(chalf,
+  "chalf(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
+  "As complex numbers of two halves.",
+  "_to_copy(self, dtype=:complex32, memory_format=memory_format)",
+  "f32[8]");
 T0(dot_out,
   "dot.out(Tensor self, Tensor tensor, *, Tensor(a!) out) -> Tensor(a!)",
   "Scalar product.",

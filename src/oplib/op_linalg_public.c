@@ -583,19 +583,31 @@ static DtStatus vecdot_decomp (DtDecompCall *c) {
 }
 
 /* cross without a dim: the first of size 3. */
-static DtStatus cross_decomp (DtDecompCall *c) {
+static DtStatus cross_at (DtDecompCall *c, int64_t *dim) {
   DtMeta m = meta_of(c, c->in[0]);
-  int64_t dim = -1;
+  *dim = -1;
   if (!dt_emit_ok(c->e)) return c->e->st;
-  if (!dt_arg_is_none(c->args, 2)) dim = dt_arg_int(c->args, 2);
-  else {
-    for (int i = m.ndim - 1; i >= 0; i--)
-      if (m.shape[i] == 3) dim = i;
-    DT_CHECK(c->e->cx, dim >= 0, DT_E_RUNTIME,
-             "no dimension of size 3 in input");
+  if (!dt_arg_is_none(c->args, 2)) {
+    *dim = dt_arg_int(c->args, 2);
+    return DT_OK;
   }
+  for (int i = m.ndim - 1; i >= 0; i--)
+    if (m.shape[i] == 3) *dim = i;
+  DT_CHECK(c->e->cx, *dim >= 0, DT_E_RUNTIME,
+           "no dimension of size 3 in input");
+  return DT_OK;
+}
+static DtStatus cross_decomp (DtDecompCall *c) {
+  int64_t dim;
+  DT_TRY(c->e->cx, cross_at(c, &dim));
   return finish(c, E("aten.linalg_cross.default", "tt dim=i", c->in[0],
                      c->in[1], dim));
+}
+static DtStatus cross_out_decomp (DtDecompCall *c) {
+  int64_t dim;
+  DT_TRY(c->e->cx, cross_at(c, &dim));
+  return finish(c, E("aten.linalg_cross.out", "tt dim=i out=t", c->in[0],
+                     c->in[1], dim, dt_hin(c, 3)));
 }
 
 /* ---- definitions ---- */
@@ -612,6 +624,9 @@ LP(chain_matmul, "chain_matmul(Tensor[] matrices) -> Tensor",
 LP(cross, "cross(Tensor self, Tensor other, int? dim=None) -> Tensor",
    "Cross product along a dim of three.", cross_decomp,
    "f32[4, 3], f32[4, 3]");
+LP(cross_out, "cross.out(Tensor self, Tensor other, int? dim=None, *, "
+   "Tensor(a!) out) -> Tensor(a!)", "Cross product along a dim of three.",
+   cross_out_decomp, "f32[4, 3], f32[4, 3], out=f32[4, 3]");
 LP(linalg_cholesky, "linalg_cholesky(Tensor self, *, bool upper=False) -> "
    "Tensor", "Cholesky factor of a positive-definite matrix.",
    cholesky_decomp, SQUARE);

@@ -140,6 +140,15 @@ static DtStatus inner_decomp (DtDecompCall *c) {
   return tensordot(c, 1, &last, &last);
 }
 
+/* Multiplies into out, but copies what came of matrices. */
+static DtStatus inner_out_decomp (DtDecompCall *c) {
+  if (meta_of(c, c->in[0]).ndim == 0 || meta_of(c, c->in[1]).ndim == 0)
+    return finish(c, E("aten.mul.out", "tt out=t", c->in[0], c->in[1],
+                       dt_hin(c, 2)));
+  DT_TRY(CX, inner_decomp(c));
+  return finish(c, E("aten.copy_.default", "tt", dt_hin(c, 2), c->out[0]));
+}
+
 /* ---- outer, kron ---- */
 
 static DtStatus outer_decomp (DtDecompCall *c) {
@@ -595,6 +604,9 @@ PD(inner, "inner(Tensor self, Tensor other) -> Tensor",
 PD(kron, "kron(Tensor self, Tensor other) -> Tensor",
    "Each element of self times the whole of other.", kron_decomp,
    "f32[4, 3], f32[2, 5]");
+PD(inner_out, "inner.out(Tensor self, Tensor other, *, Tensor(a!) out) -> "
+   "Tensor(a!)", "Products of the last dims, summed.", inner_out_decomp,
+   "f32[8], f32[8], out=f32[]");
 PD(outer, "outer(Tensor self, Tensor vec2) -> Tensor",
    "Products of all pairs.", outer_decomp, "f32[8], f32[6]");
 PD(tensordot, "tensordot(Tensor self, Tensor other, int[] dims_self, int[] "

@@ -233,6 +233,28 @@ static DtStatus lerp_meta (DtMetaCall *c) {
   return op_pw_meta(c);
 }
 
+/* where with numbers: they become 0-dim tensors of the promoted type. */
+static DtStatus where_number_decomp (DtDecompCall *c) {
+  DtHandle *h[3] = { dt_hin(c, 0), dt_hin(c, 1), dt_hin(c, 2) };
+  DtPromote p;
+  DtDtype t;
+  dt_promote_init(&p);
+  for (int i = 1; i < 3; i++) {
+    const DtMeta *m = h[i] != NULL ? dt_emit_meta(c->e, h[i]) : NULL;
+    if (m != NULL) dt_promote_tensor(&p, (DtDtype)m->dtype, m->ndim);
+    else dt_promote_number(&p, op_number_dtype(dt_arg_scalar(c->args, i)));
+  }
+  t = dt_promote_result(&p);
+  for (int i = 2; i > 0; i--)
+    if (h[i] == NULL)
+      h[i] = E("aten.scalar_tensor.default", "v dtype=d", V(i), (int)t);
+    else if (dt_emit_meta(c->e, h[i])->dtype != t)
+      h[i] = E("aten._to_copy.default", "t dtype=d", h[i], (int)t);
+  c->out[0] = E("aten.where.self", "ttt", h[0], h[1], h[2]);
+  c->nout = 1;
+  return c->e->st;
+}
+
 /* ---- samples ---- */
 
 static const char *const where_samples[] = {
@@ -279,6 +301,20 @@ T3(where_self, "where.self(Tensor condition, Tensor self, Tensor other) -> "
    "Tensor", where, PK_SAME | PROMO_SKIP(0), 0, 0, 0,
    "Elements of one tensor where a condition holds, else of another.",
    where_meta, op_pw_kernel, where_grad, where_samples);
+#define WHERE(id, schema_, brief_, ...) \
+  static const char *const id##_samples[] = { __VA_ARGS__, NULL }; \
+  const DtOpDef dt_op_##id = { \
+    .schema = "aten::" schema_, .brief = brief_, .flags = DT_OP_COMPOSITE, \
+    .decomp = where_number_decomp, .samples = id##_samples }
+WHERE(where_Scalar, "where.Scalar(Tensor condition, Scalar self, Scalar other) "
+      "-> Tensor", "One number where a condition holds, else another.",
+      "bool[8, 6], 1.0, 2.0");
+WHERE(where_ScalarOther, "where.ScalarOther(Tensor condition, Tensor self, "
+      "Scalar other) -> Tensor", "Elements where a condition holds, else a "
+      "number.", "bool[8, 6], f32[8, 6], 2.0");
+WHERE(where_ScalarSelf, "where.ScalarSelf(Tensor condition, Scalar self, "
+      "Tensor other) -> Tensor", "A number where a condition holds, else "
+      "elements.", "bool[8, 6], 1.0, f32[8, 6]");
 T3(masked_fill_Scalar, "masked_fill.Scalar(Tensor self, Tensor mask, "
    "Scalar value) -> Tensor", masked_fill, PK_FIRST | PROMO_SKIP(1), 0, 0, DT_OP_PYMETA,
    "A number where a mask is set.", masked_fill_meta, masked_fill_kernel,

@@ -19,10 +19,22 @@ typedef struct Tensor {
   struct Tensor *next;          /* to be let go at the end */
 } Tensor;
 
+/* A decision about an out= form met inside. */
+typedef struct Seen {
+  const DtOpDef *op;
+  DtArena arena;                /* of args */
+  DtArgs args;
+  int nin;                      /* positional tensors only */
+  DtSpec **in;
+  DtProp *prop;
+  struct Seen *next;
+} Seen;
+
 typedef struct Trace {
   DtEmit e;
   DtPropagator *p;
   Tensor *made;
+  Seen **seen;                  /* of all combinations */
   bool specs;
 } Trace;
 
@@ -94,6 +106,74 @@ static DtStatus keep_outputs (Trace *t, const DtProp *p, DtHandle **out,
   return DT_OK;
 }
 
+static void seen_free (DtCtx *cx, Seen *s) {
+  int i;
+  for (i = 0; s->in != NULL && i < s->nin; i++) dt_spec_unref(cx, s->in[i]);
+  dt_free(cx, s->in);
+  dt_arena_fini(cx, &s->arena);
+  dt_prop_unref(cx, s->prop);
+  dt_free(cx, s);
+}
+
+static DtStatus seen_add (Trace *t, const DtOpDef *op, const DtArgs *args,
+                          int nin, const DtSpec *const *in, DtProp *prop) {
+  DtCtx *cx = t->e.cx;
+  Seen *s = DT_NEW(cx, Seen);
+  int i;
+  if (s == NULL) return DT_E_NOMEM;
+  s->op = op;
+  s->in = DT_NEWN(cx, DtSpec *, nin + 1);
+  if (s->in == NULL || dt_args_copy(cx, &s->arena, args, &s->args) != DT_OK) {
+    seen_free(cx, s);
+    return DT_E_NOMEM;
+  }
+  s->nin = nin;
+  for (i = 0; i < nin; i++) s->in[i] = dt_spec_ref(in[i]);
+  s->prop = dt_prop_ref(prop);
+  s->next = *t->seen;
+  *t->seen = s;
+  return DT_OK;
+}
+
+static DtProp *seen_find (const Trace *t, const DtOpDef *op,
+                          const DtArgs *args, int nin,
+                          const DtSpec *const *in) {
+  const Seen *s;
+  for (s = *t->seen; s != NULL; s = s->next) {
+    int i;
+    if (s->op != op || s->nin != nin || !dt_args_equal(&s->args, args))
+      continue;
+    for (i = 0; i < nin && dt_spec_equal(s->in[i], in[i]); i++) continue;
+    if (i == nin) return dt_prop_ref(s->prop);
+  }
+  return NULL;
+}
+
+/* PyTorch's cache, which answers inside a trace, looks at tensors given by
+** keyword only where their registration names them, as pointwise ones do: else
+** what was decided for the first out= holds for all. */
+static bool key_has_out (const DtOpDef *op) {
+  return (op->flags & DT_OP_POINTWISE) != 0 &&
+         (op->flags & DT_OP_FOREACH) == 0;
+}
+
+static DtStatus decide_inside (Trace *t, const DtOpDef *op,
+                               const DtArgs *args, int nin,
+                               const DtSpec *const *in, DtProp **out) {
+  DtCtx *cx = t->e.cx;
+  int npos = dt_args_positional(args);
+  bool hit;
+  DtStatus st;
+  if (npos == nin || t->seen == NULL || key_has_out(op))
+    return dt_prop_raw_cached(cx, t->p, op, args, nin, in, out, &hit);
+  *out = seen_find(t, op, args, npos, in);
+  if (*out != NULL) return DT_OK;
+  DT_TRY(cx, dt_prop_raw_cached(cx, t->p, op, args, nin, in, out, &hit));
+  st = seen_add(t, op, args, npos, in, *out);
+  if (st != DT_OK) dt_prop_unref(cx, *out);
+  return st;
+}
+
 static DtStatus call_specs (Trace *t, const DtOpDef *op, const DtArgs *args,
                             int nin, DtHandle *const *in, DtHandle **out,
                             int max, int *nout) {
@@ -101,7 +181,6 @@ static DtStatus call_specs (Trace *t, const DtOpDef *op, const DtArgs *args,
   const DtSpec **spec = DT_ANEWN(cx, t->e.arena, const DtSpec *, nin + 1);
   DtProp *p = NULL;
   DtStatus st = DT_OK;
-  bool hit;
   int i;
   if (spec == NULL) return DT_E_NOMEM;
   DT_CHECK(cx, nin > 0, DT_E_NOTIMPL,
@@ -111,7 +190,7 @@ static DtStatus call_specs (Trace *t, const DtOpDef *op, const DtArgs *args,
     DT_CHECK(cx, spec[i] != NULL, DT_E_NOTIMPL, "%s meets a tensor without "
              "placements", op->sig->full);
   }
-  DT_TRY(cx, dt_prop_raw_cached(cx, t->p, op, args, nin, spec, &p, &hit));
+  DT_TRY(cx, decide_inside(t, op, args, nin, spec, &p));
   if (must_move(p, dt_args_positional(args), spec))
     st = dt_raise(cx, DT_E_RUNTIME, "Decomposition requires redistribution "
                   "for %s", op->sig->full);
@@ -304,7 +383,7 @@ static DtStatus fake_mesh (DtCtx *cx, DtPropagator *p, const DtMesh *like,
 
 /* Trace one combination; placements of the results go into cells[0..]. */
 static DtStatus trace_one (DtDecide *d, DtMesh *mesh, const DtPlacement *pl,
-                           DtCell *cells, int *ncells) {
+                           Seen **seen, DtCell *cells, int *ncells) {
   Trace t;
   DtHandle **h = DT_ANEWN(d->cx, d->arena, DtHandle *, d->nin + 1);
   DtHandle *res[TRACE_OUTS];
@@ -312,6 +391,7 @@ static DtStatus trace_one (DtDecide *d, DtMesh *mesh, const DtPlacement *pl,
   int i, nout = 0;
   if (h == NULL) return DT_E_NOMEM;
   trace_init(&t, d->cx, d->p, d->arena, true);
+  t.seen = seen;
   for (i = 0; i < d->nin && st == DT_OK; i++) {
     DtSpec *spec = NULL;
     Tensor *x = NULL;
@@ -351,6 +431,7 @@ typedef struct Tracing {
   DtPlacement *pl;
   DtCell *cells;
   DtRows rows;
+  Seen *seen;
   bool any, gave_up;
 } Tracing;
 
@@ -374,7 +455,7 @@ static DtStatus trace_step (DtDecide *d, DtMesh *mesh, Tracing *t) {
   int i, n = 0;
   for (i = 0; i < d->nin; i++) t->pl[i] = t->opt[i].pl[t->at[i]];
   mark = dt_arena_mark(d->arena);
-  st = trace_one(d, mesh, t->pl, t->cells, &n);
+  st = trace_one(d, mesh, t->pl, &t->seen, t->cells, &n);
   dt_arena_release(d->arena, mark);
   DT_TRY(d->cx, hold_masks(d, n, t->cells));
   if (st != DT_OK) {
@@ -398,6 +479,7 @@ DtStatus dt_decomp_run (DtDecide *d, DtSheet *s, bool *found) {
   DtExpand o = { false, false, false };
   Tracing t;
   DtMesh *mesh = NULL;
+  DtStatus st = DT_OK;
   int64_t count;
   memset(&t, 0, sizeof t);
   *found = false;
@@ -410,8 +492,14 @@ DtStatus dt_decomp_run (DtDecide *d, DtSheet *s, bool *found) {
   DT_TRY(d->cx, fake_mesh(d->cx, d->p, d->mesh, &mesh));
   DT_TRY(d->cx, make_options(d, t.opt, &count));
   do
-    DT_TRY(d->cx, trace_step(d, mesh, &t));
-  while (!t.gave_up && next_choice(d->nin, t.opt, t.at));
+    st = trace_step(d, mesh, &t);
+  while (st == DT_OK && !t.gave_up && next_choice(d->nin, t.opt, t.at));
+  while (t.seen != NULL) {
+    Seen *s0 = t.seen;
+    t.seen = s0->next;
+    seen_free(d->cx, s0);
+  }
+  DT_TRY(d->cx, st);
   if (t.gave_up || !t.any) return DT_OK;
   *found = true;
   DT_CHECK(d->cx, !d->op->sig->returns_list || t.rows.nout != 1, DT_E_VALUE,
