@@ -147,6 +147,16 @@ static int t_index (lua_State *L) {
                     v->spec ? "DTensor" : "Tensor", lua_tostring(L, 2));
 }
 
+/* dt._own_attr(t, name): an attribute somebody set on the tensor, or nil. */
+static int l_own_attr (lua_State *L) {
+  dtL_check_tensor(L, 1);
+  luaL_checkstring(L, 2);
+  if (lua_getiuservalue(L, 1, 1) != LUA_TTABLE) return 0;
+  lua_pushvalue(L, 2);
+  lua_rawget(L, -2);
+  return 1;
+}
+
 static int set_requires_grad (lua_State *L, DtVar *v, bool on) {
   if (!on && v->grad_fn)
     return dtL_errorf(L, DT_E_RUNTIME, "you can only change requires_grad "
@@ -518,6 +528,8 @@ void dtL_open_tensor (lua_State *L) {
   lua_setfield(L, -2, "Tensor");
   lua_pushcfunction(L, l_attr_names);
   lua_setfield(L, -2, "_attr_names");
+  lua_pushcfunction(L, l_own_attr);
+  lua_setfield(L, -2, "_own_attr");
   lua_pushcfunction(L, l_printoptions);
   lua_setfield(L, -2, "_printoptions");
   lua_settop(L, mt - 1);

@@ -138,6 +138,14 @@ static int open_all (lua_State *L) {
   return 0;
 }
 
+/* Generations suit worlds with data: tensors die young and are worth having
+** back.  A fake world has none, its program is mostly the model it builds,
+** which lives: there the collector waits until eight times as much is in use. */
+static void collect_as_world (lua_State *L, const DtSession *s) {
+  if (s->comm->vt->kind == DT_WORLD_FAKE) lua_gc(L, LUA_GCINC, 800, 400, 0);
+  else lua_gc(L, LUA_GCGEN, 0, 0);
+}
+
 DtStatus dtL_state_new (DtSession *s, const DtBindOpts *o, lua_State **out) {
   DtCtx *cx = s->cx;
   DtBind *b = DT_NEW(cx, DtBind);
@@ -157,7 +165,7 @@ DtStatus dtL_state_new (DtSession *s, const DtBindOpts *o, lua_State **out) {
   if (b->o.mem_limit > 0) cx->mem.limit = b->o.mem_limit;
   *(DtBind **)lua_getextraspace(L) = b;
   s->bind = b;
-  lua_gc(L, LUA_GCGEN, 0, 0);
+  collect_as_world(L, s);
   lua_pushcfunction(L, dtL_traceback);
   lua_pushcfunction(L, open_all);
   {

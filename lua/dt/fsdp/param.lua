@@ -84,18 +84,16 @@ end
 -- Extension hooks set on the tensor: p.fsdp_pre_all_gather and
 -- p.fsdp_post_all_gather, both or none.
 local function extension_of(p)
-  local ok, pre = pcall(function () return p.fsdp_pre_all_gather end)
-  pre = ok and pre or nil
-  local ok2, post = pcall(function () return p.fsdp_post_all_gather end)
-  post = ok2 and post or nil
+  local pre = dt._own_attr(p, "fsdp_pre_all_gather")
+  local post = dt._own_attr(p, "fsdp_post_all_gather")
   if (pre == nil) ~= (post == nil) then
     util.raise("AssertionError", "Both fsdp_pre_all_gather and "
       .. "fsdp_post_all_gather should be defined if using all-gather "
       .. "extensions")
   end
   if not pre then return nil end
-  local ok3, wrapper = pcall(function () return p.is_wrapper end)
-  return {pre = pre, post = post, wrapper = ok3 and wrapper or false}
+  return {pre = pre, post = post,
+    wrapper = dt._own_attr(p, "is_wrapper") or false}
 end
 
 -- A parameter of `module` called `name`, to be sharded over info.mesh.

@@ -26,7 +26,21 @@ local function glob(token)
   return "^" .. out:gsub("%[!", "[^") .. "$"
 end
 
+-- The child called `name`; one that came under another name before is not
+-- looked at again, as in named_children.
+local function child_called(module, name)
+  local map, keys = module._modules.map, module._modules.keys
+  local child = map[name]
+  if not child then return nil end
+  for i = 1, #keys do
+    local key = keys[i]
+    if key == name then return child end
+    if map[key] == child then return nil end
+  end
+end
+
 local function matching(module, token)
+  if not token:find "[*?[]" then return {child_called(module, token)} end
   local list, pattern = {}, glob(token)
   for name, child in module:named_children() do
     if name:find(pattern) then list[#list + 1] = child end
