@@ -89,7 +89,26 @@ local function distribute(t, mesh)
   if t.is_dtensor then
     util.raise("AssertionError", "")
   end
-  return dt.DTensor.from_local(t, mesh, {dt.Shard(2)}, {run_check = false})
+  local was = dt._mark(t, "permuted", false)
+  local d = dt.DTensor.from_local(t, mesh, {dt.Shard(2)}, {run_check = false})
+  if was then dt._mark(t, "permuted", true) end
+  return d
+end
+
+-- f's first result, a tensor made of sequences in the balancer's order.
+local function marking(f, pos, kw)
+  local was = {}
+  for _, list in ipairs {pos, kw} do
+    for _, t in pairs(list) do
+      if util.is_tensor(t) and dt._mark(t, "permuted", false) then
+        was[#was + 1] = t
+      end
+    end
+  end
+  local out = f()
+  for _, t in ipairs(was) do dt._mark(t, "permuted", true) end
+  if #was > 0 then dt._mark(out, "permuted", true) end
+  return out
 end
 
 -- The function that stands in for F.scaled_dot_product_attention.
@@ -97,14 +116,17 @@ local function wrapper(original, mesh)
   return function (...)
     local pos, kw = util.split(...)
     if dt._profile().device == "cuda" then
-      return require("dt.ring").attention(mesh, options, pos, kw)
+      return marking(function ()
+        return (require("dt.ring").attention(mesh, options, pos, kw))
+      end, pos, kw)
     end
     for i = 1, pos.n do pos[i] = distribute(pos[i], mesh) end
     for key, v in pairs(kw) do kw[key] = distribute(v, mesh) end
     pos.n = pos.n + 1
     pos[pos.n] = next(kw) and kw or nil
-    local out = original(table.unpack(pos, 1, pos.n))
-    return out:to_local()
+    local out = original(table.unpack(pos, 1, pos.n)):to_local()
+    if options.enable_load_balance then dt._mark(out, "permuted", true) end
+    return out
   end
 end
 
@@ -141,6 +163,7 @@ function M.context_parallel(mesh, kw, f, ...)
       local plain = b:detach()
       if keep then saved[#saved + 1] = {b, plain:clone()} end
       dt._set_data(b, shard_of(plain, a.buffer_seq_dims[i], mesh, balance))
+      if balance then dt._mark(b, "permuted", true) end
     end
   end)
   local original = F.scaled_dot_product_attention
@@ -263,7 +286,9 @@ function M.context_parallel_unshard(mesh, buffers, seq_dims, balancer)
   local back = not util.is_none(balancer)
     and balancer:_generate_indices {restore = true} or nil
   for i, b in ipairs(buffers) do
+    local was = dt._mark(b, "permuted", false)
     local all = gathered(b, seq_dims[i], mesh)
+    if was then dt._mark(b, "permuted", true) end
     if back and seq_dims[i] == 0 then
       all = dt.index_select(all, 0, row_of(back, 0))
     end

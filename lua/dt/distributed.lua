@@ -35,6 +35,9 @@ end
 
 local function run(kind, t, group, o)
   local mesh, mdim = where(group)
+  if kind == "all_gather" and dt._mark(t, "permuted") then
+    dt._finding("CP_ORDER", t, "gathered as it is", kind)
+  end
   return dt._coll(kind, t:detach(), mesh, mdim, o)
 end
 
@@ -44,21 +47,42 @@ local function write(t, result)
   return t
 end
 
+-- What async_op gives: the data is there at once; that nobody has waited is
+-- remembered, for the findings.
+local Work = {}
+Work.__index = Work
+
+function Work:wait()
+  dt._mark(self.tensor, "pending", false)
+  return true
+end
+
+function Work:is_completed() return true end
+
+local function later(t, async)
+  if util.is_none(async) or not async then return t end
+  dt._mark(t, "pending", true)
+  return setmetatable({tensor = t}, Work)
+end
+
 local function options(name, pos, ...)
   local a = util.bind(name, pos, {op = "sum"}, ...)
   return a
 end
 
--- distributed.all_reduce(t, {op = "sum", group =}): in place.
+-- distributed.all_reduce(t, {op = "sum", group =, async_op =}): in place;
+-- with async_op something to wait() for.
 function M.all_reduce(t, ...)
-  local a = options("all_reduce", {"op", "group"}, ...)
-  return write(t, run("all_reduce", t, a.group, {op = a.op}))
+  local a = options("all_reduce", {"op", "group", "async_op"}, ...)
+  return later(write(t, run("all_reduce", t, a.group, {op = a.op})),
+    a.async_op)
 end
 
 -- distributed.broadcast(t, src, {group =}): in place, from the group's `src`.
 function M.broadcast(t, ...)
-  local a = options("broadcast", {"src", "group", "op"}, ...)
-  return write(t, run("broadcast", t:clone(), a.group, {src = a.src or 0}))
+  local a = options("broadcast", {"src", "group", "async_op", "op"}, ...)
+  return later(write(t, run("broadcast", t:clone(), a.group,
+    {src = a.src or 0})), a.async_op)
 end
 
 -- distributed.all_gather(t, {group =}): a list with every rank's tensor.
@@ -66,8 +90,7 @@ function M.all_gather(t, ...)
   local a = options("all_gather", {"group", "op"}, ...)
   local mesh, mdim = where(a.group)
   local n = mesh:size(mdim)
-  local all = dt._coll("all_gather", t:detach():unsqueeze(0), mesh, mdim,
-    {dim = 0})
+  local all = run("all_gather", t:unsqueeze(0), a.group, {dim = 0})
   local out = {}
   for i = 1, n do out[i] = all:select(0, i - 1) end
   return out
@@ -75,14 +98,16 @@ end
 
 -- distributed.all_gather_into_tensor(out, t, {group =})
 function M.all_gather_into_tensor(out, t, ...)
-  local a = options("all_gather_into_tensor", {"group", "op"}, ...)
-  return write(out, run("all_gather", t, a.group, {dim = 0}):view(out.shape))
+  local a = options("all_gather_into_tensor", {"group", "async_op", "op"}, ...)
+  return later(write(out, run("all_gather", t, a.group, {dim = 0})
+    :view(out.shape)), a.async_op)
 end
 
 -- distributed.reduce_scatter_tensor(out, t, {op =, group =})
 function M.reduce_scatter_tensor(out, t, ...)
-  local a = options("reduce_scatter_tensor", {"op", "group"}, ...)
-  return write(out, run("reduce_scatter", t, a.group, {op = a.op, dim = 0}))
+  local a = options("reduce_scatter_tensor", {"op", "group", "async_op"}, ...)
+  return later(write(out, run("reduce_scatter", t, a.group, {op = a.op,
+    dim = 0})), a.async_op)
 end
 
 -- distributed.all_to_all_single(out, t, {group =}): equal parts of dim 0.

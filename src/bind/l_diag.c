@@ -141,14 +141,29 @@ static int l_traps (lua_State *L) {
   return 1;
 }
 
-/* dt._finding(name, tensor or nil, evidence): found by the library. */
+/* dt._finding(name, tensor or nil, evidence, call or nil): found by the
+** library. */
 static int l_finding (lua_State *L) {
   DtDiag *g = dt_diag_of(dtL_session(L));
   const DtFindKind *k = dt_find_lookup(luaL_checkstring(L, 1));
   const char *evidence = luaL_checkstring(L, 3);
   luaL_argcheck(L, k != NULL, 1, "no such finding");
-  if (g) dt_diag_tell(g, k->id, dtL_test_tensor(L, 2), evidence);
+  if (g) dt_diag_tell(g, k->id, dtL_test_tensor(L, 2),
+                      luaL_optstring(L, 4, NULL), evidence);
   return 0;
+}
+
+/* dt._mark(tensor, "pending" | "permuted"[, on]): what the library knows of its
+** memory; was it marked? */
+static int l_mark (lua_State *L) {
+  DtDiag *g = dt_diag_of(dtL_session(L));
+  const DtVar *v = dtL_check_tensor(L, 1);
+  int mark = dt_diag_mark_named(luaL_checkstring(L, 2));
+  luaL_argcheck(L, mark >= 0, 2, "no such mark");
+  lua_pushboolean(L, g != NULL && dt_diag_marked(g, (DtDiagMark)mark, v));
+  if (g && !lua_isnone(L, 3))
+    (void)dt_diag_mark(g, (DtDiagMark)mark, v, lua_toboolean(L, 3));
+  return 1;
 }
 
 /* dt._source(tensor): it was replaced by a distributed one.
@@ -173,7 +188,7 @@ void dtL_open_diag (lua_State *L, int dt) {
     {NULL, NULL}
   };
   static const luaL_Reg own[] = {
-    {"_finding", l_finding}, {"_source", l_source},
+    {"_finding", l_finding}, {"_mark", l_mark}, {"_source", l_source},
     {"_was_source", l_was_source}, {NULL, NULL}
   };
   lua_pushvalue(L, dt);

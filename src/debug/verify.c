@@ -456,6 +456,7 @@ static DtStatus run_case (DtVfCase *c) {
   DT_TRY(s->cx, dt_vf_most(c, (double)c->v->kind, &kind));
   DT_TRY(s->cx, dt_vf_most(c, c->v->worst, &c->v->worst));
   c->v->kind = (DtVerifyKind)kind;
+  if (c->r->op && c->v->kind > DT_VF_EXACT) DT_TRY(s->cx, dt_vf_numbers(c));
   if (c->v->kind == DT_VF_WRONG) other_source(c);
   if (c->r->op) DT_TRY(s->cx, plain_inputs(c));
   if (c->v->kind == DT_VF_WRONG && c->v->cause[0] == '\0')

@@ -393,8 +393,7 @@ static void by_decision (DtVfCase *c, const DtProp *p) {
 
 /* --- numbers --- */
 
-/* Numbers that each rank gives to the operator: do they agree? */
-static DtStatus numbers (DtVfCase *c) {
+DtStatus dt_vf_numbers (DtVfCase *c) {
   DtSession *s = c->d->s;
   const DtArgs *a = &c->r->args;
   uint64_t h = DT_HASH_SEED;
@@ -414,6 +413,7 @@ static DtStatus numbers (DtVfCase *c) {
     DtBuf b;
     dt_buf_init(&b, s->cx);
     print_groups(c->group, v, &b);
+    c->v->kind = DT_VF_WRONG;
     snprintf(c->v->cause, sizeof c->v->cause, "differing-number");
     snprintf(c->v->words, sizeof c->v->words, "a number given to it differs "
              "between ranks: %.160s", dt_buf_str(&b));
@@ -458,8 +458,6 @@ DtStatus dt_vf_number (DtVfCase *c, const DtValue *whole) {
 DtStatus dt_vf_cause (DtVfCase *c) {
   DtSession *s = c->d->s;
   bool found;
-  if (c->r->op) DT_TRY(s->cx, numbers(c));
-  if (c->v->cause[0] != '\0') return DT_OK;
   DT_TRY(s->cx, bad_input(c, &found));
   if (found) return DT_OK;
   if (c->prop) {

@@ -51,6 +51,10 @@ static inline bool dt_vf_fatal (DtStatus st) {
 }
 /* Decide the call again, into c->prop.  As dt_prop_run().  Local. */
 DtStatus dt_vf_decide (DtVfCase *c);
+/* Numbers that each rank gave to the operator: where they differ the verdict
+** is WRONG, with the cause: each rank's own one device proves nothing.
+** Collective. */
+DtStatus dt_vf_numbers (DtVfCase *c);
 /* The operator gave no tensor: was a number read that is this rank's part of
 ** one?  `whole` is one device's.  Collective. */
 DtStatus dt_vf_number (DtVfCase *c, const DtValue *whole);

@@ -250,7 +250,8 @@ void dt_diag_add (DtDiag *g, const DtEvent *e, DtFindId id, const DtVar *v,
   va_end(ap);
 }
 
-void dt_diag_tell (DtDiag *g, DtFindId id, DtVar *v, const char *evidence) {
+void dt_diag_tell (DtDiag *g, DtFindId id, DtVar *v, const char *op,
+                   const char *evidence) {
   DtEvent e = { .kind = DT_EV_WARNING, .text = g->s->module, .seq = g->s->seq,
                 .module = g->s->module ? g->s->module : "" };
   const char *file = "";
@@ -259,7 +260,9 @@ void dt_diag_tell (DtDiag *g, DtFindId id, DtVar *v, const char *evidence) {
   if (g->s->where) g->s->where(g->s->where_ud, &file, &line);
   e.file = file ? file : "";
   e.line = line;
-  e.text = kinds[id].name;
+  if (op && (op = dt_session_intern(g->s, op)) == NULL)
+    dt_error_clear(g->s->cx);
+  e.text = op ? op : kinds[id].name;
   dt_diag_add(g, &e, id, v, 0, NULL, "%s", evidence);
 }
 
@@ -366,6 +369,7 @@ DtStatus dt_diag_new (DtSession *s, DtDiag **out) {
   add_rules(g, dt_rules_mem);
   add_rules(g, dt_rules_grad);
   add_rules(g, dt_rules_comm);
+  add_rules(g, dt_rules_mark);
   d->diag = g;
   dt_diag_enable(g, true);
   *out = g;
@@ -401,6 +405,7 @@ void dt_diag_free (DtDiag *g) {
   dt_free(g->s->cx, g->claim);
   dt_free(g->s->cx, g->blank.v);
   dt_free(g->s->cx, g->source.v);
+  for (i = 0; i < DT_NMARKS; i++) dt_free(g->s->cx, g->mark[i].v);
   dt_free(g->s->cx, g->strided.v);
   g->d->diag = NULL;
   dt_free(g->s->cx, g);

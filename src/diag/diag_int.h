@@ -17,6 +17,7 @@ extern const DtDiagRule dt_rules_spec[];
 extern const DtDiagRule dt_rules_mem[];
 extern const DtDiagRule dt_rules_grad[];
 extern const DtDiagRule dt_rules_comm[];
+extern const DtDiagRule dt_rules_mark[];
 
 /* A set of positive numbers.  Without memory it forgets. */
 typedef struct DtIdSet { int64_t *v; int n, cap; } DtIdSet;
@@ -79,6 +80,7 @@ struct DtDiag {
   int64_t prop_seq; bool moved0;        /* the last decision */
   DtIdSet blank;                /* storages never written */
   DtIdSet source;               /* tensors given to distribute_tensor */
+  DtIdSet mark[DT_NMARKS];      /* storages marked by the library */
   DtRecent temp;                /* views of redistributed copies */
   DtRecent lsm;                 /* results of replaced log_softmax */
   struct { DtSpec *spec; int ndim; int64_t shape[DT_MAX_NDIM]; } fit[64];

@@ -93,11 +93,25 @@ void dt_finding_text (const DtFinding *f, DtBuf *b);
 void dt_diag_fresh (DtDiag *g, DtBuf *b);
 
 /* Found by code above the engine (the Lua library: an optimizer with old
-** parameters, a mesh of the wrong shape).  Local. */
-void dt_diag_tell (DtDiag *g, DtFindId id, DtVar *v, const char *evidence);
+** parameters, a mesh of the wrong shape); `op`: in which call, or NULL.
+** Local. */
+void dt_diag_tell (DtDiag *g, DtFindId id, DtVar *v, const char *op,
+                   const char *evidence);
 /* Was this tensor given to distribute_tensor as a parameter?  Pure. */
 bool dt_diag_was_source (const DtDiag *g, int64_t var_id);
 /* Remember a tensor as such a source.  Local. */
 void dt_diag_source (DtDiag *g, const DtVar *v);
+
+/* What the library knows of a tensor's memory: a collective writes it that
+** nobody has waited for; its sequence is in a load balancer's order. */
+typedef enum DtDiagMark {
+  DT_MARK_PENDING, DT_MARK_PERMUTED, DT_NMARKS
+} DtDiagMark;
+/* "pending", "permuted"; -1: no such mark.  Pure. */
+int dt_diag_mark_named (const char *name);
+/* Set or take a mark; tells whether it was set.  Local. */
+bool dt_diag_mark (DtDiag *g, DtDiagMark mark, const DtVar *v, bool on);
+/* Is it marked?  Pure. */
+bool dt_diag_marked (const DtDiag *g, DtDiagMark mark, const DtVar *v);
 
 #endif

@@ -5,6 +5,7 @@
 ** A redistribution of strided shards is proved by running it: the tensor of
 ** its own indices (0, 1, 2, ...) goes the same way once, and must arrive where
 ** the target layout says.  That is done once per kind of move. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/hash.h"
@@ -23,6 +24,19 @@ static bool is_float (const DtVar *v) {
 
 /* --- from_local, distribute_tensor --- */
 
+/* Hash of what may be a value that was computed whole: not of zeros, which
+** sum to themselves, nor of one whole number, which is likely a count. */
+static uint64_t addend (const DtTensor *t) {
+  int64_t at[DT_MAX_NDIM] = { 0 };
+  uint64_t h = dt_diag_hash(t, true);
+  double first;
+  if (h != 0 || dt_meta_numel(&t->m) == 0) return h;
+  first = dt_tensor_get(t, at).re;
+  if (first == 0 || (dt_meta_numel(&t->m) == 1 && first == trunc(first)))
+    return 0;
+  return dt_diag_hash(t, false);
+}
+
 static void from_local (DtDiag *g, const DtEvent *e) {
   const DtVar *v;
   const DtSpec *s;
@@ -38,12 +52,13 @@ static void from_local (DtDiag *g, const DtEvent *e) {
       if (same == 0) same = dt_diag_hash(v->local, false);
       dt_diag_claim(g, e, DT_FIND_ID_FROM_LOCAL_DIFFERS, false, s->mesh, m,
                     e->in[0], same, "local tensor");
-    } else if (is_float(v)) {
+    } else if (dt_pl_is_shard_like(s->pl[m])) {
       if (varied == 0) varied = dt_diag_hash(v->local, true);
-      dt_diag_claim(g, e, dt_pl_is_partial(s->pl[m])
-                    ? DT_FIND_ID_FROM_LOCAL_COUNTED
-                    : DT_FIND_ID_FROM_LOCAL_SAME, true, s->mesh, m, e->in[0],
-                    varied, "local tensor");
+      dt_diag_claim(g, e, DT_FIND_ID_FROM_LOCAL_SAME, true, s->mesh, m,
+                    e->in[0], varied, "local tensor");
+    } else if (s->pl[m].op == DT_OP_SUM && is_float(v)) {
+      dt_diag_claim(g, e, DT_FIND_ID_FROM_LOCAL_COUNTED, true, s->mesh, m,
+                    e->in[0], addend(v->local), "local tensor");
     }
   }
 }

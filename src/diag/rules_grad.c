@@ -89,7 +89,8 @@ static void lsm_made (DtDiag *g, const DtEvent *e) {
       dt_handler_get(g->s, e->op, &ud) == NULL) return;
   g->lsm.v[k].id = e->out[0]->id;
   g->lsm.v[k].storage = e->out[0]->local->storage->id;
-  g->lsm.v[k].at = e->out[0]->origin;
+  g->lsm.v[k].at.file = e->file;
+  g->lsm.v[k].at.line = e->line;
   g->lsm.v[k].used = false;
   g->lsm.n++;
 }

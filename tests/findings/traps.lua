@@ -33,6 +33,19 @@ local function leaf(x, placements)
   return w
 end
 
+-- Causal attention over a sequence cut by context_parallel, balanced.
+local function ring()
+  local q, k, v = dt.ones(1, 1, 16, 4), dt.ones(1, 1, 16, 4), count(1, 1, 16, 4)
+  local out
+  dt._set_profile(nil, "cuda")
+  dt.context_parallel(mesh, {buffers = {q, k, v}, buffer_seq_dims = {2, 2, 2}},
+    function ()
+      out = F.scaled_dot_product_attention(q, k, v, {is_causal = true}) * 2
+    end)
+  dt._set_profile(nil, "cpu")
+  return out
+end
+
 -- {code, part of the operator's name, trap, clean twin}
 local cases = {
   {"DT1001", "_local_scalar_dense",
@@ -118,6 +131,15 @@ local cases = {
       return x
     end,
     function () local x = partial(count(4)) return x end},
+  {"DT1008", "from_local",                    -- a gradient of ones
+    function ()
+      local x = from_local(dt.ones(4), mesh, {dt.Partial()})
+      return x
+    end,
+    function ()
+      local x = from_local(dt.ones(4), mesh, {dt.Partial("avg")})
+      return x
+    end},
   {"DT1009", "from_local",
     function ()
       local mine = me == world - 1 and 1 or 3
@@ -267,6 +289,21 @@ local cases = {
       dt.manual_seed(7)
       D(dt.zeros(8, 4), mesh, {R}):uniform_()
     end},
+  {"DT1020", "from_local",
+    function () local y = from_local(ring(), mesh, {S(2)}) return y end,
+    function ()
+      local y = dt.context_parallel_unshard(mesh, {ring()}, {2})[1]
+      return y
+    end},
+  {"DT1020", "all_gather",
+    function ()
+      local all = dt.distributed.functional.all_gather_tensor(ring(), 2)
+      return all
+    end,
+    function ()
+      local y = dt.context_parallel_unshard(mesh, {ring()}, {2})[1]
+      return y
+    end},
   {"DT1021", "HSDP",
     function () dt.fully_shard(nn.Linear(8, 8), {mesh = grid}) end,
     function () dt.fully_shard(nn.Linear(8, 8), {mesh = grid["dp"]}) end},
@@ -320,6 +357,35 @@ local cases = {
       local x = D(dt.empty(8), mesh, {S(0)})
       x:fill_(1)
       local y = x + x
+      return y
+    end},
+  {"DT1027", "addmm",                         -- to_empty, not initialised
+    function ()
+      local m = nn.Linear(4, 4, {device = "meta"})
+      m:to_empty {device = "cpu"}
+      local y = m(count(2, 4))
+      return y
+    end,
+    function ()
+      local m = nn.Linear(4, 4, {device = "meta"})
+      m:to_empty {device = "cpu"}
+      m:reset_parameters()
+      local y = m(count(2, 4))
+      return y
+    end},
+  {"DT1028", "mul",
+    function ()
+      local t = count(4) * (me + 1)
+      local work = dt.distributed.all_reduce(t, {async_op = true})
+      local y = t * 2
+      work:wait()
+      return y
+    end,
+    function ()
+      local t = count(4) * (me + 1)
+      local work = dt.distributed.all_reduce(t, {async_op = true})
+      work:wait()
+      local y = t * 2
       return y
     end},
   {"DT1030", "add",

@@ -317,6 +317,16 @@ function Module:to(...)
   end)
 end
 
+-- m:to_empty{device = "cpu"}: parameters and buffers as memory that nobody has
+-- written, on a device.
+function Module:to_empty(...)
+  local a = util.bind("to_empty", {"device", "recurse"}, {}, ...)
+  return self:_apply(function (t)
+    return dt.empty_like(t, {device = util.is_none(a.device) and "cpu"
+      or a.device})
+  end)
+end
+
 for name, dtype in pairs {float = "float32", double = "float64",
                           half = "float16", bfloat16 = "bfloat16"} do
   Module[name] = function (self) return self:to(dt[dtype]) end

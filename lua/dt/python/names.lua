@@ -10,6 +10,8 @@ local V = require "dt.python.values"
 local attrs = require "dt.python.attrs"
 local eval = require "dt.python.eval"
 local dtensor = require "dt.python.dtensor"
+local tensors = require "dt.python.tensor"
+local stdlib = require "dt.python.stdlib"
 
 local M = {}
 local None = dt.None
@@ -106,14 +108,15 @@ def("str", function (a) return V.str(a[1]) end)
 def("repr", function (a) return V.repr(a[1]) end)
 def("int", function (a)
   local v = a[1]
-  if util.is_tensor(v) then v = v:item() end
+  if util.is_tensor(v) then v = tensors.number(v) end
   if type(v) == "boolean" then return v and 1 or 0 end
   v = tonumber(v)
   return math.tointeger(v >= 0 and math.floor(v) or math.ceil(v))
 end)
 def("float", function (a)
   local v = a[1]
-  if util.is_tensor(v) then v = v:item() end
+  if util.is_tensor(v) then v = tensors.number(v) end
+  if type(v) == "boolean" then return v and 1.0 or 0.0 end
   local named = {inf = math.huge, ["-inf"] = -math.huge, nan = 0 / 0}
   return named[v] or tonumber(v) + 0.0
 end)
@@ -295,6 +298,15 @@ local function parts(f)
 end
 
 M.optim = space({}, optim)
+-- torch.linalg.norm is dt.linalg_norm.
+local function family(prefix)
+  return namespace(setmetatable({}, {__index = function (t, name)
+    local v = dt[prefix .. name]
+    rawset(t, name, v)
+    return v
+  end, __name = "module"}))
+end
+
 -- The names of `from torch.nn.attention import`.
 local attention = space({}, require "dt.attention")
 
@@ -310,7 +322,8 @@ M.torch = space({
   empty = sized "empty", rand = sized "rand", randn = sized "randn",
   float = dt.float32, double = dt.float64, long = dt.int64, half = dt.float16,
   int = dt.int32, short = dt.int16, inf = math.huge,
-  optim = M.optim, no_grad = stage "no_grad",
+  linalg = family "linalg_", fft = family "fft_",
+  special = family "special_", optim = M.optim, no_grad = stage "no_grad",
   enable_grad = stage "enable_grad",
   split = parts(function (t, n, d) return t:split(n, d) end),
   chunk = parts(function (t, n, d) return t:chunk(n, d) end),
@@ -319,10 +332,14 @@ M.torch = space({
   end, "Size"), manual_seed = dt.manual_seed,
   set_grad_enabled = stage "set_grad_enabled",
   is_tensor = util.is_tensor, device = function (d) return d end,
-  equal = function (a, b)
-    return a.shape == b.shape and a:eq(b):all():item() or false
-  end,
+  strided = tensors.strided, sparse_coo = tensors.sparse_coo,
+  sparse_csr = tensors.sparse_csr, save = stdlib.save, load = stdlib.load,
 }, dt, F)
+
+for name, f in pairs(tensors.functions) do M.torch[name] = f end
+for _, name in ipairs {"qint8", "quint8", "qint32"} do
+  M.torch[name] = namespace {__name__ = name}
+end
 
 M.nn = space({functional = M.F, Module = nnm.Module, attention = attention},
   nn)

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT
+** diag/rules_mark.c: traps of memory that the library has marked: results of
+** collectives nobody has waited for, sequences in a load balancer's order.
+**
+** Marks belong to storages.  PENDING goes with wait(); PERMUTED is passed on
+** from what an operator reads to what it makes, until the library puts the
+** sequence back in order. */
+#include <string.h>
+#include "diag/diag_int.h"
+
+static const char *const mark_names[DT_NMARKS] = { "pending", "permuted" };
+
+int dt_diag_mark_named (const char *name) {
+  int i;
+  for (i = 0; i < DT_NMARKS; i++)
+    if (strcmp(mark_names[i], name) == 0) return i;
+  return -1;
+}
+
+static int64_t storage (const DtVar *v) { return v->local->storage->id; }
+
+bool dt_diag_marked (const DtDiag *g, DtDiagMark mark, const DtVar *v) {
+  return dt_idset_has(&g->mark[mark], storage(v));
+}
+
+bool dt_diag_mark (DtDiag *g, DtDiagMark mark, const DtVar *v, bool on) {
+  bool was = dt_diag_marked(g, mark, v);
+  if (on) dt_idset_add(g, &g->mark[mark], storage(v));
+  else dt_idset_del(&g->mark[mark], storage(v));
+  return was;
+}
+
+/* --- not waited for --- */
+
+static void pending_read (DtDiag *g, const DtEvent *e) {
+  int i;
+  if (g->mark[DT_MARK_PENDING].n == 0) return;
+  for (i = 0; i < e->nin; i++) {
+    if (e->in[i] == NULL ||
+        !dt_idset_has(&g->mark[DT_MARK_PENDING], storage(e->in[i]))) continue;
+    dt_diag_add(g, e, DT_FIND_ID_ASYNC_READ, e->in[i], 0, NULL,
+                "a collective with async_op writes it, wait() was not called");
+    return;
+  }
+}
+
+/* --- in a balancer's order --- */
+
+static void permuted_spread (DtDiag *g, const DtEvent *e) {
+  DtIdSet *s = &g->mark[DT_MARK_PERMUTED];
+  bool any = false;
+  int i;
+  if (s->n == 0 || e->status != DT_OK) return;
+  for (i = 0; i < e->nin && !any; i++)
+    any = e->in[i] && e->in[i]->local->m.ndim > 0 &&
+          dt_idset_has(s, storage(e->in[i]));
+  for (i = 0; i < e->nout && any; i++)
+    if (e->out[i] && e->out[i]->local->m.ndim > 0)
+      dt_idset_add(g, s, storage(e->out[i]));
+}
+
+static void permuted_shard (DtDiag *g, const DtEvent *e) {
+  const DtSpec *s;
+  int m;
+  if (g->mark[DT_MARK_PERMUTED].n == 0 || g->nfunc > 0 || e->backward ||
+      e->op != NULL || e->status != DT_OK || e->nin < 1 || e->nout < 1 ||
+      strcmp(e->text, "dtensor.from_local") != 0 || e->in[0] == NULL ||
+      e->out[0] == NULL || (s = e->out[0]->spec) == NULL ||
+      !dt_idset_has(&g->mark[DT_MARK_PERMUTED], storage(e->in[0]))) return;
+  for (m = 0; m < s->npl; m++)
+    if (dt_pl_is_shard(s->pl[m])) {
+      dt_diag_add(g, e, DT_FIND_ID_CP_ORDER, e->in[0], s->npl, s->pl,
+                  "called a shard of dim %d", s->pl[m].dim);
+      return;
+    }
+}
+
+const DtDiagRule dt_rules_mark[] = {
+  { DT_EV_FUNC, pending_read },
+  { DT_EV_OP, pending_read },
+  { DT_EV_OP_END, permuted_spread },
+  { DT_EV_FUNC_END, permuted_shard },
+  { 0, NULL }
+};
