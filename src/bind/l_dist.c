@@ -270,9 +270,20 @@ static int l_coll (lua_State *L) {
   return st == DT_OK ? 1 : dtL_raise(L);
 }
 
+/* dt._spec_text(x) -> "Spec(f32[8, 8](S(0)))": as error texts have it. */
+static int l_spec (lua_State *L) {
+  DtVar *v = dtL_check_tensor(L, 1);
+  DtBuf b;
+  luaL_argcheck(L, v->spec != NULL, 1, "a distributed tensor");
+  dt_buf_init(&b, dtL_session(L)->cx);
+  dt_spec_str(v->spec, &b);
+  dtL_push_buf(L, &b);
+  return 1;
+}
+
 void dtL_open_dist (lua_State *L, int dt) {
   static const luaL_Reg funcs[] = {
-    {"_coll", l_coll}, {"_local_shape", l_local_shape},
+    {"_coll", l_coll}, {"_local_shape", l_local_shape}, {"_spec_text", l_spec},
     {"_wrap_local", l_wrap_local}, {"distribute_tensor", l_distribute},
     {NULL, NULL}
   };

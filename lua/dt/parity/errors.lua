@@ -12,6 +12,7 @@ local python = require "dt.python"
 local V = require "dt.python.values"
 local attrs = require "dt.python.attrs"
 local meshes = require "dt.python.mesh"
+local tensors = require "dt.python.tensor"
 local facts = require "dt.parity.facts"
 
 local M = {}
@@ -376,6 +377,7 @@ function M.check(path, only)
   local report = {}
   define_custom()
   dt._warn_always(true)
+  tensors.cpu_only = true
   dt._pretend_data(true)                -- as in PyTorch's fake process group
   for text in io.lines(path) do
     local line = dt._json_decode(text)
@@ -388,6 +390,7 @@ function M.check(path, only)
     end
   end
   dt._pretend_data(false)
+  tensors.cpu_only = false
   dt._warn_always(false)
   return report
 end

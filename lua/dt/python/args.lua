@@ -9,7 +9,6 @@
 local util = require "dt.util"
 local dt = require "dt"
 local V = require "dt.python.values"
-local attrs = require "dt.python.attrs"
 
 local M = {}
 
@@ -127,12 +126,15 @@ function M.method(fname, signature, body)
   end
 end
 
--- A class: `test(v)` for isinstance, `new(args, kw)` for calls; what else is
+-- A class: `test(v)` for isinstance, `new` (a builtin) for calls; what else is
 -- in `t` are its attributes.
 function M.class(name, t)
   t.__name__ = name
   t.__qualname__ = name
-  return attrs.namespace(t)
+  t.call = t.new and t.new.call or function ()
+    util.raise("TypeError", "cannot create '%s' instances", name)
+  end
+  return setmetatable(t, V.builtin_mt)
 end
 
 -- Is the value given at all: neither absent nor None?

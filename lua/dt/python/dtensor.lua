@@ -12,6 +12,7 @@ local attrs = require "dt.python.attrs"
 local args = require "dt.python.args"
 local meshes = require "dt.python.mesh"
 local placements = require "dt.python.placements"
+local tensors = require "dt.python.tensor"
 
 local M = {}
 local None, given = dt.None, args.given
@@ -188,7 +189,7 @@ local function factory(name, fill)
     else
       for i = 1, n do list[i] = a[i] end
     end
-    if given(opts.layout) and opts.layout ~= dt.strided then
+    if given(opts.layout) and opts.layout ~= tensors.strided then
       util.raise("AssertionError", "layout value not supported!")
     end
     opts.device_mesh = mesh_or_current(opts.device_mesh)
@@ -234,7 +235,7 @@ of_dtensor("redistribute", {"device_mesh?", "placements?", "*", "async_op?",
   local list, n = placement_list(a.placements, function (v)
     no_attribute(v, "is_partial")
   end)
-  if n < t.device_mesh.ndim then
+  if n == 0 and t.device_mesh.ndim > 0 then
     util.raise("IndexError", "tuple index out of range")
   end
   local mesh = util.is_mesh(a.device_mesh) and a.device_mesh or t.device_mesh
@@ -348,8 +349,7 @@ local function new_dtensor(a, kw)
   local left = missing_names(a, kw)
   if #left > 0 then
     util.raise("TypeError", "_dtensor__new__() missing %d required positional "
-      .. "argument%s: %s", #left, #left == 1 and "" or "s",
-      table.concat(left, ", "))
+      .. "argument: %s", #left, table.concat(left, ", "))
   end
   if a.n > 0 and not util.is_tensor(a[1]) then
     util.raise("TypeError", "_dtensor__new__(): argument 'local_tensor' "

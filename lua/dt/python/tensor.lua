@@ -1,0 +1,345 @@
+-- SPDX-License-Identifier: MIT
+-- dt/python/tensor.lua: what Python can do with a tensor that Lua has no need
+-- for: truth values, numbers and indices, numpy, storage, pickling, and
+-- operators that exist in PyTorch only to be refused for a DTensor.
+
+local dt = require "dt"
+local util = require "dt.util"
+local V = require "dt.python.values"
+local attrs = require "dt.python.attrs"
+local args = require "dt.python.args"
+
+local M = {}
+local None = dt.None
+local of_tensor, method = attrs.of_tensor, attrs.tensor_method
+
+-- ---- refusals of the dispatcher ----
+
+-- Spec(f32[8, 8](S(0))) of a distributed tensor, a list of them, or a value.
+local function spec_text(v)
+  if util.is_dtensor(v) then return dt._spec_text(v) end
+  return V.repr(v)
+end
+
+-- Raise `text` as sharding propagation raises what its fake run met.
+local function propagation_failed(text, op, list, mesh)
+  local parts = {}
+  for i, v in ipairs(list) do parts[i] = spec_text(v) end
+  util.raise("RuntimeError", "%s\n\nSharding propagation failed for %s(%s) on "
+    .. "%s)", text, op, table.concat(parts, ", "), tostring(mesh))
+end
+
+local function each_tensor(v, f)
+  if util.is_tensor(v) then
+    f(v)
+  elseif V.is_seq(v) then
+    for i = 1, v.n do each_tensor(v[i], f) end
+  end
+end
+
+-- The first distributed tensor of the arguments, and whether a plain one with
+-- more than one element is among them.
+local function kinds_of(a, kw)
+  local first, mixed
+  local function look(t)
+    if t.is_dtensor then first = first or t
+    elseif t:numel() ~= 1 then mixed = true end
+  end
+  for i = 1, a.n do each_tensor(a[i], look) end
+  for _, v in V.each(kw or V.dict()) do each_tensor(v, look) end
+  return first, mixed
+end
+
+-- What the dispatcher says of an operator without a rule, called so.
+local function refuse(op, a, kw, data_dependent)
+  local first, mixed = kinds_of(a, kw)
+  if not first then
+    util.raise("NotImplementedError", "operator %s is not built in",
+      (op:gsub("%.[^.]*$", "")))
+  elseif mixed then
+    util.raise("RuntimeError", "%s got mixed torch.Tensor and DTensor, need to "
+      .. "convert all torch.Tensor to DTensor before calling distributed "
+      .. "operators!", op)
+  elseif data_dependent then      -- its fake run cannot know the sizes
+    propagation_failed(op, op, {first, table.unpack(a, 2, a.n)},
+      first.device_mesh)
+  end
+  util.raise("NotImplementedError",
+    "Operator %s does not have a sharding strategy registered.", op)
+end
+M.refuse = refuse
+
+-- Names of torch and of tensors that stand for an operator which is not built
+-- in and has no rule; the name of the overload where it is not "default".
+local without_rule = {
+  as_strided_ = "as_strided_", binomial = "binomial", dequantize =
+  "dequantize.self", embedding_renorm_ = "embedding_renorm_",
+  hash_tensor = "hash_tensor", histogram = "histogram.bin_ct",
+  nonzero_static = "nonzero_static", poisson = "poisson", put_ = "put_",
+  t_ = "t_", transpose_ = "transpose_", masked_scatter_ = "masked_scatter_",
+  is_set_to = "is_set_to", resize_ = "resize_", resize_as_ = "resize_as_",
+  quantize_per_tensor = "quantize_per_tensor",
+  quantize_per_channel = "quantize_per_channel",
+  to_sparse = "_to_sparse", to_sparse_coo = "_to_sparse",
+  fake_quantize_per_tensor_affine =
+    "fake_quantize_per_tensor_affine_cachemask",
+  fake_quantize_per_channel_affine =
+    "fake_quantize_per_channel_affine_cachemask",
+}
+
+local function full_name(op)
+  return "aten." .. op .. (op:find(".", 1, true) and "" or ".default")
+end
+
+local function after_self(t, a)
+  return V.list({t, table.unpack(a, 1, a.n)}, a.n + 1)
+end
+
+M.functions = {}
+
+local function provide(name, op, data_dependent)
+  M.functions[name] = V.builtin(function (a, kw)
+    return refuse(op(a, kw), a, kw, data_dependent)
+  end, name)
+  method[name] = function (t, a, kw)
+    a = after_self(t, a)
+    return refuse(op(a, kw), a, kw, data_dependent)
+  end
+end
+
+for name, op in pairs(without_rule) do
+  provide(name, function () return full_name(op) end)
+end
+provide("random_", function (a)
+  return "aten.random_." .. (a.n > 2 and "from" or a.n > 1 and "to"
+    or "default")
+end)
+provide("set_", function (a)
+  return "aten.set_." .. (a.n > 1 and "source_Tensor" or "default")
+end)
+provide("unique", function (_, kw)
+  return kw and V.dict_get(kw, "dim") ~= nil and "aten.unique_dim.default"
+    or "aten._unique2.default"
+end, true)
+provide("unique_consecutive", function ()
+  return "aten.unique_consecutive.default"
+end, true)
+
+-- torch.block_diag(*tensors), one list to the operator.
+M.functions.block_diag = V.builtin(function (a)
+  return dt.block_diag(V.to_lua(a))
+end, "block_diag")
+
+M.functions.equal = function (a, b) return dt.ops.aten.equal(a, b) end
+M.functions.allclose = V.builtin(function (a, kw)
+  local first, mixed = kinds_of(a, kw)
+  if not first then return V.from_lua(dt.allclose(a[1], a[2])) end
+  return refuse("aten.allclose.default", a, mixed and kw, true)
+end, "allclose")
+
+-- All pairs of a tensor: a plain mask picks them, as PyTorch's own form does.
+M.functions.combinations = function (t, r)
+  local n = t.shape[1]
+  r = type(r) == "number" and r or 2
+  local grid = {}
+  for i = 1, r do grid[i] = t end
+  local at = dt.meshgrid(grid)
+  local index, mask = dt.arange(n), nil
+  local plain = {}
+  for i = 1, r do plain[i] = index end
+  local ranks = dt.meshgrid(plain)
+  for i = 1, r - 1 do
+    local less = ranks[i]:lt(ranks[i + 1])
+    mask = mask and mask:logical_and(less) or less
+  end
+  local out = {}
+  for i = 1, r do out[i] = dt.masked_select(at[i], mask) end
+  return dt.stack(out, 1)
+end
+
+-- ---- numbers ----
+
+-- bool(t)
+function M.truth(t)
+  local n = t:numel()
+  if n ~= 1 then
+    util.raise("RuntimeError", "Boolean value of Tensor with %s is ambiguous",
+      n == 0 and "no values" or "more than one value")
+  end
+  local x = t:item()
+  return x ~= 0 and x ~= false
+end
+V.tensor_truth = M.truth
+
+-- float(t), int(t)
+function M.number(t)
+  if t:numel() ~= 1 then
+    util.raise("ValueError", "only one element tensors can be converted to "
+      .. "Python scalars")
+  end
+  return t:item()
+end
+
+-- t where Python wants a whole number.
+function M.index(t)
+  local name = tostring(t.dtype)
+  local whole = name:find("int", 1, true) or name == "torch.bool"
+  if t:numel() ~= 1 or not whole then
+    util.raise("TypeError", "only integer tensors of a single element can be "
+      .. "converted to an index")
+  end
+  local x = t:item()
+  if type(x) == "boolean" then return x and 1 or 0 end
+  return x
+end
+
+-- ---- storage, numpy ----
+
+local function refuses(name, text, class)
+  local own = method[name]
+  method[name] = function (t, a, kw)
+    if t.is_dtensor then util.raise(class or "RuntimeError", "%s", text) end
+    if own then return own(t, a, kw) end
+    return attrs.missing(t, name)
+  end
+end
+
+function method.numpy(t)
+  if t.requires_grad and not t.is_dtensor then
+    util.raise("RuntimeError", "Can't call numpy() on Tensor that requires "
+      .. "grad. Use tensor.detach().numpy() instead.")
+  end
+  return t
+end
+refuses("numpy", ".numpy() is not supported for tensor subclasses.")
+method.__array__ = method.numpy
+refuses("tolist", ".tolist() is not supported for tensor subclasses, got "
+  .. "DTensor")
+refuses("map_", ".map_ is not supported for tensor subclasses.")
+refuses("coalesce", "coalesce expected sparse coordinate tensor layout but got "
+  .. "Strided")
+
+function method.data_ptr(t) return t.is_dtensor and 0 or t._id end
+function method.untyped_storage(t)
+  local size = t:numel() * t:element_size()
+  return attrs.namespace {
+    nbytes = V.builtin(function () return size end, "nbytes"),
+    size = V.builtin(function () return size end, "size"),
+    data_ptr = V.builtin(function ()
+      if t.is_dtensor then
+        util.raise("RuntimeError", "Attempted to access the data pointer on an "
+          .. "invalid python storage.")
+      end
+      return t._id
+    end, "data_ptr"),
+  }
+end
+
+function method.nelement(t) return t:numel() end
+function method.ndimension(t) return t.ndim end
+function method.is_shared() return false end
+function method.get_device() return -1 end
+function method.type(t, a)
+  if a.n > 0 then return t:to(a[1]) end
+  local names = {float32 = "Float", float64 = "Double", float16 = "Half",
+    bfloat16 = "BFloat16", int64 = "Long", int32 = "Int", int16 = "Short",
+    int8 = "Char", uint8 = "Byte", bool = "Bool"}
+  return "torch." .. (names[tostring(t.dtype):match("%.(.*)$")] or "")
+    .. "Tensor"
+end
+of_tensor.nbytes = function (t) return t:numel() * t:element_size() end
+of_tensor.is_cuda = function () return false end
+of_tensor.is_quantized = function () return false end
+of_tensor.is_meta = function (t) return t.device == "meta" end
+of_tensor.layout = function () return M.strided end
+
+-- torch.strided and the others: what they are called is all that counts.
+local layout_mt = {__name = "torch.layout", __tostring = function (l)
+  return "torch." .. l.name
+end}
+local function layout(name)
+  return setmetatable({name = name}, layout_mt)
+end
+M.strided, M.sparse_coo = layout "strided", layout "sparse_coo"
+M.sparse_csr = layout "sparse_csr"
+
+method.pin_memory = function (t)
+  if not t.is_dtensor then return t end
+  return propagation_failed("NYI: aten._pin_memory.default",
+    "aten._pin_memory.default", {t}, t.device_mesh)
+end
+
+-- ---- devices ----
+
+-- Programs for cuda run here as they stand.  Where `M.cpu_only` is set, a
+-- device that PyTorch for the CPU does not have is refused as there.
+M.cpu_only = false
+
+local known_devices = "cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, "
+  .. "hip, ve, fpga, maia, xla, lazy, vulkan, mps, meta, hpu, mtia, "
+  .. "privateuseone"
+
+local function check_device(v)
+  if type(v) ~= "string" then return end
+  local kind = v:match("^%a+")
+  if not (", " .. known_devices .. ","):find(", " .. (kind or v) .. ",", 1,
+    true) then
+    util.raise("RuntimeError", "Expected one of %s device type at start of "
+      .. "device string: %s", known_devices, v)
+  elseif M.cpu_only and kind == "cuda" then
+    util.raise("AssertionError", "Torch not compiled with CUDA enabled")
+  elseif M.cpu_only and kind == "xla" then
+    util.raise("RuntimeError", "PyTorch is not linked with support for xla "
+      .. "devices")
+  end
+end
+
+function method.to(t, a, kw)
+  for i = 1, a.n do check_device(a[i]) end
+  if kw then check_device(V.dict_get(kw, "device")) end
+  local list = {}
+  for i = 1, a.n do list[i] = V.to_lua(a[i]) end
+  if kw and #kw.keys > 0 then list[a.n + 1] = V.to_lua(kw) end
+  return t:to(table.unpack(list))
+end
+
+function method.cuda(t)
+  check_device("cuda")
+  return t
+end
+
+-- ---- x.data, x.grad ----
+
+-- x.data = y
+function M.set_data(t, x)
+  if not util.is_tensor(x) then
+    util.raise("TypeError", "Variable data has to be a tensor, but got %s",
+      V.type_name(x))
+  end
+  if t.is_dtensor and not x.is_dtensor then return end  -- its own part stays
+  dt._set_data(t, x)
+end
+
+local function sizes_text(t)
+  return "[" .. table.concat({table.unpack(t.shape)}, ", ") .. "]"
+end
+
+-- x.grad = y
+function M.set_grad(t, x)
+  if x == None then
+    t.grad = None
+    return
+  end
+  if not util.is_tensor(x) then
+    util.raise("TypeError", "assigned grad expected to be a Tensor or None but "
+      .. "got grad of type: %s", V.type_name(x))
+  end
+  if t.is_leaf and not (t.shape == x.shape) then
+    util.raise("RuntimeError", "attempting to assign a gradient of size '%s' "
+      .. "to a tensor of size '%s'. Please ensure that the gradient and the "
+      .. "tensor are the same size", sizes_text(x), sizes_text(t))
+  end
+  t.grad = x
+end
+
+return M
