@@ -64,13 +64,30 @@ void dtL_push_tensor (lua_State *L, DtVar *v) {
   dtL_count_tensor(L, v);
 }
 
+/* luaL_testudata(), which looks the name up, at most once per state: the
+** metatable stays as long as the state does. */
+static DtVar **test_box (lua_State *L, int idx) {
+  DtBind *b = dtL_state(L);
+  DtVar **box = (DtVar **)lua_touserdata(L, idx);
+  const void *meta;
+  if (box == NULL || !lua_getmetatable(L, idx)) return NULL;
+  meta = lua_topointer(L, -1);
+  lua_pop(L, 1);
+  if (meta == b->tensor_meta) return box;
+  if (b->tensor_meta != NULL ||
+      luaL_testudata(L, idx, DTL_TENSOR) == NULL) return NULL;
+  b->tensor_meta = meta;
+  return box;
+}
+
 DtVar *dtL_test_tensor (lua_State *L, int idx) {
-  DtVar **b = (DtVar **)luaL_testudata(L, idx, DTL_TENSOR);
+  DtVar **b = test_box(L, idx);
   return b ? *b : NULL;
 }
 
 DtVar *dtL_check_tensor (lua_State *L, int idx) {
-  DtVar **b = (DtVar **)luaL_checkudata(L, idx, DTL_TENSOR);
+  DtVar **b = test_box(L, idx);
+  if (b == NULL) b = (DtVar **)luaL_checkudata(L, idx, DTL_TENSOR);
   if (*b == NULL) luaL_argerror(L, idx, "tensor was closed");
   return *b;
 }

@@ -149,8 +149,10 @@ static void bind_frames (lua_State *co, DtDebug *d, int64_t seq) {
   for (level = 0; level < MAX_LEVELS && n < most &&
        lua_getstack(co, level, &ar); level++) {
     const char *scope;
-    lua_getinfo(co, "Sl", &ar);
-    if (ar.currentline < 0 || strncmp(ar.source, "=[dt", 4) == 0) continue;
+    lua_getinfo(co, "l", &ar);          /* C functions: cheaply passed over */
+    if (ar.currentline < 0) continue;
+    lua_getinfo(co, "S", &ar);
+    if (strncmp(ar.source, "=[dt", 4) == 0) continue;
     scope = scope_of(b, &ar);
     if (n++ == 0) {
       if (b->names_in == scope && ar.currentline > b->names_line) most = 1;

@@ -128,8 +128,8 @@ void dtL_to_args (lua_State *L, int first, DtLuaArgs *a) {
                npos + extra);
   a->pos = (DtValue *)need(&c, dt_arena_alloc(cx, a->arena,
                            (size_t)(npos + extra + 1) * sizeof *a->pos));
-  a->in = (DtVar **)need(&c, dt_arena_alloc(cx, a->arena,
-                                           MAX_LUA_SLOTS * sizeof *a->in));
+  a->in = (DtVar **)need(&c, dt_arena_raw(cx, a->arena,
+                                          MAX_LUA_SLOTS * sizeof *a->in));
   for (i = 0; i < npos; i++) a->pos[i] = to_value(&c, first + i, 0);
   for (i = 0; i < extra; i++) {
     lua_geti(L, kw, i + 1);

@@ -188,8 +188,38 @@ static DtRecOp *open_entry (DtDebug *d, int64_t seq) {
   return r && r->seq == seq ? r : seq > 0 ? dt_record_find(d, seq) : NULL;
 }
 
+static void warm_vars (int n, const DtRecVar *v, bool blocks) {
+  int i;
+  for (i = 0; i < n && i < 3; i++) {
+    if (blocks) {
+      __builtin_prefetch(v[i].block);
+    } else {
+      __builtin_prefetch(&v[i]);
+      __builtin_prefetch(&v[i].block);
+      __builtin_prefetch(&v[i].meta.shape[2]);
+    }
+  }
+}
+
+/* Entries that come next have long left the cache.  What is asked for at one
+** operator can be followed at the next: the third entry itself, the tensors of
+** the second, the values of the first. */
+static void ring_warm (const DtRecord *k) {
+  const DtRecOp *e[3];
+  int i, at = k->head;
+  for (i = 0; i < 3; i++) {
+    e[i] = &k->ring[at];
+    if (++at == k->cap) at = 0;
+  }
+  for (i = 0; i < 5; i++) __builtin_prefetch((const char *)e[2] + i * 64);
+  warm_vars(e[1]->nin, e[1]->in, false);
+  warm_vars(e[1]->nout, e[1]->out, false);
+  warm_vars(e[0]->nin, e[0]->in, true);
+  warm_vars(e[0]->nout, e[0]->out, true);
+}
+
 static void on_end (DtDebug *d, const DtEvent *e) {
-  DtRecOp *r = open_entry(d, e->seq), *next;
+  DtRecOp *r = open_entry(d, e->seq);
   if (r == NULL || r->done) return;
   r->done = true;
   r->st = e->status;
@@ -199,15 +229,7 @@ static void on_end (DtDebug *d, const DtEvent *e) {
   r->out = rec_vars(d, r, e->nout, e->out);
   r->nout = r->out ? e->nout : 0;
   if (d->rec.kept > limit_of(d)) values_fit(d);
-  /* The entry that comes next has long left the cache. */
-  next = &d->rec.ring[d->rec.head];
-  __builtin_prefetch(next);
-  __builtin_prefetch(&next->done);
-  __builtin_prefetch(&next->args);
-  if (next->nin > 0) {
-    __builtin_prefetch(&next->in[0]);
-    __builtin_prefetch(&next->in[0].block);
-  }
+  ring_warm(&d->rec);
 }
 
 /* redistribute(), distribute_tensor() and raw collectives are no operators:

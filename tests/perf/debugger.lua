@@ -1,0 +1,79 @@
+-- BENCH: -n 1 --trust
+-- SPDX-License-Identifier: MIT
+-- What the debugger costs: recording, breakpoints that are not hit, :why and
+-- :goto, and whether memory stays flat.  Times are processor time, the best of
+-- several turns; what is compared takes turns.  Prints "name value unit
+-- budget".
+
+local OPS, TURNS = 20000, 5
+
+local mesh = dt.init_device_mesh("cpu", {1})
+local x = dt.distribute_tensor(dt.ones(8, 8), mesh, {Shard(0)})
+local y = dt.distribute_tensor(dt.ones(8, 8), mesh, {Shard(0)})
+
+local function say(name, value, unit, budget)
+  print(("%s %.6g %s %s"):format(name, value, unit, budget))
+end
+
+-- Seconds that f() takes.
+local function time(f)
+  local t0 = os.clock()
+  f()
+  return os.clock() - t0
+end
+
+local function ops(n)
+  local mul = dt.mul
+  for _ = 1, n do mul(x, y) end
+end
+
+-- Microseconds more that an operator takes with than without.
+local function more(with, without)
+  local a, b = math.huge, math.huge
+  for _ = 1, TURNS do
+    without()
+    b = math.min(b, time(function () ops(OPS) end))
+    with()
+    a = math.min(a, time(function () ops(OPS) end))
+  end
+  without()
+  return (a - b) / OPS * 1e6, b / OPS * 1e6
+end
+
+local function recording(on)
+  return function () dt.debug.recording{on = on} end
+end
+
+collectgarbage("generational")
+ops(OPS)
+local cost, bare = more(recording(true), recording(false))
+say("op_from_lua.not_recorded", bare, "us", "-")
+say("recording_per_op", cost, "us", "1")
+
+-- An operator sends at least two events that a breakpoint may look at.
+cost = more(function () dt.debug.breakpoint("op aten.never*") end,
+            function () dt.debug.delete() end)
+say("breakpoint_not_hit", cost / 2 * 1000, "ns", "50")
+
+dt.debug.recording{on = true, ring = 10000}
+ops(10001)
+local r = dt.debug.recording()
+local why, go = 0, 0
+for i = 0, 20 do
+  local n = r.first + (r.last - r.first) * i // 20
+  why = math.max(why, time(function () dt.debug.why(n) end))
+  go = math.max(go, time(function () return dt.debug.at(n) end))
+end
+say("why", why * 1000, "ms", "5")
+say("goto_in_10000", go * 1000, "ms", "50")
+
+-- A million operators with the record on; the first fill ring and caches.
+dt.debug.recording{ring = 512, limit = 1 << 20}
+ops(20000)
+collectgarbage()
+collectgarbage()
+local before = dt._mem().bytes_live
+ops(1000000)
+collectgarbage()
+collectgarbage()
+say("memory_grown_in_1M_ops", dt._mem().bytes_live - before, "bytes", "65536")
