@@ -209,6 +209,15 @@ function Balancer:_generate_indices(restore)
   return order:unsqueeze(0)
 end
 
+-- _templated_ring_attention(group, seq_dim, op, q, k, v, {is_causal=}): the
+-- ring itself on local parts.
+function M._templated_ring_attention(group, _, _, q, k, v, kw)
+  kw = kw or {}
+  local mesh = util.is_mesh(group) and group or group.mesh
+  return require("dt.ring").local_attention(mesh, options, q, k, v,
+    kw.is_causal or false, kw.scale)
+end
+
 -- Row `i` of an order that may be one for all.
 local function row_of(indices, i)
   return indices:select(0, indices.shape[1] == 1 and 0 or i)
@@ -226,6 +235,10 @@ end
 -- _context_parallel_shard(mesh, buffers, seq_dims, balancer): this rank's
 -- parts.
 function M._context_parallel_shard(mesh, buffers, seq_dims, balancer)
+  if #buffers ~= #seq_dims then
+    util.raise("ValueError", "`seq_dims` must have the same number of elements "
+      .. "as `buffers`.")
+  end
   options.enable_load_balance = not util.is_none(balancer)
   local indices = options.enable_load_balance
     and balancer:_generate_indices() or nil

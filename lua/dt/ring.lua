@@ -220,6 +220,14 @@ local function replicated(t, x)
   return dt._wrap_local(t, x.device_mesh, {dt.Replicate()}, t.shape)
 end
 
+-- The ring over the first dimension of `mesh` on local parts: the output and
+-- the logarithms of the sums.
+function M.local_attention(mesh, o, q, k, v, causal, scale)
+  check(q, k, causal, o)
+  local out, lse = forward(mesh, o, q, k, v, causal, scale_of(q, scale))
+  return out:to(q.dtype), lse:squeeze(-1)
+end
+
 -- Handlers of aten._scaled_dot_product_flash_attention and its backward for
 -- tensors that are cut along the sequence.
 function M.handlers(o)

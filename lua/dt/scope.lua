@@ -48,9 +48,13 @@ function M.inference_mode(f, ...)
   return util.within(guard, f, ...)
 end
 
--- Plain tensors that meet distributed ones count as replicated inside.
+-- Plain tensors that meet distributed ones count as replicated inside.  As in
+-- PyTorch blocks do not nest: leaving one switches it off.
 function M.implicit_replication(f, ...)
-  return scope(dt._set_implicit_replication, true, f, ...)
+  dt._set_implicit_replication(true)
+  local guard = util.guard(function () dt._set_implicit_replication(false) end)
+  if type(f) ~= "function" then return guard end
+  return util.within(guard, f, ...)
 end
 
 -- dt.meta(on): tensors made from now on have no data; returns the old value.

@@ -94,6 +94,10 @@ DtStatus dt_wrap (DtSession *s, const DtOpDef *op, const DtArgs *args,
     DtSpec *sp = spec ? spec[i] : NULL;
     if (local[i] == NULL) continue;
     if (slot >= 0 && slot < nin && in[slot] != NULL) {
+      if (sp != NULL && in[slot]->spec == NULL && op->sig->arg[0].write) {
+        st = dt_raise(s->cx, DT_E_ASSERT, "%s", "");   /* a plain self */
+        break;
+      }
       wrap_written(s, op, in[slot], local[i], sp);
       *dt_results_at(out, i) = dt_var_ref(in[slot]);
       continue;

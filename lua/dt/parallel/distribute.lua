@@ -108,6 +108,9 @@ local function local_args(a, mesh, args)
           v = v:redistribute(mesh, want)
         end
       end
+      if a.in_grad_placements and i > #a.in_grad_placements then
+        util.raise("IndexError", "tuple index out of range")
+      end
       local grads = a.in_grad_placements and a.in_grad_placements[i]
       if not util.is_none(grads) then
         v = v:to_local {grad_placements = grads}
@@ -115,8 +118,9 @@ local function local_args(a, mesh, args)
         v = v:to_local()
       end
     elseif not util.is_tensor(v) and want ~= nil then
-      util.raise("AssertionError", "Non-tensor input %s expects None "
-        .. "placements but received %s!", tostring(v), util.tuple_text(util.list(want)))
+      util.raise("AssertionError", "Non-Tensor input %s expects None "
+        .. "placements but received %s!", tostring(v),
+        list_text(util.list(want)))
     end
     out[i] = v
   end
@@ -126,8 +130,8 @@ end
 local function wrap_one(v, pl, mesh)
   if util.is_tensor(v) then
     if v.is_dtensor then
-      util.raise("AssertionError",
-        "Expected local tensor output but got DTensor")
+      util.raise("AssertionError", "torch.Tensor output expected but received "
+        .. "<class 'torch.distributed.tensor.DTensor'>: %s", repr(v))
     end
     if util.is_none(pl) then return dt.DTensor.from_local(v, mesh) end
     return dt.DTensor.from_local(v, mesh, pl, {run_check = false})

@@ -88,19 +88,6 @@ for _, part in ipairs {"linalg", "fft", "special"} do
   end
 end
 
--- register_sharding(op)(f): f gets the specs as they are.
-local function register(op)
-  return V.builtin(function (f)
-    return dt.register_sharding(op, function (...)
-      local args = table.pack(...)
-      for i = 1, args.n do
-        if args[i] == nil then args[i] = None end
-      end
-      return V.to_lua(python.call(f[1], V.list(args, args.n)))
-    end)
-  end, "register_sharding")
-end
-
 local function explicit_context()
   local old
   return {
@@ -111,8 +98,6 @@ end
 
 -- What the programs import that has no module here.
 local imported = {
-  register_sharding = V.builtin(function (a) return register(a[1]) end,
-    "register_sharding"),
   ExplicitRedistributionContext = V.builtin(explicit_context,
     "ExplicitRedistributionContext"),
   CommDebugMode = V.builtin(function () return None end, "CommDebugMode"),

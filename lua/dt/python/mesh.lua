@@ -126,6 +126,11 @@ function M.world_group()
   return make_group(dt.init_device_mesh("cpu", {n}), 0, ranks)
 end
 
+-- The group of a list of world ranks.
+function M.group_of(ranks)
+  return make_group(dt.DeviceMesh("cpu", ranks), 0, ranks)
+end
+
 -- ---- methods of a mesh ----
 
 local of_mesh, methods = attrs.of_mesh, attrs.mesh_method

@@ -345,9 +345,11 @@ M.nn = space({functional = M.F, Module = nnm.Module, attention = attention},
   nn)
 M.torch.nn = M.nn
 M.nn.utils = space({}, nn.utils)
-M.dist = space({}, require "dt.distributed")
+local collective = require "dt.python.collective"
+M.dist = space(collective, require "dt.distributed")
 M.aten = space({}, dt.ops.aten)
-M.torch.ops = space({aten = M.aten}, dt.ops)
+M.torch.ops = space({aten = M.aten, c10d = collective.c10d,
+  _c10d_functional = collective._c10d_functional}, dt.ops)
 M.torch.distributed = M.dist
 
 -- A plan keeps its order.
@@ -410,7 +412,9 @@ end, "Library")
 M.torch.library = library
 
 M.funcol = space({AsyncCollectiveTensor = class("AsyncCollectiveTensor",
-  function () return false end)}, M.dist.functional)
+  function () return false end)}, collective.functional,
+  require("dt.distributed").functional)
+attrs.provide("torch.distributed._functional_collectives", M.funcol)
 attrs.provide("torch.distributed._composable.replicate_with_fsdp",
   space({replicate = require("dt.fsdp").replicate}))
 
@@ -443,7 +447,11 @@ M.cpa._cp_options = namespace(M.cpa._cp_options or require("dt.cp").options)
 local contextlib = namespace {
   nullcontext = builtin(function () return namespace {} end, "nullcontext"),
 }
-attrs.provide("torch.distributed.tensor.experimental._attention", M.cpa)
+for _, path in ipairs {"_attention", "_context_parallel._attention",
+  "_context_parallel"} do
+  attrs.provide("torch.distributed.tensor.experimental." .. path, M.cpa)
+end
+flat.register_sharding = require("dt.python.sharding").register_sharding
 attrs.provide("torch.distributed.tensor.parallel", space({
   parallelize_module = M.parallelize_module}, parallel))
 for name, m in pairs {torch = M.torch, math = M.math, contextlib = contextlib,

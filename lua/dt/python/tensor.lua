@@ -7,7 +7,6 @@ local dt = require "dt"
 local util = require "dt.util"
 local V = require "dt.python.values"
 local attrs = require "dt.python.attrs"
-local args = require "dt.python.args"
 
 local M = {}
 local None = dt.None
@@ -50,12 +49,20 @@ local function kinds_of(a, kw)
   return first, mixed
 end
 
--- What the dispatcher says of an operator without a rule, called so.
-local function refuse(op, a, kw, data_dependent)
+local docs = ": got mixed torch.Tensor and DTensor, need to convert all "
+  .. "torch.Tensor to DTensor before calling distributed operators! Please see "
+  .. "https://docs.pytorch.org/docs/main/distributed.tensor.html"
+  .. "#mixed-tensor-and-dtensor-operations for more details."
+
+-- What the dispatcher says of an operator without a rule, called so.  With
+-- `slow` the call does not take the C++ path (lists of lists of tensors).
+local function refuse(op, a, kw, data_dependent, slow)
   local first, mixed = kinds_of(a, kw)
   if not first then
     util.raise("NotImplementedError", "operator %s is not built in",
       (op:gsub("%.[^.]*$", "")))
+  elseif mixed and slow then
+    util.raise("RuntimeError", "%s", op .. docs)
   elseif mixed then
     util.raise("RuntimeError", "%s got mixed torch.Tensor and DTensor, need to "
       .. "convert all torch.Tensor to DTensor before calling distributed "
@@ -67,7 +74,7 @@ local function refuse(op, a, kw, data_dependent)
   util.raise("NotImplementedError",
     "Operator %s does not have a sharding strategy registered.", op)
 end
-M.refuse = refuse
+M.refuse, M.kinds_of = refuse, kinds_of
 
 -- Names of torch and of tensors that stand for an operator which is not built
 -- in and has no rule; the name of the overload where it is not "default".
@@ -334,7 +341,7 @@ function M.set_grad(t, x)
     util.raise("TypeError", "assigned grad expected to be a Tensor or None but "
       .. "got grad of type: %s", V.type_name(x))
   end
-  if t.is_leaf and not (t.shape == x.shape) then
+  if t.is_leaf and sizes_text(t) ~= sizes_text(x) then
     util.raise("RuntimeError", "attempting to assign a gradient of size '%s' "
       .. "to a tensor of size '%s'. Please ensure that the gradient and the "
       .. "tensor are the same size", sizes_text(x), sizes_text(t))

@@ -1,0 +1,271 @@
+-- SPDX-License-Identifier: MIT
+-- dt/python/collective.lua: torch.distributed's collectives with Python's
+-- arguments.  A DTensor is refused by the name of the c10d operator; plain
+-- tensors go to dt.distributed.
+
+local dt = require "dt"
+local util = require "dt.util"
+local V = require "dt.python.values"
+local attrs = require "dt.python.attrs"
+local args = require "dt.python.args"
+local tensors = require "dt.python.tensor"
+local meshes = require "dt.python.mesh"
+local dist = require "dt.distributed"
+
+local M = {}
+local None, given = dt.None, args.given
+
+-- ---- the table ----
+
+-- name = {operator, signature, nested lists?, successor's name}: the names
+-- after "*" in the signature and those in `settings` are no tensors.
+local calls = {
+  all_reduce = {"allreduce_", {"tensor", "op?", "group?", "async_op?"}},
+  broadcast = {"broadcast_", {"tensor", "src?", "group?", "async_op?",
+    "group_src?"}},
+  reduce = {"reduce_", {"tensor", "dst?", "op?", "group?", "async_op?",
+    "group_dst?"}},
+  all_gather = {"allgather_", {"tensor_list", "tensor", "group?",
+    "async_op?"}, true},
+  all_gather_into_tensor = {"_allgather_base_", {"output_tensor",
+    "input_tensor", "group?", "async_op?"}, false, "all_gather_single"},
+  all_gather_single = {"_allgather_base_", {"output_tensor", "input_tensor",
+    "group?", "async_op?"}},
+  reduce_scatter_tensor = {"_reduce_scatter_base_", {"output", "input", "op?",
+    "group?", "async_op?"}, false, "reduce_scatter_single"},
+  reduce_scatter_single = {"_reduce_scatter_base_", {"output", "input", "op?",
+    "group?", "async_op?"}},
+  reduce_scatter = {"reduce_scatter_", {"output", "input_list", "op?",
+    "group?", "async_op?"}, true},
+  gather = {"gather_", {"tensor", "gather_list?", "dst?", "group?",
+    "async_op?", "group_dst?"}, true},
+  scatter = {"scatter_", {"tensor", "scatter_list?", "src?", "group?",
+    "async_op?", "group_src?"}, true},
+  all_to_all = {"alltoall_", {"output_tensor_list", "input_tensor_list",
+    "group?", "async_op?"}},
+  all_to_all_single = {"alltoall_base_", {"output", "input",
+    "output_split_sizes?", "input_split_sizes?", "group?", "async_op?"}},
+  send = {"send", {"tensor", "dst?", "group?", "tag?", "group_dst?"}},
+  recv = {"recv_", {"tensor", "src?", "group?", "tag?", "group_src?"}},
+  isend = {"send", {"tensor", "dst?", "group?", "tag?", "group_dst?"}},
+  irecv = {"recv_", {"tensor", "src?", "group?", "tag?", "group_src?"}},
+}
+
+-- ---- plain tensors ----
+
+local plain = {}
+
+local function options(a)
+  return {op = given(a.op) and a.op or "sum",
+    group = given(a.group) and a.group or nil}
+end
+
+local function fill(list, parts)
+  for i, part in ipairs(parts) do
+    dt.no_grad(function () list[i]:copy_(part) end)
+  end
+  return None
+end
+
+function plain.all_reduce(a)
+  dist.all_reduce(a.tensor, options(a))
+end
+function plain.reduce(a)
+  local g = options(a)
+  local sum = dist.all_reduce(a.tensor:clone(), g)
+  local dst = given(a.group_dst) and a.group_dst or a.dst or 0
+  if dt.rank() == dst then fill({a.tensor}, {sum}) end
+end
+function plain.broadcast(a)
+  dist.broadcast(a.tensor, {src = given(a.group_src) and a.group_src
+    or given(a.src) and a.src or 0, group = options(a).group})
+end
+function plain.all_gather(a)
+  fill(a.tensor_list, dist.all_gather(a.tensor, {group = options(a).group}))
+end
+function plain.all_gather_single(a)
+  dist.all_gather_into_tensor(a.output_tensor, a.input_tensor,
+    {group = options(a).group})
+end
+plain.all_gather_into_tensor = plain.all_gather_single
+function plain.reduce_scatter_single(a)
+  dist.reduce_scatter_tensor(a.output, a.input, options(a))
+end
+plain.reduce_scatter_tensor = plain.reduce_scatter_single
+function plain.reduce_scatter(a)
+  dist.reduce_scatter_tensor(a.output, dt.cat(V.to_lua(a.input_list), 0),
+    options(a))
+end
+function plain.all_to_all_single(a)
+  local out = dist.functional.all_to_all_single(a.input,
+    given(a.output_split_sizes) and V.to_lua(a.output_split_sizes) or nil,
+    given(a.input_split_sizes) and V.to_lua(a.input_split_sizes) or nil,
+    options(a).group)
+  fill({a.output}, {out})
+end
+
+-- What a collective gives back: None, or something to wait for.
+local function result(a)
+  if a.async_op ~= true then return None end
+  local work = attrs.namespace {}
+  work.wait = V.builtin(function () return true end, "wait")
+  work.is_completed = work.wait
+  return work
+end
+
+-- ---- checks ----
+
+local function wrong_type(name, want, v)
+  local module = util.is_dtensor(v) and "torch.distributed.tensor." or ""
+  util.raise("TypeError", "Invalid function argument. Expected parameter `%s` "
+    .. "of type %s\n             but got <class '%s%s'> instead.", name, want,
+    module, V.type_name(v))
+end
+
+local function check(name, v)
+  if name:find("_list$") then
+    if given(v) and not V.is_seq(v) then
+      wrong_type(name, "List[torch.Tensor]", v)
+    end
+  elseif (name == "tensor" or name:find("put")) and not name:find("split")
+     and not util.is_tensor(v) then
+    wrong_type(name, "torch.Tensor", v)
+  end
+end
+
+-- The tensors of a call in the operator's order, as a list.
+local function tensors_of(signature, a)
+  local list, n = {}, 0
+  for _, word in ipairs(signature) do
+    local name = word:match("^[%w_]+")
+    check(name, a[name])
+    if util.is_tensor(a[name]) or V.is_seq(a[name]) then
+      n = n + 1
+      list[n] = a[name]
+    end
+  end
+  return V.list(list, n)
+end
+
+-- Plain tensors into places that are distributed: the copy is refused.
+local function copies(signature, a)
+  local last = a[signature[2]:match("^[%w_]+")] or None
+  local first = a[signature[1]:match("^[%w_]+")]
+  local into = V.is_seq(first) and first[1] or first
+  local from = V.is_seq(last) and last[1] or last
+  return {into = into, from = from}
+end
+
+local function deprecated(space, name, successor)
+  dt._warn(("`%s.%s` is deprecated. Please use `%s.%s` instead."):format(space,
+    name, space, successor))
+end
+
+local function make(name, row)
+  local op, signature, nested, successor = table.unpack(row)
+  return args.def(name, signature, function (a)
+    if successor then deprecated("torch.distributed", name, successor) end
+    local list = tensors_of(signature, a)
+    if name == "gather" and not given(a.gather_list)
+       and dt.rank() == (given(a.dst) and a.dst or 0) then
+      util.raise("ValueError", "Argument ``gather_list`` must be specified on "
+        .. "destination rank.")
+    end
+    if tensors.kinds_of(list) then
+      local c = copies(signature, a)
+      if nested and name ~= "gather" and util.is_tensor(c.from)
+         and util.is_dtensor(c.into) ~= util.is_dtensor(c.from)
+         and (name == "all_gather") == util.is_dtensor(c.into) then
+        tensors.refuse("aten.copy_.default", V.list {c.into, c.from})
+      end
+      return tensors.refuse("c10d." .. op .. ".default", list, nil, false,
+        nested)
+    end
+    if not plain[name] then
+      util.raise("NotImplementedError", "torch.distributed.%s is not built in",
+        name)
+    end
+    plain[name](a)
+    return result(a)
+  end)
+end
+
+for name, row in pairs(calls) do M[name] = make(name, row) end
+
+-- ---- groups ----
+
+M.group = attrs.namespace(setmetatable({}, {__index = function (_, name)
+  return name == "WORLD" and meshes.world_group() or nil
+end}))
+
+M.new_group = args.def("new_group", {"ranks?", "timeout?", "backend?",
+  "pg_options?", "use_local_synchronization?", "group_desc?", "device_id?"},
+  function (a)
+    if not given(a.ranks) then return meshes.world_group() end
+    return meshes.group_of(V.to_lua(a.ranks))
+  end)
+
+-- ---- functional collectives, torch.ops.c10d ----
+
+local functional = {
+  all_reduce = {"all_reduce"}, broadcast = {"broadcast"},
+  all_gather_tensor = {"all_gather_into_tensor", "all_gather_single"},
+  all_gather_single = {"all_gather_into_tensor"},
+  reduce_scatter_tensor = {"reduce_scatter_tensor", "reduce_scatter_single"},
+  reduce_scatter_single = {"reduce_scatter_tensor"},
+  all_to_all_single = {"all_to_all_single"}, wait_tensor = {"wait_tensor"},
+}
+local older = {all_gather_single = "all_gather_tensor",
+  reduce_scatter_single = "reduce_scatter_tensor"}
+
+local function check_group(g)
+  if util.is_mesh(g) and g.ndim ~= 1 then
+    util.raise("AssertionError", "Only 1D mesh is supported, pass in "
+      .. "(DeviceMesh, int) together if mesh > 1D")
+  elseif type(g) == "number" then
+    util.raise("ValueError", "Unsupported group type: <class '%s'>, %s",
+      V.type_name(g), V.str(g))
+  end
+end
+
+-- (mesh, dim) as the group of dt.distributed.
+local function lua_group(v)
+  if V.is_tuple(v) and util.is_mesh(v[1]) then
+    return {mesh = v[1], mesh_dim = v[2]}
+  end
+  return v
+end
+
+M.functional = {}
+for name, row in pairs(functional) do
+  M.functional[name] = V.builtin(function (a, kw)
+    if row[2] then
+      deprecated("torch.distributed._functional_collectives", name, row[2])
+    end
+    if tensors.kinds_of(a, kw) then
+      return tensors.refuse("_c10d_functional." .. row[1] .. ".default", a, kw)
+    end
+    local list = {}
+    for i = 1, a.n do
+      check_group(a[i])
+      list[i] = lua_group(a[i])
+    end
+    local f = dist.functional[older[name] or name]
+    if kw and V.dict_get(kw, "group") then
+      V.dict_set(kw, "group", lua_group(V.dict_get(kw, "group")))
+    end
+    return require("dt.python.eval").call(f, V.list(list, a.n), kw)
+  end, name)
+end
+
+-- torch.ops.NAMESPACE.name: c10d has no rule for any DTensor.
+local function operators(space)
+  return attrs.namespace(setmetatable({}, {__index = function (_, name)
+    return V.builtin(function (a, kw)
+      return tensors.refuse(space .. "." .. name .. ".default", a, kw)
+    end, name)
+  end}))
+end
+M.c10d, M._c10d_functional = operators "c10d", operators "_c10d_functional"
+
+return M
