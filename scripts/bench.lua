@@ -57,6 +57,7 @@ local function collect(cmd)
   local p = io.popen(cmd .. " 2>&1 </dev/null")
   local other = {}
   for line in p:lines() do
+    line = line:gsub("^%[%d+%] ", "")             -- one rank of several
     local name, value, unit, budget =
       line:match("^(%S+)%s+([-+%d.eE]+)%s+(%S+)%s+(%S+)%s*$")
     if name and tonumber(value) then
@@ -125,6 +126,17 @@ if exists(opt.build .. "/dtrepl-mpi.so") and exists(empty) then
   end
 end
 
+-- Every public case of propagation.
+local prop = table.concat(files("tests/parity/*/prop/*.jsonl*"), " ")
+if prop ~= "" then
+  local name = "parity.prop_suite"
+  if not opt.filter or name:find(opt.filter, 1, true) then
+    local t = time_of(program .. " parity --show 0 " .. prop .. " || [ $? = 3 ]",
+                      1)
+    add(name, (t or math.huge) / 1000, "s", "20")
+  end
+end
+
 for _, path in ipairs(files("tests/perf/*.lua")) do
   local options = "-n 1"
   for line in io.lines(path) do
@@ -136,7 +148,11 @@ end
 for _, path in ipairs(files(obj .. "/perf/*")) do
   local name = path:match("([%w_]+)$")
   if name and not path:find("%.%w+$") and name ~= "mpi_empty" then
-    collect((name:find("^mpi_") and mpirun or "") .. path)
+    if name:find("^mpi_") then
+      collect(mpirun .. path .. " " .. opt.build)
+    else
+      collect(path)
+    end
   end
 end
 
