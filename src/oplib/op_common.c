@@ -152,6 +152,21 @@ static const DtMeta *common_layout (int n, const OpOperand *o,
   return f;
 }
 
+/* A 4-D tensor that lies channels last gets the strides of that format; they
+** differ from its own where a dimension has size 1. */
+static void canonical_channels_last (DtMeta *m) {
+  static const int order[4] = {1, 3, 2, 0};
+  int64_t stride[4], step = 1;
+  if (m->ndim != 4) return;
+  for (int i = 0; i < 4; i++) {
+    int d = order[i];
+    if (m->shape[d] != 1 && m->stride[d] != step) return;
+    stride[d] = step;
+    step *= m->shape[d];
+  }
+  memcpy(m->stride, stride, sizeof stride);
+}
+
 DtStatus op_broadcast (DtCtx *cx, int n, const OpOperand *o, DtDtype rt,
                        DtMeta *out) {
   DT_TRY(cx, broadcast_shape(cx, n, o, out));
@@ -159,9 +174,10 @@ DtStatus op_broadcast (DtCtx *cx, int n, const OpOperand *o, DtDtype rt,
   const DtMeta *f = common_layout(n, o, out);
   if (f && dt_meta_is_contiguous(f))
     dt_meta_set_contiguous(out);
-  else if (f)
+  else if (f) {
     memcpy(out->stride, f->stride, sizeof(int64_t) * out->ndim);
-  else
+    canonical_channels_last(out);
+  } else
     iterator_strides(n, o, out);
   for (int i = 0; i < n; i++)           /* a device beats a cpu number */
     if (o[i].m && o[i].m->ndim > 0) {

@@ -59,6 +59,13 @@ end
 local function listlike(class)
   class.__len, class.__pairs, class.append = count, each, append
   function class.__getitem(m, i) return child(m, i) end
+  function class.__setitem(m, i, module)
+    local n = count(m)
+    if i < -n or i >= n then
+      util.raise("IndexError", "index %d is out of range", i)
+    end
+    m:register_module(tostring(i < 0 and i + n or i), module)
+  end
 end
 
 -- nn.Sequential(m0, m1, ...): one after the other.

@@ -104,6 +104,9 @@ function instance_mt.__index(m, key)
 end
 
 function instance_mt.__newindex(m, key, value)
+  if math.type(key) == "integer" and m._class.__setitem then
+    return m._class.__setitem(m, key, value)
+  end
   local params, children, buffers = m._parameters, m._modules, m._buffers
   if value == dt.None then value = nil end
   if util.is_tensor(value) and value.is_parameter then

@@ -10,6 +10,7 @@
 local eval = require "dt.python.eval"
 local names = require "dt.python.names"
 local values = require "dt.python.values"
+require "dt.python.training"
 
 return {run = eval.run, value = eval.value, last = eval.last, call = eval.call,
   environment = names.environment, names = names, values = values}

@@ -12,6 +12,7 @@ local V = require "dt.python.values"
 local attrs = require "dt.python.attrs"
 local names = require "dt.python.names"
 local eval = require "dt.python.eval"
+require "dt.python.training"
 
 local M = {}
 local None, builtin, namespace = dt.None, V.builtin, attrs.namespace

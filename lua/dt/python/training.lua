@@ -1,0 +1,90 @@
+-- SPDX-License-Identifier: MIT
+-- dt/python/training.lua: modules of torch that training programs import and
+-- that have no name space of their own in dt: activation checkpoints, FSDP,
+-- schedulers, experimental parts.
+
+local dt = require "dt"
+local V = require "dt.python.values"
+local attrs = require "dt.python.attrs"
+local names = require "dt.python.names"
+local recompute = require "dt.recompute"
+local fsdp = require "dt.fsdp"
+
+local None, builtin, namespace = dt.None, V.builtin, attrs.namespace
+
+-- A name space over tables of dt.
+local function over(own, ...)
+  local behind = {...}
+  return namespace(setmetatable(own, {__index = function (_, name)
+    for _, place in ipairs(behind) do
+      local v = place[name]
+      if v ~= nil then return v end
+    end
+  end, __name = "module"}))
+end
+
+local function scope() return namespace {} end
+
+-- ---- activation checkpoints ----
+
+local policy = namespace {MUST_SAVE = "MUST_SAVE",
+  PREFER_SAVE = "PREFER_SAVE", MUST_RECOMPUTE = "MUST_RECOMPUTE",
+  PREFER_RECOMPUTE = "PREFER_RECOMPUTE", MUST_CPU_OFFLOAD = "MUST_CPU_OFFLOAD"}
+
+attrs.provide("torch.utils.checkpoint", over({
+  CheckpointPolicy = policy,
+  -- What is saved selectively has the same numbers: nothing to choose here.
+  create_selective_checkpoint_contexts = builtin(function ()
+    return V.tuple {scope(), scope()}
+  end, "create_selective_checkpoint_contexts"),
+  set_checkpoint_early_stop = builtin(scope, "set_checkpoint_early_stop"),
+}, recompute))
+recompute.CheckpointImpl = namespace(recompute.CheckpointImpl)
+attrs.provide("torch.distributed.algorithms._checkpoint.checkpoint_wrapper",
+  over({}, recompute))
+names.torch.utils = names.torch.utils or namespace {}
+names.torch.utils.checkpoint = attrs.module "torch.utils.checkpoint"
+
+-- ---- fully_shard ----
+
+-- fully_shard's policies that keep parameters elsewhere: on this engine's one
+-- device they stay where they are.
+local function offload(name)
+  return builtin(function (_, kw)
+    local out = namespace {__name__ = name, pin_memory = true}
+    for key, v in V.each(kw or V.dict()) do out[key] = v end
+    return out
+  end, name)
+end
+
+local sharded = over({FSDPModule = names.FSDPModule,
+  CPUOffloadPolicy = offload "CPUOffloadPolicy",
+  OffloadPolicy = offload "OffloadPolicy",
+  UnshardHandle = namespace {__name__ = "UnshardHandle"}}, fsdp)
+for _, path in ipairs {"torch.distributed.fsdp",
+  "torch.distributed._composable.fsdp",
+  "torch.distributed.fsdp._fully_shard"} do
+  attrs.provide(path, sharded)
+end
+attrs.provide("torch.distributed._composable", over({}, fsdp))
+
+-- ---- the rest ----
+
+attrs.provide("torch.optim.lr_scheduler", over({},
+  require "dt.optim.lr_scheduler"))
+names.optim.lr_scheduler = attrs.module "torch.optim.lr_scheduler"
+attrs.provide("torch.distributed.tensor.experimental", over({
+  register_sharding = names.flat.register_sharding},
+  require "dt.parallel", require "dt.cp", dt))
+attrs.provide("torch.nn.utils.clip_grad", names.nn.utils)
+attrs.provide("torch.distributed.elastic.multiprocessing.errors", namespace {
+  record = builtin(function (a) return a[1] or None end, "record")})
+
+-- torch.compile changes no number: the model or the function itself; as a
+-- decorator with arguments, a decorator.
+names.torch.compile = builtin(function (a)
+  if a.n > 0 then return a[1] end
+  return builtin(function (b) return b[1] end, "compile")
+end, "compile")
+
+return {over = over}
