@@ -429,6 +429,20 @@ static int l_register (lua_State *L) {
     rule_free(r);
     return dtL_raise(L);
   }
+  if (lua_toboolean(L, 3)) dt_registry_force(s->registry, op);
+  dt_prop_clear(s->cx, s->prop);
+  return 0;
+}
+
+/* dt._plan_mode("auto" | "greedy" | "graph"): how redistributions are planned
+** from now on. */
+static int l_plan_mode (lua_State *L) {
+  static const char *const names[] = { "auto", "greedy", "graph", NULL };
+  static const DtPlanMode modes[] = {
+    DT_PLAN_AUTO, DT_PLAN_GREEDY, DT_PLAN_GRAPH
+  };
+  DtSession *s = dtL_session(L);
+  dt_planner_set_mode(s->planner, modes[luaL_checkoption(L, 1, NULL, names)]);
   dt_prop_clear(s->cx, s->prop);
   return 0;
 }
@@ -440,4 +454,6 @@ void dtL_open_custom (lua_State *L, int dt) {
   lua_setfield(L, dt, "library");
   lua_pushcfunction(L, l_register);
   lua_setfield(L, dt, "_register_sharding");
+  lua_pushcfunction(L, l_plan_mode);
+  lua_setfield(L, dt, "_plan_mode");
 }

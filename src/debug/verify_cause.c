@@ -149,7 +149,7 @@ DtStatus dt_vf_consistent (DtVfCase *c, DtVar *v, const char *what,
   return DT_OK;
 }
 
-static DtStatus bad_input (DtVfCase *c, bool *found) {
+DtStatus dt_vf_bad_input (DtVfCase *c, bool *found) {
   *found = false;
   for (int i = 0; i < c->nin && !*found; i++) {
     DtBuf b;
@@ -458,7 +458,7 @@ DtStatus dt_vf_number (DtVfCase *c, const DtValue *whole) {
 DtStatus dt_vf_cause (DtVfCase *c) {
   DtSession *s = c->d->s;
   bool found;
-  DT_TRY(s->cx, bad_input(c, &found));
+  DT_TRY(s->cx, dt_vf_bad_input(c, &found));
   if (found) return DT_OK;
   if (c->prop) {
     by_decision(c, c->prop);

@@ -71,6 +71,9 @@ typedef struct DtReplayed {
 DtStatus dt_vf_replay (DtVfCase *c, int which, DtTensor *got, DtTensor *exact,
                        DtReplayed *out);
 
+/* Is an input not what its placements say?  Words and cause tell which, and
+** who made it.  Collective. */
+DtStatus dt_vf_bad_input (DtVfCase *c, bool *found);
 /* Fill cause and words of a WRONG verdict.  Collective. */
 DtStatus dt_vf_cause (DtVfCase *c);
 /* "x", "input 1": what the person calls slot i.  Pure. */

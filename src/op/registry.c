@@ -30,6 +30,7 @@ typedef struct UserStrategy {
   DtStratFn fn;
   void *ud;
   void (*free_ud) (void *);
+  bool forced;                  /* wins over single-dim rules */
 } UserStrategy;
 
 struct DtRegistry {
@@ -388,6 +389,19 @@ DtStratFn dt_registry_strategy (const DtRegistry *r, const DtOpDef *op,
   if (u == NULL) return NULL;
   if (ud != NULL) *ud = u->ud;
   return u->fn;
+}
+
+void dt_registry_force (DtRegistry *r, const DtOpDef *op) {
+  UserStrategy *u = (UserStrategy *)dt_map_get(&r->strategies, op_hash(op),
+                                               op);
+  if (u != NULL) u->forced = true;
+}
+
+bool dt_registry_forced (const DtRegistry *r, const DtOpDef *op) {
+  const UserStrategy *u;
+  if (dt_map_count(&r->strategies) == 0) return false;
+  u = (const UserStrategy *)dt_map_get(&r->strategies, op_hash(op), op);
+  return u != NULL && u->forced;
 }
 
 /* ---- near names ---- */

@@ -67,6 +67,10 @@ DtStatus dt_registry_set_strategy (DtCtx *cx, DtRegistry *r,
 /* The user's strategy of an operator, NULL when there is none.  Pure. */
 DtStratFn dt_registry_strategy (const DtRegistry *r, const DtOpDef *op,
                                 void **ud);
+/* Let the user's strategy of an operator win over single-dim rules too: for
+** the debugger's "what if", PyTorch has no such thing.  Agreed. */
+void dt_registry_force (DtRegistry *r, const DtOpDef *op);
+bool dt_registry_forced (const DtRegistry *r, const DtOpDef *op);
 /* Closest names, for "did you mean".  Writes up to n; returns how many.
 ** Local. */
 int dt_registry_near (DtCtx *cx, DtRegistry *r, const char *name,

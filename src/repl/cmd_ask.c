@@ -23,7 +23,8 @@ static const Ask asks[] = {
   {"same", "r", "wanted a tensor"},
   {"report", "s", NULL},
   {"export", "s", "wanted torch, lua, json, html or trace, and a file"},
-  {"whatif", "s", "wanted NAME = PLACEMENTS"},
+  {"whatif", "s", "wanted NAME = PLACEMENTS, #N.I = PLACEMENTS, drop #N, "
+   "rule OP: IN -> OUT, or planner = graph"},
   {"shrink", "s", NULL},
   {"sweep", "r", "wanted a function"},
   {"doctor", "s", NULL},
@@ -115,10 +116,15 @@ const DtCmd dt_cmds_ask[] = {
    "layouts, timeline, ledger, source), or a trace for Chrome and Perfetto\n"
    "(trace).\n"
    "Example: :export torch repro.py", ask},
-  {"whatif", "explain", 0, "NAME = PLACEMENTS[, ...]",
-   "What would change if a tensor were placed otherwise?\n"
-   "The record is planned again without data: collectives, bytes, errors and\n"
-   "memory, before and after.\n"
+  {"whatif", "explain", 0, "CHANGE[; CHANGE ...]",
+   "What would be different?  The record is planned again without data:\n"
+   "collectives, bytes, errors and memory, before and after.  CHANGE is\n"
+   "  w = R S(1), v = R R    tensors placed otherwise\n"
+   "  #7.1 = R S(1)          input 1 of operator #7 redistributed before it\n"
+   "  drop #5                the redistribute #5 left out\n"
+   "  rule aten.mm.default: R, S(1) -> S(1)   only this rule (on each mesh\n"
+   "                         dimension) or all Replicate, for this operator\n"
+   "  planner = graph        how redistributions are planned: greedy, graph\n"
    "Example: :whatif w = R S(1)", ask},
   {"shrink", "explain", 0, "[FILE]",
    "Make the recorded failure small: fewer operators, a smaller mesh, smaller\n"

@@ -234,7 +234,8 @@ DtStatus dt_decide_candidates (DtDecide *d, bool tuple, DtSheet *s,
   bool found = false;
   if (!dt_profile_has_op(d->name, d->p->release))
     return before_its_time(d, tuple, s, via);
-  if (dt_op_single_dim(d->rule_op)) {
+  if (dt_op_single_dim(d->rule_op) &&
+      !dt_registry_forced(d->p->reg, d->rule_op)) {
     *via = DT_VIA_SINGLE_DIM;
     return by_rules(d, tuple, s);
   }

@@ -183,6 +183,73 @@ for _, placements in ipairs {"R R", "S(0) R", "R S(1)"} do
     T.eq(spec, got, "result with " .. placements)
   end
 end
+-- A rule, a planner, an operator's input, a redistribute left out: each told,
+-- then really done.
+local function really(f)
+  local before = dt.debug.recording().last
+  f()
+  return dt.debug.ledger(before + 1)
+end
+
+local function step_at(would, seq)
+  for _, s in ipairs(would.steps) do if s.seq == seq then return s end end
+end
+
+local wide = dt.distribute_tensor(dt.ones(8, 8), mesh, "S(0) R")
+local narrow = wide:redistribute(mesh, "R R")
+local moved = dt.debug.recording().last
+local e1 = narrow:exp()
+local at = dt.debug.recording().last
+local would = dt.debug.whatif("drop #" .. moved)
+T.eq(step_at(would, at).after, "dt: f32[8, 8]| S(0)R",
+  "exp of what was not moved")
+T.eq(would.before.bytes - would.after.bytes,
+  really(function () return wide:redistribute(mesh, "R R") end).bytes,
+  "the bytes of the redistribute")
+T.raises("COMMAND", "only a redistribute", dt.debug.whatif, "drop #" .. at)
+
+would = dt.debug.whatif(("#%d.0 = S(1) S(0)"):format(at))
+T.eq(step_at(would, at).after, "dt: f32[8, 8]| S(1)S(0)", "exp is forced")
+local forced
+local led = really(function ()
+  forced = narrow:redistribute(mesh, "S(1) S(0)"):exp()
+end)
+dt.expect{forced, "S(1) S(0)"}
+T.eq(would.after.bytes - would.before.bytes, led.bytes, "and its bytes")
+
+local cross = dt.distribute_tensor(dt.ones(8, 8), mesh, "S(0) S(1)")
+local swapped = cross:redistribute(mesh, "S(1) S(0)")
+at = dt.debug.recording().last
+for _, planner in ipairs {"graph", "greedy"} do
+  would = dt.debug.whatif{planner = planner}
+  local d = dt.debug.whatif{planner = "auto"}
+  dt._plan_mode(planner)
+  led = really(function ()
+    swapped = cross:redistribute(mesh, "S(1) S(0)")
+  end)
+  dt._plan_mode("auto")
+  local now = really(function ()
+    swapped = cross:redistribute(mesh, "S(1) S(0)")
+  end)
+  T.eq(would.after.bytes - d.after.bytes, led.bytes - now.bytes,
+    planner .. ": bytes as when it plans")
+end
+T.raises("COMMAND", "greedy, graph", dt.debug.whatif, "planner = fast")
+
+local e2 = wide:exp2()
+at = dt.debug.recording().last
+would = dt.debug.whatif("rule aten.exp2.default: R -> R")
+T.eq(step_at(would, at).after, "dt: f32[8, 8]| RR",
+  "the rule knows Replicate only")
+dt._register_sharding("aten.exp2.default", function ()
+  return {{{"R"}, {"R"}}}
+end, true)
+led = really(function () e2 = wide:exp2() end)
+dt.expect{e2, "R R"}
+T.eq(step_at(would, at).bytes_after, led.bytes, "with its gather")
+T.ok(e1, "kept")
+T.raises("COMMAND", "rule OP", dt.debug.whatif, "rule aten.mm.default")
+
 T.raises("KEY", "nosuch", dt.debug.whatif, "nosuch = R R")
 T.raises("COMMAND", "2 dimensions", dt.debug.whatif, "m2 = R")
 T.eq(select(2, pcall(function () return #out.shape end)), 2, "out stays")

@@ -79,6 +79,7 @@ function __mark(i) marks[#marks + 1] = {i, dt.debug.recording().last} end
 %s
 local ok, err = pcall(function ()
 %s
+%s
 end)
 return require("dt.debug.replay").%s(marks, ok, err)
 ]]
@@ -96,12 +97,12 @@ function M.verdicts(marks, ok, err)
   return dump(r)
 end
 
--- run_text(text, ranks, {fake = bool, verify = bool}) -> {ok, error, steps,
+-- run_text(text, ranks, {fake = bool, verify = bool, prelude = text}) -> {ok, error, steps,
 -- peak, wrong}.  Collective over the world: rank 0 runs it, all get it.
 function M.run_text(text, ranks, o)
   o = o or {}
   local chunk = FRAME:format(o.verify and "dt.debug.verify_set(true)" or "",
-    text, o.verify and "verdicts" or "summary")
+    o.prelude or "", text, o.verify and "verdicts" or "summary")
   local answer = ""
   if dt.rank() == 0 or dt.debug.no_data() then
     local ok, out = dt.debug.world(ranks, chunk, "",

@@ -12,49 +12,131 @@ local replay = require "dt.debug.replay"
 
 local M = {}
 
--- "w = R S(1), x = S(0)" -> list of {name, placements}.
-local function parse(text)
-  local list = {}
-  local one = "([%a_][%w_]*)%s*=%s*([^=]-)%s*,%s*%f[%a_\0]"
-  for name, pl in (text .. ","):gmatch(one) do
-    list[#list + 1] = {name = name, text = pl}
-  end
-  if #list == 0 then
-    page.fail("COMMAND", "wanted NAME = PLACEMENTS, as w = R S(1), not \"%s\"",
-      text)
-  end
-  return list
-end
-
 local function copy(t)
   local c = {}
   for k, v in pairs(t) do c[k] = v end
   return c
 end
 
--- Every use of id `from` in steps after index i becomes `to`.
-local function rename(P, i, from, to)
+-- ---- what to change, from text ----
+
+local function trim(s) return (s:match("^%s*(.-)%s*$")) end
+
+-- "aten.mm.default: R, S(1) -> S(1)"
+local function parse_rule(text)
+  local op, ins, outs = text:match("^%s*([%w_.:]+)%s*:%s*(.-)%s*%->%s*(.-)%s*$")
+  if not op then
+    page.fail("COMMAND", "wanted rule OP: IN, IN -> OUT, not \"%s\"", text)
+  end
+  local function cells(side)
+    local list, depth, from = {}, 0, 1
+    for i = 1, #side + 1 do
+      local c = side:sub(i, i)
+      depth = depth + (c == "(" and 1 or c == ")" and -1 or 0)
+      if c == "" or c == "," and depth == 0 then
+        local p = dt.debug.placements(side:sub(from, i - 1))[1]
+        list[#list + 1], from = tostring(p), i + 1
+      end
+    end
+    return list
+  end
+  return {rule = (op:gsub("::", ".")), ins = cells(ins), outs = cells(outs)}
+end
+
+local planners = {greedy = true, graph = true, auto = true}
+
+-- NAME = PLACEMENTS or #N.I = PLACEMENTS
+local function parse_place(name, pl)
+  local seq, i = name:match("^#?(%d+)%.?(%d*)$")
+  if seq then
+    return {at = math.tointeger(seq), input = math.tointeger(i) or 0,
+      name = "#" .. seq .. "." .. (i ~= "" and i or "0"), text = pl}
+  end
+  if name == "planner" then
+    pl = trim(tostring(pl))
+    if not planners[pl] then
+      page.fail("COMMAND", "wanted greedy, graph or auto, not \"%s\"", pl)
+    end
+    return {planner = pl}
+  end
+  return {name = name, text = pl}
+end
+
+-- One part of the text, between semicolons.
+local function parse_part(text, list)
+  local drop = text:match("^%s*drop%s+#?(%d+)%s*$")
+  local rule = text:match("^%s*rule%s+(.*)$")
+  if drop then
+    list[#list + 1] = {drop = math.tointeger(drop)}
+  elseif rule then
+    list[#list + 1] = parse_rule(rule)
+  else
+    local n = #list
+    local one = "([#%w_.]+)%s*=%s*([^=]-)%s*,%s*%f[#%a_\0]"
+    for name, pl in (text .. ","):gmatch(one) do
+      list[#list + 1] = parse_place(name, pl)
+    end
+    if #list == n then
+      page.fail("COMMAND", "wanted NAME = PLACEMENTS, as w = R S(1), not "
+        .. "\"%s\"", text)
+    end
+  end
+end
+
+local function parse(text)
+  local list = {}
+  for part in (text .. ";"):gmatch("(.-);") do
+    if part:find("%S") then parse_part(part, list) end
+  end
+  if #list == 0 then parse_part(text, list) end
+  return list
+end
+
+-- {w = "R S(1)", planner = "graph", drop = 7, rule = {OP = "R, R -> R"}}
+local function parse_table(t)
+  local list = {}
+  for name, v in pairs(t) do
+    if name == "rule" then
+      for op, text in pairs(v) do
+        list[#list + 1] = parse_rule(op .. ": " .. text)
+      end
+    elseif name == "drop" then
+      for _, n in ipairs(type(v) == "table" and v or {v}) do
+        list[#list + 1] = {drop = n}
+      end
+    else
+      list[#list + 1] = parse_place(name, v)
+    end
+  end
+  return list
+end
+
+-- ---- changing the program ----
+
+-- Uses of id `from` in step k become `to`.
+local function rename_step(P, k, from, to)
   local function arg(a)
     if type(a) ~= "table" or a == dt.None then return a end
     if a.id then return a.id == from and {id = to} or a end
     if #a == 0 then return a end
     local list = {}
-    for k, x in ipairs(a) do list[k] = arg(x) end
+    for i, x in ipairs(a) do list[i] = arg(x) end
     return list
   end
-  for k = i + 1, #P.steps do
-    local s = copy(P.steps[k])
-    s.ins = {}
-    for n, id in ipairs(P.steps[k].ins) do
-      s.ins[n] = id == from and to or id
-    end
-    if s.args then s.args = arg(s.args) end
-    if s.kwargs then
-      s.kwargs = {}
-      for name, a in pairs(P.steps[k].kwargs) do s.kwargs[name] = arg(a) end
-    end
-    P.steps[k] = s
+  local s = copy(P.steps[k])
+  s.ins = {}
+  for n, id in ipairs(P.steps[k].ins) do s.ins[n] = id == from and to or id end
+  if s.args then s.args = arg(s.args) end
+  if s.kwargs then
+    s.kwargs = {}
+    for name, a in pairs(P.steps[k].kwargs) do s.kwargs[name] = arg(a) end
   end
+  P.steps[k] = s
+end
+
+-- Every use of id `from` in steps after index i becomes `to`.
+local function rename(P, i, from, to)
+  for k = i + 1, #P.steps do rename_step(P, k, from, to) end
 end
 
 local function maker(P, name)
@@ -108,6 +190,93 @@ local function place(P, change)
       file = s.file, line = s.line, placements = pl, mesh = mesh})
   end
   return v.placements and table.concat(v.placements, " ") or "plain"
+end
+
+local function step_of(P, seq)
+  for k, s in ipairs(P.steps) do if s.seq == seq then return k, s end end
+  page.fail("INDEX", "operator #%d is not among the recorded steps", seq)
+end
+
+-- Redistribute one input of one operator before it.
+local function force(P, c)
+  local k, s = step_of(P, c.at)
+  local id = s.ins[c.input + 1]
+  if not id then
+    page.fail("INDEX", "operator #%d has %d inputs, counted from 0", c.at,
+      #s.ins)
+  end
+  local v = P.values[id]
+  local mesh = v.mesh or program.meshes(P)[1]
+  local new = copy(v)
+  new.id = -(c.at * 64 + c.input) - (1 << 40)
+  new.name = ("in%d_of_%d"):format(c.input, c.at)
+  new.placements, new.mesh, new.requires_grad = c.placements, mesh, false
+  P.values[new.id] = new
+  rename_step(P, k, id, new.id)
+  table.insert(P.steps, k, {kind = "call", ins = {id}, outs = {new.id},
+    op = v.placements and "redistribute" or "distribute_tensor", seq = s.seq,
+    file = s.file, line = s.line, placements = c.placements, mesh = mesh})
+  return v.placements and table.concat(v.placements, " ") or "plain"
+end
+
+-- Leave a redistribution out.
+local function drop(P, seq)
+  local k, s = step_of(P, seq)
+  if s.kind ~= "call" or s.op ~= "redistribute" then
+    page.fail("COMMAND", "#%d is %s; only a redistribute can be dropped", seq,
+      s.op or s.kind)
+  end
+  local from, to = P.values[s.ins[1]], P.values[s.outs[1]]
+  rename(P, k, s.outs[1], s.ins[1])
+  table.remove(P.steps, k)
+  return table.concat(to.placements, " "), table.concat(from.placements, " ")
+end
+
+-- What the world runs first: rules for an operator, a planner.
+local RULE = [[
+dt._register_sharding(%q, function (...)
+  local given, ins, whole, k = %s, {}, {}, 0
+  local function see(a)
+    local spec = type(a) == "table" and a.placements
+    if type(a) == "table" and not spec and type(a[1]) == "table" then
+      for _, x in ipairs(a) do see(x) end
+      return
+    end
+    if spec then k = k + 1 end
+    ins[#ins + 1] = spec and (given[k] or "R") or dt.None
+    whole[#whole + 1] = spec and "R" or dt.None
+  end
+  for i = 1, select("#", ...) do see((select(i, ...))) end
+  local outs, all = %s, {}
+  for i = 1, #outs do all[i] = "R" end
+  return {{all, whole}, {outs, ins}}
+end, true)
+]]
+
+local function prelude(c)
+  if c.planner then return ("dt._plan_mode(%q)\n"):format(c.planner) end
+  return RULE:format(c.rule, replay.dump(c.ins), replay.dump(c.outs))
+end
+
+-- Make one change; what it was and is, for the page.
+local function apply(P, c, o)
+  if c.planner or c.rule then
+    o.prelude = (o.prelude or "") .. prelude(c)
+    if c.planner then
+      return {name = "planner", before = "auto", after = c.planner}
+    end
+    return {name = "rule " .. c.rule, before = "PyTorch's", after =
+      table.concat(c.ins, ", ") .. " -> " .. table.concat(c.outs, ", ")}
+  elseif c.drop then
+    local before, after = drop(P, c.drop)
+    return {name = ("drop #%d"):format(c.drop), before = before, after = after}
+  end
+  c.placements = {}
+  for i, p in ipairs(dt.debug.placements(c.text)) do
+    c.placements[i] = tostring(p)
+  end
+  return {name = c.name, before = c.at and force(P, c) or place(P, c),
+    after = table.concat(c.placements, " ")}
 end
 
 local function totals(r)
@@ -181,32 +350,25 @@ local function text(d)
   return table.concat(out, "\n")
 end
 
--- dt.debug.whatif(change): change is "w = R S(1), x = S(0)" or {w = "R S(1)"}:
+-- dt.debug.whatif(change): change is text, parts separated by ";":
+--   "w = R S(1), x = S(0)"  tensors placed otherwise where they are made
+--   "#7.1 = R S(1)"         input 1 of operator #7 redistributed before it
+--   "drop #5"               a redistribute left out
+--   "rule aten.mm.default: R, S(1) -> S(1)"   this rule on each mesh dimension
+--                           (or all Replicate), in place of the operator's own
+--   "planner = graph"       how redistributions are planned: greedy, graph
+-- or {w = "R S(1)", ["#7.1"] = .., drop = 5, rule = {OP = ..}, planner = ..}.
 -- {changes, before = {collectives, bytes, implicit, per, peak, error}, after,
 -- steps = what is different}.  Collective.
 function M.whatif(change)
-  local list = {}
-  if type(change) == "table" then
-    for name, pl in pairs(change) do
-      list[#list + 1] = {name = name, text = pl}
-    end
-  else
-    list = parse(change)
-  end
+  local list = type(change) == "table" and parse_table(change) or parse(change)
   local P = program.build{all = true}
   local Q = program.with(P, {table.unpack(P.steps)})
   Q.values = copy(P.values)
-  local done = {}
-  for _, c in ipairs(list) do
-    c.placements = {}
-    for i, p in ipairs(dt.debug.placements(c.text)) do
-      c.placements[i] = tostring(p)
-    end
-    done[#done + 1] = {name = c.name, before = place(Q, c),
-      after = table.concat(c.placements, " ")}
-  end
+  local done, o = {}, {fake = true}
+  for _, c in ipairs(list) do done[#done + 1] = apply(Q, c, o) end
   local a = replay.run(P, {fake = true})
-  local b = replay.run(Q, {fake = true})
+  local b = replay.run(Q, o)
   return page.new({changes = done, before = totals(a), after = totals(b),
     steps = differences(P, Q, a, b)}, text)
 end
