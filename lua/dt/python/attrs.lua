@@ -6,6 +6,9 @@ local dt = require "dt"
 local util = require "dt.util"
 local nnm = require "dt.nn.module"
 local V = require "dt.python.values"
+local text = require "dt.python.text"
+local boxes = require "dt.python.boxes"
+local exceptions = require "dt.python.exceptions"
 
 local M = {}
 local None = dt.None
@@ -16,136 +19,6 @@ function M.set_call(f) call = f end
 -- A method: f(self, args, kw) in Python's convention.
 local function method(self, f, name)
   return V.builtin(function (args, kw) return f(self, args, kw) end, name)
-end
-
--- ---- strings, lists, dicts ----
-
-local text = {}
-
-function text.join(s, args)
-  local items, n = V.items(args[1])
-  local parts = {}
-  for i = 1, n do parts[i] = items[i] end
-  return table.concat(parts, s)
-end
-
-function text.split(s, args)
-  local out, sep = {}, args[1]
-  if sep == nil or sep == None then
-    for w in s:gmatch("%S+") do out[#out + 1] = w end
-    return V.list(out)
-  end
-  local at = 1
-  while true do
-    local i, j = s:find(sep, at, true)
-    if not i then break end
-    out[#out + 1] = s:sub(at, i - 1)
-    at = j + 1
-  end
-  out[#out + 1] = s:sub(at)
-  return V.list(out)
-end
-
-function text.startswith(s, args) return s:sub(1, #args[1]) == args[1] end
-function text.endswith(s, args)
-  return args[1] == "" or s:sub(-#args[1]) == args[1]
-end
-function text.strip(s) return (s:match("^%s*(.-)%s*$")) end
-function text.upper(s) return s:upper() end
-function text.lower(s) return s:lower() end
-function text.replace(s, args)
-  local plain = args[1]:gsub("%p", "%%%0")
-  return (s:gsub(plain, (args[2]:gsub("%%", "%%%%"))))
-end
-
-local seq = {}
-
-function seq.append(l, args)
-  l.n = l.n + 1
-  l[l.n] = args[1]
-  return None
-end
-function seq.extend(l, args)
-  local items, n = V.items(args[1])
-  for i = 1, n do seq.append(l, {items[i]}) end
-  return None
-end
-function seq.clear(l)
-  for i = 1, l.n do l[i] = nil end
-  l.n = 0
-  return None
-end
-function seq.index(l, args)
-  for i = 1, l.n do
-    if V.equal(l[i], args[1]) == true then return i - 1 end
-  end
-  return util.raise("ValueError", "%s is not in list", V.repr(args[1]))
-end
-function seq.pop(l, args)
-  local v = table.remove(l, (args[1] or l.n - 1) + 1)
-  l.n = l.n - 1
-  return v
-end
-function seq.insert(l, args)
-  table.insert(l, args[1] + 1, args[2])
-  l.n = l.n + 1
-  return None
-end
-function seq.count(l, args)
-  local k = 0
-  for i = 1, l.n do k = k + (V.equal(l[i], args[1]) == true and 1 or 0) end
-  return k
-end
-function seq.sort(l)
-  table.sort(l)
-  return None
-end
-
-local map = {}
-
-function map.items(d)
-  local out = {}
-  for k, v in V.each(d) do out[#out + 1] = V.tuple {k, v} end
-  return V.list(out)
-end
-function map.keys(d)
-  local out = {}
-  for k in V.each(d) do out[#out + 1] = k end
-  return V.list(out)
-end
-function map.values(d)
-  local out = {}
-  for _, v in V.each(d) do out[#out + 1] = v end
-  return V.list(out)
-end
-function map.get(d, args)
-  local v = V.dict_get(d, args[1])
-  if v == nil then return args[2] or None end
-  return v
-end
-function map.update(d, args, kw)
-  if args[1] then
-    for k, v in V.each(args[1]) do V.dict_set(d, k, v) end
-  end
-  if kw then
-    for k, v in V.each(kw) do V.dict_set(d, k, v) end
-  end
-  return None
-end
-function map.pop(d, args)
-  local v = V.dict_get(d, args[1])
-  V.dict_remove(d, args[1])
-  return v == nil and args[2] or v
-end
-function map.setdefault(d, args)
-  local v = V.dict_get(d, args[1])
-  if v ~= nil then return v end
-  V.dict_set(d, args[1], args[2])
-  return args[2]
-end
-function map.add(d, args)
-  V.dict_set(d, args[1], true)
-  return None
 end
 
 -- ---- modules: iterators become lists ----
@@ -240,7 +113,12 @@ local function missing(v, name)
     V.type_name(v), name)
 end
 
+M.missing = missing
+
 local function class_of(v)
+  if type(v) == "table" and rawget(v, "class") and rawget(v, "message") then
+    return exceptions.class_of(v)
+  end
   local lua = rawget(type(v) == "table" and v or {}, "_class")
   if lua then return lua end
   return M.namespace {__name__ = V.type_name(v)}
@@ -275,9 +153,41 @@ end
 local function table_for(v)
   local mt = getmetatable(v)
   if type(v) == "string" then return text end
-  if V.is_seq(v) then return seq end
-  if V.is_dict(v) or V.is_set(v) then return map end
   if mt == V.func_mt or mt == V.builtin_mt then return {} end
+  return boxes.methods_of(v)
+end
+
+-- What a class of the program says of v.name: value, found.
+local classes                       -- class.lua, which stands above
+
+function M.set_classes(t) classes = t end
+
+local function of_class(v, name)
+  local class = rawget(v, "_class") or rawget(v, "__python") and v
+  if not class then return nil, false end
+  return classes.get(v, class, name)
+end
+
+-- An error object's attributes.
+local function of_error(e, name)
+  local member = exceptions.member(exceptions.class_of(e), name)
+  if member ~= nil then return method(e, function (self, args, kw)
+    return call(member, V.list({self, table.unpack(args, 1, args.n)},
+      args.n + 1), kw)
+  end, name) end
+  if name == "args" then
+    return rawget(e, "args") or V.tuple {e.message}
+  elseif name == "__cause__" or name == "__context__"
+    or name == "__traceback__" then
+    return rawget(e, name) or None
+  elseif name == "with_traceback" then
+    return method(e, function () return e end, name)
+  end
+  return e[name]
+end
+
+local function is_error(v)
+  return type(v) == "table" and v.class and v.message and true or false
 end
 
 -- v.name
@@ -285,6 +195,19 @@ local result_of_two = {values = 1, indices = 2}   -- max, sort, topk
 
 function M.get(v, name)
   if name == "__class__" then return class_of(v) end
+  if type(v) == "table" then
+    local x, found = of_class(v, name)
+    if found then return x end
+    if exceptions.is_class(v) then
+      if name == "__name__" or name == "__qualname__" then return v.__name__ end
+      x = exceptions.member(v, name)
+      if x ~= nil then return x end
+    elseif rawget(v, "class") and is_error(v) then
+      x = of_error(v, name)
+      if x ~= nil then return x end
+      return missing(v, name)
+    end
+  end
   local own = table_for(v)
   if own then
     if own[name] then return method(v, own[name], name) end
@@ -330,10 +253,22 @@ end
 
 -- v.name = x
 function M.set(v, name, x)
+  local class = type(v) == "table" and rawget(v, "_class")
+  if class and classes.set(v, class, name, x) then return end
+  if type(v) == "table" and rawget(v, "__python")
+     and getmetatable(x) == V.func_mt then
+    x = classes.lua_method(x)
+  end
   if getmetatable(v) == V.func_mt or V.is_dict(v) then
     rawset(v, name, x)
   elseif util.is_tensor(v) and name == "data" then
-    dt._set_data(v, x)
+    require("dt.python.tensor").set_data(v, x)
+  elseif util.is_tensor(v) and name == "grad" then
+    require("dt.python.tensor").set_grad(v, x)
+  elseif util.is_dtensor(v) and (name == "placements"
+     or name == "device_mesh") then
+    util.raise("AttributeError", "property '%s' of 'DTensor' object has no "
+      .. "setter", name)
   elseif util.is_tensor(v) and x == None then
     v[name] = dt.None
   else
@@ -341,53 +276,72 @@ function M.set(v, name, x)
   end
 end
 
+-- del v.name
+function M.delete(v, name)
+  if nnm.is_module(v) then
+    for _, map in ipairs {v._parameters, v._modules, v._buffers} do
+      map:remove(name)
+    end
+    v._attrs[name] = nil
+  else
+    v[name] = nil
+  end
+end
+
 -- super(): what the base class of `class` has, with `self`.
 function M.super(class, self)
+  if exceptions.is_class(class) then
+    return M.namespace {__init__ = V.builtin(function (args)
+      local above = exceptions.member(class.base, "__init__")
+      if above then
+        return call(above, V.list({self, table.unpack(args, 1, args.n)},
+          args.n + 1))
+      end
+      exceptions.init(self, args)
+      return None
+    end, "__init__")}
+  end
   local base = class and rawget(class, "__base") or nnm.Module
-  return setmetatable({}, {__index = function (_, name)
+  return M.namespace(setmetatable({}, {__index = function (_, name)
+    local x, found = classes.get(self, base, name)
+    if found then return x end
     local f = base[name]
     if f == nil and name == "__init__" then f = function () end end
     if type(f) ~= "function" then return f end
-    return function (_, ...) return f(self, ...) end
-  end, __name = "super"})
+    return function (...) return f(self, ...) end
+  end, __name = "super"}))
 end
 
 -- ---- with ----
 
 -- Enter a scope; returns what `as` gets.
 function M.enter(scope)
+  if util.is_mesh(scope) then return M.enter_mesh(scope) end
+  local special = V.special(scope, "__enter__")
+  if special then return special() end
   if type(scope) == "table" then
     local f = rawget(scope, "__enter__")
     if f then return V.from_lua(f(scope)) end
   end
-  if util.is_mesh(scope) then return M.enter_mesh(scope) end
   return scope
 end
 
--- Leave it; `err` is the error that ended the body, or nil.
+-- Leave it; `err` is the error that ended the body, or nil.  True: the error
+-- ends here.
 function M.leave(scope, err)
-  if type(scope) == "table" and rawget(scope, "__exit__") then
-    scope.__exit__(scope, err)
-    return
-  end
   if util.is_mesh(scope) then return M.leave_mesh() end
+  local special = V.special(scope, "__exit__")
+  if special then
+    local e = err and exceptions.exception(err)
+    return V.truth(special(e and exceptions.class_of(e) or None, e or None,
+      None))
+  end
+  if type(scope) == "table" and rawget(scope, "__exit__") then
+    return scope.__exit__(scope, err) == true
+  end
   local mt = getmetatable(scope)
   if type(mt) == "table" and mt.__close then mt.__close(scope, err) end
-end
-
--- An error as an exception object with class and message.
-function M.exception(e)
-  if type(e) == "table" and e.class then return e end
-  if type(e) == "userdata" then return e end
-  return M.namespace {class = "RuntimeError", message = tostring(e),
-    args = V.tuple {tostring(e)}}
-end
-
--- The name of a class.
-function M.class_name(c)
-  if type(c) == "table" then
-    return rawget(c, "__name__") or rawget(c, "__name") or rawget(c, "name")
-  end
+  return false
 end
 
 -- ---- import ----

@@ -58,6 +58,12 @@ end
 local function read_number(src, at)
   local text = src:match("^0[xX]%x+", at)
   if text then return math.tointeger(tonumber(text)), at + #text end
+  local base, digits_of = src:match("^0([bBoO])([0-7_]+)", at)
+  if base then
+    digits_of = digits_of:gsub("_", "")
+    return tonumber(digits_of, base:lower() == "b" and 2 or 8),
+      at + #src:match("^0[bBoO][0-7_]+", at)
+  end
   text = src:match("^%d[%d_]*%.?%d*[eE][+-]?%d+", at)
     or src:match("^%.?%d[%d_]*%.%d*", at) or src:match("^%.%d+", at)
     or src:match("^%d[%d_]*", at)
@@ -110,8 +116,8 @@ function M.tokens(src)
       line, at = line + 1, at + 2
     elseif c == "" then
       break
-    elseif src:find("^[rbfRBF]*['\"]", at) then
-      local prefix = src:match("^[rbfRBF]*", at):lower()
+    elseif src:find("^[rbfuRBFU]*['\"]", at) then
+      local prefix = src:match("^[rbfuRBFU]*", at):lower()
       local value
       value, at = read_string(src, at + #prefix, prefix, line)
       out[#out + 1] = {"string", value, line, prefix}

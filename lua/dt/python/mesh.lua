@@ -144,6 +144,12 @@ function of_mesh.mesh(m)
   return dt.tensor(ranks, {dtype = dt.int32}):view(shape)
 end
 
+-- The layout: what it is called is all that is asked of it.
+function of_mesh._layout(m)
+  return attrs.namespace(setmetatable({sizes = V.size(m.shape)},
+    {__name = "_MeshLayout"}))
+end
+
 function of_mesh.mesh_dim_names(m)
   local names = m.mesh_dim_names
   return names and V.tuple(names) or None

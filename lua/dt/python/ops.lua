@@ -5,6 +5,8 @@
 local dt = require "dt"
 local util = require "dt.util"
 local V = require "dt.python.values"
+local format = require "dt.python.format"
+local sets = require("dt.python.boxes").set
 
 local M = {}
 local None = dt.None
@@ -51,18 +53,65 @@ local function merged(a, b)
   return d
 end
 
--- "text %s" % value or tuple
-local function format(text, v)
-  local items, n = {v}, 1
-  if V.is_tuple(v) then items, n = v, v.n end
-  local out = {}
-  for i = 1, n do out[i] = items[i] end
-  return (text:gsub("%%([%d.]*)([sdrfge])", function (width, kind)
-    local x = table.remove(out, 1)
-    if kind == "s" then return V.str(x) end
-    if kind == "r" then return V.repr(x) end
-    return ("%" .. width .. kind):format(x)
-  end))
+-- The methods that stand for a sign, of the left and of the right operand.
+local METHOD = {["+"] = "add", ["-"] = "sub", ["*"] = "mul", ["/"] = "truediv",
+  ["//"] = "floordiv", ["%"] = "mod", ["**"] = "pow", ["@"] = "matmul",
+  ["|"] = "or", ["&"] = "and", ["^"] = "xor", ["<<"] = "lshift",
+  [">>"] = "rshift"}
+
+local function is_number(v)
+  return type(v) == "number" or type(v) == "boolean"
+end
+
+local function zero(op, a)
+  util.raise("ZeroDivisionError", op == "/" and math.type(a) == "integer"
+    and "division by zero" or op == "/" and "float division by zero"
+    or op == "%" and "integer modulo by zero"
+    or "integer division or modulo by zero")
+end
+
+-- Neither operand can do it.
+local function unsupported(op, a, b)
+  if op == "+" and type(a) == "string" then
+    util.raise("TypeError", "can only concatenate str (not \"%s\") to str",
+      V.type_name(b))
+  end
+  if op == "+" and V.is_seq(a) then
+    util.raise("TypeError", "can only concatenate %s (not \"%s\") to %s",
+      V.type_name(a), V.type_name(b), V.type_name(a))
+  end
+  util.raise("TypeError", "unsupported operand type(s) for %s: '%s' and '%s'",
+    op == "**" and "** or pow()" or op, V.type_name(a), V.type_name(b))
+end
+
+-- A sign for operands that are Python's own, or the program's.
+local function guarded(op, f)
+  local left, right = "__" .. METHOD[op] .. "__", "__r" .. METHOD[op] .. "__"
+  local divides = op == "/" or op == "//" or op == "%"
+  return function (a, b)
+    if is_number(a) and is_number(b) then
+      if divides and (b == 0 or b == false) then zero(op, a) end
+      return f(a, b)
+    end
+    local special = V.special(a, left)
+    if special then return special(b) end
+    special = V.special(b, right)
+    if special then return special(a) end
+    if tensorish(a, b) then return f(a, b) end
+    local kind = type(a) == "string" and "text" or V.is_seq(a) and "seq"
+      or (V.is_dict(a) or V.is_set(a)) and "map"
+    if a == None or b == None or kind == "text" and op ~= "%"
+       and not (op == "+" and type(b) == "string")
+       and not (op == "*" and is_number(b))
+       or kind == "seq" and not (op == "+" and V.is_seq(b)
+       and V.type_name(a) == V.type_name(b))
+       and not (op == "*" and is_number(b))
+       or is_number(a) and type(b) == "string" and op ~= "*"
+       or is_number(a) and V.is_seq(b) and op ~= "*" then
+      unsupported(op, a, b)
+    end
+    return f(a, b)
+  end
 end
 
 M.binary = {
@@ -71,17 +120,21 @@ M.binary = {
     if type(a) == "string" and type(b) == "string" then return a .. b end
     return number(a) + number(b)
   end,
-  ["-"] = function (a, b) return number(a) - number(b) end,
+  ["-"] = function (a, b)
+    if V.is_set(a) then return sets.difference(a, {b}) end
+    return number(a) - number(b)
+  end,
   ["*"] = function (a, b)
     if V.is_seq(a) then return times(a, b) end
     if V.is_seq(b) then return times(b, a) end
     if type(a) == "string" then return a:rep(b) end
+    if type(b) == "string" then return b:rep(a) end
     return number(a) * number(b)
   end,
   ["/"] = function (a, b) return number(a) / number(b) end,
   ["//"] = function (a, b) return number(a) // number(b) end,
   ["%"] = function (a, b)
-    if type(a) == "string" then return format(a, b) end
+    if type(a) == "string" then return format.percent(a, b) end
     return number(a) % number(b)
   end,
   ["**"] = function (a, b)
@@ -94,10 +147,17 @@ M.binary = {
   ["@"] = function (a, b) return dt.matmul(a, b) end,
   ["|"] = function (a, b)
     if V.is_dict(a) then return merged(a, b) end
-    return a | b
+    if V.is_set(a) then return sets.union(a, V.list {b}) end
+    if type(a) == "boolean" and type(b) == "boolean" then return a or b end
+    return number(a) | number(b)
   end,
-  ["&"] = function (a, b) return a & b end,
+  ["&"] = function (a, b)
+    if V.is_set(a) then return sets.intersection(a, {b}) end
+    if type(a) == "boolean" and type(b) == "boolean" then return a and b end
+    return number(a) & number(b)
+  end,
   ["^"] = function (a, b)
+    if V.is_set(a) then return sets.symmetric_difference(a, {b}) end
     if type(a) == "boolean" then return a ~= b end
     return a ~ b
   end,
@@ -105,8 +165,18 @@ M.binary = {
   [">>"] = function (a, b) return a >> b end,
 }
 
+for op, f in pairs(M.binary) do M.binary[op] = guarded(op, f) end
+
 M.unary = {
-  ["-"] = function (a) return -a end,
+  ["-"] = function (a)
+    local special = V.special(a, "__neg__")
+    if special then return special() end
+    if type(a) == "string" or a == None or V.is_seq(a) then
+      util.raise("TypeError", "bad operand type for unary -: '%s'",
+        V.type_name(a))
+    end
+    return -number(a)
+  end,
   ["+"] = function (a) return a end,
   ["~"] = function (a)
     if util.is_tensor(a) then return a:bitwise_not() end
@@ -122,18 +192,45 @@ function M.augmented(op)
   local plain, name = M.binary[op], inplace[op]
   return function (a, b)
     if util.is_tensor(a) and name then return a[name](a, b) end
+    if V.is_list(a) and op == "+" then
+      local items, n = V.items(b)
+      table.move(items, 1, n, a.n + 1, a)
+      a.n = a.n + n
+      return a
+    end
+    local special = V.special(a, "__i" .. METHOD[op] .. "__")
+    if special then return special(b) end
     return plain(a, b)
   end
 end
 
+local MIRROR = {lt = "gt", gt = "lt", le = "ge", ge = "le"}
+local SIGN = {lt = "<", gt = ">", le = "<=", ge = ">="}
+
 local function ordered(name, f)
   return function (a, b)
     if util.is_tensor(a) then return a[name](a, b) end
-    if util.is_tensor(b) then
-      local mirror = {lt = "gt", gt = "lt", le = "ge", ge = "le"}
-      return b[mirror[name]](b, a)
+    if util.is_tensor(b) then return b[MIRROR[name]](b, a) end
+    if is_number(a) and is_number(b) then return f(number(a), number(b)) end
+    local special = V.special(a, "__" .. name .. "__")
+    if special then return special(b) end
+    special = V.special(b, "__" .. MIRROR[name] .. "__")
+    if special then return special(a) end
+    if V.is_seq(a) and V.is_seq(b) then
+      if name == "lt" then return V.less(a, b) end
+      if name == "gt" then return V.less(b, a) end
+      return V.equal(a, b) == true or V.less(name == "le" and a or b,
+        name == "le" and b or a)
     end
-    return f(number(a), number(b))
+    if V.is_set(a) and V.is_set(b) then
+      local small, large = a, b
+      if name == "ge" or name == "gt" then small, large = b, a end
+      return sets.issubset(small, {large}) and (name == "le" or name == "ge"
+        or #small.keys < #large.keys)
+    end
+    if type(a) == "string" and type(b) == "string" then return f(a, b) end
+    return util.raise("TypeError", "'%s' not supported between instances of "
+      .. "'%s' and '%s'", SIGN[name], V.type_name(a), V.type_name(b))
   end
 end
 
@@ -152,6 +249,8 @@ M.compare = {
   ["=="] = V.equal,
   ["!="] = function (a, b)
     if util.is_tensor(a) then return a:ne(b) end
+    local special = V.special(a, "__ne__")
+    if special then return special(b) end
     return not V.equal(a, b)
   end,
   ["<"] = ordered("lt", function (a, b) return a < b end),
@@ -191,29 +290,70 @@ local function to_index(v)
   return V.to_lua(v)
 end
 
+-- The whole subscript of a tensor: a list picks by its numbers.
+local function whole_index(v)
+  if V.is_list(v) then return {dt.tensor(V.to_lua(v), {dtype =
+    type(v[1]) ~= "boolean" and dt.int64 or nil})} end
+  return to_index(v)
+end
+
+-- First, last (not reached) and step of a slice of n items, from 0.
 local function bounds(s, n)
-  local function place(v, default)
+  local step = s.step == None and 1 or s.step
+  if step == 0 then util.raise("ValueError", "slice step cannot be zero") end
+  local lo, hi = 0, n
+  if step < 0 then lo, hi = -1, n - 1 end
+  local function clip(v, default)
     if v == None then return default end
     if v < 0 then v = v + n end
-    return math.max(0, math.min(n, v))
+    return math.max(lo, math.min(hi, v))
   end
-  local step = s.step == None and 1 or s.step
-  if step < 0 then return n - 1, -1, step end
-  return place(s.start, 0), place(s.stop, n), step
+  return clip(s.start, step > 0 and lo or hi), clip(s.stop, step > 0 and hi
+    or lo), step
 end
 
 local function slice_of(v, s)
-  local n = type(v) == "string" and #v or v.n
+  local items, n = V.items(v)
   local first, last, step = bounds(s, n)
-  if type(v) == "string" then return v:sub(first + 1, last) end
   local out = {}
-  for i = first, step > 0 and last - 1 or last + 1, step do
-    out[#out + 1] = v[i + 1]
+  for i = first, last - (step > 0 and 1 or -1), step do
+    out[#out + 1] = items[i + 1]
   end
+  if type(v) == "string" then return table.concat(out) end
   return (V.is_tuple(v) and V.tuple or V.list)(out)
 end
 
+-- l[a:b] = items: the items between are replaced.
+local function put_slice(l, s, x)
+  local first, last, step = bounds(s, l.n)
+  local items, n = V.items(x)
+  if step ~= 1 then
+    local k = 0
+    for i = first, last - (step > 0 and 1 or -1), step do
+      k = k + 1
+      l[i + 1] = items[k]
+    end
+    return
+  end
+  last = math.max(first, last)
+  local tail = table.pack(table.unpack(l, last + 1, l.n))
+  local old = l.n
+  for i = 1, n do l[first + i] = items[i] end
+  for i = 1, tail.n do l[first + n + i] = tail[i] end
+  l.n = first + n + tail.n
+  for i = l.n + 1, old do l[i] = nil end
+end
+
 local function place(v, i)
+  if util.is_tensor(i) then i = require("dt.python.tensor").index(i) end
+  if math.type(i) ~= "integer" then
+    if type(i) == "boolean" then
+      i = i and 1 or 0
+    else
+      util.raise("TypeError", "%s indices must be integers or slices, not %s",
+        V.type_name(v), V.type_name(i))
+    end
+  end
   if i < 0 then i = i + v.n end
   if i < 0 or i >= v.n then
     util.raise("IndexError", "%s index out of range", V.type_name(v))
@@ -231,16 +371,28 @@ function M.getitem(v, i)
     return v[place(v, i)]
   elseif V.is_dict(v) then
     local item = V.dict_get(v, i)
+    if item == nil and v.factory then
+      item = v.factory()
+      V.dict_set(v, i, item)
+    end
     if item == nil then util.raise("KeyError", "%s", V.repr(i)) end
     return item
   elseif type(v) == "string" then
     if is_slice(i) then return slice_of(v, i) end
     if i < 0 then i = i + #v end
+    if i < 0 or i >= #v then
+      util.raise("IndexError", "string index out of range")
+    end
     return v:sub(i + 1, i + 1)
   elseif util.is_tensor(v) then
-    return dt.Tensor._getitem(v, to_index(i))
+    return dt.Tensor._getitem(v, whole_index(i))
   elseif util.is_mesh(v) then
     return mesh_slice(v, i)
+  end
+  local special = V.special(v, "__getitem__")
+  if special then return special(i) end
+  if type(v) == "table" and rawget(v, "__class_getitem") then
+    return v.__class_getitem(i)
   elseif type(v) == "table" and v.__getitem then
     return V.from_lua(v:__getitem(i))
   end
@@ -252,14 +404,35 @@ function M.getitem(v, i)
 end
 
 function M.setitem(v, i, x)
-  if V.is_seq(v) then
+  local special = V.special(v, "__setitem__")
+  if special then
+    special(i, x)
+  elseif V.is_tuple(v) then
+    util.raise("TypeError", "'tuple' object does not support item assignment")
+  elseif V.is_list(v) then
+    if is_slice(i) then return put_slice(v, i, x) end
     v[place(v, i)] = x
   elseif V.is_dict(v) then
     V.dict_set(v, i, x)
   elseif util.is_tensor(v) then
-    dt.Tensor._setitem(v, to_index(i), V.to_lua(x))
+    dt.Tensor._setitem(v, whole_index(i), V.to_lua(x))
   else
     v[V.to_lua(i)] = x
+  end
+end
+
+-- del v[i]
+function M.delitem(v, i)
+  if V.is_list(v) then
+    if is_slice(i) then return put_slice(v, i, V.list({}, 0)) end
+    table.move(v, place(v, i) + 1, v.n + 1, place(v, i))
+    v.n = v.n - 1
+  elseif V.is_dict(v) then
+    if V.dict_get(v, i) == nil then util.raise("KeyError", "%s", V.repr(i)) end
+    V.dict_remove(v, i)
+  else
+    local special = V.special(v, "__delitem__")
+    if special then special(i) end
   end
 end
 

@@ -115,44 +115,49 @@ end
 
 local parse_text
 
--- "a {x!r:>3} b" to parts: texts and {expr, conversion, format}.
-local function fstring(p, s)
-  local parts, at, text = {}, 1, ""
+-- The place behind a replacement's expression, from the one after "{".
+local function expression_end(p, s, i)
+  local depth, quote = 0, nil
+  while true do
+    local d = s:sub(i, i)
+    if d == "" then bad(p, "an f-string does not end") end
+    if quote then
+      if d == quote then quote = nil end
+    elseif d == "'" or d == '"' then quote = d
+    elseif d:find("[%(%[{]") then depth = depth + 1
+    elseif depth == 0 and (d == "}" or d == ":" or (d == "!"
+      and s:sub(i + 1, i + 1) ~= "=")) then return i
+    elseif d:find("[%)%]}]") then depth = depth - 1 end
+    i = i + 1
+  end
+end
+
+-- The parts of an f-string: texts and {expr, conv, fmt}; fmt are parts again.
+-- `at` is where to begin; a spec inside ends at its "}".
+local function fstring(p, s, at, inside)
+  local parts, text = {}, ""
   while at <= #s do
     local c = s:sub(at, at)
+    if c == "}" and inside then break end
     if (c == "{" or c == "}") and s:sub(at + 1, at + 1) == c then
       text, at = text .. c, at + 2
     elseif c == "{" then
+      local i = expression_end(p, s, at + 1)
+      local inner, conv, fmt = s:sub(at + 1, i - 1), nil, nil
+      local said = inner:match("^(.-[^=!<>]=%s*)$")
+      if said then text, inner = text .. said, inner:match("^(.*)=%s*$") end
       if text ~= "" then parts[#parts + 1], text = text, "" end
-      local depth, i, quote = 0, at + 1, nil
-      while true do
-        local d = s:sub(i, i)
-        if d == "" then bad(p, "an f-string does not end") end
-        if quote then
-          if d == quote then quote = nil end
-        elseif d == "'" or d == '"' then quote = d
-        elseif d:find("[%(%[{]") then depth = depth + 1
-        elseif depth == 0 and (d == "}" or d == ":" or (d == "!"
-          and s:sub(i + 1, i + 1) ~= "=")) then break
-        elseif d:find("[%)%]}]") then depth = depth - 1 end
-        i = i + 1
-      end
-      local close = i
-      local inner = s:sub(at + 1, i - 1)
-      local conv, fmt
-      if s:sub(i, i) == "!" then conv, close = s:sub(i + 1, i + 1), i + 2 end
-      if s:sub(close, close) == ":" then
-        local e = s:find("}", close, true)
-        fmt, close = s:sub(close + 1, e - 1), e
-      end
+      if s:sub(i, i) == "!" then conv, i = s:sub(i + 1, i + 1), i + 2 end
+      if s:sub(i, i) == ":" then fmt, i = fstring(p, s, i + 1, true) end
+      if said and not conv and not fmt then conv = "r" end
       parts[#parts + 1] = {expr = parse_text(inner), conv = conv, fmt = fmt}
-      at = close + 1
+      at = i + 1
     else
       text, at = text .. c, at + 1
     end
   end
   if text ~= "" then parts[#parts + 1] = text end
-  return parts
+  return parts, at
 end
 
 local function strings(p)
@@ -161,7 +166,9 @@ local function strings(p)
     local t = p.t[p.i]
     if t[4]:find("f", 1, true) then
       format = true
-      for _, part in ipairs(fstring(p, t[2])) do parts[#parts + 1] = part end
+      for _, part in ipairs((fstring(p, t[2], 1))) do
+        parts[#parts + 1] = part
+      end
     else
       parts[#parts + 1] = t[2]
     end
@@ -394,7 +401,20 @@ function ternary(p)
   return e
 end
 
+-- yield, yield x, yield from x: makes the function a generator.
+local function yield(p)
+  if p.fn then p.fn.generator = true end
+  if take(p, "from", "name") then
+    return node(p, "yield_from", {value = expr(p)})
+  end
+  local t = p.t[p.i]
+  local ends = t[1] == "newline" or t[2] == ")" or t[2] == "="
+  return node(p, "yield", {value = not ends and exprlist(p) or nil})
+end
+
 function expr(p)
+  if take(p, "yield", "name") then return yield(p) end
+  take(p, "await", "name")
   local e = ternary(p)
   if e.kind == "name" and take(p, ":=") then
     return node(p, "walrus", {name = e.name, value = expr(p)})
@@ -422,9 +442,12 @@ function exprlist(p)
   return node(p, "tuple", {items = items})
 end
 
--- What a for assigns to.
-function target(p)
+-- What a for assigns to; `one_only`: no tuple without brackets.
+function target(p, one_only)
   local function one()
+    if take(p, "*") then
+      return node(p, "starred", {value = postfix(p)})
+    end
     if take(p, "(") then
       local t = target(p)
       expect(p, ")")
@@ -433,7 +456,7 @@ function target(p)
     return postfix(p)
   end
   local first = one()
-  if not is(p, ",") then return first end
+  if one_only or not is(p, ",") then return first end
   local items = {first}
   while take(p, ",") and not word(p, "in") do items[#items + 1] = one() end
   return node(p, "tuple", {items = items})
@@ -467,13 +490,19 @@ S["def"] = function (p)
   expect(p, "(")
   local params = parameters(p, ")")
   if take(p, "->") then expr(p) end
-  return node(p, "def", {name = n, params = params, body = block(p)})
+  local fn, outer = node(p, "def", {name = n, params = params}), p.fn
+  p.fn = fn
+  fn.body = block(p)
+  p.fn = outer
+  return fn
 end
 
 S["class"] = function (p)
   local n, bases = name(p), {}
   if take(p, "(") then
-    for _, a in ipairs(arguments(p)) do bases[#bases + 1] = a.value end
+    for _, a in ipairs(arguments(p)) do
+      if not a.name then bases[#bases + 1] = a.value end
+    end
   end
   return node(p, "class", {name = n, bases = bases, body = block(p)})
 end
@@ -493,21 +522,42 @@ S["for"] = function (p)
   local t = target(p)
   expect(p, "in", "name")
   local iter = exprlist(p)
-  return node(p, "for", {target = t, iter = iter, body = block(p)})
+  local n = node(p, "for", {target = t, iter = iter, body = block(p)})
+  if take(p, "else", "name") then n.orelse = block(p) end
+  return n
 end
 
 S["while"] = function (p)
   local cond = expr(p)
-  return node(p, "while", {cond = cond, body = block(p)})
+  local n = node(p, "while", {cond = cond, body = block(p)})
+  if take(p, "else", "name") then n.orelse = block(p) end
+  return n
+end
+
+-- Do brackets at hand hold items with "as"?
+local function bracketed_items(p)
+  if not is(p, "(") then return false end
+  local depth, i = 0, p.i
+  while true do
+    local t = p.t[i]
+    if t[1] == "end" or t[1] == "newline" then return false end
+    if t[1] == "op" and t[2]:find("^[%(%[{]$") then depth = depth + 1 end
+    if t[1] == "op" and t[2]:find("^[%)%]}]$") then depth = depth - 1 end
+    if depth == 0 then return p.t[i + 1][2] == ":" and i > p.i end
+    i = i + 1
+  end
 end
 
 S["with"] = function (p)
-  local items = {}
+  local items, brackets = {}, bracketed_items(p)
+  if brackets then expect(p, "(") end
   repeat
+    if brackets and is(p, ")") then break end
     local item = {value = expr(p)}
-    if take(p, "as", "name") then item.target = postfix(p) end
+    if take(p, "as", "name") then item.target = target(p, true) end
     items[#items + 1] = item
   until not take(p, ",")
+  if brackets then expect(p, ")") end
   return node(p, "with", {items = items, body = block(p)})
 end
 
@@ -515,6 +565,7 @@ S["try"] = function (p)
   local n = node(p, "try", {body = block(p), handlers = {}})
   while take(p, "except", "name") do
     local h = {}
+    take(p, "*")
     if not is(p, ":") then
       h.class = expr(p)
       if take(p, "as", "name") then h.name = name(p) end
@@ -539,15 +590,26 @@ simple["break"] = function (p) return node(p, "break", {}) end
 simple["continue"] = function (p) return node(p, "continue", {}) end
 simple["raise"] = function (p)
   local value
+  local cause
   if p.t[p.i][1] ~= "newline" then value = expr(p) end
-  return node(p, "raise", {value = value})
+  if take(p, "from", "name") then cause = expr(p) end
+  return node(p, "raise", {value = value, cause = cause})
 end
 simple["global"] = function (p)
   local names = {name(p)}
   while take(p, ",") do names[#names + 1] = name(p) end
   return node(p, "global", {names = names})
 end
-simple["nonlocal"] = simple["global"]
+simple["nonlocal"] = function (p)
+  local n = simple["global"](p)
+  n.kind = "nonlocal"
+  return n
+end
+simple["del"] = function (p)
+  local targets = {postfix(p)}
+  while take(p, ",") do targets[#targets + 1] = postfix(p) end
+  return node(p, "del", {targets = targets})
+end
 simple["assert"] = function (p)
   local n = node(p, "assert", {cond = expr(p)})
   if take(p, ",") then n.text = expr(p) end
@@ -585,7 +647,7 @@ simple["from"] = function (p)
 end
 
 local augmented = {"+=", "-=", "*=", "/=", "//=", "%=", "**=", "|=", "&=",
-  "@=", "^="}
+  "@=", "^=", "<<=", ">>="}
 
 local function expression_statement(p)
   local first = exprlist(p)
@@ -595,7 +657,7 @@ local function expression_statement(p)
         value = exprlist(p)})
     end
   end
-  local noted = take(p, ":")
+  local noted = first.kind ~= "tuple" and take(p, ":")
   if noted then expr(p) end
   local targets = {}
   while take(p, "=") do
@@ -606,7 +668,8 @@ local function expression_statement(p)
     return node(p, "annotation", {value = first})
   end
   if #targets == 0 then return node(p, "expr", {value = first}) end
-  return node(p, "assign", {targets = targets, value = first})
+  return node(p, "assign", {targets = targets, value = first,
+    noted = noted})
 end
 
 -- Simple statements with ; between, up to the end of the line.
@@ -626,13 +689,19 @@ end
 
 function statement(p, list)
   local t = p.t[p.i]
-  if take(p, "@") then              -- decorators
+  if take(p, "@") then              -- decorators, the last one first
     local d = expr(p)
     p.i = p.i + 1
     local at = #list
     statement(p, list)
-    list[at + 1].decorator = d
+    local n = list[at + 1]
+    n.decorators = n.decorators or {}
+    table.insert(n.decorators, d)
     return
+  end
+  if t[1] == "name" and t[2] == "async" then
+    p.i = p.i + 1
+    t = p.t[p.i]
   end
   local f = t[1] == "name" and S[t[2]]
   if not f then

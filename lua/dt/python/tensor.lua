@@ -187,6 +187,8 @@ function M.number(t)
   return t:item()
 end
 
+V.tensor_number = M.number
+
 -- t where Python wants a whole number.
 function M.index(t)
   local name = tostring(t.dtype)

@@ -14,6 +14,7 @@ local None = dt.None
 local list_mt, tuple_mt = {__name = "list"}, {__name = "tuple"}
 local dict_mt, set_mt = {__name = "dict"}, {__name = "set"}
 local func_mt, builtin_mt = {__name = "function"}, {__name = "builtin"}
+local generator_mt = {__name = "generator"}
 M.func_mt, M.builtin_mt = func_mt, builtin_mt
 
 function M.list(items, n)
@@ -44,6 +45,37 @@ function M.is_seq(v)
   return mt == list_mt or mt == tuple_mt
 end
 
+function M.is_generator(v) return getmetatable(v) == generator_mt end
+
+-- An iterator: next([sent]) gives true and a value, or false at its end.
+function M.generator(next)
+  return setmetatable({next = next}, generator_mt)
+end
+
+-- ---- methods of Python classes ----
+
+-- The Python function behind a function that stands in a class.
+local raw_of = setmetatable({}, {__mode = "k"})
+function M.set_raw(f, python) raw_of[f] = python end
+function M.raw(f) return raw_of[f] end
+
+local caller                        -- set by eval: call(f, args, kw)
+function M.set_caller(f) caller = f end
+-- Call anything; see call.lua.
+function M.call(f, args, kw) return caller(f, args, kw) end
+
+-- special(v, "__len__") -> a function that calls that method of v's Python
+-- class, or nil.
+function M.special(v, name)
+  if type(v) ~= "table" then return nil end
+  local class = rawget(v, "_class")
+  local python = class and raw_of[class[name]]
+  if not python then return nil end
+  return function (...)
+    return caller(python, M.list({v, ...}, select("#", ...) + 1))
+  end
+end
+
 -- f(args, kw) with Python's calling convention: args is a list, kw a dict.
 function M.builtin(f, name)
   return setmetatable({call = f, __name__ = name}, builtin_mt)
@@ -63,8 +95,11 @@ local function key_of(k)
     return "tuple:" .. table.concat(parts, ",")
   end
   if type(k) == "string" then return "'" .. k end
+  local hash = M.special(k, "__hash__")
+  if hash then return "hash:" .. tostring(hash()) end
   return k
 end
+M.key_of = key_of
 
 function M.dict() return setmetatable({keys = {}, map = {}, of = {}}, dict_mt) end
 
@@ -116,9 +151,6 @@ end
 
 -- ---- to Lua and back ----
 
-local caller                        -- set by eval: call(f, args, kw)
-function M.set_caller(f) caller = f end
-
 -- A Lua function for a Python one.
 local wrapped = setmetatable({}, {__mode = "k"})
 function M.lua_function(f)
@@ -152,9 +184,9 @@ function M.to_lua(v)
     local out = {}
     for i = 1, v.n do out[i] = M.to_lua(v[i]) end
     return out
-  elseif mt == set_mt then
-    local out = {}
-    for k in M.each(v) do out[#out + 1] = M.to_lua(k) end
+  elseif mt == set_mt or mt == generator_mt then
+    local out, items, n = {}, M.items(v)
+    for i = 1, n do out[i] = M.to_lua(items[i]) end
     return out
   elseif mt == dict_mt then
     local out = {}
@@ -221,8 +253,13 @@ end
 function M.repr(v)
   if type(v) == "string" then
     local q = v:find("'", 1, true) and not v:find('"', 1, true) and '"' or "'"
-    return q .. v:gsub("\\", "\\\\"):gsub("\n", "\\n") .. q
+    local out = v:gsub("\\", "\\\\"):gsub("\n", "\\n"):gsub("\t", "\\t")
+      :gsub("\r", "\\r")
+    if q == "'" then out = out:gsub("'", "\\'") end
+    return q .. out .. q
   end
+  local special = M.special(v, "__repr__")
+  if special then return special() end
   local mt = type(v) == "table" and getmetatable(v)
   if mt == list_mt then return joined(v, "[", "]", v.n) end
   if mt == tuple_mt and v.is_size then
@@ -235,6 +272,14 @@ function M.repr(v)
       parts[#parts + 1] = M.repr(k) .. ": " .. M.repr(item)
     end
     return "{" .. table.concat(parts, ", ") .. "}"
+  end
+  if mt == set_mt then
+    local items, n = M.items(v)
+    if n == 0 then return "set()" end
+    return joined(items, "{", "}", n)
+  end
+  if type(v) == "table" and v.class and v.message then
+    return v.class .. "(" .. (v.message ~= "" and M.repr(v.message) or "") .. ")"
   end
   if util.is_placement(v) then return v:repr() end
   if util.is_dtensor(v) then
@@ -252,9 +297,11 @@ function M.str(v)
   if math.type(v) == "float" then return float_text(v) end
   if type(v) == "table" then
     local mt = getmetatable(v)
-    if mt == list_mt or mt == tuple_mt or mt == dict_mt then
+    if mt == list_mt or mt == tuple_mt or mt == dict_mt or mt == set_mt then
       return M.repr(v)
     end
+    local special = M.special(v, "__str__") or M.special(v, "__repr__")
+    if special then return special() end
     if v.class and v.message then return v.message end
     if v.__name__ then
       local module = rawget(v, "__module__")
@@ -265,6 +312,7 @@ function M.str(v)
   return tostring(v)
 end
 
+-- bool(v); that of a tensor is said by tensor.lua.
 function M.truth(v)
   if v == None or v == false or v == nil or v == 0 or v == "" then
     return false
@@ -272,27 +320,77 @@ function M.truth(v)
   local mt = type(v) == "table" and getmetatable(v)
   if mt == list_mt or mt == tuple_mt then return v.n > 0 end
   if mt == dict_mt or mt == set_mt then return #v.keys > 0 end
-  if util.is_tensor(v) then
-    local x = v:item()
-    return x ~= 0 and x ~= false
-  end
-  return true
+  if util.is_tensor(v) then return M.tensor_truth(v) end
+  local special = M.special(v, "__bool__")
+  if special then return special() == true end
+  special = M.special(v, "__len__")
+  return not special or special() ~= 0
 end
 
--- The items of anything a for goes over.
+-- iter(v): a function that gives true and the next item, or false.
+function M.iter(v)
+  if M.is_generator(v) then return v.next end
+  local special = M.special(v, "__iter__")
+  if special then
+    local it = special()
+    if it ~= v then return M.iter(it) end
+  end
+  local following = M.special(v, "__next__")
+  if following then
+    return function ()
+      local out = table.pack(pcall(following))
+      if out[1] then return true, out[2] end
+      local e = out[2]
+      if type(e) == "table" and e.class == "StopIteration" then return false end
+      return error(e, 0)
+    end
+  end
+  local live = M.is_list(v)             -- a list may grow while it is read
+  local items, n = M.items(v)
+  local i = 0
+  return function ()
+    i = i + 1
+    if i > (live and v.n or n) then return false end
+    return true, items[i]
+  end
+end
+
+local function drained(next)
+  local out, n = {}, 0
+  while true do
+    local more, v = next()
+    if not more then return out, n end
+    n = n + 1
+    out[n] = v
+  end
+end
+
+-- All items of anything a for goes over, and how many.
 function M.items(v)
   local mt = type(v) == "table" and getmetatable(v)
   if mt == list_mt or mt == tuple_mt then return v, v.n end
+  if mt == generator_mt or M.special(v, "__iter__")
+     or M.special(v, "__next__") then
+    return drained(M.iter(v))
+  end
   local out = {}
   if mt == dict_mt or mt == set_mt then
     for k in M.each(v) do out[#out + 1] = k end
   elseif type(v) == "string" then
-    for c in v:gmatch(".") do out[#out + 1] = c end
+    for c in v:gmatch(utf8.charpattern) do out[#out + 1] = c end
   elseif type(v) == "function" then
     for item in v do out[#out + 1] = M.from_lua(item) end
   elseif util.is_tensor(v) then
-    for i = 0, v.shape[1] - 1 do out[#out + 1] = v[i] end
-  elseif type(v) == "table" and v.children then
+    if v.ndim == 0 then
+      util.raise("TypeError", "iteration over a 0-d tensor")
+    end
+    for i, item in ipairs {dt.unbind(v, 0)} do
+      if type(item) == "table" then return item, #item end
+      out[i] = item
+    end
+  elseif type(v) == "table" and type(v.__items) == "function" then
+    return M.items(v.__items())
+  elseif type(v) == "table" and v.children and mt ~= nil then
     for child in v:children() do out[#out + 1] = child end
   elseif type(v) == "table" and mt == nil then
     for i, item in ipairs(v) do out[i] = M.from_lua(item) end
@@ -302,15 +400,80 @@ function M.items(v)
   return out, #out
 end
 
+-- a < b for numbers, texts, sequences and objects that say it.
+function M.less(a, b)
+  if M.is_seq(a) and M.is_seq(b) then
+    for i = 1, math.min(a.n, b.n) do
+      if M.equal(a[i], b[i]) ~= true then return M.less(a[i], b[i]) end
+    end
+    return a.n < b.n
+  end
+  local lt = M.special(a, "__lt__")
+  if lt then return M.truth(lt(b)) end
+  local gt = M.special(b, "__gt__")
+  if gt then return M.truth(gt(a)) end
+  if type(a) == "boolean" then a = a and 1 or 0 end
+  if type(b) == "boolean" then b = b and 1 or 0 end
+  if util.is_tensor(a) or util.is_tensor(b) then
+    return M.truth(util.is_tensor(a) and a:lt(b) or b:gt(a))
+  end
+  if type(a) ~= type(b) or (type(a) ~= "number" and type(a) ~= "string") then
+    util.raise("TypeError", "'<' not supported between instances of '%s' and "
+      .. "'%s'", M.type_name(a), M.type_name(b))
+  end
+  return a < b
+end
+
+-- A sorted list of the items of v; equal ones keep their order.
+function M.sorted(v, key, reverse)
+  local items, n = M.items(v)
+  local out = {}
+  for i = 1, n do
+    local k = items[i]
+    if key and key ~= None then
+      k = type(key) == "function" and key(k) or caller(key, M.list({k}, 1))
+    end
+    out[i] = {k, items[i]}
+  end
+  local function merge(lo, hi)
+    if hi - lo < 1 then return end
+    local mid = (lo + hi) // 2
+    merge(lo, mid)
+    merge(mid + 1, hi)
+    local tmp, i, j = {}, lo, mid + 1
+    while i <= mid or j <= hi do
+      local right = i > mid
+      if not right and j <= hi then
+        if reverse then right = M.less(out[i][1], out[j][1])
+        else right = M.less(out[j][1], out[i][1]) end
+      end
+      if right then
+        tmp[#tmp + 1] = out[j]
+        j = j + 1
+      else
+        tmp[#tmp + 1] = out[i]
+        i = i + 1
+      end
+    end
+    table.move(tmp, 1, #tmp, lo, out)
+  end
+  reverse = reverse and M.truth(reverse)
+  merge(1, n)
+  for i = 1, n do out[i] = out[i][2] end
+  return M.list(out, n)
+end
+
 function M.type_name(v)
   if v == None then return "NoneType" end
   if type(v) == "boolean" then return "bool" end
+  if type(v) == "number" then return math.type(v) == "float" and "float" or "int" end
   if type(v) == "string" then return "str" end
   if type(v) == "table" then
     local mt = getmetatable(v)
     if mt == func_mt or mt == builtin_mt then return "function" end
     if rawget(v, "class") and rawget(v, "message") then return v.class end
-    if mt == list_mt or mt == tuple_mt or mt == dict_mt or mt == set_mt then
+    if mt == list_mt or mt == tuple_mt or mt == dict_mt or mt == set_mt
+       or mt == generator_mt then
       return mt.__name
     end
     local class = rawget(v, "_class")
@@ -341,8 +504,22 @@ function M.equal(a, b)
     end
     return true
   end
+  local special = M.special(a, "__eq__")
+  if special then return special(b) end
+  if (M.is_dict(a) or M.is_set(a)) and getmetatable(a) == getmetatable(b) then
+    if #a.keys ~= #b.keys then return false end
+    for id, v in pairs(a.map) do
+      if b.map[id] == nil or M.equal(v, b.map[id]) ~= true then return false end
+    end
+    return true
+  end
+  if type(a) == "boolean" and type(b) == "number" then a = a and 1 or 0 end
+  if type(b) == "boolean" and type(a) == "number" then b = b and 1 or 0 end
   if util.is_tensor(a) or util.is_tensor(b) then
-    if a == None or b == None then return false end
+    if a == None or b == None or type(a) == "string"
+       or type(b) == "string" then
+      return false
+    end
     return util.is_tensor(a) and a:eq(b) or b:eq(a)
   end
   return a == b
@@ -352,6 +529,8 @@ function M.contains(box, v)
   local mt = type(box) == "table" and getmetatable(box)
   if mt == dict_mt or mt == set_mt then return M.dict_get(box, v) ~= nil end
   if type(box) == "string" then return box:find(v, 1, true) ~= nil end
+  local special = M.special(box, "__contains__")
+  if special then return M.truth(special(v)) end
   local items, n = M.items(box)
   for i = 1, n do
     if rawequal(items[i], v) or (not util.is_tensor(items[i])

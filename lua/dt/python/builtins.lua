@@ -1,0 +1,502 @@
+-- SPDX-License-Identifier: MIT
+-- dt/python/builtins.lua: what every Python program may name without import:
+-- len, range, print, isinstance, int, exceptions, …
+
+local dt = require "dt"
+local util = require "dt.util"
+local nnm = require "dt.nn.module"
+local V = require "dt.python.values"
+local attrs = require "dt.python.attrs"
+local calls = require "dt.python.call"
+local format = require "dt.python.format"
+local classes = require "dt.python.class"
+local exceptions = require "dt.python.exceptions"
+
+local B, M = {}, {}
+M.names = B
+local None = dt.None
+local call, builtin, namespace = calls.call, V.builtin, attrs.namespace
+
+local function def(name, f) B[name] = builtin(f, name) end
+local function kwarg(kw, name) return kw and V.dict_get(kw, name) end
+
+for name, v in pairs(exceptions.classes) do B[name] = v end
+for name, v in pairs(classes.names) do B[name] = v end
+-- A class of exceptions is called like a function.
+getmetatable(B.ValueError).__call = function (class, ...)
+  return class.make(V.list({...}, select("#", ...)))
+end
+
+-- ---- sequences ----
+
+def("len", function (a)
+  local v = a[1]
+  if V.is_seq(v) then return v.n end
+  if V.is_dict(v) or V.is_set(v) then return #v.keys end
+  if type(v) == "string" then return utf8.len(v) or #v end
+  local special = V.special(v, "__len__")
+  if special then return special() end
+  if util.is_tensor(v) then
+    if #v.shape == 0 then util.raise("TypeError", "len() of a 0-d tensor") end
+    return v.shape[1]
+  end
+  if type(v) == "number" or type(v) == "boolean" or v == None
+     or V.is_generator(v) then
+    util.raise("TypeError", "object of type '%s' has no len()", V.type_name(v))
+  end
+  return #v
+end)
+
+def("range", function (a)
+  local first, last, step = 0, a[1], a[3] or 1
+  if a.n > 1 then first, last = a[1], a[2] end
+  for i = 1, a.n do
+    if math.type(a[i]) ~= "integer" then
+      util.raise("TypeError", "'%s' object cannot be interpreted as an integer",
+        V.type_name(a[i]))
+    end
+  end
+  if step == 0 then util.raise("ValueError", "range() arg 3 must not be zero") end
+  local out, n = {}, 0
+  for i = first, last - (step > 0 and 1 or -1), step do
+    n = n + 1
+    out[n] = i
+  end
+  return V.list(out, n)
+end)
+
+def("enumerate", function (a, kw)
+  local next, i = V.iter(a[1]), (a[2] or kwarg(kw, "start") or 0) - 1
+  return V.generator(function ()
+    local more, v = next()
+    if not more then return false end
+    i = i + 1
+    return true, V.tuple({i, v}, 2)
+  end)
+end)
+
+def("zip", function (a)
+  local nexts = {}
+  for i = 1, a.n do nexts[i] = V.iter(a[i]) end
+  return V.generator(function ()
+    local t = {}
+    for i = 1, a.n do
+      local more, v = nexts[i]()
+      if not more then return false end
+      t[i] = v
+    end
+    return a.n > 0, V.tuple(t, a.n)
+  end)
+end)
+
+def("map", function (a)
+  local nexts = {}
+  for i = 2, a.n do nexts[i - 1] = V.iter(a[i]) end
+  return V.generator(function ()
+    local t = {}
+    for i, next in ipairs(nexts) do
+      local more, v = next()
+      if not more then return false end
+      t[i] = v
+    end
+    return true, call(a[1], V.list(t, #nexts))
+  end)
+end)
+
+def("filter", function (a)
+  local next = V.iter(a[2])
+  return V.generator(function ()
+    while true do
+      local more, v = next()
+      if not more then return false end
+      if a[1] == None and V.truth(v)
+         or a[1] ~= None and V.truth(call(a[1], V.list({v}, 1))) then
+        return true, v
+      end
+    end
+  end)
+end)
+
+def("iter", function (a) return V.generator(V.iter(a[1])) end)
+def("next", function (a)
+  local special = V.special(a[1], "__next__")
+  if special and a.n < 2 then return special() end
+  local next = V.is_generator(a[1]) and a[1].next or special and V.iter(a[1])
+  if not next then
+    util.raise("TypeError", "'%s' object is not an iterator",
+      V.type_name(a[1]))
+  end
+  local more, v = next()
+  if more then return v end
+  if a.n > 1 then return a[2] end
+  return util.raise("StopIteration", "")
+end)
+
+local function copied(make)
+  return function (a)
+    if a.n == 0 then return make({}, 0) end
+    local items, n = V.items(a[1])
+    return make({table.unpack(items, 1, n)}, n)
+  end
+end
+def("list", copied(V.list))
+def("tuple", copied(V.tuple))
+def("set", function (a) return V.set(a.n > 0 and (V.items(a[1])) or {}) end)
+B.frozenset = B.set
+def("dict", function (a, kw)
+  local d = V.dict()
+  attrs.get(d, "update").call(a, kw)
+  return d
+end)
+local function fromkeys(a)
+  local d = V.dict()
+  local items, n = V.items(a[1])
+  for i = 1, n do V.dict_set(d, items[i], a[2] == nil and None or a[2]) end
+  return d
+end
+B.dict.fromkeys = builtin(fromkeys, "fromkeys")
+
+def("reversed", function (a)
+  local special = V.special(a[1], "__reversed__")
+  if special then return special() end
+  local items, n = V.items(a[1])
+  local out = {}
+  for i = 1, n do out[i] = items[n - i + 1] end
+  return V.list(out, n)
+end)
+def("sorted", function (a, kw)
+  return V.sorted(a[1], kwarg(kw, "key"), kwarg(kw, "reverse"))
+end)
+def("slice", function (a)
+  local ops = require "dt.python.ops"
+  if a.n == 1 then return ops.slice(None, a[1], None) end
+  return ops.slice(a[1], a[2], a[3] or None)
+end)
+
+def("any", function (a)
+  local next = V.iter(a[1])
+  while true do
+    local more, v = next()
+    if not more then return false end
+    if V.truth(v) then return true end
+  end
+end)
+def("all", function (a)
+  local next = V.iter(a[1])
+  while true do
+    local more, v = next()
+    if not more then return true end
+    if not V.truth(v) then return false end
+  end
+end)
+def("sum", function (a, kw)
+  local add = require("dt.python.ops").binary["+"]
+  local next = V.iter(a[1])
+  local s = a[2] or kwarg(kw, "start") or 0
+  while true do
+    local more, v = next()
+    if not more then return s end
+    s = add(s, v)
+  end
+end)
+
+local function extreme(name, better)
+  def(name, function (a, kw)
+    local items, n = a, a.n
+    if n == 1 then items, n = V.items(a[1]) end
+    local key = kwarg(kw, "key")
+    if n == 0 then
+      local default = kwarg(kw, "default")
+      if default == nil then
+        util.raise("ValueError", "%s() arg is an empty sequence", name)
+      end
+      return default
+    end
+    local best, score
+    for i = 1, n do
+      local k = items[i]
+      if key and key ~= None then k = call(key, V.list({k}, 1)) end
+      if i == 1 or better(k, score) then best, score = items[i], k end
+    end
+    return best
+  end)
+end
+extreme("max", function (x, y) return V.less(y, x) end)
+extreme("min", V.less)
+
+-- ---- numbers and texts ----
+
+def("str", function (a) return a.n > 0 and V.str(a[1]) or "" end)
+def("repr", function (a) return V.repr(a[1]) end)
+def("ascii", function (a) return V.repr(a[1]) end)
+def("format", function (a) return format.value(a[1], a[2] or "") end)
+
+local function to_int(v, base)
+  if util.is_tensor(v) then v = V.tensor_number(v) end
+  local special = V.special(v, "__int__")
+  if special then return special() end
+  if type(v) == "boolean" then return v and 1 or 0 end
+  if type(v) == "string" then
+    local digits = v:gsub("_", ""):match("^%s*([+-]?%w+)%s*$")
+    local n
+    if base == 10 or base == nil then
+      n = digits and digits:find("^[+-]?%d+$") and math.tointeger(
+        tonumber(digits))
+    else
+      digits = digits and digits:gsub("^0[xXbBoO]", "")
+      n = digits and tonumber(digits, base)
+    end
+    if not n then
+      util.raise("ValueError", "invalid literal for int() with base %d: %s",
+        base or 10, V.repr(v))
+    end
+    return n
+  end
+  if type(v) ~= "number" then
+    util.raise("TypeError", "int() argument must be a string, a bytes-like "
+      .. "object or a real number, not '%s'", V.type_name(v))
+  end
+  if v ~= v then
+    util.raise("ValueError", "cannot convert float NaN to integer")
+  end
+  local whole = math.tointeger(v >= 0 and math.floor(v) or math.ceil(v))
+  if not whole then
+    util.raise("OverflowError", "cannot convert float infinity to integer")
+  end
+  return whole
+end
+def("int", function (a, kw)
+  if a.n == 0 then return 0 end
+  return to_int(a[1], a[2] or kwarg(kw, "base"))
+end)
+
+local NAMED = {inf = math.huge, ["+inf"] = math.huge, ["-inf"] = -math.huge,
+  infinity = math.huge, nan = 0 / 0}
+def("float", function (a)
+  local v = a[1]
+  if a.n == 0 then return 0.0 end
+  if util.is_tensor(v) then v = V.tensor_number(v) end
+  local special = V.special(v, "__float__")
+  if special then return special() end
+  if type(v) == "boolean" then return v and 1.0 or 0.0 end
+  if type(v) == "string" then
+    local word = v:match("^%s*(.-)%s*$"):lower()
+    local n = NAMED[word] or not word:find("x") and tonumber(word)
+    if not n then
+      util.raise("ValueError", "could not convert string to float: %s",
+        V.repr(v))
+    end
+    return n + 0.0
+  end
+  if type(v) ~= "number" then
+    util.raise("TypeError", "float() argument must be a string or a real "
+      .. "number, not '%s'", V.type_name(v))
+  end
+  return v + 0.0
+end)
+def("bool", function (a) return a.n > 0 and V.truth(a[1]) end)
+def("abs", function (a)
+  local v = a[1]
+  if type(v) == "number" then return math.abs(v) end
+  local special = V.special(v, "__abs__")
+  return special and special() or v:abs()
+end)
+def("divmod", function (a)
+  local ops = require("dt.python.ops").binary
+  return V.tuple({ops["//"](a[1], a[2]), ops["%"](a[1], a[2])}, 2)
+end)
+def("pow", function (a)
+  if a.n < 3 then
+    return require("dt.python.ops").binary["**"](a[1], a[2])
+  end
+  local out, base = 1, a[1] % a[3]
+  for _ = 1, a[2] do out = out * base % a[3] end
+  return out
+end)
+-- Halves go to the even side.
+local function nearest(v)
+  local low = math.floor(v)
+  local rest = v - low
+  if rest > 0.5 or (rest == 0.5 and low % 2 == 1) then low = low + 1 end
+  return math.tointeger(low) or low
+end
+def("round", function (a, kw)
+  local v, digits = a[1], a[2] or kwarg(kw, "ndigits")
+  if util.is_tensor(v) then
+    if digits then return v:round {decimals = digits} end
+    return v:round()
+  end
+  if digits == nil or digits == None then
+    return math.type(v) == "integer" and v or nearest(v)
+  end
+  if math.type(v) == "integer" then
+    if digits >= 0 then return v end
+    local unit = math.tointeger(10 ^ -digits)
+    return nearest(v / unit) * unit
+  end
+  return tonumber(("%." .. math.max(0, digits) .. "f"):format(v)) + 0.0
+end)
+def("ord", function (a) return utf8.codepoint(a[1]) end)
+def("chr", function (a) return utf8.char(a[1]) end)
+for name, prefix in pairs {hex = "#x", bin = "#b", oct = "#o"} do
+  def(name, function (a) return format.value(a[1], prefix) end)
+end
+def("hash", function (a) return V.key_of(a[1]) end)
+def("bytes", function (a) return a[1] or "" end)
+def("complex", function (a)
+  return dt.complex and dt.complex(a[1], a[2] or 0) or a[1]
+end)
+
+-- ---- printing ----
+
+local pending = ""                  -- what end="" left without a line's end
+
+def("print", function (a, kw)
+  local t = {}
+  for i = 1, a.n do t[i] = V.str(a[i]) end
+  local sep, stop = kwarg(kw, "sep"), kwarg(kw, "end")
+  if sep == nil or sep == None then sep = " " end
+  if stop == nil or stop == None then stop = "\n" end
+  pending = pending .. table.concat(t, sep) .. stop
+  local lines, rest = pending:match("^(.*)\n([^\n]*)$")
+  if lines then
+    pending = rest
+    print(lines)
+  end
+  return None
+end)
+
+-- At the end of a program: a line without an end is shown too.
+function M.flush()
+  local rest = pending
+  pending = ""
+  if rest ~= "" then print(rest) end
+end
+
+-- ---- objects ----
+
+def("id", function (a)
+  return util.is_tensor(a[1]) and a[1]._id or tostring(a[1])
+end)
+def("getattr", function (a)
+  local ok, v = pcall(attrs.get, a[1], a[2])
+  if ok then return v end
+  if a.n > 2 and type(v) == "table" and v.class == "AttributeError" then
+    return a[3]
+  end
+  return error(v, 0)
+end)
+def("setattr", function (a)
+  attrs.set(a[1], a[2], a[3])
+  return None
+end)
+def("delattr", function (a)
+  attrs.delete(a[1], a[2])
+  return None
+end)
+def("hasattr", function (a) return (pcall(attrs.get, a[1], a[2])) end)
+def("callable", function (a)
+  local mt = getmetatable(a[1])
+  if nnm.is_module(a[1]) then
+    return V.special(a[1], "__call__") ~= nil or a[1].forward ~= nil
+  end
+  return type(a[1]) == "function" or mt == V.func_mt or mt == V.builtin_mt
+    or type(mt) == "table" and mt.__call ~= nil or false
+end)
+def("vars", function (a) return V.dict_of(a[1]._attrs or {}) end)
+def("dir", function (a)
+  local seen, out = {}, {}
+  local function add(t)
+    for key in pairs(t or {}) do
+      if type(key) == "string" and not seen[key] then
+        seen[key], out[#out + 1] = true, key
+      end
+    end
+  end
+  local v = a[1]
+  local class = type(v) == "table" and (rawget(v, "_class") or v)
+  add(type(v) == "table" and rawget(v, "_attrs"))
+  while class do
+    add(class)
+    class = rawget(class, "__base")
+  end
+  table.sort(out)
+  return V.list(out)
+end)
+def("globals", function () return V.dict() end)
+def("locals", function () return V.dict() end)
+def("input", function ()
+  return util.raise("EOFError", "EOF when reading a line")
+end)
+def("breakpoint", function ()
+  if dt.debug.breakpoint then dt.debug.breakpoint() end
+  return None
+end)
+
+-- A class as a name for isinstance.
+function M.class(name, test)
+  return namespace {__name__ = name, test = test}
+end
+
+local PLACEMENT = {[dt.Shard] = "is_shard", [dt.Replicate] = "is_replicate",
+  [dt.Partial] = "is_partial"}
+
+local function is_class(v, c)
+  if V.is_tuple(c) then
+    for i = 1, c.n do if is_class(v, c[i]) then return true end end
+    return false
+  end
+  if exceptions.is_class(c) then
+    return type(v) == "table" and v.class ~= nil and v.message ~= nil
+      and exceptions.catches(c, v)
+  end
+  if type(c) == "table" and rawget(c, "test") then return c.test(v) end
+  if c == dt.DTensor then return util.is_dtensor(v) end
+  if PLACEMENT[c] then
+    return util.is_placement(v) and v[PLACEMENT[c]](v) or false
+  end
+  if c == B.object then return true end
+  if nnm.is_module(v) then
+    if type(c) == "table" and c.instance then return c.instance(v) end
+    return nnm.isinstance(v, c)
+  end
+  local kinds = {[B.int] = math.type(v) == "integer" or type(v) == "boolean",
+    [B.float] = math.type(v) == "float", [B.str] = type(v) == "string",
+    [B.bool] = type(v) == "boolean", [B.dict] = V.is_dict(v),
+    [B.list] = V.is_list(v), [B.tuple] = V.is_tuple(v),
+    [B.set] = V.is_set(v)}
+  return kinds[c] or false
+end
+M.is_class = is_class
+
+def("isinstance", function (a) return is_class(a[1], a[2]) end)
+
+local function below(c, base)
+  if V.is_tuple(base) then
+    for i = 1, base.n do if below(c, base[i]) then return true end end
+    return false
+  end
+  if c == B.bool and base == B.int then return true end
+  while type(c) == "table" do
+    if c == base then return true end
+    c = rawget(c, "__base") or rawget(c, "base")
+  end
+  return false
+end
+def("issubclass", function (a) return below(a[1], a[2]) end)
+
+M.none_type = M.class("NoneType", function (v) return v == None end)
+local KINDS = {str = "str", bool = "bool", int = "int", float = "float",
+  list = "list", tuple = "tuple", dict = "dict", set = "set"}
+def("type", function (a)
+  local v = a[1]
+  if v == None then return M.none_type end
+  local kind = KINDS[V.type_name(v)]
+  if kind and not util.is_tensor(v) then return B[kind] end
+  return attrs.get(v, "__class__")
+end)
+B.object = namespace {__name__ = "object",
+  __new__ = builtin(function () return namespace {} end, "__new__")}
+B.__debug__, B.NotImplemented, B.Ellipsis = true, None, dt.ellipsis
+
+return M

@@ -1,0 +1,162 @@
+-- SPDX-License-Identifier: MIT
+-- dt/python/call.lua: calls of everything that can be called with Python's
+-- arguments (a list and a dict or nil): functions of the program, of its
+-- classes, of Lua; and generators, which are coroutines.
+
+local dt = require "dt"
+local util = require "dt.util"
+local V = require "dt.python.values"
+
+local M = {}
+local None = dt.None
+
+-- The parameters of f get their values in `vars`.
+local function bind(f, args, kw, vars)
+  local at, used = 1, {}
+  for _, p in ipairs(f.params) do
+    if p.star == 1 then
+      if p.name then
+        local rest = {}
+        while at <= args.n do
+          rest[#rest + 1] = args[at]
+          at = at + 1
+        end
+        vars[p.name] = V.tuple(rest)
+      end
+      at = args.n + 1
+    elseif p.star == 2 then
+      local rest = V.dict()
+      if kw then
+        for k, v in V.each(kw) do
+          if not used[k] then V.dict_set(rest, k, v) end
+        end
+      end
+      vars[p.name] = rest
+    elseif at <= args.n then
+      vars[p.name] = args[at]
+      used[p.name] = true
+      at = at + 1
+    else
+      local v = kw and V.dict_get(kw, p.name)
+      if v == nil then v = p.value end
+      if v == nil then
+        util.raise("TypeError", "%s() missing 1 required positional argument: "
+          .. "'%s'", f.name, p.name)
+      end
+      used[p.name] = true
+      vars[p.name] = v
+    end
+  end
+  if at <= args.n then
+    util.raise("TypeError", "%s() takes %d positional argument%s but %d %s "
+      .. "given", f.name, #f.params, #f.params == 1 and "" or "s", args.n,
+      args.n == 1 and "was" or "were")
+  end
+end
+
+
+-- ---- generators ----
+
+local THROW = {}                    -- resumes a generator with an error
+
+-- yield v: gives what send() sent.
+function M.yield(v)
+  local how, err = coroutine.yield(v)
+  if how == THROW then error(err, 0) end
+  return how == nil and None or how
+end
+
+-- An iterator that runs body(); its throw(err) raises where it waits.
+function M.generate(body)
+  local co = coroutine.create(body)
+  local function resume(...)
+    if coroutine.status(co) == "dead" then return false end
+    local ok, v = coroutine.resume(co, ...)
+    if not ok then error(v, 0) end
+    if coroutine.status(co) == "dead" then return false, v end
+    return true, v
+  end
+  local g = V.generator(resume)
+  g.throw = function (err) return resume(THROW, err) end
+  return g
+end
+
+-- ---- calls ----
+
+local function call_python(f, args, kw)
+  local env = {vars = {}, up = f.env, first = args[1]}
+  bind(f, args, kw, env.vars)
+  if f.value then return f.value(env) end
+  if f.generator then
+    return M.generate(function ()
+      local _, v = f.body(env)
+      return v
+    end)
+  end
+  local signal, v = f.body(env)
+  if signal == "return" then return v end
+  return None
+end
+
+-- A Lua function, with Lua's values.
+local function call_lua(f, args, kw)
+  local list, n = {}, args.n
+  for i = 1, n do
+    local v = V.to_lua(args[i])
+    if v == None then v = nil end
+    list[i] = v
+  end
+  if kw and #kw.keys > 0 then
+    local t = {}
+    for k, v in V.each(kw) do t[k] = V.to_lua(v) end
+    n = n + 1
+    list[n] = t
+  end
+  local out = table.pack(f(table.unpack(list, 1, n)))
+  if out.n <= 1 then return V.from_lua(out[1]) end
+  for i = 1, out.n do out[i] = V.from_lua(out[i]) end
+  return V.tuple(out, out.n)
+end
+
+-- Arguments on their way through Lua as they are.
+local packed_mt = {}
+
+-- A function of a Python class, as Lua calls it.
+function M.lua_method(f)
+  local plain = V.lua_function(f)
+  local function method(self, packed, ...)
+    if getmetatable(packed) == packed_mt then
+      return M.call(f, V.list({self, table.unpack(packed.args, 1,
+        packed.args.n)}, packed.args.n + 1), packed.kw)
+    end
+    return plain(self, packed, ...)
+  end
+  V.set_raw(method, f)
+  return method
+end
+
+-- Call any callable.
+function M.call(f, args, kw)
+  local mt = getmetatable(f)
+  if mt == V.builtin_mt then return f.call(args, kw) end
+  if mt == V.func_mt then return call_python(f, args, kw) end
+  if type(f) == "table" and rawget(f, "__python") then
+    if V.raw(f.__init__) then
+      return f(setmetatable({args = args, kw = kw}, packed_mt))
+    end
+    return call_lua(f, args, kw)
+  end
+  local special = V.special(f, "__call__")
+  if special then
+    return M.call(V.raw(f._class.__call__),
+      V.list({f, table.unpack(args, 1, args.n)}, args.n + 1), kw)
+  end
+  if f == None or type(f) == "number" or type(f) == "string"
+     or type(f) == "boolean" or V.is_seq(f) or V.is_dict(f) then
+    util.raise("TypeError", "'%s' object is not callable", V.type_name(f))
+  end
+  return call_lua(f, args, kw)
+end
+V.set_caller(M.call)
+
+return M

@@ -1,0 +1,133 @@
+-- SPDX-License-Identifier: MIT
+-- dt/python/exceptions.lua: Python's exception classes, as values that can be
+-- called, raised, named in except and inherited from.  What is raised is the
+-- engine's error object, so that the shell, Lua's pcall and Python's except
+-- see the same thing; its class is found by the name it carries.
+
+local dt = require "dt"
+local V = require "dt.python.values"
+
+local M = {}
+
+-- A line: the class and those right below it.
+local TREE = [[
+BaseException: Exception KeyboardInterrupt SystemExit GeneratorExit
+Exception: ArithmeticError AssertionError AttributeError BufferError EOFError
+Exception: ImportError LookupError MemoryError NameError OSError RuntimeError
+Exception: StopIteration StopAsyncIteration SyntaxError SystemError TypeError
+Exception: ValueError Warning
+ArithmeticError: ZeroDivisionError OverflowError FloatingPointError
+ImportError: ModuleNotFoundError
+LookupError: IndexError KeyError
+NameError: UnboundLocalError
+OSError: FileNotFoundError FileExistsError PermissionError TimeoutError
+OSError: ConnectionError IsADirectoryError
+RuntimeError: NotImplementedError RecursionError OutOfMemoryError
+RuntimeError: DistBackendError DistError DistNetworkError DistStoreError
+ValueError: UnicodeDecodeError
+Warning: UserWarning DeprecationWarning FutureWarning RuntimeWarning
+]]
+
+local classes = {}                  -- by name
+M.classes = classes
+
+local class_mt = {__name = "type"}
+class_mt.__tostring = function (c)
+  return ("<class '%s'>"):format(c.__name__)
+end
+
+function M.is_class(v) return getmetatable(v) == class_mt end
+
+-- An instance: the engine's error, with Python's args.
+local function make(class, args)
+  local text = args.n == 1 and (class.of_key and V.repr(args[1])
+    or V.str(args[1])) or args.n > 1 and V.repr(V.tuple({table.unpack(args, 1,
+    args.n)}, args.n)) or ""
+  local e = dt.error("RUNTIME", text, class.__name__)
+  e.args = V.tuple({table.unpack(args, 1, args.n)}, args.n)
+  e.python = class
+  return e
+end
+
+-- define(name, base[, members]): a class below base.
+function M.define(name, base, members)
+  local class = setmetatable({__name__ = name, base = base,
+    members = members or {}, of_key = base and base.of_key}, class_mt)
+  class.make = function (args, kw)
+    local e = make(class, args)
+    local init = M.member(class, "__init__")
+    if init then
+      V.call(init, V.list({e, table.unpack(args, 1, args.n)}, args.n + 1), kw)
+    end
+    return e
+  end
+  return class
+end
+
+-- What the program wrote in the class or above it.
+function M.member(class, name)
+  while class do
+    local v = class.members[name]
+    if v ~= nil then return v end
+    class = class.base
+  end
+end
+
+-- Exception.__init__(e, …): the text is made of these arguments.
+function M.init(e, args)
+  local again = make(e.python or classes[e.class] or classes.Exception, args)
+  e.message, e.args = again.message, again.args
+end
+
+classes.BaseException = M.define("BaseException")
+for base, below in TREE:gmatch("(%w+): ([^\n]+)") do
+  for name in below:gmatch("%w+") do
+    classes[name] = M.define(name, classes[base])
+  end
+end
+classes.KeyError.of_key = true
+classes.IOError, classes.EnvironmentError = classes.OSError, classes.OSError
+
+-- The class of an error; errors of the engine name theirs.
+function M.class_of(e)
+  return type(e) == "table" and (rawget(e, "python") or classes[e.class])
+    or classes.RuntimeError
+end
+
+-- Is the error one of `class` (an exception class, a tuple of them)?
+function M.catches(class, e)
+  if V.is_tuple(class) then
+    for i = 1, class.n do
+      if M.catches(class[i], e) then return true end
+    end
+    return false
+  end
+  if not M.is_class(class) then return false end
+  local c = M.class_of(e)
+  while c do
+    if c == class then return true end
+    c = c.base
+  end
+  -- A class of torch's that is not in the tree.
+  return type(e) == "table" and e.class == class.__name__
+    or class == classes.Exception
+end
+
+-- What `raise v` raises: a class makes an instance.
+function M.raised(v)
+  if M.is_class(v) then return v.make(V.list({}, 0)) end
+  return v
+end
+
+-- The Python view of a Lua error.
+function M.exception(e)
+  if type(e) == "table" and e.class then return e end
+  local text = tostring(e)
+  if text:find("stack overflow", 1, true) then
+    return dt.error("RUNTIME", "maximum recursion depth exceeded",
+      "RecursionError")
+  end
+  return dt.error("RUNTIME", text, "RuntimeError")
+end
+
+return M

@@ -1,0 +1,249 @@
+-- SPDX-License-Identifier: MIT
+-- dt/python/format.lua: numbers and texts as Python writes them: format(v,
+-- spec), "…".format(…), "…" % ….  A spec is
+-- [[fill]align][sign][#][0][width][,][.precision][kind].
+
+local dt = require "dt"
+local util = require "dt.util"
+local V = require "dt.python.values"
+
+local M = {}
+
+local function parse(spec)
+  local s = {fill = " ", precision = nil}
+  local fill, align = spec:match("^(" .. utf8.charpattern .. ")([<>=^])")
+  if fill then
+    s.fill, s.align = fill, align
+    spec = spec:sub(#fill + 2)
+  else
+    align = spec:match("^[<>=^]")
+    if align then s.align, spec = align, spec:sub(2) end
+  end
+  local sign, alt, zero, width, comma, precision, kind =
+    spec:match("^([+ %-]?)(#?)(0?)(%d*)([,_]?)%.?(%d*)([%a%%]?)$")
+  if not sign then
+    util.raise("ValueError", "Invalid format specifier '%s'", spec)
+  end
+  s.sign, s.alt, s.comma = sign, alt ~= "", comma
+  if zero ~= "" and not s.align then s.fill, s.align = "0", "=" end
+  s.width = tonumber(width) or 0
+  s.precision = spec:find(".", 1, true) and tonumber(precision) or nil
+  s.kind = kind
+  return s
+end
+
+local function grouped(digits, comma)
+  if comma == "" then return digits end
+  local out = digits:reverse():gsub("(%d%d%d)", "%1" .. comma):reverse()
+  return out:sub(1, 1) == comma and out:sub(2) or out
+end
+
+local function based(n, kind)
+  if kind == "x" or kind == "X" or kind == "o" then
+    return ("%" .. kind):format(n)
+  end
+  local out = ""
+  repeat
+    out = n % 2 .. out
+    n = n // 2
+  until n == 0
+  return out
+end
+
+local PREFIX = {x = "0x", X = "0X", o = "0o", b = "0b"}
+
+local function float_digits(v, s)
+  local kind = s.kind
+  if v ~= v then return "nan" end
+  if v == math.huge then return "inf" end
+  if kind == "" and not s.precision then return V.float_text(v) end
+  if kind == "%" then
+    return ("%." .. (s.precision or 6) .. "f"):format(v * 100) .. "%"
+  end
+  if kind == "" then
+    local out = ("%." .. math.max(1, s.precision) .. "g"):format(v)
+    return out:find("[.e]") and out or out .. ".0"
+  end
+  return ("%" .. (s.alt and "#" or "") .. "." .. (s.precision or 6) .. kind)
+    :format(v)
+end
+
+local function number_text(v, s)
+  local negative = v < 0 or (v == 0 and 1 / v < 0)
+  local digits
+  if math.type(v) == "integer" then
+    negative = v < 0
+    local n = math.abs(v)
+    if s.kind == "" or s.kind == "d" or s.kind == "n" then
+      digits = ("%d"):format(n)
+    elseif PREFIX[s.kind] then
+      digits = (s.alt and PREFIX[s.kind] or "") .. based(n, s.kind)
+    elseif s.kind == "c" then
+      return "", utf8.char(n)
+    end
+  end
+  digits = digits or float_digits(math.abs(v) + 0.0, s)
+  if s.comma ~= "" then
+    local whole, rest = digits:match("^(%d+)(.*)$")
+    if whole then digits = grouped(whole, s.comma) .. rest end
+  end
+  local sign = negative and "-" or s.sign ~= "-" and s.sign or ""
+  return sign, digits
+end
+
+local function padded(sign, text, s, align)
+  local n = s.width - (utf8.len(sign .. text) or #sign + #text)
+  if n <= 0 then return sign .. text end
+  if align == "=" then return sign .. s.fill:rep(n) .. text end
+  if align == "<" then return sign .. text .. s.fill:rep(n) end
+  if align == "^" then
+    return s.fill:rep(n // 2) .. sign .. text .. s.fill:rep(n - n // 2)
+  end
+  return s.fill:rep(n) .. sign .. text
+end
+
+local FLOAT = {e = true, E = true, f = true, F = true, g = true, G = true,
+  ["%"] = true}
+
+-- format(v, spec)
+function M.value(v, spec)
+  if spec == "" then return V.str(v) end
+  local s = parse(spec)
+  if util.is_tensor(v) and #v.shape == 0 then v = v:item() end
+  if type(v) == "boolean" and s.kind ~= "" and s.kind ~= "s" then
+    v = v and 1 or 0
+  end
+  if type(v) == "number" and s.kind ~= "s" then
+    if math.type(v) == "float" and not FLOAT[s.kind] and s.kind ~= ""
+       and s.kind ~= "n" then
+      util.raise("ValueError", "Unknown format code '%s' for object of type "
+        .. "'float'", s.kind)
+    end
+    local sign, text = number_text(v, s)
+    return padded(sign, text, s, s.align or ">")
+  end
+  if s.kind ~= "" and s.kind ~= "s" then
+    util.raise("ValueError", "Unknown format code '%s' for object of type "
+      .. "'%s'", s.kind, V.type_name(v))
+  end
+  if type(v) ~= "string" and (V.is_seq(v) or v == dt.None or V.is_dict(v)) then
+    util.raise("TypeError", "unsupported format string passed to %s.__format__",
+      V.type_name(v))
+  end
+  local text = V.str(v)
+  if s.precision then text = text:sub(1, s.precision) end
+  return padded("", text, s, s.align == "=" and "<" or s.align or "<")
+end
+
+-- A value in the way !r or !s asks for, then by its spec.
+function M.field(v, conv, spec)
+  if conv == "r" or conv == "a" then v = V.repr(v) end
+  if conv == "s" then v = V.str(v) end
+  return M.value(v, spec or "")
+end
+
+-- One %-conversion of x.
+local function conversion(x, flags, width, precision, kind)
+  if kind == "s" or kind == "r" then
+    x = kind == "r" and V.repr(x) or V.str(x)
+    kind = "s"
+  elseif kind == "d" or kind == "i" then
+    kind = "d"
+    if math.type(x) == "float" then x = math.tointeger(x // 1) end
+    if type(x) ~= "number" and type(x) ~= "boolean" then
+      util.raise("TypeError", "%%d format: a real number is required, not %s",
+        V.type_name(x))
+    end
+  end
+  local align = flags:find("-", 1, true) and "<" or kind == "s" and ">" or ""
+  local zero = flags:find("0", 1, true) and align == "" and "0" or ""
+  return M.value(x, align .. (flags:match("[+ ]") or "")
+    .. (flags:match("#") or "") .. zero .. width .. precision .. kind)
+end
+
+-- template % v
+function M.percent(template, v)
+  local items, n = {v}, 1
+  if V.is_tuple(v) then items, n = v, v.n end
+  local out, at, used = {}, 1, 0
+  while true do
+    local i = template:find("%", at, true)
+    if not i then break end
+    out[#out + 1] = template:sub(at, i - 1)
+    local key, behind = template:match("^%((.-)%)()", i + 1)
+    local flags, width, precision, kind, stop = template:match(
+      "^([#0%- +]*)(%d*)(%.?%d*)([%a%%])()", behind or i + 1)
+    if not kind then
+      util.raise("ValueError", "incomplete format")
+    end
+    if kind == "%" then
+      out[#out + 1] = "%"
+    else
+      local x
+      if key then
+        x = V.dict_get(v, key)
+      else
+        used = used + 1
+        x = items[used]
+      end
+      if x == nil then
+        util.raise("TypeError", "not enough arguments for format string")
+      end
+      out[#out + 1] = conversion(x, flags, width, precision, kind)
+    end
+    at = stop
+  end
+  if used < n and not V.is_dict(v) then
+    util.raise("TypeError", "not all arguments converted during string "
+      .. "formatting")
+  end
+  return table.concat(out) .. template:sub(at)
+end
+
+-- template.format(args, kw); get(v, name) and item(v, key) reach into values.
+function M.template(template, args, kw, get, item)
+  local auto = 0
+  local function field(inner)
+    local head, spec = inner:match("^([^:]*):?(.*)$")
+    local name, conv = head:match("^([^!]*)!?(%a?)$")
+    local first, path = name:match("^([%w_]*)(.*)$")
+    local v
+    if first == "" then
+      auto = auto + 1
+      v = args[auto]
+    elseif tonumber(first) then
+      v = args[tonumber(first) + 1]
+    else
+      v = kw and V.dict_get(kw, first)
+      if v == nil then util.raise("KeyError", "%s", V.repr(first)) end
+    end
+    if v == nil then
+      util.raise("IndexError", "Replacement index %s out of range for "
+        .. "positional args tuple", first == "" and auto - 1 or first)
+    end
+    for dot, key in path:gmatch("([.%[])([^.%[%]]+)") do
+      v = dot == "." and get(v, key) or item(v, tonumber(key) or key)
+    end
+    spec = spec:gsub("{([^{}]*)}", field)
+    return M.field(v, conv, spec)
+  end
+  local out, at = {}, 1
+  while at <= #template do
+    local c = template:sub(at, at)
+    if (c == "{" or c == "}") and template:sub(at + 1, at + 1) == c then
+      out[#out + 1], at = c, at + 2
+    elseif c == "{" then
+      local stop = template:match("^%b{}()", at)
+      if not stop then
+        util.raise("ValueError", "expected '}' before end of string")
+      end
+      out[#out + 1] = field(template:sub(at + 1, stop - 2))
+      at = stop
+    else
+      out[#out + 1], at = c, at + 1
+    end
+  end
+  return table.concat(out)
+end
+
+return M

@@ -1,0 +1,313 @@
+-- SPDX-License-Identifier: MIT
+-- dt/python/stmt.lua: statements become closures f(env) -> signal, value; the
+-- signal is nil, "return", "break" or "continue".
+
+local dt = require "dt"
+local util = require "dt.util"
+local V = require "dt.python.values"
+local ops = require "dt.python.ops"
+local env_of = require "dt.python.env"
+local calls = require "dt.python.call"
+local attrs = require "dt.python.attrs"
+local expr = require "dt.python.expr"
+local classes = require "dt.python.class"
+local exceptions = require "dt.python.exceptions"
+
+local None = dt.None
+local call = calls.call
+local compile, store, make_params = expr.compile, expr.store, expr.params
+
+local S = {}                        -- compilers by kind of node
+
+-- A statement of a file runs in a Lua function whose line is the statement's:
+-- what says where something was made, and every breakpoint, finds it there.
+local file
+
+local function located(f, line)
+  if not file then return f end
+  return load(("\n"):rep(line - 1) .. "local f = ... return function (env) "
+    .. "local signal, v = f(env) return signal, v end", "@" .. file, "t")(f)
+end
+
+local function block(list)
+  local fs = {}
+  for i, n in ipairs(list) do
+    local f = S[n.kind]
+    if not f then
+      util.raise("ValueError", "line %d of the Python text: %s is not known "
+        .. "here", n.line, n.kind)
+    end
+    fs[i] = located(f(n), n.first or n.line)
+  end
+  return function (env)
+    for i = 1, #fs do
+      local signal, v = fs[i](env)
+      if signal then return signal, v end
+    end
+  end
+end
+
+S["pass"] = function () return function () end end
+S.annotation = S["pass"]
+S["break"] = function () return function () return "break" end end
+S["continue"] = function () return function () return "continue" end end
+
+function S.expr(n)
+  local f = compile(n.value)
+  return function (env) f(env) end
+end
+
+S["return"] = function (n)
+  local f = n.value and compile(n.value)
+  return function (env) return "return", f and f(env) or f == nil and None end
+end
+
+function S.assign(n)
+  local value, targets = compile(n.value), {}
+  for i, t in ipairs(n.targets) do targets[i] = store(t) end
+  return function (env)
+    local v = value(env)
+    for _, t in ipairs(targets) do t(env, v) end
+  end
+end
+
+function S.augment(n)
+  local get, set, value = compile(n.target), store(n.target), compile(n.value)
+  local f = ops.augmented(n.op)
+  return function (env)
+    local old = get(env)
+    set(env, f(old, value(env)))
+  end
+end
+
+-- A function (env, value) that applies the decorators, the last one first.
+local function decorators(n)
+  local list = {}
+  for i, d in ipairs(n.decorators or {}) do list[i] = compile(d) end
+  return function (env, v)
+    for _, d in ipairs(list) do v = call(d(env), V.list({v}, 1)) end
+    return v
+  end
+end
+
+S["def"] = function (n)
+  local params, body, decorate = make_params(n), block(n.body), decorators(n)
+  local name, generator = n.name, n.generator
+  return function (env)
+    local f = setmetatable({name = name, params = params(env), body = body,
+      env = env, generator = generator}, V.func_mt)
+    env_of.assign(env, name, decorate(env, f))
+  end
+end
+
+-- Names assigned or annotated in the body of a class, in order.
+local function fields_of(list)
+  local out = {}
+  for _, n in ipairs(list) do
+    local t = n.kind == "assign" and n.noted and n.targets[1]
+      or n.kind == "annotation" and n.value
+    if t and t.kind == "name" then out[#out + 1] = t.name end
+  end
+  return out
+end
+
+S["class"] = function (n)
+  local bases, body = {}, block(n.body)
+  local fields, decorate = fields_of(n.body), decorators(n)
+  for i, b in ipairs(n.bases) do bases[i] = compile(b) end
+  return function (env)
+    local above = {}
+    for i, b in ipairs(bases) do above[i] = b(env) end
+    local inner = {vars = {}, up = env}
+    local members = {vars = {}, up = inner}
+    body(members)
+    local class = classes.make(n.name, above, members.vars, fields)
+    inner.vars.__class__ = class
+    env_of.assign(env, n.name, decorate(env, class))
+  end
+end
+
+S["if"] = function (n)
+  local cond, body = compile(n.cond), block(n.body)
+  local orelse = n.orelse and block(n.orelse)
+  return function (env)
+    if V.truth(cond(env)) then return body(env) end
+    if orelse then return orelse(env) end
+  end
+end
+
+S["for"] = function (n)
+  local set, iter, body = store(n.target), compile(n.iter), block(n.body)
+  local orelse = n.orelse and block(n.orelse)
+  return function (env)
+    local next = V.iter(iter(env))
+    while true do
+      local more, item = next()
+      if not more then break end
+      set(env, item)
+      local signal, v = body(env)
+      if signal == "break" then return nil end
+      if signal == "return" then return signal, v end
+    end
+    if orelse then return orelse(env) end
+  end
+end
+
+S["while"] = function (n)
+  local cond, body = compile(n.cond), block(n.body)
+  local orelse = n.orelse and block(n.orelse)
+  return function (env)
+    while V.truth(cond(env)) do
+      local signal, v = body(env)
+      if signal == "break" then return nil end
+      if signal == "return" then return signal, v end
+    end
+    if orelse then return orelse(env) end
+  end
+end
+
+S["with"] = function (n)
+  local items = {}
+  for i, item in ipairs(n.items) do
+    items[i] = {f = compile(item.value),
+      set = item.target and store(item.target)}
+  end
+  local body = block(n.body)
+  local function run(env, at)
+    if not items[at] then return body(env) end
+    local scope = items[at].f(env)
+    local v = attrs.enter(scope)
+    if items[at].set then items[at].set(env, v) end
+    local out = table.pack(pcall(run, env, at + 1))
+    local swallowed = attrs.leave(scope, not out[1] and out[2] or nil)
+    if not out[1] then
+      if swallowed then return nil end
+      error(out[2], 0)
+    end
+    return out[2], out[3]
+  end
+  return function (env) return run(env, 1) end
+end
+
+S["try"] = function (n)
+  local body = block(n.body)
+  local final = n.final and block(n.final)
+  local orelse = n.orelse and block(n.orelse)
+  local handlers = {}
+  for i, h in ipairs(n.handlers) do
+    handlers[i] = {class = h.class and compile(h.class), name = h.name,
+      body = block(h.body)}
+  end
+  -- Run the first handler that fits; the error is what a bare raise raises.
+  local function handled(env, err)
+    local e = exceptions.exception(err)
+    for _, h in ipairs(handlers) do
+      if h.class == nil or exceptions.catches(h.class(env), e) then
+        local outer = env.error
+        if h.name then env_of.assign(env, h.name, e) end
+        env.error = err
+        local out = table.pack(pcall(h.body, env))
+        env.error = outer
+        if not out[1] then error(out[2], 0) end
+        return out[2], out[3]
+      end
+    end
+    return error(err, 0)
+  end
+  local function guarded(env)
+    local out = table.pack(pcall(body, env))
+    if not out[1] then return handled(env, out[2]) end
+    if out[2] == nil and orelse then return orelse(env) end
+    return out[2], out[3]
+  end
+  if not final then return guarded end
+  return function (env)
+    local out = table.pack(pcall(guarded, env))
+    local signal, v = final(env)
+    if signal then return signal, v end
+    if not out[1] then error(out[2], 0) end
+    return out[2], out[3]
+  end
+end
+
+S["raise"] = function (n)
+  local value = n.value and compile(n.value)
+  local cause = n.cause and compile(n.cause)
+  return function (env)
+    if not value then
+      local e = env
+      while e and e.error == nil do e = e.up end
+      if not e then
+        util.raise("RuntimeError", "No active exception to reraise")
+      end
+      error(e.error, 0)
+    end
+    local err = exceptions.raised(value(env))
+    if cause and type(err) == "table" then err.__cause__ = cause(env) end
+    error(err, 0)
+  end
+end
+
+S["assert"] = function (n)
+  local cond, text = compile(n.cond), n.text and compile(n.text)
+  return function (env)
+    if not V.truth(cond(env)) then
+      util.raise("AssertionError", "%s", text and V.str(text(env)) or "")
+    end
+  end
+end
+
+for _, where in ipairs {"global", "nonlocal"} do
+  S[where] = function (n)
+    return function (env) env_of.elsewhere(env, n.names, where) end
+  end
+end
+
+S["del"] = function (n)
+  local drops = {}
+  for i, t in ipairs(n.targets) do
+    if t.kind == "item" then
+      local value, index = compile(t.value), compile(t.index)
+      drops[i] = function (env) ops.delitem(value(env), index(env)) end
+    elseif t.kind == "attr" then
+      local value, name = compile(t.value), t.name
+      drops[i] = function (env) attrs.delete(value(env), name) end
+    elseif t.kind == "name" then
+      drops[i] = function (env) env_of.assign(env, t.name, nil) end
+    else
+      util.raise("ValueError", "line %d of the Python text: del of a %s",
+        t.line, t.kind)
+    end
+  end
+  return function (env)
+    for _, drop in ipairs(drops) do drop(env) end
+  end
+end
+
+S["import"] = function (n)
+  return function (env)
+    for _, m in ipairs(n.list) do
+      local v = attrs.module(m.as and m.module or m.module:match("^[^.]+"))
+      env_of.assign(env, m.as or m.module:match("^[^.]+"), v)
+    end
+  end
+end
+
+S["from"] = function (n)
+  return function (env)
+    for _, m in ipairs(n.list) do
+      env_of.assign(env, m.as or m.name,
+        attrs.member(n.module, m.name))
+    end
+  end
+end
+
+-- block(list, name): a list of statements of the file of that name, or nil.
+return {block = function (list, name)
+  local before = file
+  file = name
+  local ok, run = pcall(block, list)
+  file = before
+  if not ok then error(run, 0) end
+  return run
+end}
