@@ -173,6 +173,7 @@ void dtL_open_rules (lua_State *L, int dt);
 void dtL_check_path (lua_State *L, const char *path);
 void dtL_open_file (lua_State *L, int dt);
 void dtL_open_diag (lua_State *L, int dt);      /* findings */
+void dtL_open_answers (lua_State *L, int dt);   /* why, plan, show as data */
 void dtL_open_export (lua_State *L, int dt);    /* page, trace */
 void dtL_open_entry (lua_State *L, int dt);     /* these four too */
 void dtL_open_who (lua_State *L, int dt);

@@ -343,9 +343,9 @@ static int l_trace (lua_State *L) {
 void dtL_open_debug (lua_State *L, int dt) {
   static const luaL_Reg funcs[] = {
     {"history", l_history}, {"history_text", l_history_text},
-    {"ledger_text", l_ledger_text}, {"plan", l_plan}, {"record", l_record},
-    {"rules", l_rules}, {"show", l_show}, {"trace", l_trace}, {"why", l_why},
-    {NULL, NULL}
+    {"ledger_text", l_ledger_text}, {"plan_text", l_plan}, {"record", l_record},
+    {"rules_text", l_rules}, {"show_text", l_show}, {"trace", l_trace},
+    {"why_text", l_why}, {NULL, NULL}
   };
   luaL_newlib(L, funcs);
   lua_setfield(L, dt, "debug");

@@ -113,6 +113,7 @@ static void open_dt (lua_State *L) {
   dtL_open_named(L, dt);
   dtL_open_handler(L, dt);
   dtL_open_diag(L, dt);
+  dtL_open_answers(L, dt);
   dtL_open_export(L, dt);
   lua_getfield(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
   lua_pushvalue(L, dt);

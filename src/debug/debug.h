@@ -116,6 +116,17 @@ void dt_record_print (const DtRecOp *r, DtBuf *b);         /* one line */
 void dt_record_print_colls (const DtRecOp *r, DtBuf *b);   /* "1 all_gather on
                                                            ** tp, 768 B" */
 void dt_bytes_print (int64_t n, DtBuf *b);                 /* "1.5 MB" */
+/* The mesh of the inputs, NULL when all are plain.  Pure. */
+DtMesh *dt_record_mesh (const DtRecOp *r);
+/* Decide a recorded operator again, with `args` (its own or others); there is
+** a distributed input.  `why` may be NULL.  Errors as dt_prop_run().  Local. */
+DtStatus dt_record_decide (DtDebug *d, const DtRecOp *r, const DtArgs *args,
+                           DtWhy **why, DtProp **out);
+/* "rules on one mesh dimension": who decided.  Pure. */
+const char *dt_via_name (DtPropVia v);
+/* Index of the candidate that moves the fewest bytes, the earliest of several;
+** -1 without candidates.  Pure. */
+int dt_why_cheapest (const DtWhy *w);
 /* :why: the table of candidates of a recorded operator.  Local. */
 DtStatus dt_why_text (DtDebug *d, const DtRecOp *r, DtBuf *b);
 /* :ledger: totals by mesh dim, collective, operator, line.  Local. */

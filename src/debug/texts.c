@@ -153,7 +153,7 @@ void dt_ledger_text (DtDebug *d, DtBuf *b) {
 
 /* --- why --- */
 
-static const char *via_name (DtPropVia v) {
+const char *dt_via_name (DtPropVia v) {
   switch (v) {
     case DT_VIA_SINGLE_DIM: return "rules on one mesh dimension";
     case DT_VIA_STRATEGY: return "a strategy over the whole mesh";
@@ -181,7 +181,11 @@ static void print_cand (const DtWhy *w, int i, DtBuf *b) {
   dt_buf_add(b, "  ->  ");
   if (c->out) print_side(c->out, w->nout, w->ndim, b);
   if (isinf(c->total)) dt_buf_add(b, "   cost inf");
-  else dt_buf_addf(b, "   cost %.3f", c->total);
+  else {
+    dt_buf_add(b, "   ");
+    dt_bytes_print(c->bytes, b);
+    dt_buf_addf(b, ", cost %.3f", c->total);
+  }
   if (i == w->winner) dt_buf_add(b, "   chosen");
   else if (isinf(c->total)) dt_buf_add(b, "   an input cannot get there");
   else if (c->total > win->total) dt_buf_add(b, "   dearer");
@@ -189,9 +193,27 @@ static void print_cand (const DtWhy *w, int i, DtBuf *b) {
   dt_buf_addc(b, '\n');
 }
 
+int dt_why_cheapest (const DtWhy *w) {
+  int i, best = -1;
+  for (i = 0; i < w->ncand; i++)
+    if (!isinf(w->cand[i].total) &&
+        (best < 0 || w->cand[i].bytes < w->cand[best].bytes)) best = i;
+  return best;
+}
+
+static void print_cheapest (const DtWhy *w, DtBuf *b) {
+  int best = dt_why_cheapest(w);
+  if (best < 0 || w->cand[best].bytes >= w->cand[w->winner].bytes) return;
+  dt_buf_addf(b, "   cheapest by bytes: %d, ", best);
+  dt_bytes_print(w->cand[best].bytes, b);
+  dt_buf_add(b, "/rank; the one chosen moves ");
+  dt_bytes_print(w->cand[w->winner].bytes, b);
+  dt_buf_addc(b, '\n');
+}
+
 static void print_why (const DtWhy *w, DtBuf *b) {
   int i, shown = 0;
-  dt_buf_addf(b, "decided by %s; %d candidates", via_name(w->via), w->ncand);
+  dt_buf_addf(b, "decided by %s; %d candidates", dt_via_name(w->via), w->ncand);
   if (w->nexcluded)
     dt_buf_addf(b, ", %lld more not possible here", (long long)w->nexcluded);
   dt_buf_addc(b, '\n');
@@ -202,6 +224,7 @@ static void print_why (const DtWhy *w, DtBuf *b) {
   }
   if (shown < w->ncand)
     dt_buf_addf(b, "   … %d more\n", w->ncand - shown);
+  print_cheapest(w, b);
   for (i = 0; i < w->nchild; i++) {
     dt_buf_addf(b, "element %d: ", i);
     print_why(w->child[i], b);
@@ -210,41 +233,19 @@ static void print_why (const DtWhy *w, DtBuf *b) {
 
 DtStatus dt_why_text (DtDebug *d, const DtRecOp *r, DtBuf *b) {
   DtSession *s = d->s;
-  const DtSpec **in;
-  DtArenaMark mark = dt_arena_mark(&s->cx->scratch);
   DtWhy *w = NULL;
   DtProp *p = NULL;
-  DtStatus st;
-  int i;
-  DtMesh *mesh = NULL;
-  for (i = 0; i < r->nin; i++)
-    if (r->in[i].spec) { mesh = r->in[i].spec->mesh; break; }
   dt_record_print(r, b);
   dt_buf_addc(b, '\n');
-  if (mesh == NULL || r->op == NULL) {
+  if (dt_record_mesh(r) == NULL || r->op == NULL) {
     dt_buf_add(b, "all inputs are plain: nothing to decide\n");
     return DT_OK;
   }
-  in = DT_ANEWN(s->cx, &s->cx->scratch, const DtSpec *, r->nin + 1);
-  if (in == NULL) return DT_E_NOMEM;
-  for (i = 0; i < r->nin; i++) {
-    DtPlacement pl[DT_MAX_MDIM];
-    DtSpec *made = NULL;
-    int k;
-    if (r->in[i].spec) { in[i] = dt_spec_ref(r->in[i].spec); continue; }
-    for (k = 0; k < mesh->ndim; k++) pl[k] = dt_pl_replicate();
-    st = dt_spec_new(s->cx, mesh, mesh->ndim, pl, &r->in[i].meta, NULL, -1,
-                     &made);
-    if (st != DT_OK) return st;
-    in[i] = made;
-  }
-  st = dt_prop_run(s->cx, s->prop, r->op, &r->args, r->nin, in, &w, &p);
-  if (st == DT_OK && w) print_why(w, b);
-  else if (st != DT_OK) {
+  if (dt_record_decide(d, r, &r->args, &w, &p) != DT_OK) {
+    if (s->cx->err.code == DT_E_NOMEM) return DT_E_NOMEM;
     dt_buf_addf(b, "no strategy: %s\n", dt_buf_str(&s->cx->err.message));
     dt_error_clear(s->cx);
-    st = DT_OK;
-  }
+  } else if (w) print_why(w, b);
   if (r->ncoll) {
     dt_buf_add(b, "moved: ");
     dt_record_print_colls(r, b);
@@ -252,12 +253,9 @@ DtStatus dt_why_text (DtDebug *d, const DtRecOp *r, DtBuf *b) {
   }
   if (p && p->known_wrong)
     dt_buf_addf(b, "known to be wrong: %s\n", p->known_wrong->what);
-  for (i = 0; i < r->nin; i++)
-    dt_spec_unref(s->cx, (DtSpec *)(uintptr_t)in[i]);
   dt_why_free(s->cx, w);
   dt_prop_unref(s->cx, p);
-  dt_arena_release(&s->cx->scratch, mark);
-  return st;
+  return DT_OK;
 }
 
 /* --- rules --- */

@@ -171,35 +171,8 @@ DtStatus dt_vf_bad_input (DtVfCase *c, bool *found) {
 
 /* --- what was decided --- */
 
-static DtStatus decide (DtVfCase *c, const DtArgs *args, DtProp **out) {
-  DtSession *s = c->d->s;
-  const DtRecOp *r = c->r;
-  const DtSpec *in[DT_VF_MAX] = {0};
-  DtMesh *mesh = NULL;
-  DtStatus st = DT_OK;
-  for (int i = 0; i < r->nin; i++)
-    if (r->in[i].spec) mesh = r->in[i].spec->mesh;
-  for (int i = 0; i < r->nin && st == DT_OK; i++) {
-    DtPlacement pl[DT_MAX_MDIM];
-    DtSpec *made = NULL;
-    if (r->in[i].spec) {
-      in[i] = dt_spec_ref(r->in[i].spec);
-      continue;
-    }
-    for (int k = 0; k < mesh->ndim; k++) pl[k] = dt_pl_replicate();
-    st = dt_spec_new(s->cx, mesh, mesh->ndim, pl, &r->in[i].meta, NULL, -1,
-                     &made);
-    in[i] = made;
-  }
-  if (st == DT_OK)
-    st = dt_prop_run(s->cx, s->prop, r->op, args, r->nin, in, NULL, out);
-  for (int i = 0; i < r->nin; i++)
-    dt_spec_unref(s->cx, (DtSpec *)(uintptr_t)in[i]);
-  return st;
-}
-
 DtStatus dt_vf_decide (DtVfCase *c) {
-  return decide(c, &c->r->args, &c->prop);
+  return dt_record_decide(c->d, c->r, &c->r->args, NULL, &c->prop);
 }
 
 static void parts_text (const DtSpec *p, int m, DtBuf *b) {
@@ -351,7 +324,8 @@ static bool negative_dim (DtVfCase *c, const DtProp *p) {
     if (strcmp(sig->arg[i].name, "dim") != 0 || args.v[i].kind != DT_V_INT ||
         dim >= 0 || dim + ndim < 0) continue;
     args.v[i].u.i = dim + ndim;
-    if (decide(c, &args, &q) == DT_OK) alike = decided_alike(p, q);
+    if (dt_record_decide(c->d, c->r, &args, NULL, &q) == DT_OK)
+      alike = decided_alike(p, q);
     else dt_error_clear(c->d->s->cx);
     dt_prop_unref(c->d->s->cx, q);
     if (alike) continue;

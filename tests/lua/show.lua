@@ -40,7 +40,7 @@ for case = 1, 60 do
   local mesh, ndim, shape = pick(meshes), math.random(0, 4), {}
   for i = 1, ndim do shape[i] = math.random(0, 9) end
   local x = dt.distribute_tensor(dt.zeros(shape), mesh, placements(mesh, ndim))
-  local text, what = dt.debug.show(x), tostring(case)
+  local text, what = tostring(dt.debug.show(x)), tostring(case)
   local seen = {}
   for line in text:gmatch("[^\n]+") do
     T.ok(utf8.len(line) <= 80, what .. ": too wide: " .. line)

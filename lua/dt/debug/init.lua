@@ -10,6 +10,7 @@ local where = {
   ledger = "ledger", expect = "ledger", verify = "verify", check = "verify",
   same = "verify", program = "program",
   report = "report", export = "export", whatif = "whatif", sweep = "sweep",
+  why = "answers", plan = "answers", show = "answers", rules = "answers",
   shrink = "shrink", doctor = "doctor", replay = "replay",
 }
 

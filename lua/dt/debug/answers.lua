@@ -1,0 +1,47 @@
+-- SPDX-License-Identifier: MIT
+-- dt/debug/answers.lua: dt.debug.why, plan, show, rules: tables that print as
+-- the pages of the commands.
+
+local dt = require "dt"
+local page = require "dt.debug.page"
+
+local M = {}
+
+-- dt.debug.why([n]): {seq, op, via, winner, cheapest, candidates = {{inputs,
+-- outputs, cost, bytes, chosen}}}: why recorded operator n (the last) got its
+-- strategy.  Candidates are counted from 0.
+function M.why(n)
+  local text = dt.debug.why_text(n)
+  return page.new(dt.debug.why_data(n), function () return text end)
+end
+
+-- dt.debug.plan(x, placements): {from, to, greedy = {steps, bytes, cost},
+-- graph}: how a redistribution would go.
+function M.plan(x, placements)
+  local text = dt.debug.plan_text(x, placements)
+  return page.new(dt.debug.plan_data(x, placements), function ()
+    return text
+  end)
+end
+
+-- dt.debug.show(x): {shape, placements, partial, parts = {{rank, coordinate,
+-- shape, offset}}}: which rank holds what.
+function M.show(x)
+  local text = dt.debug.show_text(x)
+  return page.new(dt.debug.show_data(x), function () return text end)
+end
+
+-- dt.debug.rules(op): {op, schema, decided_by, rows}: the sharding rules of an
+-- operator; rows as texts "S(0), R -> S(0)", for the inputs of its last call.
+function M.rules(name)
+  local text = dt.debug.rules_text(name)
+  local d = {op = name, rows = {}, schema = text:match("[^\n]+")}
+  for line in text:gmatch("\n  ([^\n]+)") do
+    if line:find("->", 1, true) or line:find("^all R") then
+      d.rows[#d.rows + 1] = line
+    end
+  end
+  return page.new(d, function () return text end)
+end
+
+return M
