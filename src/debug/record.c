@@ -218,11 +218,23 @@ static void ring_warm (const DtRecord *k) {
   warm_vars(e[0]->nout, e[0]->out, true);
 }
 
+/* A repair took the place of inputs: they are what the operator ran with. */
+static void rec_fixed (DtDebug *d, DtRecOp *r) {
+  const DtSession *s = d->s;
+  int i;
+  for (i = 0; i < r->nin && i < 64; i++) {
+    if (!(s->fix_done >> i & 1) || s->fix[i] == NULL) continue;
+    vars_fini(d, 1, &r->in[i]);
+    rec_var(d, &r->arena, &r->in[i], s->fix[i]);
+  }
+}
+
 static void on_end (DtDebug *d, const DtEvent *e) {
   DtRecOp *r = open_entry(d, e->seq);
   if (r == NULL || r->done) return;
   r->done = true;
   r->st = e->status;
+  if (e->status == DT_OK && d->s->fix_done != 0) rec_fixed(d, r);
   if (e->status != DT_OK && d->s->cx->err.code != DT_OK)
     r->error = dt_arena_strdup(d->s->cx, &r->arena,
                                dt_buf_str(&d->s->cx->err.message));

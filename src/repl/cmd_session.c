@@ -202,7 +202,10 @@ static DtStatus cmd_status (DtCmdCall *c) {
               r->app->o.device != NULL ? r->app->o.device : "cpu");
   dt_comm_status(r->comm, &b);
   DtStatus st = dt_buf_ok(&b);
-  dt_output_write(&r->app->out, DT_OUT_RESULT, dt_buf_str(&b), b.len);
+  if (r->app->o.json)             /* it is a field there */
+    dt_buf_add(c->out, dt_buf_str(&b));
+  else
+    dt_output_write(&r->app->out, DT_OUT_RESULT, dt_buf_str(&b), b.len);
   dt_buf_fini(&b);
   return st;
 }

@@ -20,6 +20,7 @@ enum { EARLIER = 9 };           /* results kept: _, _1 .. _9 */
 static const char key_env[] = "dt.repl.env";
 static const char key_locals[] = "dt.repl.locals";
 static const char key_frame[] = "dt.repl.frame";   /* of a stop, or nil */
+static const char key_after[] = "dt.repl.error.after";
 static const char key_kinds[] = "dt.repl.kinds";   /* name -> is constant */
 
 /* ---- the environment ---- */
@@ -132,6 +133,8 @@ static int l_command (lua_State *L) {
 static int open_command (lua_State *L) {
   lua_pushboolean(L, 0);
   lua_setfield(L, LUA_REGISTRYINDEX, DT_KEY_ERROR);
+  lua_pushinteger(L, 0);
+  lua_setfield(L, LUA_REGISTRYINDEX, key_after);
   if (lua_getfield(L, LUA_REGISTRYINDEX, "dt") == LUA_TTABLE) {
     lua_pushcfunction(L, l_command);
     lua_setfield(L, -2, "command");
@@ -151,6 +154,21 @@ void dt_eval_push_locals (lua_State *L) {
 }
 
 /* ---- calling ---- */
+
+void dt_eval_keep_error (lua_State *L, int idx) {
+  lua_pushvalue(L, idx);
+  lua_setfield(L, LUA_REGISTRYINDEX, DT_KEY_ERROR);
+  lua_pushinteger(L, (lua_Integer)dtL_session(L)->seq);
+  lua_setfield(L, LUA_REGISTRYINDEX, key_after);
+}
+
+int dt_eval_last_error (lua_State *L) {
+  lua_getfield(L, LUA_REGISTRYINDEX, DT_KEY_ERROR);
+  if (!lua_toboolean(L, -1))
+    return 0;
+  lua_getfield(L, LUA_REGISTRYINDEX, key_after);
+  return 2;
+}
 
 /* Status of the error object on the top. */
 static DtStatus status_of (lua_State *L) {
@@ -224,8 +242,7 @@ DtStatus dt_eval_call (lua_State *L, int nargs, int nresults, DtBuf *diag) {
   DtStatus st = rc == LUA_ERRMEM ? DT_E_NOMEM : status_of(L);
   lua_sethook(L, NULL, 0, 0);     /* it has stopped; the report shall not */
   if (!dtL_state(L)->exiting) {
-    lua_pushvalue(L, -1);
-    lua_setfield(L, LUA_REGISTRYINDEX, DT_KEY_ERROR);
+    dt_eval_keep_error(L, -1);
     if (rc == LUA_ERRMEM)
       dt_buf_add(diag, "DT0001 RuntimeError: out of memory\n");
     else if (!told_before(L) && !ended_by_person(L))

@@ -154,6 +154,12 @@ void dt_repl_tell (DtRepl *r);
 /* --- repl_eval.c --- */
 /* Registry key of the error object that was reported last (:bt). */
 #define DT_KEY_ERROR "dt.repl.error"
+/* Keep the error object at `idx` as that, with the operator it came after.
+** Local. */
+void dt_eval_keep_error (lua_State *L, int idx);
+/* dt.debug.last_error() -> the error object, the number of the last operator
+** before it; nil when nothing was raised.  Local. */
+int dt_eval_last_error (lua_State *L);
 
 /* The environment in which prompt lines run: globals, and the locals that
 ** outlive their line.  LUA.  Local. */

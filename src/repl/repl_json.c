@@ -5,7 +5,7 @@
 ** writes that table as one line.
 **
 ** `data` comes from the function of dt.debug that knows the matter; commands
-** without one have their text. */
+** without one give the lines of their text. */
 #include "repl/cmd.h"
 
 #include <lauxlib.h>
@@ -34,6 +34,9 @@ static const struct { const char *cmd, *expr; } sources[] = {
   {"when", "past and {seq = past, names = dt.debug.at(past)} or "
            "dt.debug.recording()"},
   {"record", "dt.debug.recording()"},
+  {"status", "dt.debug.status()"},
+  {"list", "dt.debug.stop()"},
+  {"fix", "dt.debug.failed()"},
 };
 
 static const char *source_of (const char *cmd) {
@@ -79,6 +82,19 @@ static void push_data (lua_State *L, const Run *p) {
   }
 }
 
+/* What a command says that has nothing but words: {lines = {...}}. */
+static void push_lines (lua_State *L, const char *text) {
+  lua_createtable(L, 0, 1);
+  lua_newtable(L);
+  for (int i = 1; *text != '\0'; i++) {
+    size_t n = strcspn(text, "\n");
+    lua_pushlstring(L, text, n);
+    lua_rawseti(L, -2, i);
+    text += n + (text[n] == '\n');
+  }
+  lua_setfield(L, -2, "lines");
+}
+
 /* Runs protected: (Run *) -> the table. */
 static int push_run (lua_State *L) {
   const Run *p = lua_touserdata(L, 1);
@@ -94,6 +110,10 @@ static int push_run (lua_State *L) {
     return 1;
   }
   push_data(L, p);
+  if (lua_isnil(L, -1)) {
+    lua_pop(L, 1);
+    push_lines(L, dt_buf_str(p->text));
+  }
   lua_setfield(L, -2, "data");
   return 1;
 }
@@ -231,6 +251,8 @@ static int add_commands (lua_State *L) {
     return 0;
   lua_pushcfunction(L, l_command);
   lua_setfield(L, -2, "command");
+  lua_pushcfunction(L, dt_eval_last_error);
+  lua_setfield(L, -2, "last_error");
   lua_pushcfunction(L, dt_complete_lua);
   lua_setfield(L, -2, "complete");
   lua_newtable(L);              /* looked at where nothing else has the name */

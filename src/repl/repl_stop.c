@@ -495,6 +495,7 @@ void dt_stop_raised (lua_State *L) {
     return;
   size_t before = r->diag.len;
   dt_buf_clear(&r->told);
+  dt_eval_keep_error(L, 1);
   raised_text(L, r);
   if (r->s->where != NULL)
     r->s->where(r->s->where_ud, &file, &line);

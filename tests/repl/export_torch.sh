@@ -71,5 +71,35 @@ ok "PyTorch raises what the report says" grep -q "$text" out
 "$DTREPL" -n 4 repro.lua > out 2>&1
 ok "and so does the Lua repro" grep -q "$text" out
 
+# The founding cases: what is written where they stop raises the same there.
+cp "$here"/tests/debug/fixtures/seed?.lua .
+python_of () {                  # python_of REPORT: its PyTorch repro
+  sed -n '/^```python$/,/^```$/p' "$1" | sed '/^```/d'
+}
+mixed="got mixed torch.Tensor and DTensor, need to convert all torch.Tensor"
+missing="does not have a sharding strategy registered"
+printf '%s\n' ':c' ':report a.md' ':export torch a.py' ':fix 1' ':c' \
+  ':report b.md' ':export torch b.py' | "$DTREPL" -n 4 -d seed1.lua >out 2>&1
+printf '%s\n' ':c' ':report c.md' ':export torch c.py' |
+  "$DTREPL" -n 4 -d seed2.lua >out 2>&1
+printf '%s\n' ':c' ':report d.md' | "$DTREPL" -n 4 -d seed3.lua >out 2>&1
+# raises FILE TEXT
+raises () { "$PYTHON" "$1" >out 2>&1; grep -qF "$2" out; }
+for f in a b c; do
+  python_of $f.md >${f}_report.py
+  case $f in
+    a) text="npu.npu_fusion_attention.default $mixed" ;;
+    b) text="npu.npu_fusion_attention.default $missing" ;;
+    c) text="aten.addmm.default $mixed" ;;
+  esac
+  ok "$f: PyTorch raises what :report says" raises ${f}_report.py "$text"
+  ok "$f: and what :export torch wrote" raises $f.py "$text"
+done
+ok "d: no operator raises, the script is the repro" \
+  grep -q "Cannot create a submesh from a submesh" d.md
+sed -n '/^```lua$/,/^```$/p' d.md | sed '/^```/d' > d.lua
+"$DTREPL" -n 4 d.lua > out 2>&1
+ok "d: which raises it again" grep -q "Cannot create a submesh" out
+
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

@@ -26,22 +26,24 @@ end
 
 -- Output i of step `s`: like the first argument of its shape, else zeros.
 local function output(D, P, s, i)
-  local lua, first = D.name == "lua", nil
+  local lua, first, any = D.name == "lua", nil, nil
   local v = P.values[s.outs[i] or 0]
   for k, a in ipairs(s.args) do
     local t = type(a) == "table" and a.id and P.values[a.id]
     if t and (not v or same(t.shape, v.shape)) then
       first = first or k
     end
+    any = any or t and k
   end
-  local dot = lua and "dt." or "torch."
   if first then
     return lua and ("dt.zeros_like((select(%d, ...)))"):format(first)
       or ("torch.zeros_like(a[%d])"):format(first - 1)
   end
   local shape = v and v.shape or {}
-  return lua and ("%szeros({%s})"):format(dot, table.concat(shape, ", "))
-    or ("%szeros([%s])"):format(dot, table.concat(shape, ", "))
+  local text = table.concat(shape, ", ")
+  if lua then return ("dt.zeros({%s})"):format(text) end
+  return ("torch.zeros([%s]%s)"):format(text, any          -- meta, when asked
+    and (", device=a[%d].device"):format(any - 1) or "")
 end
 
 local function stand_in(D, P, s, schema)

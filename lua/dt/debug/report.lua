@@ -32,6 +32,37 @@ local function local_text(v)
   return t
 end
 
+-- An error that is no operator's, when it is the last that was raised:
+-- {code, class, message, where, after}.
+local function raised(P)
+  if not dt.debug.last_error then return nil end
+  local e, after = dt.debug.last_error()
+  if not e or e == true then return nil end
+  local object = type(e) == "table"
+  local r = {code = object and (e.id or e.code) or "DT0007", after = after,
+    class = object and e.class or "RuntimeError",
+    message = object and e.message or tostring(e), where = object and e.where}
+  if not r.where then r.where = r.message:match("^([^:\n]+:%d+): ") end
+  local typed = not r.where or r.where:match("^prompt:")
+  if typed and (r.code == "DT0007" or r.code:match("^DT07")) then
+    return nil                          -- a slip of the person's own
+  end
+  if P.error and (P.error.seq > after or P.error.message == r.message) then
+    return nil
+  end
+  return r
+end
+
+-- The text of the script whose line is `where`; nil at the prompt.
+local function script(where)
+  local name = where and where:match("^(.*):%d+$")
+  local ok, f = pcall(io.open, name or "", "r")
+  if not ok or not f then return nil end
+  local text = f:read("a")
+  f:close()
+  return name:match("%.lua$") and text:gsub("%s+$", "") or nil
+end
+
 -- Rows {rank, input 1, ...} of the operator's inputs on each rank.
 local function by_rank(seq)
   local e = program.entries{first = seq, last = seq}[1]
@@ -109,19 +140,23 @@ local function describe(d)
   add("- expected: %s", d.expected or "(not run: there is no data)")
   add("- actual: %s", d.actual)
   add("")
-  add("## What each rank held")
-  add("")
+  if #d.by_rank > 0 then
+    add("## What each rank held")
+    add("")
+  end
   local head = {"rank"}
   for _, v in ipairs(d.inputs) do
     head[#head + 1] = (v.name and v.name .. " " or "")
       .. v.spec:gsub("|", "\\|")
   end
-  add("| %s |", table.concat(head, " | "):gsub("%%", "%%%%"))
-  add("|%s", (" --- |"):rep(#head))
+  if #d.by_rank > 0 then
+    add("| %s |", table.concat(head, " | "):gsub("%%", "%%%%"))
+    add("|%s", (" --- |"):rep(#head))
+  end
   for _, r in ipairs(d.by_rank) do
     add("| %d | %s |", r.rank, table.concat(r.inputs, " | "))
   end
-  add("")
+  if #d.by_rank > 0 then add("") end
   add("## Versions")
   add("")
   add("- dtrepl %s, behaving as PyTorch %s", d.versions.dtrepl,
@@ -163,6 +198,8 @@ end
 -- 0 writes that to `file`.  Collective.
 function M.report(file)
   local P = program.build()
+  local no_op = raised(P)
+  if no_op then return M.finish(M.of_raised(P, no_op), file) end
   if #P.steps == 0 then page.fail("COMMAND", "nothing is recorded") end
   local s, kind, w = target(P)
   local Q = program.slice(P, {s})
@@ -178,10 +215,38 @@ function M.report(file)
   d.expected = expected(Q)
   local r = replay.run_text(d.lua, P.ranks, {fake = dt.debug.no_data()})
   d.reproduced = compare(r, kind, e or s)
+  return M.finish(d, file)
+end
+
+-- The report of an error that no operator raised: the script is the repro, for
+-- PyTorch there is what ran before.
+function M.of_raised(P, e)
+  local d = {ranks = P.ranks, by_rank = {}, inputs = {},
+    versions = dt.debug.versions(), message = e.message}
+  d.title = ("%s: %s"):format(e.code, e.message:match("[^\n]*"))
+  d.summary = ("`%s` raises %s after operator #%d.")
+    :format(e.where or "the prompt", e.class, e.after)
+  d.actual = ("%s: %s"):format(e.code, e.message)
+  d.lua = script(e.where)
+  local r
+  if d.lua then
+    r = replay.run_text(d.lua, P.ranks, {fake = dt.debug.no_data()})
+    d.reproduced = compare(r, "error", e)
+  else
+    d.lua = emit.lua(P, {whole = true})
+  end
+  d.torch = "# The call that raises is no operator: this is what ran before it."
+    .. "\n" .. emit.python(P)
+  return d
+end
+
+-- Write the report to `file`, when there is one.  Collective.
+function M.finish(d, file)
   if file and file ~= "" then M.write(file, describe(d)) d.file = file end
   return page.new(d, function ()
     if d.file then
-      return ("report in %s (%s)"):format(d.file, d.reproduced)
+      return ("report in %s (%s)"):format(d.file, d.reproduced
+        or "not run again")
     end
     return describe(d)
   end)

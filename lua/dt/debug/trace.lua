@@ -9,6 +9,7 @@
 
 local dt = require "dt"
 local page = require "dt.debug.page"
+local program = require "dt.debug.program"
 
 local M = {}
 
@@ -33,15 +34,22 @@ local function split(text)
 end
 M.split = split
 
--- id -> the entry that made it (in-place operators make nothing).
+-- id -> the entry that made it (in-place operators make nothing).  Another name
+-- of the same memory, as nn.Parameter(t) is one, was made where that was.
 local function makers(entries)
-  local made = {}
+  local made, by_storage = {}, {}
   for _, e in ipairs(entries) do
     local own = {}
-    for _, v in ipairs(e.inputs) do if v.id then own[v.id] = true end end
+    for _, v in ipairs(e.inputs) do
+      if v.id then
+        own[v.id] = true
+        made[v.id] = made[v.id] or by_storage[program.storage_key(v)]
+      end
+    end
     for _, v in ipairs(e.outputs) do
       if v.id and not own[v.id] and not made[v.id] then
         made[v.id] = {e = e, v = v}
+        by_storage[program.storage_key(v)] = made[v.id]
       end
     end
   end
@@ -88,7 +96,7 @@ local function follow(made, id, m, names)
       placement = want or "plain", name = names[id]}
     chain[#chain + 1] = row
     if want == nil then
-      row.note = "plain: it has no placement"
+      row.note = "made here"
       break
     end
     if states[e.op] then row.note, row.set = "set here", true break end
@@ -136,15 +144,17 @@ function M.blame(x, mdim)
   local made = makers(dt.debug.entries())
   local at = made[id]
   if not at then
-    page.fail("INDEX", "the record does not know how this tensor was made")
+    page.fail("INDEX", "the record does not know how this tensor was made: "
+      .. "it is older than the record, or no operator has used it yet")
   end
   local v = at.v
-  if not v.placements then
-    page.fail("TYPE", "a plain tensor has no placements (made by %s #%d)",
-      at.e.op, at.e.seq)
-  end
   local names = page.names()
   local data = {id = id, name = names[id], spec = v.spec, chains = {}}
+  if not v.placements then
+    data.chains[1] = {mesh_dim = "plain", placement = "no call distributed it",
+      chain = follow(made, id, 1, names)}
+    return page.new(data, text)
+  end
   local only = mdim ~= nil and page.mesh_dim(v.mesh, mdim)
   for m, p in ipairs(v.placements) do
     if not only or only == m then
