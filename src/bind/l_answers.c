@@ -194,10 +194,21 @@ static int l_show_data (lua_State *L) {
   return 1;
 }
 
+/* dt.debug.status_text(): the world and what each rank is doing.  Local. */
+static int l_status_text (lua_State *L) {
+  DtSession *s = dtL_session(L);
+  DtBuf b;
+  dt_buf_init(&b, s->cx);
+  if (s->comm) dt_comm_status(s->comm, &b);
+  dtL_push_buf(L, &b);
+  return 1;
+}
+
 void dtL_open_answers (lua_State *L, int dt) {
   static const luaL_Reg funcs[] = {
     {"why_data", l_why_data}, {"plan_data", l_plan_data},
-    {"show_data", l_show_data}, {NULL, NULL}
+    {"show_data", l_show_data}, {"status_text", l_status_text},
+    {NULL, NULL}
   };
   lua_getfield(L, dt, "debug");
   luaL_setfuncs(L, funcs, 0);

@@ -44,4 +44,15 @@ function M.rules(name)
   return page.new(d, function () return text end)
 end
 
+-- dt.debug.status(): {ranks = {{rank, doing}}}: what each rank is doing now.
+-- Local.
+function M.status()
+  local text = dt.debug.status_text()
+  local d = {ranks = {}}
+  for rank, doing in text:gmatch("rank (%d+): ([^\n]*)") do
+    d.ranks[#d.ranks + 1] = {rank = math.tointeger(rank), doing = doing}
+  end
+  return page.new(d, function () return text end)
+end
+
 return M

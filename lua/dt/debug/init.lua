@@ -11,6 +11,7 @@ local where = {
   same = "verify", program = "program",
   report = "report", export = "export", whatif = "whatif", sweep = "sweep",
   why = "answers", plan = "answers", show = "answers", rules = "answers",
+  status = "answers",
   shrink = "shrink", doctor = "doctor", replay = "replay",
 }
 
