@@ -251,6 +251,8 @@ static int add_commands (lua_State *L) {
     return 0;
   lua_pushcfunction(L, l_command);
   lua_setfield(L, -2, "command");
+  lua_pushcfunction(L, dt_eval_last_error);
+  lua_setfield(L, -2, "last_error");
   lua_pushcfunction(L, dt_complete_lua);
   lua_setfield(L, -2, "complete");
   lua_newtable(L);              /* looked at where nothing else has the name */
