@@ -80,6 +80,7 @@ local function math_attention(q, k, v, a)
   if a.dropout_p > 0 then
     p = require("dt.functional").dropout(p, a.dropout_p)
   end
+  if low then p:to(dtype) end           -- a second result, which nobody takes
   local out = dt.matmul(p, v)
   return low and out:to(dtype) or out
 end

@@ -150,20 +150,65 @@ local function exchange_autograd(t, out_splits, in_splits, group)
   return exchanging.apply(t, out_splits, in_splits, group)
 end
 
+-- What a collective's gradient goes through.
+local mirror = {all_reduce = "all_reduce", all_gather = "reduce_scatter",
+  reduce_scatter = "all_gather"}
+local full_names = {all_reduce = "all_reduce",
+  reduce_scatter = "reduce_scatter_tensor"}
+local moving
+
+local function bare(kind, t, group, o)
+  local mesh, mdim = where(group)
+  return dt._coll(kind, t, mesh, mdim, o)
+end
+
+-- A collective that gradients pass: backward is its mirror image.
+local function differentiable(kind, t, group, o)
+  if not (t.requires_grad and dt.is_grad_enabled()) then
+    return run(kind, t, group, o)
+  end
+  if not moving then
+    moving = require("dt.autograd").Function:extend(
+      "GeneratedBackwardFor__c10d_functional_collective_default")
+    function moving.forward(ctx, x, kind_, group_, o_)
+      ctx.kind, ctx.group, ctx.o = kind_, group_, o_
+      return bare(kind_, x, group_, o_)
+    end
+    function moving.backward(ctx, g)
+      if ctx.o.op and ctx.o.op ~= "sum" then
+        util.raise("RuntimeError", "%s backward only supports 'sum' "
+          .. "reduction, got '%s'", full_names[ctx.kind], ctx.o.op)
+      end
+      return bare(mirror[ctx.kind], g:contiguous(), ctx.group, {op = "sum",
+        dim = ctx.o.dim})
+    end
+  end
+  return moving.apply(t, kind, group, o)
+end
+
+local function all_reduce(t, op, group)
+  return differentiable("all_reduce", t, group, {op = op or "sum"})
+end
+
+local function all_gather_tensor(t, dim, group)
+  return differentiable("all_gather", t, group, {dim = dim or 0})
+end
+
+local function reduce_scatter_tensor(t, op, dim, group)
+  return differentiable("reduce_scatter", t, group, {op = op or "sum",
+    dim = dim or 0})
+end
+
 -- Functional forms on a mesh dimension: each returns a new tensor.
 M.functional = {
   all_to_all_single = exchange,
   all_to_all_single_autograd = exchange_autograd,
   wait_tensor = function (t) return t end,
-  all_reduce = function (t, op, group)
-    return run("all_reduce", t, group, {op = op or "sum"})
-  end,
-  all_gather_tensor = function (t, dim, group)
-    return run("all_gather", t, group, {dim = dim or 0})
-  end,
-  reduce_scatter_tensor = function (t, op, dim, group)
-    return run("reduce_scatter", t, group, {op = op or "sum", dim = dim or 0})
-  end,
+  all_reduce = all_reduce,
+  all_gather_tensor = all_gather_tensor,
+  all_gather_tensor_autograd = all_gather_tensor,
+  reduce_scatter_tensor = reduce_scatter_tensor,
+  reduce_scatter_tensor_autograd = reduce_scatter_tensor,
 }
 
 return setmetatable(M, {__index = function (_, name)

@@ -111,6 +111,9 @@ function M.tree(want, got, dtype, path)
   if is_tensor_facts(want) and is_tensor_facts(got) then
     return same_tensor(want, got, path)
   end
+  if type(want.spec) == "table" then    -- a number that has a dtype of its own
+    dtype = want.spec.t or want.spec.dt or dtype
+  end
   if want.text and want.class then
     if want.class ~= got.class or want.text ~= got.text then
       return ("%s: want %s %s, got %s %s"):format(path, want.class,
@@ -171,7 +174,8 @@ local function redist_text(row)
   for i, r in ipairs(row.redist or {}) do
     local src, dst = pl_text(r.src), pl_text(r.dst)
     if src ~= dst then
-      out[#out + 1] = ("%s%s->%s"):format(r.implicit and (r.arg .. ":") or "",
+      out[#out + 1] = ("%s%s->%s"):format(r.implicit and r.arg
+        and (r.arg .. ":") or "",
         src, dst)
     end
     out[i] = out[i]
