@@ -151,8 +151,8 @@ function M.rms_norm(x, ...)
   local square = A.pow.Tensor_Scalar(up, 2)
   local rms = A.add_.Scalar(A.mean.dim(square, dims, true), eps)
   local out = up * dt.rsqrt(rms)
-  if low then out = out:to(x.dtype) end
   if a.weight then out = out * a.weight end
+  if out.dtype ~= x.dtype then out = out:to(x.dtype) end
   return out
 end
 
