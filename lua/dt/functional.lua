@@ -27,16 +27,6 @@ local function find(name)
   return f or nil
 end
 
--- A number 0, 1, 2 for "none", "mean", "sum".
-local function reduction_number(name)
-  name = name or "mean"
-  local n = ({none = 0, mean = 1, sum = 2})[name]
-  if not n then
-    util.raise("ValueError", "%s is not a valid value for reduction", name)
-  end
-  return n
-end
-
 -- ---- linear and embedding ----
 
 -- F.linear(x, weight, bias): x times weight transposed, plus bias.
@@ -61,8 +51,11 @@ end
 -- F.embedding(ids, weight, {padding_idx=})
 function M.embedding(ids, weight, ...)
   local a = util.bind("embedding", {"padding_idx"}, {}, ...)
-  local pad = a.padding_idx or -1
-  if a.padding_idx and pad < 0 then pad = pad + weight.shape[1] end
+  local pad, n = a.padding_idx or -1, weight.shape[1]
+  if a.padding_idx and (pad >= n and pad > 0 or pad < -n) then
+    util.raise("AssertionError", "Padding_idx must be within num_embeddings")
+  end
+  if a.padding_idx and pad < 0 then pad = pad + n end
   return need("embedding")(weight, ids, pad)
 end
 
@@ -156,52 +149,6 @@ function M.rms_norm(x, ...)
   return out
 end
 
--- ---- losses ----
-
--- F.mse_loss(x, target, {reduction = "mean"})
-function M.mse_loss(x, target, ...)
-  local a = util.bind("mse_loss", {"reduction"}, {reduction = "mean"}, ...)
-  return need("mse_loss")(x, target, reduction_number(a.reduction))
-end
-
--- F.nll_loss(log_probs, target, {weight=, ignore_index=-100, reduction=})
-function M.nll_loss(x, target, ...)
-  local a = util.bind("nll_loss", {"weight", "size_average", "ignore_index",
-    "reduce", "reduction"}, {ignore_index = -100, reduction = "mean"}, ...)
-  local name = x.ndim >= 4 and "nll_loss2d_forward" or "nll_loss_forward"
-  local red = reduction_number(a.reduction)
-  if x.ndim <= 2 then
-    return (need(name)(x, target, a.weight or dt.None, red, a.ignore_index))
-  end
-  local n, c = x.shape[1], x.shape[2]
-  local out = need("nll_loss2d_forward")(x:view({n, c, 1, -1}),
-    target:view({n, 1, -1}), a.weight or dt.None, red, a.ignore_index)
-  if a.reduction == "none" then return out:view(target.shape) end
-  return out
-end
-
--- F.cross_entropy(logits, target, {weight=, ignore_index=-100, reduction=})
-function M.cross_entropy(x, target, ...)
-  local a = util.bind("cross_entropy", {"weight", "size_average",
-    "ignore_index", "reduce", "reduction", "label_smoothing"},
-    {ignore_index = -100, reduction = "mean", label_smoothing = 0.0}, ...)
-  if a.label_smoothing ~= 0 then
-    util.raise("NotImplementedError",
-      "cross_entropy: label_smoothing is not supported by dtrepl")
-  end
-  local class_dim = x.ndim == 1 and 0 or 1
-  local logp = M.log_softmax(x, class_dim)
-  if target:is_floating_point() then
-    local loss = -dt.sum(logp * target)
-    if a.reduction == "mean" then
-      return loss / (x.ndim == 1 and 1 or x.shape[1])
-    end
-    return loss
-  end
-  return M.nll_loss(logp, target, {weight = a.weight,
-    ignore_index = a.ignore_index, reduction = a.reduction})
-end
-
 -- ---- attention ----
 
 -- F.scaled_dot_product_attention(q, k, v, {attn_mask=, dropout_p=,
@@ -210,9 +157,11 @@ function M.scaled_dot_product_attention(...)
   return require("dt.attention").scaled_dot_product_attention(...)
 end
 
--- Pooling, resizing, padding, sampling, convolution.
-for name, f in pairs(require "dt.functional_spatial") do
-  if M[name] == nil then M[name] = f end
+-- Pooling, resizing, padding, sampling, convolution; losses; norms.
+for _, part in ipairs {"spatial", "loss", "norm"} do
+  for name, f in pairs(require("dt.functional_" .. part)) do
+    if M[name] == nil then M[name] = f end
+  end
 end
 
 return M

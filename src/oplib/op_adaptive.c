@@ -54,11 +54,19 @@ static DtStatus check_even (DtCtx *cx, const DtMeta *in, int nd,
   return DT_OK;
 }
 
+/* The output's sizes; one number stands for all.  Returns how many. */
+static int out_sizes (const DtArgs *a, int nd, int64_t *size) {
+  int n = op_ints(a, 1, size);
+  if (n != 1 || a->v[1].kind == DT_V_LIST) return n;
+  for (int d = 1; d < nd; d++) size[d] = size[0];
+  return nd;
+}
+
 static DtStatus adaptive_meta (DtMetaCall *c) {
   const DtMeta *in = c->in[0];
   bool max = c->op->row[ROW_MAX] != 0;
   int64_t size[DT_MAX_NDIM];
-  int nd = ND, n = dt_arg_len(c->args, 1);
+  int nd = ND, n = out_sizes(c->args, nd, size);
   char fn[32];
   snprintf(fn, sizeof fn, "adaptive_%s_pool%dd", max ? "max" : "avg", nd);
   if (!max)
@@ -69,7 +77,6 @@ static DtStatus adaptive_meta (DtMetaCall *c) {
                             max || nd == 3 ? 1 : in->ndim - 2));
   DT_CHECK(c->cx, n == nd, DT_E_RUNTIME,
            "%s: internal error: output_size.size() must be %d", fn, nd);
-  op_ints(c->args, 1, size);
   if (c->fake && max && c->args->schema->is_out)
     DT_TRY(c->cx, check_even(c->cx, in, nd, size));
   for (int d = 0; d < nd; d++)
@@ -267,7 +274,7 @@ static DtStatus adaptive1_decomp (DtDecompCall *c) {
 
 static DtStatus adaptive_avg_decomp (DtDecompCall *c) {
   int64_t size[DT_MAX_NDIM], dims[3] = { -1, -2, -3 };
-  int nd = ND, n = op_ints(c->args, 1, size);
+  int nd = ND, n = out_sizes(c->args, nd, size);
   bool one = true, ok = true;
   DtCtx *cx = c->e->cx;
   DT_CHECK(cx, n == nd, DT_E_RUNTIME, "adaptive_avg_pool%dd: output_size must "
@@ -283,13 +290,15 @@ static DtStatus adaptive_avg_decomp (DtDecompCall *c) {
            "output_size must be greater than or equal to 0 but received "
            "{%lld, %lld,%lld}", (long long)size[0], (long long)size[1],
            (long long)size[2]);
+  DtValue v[3], sizes = dt_v_list(nd, v);
+  for (int d = 0; d < nd; d++) v[d] = dt_v_int(size[d]);
   c->nout = 1;
   if (one)
     c->out[0] = E("aten.mean.dim", "tIb", c->in[0], nd, dims, 1);
   else
     c->out[0] = E(nd == 3 ? "aten._adaptive_avg_pool3d.default"
                           : "aten._adaptive_avg_pool2d.default", "tv",
-                  c->in[0], A(1));
+                  c->in[0], sizes);
   return c->e->st;
 }
 

@@ -454,7 +454,7 @@ static DtStatus meshgrid_decomp (DtDecompCall *c) {
   }
   for (int i = 0; i < n; i++) {
     int k = xy && i < 2 ? 1 - i : i;
-    for (int j = 0; j < n; j++) own[j] = j == i ? shape[i] : 1;
+    for (int j = 0; j < n; j++) own[j] = j == i ? -1 : 1;
     DtHandle *x = E("aten.view.default", "tI", c->in[k], n, own);
     x = E("aten.expand.default", "tI", x, n, shape);
     if (xy)

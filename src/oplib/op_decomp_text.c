@@ -144,13 +144,6 @@ T(fill_Scalar,
   "x = full_like(self, value, pin_memory=false); detach(x)",
   "self: zeros_like(grad)",
   "f32[8, 6], 2.0");
-T0(soft_margin_loss,
-  "soft_margin_loss(Tensor self, Tensor target, int reduction=1) -> "
-  "Tensor",
-  "log(1 + exp(-target self)).",
-  "n = neg(self); m = mul.Tensor(n, target); e = exp(m); l = "
-  "log1p(e); reduced(l)",
-  B);
 D(margin_ranking_loss,
   "margin_ranking_loss(Tensor input1, Tensor input2, Tensor target, "
   "float margin=0., int reduction=1) -> Tensor",
@@ -191,8 +184,8 @@ D(pairwise_distance,
   "pairwise_distance(Tensor x1, Tensor x2, float p=2., float "
   "eps=1e-06, bool keepdim=False) -> Tensor",
   "Norm of the difference, by rows.",
-  "d = sub.Tensor(x1, x2); e = add.Tensor(d, eps); "
-  "linalg_vector_norm(e, p, [-1], keepdim)",
+  "d = sub.Tensor(x1, x2); e = add.Scalar(d, eps); "
+  "norm.ScalarOpt_dim(e, p, [-1], keepdim)",
   B);
 D(special_ndtr,
   "special_ndtr(Tensor self) -> Tensor",
@@ -203,7 +196,7 @@ D(special_ndtr,
 T(take,
   "take(Tensor self, Tensor index) -> Tensor",
   "Elements by their place in the flattened tensor.",
-  "ranked(self); v = view(self, [-1]); index.Tensor(v, [index])",
+  "ranked(index); v = view(self, [-1]); index.Tensor(v, [index])",
   "self: z = zeros_like(self); put(z, index, grad, true)",
   "f32[8, 6], i64[4]");
 D(ravel,
@@ -421,6 +414,11 @@ D(chalf,
   "As complex numbers of two halves.",
   "_to_copy(self, dtype=:complex32, memory_format=memory_format)",
   "f32[8]");
+T0(cat_out,
+  "cat.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)",
+  "Tensors joined along a dim.",
+  "never(out); x = cat(tensors, dim); copy_(out, x)",
+  "[f32[4, 6], f32[4, 6]], 0, out=f32[8, 6]");
 T0(dot_out,
   "dot.out(Tensor self, Tensor tensor, *, Tensor(a!) out) -> Tensor(a!)",
   "Scalar product.",

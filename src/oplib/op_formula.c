@@ -241,7 +241,8 @@ static DtStatus bce_logits_decomp (DtDecompCall *c) {
   DtHandle *x = c->in[0], *t = c->in[1], *w = dt_hin(c, 2);
   DtHandle *pw = dt_hin(c, 3), *l[2], *a, *b;
   a = E("aten.rsub.Scalar", "ti", t, (int64_t)1);
-  a = E("aten.mul.Tensor", "tt", a, x);
+  /* PyTorch's kernel, but not its decomposition, multiplies in place */
+  a = E(c->e->tracing ? "aten.mul.Tensor" : "aten.mul_.Tensor", "tt", a, x);
   if (pw != NULL) {
     b = E("aten.sub.Tensor", "ti", pw, (int64_t)1);
     b = E("aten.mul.Tensor", "tt", b, t);
@@ -300,6 +301,14 @@ static DtStatus bce_logits_grad (DtGradCall *c) {
     op_g_set(c, 1, bce_logits_end(c, a));
   }
   return c->e->st;
+}
+
+static DtStatus soft_margin_decomp (DtDecompCall *c) {
+  DtHandle *x = E("aten.neg.default", "t", c->in[0]);
+  x = E(c->e->tracing ? "aten.mul.Tensor" : "aten.mul_.Tensor", "tt", x,
+        c->in[1]);
+  x = E("aten.exp.default", "t", x);
+  return finish(c, reduced(c, E("aten.log1p.default", "t", x)));
 }
 
 static DtStatus soft_margin_back_decomp (DtDecompCall *c) {
@@ -645,7 +654,7 @@ static DtStatus noise_decomp (DtDecompCall *c) {
     b = E("aten.add_.Tensor", "tf", b, k * a * p);
     n = E("aten.mul_.Tensor", "tf", n, a);
   } else {
-    n = E("aten.div_.Tensor", "tf", n, 1 - p);
+    n = E("aten.div_.Scalar", "tf", n, 1 - p);
   }
   x = E("aten.mul.Tensor", "tt", x, n);
   return finish(c, alpha ? E("aten.add_.Tensor", "tt", x, b) : x);
@@ -749,6 +758,10 @@ K(binary_cross_entropy_with_logits, "binary_cross_entropy_with_logits(Tensor "
   "self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int "
   "reduction=1) -> Tensor", "Cross entropy of logits.", bce_logits_decomp,
   bce_logits_grad, NULL, B);
+K(soft_margin_loss, "soft_margin_loss(Tensor self, Tensor target, int "
+  "reduction=1) -> Tensor", "log(1 + exp(-target self)).",
+  soft_margin_decomp, op_g_program,
+  "self: soft_margin_loss_backward(grad, self, target, reduction)", B);
 K(soft_margin_loss_backward, "soft_margin_loss_backward(Tensor grad_output, "
   "Tensor self, Tensor target, int reduction) -> Tensor",
   "Gradient of soft_margin_loss.", soft_margin_back_decomp, NULL, NULL,

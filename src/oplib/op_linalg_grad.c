@@ -565,12 +565,12 @@ static DtHandle *conj_out (DtGradCall *c, DtHandle *h) {
 DtStatus op_g_la_cross (DtGradCall *c) {
   DtHandle *g = c->gout[0];
   int64_t d = dt_arg_int(c->args, 2);
-  if (op_g_need(c, 0))
-    op_g_set(c, 0, E("aten.linalg_cross.default", "tt dim=i",
-                     conj_out(c, c->in[1]), g, d));
   if (op_g_need(c, 1))
     op_g_set(c, 1, E("aten.linalg_cross.default", "tt dim=i", g,
                      conj_out(c, c->in[0]), d));
+  if (op_g_need(c, 0))
+    op_g_set(c, 0, E("aten.linalg_cross.default", "tt dim=i",
+                     conj_out(c, c->in[1]), g, d));
   return op_g_finish(c);
 }
 

@@ -223,6 +223,9 @@ static DtStatus frobenius_decomp (DtDecompCall *c) {
 static DtHandle *norm_of (DtDecompCall *c, DtHandle *x, DtHandle *w,
                           DtHandle *b, DtHandle *mean, DtHandle *var) {
   DtHandle *r[3] = { NULL, NULL, NULL };
+  int64_t none = 0;
+  if (!c->e->tracing)           /* what other devices would keep */
+    (void)E("aten.empty.memory_format", "I dtype=d", 1, &none, (int)DT_U8);
   dt_emit_n(c->e, "aten.native_batch_norm.default", r, 3, "tttttvvv", x, w, b,
             mean, var, c->args->v[5], c->args->v[6], c->args->v[7]);
   return r[0];

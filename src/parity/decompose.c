@@ -31,7 +31,9 @@ static DtStatus spread (DtParity *p, Trial *t, DtMesh *mesh, bool shard) {
   DtStatus st = DT_OK;
   for (int i = 0; st == DT_OK && i < t->v.vars.n; i++) {
     DtVar *x = t->v.vars.v[i], *d = NULL;
-    DtPlacement pl = shard && i == 0 ? dt_pl_shard(0) : dt_pl_replicate();
+    const DtMeta *xm = &x->local->m;
+    bool cut = shard && i == 0 && xm->ndim > 0 && xm->shape[0] > 1;
+    DtPlacement pl = cut ? dt_pl_shard(0) : dt_pl_replicate();
     DtTensor *local = NULL;
     DtSpec *spec = NULL;
     DtMeta m;

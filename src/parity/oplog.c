@@ -101,8 +101,13 @@ static bool same_value (DtParity *p, const DtJCall *c, const DtValue *want,
     return same_slot(p, c->tensor[want->u.slot], g, got->u.slot);
   }
   if (want->kind == DT_V_LIST) {
-    if (got->kind != DT_V_LIST && want->u.list.n == 1)
-      return same_value(p, c, &want->u.list.v[0], g, got);
+    if (got->kind == DT_V_INT || (got->kind != DT_V_LIST &&
+                                  want->u.list.n == 1)) {
+      for (int i = 0; i < want->u.list.n; i++)  /* one number for all */
+        if (!same_value(p, c, &want->u.list.v[i], g, got))
+          return false;
+      return true;
+    }
     if (got->kind != DT_V_LIST || got->u.list.n != want->u.list.n)
       return dt_fails(p, "want a list of %d", want->u.list.n);
     for (int i = 0; i < want->u.list.n; i++)

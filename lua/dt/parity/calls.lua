@@ -49,13 +49,22 @@ local function numel(shape)
   return n
 end
 
-local function plain_tensor(v)
-  local n, list = numel(v.shape), {}
-  local dtype = dtypes[v.t]
-  for i = 1, n do
-    list[i] = v.data and number(v.data[i]) or any_number(v.t, i - 1)
-    if v.data and v.data[i] == false then list[i] = false end
+-- Numbers in one row; data may be nested.
+local function flat(data, out)
+  for _, v in ipairs(data) do
+    if type(v) == "table" and not v.nan and not v.inf and not v.c then
+      flat(v, out)
+    else
+      out[#out + 1] = number(v)
+    end
   end
+  return out
+end
+
+local function plain_tensor(v)
+  local n, list = numel(v.shape), v.data and flat(v.data, {}) or {}
+  local dtype = dtypes[v.t]
+  for i = #list + 1, n do list[i] = any_number(v.t, i - 1) end
   local t
   if n == 0 then
     t = dt.zeros(v.shape, {dtype = dtype})
@@ -217,9 +226,10 @@ local function pl_text(pl)
   return table.concat(out, ",")
 end
 
+-- DTensors have no strides there.
 local function spec_text(v)
   return ("%s%s%s%s"):format(v.dt or v.t, facts.encode(v.shape),
-    v.stride and facts.encode(v.stride) or "", v.pl and pl_text(v.pl) or "")
+    v.t and v.stride and facts.encode(v.stride) or "", v.pl and pl_text(v.pl) or "")
 end
 
 local function tensors_of(v, out)
@@ -316,7 +326,8 @@ local function trial(line, run, how, f)
   local seen = 0
   local args, kw = arguments(line, function (v)
     local t = plain_tensor(v)
-    if mesh then t = on_mesh(t, mesh, how == "S0" and seen == 0) end
+    if mesh then t = on_mesh(t, mesh, how == "S0" and seen == 0
+      and (t.shape[1] or 0) > 1) end
     seen = seen + 1
     if v.requires_grad then t.requires_grad = true end
     return t
