@@ -159,7 +159,7 @@ static int sig_max (const Sig *g) {
   return g->s->nargs + (g->out != NULL);
 }
 
-static void type_name (const DtArgDef *d, DtBuf *b) {
+static const char *type_word (DtType type, bool list) {
   static const char *const names[] = {
     "Tensor", "Number", "int", "float", "bool", "str", "torch.dtype",
     "torch.device", "torch.layout", "torch.memory_format", "torch.Generator",
@@ -169,15 +169,35 @@ static void type_name (const DtArgDef *d, DtBuf *b) {
     "tuple of Tensors", "tuple of Scalars", "tuple of ints",
     "tuple of floats", "tuple of bools", "tuple of strs"
   };
-  if (d->list && d->type < sizeof plurals / sizeof plurals[0])
-    dt_buf_add(b, plurals[d->type]);
-  else
-    dt_buf_add(b, names[d->type]);
+  return list && type < sizeof plurals / sizeof plurals[0] ? plurals[type]
+                                                           : names[type];
+}
+
+static void type_name (const DtArgDef *d, DtBuf *b) {
+  dt_buf_add(b, type_word(d->type, d->list));
 }
 
 static const char *shown_name (const DtSchema *s, int i) {
-  const char *name = s->arg[i].name;
-  return i == 0 && strcmp(name, "self") == 0 ? "input" : name;
+  const DtArgDef *d = &s->arg[i];
+  return i == 0 && d->type == DT_T_TENSOR && strcmp(d->name, "self") == 0
+         ? "input" : d->name;
+}
+
+/* A default as the declaration has it: one number for a list of fixed size,
+** the name of a reduction. */
+static void print_default (const DtArgDef *d, DtBuf *b) {
+  const DtValue *v = &d->dflt;
+  bool same = v->kind == DT_V_LIST && d->fixed > 0 && v->u.list.n > 0;
+  for (int i = 1; same && i < v->u.list.n; i++)
+    same = dt_value_equal(&v->u.list.v[0], &v->u.list.v[i]);
+  if (same) v = &v->u.list.v[0];
+  if (v->kind == DT_V_STR)
+    dt_buf_addf(b, "\"%s\"", v->u.s);
+  else if (v->kind == DT_V_INT && v->u.i == 1 &&
+           strcmp(d->name, "reduction") == 0)
+    dt_buf_add(b, "at::Reduction::Mean");
+  else
+    dt_value_print(v, NULL, NULL, b);
 }
 
 static void print_sig (const Sig *g, DtBuf *b) {
@@ -193,22 +213,13 @@ static void print_sig (const Sig *g, DtBuf *b) {
     dt_buf_addf(b, " %s", shown_name(g->s, i));
     if (d->has_default) {
       dt_buf_add(b, " = ");
-      dt_value_print(&d->dflt, NULL, NULL, b);
+      print_default(d, b);
     }
   }
   if (nouts > 0)
     dt_buf_addf(b, "%s%s%s out = None", i > 0 ? ", " : "", star ? "" : "*, ",
                 nouts > 1 ? "tuple of Tensors" : "Tensor");
   dt_buf_add(b, ")\n");
-}
-
-static void print_got (const DtBindCall *c, DtBuf *b) {
-  int i;
-  for (i = 0; i < c->npos; i++)
-    dt_buf_addf(b, "%s%s", i > 0 ? ", " : "", dt_value_pytype(&c->pos[i]));
-  for (i = 0; i < c->nkw; i++)
-    dt_buf_addf(b, "%s%s=%s", i + c->npos > 0 ? ", " : "", c->kwname[i],
-                dt_value_pytype(&c->kw[i]));
 }
 
 static DtStatus raise_buf (DtCtx *cx, DtBuf *b) {
@@ -225,7 +236,7 @@ static DtStatus raise_list (DtCtx *cx, const DtPacket *p, int n,
   dt_buf_init(&b, cx);
   dt_buf_addf(&b, "%s() received an invalid combination of arguments - got (",
               p->base);
-  print_got(c, &b);
+  dt_bind_print_got(c, &b);
   dt_buf_add(&b, "), but expected one of:\n");
   for (i = 0; i < n; i++) print_sig(&sig[i], &b);
   return raise_buf(cx, &b);
@@ -348,6 +359,30 @@ static bool hidden (const DtSchema *s) {
   return false;
 }
 
+/* What a factory takes by keyword, and out= in its place. */
+static bool is_option (const DtArgDef *d) {
+  return d->kwonly && (d->type == DT_T_DTYPE || d->type == DT_T_LAYOUT ||
+                       d->type == DT_T_DEVICE ||
+                       strcmp(d->name, "pin_memory") == 0);
+}
+
+/* Is `o` the out= form of the factory `s`, which leaves the options out? */
+static bool extends_factory (const DtSchema *o, const DtSchema *s) {
+  int i = 0, k = 0, n = inputs(o), options = 0;
+  if (n == o->nargs) return false;
+  for (i = 0; i < s->nargs; i++) {
+    if (is_option(&s->arg[i])) {
+      options++;
+      continue;
+    }
+    if (k >= n || !same_type(&o->arg[k], &s->arg[i]) ||
+        strcmp(o->arg[k].name, s->arg[i].name) != 0)
+      return false;
+    k++;
+  }
+  return k == n && options == 4;
+}
+
 /* Signatures to list: every overload but the out= ones that another takes
 ** in, and the hidden ones. */
 static int collect (const DtPacket *p, Sig *sig) {
@@ -356,15 +391,34 @@ static int collect (const DtPacket *p, Sig *sig) {
     const DtSchema *s = p->op[i]->sig;
     bool folded = false;
     for (j = 0; j < p->n; j++)
-      if (extends(s, p->op[j]->sig)) folded = true;
+      if (extends(s, p->op[j]->sig) || extends_factory(s, p->op[j]->sig))
+        folded = true;
     if (folded || hidden(s)) continue;
     sig[n].s = s;
     sig[n].out = NULL;
     for (j = 0; j < p->n; j++)
-      if (extends(p->op[j]->sig, s)) sig[n].out = p->op[j]->sig;
+      if (extends(p->op[j]->sig, s) || extends_factory(p->op[j]->sig, s))
+        sig[n].out = p->op[j]->sig;
     n++;
   }
   return n;
+}
+
+/* The only listed signature with room for that many arguments, in our own
+** terms; NULL when there is another number of them, or we lack it. */
+static const Sig *only_listed (const char *lines, int nargs, int n,
+                               const Sig *sig) {
+  const char *fits = NULL;
+  for (const char *s = lines; *s != '\0'; s = strchr(s, '\n') + 1) {
+    int min, max;
+    dt_listed_room(s, &min, &max);
+    if (nargs < min || nargs > max) continue;
+    if (fits != NULL) return NULL;
+    fits = s;
+  }
+  for (int i = 0; fits != NULL && i < n; i++)
+    if (dt_listed_is(fits, sig[i].s)) return &sig[i];
+  return NULL;
 }
 
 static DtStatus raise_resolve (DtCtx *cx, const DtPacket *p,
@@ -372,6 +426,12 @@ static DtStatus raise_resolve (DtCtx *cx, const DtPacket *p,
   Sig sig[DT_MAX_OVERLOADS];
   int n = collect(p, sig), i, plausible = 0, last = 0;
   int nargs = c->npos + c->nkw;
+  const char *lines = dt_listed_find(p->base);
+  if (lines != NULL) {
+    const Sig *one = only_listed(lines, nargs, n, sig);
+    return one != NULL ? raise_sig(cx, one, c)
+                       : dt_listed_raise(cx, p->base, lines, c);
+  }
   if (n == 1) return raise_sig(cx, &sig[0], c);
   for (i = 0; i < n; i++)
     if (nargs >= sig_min(&sig[i]) && nargs <= sig_max(&sig[i])) {

@@ -23,4 +23,17 @@ int dt_bind_misfit (const DtArgDef *d, const DtValue *v);
 ** accepted for a first "self"), -1.  Pure. */
 int dt_bind_kw (const DtBindCall *c, const char *name, int pos);
 
+/* listed.c: the signatures that PyTorch lists for torch.<base>, each ended by
+** '\n'; NULL: it has a single one, or none.  Pure. */
+const char *dt_listed_find (const char *base);
+/* How many arguments the first of `line` takes.  Pure. */
+void dt_listed_room (const char *line, int *min, int *max);
+/* Is the first of `line` that of the overload `s`?  Pure. */
+bool dt_listed_is (const char *line, const DtSchema *s);
+/* Append the types of a call's values, as errors have them. */
+void dt_bind_print_got (const DtBindCall *c, DtBuf *b);
+/* "base() received an invalid combination of arguments ...": the error. */
+DtStatus dt_listed_raise (DtCtx *cx, const char *base, const char *lines,
+                          const DtBindCall *c);
+
 #endif

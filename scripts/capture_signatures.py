@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""capture_signatures.py: src/op/signatures.def from the PyTorch installed here.
+
+    python3 scripts/capture_signatures.py > src/op/signatures.def
+
+Functions of torch with several signatures list them in their error; each is
+called wrongly, without arguments or with a dozen strings, and what it lists is
+kept.  Functions with a single signature list none and have no row.
+"""
+import re
+import warnings
+
+import torch
+
+HEAD = """/* SPDX-License-Identifier: MIT
+** op/signatures.def: the signatures that functions of torch with more than one
+** list in their errors, in that order: facts of PyTorch 2.13, made by
+** scripts/capture_signatures.py.  X(function, signatures, each ended by '\\n').
+** Sorted by strcmp. */
+"""
+
+
+def listed(fn):
+    for args in ([], ["?"] * 12):
+        try:
+            fn(*args)
+        except TypeError as e:
+            text = str(e)
+        except Exception:
+            continue
+        else:
+            continue
+        if "but expected one of:\n" in text:
+            lines = text.split("but expected one of:\n")[1].split("\n")
+            return [s[3:] for s in lines if s.startswith(" * ")]
+        if m := re.search(r", but expected (\(.*\))$", text):
+            return [m[1]]
+    return None
+
+
+def main():
+    warnings.simplefilter("ignore")
+    names = torch._C._VariableFunctions
+    print(HEAD, end="")
+    for name in sorted(dir(names)):
+        if name.startswith("_") or getattr(torch, name, None) is not getattr(
+                names, name):
+            continue
+        if lines := listed(getattr(names, name)):
+            text = "\n".join(f'  "{s}\\n"' for s in
+                             (s.replace('"', '\\"') for s in lines))
+            print(f'X("{name}",\n{text})')
+
+
+if __name__ == "__main__":
+    main()
