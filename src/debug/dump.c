@@ -216,6 +216,16 @@ static void wsources (Out *o, const DtDumpSources *s) {
   dt_map_fini(&seen);
 }
 
+static void wannex (Out *o, const DtDumpSources *s) {
+  DtBuf text;
+  dt_buf_init(&text, o->d->s->cx);
+  if (s) s->annex(s->ud, &text);
+  wn(o, (int64_t)text.len);
+  dt_buf_addn(o->b, dt_buf_str(&text), text.len);
+  if (text.oom) o->b->oom = true;
+  dt_buf_fini(&text);
+}
+
 DtStatus dt_dump_write (DtDebug *d, const DtDumpSources *s, bool values,
                         DtBuf *out) {
   DtCtx *cx = d->s->cx;
@@ -233,6 +243,7 @@ DtStatus dt_dump_write (DtDebug *d, const DtDumpSources *s, bool values,
     const DtRecName *n = &d->rec.name[i];
     wn(&o, n->seq); wstr(&o, n->scope); wstr(&o, n->name); wn(&o, n->var);
   }
+  wannex(&o, s);
   dt_map_fini(&o.str.map);
   dt_map_fini(&o.mesh.map);
   dt_map_fini(&o.spec.map);
@@ -631,6 +642,18 @@ static void rnames (In *in) {
   }
 }
 
+/* Where the annex lies. */
+static void rannex (In *in, const unsigned char **p, size_t *n) {
+  int64_t len = rn(in);
+  if (in->bad || len < 0 || (uint64_t)len > left(in)) {
+    in->bad = true;
+    return;
+  }
+  *p = in->p;
+  *n = (size_t)len;
+  in->p += len;
+}
+
 static void pools_free (In *in) {
   DtCtx *cx = in->d->s->cx;
   int i;
@@ -649,6 +672,8 @@ DtStatus dt_dump_read (DtDebug *d, const DtDumpSources *s, const char *p,
   In in = { .d = d, .p = (const unsigned char *)p,
             .end = (const unsigned char *)p + n };
   DtRecord old;
+  const unsigned char *annex = NULL;
+  size_t nannex = 0;
   int i, count;
   rsources(&in, s);
   count = rcount(&in, MAX_OPS);
@@ -665,6 +690,7 @@ DtStatus dt_dump_read (DtDebug *d, const DtDumpSources *s, const char *p,
     rop(&in, r);
   }
   if (!in.bad) rnames(&in);
+  if (!in.bad) rannex(&in, &annex, &nannex);
   pools_free(&in);
   if (in.bad || in.p != in.end) {
     dt_record_give(d, &old);
@@ -673,6 +699,7 @@ DtStatus dt_dump_read (DtDebug *d, const DtDumpSources *s, const char *p,
   }
   dt_record_drop(d, &old);
   d->rec.off = true;
+  if (s) s->put_annex(s->ud, (const char *)annex, nannex);
   return DT_OK;
 }
 

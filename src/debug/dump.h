@@ -11,14 +11,17 @@
 
 #include "debug/debug.h"
 
-enum { DT_DUMP_VERSION = 1 };
+enum { DT_DUMP_VERSION = 2 };
 
-/* Sources go along, so that lines can be shown. */
+/* Sources go along, so that lines can be shown, and an annex: what others know
+** of the record (findings), bytes that nobody here looks into. */
 typedef struct DtDumpSources {
   void *ud;
   /* The whole text of a source, appended to `out`; false when unknown. */
   bool (*get) (void *ud, const char *name, DtBuf *out);
   void (*put) (void *ud, const char *name, const char *text, size_t n);
+  void (*annex) (void *ud, DtBuf *out);
+  void (*put_annex) (void *ud, const char *p, size_t n);
 } DtDumpSources;
 
 /* This rank's part.  `values`: with what tensors held.  NOMEM.  Local. */

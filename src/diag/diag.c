@@ -191,9 +191,8 @@ uint64_t dt_diag_key (const DtDiag *g, const DtFindKind *k, const char *op,
   return dt_hash_u64(h, (uint64_t)g->d->from);
 }
 
-void dt_diag_put (DtDiag *g, const DtFinding *f, int npl,
-                 const DtPlacement *pl, const char *subject,
-                 const char *evidence) {
+void dt_diag_keep (DtDiag *g, const DtFinding *f, const char *subject,
+                   const char *evidence, const char *lua, const char *torch) {
   DtCtx *cx = g->s->cx;
   bool known;
   DtFinding *n = slot(g, dt_diag_key(g, f->kind, f->op, f->file, f->line),
@@ -201,16 +200,27 @@ void dt_diag_put (DtDiag *g, const DtFinding *f, int npl,
   if (n == NULL) return;
   if (known) { n->count++; return; }
   *n = *f;
-  n->count = 1;
   n->from = g->d->from;
   n->subject = dt_strdup(cx, subject);
   n->evidence = dt_strdup(cx, evidence);
-  n->lua = fill(g, f->kind->lua, true, subject, npl, pl);
-  n->torch = fill(g, f->kind->torch, false, subject, npl, pl);
+  n->lua = lua ? dt_strdup(cx, lua) : NULL;
+  n->torch = torch ? dt_strdup(cx, torch) : NULL;
   if (n->subject && n->evidence && n->lua && n->torch) return;
   dt_error_clear(cx);
   finding_fini(g, n);
   g->n--;
+}
+
+void dt_diag_put (DtDiag *g, const DtFinding *f, int npl,
+                 const DtPlacement *pl, const char *subject,
+                 const char *evidence) {
+  char *lua = fill(g, f->kind->lua, true, subject, npl, pl);
+  char *torch = fill(g, f->kind->torch, false, subject, npl, pl);
+  DtFinding one = *f;
+  one.count = 1;
+  dt_diag_keep(g, &one, subject, evidence, lua, torch);
+  dt_free(g->s->cx, lua);
+  dt_free(g->s->cx, torch);
 }
 
 static void add_v (DtDiag *g, const DtEvent *e, DtFindId id, const DtVar *v,

@@ -110,6 +110,9 @@ uint64_t dt_diag_key (const DtDiag *g, const DtFindKind *k, const char *op,
 void dt_diag_put (DtDiag *g, const DtFinding *f, int npl,
                   const DtPlacement *pl, const char *subject,
                   const char *evidence);
+/* Keep a finding whose texts are there already. */
+void dt_diag_keep (DtDiag *g, const DtFinding *f, const char *subject,
+                   const char *evidence, const char *lua, const char *torch);
 /* Script variable that holds the tensor, "" when none. */
 const char *dt_diag_name (DtDiag *g, const DtVar *v);
 /* Forget the claims. */

@@ -84,6 +84,11 @@ void dt_diag_judge (DtDiag *g, int n, const char *const *text);
 /* Both, with the gathering: Collective over the world.  COMM, DIVERGED. */
 DtStatus dt_diag_settle (DtDiag *g);
 
+/* Findings as bytes, appended to `out`; read in place of those there are.
+** Claims are not among them: settle them before.  Local. */
+void dt_diag_write (const DtDiag *g, DtBuf *out);
+void dt_diag_read (DtDiag *g, const char *p, size_t n);
+
 /* A finding in one line: "T15 DT1015 prompt:3 #7 aten.mean.default: a mean of
 ** means ...; evidence".  Pure. */
 void dt_finding_line (const DtFinding *f, DtBuf *b);

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "debug/dump.h"
+#include "diag/finding.h"
 
 /* ---- sources go along ---- */
 
@@ -136,10 +137,23 @@ static DtStatus write_parts (DtRepl *r, const char *path, const DtBuf *part,
   return st;
 }
 
+/* Findings go along with the record. */
+static void get_found (void *ud, DtBuf *out) {
+  const DtDiag *g = dt_diag_of(((DtRepl *)ud)->s);
+  if (g != NULL)
+    dt_diag_write(g, out);
+}
+
+static void put_found (void *ud, const char *p, size_t n) {
+  DtDiag *g = dt_diag_of(((DtRepl *)ud)->s);
+  if (g != NULL)
+    dt_diag_read(g, p, n);
+}
+
 DtStatus dt_record_save (DtRepl *r, const char *path) {
   DtCtx *cx = r->cx;
   DtDebug *d = dt_debug_of(r->s);
-  DtDumpSources src = {r, get_source, put_source};
+  DtDumpSources src = {r, get_source, put_source, get_found, put_found};
   int n = r->comm->no_data ? 1 : r->comm->size;
   DtBuf part;
   DT_CHECK(cx, !r->app->o.sandbox, DT_E_SANDBOX, "no files in the sandbox: %s",
@@ -147,6 +161,8 @@ DtStatus dt_record_save (DtRepl *r, const char *path) {
   DT_CHECK(cx, d != NULL, DT_E_COMMAND, "nothing records");
   dt_buf_init(&part, cx);
   uint64_t *len = DT_NEWN(cx, uint64_t, n), *hash = DT_NEWN(cx, uint64_t, n);
+  if (dt_diag_of(r->s) != NULL && dt_diag_settle(dt_diag_of(r->s)) != DT_OK)
+    dt_error_clear(cx);           /* without what only all ranks know */
   DtStatus st = dt_dump_write(d, &src, true, &part);
   if (st == DT_OK && (len == NULL || hash == NULL))
     st = DT_E_NOMEM;
@@ -163,7 +179,7 @@ DtStatus dt_record_save (DtRepl *r, const char *path) {
 DtStatus dt_record_open (DtRepl *r, const char *path) {
   DtCtx *cx = r->cx;
   DtDebug *d = dt_debug_of(r->s);
-  DtDumpSources src = {r, get_source, put_source};
+  DtDumpSources src = {r, get_source, put_source, get_found, put_found};
   int ranks = 0, world = 0, mine = r->comm->no_data ? 1 : r->comm->size;
   char *p = NULL;
   size_t n = 0;

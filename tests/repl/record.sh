@@ -60,6 +60,25 @@ is "opens as one" 0 "of 8 ranks" --open fake.dtr
 is "not as another" 1 "--fake 8" -n 2 --open fake.dtr
 is "ranks must fit" 1 "is a record of 4 ranks, these are 2" -n 2 --open a.dtr
 
+# What was found is kept, also what only all ranks together know.
+cat > found.lua <<'EOF'
+local mesh = dt.init_device_mesh("cpu", {4})
+local x = dt.DTensor.from_local(dt.ones(4) + dt.rank(), mesh, "R")
+local v = dt.distribute_tensor(dt.ones(8), mesh, "S(0)"):sum():item()
+EOF
+input=
+is "a run with findings" 0 "" --record found.dtr found.lua
+rm found.lua
+input=':findings\n'
+is "they are in the record" 0 "DT1001 T1 wrong" --open found.dtr
+is "with their lines" 0 "found.lua:3" --open found.dtr
+is "and those of several ranks" 0 "ranks with the same data: [0] [1]" \
+  --open found.dtr
+input=':record open found.dtr\n:record save found2.dtr\n'
+is "written again" 0 "operators" -n 4
+input=':findings DT1006\n'
+is "and still there" 0 "found.lua:2" --open found2.dtr
+
 input='1\n'
 for n in 0 10 30 60 100 1000 3000; do
   head -c $n a.dtr >cut.dtr
