@@ -29,6 +29,7 @@ tmux                   test     tmux
 procps                 test     ps
 python3                full     python3
 python3-venv           full     python3
+iproute2               full     ip
 valgrind               nightly  valgrind
 '
 

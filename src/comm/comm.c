@@ -176,7 +176,8 @@ static DtOffer offer (const DtCollInfo *i, Kind kind, uint64_t size,
 
 /* Can `n` bytes of each member travel with the agreement? */
 static bool fits (const DtGroup *g, size_t n) {
-  return g->comm->board != NULL && !g->comm->fast && n <= DT_CELL_SMALL;
+  return g->comm->board != NULL && !g->comm->fast && !g->comm->wide &&
+         n <= DT_CELL_SMALL;
 }
 
 /* All members are here with the same collective, or an error. */

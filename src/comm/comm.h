@@ -102,6 +102,7 @@ struct DtComm {
                                 ** meeting and the next chunk: Ctrl-C does not
                                 ** break them off (set on all ranks) */
   bool dead;                    /* a rank was lost: nothing works any more */
+  bool wide;                    /* several hosts: no data with agreement */
   DtGroup *groups;              /* cache of opened groups */
   DtGroup *world;               /* all ranks, in their order */
   /* Called at most once per wait, after two seconds for a rank that is
@@ -110,7 +111,9 @@ struct DtComm {
   void *notice_ud;
   DtGroup *meet, *line, *stop;  /* all ranks too: end of chunk, next line, a
                                 ** debugger's stop */
-  struct DtBoard *board;        /* shared by all ranks; NULL in fake */
+  struct DtBoard *board;        /* shared by the ranks of rank 0's host; NULL
+                                ** in fake and on other hosts */
+  struct DtFar *far;            /* on another host: the way to rank 0's */
   struct DtSnap *snap;          /* room to copy the posts to, */
   DtStatus *statuses;           /* and the statuses */
   void *impl;                   /* the world's own state */
@@ -228,8 +231,9 @@ void dt_comm_pretend (DtComm *c, bool data);
 
 /* Real ranks.  Lives in a shared object that is loaded only here, so that
 ** other worlds do not pay for MPI's start-up.  `dir` is where dtrepl's own
-** binary lies.  COMM when MPI cannot be loaded or started, or when the ranks
-** are not all on one host.  Collective over the processes of the job. */
+** binary lies.  Ranks on other hosts than rank 0's reach it over TCP.  COMM
+** when MPI cannot be loaded or started, or a host is not reached.  Collective
+** over the processes of the job. */
 DtStatus dt_comm_mpi (DtCtx *cx, const char *dir, DtComm **out);
 /* True when this process was started by an MPI launcher (environment only).
 ** Local. */

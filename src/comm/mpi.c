@@ -8,21 +8,27 @@
 ** wait; an MPI call can do none of these.  When MPI is called, all members of
 ** the group have agreed to call it, so it finishes as fast as data moves and
 ** the loop around it may be busy.  Should a rank die or be stopped right
-** there, the loop finds out and naps. */
+** there, the loop finds out and naps.
+**
+** Ranks on other hosts than rank 0's have no board: they ask a deputy there
+** (far.c, hosts.c). */
 #include <limits.h>
 #include <mpi.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
-#include "comm/board_int.h"
+#include "comm/hosts_int.h"
 
 enum {
   LOOK_EVERY = 512,               /* tests between looks at the clock */
-  PATIENCE_MS = 500               /* of no end, before napping */
+  PATIENCE_MS = 500,              /* of no end, before napping */
+  ASK_MS = 200                    /* between questions who is alive */
 };
 
 typedef struct DtMpi {
   MPI_Comm world;
   MPI_Win window;
+  DtHosts *hosts;                 /* rank 0 of a world over several hosts */
   bool ours;                      /* we initialised MPI */
 } DtMpi;
 
@@ -48,12 +54,33 @@ static void nap (void) {
   (void)nanosleep(&t, NULL);
 }
 
+/* The same on another host: who is alive is a question, asked seldom. */
+static DtStatus finish_far (DtCtx *cx, DtGroup *g, MPI_Request *req,
+                            uint64_t patience, const char *call) {
+  uint64_t began = dt_board_ms(), asked = began;
+  int done = 0, turns = 0;
+  for (;;) {
+    DT_TRY(cx, check(cx, MPI_Test(req, &done, MPI_STATUS_IGNORE), call));
+    if (done)
+      return DT_OK;
+    if (++turns % LOOK_EVERY != 0 || dt_board_ms() - began <= patience)
+      continue;
+    if (dt_board_ms() - asked > ASK_MS) {
+      DT_TRY(cx, dt_far_alive(cx, g->comm));
+      asked = dt_board_ms();
+    }
+    nap();
+  }
+}
+
 /* Busy while data moves; a rank that died or stopped ends that. */
 static DtStatus finish (DtCtx *cx, DtGroup *g, MPI_Request *req, size_t bytes,
                         const char *call) {
   uint64_t patience = PATIENCE_MS + bytes / 50000;
   int done = 0, turns = 0;
   DtWait w;
+  if (g->comm->board == NULL)
+    return finish_far(cx, g, req, patience, call);
   dt_wait_init(&w, g->comm->board, g->slot, 1);
   for (;;) {
     DT_TRY(cx, check(cx, MPI_Test(req, &done, MPI_STATUS_IGNORE), call));
@@ -266,6 +293,8 @@ static DtStatus mpi_agree (DtCtx *cx, DtGroup *g, const DtCollInfo *i,
                            const DtOffer *o) {
   if (g->comm->fast)
     return dt_ctx_poll(cx);
+  if (g->comm->far != NULL)
+    return dt_far_agree(cx, g, i, o);
   return dt_agree_group(cx, g, i, o);
 }
 
@@ -279,6 +308,8 @@ static void mpi_close (DtCtx *cx, DtComm *c) {
     return;
   if (c->board != NULL)
     atomic_store(&c->board->posts[c->rank].state, DT_POST_GONE);
+  dt_far_leave(cx, c);
+  dt_hosts_free(cx, w->hosts, c->dead);
   if (w->ours && !c->dead)
     (void)MPI_Finalize();
   dt_free(cx, w);
@@ -304,6 +335,27 @@ static const DtCommVt mpi_vt = {
   .close = mpi_close
 };
 
+/* On another host than rank 0's. */
+static const DtCommVt far_vt = {
+  .name = "mpi",
+  .kind = DT_WORLD_MPI,
+  .group_open = mpi_group_open,
+  .group_close = mpi_group_close,
+  .agree = mpi_agree,
+  .all_gather = mpi_all_gather,
+  .all_to_all = mpi_all_to_all,
+  .fast_can = mpi_fast_can,
+  .fast_reduce = mpi_fast_reduce,
+  .broadcast = mpi_broadcast,
+  .scatter = mpi_scatter,
+  .meet = dt_far_meet,
+  .share = dt_far_share,
+  .stop = dt_far_stop,
+  .alive = dt_far_alive,
+  .status = dt_far_status,
+  .close = mpi_close
+};
+
 static DtStatus start_mpi (DtCtx *cx, DtMpi *w) {
   int on = 0, got = 0;
   DT_TRY(cx, check(cx, MPI_Initialized(&on), "MPI_Initialized"));
@@ -318,19 +370,13 @@ static DtStatus start_mpi (DtCtx *cx, DtMpi *w) {
                "MPI_Comm_set_errhandler");
 }
 
-/* Rank 0 gives the memory, all map it. */
-static DtStatus map_board (DtCtx *cx, DtComm *c, DtMpi *w) {
-  MPI_Comm host;
+/* --- the board, and who cannot see it ------------------------------------ */
+
+/* Rank 0 gives the memory, all of its host map it. */
+static DtStatus map_board (DtCtx *cx, DtComm *c, DtMpi *w, MPI_Comm host) {
   MPI_Aint bytes = 0;
-  int unit, n = 0, rc;
+  int unit, rc;
   void *p = NULL;
-  DT_TRY(cx, check(cx, MPI_Comm_split_type(w->world, MPI_COMM_TYPE_SHARED, 0,
-                                           MPI_INFO_NULL, &host),
-                   "MPI_Comm_split_type"));
-  (void)MPI_Comm_size(host, &n);
-  DT_CHECK(cx, n == c->size, DT_E_COMM,
-           "%d of %d ranks are on this host: all ranks must be on one", n,
-           c->size);
   if (c->rank == 0)
     bytes = (MPI_Aint)dt_board_bytes(c->size);
   rc = MPI_Win_allocate_shared(bytes, 1, MPI_INFO_NULL, host, &p, &w->window);
@@ -339,10 +385,57 @@ static DtStatus map_board (DtCtx *cx, DtComm *c, DtMpi *w) {
                    "MPI_Win_shared_query"));
   if (c->rank == 0)
     dt_board_init(p, c->size);
-  DT_TRY(cx, check(cx, MPI_Barrier(w->world), "MPI_Barrier"));
+  DT_TRY(cx, check(cx, MPI_Barrier(host), "MPI_Barrier"));
   c->board = p;
   atomic_store(&c->board->posts[c->rank].pid, (int)getpid());
-  return check(cx, MPI_Barrier(w->world), "MPI_Barrier");
+  return check(cx, MPI_Barrier(host), "MPI_Barrier");
+}
+
+/* Errors of some ranks become errors of all: nobody waits for who gave up. */
+static DtStatus all_well (DtCtx *cx, const DtMpi *w, DtStatus mine) {
+  int bad = mine != DT_OK, any = 0;
+  DT_TRY(cx, check(cx, MPI_Allreduce(&bad, &any, 1, MPI_INT, MPI_MAX,
+                                     w->world), "MPI_Allreduce"));
+  if (mine == DT_OK && any)
+    return dt_raise(cx, DT_E_COMM, "ranks on several hosts did not find each "
+                    "other");
+  return mine;
+}
+
+/* Rank 0 listens, says where, and takes in who comes. */
+static DtStatus join_hosts (DtCtx *cx, DtComm *c, DtMpi *w, int nfar) {
+  DtHostsWhere where;
+  DtStatus st = DT_OK;
+  memset(&where, 0, sizeof where);
+  if (c->rank == 0)
+    st = dt_hosts_listen(cx, c, nfar, &w->hosts, &where);
+  DT_TRY(cx, all_well(cx, w, st));
+  DT_TRY(cx, check(cx, MPI_Bcast(&where, (int)sizeof where, MPI_BYTE, 0,
+                                 w->world), "MPI_Bcast"));
+  if (c->board == NULL)
+    st = dt_far_join(cx, c, &where);
+  else if (c->rank == 0)
+    st = dt_hosts_accept(cx, w->hosts);
+  return all_well(cx, w, st);
+}
+
+static DtStatus find_board (DtCtx *cx, DtComm *c, DtMpi *w) {
+  MPI_Comm host;
+  int first = 0, far, nfar = 0;
+  DT_TRY(cx, check(cx, MPI_Comm_split_type(w->world, MPI_COMM_TYPE_SHARED, 0,
+                                           MPI_INFO_NULL, &host),
+                   "MPI_Comm_split_type"));
+  DT_TRY(cx, check(cx, MPI_Allreduce(&c->rank, &first, 1, MPI_INT, MPI_MIN,
+                                     host), "MPI_Allreduce"));
+  far = first != 0;
+  DT_TRY(cx, check(cx, MPI_Allreduce(&far, &nfar, 1, MPI_INT, MPI_SUM,
+                                     w->world), "MPI_Allreduce"));
+  c->wide = nfar > 0;
+  if (far)
+    c->vt = &far_vt;
+  else
+    DT_TRY(cx, map_board(cx, c, w, host));
+  return nfar > 0 ? join_hosts(cx, c, w, nfar) : DT_OK;
 }
 
 DtStatus dt_comm_open_mpi (DtCtx *cx, DtComm *c) {
@@ -355,5 +448,5 @@ DtStatus dt_comm_open_mpi (DtCtx *cx, DtComm *c) {
   DT_TRY(cx, start_mpi(cx, w));
   DT_TRY(cx, check(cx, MPI_Comm_rank(w->world, &c->rank), "MPI_Comm_rank"));
   DT_TRY(cx, check(cx, MPI_Comm_size(w->world, &c->size), "MPI_Comm_size"));
-  return map_board(cx, c, w);
+  return find_board(cx, c, w);
 }

@@ -18,6 +18,7 @@
 #include <cmocka.h>
 #include "base/hash.h"
 #include "base/rng.h"
+#include "comm/hosts_int.h"
 #include "engine/world.h"
 
 enum { LOOPS = 110, SLOW_MS = 5000 };
@@ -796,6 +797,12 @@ static int mpi_rank (const char *dir, const char *only, bool fast) {
   dt_ctx_free(cx);
   return st != DT_OK ? 1 : code;
 }
+
+/* dtrepl-mpi.so looks for these in the program that loads it; named here, the
+** linker takes them out of the library. */
+DtStatus (*const needs_far) (DtCtx *, DtComm *, const DtHostsWhere *) =
+  dt_far_join;
+void (*const needs_hosts) (DtCtx *, DtHosts *, bool) = dt_hosts_free;
 
 /* Sanitizers and MPI do not go together. */
 static bool can_mpi (char *self, char *dir, size_t n) {
