@@ -57,7 +57,7 @@ local function one(g, p, grad, s)
   local second = s.exp_avg_sq
   if g.amsgrad then
     second = s.max_exp_avg_sq
-    second:copy_(dt.maximum(second, s.exp_avg_sq))
+    A.maximum.out(second, s.exp_avg_sq, {out = second})
   end
   local denom = A.div.Tensor(dt.sqrt(second), c2)
   A.add_.Tensor(denom, g.eps)
