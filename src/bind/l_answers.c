@@ -204,6 +204,27 @@ static int l_status_text (lua_State *L) {
   return 1;
 }
 
+/* --- lines of tail calls --- */
+
+static int framed (lua_State *L) {
+  int n = lua_gettop(L);
+  lua_pushvalue(L, lua_upvalueindex(1));
+  lua_insert(L, 1);
+  lua_call(L, n, LUA_MULTRET);
+  return lua_gettop(L);
+}
+
+/* dt._framed(f): f, called in such a way that `return f(x)` keeps the caller's
+** frame, and with it the line of the script: a Lua function called last takes
+** its caller's place, a C function does not. */
+static int l_framed (lua_State *L) {
+  luaL_checktype(L, 1, LUA_TFUNCTION);
+  if (lua_iscfunction(L, 1)) return 1;
+  lua_settop(L, 1);
+  lua_pushcclosure(L, framed, 1);
+  return 1;
+}
+
 void dtL_open_answers (lua_State *L, int dt) {
   static const luaL_Reg funcs[] = {
     {"why_data", l_why_data}, {"plan_data", l_plan_data},
@@ -213,4 +234,6 @@ void dtL_open_answers (lua_State *L, int dt) {
   lua_getfield(L, dt, "debug");
   luaL_setfuncs(L, funcs, 0);
   lua_pop(L, 1);
+  lua_pushcfunction(L, l_framed);
+  lua_setfield(L, dt, "_framed");
 }

@@ -532,6 +532,11 @@ for _, k in ipairs(dt.debug.traps()) do
   T.ok(seen[k.code] or unreached[k.code], k.code .. " has a case")
 end
 
+-- A call in the place of a return keeps its line.
+local function last() return D(count(8), mesh, {S(0)}):sum():item() end
+local last_list = found(last)
+T.eq(last_list[1].line, debug.getinfo(last, "S").linedefined, "a tail call")
+
 -- A loop finds once and counts; off means off.
 dt.debug.findings_clear()
 for _ = 1, 20 do
