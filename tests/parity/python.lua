@@ -2,7 +2,8 @@
 -- TEST: ranks=1 world=threads args=--trust timeout=120
 -- python.lua: `dtrepl program.py`: the PyTorch programs of tests/parity/
 -- bridge run as they stand and end as they do in PyTorch, with the line of
--- the Python file; what is not understood is named with its line.
+-- the Python file; what is not understood is named with its line.  And the
+-- language by itself, against what Python prints (tests/parity/language).
 
 local program = os.getenv("DTREPL") or "build/dtrepl"
 local dir = "tests/parity/bridge/"
@@ -76,5 +77,17 @@ if __name__ == "__main__":
 check("a main", code == 0 and out:find("2 ranks 1", 1, true), out)
 out, code = text("import torch\nprint(open('x'))\nimport os\nos.system('ls')\n")
 check("no files, no processes", code == 1, out)
+
+-- The language: what Python 3.11 printed for the same text is in .out.
+for _, name in ipairs {"format", "strings", "lists", "dicts", "classes",
+  "control", "stdlib"} do
+  local base = "tests/parity/language/" .. name
+  local f = assert(io.open(base .. ".out"))
+  local want = f:read("a")
+  f:close()
+  local got = run(program .. " -n 1 " .. base .. ".py")
+  check("the language: " .. name, got == want, got)
+end
+
 print(("%d passed, %d failed"):format(passed, failed))
 os.exit(failed == 0)

@@ -190,11 +190,33 @@ local function is_error(v)
   return type(v) == "table" and v.class and v.message and true or false
 end
 
+-- What numbers have.
+local number = {
+  real = function (v) return v end, imag = function () return 0 end,
+  is_integer = function (v)
+    return V.builtin(function () return v % 1 == 0 end, "is_integer")
+  end,
+  bit_length = function (v)
+    return V.builtin(function ()
+      local n, k = math.abs(v), 0
+      while n > 0 do n, k = n >> 1, k + 1 end
+      return k
+    end, "bit_length")
+  end,
+  item = function (v)
+    return V.builtin(function () return v end, "item")
+  end,
+}
+
 -- v.name
 local result_of_two = {values = 1, indices = 2}   -- max, sort, topk
 
 function M.get(v, name)
   if name == "__class__" then return class_of(v) end
+  if v == None then return missing(v, name) end
+  if type(v) == "number" and number[name] then
+    return number[name](v)
+  end
   if type(v) == "table" then
     local x, found = of_class(v, name)
     if found then return x end
@@ -207,6 +229,10 @@ function M.get(v, name)
       if x ~= nil then return x end
       return missing(v, name)
     end
+  end
+  if V.is_tuple(v) and rawget(v, "record") then
+    local x = V.of_record(v, name)
+    if x ~= nil then return x end
   end
   local own = table_for(v)
   if own then
@@ -255,6 +281,12 @@ end
 function M.set(v, name, x)
   local class = type(v) == "table" and rawget(v, "_class")
   if class and classes.set(v, class, name, x) then return end
+  if class and x == None and rawget(class, "__python")
+     and v._parameters.map[name] == nil and v._modules.map[name] == nil
+     and v._buffers.map[name] == nil then
+    v._attrs[name] = None           -- set, and None: not an absent name
+    return
+  end
   if type(v) == "table" and rawget(v, "__python")
      and getmetatable(x) == V.func_mt then
     x = classes.lua_method(x)
@@ -364,8 +396,9 @@ end
 -- from module import name: the module's own, else what is called so anywhere.
 function M.member(module, name)
   local ok, m = pcall(M.module, module)
-  local v = ok and m[name]
-  if v == nil or v == false then v = modules[name] end
+  local v
+  if ok then v = m[name] end
+  if v == nil then v = modules[name] end
   if v == nil then v = M.anywhere and M.anywhere(name) end
   if v == nil then
     util.raise(ok and "ImportError" or "ModuleNotFoundError", ok

@@ -20,6 +20,7 @@ end
 function list.append(l, args)
   l.n = l.n + 1
   l[l.n] = args[1]
+  if l.most and l.n > l.most then list.pop(l, {0}) end  -- a deque's maxlen
   return None
 end
 function list.extend(l, args)
@@ -83,7 +84,10 @@ function list.sort(l, _, kw)
   return None
 end
 -- deque's
-function list.appendleft(l, args) return list.insert(l, {0, args[1]}) end
+function list.appendleft(l, args)
+  if l.most and l.n == l.most then list.pop(l, {-1}) end
+  return list.insert(l, {0, args[1]})
+end
 function list.popleft(l) return list.pop(l, {0}) end
 
 tuple.index, tuple.count = list.index, list.count

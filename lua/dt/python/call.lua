@@ -6,6 +6,7 @@
 local dt = require "dt"
 local util = require "dt.util"
 local V = require "dt.python.values"
+local exceptions = require "dt.python.exceptions"
 
 local M = {}
 local None = dt.None
@@ -140,6 +141,7 @@ function M.call(f, args, kw)
   local mt = getmetatable(f)
   if mt == V.builtin_mt then return f.call(args, kw) end
   if mt == V.func_mt then return call_python(f, args, kw) end
+  if exceptions.is_class(f) then return f.make(args, kw) end
   if type(f) == "table" and rawget(f, "__python") then
     if V.raw(f.__init__) then
       return f(setmetatable({args = args, kw = kw}, packed_mt))

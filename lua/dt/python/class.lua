@@ -104,9 +104,10 @@ local function fill(class, members)
   end
 end
 
--- make(name, bases, members, fields): a class; `members` are the names of its
--- body, `fields` those assigned or annotated there, in order.
-function M.make(name, bases, members, fields)
+-- make(name, bases, members, fields, noted): a class; `members` are the names
+-- of its body, `fields` those assigned or annotated there, in order, `noted`
+-- only the annotated ones.
+function M.make(name, bases, members, fields, noted)
   local base = bases[1]
   if exceptions.is_class(base) then
     local class = exceptions.define(name, base, members)
@@ -120,7 +121,7 @@ function M.make(name, bases, members, fields)
     base = nnm.Module
   end
   local class = base:extend(name)
-  class.__python, class.__fields = true, fields
+  class.__python, class.__fields = true, noted
   for i = 2, #bases do
     local other = bases[i]
     if type(other) == "table" then
@@ -180,15 +181,16 @@ local function fields_of(class)
   return out
 end
 
+M.fields = fields_of
+
 local function method(class, name, f)
   if V.raw(rawget(class, name)) then return end
-  local function of_lua(self) return f(V.list({self}, 1)) end
-  V.set_raw(of_lua, builtin(f, name))
-  class[name] = of_lua
+  class[name] = calls.lua_method(builtin(f, name))
 end
 
 -- dataclasses.dataclass: the fields are the arguments.
 function M.dataclass(class)
+  class.__dataclass = true
   local names = fields_of(class)
   method(class, "__init__", function (a, kw)
     local self, used = a[1], 0

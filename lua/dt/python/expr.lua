@@ -404,7 +404,7 @@ function store(t)
       if not star and n ~= #parts then
         util.raise("ValueError", n < #parts and "not enough values to unpack "
           .. "(expected %d, got %d)" or "too many values to unpack (expected "
-          .. "%d, got %d)", #parts, n)
+          .. "%d)", #parts, n)
       end
       local at = 1
       for i, part in ipairs(parts) do

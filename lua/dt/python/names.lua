@@ -39,18 +39,8 @@ local builtins = require "dt.python.builtins"
 local B, class = builtins.names, builtins.class
 M.builtins = B
 
--- ---- math ----
-
-M.math = space({pi = math.pi, inf = math.huge, nan = 0 / 0, sqrt = math.sqrt,
-  log = math.log, exp = math.exp, sin = math.sin, cos = math.cos,
-  ceil = function (x) return math.ceil(x) end,
-  floor = function (x) return math.floor(x) end,
-  prod = builtin(function (a)
-    local items, n = V.items(a[1])
-    local p = 1
-    for i = 1, n do p = p * items[i] end
-    return p
-  end, "prod")})
+require "dt.python.std_types"
+M.math = attrs.module "math"
 
 -- ---- torch ----
 
@@ -239,9 +229,6 @@ attrs.provide("torchao", namespace {__version__ = "0.18.0"})
 M.cpa = space({}, require "dt.cp")
 M.cpa._cp_options = namespace(M.cpa._cp_options or require("dt.cp").options)
 
-local contextlib = namespace {
-  nullcontext = builtin(function () return namespace {} end, "nullcontext"),
-}
 for _, path in ipairs {"_attention", "_context_parallel._attention",
   "_context_parallel"} do
   attrs.provide("torch.distributed.tensor.experimental." .. path, M.cpa)
@@ -249,8 +236,12 @@ end
 flat.register_sharding = require("dt.python.sharding").register_sharding
 attrs.provide("torch.distributed.tensor.parallel", space({
   parallelize_module = M.parallelize_module}, parallel))
-for name, m in pairs {torch = M.torch, math = M.math, contextlib = contextlib,
-  ["torch.nn"] = M.nn, ["torch.nn.functional"] = M.F,
+-- Names that live elsewhere now.
+for _, path in ipairs {"torch.distributed._tensor", "torch.distributed.tensor"} do
+  attrs.provide(path, namespace(setmetatable({debug = space({}, dt.debug)},
+    {__index = function (_, name) return attrs.anywhere(name) end})))
+end
+for name, m in pairs {torch = M.torch, ["torch.nn"] = M.nn, ["torch.nn.functional"] = M.F,
   ["torch.optim"] = M.optim, ["torch.distributed"] = M.dist} do
   attrs.provide(name, m)
 end

@@ -392,7 +392,7 @@ function M.getitem(v, i)
   local special = V.special(v, "__getitem__")
   if special then return special(i) end
   if type(v) == "table" and rawget(v, "__class_getitem") then
-    return v.__class_getitem(i)
+    return v.__getitem(v, i)
   elseif type(v) == "table" and v.__getitem then
     return V.from_lua(v:__getitem(i))
   end

@@ -12,23 +12,14 @@ local V = require "dt.python.values"
 local attrs = require "dt.python.attrs"
 local names = require "dt.python.names"
 local eval = require "dt.python.eval"
+local system = require "dt.python.std_system"
+local builtins = require "dt.python.builtins"
 require "dt.python.training"
 
 local M = {}
 local None, builtin, namespace = dt.None, V.builtin, attrs.namespace
 
 local function nothing() return builtin(function () return None end) end
-
-local function environ()
-  local d = V.dict()
-  local rank, size = tostring(dt.rank()), tostring(dt.world_size())
-  for k, v in pairs {RANK = rank, LOCAL_RANK = rank, WORLD_SIZE = size,
-    LOCAL_WORLD_SIZE = size, MASTER_ADDR = "localhost",
-    MASTER_PORT = "29500"} do
-    V.dict_set(d, k, v)
-  end
-  return d
-end
 
 -- torch.multiprocessing.spawn: the ranks are here already.
 local function spawn(args, kw)
@@ -80,41 +71,7 @@ local provided = false
 local function provide(argv)
   if provided then return end
   provided = true
-  local env = environ()
-  local getenv = builtin(function (a)
-    local v = V.dict_get(env, a[1])
-    if v == nil then return a[2] or None end
-    return v
-  end, "getenv")
-  attrs.provide("os", namespace {environ = env, getenv = getenv})
-  attrs.provide("sys", namespace {argv = argv, exit = builtin(function (a)
-    os.exit(type(a[1]) == "number" and a[1] or 0)
-  end, "exit")})
-  attrs.provide("time", namespace {time = builtin(os.clock),
-    perf_counter = builtin(os.clock)})
-  attrs.provide("warnings", namespace {filterwarnings = nothing(),
-    simplefilter = nothing()})
-  local typing = namespace(setmetatable({}, {__index = function ()
-    return None
-  end}))
-  attrs.provide("typing", typing)
-  attrs.provide("functools", namespace {partial = builtin(function (a, kw)
-    return builtin(function (b, kw2)
-      local list, n = {}, 0
-      for i = 2, a.n do n = n + 1; list[n] = a[i] end
-      for i = 1, b.n do n = n + 1; list[n] = b[i] end
-      local all = V.dict()
-      for _, d in ipairs {kw or false, kw2 or false} do
-        if d then for k, v in V.each(d) do V.dict_set(all, k, v) end end
-      end
-      return eval.call(a[1], V.list(list, n), all)
-    end)
-  end, "partial")})
-  attrs.provide("dataclasses", namespace {dataclass = builtin(function (a)
-    if a.n > 0 then return eval.dataclass(a[1]) end
-    return builtin(function (b) return eval.dataclass(b[1]) end)
-  end, "dataclass")})
-  attrs.provide("__future__", typing)
+  system.provide(argv)
   local mp = namespace {spawn = builtin(spawn, "spawn")}
   attrs.provide("torch.multiprocessing", mp)
   names.torch.multiprocessing = mp
@@ -135,7 +92,9 @@ function M.run(text, file, ...)
   local env = names.environment()
   env.vars.__name__ = "__main__"
   env.vars.__file__ = file
-  eval.run(text, env, file)
+  local out = table.pack(pcall(eval.run, text, env, file))
+  builtins.flush()
+  if not out[1] then error(out[2], 0) end
 end
 
 return M

@@ -100,20 +100,25 @@ S["def"] = function (n)
   end
 end
 
--- Names assigned or annotated in the body of a class, in order.
+-- Names assigned or annotated in the body of a class, in order; and those
+-- annotated.
 local function fields_of(list)
-  local out = {}
+  local all, noted = {}, {}
   for _, n in ipairs(list) do
-    local t = n.kind == "assign" and n.noted and n.targets[1]
-      or n.kind == "annotation" and n.value
-    if t and t.kind == "name" then out[#out + 1] = t.name end
+    local t = n.kind == "assign" and n.targets[1] or n.kind == "annotation"
+      and n.value
+    if t and t.kind == "name" then
+      all[#all + 1] = t.name
+      if n.kind == "annotation" or n.noted then noted[#noted + 1] = t.name end
+    end
   end
-  return out
+  return all, noted
 end
 
 S["class"] = function (n)
   local bases, body = {}, block(n.body)
-  local fields, decorate = fields_of(n.body), decorators(n)
+  local fields, noted = fields_of(n.body)
+  local decorate = decorators(n)
   for i, b in ipairs(n.bases) do bases[i] = compile(b) end
   return function (env)
     local above = {}
@@ -121,7 +126,8 @@ S["class"] = function (n)
     local inner = {vars = {}, up = env}
     local members = {vars = {}, up = inner}
     body(members)
-    local class = classes.make(n.name, above, members.vars, fields)
+    local class = classes.make(n.name, above, members.vars, fields,
+      noted)
     inner.vars.__class__ = class
     env_of.assign(env, n.name, decorate(env, class))
   end

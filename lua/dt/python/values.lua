@@ -243,6 +243,64 @@ local function float_text(v)
 end
 M.float_text = float_text
 
+-- record("P", {"x", "y"}): collections.namedtuple: tuples whose items have
+-- names; `members` are what a class body defined (defaults, methods).
+function M.record(name, names, members)
+  local class = M.builtin(nil, name)
+  local at = {}
+  for i, field in ipairs(names) do at[field] = i end
+  class.at, class.members, class.names = at, members or {}, names
+  class.call = function (args, kw)
+    local t = {record = class}
+    for i, field in ipairs(names) do
+      local v = args[i]
+      if v == nil and kw then v = M.dict_get(kw, field) end
+      if v == nil then v = class.members[field] end
+      if v == nil then
+        util.raise("TypeError", "%s.__new__() missing 1 required positional "
+          .. "argument: '%s'", name, field)
+      end
+      t[i] = v
+    end
+    return M.tuple(t, #names)
+  end
+  class.test = function (v)
+    return type(v) == "table" and rawget(v, "record") == class
+  end
+  class._make = M.builtin(function (a)
+    return class.call((M.items(a[1])))
+  end, "_make")
+  return class
+end
+
+-- v.name of a record, or nil.
+function M.of_record(v, name)
+  local class = rawget(v, "record")
+  if class.at[name] then return v[class.at[name]] end
+  if name == "_fields" then
+    return M.tuple({table.unpack(class.names)}, #class.names)
+  elseif name == "_replace" then
+    return M.builtin(function (_, kw)
+      local d = M.dict()
+      for i, field in ipairs(class.names) do M.dict_set(d, field, v[i]) end
+      for k, x in M.each(kw) do M.dict_set(d, k, x) end
+      return class.call({n = 0}, d)
+    end, name)
+  elseif name == "_asdict" then
+    return M.builtin(function ()
+      local d = M.dict()
+      for i, field in ipairs(class.names) do M.dict_set(d, field, v[i]) end
+      return d
+    end, name)
+  end
+  local member = class.members[name]
+  if getmetatable(member) ~= func_mt then return member end
+  return M.builtin(function (args, kw)
+    return caller(member, M.list({v, table.unpack(args, 1, args.n)},
+      args.n + 1), kw)
+  end, name)
+end
+
 local function joined(v, first, last, n)
   local parts = {}
   for i = 1, n do parts[i] = M.repr(v[i]) end
@@ -260,10 +318,18 @@ function M.repr(v)
   end
   local special = M.special(v, "__repr__")
   if special then return special() end
+  if type(v) == "table" and rawget(v, "shown") then return v.shown end
   local mt = type(v) == "table" and getmetatable(v)
   if mt == list_mt then return joined(v, "[", "]", v.n) end
   if mt == tuple_mt and v.is_size then
     return joined(v, "torch.Size([", "])", v.n)
+  end
+  if mt == tuple_mt and v.record then
+    local parts = {}
+    for i, field in ipairs(v.record.names) do
+      parts[i] = field .. "=" .. M.repr(v[i])
+    end
+    return v.record.__name__ .. "(" .. table.concat(parts, ", ") .. ")"
   end
   if mt == tuple_mt then return joined(v, "(", ")", v.n) end
   if mt == dict_mt then
@@ -279,7 +345,11 @@ function M.repr(v)
     return joined(items, "{", "}", n)
   end
   if type(v) == "table" and v.class and v.message then
-    return v.class .. "(" .. (v.message ~= "" and M.repr(v.message) or "") .. ")"
+    local args = rawget(v, "args") or M.tuple({v.message})
+    if v.class == "KeyError" and not rawget(v, "args") then
+      return "KeyError(" .. v.message .. ")"    -- the key's repr already
+    end
+    return v.class .. joined(args, "(", ")", args.n):gsub(",%)$", ")")
   end
   if util.is_placement(v) then return v:repr() end
   if util.is_dtensor(v) then

@@ -1,0 +1,324 @@
+-- SPDX-License-Identifier: MIT
+-- dt/python/std_system.lua: modules of Python's library about the process and
+-- its texts: os, sys, time, logging, warnings, argparse, json, random, …
+-- Nothing real is touched: no file, no process, no clock but Lua's.
+
+local dt = require "dt"
+local util = require "dt.util"
+local V = require "dt.python.values"
+local attrs = require "dt.python.attrs"
+local builtins = require "dt.python.builtins"
+local tools = require "dt.python.std_tools"
+
+local M = {}
+local None = dt.None
+local builtin, namespace, provide = V.builtin, attrs.namespace, attrs.provide
+local module = tools.module
+
+local function kwarg(kw, name) return kw and V.dict_get(kw, name) end
+local function nothing() return None end
+local function log(text)
+  builtins.names.print.call(V.list {text})
+  return None
+end
+
+-- ---- os, sys, time ----
+
+local function environ()
+  local d = V.dict()
+  local rank, size = tostring(dt.rank()), tostring(dt.world_size())
+  for k, v in pairs {RANK = rank, LOCAL_RANK = rank, WORLD_SIZE = size,
+    LOCAL_WORLD_SIZE = size, MASTER_ADDR = "localhost",
+    MASTER_PORT = "29500"} do
+    V.dict_set(d, k, v)
+  end
+  return d
+end
+
+local function joined(a)
+  local out = a[1]
+  for i = 2, a.n do
+    if a[i]:sub(1, 1) == "/" then out = a[i]
+    else out = out .. (out:sub(-1) == "/" and "" or "/") .. a[i] end
+  end
+  return out
+end
+
+-- argv: what sys.argv holds.
+function M.provide(argv)
+  local env = environ()
+  local path = {join = builtin(joined, "join"),
+    basename = builtin(function (a) return a[1]:match("([^/]*)$") end),
+    dirname = builtin(function (a) return a[1]:match("^(.*)/") or "" end),
+    abspath = builtin(function (a) return a[1] end),
+    expanduser = builtin(function (a) return a[1] end),
+    exists = builtin(function () return false end)}
+  module("os", {
+    getenv = function (a)
+      local v = V.dict_get(env, a[1])
+      if v == nil then return a[2] or None end
+      return v
+    end,
+    getpid = function () return 1000 + dt.rank() end,
+    cpu_count = function () return 1 end, makedirs = nothing,
+    getcwd = function () return "." end,
+  }, {environ = env, path = namespace(path), sep = "/", linesep = "\n"})
+  provide("os.path", namespace(path))
+  local stream = namespace {write = builtin(function (a) return log(a[1]) end),
+    flush = builtin(nothing), isatty = builtin(function () return false end)}
+  module("sys", {exit = function (a)
+    builtins.flush()
+    if type(a[1]) == "string" then log(a[1]) end
+    os.exit(type(a[1]) == "number" and a[1] or type(a[1]) == "string" and 1
+      or 0)
+  end, getsizeof = function () return 64 end,
+    getrecursionlimit = function () return 1000 end,
+    setrecursionlimit = nothing},
+    {argv = argv, version_info = V.tuple {3, 11, 0}, version = "3.11.0",
+      platform = "linux", stdout = stream, stderr = stream,
+      maxsize = math.maxinteger, float_info = namespace {max = 1.7976931348623157e308,
+        eps = 2.0 ^ -52}, modules = V.dict(), path = V.list {}})
+  M.argv = argv
+end
+
+local function clock() return os.clock() end
+module("time", {time = clock, perf_counter = clock, monotonic = clock,
+  process_time = clock, sleep = nothing,
+  perf_counter_ns = function () return math.floor(os.clock() * 1e9) end,
+  strftime = function () return "" end})
+module("datetime", {}, {datetime = namespace {now = builtin(function ()
+  return namespace {strftime = builtin(function () return "" end),
+    isoformat = builtin(function () return "" end)}
+end)}, timedelta = builtin(function () return namespace {} end)})
+
+-- ---- quiet ones ----
+
+for _, name in ipairs {"gc", "traceback", "faulthandler", "atexit", "signal",
+  "pdb", "socket", "platform", "inspect", "tempfile", "shutil", "subprocess",
+  "threading", "multiprocessing", "unittest", "pathlib"} do
+  provide(name, namespace(setmetatable({}, {__index = function (_, key)
+    if key:find("^__") then return nil end
+    return builtin(nothing, key)
+  end})))
+end
+module("traceback", {print_exc = function ()
+  return None
+end, format_exc = function () return "" end})
+module("warnings", {filterwarnings = nothing, simplefilter = nothing,
+  warn = function (a)
+    return log("UserWarning: " .. V.str(a[1]))
+  end, catch_warnings = function () return namespace {
+    __enter__ = function () return V.list({}, 0) end} end})
+module("string", {}, {ascii_lowercase = "abcdefghijklmnopqrstuvwxyz",
+  ascii_uppercase = "ABCDEFGHIJKLMNOPQRSTUVWXYZ", digits = "0123456789",
+  ascii_letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"})
+
+-- ---- logging ----
+
+local LEVELS = {debug = 10, info = 20, warning = 30, error = 40, critical = 50}
+
+local function logger(name)
+  local self = {level = 30, name = name}
+  local t = {name = name, handlers = V.list({}, 0), propagate = true,
+    addHandler = builtin(nothing), removeHandler = builtin(nothing),
+    setLevel = builtin(function (a)
+      self.level = type(a[1]) == "number" and a[1]
+        or LEVELS[tostring(a[1]):lower()] or 20
+      return None
+    end), isEnabledFor = builtin(function (a) return a[1] >= self.level end)}
+  for word, level in pairs(LEVELS) do
+    t[word] = builtin(function (a)
+      if level < self.level then return None end
+      local text = V.str(a[1])
+      if a.n > 1 then
+        text = require("dt.python.format").percent(text, V.tuple({table.unpack(
+          a, 2, a.n)}, a.n - 1))
+      end
+      return log(("%s:%s:%s"):format(word:upper(), name, text))
+    end, word)
+  end
+  t.warn, t.exception = t.warning, t.error
+  return namespace(t)
+end
+local root, loggers = logger("root"), {}
+local logging = {getLogger = builtin(function (a)
+  local name = a[1]
+  if name == nil or name == None or name == "root" then return root end
+  loggers[name] = loggers[name] or logger(name)
+  return loggers[name]
+end, "getLogger"), basicConfig = builtin(function (_, kw)
+  local level = kwarg(kw, "level")
+  if level then root.setLevel.call(V.list {level}) end
+  return None
+end, "basicConfig"), StreamHandler = builtin(function () return namespace {
+  setFormatter = builtin(nothing), setLevel = builtin(nothing)} end),
+  Formatter = builtin(function () return namespace {} end),
+  Logger = namespace {}}
+for word, level in pairs(LEVELS) do
+  logging[word:upper()], logging[word] = level, root[word]
+end
+logging.WARN = 30
+provide("logging", namespace(logging))
+
+-- ---- argparse ----
+
+local function option(a, kw)
+  local o = {flags = {}, kw = kw or V.dict()}
+  for i = 1, a.n do o.flags[i] = a[i] end
+  local long = o.flags[1]
+  for _, f in ipairs(o.flags) do if f:find("^%-%-") then long = f end end
+  o.name = kwarg(kw, "dest") or long:gsub("^%-+", ""):gsub("%-", "_")
+  o.positional = not long:find("^%-")
+  local action = kwarg(kw, "action")
+  o.constant = action == "store_true" and true or nil
+  if action == "store_false" then o.constant = false end
+  o.default = kwarg(kw, "default")
+  if o.default == nil then
+    o.default = o.constant == nil and None or not o.constant
+  end
+  return o
+end
+
+local function converted(o, text)
+  local kind = kwarg(o.kw, "type")
+  if kind and kind ~= None then return V.call(kind, V.list {text}) end
+  return text
+end
+
+local function parse_args(options, list)
+  local values, at = {}, 1
+  for _, o in ipairs(options) do values[o.name] = o.default end
+  local function find(flag)
+    for _, o in ipairs(options) do
+      for _, f in ipairs(o.flags) do if f == flag then return o end end
+    end
+  end
+  local positional = {}
+  for _, o in ipairs(options) do
+    if o.positional then positional[#positional + 1] = o end
+  end
+  while at <= list.n do
+    local word = list[at]
+    local flag, inline = word:match("^(%-%-[^=]+)=(.*)$")
+    local o = find(flag or word)
+    if not o and not word:find("^%-") then
+      o = table.remove(positional, 1)
+      if o then at = at - 1 end
+    end
+    if not o then
+      util.raise("SystemExit", "unrecognized arguments: %s", word)
+    elseif o.constant ~= nil then
+      values[o.name] = o.constant
+    elseif kwarg(o.kw, "nargs") then
+      local items = {}
+      while at < list.n and not list[at + 1]:find("^%-%-") do
+        at = at + 1
+        items[#items + 1] = converted(o, list[at])
+      end
+      values[o.name] = V.list(items)
+    else
+      if not inline then at = at + 1 end
+      values[o.name] = converted(o, inline or list[at])
+    end
+    at = at + 1
+  end
+  return namespace(values)
+end
+
+local function parser()
+  local options, t = {}, {}
+  t.add_argument = builtin(function (a, kw)
+    options[#options + 1] = option(a, kw)
+    return None
+  end, "add_argument")
+  local function group() return namespace {add_argument = t.add_argument} end
+  t.add_argument_group = builtin(group)
+  t.add_mutually_exclusive_group = builtin(group)
+  local function given(a)
+    if a[1] and a[1] ~= None then return a[1] end
+    local argv = M.argv or V.list({}, 0)
+    return V.list({table.unpack(argv, 2, argv.n)}, math.max(0, argv.n - 1))
+  end
+  t.parse_args = builtin(function (a) return parse_args(options, given(a)) end,
+    "parse_args")
+  t.parse_known_args = builtin(function (a)
+    return V.tuple {parse_args(options, given(a)), V.list({}, 0)}
+  end, "parse_known_args")
+  return namespace(t)
+end
+module("argparse", {ArgumentParser = parser})
+
+-- ---- json ----
+
+local function to_json(v, indent, at)
+  local inner = indent and "\n" .. (" "):rep(at + indent) or ""
+  local outer = indent and "\n" .. (" "):rep(at) or ""
+  local comma = indent and "," or ", "
+  if v == None then return "null" end
+  if type(v) == "boolean" or type(v) == "number" then
+    return V.str(v):lower():gsub("nan", "NaN")
+  end
+  if type(v) == "string" then
+    return '"' .. v:gsub('[\\"]', "\\%0"):gsub("\n", "\\n"):gsub("\t", "\\t")
+      .. '"'
+  end
+  local parts = {}
+  if V.is_seq(v) then
+    for i = 1, v.n do parts[i] = inner .. to_json(v[i], indent, at
+      + (indent or 0)) end
+    return "[" .. table.concat(parts, comma) .. (v.n > 0 and outer or "") .. "]"
+  elseif V.is_dict(v) then
+    for k, x in V.each(v) do
+      parts[#parts + 1] = inner .. '"' .. V.str(k) .. '": '
+        .. to_json(x, indent, at + (indent or 0))
+    end
+    return "{" .. table.concat(parts, comma) .. (#parts > 0 and outer or "")
+      .. "}"
+  end
+  return util.raise("TypeError", "Object of type %s is not JSON serializable",
+    V.type_name(v))
+end
+module("json", {
+  dumps = function (a, kw)
+    local indent = kwarg(kw, "indent")
+    return to_json(a[1], indent ~= None and indent or nil, 0)
+  end,
+  loads = function (a)
+    return V.from_lua(dt._json_decode(a[1]))
+  end,
+})
+
+-- ---- random: not Python's numbers ----
+
+local state = 88172645463325252
+local function uniform()
+  state = state ~ (state << 13)
+  state = state ~ (state >> 7)
+  state = state ~ (state << 17)
+  return (state >> 11) / (1 << 53)
+end
+local function pick(l) return l[1 + math.floor(uniform() * l.n)] end
+module("random", {seed = function (a)
+  state = (math.type(a[1]) == "integer" and a[1] or 0) * 2654435761
+    + 88172645463325252
+  return None
+end, random = uniform, uniform = function (a)
+  return a[1] + (a[2] - a[1]) * uniform()
+end, randint = function (a)
+  return a[1] + math.floor(uniform() * (a[2] - a[1] + 1))
+end, choice = function (a) return pick((V.items(a[1]))) end,
+  shuffle = function (a)
+    local l = a[1]
+    for i = l.n, 2, -1 do
+      local j = 1 + math.floor(uniform() * i)
+      l[i], l[j] = l[j], l[i]
+    end
+    return None
+  end, sample = function (a)
+    local items, n = V.items(a[1])
+    local l = V.list({table.unpack(items, 1, n)}, n)
+    attrs.module("random").shuffle.call(V.list {l})
+    return V.list({table.unpack(l, 1, a[2])}, a[2])
+  end})
+
+return M

@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: MIT
+a = [3, 1, 2]
+a.append(4); a.extend([5, 6]); a.insert(0, 9); print(a, a.pop(), a.pop(0), a.index(2), a.count(3), len(a))
+a.sort(); print(a); a.sort(reverse=True); print(a); a.reverse(); print(a); a.remove(3); print(a)
+b = a[:]; b += [7]; b[0] = 8; b[1:3] = [0, 0, 0]; print(a, b, a + b, a * 2, [0] * 3); del b[0]; print(b); del b[1:3]; print(b)
+print(sorted(["bb", "a", "ccc"], key=len), sorted([3, 1, 2], reverse=True), sorted([(1, "b"), (1, "a")]), sorted({"b": 1, "a": 2}))
+x, *y = [1, 2, 3]; *p, q = (1, 2, 3); (m, n), o = (1, 2), 3; print(x, y, p, q, m, n, o)
+print([i * j for i in range(3) for j in range(2) if i != j], [[c for c in r] for r in ("ab", "cd")], {i: i * i for i in range(3)}, {i % 2 for i in range(4)}, tuple(i for i in (1, 2)))
+print(list(range(5, 0, -2)), list(zip([1, 2], "ab")), list(enumerate("ab", 1)), list(map(lambda v: v + 1, [1, 2])), list(filter(None, [0, 1, 2])), list(reversed([1, 2])), sum([[1], [2]], []), max([1, 5, 2]), min(3, 1), max("a", "bb", key=len), max([], default=0))
+print([1, 2] == [1, 2], [1, 2] < [1, 3], (1, 2) < (1, 2, 3), 1 in [1], any([]), all([]), [] or "empty", not [], bool([0]))
+t = (1, 2, 3); print(t[1:], t + (4,), t.index(2), t.count(1), len(t), t * 2, hash((1, 2)) == hash((1, 2)))
+g = (i for i in range(3)); print(next(g), list(g), next(iter([]), "none"))
+print(*[1, 2], *(3,), sep="")
+m = [[0] * 2 for _ in range(2)]; m[0][1] = 5; print(m); a, b = 1, 2; a, b = b, a; print(a, b)
+print([*range(3), 9], [x for x in [1, None, 2] if x is not None], list({"a": 1}), [1, 2, 3][::2], "abc"[::-1], list(range(10))[2:8:3], a.__class__.__name__)
