@@ -111,7 +111,6 @@ static DtHandle *sdpa_math (DtDecompCall *c, const Sdpa *s, DtHandle **attn) {
     mask = bool_mask(c, mask, q.dtype);
   }
   if (s->gqa && q.ndim >= 3) {
-    if (check_groups(c, &q, s) != DT_OK) return NULL;
     kk = repeat_heads(c, kk, q.shape[q.ndim - 3]);
     vv = repeat_heads(c, vv, q.shape[q.ndim - 3]);
   }
@@ -154,6 +153,7 @@ static DtStatus sdpa_read (DtDecompCall *c, int mask, int drop, int causal,
            "_scaled_dot_product_attention: Explicit attn_mask should not be "
            "set when is_causal=True");
   s->scale = scale_of(c->args, scale, q);
+  if (s->gqa && q->ndim >= 3) DT_TRY(c->e->cx, check_groups(c, q, s));
   return DT_OK;
 }
 

@@ -12,8 +12,8 @@
 ** the others their strides. */
 static DtStatus other_size (DtMetaCall *c, DtMeta *m, int64_t a, int64_t b) {
   const DtMeta *in = c->in[0];
-  const char *from = dt_dtype_info((DtDtype)in->dtype)->torch;
-  const char *to = dt_dtype_info((DtDtype)m->dtype)->torch;
+  const char *from = op_dtype_word((DtDtype)in->dtype);
+  const char *to = op_dtype_word((DtDtype)m->dtype);
   int i, n = in->ndim;
   DT_CHECK(c->cx, n > 0, DT_E_RUNTIME, "self.dim() cannot be 0 to view %s as "
            "%s (different element sizes)", from, to);

@@ -450,6 +450,10 @@ static DtStatus rms_decomp (DtDecompCall *c) {
   dt_meta_copy(&m, dt_emit_meta(c->e, x));
   if (!dt_emit_ok(c->e)) return c->e->st;
   DT_TRY(c->e->cx, rms_check(c, &m));
+  DT_CHECK(c->e->cx, c->e->tracing ||
+           !dt_dtype_is_integral((DtDtype)m.dtype, true), DT_E_NOTIMPL,
+           "\"rms_norm\" not implemented for '%s'",
+           op_dtype_word((DtDtype)m.dtype));
   DtDtype t = (DtDtype)m.dtype, up = dt_dtype_acc(t);
   double eps = dt_arg_is_none(c->args, 3)
     ? (t == DT_F64 ? DBL_EPSILON : (double)FLT_EPSILON)

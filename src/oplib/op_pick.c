@@ -391,7 +391,9 @@ static DtStatus icopy_grad (DtGradCall *c) {
 
 /* ---- scatter_reduce ---- */
 
-static const char *const sr_names[] = { "sum", "prod", "mean", "amax", "amin" };
+static const char *const sr_names[] = { "sum", "prod", "mean", "amax", "amin",
+                                        "max", "min" };
+enum { SR_NAMES = 7 };
 
 static DtStatus sreduce_meta (DtMetaCall *c) {
   int d;
@@ -399,7 +401,7 @@ static DtStatus sreduce_meta (DtMetaCall *c) {
   const char *how = dt_arg_str(c->args, 4);
   bool known = false, ok = true;
   DT_TRY(c->cx, op_dim(c->cx, c->args, 1, m->ndim, &d));
-  for (int i = 0; i < 5; i++) known |= strcmp(sr_names[i], how) == 0;
+  for (int i = 0; i < SR_NAMES; i++) known |= strcmp(sr_names[i], how) == 0;
   DT_CHECK(c->cx, known, DT_E_RUNTIME, "reduce argument must be either sum, "
            "prod, mean, amax or amin, got %s", how);
   DT_CHECK(c->cx, x->dtype == DT_I64 || x->dtype == DT_I32, DT_E_RUNTIME,
@@ -426,7 +428,7 @@ static DtStatus sreduce_meta (DtMetaCall *c) {
 }
 static DtStatus sreduce_kernel (DtKernelCall *c) {
   static const DtScatter f[] = { DT_SC_ADD, DT_SC_MUL, DT_SC_ADD, DT_SC_MAX,
-                                 DT_SC_MIN };
+                                 DT_SC_MIN, DT_SC_MAX, DT_SC_MIN };
   const char *how = dt_arg_str(c->args, 4);
   int d, k = 0;
   while (strcmp(sr_names[k], how) != 0) k++;

@@ -24,6 +24,14 @@ static DtDtype loss_type (const DtOpDef *op, const OpOperand *o) {
 }
 
 static DtStatus loss_meta (DtMetaCall *c) {
+  const char *name = c->op->sig != NULL ? c->op->sig->base : "";
+  bool smooth = strcmp(name, "smooth_l1_loss") == 0;
+  double at = smooth || strcmp(name, "huber_loss") == 0
+              ? dt_arg_float(c->args, 3) : 1;
+  DT_CHECK(c->cx, !smooth || !(at < 0), DT_E_RUNTIME, "smooth_l1_loss does "
+           "not support negative values for beta.");
+  DT_CHECK(c->cx, smooth || at > 0, DT_E_RUNTIME, "huber_loss does not "
+           "support non-positive values for delta.");
   OpOperand o[2] = { { .m = dt_in(c, 0) }, { .m = dt_in(c, 1) } };
   DtMeta m;
   DT_TRY(c->cx, op_promotable(c->cx, 2, o));

@@ -123,6 +123,10 @@ static bool check_called (DtParity *p, const json_t *o) {
   }
   v.st = op != NULL ? dt_jcall(p, o, op, &v.call)
                     : bind_packet(p, o, packet, &v.call);
+  if (v.st == DT_OK && (v.call.op->flags & DT_OP_SCHEMA_ONLY) != 0) {
+    p->library = true;
+    return dt_parity_skip(p);
+  }
   if (v.st == DT_OK)
     v.st = dt_jvars(p, v.s, &v.call, NULL, &v.vars);
   dt_vcall_run(&v);

@@ -26,11 +26,57 @@ def rope(x, freqs):
   y = torch.view_as_complex(x.reshape(*x.shape[:-1], -1, 2))
   f = freqs.view(1, x.shape[1], 1, x.shape[3] // 2)
   return torch.view_as_real(y * f).flatten(3)]],
-  rope_real = [[
+  rope_real = [=[
 def rope_real(x, cos, sin):
-  a = x[..., : x.shape[-1] // 2]
-  b = x[..., x.shape[-1] // 2 :]
-  return x * cos[None, :, None, :] + x * sin[None, :, None, :] ]],
+  n = x.shape[-1] // 2
+  y = torch.cat([-x[..., n:], x[..., :n]], dim=-1)
+  return x * cos[None, :, None, :] + y * sin[None, :, None, :]]=],
+  mha = [[
+def mha(x, w_in, b_in, w_out, b_out):
+  B, T, C = x.shape
+  q, k, v = F.linear(x, w_in, b_in).split(C, dim=-1)
+  q = q.view(B, T, 2, C // 2).transpose(1, 2)
+  k = k.view(B, T, 2, C // 2).transpose(1, 2)
+  v = v.view(B, T, 2, C // 2).transpose(1, 2)
+  y = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+  return F.linear(y.transpose(1, 2).reshape(B, T, C), w_out, b_out)]],
+  causal_mask_attn = [[
+def causal_mask_attn(q, k, v):
+  s = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
+  return torch.softmax(s, -1) @ v]],
+  total_norm = [[
+def total_norm(*ps):
+  return torch.nn.utils.get_total_norm([p.detach() for p in ps])]],
+  clip_grad_norm = [[
+def clip_grad_norm(*ps):
+  for p in ps:
+    p.grad = torch.ones_like(p.detach())
+  return torch.nn.utils.clip_grad_norm_(ps, 1.0)]],
+  sgd_step = [[
+def sgd_step(p):
+  p.grad = torch.ones_like(p.detach())
+  torch.optim.SGD([p], lr=0.1, momentum=0.9).step()
+  return p.detach()]],
+  adamw_step_fused = [[
+def adamw_step_fused(p):
+  p.grad = torch.ones_like(p.detach())
+  torch.optim.AdamW([p], lr=1e-3, fused=True).step()
+  return p.detach()]],
+  zero_grad = [[
+def zero_grad(p):
+  p.grad = torch.ones_like(p.detach())
+  torch.optim.SGD([p], lr=0.1).zero_grad(set_to_none=False)
+  return p.grad]],
+  checkpoint = [[
+def checkpoint(x, w):
+  from torch.utils.checkpoint import checkpoint as run
+  def f(x, w):
+    return torch.relu(x @ w.t())
+  return run(f, x, w, use_reentrant=False)]],
+  deepcopy_nonleaf = [[
+def f(x):
+  import copy
+  return copy.deepcopy(x * 2)]],
   manual_rms = [[
 def manual_rms(x, w):
   return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6) * w]],
