@@ -43,6 +43,27 @@ function M.raise(class, fmt, ...)
   error(dt.error(codes[class] or "RUNTIME", text, class), 0)
 end
 
+-- Run f; an error that says nothing beyond PyTorch's text gets an
+-- explanation: what the program was at, and what is legal.  `tell(e)` makes it.
+function M.explained(tell, f, ...)
+  local out = table.pack(pcall(f, ...))
+  if out[1] then return table.unpack(out, 2, out.n) end
+  local e = out[2]
+  if type(e) == "table" and e.message and rawget(e, "explain") == nil then
+    e.explain = tell(e)
+  end
+  return error(e, 0)
+end
+
+-- The divisors of n, as a text.
+function M.divisors(n)
+  local list = {}
+  for k = 1, n do
+    if n % k == 0 then list[#list + 1] = tostring(k) end
+  end
+  return table.concat(list, ", ")
+end
+
 local function has_string_key(t)
   for key in next, t do
     if type(key) == "string" then return true end

@@ -21,6 +21,22 @@ local function tensors_of(params)
   return params
 end
 
+-- No parameter is in two groups.
+local function check_groups(groups)
+  local seen = {}
+  for _, g in ipairs(groups) do
+    local own = {}
+    for _, p in ipairs(g.params) do
+      if seen[p._id] then
+        util.raise("ValueError",
+          "some parameters appear in more than one parameter group")
+      end
+      own[p._id] = true
+    end
+    for id in pairs(own) do seen[id] = true end
+  end
+end
+
 local function check_leaf(p)
   if not util.is_tensor(p) then
     util.raise("TypeError", "optimizer can only optimize Tensors, but one of "
@@ -101,6 +117,7 @@ end
 -- add_param_group{params = list, lr = ...}
 function Optimizer:add_param_group(group)
   table.insert(self.param_groups, group_of(group, self.defaults))
+  check_groups(self.param_groups)
 end
 
 -- One step; `closure`, if given, computes the loss again and returns it.
@@ -180,9 +197,11 @@ end
 local function new(class, params, defaults)
   local o = setmetatable({state = {}, param_groups = {}, defaults = defaults,
     class = class}, class)
-  params = type(params) == "table" and not util.is_tensor(params)
-    and params or tensors_of(params)
-  if util.is_tensor(params) then params = {params} end
+  if util.is_tensor(params) then
+    util.raise("TypeError", "params argument given to the optimizer should be "
+      .. "an iterable of Tensors or dicts, but got torch.FloatTensor")
+  end
+  params = type(params) == "table" and params or tensors_of(params)
   local first = type(params) == "table" and params[1]
   if first == nil then
     util.raise("ValueError", "optimizer got an empty parameter list")
@@ -191,6 +210,7 @@ local function new(class, params, defaults)
     for _, g in ipairs(params) do
       table.insert(o.param_groups, group_of(g, defaults))
     end
+    check_groups(o.param_groups)
   else
     table.insert(o.param_groups, group_of(params, defaults))
   end

@@ -117,6 +117,32 @@ function apply_plan(module, mesh, plan, src)
   return module
 end
 
+-- What is legal where a plan was refused: styles place one mesh dimension.
+local function advice(module, mesh)
+  return function (e)
+    local said = {}
+    for name, p in module:named_parameters() do
+      if mesh.ndim > 1 or not e.message:find("placements") then
+        said[#said + 1] = ("%s %s"):format(name, tostring(p.shape))
+      end
+    end
+    local text = ("the parameters here are %s; the mesh is %s"):format(
+      #said > 0 and table.concat(said, ", ") or "none", tostring(mesh))
+    if mesh.ndim > 1 then
+      text = text .. "; a style takes a mesh of one dimension: "
+      for i, name in ipairs(mesh.mesh_dim_names or {}) do
+        text = text .. (i > 1 and " or " or "") .. ('mesh["%s"]'):format(name)
+      end
+    elseif e.message:find("only support nn.Linear", 1, true) then
+      text = text .. "; other modules take SequenceParallel, "
+        .. "PrepareModuleInput, PrepareModuleOutput or distribute_module"
+    elseif e.message:find("only be called once", 1, true) then
+      text = text .. "; give each module one entry of one plan"
+    end
+    return text
+  end
+end
+
 -- parallelize_module(module, mesh, plan, {src_data_rank = 0}): a style, or a
 -- table from paths (with * ? [..]) to styles.
 function M.parallelize_module(module, mesh, plan, kw)
@@ -130,7 +156,8 @@ function M.parallelize_module(module, mesh, plan, kw)
   local src = 0
   if kw and kw.src_data_rank ~= nil then src = kw.src_data_rank end
   local tied = ties.of(module)
-  local out = apply_plan(module, mesh, plan, src)
+  local out = util.explained(advice(module, mesh), apply_plan, module, mesh,
+    plan, src)
   ties.check(tied)
   return out
 end
