@@ -129,10 +129,14 @@ static void claim (DtCtx *cx, DtComm *c, DtStatus st) {
   }
 }
 
-/* Raise what the chunk broke off with; the words are on the board. */
-static DtStatus raise_verdict (DtCtx *cx, DtComm *c, DtStatus st) {
+/* Raise what the chunk broke off with; the words are on the board.  Who goes
+** on behind a pcall hears that the chunk is over: where each rank stands is
+** not known, so nothing can be sent before they have met at its end. */
+static DtStatus raise_verdict (DtCtx *cx, DtComm *c, DtStatus st,
+                               bool again) {
   const char *text = c->board->explain[c->epoch & 1], *p = text;
   DtBuf line;
+  c->told = c->epoch + 1;
   if (st == DT_E_INTERRUPTED)
     return dt_raise(cx, st, "interrupted");
   dt_buf_init(&line, cx);
@@ -142,7 +146,10 @@ static DtStatus raise_verdict (DtCtx *cx, DtComm *c, DtStatus st) {
     else if (p[1] != '\0')
       dt_buf_add(&line, "; ");
   }
-  (void)dt_raise(cx, st, "ranks took different paths: %s", dt_buf_str(&line));
+  (void)dt_raise(cx, st, again ? "this chunk is over on all ranks, no "
+                 "collective works until it ends: ranks took different paths "
+                 "before: %s" : "ranks took different paths: %s",
+                 dt_buf_str(&line));
   dt_buf_fini(&line);
   dt_buf_add(&cx->err.explain, text);
   return st;
@@ -308,7 +315,7 @@ static DtStatus await_verdict (DtCtx *cx, DtGroup *g) {
     dt_wait_look(&w);
     st = verdict_of(g->comm);
     if (st != DT_OK)
-      return raise_verdict(cx, g->comm, st);
+      return raise_verdict(cx, g->comm, st, false);
     if (w.lost >= 0)
       return dt_board_lost(cx, g->comm, w.lost);
     if (dt_wait_pause(&w))
@@ -350,7 +357,7 @@ DtStatus dt_agree_group (DtCtx *cx, DtGroup *g, const DtCollInfo *i,
     claim(cx, c, DT_E_INTERRUPTED);
   st = verdict_of(c);
   if (st != DT_OK)
-    return raise_verdict(cx, c, st);
+    return raise_verdict(cx, c, st, c->told == c->epoch + 1);
   key = next_key(g);
   dt_board_post(c, DT_POST_WAIT, g->slot, key, o->hash, i);
   arrive(g, key, o);
@@ -412,7 +419,7 @@ static DtStatus sum_up (DtCtx *cx, DtComm *c, DtStatus mine,
   if (mine != DT_OK)
     return mine;
   if (verdict_of(c) != DT_OK)
-    return raise_verdict(cx, c, verdict_of(c));
+    return raise_verdict(cx, c, verdict_of(c), false);
   return raise_failed(cx, c, all);
 }
 

@@ -95,6 +95,8 @@ struct DtComm {
   int rank, size;
   uint64_t seq;                 /* collectives started on this rank */
   uint32_t epoch;               /* chunks: counts dt_comm_meet() */
+  uint32_t told;                /* epoch + 1 whose breaking off this rank has
+                                ** heard of */
   bool fast;                    /* --fast: no agreement (mpi) */
   bool fast_reduce;             /* --fast-reduce: MPI's own reduction */
   bool no_data;                 /* fake */
@@ -170,7 +172,8 @@ DtStatus dt_comm_gather_text (DtCtx *cx, DtGroup *g, const DtCollInfo *i,
 ** after it, all ranks count from the same place again.  Only the shell calls
 ** it, exactly once per chunk on each rank, whatever happened in the chunk.
 ** A collective that was broken off before (verdict DIVERGED or INTERRUPTED)
-** makes all later ones fail the same way until this meeting.
+** makes all later ones fail until this meeting, and they say so: the first
+** error wins, pcall does not bring the chunk back.
 ** `i` may be NULL; `all` may be NULL.  Collective over the world. */
 DtStatus dt_comm_meet (DtCtx *cx, DtComm *c, DtStatus mine,
                        const DtCollInfo *i, DtStatus *all /* size entries */);

@@ -31,6 +31,7 @@ end
 local function stays_until_the_end()
   local e = T.raises("DIVERGED", "rank 0: ", x.full_tensor, x)
   T.eq(e.id, "DT0502", "the same report")
+  T.has(e.message, "this chunk is over on all ranks", "and that nothing helps")
 end
 
 -- What each rank does by itself is never compared.
