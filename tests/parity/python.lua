@@ -47,6 +47,16 @@ for _, p in ipairs(programs) do
   check(p[1], ok, out)
 end
 
+local out, code = run(program .. " -n 4 " .. dir .. "everyday.py")
+for _, want in ipairs {"352 ['fc.weight', 'fc.bias']",
+  "{<OpOverloadPacket(op='c10d.scatter_')>: 2, <OpOverloadPacket(op="
+    .. "'c10d_functional.all_gather_into_tensor')>: 2} 4",
+  "torch.Size([3, 4]) tensor(True)",
+  "Operator mylib.scale.default does not have a sharding strategy",
+  "RuntimeError: aten.masked_fill.Scalar got mixed", "\n(Replicate(),)\n"} do
+  check("everyday: " .. want, code == 0 and out:find(want, 1, true), out)
+end
+
 local path = os.tmpname()
 os.remove(path)
 path = path .. ".py"
@@ -59,7 +69,7 @@ local function text(source)
   return out, code
 end
 
-local out, code = text("import torch\nx = torch.ones(2)\nimport scipy.stats\n")
+out, code = text("import torch\nx = torch.ones(2)\nimport scipy.stats\n")
 check("a module that is not here", code == 1 and out:find("scipy")
   and out:find(":3"), out)
 out, code = text("x = 1\nmatch x:\n  case 1: pass\n")

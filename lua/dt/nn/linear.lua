@@ -106,7 +106,7 @@ function M.Dropout:__init__(p)
 end
 function M.Dropout:forward(x) return F.dropout(x, self.p, self.training) end
 function M.Dropout:extra_repr()
-  return ("p=%g, inplace=False"):format(self.p)
+  return ("p=%s, inplace=False"):format(tostring(self.p + 0.0))
 end
 
 return M

@@ -353,7 +353,10 @@ function M.enter(scope)
   if special then return special() end
   if type(scope) == "table" then
     local f = rawget(scope, "__enter__")
-    if f then return V.from_lua(f(scope)) end
+    if f then
+      local v = f(scope)
+      return v == scope and v or V.from_lua(v)
+    end
   end
   return scope
 end
@@ -375,6 +378,8 @@ function M.leave(scope, err)
   if type(mt) == "table" and mt.__close then mt.__close(scope, err) end
   return false
 end
+
+require("dt.python.call").set_scopes {enter = M.enter, leave = M.leave}
 
 -- ---- import ----
 

@@ -136,6 +136,20 @@ function M.lua_method(f)
   return method
 end
 
+-- A scope used as a decorator (@torch.no_grad()): each call runs in one.
+local scopes                        -- attrs.lua, which stands above
+function M.set_scopes(t) scopes = t end
+
+local function decorated(scope, f)
+  return V.builtin(function (args, kw)
+    scopes.enter(scope)
+    local out = table.pack(pcall(M.call, f, args, kw))
+    scopes.leave(scope, not out[1] and out[2] or nil)
+    if not out[1] then error(out[2], 0) end
+    return out[2]
+  end, rawget(f, "name"))
+end
+
 -- Call any callable.
 function M.call(f, args, kw)
   local mt = getmetatable(f)
@@ -156,6 +170,10 @@ function M.call(f, args, kw)
   if f == None or type(f) == "number" or type(f) == "string"
      or type(f) == "boolean" or V.is_seq(f) or V.is_dict(f) then
     util.raise("TypeError", "'%s' object is not callable", V.type_name(f))
+  end
+  if type(f) == "table" and getmetatable(args[1]) == V.func_mt
+     and not (type(mt) == "table" and mt.__call) then
+    return decorated(f, args[1])
   end
   return call_lua(f, args, kw)
 end

@@ -322,8 +322,10 @@ local function super_of(env)
 end
 
 function X.call(n)
-  if n.fn.kind == "name" and n.fn.name == "super" and #n.args == 0 then
-    return super_of
+  if n.fn.kind == "name" and n.fn.name == "super" then
+    if #n.args == 0 then return super_of end
+    local class, self = compile(n.args[1].value), compile(n.args[2].value)
+    return function (env) return attrs.super(class(env), self(env)) end
   end
   local fn, args = compile(n.fn), {}
   for i, a in ipairs(n.args) do
@@ -358,13 +360,13 @@ end
 local function make_params(n)
   local list = {}
   for i, p in ipairs(n.params) do
-    list[i] = {name = p.name, star = p.star,
+    list[i] = {name = p.name, star = p.star, note = p.note,
       default = p.default and compile(p.default)}
   end
   return function (env)
     local out = {}
     for i, p in ipairs(list) do
-      out[i] = {name = p.name, star = p.star,
+      out[i] = {name = p.name, star = p.star, note = p.note,
         value = p.default and p.default(env) or nil}
       if p.default and out[i].value == nil then out[i].value = false end
     end

@@ -95,10 +95,33 @@ end
 -- The names of `from torch.nn.attention import`.
 local attention = space({}, require "dt.attention")
 
+-- no_grad() as a scope of Python: it holds from where it is entered, again
+-- and again; @no_grad and @no_grad() hold in each call of the function.
 local function stage(name)
   return builtin(function (a, kw)
     local f = require("dt.scope")[name]
-    return call(f, a, kw)
+    local open = {}
+    local s = namespace {
+      __enter__ = function (s)
+        open[#open + 1] = call(f, a, kw)
+        return s
+      end,
+      __exit__ = function ()
+        attrs.leave(table.remove(open))
+        return false
+      end,
+    }
+    if getmetatable(a[1]) ~= V.func_mt then return s end
+    local decorated = a[1]
+    a = V.list({}, 0)
+    return call(s, V.list {decorated})
+  end, name)
+end
+
+-- set_grad_enabled(on) holds at once, and ends with its scope, if it is one.
+local function switch(name)
+  return builtin(function (a, kw)
+    return call(require("dt.scope")[name], a, kw)
   end, name)
 end
 
@@ -115,7 +138,8 @@ M.torch = space({
   Size = builtin(function (a)
     return V.size((V.items(a[1] or V.tuple {})))
   end, "Size"), manual_seed = dt.manual_seed,
-  set_grad_enabled = stage "set_grad_enabled",
+  set_grad_enabled = switch "set_grad_enabled",
+  inference_mode = stage "inference_mode",
   is_tensor = util.is_tensor, device = function (d) return d end,
   strided = tensors.strided, sparse_coo = tensors.sparse_coo,
   sparse_csr = tensors.sparse_csr, save = stdlib.save, load = stdlib.load,
@@ -189,12 +213,7 @@ attrs.anywhere = function (name)
   end
 end
 
--- Operators of PyTorch that a program gives a kernel of its own have one here.
-local library = space({Library = namespace {}}, dt.library)
-library.Library = builtin(function ()
-  return namespace {impl = builtin(function () return None end, "impl")}
-end, "Library")
-M.torch.library = library
+M.torch.library = space(require "dt.python.library", dt.library)
 
 M.funcol = space({AsyncCollectiveTensor = class("AsyncCollectiveTensor",
   function () return false end)}, collective.functional,
@@ -211,6 +230,15 @@ local function sorted(t, kw)
   end
   return dt.sort(t)
 end
+-- einsum("ij,jk", a, b) and einsum("ij,jk", [a, b])
+M.torch.einsum = builtin(function (a)
+  local list = {}
+  local items, n = a, a.n
+  if V.is_seq(a[2]) then items, n = V.list {a[1], table.unpack(a[2], 1,
+    a[2].n)}, a[2].n + 1 end
+  for i = 2, n do list[i - 1] = items[i] end
+  return V.from_lua(dt.einsum(a[1], list))
+end, "einsum")
 M.torch.argsort = function (t, kw)
   local _, order = sorted(t, kw)
   return order
@@ -236,11 +264,7 @@ end
 flat.register_sharding = require("dt.python.sharding").register_sharding
 attrs.provide("torch.distributed.tensor.parallel", space({
   parallelize_module = M.parallelize_module}, parallel))
--- Names that live elsewhere now.
-for _, path in ipairs {"torch.distributed._tensor", "torch.distributed.tensor"} do
-  attrs.provide(path, namespace(setmetatable({debug = space({}, dt.debug)},
-    {__index = function (_, name) return attrs.anywhere(name) end})))
-end
+require "dt.python.debugging"
 for name, m in pairs {torch = M.torch, ["torch.nn"] = M.nn, ["torch.nn.functional"] = M.F,
   ["torch.optim"] = M.optim, ["torch.distributed"] = M.dist} do
   attrs.provide(name, m)

@@ -377,7 +377,7 @@ local function parameters(p, stop)
       a = nil
     elseif not (a.star == 1 and is(p, ",")) then
       a.name = name(p)
-      if stop == ")" and take(p, ":") then expr(p) end
+      if stop == ")" and take(p, ":") then a.note = expr(p) end
       if take(p, "=") then a.default = expr(p) end
     end
     list[#list + 1] = a
@@ -489,8 +489,9 @@ S["def"] = function (p)
   local n = name(p)
   expect(p, "(")
   local params = parameters(p, ")")
-  if take(p, "->") then expr(p) end
-  local fn, outer = node(p, "def", {name = n, params = params}), p.fn
+  local note = take(p, "->") and exprlist(p) or nil
+  local fn, outer = node(p, "def", {name = n, params = params, note = note}),
+    p.fn
   p.fn = fn
   fn.body = block(p)
   p.fn = outer

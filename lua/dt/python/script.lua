@@ -7,7 +7,6 @@
 -- understood is named with its line.
 
 local dt = require "dt"
-local util = require "dt.util"
 local V = require "dt.python.values"
 local attrs = require "dt.python.attrs"
 local names = require "dt.python.names"
@@ -33,39 +32,6 @@ local function spawn(args, kw)
   return eval.call(args[1], V.list(list, n + 1))
 end
 
--- torch.library.Library(namespace, kind): operators of the program's own.
-local function library(args)
-  local space, how = args[1], {}
-  local function of(name)
-    name = name:match("([%w_]+)$") or name
-    how[name] = how[name] or {}
-    return how[name]
-  end
-  local function define(a)
-    local name = a[1]:match("^([%w_]+)")
-    local mine = of(name)
-    local function run(key)
-      return function (...)
-        local f = mine[key] or mine.CPU or mine.Meta
-        if not f then
-          util.raise("NotImplementedError", "%s::%s has no kernel", space,
-            name)
-        end
-        return V.lua_function(f)(...)
-      end
-    end
-    dt.library.define(space .. "::" .. a[1], {impl = run "CPU",
-      meta = run "Meta"})
-    return None
-  end
-  local function impl(a)
-    if how[a[1]] then how[a[1]][a[3] == "Meta" and "Meta" or "CPU"] = a[2] end
-    return None
-  end
-  return namespace {define = builtin(define, "define"),
-    impl = builtin(impl, "impl")}
-end
-
 local provided = false
 
 local function provide(argv)
@@ -80,7 +46,6 @@ local function provide(argv)
   end), device_count = builtin(function () return dt.world_size() end),
     set_device = nothing(), synchronize = nothing(),
     manual_seed = nothing(), manual_seed_all = nothing()}
-  names.torch.library.Library = builtin(library, "Library")
   names.dist.init_process_group = nothing()
   names.dist.destroy_process_group = nothing()
   names.dist.is_initialized = builtin(function () return true end)

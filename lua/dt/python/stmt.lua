@@ -95,7 +95,7 @@ S["def"] = function (n)
   local name, generator = n.name, n.generator
   return function (env)
     local f = setmetatable({name = name, params = params(env), body = body,
-      env = env, generator = generator}, V.func_mt)
+      env = env, generator = generator, note = n.note}, V.func_mt)
     env_of.assign(env, name, decorate(env, f))
   end
 end

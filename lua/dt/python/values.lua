@@ -211,8 +211,10 @@ function M.from_lua(v)
   end
   local mt = getmetatable(v)
   if mt ~= nil then
-    if type(mt) == "table" and mt.__name == "dt.size" then
-      return M.size(v)
+    local name = type(mt) == "table" and mt.__name
+    if name == "dt.size" then return M.size(v) end
+    if name == "dt.placements" then
+      return M.tuple({table.unpack(v, 1, #v)}, #v)
     end
     return v
   end
