@@ -35,7 +35,7 @@ typedef struct DtRedJob {
 } DtRedJob;
 
 /* Outputs done at a time, for elements of 8 and 16 bytes. */
-enum { DT_RED_TILE = 256, DT_RED_TILE_Z = 128 };
+enum { DT_RED_TILE = 1024, DT_RED_TILE_Z = 256 };
 
 /* One pass over the elements of w outputs that start at `p`, `step` bytes
 ** apart: map, combine; acc[w] receives the results.  `aux` is what the map

@@ -131,7 +131,7 @@ static void tile_c128 (const DtRedJob *j, const char *p, int64_t step, int64_t w
 
 static void tile (const DtRedJob *j, const char *p, int64_t step, int64_t w,
                   char *out, int64_t ostep) {
-  DtC128 acc[DT_RED_TILE_Z];  /* or DT_RED_TILE of 8 bytes */
+  DtC128 acc[DT_RED_TILE / 2];  /* a tile of any class */
   switch (j->cl) {
     case DT_CL_I64: tile_i64(j, p, step, w, (int64_t *)acc); break;
     case DT_CL_C128: tile_c128(j, p, step, w, acc); break;

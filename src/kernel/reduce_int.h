@@ -29,6 +29,13 @@ static inline int64_t i64_mul (int64_t a, int64_t b) {
 }
 static inline int64_t i64_max (int64_t a, int64_t b) { return b > a ? b : a; }
 static inline int64_t i64_min (int64_t a, int64_t b) { return b < a ? b : a; }
+/* Extremes of elements that are numbers: a NaN in v is passed over. */
+static inline double f64_top (double a, double b) { return b > a ? b : a; }
+static inline double f64_bottom (double a, double b) { return b < a ? b : a; }
+static inline int64_t i64_top (int64_t a, int64_t b) { return b > a ? b : a; }
+static inline int64_t i64_bottom (int64_t a, int64_t b) {
+  return b < a ? b : a;
+}
 static inline DtC128 c128_add (DtC128 a, DtC128 b) { return a + b; }
 static inline DtC128 c128_mul (DtC128 a, DtC128 b) { return a * b; }
 static inline DtC128 c128_max (DtC128 a, DtC128 b) {
@@ -36,6 +43,10 @@ static inline DtC128 c128_max (DtC128 a, DtC128 b) {
 }
 static inline DtC128 c128_min (DtC128 a, DtC128 b) {
   return CMPLX(f64_min(creal(a), creal(b)), 0);
+}
+static inline DtC128 c128_top (DtC128 a, DtC128 b) { return c128_max(a, b); }
+static inline DtC128 c128_bottom (DtC128 a, DtC128 b) {
+  return c128_min(a, b);
 }
 
 /* ---- maps ---- */
@@ -79,25 +90,50 @@ static DtC128 c128_dev2 (DtC128 d) {
 /* acc[i] = acc[i] op v[i] */
 #define FOLD_LOOP(op, N) \
   DT_IVDEP for (int64_t i = 0; i < n; i++) acc[i] = N(op)(acc[i], v[i]);
-/* lane[i mod RED_LANES] = it op v[i].  A whole chunk is written out: a loop over
-** lanes around sixteen steps vectorises, a loop over steps does not. */
-#define LANE_STEP4(op, N, k) \
-  a = N(op)(N(op)(N(op)(N(op)(a, v[(k) * RED_LANES + l]), \
-                        v[((k) + 1) * RED_LANES + l]), \
-                  v[((k) + 2) * RED_LANES + l]), \
-            v[((k) + 3) * RED_LANES + l]);
-#define LANE_LOOP(op, V, N) \
+#define FOLD_ONE(op, N) *acc = N(op)(*acc, v);
+
+/* lane[i mod RED_LANES] = it op E(v[i]), then the tree of lanes.  A whole chunk
+** is written out: a loop over lanes around sixteen steps vectorises, a loop
+** over steps does not. */
+#define LANE_STEP4(op, N, E, k) \
+  a = N(op)(N(op)(N(op)(N(op)(a, E(v[(k) * RED_LANES + l])), \
+                        E(v[((k) + 1) * RED_LANES + l])), \
+                  E(v[((k) + 2) * RED_LANES + l])), \
+            E(v[((k) + 3) * RED_LANES + l]));
+#define LANE_LOOP(op, V, N, E) \
   if (n == RED_CHUNK) { \
     for (int l = 0; l < RED_LANES; l++) { \
       V a = lane[l]; \
-      LANE_STEP4(op, N, 0) LANE_STEP4(op, N, 4) \
-      LANE_STEP4(op, N, 8) LANE_STEP4(op, N, 12) \
+      LANE_STEP4(op, N, E, 0) LANE_STEP4(op, N, E, 4) \
+      LANE_STEP4(op, N, E, 8) LANE_STEP4(op, N, E, 12) \
       lane[l] = a; \
     } \
   } else { \
     for (int64_t k = 0; k < n; k++) \
-      lane[k % RED_LANES] = N(op)(lane[k % RED_LANES], v[k]); \
-  }
+      lane[k % RED_LANES] = N(op)(lane[k % RED_LANES], E(v[k])); \
+  } \
+  for (int l = 0; l < 8; l++) lane[l] = N(op)(lane[l], lane[l + 8]); \
+  for (int l = 0; l < 4; l++) lane[l] = N(op)(lane[l], lane[l + 4]); \
+  lane[0] = N(op)(N(op)(lane[0], lane[2]), N(op)(lane[1], lane[3]));
+#define AS_IS(x) (x)
+
+/* The result of one chunk of elements of one output, of type S.  NaN among
+** extremes is looked for apart: the loops are faster without. */
+#define DEFINE_CHUNK(NAME, V, S, N, E) \
+static V NAME (DtComb c, const S *v, int64_t n) { \
+  V lane[RED_LANES], id = N(identity)(c); \
+  int nan = 0; \
+  for (int l = 0; l < RED_LANES; l++) lane[l] = id; \
+  if (c == DT_C_MAX || c == DT_C_MIN) \
+    for (int64_t k = 0; k < n; k++) nan |= v[k] != v[k]; \
+  switch (c) { \
+    case DT_C_ADD: LANE_LOOP(add, V, N, E) break; \
+    case DT_C_MUL: LANE_LOOP(mul, V, N, E) break; \
+    case DT_C_MAX: LANE_LOOP(top, V, N, E) break; \
+    case DT_C_MIN: LANE_LOOP(bottom, V, N, E) break; \
+  } \
+  return nan ? (V)NAN : lane[0]; \
+}
 
 #define DEFINE_FOLDS(V, N, MAPS, MAXF, MINF, TILE_N) \
 enum { N(TILE) = TILE_N }; \
@@ -116,15 +152,10 @@ static V N(identity) (DtComb c) { \
 static void N(fold) (DtComb c, V *acc, const V *v, int64_t n) { \
   BY_COMB(c, FOLD_LOOP, N) \
 } \
-/* One chunk of elements of one output. */ \
-static V N(chunk) (DtComb c, const V *v, int64_t n) { \
-  V lane[RED_LANES], id = N(identity)(c); \
-  for (int l = 0; l < RED_LANES; l++) lane[l] = id; \
-  BY_COMB(c, LANE_LOOP, V, N) \
-  for (int step = RED_LANES / 2; step > 0; step /= 2) \
-    N(fold)(c, lane, lane + step, step); \
-  return lane[0]; \
+static inline void N(fold1) (DtComb c, V *acc, V v) { \
+  BY_COMB(c, FOLD_ONE, N) \
 } \
+DEFINE_CHUNK(N(chunk), V, V, N, AS_IS) \
 static void N(map) (DtMap m, V *v, int64_t n, const V *aux, int64_t astep, \
                     double p) { \
   (void)aux; (void)astep; (void)p; \
@@ -194,14 +225,14 @@ static void seq_carry (Seq *s) {
   }
 }
 
-/* The next n elements into buf, in the accumulation class. */
-static void seq_load (Seq *s, void *buf, int64_t n) {
+/* The next n elements into buf, as elements of a class. */
+static void seq_load (Seq *s, DtClass c, void *buf, int64_t n) {
   const DtRedDim *r = &s->j->red[s->j->nred - 1];
-  size_t size = dt_class_size(s->j->cl);
+  size_t size = dt_class_size(c);
   char *out = buf;
   while (n > 0) {
     int64_t k = r->n - s->at < n ? r->n - s->at : n;
-    run_load(s->j->cl, out, s->j->in_t, s->p + s->at * r->in, r->in, k);
+    run_load(c, out, s->j->in_t, s->p + s->at * r->in, r->in, k);
     out += (size_t)k * size;
     s->at += k;
     n -= k;
@@ -221,12 +252,11 @@ static const char *seq_next (Seq *s) {
 
 /* Rows to ask memory for before they are needed: the pieces of a tile are too
 ** short and too far apart for the processor to guess. */
-enum { AHEAD = 8, LINE = 64 };
+enum { AHEAD = 2, LINE = 64 };
 
 static inline void prefetch (const char *p, int64_t bytes) {
 #if defined(__GNUC__)
-  for (int64_t i = 0; i < bytes; i += LINE)
-    __builtin_prefetch((const void *)((uintptr_t)p + (uintptr_t)i));
+  for (int64_t i = 0; i < bytes; i += LINE) __builtin_prefetch(p + i);
 #endif
 }
 
@@ -238,30 +268,31 @@ static void N(along) (const DtRedPass *q) { \
   seq_init(&at, q->j, q->p); \
   for (int64_t i = 0; i < len; i += RED_CHUNK, chunk++) { \
     int64_t n = len - i < RED_CHUNK ? len - i : RED_CHUNK; \
-    seq_load(&at, buf, n); \
+    seq_load(&at, q->j->cl, buf, n); \
     N(map)(q->m, buf, n, q->aux, 0, q->j->p); \
     V one = N(chunk)(q->c, buf, n); \
     int up = 0; \
-    for (; (chunk >> up) & 1; up++) N(fold)(q->c, &one, &level[up], 1); \
+    for (; (chunk >> up) & 1; up++) N(fold1)(q->c, &one, level[up]); \
     level[up] = one; \
   } \
   for (int up = 0; up < DT_RED_LEVELS; up++) \
-    if ((chunk >> up) & 1) N(fold)(q->c, &r, &level[up], 1); \
+    if ((chunk >> up) & 1) N(fold1)(q->c, &r, level[up]); \
   *(V *)q->acc = r; \
 } \
 static void N(across) (const DtRedPass *q) { \
   N(Pass) s; \
   V buf[N(TILE)]; \
+  const char *row[RED_CHUNK]; \
   Seq at; \
   int64_t chunk = 0, len = q->j->len, w = q->w; \
   seq_init(&at, q->j, q->p); \
   for (int64_t i = 0; i < len; i += RED_CHUNK, chunk++) { \
     int64_t n = len - i < RED_CHUNK ? len - i : RED_CHUNK; \
+    for (int64_t k = 0; k < n; k++) row[k] = seq_next(&at); \
     N(clear)(&s, q->c, w); \
     for (int64_t k = 0; k < n; k++) { \
-      const char *p = seq_next(&at); \
-      prefetch(p + AHEAD * q->j->red[q->j->nred - 1].in, q->step * w); \
-      run_load(q->j->cl, buf, q->j->in_t, p, q->step, w); \
+      if (k + AHEAD < n) prefetch(row[k + AHEAD], q->step * w); \
+      run_load(q->j->cl, buf, q->j->in_t, row[k], q->step, w); \
       N(map)(q->m, buf, w, q->aux, 1, q->j->p); \
       N(fold)(q->c, s.lane[k % RED_LANES], buf, w); \
     } \
@@ -273,17 +304,90 @@ DEFINE_PASS(double, F64)
 DEFINE_PASS(int64_t, I64)
 DEFINE_PASS(DtC128, C128)
 
+/* The same as f64_along for elements that fit a float and maps that cost
+** nothing: they are widened on the way, not before. */
+#define WIDE(x) ((double)(x))
+#define WIDE_SQUARE(x) ((double)(x) * (double)(x))
+DEFINE_CHUNK(f64_chunk_f32, double, float, F64, WIDE)
+DEFINE_CHUNK(f64_chunk_f32_square, double, float, F64, WIDE_SQUARE)
+
+static bool is_narrow (const DtRedPass *q) {
+  return dt_class_of(q->j->in_t) == DT_CL_F32 &&
+         (q->m == DT_M_ID || q->m == DT_M_SQUARE);
+}
+
+static void f32_along (const DtRedPass *q) {
+  float buf[RED_CHUNK];
+  double level[DT_RED_LEVELS], r = f64_identity(q->c);
+  Seq at;
+  int64_t chunk = 0, len = q->j->len;
+  bool dense = q->j->in_t == DT_F32 && q->j->nred == 1 &&
+               q->j->red[0].in == (int64_t)sizeof(float);
+  seq_init(&at, q->j, q->p);
+  for (int64_t i = 0; i < len; i += RED_CHUNK, chunk++) {
+    int64_t n = len - i < RED_CHUNK ? len - i : RED_CHUNK;
+    const float *v = dense ? (const float *)(const void *)q->p + i : buf;
+    if (!dense) seq_load(&at, DT_CL_F32, buf, n);
+    double one = q->m == DT_M_ID ? f64_chunk_f32(q->c, v, n)
+                                 : f64_chunk_f32_square(q->c, v, n);
+    int up = 0;
+    for (; (chunk >> up) & 1; up++) f64_fold1(q->c, &one, level[up]);
+    level[up] = one;
+  }
+  for (int up = 0; up < DT_RED_LEVELS; up++)
+    if ((chunk >> up) & 1) f64_fold1(q->c, &r, level[up]);
+  *(double *)q->acc = r;
+}
+
+/* acc[i] = acc[i] op v[i], v floats */
+#define FOLD_WIDE(op) \
+  DT_IVDEP for (int64_t i = 0; i < n; i++) acc[i] = F64(op)(acc[i], WIDE(v[i]));
+static void f64_fold_f32 (DtComb c, double *acc, const float *v, int64_t n) {
+  switch (c) {
+    case DT_C_ADD: FOLD_WIDE(add) break;
+    case DT_C_MUL: FOLD_WIDE(mul) break;
+    case DT_C_MAX: FOLD_WIDE(max) break;
+    case DT_C_MIN: FOLD_WIDE(min) break;
+  }
+}
+
+static void f32_across (const DtRedPass *q) {
+  f64_Pass s;
+  float buf[f64_TILE];
+  const char *row[RED_CHUNK];
+  Seq at;
+  int64_t chunk = 0, len = q->j->len, w = q->w;
+  bool dense = q->j->in_t == DT_F32 && q->step == (int64_t)sizeof(float);
+  seq_init(&at, q->j, q->p);
+  for (int64_t i = 0; i < len; i += RED_CHUNK, chunk++) {
+    int64_t n = len - i < RED_CHUNK ? len - i : RED_CHUNK;
+    for (int64_t k = 0; k < n; k++) row[k] = seq_next(&at);
+    f64_clear(&s, q->c, w);
+    for (int64_t k = 0; k < n; k++) {
+      const float *v = dense ? (const float *)(const void *)row[k] : buf;
+      if (k + AHEAD < n) prefetch(row[k + AHEAD], q->step * w);
+      if (!dense) run_load(DT_CL_F32, buf, q->j->in_t, row[k], q->step, w);
+      f64_fold_f32(q->c, s.lane[k % RED_LANES], v, w);
+    }
+    f64_carry(&s, q->c, chunk, w);
+  }
+  f64_finish(&s, q->c, chunk, q->acc, w);
+}
+
+static void reduce_f64 (const DtRedPass *q) {
+  if (q->w == 1) (is_narrow(q) ? f32_along : f64_along)(q);
+  else (is_narrow(q) && q->m == DT_M_ID ? f32_across : f64_across)(q);
+}
+
 static void reduce_pass (const DtRedPass *q) {
   switch (q->j->cl) {
     case DT_CL_I64: (q->w == 1 ? i64_along : i64_across)(q); break;
     case DT_CL_C128: (q->w == 1 ? c128_along : c128_across)(q); break;
-    default: (q->w == 1 ? f64_along : f64_across)(q);
+    default: reduce_f64(q);
   }
 }
 
 /* Sum of n <= RED_CHUNK floats. */
 static double sum_f32 (const float *v, int64_t n) {
-  double buf[RED_CHUNK];
-  for (int64_t i = 0; i < n; i++) buf[i] = v[i];
-  return f64_chunk(DT_C_ADD, buf, n);
+  return f64_chunk_f32(DT_C_ADD, v, n);
 }

@@ -34,14 +34,14 @@ static double held (DtDtype t, double v) {
 
 /* Sum of e^(x[i] - max); they are also written to x when `keep`. */
 static double exp_sum (float *x, int64_t n, float max, bool keep) {
-  float e[SOFTMAX_BLOCK];
+  float own[SOFTMAX_BLOCK];
   double sum = 0;
   for (int64_t i = 0; i < n; i += SOFTMAX_BLOCK) {
     int64_t k = n - i < SOFTMAX_BLOCK ? n - i : SOFTMAX_BLOCK;
-    float *v = x + i;
-    for (int64_t q = 0; q < k; q++) e[q] = fexp_f32(v[q] - max);
+    const float *v = x + i;
+    float *e = keep ? x + i : own;
+    DT_IVDEP for (int64_t q = 0; q < k; q++) e[q] = fexp_f32(v[q] - max);
     sum += sum_f32(e, k);
-    if (keep) memcpy(v, e, (size_t)k * sizeof *e);
   }
   return sum;
 }

@@ -110,6 +110,35 @@ static void test_conv (void **state) {
   }
 }
 
+/* ---- large tensors of 16-bit numbers ------------------------------------------------- */
+
+/* A function looked up gives what it gives for a few elements. */
+static void test_many16 (void **state) {
+  DtCtx *cx = fixture_cx(state);
+  static const DtDtype types[] = {DT_F16, DT_BF16};
+  enum { ROWS = 300, COLS = 1001 };
+  for (int k = 0; k < 2; k++) {
+    DtTensor *a = rnd(cx, types[k], 2, SHAPE(ROWS, COLS), 5);
+    DtTensor *all = make(cx, types[k], 2, SHAPE(ROWS, COLS), (int[]){1, 0});
+    DtTensor *some = make(cx, types[k], 1, SHAPE(COLS), NULL);
+    OK(dt_k_unary(cx, DT_U_log, types[k], NULL, a, all));
+    for (int64_t r = 0; r < ROWS; r += 37) {
+      DtTensor row = *a;
+      row.m.ndim = 1;
+      row.m.shape[0] = COLS;
+      row.m.stride[0] = 1;
+      row.offset += r * COLS;
+      OK(dt_k_unary(cx, DT_U_log, types[k], NULL, &row, some));
+      for (int64_t c = 0; c < COLS; c++) {
+        double x = dt_tensor_get(all, SHAPE(r, c)).re;
+        double y = dt_tensor_get(some, SHAPE(c)).re;
+        assert_true(x == y || (x != x && y != y));
+      }
+    }
+    unref_all(cx, 3, (DtTensor *[]){a, all, some});
+  }
+}
+
 /* ---- softmax ------------------------------------------------------------------------ */
 
 static void softmax_0 (DtCtx *cx, DtTensor **in, DtTensor *out) {
@@ -593,7 +622,7 @@ int main (void) {
     T(test_index_select_add), T(test_advanced_index), T(test_nonzero),
     T(test_embedding_backward), T(test_movement), T(test_arg_reduce),
     T(test_scan), T(test_sort), T(test_factories), T(test_random),
-    T(test_accumulate), T(test_conv), T(test_nomem),
+    T(test_accumulate), T(test_conv), T(test_many16), T(test_nomem),
   };
 #undef T
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -163,28 +163,45 @@ static void test_softmax (void **state) {
   }
 }
 
+enum { W = 150, LEN = 700 };
+
 /* One output along memory, and many outputs at a time: the same bits, also at
-** every level. */
+** every level, and for elements that are widened first. */
 static void test_reduce (void **state) {
-  static float in[N * 4], t[N * 4];
+  static float in[W * LEN], t[W * LEN];
+  static double wide[W * LEN], a[W], b[W];
   (void)state;
-  for (int i = 0; i < N * 4; i++) {
+  for (int i = 0; i < W * LEN; i++) {
     t[i] = (float)((int32_t)next()) * 0x1p-20f;
-    in[i % 4 * N + i / 4] = t[i];
+    in[i % W * LEN + i / W] = t[i];
   }
+  t[3] = in[3 * LEN] = NAN;
+  for (int i = 0; i < W * LEN; i++) wide[i] = in[i];
   for (int c = DT_C_ADD; c <= DT_C_MIN; c++)
     for (int l = 0; l < nlevels; l++) {
-      double a[4], b[4];
-      DtRedJob j = { .cl = DT_CL_F64, .in_t = DT_F32, .nred = 1, .len = N,
-                     .red = { { N, 4, 0 } } };
-      for (int k = 0; k < 4; k++) {
-        DtRedPass q = { &j, (const char *)(in + k * N), 0, 1, DT_M_ID,
-                        (DtComb)c, NULL, &a[k] };
+      DtRedJob j = { .cl = DT_CL_F64, .in_t = DT_F32, .nred = 1, .len = LEN,
+                     .red = { { LEN, 4, 0 } } };
+      DtRedPass q = { &j, NULL, 0, 1, DT_M_ID, (DtComb)c, NULL, NULL };
+      for (int k = 0; k < W; k++) {
+        double one;
+        q.p = (const char *)(in + k * LEN);
+        q.acc = &a[k];
         levels[l]->reduce(&q);
+        j.in_t = DT_F64;
+        j.red[0].in = 8;
+        q.p = (const char *)(wide + k * LEN);
+        q.acc = &one;
+        levels[l]->reduce(&q);
+        j.in_t = DT_F32;
+        j.red[0].in = 4;
+        assert_true(memcmp(&one, &a[k], 8) == 0 || one != one);
       }
-      j.red[0].in = 16;
-      DtRedPass q = { &j, (const char *)t, 4, 4, DT_M_ID, (DtComb)c, NULL, b };
-      levels[l]->reduce(&q);
+      j.red[0].in = 4 * W;
+      DtRedPass tile = { &j, (const char *)t, 4, W, DT_M_ID, (DtComb)c, NULL,
+                         b };
+      levels[l]->reduce(&tile);
+      assert_true(a[3] != a[3] && b[3] != b[3]);
+      a[3] = b[3] = 0;
       assert_memory_equal(a, b, sizeof a);
     }
 }
