@@ -56,6 +56,7 @@ static DtStatus call_composite (DtSession *s, const DtOpDef *op,
   DtStatus st = DT_OK;
   bool again;
   if (dt_session_heard(s)) st = tell_func(s, op, args, nin, in);
+  dt_warn_called(s, op, args);
   if (st == DT_OK) st = dt_call_decomp(s, op, args, nin, in, out);
   if (dt_session_heard(s)) {
     if (st != DT_OK) st = dt_ev_error(s, op, args, nin, in, st, &again);

@@ -191,6 +191,7 @@ DtStatus dt_dispatch_specs (DtSession *s, const DtOpDef *op,
                             const DtUnwrapped *u, DtResults *out) {
   DtProp *p;
   bool hit;
+  int64_t resized = dt_prop_resized(s->prop);
   DtStatus st = dt_prop_cached(s->cx, s->prop, op, args, nin, u->spec, &p,
                                &hit);
   if (st == DT_E_MISSING && (op->flags & DT_OP_COMPOSITE) && op->decomp) {
@@ -198,9 +199,12 @@ DtStatus dt_dispatch_specs (DtSession *s, const DtOpDef *op,
     return dt_call_decomp(s, op, args, nin, in, out);
   }
   /* PyTorch's slow path looks at the arguments, and warns, once more. */
+  if (u->nmade > 0 && (st != DT_OK || !hit))
+    dt_resized_pretend(s, op, args, u, dt_prop_resized(s->prop) - resized);
   for (int i = 0; (st != DT_OK || !hit) && i < u->nwarn; i++)
     dt_unwrap_warn(s);
   if (st != DT_OK) return st;
+  if (!hit) dt_warn_called(s, op, args);
   if (dt_session_heard(s)) st = tell_prop(s, op, args, nin, in, p, hit);
   if (st == DT_OK)
     st = u->mesh->member ? run_member(s, op, args, nin, in, u, p, out)

@@ -118,6 +118,20 @@ void dt_unwrap_warn (DtSession *s);
 /* Argument position a slot belongs to. */
 int dt_unwrap_arg_of (const DtArgs *args, int slot);
 
+/* --- resized.c: warnings about tensors that calls resize --- */
+
+/* The local call resizes an out= of shape `have`, if it holds anything. */
+void dt_resized_warn (DtSession *s, const DtMeta *have, const DtMeta *want);
+/* The local call begins: does it resize what it starts from? */
+void dt_resized_like (DtSession *s, const DtOpDef *op, int nin,
+                      DtTensor *const *in);
+/* A decision was made that is not remembered: what pretending resized, and so
+** did `traced` traces. */
+void dt_resized_pretend (DtSession *s, const DtOpDef *op, const DtArgs *args,
+                         const DtUnwrapped *u, int64_t traced);
+/* What the operator says whenever it is called (a session: once). */
+void dt_warn_called (DtSession *s, const DtOpDef *op, const DtArgs *args);
+
 /* --- handlers.c --- */
 DtStatus dt_handlers_new (DtSession *s);
 void dt_handlers_free (DtSession *s);

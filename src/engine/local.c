@@ -160,6 +160,7 @@ static DtStatus prepare_written (LocalCall *c, int i, DtTensor *dst,
     DT_TRY(cx, check_cast(cx, c->m[i].dtype, dst->m.dtype));
   if (!same) {
     if (!c->op->sig->is_out) return shape_error(cx, &dst->m, &c->m[i]);
+    dt_resized_warn(c->s, &dst->m, &c->m[i]);
     DT_TRY(cx, resize_to(c, dst, &c->m[i]));
   }
   if (writes_directly(c, i, dst)) {
@@ -478,6 +479,7 @@ static DtStatus run_checked (LocalCall *c, int nmetas, DtTensor **work) {
   DtCtx *cx = c->s->cx;
   bool each = (c->op->flags & DT_OP_FOREACH) && c->op->base != NULL;
   bool view = (c->op->flags & (DT_OP_VIEW | DT_OP_SHARES)) != 0;
+  dt_resized_like(c->s, c->op, c->nin, c->in);
   if (!each && c->op->kernel == NULL && !view) {
     DT_CHECK(cx, c->op->decomp != NULL, DT_E_NOTIMPL,
              "%s has no kernel", c->op->sig->full);

@@ -121,6 +121,13 @@ void dt_unwrap_warn (DtSession *s) {
       "environment.");
 }
 
+/* Decomposed operators of lists: Python looks at their keywords only once. */
+static bool unseen_keyword (const DtOpDef *op, const DtArgs *args, int slot) {
+  return op->rules == NULL && op->rulefn == NULL && op->strategy == NULL &&
+         (op->flags & DT_OP_POINTWISE) == 0 && op->sig->arg[0].list &&
+         op->sig->arg[0].type == DT_T_TENSOR && slot_is_kwonly(op, args, slot);
+}
+
 static DtStatus replicate_plain (DtSession *s, const DtOpDef *op,
                                  const DtArgs *args, int slot, DtVar *v,
                                  DtUnwrapped *u) {
@@ -131,7 +138,7 @@ static DtStatus replicate_plain (DtSession *s, const DtOpDef *op,
     return mixed_error(s, op, args, slot);
   if (one && v->local->m.ndim == 1) {
     dt_unwrap_warn(s);
-    u->nwarn++;
+    u->nwarn += !unseen_keyword(op, args, slot);
   }
   for (int m = 0; m < u->mesh->ndim; m++) pl[m] = dt_pl_replicate();
   DT_TRY(s->cx, dt_spec_make(s, u->mesh, u->mesh->ndim, pl, &v->local->m, -1,

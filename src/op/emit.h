@@ -32,6 +32,7 @@ struct DtEmit {
   DtArena *arena;               /* for values a program builds */
   DtStatus st;                  /* first error */
   bool tracing;                 /* propagating: specs, and no execution */
+  bool pretend;                 /* nothing is computed: tracing or shapes */
   void *ud;
 };
 

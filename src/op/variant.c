@@ -153,6 +153,9 @@ static DtStatus out_meta (DtMetaCall *c) {
   return DT_OK;
 }
 
+/* A list form that is not registered is inferred as its elements run. */
+#define POINTWISE ((uint32_t)DT_OP_POINTWISE)
+
 static DtStatus foreach_element (DtMetaCall *c, int i, DtArgs *args) {
   DtMetaCall b = *c;
   DtMeta out[8];
@@ -172,7 +175,8 @@ static DtStatus foreach_element (DtMetaCall *c, int i, DtArgs *args) {
   if ((c->op->flags & DT_OP_INPLACE) != 0) {
     const DtMeta *self = dt_in(&b, 0);
     if (self != NULL)
-      DT_TRY(c->cx, into_self(c, b.op->flags, self, &out[0]));
+      DT_TRY(c->cx, into_self(c, b.op->flags & (c->op->flags | ~POINTWISE),
+                              self, &out[0]));
   } else {
     DT_CHECK(c->cx, i < c->maxout, DT_E_LIMIT, "more than %d results",
              c->maxout);

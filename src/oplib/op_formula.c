@@ -242,12 +242,16 @@ static DtStatus bce_back_decomp (DtDecompCall *c) {
   return finish(c, mean_part(c, a, x));
 }
 
+/* PyTorch's kernels, but not its decompositions, multiply in place. */
+static DtHandle *times (DtDecompCall *c, DtHandle *x, DtHandle *y) {
+  return E(c->e->pretend ? "aten.mul.Tensor" : "aten.mul_.Tensor", "tt", x, y);
+}
+
 static DtStatus bce_logits_decomp (DtDecompCall *c) {
   DtHandle *x = c->in[0], *t = c->in[1], *w = dt_hin(c, 2);
   DtHandle *pw = dt_hin(c, 3), *l[2], *a, *b;
   a = E("aten.rsub.Scalar", "ti", t, (int64_t)1);
-  /* PyTorch's kernel, but not its decomposition, multiplies in place */
-  a = E(c->e->tracing ? "aten.mul.Tensor" : "aten.mul_.Tensor", "tt", a, x);
+  a = times(c, a, x);
   if (pw != NULL) {
     b = E("aten.sub.Tensor", "ti", pw, (int64_t)1);
     b = E("aten.mul.Tensor", "tt", b, t);
@@ -310,8 +314,7 @@ static DtStatus bce_logits_grad (DtGradCall *c) {
 
 static DtStatus soft_margin_decomp (DtDecompCall *c) {
   DtHandle *x = E("aten.neg.default", "t", c->in[0]);
-  x = E(c->e->tracing ? "aten.mul.Tensor" : "aten.mul_.Tensor", "tt", x,
-        c->in[1]);
+  x = times(c, x, c->in[1]);
   x = E("aten.exp.default", "t", x);
   return finish(c, reduced(c, E("aten.log1p.default", "t", x)));
 }

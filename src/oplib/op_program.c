@@ -9,9 +9,9 @@
 ** "reduced(x)", which does what the argument reduction says, and the number
 ** norm, 1/elements of self under a mean.  There are no branches: where calls
 ** depend on values, C picks the text (op_program).  unless(flag),
-** ranked(x) and ungiven(x) end tracing, and only that, where Python's
+** ranked(x), ungiven(x) and never(x) end tracing, and only that, where Python's
 ** decomposition fails: a true argument, a tensor without dims, an argument
-** given by place.
+** given by place, always.
 ** A gradient is written the same way, a program for each argument: "self:
 ** mul.Tensor(grad, other) | other: ..."; it knows grad, grad1, ..., result,
 ** result1, ... besides, and runs only where that gradient is wanted.
@@ -291,7 +291,7 @@ static DtStatus give (Prog *p) {
   return DT_OK;
 }
 
-/* unless(...), ranked(...), ungiven(...): what cannot be traced in PyTorch. */
+/* unless(...), ranked(...), ungiven(...), never(...): what cannot be traced in PyTorch. */
 static DtStatus guard (Prog *p, char kind) {
   char name[NAME_LEN];
   DtEmit *e = p->c->e;
@@ -301,6 +301,7 @@ static DtStatus guard (Prog *p, char kind) {
   if (i < 0 || !eat(p, ')')) return bad(p, "an argument expected");
   bool stop = kind == 'r' ? dt_emit_meta(e, dt_hin(p->c, i))->ndim == 0
               : kind == 'u' ? dt_arg_bool(p->c->args, i)
+              : kind == 'n' ? true
               : i < p->c->args->npos;
   DT_CHECK(e->cx, !e->tracing || !stop, DT_E_NOTIMPL,
            "%s cannot be traced with this %s", p->c->op->sig->full, name);
@@ -320,6 +321,7 @@ static DtStatus statement (Prog *p) {
     if (strcmp(name[0], "unless") == 0) return guard(p, 'u');
     if (strcmp(name[0], "ranked") == 0) return guard(p, 'r');
     if (strcmp(name[0], "ungiven") == 0) return guard(p, 'g');
+    if (strcmp(name[0], "never") == 0) return guard(p, 'n');
     return call(p, name[0], p->c->out, p->c->maxout, &p->c->nout);
   }
   if (!eat(p, '=')) return bad(p, "'=' expected");

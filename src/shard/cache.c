@@ -211,6 +211,8 @@ void dt_prop_clear (DtCtx *cx, DtPropagator *p) {
   p->count = 0;
 }
 
+int64_t dt_prop_resized (const DtPropagator *p) { return p->resized; }
+
 void dt_prop_stats (const DtPropagator *p, int64_t *hits, int64_t *misses) {
   *hits = p->hits;
   *misses = p->misses;

@@ -16,6 +16,7 @@ enum { MAX_TRACES = 1 << 14, MAX_NESTED = 24, TRACE_OUTS = 64 };
 typedef struct Tensor {
   DtMeta meta;
   DtSpec *spec;                 /* NULL when only shapes are traced */
+  bool is_out;                  /* given as out= */
   struct Tensor *next;          /* to be let go at the end */
 } Tensor;
 
@@ -224,6 +225,34 @@ static DtStatus call_metas (Trace *t, const DtOpDef *op, const DtArgs *args,
   return DT_OK;
 }
 
+/* A copy into an out= of another shape, which would be resized first: that
+** has no strategy. */
+static bool resizes (const char *name, int nin, DtHandle *const *in) {
+  const Tensor *x, *y;
+  if (nin != 2 || strcmp(name, "aten.copy_.default") != 0) return false;
+  x = (const Tensor *)(const void *)in[0];
+  y = (const Tensor *)(const void *)in[1];
+  return x->is_out && !dt_meta_same_shape(&x->meta, &y->meta);
+}
+
+static DtStatus resize_out (Trace *t, DtHandle *const *in, DtHandle **out,
+                            int *nout) {
+  const Tensor *x = (const Tensor *)(const void *)in[0];
+  const Tensor *y = (const Tensor *)(const void *)in[1];
+  Tensor *res;
+  DtMeta m;
+  t->p->resized += dt_meta_numel(&x->meta) != 0;
+  DT_CHECK(t->e.cx, !t->specs, DT_E_NOTIMPL, "Operator aten.resize_.default "
+           "does not have a sharding strategy registered.");
+  dt_meta_copy(&m, &y->meta);
+  m.dtype = x->meta.dtype;
+  dt_meta_set_contiguous(&m);
+  DT_TRY(t->e.cx, new_tensor(t, &m, NULL, &res));
+  out[0] = (DtHandle *)(void *)res;
+  *nout = 1;
+  return DT_OK;
+}
+
 static bool runs_inline (const Trace *t, const DtOpDef *op) {
   if (op->decomp == NULL) return false;
   if (!t->specs) return op->meta == NULL;
@@ -240,6 +269,7 @@ static DtStatus trace_call (DtEmit *e, const char *name, int npos,
   const DtOpDef *op = dt_registry_find(e->cx, t->p->reg, name);
   DtArgs *args = DT_ANEWN(e->cx, e->arena, DtArgs, 1);
   if (args == NULL) return DT_E_NOMEM;
+  if (resizes(name, nin, in)) return resize_out(t, in, out, nout);
   if (op == NULL) {
     if (e->cx->err.code != DT_OK) return e->cx->err.code;
     return dt_raise(e->cx, DT_E_NOTIMPL, "there is no operator %s", name);
@@ -274,6 +304,17 @@ static void trace_init (Trace *t, DtCtx *cx, DtPropagator *p, DtArena *arena,
   t->p = p;
   t->specs = specs;
   t->e.tracing = specs;
+  t->e.pretend = true;
+}
+
+/* Is the tensor at `slot` what a result goes into, by keyword? */
+static bool is_out_slot (const DtOpDef *op, const DtArgs *args, int slot) {
+  int i;
+  for (i = 0; i < op->sig->nargs; i++)
+    if (op->sig->arg[i].kwonly && op->sig->arg[i].write &&
+        dt_arg_slot(args, i) == slot)
+      return true;
+  return false;
 }
 
 /* ---- shapes ---- */
@@ -292,6 +333,7 @@ DtStatus dt_decomp_meta (DtCtx *cx, DtPropagator *p, const DtOpDef *op,
   for (i = 0; i < nin && st == DT_OK; i++) {
     Tensor *x = NULL;
     st = new_tensor(&t, in[i], NULL, &x);
+    if (st == DT_OK) x->is_out = is_out_slot(op, args, i);
     h[i] = (DtHandle *)(void *)x;
   }
   if (st == DT_OK)
@@ -397,6 +439,7 @@ static DtStatus trace_one (DtDecide *d, DtMesh *mesh, const DtPlacement *pl,
     Tensor *x = NULL;
     st = dt_spec_new(d->cx, mesh, 1, &pl[i], d->meta[i], NULL, -1, &spec);
     if (st == DT_OK) st = new_tensor(&t, d->meta[i], spec, &x);
+    if (st == DT_OK) x->is_out = is_out_slot(d->rule_op, d->args, i);
     dt_spec_unref(d->cx, spec);
     h[i] = (DtHandle *)(void *)x;
   }

@@ -90,6 +90,8 @@ DtTracedMode dt_prop_traced_mode (DtPropagator *p, DtTracedMode mode);
 void dt_prop_release (DtCtx *cx, DtPropagator *p, int release, int views);
 /* Forget everything (registration changed, profile changed).  Local. */
 void dt_prop_clear (DtCtx *cx, DtPropagator *p);
+/* How often a trace met an out= that it would have to resize.  Pure. */
+int64_t dt_prop_resized (const DtPropagator *p);
 void dt_prop_stats (const DtPropagator *p, int64_t *hits, int64_t *misses);
 /* Infer global metas of the outputs.  out, none, offset: `max` entries.
 ** Local. */

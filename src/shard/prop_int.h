@@ -19,6 +19,7 @@ struct DtPropagator {
   uint32_t ntable, count;
   int64_t hits, misses;
   int depth;                    /* decompositions being traced */
+  int64_t resized;              /* see dt_prop_resized */
   DtMesh *one;                  /* mesh of size 1 they are traced on */
   DtMap traced;                 /* operators whose decomposition was asked */
   DtTracedMode traced_mode;
