@@ -21,6 +21,33 @@ static void known_wrong (DtDiag *g, const DtEvent *e) {
               "%s; for example %s", k->what, k->example);
 }
 
+/* An operator that a handler carries out says nothing of its decision: it is
+** asked for again. */
+static void handled_wrong (DtDiag *g, const DtEvent *e) {
+  const DtSpec *in[16];
+  DtSession *s = g->s;
+  DtProp *p = NULL;
+  void *ud;
+  bool hit;
+  int i;
+  if (e->nin < 1 || e->nin > 16 || !dt_handler_get(s, e->op, &ud) ||
+      !dt_known_wrong_has(e->op)) return;
+  for (i = 0; i < e->nin; i++) {
+    if (e->in[i] == NULL || e->in[i]->spec == NULL) return;
+    in[i] = e->in[i]->spec;
+  }
+  if (dt_prop_cached(s->cx, s->prop, e->op, e->args, e->nin, in, &p, &hit)
+      != DT_OK) {
+    dt_error_clear(s->cx);
+    return;
+  }
+  if (p->known_wrong)
+    dt_diag_add(g, e, DT_FIND_ID_KNOWN_WRONG, e->in[0], 0, NULL,
+                "%s; for example %s", p->known_wrong->what,
+                p->known_wrong->example);
+  dt_prop_unref(s->cx, p);
+}
+
 /* Parts of dim `p.dim` of `s` along mesh dim `m` that are not equally long. */
 static bool uneven (const DtSpec *s, int m) {
   DtPlacement p = s->pl[m];
@@ -172,6 +199,7 @@ const DtDiagRule dt_rules_spec[] = {     /* asked first */
   { DT_EV_FUNC_END, func_end },
   { DT_EV_PROP, note_prop },
   { DT_EV_PROP, known_wrong },
+  { DT_EV_OP, handled_wrong },
   { DT_EV_PROP, mean_of_means },
   { DT_EV_PROP, negative_dim },
   { DT_EV_OP_END, misfit },

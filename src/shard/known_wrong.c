@@ -77,16 +77,27 @@ static bool any_moved (const DtProp *p) {
   return false;
 }
 
+static bool of_op (const DtKnownWrong *k, const DtOpDef *op) {
+  return strcmp(k->op, op->sig->full) == 0 ||
+         (op->base != NULL && strcmp(k->op, op->base->sig->full) == 0);
+}
+
+bool dt_known_wrong_has (const DtOpDef *op) {
+  size_t i;
+  for (i = 0; i < sizeof rows / sizeof rows[0]; i++)
+    if (of_op(&rows[i], op)) return true;
+  return false;
+}
+
 const DtKnownWrong *dt_known_wrong_find (DtCtx *cx, const DtOpDef *op,
                                          const DtProp *p) {
   size_t i;
   for (i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     const DtKnownWrong *k = &rows[i];
-    if (strcmp(k->op, op->sig->full) != 0 &&
-        (op->base == NULL || strcmp(k->op, op->base->sig->full) != 0))
-      continue;
-    if (k->when == DT_WRONG_MOVED ? any_moved(p) : row_fits(cx, k, p))
-      return k;
+    if (!of_op(k, op)) continue;
+    if (k->when == DT_WRONG_MOVED ? any_moved(p)
+        : k->when == DT_WRONG_SELF ? p->nin > 0 && p->moved[0]
+        : row_fits(cx, k, p)) return k;
   }
   return NULL;
 }

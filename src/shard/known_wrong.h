@@ -7,7 +7,7 @@
 #include "shard/prop.h"
 
 typedef enum DtWrongWhen {
-  DT_WRONG_ROW, DT_WRONG_UNEVEN, DT_WRONG_MOVED
+  DT_WRONG_ROW, DT_WRONG_UNEVEN, DT_WRONG_MOVED, DT_WRONG_SELF
 } DtWrongWhen;
 
 typedef struct DtKnownWrong {
@@ -19,6 +19,8 @@ typedef struct DtKnownWrong {
 
 /* All rows; *n tells how many.  Pure. */
 const DtKnownWrong *dt_known_wrong_rows (int *n);
+/* Has an operator any row?  Pure. */
+bool dt_known_wrong_has (const DtOpDef *op);
 /* The row that says this decision is wrong, or NULL.  `op` is the operator
 ** called (a derived form counts as its base).  Pure. */
 const DtKnownWrong *dt_known_wrong_find (DtCtx *cx, const DtOpDef *op,

@@ -105,6 +105,28 @@ local cases = {
       local y = dt.threshold(p, 0.5, 20)
       return y
     end},
+  {"DT1004", "convolution",                   -- an addend taken for the whole
+    function ()
+      local x = from_local(count(4, 4, 4, 4) * (me + 1), mesh, {dt.Partial()})
+      local y = F.conv2d(x, D(count(2, 4, 3, 3), mesh, {R}))
+      return y
+    end,
+    function ()
+      local x = D(count(4, 4, 4, 4), mesh, {S(0)})
+      local y = F.conv2d(x, D(count(2, 4, 3, 3), mesh, {R}))
+      return y
+    end},
+  {"DT1004", "scatter_add_",                  -- only where self is moved
+    function ()
+      local x = D(dt.zeros(8), mesh, {S(0)})
+      x:scatter_add_(0, D(dt.tensor {0, 7, 7, 3}, mesh, {R}),
+        D(dt.ones(4), mesh, {R}))
+    end,
+    function ()
+      local x = D(dt.zeros(8), mesh, {R})
+      x:scatter_add_(0, D(dt.tensor {0, 7, 7, 3}, mesh, {S(0)}),
+        D(dt.ones(4), mesh, {S(0)}))
+    end},
   {"DT1005", "to_local_backward",
     function ()
       local w = leaf(count(4), {R})
