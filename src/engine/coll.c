@@ -63,6 +63,14 @@ static void coll_words (DtSession *s, Coll *c) {
   c->info.where = c->where;
 }
 
+/* On CPU the data goes through gloo, which does not know float8. */
+static DtStatus check_sendable (DtCtx *cx, const DtMeta *m) {
+  bool f8 = m != NULL && (m->dtype == DT_F8E4M3 || m->dtype == DT_F8E5M2);
+  DT_CHECK(cx, !f8 || m->device != DT_DEV_CPU, DT_E_RUNTIME,
+           "Invalid scalar type");
+  return DT_OK;
+}
+
 static DtStatus coll_begin (DtSession *s, Coll *c, bool comm) {
   DtCtx *cx = s->cx;
   if (s->coll_as != NULL) c->name = s->coll_as;
@@ -83,6 +91,7 @@ static DtStatus coll_begin (DtSession *s, Coll *c, bool comm) {
     DT_TRY(cx, dt_event_emit(s, &e));
   }
   if (!comm) return DT_OK;
+  DT_TRY(cx, check_sendable(cx, c->meta));
   coll_words(s, c);
   return dt_comm_group(cx, s->comm, c->n, c->ranks, &c->group);
 }
