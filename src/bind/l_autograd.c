@@ -248,6 +248,10 @@ static int l_inference (lua_State *L) {
 static int l_implicit (lua_State *L) {
   return set_flag(L, &dtL_session(L)->implicit_replication);
 }
+static int l_warn_random (lua_State *L) {
+  return set_flag(L, &dtL_session(L)->warn_random);
+}
+
 static int l_no_data (lua_State *L) {
   return set_flag(L, &dtL_session(L)->no_data);
 }
@@ -318,6 +322,7 @@ void dtL_open_autograd (lua_State *L, int dt) {
     {"_set_grad_enabled", l_grad_enabled},
     {"_set_implicit_replication", l_implicit},
     {"_set_inference", l_inference}, {"_set_no_data", l_no_data},
+    {"_set_warn_random", l_warn_random},
     {NULL, NULL}
   };
   static const luaL_Reg methods[] = {

@@ -71,10 +71,22 @@ static DtStatus tracker_start (DtSession *s) {
   return DT_OK;
 }
 
+/* What PyTorch says where a device keeps no state of its generator. */
+static void warn_no_tracker (DtSession *s, const DtMesh *m) {
+  DtBuf b;
+  dt_buf_init(&b, s->cx);
+  dt_buf_addf(&b, "DTensor random operators may not have complete support on "
+              "%s device mesh", m->device_name);
+  dt_session_warn(s, dt_buf_str(&b));
+  dt_buf_fini(&b);
+}
+
 DtStatus dt_rng_region_begin (DtSession *s, const DtOpDef *op,
                               const DtSpec *spec, DtRngRegion *r) {
   int64_t start, end;
   r->on = false;
+  if (s->warn_random && spec != NULL && !has_tracker(spec->mesh) && tracked(op))
+    warn_no_tracker(s, spec->mesh);
   if (spec == NULL || !has_tracker(spec->mesh) || !tracked(op)) return DT_OK;
   if (!s->dist_rng) DT_TRY(s->cx, tracker_start(s));
   DT_TRY(s->cx, dt_rng_offsets(s, spec, &start, &end));

@@ -24,6 +24,7 @@ struct DtSession {
   /* switches a script changes, restored by scopes */
   bool grad_enabled, inference, implicit_replication, no_data;
   bool warn_all;                /* a text said before is said again */
+  bool warn_random;             /* random operators without a tracker warn */
   int explicit_redist;          /* 0 off, 1 raise, 2 raise strict, 3 warn */
   bool backward;                /* inside backward */
   int no_agree;

@@ -22,6 +22,10 @@ static DtStatus embedding_meta (DtMetaCall *c) {
   const DtMeta *w = c->in[0], *x = dt_in(c, 1);
   DT_CHECK(c->cx, w->ndim == 2, DT_E_RUNTIME, "'weight' must be 2-D%s%s",
            c->fake ? ", got " : "", c->fake ? dims_text(w) : "");
+  DT_CHECK(c->cx, !c->fake || x->dtype == DT_I64 || x->dtype == DT_I32,
+           DT_E_RUNTIME, "Expected tensor for argument #1 'indices' to have "
+           "one of the following scalar types: Long, Int; but got %s instead",
+           dt_dtype_info((DtDtype)x->dtype)->torch);
   DT_CHECK(c->cx, x->dtype == DT_I64 || x->dtype == DT_I32, DT_E_RUNTIME,
            "Expected tensor for argument #1 'indices' to have one of the "
            "following scalar types: Long, Int; but got torch.%sTensor instead "

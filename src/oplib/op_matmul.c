@@ -78,8 +78,23 @@ static DtStatus check_bmm (DtMetaCall *c, const DtMeta *a, const DtMeta *b) {
   return DT_OK;
 }
 
+/* A bias that does not broadcast, as the sum of two tensors refuses it. */
+static DtStatus fake_bias (DtMetaCall *c, const DtMeta *s, const DtMeta *o) {
+  OpText want = op_shape_text(o), got = op_shape_text(s);
+  for (int k = 1; k <= s->ndim && k <= o->ndim; k++) {
+    int64_t x = s->shape[s->ndim - k];
+    DT_CHECK(c->cx, x == 1 || x == o->shape[o->ndim - k], DT_E_SHAPE,
+             "Attempting to broadcast a dimension of length %lld at -%d! "
+             "Mismatching argument at index 1 had torch.Size(%s); but expected "
+             "shape should be broadcastable to %s", (long long)x, k, got.s,
+             want.s);
+  }
+  return DT_OK;
+}
+
 static DtStatus check_bias (DtMetaCall *c, const DtMeta *s, const DtMeta *o) {
   OpText want = op_shape_text(o), got = op_shape_text(s);
+  if (c->fake && !c->op->row[MM_BATCH]) return fake_bias(c, s, o);
   DT_CHECK(c->cx, s->ndim <= o->ndim, DT_E_SHAPE,
            "expand(torch.%sTensor{%s}, size=%s): the number of sizes provided "
            "(%d) must be greater or equal to the number of dimensions in the "
@@ -115,6 +130,11 @@ static DtStatus check_written (DtMetaCall *c, const DtMeta *s, const DtMeta *a,
   return DT_OK;
 }
 
+/* A dtype's name in C++, or in PyTorch's meta functions. */
+static const char *type_name (const DtMetaCall *c, const DtMeta *m) {
+  return c->fake ? dt_dtype_info((DtDtype)m->dtype)->torch : c_name(m);
+}
+
 static DtStatus mm_meta (DtMetaCall *c) {
   int at = c->op->row[MM_A], nb = c->op->row[MM_BATCH];
   const DtMeta *a = dt_in(c, at), *b = dt_in(c, at + 1);
@@ -132,17 +152,20 @@ static DtStatus mm_meta (DtMetaCall *c) {
   }
   if (at == 1 && nb)
     DT_CHECK(c->cx, c->in[0]->dtype == b->dtype && a->dtype == b->dtype,
-             DT_E_DTYPE, "Input dtypes must be the same, got: input %s, "
-             "batch1: %s, batch2: %s", c_name(c->in[0]), c_name(a), c_name(b));
-  if (at == 1)
+             DT_E_DTYPE, "Input dtypes must be the same, got: input%s %s, "
+             "batch1: %s, batch2: %s", c->fake ? ":" : "",
+             type_name(c, c->in[0]), type_name(c, a), type_name(c, b));
+  bool check = nb || !c->fake;  /* mm's meta function looks at no dtype */
+  if (at == 1 && check)
     DT_CHECK(c->cx, c->in[0]->dtype == b->dtype || !dt_in(c, 0), DT_E_DTYPE,
              "self and mat2 must have the same dtype, but got %s and %s",
              op_dtype_word((DtDtype)c->in[0]->dtype),
              op_dtype_word((DtDtype)b->dtype));
   DT_CHECK(c->cx, a->dtype == b->dtype || !nb, DT_E_DTYPE,
            "expected scalar type %s but found %s",
-           op_dtype_word((DtDtype)a->dtype), op_dtype_word((DtDtype)b->dtype));
-  DT_CHECK(c->cx, a->dtype == b->dtype, DT_E_DTYPE,
+           c->fake ? type_name(c, a) : op_dtype_word((DtDtype)a->dtype),
+           c->fake ? type_name(c, b) : op_dtype_word((DtDtype)b->dtype));
+  DT_CHECK(c->cx, a->dtype == b->dtype || !check, DT_E_DTYPE,
            "expected m1 and m2 to have the same dtype, but got: %s != %s",
            c_name(a), c_name(b));
   shape[0] = a->shape[0];

@@ -485,10 +485,9 @@ static DtStatus roll_meta (DtMetaCall *c) {
   int ns = dt_arg_len(c->args, 1), nd = dt_arg_len(c->args, 2);
   uint32_t mask;
   DT_CHECK(c->cx, ns > 0, DT_E_RUNTIME, "`shifts` required");
-  DT_CHECK(c->cx, nd > 0 || ns == 1, DT_E_RUNTIME, "shifts and dimensions "
-           "must align. shifts: %d, dims:%d", ns, nd);
-  DT_CHECK(c->cx, nd == 0 || ns == nd, DT_E_RUNTIME, "shifts and dimensions "
-           "must align. shifts: %d, dims:%d", ns, nd);
+  DT_CHECK(c->cx, nd == 0 ? ns == 1 : ns == nd, DT_E_RUNTIME, "shifts and "
+           "dimensions must align. shifts: %d, dims:%s%d", ns,
+           c->fake ? " " : "", nd);
   DT_TRY(c->cx, op_dims(c->cx, c->args, 2, c->in[0]->ndim, true, &mask));
   return op_meta_same(c);
 }

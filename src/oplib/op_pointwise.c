@@ -237,6 +237,33 @@ DtStatus op_pw_allows (DtCtx *cx, const DtOpDef *op, int n,
   return meta_allows(cx, name, t, OPERAND);
 }
 
+/* What PyTorch's meta functions say of shapes that do not broadcast. */
+static DtStatus meta_shapes (DtCtx *cx, int n, const OpOperand *o) {
+  int64_t all[DT_MAX_NDIM], length;
+  int nd = 0, index = 0;
+  for (int i = 0; i < n; i++)
+    if (o[i].m && o[i].m->ndim > nd) nd = o[i].m->ndim;
+  for (int d = 0; d < nd; d++) all[d] = 1;
+  for (int i = 0; i < n; i++) {
+    if (!o[i].m) continue;
+    for (int k = 1; k <= o[i].m->ndim; k++) {
+      OpText had, want;
+      length = o[i].m->shape[o[i].m->ndim - k];
+      if (all[nd - k] == 1) all[nd - k] = length;
+      if (length == 1 || all[nd - k] == length) continue;
+      had = op_shape_text(o[i].m);
+      want = op_ints_text(nd, all);
+      return dt_raise(cx, DT_E_SHAPE, "Attempting to broadcast a dimension of "
+                      "length %lld at -%d! Mismatching argument at index %d "
+                      "had torch.Size(%s); but expected shape should be "
+                      "broadcastable to %s", (long long)length, k, index,
+                      had.s, want.s);
+    }
+    index++;
+  }
+  return DT_OK;
+}
+
 DtStatus op_pw_meta (DtMetaCall *c) {
   OpOperand o[PWR_MAXN], use[PWR_MAXN];
   DtDtype ct, rt;
@@ -244,6 +271,7 @@ DtStatus op_pw_meta (DtMetaCall *c) {
   int m = promoted(c->op, n, o, use);
   pw_types(c->op, n, o, &ct, &rt);
   DT_TRY(c->cx, op_pw_allows(c->cx, c->op, m, use, ct));
+  if (c->fake) DT_TRY(c->cx, meta_shapes(c->cx, n, o));
   c->nout = 1;
   return op_broadcast(c->cx, n, o, rt, &c->out[0]);
 }

@@ -40,6 +40,15 @@ static bool red_keep (const DtOpDef *op, const DtArgs *a) {
   return op->row[RD_KEEP] >= 0 && dt_arg_bool(a, op->row[RD_KEEP]);
 }
 
+/* A dtype as C++ says it, or as PyTorch's meta functions do. */
+static const char *type_text (const DtMetaCall *c, DtDtype t) {
+  return c->fake ? dt_dtype_info(t)->torch : op_dtype_word(t);
+}
+
+static bool is_spread (const char *name) {
+  return strcmp(name, "std") == 0 || strcmp(name, "var") == 0;
+}
+
 static DtStatus red_type (DtMetaCall *c, DtDtype *t) {
   int at = c->op->row[RD_DTYPE];
   DtDtype in = (DtDtype)c->in[0]->dtype;
@@ -52,24 +61,25 @@ static DtStatus red_type (DtMetaCall *c, DtDtype *t) {
       DT_CHECK(c->cx, want != DT_DTYPE_NONE || !whole, DT_E_RUNTIME,
                "mean(): could not infer output dtype. Input dtype must be "
                "either a floating point or complex dtype. Got: %s",
-               op_dtype_word(in));
+               type_text(c, in));
       DT_CHECK(c->cx, want == DT_DTYPE_NONE ||
                !dt_dtype_is_integral(want, true), DT_E_RUNTIME,
                "mean(): could not infer output dtype. Optional dtype must be "
                "either a floating point or complex dtype. Got: %s",
-               op_dtype_word(want));
+               type_text(c, want));
       *t = in;
       break;
     case RT_BOOL: *t = in == DT_U8 ? DT_U8 : DT_BOOL; break;
     case RT_FLOAT:
-      DT_CHECK(c->cx, !whole || (strcmp(name, "std") != 0 &&
-                                 strcmp(name, "var") != 0), DT_E_RUNTIME,
+      *t = in;
+      if (c->fake && whole && is_spread(name)) break;   /* the kernel will */
+      DT_CHECK(c->cx, !whole || !is_spread(name), DT_E_RUNTIME,
                "std and var only support floating point and complex dtypes");
       DT_CHECK(c->cx, !whole || strcmp(name, "logsumexp") == 0 ||
                strcmp(name, "norm") == 0, DT_E_RUNTIME,
                "%s: Expected a floating point or complex tensor as input. "
                "Got %s", strcmp(name, "linalg_vector_norm") == 0
-               ? "linalg.vector_norm" : name, op_dtype_word(in));
+               ? "linalg.vector_norm" : name, type_text(c, in));
       if (strcmp(name, "norm") == 0)
         DT_CHECK(c->cx, !whole, DT_E_RUNTIME, "norm(): input dtype should be "
                  "either floating point or complex. Got %s instead.",

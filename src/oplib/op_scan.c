@@ -240,7 +240,8 @@ static DtStatus order_meta (DtMetaCall *c) {
     DT_CHECK(c->cx, c->fake || m->dtype != DT_BOOL, DT_E_RUNTIME,
              "topk does not support bool dtypes on CPU");
     DT_CHECK(c->cx, k >= 0 && k <= (m->ndim ? m->shape[d] : 1), DT_E_RUNTIME,
-             "selected index k out of range");
+             c->fake ? "k not in range for dimension"
+             : "selected index k out of range");
     if (m->ndim) shape[d] = k;
   }
   DT_TRY(c->cx, op_new_meta(c->cx, &c->out[0], (DtDtype)m->dtype, m->ndim,
@@ -427,7 +428,7 @@ static DtStatus pad_meta (DtMetaCall *c) {
   for (int d = 0; d < m->ndim; d++) {
     int k = (m->ndim - 1 - d) * 2;
     int64_t left = m->shape[d];
-    for (int i = k; !c->fake && i < k + 2 && i < n; i++) {
+    for (int i = k; i < k + 2 && i < n; i++) {
       if (pad[i] < 0) left += pad[i];   /* PyTorch narrows first */
       DT_CHECK(c->cx, left >= 0, DT_E_RUNTIME,
                "narrow(): length must be non-negative.");

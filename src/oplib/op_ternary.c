@@ -124,6 +124,9 @@ static DtStatus clamp_grad (DtGradCall *c) {
 
 static DtStatus where_meta (DtMetaCall *c) {
   const DtMeta *k = dt_in(c, 0);
+  DT_CHECK(c->cx, !c->fake || !k || k->dtype == DT_BOOL, DT_E_RUNTIME,
+           "expected predicate to be bool, got %s",
+           k ? dt_dtype_info((DtDtype)k->dtype)->torch : "?");
   DT_CHECK(c->cx, !k || k->dtype == DT_BOOL || k->dtype == DT_U8,
            DT_E_RUNTIME, "where expected condition to be a boolean tensor, "
            "but got a tensor with dtype %s",
@@ -134,6 +137,9 @@ static DtStatus where_meta (DtMetaCall *c) {
 static DtStatus masked_fill_meta (DtMetaCall *c) {
   const DtMeta *k = dt_in(c, 1), *v = dt_in(c, 2);
   DtDtype t = (DtDtype)c->in[0]->dtype;
+  DT_CHECK(c->cx, !c->fake || !k || k->dtype == DT_BOOL, DT_E_RUNTIME,
+           "expected predicate to be bool, got %s",
+           k ? dt_dtype_info((DtDtype)k->dtype)->torch : "?");
   DT_CHECK(c->cx, !k || k->dtype == DT_BOOL, DT_E_RUNTIME,
            "masked_fill_ only supports boolean masks, but got mask with dtype "
            "%s", k ? dt_dtype_info((DtDtype)k->dtype)->cpp : "?");
@@ -197,7 +203,8 @@ static DtStatus clamp_kernel (DtKernelCall *c) {
 
 static DtStatus clamp_meta (DtMetaCall *c) {
   DT_CHECK(c->cx, dt_in(c, 1) || dt_in(c, 2), DT_E_RUNTIME,
-           "torch.clamp: At least one of 'min' or 'max' must not be None");
+           c->fake ? "clamp called but both min and max are none!"
+           : "torch.clamp: At least one of 'min' or 'max' must not be None");
   DT_CHECK(c->cx, !dt_dtype_is_complex((DtDtype)c->in[0]->dtype),
            DT_E_NOTIMPL, "clamp is not supported for complex types");
   return op_pw_meta(c);

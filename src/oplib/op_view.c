@@ -120,8 +120,11 @@ static DtStatus reshape_decomp (DtDecompCall *c) {
   DtHandle *h = c->in[0];
   dt_meta_copy(&m, dt_emit_meta(c->e, h));
   if (!dt_emit_ok(c->e)) return c->e->st;
-  DT_TRY(c->e->cx, view_shape(c->e->cx, c->args, &m, shape, &n));
-  if (op_view_strides(&m, n, shape, stride)) {
+  if (view_shape(c->e->cx, c->args, &m, shape, &n) != DT_OK) {
+    dt_error_clear(c->e->cx);   /* the view will say so, by its own name */
+    n = op_ints(c->args, 1, shape);
+    h = E("aten.view.default", "tI", h, n, shape);
+  } else if (op_view_strides(&m, n, shape, stride)) {
     h = E("aten.view.default", "tI", h, n, shape);
   } else {
     DtValue contiguous = dt_v_none();

@@ -416,7 +416,9 @@ DtStatus dt_prop_raw (DtCtx *cx, DtPropagator *p, const DtOpDef *op,
 /* PyTorch propagates these from handlers of their own, which add nothing. */
 static bool has_handler (const DtOpDef *op) {
   return strcmp(op->sig->base, "convolution") == 0 ||
-         strcmp(op->sig->base, "convolution_backward") == 0;
+         strcmp(op->sig->base, "convolution_backward") == 0 ||
+         strcmp(op->sig->base, "argmax") == 0 ||
+         strcmp(op->sig->base, "argmin") == 0;
 }
 
 static bool passes_through (DtCtx *cx, DtStatus st) {

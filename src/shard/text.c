@@ -70,6 +70,22 @@ static int shown (const DtArgs *args) {
   return n;
 }
 
+/* An argument as the schema's type reads it: one number for a list of them,
+** a whole number for a float. */
+static void print_arg (const DtArgDef *d, const DtValue *v, Print *p,
+                       DtBuf *b) {
+  bool whole = v->kind == DT_V_INT;
+  if (whole && d->list && d->type == DT_T_INT) {
+    int n = d->fixed > 0 ? d->fixed : 1;
+    for (int i = 0; i < n; i++)
+      dt_buf_addf(b, "%s%lld", i > 0 ? ", " : "[", (long long)v->u.i);
+    dt_buf_addc(b, ']');
+  } else if (whole && !d->list && d->type == DT_T_FLOAT)
+    dt_buf_add_pyfloat(b, (double)v->u.i);
+  else
+    dt_value_print(v, print_in_list, p, b);
+}
+
 void dt_prop_schema_str (const DtOpDef *op, const DtArgs *args,
                          const DtSpec *const *in, DtBuf *b) {
   Print p = { in };
@@ -83,7 +99,7 @@ void dt_prop_schema_str (const DtOpDef *op, const DtArgs *args,
       dt_spec_str(in[v->u.slot], b);
       mesh = in[v->u.slot]->mesh;
     } else {
-      dt_value_print(v, print_in_list, &p, b);
+      print_arg(&args->schema->arg[i], v, &p, b);
     }
   }
   dt_buf_add(b, ") on ");

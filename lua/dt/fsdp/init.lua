@@ -15,6 +15,7 @@ local autograd = require "dt.autograd"
 local nnm = require "dt.nn.module"
 local Param = require "dt.fsdp.param"
 local Group = require "dt.fsdp.group"
+local checks = require "dt.fsdp.checks"
 
 local M = {}
 
@@ -23,72 +24,6 @@ local M = {}
 function M.MixedPrecisionPolicy(...)
   return util.bind("MixedPrecisionPolicy", {"param_dtype", "reduce_dtype",
     "output_dtype", "cast_forward_inputs"}, {cast_forward_inputs = true}, ...)
-end
-
--- ---- checks of the call ----
-
-local function check_mesh(mesh)
-  if not util.is_mesh(mesh) then
-    util.raise("ValueError",
-      "fully_shard needs a DeviceMesh in the keyword mesh, got %s",
-      util.type_text(mesh))
-  end
-  if mesh.ndim ~= 1 and mesh.ndim ~= 2 then
-    util.raise("ValueError", "fully_shard expects a 1D or 2D DeviceMesh but "
-      .. "got %s", tostring(mesh))
-  end
-  if mesh.ndim == 2 and mesh.mesh_dim_names == nil then
-    util.raise("AssertionError", "Please init the 2D mesh for HSDP with "
-      .. "mesh_dim_names specified")
-  end
-end
-
-local function check_module(m)
-  local nn = require "dt.nn"
-  if not nnm.is_module(m) then
-    util.raise("ValueError", "fully_shard expects a module, got %s",
-      util.type_text(m))
-  end
-  if nnm.isinstance(m, nn.ModuleList) or nnm.isinstance(m, nn.ModuleDict) then
-    if m.forward == nil then
-      util.raise("ValueError", "fully_shard does not support containers that "
-        .. "do not implement forward: %s", tostring(m))
-    end
-  end
-  if m._attrs._fsdp_state then
-    util.raise("AssertionError",
-      "Each distinct composable distributed API can only be applied to a "
-      .. "module once. The following API has already been applied to the "
-      .. "following module.\nfully_shard\n%s", tostring(m))
-  end
-end
-
--- One module, or a list of them that are one unit.
-local function check_modules(m)
-  if type(m) ~= "table" or nnm.is_module(m) or #m == 0 then
-    return check_module(m)
-  end
-  for _, one in ipairs(m) do check_module(one) end
-end
-
-local function check_reshard(value, n)
-  if value == nil or type(value) == "boolean" then return value end
-  if math.type(value) ~= "integer" then
-    util.raise("ValueError", "reshard_after_forward should be a bool or an "
-      .. "int representing the group size to reshard to, not %s",
-      tostring(value))
-  end
-  if value == 1 then
-    dt._warn("reshard_after_forward=1 (int) means resharding parameters to "
-      .. "world size 1, instead of reshard_after_forward=True (bool)")
-    return false
-  end
-  if value == n then return true end
-  if value < 1 or value > n or n % value ~= 0 then
-    util.raise("ValueError", "If passing reshard_after_forward as an int, it "
-      .. "should be a factor of %d, not %d", n, value)
-  end
-  return value
 end
 
 -- ---- what a call manages ----
@@ -156,14 +91,17 @@ local function lazy_init(self)
   self.comm = {order = {}, states = {self},
     last_backward = self.last_backward}
   for _, m in ipairs(self.modules) do
-    for sub in m:modules() do
+    for name, sub in m:named_modules() do
       local s = sub._attrs._fsdp_state
-      if s and s ~= self and not s.comm then
+      if s and s ~= self and s.comm and s.comm ~= self.comm then
+        checks.initialized(name)
+      elseif s and s ~= self and not s.comm then
         s.comm = self.comm
         table.insert(self.comm.states, s)
       end
     end
   end
+  checks.first_forward(self.modules[1], self.comm.states)
   if self.group and self.auto_reshard then self.group.reshard = false end
   for _, s in ipairs(self.comm.states) do ready(s.group) end
 end
@@ -398,17 +336,7 @@ function methods.set_is_last_backward(m, on)
   if s.comm then s.comm.last_backward = on end
 end
 
-local function states_of(list)
-  local out = {}
-  for i, m in ipairs(list) do
-    out[i] = nnm.is_module(m) and m._attrs._fsdp_state
-    if not out[i] then
-      util.raise("ValueError", "set_modules_to_forward_prefetch: expects "
-        .. "FSDP modules, got %s", util.type_text(m))
-    end
-  end
-  return out
-end
+local states_of = checks.states_of
 
 -- m:set_modules_to_forward_prefetch{modules}, gathered before m's compute.
 function methods.set_modules_to_forward_prefetch(m, list)
@@ -427,6 +355,35 @@ function methods.set_gradient_divide_factor(m, f)
 end
 
 M.FSDPModule = methods
+M.DataParallelMeshDims = checks.DataParallelMeshDims
+
+-- register_fsdp_forward_method(module, name): that method gathers, too.
+function M.register_fsdp_forward_method(m, name)
+  local s = m._attrs._fsdp_state
+  if not s then return end
+  local method = m[name]
+  if method == nil then
+    util.raise("ValueError", "%s does not have a method %s",
+      checks.type_text(m), name)
+  end
+  m[name] = function (self, ...)
+    local args = s:pre_forward(table.pack(...))
+    local outs = s:post_forward(table.pack(method(self,
+      table.unpack(args, 1, args.n))))
+    return table.unpack(outs, 1, outs.n)
+  end
+end
+
+-- share_comm_ctx{modules}: one order of collectives for several roots; here
+-- all roots have one.
+function M.share_comm_ctx(list)
+  for _, m in ipairs(list) do
+    if not (nnm.is_module(m) and m._attrs._fsdp_state) then
+      util.raise("ValueError", "Expects list of FSDPModules but got %s",
+        tostring(m))
+    end
+  end
+end
 
 local function dress(m, prefix)
   local class = setmetatable({__name = prefix .. m._class.__name,
@@ -477,20 +434,40 @@ local function keyed(list)
   return set
 end
 
+-- The parameter's name, and the dims that can be cut.
+local function advice(roots, p, info)
+  local name, legal = "?", {"0"}
+  for _, m in ipairs(roots) do
+    for full, q in m:named_parameters() do
+      if q == p then name = full end
+    end
+  end
+  local n = info.mesh:size(info.shard_mdim or 0)
+  for d = 2, p.ndim do
+    if p.shape[d] % n == 0 then legal[#legal + 1] = tostring(d - 1) end
+  end
+  return ("the parameter is %s of shape %s; over %d ranks it can be cut along "
+    .. "dim %s"):format(name, tostring(p.shape), n,
+    table.concat(legal, " or "))
+end
+
 -- Take the parameters of a module over.
 local function wrap(module, kw, info, reshard, prefix)
   autograd.watch_backward()
   local roots = nnm.is_module(module) and {module} or module
   local self = setmetatable({modules = roots, training = "idle", to_run = {},
     mp = kw.mp_policy or M.MixedPrecisionPolicy(), backward_prefetch = {},
+    api = prefix == "FSDP" and "fully_shard" or "replicate",
     auto_reshard = kw.reshard_after_forward == nil}, State)
   local modules, seen = {}, {}
   for _, m in ipairs(roots) do managed(m, seen, modules) end
   local params = {}
   for i, item in ipairs(parameters_of(modules, keyed(kw.ignored_params))) do
     dt._source(item[3])
-    params[i] = Param.new(item[1], item[2], item[3], info,
-      kw.shard_placement_fn)
+    params[i] = util.explained(function ()
+      return advice(roots, item[3], info)
+    end, Param.new, item[1], item[2], item[3], info, kw.shard_placement_fn)
+    params[i].original = item[3]
   end
   if #params > 0 then
     if reshard == nil then reshard = true end
@@ -520,17 +497,36 @@ local function notices(mesh, mp)
   end
 end
 
+-- Dimensions of data parallelism by name: what PyTorch refuses is refused.
+local function refuse_dims(module, kw)
+  local roots = nnm.is_module(module) and {module} or module
+  for _, m in ipairs(roots) do
+    for _, sub in ipairs(managed(m, {}, {})) do
+      for name, p in sub._parameters:each() do
+        if p then checks.dims_parameter(kw.mesh, kw.dp_mesh_dims, name, p) end
+      end
+    end
+  end
+  util.raise("NotImplementedError", "fully_shard: dp_mesh_dims is not built "
+    .. "in; pass a 1-D or 2-D mesh")
+end
+
 -- fully_shard(module, {mesh=, reshard_after_forward=, shard_placement_fn=,
 -- mp_policy=, ignored_params=}): shard in place; a 2-D mesh is (replicate,
--- shard).  A list of modules is one unit.  Children that should gather on their own are wrapped first.
+-- shard).  A list of modules is one unit.  Children that should gather on
+-- their own are wrapped first.
 function M.fully_shard(module, kw)
   kw = kw or {}
   if util.is_mesh(kw) then kw = {mesh = kw} end
-  check_modules(module)
-  check_mesh(kw.mesh)
+  checks.modules(module, "fully_shard")
+  checks.mesh(kw.mesh, kw.dp_mesh_dims)
+  if not util.is_none(kw.dp_mesh_dims) then return refuse_dims(module, kw) end
   local info = mesh_info(kw.mesh)
-  local reshard = check_reshard(kw.reshard_after_forward,
-    info.mesh:size(info.shard_mdim))
+  local n = info.mesh:size(info.shard_mdim)
+  local reshard = util.explained(function ()
+    return ("%d ranks share the parameters: true, false or one of %s")
+      :format(n, util.divisors(n))
+  end, checks.reshard, kw.reshard_after_forward, n)
   notices(kw.mesh, kw.mp_policy)
   return wrap(module, kw, info, reshard, "FSDP")
 end
@@ -540,8 +536,8 @@ end
 function M.replicate(module, kw)
   kw = kw or {}
   if util.is_mesh(kw) then kw = {mesh = kw} end
-  check_module(module)
-  check_mesh(kw.mesh)
+  checks.modules(module, "replicate")
+  checks.mesh(kw.mesh)
   if kw.mesh.ndim ~= 1 then
     util.raise("ValueError", "replicate expects a 1D DeviceMesh but got %s",
       tostring(kw.mesh))

@@ -7,6 +7,7 @@
 
 local dt = require "dt"
 local util = require "dt.util"
+local checks = require "dt.fsdp.checks"
 
 local A = dt.ops.aten
 local Param = {}
@@ -38,21 +39,6 @@ local function shard_mesh(info)
       {mesh_dim_names = {name}})
   end
   return mesh[name]
-end
-
-local function shard_dim_of(p, placement_fn)
-  local pl = placement_fn and placement_fn(p) or dt.Shard(0)
-  if util.is_none(pl) then pl = dt.Shard(0) end
-  if not (util.is_placement(pl) and pl:is_shard()) then
-    util.raise("AssertionError", "Expected Shard, got %s", tostring(pl))
-  end
-  local d = pl.dim
-  if d < 0 then d = d + p.ndim end
-  if d >= p.ndim then
-    util.raise("AssertionError", "Shard dim %d is invalid for tensor of "
-      .. "dimension %d: %s", d, p.ndim, tostring(p.shape))
-  end
-  return d
 end
 
 -- Placements of the sharded parameter.
@@ -106,13 +92,13 @@ function Param.new(module, name, p, info, placement_fn)
     self.tp = {mesh = p.device_mesh, placements = p.placements,
       shape = list_of(p.shape), stride = list_of(p:stride())}
   end
-  self.dim = shard_dim_of(p, placement_fn)
+  self.dim = checks.shard_dim(p, placement_fn)
   local whole = dt._local_of(p)
   if not whole:is_contiguous() then
     util.raise("NotImplementedError",
       "FSDP does not support non-contiguous parameters yet: "
       .. "param.shape=%s param.stride()=%s", tostring(p.shape),
-      tostring(p:stride()))
+      util.tuple_text(list_of(p:stride())))
   end
   self.shape, self.dtype = list_of(whole.shape), whole.dtype
   self.n, self.rank = 1, 0
@@ -160,6 +146,18 @@ end
 -- Before the first forward: what the parameter holds now counts, be it loaded
 -- or cast meanwhile.
 function Param:reset()
+  local now = self.module._parameters.map[self.name]
+  if now and now ~= self.sharded then
+    if not now.is_dtensor then
+      util.explained(function ()
+        return ("%s was replaced by a plain parameter after fully_shard: "
+          .. "load into the sharded one, or replace it before"):format(
+          self.name)
+      end, util.raise, "AttributeError",
+        "'Parameter' object has no attribute '_local_tensor'")
+    end
+    self.sharded = now
+  end
   local own = dt._local_of(self.sharded)
   self.dtype = own.dtype
   if self.ext and self.ext.wrapper then own:view({-1}) end

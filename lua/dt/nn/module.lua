@@ -378,6 +378,12 @@ end
 -- m:state_dict(): a table from names to tensors that share the data.
 function Module:state_dict() return state_into(self, "", {}) end
 
+-- A text as Python's repr() has it.
+local function quoted_text(s)
+  local q = s:find("'", 1, true) and not s:find('"', 1, true) and '"' or "'"
+  return q .. s:gsub("\\", "\\\\"):gsub("\n", "\\n") .. q
+end
+
 local function load_one(name, p, value, assign)
   if #value.shape ~= #p.shape or value.shape ~= p.shape then
     return ("size mismatch for %s: copying a param with shape %s from "
@@ -391,8 +397,9 @@ local function load_one(name, p, value, assign)
   if not ok then
     return ("While copying the parameter named \"%s\", whose dimensions in "
       .. "the model are %s and whose dimensions in the checkpoint are %s, an "
-      .. "exception occurred : ('%s',)."):format(name, tostring(p.shape),
-      tostring(value.shape), type(err) == "table" and err.message or err)
+      .. "exception occurred : (%s,)."):format(name, tostring(p.shape),
+      tostring(value.shape), quoted_text(type(err) == "table" and err.message
+      or tostring(err)))
   end
 end
 

@@ -307,6 +307,11 @@ of_tensor._spec = function (t)
   return spec_of(t)
 end
 
+of_tensor.placements = function (t)
+  needs_dtensor(t, "placements")
+  return V.tuple {table.unpack(t.placements)}
+end
+
 -- ---- DTensorSpec.from_dim_map ----
 
 local function from_dim_map(a)

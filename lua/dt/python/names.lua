@@ -272,6 +272,7 @@ end
 
 -- A fresh environment with everything a program may name without import.
 function M.environment()
+  dt._set_warn_random(true)             -- a Python program is told as there
   local vars = setmetatable({}, {__index = function (_, name)
     local v = B[name]
     if v ~= nil then return v end
