@@ -15,6 +15,9 @@
 #include "tensor/iter.h"
 
 typedef double complex DtC128;
+#ifndef CMPLX                   /* C11's, which some headers give gcc only */
+#define CMPLX(re, im) __builtin_complex((double)(re), (double)(im))
+#endif
 
 typedef enum DtClass { DT_CL_F32, DT_CL_F64, DT_CL_I64, DT_CL_C128 } DtClass;
 

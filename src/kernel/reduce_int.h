@@ -16,10 +16,10 @@ enum { RED_CHUNK = 256, RED_LANES = 16 };
 static inline double f64_add (double a, double b) { return a + b; }
 static inline double f64_mul (double a, double b) { return a * b; }
 static inline double f64_max (double a, double b) {
-  return (b > a) | (b != b) ? b : a;
+  return ((b > a) | (b != b)) ? b : a;
 }
 static inline double f64_min (double a, double b) {
-  return (b < a) | (b != b) ? b : a;
+  return ((b < a) | (b != b)) ? b : a;
 }
 static inline int64_t i64_add (int64_t a, int64_t b) {
   return (int64_t)((uint64_t)a + (uint64_t)b);

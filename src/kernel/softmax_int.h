@@ -6,7 +6,7 @@
 enum { SOFTMAX_LANES = 16, SOFTMAX_BLOCK = 256 };
 
 static inline float max_f32 (float a, float b) {
-  return (b > a) | (b != b) ? b : a;
+  return ((b > a) | (b != b)) ? b : a;
 }
 
 /* A NaN anywhere wins. */
