@@ -287,26 +287,6 @@ bool dt_chunk_whole (DtRepl *r, const char *text) {
   return !dt_eval_incomplete(r->L, s + (*s == '='));
 }
 
-/* ---- commands registered from Lua: dt.command(name, help, function) ---- */
-
-static bool user_command (DtRepl *r, const char *name, size_t n,
-                          const char *arg, DtStatus *st) {
-  lua_State *L = r->L;
-  int top = lua_gettop(L);
-  bool found = false;
-  if (lua_getfield(L, LUA_REGISTRYINDEX, "dt.commands") == LUA_TTABLE) {
-    lua_pushlstring(L, name, n);
-    found = lua_rawget(L, -2) == LUA_TTABLE;
-  }
-  if (found) {
-    lua_rawgeti(L, -1, 2);
-    lua_pushstring(L, arg);
-    *st = dt_eval_call(L, 1, 0, &r->diag);
-  }
-  lua_settop(L, top);
-  return found;
-}
-
 DtStatus dt_cmd_run (DtRepl *r, const char *line) {
   DtCtx *cx = r->cx;
   const char *name = line + 1 + strspn(line + 1, " \t");
@@ -322,11 +302,19 @@ DtStatus dt_cmd_run (DtRepl *r, const char *line) {
   char *arg = dt_strndup(cx, s, len);
   if (arg == NULL)
     return DT_E_NOMEM;
-  if (user_command(r, name, n, arg, &st)) {
+  if (dt_user_command(r, name, n, arg, true, &st)) {
     dt_free(cx, arg);
     return st;
   }
   st = dt_cmd_find(cx, name, n, &cmd);
+  if (st != DT_OK && strncmp(dt_buf_str(&cx->err.message), "no c", 4) == 0) {
+    DtStatus own = DT_OK;
+    if (dt_user_command(r, name, n, arg, false, &own)) {
+      dt_error_clear(cx);
+      dt_free(cx, arg);
+      return own;
+    }
+  }
   if (st == DT_OK) {
     DtCmdCall c = {r, cmd, arg, dtL_out(r->L)};
     if ((cmd->needs & DT_CMD_TEXT) != 0)

@@ -119,6 +119,26 @@ bool dt_help_asked (const char *text, DtBuf *name, bool *source);
 /* All pages whose words contain `word`.  Local. */
 void dt_help_apropos (DtRepl *r, const char *word, DtBuf *out);
 
+/* Name of the i-th topic, from 0; NULL at the end.  Pure. */
+const char *dt_help_topic (int i);
+
+/* --- cmd_session.c --- */
+/* Name of the i-th setting, from 0; NULL at the end.  Pure. */
+const char *dt_setting_name (int i);
+
+/* --- cmd_user.c: commands of the person's own, dt.command() --- */
+/* Run the command called name[0..n), or the only one it begins; false when
+** there is none.  Local, as long as the command is. */
+bool dt_user_command (DtRepl *r, const char *name, size_t n, const char *arg,
+                      bool whole, DtStatus *st);
+/* Their names that begin with `prefix`, each after `before`.  Local. */
+void dt_user_commands (lua_State *L, const char *before, const char *prefix,
+                       DtLineAdd add, void *sink);
+/* The page on one; false when there is none of this name.  Local. */
+bool dt_user_help (lua_State *L, const char *name, DtBuf *out);
+/* All of them with their first lines.  Local. */
+void dt_user_list (lua_State *L, DtBuf *out);
+
 /* --- complete.c --- */
 /* Completion of a prompt line, see DtLineComplete; `ud` is the DtRepl.
 ** Local. */

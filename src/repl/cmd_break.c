@@ -26,6 +26,23 @@ static void show_kinds (DtBuf *out) {
   }
 }
 
+/* A word that is nearly a kind of breakpoint: said behind the error. */
+static void near_kind (DtCmdCall *c) {
+  const DtBpKind *k;
+  size_t n = strcspn(c->arg, " \t:.");
+  int best = 3;
+  const char *name = NULL;
+  for (int i = 1; n > 3 && (k = dt_bp_kind(i)) != NULL; i++) {
+    int d = dt_word_distance(c->arg, n, k->name, strlen(k->name));
+    if (d > 0 && d < best) {
+      best = d;
+      name = k->name;
+    }
+  }
+  if (name != NULL)
+    dt_buf_addf(&c->r->cx->err.message, "; did you mean %s?", name);
+}
+
 /* A condition must be an expression, before anything is set. */
 static DtStatus check_cond (DtCmdCall *c, const char *expr) {
   lua_State *L = c->r->L;
@@ -92,7 +109,11 @@ static DtStatus set (DtCmdCall *c, bool once) {
     return load_from(c, c->arg + 5 + strspn(c->arg + 5, " "));
   if (cond != NULL)
     DT_TRY(c->r->cx, check_cond(c, cond + 4));
-  DT_TRY(c->r->cx, dt_bp_add(k, c->arg, once, &id));
+  DtStatus st = dt_bp_add(k, c->arg, once, &id);
+  if (st != DT_OK) {
+    near_kind(c);
+    return st;
+  }
   dt_bp_print(dt_bp_find(k, id), c->out);
   dt_buf_addc(c->out, '\n');
   return DT_OK;

@@ -5,6 +5,8 @@
 #include "repl/cmd.h"
 
 #include <string.h>
+#include "debug/control.h"
+#include "debug/debug.h"
 
 /* dt.diagnose.prompt.<fn>(text), its result into the output. */
 static DtStatus call_prompt (DtCmdCall *c, const char *fn, const char *text,
@@ -48,10 +50,29 @@ static DtStatus cmd_import (DtCmdCall *c) {
   return st;
 }
 
+/* Without a word: the error the person sees. */
+static DtStatus explain_last (DtCmdCall *c) {
+  lua_State *L = c->r->L;
+  int top = lua_gettop(L);
+  DtStatus st;
+  if (c->r->at != NULL && c->r->at->why == DT_WHY_ERROR) {
+    const char *id =
+      dt_error_info(dt_debug_of(c->r->s)->failed.code)->id;
+    return call_prompt(c, "explain", id, strlen(id));
+  }
+  if (lua_getfield(L, LUA_REGISTRYINDEX, DT_KEY_ERROR) != LUA_TTABLE ||
+      (lua_pushliteral(L, "id"), lua_rawget(L, -2)) != LUA_TSTRING)
+    st = dt_cmd_error(c, 0, "nothing has failed; wanted an error code, a "
+                      "class, an operator or words of a message");
+  else
+    st = call_prompt(c, "explain", lua_tostring(L, -1), lua_rawlen(L, -1));
+  lua_settop(L, top);
+  return st;
+}
+
 static DtStatus cmd_explain (DtCmdCall *c) {
   if (*c->arg == '\0')
-    return dt_cmd_error(c, 0, "wanted an error code, a class, an operator or "
-                        "words of a message");
+    return explain_last(c);
   const DtFindKind *k = dt_find_lookup(c->arg);
   if (k != NULL) {
     dt_find_page(k, c->out);
@@ -61,15 +82,16 @@ static DtStatus cmd_explain (DtCmdCall *c) {
 }
 
 const DtCmd dt_cmds_import[] = {
-  {"explain", "explain", 0, "CODE|WORD",
+  {"explain", "explain", 0, "[CODE|WORD]",
    "One page on an error: meaning, example, wording by release, fixes.\n"
-   "A code (DT0101), a class of :import, an operator or words of a message.\n"
+   "Without a word, on the last one.  A code (DT0101), a class of :import, an\n"
+   "operator or words of a message.\n"
    "Example: :explain DT0101", cmd_explain},
   {"import", "files", DT_CMD_TEXT, "[FILE|TEXT]",
    "Read a bug report, as `dtrepl diagnose` does.\n"
-   "A file, or the text pasted behind the command.  Alone it asks for the text\n"
-   "and takes a paste, or lines up to one with a dot, or Ctrl-D.  What the\n"
-   "report states is left in mesh and t1, t2, ...\n"
+   "A file, or the text pasted behind the command.  Alone it asks for the\n"
+   "text: a paste, or lines up to one with a dot, or Ctrl-D.  What the report\n"
+   "states is left in mesh and t1, t2, ...\n"
    "Example: :import RuntimeError: Cannot create a submesh from a submesh.",
    cmd_import},
   {NULL, NULL, 0, NULL, NULL, NULL}

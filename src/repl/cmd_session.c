@@ -44,10 +44,6 @@ static const Setting settings[] = {
 };
 enum { NSETTINGS = sizeof settings / sizeof settings[0] };
 
-static bool *setting (DtRepl *r, int i) {
-  return (bool *)((char *)&r->set + settings[i].at);
-}
-
 /* Options of printing are the Lua library's (dt.set_printoptions). */
 typedef struct Printing { const char *name, *text; } Printing;
 
@@ -59,6 +55,15 @@ static const Printing printing[] = {
   {"sci_mode", "scientific notation: on, off, or auto as PyTorch chooses"},
 };
 enum { NPRINTING = sizeof printing / sizeof printing[0] };
+
+const char *dt_setting_name (int i) {
+  return i < NSETTINGS ? settings[i].name
+    : i < NSETTINGS + NPRINTING ? printing[i - NSETTINGS].name : NULL;
+}
+
+static bool *setting (DtRepl *r, int i) {
+  return (bool *)((char *)&r->set + settings[i].at);
+}
 
 static void show_setting (DtBuf *out, const char *name, const char *value,
                           const char *text) {

@@ -1,23 +1,20 @@
 /* SPDX-License-Identifier: MIT
 ** repl/complete.c: what Tab offers: commands after ':', their arguments
-** (files, kinds of breakpoints, settings), help pages after '?', operators
-** after "dt.ops.", dimensions in mesh["...], keywords of operators in braces,
-** and Lua's names.  Nothing is run for it (repl_names.c). */
-#include "repl/cmd.h"
+** (complete_arg.c), help pages after '?', operators after "dt.ops.",
+** dimensions in mesh["...], keywords of operators in braces, and Lua's names.
+** Nothing is run for it (repl_names.c). */
+#include "repl/complete.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include "debug/control.h"
 
 static bool path_char (char c) {
   return isalnum((unsigned char)c) || c == '_' || c == '.' || c == ':';
 }
 
-static void commands (const char *before, const char *prefix, DtLineAdd add,
-                      void *sink) {
+static void commands (DtRepl *r, const char *before, const char *prefix,
+                      DtLineAdd add, void *sink) {
   int it = 0;
   const DtCmd *c;
   char name[32], full[40];
@@ -30,6 +27,22 @@ static void commands (const char *before, const char *prefix, DtLineAdd add,
     memcpy(full + k, name, strlen(name) + 1);
     add(sink, full);
   }
+  dt_user_commands(r->L, before, prefix, add, sink);
+}
+
+/* What there are pages on, but for operators and Lua's names. */
+static void topics (DtRepl *r, const char *prefix, DtLineAdd add, void *sink) {
+  const char *s;
+  size_t n = strlen(prefix);
+  commands(r, "", prefix, add, sink);
+  for (int i = 0; (s = dt_help_topic(i)) != NULL; i++)
+    if (strncmp(s, prefix, n) == 0)
+      add(sink, s);
+  for (int i = 1; n > 0 && i < DT_E_COUNT; i++)
+    if (strncmp(dt_error_info((DtStatus)i)->id, prefix, n) == 0)
+      add(sink, dt_error_info((DtStatus)i)->id);
+  if (n > 0)
+    dt_complete_ops(r, prefix, add, sink);
 }
 
 /* "dt.ops.aten.m": packets of the registry, which Lua's tables may not hold
@@ -72,92 +85,6 @@ static void lua_names (DtRepl *r, const char *word, size_t n, DtLineAdd add,
   dt_free(r->cx, path);
   dt_free(r->cx, prefix);
   dt_error_clear(r->cx);
-}
-
-/* The names in `words`, separated by blanks. */
-static void from_words (const char *words, const char *prefix, DtLineAdd add,
-                        void *sink) {
-  size_t n = strlen(prefix);
-  char one[64];
-  for (const char *s = words; *s != '\0'; s += strspn(s, " ")) {
-    size_t k = strcspn(s, " ");
-    if (k < sizeof one && k >= n && strncmp(s, prefix, n) == 0) {
-      memcpy(one, s, k);
-      one[k] = '\0';
-      add(sink, one);
-    }
-    s += k;
-  }
-}
-
-/* Files whose path begins with `prefix`; folders end with a slash. */
-static void files (DtCtx *cx, const char *prefix, DtLineAdd add, void *sink) {
-  const char *slash = strrchr(prefix, '/');
-  size_t ndir = slash != NULL ? (size_t)(slash - prefix) + 1 : 0;
-  const char *base = prefix + ndir;
-  char *dir = ndir > 0 ? dt_strndup(cx, prefix, ndir) : dt_strdup(cx, ".");
-  DIR *d = dir != NULL ? opendir(dir) : NULL;
-  struct dirent *e;
-  while (d != NULL && (e = readdir(d)) != NULL) {
-    struct stat st;
-    DtBuf b;
-    if (strncmp(e->d_name, base, strlen(base)) != 0 ||
-        (e->d_name[0] == '.' && *base != '.'))
-      continue;
-    dt_buf_init(&b, cx);
-    dt_buf_addf(&b, "%.*s%s", (int)ndir, prefix, e->d_name);
-    if (!b.oom && stat(dt_buf_str(&b), &st) == 0 && S_ISDIR(st.st_mode))
-      dt_buf_addc(&b, '/');
-    if (!b.oom)
-      add(sink, dt_buf_str(&b));
-    dt_buf_fini(&b);
-  }
-  if (d != NULL)
-    closedir(d);
-  dt_free(cx, dir);
-}
-
-/* What follows a command's name: by what its row says it takes. */
-static bool argument (DtRepl *r, const char *line, int point, int *start,
-                      DtLineAdd add, void *sink) {
-  const char *name = line + strspn(line, " \t") + 1;
-  const char *arg = name + strcspn(name, " \t");
-  const char *end = line + point;
-  const DtCmd *c;
-  arg += strspn(arg, " \t");
-  if (arg > end ||
-      dt_cmd_find(r->cx, name, strcspn(name, " \t"), &c) != DT_OK) {
-    dt_error_clear(r->cx);
-    return false;
-  }
-  char cname[32];
-  dt_cmd_name(c, cname);
-  const char *word = end;
-  while (word > arg && word[-1] != ' ' && word[-1] != '\t')
-    word--;
-  char *prefix = dt_strndup(r->cx, word, (size_t)(end - word));
-  bool done = prefix != NULL;
-  if (!done) {
-    dt_error_clear(r->cx);
-  } else if (word == arg && strstr(cname, "break") != NULL) {
-    const DtBpKind *k;
-    for (int i = 1; (k = dt_bp_kind(i)) != NULL; i++)
-      from_words(k->name, prefix, add, sink);
-    files(r->cx, prefix, add, sink);
-  } else if (strstr(c->args, "FILE") != NULL) {
-    files(r->cx, prefix, add, sink);
-  } else if (word == arg && strcmp(cname, "set") == 0) {
-    from_words("findings notes pager raw timing precision threshold "
-               "edgeitems linewidth sci_mode", prefix, add, sink);
-  } else if (strcmp(cname, "set") == 0 || strstr(c->args, "on|off") != NULL) {
-    from_words("on off", prefix, add, sink);
-  } else {
-    done = false;
-  }
-  if (done)
-    *start = (int)(word - line);
-  dt_free(r->cx, prefix);
-  return done;
 }
 
 /* Start of the path that ends before `at`. */
@@ -261,11 +188,11 @@ void dt_complete (void *ud, const char *line, int point, int *start,
     *start = first;
     char *p = dt_strndup(r->cx, line + first + 1, (size_t)(point - first - 1));
     if (p != NULL)
-      commands(":", p, add, sink);
+      commands(r, ":", p, add, sink);
     dt_free(r->cx, p);
     return;
   }
-  if (line[first] == ':' && argument(r, line, point, start, add, sink))
+  if (line[first] == ':' && dt_complete_arg(r, line, point, start, add, sink))
     return;
   *start = i;
   if (dimension(r, line, i, point, add, sink))
@@ -274,7 +201,7 @@ void dt_complete (void *ud, const char *line, int point, int *start,
   if (line[first] == '?' || strncmp(line + first, ":help ", 6) == 0) {
     char *p = dt_strndup(r->cx, line + i, (size_t)(point - i));
     if (p != NULL)
-      commands("", p, add, sink);
+      topics(r, p, add, sink);
     dt_free(r->cx, p);
   }
   lua_names(r, line + i, (size_t)(point - i), add, sink);

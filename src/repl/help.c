@@ -131,20 +131,7 @@ static void overview (DtRepl *r, DtBuf *out) {
     done[n++] = c->group;
     group_of(c->group, out);
   }
-  lua_State *L = r->L;
-  int top = lua_gettop(L);
-  if (lua_getfield(L, LUA_REGISTRYINDEX, "dt.commands") == LUA_TTABLE) {
-    dt_buf_add(out, "\nyour own\n");
-    lua_pushnil(L);
-    while (lua_next(L, -2) != 0) {
-      lua_rawgeti(L, -1, 1);
-      const char *help = lua_tostring(L, -1);
-      dt_buf_addf(out, "  :%-11s %.*s\n", lua_tostring(L, -3), summary(help),
-                  help);
-      lua_pop(L, 2);
-    }
-  }
-  lua_settop(L, top);
+  dt_user_list(r->L, out);
   dt_buf_add(out, "\ntopics\n ");
   for (int i = 0; i < NTOPICS; i++)
     dt_buf_addf(out, " %s", topics[i].name);
@@ -218,6 +205,10 @@ static bool finding_help (const char *what, DtBuf *out) {
   return true;
 }
 
+const char *dt_help_topic (int i) {
+  return i < NTOPICS ? topics[i].name : i == NTOPICS ? "options" : NULL;
+}
+
 static bool topic_help (const char *what, DtBuf *out) {
   if (strcmp(what, "options") == 0) {
     dt_options_help(out);
@@ -256,25 +247,58 @@ static bool command_help (DtRepl *r, const char *what, bool loose,
   return true;
 }
 
+typedef struct NearPages { const char *what; int limit, count; DtBuf *b; }
+  NearPages;
+
+static void near_page (void *ud, const char *name) {
+  NearPages *k = ud;
+  const char *s = k->what + (*k->what == ':');
+  if (k->count < 4 && dt_word_distance(s, strlen(s), name, strlen(name)) ==
+      k->limit)
+    dt_buf_addf(k->b, k->count++ > 0 ? ", %s" : "; did you mean %s", name);
+}
+
+/* Commands, the person's own, topics, errors; then operators. */
+static void near_pages (DtRepl *r, const char *what, DtBuf *b) {
+  NearPages k = {what, 1, 0, b};
+  size_t len = strlen(what);
+  char name[32];
+  const DtCmd *c;
+  const char *s, *op[3];
+  for (; k.limit <= (len > 4 ? 2 : 1) && k.count == 0; k.limit++) {
+    int it = 0;
+    while ((c = dt_cmd_next(&it)) != NULL)
+      near_page(&k, dt_cmd_name(c, name));
+    for (int i = 0; (s = dt_help_topic(i)) != NULL; i++)
+      near_page(&k, s);
+    dt_user_commands(r->L, "", "", near_page, &k);
+    for (int i = 1; i < DT_E_COUNT; i++)
+      near_page(&k, dt_error_info((DtStatus)i)->id);
+  }
+  int n = *what == ':' ? 0 : dt_registry_near(r->cx, r->s->registry, what, op,
+                                               3);
+  for (int i = 0; i < n; i++)
+    dt_buf_addf(b, k.count++ > 0 ? ", %s" : "; did you mean %s", op[i]);
+  dt_error_clear(r->cx);
+}
+
 DtStatus dt_help_page (DtRepl *r, const char *what, DtBuf *out) {
   if (*what == '\0') {
     overview(r, out);
     return dt_buf_ok(out);
   }
-  if (topic_help(what, out) || command_help(r, what, *what == ':', out) ||
+  if (topic_help(what, out) || dt_user_help(r->L, what, out) ||
+      command_help(r, what, *what == ':', out) ||
       operator_help(r, what, out) || error_help(what, out) ||
       finding_help(what, out) || dt_help_lua(what, false, out) ||
       command_help(r, what, true, out))
     return dt_buf_ok(out);
-  const char *near[3];
-  int n = dt_registry_near(r->cx, r->s->registry, what, near, 3);
   DtBuf b;
   dt_buf_init(&b, r->cx);
-  for (int i = 0; i < n; i++)
-    dt_buf_addf(&b, i > 0 ? ", %s" : "; did you mean %s", near[i]);
-  dt_error_clear(r->cx);
+  near_pages(r, what, &b);
   DtStatus st = dt_raise(r->cx, DT_E_KEY, "no page on \"%s\"%s%s", what,
-                         dt_buf_str(&b), n > 0 ? "?" : " (:help lists all)");
+                         dt_buf_str(&b),
+                         b.len > 0 ? "?" : " (:help lists all)");
   dt_buf_fini(&b);
   return st;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
 ** repl/main.c: the program: options, the launcher, one world, its ranks.
 **
-** It decides which world and starts it; what a rank does is in repl_start.c.  The
-** guardian and the terminal come first, because both want a process without
+** It decides which world and starts it; what a rank does is in repl_start.c.
+** The guardian and the terminal come first, because both want a process without
 ** threads; MPI is loaded only in a process that mpirun started. */
 #include <errno.h>
 #include <sched.h>

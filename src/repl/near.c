@@ -4,7 +4,9 @@
 ** Works on the report of the error, which quotes the name and says what kind
 ** it was; the owner of a field is not known, so the tables people use are
 ** asked in order of nearness.  Raw access only, as for completion. */
+#include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "repl/cmd.h"
 
@@ -123,6 +125,55 @@ static int load_modules (lua_State *L) {
   return 0;
 }
 
+static bool name_char (char c) {
+  return c == '_' || isalnum((unsigned char)c);
+}
+
+/* The path in front of ".name" or ":name" in the line typed, "nn." with its
+** last sign: whose field it was. */
+static bool owner (lua_State *L, const char *report, const Near *k, char *path,
+                   size_t size) {
+  const char *at = strstr(report, "prompt:");
+  size_t n = 0;
+  const char *s = at == NULL ? NULL
+    : dtL_source_line(L, "prompt", (int)strtol(at + 7, NULL, 10), &n);
+  for (size_t i = 1; s != NULL && i + k->n <= n; i++) {
+    if ((s[i - 1] != '.' && s[i - 1] != ':') ||
+        memcmp(s + i, k->name, k->n) != 0 ||
+        (i + k->n < n && name_char(s[i + k->n])))
+      continue;
+    size_t from = i - 1;
+    while (from > 0 && (name_char(s[from - 1]) || s[from - 1] == '.'))
+      from--;
+    if (from == i - 1 || i - from >= size)
+      return false;
+    memcpy(path, s + from, i - from);
+    path[i - from] = '\0';
+    return true;
+  }
+  return false;
+}
+
+/* The names of the very object come first; true when one is near. */
+static bool from_owner (lua_State *L, DtRepl *r, const char *s, Near *k) {
+  char path[WORD];
+  if (!owner(L, s, k, path, sizeof path))
+    return false;
+  if (strcmp(path, "dt.") == 0)
+    from_dt(L, r, k);
+  else
+    from_path(L, path, k);
+  if (k->count == 0) {          /* nn and F are dt's, loaded when named */
+    char full[WORD + 3];
+    lua_pushcfunction(L, load_modules);
+    if (lua_pcall(L, 0, 0, 0) != LUA_OK)
+      lua_pop(L, 1);
+    snprintf(full, sizeof full, "dt.%s", path);
+    from_path(L, full, k);
+  }
+  return k->count > 0;
+}
+
 static void look (lua_State *L, DtRepl *r, const char *s, Near *k) {
   static const char *const modules[] = {"dt.nn.", "dt.F.",
                                         "dt.optim.", "dt.debug.",
@@ -132,6 +183,11 @@ static void look (lua_State *L, DtRepl *r, const char *s, Near *k) {
     from_path(L, "", k);
     if (k->count == 0)
       from_dt(L, r, k);
+  } else if (nil && (quoted(s, "(field '", k) || quoted(s, "(method '", k)) &&
+             from_owner(L, r, s, k)) {
+    return;
+  } else if (quoted(s, "Invalid mesh_dim_names ('", k)) {
+    (void)from_owner(L, r, s, k);
   } else if (nil && quoted(s, "(field '", k)) {
     from_dt(L, r, k);
     lua_pushcfunction(L, load_modules);

@@ -8,7 +8,7 @@
 #include <string.h>
 #include "debug/debug.h"
 
-enum { MAX_NOTES = 64 };
+enum { MAX_NOTES = 12 };       /* a script has hundreds: the ledger sums */
 
 typedef struct Note {
   int64_t seq, bytes;
@@ -23,6 +23,7 @@ struct DtNotes {
   bool on, implicit;
   char op[64];                  /* the operator that runs */
   int n, more;
+  int64_t more_bytes;
   Note note[MAX_NOTES];
 };
 
@@ -61,6 +62,7 @@ static void count (DtNotes *n, const DtEvent *e) {
   }
   if (n->n == MAX_NOTES) {
     n->more++;
+    n->more_bytes += bytes_of(e);
     return;
   }
   Note *k = &n->note[n->n++];
@@ -148,6 +150,8 @@ void dt_notes_take (DtNotes *n, DtBuf *out) {
                 k->implicit ? ", implicit" : "");
   }
   if (n->more > 0)
-    dt_buf_addf(out, "and %d more\n", n->more);
+    dt_buf_addf(out, "# and %d more collectives, %" PRId64 " B/rank; :ledger "
+                "sums them up\n", n->more, n->more_bytes);
   n->n = n->more = 0;
+  n->more_bytes = 0;
 }

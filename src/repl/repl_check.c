@@ -11,7 +11,8 @@
 **     :end
 **
 ** In a block a line "..." stands for any lines, within a line for any text.
-** Rank 0 reads and compares; results and diagnostics both count.  DTREPL_BLESS=1 rewrites the blocks. */
+** Rank 0 reads and compares; results and diagnostics both count.  DTREPL_BLESS=1
+** rewrites the blocks. */
 #include "repl/repl_int.h"
 
 #include <errno.h>
