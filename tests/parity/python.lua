@@ -57,6 +57,14 @@ for _, want in ipairs {"352 ['fc.weight', 'fc.bias']",
   check("everyday: " .. want, code == 0 and out:find(want, 1, true), out)
 end
 
+out, code = run(program .. " -n 4 " .. dir .. "unit_style.py")
+for _, want in ipairs {"test_inplace_op (__main__.DistTensorOpsTest) ... ok",
+  "test_fails (__main__.DistTensorOpsTest) ... FAIL",
+  "Ran 3 tests, 1 failed", "Tensor-likes are not close!",
+  "unit_style.py:36"} do
+  check("unit tests: " .. want, code == 1 and out:find(want, 1, true), out)
+end
+
 local path = os.tmpname()
 os.remove(path)
 path = path .. ".py"

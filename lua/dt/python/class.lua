@@ -134,6 +134,7 @@ function M.make(name, bases, members, fields, noted)
     end
   end
   fill(class, members)
+  if class.__made then class.__made(class) end
   return class
 end
 

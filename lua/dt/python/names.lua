@@ -265,6 +265,7 @@ flat.register_sharding = require("dt.python.sharding").register_sharding
 attrs.provide("torch.distributed.tensor.parallel", space({
   parallelize_module = M.parallelize_module}, parallel))
 require "dt.python.debugging"
+require "dt.python.testing"
 for name, m in pairs {torch = M.torch, ["torch.nn"] = M.nn, ["torch.nn.functional"] = M.F,
   ["torch.optim"] = M.optim, ["torch.distributed"] = M.dist} do
   attrs.provide(name, m)

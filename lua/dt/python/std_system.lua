@@ -95,7 +95,7 @@ end)}, timedelta = builtin(function () return namespace {} end)})
 
 for _, name in ipairs {"gc", "traceback", "faulthandler", "atexit", "signal",
   "pdb", "socket", "platform", "inspect", "tempfile", "shutil", "subprocess",
-  "threading", "multiprocessing", "unittest", "pathlib"} do
+  "threading", "multiprocessing", "pathlib"} do
   provide(name, namespace(setmetatable({}, {__index = function (_, key)
     if key:find("^__") then return nil end
     return builtin(nothing, key)
