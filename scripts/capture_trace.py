@@ -6,9 +6,10 @@
     dtrepl parity DIR/*.program.json
 
 PROGRAMS.py holds functions that take one argument S, the session, and the
-classes and helpers they call.  Each function whose first argument is S and
-whose others have defaults, and that is not called by another one's name
-given here, is a program; `WORLD = {"name": 8}` says where it is not 4 ranks.
+classes and helpers they call.  Without names each function whose first
+argument is S and whose others have defaults is a program, or those of a list
+PROGRAMS; WORLD = {"name": 8} says where it is not 4 ranks, F32_ONLY names
+those that have no run in f64.
 A program runs on real gloo processes, once in f32 with the recorder of
 dtrepl_record.py and once in f64 for numbers, and leaves NAME.program.json,
 NAME.ops.jsonl, NAME.values.json and NAME.summary.json, in the form that
@@ -39,6 +40,7 @@ from torch import nn
 import torch.nn.functional as F
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.tensor import DTensor
+from torch.utils._python_dispatch import _disable_current_modes
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import dtrepl_record as record  # noqa: E402
@@ -189,7 +191,8 @@ class Session:
 
     def gather(self, v):
         out = [None] * self.ws
-        dist.all_gather_object(out, v)
+        with _disable_current_modes():      # not the program's own
+            dist.all_gather_object(out, v)
         return out
 
     @staticmethod
@@ -354,6 +357,36 @@ def namespace():
     return names
 
 
+DROPPED = ("id", "val", "local", "node", "made", "at", "schema")
+
+
+def compact(v):
+    """A row without what nobody compares."""
+    if isinstance(v, dict):
+        return {k: compact(x) for k, x in v.items() if k not in DROPPED}
+    return [compact(x) for x in v] if isinstance(v, list) else v
+
+
+def without_repeats(rows):
+    """Rows of later steps go where they equal those of step 1."""
+    rows = [compact(r) for r in rows if "coll" in r or not (
+        r["phase"] == "init" and r.get("plain"))]
+    groups, left = {}, []
+    for r in rows:
+        groups.setdefault((r["step"], r["phase"]), []).append(r)
+
+    def text(key):
+        return [json.dumps({k: v for k, v in r.items()
+                            if k not in ("n", "step", "module")}, default=str)
+                for r in groups[key]]
+    for step, phase in list(groups):
+        if step > 1 and (1, phase) in groups and \
+                text((step, phase)) == text((1, phase)):
+            left.append({"phase": phase, "step": step, "equal_to_step": 1})
+            del groups[step, phase]
+    return [r for rows in groups.values() for r in rows], left
+
+
 def load(path):
     spec = importlib.util.spec_from_file_location("programs", path)
     module = importlib.util.module_from_spec(spec)
@@ -477,16 +510,16 @@ def capture(path, name, world, module, out):
                    functions=[n for n in names if inspect.isfunction(own[n])],
                    classes=[n for n in names if inspect.isclass(own[n])])
     base = os.path.join(out, name)
-    rows = [r for r in rows if not (r["phase"] == "init" and r.get("plain")
-                                    and "coll" not in r)]
-    with open(base + ".program.json", "w") as f:
-        json.dump(plain(program), f, default=str)
-    with open(base + ".values.json", "w") as f:
-        json.dump(values, f)
+    rows, left = without_repeats(rows)
+    summary = {"program": name, "ops": len(rows), "steps_left_out": left}
+    for what, v in (("program", plain(program)), ("values", values),
+                    ("summary", summary)):
+        with open(f"{base}.{what}.json", "w") as f:
+            json.dump(v, f, default=str, separators=(",", ":"))
+            f.write("\n")
     with open(base + ".ops.jsonl", "w") as f:
-        f.writelines(json.dumps(r, default=str) + "\n" for r in rows)
-    with open(base + ".summary.json", "w") as f:
-        json.dump({"program": name, "ops": len(rows)}, f)
+        f.writelines(json.dumps(r, default=str, separators=(",", ":")) + "\n"
+                     for r in rows)
     return names, values
 
 

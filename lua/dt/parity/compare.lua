@@ -57,9 +57,10 @@ local function same_part(want, got, from, dtype, path)
   end
 end
 
--- A tensor's numbers: in full, or by norm, sum, head and tail.
-local function same_tensor(want, got, path)
-  local dtype, data = want.dt, got.data
+-- A tensor's numbers: in full, or by norm, sum, head and tail.  Sums over
+-- ranks that were made in a low dtype are as exact as that dtype.
+local function same_tensor(want, got, path, low)
+  local dtype, data = low and want.dt == "f32" and low or want.dt, got.data
   if want.dt ~= got.dt or text(want.shape) ~= text(got.shape) then
     return ("%s: want %s %s, got %s %s"):format(path, want.dt,
       text(want.shape), tostring(got.dt), text(got.shape))
@@ -91,8 +92,9 @@ local function is_tensor_facts(v)
   return type(v) == "table" and v.dt and v.shape and (v.data or v.norm)
 end
 
--- First difference of two trees, or nil.  `dtype` is that of the run.
-function M.tree(want, got, dtype, path)
+-- First difference of two trees, or nil.  `dtype` is that of the run, `low`
+-- that of its reductions where it is a lower one.
+function M.tree(want, got, dtype, path, low)
   if type(want) == "table" and (want.nan or want.inf) then
     want = number(want)
   end
@@ -109,10 +111,10 @@ function M.tree(want, got, dtype, path)
     return ("%s: want %s, got %s"):format(path, text(want), text(got))
   end
   if is_tensor_facts(want) and is_tensor_facts(got) then
-    return same_tensor(want, got, path)
+    return same_tensor(want, got, path, low)
   end
   if type(want.spec) == "table" then    -- a number that has a dtype of its own
-    dtype = want.spec.t or want.spec.dt or dtype
+    dtype = low or want.spec.t or want.spec.dt or dtype
   end
   if want.text and want.class then
     if want.class ~= got.class or want.text ~= got.text then
@@ -126,7 +128,7 @@ function M.tree(want, got, dtype, path)
   for key, w in pairs(want) do
     local g = got[key]
     if g == nil then g = dt.None end
-    local why = M.tree(w, g, dtype, path .. "." .. tostring(key))
+    local why = M.tree(w, g, dtype, path .. "." .. tostring(key), low)
     if why then return why end
   end
 end

@@ -1,0 +1,469 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Programs whose traces lie beside this file.  They were captured by
+
+    python3 scripts/capture_trace.py tests/parity/own/programs.py \\
+        --out tests/parity/own
+"""
+import math
+import torch
+from torch import nn
+import torch.nn.functional as F
+
+
+class ToyModel(nn.Module):
+    def __init__(self, d=10, h=32, o=5):
+        super().__init__()
+        self.in_proj = nn.Linear(d, h)
+        self.relu = nn.ReLU()
+        self.out_proj = nn.Linear(h, o)
+
+    def forward(self, x):
+        return self.out_proj(self.relu(self.in_proj(x)))
+
+
+class PyRMSNorm(nn.Module):
+    def __init__(self, d, eps=1e-5):
+        super().__init__()
+        self.eps = eps
+        self.weight = nn.Parameter(torch.ones(d))
+
+    def forward(self, x):
+        return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + self.eps) * self.weight
+
+
+class NormMLP(nn.Module):
+    def __init__(self, d=8, h=16, norm="layer"):
+        super().__init__()
+        self.norm = nn.LayerNorm(d) if norm == "layer" else nn.RMSNorm(d, eps=1e-5) if norm == "rms" else PyRMSNorm(d)
+        self.w1 = nn.Linear(d, h)
+        self.relu = nn.ReLU()
+        self.w2 = nn.Linear(h, d)
+
+    def forward(self, x):
+        return x + self.w2(self.relu(self.w1(self.norm(x))))
+
+
+class Emb(nn.Module):
+    def __init__(self, v, d, pad=None):
+        super().__init__()
+        self.emb = nn.Embedding(v, d, padding_idx=pad)
+        self.out = nn.Linear(d, v, bias=False)
+
+    def forward(self, i):
+        return self.out(self.emb(i))
+
+
+class W(nn.Module):
+    def __init__(self, p):
+        super().__init__()
+        self.w = nn.Parameter(p)
+
+
+class Prep(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Linear(8, 16)
+        self.b = nn.Linear(16, 8)
+
+    def forward(self, x, y=None, scale=1.0):
+        z = self.b(F.gelu(self.a(x)))
+        return (z + y * scale if y is not None else z), z
+
+
+def rows(S, t, mesh_dim_rank, n):
+    b = t.shape[0] // n
+    return t[mesh_dim_rank * b:(mesh_dim_rank + 1) * b]
+
+
+def mse(model, x, t):
+    return lambda st: ((model(x) - t) ** 2).mean()
+
+
+def tp_model(S, mesh, h=32, sub=None):
+    model = S.init(NormMLP(8, h, "rms"))
+    S.parallelize(model, mesh, {"norm": SequenceParallel(), "w1": ColwiseParallel(input_layouts=Shard(1)),
+                                "w2": RowwiseParallel(output_layouts=Shard(1), use_local_output=False)})
+    with S.recording("init", 0):
+        x = distribute_tensor(S.val((2, 8, 8), 1000, note="x S(1)"), mesh, [Shard(1)])
+        t = distribute_tensor(S.val((2, 8, 8), 1001, note="target S(1)"), mesh, [Shard(1)])
+    return model, x, t
+
+
+def lmap(S, mode):
+    mesh = S.mesh((4,), ("tp",))
+    with S.recording("init", 0):
+        x = distribute_tensor(S.val((8, 8), 1000, note="x"), mesh, [Shard(1)] if mode != "redistribute" else [Replicate()])
+        m = W(distribute_tensor(S.val((8, 6), 1001, note="w"), mesh, [Shard(0)]))
+        t = distribute_tensor(S.val((8, 6), 1002, note="target"), mesh, [Replicate()])
+    if mode == "allreduce":      # the function makes its own collective
+        f = local_map(lambda a, b: funcol.all_reduce_autograd(a @ b, "sum", mesh) if hasattr(funcol, "all_reduce_autograd") else funcol.all_reduce(a @ b, "sum", mesh),
+                      out_placements=[Replicate()], in_placements=([Shard(1)], [Shard(0)]), device_mesh=mesh)
+    elif mode == "partial":
+        f = local_map(lambda a, b: a @ b, out_placements=[Partial()], in_placements=([Shard(1)], [Shard(0)]), device_mesh=mesh)
+    else:
+        f = local_map(lambda a, b: a @ b, out_placements=[Partial()], in_placements=([Shard(1)], [Shard(0)]), device_mesh=mesh, redistribute_inputs=True)
+    S.note(case=f"local_map mm, {mode}", loss="((f(x, w) - target)**2).mean()", optimizer="SGD(lr=0.1)", steps=2)
+    S.train(m, lambda st: ((f(x, m.w) - t) ** 2).mean(), torch.optim.SGD(m.parameters(), lr=0.1))
+
+
+def tp2_mlp(S, n=2, h=32, o=5, plan=None, bias=True):
+    mesh = S.mesh((n,), ("tp",))
+    model = S.init(ToyModel(10, h, o))
+    S.parallelize(model, mesh, plan or {"in_proj": ColwiseParallel(), "out_proj": RowwiseParallel()})
+    x, t = S.val((8, 10), 1000, note="x, same on every rank"), S.val((8, o), 1001, note="target")
+    S.train(model, lambda st: ((model(x) - t) ** 2).mean(), torch.optim.SGD(model.parameters(), lr=0.1))
+
+
+def opt_prog(S, cls, uneven=False, **kw):
+    mesh = S.mesh((4,), ("tp",))
+    model, x, t = tp_model(S, mesh, 30 if uneven else 32)
+    o = cls(model.parameters(), **kw)
+    S.train(model, mse(model, x, t), o, steps=3, keep_acts=False)
+    st = {}
+    for n, p in model.named_parameters():
+        st[n] = S.pack([(k, v) for k, v in o.state[p].items() if isinstance(v, torch.Tensor)])
+    S.values["optimizer_state"] = st
+
+
+def tp_three(S):
+    tp2_mlp(S, 3, h=33, o=7)
+
+
+def tp_wildcard(S):
+    """a wildcard plan; rowwise told to scatter its output"""
+    mesh = S.mesh((4,), ("tp",))
+    model = S.init(nn.Sequential(ToyModel(8, 16, 8), ToyModel(8, 16, 8)))
+    S.parallelize(model, mesh, {"*.in_proj": ColwiseParallel(input_layouts=Shard(0)), "*.out_proj": RowwiseParallel(output_layouts=Shard(0))})
+    x, t = rows(S, S.val((8, 8), 1000), S.rank, 4), rows(S, S.val((8, 8), 1001), S.rank, 4)
+    S.train(model, lambda st: ((model(x) - t) ** 2).mean(), O.AdamW(model.parameters(), lr=0.01, weight_decay=0.1))
+
+
+def prepare_keywords(S):
+    """PrepareModuleInputOutput with a keyword argument"""
+    mesh = S.mesh((4,), ("tp",))
+    model = S.init(Prep())
+    S.parallelize(model, mesh, {"": PrepareModuleInput(input_layouts=(Shard(0),), desired_input_layouts=(Replicate(),), input_kwarg_layouts={"y": Shard(0)}, desired_input_kwarg_layouts={"y": Replicate()}, use_local_output=True),
+                                "a": ColwiseParallel(), "b": RowwiseParallel()})
+    x, y, t = (rows(S, S.val((8, 8), 1000 + i), S.rank, 4) for i in range(3))
+    T = S.val((8, 8), 1005)
+    S.train(model, lambda st: ((model(x, y=y, scale=0.5)[0] - T) ** 2).mean(), O.SGD(model.parameters(), lr=0.1, momentum=0.9, nesterov=True))
+
+
+def fsdp_several_backwards(S):
+    """set_is_last_backward, set_reshard_after_backward"""
+    mesh = S.mesh((4,), ("dp",))
+    model = S.init(ToyModel(10, 32, 5))
+    with S.recording("init", 0):
+        for u in (model.in_proj, model.out_proj, model):
+            fully_shard(u, mesh=mesh)
+    X = [rows(S, S.val((8, 10), 1000 + m), S.rank, 4) for m in (0, 1)]
+
+    def fwd(st):
+        model.set_is_last_backward(False)
+        model.set_reshard_after_backward(False)
+        model(X[0]).pow(2).mean().backward()
+        model.set_is_last_backward(True)
+        model.set_reshard_after_backward(True)
+        return model(X[1]).pow(2).mean()
+    S.train(model, fwd, O.SGD(model.parameters(), lr=0.1))
+
+
+def fsdp_frozen(S):
+    """the first layer frozen"""
+    mesh = S.mesh((4,), ("dp",))
+    model = S.init(ToyModel(10, 32, 5))
+    for p in model.in_proj.parameters():
+        p.requires_grad_(False)
+    with S.recording("init", 0):
+        for u in (model.in_proj, model.out_proj, model):
+            fully_shard(u, mesh=mesh)
+    x, t = rows(S, S.val((8, 10), 1000), S.rank, 4), rows(S, S.val((8, 5), 1001), S.rank, 4)
+    S.train(model, mse(model, x, t), O.Adam([p for p in model.parameters() if p.requires_grad], lr=0.01))
+
+
+def fsdp_list(S):
+    """two modules in one group, and a parameter ignored"""
+    mesh = S.mesh((4,), ("dp",))
+    model = S.init(nn.Sequential(nn.Linear(8, 12), nn.ReLU(), nn.Linear(12, 8), nn.LayerNorm(8), nn.Linear(8, 4)))
+    with S.recording("init", 0):
+        fully_shard([model[0], model[2]], mesh=mesh)
+        fully_shard(model, mesh=mesh, ignored_params={model[4].bias})
+    S.values["kinds"] = {n: place_of(p) for n, p in model.named_parameters()}
+    x, t = rows(S, S.val((8, 8), 1000), S.rank, 4), rows(S, S.val((8, 4), 1001), S.rank, 4)
+    S.train(model, mse(model, x, t), O.SGD([p for n, p in model.named_parameters() if n != "4.bias"], lr=0.1))
+
+
+def fsdp_unshard(S):
+    mesh = S.mesh((4,), ("dp",))
+    model = S.init(ToyModel(10, 32, 5))
+    with S.recording("init", 0):
+        for u in (model.in_proj, model.out_proj, model):
+            fully_shard(u, mesh=mesh)
+    x = rows(S, S.val((8, 10), 1000), S.rank, 4)
+
+    def fwd(st):
+        model.unshard()
+        S.values[f"shapes {st}"] = [list(p.shape) for p in model.parameters()]
+        out = model(x).pow(2).mean()
+        S.values[f"kinds {st}"] = [type(p).__name__ for p in model.parameters()]
+        return out
+    S.train(model, fwd, O.SGD(model.parameters(), lr=0.1))
+    with S.recording("other", 1):
+        h = model.in_proj.unshard(async_op=True)
+        h.wait()
+        S.values["unsharded"] = [list(p.shape) for p in model.parameters()]
+        model.in_proj.reshard()
+    S.values["resharded"] = [place_of(p) for p in model.parameters()]
+
+
+def loss_parallel_2d(S):
+    """loss_parallel on (2,2) with sum"""
+    mesh = S.mesh((2, 2), ("dp", "tp"))
+    lab = S.ids((8,), 1001, 10)
+    m = nn.Module()
+    with S.recording("init", 0):
+        m.logits = nn.Parameter(distribute_tensor(S.val((8, 10), 1000, 4.0), mesh, [Shard(0), Shard(1)]))
+        labels = distribute_tensor(lab, mesh, [Shard(0), Replicate()])
+    with loss_parallel():
+        S.train(m, lambda st: F.cross_entropy(m.logits, labels, reduction="sum"), O.SGD(m.parameters(), lr=0.1))
+
+
+def embedding_tied(S):
+    """vocabulary-parallel embedding, its weight shared with the output"""
+    mesh = S.mesh((2,), ("tp",))
+    model = S.init(Emb(16, 8))
+    S.parallelize(model, mesh, {"emb": RowwiseParallel(input_layouts=Replicate(), output_layouts=Shard(1)), "out": ColwiseParallel(input_layouts=Shard(1), output_layouts=Shard(-1), use_local_output=False)})
+    model.out.weight = model.emb.weight
+    i, lab = S.ids((2, 6), 1000, 16), S.ids((2, 6), 1001, 16)
+    with loss_parallel():
+        S.train(model, lambda st: F.cross_entropy(model(i).flatten(0, 1), lab.flatten()), O.AdamW(model.parameters(), lr=0.05))
+
+
+def schedule(S):
+    """a learning-rate schedule and momentum"""
+    mesh = S.mesh((2,), ("tp",))
+    model = S.init(ToyModel(10, 32, 5))
+    S.parallelize(model, mesh, {"in_proj": ColwiseParallel(), "out_proj": RowwiseParallel()})
+    x, t = S.val((8, 10), 1000), S.val((8, 5), 1001)
+    opt = O.SGD(model.parameters(), lr=0.1, momentum=0.9, dampening=0.1, foreach=True)
+    sched = O.lr_scheduler.LambdaLR(opt, lambda e: 1.0 / (e + 1))
+    lrs = []
+
+    def fwd(st):
+        if st > 1:
+            sched.step()
+        lrs.append(opt.param_groups[0]["lr"])
+        return ((model(x) - t) ** 2).mean()
+    S.train(model, fwd, opt, steps=3)
+    S.values["lrs"] = lrs
+
+
+def schedules(S):
+    """learning rates by schedule"""
+    S.mesh((2,), ("tp",))
+    p = nn.Parameter(torch.zeros(2))
+    L = O.lr_scheduler
+    made = {"StepLR": lambda o: L.StepLR(o, 2, 0.5), "MultiStepLR": lambda o: L.MultiStepLR(o, [2, 4], 0.1), "ExponentialLR": lambda o: L.ExponentialLR(o, 0.9),
+            "CosineAnnealingLR": lambda o: L.CosineAnnealingLR(o, 5, 0.01), "LinearLR": lambda o: L.LinearLR(o, 0.1, 1.0, 4), "ConstantLR": lambda o: L.ConstantLR(o, 0.5, 3),
+            "PolynomialLR": lambda o: L.PolynomialLR(o, 5, 2.0), "SequentialLR": lambda o: L.SequentialLR(o, [L.LinearLR(o, 0.1, 1.0, 2), L.CosineAnnealingLR(o, 4)], [2]),
+            "OneCycleLR": lambda o: L.OneCycleLR(o, 0.2, total_steps=8), "CosineAnnealingWarmRestarts": lambda o: L.CosineAnnealingWarmRestarts(o, 3)}
+    for name, f in made.items():
+        o = O.SGD([p], lr=0.1, momentum=0.9)
+        s = f(o)
+        out = []
+        for _ in range(6):
+            out.append(o.param_groups[0]["lr"])
+            o.step()
+            s.step()
+        S.values[name] = out + list(s.get_last_lr())
+
+
+def local_map_allreduce(S):
+    lmap(S, "allreduce")
+
+
+def adadelta_foreach(S):
+    opt_prog(S, O.Adadelta, lr=0.5, foreach=True, weight_decay=0.01)
+
+
+def radam(S):
+    opt_prog(S, O.RAdam, lr=0.01)
+
+
+def bad_input(S):
+    """what a person gets wrong: every case by itself, on small models"""
+    mesh = S.mesh((2, 2), ("dp", "tp"))
+    tp, dp = mesh["tp"], mesh["dp"]
+    x = S.val((4, 8), 1000)
+
+    def toy(h=16, o=8):
+        return S.init(ToyModel(8, h, o))
+
+    def heads():
+        m = S.init(nn.Linear(8, 6, bias=False))
+        parallelize_module(m, tp, ColwiseParallel())
+        return m(x).view(4, 3, -1, 2)
+
+    def heads_dt():
+        m = S.init(nn.Linear(8, 12, bias=False))
+        parallelize_module(m, tp, ColwiseParallel(use_local_output=False))
+        return m(x).view(4, 3, 4)
+
+    def uneven_pair():
+        m = toy(15)
+        parallelize_module(m, tp, {"in_proj": ColwiseParallel(), "out_proj": RowwiseParallel()})
+        return m(x)
+
+    def seq():
+        m = S.init(NormMLP(8, 16))
+        parallelize_module(m, tp, {"norm": SequenceParallel(), "w1": ColwiseParallel(input_layouts=Shard(1)), "w2": RowwiseParallel(output_layouts=Shard(1))})
+        return m(S.val((2, 7, 8), 1001))
+
+    def wrong_layout():
+        m = toy()
+        parallelize_module(m, tp, {"in_proj": ColwiseParallel(output_layouts=Replicate()), "out_proj": RowwiseParallel()})
+        return m(x)
+
+    def no_such_style():
+        parallelize_module(toy(), tp, {"in_proj": "colwise"})
+
+    def plan_list():
+        parallelize_module(toy(), tp, [ColwiseParallel()])
+
+    def twice():
+        m = toy()
+        parallelize_module(m, tp, {"in_proj": ColwiseParallel()})
+        parallelize_module(m, tp, {"in_proj": RowwiseParallel()})
+
+    def mesh_2d():
+        parallelize_module(toy(), mesh, {"in_proj": ColwiseParallel()})
+
+    def conv():
+        parallelize_module(nn.Conv2d(3, 4, 1), tp, ColwiseParallel())
+
+    def no_mesh():
+        parallelize_module(toy(), None, {"in_proj": ColwiseParallel()})
+
+    def fsdp_twice():
+        m = toy()
+        fully_shard(m, mesh=dp)
+        fully_shard(m, mesh=dp)
+
+    def fsdp_list():
+        fully_shard(nn.ModuleList([toy()]), mesh=dp)
+
+    def fsdp_mesh3():
+        fully_shard(toy(), mesh=init_device_mesh("cpu", (1, 2, 2), mesh_dim_names=("a", "b", "c")))
+
+    def fsdp_reshard3():
+        fully_shard(toy(), mesh=dp, reshard_after_forward=3)
+
+    def fsdp_scalar():
+        m = toy()
+        m.s = nn.Parameter(torch.tensor(1.0))
+        fully_shard(m, mesh=dp)
+
+    def fsdp_dim1():
+        fully_shard(S.init(nn.Linear(7, 4)), mesh=dp, shard_placement_fn=lambda p: Shard(1) if p.ndim == 2 else None)
+
+    def fsdp_replicate_fn():
+        fully_shard(toy(), mesh=dp, shard_placement_fn=lambda p: Replicate())
+
+    def fsdp_dim5():
+        fully_shard(toy(), mesh=dp, shard_placement_fn=lambda p: Shard(5))
+
+    def tp_after_fsdp():
+        m = toy()
+        fully_shard(m, mesh=dp)
+        parallelize_module(m, tp, {"in_proj": ColwiseParallel()})
+
+    def changed():
+        m = toy()
+        fully_shard(m, mesh=dp)
+        m.in_proj.weight = nn.Parameter(torch.zeros(16, 8, dtype=S.dtype))
+        return m(x)
+
+    def plain_load():
+        m = toy()
+        sd = {k: v.clone() for k, v in m.state_dict().items()}
+        parallelize_module(m, tp, {"in_proj": ColwiseParallel(), "out_proj": RowwiseParallel()})
+        m.load_state_dict(sd)
+
+    def meshes_mixed():
+        a = distribute_tensor(x, tp, [Replicate()])
+        b = distribute_tensor(x, dp, [Replicate()])
+        return a + b
+
+    def plain_mixed():
+        return distribute_tensor(x, tp, [Shard(0)]) + x
+
+    def too_many():
+        distribute_tensor(x, tp, [Shard(0), Replicate()])
+
+    def bad_dim():
+        distribute_tensor(x, tp, [Shard(2)])
+
+    def prep_len():
+        m = toy()
+        parallelize_module(m, tp, PrepareModuleInput(input_layouts=(Shard(0), None), desired_input_layouts=(Replicate(), None)))
+        return m(x)
+
+    def prep_desired():
+        PrepareModuleInput(input_layouts=(Shard(0),), desired_input_layouts=(Replicate(), None))
+
+    def prep_none():
+        PrepareModuleInput(input_layouts=(Shard(0),))
+
+    def bad_name():
+        return mesh["cp"]
+
+    def name_order():
+        return mesh["tp", "dp"]
+
+    def too_big():
+        init_device_mesh("cpu", (4, 4))
+
+    def names_len():
+        init_device_mesh("cpu", (2, 2), mesh_dim_names=("a",))
+
+    def names_same():
+        init_device_mesh("cpu", (2, 2), mesh_dim_names=("a", "a"))
+
+    def lp_shard0():
+        with loss_parallel():
+            return F.cross_entropy(distribute_tensor(x, tp, [Shard(0)]), S.ids((4,), 1002, 8))
+
+    def seq_type():
+        m = S.init(nn.LayerNorm(8))
+        parallelize_module(m, tp, SequenceParallel())
+        return m([x])
+
+    def in_place():
+        t = distribute_tensor(x, tp, [Shard(0)])
+        t.add_(distribute_tensor(x, tp, [Shard(1)]))
+        return t.sum(0).mul_(2.0).relu_()
+
+    def to_local_grad():
+        return DTensor.from_local(x, tp, [Shard(3)])
+
+    def not_leaf():
+        w = torch.zeros(4, 4, requires_grad=True)
+        distribute_tensor(w * 2, tp, [Shard(0)])
+
+    def redist_partial():
+        return distribute_tensor(x, tp, [Replicate()]).redistribute(placements=[Partial()])
+
+    for f in (heads, heads_dt, uneven_pair, seq, wrong_layout, no_such_style, plan_list, twice, mesh_2d, conv, no_mesh, fsdp_twice, fsdp_list, fsdp_mesh3,
+              fsdp_reshard3, fsdp_scalar, fsdp_dim1, fsdp_replicate_fn, fsdp_dim5, tp_after_fsdp, changed, plain_load, meshes_mixed, plain_mixed, too_many, bad_dim,
+              prep_len, prep_desired, prep_none, bad_name, name_order, too_big, names_len, names_same, lp_shard0, seq_type, in_place, to_local_grad, not_leaf,
+              redist_partial):
+        try:
+            o = f()
+            S.values[f.__name__] = place_of(o) if isinstance(o, torch.Tensor) else "no error"
+        except Exception as e:
+            S.fail(f.__name__, e)
+
+
+PROGRAMS = ("tp_three", "tp_wildcard", "prepare_keywords", "fsdp_several_backwards", "fsdp_frozen", "fsdp_list", "fsdp_unshard", "loss_parallel_2d", "embedding_tied", "schedule", "schedules", "local_map_allreduce", "adadelta_foreach", "radam", "bad_input")
+WORLD = {"tp_three": 3, "embedding_tied": 2, "schedule": 2, "schedules": 2}
