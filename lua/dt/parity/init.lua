@@ -103,6 +103,19 @@ local function check(what, why)
   report[#report + 1] = {what = what, why = why}
 end
 
+-- The dtype in which fully_shard reduces gradients, where it is a low one: by
+-- the policy that the description tells.
+local function reduced_in(prog)
+  local shard = prog.fully_shard
+  local policy = type(shard) == "table" and type(shard.mp_policy) == "string"
+    and shard.mp_policy or ""
+  local reduce = policy:match("reduce_dtype=([%w_.]+)")
+  if reduce == nil or reduce == "None" then
+    reduce = policy:match("param_dtype=([%w_.]+)")
+  end
+  return ({["torch.bfloat16"] = "bf16", ["torch.float16"] = "f16"})[reduce]
+end
+
 local function check_values(base, name, want, prog, sources)
   for _, dtype in ipairs {"f32", "f64"} do
     local w = (want.runs or {})[dtype]
@@ -116,7 +129,7 @@ local function check_values(base, name, want, prog, sources)
           .. facts.encode(got.raised) .. (M.debug and tostring(why) or ""))
       else
         check(name .. "/values " .. dtype,
-          compare.tree(w, got, dtype, dtype))
+          compare.tree(w, got, dtype, dtype, reduced_in(prog)))
       end
       if dtype == "f32" then
         local rows, summary = lines(base .. ".ops.jsonl"),
