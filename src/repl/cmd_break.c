@@ -109,6 +109,9 @@ static DtStatus set (DtCmdCall *c, bool once) {
     return load_from(c, c->arg + 5 + strspn(c->arg + 5, " "));
   if (cond != NULL)
     DT_TRY(c->r->cx, check_cond(c, cond + 4));
+  size_t len = strlen(c->arg);
+  if (len > 3 && strcmp(c->arg + len - 3, " if") == 0)
+    return dt_cmd_error(c, len, "wanted a condition behind if");
   DtStatus st = dt_bp_add(k, c->arg, once, &id);
   if (st != DT_OK) {
     near_kind(c);

@@ -98,6 +98,16 @@ enum { NTOPICS = sizeof topics / sizeof topics[0] };
 /* First line of a text. */
 static int summary (const char *text) { return (int)strcspn(text, "\n"); }
 
+/* First sentence of a command's help, in one line. */
+static void add_sentence (const char *text, DtBuf *out) {
+  for (; *text != '\0'; text++) {
+    dt_buf_addc(out, *text == '\n' ? ' ' : *text);
+    if ((*text == '.' || *text == '?') &&
+        (text[1] == ' ' || text[1] == '\n'))
+      break;
+  }
+}
+
 static void command_page (const DtCmd *c, DtBuf *out) {
   size_t n = strcspn(c->names, " ");
   dt_buf_addf(out, ":%.*s %s\n", (int)n, c->names, c->args);
@@ -115,7 +125,9 @@ static void group_of (const char *group, DtBuf *out) {
   while ((c = dt_cmd_next(&it)) != NULL) {
     if (strcmp(group, c->group) != 0) continue;
     dt_cmd_name(c, name);
-    dt_buf_addf(out, "  :%-11s %.*s\n", name, summary(c->help), c->help);
+    dt_buf_addf(out, "  :%-11s ", name);
+    add_sentence(c->help, out);
+    dt_buf_addc(out, '\n');
   }
 }
 

@@ -15,8 +15,9 @@ void dt_repl_free_texts (DtCtx *cx, char **v, int n) {
   dt_free(cx, v);
 }
 
-/* What one rank hands in after a chunk: "EXIT LENGTH\n", results (LENGTH
-** bytes), a blank, diagnostics.  EXIT is the code given to os.exit() or -. */
+/* What one rank hands in after a chunk: "EXIT LENGTH SEQ\n", results (LENGTH
+** bytes), a blank, diagnostics.  EXIT is the code given to os.exit() or -, SEQ
+** the number of its last operator. */
 static void pack (DtRepl *r, DtBuf *b) {
   DtBind *k = dtL_state(r->L);
   DtBuf *out = dtL_out(r->L);
@@ -24,7 +25,8 @@ static void pack (DtRepl *r, DtBuf *b) {
     dt_buf_addf(b, "%d", k->exit_code);
   else
     dt_buf_addc(b, '-');
-  dt_buf_addf(b, " %zu\n", strlen(dt_buf_str(out)));
+  dt_buf_addf(b, " %zu %lld\n", strlen(dt_buf_str(out)),
+              (long long)r->s->seq);
   dt_buf_add(b, dt_buf_str(out));
   dt_buf_addc(b, ' ');
   dt_buf_add(b, dt_buf_str(&r->diag));
@@ -33,7 +35,7 @@ static void pack (DtRepl *r, DtBuf *b) {
 }
 
 /* The same when there was no memory for it. */
-static const char nothing[] = "- 0\n DT0001 RuntimeError: out of memory\n";
+static const char nothing[] = "- 0 0\n DT0001 RuntimeError: out of memory\n";
 
 /* The two parts of a pack, cut in place. */
 static void unpack (char *s, const char **out, const char **diag) {
@@ -52,6 +54,19 @@ static void look_at_exits (DtRepl *r, int n, char **text) {
     int c = (int)strtol(text[i], NULL, 10);
     r->code = r->quit && r->code > c ? r->code : c;
     r->quit = true;
+  }
+}
+
+/* Ranks that took different paths, or a line that only some ran, count
+** operators differently: from here on all count alike again. */
+static void count_alike (DtRepl *r, int n, char **text) {
+  if (r->at != NULL || r->depth > 0)
+    return;
+  for (int i = 0; i < n; i++) {
+    const char *length = strchr(text[i], ' ') + 1;
+    long long seq = strtoll(length + strcspn(length, " "), NULL, 10);
+    if (seq > r->s->seq)
+      r->s->seq = seq;
   }
 }
 
@@ -146,6 +161,7 @@ DtStatus dt_repl_put (DtRepl *r) {
   }
   if (st == DT_OK) {
     look_at_exits(r, n, text);
+    count_alike(r, n, text);
     if (dt_repl_first(r) || n == 1)
       st = put_parts(r, n, text);
   }
