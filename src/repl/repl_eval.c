@@ -398,6 +398,16 @@ static void keep_source (lua_State *L, const char *name, const char *text,
     lua_pop(L, 1);
 }
 
+/* The message of a text that does not compile is on the top. */
+static void syntax_error (lua_State *L, DtBuf *diag) {
+  const char *msg = lua_tostring(L, -1);
+  dt_buf_addf(diag, "DT0006 SyntaxError: %s\n",
+              msg != NULL ? msg : "out of memory");
+  if (msg != NULL && strstr(msg, "near '<\\") != NULL)
+    dt_buf_add(diag, "  a name in Lua has the letters a to z, digits and _; "
+               "others may stand in strings\n");
+}
+
 DtStatus dt_eval_line (lua_State *L, const char *text, DtBuf *diag) {
   int top = lua_gettop(L);
   bool expression;
@@ -406,9 +416,7 @@ DtStatus dt_eval_line (lua_State *L, const char *text, DtBuf *diag) {
   if (dtL_frame_count(L) == 0)  /* not at a stop, whose lines stay */
     keep_source(L, "prompt", text, strlen(text));
   if (!dt_eval_compile(L, text, &expression)) {
-    const char *msg = lua_tostring(L, -1);
-    dt_buf_addf(diag, "DT0006 SyntaxError: %s\n",
-                msg != NULL ? msg : "out of memory");
+    syntax_error(L, diag);
     lua_settop(L, top);
     return DT_E_PARSE;
   }
@@ -498,9 +506,8 @@ DtStatus dt_eval_script (lua_State *L, const char *text, size_t n,
     return st;
   }
   if (lua_isnil(L, top + 1)) {
-    const char *msg = lua_tostring(L, top + 2);
-    dt_buf_addf(diag, "DT0006 SyntaxError: %s\n",
-                msg != NULL ? msg : "out of memory");
+    lua_settop(L, top + 2);
+    syntax_error(L, diag);
     lua_settop(L, top);
     return DT_E_PARSE;
   }
