@@ -4,7 +4,6 @@
 ** and stand beside the built-in ones in help, completion and abbreviation. */
 #include "repl/cmd.h"
 
-#include <lauxlib.h>
 #include <string.h>
 
 /* Push the table of commands; false, with nothing pushed, when there is
