@@ -3,6 +3,7 @@
 ** page for a browser and as a trace, from the times of all ranks. */
 #include <string.h>
 #include "bind/bind.h"
+#include "debug/busy.h"
 #include "debug/control.h"
 #include "render/html.h"
 
@@ -113,9 +114,38 @@ static int l_page (lua_State *L) { return make(L, true); }
 ** Collective. */
 static int l_chrome (lua_State *L) { return make(L, false); }
 
+/* dt.debug.busy(f, ...) -> {wall=, kernels=, collectives=}: runs f(...); the
+** seconds it took, and those of them spent in local arithmetic and in
+** collectives on this rank.  An error of f goes through.  Local, unless f is
+** not. */
+static int l_busy (lua_State *L) {
+  DtSession *s = dtL_session(L);
+  DtBusy b;
+  int rc;
+  luaL_checktype(L, 1, LUA_TFUNCTION);
+  if (dt_busy_begin(s, &b) != DT_OK) return dtL_raise(L);
+  rc = lua_pcall(L, lua_gettop(L) - 1, 0, 0);
+  dt_busy_end(s, &b);
+  if (rc != LUA_OK) return lua_error(L);
+  lua_createtable(L, 0, 3);
+  lua_pushnumber(L, b.wall);
+  lua_setfield(L, -2, "wall");
+  lua_pushnumber(L, b.kernels);
+  lua_setfield(L, -2, "kernels");
+  lua_pushnumber(L, b.collectives);
+  lua_setfield(L, -2, "collectives");
+  return 1;
+}
+
+/* dt.debug.clock() -> seconds of a clock that only goes forward.  Pure. */
+static int l_clock (lua_State *L) {
+  lua_pushnumber(L, dt_busy_clock());
+  return 1;
+}
+
 void dtL_open_export (lua_State *L, int dt) {
   static const luaL_Reg funcs[] = {
-    {"chrome", l_chrome}, {"page", l_page}, {NULL, NULL}
+    {"busy", l_busy}, {"clock", l_clock}, {"chrome", l_chrome}, {"page", l_page}, {NULL, NULL}
   };
   if (lua_getfield(L, dt, "debug") == LUA_TTABLE) luaL_setfuncs(L, funcs, 0);
   lua_pop(L, 1);
