@@ -259,6 +259,35 @@ static bool command_help (DtRepl *r, const char *what, bool loose,
   return true;
 }
 
+/* A variable of the person's, or a method of one: "x", "x:relu", "x.shape". */
+static bool live_help (DtRepl *r, const char *what, DtBuf *out) {
+  const char *dot = strrchr(what, '.'), *colon = strrchr(what, ':');
+  const char *last = colon > dot ? colon : dot;
+  DtBuf head;
+  bool found = false;
+  dt_buf_init(&head, r->cx);
+  const char *kind = *what != ':' ? dt_names_live(r->L, what, &head) : NULL;
+  if (kind != NULL && strcmp(kind, "tensor") == 0)
+    dt_buf_addf(out, "%s  %s\n"
+                "A tensor.  Tab after %s: lists its methods, ?%s:relu has the "
+                "page on one;\n:show %s is its picture, :blame %s tells where "
+                "its placements come from.\n", what, dt_buf_str(&head), what,
+                what, what, what);
+  else if (kind != NULL)
+    dt_buf_addf(out, "%s\nA device mesh.  %s[\"...\"] with Tab lists its "
+                "dimensions, %s: its methods.\n", what, what, what);
+  found = kind != NULL;
+  if (!found && last > what && last[1] != '\0') {
+    char *path = dt_strndup(r->cx, what, (size_t)(last - what));
+    kind = path != NULL ? dt_names_live(r->L, path, &head) : NULL;
+    found = kind != NULL && strcmp(kind, "tensor") == 0 &&
+            operator_help(r, last + 1, out);
+    dt_free(r->cx, path);
+  }
+  dt_buf_fini(&head);
+  return found;
+}
+
 typedef struct NearPages { const char *what; int limit, count; DtBuf *b; }
   NearPages;
 
@@ -301,8 +330,8 @@ DtStatus dt_help_page (DtRepl *r, const char *what, DtBuf *out) {
   }
   if (topic_help(what, out) || dt_user_help(r->L, what, out) ||
       command_help(r, what, *what == ':', out) ||
-      operator_help(r, what, out) || error_help(what, out) ||
-      finding_help(what, out) || dt_help_lua(what, false, out) ||
+      live_help(r, what, out) || operator_help(r, what, out) ||
+      error_help(what, out) || finding_help(what, out) || dt_help_lua(what, false, out) ||
       command_help(r, what, true, out))
     return dt_buf_ok(out);
   DtBuf b;

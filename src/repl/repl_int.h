@@ -260,6 +260,9 @@ void dt_near_hint (lua_State *L, DtBuf *diag, size_t from);
 ** Local. */
 void dt_names_lua (lua_State *L, const char *path, const char *prefix,
                    DtLineAdd add, void *sink);
+/* "tensor" or "mesh" when the variable or path `path` holds one, whose header
+** is added to `out`; else NULL.  Raw access only.  Local. */
+const char *dt_names_live (lua_State *L, const char *path, DtBuf *out);
 /* Names of the dimensions of the mesh that the variable or path holds.
 ** Local. */
 void dt_names_mesh (lua_State *L, const char *path, const char *prefix,

@@ -314,3 +314,32 @@ void dt_names_mesh (lua_State *L, const char *path, const char *prefix,
   (void)lua_pcall(L, 4, 0, 0);
   lua_settop(L, top);
 }
+
+/* 1: the path, 2: the buffer -> "tensor", "mesh" or nil. */
+static int live (lua_State *L) {
+  const char *path = lua_tostring(L, 1);
+  DtBuf *out = lua_touserdata(L, 2);
+  if (!push_path(L, path))
+    return 0;
+  DtVar *v = dtL_test_tensor(L, -1);
+  DtMesh *m = dtL_test_mesh(L, -1);
+  if (v != NULL)
+    dt_var_print(v, out);
+  if (v == NULL && m == NULL)
+    return 0;
+  lua_pushstring(L, v != NULL ? "tensor" : "mesh");
+  return 1;
+}
+
+const char *dt_names_live (lua_State *L, const char *path, DtBuf *out) {
+  static const char *const kinds[] = {"tensor", "mesh"};
+  const char *kind = NULL;
+  int top = lua_gettop(L);
+  lua_pushcfunction(L, live);
+  lua_pushstring(L, path);
+  lua_pushlightuserdata(L, out);
+  if (lua_pcall(L, 2, 1, 0) == LUA_OK && lua_type(L, -1) == LUA_TSTRING)
+    kind = kinds[strcmp(lua_tostring(L, -1), "mesh") == 0];
+  lua_settop(L, top);
+  return kind;
+}
