@@ -256,13 +256,14 @@ end
 function M.write(file, text)
   local said = ""
   if dt.rank() == 0 or dt.debug.no_data() then
-    local f, err = io.open(file, "w")
-    if f then
+    local ok, f, err = pcall(io.open, file, "w")
+    if ok and f then
       f:write(text)
       f:close()
       said = "ok"
-    else
-      said = tostring(err)
+    else                                -- a file outside the folder raises
+      err = ok and err or f
+      said = type(err) == "table" and err.message or tostring(err)
     end
   end
   local all = dt.debug.from_all(said)
