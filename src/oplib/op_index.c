@@ -414,11 +414,20 @@ static DtStatus adv_shape (DtCtx *cx, const DtMeta *m, const Adv *v,
   return DT_OK;
 }
 
+/* PyTorch's meta function takes the broadcast shape from the last index, and
+** leaves one without dims as it is. */
+static bool ends_in_number (const DtMetaCall *c, const Adv *v) {
+  int i = v->n - 1;
+  while (i >= 0 && v->slot[i] < 0) i--;
+  return i >= 0 && c->in[v->slot[i]]->ndim == 0;
+}
+
 static DtStatus index_meta (DtMetaCall *c) {
   Adv v;
   int64_t shape[DT_MAX_NDIM];
   int n;
   DT_TRY(c->cx, adv_read(c->cx, c->args, c->in[0]->ndim, c->in, &v));
+  if (c->fake && ends_in_number(c, &v)) v.block.ndim = 0;
   DT_TRY(c->cx, adv_shape(c->cx, c->in[0], &v, shape, &n));
   c->nout = 1;
   return op_new_meta(c->cx, &c->out[0], (DtDtype)c->in[0]->dtype, n, shape,

@@ -371,6 +371,7 @@ static int lines_world (const char *file) {
   if (fgets(head, sizeof head, f) != NULL)
     world = strstr(head, "\"errors/") != NULL   ? -8
             : strstr(head, "\"multi/") != NULL ? 4
+            : strstr(head, "\"mesh/fsdp/") != NULL ? 8
                                                : 0;
   (void)fclose(f);
   return world;

@@ -172,12 +172,23 @@ function M.is_lines(path)
   return head:find('^{"id":%s*"errors/') or head:find('^{"id":%s*"multi/')
 end
 
+-- Lines about fully_shard on slices of a mesh.
+function M.is_fsdp(path)
+  local f = io.open(path)
+  local head = f and f:read(40) or ""
+  if f then f:close() end
+  return head:find('^{"id":%s*"mesh/fsdp/')
+end
+
 local function report_of(path, only)
   if only:sub(1, 1) == "\n" then
     return require("dt.parity.calls").check(path, only)
   end
   if M.is_lines(path) then
     return require("dt.parity.errors").check(path, only)
+  end
+  if M.is_fsdp(path) then
+    return require("dt.parity.fsdp").check(path, only)
   end
   if path:match("[^/]+$") == "styles.jsonl" then
     return require("dt.parity.styles").check(path)
