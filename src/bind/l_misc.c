@@ -80,6 +80,8 @@ static void scan_data (lua_State *L, int idx, int depth, Data *d) {
                  "(got a number)", (long long)d->shape[depth], depth);
     if (lua_isinteger(L, idx)) k = DT_K_INT;
     else if (lua_type(L, idx) == LUA_TNUMBER) k = DT_K_FLOAT;
+    else if (lua_type(L, idx) == LUA_TSTRING)
+      dtL_errorf(L, DT_E_TYPE, "new(): invalid data type 'str'");
     else if (!lua_isboolean(L, idx))
       dtL_errorf(L, DT_E_TYPE, "a %s cannot be an element of a tensor",
                  luaL_typename(L, idx));

@@ -174,19 +174,6 @@ D(log_sigmoid,
   "log(sigmoid(self)).",
   "o, b = log_sigmoid_forward(self); return o",
   U);
-D(norm_ScalarOpt_dim,
-  "norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool "
-  "keepdim=False) -> Tensor",
-  "Vector norm over dims.",
-  "linalg_vector_norm(self, p, dim, keepdim)",
-  "f32[8, 6], 2.0, [1]");
-D(pairwise_distance,
-  "pairwise_distance(Tensor x1, Tensor x2, float p=2., float "
-  "eps=1e-06, bool keepdim=False) -> Tensor",
-  "Norm of the difference, by rows.",
-  "d = sub.Tensor(x1, x2); e = add.Scalar(d, eps); "
-  "norm.ScalarOpt_dim(e, p, [-1], keepdim)",
-  B);
 D(special_ndtr,
   "special_ndtr(Tensor self) -> Tensor",
   "Area below the normal density.",

@@ -60,6 +60,17 @@ static DtStatus cosine_decomp (DtDecompCall *c) {
   return finish(c, E("aten.sum.dim_IntList", "tI", x[0], 1, &dim));
 }
 
+static DtStatus distance_decomp (DtDecompCall *c) {
+  const DtValue *v = c->args->v;
+  DtHandle *d = E("aten.sub.Tensor", "tt", c->in[0], c->in[1]);
+  d = E("aten.add.Scalar", "tv", d, v[3]);
+  DtMeta m = meta_of(c, d);
+  int64_t last = m.ndim - 1;
+  if (!dt_emit_ok(c->e)) return c->e->st;
+  return finish(c, E("aten.norm.ScalarOpt_dim", "tvIv", d, v[2], 1, &last,
+                     v[4]));
+}
+
 /* ---- covariance ---- */
 
 static DtHandle *whole (DtDecompCall *c, int64_t v) {
@@ -73,8 +84,8 @@ static DtHandle *covariance (DtDecompCall *c, int64_t correction) {
   int64_t row[2] = { 1, -1 }, dim = 1;
   if (m.ndim < 2) x = E("aten.view.default", "tI", x, 2, row);
   int64_t k = m.ndim == 2 ? m.shape[1] : dt_meta_numel(&m);
-  d = E("aten.sum.dim_IntList", "tI", x, 1, &dim);
   n = whole(c, k);
+  d = E("aten.sum.dim_IntList", "tI", x, 1, &dim);
   d = E("aten.div.Tensor", "tt", d, n);
   n = whole(c, k - correction);
   t = E("aten.le.Scalar", "ti", n, (int64_t)0);
@@ -199,6 +210,9 @@ static DtStatus where_decomp (DtDecompCall *c) {
 C(cosine_similarity, "cosine_similarity(Tensor x1, Tensor x2, int dim=1, float "
   "eps=1e-08) -> Tensor", "Cosine of the angle between rows.", cosine_decomp,
   "f32[8, 6], f32[8, 6]");
+C(pairwise_distance, "pairwise_distance(Tensor x1, Tensor x2, float p=2., float"
+  " eps=1e-06, bool keepdim=False) -> Tensor",
+  "Norm of the difference, by rows.", distance_decomp, "f32[8, 6], f32[8, 6]");
 C(cov, "cov(Tensor self, *, int correction=1, Tensor? fweights=None, Tensor? "
   "aweights=None) -> Tensor", "Covariance of rows.", cov_decomp, "f32[4, 6]");
 C(corrcoef, "corrcoef(Tensor self) -> Tensor", "Correlation of rows.",

@@ -621,6 +621,15 @@ R(linalg_vector_norm, "linalg_vector_norm(Tensor self, Scalar ord=2, "
 R(norm_Scalar, "norm.Scalar(Tensor self, Scalar p=2) -> Tensor",
   "Norm of all elements.", SAVE, norm_strategy, norm_grad, norm_samples);
 
+/* Dispatched and differentiated as one; placements are those of the norm. */
+static const char *const norm_dim_samples[] = { "f32[8, 6], 2.0, [1]", NULL };
+const DtOpDef dt_op_norm_ScalarOpt_dim = {
+  .schema = "aten::norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool "
+            "keepdim=False) -> Tensor",
+  .brief = "Vector norm over dims.", .flags = SAVE, .decomp = op_d_program,
+  .program = "linalg_vector_norm(self, p, dim, keepdim)", .grad = norm_grad,
+  .samples = norm_dim_samples, .row = row_linalg_vector_norm };
+
 /* The same in PyTorch's namespace prims: no promotion, no gradient. */
 ROWDEF(prims_sum, DT_RED_SUM, RT_SAME, 1, -1, 2, -1, DT_OP_SUM);
 ROWDEF(prims_prod, DT_RED_PROD, RT_SAME, 1, -1, 2, -1, DT_OP_PRODUCT);

@@ -196,8 +196,7 @@ static DtStatus arg_meta (DtMetaCall *c) {
              "reduction dim %d to have non-zero size.", name, d);
   }
   DT_CHECK(c->cx, !all || dt_meta_numel(m), DT_E_INDEX, "%s(): Expected "
-           "reduction dim to be specified for input.numel() == 0. Specify the "
-           "reduction dim with the 'dim' argument.", name);
+           "reduction dim to be specified for input.numel() == 0.", name);
   c->nout = 1;
   return op_reduced(c->cx, m, mask, keep, DT_I64, &c->out[0]);
 }

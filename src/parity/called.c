@@ -34,10 +34,18 @@ const DtPacket *dt_packet_of (DtParity *p, DtSession *s, const char *fn) {
     { "torch.nn.functional.", "" }, { "torch.linalg.", "linalg_" },
     { "torch.Tensor.", "" }, { "torch.", "" }, { "aten.", "" },
   };
+  /* operators of the name are something else, or less */
+  static const char *const python[] = {
+    "torch.norm", "torch.Tensor.norm", "torch.tensordot", "torch.Tensor.to",
+    "torch.Tensor.type", "torch.Tensor.stride", "torch.Tensor.size",
+  };
   char base[96];
   if (strcmp(fn, "attr:T") == 0 || strcmp(fn, "attr:mT") == 0)
     return dt_registry_packet(p->cx, s->registry, "aten",
                               fn[5] == 'T' ? "numpy_T" : "mT");
+  for (size_t i = 0; i < sizeof python / sizeof python[0]; i++)
+    if (strcmp(fn, python[i]) == 0)
+      return NULL;
   for (size_t i = 0; i < sizeof how / sizeof how[0]; i++) {
     size_t n = strlen(how[i].prefix);
     if (strncmp(fn, how[i].prefix, n) != 0 || strchr(fn + n, '.') != NULL ||

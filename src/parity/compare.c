@@ -117,6 +117,16 @@ static bool same_but_order (const char *want, const char *got) {
          strlen(want) == strlen(got);
 }
 
+/* A backend that lacks an operator is told with all that the build has, and
+** where in its sources: no fact to keep. */
+static bool same_but_build (const char *want, const char *got) {
+  static const char mark[] = " If you are a Facebook employee";
+  const char *a = strstr(want, mark);
+  size_t n = a != NULL ? (size_t)(a - want) : 0;
+  return a != NULL && strncmp(want, "Could not run '", 15) == 0 &&
+         strncmp(want, got, n) == 0;
+}
+
 bool dt_same_error (DtParity *p, const json_t *want, DtStatus st) {
   const char *cls = dt_jstr(want, "class"), *text = dt_jstr(want, "text");
   const DtError *e = &p->cx->err;
@@ -126,7 +136,7 @@ bool dt_same_error (DtParity *p, const json_t *want, DtStatus st) {
   bool same = strlen(text) >= 2000 ? strncmp(text, got, strlen(text)) == 0
                                    : strcmp(text, got) == 0;
   if (e->pyclass != NULL && strcmp(cls, e->pyclass) == 0 &&
-      (same || same_but_order(text, got)))
+      (same || same_but_order(text, got) || same_but_build(text, got)))
     return true;
   return dt_fails(p, "want %s: %s, got %s: %s", cls, text,
                   e->pyclass != NULL ? e->pyclass : "?", got);

@@ -141,7 +141,8 @@ static bool trial (DtParity *p, const json_t *o, const json_t *run,
             (json_object_get(run, "error") != NULL || backward(p, &t, run));
   if (t.v.st == DT_E_META_NO_DATA) {
     dt_buf_clear(&p->why);
-    ok = dt_parity_skip(p);     /* a pretend rank cannot say */
+    p->library = true;          /* a pretend rank has no data, that one has */
+    ok = dt_parity_skip(p);
   }
   trial_fini(&t);
   if (!ok)
