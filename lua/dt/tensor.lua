@@ -126,6 +126,11 @@ end
 local function apply_views(t, items)
   local taken = 0
   for _, item in ipairs(items) do taken = taken + consumes(item) end
+  if t.ndim == 0 and #items == 1 and math.type(items[1]) == "integer" then
+    util.raise("IndexError", "invalid index of a 0-dim tensor. Use "
+      .. "`tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a "
+      .. "0-dim tensor to a number")
+  end
   if taken > t.ndim then
     util.raise("IndexError", "too many indices for tensor of dimension %d",
       t.ndim)
@@ -173,6 +178,21 @@ function T._getitem(t, index)
 end
 
 -- t[index] = value: a number or a tensor that broadcasts.
+-- A value that is assigned: broadcast to where it goes, without the dims of 1
+-- that it has in front.
+local function spread(value, view)
+  local have, want = value.shape, view.shape
+  local extra = #have - #want
+  for i = 1, extra do
+    if have[i] ~= 1 then return value end
+  end
+  local same = extra == 0
+  for i = 1, #want do same = same and have[i] == want[i] end
+  if same then return value end
+  if extra > 0 then value = value:view({table.unpack(have, extra + 1)}) end
+  return value:expand({table.unpack(want)})
+end
+
 function T._setitem(t, index, value)
   local view, tensors = apply_views(t, as_items(index))
   if tensors then
@@ -181,7 +201,7 @@ function T._setitem(t, index, value)
     end
     op.index_put_(view, tensors, value)
   elseif util.is_tensor(value) then
-    op.copy_(view, value)
+    op.copy_(view, value.is_dtensor and value or spread(value, view))
   else
     if view.is_dtensor then     -- PyTorch fills with a tensor: no rule
       util.raise("NotImplementedError", "Operator aten.fill_.Tensor does not "

@@ -271,6 +271,8 @@ for name, m in pairs {torch = M.torch, ["torch.nn"] = M.nn, ["torch.nn.functiona
   attrs.provide(name, m)
 end
 
+require("dt.python.functions").provide(M.torch)
+
 -- A fresh environment with everything a program may name without import.
 function M.environment()
   dt._set_warn_random(true)             -- a Python program is told as there

@@ -150,11 +150,11 @@ M.functions.combinations = function (t, r)
   r = type(r) == "number" and r or 2
   local grid = {}
   for i = 1, r do grid[i] = t end
-  local at = dt.meshgrid(grid)
+  local at = dt.meshgrid(grid, {indexing = "ij"})
   local index, mask = dt.arange(n), nil
   local plain = {}
   for i = 1, r do plain[i] = index end
-  local ranks = dt.meshgrid(plain)
+  local ranks = dt.meshgrid(plain, {indexing = "ij"})
   for i = 1, r - 1 do
     local less = ranks[i]:lt(ranks[i + 1])
     mask = mask and mask:logical_and(less) or less
@@ -249,6 +249,9 @@ function method.ndimension(t) return t.ndim end
 function method.is_shared() return false end
 function method.get_device() return -1 end
 function method.type(t, a)
+  if type(a[1]) == "string" then
+    util.raise("ValueError", "invalid type: '%s'", a[1])
+  end
   if a.n > 0 then return t:to(a[1]) end
   local names = {float32 = "Float", float64 = "Double", float16 = "Half",
     bfloat16 = "BFloat16", int64 = "Long", int32 = "Int", int16 = "Short",
