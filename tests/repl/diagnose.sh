@@ -65,6 +65,17 @@ has "run: missing strategy" 0 '"reproduced":true,"cured_by":"torch 2.13"' \
   "$DTREPL" diagnose --json --run missing.txt
 has "fixed in" 0 '"fixed_in":"2.8"' "$DTREPL" diagnose --json missing.txt
 
+# A dump alone, and a scene of a class.
+cat >dump.txt <<'EOT'
+  aten::mm(dt: f32[8, 16]| S(0), t: f32[16, 4])
+EOT
+has "run: a dump" 0 '"reproduced":true,"cured_by":"distribute the plain' \
+  "$DTREPL" diagnose --json --run dump.txt
+echo "fully_shard doesn't support scalar parameters. Change s to a 1D tensor" \
+  >scalar.txt
+has "run: a scene" 0 '"reproduced":true,"cured_by":"shape (1,)"' \
+  "$DTREPL" diagnose --json --run scalar.txt
+
 # Text of a report never becomes Lua.
 cat >evil.txt <<'EOF'
 RuntimeError: Sharding propagation failed for aten.view.default(

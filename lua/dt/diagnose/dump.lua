@@ -126,7 +126,7 @@ local function debug_line(d, indent, text)
     if move and not inner then
       add(d.moves, move, 1)
       if how == "[implicit]" or how == "" and top then
-        m = {op = top and top.op, move = move}
+        m = {op = top and top.op, text = top and top.text, move = move}
         d.implicit[#d.implicit + 1] = m
       end
     end
@@ -246,7 +246,7 @@ local function finding_of(d)
   end
   if most then
     return {kind = "implicit", op = most.op, text = listed(c, 4, true),
-      n = c.n}
+      n = c.n, args = most.text and parse_args(most.text)}
   end
   return raised
 end

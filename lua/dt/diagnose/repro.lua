@@ -124,8 +124,14 @@ end
 local function letters(text) return (clean.squash(text):gsub("%d+", "")) end
 
 local function same_text(read, r, text)
-  local mine = letters(text)
-  if #mine >= 20 and letters(r.doc.text):find(mine, 1, true) then return true end
+  local mine = letters(text:match "^(.-)\n\nSharding propagation" or text)
+  -- releases in which propagation hides the reason behind its own line
+  if text:find("Sharding propagation failed", 1, true) == 1
+    and r.doc.flat:find("Sharding propagation failed", 1, true) and r.op
+    and text:find(r.op, 1, true) then
+    return true
+  end
+  if #mine >= 16 and letters(r.doc.text):find(mine, 1, true) then return true end
   local again = read(text)
   if r.sign and again.sign == r.sign then return true end
   for _, a in ipairs(r.templates) do

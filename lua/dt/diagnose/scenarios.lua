@@ -263,7 +263,7 @@ end
 
 -- ---- fixed scenes ------------------------------------------------------
 
-local scenes = {}
+local scenes = setmetatable({}, {__index = require "dt.diagnose.scenes"})
 
 scenes["submesh-of-submesh"] = function (r)
   local mesh = repro.mesh_of(r, {shape = {2, 2, 2},
@@ -541,8 +541,11 @@ local missing = {["missing-sharding-strategy"] = true,
 -- The scenario for a report, or nil.
 function M.find(r)
   local id = r.class.id
+  local dumped = r.op_how == "dump"             -- its text is not printed
   local said_mixed = r.doc.flat:find("got mixed", 1, true)
+    or dumped and mixed[id]
   local said_missing = r.doc.flat:find("sharding strategy", 1, true)
+    or dumped and missing[id]
   if r.op and r.op:find "^npu%.npu_fusion" then
     local s = scenes[said_missing and not said_mixed and "backend-op-missing"
       or "mixed-attention-operand"](r)
@@ -556,7 +559,7 @@ function M.find(r)
     local s = from_samples_missing(r) or from_custom(r)
     if s then return s end
   end
-  local s = not said_mixed and from_call(r)
+  local s = not said_mixed and id ~= "hidden-redistribution" and from_call(r)
   if s then return s end
   return scenes[id] and scenes[id](r)
 end
