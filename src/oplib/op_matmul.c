@@ -298,8 +298,8 @@ static DtStatus dot_meta (DtMetaCall *c) {
            b->ndim);
   DT_CHECK(c->cx, a->dtype == b->dtype, DT_E_DTYPE,
            "dot : expected both vectors to have same dtype, but found %s and "
-           "%s", op_dtype_word((DtDtype)a->dtype),
-           op_dtype_word((DtDtype)b->dtype));
+           "%s", c->fake ? type_name(c, a) : op_dtype_word((DtDtype)a->dtype),
+           c->fake ? type_name(c, b) : op_dtype_word((DtDtype)b->dtype));
   DT_CHECK(c->cx, a->shape[0] == b->shape[0], DT_E_SHAPE,
            "inconsistent tensor size, expected tensor [%lld] and src [%lld] to "
            "have the%ssame number of elements, but got %lld and %lld elements "

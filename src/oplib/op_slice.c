@@ -500,6 +500,9 @@ static DtStatus cat_strategy (DtStratCall *c) {
   int d, nd = c->mesh->ndim, w = c->nin, n = 0;
   DtStatus st = DT_OK;
   DT_TRY(c->cx, op_dim(c->cx, c->args, 1, c->in[0]->meta.ndim, &d));
+  for (int i = 1; i < w; i++)
+    DT_CHECK(c->cx, dt_mesh_equal(c->in[i]->mesh, c->mesh), DT_E_RUNTIME,
+             "cat op doesn't support cross mesh concatenation");
   DtPlacement *seen = DT_NEWN(c->cx, DtPlacement, w * nd);
   DtPlacement *in = DT_NEWN(c->cx, DtPlacement, w * nd);
   if (!seen || !in) st = DT_E_NOMEM;

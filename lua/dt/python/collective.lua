@@ -107,9 +107,22 @@ end
 -- What a collective gives back: None, or something to wait for.
 local function result(a)
   if a.async_op ~= true then return None end
-  local work = attrs.namespace {}
-  work.wait = V.builtin(function () return true end, "wait")
-  work.is_completed = work.wait
+  local work, written = attrs.namespace {}, a.tensor
+  for _, name in ipairs {"tensor_list", "output", "output_tensor"} do
+    if given(a[name]) then written = a[name] end
+  end
+  local function mark(on)               -- for the findings: read before wait()
+    local list = V.is_seq(written) and written or {written}
+    for _, t in ipairs(list) do
+      if util.is_tensor(t) then dt._mark(t, "pending", on) end
+    end
+  end
+  mark(true)
+  work.wait = V.builtin(function ()
+    mark(false)
+    return true
+  end, "wait")
+  work.is_completed = V.builtin(function () return true end, "is_completed")
   return work
 end
 
@@ -197,6 +210,25 @@ for name, row in pairs(calls) do M[name] = make(name, row) end
 M.group = attrs.namespace(setmetatable({}, {__index = function (_, name)
   return name == "WORLD" and meshes.world_group() or nil
 end}))
+
+local function known(g)
+  if type(g) == "number" or type(g) == "string" then
+    util.raise("ValueError", "Group %s is not registered, please create group "
+      .. "with torch.distributed.new_group API", V.str(g))
+  end
+end
+
+M.get_rank = args.def("get_rank", {"group?"}, function (a)
+  if not given(a.group) then return dt.rank() end
+  known(a.group)
+  return a.group.rank()
+end)
+
+M.get_world_size = args.def("get_world_size", {"group?"}, function (a)
+  if not given(a.group) then return dt.world_size() end
+  known(a.group)
+  return a.group.size()
+end)
 
 M.new_group = args.def("new_group", {"ranks?", "timeout?", "backend?",
   "pg_options?", "use_local_synchronization?", "group_desc?", "device_id?"},

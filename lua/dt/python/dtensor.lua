@@ -175,6 +175,8 @@ end)
 
 -- ---- factories ----
 
+local partly = "DTensor %s may not have complete support on %s device mesh"
+
 local function factory(name, fill)
   return V.builtin(function (a, kw)
     local opts, list, n = {}, {}, a.n
@@ -189,16 +191,40 @@ local function factory(name, fill)
     else
       for i = 1, n do list[i] = a[i] end
     end
+    if fill and value == nil then
+      util.raise("TypeError", "full() missing 1 required positional argument: "
+        .. "'fill_value'")
+    end
+    if given(opts.dtype) and not util.is_dtype(opts.dtype) then
+      util.raise("TypeError", "%s(): argument 'dtype' must be torch.dtype, not "
+        .. "%s", name, V.type_name(opts.dtype))
+    end
     if given(opts.layout) and opts.layout ~= tensors.strided then
       util.raise("AssertionError", "layout value not supported!")
     end
     opts.device_mesh = mesh_or_current(opts.device_mesh)
-    for _, size in ipairs(list) do
+    if given(opts.placements) then
+      length_of(kw and V.dict_get(kw, "placements"))
+    end
+    for i, size in ipairs(list) do
+      if math.type(size) ~= "integer" then
+        util.raise("TypeError", "torch.Size() takes an iterable of 'int' (item "
+          .. "%d is '%s')", i - 1, V.type_name(size))
+      end
       if math.type(size) == "integer" and size < 0 then
         util.raise("RuntimeError", "Expected cond to be True, but got False. "
           .. "(Could this error message be improved? If so, please report an "
           .. "enhancement request to PyTorch.)")
       end
+    end
+    if opts.device_mesh.device_type == "cpu" and (name == "rand"
+       or name == "randn") then
+      local where = opts.placements
+      if given(where) and #where == opts.device_mesh.ndim then
+        dt._local_shape(list, opts.device_mesh, where)  -- refuses first
+      end
+      dt._warn(partly:format("random operators", "cpu"))
+      util.raise("AssertionError", "")  -- PyTorch has no tracker there
     end
     if fill then return dt.full(list, value, opts) end
     return dt[name](list, opts)
@@ -290,16 +316,27 @@ end)
 
 -- DTensorSpec: what the engine knows of the layout, with Python's names.
 local function spec_of(t)
-  local map, sums = {}, {}
-  for d = 1, t.ndim do map[d] = -1 end
+  local map, sums, shards, replicated = {}, {}, {}, true
+  for d = 1, t.ndim do map[d], shards[d] = -1, 1 end
   for i, p in ipairs(t.placements) do
-    if p:is_partial() then sums[#sums + 1] = i - 1
-    elseif not p:is_replicate() then map[p.dim + 1] = i - 1 end
+    replicated = replicated and p:is_replicate()
+    if p:is_partial() then
+      sums[#sums + 1] = i - 1
+    elseif not p:is_replicate() then
+      map[p.dim + 1] = i - 1
+      shards[p.dim + 1] = shards[p.dim + 1] * t.device_mesh:size(i - 1)
+    end
   end
   return attrs.namespace(setmetatable({mesh = t.device_mesh,
     device_mesh = t.device_mesh, placements = V.tuple {
     table.unpack(t.placements)}, shape = V.size(t.shape), ndim = t.ndim,
-    dim_map = V.list(map), sums = V.list(sums)}, {__name = "DTensorSpec"}))
+    dim_map = V.list(map), sums = V.list(sums), stride = V.tuple {
+    table.unpack(t:stride())}, num_shards_map = V.list(shards),
+    is_replicated = V.builtin(function () return replicated end),
+    is_sharded = V.builtin(function () return not replicated and #sums == 0
+    end)}, {__name = "DTensorSpec", __tostring = function ()
+      return dt._spec_text(t)
+    end}))
 end
 
 of_tensor._spec = function (t)
@@ -387,8 +424,6 @@ for _, name in ipairs {"redistribute", "to_local", "full_tensor"} do
 end
 
 -- ---- random ----
-
-local partly = "DTensor %s may not have complete support on %s device mesh"
 
 M._random = attrs.namespace {
   manual_seed = def("manual_seed", {"seed", "device_mesh"}, function (a)

@@ -72,6 +72,30 @@ end
 
 -- ---- backends of dimensions ----
 
+local known_backends = {gloo = true, nccl = true, mpi = true, ucc = true,
+  xccl = true, fake = true}
+
+-- One value of backend_override: a name, or a name with options.
+local function check_backend(v)
+  if V.is_tuple(v) then
+    if given(v[2]) and type(v[2]) ~= "table" then
+      util.raise("AttributeError", "'%s' object has no attribute '_timeout'",
+        V.type_name(v[2]))
+    end
+    v = v[1]
+  end
+  if type(v) == "string" and not v:find(":", 1, true)
+     and not known_backends[v:lower()] then
+    dt._warn(("Device capability of %s unknown, assuming `cpu` and `cuda`. You "
+      .. "can specify it in `device:backend` format in `init_process_group` "
+      .. "call."):format(v))
+    util.raise("AssertionError", "Unknown backend type %s", v)
+  elseif given(v) and type(v) ~= "string" then
+    util.raise("TypeError", "cannot unpack non-iterable %s object",
+      V.type_name(v))
+  end
+end
+
 local function check_backends(backends, ndim, names)
   local rest = V.dict()
   if V.is_dict(backends) then
@@ -92,6 +116,9 @@ local function check_backends(backends, ndim, names)
     util.raise("RuntimeError", "Found invalid keys in backend_override: got "
       .. "%s, expected integers in range [0, %d) or one of %s",
       V.repr(V.list(keys)), ndim, V.repr(V.tuple(names or {})))
+  end
+  if V.is_dict(backends) then
+    for _, v in V.each(backends) do check_backend(v) end
   end
 end
 
@@ -243,6 +270,15 @@ methods._get_all_submeshes = method("DeviceMesh._get_all_submeshes",
   end
   return V.list(out)
 end)
+
+local of_engine = {shape = true, ndim = true, device_type = true,
+  _get_root_mesh = true}
+
+-- Any other name: the engine would take it for a dimension's.
+setmetatable(of_mesh, {__index = function (_, name)
+  if methods[name] or of_engine[name] then return nil end
+  return function (m) attrs.missing(m, name) end
+end})
 
 -- mesh[index]: names of dimensions.
 function M.slice(m, index)
