@@ -7,6 +7,7 @@
 
 #include <string.h>
 #include "debug/verify.h"
+#include "diag/finding.h"
 
 typedef struct Ask {
   const char *name, *args;
@@ -56,6 +57,21 @@ DtStatus dt_verify_begin (DtRepl *r) {
   return st;
 }
 
+/* What was noticed beside the comparison; is some of it wrong? */
+static bool findings_end (DtRepl *r, DtBuf *out) {
+  DtDiag *g = dt_diag_of(r->s);
+  const DtFinding *f;
+  bool wrong = false;
+  if (g == NULL)
+    return false;
+  if (dt_diag_settle(g) != DT_OK)
+    dt_error_clear(r->cx);        /* without what only all ranks know */
+  dt_diag_fresh(g, out);
+  for (int i = 0; (f = dt_diag_at(g, i)) != NULL; i++)
+    wrong = wrong || f->kind->severity == DT_FIND_WRONG;
+  return wrong;
+}
+
 void dt_verify_end (DtRepl *r) {
   const DtVerify *k = dt_debug_of(r->s)->verify;
   DtBuf *out = dtL_out(r->L);
@@ -66,7 +82,8 @@ void dt_verify_end (DtRepl *r) {
               (long long)k->count[DT_VF_ROUNDING],
               (long long)k->count[DT_VF_WRONG],
               (long long)k->count[DT_VF_SKIPPED]);
-  if (r->code == DT_EXIT_OK && k->count[DT_VF_WRONG] > 0)
+  bool wrong = findings_end(r, out);
+  if (r->code == DT_EXIT_OK && (wrong || k->count[DT_VF_WRONG] > 0))
     r->code = DT_EXIT_CHECK;
   (void)dt_repl_meet(r, DT_OK);
 }

@@ -43,7 +43,8 @@ static const Row rows[] = {
    "write the record of operators at the end, also of a failed run"},
   {O_OPEN, "open", "FILE", "look at such a record, without the script"},
   {O_VERIFY, "verify", NULL,
-   "compare each operator with one device; exit status 3 when one is wrong"},
+   "compare each operator with one device, name silent traps; exit status 3 "
+   "when numbers are wrong"},
   {O_JSON, "json", NULL, "commands give one JSON object a line"},
   {O_COLOR, "color", "WHEN", "auto, always or never"},
   {O_RAW, "raw", NULL, "print each rank's output by itself"},
