@@ -93,14 +93,14 @@ static DtStatus adaptive_meta (DtMetaCall *c) {
 static DtStatus avg_back_meta (DtMetaCall *c) {
   const DtMeta *g = c->in[0], *in = dt_in(c, 1);
   int nd = ND;
-  char fn[40];
+  char fn[40], called[48];
   const char *name = nd == 2 ? "`grad_output`" : "`gradOutput_`";
   snprintf(fn, sizeof fn, "adaptive_avg_pool%dd_backward", nd);
+  snprintf(called, sizeof called, "%s()", fn);
   DT_CHECK(c->cx, g->ndim == in->ndim, DT_E_RUNTIME, "%s_out_cpu_template: "
            "Expected dimensions %d for %s but got dimensions %d", fn,
            in->ndim, name, g->ndim);
-  strcat(fn, "()");
-  DT_TRY(c->cx, check_input(c->cx, fn, "grad_output", g, nd, false, 1));
+  DT_TRY(c->cx, check_input(c->cx, called, "grad_output", g, nd, false, 1));
   DT_CHECK(c->cx, nd == 3 || g->dtype == in->dtype, DT_E_RUNTIME,
            "adaptive_avg_pool2d_backward_out_cpu_template: Expected dtype %s "
            "for `grad_output` but got dtype %s",

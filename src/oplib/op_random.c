@@ -118,7 +118,7 @@ static DtStatus continuous (DtKernelCall *c, const char *name, bool cpp) {
   return DT_OK;
 }
 
-static DtStatus random (DtKernelCall *c, DtRandom kind, double a, double b) {
+static DtStatus fill_random (DtKernelCall *c, DtRandom kind, double a, double b) {
   DT_ASSERT(c->cx, c->rng);
   DT_TRY(c->cx, dt_k_random(c->cx, kind, c->out[0], c->rng, a, b));
   advance(c, &c->out[0]->m);
@@ -130,7 +130,7 @@ static DtStatus exponential_kernel (DtKernelCall *c) {
   DT_TRY(c->cx, continuous(c, "Exponential", false));
   DT_CHECK(c->cx, l > 0, DT_E_RUNTIME,
            "exponential_ expects lambda > 0.0, but found lambda=%g", l);
-  return random(c, DT_RND_EXPONENTIAL, l, 0);
+  return fill_random(c, DT_RND_EXPONENTIAL, l, 0);
 }
 
 static DtStatus cauchy_kernel (DtKernelCall *c) {
@@ -138,7 +138,7 @@ static DtStatus cauchy_kernel (DtKernelCall *c) {
   DT_TRY(c->cx, continuous(c, "Cauchy", true));
   DT_CHECK(c->cx, s > 0, DT_E_RUNTIME,
            "cauchy_ expects sigma > 0.0, but found sigma=%g", s);
-  return random(c, DT_RND_CAUCHY, dt_arg_float(c->args, 1), s);
+  return fill_random(c, DT_RND_CAUCHY, dt_arg_float(c->args, 1), s);
 }
 
 static DtStatus geometric_kernel (DtKernelCall *c) {
@@ -146,7 +146,7 @@ static DtStatus geometric_kernel (DtKernelCall *c) {
   DT_CHECK(c->cx, p > 0 && p < 1, DT_E_RUNTIME,
            "geometric_ expects p to be in (0, 1), but got p=%g", p);
   DT_TRY(c->cx, ready(c, "geometric_"));
-  return random(c, DT_RND_GEOMETRIC, p, 0);
+  return fill_random(c, DT_RND_GEOMETRIC, p, 0);
 }
 
 static DtStatus log_normal_kernel (DtKernelCall *c) {
@@ -154,7 +154,7 @@ static DtStatus log_normal_kernel (DtKernelCall *c) {
   DT_CHECK(c->cx, s > 0, DT_E_RUNTIME,
            "log_normal_ expects std > 0.0, but found std=%g", s);
   DT_TRY(c->cx, ready(c, "log_normal_"));
-  return random(c, DT_RND_LOG_NORMAL, dt_arg_float(c->args, 1), s);
+  return fill_random(c, DT_RND_LOG_NORMAL, dt_arg_float(c->args, 1), s);
 }
 
 /* ---- randint ---- */

@@ -41,10 +41,10 @@ local function check(what, ok, text)
 end
 
 for _, p in ipairs(programs) do
-  local out, code = run(program .. " " .. dir .. p[1] .. ".py")
-  local ok = code == p[2]
-  for i = 3, #p do ok = ok and out:find(p[i], 1, code == 0) ~= nil end
-  check(p[1], ok, out)
+  local text, status = run(program .. " " .. dir .. p[1] .. ".py")
+  local ok = status == p[2]
+  for i = 3, #p do ok = ok and text:find(p[i], 1, status == 0) ~= nil end
+  check(p[1], ok, text)
 end
 
 local out, code = run(program .. " -n 4 " .. dir .. "everyday.py")
@@ -72,9 +72,9 @@ local function text(source)
   local f = assert(io.open(path, "w"))
   f:write(source)
   f:close()
-  local out, code = run(program .. " -n 2 " .. path)
+  local printed, status = run(program .. " -n 2 " .. path)
   os.remove(path)
-  return out, code
+  return printed, status
 end
 
 out, code = text("import torch\nx = torch.ones(2)\nimport scipy.stats\n")
