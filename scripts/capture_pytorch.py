@@ -23,8 +23,10 @@ import argparse
 import contextlib
 import json
 import math
+import os
 import re
 import sys
+import tempfile
 import warnings
 
 import torch
@@ -404,6 +406,36 @@ def out_var(v):
     return v if v is None else out_number(v)
 
 
+@contextlib.contextmanager
+def all_warnings(texts):
+    """What Python and C++ warn about, in order: both write to stderr."""
+    mark = "\x01"
+
+    def show(message, *_):
+        os.write(2, f"{mark}{message}\n".encode())
+
+    sys.stderr.flush()
+    old, file = os.dup(2), tempfile.TemporaryFile()
+    os.dup2(file.fileno(), 2)
+    torch.set_warn_always(True)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("always")
+            warnings.showwarning = show
+            yield
+    finally:
+        torch.set_warn_always(False)
+        os.dup2(old, 2)
+        os.close(old)
+        file.seek(0)
+        for line in file.read().decode(errors="replace").split("\n"):
+            text = (line[1:] if line.startswith(mark)
+                    else line.partition("] Warning: ")[2])
+            if text:
+                texts.append("numel1" if "numel=1" in text else text)
+        file.close()
+
+
 def capture_mixed(case):
     """Every call is the first of its kind: caches are empty."""
     from torch.distributed.tensor import debug
@@ -415,9 +447,8 @@ def capture_mixed(case):
     args = with_locals([value(a, mesh) for a in case["args"]])
     kw = {k: with_locals(value(v, mesh))
           for k, v in case.get("kw", {}).items()}
-    torch.set_warn_always(True)
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
+    texts = []
+    with all_warnings(texts):
         try:
             got = op(*args, **kw)
             answer = {"out": out_var(got)}
@@ -425,9 +456,6 @@ def capture_mixed(case):
                 answer["same"] = True
         except Exception as e:
             answer = {"raises": out_error(e)}
-    torch.set_warn_always(False)
-    texts = ["numel1" if "numel=1" in str(w.message) else str(w.message)
-             for w in said]
     if texts:
         answer["warns"] = texts
     return answer

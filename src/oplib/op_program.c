@@ -9,9 +9,9 @@
 ** "reduced(x)", which does what the argument reduction says, and the number
 ** norm, 1/elements of self under a mean.  There are no branches: where calls
 ** depend on values, C picks the text (op_program).  unless(flag),
-** ranked(x), ungiven(x) and never(x) end tracing, and only that, where Python's
-** decomposition fails: a true argument, a tensor without dims, an argument
-** given by place, always.
+** ranked(x), ungiven(x) and never(x) end tracing, and only that, where
+** Python's decomposition fails: a true argument, a tensor without dims, an
+** argument given by place, always.
 ** A gradient is written the same way, a program for each argument: "self:
 ** mul.Tensor(grad, other) | other: ..."; it knows grad, grad1, ..., result,
 ** result1, ... besides, and runs only where that gradient is wanted.
@@ -291,7 +291,7 @@ static DtStatus give (Prog *p) {
   return DT_OK;
 }
 
-/* unless(...), ranked(...), ungiven(...), never(...): what cannot be traced in PyTorch. */
+/* unless, ranked, ungiven, never: what cannot be traced in PyTorch. */
 static DtStatus guard (Prog *p, char kind) {
   char name[NAME_LEN];
   DtEmit *e = p->c->e;
