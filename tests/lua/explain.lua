@@ -95,8 +95,8 @@ v = verdict(function ()
   return many:sum(), many:mm(more), dt.addmm(off, many, more), many:var(1)
 end)
 T.eq(v.wrong, 0, "these are in another order")
-local n = proofs(v)
-T.ok(n.replay >= 1 and n.bound + n.tolerance == 0, "all by replay")
+local by = proofs(v)
+T.ok(by.replay >= 1 and by.bound + by.tolerance == 0, "all by replay")
 
 -- What a handler computes cannot be replayed: a bound instead.
 local logits = dt.distribute_tensor(dt.randn(8, 64) * 10, mesh["tp"], "S(1)")
@@ -198,10 +198,10 @@ end
 
 local wide = dt.distribute_tensor(dt.ones(8, 8), mesh, "S(0) R")
 local narrow = wide:redistribute(mesh, "R R")
-local moved = dt.debug.recording().last
+local move = dt.debug.recording().last
 local e1 = narrow:exp()
 local at = dt.debug.recording().last
-local would = dt.debug.whatif("drop #" .. moved)
+local would = dt.debug.whatif("drop #" .. move)
 T.eq(step_at(would, at).after, "dt: f32[8, 8]| S(0)R",
   "exp of what was not moved")
 T.eq(would.before.bytes - would.after.bytes,
@@ -219,18 +219,15 @@ dt.expect{forced, "S(1) S(0)"}
 T.eq(would.after.bytes - would.before.bytes, led.bytes, "and its bytes")
 
 local cross = dt.distribute_tensor(dt.ones(8, 8), mesh, "S(0) S(1)")
-local swapped = cross:redistribute(mesh, "S(1) S(0)")
-at = dt.debug.recording().last
+T.ok(cross:redistribute(mesh, "S(1) S(0)"), "to be planned")
 for _, planner in ipairs {"graph", "greedy"} do
   would = dt.debug.whatif{planner = planner}
   local d = dt.debug.whatif{planner = "auto"}
   dt._plan_mode(planner)
-  led = really(function ()
-    swapped = cross:redistribute(mesh, "S(1) S(0)")
-  end)
+  led = really(function () return cross:redistribute(mesh, "S(1) S(0)") end)
   dt._plan_mode("auto")
   local now = really(function ()
-    swapped = cross:redistribute(mesh, "S(1) S(0)")
+    return cross:redistribute(mesh, "S(1) S(0)")
   end)
   T.eq(would.after.bytes - d.after.bytes, led.bytes - now.bytes,
     planner .. ": bytes as when it plans")
@@ -303,7 +300,8 @@ local sweep = dt.debug.sweep(function (n, m)
 end, {sizes = 4, ranks = 4})
 T.ok(sweep.smallest == nil, "a sum is right for every size and mesh")
 sweep = dt.debug.sweep(function (n, m)
-  return dt.DTensor.from_local(dt.ones(n), m, #m.shape > 1 and "P R" or "P"):sum()
+  return dt.DTensor.from_local(dt.ones(n), m,
+    #m.shape > 1 and "P R" or "P"):sum()
 end, {sizes = {0, 1, 2}, ranks = 3})
 T.eq(sweep.smallest.size, 1, "the smallest size that fails")
 T.eq(sweep.smallest.mesh[1], 2, "on the smallest mesh")

@@ -130,7 +130,8 @@ assert(#dt.debug.status().ranks == 4, "what ranks do")
 assert(dt.debug.rules("aten.mm.default").rows[1], "rows of rules")
 EOF
 echo "$names" > names
-if "$DTREPL" -n 4 --trust names.lua; then ok; else bad "functions of dt.debug"; fi
+if "$DTREPL" -n 4 --trust names.lua; then ok
+else bad "functions of dt.debug"; fi
 
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ] && [ "$passed" -gt 100 ]
