@@ -4,6 +4,7 @@
 ** and stand beside the built-in ones in help, completion and abbreviation. */
 #include "repl/cmd.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Push the table of commands; false, with nothing pushed, when there is
@@ -15,18 +16,20 @@ static bool push_all (lua_State *L) {
   return false;
 }
 
-/* Push the entry of the only name that begins with name[0..n), its name below
-** it. */
-static bool push_begun (lua_State *L, const char *name, size_t n) {
-  int all = lua_gettop(L), found = 0;
+/* Push the entry of name[0..n), or of the only one that begins with it.  By
+** going through them: asking Lua would make a string, which may fail. */
+static bool push_entry (lua_State *L, const char *name, size_t n, bool whole) {
+  int all, found = 0;
+  if (!push_all(L))
+    return false;
+  all = lua_gettop(L);
   lua_pushnil(L);
   while (lua_next(L, all) != 0) {
     const char *k = lua_tostring(L, -2);
-    if (strncmp(k, name, n) == 0 && found++ == 0) {
-      lua_pushvalue(L, -2);
-      lua_insert(L, all + 1);
+    if (strncmp(k, name, n) == 0 && (!whole || k[n] == '\0') &&
+        found++ == 0) {
       lua_pushvalue(L, -1);
-      lua_insert(L, all + 2);
+      lua_insert(L, all + 1);
     }
     lua_pop(L, 1);
   }
@@ -37,15 +40,7 @@ bool dt_user_command (DtRepl *r, const char *name, size_t n, const char *arg,
                       bool whole, DtStatus *st) {
   lua_State *L = r->L;
   int top = lua_gettop(L);
-  bool found = false;
-  if (push_all(L)) {
-    if (whole) {
-      lua_pushlstring(L, name, n);
-      found = lua_rawget(L, -2) == LUA_TTABLE;
-    } else {
-      found = push_begun(L, name, n);
-    }
-  }
+  bool found = push_entry(L, name, n, whole);
   if (found) {
     lua_rawgeti(L, -1, 2);
     lua_pushstring(L, arg);
@@ -61,13 +56,13 @@ void dt_user_commands (lua_State *L, const char *before, const char *prefix,
   if (push_all(L)) {
     lua_pushnil(L);
     while (lua_next(L, top + 1) != 0) {
+      char full[80];
       lua_pop(L, 1);
       const char *k = lua_tostring(L, -1);
-      if (strncmp(k, prefix, strlen(prefix)) == 0) {
-        lua_pushfstring(L, "%s%s", before, k);
-        add(sink, lua_tostring(L, -1));
-        lua_pop(L, 1);
-      }
+      if (strncmp(k, prefix, strlen(prefix)) != 0)
+        continue;
+      snprintf(full, sizeof full, "%s%s", before, k);
+      add(sink, full);
     }
   }
   lua_settop(L, top);
@@ -83,13 +78,10 @@ static const char *help_of (lua_State *L) {
 
 bool dt_user_help (lua_State *L, const char *name, DtBuf *out) {
   int top = lua_gettop(L);
-  bool found = false;
-  if (push_all(L)) {
-    lua_pushstring(L, name + (*name == ':'));
-    found = lua_rawget(L, -2) == LUA_TTABLE;
-    if (found)
-      dt_buf_addf(out, ":%s\n%s\n", name + (*name == ':'), help_of(L));
-  }
+  name += *name == ':';
+  bool found = push_entry(L, name, strlen(name), true);
+  if (found)
+    dt_buf_addf(out, ":%s\n%s\n", name, help_of(L));
   lua_settop(L, top);
   return found;
 }
