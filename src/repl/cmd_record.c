@@ -399,7 +399,8 @@ static DtStatus cmd_rerun (DtCmdCall *c) {
                           "wanted an operator as #7, or nothing");
   }
   DT_CHECK(r->cx, r->rerun.text != NULL, DT_E_COMMAND,
-           "no script has been run (:run FILE)");
+           "no script has been run (:run FILE); lines that were typed: "
+           ":save FILE, then :load FILE runs them again");
   r->rerun.asked = true;
   r->rerun.to = n;
   if (r->at != NULL)
