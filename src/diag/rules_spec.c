@@ -30,7 +30,8 @@ static void handled_wrong (DtDiag *g, const DtEvent *e) {
   void *ud;
   bool hit;
   int i;
-  if (e->nin < 1 || e->nin > 16 || !dt_handler_get(s, e->op, &ud) ||
+  if (e->nin < 1 || e->nin > 16 || e->in[0] == NULL ||
+      e->in[0]->spec == NULL || !dt_handler_get(s, e->op, &ud) ||
       !dt_known_wrong_has(e->op)) return;
   for (i = 0; i < e->nin; i++) {
     if (e->in[i] == NULL || e->in[i]->spec == NULL) return;
