@@ -195,8 +195,12 @@ static DtStatus run_call (DtEmit *e, const char *name, int npos,
   DT_TRY(s->cx, dt_schema_bind(s->cx, op->sig, npos, pos, nkw, kwname, kw,
                                &args));
   args.nslots = nin;
-  DT_TRY(s->cx, dt_call(s, op, &args, nin,
-                        (DtVar *const *)(const void *)in, &res));
+  bool grad = s->grad_enabled;
+  if (e->quiet) s->grad_enabled = false;
+  DtStatus st = dt_call(s, op, &args, nin, (DtVar *const *)(const void *)in,
+                        &res);
+  s->grad_enabled = grad;
+  if (st != DT_OK) return st;
   *nout = res.n < max ? res.n : max;
   for (int i = 0; i < *nout; i++)
     out[i] = dt_run_keep(r, dt_var_ref(dt_result(&res, i)));

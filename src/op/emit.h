@@ -33,6 +33,7 @@ struct DtEmit {
   DtStatus st;                  /* first error */
   bool tracing;                 /* propagating: specs, and no execution */
   bool pretend;                 /* nothing is computed: tracing or shapes */
+  bool quiet;                   /* what is called now has no history */
   void *ud;
 };
 

@@ -53,8 +53,10 @@ static DtStatus cosine_decomp (DtDecompCall *c) {
   }
   DtHandle *eps = E("aten.scalar_tensor.default", "v dtype=d", c->args->v[3],
                     (int)t);
+  c->e->quiet = true;           /* the limit is no part of the gradient */
   for (int i = 0; i < 2; i++)
     n[i] = E("aten.clamp_min_.Tensor", "tt", n[i], eps);
+  c->e->quiet = false;
   for (int i = 0; i < 2; i++) x[i] = E("aten.div.Tensor", "tt", x[i], n[i]);
   x[0] = E("aten.mul.Tensor", "tt", x[0], x[1]);
   return finish(c, E("aten.sum.dim_IntList", "tI", x[0], 1, &dim));
@@ -93,7 +95,8 @@ static DtHandle *covariance (DtDecompCall *c, int64_t correction) {
           E("aten.new_ones.default", "tI dtype=d", t, 0, row, (int)DT_BOOL));
   d = E("aten.sub.Tensor", "tt", x, E("aten.unsqueeze.default", "ti", d, dim));
   t = E("aten.t.default", "t", d);
-  if (dt_dtype_is_complex((DtDtype)m.dtype)) t = E("aten._conj.default", "t", t);
+  if (dt_dtype_is_complex((DtDtype)m.dtype))
+    t = E("aten._conj.default", "t", t);
   d = E("aten.div.Tensor", "tt", E("aten.mm.default", "tt", d, t), n);
   return E("aten.squeeze.default", "t", d);
 }
