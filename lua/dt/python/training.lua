@@ -9,6 +9,7 @@ local attrs = require "dt.python.attrs"
 local names = require "dt.python.names"
 local recompute = require "dt.recompute"
 local fsdp = require "dt.fsdp"
+require "dt.python.dcp"
 
 local None, builtin, namespace = dt.None, V.builtin, attrs.namespace
 

@@ -1,0 +1,236 @@
+-- SPDX-License-Identifier: MIT
+-- dt/python/dcp.lua: torch.distributed.checkpoint for Python programs, over
+-- dt.checkpoint: save, load, and the state dicts that go in and out.  The
+-- files are dt.checkpoint's (safetensors and an index), not PyTorch's.
+
+local dt = require "dt"
+local util = require "dt.util"
+local V = require "dt.python.values"
+local attrs = require "dt.python.attrs"
+local checkpoint = require "dt.checkpoint"
+
+local M = {}
+local None, builtin, namespace = dt.None, V.builtin, attrs.namespace
+
+local function get(args, kw, i, name)
+  local v = kw and V.dict_get(kw, name)
+  if v == nil then v = args[i] end
+  if v == None then return nil end
+  return v
+end
+
+-- ---- save and load ----
+
+-- Dicts and lists below a state dict as tables of dt.checkpoint.
+local function tables(v)
+  if V.is_dict(v) then
+    local out = {}
+    for k, item in V.each(v) do out[V.str(k)] = tables(item) end
+    return out
+  elseif V.is_seq(v) then
+    local out = {}
+    for i = 1, v.n do out[tostring(i - 1)] = tables(v[i]) end
+    return out
+  end
+  return v
+end
+
+-- Numbers that a load has replaced go back to where they came from.
+local function put_back(v, loaded)
+  if V.is_dict(v) then
+    for k, item in V.each(v) do
+      local new = loaded[V.str(k)]
+      if type(new) == "table" and not util.is_tensor(new) then
+        put_back(item, new)
+      elseif not util.is_tensor(new) and new ~= nil then
+        V.dict_set(v, k, new)
+      end
+    end
+  elseif V.is_list(v) then
+    for i = 1, v.n do
+      local new = loaded[tostring(i - 1)]
+      if type(new) == "table" and not util.is_tensor(new) then
+        put_back(v[i], new)
+      elseif not util.is_tensor(new) and new ~= nil then
+        v[i] = new
+      end
+    end
+  end
+end
+
+local function place(args, kw, storage)
+  local id = get(args, kw, 99, "checkpoint_id")
+  if id then return V.str(id) end
+  local s = get(args, kw, 99, storage)
+  return s and s.path or util.raise("ValueError", "checkpoint_id is not given")
+end
+
+local function save(args, kw)
+  checkpoint.save(tables(get(args, kw, 1, "state_dict")),
+    {checkpoint_id = place(args, kw, "storage_writer")})
+  return None
+end
+
+local function load(args, kw)
+  local state = get(args, kw, 1, "state_dict")
+  local plain = tables(state)
+  checkpoint.load(plain, {checkpoint_id = place(args, kw, "storage_reader")})
+  put_back(state, plain)
+  return None
+end
+
+local function storage(name)
+  return builtin(function (args, kw)
+    return namespace {__name__ = name, path = V.str(get(args, kw, 1, "path"))}
+  end, name)
+end
+
+-- ---- state dicts ----
+
+local function option(options, name)
+  local v = options and options[name]
+  if v == nil then return false end
+  return v
+end
+
+-- A tensor as the options want it; nil where this rank keeps none.
+local function shown(t, options)
+  if not option(options, "full_state_dict") then return t end
+  local whole = t.is_dtensor and t:full_tensor() or t
+  if option(options, "cpu_offload") and dt.rank() ~= 0 then return nil end
+  return whole
+end
+
+local function each_entry(model)
+  local list = {}
+  for name, p in model:named_parameters() do list[#list + 1] = {name, p} end
+  for name, b in model:named_buffers() do list[#list + 1] = {name, b} end
+  return list
+end
+
+local function clean(name)
+  return (name:gsub("_checkpoint_wrapped_module%.", ""))
+end
+
+local function get_model(args, kw)
+  local model, options = args[1], get(args, kw, 99, "options")
+  local out = V.dict()
+  for _, item in ipairs(each_entry(model)) do
+    local t = shown(item[2]:detach(), options)
+    if t then V.dict_set(out, clean(item[1]), t) end
+  end
+  return out
+end
+
+local function given(state, name, t, options)
+  local v = state and V.dict_get(state, name)
+  if not option(options, "broadcast_from_rank0") then return v end
+  local whole = dt.rank() == 0 and v
+    or dt.zeros({table.unpack(t.shape)}, {dtype = t.dtype})
+  return require("dt.distributed").broadcast(whole, 0) or whole
+end
+
+local function set_model(args, kw)
+  local model = args[1]
+  local state = get(args, kw, 2, "model_state_dict")
+  local options = get(args, kw, 99, "options")
+  if option(options, "broadcast_from_rank0")
+     and not option(options, "full_state_dict") then
+    util.raise("ValueError",
+      "full_state_dict must be True when broadcast_from_rank0 is True.")
+  end
+  local guard <close> = dt.no_grad()            -- luacheck: ignore guard
+  for _, item in ipairs(each_entry(model)) do
+    local t, v = item[2], given(state, clean(item[1]), item[2], options)
+    if v then
+      if t.is_dtensor and not v.is_dtensor then
+        v = dt.distribute_tensor(v, t.device_mesh, t.placements,
+          {src_data_rank = dt.None})
+      end
+      t:detach():copy_(v)
+    end
+  end
+  return namespace {missing_keys = V.list {}, unexpected_keys = V.list {}}
+end
+
+local function names_of(model)
+  local names = {}
+  for name, p in model:named_parameters() do names[p._id] = clean(name) end
+  return names
+end
+
+local function get_optimizer(args, kw)
+  local model, opt = args[1], args[2]
+  local names, options = names_of(model), get(args, kw, 99, "options")
+  local state, groups = V.dict(), {}
+  for i, g in ipairs(opt.param_groups) do
+    local group, list = V.dict(), {}
+    for _, key in ipairs(util.sorted_keys(g)) do
+      if key ~= "params" then V.dict_set(group, key, V.from_lua(g[key])) end
+    end
+    for k, p in ipairs(g.params) do
+      list[k] = names[p._id]
+      local own, s = V.dict(), opt.state[p._id] or {}
+      for _, key in ipairs(util.sorted_keys(s)) do
+        local v = s[key]
+        if util.is_tensor(v) then v = shown(v, options) end
+        if v ~= nil then V.dict_set(own, key, v) end
+      end
+      V.dict_set(state, names[p._id], own)
+    end
+    V.dict_set(group, "params", V.list(list))
+    groups[i] = group
+  end
+  local out = V.dict()
+  V.dict_set(out, "state", state)
+  V.dict_set(out, "param_groups", V.list(groups))
+  return out
+end
+
+local function set_optimizer(args, kw)
+  local model, opt = args[1], args[2]
+  local given_state = get(args, kw, 3, "optim_state_dict")
+  local names, all = names_of(model), V.dict_get(given_state, "state")
+  local guard <close> = dt.no_grad()            -- luacheck: ignore guard
+  for _, g in ipairs(opt.param_groups) do
+    for _, p in ipairs(g.params) do
+      local from = V.dict_get(all, names[p._id])
+      if from then
+        local own = opt.state[p._id] or {}
+        for key, v in V.each(from) do
+          if util.is_tensor(own[key]) and util.is_tensor(v) then
+            own[key]:copy_(v)
+          else
+            own[key] = util.is_tensor(v) and v:clone() or v
+          end
+        end
+        opt.state[p._id] = own
+      end
+    end
+  end
+  return None
+end
+
+local function state_options(_, kw)
+  local out = namespace {__name__ = "StateDictOptions"}
+  for k, v in V.each(kw or V.dict()) do out[k] = v end
+  return out
+end
+
+M.state_dict = namespace {
+  get_model_state_dict = builtin(get_model, "get_model_state_dict"),
+  set_model_state_dict = builtin(set_model, "set_model_state_dict"),
+  get_optimizer_state_dict = builtin(get_optimizer,
+    "get_optimizer_state_dict"),
+  set_optimizer_state_dict = builtin(set_optimizer,
+    "set_optimizer_state_dict"),
+  StateDictOptions = builtin(state_options, "StateDictOptions"),
+}
+M.module = namespace {save = builtin(save, "save"),
+  load = builtin(load, "load"), state_dict = M.state_dict,
+  FileSystemReader = storage "FileSystemReader",
+  FileSystemWriter = storage "FileSystemWriter"}
+attrs.provide("torch.distributed.checkpoint", M.module)
+attrs.provide("torch.distributed.checkpoint.state_dict", M.state_dict)
+
+return M
