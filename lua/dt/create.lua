@@ -30,10 +30,16 @@ local function options(fname, kw, extra)
   return kw
 end
 
+local devices = {}              -- of the scopes that are open
+
+-- enter_device(name), leave_device(): where tensors are made that do not say.
+function M.enter_device(name) devices[#devices + 1] = name end
+function M.leave_device() devices[#devices] = nil end
+
 local function plain_options(kw)
   local o = {}
   if kw.dtype then o.dtype = kw.dtype end
-  if kw.device == "meta" then o.device = "meta" end
+  if (kw.device or devices[#devices]) == "meta" then o.device = "meta" end
   return next(o) and o or nil
 end
 

@@ -349,6 +349,9 @@ end
 -- Enter a scope; returns what `as` gets.
 function M.enter(scope)
   if util.is_mesh(scope) then return M.enter_mesh(scope) end
+  if type(scope) == "string" then        -- torch.device("meta")
+    return require("dt.create").enter_device(scope)
+  end
   local special = V.special(scope, "__enter__")
   if special then return special() end
   if type(scope) == "table" then
@@ -365,6 +368,9 @@ end
 -- ends here.
 function M.leave(scope, err)
   if util.is_mesh(scope) then return M.leave_mesh() end
+  if type(scope) == "string" then
+    return require("dt.create").leave_device()
+  end
   local special = V.special(scope, "__exit__")
   if special then
     local e = err and exceptions.exception(err)
