@@ -118,7 +118,8 @@ static DtStatus continuous (DtKernelCall *c, const char *name, bool cpp) {
   return DT_OK;
 }
 
-static DtStatus fill_random (DtKernelCall *c, DtRandom kind, double a, double b) {
+static DtStatus fill_random (DtKernelCall *c, DtRandom kind, double a,
+                             double b) {
   DT_ASSERT(c->cx, c->rng);
   DT_TRY(c->cx, dt_k_random(c->cx, kind, c->out[0], c->rng, a, b));
   advance(c, &c->out[0]->m);
