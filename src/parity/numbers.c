@@ -85,6 +85,15 @@ static DtScalar any_number (const DtMeta *m, int64_t i) {
   return dt_scalar_float(0.05 + 0.9 * (v - floor(v)));
 }
 
+/* A mask without data chooses as many elements as the line's result has. */
+static int64_t chosen (const DtParity *p, const DtMeta *m) {
+  const json_t *out = json_array_get(json_object_get(p->line, "out"), 0);
+  const json_t *shape = json_object_get(out, "shape");
+  if (m->dtype != DT_BOOL || json_array_size(shape) != 1)
+    return 0;
+  return json_integer_value(json_array_get(shape, 0));
+}
+
 DtStatus dt_jtensor (DtParity *p, const json_t *t, DtTensor **out) {
   const json_t *data = json_object_get(t, "data");
   int64_t index[DT_MAX_NDIM] = { 0 };
@@ -95,7 +104,7 @@ DtStatus dt_jtensor (DtParity *p, const json_t *t, DtTensor **out) {
     return dt_raise(p->cx, DT_E_INTERNAL, "the line cannot be read");
   DT_TRY(p->cx, empty_tensor(p->cx, &m, &x));
   DtStatus st = dt_tensor_data(p->cx, x, &to);
-  int64_t n = dt_meta_numel(&m);
+  int64_t n = dt_meta_numel(&m), k = chosen(p, &m);
   size_t size = dt_dtype_size((DtDtype)m.dtype);
   const json_t **row = DT_ANEWN(p->cx, &p->arena, const json_t *, n + 1);
   if (row == NULL)
@@ -103,7 +112,8 @@ DtStatus dt_jtensor (DtParity *p, const json_t *t, DtTensor **out) {
   else if (st == DT_OK && data != NULL && collect(data, row, 0, n) != n)
     st = dt_raise(p->cx, DT_E_INTERNAL, "the line has too few numbers");
   for (int64_t i = 0; st == DT_OK && i < n; i++) {
-    DtScalar v = data != NULL ? scalar_of(row[i]) : any_number(&m, i);
+    DtScalar v = data != NULL ? scalar_of(row[i])
+                 : i < k ? dt_scalar_bool(true) : any_number(&m, i);
     dt_dtype_store((DtDtype)m.dtype,
                    (char *)to + (size_t)place(&m, index) * size, v);
     step(&m, index);

@@ -61,9 +61,20 @@ local function flat(data, out)
   return out
 end
 
-local function plain_tensor(v)
+-- A mask without data chooses as many elements as the line's result has.
+local function chosen(v, line)
+  local out = line and type(line.out) == "table" and line.out[1]
+  if v.t ~= "bool" or v.data or not out or not out.shape
+     or #out.shape ~= 1 then
+    return 0
+  end
+  return out.shape[1]
+end
+
+local function plain_tensor(v, line)
   local n, list = numel(v.shape), v.data and flat(v.data, {}) or {}
   local dtype = dtypes[v.t]
+  for i = 1, chosen(v, line) do list[i] = true end
   for i = #list + 1, n do list[i] = any_number(v.t, i - 1) end
   local t
   if n == 0 then
@@ -335,7 +346,7 @@ local function trial(line, run, how, f)
     {mesh_dim_names = {"tp"}})
   local seen = 0
   local args, kw = arguments(line, function (v)
-    local t = plain_tensor(v)
+    local t = plain_tensor(v, line)
     if mesh then t = on_mesh(t, mesh, how == "S0" and seen == 0
       and (t.shape[1] or 0) > 1) end
     seen = seen + 1
