@@ -416,7 +416,8 @@ static DtHandle *mul (DtDecompCall *c, DtHandle *a, DtHandle *b) {
 static DtStatus power_decomp (DtDecompCall *c) {
   DtHandle *h = c->in[0], *z = NULL, *r = NULL;
   DtMeta m = meta_of(c, h);
-  int64_t n = dt_arg_int(c->args, 1);
+  bool inverts = dt_arg_int(c->args, 1) < 0;
+  uint64_t n = (uint64_t)dt_arg_int(c->args, 1);
   if (!dt_emit_ok(c->e)) return c->e->st;
   DT_CHECK(c->e->cx, m.ndim >= 2, DT_E_RUNTIME, "linalg.matrix_power: The input"
            " tensor A must have at least 2 dimensions.");
@@ -431,14 +432,13 @@ static DtStatus power_decomp (DtDecompCall *c) {
           dt_v_code(DT_V_MEMFMT, 0));
     return finish(c, E("aten.copy_.default", "tt", r, eye));
   }
-  if (n < 0) {
+  if (inverts) {
     h = inverse(c, h, "linalg.inv");
-    n = -n;
+    n = -n;                             /* the smallest int has no negative */
   }
   if (n == 1)
-    return finish(c, dt_arg_int(c->args, 1) < 0 ? h
-                     : E("aten.clone.default", "t memory_format=v", h,
-                         dt_v_code(DT_V_MEMFMT, 0)));
+    return finish(c, inverts ? h : E("aten.clone.default", "t memory_format=v",
+                                     h, dt_v_code(DT_V_MEMFMT, 0)));
   if (n == 3) return finish(c, mul(c, mul(c, h, h), h));
   for (; n > 0 && dt_emit_ok(c->e); n /= 2) {
     z = z == NULL ? h : mul(c, z, z);
