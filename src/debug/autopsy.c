@@ -184,6 +184,24 @@ static bool torch_words (const DtFailed *f) {
   }
 }
 
+/* In early releases propagation's own line goes first, and hides the reason
+** that a rule gave; here that stands below it. */
+static void print_reason (DtSession *s, const DtFailed *f, DtBuf *out) {
+  const char *wrap = strstr(f->message, "\n\nSharding propagation failed");
+  const char *pyclass = NULL;
+  DtBuf reason, old;
+  if (wrap == NULL) return;
+  dt_buf_init(&reason, s->cx);
+  dt_buf_init(&old, s->cx);
+  dt_buf_addn(&reason, f->message, (size_t)(wrap - f->message));
+  if (!dt_profile_text(s->profile.release, dt_buf_str(&reason), &old,
+                       &pyclass) || old.len == 0)
+    dt_buf_add(&old, dt_buf_str(&reason));
+  dt_buf_addf(out, "  because: %s\n", dt_buf_str(&old));
+  dt_buf_fini(&old);
+  dt_buf_fini(&reason);
+}
+
 static void print_message (DtSession *s, const DtFailed *f, DtBuf *out) {
   const char *text = f->message, *pyclass = NULL, *e;
   DtBuf b;
@@ -197,6 +215,8 @@ static void print_message (DtSession *s, const DtFailed *f, DtBuf *out) {
   else dt_buf_add(out, "  message: ");
   dt_buf_addn(out, text, e ? (size_t)(e - text) : strlen(text));
   dt_buf_addc(out, '\n');
+  if (text != f->message && strncmp(text, "Sharding propagation", 20) == 0)
+    print_reason(s, f, out);
   dt_buf_fini(&b);
 }
 
