@@ -96,7 +96,9 @@ static DtStatus new_meta (DtMetaCall *c) {
 
 static DtStatus copy__meta (DtMetaCall *c) {
   DtMeta r;
-  const DtMeta *a = c->in[0], *b = dt_in(c, 1);
+  const DtMeta *a = dt_in(c, 0), *b = dt_in(c, 1);
+  DT_CHECK(c->cx, a != NULL, DT_E_LIMIT,
+           "copy_ into a number: give a tensor instead");
   if (b) {
     OpText want = op_shape_text(a);
     DT_TRY(c->cx, dt_meta_broadcast(c->cx, a, b, &r));
