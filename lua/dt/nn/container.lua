@@ -103,4 +103,21 @@ end
 M.ModuleDict.__len = count
 function M.ModuleDict:__pairs() return self._modules:each() end
 
+-- m:keys(), m:values(), m:items(): lists in order.
+function M.ModuleDict:keys() return {table.unpack(self._modules.keys)} end
+function M.ModuleDict:values()
+  local out = {}
+  for i, name in ipairs(self._modules.keys) do
+    out[i] = self._modules.map[name]
+  end
+  return out
+end
+function M.ModuleDict:items()
+  local out = {}
+  for i, name in ipairs(self._modules.keys) do
+    out[i] = {name, self._modules.map[name]}
+  end
+  return out
+end
+
 return M
