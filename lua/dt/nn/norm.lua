@@ -147,4 +147,15 @@ function M.RMSNorm:extra_repr()
     self.elementwise_affine and "True" or "False")
 end
 
+-- m:reset_parameters(): weights 1, biases 0, in place.
+for _, name in ipairs {"LayerNorm", "RMSNorm", "GroupNorm"} do
+  if M[name] then
+    M[name].reset_parameters = function (self)
+      local guard <close> = dt.no_grad()        -- luacheck: ignore guard
+      if self.weight then self.weight:fill_(1.0) end
+      if self.bias then self.bias:fill_(0.0) end
+    end
+  end
+end
+
 return M
