@@ -92,4 +92,26 @@ function M.xavier_normal_(t, gain)
   return M.normal_(t, 0.0, (gain or 1) * math.sqrt(2 / (i + o)))
 end
 
+-- The share of a normal distribution below x.
+local function normal_below(x)
+  return (1 + dt.tensor(x / math.sqrt(2), {dtype = dt.float64}):erf():item())
+    / 2
+end
+
+-- init.trunc_normal_(t, mean = 0, std = 1, a = -2, b = 2): normal numbers
+-- between a and b, by the inverse of the distribution.
+function M.trunc_normal_(t, ...)
+  local o = util.bind("trunc_normal_", {"mean", "std", "a", "b", "generator"},
+    {mean = 0.0, std = 1.0, a = -2.0, b = 2.0}, ...)
+  local low = normal_below((o.a - o.mean) / o.std)
+  local high = normal_below((o.b - o.mean) / o.std)
+  local guard <close> = dt.no_grad()            -- luacheck: ignore guard
+  t:uniform_(2 * low - 1, 2 * high - 1)
+  t:erfinv_()
+  t:mul_(o.std * math.sqrt(2.0))
+  t:add_(o.mean)
+  t:clamp_(o.a, o.b)
+  return t
+end
+
 return M
