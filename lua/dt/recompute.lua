@@ -202,6 +202,21 @@ function Wrapper:forward(...)
   return M.checkpoint(m, table.unpack(args, 1, args.n))
 end
 
+-- What the wrapper does not have, the module inside may.
+function Wrapper.__getattr__(self, key)
+  local inside = rawget(self, "_modules").map._checkpoint_wrapped_module
+  local v = inside and inside[key]
+  if type(v) ~= "function" then return v end
+  return function (_, ...)
+    local args, kw = split(...)
+    if next(kw) then
+      args.n = args.n + 1
+      args[args.n] = kw
+    end
+    return v(inside, table.unpack(args, 1, args.n))
+  end
+end
+
 -- Its own names are those of the module inside.
 for _, kind in ipairs {"named_parameters", "named_buffers"} do
   local plain = nnm.Module[kind]

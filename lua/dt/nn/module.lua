@@ -100,7 +100,9 @@ function instance_mt.__index(m, key)
   local class = rawget(m, "_class")
   local get = class.__getitem
   if get and math.type(key) == "integer" then return get(m, key) end
-  return class[key]
+  v = class[key]
+  if v == nil and class.__getattr__ then return class.__getattr__(m, key) end
+  return v
 end
 
 function instance_mt.__newindex(m, key, value)

@@ -179,7 +179,8 @@ M.parallelize_module = builtin(function (a, kw)
       .. "ParallelStyle]] for parallelize_plan, <class 'list'> found!")
   end
   local mesh = a[2] or t.device_mesh
-  return parallel.parallelize_module(a[1], mesh ~= None and mesh or nil,
+  return parallel.parallelize_module(a[1] or t.module,
+    mesh ~= None and mesh or nil,
     plan_of(plan or None), {src_data_rank = t.src_data_rank})
 end, "parallelize_module")
 
