@@ -96,6 +96,25 @@ check("a main", code == 0 and out:find("2 ranks 1", 1, true), out)
 out, code = text("import torch\nprint(open('x'))\nimport os\nos.system('ls')\n")
 check("no files, no processes", code == 1, out)
 
+out, code = text([[
+import torch, torch.nn as nn
+from torch.distributed.algorithms._checkpoint.checkpoint_wrapper import (
+    checkpoint_wrapper)
+class Block(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.w = nn.Linear(d, d)
+    def init_weights(self, std=0.5):
+        nn.init.constant_(self.w.weight, std)
+        return std
+    def forward(self, x):
+        return self.w(x)
+m = checkpoint_wrapper(Block(4))
+print(m.init_weights(), m.init_weights(0.25), m.init_weights(std=1.0))
+]])
+check("defaults through a wrapper", code == 0 and out:find("0.5 0.25 1.0", 1,
+  true), out)
+
 -- The language: what Python 3.11 printed for the same text is in .out.
 for _, name in ipairs {"format", "strings", "lists", "dicts", "classes",
   "control", "stdlib"} do

@@ -125,12 +125,13 @@ local packed_mt = {}
 -- A function of a Python class, as Lua calls it.
 function M.lua_method(f)
   local plain = V.lua_function(f)
-  local function method(self, packed, ...)
+  local function method(self, ...)
+    local packed = ...
     if getmetatable(packed) == packed_mt then
       return M.call(f, V.list({self, table.unpack(packed.args, 1,
         packed.args.n)}, packed.args.n + 1), packed.kw)
     end
-    return plain(self, packed, ...)
+    return plain(self, ...)
   end
   V.set_raw(method, f)
   return method
