@@ -57,6 +57,12 @@ for _, want in ipairs {"352 ['fc.weight', 'fc.bias']",
   check("everyday: " .. want, code == 0 and out:find(want, 1, true), out)
 end
 
+out, code = run(program .. " -n 4 " .. dir .. "training_loop.py")
+for _, want in ipairs {"step   1 | loss 0.", " | lr 7.50e-03 | ",
+  "'ff.w2.weight': (8, 16)"} do
+  check("a training loop: " .. want, code == 0 and out:find(want, 1, true), out)
+end
+
 out, code = run(program .. " -n 4 " .. dir .. "unit_style.py")
 for _, want in ipairs {"test_inplace_op (__main__.DistTensorOpsTest) ... ok",
   "test_fails (__main__.DistTensorOpsTest) ... FAIL",

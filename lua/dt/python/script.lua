@@ -32,6 +32,24 @@ local function spawn(args, kw)
   return eval.call(args[1], V.list(list, n + 1))
 end
 
+-- torch.cuda without a device: what is asked of one is nothing, or 0.
+local function cuda()
+  local t = {is_available = builtin(function () return false end),
+    device_count = builtin(function () return dt.world_size() end),
+    current_device = builtin(function () return dt.rank() end),
+    amp = namespace {autocast = builtin(function () return namespace {} end)}}
+  for _, name in ipairs {"set_device", "synchronize", "manual_seed",
+    "manual_seed_all", "empty_cache", "reset_peak_memory_stats",
+    "_sleep"} do
+    t[name] = nothing()
+  end
+  for _, name in ipairs {"memory_allocated", "max_memory_allocated",
+    "memory_reserved", "max_memory_reserved"} do
+    t[name] = builtin(function () return 0 end, name)
+  end
+  return namespace(t)
+end
+
 local provided = false
 
 local function provide(argv)
@@ -41,11 +59,15 @@ local function provide(argv)
   local mp = namespace {spawn = builtin(spawn, "spawn")}
   attrs.provide("torch.multiprocessing", mp)
   names.torch.multiprocessing = mp
-  names.torch.cuda = namespace {is_available = builtin(function ()
-    return false
-  end), device_count = builtin(function () return dt.world_size() end),
-    set_device = nothing(), synchronize = nothing(),
-    manual_seed = nothing(), manual_seed_all = nothing()}
+  names.torch.cuda = cuda()
+  -- Under autocast dtypes are kept: said once, as results would differ.
+  names.torch.autocast = builtin(function (_, kw)
+    if not (kw and V.dict_get(kw, "enabled") == false) then
+      builtins.names.print.call(V.list {
+        "torch.autocast is not modelled: operators keep their dtypes"})
+    end
+    return namespace {}
+  end, "autocast")
   names.dist.init_process_group = nothing()
   names.dist.destroy_process_group = nothing()
   names.dist.is_initialized = builtin(function () return true end)

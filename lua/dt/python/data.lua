@@ -1,0 +1,166 @@
+-- SPDX-License-Identifier: MIT
+-- dt/python/data.lua: torch.utils.data: data sets, samplers and loaders, as
+-- far as repros go: one process, batches by stacking.
+
+local dt = require "dt"
+local util = require "dt.util"
+local nnm = require "dt.nn.module"
+local V = require "dt.python.values"
+local attrs = require "dt.python.attrs"
+local calls = require "dt.python.call"
+local ops = require "dt.python.ops"
+
+local None, builtin, namespace = dt.None, V.builtin, attrs.namespace
+
+local function kwarg(kw, name)
+  local v = kw and V.dict_get(kw, name)
+  if v == None then return nil end
+  return v
+end
+
+local function length(v) return V.is_seq(v) and v.n or V.special(v, "__len__")() end
+
+local Dataset = nnm.Module:extend("Dataset")
+Dataset.__python = true
+
+local function class(name, base, methods)
+  local c = base:extend(name)
+  c.__python = true
+  for key, f in pairs(methods) do c[key] = calls.lua_method(builtin(f, key)) end
+  return c
+end
+
+-- TensorDataset(a, b, …): tuples of rows.
+local TensorDataset = class("TensorDataset", Dataset, {
+  __init__ = function (a)
+    a[1].tensors = V.tuple({table.unpack(a, 2, a.n)}, a.n - 1)
+    return None
+  end,
+  __len__ = function (a) return a[1].tensors[1].shape[1] end,
+  __getitem__ = function (a)
+    local t, row = a[1].tensors, {}
+    for i = 1, t.n do row[i] = ops.getitem(t[i], a[2]) end
+    return V.tuple(row, t.n)
+  end,
+})
+
+-- The order of an epoch: 0 … n-1, shuffled by torch's generator if asked.
+local function order(n, shuffle)
+  local out = {}
+  if shuffle then
+    local p = dt.randperm(n)
+    for i = 1, n do out[i] = p[i - 1]:item() end
+    return out
+  end
+  for i = 1, n do out[i] = i - 1 end
+  return out
+end
+
+local DistributedSampler = class("DistributedSampler", Dataset, {
+  __init__ = function (a, kw)
+    local s = a[1]
+    s.size = length(a[2])
+    s.num_replicas = kwarg(kw, "num_replicas") or a[3] or dt.world_size()
+    s.rank = kwarg(kw, "rank") or a[4] or dt.rank()
+    s.shuffle = kwarg(kw, "shuffle")
+    if s.shuffle == nil then s.shuffle = true end
+    s.drop_last = kwarg(kw, "drop_last") or false
+    return None
+  end,
+  set_epoch = function () return None end,
+  __len__ = function (a)
+    local s = a[1]
+    if s.drop_last then return s.size // s.num_replicas end
+    return -(-s.size // s.num_replicas)
+  end,
+  -- As PyTorch: the list is filled up from its head to an even share.
+  __iter__ = function (a)
+    local s = a[1]
+    local all = order(s.size, s.shuffle)
+    local each = V.special(s, "__len__")()
+    local out = {}
+    for i = 1, each do
+      local at = s.rank + (i - 1) * s.num_replicas
+      out[i] = all[at % s.size + 1]
+    end
+    return V.generator(V.iter(V.list(out)))
+  end,
+})
+
+-- default_collate
+local function collate(items)
+  local first = items[1]
+  if util.is_tensor(first) then
+    return V.from_lua(dt.stack(V.to_lua(items)))
+  elseif V.is_seq(first) then
+    local out = {}
+    for i = 1, first.n do
+      local column = {}
+      for k = 1, items.n do column[k] = items[k][i] end
+      out[i] = collate(V.list(column))
+    end
+    return V.list(out)
+  elseif V.is_dict(first) then
+    local d = V.dict()
+    for key in V.each(first) do
+      local column = {}
+      for k = 1, items.n do column[k] = V.dict_get(items[k], key) end
+      V.dict_set(d, key, collate(V.list(column)))
+    end
+    return d
+  elseif type(first) == "number" then
+    return dt.tensor(V.to_lua(items), {dtype = math.type(first) == "integer"
+      and dt.int64 or dt.float64})
+  end
+  return items
+end
+
+local DataLoader = class("DataLoader", Dataset, {
+  __init__ = function (a, kw)
+    local l = a[1]
+    l.dataset = a[2]
+    l.batch_size = kwarg(kw, "batch_size") or a[3] or 1
+    l.shuffle = kwarg(kw, "shuffle") or a[4] or false
+    l.sampler = kwarg(kw, "sampler") or false
+    l.drop_last = kwarg(kw, "drop_last") or false
+    l._collate = kwarg(kw, "collate_fn") or false
+    return None
+  end,
+  __len__ = function (a)
+    local l = a[1]
+    local n = length(l.sampler or l.dataset)
+    if l.drop_last then return n // l.batch_size end
+    return -(-n // l.batch_size)
+  end,
+  __iter__ = function (a)
+    local l = a[1]
+    return calls.generate(function ()
+      local items = {}
+      local function give()
+        local list = V.list(items)
+        items = {}
+        calls.yield(l._collate and V.call(l._collate, V.list {list})
+          or collate(list))
+      end
+      local next = V.iter(l.sampler or V.list(order(length(l.dataset),
+        l.shuffle)))
+      while true do
+        local more, i = next()
+        if not more then break end
+        items[#items + 1] = ops.getitem(l.dataset, i)
+        if #items == l.batch_size then give() end
+      end
+      if #items > 0 and not l.drop_last then give() end
+    end)
+  end,
+})
+
+local M = namespace {Dataset = Dataset, IterableDataset = Dataset,
+  TensorDataset = TensorDataset, DataLoader = DataLoader,
+  DistributedSampler = DistributedSampler,
+  default_collate = builtin(function (a) return collate(a[1]) end)}
+M.distributed = namespace {DistributedSampler = DistributedSampler}
+attrs.provide("torch.utils.data", M)
+attrs.provide("torch.utils.data.distributed", M.distributed)
+
+return M
