@@ -148,6 +148,8 @@ end
 -- dt.debug.mem(): bytes of this rank: {now = {parameters, gradients, optimizer,
 -- activations, comm, total}, peak = {...}, at = {seq, op, file, line}}.
 function M.mem()
+  collectgarbage()                      -- held or not: no matter of when
+  collectgarbage()
   local entries = dt.debug.entries()
   local all, order, grads = storages(entries)
   mark_leaves(entries, all)
