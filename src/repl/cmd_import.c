@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
 ** repl/cmd_import.c: :import reads a pasted bug report, :explain gives the page
-** on an error.  Both are written in Lua (lua/dt/diagnose); the text goes there
-** as a string, never as code. */
+** on an error, :python runs a Python text.  All are written in Lua
+** (lua/dt/diagnose, lua/dt/python); the text goes there as a string. */
 #include "repl/cmd.h"
 
 #include <string.h>
@@ -28,8 +28,24 @@ static DtStatus call_prompt (DtCmdCall *c, const char *fn, const char *text,
   } else {
     size_t len;
     const char *s = lua_tolstring(L, -1, &len);
-    if (s != NULL)
+    if (s != NULL && len > 0) {
       dt_buf_addn(c->out, s, len);
+      dt_buf_addc(c->out, '\n');
+    }
+  }
+  lua_settop(L, top);
+  return st;
+}
+
+/* Python runs as a line does: its errors are reported as that line's. */
+static DtStatus call_python (DtCmdCall *c, const char *text, size_t n) {
+  lua_State *L = c->r->L;
+  int top = lua_gettop(L);
+  size_t len = 0;
+  DtStatus st = dt_eval_python(L, text, n, &c->r->diag);
+  const char *s = st == DT_OK ? lua_tolstring(L, -1, &len) : NULL;
+  if (s != NULL && len > 0) {
+    dt_buf_addn(c->out, s, len);
     dt_buf_addc(c->out, '\n');
   }
   lua_settop(L, top);
@@ -46,6 +62,21 @@ static DtStatus cmd_import (DtCmdCall *c) {
     return call_prompt(c, "import", c->arg, strlen(c->arg));
   DT_TRY(c->r->cx, dt_repl_file(c->r, c->arg, &text, &n));
   DtStatus st = call_prompt(c, "import", text, n);
+  dt_free(c->r->cx, text);
+  return st;
+}
+
+static DtStatus cmd_python (DtCmdCall *c) {
+  char *text = NULL;
+  size_t n = strlen(c->arg);
+  if (n == 0)
+    return dt_cmd_error(c, 0, "wanted Python text: paste it behind :python, "
+                        "or name a file");
+  if (n < 4 || strcmp(c->arg + n - 3, ".py") != 0 ||
+      strpbrk(c->arg, " \t\n") != NULL)
+    return call_python(c, c->arg, n);
+  DT_TRY(c->r->cx, dt_repl_file(c->r, c->arg, &text, &n));
+  DtStatus st = call_python(c, text, n);
   dt_free(c->r->cx, text);
   return st;
 }
@@ -94,5 +125,11 @@ const DtCmd dt_cmds_import[] = {
    "states is left in mesh and t1, t2, ...\n"
    "Example: :import RuntimeError: Cannot create a submesh from a submesh.",
    cmd_import},
+  {"python", "files", DT_CMD_TEXT, "[FILE.py|TEXT]",
+   "Run Python: a PyTorch program, or lines of one, on this engine.\n"
+   "A file, or the text behind the command.  Alone it asks for the text: a\n"
+   "paste, or lines up to one with a dot, or Ctrl-D.  Names live on from one\n"
+   "text to the next; tensors, meshes and modules are there for Lua too.\n"
+   "Example: :python torch.ones(2, 3).sum()", cmd_python},
   {NULL, NULL, 0, NULL, NULL, NULL}
 };

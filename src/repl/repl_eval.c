@@ -398,14 +398,40 @@ static void keep_source (lua_State *L, const char *name, const char *text,
     lua_pop(L, 1);
 }
 
+/* Does a text look like Python's? */
+static bool looks_like_python (const char *text) {
+  static const char *const heads[] = {"import ", "from ", "def ", "class ",
+                                      "@", "with ", "try:", "elif ", "async "};
+  for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++)
+    if (strncmp(text, heads[i], strlen(heads[i])) == 0) return true;
+  return strstr(text, "print(f\"") != NULL || strstr(text, "None") != NULL ||
+         strstr(text, " is not ") != NULL;
+}
+
 /* The message of a text that does not compile is on the top. */
-static void syntax_error (lua_State *L, DtBuf *diag) {
+static void syntax_error (lua_State *L, const char *text, DtBuf *diag) {
   const char *msg = lua_tostring(L, -1);
   dt_buf_addf(diag, "DT0006 SyntaxError: %s\n",
               msg != NULL ? msg : "out of memory");
   if (msg != NULL && strstr(msg, "near '<\\") != NULL)
     dt_buf_add(diag, "  a name in Lua has the letters a to z, digits and _; "
                "others may stand in strings\n");
+  else if (looks_like_python(text))
+    dt_buf_add(diag, "  this looks like Python: :python runs it, a line or a "
+               "paste; `dtrepl FILE.py` a program\n");
+}
+
+DtStatus dt_eval_python (lua_State *L, const char *text, size_t n,
+                         DtBuf *diag) {
+  static const char chunk[] =
+    "return require('dt.python.prompt').python(...)";
+  if (luaL_loadbufferx(L, chunk, sizeof chunk - 1, "=[dt.python]", "t") !=
+      LUA_OK) {
+    lua_pop(L, 1);
+    return DT_E_NOMEM;
+  }
+  lua_pushlstring(L, text, n);
+  return dt_eval_call(L, 1, 1, diag);
 }
 
 DtStatus dt_eval_line (lua_State *L, const char *text, DtBuf *diag) {
@@ -416,7 +442,7 @@ DtStatus dt_eval_line (lua_State *L, const char *text, DtBuf *diag) {
   if (dtL_frame_count(L) == 0)  /* not at a stop, whose lines stay */
     keep_source(L, "prompt", text, strlen(text));
   if (!dt_eval_compile(L, text, &expression)) {
-    syntax_error(L, diag);
+    syntax_error(L, text, diag);
     lua_settop(L, top);
     return DT_E_PARSE;
   }
@@ -507,7 +533,7 @@ DtStatus dt_eval_script (lua_State *L, const char *text, size_t n,
   }
   if (lua_isnil(L, top + 1)) {
     lua_settop(L, top + 2);
-    syntax_error(L, diag);
+    syntax_error(L, text, diag);
     lua_settop(L, top);
     return DT_E_PARSE;
   }

@@ -168,6 +168,10 @@ DtStatus dt_eval_open (lua_State *L);
 ** (into print's buffer) and kept in _, else as statements.  Diagnostics go to
 ** `diag`.  Status of what was raised.  Local. */
 DtStatus dt_eval_line (lua_State *L, const char *text, DtBuf *diag);
+/* Run n bytes of Python (lua/dt/python/prompt.lua); on success the text of its
+** last value is pushed.  Diagnostics go to `diag`.  Local. */
+DtStatus dt_eval_python (lua_State *L, const char *text, size_t n,
+                         DtBuf *diag);
 /* Run a whole script; `name` as Lua wants it ("@x.lua").  Local. */
 DtStatus dt_eval_script (lua_State *L, const char *text, size_t n,
                          const char *name, int nargs, char **args,

@@ -20,18 +20,14 @@ function M.run(text, env, name)
   return stmt.block(parser.parse(text), name)(env)
 end
 
--- Run a text; returns the value of its last statement where that is an
--- expression, else nil.
-function M.last(text, env)
+-- Run a text (of the file of that name, or nil); returns the value of its last
+-- statement where that is an expression, else nil.
+function M.last(text, env, name)
   local list = parser.parse(text)
   local final = list[#list]
-  if not final or final.kind ~= "expr" then
-    stmt.block(list)(env)
-    return nil
-  end
-  list[#list] = nil
-  stmt.block(list)(env)
-  return expr.compile(final.value)(env)
+  if final and final.kind == "expr" then final.kind = "return" end
+  local _, value = stmt.block(list, name)(env)
+  return value
 end
 
 -- The value of one expression.

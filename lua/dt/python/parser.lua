@@ -13,6 +13,10 @@ P.__index = P
 
 local function bad(p, what)
   local t = p.t[p.i]
+  if t[1] == "newline" or t[1] == "end" then
+    util.raise("ValueError", "line %d of the Python text: %s at the end of "
+      .. "the line", t[3], what)
+  end
   util.raise("ValueError", "line %d of the Python text: %s near '%s'",
     t[3], what, tostring(t[2]))
 end

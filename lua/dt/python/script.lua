@@ -73,15 +73,28 @@ local function provide(argv)
   names.dist.is_initialized = builtin(function () return true end)
 end
 
--- Run the text of a file.
-function M.run(text, file, ...)
+-- A fresh environment of a program in `file`.
+function M.environment(file, ...)
   provide(V.list {file, ...})
   local env = names.environment()
   env.vars.__name__ = "__main__"
   env.vars.__file__ = file
-  local out = table.pack(pcall(eval.run, text, env, file))
+  return env
+end
+
+local function flushed(...)
+  local out = table.pack(pcall(...))
   builtins.flush()
   if not out[1] then error(out[2], 0) end
+  return out[2]
 end
+
+-- Run the text of a file.
+function M.run(text, file, ...)
+  flushed(eval.run, text, M.environment(file, ...), file)
+end
+
+-- Run a text in an environment; the value of its last expression, or nil.
+function M.last(text, env, name) return flushed(eval.last, text, env, name) end
 
 return M
