@@ -122,7 +122,7 @@ static void overloads (const DtPacket *p, const char *prefix, DtLineAdd add,
 void dt_complete_ops (DtRepl *r, const char *prefix, DtLineAdd add,
                       void *sink) {
   const char *dot = strchr(prefix, '.');
-  char full[160], last[64] = "";
+  char full[160], last[sizeof full] = "";
   int it = 0;
   const DtPacket *p;
   while ((p = dt_registry_next(r->cx, r->s->registry, &it)) != NULL) {
