@@ -63,7 +63,10 @@ DtStatus dt_spec_new (DtCtx *cx, DtMesh *mesh, int npl, const DtPlacement *pl,
                       int strided_is_order, DtSpec **out) {
   DT_CHECK(cx, npl >= 0 && npl <= DT_MAX_MDIM, DT_E_LIMIT,
            "a spec has at most %d placements", DT_MAX_MDIM);
-  DtSpec *s = dt_calloc(cx, 1, sizeof *s + (size_t)npl * sizeof *pl);
+  /* As in PyTorch the list may be shorter than the mesh (finding DT1010).
+  ** Rules go over the mesh: what they find behind the list is Replicate. */
+  int room = mesh != NULL && npl < mesh->ndim ? mesh->ndim : npl;
+  DtSpec *s = dt_calloc(cx, 1, sizeof *s + (size_t)room * sizeof *pl);
   if (s == NULL)
     return DT_E_NOMEM;
   s->refs = 1;
@@ -71,6 +74,8 @@ DtStatus dt_spec_new (DtCtx *cx, DtMesh *mesh, int npl, const DtPlacement *pl,
   s->npl = npl;
   if (npl > 0)
     memcpy(s->pl, pl, (size_t)npl * sizeof *pl);
+  for (int i = npl; i < room; i++)
+    s->pl[i] = dt_pl_replicate();
   for (int i = 0; i < npl; i++)
     if (pl[i].kind == DT_PL_MASK_PARTIAL)
       (void)dt_mask_ref(pl[i].u.mask);
