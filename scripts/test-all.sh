@@ -60,7 +60,7 @@ checks () {
       headers) step headers $lua scripts/check-headers.lua ;;
       source) step source scripts/check-source.sh ;;
       generated) step generated scripts/check-generated.sh ;;
-      docs) step docs make -s B="$build" docs-check ;;
+      docs) step docs make -s -j"$jobs" B="$build" docs-check ;;
     esac
   done
 }
