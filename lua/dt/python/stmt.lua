@@ -142,15 +142,12 @@ S["if"] = function (n)
   end
 end
 
-S["for"] = function (n)
-  local set, iter, body = store(n.target), compile(n.iter), block(n.body)
-  local orelse = n.orelse and block(n.orelse)
+-- A loop: turns(env) gives a function that is asked before each turn.
+local function loop(n, turns)
+  local body, orelse = block(n.body), n.orelse and block(n.orelse)
   return function (env)
-    local next = V.iter(iter(env))
-    while true do
-      local more, item = next()
-      if not more then break end
-      set(env, item)
+    local more = turns(env)
+    while more() do
       local signal, v = body(env)
       if signal == "break" then return nil end
       if signal == "return" then return signal, v end
@@ -159,17 +156,23 @@ S["for"] = function (n)
   end
 end
 
-S["while"] = function (n)
-  local cond, body = compile(n.cond), block(n.body)
-  local orelse = n.orelse and block(n.orelse)
-  return function (env)
-    while V.truth(cond(env)) do
-      local signal, v = body(env)
-      if signal == "break" then return nil end
-      if signal == "return" then return signal, v end
+S["for"] = function (n)
+  local set, iter = store(n.target), compile(n.iter)
+  return loop(n, function (env)
+    local next = V.iter(iter(env))
+    return function ()
+      local more, item = next()
+      if more then set(env, item) end
+      return more
     end
-    if orelse then return orelse(env) end
-  end
+  end)
+end
+
+S["while"] = function (n)
+  local cond = compile(n.cond)
+  return loop(n, function (env)
+    return function () return V.truth(cond(env)) end
+  end)
 end
 
 S["with"] = function (n)
