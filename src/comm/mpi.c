@@ -315,18 +315,22 @@ static void mpi_close (DtCtx *cx, DtComm *c) {
   dt_free(cx, w);
 }
 
+/* What MPI moves, wherever the ranks are. */
+#define MPI_MOVES \
+  .name = "mpi", \
+  .kind = DT_WORLD_MPI, \
+  .group_open = mpi_group_open, \
+  .group_close = mpi_group_close, \
+  .agree = mpi_agree, \
+  .all_gather = mpi_all_gather, \
+  .all_to_all = mpi_all_to_all, \
+  .fast_can = mpi_fast_can, \
+  .fast_reduce = mpi_fast_reduce, \
+  .broadcast = mpi_broadcast, \
+  .scatter = mpi_scatter
+
 static const DtCommVt mpi_vt = {
-  .name = "mpi",
-  .kind = DT_WORLD_MPI,
-  .group_open = mpi_group_open,
-  .group_close = mpi_group_close,
-  .agree = mpi_agree,
-  .all_gather = mpi_all_gather,
-  .all_to_all = mpi_all_to_all,
-  .fast_can = mpi_fast_can,
-  .fast_reduce = mpi_fast_reduce,
-  .broadcast = mpi_broadcast,
-  .scatter = mpi_scatter,
+  MPI_MOVES,
   .meet = dt_agree_meet,
   .share = dt_agree_share,
   .stop = dt_agree_stop,
@@ -337,17 +341,7 @@ static const DtCommVt mpi_vt = {
 
 /* On another host than rank 0's. */
 static const DtCommVt far_vt = {
-  .name = "mpi",
-  .kind = DT_WORLD_MPI,
-  .group_open = mpi_group_open,
-  .group_close = mpi_group_close,
-  .agree = mpi_agree,
-  .all_gather = mpi_all_gather,
-  .all_to_all = mpi_all_to_all,
-  .fast_can = mpi_fast_can,
-  .fast_reduce = mpi_fast_reduce,
-  .broadcast = mpi_broadcast,
-  .scatter = mpi_scatter,
+  MPI_MOVES,
   .meet = dt_far_meet,
   .share = dt_far_share,
   .stop = dt_far_stop,
