@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- dt/python/prompt.lua: :python: Python text at the prompt.  Names live on
--- from one text to the next; tensors, meshes and modules are there for Lua
--- and for the commands under the same names.
+-- from one text to the next; tensors, meshes, modules, numbers and texts have
+-- the same names in Lua, for the commands and here.
 
 local dt = require "dt"
 local util = require "dt.util"
@@ -11,24 +11,51 @@ local V = require "dt.python.values"
 local M = {}
 
 local env                           -- of this session
+local shared = {}                   -- what Lua was given, by name
 
--- Names of Lua's own that a program may not take over.
+-- What both languages hold in the same way.
+local function common(v)
+  return util.is_tensor(v) or util.is_mesh(v) or nnm.is_module(v)
+    or type(v) == "number" or type(v) == "string" or type(v) == "boolean"
+end
+
+-- A session's names: Python's own, then those that Lua's lines left.
+local function session()
+  local e = require("dt.python.script").environment("prompt")
+  local given = getmetatable(e.vars).__index
+  setmetatable(e.vars, {__index = function (vars, name)
+    local v = rawget(_G, name)
+    if v ~= nil and common(v) then return v end
+    return given(vars, name)
+  end})
+  return e
+end
+
+-- Leave them to Lua, but for names of Lua's own that mean something else.
 local function share(vars)
   for name, v in pairs(vars) do
-    local useful = util.is_tensor(v) or util.is_mesh(v) or nnm.is_module(v)
-      or type(v) == "number" or type(v) == "string"
-    local mine = type(_G[name]) == "table" or type(_G[name]) == "function"
-    if type(name) == "string" and useful and not name:find("^__")
-       and not (mine and not util.is_tensor(_G[name])) then
+    local old = rawget(_G, name)
+    if type(name) == "string" and common(v) and not name:find("^__")
+       and (old == nil or common(old)) then
       rawset(_G, name, v)
+      shared[name] = v
     end
+  end
+end
+
+-- What Lua has set anew since then is what Python sees.
+local function renew(vars)
+  for name, v in pairs(shared) do
+    local now = rawget(_G, name)
+    if not rawequal(now, v) and common(now) then vars[name] = now end
   end
 end
 
 -- Run a text; what its last line is worth is shown, as Python's shell does.
 function M.python(text)
   local script = require "dt.python.script"
-  env = env or script.environment("prompt")
+  env = env or session()
+  renew(env.vars)
   local ok, v = pcall(script.last, text, env, "prompt")
   share(env.vars)
   if not ok then error(v, 0) end
