@@ -3,9 +3,16 @@
 -- the pages of the commands.
 
 local dt = require "dt"
+local util = require "dt.util"
 local page = require "dt.debug.page"
 
 local M = {}
+
+local function tensor(x)
+  if util.is_tensor(x) then return x end
+  return util.raise("TypeError", "wanted a tensor, not %s", x == nil
+    and "nil: nothing has that name" or util.type_text(x))
+end
 
 -- dt.debug.why([n]): {seq, op, via, winner, cheapest, candidates = {{inputs,
 -- outputs, cost, bytes, chosen}}}: why recorded operator n (the last) got its
@@ -18,7 +25,7 @@ end
 -- dt.debug.plan(x, placements): {from, to, greedy = {steps, bytes, cost},
 -- graph}: how a redistribution would go.
 function M.plan(x, placements)
-  local text = dt.debug.plan_text(x, placements)
+  local text = dt.debug.plan_text(tensor(x), placements)
   return page.new(dt.debug.plan_data(x, placements), function ()
     return text
   end)
@@ -27,7 +34,7 @@ end
 -- dt.debug.show(x): {shape, placements, partial, parts = {{rank, coordinate,
 -- shape, offset}}}: which rank holds what.
 function M.show(x)
-  local text = dt.debug.show_text(x)
+  local text = dt.debug.show_text(tensor(x))
   return page.new(dt.debug.show_data(x), function () return text end)
 end
 
