@@ -6,11 +6,10 @@
 ** where the element size changes.  There is no lazy conjugate bit: _conj
 ** computes, so a conjugated tensor is always resolved. */
 #include "oplib/oplib_int.h"
+#include "oplib/emitting.h"
 
 #include <math.h>
 #include <string.h>
-
-#define E(...) dt_emit(c->e, __VA_ARGS__)
 
 static bool is_complex (const DtMeta *m) {
   return dt_dtype_is_complex((DtDtype)m->dtype);
@@ -121,11 +120,6 @@ static DtHandle *part (DtEmit *e, DtHandle *h, int which) {
   if (!dt_emit_ok(e) || !is_complex(m)) return h;
   h = dt_emit(e, "aten.view_as_real.default", "t", h);
   return dt_emit(e, "aten.select.int", "tii", h, (int64_t)n, (int64_t)which);
-}
-static DtStatus finish (DtDecompCall *c, DtHandle *h) {
-  c->out[0] = h;
-  c->nout = 1;
-  return c->e->st;
 }
 static DtStatus isreal_decomp (DtDecompCall *c) {
   const DtMeta *m = dt_emit_meta(c->e, c->in[0]);

@@ -7,23 +7,9 @@
 ** calls PyTorch's kernels make, with the dims as those kernels have wrapped
 ** them.  Nothing is computed here. */
 #include "oplib/oplib_int.h"
+#include "oplib/emitting.h"
 
 #include <string.h>
-
-#define E(...) dt_emit(c->e, __VA_ARGS__)
-#define CX c->e->cx
-
-static DtMeta meta_of (DtDecompCall *c, DtHandle *h) {
-  DtMeta m;
-  dt_meta_copy(&m, dt_emit_meta(c->e, h));
-  return m;
-}
-
-static DtStatus finish (DtDecompCall *c, DtHandle *h) {
-  c->out[0] = h;
-  c->nout = 1;
-  return c->e->st;
-}
 
 static int wrap (int64_t d, int ndim) { return (int)(d < 0 ? d + ndim : d); }
 

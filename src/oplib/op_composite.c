@@ -5,22 +5,10 @@
 ** Autograd sees only the parts, in the order and with the arguments of
 ** PyTorch's CompositeImplicit kernels. */
 #include "oplib/oplib_int.h"
+#include "oplib/emitting.h"
 
 #include <math.h>
 #include <string.h>
-
-#define E(...) dt_emit(c->e, __VA_ARGS__)
-
-static DtMeta meta_of (DtDecompCall *c, DtHandle *h) {
-  DtMeta m;
-  dt_meta_copy(&m, dt_emit_meta(c->e, h));
-  return m;
-}
-static DtStatus finish (DtDecompCall *c, DtHandle *h) {
-  c->out[0] = h;
-  c->nout = 1;
-  return c->e->st;
-}
 
 /* reshape: a view where strides allow, else a contiguous copy. */
 static DtHandle *reshape (DtDecompCall *c, DtHandle *h, int n,

@@ -7,11 +7,9 @@
 ** Hermitian transforms are the half-complex ones with a conjugate before or
 ** after. */
 #include "oplib/oplib_int.h"
+#include "oplib/emitting.h"
 
 #include <string.h>
-
-#define E(...) dt_emit(c->e, __VA_ARGS__)
-#define CX c->e->cx
 
 /* Row: direction (1 forward), one dim or several. */
 enum { FP_FORWARD, FP_ONE };
@@ -22,16 +20,6 @@ typedef struct Plan {
   int64_t norm, last;           /* last: length of the real side */
 } Plan;
 
-static DtMeta meta_of (DtDecompCall *c, DtHandle *h) {
-  DtMeta m;
-  dt_meta_copy(&m, dt_emit_meta(c->e, h));
-  return m;
-}
-static DtStatus finish (DtDecompCall *c, DtHandle *h) {
-  c->out[0] = h;
-  c->nout = 1;
-  return c->e->st;
-}
 static bool is_complex (const DtMeta *m) {
   return dt_dtype_is_complex((DtDtype)m->dtype);
 }

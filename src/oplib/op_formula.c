@@ -7,25 +7,12 @@
 ** that PyTorch dispatches whole; their program stands for their kernel, and
 ** their gradient is text as well. */
 #include "oplib/oplib_int.h"
+#include "oplib/emitting.h"
 
 #include <math.h>
 #include <string.h>
 
-#define E(...) dt_emit(c->e, __VA_ARGS__)
-#define CX c->e->cx
 #define V(i) c->args->v[i]
-
-static DtMeta meta_of (DtDecompCall *c, DtHandle *h) {
-  DtMeta m;
-  dt_meta_copy(&m, dt_emit_meta(c->e, h));
-  return m;
-}
-
-static DtStatus finish (DtDecompCall *c, DtHandle *h) {
-  c->out[0] = h;
-  c->nout = 1;
-  return c->e->st;
-}
 
 static int at (const DtDecompCall *c, const char *name) {
   return dt_schema_arg(c->args->schema, name);

@@ -7,22 +7,11 @@
 ** CompositeImplicit kernels.  Functions without a choice are programs in
 ** op_linalg_text.c. */
 #include "oplib/oplib_int.h"
+#include "oplib/emitting.h"
 
 #include <math.h>
 #include <string.h>
 
-#define E(...) dt_emit(c->e, __VA_ARGS__)
-
-static DtMeta meta_of (DtDecompCall *c, const DtHandle *h) {
-  DtMeta m;
-  dt_meta_copy(&m, dt_emit_meta(c->e, h));
-  return m;
-}
-static DtStatus finish (DtDecompCall *c, DtHandle *h) {
-  c->out[0] = h;
-  c->nout = 1;
-  return c->e->st;
-}
 static DtStatus finish2 (DtDecompCall *c, DtHandle *a, DtHandle *b) {
   c->out[0] = a;
   c->out[1] = b;

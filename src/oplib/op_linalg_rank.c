@@ -5,24 +5,11 @@
 ** A tolerance that is a number becomes a double tensor first, as PyTorch
 ** makes it: plain, so a sharded matrix meets a plain tensor there. */
 #include "oplib/op_linalg_int.h"
+#include "oplib/emitting.h"
 
 #include <math.h>
 #include <string.h>
 
-
-#define E(...) dt_emit(c->e, __VA_ARGS__)
-#define CX c->e->cx
-
-static DtMeta meta_of (DtDecompCall *c, DtHandle *h) {
-  DtMeta m;
-  dt_meta_copy(&m, dt_emit_meta(c->e, h));
-  return m;
-}
-static DtStatus finish (DtDecompCall *c, DtHandle *h) {
-  c->out[0] = h;
-  c->nout = 1;
-  return c->e->st;
-}
 static DtHandle *number (DtDecompCall *c, double v) {
   return E("aten.full.default", "If dtype=d", 0, (const int64_t *)NULL, v,
            (int)DT_F64);

@@ -6,24 +6,12 @@
 ** reshaping, in the order and with the arguments of PyTorch's kernels:
 ** sharding and backward see exactly those calls. */
 #include "oplib/oplib_int.h"
+#include "oplib/emitting.h"
 
 #include <ctype.h>
 #include <math.h>
 #include <string.h>
 
-#define E(...) dt_emit(c->e, __VA_ARGS__)
-#define CX c->e->cx
-
-static DtMeta meta_of (DtDecompCall *c, const DtHandle *h) {
-  DtMeta m;
-  dt_meta_copy(&m, dt_emit_meta(c->e, h));
-  return m;
-}
-static DtStatus finish (DtDecompCall *c, DtHandle *h) {
-  c->out[0] = h;
-  c->nout = 1;
-  return c->e->st;
-}
 static DtHandle *reshape (DtDecompCall *c, DtHandle *h, int n,
                           const int64_t *shape) {
   DtMeta m = meta_of(c, h);

@@ -3,23 +3,9 @@
 ** rows, similarity, products of lists, repetition by counts.  Each emits what
 ** PyTorch's C++ dispatches, in its order; nothing is computed here. */
 #include "oplib/oplib_int.h"
+#include "oplib/emitting.h"
 
 #include <string.h>
-
-#define E(...) dt_emit(c->e, __VA_ARGS__)
-#define CX c->e->cx
-
-static DtMeta meta_of (DtDecompCall *c, DtHandle *h) {
-  DtMeta m;
-  dt_meta_copy(&m, dt_emit_meta(c->e, h));
-  return m;
-}
-
-static DtStatus finish (DtDecompCall *c, DtHandle *h) {
-  c->out[0] = h;
-  c->nout = 1;
-  return c->e->st;
-}
 
 /* ---- similarity ---- */
 

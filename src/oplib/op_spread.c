@@ -6,25 +6,12 @@
 ** What PyTorch computes in one kernel but decides by a decomposition is an
 ** operator with that decomposition and no kernel of its own. */
 #include "oplib/op_unwritten.h"
+#include "oplib/emitting.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define E(...) dt_emit(c->e, __VA_ARGS__)
-#define CX (c->e->cx)
-
-static DtMeta meta_of (DtDecompCall *c, DtHandle *h) {
-  DtMeta m;
-  memset(&m, 0, sizeof m);
-  if (h) dt_meta_copy(&m, dt_emit_meta(c->e, h));
-  return m;
-}
-static DtStatus finish (DtDecompCall *c, DtHandle *h) {
-  c->out[0] = h;
-  c->nout = 1;
-  return c->e->st;
-}
 
 /* ---- aminmax, count_nonzero, trace, rot90 ---- */
 
