@@ -48,7 +48,9 @@ end
 -- from 0), the index in their part, their value; `part` names the Partial
 -- whose addend that value is.
 function M.who(x, ...)
-  if type(x) == "string" then page.fail("TYPE", "wanted a tensor") end
+  if not require("dt.util").is_tensor(x) then
+    page.fail("TYPE", "wanted a tensor, not %s", type(x))
+  end
   local index = {...}
   if type(index[1]) == "table" then index = index[1] end
   local d = {spec = tostring(dt.debug.spec_text(x)), index = index,
