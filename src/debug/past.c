@@ -148,14 +148,16 @@ DtStatus dt_record_revive (DtDebug *d, int64_t id, int64_t seq, DtVar **out) {
 
 /* --- names --- */
 
-static unsigned recent (const char *scope, const char *name) {
-  uintptr_t h = (uintptr_t)scope * 31 + (uintptr_t)name;
-  return (unsigned)((h >> 4) ^ (h >> 13)) % DT_REC_RECENT;
-}
-
 static bool same_name (const DtRecName *n, const char *scope,
                        const char *name) {
   return n->scope == scope && n->name == name;
+}
+
+/* Scopes and names are interned: the pointers say it all.  Where an entry
+** lies in a table depends on them, so no answer may depend on the place. */
+static unsigned name_hash (const char *scope, const char *name) {
+  uintptr_t h = ((uintptr_t)scope * 31 + (uintptr_t)name) >> 4;
+  return (unsigned)(h ^ (h >> 9));
 }
 
 /* A set of entries by (scope, name), open addressing; 0 = empty, else index
@@ -174,12 +176,42 @@ static bool seen_new (DtDebug *d, Seen *s, int n) {
 /* Add entry i; false when its name was there. */
 static bool seen_add (Seen *s, const DtRecName *all, int i) {
   const DtRecName *n = &all[i];
-  uintptr_t h = ((uintptr_t)n->scope * 31 + (uintptr_t)n->name) >> 4;
-  unsigned k = (unsigned)(h ^ (h >> 9)) & s->mask;
+  unsigned k = name_hash(n->scope, n->name) & s->mask;
   for (; s->slot[k]; k = (k + 1) & s->mask)
     if (same_name(&all[s->slot[k] - 1], n->scope, n->name)) return false;
   s->slot[k] = i + 1;
   return true;
+}
+
+/* The place in k->newest of a name: its own, or the free one where it goes. */
+static int *newest_of (DtRecord *k, const char *scope, const char *name) {
+  unsigned i = name_hash(scope, name);
+  for (;; i++) {
+    int *at = &k->newest[i & (unsigned)(k->sizenewest - 1)];
+    if (*at == 0 || same_name(&k->name[*at - 1], scope, name)) return at;
+  }
+}
+
+/* Index the newest entry of every name anew, at most half full. */
+static void newest_build (DtDebug *d) {
+  DtRecord *k = &d->rec;
+  int i, size = k->sizenewest ? k->sizenewest : 64;
+  while (size <= 2 * k->nnewest) size *= 2;
+  if (size != k->sizenewest) {
+    int *more = DT_NEWN(d->s->cx, int, size);
+    if (more == NULL) { dt_error_clear(d->s->cx); return; }
+    dt_free(d->s->cx, k->newest);
+    k->newest = more;
+    k->sizenewest = size;
+  } else {
+    memset(k->newest, 0, sizeof *k->newest * (size_t)size);
+  }
+  k->nnewest = 0;
+  for (i = 0; i < k->nname; i++) {
+    int *at = newest_of(k, k->name[i].scope, k->name[i].name);
+    k->nnewest += *at == 0;
+    *at = i + 1;
+  }
 }
 
 /* Drop entries that a later one replaced before the oldest operator. */
@@ -197,7 +229,7 @@ static void names_compact (DtDebug *d) {
   }
   memmove(k->name, k->name + at, sizeof *k->name * (size_t)(k->nname - at));
   k->nname -= at;
-  for (i = 0; i < DT_REC_RECENT; i++) k->last[i] = -1;
+  newest_build(d);
   dt_arena_release(&d->s->cx->scratch, mark);
 }
 
@@ -219,13 +251,18 @@ static bool names_grow (DtDebug *d) {
 void dt_record_bind (DtDebug *d, int64_t seq, const char *scope,
                      const char *name, int64_t var) {
   DtRecord *k = &d->rec;
-  unsigned h = recent(scope, name);
-  int i = k->last[h];
-  if (i >= 0 && same_name(&k->name[i], scope, name) && k->name[i].var == var)
-    return;
-  if (k->nname == k->capname && !names_grow(d)) return;
-  k->last[h] = k->nname;
+  int *at;
+  if (2 * k->nnewest >= k->sizenewest) newest_build(d);
+  if (2 * k->nnewest >= k->sizenewest) return;         /* no memory */
+  at = newest_of(k, scope, name);
+  if (*at && k->name[*at - 1].var == var) return;
+  if (k->nname == k->capname) {
+    if (!names_grow(d)) return;
+    at = newest_of(k, scope, name);                        /* they moved */
+  }
+  k->nnewest += *at == 0;
   k->name[k->nname++] = (DtRecName){ seq, scope, name, var };
+  *at = k->nname;
 }
 
 /* Globals, and locals of a main chunk, which its functions see. */

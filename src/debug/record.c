@@ -407,11 +407,9 @@ static DtStatus listen (void *ud, DtSession *s, const DtEvent *e) {
 }
 
 static DtStatus ring_new (DtDebug *d, int cap) {
-  int i;
   d->rec.ring = DT_NEWN(d->s->cx, DtRecOp, cap);
   if (d->rec.ring == NULL) return DT_E_NOMEM;
   d->rec.cap = cap;
-  for (i = 0; i < DT_REC_RECENT; i++) d->rec.last[i] = -1;
   return DT_OK;
 }
 
@@ -426,6 +424,7 @@ static void ring_free (DtDebug *d) {
   }
   dt_free(d->s->cx, k->ring);
   dt_free(d->s->cx, k->name);
+  dt_free(d->s->cx, k->newest);
 }
 
 DtStatus dt_record_take (DtDebug *d, int cap, DtRecord *old) {

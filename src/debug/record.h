@@ -94,8 +94,6 @@ typedef struct DtRecName {
   int64_t var;
 } DtRecName;
 
-enum { DT_REC_RECENT = 256 };
-
 /* The record of one rank. */
 typedef struct DtRecord {
   DtRecOp *ring; int cap, head, n;      /* newest at head-1 */
@@ -107,7 +105,8 @@ typedef struct DtRecord {
   int64_t since;                /* compared from the operator after this */
   int drop;                     /* entries from the oldest without values */
   DtRecName *name; int nname, capname;  /* by seq */
-  int last[DT_REC_RECENT];      /* newest entry of a name, by hash; else -1 */
+  int *newest, sizenewest, nnewest;     /* 1 + the newest entry of each name,
+                                ** by hash; 0 = free */
 } DtRecord;
 
 typedef struct DtDebug DtDebug;

@@ -44,6 +44,19 @@ if cmp -s a.dtr again.dtr; then
 else
   echo "not ok - the same bytes"; failed=$((failed + 1))
 fi
+# Wherever the program lies in memory (places of names in tables follow it).
+cp "$here"/tests/debug/fixtures/mixed.lua .
+for i in 1 2 3 4 5 6; do
+  run --record again.dtr mixed.lua >/dev/null
+  cmp a.dtr again.dtr || break
+done >differ.txt 2>&1
+rm mixed.lua
+if [ -s differ.txt ]; then
+  echo "not ok - every run the same bytes: $(cat differ.txt)"
+  failed=$((failed + 1))
+else
+  echo "ok - every run the same bytes"; passed=$((passed + 1))
+fi
 
 input=
 is "threads" 0 "" --record threads.dtr loop.lua
