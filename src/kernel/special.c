@@ -409,12 +409,41 @@ double dt_sp_airy_ai (double x) {
 
 /* ---- orthogonal polynomials -------------------------------------------------- */
 
+/* Three-term recurrences; a result that is no number any more stays so, and
+** the closed forms keep a huge degree from running for ever. */
+enum { DEGREE_LOOP = 6, DEGREE_FAR = 10000000 };
+
+/* On (-1, 1), with x = cos(t). */
+static double chebyshev_inside (int kind, double x, double n) {
+  double t = acos(x);
+  switch (kind) {
+    case 0: return cos(n * t);
+    case 1: return sin((n + 1) * t) / sin(t);
+    case 2: return cos((n + 0.5) * t) / cos(t / 2);
+    default: return sin((n + 0.5) * t) / sin(t / 2);
+  }
+}
+
+/* At 1; at -1 the kinds V and W change places and odd degrees the sign. */
+static double chebyshev_end (int kind, double x, double n) {
+  double sign = x < 0 && fmod(n, 2) != 0 ? -1 : 1;
+  if (x < 0 && kind >= 2) kind = 5 - kind;
+  switch (kind) {
+    case 0: case 2: return sign;
+    case 1: return sign * (n + 1);
+    default: return sign * (2 * n + 1);
+  }
+}
+
 double dt_sp_chebyshev (int kind, double x, double n) {
   const double first[] = {x, 2 * x, 2 * x - 1, 2 * x + 1};
   if (!(n > -1)) return 0;
   if (n < 1) return 1;
+  n = trunc(n);
+  if (fabs(x) == 1) return chebyshev_end(kind, x, n);
+  if (fabs(x) < 1 && n > DEGREE_LOOP) return chebyshev_inside(kind, x, n);
   double p = 1, q = first[kind];
-  for (int64_t k = 2; k <= (int64_t)n; k++) {
+  for (double k = 2; k <= n && !isnan(q); k++) {
     double r = 2 * x * q - p;
     p = q;
     q = r;
@@ -429,33 +458,54 @@ double dt_sp_chebyshev_shifted (int kind, double x, double n) {
 double dt_sp_hermite (double scale, double x, double n) {
   if (!(n > -1)) return 0;
   if (n < 1) return 1;
+  n = trunc(n);
   double p = 1, q = scale * x;
-  for (int64_t k = 1; k < (int64_t)n; k++) {
-    double r = scale * (x * q - (double)k * p);
+  for (double k = 1; k < n && !isnan(q); k++) {
+    double r = scale * (x * q - k * p);
     p = q;
     q = r;
   }
   return q;
 }
 
+/* Leading term for a large degree: its error is of order 1/sqrt(n) of it
+** (Szego, Orthogonal Polynomials, theorem 8.22). */
+static double laguerre_far (double x, double n) {
+  double root = sqrt(fabs(x) * n), scale = exp(x / 2) / sqrt(pi);
+  scale /= sqrt(sqrt(fabs(x) * n));
+  if (x > 0) return scale * cos(2 * root - pi / 4);
+  return scale / 2 * exp(2 * root);
+}
+
 double dt_sp_laguerre (double x, double n) {
   if (!(n > -1)) return 0;
-  if (n < 1) return 1;
+  if (n < 1 || x == 0) return 1;
+  n = trunc(n);
+  if (n > DEGREE_FAR) return laguerre_far(x, n);
   double p = 1, q = 1 - x;
-  for (int64_t k = 1; k < (int64_t)n; k++) {
-    double m = (double)k, r = ((2 * m + 1 - x) * q - m * p) / (m + 1);
+  for (double k = 1; k < n && !isnan(q); k++) {
+    double r = ((2 * k + 1 - x) * q - k * p) / (k + 1);
     p = q;
     q = r;
   }
   return q;
+}
+
+/* The same inside (-1, 1) (Laplace and Heine; theorem 8.21 there). */
+static double legendre_far (double x, double n) {
+  double t = acos(x);
+  return sqrt(2 / (pi * n * sin(t))) * cos((n + 0.5) * t - pi / 4);
 }
 
 double dt_sp_legendre (double x, double n) {
   if (!(n > -1)) return 0;
   if (n < 1) return 1;
+  n = trunc(n);
+  if (fabs(x) == 1) return x < 0 && fmod(n, 2) != 0 ? -1 : 1;
+  if (fabs(x) < 1 && n > DEGREE_FAR) return legendre_far(x, n);
   double p = 1, q = x;
-  for (int64_t k = 1; k < (int64_t)n; k++) {
-    double m = (double)k, r = ((2 * m + 1) * x * q - m * p) / (m + 1);
+  for (double k = 1; k < n && !isnan(q); k++) {
+    double r = ((2 * k + 1) * x * q - k * p) / (k + 1);
     p = q;
     q = r;
   }

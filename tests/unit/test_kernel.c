@@ -7,6 +7,7 @@
 #include <cmocka.h>
 #include "kernel_util.h"
 #include "parity.h"
+#include "kernel/special.h"
 
 static const char *message (DtCtx *cx) { return dt_buf_str(&cx->err.message); }
 
@@ -260,6 +261,36 @@ static void test_exp_accuracy (void **state) {
 
 /* ---- copying ------------------------------------------------------------------------ */
 
+/* Orthogonal polynomials: the closed forms agree with the recurrence, and a
+** huge degree ends at once with values that satisfy it too. */
+static void test_polynomials (void **state) {
+  static const double xs[] = {-1, -0.5, 0, 0.3, 1, 1.5};
+  int i, kind, n;
+  (void)state;
+  for (i = 0; i < 6; i++) {
+    double x = xs[i], far = 2e7;
+    for (kind = 0; kind < 4; kind++)
+      for (n = 2; n < 40; n++) {
+        double want = 2 * x * dt_sp_chebyshev(kind, x, n - 1) -
+                      dt_sp_chebyshev(kind, x, n - 2);
+        assert_true(fabs(dt_sp_chebyshev(kind, x, n) - want) <=
+                    1e-12 * (1 + n) * (1 + fabs(want)));
+      }
+    if (fabs(x) < 1) {
+      double p = dt_sp_legendre(x, far - 1), q = dt_sp_legendre(x, far);
+      assert_true(fabs(dt_sp_legendre(x, far + 1) -
+                       ((2 * far + 1) * x * q - far * p) / (far + 1)) < 1e-9);
+    }
+    if (x > 0) {
+      double p = dt_sp_laguerre(x, far - 1), q = dt_sp_laguerre(x, far);
+      assert_true(fabs(dt_sp_laguerre(x, far + 1) - ((2 * far + 1 - x) * q -
+                       far * p) / (far + 1)) < 1e-5);
+    }
+    assert_false(isnan(dt_sp_chebyshev(0, x, 1e300)) && fabs(x) <= 1);
+    assert_true(isnan(dt_sp_hermite(2, x, 1e300)) || x == 0);
+  }
+}
+
 static void test_copy_types (void **state) {
   DtCtx *cx = fixture_cx(state);
   static const int back[] = {1, 0};
@@ -474,7 +505,8 @@ int main (void) {
 #define T(f) cmocka_unit_test_setup_teardown(f, fixture_setup, fixture_teardown)
   const struct CMUnitTest tests[] = {
     T(test_pointwise_parity), T(test_pointwise_layouts), T(test_integers),
-    T(test_exp_accuracy), T(test_copy_types), T(test_copy_overlap),
+    T(test_exp_accuracy), T(test_polynomials),
+    T(test_copy_types), T(test_copy_overlap),
     T(test_reduce), T(test_reduce_layout_stable), T(test_reduce_empty),
     T(test_gemm), T(test_gemm_edges),
   };
