@@ -6,7 +6,10 @@
 --
 -- A float8 operand is a table: `hp` stands for it in what is recorded (same
 -- shape and strides), `data` are the rounded values (with `turned` those of
--- the transpose), `scale` is a scalar.
+-- the transpose), `scale` is a scalar.  A distributed one is a distributed
+-- tensor of the rounded values divided by their scale, `cast`, for there the
+-- operators on it are DTensor's own; it is cast by the hooks of the layer's
+-- parallel style (dt.float8_parallel), before it travels.
 
 local dt = require "dt"
 local autograd = require "dt.autograd"
@@ -37,7 +40,31 @@ local function to_float8(t, kind, mesh, scale)
   return {hp = hp, data = hp:to(kind.dtype), scale = scale}
 end
 
+-- A distributed tensor rounded to float8, with one scale for all its shards.
+local function cast(t, kind)
+  local scale = scale_of(t:abs():max(), kind)
+  local t8 = A.clamp.default(A.mul.Tensor(t, scale), -kind.max, kind.max)
+    :to(kind.dtype)
+  local own = dt._local_of(t8)
+  local wide = dt._named("torchao.float8.wide", {own}, function ()
+    return (own:to(dt.float32) / dt._local_of(scale)):to(t.dtype)
+  end)
+  return dt.DTensor.from_local(wide, t.device_mesh, t.placements,
+    {run_check = false, shape = t.shape, stride = t:stride()})
+end
+
+-- Is this tensor one of float8 values already?
+local function is_cast(t) return dt._own_attr(t, "_float8") == true end
+
+-- The operand of a product that `t` is.
+local function operand(t, kind, done)
+  if done or is_cast(t) then return {hp = t, cast = true} end
+  if t.is_dtensor then return {hp = cast(t, kind), cast = true} end
+  return to_float8(t, kind)
+end
+
 local function transposed(x)
+  if x.cast then return {hp = x.hp:t(), cast = true} end
   local hp = dt._named("aten.t.default", {x.hp}, function ()
     return x.hp:t()
   end)
@@ -48,6 +75,7 @@ end
 local function flat(x)
   local data
   local n = x.hp.shape[x.hp.ndim]
+  if x.cast then return {hp = x.hp:reshape({-1, n}), cast = true} end
   local hp = dt._named("aten.view.default", {x.hp}, function ()
     data = x.data:reshape({-1, n})
     return x.hp:reshape({-1, n})
@@ -61,6 +89,7 @@ local function wide(x)
 end
 
 local function mm(a, b)
+  if a.cast and b.cast then return dt.mm(a.hp, b.hp) end
   return dt._named("aten.mm.default", {a.hp, b.hp}, function ()
     return dt.mm(wide(a), wide(b)):to(a.hp.dtype)
   end)
@@ -77,28 +106,55 @@ local function shape_with(t, last)
   return s
 end
 
-function product.forward(ctx, input, weight_t, made)
+-- The weight as an operand: as it was gathered, or cast now.
+local function weight_operand(t, layer)
+  local made = layer._attrs._float8_weight
+  if made and t.is_dtensor then return operand(t, E4M3, true) end
+  return made and made(t) or operand(t, E4M3)
+end
+
+function product.forward(ctx, input, weight_t, layer)
   ctx:save_for_backward(input, weight_t)
-  ctx.made = made
-  local a = to_float8(input, E4M3)
-  local b = made and made(weight_t) or to_float8(weight_t, E4M3)
+  ctx.layer, ctx.cast = layer, is_cast(input)
+  local a = operand(input, E4M3, ctx.cast)
+  local b = weight_operand(weight_t, layer)
   local out = mm(flat(a), b)
   return out:view(shape_with(input, weight_t.shape[2]))
 end
 
 function product.backward(ctx, grad)
   local input, weight_t = ctx.saved_tensors[1], ctx.saved_tensors[2]
+  local done = ctx.layer._attrs._float8_grad    -- cast by the style's hook
   local n = grad.shape[grad.ndim]
   local g = grad:reshape({-1, n})
-  local g8 = to_float8(g, E5M2)
-  local w8 = ctx.made and ctx.made(weight_t) or to_float8(weight_t, E4M3)
+  local g8 = operand(g, E5M2, done)
+  local w8 = weight_operand(weight_t, ctx.layer)
   local k = input.shape[input.ndim]
   local gx = mm(g8, transposed(w8)):view(shape_with(grad, k))
   local x = input:reshape({-1, k})
-  g8 = to_float8(g, E5M2)
-  local x8 = to_float8(x, E4M3)
+  if not done then g8 = operand(g, E5M2) end
+  local x8 = operand(x, E4M3, ctx.cast)
   return gx, mm(transposed(g8), x8):t()
 end
+
+-- Forward: the cast; backward: nothing.
+local to_cast = autograd.Function:extend("_ToFloat8ConstrFunc")
+function to_cast.forward(_, x) return cast(x, E4M3) end
+function to_cast.backward(_, grad) return grad end
+
+-- A distributed tensor as float8, marked as such; as it is where it is one.
+function M.to_float8(t)
+  if is_cast(t) then return t end
+  local out = to_cast.apply(t)
+  out._float8 = true
+  return out
+end
+
+-- Forward: nothing; backward: the gradient is cast.
+local cast_grad = autograd.Function:extend("NoopFwToFloat8BwDynamic")
+function cast_grad.forward(_, x) return x:view_as(x) end
+function cast_grad.backward(_, grad) return cast(grad, E5M2) end
+M.cast_grad = cast_grad.apply
 
 -- ---- the layer ----
 
@@ -106,8 +162,7 @@ end
 M.Float8Linear = nn.Linear:extend("Float8Linear")
 
 function M.Float8Linear:forward(x)
-  local made = self._attrs._float8_weight
-  local out = product.apply(x, self.weight:t(), made)
+  local out = product.apply(x, self.weight:t(), self)
   if self.bias then out = out + self.bias:to(out.dtype) end
   return out
 end
@@ -145,11 +200,14 @@ local function gather_as_float8(layer)
   end
 end
 
+M.gather_as_float8 = gather_as_float8
+
 local function converted(m, config)
   local layer = M.Float8Linear(m.in_features, m.out_features,
     {bias = m.bias ~= nil, device = "meta"})
   layer.weight = m.weight
   if m.bias then layer.bias = m.bias end
+  layer._attrs._float8_config = config
   if config.enable_fsdp_float8_all_gather then gather_as_float8(layer) end
   return layer
 end

@@ -270,7 +270,7 @@ function Param:unshard(param_dtype)
     if not self.unsharded then
       whole = A.as_strided.default(whole, self.shape, strides_of(self.shape),
         0)
-      if self.ext.wrapper then whole = whole:detach() end
+      if self.ext.wrapper and not self.tp then whole = whole:detach() end
     end
   elseif self.unsharded then
     whole = dt._part(self.outputs[1], self.shape)
@@ -286,6 +286,7 @@ function Param:unshard(param_dtype)
     dt._set_data(self.unsharded, whole)
   else
     self.unsharded = dt._make_param(whole, self.requires_grad)
+    dt.autograd._reduced(self.unsharded)
   end
   self:show(self.unsharded)
   self.kept = nil

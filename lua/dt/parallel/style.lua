@@ -28,8 +28,8 @@ local function shown(v, keyed)
     or v == false and "False" or tostring(v)
 end
 
-local function style(name)
-  local C = setmetatable({name = name}, {__index = Style,
+local function style(name, base)
+  local C = setmetatable({name = name}, {__index = base or Style,
     __call = function (class, ...)
       local s = setmetatable({src_data_rank = 0}, class)
       class.construct(s, ...)
@@ -55,9 +55,21 @@ end})
 
 -- Is `v` a style?
 function M.is_style(v)
-  local mt = getmetatable(v)
-  local up = type(mt) == "table" and getmetatable(mt)
-  return type(up) == "table" and up.__index == Style
+  local class = getmetatable(v)
+  while type(class) == "table" do
+    local up = getmetatable(class)
+    class = type(up) == "table" and up.__index
+    if class == Style then return true end
+  end
+  return false
+end
+
+-- A style `name` that is another one but for what is set on it; it is not
+-- among this module's.
+function M.derived(name, base)
+  local C = style(name, base)
+  M[name] = nil
+  return C
 end
 
 -- A table with a method apply(module, mesh) as a style.
@@ -118,6 +130,7 @@ end
 -- ColwiseParallel{input_layouts=R, output_layouts=S(-1),
 -- use_local_output=true}: weight S(0) (embedding S(1)).
 local Colwise = style "ColwiseParallel"
+Colwise.input_hook, Colwise.output_hook = input_hook, output_hook
 Colwise.shown = {"input_layouts", "output_layouts", "use_local_output"}
 
 function Colwise.construct(s, ...)
@@ -147,8 +160,8 @@ function Colwise:apply(module, mesh)
     util.raise("NotImplementedError",
       "ColwiseParallel currently only support nn.Linear and nn.Embedding!")
   end
-  return distribute_module(module, mesh, partition, input_hook(self),
-    output_hook(self))
+  return distribute_module(module, mesh, partition, self:input_hook(),
+    self:output_hook())
 end
 
 -- ---- Rowwise ----
@@ -156,6 +169,7 @@ end
 -- RowwiseParallel{input_layouts=S(-1), output_layouts=R,
 -- use_local_output=true}: weight S(1), bias R (embedding S(0)).
 local Rowwise = style "RowwiseParallel"
+Rowwise.input_hook, Rowwise.output_hook = input_hook, output_hook
 Rowwise.shown = Colwise.shown
 
 function Rowwise.construct(s, ...)
@@ -181,8 +195,8 @@ function Rowwise:apply(module, mesh)
     util.raise("NotImplementedError",
       "RowwiseParallel currently only support nn.Linear and nn.Embedding!")
   end
-  return distribute_module(module, mesh, partition, input_hook(self),
-    output_hook(self))
+  return distribute_module(module, mesh, partition, self:input_hook(),
+    self:output_hook())
 end
 
 -- ---- Sequence ----

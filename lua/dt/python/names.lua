@@ -253,6 +253,8 @@ M.torch.repeat_interleave = function (t, n, dim)
 end
 
 attrs.provide("torchao.float8", space({}, require "dt.float8"))
+attrs.provide("torchao.float8.float8_tensor_parallel", space({},
+  require "dt.float8_parallel"))
 attrs.provide("torchao", namespace {__version__ = "0.18.0"})
 
 M.cpa = space({}, require "dt.cp")
