@@ -427,6 +427,10 @@ DtStatus dt_variant_fill (DtCtx *cx, DtVariantKind kind, const DtOpDef *base,
       def->decomp = base->decomp != NULL && base->rules == NULL &&
                     base->rulefn == NULL && base->strategy == NULL
                     ? inplace_decomp : NULL;
+      /* a pointwise one has an operator in place at its end */
+      if ((def->flags & DT_OP_COMPOSITE) != 0 && base->decomp != NULL &&
+          (def->flags & DT_OP_POINTWISE) != 0 && odd_cast(sig) != CAST_BASE)
+        def->decomp = base->decomp;
       if (kind == DT_VAR_TRACED) {
         def->flags &= ~(uint32_t)DT_OP_POINTWISE;
         def->rules = NULL;

@@ -122,12 +122,14 @@ static DtStatus one (DtDecompCall *c, DtHandle *h) {
   return c->e->st;
 }
 static DtStatus relu6_decomp (DtDecompCall *c) {
-  return one(c, E("aten.hardtanh.default", "tii", c->in[0], (int64_t)0,
-                  (int64_t)6));
+  return one(c, E(c->op->sig->inplace ? "aten.hardtanh_.default"
+                                      : "aten.hardtanh.default", "tii",
+                  c->in[0], (int64_t)0, (int64_t)6));
 }
 static DtStatus selu_decomp (DtDecompCall *c) {
-  return one(c, E("aten.elu.default", "tff", c->in[0], 1.6732632423543772,
-                  1.0507009873554805));
+  return one(c, E(c->op->sig->inplace ? "aten.elu_.default"
+                                      : "aten.elu.default", "tff", c->in[0],
+                  1.6732632423543772, 1.0507009873554805));
 }
 
 /* t = tanh(softplus(x)): g (t + x sigmoid(x) (1 - t^2)) */

@@ -17,10 +17,6 @@ static bool is_complex (const DtMeta *m) {
 
 /* ---- views ---- */
 
-static DtDtype complex_type (DtDtype t) {
-  return t == DT_F64 ? DT_C128 : DT_C64;
-}
-
 static DtStatus as_real_meta (DtMetaCall *c) {
   const DtMeta *m = c->in[0];
   DtMeta *o = &c->out[0];
@@ -48,8 +44,6 @@ static DtStatus as_complex_meta (DtMetaCall *c) {
   DT_CHECK(c->cx, t == DT_F16 || t == DT_F32 || t == DT_F64, DT_E_RUNTIME,
            "view_as_complex is only supported for half, float and double "
            "tensors, but got a tensor of scalar type: %s", op_dtype_word(t));
-  DT_CHECK(c->cx, t != DT_F16, DT_E_NOTIMPL,
-           "view_as_complex of half: complex32 is not kept here");
   DT_CHECK(c->cx, n > 0, DT_E_RUNTIME,
            "Input tensor must have one or more dimensions");
   DT_CHECK(c->cx, m->shape[n - 1] == 2, DT_E_RUNTIME,
@@ -59,7 +53,8 @@ static DtStatus as_complex_meta (DtMetaCall *c) {
   for (int i = 0; i < n - 1; i++)
     DT_CHECK(c->cx, m->stride[i] % 2 == 0, DT_E_RUNTIME, "Tensor must have a "
              "stride divisible by 2 for all but last dimension");
-  DT_TRY(c->cx, op_new_meta(c->cx, o, complex_type(t), n - 1, m->shape, m));
+  DT_TRY(c->cx, op_new_meta(c->cx, o, dt_dtype_to_complex(t), n - 1, m->shape,
+                            m));
   for (int i = 0; i < n - 1; i++) o->stride[i] = m->stride[i] / 2;
   c->nout = 1;
   return DT_OK;
@@ -153,10 +148,8 @@ static DtStatus join_meta (DtMetaCall *c) {
   DT_CHECK(c->cx, a->dtype == b->dtype, DT_E_RUNTIME, "Expected object of "
            "scalar type %s but got scalar type %s for second argument",
            op_dtype_word(t), op_dtype_word((DtDtype)b->dtype));
-  DT_CHECK(c->cx, t != DT_F16, DT_E_NOTIMPL,
-           "%s of half: complex32 is not kept here", c->op->sig->base);
   c->nout = 1;
-  return op_broadcast(c->cx, 2, o, complex_type(t), &c->out[0]);
+  return op_broadcast(c->cx, 2, o, dt_dtype_to_complex(t), &c->out[0]);
 }
 
 /* Write `src` into one part of a complex tensor. */
@@ -176,6 +169,7 @@ static DtStatus polar_kernel (DtKernelCall *c) {
   DtTensor *out = c->out[0], *t = NULL;
   DtDtype r = (DtDtype)c->in[0]->m.dtype;
   DtStatus st = DT_OK;
+  DT_TRYG(c->cx, op_kernel_allows(c->cx, c->op, NULL, r, false));
   DT_TRYG(c->cx, op_temp(c->cx, r, out->m.ndim, out->m.shape, &t));
   for (int i = 0; i < 2; i++) {
     DT_TRYG(c->cx, dt_k_copy(c->cx, c->in[1], t));
@@ -198,7 +192,7 @@ static DtHandle *empty_pair (DtDecompCall *c) {
   if ((c->e->st = dt_meta_broadcast(c->e->cx, &a, &b, &r)) != DT_OK)
     return NULL;
   return E("aten.new_empty.default", "tI dtype=d", c->in[0], (int)r.ndim,
-           r.shape, (int)complex_type((DtDtype)a.dtype));
+           r.shape, (int)dt_dtype_to_complex((DtDtype)a.dtype));
 }
 static void write_part (DtDecompCall *c, DtHandle *to, int which,
                         DtHandle *from) {

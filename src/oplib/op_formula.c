@@ -673,8 +673,10 @@ static DtStatus floor_divide__decomp (DtDecompCall *c) {
   if (!dt_emit_ok(c->e)) return c->e->st;
   DT_CHECK(CX, !c->e->tracing || dt_dtype_is_integral((DtDtype)m.dtype, true),
            DT_E_NOTIMPL, "floor_divide_ makes a tensor without placements");
-  if (c->e->tracing)
-    y = E("aten.expand.default", "tI", y, (int)m.ndim, m.shape);
+  if (!c->e->tracing)
+    return finish(c, E("aten.div_.Tensor_mode", "tt rounding_mode=s", x, y,
+                       "floor"));
+  y = E("aten.expand.default", "tI", y, (int)m.ndim, m.shape);
   y = E("aten.div.Tensor_mode", "tt rounding_mode=s", x, y, "floor");
   return finish(c, E("aten.copy_.default", "tt", x, y));
 }

@@ -8,6 +8,7 @@
 #include "oplib/pw_rows.h"
 
 #include <math.h>
+#include <string.h>
 
 /* ---- gradients: the second operand first ---- */
 
@@ -192,10 +193,15 @@ static bool ldexp_direct (const DtMeta *x, const DtMeta *y) {
          dt_dtype_is_integral((DtDtype)y->dtype, true);
 }
 
-static DtDtype ldexp_types (const DtMeta *x, const DtMeta *y, OpOperand *o) {
-  bool z = dt_dtype_is_complex((DtDtype)x->dtype);
-  o[0].num = z ? dt_scalar_complex(2, 0) : dt_scalar_float(2);
-  o[0].is_num = true;
+static DtDtype ldexp_types (const DtMeta *x, const DtMeta *y, DtMeta *two,
+                            OpOperand *o) {
+  o[0].is_num = !dt_dtype_is_complex((DtDtype)x->dtype);
+  o[0].num = dt_scalar_float(2);
+  if (!o[0].is_num) {           /* a tensor of self's type without dims */
+    memset(two, 0, sizeof *two);
+    two->dtype = x->dtype;
+    o[0].m = two;
+  }
   o[1].m = y;
   return op_promote(2, o);
 }
@@ -204,11 +210,11 @@ static DtStatus ldexp_meta (DtMetaCall *c) {
   const DtMeta *x = dt_in(c, 0), *y = dt_in(c, 1);
   OpOperand p[2] = { { .m = NULL }, { .m = NULL } };
   OpOperand o[2] = { { .m = x }, { .m = y } };
-  DtMeta power;
+  DtMeta power, two;
   c->nout = 1;
   if (ldexp_direct(x, y))
     return op_broadcast(c->cx, 2, o, (DtDtype)x->dtype, &c->out[0]);
-  DtDtype t = ldexp_types(x, y, p);
+  DtDtype t = ldexp_types(x, y, &two, p);
   if (y->ndim == 0 && x->ndim > 0 && x->dtype != OP_DEFAULT_FLOAT &&
       !dt_dtype_is_integral((DtDtype)x->dtype, true)) {
     dt_meta_copy(&power, y);    /* the product is refused first */
@@ -230,6 +236,7 @@ static DtStatus ldexp_kernel (DtKernelCall *c) {
   OpOperand p[2] = { { .m = NULL }, { .m = NULL } };
   OpOperand o[2] = { { .m = x, .t = c->in[0] }, { .t = NULL } };
   DtTensor *power = NULL;
+  DtMeta base;
   if (ldexp_direct(x, y)) {
     DtDtype t = (DtDtype)x->dtype;
     DT_TRY(c->cx, op_kernel_allows(c->cx, NULL, "ldexp", t, false));
@@ -238,7 +245,7 @@ static DtStatus ldexp_kernel (DtKernelCall *c) {
     return dt_k_binary(c->cx, DT_B_ldexp, t, NULL, c->in[0], c->in[1],
                        c->out[0]);
   }
-  DtDtype t = ldexp_types(x, y, p);
+  DtDtype t = ldexp_types(x, y, &base, p);
   DT_TRY(c->cx, op_temp(c->cx, t, y->ndim, y->shape, &power));
   DtScalar two = dt_scalar_float(2);
   DtStatus st = dt_k_unary(c->cx, DT_U_rpow_scalar, t, &two, c->in[1], power);

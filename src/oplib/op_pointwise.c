@@ -308,16 +308,26 @@ static DtStatus cast_operand (DtCtx *cx, const OpOperand *o, DtDtype ct,
   return dt_k_copy(cx, o->t, *own);
 }
 
+static bool one_element (const OpOperand *o) {
+  return o->is_num || (o->m != NULL && dt_meta_numel(o->m) == 1);
+}
+
+/* Is the operand that PyTorch's kernel has second one element?  mul_.Scalar
+** calls it with the number first. */
+static bool by_one (const DtOpDef *op, const OpOperand *o) {
+  bool turned = op->sig != NULL && op->sig->inplace &&
+                op->row[PWR_FN] == DT_B_mul &&
+                op->sig->arg[1].type == DT_T_SCALAR;
+  return one_element(&o[turned ? 0 : 1]);
+}
+
 /* A second operand of one element stays in f32 under f16 and bf16. */
-static bool keeps_number (const DtOpDef *op, DtDtype ct) {
+static bool keeps_number (const DtOpDef *op, DtDtype ct,
+                          const OpOperand *o) {
   int fn = op->row[PWR_FN];
   return op->row[PWR_N] == 2 && (ct == DT_F16 || ct == DT_BF16) &&
          (fn == DT_B_mul || fn == DT_B_div || fn == DT_B_div_floor ||
-          fn == DT_B_div_trunc);
-}
-
-static bool one_element (const OpOperand *o) {
-  return o->is_num || (o->m != NULL && dt_meta_numel(o->m) == 1);
+          fn == DT_B_div_trunc) && by_one(op, o);
 }
 
 /* Parameters: numbers, booleans, None (NaN) and the words of aten's options
@@ -337,9 +347,9 @@ DtStatus op_pw_run (DtCtx *cx, const DtOpDef *op, int fn, DtDtype ct,
   DtTensor *own[PWR_MAXN] = { NULL, NULL, NULL };
   DtStatus st = DT_OK;
   int skip = promo_skip(op) - 1;
-  bool keep = keeps_number(op, ct);
+  bool keep = keeps_number(op, ct, o);
   for (int i = 0; i < n && st == DT_OK; i++) {
-    if (i == 1 && keep && one_element(&o[i]))
+    if (i == 1 && keep)
       t[i] = o[i].is_num ? op_number(&num[i], o[i].num, DT_F32) : o[i].t;
     else if (i == skip)
       t[i] = o[i].is_num ? op_number(&num[i], o[i].num,
@@ -368,7 +378,7 @@ DtStatus op_pw_kernel (DtKernelCall *c) {
   pw_types(c->op, n, o, &ct, &rt);
   if (!is_plain(ct) || !dt_k_computes(n, row[PWR_FN], ct))
     DT_TRY(c->cx, op_kernel_allows(c->cx, c->op, NULL, ct,
-                                   n > 1 && one_element(&o[1])));
+                                   n > 1 && by_one(c->op, o)));
   for (int i = 0; i < 4; i++) {
     p[i] = i < row[PWR_NPAR] ? pw_param(c->args, row[PWR_PAR + i])
                              : dt_scalar_int(0);

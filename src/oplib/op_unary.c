@@ -184,8 +184,9 @@ static DtStatus clamp_meta (DtMetaCall *c) {
 /* ---- composites ---- */
 
 static DtStatus square_decomp (DtDecompCall *c) {
-  c->out[0] = dt_emit(c->e, "aten.pow.Tensor_Scalar", "ti", c->in[0],
-                      (int64_t)2);
+  c->out[0] = dt_emit(c->e, c->op->sig->inplace ? "aten.pow_.Scalar"
+                                                : "aten.pow.Tensor_Scalar",
+                      "ti", c->in[0], (int64_t)2);
   c->nout = 1;
   return c->e->st;
 }
