@@ -12,7 +12,10 @@
 #include <string.h>
 #include <cmocka.h>
 #include "fixture.h"
-#include "parity_coll.h"
+#include "engine/autograd.h"
+#include "engine/dist.h"
+#include "engine/world.h"
+#include "oplib/ops.h"
 
 enum { NRANKS = 4 };
 
@@ -553,15 +556,6 @@ static void test_failing (void **state) {
   assert_int_equal(bad, 0);
 }
 
-static void test_values (void **state) {
-  assert_int_equal(values_file(fixture_cx(state), "redist/values.jsonl"), 0);
-}
-
-static void test_collectives (void **state) {
-  assert_int_equal(coll_file(fixture_cx(state), "redist/collectives.jsonl"),
-                   0);
-}
-
 #define TEST(f) cmocka_unit_test_setup_teardown(f, fixture_setup, \
                                                 fixture_teardown)
 
@@ -569,8 +563,8 @@ int main (void) {
   const struct CMUnitTest tests[] = {
     TEST(test_mixed), TEST(test_mm), TEST(test_backward), TEST(test_order),
     TEST(test_inplace), TEST(test_versions), TEST(test_slices),
-    TEST(test_handlers), TEST(test_fix), TEST(test_values),
-    TEST(test_collectives), TEST(test_failing),
+    TEST(test_handlers), TEST(test_fix),
+    TEST(test_failing),
   };
   return cmocka_run_group_tests_name("engine", tests, NULL, NULL);
 }

@@ -1,188 +1,14 @@
 /* SPDX-License-Identifier: MIT
 ** test_kernel.c: arithmetic on local tensors, against straightforward
-** formulas, finite differences and PyTorch's values. */
+** formulas and finite differences (PyTorch's values: test_suites.c). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
 #include "kernel_util.h"
-#include "parity.h"
 #include "kernel/special.h"
 
 static const char *message (DtCtx *cx) { return dt_buf_str(&cx->err.message); }
-
-/* ---- pointwise functions against PyTorch ------------------------------------- */
-
-#define X(name, aten, ...) {#name, aten},
-static const struct { const char *name, *aten; } unary_names[] = {
-#include "kernel/pw_unary.def"
-}, binary_names[] = {
-#include "kernel/pw_binary.def"
-}, ternary_names[] = {
-#include "kernel/pw_ternary.def"
-};
-#undef X
-
-static DtScalar json_number (const json_t *v) {
-  const json_t *c = json_object_get(v, "c"), *inf = json_object_get(v, "inf");
-  if (c != NULL)
-    return dt_scalar_complex(json_number(json_array_get(c, 0)).re,
-                             json_number(json_array_get(c, 1)).re);
-  if (inf != NULL) return dt_scalar_float(INFINITY *
-                                          (double)json_integer_value(inf));
-  if (json_object_get(v, "nan") != NULL) return dt_scalar_float(NAN);
-  if (json_is_boolean(v)) return dt_scalar_bool(json_is_true(v));
-  if (json_is_integer(v)) return dt_scalar_int(json_integer_value(v));
-  return dt_scalar_float(json_real_value(v));
-}
-
-/* A tensor of the reference data; NULL when it is none of ours. */
-static DtTensor *json_tensor (DtCtx *cx, const json_t *v) {
-  const char *type = json_string_value(json_object_get(v, "t"));
-  const json_t *shape = json_object_get(v, "shape");
-  const json_t *data = json_object_get(v, "data");
-  const json_t *stride = json_object_get(v, "stride");
-  int64_t dims[DT_MAX_NDIM], i[DT_MAX_NDIM] = {0};
-  DtMeta m;
-  DtTensor *t;
-  size_t k = 0;
-  DtDtype dtype = dt_dtype_find(type);
-  if (dtype == DT_DTYPE_NONE || data == NULL) return NULL;
-  for (size_t d = 0; d < json_array_size(shape); d++)
-    dims[d] = json_integer_value(json_array_get(shape, d));
-  OK(dt_meta_init(cx, &m, dtype, (int)json_array_size(shape), dims));
-  for (size_t d = 0; d < json_array_size(stride); d++)
-    m.stride[d] = json_integer_value(json_array_get(stride, d));
-  OK(dt_tensor_new(cx, &m, false, &t));
-  if (dt_meta_numel(&m) == 0) return t;
-  do put(cx, t, i, json_number(json_array_get(data, k++)));
-  while (step(&m, i));
-  return t;
-}
-
-static bool same_values (Parity *p, const DtTensor *got,
-                         const DtTensor *want) {
-  int64_t i[DT_MAX_NDIM] = {0};
-  DtDtype t = (DtDtype)want->m.dtype;
-  if (dt_meta_numel(&want->m) == 0) return true;
-  do {
-    DtScalar a = dt_tensor_get(got, i), b = dt_tensor_get(want, i);
-    if (is_close(t, a.re, b.re) && is_close(t, a.im, b.im)) continue;
-    dt_buf_addf(&p->why, "got %.9g+%.9gj, want %.9g+%.9gj", a.re, a.im, b.re,
-                b.im);
-    return false;
-  } while (step(&want->m, i));
-  return true;
-}
-
-/* The type PyTorch computes in: the result's, for tests and integers that of
-** the operands together. */
-static DtDtype compute_type (const DtTensor *const *in, int n,
-                             const DtTensor *out) {
-  DtPromote p;
-  DtDtype o = (DtDtype)out->m.dtype;
-  dt_promote_init(&p);
-  for (int i = 0; i < n; i++)
-    dt_promote_tensor(&p, (DtDtype)in[i]->m.dtype, in[i]->m.ndim);
-  DtDtype t = dt_promote_result(&p);
-  if (dt_dtype_is_complex(t) || o == DT_BOOL) return t;
-  return o;
-}
-
-static int find_row (const char *op, int nargs) {
-  char name[96];
-  size_t n = strlen(op);
-  if (n < 13 || n >= sizeof name || strncmp(op, "aten.", 5) != 0) return -1;
-  const char *dot = strchr(op + 5, '.');
-  if (dot == NULL || (strcmp(dot, ".default") && strcmp(dot, ".Tensor") &&
-                      strcmp(dot, ".self"))) return -1;
-  (void)snprintf(name, sizeof name, "%.*s", (int)(dot - op - 5), op + 5);
-#define FIND(rows) \
-  for (int i = 0; i < COUNT(rows); i++) \
-    if (strcmp(rows[i].name, name) == 0) return i
-  if (nargs == 1) FIND(unary_names);
-  if (nargs == 2) FIND(binary_names);
-  if (nargs == 3) FIND(ternary_names);
-#undef FIND
-  return -1;
-}
-
-static DtStatus run_row (DtCtx *cx, int row, int n, DtDtype ct,
-                         DtTensor *const *in, DtTensor *out) {
-  if (n == 1)
-    return dt_k_unary(cx, (DtUnary)row, ct, NULL, in[0], out);
-  if (n == 2)
-    return dt_k_binary(cx, (DtBinary)row, ct, NULL, in[0], in[1], out);
-  return dt_k_ternary(cx, (DtTernary)row, ct, NULL, in[0], in[1], in[2], out);
-}
-
-/* Not judged: functions whose parameters the operator chooses from the dtype
-** or that it composes, the sign of a NaN, a value PyTorch has only five
-** digits of, one that overflows in PyTorch on the way, and special functions of NaN and infinity, where PyTorch's
-** results come from no formula. */
-static bool is_excluded (const json_t *line) {
-  static const char *const ids[] = {
-    "aten.nan_to_num.", "aten.ldexp.", "aten.signbit.default/0007",
-    "aten.special_bessel_y1.default/0001", "aten.i0.default/0002",
-  };
-  const char *id = json_string_value(json_object_get(line, "id"));
-  for (int i = 0; i < COUNT(ids); i++)
-    if (strstr(id, ids[i]) != NULL) return true;
-  if (strstr(id, "special_") == NULL && strstr(id, "igamma") == NULL)
-    return false;
-  char *args = json_dumps(json_object_get(line, "args"), JSON_COMPACT);
-  bool odd = strstr(args, "nan") != NULL || strstr(args, "inf") != NULL;
-  free(args);
-  return odd;
-}
-
-/* Lines of plain calls: tensors only, one tensor out. */
-static bool check_pointwise (Parity *p, const json_t *line) {
-  const json_t *args = json_object_get(line, "args");
-  const json_t *out = json_array_get(json_object_get(line, "out"), 0);
-  int n = (int)json_array_size(args), have = 0;
-  int row = find_row(json_string_value(json_object_get(line, "op")), n);
-  DtTensor *in[3] = {NULL}, *want = NULL, *got = NULL;
-  bool ok = false;
-  p->skipped = row < 0 || out == NULL || json_object_get(line, "kw") != NULL ||
-               is_excluded(line);
-  for (int i = 0; i < n && !p->skipped; i++) {
-    in[i] = json_tensor(p->cx, json_array_get(args, (size_t)i));
-    have += in[i] != NULL;
-  }
-  if (!p->skipped) want = json_tensor(p->cx, out);
-  p->skipped = p->skipped || have < n || want == NULL;
-  if (!p->skipped) {
-    OK(dt_tensor_new(p->cx, &want->m, false, &got));
-    DtStatus st = run_row(p->cx, row, n, compute_type(
-                            (const DtTensor *const *)in, n, want), in, got);
-    if (st == DT_OK) ok = same_values(p, got, want);
-    else dt_buf_addf(&p->why, "%s", message(p->cx));
-  }
-  for (int i = 0; i < 3; i++) dt_tensor_unref(p->cx, in[i]);
-  dt_tensor_unref(p->cx, want);
-  dt_tensor_unref(p->cx, got);
-  return ok;
-}
-
-static void test_pointwise_parity (void **state) {
-  static const char *const files[] = {
-    "pointwise_unary", "pointwise_binary", "activation", "comparison",
-    "bitwise_logical", "special",
-  };
-  Parity p;
-  int failures = 0, passes = 0;
-  char name[64];
-  parity_init(&p, fixture_cx(state));
-  for (int i = 0; i < COUNT(files); i++) {
-    (void)snprintf(name, sizeof name, "values/forward/%s.jsonl", files[i]);
-    failures += parity_file(&p, name, check_pointwise);
-    passes += p.pass;
-  }
-  dt_buf_fini(&p.why);
-  assert_int_equal(failures, 0);
-  assert_true(passes > 900);
-}
 
 /* ---- pointwise: layouts, types, errors ------------------------------------------ */
 
@@ -504,7 +330,7 @@ static void test_gemm_edges (void **state) {
 int main (void) {
 #define T(f) cmocka_unit_test_setup_teardown(f, fixture_setup, fixture_teardown)
   const struct CMUnitTest tests[] = {
-    T(test_pointwise_parity), T(test_pointwise_layouts), T(test_integers),
+    T(test_pointwise_layouts), T(test_integers),
     T(test_exp_accuracy), T(test_polynomials),
     T(test_copy_types), T(test_copy_overlap),
     T(test_reduce), T(test_reduce_layout_stable), T(test_reduce_empty),

@@ -198,7 +198,7 @@ static void test_parity (void **state) {
     "layout/shards.jsonl",
     "layout/shard_order.jsonl"
   };
-  suites_check(fixture_cx(state), files, 2);
+  suites_check(fixture_cx(state), files, 2, NULL);
 }
 
 /* }==== */

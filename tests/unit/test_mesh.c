@@ -101,7 +101,7 @@ static void test_parity (void **state) {
     "seeds/submesh_by_release.jsonl",
     "seeds/seed3.jsonl"
   };
-  suites_check(fixture_cx(state), files, 4);
+  suites_check(fixture_cx(state), files, 4, NULL);
 }
 
 /* }==== */

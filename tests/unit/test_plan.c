@@ -330,7 +330,7 @@ static void test_parity (void **state) {
     "redist/plans.jsonl",
     "redist/plans_flat.jsonl"
   };
-  suites_check(fixture_cx(state), files, 3);
+  suites_check(fixture_cx(state), files, 3, NULL);
 }
 
 /* }==== */

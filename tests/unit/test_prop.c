@@ -274,7 +274,7 @@ static void test_reference (void **state) {
     "prop/random.jsonl", "prop/attention.jsonl", "prop/conv.jsonl"
   };                      /* view, decomp: tests/parity/suites.lua counts */
   suites_check(fixture_cx(state), files,
-               (int)(sizeof files / sizeof files[0]));
+               (int)(sizeof files / sizeof files[0]), NULL);
 }
 
 int main (void) {

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <cmocka.h>
 #include "fixture.h"
-#include "parity.h"
 #include "print_cases.h"
 #include "tensor/iter.h"
 #include "tensor/redop.h"
@@ -119,57 +118,7 @@ static void test_load_store (void **state) {
   assert_int_equal(dt_dtype_load(DT_BOOL, m).i, 1);
 }
 
-/* ---- promotion against PyTorch's tables --------------------------------------- */
-
-static DtDtype number_type (const char *s) {
-  return strcmp(s, "bool") == 0 ? DT_BOOL : strcmp(s, "int") == 0 ? DT_I64
-       : strcmp(s, "float") == 0 ? DT_F64 : DT_C128;
-}
-
-static void add_operand (DtPromote *p, char mode, const char *name) {
-  if (mode == 'S') dt_promote_number(p, number_type(name));
-  else dt_promote_tensor(p, dt_dtype_find(name), mode == 't');
-}
-
-static DtDtype expected_type (const json_t *cell) {
-  const char *s = json_string_value(cell);
-  return s == NULL ? DT_DTYPE_NONE : dt_dtype_find(s);
-}
-
-static bool check_promotion (Parity *p, const json_t *line) {
-  const char *op = json_string_value(json_object_get(line, "op"));
-  const char *mode = json_string_value(json_object_get(line, "mode"));
-  if (strcmp(op, "torch.result_type") != 0) return p->skipped = true;
-  const json_t *rows = json_object_get(line, "rows");
-  const json_t *cols = json_object_get(line, "cols");
-  const json_t *table = json_object_get(line, "table");
-  for (size_t r = 0; r < json_array_size(rows); r++)
-    for (size_t c = 0; c < json_array_size(cols); c++) {
-      const char *a = json_string_value(json_array_get(rows, r));
-      const char *b = json_string_value(json_array_get(cols, c));
-      DtPromote pr;
-      dt_promote_init(&pr);
-      add_operand(&pr, mode[0], a);
-      add_operand(&pr, mode[1], b);
-      DtDtype want = expected_type(json_array_get(json_array_get(table, r),
-                                                  c));
-      DtDtype got = dt_promote_result(&pr);
-      if (got == want) continue;
-      dt_buf_addf(&p->why, "%s(%s, %s): got %s", mode, a, b,
-                  dt_dtype_info(got)->name);
-      return false;
-    }
-  return true;
-}
-
-static void test_promotion (void **state) {
-  Parity p;
-  parity_init(&p, fixture_cx(state));
-  assert_int_equal(parity_file(&p, "values/promotion.jsonl", check_promotion),
-                   0);
-  assert_int_equal(p.pass, 3);
-  dt_buf_fini(&p.why);
-}
+/* ---- promotion (PyTorch's tables: tests/parity/suites.lua) ---------------- */
 
 static void test_promote_many (void **state) {
   DtPromote p;
@@ -487,7 +436,7 @@ int main (void) {
   const struct CMUnitTest tests[] = {
     T(test_dtype_names), T(test_devices), T(test_redop_names),
     T(test_narrow_round_trip), T(test_narrow_edges), T(test_load_store),
-    T(test_promotion), T(test_promote_many), T(test_meta_init),
+    T(test_promote_many), T(test_meta_init),
     T(test_meta_layouts), T(test_broadcast), T(test_wrap_dim),
     T(test_copy_on_write), T(test_no_data), T(test_fits), T(test_identical),
     T(test_nomem), T(test_iter), T(test_print_values), T(test_print_ranges),
