@@ -49,6 +49,22 @@ function M.backward(...) return dt._autograd_backward(...) end
 
 -- ---- autograd.Function ----
 
+local gathered = setmetatable({}, {__mode = "k"})
+
+-- _reduced(p): somebody reduces the gradient that autograd gives p over the
+-- ranks (fully_shard).  Only so can it be noticed when none is given.
+function M._reduced(p) gathered[p] = true end
+
+local function bypass(name, inputs, wanted, grads)
+  for i, p in ipairs(inputs) do
+    if wanted[i] and gathered[p] and not util.is_tensor(grads[i]) then
+      dt._finding("GRAD_BYPASS", p, ("%s gives no gradient for input %d, a "
+        .. "parameter gathered by fully_shard"):format(name, i - 1), name)
+    end
+  end
+  return grads
+end
+
 local Function = {}
 M.Function = Function
 
@@ -94,7 +110,8 @@ function Function:extend(name)
             grads[i] = dt.zeros_like(results[i]:detach())
           end
         end
-        return {class.backward(ctx, table.unpack(grads))}
+        return bypass(class.name .. "Backward", inputs, ctx.needs_input_grad,
+          {class.backward(ctx, table.unpack(grads))})
       end)
     return table.unpack(outs, 1, outs.n)
   end

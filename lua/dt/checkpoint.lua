@@ -88,6 +88,16 @@ local function run_text(runs)
   return "[" .. table.concat(dims, ",") .. "]"
 end
 
+-- Which part of the whole a shard is, when it is one block of it.
+local function block_text(t)
+  local off = {}
+  for d, list in ipairs(runs_of(t)) do
+    if #list > 1 then return nil end
+    off[d] = list[1] and list[1][1] or 0
+  end
+  return io_.part_text(t.shape, off)
+end
+
 -- save(state_dict, {checkpoint_id = folder}) or save(state_dict, folder).
 function M.save(state, where)
   local path = type(where) == "table" and where.checkpoint_id or where
@@ -99,19 +109,20 @@ function M.save(state, where)
   local old = index_text(path)
   local turn = old and (tonumber(old:match('"turn":(%d+)')) or 0) + 1 or 1
   local file = ("%d-rank%d.safetensors"):format(turn, dt.rank())
-  local mine, chunks = {}, {}
+  local mine, chunks, parts = {}, {}, {}
   io_.together(function ()
     for _, name in ipairs(names) do
       local t = flat[name]
       if util.is_tensor(t) and first_holder(t) then
         mine[name] = t.is_dtensor and t:to_local() or t
+        if t.is_dtensor then parts[io_.part_key(name)] = block_text(t) end
         chunks[#chunks + 1] = ('%q:{"file":"%s","runs":%s}'):format(name, file,
           run_text(runs_of(t)))
       end
     end
     dt._make_dir(path)
     if next(mine) then
-      dt._write_file(path .. "/" .. file, io_.safetensors(mine))
+      dt._write_file(path .. "/" .. file, io_.safetensors(mine, parts))
     end
   end)
   local all = dt._gather_text("{" .. table.concat(chunks, ",") .. "}")

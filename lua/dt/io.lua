@@ -203,14 +203,41 @@ function M.save(what, path)
   end)
 end
 
+local PART = "part of "
+
+local function ints(text)
+  local out = {}
+  for n in text:gmatch("%d+") do out[#out + 1] = math.tointeger(tonumber(n)) end
+  return out
+end
+
+-- part_key(name), part_text(shape, offsets): the entry of a file's metadata
+-- that says which part of the tensor `name` it holds.
+function M.part_key(name) return PART .. name end
+function M.part_text(shape, offsets)
+  return table.concat(shape, ",") .. ";" .. table.concat(offsets, ",")
+end
+
+-- What a file says of itself is told to the findings.
+local function note_part(t, name, metadata)
+  local text = type(metadata) == "table" and metadata[PART .. name]
+  local shape, off = tostring(text):match("^([%d,]+);([%d,]+)$")
+  if not shape then return end
+  shape, off = ints(shape), ints(off)
+  if #shape == #t.shape and #off == #shape then
+    dt._file_part(t, name, shape, off)
+  end
+end
+
 -- dt.load(path) -> a tensor (.npy) or a table of tensors (.safetensors).
 function M.load(path)
   local text = read_all(path)
   if kind(path) == "npy" then return npy_tensor(text, path) end
-  local entries, base = M.header(text, path)
+  local entries, base, metadata = M.header(text, path)
   local out = {}
   for name, e in pairs(entries) do
     out[name] = M.tensor(text, e, base, path)
+    note_part(out[name], name, metadata)
   end
   return out
 end

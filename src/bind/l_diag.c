@@ -181,6 +181,18 @@ static int l_was_source (lua_State *L) {
   return 1;
 }
 
+/* dt._file_part(tensor, name, shape, offsets): read from a file that says so. */
+static int l_file_part (lua_State *L) {
+  DtDiag *g = dt_diag_of(dtL_session(L));
+  const DtVar *v = dtL_check_tensor(L, 1);
+  int64_t shape[DT_MAX_NDIM], off[DT_MAX_NDIM];
+  int n = dtL_check_ints(L, 3, shape, DT_MAX_NDIM);
+  luaL_argcheck(L, dtL_check_ints(L, 4, off, DT_MAX_NDIM) == n, 4,
+                "as many as dimensions");
+  if (g) dt_diag_part(g, v, luaL_checkstring(L, 2), n, shape, off);
+  return 0;
+}
+
 void dtL_open_diag (lua_State *L, int dt) {
   static const luaL_Reg funcs[] = {
     {"findings", l_findings}, {"findings_clear", l_clear},
@@ -188,8 +200,8 @@ void dtL_open_diag (lua_State *L, int dt) {
     {NULL, NULL}
   };
   static const luaL_Reg own[] = {
-    {"_finding", l_finding}, {"_mark", l_mark}, {"_source", l_source},
-    {"_was_source", l_was_source}, {NULL, NULL}
+    {"_finding", l_finding}, {"_file_part", l_file_part}, {"_mark", l_mark},
+    {"_source", l_source}, {"_was_source", l_was_source}, {NULL, NULL}
   };
   lua_pushvalue(L, dt);
   luaL_setfuncs(L, own, 0);

@@ -167,7 +167,28 @@ static int l_local_shape (lua_State *L) {
   return 2;
 }
 
-/* dt._wrap_local(local, mesh, placements, shape, stride): no checks. */
+/* {[dim] = {mesh dims}}: the order in which mesh dims cut a tensor dim. */
+static DtShardOrder *opt_order (lua_State *L, int idx, DtShardOrder *o) {
+  int64_t v[DT_MAX_MDIM];
+  int d, i;
+  if (lua_isnoneornil(L, idx)) return NULL;
+  luaL_checktype(L, idx, LUA_TTABLE);
+  memset(o, 0, sizeof *o);
+  o->known = true;
+  for (d = 0; d < DT_MAX_NDIM; d++) {
+    if (lua_geti(L, idx, d) == LUA_TTABLE && o->n < DT_MAX_MDIM) {
+      DtShardOrderEntry *e = &o->e[o->n++];
+      e->tdim = (int8_t)d;
+      e->n = (int8_t)dtL_check_ints(L, lua_gettop(L), v, DT_MAX_MDIM);
+      for (i = 0; i < e->n; i++) e->mdims[i] = (int8_t)v[i];
+    }
+    lua_pop(L, 1);
+  }
+  return o;
+}
+
+/* dt._wrap_local(local, mesh, placements, shape, stride, dtype, order): no
+** checks. */
 static int l_wrap_local (lua_State *L) {
   DtSession *s = dtL_session(L);
   DtVar *t = dtL_check_tensor(L, 1), **box;
@@ -176,6 +197,7 @@ static int l_wrap_local (lua_State *L) {
   int64_t v[DT_MAX_NDIM];
   DtMeta meta;
   DtSpec *spec = NULL;
+  DtShardOrder order;
   int npl = dtL_check_placements(L, 3, pl, DT_MAX_MDIM), n, i;
   n = dtL_check_ints(L, 4, v, DT_MAX_NDIM);
   if (dt_meta_init(s->cx, &meta, (DtDtype)t->local->m.dtype, n, v) != DT_OK)
@@ -187,8 +209,8 @@ static int l_wrap_local (lua_State *L) {
   if (!lua_isnoneornil(L, 6))      /* what the operator's meta promised */
     meta.dtype = (uint8_t)dtL_check_dtype(L, 6);
   box = dtL_box_tensor(L);
-  if (dt_spec_new(s->cx, m, npl, pl, &meta, NULL, -1, &spec) != DT_OK
-      || dt_session_spec(s, spec, &spec) != DT_OK)
+  if (dt_spec_new(s->cx, m, npl, pl, &meta, opt_order(L, 7, &order), -1, &spec)
+      != DT_OK || dt_session_spec(s, spec, &spec) != DT_OK)
     return dtL_raise(L);
   if (dt_var_new(s, t->local, spec, box) != DT_OK) {
     dt_spec_unref(s->cx, spec);

@@ -331,7 +331,8 @@ static void find_ops (DtDiag *g) {
     "aten.new_empty.default", "aten.empty_strided.default",
     "aten.new_empty_strided.default", "aten.copy_.default",
     "aten.zero_.default", "aten.cumsum.default",
-    "aten.select_backward.default"
+    "aten.select_backward.default", "aten.cat.default",
+    "aten.clone.default"
   };
   int i;
   for (i = 0; i < DT_NDO; i++) {
@@ -380,6 +381,7 @@ DtStatus dt_diag_new (DtSession *s, DtDiag **out) {
   add_rules(g, dt_rules_grad);
   add_rules(g, dt_rules_comm);
   add_rules(g, dt_rules_mark);
+  add_rules(g, dt_rules_order);
   d->diag = g;
   dt_diag_enable(g, true);
   *out = g;

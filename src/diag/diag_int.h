@@ -18,6 +18,7 @@ extern const DtDiagRule dt_rules_mem[];
 extern const DtDiagRule dt_rules_grad[];
 extern const DtDiagRule dt_rules_comm[];
 extern const DtDiagRule dt_rules_mark[];
+extern const DtDiagRule dt_rules_order[];
 
 /* A set of positive numbers.  Without memory it forgets. */
 typedef struct DtIdSet { int64_t *v; int n, cap; } DtIdSet;
@@ -38,7 +39,8 @@ enum {
   DT_DO_ITEM, DT_DO_LOG_SOFTMAX, DT_DO_LOG_SOFTMAX_BACK, DT_DO_NLL,
   DT_DO_NLL2D, DT_DO_TO_COPY, DT_DO_FILL, DT_DO_EMPTY, DT_DO_EMPTY_LIKE,
   DT_DO_NEW_EMPTY, DT_DO_EMPTY_STRIDED, DT_DO_NEW_EMPTY_STRIDED, DT_DO_COPY,
-  DT_DO_ZERO, DT_DO_CUMSUM, DT_DO_SELECT_BACKWARD, DT_NDO
+  DT_DO_ZERO, DT_DO_CUMSUM, DT_DO_SELECT_BACKWARD, DT_DO_CAT, DT_DO_CLONE,
+  DT_NDO
 };
 
 /* Numbers given to an operator at a script line, folded into one hash. */
@@ -48,6 +50,14 @@ typedef struct DtNumbers {
   DtMesh *mesh;                 /* owned */
   uint64_t hash; int64_t seq, count;
 } DtNumbers;
+
+/* A plain tensor that is known to be a part of a whole. */
+enum { DT_PARTS = 128 };
+typedef struct DtPart {
+  int64_t storage; uint64_t whole;      /* which: name and shape */
+  int ndim;
+  int64_t shape[DT_MAX_NDIM], off[DT_MAX_NDIM], len[DT_MAX_NDIM];
+} DtPart;
 
 /* "The data of these ranks is (or must not be) the same." */
 typedef struct DtClaim {
@@ -85,6 +95,9 @@ struct DtDiag {
   DtRecent lsm;                 /* results of replaced log_softmax */
   struct { DtSpec *spec; int ndim; int64_t shape[DT_MAX_NDIM]; } fit[64];
   DtNumbers number[DT_NUMBERS];
+  int nparts; DtPart part[DT_PARTS];
+  int nplans;                   /* by what the cache looks at, and the rest */
+  struct { uint64_t key, rest; int64_t seq; } plan[DT_RECENT];
   DtIdSet strided;              /* plans already proved, by hash */
   int nrule[DT_NEVENTS];
   void (*rule[DT_NEVENTS][12]) (DtDiag *g, const DtEvent *e);

@@ -104,6 +104,10 @@ void dt_diag_tell (DtDiag *g, DtFindId id, DtVar *v, const char *op,
                    const char *evidence);
 /* Was this tensor given to distribute_tensor as a parameter?  Pure. */
 bool dt_diag_was_source (const DtDiag *g, int64_t var_id);
+/* A tensor read from a file is the part at `off` of the tensor `name` of
+** `shape`.  Local. */
+void dt_diag_part (DtDiag *g, const DtVar *v, const char *name, int ndim,
+                   const int64_t *shape, const int64_t *off);
 /* Remember a tensor as such a source.  Local. */
 void dt_diag_source (DtDiag *g, const DtVar *v);
 

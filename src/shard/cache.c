@@ -2,13 +2,15 @@
 ** shard/cache.c: decisions remembered.
 **
 ** The key is everything a decision depends on: operator, specs of all
-** tensors, all other arguments.  Specs are compared by pointer first, so a hit
+** tensors, all other arguments (with a user's rule only those that PyTorch's
+** key has: a rule that looks at others gets an old plan there, and here).  Specs are compared by pointer first, so a hit
 ** hashes a few words, compares them, and allocates nothing.  When the table is
 ** full it is emptied: a program that makes that many different calls does not
 ** live from the cache. */
 #include <string.h>
 #include "base/hash.h"
 #include "shard/prop_int.h"
+#include "shard/user.h"
 
 enum { CACHE_MAX = 4096, CACHE_PLACES = 4 * CACHE_MAX };
 
@@ -118,10 +120,20 @@ DtStatus dt_prop_raw_cached (DtCtx *cx, DtPropagator *p, const DtOpDef *op,
                              const DtArgs *args, int nin,
                              const DtSpec *const *in, DtProp **out,
                              bool *hit) {
-  uint64_t h = key_hash(op, args, nin, in);
-  uint32_t at = find_place(p, h, op, args, nin, in);
+  bool user = dt_registry_strategy(p->reg, op, NULL) != NULL &&
+              !dt_registry_forced(p->reg, op);
+  const DtArgs *key = args;
+  DtArgs kept;
+  uint64_t h;
+  uint32_t at;
   DtProp *prop;
   DtStatus st;
+  if (user) {
+    dt_user_key_args(op, args, &kept);
+    key = &kept;
+  }
+  h = key_hash(op, key, nin, in);
+  at = find_place(p, h, op, key, nin, in);
   *hit = p->table[at] != NULL;
   if (*hit) {
     p->hits++;
@@ -130,7 +142,7 @@ DtStatus dt_prop_raw_cached (DtCtx *cx, DtPropagator *p, const DtOpDef *op,
   }
   p->misses++;
   DT_TRY(cx, dt_prop_raw(cx, p, op, args, nin, in, NULL, &prop));
-  st = store(cx, p, h, op, args, nin, in, prop);
+  st = store(cx, p, h, op, key, nin, in, prop);
   if (st != DT_OK) {
     dt_prop_unref(cx, prop);
     return dt_error_frame(cx, st, __func__, __FILE__, __LINE__);

@@ -75,6 +75,26 @@ static DtStatus user_strategy (DtStratCall *c) {
   return dt_expand_rows(s, &rows, &o);
 }
 
+static bool is_int (const DtArgDef *a) {
+  return a->type == DT_T_INT && !a->list;
+}
+
+bool dt_user_key_has (const DtOpDef *op, int i) {
+  const DtSchema *s = op->sig;
+  int first = 0;
+  if (i >= s->nargs || s->arg[i].type == DT_T_TENSOR) return true;
+  if (s->arg[i].kwonly) return is_int(&s->arg[i]);
+  while (first < i && !is_int(&s->arg[first])) first++;
+  return is_int(&s->arg[first]);
+}
+
+void dt_user_key_args (const DtOpDef *op, const DtArgs *args, DtArgs *out) {
+  int i;
+  *out = *args;
+  for (i = 0; i < args->n; i++)
+    if (!dt_user_key_has(op, i)) memset(&out->v[i], 0, sizeof out->v[i]);
+}
+
 static void user_free (void *p) {
   User *u = (User *)p;
   if (u->free_ud) u->free_ud(u->ud);

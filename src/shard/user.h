@@ -30,4 +30,11 @@ DtStatus dt_user_rules_set (DtCtx *cx, DtRegistry *r, const DtOpDef *op,
                             DtUserRuleFn fn, void *ud,
                             void (*free_ud) (void *));
 
+/* PyTorch's cache of decisions looks at the tensors of a call of an operator
+** with a registered rule, at what follows the first int, and at keyword ints.
+** Is argument `i` looked at?  Pure. */
+bool dt_user_key_has (const DtOpDef *op, int i);
+/* The arguments with the others taken out.  Pure. */
+void dt_user_key_args (const DtOpDef *op, const DtArgs *args, DtArgs *out);
+
 #endif
