@@ -113,8 +113,14 @@ static int64_t line_len (const DtTensor *t, int dim) {
   return t->m.ndim == 0 ? 1 : t->m.shape[dim];
 }
 
-DtStatus dt_k_arg_reduce (DtCtx *cx, bool max, const DtTensor *a, int dim,
-                          DtTensor *value, DtTensor *index) {
+/* Which element of a line, by its place. */
+typedef struct Picker { int64_t (*place) (Line *l, const struct Picker *p);
+                        bool max; DtPick f; int64_t k; } Picker;
+
+/* Of every line of `dim` (negative: of all elements as one line) the picked
+** element and its place. */
+static DtStatus pick_lines (DtCtx *cx, const Picker *p, const DtTensor *a,
+                            int dim, DtTensor *value, DtTensor *index) {
   DtTensor *flat = NULL;
   Outs o;
   Line l = {0};
@@ -128,20 +134,30 @@ DtStatus dt_k_arg_reduce (DtCtx *cx, bool max, const DtTensor *a, int dim,
   DT_TRYG(cx, outs_init(cx, &o, a, dim, value, index));
   DT_TRYG(cx, line_init(cx, &l, a, line_len(a, dim)));
   dt_lines_init(&w, o.n, o.metas, o.data, dim);
-  for (; !w.done && o.data[0] != NULL; dt_lines_next(&w)) {
+  for (; !w.done && o.data[0] != NULL && l.n > 0; dt_lines_next(&w)) {
     line_load(&l, (DtDtype)a->m.dtype, w.p[0], w.stride[0]);
-    int64_t k = best_of(&l, max);
+    int64_t at = p->place(&l, p);
     if (o.value)
-      dt_run_store(l.exact ? DT_CL_I64 : DT_CL_F64, l.i + k,
+      dt_run_store(l.exact ? DT_CL_I64 : DT_CL_F64, l.i + at,
                    (DtDtype)value->m.dtype, w.p[o.value], 0, 1);
     if (o.index)
-      dt_run_store(DT_CL_I64, &k, (DtDtype)index->m.dtype, w.p[o.index], 0,
+      dt_run_store(DT_CL_I64, &at, (DtDtype)index->m.dtype, w.p[o.index], 0,
                    1);
   }
 done:
   dt_free(cx, l.f);
   dt_tensor_unref(cx, flat);
   return st;
+}
+
+static int64_t extreme_of (Line *l, const Picker *p) {
+  return best_of(l, p->max);
+}
+
+DtStatus dt_k_arg_reduce (DtCtx *cx, bool max, const DtTensor *a, int dim,
+                          DtTensor *value, DtTensor *index) {
+  Picker p = {.place = extreme_of, .max = max};
+  return pick_lines(cx, &p, a, dim, value, index);
 }
 
 /* ---- running values -------------------------------------------------------------- */
@@ -426,43 +442,18 @@ static int64_t mode_of (Line *l) {
   return best;
 }
 
-static int64_t pick_of (Line *l, DtPick f, int64_t k) {
-  switch (f) {
+static int64_t ordered_of (Line *l, const Picker *p) {
+  switch (p->f) {
     case DT_PICK_MEDIAN: return median_of(l, false);
     case DT_PICK_NANMEDIAN: return median_of(l, true);
-    case DT_PICK_KTH: return kth_of(l, k);
+    case DT_PICK_KTH: return kth_of(l, p->k);
     case DT_PICK_MODE: return mode_of(l);
   }
   return 0;
 }
 
-DtStatus dt_k_order_stat (DtCtx *cx, DtPick f, int64_t k, const DtTensor *a, int dim,
-                    DtTensor *value, DtTensor *index) {
-  DtTensor *flat = NULL;
-  Outs o;
-  Line l = {0};
-  DtLines w;
-  DtStatus st = DT_OK;
-  if (dim < 0) {
-    DT_TRYG(cx, flatten(cx, a, &flat));
-    a = flat;
-    dim = 0;
-  }
-  DT_TRYG(cx, outs_init(cx, &o, a, dim, value, index));
-  DT_TRYG(cx, line_init(cx, &l, a, line_len(a, dim)));
-  dt_lines_init(&w, o.n, o.metas, o.data, dim);
-  for (; !w.done && o.data[0] != NULL && l.n > 0; dt_lines_next(&w)) {
-    line_load(&l, (DtDtype)a->m.dtype, w.p[0], w.stride[0]);
-    int64_t at = pick_of(&l, f, k);
-    if (o.value)
-      dt_run_store(l.exact ? DT_CL_I64 : DT_CL_F64, l.i + at,
-                   (DtDtype)value->m.dtype, w.p[o.value], 0, 1);
-    if (o.index)
-      dt_run_store(DT_CL_I64, &at, (DtDtype)index->m.dtype, w.p[o.index], 0,
-                   1);
-  }
-done:
-  dt_free(cx, l.f);
-  dt_tensor_unref(cx, flat);
-  return st;
+DtStatus dt_k_order_stat (DtCtx *cx, DtPick f, int64_t k, const DtTensor *a,
+                          int dim, DtTensor *value, DtTensor *index) {
+  Picker p = {.place = ordered_of, .f = f, .k = k};
+  return pick_lines(cx, &p, a, dim, value, index);
 }
