@@ -56,6 +56,8 @@ static DtStatus like_meta (DtMetaCall *c) {
   DtMeta *o = &c->out[0];
   const DtMeta *m = dt_in(c, 0);        /* in lists: one of many inputs */
   op_like_meta(o, m, kw_dtype(c->args, (DtDtype)m->dtype));
+  if (dt_meta_numel(m) > 0 && dt_meta_is_dense(m))
+    memcpy(o->stride, m->stride, sizeof o->stride);   /* dims of 1, too */
   if (kw_contiguous(c->args)) dt_meta_set_contiguous(o);
   kw_channels_last(c->args, o);
   kw_device(c->args, o);
@@ -70,7 +72,7 @@ static DtStatus contiguous_meta (DtMetaCall *c) {
            "unsupported by the contiguous operator");
   DT_TRY(c->cx, op_meta_alias(c));
   c->out[0].wrapped = false;
-  dt_meta_set_contiguous(&c->out[0]);
+  if (!dt_meta_is_contiguous(c->in[0])) dt_meta_set_contiguous(&c->out[0]);
   kw_channels_last(c->args, &c->out[0]);
   return DT_OK;
 }
