@@ -35,6 +35,7 @@ void dt_ctx_free (DtCtx *cx) {
   dt_buf_fini(&cx->err.message);
   dt_buf_fini(&cx->err.explain);
   dt_arena_fini(cx, &cx->scratch);
+  dt_mem_trim(cx);
   free(cx);
 }
 

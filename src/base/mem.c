@@ -5,6 +5,13 @@
 ** are exact without asking the C library.  It does not track who owns a
 ** block (ASan does that better), and does not align beyond max_align_t.
 **
+** Small blocks come in sizes of whole granules.  One that is freed goes on
+** its context's list of that size, where the next one wanted is taken from:
+** an operator makes and drops the same few sizes as the one before, and a
+** list is much cheaper than the C library's bins.  A context has one thread,
+** so no lock is needed.  What lies there is bounded, and not counted as live.
+** Under ASan there is no pool, for it would hide a use after free.
+**
 ** Injected failure: attempts are numbered from 1 in `nalloc`, whether they
 ** succeed or not; number `fail_at` fails, and with `fail_on` all later ones
 ** too (Lua, for one, tries again after a collection, so failing just once
@@ -18,12 +25,26 @@
 #include "base/mem_int.h"
 #include "base/testing.h"
 
-typedef union MemHead {
-  size_t size;
-  max_align_t align;
+typedef union DtMemHead {
+  alignas(max_align_t) size_t size;
+  union DtMemHead *next;        /* while it lies in the pool */
 } MemHead;
 
 enum { POISON_NEW = 0xa5, POISON_OLD = 0x5a };
+
+/* A granule, the largest size with a list, and how much the lists hold. */
+enum { GRAIN = 16, POOL_MAX = DT_POOL_CLASSES * GRAIN, POOL_KEEP = 4 << 20 };
+
+#if defined(__SANITIZE_ADDRESS__)
+#define USE_POOL false
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define USE_POOL false
+#endif
+#endif
+#if !defined(USE_POOL)
+#define USE_POOL true
+#endif
 
 static void poison (void *p, int byte, size_t n) {
 #if defined(DT_TESTMODE)
@@ -58,11 +79,93 @@ static void mem_count (DtMem *m, size_t old, size_t n) {
     m->bytes_peak = m->bytes_live;
 }
 
+/* ---- the pool --------------------------------------------------------- */
+
+static bool pool_has (size_t n) {
+  return USE_POOL && n <= POOL_MAX;
+}
+
+static size_t grains (size_t n) {
+  return (n + GRAIN - 1) / GRAIN;
+}
+
+/* Room for `n` bytes from the C library. */
+static MemHead *raw_new (size_t n, bool zero) {
+  return zero ? calloc(1, sizeof(MemHead) + n) : malloc(sizeof(MemHead) + n);
+}
+
+static MemHead *block_new (DtCtx *cx, size_t n, bool zero) {
+  DtMem *m = &cx->mem;
+  size_t k = grains(n);
+  MemHead *h;
+  if (!pool_has(n))
+    return raw_new(n, zero);
+  h = m->pool[k];
+  if (h == NULL)
+    return raw_new(k * GRAIN, zero);
+  m->pool[k] = h->next;
+  m->pooled -= k * GRAIN;
+  if (zero)
+    memset(h + 1, 0, n);
+  return h;
+}
+
+static void block_free (DtCtx *cx, MemHead *h) {
+  DtMem *m = &cx->mem;
+  size_t k = grains(h->size);
+  if (!pool_has(h->size) || m->pooled >= POOL_KEEP) {
+    free(h);
+    return;
+  }
+  h->next = m->pool[k];
+  m->pool[k] = h;
+  m->pooled += k * GRAIN;
+}
+
+void dt_mem_trim (DtCtx *cx) {
+  for (int k = 0; k <= DT_POOL_CLASSES; k++)
+    while (cx->mem.pool[k] != NULL) {
+      MemHead *h = cx->mem.pool[k];
+      cx->mem.pool[k] = h->next;
+      free(h);
+    }
+  cx->mem.pooled = 0;
+}
+
+/* The C library has no more: what lies in the pool may help. */
+static MemHead *block_hard (DtCtx *cx, size_t n, bool zero) {
+  if (cx->mem.pooled == 0)
+    return NULL;
+  dt_mem_trim(cx);
+  return block_new(cx, n, zero);
+}
+
+/* NULL when there is no memory; `h` stays valid then.  Getting smaller does
+** not fail: Lua counts on that. */
+static MemHead *block_resize (DtCtx *cx, MemHead *h, size_t n) {
+  size_t old = h->size;
+  MemHead *to;
+  if (!pool_has(old) && !pool_has(n))
+    return realloc(h, sizeof(MemHead) + n);
+  if (pool_has(old) && pool_has(n) && grains(old) == grains(n))
+    return h;
+  to = block_new(cx, n, false);
+  if (to == NULL)
+    return n <= old ? h : NULL;
+  memcpy(to + 1, h + 1, old < n ? old : n);
+  block_free(cx, h);
+  return to;
+}
+
+/* ---- blocks ----------------------------------------------------------- */
+
 static void *mem_new (DtCtx *cx, size_t n, bool zero) {
   MemHead *h;
   if (!mem_admit(&cx->mem, 0, n))
     return NULL;
-  h = zero ? calloc(1, sizeof(MemHead) + n) : malloc(sizeof(MemHead) + n);
+  h = block_new(cx, n, zero);
+  if (h == NULL)
+    h = block_hard(cx, n, zero);
   if (h == NULL)
     return NULL;
   h->size = n;
@@ -88,7 +191,7 @@ void *dt_mem_realloc_quiet (DtCtx *cx, void *p, size_t n) {
   old = h->size;
   if (!mem_admit(&cx->mem, old, n))
     return NULL;
-  h = realloc(h, sizeof(MemHead) + n);
+  h = block_resize(cx, h, n);
   if (h == NULL)
     return NULL;
   h->size = n;
@@ -125,7 +228,7 @@ void dt_free (DtCtx *cx, void *p) {
   cx->mem.nlive--;
   mem_count(&cx->mem, h->size, 0);
   poison(p, POISON_OLD, h->size);
-  free(h);
+  block_free(cx, h);
 }
 
 char *dt_strndup (DtCtx *cx, const char *s, size_t n) {

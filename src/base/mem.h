@@ -9,6 +9,9 @@
 #include <stdint.h>
 #include "base/error.h"
 
+/* Freed blocks of up to this many granules of 16 bytes are kept for reuse. */
+enum { DT_POOL_CLASSES = 128 };
+
 typedef struct DtMem {
   int64_t nalloc, nlive;        /* allocations made; not yet freed */
   int64_t bytes_live, bytes_peak;
@@ -16,6 +19,8 @@ typedef struct DtMem {
   int64_t limit;                /* bytes; 0 = none */
   int64_t fail_at;              /* test: allocation number that fails, */
   bool fail_on;                 /*   and every one after it */
+  size_t pooled;                /* bytes of free blocks in the pool */
+  union DtMemHead *pool[DT_POOL_CLASSES + 1];   /* by granules */
 } DtMem;
 
 /* Memory for `n` bytes, uninitialised (poisoned in test builds).  NULL and a

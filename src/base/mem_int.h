@@ -8,5 +8,7 @@
 
 /* dt_realloc without an error: NULL on failure, `p` stays valid.  Local. */
 void *dt_mem_realloc_quiet (DtCtx *cx, void *p, size_t n);
+/* Give the free blocks kept for reuse back to the C library.  Local. */
+void dt_mem_trim (DtCtx *cx);
 
 #endif

@@ -10,6 +10,7 @@
 #include "base/ctx.h"
 #include "base/hash.h"
 #include "base/map.h"
+#include "base/mem_int.h"
 #include "base/rng.h"
 
 static int setup (void **state) {
@@ -151,6 +152,39 @@ static void test_mem_counts (void **state) {
   dt_free(cx, p); dt_free(cx, z); dt_free(cx, e); dt_free(cx, NULL);
   assert_int_equal(cx->mem.bytes_live, b0);
   assert_int_equal(cx->mem.nlive, l0);
+}
+
+/* Freed blocks are used again: zeroed where asked, counted, never too many. */
+static void test_mem_pool (void **state) {
+  enum { MANY = 5000 };
+  DtCtx *cx = *state;
+  static char *p[MANY];
+  int64_t b0 = cx->mem.bytes_live, l0 = cx->mem.nlive;
+  char *z;
+  int i;
+  for (i = 0; i < MANY; i++) {
+    p[i] = dt_alloc(cx, (size_t)i % 2100);
+    memset(p[i], 7, (size_t)i % 2100);
+  }
+  for (i = 0; i < MANY; i++) dt_free(cx, p[i]);
+  assert_int_equal(cx->mem.bytes_live, b0);
+  assert_int_equal(cx->mem.nlive, l0);
+  assert_true(cx->mem.pooled <= (4 << 20) + 2048);
+  z = dt_calloc(cx, 1, 300);
+  for (i = 0; i < 300; i++) assert_int_equal(z[i], 0);
+  z[299] = 5;
+  for (i = 301; i < 5000; i += 97) {            /* across every border */
+    z = dt_realloc(cx, z, (size_t)i);
+    assert_int_equal(z[299], 5);
+    z[i - 1] = 5;
+  }
+  z = dt_realloc(cx, z, 300);
+  assert_int_equal(z[299], 5);
+  dt_mem_trim(cx);
+  assert_int_equal(cx->mem.pooled, 0);
+  assert_int_equal(z[299], 5);
+  dt_free(cx, z);
+  assert_int_equal(cx->mem.bytes_live, b0);
 }
 
 static void test_mem_refuse (void **state) {
@@ -469,7 +503,8 @@ int main (void) {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
   const struct CMUnitTest tests[] = {
     T(test_error_table), T(test_raise), T(test_raise_long), T(test_poll),
-    T(test_mem_counts), T(test_mem_refuse), T(test_mem_fail_nth),
+    T(test_mem_counts), T(test_mem_pool), T(test_mem_refuse),
+    T(test_mem_fail_nth),
     T(test_strdup), T(test_arena), T(test_buf), T(test_pyfloat),
     T(test_map_random), T(test_map_str), T(test_map_nomem), T(test_hash),
     T(test_philox), T(test_rng),
