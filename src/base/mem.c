@@ -104,6 +104,7 @@ static MemHead *block_new (DtCtx *cx, size_t n, bool zero) {
   if (h == NULL)
     return raw_new(k * GRAIN, zero);
   m->pool[k] = h->next;
+  __builtin_prefetch(h->next, 1);       /* it may have left the cache */
   m->pooled -= k * GRAIN;
   if (zero)
     memset(h + 1, 0, n);
