@@ -199,6 +199,7 @@ static int l_wrap_local (lua_State *L) {
   DtSpec *spec = NULL;
   DtShardOrder order;
   int npl = dtL_check_placements(L, 3, pl, DT_MAX_MDIM), n, i;
+  lua_settop(L, 7);
   n = dtL_check_ints(L, 4, v, DT_MAX_NDIM);
   if (dt_meta_init(s->cx, &meta, (DtDtype)t->local->m.dtype, n, v) != DT_OK)
     return dtL_raise(L);
