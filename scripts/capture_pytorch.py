@@ -25,6 +25,7 @@ import json
 import math
 import os
 import re
+import signal
 import sys
 import tempfile
 import warnings
@@ -50,6 +51,14 @@ NAMES = {v: k for k, v in DTYPES.items()}
 
 class Unknown(Exception):
     """The case holds something this script cannot make."""
+
+
+class TooLong(BaseException):
+    """The case takes longer than --seconds; PyTorch catches no such error."""
+
+
+def out_of_time(*_):
+    raise TooLong()
 
 
 # ---- JSON to PyTorch ------------------------------------------------------
@@ -519,8 +528,11 @@ def main():
     parser.add_argument("--only", help="cases whose id contains this")
     parser.add_argument("--limit", type=int, help="at most so many cases")
     parser.add_argument("--check", action="store_true")
+    parser.add_argument("--seconds", type=float, default=0,
+                        help="leave out cases that take longer")
     opts = parser.parse_args()
     warnings.simplefilter("ignore")
+    signal.signal(signal.SIGALRM, out_of_time)
     start()
     done = bad = left = 0
     for path in opts.files:
@@ -531,11 +543,15 @@ def main():
             if opts.limit is not None and done >= opts.limit:
                 break
             try:
+                signal.setitimer(signal.ITIMER_REAL, opts.seconds)
                 answer = capture(case)
-            except Unknown as e:
+            except (Unknown, TooLong) as e:
                 left += 1
-                print(f"{case['id']}: left out: {e}", file=sys.stderr)
+                print(f"{case['id']}: left out: {e or 'too long'}",
+                      file=sys.stderr)
                 continue
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0)
             done += 1
             if not opts.check:
                 new = {k: case[k] for k in INPUTS if k in case}

@@ -19,7 +19,13 @@ end
 -- DataParallelMeshDims{shard=, replicate=}: names of the dimensions of a mesh
 -- that data parallelism takes.
 function M.DataParallelMeshDims(...)
-  return util.bind("DataParallelMeshDims", {"shard", "replicate"}, {}, ...)
+  local dims = util.bind("DataParallelMeshDims", {"shard", "replicate"}, {},
+    ...)
+  if #names_of(dims.shard) + #names_of(dims.replicate) == 0 then
+    util.raise("ValueError", "At least one of shard or replicate must be set "
+      .. "in DataParallelMeshDims")
+  end
+  return dims
 end
 
 -- A mesh whose dimensions for data parallelism are named.

@@ -88,6 +88,10 @@ end
 local function lazy_init(self)
   if self.comm then return end
   self.is_root = true
+  local guard <close> = util.guard(function ()  -- luacheck: ignore guard
+    if self.ready then return end               -- refused: begin anew
+    for _, s in ipairs(self.comm.states) do s.comm = nil end
+  end)
   self.comm = {order = {}, states = {self},
     last_backward = self.last_backward}
   for _, m in ipairs(self.modules) do
@@ -104,6 +108,7 @@ local function lazy_init(self)
   checks.first_forward(self.modules[1], self.comm.states)
   if self.group and self.auto_reshard then self.group.reshard = false end
   for _, s in ipairs(self.comm.states) do ready(s.group) end
+  self.ready = true
 end
 
 local function map_tensors(v, f)
@@ -158,8 +163,8 @@ function State:pre_forward(args)
     return cast_inputs(self, args)
   end
   local first = self.training ~= "forward"    -- of a group of modules
-  self.training = "forward"
   if first then lazy_init(self) end
+  self.training = "forward"
   args = cast_inputs(self, args)
   if self.group then
     self.group:unshard()
@@ -302,7 +307,7 @@ end
 function methods.set_reshard_after_forward(m, on, recurse)
   if type(on) ~= "boolean" then
     util.raise("ValueError", "reshard_after_forward should be a bool, got %s",
-      tostring(on))
+      checks.type_text(on))
   end
   each_state(m, recurse, function (s)
     s.auto_reshard = false

@@ -126,9 +126,14 @@ function Param:shard(whole, info)
   self.padded_shape = list_of(own.shape)
   self.padded_shape[self.dim + 1] = self.chunk
   self.numel = product(self.padded_shape)
-  self.flat = dt._alloc({self.numel}, self.dtype)
-  local part = dt._part(self.flat, self.own_shape)
-  if part:numel() > 0 then part:copy_(own) end
+  local part
+  if whole.device == "meta" then      -- no data yet: reset() makes `flat`
+    part = own
+  else
+    self.flat = dt._alloc({self.numel}, self.dtype)
+    part = dt._part(self.flat, self.own_shape)
+    if part:numel() > 0 then part:copy_(own) end
+  end
   self.mesh = self.tp and dt.DeviceMesh._concatenate {info.mesh, self.tp.mesh}
     or info.mesh
   self.placements = placements_of(self, info)

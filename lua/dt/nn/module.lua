@@ -322,13 +322,24 @@ function Module:to(...)
   end)
 end
 
+-- f of the part that is here, distributed as t is.
+local function local_map(t, f)
+  if not t.is_dtensor then return f(t) end
+  local shape, stride = {table.unpack(t.shape)}, {table.unpack(t:stride())}
+  return dt._wrap_local(f(dt._local_of(t)), t.device_mesh, t.placements, shape,
+    stride)
+end
+
 -- m:to_empty{device = "cpu"}: parameters and buffers as memory that nobody has
 -- written, on a device.
 function Module:to_empty(...)
   local a = util.bind("to_empty", {"device", "recurse"}, {}, ...)
+  local device = util.is_none(a.device) and "cpu" or a.device
   return self:_apply(function (t)
-    return dt.empty_like(t, {device = util.is_none(a.device) and "cpu"
-      or a.device})
+    return local_map(t, function (own)
+      if device == "meta" then return own:to("meta") end
+      return dt._alloc({table.unpack(own.shape)}, own.dtype)
+    end)
   end)
 end
 
@@ -439,7 +450,7 @@ function Module:load_state_dict(state, kw)
       errors[#errors + 1] = load_one(item[1], item[2], value, kw.assign)
     end
   end
-  for name in pairs(state) do
+  for _, name in ipairs(util.sorted_keys(state)) do
     if not known[name] then unexpected[#unexpected + 1] = name end
   end
   if kw.strict ~= false then

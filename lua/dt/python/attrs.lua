@@ -38,7 +38,32 @@ local function listed(name, width)
   end
 end
 
+-- What load_state_dict returns.
+local incompatible = V.record("_IncompatibleKeys", {"missing_keys",
+  "unexpected_keys"}, {__repr__ = function (t)
+    return t[1].n + t[2].n == 0 and "<All keys matched successfully>"
+  end})
+
+function M.incompatible_keys(t)
+  return incompatible.call(V.list {V.list(t.missing_keys),
+    V.list(t.unexpected_keys)})
+end
+
+local function load_state(m, args, kw)
+  local strict = kw and V.dict_get(kw, "strict")
+  if strict == nil then strict = args[2] end
+  local state = args[1] or kw and V.dict_get(kw, "state_dict")
+  if not V.is_dict(state) then
+    util.raise("TypeError", "Expected state_dict to be dict-like, got <class "
+      .. "'%s'>.", V.type_name(state))
+  end
+  return M.incompatible_keys(m:load_state_dict(V.to_lua(state), {
+    strict = strict == nil or V.truth(strict),
+    assign = V.truth(kw and V.dict_get(kw, "assign") or args[3] or false)}))
+end
+
 local of_module = {
+  load_state_dict = load_state,
   parameters = listed("parameters", 1), modules = listed("modules", 1),
   children = listed("children", 1), buffers = listed("buffers", 1),
   named_parameters = listed("named_parameters", 2),
@@ -109,6 +134,11 @@ local function has_methods(v)
 end
 
 local function missing(v, name)
+  if type(v) == "table" and getmetatable(v) == V.builtin_mt
+     and rawget(v, "__qualname__") then
+    util.raise("AttributeError", "type object '%s' has no attribute '%s'",
+      v.__name__, name)
+  end
   util.raise("AttributeError", "'%s' object has no attribute '%s'",
     V.type_name(v), name)
 end
@@ -131,6 +161,7 @@ local function get_engine(v, name)
       return rawget(v, "__name") or rawget(v, "name") or missing(v, name)
     end
     local alias = name .. "_op"
+    if util.is_tensor(v) and dt._find(name) == nil then missing(v, name) end
     x = has_methods(v) and v[alias] or nil
     if x == nil then return nil end
   end

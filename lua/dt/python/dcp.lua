@@ -87,6 +87,8 @@ end
 
 -- ---- state dicts ----
 
+local keys_of = attrs.incompatible_keys
+
 local function option(options, name)
   local v = options and options[name]
   if v == nil then return false end
@@ -130,27 +132,58 @@ local function given(state, name, t, options)
   return require("dt.distributed").broadcast(whole, 0) or whole
 end
 
+-- What the model holds now, with what was given in its place as each tensor
+-- is placed: a whole tensor where the options say so.
+local function spread(model, state, options)
+  local out = {}
+  for _, item in ipairs(each_entry(model)) do
+    local name, t = clean(item[1]), item[2]:detach()
+    local v = given(state, name, t, options)
+    if v and t.is_dtensor and not v.is_dtensor then
+      v = dt.distribute_tensor(v, t.device_mesh, t.placements,
+        {src_data_rank = dt.None})
+    end
+    out[item[1]] = v or t
+  end
+  return out
+end
+
+-- Names as the model has them: a wrapper adds to them.
+local function as_named(model, state)
+  local out, real = {}, {}
+  for _, item in ipairs(each_entry(model)) do
+    real[clean(item[1])] = item[1]
+  end
+  for name, v in V.each(state) do out[real[name] or name] = v end
+  return out
+end
+
 local function set_model(args, kw)
   local model = args[1]
   local state = get(args, kw, 2, "model_state_dict")
   local options = get(args, kw, 99, "options")
-  if option(options, "broadcast_from_rank0")
-     and not option(options, "full_state_dict") then
+  local strict = not options or options.strict ~= false
+  local whole = option(options, "full_state_dict")
+  local from0 = option(options, "broadcast_from_rank0")
+  if from0 and not whole then
     util.raise("ValueError",
       "full_state_dict must be True when broadcast_from_rank0 is True.")
   end
-  local guard <close> = dt.no_grad()            -- luacheck: ignore guard
-  for _, item in ipairs(each_entry(model)) do
-    local t, v = item[2], given(state, clean(item[1]), item[2], options)
-    if v then
-      if t.is_dtensor and not v.is_dtensor then
-        v = dt.distribute_tensor(v, t.device_mesh, t.placements,
-          {src_data_rank = dt.None})
-      end
-      t:detach():copy_(v)
+  local empty = not state or #state.keys == 0
+  if empty and not from0 then
+    if strict and not (whole and option(options, "cpu_offload")) then
+      util.raise("RuntimeError", "The option indicates that model state_dict "
+        .. "is required to save or load, but model state_dict is "
+        .. "empty.rank = dist.get_rank()=%d.", dt.rank())
     end
+    return keys_of {missing_keys = {}, unexpected_keys = {}}
   end
-  return namespace {missing_keys = V.list {}, unexpected_keys = V.list {}}
+  local guard <close> = dt.no_grad()            -- luacheck: ignore guard
+  local all = empty and {} or as_named(model, state)
+  if whole then
+    for name, v in pairs(spread(model, state, options)) do all[name] = v end
+  end
+  return keys_of(model:load_state_dict(all, {strict = strict}))
 end
 
 local function names_of(model)

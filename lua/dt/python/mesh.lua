@@ -51,7 +51,9 @@ local function nested(v, sizes, depth)
 end
 
 local function ranks_of(mesh)
-  if util.is_tensor(mesh) then
+  if type(mesh) == "string" then
+    util.raise("TypeError", "new(): invalid data type 'str'")
+  elseif util.is_tensor(mesh) then
     if mesh.device == "meta" then
       util.raise("NotImplementedError", "Cannot copy out of meta tensor; no "
         .. "data!")
@@ -416,6 +418,12 @@ M.DeviceMesh = args.class("DeviceMesh", {
     end),
 })
 
+-- The name of a kind of device.
+local function device_name(v)
+  if type(v) ~= "string" then attrs.missing(v, "isalpha") end
+  return v
+end
+
 M.init_device_mesh = def("init_device_mesh", {"device_type", "mesh_shape", "*",
   "mesh_dim_names?", "backend_override?"}, function (a)
   local names = names_of(a.mesh_dim_names)
@@ -431,7 +439,7 @@ M.init_device_mesh = def("init_device_mesh", {"device_type", "mesh_shape", "*",
   if given(a.backend_override) then
     check_backends(a.backend_override, n, names)
   end
-  return dt.init_device_mesh(V.str(a.device_type), shape,
+  return dt.init_device_mesh(device_name(a.device_type), shape,
     {mesh_dim_names = names})
 end)
 

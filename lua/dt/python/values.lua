@@ -327,6 +327,8 @@ function M.repr(v)
     return joined(v, "torch.Size([", "])", v.n)
   end
   if mt == tuple_mt and v.record then
+    local own = v.record.members.__repr__
+    if type(own) == "function" and own(v) then return own(v) end
     local parts = {}
     for i, field in ipairs(v.record.names) do
       parts[i] = field .. "=" .. M.repr(v[i])
