@@ -29,8 +29,11 @@ void dt_bytes_print (int64_t n, DtBuf *b) {
   else dt_buf_addf(b, "%.1f MB", (double)n / (1 << 20));
 }
 
+/* Blanks up to a column, which counts signs, not bytes. */
 static void pad_to (DtBuf *b, size_t start, int width) {
   int n = width - (int)(b->len - start);    /* a failed buffer does not grow */
+  for (size_t i = start; i < b->len; i++)
+    n += ((unsigned char)b->s[i] & 0xc0) == 0x80;
   while (n-- > 0) dt_buf_addc(b, ' ');
 }
 
