@@ -6,8 +6,10 @@
 #include "debug/autopsy.h"
 #include "debug/debug.h"
 
-const char *dt_slot_arg (const DtArgs *a, int slot, int *pos) {
+/* The argument that holds `slot`, its number and its place in a list. */
+static const char *place_of (const DtArgs *a, int slot, int *pos, int *at) {
   int i, k;
+  *at = -1;
   for (i = 0; i < a->n; i++) {
     const DtValue *v = &a->v[i];
     *pos = i;
@@ -15,11 +17,25 @@ const char *dt_slot_arg (const DtArgs *a, int slot, int *pos) {
       return a->schema->arg[i].name;
     if (v->kind != DT_V_LIST) continue;
     for (k = 0; k < v->u.list.n; k++)
-      if (v->u.list.v[k].kind == DT_V_TENSOR && v->u.list.v[k].u.slot == slot)
+      if (v->u.list.v[k].kind == DT_V_TENSOR &&
+          v->u.list.v[k].u.slot == slot) {
+        *at = k;
         return a->schema->arg[i].name;
+      }
   }
   *pos = -1;
   return "?";
+}
+
+const char *dt_slot_arg (const DtArgs *a, int slot, int *pos) {
+  int at;
+  return place_of(a, slot, pos, &at);
+}
+
+int dt_slot_index (const DtArgs *a, int slot) {
+  int pos, at;
+  (void)place_of(a, slot, &pos, &at);
+  return at;
 }
 
 void dt_bytes_print (int64_t n, DtBuf *b) {
@@ -37,28 +53,78 @@ static void pad_to (DtBuf *b, size_t start, int width) {
   while (n-- > 0) dt_buf_addc(b, ' ');
 }
 
+static bool same_text (const char *a, const char *b) {
+  return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+/* Would two inputs print the same row?  Lists can be long: places last. */
+static bool same_row (const DtFailed *f, int i, int k) {
+  const DtVar *a = f->in[i], *b = f->in[k];
+  const DtMeta *m = dt_var_meta(a), *n = dt_var_meta(b);
+  int p, q, at, to;
+  if (a->origin.seq != b->origin.seq || a->origin.line != b->origin.line ||
+      (a->spec == NULL) != (b->spec == NULL) || m->dtype != n->dtype ||
+      !dt_meta_same_shape(m, n) ||
+      (a->spec && !dt_spec_equal(a->spec, b->spec)) ||
+      !same_text(f->name[i], f->name[k]) || !same_text(a->name, b->name) ||
+      !same_text(a->origin.file, b->origin.file) ||
+      !same_text(a->origin.op, b->origin.op))
+    return false;
+  (void)place_of(&f->args, i, &p, &at);
+  (void)place_of(&f->args, k, &q, &to);
+  return p == q && at >= 0 && to >= 0;
+}
+
+/* "tensors[0,2-5]": the places in a list of this input and of those after it
+** that print the same; they are marked as done. */
+static void print_places (const DtFailed *f, int slot, bool *done, DtBuf *b) {
+  int first = -1, last = -2, n = 0;
+  for (int k = slot; k <= f->nin; k++) {
+    int at = -2;
+    if (k < f->nin) {
+      if (k != slot && (done[k] || !same_row(f, slot, k))) continue;
+      done[k] = true;
+      at = dt_slot_index(&f->args, k);
+      if (at < 0) return;
+      if (at == last + 1) { last = at; continue; }
+    }
+    if (first >= 0) {
+      dt_buf_addf(b, n++ ? ",%d" : "[%d", first);
+      if (last > first) dt_buf_addf(b, last > first + 1 ? "-%d" : ",%d", last);
+    }
+    first = last = at;
+  }
+  dt_buf_addc(b, ']');
+}
+
+/* "arg 0 self  h" */
+static void print_label (const DtFailed *f, int slot, bool *done, DtBuf *b) {
+  int pos;
+  const char *arg = dt_slot_arg(&f->args, slot, &pos);
+  const char *name = f->name[slot] ? f->name[slot] : f->in[slot]->name;
+  dt_buf_addf(b, "  arg %d %s", pos, arg);
+  print_places(f, slot, done, b);
+  if (name && strcmp(name, arg) != 0) dt_buf_addf(b, "  %s", name);
+}
+
+static void print_spec (const DtVar *v, DtBuf *b) {
+  dt_var_print(v, b);
+  if (v->spec) {
+    dt_buf_add(b, "  mesh ");
+    dt_mesh_print(v->spec->mesh, b);
+  }
+}
+
 /* One argument:  "  arg 0 self   h   dt: f32[4, 8]| S(0)  mesh (tp=4)   made
 ** at repro.lua:11 by aten.mm #9" */
 static void print_arg (const DtFailed *f, int slot, int wname, int wspec,
-                       DtBuf *b) {
+                       bool *done, DtBuf *b) {
   const DtVar *v = f->in[slot];
-  int pos;
-  const char *arg = dt_slot_arg(&f->args, slot, &pos);
-  const char *name = f->name[slot] ? f->name[slot] : v->name;
   size_t start = b->len;
-  DtBuf spec;
-  dt_buf_addf(b, "  arg %d %s", pos, arg);
-  if (name && strcmp(name, arg) != 0) dt_buf_addf(b, "  %s", name);
+  print_label(f, slot, done, b);
   pad_to(b, start, wname);
   start = b->len;
-  dt_buf_init(&spec, b->cx);
-  dt_var_print(v, &spec);
-  if (v->spec) {
-    dt_buf_add(&spec, "  mesh ");
-    dt_mesh_print(v->spec->mesh, &spec);
-  }
-  dt_buf_add(b, dt_buf_str(&spec));
-  dt_buf_fini(&spec);
+  print_spec(v, b);
   if (v->origin.line > 0 || v->origin.op) {
     pad_to(b, start, wspec);
     dt_buf_add(b, "  made");
@@ -78,33 +144,36 @@ void dt_autopsy_arg (const DtFailed *f, int slot, DtBuf *b) {
   dt_var_print(f->in[slot], b);
 }
 
-static void widths (const DtFailed *f, int *wname, int *wspec) {
+static void widths (const DtFailed *f, bool *done, int *wname, int *wspec) {
   DtBuf b;
-  int i, pos;
   *wname = *wspec = 0;
   dt_buf_init(&b, f->in[0]->s->cx);
-  for (i = 0; i < f->nin; i++) {
-    const DtVar *v = f->in[i];
-    const char *arg = dt_slot_arg(&f->args, i, &pos);
-    const char *name = f->name[i] ? f->name[i] : v->name;
-    int n = 8 + (int)strlen(arg)
-            + (name && strcmp(name, arg) ? 2 + (int)strlen(name) : 0) + 2;
-    if (n > *wname) *wname = n;
+  for (int i = 0; i < f->nin; i++) {
+    if (done[i]) continue;
     dt_buf_clear(&b);
-    dt_var_print(v, &b);
-    if (v->spec) { dt_buf_add(&b, "  mesh "); dt_mesh_print(v->spec->mesh, &b); }
+    print_label(f, i, done, &b);
+    if ((int)b.len + 2 > *wname) *wname = (int)b.len + 2;
+    dt_buf_clear(&b);
+    print_spec(f->in[i], &b);
     if ((int)b.len > *wspec) *wspec = (int)b.len;
   }
   if (*wspec > 60) *wspec = 60;
   dt_buf_fini(&b);
 }
 
-static void print_repairs (const DtRepairs *r, DtBuf *b) {
+/* A fix in the language of the script. */
+static const char *fix_text (const DtFailed *f, const DtRepair *r) {
+  size_t n = f->file ? strlen(f->file) : 0;
+  bool python = n > 3 && strcmp(f->file + n - 3, ".py") == 0;
+  return python && r->torch ? r->torch : r->lua;
+}
+
+static void print_repairs (const DtFailed *f, const DtRepairs *r, DtBuf *b) {
   int i, w = 0, num = 0;
   if (r->n == 0) return;
   dt_buf_add(b, "  fixes (tried):\n");
   for (i = 0; i < r->n; i++) {
-    int n = (int)strlen(r->r[i].lua);
+    int n = (int)strlen(fix_text(f, &r->r[i]));
     if (n > w && n < 60) w = n;
   }
   for (i = 0; i < r->n; i++) {
@@ -114,7 +183,7 @@ static void print_repairs (const DtRepairs *r, DtBuf *b) {
     if (good && !x->warned) dt_buf_addf(b, "    %d ", ++num);
     else dt_buf_add(b, "    x ");
     start = b->len;
-    dt_buf_add(b, x->lua);
+    dt_buf_addf(b, "%s  ", fix_text(f, x));
     pad_to(b, start, w + 2);
     start = b->len;
     dt_bytes_print(x->bytes, b);
@@ -150,9 +219,15 @@ static void print_head (const DtFailed *f, DtBuf *b) {
 
 void dt_autopsy_args (const DtFailed *f, DtBuf *b) {
   int i, wname, wspec;
+  bool *done;
   if (f->nin == 0) return;
-  widths(f, &wname, &wspec);
-  for (i = 0; i < f->nin; i++) print_arg(f, i, wname, wspec, b);
+  done = DT_NEWN(f->in[0]->s->cx, bool, f->nin);
+  if (done == NULL) { dt_error_clear(f->in[0]->s->cx); return; }
+  widths(f, done, &wname, &wspec);
+  memset(done, 0, sizeof *done * (size_t)f->nin);
+  for (i = 0; i < f->nin; i++)
+    if (!done[i]) print_arg(f, i, wname, wspec, done, b);
+  dt_free(f->in[0]->s->cx, done);
 }
 
 /* Operators with a strategy whose names are closest to this one's. */
@@ -240,7 +315,7 @@ bool dt_autopsy_text (DtSession *s, DtStatus code, DtRepairs *r, DtBuf *out) {
   if (r->equality) print_lines(r->equality, out);
   print_message(s, f, out);
   if (code != DT_E_MISSING)
-    print_repairs(r, out);
+    print_repairs(f, r, out);
   else {
     print_relatives(d, f, out);
     (void)dt_doctor_text(d, f, out);

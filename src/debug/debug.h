@@ -112,6 +112,8 @@ bool dt_doctor_rule (DtDebug *d, const DtFailed *f, DtBuf *lua, DtBuf *torch,
 /* --- texts --- */
 /* "self" of slot i: name of the schema argument it belongs to.  Pure. */
 const char *dt_slot_arg (const DtArgs *a, int slot, int *pos);
+/* Its place in the list that is its argument, -1 when it is none.  Pure. */
+int dt_slot_index (const DtArgs *a, int slot);
 void dt_record_print (const DtRecOp *r, DtBuf *b);         /* one line */
 void dt_record_print_colls (const DtRecOp *r, DtBuf *b);   /* "1 all_gather on
                                                            ** tp, 768 B" */

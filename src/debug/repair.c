@@ -9,21 +9,11 @@
 ** inputs that an operator writes are copied first. */
 #include <stdio.h>
 #include <string.h>
-#include "debug/debug.h"
+#include "debug/autopsy.h"
+#include "debug/repair_int.h"
 #include "debug/verify_int.h"
 
-enum { MAX_SLOTS = 64, TRY_BYTES = 64 << 20 };
-
-typedef struct Trial {
-  DtDebug *d;
-  const DtFailed *f;
-  DtVar *full[MAX_SLOTS];       /* gathered inputs, plain */
-  DtVar *in[MAX_SLOTS];         /* inputs of the candidate under way */
-  DtResults ref;                /* one device */
-  bool have_ref;
-  int want;                     /* candidate whose inputs are kept in `keep` */
-  DtVar **keep;
-} Trial;
+enum { TRY_BYTES = 64 << 20 };
 
 /* --- comparing --- */
 
@@ -60,7 +50,7 @@ static DtStatus gather (DtSession *s, DtVar *v, DtVar **out) {
 }
 
 /* Copies of inputs that the operator writes, so that trials change nothing. */
-static DtStatus protect (Trial *t) {
+static DtStatus protect (DtTrial *t) {
   const DtSchema *sig = t->f->op->sig;
   int i;
   for (i = 0; i < sig->nargs; i++) {
@@ -79,7 +69,7 @@ static DtStatus protect (Trial *t) {
   return DT_OK;
 }
 
-static void set_in (Trial *t, DtVar *const *from) {
+void dt_trial_inputs (DtTrial *t, DtVar *const *from) {
   int i;
   for (i = 0; i < t->f->nin; i++) {
     dt_var_unref(t->in[i]);
@@ -87,14 +77,14 @@ static void set_in (Trial *t, DtVar *const *from) {
   }
 }
 
-static DtStatus one_device (Trial *t) {
+DtStatus dt_trial_one_device (DtTrial *t) {
   DtSession *s = t->d->s;
   DtStatus st = DT_OK;
   int i;
   for (i = 0; i < t->f->nin && st == DT_OK; i++)
     st = gather(s, t->f->in[i], &t->full[i]);
   if (st != DT_OK) return st;
-  set_in(t, t->full);
+  dt_trial_inputs(t, t->full);
   st = protect(t);
   if (st == DT_OK)
     st = dt_call(s, t->f->op, &t->f->args, t->f->nin, t->in, &t->ref);
@@ -103,7 +93,7 @@ static DtStatus one_device (Trial *t) {
 }
 
 /* Compare outputs of a trial with one device: the worst of all outputs. */
-static DtStatus compare (Trial *t, DtResults *r, int *same) {
+static DtStatus compare (DtTrial *t, DtResults *r, int *same) {
   DtSession *s = t->d->s;
   int i;
   *same = 2;
@@ -127,8 +117,7 @@ static char *words (DtDebug *d, DtArena *a, const char *text) {
   return s ? s : (char *)(uintptr_t)"";
 }
 
-/* Run the call with t->in; fill verdict, bytes and result. */
-static void run_trial (Trial *t, DtRepairs *out, DtRepair *r) {
+void dt_trial_run (DtTrial *t, DtRepairs *out, DtRepair *r) {
   DtDebug *d = t->d;
   DtResults res;
   DtStatus st;
@@ -164,7 +153,7 @@ static void run_trial (Trial *t, DtRepairs *out, DtRepair *r) {
   dt_results_fini(d->s, &res);
 }
 
-static DtRepair *new_repair (DtRepairs *out) {
+DtRepair *dt_trial_repair (DtRepairs *out) {
   DtRepair *r = &out->r[out->n++];
   memset(r, 0, sizeof *r);
   return r;
@@ -219,7 +208,7 @@ static bool is_named (const DtFailed *f, const DtVar *ref) {
   return ref != NULL && dist_name(f) != NULL;
 }
 
-static DtStatus try_distribute (Trial *t, DtRepairs *out, bool shard) {
+static DtStatus try_distribute (DtTrial *t, DtRepairs *out, bool shard) {
   const DtFailed *f = t->f;
   DtDebug *d = t->d;
   DtVar *ref = first_dist(f);
@@ -228,7 +217,7 @@ static DtStatus try_distribute (Trial *t, DtRepairs *out, bool shard) {
   DtStatus st = DT_OK;
   bool any = false, named = is_named(f, ref);
   int i, k;
-  set_in(t, f->in);
+  dt_trial_inputs(t, f->in);
   dt_buf_init(&lua, d->s->cx);
   dt_buf_init(&py, d->s->cx);
   dt_buf_init(&run, d->s->cx);
@@ -264,11 +253,11 @@ static DtStatus try_distribute (Trial *t, DtRepairs *out, bool shard) {
     if (st == DT_OK) { dt_var_unref(t->in[i]); t->in[i] = dist; }
   }
   if (st == DT_OK && lua.len && (any || !shard)) {
-    r = new_repair(out);
+    r = dt_trial_repair(out);
     r->lua = words(d, &out->arena, dt_buf_str(&lua));
     r->torch = words(d, &out->arena, dt_buf_str(&py));
     if (named) r->apply = words(d, &out->arena, dt_buf_str(&run));
-    run_trial(t, out, r);
+    dt_trial_run(t, out, r);
   }
   dt_buf_fini(&lua);
   dt_buf_fini(&py);
@@ -276,17 +265,33 @@ static DtStatus try_distribute (Trial *t, DtRepairs *out, bool shard) {
   return st;
 }
 
-static void try_full (Trial *t, DtRepairs *out) {
+char *dt_trial_words (DtTrial *t, DtRepairs *out, const char *text) {
+  return words(t->d, &out->arena, text);
+}
+
+void dt_trial_name (const DtFailed *f, int slot, DtBuf *b) {
+  int pos, at;
+  const char *arg = dt_slot_arg(&f->args, slot, &pos);
+  if (f->name[slot] || f->in[slot]->name) {
+    dt_buf_add(b, var_name(f, slot));
+    return;
+  }
+  dt_buf_add(b, arg);
+  at = dt_slot_index(&f->args, slot);
+  if (at >= 0) dt_buf_addf(b, "[%d]", at);
+}
+
+static void try_full (DtTrial *t, DtRepairs *out) {
   const DtFailed *f = t->f;
   DtDebug *d = t->d;
-  DtRepair *r = new_repair(out);
+  DtRepair *r = dt_trial_repair(out);
   DtBuf lua, run;
   int64_t bytes = 0;
   bool named = true;
   int i;
   dt_buf_init(&lua, d->s->cx);
   dt_buf_init(&run, d->s->cx);
-  set_in(t, t->full);
+  dt_trial_inputs(t, t->full);
   for (i = 0; i < f->nin; i++) {
     DtVar *v = NULL;
     if (f->in[i]->spec == NULL) continue;
@@ -305,22 +310,22 @@ static void try_full (Trial *t, DtRepairs *out) {
   r->lua = words(d, &out->arena, dt_buf_str(&lua));
   for (char *c = lua.s; c && *c; c++) if (*c == ':') *c = '.';
   r->torch = words(d, &out->arena, dt_buf_str(&lua));
-  run_trial(t, out, r);
+  dt_trial_run(t, out, r);
   r->bytes += bytes;
   dt_buf_fini(&lua);
   dt_buf_fini(&run);
 }
 
-static void try_implicit (Trial *t, DtRepairs *out, bool equal) {
+static void try_implicit (DtTrial *t, DtRepairs *out, bool equal) {
   DtDebug *d = t->d;
-  DtRepair *r = new_repair(out);
+  DtRepair *r = dt_trial_repair(out);
   bool old = d->s->implicit_replication;
   r->lua = words(d, &out->arena, "dt.implicit_replication(function() … end)");
   r->torch = words(d, &out->arena, "with implicit_replication(): …");
   r->warned = true;
-  set_in(t, t->f->in);
+  dt_trial_inputs(t, t->f->in);
   d->s->implicit_replication = true;
-  run_trial(t, out, r);
+  dt_trial_run(t, out, r);
   d->s->implicit_replication = old;
   if (r->verdict == DT_VD_EQUAL || r->verdict == DT_VD_CLOSE)
     r->note = words(d, &out->arena, equal
@@ -330,14 +335,14 @@ static void try_implicit (Trial *t, DtRepairs *out, bool equal) {
 
 /* --- candidates for an operator without a rule --- */
 
-static void try_rule (Trial *t, DtRepairs *out) {
+static void try_rule (DtTrial *t, DtRepairs *out) {
   DtDebug *d = t->d;
   DtBuf lua, py, valid;
   dt_buf_init(&lua, d->s->cx);
   dt_buf_init(&py, d->s->cx);
   dt_buf_init(&valid, d->s->cx);
   if (dt_doctor_rule(d, t->f, &lua, &py, &valid)) {
-    DtRepair *r = new_repair(out);
+    DtRepair *r = dt_trial_repair(out);
     DtBuf head;
     dt_buf_init(&head, d->s->cx);
     dt_buf_addf(&head, "dt.register_sharding(dt.ops.%s, …)",
@@ -372,7 +377,7 @@ static void print_groups (const DtGroup *g, char *const *txt, DtBuf *b) {
 }
 
 /* Text "mask on ranks 0-3: bitwise equal ..." for each plain input. */
-static DtStatus equality (Trial *t, DtRepairs *out, bool *all_equal) {
+static DtStatus equality (DtTrial *t, DtRepairs *out, bool *all_equal) {
   DtDebug *d = t->d;
   DtSession *s = d->s;
   const DtFailed *f = t->f;
@@ -415,7 +420,7 @@ static DtStatus equality (Trial *t, DtRepairs *out, bool *all_equal) {
 static bool worth_trying (const DtFailed *f) {
   int64_t n = 0;
   int i;
-  if (f->nin > MAX_SLOTS || first_dist(f) == NULL) return false;
+  if (f->nin > DT_TRIAL_SLOTS || first_dist(f) == NULL) return false;
   for (i = 0; i < f->nin; i++) {
     n += dt_meta_nbytes(dt_var_meta(f->in[i]));
     if (!dt_tensor_has_data(f->in[i]->local)
@@ -425,9 +430,9 @@ static bool worth_trying (const DtFailed *f) {
   return n <= TRY_BYTES;
 }
 
-static void trial_fini (Trial *t) {
+static void trial_fini (DtTrial *t) {
   int i;
-  for (i = 0; i < MAX_SLOTS; i++) {
+  for (i = 0; i < DT_TRIAL_SLOTS; i++) {
     dt_var_unref(t->full[i]);
     dt_var_unref(t->in[i]);
   }
@@ -436,12 +441,13 @@ static void trial_fini (Trial *t) {
 
 static DtStatus try_all (DtDebug *d, const DtFailed *f, DtRepairs *out,
                          int want, DtVar **keep) {
-  Trial t;
+  DtTrial t;
   DtMute m;
   DtStatus st = DT_OK;
   bool equal = true;
   memset(out, 0, sizeof *out);
-  if ((f->code != DT_E_MIXED && f->code != DT_E_MISSING) || !worth_trying(f))
+  if ((f->code != DT_E_MIXED && f->code != DT_E_MISSING &&
+       f->code != DT_E_CROSSMESH) || !worth_trying(f))
     return DT_OK;
   memset(&t, 0, sizeof t);
   t.d = d; t.f = f;
@@ -450,12 +456,14 @@ static DtStatus try_all (DtDebug *d, const DtFailed *f, DtRepairs *out,
   dt_debug_mute(d, &m);
   if (f->code == DT_E_MIXED) {
     st = equality(&t, out, &equal);
-    if (st == DT_OK) st = one_device(&t);
+    if (st == DT_OK) st = dt_trial_one_device(&t);
     if (st == DT_OK) st = try_distribute(&t, out, true);
     if (st == DT_OK) st = try_distribute(&t, out, false);
     if (st == DT_OK) try_full(&t, out);
     if (st == DT_OK) try_implicit(&t, out, equal);
-  } else if (one_device(&t) == DT_OK) {
+  } else if (f->code == DT_E_CROSSMESH) {
+    if (dt_repair_meshes_differ(f)) st = dt_repair_join_meshes(&t, out);
+  } else if (dt_trial_one_device(&t) == DT_OK) {
     try_rule(&t, out);
     try_full(&t, out);
   } else dt_error_clear(d->s->cx);

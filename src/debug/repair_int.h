@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT
+** debug/repair_int.h: a trial of a repair, shared by repair.c (mixed inputs,
+** missing rules) and repair_mesh.c (inputs on several meshes). */
+#ifndef DT_DEBUG_REPAIR_INT_H
+#define DT_DEBUG_REPAIR_INT_H
+
+#include "debug/debug.h"
+
+enum { DT_TRIAL_SLOTS = 64 };
+
+typedef struct DtTrial {
+  DtDebug *d;
+  const DtFailed *f;
+  DtVar *full[DT_TRIAL_SLOTS];  /* gathered inputs, plain */
+  DtVar *in[DT_TRIAL_SLOTS];    /* inputs of the candidate under way */
+  DtResults ref;                /* one device */
+  bool have_ref;
+  int want;                     /* candidate whose inputs are kept in `keep` */
+  DtVar **keep;
+} DtTrial;
+
+/* The whole values of all inputs, and the call with them.  Collective. */
+DtStatus dt_trial_one_device (DtTrial *t);
+/* Inputs of the next candidate; references are taken.  Local. */
+void dt_trial_inputs (DtTrial *t, DtVar *const *from);
+/* Run the call with t->in; fill verdict, bytes and result.  Collective. */
+void dt_trial_run (DtTrial *t, DtRepairs *out, DtRepair *r);
+/* A new, empty candidate of `out`.  Local. */
+DtRepair *dt_trial_repair (DtRepairs *out);
+/* A copy of a text that lives as long as `out`; "" without memory.  Local. */
+char *dt_trial_words (DtTrial *t, DtRepairs *out, const char *text);
+/* What the input is called: the script's variable, the tensor's own name, or
+** the argument: "tensors[2]" in a list.  Appends.  Local. */
+void dt_trial_name (const DtFailed *f, int slot, DtBuf *b);
+
+/* --- repair_mesh.c --- */
+/* Do distributed inputs lie on meshes that differ?  Pure. */
+bool dt_repair_meshes_differ (const DtFailed *f);
+/* Candidates for it: the inputs of smaller meshes seen on the largest, where
+** those are slices of it.  Collective. */
+DtStatus dt_repair_join_meshes (DtTrial *t, DtRepairs *out);
+
+#endif
