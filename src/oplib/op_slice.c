@@ -641,8 +641,9 @@ static DtStatus other_mesh (DtStratCall *c, const DtMesh *m) {
   dt_mesh_repr(m, &rules, &b);
   dt_buf_add(&b, " and ");
   dt_mesh_repr(c->in[0]->mesh, &rules, &b);
-  st = dt_raise(c->cx, DT_E_VALUE, "All operands in %s must have the same "
-                "mesh, but got %s.", c->op->sig->full, dt_buf_str(&b));
+  st = dt_raise_as(c->cx, DT_E_CROSSMESH, "ValueError", "All operands in %s "
+                   "must have the same mesh, but got %s.", c->op->sig->full,
+                   dt_buf_str(&b));
   dt_buf_fini(&b);
   return st;
 }
