@@ -102,6 +102,7 @@ return function (dt, bare)
     return commands and commands[name]
   end})
   dt._lazy_names = lazy_names
+  dt._debug_names = function () return require("dt.debug").names() end
   require "dt.tensor"
   if not bare then presets(dt) end
   return dt

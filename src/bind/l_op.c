@@ -175,6 +175,23 @@ static int named_tostring (lua_State *L) {
   return 1;
 }
 
+/* __index of an operator: an overload that is not there is an error with
+** PyTorch's text, and the nearest ones. */
+static int packet_index (lua_State *L) {
+  const DtPacket *p;
+  const char *name = lua_tostring(L, 2), *near;
+  if (lua_type(L, 2) != LUA_TSTRING || *name == '_') return 0;
+  lua_pushliteral(L, "_packet");
+  if (lua_rawget(L, 1) != LUA_TLIGHTUSERDATA) return 0;
+  p = (const DtPacket *)lua_touserdata(L, -1);
+  near = dt_packet_near(p, name);
+  return dtL_errorf(L, DT_E_ATTR,
+                    "The underlying op of '%s.%s' has no overload name '%s'"
+                    "%s%s%s", p->ns, p->base, name,
+                    near ? "; did you mean " : "", near ? near : "",
+                    near ? "?" : "");
+}
+
 static void push_overload (lua_State *L, const DtOpDef *op) {
   lua_createtable(L, 0, 3);
   lua_pushlightuserdata(L, (void *)(uintptr_t)op);
@@ -265,6 +282,8 @@ void dtL_open_op (lua_State *L, int dt) {
   lua_setfield(L, -2, "__call");
   lua_pushcfunction(L, named_tostring);
   lua_setfield(L, -2, "__tostring");
+  lua_pushcfunction(L, packet_index);
+  lua_setfield(L, -2, "__index");
   lua_pop(L, 1);
   luaL_newmetatable(L, "dt.overload");
   lua_pushcfunction(L, overload_call);

@@ -427,6 +427,18 @@ static int distance (const char *a, const char *b) {
   return row[n];
 }
 
+const char *dt_packet_near (const DtPacket *p, const char *overload) {
+  int i, best = (int)strlen(overload) / 3 + 2;
+  const char *near = NULL;
+  for (i = 0; i < p->n; i++) {
+    int d = distance(overload, p->op[i]->sig->overload);
+    if (d >= best) continue;
+    best = d;
+    near = p->op[i]->sig->overload;
+  }
+  return near;
+}
+
 int dt_registry_near (DtCtx *cx, DtRegistry *r, const char *name,
                       const char **out, int n) {
   const char *last = strrchr(name, '.'), *plain = name;

@@ -75,6 +75,8 @@ bool dt_registry_forced (const DtRegistry *r, const DtOpDef *op);
 ** Local. */
 int dt_registry_near (DtCtx *cx, DtRegistry *r, const char *name,
                       const char **out, int n);
+/* The overload whose name is nearest, NULL when none is near.  Pure. */
+const char *dt_packet_near (const DtPacket *p, const char *overload);
 /* ---- list operators (DT_OP_FOREACH) ---- */
 
 /* How many elements a list call has: the length of its first tensor list.

@@ -6,7 +6,9 @@
 ** different lines is printed as blocks, one for each group of ranks that agree
 ** on the whole run.  When the numbers differ, the common head and the common
 ** tail are taken off and the rest is one run.  So the lines of a training loop
-** keep their order, and a tensor's common header stands once. */
+** keep their order, and a tensor's common header stands once.  In a table the
+** names of ranks would push single rows out of their columns, so all its rows
+** are moved by as much. */
 #include "repl/fold.h"
 
 #include <string.h>
@@ -92,10 +94,11 @@ typedef struct Fold {
   int *member;                  /* scratch: ranks of one group */
 } Fold;
 
-/* Lines [from, from + count[r]) of each text as blocks. */
-static void differing (Fold *f, int from, int tail, DtBuf *out) {
+/* Lines [from, from + count[r]) of each text as blocks, names in a column of
+** `width` at least; which it was.  Without `out`: only that. */
+static size_t differing (Fold *f, int from, int tail, size_t width,
+                         DtBuf *out) {
   int ngroups = 0;
-  size_t width = 0;
   for (int pass = 0; pass < 2; pass++) {
     for (int r = 0; r < f->n && pass == 0; r++) {
       f->group[r] = -1;
@@ -121,27 +124,84 @@ static void differing (Fold *f, int from, int tail, DtBuf *out) {
       bool empty = f->v[first].n - from - tail == 0;
       if (pass == 0 && !empty)
         width = name.len > width ? name.len : width;
-      else if (pass == 1)
+      else if (pass == 1 && out != NULL)
         block(dt_buf_str(&name), width, &f->v[first], from,
               f->v[first].n - from - tail, out);
       dt_buf_fini(&name);
     }
+  }
+  return width;
+}
+
+/* The first line from `i` on, before `end`, that is (not) the same. */
+static int until (const Fold *f, int i, int end, bool is_same) {
+  while (i < end && same_everywhere(f->n, f->v, i, false) != is_same)
+    i++;
+  return i;
+}
+
+/* Is line `i` of `l` a row of a table: cells two or more blanks apart, and
+** none of a tensor's brackets? */
+static bool is_row (const Lines *l, int i) {
+  const char *s = l->s + l->at[i], *end = l->s + l->at[i + 1];
+  bool cells = false;
+  while (s < end && *s == ' ')
+    s++;
+  for (; s < end; s++) {
+    if (*s == '[' || *s == '|')
+      return false;
+    cells = cells || (s + 2 < end && s[0] == ' ' && s[1] == ' ');
+  }
+  return cells;
+}
+
+static bool row_everywhere (const Fold *f, int i) {
+  for (int r = 0; r < f->n; r++)
+    if (!is_row(&f->v[r], i))
+      return false;
+  return true;
+}
+
+/* How wide the names are in the table of lines [i, *end); 0: no table, or the
+** same everywhere. */
+static size_t table (Fold *f, int i, int *end) {
+  int total = f->v[0].n, k = i;
+  size_t width = 0;
+  while (k < total && row_everywhere(f, k))
+    k++;
+  *end = k;
+  for (k = until(f, i, *end, false); k < *end; k = until(f, k, *end, false)) {
+    int to = until(f, k, *end, true);
+    width = differing(f, k, total - to, width, NULL);
+    k = to;
+  }
+  return width;
+}
+
+/* Lines [i, end), those that are the same moved by `width`. */
+static void fold_some (Fold *f, int i, int end, size_t width, DtBuf *out) {
+  while (i < end) {
+    int j = until(f, i, end, false);
+    for (; width > 0 && i < j; i++)
+      block("", width, &f->v[0], i, 1, out);
+    copy_lines(&f->v[0], i, j - i, out);
+    i = until(f, j, end, true);
+    if (i > j)
+      differing(f, j, f->v[0].n - i, width, out);
   }
 }
 
 static void fold_even (Fold *f, DtBuf *out) {
   int total = f->v[0].n;
   for (int i = 0; i < total; ) {
-    int j = i;
-    while (j < total && same_everywhere(f->n, f->v, j, false))
-      j++;
-    copy_lines(&f->v[0], i, j - i, out);
-    i = j;
-    while (j < total && !same_everywhere(f->n, f->v, j, false))
-      j++;
-    if (j > i)
-      differing(f, i, total - j, out);
-    i = j;
+    int end;
+    size_t width = table(f, i, &end);
+    if (width == 0)             /* up to where the next table begins */
+      for (end = end > i ? end : i + 1; end < total &&
+           !row_everywhere(f, end);)
+        end++;
+    fold_some(f, i, end, width, out);
+    i = end;
   }
 }
 
@@ -155,7 +215,7 @@ static void fold_uneven (Fold *f, DtBuf *out) {
   while (tail < least - head && same_everywhere(f->n, f->v, tail, true))
     tail++;
   copy_lines(&f->v[0], 0, head, out);
-  differing(f, head, tail, out);
+  differing(f, head, tail, 0, out);
   copy_lines(&f->v[0], f->v[0].n - tail, tail, out);
 }
 

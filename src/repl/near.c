@@ -21,7 +21,14 @@ typedef struct Near {
   size_t before;                /* bytes of a candidate before its last name */
 } Near;
 
-/* Keep the nearest, those found first before others as near. */
+/* Is `last` the last name of `word`, "dt.nn.Linear"? */
+static bool ends_with (const char *word, const char *last, size_t n) {
+  size_t all = strlen(word);
+  return all >= n && strcmp(word + all - n, last) == 0 &&
+         (all == n || word[all - n - 1] == '.');
+}
+
+/* Keep the nearest; of those as near, by the alphabet: tables have no order. */
 static void offer (void *sink, const char *word) {
   Near *k = sink;
   const char *last = word + k->before;
@@ -33,8 +40,7 @@ static void offer (void *sink, const char *word) {
   if (d == 0 || d > k->limit)
     return;
   for (int i = 0; i < k->count; i++)
-    if (strcmp(k->word[i] + (strlen(k->word[i]) > n
-                             ? strlen(k->word[i]) - n : 0), last) == 0)
+    if (ends_with(k->word[i], last, n))
       return;
   for (at = k->count; at > 0 && (k->far[at - 1] > d ||
        (k->far[at - 1] == d && strcmp(k->word[at - 1], word) > 0)); at--)
@@ -111,7 +117,7 @@ static bool quoted (const char *s, const char *mark, Near *k) {
     return false;
   k->name = p + strlen(mark);
   k->n = strcspn(k->name, "'`\n");
-  k->limit = k->n < 3 ? 0 : k->n < 5 ? 1 : 2;
+  k->limit = k->n < 2 ? 0 : k->n < 5 ? 1 : 2;
   return k->n > 0 && k->n <= WORD && k->limit > 0;
 }
 
@@ -180,6 +186,8 @@ static void look (lua_State *L, DtRepl *r, const char *s, Near *k) {
                                         "string.", "table.", "math."};
   bool nil = strstr(s, "a nil value") != NULL;
   if (nil && quoted(s, "(global '", k)) {
+    if (k->n < 3)               /* everything is near */
+      return;
     from_path(L, "", k);
     if (k->count == 0)
       from_dt(L, r, k);
@@ -188,6 +196,8 @@ static void look (lua_State *L, DtRepl *r, const char *s, Near *k) {
     return;
   } else if (quoted(s, "Invalid mesh_dim_names ('", k)) {
     (void)from_owner(L, r, s, k);
+  } else if (nil && k->n > 0 && k->n < 3) {      /* owner unknown */
+    return;
   } else if (nil && quoted(s, "(field '", k)) {
     from_dt(L, r, k);
     lua_pushcfunction(L, load_modules);

@@ -207,15 +207,38 @@ static void listed (lua_State *L, const char *f, const char *before,
   lua_settop(L, top);
 }
 
+/* Is the value on the top dt, or its field `name`? */
+static bool is_of_dt (lua_State *L, const char *name) {
+  int top = lua_gettop(L);
+  bool is;
+  lua_getfield(L, LUA_REGISTRYINDEX, "dt");
+  if (name != NULL && lua_istable(L, -1)) {
+    lua_pushstring(L, name);
+    lua_rawget(L, -2);
+  }
+  is = lua_rawequal(L, -1, top);
+  lua_settop(L, top);
+  return is;
+}
+
+/* The commands are functions of dt.debug, which its __index finds. */
+static void commands_of (lua_State *L, const char *path, const char *prefix,
+                         DtLineAdd add, void *sink) {
+  listed(L, "_debug_names", path, prefix, add, sink);
+  lua_pushliteral(L, "_commands");
+  if (lua_rawget(L, -2) == LUA_TTABLE)
+    from_table(L, path, prefix, *prefix != '\0', add, sink);
+  lua_pop(L, 1);
+}
+
 /* What the value on the top has beyond tables: attributes, operators. */
 static void special (lua_State *L, const char *path, const char *prefix,
                      DtLineAdd add, void *sink) {
   static const char *const of_mesh[] = {"device_type", "mesh_dim_names",
                                         "ndim", "shape"};
-  lua_getfield(L, LUA_REGISTRYINDEX, "dt");
-  bool is_dt = lua_rawequal(L, -1, -2);
-  lua_pop(L, 1);
-  if (is_dt) {
+  if (is_of_dt(L, "debug")) {
+    commands_of(L, path, prefix, add, sink);
+  } else if (is_of_dt(L, NULL)) {
     listed(L, "_lazy_names", path, prefix, add, sink);
     operators_of(L, path, prefix, add, sink);
   } else if (luaL_testudata(L, -1, DTL_TENSOR) != NULL) {
@@ -278,16 +301,22 @@ static int names (lua_State *L) {
   return 0;
 }
 
-void dt_names_lua (lua_State *L, const char *path, const char *prefix,
-                   DtLineAdd add, void *sink) {
+/* Ask `fn` (path, prefix, add, sink) for names; an error offers none. */
+static void ask (lua_State *L, lua_CFunction fn, const char *path,
+                 const char *prefix, DtLineAdd add, void *sink) {
   int top = lua_gettop(L);
-  lua_pushcfunction(L, names);
+  lua_pushcfunction(L, fn);
   lua_pushstring(L, path);
   lua_pushstring(L, prefix);
   lua_pushlightuserdata(L, &add);
   lua_pushlightuserdata(L, sink);
   (void)lua_pcall(L, 4, 0, 0);
   lua_settop(L, top);
+}
+
+void dt_names_lua (lua_State *L, const char *path, const char *prefix,
+                   DtLineAdd add, void *sink) {
+  ask(L, names, path, prefix, add, sink);
 }
 
 /* The names of the dimensions of the mesh at the path. */
@@ -305,14 +334,7 @@ static int mesh_names (lua_State *L) {
 
 void dt_names_mesh (lua_State *L, const char *path, const char *prefix,
                     DtLineAdd add, void *sink) {
-  int top = lua_gettop(L);
-  lua_pushcfunction(L, mesh_names);
-  lua_pushstring(L, path);
-  lua_pushstring(L, prefix);
-  lua_pushlightuserdata(L, &add);
-  lua_pushlightuserdata(L, sink);
-  (void)lua_pcall(L, 4, 0, 0);
-  lua_settop(L, top);
+  ask(L, mesh_names, path, prefix, add, sink);
 }
 
 /* 1: the path, 2: the buffer -> "tensor", "mesh" or nil. */

@@ -86,18 +86,30 @@ function M.id(x)
   return (dt.debug.id(x))
 end
 
--- The last name that held tensor `id`, or nil.
+-- A result of the prompt's (_, _1, _2, ...): no name that anybody gave.
+local function is_result(name) return name:find("^_%d*$") ~= nil end
+
+-- The last name that held tensor `id`, or nil; a name given in the script goes
+-- before a result of the prompt's.
 function M.name_of(id)
-  local names = dt.debug.names()
+  local names, result = dt.debug.names(), nil
   for i = #names, 1, -1 do
-    if names[i].id == id then return names[i].name end
+    if names[i].id == id then
+      if not is_result(names[i].name) then return names[i].name end
+      result = result or names[i].name
+    end
   end
+  return result
 end
 
--- {[id] = the last name that held it}: for many at once.
+-- {[id] = its name as name_of tells it}: for many at once.
 function M.names()
   local of = {}
-  for _, n in ipairs(dt.debug.names()) do of[n.id] = n.name end
+  for _, n in ipairs(dt.debug.names()) do
+    if not of[n.id] or is_result(of[n.id]) or not is_result(n.name) then
+      of[n.id] = n.name
+    end
+  end
   return of
 end
 

@@ -291,14 +291,27 @@ local function totals(r)
   return t
 end
 
--- Steps (by what they make) whose layout or communication is another now.
+-- What was run, each under a key of its own: several steps may stand for one
+-- operator (what the program adds to it has no line of the script).
+local function by_key(P, r)
+  local n = {}
+  return coroutine.wrap(function ()
+    for _, s in ipairs(r.steps) do
+      local step = P.steps[s.step]
+      local key = ("%d %s"):format(step.seq, step.op or step.kind)
+      n[key] = (n[key] or 0) + 1
+      coroutine.yield(key .. " " .. n[key], s, step)
+    end
+  end)
+end
+
+-- Operators (by what they make) whose layout or communication is another now.
 local function differences(P, Q, a, b)
   local before, list = {}, {}
-  for _, s in ipairs(a.steps) do before[P.steps[s.step].seq] = s end
-  for _, s in ipairs(b.steps) do
-    local step = Q.steps[s.step]
-    local old = before[step.seq]
-    if old and step.kind ~= "call" and
+  for key, s in by_key(P, a) do before[key] = s end
+  for key, s, step in by_key(Q, b) do
+    local old = before[key]
+    if old and step.kind ~= "call" and step.kind ~= "detach" and
        (table.concat(old.specs, ",") ~= table.concat(s.specs, ",")
         or old.bytes ~= s.bytes) then
       list[#list + 1] = {seq = step.seq, op = step.op, file = step.file,
@@ -336,13 +349,15 @@ local function text(d)
   rows[#rows + 1] = {"error", a.error and a.error.code or "none",
     b.error and b.error.code or "none"}
   out[#out + 1] = page.columns(rows)
-  for i, x in ipairs(d.steps) do
-    if i <= 12 then
-      out[#out + 1] = ("  #%d %s  %s -> %s  %s -> %s  %s"):format(x.seq,
-        x.op, x.before, x.after, page.bytes(x.bytes_before),
-        page.bytes(x.bytes_after), page.place(x))
-    end
+  local changed = {}
+  for i = 1, math.min(#d.steps, 12) do
+    local x = d.steps[i]
+    changed[i] = {("  #%d %s"):format(x.seq, x.op or "backward"),
+      ("%s -> %s"):format(x.before, x.after),
+      ("%s -> %s"):format(page.bytes(x.bytes_before),
+        page.bytes(x.bytes_after)), page.place(x)}
   end
+  if #changed > 0 then out[#out + 1] = page.columns(changed) end
   if #d.steps > 12 then
     out[#out + 1] = ("  and %d more"):format(#d.steps - 12)
   end
