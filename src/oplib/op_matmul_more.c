@@ -652,13 +652,13 @@ static DtStatus grouped_strategy (DtStratCall *c) {
 static DtStatus grouped_grad (DtGradCall *c) {
   DtHandle *a = dt_gin(c, 0), *b = dt_gin(c, 1), *offs = dt_gin(c, 2);
   DtHandle *g = c->gout[0], *x;
+  if (op_g_need(c, 1)) {        /* mat2 comes first there */
+    x = E("aten.transpose.int", "tii", a, (int64_t)-2, (int64_t)-1);
+    op_g_set(c, 1, E("aten._grouped_mm.default", "ttt", x, g, offs));
+  }
   if (op_g_need(c, 0)) {
     x = E("aten.transpose.int", "tii", b, (int64_t)-2, (int64_t)-1);
     op_g_set(c, 0, E("aten._grouped_mm.default", "ttt", g, x, offs));
-  }
-  if (op_g_need(c, 1)) {
-    x = E("aten.transpose.int", "tii", a, (int64_t)-2, (int64_t)-1);
-    op_g_set(c, 1, E("aten._grouped_mm.default", "ttt", x, g, offs));
   }
   return op_g_finish(c);
 }

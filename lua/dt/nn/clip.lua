@@ -100,10 +100,18 @@ function M.clip_grad_norm_(params, max_norm, ...)
   return total
 end
 
--- clip_grad_value_(params, value): clamp every gradient's elements.
-function M.clip_grad_value_(params, value)
+-- clip_grad_value_(params, value, foreach): clamp every gradient's elements.
+function M.clip_grad_value_(params, value, foreach)
   local guard <close> = dt.no_grad()            -- luacheck: ignore guard
-  for _, g in ipairs(grads_of(params)) do g:clamp_(-value, value) end
+  value = value + 0.0
+  for _, group in ipairs(by_dtype(grads_of(params))) do
+    if foreach ~= false then
+      dt.ops.aten._foreach_clamp_min_.Scalar(group, -value)
+      dt.ops.aten._foreach_clamp_max_.Scalar(group, value)
+    else
+      for _, g in ipairs(group) do g:clamp_(-value, value) end
+    end
+  end
 end
 
 return M

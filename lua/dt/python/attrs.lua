@@ -322,7 +322,9 @@ function M.set(v, name, x)
      and getmetatable(x) == V.func_mt then
     x = classes.lua_method(x)
   end
-  if getmetatable(v) == V.func_mt or V.is_dict(v) then
+  if name == "forward" and nnm.is_module(v) and type(x) == "table" then
+    v._attrs.forward = require("dt.python.call").lua_attribute(x)
+  elseif getmetatable(v) == V.func_mt or V.is_dict(v) then
     rawset(v, name, x)
   elseif util.is_tensor(v) and name == "data" then
     require("dt.python.tensor").set_data(v, x)

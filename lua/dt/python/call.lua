@@ -151,6 +151,18 @@ local function decorated(scope, f)
   end, rawget(f, "name"))
 end
 
+-- A callable set on an object, which is called without the object.
+function M.lua_attribute(f)
+  local plain = V.lua_function(f)
+  return function (_, ...)
+    local packed = ...
+    if getmetatable(packed) == packed_mt then
+      return M.call(f, packed.args, packed.kw)
+    end
+    return plain(...)
+  end
+end
+
 -- Call any callable.
 function M.call(f, args, kw)
   local mt = getmetatable(f)
