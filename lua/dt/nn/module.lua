@@ -336,9 +336,8 @@ function Module:to_empty(...)
   local a = util.bind("to_empty", {"device", "recurse"}, {}, ...)
   local device = util.is_none(a.device) and "cpu" or a.device
   return self:_apply(function (t)
-    return local_map(t, function (own)
-      if device == "meta" then return own:to("meta") end
-      return dt._alloc({table.unpack(own.shape)}, own.dtype)
+    return local_map(t, function (own)       -- an operator, so that findings
+      return dt.empty_like(own, {device = device})      -- know the memory
     end)
   end)
 end
