@@ -162,13 +162,29 @@ static bool output_counts (const DtOpDef *op, int i, const DtVar *v) {
   return op->sig->returns_list || i >= 32 || (op->saved->diff >> i & 1) != 0;
 }
 
+/* The k-th output to keep: PyTorch saves and reads them in the order of their
+** names. */
+static int kept_output (const DtNode *n, int k) {
+  const DtSchema *sig = n->op->sig;
+  if (sig->returns_list || n->nout != sig->nrets) return k;
+  for (int i = 0; i < n->nout; i++) {
+    int before = 0;
+    if (sig->ret[i].name == NULL) return k;
+    for (int j = 0; j < n->nout && sig->ret[j].name != NULL; j++)
+      before += strcmp(sig->ret[j].name, sig->ret[i].name) < 0;
+    if (before == k) return i;
+  }
+  return k;
+}
+
 static DtStatus save_outputs (DtSession *s, DtNode *n, int nout,
                               DtVar *const *out) {
   if (!(n->op->flags & DT_OP_SAVE_OUT) && n->op->saved->keep == 0)
     return DT_OK;
   n->saved_out = DT_NEWN(s->cx, DtVar *, nout + 1);
   if (n->saved_out == NULL) return DT_E_NOMEM;
-  for (int i = 0; i < nout; i++) {
+  for (int k = 0; k < nout; k++) {
+    int i = kept_output(n, k);
     if (out[i] == NULL) continue;
     if (detaches(n->op, i, out[i]))
       DT_TRY(s->cx, dt_detach(s, out[i], &n->saved_out[i]));
@@ -180,7 +196,8 @@ static DtStatus save_outputs (DtSession *s, DtNode *n, int nout,
 }
 
 DtStatus dt_node_unpack (DtSession *s, DtNode *n, DtVar **out) {
-  for (int i = 0; i < n->nout; i++) {
+  for (int k = 0; k < n->nout; k++) {
+    int i = kept_output(n, k);
     if (!detaches(n->op, i, n->saved_out[i])) {
       out[i] = dt_var_ref(n->saved_out[i]);
       continue;

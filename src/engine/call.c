@@ -54,10 +54,12 @@ static DtStatus call_composite (DtSession *s, const DtOpDef *op,
                                 const DtArgs *args, int nin, DtVar *const *in,
                                 DtResults *out) {
   DtStatus st = DT_OK;
-  bool again;
+  bool again, implicit = s->implicit_replication;
   if (dt_session_heard(s)) st = tell_func(s, op, args, nin, in);
   dt_warn_called(s, op, args);
+  s->implicit_replication |= (op->flags & DT_OP_REPLICATES) != 0;
   if (st == DT_OK) st = dt_call_decomp(s, op, args, nin, in, out);
+  s->implicit_replication = implicit;
   if (dt_session_heard(s)) {
     if (st != DT_OK) st = dt_ev_error(s, op, args, nin, in, st, &again);
     st = dt_ev_end(s, DT_EV_FUNC_END, op, args, nin, in, out, st);
@@ -218,7 +220,32 @@ static bool run_is_dist (DtEmit *e, const DtHandle *h) {
   return dt_var_is_dist((const DtVar *)(const void *)h);
 }
 
-static const DtEmitVt run_vt = { run_call, run_meta, run_is_dist };
+static bool run_has_data (DtEmit *e, const DtHandle *h) {
+  const DtRun *r = e->ud;
+  const DtVar *v = (const DtVar *)(const void *)h;
+  return !dt_session_no_data(r->s) && dt_tensor_has_data(v->local);
+}
+
+static DtStatus run_item (DtEmit *e, DtHandle *h, DtValue *out) {
+  DtRun *r = e->ud;
+  DtSession *s = r->s;
+  DtValue arg = dt_v_slot(0);
+  DtVar *in = dt_run_var(h);
+  DtArgs args;
+  DtResults res;
+  const DtOpDef *op = dt_registry_find(s->cx, s->registry,
+                                       "aten._local_scalar_dense.default");
+  DT_CHECK(s->cx, op != NULL, DT_E_KEY, "no operator _local_scalar_dense");
+  DT_TRY(s->cx, dt_schema_bind(s->cx, op->sig, 1, &arg, 0, NULL, NULL, &args));
+  args.nslots = 1;
+  DT_TRY(s->cx, dt_call(s, op, &args, 1, &in, &res));
+  *out = res.ret;
+  dt_results_fini(s, &res);
+  return DT_OK;
+}
+
+static const DtEmitVt run_vt = { run_call, run_meta, run_is_dist,
+                                 run_has_data, run_item };
 
 void dt_run_init (DtRun *r, DtSession *s, DtArena *arena) {
   memset(r, 0, sizeof *r);

@@ -179,8 +179,13 @@ static DtStatus rebase_view (DtSession *s, DtVar *v) {
   s->listen_mask = mask;
   if (!dt_var_is_dist(v)) s->seq = seq;
   if (st != DT_OK) return st;
-  if (again->grad_fn != NULL)
+  if (again->grad_fn != NULL) {
+    const char *name = dt_session_intern(s, "AsStridedBackward0");
+    if (name != NULL && !dt_var_is_dist(v) && again->grad_fn->op != NULL &&
+        dt_var_meta(v)->dtype == dt_var_meta(v->view_base)->dtype)
+      again->grad_fn->name = name;
     dt_node_set_history(s, v, again->grad_fn, again->output_nr);
+  }
   dt_var_unref(again);
   return DT_OK;
 }

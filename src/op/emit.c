@@ -147,3 +147,19 @@ const DtMeta *dt_emit_meta (DtEmit *e, const DtHandle *h) {
 }
 
 bool dt_emit_ok (const DtEmit *e) { return e->st == DT_OK; }
+
+bool dt_emit_has_data (DtEmit *e, const DtHandle *h) {
+  return e->st == DT_OK && h != NULL && e->vt->has_data != NULL &&
+         e->vt->has_data(e, h);
+}
+
+DtStatus dt_emit_item (DtEmit *e, DtHandle *h, int64_t *out) {
+  DtValue v;
+  *out = 0;
+  if (e->st != DT_OK) return e->st;
+  DT_CHECK(e->cx, e->vt->item != NULL && h != NULL, DT_E_META_NO_DATA,
+           "the value of a tensor that is only propagated cannot be read");
+  DT_TRY(e->cx, e->vt->item(e, h, &v));
+  *out = v.kind == DT_V_INT ? v.u.i : 0;
+  return DT_OK;
+}

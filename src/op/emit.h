@@ -24,6 +24,9 @@ typedef struct DtEmitVt {
                     int *nout);
   const DtMeta *(*meta) (DtEmit *e, const DtHandle *h);  /* global meta */
   bool (*is_dist) (DtEmit *e, const DtHandle *h);
+  /* Where values can be read; else both are NULL. */
+  bool (*has_data) (DtEmit *e, const DtHandle *h);
+  DtStatus (*item) (DtEmit *e, DtHandle *h, DtValue *out);
 } DtEmitVt;
 
 struct DtEmit {
@@ -50,5 +53,10 @@ void dt_emit_n (DtEmit *e, const char *op, DtHandle **out, int n,
 /* Meta of a handle; a zero meta after an error. */
 const DtMeta *dt_emit_meta (DtEmit *e, const DtHandle *h);
 bool dt_emit_ok (const DtEmit *e);
+/* May values of `h` be looked at? */
+bool dt_emit_has_data (DtEmit *e, const DtHandle *h);
+/* The one element of a tensor of integers.  META_NO_DATA where there are no
+** values, which is not sticky. */
+DtStatus dt_emit_item (DtEmit *e, DtHandle *h, int64_t *out);
 
 #endif

@@ -160,9 +160,11 @@ enum {                                   /* flags */
                                 ** is its place in the storage */
   DT_OP_SHARES      = 1 << 21,  /* outputs share input 0's storage, as views
                                 ** do, yet autograd takes them for new */
-  DT_OP_UNDEFINED   = 1 << 22   /* takes None for tensors that another call
+  DT_OP_UNDEFINED   = 1 << 22,  /* takes None for tensors that another call
                                 ** may leave undefined, whatever its schema
                                 ** says: bias, philox_*, cum_seq_* */
+  DT_OP_REPLICATES  = 1 << 23   /* composite: plain tensors that it makes count
+                                ** as replicated */
 };
 
 /* Classes of partial rows for pointwise operators (core.md 8.2): one rule

@@ -307,20 +307,6 @@ static DtStatus spread_decomp (DtDecompCall *c) {
                      (int)dt_arg_bool(c->args, keep)));
 }
 
-/* one_hot without looking at values: class numbers compared with the index. */
-static DtStatus one_hot_decomp (DtDecompCall *c) {
-  int64_t n = dt_arg_int(c->args, 1);
-  const DtMeta *m = dt_emit_meta(c->e, c->in[0]);
-  DT_CHECK(c->e->cx, m == NULL || m->dtype == DT_I64, DT_E_RUNTIME, "one_hot "
-           "is only applicable to index tensor of type LongTensor.");
-  DT_CHECK(c->e->cx, n > 0, DT_E_RUNTIME,
-           "one_hot: give num_classes, it cannot be read from the values");
-  DtHandle *r = E("aten.arange.default", "i dtype=d", n, (int)DT_I64);
-  DtHandle *x = E("aten.unsqueeze.default", "ti", c->in[0], (int64_t)-1);
-  x = E("aten.eq.Tensor", "tt", x, r);
-  return finish(c, E("aten._to_copy.default", "t dtype=d", x, (int)DT_I64));
-}
-
 /* ---- samples and definitions ---- */
 
 static const char *const linear_samples[] = {
@@ -353,7 +339,6 @@ static const char *const spread_samples[] = { "f32[8, 6]", "f32[7], False",
 static const char *const spread_dim_samples[] = {
   "f32[8, 6], [1]", "f32[7, 5], [0], False, true", NULL
 };
-static const char *const one_hot_samples[] = { "i64[8], 6", "i64[0], 4", NULL };
 
 #define COMP(id, schema_, brief_, decomp_, samples_) \
   const DtOpDef dt_op_##id = { \
@@ -400,5 +385,3 @@ COMP(var_dim, "var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool "
 COMP(std_dim, "std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool "
      "keepdim=False) -> Tensor", "Standard deviation over dims.",
      spread_decomp, spread_dim_samples);
-COMP(one_hot, "one_hot(Tensor self, int num_classes=-1) -> Tensor",
-     "1 at each index, 0 elsewhere.", one_hot_decomp, one_hot_samples);

@@ -51,13 +51,17 @@ static DtStatus finish (DtDecompCall *c, DtHandle *h, bool had) {
 
 /* (input, weight, bias, stride, padding, dilation, groups) */
 static DtStatus conv_decomp (DtDecompCall *c) {
-  DtHandle *x;
+  DtHandle *x, *b = dt_hin(c, 2);
   DtValue zeros;
   bool had;
+  DtDtype ti = (DtDtype)dt_emit_meta(c->e, c->in[0])->dtype;
+  DtDtype tb = b ? (DtDtype)dt_emit_meta(c->e, b)->dtype : ti;
+  DT_CHECK(c->e->cx, ti == tb, DT_E_DTYPE, "Input type (%s) and bias type (%s) "
+           "should be the same", dt_dtype_info(ti)->cpp, dt_dtype_info(tb)->cpp);
   DT_TRY(c->e->cx, same_ints(c, ND, 0, &zeros));
   DT_TRY(c->e->cx, batched(c, &x, &had));
   return finish(c, E("aten.convolution.default", "tttvvvbvv", x, c->in[1],
-                     dt_hin(c, 2), A(3), A(4), A(5), 0, zeros, A(6)), had);
+                     b, A(3), A(4), A(5), 0, zeros, A(6)), had);
 }
 
 /* (input, weight, bias, stride, padding, output_padding, groups, dilation) */

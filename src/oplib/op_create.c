@@ -26,10 +26,10 @@ static DtStatus factory (DtMetaCall *c, DtDtype dflt, int n,
   int t = kw(c->args, "dtype"), d = kw(c->args, "device");
   const char *name = c->op->sig ? c->op->sig->base : "tensor";
   for (int i = 0; i < n; i++) {
-    OpText text = op_ints_text(n, shape);
-    DT_CHECK(c->cx, shape[i] >= 0 || strcmp(name, "ones") != 0, DT_E_RUNTIME,
+    DT_CHECK(c->cx, shape[i] >= 0 || (strcmp(name, "ones") != 0 &&
+             strcmp(name, "randperm") != 0), DT_E_RUNTIME,
              "Trying to create tensor with negative dimension %lld: %s",
-             (long long)shape[i], text.s);
+             (long long)shape[i], op_ints_text(n, shape).s);
     DT_CHECK(c->cx, shape[i] >= 0, DT_E_RUNTIME,
              "%s: Dimension size must be non-negative.", name);
   }
@@ -302,6 +302,39 @@ static DtStatus randint_kernel (DtKernelCall *c) {
   return advance(c);
 }
 
+/* randperm: 0, 1, ... n - 1, shuffled from the end. */
+static DtStatus randperm_meta (DtMetaCall *c) {
+  int64_t n = dt_arg_int(c->args, 0);
+  return factory(c, DT_I64, 1, &n);
+}
+static DtStatus randperm_kernel (DtKernelCall *c) {
+  int64_t n = dt_arg_int(c->args, 0), *v;
+  DtTensor *t = NULL;
+  DtDtype type = (DtDtype)c->out[0]->m.dtype;
+  void *p;
+  DtStatus st;
+  DT_ASSERT(c->cx, c->rng);
+  DT_CHECK(c->cx, type != DT_F16 || n <= 2049, DT_E_RUNTIME,
+           "n cannot be greater than 2049 for Half type.");
+  DT_TRY(c->cx, op_kernel_allows(c->cx, NULL, "randperm", type, false));
+  DT_TRY(c->cx, op_number_fits(c->cx, dt_scalar_int(n), type));
+  DT_TRYG(c->cx, op_temp(c->cx, DT_I64, 1, &n, &t));
+  DT_TRYG(c->cx, dt_tensor_data(c->cx, t, &p));
+  v = p;
+  for (int64_t i = 0; i < n; i++) v[i] = i;
+  for (int64_t i = n - 1; i > 0; i--) {
+    double u = dt_rng_uniform_f64(c->rng, (uint64_t)i);
+    int64_t k = (int64_t)(u * (double)(i + 1)), x = v[i];
+    v[i] = v[k];
+    v[k] = x;
+  }
+  DT_TRYG(c->cx, dt_k_copy(c->cx, t, c->out[0]));
+  st = advance(c);
+done:
+  dt_tensor_unref(c->cx, t);
+  return st;
+}
+
 /* ---- triangles ---- */
 
 enum { TRI_LOWER, TRI_UPPER };
@@ -353,6 +386,7 @@ static const char *const eye_m_samples[] = { "4, 3", "2, 5", "0, 3", NULL };
 static const char *const eye_out_samples[] = { "4, 3, out=f32[4, 3]", NULL };
 static const char *const randint_samples[] = { "10, [8, 6]", "3, [7]",
                                                "2, [0]", NULL };
+static const char *const randperm_samples[] = { "8", "1", "0", NULL };
 static const char *const randint_low_samples[] = { "-5, 10, [8, 6]",
                                                    "2, 3, [7]", NULL };
 static const char *const tri_samples[] = {
@@ -431,6 +465,10 @@ NEW(randint_low, "randint.low(SymInt low, SymInt high, SymInt[] size, *, "
     "bool? pin_memory=None)", "Random integers from low to below high.",
     DT_OP_RANDOM, randint_meta, randint_kernel, randint_low_samples,
     row_randint_low);
+NEW(randperm, "randperm(SymInt n, *, ScalarType? dtype=long, Layout? "
+    "layout=None, Device? device=None, bool? pin_memory=None)",
+    "0, 1, ... n - 1 in random order.", DT_OP_RANDOM, randperm_meta,
+    randperm_kernel, randperm_samples, NULL);
 
 #define TRI(id, brief_) \
   const DtOpDef dt_op_##id = { \

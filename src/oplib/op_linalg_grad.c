@@ -486,14 +486,31 @@ DtStatus op_g_la_eig (DtGradCall *c) {
 static DtHandle *skew (DtGradCall *c, DtHandle *x) {
   return sub(c, x, mh(c, x));
 }
+
+/* Singular vectors and values, and their gradients (NULL: none). */
+typedef struct Svd { DtHandle *u, *s, *vh, *gu, *gs, *gv; } Svd;
+
+/* Of full matrices only the vectors that have a value count. */
+static Svd svd_read (DtGradCall *c) {
+  Svd v = { c->out[0], c->out[1], c->out[2], c->gout[0], c->gout[1],
+            c->gout[2] };
+  int64_t m = rows(c, c->in[0]), n = cols(c, c->in[0]), k = m < n ? m : n;
+  if (!dt_arg_bool(c->args, 1)) return v;
+  v.vh = slice(c, v.vh, -2, 0, k);
+  v.u = slice(c, v.u, -1, 0, k);
+  if (v.gv) v.gv = slice(c, v.gv, -2, 0, k);
+  if (v.gu) v.gu = slice(c, v.gu, -1, 0, k);
+  return v;
+}
+
 /* The part of the gradient between singular vectors. */
-static DtHandle *svd_middle (DtGradCall *c) {
-  DtHandle *s = c->out[1], *gu = c->gout[0], *gs = c->gout[1],
-           *gv = c->gout[2], *a = NULL, *b = NULL, *e, *x = NULL, *r;
-  if (gu) a = skew(c, mm(c, mh(c, c->out[0]), gu));
+static DtHandle *svd_middle (DtGradCall *c, const Svd *v) {
+  DtHandle *s = v->s, *gu = v->gu, *gs = v->gs, *gv = v->gv;
+  DtHandle *a = NULL, *b = NULL, *e, *x = NULL, *r;
+  if (gu) a = skew(c, mm(c, mh(c, v->u), gu));
   if (gv) {
     r = mh(c, gv);
-    b = skew(c, mm(c, c->out[2], r));
+    b = skew(c, mm(c, v->vh, r));
   }
   e = differences(c, mul(c, s, s), 1.0);
   if (a && b) {
@@ -510,21 +527,23 @@ static DtHandle *svd_middle (DtGradCall *c) {
   return gs ? add(c, x, E("aten.diag_embed.default", "t", gs)) : x;
 }
 DtStatus op_g_la_svd (DtGradCall *c) {
-  DtHandle *u = c->out[0], *s = c->out[1], *vh = c->out[2], *gu = c->gout[0];
-  DtHandle *gs = c->gout[1], *gv = c->gout[2], *x, *y, *z;
+  DtHandle *u, *s, *vh, *gu, *gs, *gv, *x, *y, *z;
+  Svd v;
   int64_t m = rows(c, c->in[0]), n = cols(c, c->in[0]);
   bool tall = m >= n;
   DT_CHECK(c->e->cx, dt_arg_bool(c->args, 2), DT_E_RUNTIME, "svd_backward: "
            "cannot compute backward without singular vectors. Please compute "
            "SVD with compute_uv=True");
-  if (!gu && !gs && !gv) return op_g_finish(c);
+  if (!c->gout[0] && !c->gout[1] && !c->gout[2]) return op_g_finish(c);
+  v = svd_read(c);
+  u = v.u, s = v.s, vh = v.vh, gu = v.gu, gs = v.gs, gv = v.gv;
   if (!gu && !gv) {
     x = tall ? mm(c, u, mul(c, unsq(c, gs, -1), vh))
              : mm(c, mul(c, u, unsq(c, gs, -2)), vh);
     op_g_set(c, 0, x);
     return op_g_finish(c);
   }
-  x = svd_middle(c);
+  x = svd_middle(c, &v);
   if (m > n && gu) {
     x = mm(c, u, x);
     y = div_by(c, gu, unsq(c, s, -2));

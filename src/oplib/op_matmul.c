@@ -16,24 +16,9 @@ enum { MM_A, MM_BATCH };
 static const int row_mm[] = { 0, 0 }, row_bmm[] = { 0, 1 },
                  row_addmm[] = { 1, 0 }, row_baddbmm[] = { 1, 1 };
 
-/* C's names of types, as PyTorch's dtype checks print them. */
+/* C's name of a type, as PyTorch's dtype checks print it. */
 static const char *c_name (const DtMeta *m) {
-  switch ((DtDtype)m->dtype) {
-    case DT_F32: return "float";
-    case DT_F64: return "double";
-    case DT_I64: return "long int";
-    case DT_I32: return "int";
-    case DT_I16: return "short int";
-    case DT_I8: return "signed char";
-    case DT_U8: return "unsigned char";
-    case DT_BOOL: return "bool";
-    case DT_F16: return "c10::Half";
-    case DT_BF16: return "c10::BFloat16";
-    case DT_C64: return "c10::complex<float>";
-    case DT_C128: return "c10::complex<double>";
-    case DT_F8E5M2: return "c10::Float8_e5m2";
-    default: return "c10::Float8_e4m3fn";
-  }
+  return dt_dtype_info((DtDtype)m->dtype)->cpp;
 }
 
 static DtStatus check_mm (DtMetaCall *c, const DtMeta *a, const DtMeta *b,
@@ -135,11 +120,24 @@ static const char *type_name (const DtMetaCall *c, const DtMeta *m) {
   return c->fake ? dt_dtype_info((DtDtype)m->dtype)->torch : c_name(m);
 }
 
+/* baddbmm expands its bias before it looks at the matrices. */
+static DtStatus expand_first (DtMetaCall *c, const DtMeta *a,
+                              const DtMeta *b) {
+  DtMeta want;
+  DT_TRY(c->cx, op_has_dim(c->cx, a, 0));
+  DT_TRY(c->cx, op_has_dim(c->cx, a, 1));
+  DT_TRY(c->cx, op_has_dim(c->cx, b, 2));
+  int64_t shape[3] = { a->shape[0], a->shape[1], b->shape[2] };
+  DT_TRY(c->cx, op_new_meta(c->cx, &want, (DtDtype)a->dtype, 3, shape, a));
+  return check_bias(c, dt_in(c, 0), &want);
+}
+
 static DtStatus mm_meta (DtMetaCall *c) {
   int at = c->op->row[MM_A], nb = c->op->row[MM_BATCH];
   const DtMeta *a = dt_in(c, at), *b = dt_in(c, at + 1);
   int64_t shape[3];
   DT_ASSERT(c->cx, a && b);
+  if (nb && at == 1 && !c->fake) DT_TRY(c->cx, expand_first(c, a, b));
   if (nb) DT_TRY(c->cx, check_bmm(c, a, b));
   else DT_TRY(c->cx, check_mm(c, a, b, at == 1));
   if (at == 1 && c->args->schema->inplace && !c->fake)

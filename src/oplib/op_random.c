@@ -184,11 +184,61 @@ DtStatus op_randint (DtCtx *cx, DtTensor *dst, DtRng *r, int64_t lo,
   DT_CHECK(cx, lo < hi, DT_E_RUNTIME, "random_ expects 'from' to be less than "
            "'to', but got from=%lld >= to=%lld", (long long)lo,
            (long long)hi);
+  DT_CHECK(cx, !dt_dtype_is_complex(t), DT_E_RUNTIME, "check_random_bounds "
+           "handles only integral, floating-point and boolean types");
+  DT_CHECK(cx, t != DT_F8E5M2 && t != DT_F8E4M3, DT_E_NOTIMPL,
+           "\"random_update_from_to\" not implemented for '%s'",
+           op_dtype_word(t));
   DT_CHECK(cx, lo >= least && lo <= most, DT_E_RUNTIME,
            "from is out of bounds for %s", dt_dtype_info(t)->cpp);
   DT_CHECK(cx, hi - 1 >= least && hi - 1 <= most, DT_E_RUNTIME,
            "to - 1 is out of bounds for %s", dt_dtype_info(t)->cpp);
   return dt_k_randint(cx, dst, r, lo, hi);
+}
+
+/* ---- random_ ---- */
+
+/* The largest number drawn where no end is given: floats up to the last of
+** the integers they hold. */
+static int64_t last_drawn (DtDtype t) {
+  int64_t least, most;
+  switch (t) {
+    case DT_F16: return INT64_C(1) << 11;
+    case DT_BF16: return INT64_C(1) << 8;
+    case DT_F32: return INT64_C(1) << 24;
+    case DT_F64: return INT64_C(1) << 53;
+    default: type_range(t, &least, &most); return most;
+  }
+}
+
+/* random_(), random_(to), random_(from, to): the last argument is a generator
+** throughout. */
+static DtStatus random_kernel (DtKernelCall *c) {
+  DtTensor *out = c->out[0];
+  DtDtype t = (DtDtype)out->m.dtype;
+  int n = c->args->schema->nargs;
+  bool given = n > 2 && !dt_arg_is_none(c->args, n - 2);
+  int64_t lo = n == 4 ? dt_arg_int(c->args, 1) : 0, hi;
+  DT_ASSERT(c->cx, c->rng);
+  if (given) {
+    hi = dt_arg_int(c->args, n - 2);
+  } else if (n == 4) {
+    DT_CHECK(c->cx, !dt_dtype_is_complex(t), DT_E_RUNTIME,
+             "random_from_to_impl handles only integral, floating-point and "
+             "boolean types");
+    DT_TRY(c->cx, op_kernel_allows(c->cx, NULL, "random_.from", t, false));
+    DT_CHECK(c->cx, t != DT_BOOL || lo == 0 || lo == 1, DT_E_RUNTIME,
+             "from is out of bounds for bool");
+    hi = last_drawn(t);
+    hi += hi < INT64_MAX;
+  } else {
+    DT_TRY(c->cx, op_kernel_allows(c->cx, NULL, "random_", t, false));
+    hi = last_drawn(t);
+    hi += hi < INT64_MAX;
+  }
+  DT_TRY(c->cx, op_randint(c->cx, out, c->rng, lo, hi));
+  advance(c, &out->m);
+  return DT_OK;
 }
 
 /* ---- multinomial ---- */
@@ -288,6 +338,9 @@ static const char *const fill_samples[] = { "f32[8, 6]", "f32[7]",
                                             "f32[0, 4]", "f32[]", NULL };
 static const char *const p_samples[] = { "f32[8, 6], 0.5", "f32[7], 0.25",
                                          NULL };
+static const char *const to_samples[] = { "f32[8, 6], 10", "i64[7], 3", NULL };
+static const char *const from_samples[] = { "f32[8, 6], -3, 10",
+                                            "i64[7], 3, 5", NULL };
 static const char *const multinomial_samples[] = { "f32[8, 6], 2",
                                                    "f32[7], 3", NULL };
 static const char *const p_t_samples[] = { "f32[8, 6], f32[8, 6]", NULL };
@@ -351,6 +404,19 @@ const DtOpDef dt_op_bernoulli__Tensor = {
   .meta = op_meta_inplace, .kernel = bernoulli_t_kernel, .grad = op_g_zeros,
   .samples = p_t_samples
 };
+#define RANDOM_(id, args_, brief_, samples_) \
+  const DtOpDef dt_op_##id = { \
+    .schema = "aten::random_" args_ "*, Generator? generator=None) -> " \
+              "Tensor(a!)", .brief = brief_, \
+    .flags = DT_OP_RANDOM | DT_OP_INPLACE | DT_OP_NOSTRATEGY, \
+    .meta = op_meta_inplace, .kernel = random_kernel, .grad = op_g_zeros, \
+    .samples = samples_ }
+RANDOM_(random_, "(Tensor(a!) self, ", "Every element a random integer that "
+        "its type holds.", fill_samples);
+RANDOM_(random__to, ".to(Tensor(a!) self, int to, ",
+        "Every element a random integer below `to`.", to_samples);
+RANDOM_(random__from, ".from(Tensor(a!) self, int from, int? to, ",
+        "Every element a random integer of an interval.", from_samples);
 const DtOpDef dt_op_multinomial = {
   .schema = "aten::multinomial(Tensor self, SymInt num_samples, bool "
             "replacement=False" GEN_,

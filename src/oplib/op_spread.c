@@ -32,6 +32,40 @@ static DtStatus aminmax_decomp (DtDecompCall *c) {
   return c->e->st;
 }
 
+/* The gradient of one extreme, shared by the elements that are it. */
+static DtHandle *extreme_share (DtGradCall *c, int k) {
+  bool all = dt_arg_is_none(c->args, 1), keep = dt_arg_bool(c->args, 2);
+  int64_t dims[DT_MAX_NDIM], shape[DT_MAX_NDIM];
+  DtHandle *g = c->gout[k], *r = c->out[k], *x;
+  DtMeta m;
+  int n = 0, at = 0;
+  dt_meta_copy(&m, dt_emit_meta(c->e, c->in[0]));
+  if (!all && op_dim(c->e->cx, c->args, 1, m.ndim, &at) != DT_OK) {
+    c->e->st = DT_E_INDEX;
+    return NULL;
+  }
+  for (int d = 0; d < m.ndim; d++) {
+    bool gone = all || d == at;
+    shape[d] = gone ? 1 : m.shape[d];
+    if (gone) dims[n++] = d;
+  }
+  if (!keep && m.ndim > 0) {
+    g = E("aten.view.default", "tI", g, (int)m.ndim, shape);
+    r = E("aten.view.default", "tI", r, (int)m.ndim, shape);
+  }
+  x = E("aten.eq.Tensor", "tt", c->in[0], r);
+  r = E("aten.sum.dim_IntList", "tIb", x, n, dims, 1);
+  g = E("aten.div.Tensor", "tt", g, r);
+  return E("aten.mul.Tensor", "tt", g, x);
+}
+
+static DtStatus aminmax_grad (DtGradCall *c) {
+  DtHandle *g = c->gout[0] ? extreme_share(c, 0) : NULL;
+  DtHandle *h = c->gout[1] ? extreme_share(c, 1) : NULL;
+  op_g_set(c, 0, g && h ? E("aten.add.Tensor", "tt", g, h) : g ? g : h);
+  return op_g_finish(c);
+}
+
 static DtStatus count_decomp (DtDecompCall *c) {
   DtHandle *h = E("aten.ne.Scalar", "ti", c->in[0], (int64_t)0);
   int64_t d = dt_arg_int_or(c->args, 1, 0);
@@ -399,12 +433,13 @@ static DtStatus slice_copy_decomp (DtDecompCall *c) {
     .decomp = decomp_, .grad = grad_, .samples = id##_samples, \
     .row = row_##id }
 #define COMP DT_OP_COMPOSITE
+#define SAVE DT_OP_SAVE_OUT
 #define U "f32[8, 6]"
 #define BN "f32[4, 3, 2], f32[3], f32[3], f32[3], f32[3], "
 
 K(aminmax, "aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> "
-  "(Tensor min, Tensor max)", "Smallest and largest element.", COMP,
-  aminmax_decomp, NULL, 0, U, "f32[8, 6], dim=1");
+  "(Tensor min, Tensor max)", "Smallest and largest element.", SAVE,
+  aminmax_decomp, aminmax_grad, 0, U, "f32[8, 6], dim=1");
 K(count_nonzero, "count_nonzero(Tensor self, int? dim=None) -> Tensor",
   "How many elements are not 0.", DT_OP_NOGRAD, count_decomp, NULL, 0, U,
   "f32[8, 6], 1");

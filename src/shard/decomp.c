@@ -292,7 +292,8 @@ static bool trace_is_dist (DtEmit *e, const DtHandle *h) {
   return ((const Tensor *)(const void *)h)->spec != NULL;
 }
 
-static const DtEmitVt trace_vt = { trace_call, trace_meta, trace_is_dist };
+static const DtEmitVt trace_vt = { trace_call, trace_meta, trace_is_dist,
+                                   NULL, NULL };
 
 static void trace_init (Trace *t, DtCtx *cx, DtPropagator *p, DtArena *arena,
                         bool specs) {

@@ -100,16 +100,32 @@ bool dt_meta_is_contiguous (const DtMeta *m) {
   return true;
 }
 
-/* Dims in order of decreasing stride; equal strides keep their order. */
+/* Does dim a lie outside of b (1), inside (-1), or is that not known (0):
+** dims that are expanded stand where they are. */
+static int outside (const DtMeta *m, int a, int b) {
+  int64_t x = m->stride[a], y = m->stride[b];
+  if (x == 0 || y == 0) return 0;
+  if (x != y) return x > y ? 1 : -1;
+  return m->shape[a] > m->shape[b] ? 1 : 0;
+}
+
+/* Dims from the outermost to the innermost, as PyTorch sorts them. */
 static void dims_by_stride (const DtMeta *m, int *perm) {
-  for (int d = 0; d < m->ndim; d++) {
-    int at = d;
-    while (at > 0 && m->stride[perm[at - 1]] < m->stride[d]) {
-      perm[at] = perm[at - 1];
-      at--;
+  int n = m->ndim, in[DT_MAX_NDIM];
+  for (int i = 0; i < n; i++) in[i] = n - 1 - i;
+  for (int i = 1; i < n; i++) {
+    int at = i;
+    for (int k = i - 1; k >= 0; k--) {
+      int s = outside(m, in[k], in[at]);
+      if (s < 0) break;
+      if (s == 0) continue;
+      int t = in[k];
+      in[k] = in[at];
+      in[at] = t;
+      at = k;
     }
-    perm[at] = d;
   }
+  for (int i = 0; i < n; i++) perm[i] = in[n - 1 - i];
 }
 
 bool dt_meta_is_dense (const DtMeta *m) {
@@ -138,11 +154,11 @@ void dt_meta_set_contiguous (DtMeta *m) {
 }
 
 void dt_meta_strides_like (DtMeta *m, const DtMeta *like) {
-  if (like->ndim != m->ndim || !dt_meta_is_dense(like)) {
+  if (like->ndim != m->ndim) {
     dt_meta_set_contiguous(m);
     return;
   }
-  if (dt_meta_same_shape(m, like)) {
+  if (dt_meta_same_shape(m, like) && dt_meta_is_dense(like)) {
     for (int d = 0; d < m->ndim; d++) m->stride[d] = like->stride[d];
     return;
   }

@@ -117,10 +117,6 @@ end
 for name, op in pairs(without_rule) do
   provide(name, function () return full_name(op) end)
 end
-provide("random_", function (a)
-  return "aten.random_." .. (a.n > 2 and "from" or a.n > 1 and "to"
-    or "default")
-end)
 provide("set_", function (a)
   return "aten.set_." .. (a.n > 1 and "source_Tensor" or "default")
 end)
@@ -128,6 +124,29 @@ provide("unique", function (_, kw)
   return kw and V.dict_get(kw, "dim") ~= nil and "aten.unique_dim.default"
     or "aten._unique2.default"
 end, true)
+do                              -- of plain tensors it is built in
+  local names = {"sorted", "return_inverse", "return_counts", "dim"}
+  local refused = method.unique
+  local function unique(t, a, kw)
+    local v = {true, false, false, None}
+    for i, name in ipairs(names) do
+      local given = kw and V.dict_get(kw, name)
+      if a[i] ~= nil then v[i] = a[i] elseif given ~= nil then v[i] = given end
+    end
+    if kinds_of(V.list({t}, 1)) or v[4] ~= None then
+      return refused(t, a, kw)
+    end
+    local r = {dt.ops.aten._unique2(t, v[1], v[2], v[3])}
+    local out = {r[1]}
+    if v[2] then out[#out + 1] = r[2] end
+    if v[3] then out[#out + 1] = r[3] end
+    return #out == 1 and out[1] or V.tuple(out, #out)
+  end
+  method.unique = unique
+  M.functions.unique = V.builtin(function (a, kw)
+    return unique(a[1], V.list({table.unpack(a, 2, a.n)}, a.n - 1), kw)
+  end, "unique")
+end
 provide("unique_consecutive", function ()
   return "aten.unique_consecutive.default"
 end, true)
@@ -143,26 +162,6 @@ M.functions.allclose = V.builtin(function (a, kw)
   if not first then return V.from_lua(dt.allclose(a[1], a[2])) end
   return refuse("aten.allclose.default", a, mixed and kw, true)
 end, "allclose")
-
--- All pairs of a tensor: a plain mask picks them, as PyTorch's own form does.
-M.functions.combinations = function (t, r)
-  local n = t.shape[1]
-  r = type(r) == "number" and r or 2
-  local grid = {}
-  for i = 1, r do grid[i] = t end
-  local at = dt.meshgrid(grid, {indexing = "ij"})
-  local index, mask = dt.arange(n), nil
-  local plain = {}
-  for i = 1, r do plain[i] = index end
-  local ranks = dt.meshgrid(plain, {indexing = "ij"})
-  for i = 1, r - 1 do
-    local less = ranks[i]:lt(ranks[i + 1])
-    mask = mask and mask:logical_and(less) or less
-  end
-  local out = {}
-  for i = 1, r do out[i] = dt.masked_select(at[i], mask) end
-  return dt.stack(out, 1)
-end
 
 -- ---- numbers ----
 
