@@ -121,14 +121,16 @@ print(m.init_weights(), m.init_weights(0.25), m.init_weights(std=1.0))
 check("defaults through a wrapper", code == 0 and out:find("0.5 0.25 1.0", 1,
   true), out)
 
--- The language: what Python 3.11 printed for the same text is in .out.
+-- The language: what Python 3.11 printed for the same text is in .out; the
+-- last is a program that simulates its ranks, what PyTorch printed for it.
 for _, name in ipairs {"format", "strings", "lists", "dicts", "classes",
-  "control", "stdlib"} do
+  "control", "stdlib", "local_tensor"} do
   local base = "tests/parity/language/" .. name
+  local ranks = name == "local_tensor" and 4 or 1
   local f = assert(io.open(base .. ".out"))
   local want = f:read("a")
   f:close()
-  local got = run(program .. " -n 1 " .. base .. ".py")
+  local got = run(("%s -n %d %s.py"):format(program, ranks, base))
   check("the language: " .. name, got == want, got)
 end
 

@@ -442,7 +442,7 @@ function M.member(module, name)
   local ok, m = pcall(M.module, module)
   local v
   if ok then v = m[name] end
-  if v == nil then v = modules[name] end
+  if v == nil then v = modules[module .. "." .. name] or modules[name] end
   if v == nil then v = M.anywhere and M.anywhere(name) end
   if v == nil then
     util.raise(ok and "ImportError" or "ModuleNotFoundError", ok

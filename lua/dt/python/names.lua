@@ -269,6 +269,7 @@ attrs.provide("torch.distributed.tensor.parallel", space({
   parallelize_module = M.parallelize_module}, parallel))
 require "dt.python.debugging"
 require "dt.python.testing"
+require "dt.python.local_tensor"
 M.torch.utils = namespace {data = require "dt.python.data"}
 for name, m in pairs {torch = M.torch, ["torch.nn"] = M.nn, ["torch.nn.functional"] = M.F,
   ["torch.optim"] = M.optim, ["torch.distributed"] = M.dist} do
