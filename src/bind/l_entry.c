@@ -245,6 +245,21 @@ static void set_moves (lua_State *L, const DtRecOp *r) {
   lua_setfield(L, -2, "moves");
 }
 
+/* An operator that failed and was given up at the stop (:kill) ended with that;
+** what counts is why it failed. */
+static void set_error (lua_State *L, const DtRecOp *r) {
+  const DtDebug *d = dt_debug_of(dtL_session(L));
+  DtStatus st = r->st;
+  const char *message = r->error;
+  if (st == DT_E_INTERRUPTED && d && d->failed.valid &&
+      d->failed.seq == r->seq) {
+    st = d->failed.code;
+    message = d->failed.message;
+  }
+  dtL_set_str(L, "error", dt_error_info(st)->id);
+  dtL_set_str(L, "message", message ? message : "");
+}
+
 static void push_entry (lua_State *L, int cache, const DtRecOp *r) {
   luaL_checkstack(L, 16, "record");
   lua_createtable(L, 0, 24);
@@ -261,8 +276,7 @@ static void push_entry (lua_State *L, int cache, const DtRecOp *r) {
   dtL_set_int(L, "from", r->from);
   dtL_set_num(L, "cost", r->cost);
   if (r->st != DT_OK) {
-    dtL_set_str(L, "error", dt_error_info(r->st)->id);
-    dtL_set_str(L, "message", r->error ? r->error : "");
+    set_error(L, r);
   } else if (!r->done) {
     dtL_set_bool(L, "unfinished", true);
   }

@@ -396,6 +396,40 @@ static const DtBpKind *find_kind (const char *s) {
   return NULL;
 }
 
+/* What would never hit is an error: a collective that nothing is called, an
+** error code that does not exist, what is no name of a variable. */
+static DtStatus check_collective (DtControl *c, const DtBreak *b) {
+  static const char *const names[] = {
+    "all_gather_into_tensor", "_allgather_base_", "allgather_",
+    "all_reduce", "allreduce_", "reduce_scatter_tensor",
+    "_reduce_scatter_base_", "reduce_scatter_", "all_to_all_single",
+    "alltoall_", "alltoall_base_", "shard_dim_alltoall", "broadcast_",
+    "scatter_", "gather_", "reduce_", "send", "recv_", "barrier"
+  };
+  enum { NNAMES = sizeof names / sizeof names[0] };
+  if (b->arg == NULL) return DT_OK;
+  for (int i = 0; i < NNAMES; i++)
+    if (coll_matches(b->arg, names[i])) return DT_OK;
+  return dt_raise(c->d->s->cx, DT_E_COMMAND, "no collective is called %s; "
+                  "there are all_gather, all_reduce, reduce_scatter, "
+                  "all_to_all, broadcast, scatter and others", b->arg);
+}
+
+static DtStatus check_error (DtControl *c, const DtBreak *b) {
+  if (b->arg == NULL || dt_error_find(b->arg) != DT_OK) return DT_OK;
+  return dt_raise(c->d->s->cx, DT_E_COMMAND, "no error has the code %s (one "
+                  "has: DT0101, or MIXED)", b->arg);
+}
+
+static DtStatus check_variable (DtControl *c, const DtBreak *b) {
+  const char *s = b->arg;
+  if (isalpha((unsigned char)*s) || *s == '_')
+    while (isalnum((unsigned char)*s) || *s == '_' || *s == '.') s++;
+  DT_CHECK(c->d->s->cx, s != b->arg && *s == 0, DT_E_COMMAND, "\"%s\" is no "
+           "name of a variable", b->arg);
+  return DT_OK;
+}
+
 /* Does the operator exist?  A pattern that no operator matches would never
 ** hit. */
 static DtStatus check_op (DtControl *c, const DtBreak *b) {
@@ -403,7 +437,6 @@ static DtStatus check_op (DtControl *c, const DtBreak *b) {
   const DtPacket *pk;
   const char *near[3];
   int it = 0, n;
-  if (strcmp(b->kind->name, "op") != 0) return DT_OK;
   while ((pk = dt_registry_next(s->cx, s->registry, &it)) != NULL) {
     char full[256];
     snprintf(full, sizeof full, "%s.%s.default", pk->ns, pk->base);
@@ -411,13 +444,24 @@ static DtStatus check_op (DtControl *c, const DtBreak *b) {
   }
   if (dt_registry_find(s->cx, s->registry, b->arg)) return DT_OK;
   dt_error_clear(s->cx);
-  if (strpbrk(b->arg, "*?") && strchr(b->arg, '.')) return DT_OK;
+  if (strpbrk(b->arg, "*?") && strchr(b->arg, '.') &&
+      strncmp(b->arg, "aten.", 5) != 0) return DT_OK;   /* a user's, later */
   if (strstr(b->arg, "redistribute") || strstr(b->arg, "distribute_tensor"))
     return DT_OK;
   n = dt_registry_near(s->cx, s->registry, b->arg, near, 3);
   return dt_raise(s->cx, DT_E_COMMAND, "no operator is called %s%s%s%s",
                   b->arg, n ? "; did you mean " : "", n ? near[0] : "",
                   n ? "?" : "");
+}
+
+static DtStatus check (DtControl *c, const DtBreak *b) {
+  const char *kind = b->kind->name;
+  if (strcmp(kind, "op") == 0) return check_op(c, b);
+  if (strcmp(kind, "collective") == 0) return check_collective(c, b);
+  if (strcmp(kind, "error") == 0) return check_error(c, b);
+  if (strcmp(kind, "watch") == 0 || strcmp(kind, "placement") == 0)
+    return check_variable(c, b);
+  return DT_OK;
 }
 
 static void break_fini (DtControl *c, DtBreak *b) {
@@ -464,7 +508,7 @@ static DtStatus parse (Parse *p, const char *text) {
     st = dt_raise(cx, DT_E_COMMAND, "%s takes %s, not \"%s\"",
                   p->b.kind->name,
                   *p->b.kind->args ? p->b.kind->args : "nothing more", p->s);
-  if (st == DT_OK) st = check_op(p->c, &p->b);
+  if (st == DT_OK) st = check(p->c, &p->b);
   if (st == DT_OK && cx->err.code == DT_E_NOMEM) st = DT_E_NOMEM;
   return st;
 }

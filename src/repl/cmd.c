@@ -246,7 +246,9 @@ DtStatus dt_cmd_debug (DtCmdCall *c, const char *name, const char *args) {
   }
   dt_buf_addc(&b, ')');
   DT_TRYG(r->cx, dt_buf_ok(&b));
+  dt_eval_push_error(r->L);     /* a slip here is not what went wrong */
   st = show_call(r, dt_buf_str(&b));
+  dt_eval_pop_error(r->L);
 done:
   dt_buf_fini(&b);
   return st;

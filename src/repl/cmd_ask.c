@@ -31,14 +31,22 @@ static const Ask asks[] = {
   {"doctor", "s", NULL},
 };
 
+/* What nobody reads at a prompt goes to a file. */
+static bool for_a_file (const char *name, const char *arg) {
+  return strcmp(name, "export") == 0 &&
+         (strcmp(arg, "html") == 0 || strcmp(arg, "json") == 0 ||
+          strcmp(arg, "trace") == 0);
+}
+
 static DtStatus ask (DtCmdCall *c) {
   char name[32];
   dt_cmd_name(c->cmd, name);
   for (size_t i = 0; i < sizeof asks / sizeof asks[0]; i++) {
     if (strcmp(asks[i].name, name) != 0)
       continue;
-    if (*c->arg == '\0' && asks[i].wanted != NULL)
-      return dt_cmd_error(c, 0, "%s", asks[i].wanted);
+    if ((*c->arg == '\0' || for_a_file(name, c->arg)) &&
+        asks[i].wanted != NULL)
+      return dt_cmd_error(c, strlen(c->arg), "%s", asks[i].wanted);
     return dt_cmd_debug(c, name, asks[i].args);
   }
   return dt_raise(c->r->cx, DT_E_INTERNAL, ":%s has no row", name);

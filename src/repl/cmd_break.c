@@ -95,6 +95,43 @@ static DtStatus load_from (DtCmdCall *c, const char *path) {
   return st;
 }
 
+/* Line `n` (from 1) of `text`; NULL when it has not so many. */
+static const char *line_of (const char *text, int64_t n, int64_t *lines) {
+  const char *at = NULL;
+  for (*lines = 0; *text != '\0'; text += *text == '\n') {
+    if (++*lines == n)
+      at = text;
+    text += strcspn(text, "\n");
+  }
+  return at;
+}
+
+/* A place where no stop will be is said at once: the file may come yet. */
+static void note_line (DtCmdCall *c, const DtBreak *b) {
+  char *text = NULL;
+  int64_t lines;
+  size_t n;
+  if (strcmp(b->kind->name, "line") != 0 || b->arg == NULL ||
+      c->r->app->o.sandbox)
+    return;
+  if (dt_repl_file(c->r, b->arg, &text, &n) != DT_OK) {
+    dt_error_clear(c->r->cx);
+    if (strcmp(b->arg, "prompt") != 0)
+      dt_buf_addf(c->out, "    no %s is here: it counts for any script that "
+                  "is so called\n", b->arg);
+    return;
+  }
+  const char *s = line_of(text, b->num, &lines);
+  const char *code = s == NULL ? NULL : s + strspn(s, " \t\r");
+  if (s == NULL)
+    dt_buf_addf(c->out, "    %s has %lld lines\n", b->arg, (long long)lines);
+  else if (*code == '\n' || *code == '\0' ||
+           (strncmp(code, "--", 2) == 0 && code[2] != '['))
+    dt_buf_addf(c->out, "    nothing runs on line %lld\n",
+                (long long)b->num);
+  dt_free(c->r->cx, text);
+}
+
 static DtStatus set (DtCmdCall *c, bool once) {
   DtControl *k = control(c);
   const char *cond = strstr(c->arg, " if ");
@@ -119,6 +156,7 @@ static DtStatus set (DtCmdCall *c, bool once) {
   }
   dt_bp_print(dt_bp_find(k, id), c->out);
   dt_buf_addc(c->out, '\n');
+  note_line(c, dt_bp_find(k, id));
   return DT_OK;
 }
 

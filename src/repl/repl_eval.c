@@ -162,6 +162,16 @@ void dt_eval_keep_error (lua_State *L, int idx) {
   lua_setfield(L, LUA_REGISTRYINDEX, key_after);
 }
 
+void dt_eval_push_error (lua_State *L) {
+  lua_getfield(L, LUA_REGISTRYINDEX, DT_KEY_ERROR);
+  lua_getfield(L, LUA_REGISTRYINDEX, key_after);
+}
+
+void dt_eval_pop_error (lua_State *L) {
+  lua_setfield(L, LUA_REGISTRYINDEX, key_after);
+  lua_setfield(L, LUA_REGISTRYINDEX, DT_KEY_ERROR);
+}
+
 int dt_eval_last_error (lua_State *L) {
   lua_getfield(L, LUA_REGISTRYINDEX, DT_KEY_ERROR);
   if (!lua_toboolean(L, -1))
@@ -242,7 +252,8 @@ DtStatus dt_eval_call (lua_State *L, int nargs, int nresults, DtBuf *diag) {
   DtStatus st = rc == LUA_ERRMEM ? DT_E_NOMEM : status_of(L);
   lua_sethook(L, NULL, 0, 0);     /* it has stopped; the report shall not */
   if (!dtL_state(L)->exiting) {
-    dt_eval_keep_error(L, -1);
+    if (st != DT_E_INTERRUPTED)
+      dt_eval_keep_error(L, -1);
     if (rc == LUA_ERRMEM)
       dt_buf_add(diag, "DT0001 RuntimeError: out of memory\n");
     else if (!told_before(L) && !ended_by_person(L))

@@ -157,6 +157,9 @@ void dt_repl_tell (DtRepl *r);
 /* Keep the error object at `idx` as that, with the operator it came after.
 ** Local. */
 void dt_eval_keep_error (lua_State *L, int idx);
+/* Push what is kept (two values); keep again what is on the top, and pop. */
+void dt_eval_push_error (lua_State *L);
+void dt_eval_pop_error (lua_State *L);
 /* dt.debug.last_error() -> the error object, the number of the last operator
 ** before it; nil when nothing was raised.  Local. */
 int dt_eval_last_error (lua_State *L);

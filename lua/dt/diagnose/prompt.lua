@@ -104,11 +104,9 @@ function M.import(text)
   return table.concat(out, "\n")
 end
 
--- :explain WORD
+-- :explain WORD: its page, or nil.
 function M.explain(word)
-  local page, why = require("dt.diagnose.explain").page(word)
-  if not page then error(why, 0) end
-  return page
+  return (require("dt.diagnose.explain").page(word))
 end
 
 return M
