@@ -14,6 +14,12 @@ cases too:
     values/fwd/...  "op", "args", "kw"?           numbers of a plain call
     redist/plan...  "mesh", "shape", "dtype", "src", "dst"   a plan's steps
     mixed/...       "op", "mesh", "args", "kw"?   a call with a plain argument
+    layout/...      shards, orders of shards, costs
+    mesh/program... "mesh", "calls"               a program over a mesh
+    redist/value... "mesh", "kind", "shape", ...  values on real ranks (gloo)
+
+With --candidates cases of prop/... give their candidate tables; a file of
+tables is a list of cases when the cases' own file lies beside it.
 
 --check writes nothing and says instead where the answers that stand in the
 files differ from this PyTorch's.  Other kinds of lines are left out, with a
@@ -37,6 +43,8 @@ from torch.distributed.tensor import DTensor, Partial, Replicate, Shard
 from torch.distributed.tensor import placement_types
 from torch.distributed.tensor._dtensor_spec import (
     DTensorSpec, ShardOrderEntry, TensorMeta)
+
+import capture_more as more
 
 WORLD = 64
 DTYPES = {
@@ -470,12 +478,14 @@ def capture_mixed(case):
     return answer
 
 
-CAPTURES = (("prop/", "args", capture_prop),
-            ("values/fwd/", "args", capture_forward),
-            ("redist/plan.", "src", capture_plan),
-            ("mixed/", "args", capture_mixed))
+CAPTURES = more.install(sys.modules[__name__]) + (
+    ("prop/", "args", capture_prop),
+    ("values/fwd/", "args", capture_forward),
+    ("redist/plan.", "src", capture_plan),
+    ("mixed/", "args", capture_mixed))
 INPUTS = ("id", "op", "mesh", "args", "kw", "shape", "dtype", "src", "dst",
-          "src_order", "dst_order", "planner", "used", "hang", "plain", "size")
+          "src_order", "dst_order", "planner", "used", "hang", "plain",
+          "size") + more.INPUTS
 
 
 def capture(case):
@@ -526,8 +536,10 @@ def main():
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("files", nargs="+")
     parser.add_argument("--only", help="cases whose id contains this")
-    parser.add_argument("--limit", type=int, help="at most so many cases")
+    parser.add_argument("--limit", type=int, help="at most so many cases of a file")
     parser.add_argument("--check", action="store_true")
+    parser.add_argument("--candidates", action="store_true",
+                        help="of cases of prop/...: their candidate tables")
     parser.add_argument("--seconds", type=float, default=0,
                         help="leave out cases that take longer")
     opts = parser.parse_args()
@@ -536,11 +548,15 @@ def main():
     start()
     done = bad = left = 0
     for path in opts.files:
+        beside, at_start = None, done
         for line in open(path, encoding="utf-8"):
             case = json.loads(line)
+            if "cands" in case or "children" in case or opts.candidates:
+                beside = beside or more.cases_of(path)
+                case["case"] = beside.get(case["id"])
             if opts.only and opts.only not in case["id"]:
                 continue
-            if opts.limit is not None and done >= opts.limit:
+            if opts.limit is not None and done - at_start >= opts.limit:
                 break
             try:
                 signal.setitimer(signal.ITIMER_REAL, opts.seconds)
@@ -554,7 +570,8 @@ def main():
                 signal.setitimer(signal.ITIMER_REAL, 0)
             done += 1
             if not opts.check:
-                new = {k: case[k] for k in INPUTS if k in case}
+                new = {k: case[k] for k in INPUTS if k in case
+                       and not ("case" in case and k != "id")}
                 new.update(answer)
                 print(json.dumps(new, separators=(",", ":")))
                 continue
