@@ -287,21 +287,24 @@ function M.plain(P)
   return Q
 end
 
--- Value names that are unique and no keywords: {[id] = name}.
+-- Value names that are unique and no keywords: {[id] = name}.  Those without a
+-- name are counted as they are made: ids differ between ranks that did not
+-- always do the same.
 function M.names(P)
   local reserved = {dt = 1, mesh = 1, torch = 1, dist = 1, F = 1, nn = 1,
     print = 1, lambda = 1, ["in"] = 1, ["is"] = 1, def = 1, pass = 1,
     from = 1, import = 1, class = 1, None = 1, True = 1, False = 1, del = 1,
     ["for"] = 1, ["if"] = 1, ["end"] = 1, ["or"] = 1, ["and"] = 1,
     ["not"] = 1, Shard = 1, Replicate = 1, Partial = 1, DTensor = 1}
-  local of, taken = {}, {}
+  local of, taken, count = {}, {}, 0
   for _, s in ipairs(P.steps) do
     for _, id in ipairs(s.outs) do
       if not of[id] then
+        count = count + 1
         local name = P.values[id].name
         name = name and name:gsub("[^%w_]", "_")
         if not name or reserved[name] or taken[name] or name:match("^%d") then
-          name = "t" .. id
+          name = "t" .. count
         end
         while taken[name] do name = name .. "_" end
         of[id], taken[name] = name, true
