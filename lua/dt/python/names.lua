@@ -222,6 +222,8 @@ M.funcol = space({AsyncCollectiveTensor = class("AsyncCollectiveTensor",
 attrs.provide("torch.distributed._functional_collectives", M.funcol)
 attrs.provide("torch.distributed._composable.replicate_with_fsdp",
   space({replicate = require("dt.fsdp").replicate}))
+attrs.provide("torch.distributed._composable.replicate",
+  space({replicate = require("dt.nn.parallel").replicate}))
 
 local function sorted(t, kw)
   local stable = kw and kw.stable

@@ -57,17 +57,21 @@ local function offload(name)
     return out
   end, name)
 end
+for _, name in ipairs {"CPUOffloadPolicy", "OffloadPolicy"} do
+  names.flat[name] = offload(name)
+end
 
 local sharded = over({FSDPModule = names.FSDPModule,
-  CPUOffloadPolicy = offload "CPUOffloadPolicy",
-  OffloadPolicy = offload "OffloadPolicy",
+  CPUOffloadPolicy = names.flat.CPUOffloadPolicy,
+  OffloadPolicy = names.flat.OffloadPolicy,
   UnshardHandle = namespace {__name__ = "UnshardHandle"}}, fsdp)
 for _, path in ipairs {"torch.distributed.fsdp",
   "torch.distributed._composable.fsdp",
   "torch.distributed.fsdp._fully_shard"} do
   attrs.provide(path, sharded)
 end
-attrs.provide("torch.distributed._composable", over({}, fsdp))
+attrs.provide("torch.distributed._composable", over({
+  replicate = require("dt.nn.parallel").replicate}, fsdp))
 
 -- ---- the rest ----
 
