@@ -113,6 +113,7 @@ static DtStatus record_fixed (DtSession *s, const DtOpDef *op,
 static DtStatus call_leaf (DtSession *s, const DtOpDef *op,
                            const DtArgs *args, int nin, DtVar *const *in,
                            DtResults *out) {
+  if (nin > 0) DT_TRY(s->cx, dt_handlers_detach(s, op, in[0]));
   DtStatus st = tracks(s, nin, in)
                   ? call_tracked(s, op, args, nin, in, out)
                   : dt_dispatch(s, op, args, nin, in, out);

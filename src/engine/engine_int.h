@@ -147,6 +147,8 @@ DtStatus dt_handle_conv_backward (DtSession *s, void *ud, const DtOpDef *op,
                                   const DtArgs *args, int nin,
                                   DtVar *const *in, DtResults *out);
 const DtOpDef *dt_handlers_sdpa (const DtSession *s);
+/* RUNTIME when the operator is detach_ and `v` is a view.  Local. */
+DtStatus dt_handlers_detach (DtSession *s, const DtOpDef *op, const DtVar *v);
 /* After the local part of an operator without output spec: aten.equal is
 ** agreed upon by the whole world. */
 DtStatus dt_handlers_scalar (DtSession *s, const DtOpDef *op, bool member,
@@ -214,5 +216,10 @@ static inline DtVar **dt_results_at (DtResults *r, int i) {
 
 /* --- dtype words of messages --- */
 const char *dt_dtype_legacy (DtDtype t);   /* "Float", "Long" */
+
+/* May the operator write what it is given?  RUNTIME when elements of it share
+** memory, or part of it is an input's.  Local. */
+DtStatus dt_check_overlap (DtSession *s, const DtOpDef *op,
+                           const DtArgs *args, int nin, DtTensor *const *in);
 
 #endif

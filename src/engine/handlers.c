@@ -14,7 +14,7 @@ typedef struct Handler { const DtOpDef *op; DtHandlerFn fn; void *ud; }
 struct DtHandlers {
   Handler *h;
   int n, cap;
-  const DtOpDef *sdpa, *equal, *item;
+  const DtOpDef *sdpa, *equal, *item, *detach;
 };
 
 DtHandlerFn dt_handler_get (const DtSession *s, const DtOpDef *op,
@@ -186,6 +186,19 @@ const DtOpDef *dt_handlers_sdpa (const DtSession *s) {
   return s->handlers->sdpa;
 }
 
+DtStatus dt_handlers_detach (DtSession *s, const DtOpDef *op,
+                             const DtVar *v) {
+  DT_CHECK(s->cx, op != s->handlers->detach || v == NULL ||
+           v->view_base == NULL, DT_E_RUNTIME, "Can't detach views in-place. "
+           "Use detach() instead. If you are using DistributedDataParallel "
+           "(DDP) for training, and gradient_as_bucket_view is set as True, "
+           "gradients are views of DDP buckets, and hence detach_() cannot be "
+           "called on these gradients. To fix this error, please refer to the "
+           "Optimizer.zero_grad() function in torch/optim/optimizer.py as the "
+           "solution.");
+  return DT_OK;
+}
+
 /* --- the table --- */
 
 static const struct { const char *name; DtHandlerFn fn; } builtin[] = {
@@ -216,6 +229,7 @@ DtStatus dt_handlers_new (DtSession *s) {
   s->handlers->sdpa = find(s, "aten.scaled_dot_product_attention.default");
   s->handlers->equal = find(s, "aten.equal.default");
   s->handlers->item = find(s, "aten._local_scalar_dense.default");
+  s->handlers->detach = find(s, "aten.detach_.default");
   return DT_OK;
 }
 

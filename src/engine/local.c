@@ -480,6 +480,7 @@ static DtStatus run_checked (LocalCall *c, int nmetas, DtTensor **work) {
   bool each = (c->op->flags & DT_OP_FOREACH) && c->op->base != NULL;
   bool view = (c->op->flags & (DT_OP_VIEW | DT_OP_SHARES)) != 0;
   dt_resized_like(c->s, c->op, c->nin, c->in);
+  DT_TRY(cx, dt_check_overlap(c->s, c->op, c->args, c->nin, c->in));
   if (!each && c->op->kernel == NULL && !view) {
     DT_CHECK(cx, c->op->decomp != NULL, DT_E_NOTIMPL,
              "%s has no kernel", c->op->sig->full);

@@ -160,6 +160,6 @@ DtStatus dt_emit_item (DtEmit *e, DtHandle *h, int64_t *out) {
   DT_CHECK(e->cx, e->vt->item != NULL && h != NULL, DT_E_META_NO_DATA,
            "the value of a tensor that is only propagated cannot be read");
   DT_TRY(e->cx, e->vt->item(e, h, &v));
-  *out = v.kind == DT_V_INT ? v.u.i : 0;
+  *out = v.kind == DT_V_INT ? v.u.i : v.kind == DT_V_BOOL ? v.u.b : 0;
   return DT_OK;
 }

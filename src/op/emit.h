@@ -55,7 +55,7 @@ const DtMeta *dt_emit_meta (DtEmit *e, const DtHandle *h);
 bool dt_emit_ok (const DtEmit *e);
 /* May values of `h` be looked at? */
 bool dt_emit_has_data (DtEmit *e, const DtHandle *h);
-/* The one element of a tensor of integers.  META_NO_DATA where there are no
+/* The one element of a tensor of integers or booleans.  META_NO_DATA where there are no
 ** values, which is not sticky. */
 DtStatus dt_emit_item (DtEmit *e, DtHandle *h, int64_t *out);
 

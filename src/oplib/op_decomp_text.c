@@ -183,7 +183,7 @@ D(special_ndtr,
 T(take,
   "take(Tensor self, Tensor index) -> Tensor",
   "Elements by their place in the flattened tensor.",
-  "ranked(index); v = view(self, [-1]); index.Tensor(v, [index])",
+  "ranked(index); long(index); v = view(self, [-1]); index.Tensor(v, [index])",
   "self: z = zeros_like(self); put(z, index, grad, true)",
   "f32[8, 6], i64[4]");
 D(ravel,
@@ -365,7 +365,7 @@ T(masked_fill__Tensor,
   "masked_fill_.Tensor(Tensor(a!) self, Tensor mask, Tensor value) -> "
   "Tensor(a!)",
   "A value where the mask is true.",
-  "x = masked_fill.Tensor(self, mask, value); copy_(self, x)",
+  "fits(mask); x = masked_fill.Tensor(self, mask, value); copy_(self, x)",
   "self: masked_fill.Scalar(grad, mask, 0) | value: z = zeros_like(grad); "
   "w = where.self(mask, grad, z); sum(w)",
   "f32[8, 6], bool[8, 6], f32[]");

@@ -199,8 +199,36 @@ static DtHandle *log_floor (DtDecompCall *c, DtHandle *x, bool minus) {
   return E("aten.maximum.default", "tt", l, m);
 }
 
+/* Every element of a local tensor is a probability. */
+static DtStatus probabilities (DtDecompCall *c, DtHandle *x,
+                               const char *name) {
+  int64_t yes;
+  if (!dt_emit_has_data(c->e, x)) return DT_OK;
+  DtHandle *a = E("aten.ge.Scalar", "ti", x, (int64_t)0);
+  DtHandle *b = E("aten.le.Scalar", "ti", x, (int64_t)1);
+  a = E("aten.logical_and.default", "tt", a, b);
+  DT_TRY(CX, dt_emit_item(c->e, E("aten.all.default", "t", a), &yes));
+  DT_CHECK(CX, yes, DT_E_RUNTIME, "all elements of %s should be between 0 and "
+           "1", name);
+  return DT_OK;
+}
+
+/* What PyTorch's kernel asks of its operands, and no decomposition. */
+static DtStatus bce_check (DtDecompCall *c) {
+  DtHandle *x = c->in[0], *t = c->in[1];
+  DtMeta mx = meta_of(c, x), mt = meta_of(c, t), all;
+  if (!dt_emit_ok(c->e)) return c->e->st;
+  DT_TRY(CX, dt_meta_broadcast(CX, &mx, &mt, &all));
+  DT_CHECK(CX, mx.dtype == mt.dtype, DT_E_RUNTIME, "Found dtype %s but expected "
+           "%s", op_dtype_word((DtDtype)mt.dtype),
+           op_dtype_word((DtDtype)mx.dtype));
+  DT_TRY(CX, probabilities(c, x, "input"));
+  return probabilities(c, t, "target");
+}
+
 static DtStatus bce_decomp (DtDecompCall *c) {
   DtHandle *x = c->in[0], *t = c->in[1], *w = dt_hin(c, 2), *a, *b;
+  if (!c->e->pretend) DT_TRY(CX, bce_check(c));
   a = E("aten.sub.Tensor", "ti", t, (int64_t)1);
   a = E("aten.mul.Tensor", "tt", a, log_floor(c, x, true));
   b = log_floor(c, x, false);

@@ -184,6 +184,11 @@ done:
   return st;
 }
 
+static DtStatus unique_grad (DtGradCall *c) {
+  return dt_raise(c->e->cx, DT_E_NOTIMPL,
+                  "the derivative for '_unique2' is not implemented.");
+}
+
 /* ---- masked_scatter, put ---- */
 
 static DtStatus mscatter_meta (DtMetaCall *c) {
@@ -598,7 +603,7 @@ OP_DEF(masked_select, "aten::masked_select(Tensor self, Tensor mask) -> Tensor",
 OP_DEF(_unique2, "aten::_unique2(Tensor self, bool sorted=True, bool "
        "return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, "
        "Tensor)", "Distinct elements, their places and counts.",
-       DATA | DT_OP_NOGRAD, NULL, unique_kernel, NULL, op_samples_unary,
+       DATA, NULL, unique_kernel, unique_grad, op_samples_unary,
        .row = NULL);
 OP_DEF(bincount, "aten::bincount(Tensor self, Tensor? weights=None, SymInt "
        "minlength=0) -> Tensor", "How often each small integer stands there.",

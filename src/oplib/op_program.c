@@ -11,7 +11,8 @@
 ** depend on values, C picks the text (op_program).  unless(flag),
 ** ranked(x), ungiven(x) and never(x) end tracing, and only that, where
 ** Python's decomposition fails: a true argument, a tensor without dims, an
-** argument given by place, always.
+** argument given by place, always.  Local calls refuse by long(x) an index of
+** another type, by fits(x) what does not broadcast to self.
 ** A gradient is written the same way, a program for each argument: "self:
 ** mul.Tensor(grad, other) | other: ..."; it knows grad, grad1, ..., result,
 ** result1, ... besides, and runs only where that gradient is wanted.
@@ -291,6 +292,17 @@ static DtStatus give (Prog *p) {
   return DT_OK;
 }
 
+static DtStatus fits_self (Prog *p, const DtMeta *x) {
+  DtMeta all;
+  const DtMeta *self = dt_emit_meta(p->c->e, p->c->in[0]);
+  DT_TRY(p->c->e->cx, dt_meta_broadcast(p->c->e->cx, self, x, &all));
+  OpText got = op_shape_text(self), want = op_shape_text(&all);
+  DT_CHECK(p->c->e->cx, dt_meta_same_shape(self, &all), DT_E_SHAPE, "output "
+           "with shape %s doesn't match the broadcast shape %s", got.s,
+           want.s);
+  return DT_OK;
+}
+
 /* unless, ranked, ungiven, never: what cannot be traced in PyTorch. */
 static DtStatus guard (Prog *p, char kind) {
   char name[NAME_LEN];
@@ -299,6 +311,16 @@ static DtStatus guard (Prog *p, char kind) {
   if (word(p, name, sizeof name))
     i = dt_schema_arg(p->c->args->schema, name);
   if (i < 0 || !eat(p, ')')) return bad(p, "an argument expected");
+  if (kind == 'l') {
+    DtDtype t = (DtDtype)dt_emit_meta(e, dt_hin(p->c, i))->dtype;
+    DT_CHECK(e->cx, e->tracing || t == DT_I64, DT_E_RUNTIME, "%s(): Expected a "
+             "long tensor for %s, but got %s", p->c->op->sig->base, name,
+             op_dtype_word(t));
+    return DT_OK;
+  }
+  if (kind == 'f')
+    return e->tracing ? DT_OK
+                      : fits_self(p, dt_emit_meta(e, dt_hin(p->c, i)));
   bool stop = kind == 'r' ? dt_emit_meta(e, dt_hin(p->c, i))->ndim == 0
               : kind == 'u' ? dt_arg_bool(p->c->args, i)
               : kind == 'n' ? true
@@ -322,6 +344,8 @@ static DtStatus statement (Prog *p) {
     if (strcmp(name[0], "ranked") == 0) return guard(p, 'r');
     if (strcmp(name[0], "ungiven") == 0) return guard(p, 'g');
     if (strcmp(name[0], "never") == 0) return guard(p, 'n');
+    if (strcmp(name[0], "long") == 0) return guard(p, 'l');
+    if (strcmp(name[0], "fits") == 0) return guard(p, 'f');
     return call(p, name[0], p->c->out, p->c->maxout, &p->c->nout);
   }
   if (!eat(p, '=')) return bad(p, "'=' expected");

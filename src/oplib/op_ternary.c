@@ -149,7 +149,7 @@ static DtStatus masked_fill_meta (DtMetaCall *c) {
   DT_CHECK(c->cx, !v || v->ndim == 0, DT_E_RUNTIME,
            "masked_fill_ only supports a 0-dimensional value tensor, but got "
            "tensor with %d dimension(s).", v ? v->ndim : 0);
-  if (!c->fake && k) {          /* the local call names the mask first */
+  if (!c->fake && k && !c->args->schema->inplace) {     /* the mask first */
     DtMeta m;
     DT_TRY(c->cx, dt_meta_broadcast(c->cx, k, c->in[0], &m));
   }
