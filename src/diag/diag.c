@@ -330,9 +330,7 @@ static void find_ops (DtDiag *g) {
     "aten.empty.memory_format", "aten.empty_like.default",
     "aten.new_empty.default", "aten.empty_strided.default",
     "aten.new_empty_strided.default", "aten.copy_.default",
-    "aten.zero_.default", "aten.cumsum.default",
-    "aten.select_backward.default", "aten.cat.default",
-    "aten.clone.default"
+    "aten.zero_.default", "aten.cat.default", "aten.clone.default"
   };
   int i;
   for (i = 0; i < DT_NDO; i++) {

@@ -78,28 +78,70 @@ static void mean_of_means (DtDiag *g, const DtEvent *e) {
   }
 }
 
-/* Operators whose rule looks at the dimension as it was given. */
+static bool shards (const DtSpec *s, int64_t dim) {
+  int m;
+  for (m = 0; s && m < s->npl && m < s->mesh->ndim; m++)
+    if (dt_pl_is_shard_like(s->pl[m]) && s->pl[m].dim == dim &&
+        s->mesh->shape[m] > 1) return true;
+  return false;
+}
+
+static bool same_placements (const DtSpec *a, const DtSpec *b) {
+  return a == NULL || b == NULL ||
+         (a->npl == b->npl && dt_pls_equal(a->pl, b->pl, a->npl));
+}
+
+/* Is the call decided otherwise with these arguments? */
+static bool decided_otherwise (DtDiag *g, const DtEvent *e,
+                               const DtArgs *args) {
+  const DtSpec *in[16];
+  const DtProp *p = e->prop;
+  DtProp *q = NULL;
+  bool same = true, hit;
+  int i;
+  if (e->nin < 1 || e->nin > 16) return false;
+  for (i = 0; i < e->nin; i++) {
+    if (e->in[i] == NULL || e->in[i]->spec == NULL) return false;
+    in[i] = e->in[i]->spec;
+  }
+  if (dt_prop_cached(g->s->cx, g->s->prop, e->op, args, e->nin, in, &q, &hit)
+      != DT_OK) {
+    dt_error_clear(g->s->cx);
+    return false;
+  }
+  for (i = 0; i < p->nin && i < q->nin; i++)
+    same = same && same_placements(p->in[i], q->in[i]);
+  for (i = 0; i < p->nout && i < q->nout; i++)
+    same = same && same_placements(p->out[i], q->out[i]);
+  dt_prop_unref(g->s->cx, q);
+  return !same;
+}
+
+/* Some rules look at the dimension as it was given: counted from the front,
+** the same one is decided otherwise. */
 static void negative_dim (DtDiag *g, const DtEvent *e) {
   const DtProp *p = e->prop;
-  const DtSpec *s;
+  const DtSchema *sig = e->op->sig;
+  const DtSpec *s = p->nout > 0 && p->out[0] ? p->out[0]
+                    : p->nin > 0 ? p->in[0] : NULL;
   DtPlacement wrapped;
+  DtArgs args;
   int64_t dim;
-  int at, ndim, m;
-  if (dt_diag_is(g, e, DT_DO_CUMSUM)) at = 1;
-  else if (dt_diag_is(g, e, DT_DO_SELECT_BACKWARD)) at = 2;
-  else return;
-  if (p->nout < 1 || p->out[0] == NULL || e->args->n <= at) return;
-  s = p->out[0];
-  ndim = s->meta.ndim;
-  dim = dt_arg_int(e->args, at);
-  if (dim >= 0 || dim + ndim < 0) return;
-  for (m = 0; m < s->npl && m < s->mesh->ndim; m++) {
-    if (!dt_pl_is_shard_like(s->pl[m]) || s->pl[m].dim != dim + ndim ||
-        s->mesh->shape[m] < 2) continue;
-    wrapped = dt_pl_shard((int)(dim + ndim));
-    dt_diag_add(g, e, DT_FIND_ID_NEGATIVE_DIM, e->in[0], 1, &wrapped,
-                "dim %lld is dimension %lld, which is sharded",
-                (long long)dim, (long long)(dim + ndim));
+  int i;
+  if (sig == NULL || s == NULL) return;
+  for (i = 1; i < sig->nargs && i < e->args->n; i++) {
+    if (e->args->v[i].kind != DT_V_INT || e->args->v[i].u.i >= 0 ||
+        strcmp(sig->arg[i].name, "dim") != 0) continue;
+    dim = e->args->v[i].u.i + s->meta.ndim;
+    if (dim < 0 || (!shards(s, dim) && !shards(p->nin ? p->in[0] : NULL, dim)))
+      continue;
+    args = *e->args;
+    args.v[i].u.i = dim;
+    if (!decided_otherwise(g, e, &args)) continue;
+    wrapped = dt_pl_shard((int)dim);
+    dt_diag_add(g, e, DT_FIND_ID_NEGATIVE_DIM, e->nin ? e->in[0] : NULL, 1,
+                &wrapped, "dim %lld is dimension %lld, which is sharded",
+                (long long)e->args->v[i].u.i, (long long)dim);
     return;
   }
 }
