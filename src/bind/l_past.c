@@ -11,6 +11,7 @@
 #include <string.h>
 #include "bind/frame.h"
 #include "bind/field.h"
+#include "bind/slots.h"
 
 static const char key_cand[] = "dt.names.globals";  /* list and set of names */
 
@@ -138,32 +139,46 @@ static const char *scope_of (DtBind *b, lua_Debug *ar) {
   return s;
 }
 
+/* The locals of a function that hold tensors. */
+static void bind_locals (lua_State *co, DtDebug *d, int64_t seq,
+                         const lua_Debug *inner, const lua_Debug *ar,
+                         const char *scope) {
+  DtSlots slots = dtL_slots_of(dtL_state(co), inner, ar);
+  const char *name;
+  int i;
+  for (i = 1; slots.func == NULL || i <= slots.n; i++) {
+    if (!dtL_slots_may(&slots, i)) continue;
+    name = lua_getlocal(co, ar, i);
+    if (name == NULL) return;
+    if (*name != '(') bind_top(co, d, seq, scope, name);
+    lua_pop(co, 1);
+  }
+}
+
 /* The functions under way.  While one of them goes down its lines, those that
 ** called it wait and keep their variables: only where a line comes again, or
 ** another function runs, are all of them asked. */
 static void bind_frames (lua_State *co, DtDebug *d, int64_t seq) {
   DtBind *b = dtL_state(co);
-  lua_Debug ar;
-  const char *name;
-  int level, i, n = 0, most = MAX_FRAMES;
+  lua_Debug two[2];                     /* of a level and the one inside it */
+  int level, n = 0, most = MAX_FRAMES;
   for (level = 0; level < MAX_LEVELS && n < most &&
-       lua_getstack(co, level, &ar); level++) {
+       lua_getstack(co, level, &two[level & 1]); level++) {
+    lua_Debug *ar = &two[level & 1];
     const char *scope;
-    lua_getinfo(co, "l", &ar);          /* C functions: cheaply passed over */
-    if (ar.currentline < 0) continue;
-    lua_getinfo(co, "S", &ar);
-    if (strncmp(ar.source, "=[dt", 4) == 0) continue;
-    scope = scope_of(b, &ar);
+    lua_getinfo(co, "S", ar);           /* C functions: cheaply passed over */
+    if (*ar->what == 'C' || strncmp(ar->source, "=[dt", 4) == 0 ||
+        strcmp(ar->source, "=?") == 0) continue;        /* stripped */
+    if (n == 0) lua_getinfo(co, "l", ar);
+    scope = scope_of(b, ar);
     if (n++ == 0) {
-      if (b->names_in == scope && ar.currentline > b->names_line) most = 1;
+      if (b->names_in == scope && ar->currentline > b->names_line) most = 1;
       b->names_in = scope;
-      b->names_line = ar.currentline;
+      b->names_line = ar->currentline;
       d->scope = scope;
     }
-    for (i = 1; (name = lua_getlocal(co, &ar, i)) != NULL; i++) {
-      if (*name != '(') bind_top(co, d, seq, scope, name);
-      lua_pop(co, 1);
-    }
+    bind_locals(co, d, seq, level > 0 ? &two[(level - 1) & 1] : NULL, ar,
+                scope);
   }
 }
 

@@ -85,6 +85,32 @@ static int pl_eq (lua_State *L) {
   return 1;
 }
 
+/* How many placements the list holds; -1 when it holds anything else. */
+static int only_placements (lua_State *L, int idx, DtPlacement *out) {
+  int n;
+  if (lua_type(L, idx) != LUA_TTABLE) return -1;
+  for (n = 0; n < DT_MAX_MDIM; n++) {
+    bool is;
+    if (lua_rawgeti(L, idx, n + 1) == LUA_TNIL) { lua_pop(L, 1); return n; }
+    is = dtL_test_placement(L, -1, &out[n]);
+    lua_pop(L, 1);
+    if (!is) return -1;
+  }
+  return -1;
+}
+
+/* dt._same_lists(a, b): are two lists of placements the same?  nil when their
+** texts have to tell: one is anything else, or they differ in a partial. */
+static int p_same_lists (lua_State *L) {
+  DtPlacement a[DT_MAX_MDIM], b[DT_MAX_MDIM];
+  int n = only_placements(L, 1, a), i;
+  if (n < 0 || only_placements(L, 2, b) != n) return 0;
+  for (i = 0; i < n && dt_pl_equal(a[i], b[i]); i++) continue;
+  if (i < n && !dt_pl_is_shard(a[i]) && !dt_pl_is_replicate(a[i])) return 0;
+  lua_pushboolean(L, i == n);
+  return 1;
+}
+
 static int pl_is_shard (lua_State *L) {
   DtPlacement p = check_pl(L, 1);
   lua_pushboolean(L, dt_pl_is_shard(p) && (lua_isnoneornil(L, 2)
@@ -196,7 +222,7 @@ static void open_dtypes (lua_State *L) {
 void dtL_open_placement (lua_State *L) {
   static const luaL_Reg make[] = {
     {"Partial", p_partial}, {"Replicate", p_replicate}, {"Shard", p_shard},
-    {"_StridedShard", p_strided}, {NULL, NULL}
+    {"_StridedShard", p_strided}, {"_same_lists", p_same_lists}, {NULL, NULL}
   };
   static const luaL_Reg methods[] = {
     {"is_partial", pl_is_partial}, {"is_replicate", pl_is_replicate},

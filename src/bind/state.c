@@ -3,7 +3,7 @@
 ** and the answer to "which script line is this?". */
 #include <string.h>
 #include <lualib.h>
-#include "bind/bind.h"
+#include "bind/slots.h"
 
 /* Lua's allocator over the context's, so that counters, limits and injected
 ** failures cover both.  Lua reports its own failures: the engine's pending
@@ -38,9 +38,23 @@ DtSession *dtL_session (lua_State *L) {
 
 DtBuf *dtL_out (lua_State *L) { return &dtL_state(L)->out; }
 
-/* First Lua function of the user's on the stack.  Chunks of the library are
-** named "=[dt...]" and passed over.  The last source is remembered by its
-** address, since asking is on the path of every operator. */
+/* The name of a source as origins show it, interned.  The last one is
+** remembered by its address, and compared, for a string that was freed may
+** have left its place to another. */
+static const char *source_name (DtBind *b, const char *source) {
+  const char *name = *source == '@' || *source == '=' ? source + 1 : "script";
+  if (source == b->src_key && strcmp(name, b->src_name) == 0)
+    return b->src_name;
+  name = dt_session_intern(b->s, name);
+  if (name == NULL) { dt_error_clear(b->s->cx); return NULL; }
+  b->src_key = source;
+  b->src_name = name;
+  return name;
+}
+
+/* First Lua function of the user's on the stack.  C functions ("=[C]") and
+** chunks of the library ("=[dt...]") are passed over; the line, which costs
+** most to learn, is asked for once. */
 static void where (void *ud, const char **file, int *line) {
   DtBind *b = (DtBind *)ud;
   lua_Debug ar;
@@ -49,16 +63,13 @@ static void where (void *ud, const char **file, int *line) {
   int level;
   *file = ""; *line = 0;
   for (level = 0; lua_getstack(L, level, &ar); level++) {
-    lua_getinfo(L, "Sl", &ar);
-    if (ar.currentline < 0 || strncmp(ar.source, "=[dt", 4) == 0) continue;
-    if (ar.source != b->src_key) {
-      const char *name = dt_session_intern(b->s, ar.source[0] == '@'
-                                           || ar.source[0] == '='
-                                           ? ar.source + 1 : "script");
-      if (name == NULL) { dt_error_clear(b->s->cx); return; }
-      b->src_key = ar.source; b->src_name = name;
-    }
-    *file = b->src_name; *line = ar.currentline;
+    lua_getinfo(L, "S", &ar);
+    if (*ar.what == 'C' || strncmp(ar.source, "=[dt", 4) == 0) continue;
+    lua_getinfo(L, "l", &ar);
+    if (ar.currentline < 0) continue;
+    *file = source_name(b, ar.source);
+    if (*file == NULL) { *file = ""; return; }
+    *line = ar.currentline;
     return;
   }
 }
@@ -167,6 +178,7 @@ DtStatus dtL_state_new (DtSession *s, const DtBindOpts *o, lua_State **out) {
   *(DtBind **)lua_getextraspace(L) = b;
   s->bind = b;
   collect_as_world(L, s);
+  dtL_slots_learn(L);
   lua_pushcfunction(L, dtL_traceback);
   lua_pushcfunction(L, open_all);
   {

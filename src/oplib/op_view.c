@@ -250,13 +250,12 @@ static DtStatus expand_meta (DtMetaCall *c) {
   const DtMeta *m = c->in[0];
   DtMeta *o = &c->out[0];
   int n = op_ints(c->args, 1, want), lead = n - m->ndim;
-  OpText target = op_ints_text(n, want), have = op_shape_text(m);
   DT_CHECK(c->cx, lead >= 0, DT_E_RUNTIME,
            "expand(%s%s%s{%s}, size=%s): the number of sizes provided "
            "(%d) must be greater or equal to the number of dimensions in the "
            "tensor (%d)", c->fake ? "Meta" : "torch.",
            op_dtype_word((DtDtype)m->dtype), c->fake ? "Type" : "Tensor",
-           have.s, target.s, n, m->ndim);
+           op_shape_text(m).s, op_ints_text(n, want).s, n, m->ndim);
   start_view(c, o);
   o->ndim = (uint8_t)n;
   for (int i = n - 1; i >= 0; i--) {
@@ -269,8 +268,8 @@ static DtStatus expand_meta (DtMetaCall *c) {
     DT_CHECK(c->cx, w == size || (size == 1 && w >= 0), DT_E_RUNTIME,
              "The expanded size of the tensor (%lld) must match the existing "
              "size (%lld) at non-singleton dimension %d.  Target sizes: %s.  "
-             "Tensor sizes: %s", (long long)w, (long long)size, i, target.s,
-             have.s);
+             "Tensor sizes: %s", (long long)w, (long long)size, i,
+             op_ints_text(n, want).s, op_shape_text(m).s);
     o->shape[i] = w;
     if (w != size) o->stride[i] = 0;
     else if (d >= 0) o->stride[i] = m->stride[d];

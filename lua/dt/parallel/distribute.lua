@@ -145,6 +145,8 @@ end
 
 -- Are two placement lists (or texts) the same?
 function dt._same_placements(a, b)
+  local same = dt._same_lists(a, b)
+  if same ~= nil then return same end
   local function text(list)
     if type(list) == "string" then return (list:gsub("[%s()]", "")) end
     local out = {}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT
+** bind/slots.c: which locals of a Lua function under way are boxes.
+**
+** Names are recorded at every operator, and of the locals of all functions
+** under way only the few that hold tensors matter.  Lua's interface copies one
+** local at a time, searching its name; that costs more than everything else a
+** recorded operator does.  So the tags of the values are looked at where they
+** lie, and only boxes are asked for by the interface, which remains the one
+** to give names and values.
+**
+** How Lua 5.4 lays out its stack is no promise of its interface.  It is
+** therefore tried out when a state is made, with values of every type whose
+** address or number is known: a call's record begins with the address of its
+** function's slot, the function's locals follow in slots of one size, each
+** with the value first and its tag behind it.  Where that is not so nothing
+** is learned, every local is asked for, and the answers are the same.  Does
+** not read values, and never writes. */
+#include <stdint.h>
+#include <string.h>
+#include "bind/slots.h"
+
+enum { SLOT = 16, TAG = 8 };    /* bytes of a slot; where its tag lies */
+
+static const char *func_of (const lua_Debug *ar) {
+  const char *p;
+  memcpy(&p, (const void *)ar->i_ci, sizeof p);
+  return p;
+}
+
+static unsigned char tag_of (const char *func, int i) {
+  return (unsigned char)func[i * SLOT + TAG];
+}
+
+static bool holds (const char *func, int i, const void *p) {
+  const void *q;
+  memcpy(&q, func + i * SLOT, sizeof q);
+  return p == q;
+}
+
+/* Arguments: two tables, an integer, a light userdata, a C function, nil, a
+** boolean, a string, a float, a thread, then two full userdata. */
+enum { TABLE = 1, TABLE2, NUMBER, LIGHT, FUNC, NIL, BOOL, STR, FLOAT, THREAD,
+       BOX, BOX2 };
+static const lua_Integer number = 0x123456789abcdef;
+
+static bool as_thought (lua_State *L, const char *func) {
+  unsigned char box = tag_of(func, BOX);
+  lua_Integer n;
+  int i;
+  memcpy(&n, func + NUMBER * SLOT, sizeof n);
+  for (i = TABLE; i < BOX; i++)
+    if (tag_of(func, i) == box) return false;
+  return n == number && tag_of(func, BOX2) == box &&
+         tag_of(func, TABLE) == tag_of(func, TABLE2) &&
+         holds(func, TABLE, lua_topointer(L, TABLE)) &&
+         holds(func, TABLE2, lua_topointer(L, TABLE2)) &&
+         holds(func, THREAD, lua_topointer(L, THREAD)) &&
+         holds(func, LIGHT, lua_touserdata(L, LIGHT));
+}
+
+static int try_out (lua_State *L) {
+  DtBind *b = dtL_state(L);
+  lua_Debug ar;
+  if (lua_gettop(L) == BOX2 && lua_getstack(L, 0, &ar) && ar.i_ci != NULL) {
+    const char *func = func_of(&ar);
+    if (as_thought(L, func)) b->box_tag = tag_of(func, BOX);
+  }
+  return 0;
+}
+
+static int learn (lua_State *L) {
+  luaL_checkstack(L, BOX2 + 1, NULL);
+  lua_pushcfunction(L, try_out);
+  lua_newtable(L);
+  lua_newtable(L);
+  lua_pushinteger(L, number);
+  lua_pushlightuserdata(L, L);
+  lua_pushcfunction(L, learn);
+  lua_pushnil(L);
+  lua_pushboolean(L, 1);
+  lua_pushliteral(L, "box");
+  lua_pushnumber(L, 0.5);
+  lua_newthread(L);
+  (void)lua_newuserdatauv(L, sizeof(void *), 1);
+  (void)lua_newuserdatauv(L, sizeof(void *), 0);
+  lua_call(L, BOX2, 0);
+  return 0;
+}
+
+void dtL_slots_learn (lua_State *L) {
+  dtL_state(L)->box_tag = 0;
+  lua_pushcfunction(L, learn);
+  if (lua_pcall(L, 0, 0, 0) != LUA_OK) lua_pop(L, 1);
+}
+
+DtSlots dtL_slots_of (const DtBind *b, const lua_Debug *inner,
+                      const lua_Debug *ar) {
+  DtSlots s = { NULL, 0, b->box_tag };
+  const char *end;
+  if (b->box_tag == 0 || inner == NULL) return s;
+  s.func = func_of(ar);
+  end = func_of(inner);
+  s.n = end > s.func ? (int)((end - s.func) / SLOT) - 1 : 0;
+  return s;
+}
+
+bool dtL_slots_may (const DtSlots *s, int i) {
+  return s->func == NULL || (i <= s->n && tag_of(s->func, i) == s->box);
+}
