@@ -2,8 +2,8 @@
 ** debug/verify_cause.c: why an operator's result is not one device's.
 **
 ** Looked for in this order: numbers that differ between ranks, inputs that are
-** not what they claim to be (copies that differ, parts of another size), a rule
-** known to be wrong, a handler in place of the rule, a dimension that the rule
+** not what they claim to be (copies that differ, parts of another size),
+** outputs that are not (before they are gathered), a rule known to be wrong, a handler in place of the rule, a dimension that the rule
 ** misreads (it is asked again with the dimension counted from the front), then
 ** what the chosen placements say: means of unequal parts, numbers added to
 ** each part of a sum, functions of parts that are not parts of the function. */
@@ -166,6 +166,26 @@ DtStatus dt_vf_bad_input (DtVfCase *c, bool *found) {
     if (st != DT_OK) return st;
     *found = !ok;
   }
+  return DT_OK;
+}
+
+DtStatus dt_vf_fits (DtVfCase *c, DtVar *v, bool *ok) {
+  DtCtx *cx = c->d->s->cx;
+  double misfits;
+  bool found;
+  DtBuf b;
+  DT_TRY(cx, dt_vf_most(c, v->spec && !right_size(cx, v), &misfits));
+  *ok = misfits <= 0;
+  if (*ok) return DT_OK;
+  DT_TRY(cx, dt_vf_bad_input(c, &found));
+  if (found) return DT_OK;
+  dt_buf_init(&b, cx);
+  dt_spec_print_placements(v->spec, &b);
+  snprintf(c->v->cause, sizeof c->v->cause, "local-misfit");
+  snprintf(c->v->words, sizeof c->v->words, "it leaves parts that are not what "
+           "%.60s cuts: the placements were changed and the data were not",
+           dt_buf_str(&b));
+  dt_buf_fini(&b);
   return DT_OK;
 }
 

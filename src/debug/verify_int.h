@@ -29,6 +29,10 @@ DtStatus dt_vf_same (DtSession *s, DtGroup *g, const DtTensor *t, bool *same,
                      DtBuf *groups);
 /* Hash of shape and values.  Pure. */
 uint64_t dt_vf_hash (const DtTensor *t);
+/* Does output `v` have the part its placements cut, on every rank?  If not,
+** cause and words say so: of an input that had not, or of the operator.
+** Collective. */
+DtStatus dt_vf_fits (DtVfCase *c, DtVar *v, bool *ok);
 /* Are the parts of `v` what its placements say: equal copies, sizes as they
 ** are cut?  Words into v->words when not.  Collective. */
 DtStatus dt_vf_consistent (DtVfCase *c, DtVar *v, const char *what, bool *ok);
