@@ -11,7 +11,7 @@ local M = {}
 -- ---- Adam and AdamW ----
 
 local function init(g, p)
-  local s = {step = g.fused and A.zeros.default({}, {dtype = dt.float32})
+  local s = {step = (g.fused or g.capturable) and A.zeros.default({}, {dtype = dt.float32})
     or scalar(0.0)}
   s.exp_avg, s.exp_avg_sq = dt.zeros_like(p), dt.zeros_like(p)
   if g.amsgrad then s.max_exp_avg_sq = dt.zeros_like(p) end
@@ -126,8 +126,9 @@ M.AdamW = adam("AdamW", true, 1e-2)
 
 -- ---- NAdam ----
 
-local function nadam_init(_, p)
-  local s = {step = scalar(0.0), mu_product = scalar(1.0)}
+local function nadam_init(g, p)
+  local s = {step = base.step(g), mu_product = g.capturable
+    and A.ones.default({}, {dtype = dt.float32}) or scalar(1.0)}
   s.exp_avg, s.exp_avg_sq = dt.zeros_like(p), dt.zeros_like(p)
   return s
 end
@@ -185,7 +186,7 @@ end
 
 -- optim.NAdam(params, {lr = 2e-3, betas =, eps =, weight_decay = 0,
 -- momentum_decay = 4e-3, decoupled_weight_decay =, foreach =})
-M.NAdam = base.class {name = "NAdam",
+M.NAdam = base.class {name = "NAdam", with_steps = ", mu_products",
   args = {"lr", "betas", "eps", "weight_decay", "momentum_decay",
     "decoupled_weight_decay", "foreach", "maximize", "capturable",
     "differentiable"},

@@ -78,6 +78,15 @@ function M.field(states, name)
   return map(states, function (s) return s[name] end)
 end
 
+-- The step counter of a new state: on the parameter's device where a graph of
+-- it may be captured.
+function M.step(group)
+  if group.capturable then
+    return A.zeros.default({}, {dtype = dt.float32})
+  end
+  return M.scalar(0.0)
+end
+
 -- A number as a tensor, as torch.tensor(v) makes it.
 function M.scalar(v)
   return A.lift_fresh.default(dt.tensor(v))
@@ -169,6 +178,21 @@ local function use_foreach(group, params)
   return true
 end
 
+-- Steps that a graph of the device can hold need such a device.
+local function check_capturable(class, params, foreach)
+  local xla = not foreach and class.name ~= "Adadelta"
+    or class.name == "Rprop" or class.name == "RMSprop"
+  for _, p in ipairs(params) do
+    local d = tostring(p.device):gsub(":.*", "")
+    if d == "cpu" or d == "meta" or d == "xla" and not xla then
+      util.raise("AssertionError", "If capturable=True, params%s and "
+        .. "state_steps must be on supported devices: ['cuda', 'xpu', 'hpu', "
+        .. "'privateuseone'%s].", class.with_steps or "", xla and ", 'xla'"
+        or "")
+    end
+  end
+end
+
 function Optimizer:run(group, params)
   local class = self.class
   local states = map(params, function (p)
@@ -176,6 +200,9 @@ function Optimizer:run(group, params)
   end)
   local how = group.fused and class.fused
     or use_foreach(group, params) and class.foreach
+  if group.capturable then
+    check_capturable(class, params, how == class.foreach)
+  end
   if not how then
     for i, p in ipairs(params) do
       local grad = p.grad
@@ -187,7 +214,7 @@ function Optimizer:run(group, params)
   for _, which in ipairs(by_dtype(params)) do
     local list = pick(params, which)
     local grads = map(list, function (p) return p.grad end)
-    if group.maximize and how == class.foreach then
+    if group.maximize and how == class.foreach and not class.maximizes then
       grads = A._foreach_neg.default(grads)
     end
     how(group, list, grads, pick(states, which))
@@ -235,7 +262,9 @@ end
 -- defaults; least, those that may not be negative, with their names in
 -- messages; check(a), more checks; init(group, p), the state of a parameter;
 -- one(group, p, grad, state), a step of one parameter; foreach and
--- fused(group, params, grads, states), a step of a list.
+-- fused(group, params, grads, states), a step of a list; maximizes, foreach
+-- looks at `maximize` itself; with_steps, what else capturable wants on the
+-- device.
 function M.class(d)
   local C = setmetatable(d, {__index = Optimizer, __call = function (C, ps, ...)
     local a = util.bind(d.name, d.args, d.defaults, ...)
@@ -246,6 +275,9 @@ function M.class(d)
     end
     if d.check then d.check(a) end
     local o = new(C, ps, a)
+    if d.check_params then
+      for _, group in ipairs(o.param_groups) do d.check_params(group.params) end
+    end
     if d.at_once then                 -- state is made with the optimizer
       for _, group in ipairs(o.param_groups) do
         for _, p in ipairs(group.params) do

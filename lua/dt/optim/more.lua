@@ -87,8 +87,8 @@ M.Adadelta = base.class {name = "Adadelta",
 
 -- ---- Adamax ----
 
-local function max_init(_, p)
-  return {step = scalar(0.0), exp_avg = dt.zeros_like(p),
+local function max_init(g, p)
+  return {step = base.step(g), exp_avg = dt.zeros_like(p),
     exp_inf = dt.zeros_like(p)}
 end
 
@@ -133,8 +133,8 @@ M.Adamax = base.class {name = "Adamax",
 
 -- ---- RAdam ----
 
-local function rectified_init(_, p)
-  return {step = scalar(0.0), exp_avg = dt.zeros_like(p),
+local function rectified_init(g, p)
+  return {step = base.step(g), exp_avg = dt.zeros_like(p),
     exp_avg_sq = dt.zeros_like(p)}
 end
 
@@ -238,15 +238,40 @@ local function averaged_one(g, p, grad, s)
   A.copy_.default(s.mu, scalar(1 / math.max(1, t - g.t0)))
 end
 
+local function averaged_foreach(g, params, grads, states)
+  count(states)
+  local ax, eta, mu = field(states, "ax"), field(states, "eta"),
+    field(states, "mu")
+  local by
+  if g.weight_decay ~= 0 then
+    by = decayed_list(g, params, grads)
+    A._foreach_add_.List(by, params, {alpha = g.lambd})
+  else
+    by = A._foreach_add.List(grads, params, {alpha = g.lambd})
+  end
+  A._foreach_addcmul_.Scalar(params, by, eta, -1)
+  A._foreach_addcmul_.Scalar(ax, A._foreach_sub.List(params, ax), mu)
+  local etas = base.map(states, function (s)    -- lr / (1 + lambd lr t)^alpha
+    local t = A.add.Tensor(A.mul.Tensor(s.step, g.lambd * g.lr), 1)
+    return A.mul.Tensor(A.reciprocal.default(A.pow.Tensor_Scalar(t, g.alpha)),
+      g.lr)
+  end)
+  local mus = base.map(states, function (s)
+    return scalar(1 / math.max(1, base.number(s.step) - g.t0))
+  end)
+  A._foreach_copy_.default(eta, etas)
+  A._foreach_copy_.default(mu, mus)
+end
+
 -- optim.ASGD(params, {lr = 1e-2, lambd = 1e-4, alpha = 0.75, t0 = 1e6,
--- weight_decay = 0})
-M.ASGD = base.class {name = "ASGD",
+-- weight_decay = 0, foreach =})
+M.ASGD = base.class {name = "ASGD", with_steps = ", mus, etas,",
   args = {"lr", "lambd", "alpha", "t0", "weight_decay", "foreach",
     "maximize", "differentiable", "capturable"},
   defaults = {lr = 1e-2, lambd = 1e-4, alpha = 0.75, t0 = 1e6,
     weight_decay = 0, maximize = false},
   least = {{"lr", "learning rate"}, {"weight_decay", "weight_decay value"}},
-  init = averaged_init, one = averaged_one}
+  init = averaged_init, one = averaged_one, foreach = averaged_foreach}
 
 -- ---- Rprop ----
 
@@ -275,14 +300,39 @@ local function resilient_one(g, p, grad, s)
   A.copy_.default(s.prev, grad)
 end
 
+-- The gradients' memory is that of the previous ones.
+local function resilient_foreach(g, params, grads, states)
+  count(states)
+  local prev, sizes = field(states, "prev"), field(states, "step_size")
+  local signs = A._foreach_mul.List(grads, prev)
+  if g.maximize then A._foreach_neg_.default(signs) end
+  A._foreach_copy_.default(prev, grads)
+  if g.maximize then A._foreach_neg_.default(prev) end
+  A._foreach_sign_.default(signs)
+  for _, sign in ipairs(signs) do
+    put(sign, "gt", 0, g.etas[2])
+    put(sign, "lt", 0, g.etas[1])
+    put(sign, "eq", 0, 1)
+  end
+  A._foreach_mul_.List(sizes, signs)
+  for _, t in ipairs(sizes) do
+    A.clamp_.default(t, g.step_sizes[1], g.step_sizes[2])
+  end
+  for i, t in ipairs(prev) do
+    A.copy_.default(t, dt.where(A.eq.Scalar(signs[i], g.etas[1]), 0, t))
+  end
+  A._foreach_addcmul_.Scalar(params, base.map(prev, A.sign.default), sizes, -1)
+end
+
 -- optim.Rprop(params, {lr = 1e-2, etas = {0.5, 1.2},
--- step_sizes = {1e-6, 50}})
+-- step_sizes = {1e-6, 50}, foreach =})
 M.Rprop = base.class {name = "Rprop",
   args = {"lr", "etas", "step_sizes", "capturable", "foreach", "maximize",
     "differentiable"},
   defaults = {lr = 1e-2, etas = {0.5, 1.2}, step_sizes = {1e-6, 50},
     maximize = false},
   least = {{"lr", "learning rate"}},
-  init = resilient_init, one = resilient_one}
+  init = resilient_init, one = resilient_one, foreach = resilient_foreach,
+  maximizes = true}
 
 return M
