@@ -3,10 +3,11 @@
 **
 ** Looked for in this order: numbers that differ between ranks, inputs that are
 ** not what they claim to be (copies that differ, parts of another size),
-** outputs that are not (before they are gathered), a rule known to be wrong, a handler in place of the rule, a dimension that the rule
-** misreads (it is asked again with the dimension counted from the front), then
-** what the chosen placements say: means of unequal parts, numbers added to
-** each part of a sum, functions of parts that are not parts of the function. */
+** outputs that are not (before they are gathered), a rule known to be wrong, a
+** handler in place of the rule, a dimension that the rule misreads (it is asked
+** again with the dimension counted from the front), then what the chosen
+** placements say: means of unequal parts, numbers added to each part of a sum,
+** functions of parts that are not parts of the function. */
 #include "debug/verify_int.h"
 
 #include <stdio.h>
