@@ -323,11 +323,39 @@ static int l_record (lua_State *L) {
   return 3;                                          /* list, nil, error */
 }
 
+#define TRACE "dt.trace"
+
+static int trace_stop (lua_State *L) {
+  DtTrace **t = (DtTrace **)luaL_checkudata(L, 1, TRACE);
+  if (*t == NULL) { lua_pushliteral(L, ""); return 1; }
+  lua_pushstring(L, dt_trace_text(*t));
+  dt_trace_free(dtL_session(L), *t);
+  *t = NULL;
+  return 1;
+}
+
+/* Without a function: listens until its stop(), which gives the lines. */
+static int trace_open (lua_State *L) {
+  DtTrace **t = (DtTrace **)lua_newuserdatauv(L, sizeof *t, 0);
+  *t = NULL;
+  if (luaL_newmetatable(L, TRACE)) {
+    lua_pushcfunction(L, trace_stop);
+    lua_pushvalue(L, -1);
+    lua_setfield(L, -3, "stop");
+    lua_setfield(L, -2, "__gc");
+    lua_pushvalue(L, -1);
+    lua_setfield(L, -2, "__index");
+  }
+  lua_setmetatable(L, -2);
+  return dt_trace_new(dtL_session(L), t) == DT_OK ? 1 : dtL_raise(L);
+}
+
 /* dt.debug.trace(f) -> DebugMode's lines, result or error. */
 static int l_trace (lua_State *L) {
   DtSession *s = dtL_session(L);
   DtTrace *t = NULL;
   int st;
+  if (lua_isnoneornil(L, 1)) return trace_open(L);
   luaL_checktype(L, 1, LUA_TFUNCTION);
   if (dt_trace_new(s, &t) != DT_OK) return dtL_raise(L);
   st = lua_pcall(L, lua_gettop(L) - 1, 1, 0);

@@ -83,9 +83,10 @@ local function text(source)
   return printed, status
 end
 
-out, code = text("import torch\nx = torch.ones(2)\nimport scipy.stats\n")
-check("a module that is not here", code == 1 and out:find("scipy")
-  and out:find(":3"), out)
+out, code = text("import torch\nx = torch.ones(2)\nimport scipy.stats\n"
+  .. "scipy.stats.norm(0)\n")
+check("a module that is not here", code == 1 and out:find("scipy.stats.norm, "
+  .. "imported on line 3", 1, true) and out:find(":4"), out)
 out, code = text("x = 1\nmatch x:\n  case 1: pass\n")
 check("a construct that is not known", code == 1 and out:find("line 2"), out)
 out, code = text([[
@@ -120,6 +121,61 @@ print(m.init_weights(), m.init_weights(0.25), m.init_weights(std=1.0))
 ]])
 check("defaults through a wrapper", code == 0 and out:find("0.5 0.25 1.0", 1,
   true), out)
+
+-- What is imported and not there may be named; what uses it is told.
+out, code = text([[
+import transformers
+from torch.distributed.pipelining import pipeline
+try:
+    import flash_attn
+except ImportError:
+    flash_attn = None
+def f(x: transformers.PreTrainedModel):
+    return x
+print(flash_attn, isinstance(3, transformers.AutoModel), f(3))
+transformers.AutoModel.from_pretrained("x")
+]])
+check("imports of others", code == 1 and out:find("None False 3", 1, true)
+  and out:find("transformers.AutoModel.from_pretrained, imported on line 1, "
+    .. "is not part of dtrepl", 1, true), out)
+out, code = text("from transformers import Trainer\nclass T(Trainer):\n"
+  .. "    pass\n")
+check("a class over one", code == 1 and out:find("Trainer, imported on line 1",
+  1, true), out)
+out, code = text([[
+import torch
+from loguru import logger
+from tqdm import tqdm
+from torch.profiler import profile, record_function
+from torch.utils._pytree import tree_map, tree_flatten, tree_unflatten
+from torch.distributed.checkpoint.stateful import Stateful
+from torch.distributed.tensor import init_device_mesh, distribute_tensor, Shard
+from torch.utils._debug_mode import DebugMode
+from torch.testing._internal.distributed.fake_pg import FakeStore
+import torch.distributed as dist
+dist.init_process_group("fake", store=FakeStore(), rank=0,
+                        world_size=dist.get_world_size())
+tree = {"a": [1, 2], "b": (3, None)}
+leaves, spec = tree_flatten(tree)
+with profile() as p, record_function("x"):
+    for i in tqdm(range(3)):
+        p.step()
+logger.info("{} of {n}", i, n=3)
+class App(Stateful):
+    def state_dict(self):
+        return {}
+print(tree_unflatten([x and x * 2 for x in leaves], spec), len(leaves),
+      isinstance(App(), Stateful), isinstance(3, Stateful))
+mesh = init_device_mesh("cpu", (dist.get_world_size(),))
+x = distribute_tensor(torch.ones(8, 8), mesh, [Shard(0)])
+with DebugMode() as mode:
+    x.sum()
+print(mode.debug_string())
+]])
+check("modules around a model", code == 0
+  and out:find("{'a': [2, 4], 'b': (6, None)} 4 True False", 1, true)
+  and out:find("2 of 3", 1, true)
+  and out:find("aten::sum(dt: f32[8, 8]| S(0))", 1, true), out)
 
 -- The language: what Python 3.11 printed for the same text is in .out; the
 -- last is a program that simulates its ranks, what PyTorch printed for it.

@@ -6,6 +6,7 @@ local dt = require "dt"
 local util = require "dt.util"
 local nnm = require "dt.nn.module"
 local V = require "dt.python.values"
+local absent = require "dt.python.absent"
 local text = require "dt.python.text"
 local boxes = require "dt.python.boxes"
 local exceptions = require "dt.python.exceptions"
@@ -249,6 +250,7 @@ function M.get(v, name)
     return number[name](v)
   end
   if type(v) == "table" then
+    if absent.name(v) and name ~= "__name__" then return absent.get(v, name) end
     local x, found = of_class(v, name)
     if found then return x end
     if exceptions.is_class(v) then

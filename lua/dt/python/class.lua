@@ -9,6 +9,7 @@ local dt = require "dt"
 local util = require "dt.util"
 local nnm = require "dt.nn.module"
 local V = require "dt.python.values"
+local absent = require "dt.python.absent"
 local calls = require "dt.python.call"
 local exceptions = require "dt.python.exceptions"
 
@@ -109,6 +110,9 @@ end
 -- only the annotated ones.
 function M.make(name, bases, members, fields, noted)
   local base = bases[1]
+  for i = 1, #bases do
+    if absent.name(bases[i]) then absent.refuse(bases[i]) end
+  end
   if exceptions.is_class(base) then
     local class = exceptions.define(name, base, members)
     members.__class__ = nil

@@ -64,6 +64,24 @@ local function show(args)
   return None
 end
 
+-- torch.utils._debug_mode.DebugMode: the operators as dt.debug.trace sees
+-- them.  What else it can record (hashes, stacks) is taken and left out.
+local function debug_mode()
+  local t, trace, text = {}, nil, ""
+  t.__enter__ = function ()
+    trace, text = dt.debug.trace(), ""
+    return t
+  end
+  t.__exit__ = function ()
+    text, trace = trace:stop(), nil
+    return false
+  end
+  t.debug_string = builtin(function () return (text:gsub("\n$", "")) end)
+  return namespace(t)
+end
+attrs.provide("torch.utils._debug_mode", namespace {
+  DebugMode = builtin(debug_mode, "DebugMode")})
+
 local M = namespace {
   CommDebugMode = builtin(comm_mode, "CommDebugMode"),
   visualize_sharding = builtin(show, "visualize_sharding"),

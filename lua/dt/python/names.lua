@@ -220,6 +220,7 @@ M.funcol = space({AsyncCollectiveTensor = class("AsyncCollectiveTensor",
   function () return false end)}, collective.functional,
   require("dt.distributed").functional)
 attrs.provide("torch.distributed._functional_collectives", M.funcol)
+attrs.provide("torch.distributed.distributed_c10d", M.dist)
 attrs.provide("torch.distributed._composable.replicate_with_fsdp",
   space({replicate = require("dt.fsdp").replicate}))
 attrs.provide("torch.distributed._composable.replicate",
@@ -272,6 +273,7 @@ attrs.provide("torch.distributed.tensor.parallel", space({
 require "dt.python.debugging"
 require "dt.python.testing"
 require "dt.python.local_tensor"
+require "dt.python.common"
 M.torch.utils = namespace {data = require "dt.python.data"}
 for name, m in pairs {torch = M.torch, ["torch.nn"] = M.nn, ["torch.nn.functional"] = M.F,
   ["torch.optim"] = M.optim, ["torch.distributed"] = M.dist} do

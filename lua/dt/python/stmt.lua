@@ -8,6 +8,7 @@ local V = require "dt.python.values"
 local ops = require "dt.python.ops"
 local env_of = require "dt.python.env"
 local calls = require "dt.python.call"
+local absent = require "dt.python.absent"
 local attrs = require "dt.python.attrs"
 local expr = require "dt.python.expr"
 local classes = require "dt.python.class"
@@ -198,8 +199,13 @@ S["with"] = function (n)
   return function (env) return run(env, 1) end
 end
 
+local tries = 0                     -- bodies of try that are being compiled
+
 S["try"] = function (n)
-  local body = block(n.body)
+  tries = tries + 1
+  local ok, body = pcall(block, n.body)
+  tries = tries - 1
+  if not ok then error(body, 0) end
   local final = n.final and block(n.final)
   local orelse = n.orelse and block(n.orelse)
   local handlers = {}
@@ -294,19 +300,24 @@ S["del"] = function (n)
 end
 
 S["import"] = function (n)
+  local guarded = tries > 0
   return function (env)
     for _, m in ipairs(n.list) do
-      local v = attrs.module(m.as and m.module or m.module:match("^[^.]+"))
-      env_of.assign(env, m.as or m.module:match("^[^.]+"), v)
+      local name = m.as and m.module or m.module:match("^[^.]+")
+      env_of.assign(env, m.as or name, absent.import(function ()
+        return attrs.module(name)
+      end, name, n.line, guarded))
     end
   end
 end
 
 S["from"] = function (n)
+  local guarded = tries > 0
   return function (env)
     for _, m in ipairs(n.list) do
-      env_of.assign(env, m.as or m.name,
-        attrs.member(n.module, m.name))
+      env_of.assign(env, m.as or m.name, absent.import(function ()
+        return attrs.member(n.module, m.name)
+      end, n.module .. "." .. m.name, n.line, guarded))
     end
   end
 end

@@ -1,0 +1,159 @@
+-- SPDX-License-Identifier: MIT
+-- dt/python/common.lua: modules that programs import around their model:
+-- trees of values, profilers, progress bars, stores of a process group.  What
+-- only watches or shows does nothing here.
+
+local dt = require "dt"
+local util = require "dt.util"
+local V = require "dt.python.values"
+local attrs = require "dt.python.attrs"
+local args = require "dt.python.args"
+local builtins = require "dt.python.builtins"
+require "dt.python.std_system"
+
+local None, builtin, namespace = dt.None, V.builtin, attrs.namespace
+local provide = attrs.provide
+
+-- ---- torch.utils._pytree ----
+
+-- walk(v, leaf): the same tree with leaf(x) in place of each x.
+local function walk(v, leaf)
+  if V.is_dict(v) and not V.is_set(v) then
+    local d = V.dict()
+    for k, x in V.each(v) do V.dict_set(d, k, walk(x, leaf)) end
+    return d
+  elseif V.is_list(v) or V.is_tuple(v) then
+    local t = {}
+    for i = 1, v.n do t[i] = walk(v[i], leaf) end
+    return V.is_list(v) and V.list(t, v.n) or V.tuple(t, v.n)
+  end
+  return leaf(v)
+end
+
+local function apply(f)
+  return function (x) return V.call(f, V.list({x}, 1)) end
+end
+
+local function leaves(v)
+  local out, n = {}, 0
+  walk(v, function (x)
+    n = n + 1
+    out[n] = x
+    return x
+  end)
+  return V.list(out, n)
+end
+
+local pytree = namespace {
+  tree_map = builtin(function (a) return walk(a[2], apply(a[1])) end,
+    "tree_map"),
+  tree_map_only = builtin(function (a)
+    local f = apply(a[2])
+    return walk(a[3], function (x)
+      return builtins.is_class(x, a[1]) and f(x) or x
+    end)
+  end, "tree_map_only"),
+  tree_leaves = builtin(function (a) return leaves(a[1]) end, "tree_leaves"),
+  tree_flatten = builtin(function (a)
+    return V.tuple {leaves(a[1]), namespace {__name__ = "TreeSpec",
+      tree = a[1]}}
+  end, "tree_flatten"),
+  tree_unflatten = builtin(function (a)
+    local i = 0
+    return walk(a[2].tree, function ()
+      i = i + 1
+      return a[1][i]
+    end)
+  end, "tree_unflatten"),
+}
+provide("torch.utils._pytree", pytree)
+
+-- ---- what only watches ----
+
+-- A context with methods of these names that do nothing.
+local function idle(...)
+  local t = {}
+  t.__enter__ = function () return t end
+  t.__exit__ = function () return false end
+  for _, name in ipairs {...} do
+    t[name] = builtin(function () return None end, name)
+  end
+  return namespace(t)
+end
+
+local record_function = builtin(function () return idle() end,
+  "record_function")
+local profiler = {
+  profile = builtin(function () return idle("step", "start", "stop",
+    "export_chrome_trace") end, "profile"),
+  record_function = record_function,
+  schedule = builtin(function () return None end, "schedule"),
+  ProfilerActivity = namespace {CPU = "CPU", CUDA = "CUDA"},
+}
+provide("torch.profiler", namespace(profiler))
+provide("torch.autograd.profiler", namespace {record_function =
+  record_function, profile = profiler.profile})
+
+-- tqdm(x): x.
+local bar = builtin(function (a, kw)
+  local v = a[1] or kw and V.dict_get(kw, "iterable")
+  return v or idle("update", "close", "set_description", "set_postfix")
+end, "tqdm")
+for _, name in ipairs {"tqdm", "tqdm.auto", "tqdm.notebook"} do
+  provide(name, namespace {tqdm = bar, trange = builtin(function (a)
+    return V.call(builtins.builtins.range, a)
+  end, "trange")})
+end
+
+-- loguru: a logger that says everything; its texts are str.format's.
+local log = V.call(attrs.module("logging").getLogger, V.list {"loguru"})
+V.call(log.setLevel, V.list {10})
+local function says(level)
+  return builtin(function (a, kw)
+    local text = V.str(a[1])
+    if a.n > 1 or kw then
+      text = V.call(attrs.get(text, "format"), V.list({table.unpack(a, 2,
+        a.n)}, a.n - 1), kw)
+    end
+    return V.call(log[level], V.list {text})
+  end, level)
+end
+provide("loguru", namespace {logger = namespace {
+  trace = says "debug", debug = says "debug", info = says "info",
+  success = says "info", warning = says "warning", error = says "error",
+  critical = says "critical", exception = says "error",
+  remove = builtin(function () return None end, "remove"),
+  add = builtin(function () return 0 end, "add")}})
+
+-- ---- torch.distributed.tensor._utils ----
+
+local local_part = args.def("compute_local_shape_and_global_offset",
+  {"global_shape", "mesh", "placements", "skip_offset?"}, function (a)
+    local size, offset = dt._local_shape(V.to_lua(a.global_shape), a.mesh,
+      V.to_lua(a.placements))
+    return V.tuple {V.tuple {table.unpack(size)},
+      V.tuple {table.unpack(offset)}}
+  end)
+for _, path in ipairs {"torch.distributed.tensor._utils",
+  "torch.distributed._tensor._utils"} do
+  provide(path, namespace {compute_local_shape_and_global_offset = local_part,
+    compute_local_shape = builtin(function (a)
+      return V.call(local_part, a)[1]
+    end, "compute_local_shape")})
+end
+
+-- ---- process groups ----
+
+local store = builtin(function () return namespace {__name__ = "Store"} end,
+  "FakeStore")
+provide("torch.testing._internal.distributed.fake_pg", namespace {
+  FakeStore = store, FakeProcessGroup = store})
+
+-- Anything that keeps its state in state_dict().
+provide("torch.distributed.checkpoint.stateful", namespace {
+  Stateful = args.class("Stateful", {test = function (v)
+    local ok, f = pcall(function () return v.state_dict end)
+    return ok and f ~= nil and not util.is_tensor(v)
+  end})})
+
+return {pytree = pytree}
