@@ -5,6 +5,7 @@
 #include <string.h>
 #include "debug/autopsy.h"
 #include "debug/debug.h"
+#include "shard/known_wrong.h"
 
 /* The argument that holds `slot`, its number and its place in a list. */
 static const char *place_of (const DtArgs *a, int slot, int *pos, int *at) {
@@ -298,6 +299,23 @@ static void print_message (DtSession *s, const DtFailed *f, DtBuf *out) {
   dt_buf_fini(&b);
 }
 
+/* A decision of PyTorch that is known to give wrong data can also be what
+** made the call fail. */
+static void print_known_wrong (DtDebug *d, const DtFailed *f, DtBuf *out) {
+  DtCtx *cx = d->s->cx;
+  const DtRecOp *r = dt_record_find(d, f->seq);
+  const DtKnownWrong *k;
+  DtProp *prop = NULL;
+  if (r == NULL || r->seq != f->seq || r->op == NULL ||
+      !dt_known_wrong_has(r->op) || dt_record_mesh(r) == NULL) return;
+  if (dt_record_decide(d, r, &f->args, NULL, &prop) == DT_OK) {
+    k = dt_known_wrong_find(cx, r->op, prop);
+    if (k) dt_buf_addf(out, "  known to be wrong in PyTorch: %s\n", k->what);
+    dt_prop_unref(cx, prop);
+  }
+  dt_error_clear(cx);
+}
+
 bool dt_autopsy_text (DtSession *s, DtStatus code, DtRepairs *r, DtBuf *out) {
   DtDebug *d = dt_debug_of(s);
   DtFailed *f;
@@ -314,6 +332,7 @@ bool dt_autopsy_text (DtSession *s, DtStatus code, DtRepairs *r, DtBuf *out) {
   }
   if (r->equality) print_lines(r->equality, out);
   print_message(s, f, out);
+  print_known_wrong(d, f, out);
   if (code != DT_E_MISSING)
     print_repairs(f, r, out);
   else {

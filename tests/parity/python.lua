@@ -122,6 +122,23 @@ print(m.init_weights(), m.init_weights(0.25), m.init_weights(std=1.0))
 check("defaults through a wrapper", code == 0 and out:find("0.5 0.25 1.0", 1,
   true), out)
 
+-- A call that fails for a decision that is known to be wrong says so.
+out, code = text([[
+import torch, torch.nn as nn
+from torch.distributed.tensor import distribute_tensor, distribute_module, Shard
+from torch.distributed.device_mesh import init_device_mesh
+mesh = init_device_mesh("cpu", (2,))
+model = distribute_module(nn.Conv2d(3, 16, kernel_size=4, stride=4), mesh)
+x = distribute_tensor(torch.randn(2, 3, 16, 16), mesh, [Shard(3)])
+x.requires_grad_(True)
+out = model(x)
+out.backward(torch.ones_like(out))
+]])
+check("a decision known to be wrong", code == 1
+  and out:find("aten.convolution_backward.default", 1, true)
+  and out:find("known to be wrong in PyTorch: the inputs are used as they are",
+    1, true), out)
+
 -- What is imported and not there may be named; what uses it is told.
 out, code = text([[
 import transformers
