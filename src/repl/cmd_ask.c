@@ -131,6 +131,7 @@ const DtCmd dt_cmds_ask[] = {
    "Example: :same x", ask},
   {"report", "explain", 0, "[FILE]",
    "A bug report of what failed, or came out wrong, last.\n"
+   "Wrong is what :verify or a finding calls so.\n"
    "Repro in Lua and PyTorch, expected and actual, what each rank held,\n"
    "versions; the repros are run before they are written.  Without FILE it\n"
    "is shown.\n"

@@ -71,6 +71,24 @@ ok "PyTorch raises what the report says" grep -q "$text" out
 "$DTREPL" -n 4 repro.lua > out 2>&1
 ok "and so does the Lua repro" grep -q "$text" out
 
+# What came out wrong without a word: the finding, and the numbers that
+# PyTorch's rank 0 has too.
+cat > silent.lua <<'L'
+local mesh = dt.init_device_mesh("cpu", {4}, {mesh_dim_names = {"tp"}})
+local x = dt.distribute_tensor(dt.arange(28):view(4, 7) / 4, mesh, {Shard(1)})
+local y = x:cumsum(-1)
+if dt.rank() == 0 then
+  local t = y:to_local():tolist()
+  print(("%.2f"):format(t[4][2]))
+end
+dt.debug.report("silent.md")
+L
+want=$("$DTREPL" -n 4 silent.lua | sed 's/^\[0\] //')
+sed -n '/^```python$/,/^```$/p' silent.md | sed '/^```/d' > silent.py
+"$PYTHON" silent.py > out 2> err
+ok "a finding is what is reported" grep -q "^# DT1037: .*aten.cumsum" silent.md
+ok "its numbers are PyTorch's ($want)" grep -q "$want" out
+
 # The founding cases: what is written where they stop raises the same there.
 cp "$here"/tests/debug/fixtures/seed?.lua .
 python_of () {                  # python_of REPORT: its PyTorch repro

@@ -11,8 +11,26 @@ local replay = require "dt.debug.replay"
 
 local M = {}
 
+-- The last finding that says "wrong" and the step it is about: the operator's
+-- own, or, where a number was read, the one that made it.  Rank 0 chooses.
+local function found(P)
+  local own, chosen = {}, ""
+  for _, f in ipairs(dt.debug.findings()) do
+    if f.severity == "wrong" and f.seq > 0 then
+      chosen = ("%s %s %s:%d"):format(f.code, f.op, f.file, f.line)
+      own[chosen] = f
+    end
+  end
+  local f = own[dt.debug.from_all(chosen)[1]]
+  local step
+  for _, s in ipairs(f and P.steps or {}) do
+    if s.seq <= f.seq then step = s end
+  end
+  return step, f
+end
+
 -- The step the report is about: the one that failed, the first found wrong by
--- shadow mode, else the last.
+-- shadow mode, that of a finding, else the last.
 local function target(P)
   if P.error then return P.error, "error" end
   local v = dt.debug.verified()
@@ -23,6 +41,8 @@ local function target(P)
       end
     end
   end
+  local s, f = found(P)
+  if s then return s, "finding", f end
   return P.steps[#P.steps], "ran"
 end
 
@@ -178,6 +198,11 @@ local function about(kind, s, e, w)
   end
   local specs = {}
   for i, v in ipairs(e and e.outputs or {}) do specs[i] = v.spec end
+  if kind == "finding" then
+    return ("%s: %s (%s)"):format(w.code, w.title, w.op),
+      ("`%s` at %s: %s."):format(w.op, page.place(w), w.evidence), nil,
+      ("%s; fix: `%s`"):format(w.cause, w.torch)
+  end
   return ("%s #%d"):format(s.op or s.kind, s.seq),
     ("`%s` at %s ran."):format(s.op or s.kind, page.place(s)), nil,
     "gives " .. table.concat(specs, ", ")
