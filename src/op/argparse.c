@@ -339,7 +339,7 @@ static DtStatus raise_sig (DtCtx *cx, const Sig *g, const DtBindCall *c) {
     const DtValue *v = i < c->npos ? &c->pos[i] : NULL;
     if (v == NULL && (k = dt_bind_kw(c, d->name, i)) >= 0) v = &c->kw[k];
     if (v == NULL && !d->has_default) return raise_missing(cx, g, c);
-    if (v != NULL && !dt_schema_fits(d, v, wrap))
+    if (v != NULL && !dt_bind_fits(c, d, v, wrap))
       return raise_type(cx, g, i, i < c->npos, v);
   }
   return raise_keywords(cx, g, c);
@@ -446,7 +446,7 @@ DtStatus dt_packet_resolve (DtCtx *cx, const DtPacket *p, int npos,
                             const DtValue *pos, int nkw,
                             const char *const *kwname, const DtValue *kw,
                             const DtOpDef **op, DtArgs *args) {
-  DtBindCall c = { npos, pos, nkw, kwname, kw };
+  DtBindCall c = { npos, pos, nkw, kwname, kw, true };
   int i;
   for (i = 0; i < p->n; i++)
     if (dt_bind_try(NULL, p->op[i]->sig, &c, args) == DT_OK) {

@@ -81,6 +81,12 @@ bool dt_schema_fits (const DtArgDef *d, const DtValue *v, bool wrap) {
          elem_fits(d, v, false);
 }
 
+bool dt_bind_fits (const DtBindCall *c, const DtArgDef *d, const DtValue *v,
+                   bool wrap) {
+  if (c->python && d->type == DT_T_INT && v->kind == DT_V_BOOL) return false;
+  return dt_schema_fits(d, v, wrap);
+}
+
 /* ---- storing ---- */
 
 /* The value in the form readers expect. */
@@ -219,7 +225,7 @@ static DtStatus bind_arg (DtCtx *cx, const DtSchema *s, const DtBindCall *c,
   } else {
     return cx == NULL ? DT_E_TYPE : raise_missing(cx, s, i);
   }
-  if (!dt_schema_fits(d, v, wrap))
+  if (!dt_bind_fits(c, d, v, wrap))
     return cx == NULL ? DT_E_TYPE : raise_type(cx, s, i, v);
   args_set(s, i, v, out);
   return cx == NULL ? DT_OK : exact_length(cx, &s->arg[i], v);
@@ -251,6 +257,6 @@ DtStatus dt_schema_bind (DtCtx *cx, const DtSchema *s, int npos,
                          const DtValue *pos, int nkw,
                          const char *const *kwname, const DtValue *kw,
                          DtArgs *out) {
-  DtBindCall c = { npos, pos, nkw, kwname, kw };
+  DtBindCall c = { npos, pos, nkw, kwname, kw, false };
   return dt_bind_try(cx, s, &c, out);
 }

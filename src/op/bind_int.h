@@ -10,6 +10,7 @@
 typedef struct DtBindCall {
   int npos; const DtValue *pos;
   int nkw; const char *const *kwname; const DtValue *kw;
+  bool python;                  /* torch.<op>: a bool is no int there */
 } DtBindCall;
 
 /* Bind; with `cx` NULL nothing is raised, the status only tells.  Pure. */
@@ -17,6 +18,9 @@ DtStatus dt_bind_try (DtCtx *cx, const DtSchema *s, const DtBindCall *c,
                       DtArgs *out);
 /* Do the tensor arguments of this operator take numbers?  Pure. */
 bool dt_bind_wraps (const DtSchema *s);
+/* Does a value of this call fit the argument?  Pure. */
+bool dt_bind_fits (const DtBindCall *c, const DtArgDef *d, const DtValue *v,
+                   bool wrap);
 /* First element of list `v` that does not fit, -1 when all do.  Pure. */
 int dt_bind_misfit (const DtArgDef *d, const DtValue *v);
 /* Index of the keyword for the argument `name` at position `pos` ("input" is

@@ -88,6 +88,17 @@ static bool is_type (const Piece *p, const char *type) {
   return strlen(type) == p->ntype && strncmp(p->type, type, p->ntype) == 0;
 }
 
+/* Type and name of a piece with a default, which reading leaves together. */
+static void part_optional (Piece *p) {
+  size_t n = p->ntype;
+  if (!p->optional) return;
+  while (n > 0 && p->type[n - 1] != ' ') n--;
+  if (n == 0) return;
+  p->name = p->type + n;
+  p->nname = p->ntype - n;
+  p->ntype = n - 1;
+}
+
 bool dt_listed_is (const char *line, const DtSchema *s) {
   static const char *const word[] = { "Tensor", "Number", "int", "float",
                                       "bool", "str" };
@@ -96,6 +107,7 @@ bool dt_listed_is (const char *line, const DtSchema *s) {
   for (i = 0; i < given; i++) {
     const DtArgDef *d = &s->arg[i];
     bool self = strcmp(d->name, "self") == 0 && d->type == DT_T_TENSOR;
+    if (i < n) part_optional(&p[i]);
     if (i >= n || p[i].star || !is_named(&p[i], self ? "input" : d->name))
       return false;
     if (!d->list && d->type < sizeof word / sizeof word[0] &&
