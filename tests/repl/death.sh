@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # TEST: needs=mpi timeout=120 tags=quick
-# A rank is killed: at an idle prompt, and while the others wait for it.  The
-# session ends within two seconds, says so, and the terminal is sane.
+# A rank is killed: at an idle prompt, while the others wait for it, and at a
+# stop.  The session ends within two seconds, says so, and the terminal is sane.
 . "$(dirname "$0")/term.inc"
 
 session_over () { [ -z "$(rank_pid 0)" ] && at_shell; }
@@ -34,4 +34,7 @@ kill_rank 0 "$busy"
 coll='while true do dt.distributed.barrier() end'
 kill_rank 2 "$coll"
 kill_rank 0 "$coll"
+stop='dt.breakpoint()'
+kill_rank 2 "$stop"
+kill_rank 0 "$stop"
 done_testing
