@@ -5,9 +5,10 @@
 -- region, its forward runs again.  Without reentrance the graph is the one of
 -- the first forward, and the second one runs just before the region's last
 -- node does; with it the region is one node whose backward runs the forward
--- again and a backward pass of its own.  The second forward runs to its end:
--- PyTorch stops it (early_stop) at the last tensor that is needed, so a few
--- operators at the end of a region are seen here and not there.
+-- again and a backward pass of its own.  Without reentrance the second forward
+-- begins when backward first reads a tensor that was kept, and (early_stop) it
+-- ends when the last of them is there again.  The detached copies that PyTorch
+-- makes of each are not seen here: tensors are kept as they are.
 
 local dt = require "dt"
 local util = require "dt.util"
@@ -64,19 +65,41 @@ end
 
 -- ---- with a graph of the first forward ----
 
-local function without_reentrance(f, args)
-  local outs = table.pack(f(table.unpack(args, 1, args.n)))
-  if not dt.is_grad_enabled() or not any_grad(outs) then return outs end
+-- The forward again, up to the last operator that keeps something.
+local function rebuild(f, args, kept)
+  local _, old = dt._saving_end(kept)
+  local ok, why = pcall(on_graph, f, args)
+  local ended = dt._saving_end(0, old)
+  if not ok and not ended then error(why, 0) end
+end
+
+-- What a region keeps is not there between its two forwards: no copies.
+local restore = {__close = function (self) dt._saving_end(0, self.old) end}
+
+local function first_forward(f, args)
+  local _, old = dt._saving_end(-1)
+  if old > 0 then dt._saving_end(0, old) end    -- inside a second forward
+  local guard <close> = setmetatable({old = old}, restore) -- luacheck: ignore
+  return table.pack(f(table.unpack(args, 1, args.n)))
+end
+
+local function without_reentrance(f, args, early)
+  local before = dt._saving()
+  local outs = first_forward(f, args)
+  local kept = dt._saving() - before
+  if not dt.is_grad_enabled() or not any_grad(outs) or kept == 0 then
+    return outs
+  end
   local again = false
   local function reached()
     if again then return end
     again = true
     autograd.queue_callback(function () again = false end)
-    on_graph(f, detached(args))
+    rebuild(f, args, early and kept or 0)
   end
   for i = 1, outs.n do
     local t = outs[i]
-    if util.is_tensor(t) and t.requires_grad then t:register_hook(reached) end
+    if util.is_tensor(t) and t.requires_grad then dt._hook_saved(t, reached) end
   end
   return outs
 end
@@ -128,6 +151,9 @@ local function with_reentrance(f, args)
   return outs
 end
 
+-- Does a second forward end early, where checkpoint is not told?
+M.early_stop = true
+
 local options = {use_reentrant = true, preserve_rng_state = true,
   context_fn = true, determinism_check = true, debug = true,
   early_stop = true}
@@ -155,7 +181,10 @@ function M.checkpoint(f, ...)
     args.n = args.n + 1
     args[args.n] = rest
   end
-  local outs = (reentrant and with_reentrance or without_reentrance)(f, args)
+  local early = M.early_stop
+  if own.early_stop ~= nil then early = own.early_stop end
+  local outs = (reentrant and with_reentrance or without_reentrance)(f, args,
+    early)
   return table.unpack(outs, 1, outs.n)
 end
 

@@ -172,6 +172,38 @@ static int add_hook (lua_State *L, bool after) {
   return 1;
 }
 
+/* dt._hook_saved(x, f): f() when backward first reads what was kept for x. */
+static int l_hook_saved (lua_State *L) {
+  DtVar *v = dtL_check_tensor(L, 1);
+  LuaRef *r;
+  luaL_checktype(L, 2, LUA_TFUNCTION);
+  r = ref_new(L, 2);
+  if (dt_var_hook_saving(v, hook_call, r, ref_free) != DT_OK) {
+    ref_free(r);
+    return dtL_raise(L);
+  }
+  return 0;
+}
+
+/* dt._saving(): how many operators have kept something so far. */
+static int l_saving (lua_State *L) {
+  lua_pushinteger(L, (lua_Integer)dtL_session(L)->saving);
+  return 1;
+}
+
+/* dt._saving_end(n, old): the forward that follows ends at its n-th operator
+** that keeps something; 0: nowhere, -1: nowhere, and what it keeps are not
+** copies; without n as it was before (`old`).  -> did it end, old. */
+static int l_saving_end (lua_State *L) {
+  DtSession *s = dtL_session(L);
+  lua_Integer n = luaL_optinteger(L, 1, 0), old = luaL_optinteger(L, 2, 0);
+  lua_pushboolean(L, s->saving_ended);
+  lua_pushinteger(L, (lua_Integer)s->saving_end);
+  s->saving_ended = false;
+  s->saving_end = old != 0 ? old : n > 0 ? s->saving + n : n;
+  return 2;
+}
+
 static int m_hook (lua_State *L) { return add_hook(L, false); }
 
 /* x:register_post_accumulate_grad_hook(f): f(x) when x.grad was added to. */
@@ -317,6 +349,8 @@ void dtL_open_autograd (lua_State *L, int dt) {
   static const luaL_Reg funcs[] = {
     {"_autograd_backward", l_backward}, {"_autograd_grad", l_grad},
     {"_custom_node", l_custom_node}, {"_data_view", l_data_view},
+    {"_hook_saved", l_hook_saved}, {"_saving", l_saving},
+    {"_saving_end", l_saving_end},
     {"_local_of", l_local_of}, {"_make_param", l_make_param},
     {"_set_data", l_set_data}, {"_set_explicit_redist", l_explicit},
     {"_set_grad_enabled", l_grad_enabled},

@@ -186,7 +186,7 @@ static DtStatus save_outputs (DtSession *s, DtNode *n, int nout,
   for (int k = 0; k < nout; k++) {
     int i = kept_output(n, k);
     if (out[i] == NULL) continue;
-    if (detaches(n->op, i, out[i]))
+    if (detaches(n->op, i, out[i]) && s->saving_end >= 0)
       DT_TRY(s->cx, dt_detach(s, out[i], &n->saved_out[i]));
     else
       DT_TRY(s->cx, dt_var_alias(out[i], &n->saved_out[i]));
@@ -345,16 +345,35 @@ DtStatus dt_var_retain_grad (DtVar *v) {
   return DT_OK;
 }
 
-static DtStatus hook_on_node (DtVar *v, struct DtHook h) {
-  DtNode *n = v->grad_fn;
+/* Hooks that are to run after the others stay behind them. */
+static DtStatus hook_on_node (DtVar *v, DtNode *n, int nr, struct DtHook h) {
+  int at = n->nprehooks;
   struct DtNodeHook *p =
     dt_realloc(v->s->cx, n->prehooks,
                (size_t)(n->nprehooks + 1) * sizeof *p);
   if (p == NULL) return DT_E_NOMEM;
   n->prehooks = p;
-  p[n->nprehooks].nr = v->output_nr;
-  p[n->nprehooks++].hook = h;
+  while (!h.after && at > 0 && p[at - 1].hook.after) at--;
+  memmove(&p[at + 1], &p[at], (size_t)(n->nprehooks - at) * sizeof *p);
+  p[at].nr = nr;
+  p[at].hook = h;
+  n->nprehooks++;
   return DT_OK;
+}
+
+DtStatus dt_var_hook_saving (DtVar *v, DtHookFn fn, void *ud,
+                             void (*ud_free)(void *)) {
+  int nr;
+  DtNode *n = dt_saving_node(v, &nr);
+  struct DtHook h = { fn, ud, ud_free, 0, true };
+  if (n == NULL) {
+    n = v->grad_fn;
+    nr = v->output_nr;
+  }
+  DT_CHECK(v->s->cx, n != NULL, DT_E_AUTOGRAD,
+           "cannot register a hook on a tensor that has no graph");
+  h.id = (int)(++v->s->next_hook_id);
+  return hook_on_node(v, n, nr, h);
 }
 
 DtStatus dt_var_hook (DtVar *v, bool after, DtHookFn fn, void *ud,
@@ -367,7 +386,8 @@ DtStatus dt_var_hook (DtVar *v, bool after, DtHookFn fn, void *ud,
            "grad hooks cannot be registered on non-leaf tensors");
   h.id = (int)(++s->next_hook_id);
   *id = h.id;
-  if (v->grad_fn != NULL) return hook_on_node(v, h);
+  if (v->grad_fn != NULL)
+    return hook_on_node(v, v->grad_fn, v->output_nr, h);
   p = dt_realloc(s->cx, v->hooks, (size_t)(v->nhooks + 1) * sizeof *p);
   if (p == NULL) return DT_E_NOMEM;
   v->hooks = p;

@@ -82,5 +82,9 @@ DtStatus dt_var_retain_grad (DtVar *v);
 DtStatus dt_var_hook (DtVar *v, bool after, DtHookFn fn, void *ud,
                       void (*ud_free)(void *), int *id);
 void dt_var_unhook (DtVar *v, int id);
+/* fn before the first node of `v`'s graph that reads what the forward kept,
+** after other hooks there (for activation checkpoints).  Local. */
+DtStatus dt_var_hook_saving (DtVar *v, DtHookFn fn, void *ud,
+                             void (*ud_free) (void *));
 
 #endif

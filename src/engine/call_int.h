@@ -50,6 +50,12 @@ DtStatus dt_node_new (DtSession *s, const char *name, int nin, int nout,
 /* Where a gradient of `v` goes: its node and output, or the leaf's
 ** accumulation node (made on demand).  fn NULL: nowhere.  Owned. */
 DtStatus dt_node_edge (DtSession *s, DtVar *v, DtEdge *out);
+/* saving.c: an operator with a gradient is about to run.  RUNTIME where a
+** recomputed forward ends.  Local. */
+DtStatus dt_saving_count (DtSession *s, const DtOpDef *op);
+/* The first node of `v`'s graph that backward reads kept tensors in, and
+** which of its outputs leads there; NULL if none.  Borrowed.  Pure. */
+DtNode *dt_saving_node (DtVar *v, int *nr);
 /* RUNTIME when `v` is saved by the node and was overwritten or freed. */
 DtStatus dt_node_check_saved (DtSession *s, const DtNode *n, const DtVar *v);
 /* Let go of what the node saved (after backward). */

@@ -34,6 +34,9 @@ struct DtSession {
   bool dist_rng;                /* RNG tracker is active */
   int64_t seq;                  /* operators so far */
   int64_t next_var_id, next_node_seq, next_hook_id;
+  int64_t saving, saving_end;   /* operators that kept something; a recomputed
+                                ** forward ends at that one (0: nowhere) */
+  bool saving_ended;
   int depth;
   int call_depth;               /* dt_call() inside dt_call() */
   int64_t cur_seq;              /* operator under way, 0 = none */

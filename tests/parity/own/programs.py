@@ -465,5 +465,308 @@ def bad_input(S):
             S.fail(f.__name__, e)
 
 
-PROGRAMS = ("tp_three", "tp_wildcard", "prepare_keywords", "fsdp_several_backwards", "fsdp_frozen", "fsdp_list", "fsdp_unshard", "loss_parallel_2d", "embedding_tied", "schedule", "schedules", "local_map_allreduce", "adadelta_foreach", "radam", "bad_input")
+class Patch(nn.Module):
+    def __init__(self, d, heads):
+        super().__init__()
+        self.heads = heads
+        self.conv = nn.Conv2d(3, d, 2, stride=2)
+        self.cls = nn.Parameter(torch.zeros(1, 1, d))
+        self.norm1 = nn.LayerNorm(d)
+        self.qkv = nn.Linear(d, 3 * d)
+        self.proj = nn.Linear(d, d)
+        self.norm2 = nn.LayerNorm(d)
+        self.fc1 = nn.Linear(d, 2 * d)
+        self.fc2 = nn.Linear(2 * d, d)
+        self.head = nn.Linear(d, 5)
+
+    def forward(self, x):
+        x = self.conv(x).flatten(2).transpose(1, 2)
+        x = torch.cat([self.cls.expand(x.shape[0], -1, -1), x], 1)
+        h = self.norm1(x)
+        b, s, _ = h.shape
+        q, k, v = self.qkv(h).view(b, s, 3, self.heads, -1).permute(2, 0, 3, 1, 4).unbind(0)
+        o = F.scaled_dot_product_attention(q, k, v)
+        x = x + self.proj(o.transpose(1, 2).reshape(b, s, -1))
+        x = x + self.fc2(F.gelu(self.fc1(self.norm2(x)), approximate="tanh"))
+        return self.head(x[:, 0])
+
+
+class Experts(nn.Module):
+    def __init__(self, e, d, h):
+        super().__init__()
+        self.gate = nn.Linear(d, e, bias=False)
+        self.w1 = nn.Parameter(torch.empty(e, d, h))
+        self.w2 = nn.Parameter(torch.empty(e, h, d))
+
+
+def moe_ep(S, E=8, D=6, H=10, T=5, grouped=False):
+    """expert parallel: E experts over 4 ranks, top-1 routing, tokens exchanged with all_to_all_single, experts run one by one"""
+    mesh = S.mesh((4,), ("ep",))
+    m = S.init(Experts(E, D, H))
+    with S.recording("init", 0):
+        for n in ("w1", "w2"):
+            setattr(m, n, nn.Parameter(distribute_tensor(getattr(m, n).data, mesh, [Shard(0)])))
+    X = rows(S, S.val((4 * T, D), 1000, 2.0, note=f"tokens: rank r has rows {T}r..{T}r+{T}"), S.rank, 4)
+    Y = rows(S, S.val((4 * T, D), 1001, note="target: likewise"), S.rank, 4)
+    ew = E // 4
+    g = mesh.get_group()
+    S.note(loss="((moe(x) - target)**2).mean() per rank; gate plain on every rank (its gradient is not reduced)", optimizer="SGD(lr=0.1)", steps=2,
+           routing="top-1 of softmax(gate(x)); tokens sorted by expert (stable); counts exchanged; tokens exchanged; on the receiver "
+                   "tokens lie by source rank then expert and are gathered by expert; back the same way; result scaled by the gate weight")
+
+    def fwd(st):
+        p = F.softmax(m.gate(X), -1)
+        w, e = p.max(-1)
+        order = torch.argsort(e, stable=True)
+        counts = torch.bincount(e, minlength=E)
+        got = funcol.all_to_all_single(counts, None, None, g)
+        got = funcol.wait_tensor(got) if not isinstance(got, funcol.AsyncCollectiveTensor) else got.wait()
+        ins, outs = counts.view(4, ew).sum(1).tolist(), got.view(4, ew).sum(1).tolist()
+        r = funcol.all_to_all_single_autograd(X[order], outs, ins, g)
+        r = r.wait() if isinstance(r, funcol.AsyncCollectiveTensor) else r
+        ids = torch.repeat_interleave(torch.arange(E // 4).repeat(4), got)
+        o2 = torch.argsort(ids, stable=True)
+        z = r[o2]
+        n = got.view(4, ew).sum(0).tolist()
+        w1, w2 = m.w1.to_local(), m.w2.to_local()
+        ys = [F.relu(c @ w1[i]) @ w2[i] for i, c in enumerate(torch.split(z, n))]
+        y = torch.cat(ys)[torch.argsort(o2, stable=True)]
+        b = funcol.all_to_all_single_autograd(y, ins, outs, g)
+        b = b.wait() if isinstance(b, funcol.AsyncCollectiveTensor) else b
+        out = torch.zeros_like(X).index_put((order,), b) * w.unsqueeze(-1)
+        if st == 1:
+            S.values["routing"] = {"expert_of_token": S.gather(e.tolist()), "counts": S.gather(counts.tolist()), "received": S.gather(got.tolist())}
+        return ((out - Y) ** 2).mean()
+    S.train(m, fwd, torch.optim.SGD(m.parameters(), lr=0.1))
+
+
+def fsdp_mlp(S, h=32, o=5, raf=True, mp=None, shape=(4,), names=("dp",), place=None, per_layer=True, clip=None, opt=None, steps=2, reshard_root=None, cfg=None):
+    mesh = S.mesh(shape, names)
+    model = S.init(ToyModel(10, h, o))
+    kw = {} if mp is None else {"mp_policy": mp}
+    if place:
+        kw["shard_placement_fn"] = place
+    with S.recording("init", 0):
+        if per_layer:
+            fully_shard(model.in_proj, mesh=mesh, reshard_after_forward=raf, **kw)
+            fully_shard(model.out_proj, mesh=mesh, reshard_after_forward=raf, **kw)
+        fully_shard(model, mesh=mesh, **({} if reshard_root is None else {"reshard_after_forward": reshard_root}), **({} if per_layer else kw | {"reshard_after_forward": raf}))
+    if cfg:
+        cfg(model)
+    n = S.ws
+    x = rows(S, S.val((8, 10), 1000, note="x: rank r has rows 2r..2r+2"), S.rank, n)
+    t = rows(S, S.val((8, o), 1001, note="target: likewise"), S.rank, n)
+    S.note(fully_shard={"units": (["in_proj", "out_proj", ""] if per_layer else [""]), "reshard_after_forward": raf,
+                        "mp_policy": repr(mp) if mp else None, "shard_placement_fn": bool(place)},
+           loss="((model(x) - target)**2).mean() on each rank's rows", optimizer="SGD(lr=0.1)" if opt is None else "AdamW(lr=0.01), foreach and fused as the name says", steps=steps)
+    S.train(model, mse(model, x, t), opt(model) if opt else torch.optim.SGD(model.parameters(), lr=0.1), clip=clip, steps=steps)
+    return model
+
+
+def vocab_parallel(S, v=16, style=None, idlay=None, pad=None, manual=None, lin=None):
+    mesh = S.mesh((4,), ("tp",))
+    model = S.init(Emb(v, 8, pad))
+    style = style or RowwiseParallel(input_layouts=Replicate(), output_layouts=Replicate())
+    if manual is None:
+        S.parallelize(model, mesh, {"emb": style, "out": ColwiseParallel(input_layouts=lin, output_layouts=Replicate())})
+    ids_ = S.ids((2, 6), 1000, v, "ids")
+    t = S.val((2, 6, v), 1001, note="target")
+    if manual is not None:
+        model.emb.weight = nn.Parameter(distribute_tensor(model.emb.weight.data, mesh, [manual]))
+        model.out.weight = nn.Parameter(distribute_tensor(model.out.weight.data, mesh, [Shard(0)]))
+        with S.recording("init", 0):
+            ids_ = distribute_tensor(ids_, mesh, [idlay])
+            t = distribute_tensor(t, mesh, [Replicate()])
+        S.note(placements={"emb.weight": pls([manual]), "out.weight": ["S(0)"]}, input_placements={"ids": pls([idlay]), "target": ["R"]})
+    S.note(loss="((model(ids) - target)**2).mean()", optimizer="SGD(lr=0.1)", steps=2)
+    S.train(model, lambda st: ((model(ids_) - t) ** 2).mean(), torch.optim.SGD(model.parameters(), lr=0.1))
+
+
+def hsdp_allreduce_off(S):
+    mesh = S.mesh((2, 2), ("rep", "shard"))
+    model = S.init(ToyModel(10, 32, 5))
+    with S.recording("init", 0):
+        for u in (model.in_proj, model.out_proj, model):
+            fully_shard(u, mesh=mesh)
+    X = [rows(S, S.val((8, 10), 1000 + m), S.rank, 4) for m in (0, 1)]
+
+    def fwd(st):
+        model.set_requires_all_reduce(False)
+        model(X[0]).pow(2).mean().backward()
+        model.set_requires_all_reduce(True)
+        return model(X[1]).pow(2).mean()
+    S.train(model, fwd, O.SGD(model.parameters(), lr=0.1))
+
+
+def hsdp_nosync(S):
+    mesh = S.mesh((2, 2), ("rep", "shard"))
+    model = S.init(ToyModel(10, 31, 6))
+    with S.recording("init", 0):
+        for u in (model.in_proj, model.out_proj, model):
+            fully_shard(u, mesh=mesh)
+    X = [rows(S, S.val((8, 10), 1000 + m), S.rank, 4) for m in (0, 1)]
+
+    def fwd(st):
+        model.set_requires_gradient_sync(False)
+        model(X[0]).pow(2).mean().backward()
+        model.set_requires_gradient_sync(True)
+        return model(X[1]).pow(2).mean()
+    S.train(model, fwd, O.SGD(model.parameters(), lr=0.1, momentum=0.9))
+
+
+def ddp_replicate_tp(S):
+    """composable replicate over TP"""
+    from torch.distributed._composable.replicate import replicate
+    mesh = S.mesh((2, 2), ("dp", "tp"))
+    model = S.init(ToyModel(10, 32, 5))
+    S.parallelize(model, mesh["tp"], {"in_proj": ColwiseParallel(), "out_proj": RowwiseParallel()})
+    with S.recording("init", 0):
+        replicate(model, device_mesh=mesh["dp"])
+    x, t = rows(S, S.val((8, 10), 1000), S.rank // 2, 2), rows(S, S.val((8, 5), 1001), S.rank // 2, 2)
+    S.train(model, mse(model, x, t), O.SGD(model.parameters(), lr=0.1))
+
+
+def ddp_tp_accum3(S):
+    mesh = S.mesh((2, 2), ("dp", "tp"))
+    model = S.init(ToyModel(10, 32, 5))
+    S.parallelize(model, mesh["tp"], {"in_proj": ColwiseParallel(), "out_proj": RowwiseParallel()})
+    d = nn.parallel.DistributedDataParallel(model, device_mesh=mesh["dp"])
+    X = [rows(S, S.val((8, 10), 1000 + i), S.rank // 2, 2) for i in (0, 1)]
+
+    def fwd(st):
+        with d.no_sync():
+            d(X[0]).pow(2).mean().backward()
+        return d(X[1]).pow(2).mean()
+    S.train(model, fwd, O.SGD(model.parameters(), lr=0.1))
+
+
+def replicate2_tp(S):
+    from torch.distributed._composable.replicate_with_fsdp import replicate
+    mesh = S.mesh((2, 2), ("dp", "tp"))
+    model = S.init(ToyModel(10, 32, 5))
+    S.parallelize(model, mesh["tp"], {"in_proj": ColwiseParallel(), "out_proj": RowwiseParallel()})
+    with S.recording("init", 0):
+        for m in (model.in_proj, model.out_proj, model):
+            replicate(m, mesh=mesh["dp"])
+    X = [rows(S, S.val((8, 10), 1000 + i), S.rank // 2, 2) for i in (0, 1)]
+
+    def fwd(st):
+        model.set_requires_gradient_sync(False)
+        model(X[0]).pow(2).mean().backward()
+        model.set_requires_gradient_sync(True)
+        return model(X[1]).pow(2).mean()
+    S.train(model, fwd, O.Adam(model.parameters(), lr=0.01))
+
+
+def moe_grouped(S):
+    """experts by grouped_mm, trained, w1 S(2), w2 S(1)"""
+    mesh = S.mesh((4,), ("tp",))
+    m = S.init(Experts(4, 16, 32))
+    with S.recording("init", 0):
+        m.w1 = nn.Parameter(distribute_tensor(m.w1.data, mesh, [Shard(2)]))
+        m.w2 = nn.Parameter(distribute_tensor(m.w2.data, mesh, [Shard(1)]))
+        x = distribute_tensor(S.val((16, 16), 1000), mesh, [Replicate()])
+        offs = distribute_tensor(torch.tensor([2, 8, 8, 16], dtype=torch.int32), mesh, [Replicate()])
+
+    def fwd(st):
+        h = F.silu(torch._grouped_mm(x.to(torch.bfloat16), m.w1.to(torch.bfloat16), offs))
+        return torch._grouped_mm(h, m.w2.to(torch.bfloat16), offs).float().pow(2).mean()
+    S.train(m, fwd, O.SGD(m.parameters(), lr=0.1))
+
+
+def vit_tp(S):
+    mesh = S.mesh((2, 2), ("dp", "tp"))
+    model = S.init(Patch(8, 2))
+    S.parallelize(model, mesh["tp"], {"fc1": ColwiseParallel(), "fc2": RowwiseParallel(), "head": ColwiseParallel(output_layouts=Replicate())})
+    with S.recording("init", 0):
+        fully_shard(model, mesh=mesh["dp"])
+    x = rows(S, S.val((4, 3, 4, 4), 1000), S.rank // 2, 2)
+    y = rows(S, S.ids((4,), 1001, 5), S.rank // 2, 2)
+    S.train(model, lambda st: F.cross_entropy(model(x), y, label_smoothing=0.1), O.SGD(model.parameters(), lr=0.1, momentum=0.9))
+
+
+def clip_value(S):
+    mesh = S.mesh((4,), ("tp",))
+    model, x, t = tp_model(S, mesh)
+    S.train(model, mse(model, x, t), O.SGD(model.parameters(), lr=0.1), clip=lambda m: (nn.utils.clip_grad_value_(m.parameters(), 0.01), nn.utils.get_total_norm([p.grad for p in m.parameters()]))[1])
+
+
+def opt_asgd_foreach(S):
+    opt_prog(S, O.ASGD, lr=0.1, foreach=True)
+
+
+def opt_adamax_foreach(S):
+    opt_prog(S, O.Adamax, lr=0.01, foreach=True)
+
+
+def opt_nadam_foreach(S):
+    opt_prog(S, O.NAdam, lr=0.01, foreach=True)
+
+
+def opt_adam_cap(S):
+    opt_prog(S, O.Adam, lr=0.01, capturable=True)
+
+
+def lmap_2d(S):
+    mesh = S.mesh((2, 2), ("dp", "tp"))
+    with S.recording("init", 0):
+        x = distribute_tensor(S.val((8, 8), 1000), mesh, [Shard(0), Shard(1)])
+        m = W(distribute_tensor(S.val((8, 6), 1001), mesh, [Replicate(), Shard(0)]))
+        t = distribute_tensor(S.val((8, 6), 1002), mesh, [Shard(0), Replicate()])
+    f = local_map(lambda a, b: (a @ b, a.sum(0)), out_placements=([Shard(0), Partial()], [Partial(), Shard(0)]), in_placements=([Shard(0), Shard(1)], [Replicate(), Shard(0)]), in_grad_placements=([Shard(0), Shard(1)], [Partial(), Shard(0)]), device_mesh=mesh)
+    S.train(m, lambda st: ((f(x, m.w)[0] - t) ** 2).mean(), O.SGD(m.parameters(), lr=0.1))
+
+
+def fsdp_tp_row_first(S):
+    """a plan the other way round: rowwise, then colwise"""
+    mesh = S.mesh((2, 2), ("dp", "tp"))
+    model = S.init(ToyModel(8, 16, 12))
+    S.parallelize(model, mesh["tp"], {"in_proj": RowwiseParallel(input_layouts=Replicate()), "out_proj": ColwiseParallel(output_layouts=Replicate())})
+    with S.recording("init", 0):
+        fully_shard(model, mesh=mesh["dp"], reshard_after_forward=True)
+    x, t = rows(S, S.val((8, 8), 1000), S.rank // 2, 2), rows(S, S.val((8, 12), 1001), S.rank // 2, 2)
+    S.train(model, mse(model, x, t), O.Adam(model.parameters(), lr=0.01, fused=True), clip=lambda m: clip_grad_norm_(m.parameters(), 0.1))
+
+
+def sp_dim0(S):
+    mesh = S.mesh((4,), ("tp",))
+    model = S.init(NormMLP(8, 16, "layer"))
+    S.parallelize(model, mesh, {"norm": SequenceParallel(sequence_dim=0), "w1": ColwiseParallel(input_layouts=Shard(0)), "w2": RowwiseParallel(output_layouts=Shard(0), use_local_output=False)})
+    with S.recording("init", 0):
+        x, t = distribute_tensor(S.val((8, 8), 1000), mesh, [Shard(0)]), distribute_tensor(S.val((8, 8), 1001), mesh, [Shard(0)])
+    S.train(model, mse(model, x, t), O.SGD(model.parameters(), lr=0.1))
+
+
+def prep_out(S):
+    mesh = S.mesh((4,), ("tp",))
+    model = S.init(ToyModel(8, 16, 8))
+    S.parallelize(model, mesh, {"in_proj": ColwiseParallel(use_local_output=False), "relu": PrepareModuleInputOutput(input_layouts=(Shard(1),), desired_input_layouts=(Shard(0),), output_layouts=(Shard(0),), desired_output_layouts=(Shard(1),), use_local_input=False, use_local_output=False),
+                                "out_proj": RowwiseParallel(), "": PrepareModuleOutput(output_layouts=Replicate(), desired_output_layouts=Shard(0))})
+    x, t = S.val((8, 8), 1000), rows(S, S.val((8, 8), 1001), S.rank, 4)
+    S.train(model, mse(model, x, t), O.SGD(model.parameters(), lr=0.1))
+
+
+def moe_ep4(S):
+    moe_ep(S, 4, 8, 12, 6)
+
+
+def fsdp_mp_bf16_all(S):
+    fsdp_mlp(S, mp=MixedPrecisionPolicy(param_dtype=torch.bfloat16))
+
+
+def fsdp_mp_out(S):
+    fsdp_mlp(S, mp=MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=torch.float32, output_dtype=torch.float32))
+
+
+def opt_sgd_nesterov(S):
+    opt_prog(S, O.SGD, lr=0.1, momentum=0.9, nesterov=True, weight_decay=0.01, foreach=True)
+
+
+def vocab_untold(S):
+    vocab_parallel(S, 16, RowwiseParallel(input_layouts=Replicate(), output_layouts=Shard(1), use_local_output=False))
+
+
+PROGRAMS = ("tp_three", "tp_wildcard", "prepare_keywords", "fsdp_several_backwards", "fsdp_frozen", "fsdp_list", "fsdp_unshard", "loss_parallel_2d", "embedding_tied", "schedule", "schedules", "local_map_allreduce", "adadelta_foreach", "radam", "bad_input",
+            "hsdp_allreduce_off", "hsdp_nosync", "ddp_replicate_tp", "ddp_tp_accum3", "replicate2_tp", "moe_grouped", "vit_tp", "clip_value", "opt_asgd_foreach", "opt_adamax_foreach", "opt_nadam_foreach", "opt_adam_cap", "lmap_2d", "fsdp_tp_row_first", "sp_dim0", "prep_out", "moe_ep4", "fsdp_mp_bf16_all", "fsdp_mp_out", "opt_sgd_nesterov", "vocab_untold")
 WORLD = {"tp_three": 3, "embedding_tied": 2, "schedule": 2, "schedules": 2}
+F32_ONLY = ("moe_grouped", "fsdp_mp_bf16_all", "fsdp_mp_out")
