@@ -59,7 +59,7 @@ typedef struct DtBind {
   const char *name_key[DTL_NAMES], *name_val[DTL_NAMES];  /* l_past.c */
   DtScopeName scope[DTL_SCOPES];
   const char *names_in; int names_line;         /* asked there last */
-  unsigned char box_tag;        /* slots.c; 0: not known */
+  unsigned char box_tag, lua_tag;       /* slots.c; 0: not known */
   const void *tensor_meta;      /* metatable of tensors, once one was seen */
 } DtBind;
 

@@ -215,7 +215,19 @@ static void push_packet (lua_State *L, const DtPacket *p) {
   luaL_setmetatable(L, "dt.packet");
 }
 
-/* __index of a namespace table: upvalue 1 its name. */
+/* The packet made last for this name, if it is still that one: when an overload
+** is added the registry makes another. */
+static bool push_made (lua_State *L, const DtPacket *p) {
+  bool same;
+  lua_pushvalue(L, 2);
+  if (lua_rawget(L, lua_upvalueindex(2)) != LUA_TTABLE) return false;
+  lua_pushliteral(L, "_packet");
+  same = lua_rawget(L, -2) == LUA_TLIGHTUSERDATA && lua_touserdata(L, -1) == p;
+  lua_pop(L, 1);
+  return same;
+}
+
+/* __index of a namespace table: upvalue 1 its name, 2 the packets made. */
 static int ns_index (lua_State *L) {
   DtSession *s = dtL_session(L);
   const char *ns = lua_tostring(L, lua_upvalueindex(1));
@@ -232,15 +244,20 @@ static int ns_index (lua_State *L) {
                       "'_OpNamespace' '%s' object has no attribute '%s'%s%s",
                       ns, base, n ? "; did you mean " : "", n ? near[0] : "");
   }
+  if (push_made(L, p)) return 1;
   push_packet(L, p);
-  return 1;                       /* not cached: overloads may be added */
+  lua_pushvalue(L, 2);
+  lua_pushvalue(L, -2);
+  lua_rawset(L, lua_upvalueindex(2));
+  return 1;
 }
 
 static int ops_index (lua_State *L) {
   lua_newtable(L);
   lua_newtable(L);
   lua_pushvalue(L, 2);
-  lua_pushcclosure(L, ns_index, 1);
+  lua_newtable(L);
+  lua_pushcclosure(L, ns_index, 2);
   lua_setfield(L, -2, "__index");
   lua_setmetatable(L, -2);
   lua_pushvalue(L, 2);

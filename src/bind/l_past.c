@@ -146,8 +146,7 @@ static void bind_locals (lua_State *co, DtDebug *d, int64_t seq,
   DtSlots slots = dtL_slots_of(dtL_state(co), inner, ar);
   const char *name;
   int i;
-  for (i = 1; slots.func == NULL || i <= slots.n; i++) {
-    if (!dtL_slots_may(&slots, i)) continue;
+  for (i = 1; (i = dtL_slots_next(&slots, i)) != INT_MAX; i++) {
     name = lua_getlocal(co, ar, i);
     if (name == NULL) return;
     if (*name != '(') bind_top(co, d, seq, scope, name);
@@ -166,7 +165,8 @@ static void bind_frames (lua_State *co, DtDebug *d, int64_t seq) {
        lua_getstack(co, level, &two[level & 1]); level++) {
     lua_Debug *ar = &two[level & 1];
     const char *scope;
-    lua_getinfo(co, "S", ar);           /* C functions: cheaply passed over */
+    if (dtL_slots_is_c(b, ar)) continue;
+    lua_getinfo(co, "S", ar);
     if (*ar->what == 'C' || strncmp(ar->source, "=[dt", 4) == 0 ||
         strcmp(ar->source, "=?") == 0) continue;        /* stripped */
     if (n == 0) lua_getinfo(co, "l", ar);

@@ -15,42 +15,35 @@
 ** with the value first and its tag behind it.  Where that is not so nothing
 ** is learned, every local is asked for, and the answers are the same.  Does
 ** not read values, and never writes. */
-#include <stdint.h>
 #include <string.h>
 #include "bind/slots.h"
 
-enum { SLOT = 16, TAG = 8 };    /* bytes of a slot; where its tag lies */
-
-static const char *func_of (const lua_Debug *ar) {
-  const char *p;
-  memcpy(&p, (const void *)ar->i_ci, sizeof p);
-  return p;
-}
-
 static unsigned char tag_of (const char *func, int i) {
-  return (unsigned char)func[i * SLOT + TAG];
+  return (unsigned char)func[i * DTL_SLOT + DTL_TAG];
 }
 
 static bool holds (const char *func, int i, const void *p) {
   const void *q;
-  memcpy(&q, func + i * SLOT, sizeof q);
+  memcpy(&q, func + i * DTL_SLOT, sizeof q);
   return p == q;
 }
 
-/* Arguments: two tables, an integer, a light userdata, a C function, nil, a
-** boolean, a string, a float, a thread, then two full userdata. */
-enum { TABLE = 1, TABLE2, NUMBER, LIGHT, FUNC, NIL, BOOL, STR, FLOAT, THREAD,
-       BOX, BOX2 };
+/* Arguments: two tables, an integer, a light userdata, a C function, one with
+** an upvalue, nil, a boolean, a string, a float, a thread, then a Lua function
+** and two full userdata. */
+enum { TABLE = 1, TABLE2, NUMBER, LIGHT, FUNC, CLOSURE, NIL, BOOL, STR, FLOAT,
+       THREAD, SCRIPT, BOX, BOX2 };
 static const lua_Integer number = 0x123456789abcdef;
 
 static bool as_thought (lua_State *L, const char *func) {
-  unsigned char box = tag_of(func, BOX);
+  unsigned char box = tag_of(func, BOX), script = tag_of(func, SCRIPT);
   lua_Integer n;
   int i;
-  memcpy(&n, func + NUMBER * SLOT, sizeof n);
-  for (i = TABLE; i < BOX; i++)
-    if (tag_of(func, i) == box) return false;
-  return n == number && tag_of(func, BOX2) == box &&
+  memcpy(&n, func + NUMBER * DTL_SLOT, sizeof n);
+  for (i = TABLE; i < SCRIPT; i++)
+    if (tag_of(func, i) == box || tag_of(func, i) == script) return false;
+  return box != script && script != 0 && box != 0 && n == number &&
+         tag_of(func, BOX2) == box &&
          tag_of(func, TABLE) == tag_of(func, TABLE2) &&
          holds(func, TABLE, lua_topointer(L, TABLE)) &&
          holds(func, TABLE2, lua_topointer(L, TABLE2)) &&
@@ -62,8 +55,11 @@ static int try_out (lua_State *L) {
   DtBind *b = dtL_state(L);
   lua_Debug ar;
   if (lua_gettop(L) == BOX2 && lua_getstack(L, 0, &ar) && ar.i_ci != NULL) {
-    const char *func = func_of(&ar);
-    if (as_thought(L, func)) b->box_tag = tag_of(func, BOX);
+    const char *func = dtL_slots_func(&ar);
+    if (as_thought(L, func)) {
+      b->box_tag = tag_of(func, BOX);
+      b->lua_tag = tag_of(func, SCRIPT);
+    }
   }
   return 0;
 }
@@ -76,11 +72,14 @@ static int learn (lua_State *L) {
   lua_pushinteger(L, number);
   lua_pushlightuserdata(L, L);
   lua_pushcfunction(L, learn);
+  lua_pushinteger(L, 1);
+  lua_pushcclosure(L, learn, 1);
   lua_pushnil(L);
   lua_pushboolean(L, 1);
   lua_pushliteral(L, "box");
   lua_pushnumber(L, 0.5);
   lua_newthread(L);
+  if (luaL_loadbufferx(L, "", 0, "=[dt]", "t") != LUA_OK) return lua_error(L);
   (void)lua_newuserdatauv(L, sizeof(void *), 1);
   (void)lua_newuserdatauv(L, sizeof(void *), 0);
   lua_call(L, BOX2, 0);
@@ -88,7 +87,7 @@ static int learn (lua_State *L) {
 }
 
 void dtL_slots_learn (lua_State *L) {
-  dtL_state(L)->box_tag = 0;
+  dtL_state(L)->box_tag = dtL_state(L)->lua_tag = 0;
   lua_pushcfunction(L, learn);
   if (lua_pcall(L, 0, 0, 0) != LUA_OK) lua_pop(L, 1);
 }
@@ -98,12 +97,8 @@ DtSlots dtL_slots_of (const DtBind *b, const lua_Debug *inner,
   DtSlots s = { NULL, 0, b->box_tag };
   const char *end;
   if (b->box_tag == 0 || inner == NULL) return s;
-  s.func = func_of(ar);
-  end = func_of(inner);
-  s.n = end > s.func ? (int)((end - s.func) / SLOT) - 1 : 0;
+  s.func = dtL_slots_func(ar);
+  end = dtL_slots_func(inner);
+  s.n = end > s.func ? (int)((end - s.func) / DTL_SLOT) - 1 : 0;
   return s;
-}
-
-bool dtL_slots_may (const DtSlots *s, int i) {
-  return s->func == NULL || (i <= s->n && tag_of(s->func, i) == s->box);
 }

@@ -4,11 +4,28 @@
 #ifndef DT_BIND_SLOTS_H
 #define DT_BIND_SLOTS_H
 
+#include <limits.h>
+#include <string.h>
 #include "bind/bind.h"
+
+enum { DTL_SLOT = 16, DTL_TAG = 8 };    /* bytes of a slot; its tag's place */
 
 /* Try how this Lua lays out its stack; once per state.  Without memory nothing
 ** is learned. */
 void dtL_slots_learn (lua_State *L);
+
+/* Slot 0 of a frame, its function.  Only where something was learned.  Pure. */
+static inline const char *dtL_slots_func (const lua_Debug *ar) {
+  const char *p;
+  memcpy(&p, (const void *)ar->i_ci, sizeof p);
+  return p;
+}
+
+/* Is the frame surely that of a C function?  Pure. */
+static inline bool dtL_slots_is_c (const DtBind *b, const lua_Debug *ar) {
+  return b->lua_tag != 0 &&
+         (unsigned char)dtL_slots_func(ar)[DTL_TAG] != b->lua_tag;
+}
 
 /* The locals of a frame: local i lies in slot i. */
 typedef struct DtSlots {
@@ -22,7 +39,13 @@ typedef struct DtSlots {
 DtSlots dtL_slots_of (const DtBind *b, const lua_Debug *inner,
                       const lua_Debug *ar);
 
-/* May local i be a tensor?  False only when it is none.  Pure. */
-bool dtL_slots_may (const DtSlots *s, int i);
+/* The first local from i on that may be a tensor; INT_MAX when all others are
+** none.  Pure. */
+static inline int dtL_slots_next (const DtSlots *s, int i) {
+  if (s->func == NULL) return i;
+  for (; i <= s->n; i++)
+    if ((unsigned char)s->func[i * DTL_SLOT + DTL_TAG] == s->box) return i;
+  return INT_MAX;
+}
 
 #endif

@@ -52,7 +52,7 @@ static const char *source_name (DtBind *b, const char *source) {
   return name;
 }
 
-/* First Lua function of the user's on the stack.  C functions ("=[C]") and
+/* First Lua function of the user's on the stack.  C functions and
 ** chunks of the library ("=[dt...]") are passed over; the line, which costs
 ** most to learn, is asked for once. */
 static void where (void *ud, const char **file, int *line) {
@@ -63,6 +63,7 @@ static void where (void *ud, const char **file, int *line) {
   int level;
   *file = ""; *line = 0;
   for (level = 0; lua_getstack(L, level, &ar); level++) {
+    if (dtL_slots_is_c(b, &ar)) continue;
     lua_getinfo(L, "S", &ar);
     if (*ar.what == 'C' || strncmp(ar.source, "=[dt", 4) == 0) continue;
     lua_getinfo(L, "l", &ar);

@@ -15,6 +15,7 @@
 DtStatus dt_api_begin (DtSession *s, DtApi *a, const char *name, int nin,
                        DtVar *const *in) {
   DtEvent e = { .kind = DT_EV_FUNC, .text = name, .nin = nin, .in = in };
+  DtStatus st = DT_OK;
   a->name = name;
   a->op = s->cur_op;
   a->seq = s->cur_seq;
@@ -24,7 +25,10 @@ DtStatus dt_api_begin (DtSession *s, DtApi *a, const char *name, int nin,
   s->cur_op = NULL;
   s->cur_seq = ++s->seq;
   s->cur_file = NULL;
-  return dt_session_heard(s) ? dt_event_emit(s, &e) : DT_OK;
+  if (dt_session_heard(s)) st = dt_event_emit(s, &e);
+  a->at = s->cur_file;
+  a->at_line = s->cur_line;
+  return st;
 }
 
 DtStatus dt_api_end (DtSession *s, const DtApi *a, int nin, DtVar *const *in,
@@ -32,12 +36,15 @@ DtStatus dt_api_end (DtSession *s, const DtApi *a, int nin, DtVar *const *in,
   DtStatus lst = DT_OK;
   bool again;
   if (st == DT_OK) {
+    s->cur_file = a->at;
+    s->cur_line = a->at_line;
     (*out)->origin = dt_ev_where(s);
     (*out)->origin.op = a->name;
   }
   if (dt_session_heard(s)) {
     DtEvent e = { .kind = DT_EV_FUNC_END, .text = a->name, .nin = nin,
-                  .in = in, .status = st };
+                  .in = in, .status = st, .file = a->at,
+                  .line = a->at_line };
     if (st == DT_OK) {
       e.nout = 1;
       e.out = out;
@@ -66,7 +73,8 @@ DtStatus dt_named_call (DtSession *s, const char *name, int nin,
   st = fn(ud, MAX_OUT, &nout, out);
   if (dt_session_heard(s)) {
     DtEvent e = { .kind = DT_EV_FUNC_END, .text = name, .nin = nin, .in = in,
-                  .nout = nout, .out = out, .status = st };
+                  .nout = nout, .out = out, .status = st, .file = a.at,
+                  .line = a.at_line };
     lst = dt_event_emit(s, &e);
   }
   s->cur_op = a.op;

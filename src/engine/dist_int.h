@@ -10,6 +10,7 @@ typedef struct DtApi {
   const char *name;
   const DtOpDef *op; int64_t seq;     /* of the call around it */
   const char *file; int line;
+  const char *at; int at_line;        /* of this one; NULL = not asked */
 } DtApi;
 DtStatus dt_api_begin (DtSession *s, DtApi *a, const char *name, int nin,
                        DtVar *const *in);
