@@ -32,6 +32,7 @@ typedef struct DtRedJob {
   int nkept, nred;
   DtRedDim kept[DT_MAX_NDIM], red[DT_MAX_NDIM];
   int64_t len;                  /* elements for one output */
+  bool along;                   /* outputs are made one by one */
 } DtRedJob;
 
 /* Outputs done at a time, for elements of 8 and 16 bytes. */
@@ -54,14 +55,17 @@ typedef struct DtRedPass {
 
 typedef struct DtLoops {
   const DtPwTable *pw_f32;
+  /* The same for operands and results stored as bf16; NULL: use pw_f32. */
+  const DtPwTable *pw_bf16;
   void (*load) (DtClass c, void *dst, DtDtype t, const void *src,
                 int64_t stride, int64_t n);
   void (*store) (DtClass c, const void *src, DtDtype t, void *dst,
                  int64_t stride, int64_t n);
   void (*reduce) (const DtRedPass *pass);
-  /* x[n] to its softmax or log_softmax, in place; `t`: the type PyTorch keeps
-  ** the sum in. */
-  void (*softmax_f32) (bool log_form, DtDtype t, float *x, int64_t n);
+  /* out[n] = softmax or log_softmax of x[n], which may be the same; `t`: the
+  ** type PyTorch keeps the sum in. */
+  void (*softmax_f32) (bool log_form, DtDtype t, const float *x, float *out,
+                       int64_t n);
   /* out[n] = normal numbers i.. of the stream. */
   void (*normal) (const DtRng *r, int64_t i, int64_t n, double mean,
                   double std, double *out);

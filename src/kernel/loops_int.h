@@ -16,9 +16,10 @@
 #include "kernel/softmax_int.h"
 #include "kernel/random_int.h"
 #include "kernel/pw_f32_int.h"
+#include "kernel/pw_bf16_int.h"
 
 const DtLoops DT_LEVEL(dt_loops) = {
-  &DT_LEVEL(dt_pw_f32), run_load, run_store, reduce_pass,
+  &DT_LEVEL(dt_pw_f32), &pw_bf16, run_load, run_store, reduce_pass,
   softmax_line_f32, random_normal, random_uniform_f32
 };
 

@@ -38,11 +38,12 @@ static inline float fma_f32 (float a, float b, float c) {
 /* ---- e^x ---- */
 
 /* x = n ln2 + r: adding 1.5 * 2^23 rounds to an integer and leaves it in the
-** low bits.  (x: |x| < 2^22.) */
-static inline float reduce_f32 (float x, int32_t *n) {
+** low bits of *t; nine zero bits lie above, so t << 23 is n << 23.
+** (x: |x| < 2^22.) */
+static inline float reduce_f32 (float x, uint32_t *t) {
   const float magic = 12582912.0f;
-  float t = fma_f32(x, 1.44269504f, magic), f = t - magic;
-  *n = (int32_t)(dt_nw_bits(t) - 0x4b400000u);
+  float s = fma_f32(x, 1.44269504f, magic), f = s - magic;
+  *t = dt_nw_bits(s);
   return fma_f32(f, 2.12194440e-4f, fma_f32(f, -0.693359375f, x));
 }
 
@@ -55,22 +56,33 @@ static inline float expoly_f32 (float r) {
   return fma_f32(q, r, 0.4999999404f);
 }
 
-static inline float pow2_f32 (int32_t n) {
-  return dt_nw_float((uint32_t)(n + 127) << 23);
+/* 2^n for the t of reduce_f32(), n that of a normal number */
+static inline float pow2_f32 (uint32_t t) {
+  return dt_nw_float((t << 23) + 0x3f800000u);
 }
 
-/* 2^n (1 + r + r^2 q) in two factors, which reaches the subnormals. */
-static inline float exp_end_f32 (float r, int32_t n) {
+/* 2^n (1 + r + r^2 q) in two factors, which reaches the subnormals: one of
+** half of n, rounded down (`half` is its exponent's field), one of the rest. */
+static inline float exp_end_f32 (float r, uint32_t t) {
   float q = fma_f32(expoly_f32(r) * r, r, r) + 1.0f;
-  int32_t half = n >> 1;
-  return q * pow2_f32(half) * pow2_f32(n - half);
+  uint32_t half = (t << 22) & 0xff800000u;
+  return q * dt_nw_float(half + 0x3f800000u) *
+         dt_nw_float((t << 23) + 0x3f800000u - half);
 }
 
+/* Beyond 104 there is only zero and infinity. */
 static inline float fexp_f32 (float x) {
-  int32_t n;
-  float c = x < -104.0f ? -104.0f : x, r;
-  r = reduce_f32(c > 89.0f ? 89.0f : c, &n);
-  return exp_end_f32(r, n);
+  uint32_t t;
+  float a = fabsf(x), r;
+  r = reduce_f32(copysignf(a > 104.0f ? 104.0f : a, x), &t);
+  return exp_end_f32(r, t);
+}
+
+/* The same for x <= 0. */
+static inline float fexp_below_f32 (float x) {
+  uint32_t t;
+  float r = reduce_f32(x < -104.0f ? -104.0f : x, &t);
+  return exp_end_f32(r, t);
 }
 
 static inline float fexp2_f32 (float x) {
@@ -78,14 +90,13 @@ static inline float fexp2_f32 (float x) {
   float c = x < -151.0f ? -151.0f : x;
   c = c > 129.0f ? 129.0f : c;
   float t = c + magic;
-  int32_t n = (int32_t)(dt_nw_bits(t) - 0x4b400000u);
-  return exp_end_f32((c - (t - magic)) * 0.693147181f, n);
+  return exp_end_f32((c - (t - magic)) * 0.693147181f, dt_nw_bits(t));
 }
 
 /* e^x - 1 for -17 <= x <= 20; no bit is lost near zero, where n is 0. */
 static inline float expm1_mid_f32 (float x) {
-  int32_t n;
-  float r = reduce_f32(x, &n), s = pow2_f32(n);
+  uint32_t t;
+  float r = reduce_f32(x, &t), s = pow2_f32(t);
   float p = fma_f32(expoly_f32(r) * r, r, r);
   return fma_f32(p, s, s - 1.0f);
 }

@@ -32,7 +32,7 @@ static const Row ternary_rows[] = {
 enum { MAX_IN = 3 };
 
 typedef struct Job {
-  DtPwFn f;
+  DtPwFn f, bf16;               /* bf16: as stored, or NULL */
   DtClass cl;
   int nin, kb;
   bool divides;                 /* an integer second operand must not be 0 */
@@ -92,6 +92,40 @@ typedef struct Buffers {
   DtC128 in[MAX_IN][DT_RUN_BYTES / sizeof(DtC128)];
   DtC128 out[DT_RUN_BYTES / sizeof(DtC128)];
 } Buffers;
+
+/* ---- bf16 as it is stored ------------------------------------------------ */
+
+static bool stored_bf16 (const Job *j) {
+  bool all = j->bf16 != NULL && j->cl == DT_CL_F32 && j->out == DT_BF16;
+  for (int k = 0; k < j->nin; k++) all = all && j->in[k] == DT_BF16;
+  return all;
+}
+
+/* One inner run; false: its elements do not lie side by side.  An operand that
+** is one value all along is spread over a buffer. */
+static bool run_bf16 (const Job *j, const DtIter *it, Buffers *b) {
+  enum { SIZE = sizeof(uint16_t), BLOCK = DT_RUN_BYTES / SIZE };
+  const void *in[MAX_IN];
+  int64_t block = it->n;
+  if (it->inner[0] != SIZE) return false;
+  for (int k = 1; k <= j->nin; k++) {
+    if (it->inner[k] != SIZE && it->inner[k] != 0) return false;
+    if (it->inner[k] == 0 && block > BLOCK) block = BLOCK;
+  }
+  for (int k = 0; k < j->nin; k++)
+    if (it->inner[k + 1] == 0)
+      dt_run_move(SIZE, b->in[k], SIZE, it->ptr[k + 1], 0, block);
+  for (int64_t i = 0; i < it->n; i += block) {
+    for (int k = 0; k < j->nin; k++)
+      in[k] = it->inner[k + 1] == 0 ? (const void *)b->in[k]
+                                    : it->ptr[k + 1] + i * SIZE;
+    j->bf16(it->n - i < block ? it->n - i : block, it->ptr[0] + i * SIZE, in,
+            j->params, j->kb);
+  }
+  return true;
+}
+
+/* ---- runs ------------------------------------------------------------------ */
 
 /* One inner run of the iterator; false: division by zero. */
 static bool run (const Job *j, const DtIter *it, Buffers *b) {
@@ -189,8 +223,10 @@ static DtStatus job_run (DtCtx *cx, Job *j, const DtTensor *const *in,
     dt_free(cx, table);
     return DT_OK;
   }
+  bool as_stored = stored_bf16(j);
   for (; !it.done; dt_iter_next(&it))
-    DT_CHECK(cx, run(j, &it, &b), DT_E_RUNTIME, "ZeroDivisionError");
+    if (!as_stored || !run_bf16(j, &it, &b))
+      DT_CHECK(cx, run(j, &it, &b), DT_E_RUNTIME, "ZeroDivisionError");
   return DT_OK;
 }
 
@@ -200,6 +236,7 @@ DtStatus dt_k_unary (DtCtx *cx, DtUnary f, DtDtype ct, const DtScalar *p,
   Job j = {.nin = 1};
   DT_TRY(cx, job_init(cx, &j, &unary_rows[f], ct, p));
   j.f = table(j.cl)->unary[f];
+  j.bf16 = dt_loops()->pw_bf16->unary[f];
   return job_run(cx, &j, &a, out);
 }
 
@@ -210,6 +247,7 @@ DtStatus dt_k_binary (DtCtx *cx, DtBinary f, DtDtype ct, const DtScalar *p,
   Job j = {.nin = 2};
   DT_TRY(cx, job_init(cx, &j, &binary_rows[f], ct, p));
   j.f = table(j.cl)->binary[f];
+  j.bf16 = dt_loops()->pw_bf16->binary[f];
   return job_run(cx, &j, in, out);
 }
 
@@ -221,5 +259,6 @@ DtStatus dt_k_ternary (DtCtx *cx, DtTernary f, DtDtype ct, const DtScalar *p,
   Job j = {.nin = 3};
   DT_TRY(cx, job_init(cx, &j, &ternary_rows[f], ct, p));
   j.f = table(j.cl)->ternary[f];
+  j.bf16 = dt_loops()->pw_bf16->ternary[f];
   return job_run(cx, &j, in, out);
 }

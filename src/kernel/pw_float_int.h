@@ -7,10 +7,8 @@
 #define NONE K(0)
 #define PICK(f, i, z) (f)
 /* Extremes that keep a NaN, and the first operand when equal. */
-#define FMAXN(x, y) \
-  ((x) != (x) ? (x) : ((y) != (y) ? (y) : ((y) > (x) ? (y) : (x))))
-#define FMINN(x, y) \
-  ((x) != (x) ? (x) : ((y) != (y) ? (y) : ((y) < (x) ? (y) : (x))))
+#define FMAXN(x, y) ((x) != (x) ? (x) : (!((y) <= (x)) ? (y) : (x)))
+#define FMINN(x, y) ((x) != (x) ? (x) : (!((y) >= (x)) ? (y) : (x)))
 
 /* A function that grows as e^|x| and is computed from it: infinite as soon as
 ** e^|x| is, though its own value would fit. */

@@ -213,15 +213,29 @@ static void job_init (DtRedJob *j, DtReduce f, const DtScalar *p,
   sort_kept(j);
 }
 
+/* Outputs made at a time.  Those whose elements lie along memory are made one
+** by one, but as many as stay in cache from one pass to the next. */
+static int64_t tile_width (DtRedJob *j) {
+  enum { NEAR = 1 << 18 };
+  const DtRedDim *k = &j->kept[j->nkept - 1];
+  int64_t most = j->cl == DT_CL_C128 ? DT_RED_TILE_Z : DT_RED_TILE;
+  int64_t bytes = j->len * (int64_t)dt_dtype_size(j->in_t);
+  j->along = !(k->n >= 4 && k->in < j->red[j->nred - 1].in);
+  if (j->along && bytes > 0) {
+    int64_t w = NEAR / bytes;
+    most = w < 1 ? 1 : w < most ? w : most;
+  }
+  return most;
+}
+
 /* All outputs of one run of the innermost kept dim. */
-static void job_run (const DtRedJob *j, const char *in, char *out) {
+static void job_run (DtRedJob *j, const char *in, char *out) {
   if (j->nkept == 0) {
     tile(j, in, 0, 1, out, 0);
     return;
   }
   const DtRedDim *k = &j->kept[j->nkept - 1];
-  int64_t tile_w = j->cl == DT_CL_C128 ? DT_RED_TILE_Z : DT_RED_TILE;
-  int64_t w = k->n >= 4 && k->in < j->red[j->nred - 1].in ? tile_w : 1;
+  int64_t w = tile_width(j);
   for (int64_t i = 0; i < k->n; i += w) {
     int64_t n = k->n - i < w ? k->n - i : w;
     tile(j, in + i * k->in, k->in, n, out + i * k->out, k->out);

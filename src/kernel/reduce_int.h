@@ -32,6 +32,8 @@ static inline int64_t i64_min (int64_t a, int64_t b) { return b < a ? b : a; }
 /* Extremes of elements that are numbers: a NaN in v is passed over. */
 static inline double f64_top (double a, double b) { return b > a ? b : a; }
 static inline double f64_bottom (double a, double b) { return b < a ? b : a; }
+static inline float narrow_top (float a, float b) { return b > a ? b : a; }
+static inline float narrow_bottom (float a, float b) { return b < a ? b : a; }
 static inline int64_t i64_top (int64_t a, int64_t b) { return b > a ? b : a; }
 static inline int64_t i64_bottom (int64_t a, int64_t b) {
   return b < a ? b : a;
@@ -112,6 +114,8 @@ static DtC128 c128_dev2 (DtC128 d) {
     for (int64_t k = 0; k < n; k++) \
       lane[k % RED_LANES] = N(op)(lane[k % RED_LANES], E(v[k])); \
   } \
+  LANE_TREE(op, N)
+#define LANE_TREE(op, N) \
   for (int l = 0; l < 8; l++) lane[l] = N(op)(lane[l], lane[l + 8]); \
   for (int l = 0; l < 4; l++) lane[l] = N(op)(lane[l], lane[l + 4]); \
   lane[0] = N(op)(N(op)(lane[0], lane[2]), N(op)(lane[1], lane[3]));
@@ -240,6 +244,20 @@ static void seq_load (Seq *s, DtClass c, void *buf, int64_t n) {
   }
 }
 
+/* The next n elements of `size` bytes as they are. */
+static void seq_move (Seq *s, size_t size, void *buf, int64_t n) {
+  const DtRedDim *r = &s->j->red[s->j->nred - 1];
+  char *out = buf;
+  while (n > 0) {
+    int64_t k = r->n - s->at < n ? r->n - s->at : n;
+    dt_run_move(size, out, (int64_t)size, s->p + s->at * r->in, r->in, k);
+    out += (size_t)k * size;
+    s->at += k;
+    n -= k;
+    if (s->at == r->n) seq_carry(s);
+  }
+}
+
 /* The same walk, one position at a time. */
 static const char *seq_next (Seq *s) {
   const DtRedDim *r = &s->j->red[s->j->nred - 1];
@@ -304,90 +322,68 @@ DEFINE_PASS(double, F64)
 DEFINE_PASS(int64_t, I64)
 DEFINE_PASS(DtC128, C128)
 
-/* The same as f64_along for elements that fit a float and maps that cost
-** nothing: they are widened on the way, not before. */
-#define WIDE(x) ((double)(x))
-#define WIDE_SQUARE(x) ((double)(x) * (double)(x))
-DEFINE_CHUNK(f64_chunk_f32, double, float, F64, WIDE)
-DEFINE_CHUNK(f64_chunk_f32_square, double, float, F64, WIDE_SQUARE)
+/* ---- floats of 32 and 16 bits ---- */
 
-static bool is_narrow (const DtRedPass *q) {
-  return dt_class_of(q->j->in_t) == DT_CL_F32 &&
-         (q->m == DT_M_ID || q->m == DT_M_SQUARE);
-}
+#define NARROW(name) narrow_##name
 
-static void f32_along (const DtRedPass *q) {
-  float buf[RED_CHUNK];
-  double level[DT_RED_LEVELS], r = f64_identity(q->c);
-  Seq at;
-  int64_t chunk = 0, len = q->j->len;
-  bool dense = q->j->in_t == DT_F32 && q->j->nred == 1 &&
-               q->j->red[0].in == (int64_t)sizeof(float);
-  seq_init(&at, q->j, q->p);
-  for (int64_t i = 0; i < len; i += RED_CHUNK, chunk++) {
-    int64_t n = len - i < RED_CHUNK ? len - i : RED_CHUNK;
-    const float *v = dense ? (const float *)(const void *)q->p + i : buf;
-    if (!dense) seq_load(&at, DT_CL_F32, buf, n);
-    double one = q->m == DT_M_ID ? f64_chunk_f32(q->c, v, n)
-                                 : f64_chunk_f32_square(q->c, v, n);
-    int up = 0;
-    for (; (chunk >> up) & 1; up++) f64_fold1(q->c, &one, level[up]);
-    level[up] = one;
-  }
-  for (int up = 0; up < DT_RED_LEVELS; up++)
-    if ((chunk >> up) & 1) f64_fold1(q->c, &r, level[up]);
-  *(double *)q->acc = r;
-}
+#define S float
+#define N(name) f32_##name
+#define WIDEN(x) (x)
+#define MAGNITUDE int32_t
+#define MAG(x) (int32_t)(dt_nw_bits(x) & 0x7fffffffu)
+#define MAG_INF 0x7f800000
+#include "kernel/reduce_narrow_int.h"
 
-/* acc[i] = acc[i] op v[i], v floats */
-#define FOLD_WIDE(op) \
-  DT_IVDEP for (int64_t i = 0; i < n; i++) acc[i] = F64(op)(acc[i], WIDE(v[i]));
-static void f64_fold_f32 (DtComb c, double *acc, const float *v, int64_t n) {
-  switch (c) {
-    case DT_C_ADD: FOLD_WIDE(add) break;
-    case DT_C_MUL: FOLD_WIDE(mul) break;
-    case DT_C_MAX: FOLD_WIDE(max) break;
-    case DT_C_MIN: FOLD_WIDE(min) break;
-  }
-}
+#define S uint16_t
+#define N(name) bf16_##name
+#define WIDEN(x) dt_nw_from_bf16(x)
+#define MAGNITUDE int16_t
+#define MAG(x) (int16_t)((x) & 0x7fffu)
+#define MAG_INF 0x7f80
+#include "kernel/reduce_narrow_int.h"
 
-static void f32_across (const DtRedPass *q) {
-  f64_Pass s;
-  float buf[f64_TILE];
-  const char *row[RED_CHUNK];
-  Seq at;
-  int64_t chunk = 0, len = q->j->len, w = q->w;
-  bool dense = q->j->in_t == DT_F32 && q->step == (int64_t)sizeof(float);
-  seq_init(&at, q->j, q->p);
-  for (int64_t i = 0; i < len; i += RED_CHUNK, chunk++) {
-    int64_t n = len - i < RED_CHUNK ? len - i : RED_CHUNK;
-    for (int64_t k = 0; k < n; k++) row[k] = seq_next(&at);
-    f64_clear(&s, q->c, w);
-    for (int64_t k = 0; k < n; k++) {
-      const float *v = dense ? (const float *)(const void *)row[k] : buf;
-      if (k + AHEAD < n) prefetch(row[k + AHEAD], q->step * w);
-      if (!dense) run_load(DT_CL_F32, buf, q->j->in_t, row[k], q->step, w);
-      f64_fold_f32(q->c, s.lane[k % RED_LANES], v, w);
-    }
-    f64_carry(&s, q->c, chunk, w);
-  }
-  f64_finish(&s, q->c, chunk, q->acc, w);
-}
+#define S uint16_t
+#define N(name) f16_##name
+#define WIDEN(x) dt_nw_from_f16(x)
+#define MAGNITUDE int16_t
+#define MAG(x) (int16_t)((x) & 0x7fffu)
+#define MAG_INF 0x7c00
+#include "kernel/reduce_narrow_int.h"
 
-static void reduce_f64 (const DtRedPass *q) {
-  if (q->w == 1) (is_narrow(q) ? f32_along : f64_along)(q);
-  else (is_narrow(q) && q->m == DT_M_ID ? f32_across : f64_across)(q);
+/* ---- which pass ---- */
+
+typedef void (*PassFn) (const DtRedPass *q);
+
+static PassFn pass_for (const DtRedPass *q, bool along) {
+  if (q->j->cl == DT_CL_I64) return along ? i64_along : i64_across;
+  if (q->j->cl == DT_CL_C128) return along ? c128_along : c128_across;
+  if (q->j->in_t == DT_F32 && f32_takes(q, along))
+    return along ? f32_along : f32_across;
+  if (q->j->in_t == DT_BF16 && bf16_takes(q, along))
+    return along ? bf16_along : bf16_across;
+  if (q->j->in_t == DT_F16 && f16_takes(q, along))
+    return along ? f16_along : f16_across;
+  return along ? f64_along : f64_across;
 }
 
 static void reduce_pass (const DtRedPass *q) {
-  switch (q->j->cl) {
-    case DT_CL_I64: (q->w == 1 ? i64_along : i64_across)(q); break;
-    case DT_CL_C128: (q->w == 1 ? c128_along : c128_across)(q); break;
-    default: reduce_f64(q);
+  bool along = q->w == 1 || q->j->along;
+  size_t size = dt_class_size(q->j->cl);
+  PassFn f = pass_for(q, along);
+  DtRedPass one = *q;
+  if (!along) {
+    f(q);
+    return;
+  }
+  for (int64_t k = 0; k < q->w; k++) {
+    f(&one);
+    one.p += q->step;
+    one.acc = (char *)one.acc + size;
+    if (q->aux != NULL) one.aux = (const char *)one.aux + size;
   }
 }
 
 /* Sum of n <= RED_CHUNK floats. */
 static double sum_f32 (const float *v, int64_t n) {
-  return f64_chunk_f32(DT_C_ADD, v, n);
+  return f32_chunk(DT_M_ID, DT_C_ADD, 0, v, n);
 }

@@ -34,6 +34,19 @@ static void softmax_line (bool log_form, double *x, double *e, int64_t n) {
   else for (int64_t i = 0; i < n; i++) x[i] = e[i] / sum;
 }
 
+/* A line of single precision, through buf[n] where it is stored otherwise. */
+static void line_f32 (const DtLines *l, bool log_form, DtDtype from,
+                      DtDtype to, DtDtype sum_t, float *buf) {
+  int64_t n = l->len[0], es = (int64_t)sizeof(float);
+  bool in = from == DT_F32 && l->stride[1] == es;
+  bool out = to == DT_F32 && l->stride[0] == es;
+  const float *x = in ? (const float *)(const void *)l->p[1] : buf;
+  float *y = out ? (float *)(void *)l->p[0] : buf;
+  if (!in) dt_run_load(DT_CL_F32, buf, from, l->p[1], l->stride[1], n);
+  dt_loops()->softmax_f32(log_form, sum_t, x, y, n);
+  if (!out) dt_run_store(DT_CL_F32, buf, to, l->p[0], l->stride[0], n);
+}
+
 static int64_t line_len (const DtTensor *t, int dim) {
   return t->m.ndim == 0 ? 1 : t->m.shape[dim];
 }
@@ -55,11 +68,12 @@ DtStatus dt_k_softmax (DtCtx *cx, bool log, const DtTensor *a, int dim,
   DtDtype sum_t = dim >= a->m.ndim - 1 ? to : DT_F64;
   dt_lines_init(&l, 2, metas, data, dim);
   for (; !l.done; dt_lines_next(&l)) {
+    if (c == DT_CL_F32) {
+      line_f32(&l, log, from, to, sum_t, (float *)w.x);
+      continue;
+    }
     dt_run_load(c, w.x, from, l.p[1], l.stride[1], w.n);
-    if (c == DT_CL_F32)
-      dt_loops()->softmax_f32(log, sum_t, (float *)w.x, w.n);
-    else
-      softmax_line(log, w.x, w.y, w.n);
+    softmax_line(log, w.x, w.y, w.n);
     dt_run_store(c, w.x, to, l.p[0], l.stride[0], w.n);
   }
   dt_free(cx, w.x);

@@ -154,7 +154,7 @@ static void measure (Bench *b, const Case *k, const char *type, double es) {
   }
   ghz = (k->bytes * es + k->wide * 4) / (2 * es);
   printf("kernel.%s.%s %.3f x_copy %s\n", k->name, type,
-         mine / theirs / ghz, k->budget);
+         mine / theirs / ghz, type_of(b) == DT_F16 ? "-" : k->budget);
 }
 
 static void all (DtCtx *cx, DtDtype t, const char *type, const char *only) {
@@ -186,6 +186,7 @@ int main (int argc, char **argv) {
   if (dt_ctx_new(&cx) != DT_OK) return 1;
   all(cx, DT_F32, "f32", argc > 1 ? argv[1] : NULL);
   all(cx, DT_BF16, "bf16", argc > 1 ? argv[1] : NULL);
+  all(cx, DT_F16, "f16", argc > 1 ? argv[1] : NULL);
   dt_ctx_free(cx);
   return 0;
 }

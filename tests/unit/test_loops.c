@@ -151,14 +151,16 @@ static void test_random (void **state) {
 }
 
 static void test_softmax (void **state) {
-  static float in[N], out[3][N];
+  static float in[N], x[N], out[3][N];
   (void)state;
   for (int n = 1; n < N; n = n * 3 + 1) {
     fill(in, N);
     for (int l = 0; l < nlevels; l++) {
-      for (int i = 0; i < n; i++) out[l][i] = fmodf(in[20 + i], 50);
-      levels[l]->softmax_f32(n % 2 == 0, DT_F32, out[l], n);
+      for (int i = 0; i < n; i++) x[i] = fmodf(in[20 + i], 50);
+      levels[l]->softmax_f32(n % 2 == 0, DT_F32, x, out[l], n);
       assert_int_equal(differ(out[0], out[l], n), -1);
+      levels[l]->softmax_f32(n % 2 == 0, DT_F32, x, x, n);
+      assert_int_equal(differ(out[0], x, n), -1);
     }
   }
 }
@@ -206,11 +208,115 @@ static void test_reduce (void **state) {
     }
 }
 
+/* Rows of bf16 as it is stored are the rows of float between conversions. */
+static void same_bf16 (const char *what, int row, int nin, int l, DtPwFn wide,
+                       DtPwFn stored) {
+  static float x[3][N], y[N];
+  static uint16_t in[3][N], want[N], got[N];
+  const float p[4] = { 0.5f, 1.5f, 3, 0 };
+  const void *xs[3] = { x[0], x[1], x[2] }, *ins[3] = { in[0], in[1], in[2] };
+  if (stored == NULL) return;
+  for (int k = 0; k < nin; k++) {
+    fill(x[k], N);
+    levels[l]->store(DT_CL_F32, x[k], DT_BF16, in[k], 2, N);
+    levels[l]->load(DT_CL_F32, x[k], DT_BF16, in[k], 2, N);
+  }
+  wide(N, y, xs, p, 17);
+  levels[l]->store(DT_CL_F32, y, DT_BF16, want, 2, N);
+  for (int i = 0, w = 1; i < N; i += w, w = w % 71 + 1) {
+    const void *at[3] = { in[0] + i, in[1] + i, in[2] + i };
+    stored(w < N - i ? w : N - i, got + i, at, p, 17);
+  }
+  if (memcmp(want, got, sizeof want) != 0)
+    fail_msg("%s row %d, level %d: cut bf16", what, row, l);
+  stored(N, got, ins, p, 17);
+  if (memcmp(want, got, sizeof want) != 0)
+    fail_msg("%s row %d, level %d: bf16", what, row, l);
+}
+
+static void test_bf16_rows (void **state) {
+  (void)state;
+  assert_non_null(dt_loops()->pw_bf16->binary[DT_B_add]);
+  for (int l = 0; l < nlevels; l++) {
+    const DtPwTable *f = levels[l]->pw_f32, *h = levels[l]->pw_bf16;
+    for (int i = 0; i < DT_NUNARY; i++)
+      same_bf16("unary", i, 1, l, f->unary[i], h->unary[i]);
+    for (int i = 0; i < DT_NBINARY; i++)
+      same_bf16("binary", i, 2, l, f->binary[i], h->binary[i]);
+    for (int i = 0; i < DT_NTERNARY; i++)
+      same_bf16("ternary", i, 3, l, f->ternary[i], h->ternary[i]);
+  }
+}
+
+/* ---- reductions of narrow floats ---- */
+
+enum { NW = 40, NLEN = 600 };
+
+static void reduce (int l, DtDtype t, bool along, const void *p, int64_t in,
+                    int64_t step, DtMap m, DtComb c, const double *mean,
+                    double *out) {
+  DtRedJob j = { .cl = DT_CL_F64, .in_t = t, .nred = 1, .len = NLEN,
+                 .red = { { NLEN, in, 0 } }, .along = along };
+  DtRedPass q = { &j, p, step, NW, m, c, mean, out };
+  levels[l]->reduce(&q);
+}
+
+static void same_sums (const char *what, int t, int l, const double *want,
+                       const double *got) {
+  for (int k = 0; k < NW; k++)
+    if (memcmp(&want[k], &got[k], 8) != 0 &&
+        !(want[k] != want[k] && got[k] != got[k]))
+      fail_msg("%s of type %d, level %d, output %d: %a, not %a", what, t, l, k,
+               got[k], want[k]);
+}
+
+/* Elements as they lie give what the same elements give as doubles: in tiles,
+** one output at a time, side by side and far apart. */
+static void test_narrow (void **state) {
+  static const DtDtype types[] = { DT_F32, DT_BF16, DT_F16 };
+  static const struct { DtMap m; DtComb c; } ways[] = {
+    { DT_M_ID, DT_C_ADD }, { DT_M_SQUARE, DT_C_ADD }, { DT_M_DEV2, DT_C_ADD },
+    { DT_M_ID, DT_C_MUL }, { DT_M_ID, DT_C_MAX }, { DT_M_ID, DT_C_MIN },
+  };
+  static float x[NW * NLEN], turned[NW * NLEN];
+  static uint32_t in[NW * NLEN], side[NW * NLEN];       /* of any type */
+  static double wide[NW * NLEN];
+  double mean[NW], want[NW], got[NW];
+  (void)state;
+  fill(x, NW * NLEN);
+  for (int i = 0; i < NW * NLEN; i++) {         /* edges in some columns only */
+    if (i % NW > 3 || x[i] != x[i]) x[i] = (float)(int32_t)next() * 0x1p-28f;
+    turned[i % NW * NLEN + i / NW] = x[i];
+  }
+  turned[7 * NLEN + 5] = x[5 * NW + 7] = NAN;
+  for (int k = 0; k < NW; k++) mean[k] = k * 0.25 - 3;
+  for (int t = 0; t < 3; t++) {
+    int64_t es = (int64_t)dt_dtype_size(types[t]);
+    levels[0]->store(DT_CL_F32, x, types[t], in, es, NW * NLEN);
+    levels[0]->store(DT_CL_F32, turned, types[t], side, es, NW * NLEN);
+    levels[0]->load(DT_CL_F64, wide, types[t], in, es, NW * NLEN);
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+      DtMap m = ways[i].m;
+      DtComb c = ways[i].c;
+      reduce(0, DT_F64, true, wide, 8 * NW, 8, m, c, mean, want);
+      for (int l = 0; l < nlevels; l++) {
+        reduce(l, types[t], false, in, es * NW, es, m, c, mean, got);
+        same_sums("tile", t, l, want, got);
+        reduce(l, types[t], true, in, es * NW, es, m, c, mean, got);
+        same_sums("strided line", t, l, want, got);
+        reduce(l, types[t], true, side, es, es * NLEN, m, c, mean, got);
+        same_sums("line", t, l, want, got);
+      }
+    }
+  }
+}
+
 int main (void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_rows), cmocka_unit_test(test_near),
     cmocka_unit_test(test_convert), cmocka_unit_test(test_random),
     cmocka_unit_test(test_softmax), cmocka_unit_test(test_reduce),
+    cmocka_unit_test(test_bf16_rows), cmocka_unit_test(test_narrow),
   };
   return cmocka_run_group_tests(tests, find_levels, NULL);
 }
