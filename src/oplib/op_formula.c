@@ -404,6 +404,20 @@ static DtHandle *points (DtDecompCall *c, DtHandle *x, int d) {
   return E("aten.view.default", "tI", x, (int)m.ndim, shape);
 }
 
+/* What both forms ask of y, and of x where points are given. */
+static DtStatus trapezoid_check (DtDecompCall *c, int dim_at, bool points) {
+  bool all = c->args->schema->base[0] == 'c';
+  DtMeta m = meta_of(c, c->in[0]);
+  bool bad = m.dtype == DT_BOOL ||
+             (points && meta_of(c, c->in[1]).dtype == DT_BOOL);
+  if (!dt_emit_ok(c->e)) return c->e->st;
+  if (!all) DT_TRY(CX, op_has_dim(CX, &m, (int)dt_arg_int(c->args, dim_at)));
+  DT_CHECK(CX, !bad || c->e->pretend, DT_E_RUNTIME, "%strapezoid: received a "
+           "bool input for %s`y`, but bool is not supported",
+           all ? "cumulative_" : "", points ? "`x` or " : "");
+  return DT_OK;
+}
+
 /* trapezoid, trapz, cumulative_trapezoid with given points. */
 static DtStatus trapezoid_x_decomp (DtDecompCall *c) {
   bool all = c->args->schema->base[0] == 'c';
@@ -412,6 +426,7 @@ static DtStatus trapezoid_x_decomp (DtDecompCall *c) {
   DtHandle *dx, *r;
   int d;
   if (!dt_emit_ok(c->e)) return c->e->st;
+  DT_TRY(CX, trapezoid_check(c, 2, true));
   DT_TRY(CX, op_dim(CX, c->args, 2, m.ndim, &d));
   DT_CHECK(CX, mx.ndim != 1 || m.ndim == 0 || mx.shape[0] == m.shape[d],
            DT_E_RUNTIME, "%strapezoid: There must be one `x` value for each "
@@ -430,6 +445,7 @@ static DtStatus trapezoid_dx_decomp (DtDecompCall *c) {
   int64_t dim = dt_arg_int(c->args, 2);
   double dx = dt_arg_float(c->args, 1);
   DtHandle *y = c->in[0], *a, *b;
+  DT_TRY(CX, trapezoid_check(c, 2, false));
   if (all) {
     a = neighbours(c, y, dim, "aten.add.Tensor");
     a = E("aten.mul.Scalar", "tf", a, dx / 2);

@@ -260,6 +260,10 @@ static DtStatus iadd_meta (DtMetaCall *c) {
   DT_CHECK(c->cx, x->ndim <= 1, DT_E_INDEX, "index_add_(): Index is supposed "
            "to be a vector, but got dim: %d with type: %s and size: %s",
            x->ndim, op_dtype_word((DtDtype)x->dtype), op_shape_text(x).s);
+  DT_CHECK(c->cx, d < s->ndim || s->ndim == 0, DT_E_RUNTIME, "index_add_(): "
+           "Indexing dim %d is out of bounds of the source tensor with dim %d",
+           d, s->ndim);
+  if (m->ndim > 0) DT_TRY(c->cx, op_has_dim(c->cx, s, d));
   int64_t have = d < s->ndim ? s->shape[d] : 1;
   DT_CHECK(c->cx, dt_meta_numel(x) == have, DT_E_RUNTIME, "index_add_(): "
            "Number of indices (%lld) should be equal to source.size(dim): "

@@ -8,6 +8,7 @@
 #include "oplib/op_unwritten.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #define E(...) dt_emit(c->e, __VA_ARGS__)
@@ -317,6 +318,18 @@ static DtStatus put_grad (DtGradCall *c) {
 
 /* ---- index_copy ---- */
 
+/* The sizes but that of dim d: "3 2". */
+static OpText slice_text (const DtMeta *m, int d) {
+  OpText r;
+  size_t k = 0;
+  r.s[0] = '\0';
+  for (int i = 0; i < m->ndim && k + 32 < sizeof r.s; i++)
+    if (i != d)
+      k += (size_t)snprintf(r.s + k, sizeof r.s - k, "%s%lld", k ? " " : "",
+                            (long long)m->shape[i]);
+  return r;
+}
+
 static DtStatus icopy_meta (DtMetaCall *c) {
   const DtMeta *m = c->in[0], *x = dt_in(c, 2), *s = dt_in(c, 3);
   int d, n = s->ndim;
@@ -345,10 +358,11 @@ static DtStatus icopy_meta (DtMetaCall *c) {
            op_dtype_word((DtDtype)s->dtype));
   for (int i = 0; n == m->ndim && i < n; i++)
     ok &= i == d || s->shape[i] == m->shape[i];
-  DT_CHECK(c->cx, ok, DT_E_INDEX, "index_copy_(): Source/destination tensor "
+  OpText into = slice_text(m, d), from = slice_text(s, d);
+  DT_CHECK(c->cx, ok, DT_E_RUNTIME, "index_copy_(): Source/destination tensor "
            "must have same slice shapes. Destination slice shape: %s at "
            "dimension %d and source slice shape: %s at dimension 0.",
-           op_shape_text(m).s, d, op_shape_text(s).s);
+           into.s, d, from.s);
   have = n ? s->shape[d < n ? d : 0] : 1;
   DT_CHECK(c->cx, n == 0 || k == have, DT_E_INDEX, "index_copy_(): Number of "
            "indices (%lld) should be equal to source.size(dim) (%lld)",

@@ -270,9 +270,11 @@ static DtStatus embed_meta (DtMetaCall *c) {
   int d1, d2, k = 0;
   const DtMeta *m = c->in[0];
   int64_t off = dt_arg_int(c->args, 1), shape[DT_MAX_NDIM], n;
-  DT_CHECK(c->cx, m->ndim > 0 && m->ndim < DT_MAX_NDIM, DT_E_RUNTIME,
-           "diag_embed: cannot embed a 0-dim tensor");
+  DT_CHECK(c->cx, m->ndim < DT_MAX_NDIM, DT_E_LIMIT, "at most %d dimensions",
+           DT_MAX_NDIM);
   DT_TRY(c->cx, diag_dims(c->cx, c->args, 1, m->ndim + 1, &d1, &d2));
+  DT_CHECK(c->cx, m->ndim > 0, DT_E_RUNTIME,
+           "diag_embed: cannot embed a 0-dim tensor");
   n = m->shape[m->ndim - 1] + (off < 0 ? -off : off);
   for (int d = 0; d <= m->ndim; d++)
     shape[d] = d == d1 || d == d2 ? n : m->shape[k++];
@@ -328,6 +330,8 @@ static DtStatus fill_meta (DtMetaCall *c) {
   int d;
   const DtMeta *v = dt_in(c, 3);
   DT_TRY(c->cx, op_dim(c->cx, c->args, 1, c->in[0]->ndim, &d));
+  DT_CHECK(c->cx, c->fake || dt_in(c, 2)->dtype == DT_I64, DT_E_INDEX,
+           "index_fill_(): Expected dtype int64 for index.");
   DT_CHECK(c->cx, dt_in(c, 2)->ndim <= 1, DT_E_RUNTIME,
            "Index has to be a vector/scalar");
   DT_CHECK(c->cx, !c->fake || !v || v->ndim == 0, DT_E_RUNTIME, "Only "
