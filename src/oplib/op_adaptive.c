@@ -320,6 +320,24 @@ static DtStatus frac_sizes (DtMetaCall *c, int64_t *k, int64_t *out) {
   return DT_OK;
 }
 
+/* What PyTorch's shape function says of the random numbers. */
+static DtStatus frac_check_fake (DtCtx *cx, const DtMeta *in,
+                                 const DtMeta *r, int nd) {
+  int64_t n = in->ndim == nd + 2 ? in->shape[0] : 1;
+  DT_CHECK(cx, r->dtype == in->dtype, DT_E_RUNTIME,
+           "Expect _random_samples to have the same dtype as input");
+  DT_CHECK(cx, r->ndim == 3, DT_E_RUNTIME, "Expect _random samples to have 3 "
+           "dimensions got, %d", r->ndim);
+  DT_CHECK(cx, r->shape[0] >= n, DT_E_RUNTIME, "Expect _random_samples.size(0) "
+           "no less then input batch size.");
+  DT_CHECK(cx, r->shape[1] == in->shape[in->ndim - nd - 1], DT_E_RUNTIME,
+           "Expect _random_samples.size(1) equals to input channel size.");
+  DT_CHECK(cx, r->shape[2] == nd, DT_E_RUNTIME, "Expect "
+           "_random_samples.size(2) equals to %d got %lld.", nd,
+           (long long)r->shape[2]);
+  return DT_OK;
+}
+
 static DtStatus frac_meta (DtMetaCall *c) {
   const DtMeta *in = c->in[0];
   int nd = ND;
@@ -343,6 +361,8 @@ static DtStatus frac_meta (DtMetaCall *c) {
              axis_name[3 - nd + d], (long long)k[d], axis_name[3 - nd + d],
              (long long)size);
   }
+  if (c->fake && nd == 2)
+    DT_TRY(c->cx, frac_check_fake(c->cx, in, dt_in(c, 3), nd));
   c->nout = 2;
   for (int i = 0; i < 2; i++)
     DT_TRY(c->cx, op_sp_result(c->cx, in, i ? DT_I64 : (DtDtype)in->dtype,

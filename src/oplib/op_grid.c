@@ -6,6 +6,7 @@
 ** the transposed map; its gradient is the other product. */
 #include "oplib/op_spatial.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define E(...) dt_emit(c->e, __VA_ARGS__)
@@ -16,8 +17,17 @@ static const int row2[] = { 2 }, row3[] = { 3 };
 
 /* ---- grid_sampler ---- */
 
-static DtStatus check (DtCtx *cx, const DtMeta *in, const DtMeta *grid) {
-  OpText a = op_shape_text(in), b = op_shape_text(grid);
+/* Sizes, as Python prints them where `fake`. */
+static OpText sizes_text (const DtMeta *m, bool fake) {
+  OpText t = op_shape_text(m), out;
+  snprintf(out.s, sizeof out.s, "%s%.220s%s", fake ? "torch.Size(" : "", t.s,
+           fake ? ")" : "");
+  return out;
+}
+
+static DtStatus check (DtCtx *cx, const DtMeta *in, const DtMeta *grid,
+                       bool fake) {
+  OpText a = sizes_text(in, fake), b = sizes_text(grid, fake);
   DT_CHECK(cx, in->ndim > 0 && grid->ndim > 0 &&
            in->shape[0] == grid->shape[0], DT_E_RUNTIME, "grid_sampler(): "
            "expected grid and input to have same batch size, but got input "
@@ -33,14 +43,27 @@ static DtStatus check (DtCtx *cx, const DtMeta *in, const DtMeta *grid) {
 }
 
 static DtStatus check_nd (DtCtx *cx, const DtMeta *in, const DtMeta *grid,
-                          int nd, int64_t mode) {
-  DT_TRY(cx, check(cx, in, grid));
+                          int nd, int64_t mode, bool fake) {
+  DT_TRY(cx, check(cx, in, grid, fake));
   DT_CHECK(cx, in->ndim == nd + 2 && grid->ndim == in->ndim, DT_E_RUNTIME,
            "grid_sampler(): expected %dD input and grid with same number of "
            "dimensions, but got input with sizes %s and grid with sizes %s",
-           nd + 2, op_shape_text(in).s, op_shape_text(grid).s);
+           nd + 2, sizes_text(in, fake).s, sizes_text(grid, fake).s);
   DT_CHECK(cx, nd == 2 || mode != 2, DT_E_RUNTIME, "grid_sampler(): bicubic "
            "interpolation only supports 4D input");
+  return DT_OK;
+}
+
+/* PyTorch decomposes this form to know its result. */
+static DtStatus check_fake_2d (DtCtx *cx, const DtMeta *in,
+                               const DtMeta *grid) {
+  int64_t last = grid->shape[grid->ndim - 1], n = grid->shape[0];
+  DT_CHECK(cx, last == 2, DT_E_RUNTIME, "grid last dimension must be 2 (for "
+           "x,y coords), got %lld", (long long)last);
+  DT_CHECK(cx, in->shape[0] == n, DT_E_RUNTIME, "shape '[%lld, 1, %lld, %lld, "
+           "2]' is invalid for input of size %lld", (long long)in->shape[0],
+           (long long)grid->shape[1], (long long)grid->shape[2],
+           (long long)dt_meta_numel(grid));
   return DT_OK;
 }
 
@@ -53,7 +76,11 @@ static DtStatus sample_meta (DtMetaCall *c) {
     DT_CHECK(c->cx, have >= 4, DT_E_VALUE,
              "not enough values to unpack (expected 4, got %d)", have);
   }
-  DT_TRY(c->cx, check_nd(c->cx, in, grid, nd, dt_arg_int(c->args, 2)));
+  if (c->fake && nd == 2)
+    DT_TRY(c->cx, check_fake_2d(c->cx, in, grid));
+  else
+    DT_TRY(c->cx, check_nd(c->cx, in, grid, nd, dt_arg_int(c->args, 2),
+                           c->fake));
   shape[0] = in->shape[0];
   shape[1] = in->shape[1];
   for (int d = 0; d < nd; d++) shape[2 + d] = grid->shape[1 + d];
@@ -76,7 +103,9 @@ static DtStatus back_meta (DtMetaCall *c) {
   DT_CHECK(c->cx, !c->fake || nd == 2 || !c->args->schema->is_out, DT_E_TYPE,
            "grid_sampler_3d_backward() got an unexpected keyword argument "
            "'out0'");
-  DT_TRY(c->cx, check_nd(c->cx, in, grid, nd, dt_arg_int(c->args, 3)));
+  if (!c->fake || nd != 2 || in->ndim != 4 || grid->ndim != 4)
+    DT_TRY(c->cx, check_nd(c->cx, in, grid, nd, dt_arg_int(c->args, 3),
+                           c->fake));
   bool fits = g->ndim == nd + 2 && g->shape[0] == in->shape[0] &&
               g->shape[1] == in->shape[1];
   for (int d = 0; fits && d < nd; d++)
@@ -149,7 +178,7 @@ static DtStatus sampler_decomp (DtDecompCall *c) {
   dt_meta_copy(&in, dt_emit_meta(c->e, c->in[0]));
   dt_meta_copy(&grid, dt_emit_meta(c->e, c->in[1]));
   if (!dt_emit_ok(c->e)) return c->e->st;
-  DT_TRY(c->e->cx, check(c->e->cx, &in, &grid));
+  DT_TRY(c->e->cx, check(c->e->cx, &in, &grid, false));
   c->nout = 1;
   c->out[0] = E(in.ndim == 4 ? "aten.grid_sampler_2d.default"
                              : "aten.grid_sampler_3d.default", "ttvvv",

@@ -52,6 +52,12 @@ static DtStatus gn_meta (DtMetaCall *c) {
            "shape %s and num_groups=%lld", op_shape_text(m).s,
            (long long)shape[1]);
   if (!c->fake) DT_TRY(c->cx, gn_affine(c, channels));
+  int64_t each = dt_arg_int(c->args, GN_GROUP - 1);
+  DT_CHECK(c->cx, !c->fake || shape[0] * channels * each == dt_meta_numel(m),
+           DT_E_RUNTIME, "shape '[%lld, %lld, %lld, %lld]' is invalid for "
+           "input of size %lld", (long long)shape[0], (long long)shape[1],
+           (long long)(channels / shape[1]), (long long)each,
+           (long long)dt_meta_numel(m));
   op_like_meta(&c->out[0], m, (DtDtype)m->dtype);
   dt_meta_set_contiguous(&c->out[0]);
   for (int i = 1; i < 3; i++)

@@ -225,12 +225,25 @@ static DtStatus pool_meta (DtMetaCall *c) {
   return DT_OK;
 }
 
+/* As op_sp_check_dim, in the words of PyTorch's shape functions. */
+static DtStatus fake_check_dim (DtCtx *cx, const DtMeta *m, int ndim, int dim,
+                                int64_t size) {
+  int64_t have = dim < m->ndim ? m->shape[dim] : -1;
+  DT_CHECK(cx, m->ndim == ndim && have == size, DT_E_RUNTIME, "Expected a "
+           "tensor of dimension %d and tensor.size[%d] == %lld, but got : "
+           "dimension %d and tensor.size[%d] = %lld", ndim, dim,
+           (long long)size, m->ndim, dim, (long long)have);
+  return DT_OK;
+}
+
 static DtStatus check_grad (DtCtx *cx, const Pool *v, const DtMeta *g,
-                            const DtMeta *in, const int64_t *out) {
+                            const DtMeta *in, const int64_t *out, bool fake) {
   int at = in->ndim - v->nd;
-  DT_TRY(cx, op_sp_check_dim(cx, g, in->ndim, at - 1, in->shape[at - 1]));
+  DtStatus (*check) (DtCtx *, const DtMeta *, int, int, int64_t) =
+    fake && v->nd == 2 ? fake_check_dim : op_sp_check_dim;
+  DT_TRY(cx, check(cx, g, in->ndim, at - 1, in->shape[at - 1]));
   for (int d = 0; d < v->nd; d++)
-    DT_TRY(cx, op_sp_check_dim(cx, g, in->ndim, at + d, out[d]));
+    DT_TRY(cx, check(cx, g, in->ndim, at + d, out[d]));
   return DT_OK;
 }
 
@@ -244,9 +257,10 @@ static DtStatus pool_back_meta (DtMetaCall *c) {
            op_sp_ctype((DtDtype)in->dtype), op_sp_ctype((DtDtype)g->dtype));
   if (v.max && v.nd == 3 && g->ndim == in->ndim)
     for (int d = 0; d < 3; d++) v.out[d] = g->shape[g->ndim - 3 + d];
-  DT_TRY(c->cx, check_grad(c->cx, &v, g, in, v.out));
+  DT_TRY(c->cx, check_grad(c->cx, &v, g, in, v.out, c->fake));
   if (v.max)
-    DT_TRY(c->cx, check_grad(c->cx, &v, dt_in(c, 7), in, v.out));
+    DT_TRY(c->cx, check_grad(c->cx, &v, dt_in(c, 7), in, v.out,
+                             c->fake));
   c->nout = 1;
   return op_sp_result(c->cx, in, (DtDtype)in->dtype, v.nd, v.in,
                       v.max || v.nd == 2, &c->out[0]);

@@ -132,7 +132,7 @@ static DtStatus extreme_meta (DtMetaCall *c) {
   uint32_t mask;
   bool keep = dt_arg_bool(c->args, 2);
   DT_TRY(c->cx, op_dim(c->cx, c->args, 1, m->ndim, &d));
-  DT_CHECK(c->cx, m->ndim == 0 || m->shape[d] || dt_meta_numel(m),
+  DT_CHECK(c->cx, m->ndim == 0 || m->shape[d] || c->fake,
            DT_E_INDEX, "%s(): Expected reduction dim %d to have non-zero "
            "size.", c->op->row[0] == EX_MAX ? "max" : "min", d);
   mask = m->ndim ? 1u << d : 0;

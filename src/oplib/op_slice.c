@@ -265,6 +265,10 @@ static DtStatus split_meta (DtMetaCall *c) {
   const DtMeta *m = c->in[0];
   DT_CHECK(c->cx, m->ndim > 0, DT_E_RUNTIME,
            "split expects at least a 1-dimensional tensor");
+  int64_t dim = dt_arg_int(c->args, 2);
+  DT_CHECK(c->cx, !c->fake || c->args->v[1].kind == DT_V_LIST ||
+           (dim >= -m->ndim && dim < m->ndim), DT_E_INDEX,
+           "tuple index out of range");
   DT_TRY(c->cx, op_dim(c->cx, c->args, 2, m->ndim, &d));
   DT_TRY(c->cx, split_sizes(c->cx, c->op, c->args, m->shape[d], d, size,
                            &n));

@@ -198,6 +198,23 @@ bool dt_check_prop (DtParity *p, const json_t *o) {
   return ok;
 }
 
+bool dt_check_undecided (DtParity *p, const json_t *o) {
+  const json_t *error = json_object_get(o, "error");
+  Case c;
+  bool ok = true;
+  if (case_init(p, o, &c)) {
+    DtStatus st = dt_prop_run(p->cx, p->prop, c.call.op, &c.call.args,
+                              c.call.nin, c.in, NULL, &c.prop);
+    if (st == DT_OK)
+      ok = dt_fails(p, "decided, want %s", dt_jstr(error, "text"));
+    else if (st == DT_E_MISSING)
+      ok = dt_same_text(p, "error", dt_jstr(error, "text"),
+                        dt_buf_str(&p->cx->err.message));
+  }
+  case_fini(p, &c);
+  return ok;
+}
+
 bool dt_check_decomp (DtParity *p, const json_t *o) {
   const json_t *result = json_object_get(o, "result");
   Case c;
