@@ -194,10 +194,10 @@ check("modules around a model", code == 0
   and out:find("2 of 3", 1, true)
   and out:find("aten::sum(dt: f32[8, 8]| S(0))", 1, true), out)
 
--- The language: what Python 3.11 printed for the same text is in .out; the
--- last is a program that simulates its ranks, what PyTorch printed for it.
+-- The language: what Python 3.11 printed for the same text is in .out; for the
+-- last two (tensors in texts, ranks that are simulated) it had PyTorch.
 for _, name in ipairs {"format", "strings", "lists", "dicts", "classes",
-  "control", "stdlib", "local_tensor"} do
+  "control", "stdlib", "tensors", "local_tensor"} do
   local base = "tests/parity/language/" .. name
   local ranks = name == "local_tensor" and 4 or 1
   local f = assert(io.open(base .. ".out"))

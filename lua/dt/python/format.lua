@@ -107,7 +107,7 @@ local FLOAT = {e = true, E = true, f = true, F = true, g = true, G = true,
 
 -- format(v, spec)
 function M.value(v, spec)
-  if spec == "" then return V.str(v) end
+  if spec == "" then return V.formatted(v) end
   local s = parse(spec)
   if util.is_tensor(v) and #v.shape == 0 then v = v:item() end
   if type(v) == "boolean" and s.kind ~= "" and s.kind ~= "s" then

@@ -358,7 +358,7 @@ function M.repr(v)
   if util.is_placement(v) then return v:repr() end
   if util.is_dtensor(v) then
     return ("DTensor(local_tensor=%s, device_mesh=%s, placements=%s)"):format(
-      tostring(dt._local_of(v)), tostring(v.device_mesh),
+      M.formatted(dt._local_of(v)), tostring(v.device_mesh),
       util.tuple_text(v.placements))
   end
   return M.str(v)
@@ -366,6 +366,7 @@ end
 
 function M.str(v)
   if type(v) == "string" then return v end
+  if util.is_dtensor(v) then return M.repr(v) end
   if v == None then return "None" end
   if v == true then return "True" elseif v == false then return "False" end
   if math.type(v) == "float" then return float_text(v) end
@@ -384,6 +385,15 @@ function M.str(v)
     end
   end
   return tostring(v)
+end
+
+-- format(v, ""): str(v), but a tensor without dimensions is its number.
+function M.formatted(v)
+  if util.is_tensor(v) and not util.is_dtensor(v) and #v.shape == 0
+     and not tostring(v):find("...", 1, true) then      -- without data
+    return M.str(M.from_lua(v:item()))
+  end
+  return M.str(v)
 end
 
 -- bool(v); that of a tensor is said by tensor.lua.
