@@ -322,6 +322,19 @@ static int l_make_param (lua_State *L) {
   return 1;
 }
 
+/* dt._is_view(t): has t a base, as t._base of PyTorch? */
+static int l_is_view (lua_State *L) {
+  lua_pushboolean(L, dtL_check_tensor(L, 1)->view_base != NULL);
+  return 1;
+}
+
+/* dt._forget_decisions(): the next call of every kind is a first one. */
+static int l_forget (lua_State *L) {
+  DtSession *s = dtL_session(L);
+  dt_prop_clear(s->cx, s->prop);
+  return 0;
+}
+
 /* dt._data_view(t): t.data; dt._local_of(t): t._local_tensor. */
 static int l_data_view (lua_State *L) {
   DtVar *v = dtL_check_tensor(L, 1);
@@ -356,6 +369,7 @@ void dtL_open_autograd (lua_State *L, int dt) {
     {"_set_grad_enabled", l_grad_enabled},
     {"_set_implicit_replication", l_implicit},
     {"_set_inference", l_inference}, {"_set_no_data", l_no_data},
+    {"_is_view", l_is_view}, {"_forget_decisions", l_forget},
     {"_set_warn_random", l_warn_random},
     {NULL, NULL}
   };

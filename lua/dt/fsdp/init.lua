@@ -187,6 +187,20 @@ local function cast_outputs(self, outs)
   end)
 end
 
+-- An in-place operator on a view that a module returns loses the hook.
+local function warn_view(self)
+  local names = {}
+  for i, m in ipairs(self.modules) do
+    names[i] = m._class.__name
+  end
+  dt._warn(("FSDP2-wrapped module (%s) returned a view tensor. An in-place op "
+    .. "on this view (e.g., `x += y`) will silently drop the pre-backward hook "
+    .. "and skip the all-gather, which can cause backward to fail or produce "
+    .. "wrong gradients. Use out-of-place ops (`out = out + y`, not `out += "
+    .. "y`) or `.clone()` the output before any in-place op."):format(
+    table.concat(names, ", ")))
+end
+
 function State:post_forward(outs)
   if self.training == "pre_backward" then return cast_outputs(self, outs) end
   local group, order = self.group, self.comm.order
@@ -198,6 +212,7 @@ function State:post_forward(outs)
   if dt.is_grad_enabled() then
     map_tensors(outs, function (t)
       if t.requires_grad then
+        if dt._is_view(t) then warn_view(self) end
         t:register_hook(function () self:pre_backward() end)
       end
       return t

@@ -112,9 +112,11 @@ local function batch_norm(name)
     return out
   end
   function C:extra_repr()
-    return ("%d, eps=%s, momentum=%s, affine=%s, track_running_stats=%s")
+    return ("%d, eps=%s, momentum=%s, affine=%s, bias=%s, "
+      .. "track_running_stats=%s")
       :format(self.num_features, ("%g"):format(self.eps),
         ("%g"):format(self.momentum), self.affine and "True" or "False",
+        self.bias and "True" or "False",
         self.track_running_stats and "True" or "False")
   end
   M[name] = C

@@ -364,15 +364,24 @@ local Output = style "PrepareModuleOutput"
 Output.shown = {"output_layouts", "desired_output_layouts",
   "use_local_output"}
 
+-- Both keywords must be given.
+local function needs_outputs(name, a)
+  local missing = {}
+  for _, key in ipairs {"output_layouts", "desired_output_layouts"} do
+    if a[key] == nil then missing[#missing + 1] = "'" .. key .. "'" end
+  end
+  if #missing > 0 then
+    util.raise("TypeError", "%s.__init__() missing %d required keyword-only "
+      .. "argument%s: %s", name, #missing, #missing > 1 and "s" or "",
+      table.concat(missing, " and "))
+  end
+end
+
 function Output.construct(s, ...)
   local a = util.bind("PrepareModuleOutput", {"output_layouts",
     "desired_output_layouts", "use_local_output"}, {use_local_output = true},
     ...)
-  if a.output_layouts == nil and a.desired_output_layouts == nil then
-    util.raise("TypeError", "PrepareModuleOutput.__init__() missing 2 required "
-      .. "keyword-only arguments: 'output_layouts' and "
-      .. "'desired_output_layouts'")
-  end
+  needs_outputs("PrepareModuleOutput", a)
   s.output_layouts = per_argument(a.output_layouts)
   s.desired_output_layouts = per_argument(a.desired_output_layouts)
   s.use_local_output = a.use_local_output
@@ -417,6 +426,7 @@ function Both.construct(s, ...)
     "desired_input_kwarg_layouts", "use_local_input", "output_layouts",
     "desired_output_layouts", "use_local_output"},
     {use_local_input = false, use_local_output = true}, ...)
+  needs_outputs("PrepareModuleInputOutput", a)
   s.input = Input {input_layouts = a.input_layouts,
     desired_input_layouts = a.desired_input_layouts,
     input_kwarg_layouts = a.input_kwarg_layouts,

@@ -253,6 +253,7 @@ end
 -- Run; returns value, error, warnings.
 local function outcome(text, multi)
   local env = environment(multi)
+  dt._forget_decisions()
   local value
   local events, _, e = dt.debug.record(function ()
     value = execute(text, env)
