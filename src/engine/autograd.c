@@ -236,6 +236,7 @@ static DtStatus record (DtSession *s, const DtOpDef *op, const DtArgs *args,
   if (name == NULL) return DT_E_NOMEM;
   DT_TRY(s->cx, dt_node_new(s, name, nin, nout, &n));
   n->op = op;
+  n->packed = s->saving_end < 0;
   st = dt_args_copy(s->cx, &n->arena, args, &n->args);
   if (st == DT_OK) st = edges(s, n, nin, in);
   if (st == DT_OK) st = save_inputs(s, n, nin, in, g);

@@ -26,7 +26,7 @@ struct DtNode {
   DtBackwardFn fn; void *ud; void (*ud_free) (void *);
   /* accumulation node: the leaf (owned); the leaf's `acc` points back */
   DtVar *leaf;
-  bool released;
+  bool released, packed;        /* packed: kept by an activation checkpoint */
   DtOrigin origin;              /* of the forward call */
   const char *module;           /* of the forward call */
   int nprehooks; struct DtNodeHook *prehooks;   /* on outputs' gradients */

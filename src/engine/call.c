@@ -88,7 +88,7 @@ static DtStatus call_tracked (DtSession *s, const DtOpDef *op,
                               DtResults *out) {
   DtGradCtx g;
   DtStatus st;
-  DT_TRY(s->cx, dt_saving_count(s, op));
+  DT_TRY(s->cx, dt_saving_count(s, op, args, in));
   DT_TRY(s->cx, dt_grad_begin(s, op, args, nin, in, &g));
   st = dt_dispatch(s, op, args, nin, in, out);
   if (st == DT_OK && s->fix_done == 0)

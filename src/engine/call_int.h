@@ -52,7 +52,13 @@ DtStatus dt_node_new (DtSession *s, const char *name, int nin, int nout,
 DtStatus dt_node_edge (DtSession *s, DtVar *v, DtEdge *out);
 /* saving.c: an operator with a gradient is about to run.  RUNTIME where a
 ** recomputed forward ends.  Local. */
-DtStatus dt_saving_count (DtSession *s, const DtOpDef *op);
+DtStatus dt_saving_count (DtSession *s, const DtOpDef *op,
+                          const DtArgs *args, DtVar *const *in);
+/* Detach the arguments that it keeps, as far as they want gradients: in the
+** forward, or (`node`) as kept by a node.  Local. */
+DtStatus dt_saving_copies (DtSession *s, const DtOpDef *op,
+                           const DtArgs *args, DtVar *const *in,
+                           const DtNode *node);
 /* The first node of `v`'s graph that backward reads kept tensors in, and
 ** which of its outputs leads there; NULL if none.  Borrowed.  Pure. */
 DtNode *dt_saving_node (DtVar *v, int *nr);

@@ -92,6 +92,8 @@ DtStatus dt_node_exec (DtSession *s, DtNode *n, DtVar *const *gout,
   DtStatus st = h && none && (kept || !n->saved_out) ? DT_OK : DT_E_NOMEM;
   dt_run_init(&run, s, &s->cx->scratch);
   run.node = n;
+  if (st == DT_OK && n->packed)
+    st = dt_saving_copies(s, n->op, &n->args, n->saved_in, n);
   if (st == DT_OK && kept) st = dt_node_unpack(s, n, kept);
   c.in = (DtHandle *const *)(void *)n->saved_in;
   c.out = kept ? (DtHandle *const *)(void *)kept : none;

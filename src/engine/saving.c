@@ -5,44 +5,69 @@
 **
 ** Counted are operators, not tensors.  One that keeps inputs has them before
 ** it runs, so it does not run again; one that keeps an output has to.  What
-** comes after it stops at the next operator with a gradient. */
-#include <stdlib.h>
+** comes after it stops at the next operator with a gradient.  PyTorch detaches
+** each argument when it is kept in the second forward, and when it is read. */
 #include <string.h>
 
 #include "engine/call_int.h"
 #include "engine/engine_int.h"
 
-/* Operators whose gradient reads sizes and numbers only, beside views; by
-** name without overload, in order. */
-static const char *const no_tensors[] = {
-  "_reshape_copy", "_to_copy", "_unsafe_view", "add", "add_", "cat", "clone",
-  "constant_pad_nd", "copy_", "cumsum", "fill_", "flip", "mean", "neg",
-  "repeat", "roll", "rsub", "select_backward", "slice_backward", "stack",
-  "sub", "sub_", "sum", "tril", "triu", "unfold_backward", "zero_",
-};
-
-static int compare (const void *key, const void *row) {
-  return strcmp(key, *(const char *const *)row);
+/* Does it keep an output? */
+static bool keeps_output (const DtOpDef *op) {
+  return op->saved->keep != 0 || (op->flags & DT_OP_SAVE_OUT) != 0;
 }
 
 static bool saves (const DtOpDef *op) {
-  const DtSchema *sig = op->sig;
   if (op->flags & DT_OP_NOGRAD) return false;
-  if (op->saved->keep != 0 || (op->flags & DT_OP_SAVE_OUT)) return true;
-  if (op->flags & DT_OP_VIEW) return false;
-  return bsearch(sig->base, no_tensors,
-                 sizeof no_tensors / sizeof *no_tensors, sizeof *no_tensors,
-                 compare) == NULL;
+  return keeps_output(op) || dt_saved_args(op->sig) != NULL;
 }
 
-DtStatus dt_saving_count (DtSession *s, const DtOpDef *op) {
+/* The slot of the argument whose name is the first `n` bytes of `name`, -1
+** where it is none that wants a gradient: by the graph's node, or now. */
+static int wanting (const DtOpDef *op, const DtArgs *args, DtVar *const *in,
+                    const DtNode *node, const char *name, size_t n) {
+  char text[64];
+  int slot;
+  if (n >= sizeof text) return -1;
+  memcpy(text, name, n);
+  text[n] = '\0';
+  slot = dt_arg_slot(args, dt_schema_arg(op->sig, text));
+  if (slot < 0 || in[slot] == NULL) return -1;
+  if (node != NULL) return node->next[slot].fn != NULL ? slot : -1;
+  return dt_var_needs_grad(in[slot]) ? slot : -1;
+}
+
+DtStatus dt_saving_copies (DtSession *s, const DtOpDef *op,
+                           const DtArgs *args, DtVar *const *in,
+                           const DtNode *node) {
+  const char *p = dt_saved_args(op->sig);
+  while (p != NULL && *p != '\0') {
+    size_t n = strcspn(p, ": "), len = strcspn(p, " ");
+    int slot = wanting(op, args, in, node, p, n);
+    DtVar *copy;
+    if (p[n] == ':' &&
+        wanting(op, args, in, node, p + n + 1, len - n - 1) < 0)
+      slot = -1;
+    if (slot >= 0) {
+      DT_TRY(s->cx, dt_detach(s, in[slot], &copy));
+      dt_var_unref(copy);
+    }
+    p += p[len] == ' ' ? len + 1 : len;
+  }
+  return DT_OK;
+}
+
+DtStatus dt_saving_count (DtSession *s, const DtOpDef *op,
+                          const DtArgs *args, DtVar *const *in) {
   DT_CHECK(s->cx, !s->saving_ended, DT_E_RUNTIME,
            "the recomputed forward ends here");
   if (!saves(op)) return DT_OK;
   s->saving++;
-  if (s->saving_end <= 0 || s->saving < s->saving_end) return DT_OK;
+  if (s->saving_end <= 0) return DT_OK;
+  DT_TRY(s->cx, dt_saving_copies(s, op, args, in, NULL));
+  if (s->saving < s->saving_end) return DT_OK;
   s->saving_ended = true;
-  if (op->saved->keep != 0 || (op->flags & DT_OP_SAVE_OUT)) return DT_OK;
+  if (keeps_output(op)) return DT_OK;
   return dt_raise(s->cx, DT_E_RUNTIME, "the recomputed forward ends here");
 }
 

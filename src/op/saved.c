@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
-** op/saved.c: look up the rows of saved.def. */
+** op/saved.c: look up the rows of saved.def and kept.def. */
 #include "op/saved.h"
 
 #include <string.h>
@@ -23,15 +23,35 @@ static int compare (const DtSchema *sig, const char *row) {
   return strcmp(sig->overload, row + n + 1);
 }
 
-const DtSaved *dt_saved_find (const DtSchema *sig) {
-  size_t lo = 0, hi = sizeof rows / sizeof rows[0];
-  if (strcmp(sig->ns, "aten") != 0) return &no_row;
+#define X(name, args) { name, args },
+static const struct Kept { const char *name, *args; } kept[] = {
+#include "op/kept.def"
+};
+#undef X
+
+/* The row of `n` that begin with a name, `size` bytes each; NULL if none. */
+static const void *find (const DtSchema *sig, const void *row, size_t n,
+                         size_t size) {
+  size_t lo = 0, hi = n;
+  if (strcmp(sig->ns, "aten") != 0) return NULL;
   while (lo < hi) {
     size_t mid = lo + (hi - lo) / 2;
-    int c = compare(sig, rows[mid].name);
-    if (c == 0) return &rows[mid];
+    const char *at = (const char *)row + mid * size;
+    int c = compare(sig, *(const char *const *)(const void *)at);
+    if (c == 0) return at;
     if (c < 0) hi = mid;
     else lo = mid + 1;
   }
-  return &no_row;
+  return NULL;
+}
+
+const DtSaved *dt_saved_find (const DtSchema *sig) {
+  const DtSaved *r = find(sig, rows, sizeof rows / sizeof *rows, sizeof *rows);
+  return r != NULL ? r : &no_row;
+}
+
+const char *dt_saved_args (const DtSchema *sig) {
+  const struct Kept *r = find(sig, kept, sizeof kept / sizeof *kept,
+                              sizeof *kept);
+  return r != NULL ? r->args : NULL;
 }

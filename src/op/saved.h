@@ -22,4 +22,8 @@ typedef struct DtSaved {
 /* The row of an operator of namespace aten; never NULL.  Pure. */
 const DtSaved *dt_saved_find (const DtSchema *sig);
 
+/* The arguments it keeps: "mat1:mat2 mat2:mat1", each alone or with the one
+** whose gradient it is kept for; NULL if none.  Pure. */
+const char *dt_saved_args (const DtSchema *sig);
+
 #endif
