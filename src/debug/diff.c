@@ -8,8 +8,6 @@
 
 enum { MAX_SHOWN = 6 };
 
-typedef struct Sum { int64_t ops, colls, bytes; } Sum;
-
 /* Operators that take part. */
 static int count (const DtRecord *k) {
   int n = k->n;
@@ -17,7 +15,7 @@ static int count (const DtRecord *k) {
   return n;
 }
 
-static void add_up (const DtRecord *k, Sum *s) {
+static void add_up (const DtRecord *k, DtRecSum *s) {
   int i, j, n = count(k);
   memset(s, 0, sizeof *s);
   s->ops = n;
@@ -151,12 +149,12 @@ static void print_place (const DtRecOp *x, const DtRecOp *y,
 
 void dt_record_diff (DtDebug *d, const DtRecord *x, const char *xname,
                      const DtRecord *y, const char *yname, DtBuf *out,
-                     bool *same) {
+                     DtRecDiff *res) {
   const char *const name[2] = { xname, yname };
-  Sum a, b;
   int nx = count(x), ny = count(y), n = nx < ny ? nx : ny, i;
   DtBuf what;
-  *same = nx == ny;
+  memset(res, 0, sizeof *res);
+  res->same = nx == ny;
   dt_buf_init(&what, d->s->cx);
   for (i = 0; i < n; i++) {
     const DtRecOp *p = dt_record_of(x, nx - 1 - i);
@@ -164,7 +162,9 @@ void dt_record_diff (DtDebug *d, const DtRecord *x, const char *xname,
     if (diff_op(p, q, name, &what) == 0) continue;
     print_place(p, q, name, out);
     dt_buf_add(out, dt_buf_str(&what));
-    *same = false;
+    res->same = false;
+    res->at[0] = p;
+    res->at[1] = q;
     break;
   }
   if (i == n && nx != ny)
@@ -172,13 +172,14 @@ void dt_record_diff (DtDebug *d, const DtRecord *x, const char *xname,
                 n, nx > ny ? xname : yname,
                 nx > ny ? nx - n : ny - n);
   else if (i == n) dt_buf_addf(out, "no difference in %d operators\n", n);
-  add_up(x, &a);
-  add_up(y, &b);
+  res->equal = i;
+  add_up(x, &res->sum[0]);
+  add_up(y, &res->sum[1]);
   dt_buf_addf(out, "%-12s %8s %12s %14s\n", "", "ops", "collectives",
               "bytes/rank");
-  dt_buf_addf(out, "%-12s %8lld %12lld %14lld\n", xname, (long long)a.ops,
-              (long long)a.colls, (long long)a.bytes);
-  dt_buf_addf(out, "%-12s %8lld %12lld %14lld\n", yname, (long long)b.ops,
-              (long long)b.colls, (long long)b.bytes);
+  for (i = 0; i < 2; i++)
+    dt_buf_addf(out, "%-12s %8lld %12lld %14lld\n", name[i],
+                (long long)res->sum[i].ops, (long long)res->sum[i].colls,
+                (long long)res->sum[i].bytes);
   dt_buf_fini(&what);
 }

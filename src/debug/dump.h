@@ -48,10 +48,18 @@ DtStatus dt_dump_part (DtCtx *cx, const char *path, int rank, char **p,
                        size_t *n);
 
 /* --- diff.c --- */
+typedef struct DtRecSum { int64_t ops, colls, bytes; } DtRecSum;
+typedef struct DtRecDiff {
+  bool same;
+  int64_t equal;                /* operators that are, from the first on */
+  const DtRecOp *at[2];         /* the first that differ, of the records */
+  DtRecSum sum[2];
+} DtRecDiff;
 /* Compare two records operator by operator: the first difference in operator,
-** inputs, results, collectives, values; then sums.  Local. */
+** inputs, results, collectives, values; then sums.  As text and as data.
+** Local. */
 void dt_record_diff (DtDebug *a, const DtRecord *x, const char *xname,
                      const DtRecord *y, const char *yname, DtBuf *out,
-                     bool *same);
+                     DtRecDiff *res);
 
 #endif

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "bind/field.h"
 #include "debug/dump.h"
 #include "diag/finding.h"
 
@@ -302,12 +303,50 @@ static DtStatus get_record (DtRepl *r, const char *name, const DtRecord **k,
   return st;
 }
 
+typedef struct Diff { const DtRecDiff *res; char *const *name; } Diff;
+
+static void set_place (lua_State *L, const char *key, const DtRecOp *op) {
+  lua_createtable(L, 0, 4);
+  dtL_set_int(L, "seq", op->seq);
+  dtL_set_str(L, "op", op->label);
+  dtL_set_str(L, "file", op->file ? op->file : "");
+  dtL_set_int(L, "line", op->line);
+  lua_setfield(L, -2, key);
+}
+
+/* {same, equal, first = {a, b}, a = {name, operators, collectives, bytes}, b}
+** as DT_KEY_ANSWER. */
+static int answer_diff (lua_State *L) {
+  static const char *const key[2] = {"a", "b"};
+  const Diff *p = lua_touserdata(L, 1);
+  lua_createtable(L, 0, 5);
+  dtL_set_bool(L, "same", p->res->same);
+  dtL_set_int(L, "equal", p->res->equal);
+  for (int i = 0; i < 2; i++) {
+    const DtRecSum *s = &p->res->sum[i];
+    lua_createtable(L, 0, 4);
+    dtL_set_str(L, "name", p->name[i]);
+    dtL_set_int(L, "operators", s->ops);
+    dtL_set_int(L, "collectives", s->colls);
+    dtL_set_int(L, "bytes", s->bytes);
+    lua_setfield(L, -2, key[i]);
+  }
+  if (p->res->at[0] != NULL) {
+    lua_createtable(L, 0, 2);
+    for (int i = 0; i < 2; i++)
+      set_place(L, key[i], p->res->at[i]);
+    lua_setfield(L, -2, "first");
+  }
+  lua_setfield(L, LUA_REGISTRYINDEX, DT_KEY_ANSWER);
+  return 0;
+}
+
 static DtStatus cmd_diff (DtCmdCall *c) {
   DtRepl *r = c->r;
   DtDebug *d = dt_debug_of(r->s);
   DtRecord own[2];
   const DtRecord *k[2] = {NULL, NULL};
-  bool same;
+  DtRecDiff res;
   size_t n = strcspn(c->arg, " ");
   const char *second = c->arg + n + strspn(c->arg + n, " ");
   if (n == 0)
@@ -318,8 +357,14 @@ static DtStatus cmd_diff (DtCmdCall *c) {
   DtStatus st = name[0] != NULL && name[1] != NULL ? DT_OK : DT_E_NOMEM;
   for (int i = 0; i < 2 && st == DT_OK; i++)
     st = get_record(r, name[i], &k[i], &own[i]);
-  if (st == DT_OK)
-    dt_record_diff(d, k[0], name[0], k[1], name[1], c->out, &same);
+  if (st == DT_OK) {
+    Diff p = {&res, name};
+    dt_record_diff(d, k[0], name[0], k[1], name[1], c->out, &res);
+    lua_pushcfunction(r->L, answer_diff);
+    lua_pushlightuserdata(r->L, &p);
+    if (lua_pcall(r->L, 1, 0, 0) != LUA_OK)
+      st = dtL_catch(r->L, DT_E_NOMEM);
+  }
   for (int i = 0; i < 2; i++) {
     if (own[i].ring != NULL)
       dt_record_drop(d, &own[i]);

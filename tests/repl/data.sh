@@ -103,6 +103,8 @@ world () {
       grep "\"cmd\":\"$name\"" out | head -n 3 | cut -c 1-200
     fi
   done
+  if grep -q '"cmd":"diff","data":{"a":{.*"equal":[0-9].*"same":' out; then ok
+  else bad "$*: :diff tells no sums"; fi
   if grep -q '^[^{]' out; then
     bad "$*: a line that is no JSON"
     grep '^[^{]' out | head -n 3

@@ -184,7 +184,7 @@ static void look_at_all (Rank *r) {
 
 static void t_dump (Rank *r) {
   DtBuf a, b;
-  bool same = false;
+  DtRecDiff res;
   DtRecord copy;
   work(r);
   dt_buf_init(&a, r->cx);
@@ -193,8 +193,8 @@ static void t_dump (Rank *r) {
   OK(r, dt_record_take(r->d, 16, &copy));
   OK(r, dt_dump_read(r->d, NULL, a.s, a.len));
   CHECK(r, r->d->rec.n == copy.n && r->d->rec.off);
-  dt_record_diff(r->d, &copy, "a", &r->d->rec, "b", &b, &same);
-  CHECK(r, same);
+  dt_record_diff(r->d, &copy, "a", &r->d->rec, "b", &b, &res);
+  CHECK(r, res.same && res.equal == copy.n && res.at[0] == NULL);
   look_at_all(r);
   dt_buf_clear(&b);
   OK(r, dt_dump_write(r->d, NULL, true, &b));
