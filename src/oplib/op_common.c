@@ -6,7 +6,6 @@
 ** dims by the operands' strides (aten/src/ATen/TensorIterator.cpp). */
 #include "oplib/oplib_int.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* ---- promotion ---- */
@@ -280,13 +279,26 @@ int op_ints (const DtArgs *a, int i, int64_t *out) {
   return dt_arg_ints(a, i, out, DT_MAX_NDIM);
 }
 
+/* The digits of v at `s`, which has room for 20; how many. */
+static size_t digits (char *s, int64_t v) {
+  char back[20];
+  uint64_t u = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
+  size_t n = 0, k = 0;
+  do back[n++] = (char)('0' + u % 10); while ((u /= 10) != 0);
+  if (v < 0) s[k++] = '-';
+  while (n > 0) s[k++] = back[--n];
+  return k;
+}
+
+/* By hand: checks make their texts before they know whether they need them. */
 OpText op_ints_text (int n, const int64_t *v) {
   OpText r;
   size_t k = 0;
   r.s[k++] = '[';
-  for (int i = 0; i < n && k + 32 < sizeof r.s; i++)
-    k += (size_t)snprintf(r.s + k, sizeof r.s - k, "%s%lld", i ? ", " : "",
-                          (long long)v[i]);
+  for (int i = 0; i < n && k + 32 < sizeof r.s; i++) {
+    if (i > 0) { r.s[k++] = ','; r.s[k++] = ' '; }
+    k += digits(r.s + k, v[i]);
+  }
   r.s[k++] = ']';
   r.s[k] = 0;
   return r;
