@@ -766,7 +766,28 @@ def vocab_untold(S):
     vocab_parallel(S, 16, RowwiseParallel(input_layouts=Replicate(), output_layouts=Shard(1), use_local_output=False))
 
 
+def ckpt_tp(S):
+    mesh = S.mesh((4,), ("tp",))
+    from torch.utils.checkpoint import checkpoint as ck_
+    model = S.init(nn.Sequential(ToyModel(8, 16, 8), ToyModel(8, 16, 8)))
+    S.parallelize(model, mesh, {"*.in_proj": ColwiseParallel(), "*.out_proj": RowwiseParallel()})
+    x, t = S.val((8, 8), 1000), S.val((8, 8), 1001)
+
+    def run(h):
+        for m in model:
+            h = ck_(m, h, use_reentrant=False)
+        return h
+    S.train(model, lambda st: ((run(x) - t) ** 2).mean(), O.SGD(model.parameters(), lr=0.1))
+
+
+def ckpt_sp(S):
+    mesh = S.mesh((4,), ("tp",))
+    from torch.utils.checkpoint import checkpoint as ck_
+    model, x, t = tp_model(S, mesh)
+    S.train(model, lambda st: ((ck_(model, x, use_reentrant=False) - t) ** 2).mean(), O.SGD(model.parameters(), lr=0.1))
+
+
 PROGRAMS = ("tp_three", "tp_wildcard", "prepare_keywords", "fsdp_several_backwards", "fsdp_frozen", "fsdp_list", "fsdp_unshard", "loss_parallel_2d", "embedding_tied", "schedule", "schedules", "local_map_allreduce", "adadelta_foreach", "radam", "bad_input",
-            "hsdp_allreduce_off", "hsdp_nosync", "ddp_replicate_tp", "ddp_tp_accum3", "replicate2_tp", "moe_grouped", "vit_tp", "clip_value", "opt_asgd_foreach", "opt_adamax_foreach", "opt_nadam_foreach", "opt_adam_cap", "lmap_2d", "fsdp_tp_row_first", "sp_dim0", "prep_out", "moe_ep4", "fsdp_mp_bf16_all", "fsdp_mp_out", "opt_sgd_nesterov", "vocab_untold")
+            "hsdp_allreduce_off", "hsdp_nosync", "ddp_replicate_tp", "ddp_tp_accum3", "replicate2_tp", "moe_grouped", "vit_tp", "clip_value", "opt_asgd_foreach", "opt_adamax_foreach", "opt_nadam_foreach", "opt_adam_cap", "lmap_2d", "fsdp_tp_row_first", "sp_dim0", "prep_out", "moe_ep4", "fsdp_mp_bf16_all", "fsdp_mp_out", "opt_sgd_nesterov", "vocab_untold", "ckpt_tp", "ckpt_sp")
 WORLD = {"tp_three": 3, "embedding_tied": 2, "schedule": 2, "schedules": 2}
 F32_ONLY = ("moe_grouped", "fsdp_mp_bf16_all", "fsdp_mp_out")
