@@ -9,7 +9,7 @@
 local program = os.getenv("DTREPL") or "build/dtrepl"
 local dir = os.getenv("DT_PARITY_DIR") or "tests/parity/2.13"
 
-local FLOOR = 202
+local FLOOR = 203
 
 local p = assert(io.popen(("%s parity --show 10 %s/trace/styles.jsonl 2>&1")
   :format(program, dir)))

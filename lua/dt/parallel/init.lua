@@ -143,6 +143,12 @@ local function advice(module, mesh)
   end
 end
 
+-- The mesh where none is given: there is none, but in a language that has
+-- scopes of meshes.
+function M.current_mesh()
+  util.raise("RuntimeError", "No device mesh is currently active!")
+end
+
 -- parallelize_module(module, mesh, plan, {src_data_rank = 0}): a style, or a
 -- table from paths (with * ? [..]) to styles.
 function M.parallelize_module(module, mesh, plan, kw)
@@ -151,7 +157,7 @@ function M.parallelize_module(module, mesh, plan, kw)
     return module
   end
   if not util.is_mesh(mesh) then
-    util.raise("RuntimeError", "No device mesh is currently active!")
+    mesh = M.current_mesh()
   end
   local src = 0
   if kw and kw.src_data_rank ~= nil then src = kw.src_data_rank end

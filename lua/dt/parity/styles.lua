@@ -177,7 +177,10 @@ local function module_case(case)
     P.parallelize_module(linear(), nil, style())
   elseif case:find("inside 'with mesh:'") then
     m = linear()
-    local scope <close> = mesh:enter()          -- luacheck: ignore scope
+    local meshes = require "dt.python.mesh"
+    meshes.enter(mesh)
+    local scope <close> = setmetatable({},      -- luacheck: ignore scope
+      {__close = meshes.leave})
     P.parallelize_module(m, nil, style())
   else
     m = linear()

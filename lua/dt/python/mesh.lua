@@ -322,6 +322,7 @@ end
 
 function M.leave() stack[#stack] = nil end
 attrs.enter_mesh, attrs.leave_mesh = M.enter, M.leave
+require("dt.parallel").current_mesh = M.current
 
 -- Forget what was not left: a program ended inside.
 function M.reset() stack = {} end
