@@ -48,15 +48,72 @@ function M.linear(x, weight, bias)
   return dt.addmm(bias, flat, weight:t()):view(shape)
 end
 
--- F.embedding(ids, weight, {padding_idx=})
+-- Rows that are too long are cut: an operator without a rule in PyTorch.
+local function renorm(weight, ids, a)
+  if util.is_none(a.max_norm) then return end
+  if weight.is_dtensor or ids.is_dtensor then
+    util.raise("NotImplementedError", "Operator aten.embedding_renorm_.default "
+      .. "does not have a sharding strategy registered.")
+  end
+  need("embedding_renorm_")(weight, ids, a.max_norm, a.norm_type)
+end
+
+-- F.embedding(ids, weight, {padding_idx=, max_norm=, ...})
 function M.embedding(ids, weight, ...)
-  local a = util.bind("embedding", {"padding_idx"}, {}, ...)
+  local a = util.bind("embedding", {"padding_idx", "max_norm", "norm_type",
+    "scale_grad_by_freq", "sparse"}, {norm_type = 2.0}, ...)
   local pad, n = a.padding_idx or -1, weight.shape[1]
   if a.padding_idx and (pad >= n and pad > 0 or pad < -n) then
     util.raise("AssertionError", "Padding_idx must be within num_embeddings")
   end
   if a.padding_idx and pad < 0 then pad = pad + n end
+  renorm(weight, ids, a)
   return need("embedding")(weight, ids, pad)
+end
+
+local bag_modes = {sum = 0, mean = 1, max = 2}
+
+-- The bags of a 2-D input are its rows: the flat input and where each begins.
+local function bags_of(ids, offsets)
+  if ids.ndim == 2 then
+    if not util.is_none(offsets) then
+      util.raise("ValueError", "if input is 2D, then offsets has to be None, "
+        .. "as input is treated is a mini-batch of fixed length sequences. "
+        .. "However, found offsets of type <class '%s'>",
+        util.type_text(offsets))
+    end
+    return ids:reshape {-1}, dt.arange(0, ids:numel(), ids.shape[2],
+      {dtype = ids.dtype})
+  elseif ids.ndim ~= 1 then
+    util.raise("ValueError", "input has to be 1D or 2D Tensor, but got Tensor "
+      .. "of dimension %d", ids.ndim)
+  elseif util.is_none(offsets) then
+    util.raise("ValueError", "offsets has to be a 1D Tensor but got None")
+  elseif offsets.ndim ~= 1 then
+    util.raise("ValueError", "offsets has to be a 1D Tensor")
+  end
+  return ids, offsets
+end
+
+-- F.embedding_bag(ids, weight, offsets, {mode="mean", ...}): rows of a table,
+-- one sum (mean, largest) a bag.
+function M.embedding_bag(ids, weight, ...)
+  local a = util.bind("embedding_bag", {"offsets", "max_norm", "norm_type",
+    "scale_grad_by_freq", "mode", "sparse", "per_sample_weights",
+    "include_last_offset", "padding_idx"}, {mode = "mean", norm_type = 2.0,
+    include_last_offset = false}, ...)
+  local flat, offsets = bags_of(ids, a.offsets)
+  local mode = bag_modes[a.mode]
+  if mode == nil then
+    util.raise("ValueError", "mode has to be one of sum, mean or max")
+  end
+  renorm(weight, flat, a)
+  local learns = dt.is_grad_enabled() and weight.requires_grad
+  local op = learns and "_embedding_bag" or "_embedding_bag_forward_only"
+  local out = need(op)(weight, flat, offsets, a.scale_grad_by_freq or false,
+    mode, a.sparse or false, a.per_sample_weights or dt.None,
+    a.include_last_offset, a.padding_idx or -1)
+  return out
 end
 
 -- ---- activations ----

@@ -57,11 +57,15 @@ static const char *const ctc_samples[] = {
   "f32[8, 4, 8], i64[4, 4], [8, 8, 8, 8], [4, 4, 4, 4]", NULL
 };
 
-OP_DEF(_embedding_bag, "aten::_embedding_bag(Tensor weight, Tensor indices, "
-       "Tensor offsets, bool scale_grad_by_freq=False, int mode=0, bool "
-       "sparse=False, Tensor? per_sample_weights=None, bool "
-       "include_last_offset=False, int padding_idx=-1) -> (Tensor, Tensor, "
-       "Tensor, Tensor)", "Sums of bags of rows of a table.",
+#define BAG_ARGS "(Tensor weight, Tensor indices, Tensor offsets, bool " \
+       "scale_grad_by_freq=False, int mode=0, bool sparse=False, Tensor? " \
+       "per_sample_weights=None, bool include_last_offset=False, int " \
+       "padding_idx=-1) -> (Tensor, Tensor, Tensor, Tensor)"
+OP_DEF(_embedding_bag, "aten::_embedding_bag" BAG_ARGS,
+       "Sums of bags of rows of a table.", DT_OP_NOSTRATEGY, bag_meta,
+       op_k_unwritten, op_g_unwritten, bag_samples, .row = NULL);
+OP_DEF(_embedding_bag_forward_only, "aten::_embedding_bag_forward_only"
+       BAG_ARGS, "Sums of bags of rows of a table that learns nothing.",
        DT_OP_NOSTRATEGY, bag_meta, op_k_unwritten, op_g_unwritten,
        bag_samples, .row = NULL);
 OP_DEF(_ctc_loss, "aten::_ctc_loss(Tensor log_probs, Tensor targets, int[] "
