@@ -195,6 +195,9 @@ end
 
 function Optimizer:run(group, params)
   local class = self.class
+  if util.is_tensor(group.lr) then              -- what it is now
+    group = setmetatable({lr = M.number(group.lr)}, {__index = group})
+  end
   local states = map(params, function (p)
     return self:state_of(p, function (q) return class.init(group, q) end)
   end)
@@ -246,7 +249,16 @@ end
 
 local function check_least(checks, a)
   for _, c in ipairs(checks) do
-    if a[c[1]] < 0 then
+    local v = a[c[1]]
+    if util.is_tensor(v) then
+      if v:numel() ~= 1 then
+        util.raise("ValueError", "Tensor lr must be 1-element")
+      end
+      if a.foreach and not a.capturable then
+        util.raise("ValueError", "lr as a Tensor is not supported for "
+          .. "capturable=False and foreach=True")
+      end
+    elseif v < 0 then
       util.raise("ValueError", "Invalid %s: %s", c[2], tostring(a[c[1]]))
     end
   end
