@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- TEST: ranks=1 world=threads args=--trust timeout=300
+-- TEST: ranks=1 world=threads args=--trust timeout=900
 -- own.lua: `dtrepl parity` over programs of our own (tests/parity/own), which
 -- scripts/capture_trace.py ran under PyTorch 2.13: other meshes, plans and
 -- wrappings than the reference traces have.  All checks must pass.
