@@ -53,7 +53,9 @@ static DtStatus gn_meta (DtMetaCall *c) {
            (long long)shape[1]);
   if (!c->fake) DT_TRY(c->cx, gn_affine(c, channels));
   int64_t each = dt_arg_int(c->args, GN_GROUP - 1);
-  DT_CHECK(c->cx, !c->fake || shape[0] * channels * each == dt_meta_numel(m),
+  double all = (double)shape[0] * (double)channels * (double)each;
+  DT_CHECK(c->cx, !c->fake || (all >= (double)dt_meta_numel(m) &&
+           all <= (double)dt_meta_numel(m)),
            DT_E_RUNTIME, "shape '[%lld, %lld, %lld, %lld]' is invalid for "
            "input of size %lld", (long long)shape[0], (long long)shape[1],
            (long long)(channels / shape[1]), (long long)each,

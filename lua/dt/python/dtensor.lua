@@ -166,6 +166,9 @@ end
 M.distribute_module = def("distribute_module", {"module", "device_mesh?",
   "partition_fn?", "input_fn?", "output_fn?"}, function (a)
   local mesh = mesh_or_current(a.device_mesh)
+  if not require("dt.nn.module").is_module(a.module) then
+    no_attribute(a.module, "modules")
+  end
   local partition = given(a.partition_fn) and V.lua_function(a.partition_fn)
     or nil
   return require("dt.parallel.distribute").distribute_module(a.module, mesh,
