@@ -262,7 +262,7 @@ local function start(s, module)
   end
   for b in module:buffers() do s.buffers[#s.buffers + 1] = b end
   for i, p in ipairs(s.params) do s.index[p] = i end
-  s.synced, s.complete, s.rebuilt, s.started = true, true, false, true
+  s.complete, s.rebuilt, s.started = true, false, true
   local guard <close> = dt.no_grad()            -- luacheck: ignore guard
   verify(s)
   local state = {}
@@ -335,7 +335,7 @@ local function state_of(a)
   local cap = not util.is_none(a.bucket_cap_mb)
     and a.bucket_cap_mb * (1 << 20)
   return {mesh = mesh, first = cap or FIRST_BYTES, cap = cap or CAP_BYTES,
-    unused = a.find_unused_parameters,
+    unused = a.find_unused_parameters, synced = true,
     broadcast_buffers = a.broadcast_buffers}, sliced
 end
 
@@ -365,7 +365,7 @@ end
 
 -- replicate(module, {device_mesh=, bucket_cap_mb=}): the module itself becomes
 -- a replica (torch.distributed._composable.replicate); the ranks meet in its
--- first forward.
+-- first forward.  m:set_requires_gradient_sync(false): gradients stay local.
 function M.replicate(module, ...)
   local a = util.bind("replicate", {"ignored_modules",
     table.unpack(arguments)}, defaults, ...)
@@ -383,6 +383,9 @@ function M.replicate(module, ...)
     forward_comes(s)
   end)
   if sliced then module:register_forward_pre_hook(reconstruct) end
+  module._attrs.set_requires_gradient_sync = function (_, on)
+    s.synced = on ~= false
+  end
   return module
 end
 
