@@ -147,8 +147,10 @@ static DtStatus version_error (DtSession *s, const DtVar *v, int64_t want,
   dt_buf_add_i64s(&b, m->shape, m->ndim);
   dt_buf_add(&b, "]");
   if (maker != NULL && maker->leaf == NULL) {
-    bool again = v->view_base != NULL && !dt_var_is_dist(v) &&
-                 m->dtype == dt_var_meta(v->view_base)->dtype;
+    /* a view's history is made anew after a write: as_strided of its base */
+    bool again = !dt_var_is_dist(v) && maker->op != NULL &&
+                 (maker->op->flags & DT_OP_VIEW) != 0 &&
+                 strncmp(maker->op->sig->base, "view_as_", 8) != 0;
     dt_buf_addf(&b, ", which is output %d of ", again ? 0 : nr);
     add_short_name(&b, again ? "AsStrided" : maker->name);
     dt_buf_add(&b, ",");

@@ -19,7 +19,7 @@ local wanted = {
   ["registry/ops"] = WHOLE, ["registry/single_dim_rules"] = WHOLE,
   ["registry/decomp"] = WHOLE, ["registry/decomp_refused"] = WHOLE,
   ["registry/decomp_not_sampled"] = WHOLE,
-  ["prop/other"] = WHOLE, ["values/decompose"] = 333,
+  ["prop/other"] = WHOLE, ["values/decompose"] = WHOLE,
   ["prop/attention"] = WHOLE,
   ["prop/conv"] = WHOLE,
   ["prop/pointwise"] = WHOLE, ["prop/inplace_out"] = WHOLE,
