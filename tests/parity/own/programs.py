@@ -787,7 +787,25 @@ def ckpt_sp(S):
     S.train(model, lambda st: ((ck_(model, x, use_reentrant=False) - t) ** 2).mean(), O.SGD(model.parameters(), lr=0.1))
 
 
+def replicate_accum(S):
+    """replicate over TP, two micro-batches"""
+    from torch.distributed._composable.replicate import replicate
+    mesh = S.mesh((2, 2), ("dp", "tp"))
+    model = S.init(ToyModel(10, 32, 6))
+    S.parallelize(model, mesh["tp"], {"in_proj": ColwiseParallel(), "out_proj": RowwiseParallel()})
+    params = list(model.parameters())
+    replicate(model, device_mesh=mesh["dp"], bucket_cap_mb=100)
+    X = [rows(S, S.val((8, 10), 1000 + i), S.rank // 2, 2) for i in (0, 1)]
+
+    def fwd(st):
+        model.set_requires_gradient_sync(False)
+        (model(X[0]).pow(2).mean() / 2).backward()
+        model.set_requires_gradient_sync(True)
+        return model(X[1]).pow(2).mean() / 2
+    S.train(model, fwd, O.SGD(params, lr=0.1))
+
+
 PROGRAMS = ("tp_three", "tp_wildcard", "prepare_keywords", "fsdp_several_backwards", "fsdp_frozen", "fsdp_list", "fsdp_unshard", "loss_parallel_2d", "embedding_tied", "schedule", "schedules", "local_map_allreduce", "adadelta_foreach", "radam", "bad_input",
-            "hsdp_allreduce_off", "hsdp_nosync", "ddp_replicate_tp", "ddp_tp_accum3", "replicate2_tp", "moe_grouped", "vit_tp", "clip_value", "opt_asgd_foreach", "opt_adamax_foreach", "opt_nadam_foreach", "opt_adam_cap", "lmap_2d", "fsdp_tp_row_first", "sp_dim0", "prep_out", "moe_ep4", "fsdp_mp_bf16_all", "fsdp_mp_out", "opt_sgd_nesterov", "vocab_untold", "ckpt_tp", "ckpt_sp")
+            "hsdp_allreduce_off", "hsdp_nosync", "ddp_replicate_tp", "ddp_tp_accum3", "replicate2_tp", "moe_grouped", "vit_tp", "clip_value", "opt_asgd_foreach", "opt_adamax_foreach", "opt_nadam_foreach", "opt_adam_cap", "lmap_2d", "fsdp_tp_row_first", "sp_dim0", "prep_out", "moe_ep4", "fsdp_mp_bf16_all", "fsdp_mp_out", "opt_sgd_nesterov", "vocab_untold", "ckpt_tp", "ckpt_sp", "replicate_accum")
 WORLD = {"tp_three": 3, "embedding_tied": 2, "schedule": 2, "schedules": 2}
 F32_ONLY = ("moe_grouped", "fsdp_mp_bf16_all", "fsdp_mp_out")
