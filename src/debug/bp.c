@@ -508,8 +508,8 @@ static DtStatus parse (Parse *p, const char *text) {
     st = dt_raise(cx, DT_E_COMMAND, "%s takes %s, not \"%s\"",
                   p->b.kind->name,
                   *p->b.kind->args ? p->b.kind->args : "nothing more", p->s);
-  if (st == DT_OK) st = check(p->c, &p->b);
   if (st == DT_OK && cx->err.code == DT_E_NOMEM) st = DT_E_NOMEM;
+  if (st == DT_OK) st = check(p->c, &p->b);
   return st;
 }
 
