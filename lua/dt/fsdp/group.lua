@@ -90,13 +90,22 @@ local function copy_in(parts, out, rank)
   end)
 end
 
+-- Alone on its mesh dimension: there is nothing to gather.
+local function alone(self, mesh, mdim)
+  if mesh:size(mdim) > 1 or self.state == "kept" then return false end
+  for _, p in ipairs(self.params) do
+    if p.ext then return false end
+  end
+  return true
+end
+
 -- Issue the gather; in backward it can be switched off.
 function Group:unshard(backward)
   if self.state == "unsharded" or self.pending then return end
   if backward and self.unshard_in_backward == false then return end
   local guard <close> = dt.no_grad()            -- luacheck: ignore guard
   local mesh, mdim = self.info.mesh, self.info.shard_mdim
-  if not mdim then
+  if not mdim or alone(self, mesh, mdim) then
     self.pending = {}
     return
   end
