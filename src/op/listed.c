@@ -120,11 +120,10 @@ bool dt_listed_is (const char *line, const DtSchema *s) {
 
 /* ---- why it did not match ---- */
 
+/* No value's type is called "Number". */
 static bool passes (const Piece *p, const DtValue *v) {
   Piece one = *p;
-  if (v->kind == DT_V_INT && (is_type(p, "float") || is_type(p, "Number")))
-    return true;
-  if (v->kind == DT_V_FLOAT && is_type(p, "Number")) return true;
+  if (v->kind == DT_V_INT && is_type(p, "float")) return true;
   if (v->kind != DT_V_LIST) return is_type(p, dt_value_pytype(v));
   if (strncmp(p->type, "tuple of ", 9) != 0 || v->u.list.n == 0) return false;
   one.type += 9;
