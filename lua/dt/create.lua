@@ -242,6 +242,10 @@ local function like(name, nargs)
     local pos, kw = util.split(...)
     options(name, kw, {memory_format = 1})
     local o = plain_options(kw)
+    if kw.device and t.device == "meta" then
+      o = o or {}
+      o.device = kw.device
+    end
     if nargs == 1 then return finish(call(aten(name), o, t, pos[1]), kw) end
     return finish(call(aten(name), o, t), kw)
   end

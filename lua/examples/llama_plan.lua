@@ -52,11 +52,11 @@ llama.parallelize(model, mesh["tp"],
   #dims == 3 and mesh[{"replicate", "dp"}] or mesh["dp"],
   {mp_policy = fsdp.MixedPrecisionPolicy {param_dtype = dt.bfloat16,
     reduce_dtype = dt.float32}})
+model:to_empty("cpu")               -- of a rank that is pretended: no memory
 
-local ids = dt.zeros({batch, c.seq}, {dtype = dt.int64, device = "meta"})
+local ids = dt.zeros({batch, c.seq}, {dtype = dt.int64})
 local cos, sin = llama.angles(c)
-cos = cos:to("meta"):to(dt.bfloat16)
-sin = sin:to("meta"):to(dt.bfloat16)
+cos, sin = cos:to(dt.bfloat16), sin:to(dt.bfloat16)
 local optimizer = require("dt.optim").AdamW(model:parameters(), {lr = 1e-4})
 
 -- Only the collectives of each phase are listened to.

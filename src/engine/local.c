@@ -493,6 +493,8 @@ static DtStatus run_checked (LocalCall *c, int nmetas, DtTensor **work) {
   if (!each) DT_TRY(cx, check_type(c));
   if (datadep) return run_datadep(c);
   if (!each && c->n > 0 && c->m[0].device == DT_DEV_META) c->nodata = true;
+  else if (!each && c->n > 0 && (c->op->flags & DT_OP_NODATA))
+    c->nodata = dt_session_no_data(c->s);       /* zeros_like(meta, "cpu") */
   DT_TRY(cx, tell_begin(c));
   if (each) return tell_end(c, run_foreach(c));
   if (view) return tell_end(c, make_views(c));
