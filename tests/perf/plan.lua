@@ -17,10 +17,10 @@ local model = llama.Transformer(c, {device = "meta"})
 llama.parallelize(model, mesh["tp"], mesh["dp"], {mp_policy =
   fsdp.MixedPrecisionPolicy {param_dtype = dt.bfloat16,
     reduce_dtype = dt.float32}})
-local ids = dt.zeros({1, c.seq}, {dtype = dt.int64, device = "meta"})
+model:to_empty("cpu")
+local ids = dt.zeros({1, c.seq}, {dtype = dt.int64})
 local cos, sin = llama.angles(c)
-cos = cos:to("meta"):to(dt.bfloat16)
-sin = sin:to("meta"):to(dt.bfloat16)
+cos, sin = cos:to(dt.bfloat16), sin:to(dt.bfloat16)
 local optimizer = require("dt.optim").AdamW(model:parameters(), {lr = 1e-4})
 model(ids, cos, sin):sum():backward()
 optimizer:step()
