@@ -155,6 +155,21 @@ transformers.AutoModel.from_pretrained("x")
 check("imports of others", code == 1 and out:find("None False 3", 1, true)
   and out:find("transformers.AutoModel.from_pretrained, imported on line 1, "
     .. "is not part of dtrepl", 1, true), out)
+out, code = text([[
+import torch
+import foo
+print(f"{foo}", bool(foo), {foo: 1}, foo == foo, callable(foo))
+for use in (lambda: foo + 1, lambda: torch.ones(2) * foo, lambda: foo[0],
+            lambda: [x for x in foo], lambda: len(foo), lambda: foo < 2,
+            lambda: -foo, lambda: 1 in foo, lambda: int(foo)):
+    try:
+        print("used", use())
+    except NotImplementedError as e:
+        print(e)
+]])
+local _, refused = out:gsub("foo, imported on line 2, is not part of dtrepl", "")
+check("an import used in many ways", code == 0 and refused == 9
+  and not out:find("used", 1, true), out)
 out, code = text("from transformers import Trainer\nclass T(Trainer):\n"
   .. "    pass\n")
 check("a class over one", code == 1 and out:find("Trainer, imported on line 1",

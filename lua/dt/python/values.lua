@@ -64,10 +64,22 @@ function M.set_caller(f) caller = f end
 -- Call anything; see call.lua.
 function M.call(f, args, kw) return caller(f, args, kw) end
 
+-- What an absent name (absent.lua) answers by itself; all else is refused.
+local NAMED = {__eq__ = true, __ne__ = true, __hash__ = true, __bool__ = true}
+
+local function absent_special(v, name)
+  if NAMED[name] then return nil end
+  if name == "__str__" or name == "__repr__" then
+    return function () return v.shown end
+  end
+  return v.call
+end
+
 -- special(v, "__len__") -> a function that calls that method of v's Python
 -- class, or nil.
 function M.special(v, name)
   if type(v) ~= "table" then return nil end
+  if rawget(v, "absent") then return absent_special(v, name) end
   local class = rawget(v, "_class")
   local python = class and raw_of[class[name]]
   if not python then return nil end
@@ -401,6 +413,7 @@ function M.truth(v)
   if v == None or v == false or v == nil or v == 0 or v == "" then
     return false
   end
+  if type(v) == "table" and rawget(v, "absent") then return true end
   local mt = type(v) == "table" and getmetatable(v)
   if mt == list_mt or mt == tuple_mt then return v.n > 0 end
   if mt == dict_mt or mt == set_mt then return #v.keys > 0 end
