@@ -187,6 +187,22 @@ function M.within(guard, f, ...)
   return f(...)
 end
 
+-- by_dtype(list): lists of the tensors of one device and dtype, in first-seen
+-- order, as PyTorch groups them for foreach; and the same as places in `list`.
+function M.by_dtype(list)
+  local groups, places, at = {}, {}, {}
+  for i, t in ipairs(list) do
+    local key = tostring(t.device) .. tostring(t.dtype)
+    if not at[key] then
+      at[key] = #groups + 1
+      groups[at[key]], places[at[key]] = {}, {}
+    end
+    table.insert(groups[at[key]], t)
+    table.insert(places[at[key]], i)
+  end
+  return groups, places
+end
+
 -- sorted_keys(t): the keys of a table in byte order of their text.
 function M.sorted_keys(t)
   local keys = {}

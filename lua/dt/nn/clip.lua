@@ -26,20 +26,6 @@ local function grads_of(params)
   return list
 end
 
--- Groups of equal dtype in first-seen order.
-local function by_dtype(list)
-  local groups, at = {}, {}
-  for _, t in ipairs(list) do
-    local key = tostring(t.device) .. tostring(t.dtype)
-    if not at[key] then
-      at[key] = {}
-      groups[#groups + 1] = at[key]
-    end
-    table.insert(at[key], t)
-  end
-  return groups
-end
-
 local function norms_of(group, norm_type, foreach)
   if foreach ~= false then
     return dt.ops.aten._foreach_norm.Scalar(group, norm_type)
@@ -56,7 +42,7 @@ function M.get_total_norm(list, norm_type, error_if_nonfinite, foreach)
   norm_type = (norm_type or 2) + 0.0
   if #list == 0 then return dt.tensor(0.0) end
   local norms = {}
-  for _, group in ipairs(by_dtype(list)) do
+  for _, group in ipairs(util.by_dtype(list)) do
     for _, n in ipairs(norms_of(group, norm_type, foreach)) do
       norms[#norms + 1] = n
     end
@@ -77,7 +63,7 @@ function M.clip_grads_with_norm_(params, max_norm, total_norm, foreach)
   local grads = grads_of(params)
   if #grads == 0 then return end
   local coef = dt.clamp(max_norm / (total_norm + 1e-6), {max = 1.0})
-  for _, group in ipairs(by_dtype(grads)) do
+  for _, group in ipairs(util.by_dtype(grads)) do
     if foreach ~= false then
       dt.ops.aten._foreach_mul_.Tensor(group, coef)
     else
@@ -104,7 +90,7 @@ end
 function M.clip_grad_value_(params, value, foreach)
   local guard <close> = dt.no_grad()            -- luacheck: ignore guard
   value = value + 0.0
-  for _, group in ipairs(by_dtype(grads_of(params))) do
+  for _, group in ipairs(util.by_dtype(grads_of(params))) do
     if foreach ~= false then
       dt.ops.aten._foreach_clamp_min_.Scalar(group, -value)
       dt.ops.aten._foreach_clamp_max_.Scalar(group, value)

@@ -142,20 +142,6 @@ end
 
 -- ---- what ranks must have in common ----
 
--- Tensors of equal dtype, in first-seen order.
-local function by_dtype(list)
-  local groups, at = {}, {}
-  for _, t in ipairs(list) do
-    local key = tostring(t.dtype)
-    if not at[key] then
-      at[key] = {}
-      groups[#groups + 1] = at[key]
-    end
-    table.insert(at[key], t)
-  end
-  return groups
-end
-
 local function send(s, group)
   local flat = {}
   for i, t in ipairs(group) do flat[i] = A.view.default(t, {-1}) end
@@ -176,7 +162,7 @@ end
 -- The first rank's values: one broadcast per dtype, two at a time.
 local function broadcast_all(s, list)
   local waiting = {}
-  for _, group in ipairs(by_dtype(list)) do
+  for _, group in ipairs(util.by_dtype(list)) do
     if #waiting == 2 then receive(table.unpack(table.remove(waiting, 1))) end
     waiting[#waiting + 1] = {group, send(s, group)}
   end

@@ -92,20 +92,6 @@ function M.scalar(v)
   return A.lift_fresh.default(dt.tensor(v))
 end
 
--- Lists by device and dtype, as PyTorch groups them for foreach.
-local function by_dtype(params)
-  local groups, at = {}, {}
-  for i, p in ipairs(params) do
-    local key = tostring(p.device) .. tostring(p.dtype)
-    if not at[key] then
-      at[key] = {}
-      groups[#groups + 1] = at[key]
-    end
-    table.insert(at[key], i)
-  end
-  return groups
-end
-
 -- ---- the class ----
 
 local Optimizer = {}
@@ -214,7 +200,8 @@ function Optimizer:run(group, params)
     end
     return
   end
-  for _, which in ipairs(by_dtype(params)) do
+  local _, places = util.by_dtype(params)
+  for _, which in ipairs(places) do
     local list = pick(params, which)
     local grads = map(list, function (p) return p.grad end)
     if group.maximize and how == class.foreach and not class.maximizes then
