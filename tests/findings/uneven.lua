@@ -6,6 +6,7 @@
 -- and what only looks odd must not be called wrong.
 
 local T = require "tests.lua.lib.check"
+local run = require "tests.lua.lib.watched"
 local F = require "dt.functional"
 local nn = require "dt.nn"
 local optim = require "dt.optim"
@@ -216,19 +217,6 @@ local loud = {
       return y
     end},
 }
-
-local function run(f)
-  dt.debug.findings_clear()
-  dt.debug.verify("on")
-  local ok, e = pcall(f)
-  local d = dt.debug.verify()
-  local wrong = {}
-  for _, v in ipairs(d.list) do
-    if v.verdict == "wrong" then wrong[#wrong + 1] = v end
-  end
-  dt.debug.verify("off")
-  return ok, e, wrong, dt.debug.findings()
-end
 
 for _, c in ipairs(silent) do
   local what, op, code, cause, f = table.unpack(c)
