@@ -254,7 +254,8 @@ static void print_relatives (DtDebug *d, const DtFailed *f, DtBuf *b) {
 static bool torch_words (const DtFailed *f) {
   switch (f->code) {
     case DT_E_NOMEM: case DT_E_INTERNAL: case DT_E_LIMIT:
-    case DT_E_INTERRUPTED: case DT_E_IO: case DT_E_LUA: case DT_E_SANDBOX: case DT_E_META_NO_DATA:
+    case DT_E_INTERRUPTED: case DT_E_IO: case DT_E_LUA: case DT_E_SANDBOX:
+    case DT_E_META_NO_DATA:
     case DT_E_COMM: case DT_E_DIVERGED: case DT_E_RANK_LOST: case DT_E_WORLD:
       return false;
     case DT_E_MIXED: case DT_E_NOMESH: case DT_E_CROSSMESH: case DT_E_MISSING:
