@@ -84,14 +84,18 @@ static DtStatus lift (DtSession *s, const DtVar *v, DtMesh *big, DtVar **out) {
 
 /* --- are the parts the same on the missing dims? --- */
 
-/* "coordinate on the small mesh:hash of the part": ranks of one coordinate
-** must say the same. */
-static void part_text (const DtVar *v, char *text, size_t size) {
+/* "first rank of the large mesh/coordinate on the small one:hash of the part":
+** ranks that begin alike must end alike.  The large mesh can be a slice, too:
+** ranks of its other slices may hold other values. */
+static void part_text (const DtVar *v, const DtMesh *big, char *text,
+                       size_t size) {
+  static const int64_t origin[DT_MAX_MDIM] = {0};
   const DtMesh *m = v->spec->mesh;
   int64_t coord[DT_MAX_MDIM];
   size_t n = 0;
   text[0] = '\0';
   if (!dt_mesh_coord_of(m, m->my_rank, coord)) return;
+  n = (size_t)snprintf(text, size, "%d/", dt_mesh_rank_at(big, origin));
   for (int i = 0; i < m->ndim && n < size; i++)
     n += (size_t)snprintf(text + n, size - n, "%lld,", (long long)coord[i]);
   if (n < size)
@@ -123,7 +127,7 @@ static DtStatus look (DtTrial *t, const DtMesh *big, int *moved, bool *same,
     if (!is_moved(t->f, i, big)) continue;
     (*moved)++;
     if (g == NULL) continue;
-    part_text(t->f->in[i], text, sizeof text);
+    part_text(t->f->in[i], big, text, sizeof text);
     DT_TRY(s->cx, dt_vf_gather(s, g, text, &all));
     if (*same && !agree(all, g->size)) {
       dt_trial_name(t->f, i, b);
@@ -191,51 +195,84 @@ static bool apply_text (const DtFailed *f, const DtMesh *big, DtVar *const *in,
   return true;
 }
 
-/* One input by its name; several as the same of each t. */
+/* Do all inputs that move get the same placements? */
+static bool alike (const DtFailed *f, const DtMesh *big, DtVar *const *in,
+                   int first) {
+  for (int i = first + 1; i < f->nin; i++)
+    if (is_moved(f, i, big) &&
+        !dt_vf_same_pls(in[first]->spec, in[i]->spec)) return false;
+  return true;
+}
+
+/* Several inputs of the same placements: the call for a `t`, then for which. */
+static void call_of_each (const DtFailed *f, const DtMesh *big,
+                          const DtVar *lifted, bool python, DtBuf *b) {
+  call_text("t", name_on(f, big), lifted, python, b);
+  dt_buf_add(b, python ? " for t in (" : " for t = ");
+  names(f, big, 3, b);
+  if (python) dt_buf_addc(b, ')');
+}
+
+/* A call for each input that moves. */
+static void calls (const DtFailed *f, const DtMesh *big, DtVar *const *in,
+                   bool python, DtBuf *b) {
+  DtBuf who;
+  dt_buf_init(&who, b->cx);
+  for (int i = 0; i < f->nin; i++) {
+    if (!is_moved(f, i, big)) continue;
+    dt_buf_clear(&who);
+    dt_trial_name(f, i, &who);
+    if (b->len) dt_buf_add(b, "; ");
+    call_text(dt_buf_str(&who), name_on(f, big), in[i], python, b);
+  }
+  dt_buf_fini(&who);
+}
+
 static void word_it (DtTrial *t, const DtMesh *big, int moved, int first,
                      DtVar *const *in, DtRepairs *out, DtRepair *r) {
-  DtSession *s = t->d->s;
-  const char *on = name_on(t->f, big);
-  DtBuf b[3], who;
-  dt_buf_init(&who, s->cx);
-  if (moved == 1) names(t->f, big, 1, &who);
-  else dt_buf_add(&who, "t");
+  bool each = moved > 1 && alike(t->f, big, in, first);
+  char **text[] = {&r->lua, &r->torch};
+  DtBuf b;
+  dt_buf_init(&b, t->d->s->cx);
   for (int python = 0; python < 2; python++) {
-    dt_buf_init(&b[python], s->cx);
-    call_text(dt_buf_str(&who), on, in[first], python, &b[python]);
-    if (moved == 1) continue;
-    dt_buf_add(&b[python], python ? " for t in (" : " for t = ");
-    names(t->f, big, 3, &b[python]);
-    if (python) dt_buf_addc(&b[python], ')');
+    dt_buf_clear(&b);
+    if (each) call_of_each(t->f, big, in[first], python, &b);
+    else calls(t->f, big, in, python, &b);
+    *text[python] = dt_trial_words(t, out, dt_buf_str(&b));
   }
-  dt_buf_init(&b[2], s->cx);
-  r->lua = dt_trial_words(t, out, dt_buf_str(&b[0]));
-  r->torch = dt_trial_words(t, out, dt_buf_str(&b[1]));
-  if (apply_text(t->f, big, in, &b[2]))
-    r->apply = dt_trial_words(t, out, dt_buf_str(&b[2]));
-  for (int i = 0; i < 3; i++) dt_buf_fini(&b[i]);
-  dt_buf_fini(&who);
+  dt_buf_clear(&b);
+  if (apply_text(t->f, big, in, &b))
+    r->apply = dt_trial_words(t, out, dt_buf_str(&b));
+  dt_buf_fini(&b);
+}
+
+/* The mesh of all inputs that move, NULL when they have several. */
+static const DtMesh *small_mesh (const DtFailed *f, const DtMesh *big) {
+  const DtMesh *m = NULL;
+  for (int i = 0; i < f->nin; i++) {
+    if (!is_moved(f, i, big)) continue;
+    if (m != NULL && !dt_mesh_equal(m, spec_of(f, i)->mesh)) return NULL;
+    m = spec_of(f, i)->mesh;
+  }
+  return m;
 }
 
 /* What was seen, where such tensors come from, and what ends it for good. */
 static void advice (const DtMesh *big, const DtMesh *small, int moved,
                     DtBuf *b) {
-  dt_buf_addf(b, "%d on mesh ", moved);
-  dt_mesh_print(small, b);
+  dt_buf_addf(b, "%d on ", moved);
+  if (small) {
+    dt_buf_add(b, "mesh ");
+    dt_mesh_print(small, b);
+  } else dt_buf_add(b, "smaller meshes");
   dt_buf_add(b, moved == 1 ? " is" : " are");
   dt_buf_add(b, " the same on all ranks it does not tell apart  ->  Replicate "
              "on the other dims of ");
   dt_mesh_print(big, b);
-  if (moved == 1) return;
+  if (moved == 1 || small == NULL) return;
   dt_buf_add(b, "\na module without a plan leaves its parameters on ");
   dt_mesh_print(small, b);
   dt_buf_add(b, ": give it one, SequenceParallel or distribute_module");
-}
-
-static const DtMesh *first_small (const DtFailed *f, const DtMesh *big) {
-  for (int i = 0; i < f->nin; i++)
-    if (is_moved(f, i, big)) return spec_of(f, i)->mesh;
-  return big;
 }
 
 DtStatus dt_repair_join_meshes (DtTrial *t, DtRepairs *out) {
@@ -249,7 +286,7 @@ DtStatus dt_repair_join_meshes (DtTrial *t, DtRepairs *out) {
   if (big == NULL || !all_slices(t->f, big)) return DT_OK;
   dt_buf_init(&b, s->cx);
   st = look(t, big, &moved, &same, &b);
-  if (st == DT_OK && same) advice(big, first_small(t->f, big), moved, &b);
+  if (st == DT_OK && same) advice(big, small_mesh(t->f, big), moved, &b);
   if (st == DT_OK) out->equality = dt_trial_words(t, out, dt_buf_str(&b));
   dt_buf_fini(&b);
   if (st != DT_OK || !same) return st;
