@@ -47,6 +47,7 @@ fi
 # Wherever the program lies in memory (places of names in tables follow it).
 cp "$here"/tests/debug/fixtures/mixed.lua .
 for i in 1 2 3 4 5 6; do
+  rm -f again.dtr
   run --record again.dtr mixed.lua >/dev/null
   cmp a.dtr again.dtr || break
 done >differ.txt 2>&1
