@@ -509,6 +509,9 @@ def on_ranks(case, size):
     except (base.Unknown, EOFError, OSError) as e:
         worlds.pop(size).end()
         raise base.Unknown(str(e)) from e
+    except BaseException:       # out of time: answers are still in the pipes
+        worlds.pop(size).end()
+        raise
     if any("error" in g for g in got) and not all("error" in g for g in got):
         worlds.pop(size).end()          # some wait for the others
     return got
