@@ -404,7 +404,7 @@ static DtStatus check_collective (DtControl *c, const DtBreak *b) {
     "all_reduce", "allreduce_", "reduce_scatter_tensor",
     "_reduce_scatter_base_", "reduce_scatter_", "all_to_all_single",
     "alltoall_", "alltoall_base_", "shard_dim_alltoall", "broadcast_",
-    "scatter_", "gather_", "reduce_", "send", "recv_", "barrier"
+    "scatter_", "gather_", "reduce_", "send", "recv_"
   };
   enum { NNAMES = sizeof names / sizeof names[0] };
   if (b->arg == NULL) return DT_OK;

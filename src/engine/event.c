@@ -160,7 +160,7 @@ DtStatus dt_ev_error (DtSession *s, const DtOpDef *op, const DtArgs *args,
   DtEvent e = { .kind = DT_EV_ERROR, .op = op, .args = args, .nin = nin,
                 .in = in, .status = st, .err = s->cx };
   *again = false;
-  if (s->err_told || st == DT_E_INTERRUPTED) return st;
+  if (s->err_told || s->saving_ended || st == DT_E_INTERRUPTED) return st;
   s->err_told = true;
   s->fix_mask = 0;
   lst = dt_event_emit(s, &e);
