@@ -32,3 +32,16 @@ do
   local guard <close> = d:no_sync()             -- luacheck: ignore guard
   assert(step() == 4.0 * r, "local gradients")
 end
+
+-- What does not require grad starts like rank 0's, too; buffers only where
+-- they are broadcast.
+do
+  local m = nn.Linear(2, 2)
+  m.bias:requires_grad_(false)
+  local frozen <close> = dt.no_grad()           -- luacheck: ignore
+  m.bias:fill_(dt.rank())
+  m:register_buffer("seen", dt.full({2}, dt.rank() + 0.0))
+  nn.parallel.DistributedDataParallel(m, {broadcast_buffers = false})
+  assert(m.bias:sum():item() == 0, "a frozen parameter is rank 0's")
+  assert(m.seen:sum():item() == 2 * dt.rank(), "a buffer is one's own")
+end

@@ -252,8 +252,10 @@ local function start(s, module)
   local guard <close> = dt.no_grad()            -- luacheck: ignore guard
   verify(s)
   local state = {}
-  for i, p in ipairs(s.params) do state[i] = p:detach() end
-  for _, b in ipairs(s.buffers) do state[#state + 1] = b end
+  for p in module:parameters() do state[#state + 1] = p:detach() end
+  for _, b in ipairs(s.broadcast_buffers and s.buffers or {}) do
+    state[#state + 1] = b
+  end
   broadcast_all(s, state)
   for _, p in ipairs(s.params) do
     p:register_post_accumulate_grad_hook(function () grad_came(s, p) end)
