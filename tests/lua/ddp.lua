@@ -36,12 +36,12 @@ end
 -- What does not require grad starts like rank 0's, too; buffers only where
 -- they are broadcast.
 do
-  local m = nn.Linear(2, 2)
-  m.bias:requires_grad_(false)
+  local part = nn.Linear(2, 2)
+  part.bias:requires_grad_(false)
   local frozen <close> = dt.no_grad()           -- luacheck: ignore
-  m.bias:fill_(dt.rank())
-  m:register_buffer("seen", dt.full({2}, dt.rank() + 0.0))
-  nn.parallel.DistributedDataParallel(m, {broadcast_buffers = false})
-  assert(m.bias:sum():item() == 0, "a frozen parameter is rank 0's")
-  assert(m.seen:sum():item() == 2 * dt.rank(), "a buffer is one's own")
+  part.bias:fill_(dt.rank())
+  part:register_buffer("seen", dt.full({2}, dt.rank() + 0.0))
+  nn.parallel.DistributedDataParallel(part, {broadcast_buffers = false})
+  assert(part.bias:sum():item() == 0, "a frozen parameter is rank 0's")
+  assert(part.seen:sum():item() == 2 * dt.rank(), "a buffer is one's own")
 end
