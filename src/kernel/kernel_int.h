@@ -51,6 +51,10 @@ void dt_class_put (DtClass c, void *dst, DtScalar v);
 DtStatus dt_kernel_fits (DtCtx *cx, const DtMeta *m, const DtMeta *out);
 DtStatus dt_kernel_data (DtCtx *cx, DtTensor *out, void **data, int nin,
                          const DtTensor *const *in, const void **cdata);
+/* The product over `dims` into an output of f16 or bf16, rounded after each
+** factor in PyTorch's order.  Local.  Errors: META_NO_DATA, NOMEM. */
+DtStatus dt_k_product_narrow (DtCtx *cx, const DtTensor *a, uint32_t dims,
+                              DtTensor *out);
 /* A contiguous tensor of `dtype` with the values of `t`: `t` itself with a
 ** new reference when it is one already.  Caller owns a reference. */
 DtStatus dt_kernel_dense (DtCtx *cx, const DtTensor *t, DtDtype dtype,
