@@ -135,6 +135,10 @@ local function has_methods(v)
 end
 
 local function missing(v, name)
+  if type(v) == "table" and rawget(v, "__python") then
+    util.raise("AttributeError", "type object '%s' has no attribute '%s'",
+      rawget(v, "__name"), name)
+  end
   if type(v) == "table" and getmetatable(v) == V.builtin_mt
      and rawget(v, "__qualname__") then
     util.raise("AttributeError", "type object '%s' has no attribute '%s'",
@@ -240,6 +244,24 @@ local number = {
   end,
 }
 
+-- What functions say of themselves.
+local function_fact = {
+  __name__ = function (f)
+    return rawget(f, "plain") or rawget(f, "name") or missing(f, "__name__")
+  end,
+  __qualname__ = function (f) return f.name end,
+  __doc__ = function (f) return rawget(f, "doc") or None end,
+  __module__ = function () return "__main__" end,
+  __defaults__ = function (f)
+    local t = {}
+    for _, p in ipairs(rawget(f, "params") or {}) do
+      if p.value ~= nil and p.only ~= "keyword" then t[#t + 1] = p.value end
+    end
+    return #t > 0 and V.tuple(t) or None
+  end,
+  __dict__ = function () return V.dict() end,
+}
+
 -- v.name
 local result_of_two = {values = 1, indices = 2}   -- max, sort, topk
 
@@ -273,7 +295,9 @@ function M.get(v, name)
     if type(v) == "table" and rawget(v, name) ~= nil then
       return rawget(v, name)
     end
-    if name == "__name__" then return v.name end
+    if V.is_function(v) and function_fact[name] then
+      return function_fact[name](v)
+    end
     if V.is_tuple(v) and v.n == 2 and result_of_two[name] then
       return v[result_of_two[name]]
     end
@@ -312,6 +336,7 @@ end
 
 -- v.name = x
 function M.set(v, name, x)
+  if type(v) ~= "table" and type(v) ~= "userdata" then missing(v, name) end
   local class = type(v) == "table" and rawget(v, "_class")
   if class and classes.set(v, class, name, x) then return end
   if class and x == None and rawget(class, "__python")
@@ -383,6 +408,12 @@ end
 
 -- Enter a scope; returns what `as` gets.
 function M.enter(scope)
+  local kind = type(scope)
+  if kind == "number" or kind == "boolean" or scope == None
+     or V.is_seq(scope) or V.is_dict(scope) or V.is_set(scope) then
+    util.raise("TypeError", "'%s' object does not support the context manager "
+      .. "protocol", V.type_name(scope))
+  end
   if util.is_mesh(scope) then return M.enter_mesh(scope) end
   if type(scope) == "string" then        -- torch.device("meta")
     return require("dt.create").enter_device(scope)

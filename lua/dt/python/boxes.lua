@@ -5,6 +5,7 @@
 local dt = require "dt"
 local util = require "dt.util"
 local V = require "dt.python.values"
+local exceptions = require "dt.python.exceptions"
 
 local None = dt.None
 local list, tuple, map, set, generator = {}, {}, {}, {}, {}
@@ -125,11 +126,16 @@ function map.update(d, args, kw)
   end
   return None
 end
+-- KeyError(k)
+local function no_key(k)
+  error(exceptions.classes.KeyError.make(V.list({k}, 1)), 0)
+end
+
 function map.pop(d, args)
   local v = V.dict_get(d, args[1])
   if v == nil then
     if args.n > 1 then return args[2] end
-    util.raise("KeyError", "%s", V.repr(args[1]))
+    no_key(args[1])
   end
   V.dict_remove(d, args[1])
   return v
@@ -177,7 +183,7 @@ function set.discard(s, args)
 end
 function set.remove(s, args)
   if V.dict_get(s, args[1]) == nil then
-    util.raise("KeyError", "%s", V.repr(args[1]))
+    no_key(args[1])
   end
   return set.discard(s, args)
 end

@@ -6,55 +6,11 @@
 local dt = require "dt"
 local util = require "dt.util"
 local V = require "dt.python.values"
+local bind = require "dt.python.bind"
 local exceptions = require "dt.python.exceptions"
 
 local M = {}
 local None = dt.None
-
--- The parameters of f get their values in `vars`.
-local function bind(f, args, kw, vars)
-  local at, used = 1, {}
-  for _, p in ipairs(f.params) do
-    if p.star == 1 then
-      if p.name then
-        local rest = {}
-        while at <= args.n do
-          rest[#rest + 1] = args[at]
-          at = at + 1
-        end
-        vars[p.name] = V.tuple(rest)
-      end
-      at = args.n + 1
-    elseif p.star == 2 then
-      local rest = V.dict()
-      if kw then
-        for k, v in V.each(kw) do
-          if not used[k] then V.dict_set(rest, k, v) end
-        end
-      end
-      vars[p.name] = rest
-    elseif at <= args.n then
-      vars[p.name] = args[at]
-      used[p.name] = true
-      at = at + 1
-    else
-      local v = kw and V.dict_get(kw, p.name)
-      if v == nil then v = p.value end
-      if v == nil then
-        util.raise("TypeError", "%s() missing 1 required positional argument: "
-          .. "'%s'", f.name, p.name)
-      end
-      used[p.name] = true
-      vars[p.name] = v
-    end
-  end
-  if at <= args.n then
-    util.raise("TypeError", "%s() takes %d positional argument%s but %d %s "
-      .. "given", f.name, #f.params, #f.params == 1 and "" or "s", args.n,
-      args.n == 1 and "was" or "were")
-  end
-end
-
 
 -- ---- generators ----
 

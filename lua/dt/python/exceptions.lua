@@ -5,6 +5,7 @@
 -- see the same thing; its class is found by the name it carries.
 
 local dt = require "dt"
+local util = require "dt.util"
 local V = require "dt.python.values"
 
 local M = {}
@@ -116,6 +117,9 @@ end
 -- What `raise v` raises: a class makes an instance.
 function M.raised(v)
   if M.is_class(v) then return v.make(V.list({}, 0)) end
+  if type(v) ~= "table" or not rawget(v, "class") then
+    util.raise("TypeError", "exceptions must derive from BaseException")
+  end
   return v
 end
 

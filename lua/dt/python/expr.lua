@@ -6,6 +6,7 @@ local dt = require "dt"
 local util = require "dt.util"
 local V = require "dt.python.values"
 local env_of = require "dt.python.env"
+local scope = require "dt.python.scope"
 local calls = require "dt.python.call"
 local attrs = require "dt.python.attrs"
 local format = require "dt.python.format"
@@ -32,8 +33,27 @@ end
 
 function X.ellipsis() return function () return dt.ellipsis end end
 
+-- A name that the function binds itself, but not yet.
+local function unbound(name)
+  util.raise("UnboundLocalError", "cannot access local variable '%s' where it "
+    .. "is not associated with a value", name)
+end
+
+local function own_name(name)
+  return function (env)
+    local v = env.vars[name]
+    while v == nil and env.inner do
+      env = env.up
+      v = env.vars[name]
+    end
+    if v == nil then unbound(name) end
+    return v
+  end
+end
+
 function X.name(n)
   local name = n.name
+  if scope.is_local(name) then return own_name(name) end
   return function (env)
     local v = env_of.lookup(env, name)
     if v == nil then
@@ -114,7 +134,7 @@ local store
 local function comprehension(n, emit)
   local fors = {}
   for i, f in ipairs(n.fors) do
-    fors[i] = {target = store(f.target), iter = compile(f.iter), ifs = {}}
+    fors[i] = {target = store(f.target, true), iter = compile(f.iter), ifs = {}}
     for j, c in ipairs(f.ifs) do fors[i].ifs[j] = compile(c) end
   end
   local function turn(env, level, out)
@@ -360,34 +380,46 @@ end
 local function make_params(n)
   local list = {}
   for i, p in ipairs(n.params) do
-    list[i] = {name = p.name, star = p.star, note = p.note,
+    list[i] = {name = p.name, star = p.star, note = p.note, only = p.only,
       default = p.default and compile(p.default)}
   end
   return function (env)
     local out = {}
     for i, p in ipairs(list) do
-      out[i] = {name = p.name, star = p.star, note = p.note,
-        value = p.default and p.default(env) or nil}
-      if p.default and out[i].value == nil then out[i].value = false end
+      out[i] = {name = p.name, star = p.star, note = p.note, only = p.only}
+      if p.default then out[i].value = p.default(env) end
     end
     return out
   end
 end
 
 X["lambda"] = function (n)
-  local params, value = make_params(n), compile(n.body)
+  local params, name = make_params(n), scope.qualified("<lambda>")
+  local value = scope.inside("def", "<lambda>", {params = n.params,
+    body = {n.body}}, function () return compile(n.body) end)
   return function (env)
-    return setmetatable({name = "<lambda>", params = params(env),
-      value = value, env = env}, V.func_mt)
+    return setmetatable({name = name, params = params(env), value = value,
+      env = env.class and env.up or env}, V.func_mt)
   end
 end
 
 -- ---- assignment ----
 
--- A function (env, value) that assigns to the target.
-function store(t)
+-- The items of what is unpacked.
+local function unpacked(v)
+  if type(v) == "number" or type(v) == "boolean" or v == None then
+    util.raise("TypeError", "cannot unpack non-iterable %s object",
+      V.type_name(v))
+  end
+  return V.items(v)
+end
+
+-- A function (env, value) that assigns to the target; `here`: names are
+-- those of this very environment, a comprehension's.
+function store(t, here)
   if t.kind == "name" then
     local name = t.name
+    if here then return function (env, v) env.vars[name] = v end end
     return function (env, v) env_of.assign(env, name, v) end
   elseif t.kind == "attr" then
     local value, name = compile(t.value), t.name
@@ -398,15 +430,18 @@ function store(t)
   elseif t.kind == "tuple" or t.kind == "list" then
     local parts, star = {}, nil
     for i, item in ipairs(t.items) do
-      parts[i] = store(item.kind == "starred" and item.value or item)
+      parts[i] = store(item.kind == "starred" and item.value or item, here)
       if item.kind == "starred" then star = i end
     end
     return function (env, v)
-      local items, n = V.items(v)
+      local items, n = unpacked(v)
       if not star and n ~= #parts then
         util.raise("ValueError", n < #parts and "not enough values to unpack "
           .. "(expected %d, got %d)" or "too many values to unpack (expected "
           .. "%d)", #parts, n)
+      elseif star and n < #parts - 1 then
+        util.raise("ValueError", "not enough values to unpack (expected at "
+          .. "least %d, got %d)", #parts - 1, n)
       end
       local at = 1
       for i, part in ipairs(parts) do

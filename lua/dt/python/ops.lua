@@ -6,6 +6,7 @@ local dt = require "dt"
 local util = require "dt.util"
 local V = require "dt.python.values"
 local format = require "dt.python.format"
+local exceptions = require "dt.python.exceptions"
 local sets = require("dt.python.boxes").set
 
 local M = {}
@@ -63,10 +64,12 @@ local function is_number(v)
   return type(v) == "number" or type(v) == "boolean"
 end
 
-local function zero(op, a)
-  util.raise("ZeroDivisionError", op == "/" and math.type(a) == "integer"
+local function zero(op, a, b)
+  local float = math.type(a) == "float" or math.type(b) == "float"
+  util.raise("ZeroDivisionError", op == "/" and not float
     and "division by zero" or op == "/" and "float division by zero"
-    or op == "%" and "integer modulo by zero"
+    or op == "%" and (float and "float modulo" or "integer modulo by zero")
+    or float and "float floor division by zero"
     or "integer division or modulo by zero")
 end
 
@@ -90,7 +93,7 @@ local function guarded(op, f)
   local divides = op == "/" or op == "//" or op == "%"
   return function (a, b)
     if is_number(a) and is_number(b) then
-      if divides and (b == 0 or b == false) then zero(op, a) end
+      if divides and (b == 0 or b == false) then zero(op, a, b) end
       return f(a, b)
     end
     local special = V.special(a, left)
@@ -344,7 +347,7 @@ local function put_slice(l, s, x)
   for i = l.n + 1, old do l[i] = nil end
 end
 
-local function place(v, i)
+local function place(v, i, what)
   if util.is_tensor(i) then i = require("dt.python.tensor").index(i) end
   if math.type(i) ~= "integer" then
     if type(i) == "boolean" then
@@ -356,13 +359,19 @@ local function place(v, i)
   end
   if i < 0 then i = i + v.n end
   if i < 0 or i >= v.n then
-    util.raise("IndexError", "%s index out of range", V.type_name(v))
+    util.raise("IndexError", "%s%s index out of range", V.type_name(v),
+      what or "")
   end
   return i + 1
 end
 
 local function mesh_slice(m, i)
   return require("dt.python.mesh").slice(m, i)
+end
+
+-- KeyError(k)
+local function no_key(k)
+  error(exceptions.classes.KeyError.make(V.list({k}, 1)), 0)
 end
 
 function M.getitem(v, i)
@@ -375,15 +384,21 @@ function M.getitem(v, i)
       item = v.factory()
       V.dict_set(v, i, item)
     end
-    if item == nil then util.raise("KeyError", "%s", V.repr(i)) end
+    if item == nil then no_key(i) end
     return item
   elseif type(v) == "string" then
     if is_slice(i) then return slice_of(v, i) end
-    if i < 0 then i = i + #v end
-    if i < 0 or i >= #v then
+    if math.type(i) ~= "integer" then
+      util.raise("TypeError", "string indices must be integers, not '%s'",
+        V.type_name(i))
+    end
+    local n = utf8.len(v) or #v
+    if i < 0 then i = i + n end
+    if i < 0 or i >= n then
       util.raise("IndexError", "string index out of range")
     end
-    return v:sub(i + 1, i + 1)
+    if n == #v then return v:sub(i + 1, i + 1) end
+    return v:sub(utf8.offset(v, i + 1), utf8.offset(v, i + 2) - 1)
   elseif util.is_tensor(v) then
     return dt.Tensor._getitem(v, whole_index(i))
   elseif util.is_mesh(v) then
@@ -395,6 +410,10 @@ function M.getitem(v, i)
     return v.__getitem(v, i)
   elseif type(v) == "table" and v.__getitem then
     return V.from_lua(v:__getitem(i))
+  end
+  if type(v) ~= "table" and type(v) ~= "userdata" or V.is_set(v)
+     or V.is_generator(v) then
+    util.raise("TypeError", "'%s' object is not subscriptable", V.type_name(v))
   end
   local key = V.to_lua(i)
   if math.type(key) == "integer" and getmetatable(v) == nil then
@@ -411,9 +430,13 @@ function M.setitem(v, i, x)
     util.raise("TypeError", "'tuple' object does not support item assignment")
   elseif V.is_list(v) then
     if is_slice(i) then return put_slice(v, i, x) end
-    v[place(v, i)] = x
+    v[place(v, i, " assignment")] = x
   elseif V.is_dict(v) then
     V.dict_set(v, i, x)
+  elseif type(v) ~= "table" and type(v) ~= "userdata" or V.is_set(v)
+    or V.is_function(v) then
+    util.raise("TypeError", "'%s' object does not support item assignment",
+      V.type_name(v))
   elseif util.is_tensor(v) then
     dt.Tensor._setitem(v, whole_index(i), V.to_lua(x))
   else
@@ -428,11 +451,15 @@ function M.delitem(v, i)
     table.move(v, place(v, i) + 1, v.n + 1, place(v, i))
     v.n = v.n - 1
   elseif V.is_dict(v) then
-    if V.dict_get(v, i) == nil then util.raise("KeyError", "%s", V.repr(i)) end
+    if V.dict_get(v, i) == nil then no_key(i) end
     V.dict_remove(v, i)
   else
     local special = V.special(v, "__delitem__")
-    if special then special(i) end
+    if not special then
+      util.raise("TypeError", "'%s' object doesn't support item deletion",
+        V.type_name(v))
+    end
+    special(i)
   end
 end
 

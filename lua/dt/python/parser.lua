@@ -370,15 +370,16 @@ function P.or_(p)
   return e
 end
 
--- Parameters up to `stop`: list of {name, default=, star=}; kwonly after *.
+-- Parameters up to `stop`: list of {name, default=, star=, only=}.
 local function parameters(p, stop)
-  local list = {}
+  local list, only = {}, nil
   while not is(p, stop) do
-    local a = {}
+    local a = {only = only}
     if take(p, "**") then a.star = 2
-    elseif take(p, "*") then a.star = 1 end
+    elseif take(p, "*") then a.star, only = 1, "keyword" end
     if take(p, "/") then
       a = nil
+      for _, before in ipairs(list) do before.only = "positional" end
     elseif not (a.star == 1 and is(p, ",")) then
       a.name = name(p)
       if stop == ")" and take(p, ":") then a.note = expr(p) end
@@ -394,7 +395,11 @@ end
 function ternary(p)
   if take(p, "lambda", "name") then
     local params = parameters(p, ":")
-    return node(p, "lambda", {params = params, body = expr(p)})
+    local outer = p.fn
+    p.fn = nil
+    local n = node(p, "lambda", {params = params, body = expr(p)})
+    p.fn = outer
+    return n
   end
   local e = P.or_(p)
   if take(p, "if", "name") then

@@ -159,7 +159,13 @@ module("functools", {
   wraps = function (a)
     local f = a[1]
     return builtin(function (b)
-      b[1].name = rawget(f, "name") or rawget(f, "__name__")
+      local name = type(f) == "table" and (rawget(f, "name")
+        or rawget(f, "__name__") or rawget(f, "__name"))
+      if V.is_function(b[1]) and name then
+        b[1].name, b[1].plain, b[1].doc = name, rawget(f, "plain") or name,
+          rawget(f, "doc")
+        b[1].__wrapped__ = f
+      end
       return b[1]
     end, "wraps")
   end,

@@ -7,6 +7,7 @@ local util = require "dt.util"
 local V = require "dt.python.values"
 local ops = require "dt.python.ops"
 local env_of = require "dt.python.env"
+local scope = require "dt.python.scope"
 local calls = require "dt.python.call"
 local absent = require "dt.python.absent"
 local attrs = require "dt.python.attrs"
@@ -91,12 +92,26 @@ local function decorators(n)
   end
 end
 
+-- The text that a body begins with.
+local function doc_of(body)
+  local first = body[1]
+  local v = first and first.kind == "expr" and first.value
+  return v and v.kind == "const" and type(v.value) == "string" and v.value
+    or nil
+end
+
 S["def"] = function (n)
-  local params, body, decorate = make_params(n), block(n.body), decorators(n)
+  local params, decorate = make_params(n), decorators(n)
   local name, generator = n.name, n.generator
+  local full = scope.qualified(name)
+  local body = scope.inside("def", name, n, function ()
+    return block(n.body)
+  end)
+  local doc = doc_of(n.body)
   return function (env)
-    local f = setmetatable({name = name, params = params(env), body = body,
-      env = env, generator = generator, note = n.note}, V.func_mt)
+    local f = setmetatable({name = full, plain = name, params = params(env),
+      body = body, env = env.class and env.up or env, generator = generator,
+      note = n.note, doc = doc}, V.func_mt)
     env_of.assign(env, name, decorate(env, f))
   end
 end
@@ -117,7 +132,10 @@ local function fields_of(list)
 end
 
 S["class"] = function (n)
-  local bases, body = {}, block(n.body)
+  local bases, full = {}, scope.qualified(n.name)
+  local body = scope.inside("class", n.name, n, function ()
+    return block(n.body)
+  end)
   local fields, noted = fields_of(n.body)
   local decorate = decorators(n)
   for i, b in ipairs(n.bases) do bases[i] = compile(b) end
@@ -125,7 +143,7 @@ S["class"] = function (n)
     local above = {}
     for i, b in ipairs(bases) do above[i] = b(env) end
     local inner = {vars = {}, up = env}
-    local members = {vars = {}, up = inner}
+    local members = {vars = {}, up = inner, class = true}
     body(members)
     local class = classes.make(n.name, above, members.vars, fields,
       noted)
@@ -223,6 +241,7 @@ S["try"] = function (n)
         env.error = err
         local out = table.pack(pcall(h.body, env))
         env.error = outer
+        if h.name then env_of.assign(env, h.name, nil) end
         if not out[1] then error(out[2], 0) end
         return out[2], out[3]
       end
@@ -267,7 +286,8 @@ S["assert"] = function (n)
   local cond, text = compile(n.cond), n.text and compile(n.text)
   return function (env)
     if not V.truth(cond(env)) then
-      util.raise("AssertionError", "%s", text and V.str(text(env)) or "")
+      error(exceptions.classes.AssertionError.make(text
+        and V.list({text(env)}, 1) or V.list({}, 0)), 0)
     end
   end
 end
@@ -288,7 +308,11 @@ S["del"] = function (n)
       local value, name = compile(t.value), t.name
       drops[i] = function (env) attrs.delete(value(env), name) end
     elseif t.kind == "name" then
-      drops[i] = function (env) env_of.assign(env, t.name, nil) end
+      local held = compile(t)       -- raises when there is nothing
+      drops[i] = function (env)
+        held(env)
+        env_of.assign(env, t.name, nil)
+      end
     else
       util.raise("ValueError", "line %d of the Python text: del of a %s",
         t.line, t.kind)

@@ -45,6 +45,12 @@ function M.is_seq(v)
   return mt == list_mt or mt == tuple_mt
 end
 
+-- A function of the program, or one that is built in.
+function M.is_function(v)
+  local mt = getmetatable(v)
+  return mt == func_mt or mt == builtin_mt
+end
+
 function M.is_generator(v) return getmetatable(v) == generator_mt end
 
 -- An iterator: next([sent]) gives true and a value, or false at its end.
