@@ -235,8 +235,10 @@ static DtStatus run_coll (lua_State *L, const char *kind, DtTensor *in,
   if (opt(L, 5, "concat_dim")) d2 = (int)luaL_checkinteger(L, -1);
   if (opt(L, 5, "src")) root = (int)luaL_checkinteger(L, -1);
   if (opt(L, 5, "name")) {
-    s->coll_as = dt_session_intern(s, luaL_checkstring(L, -1));
-    if (s->coll_as == NULL) return DT_E_NOMEM;
+    const DtCollName *name = dt_coll_find(luaL_checkstring(L, -1));
+    DT_CHECK(s->cx, name != NULL, DT_E_VALUE, "unknown collective '%s'",
+             lua_tostring(L, -1));
+    s->coll_as = name->name;
   }
   if (strcmp(kind, "all_reduce") == 0)
     return dt_coll_all_reduce(s, m, mdim, op, in, out);

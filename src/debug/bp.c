@@ -94,9 +94,11 @@ static bool m_redistribute (DtControl *c, DtBreak *b, const DtEvent *e) {
          (b->num < 0 || dt_plan_bytes(e->plan) > b->num);
 }
 
+/* By what it does, which is how people call it, or by its name. */
 static bool coll_matches (const char *glob, const char *name) {
+  const DtCollName *known = dt_coll_find(name);
   size_t n = strlen(glob);
-  return dt_glob(glob, name) ||
+  return dt_glob(glob, name) || (known && dt_glob(glob, known->does)) ||
          (strncmp(name, glob, n) == 0 && (name[n] == '_' || name[n] == 0));
 }
 
@@ -398,21 +400,31 @@ static const DtBpKind *find_kind (const char *s) {
 
 /* What would never hit is an error: a collective that nothing is called, an
 ** error code that does not exist, what is no name of a variable. */
+/* What collectives do, each once. */
+static void add_collectives (DtBuf *b) {
+  const DtCollName *k, *before;
+  int i, j;
+  for (i = 0; (k = dt_coll_name(i)) != NULL; i++) {
+    for (j = 0; (before = dt_coll_name(j)) != k; j++)
+      if (strcmp(before->does, k->does) == 0) break;
+    if (before == k) dt_buf_addf(b, "%s%s", i ? ", " : "", k->does);
+  }
+}
+
 static DtStatus check_collective (DtControl *c, const DtBreak *b) {
-  static const char *const names[] = {
-    "all_gather_into_tensor", "_allgather_base_", "allgather_",
-    "all_reduce", "allreduce_", "reduce_scatter_tensor",
-    "_reduce_scatter_base_", "reduce_scatter_", "all_to_all_single",
-    "alltoall_", "alltoall_base_", "shard_dim_alltoall", "broadcast_",
-    "scatter_", "gather_", "reduce_", "send", "recv_"
-  };
-  enum { NNAMES = sizeof names / sizeof names[0] };
+  const DtCollName *k;
+  DtBuf all;
+  DtStatus st;
+  int i;
   if (b->arg == NULL) return DT_OK;
-  for (int i = 0; i < NNAMES; i++)
-    if (coll_matches(b->arg, names[i])) return DT_OK;
-  return dt_raise(c->d->s->cx, DT_E_COMMAND, "no collective is called %s; "
-                  "there are all_gather, all_reduce, reduce_scatter, "
-                  "all_to_all, broadcast, scatter and others", b->arg);
+  for (i = 0; (k = dt_coll_name(i)) != NULL; i++)
+    if (coll_matches(b->arg, k->name)) return DT_OK;
+  dt_buf_init(&all, c->d->s->cx);
+  add_collectives(&all);
+  st = dt_raise(c->d->s->cx, DT_E_COMMAND, "no collective is called %s; "
+                "there are %s", b->arg, dt_buf_str(&all));
+  dt_buf_fini(&all);
+  return st;
 }
 
 static DtStatus check_error (DtControl *c, const DtBreak *b) {

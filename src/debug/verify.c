@@ -86,7 +86,7 @@ static bool masked (const DtRecVar *v) {
 }
 
 static bool values_kept (const DtRecVar *v) {
-  return v->none || v->block != NULL || dt_meta_numel(&v->meta) == 0;
+  return v->none || v->block != NULL || dt_meta_numel(v->meta) == 0;
 }
 
 /* Why nothing can be said, the same on all ranks; NULL: something can. */
@@ -434,7 +434,7 @@ static DtStatus plain_inputs (DtVfCase *c) {
   for (int i = 0; i < c->nin && st == DT_OK; i++) {
     bool same;
     if (c->in[i] == NULL || c->in[i]->spec != NULL ||
-        c->r->in[i].meta.wrapped) continue;
+        c->r->in[i].meta->wrapped) continue;
     dt_buf_init(&groups, s->cx);
     st = dt_vf_same(s, c->group, c->in[i]->local, &same, &groups);
     if (st == DT_OK && !same) {
@@ -537,13 +537,20 @@ static void remember (DtDebug *d, const DtVerified *v) {
 
 static DtStatus listen (void *ud, DtSession *s, const DtEvent *e) {
   DtDebug *d = ud;
+  DtVerify *k = d->verify;
   DtVerified v;
   const DtRecOp *r;
-  if (d->muted || d->rec.off || e->status != DT_OK || e->seq <= 0 ||
-      d->verify == NULL || (e->kind == DT_EV_FUNC_END && e->op != NULL))
+  bool torn;
+  if (d->muted || d->rec.off || e->seq <= 0 || k == NULL ||
+      k->torn == d->from || (e->kind == DT_EV_FUNC_END && e->op != NULL))
     return DT_OK;
+  DT_TRY(s->cx, dt_vf_torn(d, e, &v, &torn));
+  if (torn) {
+    k->torn = d->from;
+    remember(d, &v);
+  }
   r = dt_record_find(d, e->seq);
-  if (r == NULL || !r->done) return DT_OK;
+  if (torn || e->status != DT_OK || r == NULL || !r->done) return DT_OK;
   DT_TRY(s->cx, dt_verify_op(d, r, &v));
   remember(d, &v);
   return DT_OK;
@@ -554,6 +561,7 @@ DtStatus dt_verify_on (DtDebug *d) {
   if (d->verify) return DT_OK;
   d->verify = DT_NEW(d->s->cx, DtVerify);
   if (d->verify == NULL) return DT_E_NOMEM;
+  d->verify->torn = -1;
   st = dt_event_listen(d->s, UINT64_C(1) << DT_EV_OP_END |
                        UINT64_C(1) << DT_EV_FUNC_END, listen, d,
                        &d->verify->listener);

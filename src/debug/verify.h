@@ -36,6 +36,8 @@ typedef struct DtVerified {
 typedef struct DtVerify {
   int listener;
   int64_t count[4];             /* by kind */
+  int64_t torn;                 /* the text (DtDebug.from) in which ranks went
+                                ** different ways: not compared any more; -1 */
   DtVerified *list; int n, cap; /* those that are not exact or skipped */
   /* Told of each that is wrong, at once; may be NULL. */
   void (*tell) (void *ud, const DtVerified *v);

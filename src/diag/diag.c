@@ -421,6 +421,22 @@ void dt_diag_free (DtDiag *g) {
   dt_free(g->s->cx, g);
 }
 
+DtProp *dt_diag_decide (DtDiag *g, const DtEvent *e, const DtArgs *args) {
+  enum { MOST = 16 };
+  const DtSpec *in[MOST];
+  DtCtx *cx = g->s->cx;
+  DtProp *p = NULL;
+  int i;
+  if (e->nin < 1 || e->nin > MOST) return NULL;
+  for (i = 0; i < e->nin; i++) {
+    if (e->in[i] == NULL || e->in[i]->spec == NULL) return NULL;
+    in[i] = e->in[i]->spec;
+  }
+  if (dt_prop_run(cx, g->s->prop, e->op, args, e->nin, in, NULL, &p) != DT_OK)
+    dt_error_clear(cx);
+  return p;
+}
+
 const DtSpans *dt_diag_spans (const DtDiag *g) { return g->spans; }
 
 const DtFinding *dt_diag_at (const DtDiag *g, int i) {

@@ -50,12 +50,15 @@ typedef struct DtNumbers {
   uint64_t hash; int64_t seq, count;
 } DtNumbers;
 
-/* A plain tensor that is known to be a part of a whole. */
+/* A plain tensor that is known to be a part of a whole, as long as nobody
+** writes to it. */
 enum { DT_PARTS = 128 };
 typedef struct DtPart {
-  int64_t storage; uint64_t whole;      /* which: name and shape */
+  int64_t storage, version, offset;
+  uint64_t whole;               /* which: name and shape */
   int ndim;
   int64_t shape[DT_MAX_NDIM], off[DT_MAX_NDIM], len[DT_MAX_NDIM];
+  int64_t stride[DT_MAX_NDIM];
 } DtPart;
 
 /* "The data of these ranks is (or must not be) the same." */
@@ -129,6 +132,10 @@ void dt_diag_keep (DtDiag *g, const DtFinding *f, const char *subject,
 const char *dt_diag_name (DtDiag *g, const DtVar *v);
 /* Forget the claims. */
 void dt_diag_unclaim (DtDiag *g);
+/* Decide the call of an event again, with `args` (its own or others), past the
+** cache; the caller's reference, NULL when a tensor is plain or nothing can be
+** decided.  Local. */
+DtProp *dt_diag_decide (DtDiag *g, const DtEvent *e, const DtArgs *args);
 /* Turn the folded numbers into claims. */
 void dt_diag_numbers (DtDiag *g);
 /* Hash of a tensor's values (of large ones, of a sample); 0 without data.

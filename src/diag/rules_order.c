@@ -111,21 +111,31 @@ static void contraction (DtDiag *g, const DtEvent *e) {
 
 /* --- parts of a file --- */
 
+/* Is it the tensor that was noted: the same bytes in the same order, and
+** nobody wrote since? */
+static bool part_is (const DtPart *p, const DtTensor *t) {
+  const size_t dims = (size_t)t->m.ndim * sizeof (int64_t);
+  return p->storage == t->storage->id && p->version == t->storage->version &&
+         p->offset == t->offset && p->ndim == t->m.ndim &&
+         memcmp(p->len, t->m.shape, dims) == 0 &&
+         memcmp(p->stride, t->m.stride, dims) == 0;
+}
+
 static const DtPart *part_find (const DtDiag *g, const DtVar *v) {
   int i, n = g->nparts < DT_PARTS ? g->nparts : DT_PARTS;
   for (i = n - 1; i >= 0; i--)
-    if (g->part[i].storage == v->local->storage->id &&
-        v->local->m.ndim == g->part[i].ndim &&
-        memcmp(v->local->m.shape, g->part[i].len,
-               (size_t)v->local->m.ndim * sizeof (int64_t)) == 0)
-      return &g->part[i];
+    if (part_is(&g->part[i], v->local)) return &g->part[i];
   return NULL;
 }
 
 static void part_add (DtDiag *g, const DtVar *v, const DtPart *p) {
   DtPart *to = &g->part[g->nparts++ % DT_PARTS];
+  const DtTensor *t = v->local;
   *to = *p;
-  to->storage = v->local->storage->id;
+  to->storage = t->storage->id;
+  to->version = t->storage->version;
+  to->offset = t->offset;
+  memcpy(to->stride, t->m.stride, (size_t)t->m.ndim * sizeof (int64_t));
   if (g->nparts == 2 * DT_PARTS) g->nparts = DT_PARTS;
 }
 
@@ -256,26 +266,11 @@ static void told_reused (DtDiag *g, const DtEvent *e, const DtProp *fresh,
   dt_buf_fini(&b);
 }
 
-/* Decide again, without the cache. */
-static void decide_again (DtDiag *g, const DtEvent *e, int64_t first) {
-  const DtSpec *in[16];
-  DtCtx *cx = g->s->cx;
-  DtProp *p = NULL;
-  DtWhy *why = NULL;
-  int i;
-  if (e->nin < 1 || e->nin > 16) return;
-  for (i = 0; i < e->nin; i++) {
-    if (e->in[i] == NULL || e->in[i]->spec == NULL) return;
-    in[i] = e->in[i]->spec;
-  }
-  if (dt_prop_run(cx, g->s->prop, e->op, e->args, e->nin, in, &why, &p)
-      != DT_OK) {
-    dt_error_clear(cx);
-    return;
-  }
+static void compare_plan (DtDiag *g, const DtEvent *e, int64_t first) {
+  DtProp *p = dt_diag_decide(g, e, e->args);
+  if (p == NULL) return;
   if (!same_plan(p, e->prop)) told_reused(g, e, p, first);
-  dt_prop_unref(cx, p);
-  dt_why_free(cx, why);
+  dt_prop_unref(g->s->cx, p);
 }
 
 static void plan_reused (DtDiag *g, const DtEvent *e) {
@@ -293,7 +288,7 @@ static void plan_reused (DtDiag *g, const DtEvent *e) {
   rest = dt_args_hash(DT_HASH_SEED, e->args);
   for (i = 0; i < DT_RECENT && i < g->nplans; i++)
     if (g->plan[i].key == key) {
-      if (g->plan[i].rest != rest) decide_again(g, e, g->plan[i].seq);
+      if (g->plan[i].rest != rest) compare_plan(g, e, g->plan[i].seq);
       return;
     }
   i = g->nplans++ % DT_RECENT;

@@ -24,29 +24,16 @@ static void known_wrong (DtDiag *g, const DtEvent *e) {
 /* An operator that a handler carries out says nothing of its decision: it is
 ** asked for again. */
 static void handled_wrong (DtDiag *g, const DtEvent *e) {
-  const DtSpec *in[16];
-  DtSession *s = g->s;
-  DtProp *p = NULL;
+  DtProp *p;
   void *ud;
-  bool hit;
-  int i;
-  if (e->nin < 1 || e->nin > 16 || e->in[0] == NULL ||
-      e->in[0]->spec == NULL || !dt_handler_get(s, e->op, &ud) ||
-      !dt_known_wrong_has(e->op)) return;
-  for (i = 0; i < e->nin; i++) {
-    if (e->in[i] == NULL || e->in[i]->spec == NULL) return;
-    in[i] = e->in[i]->spec;
-  }
-  if (dt_prop_cached(s->cx, s->prop, e->op, e->args, e->nin, in, &p, &hit)
-      != DT_OK) {
-    dt_error_clear(s->cx);
-    return;
-  }
+  if (e->nin < 1 || !dt_handler_get(g->s, e->op, &ud) ||
+      !dt_known_wrong_has(e->op) ||
+      (p = dt_diag_decide(g, e, e->args)) == NULL) return;
   if (p->known_wrong)
     dt_diag_add(g, e, DT_FIND_ID_KNOWN_WRONG, e->in[0], 0, NULL,
                 "%s; for example %s", p->known_wrong->what,
                 p->known_wrong->example);
-  dt_prop_unref(s->cx, p);
+  dt_prop_unref(g->s->cx, p);
 }
 
 /* Parts of dim `p.dim` of `s` along mesh dim `m` that are not equally long. */
@@ -94,21 +81,11 @@ static bool same_placements (const DtSpec *a, const DtSpec *b) {
 /* Is the call decided otherwise with these arguments? */
 static bool decided_otherwise (DtDiag *g, const DtEvent *e,
                                const DtArgs *args) {
-  const DtSpec *in[16];
   const DtProp *p = e->prop;
-  DtProp *q = NULL;
-  bool same = true, hit;
+  DtProp *q = dt_diag_decide(g, e, args);
+  bool same = true;
   int i;
-  if (e->nin < 1 || e->nin > 16) return false;
-  for (i = 0; i < e->nin; i++) {
-    if (e->in[i] == NULL || e->in[i]->spec == NULL) return false;
-    in[i] = e->in[i]->spec;
-  }
-  if (dt_prop_cached(g->s->cx, g->s->prop, e->op, args, e->nin, in, &q, &hit)
-      != DT_OK) {
-    dt_error_clear(g->s->cx);
-    return false;
-  }
+  if (q == NULL) return false;
   for (i = 0; i < p->nin && i < q->nin; i++)
     same = same && same_placements(p->in[i], q->in[i]);
   for (i = 0; i < p->nout && i < q->nout; i++)

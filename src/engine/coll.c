@@ -12,6 +12,32 @@
 #include <string.h>
 #include "base/hash.h"
 
+/* --- names --- */
+
+enum {
+#define X(id, name, does) id,
+#include "engine/collectives.def"
+#undef X
+  NNAMES
+};
+
+static const DtCollName names[] = {
+#define X(id, name, does) {name, does},
+#include "engine/collectives.def"
+#undef X
+};
+
+const DtCollName *dt_coll_name (int i) {
+  return i >= 0 && i < NNAMES ? &names[i] : NULL;
+}
+
+const DtCollName *dt_coll_find (const char *name) {
+  int i;
+  for (i = 0; i < NNAMES; i++)
+    if (strcmp(names[i].name, name) == 0) return &names[i];
+  return NULL;
+}
+
 /* One collective under way. */
 typedef struct Coll {
   const char *name;             /* "all_reduce" */
@@ -135,7 +161,7 @@ DtStatus dt_coll_all_reduce (DtSession *s, const DtMesh *m, int mdim,
   DtTensor *c = NULL, *res = NULL;
   DtStatus st;
   void *p = NULL;
-  Coll k = { .name = "all_reduce", .reduce = dt_redop_name(op), .mesh = m,
+  Coll k = { .name = names[ALL_REDUCE].name, .reduce = dt_redop_name(op), .mesh = m,
              .mdim = mdim, .bytes_in = dt_meta_nbytes(&in->m),
              .bytes_out = dt_meta_nbytes(&in->m), .meta = &in->m, .in = in };
   DT_CHECK(cx, op < DT_NREDOPS, DT_E_RUNTIME, "Unrecognized reduce_op: %s",
@@ -169,7 +195,7 @@ DtStatus dt_coll_all_gather (DtSession *s, const DtMesh *m, int mdim,
   DtStatus st;
   void *p = NULL;
   int64_t nbytes = dt_meta_nbytes(&in->m);
-  Coll k = { .name = "all_gather_into_tensor", .mesh = m, .mdim = mdim,
+  Coll k = { .name = names[ALL_GATHER].name, .mesh = m, .mdim = mdim,
              .bytes_in = nbytes, .bytes_out = nbytes * n, .meta = &in->m };
   shape[0] = in->m.ndim > 0 ? in->m.shape[0] * n : n;
   for (int i = 1; i < ndim; i++) shape[i] = in->m.shape[i];
@@ -200,7 +226,7 @@ DtStatus dt_coll_reduce_scatter (DtSession *s, const DtMesh *m, int mdim,
   DtStatus st;
   void *p = NULL;
   int64_t nbytes = dt_meta_nbytes(&in->m);
-  Coll k = { .name = "reduce_scatter_tensor", .reduce = dt_redop_name(op),
+  Coll k = { .name = names[REDUCE_SCATTER].name, .reduce = dt_redop_name(op),
              .mesh = m, .mdim = mdim, .bytes_in = nbytes,
              .bytes_out = nbytes / n };
   DT_CHECK(cx, scatter_dim < in->m.ndim && in->m.shape[scatter_dim] % n == 0,
@@ -240,7 +266,7 @@ DtStatus dt_coll_all_to_all (DtSession *s, const DtMesh *m, int mdim,
   DtStatus st;
   void *p = NULL;
   int64_t nbytes = dt_meta_nbytes(&in->m);
-  Coll k = { .name = "all_to_all_single", .mesh = m, .mdim = mdim,
+  Coll k = { .name = names[ALL_TO_ALL].name, .mesh = m, .mdim = mdim,
              .bytes_in = nbytes, .bytes_out = nbytes };
   DT_CHECK(cx, split_dim < in->m.ndim && in->m.shape[split_dim] % n == 0,
            DT_E_RUNTIME, "dimension %d is not divisible by %lld", split_dim,
@@ -326,7 +352,7 @@ DtStatus dt_coll_all_to_all_v (DtSession *s, const DtMesh *m, int mdim,
   int64_t shape[DT_MAX_NDIM], row, total = 0, have = 0;
   DtTensor *c = NULL, *res = NULL;
   DtStatus st;
-  Coll k = { .name = "all_to_all_single", .mesh = m, .mdim = mdim };
+  Coll k = { .name = names[ALL_TO_ALL].name, .mesh = m, .mdim = mdim };
   DT_CHECK(cx, in->m.ndim > 0, DT_E_RUNTIME,
            "Split sizes doesn't match total dim 0 size");
   for (int i = 0; i < m->shape[mdim]; i++) {
@@ -375,7 +401,7 @@ DtStatus dt_coll_broadcast (DtSession *s, const DtMesh *m, int mdim, int root,
   DtStatus st;
   void *p = NULL;
   int64_t nbytes = dt_meta_nbytes(&io->m);
-  Coll k = { .name = "broadcast_", .mesh = m, .mdim = mdim,
+  Coll k = { .name = names[C10D_BROADCAST].name, .mesh = m, .mdim = mdim,
              .bytes_in = nbytes, .bytes_out = nbytes, .meta = &io->m,
              .extra = root };
   DT_TRY(cx, check_root(s, m, mdim, root, "broadcast"));
@@ -415,7 +441,7 @@ DtStatus dt_coll_scatter (DtSession *s, const DtMesh *m, int mdim, int root,
   char *buf = NULL;
   bool mine = m->member && m->coord[mdim] == root;
   int64_t each = dt_meta_nbytes(&out->m);
-  Coll k = { .name = "scatter_", .mesh = m, .mdim = mdim,
+  Coll k = { .name = names[C10D_SCATTER].name, .mesh = m, .mdim = mdim,
              .bytes_in = mine ? each * n : 0, .bytes_out = each,
              .meta = NULL, .extra = root };
   DT_TRY(cx, check_root(s, m, mdim, root, "scatter"));

@@ -42,6 +42,12 @@ DtStatus dt_redist_local (DtSession *s, DtTensor *local, const DtSpec *src,
                           const DtSpec *dst, bool implicit, int slot,
                           DtTensor **out);
 
+/* The collectives that events name: as the event says, and what a person calls
+** it ("_allgather_base_", "all_gather").  The i-th, NULL past the last; by
+** name, NULL when none is called so.  Pure. */
+typedef struct DtCollName { const char *name, *does; } DtCollName;
+const DtCollName *dt_coll_name (int i);
+const DtCollName *dt_coll_find (const char *name);
 /* Raw collectives on a group of ranks, on local tensors, as the functional
 ** ones of PyTorch; emit COLL events.  Collective over the group. */
 DtStatus dt_coll_all_reduce (DtSession *s, const DtMesh *m, int mdim,

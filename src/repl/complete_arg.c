@@ -10,7 +10,8 @@
 #include "debug/control.h"
 
 typedef enum Source {
-  FROM_WORDS, FROM_FILES, FROM_OPS, FROM_KINDS, FROM_CODES, FROM_SETTINGS
+  FROM_WORDS, FROM_FILES, FROM_OPS, FROM_KINDS, FROM_COLLS,
+  FROM_CODES, FROM_SETTINGS
 } Source;
 
 typedef struct Row {
@@ -29,8 +30,8 @@ static const Row rows[] = {
   {"break", 0, NULL, FROM_FILES, NULL},
   {"break", 0, NULL, FROM_WORDS, "save load"},
   {"break", 1, "op", FROM_OPS, NULL},
-  {"break", 1, "collective", FROM_WORDS, "all_gather all_reduce all_to_all "
-   "broadcast reduce_scatter scatter on"},
+  {"break", 1, "collective", FROM_COLLS, NULL},
+  {"break", 1, "collective", FROM_WORDS, "on"},
   {"break", 1, "redistribute", FROM_WORDS, "implicit >"},
   {"break", 1, "save", FROM_FILES, NULL},
   {"break", 1, "load", FROM_FILES, NULL},
@@ -143,6 +144,18 @@ void dt_complete_ops (DtRepl *r, const char *prefix, DtLineAdd add,
   }
 }
 
+/* What collectives do, each once. */
+static void from_colls (const char *prefix, DtLineAdd add, void *sink) {
+  const DtCollName *k, *before;
+  for (int i = 0; (k = dt_coll_name(i)) != NULL; i++) {
+    int j = 0;
+    while ((before = dt_coll_name(j)) != k && strcmp(before->does, k->does))
+      j++;
+    if (before == k && begins(k->does, prefix))
+      add(sink, k->does);
+  }
+}
+
 static void from_codes (const char *prefix, DtLineAdd add, void *sink) {
   for (int i = 1; i < DT_E_COUNT; i++)
     if (begins(dt_error_info((DtStatus)i)->id, prefix))
@@ -157,6 +170,7 @@ static void from_row (DtRepl *r, const Row *w, const char *prefix,
     case FROM_WORDS: from_words(w->words, prefix, add, sink); break;
     case FROM_FILES: from_files(r->cx, prefix, add, sink); break;
     case FROM_OPS: dt_complete_ops(r, prefix, add, sink); break;
+    case FROM_COLLS: from_colls(prefix, add, sink); break;
     case FROM_CODES: from_codes(prefix, add, sink); break;
     case FROM_KINDS:
       for (int i = 1; (k = dt_bp_kind(i)) != NULL; i++)
