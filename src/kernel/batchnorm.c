@@ -6,7 +6,11 @@
 ** The input is seen as [samples, channels, length].  A cell is what shares
 ** one mean: for batch norm a channel of all samples, for group norm a block of
 ** one sample.  A cell is a few runs of contiguous elements; runs are loaded as
-** double, summed in the kernels' fixed order, and stored once. */
+** double, summed in the kernels' fixed order, and stored once.
+**
+** Batch norm whose statistics are of 16 bits, too, shows PyTorch's steps: which
+** results are rounded before they are used.  There are three ways, by dtype
+** and by whether the input is dense: see Steps. */
 
 #include <math.h>
 #include <string.h>
@@ -119,6 +123,33 @@ static void cell_stats (Cells *s, int64_t k, double *mean, double *dev) {
   *dev = sq;
 }
 
+/* What is rounded on the way: nothing but results; in bf16 that lies dense
+** each number per channel; in 16 bits that do not lie dense each number per
+** element. */
+typedef enum Steps { ST_WIDE, ST_CHANNEL, ST_ELEMENT } Steps;
+
+static double rounded (DtDtype t, double v) {
+  return t == DT_BF16 ? (double)dt_bf16_to_f32(dt_f32_to_bf16((float)v))
+         : t == DT_F16 ? (double)dt_f16_to_f32(dt_f32_to_f16((float)v)) : v;
+}
+
+/* Normalised elements of cell k, each step rounded to the output's dtype. */
+static void cell_apply_rounded (Cells *s, int64_t k, double mean, double rstd) {
+  int64_t runs = cell_runs(s), len = run_len(s), ch = first_channel(s, k);
+  const double *w = values(s->w), *b = values(s->b);
+  DtDtype t = (DtDtype)s->out->m.dtype;
+  for (int64_t i = 0; i < runs; i++) {
+    load(s, s->a, run_at(s, k, i), s->x);
+    for (int64_t j = 0; j < len; j++) {
+      int64_t c = ch + j / s->l;
+      double y = rounded(t, rounded(t, s->x[j] - mean) * rstd);
+      if (w != NULL) y = rounded(t, y * w[c]);
+      s->x[j] = b != NULL ? y + b[c] : y;
+    }
+    store(s, run_at(s, k, i), s->x);
+  }
+}
+
 /* Normalised, scaled and shifted elements of cell k. */
 static void cell_apply (Cells *s, int64_t k, double mean, double rstd) {
   int64_t runs = cell_runs(s), len = run_len(s), ch = first_channel(s, k);
@@ -206,26 +237,71 @@ static void geometry (Cells *s, const DtTensor *a) {
 
 /* ---- batch norm ----------------------------------------------------------- */
 
-/* running = (1 - momentum) running + momentum new. */
-static DtStatus track (DtCtx *cx, const DtTensor *from, DtTensor *to,
-                       const double *v, int64_t n, double momentum,
-                       double *tmp) {
+/* One batch norm: its steps, and a number per channel of each kind. */
+typedef struct Batch {
+  const DtBatchNorm *p;
+  Cells s;
+  Steps steps;
+  DtDtype t;                    /* of the statistics */
+  double *mean, *rstd, *var, *tmp;
+} Batch;
+
+/* Do the elements lie side by side, in the order of the dims or with the
+** channels innermost? */
+static bool lies_dense (const DtMeta *m) {
+  int64_t n = m->ndim > 1 ? m->shape[1] : 1;
+  if (dt_meta_is_contiguous(m)) return true;
+  if (m->ndim != 4 && m->ndim != 5) return false;
+  if (n != 1 && m->stride[1] != 1) return false;
+  for (int k = m->ndim; k > 1; k--) {
+    int d = k == 2 ? 0 : k - 1;
+    if (m->shape[d] != 1 && m->stride[d] != n) return false;
+    n *= m->shape[d];
+  }
+  return true;
+}
+
+static Steps steps_of (const DtBatchNorm *p) {
+  DtDtype t = (DtDtype)p->mean->m.dtype;
+  if (t != DT_BF16 && t != DT_F16) return ST_WIDE;
+  if (!lies_dense(&p->a->m)) return ST_ELEMENT;
+  return t == DT_BF16 ? ST_CHANNEL : ST_WIDE;
+}
+
+/* running = (1 - momentum) running + momentum new.  `sum`: bf16 rounds both
+** products, not only the running one. */
+static DtStatus track (DtCtx *cx, Batch *b, const DtTensor *from, DtTensor *to,
+                       const double *v, bool sum) {
+  double m = b->p->momentum, keep = 1 - m;
+  int64_t n = b->s.c;
+  bool round = b->steps == ST_CHANNEL;
   if (from == NULL || to == NULL) return DT_OK;
-  DT_TRY(cx, get(cx, from, n, tmp));
-  for (int64_t i = 0; i < n; i++)
-    tmp[i] = momentum * v[i] + (1 - momentum) * tmp[i];
-  return put(cx, tmp, n, to);
+  if (round) m = rounded(b->t, m);
+  if (round) keep = rounded(b->t, keep);
+  DT_TRY(cx, get(cx, from, n, b->tmp));
+  for (int64_t i = 0; i < n; i++) {
+    double x = m * v[i], y = keep * b->tmp[i];
+    if (round && sum) x = rounded(b->t, x);
+    if (round) y = rounded(b->t, y);
+    b->tmp[i] = x + y;
+  }
+  return put(cx, b->tmp, n, to);
 }
 
 /* mean[c], rstd[c], var[c] (unbiased) of the batch. */
-static void batch_stats (Cells *s, double eps, double *mean, double *rstd,
-                         double *var) {
-  double n = (double)(s->n * s->l);
+static void batch_stats (Batch *b) {
+  Cells *s = &b->s;
+  double n = (double)(s->n * s->l), eps = b->p->eps;
+  bool round = b->steps == ST_CHANNEL;
+  DtDtype t = round ? b->t : DT_F64;
   for (int64_t k = 0; k < s->c; k++) {
     double dev;
-    cell_stats(s, k, &mean[k], &dev);
-    rstd[k] = dev == 0 && eps == 0 ? 0 : 1 / sqrt(dev / n + eps);
-    var[k] = dev / (n - 1);
+    cell_stats(s, k, &b->mean[k], &dev);
+    if (b->steps != ST_WIDE) b->mean[k] = rounded(b->t, b->mean[k]);
+    dev = rounded(t, dev);
+    b->rstd[k] = dev == 0 && eps == 0
+                 ? 0 : 1 / sqrt(rounded(t, dev / rounded(t, n)) + eps);
+    b->var[k] = rounded(t, dev / rounded(t, n - 1));
   }
 }
 
@@ -236,33 +312,48 @@ static DtStatus saved (DtCtx *cx, DtTensor *t, double *v, int64_t n) {
   return get(cx, t, n, v);
 }
 
+static DtStatus batch_train (DtCtx *cx, Batch *b) {
+  const DtBatchNorm *p = b->p;
+  batch_stats(b);
+  DT_TRY(cx, track(cx, b, p->running_mean, p->new_mean, b->mean, true));
+  DT_TRY(cx, track(cx, b, p->running_var, p->new_var, b->var, false));
+  DT_TRY(cx, saved(cx, p->mean, b->mean, b->s.c));
+  return saved(cx, p->rstd, b->rstd, b->s.c);
+}
+
+static DtStatus batch_given (DtCtx *cx, Batch *b) {
+  DtDtype t = b->steps == ST_ELEMENT ? b->t : DT_F64;
+  DT_TRY(cx, get(cx, b->p->running_mean, b->s.c, b->mean));
+  DT_TRY(cx, get(cx, b->p->running_var, b->s.c, b->rstd));
+  for (int64_t k = 0; k < b->s.c; k++) {
+    double var = rounded(t, b->rstd[k] + b->p->eps);
+    b->rstd[k] = rounded(t, 1 / rounded(t, sqrt(var)));
+  }
+  return DT_OK;
+}
+
 DtStatus dt_k_batch_norm (DtCtx *cx, const DtBatchNorm *p) {
   DtStatus st = DT_OK;
-  Cells s = {0};
-  double *v = NULL;
-  geometry(&s, p->a);
-  int64_t c = s.c;
-  DT_TRYG(cx, cells_init(cx, &s, p->a, NULL, p->weight, p->bias, p->out));
-  v = dt_calloc(cx, (size_t)c * 4, sizeof *v);
-  if (v == NULL) { st = DT_E_NOMEM; goto done; }
-  if (p->train) {
-    batch_stats(&s, p->eps, v, v + c, v + 2 * c);
-    DT_TRYG(cx, track(cx, p->running_mean, p->new_mean, v, c, p->momentum,
-                      v + 3 * c));
-    DT_TRYG(cx, track(cx, p->running_var, p->new_var, v + 2 * c, c,
-                      p->momentum, v + 3 * c));
-    DT_TRYG(cx, saved(cx, p->mean, v, c));
-    DT_TRYG(cx, saved(cx, p->rstd, v + c, c));
-  } else {
-    DT_TRYG(cx, get(cx, p->running_mean, c, v));
-    DT_TRYG(cx, get(cx, p->running_var, c, v + c));
-    for (int64_t k = 0; k < c; k++) v[c + k] = 1 / sqrt(v[c + k] + p->eps);
+  Batch b = { .p = p, .steps = steps_of(p), .t = (DtDtype)p->mean->m.dtype };
+  Cells *s = &b.s;
+  geometry(s, p->a);
+  int64_t c = s->c;
+  DT_TRYG(cx, cells_init(cx, s, p->a, NULL, p->weight, p->bias, p->out));
+  b.mean = dt_calloc(cx, (size_t)c * 4, sizeof *b.mean);
+  if (b.mean == NULL) { st = DT_E_NOMEM; goto done; }
+  b.rstd = b.mean + c;
+  b.var = b.rstd + c;
+  b.tmp = b.var + c;
+  DT_TRYG(cx, p->train ? batch_train(cx, &b) : batch_given(cx, &b));
+  for (int64_t k = 0; k < c; k++) {
+    if (b.steps == ST_ELEMENT)
+      cell_apply_rounded(s, k, b.mean[k], b.rstd[k]);
+    else cell_apply(s, k, b.mean[k], b.rstd[k]);
   }
-  for (int64_t k = 0; k < c; k++) cell_apply(&s, k, v[k], v[c + k]);
-  if (s.out != p->out) DT_TRYG(cx, dt_k_copy(cx, s.out, p->out));
+  if (s->out != p->out) DT_TRYG(cx, dt_k_copy(cx, s->out, p->out));
 done:
-  dt_free(cx, v);
-  cells_fini(cx, &s);
+  dt_free(cx, b.mean);
+  cells_fini(cx, s);
   return st;
 }
 
