@@ -483,6 +483,14 @@ VIEW(squeeze__dims, "squeeze_.dims(Tensor(a!) self, int[] dim) -> Tensor(a!)",
 VIEW(unsqueeze, "unsqueeze(Tensor(a) self, int dim) -> Tensor(a)",
      "A dim of size 1 inserted.", 0, unsqueeze_meta, unsqueeze_strategy,
      unsqueeze_grad, unsqueeze_samples, .row = NULL);
+VIEW(t_, "t_(Tensor(a!) self) -> Tensor(a!)",
+     "t, changing the tensor itself.", DT_OP_INPLACE | DT_OP_NOSTRATEGY,
+     t_meta, NULL, t_grad, t_samples, .row = NULL);
+VIEW(transpose_,
+     "transpose_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)",
+     "transpose, changing the tensor itself.",
+     DT_OP_INPLACE | DT_OP_NOSTRATEGY, perm_meta, NULL, transpose_grad,
+     transpose_samples, .row = row_swap);
 VIEW(unsqueeze_, "unsqueeze_(Tensor(a!) self, int dim) -> Tensor(a!)",
      "unsqueeze, changing the tensor itself.",
      DT_OP_INPLACE | DT_OP_NOSTRATEGY, unsqueeze_meta, NULL, unsqueeze_grad,
