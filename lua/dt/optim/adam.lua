@@ -2,6 +2,7 @@
 -- dt/optim/adam.lua: Adam, AdamW and NAdam.
 
 local dt = require "dt"
+local util = require "dt.util"
 local base = require "dt.optim.base"
 
 local A = base.A
@@ -105,17 +106,41 @@ local function fused(g, params, grads, states)
      maximize = g.maximize})
 end
 
-local least = {{"lr", "learning rate"}, {"eps", "epsilon value"},
+local least = {{"lr", "learning rate"}, {"eps", "epsilon value"}, base.check_betas,
   {"weight_decay", "weight_decay value"}}
 
+-- Betas are two floats or two tensors.
+local function check(a)
+  local kinds = 0
+  for i = 1, 2 do
+    local b = a.betas[i]
+    kinds = kinds + (util.is_tensor(b) and 4 or math.type(b) == "float" and 1
+      or 16)
+  end
+  if kinds ~= 2 and kinds ~= 8 then
+    util.raise("ValueError", "betas must be either both floats or both Tensors")
+  end
+  if kinds == 2 then return end
+  for i = 1, 2 do
+    if a.foreach and not a.capturable then
+      util.raise("ValueError", "betas[%d] as a Tensor is not supported for "
+        .. "capturable=False and foreach=True", i - 1)
+    end
+    if a.betas[i]:numel() ~= 1 then
+      util.raise("ValueError", "Tensor betas[%d] must be 1-element", i - 1)
+    end
+  end
+  a.betas = {base.number(a.betas[1]), base.number(a.betas[2])}
+end
+
 local function adam(name, decoupled, weight_decay)
-  return base.class {name = name,
+  return base.class {name = name, scalar_rate = true,
     args = {"lr", "betas", "eps", "weight_decay", "amsgrad", "foreach",
       "maximize", "capturable", "differentiable", "fused"},
     defaults = {lr = 1e-3, betas = {0.9, 0.999}, eps = 1e-8,
       weight_decay = weight_decay, amsgrad = false, maximize = false,
       decoupled = decoupled},
-    least = least, init = init, one = one, foreach = foreach, fused = fused}
+    least = least, check = check, init = init, one = one, foreach = foreach, fused = fused}
 end
 
 -- optim.Adam(params, {lr = 1e-3, betas = {0.9, 0.999}, eps = 1e-8,
@@ -187,12 +212,13 @@ end
 -- optim.NAdam(params, {lr = 2e-3, betas =, eps =, weight_decay = 0,
 -- momentum_decay = 4e-3, decoupled_weight_decay =, foreach =})
 M.NAdam = base.class {name = "NAdam", with_steps = ", mu_products",
+  lists_with_steps = ", mu_products,",
   args = {"lr", "betas", "eps", "weight_decay", "momentum_decay",
     "decoupled_weight_decay", "foreach", "maximize", "capturable",
     "differentiable"},
   defaults = {lr = 2e-3, betas = {0.9, 0.999}, eps = 1e-8, weight_decay = 0,
     momentum_decay = 4e-3, decoupled_weight_decay = false, maximize = false},
-  least = {least[1], least[2], least[3],
+  least = {least[1], least[2], least[3], least[4],
     {"momentum_decay", "momentum_decay value"}},
   check = function (a) a.decoupled = a.decoupled_weight_decay end,
   init = nadam_init, one = nadam_one, foreach = nadam_foreach}

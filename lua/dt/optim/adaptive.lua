@@ -2,6 +2,7 @@
 -- dt/optim/adaptive.lua: Adagrad, RMSprop and Adafactor.
 
 local dt = require "dt"
+local util = require "dt.util"
 local base = require "dt.optim.base"
 
 local A = base.A
@@ -208,6 +209,25 @@ local function factor_one(g, p, grad, s)
   A.add_.Tensor(p, update, {alpha = -alpha / denom})
 end
 
+-- Of the epsilons the first may be absent.
+local function check_epsilons(a)
+  for i, v in ipairs(a.eps) do
+    if v ~= dt.None and v < 0 then
+      util.raise("ValueError", "epsilon%d should be >= 0 but is: %s", i,
+        base.shown(v))
+    end
+  end
+end
+
+local factor_least = {
+  {"lr", text = "Learning rate should be >= 0 but is: %s"},
+  {"beta2_decay", text = "beta2_decay should be <= 0 but is: %s",
+    ok = function (v) return v <= 0 end},
+  check_epsilons,
+  {"d", text = "Clipping threshold d should be >= 1 but is: %s",
+    ok = function (v) return v >= 1 end},
+  {"weight_decay", text = "weight_decay should be >= 0 but is: %s"}}
+
 -- optim.Adafactor(params, {lr = 1e-2, beta2_decay = -0.8, eps = {None, 1e-3},
 -- d = 1, weight_decay = 0})
 M.Adafactor = base.class {name = "Adafactor",
@@ -215,7 +235,7 @@ M.Adafactor = base.class {name = "Adafactor",
     "maximize"},
   defaults = {lr = 1e-2, beta2_decay = -0.8, eps = {dt.None, 1e-3}, d = 1.0,
     weight_decay = 0.0, maximize = false},
-  least = {{"lr", "learning rate"}, {"weight_decay", "weight_decay value"}},
+  least = factor_least,
   init = factor_init, one = factor_one}
 
 return M

@@ -173,8 +173,8 @@ local function check_capturable(class, params, foreach)
     if d == "cpu" or d == "meta" or d == "xla" and not xla then
       util.raise("AssertionError", "If capturable=True, params%s and "
         .. "state_steps must be on supported devices: ['cuda', 'xpu', 'hpu', "
-        .. "'privateuseone'%s].", class.with_steps or "", xla and ", 'xla'"
-        or "")
+        .. "'privateuseone'%s].", foreach and class.lists_with_steps
+        or class.with_steps or "", xla and ", 'xla'" or "")
     end
   end
 end
@@ -189,7 +189,7 @@ function Optimizer:run(group, params)
   end)
   local how = group.fused and class.fused
     or use_foreach(group, params) and class.foreach
-  if group.capturable then
+  if group.capturable and not group.fused then
     check_capturable(class, params, how == class.foreach)
   end
   if not how then
@@ -234,46 +234,90 @@ local function new(class, params, defaults)
   return o
 end
 
-local function check_least(checks, a)
-  for _, c in ipairs(checks) do
-    local v = a[c[1]]
-    if util.is_tensor(v) then
-      if v:numel() ~= 1 then
-        util.raise("ValueError", "Tensor lr must be 1-element")
-      end
-      if a.foreach and not a.capturable then
-        util.raise("ValueError", "lr as a Tensor is not supported for "
-          .. "capturable=False and foreach=True")
-      end
-    elseif v < 0 then
-      util.raise("ValueError", "Invalid %s: %s", c[2], tostring(a[c[1]]))
+-- ---- what arguments may be ----
+
+-- A number, or a tensor of one, as Python's format() writes it.
+local function shown(v)
+  local float_text = require("dt.python.values").float_text
+  if util.is_tensor(v) then
+    if v.ndim > 0 then return tostring(v) end
+    v = v:item()
+  end
+  return math.type(v) == "float" and float_text(v) or tostring(v)
+end
+M.shown = shown
+
+local function check_rate(d, a)
+  if not util.is_tensor(a.lr) then return end
+  if d.scalar_rate and a.foreach and not a.capturable then
+    util.raise("ValueError", "lr as a Tensor is not supported for "
+      .. "capturable=False and foreach=True")
+  end
+  if a.lr:numel() ~= 1 then
+    util.raise("ValueError", "Tensor lr must be 1-element")
+  end
+end
+
+-- Both betas are in [0, 1).
+function M.check_betas(a)
+  for i = 1, 2 do
+    local b = a.betas[i]
+    b = util.is_tensor(b) and b:item() or b
+    if not (b >= 0 and b < 1) then
+      util.raise("ValueError", "Invalid beta parameter at index %d: %s",
+        i - 1, shown(a.betas[i]))
     end
   end
-  for i = 1, a.betas and 2 or 0 do
-    if not (a.betas[i] >= 0 and a.betas[i] < 1) then
-      util.raise("ValueError", "Invalid beta parameter at index %d: %s",
-        i - 1, tostring(a.betas[i]))
-    end
+end
+
+-- One argument: not negative, or as `ok` tells.
+local function check_one(c, a)
+  local v = a[c[1]]
+  local n = util.is_tensor(v) and v:item() or v
+  local ok = n >= 0
+  if c.ok then ok = c.ok(n) end
+  if not ok then
+    util.raise("ValueError", c.text or "Invalid " .. c[2] .. ": %s", shown(v))
+  end
+end
+
+local function check_least(d, a)
+  check_rate(d, a)
+  for _, c in ipairs(d.least) do
+    if type(c) == "function" then c(a) else check_one(c, a) end
+  end
+end
+
+-- What fused steps do not go with.
+local function check_fused(a)
+  if not a.fused then return end
+  if a.differentiable then
+    util.raise("RuntimeError", "`fused` does not support `differentiable`")
+  end
+  if a.foreach then
+    util.raise("RuntimeError",
+      "`fused` and `foreach` cannot be `True` together.")
   end
 end
 
 -- A class from its description: name; args, the names of the arguments;
 -- defaults; least, those that may not be negative, with their names in
--- messages; check(a), more checks; init(group, p), the state of a parameter;
+-- messages (or text, and ok(value), another test), or a check of all arguments;
+-- scalar_rate, foreach steps want lr to be a number; check(a), more
+-- checks; check_groups(groups), of the groups; init(group, p), the state of a
+-- parameter;
 -- one(group, p, grad, state), a step of one parameter; foreach and
 -- fused(group, params, grads, states), a step of a list; maximizes, foreach
--- looks at `maximize` itself; with_steps, what else capturable wants on the
--- device.
+-- looks at `maximize` itself; with_steps (lists_with_steps for foreach), what
+-- else capturable wants on the device.
 function M.class(d)
   local C = setmetatable(d, {__index = Optimizer, __call = function (C, ps, ...)
     local a = util.bind(d.name, d.args, d.defaults, ...)
-    check_least(d.least, a)
-    if a.fused and a.foreach then
-      util.raise("RuntimeError",
-        "`fused` and `foreach` cannot be `True` together.")
-    end
+    check_least(d, a)
     if d.check then d.check(a) end
     local o = new(C, ps, a)
+    if d.check_groups then d.check_groups(o.param_groups) end
+    check_fused(a)
     if d.check_params then
       for _, group in ipairs(o.param_groups) do d.check_params(group.params) end
     end

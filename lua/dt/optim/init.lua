@@ -6,7 +6,7 @@
 
 local M = {}
 
-for _, part in ipairs {"sgd", "adam", "adaptive", "more", "muon"} do
+for _, part in ipairs {"sgd", "adam", "adaptive", "more", "muon", "lbfgs"} do
   for name, class in pairs(require("dt.optim." .. part)) do M[name] = class end
 end
 

@@ -1,8 +1,9 @@
 -- SPDX-License-Identifier: MIT
--- dt/optim/more.lua: Adadelta, Adamax, RAdam, ASGD and Rprop.  ASGD and
--- Rprop have the loop over parameters only.
+-- dt/optim/more.lua: Adadelta, Adamax, RAdam, ASGD and Rprop, each as a loop
+-- over parameters and over lists.
 
 local dt = require "dt"
+local util = require "dt.util"
 local base = require "dt.optim.base"
 
 local A = base.A
@@ -75,14 +76,9 @@ M.Adadelta = base.class {name = "Adadelta",
     "maximize", "differentiable"},
   defaults = {lr = 1.0, rho = 0.9, eps = 1e-6, weight_decay = 0,
     maximize = false},
-  least = {{"lr", "learning rate"}, {"eps", "epsilon value"},
-    {"weight_decay", "weight_decay value"}},
-  check = function (a)
-    if a.rho < 0 or a.rho > 1 then
-      require("dt.util").raise("ValueError", "Invalid rho value: %s",
-        tostring(a.rho))
-    end
-  end,
+  least = {{"lr", "learning rate"}, {"rho", "rho value",
+    ok = function (v) return v >= 0 and v <= 1 end},
+    {"eps", "epsilon value"}, {"weight_decay", "weight_decay value"}},
   init = delta_init, one = delta_one, foreach = delta_foreach}
 
 -- ---- Adamax ----
@@ -128,7 +124,7 @@ M.Adamax = base.class {name = "Adamax",
   defaults = {lr = 2e-3, betas = {0.9, 0.999}, eps = 1e-8, weight_decay = 0,
     maximize = false},
   least = {{"lr", "learning rate"}, {"eps", "epsilon value"},
-    {"weight_decay", "weight_decay value"}},
+    base.check_betas, {"weight_decay", "weight_decay value"}},
   init = max_init, one = max_one, foreach = max_foreach}
 
 -- ---- RAdam ----
@@ -212,7 +208,7 @@ M.RAdam = base.class {name = "RAdam",
   defaults = {lr = 1e-3, betas = {0.9, 0.999}, eps = 1e-8, weight_decay = 0,
     decoupled_weight_decay = false, maximize = false},
   least = {{"lr", "learning rate"}, {"eps", "epsilon value"},
-    {"weight_decay", "weight_decay value"}},
+    base.check_betas, {"weight_decay", "weight_decay value"}},
   init = rectified_init, one = rectified_one, foreach = rectified_foreach}
 
 -- ---- ASGD ----
@@ -324,6 +320,14 @@ local function resilient_foreach(g, params, grads, states)
   A._foreach_addcmul_.Scalar(params, base.map(prev, A.sign.default), sizes, -1)
 end
 
+local function check_etas(a)
+  local low, high = a.etas[1], a.etas[2]
+  if not (0 < low and low < 1 and 1 < high) then
+    util.raise("ValueError", "Invalid eta values: %s, %s", base.shown(low),
+      base.shown(high))
+  end
+end
+
 -- optim.Rprop(params, {lr = 1e-2, etas = {0.5, 1.2},
 -- step_sizes = {1e-6, 50}, foreach =})
 M.Rprop = base.class {name = "Rprop",
@@ -331,7 +335,7 @@ M.Rprop = base.class {name = "Rprop",
     "differentiable"},
   defaults = {lr = 1e-2, etas = {0.5, 1.2}, step_sizes = {1e-6, 50},
     maximize = false},
-  least = {{"lr", "learning rate"}},
+  least = {{"lr", "learning rate"}, check_etas},
   init = resilient_init, one = resilient_one, foreach = resilient_foreach,
   maximizes = true}
 

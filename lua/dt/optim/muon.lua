@@ -16,7 +16,15 @@ local function orthogonal(g, update)
     util.raise("ValueError",
       "Number of steps must be less than 100 for computational efficiency")
   end
-  local a, b, c = table.unpack(g.ns_coefficients)
+  local list = g.ns_coefficients
+  if type(list) ~= "table" then
+    util.raise("TypeError", "object of type '%s' has no len()",
+      util.type_text(list))
+  end
+  if #list ~= 3 then
+    util.raise("ValueError", "Coefficients must be a tuple of exactly 3 values")
+  end
+  local a, b, c = table.unpack(list)
   local tall = update.shape[1] > update.shape[2]
   local x = update:to(dt.bfloat16)
   if tall then x = turned(x) end
@@ -50,14 +58,11 @@ local function muon_one(g, p, grad, s)
   A.add_.Tensor(p, update, {alpha = -adjusted(g, p.shape)})
 end
 
+local least = {{"lr", text = "Learning rate should be >= 0 but is: %s"},
+  {"momentum", text = "momentum should be >= 0 but is: %s"},
+  {"weight_decay", text = "weight decay should be >= 0 but is: %s"}}
+
 local function check(a)
-  for _, c in ipairs {{"lr", "Learning rate"}, {"momentum", "momentum"},
-      {"weight_decay", "weight decay"}} do
-    if a[c[1]] < 0 then
-      util.raise("ValueError", "%s should be >= 0 but is: %s", c[2],
-        tostring(a[c[1]]))
-    end
-  end
   local fn = a.adjust_lr_fn
   if not util.is_none(fn) and fn ~= "original" and fn ~= "match_rms_adamw" then
     util.raise("ValueError", "Adjust learning rate function %s is not "
@@ -82,7 +87,7 @@ M.Muon = base.class {name = "Muon",
     "eps", "ns_steps", "adjust_lr_fn"},
   defaults = {lr = 1e-3, weight_decay = 0.1, momentum = 0.95, nesterov = true,
     ns_coefficients = {3.4445, -4.7750, 2.0315}, eps = 1e-7, ns_steps = 5},
-  least = {}, check = check, check_params = check_params,
+  least = least, check = check, check_params = check_params,
   init = function (_, p)
     return {momentum_buffer = dt.zeros_like(p.grad)}
   end,

@@ -98,8 +98,8 @@ M.SGD = base.class {name = "SGD",
   defaults = {lr = 1e-3, momentum = 0, dampening = 0, weight_decay = 0,
     nesterov = false, maximize = false},
   least = {{"lr", "learning rate"}, {"momentum", "momentum value"},
-    {"weight_decay", "weight_decay value"}},
-  check = check, init = function () return {} end,
+    {"weight_decay", "weight_decay value"}, check},
+  init = function () return {} end,
   one = one, foreach = foreach, fused = fused}
 
 return M
