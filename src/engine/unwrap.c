@@ -38,18 +38,22 @@ static bool slot_is_kwonly (const DtOpDef *op, const DtArgs *args, int slot) {
   return j >= 0 && op->sig->arg[j].kwonly;
 }
 
+static bool takes_list (const DtOpDef *op) {
+  return op->sig->nargs > 0 && op->sig->arg[0].list &&
+         op->sig->arg[0].type == DT_T_TENSOR;
+}
+
 /* Does the registration of an operator leave its keywords to Python?
 ** Source: static_kwargkey of the schema infos of PyTorch 2.13. */
 static bool keywords_in_python (const DtSession *s, const DtOpDef *op) {
   static const char *const named[] = {
     "aten.randint_like.low_dtype_out", "aten.std.correction_out",
     "aten.var.correction_out", "aten.var_mean.correction_out",
-    "aten.sum.IntList_out", "aten.cat.out",     /* have no registration */
   };
   if (op->flags & DT_OP_CUSTOM) return true;
   if (op->flags & DT_OP_POINTWISE) return (op->flags & DT_OP_FOREACH) != 0;
   if (op->rules == NULL && op->rulefn == NULL && op->strategy == NULL)
-    return !dt_prop_was_traced(s->prop, op);
+    return takes_list(op) || !dt_prop_was_traced(s->prop, op);
   for (size_t i = 0; i < sizeof named / sizeof named[0]; i++)
     if (strcmp(op->sig->full, named[i]) == 0) return false;
   return true;
@@ -121,13 +125,6 @@ void dt_unwrap_warn (DtSession *s) {
       "environment.");
 }
 
-/* Decomposed operators of lists: Python looks at their keywords only once. */
-static bool unseen_keyword (const DtOpDef *op, const DtArgs *args, int slot) {
-  return op->rules == NULL && op->rulefn == NULL && op->strategy == NULL &&
-         (op->flags & DT_OP_POINTWISE) == 0 && op->sig->arg[0].list &&
-         op->sig->arg[0].type == DT_T_TENSOR && slot_is_kwonly(op, args, slot);
-}
-
 static DtStatus replicate_plain (DtSession *s, const DtOpDef *op,
                                  const DtArgs *args, int slot, DtVar *v,
                                  DtUnwrapped *u) {
@@ -138,7 +135,9 @@ static DtStatus replicate_plain (DtSession *s, const DtOpDef *op,
     return mixed_error(s, op, args, slot);
   if (one && v->local->m.ndim == 1) {
     dt_unwrap_warn(s);
-    u->nwarn += !unseen_keyword(op, args, slot);
+    /* the compiled path has said it before, where it looks at this one */
+    u->nwarn += !(slot_is_kwonly(op, args, slot) &&
+                  keywords_in_python(s, op));
   }
   for (int m = 0; m < u->mesh->ndim; m++) pl[m] = dt_pl_replicate();
   DT_TRY(s->cx, dt_spec_make(s, u->mesh, u->mesh->ndim, pl, &v->local->m, -1,

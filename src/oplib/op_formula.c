@@ -172,10 +172,10 @@ static DtStatus nll_nd_decomp (DtDecompCall *c) {
                    : "aten.nll_loss_forward.default";
   DtHandle *x = c->in[0], *t = c->in[1];
   DtMeta tm = meta_of(c, t);
-  DT_CHECK(CX, m.ndim == 1 || tm.ndim == 0 || m.shape[0] == tm.shape[0],
-           DT_E_VALUE, "Expected input batch_size (%lld) to match target "
-           "batch_size (%lld).", (long long)m.shape[0],
-           (long long)tm.shape[0]);
+  int64_t batch = tm.ndim ? tm.shape[0] : 0;
+  DT_CHECK(CX, m.ndim == 1 || m.shape[0] == batch, DT_E_VALUE,
+           "Expected input batch_size (%lld) to match target batch_size "
+           "(%lld).", (long long)m.shape[0], (long long)batch);
   if (m.ndim == 3) {
     x = E("aten.unsqueeze.default", "ti", x, (int64_t)3);
     t = E("aten.unsqueeze.default", "ti", t, (int64_t)2);

@@ -258,10 +258,10 @@ static DtStatus nll_loss_decomp (DtDecompCall *c) {
   if (!dt_emit_ok(c->e)) return c->e->st;
   DT_CHECK(c->e->cx, m.ndim >= 1, DT_E_VALUE,
            "Expected 1 or more dimensions (got 0)");
-  DT_CHECK(c->e->cx, m.ndim == 1 || t.ndim == 0 || m.shape[0] == t.shape[0],
-           DT_E_VALUE, "Expected input batch_size (%lld) to match target "
-           "batch_size (%lld).", (long long)m.shape[0],
-           (long long)t.shape[0]);
+  int64_t batch = t.ndim ? t.shape[0] : 0;
+  DT_CHECK(c->e->cx, m.ndim == 1 || m.shape[0] == batch, DT_E_VALUE,
+           "Expected input batch_size (%lld) to match target batch_size "
+           "(%lld).", (long long)m.shape[0], (long long)batch);
   dt_emit_n(c->e, "aten.nll_loss_forward.default", out, 2, "tttvv", c->in[0],
             c->in[1], dt_hin(c, 2), c->args->v[3], c->args->v[4]);
   c->out[0] = out[0];
@@ -400,10 +400,10 @@ static DtStatus ce_decomp (DtDecompCall *c) {
     c->out[0] = ce_probs(c, lp, dim, red, smooth);
     return c->e->st;
   }
-  DT_CHECK(c->e->cx, m.ndim == 1 || t.ndim == 0 || m.shape[0] == t.shape[0],
-           DT_E_VALUE, "Expected input batch_size (%lld) to match target "
-           "batch_size (%lld).", (long long)m.shape[0],
-           (long long)t.shape[0]);
+  int64_t batch = t.ndim ? t.shape[0] : 0;
+  DT_CHECK(c->e->cx, m.ndim == 1 || m.shape[0] == batch, DT_E_VALUE,
+           "Expected input batch_size (%lld) to match target batch_size "
+           "(%lld).", (long long)m.shape[0], (long long)batch);
   if (m.ndim > 2)
     out[0] = ce_nll_nd(c, lp, &m, &t);
   else

@@ -449,7 +449,8 @@ static DtStatus rms_decomp (DtDecompCall *c) {
   int k = dt_arg_len(c->args, 1);
   dt_meta_copy(&m, dt_emit_meta(c->e, x));
   if (!dt_emit_ok(c->e)) return c->e->st;
-  DT_TRY(c->e->cx, rms_check(c, &m));
+  bool fused = c->op->sig && c->op->sig->nrets == 2;
+  if (!fused) DT_TRY(c->e->cx, rms_check(c, &m));  /* fused: broadcasts */
   DT_CHECK(c->e->cx, c->e->tracing ||
            !dt_dtype_is_integral((DtDtype)m.dtype, true), DT_E_NOTIMPL,
            "\"rms_norm\" not implemented for '%s'",
@@ -470,7 +471,7 @@ static DtStatus rms_decomp (DtDecompCall *c) {
   if (up != t) x = E("aten._to_copy.default", "t dtype=d", x, (int)t);
   c->out[0] = x;
   c->nout = 1;
-  if (c->op->sig && c->op->sig->nrets == 2) {
+  if (fused) {
     c->out[1] = r;
     c->nout = 2;
   }
