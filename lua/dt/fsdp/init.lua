@@ -39,18 +39,21 @@ local function managed(m, seen, out)
   return out
 end
 
+-- Lists of module, name, parameter, and where else it is: {module, name}.
 local function parameters_of(modules, ignored)
   local list, seen = {}, {}
   for _, m in ipairs(modules) do
     for name, p in m._parameters:each() do
-      if p and not seen[p] and not ignored[p] then
-        seen[p] = true
+      if p and seen[p] then
+        table.insert(seen[p], {m, name})
+      elseif p and not ignored[p] then
+        seen[p] = {}
         if p.ndim == 0 then
           util.raise("ValueError", "fully_shard doesn't support scalar "
             .. "parameters. Change %s to a 1D tensor with numel equal to 1.",
             name)
         end
-        list[#list + 1] = {m, name, p}
+        list[#list + 1] = {m, name, p, seen[p]}
       end
     end
   end
@@ -488,6 +491,7 @@ local function wrap(module, kw, info, reshard, prefix)
       return advice(roots, item[3], info)
     end, Param.new, item[1], item[2], item[3], info, kw.shard_placement_fn)
     params[i].original = item[3]
+    params[i]:tie(item[4])
   end
   if #params > 0 then
     if reshard == nil then reshard = true end

@@ -182,9 +182,19 @@ function Param:wrap(own)
     self.global_stride)
 end
 
--- Make `p` what the module sees under this name.
+-- Make `p` what the module sees under this name, and others that share it
+-- under theirs.
 function Param:show(p)
   self.module._parameters:set(self.name, p)
+  for _, place in ipairs(self.places or {}) do
+    place[1]._parameters:set(place[2], p)
+  end
+end
+
+-- The same parameter is seen at these places, too: lists of module and name.
+function Param:tie(places)
+  self.places = places
+  self:show(self.sharded)
 end
 
 -- ---- gathering ----

@@ -80,7 +80,7 @@ end
 
 -- nn.BatchNorm1d, BatchNorm2d, BatchNorm3d(features, {eps=, momentum=, affine=,
 -- track_running_stats=})
-local function batch_norm(name)
+local function batch_norm(name, dims)
   local C = Module:extend(name)
   function C:__init__(...)
     local a = util.bind(name, {"num_features", "eps", "momentum", "affine",
@@ -102,14 +102,21 @@ local function batch_norm(name)
     end
   end
   function C:forward(x)
-    if self.training and self.num_batches_tracked then
-      self.num_batches_tracked:add_(1)
+    if not dims[x.ndim] then
+      util.raise("ValueError", "expected %s input (got %dD input)", dims.text,
+        x.ndim)
     end
-    local out = dt.native_batch_norm(x, self.weight or dt.None,
-      self.bias or dt.None, self.running_mean or dt.None,
-      self.running_var or dt.None,
-      self.training or not self.track_running_stats, self.momentum, self.eps)
-    return out
+    local momentum = self.momentum
+    if self.training and self.track_running_stats then
+      self.num_batches_tracked:add_(1)
+      if momentum == nil then                   -- the mean of all batches
+        momentum = 1 / self.num_batches_tracked:item()
+      end
+    end
+    return F.batch_norm(x, self.running_mean or dt.None,
+      self.running_var or dt.None, {weight = self.weight, bias = self.bias,
+      training = self.training or not self.track_running_stats,
+      momentum = momentum or 0.0, eps = self.eps})
   end
   function C:extra_repr()
     return ("%d, eps=%s, momentum=%s, affine=%s, bias=%s, "
@@ -121,9 +128,9 @@ local function batch_norm(name)
   end
   M[name] = C
 end
-for _, name in ipairs {"BatchNorm1d", "BatchNorm2d", "BatchNorm3d"} do
-  batch_norm(name)
-end
+batch_norm("BatchNorm1d", {[2] = true, [3] = true, text = "2D or 3D"})
+batch_norm("BatchNorm2d", {[4] = true, text = "4D"})
+batch_norm("BatchNorm3d", {[5] = true, text = "5D"})
 
 -- nn.RMSNorm(normalized_shape, {eps=, elementwise_affine=})
 M.RMSNorm = Module:extend("RMSNorm")

@@ -146,11 +146,11 @@ function Optimizer:state_of(p, make)
   return state
 end
 
--- The tensors of one parameter's state by name.
+-- The tensors and numbers of one parameter's state by name.
 function Optimizer:state_dict_of(state)
   local out = {}
   for name, v in pairs(state) do
-    if util.is_tensor(v) then out[name] = v end
+    if util.is_tensor(v) or type(v) == "number" then out[name] = v end
   end
   return out
 end

@@ -150,10 +150,9 @@ end
 -- Shrink the interval; returns its lower end.
 local function zoom(s, ends, done)
   local low, high = order(ends)
-  local widest = A.max.default(A.abs.default(s.d))
   while not done and s.rounds < s.most do
     local a, b = ends[1], ends[2]
-    if is("lt", abs(b.t - a.t) * widest, TOLERANCE) then break end
+    if is("lt", abs(b.t - a.t) * s.widest, TOLERANCE) then break end
     local p = evaluated(s, away_from_ends(s, ends,
       cubic(a.t, a.f, a.slope, b.t, b.f, b.slope)))
     s.rounds = s.rounds + 1
@@ -177,7 +176,8 @@ end
 -- Returns loss, gradient, length, and how often the loss was evaluated.
 function M.strong_wolfe(evaluate, t, d, f, g, slope, limit)
   local s = {evaluate = evaluate, d = d, most = limit, evals = 0, rounds = 0,
-    start = place(0, f, g:clone(), slope)}
+    widest = A.max.default(A.abs.default(d)), start = place(0, f, g:clone(),
+    slope)}
   local found = zoom(s, bracket(s, t))
   return found.f, found.g, found.t, s.evals
 end
