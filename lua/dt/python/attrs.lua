@@ -6,6 +6,7 @@ local dt = require "dt"
 local util = require "dt.util"
 local nnm = require "dt.nn.module"
 local V = require "dt.python.values"
+local big = require "dt.python.bigint"
 local absent = require "dt.python.absent"
 local text = require "dt.python.text"
 local boxes = require "dt.python.boxes"
@@ -234,9 +235,7 @@ local number = {
   end,
   bit_length = function (v)
     return V.builtin(function ()
-      local n, k = math.abs(v), 0
-      while n > 0 do n, k = n >> 1, k + 1 end
-      return k
+      return big.bit_length(v)
     end, "bit_length")
   end,
   item = function (v)
@@ -265,16 +264,64 @@ local function_fact = {
 -- v.name
 local result_of_two = {values = 1, indices = 2}   -- max, sort, topk
 
+-- The names and values of an object's own attributes; a change is one of the
+-- object.
+local function dict_of(v)
+  local d = V.dict()
+  for _, name in ipairs(rawget(v, "_order") or {}) do
+    local x = v._attrs[name]
+    if x ~= nil then V.dict_set(d, name, V.from_lua(x)) end
+  end
+  d.changed = function (name, x)
+    if x == nil then M.delete(v, name) else M.set_plain(v, name, x) end
+  end
+  return d
+end
+M.dict_of = dict_of
+
+-- What classes of the program say of themselves.
+local class_fact = {
+  __name__ = function (c) return rawget(c, "__name") end,
+  __qualname__ = function (c) return rawget(c, "__name") end,
+  __module__ = function () return "__main__" end,
+  __doc__ = function (c) return rawget(c, "__doc") or None end,
+  __mro__ = function (c) return classes.shown_order(c) end,
+  __bases__ = function (c)
+    local b = rawget(c, "__bases") or {}
+    return V.tuple({table.unpack(b)}, #b)
+  end,
+  __dict__ = function (c)
+    local d = V.dict()
+    for _, name in ipairs(rawget(c, "__body") or {}) do
+      V.dict_set(d, name, M.get(c, name))
+    end
+    return d
+  end,
+  mro = function (c)
+    return V.builtin(function ()
+      local t = classes.shown_order(c)
+      return V.list({table.unpack(t, 1, t.n)}, t.n)
+    end, "mro")
+  end,
+}
+
 function M.get(v, name)
   if name == "__class__" then return class_of(v) end
   if v == None then return missing(v, name) end
-  if type(v) == "number" and number[name] then
+  if (type(v) == "number" or big.is(v)) and number[name] then
     return number[name](v)
   end
   if type(v) == "table" then
     if absent.name(v) and name ~= "__name__" then return absent.get(v, name) end
     local x, found = of_class(v, name)
     if found then return x end
+    if class_fact[name] and rawget(v, "__python") then
+      return class_fact[name](v)
+    elseif name == "__dict__" and rawget(v, "_class") then
+      return dict_of(v)
+    elseif name == "__doc__" and rawget(v, "_class") then
+      return class_fact.__doc__(v._class)
+    end
     if exceptions.is_class(v) then
       if name == "__name__" or name == "__qualname__" then return v.__name__ end
       x = exceptions.member(v, name)
@@ -334,14 +381,37 @@ function M.get(v, name)
   return x
 end
 
+-- Remember when an attribute was first set.
+local function note_order(v, name)
+  local order = rawget(v, "_order")
+  if not order then
+    order = {}
+    rawset(v, "_order", order)
+  end
+  for _, old in ipairs(order) do if old == name then return end end
+  order[#order + 1] = name
+end
+
 -- v.name = x
 function M.set(v, name, x)
   if type(v) ~= "table" and type(v) ~= "userdata" then missing(v, name) end
+  local own = rawget(type(v) == "table" and v or {}, "_class")
+    and V.special(v, "__setattr__")
+  if own then
+    own(name, x)
+  else
+    M.set_plain(v, name, x)
+  end
+end
+
+-- v.name = x where no __setattr__ of the program is asked.
+function M.set_plain(v, name, x)
   local class = type(v) == "table" and rawget(v, "_class")
   if class and classes.set(v, class, name, x) then return end
   if class and x == None and rawget(class, "__python")
      and v._parameters.map[name] == nil and v._modules.map[name] == nil
      and v._buffers.map[name] == nil then
+    if v._attrs[name] == nil then note_order(v, name) end
     v._attrs[name] = None           -- set, and None: not an absent name
     return
   end
@@ -364,12 +434,17 @@ function M.set(v, name, x)
   elseif util.is_tensor(v) and x == None then
     v[name] = dt.None
   else
+    if class and rawget(class, "__python") and v._attrs[name] == nil then
+      note_order(v, name)
+    end
     v[name] = x
   end
 end
 
 -- del v.name
 function M.delete(v, name)
+  local class = type(v) == "table" and rawget(v, "_class")
+  if class and classes.delete(v, class, name) then return end
   if nnm.is_module(v) then
     for _, map in ipairs {v._parameters, v._modules, v._buffers} do
       map:remove(name)
@@ -393,12 +468,24 @@ function M.super(class, self)
       return None
     end, "__init__")}
   end
-  local base = class and rawget(class, "__base") or nnm.Module
+  local owner = classes.next_owner(class, self)
   return M.namespace(setmetatable({}, {__index = function (_, name)
+    if name == "__new__" then
+      return V.builtin(function (a) return classes.bare(a[1]) end, name)
+    elseif name == "__setattr__" or name == "__getattribute__" then
+      return V.builtin(function (a)
+        if name == "__getattribute__" then return M.get(self, a[1]) end
+        M.set_plain(self, a[1], a[2])
+        return None
+      end, name)
+    end
+    local base = owner(name)
     local x, found = classes.get(self, base, name)
     if found then return x end
     local f = base[name]
-    if f == nil and name == "__init__" then f = function () end end
+    if f == nil and (name == "__init__" or name == "__init_subclass__") then
+      f = function () end
+    end
     if type(f) ~= "function" then return f end
     return function (...) return f(self, ...) end
   end, __name = "super"}))

@@ -6,6 +6,7 @@ local dt = require "dt"
 local util = require "dt.util"
 local nnm = require "dt.nn.module"
 local V = require "dt.python.values"
+local big = require "dt.python.bigint"
 local attrs = require "dt.python.attrs"
 local calls = require "dt.python.call"
 local format = require "dt.python.format"
@@ -47,7 +48,12 @@ def("len", function (a)
   return #v
 end)
 
+local LISTED <const> = 1 << 20      -- items of a range that are kept
+
 def("range", function (a)
+  if a.n == 0 then
+    util.raise("TypeError", "range expected at least 1 argument, got 0")
+  end
   local first, last, step = 0, a[1], a[3] or 1
   if a.n > 1 then first, last = a[1], a[2] end
   for i = 1, a.n do
@@ -57,12 +63,22 @@ def("range", function (a)
     end
   end
   if step == 0 then util.raise("ValueError", "range() arg 3 must not be zero") end
-  local out, n = {}, 0
-  for i = first, last - (step > 0 and 1 or -1), step do
-    n = n + 1
-    out[n] = i
+  local stop, i = last - (step > 0 and 1 or -1), first - step
+  if (stop - first) // step >= LISTED then      -- its items one by one
+    return V.generator(function ()
+      i = i + step
+      if step > 0 and i > stop or step < 0 and i < stop then return false end
+      return true, i
+    end)
   end
-  return V.list(out, n)
+  local out, n = {}, 0
+  for item = first, stop, step do
+    n = n + 1
+    out[n] = item
+  end
+  out = V.list(out, n)
+  out.range = {first, last, step}
+  return out
 end)
 
 def("enumerate", function (a, kw)
@@ -231,7 +247,17 @@ def("repr", function (a) return V.repr(a[1]) end)
 def("ascii", function (a) return V.repr(a[1]) end)
 def("format", function (a) return format.value(a[1], a[2] or "") end)
 
+local BASES = {b = 2, o = 8, x = 16}
+
+-- The integer that digits with or without a sign say, or nil.
+local function whole(digits, base)
+  local sign, rest = digits:match("^([+-]?)(%w+)$")
+  local n = rest and big.parse(rest, base)
+  return n and (sign == "-" and big.neg(n) or n)
+end
+
 local function to_int(v, base)
+  if big.is(v) then return v end
   if util.is_tensor(v) then v = V.tensor_number(v) end
   local special = V.special(v, "__int__")
   if special then return special() end
@@ -240,11 +266,14 @@ local function to_int(v, base)
     local digits = v:gsub("_", ""):match("^%s*([+-]?%w+)%s*$")
     local n
     if base == 10 or base == nil then
-      n = digits and digits:find("^[+-]?%d+$") and math.tointeger(
-        tonumber(digits))
+      n = digits and digits:find("^[+-]?%d+$") and whole(digits, 10)
     else
-      digits = digits and digits:gsub("^0[xXbBoO]", "")
-      n = digits and tonumber(digits, base)
+      local prefix = digits and digits:match("^[+-]?0([xXbBoO])")
+      if base == 0 then base = prefix and BASES[prefix:lower()] or 10 end
+      if prefix and BASES[prefix:lower()] == base then
+        digits = digits:gsub("0[xXbBoO]", "", 1)
+      end
+      n = digits and whole(digits, base)
     end
     if not n then
       util.raise("ValueError", "invalid literal for int() with base %d: %s",
@@ -259,11 +288,10 @@ local function to_int(v, base)
   if v ~= v then
     util.raise("ValueError", "cannot convert float NaN to integer")
   end
-  local whole = math.tointeger(v >= 0 and math.floor(v) or math.ceil(v))
-  if not whole then
+  if v - v ~= 0 then
     util.raise("OverflowError", "cannot convert float infinity to integer")
   end
-  return whole
+  return big.of_float(v >= 0 and math.floor(v) or math.ceil(v))
 end
 def("int", function (a, kw)
   if a.n == 0 then return 0 end
@@ -279,6 +307,7 @@ def("float", function (a)
   local special = V.special(v, "__float__")
   if special then return special() end
   if type(v) == "boolean" then return v and 1.0 or 0.0 end
+  if big.is(v) then return big.float(v) end
   if type(v) == "string" then
     local word = v:match("^%s*(.-)%s*$"):lower()
     local n = NAMED[word] or not word:find("x") and tonumber(word)
@@ -297,9 +326,16 @@ end)
 def("bool", function (a) return a.n > 0 and V.truth(a[1]) end)
 def("abs", function (a)
   local v = a[1]
+  if type(v) == "boolean" then return v and 1 or 0 end
+  if big.is(v) or v == math.mininteger then return big.abs(v) end
   if type(v) == "number" then return math.abs(v) end
   local special = V.special(v, "__abs__")
-  return special and special() or v:abs()
+  if special then return special() end
+  if not util.is_tensor(v) then
+    util.raise("TypeError", "bad operand type for abs(): '%s'",
+      V.type_name(v))
+  end
+  return v:abs()
 end)
 def("divmod", function (a)
   local ops = require("dt.python.ops").binary
@@ -309,9 +345,13 @@ def("pow", function (a)
   if a.n < 3 then
     return require("dt.python.ops").binary["**"](a[1], a[2])
   end
-  local out, base = 1, a[1] % a[3]
-  for _ = 1, a[2] do out = out * base % a[3] end
-  return out
+  local ops = require("dt.python.ops").binary
+  local out, base, n = 1, ops["%"](a[1], a[3]), a[2]
+  while n ~= 0 do
+    if ops["%"](n, 2) == 1 then out = ops["%"](ops["*"](out, base), a[3]) end
+    base, n = ops["%"](ops["*"](base, base), a[3]), ops["//"](n, 2)
+  end
+  return ops["%"](out, a[3])
 end)
 -- Halves go to the even side.
 local function nearest(v)
@@ -322,6 +362,9 @@ local function nearest(v)
 end
 def("round", function (a, kw)
   local v, digits = a[1], a[2] or kwarg(kw, "ndigits")
+  if big.is(v) then return v end
+  local special = V.special(v, "__round__")
+  if special then return special(table.unpack(a, 2, a.n)) end
   if util.is_tensor(v) then
     if digits then return v:round {decimals = digits} end
     return v:round()
@@ -403,7 +446,7 @@ def("callable", function (a)
   return type(a[1]) == "function" or mt == V.func_mt or mt == V.builtin_mt
     or type(mt) == "table" and mt.__call ~= nil or false
 end)
-def("vars", function (a) return V.dict_of(a[1]._attrs or {}) end)
+def("vars", function (a) return attrs.get(a[1], "__dict__") end)
 def("dir", function (a)
   local seen, out = {}, {}
   local function add(t)
@@ -456,14 +499,16 @@ local function is_class(v, c)
     return util.is_placement(v) and v[PLACEMENT[c]](v) or false
   end
   if c == B.object then return true end
+  if classes.is_instance(v, c) then return true end
   if nnm.is_module(v) then
     if type(c) == "table" and c.instance then return c.instance(v) end
     return nnm.isinstance(v, c)
   end
-  local kinds = {[B.int] = math.type(v) == "integer" or type(v) == "boolean",
+  local kinds = {[B.int] = math.type(v) == "integer" or type(v) == "boolean"
+      or big.is(v), [B.range] = V.is_list(v) and v.range ~= nil,
     [B.float] = math.type(v) == "float", [B.str] = type(v) == "string",
     [B.bool] = type(v) == "boolean", [B.dict] = V.is_dict(v),
-    [B.list] = V.is_list(v), [B.tuple] = V.is_tuple(v),
+    [B.list] = V.is_list(v) and not v.range, [B.tuple] = V.is_tuple(v),
     [B.set] = V.is_set(v)}
   return kinds[c] or false
 end
@@ -476,7 +521,8 @@ local function below(c, base)
     for i = 1, base.n do if below(c, base[i]) then return true end end
     return false
   end
-  if c == B.bool and base == B.int then return true end
+  if c == B.bool and base == B.int or base == B.object then return true end
+  if classes.is_below(c, base) then return true end
   while type(c) == "table" do
     if c == base then return true end
     c = rawget(c, "__base") or rawget(c, "base")
@@ -490,13 +536,23 @@ local KINDS = {str = "str", bool = "bool", int = "int", float = "float",
   list = "list", tuple = "tuple", dict = "dict", set = "set"}
 def("type", function (a)
   local v = a[1]
+  if a.n == 3 then
+    local bases, members = V.items(a[2]), {}
+    for k, x in V.each(a[3]) do members[k] = x end
+    return classes.make(v, {table.unpack(bases, 1, a[2].n)}, members, {}, {})
+  end
   if v == None then return M.none_type end
   local kind = KINDS[V.type_name(v)]
   if kind and not util.is_tensor(v) then return B[kind] end
   return attrs.get(v, "__class__")
 end)
 B.object = namespace {__name__ = "object",
-  __new__ = builtin(function () return namespace {} end, "__new__")}
+  __new__ = builtin(function (a) return classes.bare(a[1]) end, "__new__"),
+  __setattr__ = builtin(function (a)
+    attrs.set_plain(a[1], a[2], a[3])
+    return None
+  end, "__setattr__"),
+  __init__ = builtin(function () return None end, "__init__")}
 B.__debug__, B.NotImplemented, B.Ellipsis = true, None, dt.ellipsis
 
 return M

@@ -119,6 +119,21 @@ function M.lua_attribute(f)
   end
 end
 
+local classes                       -- class.lua, which stands above
+function M.set_classes(t) classes = t end
+
+-- An instance by the class's own __new__.
+local function made(class, new, args, kw)
+  local v = M.call(new, V.list({class, table.unpack(args, 1, args.n)},
+    args.n + 1), kw)
+  local init = type(v) == "table" and rawget(v, "_class") == class
+    and V.raw(class.__init__)
+  if init then
+    M.call(init, V.list({v, table.unpack(args, 1, args.n)}, args.n + 1), kw)
+  end
+  return v
+end
+
 -- Call any callable.
 function M.call(f, args, kw)
   local mt = getmetatable(f)
@@ -126,6 +141,11 @@ function M.call(f, args, kw)
   if mt == V.func_mt then return call_python(f, args, kw) end
   if exceptions.is_class(f) then return f.make(args, kw) end
   if type(f) == "table" and rawget(f, "__python") then
+    if rawget(f, "__abstract") then classes.refuse_abstract(f) end
+    local new = f.__new__
+    if V.raw(new) or type(new) == "table" and rawget(new, "kind") then
+      return made(f, V.raw(new) or new.get, args, kw)
+    end
     if V.raw(f.__init__) then
       return f(setmetatable({args = args, kw = kw}, packed_mt))
     end

@@ -18,6 +18,7 @@ local attrs = require "dt.python.attrs"
 local M = {lua_method = calls.lua_method}
 local None, builtin = dt.None, V.builtin
 attrs.set_classes(M)
+calls.set_classes(M)
 
 -- ---- descriptors ----
 
@@ -79,7 +80,12 @@ function M.get(v, class, name)
     return value, true
   end
   local f = V.raw(x)
-  if not f then return nil, false end
+  if not f then
+    local get = type(x) == "table" and V.special(x, "__get__")
+    if not get then return nil, false end
+    if v == class then return get(None, class), true end
+    return get(v, class), true
+  end
   if v == class then return f, true end
   if v._attrs[name] ~= nil then return nil, false end
   return bound(f, v), true
@@ -88,9 +94,15 @@ end
 -- v.name = x by a property: true when there is one.
 function M.set(v, class, name, x)
   local d = class[name]
+  local own = type(d) == "table" and V.special(d, "__set__")
+  if own then
+    own(v, x)
+    return true
+  end
   if not is_descriptor(d) or d.kind ~= "property" then return false end
   if rawget(d, "set") == nil then
-    util.raise("AttributeError", "can't set attribute '%s'", name)
+    util.raise("AttributeError", "property '%s' of '%s' object has no setter",
+      name, class.__name)
   end
   calls.call(d.set, V.list({v, x}, 2))
   return true
@@ -105,13 +117,144 @@ local function fill(class, members)
   end
 end
 
--- make(name, bases, members, fields, noted): a class; `members` are the names
--- of its body, `fields` those assigned or annotated there, in order, `noted`
--- only the annotated ones.
-function M.make(name, bases, members, fields, noted)
+-- mro(class): the classes whose members it has, itself first.  nn.Module is
+-- not among those of a class that does not name it.
+local function mro(class)
+  local own = rawget(class, "__order")
+  if own then return own end
+  local out = {}
+  while class do
+    out[#out + 1] = class
+    class = rawget(class, "__base")
+  end
+  return out
+end
+M.mro = mro
+
+local function in_tail(list, class)
+  for i = 2, #list do if list[i] == class then return true end end
+  return false
+end
+
+-- One order out of those of the bases and of their own order, each kept.
+local function merged(lists, name, bases)
+  local out = {}
+  while true do
+    local head
+    local rest = {}
+    for _, list in ipairs(lists) do
+      if #list > 0 then rest[#rest + 1] = list end
+    end
+    if #rest == 0 then return out end
+    for _, list in ipairs(rest) do
+      local free = true
+      for _, other in ipairs(rest) do
+        free = free and not in_tail(other, list[1])
+      end
+      if free then head = list[1] break end
+    end
+    if not head then
+      local names = {}
+      for i, base in ipairs(bases) do names[i] = base.__name end
+      util.raise("TypeError", "Cannot create a consistent method resolution\n"
+        .. "order (MRO) for bases %s", table.concat(names, ", "), name)
+    end
+    out[#out + 1] = head
+    for _, list in ipairs(rest) do
+      if list[1] == head then table.remove(list, 1) end
+    end
+    lists = rest
+  end
+end
+
+-- The order of a class of these bases, without itself.
+local function order_of(name, bases)
+  local lists = {}
+  for i, base in ipairs(bases) do
+    local list = mro(base)
+    lists[i] = {table.unpack(list)}
+  end
+  lists[#lists + 1] = {table.unpack(bases)}
+  return merged(lists, name, bases)
+end
+
+-- A class reads what it does not have in its order, then in nn.Module.
+local function inherit(class, order)
+  local mt = getmetatable(class) or {}
+  setmetatable(class, mt).__index = function (_, key)
+    for i = 2, #order do
+      local v = rawget(order[i], key)
+      if v ~= nil and key ~= "__order" and key ~= "__fields"
+         and key ~= "__base" then
+        return v
+      end
+    end
+    if key == "__order" or key == "__fields" or key == "__base" then
+      return nil
+    end
+    return nnm.Module[key]
+  end
+end
+
+-- The names of abstract methods that nothing replaces, in order.
+local function abstract_of(class)
+  local out, seen = {}, {}
+  for _, c in ipairs(mro(class)) do
+    for name, v in pairs(c) do
+      local now = type(name) == "string" and not seen[name] and class[name]
+      seen[name] = true
+      local f = now and (is_descriptor(now) and rawget(now, "get")
+        or V.raw(now))
+      if v ~= nil and f and rawget(f, "abstract") then out[#out + 1] = name end
+    end
+  end
+  table.sort(out)
+  return out
+end
+
+-- Refuse an instance of a class with abstract methods.
+function M.refuse_abstract(class)
+  local names = rawget(class, "__abstract")
+  if names and #names > 0 then
+    util.raise("TypeError", "Can't instantiate abstract class %s with "
+      .. "abstract method%s %s", class.__name, #names == 1 and "" or "s",
+      table.concat(names, ", "))
+  end
+end
+
+-- A class that is there without the program having written it.
+local function is_plain_base(base)
+  return type(base) == "table" and (rawget(base, "plain_base")
+    or type(base.extend) ~= "function")
+end
+
+-- What classes above do when one is made below them.
+local function told(class, kw)
+  for key, v in pairs(class) do
+    local f = type(v) == "table" and V.special(v, "__set_name__")
+    if f then f(class, key) end
+  end
+  for i = 2, #mro(class) do
+    local f = rawget(mro(class)[i], "__init_subclass__")
+    f = f and (is_descriptor(f) and f.get or V.raw(f))
+    if f then
+      calls.call(f, V.list({class}, 1), kw)
+      return
+    end
+  end
+end
+
+-- make(name, bases, members, fields, noted, kw): a class; `members` are the
+-- names of its body, `fields` those assigned or annotated there, in order,
+-- `noted` only the annotated ones, `kw` what else stood in its brackets.
+function M.make(name, bases, members, fields, noted, kw)
   local base = bases[1]
   for i = 1, #bases do
     if absent.name(bases[i]) then absent.refuse(bases[i]) end
+    if V.is_function(bases[i]) and rawget(bases[i], "__name__") == "type" then
+      util.raise("NotImplementedError", "class %s: a metaclass of one's own is "
+        .. "not part of dtrepl", name)
+    end
   end
   if exceptions.is_class(base) then
     local class = exceptions.define(name, base, members)
@@ -121,25 +264,87 @@ function M.make(name, bases, members, fields, noted)
   if type(base) == "table" and rawget(base, "derive") then
     return base.derive(name, members, fields)
   end
-  if type(base) ~= "table" or type(base.extend) ~= "function" then
-    base = nnm.Module
+  local above, abstract = {}, kw and V.dict_get(kw, "metaclass") ~= nil
+  for _, b in ipairs(bases) do
+    if not is_plain_base(b) then above[#above + 1] = b end
+    abstract = abstract or type(b) == "table" and (rawget(b, "plain_base")
+      or rawget(b, "__abstract")) ~= nil
   end
-  local class = base:extend(name)
+  local class = (above[1] or nnm.Module):extend(name)
   class.__python, class.__fields = true, noted
-  for i = 2, #bases do
-    local other = bases[i]
-    if type(other) == "table" then
-      for key, v in pairs(other) do
-        if key ~= "__base" and key ~= "__name" and key ~= "__fields"
-           and (class[key] == nil or class[key] == nnm.Module[key]) then
-          class[key] = v
-        end
-      end
-    end
-  end
+  class.__body = fields
+  local order = order_of(name, above)
+  table.insert(order, 1, class)
+  class.__order = order
+  if #above > 1 then inherit(class, order) end
+  class.__qualname, class.__bases = name, bases
   fill(class, members)
+  if abstract then class.__abstract = abstract_of(class) end
   if class.__made then class.__made(class) end
+  if kw then
+    local rest = V.dict()
+    for k, v in V.each(kw) do
+      if k ~= "metaclass" then V.dict_set(rest, k, v) end
+    end
+    kw = rest
+  end
+  told(class, kw)
   return class
+end
+
+-- A function that says in which class after `class`, in the order of self's,
+-- a name is found.
+function M.next_owner(class, self)
+  local own = type(self) == "table" and (rawget(self, "_class")
+    or rawget(self, "__python") and self)
+  local order = own and mro(own) or class and mro(class) or {}
+  local first = 1
+  for i, c in ipairs(order) do if c == class then first = i + 1 end end
+  return function (name)
+    for i = first, #order do
+      if rawget(order[i], name) ~= nil then return order[i] end
+    end
+    return nnm.Module
+  end
+end
+
+-- The order as a tuple, with `object` at its end.
+function M.shown_order(class)
+  local list = {table.unpack(mro(class))}
+  list[#list + 1] = require("dt.python.builtins").names.object
+  return V.tuple(list)
+end
+
+-- del v.name by a property: true when there is one.
+function M.delete(v, class, name)
+  local d = class[name]
+  if not is_descriptor(d) or d.kind ~= "property" then return false end
+  if rawget(d, "del") == nil then
+    util.raise("AttributeError", "property '%s' of '%s' object has no deleter",
+      name, class.__name)
+  end
+  calls.call(rawget(d, "del"), V.list({v}, 1))
+  return true
+end
+
+-- An instance before its __init__.
+function M.bare(class)
+  local empty = setmetatable({__init__ = false}, {__index = class})
+  local v = nnm.Module.__new(empty)
+  rawset(v, "_class", class)
+  return v
+end
+
+-- Is `v` an instance of a class that has `class` in its order?
+function M.is_instance(v, class)
+  local own = type(v) == "table" and rawget(v, "_class")
+  return own and M.is_below(own, class) or false
+end
+
+function M.is_below(c, class)
+  if type(c) ~= "table" or not rawget(c, "__python") then return false end
+  for _, one in ipairs(mro(c)) do if one == class then return true end end
+  return false
 end
 
 -- ---- data classes ----

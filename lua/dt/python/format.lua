@@ -6,6 +6,7 @@
 local dt = require "dt"
 local util = require "dt.util"
 local V = require "dt.python.values"
+local big = require "dt.python.bigint"
 
 local M = {}
 
@@ -20,7 +21,7 @@ local function parse(spec)
     if align then s.align, spec = align, spec:sub(2) end
   end
   local sign, alt, zero, width, comma, precision, kind =
-    spec:match("^([+ %-]?)(#?)(0?)(%d*)([,_]?)%.?(%d*)([%a%%]?)$")
+    spec:match("^([+ %-]?)z?(#?)(0?)(%d*)([,_]?)%.?(%d*)([%a%%]?)$")
   if not sign then
     util.raise("ValueError", "Invalid format specifier '%s'", spec)
   end
@@ -38,7 +39,13 @@ local function grouped(digits, comma)
   return out:sub(1, 1) == comma and out:sub(2) or out
 end
 
+local BASE = {x = 16, X = 16, o = 8, b = 2}
+
 local function based(n, kind)
+  if big.is(n) then
+    local out = big.digits(n, BASE[kind])
+    return kind == "X" and out:upper() or out
+  end
   if kind == "x" or kind == "X" or kind == "o" then
     return ("%" .. kind):format(n)
   end
@@ -69,20 +76,23 @@ local function float_digits(v, s)
 end
 
 local function number_text(v, s)
-  local negative = v < 0 or (v == 0 and 1 / v < 0)
+  local large = big.is(v)
+  local negative = large and v.neg
+    or not large and (v < 0 or v == 0 and 1 / v < 0)
   local digits
-  if math.type(v) == "integer" then
-    negative = v < 0
-    local n = math.abs(v)
+  if large or math.type(v) == "integer" then
+    negative = large and v.neg or not large and v < 0
+    local n = large and v or math.abs(v)
     if s.kind == "" or s.kind == "d" or s.kind == "n" then
-      digits = ("%d"):format(n)
+      digits = large and big.digits(n, 10) or ("%d"):format(n)
     elseif PREFIX[s.kind] then
       digits = (s.alt and PREFIX[s.kind] or "") .. based(n, s.kind)
     elseif s.kind == "c" then
       return "", utf8.char(n)
     end
   end
-  digits = digits or float_digits(math.abs(v) + 0.0, s)
+  digits = digits or float_digits(math.abs(large and big.float(v) or v) + 0.0,
+    s)
   if s.comma ~= "" then
     local whole, rest = digits:match("^(%d+)(.*)$")
     if whole then digits = grouped(whole, s.comma) .. rest end
@@ -107,13 +117,15 @@ local FLOAT = {e = true, E = true, f = true, F = true, g = true, G = true,
 
 -- format(v, spec)
 function M.value(v, spec)
+  local own = V.special(v, "__format__")
+  if own then return own(spec) end
   if spec == "" then return V.formatted(v) end
   local s = parse(spec)
   if util.is_tensor(v) and #v.shape == 0 then v = v:item() end
   if type(v) == "boolean" and s.kind ~= "" and s.kind ~= "s" then
     v = v and 1 or 0
   end
-  if type(v) == "number" and s.kind ~= "s" then
+  if (type(v) == "number" or big.is(v)) and s.kind ~= "s" then
     if math.type(v) == "float" and not FLOAT[s.kind] and s.kind ~= ""
        and s.kind ~= "n" then
       util.raise("ValueError", "Unknown format code '%s' for object of type "

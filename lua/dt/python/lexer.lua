@@ -5,6 +5,7 @@
 -- the parser.  Line ends inside brackets are no tokens.
 
 local util = require "dt.util"
+local bigint = require "dt.python.bigint"
 
 local M = {}
 
@@ -55,22 +56,21 @@ local function read_op(src, at)
   return src:sub(at, at)
 end
 
+local BASES = {b = 2, o = 8, x = 16}
+
 local function read_number(src, at)
-  local text = src:match("^0[xX]%x+", at)
-  if text then return math.tointeger(tonumber(text)), at + #text end
-  local base, digits_of = src:match("^0([bBoO])([0-7_]+)", at)
+  local base, digits_of, after = src:match("^0([bBoOxX])([%x_]+)()", at)
   if base then
     digits_of = digits_of:gsub("_", "")
-    return tonumber(digits_of, base:lower() == "b" and 2 or 8),
-      at + #src:match("^0[bBoO][0-7_]+", at)
+    return bigint.parse(digits_of, BASES[base:lower()]), after
   end
-  text = src:match("^%d[%d_]*%.?%d*[eE][+-]?%d+", at)
+  local text = src:match("^%d[%d_]*%.?%d*[eE][+-]?%d+", at)
     or src:match("^%.?%d[%d_]*%.%d*", at) or src:match("^%.%d+", at)
     or src:match("^%d[%d_]*", at)
   local digits = text:gsub("_", "")
-  local v = tonumber(digits)
-  if digits:find("[.eE]") then v = v + 0.0 end
-  return v, at + #text
+  if digits:find("[.eE]") then return tonumber(digits) + 0.0, at + #text end
+  if #digits > 18 then return bigint.parse(digits, 10), at + #text end
+  return tonumber(digits), at + #text
 end
 
 -- Spaces at the head of a line change the block.

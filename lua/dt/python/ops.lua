@@ -6,6 +6,7 @@ local dt = require "dt"
 local util = require "dt.util"
 local V = require "dt.python.values"
 local format = require "dt.python.format"
+local big = require "dt.python.bigint"
 local exceptions = require "dt.python.exceptions"
 local sets = require("dt.python.boxes").set
 
@@ -14,6 +15,11 @@ local None = dt.None
 local A = dt._arith
 
 local function tensorish(a, b) return util.is_tensor(a) or util.is_tensor(b) end
+
+local function number(v)
+  if v == true then return 1 elseif v == false then return 0 end
+  return v
+end
 
 local function concat(a, b)
   local out = {}
@@ -24,6 +30,8 @@ end
 
 local function times(seq, n)
   local out, k = {}, 0
+  n = number(n)
+  if big.is(n) or seq.n * n > 1 << 27 then util.raise("MemoryError", "") end
   for _ = 1, n do
     for i = 1, seq.n do
       k = k + 1
@@ -33,18 +41,108 @@ local function times(seq, n)
   return (V.is_tuple(seq) and V.tuple or V.list)(out, k)
 end
 
-local function number(v)
-  if v == true then return 1 elseif v == false then return 0 end
-  return v
+-- ---- integers: those that leave 64 bits go on in bigint.lua ----
+
+local function is_int(v) return math.type(v) == "integer" end
+
+-- f(a, b) for Lua's numbers, exact(a, b) where an integer is a large one.
+local function mixed(f, exact)
+  return function (a, b)
+    local big_a, big_b = big.is(a), big.is(b)
+    if not (big_a or big_b) then return f(a, b) end
+    if (big_a or is_int(a)) and (big_b or is_int(b)) then return exact(a, b) end
+    return f(big_a and big.float(a) or a, big_b and big.float(b) or b)
+  end
+end
+
+local function plus(a, b)
+  local c = a + b
+  if is_int(c) and (a ~ c) & (b ~ c) < 0 then return big.add(a, b) end
+  return c
+end
+
+local function minus(a, b)
+  local c = a - b
+  if is_int(c) and (a ~ b) & (a ~ c) < 0 then return big.sub(a, b) end
+  return c
+end
+
+local function product(a, b)
+  if is_int(a) and is_int(b) and math.abs((a + 0.0) * b) > 9.2e18 then
+    return big.mul(a, b)
+  end
+  return a * b
 end
 
 local function power(a, b)
-  if math.type(a) == "integer" and math.type(b) == "integer" and b >= 0 then
-    local out = 1
-    for _ = 1, b do out = out * a end
-    return out
+  if not (is_int(a) and is_int(b)) or b < 0 then
+    if a == 0 and b < 0 then
+      util.raise("ZeroDivisionError", "0.0 cannot be raised to a negative "
+        .. "power")
+    end
+    return a ^ b
   end
-  return a ^ b
+  if a ~= 0 and b * math.log(math.abs(a + 0.0), 2) > 62 then
+    return big.pow(a, b)
+  end
+  local out = 1
+  while b > 0 do
+    if b & 1 == 1 then out = out * a end
+    a, b = a * a, b >> 1
+  end
+  return out
+end
+
+local function check_shift(n)
+  if not big.is(n) and n < 0 then
+    util.raise("ValueError", "negative shift count")
+  end
+end
+
+local function shift_left(a, n)
+  check_shift(n)
+  if a == 0 then return 0 end
+  if n < 62 and math.abs(a) < 1 << (62 - n) then return a << n end
+  return big.shl(a, n)
+end
+
+local function shift_right(a, n)
+  check_shift(n)
+  if n > 62 then return a < 0 and -1 or 0 end
+  return a // (1 << n)
+end
+
+local function quotient(a, b)
+  if b == -1 and a == math.mininteger then return big.neg(a) end
+  return a // b
+end
+
+plus, minus, product = mixed(plus, big.add), mixed(minus, big.sub),
+  mixed(product, big.mul)
+power = mixed(power, function (a, b)
+  if big.compare(b, 0) < 0 then return big.float(a) ^ big.float(b) end
+  return big.pow(a, b)
+end)
+quotient = mixed(quotient, function (a, b) return (big.divmod(a, b)) end)
+local modulo = mixed(function (a, b) return a % b end, function (a, b)
+  return (select(2, big.divmod(a, b)))
+end)
+local ratio = mixed(function (a, b) return a / b end, function (a, b)
+  return big.float(a) / big.float(b)
+end)
+
+-- | & ^ << >>: integers only.
+local function bits(op, f, exact)
+  f = mixed(f, exact)
+  return function (a, b)
+    a, b = number(a), number(b)
+    if not tensorish(a, b) and (math.type(a) == "float"
+       or math.type(b) == "float") then
+      util.raise("TypeError", "unsupported operand type(s) for %s: '%s' and "
+        .. "'%s'", op, V.type_name(a), V.type_name(b))
+    end
+    return f(a, b)
+  end
 end
 
 local function merged(a, b)
@@ -61,7 +159,7 @@ local METHOD = {["+"] = "add", ["-"] = "sub", ["*"] = "mul", ["/"] = "truediv",
   [">>"] = "rshift"}
 
 local function is_number(v)
-  return type(v) == "number" or type(v) == "boolean"
+  return type(v) == "number" or type(v) == "boolean" or big.is(v)
 end
 
 local function zero(op, a, b)
@@ -103,6 +201,11 @@ local function guarded(op, f)
     if tensorish(a, b) then return f(a, b) end
     local kind = type(a) == "string" and "text" or V.is_seq(a) and "seq"
       or (V.is_dict(a) or V.is_set(a)) and "map"
+    local object = type(a) == "table" and rawget(a, "_class")
+      or type(b) == "table" and rawget(b, "_class")
+    if object and not (type(a) == "string" and op == "%") then
+      unsupported(op, a, b)
+    end
     if a == None or b == None or kind == "text" and op ~= "%"
        and not (op == "+" and type(b) == "string")
        and not (op == "*" and is_number(b))
@@ -117,28 +220,42 @@ local function guarded(op, f)
   end
 end
 
+local either = bits("|", function (a, b) return a | b end, big.bor)
+local both = bits("&", function (a, b) return a & b end, big.band)
+local one_of = bits("^", function (a, b) return a ~ b end, big.bxor)
+
+local MOST <const> = 1 << 27        -- items of a sequence, bytes of a text
+
+local function no_memory() util.raise("MemoryError", "") end
+
+local function repeated(text, n)
+  n = number(n)
+  if big.is(n) or #text * n > MOST then no_memory() end
+  return text:rep(n)
+end
+
 M.binary = {
   ["+"] = function (a, b)
     if V.is_seq(a) and V.is_seq(b) then return concat(a, b) end
     if type(a) == "string" and type(b) == "string" then return a .. b end
-    return number(a) + number(b)
+    return plus(number(a), number(b))
   end,
   ["-"] = function (a, b)
     if V.is_set(a) then return sets.difference(a, {b}) end
-    return number(a) - number(b)
+    return minus(number(a), number(b))
   end,
   ["*"] = function (a, b)
     if V.is_seq(a) then return times(a, b) end
     if V.is_seq(b) then return times(b, a) end
-    if type(a) == "string" then return a:rep(b) end
-    if type(b) == "string" then return b:rep(a) end
-    return number(a) * number(b)
+    if type(a) == "string" then return repeated(a, b) end
+    if type(b) == "string" then return repeated(b, a) end
+    return product(number(a), number(b))
   end,
-  ["/"] = function (a, b) return number(a) / number(b) end,
-  ["//"] = function (a, b) return number(a) // number(b) end,
+  ["/"] = function (a, b) return ratio(number(a), number(b)) end,
+  ["//"] = function (a, b) return quotient(number(a), number(b)) end,
   ["%"] = function (a, b)
     if type(a) == "string" then return format.percent(a, b) end
-    return number(a) % number(b)
+    return modulo(number(a), number(b))
   end,
   ["**"] = function (a, b)
     if tensorish(a, b) then
@@ -152,38 +269,61 @@ M.binary = {
     if V.is_dict(a) then return merged(a, b) end
     if V.is_set(a) then return sets.union(a, V.list {b}) end
     if type(a) == "boolean" and type(b) == "boolean" then return a or b end
-    return number(a) | number(b)
+    return either(a, b)
   end,
   ["&"] = function (a, b)
     if V.is_set(a) then return sets.intersection(a, {b}) end
     if type(a) == "boolean" and type(b) == "boolean" then return a and b end
-    return number(a) & number(b)
+    return both(a, b)
   end,
   ["^"] = function (a, b)
     if V.is_set(a) then return sets.symmetric_difference(a, {b}) end
-    if type(a) == "boolean" then return a ~= b end
-    return a ~ b
+    if type(a) == "boolean" and type(b) == "boolean" then return a ~= b end
+    return one_of(a, b)
   end,
-  ["<<"] = function (a, b) return a << b end,
-  [">>"] = function (a, b) return a >> b end,
+  ["<<"] = bits("<<", function (a, b)
+    if tensorish(a, b) then return a << b end
+    return shift_left(a, b)
+  end, big.shl),
+  [">>"] = bits(">>", function (a, b)
+    if tensorish(a, b) then return a >> b end
+    return shift_right(a, b)
+  end, big.shr),
 }
 
 for op, f in pairs(M.binary) do M.binary[op] = guarded(op, f) end
+
+local function refuse_unary(op, a, shown)
+  if type(a) == "string" or a == None or V.is_seq(a) or V.is_dict(a)
+     or V.is_set(a) or V.is_function(a)
+     or type(a) == "table" and rawget(a, "_class") then
+    util.raise("TypeError", "bad operand type for unary %s: '%s'", op,
+      V.type_name(shown or a))
+  end
+end
 
 M.unary = {
   ["-"] = function (a)
     local special = V.special(a, "__neg__")
     if special then return special() end
-    if type(a) == "string" or a == None or V.is_seq(a) then
-      util.raise("TypeError", "bad operand type for unary -: '%s'",
-        V.type_name(a))
-    end
-    return -number(a)
+    refuse_unary("-", a)
+    a = number(a)
+    if big.is(a) or a == math.mininteger then return big.neg(a) end
+    return -a
   end,
-  ["+"] = function (a) return a end,
+  ["+"] = function (a)
+    local special = V.special(a, "__pos__")
+    if special then return special() end
+    refuse_unary("+", a)
+    return number(a)
+  end,
   ["~"] = function (a)
     if util.is_tensor(a) then return a:bitwise_not() end
-    return ~a
+    local special = V.special(a, "__invert__")
+    if special then return special() end
+    if big.is(a) then return big.bnot(a) end
+    refuse_unary("~", math.type(a) == "float" and "" or a, a)
+    return ~number(a)
   end,
 }
 
@@ -214,7 +354,11 @@ local function ordered(name, f)
   return function (a, b)
     if util.is_tensor(a) then return a[name](a, b) end
     if util.is_tensor(b) then return b[MIRROR[name]](b, a) end
-    if is_number(a) and is_number(b) then return f(number(a), number(b)) end
+    if big.is(a) or big.is(b) then
+      if is_number(a) and is_number(b) then return f(V.compare_big(a, b), 0) end
+    elseif is_number(a) and is_number(b) then
+      return f(number(a), number(b))
+    end
     local special = V.special(a, "__" .. name .. "__")
     if special then return special(b) end
     special = V.special(b, "__" .. MIRROR[name] .. "__")

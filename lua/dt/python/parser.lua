@@ -6,6 +6,7 @@
 
 local util = require "dt.util"
 local lexer = require "dt.python.lexer"
+local pattern = require "dt.python.pattern"
 
 local M = {}
 local P = {}
@@ -305,6 +306,17 @@ function unary(p)
   return power(p)
 end
 
+-- A number, text or name with a sign before it or not; a sum of two.
+function P.signed(p)
+  local e = unary(p)
+  while is(p, "+") or is(p, "-") do
+    local op = p.t[p.i][2]
+    p.i = p.i + 1
+    e = node(p, "binary", {op = op, a = e, b = unary(p)})
+  end
+  return e
+end
+
 local levels = {{"|"}, {"^"}, {"&"}, {"<<", ">>"}, {"+", "-"},
   {"*", "/", "//", "%", "@"}}
 
@@ -508,13 +520,15 @@ S["def"] = function (p)
 end
 
 S["class"] = function (p)
-  local n, bases = name(p), {}
+  local n, bases, keywords = name(p), {}, {}
   if take(p, "(") then
     for _, a in ipairs(arguments(p)) do
-      if not a.name then bases[#bases + 1] = a.value end
+      if a.name then keywords[#keywords + 1] = a
+      else bases[#bases + 1] = a.value end
     end
   end
-  return node(p, "class", {name = n, bases = bases, body = block(p)})
+  return node(p, "class", {name = n, bases = bases, keywords = keywords,
+    body = block(p)})
 end
 
 S["if"] = function (p)
@@ -585,6 +599,73 @@ S["try"] = function (p)
   end
   if take(p, "else", "name") then n.orelse = block(p) end
   if take(p, "finally", "name") then n.final = block(p) end
+  return n
+end
+
+-- ---- match ----
+
+-- A literal or a dotted name, as a pattern has them.
+local function pattern_literal(p)
+  local first = p.t[p.i]
+  if first[1] == "name" and not constants[first[2]] then
+    local e = node(p, "name", {name = name(p)})
+    while take(p, ".") do e = node(p, "attr", {value = e, name = name(p)}) end
+    return e
+  end
+  return P.signed(p)
+end
+
+local pattern_tools = {is = is, take = take, expect = expect, name = name,
+  literal = pattern_literal,
+  -- A name by itself, which captures.
+  plain_name = function (p)
+    local t, after = p.t[p.i], p.t[p.i + 1]
+    if t[1] ~= "name" or constants[t[2]] or after[2] == "." and after[1] == "op"
+       or after[2] == "(" and after[1] == "op" then
+      return nil
+    end
+    p.i = p.i + 1
+    return t[2]
+  end,
+  -- `x=` of a class pattern.
+  keyword = function (p)
+    local t, after = p.t[p.i], p.t[p.i + 1]
+    if t[1] ~= "name" or after[1] ~= "op" or after[2] ~= "=" then return nil end
+    p.i = p.i + 2
+    return t[2]
+  end}
+
+-- Does a match statement begin here?  The word is a name elsewhere.
+local function is_match(p)
+  if not word(p, "match") then return false end
+  local depth, i = 0, p.i + 1
+  local second = p.t[i]
+  if second[1] == "newline" or second[1] == "op"
+     and not second[2]:find("^[%(%[{%-]$") then
+    return false
+  end
+  while p.t[i][1] ~= "newline" and p.t[i][1] ~= "end" do
+    local t = p.t[i]
+    if t[1] == "op" and t[2]:find("^[%(%[{]$") then depth = depth + 1 end
+    if t[1] == "op" and t[2]:find("^[%)%]}]$") then depth = depth - 1 end
+    i = i + 1
+  end
+  return depth == 0 and p.t[i - 1][2] == ":" and p.t[i - 1][1] == "op"
+    and p.t[i + 1] and p.t[i + 1][1] == "indent"
+    and p.t[i + 2][2] == "case"
+end
+
+S["match"] = function (p)
+  local n = node(p, "match", {value = exprlist(p), cases = {}})
+  expect(p, ":")
+  p.i = p.i + 2                     -- the line's end, the indent
+  while take(p, "case", "name") do
+    local c = {pattern = pattern.parse_case(p, pattern_tools)}
+    if take(p, "if", "name") then c.guard = expr(p) end
+    c.body = block(p)
+    n.cases[#n.cases + 1] = c
+  end
+  if p.t[p.i][1] == "dedent" then p.i = p.i + 1 end
   return n
 end
 
@@ -714,6 +795,7 @@ function statement(p, list)
     t = p.t[p.i]
   end
   local f = t[1] == "name" and S[t[2]]
+  if f == S["match"] and not is_match(p) then f = nil end
   if not f then
     P.simple_line(p, list)
     return

@@ -56,7 +56,13 @@ BINDS["try"] = function (n, out)
   for _, h in ipairs(n.handlers) do if h.name then out[h.name] = true end end
 end
 function BINDS.match(n, out)
-  for _, c in ipairs(n.cases) do bind_pattern(c.pattern, out) end
+  collect(n.value, out)
+  for _, c in ipairs(n.cases) do
+    bind_pattern(c.pattern, out)
+    if c.guard then collect(c.guard, out) end
+    for _, inner in ipairs(c.body) do collect(inner, out) end
+  end
+  return true
 end
 BINDS.import, BINDS.from = bind_imports, bind_imports
 function BINDS.walrus(n, out) out[n.name] = true end

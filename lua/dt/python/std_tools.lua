@@ -5,6 +5,7 @@
 local dt = require "dt"
 local util = require "dt.util"
 local V = require "dt.python.values"
+local big = require "dt.python.bigint"
 local attrs = require "dt.python.attrs"
 local ops = require "dt.python.ops"
 local calls = require "dt.python.call"
@@ -35,6 +36,7 @@ local function real(f)
     local v = a[1]
     if util.is_tensor(v) then v = v:item() end
     if type(v) == "boolean" then v = v and 1 or 0 end
+    if big.is(v) then v = big.float(v) end
     if type(v) ~= "number" then
       util.raise("TypeError", "must be real number, not %s", V.type_name(v))
     end
@@ -57,12 +59,14 @@ end
 local function product(a)
   local items, n = V.items(a[1])
   local p = 1
-  for i = 1, n do p = p * items[i] end
+  for i = 1, n do p = ops.binary["*"](p, items[i]) end
   return p
 end
 local function choose(n, k)
   local out = 1
-  for i = 1, k do out = out * (n - k + i) // i end
+  for i = 1, k do
+    out = ops.binary["//"](ops.binary["*"](out, n - k + i), i)
+  end
   return out
 end
 local function truncated(x)
@@ -113,7 +117,7 @@ module("math", {
   prod = product, comb = function (a) return choose(a[1], a[2]) end,
   factorial = function (a)
     local out = 1
-    for i = 2, a[1] do out = out * i end
+    for i = 2, a[1] do out = ops.binary["*"](out, i) end
     return out
   end,
   fsum = function (a)

@@ -146,8 +146,13 @@ provide("typing_extensions", attrs.module("typing"))
 provide("__future__", namespace(setmetatable({}, {__index = function ()
   return None
 end})))
-tools.module("abc", {abstractmethod = function (a) return a[1] end},
-  {ABC = namespace {__name__ = "ABC"}, ABCMeta = namespace {}})
+local function abstract(a)
+  if V.is_function(a[1]) then a[1].abstract = true end
+  return a[1]
+end
+tools.module("abc", {abstractmethod = abstract},
+  {ABC = namespace {__name__ = "ABC", plain_base = true},
+    ABCMeta = namespace {__name__ = "ABCMeta"}})
 tools.module("types", {
   SimpleNamespace = function (_, kw)
     local t = {}

@@ -8,6 +8,7 @@ local V = require "dt.python.values"
 local ops = require "dt.python.ops"
 local env_of = require "dt.python.env"
 local scope = require "dt.python.scope"
+local pattern = require "dt.python.pattern"
 local calls = require "dt.python.call"
 local absent = require "dt.python.absent"
 local attrs = require "dt.python.attrs"
@@ -132,21 +133,27 @@ local function fields_of(list)
 end
 
 S["class"] = function (n)
-  local bases, full = {}, scope.qualified(n.name)
+  local bases = {}
   local body = scope.inside("class", n.name, n, function ()
     return block(n.body)
   end)
   local fields, noted = fields_of(n.body)
   local decorate = decorators(n)
   for i, b in ipairs(n.bases) do bases[i] = compile(b) end
+  local keywords = {}
+  for i, k in ipairs(n.keywords) do keywords[i] = {k.name, compile(k.value)} end
   return function (env)
     local above = {}
     for i, b in ipairs(bases) do above[i] = b(env) end
     local inner = {vars = {}, up = env}
     local members = {vars = {}, up = inner, class = true}
     body(members)
-    local class = classes.make(n.name, above, members.vars, fields,
-      noted)
+    local kw
+    for _, k in ipairs(keywords) do
+      kw = kw or V.dict()
+      V.dict_set(kw, k[1], k[2](env))
+    end
+    local class = classes.make(n.name, above, members.vars, fields, noted, kw)
     inner.vars.__class__ = class
     env_of.assign(env, n.name, decorate(env, class))
   end
@@ -215,6 +222,36 @@ S["with"] = function (n)
     return out[2], out[3]
   end
   return function (env) return run(env, 1) end
+end
+
+local fitting = {compile = compile, assign = env_of.assign,
+  is_instance = function (v, class)
+    return require("dt.python.builtins").is_class(v, class)
+  end,
+  match_arg = function (class, i)
+    local names = attrs.get(class, "__match_args__")
+    return names[i]
+  end,
+  attribute = function (v, name)
+    local ok, x = pcall(attrs.get, v, name)
+    if ok then return x end
+    return nil
+  end}
+
+S["match"] = function (n)
+  local value, cases = compile(n.value), {}
+  for i, c in ipairs(n.cases) do
+    cases[i] = {fits = pattern.compile(c.pattern, fitting),
+      guard = c.guard and compile(c.guard), body = block(c.body)}
+  end
+  return function (env)
+    local v = value(env)
+    for _, c in ipairs(cases) do
+      if c.fits(env, v) and (not c.guard or V.truth(c.guard(env))) then
+        return c.body(env)
+      end
+    end
+  end
 end
 
 local tries = 0                     -- bodies of try that are being compiled

@@ -7,6 +7,7 @@
 
 local dt = require "dt"
 local util = require "dt.util"
+local big = require "dt.python.bigint"
 
 local M = {}
 local None = dt.None
@@ -71,7 +72,8 @@ function M.set_caller(f) caller = f end
 function M.call(f, args, kw) return caller(f, args, kw) end
 
 -- What an absent name (absent.lua) answers by itself; all else is refused.
-local NAMED = {__eq__ = true, __ne__ = true, __hash__ = true, __bool__ = true}
+local NAMED = {__eq__ = true, __ne__ = true, __hash__ = true, __bool__ = true,
+  __format__ = true}
 
 local function absent_special(v, name)
   if NAMED[name] then return nil end
@@ -113,6 +115,10 @@ local function key_of(k)
     return "tuple:" .. table.concat(parts, ",")
   end
   if type(k) == "string" then return "'" .. k end
+  if big.is(k) then return "big:" .. big.text(k) end
+  if M.is_list(k) or M.is_dict(k) or M.is_set(k) and not k.frozen then
+    util.raise("TypeError", "unhashable type: '%s'", M.type_name(k))
+  end
   local hash = M.special(k, "__hash__")
   if hash then return "hash:" .. tostring(hash()) end
   return k
@@ -128,6 +134,7 @@ function M.dict_set(d, k, v)
     d.of[id] = k
   end
   d.map[id] = v
+  if d.changed then d.changed(k, v) end     -- an object's __dict__
 end
 
 function M.dict_get(d, k) return d.map[key_of(k)] end
@@ -212,6 +219,8 @@ function M.to_lua(v)
     return out
   elseif mt == func_mt or mt == builtin_mt then
     return M.lua_function(v)
+  elseif big.is(v) then
+    return big.refuse(v)
   end
   return v
 end
@@ -328,6 +337,11 @@ local function joined(v, first, last, n)
   return first .. table.concat(parts, ", ") .. last
 end
 
+local function range_text(r)
+  return r[3] == 1 and ("range(%d, %d)"):format(r[1], r[2])
+    or ("range(%d, %d, %d)"):format(r[1], r[2], r[3])
+end
+
 function M.repr(v)
   if type(v) == "string" then
     local q = v:find("'", 1, true) and not v:find('"', 1, true) and '"' or "'"
@@ -340,6 +354,7 @@ function M.repr(v)
   if special then return special() end
   if type(v) == "table" and rawget(v, "shown") then return v.shown end
   local mt = type(v) == "table" and getmetatable(v)
+  if mt == list_mt and v.range then return range_text(v.range) end
   if mt == list_mt then return joined(v, "[", "]", v.n) end
   if mt == tuple_mt and v.is_size then
     return joined(v, "torch.Size([", "])", v.n)
@@ -503,6 +518,26 @@ function M.items(v)
   return out, #out
 end
 
+-- -1, 0 or 1: the order of numbers of which one is large.
+function M.compare_big(a, b)
+  if type(a) == "boolean" then a = a and 1 or 0 end
+  if type(b) == "boolean" then b = b and 1 or 0 end
+  if math.type(a) == "float" or math.type(b) == "float" then
+    if a ~= a or b ~= b then return 2 end
+    if a == math.huge or b == -math.huge then return 1 end
+    if b == math.huge or a == -math.huge then return -1 end
+    local x = big.is(a) and big.float(a) or a
+    local y = big.is(b) and big.float(b) or b
+    return x < y and -1 or x > y and 1 or 0
+  end
+  return big.compare(a, b)
+end
+
+local function any_big(a, b)
+  return (big.is(a) or big.is(b)) and (big.is(a) or type(a) == "number")
+    and (big.is(b) or type(b) == "number")
+end
+
 -- a < b for numbers, texts, sequences and objects that say it.
 function M.less(a, b)
   if M.is_seq(a) and M.is_seq(b) then
@@ -515,6 +550,7 @@ function M.less(a, b)
   if lt then return M.truth(lt(b)) end
   local gt = M.special(b, "__gt__")
   if gt then return M.truth(gt(a)) end
+  if any_big(a, b) then return M.compare_big(a, b) == -1 end
   if type(a) == "boolean" then a = a and 1 or 0 end
   if type(b) == "boolean" then b = b and 1 or 0 end
   if util.is_tensor(a) or util.is_tensor(b) then
@@ -575,6 +611,8 @@ function M.type_name(v)
     local mt = getmetatable(v)
     if mt == func_mt or mt == builtin_mt then return "function" end
     if rawget(v, "class") and rawget(v, "message") then return v.class end
+    if rawget(v, "range") then return "range" end
+    if rawget(v, "record") then return v.record.__name__ end
     if mt == list_mt or mt == tuple_mt or mt == dict_mt or mt == set_mt
        or mt == generator_mt then
       return mt.__name
@@ -600,6 +638,7 @@ end
 
 function M.equal(a, b)
   if rawequal(a, b) then return true end
+  if any_big(a, b) then return M.compare_big(a, b) == 0 end
   if M.is_seq(a) and getmetatable(a) == getmetatable(b) then
     if a.n ~= b.n then return false end
     for i = 1, a.n do
