@@ -7,6 +7,7 @@
 ** return of a view operator shares storage with input 0, the rest are new.
 ** Kernels that cannot write over their inputs get a temporary, which is then
 ** copied: so every kernel is written once, for fresh outputs. */
+#include "base/sat.h"
 #include "engine/engine_int.h"
 
 enum { INLINE_OUTS = 4 };
@@ -200,9 +201,9 @@ static DtStatus out_of_storage (const LocalCall *c, const DtTensor *base,
                                 const DtMeta *m, int64_t off) {
   DtStatus st;
   DtBuf a, b;
-  int64_t size = (int64_t)dt_dtype_size((DtDtype)m->dtype), last = off + 1;
+  int64_t size = (int64_t)dt_dtype_size((DtDtype)m->dtype), last = dt_sat_add(off, 1);
   for (int i = 0; i < m->ndim; i++)
-    last += (m->shape[i] - 1) * m->stride[i];
+    last = dt_sat_add(last, dt_sat_mul(m->shape[i] - 1, m->stride[i]));
   dt_buf_init(&a, c->s->cx);
   dt_buf_init(&b, c->s->cx);
   dt_buf_add_i64s(&a, m->shape, m->ndim);
@@ -211,7 +212,7 @@ static DtStatus out_of_storage (const LocalCall *c, const DtTensor *base,
                 "storage offset %lld, and itemsize %lld requiring a storage "
                 "size of %lld are out of bounds for storage of size %zu",
                 dt_buf_str(&a), dt_buf_str(&b), (long long)off,
-                (long long)size, (long long)(last * size),
+                (long long)size, (long long)dt_sat_mul(last, size),
                 base->storage->nbytes);
   dt_buf_fini(&a);
   dt_buf_fini(&b);

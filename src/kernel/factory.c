@@ -6,6 +6,7 @@
 ** only: any rank can make any part of a tensor. */
 
 #include <math.h>
+#include "base/sat.h"
 #include "kernel/loops.h"
 
 /* ---- walking in row-major order ------------------------------------------- */
@@ -87,7 +88,7 @@ DtStatus dt_k_eye (DtCtx *cx, DtTensor *dst) {
   DT_TRY(cx, dt_k_fill(cx, dst, dt_scalar_int(0)));
   int64_t n = d.m.shape[0] < d.m.shape[1] ? d.m.shape[0] : d.m.shape[1];
   d.m.ndim = 1;
-  d.m.stride[0] += d.m.stride[1];
+  d.m.stride[0] = dt_sat_add(d.m.stride[0], d.m.stride[1]);
   d.m.shape[0] = n;
   return dt_k_fill(cx, &d, dt_scalar_int(1));
 }
@@ -101,7 +102,8 @@ static DtStatus tri_matrix (DtCtx *cx, const DtTensor *a, int64_t diag,
     dt_stack_select(&s, 0, r);
     dt_stack_select(&d, 0, r);
     z = d;
-    int64_t cut = r + diag + (upper ? 0 : 1);   /* first col of the right */
+    /* the first column of the right */
+    int64_t cut = dt_sat_add(diag, r + (upper ? 0 : 1));
     cut = cut < 0 ? 0 : cut > cols ? cols : cut;
     dt_stack_narrow(&s, 0, upper ? cut : 0, upper ? cols - cut : cut);
     dt_stack_narrow(&d, 0, upper ? cut : 0, upper ? cols - cut : cut);

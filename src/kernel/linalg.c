@@ -116,7 +116,7 @@ static int64_t rows_of (const DtTensor *t) {
   return t->m.shape[t->m.ndim - 2];
 }
 static int64_t cols_of (const DtTensor *t) {
-  return t->m.shape[t->m.ndim - 1];
+  return t->m.ndim > 0 ? t->m.shape[t->m.ndim - 1] : 1;
 }
 
 /* ---- Cholesky ---- */
@@ -203,17 +203,37 @@ done:
   return st;
 }
 
+static DtStatus householder_check (DtCtx *cx, const DtMeta *a,
+                                   const DtMeta *tau) {
+  static const char *const fn = "torch.linalg.householder_product";
+  int n = a->ndim, k = tau->ndim;
+  DT_CHECK(cx, n >= 2, DT_E_RUNTIME,
+           "%s: input must have at least 2 dimensions.", fn);
+  DT_CHECK(cx, a->shape[n - 2] >= a->shape[n - 1], DT_E_RUNTIME,
+           "%s: input.shape[-2] must be greater than or equal to "
+           "input.shape[-1]", fn);
+  DT_CHECK(cx, k > 0, DT_E_INDEX,
+           "Dimension specified as -1 but tensor has no dimensions");
+  DT_CHECK(cx, a->shape[n - 1] >= tau->shape[k - 1], DT_E_RUNTIME,
+           "%s: input.shape[-1] must be greater than or equal to "
+           "tau.shape[-1]", fn);
+  DT_CHECK(cx, k == n - 1, DT_E_RUNTIME, "%s: Expected tau to have one "
+           "dimension less than input, but got tau.ndim equal to %d and "
+           "input.ndim is equal to %d", fn, k, n);
+  return DT_OK;
+}
+
 DtStatus dt_k_householder (DtCtx *cx, const DtTensor *a, const DtTensor *tau,
                            DtTensor *out) {
   const DtLapack *lp = dt_lapack_of((DtDtype)a->m.dtype);
   DtMats m = {0}, t = {0};
   DtStatus st = DT_OK;
+  DT_TRY(cx, householder_check(cx, &a->m, &tau->m));
   DT_TRYG(cx, dt_mats_copy(cx, &m, a));
   DT_TRYG(cx, dt_mats_init(cx, &t, &tau->m, 1, cols_of(tau), 1,
                            (DtDtype)a->m.dtype, tau, true));
-  DT_CHECKG(cx, t.n == m.n && t.rows <= m.cols && m.cols <= m.rows,
-            DT_E_RUNTIME, "torch.linalg.householder_product: input and tau do "
-            "not fit");
+  DT_CHECKG(cx, t.n == m.n, DT_E_RUNTIME, "torch.linalg.householder_product: "
+            "input and tau do not fit");
   if (t.rows == 0) dt_mats_eye(&m);
   else
     for (int64_t i = 0; i < m.n && m.step > 0; i++)

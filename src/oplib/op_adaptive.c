@@ -5,6 +5,7 @@
 ** Adaptive windows share a dim as evenly as integers allow and may overlap;
 ** fractional ones start at places a random number per plane shifts.  Both
 ** become the same windows and taps op_pool.c uses. */
+#include "base/sat.h"
 #include "oplib/op_spatial.h"
 
 #include <math.h>
@@ -355,7 +356,7 @@ static DtStatus frac_meta (DtMetaCall *c) {
   static const int order[2][3] = { { 0, 1, 0 }, { 0, 2, 1 } };
   for (int i = 0; i < nd; i++) {
     int d = order[nd == 3][i];
-    int64_t size = spatial(in, nd, d), need = out[d] + k[d] - 1;
+    int64_t size = spatial(in, nd, d), need = dt_sat_add(out[d], dt_sat_sub(k[d], 1));
     DT_CHECK(c->cx, nd == 2 ? need <= size : need < size, DT_E_RUNTIME,
              "%s: pool %s %lld too large relative to input %s %lld", fn,
              axis_name[3 - nd + d], (long long)k[d], axis_name[3 - nd + d],
@@ -398,16 +399,18 @@ static double to_type (DtDtype t, double v) {
 /* Where the windows of one plane start. */
 static void intervals (DtDtype t, double sample, int64_t in, int64_t out,
                        int64_t k, int64_t *lo, int64_t *hi) {
-  double alpha = out > 1 ? to_type(t, (double)(in - k) / (double)(out - 1))
+  double alpha = out > 1 ? to_type(t, ((double)in - (double)k) /
+                                 (double)(out - 1))
                          : 0;
   for (int64_t i = 0; i < out; i++) {
-    int64_t at = in - k;
+    int64_t at = dt_sat_sub(in, k);
     if (i < out - 1) {
       double far = to_type(t, to_type(t, (double)i + sample) * alpha);
-      at = (int64_t)far - (int64_t)to_type(t, sample * alpha);
+      at = dt_sat_sub((int64_t)far, (int64_t)to_type(t, sample * alpha));
     }
     lo[i] = at < 0 ? 0 : at;
-    hi[i] = at + k < in ? at + k : in;
+    at = dt_sat_add(at, k);
+    hi[i] = at < in ? at : in;
   }
 }
 

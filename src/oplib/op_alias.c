@@ -2,6 +2,7 @@
 ** oplib/op_alias.c: windows of a dim, views of given strides, detach_.
 **
 ** The views have no strategy in PyTorch. */
+#include "base/sat.h"
 #include "oplib/op_unwritten.h"
 
 #include <math.h>
@@ -36,7 +37,7 @@ static DtStatus unfold_meta (DtMetaCall *c) {
   o->stride[m->ndim] = m->ndim ? m->stride[d] : 1;
   if (m->ndim) {
     o->shape[d] = (have - size) / step + 1;
-    o->stride[d] = m->stride[d] * step;
+    o->stride[d] = dt_sat_mul(m->stride[d], step);
   }
   c->nout = 1;
   return DT_OK;
@@ -74,7 +75,7 @@ static DtStatus unfold_back_kernel (DtKernelCall *c) {
     memcpy(stride, g->m.stride, sizeof *stride * (size_t)nd);
     stride[d] = g->m.stride[nd];
     DT_TRYG(c->cx, op_restride(c->cx, o, nd, shape, o->m.stride,
-                               i * step * o->m.stride[d], &to));
+                               i * dt_sat_mul(step, o->m.stride[d]), &to));
     DT_TRYG(c->cx, op_restride(c->cx, g, nd, shape, stride,
                                i * g->m.stride[d], &from));
     DT_TRYG(c->cx, dt_k_binary(c->cx, DT_B_add, (DtDtype)o->m.dtype, one, to,

@@ -6,6 +6,7 @@
 ** Composites all of them: nobody sees them whole, and what is seen are the
 ** calls PyTorch's kernels make, with the dims as those kernels have wrapped
 ** them.  Nothing is computed here. */
+#include "base/sat.h"
 #include "oplib/oplib_int.h"
 #include "oplib/emitting.h"
 
@@ -205,12 +206,12 @@ static void tiles_init (Tiles *t, const DtMeta *m, int n,
   t->n = n;
   for (int i = n - 1; i >= 0; i--) {
     int64_t size = i < n - m->ndim ? 1 : m->shape[i - (n - m->ndim)];
-    t->target[i] = size * times[i];
+    t->target[i] = dt_sat_mul(size, times[i]);
     t->shape[i] = size > 0 ? times[i] : 1;
     t->shape[n + i] = size;
     stride[n + i] = step;
-    stride[i] = step * (size > 0 ? size : 1);
-    step *= t->target[i] > 0 ? t->target[i] : 1;
+    stride[i] = dt_sat_mul(step, size > 0 ? size : 1);
+    if (t->target[i] > 0) step = dt_sat_mul(step, t->target[i]);
   }
   for (int i = 0; i < 2 * n; i++) {             /* by stride, stable */
     int k = i;
@@ -373,9 +374,9 @@ static DtStatus unsafe_chunk_decomp (DtDecompCall *c) {
   DT_CHECK(CX, n > 0, DT_E_RUNTIME, "chunk expects `chunks` to be greater "
            "than 0, got: %lld", (long long)n);
   DT_TRY(CX, op_dim(CX, c->args, 2, m.ndim, &d));
-  size = (m.shape[d] + n - 1) / n;
+  size = dt_ceil_div(m.shape[d], n);
   if (size == 0) size = 1;
-  c->nout = m.shape[d] == 0 ? 1 : (int)((m.shape[d] + size - 1) / size);
+  c->nout = m.shape[d] == 0 ? 1 : (int)(dt_ceil_div(m.shape[d], size));
   dt_emit_n(c->e, "aten.unsafe_split.Tensor", c->out, c->nout, "tiv",
             c->in[0], size, c->args->v[2]);
   return c->e->st;

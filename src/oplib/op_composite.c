@@ -4,6 +4,7 @@
 **
 ** Autograd sees only the parts, in the order and with the arguments of
 ** PyTorch's CompositeImplicit kernels. */
+#include "base/sat.h"
 #include "oplib/oplib_int.h"
 #include "oplib/emitting.h"
 
@@ -207,9 +208,12 @@ static DtStatus unflatten_decomp (DtDecompCall *c) {
   OpText text = op_ints_text(k, part);
   for (int i = 0; i < k; i++) {
     if (part[i] == -1) infer = i;
-    else prod *= part[i];
+    else prod = dt_sat_mul(prod, part[i]);
   }
-  if (infer >= 0 && prod) part[infer] = m.shape[d] / prod, prod *= part[infer];
+  if (infer >= 0 && prod) {
+    part[infer] = m.shape[d] / prod;
+    prod = dt_sat_mul(prod, part[infer]);
+  }
   DT_CHECK(c->e->cx, m.ndim > 0 && prod == m.shape[d], DT_E_RUNTIME,
            "unflatten: Provided sizes %s don't multiply up to the size of dim "
            "%d (%lld) in the input tensor", text.s, d,
@@ -232,7 +236,7 @@ static DtStatus chunk_decomp (DtDecompCall *c) {
   DT_CHECK(c->e->cx, n > 0, DT_E_RUNTIME, "chunk expects `chunks` to be "
            "greater than 0, got: %lld", (long long)n);
   DT_TRY(c->e->cx, op_dim(c->e->cx, c->args, 2, m.ndim, &d));
-  size = (m.shape[d] + n - 1) / n;
+  size = dt_ceil_div(m.shape[d], n);
   if (size == 0) {              /* n empty parts */
     DtValue *z = DT_ANEWN(c->e->cx, c->e->arena, DtValue, n);
     if (!z || n > c->maxout) return DT_E_NOMEM;

@@ -6,6 +6,7 @@
 ** of a plain convolution it makes one of the three from the other two.  Forward
 ** makes Y; the gradients make X and W; a transposed convolution makes X from
 ** Y. */
+#include "base/sat.h"
 #include "oplib/op_spatial.h"
 
 #include <stdio.h>
@@ -43,7 +44,8 @@ static DtStatus spread (DtCtx *cx, const DtArgs *a, int i, const char *name,
 
 static DtStatus check_channels (DtCtx *cx, const Conv *v, const DtMeta *in,
                                 const DtMeta *w) {
-  int64_t want = v->transposed ? w->shape[0] : w->shape[1] * v->groups;
+  int64_t want = v->transposed ? w->shape[0]
+                                : dt_sat_mul(w->shape[1], v->groups);
   const char *what = v->transposed ? "transposed" : "groups";
   DT_CHECK(cx, w->shape[0] >= v->groups, DT_E_RUNTIME, "Given groups=%lld, "
            "expected weight to be at least %lld at dimension 0, but got weight "

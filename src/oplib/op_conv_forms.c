@@ -6,6 +6,7 @@
 ** without batch gets one, "same" pads evenly where it can and else pads the
 ** input first.  conv_tbc is a sum of products of slices; there the work is
 ** done on dense f64 copies. */
+#include "base/sat.h"
 #include "oplib/op_spatial.h"
 
 #include <string.h>
@@ -96,7 +97,7 @@ static DtStatus same_padding (DtDecompCall *c, const DtMeta *w,
     DT_CHECK(c->e->cx, entry(c->args, 3, d) == 1, DT_E_RUNTIME,
              "padding='same' is not supported for strided convolutions");
   for (int d = 0; d < nd; d++) {
-    int64_t total = entry(c->args, 5, d) * (w->shape[2 + d] - 1);
+    int64_t total = dt_sat_mul(entry(c->args, 5, d), w->shape[2 + d] - 1);
     left[d] = total / 2;
     pad[2 * (nd - 1 - d) + 1] = total - 2 * left[d];
     even = even && total % 2 == 0;

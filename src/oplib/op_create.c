@@ -4,6 +4,7 @@
 **
 ** Without tensor inputs there is nothing to shard: the engine runs them as
 ** plain operators.  tril and triu need the whole matrix on every rank. */
+#include "base/sat.h"
 #include "oplib/oplib_int.h"
 
 #include <math.h>
@@ -184,13 +185,15 @@ static TriCall tri_call (const DtOpDef *op, const DtArgs *a) {
 ** sizes are not yet known to fit memory.  Exact below 2^62. */
 static DtStatus tri_count (DtCtx *cx, TriCall t, int64_t *count) {
   /* the upper triangle, turned by half, is a lower one */
-  int64_t k = t.upper ? t.cols - t.rows - t.diag : t.diag;
-  int64_t low = k < 0 ? -k : 0, full = t.cols - 1 - k;
+  int64_t k = t.upper ? dt_sat_sub(t.cols - t.rows, t.diag) : t.diag;
+  int64_t low = k < 0 ? dt_sat_sub(0, k) : 0;
+  int64_t full = dt_sat_sub(t.cols - 1, k);
   long double n;
   full = full < low ? low : full > t.rows ? t.rows : full;
   /* row i holds i + 1 + k of them, from row low to before row full */
   n = (long double)(full - low) *
-      ((long double)(low + 1 + k) + (long double)(full + k)) / 2 +
+      ((long double)low + 1 + (long double)k +
+       (long double)full + (long double)k) / 2 +
       (long double)(t.rows - full) * (long double)t.cols;
   DT_CHECK(cx, n < 0x1p62L, DT_E_OVERFLOW,
            "Storage size calculation overflowed");

@@ -4,6 +4,7 @@
 **
 ** An affine grid is the product of the places' coordinates (x, y[, z], 1) and
 ** the transposed map; its gradient is the other product. */
+#include "base/sat.h"
 #include "oplib/op_spatial.h"
 
 #include <stdio.h>
@@ -223,8 +224,8 @@ static DtStatus affine_meta (DtMetaCall *c) {
   shape[0] = size[0];
   for (int d = 0; d < nd; d++) shape[1 + d] = size[2 + d];
   shape[nd + 1] = nd;
-  int64_t n = size[0] * m->shape[1];
-  for (int d = 0; d < nd; d++) n *= size[2 + d];
+  int64_t n = dt_sat_mul(size[0], m->shape[1]);
+  for (int d = 0; d < nd; d++) n = dt_sat_mul(n, size[2 + d]);
   DT_CHECK(c->cx, m->shape[1] == nd, DT_E_RUNTIME, "shape '%s' is invalid for "
            "input of size %lld", op_ints_text(nd + 2, shape).s,
            (long long)n);

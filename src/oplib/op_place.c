@@ -5,6 +5,7 @@
 **
 ** A dim that is written or walked along must be whole on every rank; other
 ** dims pass.  Where local results combine, partial inputs pass as well. */
+#include "base/sat.h"
 #include "oplib/op_linalg_int.h"
 
 #include <math.h>
@@ -31,7 +32,7 @@ static DtStatus slice_range (DtCtx *cx, const DtArgs *a, int64_t size,
   if (*start > size) *start = size;
   if (end < *start) end = *start;
   if (end > size) end = size;
-  *len = (end - *start + *step - 1) / *step;
+  *len = dt_ceil_div(end - *start, *step);
   return DT_OK;
 }
 
@@ -46,7 +47,7 @@ static DtStatus slice_part (DtCtx *cx, const DtArgs *a, const DtMeta *m,
   DT_TRY(cx, slice_range(cx, a, m->shape[d], &start, &len, &step));
   dt_meta_copy(v, m);
   v->shape[d] = len;
-  v->stride[d] = m->stride[d] * step;
+  v->stride[d] = dt_sat_mul(m->stride[d], step);
   *offset = start * m->stride[d];
   return DT_OK;
 }
@@ -87,13 +88,15 @@ static void diagonal_of (const DtMeta *m, int64_t off, int d1, int d2,
                          DtMeta *v, int64_t *offset) {
   int64_t rows = m->shape[d1], cols = m->shape[d2], n, step;
   *offset = 0;
-  step = m->stride[d1] + m->stride[d2];
+  step = dt_sat_add(m->stride[d1], m->stride[d2]);
   if (off >= 0) {
-    n = rows < cols - off ? rows : cols - off;
-    if (n > 0) *offset = off * m->stride[d2];
+    int64_t left = dt_sat_sub(cols, off);
+    n = rows < left ? rows : left;
+    if (n > 0) *offset = dt_sat_mul(off, m->stride[d2]);
   } else {
-    n = rows + off < cols ? rows + off : cols;
-    if (n > 0) *offset = -off * m->stride[d1];
+    int64_t left = dt_sat_add(rows, off);
+    n = left < cols ? left : cols;
+    if (n > 0) *offset = dt_sat_mul(dt_sat_sub(0, off), m->stride[d1]);
   }
   if (n < 0) n = 0;
   dt_meta_copy(v, m);
@@ -275,7 +278,8 @@ static DtStatus embed_meta (DtMetaCall *c) {
   DT_TRY(c->cx, diag_dims(c->cx, c->args, 1, m->ndim + 1, &d1, &d2));
   DT_CHECK(c->cx, m->ndim > 0, DT_E_RUNTIME,
            "diag_embed: cannot embed a 0-dim tensor");
-  n = m->shape[m->ndim - 1] + (off < 0 ? -off : off);
+  n = dt_sat_add(m->shape[m->ndim - 1],
+                 off < 0 ? dt_sat_sub(0, off) : off);
   for (int d = 0; d <= m->ndim; d++)
     shape[d] = d == d1 || d == d2 ? n : m->shape[k++];
   c->nout = 1;

@@ -3,6 +3,7 @@
 ** products, extremes with their place, sorting, topk, flip.
 **
 ** The dim must be whole on every rank; other shards pass. */
+#include "base/sat.h"
 #include "oplib/oplib_int.h"
 
 #include <math.h>
@@ -331,7 +332,7 @@ static DtStatus repeat_meta (DtMetaCall *c) {
              "Trying to create tensor with negative dimension %lld",
              (long long)times[i]);
     int k = i - (n - m->ndim);
-    times[i] *= k >= 0 ? m->shape[k] : 1;
+    times[i] = dt_sat_mul(times[i], k >= 0 ? m->shape[k] : 1);
   }
   c->nout = 1;
   return op_new_meta(c->cx, &c->out[0], (DtDtype)m->dtype, n, times, m);
@@ -428,11 +429,13 @@ static DtStatus pad_meta (DtMetaCall *c) {
     int k = (m->ndim - 1 - d) * 2;
     int64_t left = m->shape[d];
     for (int i = k; i < k + 2 && i < n; i++) {
-      if (pad[i] < 0) left += pad[i];   /* PyTorch narrows first */
+      if (pad[i] < 0) left = dt_sat_add(left, pad[i]);   /* PyTorch narrows first */
       DT_CHECK(c->cx, left >= 0, DT_E_RUNTIME,
                "narrow(): length must be non-negative.");
     }
-    shape[d] = m->shape[d] + (k < n ? pad[k] + pad[k + 1] : 0);
+    shape[d] = m->shape[d];
+    for (int i = k; i < k + 2 && i < n; i++)
+      shape[d] = dt_sat_add(shape[d], pad[i]);
     DT_CHECK(c->cx, shape[d] >= 0, DT_E_RUNTIME, "The input size %lld, plus "
              "negative padding %lld and %lld, resulted in a negative output "
              "size, which is invalid. Check dimension %d of your input.",

@@ -5,6 +5,7 @@
 ** The shuffles split a dim of the source and of the result into factors; with
 ** the factors as dims of their own, the work is one strided copy.  PyTorch
 ** decides them by decomposing: view, permute, reshape. */
+#include "base/sat.h"
 #include "oplib/op_spatial.h"
 
 #include <stdio.h>
@@ -156,10 +157,10 @@ static DtStatus channel_kernel (DtKernelCall *c) {
       add_dim(&b, y->shape[d], y->stride[d]);
       continue;
     }
-    add_dim(&a, g, x->stride[1] * per);
+    add_dim(&a, g, dt_sat_mul(x->stride[1], per));
     add_dim(&a, per, x->stride[1]);
     add_dim(&b, g, y->stride[1]);
-    add_dim(&b, per, y->stride[1] * g);
+    add_dim(&b, per, dt_sat_mul(y->stride[1], g));
   }
   return copy_split(c, &a, &b);
 }

@@ -5,6 +5,7 @@
 **
 ** A part along a dim needs that dim whole on every rank; other shards pass.
 ** cat and stack look for one placement all operands can share. */
+#include "base/sat.h"
 #include "oplib/oplib_int.h"
 
 #include <math.h>
@@ -108,8 +109,8 @@ static DtStatus slice_meta (DtMetaCall *c) {
                             &end, &step));
   dt_meta_copy(o, m);
   o->wrapped = false;
-  o->shape[d] = (end - start + step - 1) / step;
-  o->stride[d] = m->stride[d] * step;
+  o->shape[d] = dt_ceil_div(end - start, step);
+  o->stride[d] = dt_sat_mul(m->stride[d], step);
   c->offset[0] = start * m->stride[d];
   c->nout = 1;
   return DT_OK;
@@ -199,10 +200,10 @@ static DtStatus slice_back_kernel (DtKernelCall *c) {
   DT_TRY(c->cx, slice_range(c->cx, c->args, 2, m->shape, m->ndim, &d, &start,
                             &end, &step));
   DT_CHECK(c->cx, c->in[0]->m.ndim == m->ndim &&
-                  c->in[0]->m.shape[d] == (end - start + step - 1) / step,
+                  c->in[0]->m.shape[d] == dt_ceil_div(end - start, step),
            DT_E_SHAPE, "The size of tensor a (%lld) must match the size of "
            "tensor b (%lld) at non-singleton dimension %d",
-           (long long)((end - start + step - 1) / step),
+           (long long)dt_ceil_div(end - start, step),
            (long long)c->in[0]->m.shape[d], d);
   return put_part(c, d, start, step, false);
 }
@@ -250,7 +251,7 @@ static DtStatus split_sizes (DtCtx *cx, const DtOpDef *op, const DtArgs *a,
     DT_CHECK(cx, size[i] >= 0, DT_E_RUNTIME, "split_with_sizes expects "
              "split_sizes have only non-negative entries, but got "
              "split_sizes=%s", text.s);
-    sum += size[i];
+    sum = dt_sat_add(sum, size[i]);
   }
   DT_CHECK(cx, sum == total, DT_E_RUNTIME, "split_with_sizes expects "
            "split_sizes to sum exactly to %lld (input tensor's size at "

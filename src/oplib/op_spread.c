@@ -5,6 +5,8 @@
 **
 ** What PyTorch computes in one kernel but decides by a decomposition is an
 ** operator with that decomposition and no kernel of its own. */
+#include "base/sat.h"
+#include "oplib/op_spatial.h"
 #include "oplib/op_unwritten.h"
 #include "oplib/emitting.h"
 
@@ -225,6 +227,12 @@ static DtStatus weight_norm_decomp (DtDecompCall *c) {
   DT_TRY(CX, op_dim(CX, c->args, 2, m.ndim, &d));
   for (int i = 0; i < m.ndim; i++)
     if (i != d) dims[n++] = i;
+  if (!c->e->tracing) {
+    DtDtype t = (DtDtype)m.dtype, u = (DtDtype)meta_of(c, c->in[1]).dtype;
+    DT_TRY(CX, op_sp_dtype(CX, "weight_norm_kernel", t, OP_T_FLOAT));
+    DT_CHECK(CX, t == u, DT_E_RUNTIME, "expected scalar type %s but found %s",
+             op_dtype_word(t), op_dtype_word(u));
+  }
   DtHandle *h = E("aten.linalg_vector_norm.default", "tiIb", c->in[0],
                   (int64_t)2, n, dims, 1);
   DtHandle *q = E("aten.div.Tensor", "tt", c->in[1], h);
@@ -235,6 +243,10 @@ static DtStatus weight_norm_decomp (DtDecompCall *c) {
 }
 
 static DtStatus frobenius_decomp (DtDecompCall *c) {
+  DtDtype t = (DtDtype)meta_of(c, c->in[0]).dtype;
+  DT_CHECK(CX, c->e->tracing || !dt_dtype_is_integral(t, true), DT_E_RUNTIME,
+           "norm(): input dtype should be either floating point or complex. "
+           "Got %s instead.", op_dtype_word(t));
   return finish(c, E("aten.linalg_vector_norm.default", "tivv", c->in[0],
                      (int64_t)2, c->args->v[1], c->args->v[2]));
 }
@@ -245,6 +257,14 @@ static DtHandle *norm_of (DtDecompCall *c, DtHandle *x, DtHandle *w,
                           DtHandle *b, DtHandle *mean, DtHandle *var) {
   DtHandle *r[3] = { NULL, NULL, NULL };
   int64_t none = 0;
+  if (dt_emit_ok(c->e) && dt_meta_numel(dt_emit_meta(c->e, x)) == 0) {
+    x = E("aten.clone.default", "t", x);
+    if (w) x = E("aten.mul.Tensor", "tt", x,
+                 E("aten.select.int", "tii", w, none, none));
+    if (b) x = E("aten.add.Tensor", "tt", x,
+                 E("aten.select.int", "tii", b, none, none));
+    return x;
+  }
   if (!c->e->tracing)           /* what other devices would keep */
     (void)E("aten.empty.memory_format", "I dtype=d", 1, &none, (int)DT_U8);
   dt_emit_n(c->e, "aten.native_batch_norm.default", r, 3, "tttttvvv", x, w, b,
@@ -382,7 +402,7 @@ static DtStatus unsafe_split_decomp (DtDecompCall *c) {
   if (!dt_emit_ok(c->e)) return c->e->st;
   if (m.ndim > 0) {
     DT_TRY(CX, op_dim(CX, c->args, 2, m.ndim, &d));
-    if (size > 0 && m.shape[d] > 0) n = (m.shape[d] + size - 1) / size;
+    if (size > 0 && m.shape[d] > 0) n = dt_ceil_div(m.shape[d], size);
   }
   DT_CHECK(CX, n <= c->maxout, DT_E_LIMIT, "more than %d parts", c->maxout);
   c->nout = (int)n;

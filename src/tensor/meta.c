@@ -6,6 +6,7 @@
 ** comparisons of layouts skip such dims. */
 
 #include <string.h>
+#include "base/sat.h"
 #include "base/hash.h"
 #include "tensor/meta.h"
 
@@ -167,7 +168,7 @@ void dt_meta_strides_like (DtMeta *m, const DtMeta *like) {
   int64_t s = 1;
   for (int i = m->ndim - 1; i >= 0; i--) {
     m->stride[perm[i]] = s;
-    if (m->shape[perm[i]] > 1) s *= m->shape[perm[i]];
+    if (m->shape[perm[i]] > 1) s = dt_sat_mul(s, m->shape[perm[i]]);
   }
 }
 
