@@ -8,9 +8,9 @@
 ** one sample.  A cell is a few runs of contiguous elements; runs are loaded as
 ** double, summed in the kernels' fixed order, and stored once.
 **
-** Batch norm whose statistics are of 16 bits, too, shows PyTorch's steps: which
-** results are rounded before they are used.  There are three ways, by dtype
-** and by whether the input is dense: see Steps. */
+** Batch norm shows PyTorch's steps: which results are rounded before they are
+** used.  There are three ways, by dtype and by whether everything lies dense:
+** see Steps. */
 
 #include <math.h>
 #include <string.h>
@@ -123,21 +123,21 @@ static void cell_stats (Cells *s, int64_t k, double *mean, double *dev) {
   *dev = sq;
 }
 
-/* What is rounded on the way: nothing but results; in bf16 that lies dense
-** each number per channel; in 16 bits that do not lie dense each number per
-** element. */
+/* What is rounded on the way: nothing but results; of statistics in bf16 each
+** number per channel; of what does not lie dense each number per element. */
 typedef enum Steps { ST_WIDE, ST_CHANNEL, ST_ELEMENT } Steps;
 
 static double rounded (DtDtype t, double v) {
   return t == DT_BF16 ? (double)dt_bf16_to_f32(dt_f32_to_bf16((float)v))
-         : t == DT_F16 ? (double)dt_f16_to_f32(dt_f32_to_f16((float)v)) : v;
+         : t == DT_F16 ? (double)dt_f16_to_f32(dt_f32_to_f16((float)v))
+         : t == DT_F32 ? (double)(float)v : v;
 }
 
-/* Normalised elements of cell k, each step rounded to the output's dtype. */
-static void cell_apply_rounded (Cells *s, int64_t k, double mean, double rstd) {
+/* Normalised elements of cell k, each step rounded to t. */
+static void cell_apply_rounded (Cells *s, int64_t k, double mean, double rstd,
+                                DtDtype t) {
   int64_t runs = cell_runs(s), len = run_len(s), ch = first_channel(s, k);
   const double *w = values(s->w), *b = values(s->b);
-  DtDtype t = (DtDtype)s->out->m.dtype;
   for (int64_t i = 0; i < runs; i++) {
     load(s, s->a, run_at(s, k, i), s->x);
     for (int64_t j = 0; j < len; j++) {
@@ -241,7 +241,8 @@ static void geometry (Cells *s, const DtTensor *a) {
 typedef struct Batch {
   const DtBatchNorm *p;
   Cells s;
-  Steps steps;
+  Steps steps;                  /* of the statistics */
+  bool each;                    /* elements are made step by step */
   DtDtype t;                    /* of the statistics */
   double *mean, *rstd, *var, *tmp;
 } Batch;
@@ -263,9 +264,18 @@ static bool lies_dense (const DtMeta *m) {
 
 static Steps steps_of (const DtBatchNorm *p) {
   DtDtype t = (DtDtype)p->mean->m.dtype;
-  if (t != DT_BF16 && t != DT_F16) return ST_WIDE;
   if (!lies_dense(&p->a->m)) return ST_ELEMENT;
   return t == DT_BF16 ? ST_CHANNEL : ST_WIDE;
+}
+
+/* Elements are made step by step, too, beside parameters that do not lie
+** dense. */
+static bool by_element (const DtBatchNorm *p) {
+  const DtTensor *each[] = { p->weight, p->bias, p->running_mean,
+                             p->running_var };
+  for (int i = 0; i < (p->train ? 2 : 4); i++)
+    if (each[i] != NULL && !dt_meta_is_contiguous(&each[i]->m)) return true;
+  return !lies_dense(&p->a->m);
 }
 
 /* running = (1 - momentum) running + momentum new.  `sum`: bf16 rounds both
@@ -305,6 +315,21 @@ static void batch_stats (Batch *b) {
   }
 }
 
+/* Elements of channel k as x alpha + beta: what is dense. */
+static void batch_apply (Batch *b, int64_t k) {
+  Cells *s = &b->s;
+  int64_t len = run_len(s);
+  const double *w = values(s->w), *bias = values(s->b);
+  DtDtype t = s->out->m.dtype == DT_F64 ? DT_F64 : DT_F32;
+  double alpha = rounded(t, b->rstd[k] * (w != NULL ? w[k] : 1));
+  double beta = rounded(t, (bias != NULL ? bias[k] : 0) - b->mean[k] * alpha);
+  for (int64_t i = 0; i < cell_runs(s); i++) {
+    load(s, s->a, run_at(s, k, i), s->x);
+    for (int64_t j = 0; j < len; j++) s->x[j] = s->x[j] * alpha + beta;
+    store(s, run_at(s, k, i), s->x);
+  }
+}
+
 /* Give v out; what is used afterwards is what was given out, rounded. */
 static DtStatus saved (DtCtx *cx, DtTensor *t, double *v, int64_t n) {
   if (t == NULL || dt_meta_numel(&t->m) != n) return DT_OK;
@@ -322,7 +347,7 @@ static DtStatus batch_train (DtCtx *cx, Batch *b) {
 }
 
 static DtStatus batch_given (DtCtx *cx, Batch *b) {
-  DtDtype t = b->steps == ST_ELEMENT ? b->t : DT_F64;
+  DtDtype t = b->each ? b->t : DT_F64;
   DT_TRY(cx, get(cx, b->p->running_mean, b->s.c, b->mean));
   DT_TRY(cx, get(cx, b->p->running_var, b->s.c, b->rstd));
   for (int64_t k = 0; k < b->s.c; k++) {
@@ -334,7 +359,8 @@ static DtStatus batch_given (DtCtx *cx, Batch *b) {
 
 DtStatus dt_k_batch_norm (DtCtx *cx, const DtBatchNorm *p) {
   DtStatus st = DT_OK;
-  Batch b = { .p = p, .steps = steps_of(p), .t = (DtDtype)p->mean->m.dtype };
+  Batch b = { .p = p, .steps = steps_of(p), .each = by_element(p),
+              .t = (DtDtype)p->mean->m.dtype };
   Cells *s = &b.s;
   geometry(s, p->a);
   int64_t c = s->c;
@@ -346,9 +372,9 @@ DtStatus dt_k_batch_norm (DtCtx *cx, const DtBatchNorm *p) {
   b.tmp = b.var + c;
   DT_TRYG(cx, p->train ? batch_train(cx, &b) : batch_given(cx, &b));
   for (int64_t k = 0; k < c; k++) {
-    if (b.steps == ST_ELEMENT)
-      cell_apply_rounded(s, k, b.mean[k], b.rstd[k]);
-    else cell_apply(s, k, b.mean[k], b.rstd[k]);
+    if (b.each)
+      cell_apply_rounded(s, k, b.mean[k], b.rstd[k], b.t);
+    else batch_apply(&b, k);
   }
   if (s->out != p->out) DT_TRYG(cx, dt_k_copy(cx, s->out, p->out));
 done:

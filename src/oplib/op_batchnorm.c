@@ -3,6 +3,7 @@
 **
 ** Batch norm treats channels apart: only the channel dim may be cut (dim 1 of
 ** data, dim 0 of everything that has one entry per channel). */
+#include "oplib/op_spatial.h"
 #include "oplib/op_unwritten.h"
 
 #include <string.h>
@@ -25,6 +26,25 @@ static DtStatus bn_sizes (DtKernelCall *c) {
              "%s should contain %lld elements not %lld", name[i - 1],
              (long long)n, (long long)(t ? dt_meta_numel(&t->m) : 0));
   }
+  return DT_OK;
+}
+
+/* What PyTorch's kernel asks: dtypes it has, in the order it comes across
+** them, and in training numbers to make statistics of. */
+static DtStatus bn_real (DtMetaCall *c, bool train) {
+  const DtMeta *m = c->in[0], *p[5];
+  DtDtype t = (DtDtype)m->dtype;
+  int n = 0, stat = c->op->row[BN_STAT];
+  DT_TRY(c->cx, op_sp_dtype(c->cx, "batch_norm", t, OP_T_FLOAT));
+  p[n++] = dt_in(c, 1);         /* decides whether they are mixed */
+  for (int i = 0; train && stat >= 0 && i < 2; i++) p[n++] = dt_in(c, stat + i);
+  p[n++] = dt_in(c, 2);
+  for (int i = 0; !train && stat >= 0 && i < 2; i++)
+    p[n++] = dt_in(c, stat + i);
+  DT_TRY(c->cx, op_mixed_params(c->cx, t, p, n));
+  DT_CHECK(c->cx, !train || dt_meta_numel(m) > 0, DT_E_RUNTIME,
+           "input tensor must have at least one element, but got "
+           "input_sizes = %s", op_shape_text(m).s);
   return DT_OK;
 }
 
@@ -52,18 +72,14 @@ static DtStatus bn_meta (DtMetaCall *c) {
   DT_CHECK(c->cx, !c->fake || m->ndim >= 2, DT_E_INDEX,
            "tuple index out of range");
   DT_CHECK(c->cx, m->ndim >= 2, DT_E_RUNTIME, "Expected 2D or more input");
-  DT_CHECK(c->cx, !dt_dtype_is_integral(t, true), DT_E_NOTIMPL,
-           "\"batch_norm\" not implemented for '%s'", op_dtype_word(t));
+  if (!c->fake) DT_TRY(c->cx, bn_real(c, train));
   if (w) st = (DtDtype)w->dtype;
   else if (s) st = (DtDtype)s->dtype;
   /* propagating the out= form without training: as if there were any */
   bool sized = c->fake && r[BN_TRAIN] == -1 && c->args->schema->is_out;
-  op_like_meta(&c->out[0], m, t);
-  if (dt_meta_is_contiguous(m)) dt_meta_set_contiguous(&c->out[0]);
+  if (c->fake) op_like_meta(&c->out[0], m, t);
+  else DT_TRY(c->cx, op_sp_result(c->cx, m, t, 0, NULL, true, &c->out[0]));
   if (c->fake) DT_TRY(c->cx, bn_track_fake(c, train, n));
-  DT_CHECK(c->cx, !train || dt_meta_numel(m) > 0 || c->fake, DT_E_VALUE,
-           "Expected more than 1 value per channel when training, got input "
-           "size %s", op_shape_text(m).s);
   for (int i = 1; i < 3; i++)
     DT_TRY(c->cx, op_new_meta(c->cx, &c->out[i], st, 1,
                               train || sized ? &n : &zero, m));
@@ -150,6 +166,15 @@ static DtStatus bn_rules (DtRuleCall *c) {
 
 /* ---- backward ---- */
 
+static DtStatus bn_back_real (DtMetaCall *c) {
+  const DtMeta *p[6];
+  DtDtype t = (DtDtype)dt_in(c, 1)->dtype;
+  for (int i = 0; i < 5; i++) p[i] = dt_in(c, i + 2);
+  p[5] = dt_in(c, 0);
+  DT_TRY(c->cx, op_sp_dtype(c->cx, "batch_norm_backward_cpu", t, OP_T_FLOAT));
+  return op_mixed_params(c->cx, t, p, p[5]->dtype == t ? 5 : 6);
+}
+
 static DtStatus bn_back_meta (DtMetaCall *c) {
   const DtMeta *m = dt_in(c, 1), *w = dt_in(c, 2);
   int64_t mask[3] = { 1, 1, 1 }, n;
@@ -157,7 +182,10 @@ static DtStatus bn_back_meta (DtMetaCall *c) {
   DT_CHECK(c->cx, m->ndim >= 2, DT_E_RUNTIME, "Expected 2D or more input");
   (void)dt_arg_ints(c->args, 9, mask, 3);
   n = m->shape[1];
-  op_like_meta(&c->out[0], m, (DtDtype)m->dtype);
+  if (!c->fake) DT_TRY(c->cx, bn_back_real(c));
+  if (c->fake) op_like_meta(&c->out[0], m, (DtDtype)m->dtype);
+  else DT_TRY(c->cx, op_sp_result(c->cx, m, (DtDtype)m->dtype, 0, NULL, true,
+                                  &c->out[0]));
   for (int i = 1; i < 3; i++)
     DT_TRY(c->cx, op_new_meta(c->cx, &c->out[i], t, 1, &n, m));
   for (int i = 0; i < 3; i++) c->none[i] = !mask[i];

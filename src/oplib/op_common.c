@@ -188,6 +188,27 @@ DtStatus op_broadcast (DtCtx *cx, int n, const OpOperand *o, DtDtype rt,
 
 /* ---- metas ---- */
 
+DtStatus op_mixed_params (DtCtx *cx, DtDtype t, const DtMeta *const *p,
+                          int n) {
+  int first = 0;
+  while (first < n && p[first] == NULL) first++;
+  if (first == n) return DT_OK;
+  if (p[first]->dtype == t) {
+    for (int i = 0; i < n; i++)
+      DT_CHECK(cx, p[i] == NULL || p[i]->dtype == t, DT_E_RUNTIME,
+               "expected scalar type %s but found %s", op_dtype_word(t),
+               op_dtype_word((DtDtype)p[i]->dtype));
+    return DT_OK;
+  }
+  for (int i = 0; i < n; i++)
+    DT_CHECK(cx, p[i] == NULL || p[i]->dtype == DT_F32, DT_E_RUNTIME,
+             "mixed dtype (CPU): expect parameter to have scalar type of "
+             "Float");
+  DT_CHECK(cx, t == DT_BF16 || t == DT_F16, DT_E_RUNTIME,
+           "mixed dtype (CPU): all inputs must share same datatype.");
+  return DT_OK;
+}
+
 DtStatus op_new_meta (DtCtx *cx, DtMeta *m, DtDtype t, int ndim,
                       const int64_t *shape, const DtMeta *like) {
   DT_TRY(cx, dt_meta_init(cx, m, t, ndim, shape));

@@ -4,6 +4,8 @@
 ** It treats samples apart: only the batch dim may be cut, and its sizes given
 ** as numbers become local ones.  Its backward pass has no rule: decisions come
 ** from its decomposition, the numbers from a kernel. */
+#include "base/sat.h"
+#include "oplib/op_spatial.h"
 #include "oplib/op_unwritten.h"
 
 #include <string.h>
@@ -31,6 +33,29 @@ static DtStatus gn_affine (DtMetaCall *c, int64_t channels) {
   return DT_OK;
 }
 
+/* Statistics are of the parameters' dtype. */
+static DtDtype gn_stats_dtype (const DtMetaCall *c) {
+  const DtMeta *w = dt_in(c, 1), *b = dt_in(c, 2);
+  return (DtDtype)(w ? w : b ? b : c->in[0])->dtype;
+}
+
+/* What PyTorch's kernel asks. */
+static DtStatus gn_real (DtMetaCall *c, int64_t n) {
+  const DtMeta *m = c->in[0], *p[2] = { dt_in(c, 1), dt_in(c, 2) };
+  DtDtype t = (DtDtype)m->dtype;
+  bool in_order = dt_meta_is_contiguous(m) || op_sp_channels_last(m);
+  DT_CHECK(c->cx, n == dt_meta_numel(m), DT_E_RUNTIME,
+           "Expected X.numel() == N * C * HxW to be true, but got false.  "
+           "(Could this error message be improved?  If so, please report an "
+           "enhancement request to PyTorch.)");
+  DT_CHECK(c->cx, in_order, DT_E_RUNTIME, "Expected "
+           "X.is_contiguous(memory_format) to be true, but got false.  "
+           "(Could this error message be improved?  If so, please report an "
+           "enhancement request to PyTorch.)");
+  DT_TRY(c->cx, op_mixed_params(c->cx, t, p, 2));
+  return op_sp_dtype(c->cx, "GroupNormKernelImpl", t, OP_T_FLOAT);
+}
+
 static DtStatus gn_meta (DtMetaCall *c) {
   const DtMeta *m = c->in[0];
   int64_t shape[2] = { dt_arg_int(c->args, GN_N),
@@ -51,8 +76,9 @@ static DtStatus gn_meta (DtMetaCall *c) {
            "channels in input to be divisible by num_groups, but got input of "
            "shape %s and num_groups=%lld", op_shape_text(m).s,
            (long long)shape[1]);
-  if (!c->fake) DT_TRY(c->cx, gn_affine(c, channels));
   int64_t each = dt_arg_int(c->args, GN_GROUP - 1);
+  if (!c->fake) DT_TRY(c->cx, gn_affine(c, channels));
+  if (!c->fake) DT_TRY(c->cx, gn_real(c, shape[0] * channels * each));
   double all = (double)shape[0] * (double)channels * (double)each;
   DT_CHECK(c->cx, !c->fake || (all >= (double)dt_meta_numel(m) &&
            all <= (double)dt_meta_numel(m)),
@@ -60,11 +86,11 @@ static DtStatus gn_meta (DtMetaCall *c) {
            "input of size %lld", (long long)shape[0], (long long)shape[1],
            (long long)(channels / shape[1]), (long long)each,
            (long long)dt_meta_numel(m));
-  op_like_meta(&c->out[0], m, (DtDtype)m->dtype);
-  dt_meta_set_contiguous(&c->out[0]);
+  DT_TRY(c->cx, op_sp_result(c->cx, m, (DtDtype)m->dtype, 0, NULL, !c->fake,
+                             &c->out[0]));
   for (int i = 1; i < 3; i++)
-    DT_TRY(c->cx, op_new_meta(c->cx, &c->out[i], (DtDtype)m->dtype, 2, shape,
-                              m));
+    DT_TRY(c->cx, op_new_meta(c->cx, &c->out[i], c->fake ? (DtDtype)m->dtype
+                              : gn_stats_dtype(c), 2, shape, m));
   c->nout = 3;
   return DT_OK;
 }
@@ -72,9 +98,6 @@ static DtStatus gn_meta (DtMetaCall *c) {
 static DtStatus gn_kernel (DtKernelCall *c) {
   int64_t ncl[3];
   for (int i = 0; i < 3; i++) ncl[i] = dt_arg_int(c->args, GN_N + i);
-  DT_CHECK(c->cx, ncl[0] * ncl[1] * ncl[2] == dt_meta_numel(&c->in[0]->m),
-           DT_E_RUNTIME, "Expected X.numel() == N * C * HxW to be true, but "
-           "got false.");
   return dt_k_group_norm(c->cx, c->in[0], ncl, dt_arg_int(c->args, GN_GROUP),
                          dt_kin(c, 1), dt_kin(c, 2),
                          dt_arg_float(c->args, GN_GROUP + 1), c->out[0],
@@ -215,14 +238,35 @@ static DtStatus gn_grad (DtGradCall *c) {
 
 enum { GB_N = 5, GB_C, GB_HXW, GB_GROUP, GB_MASK };
 
+/* What PyTorch's kernel asks. */
+static DtStatus gn_back_real (DtMetaCall *c, int64_t stats, int64_t channels) {
+  static const char *const want[] = {
+    "mean.numel() == N * group", "rstd.numel() == N * group",
+    "!gamma.defined() || gamma.numel() == C"
+  };
+  const DtMeta *p[3];
+  DtDtype t = (DtDtype)dt_in(c, 1)->dtype;
+  for (int i = 0; i < 3; i++) {
+    p[i] = dt_in(c, 2 + i);
+    DT_CHECK(c->cx, p[i] == NULL ||
+             dt_meta_numel(p[i]) == (i < 2 ? stats : channels), DT_E_RUNTIME,
+             "Expected %s to be true, but got false.  (Could this error "
+             "message be improved?  If so, please report an enhancement "
+             "request to PyTorch.)", want[i]);
+  }
+  DT_TRY(c->cx, op_mixed_params(c->cx, t, p, 3));
+  return op_sp_dtype(c->cx, "GroupNormBackwardKernelImpl", t, OP_T_FLOAT);
+}
+
 static DtStatus gn_back_meta (DtMetaCall *c) {
   const DtMeta *m = dt_in(c, 1), *g = dt_in(c, 0);
   int64_t mask[3] = { 1, 1, 1 }, v[4], n = dt_arg_int(c->args, GB_C);
   (void)dt_arg_ints(c->args, GB_MASK, mask, 3);
   for (int i = 0; i < 4; i++) v[i] = dt_arg_int(c->args, GB_N + i);
   DT_CHECK(c->cx, g->dtype == m->dtype, DT_E_RUNTIME,
-           "Expected scalar types of grad_out and input to be the same");
-  DT_CHECK(c->cx, dt_meta_numel(g) == v[0] * v[1] * v[2], DT_E_RUNTIME,
+           "Expected scalar types of X and dY are same.");
+  DT_CHECK(c->cx, dt_meta_numel(g) ==
+           dt_sat_mul(dt_sat_mul(v[0], v[1]), v[2]), DT_E_RUNTIME,
            "Expected dY.numel() == N * C * HxW to be true, but got false.  "
            "(Could this error message be improved?  If so, please report an "
            "enhancement request to PyTorch.)");
@@ -232,6 +276,7 @@ static DtStatus gn_back_meta (DtMetaCall *c) {
            "enhancement request to PyTorch.)");
   DT_CHECK(c->cx, v[3] > 0 && v[1] % v[3] == 0, DT_E_RUNTIME, "Expected C %% "
            "group == 0 to be true, but got false.");
+  if (!c->fake) DT_TRY(c->cx, gn_back_real(c, v[0] * v[3], v[1]));
   op_like_meta(&c->out[0], m, (DtDtype)m->dtype);
   dt_meta_set_contiguous(&c->out[0]);
   for (int i = 1; i < 3; i++)

@@ -4,7 +4,7 @@
 ** softmax needs its dim whole on every rank and follows its input otherwise.
 ** The norms cut any dim before the normalised ones; the gradients of weight
 ** and bias are then partial sums. */
-#include "oplib/oplib_int.h"
+#include "oplib/op_spatial.h"
 
 #include <float.h>
 #include <math.h>
@@ -225,9 +225,11 @@ static DtStatus norm_meta (DtMetaCall *c) {
   DT_TRY(c->cx, check_affine(c, c->op->row[LN_W], "weight", k, shape));
   DT_TRY(c->cx, check_affine(c, c->op->row[LN_B], "bias", k, shape));
   DT_TRY(c->cx, check_normalized(c, m, k, shape));
-  DT_CHECK(c->cx, c->fake || !dt_dtype_is_integral(t, true), DT_E_NOTIMPL,
-           "\"LayerNormKernelImpl\" not implemented for '%s'",
-           op_dtype_word(t));
+  if (!c->fake) {
+    const DtMeta *p[2] = { w, dt_in(c, c->op->row[LN_B]) };
+    DT_TRY(c->cx, op_mixed_params(c->cx, t, p, 2));
+    DT_TRY(c->cx, op_sp_dtype(c->cx, "LayerNormKernelImpl", t, OP_T_FLOAT));
+  }
   if (w && w->dtype == DT_F32) st = dt_dtype_acc(t);
   op_like_meta(&c->out[0], m, t);
   dt_meta_set_contiguous(&c->out[0]);
@@ -344,9 +346,30 @@ static DtStatus norm_back_fake (DtMetaCall *c) {
   return g.ndim < m->ndim ? op_has_dim(c->cx, &g, m->ndim - 1) : DT_OK;
 }
 
+/* What PyTorch's kernel asks: statistics and parameters of the input's dtype,
+** or of f32 where the weight is. */
+static DtStatus norm_back_real (DtMetaCall *c) {
+  const DtMeta *x = dt_in(c, 1), *w = dt_in(c, c->op->row[NB_W]);
+  static const int order[] = { 0, 3, 4, 5, 6 };
+  DtDtype t = (DtDtype)x->dtype;
+  bool half = t == DT_BF16 || t == DT_F16;
+  if (c->op->row[NB_RMS]) return DT_OK;
+  DT_TRY(c->cx, op_sp_dtype(c->cx, "LayerNormBackwardKernelImpl", t,
+                            OP_T_FLOAT));
+  for (int i = 0; i < 5; i++) {
+    const DtMeta *m = dt_in(c, order[i]);
+    DtDtype want = i > 0 && half && w && w->dtype == DT_F32 ? DT_F32 : t;
+    DT_CHECK(c->cx, m == NULL || m->dtype == want, DT_E_RUNTIME,
+             "expected scalar type %s but found %s", op_dtype_word(want),
+             op_dtype_word((DtDtype)m->dtype));
+  }
+  return DT_OK;
+}
+
 static DtStatus norm_back_meta (DtMetaCall *c) {
   int n = c->op->row[NB_RMS] ? 2 : 3;
   DT_TRY(c->cx, c->fake ? norm_back_fake(c) : norm_back_check(c));
+  if (!c->fake) DT_TRY(c->cx, norm_back_real(c));
   op_like_meta(&c->out[0], dt_in(c, 1), (DtDtype)dt_in(c, 1)->dtype);
   dt_meta_set_contiguous(&c->out[0]);
   for (int i = 0; i < n; i++) {
@@ -356,6 +379,7 @@ static DtStatus norm_back_meta (DtMetaCall *c) {
              "tensor does not have a device");
     c->none[i] = !m || !mask_at(c->op, c->args, i);
     if (i && m) op_like_meta(&c->out[i], m, (DtDtype)m->dtype);
+    if (i && m && !c->fake) dt_meta_set_contiguous(&c->out[i]);
   }
   c->nout = n;
   return DT_OK;
@@ -462,6 +486,9 @@ static DtStatus rms_decomp (DtDecompCall *c) {
   if (t != DT_F64) eps = (double)(float)eps;    /* of the computation's type */
   for (int i = 0; i < k; i++) dims[i] = m.ndim - 1 - i;
   if (up != t) x = E("aten._to_copy.default", "t dtype=d", x, (int)up);
+  if (!c->e->tracing && !dt_meta_is_contiguous(&m) && !op_sp_channels_last(&m))
+    x = E("aten.clone.default", "t memory_format=v", x,
+          dt_v_code(DT_V_MEMFMT, DT_MF_CONTIGUOUS));
   r = E("aten.pow.Tensor_Scalar", "ti", x, (int64_t)2);
   r = E("aten.mean.dim", "tIb", r, k, dims, 1);
   r = E("aten.add_.Scalar", "tf", r, eps);

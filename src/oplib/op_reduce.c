@@ -49,6 +49,8 @@ static bool is_spread (const char *name) {
   return strcmp(name, "std") == 0 || strcmp(name, "var") == 0;
 }
 
+static bool is_norm (const char *name) { return strcmp(name, "norm") == 0; }
+
 static DtStatus red_type (DtMetaCall *c, DtDtype *t) {
   int at = c->op->row[RD_DTYPE];
   DtDtype in = (DtDtype)c->in[0]->dtype;
@@ -76,11 +78,11 @@ static DtStatus red_type (DtMetaCall *c, DtDtype *t) {
       DT_CHECK(c->cx, !whole || !is_spread(name), DT_E_RUNTIME,
                "std and var only support floating point and complex dtypes");
       DT_CHECK(c->cx, !whole || strcmp(name, "logsumexp") == 0 ||
-               strcmp(name, "norm") == 0, DT_E_RUNTIME,
+               is_norm(name), DT_E_RUNTIME,
                "%s: Expected a floating point or complex tensor as input. "
                "Got %s", strcmp(name, "linalg_vector_norm") == 0
                ? "linalg.vector_norm" : name, type_text(c, in));
-      if (strcmp(name, "norm") == 0)
+      if (is_norm(name))
         DT_CHECK(c->cx, !whole, DT_E_RUNTIME, "norm(): input dtype should be "
                  "either floating point or complex. Got %s instead.",
                  op_dtype_word(in));
@@ -623,10 +625,17 @@ R(norm_Scalar, "norm.Scalar(Tensor self, Scalar p=2) -> Tensor",
 
 /* Dispatched and differentiated as one; placements are those of the norm. */
 static const char *const norm_dim_samples[] = { "f32[8, 6], 2.0, [1]", NULL };
+static DtStatus norm_dim_decomp (DtDecompCall *c) {
+  DtDtype t = (DtDtype)dt_emit_meta(c->e, c->in[0])->dtype;
+  DT_CHECK(c->e->cx, c->e->tracing || !dt_dtype_is_integral(t, true),
+           DT_E_RUNTIME, "norm(): input dtype should be either floating point "
+           "or complex. Got %s instead.", op_dtype_word(t));
+  return op_d_program(c);
+}
 const DtOpDef dt_op_norm_ScalarOpt_dim = {
   .schema = "aten::norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool "
             "keepdim=False) -> Tensor",
-  .brief = "Vector norm over dims.", .flags = SAVE, .decomp = op_d_program,
+  .brief = "Vector norm over dims.", .flags = SAVE, .decomp = norm_dim_decomp,
   .program = "linalg_vector_norm(self, p, dim, keepdim)", .grad = norm_grad,
   .samples = norm_dim_samples, .row = row_linalg_vector_norm };
 

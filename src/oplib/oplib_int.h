@@ -63,6 +63,9 @@ enum { OP_DEFAULT_FLOAT = DT_F32 };
 /* Broadcast n operands into *out (shape and TensorIterator's strides). */
 DtStatus op_broadcast (DtCtx *cx, int n, const OpOperand *o, DtDtype rt,
                        DtMeta *out);
+/* Parameters of a normalisation (NULL: absent) beside an input of dtype t:
+** all of its dtype, or all f32 beside 16 bits, as the first one says. */
+DtStatus op_mixed_params (DtCtx *cx, DtDtype t, const DtMeta *const *p, int n);
 /* New meta of a shape: contiguous, device of `like`. */
 DtStatus op_new_meta (DtCtx *cx, DtMeta *m, DtDtype t, int ndim,
                       const int64_t *shape, const DtMeta *like);
