@@ -114,12 +114,12 @@ static void push_recvar (lua_State *L, const DtRecVar *v) {
     lua_setfield(L, -2, "placements");
     dt_buf_add(&b, "dt: ");
     dt_spec_print(v->spec, &b);
-  } else { dt_buf_add(&b, "t: "); dt_meta_print(&v->meta, &b); }
+  } else { dt_buf_add(&b, "t: "); dt_meta_print(v->meta, &b); }
   dtL_set_str(L, "spec", dt_buf_str(&b));
   dt_buf_fini(&b);
-  dtL_push_size(L, v->meta.shape, v->meta.ndim);
+  dtL_push_size(L, v->meta->shape, v->meta->ndim);
   lua_setfield(L, -2, "shape");
-  dtL_set_str(L, "dtype", dt_dtype_info((DtDtype)v->meta.dtype)->name);
+  dtL_set_str(L, "dtype", dt_dtype_info((DtDtype)v->meta->dtype)->name);
   dtL_set_int(L, "id", v->id);
 }
 

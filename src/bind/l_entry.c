@@ -99,15 +99,15 @@ static void push_origin (lua_State *L, const DtOrigin *o) {
 }
 
 static void push_tensor (lua_State *L, int cache, const DtRecVar *v) {
-  int64_t n = (int64_t)dt_dtype_size((DtDtype)v->meta.dtype);
+  int64_t n = (int64_t)dt_dtype_size((DtDtype)v->meta->dtype);
   lua_createtable(L, 0, 16);
   if (v->none) { dtL_set_bool(L, "none", true); return; }
   dtL_set_int(L, "id", v->id);
-  set_layout(L, cache, v->spec, &v->meta);
+  set_layout(L, cache, v->spec, v->meta);
   if (v->name) dtL_set_str(L, "name", v->name);
   dtL_set_bool(L, "param", v->param);
   dtL_set_bool(L, "needs_grad", v->needs_grad);
-  dtL_set_bool(L, "wrapped", v->meta.wrapped);
+  dtL_set_bool(L, "wrapped", v->meta->wrapped);
   push_origin(L, &v->origin);
   lua_setfield(L, -2, "origin");
   dtL_push_ints(L, v->lshape, v->lndim);

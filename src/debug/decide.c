@@ -14,7 +14,7 @@ static DtStatus spec_of (DtSession *s, const DtRecVar *v, DtMesh *mesh,
     return DT_OK;
   }
   for (int k = 0; k < mesh->ndim; k++) pl[k] = dt_pl_replicate();
-  st = dt_spec_new(s->cx, mesh, mesh->ndim, pl, &v->meta, NULL, -1, &made);
+  st = dt_spec_new(s->cx, mesh, mesh->ndim, pl, v->meta, NULL, -1, &made);
   *out = made;
   return st;
 }

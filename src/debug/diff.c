@@ -29,15 +29,15 @@ static void add_up (const DtRecord *k, DtRecSum *s) {
 static void print_var (const DtRecVar *v, DtBuf *b) {
   if (v->none) dt_buf_add(b, "None");
   else if (v->spec) { dt_buf_add(b, "dt: "); dt_spec_print(v->spec, b); }
-  else { dt_buf_add(b, "t: "); dt_meta_print(&v->meta, b); }
+  else { dt_buf_add(b, "t: "); dt_meta_print(v->meta, b); }
 }
 
 /* Placements and meta; meshes by shape, since two runs have their own. */
 static bool same_layout (const DtRecVar *a, const DtRecVar *b) {
   if (a->none != b->none) return false;
   if (a->none) return true;
-  if (a->meta.dtype != b->meta.dtype ||
-      !dt_meta_same_shape(&a->meta, &b->meta)) return false;
+  if (a->meta->dtype != b->meta->dtype ||
+      !dt_meta_same_shape(a->meta, b->meta)) return false;
   if ((a->spec == NULL) != (b->spec == NULL)) return false;
   return a->spec == NULL ||
          (a->spec->npl == b->spec->npl &&
@@ -49,7 +49,7 @@ static bool other_values (const DtRecVar *a, const DtRecVar *b) {
   size_t es, n = 1;
   int d;
   if (a->none || !a->block || !b->block || a->lndim != b->lndim) return false;
-  es = dt_dtype_size((DtDtype)a->meta.dtype);
+  es = dt_dtype_size((DtDtype)a->meta->dtype);
   for (d = a->lndim - 1; d >= 0; d--) {
     if (a->lshape[d] != b->lshape[d]) return true;
     if (a->lshape[d] != 1 && (a->lstride[d] != (int64_t)n ||

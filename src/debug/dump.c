@@ -131,7 +131,7 @@ static void wvar (Out *o, const DtRecVar *v) {
   int i;
   wn(o, v->none);
   if (v->none) return;
-  wn(o, v->id); wspec(o, v->spec); wmeta(o, &v->meta);
+  wn(o, v->id); wspec(o, v->spec); wmeta(o, v->meta);
   wn(o, v->origin.seq); wstr(o, v->origin.file); wn(o, v->origin.line);
   wstr(o, v->origin.op); wstr(o, v->name);
   wn(o, v->param); wn(o, v->needs_grad);
@@ -495,14 +495,19 @@ static DtBlock *rblock (In *in) {
 }
 
 static void rvar (In *in, DtArena *a, DtRecVar *v) {
+  DtMeta *meta;
   int64_t *lay;
   int i;
   memset(v, 0, sizeof *v);
+  v->meta = &dt_record_none;
   v->none = rn(in) != 0;
   if (v->none || in->bad) { v->none = true; return; }
   v->id = rn(in);
   v->spec = rspec(in);
-  rmeta(in, &v->meta);
+  meta = DT_ANEWN(in->d->s->cx, a, DtMeta, 1);
+  if (meta == NULL) { in->bad = true; return; }
+  rmeta(in, meta);
+  v->meta = meta;
   v->origin.seq = rn(in);
   v->origin.file = rtext(in);
   v->origin.line = rshort(in);

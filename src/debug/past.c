@@ -110,7 +110,7 @@ static DtStatus revive_local (DtDebug *d, const DtRecVar *v, DtBlock *b,
   DtTensor *base;
   DtStatus st;
   size_t n = (size_t)v->lndim * sizeof m.shape[0];
-  dt_meta_copy(&m, &v->meta);
+  dt_meta_copy(&m, v->meta);
   m.ndim = (uint8_t)v->lndim;
   if (n) {
     memcpy(m.shape, v->lshape, n);

@@ -22,7 +22,9 @@
 
 /* Room of an entry's first block, bytes of values by default, and the part of
 ** a rank's memory limit that values may take. */
-enum { ENTRY = 2048, VALUES = 64 << 20, PART = 8 };
+enum { ENTRY = 960, WARM = 640, LINE = 64, VALUES = 64 << 20, PART = 8 };
+
+const DtMeta dt_record_none = { .ndim = 0 };
 
 /* --- values --- */
 
@@ -89,16 +91,29 @@ static void entry_clear (DtDebug *d, DtRecOp *r) {
   dt_arena_release(&r->arena, start);
 }
 
-static void rec_layout (DtDebug *d, DtArena *a, DtRecVar *r,
-                        const DtTensor *t) {
-  size_t n = (size_t)t->m.ndim * sizeof (int64_t);
-  int64_t *lay = dt_arena_raw(d->s->cx, a, 2 * n);
+/* The global meta lies in the spec, which never changes; a plain tensor's is
+** its layout as well. */
+static void rec_layout (DtDebug *d, DtArena *a, DtRecVar *r, const DtVar *v) {
+  const DtTensor *t = v->local;
+  bool shared = v->spec && v->spec->has_meta;
+  size_t n = t->m.ndim;
+  DtMeta *meta = NULL;
+  int64_t *lay = dt_arena_raw(d->s->cx, a, shared ? 2 * n * sizeof *lay
+                                                  : sizeof *meta);
   if (lay == NULL) { dt_error_clear(d->s->cx); return; }
-  memcpy(lay, t->m.shape, n);
-  memcpy(lay + t->m.ndim, t->m.stride, n);
+  if (shared) {
+    r->meta = &v->spec->meta;
+    memcpy(lay, t->m.shape, n * sizeof *lay);
+    memcpy(lay + n, t->m.stride, n * sizeof *lay);
+    r->lshape = lay;
+    r->lstride = lay + n;
+  } else {
+    r->meta = meta = (DtMeta *)(void *)lay;
+    dt_meta_copy(meta, &t->m);
+    r->lshape = meta->shape;
+    r->lstride = meta->stride;
+  }
   r->lndim = t->m.ndim;
-  r->lshape = lay;
-  r->lstride = lay + t->m.ndim;
   r->offset = t->offset;
   r->storage = t->storage->id;
   r->version = t->storage->version;
@@ -106,17 +121,15 @@ static void rec_layout (DtDebug *d, DtArena *a, DtRecVar *r,
 }
 
 static void rec_var (DtDebug *d, DtArena *a, DtRecVar *r, const DtVar *v) {
-  memset(r, 0, offsetof(DtRecVar, meta));
-  r->meta.ndim = 0;
+  *r = (DtRecVar){ .meta = &dt_record_none };
   if (v == NULL) { r->none = true; return; }
   r->id = v->id;
   r->spec = v->spec ? dt_spec_ref(v->spec) : NULL;
-  dt_meta_copy(&r->meta, dt_var_meta(v));
   r->origin = v->origin;
   r->name = v->name;
   r->param = v->is_param;
   r->needs_grad = dt_var_needs_grad(v);
-  rec_layout(d, a, r, v->local);
+  rec_layout(d, a, r, v);
 }
 
 /* Recording never fails the program: what does not fit is left out. */
@@ -188,22 +201,19 @@ static DtRecOp *open_entry (DtDebug *d, int64_t seq) {
   return r && r->seq == seq ? r : seq > 0 ? dt_record_find(d, seq) : NULL;
 }
 
-static void warm_vars (int n, const DtRecVar *v, bool blocks) {
+static void warm (const void *p, size_t n) {
+  size_t i;
+  for (i = 0; i < n; i += LINE) __builtin_prefetch((const char *)p + i, 1);
+}
+
+static void warm_blocks (int n, const DtRecVar *v) {
   int i;
-  for (i = 0; i < n && i < 3; i++) {
-    if (blocks) {
-      __builtin_prefetch(v[i].block);
-    } else {
-      __builtin_prefetch(&v[i]);
-      __builtin_prefetch(&v[i].block);
-      __builtin_prefetch(&v[i].meta.shape[2]);
-    }
-  }
+  for (i = 0; i < n && i < 3; i++) __builtin_prefetch(v[i].block, 1);
 }
 
 /* Entries that come next have long left the cache.  What is asked for at one
-** operator can be followed at the next: the third entry itself, the tensors of
-** the second, the values of the first. */
+** operator can be followed at the next: the third entry itself, what the second
+** holds, the values of the first. */
 static void ring_warm (const DtRecord *k) {
   const DtRecOp *e[3];
   int i, at = k->head;
@@ -211,11 +221,10 @@ static void ring_warm (const DtRecord *k) {
     e[i] = &k->ring[at];
     if (++at == k->cap) at = 0;
   }
-  for (i = 0; i < 5; i++) __builtin_prefetch((const char *)e[2] + i * 64);
-  warm_vars(e[1]->nin, e[1]->in, false);
-  warm_vars(e[1]->nout, e[1]->out, false);
-  warm_vars(e[0]->nin, e[0]->in, true);
-  warm_vars(e[0]->nout, e[0]->out, true);
+  warm(e[2], offsetof(DtRecOp, args.v[3]));
+  warm(e[1]->arena.first, WARM);
+  warm_blocks(e[0]->nin, e[0]->in);
+  warm_blocks(e[0]->nout, e[0]->out);
 }
 
 /* A repair took the place of inputs: they are what the operator ran with. */

@@ -56,7 +56,7 @@ typedef struct DtRecVar {
   int64_t offset, storage;      /* in elements; DtStorage.id */
   int64_t version;              /* DtStorage.version */
   DtBlock *block;               /* owned; NULL: values were not kept */
-  DtMeta meta;                  /* global; last: its tail is not touched */
+  const DtMeta *meta;           /* global: the spec's, or in the arena */
 } DtRecVar;
 
 /* One operator.  Lists live in its own arena. */
@@ -110,6 +110,9 @@ typedef struct DtRecord {
 } DtRecord;
 
 typedef struct DtDebug DtDebug;
+
+/* What is known of no tensor. */
+extern const DtMeta dt_record_none;
 
 /* Recorded operator #seq; the newest when seq <= 0; NULL when not kept.  Pure.
 */

@@ -11,7 +11,7 @@
 static void print_var (const DtRecVar *v, DtBuf *b) {
   if (v->none) { dt_buf_add(b, "None"); return; }
   if (v->spec) { dt_buf_add(b, "dt: "); dt_spec_print(v->spec, b); }
-  else { dt_buf_add(b, "t: "); dt_meta_print(&v->meta, b); }
+  else { dt_buf_add(b, "t: "); dt_meta_print(v->meta, b); }
 }
 
 static void slot_print (void *ud, int slot, DtBuf *b) {
@@ -281,7 +281,7 @@ DtStatus dt_rules_text (DtDebug *d, const DtOpDef *op, const DtRecOp *r,
                     : "  no rules\n");
     return DT_OK;
   }
-  for (i = 0; i < r->nin; i++) in[i] = &r->in[i].meta;
+  for (i = 0; i < r->nin; i++) in[i] = r->in[i].meta;
   st = dt_prop_rows(s->cx, op, &r->args, r->nin, in, &a, &rows, &inserted);
   if (st == DT_OK) {
     if (inserted) dt_buf_add(b, "  all R (always there)\n");

@@ -247,7 +247,7 @@ static bool has_number (const DtVfCase *c) {
       if (c->r->args.v[i].kind == DT_V_INT ||
           c->r->args.v[i].kind == DT_V_FLOAT) return true;
   for (int i = 0; i < c->r->nin; i++)
-    if (!c->r->in[i].spec && dt_meta_numel(&c->r->in[i].meta) == 1)
+    if (!c->r->in[i].spec && dt_meta_numel(c->r->in[i].meta) == 1)
       return true;
   return false;
 }
@@ -400,7 +400,7 @@ DtStatus dt_vf_numbers (DtVfCase *c) {
     if (a->v[i].kind == DT_V_INT || a->v[i].kind == DT_V_FLOAT)
       h = dt_hash_u64(h, (uint64_t)a->v[i].u.i);
   for (int i = 0; i < c->nin; i++)
-    if (c->in[i] && c->r->in[i].meta.wrapped)
+    if (c->in[i] && c->r->in[i].meta->wrapped)
       h = dt_hash_u64(h, dt_vf_hash(c->in[i]->local));
   snprintf(mine, sizeof mine, "%016llx", (unsigned long long)h);
   DT_TRY(s->cx, dt_vf_gather(s, c->group, mine, &v));

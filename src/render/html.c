@@ -266,7 +266,7 @@ static void var_cell (const DtPage *p, int n, const DtRecVar *v, DtBuf *b) {
     dt_buf_clear(&t);
     if (v[i].none) dt_buf_add(&t, "None");
     else if (v[i].spec) dt_spec_print(v[i].spec, &t);
-    else { dt_buf_add(&t, "t: "); dt_meta_print(&v[i].meta, &t); }
+    else { dt_buf_add(&t, "t: "); dt_meta_print(v[i].meta, &t); }
     esc(b, dt_buf_str(&t));
   }
   dt_buf_add(b, "</td>");

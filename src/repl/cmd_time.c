@@ -40,7 +40,7 @@ static void show_names (DtRepl *r, const DtRecOp *op, DtBuf *out) {
       dt_spec_print(v->spec, out);
     } else {
       dt_buf_add(out, "t: ");
-      dt_meta_print(&v->meta, out);
+      dt_meta_print(v->meta, out);
     }
     dt_buf_addc(out, '\n');
   }
