@@ -8,12 +8,14 @@ The programs over meshes want every rank's view, so a pretend process group is
 made for one rank after the other.  The values want ranks that exchange data:
 processes that are forked here and talk through gloo.
 """
+import ast
 import contextlib
 import itertools
 import json
 import math
 import multiprocessing
 import os
+import re
 import tempfile
 import warnings
 
@@ -538,6 +540,79 @@ def capture_values(case):
     return answer
 
 
+# ---- short programs and what they raise -------------------------------------
+
+PRELUDE = '''
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+import torch.distributed as dist
+from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
+from torch.distributed.tensor import *
+R = Replicate()
+S, P = Shard, Partial
+aten = torch.ops.aten
+'''
+
+
+def program_names():
+    """The names that the programs of errors/... use."""
+    names = {}
+    exec(PRELUDE, names)
+    meshes = {"m": ((4,), ("x",)), "m2": ((2, 4), ("dp", "tp")),
+              "m3": ((2, 2, 2), ("a", "b", "c"))}
+    for name, (shape, dims) in meshes.items():
+        names[name] = base.mesh_of({"shape": list(shape),
+                                    "names": list(dims)})
+
+    def plain(*shape, dt="f32"):
+        return base.with_locals(base.plain_tensor(
+            {"t": dt, "shape": list(shape)}))
+
+    def dtensor(shape, *placements, m=names["m"], dt="f32"):
+        return base.with_locals(DTensor(
+            torch.empty(0, dtype=base.DTYPES[dt]),
+            DTensorSpec(m, tuple(placements), tensor_meta=TensorMeta(
+                torch.Size(shape), tuple(base.contiguous(shape)),
+                base.DTYPES[dt])), requires_grad=False))
+    names.update(T=plain, D=dtensor)
+    return names
+
+
+def shown(v):
+    """The last line's value: layouts without strides."""
+    if isinstance(v, DeviceMesh):
+        return {"mesh": repr(v)}
+    out = base.out_var(v)
+    for one in out if isinstance(out, list) else [out]:
+        if isinstance(one, dict):
+            one.pop("stride", None)
+            one.pop("strided_order", None)
+    return out
+
+
+def capture_program(case):
+    """What the last line gives, or what is raised."""
+    if "mylib" in case["python"] or "mynpu" in case["python"]:
+        raise base.Unknown("operators of another library")
+    tree = ast.parse(case["python"])
+    with world(8, 0):
+        names, last = program_names(), None
+        if tree.body and isinstance(tree.body[-1], ast.Expr):
+            last = ast.Expression(tree.body.pop().value)
+        try:
+            exec(compile(tree, "<case>", "exec"), names)
+            got = last and eval(compile(last, "<case>", "eval"), names)
+        except Exception as e:
+            error = base.out_error(e)
+            error["text"] = re.sub("0x[0-9a-f]{6,}", "0xADDR", error["text"])
+            return {"raises": error}
+        try:
+            return {"out": shown(got)}
+        except Exception:
+            return {}
+
+
 # ---- what capture_pytorch takes -------------------------------------------
 
 def install(module):
@@ -549,8 +624,9 @@ def install(module):
             ("layout/cost.", "fn", capture_cost),
             ("mesh/program.", "calls", capture_mesh),
             ("redist/value.", "shape", capture_values),
+            ("errors/", "python", capture_program),
             ("prop/", "case", capture_candidates))
 
 
-INPUTS = ("what", "pl", "order", "device", "devices_per_host", "fn",
+INPUTS = ("python", "what", "pl", "order", "device", "devices_per_host", "fn",
           "mesh_dim", "bytes", "expr", "calls", "kind", "src_data_rank")

@@ -17,6 +17,7 @@ cases too:
     layout/...      shards, orders of shards, costs
     mesh/program... "mesh", "calls"               a program over a mesh
     redist/value... "mesh", "kind", "shape", ...  values on real ranks (gloo)
+    errors/...      "python"                      what a short program raises
 
 With --candidates cases of prop/... give their candidate tables; a file of
 tables is a list of cases when the cases' own file lies beside it.
