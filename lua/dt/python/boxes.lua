@@ -229,13 +229,33 @@ function set.isdisjoint(s, args) return #kept(s, args[1], true).keys == 0 end
 
 -- ---- generators ----
 
+local function stopped(v)
+  error(exceptions.classes.StopIteration.make(v == nil and V.list({}, 0)
+    or V.list({v}, 1)), 0)
+end
+
 function generator.send(g, args)
   local more, v = g.next(args[1])
-  if not more then util.raise("StopIteration", "") end
+  if not more then stopped(v) end
+  return v
+end
+function generator.__next__(g) return generator.send(g, {}) end
+function generator.__iter__(g) return g end
+function generator.throw(g, args)
+  local err = exceptions.raised(args[1])
+  if not g.throw then error(err, 0) end
+  local more, v = g.throw(err)
+  if not more then stopped(v) end
   return v
 end
 function generator.close(g)
+  local throw = rawget(g, "throw")
   g.next = function () return false end
+  if throw then
+    local exit = exceptions.classes.GeneratorExit.make(V.list({}, 0))
+    local ok, err = pcall(throw, exit)
+    if not ok and err ~= exit then error(err, 0) end
+  end
   return None
 end
 

@@ -91,14 +91,28 @@ def("enumerate", function (a, kw)
   end)
 end)
 
-def("zip", function (a)
-  local nexts = {}
+-- zip(…, strict=True): says which one is over first.
+local function uneven(i, longer)
+  util.raise("ValueError", "zip() argument %d is %s than argument%s", i,
+    longer and "longer" or "shorter", i == 2 and " 1" or "s 1-" .. i - 1)
+end
+
+local function all_over(nexts, i)
+  if i > 1 then uneven(i, false) end
+  for j = 2, #nexts do if (nexts[j]()) then uneven(j, true) end end
+end
+
+def("zip", function (a, kw)
+  local nexts, strict = {}, V.truth(kwarg(kw, "strict") or false)
   for i = 1, a.n do nexts[i] = V.iter(a[i]) end
   return V.generator(function ()
     local t = {}
     for i = 1, a.n do
       local more, v = nexts[i]()
-      if not more then return false end
+      if not more then
+        if strict then all_over(nexts, i) end
+        return false
+      end
       t[i] = v
     end
     return a.n > 0, V.tuple(t, a.n)
@@ -133,7 +147,17 @@ def("filter", function (a)
   end)
 end)
 
-def("iter", function (a) return V.generator(V.iter(a[1])) end)
+def("iter", function (a)
+  if a.n < 2 then
+    if V.is_generator(a[1]) then return a[1] end
+    return V.generator(V.iter(a[1]))
+  end
+  return V.generator(function ()    -- iter(f, last)
+    local v = call(a[1], V.list({}, 0))
+    if V.equal(v, a[2]) == true then return false end
+    return true, v
+  end)
+end)
 def("next", function (a)
   local special = V.special(a[1], "__next__")
   if special and a.n < 2 then return special() end
@@ -145,7 +169,8 @@ def("next", function (a)
   local more, v = next()
   if more then return v end
   if a.n > 1 then return a[2] end
-  return util.raise("StopIteration", "")
+  return error(exceptions.classes.StopIteration.make(v == nil
+    and V.list({}, 0) or V.list({v}, 1)), 0)
 end)
 
 local function copied(make)
@@ -219,6 +244,9 @@ end)
 local function extreme(name, better)
   def(name, function (a, kw)
     local items, n = a, a.n
+    if n == 0 then
+      util.raise("TypeError", "%s expected at least 1 argument, got 0", name)
+    end
     if n == 1 then items, n = V.items(a[1]) end
     local key = kwarg(kw, "key")
     if n == 0 then
@@ -379,8 +407,21 @@ def("round", function (a, kw)
   end
   return tonumber(("%." .. math.max(0, digits) .. "f"):format(v)) + 0.0
 end)
-def("ord", function (a) return utf8.codepoint(a[1]) end)
-def("chr", function (a) return utf8.char(a[1]) end)
+def("ord", function (a)
+  local n = type(a[1]) == "string" and (utf8.len(a[1]) or #a[1])
+  if n ~= 1 then
+    util.raise("TypeError", n and "ord() expected a character, but string of "
+      .. "length %s found" or "ord() expected string of length 1, but %s found",
+      n or V.type_name(a[1]))
+  end
+  return utf8.codepoint(a[1])
+end)
+def("chr", function (a)
+  if math.type(a[1]) ~= "integer" or a[1] < 0 or a[1] > 0x10ffff then
+    util.raise("ValueError", "chr() arg not in range(0x110000)")
+  end
+  return utf8.char(a[1])
+end)
 for name, prefix in pairs {hex = "#x", bin = "#b", oct = "#o"} do
   def(name, function (a) return format.value(a[1], prefix) end)
 end
@@ -466,8 +507,9 @@ def("dir", function (a)
   table.sort(out)
   return V.list(out)
 end)
-def("globals", function () return V.dict() end)
-def("locals", function () return V.dict() end)
+for _, name in ipairs {"globals", "locals"} do
+  def(name, function () return V.dict() end)      -- see expr.lua
+end
 def("input", function ()
   return util.raise("EOFError", "EOF when reading a line")
 end)
@@ -514,7 +556,15 @@ local function is_class(v, c)
 end
 M.is_class = is_class
 
-def("isinstance", function (a) return is_class(a[1], a[2]) end)
+def("isinstance", function (a)
+  local c = a[2]
+  if type(c) == "string" or type(c) == "number" or type(c) == "boolean"
+     or V.is_list(c) or V.is_dict(c) or c == nil then
+    util.raise("TypeError", "isinstance() arg 2 must be a type, a tuple of "
+      .. "types, or a union")
+  end
+  return is_class(a[1], c)
+end)
 
 local function below(c, base)
   if V.is_tuple(base) then

@@ -25,8 +25,9 @@ end
 
 -- An iterator that runs body(); its throw(err) raises where it waits.
 function M.generate(body)
-  local co = coroutine.create(body)
+  local co, begun = coroutine.create(body), false
   local function resume(...)
+    begun = true
     if coroutine.status(co) == "dead" then return false end
     local ok, v = coroutine.resume(co, ...)
     if not ok then error(v, 0) end
@@ -34,7 +35,12 @@ function M.generate(body)
     return true, v
   end
   local g = V.generator(resume)
-  g.throw = function (err) return resume(THROW, err) end
+  g.throw = function (err)
+    if not begun then                 -- ends before its first line
+      co = coroutine.create(function () error(err, 0) end)
+    end
+    return resume(THROW, err)
+  end
   return g
 end
 

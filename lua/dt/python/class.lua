@@ -61,7 +61,7 @@ local function bound(f, self)
   return builtin(function (args, kw)
     return calls.call(f, V.list({self, table.unpack(args, 1, args.n)},
       args.n + 1), kw)
-  end, rawget(f, "name"))
+  end, rawget(f, "plain") or rawget(f, "name"))
 end
 
 -- What v.name is when a Python class says it: value, found.  `class` is v's

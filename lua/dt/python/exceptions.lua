@@ -45,8 +45,14 @@ local function make(class, args)
     or V.str(args[1])) or args.n > 1 and V.repr(V.tuple({table.unpack(args, 1,
     args.n)}, args.n)) or ""
   local e = dt.error("RUNTIME", text, class.__name__)
+  e.__context__ = M.handled and M.handled[1]
   e.args = V.tuple({table.unpack(args, 1, args.n)}, args.n)
   e.python = class
+  if class.__name__ == "StopIteration" then
+    e.value = args[1] == nil and dt.None or args[1]
+  elseif class.__name__ == "SystemExit" then
+    e.code = args[1] == nil and dt.None or args[1]
+  end
   return e
 end
 
@@ -73,6 +79,8 @@ function M.member(class, name)
     class = class.base
   end
 end
+
+V.error_member = M.member
 
 -- Exception.__init__(e, …): the text is made of these arguments.
 function M.init(e, args)
@@ -111,8 +119,11 @@ function M.catches(class, e)
   end
   -- A class of torch's that is not in the tree.
   return type(e) == "table" and e.class == class.__name__
-    or class == classes.Exception
+    or class == classes.Exception and not classes[e.class]
 end
+
+-- The errors that are being handled, the innermost one first.
+M.handled = {}
 
 -- What `raise v` raises: a class makes an instance.
 function M.raised(v)

@@ -341,11 +341,40 @@ local function super_of(env)
   return attrs.super(class, self)
 end
 
+-- locals(), globals(): the names of an environment, by their names.
+local function dict_of(env)
+  local list, d = {}, V.dict()
+  for name in next, env.vars do
+    if type(name) == "string" and name ~= "__class__" then
+      list[#list + 1] = name
+    end
+  end
+  table.sort(list)
+  for _, name in ipairs(list) do V.dict_set(d, name, env.vars[name]) end
+  return d
+end
+
+local names_of = {
+  locals = function (env)
+    while env.inner do env = env.up end
+    return dict_of(env)
+  end,
+  globals = function (env)
+    while env.up do env = env.up end
+    local d = dict_of(env)
+    d.changed = function (name, v) env.vars[name] = v end
+    return d
+  end,
+}
+
 function X.call(n)
   if n.fn.kind == "name" and n.fn.name == "super" then
     if #n.args == 0 then return super_of end
     local class, self = compile(n.args[1].value), compile(n.args[2].value)
     return function (env) return attrs.super(class(env), self(env)) end
+  end
+  if n.fn.kind == "name" and #n.args == 0 and names_of[n.fn.name] then
+    return names_of[n.fn.name]
   end
   local fn, args = compile(n.fn), {}
   for i, a in ipairs(n.args) do

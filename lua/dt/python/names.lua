@@ -40,6 +40,7 @@ local B, class = builtins.names, builtins.class
 M.builtins = B
 
 require "dt.python.std_types"
+require "dt.python.std_re"
 M.math = attrs.module "math"
 
 -- ---- torch ----

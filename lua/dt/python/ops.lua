@@ -494,8 +494,11 @@ end
 local function place(v, i, what)
   if util.is_tensor(i) then i = require("dt.python.tensor").index(i) end
   if math.type(i) ~= "integer" then
+    local own = V.special(i, "__index__")
     if type(i) == "boolean" then
       i = i and 1 or 0
+    elseif own then
+      i = own()
     else
       util.raise("TypeError", "%s indices must be integers or slices, not %s",
         V.type_name(v), V.type_name(i))

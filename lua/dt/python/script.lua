@@ -82,10 +82,22 @@ function M.environment(file, ...)
   return env
 end
 
+-- sys.exit(code): a text is said, and is a failure.
+local function leave(code)
+  if type(code) == "number" then os.exit(code) end
+  if code == nil or code == None then os.exit(0) end
+  builtins.names.print.call(V.list {V.str(code)})
+  os.exit(1)
+end
+
 local function flushed(...)
   local out = table.pack(pcall(...))
   builtins.flush()
-  if not out[1] then error(out[2], 0) end
+  if not out[1] then
+    local e = out[2]
+    if type(e) == "table" and e.class == "SystemExit" then leave(e.code) end
+    error(e, 0)
+  end
   return out[2]
 end
 

@@ -9,6 +9,7 @@ local V = require "dt.python.values"
 local attrs = require "dt.python.attrs"
 local builtins = require "dt.python.builtins"
 local tools = require "dt.python.std_tools"
+local exceptions = require "dt.python.exceptions"
 
 local M = {}
 local None = dt.None
@@ -67,10 +68,13 @@ function M.provide(argv)
   local stream = namespace {write = builtin(function (a) return log(a[1]) end),
     flush = builtin(nothing), isatty = builtin(function () return false end)}
   module("sys", {exit = function (a)
-    builtins.flush()
-    if type(a[1]) == "string" then log(a[1]) end
-    os.exit(type(a[1]) == "number" and a[1] or type(a[1]) == "string" and 1
-      or 0)
+    local e = exceptions.classes.SystemExit.make(a)
+    e.code = a[1] == nil and None or a[1]
+    return error(e, 0)
+  end, exc_info = function ()
+    local e = exceptions.handled[1]
+    if not e then return V.tuple {None, None, None} end
+    return V.tuple {exceptions.class_of(e), e, None}
   end, getsizeof = function () return 64 end,
     getrecursionlimit = function () return 1000 end,
     setrecursionlimit = nothing},
@@ -93,7 +97,7 @@ end)}, timedelta = builtin(function () return namespace {} end)})
 
 -- ---- quiet ones ----
 
-for _, name in ipairs {"gc", "traceback", "faulthandler", "atexit", "signal",
+for _, name in ipairs {"gc", "faulthandler", "atexit", "signal",
   "pdb", "socket", "platform", "inspect", "tempfile", "shutil", "subprocess",
   "threading", "multiprocessing", "pathlib"} do
   provide(name, namespace(setmetatable({}, {__index = function (_, key)
@@ -101,9 +105,27 @@ for _, name in ipairs {"gc", "traceback", "faulthandler", "atexit", "signal",
     return builtin(nothing, key)
   end})))
 end
-module("traceback", {print_exc = function ()
-  return None
-end, format_exc = function () return "" end})
+-- traceback: the last line of one; files and lines are the shell's to say.
+local function last_line(e)
+  if not e or e == None then return "NoneType: None\n" end
+  local text = V.str(e)
+  return exceptions.class_of(e).__name__ .. (text == "" and "" or ": " .. text)
+    .. "\n"
+end
+local function format_exc()
+  return "Traceback (most recent call last):\n"
+    .. last_line(exceptions.handled[1])
+end
+module("traceback", {
+  print_exc = function () return log((format_exc():gsub("\n$", ""))) end,
+  format_exc = format_exc,
+  format_exception = function (a)
+    return V.list {"Traceback (most recent call last):\n",
+      last_line(a[2] or a[1])}
+  end,
+  format_exception_only = function (a) return V.list {last_line(a[2] or a[1])} end,
+  print_stack = nothing,
+})
 module("warnings", {filterwarnings = nothing, simplefilter = nothing,
   warn = function (a)
     return log("UserWarning: " .. V.str(a[1]))

@@ -276,7 +276,12 @@ S["try"] = function (n)
         local outer = env.error
         if h.name then env_of.assign(env, h.name, e) end
         env.error = err
+        if e.__context__ == nil and exceptions.handled[1] ~= e then
+          e.__context__ = exceptions.handled[1]
+        end
+        table.insert(exceptions.handled, 1, e)
         local out = table.pack(pcall(h.body, env))
+        table.remove(exceptions.handled, 1)
         env.error = outer
         if h.name then env_of.assign(env, h.name, nil) end
         if not out[1] then error(out[2], 0) end

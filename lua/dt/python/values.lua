@@ -90,6 +90,9 @@ function M.special(v, name)
   if rawget(v, "absent") then return absent_special(v, name) end
   local class = rawget(v, "_class")
   local python = class and raw_of[class[name]]
+  if not python and rawget(v, "python") then    -- an error of the program's
+    python = M.error_member(rawget(v, "python"), name)
+  end
   if not python then return nil end
   return function (...)
     return caller(python, M.list({v, ...}, select("#", ...) + 1))
@@ -670,9 +673,19 @@ end
 function M.contains(box, v)
   local mt = type(box) == "table" and getmetatable(box)
   if mt == dict_mt or mt == set_mt then return M.dict_get(box, v) ~= nil end
-  if type(box) == "string" then return box:find(v, 1, true) ~= nil end
+  if type(box) == "string" then
+    if type(v) ~= "string" then
+      util.raise("TypeError", "'in <string>' requires string as left operand, "
+        .. "not %s", M.type_name(v))
+    end
+    return box:find(v, 1, true) ~= nil
+  end
   local special = M.special(box, "__contains__")
   if special then return M.truth(special(v)) end
+  if type(box) == "number" or type(box) == "boolean" or box == None then
+    util.raise("TypeError", "argument of type '%s' is not iterable",
+      M.type_name(box))
+  end
   local items, n = M.items(box)
   for i = 1, n do
     if rawequal(items[i], v) or (not util.is_tensor(items[i])
