@@ -232,6 +232,12 @@ DtStatus op_meta_same (DtMetaCall *c) {
   return DT_OK;
 }
 
+DtStatus op_meta_plain (DtMetaCall *c) {
+  DT_TRY(c->cx, op_meta_same(c));
+  if (!c->fake) dt_meta_set_contiguous(&c->out[0]);
+  return DT_OK;
+}
+
 DtStatus op_meta_alias (DtMetaCall *c) {
   dt_meta_copy(&c->out[0], c->in[0]);
   c->nout = 1;

@@ -119,7 +119,7 @@ static DtStatus scatter_meta (DtMetaCall *c) {
     DT_CHECK(c->cx, ok, DT_E_RUNTIME, "Expected index %s to be no larger than "
              "self %s apart from dimension %d", xt.s, mt.s, d);
   }
-  return op_meta_same(c);
+  return op_meta_plain(c);
 }
 
 /* A number as source: read everywhere through strides of 0. */
@@ -276,7 +276,7 @@ static DtStatus iadd_meta (DtMetaCall *c) {
   DT_CHECK(c->cx, ok, DT_E_RUNTIME, "source tensor shape must match self "
            "tensor shape, excluding the specified dimension. Got self.shape = "
            "%s source.shape = %s", a.s, b.s);
-  return op_meta_same(c);
+  return op_meta_plain(c);
 }
 static DtStatus iadd_kernel (DtKernelCall *c) {
   int d;

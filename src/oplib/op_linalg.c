@@ -463,6 +463,7 @@ static DtStatus cross_meta (DtMetaCall *c) {
   DT_CHECK(c->cx, c->fake || a->dtype == b->dtype, DT_E_RUNTIME, "expected "
            "scalar type %s but found %s", op_dtype_word((DtDtype)a->dtype),
            op_dtype_word((DtDtype)b->dtype));
+  if (!c->fake) dt_meta_set_contiguous(&c->out[0]);
   return DT_OK;
 }
 

@@ -466,7 +466,9 @@ static DtStatus mse_back_meta (DtMetaCall *c) {
   OpOperand o[3] = { { .m = c->in[0] }, { .m = dt_in(c, 1) },
                      { .m = dt_in(c, 2) } };
   c->nout = 1;
-  return op_broadcast(c->cx, 3, o, op_promote(3, o), &c->out[0]);
+  DT_TRY(c->cx, op_broadcast(c->cx, 3, o, op_promote(3, o), &c->out[0]));
+  if (!c->fake) dt_meta_set_contiguous(&c->out[0]);
+  return DT_OK;
 }
 static DtStatus mse_back_kernel (DtKernelCall *c) {
   DtScalar p[4];

@@ -185,7 +185,9 @@ static DtStatus mvlgamma_meta (DtMetaCall *c) {
   DT_CHECK(c->cx, dt_arg_int(c->args, 1) <= 1 << 20, DT_E_LIMIT,
            "mvlgamma: a sum of %lld terms is too long",
            (long long)dt_arg_int(c->args, 1));
-  return op_pw_meta(c);
+  DT_TRY(c->cx, op_pw_meta(c));
+  if (!c->fake) dt_meta_set_contiguous(&c->out[0]);
+  return DT_OK;
 }
 
 /* log Gamma_p(x) = p (p-1)/4 log(pi) + the sum of lgamma(x - j/2), j < p. */

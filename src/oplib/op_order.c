@@ -198,7 +198,7 @@ static DtStatus lcs_meta (DtMetaCall *c) {
            !dt_dtype_is_integral((DtDtype)c->in[0]->dtype, true),
            DT_E_NOTIMPL, "\"logcumsumexp_out_cpu\" not implemented for '%s'",
            op_dtype_word((DtDtype)c->in[0]->dtype));
-  return op_meta_same(c);
+  return op_meta_plain(c);
 }
 static DtStatus lcs_kernel (DtKernelCall *c) {
   int d;

@@ -367,7 +367,7 @@ static DtStatus icopy_meta (DtMetaCall *c) {
   DT_CHECK(c->cx, n == 0 || k == have, DT_E_INDEX, "index_copy_(): Number of "
            "indices (%lld) should be equal to source.size(dim) (%lld)",
            (long long)k, (long long)have);
-  return op_meta_same(c);
+  return op_meta_plain(c);
 }
 static DtStatus icopy_kernel (DtKernelCall *c) {
   int d;
@@ -443,7 +443,7 @@ static DtStatus sreduce_meta (DtMetaCall *c) {
            "self %s apart from dimension %d and to be no larger size than src "
            "%s", op_shape_text(x).s, op_shape_text(m).s, d,
            op_shape_text(s).s);
-  return op_meta_same(c);
+  return op_meta_plain(c);
 }
 static DtStatus sreduce_kernel (DtKernelCall *c) {
   static const DtScatter f[] = { DT_SC_ADD, DT_SC_MUL, DT_SC_ADD, DT_SC_MAX,

@@ -127,6 +127,13 @@ static DtStatus part_of (DtCtx *cx, const DtOpDef *op, const DtArgs *a,
   }
 }
 
+/* Has each element its own place?  (Strides of 0 are what repeats one.) */
+static bool lies_apart (const DtMeta *m) {
+  for (int d = 0; d < m->ndim; d++)
+    if (m->stride[d] == 0 && m->shape[d] > 1) return false;
+  return true;
+}
+
 static DtStatus part_meta (DtMetaCall *c) {
   DtMeta v;
   int64_t offset;
@@ -144,7 +151,11 @@ static DtStatus part_meta (DtMetaCall *c) {
              "size = %s, slice size = %s", op_shape_text(s).s,
              op_shape_text(&v).s);
   }
-  return op_meta_same(c);
+  DT_TRY(c->cx, op_meta_same(c));
+  if (lies_apart(c->in[0]))       /* gaps are kept, too */
+    memcpy(c->out[0].stride, c->in[0]->stride,
+           sizeof(int64_t) * c->in[0]->ndim);
+  return DT_OK;
 }
 
 static DtStatus part_kernel (DtKernelCall *c) {
@@ -424,7 +435,7 @@ static DtStatus ireduce_meta (DtMetaCall *c) {
   DT_CHECK(c->cx, ok, DT_E_RUNTIME, "source tensor shape must match self "
            "tensor shape, excluding the specified dimension. Got self.shape = "
            "%s source.shape = %s", op_shape_text(m).s, op_shape_text(s).s);
-  return op_meta_same(c);
+  return op_meta_plain(c);
 }
 static DtStatus ireduce_kernel (DtKernelCall *c) {
   const char *how = dt_arg_str(c->args, 4);
@@ -497,7 +508,7 @@ static DtStatus roll_meta (DtMetaCall *c) {
            "dimensions must align. shifts: %d, dims:%s%d", ns,
            c->fake ? " " : "", nd);
   DT_TRY(c->cx, op_dims(c->cx, c->args, 2, c->in[0]->ndim, true, &mask));
-  return op_meta_same(c);
+  return op_meta_plain(c);
 }
 /* All elements in one row, rolled. */
 static DtStatus roll_flat (DtKernelCall *c, int64_t shift) {

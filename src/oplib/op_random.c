@@ -396,7 +396,7 @@ RANDOM(bernoulli__float, "bernoulli_.float(Tensor(a!) self, float p=0.5" GEN_
        op_meta_inplace, bernoulli_p_kernel, op_g_zeros, p_samples);
 RANDOM(bernoulli, "bernoulli(Tensor self" GEN_,
        "1 with the probability given by each element, else 0.", 0,
-       op_meta_same, bernoulli_kernel, op_g_zeros, fill_samples);
+       op_meta_plain, bernoulli_kernel, op_g_zeros, fill_samples);
 const DtOpDef dt_op_bernoulli__Tensor = {
   .schema = "aten::bernoulli_.Tensor(Tensor(a!) self, Tensor p" GEN_ "(a!)",
   .brief = "Every element 1 with the probability an element of p says.",

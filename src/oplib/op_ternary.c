@@ -155,6 +155,7 @@ static DtStatus masked_fill_meta (DtMetaCall *c) {
   }
   DT_TRY(c->cx, op_pw_meta(c));
   c->out[0].dtype = (uint8_t)t;
+  if (!c->fake) dt_meta_set_contiguous(&c->out[0]);
   return DT_OK;
 }
 

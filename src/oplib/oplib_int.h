@@ -73,6 +73,7 @@ DtStatus op_new_meta (DtCtx *cx, DtMeta *m, DtDtype t, int ndim,
 void op_like_meta (DtMeta *m, const DtMeta *in, DtDtype t);
 /* Meta functions for whole classes. */
 DtStatus op_meta_same (DtMetaCall *c);          /* output as input 0 */
+DtStatus op_meta_plain (DtMetaCall *c);         /* and contiguous, with data */
 DtStatus op_meta_alias (DtMetaCall *c);         /* the same with strides */
 DtStatus op_meta_inplace (DtMetaCall *c);       /* the written input */
 DtStatus op_meta_scalar (DtMetaCall *c);        /* no tensor output */
