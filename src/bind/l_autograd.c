@@ -263,6 +263,57 @@ static int l_custom_node (lua_State *L) {
   return 0;
 }
 
+/* Put a node on the stack of those to visit, once; `seen` has visited ones. */
+static void visit (lua_State *L, int seen, int stack, DtNode *n) {
+  if (n == NULL) return;
+  if (lua_rawgetp(L, seen, n) == LUA_TNIL) {
+    lua_pushboolean(L, 1);
+    lua_rawsetp(L, seen, n);
+    lua_pushlightuserdata(L, n);
+    lua_rawseti(L, stack, (lua_Integer)lua_rawlen(L, stack) + 1);
+  }
+  lua_pop(L, 1);
+}
+
+/* dt._reached(outputs, leaves) -> per leaf: does an output come from it? */
+static int l_reached (lua_State *L) {
+  int i, nout, nleaf, seen, stack;
+  luaL_checktype(L, 1, LUA_TTABLE);
+  luaL_checktype(L, 2, LUA_TTABLE);
+  nout = (int)luaL_len(L, 1);
+  nleaf = (int)luaL_len(L, 2);
+  lua_newtable(L);
+  seen = lua_gettop(L);
+  lua_newtable(L);
+  stack = seen + 1;
+  for (i = 1; i <= nout; i++) {
+    lua_geti(L, 1, i);
+    visit(L, seen, stack, dtL_check_tensor(L, -1)->grad_fn);
+    lua_pop(L, 1);
+  }
+  for (lua_Integer top; (top = (lua_Integer)lua_rawlen(L, stack)) > 0;) {
+    lua_rawgeti(L, stack, top);
+    const DtNode *n = (const DtNode *)lua_touserdata(L, -1);
+    lua_pushnil(L);
+    lua_rawseti(L, stack, top);
+    lua_pop(L, 1);
+    for (i = 0; i < n->nin; i++) visit(L, seen, stack, n->next[i].fn);
+  }
+  lua_createtable(L, nleaf, 0);
+  for (i = 1; i <= nleaf; i++) {
+    DtVar *v;
+    lua_geti(L, 2, i);
+    v = dtL_check_tensor(L, -1);
+    lua_pop(L, 1);
+    if (v->acc) lua_rawgetp(L, seen, v->acc);
+    else lua_pushnil(L);
+    lua_pushboolean(L, !lua_isnil(L, -1));
+    lua_replace(L, -2);
+    lua_rawseti(L, -2, i);
+  }
+  return 1;
+}
+
 /* --- modes: each sets and returns the old value --- */
 
 static int set_flag (lua_State *L, bool *flag) {
@@ -362,6 +413,7 @@ void dtL_open_autograd (lua_State *L, int dt) {
   static const luaL_Reg funcs[] = {
     {"_autograd_backward", l_backward}, {"_autograd_grad", l_grad},
     {"_custom_node", l_custom_node}, {"_data_view", l_data_view},
+    {"_reached", l_reached},
     {"_hook_saved", l_hook_saved}, {"_saving", l_saving},
     {"_saving_end", l_saving_end},
     {"_local_of", l_local_of}, {"_make_param", l_make_param},
