@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT
 ** oplib/op_bag.c: sums of bags of rows and the loss of unaligned sequences.
 **
-** PyTorch has no strategy for them, but refuses some shapes before it says so;
-** their arithmetic is not written. */
+** PyTorch has no strategy for them, but refuses some shapes before it says so.
+** Bags are computed, without a gradient; the loss is not. */
+#include "kernel/bag.h"
 #include "oplib/op_unwritten.h"
+#include "oplib/emitting.h"
 
 static DtStatus size_at (DtMetaCall *c, int slot, int d, int64_t *n) {
   const DtMeta *m = c->in[slot];
@@ -31,23 +33,122 @@ static DtStatus check_types (DtMetaCall *c) {
   return DT_OK;
 }
 
+/* How PyTorch computes: its fast way numbers no bags and counts no rows. */
+static bool is_fast (const DtArgs *args, const DtMeta *weight) {
+  return dt_arg_int(args, 4) != DT_BAG_MAX && dt_arg_int(args, 8) < 0 &&
+         weight->dtype != DT_F64;
+}
+
 /* The sums, the bag of each index, the bags' sizes, the largest indices. */
 static DtStatus bag_meta (DtMetaCall *c) {
   DtDtype t = (DtDtype)c->in[1]->dtype;
-  int64_t n, size[2];
+  int64_t n, len, size[2], mode = dt_arg_int(c->args, 4);
+  bool forward = strstr(c->op->schema, "_forward_only") != NULL;
   DT_TRY(c->cx, check_types(c));
-  DT_TRY(c->cx, size_at(c, 2, 0, &n));
-  n -= dt_arg_bool(c->args, 7);
+  DT_TRY(c->cx, size_at(c, 2, 0, &len));
+  n = len - dt_arg_bool(c->args, 7);
   DT_CHECK(c->cx, n >= 0, DT_E_RUNTIME,
-           "include_last_offset: numBags should be at least 1");
+           "include_last_offset: %s should be at least 1",
+           c->fake ? "numBags" : "number of offset");
   DT_TRY(c->cx, size_at(c, 0, 1, &size[1]));
   size[0] = n;
   DT_TRY(c->cx, op_new_meta(c->cx, &c->out[0], (DtDtype)c->in[0]->dtype, 2,
                             size, c->in[0]));
-  for (int i = 1; i < 4; i++)
-    DT_TRY(c->cx, op_new_meta(c->cx, &c->out[i], t, 1,
-                              i == 1 ? c->in[1]->shape : size, c->in[1]));
+  bool empty = !c->fake && mode == DT_BAG_SUM && is_fast(c->args, c->in[0]);
+  int64_t none = 0, counts = !c->fake && forward && mode == DT_BAG_SUM ? len : n;
+  DT_TRY(c->cx, op_new_meta(c->cx, &c->out[1], t, 1,
+                            empty ? &none : c->in[1]->shape, c->in[1]));
+  DT_TRY(c->cx, op_new_meta(c->cx, &c->out[2], t, 1, &counts, c->in[1]));
+  if (!c->fake && mode == DT_BAG_MAX)
+    return op_new_meta(c->cx, &c->out[3], t, 2, size, c->in[1]);
+  return op_new_meta(c->cx, &c->out[3], t, 1, &counts, c->in[1]);
+}
+
+/* Sizes and values that only PyTorch's kernel looks at. */
+static DtStatus check_call (DtKernelCall *c) {
+  int64_t n = dt_meta_numel(&c->in[1]->m), mode = dt_arg_int(c->args, 4);
+  int slot = dt_arg_slot(c->args, 6);
+  DT_CHECK(c->cx, mode >= DT_BAG_SUM && mode <= DT_BAG_MAX, DT_E_RUNTIME,
+           "`mode` must be sum, mean, or max.");
+  if (slot < 0) return DT_OK;
+  const DtMeta *m = &c->in[slot]->m;
+  DT_CHECK(c->cx, mode == DT_BAG_SUM, DT_E_RUNTIME,
+           "embedding_bag: per_sample_weights only supported with mode='sum'");
+  DT_CHECK(c->cx, m->dtype == c->in[0]->m.dtype, DT_E_RUNTIME, "Expected "
+           "tensor for argument #1 'weight' to have the same type as tensor for "
+           "argument #1 'per_sample_weights'; but type torch.%sTensor does not "
+           "equal torch.%sTensor (while checking arguments for embedding_bag)",
+           op_dtype_word((DtDtype)c->in[0]->m.dtype),
+           op_dtype_word((DtDtype)m->dtype));
+  DT_CHECK(c->cx, dt_meta_numel(m) == n, DT_E_RUNTIME, "Expected "
+           "per_sample_weights.value().numel() == indices.numel() to be true, "
+           "but got false.  (Could this error message be improved?  If so, "
+           "please report an enhancement request to PyTorch.)");
   return DT_OK;
+}
+
+/* A list of integers the kernel fills, if the output has room for it. */
+static DtStatus list_for (DtKernelCall *c, int out, DtTensor **t,
+                          int64_t **data) {
+  void *p = NULL;
+  int64_t n = dt_meta_numel(&c->out[out]->m);
+  DT_TRY(c->cx, op_temp(c->cx, DT_I64, 1, &n, t));
+  DT_TRY(c->cx, dt_k_fill(c->cx, *t, dt_scalar_int(0)));
+  DT_TRY(c->cx, dt_tensor_data(c->cx, *t, &p));
+  *data = n > 0 ? p : NULL;
+  return DT_OK;
+}
+
+static DtStatus bag_kernel (DtKernelCall *c) {
+  DtBagCall k = { .mode = (DtBagMode)dt_arg_int(c->args, 4),
+    .weight = c->in[0], .indices = c->in[1], .offsets = c->in[2],
+    .padding = dt_arg_int(c->args, 8), .out = c->out[0] };
+  DtTensor *list[4] = { NULL }, *flat = NULL;
+  int64_t *data[4] = { NULL };
+  int slot = dt_arg_slot(c->args, 6);
+  bool counts = k.mode != DT_BAG_SUM;
+  DtStatus st = DT_OK;
+  DT_TRYG(c->cx, check_call(c));
+  for (int i = 1; i < 4; i++) DT_TRYG(c->cx, list_for(c, i, &list[i], &data[i]));
+  k.scale = slot >= 0 ? c->in[slot] : NULL;
+  k.last_given = dt_arg_bool(c->args, 7);
+  k.bag_of = data[1];
+  k.count = counts ? data[2] : NULL;
+  k.largest = k.mode == DT_BAG_MAX ? data[3] : NULL;
+  DT_TRYG(c->cx, dt_k_bag(c->cx, &k));
+  for (int i = 1; i < 4; i++) { /* the mean's counts are told twice */
+    DtTensor *from = list[i == 3 && k.mode == DT_BAG_MEAN ? 2 : i];
+    DT_TRYG(c->cx, op_restride(c->cx, from, c->out[i]->m.ndim,
+                               c->out[i]->m.shape, NULL, 0, &flat));
+    DT_TRYG(c->cx, dt_k_copy(c->cx, flat, c->out[i]));
+    dt_tensor_unref(c->cx, flat);
+    flat = NULL;
+  }
+done:
+  for (int i = 1; i < 4; i++) dt_tensor_unref(c->cx, list[i]);
+  dt_tensor_unref(c->cx, flat);
+  return st;
+}
+
+/* The public names: as for a table that learns. */
+static DtStatus public_decomp (DtDecompCall *c) {
+  int at = dt_schema_arg(c->args->schema, "padding_idx");
+  const DtValue *v = c->args->v;
+  DtMeta w = meta_of(c, c->in[0]);
+  int64_t pad = at >= 0 ? dt_arg_int_or(c->args, at, -1) : -1;
+  if (!dt_emit_ok(c->e)) return c->e->st;
+  if (at >= 0 && !dt_arg_is_none(c->args, at)) {
+    int64_t rows = w.shape[0];
+    DT_CHECK(CX, pad >= -rows && pad < rows, DT_E_RUNTIME, "padding_idx must be "
+             "within the number of embeddings, -%lld through %lld, but got "
+             "%lld", (long long)rows, (long long)rows - 1, (long long)pad);
+    if (pad < 0) pad += rows;
+  }
+  c->nout = 4;
+  dt_emit_n(c->e, "aten._embedding_bag.default", c->out, 4,
+            at >= 0 ? "tttvvvvvi" : "tttvvvvv", c->in[0],
+            c->in[1], c->in[2], v[3], v[4], v[5], v[6], v[7], pad);
+  return c->e->st;
 }
 
 static const char *const bag_samples[] = {
@@ -63,13 +164,30 @@ static const char *const ctc_samples[] = {
        "padding_idx=-1) -> (Tensor, Tensor, Tensor, Tensor)"
 OP_DEF(_embedding_bag, "aten::_embedding_bag" BAG_ARGS,
        "Sums of bags of rows of a table.", DT_OP_NOSTRATEGY, bag_meta,
-       op_k_unwritten, op_g_unwritten, bag_samples, .row = NULL);
+       bag_kernel, op_g_unwritten, bag_samples, .row = NULL);
 OP_DEF(_embedding_bag_forward_only, "aten::_embedding_bag_forward_only"
        BAG_ARGS, "Sums of bags of rows of a table that learns nothing.",
-       DT_OP_NOSTRATEGY, bag_meta, op_k_unwritten, op_g_unwritten,
+       DT_OP_NOSTRATEGY, bag_meta, bag_kernel, op_g_unwritten,
        bag_samples, .row = NULL);
 OP_DEF(_ctc_loss, "aten::_ctc_loss(Tensor log_probs, Tensor targets, int[] "
        "input_lengths, int[] target_lengths, int blank=0, bool "
        "zero_infinity=False) -> (Tensor, Tensor)",
        "Loss of unaligned sequences.", DT_OP_DATADEP | DT_OP_NOSTRATEGY, NULL,
        op_k_unwritten, op_g_unwritten, ctc_samples, .row = NULL);
+
+static const char *const public_samples[] = {
+  "f32[6, 4], i64[0], i64[1]", NULL
+};
+#define PUBLIC(id, args_) \
+  const DtOpDef dt_op_##id = { \
+    .schema = "aten::" args_ " -> (Tensor, Tensor, Tensor, Tensor)", \
+    .brief = "Bags of rows of a table, summed, averaged or their largest.", \
+    .flags = DT_OP_COMPOSITE, .decomp = public_decomp, \
+    .samples = public_samples }
+PUBLIC(embedding_bag, "embedding_bag(Tensor weight, Tensor indices, Tensor "
+       "offsets, bool scale_grad_by_freq=False, int mode=0, bool sparse=False, "
+       "Tensor? per_sample_weights=None, bool include_last_offset=False)");
+PUBLIC(embedding_bag_padding_idx, "embedding_bag.padding_idx(Tensor weight, "
+       "Tensor indices, Tensor offsets, bool scale_grad_by_freq, int mode, bool "
+       "sparse, Tensor? per_sample_weights, bool include_last_offset, int? "
+       "padding_idx)");

@@ -207,7 +207,7 @@ static const char *const tensor_samples[] = {
 #define QUANTILE(id, name_, q_, brief_, decomp_, samples_) \
   const DtOpDef dt_op_##id = { \
     .schema = "aten::" name_ "(Tensor self, " q_ " q, int? dim=None, bool " \
-              "keepdim=False, *, str interpolation='linear') -> Tensor", \
+              "keepdim=False, *, str interpolation=\"linear\") -> Tensor", \
     .brief = brief_, .flags = DT_OP_COMPOSITE, .decomp = decomp_, \
     .samples = samples_ }
 

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT
+** kernel/bag.h: bags of rows of a table. */
+#ifndef DT_KERNEL_BAG_H
+#define DT_KERNEL_BAG_H
+
+#include "tensor/tensor.h"
+
+typedef enum DtBagMode { DT_BAG_SUM, DT_BAG_MEAN, DT_BAG_MAX } DtBagMode;
+
+typedef struct DtBagCall {
+  DtBagMode mode;
+  const DtTensor *weight;       /* (rows, len) */
+  const DtTensor *indices;      /* (n), integers */
+  const DtTensor *offsets;      /* (nbags), or (nbags + 1) with last_given;
+                                ** never falling, the last <= n */
+  const DtTensor *scale;        /* (n), for each row, or NULL */
+  int64_t padding;              /* a row that does not count; < 0: none */
+  bool last_given;              /* offsets end with the last bag's end */
+  DtTensor *out;                /* (nbags, len) */
+  int64_t *bag_of;              /* [n] the bag of each index, or NULL */
+  int64_t *count;               /* [nbags] rows in each, or NULL */
+  int64_t *largest;             /* [nbags * len] MAX: the row; or NULL */
+} DtBagCall;
+
+/* Fill out, and what else is wanted.  Local.  Errors: RUNTIME (an index that
+** names no row, with PyTorch's text), META_NO_DATA, NOMEM. */
+DtStatus dt_k_bag (DtCtx *cx, const DtBagCall *k);
+
+#endif
