@@ -410,6 +410,16 @@ static int l_failed (lua_State *L) {
   return 1;
 }
 
+/* dt.debug.mesh_facts(mesh) -> {shape, names, device, ranks, member, root}, as
+** in entries.  Local. */
+static int l_mesh_facts (lua_State *L) {
+  DtMesh *m = dtL_check_mesh(L, 1);
+  lua_settop(L, 0);
+  lua_newtable(L);
+  push_mesh(L, MESHES, m);
+  return 1;
+}
+
 /* dt.debug.memory() -> {now, peak}: bytes this rank has allocated.  Pure. */
 static int l_memory (lua_State *L) {
   const DtMem *m = &dtL_session(L)->cx->mem;
@@ -423,7 +433,8 @@ static int l_memory (lua_State *L) {
 void dtL_open_entry (lua_State *L, int dt) {
   static const luaL_Reg funcs[] = {
     {"entries", l_entries}, {"failed", l_failed}, {"gradients", l_gradients},
-    {"id", l_id}, {"memory", l_memory}, {"name_id", l_name_id},
+    {"id", l_id}, {"memory", l_memory},
+    {"mesh_facts", l_mesh_facts}, {"name_id", l_name_id},
     {"names", l_names}, {"revive", l_revive},
     {NULL, NULL}
   };

@@ -40,6 +40,7 @@ static void push_error (lua_State *L, DtStatus code, const char *pyclass,
   dtL_set_int(L, "rank", s->comm ? s->comm->rank : 0);
   dtL_set_int(L, "seq", s->seq);
   luaL_setmetatable(L, DTL_ERROR);
+  dtL_note_raised(L);
 }
 
 static const char *verdict_name (DtRepairVerdict v) {

@@ -10,6 +10,7 @@ local dt = require "dt"
 local page = require "dt.debug.page"
 local program = require "dt.debug.program"
 local custom = require "dt.debug.custom"
+local called = require "dt.debug.called"
 
 local M = {}
 
@@ -303,6 +304,8 @@ local function step_lines(D, s, P, names, meshes, lines)
     rhs = of(s.ins[1])
   elseif s.kind == "detach" then
     rhs = of(s.ins[1]) .. (D == Lua and ":" or ".") .. "detach()"
+  elseif s.kind == "raise" then
+    rhs = called.text(D, s, of, meshes)
   elseif s.kind == "backward" then
     rhs = of(s.ins[1]) .. (D == Lua and ":" or ".") .. "backward()"
   else
@@ -314,6 +317,7 @@ local function step_lines(D, s, P, names, meshes, lines)
   local lhs = {}
   for i, id in ipairs(s.outs) do lhs[i] = own[id] and "_" or names[id] end
   while #lhs > 0 and lhs[#lhs] == "_" do lhs[#lhs] = nil end
+  if s.kind == "raise" and called.is_value(s) then lhs = {"_"} end
   lines[#lines + 1] = {lhs = lhs, rhs = rhs, note = note, step = s}
 end
 

@@ -11,10 +11,13 @@
 --   {kind = "leaf", outs}                          made before, or by nobody
 --   {kind = "detach", ins, outs}                   another name of a tensor
 --   {kind = "backward", ins}
+--   {kind = "raise", ins, ...}                     a call that was refused
+--                                                  (called.lua)
 -- Backward's own operators are left out: running it makes them again.
 
 local dt = require "dt"
 local page = require "dt.debug.page"
+local called = require "dt.debug.called"
 
 local M = {}
 
@@ -195,14 +198,39 @@ local function only_read(e)
     and next(e.writes) == nil
 end
 
--- build([{first =, last =, upto =}]) -> program of recorded operators, up to
--- and with the last one that failed when there is one (all = true: all).
-function M.build(o)
-  o = o or {}
+-- A call that raised after the last operator, also where it was recorded
+-- itself: what it was given is in no entry.
+local function refused(P, entries, made, grads)
+  local s = called.step(P, entries)
+  if not s then return false end
+  for _, id in ipairs(s.ins) do
+    local v = P.values[id]
+    need(P, made, {id = id, shape = v.shape, placements = v.placements}, s.seq,
+      grads)
+  end
+  P.steps[#P.steps + 1] = s
+  P.error = s
+  return true
+end
+
+-- Did the call of the last entry fail, or something after it?
+local function ends_refused(entries, failed)
+  local c = dt.debug.raised()
+  local last = entries[#entries]
+  return c and c.code ~= "DT0007" and not c.code:match("^DT07")
+    and (not last or last.seq <= c.seq)
+    and (not failed or failed.call or failed.seq < c.seq)
+end
+
+-- The program; `refuses`: ended by a call that no operator recorded, nil when
+-- that has no form.
+local function build(o, refuses)
   local entries = entries_of(o)
   local failed
   for _, e in ipairs(entries) do if e.error then failed = e end end
-  if o.all then failed = nil end
+  refuses = refuses and not o.all and not o.last
+    and ends_refused(entries, failed)
+  if o.all or refuses then failed = nil end
   local names = variable_names()
   local P = {ranks = dt.world_size(), values = {}, steps = {}, by_storage = {}}
   local made, grads, was_backward = {}, {}, false
@@ -214,7 +242,8 @@ function M.build(o)
     local own = e.backward
     if own and not was_backward then add_backward(P, e) end
     was_backward = own
-    local passed = o.all and e.error and e ~= entries[#entries]
+    local passed = e.error
+      and (refuses or o.all and e ~= entries[#entries])
     if not own and not passed and not only_read(e)
        and (not e.call or CALLS[e.op]) then
       for _, v in ipairs(e.inputs) do need(P, made, v, e.seq, grads) end
@@ -226,8 +255,16 @@ function M.build(o)
     end
     if e == failed then break end
   end
+  if refuses and not refused(P, entries, made, grads) then return nil end
   mark_requires_grad(P)
   return P
+end
+
+-- build([{first =, last =, upto =}]) -> program of recorded operators, up to
+-- and with the last one that failed when there is one (all = true: all).
+function M.build(o)
+  o = o or {}
+  return build(o, true) or build(o, false)
 end
 
 -- A copy of the program whose steps are only what `targets` (steps) need.

@@ -52,12 +52,20 @@ local function local_text(v)
   return t
 end
 
+-- An error that the script caught, of a call that was no operator.
+local function caught(P)
+  local s = P.error
+  if not s or s.kind ~= "raise" then return nil end
+  return {code = s.error, class = s.class, after = s.seq,
+    message = s.message, where = s.where}
+end
+
 -- An error that is no operator's, when it is the last that was raised:
 -- {code, class, message, where, after}.
 local function raised(P)
-  if not dt.debug.last_error then return nil end
+  if not dt.debug.last_error then return caught(P) end
   local e, after = dt.debug.last_error()
-  if not e or e == true then return nil end
+  if not e or e == true then return caught(P) end
   local object = type(e) == "table"
   local r = {code = object and (e.id or e.code) or "DT0007", after = after,
     class = object and e.class or "RuntimeError",
@@ -66,6 +74,9 @@ local function raised(P)
   local typed = not r.where or r.where:match("^prompt:")
   if typed and (r.code == "DT0007" or r.code:match("^DT07")) then
     return nil                          -- a slip of the person's own
+  end
+  if P.error and P.error.kind == "raise" then
+    return P.error.message == r.message and r or caught(P)
   end
   if P.error and (P.error.seq > after or P.error.message == r.message) then
     return nil
@@ -244,7 +255,7 @@ function M.report(file)
 end
 
 -- The report of an error that no operator raised: the script is the repro, for
--- PyTorch there is what ran before.
+-- PyTorch the call and what it needs, or else what ran before.
 function M.of_raised(P, e)
   local d = {ranks = P.ranks, by_rank = {}, inputs = {},
     versions = dt.debug.versions(), message = e.message}
@@ -253,12 +264,18 @@ function M.of_raised(P, e)
     :format(e.where or "the prompt", e.class, e.after)
   d.actual = ("%s: %s"):format(e.code, e.message)
   d.lua = script(e.where)
+  local call = P.error and P.error.kind == "raise" and P.error
+  local Q = call and program.slice(P, {call})
   local r
   if d.lua then
     r = replay.run_text(d.lua, P.ranks, {fake = dt.debug.no_data()})
     d.reproduced = compare(r, "error", e)
   else
-    d.lua = emit.lua(P, {whole = true})
+    d.lua = emit.lua(Q or P, {whole = true})
+  end
+  if Q then
+    d.torch = emit.python(Q)
+    return d
   end
   d.torch = "# The call that raises is no operator: this is what ran before it."
     .. "\n" .. emit.python(P)
