@@ -83,7 +83,6 @@ local without_rule = {
   "dequantize.self", embedding_renorm_ = "embedding_renorm_",
   hash_tensor = "hash_tensor", histogram = "histogram.bin_ct",
   nonzero_static = "nonzero_static", poisson = "poisson", put_ = "put_",
-  masked_scatter_ = "masked_scatter_",
   is_set_to = "is_set_to", resize_ = "resize_", resize_as_ = "resize_as_",
   quantize_per_tensor = "quantize_per_tensor",
   quantize_per_channel = "quantize_per_channel",
