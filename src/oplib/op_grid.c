@@ -76,6 +76,8 @@ static DtStatus sample_meta (DtMetaCall *c) {
     int have = i ? grid->ndim : in->ndim;
     DT_CHECK(c->cx, have >= 4, DT_E_VALUE,
              "not enough values to unpack (expected 4, got %d)", have);
+    DT_CHECK(c->cx, have == 4, DT_E_VALUE,
+             "too many values to unpack (expected 4)");
   }
   if (c->fake && nd == 2)
     DT_TRY(c->cx, check_fake_2d(c->cx, in, grid));

@@ -254,17 +254,21 @@ static DtStatus iadd_meta (DtMetaCall *c) {
              (long long)size, d);
     return op_meta_same(c);
   }
-  DT_CHECK(c->cx, s->dtype == m->dtype, DT_E_RUNTIME, "index_add_(): self (%s) "
-           "and source (%s) must have the same scalar type",
-           op_dtype_word((DtDtype)m->dtype), op_dtype_word((DtDtype)s->dtype));
   DT_CHECK(c->cx, x->ndim <= 1, DT_E_INDEX, "index_add_(): Index is supposed "
            "to be a vector, but got dim: %d with type: %s and size: %s",
            x->ndim, op_dtype_word((DtDtype)x->dtype), op_shape_text(x).s);
-  DT_CHECK(c->cx, d < s->ndim || s->ndim == 0, DT_E_RUNTIME, "index_add_(): "
+  DT_CHECK(c->cx, x->dtype == DT_I64 || x->dtype == DT_I32, DT_E_RUNTIME,
+           "index_add_(): Expected dtype int32/int64 for index but got: %s",
+           op_dtype_word((DtDtype)x->dtype));
+  DT_CHECK(c->cx, s->dtype == m->dtype, DT_E_RUNTIME, "index_add_(): self (%s) "
+           "and source (%s) must have the same scalar type",
+           op_dtype_word((DtDtype)m->dtype), op_dtype_word((DtDtype)s->dtype));
+  DT_CHECK(c->cx, d == 0 || d < s->ndim, DT_E_RUNTIME, "index_add_(): "
            "Indexing dim %d is out of bounds of the source tensor with dim %d",
            d, s->ndim);
-  if (m->ndim > 0) DT_TRY(c->cx, op_has_dim(c->cx, s, d));
-  int64_t have = d < s->ndim ? s->shape[d] : 1;
+  int64_t have = s->ndim ? s->shape[d] : 1;
+  if (s->ndim == 0 && dt_meta_numel(x) != 1)
+    DT_TRY(c->cx, op_has_dim(c->cx, s, d));
   DT_CHECK(c->cx, dt_meta_numel(x) == have, DT_E_RUNTIME, "index_add_(): "
            "Number of indices (%lld) should be equal to source.size(dim): "
            "(%lld), for dim: %d", (long long)dt_meta_numel(x),
@@ -598,8 +602,6 @@ static DtStatus put_meta (DtMetaCall *c) {
   int64_t shape[DT_MAX_NDIM];
   int n;
   const DtMeta *val = dt_in(c, 2);
-  DT_CHECK(c->cx, !c->fake || !adv_has_mask(c->args, c->in), DT_E_RUNTIME,
-           "aten.nonzero.default");
   if (c->fake || adv_has_mask(c->args, c->in)) return op_meta_same(c);
   DT_TRY(c->cx, adv_read(c->cx, c->args, c->in[0]->ndim, c->in, &v));
   DT_TRY(c->cx, adv_shape(c->cx, c->in[0], &v, shape, &n));

@@ -312,22 +312,26 @@ static bool one_element (const OpOperand *o) {
   return o->is_num || (o->m != NULL && dt_meta_numel(o->m) == 1);
 }
 
-/* Is the operand that PyTorch's kernel has second one element?  mul_.Scalar
+/* Does PyTorch's kernel have the operands the other way round?  mul_.Scalar
 ** calls it with the number first. */
-static bool by_one (const DtOpDef *op, const OpOperand *o) {
-  bool turned = op->sig != NULL && op->sig->inplace &&
-                op->row[PWR_FN] == DT_B_mul &&
-                op->sig->arg[1].type == DT_T_SCALAR;
-  return one_element(&o[turned ? 0 : 1]);
+static bool turned (const DtOpDef *op) {
+  return op->sig != NULL && op->sig->inplace && op->row[PWR_FN] == DT_B_mul &&
+         op->sig->arg[1].type == DT_T_SCALAR;
 }
 
-/* A second operand of one element stays in f32 under f16 and bf16. */
+/* Is the operand that PyTorch's kernel has second one element? */
+static bool by_one (const DtOpDef *op, const OpOperand *o) {
+  return one_element(&o[turned(op) ? 0 : 1]);
+}
+
+/* A second operand of one element stays in f32 under f16 and bf16; where it
+** is the tensor, it has been rounded long ago. */
 static bool keeps_number (const DtOpDef *op, DtDtype ct,
                           const OpOperand *o) {
   int fn = op->row[PWR_FN];
   return op->row[PWR_N] == 2 && (ct == DT_F16 || ct == DT_BF16) &&
          (fn == DT_B_mul || fn == DT_B_div || fn == DT_B_div_floor ||
-          fn == DT_B_div_trunc) && by_one(op, o);
+          fn == DT_B_div_trunc) && !turned(op) && by_one(op, o);
 }
 
 /* Parameters: numbers, booleans, None (NaN) and the words of aten's options

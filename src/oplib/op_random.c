@@ -211,6 +211,15 @@ static int64_t last_drawn (DtDtype t) {
   }
 }
 
+/* Numbers from lo to the last that is drawn, that one too: beyond the greatest
+** of all the counting goes round. */
+static DtStatus draw_to_last (DtKernelCall *c, int64_t lo) {
+  DtTensor *out = c->out[0];
+  int64_t hi = last_drawn((DtDtype)out->m.dtype);
+  return hi < INT64_MAX ? op_randint(c->cx, out, c->rng, lo, hi + 1)
+                        : dt_k_randint(c->cx, out, c->rng, lo, INT64_MIN);
+}
+
 /* random_(), random_(to), random_(from, to): the last argument is a generator
 ** throughout. */
 static DtStatus random_kernel (DtKernelCall *c) {
@@ -218,10 +227,11 @@ static DtStatus random_kernel (DtKernelCall *c) {
   DtDtype t = (DtDtype)out->m.dtype;
   int n = c->args->schema->nargs;
   bool given = n > 2 && !dt_arg_is_none(c->args, n - 2);
-  int64_t lo = n == 4 ? dt_arg_int(c->args, 1) : 0, hi;
+  int64_t lo = n == 4 ? dt_arg_int(c->args, 1) : 0;
   DT_ASSERT(c->cx, c->rng);
   if (given) {
-    hi = dt_arg_int(c->args, n - 2);
+    DT_TRY(c->cx, op_randint(c->cx, out, c->rng, lo,
+                             dt_arg_int(c->args, n - 2)));
   } else if (n == 4) {
     DT_CHECK(c->cx, !dt_dtype_is_complex(t), DT_E_RUNTIME,
              "random_from_to_impl handles only integral, floating-point and "
@@ -229,14 +239,11 @@ static DtStatus random_kernel (DtKernelCall *c) {
     DT_TRY(c->cx, op_kernel_allows(c->cx, NULL, "random_.from", t, false));
     DT_CHECK(c->cx, t != DT_BOOL || lo == 0 || lo == 1, DT_E_RUNTIME,
              "from is out of bounds for bool");
-    hi = last_drawn(t);
-    hi += hi < INT64_MAX;
+    DT_TRY(c->cx, draw_to_last(c, lo));
   } else {
     DT_TRY(c->cx, op_kernel_allows(c->cx, NULL, "random_", t, false));
-    hi = last_drawn(t);
-    hi += hi < INT64_MAX;
+    DT_TRY(c->cx, draw_to_last(c, lo));
   }
-  DT_TRY(c->cx, op_randint(c->cx, out, c->rng, lo, hi));
   advance(c, &out->m);
   return DT_OK;
 }

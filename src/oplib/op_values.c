@@ -185,8 +185,9 @@ static int64_t pairs (int64_t n) {
 
 static DtStatus pdist_meta (DtMetaCall *c) {
   int64_t n;
-  DT_CHECK(c->cx, c->in[0]->ndim == 2, DT_E_RUNTIME,
+  DT_CHECK(c->cx, dt_meta_is_contiguous(c->in[0]), DT_E_RUNTIME,
            "_pdist_forward requires contiguous input");
+  for (int d = 0; d < 2; d++) DT_TRY(c->cx, op_has_dim(c->cx, c->in[0], d));
   n = pairs(c->in[0]->shape[0]);
   c->nout = 1;
   return op_new_meta(c->cx, &c->out[0], (DtDtype)c->in[0]->dtype, 1, &n,
@@ -207,11 +208,13 @@ static double distance (const double *a, const double *b, int64_t n,
 
 /* What one difference has of the gradient of its distance. */
 static double share (double d, double dist, double g, double p) {
-  double sign = d > 0 ? 1 : d < 0 ? -1 : 0;
-  bool apart = dist > 0;
-  if (isinf(p)) return fabs(d) >= dist ? sign * g : 0;
-  if (!(p > 0) || !apart) return p > 1 || p < 1 ? 0 : sign * g;
-  if (sign * sign < 1) return 0;
+  double sign = d > 0 ? 1 : d < 0 ? -1 : isnan(d) ? d : 0;
+  bool same = !isnan(dist) && !(dist > 0);
+  if (!(p > 0)) return 0;
+  if (isinf(p))
+    return isnan(dist) ? dist : sign * g * (fabs(d) < dist ? 0 : 1);
+  if (!(p < 1) && !(p > 1)) return sign * g;
+  if (same || (p < 1 && sign * sign < 1)) return 0;
   return sign * pow(fabs(d), p - 1) * g / pow(dist, p - 1);
 }
 
