@@ -118,8 +118,6 @@ end
 
 -- ---- activations ----
 
-function M.relu(x) return need("relu")(x) end
-function M.silu(x) return need("silu")(x) end
 function M.sigmoid(x) return need("sigmoid")(x) end
 function M.tanh(x) return need("tanh")(x) end
 
@@ -214,8 +212,9 @@ function M.scaled_dot_product_attention(...)
   return require("dt.attention").scaled_dot_product_attention(...)
 end
 
--- Pooling, resizing, padding, sampling, convolution; losses; norms.
-for _, part in ipairs {"spatial", "loss", "norm"} do
+-- Activations; pooling, resizing, padding, sampling, convolution; losses;
+-- norms.
+for _, part in ipairs {"activation", "spatial", "loss", "norm"} do
   for name, f in pairs(require("dt.functional_" .. part)) do
     if M[name] == nil then M[name] = f end
   end

@@ -7,26 +7,10 @@ local util = require "dt.util"
 
 local M = {}
 local aten = dt.ops.aten
-local numbers = {none = 0, mean = 1, sum = 2}
+local reduction = require("dt.reduction").number
+local numbers = require("dt.reduction").numbers
 
 local function raise(...) return util.raise(...) end
-
--- 0, 1, 2 for "none", "mean", "sum"; the flags of old are told first.
-local function reduction(a)
-  if a.size_average ~= nil or a.reduce ~= nil then
-    local name = a.reduce == false and "none"
-      or a.size_average == false and "sum" or "mean"
-    dt._warn(("size_average and reduce args will be deprecated, please use "
-      .. "reduction='%s' instead."):format(name))
-    a.reduction = name
-  end
-  local name = a.reduction or "mean"
-  local n = numbers[name]
-  if not n then
-    raise("ValueError", "%s is not a valid value for reduction", name)
-  end
-  return n
-end
 
 local old = {"size_average", "reduce", "reduction"}
 

@@ -9,8 +9,8 @@ local nnm = require "dt.nn.module"
 local M = {Module = nnm.Module, is_module = nnm.is_module,
   isinstance = nnm.isinstance}
 
-local parts = {"dt.nn.linear", "dt.nn.norm", "dt.nn.simple",
-  "dt.nn.container", "dt.nn.more", "dt.nn.pooling"}
+local parts = {"dt.nn.linear", "dt.nn.norm", "dt.nn.activation",
+  "dt.nn.losses", "dt.nn.container", "dt.nn.more", "dt.nn.pooling"}
 for _, name in ipairs(parts) do
   for key, class in pairs(require(name)) do M[key] = class end
 end

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- dt/nn/linear.lua: Linear, Embedding, Identity, Dropout,
--- Flatten, with PyTorch's default initialisation.
+-- dt/nn/linear.lua: Linear, Embedding, Identity, Flatten, with PyTorch's
+-- default initialisation.
 
 local dt = require "dt"
 local util = require "dt.util"
@@ -91,22 +91,6 @@ function M.Flatten:forward(x)
 end
 function M.Flatten:extra_repr()
   return ("start_dim=%d, end_dim=%d"):format(self.start_dim, self.end_dim)
-end
-
--- nn.Dropout(p = 0.5)
-M.Dropout = Module:extend("Dropout")
-function M.Dropout:__init__(p)
-  if type(p) == "table" then p = p.p or p[1] end
-  p = p or 0.5
-  if p < 0 or p > 1 then
-    util.raise("ValueError", "dropout probability has to be between 0 and 1, "
-      .. "but got %s", tostring(p))
-  end
-  self.p = p
-end
-function M.Dropout:forward(x) return F.dropout(x, self.p, self.training) end
-function M.Dropout:extra_repr()
-  return ("p=%s, inplace=False"):format(tostring(self.p + 0.0))
 end
 
 return M
