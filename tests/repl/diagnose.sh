@@ -65,6 +65,24 @@ has "run: missing strategy" 0 '"reproduced":true,"cured_by":"torch 2.13"' \
   "$DTREPL" diagnose --json --run missing.txt
 has "fixed in" 0 '"fixed_in":"2.8"' "$DTREPL" diagnose --json missing.txt
 
+# In place: the operator and the placements of the report.
+inplace() {
+  cat >inplace.txt <<EOT
+RuntimeError: aten.$1: in-place operations that require placement changes
+are not supported. The input has placement (Shard(dim=0),), but no valid
+strategy preserves this placement.
+EOT
+  has "run: in place, $1" 0 "$2" "$DTREPL" diagnose --run inplace.txt
+}
+inplace index_put_.default "raises the same text"
+inplace add_.Tensor "raises the same error, with aten.clamp_.default"
+# The mesh behind the @ of an operator's schema, not the shape of a tensor.
+echo "Sharding propagation failed for Op(op=aten.view.default," \
+  "args_schema=Spec(S(2) on (4, 100, 512)), [4, 100, 3, 170] @ mesh: (8,))" \
+  >schema.txt
+has "the mesh of a schema" 0 '"mesh":{"shape":[8]' \
+  "$DTREPL" diagnose --json schema.txt
+
 # A dump alone, and a scene of a class.
 cat >dump.txt <<'EOT'
   aten::mm(dt: f32[8, 16]| S(0), t: f32[16, 4])

@@ -267,6 +267,13 @@ end
 -- A mesh told in words: "a (2, 2, 2) mesh", "mesh (ddp, fsdp, abcd)".
 local function told(flat)
   local shape, names
+  local printed = flat:match "@ mesh:%s*%((%d[%d,%s]*)%)"
+  if printed then                   -- as an operator's schema prints it
+    shape = {}
+    for n in printed:gmatch "%d+" do
+      shape[#shape + 1] = math.tointeger(tonumber(n)) or 1 << 53
+    end
+  end
   local at = 1
   for _ = 1, 60 do
     local a = flat:find("[Mm]esh", at)

@@ -128,16 +128,35 @@ local function put_fixes(out, r)
   end
 end
 
-local function put_run(out, run)
-  out[#out + 1] = "  repro     " .. (run.reproduced and "raises the same text"
-    or run.why or "does not raise it")
+-- How the repro ended: the error of the report, of its operator or of another
+-- one, or what is wrong without one.
+local function ended(run, op)
+  if not run.reproduced then return run.why or "does not raise it" end
+  if not run.raised then return "shows the same: nothing is raised" end
+  local other = op and run.message and run.message:match "^([%w_]+%.[%w_.]+):"
+  if other and other ~= op and run.message:find("^" .. other:gsub("%p", "%%%0"))
+     and not run.message:find(op, 1, true) then
+    return "raises the same error, with " .. other
+  end
+  return "raises the same text"
+end
+
+-- The first line of what a fix that does not cure raises.
+local function why_not(c)
+  local first = c.why and c.why:match "^[^\n]*"
+  if not first or first == "" then return "" end
+  return " (" .. first .. ")"
+end
+
+local function put_run(out, run, op)
+  out[#out + 1] = "  repro     " .. ended(run, op)
   if run.message then
     out[#out + 1] = "            " .. wrap(run.message, "            ", 66)
   end
   for _, c in ipairs(run.tried or {}) do
-    out[#out + 1] = ("  %-9s %s: %s"):format("tried", c.text, c.cures
-      and "cures it" or "does not cure it" .. (c.why and " (" .. c.why .. ")"
-      or ""))
+    out[#out + 1] = ("  %-9s %s"):format("tried", wrap(c.text .. ": "
+      .. (c.cures and "cures it" or "does not cure it" .. why_not(c)),
+      "            ", 66))
   end
   if run.script then
     out[#out + 1] = "  script"
@@ -176,7 +195,7 @@ function M.text(r, file)
     out[#out + 1] = "  note      " .. wrap(n, "            ", 66)
   end
   put_fixes(out, r)
-  if r.run then put_run(out, r.run) end
+  if r.run then put_run(out, r.run, r.op) end
   if #r.threads > 0 then
     out[#out + 1] = "  threads   " .. wrap(table.concat(r.threads, " "),
       "            ", 66)

@@ -465,7 +465,78 @@ scenes["view-unflatten-uneven"] = function ()
         lua = "return x:view({4, 4, 3})"}}}
 end
 
-scenes["inplace-placement-change"] = function ()
+-- The placements that the message says the input has, in Lua; and whether one
+-- of them is partial.  nil: none, or some that are not read here.
+local function stated_placements(flat)
+  local said = flat:match "The input has placements? (%b())"
+  if not said then return nil end
+  local out, partial = {}, false
+  for name, inner in said:sub(2, -2):gmatch "(_?%a+)(%b())" do
+    local value = inner:match "%(d?i?m?=?([%w_]*)%)"
+    if name == "Shard" and math.tointeger(tonumber(value)) then
+      out[#out + 1] = ("Shard(%s)"):format(value)
+    elseif name == "Replicate" then
+      out[#out + 1] = "Replicate()"
+    elseif name == "Partial" and value and value:find "^%a*$" then
+      out[#out + 1] = ("Partial(%s)"):format(value == "" and ""
+        or ("%q"):format(value))
+      partial = true
+    else
+      return nil
+    end
+  end
+  if #out == 0 or #out > 3 then return nil end
+  return "{" .. table.concat(out, ", ") .. "}", #out, partial
+end
+
+-- The operator of the report, in place on a tensor of the placements it says;
+-- where that does not raise, as its other operands are not known, clamp_.
+local function inplace_of_report(r)
+  local placements, n, partial = stated_placements(r.doc.flat)
+  local space, name, overload = (r.op or ""):match "^([%w_]+)%.([%w_]+)%.([%w_]+)$"
+  if not placements or not name or name == "clamp_" or not name:find "_$"
+     or not repro.known_op(r.op) then
+    return nil
+  end
+  local shape = {}
+  for i = 1, n do shape[i] = 2 end
+  local first = partial and ("DTensor.from_local(t, mesh, %s)")
+    or "dt.distribute_tensor(t, mesh, %s)"
+  local all, ops = {}, "dt.ops[%q][%q][%q]"
+  for i = 1, n do all[i] = "Replicate()" end
+  -- The other operands: replicated, sharded otherwise, partial.
+  local setup = {"local function others(t, how)",
+    "  if how == 1 or t.ndim == 0 then return dt.distribute_tensor(t, mesh, {"
+      .. table.concat(all, ", ") .. "}) end",
+    ("  if how == 2 then return dt.distribute_tensor(t, mesh, {%s}) end")
+      :format(table.concat(all, ", "):gsub("Replicate%(%)$", "Shard(t.ndim - 1)")),
+    ("  return DTensor.from_local(t, mesh, {%s})")
+      :format((table.concat(all, ", "):gsub("Replicate", "Partial"))),
+    "end",
+    "local function call(op)",
+    "  for how = 1, 3 do",
+    "    local k = 0",
+    "    dt.testing.call_sample(op, function (t)",
+    "      k = k + 1",
+    "      return k == 1 and " .. first:format(placements)
+      .. " or others(t, how)",
+    "    end)", "  end", "end"}
+  local plain = name:gsub("_$", "")
+  local fixes = {}
+  if repro.known_op(space .. "." .. plain .. "." .. overload) then
+    fixes[1] = {text = "the out-of-place form", lua = ("return call(%s)")
+      :format(ops:format(space, plain, overload))}
+  end
+  return {ranks = 1 << n, mesh = repro.mesh_of({meshes = {}}, {shape = shape}),
+    setup = setup, fail = ("call(%s); return DTensor.from_local(dt.ones(4), "
+      .. "mesh, {%s}):clamp_({min = 0, max = 10})"):format(ops:format(space,
+      name, overload), (table.concat(all, ", "):gsub("Replicate", "Partial"))),
+    fixes = fixes}
+end
+
+scenes["inplace-placement-change"] = function (r)
+  local own = inplace_of_report(r)
+  if own then return own end
   return {ranks = 4, mesh = repro.mesh_of({meshes = {}}, {shape = {4},
       names = {"dp"}}),
     setup = {'local x = DTensor.from_local(dt.ones(4), mesh, {Partial()})'},

@@ -130,7 +130,7 @@ return {
       lua = 'x:redistribute(x.device_mesh, "R")',
       torch = "x.redistribute(placements=[Replicate()])"},
    },
-   ask = {"Which torch release is it?"}},
+   ask = {}},
 
   {id = "mixed-activation-checkpoint-recompute",
    name = "mixed types while a checkpoint is recomputed",
