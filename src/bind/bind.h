@@ -32,9 +32,9 @@ typedef struct DtBindOpts {
 struct DtControl;
 struct DtStopAt;
 
-enum { DTL_NAMES = 64, DTL_SCOPES = 8 };
+enum { DTL_NAMES = 64, DTL_SCOPES = 32 };
 typedef struct DtScopeName {    /* a function's name in the record */
-  const char *source; int line; char chunk[LUA_IDSIZE]; const char *text;
+  const char *source; int line; const char *name, *text;
 } DtScopeName;
 
 /* What the binding keeps per state; found with dtL_state(). */
@@ -59,7 +59,11 @@ typedef struct DtBind {
   const char *name_key[DTL_NAMES], *name_val[DTL_NAMES];  /* l_past.c */
   DtScopeName scope[DTL_SCOPES];
   const char *names_in; int names_line;         /* asked there last */
+  /* What where() found last, and for which operator; names ask for it again. */
+  struct { const void *ci; int64_t seq; const char *source; int line, defined; }
+    at;
   unsigned char box_tag, lua_tag;       /* slots.c; 0: not known */
+  bool protos;                  /* slots.c: functions are laid out as thought */
   const void *tensor_meta;      /* metatable of tensors, once one was seen */
 } DtBind;
 
@@ -176,10 +180,6 @@ void dtL_open_file (lua_State *L, int dt);
 void dtL_open_diag (lua_State *L, int dt);      /* findings */
 void dtL_open_answers (lua_State *L, int dt);   /* why, plan, show as data */
 void dtL_open_export (lua_State *L, int dt);    /* page, trace */
-/* Keep which call of the script's raises the error object on the top.  Local.
-*/
-void dtL_note_raised (lua_State *L);
-void dtL_open_raised (lua_State *L, int dt);
 void dtL_open_entry (lua_State *L, int dt);     /* these four too */
 void dtL_open_who (lua_State *L, int dt);
 void dtL_open_verify (lua_State *L, int dt);

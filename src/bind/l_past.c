@@ -119,24 +119,40 @@ static void bind_top (lua_State *L, DtDebug *d, int64_t seq,
   if (s) dt_record_bind(d, seq, scope, s, v->id);
 }
 
-static const char *scope_of (DtBind *b, lua_Debug *ar) {
-  unsigned k = (unsigned)(((uintptr_t)ar->source >> 4) +
-                          (unsigned)ar->linedefined) % DTL_SCOPES;
+static const char *scope_of (DtBind *b, const char *source, int line) {
+  unsigned k = (unsigned)(((uintptr_t)source >> 4) + (unsigned)line) %
+               DTL_SCOPES;
   DtScopeName *c = &b->scope[k];
-  char text[300];
+  const char *name = *source == '@' || *source == '=' ? source + 1 : "script";
   const char *s;
-  if (c->source == ar->source && c->line == ar->linedefined &&
-      strcmp(c->chunk, ar->short_src) == 0)
+  char text[300];
+  if (c->source == source && c->line == line && strcmp(c->name, name) == 0)
     return c->text;
-  snprintf(text, sizeof text, "%.250s:%d", ar->source[0] == '@' ||
-           ar->source[0] == '=' ? ar->source + 1 : "script", ar->linedefined);
-  s = dt_session_intern(b->s, text);
+  snprintf(text, sizeof text, "%.250s:%d", name, line);
+  name = dt_session_intern(b->s, name);
+  s = name ? dt_session_intern(b->s, text) : NULL;
   if (s == NULL) { dt_error_clear(b->s->cx); return ""; }
-  c->source = ar->source;
-  c->line = ar->linedefined;
-  snprintf(c->chunk, sizeof c->chunk, "%s", ar->short_src);
-  c->text = s;
+  *c = (DtScopeName){ source, line, name, s };
   return s;
+}
+
+/* The scope of a level; NULL when it is not the script's.  What was found for
+** this operator is not asked for again. */
+static const char *level_scope (lua_State *co, DtBind *b, int64_t seq,
+                                bool first, lua_Debug *ar) {
+  const char *source;
+  int line;
+  if ((const void *)ar->i_ci == b->at.ci && b->at.seq == seq) {
+    source = b->at.source;
+    line = b->at.defined;
+    ar->currentline = b->at.line;
+  } else {
+    if (!dtL_slots_source(co, b, ar, &source, &line)) return NULL;
+    if (first) lua_getinfo(co, "l", ar);
+  }
+  if (strncmp(source, "=[dt", 4) == 0 || strcmp(source, "=?") == 0)
+    return NULL;                        /* the library's, or stripped */
+  return scope_of(b, source, line);
 }
 
 /* The locals of a function that hold tensors. */
@@ -165,12 +181,8 @@ static void bind_frames (lua_State *co, DtDebug *d, int64_t seq) {
        lua_getstack(co, level, &two[level & 1]); level++) {
     lua_Debug *ar = &two[level & 1];
     const char *scope;
-    if (dtL_slots_is_c(b, ar)) continue;
-    lua_getinfo(co, "S", ar);
-    if (*ar->what == 'C' || strncmp(ar->source, "=[dt", 4) == 0 ||
-        strcmp(ar->source, "=?") == 0) continue;        /* stripped */
-    if (n == 0) lua_getinfo(co, "l", ar);
-    scope = scope_of(b, ar);
+    scope = level_scope(co, b, seq, n == 0, ar);
+    if (scope == NULL) continue;
     if (n++ == 0) {
       if (b->names_in == scope && ar->currentline > b->names_line) most = 1;
       b->names_in = scope;

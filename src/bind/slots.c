@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
-** bind/slots.c: which locals of a Lua function under way are boxes.
+** bind/slots.c: which locals of a Lua function under way are boxes, and where
+** it was written.
 **
 ** Names are recorded at every operator, and of the locals of all functions
 ** under way only the few that hold tensors matter.  Lua's interface copies one
@@ -12,9 +13,10 @@
 ** therefore tried out when a state is made, with values of every type whose
 ** address or number is known: a call's record begins with the address of its
 ** function's slot, the function's locals follow in slots of one size, each
-** with the value first and its tag behind it.  Where that is not so nothing
-** is learned, every local is asked for, and the answers are the same.  Does
-** not read values, and never writes. */
+** with the value first and its tag behind it; a function's prototype knows its
+** source and first line, which the interface would spell out anew each time.
+** Where that is not so nothing is learned, the interface is asked for all, and
+** the answers are the same.  Does not read values, and never writes. */
 #include <string.h>
 #include "bind/slots.h"
 
@@ -51,6 +53,63 @@ static bool as_thought (lua_State *L, const char *func) {
          holds(func, LIGHT, lua_touserdata(L, LIGHT));
 }
 
+/* ---- functions ---- */
+
+/* Bytes from a function of Lua to its prototype, from there to its first line
+** and its source, and in that to the text. */
+enum { PROTO = 24, LINE = 44, SOURCE = 112, TEXT = 24 };
+
+static const void *pointer_at (const void *p, int at) {
+  const void *q;
+  memcpy(&q, (const char *)p + at, sizeof q);
+  return q;
+}
+
+/* NULL when the source was left out. */
+static const char *source_of (const void *func, int *line) {
+  const void *proto = pointer_at(func, PROTO);
+  const char *s = (const char *)pointer_at(proto, SOURCE);
+  memcpy(line, (const char *)proto + LINE, sizeof *line);
+  return s ? s + TEXT : NULL;
+}
+
+bool dtL_slots_source (lua_State *L, const DtBind *b, lua_Debug *ar,
+                       const char **source, int *line) {
+  if (dtL_slots_is_c(b, ar)) return false;
+  if (b->protos) {
+    *source = source_of(pointer_at(dtL_slots_func(ar), 0), line);
+    if (*source != NULL) return true;
+  }
+  lua_getinfo(L, "S", ar);
+  *source = ar->source;
+  *line = ar->linedefined;
+  return *ar->what != 'C';
+}
+
+/* Is the function on the top, which is popped, laid out as thought? */
+static bool proto_as_thought (lua_State *L, int defined) {
+  const void *func = lua_topointer(L, -1);
+  const char *s;
+  lua_Debug ar;
+  int line;
+  lua_getinfo(L, ">S", &ar);
+  s = source_of(func, &line);
+  return s == ar.source && line == ar.linedefined && line == defined;
+}
+
+/* Two functions of two sources, one inside the other's chunk. */
+static bool protos_as_thought (lua_State *L) {
+  static const char chunk[] = "\n\n\nreturn function ()\nend";
+  bool ok;
+  if (luaL_loadbufferx(L, chunk, sizeof chunk - 1, "@dt", "t") != LUA_OK)
+    return lua_error(L) != 0;
+  lua_pushvalue(L, -1);
+  lua_call(L, 0, 1);
+  ok = proto_as_thought(L, 4) && proto_as_thought(L, 0);
+  lua_pushvalue(L, SCRIPT);
+  return proto_as_thought(L, 0) && ok;
+}
+
 static int try_out (lua_State *L) {
   DtBind *b = dtL_state(L);
   lua_Debug ar;
@@ -59,6 +118,7 @@ static int try_out (lua_State *L) {
     if (as_thought(L, func)) {
       b->box_tag = tag_of(func, BOX);
       b->lua_tag = tag_of(func, SCRIPT);
+      b->protos = protos_as_thought(L);
     }
   }
   return 0;
@@ -88,6 +148,7 @@ static int learn (lua_State *L) {
 
 void dtL_slots_learn (lua_State *L) {
   dtL_state(L)->box_tag = dtL_state(L)->lua_tag = 0;
+  dtL_state(L)->protos = false;
   lua_pushcfunction(L, learn);
   if (lua_pcall(L, 0, 0, 0) != LUA_OK) lua_pop(L, 1);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
-** bind/slots.h: which locals of a Lua function under way are boxes.
+** bind/slots.h: which locals of a Lua function under way are boxes, and where it
+** was written.
 ** All functions here are Local. */
 #ifndef DT_BIND_SLOTS_H
 #define DT_BIND_SLOTS_H
@@ -26,6 +27,11 @@ static inline bool dtL_slots_is_c (const DtBind *b, const lua_Debug *ar) {
   return b->lua_tag != 0 &&
          (unsigned char)dtL_slots_func(ar)[DTL_TAG] != b->lua_tag;
 }
+
+/* Where the function of a frame comes from: its source, valid while it is on
+** the stack, and its first line.  False for one of C. */
+bool dtL_slots_source (lua_State *L, const DtBind *b, lua_Debug *ar,
+                       const char **source, int *line);
 
 /* The locals of a frame: local i lies in slot i. */
 typedef struct DtSlots {

@@ -63,14 +63,20 @@ static void where (void *ud, const char **file, int *line) {
   int level;
   *file = ""; *line = 0;
   for (level = 0; lua_getstack(L, level, &ar); level++) {
-    if (dtL_slots_is_c(b, &ar)) continue;
-    lua_getinfo(L, "S", &ar);
-    if (*ar.what == 'C' || strncmp(ar.source, "=[dt", 4) == 0) continue;
+    const char *source;
+    int defined;
+    if (!dtL_slots_source(L, b, &ar, &source, &defined) ||
+        strncmp(source, "=[dt", 4) == 0) continue;
     lua_getinfo(L, "l", &ar);
     if (ar.currentline < 0) continue;
-    *file = source_name(b, ar.source);
+    *file = source_name(b, source);
     if (*file == NULL) { *file = ""; return; }
     *line = ar.currentline;
+    b->at.ci = (const void *)ar.i_ci;
+    b->at.seq = b->s->cur_seq;
+    b->at.source = source;
+    b->at.line = *line;
+    b->at.defined = defined;
     return;
   }
 }
@@ -118,7 +124,6 @@ static void open_dt (lua_State *L) {
   dtL_open_rules(L, dt);
   dtL_open_file(L, dt);
   dtL_open_entry(L, dt);
-  dtL_open_raised(L, dt);
   dtL_open_who(L, dt);
   dtL_open_verify(L, dt);
   dtL_open_nested(L, dt);

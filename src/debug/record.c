@@ -201,30 +201,37 @@ static DtRecOp *open_entry (DtDebug *d, int64_t seq) {
   return r && r->seq == seq ? r : seq > 0 ? dt_record_find(d, seq) : NULL;
 }
 
+/* Read one byte: a prefetch alone is dropped where the page is not known. */
+static void touch (const void *p) {
+  if (p) (void)*(const volatile char *)p;
+}
+
 static void warm (const void *p, size_t n) {
   size_t i;
   for (i = 0; i < n; i += LINE) __builtin_prefetch((const char *)p + i, 1);
 }
 
-static void warm_blocks (int n, const DtRecVar *v) {
+static void touch_blocks (int n, const DtRecVar *v) {
   int i;
-  for (i = 0; i < n && i < 3; i++) __builtin_prefetch(v[i].block, 1);
+  for (i = 0; i < n && i < 3; i++) touch(v[i].block);
 }
 
 /* Entries that come next have long left the cache.  What is asked for at one
-** operator can be followed at the next: the third entry itself, what the second
-** holds, the values of the first. */
+** operator can be followed at the next: the fourth entry itself, what the third
+** and the second hold, the values of the first. */
 static void ring_warm (const DtRecord *k) {
-  const DtRecOp *e[3];
+  const DtRecOp *e[4];
   int i, at = k->head;
-  for (i = 0; i < 3; i++) {
+  for (i = 0; i < 4; i++) {
     e[i] = &k->ring[at];
     if (++at == k->cap) at = 0;
   }
+  touch(&e[3]->arena);
   warm(e[2], offsetof(DtRecOp, args.v[3]));
+  touch(e[2]->arena.first);
   warm(e[1]->arena.first, WARM);
-  warm_blocks(e[0]->nin, e[0]->in);
-  warm_blocks(e[0]->nout, e[0]->out);
+  touch_blocks(e[0]->nin, e[0]->in);
+  touch_blocks(e[0]->nout, e[0]->out);
 }
 
 /* A repair took the place of inputs: they are what the operator ran with. */
