@@ -180,6 +180,10 @@ void dtL_open_file (lua_State *L, int dt);
 void dtL_open_diag (lua_State *L, int dt);      /* findings */
 void dtL_open_answers (lua_State *L, int dt);   /* why, plan, show as data */
 void dtL_open_export (lua_State *L, int dt);    /* page, trace */
+/* Keep which call of the script's raises the error object on the top.  Local.
+*/
+void dtL_note_raised (lua_State *L);
+void dtL_open_raised (lua_State *L, int dt);
 void dtL_open_entry (lua_State *L, int dt);     /* these four too */
 void dtL_open_who (lua_State *L, int dt);
 void dtL_open_verify (lua_State *L, int dt);
