@@ -16,8 +16,8 @@ import torch
 HEAD = """/* SPDX-License-Identifier: MIT
 ** op/signatures.def: the signatures that functions of torch with more than one
 ** list in their errors, in that order: facts of PyTorch 2.13, made by
-** scripts/capture_signatures.py.  X(function, signatures, each ended by '\\n').
-** Sorted by strcmp. */
+** scripts/capture_signatures.py.  X(function, signatures, each ended by '\\n');
+** methods are Tensor.<name>.  Sorted by strcmp. */
 """
 
 
@@ -39,18 +39,30 @@ def listed(fn):
     return None
 
 
+def show(name, lines):
+    text = "\n".join(f'  "{s}\\n"' for s in
+                     (s.replace('"', '\\"') for s in lines))
+    print(f'X("{name}",\n{text})')
+
+
 def main():
     warnings.simplefilter("ignore")
     names = torch._C._VariableFunctions
     print(HEAD, end="")
+    x = torch.ones(2)
+    for name in sorted(dir(torch._C.TensorBase)):
+        plain = getattr(torch._C.TensorBase, name)
+        if (name.startswith("_") or not callable(plain)
+                or getattr(torch.Tensor, name) is not plain):
+            continue
+        if lines := listed(getattr(x.clone(), name)):
+            show("Tensor." + name, lines)
     for name in sorted(dir(names)):
         if name.startswith("_") or getattr(torch, name, None) is not getattr(
                 names, name):
             continue
         if lines := listed(getattr(names, name)):
-            text = "\n".join(f'  "{s}\\n"' for s in
-                             (s.replace('"', '\\"') for s in lines))
-            print(f'X("{name}",\n{text})')
+            show(name, lines)
 
 
 if __name__ == "__main__":

@@ -153,9 +153,10 @@ int dtL_push_results (lua_State *L, const DtOpDef *op, DtResults *r);
 ** integer; false otherwise.  Local. */
 bool dtL_custom_int (const DtOpDef *op, int i, int64_t *out);
 /* Call a packet (or one overload when `op` is given) with stack values
-** first..top.  Raises. */
+** first..top; `method`: as x.<op>(...), which errors are worded for.
+** Raises. */
 int dtL_call_op (lua_State *L, const DtPacket *p, const DtOpDef *op,
-                 int first);
+                 int first, bool method);
 
 /* --- openers: each leaves its table or nothing, see the file --- */
 void dtL_open_tensor (lua_State *L);

@@ -70,19 +70,20 @@ static bool want_pack (const DtLuaArgs *a) {
 }
 
 static DtStatus resolve (DtCtx *cx, const DtPacket *p, const DtOpDef *op,
-                         DtLuaArgs *a, const DtOpDef **out, DtArgs *args) {
+                         bool method, DtLuaArgs *a, const DtOpDef **out,
+                         DtArgs *args) {
   DtStatus st;
   if (op) {
     *out = op;
     return dt_schema_bind(cx, op->sig, a->npos, a->pos, a->nkw, a->kwname,
                           a->kw, args);
   }
-  st = dt_packet_resolve(cx, p, a->npos, a->pos, a->nkw, a->kwname, a->kw,
-                         out, args);
+  st = (method ? dt_packet_resolve_method : dt_packet_resolve)(
+    cx, p, a->npos, a->pos, a->nkw, a->kwname, a->kw, out, args);
   if (st == DT_E_TYPE && want_pack(a) && pack_for_packet(cx, p, a)) {
     dt_error_clear(cx);
-    st = dt_packet_resolve(cx, p, a->npos, a->pos, a->nkw, a->kwname, a->kw,
-                           out, args);
+    st = (method ? dt_packet_resolve_method : dt_packet_resolve)(
+      cx, p, a->npos, a->pos, a->nkw, a->kwname, a->kw, out, args);
   }
   return st;
 }
@@ -120,7 +121,7 @@ static int give_results (lua_State *L, DtVar **box, const DtOpDef *op,
 }
 
 int dtL_call_op (lua_State *L, const DtPacket *p, const DtOpDef *op,
-                 int first) {
+                 int first, bool method) {
   DtSession *s = dtL_session(L);
   DtArenaMark mark = dt_arena_mark(&s->cx->scratch);
   DtLuaArgs a;
@@ -132,7 +133,7 @@ int dtL_call_op (lua_State *L, const DtPacket *p, const DtOpDef *op,
   dtL_to_args(L, first, &a);
   box = dtL_box_tensor(L);
   args.nslots = a.nin;
-  st = resolve(s->cx, p, op, &a, &chosen, &args);
+  st = resolve(s->cx, p, op, method, &a, &chosen, &args);
   memset(&r, 0, sizeof r);
   if (st == DT_OK) st = dt_call(s, chosen, &args, a.nin, a.in, &r);
   if (st == DT_OK) return give_results(L, box, chosen, &r, mark);
@@ -140,16 +141,15 @@ int dtL_call_op (lua_State *L, const DtPacket *p, const DtOpDef *op,
   return dtL_raise(L);
 }
 
-/* upvalue 1: packet or NULL; upvalue 2: overload or NULL. */
+/* upvalue 1: packet; upvalue 2: is it called as a method? */
 static int call_closure (lua_State *L) {
   return dtL_call_op(L, (const DtPacket *)lua_touserdata(L, lua_upvalueindex(1)),
-                     (const DtOpDef *)lua_touserdata(L, lua_upvalueindex(2)),
-                     1);
+                     NULL, 1, lua_toboolean(L, lua_upvalueindex(2)));
 }
 
-static void push_closure (lua_State *L, const DtPacket *p, const DtOpDef *op) {
+static void push_closure (lua_State *L, const DtPacket *p, bool method) {
   lua_pushlightuserdata(L, (void *)(uintptr_t)p);
-  lua_pushlightuserdata(L, (void *)(uintptr_t)op);
+  lua_pushboolean(L, method);
   lua_pushcclosure(L, call_closure, 2);
 }
 
@@ -159,7 +159,7 @@ static int packet_call (lua_State *L) {
   lua_getfield(L, 1, "_packet");
   p = (const DtPacket *)lua_touserdata(L, -1);
   lua_pop(L, 1);
-  return dtL_call_op(L, p, NULL, 2);
+  return dtL_call_op(L, p, NULL, 2, false);
 }
 
 static int overload_call (lua_State *L) {
@@ -167,7 +167,7 @@ static int overload_call (lua_State *L) {
   lua_getfield(L, 1, "_op");
   op = (const DtOpDef *)lua_touserdata(L, -1);
   lua_pop(L, 1);
-  return dtL_call_op(L, NULL, op, 2);
+  return dtL_call_op(L, NULL, op, 2, false);
 }
 
 static int named_tostring (lua_State *L) {
@@ -266,8 +266,8 @@ static int ops_index (lua_State *L) {
   return 1;
 }
 
-/* dt._find(name): a function calling the aten packet, or nil.  Used by dt's
-** and the tensors' __index. */
+/* dt._find(name, method): a function calling the aten packet, or nil.  Used by
+** dt's and the tensors' __index, as what it is called. */
 static int l_find (lua_State *L) {
   DtSession *s = dtL_session(L);
   const DtPacket *p = dt_registry_packet(s->cx, s->registry, "aten",
@@ -276,7 +276,7 @@ static int l_find (lua_State *L) {
     if (s->cx->err.code) return dtL_raise(L);
     return 0;
   }
-  push_closure(L, p, NULL);
+  push_closure(L, p, lua_toboolean(L, 2));
   return 1;
 }
 

@@ -116,7 +116,8 @@ static int find_method (lua_State *L) {
   lua_getfield(L, LUA_REGISTRYINDEX, "dt");
   lua_getfield(L, -1, "_find");
   lua_pushvalue(L, 2);
-  lua_call(L, 1, 1);
+  lua_pushboolean(L, 1);
+  lua_call(L, 2, 1);
   if (lua_isnil(L, -1)) return 0;
   lua_pushvalue(L, 2);
   lua_pushvalue(L, -2);

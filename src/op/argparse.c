@@ -244,8 +244,9 @@ static DtStatus raise_list (DtCtx *cx, const DtPacket *p, int n,
 
 /* ---- errors about one signature ---- */
 
-static DtStatus raise_count (DtCtx *cx, const Sig *g, int n) {
-  int max = g->s->nargs - g->s->nkwonly, min = sig_min(g);
+static DtStatus raise_count (DtCtx *cx, const Sig *g, const DtBindCall *c) {
+  int n = c->npos - c->self, min = sig_min(g) - c->self;
+  int max = g->s->nargs - g->s->nkwonly - c->self;
   if (min != max)
     return dt_raise(cx, DT_E_TYPE, "%s() takes from %d to %d positional "
                     "arguments but %d were given", g->s->base, min, max, n);
@@ -254,15 +255,15 @@ static DtStatus raise_count (DtCtx *cx, const Sig *g, int n) {
                   n == 1 ? "was" : "were");
 }
 
-/* The plural is the wrong way round there too. */
-static DtStatus raise_missing (DtCtx *cx, const Sig *g, const DtBindCall *c) {
+/* The plural is the wrong way round there too, and what comes after the first
+** missing one is counted though it is given. */
+static DtStatus raise_missing (DtCtx *cx, const Sig *g, int i) {
   DtBuf b, names;
-  int i, n = 0;
+  int n = 0;
   dt_buf_init(&names, cx);
-  for (i = 0; i < g->s->nargs; i++) {
+  for (; i < g->s->nargs; i++) {
     const DtArgDef *d = &g->s->arg[i];
-    if (i < c->npos || d->has_default || dt_bind_kw(c, d->name, i) >= 0)
-      continue;
+    if (d->has_default) continue;
     dt_buf_addf(&names, "%s\"%s\"", n > 0 ? ", " : "", shown_name(g->s, i));
     n++;
   }
@@ -273,7 +274,8 @@ static DtStatus raise_missing (DtCtx *cx, const Sig *g, const DtBindCall *c) {
   return raise_buf(cx, &b);
 }
 
-static DtStatus raise_element (DtCtx *cx, const Sig *g, int i, bool pos,
+/* `pos`: its number among those given by position; 0: given by name. */
+static DtStatus raise_element (DtCtx *cx, const Sig *g, int i, int pos,
                                const DtValue *v) {
   const DtArgDef *d = &g->s->arg[i];
   int k = dt_bind_misfit(d, v);
@@ -281,7 +283,7 @@ static DtStatus raise_element (DtCtx *cx, const Sig *g, int i, bool pos,
   DtBuf b;
   if (d->type == DT_T_TENSOR)
     return dt_raise(cx, DT_E_TYPE, "expected Tensor as element %d in argument "
-                    "%d, but got %s", k, i, seen);
+                    "%d, but got %s", k, pos > 0 ? pos - 1 : i, seen);
   dt_buf_init(&b, cx);
   dt_buf_addf(&b, "%s(): argument '%s'", g->s->base, shown_name(g->s, i));
   if (k > 0) {
@@ -290,7 +292,7 @@ static DtStatus raise_element (DtCtx *cx, const Sig *g, int i, bool pos,
     type_name(d, &b);
     dt_buf_addf(&b, ",but got %s\"", seen);
   } else {
-    if (pos) dt_buf_addf(&b, " (position %d)", i + 1);
+    if (pos) dt_buf_addf(&b, " (position %d)", pos);
     dt_buf_add(&b, " must be ");
     type_name(d, &b);
     dt_buf_addf(&b, ", but found element of type %s at pos 0", seen);
@@ -298,14 +300,14 @@ static DtStatus raise_element (DtCtx *cx, const Sig *g, int i, bool pos,
   return raise_buf(cx, &b);
 }
 
-static DtStatus raise_type (DtCtx *cx, const Sig *g, int i, bool pos,
+static DtStatus raise_type (DtCtx *cx, const Sig *g, int i, int pos,
                             const DtValue *v) {
   DtBuf b;
   if (g->s->arg[i].list && v->kind == DT_V_LIST)
     return raise_element(cx, g, i, pos, v);
   dt_buf_init(&b, cx);
   dt_buf_addf(&b, "%s(): argument '%s'", g->s->base, shown_name(g->s, i));
-  if (pos) dt_buf_addf(&b, " (position %d)", i + 1);
+  if (pos) dt_buf_addf(&b, " (position %d)", pos);
   dt_buf_add(&b, " must be ");
   type_name(&g->s->arg[i], &b);
   dt_buf_addf(&b, ", not %s",
@@ -318,7 +320,8 @@ static DtStatus raise_keywords (DtCtx *cx, const Sig *g,
   int k;
   for (k = 0; k < c->nkw; k++) {
     int i = dt_schema_arg(g->s, c->kwname[k]);
-    if (i < 0 && strcmp(c->kwname[k], "input") == 0) i = 0;
+    if (i < 0 && c->self == 0 && strcmp(c->kwname[k], "input") == 0) i = 0;
+    if (i >= 0 && i < c->self) i = -1;
     if (i < 0 && !(g->out != NULL && strcmp(c->kwname[k], "out") == 0))
       return dt_raise(cx, DT_E_TYPE, "%s() got an unexpected keyword argument "
                       "'%s'", g->s->base, c->kwname[k]);
@@ -333,14 +336,14 @@ static DtStatus raise_keywords (DtCtx *cx, const Sig *g,
 static DtStatus raise_sig (DtCtx *cx, const Sig *g, const DtBindCall *c) {
   bool wrap = dt_bind_wraps(g->s);
   int i, k;
-  if (c->npos > g->s->nargs - g->s->nkwonly) return raise_count(cx, g, c->npos);
-  for (i = 0; i < g->s->nargs; i++) {
+  if (c->npos > g->s->nargs - g->s->nkwonly) return raise_count(cx, g, c);
+  for (i = c->self; i < g->s->nargs; i++) {
     const DtArgDef *d = &g->s->arg[i];
     const DtValue *v = i < c->npos ? &c->pos[i] : NULL;
     if (v == NULL && (k = dt_bind_kw(c, d->name, i)) >= 0) v = &c->kw[k];
-    if (v == NULL && !d->has_default) return raise_missing(cx, g, c);
+    if (v == NULL && !d->has_default) return raise_missing(cx, g, i);
     if (v != NULL && !dt_bind_fits(c, d, v, wrap))
-      return raise_type(cx, g, i, i < c->npos, v);
+      return raise_type(cx, g, i, i < c->npos ? i + 1 - c->self : 0, v);
   }
   return raise_keywords(cx, g, c);
 }
@@ -407,7 +410,7 @@ static int collect (const DtPacket *p, Sig *sig) {
 /* The only listed signature with room for that many arguments, in our own
 ** terms; NULL when there is another number of them, or we lack it. */
 static const Sig *only_listed (const char *lines, int nargs, int n,
-                               const Sig *sig) {
+                               const Sig *sig, int self) {
   const char *fits = NULL;
   for (const char *s = lines; *s != '\0'; s = strchr(s, '\n') + 1) {
     int min, max;
@@ -417,21 +420,57 @@ static const Sig *only_listed (const char *lines, int nargs, int n,
     fits = s;
   }
   for (int i = 0; fits != NULL && i < n; i++)
-    if (dt_listed_is(fits, sig[i].s)) return &sig[i];
+    if (dt_listed_is(fits, sig[i].s, self)) return &sig[i];
   return NULL;
+}
+
+/* Those of a method: what takes a tensor first, and no out=. */
+static int keep_methods (int n, Sig *sig) {
+  int k = 0;
+  for (int i = 0; i < n; i++) {
+    const DtSchema *s = sig[i].s;
+    if (s->nargs == 0 || s->arg[0].type != DT_T_TENSOR || s->arg[0].list ||
+        inputs(s) != s->nargs)
+      continue;
+    sig[k].s = s;
+    sig[k++].out = NULL;
+  }
+  return k;
+}
+
+/* A method without arguments does not parse any. */
+static DtStatus raise_none_taken (DtCtx *cx, const DtPacket *p,
+                                  const DtBindCall *c) {
+  if (c->nkw > 0)
+    return dt_raise(cx, DT_E_TYPE, "TensorBase.%s() takes no keyword "
+                    "arguments", p->base);
+  return dt_raise(cx, DT_E_TYPE, "TensorBase.%s() takes no arguments (%d "
+                  "given)", p->base, c->npos - c->self);
 }
 
 static DtStatus raise_resolve (DtCtx *cx, const DtPacket *p,
                                const DtBindCall *c) {
   Sig sig[DT_MAX_OVERLOADS];
+  DtBindCall plain;
   int n = collect(p, sig), i, plausible = 0, last = 0;
-  int nargs = c->npos + c->nkw;
-  const char *lines = dt_listed_find(p->base);
+  if (c->self > 0) {
+    int own = keep_methods(n, sig);
+    if (own == 0) {             /* a method whose tensor is not the first */
+      plain = *c;
+      plain.self = 0;
+      c = &plain;
+    } else n = own;
+  }
+  int nargs = c->npos + c->nkw - c->self;
+  const char *lines = dt_listed_find(p->base, c->self > 0);
   if (lines != NULL) {
-    const Sig *one = only_listed(lines, nargs, n, sig);
+    const Sig *one = only_listed(lines, nargs, n, sig, c->self);
     return one != NULL ? raise_sig(cx, one, c)
                        : dt_listed_raise(cx, p->base, lines, c);
   }
+  if (n > 0 && c->self > 0)             /* it has but one signature */
+    return sig[0].s->nargs == 1 ? raise_none_taken(cx, p, c)
+                                : raise_sig(cx, &sig[0], c);
   if (n == 1) return raise_sig(cx, &sig[0], c);
   for (i = 0; i < n; i++)
     if (nargs >= sig_min(&sig[i]) && nargs <= sig_max(&sig[i])) {
@@ -442,16 +481,30 @@ static DtStatus raise_resolve (DtCtx *cx, const DtPacket *p,
   return raise_list(cx, p, n, sig, c);
 }
 
+static DtStatus resolve (DtCtx *cx, const DtPacket *p, const DtBindCall *c,
+                         const DtOpDef **op, DtArgs *args) {
+  for (int i = 0; i < p->n; i++)
+    if (dt_bind_try(NULL, p->op[i]->sig, c, args) == DT_OK) {
+      *op = p->op[i];
+      return DT_OK;
+    }
+  return raise_resolve(cx, p, c);
+}
+
 DtStatus dt_packet_resolve (DtCtx *cx, const DtPacket *p, int npos,
                             const DtValue *pos, int nkw,
                             const char *const *kwname, const DtValue *kw,
                             const DtOpDef **op, DtArgs *args) {
-  DtBindCall c = { npos, pos, nkw, kwname, kw, true };
-  int i;
-  for (i = 0; i < p->n; i++)
-    if (dt_bind_try(NULL, p->op[i]->sig, &c, args) == DT_OK) {
-      *op = p->op[i];
-      return DT_OK;
-    }
-  return raise_resolve(cx, p, &c);
+  DtBindCall c = { npos, pos, nkw, kwname, kw, true, 0 };
+  return resolve(cx, p, &c, op, args);
+}
+
+DtStatus dt_packet_resolve_method (DtCtx *cx, const DtPacket *p, int npos,
+                                   const DtValue *pos, int nkw,
+                                   const char *const *kwname,
+                                   const DtValue *kw, const DtOpDef **op,
+                                   DtArgs *args) {
+  bool on = npos > 0 && pos[0].kind == DT_V_TENSOR;
+  DtBindCall c = { npos, pos, nkw, kwname, kw, true, on };
+  return resolve(cx, p, &c, op, args);
 }

@@ -257,6 +257,6 @@ DtStatus dt_schema_bind (DtCtx *cx, const DtSchema *s, int npos,
                          const DtValue *pos, int nkw,
                          const char *const *kwname, const DtValue *kw,
                          DtArgs *out) {
-  DtBindCall c = { npos, pos, nkw, kwname, kw, false };
+  DtBindCall c = { npos, pos, nkw, kwname, kw, false, 0 };
   return dt_bind_try(cx, s, &c, out);
 }

@@ -11,6 +11,8 @@ typedef struct DtBindCall {
   int npos; const DtValue *pos;
   int nkw; const char *const *kwname; const DtValue *kw;
   bool python;                  /* torch.<op>: a bool is no int there */
+  int self;                     /* 1: of a method, whose errors leave out the
+                                   first value; else 0 */
 } DtBindCall;
 
 /* Bind; with `cx` NULL nothing is raised, the status only tells.  Pure. */
@@ -27,13 +29,15 @@ int dt_bind_misfit (const DtArgDef *d, const DtValue *v);
 ** accepted for a first "self"), -1.  Pure. */
 int dt_bind_kw (const DtBindCall *c, const char *name, int pos);
 
-/* listed.c: the signatures that PyTorch lists for torch.<base>, each ended by
-** '\n'; NULL: it has a single one, or none.  Pure. */
-const char *dt_listed_find (const char *base);
+/* listed.c: the signatures that PyTorch lists for torch.<base>, or the method
+** of that name, each ended by '\n'; NULL: it has a single one, or none.
+** Pure. */
+const char *dt_listed_find (const char *base, bool method);
 /* How many arguments the first of `line` takes.  Pure. */
 void dt_listed_room (const char *line, int *min, int *max);
-/* Is the first of `line` that of the overload `s`?  Pure. */
-bool dt_listed_is (const char *line, const DtSchema *s);
+/* Is the first of `line` that of the overload `s`, whose first `self`
+** arguments a method does not list?  Pure. */
+bool dt_listed_is (const char *line, const DtSchema *s, int self);
 /* Append the types of a call's values, as errors have them. */
 void dt_bind_print_got (const DtBindCall *c, DtBuf *b);
 /* "base() received an invalid combination of arguments ...": the error. */

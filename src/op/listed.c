@@ -19,7 +19,15 @@ typedef struct Piece {
 
 enum { MAX_PIECES = 40 };
 
-const char *dt_listed_find (const char *base) {
+/* strcmp of base, or "Tensor." and base, with a row's name. */
+static int compare (const char *base, bool method, const char *row) {
+  static const char head[] = "Tensor.";
+  size_t n = sizeof head - 1;
+  int c = method ? strncmp(head, row, n) : 0;
+  return c != 0 ? c : strcmp(base, method ? row + n : row);
+}
+
+const char *dt_listed_find (const char *base, bool method) {
   static const struct { const char *base, *lines; } rows[] = {
 #define X(base, lines) { base, lines },
 #include "op/signatures.def"
@@ -28,7 +36,7 @@ const char *dt_listed_find (const char *base) {
   size_t lo = 0, hi = sizeof rows / sizeof rows[0];
   while (lo < hi) {
     size_t mid = lo + (hi - lo) / 2;
-    int c = strcmp(base, rows[mid].base);
+    int c = compare(base, method, rows[mid].base);
     if (c == 0) return rows[mid].lines;
     if (c < 0) hi = mid;
     else lo = mid + 1;
@@ -99,16 +107,16 @@ static void part_optional (Piece *p) {
   p->ntype = n - 1;
 }
 
-bool dt_listed_is (const char *line, const DtSchema *s) {
+bool dt_listed_is (const char *line, const DtSchema *s, int self) {
   static const char *const word[] = { "Tensor", "Number", "int", "float",
                                       "bool", "str" };
   Piece p[MAX_PIECES];
-  int n = read_line(line, p), given = s->nargs - s->nkwonly, i;
+  int n = read_line(line, p), given = s->nargs - s->nkwonly - self, i;
   for (i = 0; i < given; i++) {
-    const DtArgDef *d = &s->arg[i];
-    bool self = strcmp(d->name, "self") == 0 && d->type == DT_T_TENSOR;
+    const DtArgDef *d = &s->arg[i + self];
+    bool input = strcmp(d->name, "self") == 0 && d->type == DT_T_TENSOR;
     if (i < n) part_optional(&p[i]);
-    if (i >= n || p[i].star || !is_named(&p[i], self ? "input" : d->name))
+    if (i >= n || p[i].star || !is_named(&p[i], input ? "input" : d->name))
       return false;
     if (!d->list && d->type < sizeof word / sizeof word[0] &&
         !is_type(&p[i], word[d->type]))
@@ -169,7 +177,9 @@ static bool add_unknown (const DtBindCall *c, const Piece *p, int n,
 static void add_why (const char *line, const DtBindCall *c, DtBuf *b) {
   Piece p[MAX_PIECES];
   int n = read_line(line, p);
-  if (n != c->npos + c->nkw) return;
+  const DtValue *pos = c->pos + c->self;
+  int npos = c->npos - c->self;
+  if (n != npos + c->nkw) return;
   if (add_unknown(c, p, n, "      didn't match because some of the keywords "
                   "were incorrect: ", b)) {
     dt_buf_addc(b, '\n');
@@ -178,11 +188,11 @@ static void add_why (const char *line, const DtBindCall *c, DtBuf *b) {
   dt_buf_add(b, "      didn't match because some of the arguments have invalid "
              "types: (");
   for (int i = 0; i < n; i++) {
-    int k = i < c->npos ? -1 : keyword(c, &p[i]);
-    const DtValue *v = i < c->npos ? &c->pos[i] : k >= 0 ? &c->kw[k] : NULL;
+    int k = i < npos ? -1 : keyword(c, &p[i]);
+    const DtValue *v = i < npos ? &pos[i] : k >= 0 ? &c->kw[k] : NULL;
     if (v == NULL) continue;
     if (i > 0) dt_buf_add(b, ", ");
-    add_given(i < c->npos ? NULL : c->kwname[k], v, passes(&p[i], v), b);
+    add_given(i < npos ? NULL : c->kwname[k], v, passes(&p[i], v), b);
   }
   dt_buf_add(b, ")\n");
 }
@@ -190,11 +200,13 @@ static void add_why (const char *line, const DtBindCall *c, DtBuf *b) {
 /* ---- the error ---- */
 
 void dt_bind_print_got (const DtBindCall *c, DtBuf *b) {
-  for (int i = 0; i < c->npos; i++)
-    dt_buf_addf(b, "%s%s", i > 0 ? ", " : "", dt_value_pytype(&c->pos[i]));
-  for (int i = 0; i < c->nkw; i++)
-    dt_buf_addf(b, "%s%s=%s", i + c->npos > 0 ? ", " : "", c->kwname[i],
-                dt_value_pytype(&c->kw[i]));
+  int npos = c->npos - c->self;
+  for (int i = 0; i < npos; i++)
+    dt_buf_addf(b, "%s%s", i > 0 ? ", " : "",
+                dt_value_pytype(&c->pos[i + c->self]));
+  for (int i = 0; i < c->nkw; i++)      /* the comma as PyTorch sets it */
+    dt_buf_addf(b, "%s%s=%s%s", npos > 0 ? ", " : "", c->kwname[i],
+                dt_value_pytype(&c->kw[i]), npos > 0 ? "" : ", ");
 }
 
 DtStatus dt_listed_raise (DtCtx *cx, const char *base, const char *lines,

@@ -52,6 +52,13 @@ DtStatus dt_packet_resolve (DtCtx *cx, const DtPacket *p, int npos,
                             const DtValue *pos, int nkw,
                             const char *const *kwname, const DtValue *kw,
                             const DtOpDef **op, DtArgs *args);
+/* The same for the method x.<op>(...), x the first value: its errors do not
+** count x. */
+DtStatus dt_packet_resolve_method (DtCtx *cx, const DtPacket *p, int npos,
+                                   const DtValue *pos, int nkw,
+                                   const char *const *kwname,
+                                   const DtValue *kw, const DtOpDef **op,
+                                   DtArgs *args);
 /* Iterate all packets in name order: *it from 0; NULL at the end.  Local. */
 const DtPacket *dt_registry_next (DtCtx *cx, DtRegistry *r, int *it);
 /* Register a user's operator; the definition is copied, strings too.  VALUE
