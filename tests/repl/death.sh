@@ -7,12 +7,16 @@
 
 session_over () { [ -z "$(rank_pid 0)" ] && at_shell; }
 
-# kill_rank RANK LINE: after LINE was typed (empty: at the idle prompt).
+# kill_rank RANK LINE [SHOWN]: after LINE was typed (empty: at the idle
+# prompt), once the screen shows SHOWN.
 kill_rank () {
   line "clear; mpirun -n 4 $DTREPL -q"
   wait_quietly "dt>" "$PATIENCE" || not_ok "prompt"
   sleep 0.3
   if [ -n "$2" ]; then line "$2"; sleep 0.7; fi
+  if [ -n "$3" ]; then
+    check "shows $3" wait_quietly "$3" "$PATIENCE"
+  fi
   pid=$(rank_pid "$1")
   check "rank $1 runs" test -n "$pid"
   kill -KILL "$pid"
@@ -35,6 +39,6 @@ coll='while true do dt.distributed.barrier() end'
 kill_rank 2 "$coll"
 kill_rank 0 "$coll"
 stop='dt.breakpoint()'
-kill_rank 2 "$stop"
-kill_rank 0 "$stop"
+kill_rank 2 "$stop" "stopped at"
+kill_rank 0 "$stop" "stopped at"
 done_testing
