@@ -64,7 +64,30 @@ local function load_state(m, args, kw)
     assign = V.truth(kw and V.dict_get(kw, "assign") or args[3] or false)}))
 end
 
+-- state_dict() in the order of registration: a module's parameters, its
+-- buffers, then its children.
+local function state_dict(m, args)
+  local state, d = m:state_dict(), V.dict()
+  local prefix = type(args[2]) == "string" and args[2] or ""
+  for path, sub in m:named_modules() do
+    for _, map in ipairs {sub._parameters, sub._buffers} do
+      for name in map:each() do
+        local key = path == "" and name or path .. "." .. name
+        if state[key] ~= nil then
+          V.dict_set(d, prefix .. key, state[key])
+          state[key] = nil
+        end
+      end
+    end
+  end
+  for _, key in ipairs(util.sorted_keys(state)) do
+    V.dict_set(d, prefix .. key, state[key])
+  end
+  return d
+end
+
 local of_module = {
+  state_dict = state_dict,
   load_state_dict = load_state,
   parameters = listed("parameters", 1), modules = listed("modules", 1),
   children = listed("children", 1), buffers = listed("buffers", 1),

@@ -158,8 +158,13 @@ local function hook_of(name, f)
   if n == 2 then dt._warn(older[name]) end
   local g = V.lua_function(f)
   return function (module, values, mesh)
-    if n == 2 then return g(values, mesh) end
-    return g(module, values, mesh)
+    if type(values) == "table" and getmetatable(values) == nil then
+      values = V.tuple({table.unpack(values, 1, values.n)}, values.n)
+    end
+    local got
+    if n == 2 then got = g(values, mesh) else got = g(module, values, mesh) end
+    if V.is_seq(got) then return table.unpack(got, 1, got.n) end
+    return got
   end
 end
 

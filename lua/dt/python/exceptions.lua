@@ -26,6 +26,8 @@ OSError: ConnectionError IsADirectoryError
 RuntimeError: NotImplementedError RecursionError OutOfMemoryError
 RuntimeError: DistBackendError DistError DistNetworkError DistStoreError
 ValueError: UnicodeDecodeError
+SyntaxError: IndentationError
+IndentationError: TabError
 Warning: UserWarning DeprecationWarning FutureWarning RuntimeWarning
 ]]
 

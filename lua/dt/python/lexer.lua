@@ -17,9 +17,13 @@ local escapes = {n = "\n", t = "\t", r = "\r", ["\\"] = "\\", ["'"] = "'",
   ['"'] = '"', ["0"] = "\0", a = "\a", b = "\b", f = "\f", v = "\v",
   ["\n"] = ""}
 
-local function bad(line, what)
-  util.raise("ValueError", "line %d of the Python text: %s", line, what)
+local function bad(line, what, class)
+  util.raise(class or "SyntaxError", "line %d of the Python text: %s", line,
+    what)
 end
+M.refuse = bad
+
+local NESTED <const> = 200          -- brackets in brackets, at most
 
 local function unescape(s, prefix)
   if prefix:find("r", 1, true) then return s end
@@ -37,7 +41,11 @@ local function read_string(src, at, prefix, line)
   local start = i
   while true do
     local c = src:sub(i, i)
-    if c == "" then bad(line, "a string does not end") end
+    if c == "" or c == "\n" and not triple then
+      local last = line + select(2, src:sub(start, i - 1):gsub("\n", ""))
+      bad(triple and line or last, ("unterminated %sstring literal (detected "
+        .. "at line %d)"):format(triple and "triple-quoted " or "", last))
+    end
     if c == "\\" then
       i = i + 2
     elseif src:sub(i, i + #close - 1) == close then
@@ -82,32 +90,108 @@ local function indentation(out, levels, width, line)
   while width < levels[#levels] do
     levels[#levels] = nil
     out[#out + 1] = {"dedent", "", line}
+    if not levels[1] or width > levels[#levels] then
+      bad(line, "unindent does not match any outer indentation level",
+        "IndentationError")
+    end
+  end
+end
+
+-- The columns of the spaces at the head of a line: a tab goes to the next
+-- multiple of 8.  Tabs and spaces have to say the same with tabs of 1.
+local function columns(spaces)
+  local wide = 0
+  for c in spaces:gmatch(".") do
+    wide = c == "\t" and (wide // 8 + 1) * 8 or wide + 1
+  end
+  return wide, #spaces
+end
+
+local function check_tabs(before, wide, narrow, line)
+  local b = before[#before]
+  if b and ((wide > b[1]) ~= (narrow > b[2]) or (wide < b[1])
+     ~= (narrow < b[2])) then
+    bad(line, "inconsistent use of tabs and spaces in indentation", "TabError")
+  end
+  before[#before + (b and wide > b[1] and 1 or 0)] = {wide, narrow}
+end
+
+local CLOSE = {[")"] = "(", ["]"] = "[", ["}"] = "{"}
+
+-- A bracket that opens or closes; `open` holds {sign, line}.
+local function bracket(open, op, line)
+  if op:find("^[%(%[{]$") then
+    if #open >= NESTED then bad(line, "too many nested parentheses") end
+    open[#open + 1] = {op, line}
+  elseif CLOSE[op] then
+    local last = table.remove(open)
+    if not last then bad(line, "unmatched '" .. op .. "'") end
+    if last[1] ~= CLOSE[op] then
+      bad(line, ("closing parenthesis '%s' does not match opening parenthesis "
+        .. "'%s'%s"):format(op, last[1], last[2] ~= line and " on line "
+        .. last[2] or ""))
+    end
+  end
+end
+
+-- What no source may hold.
+local function check_bytes(src)
+  if src:find("\0", 1, true) then
+    bad(1, "source code cannot contain null bytes")
+  end
+  local ok, at = utf8.len(src)
+  if not ok then
+    bad(1 + select(2, src:sub(1, at):gsub("\n", "")), ("(unicode error) "
+      .. "'utf-8' codec can't decode byte 0x%02x in position %d: invalid start "
+      .. "byte"):format(src:byte(at), at - 1))
+  end
+end
+
+-- Letters right behind a number; words may follow it (1if x else 2).
+local function number_ends(src, at, line)
+  local word = src:match("^[%w_]+", at)
+  if word == "j" or word == "J" then
+    bad(line, "complex numbers are not known here")
+  end
+  if not ({["if"] = 1, ["else"] = 1, ["and"] = 1, ["or"] = 1, ["in"] = 1,
+    ["is"] = 1, ["for"] = 1, ["not"] = 1})[word] then
+    bad(line, "invalid decimal literal")
   end
 end
 
 -- All tokens of a text.
 function M.tokens(src)
-  local out, levels, depth, line, at = {}, {}, 0, 1, 1
-  local fresh = true
+  local out, levels, open, line, at = {}, {}, {}, 1, 1
+  local fresh, widths = true, {}
+  check_bytes(src)
+  at = src:match("^\xef\xbb\xbf()") or 1
   local function add(kind, value) out[#out + 1] = {kind, value, line} end
   while at <= #src do
-    if fresh and depth == 0 then
-      local spaces, rest = src:match("^([ ]*)()", at)
+    if fresh and #open == 0 then
+      local spaces, rest = src:match("^([ \t]*)()", at)
       local c = src:sub(rest, rest)
       at = rest
-      if c ~= "\n" and c ~= "#" and c ~= "" then
-        if #levels == 0 then levels[1] = #spaces end
-        indentation(out, levels, #spaces, line)
+      if not c:find("^[\r\n#]?$") then
+        local wide, narrow = columns(spaces)
+        if #levels == 0 then
+          levels[1] = wide
+          widths[1] = {wide, narrow}
+        end
+        while #widths > 1 and widths[#widths][1] > wide do
+          widths[#widths] = nil
+        end
+        check_tabs(widths, wide, narrow, line)
+        indentation(out, levels, wide, line)
       end
       fresh = false
     end
     local c = src:sub(at, at)
     if c == "\n" then
-      if depth == 0 and out[#out] and out[#out][1] ~= "newline"
+      if #open == 0 and out[#out] and out[#out][1] ~= "newline"
          and out[#out][1] ~= "indent" and out[#out][1] ~= "dedent" then
         add("newline", "\n")
       end
-      fresh, line, at = depth == 0, line + 1, at + 1
+      fresh, line, at = #open == 0, line + 1, at + 1
     elseif c == " " or c == "\t" or c == "\r" then
       at = at + 1
     elseif c == "#" then
@@ -125,6 +209,7 @@ function M.tokens(src)
     elseif src:find("^%.?%d", at) then
       local value
       value, at = read_number(src, at)
+      if src:find("^[%w_]", at) then number_ends(src, at, line) end
       add("number", value)
     elseif src:find("^[%a_\x80-\xff]", at) then
       local word = src:match("^[%w_\x80-\xff]+", at)
@@ -132,11 +217,14 @@ function M.tokens(src)
       at = at + #word
     else
       local op = read_op(src, at)
-      if op:find("^[%(%[{]$") then depth = depth + 1 end
-      if op:find("^[%)%]}]$") then depth = depth - 1 end
+      bracket(open, op, line)
       add("op", op)
       at = at + #op
     end
+  end
+  if #open > 0 then
+    local last = open[#open]
+    bad(last[2], "'" .. last[1] .. "' was never closed")
   end
   if out[#out] and out[#out][1] ~= "newline" then add("newline", "\n") end
   while #levels > 1 do

@@ -4,7 +4,6 @@
 -- with, try, for, while, if, f-strings, imports.  A node is {kind, line, ...};
 -- what stands where is said at each maker.
 
-local util = require "dt.util"
 local lexer = require "dt.python.lexer"
 local pattern = require "dt.python.pattern"
 
@@ -12,14 +11,18 @@ local M = {}
 local P = {}
 P.__index = P
 
+-- What does not fit, in CPython's words where it has some.
+local function refuse(p, what, class, line)
+  lexer.refuse(line or p.t[p.i][3], what, class)
+end
+
+-- "invalid syntax", and what was looked for.
 local function bad(p, what)
   local t = p.t[p.i]
-  if t[1] == "newline" or t[1] == "end" then
-    util.raise("ValueError", "line %d of the Python text: %s at the end of "
-      .. "the line", t[3], what)
-  end
-  util.raise("ValueError", "line %d of the Python text: %s near '%s'",
-    t[3], what, tostring(t[2]))
+  if t[1] == "indent" then refuse(p, "unexpected indent", "IndentationError") end
+  local near = (t[1] == "newline" or t[1] == "end") and "at the end of the line"
+    or ("near '%s'"):format(tostring(t[2]))
+  refuse(p, ("invalid syntax: %s %s"):format(what, near))
 end
 
 local function is(p, value, kind)
@@ -38,6 +41,10 @@ local function take(p, value, kind)
 end
 
 local function expect(p, value, kind)
+  if value == ":" and not is(p, ":") then
+    local t = p.t[p.i]
+    if t[1] == "newline" or t[1] == "name" then refuse(p, "expected ':'") end
+  end
   if not take(p, value, kind) then bad(p, "'" .. value .. "' expected") end
 end
 
@@ -73,7 +80,7 @@ end
 
 -- Arguments of a call: list of {value, name=, star=}.
 local function arguments(p)
-  local args = {}
+  local args, named, unpacked = {}, false, false
   while not is(p, ")") do
     local a = {}
     if take(p, "**") then a.star = 2
@@ -82,6 +89,13 @@ local function arguments(p)
     if p.t[p.i][1] == "name" and after[1] == "op" and after[2] == "=" then
       a.name = name(p)
       expect(p, "=")
+      named = true
+    elseif named == true and not a.star then
+      refuse(p, "positional argument follows keyword argument")
+    elseif a.star == 2 then
+      unpacked = true
+    elseif unpacked and not a.star then
+      refuse(p, "positional argument follows keyword argument unpacking")
     end
     a.value = expr(p)
     if word(p, "for") then
@@ -215,6 +229,7 @@ local function brace_display(p)
   end
   local function pair(k, starred)
     if starred then return {star = k} end
+    if not is(p, ":") then refuse(p, "':' expected after dictionary key") end
     expect(p, ":")
     return {key = k, value = expr(p)}
   end
@@ -271,6 +286,9 @@ local function atom(p)
   if t[2] == "{" then return brace_display(p) end
   if t[2] == "..." then return node(p, "ellipsis", {}) end
   p.i = p.i - 1
+  if t[2] == "await" then
+    refuse(p, "await is not known here", "NotImplementedError")
+  end
   return bad(p, "an expression expected")
 end
 
@@ -384,7 +402,7 @@ end
 
 -- Parameters up to `stop`: list of {name, default=, star=, only=}.
 local function parameters(p, stop)
-  local list, only = {}, nil
+  local list, only, seen = {}, nil, {}
   while not is(p, stop) do
     local a = {only = only}
     if take(p, "**") then a.star = 2
@@ -394,6 +412,11 @@ local function parameters(p, stop)
       for _, before in ipairs(list) do before.only = "positional" end
     elseif not (a.star == 1 and is(p, ",")) then
       a.name = name(p)
+      if seen[a.name] then
+        refuse(p, ("duplicate argument '%s' in function definition")
+          :format(a.name))
+      end
+      seen[a.name] = true
       if stop == ")" and take(p, ":") then a.note = expr(p) end
       if take(p, "=") then a.default = expr(p) end
     end
@@ -416,6 +439,9 @@ function ternary(p)
   local e = P.or_(p)
   if take(p, "if", "name") then
     local cond = P.or_(p)
+    if not word(p, "else") then
+      refuse(p, "expected 'else' after 'if' expression")
+    end
     expect(p, "else", "name")
     return node(p, "cond", {cond = cond, a = e, b = ternary(p)})
   end
@@ -487,7 +513,8 @@ end
 
 local statement
 
-local function block(p)
+local function block(p, what)
+  local line = p.t[math.max(1, p.i - 1)][3]
   expect(p, ":")
   local list = {}
   if p.t[p.i][1] ~= "newline" then
@@ -495,7 +522,10 @@ local function block(p)
     return list
   end
   p.i = p.i + 1
-  if p.t[p.i][1] ~= "indent" then bad(p, "an indented block expected") end
+  if p.t[p.i][1] ~= "indent" then
+    refuse(p, ("expected an indented block after %s on line %d"):format(what
+      or "this statement", line), "IndentationError")
+  end
   p.i = p.i + 1
   while p.t[p.i][1] ~= "dedent" and p.t[p.i][1] ~= "end" do
     statement(p, list)
@@ -511,12 +541,21 @@ S["def"] = function (p)
   expect(p, "(")
   local params = parameters(p, ")")
   local note = take(p, "->") and exprlist(p) or nil
-  local fn, outer = node(p, "def", {name = n, params = params, note = note}),
-    p.fn
-  p.fn = fn
-  fn.body = block(p)
-  p.fn = outer
+  local fn, outer, loop = node(p, "def", {name = n, params = params,
+    note = note}), p.fn, p.loop
+  p.fn, p.loop = fn, nil
+  fn.body = block(p, "function definition")
+  p.fn, p.loop = outer, loop
   return fn
+end
+
+-- The body of a loop.
+local function looped(p, what)
+  local outer = p.loop
+  p.loop = true
+  local list = block(p, what)
+  p.loop = outer
+  return list
 end
 
 S["class"] = function (p)
@@ -528,12 +567,13 @@ S["class"] = function (p)
     end
   end
   return node(p, "class", {name = n, bases = bases, keywords = keywords,
-    body = block(p)})
+    body = block(p, "class definition")})
 end
 
 S["if"] = function (p)
   local cond = expr(p)
-  local n = node(p, "if", {cond = cond, body = block(p)})
+  local n = node(p, "if", {cond = cond, body = block(p,
+    "'if' statement")})
   if take(p, "elif", "name") then
     n.orelse = {S["if"](p)}
   elseif take(p, "else", "name") then
@@ -546,14 +586,16 @@ S["for"] = function (p)
   local t = target(p)
   expect(p, "in", "name")
   local iter = exprlist(p)
-  local n = node(p, "for", {target = t, iter = iter, body = block(p)})
+  local n = node(p, "for", {target = t, iter = iter,
+    body = looped(p, "'for' statement")})
   if take(p, "else", "name") then n.orelse = block(p) end
   return n
 end
 
 S["while"] = function (p)
   local cond = expr(p)
-  local n = node(p, "while", {cond = cond, body = block(p)})
+  local n = node(p, "while", {cond = cond,
+    body = looped(p, "'while' statement")})
   if take(p, "else", "name") then n.orelse = block(p) end
   return n
 end
@@ -582,11 +624,13 @@ S["with"] = function (p)
     items[#items + 1] = item
   until not take(p, ",")
   if brackets then expect(p, ")") end
-  return node(p, "with", {items = items, body = block(p)})
+  return node(p, "with", {items = items,
+    body = block(p, "'with' statement")})
 end
 
 S["try"] = function (p)
-  local n = node(p, "try", {body = block(p), handlers = {}})
+  local n = node(p, "try", {body = block(p, "'try' statement"),
+    handlers = {}})
   while take(p, "except", "name") do
     local h = {}
     take(p, "*")
@@ -594,11 +638,16 @@ S["try"] = function (p)
       h.class = expr(p)
       if take(p, "as", "name") then h.name = name(p) end
     end
-    h.body = block(p)
+    h.body = block(p, "'except' statement")
     n.handlers[#n.handlers + 1] = h
   end
   if take(p, "else", "name") then n.orelse = block(p) end
-  if take(p, "finally", "name") then n.final = block(p) end
+  if take(p, "finally", "name") then
+    n.final = block(p, "'finally' statement")
+  end
+  if #n.handlers == 0 and not n.final then
+    refuse(p, "expected 'except' or 'finally' block")
+  end
   return n
 end
 
@@ -673,12 +722,19 @@ local simple = {}
 
 simple["return"] = function (p)
   local value
+  if not p.fn then refuse(p, "'return' outside function") end
   if p.t[p.i][1] ~= "newline" then value = exprlist(p) end
   return node(p, "return", {value = value})
 end
 simple["pass"] = function (p) return node(p, "pass", {}) end
-simple["break"] = function (p) return node(p, "break", {}) end
-simple["continue"] = function (p) return node(p, "continue", {}) end
+simple["break"] = function (p)
+  if not p.loop then refuse(p, "'break' outside loop") end
+  return node(p, "break", {})
+end
+simple["continue"] = function (p)
+  if not p.loop then refuse(p, "'continue' not properly in loop") end
+  return node(p, "continue", {})
+end
 simple["raise"] = function (p)
   local value
   local cause
@@ -740,6 +796,28 @@ end
 local augmented = {"+=", "-=", "*=", "/=", "//=", "%=", "**=", "|=", "&=",
   "@=", "^=", "<<=", ">>="}
 
+local NO_TARGET = {const = "literal", call = "function call",
+  binary = "expression", compare = "comparison", literal = "",
+  fstring = "f-string expression", lambda = "lambda", cond = "conditional "
+  .. "expression", listcomp = "list comprehension", unary = "expression",
+  generator = "generator expression", dict = "dict literal", set =
+  "set display", ["and"] = "expression", ["or"] = "expression"}
+
+-- Refuse what cannot stand before "=".
+local function check_target(p, t)
+  if t.kind == "tuple" or t.kind == "list" then
+    for _, item in ipairs(t.items) do check_target(p, item) end
+    return
+  end
+  local what = NO_TARGET[t.kind]
+  if t.kind == "literal" then
+    refuse(p, "cannot assign to " .. t.name)
+  elseif what then
+    refuse(p, ("cannot assign to %s here. Maybe you meant '==' instead of "
+      .. "'='?"):format(what))
+  end
+end
+
 local function expression_statement(p)
   local first = exprlist(p)
   for _, op in ipairs(augmented) do
@@ -751,7 +829,9 @@ local function expression_statement(p)
   local noted = first.kind ~= "tuple" and take(p, ":")
   if noted then expr(p) end
   local targets = {}
-  while take(p, "=") do
+  while is(p, "=") do
+    check_target(p, first)
+    expect(p, "=")
     targets[#targets + 1] = first
     first = exprlist(p)
   end
@@ -775,7 +855,16 @@ function P.simple_line(p, list)
     list[#list + 1] = n
   until not take(p, ";")
   if p.t[p.i][1] == "newline" then p.i = p.i + 1
-  elseif p.t[p.i][1] ~= "end" then bad(p, "the end of the line expected") end
+  elseif p.t[p.i][1] ~= "end" then
+    local last = list[#list]
+    local value = last and last.kind == "expr" and last.value
+    if value and value.kind == "name" and (value.name == "print"
+       or value.name == "exec") then
+      refuse(p, ("Missing parentheses in call to '%s'. Did you mean %s(...)?")
+        :format(value.name, value.name))
+    end
+    bad(p, "the end of the line expected")
+  end
 end
 
 function statement(p, list)
@@ -790,9 +879,12 @@ function statement(p, list)
     table.insert(n.decorators, d)
     return
   end
-  if t[1] == "name" and t[2] == "async" then
-    p.i = p.i + 1
-    t = p.t[p.i]
+  if t[1] == "indent" then
+    refuse(p, "unexpected indent", "IndentationError")
+  end
+  if t[1] == "name" and t[2] == "async" and p.t[p.i + 1][1] == "name" then
+    refuse(p, "async is not known here: nothing runs beside the program",
+      "NotImplementedError")
   end
   local f = t[1] == "name" and S[t[2]]
   if f == S["match"] and not is_match(p) then f = nil end
@@ -815,7 +907,6 @@ end
 function M.parse(text)
   local p = setmetatable({t = lexer.tokens(text), i = 1}, P)
   local list = {}
-  if p.t[1][1] == "indent" then p.i = 2 end
   while p.t[p.i][1] ~= "end" do
     if p.t[p.i][1] == "newline" or p.t[p.i][1] == "dedent" then
       p.i = p.i + 1
