@@ -33,6 +33,22 @@ local function where(group)
   return dt.DeviceMesh("cpu", group), 0
 end
 
+-- c10d's operators have no rule for a DTensor.
+local function refuse(op, ...)
+  local dist, plain = false, false
+  for _, t in ipairs {...} do
+    if util.is_dtensor(t) then dist = true else plain = true end
+  end
+  if not dist then return end
+  if plain then
+    util.raise("RuntimeError", "%s got mixed torch.Tensor and DTensor, need to "
+      .. "convert all torch.Tensor to DTensor before calling distributed "
+      .. "operators!", op)
+  end
+  util.raise("NotImplementedError",
+    "Operator %s does not have a sharding strategy registered.", op)
+end
+
 local function run(kind, t, group, o)
   local mesh, mdim = where(group)
   if kind == "all_gather" and dt._mark(t, "permuted") then
@@ -73,6 +89,7 @@ end
 -- distributed.all_reduce(t, {op = "sum", group =, async_op =}): in place;
 -- with async_op something to wait() for.
 function M.all_reduce(t, ...)
+  refuse("c10d.allreduce_.default", t)
   local a = options("all_reduce", {"op", "group", "async_op"}, ...)
   return later(write(t, run("all_reduce", t, a.group, {op = a.op})),
     a.async_op)
@@ -80,6 +97,7 @@ end
 
 -- distributed.broadcast(t, src, {group =}): in place, from the group's `src`.
 function M.broadcast(t, ...)
+  refuse("c10d.broadcast_.default", t)
   local a = options("broadcast", {"src", "group", "async_op", "op"}, ...)
   return later(write(t, run("broadcast", t:clone(), a.group,
     {src = a.src or 0})), a.async_op)
@@ -87,6 +105,7 @@ end
 
 -- distributed.all_gather(t, {group =}): a list with every rank's tensor.
 function M.all_gather(t, ...)
+  refuse("c10d.allgather_.default", t)
   local a = options("all_gather", {"group", "op"}, ...)
   local mesh, mdim = where(a.group)
   local n = mesh:size(mdim)
@@ -98,6 +117,7 @@ end
 
 -- distributed.all_gather_into_tensor(out, t, {group =})
 function M.all_gather_into_tensor(out, t, ...)
+  refuse("c10d._allgather_base_.default", out, t)
   local a = options("all_gather_into_tensor", {"group", "async_op", "op"}, ...)
   return later(write(out, run("all_gather", t, a.group, {dim = 0})
     :view(out.shape)), a.async_op)
@@ -105,6 +125,7 @@ end
 
 -- distributed.reduce_scatter_tensor(out, t, {op =, group =})
 function M.reduce_scatter_tensor(out, t, ...)
+  refuse("c10d._reduce_scatter_base_.default", out, t)
   local a = options("reduce_scatter_tensor", {"op", "group", "async_op"}, ...)
   return later(write(out, run("reduce_scatter", t, a.group, {op = a.op,
     dim = 0})), a.async_op)
@@ -112,6 +133,7 @@ end
 
 -- distributed.all_to_all_single(out, t, {group =}): equal parts of dim 0.
 function M.all_to_all_single(out, t, ...)
+  refuse("c10d.alltoall_base_.default", out, t)
   local a = options("all_to_all_single", {"group", "op"}, ...)
   return write(out, run("all_to_all", t, a.group,
     {split_dim = 0, concat_dim = 0}))

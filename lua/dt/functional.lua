@@ -220,4 +220,11 @@ for _, part in ipairs {"activation", "spatial", "loss", "norm"} do
   end
 end
 
+-- They keep the line of `return F.linear(x, w)`.
+local functions = {}
+for name, f in pairs(M) do
+  if type(f) == "function" then functions[name] = f end
+end
+for name, f in pairs(functions) do M[name] = dt._framed(f) end
+
 return M

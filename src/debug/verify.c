@@ -416,14 +416,26 @@ static DtStatus compare_call (DtVfCase *c) {
   return st;
 }
 
-/* distribute_tensor takes rank 0's values.  The same on all ranks. */
-static void other_source (DtVfCase *c) {
+/* distribute_tensor takes the first rank's values, or with src_data_rank=None
+** each rank's own: then they are not what the first rank gave either. */
+static DtStatus other_source (DtVfCase *c) {
+  DtSession *s = c->d->s;
+  DtTensor *got = NULL;
+  double own;
+  bool mine;
   if (c->r->op || c->nin != 1 || c->in[0] == NULL || c->in[0]->spec ||
-      c->v->cause[0] != '\0')
-    return;
+      c->full[0] == NULL || c->out[0] == NULL || c->v->cause[0] != '\0')
+    return DT_OK;
+  DT_TRY(s->cx, dt_oracle_gather(s, c->out[0], &got));
+  mine = c->group->ranks[0] == s->comm->rank &&
+         dt_vf_hash(got) != dt_vf_hash(c->full[0]);
+  dt_tensor_unref(s->cx, got);
+  DT_TRY(s->cx, dt_vf_most(c, mine, &own));
   snprintf(c->v->cause, sizeof c->v->cause, "differing-plain-input");
   snprintf(c->v->words, sizeof c->v->words, "the tensor differs between ranks; "
+           "%s", own > 0 ? "each rank cut its own" :
            "rank 0's values were taken");
+  return DT_OK;
 }
 
 /* Plain inputs beside distributed ones count as replicated: are they? */
@@ -465,7 +477,7 @@ static DtStatus run_case (DtVfCase *c) {
   DT_TRY(s->cx, dt_vf_most(c, c->v->worst, &c->v->worst));
   c->v->kind = (DtVerifyKind)kind;
   if (c->r->op && c->v->kind > DT_VF_EXACT) DT_TRY(s->cx, dt_vf_numbers(c));
-  if (c->v->kind == DT_VF_WRONG) other_source(c);
+  if (c->v->kind == DT_VF_WRONG) DT_TRY(s->cx, other_source(c));
   if (c->r->op) DT_TRY(s->cx, plain_inputs(c));
   if (c->v->kind == DT_VF_WRONG && c->v->cause[0] == '\0')
     DT_TRY(s->cx, dt_vf_cause(c));

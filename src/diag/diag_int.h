@@ -92,6 +92,8 @@ struct DtDiag {
   int64_t prop_seq; bool moved0;        /* the last decision */
   DtIdSet blank;                /* storages never written */
   DtIdSet source;               /* tensors given to distribute_tensor */
+  int64_t given; uint64_t given_hash;   /* the one under way, as it was given:
+                                ** the broadcast writes into it */
   DtIdSet mark[DT_NMARKS];      /* storages marked by the library */
   DtRecent temp;                /* views of redistributed copies */
   DtRecent lsm;                 /* results of replaced log_softmax */

@@ -77,14 +77,22 @@ static void from_local_shape (DtDiag *g, const DtEvent *e) {
                 "global shape that each rank works out");
 }
 
+static void distribute_given (DtDiag *g, const DtEvent *e) {
+  if (e->op != NULL || g->nfunc != 1 || e->nin < 1 || e->in[0] == NULL ||
+      e->in[0]->spec || e->text == NULL || dt_session_no_data(g->s) ||
+      strcmp(e->text, "distribute_tensor") != 0) return;
+  g->given = e->in[0]->id;
+  g->given_hash = dt_diag_hash(e->in[0]->local, false);
+}
+
 static void distribute (DtDiag *g, const DtEvent *e) {
   if (!is_call(e, "distribute_tensor") || e->in[0]->spec) return;
   if (e->in[0]->requires_grad || e->in[0]->is_param)
     dt_diag_source(g, e->in[0]);
-  if (dt_session_no_data(g->s) || g->nfunc > 0) return;
+  if (dt_session_no_data(g->s) || g->nfunc > 0 || g->given != e->in[0]->id)
+    return;
   dt_diag_claim(g, e, DT_FIND_ID_SOURCE_WINS, false, e->out[0]->spec->mesh, -1,
-                e->in[0], dt_diag_hash(e->in[0]->local, false),
-                "tensor to distribute");
+                e->in[0], g->given_hash, "tensor to distribute");
 }
 
 /* --- plain tensors among distributed ones --- */
@@ -380,6 +388,7 @@ static void strided (DtDiag *g, const DtEvent *e) {
 const DtDiagRule dt_rules_comm[] = {
   { DT_EV_FUNC_END, from_local },
   { DT_EV_FUNC_END, from_local_shape },
+  { DT_EV_FUNC, distribute_given },
   { DT_EV_FUNC_END, distribute },
   { DT_EV_OP, plain },
   { DT_EV_OP, numbers },

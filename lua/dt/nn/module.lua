@@ -290,9 +290,12 @@ function Module:apply(f)
   return self
 end
 
--- Replace the data of every parameter, gradient and buffer by f(tensor).
-function Module:_apply(f)
-  for child in self:children() do child:_apply(f) end
+-- Replace the data of every parameter, gradient and buffer by f(tensor);
+-- recurse false: of this module only.
+function Module:_apply(f, recurse)
+  if recurse ~= false then
+    for child in self:children() do child:_apply(f) end
+  end
   for _, p in self._parameters:each() do
     if p then
       local guard <close> = dt.no_grad()        -- luacheck: ignore guard
@@ -330,16 +333,26 @@ local function local_map(t, f)
     stride)
 end
 
--- m:to_empty{device = "cpu"}: parameters and buffers as memory that nobody has
--- written, on a device.
+-- m:to_empty{device = "cpu", recurse = true}: parameters and buffers as memory
+-- that nobody has written, on a device; device None: where they are.
 function Module:to_empty(...)
-  local a = util.bind("to_empty", {"device", "recurse"}, {}, ...)
-  local device = util.is_none(a.device) and "cpu" or a.device
+  local pos, kw = util.split(...)
+  if pos.n > 0 then
+    util.raise("TypeError", "Module.to_empty() takes 1 positional argument but "
+      .. "%d %s given", pos.n + 1, kw.device == nil and "were"
+      or "positional arguments (and 1 keyword-only argument) were")
+  end
+  local a = util.bind("Module.to_empty", {"device", "recurse"},
+    {recurse = true}, kw)
+  if kw.device == nil then
+    util.raise("TypeError", "Module.to_empty() missing 1 required keyword-only "
+      .. "argument: 'device'")
+  end
   return self:_apply(function (t)
     return local_map(t, function (own)       -- an operator, so that findings
-      return dt.empty_like(own, {device = device})      -- know the memory
+      return dt.empty_like(own, {device = a.device})    -- know the memory
     end)
-  end)
+  end, a.recurse)
 end
 
 for name, dtype in pairs {float = "float32", double = "float64",
@@ -600,7 +613,7 @@ local function forward(m, ...)
   return table.unpack(outs, 1, outs.n)
 end
 
-instance_mt.__call = forward
+instance_mt.__call = dt._framed(forward)  -- `return m(x)` keeps its line
 
 -- ---- printing, as PyTorch's repr ----
 
