@@ -3,20 +3,8 @@
 -- Tensors from Lua: creation, indexing, arithmetic, casts, functions of F,
 -- scopes, autograd.Function, local_map; against numbers worked out by hand.
 
-local passed, failed = 0, 0
-local function check(ok, what)
-  if ok then passed = passed + 1
-  else
-    failed = failed + 1
-    print("FAILED " .. what)
-  end
-end
-local function raises(class, text, f, ...)
-  local ok, err = pcall(f, ...)
-  check(not ok and type(err) == "table" and err.class == class
-    and err.message:find(text, 1, true) ~= nil,
-    ("%s %s, got %s"):format(class, text, tostring(ok or err)))
-end
+local C = require "tests.lua.lib.check"
+local check, raises = C.ok, C.throws
 local inspect = require "dt.inspect"
 local function same(got, want, what)
   if dt.is_tensor(got) then got = got:detach():tolist() end
@@ -152,5 +140,4 @@ raises("AssertionError", "Mismatched elements: 1 / 2 (50.0%)",
 raises("AssertionError", "'shape' do not match", dt.testing.assert_close, f,
   dt.ones(3))
 
-print(("%d passed, %d failed"):format(passed, failed))
-if failed > 0 then os.exit(1) end
+C.finish()

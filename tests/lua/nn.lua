@@ -3,20 +3,8 @@
 -- Modules: registration, walking, hooks, state, printing; optimizers against
 -- the mathematics of one step.
 
-local passed, failed = 0, 0
-local function check(ok, what)
-  if ok then passed = passed + 1
-  else
-    failed = failed + 1
-    print("FAILED " .. what)
-  end
-end
-local function raises(class, text, f, ...)
-  local ok, err = pcall(f, ...)
-  check(not ok and type(err) == "table" and err.class == class
-    and err.message:find(text, 1, true) ~= nil,
-    ("%s %s, got %s"):format(class, text, tostring(ok or err)))
-end
+local C = require "tests.lua.lib.check"
+local check, raises = C.ok, C.throws
 local close = dt.testing.assert_close
 
 local Net = nn.Module:extend("Net")
@@ -148,5 +136,4 @@ close(p.grad, dt.tensor {0.6, 0.8})
 raises("TypeError", "unexpected keyword argument 'wrong'", nn.Linear, 2, 2,
   {wrong = 1})
 
-print(("%d passed, %d failed"):format(passed, failed))
-if failed > 0 then os.exit(1) end
+C.finish()

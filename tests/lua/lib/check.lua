@@ -39,13 +39,13 @@ function M.has(whole, part, what)
   return false
 end
 
--- f() must raise an error object of this code whose message contains `part`;
--- returns the object.
-function M.raises(code, part, f, ...)
+-- f() must raise an error object of which `key` is `value` and whose message
+-- contains `part`; returns the object.
+local function expect(key, value, part, f, ...)
   local ok, e = pcall(f, ...)
-  local at = debug.getinfo(2, "Sl")
+  local at = debug.getinfo(3, "Sl")
   local where = ("%s:%d"):format(at.short_src, at.currentline)
-  if not ok and type(e) == "table" and e.code == code
+  if not ok and type(e) == "table" and e[key] == value
      and tostring(e.message):find(part, 1, true) then
     M.passed = M.passed + 1
     return e
@@ -53,10 +53,20 @@ function M.raises(code, part, f, ...)
   M.failed = M.failed + 1
   local got = ok and "no error"
     or type(e) ~= "table" and "no error object: " .. tostring(e)
-    or ("%s: %s"):format(e.code, e.message)
-  print(("FAILED at %s\n  got  %s\n  want %s: … %s …"):format(where, got, code,
+    or ("%s: %s"):format(e[key], e.message)
+  print(("FAILED at %s\n  got  %s\n  want %s: … %s …"):format(where, got, value,
     part))
   return type(e) == "table" and e or {}
+end
+
+-- An error of a code (DT0101), of a class (ValueError).
+function M.raises(code, part, f, ...)
+  local e = expect("code", code, part, f, ...)
+  return e
+end
+function M.throws(class, part, f, ...)
+  local e = expect("class", class, part, f, ...)
+  return e
 end
 
 -- All numbers of two tensors (or tables) equal within tol (default: exactly)?
