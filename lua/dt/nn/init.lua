@@ -10,7 +10,8 @@ local M = {Module = nnm.Module, is_module = nnm.is_module,
   isinstance = nnm.isinstance}
 
 local parts = {"dt.nn.linear", "dt.nn.norm", "dt.nn.activation",
-  "dt.nn.losses", "dt.nn.container", "dt.nn.more", "dt.nn.pooling"}
+  "dt.nn.losses", "dt.nn.container", "dt.nn.more", "dt.nn.pooling",
+  "dt.nn.rnn"}
 for _, name in ipairs(parts) do
   for key, class in pairs(require(name)) do M[key] = class end
 end
