@@ -201,7 +201,8 @@ static DtStatus out_of_storage (const LocalCall *c, const DtTensor *base,
                                 const DtMeta *m, int64_t off) {
   DtStatus st;
   DtBuf a, b;
-  int64_t size = (int64_t)dt_dtype_size((DtDtype)m->dtype), last = dt_sat_add(off, 1);
+  int64_t size = (int64_t)dt_dtype_size((DtDtype)m->dtype);
+  int64_t last = dt_sat_add(off, 1);
   for (int i = 0; i < m->ndim; i++)
     last = dt_sat_add(last, dt_sat_mul(m->shape[i] - 1, m->stride[i]));
   dt_buf_init(&a, c->s->cx);

@@ -53,7 +53,7 @@ DtStatus dt_packet_resolve (DtCtx *cx, const DtPacket *p, int npos,
                             const char *const *kwname, const DtValue *kw,
                             const DtOpDef **op, DtArgs *args);
 /* The same for the method x.<op>(...), x the first value: its errors do not
-** count x. */
+** count x.  Pure. */
 DtStatus dt_packet_resolve_method (DtCtx *cx, const DtPacket *p, int npos,
                                    const DtValue *pos, int nkw,
                                    const char *const *kwname,
@@ -104,7 +104,9 @@ DtStatus dt_foreach_args (DtCtx *cx, const DtOpDef *op, const DtArgs *args,
 DtStatus dt_inplace_cast (DtCtx *cx, const DtOpDef *op, DtDtype from,
                           DtDtype to);
 
-/* No empty field without its flag, rules parse, arities agree.  INTERNAL
+/* No empty field without its flag, rules parse, arities agree; no overload is
+** in schema_only.def that is defined elsewhere, and the names in saved.def,
+** kept.def and untraced.def are those of operators.  INTERNAL
 ** naming the operator.  Local. */
 DtStatus dt_registry_selfcheck (DtCtx *cx, DtRegistry *r);
 

@@ -356,7 +356,8 @@ static DtStatus frac_meta (DtMetaCall *c) {
   static const int order[2][3] = { { 0, 1, 0 }, { 0, 2, 1 } };
   for (int i = 0; i < nd; i++) {
     int d = order[nd == 3][i];
-    int64_t size = spatial(in, nd, d), need = dt_sat_add(out[d], dt_sat_sub(k[d], 1));
+    int64_t size = spatial(in, nd, d);
+    int64_t need = dt_sat_add(out[d], dt_sat_sub(k[d], 1));
     DT_CHECK(c->cx, nd == 2 ? need <= size : need < size, DT_E_RUNTIME,
              "%s: pool %s %lld too large relative to input %s %lld", fn,
              axis_name[3 - nd + d], (long long)k[d], axis_name[3 - nd + d],

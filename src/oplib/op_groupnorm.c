@@ -78,7 +78,8 @@ static DtStatus gn_meta (DtMetaCall *c) {
            (long long)shape[1]);
   int64_t each = dt_arg_int(c->args, GN_GROUP - 1);
   if (!c->fake) DT_TRY(c->cx, gn_affine(c, channels));
-  if (!c->fake) DT_TRY(c->cx, gn_real(c, shape[0] * channels * each));
+  if (!c->fake)
+    DT_TRY(c->cx, gn_real(c, dt_sat_mul(dt_sat_mul(shape[0], channels), each)));
   double all = (double)shape[0] * (double)channels * (double)each;
   DT_CHECK(c->cx, !c->fake || (all >= (double)dt_meta_numel(m) &&
            all <= (double)dt_meta_numel(m)),
@@ -276,7 +277,7 @@ static DtStatus gn_back_meta (DtMetaCall *c) {
            "enhancement request to PyTorch.)");
   DT_CHECK(c->cx, v[3] > 0 && v[1] % v[3] == 0, DT_E_RUNTIME, "Expected C %% "
            "group == 0 to be true, but got false.");
-  if (!c->fake) DT_TRY(c->cx, gn_back_real(c, v[0] * v[3], v[1]));
+  if (!c->fake) DT_TRY(c->cx, gn_back_real(c, dt_sat_mul(v[0], v[3]), v[1]));
   op_like_meta(&c->out[0], m, (DtDtype)m->dtype);
   dt_meta_set_contiguous(&c->out[0]);
   for (int i = 1; i < 3; i++)

@@ -586,7 +586,7 @@ static void fft_strides (DtMeta *m, const DtMeta *in, int n, const int *dims,
   if (fixed_last) list[k++] = dims[n - 1];
   for (int i = k - 1; i >= 0; i--) {
     m->stride[list[i]] = step;
-    step *= m->shape[list[i]] > 1 ? m->shape[list[i]] : 1;
+    if (m->shape[list[i]] > 1) step = dt_sat_mul(step, m->shape[list[i]]);
   }
 }
 

@@ -429,7 +429,7 @@ static DtStatus pad_meta (DtMetaCall *c) {
     int k = (m->ndim - 1 - d) * 2;
     int64_t left = m->shape[d];
     for (int i = k; i < k + 2 && i < n; i++) {
-      if (pad[i] < 0) left = dt_sat_add(left, pad[i]);   /* PyTorch narrows first */
+      if (pad[i] < 0) left = dt_sat_add(left, pad[i]);
       DT_CHECK(c->cx, left >= 0, DT_E_RUNTIME,
                "narrow(): length must be non-negative.");
     }

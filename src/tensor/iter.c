@@ -5,6 +5,7 @@
 ** of size 1 dropped, and neighbours that every operand can walk as one are
 ** merged.  What is left of a contiguous tensor is one inner loop. */
 
+#include "base/sat.h"
 #include "tensor/iter.h"
 
 /* Should dim x be walked inside dim y?  The first operand that has a
@@ -39,7 +40,8 @@ static void sort_dims (DtIter *it) {
 
 static bool can_merge (const DtIter *it, int in, int out) {
   for (int i = 0; i < it->nops; i++)
-    if (it->stride[i][out] != it->stride[i][in] * it->shape[in]) return false;
+    if (it->stride[i][out] != dt_sat_mul(it->stride[i][in], it->shape[in]))
+      return false;
   return true;
 }
 
@@ -71,7 +73,7 @@ void dt_iter_init (DtIter *it, int nops, const DtMeta *const *metas,
       int at = metas[i]->ndim - (m0->ndim - d);
       bool walks = at >= 0 && metas[i]->shape[at] != 1;
       int64_t es = (int64_t)dt_dtype_size((DtDtype)metas[i]->dtype);
-      it->stride[i][k] = walks ? metas[i]->stride[at] * es : 0;
+      it->stride[i][k] = walks ? dt_sat_mul(metas[i]->stride[at], es) : 0;
     }
   }
   sort_dims(it);

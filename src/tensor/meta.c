@@ -88,7 +88,8 @@ int64_t dt_meta_numel (const DtMeta *m) {
 }
 
 int64_t dt_meta_nbytes (const DtMeta *m) {
-  return dt_meta_numel(m) * (int64_t)dt_dtype_size((DtDtype)m->dtype);
+  return dt_sat_mul(dt_meta_numel(m),
+                    (int64_t)dt_dtype_size((DtDtype)m->dtype));
 }
 
 bool dt_meta_is_contiguous (const DtMeta *m) {
