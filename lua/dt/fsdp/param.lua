@@ -7,6 +7,7 @@
 
 local dt = require "dt"
 local util = require "dt.util"
+require "dt.parallel.distribute"        -- dt._same_placements
 local checks = require "dt.fsdp.checks"
 
 local A = dt.ops.aten

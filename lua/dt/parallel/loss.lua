@@ -5,6 +5,7 @@
 
 local dt = require "dt"
 local util = require "dt.util"
+require "dt.parallel.distribute"        -- dt._same_placements
 
 local M = {}
 local from_local = dt.DTensor.from_local
