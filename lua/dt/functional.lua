@@ -214,7 +214,8 @@ end
 
 -- Activations; pooling, resizing, padding, sampling, convolution; losses;
 -- norms.
-for _, part in ipairs {"activation", "spatial", "loss", "norm"} do
+for _, part in ipairs {"activation", "spatial", "loss", "norm",
+    "attention"} do
   for name, f in pairs(require("dt.functional_" .. part)) do
     if M[name] == nil then M[name] = f end
   end

@@ -66,9 +66,14 @@ end
 
 -- state_dict() in the order of registration: a module's parameters, its
 -- buffers, then its children.
-local function state_dict(m, args)
+local function state_dict(m, args, kw)
+  local own = V.raw(m._class.state_dict)
+  if own then
+    return V.call(own, V.list({m, table.unpack(args, 1, args.n)}, args.n + 1),
+      kw)
+  end
   local state, d = m:state_dict(), V.dict()
-  local prefix = type(args[2]) == "string" and args[2] or ""
+  local prefix = kw and V.dict_get(kw, "prefix") or args[2] or ""
   for path, sub in m:named_modules() do
     for _, map in ipairs {sub._parameters, sub._buffers} do
       for name in map:each() do
