@@ -91,20 +91,34 @@ function list.appendleft(l, args)
 end
 function list.popleft(l) return list.pop(l, {0}) end
 
+function list.rotate(l, args)
+  local by = l.n > 0 and (args[1] or 1) % l.n or 0
+  local old = {table.unpack(l, 1, l.n)}
+  for i = 1, l.n do l[(i - 1 + by) % l.n + 1] = old[i] end
+  return None
+end
+function list.extendleft(l, args)
+  local items, n = V.items(args[1])
+  for i = 1, n do list.appendleft(l, {items[i]}) end
+  return None
+end
+
 tuple.index, tuple.count = list.index, list.count
 
 -- ---- dicts and sets ----
 
-local function listed(what)
+local function listed(what, name)
   return function (d)
     local out = {}
     for k, v in V.each(d) do out[#out + 1] = what(k, v) end
-    return V.list(out)
+    out = V.list(out)
+    out.view = name
+    return out
   end
 end
-map.items = listed(function (k, v) return V.tuple {k, v} end)
-map.keys = listed(function (k) return k end)
-map.values = listed(function (_, v) return v end)
+map.items = listed(function (k, v) return V.tuple {k, v} end, "dict_items")
+map.keys = listed(function (k) return k end, "dict_keys")
+map.values = listed(function (_, v) return v end, "dict_values")
 function map.get(d, args)
   local v = V.dict_get(d, args[1])
   if v ~= nil then return v end
@@ -165,7 +179,28 @@ function map.copy(d)
   for k, v in V.each(d) do V.dict_set(out, k, v) end
   return out
 end
+-- OrderedDict's
+function map.move_to_end(d, args, kw)
+  local v = V.dict_get(d, args[1])
+  if v == nil then no_key(args[1]) end
+  local last = args[2]
+  if last == nil and kw then last = V.dict_get(kw, "last") end
+  V.dict_remove(d, args[1])
+  V.dict_set(d, args[1], v)
+  if last == false then table.insert(d.keys, 1, table.remove(d.keys)) end
+  return None
+end
 -- Counter's
+function map.elements(d)
+  local out = {}
+  for k, n in V.each(d) do for _ = 1, n do out[#out + 1] = k end end
+  return V.generator(V.iter(V.list(out)))
+end
+function map.total(d)
+  local n = 0
+  for _, v in V.each(d) do n = n + v end
+  return n
+end
 function map.most_common(d, args)
   local pairs_of = map.items(d)
   local out = V.sorted(pairs_of, function (p) return p[2] end, true)

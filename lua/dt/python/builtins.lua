@@ -183,7 +183,11 @@ end
 def("list", copied(V.list))
 def("tuple", copied(V.tuple))
 def("set", function (a) return V.set(a.n > 0 and (V.items(a[1])) or {}) end)
-B.frozenset = B.set
+def("frozenset", function (a)
+  local s = V.set(a.n > 0 and (V.items(a[1])) or {})
+  s.frozen = true
+  return s
+end)
 def("dict", function (a, kw)
   local d = V.dict()
   attrs.get(d, "update").call(a, kw)
@@ -551,7 +555,8 @@ local function is_class(v, c)
     [B.float] = math.type(v) == "float", [B.str] = type(v) == "string",
     [B.bool] = type(v) == "boolean", [B.dict] = V.is_dict(v),
     [B.list] = V.is_list(v) and not v.range, [B.tuple] = V.is_tuple(v),
-    [B.set] = V.is_set(v)}
+    [B.set] = V.is_set(v) and not v.frozen,
+    [B.frozenset] = V.is_set(v) and v.frozen == true}
   return kinds[c] or false
 end
 M.is_class = is_class

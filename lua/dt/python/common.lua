@@ -95,13 +95,27 @@ provide("torch.autograd.profiler", namespace {record_function =
   record_function, profile = profiler.profile})
 
 -- tqdm(x): x.
+local BAR = {"update", "close", "set_description", "set_postfix", "refresh",
+  "set_description_str", "set_postfix_str", "reset", "clear", "write"}
+
+-- A bar over `v`: its items one by one, and methods that do nothing.
+local function bar_over(v)
+  local t = idle(table.unpack(BAR))
+  t.total, t.n = None, 0
+  if v then
+    t.__items = function ()
+      return V.is_seq(v) and v or V.generator(V.iter(v))
+    end
+  end
+  return t
+end
+
 local bar = builtin(function (a, kw)
-  local v = a[1] or kw and V.dict_get(kw, "iterable")
-  return v or idle("update", "close", "set_description", "set_postfix")
+  return bar_over(a[1] or kw and V.dict_get(kw, "iterable"))
 end, "tqdm")
 for _, name in ipairs {"tqdm", "tqdm.auto", "tqdm.notebook"} do
   provide(name, namespace {tqdm = bar, trange = builtin(function (a)
-    return V.call(builtins.builtins.range, a)
+    return bar_over(V.call(builtins.names.range, a))
   end, "trange")})
 end
 

@@ -235,15 +235,6 @@ local function sorted(t, kw)
   end
   return dt.sort(t)
 end
--- einsum("ij,jk", a, b) and einsum("ij,jk", [a, b])
-M.torch.einsum = builtin(function (a)
-  local list = {}
-  local items, n = a, a.n
-  if V.is_seq(a[2]) then items, n = V.list {a[1], table.unpack(a[2], 1,
-    a[2].n)}, a[2].n + 1 end
-  for i = 2, n do list[i - 1] = items[i] end
-  return V.from_lua(dt.einsum(a[1], list))
-end, "einsum")
 M.torch.argsort = function (t, kw)
   local _, order = sorted(t, kw)
   return order

@@ -209,7 +209,8 @@ local function guarded(op, f)
     if a == None or b == None or kind == "text" and op ~= "%"
        and not (op == "+" and type(b) == "string")
        and not (op == "*" and is_number(b))
-       or kind == "seq" and not (op == "+" and V.is_seq(b)
+       or kind == "seq" and not (V.is_list(a) and a.view)
+       and not (op == "+" and V.is_seq(b)
        and V.type_name(a) == V.type_name(b))
        and not (op == "*" and is_number(b))
        or is_number(a) and type(b) == "string" and op ~= "*"
@@ -234,13 +235,27 @@ local function repeated(text, n)
   return text:rep(n)
 end
 
+-- Counter + Counter
+local function counts(a, b)
+  local d = V.dict()
+  for _, from in ipairs {a, b} do
+    for k, n in V.each(from) do
+      V.dict_set(d, k, (V.dict_get(d, k) or 0) + n)
+    end
+  end
+  d.shown_as, d.factory = a.shown_as, a.factory
+  return d
+end
+
 M.binary = {
   ["+"] = function (a, b)
     if V.is_seq(a) and V.is_seq(b) then return concat(a, b) end
+    if V.is_dict(a) and V.is_dict(b) then return counts(a, b) end
     if type(a) == "string" and type(b) == "string" then return a .. b end
     return plus(number(a), number(b))
   end,
   ["-"] = function (a, b)
+    if V.is_list(a) and a.view then a = V.set((V.items(a))) end
     if V.is_set(a) then return sets.difference(a, {b}) end
     return minus(number(a), number(b))
   end,
@@ -267,11 +282,13 @@ M.binary = {
   ["@"] = function (a, b) return dt.matmul(a, b) end,
   ["|"] = function (a, b)
     if V.is_dict(a) then return merged(a, b) end
+    if V.is_list(a) and a.view then a = V.set((V.items(a))) end
     if V.is_set(a) then return sets.union(a, V.list {b}) end
     if type(a) == "boolean" and type(b) == "boolean" then return a or b end
     return either(a, b)
   end,
   ["&"] = function (a, b)
+    if V.is_list(a) and a.view then a = V.set((V.items(a))) end
     if V.is_set(a) then return sets.intersection(a, {b}) end
     if type(a) == "boolean" and type(b) == "boolean" then return a and b end
     return both(a, b)
@@ -531,6 +548,7 @@ function M.getitem(v, i)
       item = v.factory()
       V.dict_set(v, i, item)
     end
+    if item == nil and v.absent_value ~= nil then return v.absent_value end
     if item == nil then no_key(i) end
     return item
   elseif type(v) == "string" then

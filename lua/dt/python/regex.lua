@@ -13,8 +13,8 @@ local util = require "dt.util"
 local M = {}
 local STEPS <const> = 2000000
 
-local function bad(p, what)
-  util.raise("error", "%s at position %d", what, p.i - 1)
+local function bad(p, what, at)
+  util.raise("error", "%s at position %d", what, (at or p.i) - 1)
 end
 
 -- ---- sets of characters: 256 booleans ----
@@ -131,6 +131,7 @@ end
 -- What stands behind "(".
 local function group(p)
   local node
+  local from = p.i - 1
   if peek(p) ~= "?" then
     node = capture(p)
   else
@@ -163,7 +164,7 @@ local function group(p)
     end
   end
   if next_char(p) ~= ")" then
-    bad(p, "missing ), unterminated subpattern")
+    bad(p, "missing ), unterminated subpattern", from)
   end
   return node
 end
@@ -199,7 +200,7 @@ local function atom(p)
     return node
   elseif c == "^" then return {p.flags.m and "line_start" or "start"}
   elseif c == "$" then return {p.flags.m and "line_stop" or "end"}
-  elseif c:find("[*+?]") then bad(p, "nothing to repeat") end
+  elseif c:find("[*+?]") then bad(p, "nothing to repeat", p.i - 1) end
   local set = {[c:byte()] = true}
   return {"set", p.flags.i and fold(set) or set}
 end

@@ -37,6 +37,20 @@ local function check_rules(v)
   end
 end
 
+-- How many arguments of an overload are given by position; the names of the
+-- others.
+local function split_arguments(op)
+  local n, named = 0, {}
+  local inner = tostring(op.schema or ""):match("%((.*)%)%s*%->") or ""
+  local keywords = false
+  for one in (inner .. ", "):gmatch("(.-), ") do
+    if one == "*" then keywords = true
+    elseif keywords then named[#named + 1] = one:match("([%w_]+)=?[^=]*$")
+    elseif one ~= "" then n = n + 1 end
+  end
+  return n, named
+end
+
 -- register_sharding(op)(f): f gets the specs as they are.
 M.register_sharding = args.def("register_sharding", {"op"}, function (a)
   if type(a.op) == "string" then
@@ -48,8 +62,14 @@ M.register_sharding = args.def("register_sharding", {"op"}, function (a)
       for i = 1, list.n do
         if list[i] == nil then list[i] = None end
       end
-      local out = require("dt.python.eval").call(rule[1],
-        V.list(list, list.n))
+      local n, named = split_arguments(V.to_lua(a.op))
+      local kw = V.dict()
+      for i, name in ipairs(named) do
+        local v = list[n + i]
+        if v ~= nil and v ~= None then V.set(kw, name, v) end
+      end
+      if #named == 0 then n = list.n end
+      local out = require("dt.python.eval").call(rule[1], V.list(list, n), kw)
       check_rules(out)
       return V.to_lua(out)
     end)

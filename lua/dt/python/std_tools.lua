@@ -112,8 +112,71 @@ module("math", {
     return a[1] == a[2] or d <= math.max(rel * math.max(math.abs(a[1]),
       math.abs(a[2])), abs)
   end,
-  gcd = function (a) return gcd(a[1], a[2]) end,
-  lcm = function (a) return a[1] * a[2] // gcd(a[1], a[2]) end,
+  gcd = function (a)
+    local g = 0
+    for i = 1, a.n do g = gcd(g, a[i]) end
+    return g
+  end,
+  lcm = function (a)
+    local m = 1
+    for i = 1, a.n do m = a[i] == 0 and 0 or m * a[i] // gcd(m, a[i]) end
+    return math.abs(m)
+  end,
+  perm = function (a)
+    local out = 1
+    for i = 0, (a[2] or a[1]) - 1 do
+      out = ops.binary["*"](out, a[1] - i)
+    end
+    return out
+  end,
+  isqrt = function (a)
+    local n = a[1]
+    if big.is(n) then
+      local x = ops.binary["<<"](1, (big.bit_length(n) + 1) // 2)
+      while true do
+        local y = ops.binary["//"](ops.binary["+"](x, ops.binary["//"](n, x)), 2)
+        if ops.compare[">="](y, x) then return x end
+        x = y
+      end
+    end
+    if n < 0 then
+      util.raise("ValueError", "isqrt() argument must be nonnegative")
+    end
+    local r = math.floor(math.sqrt(n))
+    while r * r > n do r = r - 1 end
+    while (r + 1) * (r + 1) <= n do r = r + 1 end
+    return math.tointeger(r)
+  end,
+  dist = function (a)
+    local p, q, s = (V.items(a[1])), (V.items(a[2])), 0.0
+    for i = 1, #p do s = s + (p[i] - q[i]) ^ 2 end
+    return math.sqrt(s)
+  end,
+  cbrt = float(function (x)
+    local r = math.abs(x) ^ (1 / 3)
+    local whole = math.floor(r + 0.5)
+    if whole ^ 3 == math.abs(x) then r = whole end
+    return x < 0 and -r or r
+  end),
+  sinh = float(function (x) return (math.exp(x) - math.exp(-x)) / 2 end),
+  cosh = float(function (x) return (math.exp(x) + math.exp(-x)) / 2 end),
+  expm1 = float(function (x)
+    return math.abs(x) < 1e-5 and x + x * x / 2 or math.exp(x) - 1
+  end),
+  erf = real(function (x)
+    return V.from_lua(dt.erf(dt.tensor(x + 0.0, {dtype = dt.float64})):item())
+  end),
+  modf = real(function (x)
+    local whole = truncated(x) + 0.0
+    return V.tuple {x - whole, whole}
+  end),
+  frexp = real(function (x)
+    if x == 0 then return V.tuple {0.0, 0} end
+    local e = math.floor(math.log(math.abs(x), 2)) + 1
+    return V.tuple {x / 2.0 ^ e, math.tointeger(e)}
+  end),
+  ldexp = real(function (x, e) return x * 2.0 ^ e end),
+  remainder = real(function (x, y) return math.fmod(x, y) end),
   prod = product, comb = function (a) return choose(a[1], a[2]) end,
   factorial = function (a)
     local out = 1
@@ -158,6 +221,46 @@ local function remembering(f)
   end, rawget(f, "name"))
 end
 
+-- @total_ordering: the three orders that a class does not have, by __lt__ (or
+-- the one it has) and __eq__.
+local function ordered_class(a)
+  local class = a[1]
+  local lua_method = calls.lua_method
+  local function has(name) return V.raw(class[name]) ~= nil end
+  local function define(name, f)
+    if not has(name) then
+      class[name] = lua_method(builtin(function (b) return f(b[1], b[2]) end,
+        name))
+    end
+  end
+  local function ask(name)
+    local f = V.raw(class[name])
+    return function (x, y) return V.truth(call(f, x, y)) end
+  end
+  local less
+  if has "__lt__" then less = ask "__lt__"
+  elseif has "__gt__" then
+    local f = ask "__gt__"
+    less = function (x, y) return f(y, x) end
+  elseif has "__le__" then
+    local f = ask "__le__"
+    less = function (x, y) return f(x, y) and V.equal(x, y) ~= true end
+  elseif has "__ge__" then
+    local f = ask "__ge__"
+    less = function (x, y) return not f(x, y) end
+  else
+    util.raise("ValueError",
+      "must define at least one ordering operation: < > <= >=")
+  end
+  define("__lt__", less)
+  define("__gt__", function (x, y) return less(y, x) end)
+  define("__le__", function (x, y)
+    return less(x, y) or V.equal(x, y) == true
+  end)
+  define("__ge__", function (x, y) return not less(x, y) end)
+  return class
+end
+
 module("functools", {
   partial = partial,
   wraps = function (a)
@@ -185,8 +288,44 @@ module("functools", {
     return builtin(function (b) return remembering(b[1]) end, "lru_cache")
   end,
   cache = function (a) return remembering(a[1]) end,
-  total_ordering = function (a) return a[1] end,
-  cmp_to_key = function (a) return a[1] end,
+  total_ordering = ordered_class,
+  cmp_to_key = function (a)
+    local f = a[1]
+    return builtin(function (b)
+      local key = {value = b[1]}
+      key.compares = function (other) return call(f, b[1], other.value) end
+      return namespace(key)
+    end, "K")
+  end,
+  singledispatch = function (a)
+    local f, list = a[1], {}
+    local out = builtin(function (b, kw)
+      for i = #list, 1, -1 do
+        if require("dt.python.builtins").is_class(b[1], list[i][1]) then
+          return calls.call(list[i][2], b, kw)
+        end
+      end
+      return calls.call(f, b, kw)
+    end, rawget(f, "plain") or "singledispatch")
+    out.register = builtin(function (b)
+      local class, g = b[1], b[2]
+      local note = rawget(class, "params") and class.params[1]
+        and class.params[1].note
+      if note then
+        list[#list + 1] = {calls.note_of(note, class.env), class}
+        return class
+      end
+      if g then
+        list[#list + 1] = {class, g}
+        return g
+      end
+      return builtin(function (c)
+        list[#list + 1] = {class, c[1]}
+        return c[1]
+      end)
+    end, "register")
+    return out
+  end,
 }, {cached_property = require("dt.python.class").cached_property})
 
 -- ---- itertools ----
@@ -307,14 +446,43 @@ module("itertools", {
   permutations = function (a)
     return selections(a, function () return 1 end, true)
   end,
-  accumulate = function (a)
+  accumulate = function (a, kw)
     return made(function (emit)
-      local s
+      local s = kwarg(kw, "initial")
+      if s ~= nil then emit(s) end
       each(a[1], function (v)
         if s == nil then s = v
         elseif a[2] then s = call(a[2], s, v)
         else s = add(s, v) end
         emit(s)
+      end)
+    end)
+  end,
+  pairwise = function (a)
+    return made(function (emit)
+      local last
+      each(a[1], function (v)
+        if last ~= nil then emit(V.tuple {last, v}) end
+        last = v
+      end)
+    end)
+  end,
+  compress = function (a)
+    return made(function (emit)
+      local on = V.iter(a[2])
+      each(a[1], function (v)
+        local more, keep = on()
+        if not more then return false end
+        if V.truth(keep) then emit(v) end
+      end)
+    end)
+  end,
+  filterfalse = function (a)
+    return made(function (emit)
+      each(a[2], function (v)
+        local is = v
+        if a[1] ~= None then is = call(a[1], v) end
+        if not V.truth(is) then emit(v) end
       end)
     end)
   end,
@@ -411,7 +579,19 @@ local operator = {itemgetter = getter(ops.getitem),
   attrgetter = getter(attrs.get), getitem = function (a)
     return ops.getitem(a[1], a[2])
   end, ["not_"] = function (a) return not V.truth(a[1]) end,
-  neg = function (a) return ops.unary["-"](a[1]) end}
+  neg = function (a) return ops.unary["-"](a[1]) end,
+  methodcaller = function (a, kw)
+    return builtin(function (b)
+      return calls.call(attrs.get(b[1], a[1]), V.list({table.unpack(a, 2, a.n)},
+        a.n - 1), kw)
+    end, "methodcaller")
+  end,
+  contains = function (a) return V.contains(a[1], a[2]) end,
+  setitem = function (a)
+    ops.setitem(a[1], a[2], a[3])
+    return None
+  end,
+  truth = function (a) return V.truth(a[1]) end}
 for name, sign in pairs(signs) do
   operator[name] = function (a) return ops.binary[sign](a[1], a[2]) end
 end
@@ -425,9 +605,19 @@ module("operator", operator)
 
 local update = boxes.methods_of(V.dict()).update
 
-local function counter(a)
+local function counter(a, kw)
   local d = V.dict()
-  d.factory = function () return 0 end
+  d.absent_value = 0
+  d.shown_as = function (t)
+    local list = {}
+    for k, n in V.each(t) do list[#list + 1] = V.tuple {k, n} end
+    list = V.sorted(V.list(list), function (p) return p[2] end, true)
+    for i = 1, list.n do
+      list[i] = V.repr(list[i][1]) .. ": " .. V.repr(list[i][2])
+    end
+    return list.n == 0 and "Counter()" or "Counter({" .. table.concat(list,
+      ", ") .. "})"
+  end
   if a[1] and V.is_dict(a[1]) then
     update(d, a)
   elseif a[1] then
@@ -435,6 +625,7 @@ local function counter(a)
       V.dict_set(d, v, (V.dict_get(d, v) or 0) + 1)
     end)
   end
+  for k, n in V.each(kw or V.dict()) do V.dict_set(d, k, n) end
   return d
 end
 
@@ -455,12 +646,27 @@ module("collections", {
     if make ~= nil and make ~= None then
       d.factory = function () return call(make) end
     end
+    d.shown_as = function (_, text)
+      return ("defaultdict(%s, %s)"):format(V.repr(make == nil and None
+        or make), text)
+    end
     update(d, V.list({a[2]}, a[2] and 1 or 0), kw)
     return d
   end,
   OrderedDict = function (a, kw)
     local d = V.dict()
+    d.shown_as = function (t)
+      local list = {}
+      for k, v in V.each(t) do list[#list + 1] = V.repr(V.tuple {k, v}) end
+      return #list == 0 and "OrderedDict()" or "OrderedDict([" .. table.concat(
+        list, ", ") .. "])"
+    end
     update(d, a, kw)
+    return d
+  end,
+  ChainMap = function (a)
+    local d = V.dict()
+    for i = a.n, 1, -1 do update(d, V.list {a[i]}) end
     return d
   end,
   Counter = counter, namedtuple = namedtuple,
@@ -470,6 +676,8 @@ module("collections", {
     local l = V.list({table.unpack(items, 1, n)}, n)
     local most = a[2] or kwarg(kw, "maxlen")
     l.most = most ~= None and most or nil
+    l.deque = true
+    while l.most and l.n > l.most do boxes.methods_of(l).pop(l, {0}) end
     return l
   end,
 })

@@ -82,10 +82,13 @@ function M.rsplit(s, args, kw)
   return V.list(out)
 end
 
-function M.splitlines(s)
+function M.splitlines(s, args, kw)
   local out = {}
+  local keep = args[1] or kw and V.dict_get(kw, "keepends")
   for line, stop in (s):gmatch("([^\r\n]*)(\r?\n?)") do
-    if line ~= "" or stop ~= "" then out[#out + 1] = line end
+    if line ~= "" or stop ~= "" then
+      out[#out + 1] = keep and line .. stop or line
+    end
   end
   return V.list(out)
 end
@@ -104,6 +107,11 @@ end
 
 local function any_of(test)
   return function (s, args)
+    if args[2] then                 -- from there on
+      local n = utf8.len(s) or #s
+      s = s:sub(utf8.offset(s, math.min(n, args[2] < 0 and math.max(0,
+        args[2] + n) or args[2]) + 1))
+    end
     local items, n = {args[1]}, 1
     if V.is_tuple(args[1]) then items, n = args[1], args[1].n end
     for i = 1, n do if test(s, items[i]) then return true end end
@@ -185,6 +193,38 @@ M.isnumeric, M.isdecimal = M.isdigit, M.isdigit
 M.isalnum, M.isspace = tests "%w", tests "%s"
 function M.isupper(s) return s:find("%u") ~= nil and s:find("%l") == nil end
 function M.islower(s) return s:find("%l") ~= nil and s:find("%u") == nil end
+function M.istitle(s) return s:find("%a") ~= nil and s == M.title(s) end
+function M.isprintable(s) return s:find("%c") == nil end
+function M.isascii(s) return s:find("[\x80-\xff]") == nil end
+-- str.maketrans(from, to) gives a dict of codes; translate goes by it.
+function M.maketrans(_, args)
+  local d = V.dict()
+  if V.is_dict(args[1]) then
+    for k, v in V.each(args[1]) do
+      V.dict_set(d, type(k) == "string" and utf8.codepoint(k) or k, v)
+    end
+    return d
+  end
+  local to = V.items(args[2] or "")
+  for i, c in ipairs((V.items(args[1]))) do
+    V.dict_set(d, utf8.codepoint(c), to[i])
+  end
+  for _, c in ipairs((V.items(args[3] or ""))) do
+    V.dict_set(d, utf8.codepoint(c), None)
+  end
+  return d
+end
+function M.translate(s, args)
+  local out = {}
+  for _, c in ipairs((V.items(s))) do
+    local by = V.dict_get(args[1], utf8.codepoint(c))
+    if by == nil then by = c
+    elseif by == None then by = ""
+    elseif type(by) == "number" then by = utf8.char(by) end
+    out[#out + 1] = by
+  end
+  return table.concat(out)
+end
 function M.isidentifier(s) return s:find("^[%a_][%w_]*$") ~= nil end
 
 local function fill(s, args, left)

@@ -107,7 +107,8 @@ end
 -- ---- dicts ----
 
 -- What identifies a key: tensors by identity, tuples by their parts.
-local function key_of(k)
+local key_of
+function key_of(k)
   if math.type(k) == "float" and math.tointeger(k) then
     return math.tointeger(k)
   end
@@ -119,7 +120,13 @@ local function key_of(k)
   end
   if type(k) == "string" then return "'" .. k end
   if big.is(k) then return "big:" .. big.text(k) end
-  if M.is_list(k) or M.is_dict(k) or M.is_set(k) and not k.frozen then
+  if M.is_set(k) and k.frozen then
+    local parts = {}
+    for item in M.each(k) do parts[#parts + 1] = tostring(key_of(item)) end
+    table.sort(parts)
+    return "set:" .. table.concat(parts, ",")
+  end
+  if M.is_list(k) or M.is_dict(k) or M.is_set(k) then
     util.raise("TypeError", "unhashable type: '%s'", M.type_name(k))
   end
   local hash = M.special(k, "__hash__")
@@ -358,6 +365,13 @@ function M.repr(v)
   if type(v) == "table" and rawget(v, "shown") then return v.shown end
   local mt = type(v) == "table" and getmetatable(v)
   if mt == list_mt and v.range then return range_text(v.range) end
+  if mt == list_mt and v.view then
+    return joined(v, v.view .. "([", "])", v.n)
+  end
+  if mt == list_mt and v.deque then
+    return joined(v, "deque([", v.most and "], maxlen=" .. v.most .. ")"
+      or "])", v.n)
+  end
   if mt == list_mt then return joined(v, "[", "]", v.n) end
   if mt == tuple_mt and v.is_size then
     return joined(v, "torch.Size([", "])", v.n)
@@ -377,10 +391,14 @@ function M.repr(v)
     for k, item in M.each(v) do
       parts[#parts + 1] = M.repr(k) .. ": " .. M.repr(item)
     end
-    return "{" .. table.concat(parts, ", ") .. "}"
+    local text = "{" .. table.concat(parts, ", ") .. "}"
+    return v.shown_as and v.shown_as(v, text) or text
   end
   if mt == set_mt then
     local items, n = M.items(v)
+    if v.frozen then
+      return n == 0 and "frozenset()" or joined(items, "frozenset({", "})", n)
+    end
     if n == 0 then return "set()" end
     return joined(items, "{", "}", n)
   end
@@ -414,6 +432,10 @@ function M.str(v)
     local special = M.special(v, "__str__") or M.special(v, "__repr__")
     if special then return special() end
     if v.class and v.message then return v.message end
+    if type(rawget(v, "shown")) == "string" then return v.shown end
+    if rawget(v, "__python") then
+      return ("<class '__main__.%s'>"):format(rawget(v, "__name"))
+    end
     if v.__name__ then
       local module = rawget(v, "__module__")
       return ("<class '%s%s'>"):format(module and module .. "." or "",
@@ -549,6 +571,8 @@ function M.less(a, b)
     end
     return a.n < b.n
   end
+  local by = type(a) == "table" and type(b) == "table" and rawget(a, "compares")
+  if by then return M.less(by(b), 0) end    -- functools.cmp_to_key
   local lt = M.special(a, "__lt__")
   if lt then return M.truth(lt(b)) end
   local gt = M.special(b, "__gt__")
@@ -615,6 +639,8 @@ function M.type_name(v)
     if mt == func_mt or mt == builtin_mt then return "function" end
     if rawget(v, "class") and rawget(v, "message") then return v.class end
     if rawget(v, "range") then return "range" end
+    if mt == list_mt and rawget(v, "view") then return v.view end
+    if mt == list_mt and rawget(v, "deque") then return "collections.deque" end
     if rawget(v, "record") then return v.record.__name__ end
     if mt == list_mt or mt == tuple_mt or mt == dict_mt or mt == set_mt
        or mt == generator_mt then
