@@ -233,8 +233,8 @@ class Session:
 
     def spec(self, t):
         out = {"shape": list(t.shape)}
-        if isinstance(t, DTensor):
-            out["dt"] = record.NAMES[t.dtype]
+        if isinstance(t, DTensor):      # what propagation says of it
+            out["dt"] = record.NAMES[t._spec.tensor_meta.dtype]
             out["pl"] = [re.sub(r"^MaskP\(.*", "MaskP(sum)", str(p))
                          for p in t.placements]
             names = list(t.device_mesh.mesh_dim_names or [])

@@ -6,25 +6,16 @@
 local dt = require "dt"
 local util = require "dt.util"
 local nnm = require "dt.nn.module"
+local checks = require "dt.fsdp.checks"
 local float8 = require "dt.float8"
 local style = require "dt.parallel.style"
 
 local M = {}
-local from_local = dt.DTensor.from_local
 
-local function cast_input(s)
-  return function (_, args, mesh)
-    local x = args[1]
-    if not util.is_dtensor(x) then
-      x = from_local(x, mesh, s.input_layouts, {run_check = false})
-    end
-    x = float8.to_float8(x)
-    if not dt._same_placements(s.input_layouts, s.desired_input_layouts) then
-      x = x:redistribute {placements = s.desired_input_layouts}
-      x._float8 = true
-    end
-    return x
-  end
+-- An input that moved is float8 still.
+local function moved(x)
+  x._float8 = true
+  return x
 end
 
 local function cast_gradient(s, always)
@@ -43,8 +34,7 @@ local function apply(base)
   return function (self, module, mesh)
     if not nnm.isinstance(module, float8.Float8Linear) then
       util.raise("ValueError", "Expecting module to be Float8Linear but found "
-        .. "%s", util.python_type and util.python_type(module)
-        or tostring(module))
+        .. "%s", checks.type_text(module))
     end
     base.apply(self, module, mesh)
     module._attrs._float8_grad = true
@@ -56,14 +46,16 @@ end
 -- Float8ColwiseParallel{input_layouts=R, output_layouts=S(-1),
 -- use_local_output=true}
 local Colwise = style.derived("Float8ColwiseParallel", style.ColwiseParallel)
-Colwise.input_hook, Colwise.apply = cast_input, apply(style.ColwiseParallel)
+Colwise.cast_input, Colwise.moved_input = float8.to_float8, moved
+Colwise.apply = apply(style.ColwiseParallel)
 function Colwise.output_hook(s) return cast_gradient(s, true) end
 M.Float8ColwiseParallel = Colwise
 
 -- Float8RowwiseParallel{input_layouts=S(-1), output_layouts=R,
 -- use_local_output=true}
 local Rowwise = style.derived("Float8RowwiseParallel", style.RowwiseParallel)
-Rowwise.input_hook, Rowwise.apply = cast_input, apply(style.RowwiseParallel)
+Rowwise.cast_input, Rowwise.moved_input = float8.to_float8, moved
+Rowwise.apply = apply(style.RowwiseParallel)
 function Rowwise.output_hook(s) return cast_gradient(s, false) end
 M.Float8RowwiseParallel = Rowwise
 

@@ -52,7 +52,7 @@ llama.parallelize(model, mesh["tp"],
   #dims == 3 and mesh[{"replicate", "dp"}] or mesh["dp"],
   {mp_policy = fsdp.MixedPrecisionPolicy {param_dtype = dt.bfloat16,
     reduce_dtype = dt.float32}})
-model:to_empty("cpu")               -- of a rank that is pretended: no memory
+model:to_empty {device = "cpu"}     -- of a rank that is pretended: no memory
 
 local ids = dt.zeros({batch, c.seq}, {dtype = dt.int64})
 local cos, sin = llama.angles(c)

@@ -363,13 +363,15 @@ static bool is_mask (const DtMeta *m) {
   return m->dtype == DT_BOOL || m->dtype == DT_U8;
 }
 
-static DtStatus adv_read (DtCtx *cx, const DtArgs *a, int self_ndim,
-                          const DtMeta *const *in, Adv *v) {
+/* The indices of a call; `masks`: a mask counts as an index of one dim with
+** the mask's shape, as PyTorch's sharding rule has it. */
+static DtStatus adv_scan (DtCtx *cx, const DtArgs *a, int self_ndim,
+                          const DtMeta *const *in, bool masks, Adv *v) {
   int last = -1, count[2] = { dt_arg_len(a, 1), 0 };
   bool any = false;
   v->n = dt_arg_slots(a, 1, v->slot, DT_MAX_NDIM);
   for (int i = 0; i < v->n; i++)
-    if (v->slot[i] >= 0 && is_mask(in[v->slot[i]]))
+    if (v->slot[i] >= 0 && !masks && is_mask(in[v->slot[i]]))
       return dt_raise(cx, DT_E_RUNTIME, "aten.nonzero.default");
   DT_CHECK(cx, count[0] <= self_ndim, DT_E_INDEX,
            "too many indices for tensor of dimension %d (got %d)", self_ndim,
@@ -380,7 +382,8 @@ static DtStatus adv_read (DtCtx *cx, const DtArgs *a, int self_ndim,
   for (int i = 0; i < v->n; i++) {
     if (v->slot[i] < 0) continue;
     const DtMeta *m = in[v->slot[i]];
-    DT_CHECK(cx, m->dtype == DT_I64 || m->dtype == DT_I32, DT_E_INDEX,
+    DT_CHECK(cx, m->dtype == DT_I64 || m->dtype == DT_I32
+             || (masks && is_mask(m)), DT_E_INDEX,
              "tensors used as indices must be long, int, byte or bool "
              "tensors");
     if (v->first < 0) v->first = i;
@@ -399,6 +402,11 @@ static DtStatus adv_read (DtCtx *cx, const DtArgs *a, int self_ndim,
   DT_CHECK(cx, any, DT_E_INDEX, "at least one index must be given");
   v->at = v->adjacent ? v->first : 0;
   return DT_OK;
+}
+
+static DtStatus adv_read (DtCtx *cx, const DtArgs *a, int self_ndim,
+                          const DtMeta *const *in, Adv *v) {
+  return adv_scan(cx, a, self_ndim, in, false, v);
 }
 
 /* Shape of self[indices]. */
@@ -664,7 +672,7 @@ static DtStatus put_rules (DtRuleCall *c) {
   DtCell row[DT_MAX_NDIM + 3];
   const DtMeta *val = dt_rin(c, 2), *m = c->in[0];
   if (dt_arg_len(c->args, 1) > m->ndim) return c->rows->st;
-  DT_TRY(c->cx, adv_read(c->cx, c->args, m->ndim, c->in, &v));
+  DT_TRY(c->cx, adv_scan(c->cx, c->args, m->ndim, c->in, true, &v));
   int result = v.block.ndim + m->ndim - v.nindex, plain = 0;
   for (int d = 0; d < m->ndim; d++) {
     if (d < v.n && v.slot[d] >= 0) continue;

@@ -159,6 +159,11 @@ static DtStatus mm_meta (DtMetaCall *c) {
              "self and mat2 must have the same dtype, but got %s and %s",
              op_dtype_word((DtDtype)c->in[0]->dtype),
              op_dtype_word((DtDtype)b->dtype));
+  if (at == 1 && !nb)
+    DT_CHECK(c->cx, a->dtype == b->dtype || !check, DT_E_DTYPE,
+             "mat1 and mat2 must have the same dtype, but got %s and %s",
+             op_dtype_word((DtDtype)a->dtype),
+             op_dtype_word((DtDtype)b->dtype));
   DT_CHECK(c->cx, a->dtype == b->dtype || !nb, DT_E_DTYPE,
            "expected scalar type %s but found %s",
            c->fake ? type_name(c, a) : op_dtype_word((DtDtype)a->dtype),

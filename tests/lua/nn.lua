@@ -133,6 +133,39 @@ p.grad = dt.tensor {3.0, 4.0}
 close(nn.utils.clip_grad_norm_({p}, 1.0), dt.tensor(5.0))
 close(p.grad, dt.tensor {0.6, 0.8})
 
+-- memory nobody has written: where, and of which modules
+local here = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2))
+raises("TypeError", "Module.to_empty() missing 1 required keyword-only "
+  .. "argument: 'device'", here.to_empty, here)
+raises("TypeError", "Module.to_empty() takes 1 positional argument but 2 were "
+  .. "given", here.to_empty, here, "cpu")
+local far = nn.Linear(2, 2, {device = "meta"})
+local deep = nn.Sequential(far)
+deep:to_empty {device = "cpu", recurse = false}
+check(far.weight.device == "meta", "a child's is left")
+far:to_empty {device = dt.None}
+check(far.weight.device == "meta", "None: where it is")
+far:to_empty {device = "cpu", recurse = false}
+check(far.weight.device == "cpu", "its own is made")
+
+-- batch norm: the input's dims, and the mean of all batches
+raises("ValueError", "expected 4D input (got 3D input)", nn.BatchNorm2d(3),
+  dt.ones {2, 3, 4})
+raises("ValueError", "expected 2D or 3D input (got 4D input)",
+  nn.BatchNorm1d(3), dt.ones {2, 3, 4, 4})
+raises("ValueError", "Expected more than 1 value per channel when training, "
+  .. "got input size torch.Size([1, 3])", nn.BatchNorm1d(3), dt.ones {1, 3})
+local mean_of_all = nn.BatchNorm1d(2, {momentum = dt.None})
+mean_of_all(dt.tensor {{1.0, 2}, {3, 4}})
+mean_of_all(dt.ones {2, 2})
+close(mean_of_all.running_mean, dt.tensor {1.5, 2.0})
+
+-- addmm names what differs
+raises("RuntimeError", "mat1 and mat2 must have the same dtype, but got Float "
+  .. "and BFloat16", function ()
+    nn.Linear(2, 2, {dtype = dt.bfloat16})(dt.ones {3, 2})
+  end)
+
 raises("TypeError", "unexpected keyword argument 'wrong'", nn.Linear, 2, 2,
   {wrong = 1})
 

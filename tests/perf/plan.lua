@@ -17,7 +17,7 @@ local model = llama.Transformer(c, {device = "meta"})
 llama.parallelize(model, mesh["tp"], mesh["dp"], {mp_policy =
   fsdp.MixedPrecisionPolicy {param_dtype = dt.bfloat16,
     reduce_dtype = dt.float32}})
-model:to_empty("cpu")
+model:to_empty {device = "cpu"}
 local ids = dt.zeros({1, c.seq}, {dtype = dt.int64})
 local cos, sin = llama.angles(c)
 cos, sin = cos:to(dt.bfloat16), sin:to(dt.bfloat16)

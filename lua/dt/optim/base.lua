@@ -87,9 +87,9 @@ function M.step(group)
   return M.scalar(0.0)
 end
 
--- A number as a tensor, as torch.tensor(v) makes it.
-function M.scalar(v)
-  return A.lift_fresh.default(dt.tensor(v))
+-- A number as a tensor, as torch.tensor(v, dtype=) makes it.
+function M.scalar(v, dtype)
+  return A.lift_fresh.default(dt.tensor(v, dtype and {dtype = dtype}))
 end
 
 -- ---- the class ----

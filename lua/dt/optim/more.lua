@@ -278,7 +278,8 @@ end
 
 -- t[t == of] = value, and the like.
 local function put(t, compare, of, value)
-  A.index_put_.default(t, {A[compare].Scalar(t, of)}, scalar(value + 0.0))
+  A.index_put_.default(t, {A[compare].Scalar(t, of)},
+    scalar(value + 0.0, t.dtype))
 end
 
 local function resilient_one(g, p, grad, s)
@@ -291,7 +292,7 @@ local function resilient_one(g, p, grad, s)
   A.clamp_.default(s.step_size, g.step_sizes[1], g.step_sizes[2])
   grad = grad:clone()
   local back = A.eq.Scalar(sign, g.etas[1])
-  A.index_put_.default(grad, {back}, scalar(0.0))
+  A.index_put_.default(grad, {back}, scalar(0.0, grad.dtype))
   A.addcmul_.default(p, A.sign.default(grad), s.step_size, {value = -1})
   A.copy_.default(s.prev, grad)
 end

@@ -32,7 +32,7 @@ end
 -- distribute_module(module, mesh, partition_fn, input_fn, output_fn):
 -- partition_fn(name, submodule, mesh) places parameters, what it leaves plain
 -- is replicated; input_fn(module, inputs, mesh) returns the new inputs,
--- output_fn(module, output, mesh) the new output.
+-- output_fn(module, output, mesh) the new output (several: a list).
 function M.distribute_module(module, mesh, partition_fn, input_fn, output_fn)
   if module._attrs._distribute_module_applied then
     util.raise("RuntimeError", "distribute_module should only be called once "
@@ -55,7 +55,8 @@ function M.distribute_module(module, mesh, partition_fn, input_fn, output_fn)
   end
   if output_fn then
     module:register_forward_hook(function (m, _, ...)
-      return output_fn(m, ..., mesh)
+      local n = select("#", ...)
+      return output_fn(m, n == 1 and ... or table.pack(...), mesh)
     end)
   end
   module._attrs._distribute_module_applied = true

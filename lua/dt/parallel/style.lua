@@ -102,15 +102,19 @@ local function place(s, m, name, mesh, placement)
     p.requires_grad))
 end
 
--- Hooks of Colwise and Rowwise: declared input layout to the wanted one.
+-- Hooks of Colwise and Rowwise: declared input layout to the wanted one.  A
+-- style may cast the input before it moves (cast_input), and say what it is
+-- afterwards (moved_input).
 local function input_hook(s)
   return function (_, args, mesh)
     local x = args[1]
     if not util.is_dtensor(x) then
       x = from_local(x, mesh, s.input_layouts, {run_check = false})
     end
+    if s.cast_input then x = s.cast_input(x) end
     if not same(s.input_layouts, s.desired_input_layouts) then
       x = x:redistribute {placements = s.desired_input_layouts}
+      if s.moved_input then x = s.moved_input(x) end
     end
     return x
   end
