@@ -52,6 +52,18 @@ static DtStatus add_row (DtDecide *d, const DtUserRow *u, DtRows *rows) {
   return rows->st;
 }
 
+/* A row has one spec for an operator that returns a list; PyTorch wants one
+** for each of its tensors. */
+static DtStatus check_list (const DtDecide *d) {
+  const DtSchema *s = d->op->sig;
+  bool plain = strcmp(s->overload, "default") == 0;
+  DT_CHECK(d->cx, !s->returns_list, DT_E_VALUE, "For the op %s::%s%s%s, "
+           "`output_specs` has 1 output which does not equal the number of op "
+           "outputs: %d.", s->ns, s->base, plain ? "" : ".",
+           plain ? "" : s->overload, d->nout);
+  return DT_OK;
+}
+
 static DtStatus user_strategy (DtStratCall *c) {
   DtSheet *s = (DtSheet *)c->sink;
   DtDecide *d = s->d;
@@ -71,6 +83,7 @@ static DtStatus user_strategy (DtStratCall *c) {
   dt_rows_init(&rows, c->cx, d->arena, d->nout, d->nin);
   for (i = 0; i < rules.n; i++)
     DT_TRY(c->cx, add_row(d, &rules.row[i], &rows));
+  DT_TRY(c->cx, check_list(d));
   o.inplace = d->op->sig->inplace;
   return dt_expand_rows(s, &rows, &o);
 }

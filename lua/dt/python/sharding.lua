@@ -66,7 +66,7 @@ M.register_sharding = args.def("register_sharding", {"op"}, function (a)
       local kw = V.dict()
       for i, name in ipairs(named) do
         local v = list[n + i]
-        if v ~= nil and v ~= None then V.set(kw, name, v) end
+        if v ~= nil and v ~= None then V.dict_set(kw, name, v) end
       end
       if #named == 0 then n = list.n end
       local out = require("dt.python.eval").call(rule[1], V.list(list, n), kw)
