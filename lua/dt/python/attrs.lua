@@ -163,7 +163,13 @@ local function has_methods(v)
     and not (nnm.Module == v or rawget(v, "__base"))
 end
 
+local module_name = setmetatable({}, {__mode = "k"})
+
 local function missing(v, name)
+  if module_name[v] then
+    util.raise("AttributeError", "module '%s' has no attribute '%s', or it is "
+      .. "not part of dtrepl", module_name[v], name)
+  end
   if type(v) == "table" and rawget(v, "__python") then
     util.raise("AttributeError", "type object '%s' has no attribute '%s'",
       rawget(v, "__name"), name)
@@ -573,7 +579,10 @@ require("dt.python.call").set_scopes {enter = M.enter, leave = M.leave}
 local modules = {}
 
 -- Say what a module is called.
-function M.provide(name, t) modules[name] = t end
+function M.provide(name, t)
+  modules[name] = t
+  module_name[t] = name
+end
 
 function M.module(name)
   local m = modules[name]

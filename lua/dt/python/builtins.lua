@@ -406,10 +406,16 @@ def("round", function (a, kw)
   end
   if math.type(v) == "integer" then
     if digits >= 0 then return v end
+    if digits < -18 then return 0 end
     local unit = math.tointeger(10 ^ -digits)
     return nearest(v / unit) * unit
   end
-  return tonumber(("%." .. math.max(0, digits) .. "f"):format(v)) + 0.0
+  if digits > 99 or v - v ~= 0 then return v end
+  if digits < 0 then
+    local unit = 10.0 ^ -digits
+    return unit == math.huge and 0.0 or nearest(v / unit) * unit
+  end
+  return tonumber(("%." .. digits .. "f"):format(v)) + 0.0
 end)
 def("ord", function (a)
   local n = type(a[1]) == "string" and (utf8.len(a[1]) or #a[1])
@@ -517,6 +523,14 @@ end
 def("input", function ()
   return util.raise("EOFError", "EOF when reading a line")
 end)
+for _, name in ipairs {"open", "compile", "__import__"} do
+  def(name, function ()
+    return util.raise("NotImplementedError", name == "open"
+      and "open() is not part of dtrepl: a program reads and writes no files; "
+      .. "torch.save and torch.load do below the working folder"
+      or "%s() is not part of dtrepl", name)
+  end)
+end
 def("breakpoint", function ()
   if dt.debug.breakpoint then dt.debug.breakpoint() end
   return None

@@ -144,6 +144,10 @@ function M.exception(e)
     return dt.error("RUNTIME", "maximum recursion depth exceeded",
       "RecursionError")
   end
+  if text:find("not enough memory", 1, true)
+     or text:find("resulting string too large", 1, true) then
+    return dt.error("RUNTIME", "", "MemoryError")
+  end
   return dt.error("RUNTIME", text, "RuntimeError")
 end
 

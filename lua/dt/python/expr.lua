@@ -354,6 +354,33 @@ local function dict_of(env)
   return d
 end
 
+-- eval(text), exec(text): where they stand; with a dict, in its names.
+local function run_text(what)
+  return function (env, a)
+    if type(a[1]) ~= "string" then
+      util.raise("TypeError", "%s() arg 1 must be a string, bytes or code "
+        .. "object", what)
+    end
+    local runner = require "dt.python.eval"
+    local place = env
+    if V.is_dict(a[2]) then
+      while place.up do place = place.up end
+      place = {vars = {}, up = place}
+      for k, v in V.each(a[2]) do place.vars[k] = v end
+    end
+    if what == "eval" then
+      return runner.value(a[1]:match("^%s*(.*)$"), place)
+    end
+    runner.run(a[1], place)
+    if V.is_dict(a[2]) then
+      local list = dict_of(place)
+      for k, v in V.each(list) do V.dict_set(a[2], k, v) end
+    end
+    return None
+  end
+end
+local texts = {eval = run_text "eval", exec = run_text "exec"}
+
 local names_of = {
   locals = function (env)
     while env.inner do env = env.up end
@@ -377,6 +404,16 @@ function X.call(n)
     return names_of[n.fn.name]
   end
   local fn, args = compile(n.fn), {}
+  local text = n.fn.kind == "name" and #n.args > 0 and texts[n.fn.name]
+  if text then
+    local values = {}
+    for i, a in ipairs(n.args) do values[i] = compile(a.value) end
+    return function (env)
+      local list = {}
+      for i, f in ipairs(values) do list[i] = f(env) end
+      return text(env, list)
+    end
+  end
   for i, a in ipairs(n.args) do
     args[i] = {f = compile(a.value), name = a.name, star = a.star}
   end

@@ -28,8 +28,13 @@ local function parse(spec)
   s.sign, s.alt, s.comma = sign, alt ~= "", comma
   if zero ~= "" and not s.align then s.fill, s.align = "0", "=" end
   s.width = tonumber(width) or 0
+  if s.width > 1 << 27 then util.raise("MemoryError", "") end
   s.precision = spec:find(".", 1, true) and tonumber(precision) or nil
   s.kind = kind
+  if s.precision and s.precision > 99 and kind ~= "s" and kind ~= "" then
+    util.raise("ValueError", "a precision of more than 99 is not part of "
+      .. "dtrepl")
+  end
   return s
 end
 

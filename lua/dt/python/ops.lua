@@ -251,7 +251,10 @@ M.binary = {
   ["+"] = function (a, b)
     if V.is_seq(a) and V.is_seq(b) then return concat(a, b) end
     if V.is_dict(a) and V.is_dict(b) then return counts(a, b) end
-    if type(a) == "string" and type(b) == "string" then return a .. b end
+    if type(a) == "string" and type(b) == "string" then
+      if #a + #b > MOST then no_memory() end
+      return a .. b
+    end
     return plus(number(a), number(b))
   end,
   ["-"] = function (a, b)

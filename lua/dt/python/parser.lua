@@ -781,16 +781,17 @@ end
 simple["from"] = function (p)
   local module = dotted(p)
   expect(p, "import", "name")
-  local brackets, list = take(p, "("), {}
+  local brackets, list, all = take(p, "("), {}, false
   repeat
     if is(p, ")") then break end
-    if take(p, "*") then break end      -- names are found where they are used
+    all = take(p, "*")
+    if all then break end
     local m = {name = name(p)}
     if take(p, "as", "name") then m.as = name(p) end
     list[#list + 1] = m
   until not take(p, ",")
   if brackets then expect(p, ")") end
-  return node(p, "from", {module = module, list = list})
+  return node(p, "from", {module = module, list = list, all = all})
 end
 
 local augmented = {"+=", "-=", "*=", "/=", "//=", "%=", "**=", "|=", "&=",

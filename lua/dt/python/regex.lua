@@ -11,7 +11,7 @@
 local util = require "dt.util"
 
 local M = {}
-local STEPS <const> = 2000000
+local STEPS <const> = 300000
 
 local function bad(p, what, at)
   util.raise("error", "%s at position %d", what, (at or p.i) - 1)

@@ -13,6 +13,7 @@ local names = require "dt.python.names"
 local eval = require "dt.python.eval"
 local system = require "dt.python.std_system"
 local builtins = require "dt.python.builtins"
+local exceptions = require "dt.python.exceptions"
 require "dt.python.training"
 
 local M = {}
@@ -96,6 +97,11 @@ local function flushed(...)
   if not out[1] then
     local e = out[2]
     if type(e) == "table" and e.class == "SystemExit" then leave(e.code) end
+    if type(e) == "string" and (e:find("stack overflow", 1, true)
+       or e:find("not enough memory", 1, true)
+       or e:find("string too large", 1, true)) then
+      e = exceptions.exception(e)
+    end
     error(e, 0)
   end
   return out[2]

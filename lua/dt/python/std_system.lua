@@ -45,6 +45,14 @@ local function joined(a)
   return out
 end
 
+-- What a program is not let do.
+local function refused(name)
+  return function ()
+    return util.raise("NotImplementedError", "%s is not part of dtrepl: "
+      .. "nothing outside the program is touched", name)
+  end
+end
+
 -- argv: what sys.argv holds.
 function M.provide(argv)
   local env = environ()
@@ -53,7 +61,17 @@ function M.provide(argv)
     dirname = builtin(function (a) return a[1]:match("^(.*)/") or "" end),
     abspath = builtin(function (a) return a[1] end),
     expanduser = builtin(function (a) return a[1] end),
-    exists = builtin(function () return false end)}
+    exists = builtin(function () return false end),
+    isfile = builtin(function () return false end),
+    isdir = builtin(function () return false end),
+    splitext = builtin(function (a)
+      local head, tail = a[1]:match("^(.*[^/])(%.[^./]*)$")
+      return V.tuple {head or a[1], tail or ""}
+    end),
+    split = builtin(function (a)
+      local head, tail = a[1]:match("^(.-)/*([^/]*)$")
+      return V.tuple {head, tail}
+    end)}
   module("os", {
     getenv = function (a)
       local v = V.dict_get(env, a[1])
@@ -63,6 +81,11 @@ function M.provide(argv)
     getpid = function () return 1000 + dt.rank() end,
     cpu_count = function () return 1 end, makedirs = nothing,
     getcwd = function () return "." end,
+    system = refused "os.system", popen = refused "os.popen",
+    remove = refused "os.remove", unlink = refused "os.unlink",
+    rmdir = refused "os.rmdir", rename = refused "os.rename",
+    fork = refused "os.fork", kill = refused "os.kill",
+    execv = refused "os.execv", listdir = refused "os.listdir",
   }, {environ = env, path = namespace(path), sep = "/", linesep = "\n"})
   provide("os.path", namespace(path))
   local stream = namespace {write = builtin(function (a) return log(a[1]) end),
@@ -98,13 +121,22 @@ end)}, timedelta = builtin(function () return namespace {} end)})
 -- ---- quiet ones ----
 
 for _, name in ipairs {"gc", "faulthandler", "atexit", "signal",
-  "pdb", "socket", "platform", "inspect", "tempfile", "shutil", "subprocess",
+  "pdb", "socket", "platform", "inspect", "tempfile", "shutil",
   "threading", "multiprocessing", "pathlib"} do
   provide(name, namespace(setmetatable({}, {__index = function (_, key)
     if key:find("^__") then return nil end
     return builtin(nothing, key)
   end})))
 end
+-- subprocess: no program is started.
+provide("subprocess", namespace(setmetatable({}, {__index = function (_, key)
+  if key:find("^__") then return nil end
+  return builtin(function ()
+    return util.raise("NotImplementedError", "subprocess.%s is not part of "
+      .. "dtrepl: no program is started", key)
+  end, key)
+end})))
+
 -- traceback: the last line of one; files and lines are the shell's to say.
 local function last_line(e)
   if not e or e == None then return "NoneType: None\n" end

@@ -26,10 +26,24 @@ local S = {}                        -- compilers by kind of node
 -- what says where something was made, and every breakpoint, finds it there.
 local file
 
+local TOGETHER <const> = 256        -- lines whose functions are made at once
+local makers                        -- of the file: by line // TOGETHER
+
+local function makers_of(part)
+  local text = {("\n"):rep(part * TOGETHER), "return {"}
+  for i = 0, TOGETHER - 1 do
+    text[#text + 1] = ("[%d] = function (f) return function (env) local "
+      .. "signal, v = f(env) return signal, v end end,\n"):format(i)
+  end
+  text[#text + 1] = "}"
+  return load(table.concat(text), "@" .. file, "t")()
+end
+
 local function located(f, line)
   if not file then return f end
-  return load(("\n"):rep(line - 1) .. "local f = ... return function (env) "
-    .. "local signal, v = f(env) return signal, v end", "@" .. file, "t")(f)
+  local part = (line - 1) // TOGETHER
+  makers[part] = makers[part] or makers_of(part)
+  return makers[part][(line - 1) % TOGETHER](f)
 end
 
 local function block(list)
@@ -377,9 +391,25 @@ S["import"] = function (n)
   end
 end
 
+-- from math import *: the names of a module of Python's own; those of torch
+-- are found wherever they are used.
+local function all_of(env, module)
+  local ok, m = pcall(attrs.module, module)
+  if not ok or getmetatable(m) ~= nil or module:find("^torch") then return end
+  local names = {}
+  for name in next, m do
+    if type(name) == "string" and not name:find("^_") then
+      names[#names + 1] = name
+    end
+  end
+  table.sort(names)
+  for _, name in ipairs(names) do env_of.assign(env, name, m[name]) end
+end
+
 S["from"] = function (n)
   local guarded = tries > 0
   return function (env)
+    if n.all then all_of(env, n.module) end
     for _, m in ipairs(n.list) do
       env_of.assign(env, m.as or m.name, absent.import(function ()
         return attrs.member(n.module, m.name)
@@ -390,10 +420,10 @@ end
 
 -- block(list, name): a list of statements of the file of that name, or nil.
 return {block = function (list, name)
-  local before = file
-  file = name
+  local before, kept = file, makers
+  file, makers = name, {}
   local ok, run = pcall(block, list)
-  file = before
+  file, makers = before, kept
   if not ok then error(run, 0) end
   return run
 end}

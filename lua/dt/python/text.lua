@@ -230,6 +230,7 @@ function M.isidentifier(s) return s:find("^[%a_][%w_]*$") ~= nil end
 local function fill(s, args, left)
   local n = args[1] - (utf8.len(s) or #s)
   if n <= 0 then return s end
+  if n > 1 << 27 then util.raise("MemoryError", "") end
   local pad = args[2] or " "
   local before = left(n)
   return pad:rep(before) .. s .. pad:rep(n - before)

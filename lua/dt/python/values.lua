@@ -340,6 +340,18 @@ function M.of_record(v, name)
   end, name)
 end
 
+local showing = {}                  -- boxes whose text is being made
+
+-- f() while v is being shown; `inner` where v is inside itself.
+local function shown_once(v, inner, f)
+  if showing[v] then return inner end
+  showing[v] = true
+  local ok, text = pcall(f)
+  showing[v] = nil
+  if not ok then error(text, 0) end
+  return text
+end
+
 local function joined(v, first, last, n)
   local parts = {}
   for i = 1, n do parts[i] = M.repr(v[i]) end
@@ -352,7 +364,19 @@ local function range_text(r)
     or ("range(%d, %d, %d)"):format(r[1], r[2], r[3])
 end
 
+local plain_repr
+
 function M.repr(v)
+  local mt = type(v) == "table" and getmetatable(v)
+  if mt == list_mt or mt == dict_mt then
+    return shown_once(v, mt == list_mt and "[...]" or "{...}", function ()
+      return plain_repr(v)
+    end)
+  end
+  return plain_repr(v)
+end
+
+function plain_repr(v)
   if type(v) == "string" then
     local q = v:find("'", 1, true) and not v:find('"', 1, true) and '"' or "'"
     local out = v:gsub("\\", "\\\\"):gsub("\n", "\\n"):gsub("\t", "\\t")
@@ -432,7 +456,9 @@ function M.str(v)
     local special = M.special(v, "__str__") or M.special(v, "__repr__")
     if special then return special() end
     if v.class and v.message then return v.message end
-    if type(rawget(v, "shown")) == "string" then return v.shown end
+    if type(rawget(v, "shown")) == "string" and not (mt and mt.__tostring) then
+      return v.shown
+    end
     if rawget(v, "__python") then
       return ("<class '__main__.%s'>"):format(rawget(v, "__name"))
     end
@@ -498,6 +524,8 @@ function M.iter(v)
   end
 end
 
+local MOST <const> = 1 << 25        -- items that are taken from an iterator
+
 local function drained(next)
   local out, n = {}, 0
   while true do
@@ -505,6 +533,7 @@ local function drained(next)
     if not more then return out, n end
     n = n + 1
     out[n] = v
+    if n > MOST then util.raise("MemoryError", "") end
   end
 end
 
