@@ -9,7 +9,8 @@
 ** like the carries of a binary counter, that is pairwise.  Two loops walk
 ** that one order: elements along memory (one output at a time), or a tile of
 ** neighbouring outputs at a time, when the outputs are what lies along
-** memory.  Floats are accumulated in double. */
+** memory.  Floats are accumulated in double; sums of 16-bit floats that end in
+** 16 bits, within a lane of a chunk (sixteen elements), in single precision. */
 
 enum { RED_CHUNK = 256, RED_LANES = 16 };
 
@@ -32,6 +33,7 @@ static inline int64_t i64_min (int64_t a, int64_t b) { return b < a ? b : a; }
 /* Extremes of elements that are numbers: a NaN in v is passed over. */
 static inline double f64_top (double a, double b) { return b > a ? b : a; }
 static inline double f64_bottom (double a, double b) { return b < a ? b : a; }
+static inline float narrow_add (float a, float b) { return a + b; }
 static inline float narrow_top (float a, float b) { return b > a ? b : a; }
 static inline float narrow_bottom (float a, float b) { return b < a ? b : a; }
 static inline int64_t i64_top (int64_t a, int64_t b) { return b > a ? b : a; }
@@ -102,7 +104,8 @@ static DtC128 c128_dev2 (DtC128 d) {
                         E(v[((k) + 1) * RED_LANES + l])), \
                   E(v[((k) + 2) * RED_LANES + l])), \
             E(v[((k) + 3) * RED_LANES + l]));
-#define LANE_LOOP(op, V, N, E) \
+#define LANE_LOOP(op, V, N, E) LANE_STEPS(op, V, N, E) LANE_TREE(op, N)
+#define LANE_STEPS(op, V, N, E) \
   if (n == RED_CHUNK) { \
     for (int l = 0; l < RED_LANES; l++) { \
       V a = lane[l]; \
@@ -113,8 +116,7 @@ static DtC128 c128_dev2 (DtC128 d) {
   } else { \
     for (int64_t k = 0; k < n; k++) \
       lane[k % RED_LANES] = N(op)(lane[k % RED_LANES], E(v[k])); \
-  } \
-  LANE_TREE(op, N)
+  }
 #define LANE_TREE(op, N) \
   for (int l = 0; l < 8; l++) lane[l] = N(op)(lane[l], lane[l + 8]); \
   for (int l = 0; l < 4; l++) lane[l] = N(op)(lane[l], lane[l + 4]); \

@@ -5,14 +5,39 @@
 ** MAGNITUDE, MAG(x), MAG_INF: an integer that orders magnitudes, and the one
 ** above which there are NaNs.  No include guard.
 **
-** The order of operations and the results are those of f64_along and
-** f64_across.  Faster is that elements are widened in registers, and that a
+** The order of operations is that of f64_along and f64_across, and so are the
+** results but of quick sums (a lane in single precision).  Faster is that elements are widened in registers, and that a
 ** lane of a tile takes its sixteen rows of a chunk at once: the sixteen lanes
 ** of a tile do not fit the nearest cache, so they are written only once. */
 
 #define ID(x) ((double)WIDEN(x))
 #define SQUARE(x) (ID(x) * ID(x))
 #define DEV2(x) ((ID(x) - mean) * (ID(x) - mean))
+#define QID(x) WIDEN(x)
+#define QSQUARE(x) (WIDEN(x) * WIDEN(x))
+#define QDEV2(x) ((WIDEN(x) - qmean) * (WIDEN(x) - qmean))
+
+/* May the sixteen elements of a lane be added in single precision? */
+static bool N(quick) (const DtRedPass *q) {
+  return sizeof(S) == 2 && q->c == DT_C_ADD &&
+         dt_dtype_size(q->j->out_t) == 2;
+}
+
+static double N(tree) (double *lane) {
+  LANE_TREE(add, F64)
+  return lane[0];
+}
+
+/* One chunk of a sum. */
+static double N(quick_chunk) (DtMap m, float qmean, const S *v, int64_t n) {
+  float lane[RED_LANES] = {0};
+  double wide[RED_LANES];
+  if (m == DT_M_ID) { LANE_STEPS(add, float, NARROW, QID) }
+  else if (m == DT_M_SQUARE) { LANE_STEPS(add, float, NARROW, QSQUARE) }
+  else { LANE_STEPS(add, float, NARROW, QDEV2) }
+  for (int l = 0; l < RED_LANES; l++) wide[l] = lane[l];
+  return N(tree)(wide);
+}
 
 /* One chunk of one output: sums and products. */
 static double N(chunk) (DtMap m, DtComb c, double mean, const S *v,
@@ -47,7 +72,7 @@ static void N(along) (const DtRedPass *q) {
   double mean = q->aux != NULL ? *(const double *)q->aux : 0;
   const DtRedDim *in = &q->j->red[q->j->nred - 1];
   bool dense = q->j->nred == 1 && in->in == (int64_t)sizeof(S);
-  bool extreme = q->c == DT_C_MAX || q->c == DT_C_MIN;
+  bool extreme = q->c == DT_C_MAX || q->c == DT_C_MIN, quick = N(quick)(q);
   int64_t chunk = 0, len = q->j->len;
   Seq at;
   seq_init(&at, q->j, q->p);
@@ -56,6 +81,7 @@ static void N(along) (const DtRedPass *q) {
     const S *v = dense ? (const S *)(const void *)q->p + i : buf;
     if (!dense) seq_move(&at, sizeof(S), buf, n);
     double one = extreme ? N(extreme)(q->c, v, n)
+                 : quick ? N(quick_chunk)(q->m, (float)mean, v, n)
                          : N(chunk)(q->m, q->c, mean, v, n);
     int up = 0;
     for (; (chunk >> up) & 1; up++) f64_fold1(q->c, &one, level[up]);
@@ -80,7 +106,27 @@ static void N(along) (const DtRedPass *q) {
     ROWS4(op, E, 0) ROWS4(op, E, 4) ROWS4(op, E, 8) ROWS4(op, E, 12) \
     lane[i] = a; \
   }
+#define QROWS4(E, k) \
+  a = a + E(ROW(k)) + E(ROW((k) + 1)) + E(ROW((k) + 2)) + E(ROW((k) + 3));
+#define QUICK_ROWS(E, MEAN) \
+  DT_IVDEP for (int64_t i = 0; i < w; i++) { \
+    float a = 0; \
+    MEAN \
+    QROWS4(E, 0) QROWS4(E, 4) QROWS4(E, 8) QROWS4(E, 12) \
+    lane[i] = a; \
+  }
 /* One row of a chunk that is not whole. */
+#define QUICK_ROW(E, MEAN) \
+  DT_IVDEP for (int64_t i = 0; i < w; i++) { \
+    MEAN \
+    lane[i] = (float)lane[i] + E(ROW(0)); \
+  }
+#define QUICK(F) \
+  switch (q->m) { \
+    case DT_M_SQUARE: F(QSQUARE, ) return; \
+    case DT_M_DEV2: F(QDEV2, const float qmean = (float)aux[i];) return; \
+    default: F(QID, ) return; \
+  }
 #define LANE_ROW(op, E, MEAN) \
   DT_IVDEP for (int64_t i = 0; i < w; i++) { \
     MEAN \
@@ -104,6 +150,7 @@ static void N(lane_rows) (const DtRedPass *q, double *lane,
   const double *aux = q->aux;
   const double id = f64_identity(q->c);
   const int64_t w = q->w;
+  if (N(quick)(q)) QUICK(QUICK_ROWS)
   BY_OP(LANE_ROWS)
 }
 
@@ -111,6 +158,7 @@ static void N(lane_row) (const DtRedPass *q, double *lane,
                          const char *const *row) {
   const double *aux = q->aux;
   const int64_t w = q->w;
+  if (N(quick)(q)) QUICK(QUICK_ROW)
   BY_OP(LANE_ROW)
 }
 
@@ -146,6 +194,13 @@ static bool N(takes) (const DtRedPass *q, bool along) {
 }
 
 #undef ID
+#undef QID
+#undef QSQUARE
+#undef QDEV2
+#undef QROWS4
+#undef QUICK_ROWS
+#undef QUICK_ROW
+#undef QUICK
 #undef MAGNITUDE
 #undef MAG
 #undef MAG_INF
