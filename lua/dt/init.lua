@@ -36,6 +36,10 @@ provide("dt.testing", "allclose")
 provide("dt.debug.ledger", "expect")
 provide("dt.io", "save", "load")
 provide("dt.printing", "set_printoptions", "get_printoptions")
+provide("dt.torch", "einsum", "meshgrid", "broadcast_tensors", "atleast_1d",
+  "atleast_2d", "atleast_3d", "cartesian_prod", "block_diag", "tensordot",
+  "norm", "broadcast_shapes", "unravel_index", "linalg", "fft", "special",
+  "compile")
 lazy.float8 = {"dt.float8"}
 
 local function load_lazy(dt, name)

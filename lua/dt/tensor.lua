@@ -336,6 +336,10 @@ end
 -- x:zero_grad_(): forget the gradient.
 function T.zero_grad_(t) t.grad = dt.None end
 
+-- x:norm(p, dim, keepdim), x:ndimension()
+function T.norm(t, ...) return require("dt.torch").norm(t, ...) end
+T.ndimension = T.dim
+
 -- ---- the class DTensor: its other constructors ----
 
 local D = dt.DTensor

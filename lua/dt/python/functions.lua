@@ -10,9 +10,7 @@ local A = require "dt.python.args"
 local attrs = require "dt.python.attrs"
 
 local M = {}
-local None = dt.None
 local method = attrs.tensor_method
-local given = A.given
 
 local function out_of_range(t, dim)
   local n = math.max(t.ndim, 1)
