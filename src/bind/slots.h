@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
-** bind/slots.h: which locals of a Lua function under way are boxes, and where it
-** was written.
+** bind/slots.h: which locals of a Lua function under way are boxes, and where
+** it was written.
 ** All functions here are Local. */
 #ifndef DT_BIND_SLOTS_H
 #define DT_BIND_SLOTS_H
