@@ -4,9 +4,11 @@
 ** At start only names are entered: a schema is parsed, and a variant filled
 ** from its base, when somebody asks for it.  Definitions handed out live as
 ** long as the registry, so callers keep the pointers. */
+#include <stdio.h>
 #include <string.h>
 #include "base/hash.h"
 #include "op/registry_int.h"
+#include "op/saved.h"
 
 typedef struct Entry {
   const char *name;             /* "aten.mm.default" */
@@ -37,6 +39,7 @@ struct DtRegistry {
   DtArena arena;
   DtMap entries, groups;        /* by name */
   DtMap strategies;             /* by DtOpDef pointer */
+  const char *shadowed;         /* a row of schema_only.def, or NULL */
   Group **sorted;               /* by name; NULL = to be made */
   int nsorted;
 };
@@ -84,8 +87,10 @@ static DtStatus enter (DtCtx *cx, DtRegistry *r, const char *schema,
   size_t dot = 0;
   DT_TRY(cx, entry_name(cx, &r->arena, schema, &name, &dot));
   if (var != NULL && var->kind == DT_VAR_KNOWN &&
-      dt_map_get_str(&r->entries, name) != NULL)
+      dt_map_get_str(&r->entries, name) != NULL) {
+    r->shadowed = schema;       /* the selfcheck refuses it */
     return DT_OK;
+  }
   DT_CHECK(cx, dt_map_get_str(&r->entries, name) == NULL, DT_E_VALUE,
            "Tried to register an operator (%s) with the same name and "
            "overload name multiple times.", schema);
@@ -467,13 +472,32 @@ int dt_registry_near (DtCtx *cx, DtRegistry *r, const char *name,
 
 /* ---- self-check ---- */
 
+/* Tables by name speak of operators that exist. */
+static DtStatus check_names (DtCtx *cx, DtRegistry *r) {
+  const char *name;
+  for (int i = 0; (name = dt_saved_name(i)) != NULL; i++) {
+    char full[128];
+    int n = snprintf(full, sizeof full, "aten.%s%s", name,
+                     strchr(name, '.') != NULL ? "" : ".default");
+    DT_CHECK(cx, n < (int)sizeof full &&
+             dt_map_get_str(&r->entries, full) != NULL, DT_E_INTERNAL,
+             "saved.def or kept.def: there is no operator %s", full);
+  }
+  for (int i = 0; (name = dt_untraced_name(i)) != NULL; i++)
+    DT_CHECK(cx, dt_map_get_str(&r->entries, name) != NULL, DT_E_INTERNAL,
+             "untraced.def: there is no operator %s", name);
+  return DT_OK;
+}
+
 DtStatus dt_registry_selfcheck (DtCtx *cx, DtRegistry *r) {
   DtMapEntry *m;
   int32_t it = 0;
+  DT_CHECK(cx, r->shadowed == NULL, DT_E_INTERNAL,
+           "schema_only.def: %s is defined elsewhere", r->shadowed);
   while ((m = dt_map_next(&r->entries, &it)) != NULL) {
     Entry *e = (Entry *)m->value;
     DT_TRY(cx, fill(cx, r, e));
     DT_TRY(cx, dt_opdef_check(cx, e->def));
   }
-  return DT_OK;
+  return check_names(cx, r);
 }

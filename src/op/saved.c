@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
-** op/saved.c: look up the rows of saved.def and kept.def. */
+** op/saved.c: look up the rows of saved.def, kept.def and untraced.def. */
 #include "op/saved.h"
 
 #include <string.h>
@@ -54,4 +54,25 @@ const char *dt_saved_args (const DtSchema *sig) {
   const struct Kept *r = find(sig, kept, sizeof kept / sizeof *kept,
                               sizeof *kept);
   return r != NULL ? r->args : NULL;
+}
+
+const char *dt_saved_name (int i) {
+  int n = (int)(sizeof rows / sizeof *rows);
+  if (i < n) return rows[i].name;
+  i -= n;
+  return i < (int)(sizeof kept / sizeof *kept) ? kept[i].name : NULL;
+}
+
+static const char *const untraced[] = {
+#include "op/untraced.def"
+};
+
+bool dt_untraced_has (const char *full) {
+  for (size_t i = 0; i < sizeof untraced / sizeof *untraced; i++)
+    if (strcmp(untraced[i], full) == 0) return true;
+  return false;
+}
+
+const char *dt_untraced_name (int i) {
+  return i < (int)(sizeof untraced / sizeof *untraced) ? untraced[i] : NULL;
 }

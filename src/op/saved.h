@@ -6,6 +6,7 @@
 #ifndef DT_OP_SAVED_H
 #define DT_OP_SAVED_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include "op/schema.h"
 
@@ -25,5 +26,14 @@ const DtSaved *dt_saved_find (const DtSchema *sig);
 /* The arguments it keeps: "mat1:mat2 mat2:mat1", each alone or with the one
 ** whose gradient it is kept for; NULL if none.  Pure. */
 const char *dt_saved_args (const DtSchema *sig);
+
+/* Names of the rows of all those tables by their number, without namespace and
+** ".default"; NULL behind the last.  Pure. */
+const char *dt_saved_name (int i);
+
+/* Operators ("aten.vstack.default") whose decomposition PyTorch gives up on;
+** the i-th of them, NULL behind the last.  Pure. */
+bool dt_untraced_has (const char *full);
+const char *dt_untraced_name (int i);
 
 #endif

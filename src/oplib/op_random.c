@@ -63,6 +63,65 @@ static DtStatus normal_kernel (DtKernelCall *c) {
   return DT_OK;
 }
 
+/* normal() of means and deviations, tensors or numbers: as wide as both. */
+static DtStatus normal_of_meta (DtMetaCall *c) {
+  const DtMeta *m = dt_in(c, 0), *s = dt_in(c, 1);
+  c->nout = 1;
+  dt_meta_copy(&c->out[0], m ? m : s);
+  if (m && s) DT_TRY(c->cx, dt_meta_broadcast(c->cx, m, s, &c->out[0]));
+  c->out[0].dtype = (m ? m : s)->dtype;
+  c->out[0].wrapped = false;
+  dt_meta_set_contiguous(&c->out[0]);
+  return DT_OK;
+}
+
+static DtStatus all_positive (DtCtx *cx, const DtTensor *t) {
+  DtTensor *d = NULL;
+  DtStatus st;
+  bool ok = true;
+  int64_t n = dt_meta_numel(&t->m);
+  DT_TRYG(cx, op_temp(cx, DT_F64, t->m.ndim, t->m.shape, &d));
+  DT_TRYG(cx, dt_k_copy(cx, t, d));
+  const double *v = dt_tensor_cdata(d);
+  for (int64_t i = 0; v != NULL && i < n; i++) ok &= v[i] >= 0;
+  if (!ok) st = dt_raise(cx, DT_E_RUNTIME,
+                         "normal expects all elements of std >= 0.0");
+done:
+  dt_tensor_unref(cx, d);
+  return st;
+}
+
+/* The deviation, checked, and the mean. */
+static DtStatus normal_of_kernel (DtKernelCall *c) {
+  DtTensor *part[2] = { dt_kin(c, 1), dt_kin(c, 0) }, *u = NULL;
+  static const DtBinary how[] = { DT_B_mul, DT_B_add };
+  const DtMeta *m = &c->out[0]->m;
+  OpNumber num;
+  DtStatus st;
+  DtDtype t = (DtDtype)m->dtype;
+  DT_TRY(c->cx, ready(c, "normal_kernel_cpu"));
+  DT_CHECK(c->cx, dt_dtype_is_float(t), DT_E_NOTIMPL,
+           "\"normal_kernel_cpu\" not implemented for '%s'", op_dtype_word(t));
+  double std = part[0] ? 0 : dt_arg_float(c->args, 1);
+  DT_CHECK(c->cx, std >= 0, DT_E_RUNTIME,
+           "normal expects std >= 0.0, but found std %g", std);
+  if (part[0]) DT_TRY(c->cx, all_positive(c->cx, part[0]));
+  DT_TRYG(c->cx, op_temp(c->cx, DT_F64, m->ndim, m->shape, &u));
+  DT_TRYG(c->cx, dt_k_normal(c->cx, u, c->rng, 0, 1));
+  for (int i = 0; i < 2; i++) {
+    DtTensor *by = part[i];
+    if (by == NULL)
+      by = op_number(&num, dt_scalar_float(dt_arg_float(c->args, 1 - i)),
+                     DT_F64);
+    DT_TRYG(c->cx, dt_k_binary(c->cx, how[i], DT_F64, NULL, u, by,
+                               i ? c->out[0] : u));
+  }
+  advance(c, m);
+done:
+  dt_tensor_unref(c->cx, u);
+  return st;
+}
+
 static DtStatus uniform_kernel (DtKernelCall *c) {
   double lo = dt_arg_float(c->args, 1), hi = dt_arg_float(c->args, 2);
   DT_TRY(c->cx, ready(c, "uniform_"));
@@ -350,6 +409,9 @@ static const char *const from_samples[] = { "f32[8, 6], -3, 10",
                                             "i64[7], 3, 5", NULL };
 static const char *const multinomial_samples[] = { "f32[8, 6], 2",
                                                    "f32[7], 3", NULL };
+static const char *const std_samples[] = { "0.5, f32[0, 6]", NULL };
+static const char *const spread_samples[] = { "f32[0, 6], f32[6]",
+                                              "f32[0], f32[1]", NULL };
 static const char *const p_t_samples[] = { "f32[8, 6], f32[8, 6]", NULL };
 
 /* ---- definitions ---- */
@@ -404,6 +466,24 @@ RANDOM(bernoulli__float, "bernoulli_.float(Tensor(a!) self, float p=0.5" GEN_
 RANDOM(bernoulli, "bernoulli(Tensor self" GEN_,
        "1 with the probability given by each element, else 0.", 0,
        op_meta_plain, bernoulli_kernel, op_g_zeros, fill_samples);
+/* Without a rule in PyTorch. */
+#define PLAIN(id, schema_, brief_, meta_, kernel_, samples_) \
+  const DtOpDef dt_op_##id = { \
+    .schema = "aten::" schema_ GEN_, .brief = brief_, \
+    .flags = DT_OP_RANDOM | DT_OP_NOSTRATEGY, .meta = meta_, \
+    .kernel = kernel_, .grad = op_g_zeros, .samples = samples_ }
+PLAIN(bernoulli_p, "bernoulli.p(Tensor self, float p",
+      "1 with probability p, else 0, for each element.", op_meta_plain,
+      bernoulli_p_kernel, p_samples);
+PLAIN(normal_Tensor_float, "normal.Tensor_float(Tensor mean, float std=1.",
+      "Normal random numbers around given means.", normal_of_meta,
+      normal_of_kernel, p_samples);
+PLAIN(normal_float_Tensor, "normal.float_Tensor(float mean, Tensor std",
+      "Normal random numbers with given deviations.", normal_of_meta,
+      normal_of_kernel, std_samples);
+PLAIN(normal_Tensor_Tensor, "normal.Tensor_Tensor(Tensor mean, Tensor std",
+      "Normal random numbers with given means and deviations.",
+      normal_of_meta, normal_of_kernel, spread_samples);
 const DtOpDef dt_op_bernoulli__Tensor = {
   .schema = "aten::bernoulli_.Tensor(Tensor(a!) self, Tensor p" GEN_ "(a!)",
   .brief = "Every element 1 with the probability an element of p says.",

@@ -8,6 +8,7 @@
 ** dim.  The same emitter, without specs, infers shapes of composites.
 ** Semantics: _decompositions.py, 2.13 (core.md 4.9). */
 #include <string.h>
+#include "op/saved.h"
 #include "shard/prop_int.h"
 
 enum { MAX_TRACES = 1 << 14, MAX_NESTED = 24, TRACE_OUTS = 64 };
@@ -519,17 +520,6 @@ static bool is_default (const DtOpDef *op) {
   return strcmp(op->sig->overload, "default") == 0;
 }
 
-/* Does PyTorch give up on every call of the operator? */
-static bool is_untraced (const DtOpDef *op) {
-  static const char *const names[] = {
-#include "shard/untraced.def"
-    NULL
-  };
-  for (int i = 0; names[i] != NULL; i++)
-    if (strcmp(names[i], op->sig->full) == 0) return true;
-  return false;
-}
-
 DtStatus dt_decomp_run (DtDecide *d, DtSheet *s, bool *found) {
   DtExpand o = { false, false, false };
   Tracing t;
@@ -538,7 +528,7 @@ DtStatus dt_decomp_run (DtDecide *d, DtSheet *s, bool *found) {
   int64_t count;
   memset(&t, 0, sizeof t);
   *found = false;
-  if (is_untraced(d->op)) return DT_OK;
+  if (dt_untraced_has(d->op->sig->full)) return DT_OK;
   t.opt = DT_ANEWN(d->cx, d->arena, Options, d->nin + 1);
   t.at = DT_ANEWN(d->cx, d->arena, int, d->nin + 1);
   t.pl = DT_ANEWN(d->cx, d->arena, DtPlacement, d->nin + 1);
