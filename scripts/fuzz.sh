@@ -3,7 +3,9 @@
 # fuzz.sh [SECONDS]: run every fuzz target on its corpus and on mutations of
 # it, under ASan and UBSan, for SECONDS each (30).  The corpus of fuzz_x is
 # tests/fuzz/corpus/x/.  A crash leaves its input in build/fuzz/x.last; put
-# it into the corpus with the fix.
+# it into the corpus with the fix.  Then every operator gets random arguments,
+# on one rank with data and on one of four without: a crash leaves the calls in
+# build/fuzz/ops.log, the last one at the end.
 cd "$(dirname "$0")/.." || exit 2
 seconds=${1:-30}
 build=${B:-build}/asan
@@ -31,5 +33,20 @@ for src in tests/fuzz/fuzz_*.c; do
     fi
   done
   [ -e "$out/$name.last" ] && echo "fuzz_$name: $seed rounds of 20000"
+done
+# shellcheck disable=SC2086
+make -j2 --no-print-directory $vars >"$out/make.log" 2>&1 || exit 1
+for world in "-n 1" "--fake 4"; do
+  seed=$(($(date +%s) % 100000))
+  # shellcheck disable=SC2086
+  if FUZZ_TRACE=1 "$build/dtrepl" $world --trust tests/ops/fuzz.lua $seed \
+       "$seconds" >"$out/ops.log" 2>&1; then
+    echo "ops ($world): $(grep '^seed' "$out/ops.log" | tail -n 1)"
+  else
+    echo "not ok - ops ($world), seed $seed: $out/ops.log"
+    tail -n 15 "$out/ops.log" | sed 's/^/    /'
+    bad=1
+    break
+  fi
 done
 exit $bad

@@ -6,6 +6,7 @@
 ** the checks of PyTorch's shape functions in their order; the kernels get
 ** windows or taps made from it.  What works on one dim is made of the two-dim
 ** operator.  Adaptive and fractional windows: op_adaptive.c. */
+#include "base/sat.h"
 #include "oplib/op_spatial.h"
 
 #include <stdio.h>
@@ -88,9 +89,10 @@ static DtStatus out_size (DtCtx *cx, Pool *v, int d) {
   DT_CHECK(cx, p <= reach / 2, DT_E_RUNTIME, "pad should be at most half of "
            "effective kernel size, but got pad=%lld, kernel_size=%lld and "
            "dilation=%lld", (long long)p, (long long)k, (long long)v->d[d]);
-  v->out[d] = floor_div(v->in[d] + 2 * p - reach + (v->ceil ? s - 1 : 0), s)
-              + 1;
-  if (v->ceil && (v->out[d] - 1) * s >= v->in[d] + p) v->out[d]--;
+  int64_t room = dt_sat_add(v->in[d] - reach, dt_sat_mul(2, p));
+  v->out[d] = floor_div(dt_sat_add(room, v->ceil ? s - 1 : 0), s) + 1;
+  if (v->ceil && dt_sat_mul(v->out[d] - 1, s) >= dt_sat_add(v->in[d], p))
+    v->out[d]--;
   return DT_OK;
 }
 

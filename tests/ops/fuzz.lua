@@ -7,6 +7,7 @@
 -- with sanitizers, too).
 --
 --   dtrepl --trust tests/ops/fuzz.lua [SEED [SECONDS [PART OF A NAME]]]
+--   dtrepl --fake 4 --trust tests/ops/fuzz.lua ...     decisions on two meshes
 --
 -- With FUZZ_TRACE set every call is written to the standard error output
 -- before it is made: the last line is the call that crashed.
@@ -31,12 +32,27 @@ local function pick(list) return list[random(#list)] end
 
 -- ---- arguments ----
 
-local mesh = dt.init_device_mesh("cpu", {1})
+-- Every rank makes the same calls; where there are four, on two meshes.
+local n_ranks = dt.distributed.get_world_size()
+local meshes = {dt.init_device_mesh("cpu", {n_ranks})}
+if n_ranks == 4 then
+  meshes[2] = dt.init_device_mesh("cpu", {2, 2})
+end
 local dtypes = {"float32", "float64", "float16", "bfloat16", "int64", "int32",
   "int8", "uint8", "bool", "complex64", "float8_e4m3fn"}
 local shapes = {{}, {0}, {1}, {2}, {7}, {2, 3}, {3, 2}, {3, 3}, {0, 3}, {3, 0},
   {1, 1}, {4, 4}, {2, 3, 4}, {1, 3, 3}, {2, 0, 3}, {2, 2, 4, 4}, {1, 4, 5, 5},
   {1, 2, 3, 4, 5}, {1, 1, 1, 1, 1, 1}}
+
+local function placement(ndim)
+  local k = random(10)
+  if k == 1 then return dt.Partial(pick {"sum", "avg", "max", "min"}) end
+  if k == 2 and ndim > 0 then
+    return dt._StridedShard(random(ndim) - 1, 2)
+  end
+  if k <= 6 and ndim > 0 then return dt.Shard(random(ndim) - 1) end
+  return dt.Replicate()
+end
 
 local function tensor()
   local shape, name = pick(shapes), pick(dtypes)
@@ -52,10 +68,11 @@ local function tensor()
   if #shape >= 1 and random(6) == 1 then t = t:unsqueeze(0):expand({2,
     table.unpack(t.shape)}) end
   if random(4) == 1 then
-    local pl = dt.Replicate()
-    if #shape > 0 and random(2) == 1 then pl = dt.Shard(0) end
-    if random(5) == 1 then pl = dt.Partial() end
-    t = dt.DTensor.from_local(t, mesh, {pl})
+    local mesh, pl = pick(meshes), {}
+    for i = 1, mesh.ndim do pl[i] = placement(#t.shape) end
+    -- shards are uneven, and empty, where the sizes are
+    local ok, d = pcall(dt.distribute_tensor, t, mesh, pl)
+    if ok then t = d end
   end
   if random(8) == 1 then
     pcall(function () t.requires_grad = true end)
@@ -188,6 +205,13 @@ end
 
 local items = S.all()
 local start, round = os.clock(), 0
+
+-- Ranks end after the same call, whatever their clocks say.
+local function done()
+  if n_ranks > 1 then return calls >= seconds * 500 end
+  return os.clock() - start > seconds
+end
+
 repeat
   round = round + 1
   -- another order each round, so that every operator has its turn early
@@ -198,9 +222,9 @@ repeat
       local args, kw = parsed(item)
       try(item, changed(args, kw))
     end
-    if os.clock() - start > seconds then break end
+    if done() then break end
   end
-until os.clock() - start > seconds
+until done()
 
 print(("seed %d: %d calls, %d refused"):format(seed, calls, refused))
 if #bad > 0 then
