@@ -250,7 +250,9 @@ static void print_relatives (DtDebug *d, const DtFailed *f, DtBuf *b) {
   if (shown) dt_buf_addc(b, '\n');
 }
 
-/* Are the words of this error PyTorch's, or our own? */
+/* Are the words of this error PyTorch's, or our own?  A backward operator is
+** called by autograd with what fits; what our kernels say of arguments that do
+** not fit is nothing PyTorch says. */
 static bool torch_words (const DtFailed *f) {
   switch (f->code) {
     case DT_E_NOMEM: case DT_E_INTERNAL: case DT_E_LIMIT:
@@ -260,7 +262,9 @@ static bool torch_words (const DtFailed *f) {
       return false;
     case DT_E_MIXED: case DT_E_NOMESH: case DT_E_CROSSMESH: case DT_E_MISSING:
       return true;
-    default: return !(f->op->flags & DT_OP_CUSTOM);
+    default:
+      return !(f->op->flags & DT_OP_CUSTOM) &&
+             strstr(f->op->sig->full, "_backward") == NULL;
   }
 }
 

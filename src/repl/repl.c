@@ -115,7 +115,13 @@ static DtStatus run_line (DtRepl *r, const char *text) {
   }
   if (*s == '=')
     s++;
+  DtDebug *d = r->at != NULL && r->past == 0 ? dt_debug_of(r->s) : NULL;
+  DtTyping typing = {0};
+  if (d != NULL)
+    dt_debug_typing(d, &typing);
   DtStatus st = dt_eval_line(r->L, s, &r->diag);
+  if (d != NULL)
+    dt_debug_typed(d, &typing);
   if (st != DT_OK) {
     dt_buf_clear(&r->failed);
     dt_buf_add(&r->failed, s);
@@ -291,6 +297,9 @@ DtStatus dt_repl_file (DtRepl *r, const char *path, char **text, size_t *n) {
   DtStatus st = dt_repl_share(r, &t, &k);
   if (st == DT_OK && k > 0 && t[0] == '-')
     st = dt_raise(cx, DT_E_IO, "%s", t + 1);
+  if (st == DT_OK && k > 0 && memchr(t, '\0', k) != NULL)
+    st = dt_raise(cx, DT_E_PARSE, "%s: source code cannot contain null bytes",
+                  path);
   if (st != DT_OK) {
     dt_free(cx, t);
     return st;
