@@ -49,7 +49,6 @@ function M.meshgrid(...)
   end
   local swapped = {list[2], list[1], table.unpack(list, 3)}
   local out = as_list(aten.meshgrid.indexing(swapped, {indexing = "ij"}))
-  for i, grid in ipairs(out) do out[i] = grid:transpose(0, 1) end
   out[1], out[2] = out[2], out[1]
   return out
 end

@@ -105,6 +105,7 @@ function M.ModuleDict:__pairs() return self._modules:each() end
 
 -- m:keys(), m:values(), m:items(): lists in order.
 function M.ModuleDict:keys() return {table.unpack(self._modules.keys)} end
+M.ModuleDict.__members = M.ModuleDict.keys
 function M.ModuleDict:values()
   local out = {}
   for i, name in ipairs(self._modules.keys) do

@@ -562,6 +562,9 @@ function M.items(v)
     end
   elseif type(v) == "table" and type(v.__items) == "function" then
     return M.items(v.__items())
+  elseif type(v) == "table" and rawget(v, "_class")
+         and v._class.__members then
+    return M.items(M.from_lua(v._class.__members(v)))
   elseif type(v) == "table" and v.children and mt ~= nil then
     for child in v:children() do out[#out + 1] = child end
   elseif type(v) == "table" and mt == nil then
