@@ -88,6 +88,109 @@ local cases = {
   end},
 }
 
+-- ---- wrapping more than once, and what changes after wrapping ----
+
+local world = dt.init_device_mesh("cpu", {4}, {mesh_dim_names = {"w"}})
+local one = {mesh = world}
+local replicate = require("dt.fsdp").replicate
+local x = dt.ones {4, 8}
+
+local Two = nn.Module:extend("Two")
+
+function Two:__init__(h)
+  self.a = nn.Linear(8, h or 16)
+  self.b = nn.Linear(h or 16, 8)
+end
+
+function Two:forward(v) return self.b(dt.relu(self.a(v))) end
+
+local overlap = "Cannot concatenate overlapping meshes: [DeviceMesh((w=4), "
+  .. "'cpu', stride=(1,)), DeviceMesh((w=4), 'cpu', stride=(1,))]"
+
+local function add(class, text, explained, f)
+  cases[#cases + 1] = {class, text, explained, f}
+end
+
+add("RuntimeError", overlap, "the parameter is weight, distributed over",
+  function ()
+    local m = Two()
+    dt.fully_shard(m, one)
+    dt.fully_shard(m.a, one)                    -- the child after its parent
+  end)
+add("RuntimeError", overlap, "the parameter is a.weight, distributed over",
+  function ()
+    local m = Two()
+    P.parallelize_module(m, world, {a = P.ColwiseParallel(),
+      b = P.RowwiseParallel()})
+    dt.fully_shard(m, one)                      -- over the same dimension
+  end)
+add("AssertionError", "Inserting ReplicateTwo(", nil, function ()
+  local m = Two()
+  replicate(m, one)
+  dt.fully_shard(m, one)
+end)
+add("RuntimeError", "Cannot apply `replicate()` on a Module already managed by "
+  .. "`fully_shard`", nil, function ()
+  local m = Two()
+  dt.fully_shard(m, one)
+  replicate(m, one)
+end)
+add("ValueError", "replicate expects a 1D DeviceMesh but got DeviceMesh((dp=2, "
+  .. "tp=2), 'cpu', stride=(2, 1))", nil,
+  function () replicate(Two(), {mesh = mesh}) end)
+add("ValueError", "Parameter 'b.weight' is shared with a parameter already "
+  .. "managed by another FSDP group.", nil, function ()
+  local m = Two(8)
+  m.a.weight = m.b.weight
+  for _, part in ipairs {m.a, m.b, m} do dt.fully_shard(part, one) end
+  m(x)
+end)
+add("RuntimeError", "mat1 and mat2 must have the same dtype, but got Float and "
+  .. "BFloat16", nil, function ()
+  local m = Two()
+  dt.fully_shard(m, one)
+  m:to(dt.bfloat16)                             -- the inputs are not cast
+  m(x)
+end)
+add("RuntimeError", "Cannot run aten.addmm.default on inputs with different "
+  .. "meshes: got DeviceMesh((tp=2), 'cpu', stride=(1,)) and DeviceMesh((dp=2)"
+  .. ", 'cpu', stride=(2,))", nil, function ()
+  local m = Two()
+  m.a.weight = nn.Parameter(dt.distribute_tensor(m.a.weight, dp, {dt.Shard(0)}))
+  m.a.bias = nn.Parameter(dt.distribute_tensor(m.a.bias, tp, {dt.Shard(0)}))
+  m.a(dt.DTensor.from_local(x, dp, {dt.Replicate()}))
+end)
+
+-- ---- plans and layouts ----
+
+add("NotImplementedError", "RowwiseParallel currently only support nn.Linear "
+  .. "and nn.Embedding!", "SequenceParallel", function ()
+  P.parallelize_module(nn.LayerNorm(8), world, P.RowwiseParallel())
+end)
+add("TypeError", "Expect Union[ParallelStyle, Dict[str, ParallelStyle]] for "
+  .. "parallelize_plan, <class 'str'> found!", "a.weight", function ()
+  P.parallelize_module(Two(), world, {a = "colwise"})
+end)
+add("AssertionError", "output_layouts and desired_output_layouts should have "
+  .. "same length!", nil, function ()
+  P.PrepareModuleOutput {output_layouts = {dt.Shard(0), dt.Shard(0)},
+    desired_output_layouts = {dt.Replicate()}}
+end)
+add("AssertionError", "desired module inputs should not be None!", nil,
+  function () P.PrepareModuleInput {input_layouts = dt.Shard(0)} end)
+add("RuntimeError", "Sharding dim 5 greater than tensor ndim 2 for placement "
+  .. "number 0", nil, function ()
+  P.parallelize_module(nn.LayerNorm(8), world,
+    P.SequenceParallel {sequence_dim = 5})(x)
+end)
+add("RuntimeError", "No device mesh is currently active!", nil, function ()
+  P.parallelize_module(Two(), nil, {a = P.ColwiseParallel()})
+end)
+add("AssertionError", "Please init the 2D mesh for HSDP with mesh_dim_names "
+  .. "specified", nil, function ()
+  dt.fully_shard(Two(), {mesh = dt.init_device_mesh("cpu", {2, 2})})
+end)
+
 for i, c in ipairs(cases) do
   local what = ("case %d"):format(i)
   local ok, e = pcall(c[4])
@@ -98,4 +201,12 @@ for i, c in ipairs(cases) do
       what .. ": explanation", e.explain, c[3])
   end
 end
+
+-- What is frozen after wrapping, before the first forward, stays so.
+local frozen = Two()
+dt.fully_shard(frozen, one)
+frozen.a.weight:requires_grad_(false)
+frozen(x):sum():backward()
+T.check(frozen.a.weight.grad == nil and frozen.b.weight.grad ~= nil,
+  "frozen after wrapping")
 T.finish()

@@ -5,7 +5,7 @@
 -- wrappings than the reference traces have.  All checks must pass.
 
 local program = os.getenv("DTREPL") or "build/dtrepl"
-local FLOOR = 153
+local FLOOR = 197
 
 local p = assert(io.popen(program
   .. " parity --show 10 tests/parity/own/*.program.json 2>&1"))

@@ -109,6 +109,9 @@ function M.module(m, api)
     util.raise("RuntimeError", "Cannot apply `replicate()` on a Module already "
       .. "managed by `fully_shard`")
   end
+  if state and state.api == "replicate" and api == "fully_shard" then
+    util.raise("AssertionError", "Inserting %s more than once.", tostring(m))
+  end
   if (nnm.isinstance(m, nn.ModuleList) or nnm.isinstance(m, nn.ModuleDict))
      and m.forward == nil then
     util.raise("ValueError", "%s does not support containers that do not "

@@ -466,6 +466,13 @@ local function advice(roots, p, info)
     end
   end
   local n = info.mesh:size(info.shard_mdim or 0)
+  if p.is_dtensor then
+    return ("the parameter is %s, distributed over %s already; wrap a module "
+      .. "once, and keep a mesh dimension for data parallelism: "
+      .. "init_device_mesh(\"cpu\", {dp, tp}, {mesh_dim_names = {\"dp\", "
+      .. "\"tp\"}}) with dp * tp = %d, plans on mesh[\"tp\"], fully_shard on "
+      .. "mesh[\"dp\"]"):format(name, tostring(p.device_mesh), dt.world_size())
+  end
   for d = 2, p.ndim do
     if p.shape[d] % n == 0 then legal[#legal + 1] = tostring(d - 1) end
   end

@@ -164,6 +164,7 @@ function Param:reset()
     end
     self.sharded = now
   end
+  self.requires_grad = self.sharded.requires_grad
   local own = dt._local_of(self.sharded)
   self.dtype = own.dtype
   if self.ext and self.ext.wrapper then own:view({-1}) end

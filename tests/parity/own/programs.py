@@ -582,36 +582,29 @@ def vocab_parallel(S, v=16, style=None, idlay=None, pad=None, manual=None, lin=N
     S.train(model, lambda st: ((model(ids_) - t) ** 2).mean(), torch.optim.SGD(model.parameters(), lr=0.1))
 
 
-def hsdp_allreduce_off(S):
+def hsdp_two_batches(S, switch, h, o, **kw):
+    """two micro-batches, `switch` off for the first"""
     mesh = S.mesh((2, 2), ("rep", "shard"))
-    model = S.init(ToyModel(10, 32, 5))
+    model = S.init(ToyModel(10, h, o))
     with S.recording("init", 0):
         for u in (model.in_proj, model.out_proj, model):
             fully_shard(u, mesh=mesh)
     X = [rows(S, S.val((8, 10), 1000 + m), S.rank, 4) for m in (0, 1)]
 
     def fwd(st):
-        model.set_requires_all_reduce(False)
+        getattr(model, switch)(False)
         model(X[0]).pow(2).mean().backward()
-        model.set_requires_all_reduce(True)
+        getattr(model, switch)(True)
         return model(X[1]).pow(2).mean()
-    S.train(model, fwd, O.SGD(model.parameters(), lr=0.1))
+    S.train(model, fwd, O.SGD(model.parameters(), lr=0.1, **kw))
+
+
+def hsdp_allreduce_off(S):
+    hsdp_two_batches(S, "set_requires_all_reduce", 32, 5)
 
 
 def hsdp_nosync(S):
-    mesh = S.mesh((2, 2), ("rep", "shard"))
-    model = S.init(ToyModel(10, 31, 6))
-    with S.recording("init", 0):
-        for u in (model.in_proj, model.out_proj, model):
-            fully_shard(u, mesh=mesh)
-    X = [rows(S, S.val((8, 10), 1000 + m), S.rank, 4) for m in (0, 1)]
-
-    def fwd(st):
-        model.set_requires_gradient_sync(False)
-        model(X[0]).pow(2).mean().backward()
-        model.set_requires_gradient_sync(True)
-        return model(X[1]).pow(2).mean()
-    S.train(model, fwd, O.SGD(model.parameters(), lr=0.1, momentum=0.9))
+    hsdp_two_batches(S, "set_requires_gradient_sync", 31, 6, momentum=0.9)
 
 
 def ddp_replicate_tp(S):
@@ -805,7 +798,153 @@ def replicate_accum(S):
     S.train(model, fwd, O.SGD(params, lr=0.1))
 
 
+def hsdp_uneven_clip3(S):
+    fsdp_mlp(S, h=31, o=7, shape=(2, 2), names=("rep", "shard"), raf=False, reshard_root=True, clip=lambda m: clip_grad_norm_(m.parameters(), 0.1, norm_type=3.0))
+
+
+def fsdp_reshard_int_fused(S):
+    fsdp_mlp(S, h=30, o=6, raf=2, opt=lambda m: O.AdamW(m.parameters(), lr=0.01, fused=True), clip=lambda m: clip_grad_norm_(m.parameters(), 0.05), steps=3)
+
+
+def fsdp_tied(S):
+    """tied embedding and output, one group for both"""
+    mesh = S.mesh((4,), ("dp",))
+    model = S.init(Emb(16, 8))
+    model.out.weight = model.emb.weight
+    with S.recording("init", 0):
+        fully_shard(model, mesh=mesh)
+    i, lab = rows(S, S.ids((4, 6), 1000, 16), S.rank, 4), rows(S, S.ids((4, 6), 1001, 16), S.rank, 4)
+    S.train(model, lambda st: F.cross_entropy(model(i).flatten(0, 1), lab.flatten()), O.Adafactor(model.parameters(), lr=0.01))
+
+
+def hsdp_tp_3d(S):
+    """replicate, shard and tensor parallel: (2, 2, 2)"""
+    mesh = S.mesh((2, 2, 2), ("rep", "shard", "tp"))
+    model = S.init(nn.Sequential(NormMLP(8, 16, "rms"), NormMLP(8, 16, "rms")))
+    for m in model:
+        S.parallelize(m, mesh["tp"], {"norm": SequenceParallel(), "w1": ColwiseParallel(input_layouts=Shard(1)), "w2": RowwiseParallel(output_layouts=Shard(1))})
+    with S.recording("init", 0):
+        for m in model:
+            fully_shard(m, mesh=mesh["rep", "shard"])
+        fully_shard(model, mesh=mesh["rep", "shard"])
+    d = S.rank // 2
+    x, t = (rows(S, S.val((8, 4, 8), 1000 + i), d, 4)[:, 2 * (S.rank % 2):2 * (S.rank % 2) + 2].contiguous() for i in (0, 1))
+    S.train(model, mse(model, x, t), O.Adam(model.parameters(), lr=0.01, amsgrad=True), clip=lambda m: clip_grad_norm_(m.parameters(), 0.1))
+
+
+def opt_rprop(S):
+    opt_prog(S, O.Rprop, lr=0.01)
+
+
+def ddp_unused(S):
+    """find_unused_parameters: one layer is used by no one"""
+    mesh = S.mesh((4,), ("dp",))
+    model = S.init(nn.Sequential(nn.Linear(8, 12), nn.ReLU(), nn.Linear(12, 8), nn.Linear(8, 4)))
+    d = nn.parallel.DistributedDataParallel(model, device_mesh=mesh, find_unused_parameters=True)
+    head = model[3]
+    model.forward = lambda h: model[2](model[1](model[0](h)))
+    x, t = rows(S, S.val((8, 8), 1000), S.rank, 4), rows(S, S.val((8, 8), 1001), S.rank, 4)
+    S.train(model, lambda st: ((d(x) - t) ** 2).mean(), O.SGD(model.parameters(), lr=0.1))
+    S.values["head grad"] = head.weight.grad is None
+
+
+def dist_module(S):
+    """distribute_module with a partition function and hooks"""
+    mesh = S.mesh((2, 2), ("dp", "tp"))
+    model = S.init(ToyModel(8, 16, 8))
+
+    def part(name, m, mesh_):
+        for n, p in list(m.named_parameters(recurse=False)):
+            m.register_parameter(n, nn.Parameter(distribute_tensor(p, mesh_, [Shard(0), Replicate()] if p.ndim == 2 else [Replicate(), Shard(0)])))
+    with S.recording("init", 0):
+        distribute_module(model, mesh, part, input_fn=lambda m, i, me: DTensor.from_local(i[0], me, [Replicate(), Replicate()]), output_fn=lambda m, o, me: o.redistribute(me, [Replicate(), Replicate()]).to_local())
+    x, t = S.val((8, 8), 1000), S.val((8, 8), 1001)
+    S.train(model, mse(model, x, t), O.Adam(model.parameters(), lr=0.01, weight_decay=0.1))
+
+
+class Cnn(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv1 = nn.Conv2d(3, 8, 3, padding=1)
+        self.bn = nn.BatchNorm2d(8)
+        self.gn = nn.GroupNorm(2, 8)
+        self.conv2 = nn.Conv2d(8, 4, 3, stride=2)
+        self.head = nn.Linear(4 * 16, 5)
+
+    def forward(self, x):
+        h = F.relu(self.bn(self.conv1(x)))
+        h = F.max_pool2d(F.relu(self.gn(h)), 2)
+        return self.head(self.conv2(F.pad(h, (2, 2, 2, 2))).flatten(1))
+
+
+def cnn_fsdp(S):
+    mesh = S.mesh((4,), ("dp",))
+    model = S.init(Cnn())
+    with S.recording("init", 0):
+        for u in (model.conv1, model.conv2, model):
+            fully_shard(u, mesh=mesh)
+    x, y = rows(S, S.val((8, 3, 10, 10), 1000), S.rank, 4), rows(S, S.ids((8,), 1001, 5), S.rank, 4)
+    S.train(model, lambda st: F.cross_entropy(model(x), y), O.SGD(model.parameters(), lr=0.1, momentum=0.9))
+
+
+def lbfgs_wolfe(S):
+    """L-BFGS with its line search, over tensor parallel and FSDP"""
+    mesh = S.mesh((2, 2), ("dp", "tp"))
+    model = S.init(ToyModel(10, 32, 6))
+    S.parallelize(model, mesh["tp"], {"in_proj": ColwiseParallel(), "out_proj": RowwiseParallel()})
+    x, t = S.val((8, 10), 1000), S.val((8, 6), 1001)
+    b = O.LBFGS(model.parameters(), lr=1, max_iter=5, history_size=2, line_search_fn="strong_wolfe")
+
+    def closure():
+        b.zero_grad()
+        l_ = mse(model, x, t)(0)
+        l_.backward()
+        return l_
+    for st in (1, 2):
+        with S.recording("opt", st):
+            S.values[f"lbfgs {st}"] = float(b.step(closure).detach())
+    S.values["after"] = S.pack(model.named_parameters())
+    S.values["state"] = [b.state[b.param_groups[0]["params"][0]][k] for k in ("func_evals", "n_iter")]
+
+
+def fsdp_tp_accum3(S):
+    """3-D, two micro-batches, gradients not reduced until the last"""
+    mesh = S.mesh((2, 2), ("dp", "tp"))
+    model = S.init(ToyModel(10, 32, 6))
+    S.parallelize(model, mesh["tp"], {"in_proj": ColwiseParallel(), "out_proj": RowwiseParallel()})
+    with S.recording("init", 0):
+        for u in (model.in_proj, model.out_proj, model):
+            fully_shard(u, mesh=mesh["dp"], mp_policy=MixedPrecisionPolicy(reduce_dtype=torch.float64))
+    X = [rows(S, S.val((8, 10), 1000 + i), S.rank // 2, 2) for i in range(3)]
+
+    def fwd(st):
+        model.set_requires_gradient_sync(False)
+        model.set_reshard_after_backward(False)
+        (model(X[0]).pow(2).mean() / 3).backward()
+        (model(X[1]).pow(2).mean() / 3).backward()
+        model.set_requires_gradient_sync(True)
+        model.set_reshard_after_backward(True)
+        return model(X[2]).pow(2).mean() / 3
+    S.train(model, fwd, O.SGD(model.parameters(), lr=0.1), clip=lambda m: clip_grad_norm_(m.parameters(), 0.1))
+
+
+def fsdp_prefetch(S):
+    mesh = S.mesh((4,), ("dp",))
+    model = S.init(nn.Sequential(*[nn.Linear(8, 8) for _ in range(4)]))
+    with S.recording("init", 0):
+        for m in model:
+            fully_shard(m, mesh=mesh)
+        fully_shard(model, mesh=mesh)
+    for i in range(3):
+        model[i].set_modules_to_forward_prefetch([model[i + 1]])
+    for i in range(2, 4):
+        model[i].set_modules_to_backward_prefetch([model[i - 1], model[i - 2]])
+    x, t = rows(S, S.val((8, 8), 1000), S.rank, 4), rows(S, S.val((8, 8), 1001), S.rank, 4)
+    S.train(model, mse(model, x, t), O.SGD(model.parameters(), lr=0.1, weight_decay=0.1))
+
+
 PROGRAMS = ("tp_three", "tp_wildcard", "prepare_keywords", "fsdp_several_backwards", "fsdp_frozen", "fsdp_list", "fsdp_unshard", "loss_parallel_2d", "embedding_tied", "schedule", "schedules", "local_map_allreduce", "adadelta_foreach", "radam", "bad_input",
-            "hsdp_allreduce_off", "hsdp_nosync", "ddp_replicate_tp", "ddp_tp_accum3", "replicate2_tp", "moe_grouped", "vit_tp", "clip_value", "opt_asgd_foreach", "opt_adamax_foreach", "opt_nadam_foreach", "opt_adam_cap", "lmap_2d", "fsdp_tp_row_first", "sp_dim0", "prep_out", "moe_ep4", "fsdp_mp_bf16_all", "fsdp_mp_out", "opt_sgd_nesterov", "vocab_untold", "ckpt_tp", "ckpt_sp", "replicate_accum")
-WORLD = {"tp_three": 3, "embedding_tied": 2, "schedule": 2, "schedules": 2}
+            "hsdp_allreduce_off", "hsdp_nosync", "ddp_replicate_tp", "ddp_tp_accum3", "replicate2_tp", "moe_grouped", "vit_tp", "clip_value", "opt_asgd_foreach", "opt_adamax_foreach", "opt_nadam_foreach", "opt_adam_cap", "lmap_2d", "fsdp_tp_row_first", "sp_dim0", "prep_out", "moe_ep4", "fsdp_mp_bf16_all", "fsdp_mp_out", "opt_sgd_nesterov", "vocab_untold", "ckpt_tp", "ckpt_sp", "replicate_accum",
+            "hsdp_uneven_clip3", "fsdp_reshard_int_fused", "fsdp_tied", "hsdp_tp_3d", "opt_rprop", "ddp_unused", "dist_module", "cnn_fsdp", "lbfgs_wolfe", "fsdp_tp_accum3", "fsdp_prefetch")
+WORLD = {"tp_three": 3, "embedding_tied": 2, "schedule": 2, "schedules": 2, "hsdp_tp_3d": 8}
 F32_ONLY = ("moe_grouped", "fsdp_mp_bf16_all", "fsdp_mp_out")
