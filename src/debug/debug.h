@@ -26,6 +26,7 @@ struct DtDebug {
   DtSession *s;
   int listener;
   int muted;                    /* > 0: our own calls, not the user's */
+  int64_t muted_at;             /* the number the program had come to then */
   int64_t muted_bytes;          /* moved while muted */
   int64_t muted_coll;
   DtRecord rec;
@@ -44,6 +45,11 @@ struct DtDebug {
   const char *scope;            /* the script's function then */
   int64_t from;                 /* the running text began at this number */
   DtRecord last;                /* the run before (:rerun), ring NULL: none */
+  DtRecord typed;               /* operators of lines typed at stops: not the
+                                ** program's; without values; entry.from is
+                                ** the number the program had come to */
+  bool typing;                  /* such a line runs: `rec` and `typed` are
+                                ** exchanged */
   struct DtGradLog *grads;      /* gradients that reached leaves: grads.h */
   struct DtVerify *verify;      /* shadow mode: verify.h; NULL: off */
 };
@@ -61,6 +67,16 @@ typedef struct DtMute {
 } DtMute;
 void dt_debug_mute (DtDebug *d, DtMute *m);
 void dt_debug_unmute (DtDebug *d, const DtMute *m);
+/* While muted at a stop, a line of the person's runs: its operators are kept
+** aside (d->typed).  dt_debug_typed() ends it.  Local. */
+typedef struct DtTyping {
+  bool on, in_redist, redist_implicit; int redist_slot; int64_t redist_seq;
+  const char *func, *composite; int composite_depth;
+  const char *names_file; int names_line; const DtOpDef *names_op;
+  const char *scope; int64_t from;
+} DtTyping;
+void dt_debug_typing (DtDebug *d, DtTyping *t);
+void dt_debug_typed (DtDebug *d, const DtTyping *t);
 
 /* --- repair.c --- */
 typedef enum DtRepairVerdict {

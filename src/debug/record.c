@@ -393,7 +393,7 @@ static void on_func_end (DtDebug *d, const DtEvent *e) {
 static DtStatus listen (void *ud, DtSession *s, const DtEvent *e) {
   DtDebug *d = (DtDebug *)ud;
   (void)s;
-  if (d->muted) {
+  if (d->muted && !(d->typing && d->muted == 1 && e->kind != DT_EV_ERROR)) {
     if (e->kind == DT_EV_COLL) {
       d->muted_bytes += e->bytes_in;
       d->muted_coll++;
@@ -518,6 +518,7 @@ void dt_debug_free (DtSession *s) {
   dt_arena_fini(s->cx, &d->failed.arena);
   ring_free(d);
   dt_record_drop(d, &d->last);
+  dt_record_drop(d, &d->typed);
   dt_free(s->cx, d);
   s->debug = NULL;
 }
@@ -528,7 +529,7 @@ void dt_debug_mute (DtDebug *d, DtMute *m) {
   m->grad = d->s->grad_enabled;
   d->s->grad_enabled = false;
   m->traced = dt_prop_traced_mode(d->s->prop, DT_TRACED_FROZEN);
-  d->muted++;
+  if (d->muted++ == 0) d->muted_at = d->s->seq;
   d->muted_bytes = 0;
   d->muted_coll = 0;
 }

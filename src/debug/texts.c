@@ -65,21 +65,48 @@ void dt_record_print_colls (const DtRecOp *r, DtBuf *b) {
   }
 }
 
+static void history_line (const DtRecOp *r, DtBuf *b) {
+  dt_record_print(r, b);
+  if (r->line > 0) dt_buf_addf(b, "  %s:%d", r->file, r->line);
+  if (r->backward) dt_buf_add(b, "  backward");
+  dt_buf_addc(b, '\n');
+  if (r->ncoll) {
+    dt_buf_add(b, "     ");
+    dt_record_print_colls(r, b);
+    dt_buf_addc(b, '\n');
+  }
+}
+
+/* Operators typed when the program had come to an operator from `first` on
+** and before `end`: "#7+2", the second after #7. */
+static void typed_lines (DtDebug *d, int64_t first, int64_t end, DtBuf *b) {
+  DtBuf t;
+  int i;
+  for (i = d->typed.n - 1; i >= 0; i--) {
+    const DtRecOp *r = dt_record_of(&d->typed, i);
+    const char *rest;
+    if (r->from < first || r->from >= end) continue;
+    dt_buf_init(&t, d->s->cx);
+    history_line(r, &t);
+    rest = strchr(dt_buf_str(&t), ' ');
+    if (rest)
+      dt_buf_addf(b, "#%lld+%lld typed %s", (long long)r->from,
+                  (long long)(r->seq - r->from), rest + 1);
+    dt_buf_fini(&t);
+  }
+}
+
 void dt_history_text (DtDebug *d, int n, DtBuf *b) {
+  int64_t from = 0;
   int i;
   if (n > d->rec.n) n = d->rec.n;
   for (i = n - 1; i >= 0; i--) {
     const DtRecOp *r = dt_record_at(d, i);
-    dt_record_print(r, b);
-    if (r->line > 0) dt_buf_addf(b, "  %s:%d", r->file, r->line);
-    if (r->backward) dt_buf_add(b, "  backward");
-    dt_buf_addc(b, '\n');
-    if (r->ncoll) {
-      dt_buf_add(b, "     ");
-      dt_record_print_colls(r, b);
-      dt_buf_addc(b, '\n');
-    }
+    if (i < n - 1) typed_lines(d, from, r->seq, b);
+    from = r->seq;
+    history_line(r, b);
   }
+  typed_lines(d, from, INT64_MAX, b);
   if (d->rec.n == 0) dt_buf_add(b, "nothing recorded yet\n");
 }
 

@@ -407,6 +407,7 @@ DtStatus dt_rerun_run (DtRepl *r) {
   int64_t to = k->to;
   k->asked = false;
   dt_record_drop(d, &d->last);
+  dt_record_drop(d, &d->typed);
   DT_TRY(r->cx, dt_record_take(d, d->rec.cap, &d->last));
   d->last.since = k->seq;
   r->s->seq = k->seq;
