@@ -209,10 +209,34 @@ check("modules around a model", code == 0
   and out:find("2 of 3", 1, true)
   and out:find("aten::sum(dt: f32[8, 8]| S(0))", 1, true), out)
 
+-- What is no Python, in CPython's words and with its line; what a program is
+-- not let do; texts that would fill the memory.
+for _, case in ipairs {
+  {"x = 1\nif x == 1\n  pass\n", "SyntaxError: line 2", "expected ':'"},
+  {"x = 1\ny = (x,\nz = 2\n", "line 2", "'(' was never closed"},
+  {"def f():\nprint(1)\n", "IndentationError: line 2",
+    "expected an indented block after function definition on line 1"},
+  {"if 1:\n    x = 1\n\ty = 2\n", "TabError: line 3", "inconsistent use"},
+  {"x = 'abc\n", "line 1", "unterminated string literal"},
+  {"x = '\xff'\n", "line 1", "can't decode byte 0xff"},
+  {"x = 1\0\n", "null bytes", "ValueError"},
+  {("x = " .. ("("):rep(5000)), "line 1", "too many nested parentheses"},
+  {"import os\nos.system('true')\n", "os.system is not part", ":2"},
+  {"open('x')\n", "open() is not part", ":1"},
+  {"x = 'a' * 10**12\n", "MemoryError", ":1"},
+  {"def f():\n    return f()\nf()\n", "RecursionError",
+    "maximum recursion depth exceeded"},
+} do
+  out, code = text(case[1])
+  check("refused: " .. case[1]:sub(1, 40), code == 1
+    and out:find(case[2], 1, true) and out:find(case[3], 1, true), out)
+end
+
 -- The language: what Python 3.11 printed for the same text is in .out; for the
 -- last two (tensors in texts, ranks that are simulated) it had PyTorch.
 for _, name in ipairs {"format", "strings", "lists", "dicts", "classes",
-  "control", "stdlib", "tensors", "local_tensor"} do
+  "control", "stdlib", "calls", "scopes", "inherit", "match", "integers",
+  "patterns", "generators", "tensors", "local_tensor"} do
   local base = "tests/parity/language/" .. name
   local ranks = name == "local_tensor" and 4 or 1
   local f = assert(io.open(base .. ".out"))
