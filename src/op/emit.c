@@ -160,6 +160,13 @@ DtStatus dt_emit_item (DtEmit *e, DtHandle *h, int64_t *out) {
   DT_CHECK(e->cx, e->vt->item != NULL && h != NULL, DT_E_META_NO_DATA,
            "the value of a tensor that is only propagated cannot be read");
   DT_TRY(e->cx, e->vt->item(e, h, &v));
-  *out = v.kind == DT_V_INT ? v.u.i : v.kind == DT_V_BOOL ? v.u.b : 0;
+  if (v.kind == DT_V_FLOAT && v.u.f >= -0x1p63 && v.u.f < 0x1p63 &&
+      !(v.u.f < (double)(int64_t)v.u.f) && !(v.u.f > (double)(int64_t)v.u.f))
+    *out = (int64_t)v.u.f;
+  else if (v.kind == DT_V_INT || v.kind == DT_V_BOOL)
+    *out = v.kind == DT_V_INT ? v.u.i : v.u.b;
+  else
+    return dt_raise(e->cx, DT_E_VALUE, "the value of a tensor that counts "
+                    "something must be a whole number");
   return DT_OK;
 }

@@ -55,8 +55,8 @@ const DtMeta *dt_emit_meta (DtEmit *e, const DtHandle *h);
 bool dt_emit_ok (const DtEmit *e);
 /* May values of `h` be looked at? */
 bool dt_emit_has_data (DtEmit *e, const DtHandle *h);
-/* The one element of a tensor of integers or booleans.  META_NO_DATA where there are no
-** values, which is not sticky. */
+/* The one element of a tensor as a whole number; VALUE where it is none.
+** META_NO_DATA where there are no values, which is not sticky. */
 DtStatus dt_emit_item (DtEmit *e, DtHandle *h, int64_t *out);
 
 #endif

@@ -58,7 +58,8 @@ static DtStatus conv_decomp (DtDecompCall *c) {
   DtDtype ti = (DtDtype)dt_emit_meta(c->e, c->in[0])->dtype;
   DtDtype tb = b ? (DtDtype)dt_emit_meta(c->e, b)->dtype : ti;
   DT_CHECK(c->e->cx, ti == tb, DT_E_DTYPE, "Input type (%s) and bias type (%s) "
-           "should be the same", dt_dtype_info(ti)->cpp, dt_dtype_info(tb)->cpp);
+           "should be the same", dt_dtype_info(ti)->cpp,
+           dt_dtype_info(tb)->cpp);
   DT_TRY(c->e->cx, same_ints(c, ND, 0, &zeros));
   DT_TRY(c->e->cx, batched(c, &x, &had));
   return finish(c, E("aten.convolution.default", "tttvvvbvv", x, c->in[1],

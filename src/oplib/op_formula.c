@@ -219,8 +219,8 @@ static DtStatus bce_check (DtDecompCall *c) {
   DtMeta mx = meta_of(c, x), mt = meta_of(c, t), all;
   if (!dt_emit_ok(c->e)) return c->e->st;
   DT_TRY(CX, dt_meta_broadcast(CX, &mx, &mt, &all));
-  DT_CHECK(CX, mx.dtype == mt.dtype, DT_E_RUNTIME, "Found dtype %s but expected "
-           "%s", op_dtype_word((DtDtype)mt.dtype),
+  DT_CHECK(CX, mx.dtype == mt.dtype, DT_E_RUNTIME, "Found dtype %s but "
+           "expected %s", op_dtype_word((DtDtype)mt.dtype),
            op_dtype_word((DtDtype)mx.dtype));
   DT_TRY(CX, probabilities(c, x, "input"));
   return probabilities(c, t, "target");

@@ -472,7 +472,8 @@ OP_DEF(native_group_norm, "aten::native_group_norm(Tensor input, Tensor? "
        "weight, Tensor? bias, SymInt N, SymInt C, SymInt HxW, int group, "
        "float eps) -> (Tensor, Tensor, Tensor)",
        "Normalisation over groups of channels.", DT_OP_SAVE_OUT, gn_meta,
-       gn_kernel, gn_grad, gn_samples, .rulefn = gn_rules, .rewrite = gn_rewrite);
+       gn_kernel, gn_grad, gn_samples, .rulefn = gn_rules,
+       .rewrite = gn_rewrite);
 OP_DEF(native_group_norm_backward, "aten::native_group_norm_backward(Tensor "
        "grad_out, Tensor input, Tensor mean, Tensor rstd, Tensor? weight, "
        "SymInt N, SymInt C, SymInt HxW, int group, bool[3] output_mask) -> "

@@ -3,10 +3,10 @@
 **
 ** The key is everything a decision depends on: operator, specs of all
 ** tensors, all other arguments (with a user's rule only those that PyTorch's
-** key has: a rule that looks at others gets an old plan there, and here).  Specs are compared by pointer first, so a hit
-** hashes a few words, compares them, and allocates nothing.  When the table is
-** full it is emptied: a program that makes that many different calls does not
-** live from the cache. */
+** key has: a rule that looks at others gets an old plan there, and here).
+** Specs are compared by pointer first, so a hit hashes a few words, compares
+** them, and allocates nothing.  When the table is full it is emptied: a
+** program that makes that many different calls does not live from the cache. */
 #include <string.h>
 #include "base/hash.h"
 #include "shard/prop_int.h"
