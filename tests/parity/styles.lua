@@ -1,15 +1,14 @@
 -- SPDX-License-Identifier: MIT
 -- TEST: ranks=1 world=threads args=--trust timeout=120
 -- styles.lua: `dtrepl parity` over the table of parallel styles: defaults,
--- texts, plans, what each makes of inputs.  Two lines (prepare/0013 and
--- 0016) were captured with a use_local_output that their text does not tell,
--- one (module/0004) holds a distributed tensor with fewer placements than its
--- mesh has dimensions, which this engine does not make.
+-- texts, plans, what each makes of inputs.  One line (module/0004) holds a
+-- distributed tensor with fewer placements than its mesh has dimensions, which
+-- this engine does not make.
 
 local program = os.getenv("DTREPL") or "build/dtrepl"
 local dir = os.getenv("DT_PARITY_DIR") or "tests/parity/2.13"
 
-local FLOOR = 203
+local FLOOR = 205
 
 local p = assert(io.popen(("%s parity --show 10 %s/trace/styles.jsonl 2>&1")
   :format(program, dir)))
