@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Modules and functions of torch.nn that are one function, and lists of tensors.
 import torch
 from torch import nn
