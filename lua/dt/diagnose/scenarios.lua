@@ -492,9 +492,9 @@ end
 -- The operator of the report, in place on a tensor of the placements it says;
 -- where that does not raise, as its other operands are not known, clamp_.
 local function inplace_of_report(r)
-  local placements, n, partial = stated_placements(r.doc.flat)
+  local said, n, partial = stated_placements(r.doc.flat)
   local space, name, overload = (r.op or ""):match "^([%w_]+)%.([%w_]+)%.([%w_]+)$"
-  if not placements or not name or name == "clamp_" or not name:find "_$"
+  if not said or not name or name == "clamp_" or not name:find "_$"
      or not repro.known_op(r.op) then
     return nil
   end
@@ -518,7 +518,7 @@ local function inplace_of_report(r)
     "    local k = 0",
     "    dt.testing.call_sample(op, function (t)",
     "      k = k + 1",
-    "      return k == 1 and " .. first:format(placements)
+    "      return k == 1 and " .. first:format(said)
       .. " or others(t, how)",
     "    end)", "  end", "end"}
   local plain = name:gsub("_$", "")

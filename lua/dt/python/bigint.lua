@@ -314,7 +314,7 @@ function M.parse(text, base)
 end
 
 function M.float(a)
-  local t, v = limbs(a), 0.0
+  local t = limbs(a)
   if #t * BITS > 1024 + BITS then
     util.raise("OverflowError", "int too large to convert to float")
   end
@@ -322,7 +322,7 @@ function M.float(a)
   local shift = math.max(0, M.bit_length(a) - 62)
   local top, rest = M.divmod(M.abs(a), M.pow(2, shift))
   if rest ~= 0 then top = top | 1 end
-  v = (top + 0.0) * 2.0 ^ shift
+  local v = (top + 0.0) * 2.0 ^ shift
   return t.neg and -v or v
 end
 

@@ -2,8 +2,8 @@
 -- dt/python/eval.lua: runs Python texts.  Every node of the tree becomes a
 -- closure once (expr.lua, stmt.lua); names live in environments (env.lua).
 --
--- What Python is not done here: metaclasses, descriptors of one's own, match,
--- integers beyond 64 bits.
+-- What Python is not done here, and said by name: metaclasses of one's own,
+-- async, complex numbers, __slots__; integers of more than 200,000 bits.
 
 local parser = require "dt.python.parser"
 local calls = require "dt.python.call"

@@ -161,10 +161,10 @@ end
 
 -- All tokens of a text.
 function M.tokens(src)
-  local out, levels, open, line, at = {}, {}, {}, 1, 1
+  local out, levels, open, line = {}, {}, {}, 1
   local fresh, widths = true, {}
   check_bytes(src)
-  at = src:match("^\xef\xbb\xbf()") or 1
+  local at = src:match("^\xef\xbb\xbf()") or 1
   local function add(kind, value) out[#out + 1] = {kind, value, line} end
   while at <= #src do
     if fresh and #open == 0 then

@@ -224,11 +224,11 @@ S["with"] = function (n)
   local body = block(n.body)
   local function run(env, at)
     if not items[at] then return body(env) end
-    local scope = items[at].f(env)
-    local v = attrs.enter(scope)
+    local one = items[at].f(env)
+    local v = attrs.enter(one)
     if items[at].set then items[at].set(env, v) end
     local out = table.pack(pcall(run, env, at + 1))
-    local swallowed = attrs.leave(scope, not out[1] and out[2] or nil)
+    local swallowed = attrs.leave(one, not out[1] and out[2] or nil)
     if not out[1] then
       if swallowed then return nil end
       error(out[2], 0)
