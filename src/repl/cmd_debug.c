@@ -96,7 +96,9 @@ static DtStatus cmd_bt (DtCmdCall *c) {
 
 const DtCmd dt_cmds_debug[] = {
   {"history ops", "explain", 0, "[N]",
-   "List the operators that ran, the last N of them.\n"
+   "List the operators that ran, the last N of them.  What was typed at a\n"
+   "stop stands between them as #7+1, #7+2: the program's numbers, :rerun and\n"
+   ":export leave it out.\n"
    "Example: :history 10", cmd_history},
   {"why", "explain", 0, "[#N]",
    "Why an operator got its strategy.\n"
