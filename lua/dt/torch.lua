@@ -77,23 +77,7 @@ end
 
 -- dt.block_diag(a, b, ...): the matrices along a diagonal, 0 elsewhere.
 function M.block_diag(...)
-  local list, rows, cols = {}, 0, 0
-  for i, t in ipairs((tensors_of(...))) do
-    if t.ndim > 2 then
-      util.raise("RuntimeError", "torch.block_diag: Input tensors must have 2 "
-        .. "or fewer dimensions. Input %d has %d dimensions", i - 1, t.ndim)
-    end
-    if t.ndim < 2 then t = t:reshape({1, t:numel()}) end
-    list[i] = t
-    cols = cols + t.shape[2]
-  end
-  local parts = {}
-  for i, t in ipairs(list) do
-    local wide = t.shape[2]
-    parts[i] = aten.constant_pad_nd.default(t, {rows, cols - rows - wide}, 0)
-    rows = rows + wide
-  end
-  return dt.cat(parts, 0)
+  return aten.block_diag.default((tensors_of(...)))
 end
 
 -- dt.tensordot(a, b, dims): a number of dims, or a list for each.
