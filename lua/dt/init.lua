@@ -40,6 +40,7 @@ provide("dt.torch", "einsum", "meshgrid", "broadcast_tensors", "atleast_1d",
   "atleast_2d", "atleast_3d", "cartesian_prod", "block_diag", "tensordot",
   "norm", "broadcast_shapes", "unravel_index", "linalg", "fft", "special",
   "compile")
+provide("dt.torch_facts", "finfo", "iinfo")
 lazy.float8 = {"dt.float8"}
 
 local function load_lazy(dt, name)
