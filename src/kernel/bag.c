@@ -60,6 +60,9 @@ static int64_t bag_end (const Bags *b, int64_t bag) {
 
 static DtStatus check_offsets (DtCtx *cx, const Bags *b) {
   int64_t last = dt_meta_numel(&b->k->offsets->m) - 1;
+  DT_CHECK(cx, b->k->offsets->m.ndim == 1, DT_E_RUNTIME, "offsets has to be a "
+           "1D Tensor, but got Tensor of dimension %d",
+           b->k->offsets->m.ndim);
   if (last < 0) return DT_OK;
   DT_CHECK(cx, b->off[0] == 0, DT_E_RUNTIME, "offsets[0] has to be 0, i.e., "
            "the first sequence in the mini-batch has to start from position 0. "
