@@ -269,9 +269,10 @@ static DtStatus scatter_padded (Step *k, DtTensor *t, DtTensor **out) {
 static DtStatus reduce_shard (Step *k, DtTensor *t, DtTensor **out) {
   DtSession *s = k->s;
   DtTensor *a = NULL, *b = NULL;
+  int dim;
   DtStatus st;
   DT_TRY(s->cx, reduce_before(k, t, &a));
-  st = check_dim(s, a, k->dst.dim);
+  st = dt_meta_wrap_dim(s->cx, k->dst.dim, a->m.ndim, &dim);
   if (st == DT_OK && a->m.shape[k->dst.dim] % k->n != 0)
     st = scatter_padded(k, a, &b);
   else if (st == DT_OK)
@@ -375,7 +376,8 @@ static DtStatus exchange (Step *k, DtTensor *t, DtTensor **out) {
   DtTensor *x = NULL, *y = NULL;
   DtStatus st;
   DT_TRY(s->cx, check_dim(s, t, k->src.dim));
-  DT_TRY(s->cx, check_dim(s, t, k->dst.dim));
+  DT_CHECK(s->cx, k->dst.dim < t->m.ndim, DT_E_INDEX,
+           "list index out of range");
   DT_TRY(s->cx, pad_both(k, t, &x));
   if (k->mesh->device == DT_DEV_CPU)
     st = exchange_cpu(k, x, &y);

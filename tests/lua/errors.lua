@@ -86,6 +86,16 @@ local function placements()
   T.raises("PLACEMENT", "'foo'", Partial, "foo")
   T.raises("REDIST", "redistributing to Partial is for internal use only",
     x.redistribute, x, mesh, {Partial()})
+  -- A dim that is not there: as the step that meets it says it.
+  local range = "Dimension out of range (expected to be in range of [-2, 1], "
+  for text, from in pairs {["list index out of range"] = Shard(0),
+    [range .. "but got 3)"] = Partial(),
+    ["Sharding dim 3 greater than tensor ndim 2"] = Replicate()} do
+    if world == 1 then break end        -- one rank moves nothing
+    local y = DTensor.from_local(dt.ones(4, 4), mesh, {from})
+    T.throws(from == Replicate() and "AssertionError" or "IndexError", text,
+      y.redistribute, y, mesh, {Shard(3)})
+  end
   T.raises("ATTR", "'Tensor' object has no attribute 'full_tensor'",
     plain.full_tensor, plain)
 end
