@@ -43,8 +43,8 @@ local function first_holder(t)
   if not coord then return false end
   for m, p in ipairs(t.placements) do
     if p:is_partial() then
-      util.raise("ValueError", "a partial tensor (%s) cannot be saved: "
-        .. "redistribute it first", tostring(p))
+      util.raise("ValueError", "Any checkpointing related operations are not "
+        .. "supported for DTensor with partial placements!")
     end
     if p:is_replicate() and coord[m] ~= 0 then return false end
   end
@@ -148,6 +148,17 @@ function M.save(state, where)
   end)
 end
 
+-- remove(folder): the files of a checkpoint and the folder, if nothing else is
+-- in it.
+function M.remove(path)
+  local text = index_text(path)
+  for file in (text or ""):gmatch('"file":"([^"/]+)"') do
+    os.remove(path .. "/" .. file)
+  end
+  os.remove(path .. "/" .. INDEX)
+  os.remove(path)
+end
+
 -- ---- reading ----
 
 -- Where two lists of runs meet: {from, to, length}: positions in each.
@@ -205,11 +216,12 @@ end
 local function fill(t, name, index, open)
   local want, got = index.tensors[name], 0
   if type(want) ~= "table" or type(want.shape) ~= "table" then
-    util.raise("KeyError", "Missing key in checkpoint state_dict: %s.", name)
+    util.raise("RuntimeError", "Missing key in checkpoint state_dict: %s.",
+      name)
   end
   if table.concat(want.shape, ",") ~= table.concat(t.shape, ",") then
-    util.raise("ValueError", "Size mismatch between saved [%s] and current: "
-      .. "[%s] for %s", table.concat(want.shape, ", "),
+    util.raise("ValueError", "Size mismatch between saved torch.Size([%s]) and "
+      .. "current: torch.Size([%s]) for %s", table.concat(want.shape, ", "),
       table.concat(t.shape, ", "), name)
   end
   local dst = t.is_dtensor and t:to_local() or t

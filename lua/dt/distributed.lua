@@ -33,6 +33,25 @@ local function where(group)
   return dt.DeviceMesh("cpu", group), 0
 end
 
+-- The place of a rank of the world in this rank's group.
+local function place_in(group, rank)
+  local mesh, mdim = where(group)
+  local at, step = mesh:get_coordinate(), 1
+  if not at then return rank end                -- not one of the mesh
+  local ranks, first = mesh:ranks(), 0
+  for d = mesh.ndim, 1, -1 do
+    if d - 1 ~= mdim then first = first + at[d] * step end
+    step = step * mesh.shape[d]
+  end
+  step = 1
+  for d = mdim + 2, mesh.ndim do step = step * mesh.shape[d] end
+  for i = 0, mesh:size(mdim) - 1 do
+    if ranks[first + i * step + 1] == rank then return i end
+  end
+  util.raise("ValueError", "Global rank %s is not part of the group",
+    tostring(rank))
+end
+
 -- c10d's operators have no rule for a DTensor.
 local function refuse(op, ...)
   local dist, plain = false, false
@@ -95,12 +114,15 @@ function M.all_reduce(t, ...)
     a.async_op)
 end
 
--- distributed.broadcast(t, src, {group =}): in place, from the group's `src`.
+-- distributed.broadcast(t, src, {group =}): in place, from rank `src` of the
+-- world; {group_src =}: from that rank of the group.
 function M.broadcast(t, ...)
   refuse("c10d.broadcast_.default", t)
-  local a = options("broadcast", {"src", "group", "async_op", "op"}, ...)
-  return later(write(t, run("broadcast", t:clone(), a.group,
-    {src = a.src or 0})), a.async_op)
+  local a = options("broadcast", {"src", "group", "async_op", "op",
+    "group_src"}, ...)
+  local src = a.group_src or place_in(a.group, a.src or 0)
+  return later(write(t, run("broadcast", t:clone(), a.group, {src = src})),
+    a.async_op)
 end
 
 -- distributed.all_gather(t, {group =}): a list with every rank's tensor.

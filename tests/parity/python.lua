@@ -23,7 +23,8 @@ local programs = {
   {"submesh", 1, "submesh.py:%d+", "Invalid mesh_dim_names %('abcd',%)"},
   {"no_strategy", 1, "no_strategy.py:11", "aten.bincount.default"},
   {"view_error", 1, "view_error.py:12", "aten.mm.default"},
-  {"backward_mixed", 1, "backward_mixed.py:18", "mixed torch.Tensor and DTensor in aten.mul.Tensor"},
+  {"backward_mixed", 1, "backward_mixed.py:18",
+    "mixed torch.Tensor and DTensor in aten.mul.Tensor"},
   {"matmul", 0, "torch.Size([6, 4])"},
   {"uneven", 0, "tensor(126.) torch.Size([7]) (Shard(dim=1),)"},
   {"partial", 0, "torch.Size([4, 8]) (Partial(max), Replicate())"}, {"embedding", 0},
@@ -74,11 +75,12 @@ end
 local path = os.tmpname()
 os.remove(path)
 path = path .. ".py"
-local function text(source)
+local function text(source, ranks)
   local f = assert(io.open(path, "w"))
   f:write(source)
   f:close()
-  local printed, status = run(program .. " -n 2 " .. path)
+  local printed, status = run(("%s -n %d %s"):format(program, ranks or 2,
+    path))
   os.remove(path)
   return printed, status
 end
@@ -208,6 +210,54 @@ check("modules around a model", code == 0
   and out:find("{'a': [2, 4], 'b': (6, None)} 4 True False", 1, true)
   and out:find("2 of 3", 1, true)
   and out:find("aten::sum(dt: f32[8, 8]| S(0))", 1, true), out)
+
+-- Objects between ranks, groups named by ranks of the world, folders that are
+-- made to save in.
+out, code = text([[
+import tempfile
+import torch.distributed as dist
+import torch.distributed.checkpoint as dcp
+dist.init_process_group("gloo")
+r, n = dist.get_rank(), dist.get_world_size()
+def told(*a):
+    if r == 0:
+        print(*a)
+all = [None] * n
+dist.all_gather_object(all, {"rank": r, "t": (1, 2.5, None), "x": torch.ones(2) * r})
+told(all[3]["rank"], all[1]["t"], all[2]["x"])
+pair = [dist.new_group([0, 1]), dist.new_group([2, 3])][r // 2]
+one = [r] if r in (1, 3) else [None]
+dist.broadcast_object_list(one, src=1 if r < 2 else 3, group=pair)
+x = torch.tensor([float(r)])
+dist.broadcast(x, src=1 if r < 2 else 3, group=pair)
+dist.all_gather_object(all, (one, x.item()))
+told(all)
+got = [None]
+dist.scatter_object_list(got, ["a", "b", {"c": 1}, r] if r == 0 else None, src=0)
+dist.gather_object(got, all if r == 0 else None)
+told(all)
+d = [tempfile.mkdtemp() if r == 0 else None]
+dist.broadcast_object_list(d, 0)
+w = distribute_tensor(torch.arange(8.0), init_device_mesh("cpu", (n,)), [Shard(0)])
+dcp.save({"w": w}, checkpoint_id=d[0])
+whole = torch.zeros(8)
+dcp.load({"w": whole}, checkpoint_id=d[0])
+told(whole)
+try:
+    dcp.load({"w": torch.zeros(9)}, checkpoint_id=d[0])
+except Exception:
+    told("not an Exception")
+except BaseException as e:
+    told(type(e).__name__, str(e).splitlines()[-1])
+]], 4)
+for _, want in ipairs {"3 (1, 2.5, None) tensor([2., 2.])",
+  "[([1], 1.0), ([1], 1.0), ([3], 3.0), ([3], 3.0)]",
+  "[['a'], ['b'], [{'c': 1}], [0]]",
+  "tensor([0., 1., 2., 3., 4., 5., 6., 7.])",
+  "CheckpointException ValueError: Size mismatch between saved "
+    .. "torch.Size([8]) and current: torch.Size([9]) for w"} do
+  check("objects: " .. want, code == 0 and out:find(want, 1, true), out)
+end
 
 -- What is no Python, in CPython's words and with its line; what a program is
 -- not let do; texts that would fill the memory.

@@ -73,12 +73,15 @@ end
 function plain.reduce(a)
   local g = options(a)
   local sum = dist.all_reduce(a.tensor:clone(), g)
-  local dst = given(a.group_dst) and a.group_dst or a.dst or 0
+  local own = given(a.group_dst) and a.group_dst
+  local dst = own and (given(a.group) and a.group.ranks[own + 1] or own)
+    or given(a.dst) and a.dst or 0
   if dt.rank() == dst then fill({a.tensor}, {sum}) end
 end
 function plain.broadcast(a)
-  dist.broadcast(a.tensor, {src = given(a.group_src) and a.group_src
-    or given(a.src) and a.src or 0, group = options(a).group})
+  local own = given(a.group_src) and a.group_src or nil
+  dist.broadcast(a.tensor, {group_src = own, src = not own and given(a.src)
+    and a.src or nil, group = options(a).group})
 end
 function plain.all_gather(a)
   fill(a.tensor_list, dist.all_gather(a.tensor, {group = options(a).group}))
@@ -299,5 +302,7 @@ local function operators(space)
   end}))
 end
 M.c10d, M._c10d_functional = operators "c10d", operators "_c10d_functional"
+
+for name, f in pairs(require("dt.python.objects").functions) do M[name] = f end
 
 return M

@@ -8,6 +8,7 @@ local util = require "dt.util"
 local V = require "dt.python.values"
 local attrs = require "dt.python.attrs"
 local checkpoint = require "dt.checkpoint"
+local exceptions = require "dt.python.exceptions"
 
 local M = {}
 local None, builtin, namespace = dt.None, V.builtin, attrs.namespace
@@ -65,18 +66,37 @@ local function place(args, kw, storage)
   return s and s.path or util.raise("ValueError", "checkpoint_id is not given")
 end
 
+local classes = exceptions.classes
+classes.CheckpointException = exceptions.define("CheckpointException",
+  classes.BaseException)
+
+-- What a rank's plan fails with is told by a CheckpointException.
+local function planned(f)
+  local ok, e = pcall(f)
+  if ok then return None end
+  local told = {ValueError = true, RuntimeError = true, KeyError = true}
+  if type(e) ~= "table" or not told[e.class] then error(e, 0) end
+  return util.raise("CheckpointException", "CheckpointException "
+    .. "ranks:dict_keys([%d])\nTraceback (most recent call last): (RANK %d)\n"
+    .. "%s: %s\n", dt.rank(), dt.rank(), e.class, e.message)
+end
+
 local function save(args, kw)
-  checkpoint.save(tables(get(args, kw, 1, "state_dict")),
-    {checkpoint_id = place(args, kw, "storage_writer")})
-  return None
+  local path = place(args, kw, "storage_writer")
+  return planned(function ()
+    checkpoint.save(tables(get(args, kw, 1, "state_dict")),
+      {checkpoint_id = path})
+  end)
 end
 
 local function load(args, kw)
   local state = get(args, kw, 1, "state_dict")
+  local path = place(args, kw, "storage_reader")
   local plain = tables(state)
-  checkpoint.load(plain, {checkpoint_id = place(args, kw, "storage_reader")})
-  put_back(state, plain)
-  return None
+  return planned(function ()
+    checkpoint.load(plain, {checkpoint_id = path})
+    put_back(state, plain)
+  end)
 end
 
 local function storage(name)
@@ -259,11 +279,13 @@ M.state_dict = namespace {
     "set_optimizer_state_dict"),
   StateDictOptions = builtin(state_options, "StateDictOptions"),
 }
-M.module = namespace {save = builtin(save, "save"),
+M.module = namespace {CheckpointException = classes.CheckpointException,
+  save = builtin(save, "save"),
   load = builtin(load, "load"), state_dict = M.state_dict,
   FileSystemReader = storage "FileSystemReader",
   FileSystemWriter = storage "FileSystemWriter"}
 attrs.provide("torch.distributed.checkpoint", M.module)
+attrs.provide("torch.distributed.checkpoint.api", M.module)
 attrs.provide("torch.distributed.checkpoint.state_dict", M.state_dict)
 
 return M
