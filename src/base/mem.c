@@ -234,11 +234,11 @@ void dt_free (DtCtx *cx, void *p) {
 
 char *dt_strndup (DtCtx *cx, const char *s, size_t n) {
   size_t len = strnlen(s, n);
-  char *p = dt_alloc(cx, len + 1);
+  char *p = dt_alloc(cx, n + 1);
   if (p == NULL)
     return NULL;
   memcpy(p, s, len);
-  p[len] = '\0';
+  memset(p + len, 0, n + 1 - len);
   return p;
 }
 

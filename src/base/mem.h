@@ -32,7 +32,8 @@ void *dt_calloc (DtCtx *cx, size_t n, size_t size);
 void *dt_realloc (DtCtx *cx, void *p, size_t n);
 /* Free; NULL is accepted. */
 void dt_free (DtCtx *cx, void *p);
-/* A copy of a C string, owned by the caller. */
+/* A copy of a C string, owned by the caller; of at most n characters of it,
+** with room for n: what comes after its end is 0. */
 char *dt_strdup (DtCtx *cx, const char *s);
 char *dt_strndup (DtCtx *cx, const char *s, size_t n);
 

@@ -418,8 +418,11 @@ static DtStatus cut_texts (DtCtx *cx, int k, const char *all, size_t block,
                            const size_t *lens, char **outs) {
   int i;
   for (i = 0; i < k; i++) {
-    outs[i] = dt_strndup(cx, all + (size_t)i * block, lens[i]);
-    if (outs[i] == NULL) {
+    outs[i] = dt_alloc(cx, lens[i] + 1);        /* a text may hold zero bytes */
+    if (outs[i] != NULL) {
+      memcpy(outs[i], all + (size_t)i * block, lens[i]);
+      outs[i][lens[i]] = '\0';
+    } else {
       while (i-- > 0)
         dt_free(cx, outs[i]);
       return DT_E_NOMEM;

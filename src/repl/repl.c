@@ -274,7 +274,7 @@ static DtStatus read_all (DtCtx *cx, const char *path, DtBuf *b) {
   return dt_buf_ok(b);
 }
 
-/* Shared as "+text" or "-message". */
+/* Shared as "+text", "-message", or "0" where a zero byte is in it. */
 DtStatus dt_repl_file (DtRepl *r, const char *path, char **text, size_t *n) {
   DtCtx *cx = r->cx;
   char *t = NULL;
@@ -287,6 +287,9 @@ DtStatus dt_repl_file (DtRepl *r, const char *path, char **text, size_t *n) {
       dt_buf_clear(&b);
       dt_buf_addf(&b, "-%s", dt_buf_str(&cx->err.message));
       dt_error_clear(cx);
+    } else if (strlen(dt_buf_str(&b)) < b.len) {
+      dt_buf_clear(&b);
+      dt_buf_addc(&b, '0');
     }
     t = dt_strndup(cx, dt_buf_str(&b), b.len);
     k = b.len;
@@ -297,7 +300,7 @@ DtStatus dt_repl_file (DtRepl *r, const char *path, char **text, size_t *n) {
   DtStatus st = dt_repl_share(r, &t, &k);
   if (st == DT_OK && k > 0 && t[0] == '-')
     st = dt_raise(cx, DT_E_IO, "%s", t + 1);
-  if (st == DT_OK && k > 0 && memchr(t, '\0', k) != NULL)
+  if (st == DT_OK && k > 0 && t[0] == '0')
     st = dt_raise(cx, DT_E_PARSE, "%s: source code cannot contain null bytes",
                   path);
   if (st != DT_OK) {
