@@ -175,6 +175,10 @@ void dtL_open_debug (lua_State *L, int dt);
 void dtL_open_control (lua_State *L, int dt);   /* adds to dt.debug */
 void dtL_open_past (lua_State *L, int dt);      /* likewise */
 void dtL_open_rules (lua_State *L, int dt);
+/* The system's folder of temporary files ($TMPDIR or /tmp), and how the names
+** of our folders in it begin.  Local. */
+#define DTL_TEMP_NAME "dtrepl-tmp-"
+const char *dtL_temp_root (void);
 /* Raises SANDBOX when a script may not touch this path.  Local. */
 void dtL_check_path (lua_State *L, const char *path);
 void dtL_open_file (lua_State *L, int dt);

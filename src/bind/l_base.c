@@ -166,12 +166,25 @@ static bool path_is_below (const char *p) {
   return true;
 }
 
+const char *dtL_temp_root (void) {
+  const char *root = getenv("TMPDIR");
+  return root != NULL && *root == '/' ? root : "/tmp";
+}
+
+/* Below a folder that dt._temp_dir made, on this rank or another. */
+static bool path_is_temp (const char *p) {
+  const char *root = dtL_temp_root();
+  size_t n = strlen(root), k = strlen(DTL_TEMP_NAME);
+  return strncmp(p, root, n) == 0 && p[n] == '/' &&
+         strncmp(p + n + 1, DTL_TEMP_NAME, k) == 0 && path_is_below(p + n + 1);
+}
+
 void dtL_check_path (lua_State *L, const char *path) {
   const DtBindOpts *o = &dtL_state(L)->o;
   if (o->trust) return;
   if (o->sandbox)
     dtL_errorf(L, DT_E_SANDBOX, "no files in the sandbox: %s", path);
-  if (!path_is_below(path))
+  if (!path_is_below(path) && !path_is_temp(path))
     dtL_errorf(L, DT_E_SANDBOX, "'%s' lies outside the working folder; run "
                "with --trust to allow it", path);
 }

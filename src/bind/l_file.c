@@ -6,6 +6,7 @@
 ** the old one or the new one, never half of it. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -133,11 +134,25 @@ static int l_make_dir (lua_State *L) {
   return 0;
 }
 
+/* dt._temp_dir(): a new folder among the system's temporary files, which may be
+** written in without --trust.  Local. */
+static int l_temp_dir (lua_State *L) {
+  char path[512];
+  if (dtL_state(L)->o.sandbox)
+    return dtL_errorf(L, DT_E_SANDBOX, "no files in the sandbox");
+  int n = snprintf(path, sizeof path, "%s/" DTL_TEMP_NAME "XXXXXX",
+                   dtL_temp_root());
+  if (n < 0 || (size_t)n >= sizeof path || mkdtemp(path) == NULL)
+    return io_error(L, "cannot make a folder in", dtL_temp_root());
+  lua_pushstring(L, path);
+  return 1;
+}
+
 void dtL_open_file (lua_State *L, int dt) {
   static const luaL_Reg funcs[] = {
     {"_bytes", l_bytes}, {"_from_bytes", l_from_bytes},
     {"_make_dir", l_make_dir}, {"_runs", l_runs},
-    {"_write_file", l_write_file}, {NULL, NULL}
+    {"_temp_dir", l_temp_dir}, {"_write_file", l_write_file}, {NULL, NULL}
   };
   lua_pushvalue(L, dt);
   luaL_setfuncs(L, funcs, 0);

@@ -236,7 +236,8 @@ got = [None]
 dist.scatter_object_list(got, ["a", "b", {"c": 1}, r] if r == 0 else None, src=0)
 dist.gather_object(got, all if r == 0 else None)
 told(all)
-d = [tempfile.mkdtemp() if r == 0 else None]
+folder = tempfile.TemporaryDirectory() if r == 0 else None
+d = [folder.name if r == 0 else None]
 dist.broadcast_object_list(d, 0)
 w = distribute_tensor(torch.arange(8.0), init_device_mesh("cpu", (n,)), [Shard(0)])
 dcp.save({"w": w}, checkpoint_id=d[0])
@@ -249,6 +250,9 @@ except Exception:
     told("not an Exception")
 except BaseException as e:
     told(type(e).__name__, str(e).splitlines()[-1])
+dist.barrier()
+if r == 0:
+    folder.cleanup()
 ]], 4)
 for _, want in ipairs {"3 (1, 2.5, None) tensor([2., 2.])",
   "[([1], 1.0), ([1], 1.0), ([3], 3.0), ([3], 3.0)]",

@@ -375,6 +375,7 @@ function M.check(path, only)
       report[#report + 1] = {what = id, why = why, skip = skip}
     end
   end
+  require("dt.python.std_system").remove_folders()
   dt._pretend_data(false)
   tensors.cpu_only = false
   dt._warn_always(false)

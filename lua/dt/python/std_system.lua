@@ -128,16 +128,18 @@ for _, name in ipairs {"gc", "faulthandler", "atexit", "signal",
     return builtin(nothing, key)
   end})))
 end
--- tempfile: names of folders that are there once something is saved in them.
-local made = 0
+-- tempfile: folders to save in; dt.checkpoint's files go with them.
+local folders = {}
 local function folder()
-  local ok, name = pcall(function () return os.tmpname() end)
-  if ok then
-    os.remove(name)
-    return name
+  folders[#folders + 1] = dt._temp_dir()
+  return folders[#folders]
+end
+-- remove_folders(): all that were made, with the checkpoints in them.
+function M.remove_folders()
+  for i = #folders, 1, -1 do
+    require("dt.checkpoint").remove(folders[i])
+    folders[i] = nil
   end
-  made = made + 1
-  return ("tmp-%d-%d"):format(dt.rank(), made)
 end
 local function clean(name)
   return builtin(function ()
@@ -145,9 +147,8 @@ local function clean(name)
     return None
   end, "cleanup")
 end
-module("tempfile", {mkdtemp = folder, gettempdir = function ()
-  return (folder():match("^(.*)/[^/]*$")) or "."
-end, TemporaryDirectory = function ()
+module("tempfile", {mkdtemp = folder, gettempdir = refused
+  "tempfile.gettempdir", TemporaryDirectory = function ()
   local name = folder()
   local gone = clean(name)
   return namespace {name = name, cleanup = gone,
