@@ -61,14 +61,33 @@ static void words (const DtGroup *g, char *const *said, int first, int nfailed,
   snprintf(v->cause, sizeof v->cause, "fails-on-some-ranks");
 }
 
+/* Each says "operator\nerror".  Ranks that are at different operators have
+** taken different paths: nothing follows for either. */
+static bool same_operator (const DtGroup *g, char *const *said) {
+  size_t n = strcspn(said[0], "\n");
+  for (int i = 1; i < g->size; i++)
+    if (strcspn(said[i], "\n") != n || memcmp(said[i], said[0], n) != 0)
+      return false;
+  for (int i = 0; i < g->size; i++)
+    memmove(said[i], said[i] + n + 1, strlen(said[i]) - n);
+  return true;
+}
+
 static DtStatus call (DtDebug *d, const DtEvent *e, const DtMesh *m,
                       const char *mine, DtVerified *v, bool *torn) {
   DtSession *s = d->s;
   DtGroup *g = NULL;
-  char **said = NULL;
+  char **said = NULL, text[400];
   int first, nfailed;
   DT_TRY(s->cx, ranks_of(s, m, &g));
-  DT_TRY(s->cx, dt_vf_gather(s, g, mine, &said));
+  snprintf(text, sizeof text, "%.150s %lld\n%s",
+           e->op && e->op->sig ? e->op->sig->full : "", (long long)e->seq,
+           mine);
+  DT_TRY(s->cx, dt_vf_gather(s, g, text, &said));
+  if (!same_operator(g, said)) {
+    dt_vf_gather_free(s, g, said);
+    return DT_OK;
+  }
   first = first_failed(g, said, &nfailed);
   *torn = nfailed > 0 && nfailed < g->size;
   if (*torn) {

@@ -272,8 +272,12 @@ static DtStatus reduce_shard (Step *k, DtTensor *t, DtTensor **out) {
   int dim;
   DtStatus st;
   DT_TRY(s->cx, reduce_before(k, t, &a));
-  st = dt_meta_wrap_dim(s->cx, k->dst.dim, a->m.ndim, &dim);
-  if (st == DT_OK && a->m.shape[k->dst.dim] % k->n != 0)
+  if (a->m.ndim == 0)
+    st = dt_raise(s->cx, DT_E_INDEX, "Dimension specified as %d but tensor has "
+                  "no dimensions", k->dst.dim);
+  else
+    st = dt_meta_wrap_dim(s->cx, k->dst.dim, a->m.ndim, &dim);
+  if (st == DT_OK && a->m.shape[dim] % k->n != 0)
     st = scatter_padded(k, a, &b);
   else if (st == DT_OK)
     st = dt_coll_reduce_scatter(s, k->mesh, k->mdim, (DtRedOp)k->src.op,

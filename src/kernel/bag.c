@@ -54,8 +54,12 @@ static DtStatus bags_init (DtCtx *cx, const DtBagCall *k, Bags *b) {
 }
 
 static int64_t bag_end (const Bags *b, int64_t bag) {
-  bool given = bag + 1 < b->nbags || b->k->last_given;
-  return given ? b->off[bag + 1] : b->n;
+  return bag + 1 < b->nbags ? b->off[bag + 1] : b->n;
+}
+
+/* Where the sum of a bag stops. */
+static int64_t sum_end (const Bags *b, int64_t bag) {
+  return b->k->last_given ? b->off[bag + 1] : bag_end(b, bag);
 }
 
 static DtStatus check_offsets (DtCtx *cx, const Bags *b) {
@@ -110,7 +114,7 @@ static int64_t fill_bag (const Bags *b, int64_t bag, double *out,
     if (b->ix[i] == b->k->padding) continue;
     if (b->k->mode == DT_BAG_MAX)
       keep_larger(row, b->ix[i], b->len, count == 0, out, largest);
-    else
+    else if (i < sum_end(b, bag))
       for (int64_t k = 0; k < b->len; k++) out[k] += f * row[k];
     count++;
   }

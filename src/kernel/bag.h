@@ -15,7 +15,9 @@ typedef struct DtBagCall {
                                 ** never falling, the last <= n */
   const DtTensor *scale;        /* (n), for each row, or NULL */
   int64_t padding;              /* a row that does not count; < 0: none */
-  bool last_given;              /* offsets end with the last bag's end */
+  bool last_given;              /* the last bag's sum ends at offsets' end; its
+                                ** indices are counted to their end all the
+                                ** same */
   DtTensor *out;                /* (nbags, len) */
   int64_t *bag_of;              /* [n] the bag of each index, or NULL */
   int64_t *count;               /* [nbags] rows in each, or NULL */

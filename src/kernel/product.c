@@ -94,16 +94,19 @@ static float product (const Product *j, const char *p) {
   return r;
 }
 
-/* A dim into a walk: by stride, joined with the one before it if they lie
-** together. */
+/* A dim into a walk, by stride.  One of stride 0 is undecided against any
+** other and keeps its place, as in PyTorch's TensorIterator. */
 static void add (Walk *w, int64_t size, int64_t step) {
-  int i = w->n++;
-  for (; i > 0 && w->step[i - 1] > step; i--) {
-    w->size[i] = w->size[i - 1];
-    w->step[i] = w->step[i - 1];
+  int at = w->n++;
+  for (int i = at - 1; i >= 0 && step != 0; i--) {
+    if (w->step[i] == 0) continue;
+    if (w->step[i] <= step) break;
+    w->size[at] = w->size[i];
+    w->step[at] = w->step[i];
+    at = i;
   }
-  w->size[i] = size;
-  w->step[i] = step;
+  w->size[at] = size;
+  w->step[at] = step;
 }
 
 static void join (Walk *w) {
@@ -129,7 +132,6 @@ static void split (Product *j, const DtTensor *a, uint32_t dims,
   for (int d = 0; d < a->m.ndim; d++) {
     int64_t n = a->m.shape[d], step = a->m.stride[d] * es;
     if ((dims >> d) & 1) {
-      if (n != 1) add(&j->red, n, step);
       o += keeps;
       continue;
     }
@@ -138,6 +140,9 @@ static void split (Product *j, const DtTensor *a, uint32_t dims,
     to->step[to->n++] = out->m.stride[o++] *
                         (int64_t)dt_dtype_size(j->out_t);
   }
+  for (int d = a->m.ndim - 1; d >= 0; d--)
+    if (((dims >> d) & 1) && a->m.shape[d] != 1)
+      add(&j->red, a->m.shape[d], a->m.stride[d] * es);
   if (j->red.n == 0) add(&j->red, 1, es);
   join(&j->red);
 }

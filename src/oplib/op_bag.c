@@ -39,12 +39,31 @@ static bool is_fast (const DtArgs *args, const DtMeta *weight) {
          weight->dtype != DT_F64;
 }
 
+static DtStatus check_dims (DtMetaCall *c) {
+  const DtMeta *w = c->in[0], *ix = c->in[1], *off = c->in[2];
+  int slot = dt_arg_slot(c->args, 6);
+  DT_CHECK(c->cx, ix->ndim == 1 || ix->ndim == 2, DT_E_RUNTIME, "input has to "
+           "be a 1D or 2D Tensor, but got Tensor of dimension %d", ix->ndim);
+  DT_CHECK(c->cx, off->ndim == 1, DT_E_RUNTIME, "offsets has to be a 1D Tensor, "
+           "but got Tensor of dimension %d", off->ndim);
+  DT_CHECK(c->cx, w->ndim == 2, DT_E_RUNTIME, "weight has to be a 2D Tensor, "
+           "but got Tensor of dimension %d", w->ndim);
+  DT_CHECK(c->cx, slot < 0 || c->in[slot]->ndim == 1, DT_E_RUNTIME, "Expected "
+           "per_sample_weights.value().dim() == 1 to be true, but got false.  "
+           "(Could this error message be improved?  If so, please report an "
+           "enhancement request to PyTorch.)");
+  DT_CHECK(c->cx, ix->ndim == 1, DT_E_NOTIMPL, "bags of a two-dimensional "
+           "index are not computed: flatten it and give offsets");
+  return DT_OK;
+}
+
 /* The sums, the bag of each index, the bags' sizes, the largest indices. */
 static DtStatus bag_meta (DtMetaCall *c) {
   DtDtype t = (DtDtype)c->in[1]->dtype;
   int64_t n, len, size[2], mode = dt_arg_int(c->args, 4);
   bool forward = strstr(c->op->schema, "_forward_only") != NULL;
   DT_TRY(c->cx, check_types(c));
+  if (!c->fake) DT_TRY(c->cx, check_dims(c));
   DT_TRY(c->cx, size_at(c, 2, 0, &len));
   n = len - dt_arg_bool(c->args, 7);
   DT_CHECK(c->cx, n >= 0, DT_E_RUNTIME,
@@ -111,7 +130,7 @@ static DtStatus bag_kernel (DtKernelCall *c) {
   DT_TRYG(c->cx, check_call(c));
   for (int i = 1; i < 4; i++) DT_TRYG(c->cx, list_for(c, i, &list[i], &data[i]));
   k.scale = slot >= 0 ? c->in[slot] : NULL;
-  k.last_given = dt_arg_bool(c->args, 7);
+  k.last_given = dt_arg_bool(c->args, 7) && is_fast(c->args, &c->in[0]->m);
   k.bag_of = data[1];
   k.count = counts ? data[2] : NULL;
   k.largest = k.mode == DT_BAG_MAX ? data[3] : NULL;

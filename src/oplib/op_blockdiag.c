@@ -3,6 +3,7 @@
 **
 ** PyTorch has no rule for it: distributed tensors refuse.  Numbers count as
 ** matrices of one element, vectors as matrices of one row. */
+#include "base/sat.h"
 #include "oplib/oplib_int.h"
 #include "oplib/emitting.h"
 
@@ -26,8 +27,8 @@ static DtStatus blocks_meta (DtMetaCall *c) {
              "Input tensors must have 2 or fewer dimensions. Input %d has %d "
              "dimensions", i, c->in[i]->ndim);
     o[i].m = c->in[i];
-    shape[0] += rows_of(c->in[i]);
-    shape[1] += cols_of(c->in[i]);
+    shape[0] = dt_sat_add(shape[0], rows_of(c->in[i]));
+    shape[1] = dt_sat_add(shape[1], cols_of(c->in[i]));
   }
   c->nout = 1;
   return op_new_meta(c->cx, &c->out[0], c->nin ? op_promote(c->nin, o) : DT_F32,

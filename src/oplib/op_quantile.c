@@ -8,6 +8,8 @@
 #include "oplib/oplib_int.h"
 #include "oplib/emitting.h"
 
+#include <math.h>
+
 typedef enum Between { LINEAR, LOWER, HIGHER, MIDPOINT, NEAREST } Between;
 
 typedef struct Quantile {
@@ -164,7 +166,7 @@ static DtStatus number_decomp (DtDecompCall *c) {
   Quantile u;
   DT_TRY(CX, begin(&u, c));
   DT_CHECK(CX, v >= 0 && v <= 1, DT_E_RUNTIME, "quantile() q must be in the "
-           "range [0, 1] but got %g", v);
+           "range [0, 1] but got %g", isnan(v) ? fabs(v) : v);
   return compute(&u, E("aten.scalar_tensor.default", "f dtype=d", v,
                        (int)u.self.dtype));
 }

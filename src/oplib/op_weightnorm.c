@@ -27,6 +27,10 @@ static DtHandle *norm_except (DtDecompCall *c, DtHandle *v, int64_t p,
   DtMeta m = meta_of(c, v);
   if (!dt_emit_ok(c->e)) return NULL;
   if (dim == -1) return E("aten.norm.Scalar", "ti", v, p);
+  if (m.ndim == 0) {
+    c->e->st = op_has_dim(CX, &m, (int)dim);
+    return NULL;
+  }
   if (dim == 0 || dim == m.ndim - 1) return norm_at_end(c, v, &m, p, dim == 0);
   v = E("aten.transpose.int", "tii", v, (int64_t)0, dim);
   v = norm_except(c, v, p, 0);
@@ -42,6 +46,8 @@ static DtStatus weight_norm_decomp (DtDecompCall *c) {
   DtMeta m = meta_of(c, c->in[0]);
   int64_t dim = dt_arg_int(c->args, 2);
   DtHandle *two[2] = { NULL, NULL }, *g;
+  if (!dt_emit_ok(c->e)) return c->e->st;
+  DT_TRY(CX, op_has_dim(CX, &m, (int)dim));
   if (dim == 0 || dim == m.ndim - 1) {
     dt_emit_n(c->e, "aten._weight_norm_interface.default", two, 2, "ttv",
               c->in[0], c->in[1], c->args->v[2]);
@@ -72,9 +78,10 @@ static void fill_from (DtDecompCall *c, DtHandle *x, int64_t size,
 
 static DtStatus fill_diagonal_decomp (DtDecompCall *c) {
   DtMeta m = meta_of(c, c->in[0]);
-  int64_t step = 0, rows = m.shape[0], cols = m.shape[1];
+  int64_t step = 0;
   if (!dt_emit_ok(c->e)) return c->e->st;
   DT_TRY(CX, check_square(c, &m));
+  int64_t rows = m.shape[0], cols = m.shape[1];
   bool wrap = dt_arg_bool(c->args, 2) && m.ndim == 2;
   for (int i = 0; i < m.ndim; i++) step += m.stride[i];
   fill_from(c, c->in[0], rows < cols ? rows : cols, step);
