@@ -148,6 +148,12 @@ function M.save(state, where)
   end)
 end
 
+-- exists(folder): does it hold a checkpoint?
+function M.exists(path)
+  local ok, text = pcall(index_text, path)
+  return ok and text ~= nil
+end
+
 -- remove(folder): the files of a checkpoint and the folder, if nothing else is
 -- in it.
 function M.remove(path)

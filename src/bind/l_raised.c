@@ -8,7 +8,8 @@
 ** C function are the first slots of its frame; what lies behind them is its
 ** own, so the list ends with what no script would give: a box that is empty
 ** yet, a table of options that is not the last.  Tensors are kept by the
-** number that the record knows them by, so nothing lives longer for it. */
+** number that the record knows them by; tables (with what is in them) and the
+** function live until the next error. */
 #include <string.h>
 #include "bind/bind.h"
 #include "bind/field.h"

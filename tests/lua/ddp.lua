@@ -99,6 +99,29 @@ for _, kw in ipairs {{find_unused_parameters = true}, {static_graph = true}} do
   end
 end
 
+-- Two forwards before one backward; ranks that hold copies by a group.
+do
+  local one = nn.Linear(1, 1, {bias = false})
+  local copies = DDP(one, {process_group = dt.init_device_mesh("cpu",
+    {dt.world_size()})})
+  local x = dt.ones({1, 1})
+  copies(x)
+  local twice = copies(x):sum() + copies(x):sum()
+  twice:backward()
+  assert(one.weight.grad:item() == 2)
+end
+
+-- A static graph in which a layer is never called.
+do
+  local part = nn.Sequential(nn.Linear(1, 1, {bias = false}), nn.Linear(1, 1))
+  function part:forward(v) return self["0"](v) end
+  local static = DDP(part, {static_graph = true})
+  for i = 1, 4 do
+    static(dt.ones({1, 1})):sum():backward()
+    assert(part["0"].weight.grad:item() == i)
+  end
+end
+
 fork = Fork("a")
 forked = DDP(fork)
 forked(dt.ones({1, 2})):sum():backward()

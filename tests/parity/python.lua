@@ -240,7 +240,9 @@ folder = tempfile.TemporaryDirectory() if r == 0 else None
 d = [folder.name if r == 0 else None]
 dist.broadcast_object_list(d, 0)
 w = distribute_tensor(torch.arange(8.0), init_device_mesh("cpu", (n,)), [Shard(0)])
+import os
 dcp.save({"w": w}, checkpoint_id=d[0])
+told(os.path.exists(d[0]), os.path.exists("absent"))
 whole = torch.zeros(8)
 dcp.load({"w": whole}, checkpoint_id=d[0])
 told(whole)
@@ -256,7 +258,7 @@ if r == 0:
 ]], 4)
 for _, want in ipairs {"3 (1, 2.5, None) tensor([2., 2.])",
   "[([1], 1.0), ([1], 1.0), ([3], 3.0), ([3], 3.0)]",
-  "[['a'], ['b'], [{'c': 1}], [0]]",
+  "[['a'], ['b'], [{'c': 1}], [0]]", "True False",
   "tensor([0., 1., 2., 3., 4., 5., 6., 7.])",
   "CheckpointException ValueError: Size mismatch between saved "
     .. "torch.Size([8]) and current: torch.Size([9]) for w"} do

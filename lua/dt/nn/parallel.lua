@@ -58,6 +58,23 @@ local function reconstruct(module)
   end)
 end
 
+-- The 1-D mesh of a process group; of all ranks where none is given.
+local function mesh_of_group(g)
+  if util.is_none(g) then
+    return dt.init_device_mesh("cpu", {dt.world_size()})
+  end
+  if util.is_mesh(g) then return g end
+  local mesh = type(g) == "table" and g.mesh or nil
+  if not mesh then return dt.DeviceMesh("cpu", g) end
+  if mesh.ndim == 1 then return mesh end
+  local names = mesh.mesh_dim_names
+  if not names then
+    util.raise("NotImplementedError", "a process group of a mesh whose dims "
+      .. "have no names: give device_mesh")
+  end
+  return mesh[names[(g.mesh_dim or 0) + 1]]
+end
+
 -- The mesh whose ranks hold copies, from the arguments of either interface.
 local function mesh_of(a)
   local mesh = a.device_mesh
@@ -70,8 +87,7 @@ local function mesh_of(a)
       tostring(mesh))
   end
   if mesh then return mesh, mesh:_get_root_mesh() ~= mesh end
-  return util.is_mesh(a.process_group) and a.process_group
-    or dt.init_device_mesh("cpu", {dt.world_size()}), false
+  return mesh_of_group(a.process_group), false
 end
 
 local arguments = {"device_ids", "output_device", "dim", "broadcast_buffers",

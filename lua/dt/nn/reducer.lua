@@ -197,10 +197,13 @@ local function grad_came(self, p)
   mark_used(self, p)
   if not (self.synced and self.armed) then return end
   if not self.waiting then
-    self.waiting = true
+    self.waiting, self.complete = true, false
     autograd.queue_callback(function () finish(self) end)
   end
-  if not self.rebuilt then self.came[#self.came + 1] = p end
+  if not self.rebuilt and not self.seen[p] then
+    self.seen[p] = true
+    self.came[#self.came + 1] = p
+  end
   ready_without(self)
   if not self.given[p] then ready(self, p) end
 end
@@ -290,7 +293,7 @@ end
 -- Begin with these parameters and buffers; `init_sync`: the ranks compare
 -- them and take rank 0's values.
 function M.start(s, params, buffers, init_sync)
-  s.params, s.index, s.came, s.buffers = {}, {}, {}, buffers
+  s.params, s.index, s.came, s.seen, s.buffers = {}, {}, {}, {}, buffers
   for _, p in ipairs(params) do
     if p.requires_grad then s.params[#s.params + 1] = p end
   end
@@ -331,6 +334,20 @@ function M.start(s, params, buffers, init_sync)
   autograd.watch_backward()
 end
 
+local CHANGED = "your training graph has changed in this iteration, e.g., one "
+  .. "parameter is used in first iteration, but then got unused in the second "
+  .. "iteration. this is not compatible with static_graph set to True."
+local UNUSED = "your module has parameters that were not used in producing "
+  .. "loss. You can enable unused parameter detection by passing the keyword "
+  .. "argument `find_unused_parameters=True` to "
+  .. "`torch.nn.parallel.DistributedDataParallel`, and by \nmaking sure all "
+  .. "`forward` function outputs participate in calculating loss. \nIf you "
+  .. "already have done the above, then the distributed data parallel module "
+  .. "wasn't able to locate the output tensors in the return value of your "
+  .. "module's `forward` function. Please include the loss function and the "
+  .. "structure of the return value of `forward` of your module when "
+  .. "reporting this issue (e.g. list, dict, iterable)."
+
 local function raise_unfinished(s)
   local missing = {}
   for i, p in ipairs(s.params) do
@@ -338,21 +355,11 @@ local function raise_unfinished(s)
   end
   util.raise("RuntimeError", "Expected to have finished reduction in the "
     .. "prior iteration before starting a new one. This error indicates "
-    .. "that your module has parameters that were not used in producing "
-    .. "loss. %s\nParameter indices which did not receive grad for rank %d: "
+    .. "that %s\nParameter indices which did not receive grad for rank %d: "
     .. "%s\n In addition, you can set the environment variable "
     .. "TORCH_DISTRIBUTED_DEBUG to either INFO or DETAIL to print out "
     .. "information about which particular parameters did not receive gradient "
-    .. "on this rank as part of this error",
-    "You can enable unused parameter detection by passing the keyword "
-    .. "argument `find_unused_parameters=True` to "
-    .. "`torch.nn.parallel.DistributedDataParallel`, and by \nmaking sure all "
-    .. "`forward` function outputs participate in calculating loss. \nIf you "
-    .. "already have done the above, then the distributed data parallel module "
-    .. "wasn't able to locate the output tensors in the return value of your "
-    .. "module's `forward` function. Please include the loss function and the "
-    .. "structure of the return value of `forward` of your module when "
-    .. "reporting this issue (e.g. list, dict, iterable).",
+    .. "on this rank as part of this error", s.static and CHANGED or UNUSED,
     s.mesh:get_local_rank(0), table.concat(missing, " "))
 end
 
@@ -366,7 +373,7 @@ function M.before_forward(s)
   s.armed = s.synced and s.grads
   if s.armed then
     if not s.complete then raise_unfinished(s) end
-    s.next, s.complete, s.given, s.used_known = 1, false, {}, false
+    s.next, s.given, s.used_known = 1, {}, false
     for _, b in ipairs(s.buckets) do b.left = #b.params end
   end
   if s.synced and s.broadcast_buffers and #s.buffers > 0 then

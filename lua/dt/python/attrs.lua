@@ -102,6 +102,12 @@ local of_module = {
   named_buffers = listed("named_buffers", 2),
 }
 
+-- list.extend(modules or parameters): Lua's name is taken by classes.
+local function extend(m, args)
+  m:extend_with((V.items(args[1])))
+  return m
+end
+
 -- ---- optimizers: state by parameter ----
 
 local function state_of(opt)
@@ -397,6 +403,8 @@ function M.get(v, name)
     return method(v, M.mesh_method[name], name)
   elseif nnm.is_module(v) and of_module[name] then
     return method(v, of_module[name], name)
+  elseif name == "extend" and nnm.is_module(v) and v.extend_with then
+    return method(v, extend, name)
   end
   if name == "state" and type(v) == "table" and v.param_groups then
     return state_of(v)

@@ -11,6 +11,7 @@ local dt = require "dt"
 local util = require "dt.util"
 local V = require "dt.python.values"
 local args = require "dt.python.args"
+local big = require "dt.python.bigint"
 local dist = require "dt.distributed"
 
 local M = {}
@@ -54,6 +55,7 @@ function encode(v)
   if v == None then return "N" end
   if type(v) == "boolean" then return v and "T" or "F" end
   if math.type(v) == "integer" then return ("i%d:"):format(v) end
+  if big.is(v) then return "b" .. word(V.str(v)) end
   if type(v) == "number" then return ("d%a:"):format(v) end
   if type(v) == "string" then return word(v) end
   if V.is_list(v) then return items("l", v) end
@@ -105,6 +107,12 @@ function decode(s, at)
   if tag == "N" then return None, at + 1 end
   if tag == "T" or tag == "F" then return tag == "T", at + 1 end
   if tag == "x" then return tensor_back(s, at + 1) end
+  if tag == "b" then
+    local digits, next_at = decode(s, at + 1)
+    local minus = digits:sub(1, 1) == "-"
+    local v = big.parse((digits:gsub("^%-", "")), 10)
+    return minus and big.neg(v) or v, next_at
+  end
   if tag == "y" then
     local name, next_at = decode(s, at + 1)
     return dtype_of(name), next_at
@@ -188,8 +196,12 @@ local function peer(a, name)
   return given(a[name]) and a[name] or 0
 end
 
-local function fill(list, values)
-  for i = 1, #values do list[i] = values[i] end
+local function fill(list, values, n)
+  n = n or #values
+  if list.n < n then
+    util.raise("IndexError", "list assignment index out of range")
+  end
+  for i = 1, n do list[i] = values[i] end
   return None
 end
 
@@ -202,7 +214,8 @@ functions.broadcast_object_list = args.def("broadcast_object_list", {"object_lis
   "src?", "group?", "device?", "group_src?"}, function (a)
   local src = peer(a, "src")
   local text = dt.rank() == src and encode(a.object_list) or nil
-  return fill(a.object_list, M.decode(shared(text, src, a)))
+  local values = M.decode(shared(text, src, a))
+  return fill(a.object_list, values, math.min(values.n, a.object_list.n))
 end)
 
 functions.all_gather_object = args.def("all_gather_object", {"object_list", "obj",

@@ -53,6 +53,16 @@ local function refused(name)
   end
 end
 
+local folders = {}              -- those that tempfile made
+-- The only folders a program sees: those, and checkpoints.
+local function is_folder(a)
+  local path = V.str(a[1])
+  for _, name in ipairs(folders) do
+    if name == path then return true end
+  end
+  return require("dt.checkpoint").exists(path)
+end
+
 -- argv: what sys.argv holds.
 function M.provide(argv)
   local env = environ()
@@ -61,9 +71,8 @@ function M.provide(argv)
     dirname = builtin(function (a) return a[1]:match("^(.*)/") or "" end),
     abspath = builtin(function (a) return a[1] end),
     expanduser = builtin(function (a) return a[1] end),
-    exists = builtin(function () return false end),
+    exists = builtin(is_folder), isdir = builtin(is_folder),
     isfile = builtin(function () return false end),
-    isdir = builtin(function () return false end),
     splitext = builtin(function (a)
       local head, tail = a[1]:match("^(.*[^/])(%.[^./]*)$")
       return V.tuple {head or a[1], tail or ""}
@@ -129,7 +138,6 @@ for _, name in ipairs {"gc", "faulthandler", "atexit", "signal",
   end})))
 end
 -- tempfile: folders to save in; dt.checkpoint's files go with them.
-local folders = {}
 local function folder()
   folders[#folders + 1] = dt._temp_dir()
   return folders[#folders]
