@@ -35,5 +35,6 @@ void dtL_push_ints (lua_State *L, const int64_t *v, int64_t n) {
 DtDebug *dtL_check_debug (lua_State *L) {
   DtDebug *d = dt_debug_of(dtL_session(L));
   if (d == NULL) dtL_errorf(L, DT_E_RUNTIME, "no debugger is attached");
+  dt_debug_look(d);
   return d;
 }

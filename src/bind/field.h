@@ -17,7 +17,8 @@ void dtL_set_bool (lua_State *L, const char *k, bool v);
 /* Push a list of n integers. */
 void dtL_push_ints (lua_State *L, const int64_t *v, int64_t n);
 
-/* The debugger of this state's session; raises RuntimeError without one. */
+/* The debugger of this state's session; raises RuntimeError without one.
+** A line typed at a stop sees the program's record from here on. */
 DtDebug *dtL_check_debug (lua_State *L);
 
 #endif

@@ -49,7 +49,8 @@ struct DtDebug {
                                 ** program's; without values; entry.from is
                                 ** the number the program had come to */
   bool typing;                  /* such a line runs: `rec` and `typed` are
-                                ** exchanged */
+                                ** exchanged, */
+  const struct DtTyping *typing_by;     /* and here is what to go back to */
   struct DtGradLog *grads;      /* gradients that reached leaves: grads.h */
   struct DtVerify *verify;      /* shadow mode: verify.h; NULL: off */
 };
@@ -77,6 +78,9 @@ typedef struct DtTyping {
 } DtTyping;
 void dt_debug_typing (DtDebug *d, DtTyping *t);
 void dt_debug_typed (DtDebug *d, const DtTyping *t);
+/* The line that runs asks for the record: it is the program's again, and what
+** the line calls from here on is not kept.  Local. */
+void dt_debug_look (DtDebug *d);
 
 /* --- repair.c --- */
 typedef enum DtRepairVerdict {

@@ -5,8 +5,8 @@
 ** script of it for PyTorch, a report leave them out, and the program's numbers
 ** go on as if nothing had been typed.  But what was typed is to be seen in
 ** :history.  So such a line fills a small record of its own, which takes the
-** place of the program's while the line runs; everybody else who listens stays
-** muted. */
+** place of the program's while the line runs, or until the line asks for the
+** record itself; everybody else who listens stays muted. */
 #include <string.h>
 #include "debug/debug.h"
 
@@ -45,10 +45,11 @@ void dt_debug_typing (DtDebug *d, DtTyping *t) {
   d->func = d->composite = NULL;
   d->from = d->muted_at;
   d->typing = true;
+  d->typing_by = t;
 }
 
 void dt_debug_typed (DtDebug *d, const DtTyping *t) {
-  if (!t->on) return;
+  if (!t->on || !d->typing) return;
   d->typing = false;
   d->rec.cur = NULL;
   exchange(d);
@@ -64,4 +65,8 @@ void dt_debug_typed (DtDebug *d, const DtTyping *t) {
   d->names_op = t->names_op;
   d->scope = t->scope;
   d->from = t->from;
+}
+
+void dt_debug_look (DtDebug *d) {
+  if (d->typing) dt_debug_typed(d, d->typing_by);
 }
