@@ -3,7 +3,6 @@
 
 local dt = require "dt"
 local util = require "dt.util"
-local signature = require "dt.signature"
 
 local M = {}
 
@@ -18,7 +17,8 @@ local function told(kind, order)
   return {__name = kind, __tostring = function (v)
     local parts = {}
     for i, key in ipairs(order) do
-      parts[i] = key .. "=" .. signature.text(v[key])
+      local x = v[key]
+      parts[i] = key .. "=" .. (type(x) == "string" and x or ("%g"):format(x))
     end
     return kind .. "(" .. table.concat(parts, ", ") .. ")"
   end}

@@ -140,4 +140,10 @@ raises("AssertionError", "Mismatched elements: 1 / 2 (50.0%)",
 raises("AssertionError", "'shape' do not match", dt.testing.assert_close, f,
   dt.ones(3))
 
+-- Without elements nothing else tells the type.
+check(tostring(dt.arange(0)) == "tensor([], dtype=torch.int64)", "no elements")
+check(tostring(dt.zeros({0, 3})) == "tensor([], size=(0, 3))", "no rows")
+check(tostring(dt.finfo(dt.float16)):find("min=-65504, max=65504, "
+  .. "eps=0.000976562,", 1, true) ~= nil, "limits as PyTorch prints them")
+
 C.finish()
