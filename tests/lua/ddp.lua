@@ -99,6 +99,17 @@ for _, kw in ipairs {{find_unused_parameters = true}, {static_graph = true}} do
   end
 end
 
+-- Outputs in a table, in another: the loss takes one of them.
+do
+  local deep = nn.Sequential(nn.Linear(1, 1), nn.Linear(1, 1))
+  function deep:forward(v) return {y = {self["0"](v)}, z = self["1"](v)} end
+  local wrapped = DDP(deep, {find_unused_parameters = true})
+  for i = 1, 3 do
+    wrapped(dt.ones({1, 1})).y[1]:sum():backward()
+    assert(deep["0"].weight.grad:item() == i and not deep["1"].weight.grad)
+  end
+end
+
 -- Two forwards before one backward; ranks that hold copies by a group.
 do
   local one = nn.Linear(1, 1, {bias = false})

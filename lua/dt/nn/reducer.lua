@@ -381,13 +381,26 @@ function M.before_forward(s)
   end
 end
 
-local function tensors_in(v, out)
-  if util.is_tensor(v) then
-    out[#out + 1] = v
-  elseif type(v) == "table" and (getmetatable(v) == nil or v.n) then
-    for _, item in pairs(v) do tensors_in(item, out) end
+-- Calls f(table, key, tensor) for every tensor of an output: of lists, tables
+-- and dicts (of Python programs), in each other too.
+local function each_tensor(v, f, seen)
+  local items = v
+  seen = seen or {}
+  if seen[v] then return end
+  seen[v] = true
+  if getmetatable(v) ~= nil and not v.n then
+    items = type(v.keys) == "table" and v.map or nil
   end
-  return out
+  for key, item in pairs(type(items) == "table" and items or {}) do
+    if util.is_tensor(item) then f(items, key, item)
+    elseif type(item) == "table" then each_tensor(item, f, seen) end
+  end
+end
+
+local function tensors_in(outs)
+  local list = {}
+  each_tensor(outs, function (_, _, t) list[#list + 1] = t end)
+  return list
 end
 
 -- Parameters that none of these tensors comes from.
@@ -402,11 +415,11 @@ end
 -- Outputs pass a node whose backward tells which of them the loss needs.
 local function sink(s, outs)
   local through, at = {}, {}
-  for i = 1, outs.n do
-    if util.is_tensor(outs[i]) and outs[i].requires_grad then
-      through[#through + 1], at[#at + 1] = outs[i], i
+  each_tensor(outs, function (place, key, t)
+    if t.requires_grad then
+      through[#through + 1], at[#at + 1] = t, {place, key}
     end
-  end
+  end)
   if #through == 0 then return outs end
   local copies = {}
   dt.no_grad(function ()
@@ -420,7 +433,7 @@ local function sink(s, outs)
     if s.missing then s.missing = unreached(s, wanted) end
     return grads
   end)
-  for i, place in ipairs(at) do outs[place] = copies[i] end
+  for i, place in ipairs(at) do place[1][place[2]] = copies[i] end
   return outs
 end
 
@@ -428,7 +441,7 @@ end
 function M.after_forward(s, outs)
   s.missing = nil
   if not (s.unused or s.static) then return outs end
-  if s.armed then s.missing = unreached(s, tensors_in(outs, {})) end
+  if s.armed then s.missing = unreached(s, tensors_in(outs)) end
   if s.static and s.sunk then return outs end
   s.sunk = true
   return sink(s, outs)
