@@ -115,9 +115,9 @@ do
   local one = nn.Linear(1, 1, {bias = false})
   local copies = DDP(one, {process_group = dt.init_device_mesh("cpu",
     {dt.world_size()})})
-  local x = dt.ones({1, 1})
-  copies(x)
-  local twice = copies(x):sum() + copies(x):sum()
+  local row = dt.ones({1, 1})
+  copies(row)
+  local twice = copies(row):sum() + copies(row):sum()
   twice:backward()
   assert(one.weight.grad:item() == 2)
 end
