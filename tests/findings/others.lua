@@ -7,6 +7,7 @@
 
 local T = require "tests.lua.lib.check"
 local run = require "tests.lua.lib.watched"
+local made = require "tests.lua.lib.made"
 local F = require "dt.functional"
 local nn = require "dt.nn"
 local optim = require "dt.optim"
@@ -18,17 +19,7 @@ local cube = dt.init_device_mesh("cpu", {world == 4 and 2 or world, 1,
 local S, R, P = dt.Shard, dt.Replicate(), dt.Partial
 local D = dt.distribute_tensor
 
-local function count(...)
-  local n = 1
-  for _, s in ipairs {...} do n = n * s end
-  return dt.arange(n, {dtype = dt.f32}):view(...)
-end
-
-local function leaf(x, on, placements)
-  local w = D(x, on, placements)
-  w.requires_grad = true
-  return w
-end
+local count, leaf = made.count, made.leaf
 
 local function here() return debug.getinfo(2, "l").currentline end
 local line                      -- of the operator that is to be named

@@ -7,6 +7,7 @@
 
 local T = require "tests.lua.lib.check"
 local run = require "tests.lua.lib.watched"
+local made = require "tests.lua.lib.made"
 local F = require "dt.functional"
 local nn = require "dt.nn"
 local optim = require "dt.optim"
@@ -19,17 +20,7 @@ local dp, tp = grid:get_local_rank("dp"), grid:get_local_rank("tp")
 local S, R, P = dt.Shard, dt.Replicate(), dt.Partial
 local D, from_local = dt.distribute_tensor, dt.DTensor.from_local
 
-local function count(...)
-  local n = 1
-  for _, s in ipairs {...} do n = n * s end
-  return dt.arange(n, {dtype = dt.f32}):view(...)
-end
-
-local function leaf(x, on, placements)
-  local w = D(x, on, placements)
-  w.requires_grad = true
-  return w
-end
+local count, leaf = made.count, made.leaf
 
 -- ---- silent: {what, operator, code, cause that :verify names or nil,
 -- script} ----
