@@ -4,21 +4,7 @@
 # Calls that are refused before any operator is recorded: what :export torch
 # and :report write ends with the call as it was given, and raises the same
 # under PyTorch.
-here=$(cd "$(dirname "$0")/../.." && pwd)
-DTREPL=${DTREPL:-$here/build/dtrepl}
-PYTHON=${DTREPL_PYTHON:-python3}
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
-cd "$tmp" || exit 1
-passed=0 failed=0
-ok () {                         # ok NAME CONDITION...
-  name=$1; shift
-  if "$@"; then
-    passed=$((passed + 1)); echo "ok - $name"
-  else
-    failed=$((failed + 1)); echo "not ok - $name"
-  fi
-}
+. "$(dirname "$0")/exported.inc"
 
 cat > calls.lua <<'L'
 local mesh = dt.init_device_mesh("cpu", {4}, {mesh_dim_names = {"tp"}})

@@ -3,21 +3,7 @@
 # TEST: needs=torch timeout=240
 # What :report and :export torch write runs under PyTorch: the same error, the
 # same numbers.
-here=$(cd "$(dirname "$0")/../.." && pwd)
-DTREPL=${DTREPL:-$here/build/dtrepl}
-PYTHON=${DTREPL_PYTHON:-python3}
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
-cd "$tmp" || exit 1
-passed=0 failed=0
-ok () {                         # ok NAME CONDITION...
-  name=$1; shift
-  if "$@"; then
-    passed=$((passed + 1)); echo "ok - $name"
-  else
-    failed=$((failed + 1)); echo "not ok - $name"
-  fi
-}
+. "$(dirname "$0")/exported.inc"
 
 # A training step with tensor parallelism: forward, backward, optimizer.
 cat > step.lua <<'L'
