@@ -142,6 +142,19 @@ function M.functions.heads_ratio(r)
   return known > 0 and tonumber(n) % known ~= 0
 end
 
+-- The same words out of DTensor's own dispatch: the view's global shape met a
+-- shard, and the shape holds more elements than the shard has.
+function M.functions.view_of_shard(r)
+  local flat = r.doc.flat
+  if not flat:find "tensor/_?dispatch%.py" then return false end
+  local sizes, n = flat:match
+    "shape '%[([%d, ]+)%]' is invalid for input of size (%d+)"
+  if not n then return false end
+  local known = 1
+  for s in sizes:gmatch "%d+" do known = known * tonumber(s) end
+  return known > tonumber(n)
+end
+
 -- The size of tensor a (512) must match the size of tensor b (256)
 function M.functions.factor(r)
   local a, b = r.doc.flat:match

@@ -146,6 +146,7 @@ return {
    ask = {"Do the meshes have the same ranks and device type?"}},
 
   {id = "view-flatten-sharded-dim",
+   expects = "shapes that do not fit",
    name = "a view flattens a sharded dimension",
    signs = {
      {0.98, "Attempted to flatten sharded dimension"},
@@ -154,6 +155,8 @@ return {
      {0.97, "Attempted to flatten unevenly sharded dimension"},
      {0.93, "This operation would remove or reshape sharded dimension"},
      {0.9, "only the leftmost dim of a Flatten can be sharded"},
+     {0.86, "is invalid for input of size", "=dt", "=view_of_shard",
+      "!=attention_frame"},
      {0.6, "~aten.view|aten._unsafe_view|reshape|flatten", "=dt",
       "~requires redistribution|without redistribution|cannot be performed"},
    },

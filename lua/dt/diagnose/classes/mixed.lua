@@ -8,6 +8,7 @@
 --   "~a|b|c"     one of these does          "!text"   this does not
 --   "@a.b*|c.d"  the operator of the error is one of these
 --   "=name"      a test of dt/diagnose/tests.lua
+--   "/pattern"   this Lua pattern matches the report, put on one line
 -- A fix is {text, fixed_in=, lua=, torch=}.
 
 local MIXED = "got mixed torch.Tensor and DTensor"

@@ -211,7 +211,7 @@ return {
    name = "FSDP shards another dimension than 0 unevenly",
    signs = {
      {0.98, "FSDP does not support uneven sharding on dim"},
-     {0.95, "Shard dim", "is invalid for", "D tensor"},
+     {0.95, "/[Ss]hard dim %-?%d+ is invalid for %d+D tensor"},
      {0.9, "Invalid shard_placement_fn result"},
      {0.6, "shard_placement_fn", "~uneven|divisible|divide"},
    },
