@@ -412,6 +412,16 @@ static int m_is_contiguous (lua_State *L) {
   return 1;
 }
 
+static int m_is_conj (lua_State *L) {
+  lua_pushboolean(L, dtL_check_tensor(L, 1)->local->marks & DT_MARK_CONJ);
+  return 1;
+}
+
+static int m_is_neg (lua_State *L) {
+  lua_pushboolean(L, dtL_check_tensor(L, 1)->local->marks & DT_MARK_NEG);
+  return 1;
+}
+
 static void push_scalar (lua_State *L, DtScalar v) {
   if (v.kind == DT_K_BOOL) lua_pushboolean(L, v.i != 0);
   else if (v.kind == DT_K_INT) lua_pushinteger(L, v.i);
@@ -505,7 +515,8 @@ void dtL_open_tensor (lua_State *L) {
   static const luaL_Reg methods[] = {
     {"_data_id", m_data_ptr}, {"_header", m_header},
     {"_identical", m_identical}, {"_local_text", m_local_text},
-    {"is_contiguous", m_is_contiguous}, {"nelement", m_numel},
+    {"is_conj", m_is_conj}, {"is_contiguous", m_is_contiguous},
+    {"is_neg", m_is_neg}, {"nelement", m_numel},
     {"numel", m_numel}, {"requires_grad_", m_requires_grad_},
     {"size", m_size}, {"stride", m_stride}, {"tolist", m_tolist},
     {NULL, NULL}

@@ -125,6 +125,7 @@ static DtStatus revive_local (DtDebug *d, const DtRecVar *v, DtBlock *b,
     st = dt_tensor_view(cx, base, &m, v->offset, out);
   else
     st = dt_tensor_new(cx, &m, true, out);
+  if (st == DT_OK) (*out)->marks = v->marks;
   dt_tensor_unref(cx, base);
   return st;
 }

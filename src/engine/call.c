@@ -246,8 +246,13 @@ static DtStatus run_item (DtEmit *e, DtHandle *h, DtValue *out) {
   return DT_OK;
 }
 
+static int run_marks (DtEmit *e, const DtHandle *h) {
+  (void)e;
+  return ((const DtVar *)(const void *)h)->local->marks;
+}
+
 static const DtEmitVt run_vt = { run_call, run_meta, run_is_dist,
-                                 run_has_data, run_item };
+                                 run_has_data, run_item, run_marks };
 
 void dt_run_init (DtRun *r, DtSession *s, DtArena *arena) {
   memset(r, 0, sizeof *r);

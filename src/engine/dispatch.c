@@ -275,6 +275,8 @@ DtStatus dt_dispatch (DtSession *s, const DtOpDef *op, const DtArgs *args,
   int outer_line = s->cur_line;
   int depth = s->depth;
   DtStatus st = DT_OK;
+  if (s->marked && dt_marks_stop(op, nin, in))
+    return dt_marks_dispatch(s, op, args, nin, in, out);
   s->cur_op = op;
   s->cur_seq = ++s->seq;
   s->cur_file = NULL;

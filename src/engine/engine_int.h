@@ -178,6 +178,19 @@ DtStatus dt_dispatch_specs (DtSession *s, const DtOpDef *op,
                             const DtArgs *args, int nin, DtVar *const *in,
                             const DtUnwrapped *u, DtResults *out);
 
+/* --- marks.c --- */
+/* Do marks of inputs keep the operator from being called as it is?  Pure. */
+bool dt_marks_stop (const DtOpDef *op, int nin, DtVar *const *in);
+/* Then this calls it, with clones. */
+DtStatus dt_marks_dispatch (DtSession *s, const DtOpDef *op,
+                            const DtArgs *args, int nin, DtVar *const *in,
+                            DtResults *out);
+/* Inputs for a kernel, written out (owned, in the scratch arena), or NULL when
+** they are good as they are.  Drop them after either answer. */
+DtStatus dt_marks_inputs (DtSession *s, const DtOpDef *op, int nin,
+                          DtTensor *const *in, DtTensor ***out);
+void dt_marks_drop (DtSession *s, int nin, DtTensor **in);
+
 /* --- random.c --- */
 /* Around the local kernel of a random operator on a distributed tensor. */
 typedef struct DtRngRegion { bool on; uint64_t old, end; } DtRngRegion;

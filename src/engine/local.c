@@ -10,6 +10,8 @@
 #include "base/sat.h"
 #include "engine/engine_int.h"
 
+#include <string.h>
+
 enum { INLINE_OUTS = 4 };
 
 typedef struct LocalCall {
@@ -17,7 +19,7 @@ typedef struct LocalCall {
   const DtOpDef *op;
   const DtArgs *args;
   int nin;
-  DtTensor *const *in;
+  DtTensor *const *in, *const *kin;     /* kin: what kernels read */
   bool nodata, quiet;
   int max, n;                   /* outputs: room, number */
   DtMeta *m;
@@ -28,6 +30,27 @@ typedef struct LocalCall {
 } LocalCall;
 
 const char *dt_dtype_legacy (DtDtype t) { return dt_dtype_word(t); }
+
+/* Results of _conj and _neg_view turn a mark. */
+static DtStatus turn_mark (LocalCall *c, const DtTensor *base, DtTensor *t) {
+  const char *name = c->op->sig->base;
+  bool other = t->m.dtype != base->m.dtype;
+  DT_CHECK(c->s->cx, !other || !(base->marks & DT_MARK_CONJ) ||
+           strcmp(name, "view_as_real") != 0, DT_E_RUNTIME,
+           "view_as_real doesn't work on unresolved conjugated tensors.  To "
+           "resolve the conjugate tensor so you can view it as real, use "
+           "self.resolve_conj(); however, be warned that the resulting tensor "
+           "will NOT alias the original.");
+  for (int i = 0; i < 2 && other && strcmp(name, "view") == 0; i++)
+    DT_CHECK(c->s->cx, !(base->marks & (i ? DT_MARK_NEG : DT_MARK_CONJ)),
+             DT_E_RUNTIME, "torch.Tensor.view is not supported for %s when "
+             "converting to a different dtype.", i
+             ? "tensors with negative bit set" : "conjugate view tensors");
+  if (strcmp(name, "_conj") == 0) t->marks ^= DT_MARK_CONJ;
+  if (strcmp(name, "_neg_view") == 0) t->marks ^= DT_MARK_NEG;
+  if (t->marks != 0) c->s->marked = true;
+  return DT_OK;
+}
 
 static bool has_data (const DtTensor *t) {
   return dt_tensor_has_data(t) || dt_meta_numel(&t->m) == 0;
@@ -141,7 +164,7 @@ static DtStatus resize_to (LocalCall *c, DtTensor *t, const DtMeta *m) {
 /* May the kernel write straight into `dst`? */
 static bool writes_directly (const LocalCall *c, int i, const DtTensor *dst) {
   bool safe = (c->op->flags & DT_OP_ALIAS_SAFE) != 0;
-  if (c->m[i].dtype != dst->m.dtype) return false;
+  if (c->m[i].dtype != dst->m.dtype || c->kin != c->in) return false;
   for (int k = 0; k < c->nin; k++) {
     const DtTensor *t = c->in[k];
     if (t == NULL || t == dst || t->storage != dst->storage) continue;
@@ -231,13 +254,15 @@ static DtStatus make_views (LocalCall *c) {
     if (!dt_tensor_fits(base, &c->m[i], off))
       return out_of_storage(c, base, &c->m[i], off);
     DT_TRY(cx, dt_tensor_view(cx, base, &c->m[i], off, &c->out[i]));
+    if (base->marks != 0 || (c->op->flags & DT_OP_TURNS) != 0)
+      DT_TRY(cx, turn_mark(c, base, c->out[i]));
   }
   return DT_OK;
 }
 
 static DtStatus call_kernel (LocalCall *c, DtTensor *const *work) {
   DtKernelCall k = { .cx = c->s->cx, .op = c->op, .args = c->args,
-                     .nin = c->nin, .in = c->in, .nout = c->n, .out = work,
+                     .nin = c->nin, .in = c->kin, .nout = c->n, .out = work,
                      .ret = c->ret, .rng = &c->s->rng };
   if (c->nodata) {
     DT_CHECK(k.cx, c->n > 0 || c->op->sig->nrets == 0, DT_E_META_NO_DATA,
@@ -336,7 +361,7 @@ static DtStatus run_element (const LocalCall *c, int i, DtTensor **res) {
   DtTensor *out[INLINE_OUTS] = { NULL }, *work[INLINE_OUTS] = { NULL };
   DtTensor *ein[DT_MAX_ARGS];
   DtArgs a;
-  LocalCall e = { .s = c->s, .op = c->op->base, .args = &a, .in = ein,
+  LocalCall e = { .s = c->s, .op = c->op->base, .args = &a, .in = ein, .kin = ein,
                   .nodata = c->nodata, .quiet = true, .max = INLINE_OUTS,
                   .m = m, .none = none, .off = off, .out = out };
   DT_TRY(cx, dt_foreach_args(cx, c->op, c->args, i, &a));
@@ -460,7 +485,7 @@ static DtStatus run_decomp (LocalCall *c) {
 
 static DtStatus run_datadep (LocalCall *c) {
   DtKernelCall k = { .cx = c->s->cx, .op = c->op, .args = c->args,
-                     .nin = c->nin, .in = c->in, .nout = c->op->sig->nrets,
+                     .nin = c->nin, .in = c->kin, .nout = c->op->sig->nrets,
                      .ret = c->ret, .rng = &c->s->rng, .made = c->out };
   DtStatus st;
   DT_CHECK(k.cx, !c->nodata, DT_E_META_NO_DATA, "%s needs data, and this "
@@ -516,9 +541,10 @@ static DtStatus run_many (LocalCall *c) {
   return st;
 }
 
-DtStatus dt_run_local (DtSession *s, const DtOpDef *op, const DtArgs *args,
-                       int nin, DtTensor *const *in, int max,
-                       DtTensor **out, int *nout, DtValue *ret) {
+static DtStatus run_local (DtSession *s, const DtOpDef *op, const DtArgs *args,
+                           int nin, DtTensor *const *in,
+                           DtTensor *const *kin, int max, DtTensor **out,
+                           int *nout, DtValue *ret) {
   DtMeta m[INLINE_OUTS];
   bool none[INLINE_OUTS] = { false };
   int64_t off[INLINE_OUTS] = { 0 };
@@ -526,7 +552,7 @@ DtStatus dt_run_local (DtSession *s, const DtOpDef *op, const DtArgs *args,
   DtValue dropped = { .kind = DT_V_NONE };
   DtStatus st;
   LocalCall c = { .s = s, .op = op, .args = args, .nin = nin, .in = in,
-                  .max = max, .m = m, .none = none, .off = off, .out = out,
+                  .kin = kin, .max = max, .m = m, .none = none, .off = off, .out = out,
                   .ret = ret ? ret : &dropped };
   for (int i = 0; i < max; i++) out[i] = NULL;
   c.nodata = any_nodata(&c);
@@ -539,5 +565,21 @@ DtStatus dt_run_local (DtSession *s, const DtOpDef *op, const DtArgs *args,
     dt_arena_release(&s->cx->scratch, mark);
   }
   if (st == DT_OK) *nout = c.n;
+  return st;
+}
+
+DtStatus dt_run_local (DtSession *s, const DtOpDef *op, const DtArgs *args,
+                       int nin, DtTensor *const *in, int max,
+                       DtTensor **out, int *nout, DtValue *ret) {
+  DtArenaMark mark;
+  DtTensor **kin;
+  DtStatus st;
+  if (!s->marked) return run_local(s, op, args, nin, in, in, max, out, nout, ret);
+  mark = dt_arena_mark(&s->cx->scratch);
+  st = dt_marks_inputs(s, op, nin, in, &kin);
+  if (st == DT_OK)
+    st = run_local(s, op, args, nin, in, kin ? kin : in, max, out, nout, ret);
+  dt_marks_drop(s, nin, kin);
+  dt_arena_release(&s->cx->scratch, mark);
   return st;
 }

@@ -112,7 +112,7 @@ static DtStatus copy_new (DtSession *s, DtTensor *t, DtDtype dtype,
 }
 
 DtStatus dt_mv_contiguous (DtSession *s, DtTensor *t, DtTensor **out) {
-  if (dt_meta_is_contiguous(&t->m)) {
+  if (t->marks == 0 && dt_meta_is_contiguous(&t->m)) {
     *out = dt_tensor_ref(t);
     return DT_OK;
   }

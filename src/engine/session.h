@@ -23,6 +23,7 @@ struct DtSession {
   DtProfile profile;            /* release and device switches */
   /* switches a script changes, restored by scopes */
   bool grad_enabled, inference, implicit_replication, no_data;
+  bool marked;                  /* some tensor was marked (marks.c) */
   bool warn_all;                /* a text said before is said again */
   bool warn_random;             /* random operators without a tracker warn */
   int explicit_redist;          /* 0 off, 1 raise, 2 raise strict, 3 warn */

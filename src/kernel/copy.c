@@ -119,7 +119,7 @@ DtStatus dt_kernel_fits (DtCtx *cx, const DtMeta *m, const DtMeta *out) {
   return DT_OK;
 }
 
-DtStatus dt_k_copy (DtCtx *cx, const DtTensor *src, DtTensor *dst) {
+static DtStatus copy_bytes (DtCtx *cx, const DtTensor *src, DtTensor *dst) {
   void *d;
   const void *s = NULL;
   DT_TRY(cx, dt_kernel_data(cx, dst, &d, 1, &src, &s));
@@ -143,9 +143,41 @@ DtStatus dt_k_copy (DtCtx *cx, const DtTensor *src, DtTensor *dst) {
   return DT_OK;
 }
 
+/* Where the marks differ, what was copied is turned in its place. */
+DtStatus dt_k_copy (DtCtx *cx, const DtTensor *src, DtTensor *dst) {
+  DtDtype t = (DtDtype)dst->m.dtype;
+  int turn = src->marks ^ dst->marks;
+  if (turn == 0) return copy_bytes(cx, src, dst);
+  if (src->storage == dst->storage) {
+    DtTensor *tmp;
+    DT_TRY(cx, dt_kernel_resolved(cx, src, &tmp));
+    DtStatus st = dt_k_copy(cx, tmp, dst);
+    dt_tensor_unref(cx, tmp);
+    return st;
+  }
+  DT_TRY(cx, copy_bytes(cx, src, dst));
+  if ((turn & DT_MARK_CONJ) && dt_dtype_is_complex(t))
+    DT_TRY(cx, dt_k_unary(cx, DT_U_conj_physical, t, NULL, dst, dst));
+  if (turn & DT_MARK_NEG)
+    DT_TRY(cx, dt_k_unary(cx, DT_U_neg, t, NULL, dst, dst));
+  return DT_OK;
+}
+
+DtStatus dt_kernel_resolved (DtCtx *cx, const DtTensor *t, DtTensor **out) {
+  DtMeta m;
+  DtTensor *r = NULL;
+  dt_meta_copy(&m, &t->m);
+  dt_meta_strides_like(&m, &t->m);
+  DT_TRY(cx, dt_tensor_new(cx, &m, !dt_tensor_has_data(t), &r));
+  DtStatus st = dt_tensor_has_data(t) ? dt_k_copy(cx, t, r) : DT_OK;
+  if (st != DT_OK) { dt_tensor_unref(cx, r); return st; }
+  *out = r;
+  return DT_OK;
+}
+
 DtStatus dt_kernel_dense (DtCtx *cx, const DtTensor *t, DtDtype dtype,
                           DtTensor **out) {
-  if (t->m.dtype == dtype && dt_meta_is_contiguous(&t->m)) {
+  if (t->m.dtype == dtype && t->marks == 0 && dt_meta_is_contiguous(&t->m)) {
     *out = dt_tensor_ref((DtTensor *)(uintptr_t)t);
     return DT_OK;
   }

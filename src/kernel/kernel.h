@@ -53,6 +53,9 @@ DtStatus dt_k_ternary (DtCtx *cx, DtTernary f, DtDtype ct, const DtScalar *p,
 
 /* dst = src converted to dst's dtype; src broadcasts.  Overlap-safe. */
 DtStatus dt_k_copy (DtCtx *cx, const DtTensor *src, DtTensor *dst);
+/* A tensor without marks (tensor.h) and the elements of `t`; copies know
+** marks, other kernels do not.  NOMEM. */
+DtStatus dt_kernel_resolved (DtCtx *cx, const DtTensor *t, DtTensor **out);
 DtStatus dt_k_fill (DtCtx *cx, DtTensor *dst, DtScalar v);
 DtStatus dt_k_arange (DtCtx *cx, DtTensor *dst, DtScalar start, DtScalar step);
 DtStatus dt_k_eye (DtCtx *cx, DtTensor *dst);

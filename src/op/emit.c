@@ -146,6 +146,11 @@ const DtMeta *dt_emit_meta (DtEmit *e, const DtHandle *h) {
   return e->vt->meta(e, h);
 }
 
+int dt_emit_marks (DtEmit *e, const DtHandle *h) {
+  if (e->st != DT_OK || h == NULL || e->vt->marks == NULL) return 0;
+  return e->vt->marks(e, h);
+}
+
 bool dt_emit_ok (const DtEmit *e) { return e->st == DT_OK; }
 
 bool dt_emit_has_data (DtEmit *e, const DtHandle *h) {

@@ -27,6 +27,8 @@ typedef struct DtEmitVt {
   /* Where values can be read; else both are NULL. */
   bool (*has_data) (DtEmit *e, const DtHandle *h);
   DtStatus (*item) (DtEmit *e, DtHandle *h, DtValue *out);
+  /* DT_MARK_ bits of a tensor; NULL: there are none. */
+  int (*marks) (DtEmit *e, const DtHandle *h);
 } DtEmitVt;
 
 struct DtEmit {
@@ -53,6 +55,8 @@ void dt_emit_n (DtEmit *e, const char *op, DtHandle **out, int n,
 /* Meta of a handle; a zero meta after an error. */
 const DtMeta *dt_emit_meta (DtEmit *e, const DtHandle *h);
 bool dt_emit_ok (const DtEmit *e);
+/* Its marks (tensor.h): what it would be to write it out. */
+int dt_emit_marks (DtEmit *e, const DtHandle *h);
 /* May values of `h` be looked at? */
 bool dt_emit_has_data (DtEmit *e, const DtHandle *h);
 /* The one element of a tensor as a whole number; VALUE where it is none.

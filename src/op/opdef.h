@@ -163,8 +163,10 @@ enum {                                   /* flags */
   DT_OP_UNDEFINED   = 1 << 22,  /* takes None for tensors that another call
                                 ** may leave undefined, whatever its schema
                                 ** says: bias, philox_*, cum_seq_* */
-  DT_OP_REPLICATES  = 1 << 23   /* composite: plain tensors that it makes count
+  DT_OP_REPLICATES  = 1 << 23,  /* composite: plain tensors that it makes count
                                 ** as replicated */
+  DT_OP_TURNS       = 1 << 24   /* a view that conjugates or negates: it turns
+                                ** the marks of its input (tensor.h) */
 };
 
 /* Classes of partial rows for pointwise operators (core.md 8.2): one rule

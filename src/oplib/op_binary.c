@@ -39,15 +39,13 @@ static bool is_complex (DtGradCall *c, DtHandle *h) {
   return dt_emit_ok(c->e) &&
          dt_dtype_is_complex((DtDtype)dt_emit_meta(c->e, h)->dtype);
 }
-/* op(h, conjugate of argument i); pointwise operators read a conjugate only
-** after it is written out. */
+/* op(h, conjugate of argument i) */
 static DtHandle *with_conj (DtGradCall *c, const char *op, DtHandle *h,
                             int i) {
   DtHandle *x = dt_gin(c, i);
   DtScalar v;
   if (x != NULL && is_complex(c, x)) {
-    x = E("aten.clone.default", "t", E("aten._conj.default", "t", x));
-    return E(op, "tt", h, x);
+    return E(op, "tt", h, E("aten._conj.default", "t", x));
   }
   if (x != NULL || c->args->v[i].kind != DT_V_COMPLEX)
     return op_g_with(c, op, h, i);
@@ -71,7 +69,6 @@ static DtStatus div_grad (DtGradCall *c) {
     bool cplx = is_complex(c, q);
     if (cplx) q = E("aten._conj.default", "t", q);
     DtHandle *n = E("aten.neg.default", "t", G);
-    if (cplx) q = E("aten.clone.default", "t", q);
     op_g_set(c, 1, E("aten.mul.Tensor", "tt", n, q));
   }
   if (op_g_need(c, 0)) op_g_set(c, 0, with_conj(c, op, G, 1));

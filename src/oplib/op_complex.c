@@ -3,8 +3,7 @@
 ** conjugates.
 **
 ** view_as_real and view_as_complex share storage: the engine rescales offsets
-** where the element size changes.  There is no lazy conjugate bit: _conj
-** computes, so a conjugated tensor is always resolved. */
+** where the element size changes.  Conjugates are views (op_math.c). */
 #include "oplib/oplib_int.h"
 #include "oplib/emitting.h"
 
@@ -113,7 +112,10 @@ static DtHandle *part (DtEmit *e, DtHandle *h, int which) {
   const DtMeta *m = dt_emit_meta(e, h);
   int n = m->ndim;
   if (!dt_emit_ok(e) || !is_complex(m)) return h;
+  bool conj = (dt_emit_marks(e, h) & DT_MARK_CONJ) != 0;
+  if (conj) h = dt_emit(e, "aten._conj.default", "t", h);
   h = dt_emit(e, "aten.view_as_real.default", "t", h);
+  if (conj && which == 1) h = dt_emit(e, "aten._neg_view.default", "t", h);
   return dt_emit(e, "aten.select.int", "tii", h, (int64_t)n, (int64_t)which);
 }
 static DtStatus isreal_decomp (DtDecompCall *c) {

@@ -281,7 +281,11 @@ static DtStatus real_decomp (DtDecompCall *c) {
              "imag is not implemented for tensors with non-complex dtypes.");
     return finish(c, c->in[0]);
   }
-  DtHandle *x = E("aten.view_as_real.default", "t", c->in[0]);
+  DtHandle *x = c->in[0];
+  bool conj = (dt_emit_marks(c->e, x) & DT_MARK_CONJ) != 0;
+  if (conj) x = E("aten._conj.default", "t", x);
+  x = E("aten.view_as_real.default", "t", x);
+  if (conj && imag) x = E("aten._neg_view.default", "t", x);
   return finish(c, E("aten.select.int", "tii", x, (int64_t)m.ndim,
                      (int64_t)imag));
 }
@@ -290,7 +294,13 @@ static DtStatus conj_decomp (DtDecompCall *c) {
   return finish(c, conjugate(c, c->in[0]));
 }
 
-static DtStatus same_decomp (DtDecompCall *c) { return finish(c, c->in[0]); }
+/* resolve_conj, resolve_neg: a tensor that has the mark is written out. */
+static DtStatus resolve_decomp (DtDecompCall *c) {
+  bool neg = strcmp(c->args->schema->base, "resolve_neg") == 0;
+  int mark = neg ? DT_MARK_NEG : DT_MARK_CONJ;
+  return finish(c, dt_emit_marks(c->e, c->in[0]) & mark
+                ? E("aten.clone.default", "t", c->in[0]) : c->in[0]);
+}
 
 /* ---- parts ---- */
 
@@ -525,9 +535,9 @@ C(imag, "imag(Tensor(a) self) -> Tensor(a)", "Imaginary parts.", real_decomp,
 C(conj, "conj(Tensor(a) self) -> Tensor(a)", "Conjugates.", conj_decomp,
   "f32[8]");
 C(resolve_conj, "resolve_conj(Tensor(a) self) -> Tensor(a)",
-  "A tensor whose conjugation is done.", same_decomp, "f32[8]");
+  "A tensor whose conjugation is done.", resolve_decomp, "f32[8]");
 C(resolve_neg, "resolve_neg(Tensor(a) self) -> Tensor(a)",
-  "A tensor whose negation is done.", same_decomp, "f32[8]");
+  "A tensor whose negation is done.", resolve_decomp, "f32[8]");
 C(tensor_split_sections, "tensor_split.sections(Tensor(a -> *) self, SymInt "
   "sections, int dim=0) -> Tensor(a)[]", "Nearly equal parts.",
   tensor_split_decomp, "f32[7, 6], 3");

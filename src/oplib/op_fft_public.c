@@ -181,7 +181,7 @@ static DtStatus back_decomp (DtDecompCall *c) {
     return finish(c, E("aten._fft_c2r.default", "tIii", h, p.n, p.dim, p.norm,
                        p.last));
   if (p.n > 1) h = c2c(c, h, p.n - 1, p.dim, p.norm, true);
-  h = E("aten.clone.default", "t", E("aten._conj.default", "t", h));
+  h = E("aten._conj.default", "t", h);
   return finish(c, E("aten._fft_c2r.default", "tIii", h, 1, p.dim + p.n - 1,
                      p.norm, p.last));
 }

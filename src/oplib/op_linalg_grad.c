@@ -111,7 +111,7 @@ DtStatus op_g_la_det (DtGradCall *c) {
   if (g == NULL) return op_g_finish(c);
   d = c->out[0];
   if (dt_dtype_is_complex(t))
-    d = E("aten.clone.default", "t", E("aten._conj.default", "t", d));
+    d = E("aten._conj.default", "t", d);
   d = scaled_eye(c, mul(c, g, d), piv);
   x = E("aten.eq.Scalar", "tf", diagonal(c, lu), 0.0);
   y = E("aten.scalar_tensor.default", "f dtype=d", 0.0, (int)t);
@@ -576,20 +576,20 @@ DtStatus op_g_la_matrix_exp (DtGradCall *c) {
   return op_g_finish(c);
 }
 
-static DtHandle *conj_out (DtGradCall *c, DtHandle *h) {
+static DtHandle *conj_of (DtGradCall *c, DtHandle *h) {
   DtMeta m = meta_of(c, h);
   if (!dt_dtype_is_complex((DtDtype)m.dtype)) return h;
-  return E("aten.clone.default", "t", E("aten._conj.default", "t", h));
+  return E("aten._conj.default", "t", h);
 }
 DtStatus op_g_la_cross (DtGradCall *c) {
   DtHandle *g = c->gout[0];
   int64_t d = dt_arg_int(c->args, 2);
   if (op_g_need(c, 1))
     op_g_set(c, 1, E("aten.linalg_cross.default", "tt dim=i", g,
-                     conj_out(c, c->in[0]), d));
+                     conj_of(c, c->in[0]), d));
   if (op_g_need(c, 0))
     op_g_set(c, 0, E("aten.linalg_cross.default", "tt dim=i",
-                     conj_out(c, c->in[1]), g, d));
+                     conj_of(c, c->in[1]), g, d));
   return op_g_finish(c);
 }
 

@@ -566,7 +566,7 @@ static DtStatus vecdot_decomp (DtDecompCall *c) {
            DT_E_RUNTIME, "linalg.vecdot: Expected a floating point or complex "
            "tensor as input. Got %s", op_dtype_word((DtDtype)m.dtype));
   if (dt_dtype_is_complex((DtDtype)m.dtype))
-    x = E("aten.clone.default", "t", E("aten._conj.default", "t", x));
+    x = E("aten._conj.default", "t", x);
   x = E("aten.mul.Tensor", "tt", x, c->in[1]);
   return finish(c, E("aten.sum.dim_IntList", "tI", x, 1, &dim));
 }

@@ -419,18 +419,29 @@ static DtStatus conj_physical_decomp (DtDecompCall *c) {
   return c->e->st;
 }
 ROW1(_conj_physical, conj_physical, PK_SAME, 0, 0);
+static DtStatus conj_physical_grad (DtGradCall *c) {
+  op_g_set(c, 0, E("aten._conj_physical.default", "t", G));
+  return op_g_finish(c);
+}
 const DtOpDef dt_op__conj_physical = {
   .schema = "aten::_conj_physical(Tensor self) -> Tensor",
   .brief = "Complex conjugate, a copy.",
-  .flags = DT_OP_ALIAS_SAFE | DT_OP_NOSTRATEGY | DT_OP_NOGRAD,
-  .meta = op_pw_meta, .kernel = op_pw_kernel, .samples = op_samples_unary,
-  .row = row__conj_physical
+  .flags = DT_OP_ALIAS_SAFE | DT_OP_NOSTRATEGY, .meta = op_pw_meta,
+  .kernel = op_pw_kernel, .grad = conj_physical_grad,
+  .samples = op_samples_unary, .row = row__conj_physical
 };
 const DtOpDef dt_op_conj_physical = {
   .schema = "aten::conj_physical(Tensor self) -> Tensor",
   .brief = "Complex conjugate.", .flags = PW | DT_OP_NOGRAD | DT_OP_COMPOSITE,
   .meta = op_pw_meta, .kernel = op_pw_kernel, .decomp = conj_physical_decomp,
   .samples = op_samples_unary, .row = row_conj_physical
+};
+ROW1(conj_physical_, conj_physical, PK_SAME, 0, 0);
+const DtOpDef dt_op_conj_physical_ = {
+  .schema = "aten::conj_physical_(Tensor(a!) self) -> Tensor(a!)",
+  .brief = "Complex conjugate, in place.", .flags = PW | DT_OP_INPLACE,
+  .meta = op_pw_meta, .kernel = op_pw_kernel, .grad = conj_physical_grad,
+  .samples = op_samples_unary, .row = row_conj_physical_
 };
 ROW1(_conj, conj_physical, PK_SAME, 0, 0);
 /* Only complex tensors have the mark. */
@@ -439,13 +450,28 @@ static DtStatus conj_meta (DtMetaCall *c) {
            DT_E_RUNTIME, "isComplexType(typeMetaToScalarType(dtype())) "
            "INTERNAL ASSERT FAILED at \"/__w/pytorch/pytorch/c10/core/"
            "TensorImpl.h\":1470, please report a bug to PyTorch. ");
-  return op_pw_meta(c);
+  return op_meta_alias(c);
+}
+static DtStatus conj_grad (DtGradCall *c) {
+  op_g_set(c, 0, E("aten._conj.default", "t", G));
+  return op_g_finish(c);
+}
+static DtStatus neg_view_grad (DtGradCall *c) {
+  op_g_set(c, 0, E("aten.neg.default", "t", G));
+  return op_g_finish(c);
 }
 static const char *const conj_samples[] = { "c64[8, 6]", "c64[7]", NULL };
 const DtOpDef dt_op__conj = {
   .schema = "aten::_conj(Tensor(a) self) -> Tensor(a)",
   .brief = "Complex conjugate.",
-  .doc = "PyTorch marks a view as conjugate; here it is computed.",
-  .flags = PW | DT_OP_NOGRAD, .meta = conj_meta, .kernel = op_pw_kernel,
-  .samples = conj_samples, .row = row__conj
+  .doc = "A view: its elements are conjugated when they are read.",
+  .flags = PW | DT_OP_VIEW | DT_OP_TURNS, .meta = conj_meta,
+  .grad = conj_grad, .samples = conj_samples, .row = row__conj
+};
+const DtOpDef dt_op__neg_view = {
+  .schema = "aten::_neg_view(Tensor(a) self) -> Tensor(a)",
+  .brief = "The negative.",
+  .doc = "A view: its elements are negated when they are read.",
+  .flags = DT_OP_VIEW | DT_OP_TURNS | DT_OP_NOSTRATEGY,
+  .meta = op_meta_alias, .grad = neg_view_grad, .samples = op_samples_unary
 };

@@ -248,11 +248,6 @@ static DtHandle *conj_of (DtGradCall *c, DtHandle *h) {
     return h;
   return dt_emit(c->e, "aten._conj.default", "t", h);
 }
-/* A conjugate that a pointwise operator or mv reads: written out first. */
-static DtHandle *conj_out (DtGradCall *c, DtHandle *h) {
-  DtHandle *x = conj_of(c, h);
-  return x == h ? h : dt_emit(c->e, "aten.clone.default", "t", x);
-}
 static DtHandle *mul2 (DtGradCall *c, DtHandle *a, DtHandle *b) {
   return dt_emit(c->e, c->op->row[MM_BATCH] ? "aten.bmm.default"
                                             : "aten.mm.default", "tt", a, b);
@@ -363,10 +358,10 @@ static DtStatus dot_grad (DtGradCall *c) {
   DtHandle *g = c->gout[0];
   if (op_g_need(c, 0))
     op_g_set(c, 0, dt_emit(c->e, "aten.mul.Tensor", "tt", g,
-                           conj_out(c, c->in[1])));
+                           conj_of(c, c->in[1])));
   if (op_g_need(c, 1))
     op_g_set(c, 1, dt_emit(c->e, "aten.mul.Tensor", "tt", g,
-                           conj_out(c, c->in[0])));
+                           conj_of(c, c->in[0])));
   return op_g_finish(c);
 }
 
@@ -417,11 +412,11 @@ static DtStatus mv_grad (DtGradCall *c) {
     (void)v;
     DtHandle *gc = dt_emit(c->e, "aten.view.default", "tI", g, 2, col);
     op_g_set(c, 0, dt_emit(c->e, "aten.mul.Tensor", "tt", gc,
-                           conj_out(c, c->in[1])));
+                           conj_of(c, c->in[1])));
   }
   if (op_g_need(c, 1)) {
     DtHandle *t = dt_emit(c->e, "aten.t.default", "t", c->in[0]);
-    op_g_set(c, 1, dt_emit(c->e, "aten.mv.default", "tt", conj_out(c, t), g));
+    op_g_set(c, 1, dt_emit(c->e, "aten.mv.default", "tt", conj_of(c, t), g));
   }
   return op_g_finish(c);
 }

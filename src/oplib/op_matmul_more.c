@@ -18,11 +18,6 @@ static DtHandle *conj_of (DtEmit *e, DtHandle *h) {
     return h;
   return dt_emit(e, "aten._conj.default", "t", h);
 }
-/* A conjugate that a pointwise operator reads: it is written out first. */
-static DtHandle *conj_out (DtEmit *e, DtHandle *h) {
-  DtHandle *x = conj_of(e, h);
-  return x == h ? h : dt_emit(e, "aten.clone.default", "t", x);
-}
 
 /* beta * self + alpha * x, x already in out; self is not read when beta is
 ** 0. */
@@ -87,13 +82,13 @@ static DtStatus addmv_grad (DtGradCall *c) {
   if (op_g_need(c, 1)) {
     int64_t col[2] = { dt_emit_meta(c->e, g)->shape[0], 1 };
     x = E("aten.view.default", "tI", g, 2, col);
-    x = E("aten.mul.Tensor", "tt", x, conj_out(c->e, c->in[2]));
+    x = E("aten.mul.Tensor", "tt", x, conj_of(c->e, c->in[2]));
     op_g_set(c, 1, op_g_scale(c, x, 4));
   }
   if (op_g_need(c, 0)) op_g_set(c, 0, op_g_scale(c, g, 3));
   if (op_g_need(c, 2)) {
     x = E("aten.t.default", "t", c->in[1]);
-    x = E("aten.mv.default", "tt", conj_out(c->e, x), g);
+    x = E("aten.mv.default", "tt", conj_of(c->e, x), g);
     op_g_set(c, 2, op_g_scale(c, x, 4));
   }
   return op_g_finish(c);
@@ -317,7 +312,7 @@ static DtStatus vdot_grad (DtGradCall *c) {
   if (op_g_need(c, 1))
     op_g_set(c, 1, E("aten.mul.Tensor", "tt", g, c->in[0]));
   if (op_g_need(c, 0))
-    op_g_set(c, 0, E("aten.mul.Tensor", "tt", conj_out(c->e, g), c->in[1]));
+    op_g_set(c, 0, E("aten.mul.Tensor", "tt", conj_of(c->e, g), c->in[1]));
   return op_g_finish(c);
 }
 

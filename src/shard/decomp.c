@@ -294,7 +294,7 @@ static bool trace_is_dist (DtEmit *e, const DtHandle *h) {
 }
 
 static const DtEmitVt trace_vt = { trace_call, trace_meta, trace_is_dist,
-                                   NULL, NULL };
+                                   NULL, NULL, NULL };
 
 static void trace_init (Trace *t, DtCtx *cx, DtPropagator *p, DtArena *arena,
                         bool specs) {

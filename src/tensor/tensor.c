@@ -92,6 +92,7 @@ DtStatus dt_tensor_view (DtCtx *cx, DtTensor *base, const DtMeta *m,
   DtTensor *t = DT_NEW(cx, DtTensor);
   if (t == NULL) return DT_E_NOMEM;
   dt_meta_copy(&t->m, m);
+  t->marks = base->marks;
   t->refs = 1;
   t->offset = offset;
   t->storage = base->storage;
@@ -176,11 +177,23 @@ static const void *element (const DtTensor *t, const int64_t *index) {
          at * (int64_t)dt_dtype_size((DtDtype)t->m.dtype);
 }
 
+static DtScalar marked (const DtTensor *t, DtScalar v) {
+  bool conj = (t->marks & DT_MARK_CONJ) != 0;
+  bool neg = (t->marks & DT_MARK_NEG) != 0;
+  if (t->marks == 0) return v;
+  if (conj != neg) v.im = -v.im;
+  if (neg) {
+    v.re = -v.re;
+    v.i = (int64_t)(0 - (uint64_t)v.i);
+  }
+  return v;
+}
+
 DtScalar dt_tensor_get (const DtTensor *t, const int64_t *index) {
   if (!dt_tensor_has_data(t)) return dt_scalar_int(0);
   for (int d = 0; d < t->m.ndim; d++)           /* beyond it there is nothing */
     if (index[d] < 0 || index[d] >= t->m.shape[d]) return dt_scalar_int(0);
-  return dt_dtype_load((DtDtype)t->m.dtype, element(t, index));
+  return marked(t, dt_dtype_load((DtDtype)t->m.dtype, element(t, index)));
 }
 
 DtStatus dt_tensor_item (DtCtx *cx, const DtTensor *t, DtScalar *out) {
@@ -190,7 +203,7 @@ DtStatus dt_tensor_item (DtCtx *cx, const DtTensor *t, DtScalar *out) {
            (long long)n);
   DT_CHECK(cx, dt_tensor_has_data(t), DT_E_META_NO_DATA,
            "Tensor.item() cannot be called on meta tensors");
-  *out = dt_dtype_load((DtDtype)t->m.dtype, first(t));
+  *out = marked(t, dt_dtype_load((DtDtype)t->m.dtype, first(t)));
   return DT_OK;
 }
 
@@ -219,7 +232,8 @@ bool dt_tensor_identical (const DtTensor *a, const DtTensor *b) {
   if (!dt_tensor_has_data(a) || !dt_tensor_has_data(b))
     return dt_tensor_has_data(a) == dt_tensor_has_data(b);
   if (dt_meta_numel(&a->m) == 0) return true;
-  if (dt_meta_is_contiguous(&a->m) && dt_meta_is_contiguous(&b->m) &&
+  if (a->marks == b->marks && dt_meta_is_contiguous(&a->m) &&
+      dt_meta_is_contiguous(&b->m) &&
       memcmp(first(a), first(b), (size_t)dt_meta_nbytes(&a->m)) == 0)
     return true;
   int64_t index[DT_MAX_NDIM] = {0};

@@ -22,8 +22,14 @@ typedef struct DtStorage {
   int64_t id;             /* unique per context */
 } DtStorage;
 
+/* The elements are those of the storage, conjugated or negated: lazy, as
+** PyTorch's bits.  A view has its base's marks.  Kernels read the storage as it
+** is, so the dispatcher writes such tensors out first (engine/marks.c). */
+enum { DT_MARK_CONJ = 1, DT_MARK_NEG = 2 };
+
 typedef struct DtTensor {
   DtMeta m;
+  uint8_t marks;
   int64_t refs;
   int64_t offset;         /* in elements */
   DtStorage *storage;
@@ -51,7 +57,8 @@ DtStatus dt_tensor_data (DtCtx *cx, DtTensor *t, void **out);
 DtStatus dt_block_snapshot (DtCtx *cx, DtStorage *s, DtBlock **out);
 void dt_block_restore (DtCtx *cx, DtStorage *s, DtBlock *b);
 void dt_block_unref (DtCtx *cx, DtBlock *b);
-/* Read one element by index (row-major list), for printing and tests. */
+/* Read one element by index (row-major list), for printing and tests; marks
+** are applied, here and by item. */
 DtScalar dt_tensor_get (const DtTensor *t, const int64_t *index);
 /* The single element of a one-element tensor.  RUNTIME "a Tensor with 6
 ** elements cannot be converted to Scalar". */

@@ -149,6 +149,8 @@ local tensor_method = {
     return t:size(args[1])
   end,
   is_floating_point = function (t) return t:is_floating_point() end,
+  is_conj = function (t) return t:is_conj() end,
+  is_neg = function (t) return t:is_neg() end,
 }
 
 -- Tables whose functions are no methods: their first argument is not self.
