@@ -116,6 +116,7 @@ static void rec_layout (DtDebug *d, DtArena *a, DtRecVar *r, const DtVar *v) {
   r->lndim = t->m.ndim;
   r->offset = t->offset;
   r->storage = t->storage->id;
+  r->marks = t->marks;
   r->version = t->storage->version;
   value_keep(d, r, t);
 }

@@ -64,6 +64,7 @@ typedef struct DtRecOp {
   int64_t seq;
   const DtOpDef *op;            /* NULL: communication outside operators */
   const char *label;            /* its name: "aten.mm.default",
+  uint8_t marks;                /* DtTensor.marks */
                                 ** "redistribute" */
   const char *file; int line;   /* of the script */
   const char *module;           /* "layers.0.attn" or "" */
