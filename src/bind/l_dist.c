@@ -3,6 +3,7 @@
 ** defaults are PyTorch's; keyword arguments come in a final table. */
 #include <string.h>
 #include "bind/bind.h"
+#include "debug/debug.h"
 #include "mesh/layout.h"
 
 /* Push option `key` of the table at `idx` (nil when there is no table). */
@@ -223,46 +224,73 @@ static int l_wrap_local (lua_State *L) {
 
 /* --- raw collectives: dt._coll(kind, tensor, mesh, mdim, opts) --- */
 
-static DtStatus run_coll (lua_State *L, const char *kind, DtTensor *in,
-                          DtMesh *m, int mdim, DtTensor **out) {
+enum { MAX_SPLIT = DT_MAX_NDIM * 4 };
+
+/* A call of dt._coll, read. */
+typedef struct RawCall {
+  DtRecRaw r;
+  DtRedOp op;
+  int64_t in[MAX_SPLIT], out[MAX_SPLIT];
+} RawCall;
+
+/* Dims, root and reduction from the options at index 5. */
+static DtStatus read_coll (lua_State *L, RawCall *c) {
   DtSession *s = dtL_session(L);
-  DtRedOp op = DT_OP_SUM;
-  int d1 = 0, d2 = 0, root = 0;
-  if (opt(L, 5, "op")) op = dt_redop_find(luaL_checkstring(L, -1));
-  if (op == DT_NREDOPS) dtL_errorf(L, DT_E_VALUE, "unknown reduce op");
-  if (opt(L, 5, "dim")) d1 = (int)luaL_checkinteger(L, -1);
-  if (opt(L, 5, "split_dim")) d1 = (int)luaL_checkinteger(L, -1);
-  if (opt(L, 5, "concat_dim")) d2 = (int)luaL_checkinteger(L, -1);
-  if (opt(L, 5, "src")) root = (int)luaL_checkinteger(L, -1);
+  c->op = DT_OP_SUM;
+  if (opt(L, 5, "op")) c->op = dt_redop_find(luaL_checkstring(L, -1));
+  if (c->op == DT_NREDOPS) dtL_errorf(L, DT_E_VALUE, "unknown reduce op");
+  c->r.reduce = dt_redop_name(c->op);
+  if (opt(L, 5, "dim")) c->r.dim = (int)luaL_checkinteger(L, -1);
+  if (opt(L, 5, "split_dim")) c->r.dim = (int)luaL_checkinteger(L, -1);
+  if (opt(L, 5, "concat_dim")) c->r.dim2 = (int)luaL_checkinteger(L, -1);
+  if (opt(L, 5, "src")) c->r.root = (int)luaL_checkinteger(L, -1);
   if (opt(L, 5, "name")) {
     const DtCollName *name = dt_coll_find(luaL_checkstring(L, -1));
     DT_CHECK(s->cx, name != NULL, DT_E_VALUE, "unknown collective '%s'",
              lua_tostring(L, -1));
     s->coll_as = name->name;
   }
+  return DT_OK;
+}
+
+static DtStatus read_splits (lua_State *L, RawCall *c) {
+  DtCtx *cx = dtL_session(L)->cx;
+  int n = (int)c->r.mesh->shape[c->r.mdim], na, nb;
+  DT_CHECK(cx, opt(L, 5, "input_splits"), DT_E_VALUE,
+           "input_splits is missing");
+  na = dtL_check_ints(L, -1, c->in, MAX_SPLIT);
+  DT_CHECK(cx, opt(L, 5, "output_splits"), DT_E_VALUE,
+           "output_splits is missing");
+  nb = dtL_check_ints(L, -1, c->out, MAX_SPLIT);
+  DT_CHECK(cx, na == n && nb == n, DT_E_RUNTIME,
+           "Number of tensor splits not equal to group size");
+  c->r.nsplit = n;
+  return DT_OK;
+}
+
+static DtStatus run_coll (lua_State *L, RawCall *c, DtTensor *in,
+                          DtTensor **out) {
+  DtSession *s = dtL_session(L);
+  const char *kind = c->r.kind;
+  DtMesh *m = c->r.mesh;
+  int mdim = c->r.mdim, d1, d2;
+  DT_TRY(s->cx, read_coll(L, c));
+  d1 = c->r.dim;
+  d2 = c->r.dim2;
   if (strcmp(kind, "all_reduce") == 0)
-    return dt_coll_all_reduce(s, m, mdim, op, in, out);
+    return dt_coll_all_reduce(s, m, mdim, c->op, in, out);
   if (strcmp(kind, "all_gather") == 0)
     return dt_coll_all_gather(s, m, mdim, d1, in, out);
   if (strcmp(kind, "reduce_scatter") == 0)
-    return dt_coll_reduce_scatter(s, m, mdim, op, d1, in, out);
+    return dt_coll_reduce_scatter(s, m, mdim, c->op, d1, in, out);
   if (strcmp(kind, "all_to_all_v") == 0) {
-    int64_t a[DT_MAX_NDIM * 4], b[DT_MAX_NDIM * 4];
-    int n = (int)m->shape[mdim], na, nb;
-    if (!opt(L, 5, "input_splits")) return dt_raise(s->cx, DT_E_VALUE,
-                                                    "input_splits is missing");
-    na = dtL_check_ints(L, -1, a, DT_MAX_NDIM * 4);
-    if (!opt(L, 5, "output_splits")) return dt_raise(s->cx, DT_E_VALUE,
-                                                     "output_splits is missing");
-    nb = dtL_check_ints(L, -1, b, DT_MAX_NDIM * 4);
-    DT_CHECK(s->cx, na == n && nb == n, DT_E_RUNTIME,
-             "Number of tensor splits not equal to group size");
-    return dt_coll_all_to_all_v(s, m, mdim, a, b, in, out);
+    DT_TRY(s->cx, read_splits(L, c));
+    return dt_coll_all_to_all_v(s, m, mdim, c->in, c->out, in, out);
   }
   if (strcmp(kind, "all_to_all") == 0)
     return dt_coll_all_to_all(s, m, mdim, d1, d2, in, out);
   if (strcmp(kind, "broadcast") == 0) {
-    DtStatus st = dt_coll_broadcast(s, m, mdim, root, in);
+    DtStatus st = dt_coll_broadcast(s, m, mdim, c->r.root, in);
     if (st == DT_OK) *out = dt_tensor_ref(in);
     return st;
   }
@@ -271,12 +299,15 @@ static DtStatus run_coll (lua_State *L, const char *kind, DtTensor *in,
 
 static int l_coll (lua_State *L) {
   DtSession *s = dtL_session(L);
+  DtDebug *d = dt_debug_of(s);
+  int64_t before = d ? d->rec.total : 0;
   const char *kind = luaL_checkstring(L, 1);
   DtVar *t = dtL_check_tensor(L, 2), **box;
   DtMesh *m = dtL_check_mesh(L, 3);
   int mdim = 0;
   DtTensor *out = NULL;
   DtStatus st;
+  RawCall c = { .op = DT_OP_SUM };
   if (lua_type(L, 4) == LUA_TSTRING) {
     if (dt_mesh_dim(s->cx, m, lua_tostring(L, 4), &mdim) != DT_OK)
       return dtL_raise(L);
@@ -286,11 +317,14 @@ static int l_coll (lua_State *L) {
   lua_settop(L, 5);
   box = dtL_box_tensor(L);
   lua_insert(L, 1 + 5);
-  st = run_coll(L, kind, t->local, m, mdim, &out);
+  c.r = (DtRecRaw){ .kind = dt_session_intern(s, kind), .mesh = m,
+                    .mdim = mdim, .in_split = c.in, .out_split = c.out };
+  st = c.r.kind ? run_coll(L, &c, t->local, &out) : DT_E_NOMEM;
   if (st == DT_OK) {
     st = dt_var_new(s, out, NULL, box);
     dt_tensor_unref(s->cx, out);
   }
+  if (st == DT_OK && d) dt_record_raw(d, before, &c.r, t, *box);
   lua_settop(L, 6);
   return st == DT_OK ? 1 : dtL_raise(L);
 }

@@ -116,6 +116,7 @@ static void push_tensor (lua_State *L, int cache, const DtRecVar *v) {
   dtL_set_int(L, "bytes", n);
   dtL_set_int(L, "storage", v->storage);
   dtL_set_int(L, "version", v->version);
+  dtL_set_int(L, "offset", v->offset);
   dtL_set_bool(L, "kept", v->block != NULL);
   dtL_set_bool(L, "live", v->block != NULL && v->block->refs > v->block->kept);
 }
@@ -260,6 +261,27 @@ static void set_error (lua_State *L, const DtRecOp *r) {
   dtL_set_str(L, "message", message ? message : "");
 }
 
+/* A collective the script asked for itself: {kind, reduce, mesh, mesh_dim, dim,
+** concat_dim, src, input_splits, output_splits}. */
+static void set_raw (lua_State *L, int cache, const DtRecRaw *r) {
+  lua_createtable(L, 0, 10);
+  dtL_set_str(L, "kind", r->kind);
+  if (r->reduce) dtL_set_str(L, "reduce", r->reduce);
+  push_mesh(L, cache, r->mesh);
+  lua_setfield(L, -2, "mesh");
+  dtL_set_int(L, "mesh_dim", r->mdim);
+  dtL_set_int(L, "dim", r->dim);
+  dtL_set_int(L, "concat_dim", r->dim2);
+  dtL_set_int(L, "src", r->root);
+  if (r->nsplit > 0) {
+    dtL_push_ints(L, r->in_split, r->nsplit);
+    lua_setfield(L, -2, "input_splits");
+    dtL_push_ints(L, r->out_split, r->nsplit);
+    lua_setfield(L, -2, "output_splits");
+  }
+  lua_setfield(L, -2, "raw");
+}
+
 static void push_entry (lua_State *L, int cache, const DtRecOp *r) {
   luaL_checkstack(L, 16, "record");
   lua_createtable(L, 0, 24);
@@ -281,6 +303,7 @@ static void push_entry (lua_State *L, int cache, const DtRecOp *r) {
     dtL_set_bool(L, "unfinished", true);
   }
   if (r->op) set_args(L, r);
+  if (r->raw) set_raw(L, cache, r->raw);
   push_tensors(L, cache, "inputs", r->nin, r->in);
   push_tensors(L, cache, "outputs", r->nout, r->out);
   set_colls(L, r);

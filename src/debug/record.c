@@ -86,6 +86,7 @@ static void entry_clear (DtDebug *d, DtRecOp *r) {
     dt_spec_unref(d->s->cx, r->move[i].src);
     dt_spec_unref(d->s->cx, r->move[i].dst);
   }
+  if (r->raw) dt_mesh_unref(d->s->cx, r->raw->mesh);
   memset(r, 0, offsetof(DtRecOp, arena));
   memset(&r->args, 0, offsetof(DtArgs, v));
   dt_arena_release(&r->arena, start);
@@ -115,8 +116,8 @@ static void rec_layout (DtDebug *d, DtArena *a, DtRecVar *r, const DtVar *v) {
   }
   r->lndim = t->m.ndim;
   r->offset = t->offset;
-  r->storage = t->storage->id;
   r->marks = t->marks;
+  r->storage = t->storage->id;
   r->version = t->storage->version;
   value_keep(d, r, t);
 }
@@ -323,6 +324,34 @@ static void on_coll (DtDebug *d, const DtEvent *e) {
   c->mdim = dt_session_intern(d->s, dt_buf_str(&label));
   if (c->mdim == NULL) { c->mdim = "?"; dt_error_clear(d->s->cx); }
   dt_buf_fini(&label);
+}
+
+static const int64_t *copy_ints (DtDebug *d, DtRecOp *r, const int64_t *v,
+                                 int n) {
+  int64_t *p = dt_arena_raw(d->s->cx, &r->arena, (size_t)n * sizeof *p);
+  if (p != NULL && n > 0) memcpy(p, v, (size_t)n * sizeof *p);
+  return p;
+}
+
+void dt_record_raw (DtDebug *d, int64_t before, const DtRecRaw *raw,
+                    DtVar *in, DtVar *out) {
+  DtRecOp *r = dt_record_at(d, 0);
+  DtRecRaw *own;
+  if (r == NULL || d->rec.total != before + 1 || r->seq != 0 || r->raw) return;
+  own = dt_arena_raw(d->s->cx, &r->arena, sizeof *own);
+  if (own == NULL) { dt_error_clear(d->s->cx); return; }
+  *own = *raw;
+  own->in_split = copy_ints(d, r, raw->in_split, raw->nsplit);
+  own->out_split = copy_ints(d, r, raw->out_split, raw->nsplit);
+  r->in = rec_vars(d, r, 1, &in);
+  r->out = rec_vars(d, r, 1, &out);
+  if (!own->in_split || !own->out_split || !r->in || !r->out) {
+    dt_error_clear(d->s->cx);
+    return;
+  }
+  r->nin = r->nout = 1;
+  own->mesh = dt_mesh_ref(raw->mesh);
+  r->raw = own;
 }
 
 static void failed_clear (DtDebug *d) {

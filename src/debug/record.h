@@ -42,6 +42,16 @@ typedef struct DtRecMove {
   int coll, ncoll;              /* its collectives: coll[coll .. +ncoll) */
 } DtRecMove;
 
+/* A collective that the script asked for itself, as it was asked for. */
+typedef struct DtRecRaw {
+  const char *kind, *reduce;    /* "all_gather"; "sum" or NULL; static */
+  DtMesh *mesh; int mdim;       /* its reference */
+  int dim, dim2, root;          /* gathered or split dim, joined dim; source in
+                                ** the group */
+  int nsplit;                   /* all_to_all_v: parts, else 0 */
+  const int64_t *in_split, *out_split;
+} DtRecRaw;
+
 /* One tensor as it was. */
 typedef struct DtRecVar {
   int64_t id;                   /* of the variable (DtVar.id) */
@@ -54,6 +64,7 @@ typedef struct DtRecVar {
   int lndim;
   const int64_t *lshape, *lstride;      /* in the entry's arena */
   int64_t offset, storage;      /* in elements; DtStorage.id */
+  uint8_t marks;                /* DtTensor.marks */
   int64_t version;              /* DtStorage.version */
   DtBlock *block;               /* owned; NULL: values were not kept */
   const DtMeta *meta;           /* global: the spec's, or in the arena */
@@ -64,7 +75,6 @@ typedef struct DtRecOp {
   int64_t seq;
   const DtOpDef *op;            /* NULL: communication outside operators */
   const char *label;            /* its name: "aten.mm.default",
-  uint8_t marks;                /* DtTensor.marks */
                                 ** "redistribute" */
   const char *file; int line;   /* of the script */
   const char *module;           /* "layers.0.attn" or "" */
@@ -80,6 +90,7 @@ typedef struct DtRecOp {
   int ncoll, maxcoll; DtRecColl *coll;
   int nmove, maxmove; DtRecMove *move;
   DtPropVia via; double cost;
+  const DtRecRaw *raw;          /* in the arena; NULL = no raw collective */
   const char *error;            /* message when it failed, else NULL */
   DtArena arena;
   DtArgs args;                  /* last: only args.n values are written */
@@ -146,6 +157,11 @@ int64_t dt_record_name (DtDebug *d, const char *scope, const char *name,
 /* Names known before #seq, each once with its tensor then; at most `max`.
 ** Gives how many.  Local (scratch memory). */
 int dt_record_names (DtDebug *d, int64_t seq, const DtRecName **out, int max);
+/* Told by who ran a raw collective: the entry made since `total` was `before`
+** is of `raw`, which took `in` and gave `out`.  What does not fit is left out.
+** Local. */
+void dt_record_raw (DtDebug *d, int64_t before, const DtRecRaw *raw,
+                    DtVar *in, DtVar *out);
 /* Told by whoever knows the script: from #seq on `name` holds `var`.  Local.
 */
 void dt_record_bind (DtDebug *d, int64_t seq, const char *scope,
