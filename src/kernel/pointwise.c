@@ -163,13 +163,14 @@ static bool run (const Job *j, const DtIter *it, Buffers *b) {
 /* ---- functions of 16-bit numbers ----------------------------------------- */
 
 /* There are 65536 of them: for a large tensor all results are worked out first
-** and looked up, which makes every function as fast as a copy. */
+** and looked up, unless the function has a loop of its own. */
 enum { ALL16 = 1 << 16, MANY16 = ALL16 * 4 };
 
 static bool by_table (const Job *j, const DtTensor *a, const DtTensor *out) {
-  return j->nin == 1 && j->slow && (j->in[0] == DT_F16 || j->in[0] == DT_BF16) &&
-         j->out == j->in[0] && a->m.ndim == out->m.ndim &&
-         dt_meta_numel(&a->m) >= MANY16;
+  bool looked_up = j->in[0] == DT_F16 ||
+                   (j->in[0] == DT_BF16 && j->bf16 == NULL);
+  return j->nin == 1 && j->slow && looked_up && j->out == j->in[0] &&
+         a->m.ndim == out->m.ndim && dt_meta_numel(&a->m) >= MANY16;
 }
 
 static void fill_table (const Job *j, uint16_t *table) {

@@ -6,7 +6,8 @@
 ** The bits are those of pw_f32_int.h between conversions.  Other rows go through
 ** buffers (pointwise.c): nothing is read ahead from memory while a buffer is
 ** computed, which for plain arithmetic takes half as long again as a copy.
-** Rows that call libm, or are looked up, gain nothing. */
+** Rows that call libm, or are looked up, gain nothing; some functions have
+** loops of their own (pw_pieces_int.h). */
 
 /* Which rows: a name that has a macro of two parts. */
 #define HAS ~, 1
@@ -34,6 +35,20 @@
 #define HAS_lerp HAS
 #define HAS_addcmul HAS
 #define HAS_addcdiv HAS
+/* Rows of pw_pieces_int.h, where there are. */
+#if defined(__AVX512BW__)
+#include "kernel/pw_pieces_int.h"
+#define MADE ~, 2
+#define HAS_exp MADE
+#define HAS_log MADE
+#define HAS_sqrt MADE
+#define HAS_tanh MADE
+#define HAS_erf MADE
+#define HAS_gelu MADE
+#define HAS_gelu_tanh MADE
+#define HAS_silu MADE
+#define HAS_sigmoid MADE
+#endif
 #define SECOND(a, b, ...) b
 #define IS_HAD_(...) SECOND(__VA_ARGS__, 0, ~)
 #define IS_HAD(name) IS_HAD_(HAS_##name)
@@ -61,6 +76,7 @@
 #define U_0(name, FX)
 #define B_0(name, FX)
 #define T_0(name, FX)
+#define U_2(name, FX)
 #define U_1(name, FX) HEAD(u_##name) { FROM(0) LOOP(FX, LOAD1) }
 #define B_1(name, FX) HEAD(b_##name) { FROM(0) FROM(1) LOOP(FX, LOAD2) }
 #define T_1(name, FX) \
@@ -80,6 +96,7 @@
 
 #define E_0(name) NULL
 #define E_1(name) bf16_##name
+#define E_2(name) bf16_##name
 #define X(name, ...) JOIN(E_, IS_HAD(name))(u_##name),
 static const DtPwFn bf16_unary[] = {
 #include "kernel/pw_unary.def"

@@ -5,9 +5,7 @@
 ** of each counts, in processor time, so that a busy machine slows both.  Both
 ** run in one thread, as each rank's kernels do.
 ** f16 has no budget: to and from a float a bf16 is shifted, but an f16 costs
-** some fifteen operations, which is more than a copy takes.  Functions of
-** bf16, and its softmax, do a float's arithmetic for half a float's bytes: their
-** rows show how far from the copy that leaves them.
+** some fifteen operations, which is more than a copy takes.
 ** Prints "name value unit budget". */
 #include <stdio.h>
 #include <stdlib.h>

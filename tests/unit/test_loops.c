@@ -248,6 +248,38 @@ static void test_bf16_rows (void **state) {
   }
 }
 
+enum { ALL16 = 1 << 16, ALIKE = 32 };
+
+/* Every bf16 there is: all in turn, and each among its like, since what is
+** done to a vector depends on its company. */
+static void test_bf16_all (void **state) {
+  static float x[ALL16], y[ALL16];
+  static uint16_t in[ALL16], want[ALL16], got[ALL16];
+  const float p[4] = { 0.5f, 1.5f, 3, 0 };
+  const void *px = x, *pin = in;
+  (void)state;
+  for (int i = 0; i < ALL16; i++) in[i] = (uint16_t)i;
+  dt_loops()->load(DT_CL_F32, x, DT_BF16, in, 2, ALL16);
+  for (int l = 0; l < nlevels; l++)
+    for (int f = 0; f < DT_NUNARY; f++) {
+      DtPwFn fn = levels[l]->pw_bf16->unary[f];
+      if (fn == NULL) continue;
+      levels[l]->pw_f32->unary[f](ALL16, y, &px, p, 17);
+      levels[l]->store(DT_CL_F32, y, DT_BF16, want, 2, ALL16);
+      fn(ALL16, got, &pin, p, 17);
+      for (int i = 0; i < ALL16; i++) {
+        uint16_t same[ALIKE], out[ALIKE];
+        const void *ps = same;
+        for (int k = 0; k < ALIKE; k++) same[k] = (uint16_t)i;
+        fn(ALIKE, out, &ps, p, 17);
+        if (got[i] != want[i] || out[0] != want[i] ||
+            memcmp(out, out + 1, sizeof out - sizeof *out) != 0)
+          fail_msg("unary row %d, level %d: f(%#x) is %#x, alone %#x, not %#x",
+                   f, l, i, got[i], out[0], want[i]);
+      }
+    }
+}
+
 /* ---- reductions of narrow floats ---- */
 
 enum { NW = 40, NLEN = 600 };
@@ -316,7 +348,8 @@ int main (void) {
     cmocka_unit_test(test_rows), cmocka_unit_test(test_near),
     cmocka_unit_test(test_convert), cmocka_unit_test(test_random),
     cmocka_unit_test(test_softmax), cmocka_unit_test(test_reduce),
-    cmocka_unit_test(test_bf16_rows), cmocka_unit_test(test_narrow),
+    cmocka_unit_test(test_bf16_rows), cmocka_unit_test(test_bf16_all),
+    cmocka_unit_test(test_narrow),
   };
   return cmocka_run_group_tests(tests, find_levels, NULL);
 }
