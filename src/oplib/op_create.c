@@ -21,19 +21,22 @@ static int kw (const DtArgs *a, const char *name) {
   return a->schema ? dt_schema_arg(a->schema, name) : -1;
 }
 
-/* dtype and device of a factory. */
-static DtStatus factory (DtMetaCall *c, DtDtype dflt, int n,
-                         const int64_t *shape) {
+DtStatus op_factory (DtMetaCall *c, DtDtype dflt, int n,
+                     const int64_t *shape) {
   int t = kw(c->args, "dtype"), d = kw(c->args, "device");
+  int pin = kw(c->args, "pin_memory");
   const char *name = c->op->sig ? c->op->sig->base : "tensor";
   for (int i = 0; i < n; i++) {
-    DT_CHECK(c->cx, shape[i] >= 0 || (strcmp(name, "ones") != 0 &&
-             strcmp(name, "randperm") != 0), DT_E_RUNTIME,
+    DT_CHECK(c->cx, shape[i] >= 0 || strcmp(name, "zeros") == 0, DT_E_RUNTIME,
              "Trying to create tensor with negative dimension %lld: %s",
              (long long)shape[i], op_ints_text(n, shape).s);
     DT_CHECK(c->cx, shape[i] >= 0, DT_E_RUNTIME,
              "%s: Dimension size must be non-negative.", name);
   }
+  DT_CHECK(c->cx, pin < 0 || c->args->v[pin].kind != DT_V_BOOL ||
+           !c->args->v[pin].u.b, DT_E_RUNTIME, "pin_memory=True requires a "
+           "CUDA or other accelerator backend; no pinned memory allocator is "
+           "available on this system.");
   DT_TRY(c->cx, op_new_meta(c->cx, &c->out[0],
                             t < 0 ? dflt : op_dtype_or(c->args, t, dflt), n,
                             shape, NULL));
@@ -58,7 +61,7 @@ static DtStatus size_meta (DtMetaCall *c) {
   DtDtype t = (DtDtype)OP_DEFAULT_FLOAT;
   if (at >= 0 && c->op->row[CR_FILL] > 0)
     t = number_dtype(dt_arg_scalar(c->args, c->op->row[CR_FILL]));
-  return factory(c, t, n, shape);
+  return op_factory(c, t, n, shape);
 }
 
 static DtStatus empty_strided_meta (DtMetaCall *c) {
@@ -122,7 +125,7 @@ static DtStatus arange_meta (DtMetaCall *c) {
     uint64_t by = st.i > 0 ? (uint64_t)st.i : 0 - (uint64_t)st.i;
     size = (int64_t)(span / by + (span % by != 0));
   }
-  return factory(c, whole ? DT_I64 : (DtDtype)OP_DEFAULT_FLOAT, 1, &size);
+  return op_factory(c, whole ? DT_I64 : (DtDtype)OP_DEFAULT_FLOAT, 1, &size);
 }
 
 static DtStatus arange_kernel (DtKernelCall *c) {
@@ -137,7 +140,7 @@ static DtStatus linspace_meta (DtMetaCall *c) {
   int64_t n = dt_arg_int(c->args, 2);
   DT_CHECK(c->cx, n >= 0, DT_E_RUNTIME,
            "number of steps must be non-negative");
-  return factory(c, (DtDtype)OP_DEFAULT_FLOAT, 1, &n);
+  return op_factory(c, (DtDtype)OP_DEFAULT_FLOAT, 1, &n);
 }
 
 /* From both ends towards the middle, so that both are met exactly; the step
@@ -209,7 +212,7 @@ static DtStatus tri_indices_meta (DtMetaCall *c) {
   DT_CHECK(c->cx, t.cols >= 0, DT_E_RUNTIME,
            "col must be non-negative, got%lld", (long long)t.cols);
   DT_TRY(c->cx, tri_count(c->cx, t, &shape[1]));
-  return factory(c, DT_I64, 2, shape);
+  return op_factory(c, DT_I64, 2, shape);
 }
 
 static DtStatus tri_indices_kernel (DtKernelCall *c) {
@@ -246,7 +249,7 @@ static DtStatus eye_meta (DtMetaCall *c) {
     DT_CHECK(c->cx, shape[i] >= 0, DT_E_RUNTIME,
              "%c must be greater or equal to 0, got %lld", "nm"[i],
              (long long)shape[i]);
-  return factory(c, (DtDtype)OP_DEFAULT_FLOAT, 2, shape);
+  return op_factory(c, (DtDtype)OP_DEFAULT_FLOAT, 2, shape);
 }
 static DtStatus eye_kernel (DtKernelCall *c) {
   return dt_k_eye(c->cx, c->out[0]);
@@ -295,7 +298,7 @@ static DtStatus randint_meta (DtMetaCall *c) {
   DT_CHECK(c->cx, lo < hi, DT_E_RUNTIME, "random_ expects 'from' to be less "
            "than 'to', but got from=%lld >= to=%lld", (long long)lo,
            (long long)hi);
-  return factory(c, DT_I64, n, shape);
+  return op_factory(c, DT_I64, n, shape);
 }
 static DtStatus randint_kernel (DtKernelCall *c) {
   int64_t lo, hi;
@@ -308,7 +311,7 @@ static DtStatus randint_kernel (DtKernelCall *c) {
 /* randperm: 0, 1, ... n - 1, shuffled from the end. */
 static DtStatus randperm_meta (DtMetaCall *c) {
   int64_t n = dt_arg_int(c->args, 0);
-  return factory(c, DT_I64, 1, &n);
+  return op_factory(c, DT_I64, 1, &n);
 }
 static DtStatus randperm_kernel (DtKernelCall *c) {
   int64_t n = dt_arg_int(c->args, 0), *v;

@@ -69,6 +69,9 @@ DtStatus op_mixed_params (DtCtx *cx, DtDtype t, const DtMeta *const *p, int n);
 /* New meta of a shape: contiguous, device of `like`. */
 DtStatus op_new_meta (DtCtx *cx, DtMeta *m, DtDtype t, int ndim,
                       const int64_t *shape, const DtMeta *like);
+/* A factory's result: dtype, device and the like from keywords, the type `dflt`
+** where none is given.  Errors: RUNTIME for negative sizes. */
+DtStatus op_factory (DtMetaCall *c, DtDtype dflt, int n, const int64_t *shape);
 /* out := in with its dim order kept (preserve_format), another dtype. */
 void op_like_meta (DtMeta *m, const DtMeta *in, DtDtype t);
 /* Meta functions for whole classes. */
