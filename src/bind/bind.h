@@ -32,10 +32,18 @@ typedef struct DtBindOpts {
 struct DtControl;
 struct DtStopAt;
 
-enum { DTL_NAMES = 64, DTL_SCOPES = 32 };
+enum { DTL_NAMES = 64, DTL_SCOPES = 32, DTL_FRAMES = 8, DTL_SEEN = 12 };
 typedef struct DtScopeName {    /* a function's name in the record */
   const char *source; int line; const char *name, *text;
 } DtScopeName;
+
+/* A function under way whose variables were recorded last: where it stood, and
+** which tensors (DtVar.id) its locals held.  See l_past.c. */
+typedef struct DtSeenFrame {
+  const void *ci, *func, *pc;
+  int64_t record;               /* DtRecord.id */
+  int n; struct { int local; int64_t id; } v[DTL_SEEN];
+} DtSeenFrame;
 
 /* What the binding keeps per state; found with dtL_state(). */
 typedef struct DtBind {
@@ -59,11 +67,15 @@ typedef struct DtBind {
   const char *name_key[DTL_NAMES], *name_val[DTL_NAMES];  /* l_past.c */
   DtScopeName scope[DTL_SCOPES];
   const char *names_in; int names_line;         /* asked there last */
+  int ref_locals, ref_globals;  /* registry: the prompt's locals, and names of
+                                ** globals the sources assign to; or 0 */
   /* What where() found last, and for which operator; names ask for it again. */
   struct { const void *ci; int64_t seq; const char *source; int line, defined; }
     at;
   unsigned char box_tag, lua_tag;       /* slots.c; 0: not known */
-  bool protos;                  /* slots.c: functions are laid out as thought */
+  bool protos, boxes, pcs;      /* slots.c: functions, boxes, and where a
+                                ** function stands, lie as thought */
+  DtSeenFrame seen[2][DTL_FRAMES];      /* of `L`, of `cur`; innermost first */
   const void *tensor_meta;      /* metatable of tensors, once one was seen */
 } DtBind;
 

@@ -10,7 +10,6 @@
 #include <string.h>
 
 static const char key_env[] = "dt.frame.env";
-const char dtL_key_locals[] = "the prompt's locals";
 static const char key_sources[] = "dt.sources";
 
 static int stack_size (lua_State *co) {
@@ -240,10 +239,12 @@ void dtL_set_prompt_env (lua_State *L) {
   lua_setfield(L, LUA_REGISTRYINDEX, key_env);
 }
 
-/* By address: reading it must not allocate (names are asked for inside the
-** engine). */
+/* By number: reading it must not allocate (names are asked for inside the
+** engine, at every operator). */
 void dtL_set_prompt_locals (lua_State *L) {
-  lua_rawsetp(L, LUA_REGISTRYINDEX, dtL_key_locals);
+  DtBind *b = dtL_state(L);
+  if (b->ref_locals == 0) b->ref_locals = luaL_ref(L, LUA_REGISTRYINDEX);
+  else lua_rawseti(L, LUA_REGISTRYINDEX, b->ref_locals);
 }
 
 /* --- sources --- */

@@ -36,10 +36,8 @@ const char *dtL_frame_scope (lua_State *L, const DtLuaFrame *f);
 /* The environment of prompt lines, used where a frame has no such name; set
 ** by the shell (a table on the top, popped). */
 void dtL_set_prompt_env (lua_State *L);
-/* And the table of the prompt's locals (popped); its key in the registry, by
-** address. */
+/* And the table of the prompt's locals (popped). */
 void dtL_set_prompt_locals (lua_State *L);
-extern const char dtL_key_locals[];
 
 /* Remember which globals a source assigns to: they are recorded by name. */
 void dtL_names_from (lua_State *L, const char *text, size_t n);

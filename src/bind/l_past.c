@@ -13,9 +13,7 @@
 #include "bind/field.h"
 #include "bind/slots.h"
 
-static const char key_cand[] = "dt.names.globals";  /* list and set of names */
-
-enum { MAX_CAND = 400, MAX_LEVELS = 40, MAX_FRAMES = 8 };
+enum { MAX_CAND = 400, MAX_LEVELS = 40, MAX_FRAMES = DTL_FRAMES };
 
 /* --- globals a source assigns to --- */
 
@@ -72,14 +70,14 @@ static void statement (lua_State *L, int list, const char *s,
 void dtL_names_from (lua_State *L, const char *text, size_t n) {
   static const char *const before[] = { "then", "do", "else" };
   const char *s = text, *end = text + n;
+  DtBind *b = dtL_state(L);
   size_t i;
   int list;
-  if (lua_rawgetp(L, LUA_REGISTRYINDEX, key_cand) != LUA_TTABLE) {
-    lua_pop(L, 1);
-    lua_newtable(L);
-    lua_pushvalue(L, -1);
-    lua_rawsetp(L, LUA_REGISTRYINDEX, key_cand);
+  if (b->ref_globals == 0) {
+    lua_newtable(L);                    /* list and set of names */
+    b->ref_globals = luaL_ref(L, LUA_REGISTRYINDEX);
   }
+  lua_rawgeti(L, LUA_REGISTRYINDEX, b->ref_globals);
   list = lua_gettop(L);
   statement(L, list, s, end);
   while (s < end) {
@@ -112,11 +110,17 @@ static const char *name_of (DtBind *b, const char *name) {
   return b->name_val[k];
 }
 
-static void bind_top (lua_State *L, DtDebug *d, int64_t seq,
-                      const char *scope, const char *name) {
-  DtVar *v = lua_type(L, -1) == LUA_TUSERDATA ? dtL_test_tensor(L, -1) : NULL;
-  const char *s = v ? name_of(dtL_state(L), name) : NULL;
+static void bind_var (DtBind *b, DtDebug *d, int64_t seq, const char *scope,
+                      const char *name, const DtVar *v) {
+  const char *s = name_of(b, name);
   if (s) dt_record_bind(d, seq, scope, s, v->id);
+}
+
+/* The value on the top is called as the string below it. */
+static void bind_top (lua_State *L, DtDebug *d, int64_t seq) {
+  const DtVar *v = lua_type(L, -1) == LUA_TUSERDATA ? dtL_test_tensor(L, -1)
+                                                    : NULL;
+  if (v) bind_var(dtL_state(L), d, seq, "", lua_tostring(L, -2), v);
 }
 
 static const char *scope_of (DtBind *b, const char *source, int line) {
@@ -155,26 +159,71 @@ static const char *level_scope (lua_State *co, DtBind *b, int64_t seq,
   return scope_of(b, source, line);
 }
 
-/* The locals of a function that hold tensors. */
+/* Does the function stand where it stood when its locals were recorded last?
+** Then their names are the same, and only the tensors may be others. */
+static bool stands (const DtBind *b, const DtDebug *d, const lua_Debug *ar,
+                    DtSeenFrame *f) {
+  const void *func = NULL, *pc = dtL_slots_pc(b, ar, &func);
+  const void *ci = (const void *)ar->i_ci;
+  bool same = pc != NULL && f->pc == pc && f->func == func && f->ci == ci &&
+              f->record == d->rec.id;
+  f->ci = ci;
+  f->func = func;
+  f->pc = pc;
+  f->record = d->rec.id;
+  return same;
+}
+
+/* A local by its name; false when there are no more.  `v`: its tensor when that
+** is known. */
+static bool bind_local (lua_State *co, DtDebug *d, int64_t seq,
+                        const lua_Debug *ar, const char *scope, int i,
+                        const DtVar *v) {
+  const char *name = lua_getlocal(co, ar, i);
+  if (name == NULL) return false;
+  if (v == NULL && lua_type(co, -1) == LUA_TUSERDATA)
+    v = dtL_test_tensor(co, -1);
+  if (v && *name != '(') bind_var(dtL_state(co), d, seq, scope, name, v);
+  lua_pop(co, 1);
+  return true;
+}
+
+/* The locals of a function that hold tensors, but for those that held the same
+** when it stood here before. */
 static void bind_locals (lua_State *co, DtDebug *d, int64_t seq,
                          const lua_Debug *inner, const lua_Debug *ar,
-                         const char *scope) {
-  DtSlots slots = dtL_slots_of(dtL_state(co), inner, ar);
-  const char *name;
-  int i;
-  for (i = 1; (i = dtL_slots_next(&slots, i)) != INT_MAX; i++) {
-    name = lua_getlocal(co, ar, i);
-    if (name == NULL) return;
-    if (*name != '(') bind_top(co, d, seq, scope, name);
-    lua_pop(co, 1);
+                         const char *scope, DtSeenFrame *f) {
+  DtBind *b = dtL_state(co);
+  DtSlots slots = dtL_slots_of(b, inner, ar);
+  int i, old = stands(b, d, ar, f) ? f->n : 0, k = 0, n = 0;
+  DtVar *v;
+  DtSeenFrame now;
+  for (i = 1; (i = dtL_slots_next(&slots, i, &v)) != INT_MAX; i++) {
+    while (k < old && f->v[k].local < i) k++;
+    if ((k == old || f->v[k].local != i || v == NULL || f->v[k].id != v->id) &&
+        !bind_local(co, d, seq, ar, scope, i, v)) break;
+    if (v == NULL || n == DTL_SEEN) continue;
+    now.v[n].local = i;
+    now.v[n++].id = v->id;
   }
+  memcpy(f->v, now.v, sizeof now.v[0] * (size_t)n);
+  f->n = n;
+}
+
+static bool is_one_of (const char *scope, int n, const char *const *list) {
+  while (n > 0)
+    if (list[--n] == scope) return true;
+  return false;
 }
 
 /* The functions under way.  While one of them goes down its lines, those that
 ** called it wait and keep their variables: only where a line comes again, or
-** another function runs, are all of them asked. */
+** another function runs, are all of them asked.  Of a function that calls
+** itself the innermost call counts. */
 static void bind_frames (lua_State *co, DtDebug *d, int64_t seq) {
   DtBind *b = dtL_state(co);
+  DtSeenFrame *seen = b->seen[co != b->L];
+  const char *scopes[MAX_FRAMES];
   lua_Debug two[2];                     /* of a level and the one inside it */
   int level, n = 0, most = MAX_FRAMES;
   for (level = 0; level < MAX_LEVELS && n < most &&
@@ -189,35 +238,38 @@ static void bind_frames (lua_State *co, DtDebug *d, int64_t seq) {
       b->names_line = ar->currentline;
       d->scope = scope;
     }
+    scopes[n - 1] = scope;
+    if (is_one_of(scope, n - 1, scopes)) continue;
     bind_locals(co, d, seq, level > 0 ? &two[(level - 1) & 1] : NULL, ar,
-                scope);
+                scope, &seen[n - 1]);
   }
 }
 
 static void bind_table (lua_State *L, DtDebug *d, int64_t seq) {
   lua_pushnil(L);
   while (lua_next(L, -2)) {
-    if (lua_type(L, -2) == LUA_TSTRING)
-      bind_top(L, d, seq, "", lua_tostring(L, -2));
+    if (lua_type(L, -2) == LUA_TSTRING) bind_top(L, d, seq);
     lua_pop(L, 1);
   }
 }
 
 static void bind_globals (lua_State *L, DtDebug *d, int64_t seq) {
+  const DtBind *b = dtL_state(L);
   int top = lua_gettop(L), i, n;
-  if (lua_rawgetp(L, LUA_REGISTRYINDEX, dtL_key_locals) == LUA_TTABLE)
+  if (b->ref_locals != 0 &&
+      lua_rawgeti(L, LUA_REGISTRYINDEX, b->ref_locals) == LUA_TTABLE)
     bind_table(L, d, seq);
   lua_settop(L, top);
-  if (lua_rawgetp(L, LUA_REGISTRYINDEX, key_cand) == LUA_TTABLE) {
-    lua_pushglobaltable(L);
-    n = (int)lua_rawlen(L, top + 1);
-    for (i = 1; i <= n; i++) {
-      lua_rawgeti(L, top + 1, i);
-      lua_pushvalue(L, -1);
-      lua_rawget(L, top + 2);
-      bind_top(L, d, seq, "", lua_tostring(L, -2));
-      lua_pop(L, 2);
-    }
+  if (b->ref_globals == 0) return;
+  lua_rawgeti(L, LUA_REGISTRYINDEX, b->ref_globals);
+  lua_pushglobaltable(L);
+  n = (int)lua_rawlen(L, top + 1);
+  for (i = 1; i <= n; i++) {
+    lua_rawgeti(L, top + 1, i);
+    lua_pushvalue(L, -1);
+    lua_rawget(L, top + 2);
+    bind_top(L, d, seq);
+    lua_pop(L, 2);
   }
   lua_settop(L, top);
 }
@@ -361,12 +413,26 @@ static int l_recording (lua_State *L) {
   return 1;
 }
 
+/* dt._slots([on]) -> is Lua's stack looked at, or its interface asked for
+** everything?  Switches, for tests. */
+static int l_slots (lua_State *L) {
+  DtBind *b = dtL_state(L);
+  if (lua_isboolean(L, 1)) {
+    if (lua_toboolean(L, 1)) dtL_slots_learn(L);
+    else dtL_slots_forget(b);
+  }
+  lua_pushboolean(L, b->box_tag != 0 && b->protos && b->boxes && b->pcs);
+  return 1;
+}
+
 void dtL_open_past (lua_State *L, int dt) {
   static const luaL_Reg funcs[] = {
     {"at", l_at}, {"recording", l_recording}, {"value", l_value},
     {NULL, NULL}
   };
   DtDebug *d = dt_debug_of(dtL_session(L));
+  lua_pushcfunction(L, l_slots);
+  lua_setfield(L, dt, "_slots");
   lua_getfield(L, dt, "debug");
   luaL_setfuncs(L, funcs, 0);
   lua_pop(L, 1);

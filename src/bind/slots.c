@@ -9,16 +9,39 @@
 ** lie, and only boxes are asked for by the interface, which remains the one
 ** to give names and values.
 **
-** How Lua 5.4 lays out its stack is no promise of its interface.  It is
-** therefore tried out when a state is made, with values of every type whose
-** address or number is known: a call's record begins with the address of its
-** function's slot, the function's locals follow in slots of one size, each
-** with the value first and its tag behind it; a function's prototype knows its
+** How Lua 5.4 lays out its stack is no promise of its interface.  So it is
+** looked at only where both the headers and the library that runs are a release
+** whose layout was read, with pointers of 64 bits; and then it is tried out
+** when a state is made, with values of every type whose address or number is
+** known: a call's record begins with the address of its function's slot and
+** knows where the function stands; the function's locals follow in slots of
+** one size, each with the value first and its tag behind it; a box has its
+** metatable and its memory at fixed places; a function's prototype knows its
 ** source and first line, which the interface would spell out anew each time.
 ** Where that is not so nothing is learned, the interface is asked for all, and
-** the answers are the same.  Does not read values, and never writes. */
+** the answers are the same.  Reads no values but the pointers in boxes of
+** tensors, and never writes. */
+#include <stdint.h>
 #include <string.h>
 #include "bind/slots.h"
+
+/* Releases 5.4.0 to 5.4.8, headers and library. */
+#define NEWEST 8
+#if LUA_VERSION_NUM == 504 && LUA_VERSION_RELEASE_NUM <= 50400 + NEWEST && \
+    UINTPTR_MAX == UINT64_MAX
+#define HEADERS_KNOWN true
+#else
+#define HEADERS_KNOWN false
+#endif
+
+/* "$LuaVersion: Lua 5.4.6  Copyright ..." of the library. */
+static bool release_known (void) {
+  static const char before[] = "Lua 5.4.";
+  const char *s = strstr(lua_ident, before);
+  if (!HEADERS_KNOWN || s == NULL) return false;
+  s += sizeof before - 1;
+  return *s >= '0' && *s <= '0' + NEWEST && (s[1] < '0' || s[1] > '9');
+}
 
 static unsigned char tag_of (const char *func, int i) {
   return (unsigned char)func[i * DTL_SLOT + DTL_TAG];
@@ -110,15 +133,78 @@ static bool protos_as_thought (lua_State *L) {
   return proto_as_thought(L, 0) && ok;
 }
 
+/* ---- boxes ---- */
+
+/* BOX has one value of the user's, as boxes of tensors do, and a metatable. */
+static bool boxes_as_thought (lua_State *L, const char *func) {
+  const void *box = pointer_at(func, BOX * DTL_SLOT);
+  bool ok;
+  lua_newtable(L);
+  lua_pushvalue(L, -1);
+  lua_setmetatable(L, BOX);
+  ok = pointer_at(box, DTL_BOX_META) == lua_topointer(L, -1) &&
+       (const char *)box + DTL_BOX_MEMORY ==
+         (const char *)lua_touserdata(L, BOX);
+  lua_pop(L, 1);
+  return ok;
+}
+
+/* ---- where a function stands ---- */
+
+/* (calls): keeps where the function that calls it stands. */
+static int stand (lua_State *L) {
+  DtBind *b = dtL_state(L);
+  const void *func;
+  lua_Debug ar;
+  if (lua_getstack(L, 1, &ar)) {
+    b->pcs = true;
+    lua_pushlightuserdata(L, (void *)(uintptr_t)dtL_slots_pc(b, &ar, &func));
+    b->pcs = false;
+    lua_rawseti(L, 1, (lua_Integer)lua_rawlen(L, 1) + 1);
+  }
+  return 0;
+}
+
+static const char *stood (lua_State *L, int i) {
+  const char *p;
+  lua_rawgeti(L, -1, i);
+  p = (const char *)lua_touserdata(L, -1);
+  lua_pop(L, 1);
+  return p;
+}
+
+/* It moves on from call to call, by a few instructions, and is the same when
+** the same call comes again. */
+static bool pcs_as_thought (lua_State *L) {
+  static const char chunk[] =
+    "local f, t = ... f(t) f(t) for _ = 1, 2 do f(t) end";
+  enum { FEW = 40 };
+  const char *p[4];
+  int i;
+  lua_newtable(L);
+  if (luaL_loadbufferx(L, chunk, sizeof chunk - 1, "=[dt]", "t") != LUA_OK)
+    return lua_error(L) != 0;
+  lua_pushcfunction(L, stand);
+  lua_pushvalue(L, -3);
+  lua_call(L, 2, 0);
+  for (i = 0; i < 4; i++) p[i] = stood(L, i + 1);
+  lua_pop(L, 1);
+  return p[0] < p[1] && p[1] < p[0] + FEW && p[1] < p[2] &&
+         p[2] < p[1] + FEW && p[2] == p[3];
+}
+
 static int try_out (lua_State *L) {
   DtBind *b = dtL_state(L);
   lua_Debug ar;
   if (lua_gettop(L) == BOX2 && lua_getstack(L, 0, &ar) && ar.i_ci != NULL) {
     const char *func = dtL_slots_func(&ar);
     if (as_thought(L, func)) {
+      bool boxes = boxes_as_thought(L, func), pcs = pcs_as_thought(L);
+      b->protos = protos_as_thought(L);
       b->box_tag = tag_of(func, BOX);
       b->lua_tag = tag_of(func, SCRIPT);
-      b->protos = protos_as_thought(L);
+      b->boxes = boxes;
+      b->pcs = pcs;
     }
   }
   return 0;
@@ -146,16 +232,21 @@ static int learn (lua_State *L) {
   return 0;
 }
 
+void dtL_slots_forget (DtBind *b) {
+  b->box_tag = b->lua_tag = 0;
+  b->protos = b->boxes = b->pcs = false;
+}
+
 void dtL_slots_learn (lua_State *L) {
-  dtL_state(L)->box_tag = dtL_state(L)->lua_tag = 0;
-  dtL_state(L)->protos = false;
+  dtL_slots_forget(dtL_state(L));
+  if (!release_known()) return;
   lua_pushcfunction(L, learn);
   if (lua_pcall(L, 0, 0, 0) != LUA_OK) lua_pop(L, 1);
 }
 
 DtSlots dtL_slots_of (const DtBind *b, const lua_Debug *inner,
                       const lua_Debug *ar) {
-  DtSlots s = { NULL, 0, b->box_tag };
+  DtSlots s = { NULL, 0, b->box_tag, b->boxes ? b->tensor_meta : NULL };
   const char *end;
   if (b->box_tag == 0 || inner == NULL) return s;
   s.func = dtL_slots_func(ar);

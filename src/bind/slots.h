@@ -11,9 +11,11 @@
 
 enum { DTL_SLOT = 16, DTL_TAG = 8 };    /* bytes of a slot; its tag's place */
 
-/* Try how this Lua lays out its stack; once per state.  Without memory nothing
-** is learned. */
+/* Try how this Lua lays out its stack; once per state.  Without memory, or with
+** a Lua that is not known, nothing is learned. */
 void dtL_slots_learn (lua_State *L);
+/* Ask the interface for everything from now on. */
+void dtL_slots_forget (DtBind *b);
 
 /* Slot 0 of a frame, its function.  Only where something was learned.  Pure. */
 static inline const char *dtL_slots_func (const lua_Debug *ar) {
@@ -33,11 +35,25 @@ static inline bool dtL_slots_is_c (const DtBind *b, const lua_Debug *ar) {
 bool dtL_slots_source (lua_State *L, const DtBind *b, lua_Debug *ar,
                        const char **source, int *line);
 
+/* The function of a frame and where it stands: two times the same pair with the
+** same `i_ci` is the same point of the same function.  NULL: not known. */
+static inline const void *dtL_slots_pc (const DtBind *b, const lua_Debug *ar,
+                                        const void **func) {
+  enum { PC = 32 };             /* place in the call's record */
+  const void *pc;
+  if (!b->pcs) return NULL;
+  memcpy(func, dtL_slots_func(ar), sizeof *func);
+  memcpy(&pc, (const char *)(const void *)ar->i_ci + PC, sizeof pc);
+  return pc;
+}
+
 /* The locals of a frame: local i lies in slot i. */
 typedef struct DtSlots {
   const char *func;             /* slot 0; NULL: not known, ask for each */
   int n;                        /* slots from 1 to n */
   unsigned char box;            /* tag of a full userdata */
+  const void *meta;             /* metatable of tensors; NULL: boxes cannot be
+                                ** looked into */
 } DtSlots;
 
 /* Those of the frame `ar`, which called the frame `inner` of the same stack;
@@ -45,12 +61,26 @@ typedef struct DtSlots {
 DtSlots dtL_slots_of (const DtBind *b, const lua_Debug *inner,
                       const lua_Debug *ar);
 
+/* A full userdata's metatable, and what is in it when it has one value of the
+** user's as boxes of tensors do: places from where it begins. */
+enum { DTL_BOX_META = 24, DTL_BOX_MEMORY = 56 };
+
 /* The first local from i on that may be a tensor; INT_MAX when all others are
-** none.  Pure. */
-static inline int dtL_slots_next (const DtSlots *s, int i) {
+** none.  *v is its tensor when that is known, else NULL.  Pure. */
+static inline int dtL_slots_next (const DtSlots *s, int i, DtVar **v) {
+  *v = NULL;
   if (s->func == NULL) return i;
-  for (; i <= s->n; i++)
-    if ((unsigned char)s->func[i * DTL_SLOT + DTL_TAG] == s->box) return i;
+  for (; i <= s->n; i++) {
+    const char *slot = s->func + i * DTL_SLOT, *box;
+    const void *meta;
+    if ((unsigned char)slot[DTL_TAG] != s->box) continue;
+    if (s->meta == NULL) return i;
+    memcpy(&box, slot, sizeof box);
+    memcpy(&meta, box + DTL_BOX_META, sizeof meta);
+    if (meta != s->meta) continue;
+    memcpy(v, box + DTL_BOX_MEMORY, sizeof *v);
+    if (*v != NULL) return i;
+  }
   return INT_MAX;
 }
 

@@ -30,6 +30,7 @@ struct DtDebug {
   int64_t muted_bytes;          /* moved while muted */
   int64_t muted_coll;
   DtRecord rec;
+  int64_t nrecords;             /* ever made */
   bool in_redist, redist_implicit; int redist_slot; int64_t redist_seq;
   const char *func;             /* "distribute_tensor" while it runs */
   const char *composite; int composite_depth;   /* outermost one under way */

@@ -94,23 +94,32 @@ static void entry_clear (DtDebug *d, DtRecOp *r) {
 
 /* The global meta lies in the spec, which never changes; a plain tensor's is
 ** its layout as well. */
-static void rec_layout (DtDebug *d, DtArena *a, DtRecVar *r, const DtVar *v) {
+static bool meta_shared (const DtVar *v) {
+  return v->spec && v->spec->has_meta;
+}
+
+static size_t layout_size (const DtVar *v) {
+  return v == NULL ? 0 : meta_shared(v)
+    ? 2 * v->local->m.ndim * sizeof(int64_t) : sizeof(DtMeta);
+}
+
+/* `lay`: room for the layout, layout_size() of it. */
+static void rec_layout (DtDebug *d, DtRecVar *r, const DtVar *v,
+                        int64_t *lay) {
   const DtTensor *t = v->local;
-  bool shared = v->spec && v->spec->has_meta;
-  size_t n = t->m.ndim;
-  DtMeta *meta = NULL;
-  int64_t *lay = dt_arena_raw(d->s->cx, a, shared ? 2 * n * sizeof *lay
-                                                  : sizeof *meta);
-  if (lay == NULL) { dt_error_clear(d->s->cx); return; }
-  if (shared) {
+  if (meta_shared(v)) {
+    int i, n = t->m.ndim;
+    for (i = 0; i < n; i++) {
+      lay[i] = t->m.shape[i];
+      lay[n + i] = t->m.stride[i];
+    }
     r->meta = &v->spec->meta;
-    memcpy(lay, t->m.shape, n * sizeof *lay);
-    memcpy(lay + n, t->m.stride, n * sizeof *lay);
     r->lshape = lay;
     r->lstride = lay + n;
   } else {
-    r->meta = meta = (DtMeta *)(void *)lay;
+    DtMeta *meta = (DtMeta *)(void *)lay;
     dt_meta_copy(meta, &t->m);
+    r->meta = meta;
     r->lshape = meta->shape;
     r->lstride = meta->stride;
   }
@@ -122,7 +131,7 @@ static void rec_layout (DtDebug *d, DtArena *a, DtRecVar *r, const DtVar *v) {
   value_keep(d, r, t);
 }
 
-static void rec_var (DtDebug *d, DtArena *a, DtRecVar *r, const DtVar *v) {
+static void rec_var (DtDebug *d, DtRecVar *r, const DtVar *v, int64_t *lay) {
   *r = (DtRecVar){ .meta = &dt_record_none };
   if (v == NULL) { r->none = true; return; }
   r->id = v->id;
@@ -131,16 +140,24 @@ static void rec_var (DtDebug *d, DtArena *a, DtRecVar *r, const DtVar *v) {
   r->name = v->name;
   r->param = v->is_param;
   r->needs_grad = dt_var_needs_grad(v);
-  rec_layout(d, a, r, v);
+  rec_layout(d, r, v, lay);
 }
 
-/* Recording never fails the program: what does not fit is left out. */
+/* The list, and behind it what its entries point to.  Recording never fails the
+** program: what does not fit is left out. */
 static DtRecVar *rec_vars (DtDebug *d, DtRecOp *r, int n, DtVar *const *v) {
+  size_t size = (size_t)n * sizeof(DtRecVar);
+  DtRecVar *out;
+  char *lay;
   int i;
-  DtRecVar *out = dt_arena_raw(d->s->cx, &r->arena,
-                               (size_t)n * sizeof *out);
+  for (i = 0; i < n; i++) size += layout_size(v[i]);
+  out = dt_arena_raw(d->s->cx, &r->arena, size);
   if (out == NULL) { dt_error_clear(d->s->cx); return NULL; }
-  for (i = 0; i < n; i++) rec_var(d, &r->arena, &out[i], v[i]);
+  lay = (char *)(out + n);
+  for (i = 0; i < n; i++) {
+    rec_var(d, &out[i], v[i], (int64_t *)(void *)lay);
+    lay += layout_size(v[i]);
+  }
   return out;
 }
 
@@ -241,9 +258,12 @@ static void rec_fixed (DtDebug *d, DtRecOp *r) {
   const DtSession *s = d->s;
   int i;
   for (i = 0; i < r->nin && i < 64; i++) {
+    DtRecVar *now;
     if (!(s->fix_done >> i & 1) || s->fix[i] == NULL) continue;
+    now = rec_vars(d, r, 1, &s->fix[i]);
+    if (now == NULL) continue;
     vars_fini(d, 1, &r->in[i]);
-    rec_var(d, &r->arena, &r->in[i], s->fix[i]);
+    r->in[i] = *now;
   }
 }
 
@@ -456,6 +476,7 @@ static DtStatus ring_new (DtDebug *d, int cap) {
   d->rec.ring = DT_NEWN(d->s->cx, DtRecOp, cap);
   if (d->rec.ring == NULL) return DT_E_NOMEM;
   d->rec.cap = cap;
+  d->rec.id = ++d->nrecords;
   return DT_OK;
 }
 

@@ -108,6 +108,7 @@ typedef struct DtRecName {
 
 /* The record of one rank. */
 typedef struct DtRecord {
+  int64_t id;                   /* of this record: counts up per session */
   DtRecOp *ring; int cap, head, n;      /* newest at head-1 */
   DtRecOp *cur;                 /* operator under way */
   bool off;                     /* :record off */

@@ -26,6 +26,7 @@ void dt_debug_typing (DtDebug *d, DtTyping *t) {
     d->typed.ring = DT_NEWN(cx, DtRecOp, TYPED);
     if (d->typed.ring == NULL) { dt_error_clear(cx); return; }
     d->typed.cap = TYPED;
+    d->typed.id = ++d->nrecords;
   }
   t->on = true;
   t->in_redist = d->in_redist;
