@@ -90,6 +90,15 @@ static DtStatus gather_grad (DtGradCall *c) {
 /* Row: is it an addition. */
 static const int row_set[] = { DT_SC_SET }, row_add[] = { DT_SC_ADD };
 
+/* The forms that say in words what they do. */
+static DtStatus scatter_word (DtCtx *cx, const DtArgs *a, DtScatter *f) {
+  const char *word = dt_arg_str(a, 4);
+  *f = word && strcmp(word, "add") == 0 ? DT_SC_ADD : DT_SC_MUL;
+  DT_CHECK(cx, *f == DT_SC_ADD || (word && strcmp(word, "multiply") == 0),
+           DT_E_RUNTIME, "reduce argument must be either add or multiply.");
+  return DT_OK;
+}
+
 static DtStatus scatter_meta (DtMetaCall *c) {
   int d;
   const DtMeta *m = c->in[0], *x = dt_in(c, 2), *s = dt_in(c, 3);
@@ -127,6 +136,8 @@ static DtStatus scatter_kernel (DtKernelCall *c) {
   int d;
   OpNumber num;
   DtTensor *src = dt_kin(c, 3), *x = dt_kin(c, 2), fake;
+  DtScatter f = c->op->row ? (DtScatter)c->op->row[0] : DT_SC_SET;
+  if (!c->op->row) DT_TRY(c->cx, scatter_word(c->cx, c->args, &f));
   DT_TRY(c->cx, op_dim(c->cx, c->args, 1, c->in[0]->m.ndim, &d));
   if (c->out[0] != c->in[0]) DT_TRY(c->cx, op_k_copy0(c));
   if (!src) {
@@ -137,7 +148,7 @@ static DtStatus scatter_kernel (DtKernelCall *c) {
     memset(fake.m.stride, 0, sizeof(int64_t) * x->m.ndim);
     src = &fake;
   }
-  return dt_k_scatter(c->cx, (DtScatter)c->op->row[0], c->out[0], d, x, src);
+  return dt_k_scatter(c->cx, f, c->out[0], d, x, src);
 }
 
 static DtStatus scatter_strategy (DtStratCall *c) {
@@ -723,6 +734,12 @@ static const char *const scatter_samples[] = {
 static const char *const scatter_v_samples[] = {
   "f32[8, 6], 1, i64[8, 6], 2.0", "f32[7, 5], 0, i64[2, 5], 1.0", NULL
 };
+static const char *const scatter_r_samples[] = {
+  "f32[8, 6], 1, i64[8, 6], f32[8, 6], reduce='add'", NULL
+};
+static const char *const scatter_vr_samples[] = {
+  "f32[8, 6], 1, i64[8, 6], 2.0, reduce='multiply'", NULL
+};
 static const char *const iselect_samples[] = {
   "f32[8, 6], 0, i64[4]", "f32[7, 5], 1, i64[3]", "f32[4], 0, i64[0]", NULL
 };
@@ -756,6 +773,14 @@ OP(scatter_value, "scatter.value(Tensor self, int dim, Tensor index, Scalar "
    "value) -> Tensor", "A copy with a number written at an index.", 0,
    scatter_meta, scatter_kernel, scatter_grad, scatter_v_samples,
    .strategy = scatter_strategy, .row = row_set);
+OP(scatter_reduce, "scatter.reduce(Tensor self, int dim, Tensor index, Tensor "
+   "src, *, str reduce) -> Tensor", "A copy with elements added or multiplied "
+   "at an index.", DT_OP_NOSTRATEGY, scatter_meta, scatter_kernel, NULL,
+   scatter_r_samples, .row = NULL);
+OP(scatter_value_reduce, "scatter.value_reduce(Tensor self, int dim, Tensor "
+   "index, Scalar value, *, str reduce) -> Tensor", "A copy with a number "
+   "added or multiplied at an index.", DT_OP_NOSTRATEGY, scatter_meta,
+   scatter_kernel, NULL, scatter_vr_samples, .row = NULL);
 OP(scatter_add, "scatter_add(Tensor self, int dim, Tensor index, Tensor src) "
    "-> Tensor", "A copy with elements added at an index.", 0, scatter_meta,
    scatter_kernel, scatter_grad, scatter_samples,
