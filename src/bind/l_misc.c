@@ -9,6 +9,8 @@
 #include "bind/field.h"
 #include "kernel/kernel.h"
 
+#define HEARS "dt.hears_warnings"
+
 static int l_rank (lua_State *L) {
   lua_pushinteger(L, dtL_session(L)->comm->rank);
   return 1;
@@ -40,6 +42,27 @@ static int l_manual_seed (lua_State *L) {
   return 0;
 }
 
+/* dt._rng_offsets(mesh, shape, placements) -> start, end, first shard */
+static int l_rng_offsets (lua_State *L) {
+  DtSession *s = dtL_session(L);
+  int64_t v[DT_MAX_NDIM], first[DT_MAX_NDIM], start, end;
+  DtPlacement pl[DT_MAX_MDIM];
+  DtMesh *m = dtL_check_mesh(L, 1);
+  int n = dtL_check_ints(L, 2, v, DT_MAX_NDIM);
+  int npl = dtL_check_placements(L, 3, pl, DT_MAX_MDIM);
+  DtMeta meta;
+  DtSpec *spec;
+  if (dt_meta_init(s->cx, &meta, DT_F32, n, v) != DT_OK
+      || dt_spec_new(s->cx, m, npl, pl, &meta, NULL, -1, &spec) != DT_OK)
+    return dtL_raise(L);
+  dt_rng_offsets(spec, &start, &end, first);
+  dt_spec_unref(s->cx, spec);
+  lua_pushinteger(L, start);
+  lua_pushinteger(L, end);
+  dtL_push_size(L, first, n);
+  return 3;
+}
+
 static int l_barrier (lua_State *L) {
   DtSession *s = dtL_session(L);
   DtCollInfo i = { "barrier", 0, "dt.barrier", "" };
@@ -51,6 +74,40 @@ static int l_barrier (lua_State *L) {
 static int l_warn (lua_State *L) {
   dt_session_warn(dtL_session(L), luaL_checkstring(L, 1));
   return 0;
+}
+
+/* f(text) of dt._hear_warnings; what goes wrong in it is nobody's. */
+static DtStatus tell_warning (void *ud, DtSession *s, const DtEvent *e) {
+  lua_State *L = (lua_State *)ud;
+  (void)s;
+  if (!lua_checkstack(L, 4)) return DT_OK;
+  lua_getfield(L, LUA_REGISTRYINDEX, HEARS);
+  lua_pushstring(L, e->text);
+  if (lua_pcall(L, 1, 0, 0) != LUA_OK) lua_pop(L, 1);
+  return DT_OK;
+}
+
+/* dt._hear_warnings(f): f(text) for each warning from now on; nil: nobody.
+** -> the one that heard before. */
+static int l_hear_warnings (lua_State *L) {
+  DtSession *s = dtL_session(L);
+  int id = 0;
+  lua_getfield(L, LUA_REGISTRYINDEX, HEARS "_id");
+  if (lua_isinteger(L, -1)) dt_event_unlisten(s, (int)lua_tointeger(L, -1));
+  lua_pushnil(L);
+  lua_setfield(L, LUA_REGISTRYINDEX, HEARS "_id");
+  lua_getfield(L, LUA_REGISTRYINDEX, HEARS);
+  lua_pushvalue(L, 1);
+  lua_setfield(L, LUA_REGISTRYINDEX, HEARS);
+  if (lua_isnoneornil(L, 1)) return 1;
+  lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_MAINTHREAD);
+  if (dt_event_listen(s, UINT64_C(1) << DT_EV_WARNING, tell_warning,
+                      lua_tothread(L, -1), &id) != DT_OK)
+    return dtL_raise(L);
+  lua_pop(L, 1);
+  lua_pushinteger(L, id);
+  lua_setfield(L, LUA_REGISTRYINDEX, HEARS "_id");
+  return 1;
 }
 
 /* dt._warn_always(on): texts said before are said again. */
@@ -302,10 +359,11 @@ void dtL_open_misc (lua_State *L, int dt) {
     {"_mem", l_mem}, {"_module", l_module}, {"_profile", l_profile},
     {"_seq", l_seq},
     {"_set_profile", l_set_profile}, {"_switch", l_switch}, {"_warn", l_warn},
-    {"_warn_always", l_warn_always},
+    {"_warn_always", l_warn_always}, {"_hear_warnings", l_hear_warnings},
     {"_pretend_data", l_pretend},
     {"barrier", l_barrier}, {"is_fake", l_is_fake},
-    {"manual_seed", l_manual_seed}, {"rank", l_rank}, {"world", l_world},
+    {"manual_seed", l_manual_seed}, {"_rng_offsets", l_rng_offsets},
+    {"rank", l_rank}, {"world", l_world},
     {"world_size", l_world_size}, {NULL, NULL}
   };
   lua_pushvalue(L, dt);

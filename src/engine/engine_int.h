@@ -197,9 +197,6 @@ typedef struct DtRngRegion { bool on; uint64_t old, end; } DtRngRegion;
 DtStatus dt_rng_region_begin (DtSession *s, const DtOpDef *op,
                               const DtSpec *spec, DtRngRegion *r);
 void dt_rng_region_end (DtSession *s, const DtRngRegion *r);
-/* PyTorch's two increments for this rank (start, end).  Pure. */
-DtStatus dt_rng_offsets (DtSession *s, const DtSpec *spec, int64_t *start,
-                         int64_t *end);
 
 /* --- call.c --- */
 /* Run an operator's decomposition on variables. */

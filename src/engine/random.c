@@ -30,12 +30,11 @@ static bool has_tracker (const DtMesh *m) {
 
 static int64_t round4 (int64_t n) { return (n + 3) / 4 * 4; }
 
-DtStatus dt_rng_offsets (DtSession *s, const DtSpec *spec, int64_t *start,
-                         int64_t *end) {
-  int64_t idx[DT_MAX_NDIM] = { 0 }, num[DT_MAX_NDIM], first[DT_MAX_NDIM];
+void dt_rng_offsets (const DtSpec *spec, int64_t *start, int64_t *end,
+                     int64_t *first) {
+  int64_t idx[DT_MAX_NDIM] = { 0 }, num[DT_MAX_NDIM];
   const DtMeta *m = &spec->meta;
   int64_t linear = 0, size = 1;
-  (void)s;
   for (int d = 0; d < m->ndim; d++) num[d] = 1, first[d] = m->shape[d];
   for (int k = 0; k < spec->npl && k < spec->mesh->ndim; k++) {
     DtPlacement p = spec->pl[k];
@@ -54,7 +53,6 @@ DtStatus dt_rng_offsets (DtSession *s, const DtSpec *spec, int64_t *start,
   }
   *start = round4(linear * size);
   *end = round4(dt_meta_numel(m));
-  return DT_OK;
 }
 
 /* The tracker starts with rank 0's state on all ranks. */
@@ -83,13 +81,13 @@ static void warn_no_tracker (DtSession *s, const DtMesh *m) {
 
 DtStatus dt_rng_region_begin (DtSession *s, const DtOpDef *op,
                               const DtSpec *spec, DtRngRegion *r) {
-  int64_t start, end;
+  int64_t start, end, first[DT_MAX_NDIM];
   r->on = false;
   if (s->warn_random && spec != NULL && !has_tracker(spec->mesh) && tracked(op))
     warn_no_tracker(s, spec->mesh);
   if (spec == NULL || !has_tracker(spec->mesh) || !tracked(op)) return DT_OK;
   if (!s->dist_rng) DT_TRY(s->cx, tracker_start(s));
-  DT_TRY(s->cx, dt_rng_offsets(s, spec, &start, &end));
+  dt_rng_offsets(spec, &start, &end, first);
   r->on = true;
   r->old = s->rng.offset;
   r->end = r->old + (uint64_t)end;

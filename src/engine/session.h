@@ -81,6 +81,12 @@ void dt_session_warn (DtSession *s, const char *text);
 bool dt_session_no_data (const DtSession *s);
 /* manual_seed: returns the seed.  Local. */
 uint64_t dt_session_seed (DtSession *s, uint64_t seed);
+/* Where PyTorch's tracker of random numbers (OffsetBasedRNGTracker) lets this
+** rank start and where it lets all ranks end, from where they are, in
+** elements, multiples of 4; and the shape of the shard at coordinate 0
+** (first[spec->meta.ndim]).  Pure. */
+void dt_rng_offsets (const DtSpec *spec, int64_t *start, int64_t *end,
+                     int64_t *first);
 /* Is anybody listening?  The one test before any event.  Pure. */
 static inline bool dt_session_heard (const DtSession *s) {
   return s->listen_mask != 0;

@@ -50,6 +50,19 @@ return function (S)
     return V.list({}, 0)
   end, "init_model")
   H.hook_modules = V.builtin(function () return dt.None end, "hook_modules")
+  for _, name in ipairs {"hashlib", "itertools", "shutil", "tempfile"} do
+    H[name] = attrs.module(name)
+  end
+  H.DTensorSpec = names.flat.DTensorSpec
+  H.contiguous_stride = V.builtin(function (a)
+    local shape, n = V.items(a[1])
+    local out, step = {}, 1
+    for i = n, 1, -1 do
+      out[i] = step
+      step = step * math.max(shape[i], 1)
+    end
+    return V.tuple(out, n)
+  end, "contiguous_stride")
   H.nn, H.torch, H.F = names.nn, names.torch, names.F
   H.DT = attrs.namespace {}
   H.isinstance_module = nnm.is_module

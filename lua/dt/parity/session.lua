@@ -237,6 +237,27 @@ function methods.train(S, a, kw)
   return None
 end
 
+-- S.rec: what was recorded, as the program sees it.  `ops` are the rows, as
+-- dicts, with a list of collectives each; it may be given some of them.
+local function recorder(S)
+  return setmetatable({mods = V.list({}, 0)}, {__name = "recorder",
+    __index = function (_, key)
+      if key ~= "ops" then return nil end
+      local out = {}
+      for i, row in ipairs(S.rows) do
+        local d = V.dict_of(row)
+        if not row.coll then V.dict_set(d, "coll", V.list({}, 0)) end
+        V.dict_set(d, "row", row)
+        out[i] = d
+      end
+      return V.list(out)
+    end,
+    __newindex = function (_, _, rows)
+      S.rows = {}
+      for i = 1, rows.n do S.rows[i] = V.dict_get(rows[i], "row") end
+    end})
+end
+
 -- A session of one run: dtype is the floating type of the program.
 function M.new(dtype)
   local S = setmetatable({dtype = dtype, rank = dt.rank(),
@@ -246,8 +267,7 @@ function M.new(dtype)
   for name, f in pairs(methods) do
     S[name] = V.builtin(function (a, kw) return f(S, a, kw) end, name)
   end
-  S.rec = setmetatable({mods = V.list({}, 0), ops = V.list({}, 0)},
-    {__name = "recorder"})
+  S.rec = recorder(S)
   return S
 end
 

@@ -379,7 +379,23 @@ local function from_dim_map(a)
     placements = V.tuple(list)}, {__name = "DTensorSpec"}))
 end
 
+local function new_spec(a)
+  local meta = given(a.tensor_meta) and a.tensor_meta or {}
+  return attrs.namespace(setmetatable({mesh = a.mesh, device_mesh = a.mesh,
+    placements = a.placements, tensor_meta = a.tensor_meta or None,
+    shape = meta.shape, stride = meta.stride,
+    ndim = meta.shape and #meta.shape}, {__name = "DTensorSpec"}))
+end
+
+-- TensorMeta(shape, stride, dtype)
+local TensorMeta = def("TensorMeta", {"shape", "stride", "dtype"}, function (a)
+  return attrs.namespace(setmetatable({shape = a.shape, stride = a.stride,
+    dtype = a.dtype}, {__name = "TensorMeta"}))
+end)
+
 M.DTensorSpec = args.class("DTensorSpec", {
+  new = def("DTensorSpec.__init__", {"mesh", "placements", "tensor_meta?",
+    "shard_order?"}, new_spec, 1),
   from_dim_map = def("DTensorSpec.from_dim_map", {"mesh", "dim_map", "sums",
     "tensor_meta?"}, from_dim_map)})
 
@@ -433,18 +449,10 @@ end
 
 -- ---- random ----
 
-M._random = attrs.namespace {
-  manual_seed = def("manual_seed", {"seed", "device_mesh"}, function (a)
-    local mesh = mesh_or_current(a.device_mesh)
-    if mesh.device_type ~= "cuda" then
-      dt._warn(partly:format("random operators", mesh.device_type))
-      dt._warn(partly:format("manual_seed()", mesh.device_type))
-    end
-    dt.manual_seed(a.seed)
-    return None
-  end),
-}
+M._random = require("dt.python.random")
 
+attrs.provide("torch.distributed.tensor._dtensor_spec", attrs.namespace {
+  DTensorSpec = M.DTensorSpec, TensorMeta = TensorMeta})
 for name, c in pairs(placements) do M[name] = c end
 M.DeviceMesh, M.init_device_mesh = meshes.DeviceMesh, meshes.init_device_mesh
 M.placement_types = attrs.namespace(placements)

@@ -41,6 +41,7 @@ M.builtins = B
 
 require "dt.python.std_types"
 require "dt.python.std_re"
+require "dt.python.std_hash"
 M.math = attrs.module "math"
 
 -- ---- torch ----

@@ -197,11 +197,49 @@ module("traceback", {
   format_exception_only = function (a) return V.list {last_line(a[2] or a[1])} end,
   print_stack = nothing,
 })
-module("warnings", {filterwarnings = nothing, simplefilter = nothing,
+-- warnings: what a `with catch_warnings(record=True)` hears is kept in the list
+-- that it gives; "always" repeats what was said before.
+local hears, repeated = nil, false
+
+local function repeats(on)
+  repeated = on
+  dt._warn_always(on)
+  return None
+end
+
+local function catch_warnings(_, kw)
+  local list, old, before = V.list({}, 0), nil, nil
+  local recorded = kwarg(kw, "record") == true
+  local function keep(text)
+    list.n = list.n + 1
+    list[list.n] = namespace {message = text, category = namespace {
+      __name__ = "UserWarning"}}
+  end
+  return namespace {
+    __enter__ = function ()
+      old, before = hears, repeated
+      if not recorded then return None end
+      hears = keep
+      dt._hear_warnings(keep)
+      return list
+    end,
+    __exit__ = function ()
+      hears = old
+      dt._hear_warnings(old)
+      repeats(before)
+      return false
+    end}
+end
+
+module("warnings", {filterwarnings = nothing,
+  simplefilter = function (a) return repeats(a[1] == "always") end,
   warn = function (a)
+    if hears then
+      hears(V.str(a[1]))
+      return None
+    end
     return log("UserWarning: " .. V.str(a[1]))
-  end, catch_warnings = function () return namespace {
-    __enter__ = function () return V.list({}, 0) end} end})
+  end, catch_warnings = catch_warnings})
 module("string", {}, {ascii_lowercase = "abcdefghijklmnopqrstuvwxyz",
   ascii_uppercase = "ABCDEFGHIJKLMNOPQRSTUVWXYZ", digits = "0123456789",
   ascii_letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"})
