@@ -156,12 +156,28 @@ static DtStatus out_meta (DtMetaCall *c) {
 /* A list form that is not registered is inferred as its elements run. */
 #define POINTWISE ((uint32_t)DT_OP_POINTWISE)
 
+/* The tensors of one element alone, numbered from 0 as the base has them. */
+static void only_element (const DtMetaCall *c, DtArgs *args,
+                          const DtMeta *in[DT_MAX_ARGS]) {
+  int k, n = 0;
+  for (k = 0; k < args->n; k++)
+    if (args->v[k].kind == DT_V_TENSOR) {
+      in[n] = c->in[args->v[k].u.slot];
+      args->v[k].u.slot = n++;
+    }
+  args->nslots = n;
+}
+
 static DtStatus foreach_element (DtMetaCall *c, int i, DtArgs *args) {
   DtMetaCall b = *c;
+  const DtMeta *in[DT_MAX_ARGS];
   DtMeta out[8];
   bool none[8];
   int64_t offset[8];
   DT_TRY(c->cx, dt_foreach_args(c->cx, c->op, c->args, i, args));
+  only_element(c, args, in);
+  b.in = in;
+  b.nin = args->nslots;
   memset(none, 0, sizeof none);
   memset(offset, 0, sizeof offset);
   b.op = c->op->base;

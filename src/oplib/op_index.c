@@ -325,8 +325,11 @@ static DtStatus iadd_inplace_decomp (DtDecompCall *c) {
 static DtStatus iadd_grad (DtGradCall *c) {
   op_g_set(c, 0, G);
   if (op_g_need(c, 3)) {
+    const DtMeta *src = dt_emit_meta(c->e, dt_gin(c, 3));
     DtHandle *g = E("aten.index_select.default", "tvt", G, c->args->v[1],
                     dt_gin(c, 2));
+    if (src->ndim > 0)
+      g = E("aten.expand.default", "tI", g, (int)src->ndim, src->shape);
     op_g_set(c, 3, op_g_scale(c, g, 4));
   }
   return op_g_finish(c);

@@ -56,6 +56,18 @@ local function list_text(m)
   return name .. "(\n  " .. table.concat(lines, "\n  ") .. "\n)"
 end
 
+-- Some of the children as a container of their own; `named`: with the names
+-- that they have.
+local function part(class, m, which, named)
+  local out = class()
+  for _, i in ipairs(which) do
+    local name = m._modules.keys[i + 1]
+    out:register_module(named and name or tostring(count(out)),
+      m._modules.map[name])
+  end
+  return out
+end
+
 local function listlike(class)
   class.__len, class.__pairs, class.append = count, each, append
   function class.__getitem(m, i) return child(m, i) end
@@ -82,6 +94,10 @@ function M.Sequential:forward(...)
   return table.unpack(out, 1, out.n)
 end
 
+function M.Sequential:__part(which)
+  return part(M.Sequential, self, which, true)
+end
+
 -- nn.ModuleList{m0, m1, ...}: a list that registers its modules.
 M.ModuleList = Module:extend("ModuleList")
 M.ModuleList.__repr = list_text
@@ -89,6 +105,7 @@ listlike(M.ModuleList)
 function M.ModuleList:__init__(list)
   for _, m in ipairs(list or {}) do append(self, m) end
 end
+function M.ModuleList:__part(which) return part(M.ModuleList, self, which) end
 -- list:extend_with{...}: append several.
 function M.ModuleList:extend_with(list)
   for _, m in ipairs(list) do append(self, m) end

@@ -53,7 +53,7 @@ local function one(g, p, grad, s)
   grad = decayed(g, p, grad)
   average(g, s, grad)
   local step = base.number(s.step)
-  local c1 = 1 - g.betas[1] ^ step
+  local size = g.lr / (1 - g.betas[1] ^ step)
   local c2 = math.sqrt(1 - g.betas[2] ^ step)
   local second = s.exp_avg_sq
   if g.amsgrad then
@@ -62,7 +62,7 @@ local function one(g, p, grad, s)
   end
   local denom = A.div.Tensor(dt.sqrt(second), c2)
   A.add_.Tensor(denom, g.eps)
-  A.addcdiv_.default(p, s.exp_avg, denom, {value = -(g.lr / c1)})
+  A.addcdiv_.default(p, s.exp_avg, denom, {value = base.rate(-size)})
 end
 
 local function foreach_average(g, params, grads, states)
@@ -98,7 +98,8 @@ end
 local function fused(g, params, grads, states)
   local steps = field(states, "step")
   A._foreach_add_.Scalar(steps, 1)
-  local f = g.decoupled and A._fused_adamw_.default or A._fused_adam_.default
+  local f = g.decoupled and A._fused_adamw_ or A._fused_adam_
+  f = f[util.is_tensor(g.lr) and "tensor_lr" or "default"]
   f(params, grads, field(states, "exp_avg"), field(states, "exp_avg_sq"),
     g.amsgrad and field(states, "max_exp_avg_sq") or {}, steps,
     {lr = g.lr, beta1 = g.betas[1], beta2 = g.betas[2],
@@ -134,7 +135,7 @@ local function check(a)
 end
 
 local function adam(name, decoupled, weight_decay)
-  return base.class {name = name, scalar_rate = true,
+  return base.class {name = name, scalar_rate = true, tensor_rate = true,
     args = {"lr", "betas", "eps", "weight_decay", "amsgrad", "foreach",
       "maximize", "capturable", "differentiable", "fused"},
     defaults = {lr = 1e-3, betas = {0.9, 0.999}, eps = 1e-8,

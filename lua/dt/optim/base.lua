@@ -181,14 +181,15 @@ end
 
 function Optimizer:run(group, params)
   local class = self.class
-  if util.is_tensor(group.lr) then              -- what it is now
+  local how = group.fused and class.fused
+    or use_foreach(group, params) and class.foreach
+  if util.is_tensor(group.lr) and not (class.tensor_rate
+     and how ~= class.foreach) then             -- what it is now
     group = setmetatable({lr = M.number(group.lr)}, {__index = group})
   end
   local states = map(params, function (p)
     return self:state_of(p, function (q) return class.init(group, q) end)
   end)
-  local how = group.fused and class.fused
-    or use_foreach(group, params) and class.foreach
   if group.capturable and not group.fused then
     check_capturable(class, params, how == class.foreach)
   end
@@ -303,7 +304,8 @@ end
 -- A class from its description: name; args, the names of the arguments;
 -- defaults; least, those that may not be negative, with their names in
 -- messages (or text, and ok(value), another test), or a check of all arguments;
--- scalar_rate, foreach steps want lr to be a number; check(a), more
+-- scalar_rate, foreach steps want lr to be a number; tensor_rate, the other
+-- steps compute with lr as it is, a tensor too; check(a), more
 -- checks; check_groups(groups), of the groups; init(group, p), the state of a
 -- parameter;
 -- one(group, p, grad, state), a step of one parameter; foreach and
@@ -341,5 +343,8 @@ function M.number(t)
   if dt.world() == "fake" then return 0.5 end
   return t:item()
 end
+
+-- rate(v): a number for the steps' arguments, of a number or a tensor.
+function M.rate(v) return util.is_tensor(v) and M.number(v) or v end
 
 return M

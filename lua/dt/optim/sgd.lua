@@ -36,7 +36,7 @@ local function one(g, p, grad, state)
     local buf = momentum_of(g, state, grad)
     grad = g.nesterov and A.add.Tensor(grad, buf, {alpha = g.momentum}) or buf
   end
-  A.add_.Tensor(p, grad, {alpha = -g.lr})
+  A.add_.Tensor(p, grad, {alpha = base.rate(-g.lr)})
 end
 
 local function buffers(g, grads, states)
@@ -86,13 +86,13 @@ local function fused(g, params, grads, states)
     bufs[i] = state.momentum_buffer
   end
   A._fused_sgd_.default(params, grads, bufs, {weight_decay = g.weight_decay,
-    momentum = g.momentum, lr = g.lr, dampening = g.dampening,
+    momentum = g.momentum, lr = base.rate(g.lr), dampening = g.dampening,
     nesterov = g.nesterov, maximize = g.maximize, is_first_step = first})
 end
 
 -- optim.SGD(params, {lr = 1e-3, momentum = 0, dampening = 0,
 -- weight_decay = 0, nesterov =, maximize =, foreach =, fused =})
-M.SGD = base.class {name = "SGD",
+M.SGD = base.class {name = "SGD", tensor_rate = true,
   args = {"lr", "momentum", "dampening", "weight_decay", "nesterov",
     "maximize", "foreach", "differentiable", "fused"},
   defaults = {lr = 1e-3, momentum = 0, dampening = 0, weight_decay = 0,

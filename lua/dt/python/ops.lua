@@ -479,13 +479,18 @@ local function bounds(s, n)
     or lo), step
 end
 
-local function slice_of(v, s)
-  local items, n = V.items(v)
+-- The places that a slice of n items names, from 0.
+local function slice_places(s, n)
   local first, last, step = bounds(s, n)
   local out = {}
-  for i = first, last - (step > 0 and 1 or -1), step do
-    out[#out + 1] = items[i + 1]
-  end
+  for i = first, last - (step > 0 and 1 or -1), step do out[#out + 1] = i end
+  return out
+end
+
+local function slice_of(v, s)
+  local items, n = V.items(v)
+  local out = {}
+  for k, i in ipairs(slice_places(s, n)) do out[k] = items[i + 1] end
   if type(v) == "string" then return table.concat(out) end
   return (V.is_tuple(v) and V.tuple or V.list)(out)
 end
@@ -576,6 +581,8 @@ function M.getitem(v, i)
   if special then return special(i) end
   if type(v) == "table" and rawget(v, "__class_getitem") then
     return v.__getitem(v, i)
+  elseif type(v) == "table" and is_slice(i) and v.__part then
+    return v:__part(slice_places(i, #v))
   elseif type(v) == "table" and v.__getitem then
     return V.from_lua(v:__getitem(i))
   end

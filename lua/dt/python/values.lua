@@ -186,6 +186,18 @@ end
 
 -- ---- to Lua and back ----
 
+-- A list that says its length itself, as the arguments a hook is given.
+local function is_pack(v)
+  local n = rawget(v, "n")
+  if math.type(n) ~= "integer" or v[1] == nil then return false end
+  for k in next, v do
+    if k ~= "n" and (math.type(k) ~= "integer" or k < 1 or k > n) then
+      return false
+    end
+  end
+  return true
+end
+
 -- A Lua function for a Python one.
 local wrapped = setmetatable({}, {__mode = "k"})
 function M.lua_function(f)
@@ -193,7 +205,7 @@ function M.lua_function(f)
   local function w(...)
     local args, kw = table.pack(...), nil
     local last = args[args.n]
-    if util.is_kwargs(last) then
+    if util.is_kwargs(last) and not is_pack(last) then
       kw = M.dict()
       args.n = args.n - 1
       for k, v in pairs(last) do M.dict_set(kw, k, M.from_lua(v)) end
@@ -255,10 +267,11 @@ function M.from_lua(v)
     end
     return v
   end
-  if util.is_kwargs(v) then return M.dict_of(v) end
-  local out = {}
-  for i = 1, v.n or #v do out[i] = M.from_lua(v[i]) end
-  return M.list(out, v.n or #v)
+  local pack = is_pack(v)
+  if util.is_kwargs(v) and not pack then return M.dict_of(v) end
+  local out, n = {}, pack and v.n or #v
+  for i = 1, n do out[i] = M.from_lua(v[i]) end
+  return (pack and M.tuple or M.list)(out, n)
 end
 
 -- ---- text ----
