@@ -142,9 +142,9 @@ local function with_reentrance(f, args)
           .. "this checkpoint() is not necessary")
       end
       autograd.backward(roots, with)
-      local back = {}
+      local back = {grads_of = true}
       for i = 1, args.n do
-        back[i] = util.is_tensor(given[i]) and given[i].grad or dt.None
+        back[i] = util.is_tensor(given[i]) and given[i] or dt.None
       end
       return back
     end)

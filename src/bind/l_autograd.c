@@ -209,6 +209,27 @@ static int m_hook (lua_State *L) { return add_hook(L, false); }
 /* x:register_post_accumulate_grad_hook(f): f(x) when x.grad was added to. */
 static int m_hook_after (lua_State *L) { return add_hook(L, true); }
 
+/* The gradient at i of what a custom function returned, the caller's: a
+** tensor of the table, or one tensor alone; where the table says `grads_of`
+** its tensor's gradient, taken from it, so that nobody else holds it. */
+static DtVar *returned_grad (lua_State *L, int i) {
+  DtVar *v = NULL;
+  bool of;
+  if (!lua_istable(L, -1)) {
+    v = i == 0 ? dtL_test_tensor(L, -1) : NULL;
+    return v ? dt_var_ref(v) : NULL;
+  }
+  lua_getfield(L, -1, "grads_of");
+  of = lua_toboolean(L, -1);
+  lua_geti(L, -2, i + 1);
+  v = dtL_test_tensor(L, -1);
+  lua_pop(L, 2);
+  if (v == NULL || !of) return v ? dt_var_ref(v) : NULL;
+  DtVar *g = v->grad;
+  v->grad = NULL;
+  return g;
+}
+
 /* Backward of a custom function: the Lua function gets a table of gradients
 ** (dt.None for missing ones) and returns a table of gradients. */
 static DtStatus custom_backward (DtSession *s, void *ud, int nout,
@@ -231,15 +252,7 @@ static DtStatus custom_backward (DtSession *s, void *ud, int nout,
     lua_remove(L, -2);
     return dtL_catch(L, DT_E_LUA);
   }
-  for (i = 0; i < nin; i++) {
-    DtVar *v = NULL;
-    if (lua_istable(L, -1)) {
-      lua_geti(L, -1, i + 1);
-      v = dtL_test_tensor(L, -1);
-      lua_pop(L, 1);
-    } else if (i == 0) v = dtL_test_tensor(L, -1);
-    gin[i] = v ? dt_var_ref(v) : NULL;
-  }
+  for (i = 0; i < nin; i++) gin[i] = returned_grad(L, i);
   lua_pop(L, 2);
   return DT_OK;
 }

@@ -15,7 +15,7 @@
 #include "bind/field.h"
 #include "debug/debug.h"
 
-enum { NAMED_TENSOR_KEYS = 6 };
+enum { NAMED_TENSOR_KEYS = 6, NESTED = 8 };
 
 typedef struct Recorder {
   lua_State *L;
@@ -23,6 +23,7 @@ typedef struct Recorder {
   int row;                      /* registry: the open row, or LUA_NOREF */
   int id;                       /* of the listener */
   int open;                     /* rows and what is nested in them */
+  const DtArgs *args[NESTED];   /* of each of these, the outermost first */
   int nredist;                  /* redistributions of the open row */
   bool in_redist;
   bool on;
@@ -192,13 +193,33 @@ static bool any_dist (int n, DtVar *const *v) {
   return false;
 }
 
-static bool transparent (const DtEvent *e) {
-  return e->op != NULL || (e->text != NULL &&
-                           strcmp(e->text, "distribute_tensor") == 0);
+/* A function without a row of its own, as PyTorch's to_local is where it has
+** nothing to differentiate. */
+static bool transparent (const DtSession *s, const DtEvent *e) {
+  if (e->op != NULL) return true;
+  if (e->text == NULL) return false;
+  return strcmp(e->text, "distribute_tensor") == 0 ||
+         (!s->grad_enabled && strcmp(e->text, "dtensor.to_local") == 0);
+}
+
+/* The number of slots' tensor among the arguments, lists flattened: what is
+** no tensor counts, too. */
+static int flat_index (const DtArgs *a, int slot) {
+  int at = 0;
+  for (int i = 0; a != NULL && i < a->n; i++) {
+    const DtValue *v = &a->v[i];
+    int n = v->kind == DT_V_LIST ? v->u.list.n : 1;
+    const DtValue *one = v->kind == DT_V_LIST ? v->u.list.v : v;
+    for (int k = 0; k < n; k++)
+      if (one[k].kind == DT_V_TENSOR && one[k].u.slot == slot) return at + k;
+    at += n;
+  }
+  return slot;
 }
 
 static void on_begin (Recorder *r, const DtEvent *e) {
   lua_State *L = r->L;
+  if (r->open < NESTED) r->args[r->open] = e->args;
   if (r->open++ > 0) {
     if (e->op != NULL && e->kind == DT_EV_OP) {
       lua_pushstring(L, e->op->sig->full);
@@ -228,7 +249,9 @@ static void on_redist (Recorder *r, const DtEvent *e) {
   lua_State *L = r->L;
   if (r->row == LUA_NOREF) return;
   lua_createtable(L, 0, 4);
-  if (e->implicit) dtL_set_int(L, "arg", e->slot);
+  if (e->implicit)
+    dtL_set_int(L, "arg", flat_index(r->open > 0 && r->open <= NESTED
+                                     ? r->args[r->open - 1] : NULL, e->slot));
   push_pl_texts(L, e->plan->src->pl, e->plan->src->npl);
   lua_setfield(L, -2, "src");
   push_pl_texts(L, e->plan->dst->pl, e->plan->dst->npl);
@@ -294,8 +317,8 @@ static DtStatus listen (void *ud, DtSession *s, const DtEvent *e) {
   if (!r->on || (d != NULL && d->muted)) return DT_OK;
   if (!lua_checkstack(r->L, 24)) return DT_OK;
   switch (e->kind) {
-    case DT_EV_FUNC: if (!transparent(e)) on_begin(r, e); break;
-    case DT_EV_FUNC_END: if (!transparent(e)) on_end(r, e); break;
+    case DT_EV_FUNC: if (!transparent(s, e)) on_begin(r, e); break;
+    case DT_EV_FUNC_END: if (!transparent(s, e)) on_end(r, e); break;
     case DT_EV_OP: on_begin(r, e); break;
     case DT_EV_OP_END: on_end(r, e); break;
     case DT_EV_REDIST: on_redist(r, e); break;
