@@ -2,6 +2,7 @@
 ** debug/decide.c: the decision on a recorded operator, asked for again: by
 ** :why, which wants all candidates, and by :verify, which looks for causes. */
 #include "debug/debug.h"
+#include "shard/known_wrong.h"
 
 /* The spec that counts for input i: plain ones are Replicate on the mesh. */
 static DtStatus spec_of (DtSession *s, const DtRecVar *v, DtMesh *mesh,
@@ -25,6 +26,16 @@ DtMesh *dt_record_mesh (const DtRecOp *r) {
   return NULL;
 }
 
+/* Was this call given another's decision? */
+static const DtKnownWrong *shared (DtSession *s, const DtRecOp *r,
+                                   const DtProp *own) {
+  const DtSpec **out = DT_ANEWN(s->cx, &s->cx->scratch, const DtSpec *,
+                                r->nout + 1);
+  if (out == NULL) return NULL;
+  for (int i = 0; i < r->nout; i++) out[i] = r->out[i].spec;
+  return dt_known_wrong_shared(&r->args, own, r->nout, out);
+}
+
 DtStatus dt_record_decide (DtDebug *d, const DtRecOp *r, const DtArgs *args,
                            DtWhy **why, DtProp **out) {
   DtSession *s = d->s;
@@ -40,6 +51,9 @@ DtStatus dt_record_decide (DtDebug *d, const DtRecOp *r, const DtArgs *args,
   }
   if (st == DT_OK)
     st = dt_prop_run(s->cx, s->prop, r->op, args, r->nin, in, why, out);
+  if (st == DT_OK && args == &r->args && r->done &&
+      (*out)->known_wrong == NULL)
+    (*out)->known_wrong = shared(s, r, *out);
   while (n > 0) dt_spec_unref(s->cx, (DtSpec *)(uintptr_t)in[--n]);
   dt_arena_release(&s->cx->scratch, mark);
   return st;

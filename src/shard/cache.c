@@ -9,7 +9,7 @@
 ** program that makes that many different calls does not live from the cache. */
 #include <string.h>
 #include "base/hash.h"
-#include "shard/prop_int.h"
+#include "shard/twin_int.h"
 #include "shard/user.h"
 
 enum { CACHE_MAX = 4096, CACHE_PLACES = 4 * CACHE_MAX };
@@ -22,6 +22,7 @@ typedef struct DtPropEntry {
   DtArgs args;
   DtArena arena;                /* of args */
   DtProp *prop;
+  DtValue number;               /* called with, where the key has a tensor */
 } DtPropEntry;
 
 static uint64_t key_hash (const DtOpDef *op, const DtArgs *args, int nin,
@@ -151,11 +152,78 @@ DtStatus dt_prop_raw_cached (DtCtx *cx, DtPropagator *p, const DtOpDef *op,
   return DT_OK;
 }
 
+/* Twins have keys of their own: nothing else looks them up. */
+static uint64_t twin_hash (uint64_t h) { return dt_hash_u64(h, 1); }
+
+/* The call had a number: its decision is there for the tensor, too. */
+static DtStatus store_twin (DtCtx *cx, DtPropagator *p, const DtOpDef *op,
+                            const DtTwin *t, DtValue number, uint64_t h,
+                            DtProp *prop) {
+  uint32_t at;
+  DT_TRY(cx, store(cx, p, h, op, &t->args, t->nin, t->in, prop));
+  at = find_place(p, h, op, &t->args, t->nin, t->in);
+  p->table[at]->number = number;
+  return DT_OK;
+}
+
+/* An entry nobody finds again; its place stays taken. */
+static void forget (DtPropagator *p, const DtOpDef *op, const DtArgs *args,
+                    int nin, const DtSpec *const *in) {
+  uint64_t h = key_hash(op, args, nin, in);
+  DtPropEntry *e = p->table[find_place(p, h, op, args, nin, in)];
+  if (e != NULL) e->op = NULL;
+}
+
+/* A call decided for the first time: was its twin before it? */
+static DtStatus settle_twin (DtCtx *cx, DtPropagator *p, const DtOpDef *op,
+                             const DtArgs *args, int nin,
+                             const DtSpec *const *in, const DtTwin *t,
+                             DtProp **out) {
+  uint64_t h = key_hash(op, &t->args, t->nin, t->in), th = twin_hash(h);
+  DtPropEntry *tensor, *number;
+  DtArgs first;
+  DtProp *own = *out, *now = NULL;
+  tensor = p->table[find_place(p, h, op, &t->args, t->nin, t->in)];
+  number = p->table[find_place(p, th, op, &t->args, t->nin, t->in)];
+  first = t->args;
+  if (t->number && tensor != NULL)
+    DT_TRY(cx, dt_twin_follow(cx, t, in, own, &first, tensor->prop, &now));
+  else if (t->number && number == NULL)
+    return store_twin(cx, p, op, t, args->v[t->at], th, own);
+  else if (!t->number && number != NULL) {
+    first.v[t->at] = number->number;
+    DT_TRY(cx, dt_twin_follow(cx, t, in, own, &first, number->prop, &now));
+  }
+  if (now == NULL) return DT_OK;
+  *out = now;
+  dt_prop_unref(cx, own);
+  return store(cx, p, key_hash(op, args, nin, in), op, args, nin, in, now);
+}
+
+static DtStatus with_twin (DtCtx *cx, DtPropagator *p, const DtOpDef *op,
+                           const DtArgs *args, int nin,
+                           const DtSpec *const *in, DtProp **out) {
+  DtTwin t;
+  DtStatus st;
+  if (p->release != DT_LAST_RELEASE || p->traced_mode == DT_TRACED_FROZEN)
+    return DT_OK;
+  st = dt_twin_init(cx, args, nin, in, &t);
+  if (st == DT_OK && t.on)
+    st = settle_twin(cx, p, op, args, nin, in, &t, out);
+  dt_twin_fini(cx, &t);
+  if (st == DT_OK) return DT_OK;
+  forget(p, op, args, nin, in);
+  dt_prop_unref(cx, *out);
+  *out = NULL;
+  return st;
+}
+
 DtStatus dt_prop_cached (DtCtx *cx, DtPropagator *p, const DtOpDef *op,
                          const DtArgs *args, int nin,
                          const DtSpec *const *in, DtProp **out, bool *hit) {
   DtStatus st = dt_prop_raw_cached(cx, p, op, args, nin, in, out, hit);
-  return st == DT_OK ? DT_OK : dt_prop_suffix(cx, st, op, args, in);
+  if (st != DT_OK) return dt_prop_suffix(cx, st, op, args, in);
+  return *hit ? DT_OK : with_twin(cx, p, op, args, nin, in, out);
 }
 
 static bool same_op (const void *a, const void *b) { return a == b; }

@@ -22,6 +22,14 @@ typedef struct DtKnownWrong {
 const DtKnownWrong *dt_known_wrong_rows (int *n);
 /* Has an operator any row?  Pure. */
 bool dt_known_wrong_has (const DtOpDef *op);
+/* PyTorch's cache takes a number for a 0-dim tensor in its place, and gives it
+** the tensor's decision (shard/twin.c).  The row for a call with such a number
+** whose outputs were not placed as it would be decided by itself, `own`; NULL:
+** no such call, or placed so.  `out` are the placed outputs, NULL where None or
+** plain.  Pure. */
+const DtKnownWrong *dt_known_wrong_shared (const DtArgs *args,
+                                           const DtProp *own, int nout,
+                                           const DtSpec *const *out);
 /* The row that says this decision is wrong, or NULL.  `op` is the operator
 ** called (a derived form counts as its base).  Pure. */
 const DtKnownWrong *dt_known_wrong_find (DtCtx *cx, const DtOpDef *op,
