@@ -11,7 +11,14 @@ local M = {}
 -- distributed.get_rank(), get_world_size(), barrier(), is_initialized()
 M.get_rank = dt.rank
 M.get_world_size = dt.world_size
-M.barrier = dt.barrier
+
+-- distributed.barrier({group =}): returns when all ranks have come.
+function M.barrier(...)
+  local a = util.bind("barrier", {"group", "async_op", "device_ids"}, {}, ...)
+  if util.is_none(a.group) then return dt.barrier() end
+  local mesh, mdim = M._where(a.group)
+  dt._coll("all_reduce", dt.zeros(0), mesh, mdim, {name = "barrier"})
+end
 function M.is_initialized() return true end
 
 M.ReduceOp = {SUM = "sum", AVG = "avg", MAX = "max", MIN = "min",
@@ -32,13 +39,15 @@ local function where(group)
   if group.mesh then return group.mesh, group.mesh_dim or 0 end
   return dt.DeviceMesh("cpu", group), 0
 end
+M._where = where
 
--- The place of a rank of the world in this rank's group.
-local function place_in(group, rank)
+-- The ranks of the world in this rank's group, in the group's order; nil for a
+-- rank that is not of the mesh.
+local function members(group)
   local mesh, mdim = where(group)
   local at, step = mesh:get_coordinate(), 1
-  if not at then return rank end                -- not one of the mesh
-  local ranks, first = mesh:ranks(), 0
+  if not at then return nil end
+  local ranks, first, out = mesh:ranks(), 0, {}
   for d = mesh.ndim, 1, -1 do
     if d - 1 ~= mdim then first = first + at[d] * step end
     step = step * mesh.shape[d]
@@ -46,7 +55,18 @@ local function place_in(group, rank)
   step = 1
   for d = mdim + 2, mesh.ndim do step = step * mesh.shape[d] end
   for i = 0, mesh:size(mdim) - 1 do
-    if ranks[first + i * step + 1] == rank then return i end
+    out[i + 1] = ranks[first + i * step + 1]
+  end
+  return out
+end
+
+-- The place of a rank of the world in this rank's group.
+local function place_in(group, rank)
+  if util.is_none(group) then return rank end
+  local ranks = members(group)
+  if not ranks then return rank end             -- not one of the mesh
+  for i, r in ipairs(ranks) do
+    if r == rank then return i - 1 end
   end
   util.raise("ValueError", "Global rank %s is not part of the group",
     tostring(rank))
@@ -68,6 +88,7 @@ local function refuse(op, ...)
     "Operator %s does not have a sharding strategy registered.", op)
 end
 
+-- `o`: what _coll takes; o.name is c10d's.
 local function run(kind, t, group, o)
   local mesh, mdim = where(group)
   if kind == "all_gather" and dt._mark(t, "permuted") then
@@ -78,8 +99,38 @@ end
 
 local function write(t, result)
   local guard <close> = dt.no_grad()            -- luacheck: ignore guard
-  t:detach():copy_(result)
+  t:detach():copy_(result:view(t.shape))
   return t
+end
+
+local function one_dtype(first, t)
+  if t.dtype ~= first.dtype then
+    util.raise("ValueError", "Invalid usage of tensors with different dtypes"
+      .. "Found %s and  %s", tostring(first.dtype), tostring(t.dtype))
+  end
+end
+
+local function same_shape(a, b)
+  return table.concat(a, " ") == table.concat(b, " ")
+end
+
+-- Tensors as one flat piece, and back into others.
+local function flat(list)
+  local guard <close> = dt.no_grad()            -- luacheck: ignore guard
+  local out = {}
+  for i, t in ipairs(list) do
+    one_dtype(list[1], t)
+    out[i] = t:detach():reshape(-1)
+  end
+  return #out == 1 and out[1]:contiguous() or dt.cat(out, 0)
+end
+
+local function spread(all, list)
+  local at = 0
+  for _, t in ipairs(list) do
+    write(t, all:narrow(0, at, t:numel()))
+    at = at + t:numel()
+  end
 end
 
 -- What async_op gives: the data is there at once; that nobody has waited is
@@ -88,21 +139,65 @@ local Work = {}
 Work.__index = Work
 
 function Work:wait()
-  dt._mark(self.tensor, "pending", false)
+  for _, t in ipairs(self.tensors) do dt._mark(t, "pending", false) end
   return true
 end
 
 function Work:is_completed() return true end
 
-local function later(t, async)
+-- `t`, or with async_op something to wait() for.
+local function later(t, async, list)
   if util.is_none(async) or not async then return t end
-  dt._mark(t, "pending", true)
-  return setmetatable({tensor = t}, Work)
+  list = list or {t}
+  for _, one in ipairs(list) do dt._mark(one, "pending", true) end
+  return setmetatable({tensors = list, tensor = t}, Work)
 end
 
 local function options(name, pos, ...)
-  local a = util.bind(name, pos, {op = "sum"}, ...)
-  return a
+  return util.bind(name, pos, {op = "sum"}, ...)
+end
+
+-- The place in the group of the rank a call names: `what` is a rank of the
+-- world, group_`what` one of the group; without either rank 0 of the world.
+local function root_of(a, what)
+  local own, world = a["group_" .. what], a[what]
+  if not util.is_none(own) then
+    if not util.is_none(world) then
+      util.raise("ValueError", "Can't specify both group_rank and global_rank")
+    end
+    return own
+  end
+  return place_in(a.group, util.is_none(world) and 0 or world)
+end
+
+-- This rank's place in the group, and how many there are; nil for a rank that
+-- is no member, which has nothing to do.
+local function seat(group)
+  local mesh, mdim = where(group)
+  local at = mesh:get_coordinate()
+  return at and at[mdim + 1], mesh:size(mdim)
+end
+
+-- `each` at place `root` of n and 0 elsewhere; root false: everywhere.
+local function only(n, root, each)
+  local out = {}
+  for i = 1, n do out[i] = (not root or root == i - 1) and each or 0 end
+  return out
+end
+
+local function check_size(op, what, list, n)
+  if #list ~= n then
+    util.raise("RuntimeError", "ProcessGroupGloo::%s: Incorrect %s list size "
+      .. "%d. %s%s list size should be %d, same as size of the process group.",
+      op, what, #list, what:sub(1, 1):upper(), what:sub(2), n)
+  end
+end
+
+local function check_root(op, root, n)
+  if root < 0 or root >= n then
+    util.raise("RuntimeError", "ProcessGroupGloo::%s: invalid root rank: %d",
+      op, root)
+  end
 end
 
 -- distributed.all_reduce(t, {op = "sum", group =, async_op =}): in place;
@@ -110,8 +205,23 @@ end
 function M.all_reduce(t, ...)
   refuse("c10d.allreduce_.default", t)
   local a = options("all_reduce", {"op", "group", "async_op"}, ...)
-  return later(write(t, run("all_reduce", t, a.group, {op = a.op})),
+  return later(write(t, run("all_reduce", t, a.group, {op = a.op,
+    name = "allreduce_"})),
     a.async_op)
+end
+
+-- distributed.reduce(t, dst, {op =, group =, group_dst =}): in place on rank
+-- `dst`; the others keep what they have.
+function M.reduce(t, ...)
+  refuse("c10d.reduce_.default", t)
+  local a = options("reduce", {"dst", "op", "group", "async_op", "group_dst"},
+    ...)
+  local me, n = seat(a.group)
+  local root = root_of(a, "dst")
+  check_root("reduce", root, n)
+  local sum = run("all_reduce", t, a.group, {op = a.op, name = "reduce_"})
+  if me == root then write(t, sum) end
+  return later(t, a.async_op)
 end
 
 -- distributed.broadcast(t, src, {group =}): in place, from rank `src` of the
@@ -131,7 +241,8 @@ function M.all_gather(t, ...)
   local a = options("all_gather", {"group", "op"}, ...)
   local mesh, mdim = where(a.group)
   local n = mesh:size(mdim)
-  local all = run("all_gather", t:unsqueeze(0), a.group, {dim = 0})
+  local all = run("all_gather", t:unsqueeze(0), a.group, {dim = 0,
+    name = "allgather_"})
   local out = {}
   for i = 1, n do out[i] = all:select(0, i - 1) end
   return out
@@ -141,8 +252,62 @@ end
 function M.all_gather_into_tensor(out, t, ...)
   refuse("c10d._allgather_base_.default", out, t)
   local a = options("all_gather_into_tensor", {"group", "async_op", "op"}, ...)
-  return later(write(out, run("all_gather", t, a.group, {dim = 0})
-    :view(out.shape)), a.async_op)
+  return later(write(out, run("all_gather", t, a.group, {dim = 0,
+    name = "_allgather_base_"})), a.async_op)
+end
+
+-- distributed.gather(t, list, dst, {group =, group_dst =}): the tensors of
+-- `list`, given on rank `dst` only, get every rank's.
+function M.gather(t, ...)
+  refuse("c10d.gather_.default", t)
+  local a = options("gather", {"gather_list", "dst", "group", "async_op",
+    "group_dst", "op"}, ...)
+  local me, n = seat(a.group)
+  local root, list = root_of(a, "dst"), a.gather_list
+  if util.is_none(list) then list = nil end
+  check_root("gather", root, n)
+  if me == root and not list then
+    util.raise("ValueError", "Argument ``gather_list`` must be specified on "
+      .. "destination rank.")
+  elseif me ~= root and list and #list > 0 then
+    util.raise("ValueError", "Argument ``gather_list`` must NOT be specified "
+      .. "on non-destination ranks.")
+  elseif me == root then
+    check_size("gather", "output", list, n)
+  end
+  local each = t:numel()
+  local all = run("all_to_all_v", flat {t}, a.group, {name = "gather_",
+    input_splits = only(n, root, each),
+    output_splits = only(n, me ~= root and -1, each)})
+  if me == root then spread(all, list) end
+  return later(nil, a.async_op, list or {})
+end
+
+-- distributed.scatter(t, list, src, {group =, group_src =}): member i's `t`
+-- gets tensor i of `list`, given on rank `src` only.
+function M.scatter(t, ...)
+  refuse("c10d.scatter_.default", t)
+  local a = options("scatter", {"scatter_list", "src", "group", "async_op",
+    "group_src", "op"}, ...)
+  local me, n = seat(a.group)
+  local root, list = root_of(a, "src"), a.scatter_list
+  if util.is_none(list) then list = nil end
+  check_root("scatter", root, n)
+  if me == root and not list then
+    util.raise("ValueError", "Argument ``scatter_list`` must be specified on "
+      .. "source rank.")
+  elseif me ~= root and list and #list > 0 then
+    util.raise("ValueError", "Argument ``scatter_list`` must NOT be specified "
+      .. "on non-source ranks.")
+  elseif me == root then
+    check_size("scatter", "input", list, n)
+  end
+  local each = t:numel()
+  local mine = me == root and flat(list) or flat({t}):narrow(0, 0, 0)
+  write(t, run("all_to_all_v", mine, a.group, {name = "scatter_",
+    input_splits = only(n, me ~= root and -1, each),
+    output_splits = only(n, root, each)}))
+  return later(t, a.async_op)
 end
 
 -- distributed.reduce_scatter_tensor(out, t, {op =, group =})
@@ -150,15 +315,72 @@ function M.reduce_scatter_tensor(out, t, ...)
   refuse("c10d._reduce_scatter_base_.default", out, t)
   local a = options("reduce_scatter_tensor", {"op", "group", "async_op"}, ...)
   return later(write(out, run("reduce_scatter", t, a.group, {op = a.op,
-    dim = 0})), a.async_op)
+    dim = 0, name = "_reduce_scatter_base_"})), a.async_op)
 end
 
--- distributed.all_to_all_single(out, t, {group =}): equal parts of dim 0.
+-- distributed.reduce_scatter(out, list, {op =, group =}): member i's `out`
+-- gets the sum of all ranks' i-th tensors.
+function M.reduce_scatter(out, list, ...)
+  refuse("c10d.reduce_scatter_.default", out, table.unpack(list))
+  local a = options("reduce_scatter", {"op", "group", "async_op"}, ...)
+  return later(write(out, run("reduce_scatter", flat(list), a.group,
+    {op = a.op, dim = 0, name = "reduce_scatter_"})), a.async_op)
+end
+
+-- distributed.all_to_all(outs, list, {group =}): tensor i of `list` goes to
+-- member i; out i comes from it.
+function M.all_to_all(outs, list, ...)
+  local both = table.move(list, 1, #list, #outs + 1, {table.unpack(outs)})
+  refuse("c10d.alltoall_.default", table.unpack(both))
+  local a = options("all_to_all", {"group", "async_op", "op"}, ...)
+  local _, n = seat(a.group)
+  for i, l in ipairs {list, outs} do
+    if #l ~= n then
+      util.raise("RuntimeError", "ProcessGroupGloo::alltoall: %s tensor list "
+        .. "size %d does not match world size %d", i == 1 and "input"
+        or "output", #l, n)
+    end
+  end
+  local function sizes(l)
+    local out = {}
+    for i, t in ipairs(l) do
+      one_dtype(outs[1], t)
+      if not same_shape(t.shape, l[1].shape) then
+        util.raise("RuntimeError", "ProcessGroupGloo::alltoall: invalid tensor "
+          .. "size at index %d (expected (%s), got (%s))", i - 1,
+          table.concat(l[1].shape, ", "), table.concat(t.shape, ", "))
+      end
+      out[i] = t:numel()
+    end
+    return out
+  end
+  local ins, out = sizes(list), sizes(outs)
+  local all = run("all_to_all_v", flat(list), a.group, {name = "alltoall_",
+    input_splits = ins, output_splits = out})
+  spread(all, outs)
+  return later(nil, a.async_op, outs)
+end
+
+-- distributed.all_to_all_single(out, t, out_splits, in_splits, {group =}):
+-- rows of dim 0, equal parts without the splits.
 function M.all_to_all_single(out, t, ...)
   refuse("c10d.alltoall_base_.default", out, t)
-  local a = options("all_to_all_single", {"group", "op"}, ...)
-  return write(out, run("all_to_all", t, a.group,
-    {split_dim = 0, concat_dim = 0}))
+  local a = options("all_to_all_single", {"output_split_sizes",
+    "input_split_sizes", "group", "async_op", "op"}, ...)
+  local _, n = seat(a.group)
+  local function splits(list, x)
+    if not util.is_none(list) and #list > 0 then return list end
+    if x.shape[1] % n ~= 0 then
+      util.raise("RuntimeError", "Tensor's dim 0 does not divide equally "
+        .. "across group size")
+    end
+    list = {}
+    for i = 1, n do list[i] = x.shape[1] // n end
+    return list
+  end
+  return later(write(out, run("all_to_all_v", t, a.group, {
+    name = "alltoall_base_", input_splits = splits(a.input_split_sizes, t),
+    output_splits = splits(a.output_split_sizes, out)})), a.async_op)
 end
 
 -- all_to_all_single along dim 0: out_splits[i] rows come from member i,
@@ -254,6 +476,11 @@ M.functional = {
   reduce_scatter_tensor = reduce_scatter_tensor,
   reduce_scatter_tensor_autograd = reduce_scatter_tensor,
 }
+
+for name, f in pairs(require("dt.distributed_p2p")(where, members,
+  refuse)) do
+  M[name] = f
+end
 
 return setmetatable(M, {__index = function (_, name)
   if name == "checkpoint" then return require "dt.checkpoint" end

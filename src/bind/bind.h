@@ -177,6 +177,7 @@ void dtL_open_placement (lua_State *L);
 void dtL_open_error (lua_State *L);
 void dtL_open_op (lua_State *L, int dt);
 void dtL_open_dist (lua_State *L, int dt);
+void dtL_open_p2p (lua_State *L, int dt);       /* send and recv */
 void dtL_open_autograd (lua_State *L, int dt);
 void dtL_open_custom (lua_State *L, int dt);
 void dtL_open_misc (lua_State *L, int dt);

@@ -23,7 +23,7 @@
 ** has two places, since a rank can be ahead of another by one. */
 #include <string.h>
 #include "base/hash.h"
-#include "comm/board_int.h"
+#include "comm/p2p_int.h"
 
 enum { NAP_MS = 10, IDLE_NAP_MS = 50 };
 
@@ -368,6 +368,43 @@ DtStatus dt_agree_group (DtCtx *cx, DtGroup *g, const DtCollInfo *i,
   return st;
 }
 
+/* --- messages: each side only counts ------------------------------------- */
+
+void dt_agree_posted (DtGroup *g, uint64_t key) {
+  atomic_store(&dt_board_cells(g->slot)[g->me].key, key);
+  dt_bell_ring(g->slot);
+}
+
+/* A channel never decides anything: who waits in it needs the other's count
+** (may_need, still_needs), which only grows. */
+DtStatus dt_agree_posted_by_both (DtCtx *cx, DtGroup *g, uint64_t key,
+                                  const DtCollInfo *i) {
+  DtComm *c = g->comm;
+  DtCell *other = &dt_board_cells(g->slot)[1 - g->me];
+  DtStatus st;
+  DtWait w;
+  DT_TRY(cx, check_alive(cx, c));
+  st = verdict_of(c);
+  if (st != DT_OK)
+    return raise_verdict(cx, c, st, c->told == c->epoch + 1);
+  dt_board_post(c, DT_POST_WAIT, g->slot, key, 0, i);
+  dt_wait_init(&w, c->board, g->slot, NAP_MS);
+  for (;;) {
+    dt_wait_look(&w);
+    if (atomic_load(&other->key) >= key)
+      break;
+    if (w.lost >= 0)
+      return dt_board_lost(cx, c, w.lost);
+    if (!dt_wait_pause(&w))
+      continue;
+    st = reasons_to_leave(cx, c, &w);
+    if (st != DT_OK && atomic_load(&other->key) < key)
+      return await_verdict(cx, g);
+  }
+  dt_board_post(c, DT_POST_MOVE, g->slot, key, 0, NULL);
+  return DT_OK;
+}
+
 /* `done` counts in halves: an agreement may have one meeting in between. */
 DtStatus dt_agree_done (DtCtx *cx, DtGroup *g, bool half) {
   DtCell *cell = dt_board_cells(g->slot);
@@ -457,6 +494,8 @@ DtStatus dt_agree_meet (DtCtx *cx, DtComm *c, DtStatus mine,
   for (r = 0; r < c->size; r++)
     seen[r] = (DtStatus)atomic_load(&c->board->posts[r].status[par]);
   st = sum_up(cx, c, mine, seen);
+  if (st != DT_OK)
+    c->era = c->epoch + 1;
   if (all != NULL)
     memcpy(all, seen, (size_t)c->size * sizeof *all);
   c->epoch++;

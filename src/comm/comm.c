@@ -9,7 +9,7 @@
 ** block to reduce. */
 #include <string.h>
 #include "base/hash.h"
-#include "comm/board_int.h"
+#include "comm/p2p_int.h"
 
 enum { SMALL = 512 };             /* bytes: gather rather than exchange */
 
@@ -38,6 +38,7 @@ static DtStatus group_new (DtCtx *cx, DtComm *c, int n, const int *ranks,
   if (g == NULL)
     return DT_E_NOMEM;
   g->comm = c;
+  g->salt = salt;
   g->size = n;
   g->me = -1;
   g->ranks = DT_NEWN(cx, int, n);
@@ -69,7 +70,7 @@ DtStatus dt_comm_new (DtCtx *cx, const DtCommVt *vt, int rank, int size,
   c->vt = vt;
   c->rank = rank;
   c->size = size;
-  c->epoch = 1;
+  c->epoch = c->era = 1;
   *out = c;
   return DT_OK;
 }
@@ -99,6 +100,12 @@ void dt_comm_free (DtCtx *cx, DtComm *c) {
     DtGroup *next = c->groups->next;
     group_free(cx, c->groups);
     c->groups = next;
+  }
+  dt_msgs_free(cx, c);
+  while (c->channels != NULL) {
+    DtGroup *next = c->channels->next;
+    group_free(cx, c->channels);
+    c->channels = next;
   }
   group_free(cx, c->meet);
   group_free(cx, c->line);
@@ -155,6 +162,23 @@ DtStatus dt_comm_group (DtCtx *cx, DtComm *c, int n, const int *ranks,
   DT_TRY(cx, check_ranks(cx, c, n, ranks));
   DT_TRY(cx, group_new(cx, c, n, ranks, 0, &g));
   *at = g;
+  *out = g;
+  return DT_OK;
+}
+
+DtStatus dt_comm_channel (DtCtx *cx, DtComm *c, int src, int dst,
+                          uint64_t salt, DtGroup **out) {
+  int ranks[2] = {src, dst};
+  DtGroup *g;
+  for (g = c->channels; g != NULL; g = g->next) {
+    if (g->salt == salt && same_ranks(g, 2, ranks)) {
+      *out = g;
+      return DT_OK;
+    }
+  }
+  DT_TRY(cx, group_new(cx, c, 2, ranks, salt, &g));
+  g->next = c->channels;
+  c->channels = g;
   *out = g;
   return DT_OK;
 }

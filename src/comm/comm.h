@@ -19,6 +19,7 @@
 
 typedef struct DtComm DtComm;       /* a world as one rank sees it */
 typedef struct DtGroup DtGroup;     /* some of its ranks, in an order */
+typedef struct DtMsg DtMsg;         /* one side of a message under way */
 
 /* What a rank is about to do; hashed for agreement, printed on divergence. */
 typedef struct DtCollInfo {
@@ -78,6 +79,17 @@ typedef struct DtCommVt {
   /* root's block i goes to member i. */
   DtStatus (*scatter) (DtCtx *cx, DtGroup *g, const void *in, size_t nbytes,
                        void *out, int root);
+  /* Messages between two ranks (p2p_int.h); NULL: nothing comes.  Begin to
+  ** move one side, which is posted next; end when both sides are posted: the
+  ** receiver has the data then. */
+  DtStatus (*msg_begin) (DtCtx *cx, DtComm *c, DtMsg *m);
+  DtStatus (*msg_end) (DtCtx *cx, DtComm *c, DtMsg *m);
+  /* Is the sender's copy no longer needed?  NULL: at once. */
+  bool (*msg_gone) (DtComm *c, DtMsg *m);
+  /* Let go of what the world has for it, moved or not; NULL: nothing. */
+  void (*msg_free) (DtCtx *cx, DtComm *c, DtMsg *m);
+  /* Called in every wait: move what has begun; NULL: it moves by itself. */
+  void (*progress) (DtComm *c);
   /* See dt_comm_meet(), dt_comm_share(), dt_comm_alive(). */
   DtStatus (*meet) (DtCtx *cx, DtComm *c, DtStatus mine, const DtCollInfo *i,
                     DtStatus *all);
@@ -95,6 +107,8 @@ struct DtComm {
   int rank, size;
   uint64_t seq;                 /* collectives started on this rank */
   uint32_t epoch;               /* chunks: counts dt_comm_meet() */
+  uint32_t era;                 /* the first epoch after the last chunk that
+                                ** failed: messages count in it */
   uint32_t told;                /* epoch + 1 whose breaking off this rank has
                                 ** heard of */
   bool fast;                    /* --fast: no agreement (mpi) */
@@ -106,6 +120,8 @@ struct DtComm {
   bool dead;                    /* a rank was lost: nothing works any more */
   bool wide;                    /* several hosts: no data with agreement */
   DtGroup *groups;              /* cache of opened groups */
+  DtGroup *channels;            /* and of channels for messages */
+  DtMsg *msgs;                  /* under way, in the order they were posted */
   DtGroup *world;               /* all ranks, in their order */
   /* Called at most once per wait, after two seconds for a rank that is
   ** stopped (same host); may be NULL.  The text lives during the call. */
@@ -126,7 +142,7 @@ struct DtGroup {
   DtComm *comm;
   int size, me;                 /* me: my index in the group */
   int *ranks;                   /* world ranks in group order */
-  uint64_t hash;
+  uint64_t hash, salt;          /* salt: apart from others of these ranks */
   uint32_t seq, epoch;          /* agreements in this group, this chunk */
   struct DtBoardGroup *slot;    /* its place on the board */
   void *impl;
@@ -159,6 +175,28 @@ DtStatus dt_comm_broadcast (DtCtx *cx, DtGroup *g, const DtCollInfo *i,
 DtStatus dt_comm_scatter (DtCtx *cx, DtGroup *g, const DtCollInfo *i,
                           const void *in, size_t nbytes, void *out, int root);
 DtStatus dt_comm_barrier (DtCtx *cx, DtGroup *g, const DtCollInfo *i);
+/* A message to or from one other rank (p2p.c).  `data` is borrowed: read when
+** a sender posts, written when a receiver's wait is over.  `group` keeps apart
+** what is sent in different groups of ranks. */
+typedef struct DtLetter {
+  bool send;
+  int peer, tag;                /* peer: rank of the world */
+  uint64_t group;
+  void *data;
+  size_t nbytes;                /* a receiver may get fewer, never more */
+} DtLetter;
+/* Post one side: never waits for the other.  *out lives until it is dropped.
+** VALUE, NOMEM, COMM.  Local. */
+DtStatus dt_comm_post (DtCtx *cx, DtComm *c, const DtLetter *l, DtMsg **out);
+/* Nobody will wait for it any more; what was posted goes on its way.  Local. */
+void dt_comm_drop (DtMsg *m);
+/* Wait until the other side is posted, too; `l` as posted.  DIVERGED when
+** that can never be, RANK_LOST, INTERRUPTED, RUNTIME when more came than there
+** is room.  Collective over the two ranks. */
+DtStatus dt_comm_await (DtCtx *cx, DtComm *c, DtMsg *m, const DtLetter *l,
+                        const DtCollInfo *i);
+/* Would the wait end at once?  On other hosts: false until it has.  Local. */
+bool dt_comm_arrived (DtComm *c, const DtMsg *m);
 /* Gather a small variable-length text from every member (for folding output
 ** and reports): outs[i] allocated, owned by the caller.  Collective
 ** over the group. */

@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 #include "comm/hosts_int.h"
+#include "comm/p2p_int.h"
 
 struct DtFar { DtWire wire; };
 
@@ -55,6 +56,27 @@ DtStatus dt_far_agree (DtCtx *cx, DtGroup *g, const DtCollInfo *i,
   return answer(cx, c, w);
 }
 
+static void put_channel (DtWire *w, const DtGroup *g, uint64_t key) {
+  dt_wire_num(w, (uint64_t)g->ranks[0]);
+  dt_wire_num(w, (uint64_t)g->ranks[1]);
+  dt_wire_num(w, g->salt);
+  dt_wire_num(w, key);
+}
+
+DtStatus dt_far_posted (DtCtx *cx, DtGroup *g, uint64_t key) {
+  DtWire *w = question(cx, g->comm, DT_ASK_POSTED);
+  put_channel(w, g, key);
+  return answer(cx, g->comm, w);
+}
+
+DtStatus dt_far_posted_by_both (DtCtx *cx, DtGroup *g, uint64_t key,
+                                const DtCollInfo *i) {
+  DtWire *w = question(cx, g->comm, DT_ASK_BOTH);
+  put_channel(w, g, key);
+  dt_wire_info(w, i);
+  return answer(cx, g->comm, w);
+}
+
 /* Statuses come whether the meeting went well or not. */
 DtStatus dt_far_meet (DtCtx *cx, DtComm *c, DtStatus mine,
                       const DtCollInfo *i, DtStatus *all) {
@@ -78,6 +100,7 @@ DtStatus dt_far_meet (DtCtx *cx, DtComm *c, DtStatus mine,
     DtStatus his = (DtStatus)dt_wire_get(w);
     if (all != NULL) all[r] = his;
   }
+  if (st != DT_OK) c->era = c->epoch + 1;
   c->epoch++;
   return st;
 }

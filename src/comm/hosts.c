@@ -18,6 +18,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 #include "comm/hosts_int.h"
+#include "comm/p2p_int.h"
 
 enum { PATIENCE_MS = 30000, NOBODY = INT_MAX };
 
@@ -84,6 +85,20 @@ static void do_agree (Deputy *d) {
   put_status(d, st);
 }
 
+/* One side of a message: posted, or waited for. */
+static void do_message (Deputy *d, bool both) {
+  DtWire *w = &d->wire;
+  int src = (int)dt_wire_get(w), dst = (int)dt_wire_get(w);
+  uint64_t salt = dt_wire_get(w), key = dt_wire_get(w);
+  DtCollInfo room;
+  const DtCollInfo *i = both ? dt_wire_get_info(w, &room) : NULL;
+  DtGroup *g;
+  DtStatus st = dt_comm_channel(d->cx, d->c, src, dst, salt, &g);
+  if (st == DT_OK && both) st = dt_agree_posted_by_both(d->cx, g, key, i);
+  else if (st == DT_OK) dt_agree_posted(g, key);
+  put_status(d, st);
+}
+
 static void do_meet (Deputy *d) {
   DtCollInfo room;
   DtStatus mine = (DtStatus)dt_wire_get(&d->wire);
@@ -131,6 +146,8 @@ static bool answer (Deputy *d) {
   case DT_ASK_STOP: do_stop(d); break;
   case DT_ASK_ALIVE: put_status(d, dt_board_alive(d->cx, d->c)); break;
   case DT_ASK_STATUS: do_status(d); break;
+  case DT_ASK_POSTED: do_message(d, false); break;
+  case DT_ASK_BOTH: do_message(d, true); break;
   default: return false;
   }
   return dt_wire_send(&d->wire);

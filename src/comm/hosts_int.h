@@ -48,7 +48,7 @@ void dt_far_status (DtComm *c, DtBuf *b);
 
 typedef enum DtAsk {
   DT_ASK_AGREE = 1, DT_ASK_MEET, DT_ASK_SHARE, DT_ASK_STOP, DT_ASK_ALIVE,
-  DT_ASK_STATUS, DT_ASK_BYE
+  DT_ASK_STATUS, DT_ASK_BYE, DT_ASK_POSTED, DT_ASK_BOTH
 } DtAsk;
 
 /* One end of a connection.  What was read is a frame that ends with a 0. */

@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "comm/hosts_int.h"
+#include "comm/p2p_int.h"
 
 enum {
   LOOK_EVERY = 512,               /* tests between looks at the clock */
@@ -42,6 +43,9 @@ static DtStatus check (DtCtx *cx, int rc, const char *call) {
   int n = 0;
   if (rc == MPI_SUCCESS)
     return DT_OK;
+  if (MPI_Error_class(rc, &n) == MPI_SUCCESS && n == MPI_ERR_TRUNCATE)
+    return dt_raise(cx, DT_E_LIMIT, "%s: a message is too large", call);
+  n = 0;
   if (MPI_Error_string(rc, text, &n) != MPI_SUCCESS)
     n = 0;
   return dt_raise(cx, DT_E_COMM, "%s failed: %.*s", call, n, text);
@@ -250,6 +254,82 @@ static DtStatus mpi_scatter (DtCtx *cx, DtGroup *g, const void *in,
   return move(cx, g, M_SCATTER, in, nbytes, out, root);
 }
 
+/* --- messages ----------------------------------------------------------- */
+
+/* MPI keeps the order of messages of one tag, so era and tag name a channel
+** of two ranks; its own count is not needed. */
+enum { TAG_BITS = 16, ERA_BITS = 13 };
+
+static int mpi_tag (const DtMsg *m) {
+  unsigned tag = (unsigned)m->channel->salt & ((1u << TAG_BITS) - 1);
+  unsigned era = (unsigned)(m->key >> 32) & ((1u << ERA_BITS) - 1);
+  return (int)(era << TAG_BITS | tag);
+}
+
+typedef struct MpiMsg { MPI_Request req; Block block; } MpiMsg;
+
+static DtStatus mpi_msg_begin (DtCtx *cx, DtComm *c, DtMsg *m) {
+  MPI_Comm world = ((DtMpi *)c->impl)->world;
+  size_t n = sizeof(DtMsgHead) + m->nbytes;
+  MpiMsg *x = DT_NEW(cx, MpiMsg);
+  if (x == NULL)
+    return DT_E_NOMEM;
+  x->req = MPI_REQUEST_NULL;
+  m->impl = x;
+  DT_TRY(cx, block_init(cx, n, &x->block));
+  if (dt_msg_sends(m))
+    return check(cx, MPI_Isend(m->buf, x->block.count, x->block.type,
+                               m->channel->ranks[1], mpi_tag(m), world,
+                               &x->req), "MPI_Isend");
+  return check(cx, MPI_Irecv(m->buf, x->block.count, x->block.type,
+                             m->channel->ranks[0], mpi_tag(m), world,
+                             &x->req), "MPI_Irecv");
+}
+
+static DtStatus mpi_msg_end (DtCtx *cx, DtComm *c, DtMsg *m) {
+  MpiMsg *x = m->impl;
+  DtStatus st = finish(cx, m->channel, &x->req, m->nbytes,
+                       dt_msg_sends(m) ? "MPI_Isend" : "MPI_Irecv");
+  (void)c;
+  if (st != DT_E_LIMIT)
+    return st;
+  dt_error_clear(cx);           /* told by who waits, as in every world */
+  dt_msg_head(m)->nbytes = m->nbytes + 1;
+  dt_msg_head(m)->salt = m->channel->salt;
+  return DT_OK;
+}
+
+static bool mpi_msg_gone (DtComm *c, DtMsg *m) {
+  (void)c;
+  return ((MpiMsg *)m->impl)->req == MPI_REQUEST_NULL;
+}
+
+/* A sender's data only moves while it calls MPI. */
+static void mpi_progress (DtComm *c) {
+  DtMsg *m;
+  int done;
+  for (m = c->msgs; m != NULL && !c->dead; m = m->next) {
+    MpiMsg *x = m->impl;
+    if (x != NULL && dt_msg_sends(m) && x->req != MPI_REQUEST_NULL)
+      (void)MPI_Test(&x->req, &done, MPI_STATUS_IGNORE);
+  }
+}
+
+/* What was given up is cancelled; its buffer is left to MPI, which may still
+** use it. */
+static void mpi_msg_free (DtCtx *cx, DtComm *c, DtMsg *m) {
+  MpiMsg *x = m->impl;
+  if (x == NULL)
+    return;
+  if (x->req != MPI_REQUEST_NULL) {
+    m->buf = NULL;
+    if (!c->dead && !dt_msg_sends(m)) (void)MPI_Cancel(&x->req);
+    if (!c->dead) (void)MPI_Request_free(&x->req);
+  }
+  block_fini(&x->block);
+  dt_free(cx, x);
+}
+
 /* --- MPI's own reduction (--fast-reduce) -------------------------------- */
 
 static MPI_Datatype type_of (DtDtype t) {
@@ -327,6 +407,11 @@ static void mpi_close (DtCtx *cx, DtComm *c) {
   .fast_can = mpi_fast_can, \
   .fast_reduce = mpi_fast_reduce, \
   .broadcast = mpi_broadcast, \
+  .msg_begin = mpi_msg_begin, \
+  .msg_end = mpi_msg_end, \
+  .msg_gone = mpi_msg_gone, \
+  .msg_free = mpi_msg_free, \
+  .progress = mpi_progress, \
   .scatter = mpi_scatter
 
 static const DtCommVt mpi_vt = {

@@ -7,15 +7,23 @@
 ** copied once.  All-reduce: member i reduces part i of all inputs into its
 ** own output, then all copy the parts from each other; nobody but member i
 ** reads part i of an input, so input and output may be the same. */
+#include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
-#include "comm/board_int.h"
+#include "comm/p2p_int.h"
 
 enum { MAX_THREADS = 1024, SMALL = 4096 };
+
+/* The messages that a rank has sent, for who receives them. */
+typedef struct Outbox {
+  _Alignas(DT_BOARD_LINE) atomic_flag lock;
+  DtMsg *first;
+} Outbox;
 
 struct DtHub {
   DtBoard *board;
   size_t bytes;
+  Outbox *out;                  /* by rank */
 };
 
 /* A rank's own state. */
@@ -137,6 +145,74 @@ static DtStatus threads_reduce_scatter (DtCtx *cx, DtGroup *g, DtRedOp op,
   return dt_agree_done(cx, g, false);
 }
 
+/* --- messages ----------------------------------------------------------- */
+
+static Outbox *open_box (DtComm *c, int rank) {
+  Outbox *b = &((DtThreads *)c->impl)->hub->out[rank];
+  while (atomic_flag_test_and_set(&b->lock))
+    sched_yield();
+  return b;
+}
+
+static void close_box (Outbox *b) {
+  atomic_flag_clear(&b->lock);
+}
+
+static DtStatus threads_msg_begin (DtCtx *cx, DtComm *c, DtMsg *m) {
+  Outbox *b;
+  (void)cx;
+  if (!dt_msg_sends(m))
+    return DT_OK;
+  b = open_box(c, c->rank);
+  m->impl = b->first;           /* the next one in the box */
+  b->first = m;
+  close_box(b);
+  return DT_OK;
+}
+
+/* The sender keeps its copy until it is taken. */
+static DtStatus threads_msg_end (DtCtx *cx, DtComm *c, DtMsg *m) {
+  Outbox *b;
+  DtMsg *o;
+  if (dt_msg_sends(m))
+    return DT_OK;
+  b = open_box(c, m->channel->ranks[0]);
+  for (o = b->first; o != NULL; o = o->impl) {
+    if (o->channel->slot == m->channel->slot && o->key == m->key)
+      break;
+  }
+  if (o != NULL) {
+    dt_msg_head(m)->nbytes = o->nbytes;
+    if (o->nbytes <= m->nbytes)
+      memcpy(m->buf, o->buf, sizeof(DtMsgHead) + o->nbytes);
+    atomic_store(&o->taken, true);
+  }
+  close_box(b);
+  DT_CHECK(cx, o != NULL, DT_E_COMM, "a message was given up by its sender");
+  return DT_OK;
+}
+
+static bool threads_msg_gone (DtComm *c, DtMsg *m) {
+  (void)c;
+  return !dt_msg_sends(m) || atomic_load(&m->taken);
+}
+
+static void threads_msg_free (DtCtx *cx, DtComm *c, DtMsg *m) {
+  Outbox *b;
+  DtMsg *o;
+  (void)cx;
+  if (!dt_msg_sends(m))
+    return;
+  b = open_box(c, c->rank);
+  if (b->first == m)
+    b->first = m->impl;
+  for (o = b->first; o != NULL; o = o->impl) {
+    if (o->impl == m)
+      o->impl = m->impl;
+  }
+  close_box(b);
+}
+
 /* --- life --------------------------------------------------------------- */
 
 static void threads_close (DtCtx *cx, DtComm *c) {
@@ -158,6 +234,10 @@ static const DtCommVt threads_vt = {
   .reduce_scatter = threads_reduce_scatter,
   .broadcast = threads_broadcast,
   .scatter = threads_scatter,
+  .msg_begin = threads_msg_begin,
+  .msg_end = threads_msg_end,
+  .msg_gone = threads_msg_gone,
+  .msg_free = threads_msg_free,
   .meet = dt_agree_meet,
   .share = dt_agree_share,
   .stop = dt_agree_stop,
@@ -175,10 +255,16 @@ DtStatus dt_hub_new (DtCtx *cx, int size, DtHub **out) {
   h = DT_NEW(cx, DtHub);
   if (h == NULL)
     return DT_E_NOMEM;
+  h->out = DT_NEWN(cx, Outbox, size);
+  if (h->out == NULL) {
+    dt_free(cx, h);
+    return DT_E_NOMEM;
+  }
   h->bytes = dt_board_bytes(size);
   p = mmap(NULL, h->bytes, PROT_READ | PROT_WRITE,
            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (p == MAP_FAILED) {
+    dt_free(cx, h->out);
     dt_free(cx, h);
     return dt_raise(cx, DT_E_NOMEM, "no memory for a world of %d ranks",
                     size);
@@ -193,6 +279,7 @@ void dt_hub_free (DtCtx *cx, DtHub *h) {
   if (h == NULL)
     return;
   (void)munmap(h->board, h->bytes);
+  dt_free(cx, h->out);
   dt_free(cx, h);
 }
 

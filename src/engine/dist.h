@@ -73,4 +73,24 @@ DtStatus dt_coll_broadcast (DtSession *s, const DtMesh *m, int mdim, int root,
 DtStatus dt_coll_scatter (DtSession *s, const DtMesh *m, int mdim, int root,
                           int n, DtTensor *const *in, DtTensor *out);
 
+/* One side of a message to or from a rank of the group (p2p.c). */
+typedef struct DtPostcard {
+  DtLetter letter;
+  DtMsg *msg;
+  DtTensor *t;                  /* what is sent; the receiver's own, with the
+                                ** values it had before.  dt_p2p_drop() */
+  bool over;
+} DtPostcard;
+/* Begin to send `t` to, or receive one like it from, rank `peer` of the world;
+** emits a COLL event.  *out is zero before and dropped after, also when this
+** fails.  RUNTIME when it is not contiguous.  Local. */
+DtStatus dt_p2p_post (DtSession *s, const DtMesh *m, int mdim, bool send,
+                      int peer, int tag, DtTensor *t, DtPostcard *out);
+/* Wait until the other side is there.  Collective over the two ranks. */
+DtStatus dt_p2p_wait (DtSession *s, DtPostcard *p);
+/* Would that end at once?  Local. */
+bool dt_p2p_arrived (const DtSession *s, const DtPostcard *p);
+/* Let go of it; NULL fields are accepted.  Local. */
+void dt_p2p_drop (DtSession *s, DtPostcard *p);
+
 #endif

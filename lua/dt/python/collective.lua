@@ -54,6 +54,9 @@ local calls = {
 -- ---- plain tensors ----
 
 local plain = {}
+local work_mt = {__name = "Work"}
+
+local function new_work() return attrs.namespace(setmetatable({}, work_mt)) end
 
 local function options(a)
   return {op = given(a.op) and a.op or "sum",
@@ -67,16 +70,22 @@ local function fill(list, parts)
   return None
 end
 
+local function lua_list(v) return given(v) and V.to_lua(v) or nil end
+
+-- Arguments of a call as dt.distributed's keyword arguments.
+local function named(a, ...)
+  local o = options(a)
+  for _, name in ipairs {...} do
+    if given(a[name]) then o[name] = a[name] end
+  end
+  return o
+end
+
 function plain.all_reduce(a)
   dist.all_reduce(a.tensor, options(a))
 end
 function plain.reduce(a)
-  local g = options(a)
-  local sum = dist.all_reduce(a.tensor:clone(), g)
-  local own = given(a.group_dst) and a.group_dst
-  local dst = own and (given(a.group) and a.group.ranks[own + 1] or own)
-    or given(a.dst) and a.dst or 0
-  if dt.rank() == dst then fill({a.tensor}, {sum}) end
+  dist.reduce(a.tensor, named(a, "dst", "group_dst"))
 end
 function plain.broadcast(a)
   local own = given(a.group_src) and a.group_src or nil
@@ -91,27 +100,63 @@ function plain.all_gather_single(a)
     {group = options(a).group})
 end
 plain.all_gather_into_tensor = plain.all_gather_single
+function plain.gather(a)
+  local o = named(a, "dst", "group_dst")
+  o.gather_list = lua_list(a.gather_list)
+  dist.gather(a.tensor, o)
+end
+function plain.scatter(a)
+  local o = named(a, "src", "group_src")
+  o.scatter_list = lua_list(a.scatter_list)
+  dist.scatter(a.tensor, o)
+end
 function plain.reduce_scatter_single(a)
   dist.reduce_scatter_tensor(a.output, a.input, options(a))
 end
 plain.reduce_scatter_tensor = plain.reduce_scatter_single
 function plain.reduce_scatter(a)
-  dist.reduce_scatter_tensor(a.output, dt.cat(V.to_lua(a.input_list), 0),
-    options(a))
+  dist.reduce_scatter(a.output, V.to_lua(a.input_list), options(a))
+end
+function plain.all_to_all(a)
+  dist.all_to_all(V.to_lua(a.output_tensor_list),
+    V.to_lua(a.input_tensor_list), options(a))
 end
 function plain.all_to_all_single(a)
-  local out = dist.functional.all_to_all_single(a.input,
-    given(a.output_split_sizes) and V.to_lua(a.output_split_sizes) or nil,
-    given(a.input_split_sizes) and V.to_lua(a.input_split_sizes) or nil,
-    options(a).group)
-  fill({a.output}, {out})
+  local o = options(a)
+  o.output_split_sizes = lua_list(a.output_split_sizes)
+  o.input_split_sizes = lua_list(a.input_split_sizes)
+  dist.all_to_all_single(a.output, a.input, o)
 end
+
+-- Messages: what they give is something to wait for, None or a rank.
+local function work_of(w)
+  if not w then return None end
+  local work = new_work()
+  work.wait = V.builtin(function () return w:wait() end, "wait")
+  work.is_completed = V.builtin(function () return w:is_completed() end,
+    "is_completed")
+  return work
+end
+local function message(name, side)
+  plain[name] = function (a)
+    local o = named(a, side, "group_" .. side, "tag")
+    o.op = nil
+    local r = dist[name](a.tensor, o)
+    if type(r) == "table" then return work_of(r) end
+    return r or None
+  end
+end
+message("send", "dst")
+message("recv", "src")
+message("isend", "dst")
+message("irecv", "src")
 
 -- What a collective gives back: None, or something to wait for.
 local function result(a)
   if a.async_op ~= true then return None end
-  local work, written = attrs.namespace {}, a.tensor
-  for _, name in ipairs {"tensor_list", "output", "output_tensor"} do
+  local work, written = new_work(), a.tensor
+  for _, name in ipairs {"tensor_list", "output", "output_tensor",
+    "gather_list", "output_tensor_list"} do
     if given(a[name]) then written = a[name] end
   end
   local function mark(on)               -- for the findings: read before wait()
@@ -182,11 +227,6 @@ local function make(name, row)
   return args.def(name, signature, function (a)
     if successor then deprecated("torch.distributed", name, successor) end
     local list = tensors_of(signature, a)
-    if name == "gather" and not given(a.gather_list)
-       and dt.rank() == (given(a.dst) and a.dst or 0) then
-      util.raise("ValueError", "Argument ``gather_list`` must be specified on "
-        .. "destination rank.")
-    end
     if tensors.kinds_of(list) then
       local c = copies(signature, a)
       if nested and name ~= "gather" and util.is_tensor(c.from)
@@ -197,22 +237,100 @@ local function make(name, row)
       return tensors.refuse("c10d." .. op .. ".default", list, nil, false,
         nested)
     end
-    if not plain[name] then
-      util.raise("NotImplementedError", "torch.distributed.%s is not built in",
-        name)
+    if given(a.group) and type(a.group) == "table" and a.group.rank
+       and a.group.rank() == -1 then
+      dt._warn(("Running %s on global rank %d which does not belong to the "
+        .. "given group."):format(name, dt.rank()))
+      return None
     end
-    plain[name](a)
+    local given_back = plain[name](a)
+    if given_back ~= nil then return given_back end
     return result(a)
   end)
 end
 
 for name, row in pairs(calls) do M[name] = make(name, row) end
 
+-- barrier(), monitored_barrier()
+for _, name in ipairs {"barrier", "monitored_barrier"} do
+  M[name] = args.def(name, {"group?", name == "barrier" and "async_op?"
+    or "timeout?", "device_ids?", "wait_all_ranks?"}, function (a)
+    dist.barrier {group = given(a.group) and a.group or nil}
+    return a.async_op == true and work_of {wait = function () return true end,
+      is_completed = function () return true end} or None
+  end)
+end
+
+-- ---- messages in one batch ----
+
+-- P2POp(op, tensor, peer=None, group=None, tag=0, group_peer=None)
+M.P2POp = args.def("P2POp", {"op", "tensor", "peer?", "group?", "tag?",
+  "group_peer?"}, function (a)
+  if a.op ~= M.isend and a.op ~= M.irecv then
+    util.raise("ValueError", "Invalid ``op``. Expected ``op`` to be of type "
+      .. "``torch.distributed.isend`` or ``torch.distributed.irecv``.")
+  end
+  local op = attrs.namespace {}
+  op.op, op.tensor = a.op, a.tensor
+  op.peer, op.tag = given(a.peer) and a.peer or None, given(a.tag) and a.tag or 0
+  op.group = given(a.group) and a.group or None
+  op.group_peer = given(a.group_peer) and a.group_peer or None
+  op.is_p2p_op = true
+  return op
+end)
+
+M.batch_isend_irecv = args.def("batch_isend_irecv", {"p2p_op_list"},
+  function (a)
+    local list, out = a.p2p_op_list, {}
+    if list.n == 0 then
+      util.raise("IndexError", "list index out of range")
+    end
+    for i = 1, list.n do
+      local p = list[i]
+      if type(p) ~= "table" or rawget(p, "is_p2p_op") ~= true then
+        util.raise("ValueError", "Invalid ``p2p_op_list``. Each op is expected "
+          .. "to to be of type ``torch.distributed.P2POp``.")
+      end
+      local side = p.op == M.isend and "dst" or "src"
+      out[i] = plain[side == "dst" and "isend" or "irecv"] {tensor = p.tensor,
+        [side] = p.peer, ["group_" .. side] = p.group_peer, group = p.group,
+        tag = p.tag}
+    end
+    return V.list(out, list.n)
+  end)
+
 -- ---- groups ----
 
 M.group = attrs.namespace(setmetatable({}, {__index = function (_, name)
   return name == "WORLD" and meshes.world_group() or nil
 end}))
+
+local function ranks_of(g)
+  if given(g) then return g.ranks end
+  return meshes.world_group().ranks
+end
+
+local function not_in(v, g)
+  return util.raise("ValueError", "%s is not part of group %s", v, V.str(g))
+end
+
+M.get_process_group_ranks = args.def("get_process_group_ranks", {"group?"},
+  function (a) return V.list(table.move(ranks_of(a.group), 1,
+    #ranks_of(a.group), 1, {}), #ranks_of(a.group)) end)
+
+M.get_global_rank = args.def("get_global_rank", {"group", "group_rank"},
+  function (a)
+    return ranks_of(a.group)[a.group_rank + 1]
+      or not_in(("Group rank %s"):format(V.str(a.group_rank)), a.group)
+  end)
+
+M.get_group_rank = args.def("get_group_rank", {"group", "global_rank"},
+  function (a)
+    for i, r in ipairs(ranks_of(a.group)) do
+      if r == a.global_rank then return i - 1 end
+    end
+    return not_in(("Global rank %s"):format(V.str(a.global_rank)), a.group)
+  end)
 
 local function known(g)
   if type(g) == "number" or type(g) == "string" then
@@ -232,6 +350,21 @@ M.get_world_size = args.def("get_world_size", {"group?"}, function (a)
   known(a.group)
   return a.group.size()
 end)
+
+-- What is here: gloo, as PyTorch has it for CPU.
+local function answer(name, v)
+  M[name] = args.def(name, {"group?"}, function () return v end)
+end
+answer("get_backend", "gloo")
+answer("is_available", true)
+answer("is_gloo_available", true)
+answer("is_nccl_available", false)
+answer("is_mpi_available", false)
+answer("is_ucc_available", false)
+answer("is_torchelastic_launched", true)
+
+M.get_node_local_rank = args.def("get_node_local_rank", {"fallback_rank?"},
+  function () return dt.rank() end)
 
 M.new_group = args.def("new_group", {"ranks?", "timeout?", "backend?",
   "pg_options?", "use_local_synchronization?", "group_desc?", "device_id?"},

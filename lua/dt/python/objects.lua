@@ -249,4 +249,26 @@ functions.scatter_object_list = args.def("scatter_object_list",
   return None
 end)
 
+-- A list of objects to one other rank: the lengths, then the bytes.
+functions.send_object_list = args.def("send_object_list", {"object_list",
+  "dst?", "group?", "device?", "group_dst?", "use_batch?"}, function (a)
+  local text = encode(a.object_list)
+  local o = options(a, {dst = peer(a, "dst")})
+  dist.send(dt.tensor {#text}, o)
+  dist.send(to_bytes(text), o)
+  return None
+end)
+
+functions.recv_object_list = args.def("recv_object_list", {"object_list",
+  "src?", "group?", "device?", "group_src?", "use_batch?"}, function (a)
+  local o = options(a, {src = peer(a, "src")})
+  local size = dt.tensor {0}
+  dist.recv(size, o)
+  local bytes = dt.zeros({size:item()}, {dtype = dt.uint8})
+  local src = dist.recv(bytes, o)
+  local values = M.decode(to_text(bytes, size:item()))
+  fill(a.object_list, values, math.min(values.n, a.object_list.n))
+  return src
+end)
+
 return M

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT
+** bind/l_p2p.c: dt._p2p(send, tensor, mesh, mdim, peer, tag) -> a message under
+** way, with m:wait(), which gives what was received, and m:arrived(). */
+#include "bind/bind.h"
+
+#define DTL_MESSAGE "dt.message"
+
+/* dt._p2p(send?, tensor, mesh, mesh dim from 0, rank of the world, tag) */
+static int l_p2p (lua_State *L) {
+  DtSession *s = dtL_session(L);
+  bool send = lua_toboolean(L, 1);
+  DtVar *t = dtL_check_tensor(L, 2);
+  DtMesh *m = dtL_check_mesh(L, 3);
+  int mdim = (int)luaL_checkinteger(L, 4);
+  int peer = (int)luaL_checkinteger(L, 5);
+  int tag = (int)luaL_optinteger(L, 6, 0);
+  DtPostcard *p;
+  luaL_argcheck(L, mdim >= 0 && mdim < m->ndim, 4, "a mesh dimension");
+  p = (DtPostcard *)lua_newuserdatauv(L, sizeof *p, 0);
+  *p = (DtPostcard){ .over = true };
+  luaL_setmetatable(L, DTL_MESSAGE);
+  if (dt_p2p_post(s, m, mdim, send, peer, tag, t->local, p) != DT_OK)
+    return dtL_raise(L);
+  return 1;
+}
+
+static DtPostcard *check (lua_State *L) {
+  return (DtPostcard *)luaL_checkudata(L, 1, DTL_MESSAGE);
+}
+
+/* m:wait() -> the tensor: the one sent, or a new one that was received. */
+static int p_wait (lua_State *L) {
+  DtSession *s = dtL_session(L);
+  DtPostcard *p = check(L);
+  DtVar **box;
+  if (dt_p2p_wait(s, p) != DT_OK) return dtL_raise(L);
+  box = dtL_box_tensor(L);
+  if (dt_var_new(s, p->t, NULL, box) != DT_OK) return dtL_raise(L);
+  return 1;
+}
+
+static int p_arrived (lua_State *L) {
+  lua_pushboolean(L, dt_p2p_arrived(dtL_session(L), check(L)));
+  return 1;
+}
+
+static int p_gc (lua_State *L) {
+  dt_p2p_drop(dtL_state(L)->s, check(L));
+  return 0;
+}
+
+void dtL_open_p2p (lua_State *L, int dt) {
+  static const luaL_Reg methods[] = {
+    {"arrived", p_arrived}, {"wait", p_wait}, {NULL, NULL}
+  };
+  luaL_newmetatable(L, DTL_MESSAGE);
+  lua_pushcfunction(L, p_gc);
+  lua_setfield(L, -2, "__gc");
+  lua_newtable(L);
+  luaL_setfuncs(L, methods, 0);
+  lua_setfield(L, -2, "__index");
+  lua_pop(L, 1);
+  lua_pushcfunction(L, l_p2p);
+  lua_setfield(L, dt, "_p2p");
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT
+** comm/p2p.c: send and receive, the same for every world.
+**
+** A message is posted (its data copied and on its way) and later waited for;
+** the wait ends when the other side has posted its half, so a send that nobody
+** receives is as stuck as a receive that nobody serves.  Posts are counted
+** within an era: a chunk that failed ends one, and what was under way then is
+** forgotten by all ranks alike. */
+#include <string.h>
+#include "base/hash.h"
+#include "comm/p2p_int.h"
+
+static void msg_free (DtCtx *cx, DtComm *c, DtMsg *m) {
+  if (c->vt->msg_free != NULL)
+    c->vt->msg_free(cx, c, m);
+  dt_free(cx, m->buf);
+  dt_free(cx, m);
+}
+
+/* Nobody needs it any more: it was waited for and its data is where it goes,
+** or the chunk it was for has failed. */
+static bool is_done (DtComm *c, DtMsg *m) {
+  if (!m->dropped)
+    return false;
+  return m->key >> 32 != c->era ||
+         (m->met && (c->vt->msg_gone == NULL || c->vt->msg_gone(c, m)));
+}
+
+static void sweep (DtCtx *cx, DtComm *c, bool all) {
+  DtMsg **at = &c->msgs, *m;
+  while ((m = *at) != NULL) {
+    if (all || is_done(c, m)) {
+      *at = m->next;
+      msg_free(cx, c, m);
+    } else {
+      at = &m->next;
+    }
+  }
+}
+
+void dt_msgs_free (DtCtx *cx, DtComm *c) {
+  sweep(cx, c, true);
+}
+
+/* A channel counts from 1 in each era. */
+static uint64_t next_key (DtGroup *g) {
+  if (g->epoch != g->comm->era) {
+    g->epoch = g->comm->era;
+    g->seq = 0;
+  }
+  return (uint64_t)g->epoch << 32 | ++g->seq;
+}
+
+static DtStatus msg_new (DtCtx *cx, DtComm *c, DtGroup *g,
+                         const DtLetter *l, DtMsg **out) {
+  DtMsg *m = DT_NEW(cx, DtMsg), **at = &c->msgs;
+  if (m == NULL)
+    return DT_E_NOMEM;
+  m->channel = g;
+  m->nbytes = l->nbytes;
+  m->buf = dt_alloc(cx, sizeof(DtMsgHead) + l->nbytes);
+  if (m->buf == NULL) {
+    dt_free(cx, m);
+    return DT_E_NOMEM;
+  }
+  dt_msg_head(m)->nbytes = l->nbytes;
+  dt_msg_head(m)->salt = g->salt;
+  if (dt_msg_sends(m) && l->nbytes > 0)
+    memcpy(m->buf + sizeof(DtMsgHead), l->data, l->nbytes);
+  while (*at != NULL)
+    at = &(*at)->next;
+  *at = m;
+  *out = m;
+  return DT_OK;
+}
+
+/* Channels of different groups and tags are different. */
+static uint64_t salt_of (const DtLetter *l) {
+  return dt_hash_u64(dt_hash_u64(l->group, 0x70327032), (uint64_t)l->tag) | 4;
+}
+
+static DtStatus say_posted (DtCtx *cx, DtMsg *m) {
+  DtComm *c = m->channel->comm;
+  if (c->no_data || c->fast)
+    return DT_OK;
+  if (c->far != NULL)
+    return dt_far_posted(cx, m->channel, m->key);
+  if (c->board != NULL)
+    dt_agree_posted(m->channel, m->key);
+  return DT_OK;
+}
+
+DtStatus dt_comm_post (DtCtx *cx, DtComm *c, const DtLetter *l, DtMsg **out) {
+  DtGroup *g;
+  DtMsg *m;
+  int src = l->send ? c->rank : l->peer, dst = l->send ? l->peer : c->rank;
+  DT_CHECK(cx, l->peer != c->rank && l->peer >= 0 && l->peer < c->size,
+           DT_E_VALUE, "rank %d cannot exchange a message with rank %d",
+           c->rank, l->peer);
+  DT_TRY(cx, dt_ctx_poll(cx));
+  sweep(cx, c, false);
+  DT_TRY(cx, dt_comm_channel(cx, c, src, dst, salt_of(l), &g));
+  DT_TRY(cx, msg_new(cx, c, g, l, &m));
+  m->key = next_key(g);
+  if (c->vt->msg_begin != NULL && !c->no_data)
+    DT_TRY(cx, c->vt->msg_begin(cx, c, m));
+  DT_TRY(cx, say_posted(cx, m));
+  *out = m;
+  return DT_OK;
+}
+
+static DtStatus await_both (DtCtx *cx, DtMsg *m, const DtCollInfo *i) {
+  DtComm *c = m->channel->comm;
+  if (c->fast)
+    return dt_ctx_poll(cx);
+  if (c->far != NULL)
+    return dt_far_posted_by_both(cx, m->channel, m->key, i);
+  return dt_agree_posted_by_both(cx, m->channel, m->key, i);
+}
+
+DtStatus dt_comm_await (DtCtx *cx, DtComm *c, DtMsg *m, const DtLetter *l,
+                        const DtCollInfo *i) {
+  DtStatus st = DT_OK;
+  size_t n;
+  if (m->met)
+    return DT_OK;
+  if (c->vt->msg_end == NULL || c->no_data) {
+    m->met = true;              /* the fake world: nothing comes */
+    return dt_ctx_poll(cx);
+  }
+  DT_CHECK(cx, m->key >> 32 == c->era, DT_E_COMM,
+           "this message was given up when a line before failed");
+  DT_TRY(cx, await_both(cx, m, i));
+  st = c->vt->msg_end(cx, c, m);
+  m->met = true;
+  if (c->board != NULL)
+    dt_board_post(c, DT_POST_RUN, NULL, 0, 0, NULL);
+  if (st != DT_OK || dt_msg_sends(m))
+    return st;
+  n = (size_t)dt_msg_head(m)->nbytes;
+  DT_CHECK(cx, dt_msg_head(m)->salt == m->channel->salt, DT_E_COMM,
+           "messages of two tags or groups were mixed up: use other tags");
+  DT_CHECK(cx, n <= m->nbytes, DT_E_RUNTIME, "rank %d sent more than the "
+           "tensor that receives it has room for, %zu bytes",
+           m->channel->ranks[0], m->nbytes);
+  if (n > 0)
+    memcpy(l->data, m->buf + sizeof(DtMsgHead), n);
+  return DT_OK;
+}
+
+void dt_comm_drop (DtMsg *m) {
+  m->dropped = true;
+}
+
+bool dt_comm_arrived (DtComm *c, const DtMsg *m) {
+  const DtGroup *g = m->channel;
+  if (m->met || c->board == NULL)
+    return m->met || c->no_data;
+  return atomic_load(&dt_board_cells(g->slot)[1 - g->me].key) >= m->key;
+}
