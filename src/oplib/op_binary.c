@@ -96,10 +96,14 @@ static DtStatus remainder_grad (DtGradCall *c) {
 }
 
 static DtStatus pow_number_grad (DtGradCall *c) {
-  double n = dt_arg_float(c->args, 1);
-  if (n == 0) return op_g_zeros(c);
-  DtHandle *p = E("aten.pow.Tensor_Scalar", "tf", dt_gin(c, 0), n - 1);
-  p = E("aten.mul.Scalar", "tf", p, n);
+  DtScalar s = dt_arg_scalar(c->args, 1);
+  double n = s.kind <= DT_K_INT ? (double)s.i : s.re;
+  bool cplx = s.kind == DT_K_COMPLEX;
+  if (n == 0 && (!cplx || s.im == 0)) return op_g_zeros(c);
+  DtValue by = cplx ? dt_v_complex(n, s.im) : dt_v_float(n);
+  DtValue less = cplx ? dt_v_complex(n - 1, s.im) : dt_v_float(n - 1);
+  DtHandle *p = E("aten.pow.Tensor_Scalar", "tv", dt_gin(c, 0), less);
+  p = op_g_conj(c->e, E("aten.mul.Scalar", "tv", p, by));
   op_g_set(c, 0, E("aten.mul.Tensor", "tt", G, p));
   return op_g_finish(c);
 }
@@ -134,7 +138,7 @@ static DtStatus pow_grad (DtGradCall *c) {
 static DtStatus pow_of_number_grad (DtGradCall *c) {
   double b = dt_arg_float(c->args, 0);
   DtHandle *h = E("aten.mul.Scalar", "tf", c->out[0], log(b));
-  op_g_set(c, 1, E("aten.mul.Tensor", "tt", G, h));
+  op_g_set(c, 1, E("aten.mul.Tensor", "tt", G, op_g_conj(c->e, h)));
   return op_g_finish(c);
 }
 

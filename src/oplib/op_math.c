@@ -12,8 +12,11 @@
 /* ---- gradients ---- */
 
 GRAD(g_self, G)
-GRAD(g_cosh, E("aten.mul.Tensor", "tt", G, E("aten.sinh.default", "t", IN)))
-GRAD(g_sinh, E("aten.mul.Tensor", "tt", G, E("aten.cosh.default", "t", IN)))
+#define CONJ(h) op_g_conj(c->e, h)
+GRAD(g_cosh, E("aten.mul.Tensor", "tt", G,
+               CONJ(E("aten.sinh.default", "t", IN))))
+GRAD(g_sinh, E("aten.mul.Tensor", "tt", G,
+               CONJ(E("aten.cosh.default", "t", IN))))
 GRAD(g_deg2rad, E("aten.mul.Scalar", "tf", G, acos(-1.0) / 180))
 GRAD(g_rad2deg, E("aten.mul.Scalar", "tf", G, 180 / acos(-1.0)))
 GRAD(g_digamma, E("aten.mul.Tensor", "tt", G,
@@ -21,33 +24,67 @@ GRAD(g_digamma, E("aten.mul.Tensor", "tt", G,
 GRAD(g_lgamma, E("aten.mul.Tensor", "tt", G,
                  E("aten.digamma.default", "t", IN)))
 GRAD(g_log2, E("aten.div.Tensor", "tt", G,
-               E("aten.mul.Scalar", "tf", IN, 0.6931471805599453)))
+               E("aten.mul.Scalar", "tf", CONJ(IN), 0.6931471805599453)))
 GRAD(g_log10, E("aten.div.Tensor", "tt", G,
-                E("aten.mul.Scalar", "tf", IN, 2.3025850929940455)))
+                E("aten.mul.Scalar", "tf", CONJ(IN), 2.3025850929940455)))
 GRAD(g_exp2, E("aten.mul.Scalar", "tf",
-               E("aten.mul.Tensor", "tt", G, OUT), 0.6931471805599453))
-GRAD(g_angle, E("aten.zeros_like.default", "t", IN))
+               E("aten.mul.Tensor", "tt", G, CONJ(OUT)), 0.6931471805599453))
 GRAD(g_logit, E("aten.logit_backward.default", "ttv", G, IN, V(1)))
 GRAD(g_atan, E("aten.div.Tensor", "tt", G,
-               E("aten.add.Scalar", "ti",
-                 E("aten.mul.Tensor", "tt", IN, IN), ONE)))
+               CONJ(E("aten.add.Scalar", "ti",
+                      E("aten.mul.Tensor", "tt", IN, IN), ONE))))
 GRAD(g_tan, E("aten.mul.Tensor", "tt", G,
-              E("aten.add.Scalar", "ti",
-                E("aten.pow.Tensor_Scalar", "ti", OUT, TWO), ONE)))
-GRAD(g_acosh, E("aten.mul.Tensor", "tt", G,
-                E("aten.rsqrt.default", "t",
-                  E("aten.sub.Scalar", "ti",
-                    E("aten.mul.Tensor", "tt", IN, IN), ONE))))
+              CONJ(E("aten.add.Scalar", "ti",
+                     E("aten.pow.Tensor_Scalar", "ti", OUT, TWO), ONE))))
 GRAD(g_asinh, E("aten.mul.Tensor", "tt", G,
-                E("aten.rsqrt.default", "t",
-                  E("aten.add.Scalar", "ti",
-                    E("aten.pow.Tensor_Scalar", "ti", IN, TWO), ONE))))
+                CONJ(E("aten.rsqrt.default", "t",
+                       E("aten.add.Scalar", "ti",
+                         E("aten.pow.Tensor_Scalar", "ti", IN, TWO), ONE)))))
+
+static bool is_complex (DtGradCall *c, DtHandle *h) {
+  return dt_emit_ok(c->e) &&
+         dt_dtype_is_complex((DtDtype)dt_emit_meta(c->e, h)->dtype);
+}
+
+/* 1 / sqrt(x^2 - 1); of complex numbers as a product of roots, whose branches
+** are the function's. */
+static DtStatus g_acosh (DtGradCall *c) {
+  DtHandle *a, *b;
+  if (is_complex(c, IN)) {
+    a = E("aten.rsqrt.default", "t", E("aten.sub.Scalar", "ti", IN, ONE));
+    b = E("aten.rsqrt.default", "t", E("aten.add.Scalar", "ti", IN, ONE));
+    a = CONJ(E("aten.mul.Tensor", "tt", a, b));
+  } else {
+    a = E("aten.mul.Tensor", "tt", IN, IN);
+    a = E("aten.rsqrt.default", "t", E("aten.sub.Scalar", "ti", a, ONE));
+  }
+  op_g_set(c, 0, E("aten.mul.Tensor", "tt", G, a));
+  return op_g_finish(c);
+}
+
+/* g x / |x|^2 * i where complex; real numbers do not turn. */
+static DtStatus g_angle (DtGradCall *c) {
+  DtHandle *x = IN, *a, *h, *z;
+  if (!is_complex(c, x)) {
+    op_g_set(c, 0, E("aten.zeros_like.default", "t", x));
+    return op_g_finish(c);
+  }
+  a = E("aten.abs.default", "t", x);
+  a = E("aten.pow.Tensor_Scalar", "ti", a, TWO);
+  h = E("aten.div.Tensor", "tt", E("aten.mul.Tensor", "tt", G, x), a);
+  h = E("aten.mul.Scalar", "tv", h, dt_v_complex(0, 1));
+  z = E("aten.zeros.default", "I dtype=d", 0, NULL,
+        (int)dt_emit_meta(c->e, h)->dtype);
+  a = E("aten.eq.Scalar", "tf", x, 0.0);
+  op_g_set(c, 0, E("aten.where.self", "ttt", a, z, h));
+  return op_g_finish(c);
+}
 
 /* 1 / sqrt(1 - x^2) */
 static DtHandle *arc (DtGradCall *c) {
   DtHandle *h = E("aten.neg.default", "t", IN);
   h = E("aten.add.Scalar", "ti", E("aten.mul.Tensor", "tt", h, IN), ONE);
-  return E("aten.rsqrt.default", "t", h);
+  return CONJ(E("aten.rsqrt.default", "t", h));
 }
 GRAD(g_asin, E("aten.mul.Tensor", "tt", G, arc(c)))
 GRAD(g_acos, E("aten.mul.Tensor", "tt", G,
@@ -57,7 +94,7 @@ static DtStatus g_atanh (DtGradCall *c) {
   DtHandle *h = E("aten.pow.Tensor_Scalar", "ti", IN, TWO);
   DtHandle *k = E("aten.empty_like.default", "t", h);
   k = E("aten.fill_.Scalar", "ti", k, ONE);
-  k = E("aten.sub_.Tensor", "tt", k, h);
+  k = CONJ(E("aten.sub_.Tensor", "tt", k, h));
   h = E("aten.mul.Scalar", "ti", G, ONE);
   op_g_set(c, 0, E("aten.div.Tensor", "tt", h, k));
   return op_g_finish(c);
@@ -82,7 +119,8 @@ static DtStatus g_sinc (DtGradCall *c) {
   DtHandle *s = E("aten.sin.default", "t", x);
   DtHandle *h = E("aten.cos.default", "t", x);
   h = E("aten.sub.Tensor", "tt", E("aten.mul.Tensor", "tt", x, h), s);
-  h = E("aten.mul.Tensor", "tt", G, E("aten.div.Tensor", "tt", h, d));
+  h = E("aten.mul.Tensor", "tt", G,
+        CONJ(E("aten.div.Tensor", "tt", h, d)));
   DtHandle *z = op_e_scalar(c->e, 0, dt_emit_meta(c->e, h));
   DtHandle *eq = E("aten.eq.Scalar", "tf", d, 0.0);
   op_g_set(c, 0, E("aten.where.self", "ttt", eq, z, h));

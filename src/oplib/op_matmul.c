@@ -262,16 +262,24 @@ static bool column_major (DtGradCall *c, DtHandle *h) {
 static void left_grad (DtGradCall *c, int at, DtHandle *g) {
   DtHandle *a = dt_gin(c, at), *b = dt_gin(c, at + 1), *r;
   if (!op_g_need(c, at)) return;
-  r = column_major(c, a) ? mt(c, mul2(c, conj_of(c, b), mt(c, g)))
-                         : mul2(c, g, conj_of(c, mt(c, b)));
+  if (column_major(c, a)) {
+    r = mt(c, g);
+    r = mt(c, mul2(c, conj_of(c, b), r));
+  } else {
+    r = mul2(c, g, conj_of(c, mt(c, b)));
+  }
   op_g_set(c, at, at ? op_g_scale(c, r, 4) : r);
 }
 
 static void right_grad (DtGradCall *c, int at, DtHandle *g) {
   DtHandle *a = dt_gin(c, at), *b = dt_gin(c, at + 1), *r;
   if (!op_g_need(c, at + 1)) return;
-  r = column_major(c, b) ? mt(c, mul2(c, mt(c, g), conj_of(c, a)))
-                         : mul2(c, conj_of(c, mt(c, a)), g);
+  if (column_major(c, b)) {
+    r = mt(c, g);
+    r = mt(c, mul2(c, r, conj_of(c, a)));
+  } else {
+    r = mul2(c, conj_of(c, mt(c, a)), g);
+  }
   op_g_set(c, at + 1, at ? op_g_scale(c, r, 4) : r);
 }
 
@@ -410,13 +418,14 @@ static DtStatus mv_grad (DtGradCall *c) {
     const DtMeta *m = dt_emit_meta(c->e, g);
     int64_t col[2] = { m->shape[0], 1 };
     (void)v;
+    DtHandle *x = conj_of(c, c->in[1]);
     DtHandle *gc = dt_emit(c->e, "aten.view.default", "tI", g, 2, col);
-    op_g_set(c, 0, dt_emit(c->e, "aten.mul.Tensor", "tt", gc,
-                           conj_of(c, c->in[1])));
+    op_g_set(c, 0, dt_emit(c->e, "aten.mul.Tensor", "tt", gc, x));
   }
   if (op_g_need(c, 1)) {
-    DtHandle *t = dt_emit(c->e, "aten.t.default", "t", c->in[0]);
-    op_g_set(c, 1, dt_emit(c->e, "aten.mv.default", "tt", conj_of(c, t), g));
+    DtHandle *t = conj_of(c, c->in[0]);
+    t = dt_emit(c->e, "aten.t.default", "t", t);
+    op_g_set(c, 1, dt_emit(c->e, "aten.mv.default", "tt", t, g));
   }
   return op_g_finish(c);
 }

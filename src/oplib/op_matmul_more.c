@@ -81,8 +81,9 @@ static DtStatus addmv_grad (DtGradCall *c) {
   DtHandle *g = c->gout[0], *x;
   if (op_g_need(c, 1)) {
     int64_t col[2] = { dt_emit_meta(c->e, g)->shape[0], 1 };
+    DtHandle *v = conj_of(c->e, c->in[2]);
     x = E("aten.view.default", "tI", g, 2, col);
-    x = E("aten.mul.Tensor", "tt", x, conj_of(c->e, c->in[2]));
+    x = E("aten.mul.Tensor", "tt", x, v);
     op_g_set(c, 1, op_g_scale(c, x, 4));
   }
   if (op_g_need(c, 0)) op_g_set(c, 0, op_g_scale(c, g, 3));
@@ -174,8 +175,8 @@ static DtStatus addr_grad (DtGradCall *c) {
     op_g_set(c, 1, op_g_scale(c, x, 4));
   }
   if (op_g_need(c, 2)) {
-    x = E("aten.mv.default", "tt", E("aten.t.default", "t", g),
-          conj_of(c->e, c->in[1]));
+    DtHandle *t = E("aten.t.default", "t", g);
+    x = E("aten.mv.default", "tt", t, conj_of(c->e, c->in[1]));
     op_g_set(c, 2, op_g_scale(c, x, 4));
   }
   return op_g_finish(c);

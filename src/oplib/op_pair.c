@@ -66,7 +66,7 @@ static DtStatus log_sum_grad (DtGradCall *c, bool two) {
     DtHandle *h = E("aten.sub.Tensor", "tt", A(1 - i), A(i));
     h = two ? E("aten.pow.Scalar", "it", TWO, h)
             : E("aten.exp.default", "t", h);
-    h = E("aten.add.Scalar", "ti", h, ONE);
+    h = op_g_conj(c->e, E("aten.add.Scalar", "ti", h, ONE));
     op_g_set(c, i, E("aten.div.Tensor", "tt", G, h));
   }
   return op_g_finish(c);
@@ -103,12 +103,12 @@ static DtStatus g_copysign (DtGradCall *c) {
 
 static DtStatus g_ldexp (DtGradCall *c) {
   if (op_g_need(c, 1)) {
-    DtHandle *h = E("aten.mul.Tensor", "tt", G, OUT);
+    DtHandle *h = E("aten.mul.Tensor", "tt", G, op_g_conj(c->e, OUT));
     op_g_set(c, 1, E("aten.mul.Scalar", "tf", h, 0.6931471805599453));
   }
   if (op_g_need(c, 0)) {
     DtHandle *h = E("aten.pow.Scalar", "it", TWO, A(1));
-    op_g_set(c, 0, E("aten.mul.Tensor", "tt", G, h));
+    op_g_set(c, 0, E("aten.mul.Tensor", "tt", G, op_g_conj(c->e, h)));
   }
   return op_g_finish(c);
 }

@@ -369,7 +369,7 @@ static DtHandle *others_product (DtEmit *e, DtHandle *g, DtHandle *x, int dim) {
   r = dt_emit(e, "aten.cumprod.default", "ti", r, d);
   r = dt_emit(e, "aten.flip.default", "tI", r, 1, &d);
   r = dt_emit(e, "aten.mul.Tensor", "tt", l, r);
-  return dt_emit(e, "aten.mul.Tensor", "tt", g, r);
+  return dt_emit(e, "aten.mul.Tensor", "tt", g, op_g_conj(e, r));
 }
 
 static DtStatus prod_grad (DtGradCall *c) {
@@ -437,6 +437,7 @@ static DtStatus logsumexp_grad (DtGradCall *c) {
   DtHandle *g = op_g_unsqueeze(c->e, G, m.ndim, mask, keep, false);
   DtHandle *o = op_g_unsqueeze(c->e, OUT, m.ndim, mask, keep, false);
   o = E("aten.exp.default", "t", E("aten.sub.Tensor", "tt", IN, o));
+  o = op_g_conj(c->e, o);
   op_g_set(c, 0, E("aten.mul.Tensor", "tt", g, o));
   return op_g_finish(c);
 }

@@ -87,6 +87,8 @@ static DtStatus cumprod_grad (DtGradCall *c) {
     op_g_set(c, 0, G);
     return op_g_finish(c);
   }
+  x = op_g_conj(c->e, x);
+  o = op_g_conj(c->e, o);
   w = E("aten.mul.Tensor", "tt", o, G);
   z = E("aten.eq.Scalar", "ti", x, (int64_t)0);
   r = E("aten.zeros.default", "I dtype=d", (int)m.ndim, m.shape,

@@ -46,15 +46,16 @@ static DtStatus lerp_number_grad (DtGradCall *c) {
 }
 
 static DtStatus lerp_grad (DtGradCall *c) {
-  if (op_g_need(c, 1)) op_g_set(c, 1, E("aten.mul.Tensor", "tt", G, A(2)));
+  if (op_g_need(c, 1))
+    op_g_set(c, 1, E("aten.mul.Tensor", "tt", G, op_g_conj(c->e, A(2))));
   if (op_g_need(c, 0)) {
     DtHandle *k = E("aten.empty_like.default", "t", A(2));
     k = E("aten.fill_.Scalar", "ti", k, (int64_t)1);
-    k = E("aten.sub_.Tensor", "tt", k, A(2));
+    k = op_g_conj(c->e, E("aten.sub_.Tensor", "tt", k, A(2)));
     op_g_set(c, 0, E("aten.mul.Tensor", "tt", G, k));
   }
   if (op_g_need(c, 2)) {
-    DtHandle *d = E("aten.sub.Tensor", "tt", A(1), A(0));
+    DtHandle *d = op_g_conj(c->e, E("aten.sub.Tensor", "tt", A(1), A(0)));
     op_g_set(c, 2, E("aten.mul.Tensor", "tt", G, d));
   }
   return op_g_finish(c);
@@ -65,7 +66,7 @@ static DtStatus addcmul_grad (DtGradCall *c) {
   for (int i = 1; i <= 2; i++) {
     if (!op_g_need(c, i)) continue;
     DtHandle *o = E("aten.mul.Scalar", "tv", A(3 - i), V(3));
-    op_g_set(c, i, E("aten.mul.Tensor", "tt", G, o));
+    op_g_set(c, i, E("aten.mul.Tensor", "tt", G, op_g_conj(c->e, o)));
   }
   return op_g_finish(c);
 }
@@ -75,13 +76,13 @@ static DtStatus addcdiv_grad (DtGradCall *c) {
   if (op_g_need(c, 1)) {
     DtHandle *k = E("aten.empty_like.default", "t", A(2));
     k = E("aten.fill_.Scalar", "tv", k, V(3));
-    k = E("aten.div_.Tensor", "tt", k, A(2));
+    k = op_g_conj(c->e, E("aten.div_.Tensor", "tt", k, A(2)));
     op_g_set(c, 1, E("aten.mul.Tensor", "tt", G, k));
   }
   if (op_g_need(c, 2)) {
     DtHandle *sq = E("aten.mul.Tensor", "tt", A(2), A(2));
     DtHandle *k = E("aten.mul.Scalar", "tv", A(1), V(3));
-    k = E("aten.div.Tensor", "tt", k, sq);
+    k = op_g_conj(c->e, E("aten.div.Tensor", "tt", k, sq));
     op_g_set(c, 2, E("aten.mul.Tensor", "tt", E("aten.neg.default", "t", G),
                      k));
   }

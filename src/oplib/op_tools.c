@@ -86,6 +86,13 @@ static DtHandle *for_operand (DtGradCall *c, DtHandle *x, DtHandle *g) {
   return dt_emit(c->e, "aten.select.int", "tii", g, (int64_t)m.ndim,
                  (int64_t)0);
 }
+DtHandle *op_g_conj (DtEmit *e, DtHandle *h) {
+  if (h == NULL || !dt_emit_ok(e) ||
+      !dt_dtype_is_complex((DtDtype)dt_emit_meta(e, h)->dtype))
+    return h;
+  return dt_emit(e, "aten._conj.default", "t", h);
+}
+
 void op_g_set (DtGradCall *c, int i, DtHandle *g) {
   g = for_operand(c, dt_gin(c, i), g);
   int s = dt_arg_slot(c->args, i);

@@ -22,20 +22,23 @@
     return op_g_finish(c); \
   }
 #define V(i) (c->args->v[i])
+#define CONJ(h) op_g_conj(c->e, h)
 
 GRAD(g_neg, E("aten.neg.default", "t", G))
 GRAD(g_abs, E("aten.mul.Tensor", "tt", G, E("aten.sgn.default", "t", IN)))
-GRAD(g_mul_out, E("aten.mul.Tensor", "tt", G, OUT))
-GRAD(g_log, E("aten.div.Tensor", "tt", G, IN))
+GRAD(g_mul_out, E("aten.mul.Tensor", "tt", G, CONJ(OUT)))
+GRAD(g_log, E("aten.div.Tensor", "tt", G, CONJ(IN)))
 GRAD(g_expm1, E("aten.mul.Tensor", "tt", G,
-                E("aten.add.Scalar", "ti", OUT, (int64_t)1)))
+                E("aten.add.Scalar", "ti", CONJ(OUT), (int64_t)1)))
 GRAD(g_log1p, E("aten.div.Tensor", "tt", G,
-                E("aten.add.Scalar", "ti", IN, (int64_t)1)))
+                CONJ(E("aten.add.Scalar", "ti", IN, (int64_t)1))))
 GRAD(g_sqrt, E("aten.div.Tensor", "tt", G,
-               E("aten.mul.Scalar", "ti", OUT, (int64_t)2)))
-GRAD(g_sin, E("aten.mul.Tensor", "tt", G, E("aten.cos.default", "t", IN)))
+               E("aten.mul.Scalar", "ti", CONJ(OUT), (int64_t)2)))
+GRAD(g_sin, E("aten.mul.Tensor", "tt", G,
+              CONJ(E("aten.cos.default", "t", IN))))
 GRAD(g_cos, E("aten.mul.Tensor", "tt", G,
-              E("aten.neg.default", "t", E("aten.sin.default", "t", IN))))
+              E("aten.neg.default", "t",
+                CONJ(E("aten.sin.default", "t", IN)))))
 GRAD(g_sigmoid, E("aten.sigmoid_backward.default", "tt", G, OUT))
 GRAD(g_tanh, E("aten.tanh_backward.default", "tt", G, OUT))
 GRAD(g_relu, E("aten.threshold_backward.default", "tti", G, OUT, (int64_t)0))
@@ -50,14 +53,14 @@ GRAD(g_elu, E("aten.elu_backward.default", "tvvvbt", G, V(1), V(2), V(3), 0,
               IN))
 
 static DtStatus g_rsqrt (DtGradCall *c) {
-  DtHandle *p = E("aten.pow.Tensor_Scalar", "ti", OUT, (int64_t)3);
+  DtHandle *p = CONJ(E("aten.pow.Tensor_Scalar", "ti", OUT, (int64_t)3));
   DtHandle *h = E("aten.mul.Scalar", "tf", G, -0.5);
   op_g_set(c, 0, E("aten.mul.Tensor", "tt", h, p));
   return op_g_finish(c);
 }
 
 static DtStatus g_reciprocal (DtGradCall *c) {
-  DtHandle *p = E("aten.mul.Tensor", "tt", OUT, OUT);
+  DtHandle *p = CONJ(E("aten.mul.Tensor", "tt", OUT, OUT));
   op_g_set(c, 0, E("aten.mul.Tensor", "tt", E("aten.neg.default", "t", G), p));
   return op_g_finish(c);
 }

@@ -149,6 +149,8 @@ DtStatus op_k_nothing (DtKernelCall *c);
 /* Sum g down to the shape of `like` and cast to its type, as autograd does
 ** with every gradient. */
 DtHandle *op_g_sum_to (DtEmit *e, DtHandle *g, const DtMeta *like);
+/* The conjugate where `h` is complex (a view), `h` itself elsewhere. */
+DtHandle *op_g_conj (DtEmit *e, DtHandle *h);
 /* Put a gradient of argument i into gin (NULL allowed). */
 void op_g_set (DtGradCall *c, int i, DtHandle *g);
 bool op_g_need (const DtGradCall *c, int i);

@@ -74,7 +74,7 @@ local skipped = {
 -- Cases of our own, on other meshes and with other placements, which
 -- scripts/capture_pytorch.py took from PyTorch 2.13.
 for _, name in ipairs {"prop", "decomp", "mixed", "layout", "mesh", "redist",
-    "errors", "values"} do
+    "errors", "values", "grad"} do
   wanted["fresh/" .. name] = WHOLE
 end
 
