@@ -53,6 +53,8 @@ typedef struct DtRedPass {
 
 /* ---- the table ---- */
 
+enum { DT_SOFTMAX_LINES = 4 };
+
 typedef struct DtLoops {
   const DtPwTable *pw_f32;
   /* The same for operands and results stored as bf16; NULL: use pw_f32. */
@@ -66,6 +68,10 @@ typedef struct DtLoops {
   ** type PyTorch keeps the sum in. */
   void (*softmax_f32) (bool log_form, DtDtype t, const float *x, float *out,
                        int64_t n);
+  /* The same for up to DT_SOFTMAX_LINES lines of bf16; buf[count * n]. */
+  void (*softmax_bf16) (bool log_form, DtDtype t, int count,
+                        const uint16_t *const *x, uint16_t *const *out,
+                        float *buf, int64_t n);
   /* out[n] = normal numbers i.. of the stream. */
   void (*normal) (const DtRng *r, int64_t i, int64_t n, double mean,
                   double std, double *out);

@@ -20,7 +20,7 @@
 
 const DtLoops DT_LEVEL(dt_loops) = {
   &DT_LEVEL(dt_pw_f32), &pw_bf16, run_load, run_store, reduce_pass,
-  softmax_line_f32, random_normal, random_uniform_f32
+  softmax_line_f32, softmax_lines_bf16, random_normal, random_uniform_f32
 };
 
 #endif

@@ -78,13 +78,6 @@ static inline float fexp_f32 (float x) {
   return exp_end_f32(r, t);
 }
 
-/* The same for x <= 0. */
-static inline float fexp_below_f32 (float x) {
-  uint32_t t;
-  float r = reduce_f32(x < -104.0f ? -104.0f : x, &t);
-  return exp_end_f32(r, t);
-}
-
 static inline float fexp2_f32 (float x) {
   const float magic = 12582912.0f;
   float c = x < -151.0f ? -151.0f : x;

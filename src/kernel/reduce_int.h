@@ -384,8 +384,3 @@ static void reduce_pass (const DtRedPass *q) {
     if (q->aux != NULL) one.aux = (const char *)one.aux + size;
   }
 }
-
-/* Sum of n <= RED_CHUNK floats. */
-static double sum_f32 (const float *v, int64_t n) {
-  return f32_chunk(DT_M_ID, DT_C_ADD, 0, v, n);
-}

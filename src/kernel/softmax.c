@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
 ** kernel/softmax.c: softmax and log_softmax along a dim, and gradients.
 **
-** Line by line, in single precision when the result has no more (softmax_int.h)
-** and in double otherwise: the largest element is taken off first, so that no
+** Line by line (bf16: a few lines at a time), in single precision when the
+** result has no more (softmax_int.h) and in double otherwise: the largest element is taken off first, so that no
 ** exponential overflows.  A line whose largest element is
 ** -inf gives NaN, as PyTorch's does. */
 
@@ -51,6 +51,35 @@ static int64_t line_len (const DtTensor *t, int dim) {
   return t->m.ndim == 0 ? 1 : t->m.shape[dim];
 }
 
+/* All lines of bf16: as they lie in memory, or through `own`. */
+static DtStatus all_bf16 (DtCtx *cx, DtLines *l, bool log_form, DtDtype sum_t,
+                          int64_t n) {
+  enum { SIZE = sizeof(uint16_t), MOST = DT_SOFTMAX_LINES };
+  const uint16_t *x[MOST];
+  uint16_t *y[MOST];
+  char *to[MOST];
+  float *buf = dt_alloc(cx, (size_t)n * MOST * (sizeof *buf + SIZE));
+  if (buf == NULL) return DT_E_NOMEM;
+  uint16_t *own = (uint16_t *)(void *)(buf + n * MOST);
+  while (!l->done) {
+    int count = 0;
+    int64_t ostep = l->stride[0];
+    for (; count < MOST && !l->done; count++, dt_lines_next(l)) {
+      x[count] = (const uint16_t *)(const void *)l->p[1];
+      to[count] = l->p[0];
+      y[count] = ostep == SIZE ? (uint16_t *)(void *)l->p[0] : own + count * n;
+      if (l->stride[1] == SIZE) continue;
+      dt_run_move(SIZE, own + count * n, SIZE, l->p[1], l->stride[1], n);
+      x[count] = own + count * n;
+    }
+    dt_loops()->softmax_bf16(log_form, sum_t, count, x, y, buf, n);
+    for (int k = 0; k < count && ostep != SIZE; k++)
+      dt_run_move(SIZE, to[k], ostep, y[k], SIZE, n);
+  }
+  dt_free(cx, buf);
+  return DT_OK;
+}
+
 DtStatus dt_k_softmax (DtCtx *cx, bool log, const DtTensor *a, int dim,
                        DtTensor *out) {
   const DtMeta *metas[2] = {&out->m, &a->m};
@@ -61,12 +90,14 @@ DtStatus dt_k_softmax (DtCtx *cx, bool log, const DtTensor *a, int dim,
   DT_TRY(cx, dt_kernel_data(cx, out, &data[0], 1, &a, &in));
   if (data[0] == NULL) return DT_OK;
   data[1] = (void *)(uintptr_t)in;
-  DT_TRY(cx, work_init(cx, &w, line_len(a, dim)));
   DtDtype from = (DtDtype)a->m.dtype, to = (DtDtype)out->m.dtype;
   DtClass c = dt_class_of(to) == DT_CL_F32 ? DT_CL_F32 : DT_CL_F64;
   /* The sum is kept in the result's type along the last dim only. */
   DtDtype sum_t = dim >= a->m.ndim - 1 ? to : DT_F64;
   dt_lines_init(&l, 2, metas, data, dim);
+  if (from == DT_BF16 && to == DT_BF16)
+    return all_bf16(cx, &l, log, sum_t, line_len(a, dim));
+  DT_TRY(cx, work_init(cx, &w, line_len(a, dim)));
   for (; !l.done; dt_lines_next(&l)) {
     if (c == DT_CL_F32) {
       line_f32(&l, log, from, to, sum_t, (float *)w.x);

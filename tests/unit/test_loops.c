@@ -9,6 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 #include "kernel/loops.h"
+#include "tensor/narrow.h"
 
 enum { N = 3000 };
 
@@ -163,6 +164,49 @@ static void test_softmax (void **state) {
       assert_int_equal(differ(out[0], x, n), -1);
     }
   }
+}
+
+/* Lines of bf16: the same bits at every level and for each line by itself,
+** near the shares in double; a NaN or an infinity fills the line. */
+static void test_softmax_bf16 (void **state) {
+  static float in[N], buf[4 * N];
+  static uint16_t x[2][N], out[3][2][N], one[N];
+  const uint16_t *xs[2] = { x[0], x[1] };
+  uint16_t *own[1] = { one };
+  (void)state;
+  for (int n = 1; n < N; n = n * 2 + 1)
+    for (int log_form = 0; log_form < 2; log_form++) {
+      double sum = 0, top = -INFINITY;
+      fill(in, N);
+      for (int i = 0; i < N; i++)
+        in[i] = isfinite(in[i]) ? fmodf(in[i], 50) : 1;
+      if (n > 8) in[n / 2] = -INFINITY;
+      levels[0]->store(DT_CL_F32, in, DT_BF16, x[0], 2, n);
+      levels[0]->load(DT_CL_F32, in, DT_BF16, x[0], 2, n);
+      memcpy(x[1], x[0], sizeof x[0]);
+      x[1][n / 3] = n % 4 == 3 ? 0x7fc0 : 0x7f80;
+      for (int l = 0; l < nlevels; l++) {
+        uint16_t *ys[2] = { out[l][0], out[l][1] };
+        levels[l]->softmax_bf16(log_form, DT_F32, 2, xs, ys, buf, n);
+        assert_memory_equal(out[0][0], out[l][0], (size_t)n * 2);
+        levels[l]->softmax_bf16(log_form, DT_F32, 1, xs, own, buf, n);
+        assert_memory_equal(out[0][0], one, (size_t)n * 2);
+        for (int i = 0; i < n; i++)
+          if (out[l][1][i] != 0x7fc0)
+            fail_msg("n %d, log %d, level %d: %#x at %d", n, log_form, l,
+                     out[l][1][i], i);
+      }
+      for (int i = 0; i < n; i++) top = fmax(top, (double)in[i]);
+      for (int i = 0; i < n; i++) sum += exp((double)in[i] - top);
+      for (int i = 0; i < n; i++) {
+        double d = (double)in[i] - top, w = log_form ? d - log(sum)
+                                                     : exp(d) / sum;
+        double got = (double)dt_nw_from_bf16(out[0][0][i]);
+        double tol = fabs(w) * 0x1.01p-8 + (log_form ? 0x1p-20 : 0x1p-133);
+        if (!(got == w || fabs(got - w) <= tol))
+          fail_msg("softmax of %d, log %d: %a, not %a", n, log_form, got, w);
+      }
+    }
 }
 
 enum { W = 150, LEN = 700 };
@@ -347,7 +391,8 @@ int main (void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_rows), cmocka_unit_test(test_near),
     cmocka_unit_test(test_convert), cmocka_unit_test(test_random),
-    cmocka_unit_test(test_softmax), cmocka_unit_test(test_reduce),
+    cmocka_unit_test(test_softmax), cmocka_unit_test(test_softmax_bf16),
+    cmocka_unit_test(test_reduce),
     cmocka_unit_test(test_bf16_rows), cmocka_unit_test(test_bf16_all),
     cmocka_unit_test(test_narrow),
   };
