@@ -3,12 +3,18 @@
 """capture_signatures.py: src/op/signatures.def from the PyTorch installed here.
 
     python3 scripts/capture_signatures.py > src/op/signatures.def
+    python3 scripts/capture_signatures.py --functional \\
+        > lua/dt/functional_signatures.lua
 
 Functions of torch with several signatures list them in their error; each is
 called wrongly, without arguments or with a dozen strings, and what it lists is
 kept.  Functions with a single signature list none and have no row.
+--functional writes the signatures of the functions of torch.nn.functional
+that are written in Python.
 """
+import inspect
 import re
+import sys
 import warnings
 
 import torch
@@ -45,8 +51,57 @@ def show(name, lines):
     print(f'X("{name}",\n{text})')
 
 
+LUA_HEAD = """-- SPDX-License-Identifier: MIT
+-- dt/functional_signatures.lua: what the functions of torch.nn.functional that
+-- are written in Python take: facts of PyTorch 2.13, made by
+-- scripts/capture_signatures.py --functional.  Of each the name in its errors
+-- and its parameters.
+
+return {"""
+
+
+def parameters(fn):
+    words, star = [], False
+    for p in inspect.signature(fn).parameters.values():
+        if p.kind == p.KEYWORD_ONLY and not star:
+            words.append("*")
+            star = True
+        words.append(p.name if p.default is p.empty
+                     else f"{p.name}={p.default!r}")
+    return words
+
+
+def functional():
+    import torch.nn.functional as F
+    print(LUA_HEAD)
+    for name in sorted(vars(F)):
+        fn = getattr(F, name)
+        if (name.startswith("_") or not inspect.isfunction(fn)
+                or not fn.__module__.startswith(("torch.nn.functional",
+                                                 "torch._jit_internal"))
+                or "torch_function" in name):
+            continue
+        said = fn.__name__
+        if list(inspect.signature(fn).parameters) == ["args", "kwargs"]:
+            said = "_" + name           # by return_indices one of two
+            fn = getattr(F, name + "_with_indices")
+        elif fn.__module__ != "torch.nn.functional":
+            continue
+        words, lines = parameters(fn), [""]
+        for i, word in enumerate(words):
+            word += ", " * (i < len(words) - 1)
+            if len(lines[-1]) + len(word) > 66:
+                lines.append("")
+            lines[-1] += word
+        text = '"\n    .. "'.join(lines)
+        print(f'  {name} = {{"{said}",\n    "{text}"}},')
+    print("}")
+
+
 def main():
     warnings.simplefilter("ignore")
+    if "--functional" in sys.argv[1:]:
+        return functional()
     names = torch._C._VariableFunctions
     print(HEAD, end="")
     x = torch.ones(2)

@@ -5,6 +5,7 @@
 
 local dt = require "dt"
 local util = require "dt.util"
+local signature = require "dt.signature"
 
 local M = {}
 
@@ -29,24 +30,7 @@ end
 
 -- ---- linear and embedding ----
 
--- F.linear(x, weight, bias): x times weight transposed, plus bias.
-function M.linear(x, weight, bias)
-  local f = find("linear")
-  if f then
-    if bias == nil then return f(x, weight) end
-    return f(x, weight, bias)
-  end
-  if bias == nil then return need("matmul")(x, weight:t()) end
-  if x.ndim == 2 then return dt.addmm(bias, x, weight:t()) end
-  local shape, n = {}, 1
-  for i = 1, x.ndim - 1 do
-    shape[i] = x.shape[i]
-    n = n * shape[i]
-  end
-  shape[#shape + 1] = weight.shape[1]
-  local flat = x:view({n, x.shape[x.ndim]})
-  return dt.addmm(bias, flat, weight:t()):view(shape)
-end
+M.linear = need("linear")
 
 -- Rows that are too long are cut: an operator without a rule in PyTorch.
 local function renorm(weight, ids, a)
@@ -121,12 +105,6 @@ end
 function M.sigmoid(x) return need("sigmoid")(x) end
 function M.tanh(x) return need("tanh")(x) end
 
--- F.gelu(x, {approximate = "none" or "tanh"})
-function M.gelu(x, ...)
-  local a = util.bind("gelu", {"approximate"}, {approximate = "none"}, ...)
-  return need("gelu")(x, {approximate = a.approximate})
-end
-
 local function implicit_dim(name, ndim)
   dt._warn(("Implicit dimension choice for %s has been deprecated. Change "
     .. "the call to include dim=X as an argument."):format(name))
@@ -134,15 +112,20 @@ local function implicit_dim(name, ndim)
 end
 
 local function softmax(name)
-  return function (x, ...)
-    local a = util.bind(name, {"dim", "dtype"}, {}, ...)
-    local dim = a.dim or implicit_dim(name, x.ndim)
-    if a.dtype then x = x:to(a.dtype) end
-    return need("_" .. name)(x, dim, false)
-  end
+  return signature.def(name, "input, dim=None, _stacklevel=3, dtype=None",
+    function (a)
+      local x, dim = a.input, a.dim
+      if dim == nil then dim = implicit_dim(name, x.ndim) end
+      if math.type(dim) ~= "integer" then
+        util.raise("TypeError", "%s(): argument 'dim' (position 1) must be "
+          .. "int, not %s", name, util.type_text(dim))
+      end
+      if a.dtype then x = x:to(a.dtype) end
+      return need("_" .. name)(x, dim, false)
+    end)
 end
 
--- F.softmax(x, dim, dtype), F.log_softmax(x, dim, dtype)
+-- F.softmax(x, dim, {dtype =}), F.log_softmax(x, dim, {dtype =})
 M.softmax = softmax("softmax")
 M.log_softmax = softmax("log_softmax")
 
@@ -208,9 +191,12 @@ end
 
 -- F.scaled_dot_product_attention(q, k, v, {attn_mask=, dropout_p=,
 -- is_causal=, scale=, enable_gqa=}): the operator depends on the device.
-function M.scaled_dot_product_attention(...)
-  return require("dt.attention").scaled_dot_product_attention(...)
-end
+M.scaled_dot_product_attention = signature.arranged(
+  "scaled_dot_product_attention", "query, key, value, attn_mask=None, "
+  .. "dropout_p=0.0, is_causal=False, *, scale=None, enable_gqa=False",
+  function (...)
+    return require("dt.attention").scaled_dot_product_attention(...)
+  end)
 
 -- Activations; pooling, resizing, padding, sampling, convolution; losses;
 -- norms.
@@ -221,11 +207,17 @@ for _, part in ipairs {"activation", "spatial", "loss", "norm",
   end
 end
 
--- They keep the line of `return F.linear(x, w)`.
+-- They keep the line of `return F.linear(x, w)`, and take their arguments
+-- after PyTorch's signatures.
+local signatures = require "dt.functional_signatures"
 local functions = {}
 for name, f in pairs(M) do
   if type(f) == "function" then functions[name] = f end
 end
-for name, f in pairs(functions) do M[name] = dt._framed(f) end
+for name, f in pairs(functions) do
+  local row = signatures[name]
+  if row then f = signature.arranged(row[1], row[2], f) end
+  M[name] = dt._framed(f)
+end
 
 return M

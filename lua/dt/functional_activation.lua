@@ -9,7 +9,7 @@ local util = require "dt.util"
 local signature = require "dt.signature"
 
 local M = {}
-local aten = dt.ops.aten
+local aten, torch = dt.ops.aten, require "dt.functions"
 local def = signature.def
 
 -- ---- one operator, and its in-place form ----
@@ -51,7 +51,7 @@ local function one_operator(name, text)
     if check then check(a) end
     local list = {}
     for i = 1, #s - 1 do list[i] = a[s[i].name] end
-    return aten[a.inplace and name .. "_" or name](table.unpack(list))
+    return torch[a.inplace and name .. "_" or name](table.unpack(list))
   end
 end
 
@@ -64,12 +64,11 @@ local plain = {logsigmoid = "log_sigmoid"}
 for _, name in ipairs {"relu_", "leaky_relu_", "elu_", "selu_", "celu_",
     "rrelu_", "hardtanh_", "threshold_", "prelu", "softplus", "softshrink",
     "hardshrink", "bilinear", "one_hot", "cosine_similarity",
-    "pairwise_distance", "pdist", "conv_tbc", "native_channel_shuffle"} do
+    "pairwise_distance", "pdist", "conv_tbc", "native_channel_shuffle",
+    "gelu"} do
   plain[name] = name
 end
-for name, op in pairs(plain) do
-  M[name] = function (...) return aten[op](...) end
-end
+for name, op in pairs(plain) do M[name] = torch[op] end
 
 -- ---- norms ----
 
@@ -91,7 +90,7 @@ M.group_norm = def("group_norm",
         x.shape[1] * x.shape[2] // a.num_groups, a.num_groups,
         #parts > 2 and ", " .. table.concat(parts, ", ", 3) or "")
     end
-    return aten.group_norm(x, a.num_groups, a.weight or dt.None,
+    return torch.group_norm(x, a.num_groups, a.weight or dt.None,
       a.bias or dt.None, a.eps)
   end)
 
@@ -111,18 +110,18 @@ for nd = 1, 3 do
       local k = sizes(a.kernel_size, nd)
       if a.norm_type == math.huge or a.norm_type == -math.huge then
         local sign = a.norm_type > 0 and 1 or -1
-        local out = aten["max_pool" .. nd .. "d"](a.input:abs() * sign, k,
+        local out = torch["max_pool" .. nd .. "d"](a.input:abs() * sign, k,
           a.stride ~= nil and sizes(a.stride, nd) or {}, sizes(0, nd),
           sizes(1, nd), a.ceil_mode)
         return out * sign
       end
       local s = a.stride ~= nil and sizes(a.stride, nd) or {}
-      local out = aten["avg_pool" .. nd .. "d"](
+      local out = torch["avg_pool" .. nd .. "d"](
         aten.pow.Tensor_Scalar(a.input, a.norm_type), k, s,
         sizes(0, nd), a.ceil_mode)
       local n = 1
       for i = 1, nd do n = n * k[i] end
-      out = aten.sign(out) * aten.relu(aten.abs(out))
+      out = torch.sign(out) * torch.relu(torch.abs(out))
       return aten.pow.Tensor_Scalar(out * n, 1.0 / a.norm_type)
     end)
 end
@@ -159,12 +158,12 @@ for nd = 1, 3 do
       local s = a.stride ~= nil and sizes(a.stride, nd) or k
       local size = unpooled(a.input, a, nd, k, s, p)
       if nd == 3 then
-        return aten.max_unpool3d(a.input, a.indices, size, s, p)
+        return torch.max_unpool3d(a.input, a.indices, size, s, p)
       elseif nd == 2 then
-        return aten.max_unpool2d(a.input, a.indices, size)
+        return torch.max_unpool2d(a.input, a.indices, size)
       end
       size[2] = 1
-      return aten.max_unpool2d(a.input:unsqueeze(-1), a.indices:unsqueeze(-1),
+      return torch.max_unpool2d(a.input:unsqueeze(-1), a.indices:unsqueeze(-1),
         size):squeeze(-1)
     end)
 end
@@ -181,7 +180,7 @@ M.ctc_loss = def("ctc_loss", "log_probs, targets, input_lengths, "
     end
     local sizes_of = numbers(a.target_lengths)
     local kind = require("dt.reduction").number(a)
-    local loss = aten._ctc_loss.default(a.log_probs, a.targets,
+    local loss = torch._ctc_loss(a.log_probs, a.targets,
       numbers(a.input_lengths), sizes_of, a.blank, a.zero_infinity)
     if a.zero_infinity then
       loss = aten.where.self(aten.eq.Scalar(loss, math.huge),
@@ -211,9 +210,9 @@ M.triplet_margin_with_distance_loss = def("triplet_margin_with_distance_loss",
     local near = distance(a.anchor, a.positive)
     local far = distance(a.anchor, a.negative)
     if a.swap then
-      far = aten.minimum(far, distance(a.positive, a.negative))
+      far = torch.minimum(far, distance(a.positive, a.negative))
     end
-    local loss = aten.clamp_min(a.margin + near - far, 0)
+    local loss = torch.clamp_min(a.margin + near - far, 0)
     if a.reduction == "mean" then return loss:mean() end
     return a.reduction == "sum" and loss:sum() or loss
   end)

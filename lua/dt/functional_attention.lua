@@ -8,7 +8,7 @@ local util = require "dt.util"
 local signature = require "dt.signature"
 
 local M = {}
-local aten = dt.ops.aten
+local torch = require "dt.functions"
 
 -- A mask of booleans as numbers: 0 where it may look, -inf where not.
 function M.additive_mask(mask, like, name)
@@ -86,14 +86,14 @@ local function check_dims(q, k, v)
 end
 
 local function widen(mask)
-  return mask and aten.constant_pad_nd.default(mask, {0, 1}, 0)
+  return mask and torch.constant_pad_nd(mask, {0, 1}, 0)
 end
 
 -- Attention whose weights are wanted.
 local function with_weights(a, q, k, v, mask, p)
   local scaled = q * math.sqrt(1.0 / q.shape[3])
   local turned = k:transpose(-2, -1)
-  local w = mask and aten.baddbmm(mask, scaled, turned)
+  local w = mask and torch.baddbmm(mask, scaled, turned)
     or dt.bmm(scaled, turned)
   w = require("dt.functional").softmax(w, -1)
   if p > 0 then w = require("dt.functional").dropout(w, p) end

@@ -6,7 +6,7 @@ local dt = require "dt"
 local util = require "dt.util"
 
 local M = {}
-local aten = dt.ops.aten
+local aten, torch = dt.ops.aten, require "dt.functions"
 local reduction = require("dt.reduction").number
 local numbers = require("dt.reduction").numbers
 
@@ -78,7 +78,7 @@ function M.mse_loss(x, target, ...)
   if a.weight then
     return weighted(aten.pow.Tensor_Scalar(p[1] - p[2], 2), a, x, true)
   end
-  return aten.mse_loss.default(p[1], p[2], reduction(a))
+  return torch.mse_loss(p[1], p[2], reduction(a))
 end
 
 -- F.l1_loss(x, target, {reduction = "mean", weight =})
@@ -87,7 +87,7 @@ function M.l1_loss(x, target, ...)
     {reduction = "mean"}, ...)
   local p = pair(x, target)
   if a.weight then return weighted((p[1] - p[2]):abs(), a, x, true) end
-  return aten.l1_loss.default(p[1], p[2], reduction(a))
+  return torch.l1_loss(p[1], p[2], reduction(a))
 end
 
 -- F.smooth_l1_loss(x, target, {reduction = "mean", beta = 1.0})
@@ -96,9 +96,9 @@ function M.smooth_l1_loss(x, target, ...)
     {reduction = "mean", beta = 1.0}, ...)
   local p = pair(x, target)
   if a.beta == 0 then
-    return aten.l1_loss.default(p[1], p[2], reduction(a))
+    return torch.l1_loss(p[1], p[2], reduction(a))
   end
-  return aten.smooth_l1_loss.default(p[1], p[2], reduction(a), a.beta)
+  return torch.smooth_l1_loss(p[1], p[2], reduction(a), a.beta)
 end
 
 -- F.huber_loss(x, target, {reduction = "mean", delta = 1.0, weight =})
@@ -107,10 +107,10 @@ function M.huber_loss(x, target, ...)
     {reduction = "mean", delta = 1.0}, ...)
   local p = pair(x, target)
   if a.weight then
-    local loss = aten.huber_loss.default(p[1], p[2], 0, a.delta)
+    local loss = torch.huber_loss(p[1], p[2], 0, a.delta)
     return weighted(loss, a, x, false)
   end
-  return aten.huber_loss.default(p[1], p[2], reduction(a), a.delta)
+  return torch.huber_loss(p[1], p[2], reduction(a), a.delta)
 end
 
 -- ---- probabilities and classes ----
@@ -126,7 +126,7 @@ function M.binary_cross_entropy(x, target, ...)
       .. "size.", size_text(target), size_text(x))
   end
   if a.weight then w = a.weight:expand({table.unpack(target.shape)}) end
-  return aten.binary_cross_entropy.default(x, target, w, n)
+  return torch.binary_cross_entropy(x, target, w, n)
 end
 
 -- F.binary_cross_entropy_with_logits(x, target, {weight =, reduction =,
@@ -139,7 +139,7 @@ function M.binary_cross_entropy_with_logits(x, target, ...)
     raise("ValueError", "Target size (%s) must be the same as input size (%s)",
       size_text(target), size_text(x))
   end
-  return aten.binary_cross_entropy_with_logits.default(x, target,
+  return torch.binary_cross_entropy_with_logits(x, target,
     a.weight or dt.None, a.pos_weight or dt.None, n)
 end
 
@@ -155,7 +155,7 @@ function M.kl_div(x, target, ...)
       .. "behave the same as 'batchmean' in the next major release.")
   end
   local n = batch and numbers.sum or reduction(a)
-  local out = aten.kl_div.default(x, target, n, {log_target = a.log_target})
+  local out = torch.kl_div(x, target, n, {log_target = a.log_target})
   if batch and x.ndim > 0 then return out / x.shape[1] end
   return out
 end
@@ -166,7 +166,7 @@ function M.poisson_nll_loss(x, target, ...)
   local a = util.bind("poisson_nll_loss", {"log_input", "full",
     "size_average", "eps", "reduce", "reduction"}, {log_input = true,
     full = false, eps = 1e-8, reduction = "mean"}, ...)
-  return aten.poisson_nll_loss.default(x, target, a.log_input, a.full, a.eps,
+  return torch.poisson_nll_loss(x, target, a.log_input, a.full, a.eps,
     reduction(a))
 end
 
@@ -230,7 +230,7 @@ end
 function M.nll_loss(x, target, ...)
   local a = util.bind("nll_loss", {"weight", "size_average", "ignore_index",
     "reduce", "reduction"}, {ignore_index = -100, reduction = "mean"}, ...)
-  return aten.nll_loss_nd.default(x, target, a.weight or dt.None,
+  return torch.nll_loss_nd(x, target, a.weight or dt.None,
     reduction(a), a.ignore_index)
 end
 
@@ -240,7 +240,7 @@ function M.cross_entropy(x, target, ...)
   local a = util.bind("cross_entropy", {"weight", "size_average",
     "ignore_index", "reduce", "reduction", "label_smoothing"},
     {ignore_index = -100, reduction = "mean", label_smoothing = 0.0}, ...)
-  return aten.cross_entropy_loss.default(x, target, a.weight or dt.None,
+  return torch.cross_entropy_loss(x, target, a.weight or dt.None,
     reduction(a), a.ignore_index, a.label_smoothing)
 end
 
@@ -264,7 +264,7 @@ local function margin(name, own, defaults, check)
       tensors[#tensors + 1] = v
     end
     tensors[#tensors + 1] = n
-    return aten[name].default(table.unpack(tensors))
+    return torch[name](table.unpack(tensors))
   end
 end
 

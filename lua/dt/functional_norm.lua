@@ -6,7 +6,7 @@ local dt = require "dt"
 local util = require "dt.util"
 
 local M = {}
-local aten = dt.ops.aten
+local aten, torch = dt.ops.aten, require "dt.functions"
 
 local function raise(...) return util.raise(...) end
 
@@ -39,7 +39,7 @@ function M.batch_norm(x, ...)
       tostring(a.eps))
   end
   local none = dt.None
-  return aten.batch_norm.default(x, a.weight or none, a.bias or none,
+  return torch.batch_norm(x, a.weight or none, a.bias or none,
     a.running_mean or none, a.running_var or none, a.training, a.momentum,
     a.eps, true)
 end
@@ -55,7 +55,7 @@ function M.instance_norm(x, ...)
       .. "got input size %s", size_text(x))
   end
   local none = dt.None
-  return aten.instance_norm.default(x, a.weight or none, a.bias or none,
+  return torch.instance_norm(x, a.weight or none, a.bias or none,
     a.running_mean or none, a.running_var or none, a.use_input_stats,
     a.momentum, a.eps, true)
 end
@@ -72,13 +72,13 @@ function M.local_response_norm(x, size, ...)
   local front, back = size // 2, (size - 1) // 2
   local div = x * x
   if x.ndim == 3 then
-    div = aten.constant_pad_nd.default(div:unsqueeze(1), {0, 0, front, back})
-    div = aten.avg_pool2d.default(div, {size, 1}, {1}):squeeze(1)
+    div = torch.constant_pad_nd(div:unsqueeze(1), {0, 0, front, back})
+    div = torch.avg_pool2d(div, {size, 1}, {1}):squeeze(1)
   else
     local s = x.shape
     div = div:view({s[1], 1, s[2], s[3], -1})
-    div = aten.constant_pad_nd.default(div, {0, 0, 0, 0, front, back})
-    div = aten.avg_pool3d.default(div, {size, 1, 1}, {1}):squeeze(1)
+    div = torch.constant_pad_nd(div, {0, 0, 0, 0, front, back})
+    div = torch.avg_pool3d(div, {size, 1, 1}, {1}):squeeze(1)
     div = div:view({table.unpack(s)})
   end
   div = aten.add.Tensor(div * a.alpha, a.k)
@@ -90,7 +90,7 @@ function M.normalize(x, ...)
   local a = util.bind("normalize", {"p", "dim", "eps"},
     {p = 2.0, dim = 1, eps = 1e-12}, ...)
   local dims = type(a.dim) == "number" and {a.dim} or util.list(a.dim)
-  local norm = aten.linalg_vector_norm.default(x, a.p, dims, true)
+  local norm = torch.linalg_vector_norm(x, a.p, dims, true)
   return x / norm:clamp_min(a.eps):expand_as(x)
 end
 
@@ -101,7 +101,7 @@ function M.glu(x, ...)
     raise("RuntimeError", "glu does not support scalars because halving size "
       .. "must be even")
   end
-  return aten.glu.default(x, a.dim)
+  return torch.glu(x, a.dim)
 end
 
 function M.tanhshrink(x) return x - x:tanh() end

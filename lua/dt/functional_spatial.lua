@@ -7,7 +7,7 @@ local dt = require "dt"
 local util = require "dt.util"
 
 local M = {}
-local aten = dt.ops.aten
+local aten, torch = dt.ops.aten, require "dt.functions"
 
 local function raise(...) return util.raise(...) end
 
@@ -21,28 +21,16 @@ end
 
 -- ---- pooling ----
 
-local function pool(op, nd, kind)
-  local max = kind == "max"
-  local names = max
-    and {"kernel_size", "stride", "padding", "dilation", "ceil_mode",
-         "return_indices"}
-    or {"kernel_size", "stride", "padding", "ceil_mode", "count_include_pad",
-        "divisor_override"}
+local function pool(op)
+  local names = {"kernel_size", "stride", "padding", "dilation", "ceil_mode",
+    "return_indices"}
   return function (x, ...)
     local a = util.bind(op, names, {padding = 0, dilation = 1,
-      ceil_mode = false, count_include_pad = true}, ...)
-    local k, s = list(a.kernel_size, nd), {}
-    if a.stride ~= nil and a.stride ~= dt.None then s = list(a.stride, nd) end
-    local p = list(a.padding, nd)
-    if max then
-      local f = a.return_indices and aten[op .. "_with_indices"] or aten[op]
-      return f(x, k, s, p, list(a.dilation, nd), a.ceil_mode)
-    end
-    if nd == 1 then
-      return aten[op](x, k, s, p, a.ceil_mode, a.count_include_pad)
-    end
-    return aten[op](x, k, s, p, a.ceil_mode, a.count_include_pad,
-      a.divisor_override or dt.None)
+      ceil_mode = false}, ...)
+    local f = a.return_indices and torch[op .. "_with_indices"] or torch[op]
+    local s = a.stride
+    if s == nil or s == dt.None then s = {} end
+    return f(x, a.kernel_size, s, a.padding, a.dilation, a.ceil_mode)
   end
 end
 
@@ -55,15 +43,14 @@ local function adaptive(op, nd, max)
         size[i] = x.shape[x.ndim - nd + i]
       end
     end
-    local y, index = aten[op](x, size)
+    local y, index = torch[op](x, size)
     if max and a.return_indices then return y, index end
     return y
   end
 end
 
 for nd = 1, 3 do
-  M["max_pool" .. nd .. "d"] = pool("max_pool" .. nd .. "d", nd, "max")
-  M["avg_pool" .. nd .. "d"] = pool("avg_pool" .. nd .. "d", nd, "avg")
+  M["max_pool" .. nd .. "d"] = pool("max_pool" .. nd .. "d")
   local avg, max = "adaptive_avg_pool" .. nd .. "d",
     "adaptive_max_pool" .. nd .. "d"
   M[avg], M[max] = adaptive(avg, nd, false), adaptive(max, nd, true)
@@ -145,7 +132,7 @@ function M.interpolate(x, ...)
     raise("NotImplementedError", "Got %dD input, but %s mode needs %dD input",
       x.ndim, a.mode, want + 2)
   end
-  if a.mode == "area" then return aten[op](x, size) end
+  if a.mode == "area" then return torch[op](x, size) end
   if aligned[a.mode] then
     return aten[op].vec(x, size or dt.None, align, factors or dt.None)
   end
@@ -174,13 +161,13 @@ function M.grid_sample(x, grid, ...)
       .. "to be 'zeros', 'border', or 'reflection', but got: '%s'",
       a.padding_mode)
   end
-  return aten.grid_sampler(x, grid, sample_modes[a.mode],
+  return torch.grid_sampler(x, grid, sample_modes[a.mode],
     border_modes[a.padding_mode], a.align_corners)
 end
 
 -- F.affine_grid(theta, size, align_corners = false)
 function M.affine_grid(theta, size, align_corners)
-  return aten.affine_grid_generator(theta, util.list(size),
+  return torch.affine_grid_generator(theta, util.list(size),
     align_corners or false)
 end
 
@@ -189,24 +176,14 @@ end
 -- F.pad(x, pad, mode = "constant", value)
 function M.pad(x, pad, ...)
   local a = util.bind("pad", {"mode", "value"}, {mode = "constant"}, ...)
-  return aten.pad(x, util.list(pad), a.mode, a.value or dt.None)
-end
-
--- F.pixel_shuffle(x, factor), F.pixel_unshuffle(x, factor),
--- F.channel_shuffle(x, groups)
-function M.pixel_shuffle(x, factor) return aten.pixel_shuffle(x, factor) end
-function M.pixel_unshuffle(x, factor)
-  return aten.pixel_unshuffle(x, factor)
-end
-function M.channel_shuffle(x, groups)
-  return aten.channel_shuffle(x, groups)
+  return torch.pad(x, util.list(pad), a.mode, a.value or dt.None)
 end
 
 -- F.unfold(x, kernel_size, dilation = 1, padding = 0, stride = 1)
 function M.unfold(x, ...)
   local a = util.bind("unfold", {"kernel_size", "dilation", "padding",
     "stride"}, {dilation = 1, padding = 0, stride = 1}, ...)
-  return aten.im2col(x, list(a.kernel_size, 2), list(a.dilation, 2),
+  return torch.im2col(x, list(a.kernel_size, 2), list(a.dilation, 2),
     list(a.padding, 2), list(a.stride, 2))
 end
 
@@ -214,43 +191,21 @@ end
 function M.fold(x, ...)
   local a = util.bind("fold", {"output_size", "kernel_size", "dilation",
     "padding", "stride"}, {dilation = 1, padding = 0, stride = 1}, ...)
-  return aten.col2im(x, list(a.output_size, 2), list(a.kernel_size, 2),
+  return torch.col2im(x, list(a.output_size, 2), list(a.kernel_size, 2),
     list(a.dilation, 2), list(a.padding, 2), list(a.stride, 2))
 end
 
--- ---- convolution ----
+-- ---- what PyTorch calls without Python in between ----
 
-local function conv(nd)
-  local op = "conv" .. nd .. "d"
-  return function (x, weight, ...)
-    local a = util.bind(op, {"bias", "stride", "padding", "dilation",
-      "groups"}, {stride = 1, padding = 0, dilation = 1, groups = 1}, ...)
-    local bias = a.bias or dt.None
-    local s, d = list(a.stride, nd), list(a.dilation, nd)
-    if type(a.padding) == "string" then
-      return aten[op].padding(x, weight, bias, s, a.padding, d, a.groups)
-    end
-    return aten[op].default(x, weight, bias, s, list(a.padding, nd), d,
-      a.groups)
-  end
+for _, name in ipairs {"pixel_shuffle", "pixel_unshuffle", "channel_shuffle",
+    "adaptive_avg_pool1d"} do
+  M[name] = torch[name]
 end
-
-local function transposed(nd)
-  local name = "conv_transpose" .. nd .. "d"
-  return function (x, weight, ...)
-    local a = util.bind(name, {"bias", "stride", "padding", "output_padding",
-      "groups", "dilation"}, {stride = 1, padding = 0, output_padding = 0,
-      groups = 1, dilation = 1}, ...)
-    local op = nd == 1 and aten[name].default or aten[name].input
-    return op(x, weight, a.bias or dt.None, list(a.stride, nd),
-      list(a.padding, nd), list(a.output_padding, nd), a.groups,
-      list(a.dilation, nd))
-  end
-end
-
 for nd = 1, 3 do
-  M["conv" .. nd .. "d"] = conv(nd)
-  M["conv_transpose" .. nd .. "d"] = transposed(nd)
+  for _, name in ipairs {"avg_pool%dd", "conv%dd", "conv_transpose%dd"} do
+    name = name:format(nd)
+    M[name] = torch[name]
+  end
 end
 
 return M

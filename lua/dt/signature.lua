@@ -73,12 +73,14 @@ local function refuse_missing(s, seen)
   end
 end
 
--- The arguments after an empty last table (keywords, all absent) are fewer.
-local function split(...)
+-- Arguments by place and by name.  An empty last table is keywords, all
+-- absent, unless it stands where an argument must be.
+local function split(s, ...)
   local pos, kw = util.split(...)
+  while pos.n > #s and pos[pos.n] == nil do pos.n = pos.n - 1 end
   local last = pos[pos.n]
   if type(last) == "table" and getmetatable(last) == nil
-     and next(last) == nil and pos.n > 1 then
+     and next(last) == nil and pos.n > math.max(s.least, 1) then
     pos.n = pos.n - 1
   end
   return pos, kw
@@ -86,7 +88,7 @@ end
 
 -- bind(s, ...): a table of the arguments by name.
 function M.bind(s, ...)
-  local pos, kw = split(...)
+  local pos, kw = split(s, ...)
   local out, seen, at = {}, {}, 0
   for _, p in ipairs(s) do
     local v = p.value
@@ -120,7 +122,11 @@ end
 function M.new(fname, text, own)
   local s = parameters(text)
   s.fname, s.own, s.known = fname, own or 0, {}
-  for _, p in ipairs(s) do s.known[p.name] = true end
+  s.least = 0
+  for _, p in ipairs(s) do
+    s.known[p.name] = true
+    if not p.only and not p.optional then s.least = s.least + 1 end
+  end
   return s
 end
 
@@ -128,6 +134,28 @@ end
 function M.def(fname, text, body)
   local s = M.new(fname, text)
   return function (...) return body(M.bind(s, ...)) end
+end
+
+-- arranged(fname, text, f): `f`, called by the signature: keywords that go on
+-- where the places end are given by place.  What does not fit is told as by
+-- bind.
+function M.arranged(fname, text, f)
+  local s = M.new(fname, text)
+  return function (...)
+    M.bind(s, ...)
+    local pos, kw = split(s, ...)
+    if next(kw) == nil then return f(...) end
+    local n = pos.n
+    while s[n + 1] and not s[n + 1].only and kw[s[n + 1].name] ~= nil do
+      n = n + 1
+      pos[n], kw[s[n].name] = kw[s[n].name], nil
+    end
+    if next(kw) ~= nil then
+      n = n + 1
+      pos[n] = kw
+    end
+    return f(table.unpack(pos, 1, n))
+  end
 end
 
 -- A number, or another value, as Python's repr has it.

@@ -164,11 +164,18 @@ int dtL_push_results (lua_State *L, const DtOpDef *op, DtResults *r);
 /* Result `i` of a custom operator's last run when it is no tensor but an
 ** integer; false otherwise.  Local. */
 bool dtL_custom_int (const DtOpDef *op, int i, int64_t *out);
+/* A lua_CFunction, see its file: Python's lists and tuples, told apart. */
+int dtL_sequence (lua_State *L);
+/* How a packet is called: torch.<op>(...), x.<op>(...) or
+** torch.ops.<ns>.<op>(...); errors are worded for it. */
+typedef enum DtLuaStyle {
+  DTL_FUNCTION, DTL_METHOD, DTL_PACKET
+} DtLuaStyle;
+
 /* Call a packet (or one overload when `op` is given) with stack values
-** first..top; `method`: as x.<op>(...), which errors are worded for.
-** Raises. */
+** first..top.  Raises. */
 int dtL_call_op (lua_State *L, const DtPacket *p, const DtOpDef *op,
-                 int first, bool method);
+                 int first, DtLuaStyle style);
 
 /* --- openers: each leaves its table or nothing, see the file --- */
 void dtL_open_tensor (lua_State *L);

@@ -69,8 +69,16 @@ static bool want_pack (const DtLuaArgs *a) {
   return n > 1 || (n == 1 && a->npos && a->pos[a->npos - 1].kind == DT_V_INT);
 }
 
+static DtStatus resolve_packet (DtCtx *cx, const DtPacket *p,
+                                DtLuaStyle style, const DtLuaArgs *a,
+                                const DtOpDef **out, DtArgs *args) {
+  return (style == DTL_METHOD ? dt_packet_resolve_method
+          : style == DTL_PACKET ? dt_packet_resolve_ops : dt_packet_resolve)(
+    cx, p, a->npos, a->pos, a->nkw, a->kwname, a->kw, out, args);
+}
+
 static DtStatus resolve (DtCtx *cx, const DtPacket *p, const DtOpDef *op,
-                         bool method, DtLuaArgs *a, const DtOpDef **out,
+                         DtLuaStyle style, DtLuaArgs *a, const DtOpDef **out,
                          DtArgs *args) {
   DtStatus st;
   if (op) {
@@ -78,12 +86,11 @@ static DtStatus resolve (DtCtx *cx, const DtPacket *p, const DtOpDef *op,
     return dt_schema_bind(cx, op->sig, a->npos, a->pos, a->nkw, a->kwname,
                           a->kw, args);
   }
-  st = (method ? dt_packet_resolve_method : dt_packet_resolve)(
-    cx, p, a->npos, a->pos, a->nkw, a->kwname, a->kw, out, args);
-  if (st == DT_E_TYPE && want_pack(a) && pack_for_packet(cx, p, a)) {
+  st = resolve_packet(cx, p, style, a, out, args);
+  if (st == DT_E_TYPE && style != DTL_PACKET && want_pack(a) &&
+      pack_for_packet(cx, p, a)) {
     dt_error_clear(cx);
-    st = (method ? dt_packet_resolve_method : dt_packet_resolve)(
-      cx, p, a->npos, a->pos, a->nkw, a->kwname, a->kw, out, args);
+    st = resolve_packet(cx, p, style, a, out, args);
   }
   return st;
 }
@@ -121,7 +128,7 @@ static int give_results (lua_State *L, DtVar **box, const DtOpDef *op,
 }
 
 int dtL_call_op (lua_State *L, const DtPacket *p, const DtOpDef *op,
-                 int first, bool method) {
+                 int first, DtLuaStyle style) {
   DtSession *s = dtL_session(L);
   DtArenaMark mark = dt_arena_mark(&s->cx->scratch);
   DtLuaArgs a;
@@ -133,7 +140,7 @@ int dtL_call_op (lua_State *L, const DtPacket *p, const DtOpDef *op,
   dtL_to_args(L, first, &a);
   box = dtL_box_tensor(L);
   args.nslots = a.nin;
-  st = resolve(s->cx, p, op, method, &a, &chosen, &args);
+  st = resolve(s->cx, p, op, style, &a, &chosen, &args);
   memset(&r, 0, sizeof r);
   if (st == DT_OK) st = dt_call(s, chosen, &args, a.nin, a.in, &r);
   if (st == DT_OK) return give_results(L, box, chosen, &r, mark);
@@ -144,7 +151,8 @@ int dtL_call_op (lua_State *L, const DtPacket *p, const DtOpDef *op,
 /* upvalue 1: packet; upvalue 2: is it called as a method? */
 static int call_closure (lua_State *L) {
   return dtL_call_op(L, (const DtPacket *)lua_touserdata(L, lua_upvalueindex(1)),
-                     NULL, 1, lua_toboolean(L, lua_upvalueindex(2)));
+                     NULL, 1, lua_toboolean(L, lua_upvalueindex(2))
+                     ? DTL_METHOD : DTL_FUNCTION);
 }
 
 static void push_closure (lua_State *L, const DtPacket *p, bool method) {
@@ -159,7 +167,7 @@ static int packet_call (lua_State *L) {
   lua_getfield(L, 1, "_packet");
   p = (const DtPacket *)lua_touserdata(L, -1);
   lua_pop(L, 1);
-  return dtL_call_op(L, p, NULL, 2, false);
+  return dtL_call_op(L, p, NULL, 2, DTL_PACKET);
 }
 
 static int overload_call (lua_State *L) {
@@ -167,7 +175,7 @@ static int overload_call (lua_State *L) {
   lua_getfield(L, 1, "_op");
   op = (const DtOpDef *)lua_touserdata(L, -1);
   lua_pop(L, 1);
-  return dtL_call_op(L, NULL, op, 2, false);
+  return dtL_call_op(L, NULL, op, 2, DTL_PACKET);
 }
 
 static int named_tostring (lua_State *L) {
@@ -316,6 +324,8 @@ void dtL_open_op (lua_State *L, int dt) {
   lua_setfield(L, dt, "ops");
   lua_pushcfunction(L, l_find);
   lua_setfield(L, dt, "_find");
+  lua_pushcfunction(L, dtL_sequence);
+  lua_setfield(L, dt, "_sequence");
   lua_pushcfunction(L, l_names);
   lua_setfield(L, dt, "_op_names");
 }

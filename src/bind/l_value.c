@@ -38,12 +38,48 @@ static DtValue number_value (lua_State *L, int idx) {
   return dt_v_float(lua_tonumber(L, idx));
 }
 
+/* The key of the weak table that says which tables are Python's sequences. */
+static const char sequences = 0;
+
+static uint8_t python_kind (lua_State *L, int idx) {
+  lua_Integer kind = 0;
+  if (lua_rawgetp(L, LUA_REGISTRYINDEX, &sequences) == LUA_TTABLE) {
+    lua_pushvalue(L, idx);
+    lua_rawget(L, -2);
+    kind = lua_tointeger(L, -1);
+    lua_pop(L, 1);
+  }
+  lua_pop(L, 1);
+  return (uint8_t)kind;
+}
+
+/* dt._sequence(t, kind): table `t` stands for Python's list (1) or tuple (2);
+** returns it. */
+int dtL_sequence (lua_State *L) {
+  luaL_checktype(L, 1, LUA_TTABLE);
+  if (lua_rawgetp(L, LUA_REGISTRYINDEX, &sequences) != LUA_TTABLE) {
+    lua_pop(L, 1);
+    lua_newtable(L);
+    lua_newtable(L);
+    lua_pushliteral(L, "k");
+    lua_setfield(L, -2, "__mode");
+    lua_setmetatable(L, -2);
+    lua_pushvalue(L, -1);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &sequences);
+  }
+  lua_pushvalue(L, 1);
+  lua_pushvalue(L, 2);
+  lua_rawset(L, -3);
+  lua_settop(L, 1);
+  return 1;
+}
+
 static DtValue to_value (Conv *c, int idx, int depth);
 
 static DtValue list_value (Conv *c, int idx, int depth) {
   lua_State *L = c->L;
   lua_Integer n = luaL_len(L, idx), i;
-  DtValue *v;
+  DtValue *v, out;
   if (n > 65536)
     dtL_errorf(failing(c), DT_E_LIMIT, "a list of %lld values is too long "
                "(limit 65536)", (long long)n);
@@ -54,7 +90,9 @@ static DtValue list_value (Conv *c, int idx, int depth) {
     v[i] = to_value(c, lua_gettop(L), depth + 1);
     lua_pop(L, 1);
   }
-  return dt_v_list((int)n, v);
+  out = dt_v_list((int)n, v);
+  out.py = python_kind(L, idx);
+  return out;
 }
 
 static DtValue to_value (Conv *c, int idx, int depth) {

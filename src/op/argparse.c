@@ -179,7 +179,8 @@ static void type_name (const DtArgDef *d, DtBuf *b) {
 
 static const char *shown_name (const DtSchema *s, int i) {
   const DtArgDef *d = &s->arg[i];
-  return i == 0 && d->type == DT_T_TENSOR && strcmp(d->name, "self") == 0
+  return i == 0 && d->type == DT_T_TENSOR && !d->list &&
+         strcmp(d->name, "self") == 0
          ? "input" : d->name;
 }
 
@@ -311,7 +312,7 @@ static DtStatus raise_type (DtCtx *cx, const Sig *g, int i, int pos,
   dt_buf_add(&b, " must be ");
   type_name(&g->s->arg[i], &b);
   dt_buf_addf(&b, ", not %s",
-              v->kind == DT_V_LIST ? "list" : dt_value_pytype(v));
+              v->kind == DT_V_LIST && v->py == 0 ? "list" : dt_value_pytype(v));
   return raise_buf(cx, &b);
 }
 
@@ -483,11 +484,14 @@ static DtStatus raise_resolve (DtCtx *cx, const DtPacket *p,
 
 static DtStatus resolve (DtCtx *cx, const DtPacket *p, const DtBindCall *c,
                          const DtOpDef **op, DtArgs *args) {
-  for (int i = 0; i < p->n; i++)
-    if (dt_bind_try(NULL, p->op[i]->sig, c, args) == DT_OK) {
+  for (int i = 0; i < p->n; i++) {
+    const DtSchema *s = p->op[i]->sig;
+    if (c->self > 0 && inputs(s) != s->nargs) continue;
+    if (dt_bind_try(NULL, s, c, args) == DT_OK) {
       *op = p->op[i];
       return DT_OK;
     }
+  }
   return raise_resolve(cx, p, c);
 }
 
@@ -495,7 +499,7 @@ DtStatus dt_packet_resolve (DtCtx *cx, const DtPacket *p, int npos,
                             const DtValue *pos, int nkw,
                             const char *const *kwname, const DtValue *kw,
                             const DtOpDef **op, DtArgs *args) {
-  DtBindCall c = { npos, pos, nkw, kwname, kw, true, 0 };
+  DtBindCall c = { npos, pos, nkw, kwname, kw, true, 0, false };
   return resolve(cx, p, &c, op, args);
 }
 
@@ -505,6 +509,6 @@ DtStatus dt_packet_resolve_method (DtCtx *cx, const DtPacket *p, int npos,
                                    const DtValue *kw, const DtOpDef **op,
                                    DtArgs *args) {
   bool on = npos > 0 && pos[0].kind == DT_V_TENSOR;
-  DtBindCall c = { npos, pos, nkw, kwname, kw, true, on };
+  DtBindCall c = { npos, pos, nkw, kwname, kw, true, on, false };
   return resolve(cx, p, &c, op, args);
 }

@@ -2,11 +2,13 @@
 ** op/bind.c: values to the arguments of one overload.
 **
 ** Errors are those of torch.ops.<ns>.<op>.<overload>(...), which is what a
-** call of one overload is; the errors of torch.<op>(...) are argparse.c's.
+** call of one overload is, and of torch.ops.<ns>.<op>(...), which lists those
+** of all; the errors of torch.<op>(...) are argparse.c's.
 ** One routine walks the schema; given no context it only answers whether the
 ** values fit, which is how overloads are tried. */
 #include <string.h>
 #include "op/bind_int.h"
+#include "op/registry.h"
 
 /* ---- does a value fit ---- */
 
@@ -81,8 +83,15 @@ bool dt_schema_fits (const DtArgDef *d, const DtValue *v, bool wrap) {
          elem_fits(d, v, false);
 }
 
+/* A list that is empty by default is None by default in Python. */
+static bool is_default (const DtArgDef *d, const DtValue *v) {
+  return v->kind == DT_V_NONE && d->list && !d->opt && d->has_default &&
+         d->dflt.kind == DT_V_LIST && d->dflt.u.list.n == 0;
+}
+
 bool dt_bind_fits (const DtBindCall *c, const DtArgDef *d, const DtValue *v,
                    bool wrap) {
+  if (c->python && is_default(d, v)) return true;
   if (c->python && d->type == DT_T_INT && v->kind == DT_V_BOOL) return false;
   return dt_schema_fits(d, v, wrap);
 }
@@ -91,6 +100,7 @@ bool dt_bind_fits (const DtBindCall *c, const DtArgDef *d, const DtValue *v,
 
 /* The value in the form readers expect. */
 static DtValue settle (const DtArgDef *d, const DtValue *v) {
+  if (is_default(d, v)) return d->dflt;
   if (v->kind == DT_V_STR && d->type == DT_T_DEVICE)
     return dt_v_code(DT_V_DEVICE, dt_device_find(v->u.s));
   if (v->kind == DT_V_STR && d->type == DT_T_LAYOUT)
@@ -129,7 +139,8 @@ static void args_set (const DtSchema *s, int i, const DtValue *v,
 
 /* What pybind11 adds: numbers and tensors have casters with words. */
 static void cast_details (DtBuf *b, const DtSchema *s, int i,
-                          const char *seen, const char *value) {
+                          const DtValue *v, const char *seen,
+                          const char *value) {
   DtType t = s->arg[i].type;
   bool list = s->arg[i].list;
   if (list && !s->arg[i].opt && t != DT_T_TENSOR) return;
@@ -142,21 +153,23 @@ static void cast_details (DtBuf *b, const DtSchema *s, int i,
     dt_buf_addf(b, "Unable to cast Python instance of type <class '%s%s'> to "
                 "C++ type '?' (#define PYBIND11_DETAILED_ERROR_MESSAGES or "
                 "compile in debug mode for details)",
-                strcmp(seen, "Tensor") == 0 ? "torch." : "", seen);
+                v->kind >= DT_V_DTYPE && v->kind != DT_V_LIST ? "torch." : "",
+                seen);
 }
 
 static DtStatus raise_type (DtCtx *cx, const DtSchema *s, int i,
                             const DtValue *v) {
   DtBuf type, value, more;
   bool list = v->kind == DT_V_LIST, str = v->kind == DT_V_STR;
-  const char *seen = list ? "list" : dt_value_pytype(v);
+  const char *seen = list && v->py == 0 ? "list" : dt_value_pytype(v);
+  if (strncmp(seen, "torch.", 6) == 0) seen += 6;
   DtStatus st;
   dt_buf_init(&type, cx);
   dt_buf_init(&value, cx);
   dt_schema_print_type(&s->arg[i], &type);
   dt_value_print(v, NULL, NULL, &value);
   dt_buf_init(&more, cx);
-  cast_details(&more, s, i, seen, dt_buf_str(&value));
+  cast_details(&more, s, i, v, seen, dt_buf_str(&value));
   st = dt_raise_as(cx, DT_E_TYPE, "RuntimeError",
                    "%s::%s() Expected a value of type '%s' for argument '%s' "
                    "but instead found type '%s'.\nPosition: %d\n"
@@ -183,6 +196,26 @@ static DtStatus raise_many (DtCtx *cx, const DtSchema *s, int n) {
                      s->nargs, n, s->text);
 }
 
+static DtStatus raise_places (DtCtx *cx, const DtSchema *s, int n) {
+  return dt_raise_as(cx, DT_E_TYPE, "RuntimeError",
+                     "%s::%s() takes %d positional argument(s) but %d was/were "
+                     "given.  Declaration: %s", s->ns, s->base,
+                     s->nargs - s->nkwonly, n, s->text);
+}
+
+static DtStatus raise_twice (DtCtx *cx, const DtSchema *s, const char *name) {
+  return dt_raise_as(cx, DT_E_TYPE, "RuntimeError",
+                     "Argument '%s' specified both as positional and keyword "
+                     "argument. Schema: %s", name, s->text);
+}
+
+/* None stands for a tensor that is not there: the kernel notices. */
+static DtStatus raise_undefined (DtCtx *cx, const DtSchema *s, int i) {
+  return dt_raise(cx, DT_E_RUNTIME, "Expected a proper Tensor but got None (or "
+                  "an undefined Tensor in C++) for argument #%d '%s'", i,
+                  s->arg[i].name);
+}
+
 static DtStatus raise_unknown (DtCtx *cx, const DtSchema *s,
                                const char *name) {
   return dt_raise_as(cx, DT_E_TYPE, "RuntimeError",
@@ -196,7 +229,8 @@ int dt_bind_kw (const DtBindCall *c, const char *name, int pos) {
   int k;
   for (k = 0; k < c->nkw; k++)
     if (strcmp(c->kwname[k], name) == 0) return k;
-  if (pos == 0 && strcmp(name, "self") == 0) return dt_bind_kw(c, "input", -1);
+  if (c->python && pos == 0 && strcmp(name, "self") == 0)
+    return dt_bind_kw(c, "input", -1);
   return -1;
 }
 
@@ -207,6 +241,12 @@ static DtStatus exact_length (DtCtx *cx, const DtArgDef *d, const DtValue *v) {
            "Tried to convert a List with %d elements to a fixed-size array of "
            "size %d", v->u.list.n, d->fixed);
   return DT_OK;
+}
+
+/* None where a tensor is wanted. */
+static bool undefined (const DtArgDef *d, const DtValue *v) {
+  return v->kind == DT_V_NONE && d->type == DT_T_TENSOR && !d->opt &&
+         !d->list;
 }
 
 static DtStatus bind_arg (DtCtx *cx, const DtSchema *s, const DtBindCall *c,
@@ -225,8 +265,13 @@ static DtStatus bind_arg (DtCtx *cx, const DtSchema *s, const DtBindCall *c,
   } else {
     return cx == NULL ? DT_E_TYPE : raise_missing(cx, s, i);
   }
-  if (!dt_bind_fits(c, d, v, wrap))
+  if (undefined(d, v) && !c->python) {
+    if (cx != NULL) return raise_undefined(cx, s, i);
+    if (!c->undefined) return DT_E_TYPE;
+    return DT_OK;
+  } else if (!dt_bind_fits(c, d, v, wrap)) {
     return cx == NULL ? DT_E_TYPE : raise_type(cx, s, i, v);
+  }
   args_set(s, i, v, out);
   return cx == NULL ? DT_OK : exact_length(cx, &s->arg[i], v);
 }
@@ -237,7 +282,8 @@ DtStatus dt_bind_try (DtCtx *cx, const DtSchema *s, const DtBindCall *c,
   int i, k, used = 0, npos = s->nargs - s->nkwonly;
   if (c->npos > npos || c->npos + c->nkw > s->nargs) {
     if (cx == NULL) return DT_E_TYPE;
-    return raise_many(cx, s, c->npos + c->nkw);
+    return c->npos + c->nkw > s->nargs ? raise_many(cx, s, c->npos + c->nkw)
+                                       : raise_places(cx, s, c->npos);
   }
   args_start(s, c->npos, out);
   for (i = 0; i < s->nargs; i++) {
@@ -248,7 +294,8 @@ DtStatus dt_bind_try (DtCtx *cx, const DtSchema *s, const DtBindCall *c,
   if (cx == NULL) return DT_E_TYPE;
   for (k = 0; k < c->nkw; k++) {
     int a = dt_schema_arg(s, c->kwname[k]);
-    if (a < 0 || a < c->npos) return raise_unknown(cx, s, c->kwname[k]);
+    if (a >= 0 && a < c->npos) return raise_twice(cx, s, c->kwname[k]);
+    if (a < 0) return raise_unknown(cx, s, c->kwname[k]);
   }
   return raise_unknown(cx, s, c->kwname[0]);
 }
@@ -257,6 +304,47 @@ DtStatus dt_schema_bind (DtCtx *cx, const DtSchema *s, int npos,
                          const DtValue *pos, int nkw,
                          const char *const *kwname, const DtValue *kw,
                          DtArgs *out) {
-  DtBindCall c = { npos, pos, nkw, kwname, kw, false, 0 };
+  DtBindCall c = { npos, pos, nkw, kwname, kw, false, 0, false };
   return dt_bind_try(cx, s, &c, out);
+}
+
+/* ---- torch.ops.<ns>.<op>(...) ---- */
+
+/* What each overload says against the call, in turn. */
+static DtStatus raise_every (DtCtx *cx, const DtPacket *p,
+                             const DtBindCall *c, DtArgs *args) {
+  DtBuf b;
+  DtStatus st;
+  dt_buf_init(&b, cx);
+  dt_buf_add(&b, "Overloaded torch operator invoked from Python failed to "
+             "match any schema:\n");
+  for (int i = 0; i < p->n; i++) {
+    if (dt_bind_try(cx, p->op[i]->sig, c, args) == DT_OK) continue;
+    dt_buf_addf(&b, "%s\n\n", dt_buf_str(&cx->err.message));
+    dt_error_clear(cx);
+  }
+  st = dt_buf_ok(&b);
+  if (st == DT_OK)
+    st = dt_raise_as(cx, DT_E_TYPE, "RuntimeError", "%s", dt_buf_str(&b));
+  dt_buf_fini(&b);
+  return st;
+}
+
+DtStatus dt_packet_resolve_ops (DtCtx *cx, const DtPacket *p, int npos,
+                                const DtValue *pos, int nkw,
+                                const char *const *kwname, const DtValue *kw,
+                                const DtOpDef **op, DtArgs *args) {
+  DtBindCall c = { npos, pos, nkw, kwname, kw, false, 0, false };
+  for (int i = 0; i < p->n; i++)
+    if (dt_bind_try(NULL, p->op[i]->sig, &c, args) == DT_OK) {
+      *op = p->op[i];
+      return DT_OK;
+    }
+  c.undefined = true;
+  for (int i = 0; i < p->n; i++)
+    if (dt_bind_try(NULL, p->op[i]->sig, &c, args) == DT_OK)
+      return dt_bind_try(cx, p->op[i]->sig, &c, args);
+  c.undefined = false;
+  if (p->n == 1) return dt_bind_try(cx, p->op[0]->sig, &c, args);
+  return raise_every(cx, p, &c, args);
 }

@@ -13,6 +13,7 @@ typedef struct DtBindCall {
   bool python;                  /* torch.<op>: a bool is no int there */
   int self;                     /* 1: of a method, whose errors leave out the
                                    first value; else 0 */
+  bool undefined;               /* None fits where a tensor is wanted */
 } DtBindCall;
 
 /* Bind; with `cx` NULL nothing is raised, the status only tells.  Pure. */
@@ -25,8 +26,8 @@ bool dt_bind_fits (const DtBindCall *c, const DtArgDef *d, const DtValue *v,
                    bool wrap);
 /* First element of list `v` that does not fit, -1 when all do.  Pure. */
 int dt_bind_misfit (const DtArgDef *d, const DtValue *v);
-/* Index of the keyword for the argument `name` at position `pos` ("input" is
-** accepted for a first "self"), -1.  Pure. */
+/* Index of the keyword for the argument `name` at position `pos` (torch.<op>
+** takes "input" for a first "self"), -1.  Pure. */
 int dt_bind_kw (const DtBindCall *c, const char *name, int pos);
 
 /* listed.c: the signatures that PyTorch lists for torch.<base>, or the method

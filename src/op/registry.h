@@ -52,6 +52,12 @@ DtStatus dt_packet_resolve (DtCtx *cx, const DtPacket *p, int npos,
                             const DtValue *pos, int nkw,
                             const char *const *kwname, const DtValue *kw,
                             const DtOpDef **op, DtArgs *args);
+/* The same for torch.ops.<ns>.<op>(...): what every overload says stands in
+** the error.  Pure. */
+DtStatus dt_packet_resolve_ops (DtCtx *cx, const DtPacket *p, int npos,
+                                const DtValue *pos, int nkw,
+                                const char *const *kwname, const DtValue *kw,
+                                const DtOpDef **op, DtArgs *args);
 /* The same for the method x.<op>(...), x the first value: its errors do not
 ** count x.  Pure. */
 DtStatus dt_packet_resolve_method (DtCtx *cx, const DtPacket *p, int npos,

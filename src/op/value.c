@@ -362,6 +362,6 @@ const char *dt_value_pytype (const DtValue *v) {
     case DT_V_MEMFMT: return "torch.memory_format";
     case DT_V_TENSOR: return "Tensor";
     case DT_V_GENERATOR: return "torch._C.Generator";
-    default: return "tuple";
+    default: return v->py == 1 ? "list" : "tuple";
   }
 }

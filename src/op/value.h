@@ -25,6 +25,8 @@ typedef enum DtValueKind {
 typedef struct DtValue DtValue;
 struct DtValue {
   uint8_t kind;
+  uint8_t py;                   /* LIST: 1 Python's list, 2 its tuple, 0 not
+                                   known; for error texts only */
   union {
     bool b;
     int64_t i;                  /* INT; DTYPE, DEVICE, LAYOUT, MEMFMT codes */

@@ -28,6 +28,13 @@ static DtStatus same_ints (DtDecompCall *c, int n, int64_t v, DtValue *out) {
   return DT_OK;
 }
 
+/* Argument i, a number spread over the dims. */
+static DtStatus spread (DtDecompCall *c, int i, DtValue *out) {
+  if (A(i).kind == DT_V_INT) return same_ints(c, ND, A(i).u.i, out);
+  *out = A(i);
+  return DT_OK;
+}
+
 /* The input with a batch dim; *had says whether it had one. */
 static DtStatus batched (DtDecompCall *c, DtHandle **x, bool *had) {
   bool transposed = c->op->row[ROW_TRANSPOSED] != 0;
@@ -53,7 +60,7 @@ static DtStatus finish (DtDecompCall *c, DtHandle *h, bool had) {
 /* (input, weight, bias, stride, padding, dilation, groups) */
 static DtStatus conv_decomp (DtDecompCall *c) {
   DtHandle *x, *b = dt_hin(c, 2);
-  DtValue zeros;
+  DtValue zeros, stride, pad, step;
   bool had;
   DtDtype ti = (DtDtype)dt_emit_meta(c->e, c->in[0])->dtype;
   DtDtype tb = b ? (DtDtype)dt_emit_meta(c->e, b)->dtype : ti;
@@ -61,18 +68,26 @@ static DtStatus conv_decomp (DtDecompCall *c) {
            "should be the same", dt_dtype_info(ti)->cpp,
            dt_dtype_info(tb)->cpp);
   DT_TRY(c->e->cx, same_ints(c, ND, 0, &zeros));
+  DT_TRY(c->e->cx, spread(c, 3, &stride));
+  DT_TRY(c->e->cx, spread(c, 4, &pad));
+  DT_TRY(c->e->cx, spread(c, 5, &step));
   DT_TRY(c->e->cx, batched(c, &x, &had));
   return finish(c, E("aten.convolution.default", "tttvvvbvv", x, c->in[1],
-                     b, A(3), A(4), A(5), 0, zeros, A(6)), had);
+                     b, stride, pad, step, 0, zeros, A(6)), had);
 }
 
 /* (input, weight, bias, stride, padding, output_padding, groups, dilation) */
 static DtStatus transposed_decomp (DtDecompCall *c) {
   DtHandle *x;
+  DtValue stride, pad, more, step;
   bool had;
+  DT_TRY(c->e->cx, spread(c, 3, &stride));
+  DT_TRY(c->e->cx, spread(c, 4, &pad));
+  DT_TRY(c->e->cx, spread(c, 5, &more));
+  DT_TRY(c->e->cx, spread(c, 7, &step));
   DT_TRY(c->e->cx, batched(c, &x, &had));
   return finish(c, E("aten.convolution.default", "tttvvvbvv", x, c->in[1],
-                     dt_hin(c, 2), A(3), A(4), A(7), 1, A(5), A(6)), had);
+                     dt_hin(c, 2), stride, pad, step, 1, more, A(6)), had);
 }
 
 /* ---- padding by name ---- */
@@ -113,10 +128,12 @@ static DtStatus same_padding (DtDecompCall *c, const DtMeta *w,
 
 static DtStatus named_decomp (DtDecompCall *c) {
   const char *name = dt_arg_str(c->args, 4);
-  DtValue zeros, padding;
+  DtValue zeros, padding, stride, step;
   DtHandle *x;
   DtMeta w;
   bool had;
+  DT_TRY(c->e->cx, spread(c, 3, &stride));
+  DT_TRY(c->e->cx, spread(c, 5, &step));
   DT_TRY(c->e->cx, batched(c, &x, &had));
   dt_meta_copy(&w, dt_emit_meta(c->e, c->in[1]));
   if (strcmp(name, "same") == 0) {
@@ -129,7 +146,7 @@ static DtStatus named_decomp (DtDecompCall *c) {
     padding = zeros;
   }
   return finish(c, E("aten.convolution.default", "tttvvvbvv", x, c->in[1],
-                     dt_hin(c, 2), A(3), padding, A(5), 0, zeros, A(6)),
+                     dt_hin(c, 2), stride, padding, step, 0, zeros, A(6)),
                 had);
 }
 

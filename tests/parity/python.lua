@@ -289,11 +289,11 @@ for _, case in ipairs {
 end
 
 -- The language: what Python 3.11 printed for the same text is in .out; for the
--- last four (tensors, modules, ranks that are simulated) it had PyTorch.
+-- last five (tensors, modules, wrong calls, simulated ranks) it had PyTorch.
 for _, name in ipairs {"format", "strings", "lists", "dicts", "classes",
   "control", "stdlib", "calls", "scopes", "inherit", "match", "integers",
   "patterns", "generators", "tensors", "modules", "sequences",
-  "local_tensor"} do
+  "wrongcalls", "local_tensor"} do
   local base = "tests/parity/language/" .. name
   local ranks = name == "local_tensor" and 4 or 1
   local f = assert(io.open(base .. ".out"))

@@ -230,7 +230,7 @@ function M.to_lua(v)
   if mt == list_mt or mt == tuple_mt then
     local out = {}
     for i = 1, v.n do out[i] = M.to_lua(v[i]) end
-    return out
+    return dt._sequence(out, mt == tuple_mt and 2 or 1)
   elseif mt == set_mt or mt == generator_mt then
     local out, items, n = {}, M.items(v)
     for i = 1, n do out[i] = M.to_lua(items[i]) end
