@@ -64,6 +64,8 @@ typedef struct DtBind {
   DtPrintOpts print;    /* dt.set_printoptions; as the person set them */
   bool print_set;
   int handler;          /* registry reference of dt.debug.run's, or NOREF */
+  int ref_raised;       /* registry: the last call that raised, see l_raised.c, */
+  int64_t raised;       /* and one more than the operator it came after; or 0 */
   const char *name_key[DTL_NAMES], *name_val[DTL_NAMES];  /* l_past.c */
   DtScopeName scope[DTL_SCOPES];
   const char *names_in; int names_line;         /* asked there last */
@@ -208,9 +210,13 @@ void dtL_open_export (lua_State *L, int dt);    /* page, trace */
 /* Keep which call of the script's raises the error object on the top.  Local.
 */
 void dtL_note_raised (lua_State *L);
+/* The program has gone on: it is not what happened last.  Allocates nothing.
+** Local. */
+void dtL_forget_raised (lua_State *L);
 void dtL_open_raised (lua_State *L, int dt);
 void dtL_open_entry (lua_State *L, int dt);     /* these four too */
 void dtL_open_who (lua_State *L, int dt);
+void dtL_open_when (lua_State *L, int dt);
 void dtL_open_verify (lua_State *L, int dt);
 void dtL_open_nested (lua_State *L, int dt);
 void dtL_open_base (lua_State *L);      /* print, pairs, files, limits */

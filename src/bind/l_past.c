@@ -277,6 +277,8 @@ static void bind_globals (lua_State *L, DtDebug *d, int64_t seq) {
 static void record_names (void *ud, DtDebug *d, int64_t seq) {
   DtBind *b = (DtBind *)ud;
   if (!lua_checkstack(b->L, 8) || !lua_checkstack(b->cur, 8)) return;
+  if (b->raised != 0 && seq >= b->raised && !d->typing)
+    dtL_forget_raised(b->L);
   if (b->cur != b->L) bind_frames(b->L, d, seq);
   bind_frames(b->cur, d, seq);
   bind_globals(b->L, d, seq);

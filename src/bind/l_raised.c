@@ -9,13 +9,11 @@
 ** own, so the list ends with what no script would give: a box that is empty
 ** yet, a table of options that is not the last.  Tensors are kept by the
 ** number that the record knows them by; tables (with what is in them) and the
-** function live until the next error. */
+** function live until the program goes on or the next error. */
 #include <string.h>
 #include "bind/bind.h"
 #include "bind/field.h"
 #include "debug/debug.h"
-
-static const char key_raised[] = "dt.raised";
 
 static bool is_script (const lua_Debug *ar) {
   return ar->currentline >= 0 && strncmp(ar->source, "=[dt", 4) != 0;
@@ -130,6 +128,22 @@ static int arguments (lua_State *L, int level, int list) {
   return n;
 }
 
+/* Keep what is on the top. */
+static void keep (lua_State *L) {
+  DtBind *b = dtL_state(L);
+  if (b->ref_raised == 0) b->ref_raised = luaL_ref(L, LUA_REGISTRYINDEX);
+  else lua_rawseti(L, LUA_REGISTRYINDEX, b->ref_raised);
+  b->raised = b->s->seq + 1;
+}
+
+void dtL_forget_raised (lua_State *L) {
+  DtBind *b = dtL_state(L);
+  if (b->ref_raised == 0 || !lua_checkstack(L, 1)) return;
+  lua_pushnil(L);
+  lua_rawseti(L, LUA_REGISTRYINDEX, b->ref_raised);
+  b->raised = 0;
+}
+
 /* Runs protected: (error object). */
 static int note (lua_State *L) {
   lua_Debug call;
@@ -151,7 +165,7 @@ static int note (lua_State *L) {
   copy_field(L, 1, "where", "where");
   lua_getinfo(L, "f", &call);
   lua_setfield(L, 2, "call");
-  lua_setfield(L, LUA_REGISTRYINDEX, key_raised);
+  keep(L);
   return 0;
 }
 
@@ -165,9 +179,11 @@ void dtL_note_raised (lua_State *L) {
 
 /* dt.debug.raised() -> the last call that raised: {call = function, args, n,
 ** name, method, meta, seq = operators before, message, code, class, where};
-** nothing when none did.  Local. */
+** nothing when none did, or operators of the program came after it.  Local. */
 static int l_raised (lua_State *L) {
-  lua_getfield(L, LUA_REGISTRYINDEX, key_raised);
+  const DtBind *b = dtL_state(L);
+  if (b->raised == 0) lua_pushnil(L);
+  else lua_rawgeti(L, LUA_REGISTRYINDEX, b->ref_raised);
   return 1;
 }
 

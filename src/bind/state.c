@@ -127,6 +127,7 @@ static void open_dt (lua_State *L) {
   dtL_open_entry(L, dt);
   dtL_open_raised(L, dt);
   dtL_open_who(L, dt);
+  dtL_open_when(L, dt);
   dtL_open_verify(L, dt);
   dtL_open_nested(L, dt);
   dtL_open_record(L, dt);

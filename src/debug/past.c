@@ -31,6 +31,26 @@ DtRecOp *dt_record_find (DtDebug *d, int64_t seq) {
   return NULL;
 }
 
+DtRecOp *dt_record_typed (DtDebug *d, int64_t seq, int64_t k) {
+  int i;
+  for (i = 0; i < d->typed.n; i++) {
+    DtRecOp *r = dt_record_of(&d->typed, i);
+    if (r->from == seq && r->seq - r->from == k) return r;
+  }
+  return NULL;
+}
+
+DtRecOp *dt_record_after (DtDebug *d, int64_t seq) {
+  DtRecOp *found = NULL;
+  int i;
+  for (i = 0; i < d->rec.n; i++) {
+    DtRecOp *r = dt_record_at(d, i);
+    if (r->seq > seq && (found == NULL || r->seq < found->seq)) found = r;
+    if (r->seq < seq - LATE) break;
+  }
+  return found;
+}
+
 /* --- tensors --- */
 
 static bool is_var (const DtRecVar *v, int64_t id) {

@@ -141,6 +141,11 @@ void dt_record_give (DtDebug *d, DtRecord *old);
 void dt_record_drop (DtDebug *d, DtRecord *old);
 /* i-th newest of any record of this session.  Pure. */
 DtRecOp *dt_record_of (const DtRecord *k, int i);
+/* The k-th operator typed at a stop after operator #seq, "#7+2"; NULL when it is
+** not kept.  Pure. */
+DtRecOp *dt_record_typed (DtDebug *d, int64_t seq, int64_t k);
+/* The first recorded operator after #seq, NULL when there is none.  Pure. */
+DtRecOp *dt_record_after (DtDebug *d, int64_t seq);
 /* Keep at most `bytes` of values; 0 = none.  Local. */
 void dt_record_limit (DtDebug *d, int64_t bytes);
 /* The tensor `id` as it was just before operator #seq (seq one past the

@@ -96,6 +96,28 @@ static DtStatus recorded (DtCmdCall *c, int64_t seq, DtRecOp **op) {
   return DT_OK;
 }
 
+/* "#7+2", typed at a stop: the program's state then, which is that before its
+** next operator, or now when it has not gone on. */
+static DtStatus goto_typed (DtCmdCall *c, long long seq, long long k) {
+  DtDebug *d = debug_of(c);
+  const DtRecOp *typed = dt_record_typed(d, seq, k), *next;
+  DT_CHECK(c->r->cx, typed != NULL, DT_E_INDEX,
+           "no operator typed at a stop is known as #%lld+%lld; :history "
+           "lists them", seq, k);
+  dt_buf_addf(c->out, "#%lld+%lld typed %s", seq, k, typed->label);
+  if (typed->line > 0)
+    dt_buf_addf(c->out, "  %s:%d", typed->file, typed->line);
+  next = dt_record_after(d, seq);
+  if (next == NULL) {
+    dt_buf_addf(c->out, "\nthe program has stood after #%lld since: this is "
+                "the present\n", seq);
+    return dt_stop_past(c->r, 0);
+  }
+  dt_buf_addf(c->out, "\nthe program stood after #%lld; tensors of typed lines "
+              "are as they are now\n", seq);
+  return look_at(c, next);
+}
+
 static DtStatus cmd_goto (DtCmdCall *c) {
   const char *s = *c->arg == '#' ? c->arg + 1 : c->arg;
   char *end;
@@ -105,8 +127,15 @@ static DtStatus cmd_goto (DtCmdCall *c) {
     dt_buf_add(c->out, "back in the present\n");
     return dt_stop_past(c->r, 0);
   }
+  if (end != s && *end == '+' && n >= 0) {
+    char *last;
+    long long k = strtoll(end + 1, &last, 10);
+    if (last != end + 1 && *last == '\0' && k > 0)
+      return goto_typed(c, n, k);
+  }
   if (end == s || *end != '\0' || n <= 0)
-    return dt_cmd_error(c, 0, "wanted an operator as #7, or now");
+    return dt_cmd_error(c, 0, "wanted an operator as #7, one typed at a stop "
+                        "as #7+1, or now");
   DT_TRY(c->r->cx, recorded(c, n, &op));
   return look_at(c, op);
 }
@@ -150,9 +179,26 @@ DtStatus dt_cmd_later (DtCmdCall *c, bool *done) {
   return dt_stop_past(c->r, 0);
 }
 
+/* The tensor, and what the person calls it. */
+static DtStatus when_tensor (DtCmdCall *c) {
+  DtCmdCall twice = *c;
+  DtStatus st;
+  DtBuf b;
+  dt_buf_init(&b, c->r->cx);
+  dt_buf_addf(&b, "%s %s", c->arg, c->arg);
+  st = dt_buf_ok(&b);
+  twice.arg = dt_buf_str(&b);
+  if (st == DT_OK)
+    st = dt_cmd_debug(&twice, "when", "es");
+  dt_buf_fini(&b);
+  return st;
+}
+
 static DtStatus cmd_when (DtCmdCall *c) {
   DtRepl *r = c->r;
   DtDebug *d = debug_of(c);
+  if (*c->arg != '\0')
+    return when_tensor(c);
   if (d->rec.n == 0) {
     dt_buf_add(c->out, "nothing is recorded yet\n");
     return DT_OK;
@@ -184,11 +230,15 @@ const DtCmd dt_cmds_time[] = {
    "name, with values and placements as they were.  :next goes forward,\n"
    ":goto now comes back.\n"
    "Example: :back", cmd_back},
-  {"goto", "time", 0, "#N|now",
-   "Look at the state just before operator #N.\n"
+  {"goto", "time", 0, "#N|#N+K|now",
+   "Look at the state just before operator #N.  #N+K, as :history shows what was\n"
+   "typed at a stop, is the state the program had then; tensors of typed lines\n"
+   "are as they are now.\n"
    "Example: :goto now", cmd_goto},
-  {"when", "time", 0, "",
-   "Which time is looked at, and what the record holds.\n"
+  {"when", "time", 0, "[X]",
+   "Which time is looked at, and what the record holds.  With a tensor: which\n"
+   "operator made it, which changed and used it since; what was typed at a stop\n"
+   "is #N+K, the K-th after #N.\n"
    "Example: :when", cmd_when},
   {NULL, NULL, 0, NULL, NULL, NULL}
 };

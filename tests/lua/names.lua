@@ -7,7 +7,6 @@
 local T = require "tests.lua.lib.check"
 
 local mesh = dt.init_device_mesh("cpu", {2})
-local kind = dt.float32                 -- boxes that are no tensors
 
 local function inner(a, deep)
   local b = a + 1
@@ -21,7 +20,8 @@ local function inner(a, deep)
 end
 
 local function program()
-  local x = dt.distribute_tensor(dt.ones(4, 2), mesh, "S(0)")
+  local kind, at = dt.float32, {Shard(0)}       -- boxes that are no tensors
+  local x = dt.distribute_tensor(dt.ones(4, 2, {dtype = kind}), mesh, at)
   local y = x
   local co = coroutine.wrap(function (v)
     for _ = 1, 2 do v = v * 2; coroutine.yield(v) end

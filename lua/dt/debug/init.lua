@@ -6,7 +6,7 @@
 local M = {}
 
 local where = {
-  blame = "trace", who = "who", mem = "mem", grads = "grads",
+  blame = "trace", who = "who", when = "when", mem = "mem", grads = "grads",
   ledger = "ledger", expect = "ledger", verify = "verify", check = "verify",
   same = "verify", program = "program",
   report = "report", export = "export", whatif = "whatif", sweep = "sweep",

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT
+** bind/l_when.c: which operators made, changed and used a tensor, those typed at
+** stops among them. */
+#include "bind/bind.h"
+#include "bind/field.h"
+#include "debug/debug.h"
+
+typedef struct Search {
+  const DtVar *v;
+  bool revived;                 /* looked at in the past: known by its origin */
+  int n;                        /* rows in the list on the top */
+} Search;
+
+static bool same_origin (const DtOrigin *a, const DtOrigin *b) {
+  return a->seq == b->seq && a->line == b->line && a->op == b->op &&
+         a->file == b->file;
+}
+
+static bool is_it (const Search *s, const DtRecVar *r) {
+  if (r->none) return false;
+  return s->revived ? r->storage != 0 && same_origin(&r->origin, &s->v->origin)
+                    : r->id == s->v->id;
+}
+
+static bool among (const Search *s, int n, const DtRecVar *r) {
+  for (int i = 0; i < n; i++)
+    if (is_it(s, &r[i])) return true;
+  return false;
+}
+
+/* Append {seq, typed, op, file, line, what}. */
+static void row (lua_State *L, Search *s, const DtRecOp *r, bool typed) {
+  bool in = among(s, r->nin, r->in), out = among(s, r->nout, r->out);
+  if (!in && !out) return;
+  lua_createtable(L, 0, 6);
+  dtL_set_int(L, "seq", typed ? r->from : r->seq);
+  if (typed) dtL_set_int(L, "typed", r->seq - r->from);
+  dtL_set_str(L, "op", r->label);
+  dtL_set_str(L, "file", r->file);
+  dtL_set_int(L, "line", r->line);
+  dtL_set_str(L, "what", !in ? "made" : out ? "changed" : "used");
+  lua_seti(L, -2, ++s->n);
+}
+
+static void rows (lua_State *L, Search *s, const DtDebug *d) {
+  for (int i = d->rec.n - 1; i >= 0; i--)
+    row(L, s, dt_record_of(&d->rec, i), false);
+  for (int i = d->typed.n - 1; i >= 0; i--)
+    row(L, s, dt_record_of(&d->typed, i), true);
+}
+
+/* dt.debug.life(x) -> list of {seq, typed, op, file, line, what}: operators of
+** the record that made, changed or used the tensor; `typed`: it was typed at a
+** stop, the so-manieth after the program's operator `seq`.  The program's come
+** first.  Local. */
+static int l_life (lua_State *L) {
+  Search s = { .v = dtL_check_tensor(L, 1) };
+  DtDebug *d = dtL_check_debug(L);
+  lua_newtable(L);
+  rows(L, &s, d);
+  if (s.n == 0 && s.v->origin.seq > 0) {
+    s.revived = true;
+    rows(L, &s, d);
+  }
+  return 1;
+}
+
+void dtL_open_when (lua_State *L, int dt) {
+  lua_getfield(L, dt, "debug");
+  lua_pushcfunction(L, l_life);
+  lua_setfield(L, -2, "life");
+  lua_pop(L, 1);
+}
