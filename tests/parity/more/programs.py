@@ -1,0 +1,309 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""More programs whose traces lie beside this file, each of which showed a
+difference or a corner of its own.  They were captured by
+
+    python3 scripts/capture_trace.py tests/parity/more/programs.py \\
+        --out tests/parity/more
+"""
+import math
+import torch
+from torch import nn
+import torch.nn.functional as F
+
+
+class ToyModel(nn.Module):
+    def __init__(self, d=10, h=32, o=5):
+        super().__init__()
+        self.in_proj = nn.Linear(d, h)
+        self.relu = nn.ReLU()
+        self.out_proj = nn.Linear(h, o)
+
+    def forward(self, x):
+        return self.out_proj(self.relu(self.in_proj(x)))
+
+
+def ckpt_reentrant_tp(S):
+    from torch.utils.checkpoint import checkpoint as ck_
+    mesh = S.mesh((4,), ("tp",))
+    model = S.init(nn.Sequential(ToyModel(8, 16, 8), ToyModel(8, 24, 8)))
+    S.parallelize(model, mesh, {"*.in_proj": ColwiseParallel(), "*.out_proj": RowwiseParallel()})
+    x, t = S.val((8, 8), 1000), S.val((8, 8), 1001)
+
+    def run(h):
+        h = h.clone().requires_grad_()
+        for m in model:
+            h = ck_(m, h, use_reentrant=True)
+        return h
+    S.train(model, lambda st: ((run(x) - t) ** 2).mean(), torch.optim.SGD(model.parameters(), lr=0.1))
+
+
+def mse(model, x, t):
+    return lambda st: ((model(x) - t) ** 2).mean()
+
+
+def tp_lr_tensor(S):
+    mesh = S.mesh((4,), ("tp",))
+    model = S.init(ToyModel(10, 32, 5))
+    S.parallelize(model, mesh, {"in_proj": ColwiseParallel(), "out_proj": RowwiseParallel()})
+    x, t = S.val((8, 10), 1000), S.val((8, 5), 1001)
+    S.train(model, mse(model, x, t), torch.optim.Adam([{"params": model.in_proj.parameters(), "lr": 0.02}, {"params": model.out_proj.parameters(), "betas": (0.8, 0.9)}], lr=torch.tensor(0.01), amsgrad=True, foreach=False))
+
+
+def clip_kinds(S):
+    mesh = S.mesh((2, 2), ("dp", "tp"))
+    for i, (nt, mx, fe) in enumerate(((2.0, 0.1, True), (1.0, 0.1, False), (3, 0.2, None), (0.5, 0.3, True), (float("inf"), 0.05, False), (float("-inf"), 0.05, True), (0, 1.0, None), (2, 1e9, None))):
+        ps = []
+        for k, (a, b) in enumerate((([Shard(0), Shard(1)],) * 2, ([Replicate(), Replicate()], [Replicate(), Partial()]), ([Replicate(), Shard(0)], [Shard(0), Replicate()]))):
+            p = nn.Parameter(distribute_tensor(val((6, 4), 1000 + k, S.dtype), mesh, a))
+            p.grad = distribute_tensor(val((6, 4), 1010 + k, S.dtype), mesh, b) if Partial() not in b else DTensor.from_local(val((6, 4), 1010 + k, S.dtype), mesh, b)
+            ps.append(p)
+        try:
+            with S.recording("clip", i + 1):
+                n = clip_grad_norm_(ps, mx, nt, foreach=fe)
+            S.values[f"norm {i}"] = {"spec": place_of(n), "v": n.full_tensor().item(), "grads": S.pack([(f"g{j}", p.grad) for j, p in enumerate(ps)])}
+        except Exception as e:
+            S.fail(f"norm {i}", e)
+    ps[0].grad = ps[0].grad * float("nan")
+    try:
+        clip_grad_norm_(ps, 1.0, error_if_nonfinite=True)
+    except Exception as e:
+        S.fail("nonfinite", e)
+
+
+def rows(t, i, n):
+    b = t.shape[0] // n
+    return t[i * b:(i + 1) * b]
+
+
+class NormMLP(nn.Module):
+    def __init__(self, d=8, h=16, norm="layer"):
+        super().__init__()
+        self.norm = nn.LayerNorm(d) if norm == "layer" else nn.RMSNorm(d, eps=1e-5)
+        self.w1 = nn.Linear(d, h)
+        self.relu = nn.ReLU()
+        self.w2 = nn.Linear(h, d)
+
+    def forward(self, x):
+        return x + self.w2(self.relu(self.w1(self.norm(x))))
+
+
+def fsdp_backward_prefetch_off(S):
+    mesh = S.mesh((4,), ("dp",))
+    model = S.init(nn.Sequential(*[NormMLP(8, 12) for _ in range(3)], nn.Linear(8, 4)))
+    with S.recording("init", 0):
+        for m in model[:3]:
+            fully_shard(m, mesh=mesh)
+        fully_shard(model, mesh=mesh)
+    for m in model[:3]:
+        m.set_modules_to_backward_prefetch([])
+    x, t = rows(S.val((8, 8), 1000), S.rank, 4), rows(S.val((8, 4), 1001), S.rank, 4)
+    S.train(model, mse(model, x, t), torch.optim.SGD(model.parameters(), lr=0.1, foreach=False, nesterov=True, momentum=0.5))
+
+
+def fsdp_tp_uneven(S):
+    mesh = S.mesh((2, 2), ("dp", "tp"))
+    model = S.init(ToyModel(8, 30, 7))
+    S.parallelize(model, mesh["tp"], {"in_proj": ColwiseParallel(use_local_output=False), "out_proj": RowwiseParallel(output_layouts=Shard(0), use_local_output=False)})
+    with S.recording("init", 0):
+        for u in (model.in_proj, model.out_proj):
+            fully_shard(u, mesh=mesh["dp"], reshard_after_forward=False)
+        fully_shard(model, mesh=mesh["dp"], reshard_after_forward=True)
+    x = rows(S.val((8, 8), 1000), S.rank // 2, 2)
+    with S.recording("init", 0):
+        t = distribute_tensor(rows(S.val((8, 7), 1001), S.rank // 2, 2), mesh["tp"], [Shard(0)])
+    S.train(model, mse(model, x, t), torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9, maximize=True, weight_decay=0.01),
+            clip=lambda m: clip_grad_norm_(m.parameters(), 0.1, norm_type=float("inf"), foreach=False))
+
+
+def tp_accum_partial(S):
+    """gradients P(sum) accumulated over three batches"""
+    mesh = S.mesh((4,), ("tp",))
+    model = S.init(NormMLP(8, 16, "rms"))
+    S.parallelize(model, mesh, {"norm": SequenceParallel(), "w1": ColwiseParallel(input_layouts=Shard(1)), "w2": RowwiseParallel(output_layouts=Shard(1))})
+    X = [S.val((2, 8, 8), 1000 + k) for k in range(3)]
+
+    def part(x):
+        return x[:, 2 * S.rank:2 * S.rank + 2].contiguous()
+
+    def fwd(st):
+        for k in range(2):
+            (model(part(X[k])).pow(2).mean() / 3).backward()
+        return model(part(X[2])).pow(2).mean() / 3
+    S.train(model, fwd, torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9), clip=lambda m: clip_grad_norm_(m.parameters(), 0.1))
+
+
+def fsdp_divide(S):
+    mesh = S.mesh((4,), ("dp",))
+    model = S.init(ToyModel(10, 24, 6))
+    with S.recording("init", 0):
+        for u in (model.in_proj, model.out_proj, model):
+            fully_shard(u, mesh=mesh)
+    model.set_gradient_divide_factor(2.0)
+    model.in_proj.set_force_sum_reduction_for_comms(True)
+    model.out_proj.set_unshard_in_backward(False)
+    model.out_proj.set_reshard_after_forward(False)
+    x, t = rows(S.val((8, 10), 1000), S.rank, 4), rows(S.val((8, 6), 1001), S.rank, 4)
+    S.train(model, mse(model, x, t), torch.optim.SGD(model.parameters(), lr=0.1))
+
+
+class Moe(nn.Module):
+    def __init__(self, e, d, h):
+        super().__init__()
+        self.router = nn.Linear(d, e, bias=False)
+        self.w1 = nn.Parameter(torch.empty(e, d, h))
+        self.w2 = nn.Parameter(torch.empty(e, h, d))
+        self.k = 2
+
+    def forward(self, x):
+        p = F.softmax(self.router(x), -1)
+        w, e = torch.topk(p, self.k, -1)
+        w = w / w.sum(-1, keepdim=True)
+        out = torch.zeros_like(x)
+        w1 = self.w1.to_local() if isinstance(self.w1, DTensor) else self.w1
+        w2 = self.w2.to_local() if isinstance(self.w2, DTensor) else self.w2
+        for i in range(w1.shape[0]):
+            t, s = torch.where(e == i)
+            y = F.silu(x[t] @ w1[i]) @ w2[i]
+            out = out.index_add(0, t, y * w[t, s].unsqueeze(-1))
+        return out
+
+
+def moe_tp_hidden(S):
+    """the experts' hidden dimension over tp: w1 S(2), w2 S(1), summed by hand"""
+    mesh = S.mesh((2, 2), ("dp", "tp"))
+    m = S.init(Moe(3, 6, 8))
+    with S.recording("init", 0):
+        m.w1 = nn.Parameter(distribute_tensor(m.w1.data, mesh["tp"], [Shard(2)]))
+        m.w2 = nn.Parameter(distribute_tensor(m.w2.data, mesh["tp"], [Shard(1)]))
+        m.router.weight = nn.Parameter(distribute_tensor(m.router.weight.data, mesh["tp"], [Replicate()]))
+    m.router.register_forward_pre_hook(lambda mod, a: (DTensor.from_local(a[0], mesh["tp"], [Replicate()]),))
+    m.router.register_forward_hook(lambda mod, a, o: o.to_local(grad_placements=[Partial()]))
+    m.register_forward_hook(lambda mod, a, o: DTensor.from_local(o, mesh["tp"], [Partial()], run_check=False).redistribute(placements=[Replicate()]).to_local())
+    x, t = rows(S.val((8, 6), 1000, 2.0), S.rank // 2, 2), rows(S.val((8, 6), 1001), S.rank // 2, 2)
+    S.train(m, mse(m, x, t), O.SGD(m.parameters(), lr=0.1))
+
+
+def moe_top2_fsdp(S):
+    mesh = S.mesh((4,), ("dp",))
+    m = S.init(nn.Sequential(nn.Linear(6, 6), Moe(4, 6, 8)))
+    with S.recording("init", 0):
+        for u in (m[1], m):
+            fully_shard(u, mesh=mesh)
+    x, t = rows(S.val((16, 6), 1000, 2.0), S.rank, 4), rows(S.val((16, 6), 1001), S.rank, 4)
+    S.train(m, mse(m, x, t), O.AdamW(m.parameters(), lr=0.01))
+
+
+def losses_dt(S):
+    """losses of sharded DTensors, forward and backward"""
+    mesh = S.mesh((4,), ("dp",))
+    y, z = S.ids((8,), 1001, 5), S.val((8, 5), 1002)
+    for pls_ in ([Shard(0)], [Replicate()], [Shard(1)]):
+        for n, f in {"bce": lambda a, b, i: F.binary_cross_entropy_with_logits(a, b.sigmoid()), "l1": lambda a, b, i: F.l1_loss(a, b), "smooth": lambda a, b, i: F.smooth_l1_loss(a, b, reduction="sum"),
+                     "huber": lambda a, b, i: F.huber_loss(a, b, delta=0.3), "kl": lambda a, b, i: F.kl_div(a.log_softmax(-1), b.softmax(-1), reduction="batchmean"), "nll": lambda a, b, i: F.nll_loss(a.log_softmax(-1), i),
+                     "ce": lambda a, b, i: F.cross_entropy(a, i, label_smoothing=0.1), "ce_prob": lambda a, b, i: F.cross_entropy(a, b.softmax(-1)), "gauss": lambda a, b, i: F.gaussian_nll_loss(a, b, (a * 0 + 1)), "cos": lambda a, b, i: F.cosine_similarity(a, b).mean(),
+                     "soft_margin": lambda a, b, i: F.soft_margin_loss(a, b), "logsumexp": lambda a, b, i: a.logsumexp(-1).mean(), "var": lambda a, b, i: a.var(0).sum() + a.std(), "norm": lambda a, b, i: (a - b).norm(), "poisson": lambda a, b, i: F.poisson_nll_loss(a, b)}.items():
+            with S.recording("init", 0):
+                a = distribute_tensor(S.val((8, 5), 1000, 2.0), mesh, pls_).requires_grad_()
+                b = distribute_tensor(z, mesh, pls_)
+                i = distribute_tensor(y, mesh, pls_ if pls_[0] == Shard(0) else [Replicate()])
+            try:
+                with S.recording("fwd", 1):
+                    l_ = f(a, b, i)
+                with S.recording("bwd", 1):
+                    l_.backward()
+                S.values[f"{n} {pls_[0]}"] = S.pack([("loss", l_), ("grad", a.grad)])
+            except Exception as e:
+                S.fail(f"{n} {pls_[0]}", e)
+
+
+class W(nn.Module):
+    def __init__(self, p):
+        super().__init__()
+        self.w = nn.Parameter(p)
+
+
+def lmap_redistribute(S):
+    mesh = S.mesh((2, 2), ("dp", "tp"))
+    with S.recording("init", 0):
+        x = distribute_tensor(S.val((8, 6), 1000), mesh, [Shard(0), Replicate()])
+        m = W(distribute_tensor(S.val((6, 6), 1001), mesh, [Replicate(), Replicate()]))
+    f = local_map(lambda a, b, s: F.relu(a @ b) * s, out_placements=[Shard(0), Shard(1)], in_placements=([Shard(0), Replicate()], [Replicate(), Shard(1)], None), in_grad_placements=([Shard(0), Partial()], [Partial(), Shard(1)], None), device_mesh=mesh, redistribute_inputs=True)
+    S.train(m, lambda st: f(x, m.w, 0.5).pow(2).mean(), torch.optim.SGD(m.parameters(), lr=0.5))
+    for n, g in {"not told": lambda: local_map(lambda a: a, out_placements=[Shard(0), Shard(1)], in_placements=([Shard(1), Replicate()],), device_mesh=mesh)(x), "counts": lambda: local_map(lambda a: (a, a), out_placements=([Shard(0), Replicate()],), in_placements=([Shard(0), Replicate()],), device_mesh=mesh)(x),
+                 "plain": lambda: local_map(lambda a: a, out_placements=[Shard(0), Replicate()], in_placements=([Shard(0), Replicate()],), device_mesh=mesh)(torch.ones(4, 6)), "none out": lambda: local_map(lambda a: a.sum().item() > 0, out_placements=None, in_placements=([Shard(0), Replicate()],), device_mesh=mesh)(x)}.items():
+        try:
+            r = g()
+            S.values[n] = place_of(r) if isinstance(r, torch.Tensor) else str(type(r).__name__)
+        except Exception as e:
+            S.fail(n, e)
+
+
+class Emb(nn.Module):
+    def __init__(self, v, d, pad=None):
+        super().__init__()
+        self.emb = nn.Embedding(v, d, padding_idx=pad)
+        self.out = nn.Linear(d, v, bias=False)
+
+    def forward(self, i):
+        return self.out(self.emb(i))
+
+
+def vocab_2d(S):
+    """embedding split by columns, on a (2, 2) mesh with the batch split"""
+    mesh = S.mesh((2, 2), ("dp", "tp"))
+    model = S.init(Emb(18, 8, 5))
+    S.parallelize(model, mesh["tp"], {"emb": ColwiseParallel(output_layouts=Shard(-1), use_local_output=False), "out": RowwiseParallel(output_layouts=Shard(1), use_local_output=False)})
+    i = rows(S.ids((4, 6), 1000, 18), S.rank // 2, 2)
+    with S.recording("init", 0):
+        t = distribute_tensor(rows(S.val((4, 6, 18), 1001), S.rank // 2, 2), mesh["tp"], [Shard(1)])
+    S.train(model, lambda st: ((model(i) - t) ** 2).mean(), torch.optim.AdamW(model.parameters(), lr=0.05, amsgrad=True, foreach=True))
+
+
+def prep_input_kw(S):
+    mesh = S.mesh((4,), ("tp",))
+
+    class Two(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.a = nn.Linear(8, 8)
+            self.b = nn.Linear(8, 8, bias=False)
+
+        def forward(self, x, mask=None, *, bias=None):
+            return self.a(x) + self.b(bias)
+    model = S.init(Two())
+    S.parallelize(model, mesh, {"": PrepareModuleInput(input_layouts=(Shard(0), None), desired_input_layouts=(Shard(1), None), input_kwarg_layouts={"bias": Shard(0)}, desired_input_kwarg_layouts={"bias": Replicate()}),
+                                "a": RowwiseParallel(use_local_output=False), "b": ColwiseParallel(output_layouts=Replicate(), use_local_output=False)})
+    x, y = rows(S.val((8, 8), 1000), S.rank, 4), rows(S.val((8, 8), 1001), S.rank, 4)
+    S.train(model, lambda st: model(x, None, bias=y).pow(2).mean(), torch.optim.SGD(model.parameters(), lr=0.1))
+
+
+def tp_eval_grad(S):
+    """no_grad, inference of a parallel model, frozen parts, zero_grad(set_to_none=False)"""
+    mesh = S.mesh((4,), ("tp",))
+    model = S.init(nn.Sequential(NormMLP(8, 16, "rms"), NormMLP(8, 16, "rms")))
+    S.parallelize(model, mesh, {"*.norm": SequenceParallel(), "*.w1": ColwiseParallel(input_layouts=Shard(1)), "*.w2": RowwiseParallel(output_layouts=Shard(1))})
+    for p in model[0].parameters():
+        p.requires_grad_(False)
+    x = S.val((2, 8, 8), 1000)[:, 2 * S.rank:2 * S.rank + 2].contiguous()
+    with torch.no_grad(), S.recording("fwd", 7):
+        y = model(x)
+    S.values["no grad"] = S.pack([("y", y)])
+    o = torch.optim.SGD([p for p in model.parameters() if p.requires_grad], lr=0.1)
+    S.train(model, lambda st: model(x).pow(2).mean(), o)
+    o.zero_grad(set_to_none=False)
+    S.values["grads"] = {n: p.grad is None for n, p in model.named_parameters()}
+
+
+def replicate_tied(S):
+    from torch.distributed._composable.replicate_with_fsdp import replicate
+    mesh = S.mesh((4,), ("dp",))
+    model = S.init(Emb(12, 6, 2))
+    model.out.weight = model.emb.weight
+    with S.recording("init", 0):
+        replicate(model, mesh=mesh)
+    i, y = rows(S.ids((8, 5), 1000, 12), S.rank, 4), rows(S.ids((8, 5), 1001, 12), S.rank, 4)
+    S.train(model, lambda st: F.cross_entropy(model(i).flatten(0, 1), y.flatten()), torch.optim.RAdam(model.parameters(), lr=0.05))
+
+
+PROGRAMS = ("ckpt_reentrant_tp", "tp_lr_tensor", "clip_kinds", "fsdp_backward_prefetch_off", "fsdp_tp_uneven", "tp_accum_partial", "fsdp_divide", "moe_tp_hidden", "moe_top2_fsdp", "losses_dt", "lmap_redistribute", "vocab_2d", "prep_input_kw", "tp_eval_grad", "replicate_tied")
