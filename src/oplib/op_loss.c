@@ -80,6 +80,14 @@ static void put (DtTensor *t, void *data, int64_t i, double v) {
                  dt_scalar_float(v));
 }
 
+static DtStatus nll_allows (DtKernelCall *c, const DtTensor *x,
+                            const char *name) {
+  DT_CHECK(c->cx, dt_dtype_is_float((DtDtype)x->m.dtype), DT_E_NOTIMPL,
+           "\"%s\" not implemented for '%s'", name,
+           op_dtype_word((DtDtype)x->m.dtype));
+  return DT_OK;
+}
+
 static DtStatus nll_kernel (DtKernelCall *c) {
   DtTensor *x = c->in[0], *t = dt_kin(c, 1), *w = dt_kin(c, 2);
   int nd = x->m.ndim, red = (int)dt_arg_int(c->args, 3);
@@ -87,6 +95,7 @@ static DtStatus nll_kernel (DtKernelCall *c) {
   bool single = x->m.dtype != DT_F64;
   double sum = 0, total = 0;
   void *out, *tot;
+  DT_TRY(c->cx, nll_allows(c, x, "nll_loss_out_frame"));
   DT_TRY(c->cx, dt_tensor_data(c->cx, c->out[0], &out));
   DT_TRY(c->cx, dt_tensor_data(c->cx, c->out[1], &tot));
   for (int64_t i = 0; i < n; i++) {
@@ -170,6 +179,7 @@ static DtStatus nll_back_kernel (DtKernelCall *c) {
   int64_t n = nd == 2 ? x->m.shape[0] : 1, classes = x->m.shape[nd - 1];
   DtDtype d = (DtDtype)o->m.dtype;
   void *out;
+  DT_TRY(c->cx, nll_allows(c, x, "nll_loss_backward_out_frame"));
   DT_TRY(c->cx, dt_k_fill(c->cx, o, dt_scalar_int(0)));
   DT_TRY(c->cx, dt_tensor_data(c->cx, o, &out));
   for (int64_t i = 0; i < n; i++) {

@@ -136,6 +136,19 @@ static DtStatus softmax_back_meta (DtMetaCall *c) {
   c->nout = 1;
   return DT_OK;
 }
+/* What the kernel is called that PyTorch's CPU runs, and what it takes. */
+static DtStatus softmax_back_allows (DtKernelCall *c, int d) {
+  const DtMeta *g = &c->in[0]->m, *o = &c->in[1]->m;
+  DtDtype t = (DtDtype)g->dtype;
+  DT_CHECK(c->cx, dt_dtype_is_float(t), DT_E_NOTIMPL, "\"%ssoftmax_backward%s"
+           "_kernel_impl\" not implemented for '%s'",
+           c->op->row[0] == SM_LOG ? "log_" : "",
+           d >= g->ndim - 1 ? "_lastdim" : "", op_dtype_word(t));
+  DT_CHECK(c->cx, g->dtype == o->dtype, DT_E_RUNTIME,
+           "expected scalar type %s but found %s", op_dtype_word(t),
+           op_dtype_word((DtDtype)o->dtype));
+  return DT_OK;
+}
 static DtStatus softmax_back_kernel (DtKernelCall *c) {
   int d;
   DtDtype t = op_dtype_or(c->args, 3, (DtDtype)c->in[0]->m.dtype);
@@ -146,6 +159,7 @@ static DtStatus softmax_back_kernel (DtKernelCall *c) {
            c->op->sig->full, op_shape_text(&c->in[0]->m).s,
            op_shape_text(&c->in[1]->m).s);
   DT_TRY(c->cx, op_dim(c->cx, c->args, 2, c->in[0]->m.ndim, &d));
+  if (dt_meta_numel(&c->in[0]->m) > 0) DT_TRY(c->cx, softmax_back_allows(c, d));
   return dt_k_softmax_backward(c->cx, c->op->row[0] == SM_LOG, c->in[0],
                                c->in[1], d, c->out[0]);
 }

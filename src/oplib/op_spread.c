@@ -187,6 +187,10 @@ static DtStatus renorm_meta (DtMetaCall *c) {
   DT_CHECK(c->cx, m->ndim > 1, DT_E_RUNTIME, "renorm: input needs at least 2 "
            "dimensions, got %d dimensions", m->ndim);
   DT_TRY(c->cx, op_dim(c->cx, c->args, 2, m->ndim, &d));
+  DT_CHECK(c->cx, dt_dtype_is_float((DtDtype)m->dtype) ||
+           dt_dtype_is_complex((DtDtype)m->dtype), DT_E_RUNTIME,
+           "linalg.vector_norm: Expected a floating point or complex tensor as "
+           "input. Got %s", op_dtype_word((DtDtype)m->dtype));
   op_like_meta(&c->out[0], m, (DtDtype)m->dtype);
   dt_meta_set_contiguous(&c->out[0]);
   c->nout = 1;

@@ -271,7 +271,7 @@ static DtStatus expand_meta (DtMetaCall *c) {
              "Tensor sizes: %s", (long long)w, (long long)size, i,
              op_ints_text(n, want).s, op_shape_text(m).s);
     o->shape[i] = w;
-    if (w != size) o->stride[i] = 0;
+    if (w != size || m->ndim == 0) o->stride[i] = 0;
     else if (d >= 0) o->stride[i] = m->stride[d];
     else o->stride[i] = i + 1 < n ? o->stride[i + 1] * o->shape[i + 1] : 1;
   }

@@ -15,8 +15,10 @@ enum { RED_NONE, RED_MEAN, RED_SUM };
 
 enum { LO_FN, LO_PAR, LO_OWN_TYPE };    /* a row of a loss */
 
+/* Any other number means none, as in PyTorch. */
 static int reduction (const DtArgs *a) {
-  return (int)dt_arg_int(a, dt_schema_arg(a->schema, "reduction"));
+  int64_t r = dt_arg_int(a, dt_schema_arg(a->schema, "reduction"));
+  return r == RED_MEAN || r == RED_SUM ? (int)r : RED_NONE;
 }
 
 static DtDtype loss_type (const DtOpDef *op, const OpOperand *o) {
