@@ -328,6 +328,22 @@ DEFINE_PASS(DtC128, C128)
 
 #define NARROW(name) narrow_##name
 
+/* Two bf16 in a word: the first is the lower half where bytes lie that way, and
+** else the upper.  Taken apart they are floats at the cost of one operation
+** each. */
+static inline uint32_t word_at (const uint16_t *v, int64_t i) {
+  uint32_t w;
+  memcpy(&w, v + 2 * i, sizeof w);
+  return w;
+}
+static inline void word_put (uint16_t *v, int64_t i, uint32_t w) {
+  memcpy(v + 2 * i, &w, sizeof w);
+}
+static inline float word_low (uint32_t w) { return dt_nw_float(w << 16); }
+static inline float word_high (uint32_t w) {
+  return dt_nw_float(w & 0xffff0000u);
+}
+
 #define S float
 #define N(name) f32_##name
 #define WIDEN(x) (x)
@@ -339,6 +355,7 @@ DEFINE_PASS(DtC128, C128)
 #define S uint16_t
 #define N(name) bf16_##name
 #define WIDEN(x) dt_nw_from_bf16(x)
+#define IN_WORDS
 #define MAGNITUDE int16_t
 #define MAG(x) (int16_t)((x) & 0x7fffu)
 #define MAG_INF 0x7f80

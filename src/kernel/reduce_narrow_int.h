@@ -28,10 +28,72 @@ static double N(tree) (double *lane) {
   return lane[0];
 }
 
+#if defined(IN_WORDS)
+/* Whole chunks of bf16, two elements a word: the same operations, on lanes
+** 0, 2, 4... and 1, 3, 5... apart. */
+enum { WORD_LANES = RED_LANES / 2 };
+#define WORD(OP, E, k) { \
+    const uint32_t w = word_at(v, (k) * WORD_LANES + l); \
+    a = OP(a, E(word_low(w))); \
+    b = OP(b, E(word_high(w))); \
+  }
+#define WORDS4(OP, E, k) \
+  WORD(OP, E, k) WORD(OP, E, (k) + 1) WORD(OP, E, (k) + 2) WORD(OP, E, (k) + 3)
+#define WORD_STEPS(OP, E) \
+  for (int l = 0; l < WORD_LANES; l++) { \
+    float a = low[l], b = high[l]; \
+    WORDS4(OP, E, 0) WORDS4(OP, E, 4) WORDS4(OP, E, 8) WORDS4(OP, E, 12) \
+    low[l] = a; \
+    high[l] = b; \
+  }
+#define WORD_ID(x) (x)
+#define WORD_SQUARE(x) ((x) * (x))
+#define WORD_DEV2(x) (((x) - qmean) * ((x) - qmean))
+
+static double quick_words (DtMap m, float qmean, const uint16_t *v) {
+  float low[WORD_LANES] = {0}, high[WORD_LANES] = {0};
+  double p[4], q[4];
+  if (m == DT_M_ID) { WORD_STEPS(narrow_add, WORD_ID) }
+  else if (m == DT_M_SQUARE) { WORD_STEPS(narrow_add, WORD_SQUARE) }
+  else { WORD_STEPS(narrow_add, WORD_DEV2) }
+  for (int l = 0; l < 4; l++) {
+    p[l] = (double)low[l] + (double)low[l + 4];
+    q[l] = (double)high[l] + (double)high[l + 4];
+  }
+  return ((p[0] + p[2]) + (p[1] + p[3])) + ((q[0] + q[2]) + (q[1] + q[3]));
+}
+
+/* The first of equals wins, as it does lane by lane (0 and -0). */
+#define TREE_OF(OP) { \
+    float a[4], b[4]; \
+    for (int l = 0; l < 4; l++) a[l] = OP(low[l], low[l + 4]); \
+    for (int l = 0; l < 4; l++) b[l] = OP(high[l], high[l + 4]); \
+    return OP(OP(OP(a[0], a[2]), OP(a[1], a[3])), \
+              OP(OP(b[0], b[2]), OP(b[1], b[3]))); \
+  }
+static float extreme_words (DtComb c, const uint16_t *v) {
+  float low[WORD_LANES], high[WORD_LANES], id = (float)f64_identity(c);
+  for (int l = 0; l < WORD_LANES; l++) low[l] = high[l] = id;
+  if (c == DT_C_MAX) { WORD_STEPS(narrow_top, WORD_ID) TREE_OF(narrow_top) }
+  WORD_STEPS(narrow_bottom, WORD_ID)
+  TREE_OF(narrow_bottom)
+}
+#undef WORD
+#undef WORDS4
+#undef WORD_STEPS
+#undef WORD_ID
+#undef WORD_SQUARE
+#undef WORD_DEV2
+#undef TREE_OF
+#endif
+
 /* One chunk of a sum. */
 static double N(quick_chunk) (DtMap m, float qmean, const S *v, int64_t n) {
   float lane[RED_LANES] = {0};
   double wide[RED_LANES];
+#if defined(IN_WORDS)
+  if (n == RED_CHUNK) return quick_words(m, qmean, v);
+#endif
   if (m == DT_M_ID) { LANE_STEPS(add, float, NARROW, QID) }
   else if (m == DT_M_SQUARE) { LANE_STEPS(add, float, NARROW, QSQUARE) }
   else { LANE_STEPS(add, float, NARROW, QDEV2) }
@@ -60,6 +122,10 @@ static double N(extreme) (DtComb c, const S *v, int64_t n) {
     const MAGNITUDE mag = MAG(v[k]);
     most = mag > most ? mag : most;
   }
+#if defined(IN_WORDS)
+  if (n == RED_CHUNK)
+    return most > MAG_INF ? (double)NAN : (double)extreme_words(c, v);
+#endif
   for (int l = 0; l < RED_LANES; l++) lane[l] = id;
   if (c == DT_C_MAX) { LANE_LOOP(top, float, NARROW, WIDEN) }
   else { LANE_LOOP(bottom, float, NARROW, WIDEN) }
@@ -214,3 +280,4 @@ static bool N(takes) (const DtRedPass *q, bool along) {
 #undef S
 #undef N
 #undef WIDEN
+#undef IN_WORDS

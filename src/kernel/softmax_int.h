@@ -125,21 +125,6 @@ static void softmax_line_f32 (bool log_form, DtDtype t, const float *x,
 
 /* ---- bf16 ---- */
 
-/* Two elements in a word: the lower and the upper half of it.  Taken apart
-** they are floats at the cost of one operation each. */
-static inline uint32_t word_at (const uint16_t *v, int64_t i) {
-  uint32_t w;
-  memcpy(&w, v + 2 * i, sizeof w);
-  return w;
-}
-static inline void word_put (uint16_t *v, int64_t i, uint32_t w) {
-  memcpy(v + 2 * i, &w, sizeof w);
-}
-static inline float word_low (uint32_t w) { return dt_nw_float(w << 16); }
-static inline float word_high (uint32_t w) {
-  return dt_nw_float(w & 0xffff0000u);
-}
-
 /* The upper halves are compared as words: the lower half does not change their
 ** order, but makes a NaN of an infinity, which then shows in the sum as it
 ** would have anyway. */
