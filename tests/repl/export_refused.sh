@@ -44,9 +44,15 @@ sed -n '/^```python$/,/^```$/p' report.md | sed '/^```/d' > call10.py
 cp call9.lua call10.lua
 sed -n 's/^9/10/p' want >> want
 
+# One process for all: the group only pretends.
 cat > each.py <<'P'
-import sys
+import os
 import torch.distributed as dist
+from torch.testing._internal.distributed.fake_pg import FakeStore
+os.environ["WORLD_SIZE"] = "4"
+init = dist.init_process_group
+dist.init_process_group = lambda *a, **k: init(
+    "fake", store=FakeStore(), rank=0, world_size=4)
 for i in range(1, 11):
     try:
         exec(compile(open(f"call{i}.py").read(), f"call{i}", "exec"), {})

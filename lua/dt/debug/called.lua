@@ -69,6 +69,8 @@ local function placements(text)
   end
 end
 
+M.placements = placements
+
 local convert
 local slice_mt = getmetatable(dt.slice(1))
 

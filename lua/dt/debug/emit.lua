@@ -2,143 +2,20 @@
 -- dt/debug/emit.lua: a program (dt/debug/program.lua) as text: Lua for dtrepl,
 -- Python for PyTorch.
 --
--- Both are made by the same walk; what differs is in the two dialects below.
--- Values of tensors nobody made here are written out while they are few; else
--- a pattern stands for them, and a comment says so.
+-- Both are made by the same walk; what differs is in the two dialects
+-- (dialect.lua).  Tensors nobody made here are in leaves.lua.
 
 local dt = require "dt"
-local page = require "dt.debug.page"
+local dialect = require "dt.debug.dialect"
+local leaves = require "dt.debug.leaves"
 local program = require "dt.debug.program"
 local custom = require "dt.debug.custom"
 local called = require "dt.debug.called"
+local python = require "dt.debug.emit_python"
 
 local M = {}
 
-local LITERAL = 64              -- numbers written out
-local LITERAL_INT = 4096        -- integers may be indices: more of them
-
--- ---- dialects ----------------------------------------------------------
-
-local function number(x, inf, nan)
-  if math.type(x) == "integer" then return tostring(x) end
-  if x ~= x then return nan end
-  if x == math.huge then return inf end
-  if x == -math.huge then return "-" .. inf end
-  local s = ("%.17g"):format(x)
-  for digits = 1, 16 do
-    local short = ("%." .. digits .. "g"):format(x)
-    if tonumber(short) == x then s = short break end
-  end
-  return s:find("[.e]") and s or s .. ".0"
-end
-
-local keywords = {}
-for word in ("and break do else elseif end false for function goto if in local "
-  .. "nil not or repeat return then true until while"):gmatch("%a+") do
-  keywords[word] = true
-end
-
-local Lua = {name = "lua", comment = "-- ", none = "dt.None", open = "{", close = "}",
-  implicit = "dt.implicit_replication(function() return %s end)",
-  no_grad = "dt.no_grad(function() return %s end)"}
-function Lua.number(x) return number(x, "math.huge", "(0/0)") end
-function Lua.bool(b) return tostring(b) end
-function Lua.string(s) return ("%q"):format(s) end
-function Lua.dtype(name) return (name:gsub("^torch%.", "dt.")) end
-function Lua.tag(t)
-  if t.dtype then return Lua.dtype(t.dtype) end
-  if t.device then return ("%q"):format(t.device) end
-  return ("%q"):format((t.memory_format or t.layout):gsub("^torch%.", ""))
-end
-function Lua.call(f, args, kwargs)
-  local list = {table.unpack(args)}
-  local kw = {}
-  for _, p in ipairs(kwargs) do
-    kw[#kw + 1] = (keywords[p[1]] and ("[%q]"):format(p[1]) or p[1]) .. " = "
-      .. p[2]
-  end
-  if #kw > 0 then list[#list + 1] = "{" .. table.concat(kw, ", ") .. "}" end
-  return f .. "(" .. table.concat(list, ", ") .. ")"
-end
-function Lua.op(name) return "dt.ops." .. name end
-function Lua.placements(pl)
-  return ("%q"):format(table.concat(pl, " "))
-end
-function Lua.mesh(m, name)
-  if m.root then
-    local list = {}
-    for i, n in ipairs(m.names) do list[i] = ("%q"):format(n) end
-    return #list == 1 and ("%s[%s]"):format(name[m.root], list[1])
-      or ("%s[{%s}]"):format(name[m.root], table.concat(list, ", "))
-  end
-  local straight = true
-  for i, r in ipairs(m.ranks or {}) do straight = straight and r == i - 1 end
-  local names = ""
-  if #m.names > 0 then
-    names = (', {mesh_dim_names = {"%s"}}'):format(
-      table.concat(m.names, '", "'))
-  end
-  if straight then
-    return ("dt.init_device_mesh(%q, {%s}%s)"):format(m.device,
-      table.concat(m.shape, ", "), names)
-  end
-  return ("dt.DeviceMesh(%q, %s%s)"):format(m.device,
-    require("dt.inspect").text(page.nest(m.ranks, m.shape)):gsub("%s+", " "),
-    names)
-end
-
-local Py = {name = "python", comment = "# ", none = "None", open = "[", close = "]",
-  implicit = "implicitly(lambda: %s)",
-  no_grad = "torch.no_grad()(lambda: %s)()"}
-function Py.number(x) return number(x, 'float("inf")', 'float("nan")') end
-function Py.bool(b) return b and "True" or "False" end
-function Py.string(s) return ("%q"):format(s):gsub("\\\n", "\\n") end
-function Py.dtype(name) return name end
-function Py.tag(t)
-  if t.device then return ("torch.device(%q)"):format(t.device) end
-  return t.dtype or t.memory_format or t.layout
-end
-function Py.call(f, args, kwargs)
-  local list = {table.unpack(args)}
-  for _, p in ipairs(kwargs) do list[#list + 1] = p[1] .. "=" .. p[2] end
-  return f .. "(" .. table.concat(list, ", ") .. ")"
-end
-function Py.op(name) return "torch.ops." .. name end
-local function py_placement(p)
-  local d, sf = p:match("^_S%((%-?%d+), (%d+)%)$")
-  if d then return ("_StridedShard(%s, split_factor=%s)"):format(d, sf) end
-  d = p:match("^S%((%-?%d+)%)$")
-  if d then return ("Shard(%s)"):format(d) end
-  d = p:match("^P%((%a+)%)$")
-  if d then return ('Partial("%s")'):format(d) end
-  return "Replicate()"
-end
-function Py.placements(pl)
-  local list = {}
-  for i, p in ipairs(pl) do list[i] = py_placement(p) end
-  return "[" .. table.concat(list, ", ") .. "]"
-end
-function Py.mesh(m, name)
-  if m.root then
-    local list = {}
-    for i, n in ipairs(m.names) do list[i] = ("%q"):format(n) end
-    return ("%s[%s]"):format(name[m.root], table.concat(list, ", "))
-  end
-  local straight = true
-  for i, r in ipairs(m.ranks or {}) do straight = straight and r == i - 1 end
-  local names = ""
-  if #m.names > 0 then
-    names = (', mesh_dim_names=("%s",)'):format(
-      table.concat(m.names, '", "'))
-  end
-  local device = '"cpu"'
-  if straight then
-    return ("init_device_mesh(%s, (%s,)%s)"):format(device,
-      table.concat(m.shape, ", "), names)
-  end
-  return ("DeviceMesh(%s, torch.tensor([%s]).reshape(%s)%s)"):format(device,
-    table.concat(m.ranks, ", "), table.concat(m.shape, ", "), names)
-end
+local Lua, Py = dialect.Lua, dialect.Py
 
 -- ---- the walk ----------------------------------------------------------
 
@@ -171,187 +48,156 @@ local function op_call(D, s, of)
   return D.call(D.op(s.op), args, kw)
 end
 
-local function count(shape)
-  local n = 1
-  for _, x in ipairs(shape) do n = n * x end
-  return n
+-- ---- steps -------------------------------------------------------------
+--
+-- W: {D, P, names, meshes, lines, left}; left: the budget of leaves.lua where
+-- each rank writes its own part, else nil.
+
+local function name_of(W, id)
+  local v = W.P.values[id]
+  if v and v.grad_of then return (W.names[v.grad_of] or "?") .. ".grad" end
+  return W.names[id] or ("missing_" .. id)
 end
 
-local function ints(D, list)
-  return D.open .. table.concat(list, ", ") .. D.close
-end
-
--- A size: Python wants a tuple.
-local function size(D, list)
-  if D == Lua then return ints(D, list) end
-  return "(" .. table.concat(list, ", ") .. (#list == 1 and ",)" or ")")
-end
-
--- A tensor's numbers as text of a dialect, or nil when they are too many or
--- not known.
-local function literal(D, v, shape, seq)
-  if dt.debug.no_data() or v.replaced then return nil end
-  local n = count(shape)
-  local whole = not v.dtype:match("float") and not v.dtype:match("complex")
-  if n > (whole and LITERAL_INT or LITERAL) or v.dtype:match("complex")
-     or v.dtype:match("float8") then
-    return nil
+-- The gradient of from_local goes back to its placements and is plain again.
+local function back_to_local(D, s, x, meshes)
+  if s.moved then
+    local pl = called.placements(s.moved)
+    x = D.call(x .. D.dot .. "redistribute",
+      {meshes[s.in_mesh], D.placements(pl)}, {})
   end
-  local t = dt.debug.revive(v.id, seq)
-  if not t then return nil end
-  return dt.debug.quietly(function ()
-    if t.is_dtensor then t = t:to_local() end
-    if table.concat(t.shape, ",") ~= table.concat(shape, ",") then
-      return nil
-    end
-    local flat = t:reshape({-1}):tolist()
-    local same = n > 0
-    for _, x in ipairs(flat) do same = same and x == flat[1] end
-    if same and n > 1 then
-      return D.call(D == Lua and "dt.full" or "torch.full",
-        {ints(D, shape), value(D, flat[1])}, {{"dtype", D.dtype(v.dtype)}})
-    end
-    local list = {}
-    for i, x in ipairs(flat) do list[i] = value(D, x) end
-    local text = D.call(D == Lua and "dt.tensor" or "torch.tensor",
-      {D.open .. table.concat(list, ", ") .. D.close},
-      {{"dtype", D.dtype(v.dtype)}})
-    if #shape == 1 then return text end
-    return ("%s%sreshape(%s)"):format(text, D == Lua and ":" or ".",
-      ints(D, shape))
-  end)
+  return x .. D.dot .. "to_local()"
 end
 
--- Distinct small numbers of both signs.
-local function pattern(D, v, shape)
-  local n, lua = count(shape), D == Lua
-  local whole = not v.dtype:match("float") and not v.dtype:match("complex")
-  local dot, mod = lua and ":" or ".", whole and 2 or 17
-  local text = ("%s.arange(%d)%sremainder(%d)"):format(lua and "dt" or "torch",
-    n, dot, mod)
-  if not whole then
-    text = ("%s%ssub(8)%sdiv(8)"):format(text, dot, dot)
+local function call_step(W, s)
+  local D, P = W.D, W.P
+  local x, out = name_of(W, s.ins[1]), P.values[s.outs[1] or 0]
+  if s.op == "to_local" then return x .. D.dot .. "to_local()" end
+  if s.op == "from_local_backward" then
+    return back_to_local(D, s, x, W.meshes)
   end
-  return ("%s%sto(%s)%sreshape(%s)"):format(text, dot, D.dtype(v.dtype), dot,
-    ints(D, shape))
-end
-
-local function has_partial(pl)
-  for _, p in ipairs(pl) do
-    if not p:match("^S%(") and p ~= "R" and not p:match("^_S%(") then
-      return true
-    end
-  end
-  return false
-end
-
-local function distribute(D, text, v, mesh)
-  local f = D == Lua and "dt.distribute_tensor" or "distribute_tensor"
-  return D.call(f, {text, mesh, D.placements(v.placements)}, {})
-end
-
-local function from_local(D, text, v, mesh, pl)
-  local dot = D == Lua and "dt.DTensor.from_local" or "DTensor.from_local"
-  return D.call(dot, {text, mesh, D.placements(pl)},
-    {{"run_check", D.bool(false)}, {"shape", size(D, v.shape)},
-     {"stride", size(D, v.stride)}})
-end
-
--- A tensor that nobody made here.  *made up: its numbers are a pattern's.
-local function leaf(D, v, seq, meshes)
-  if not v.placements then
-    local text = literal(D, v, v.shape, seq)
-    return text or pattern(D, v, v.shape), text == nil
-  end
-  local mesh = meshes[v.mesh]
-  if has_partial(v.placements) then
-    local text = literal(D, v, v.local_shape, seq)
-    return from_local(D, text or pattern(D, v, v.local_shape), v, mesh,
-      v.placements), text == nil
-  end
-  return distribute(D, pattern(D, v, v.shape), v, mesh), true
-end
-
-local function call_step(D, s, P, of, meshes)
-  local x, out = of(s.ins[1]), P.values[s.outs[1] or 0]
-  local dot = D == Lua and ":" or "."
-  if s.op == "to_local" then return x .. dot .. "to_local()" end
   if not s.placements then return nil end
-  local mesh, pl = meshes[s.mesh], s.placements
+  local mesh, pl = W.meshes[s.mesh], s.placements
   if s.op == "distribute_tensor" then
-    return distribute(D, x, {placements = pl}, mesh)
+    return leaves.distribute(D, x, pl, mesh)
   elseif s.op == "redistribute" then
-    return D.call(x .. dot .. "redistribute", {mesh, D.placements(pl)}, {})
+    return D.call(x .. D.dot .. "redistribute", {mesh, D.placements(pl)}, {})
   end
-  return from_local(D, x, out, mesh, pl)
+  return leaves.from_local(D, x, out, mesh, pl)
 end
 
-local function step_lines(D, s, P, names, meshes, lines)
-  local function of(id)
-    local v = P.values[id]
-    if v and v.grad_of then return (names[v.grad_of] or "?") .. ".grad" end
-    return names[id] or ("missing_" .. id)
+-- Another reading of memory that has a name.
+local function view_step(W, s)
+  local D, v = W.D, W.P.values[s.outs[1]]
+  local b = W.P.values[s.ins[1]]
+  local text = name_of(W, b.id)
+  if b.placements then text = text .. D.dot .. "to_local()" end
+  text = text .. D.dot .. "detach()"
+  local same = table.concat(b.local_shape, ",") == table.concat(v.local_shape, ",")
+    and b.offset == v.offset
+  if not same or not (b.placements or v.placements) then
+    local stride = v.placements and leaves.in_order(v.local_shape) or v.stride
+    text = D.call(text .. D.dot .. "as_strided", {D.size(v.local_shape),
+      D.size(stride), tostring(v.at)}, {})
   end
-  local rhs, note
-  if s.kind == "leaf" then
-    rhs, note = leaf(D, P.values[s.outs[1]], s.seq, meshes)
-    note = note and "numbers made up" or nil
-  elseif s.kind == "op" then
-    rhs = op_call(D, s, of)
-    if s.implicit then rhs = D.implicit:format(rhs) end
-    if s.no_grad then rhs = D.no_grad:format(rhs) end
-  elseif s.kind == "alias" then
-    rhs = of(s.ins[1])
-  elseif s.kind == "detach" then
-    rhs = of(s.ins[1]) .. (D == Lua and ":" or ".") .. "detach()"
-  elseif s.kind == "raise" then
-    rhs = called.text(D, s, of, meshes)
-  elseif s.kind == "backward" then
-    rhs = of(s.ins[1]) .. (D == Lua and ":" or ".") .. "backward()"
-  else
-    rhs = call_step(D, s, P, of, meshes)
+  if not v.placements then return text end
+  return leaves.from_local(D, text, v, W.meshes[v.mesh], v.placements)
+end
+
+local function op_step(W, s)
+  local D = W.D
+  local rhs = op_call(D, s, function (id) return name_of(W, id) end)
+  if s.implicit then rhs = D.implicit:format(rhs) end
+  if s.no_grad and not W.P.explicit then rhs = D.no_grad:format(rhs) end
+  return rhs
+end
+
+-- kind -> function (W, step) -> text of the right side, a note.
+local makers = {op = op_step, call = call_step, view = view_step}
+
+function makers.leaf(W, s)
+  local rhs, made_up = leaves.leaf(W.D, W.P.values[s.outs[1]], s.seq,
+    W.meshes, W.left)
+  return rhs, made_up and "numbers made up" or nil
+end
+
+function makers.alias(W, s) return name_of(W, s.ins[1]) end
+
+function makers.detach(W, s)
+  return name_of(W, s.ins[1]) .. W.D.dot .. "detach()"
+end
+
+makers["raise"] = function (W, s)
+  return called.text(W.D, s, function (id) return name_of(W, id) end, W.meshes)
+end
+
+function makers.backward(W, s)
+  return name_of(W, s.ins[1]) .. W.D.dot .. "backward()"
+end
+
+function makers.raw(W, s)
+  return W.D.raw(s.raw, name_of(W, s.ins[1]), W.meshes[s.mesh])
+end
+
+-- Random numbers are no other's: what was drawn is written into the result.
+local function fill_lines(W, s)
+  if not s.random or not W.left then return end
+  for _, id in ipairs(s.outs) do
+    local text = W.names[id] and leaves.fill(W.D, W.names[id], W.P.values[id],
+      s.seq + 1, W.left)
+    if text then W.lines[#W.lines + 1] = {lhs = {}, rhs = text, step = s} end
   end
+end
+
+local function step_lines(W, s)
+  local rhs, note = makers[s.kind](W, s)
   if not rhs then return end
-  local own = {}
+  local own, lhs = {}, {}
   for _, id in ipairs(s.ins) do own[id] = true end
-  local lhs = {}
-  for i, id in ipairs(s.outs) do lhs[i] = own[id] and "_" or names[id] end
+  for i, id in ipairs(s.slots or s.outs) do
+    lhs[i] = (own[id] or not id) and "_" or W.names[id]
+  end
   while #lhs > 0 and lhs[#lhs] == "_" do lhs[#lhs] = nil end
+  if s.read then rhs = W.D.shown(name_of(W, s.ins[1]) .. ".item()", rhs) end
   if s.kind == "raise" and called.is_value(s) then lhs = {"_"} end
-  lines[#lines + 1] = {lhs = lhs, rhs = rhs, note = note, step = s}
+  W.lines[#W.lines + 1] = {lhs = lhs, rhs = rhs, note = note, step = s}
+  if not s.error then fill_lines(W, s) end
 end
 
 -- Leaves ask for gradients just before the first step that follows them:
 -- what was written into them before is past.
-local function ask_gradients(D, s, P, names, asked, lines)
-  if s.no_grad or s.kind == "detach" then return end
+local function ask_gradients(W, s, asked)
+  if s.no_grad or s.kind == "detach" or s.kind == "view" then return end
   for _, id in ipairs(s.ins) do
-    if P.values[id].requires_grad and not asked[id] and names[id] then
+    if W.P.values[id].requires_grad and not asked[id] and W.names[id] then
       asked[id] = true
-      lines[#lines + 1] = {lhs = {}, step = s, rhs = names[id]
-        .. (D == Lua and ":" or ".") .. "requires_grad_("
-        .. (D == Lua and "" or "True") .. ")"}
+      W.lines[#W.lines + 1] = {lhs = {}, step = s, rhs = W.names[id]
+        .. W.D.dot .. "requires_grad_(" .. (W.D == Lua and "" or "True") .. ")"}
     end
   end
 end
 
--- Lines {lhs, rhs, note, step} of a program in a dialect.
-local function walk(D, P)
-  local names = program.names(P)
+-- Lines {lhs, rhs, note, step} of a program in a dialect.  With `own` each
+-- rank writes the numbers it has.  Gives the lines, how many of them stand
+-- before the first step, the names, were bytes written.
+local function walk(D, P, own)
   local list, meshes = program.meshes(P)
-  local lines = {}
+  local W = {D = D, P = P, names = program.names(P), meshes = meshes,
+    lines = {}, left = own and leaves.budget() or nil}
   for _, text in ipairs(custom.lines(D, P)) do
-    lines[#lines + 1] = {lhs = {}, rhs = text}
+    W.lines[#W.lines + 1] = {lhs = {}, rhs = text}
   end
   for _, m in ipairs(list) do
-    lines[#lines + 1] = {lhs = {meshes[m]}, rhs = D.mesh(m, meshes)}
+    W.lines[#W.lines + 1] = {lhs = {meshes[m]}, rhs = D.mesh(m, meshes)}
   end
-  local asked = {}
+  local head, asked = #W.lines, {}
   for _, s in ipairs(P.steps) do
-    ask_gradients(D, s, P, names, asked, lines)
-    step_lines(D, s, P, names, meshes, lines)
+    if not s.read or s == P.steps[#P.steps] then
+      ask_gradients(W, s, asked)
+      step_lines(W, s)
+    end
   end
-  return lines, names
+  return W.lines, head, W.names, W.left and W.left.used
 end
 
 local MANY = 150                -- Lua has room for 200 locals
@@ -371,40 +217,66 @@ local function line_text(D, l, many)
 end
 
 -- What ranks wrote differently becomes a choice by rank.  `all`: each rank's
--- list of {lhs, rhs}.  nil when they differ in more than right sides.
+-- list of right sides.  nil when they differ in more.
 local function merge(D, lines, all)
   for _, other in ipairs(all) do
     if #other ~= #lines then return nil end
   end
   for i, l in ipairs(lines) do
-    local differ = false
-    for _, other in ipairs(all) do differ = differ or other[i] ~= l.rhs end
-    if differ then
-      local alt = {}
-      for r, other in ipairs(all) do
-        alt[#alt + 1] = (D == Lua and "[%d] = function() return %s end"
-          or "%d: lambda: %s"):format(r - 1, other[i])
-      end
-      l.rhs = (D == Lua and "({%s})[dt.rank()]()"
-        or "{%s}[dist.get_rank()]()"):format(table.concat(alt, ", "))
+    local differ, texts = false, {}
+    for r, other in ipairs(all) do
+      texts[r] = other[i]
+      differ = differ or other[i] ~= l.rhs
     end
+    if differ then l.rhs = D.choice(texts) end
   end
   return lines
 end
 
--- Put in what other ranks did otherwise.  Collective.
-local function whole(D, P, lines)
-  if P.ranks == 1 or dt.debug.no_data() then return end
+local function split(text)
+  local list = {}
+  for part in (text .. "\1"):gmatch("([^\1]*)\1") do list[#list + 1] = part end
+  return list
+end
+
+-- Ranks that did different things: each has its own block of lines.
+local function blocks(D, lines, head, many)
   local mine = {}
-  for i, l in ipairs(lines) do mine[i] = l.rhs end
-  local all = dt.debug.from_all(table.concat(mine, "\1"))
+  for i = head + 1, #lines do
+    mine[#mine + 1] = line_text(D, lines[i], many)
+  end
+  local all, groups, of = dt.debug.from_all(table.concat(mine, "\1")), {}, {}
   for r, text in ipairs(all) do
-    all[r] = {}
-    for rhs in (text .. "\1"):gmatch("([^\1]*)\1") do
-      table.insert(all[r], rhs)
+    local g = of[text]
+    if not g then
+      g = {ranks = {}, lines = split(text)}
+      of[text], groups[#groups + 1] = g, g
+    end
+    g.ranks[#g.ranks + 1] = r - 1
+  end
+  return D.blocks(groups)
+end
+
+-- Put in what other ranks did otherwise.  Collective.  Gives the texts of all
+-- lines.
+local function whole(D, P, lines, head)
+  local out, many = {}, #lines > MANY
+  local last = #lines
+  if P.ranks > 1 and not dt.debug.no_data() then
+    local mine = {}
+    for i, l in ipairs(lines) do mine[i] = l.rhs end
+    local all = dt.debug.from_all(table.concat(mine, "\1"))
+    for r, text in ipairs(all) do all[r] = split(text) end
+    P.differ = merge(D, lines, all) == nil
+    if P.differ then last = head end
+  end
+  for i = 1, last do out[i] = line_text(D, lines[i], many) end
+  if P.differ then
+    for _, text in ipairs(blocks(D, lines, head, many)) do
+      out[#out + 1] = text
     end
   end
-  P.differ = merge(D, lines, all) == nil
+  return out
 end
 
 -- lua(P, {mark = true, whole = true}) -> text.  With `mark`, after each step a
@@ -412,8 +284,10 @@ end
 -- otherwise is in it (Collective).
 function M.lua(P, o)
   o = o or {}
-  local lines = walk(Lua, P)
-  if o.whole then whole(Lua, P, lines) end
+  local lines, head = walk(Lua, P, o.whole)
+  if o.whole then
+    return table.concat(whole(Lua, P, lines, head), "\n"), lines
+  end
   local out, index = {}, {}
   for i, s in ipairs(P.steps) do index[s] = i end
   for i, l in ipairs(lines) do
@@ -426,48 +300,16 @@ function M.lua(P, o)
   return table.concat(out, "\n"), lines
 end
 
-local PY_HEAD = [[
-import os
-import torch
-import torch.distributed as dist
-from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
-from torch.distributed.tensor import (DTensor, Partial, Replicate, Shard,
-                                      distribute_tensor)
-from torch.distributed.tensor.placement_types import _StridedShard
-
-# One process that pretends to be rank 0 of %d; under torchrun, real ranks.
-if "WORLD_SIZE" in os.environ:
-    dist.init_process_group("gloo")
-else:
-    from torch.testing._internal.distributed.fake_pg import FakeStore
-    dist.init_process_group("fake", store=FakeStore(), rank=0, world_size=%d)
-]]
-
-local PY_IMPLICIT = [[
-from torch.distributed.tensor.experimental import implicit_replication
-
-def implicitly(f):
-    with implicit_replication():
-        return f()
-]]
-
 -- python(P[, alone]) -> a script for PyTorch.  Collective, unless `alone`.
 function M.python(P, alone)
-  local lines, names = walk(Py, P)
-  if not alone then whole(Py, P, lines) end
-  local out = {PY_HEAD:format(P.ranks, P.ranks)}
-  for _, s in ipairs(P.steps) do
-    if s.implicit then out[2] = PY_IMPLICIT end
+  local lines, head, names, bytes = walk(Py, P, not alone)
+  local texts = {}
+  if alone then
+    for i, l in ipairs(lines) do texts[i] = line_text(Py, l) end
+  else
+    texts = whole(Py, P, lines, head)
   end
-  for _, l in ipairs(lines) do out[#out + 1] = line_text(Py, l) end
-  local last = P.steps[#P.steps]
-  if last and not P.error then
-    for _, id in ipairs(last.outs) do
-      out[#out + 1] = ('print("%s", %s)'):format(names[id], names[id])
-    end
-  end
-  out[#out + 1] = "dist.destroy_process_group()"
-  return table.concat(out, "\n") .. "\n"
+  return python.script(P, texts, names, {alone = alone, bytes = bytes})
 end
 
 M.Lua, M.Py = Lua, Py

@@ -13,6 +13,7 @@ local where = {
   why = "answers", plan = "answers", show = "answers", rules = "answers",
   status = "answers",
   shrink = "shrink", doctor = "doctor", replay = "replay",
+  numbers = "numbers", fill = "numbers",
 }
 
 -- Names of what is here, for completion.

@@ -10,14 +10,21 @@
 --    "redistribute", ins, outs}
 --   {kind = "leaf", outs}                          made before, or by nobody
 --   {kind = "detach", ins, outs}                   another name of a tensor
+--   {kind = "view", ins, outs, offset}             the same memory, read
+--                                                  otherwise
+--   {kind = "raw", raw, ins, outs}                 a collective of the script's
 --   {kind = "backward", ins}
 --   {kind = "raise", ins, ...}                     a call that was refused
 --                                                  (called.lua)
--- Backward's own operators are left out: running it makes them again.
+-- Backward's own operators are left out where running it makes them again;
+-- where it would not (flow.lua), they are steps like all others and nothing
+-- asks for gradients (`explicit`).
 
 local dt = require "dt"
 local page = require "dt.debug.page"
 local called = require "dt.debug.called"
+local flow = require "dt.debug.flow"
+local leaves = require "dt.debug.leaves"
 
 local M = {}
 
@@ -25,14 +32,22 @@ local CALLS = {
   distribute_tensor = "distribute_tensor",
   ["dtensor.from_local"] = "from_local", ["dtensor.to_local"] = "to_local",
   ["dtensor.redistribute"] = "redistribute",
+  ["dtensor.from_local_backward"] = "from_local_backward",
+  ["dtensor.to_local_backward"] = "from_local",
+  ["dtensor.redistribute_backward"] = "redistribute",
 }
+
+-- Numbers that a script reads and shows.
+local READS = {["aten._local_scalar_dense.default"] = true,
+  ["aten.equal.default"] = true}
 
 local function value_of(P, v, names)
   local val = P.values[v.id]
   if not val then
     val = {id = v.id, shape = v.shape, stride = v.stride, dtype = v.dtype,
       placements = v.placements, mesh = v.mesh, param = v.param,
-      local_shape = v.local_shape, name = names[v.id] or v.name}
+      local_shape = v.local_shape, storage = v.storage, offset = v.offset,
+      at = v.offset, name = names[v.id] or v.name}
     P.values[v.id] = val
   end
   if v.needs_grad then val.needs_grad = true end
@@ -65,6 +80,13 @@ local function ids(list)
   return out
 end
 
+-- The same, with a false for None.
+local function slots(list)
+  local out = {}
+  for i, v in ipairs(list) do out[i] = v.id or false end
+  return out
+end
+
 -- Names of variables; each name once.
 local function variable_names()
   local of, taken, list = {}, {}, dt.debug.names()
@@ -80,27 +102,86 @@ end
 
 -- The same memory read in the same way.
 function M.storage_key(v)
-  return ("%d %s %s"):format(v.storage or 0, table.concat(v.shape, ","),
-    v.placements and table.concat(v.placements, " ") or "plain")
+  return ("%d+%d %s/%s %s"):format(v.storage or 0, v.offset or 0,
+    table.concat(v.shape, ","), table.concat(v.stride, ","), v.placements and table.concat(v.placements, " ") or "plain")
+end
+
+-- First and last element of its storage that a plain value reads.
+local function extent(v, shape, stride)
+  local last = v.offset or 0
+  for i, n in ipairs(shape) do
+    if n == 0 then return 0, -1 end
+    last = last + (n - 1) * stride[i]
+  end
+  return v.offset or 0, last
+end
+
+-- The value made earlier whose memory holds all that `v` reads, or nil.
+local function base_of(P, v)
+  local base = P.by_storage[v.storage or 0]
+  local b = base and base ~= v.id and P.values[base]
+  if not b or v.storage == 0 or v.storage ~= b.storage or v.dtype ~= b.dtype then
+    return nil
+  end
+  local first, last = extent(b, b.local_shape,
+    b.placements and leaves.in_order(b.local_shape) or b.stride)
+  local from, to = extent(v, v.local_shape,
+    v.placements and leaves.in_order(v.local_shape) or v.stride)
+  return from <= to and from >= first and to <= last and b or nil
+end
+
+local function made_here(P, made, id)
+  local v = P.values[id]
+  made[id] = true
+  P.by_storage[M.storage_key(v)] = id
+  if v.storage ~= 0 and not P.by_storage[v.storage] then
+    P.by_storage[v.storage] = id
+  end
+end
+
+-- Was the tensor given other memory since (x.data = y)?
+local function rebound(P, v)
+  local val = P.values[v.id]
+  if not P.explicit or val.storage == v.storage then return false end
+  val.storage, val.offset = v.storage, v.offset
+  val.local_shape, val.stride = v.local_shape, v.stride
+  return true
+end
+
+-- The value that reads the same memory in the same way, or nil.
+local function twin(P, val)
+  local key = M.storage_key(val)
+  local id = P.by_storage[key]
+  if not id or id == val.id or M.storage_key(P.values[id]) ~= key then
+    return nil
+  end
+  return id
 end
 
 -- Make sure that every input has a step; gradients are fields of their leaf.
 local function need(P, made, v, seq, grads)
-  if not v.id or made[v.id] then return end
-  made[v.id] = true
+  if not v.id or made[v.id] and not rebound(P, v) then return end
+  local val = P.values[v.id]
   local leaf = grads[v.storage]
   if leaf and made[leaf] and leaf ~= v.id then
-    P.values[v.id].grad_of = leaf
+    made[v.id] = true
+    val.grad_of = leaf
     return
   end
-  local base = P.by_storage[M.storage_key(v)]
-  if base and base ~= v.id then         -- nn.Parameter(t): the same memory
-    P.steps[#P.steps + 1] = {kind = "detach", ins = {base}, outs = {v.id},
-      seq = seq, line = 0, file = "", op = "detach"}
-    return
+  local step = {outs = {v.id}, seq = seq, line = 0, file = ""}
+  local base = twin(P, val)
+  local b = not base and base_of(P, val)
+  if base then         -- nn.Parameter(t): the same memory
+    step.kind, step.op, step.ins = "detach", "detach", {base}
+    val.at = P.values[base].at
+  elseif b then
+    step.kind, step.op, step.ins = "view", "detach", {b.id}
+    val.at = (b.at or 0) + (val.offset or 0) - (b.offset or 0)
+  else
+    step.kind, step.ins, val.at = "leaf", {}, 0
   end
-  P.steps[#P.steps + 1] = {kind = "leaf", ins = {}, outs = {v.id}, seq = seq,
-    line = 0, file = ""}
+  P.steps[#P.steps + 1] = step
+  made_here(P, made, v.id)
 end
 
 -- Did plain tensors count as replicated?  (Then a switch was on.)
@@ -131,25 +212,27 @@ end
 
 local function add_step(P, made, e)
   local step = {seq = e.seq, file = e.file, line = e.line, ins = ids(e.inputs),
-    outs = ids(e.outputs), op = e.op, error = e.error, message = e.message}
-  if e.call then
+    outs = ids(e.outputs), slots = slots(e.outputs), op = e.op, error = e.error, message = e.message}
+  if e.raw then
+    step.kind, step.raw, step.mesh = "raw", e.raw, e.raw.mesh
+  elseif e.call then
     step.kind, step.op = "call", CALLS[e.op]
     local v = e.outputs[1]
     step.placements, step.mesh = v and v.placements, v and v.mesh
+    step.moved = e.moves[1] and e.moves[1].to
+    step.in_mesh = e.inputs[1] and e.inputs[1].mesh
   else
     step.kind = "op"
     step.args, step.kwargs = arguments(e)
     step.random, step.factory = e.random, e.factory
     step.writes = next(e.writes) ~= nil
+    step.read = READS[e.op] and not e.error
     step.implicit = implicit(e)
     step.no_grad = without_grad(e)
   end
   P.steps[#P.steps + 1] = step
   for _, v in ipairs(e.outputs) do
-    if v.id then
-      made[v.id] = true
-      P.by_storage[M.storage_key(v)] = v.id
-    end
+    if v.id then made_here(P, made, v.id) end
   end
   return step
 end
@@ -170,7 +253,8 @@ local function mark_requires_grad(P)
       own[id] = true
       from = from or P.values[id] and P.values[id].needs_grad
     end
-    from = from and s.kind ~= "detach" and s.op ~= "aten.detach.default"
+    from = from and s.kind ~= "detach" and s.kind ~= "view"
+      and s.op ~= "aten.detach.default"
       and not s.no_grad
     for _, id in ipairs(s.outs) do
       local v = P.values[id]
@@ -192,7 +276,7 @@ local function entries_of(o)
 end
 M.entries = entries_of
 
--- Numbers read by the script (item, equal): nothing comes of them here.
+-- What nothing comes of here.
 local function only_read(e)
   return not e.call and not e.error and #e.outputs == 0
     and next(e.writes) == nil
@@ -222,6 +306,46 @@ local function ends_refused(entries, failed)
     and (not failed or failed.call or failed.seq < c.seq)
 end
 
+local function all_values(P, entries)
+  local names = variable_names()
+  for _, e in ipairs(entries) do
+    for _, side in ipairs {e.inputs, e.outputs} do
+      for _, v in ipairs(side) do if v.id then value_of(P, v, names) end end
+    end
+  end
+end
+
+-- Is the entry a step?  Composites are not: what they call is.
+local function is_step(e, o)
+  if e.backward and not o.explicit then return false end
+  if e.error and (o.refuses or o.all and e ~= o.last) then return false end
+  return (READS[e.op] or not only_read(e)) and (not e.call or CALLS[e.op] or e.raw)
+end
+
+-- Add the entries up to the one that failed.  o: {explicit, refuses, all, last,
+-- failed, grads}.
+local function add_entries(P, made, entries, o)
+  local was_backward, seq = false, 0
+  for _, e in ipairs(entries) do
+    local own = e.backward and not o.explicit
+    if own and not was_backward then add_backward(P, e) end
+    was_backward = own
+    seq = math.max(seq, e.seq)
+    if e.seq == 0 then e.seq = seq end
+    if is_step(e, o) then
+      for _, v in ipairs(e.inputs) do
+        need(P, made, v, e.raw and seq + 1 or e.seq, o.grads)
+      end
+      local step = add_step(P, made, e)
+      if e == o.failed then P.error = step end
+    elseif own and e == o.failed then
+      P.error = P.steps[#P.steps]
+      P.error.error, P.error.message = e.error, e.message
+    end
+    if e == o.failed then return end
+  end
+end
+
 -- The program; `refuses`: ended by a call that no operator recorded, nil when
 -- that has no form.
 local function build(o, refuses)
@@ -231,32 +355,17 @@ local function build(o, refuses)
   refuses = refuses and not o.all and not o.last
     and ends_refused(entries, failed)
   if o.all or refuses then failed = nil end
-  local names = variable_names()
   local P = {ranks = dt.world_size(), values = {}, steps = {}, by_storage = {}}
-  local made, grads, was_backward = {}, {}, false
-  for _, g in ipairs(dt.debug.gradients()) do grads[g.storage] = g.id end
-  for _, e in ipairs(entries) do
-    for _, side in ipairs {e.inputs, e.outputs} do
-      for _, v in ipairs(side) do if v.id then value_of(P, v, names) end end
-    end
-    local own = e.backward
-    if own and not was_backward then add_backward(P, e) end
-    was_backward = own
-    local passed = e.error
-      and (refuses or o.all and e ~= entries[#entries])
-    if not own and not passed and not only_read(e)
-       and (not e.call or CALLS[e.op]) then
-      for _, v in ipairs(e.inputs) do need(P, made, v, e.seq, grads) end
-      local step = add_step(P, made, e)
-      if e == failed then P.error = step end
-    elseif own and e == failed then
-      P.error = P.steps[#P.steps]
-      P.error.error, P.error.message = e.error, e.message
-    end
-    if e == failed then break end
+  local made, grads = {}, {}
+  all_values(P, entries)
+  P.explicit = flow.explicit(entries, failed)
+  for _, g in ipairs(P.explicit and {} or dt.debug.gradients()) do
+    grads[g.storage] = g.id
   end
+  add_entries(P, made, entries, {explicit = P.explicit, failed = failed,
+    refuses = refuses, all = o.all, last = entries[#entries], grads = grads})
   if refuses and not refused(P, entries, made, grads) then return nil end
-  mark_requires_grad(P)
+  if not P.explicit then mark_requires_grad(P) end
   return P
 end
 
@@ -312,6 +421,9 @@ function M.plain(P)
   for i, s in ipairs(P.steps) do
     local copy = {}
     for k, x in pairs(s) do copy[k] = x end
+    if s.kind == "raw" or s.kind == "view" then
+      error("parts have no whole", 0)
+    end
     if s.kind == "call" then
       for _, p in ipairs(s.op == "from_local" and s.placements or {}) do
         if p ~= "R" then error("parts have no whole", 0) end
@@ -363,6 +475,7 @@ function M.meshes(P)
   end
   for _, s in ipairs(P.steps) do
     see(s.mesh)
+    see(s.in_mesh)
     for _, id in ipairs(s.outs) do see(P.values[id].mesh) end
   end
   return list, name

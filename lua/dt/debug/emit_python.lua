@@ -1,0 +1,215 @@
+-- SPDX-License-Identifier: MIT
+-- dt/debug/emit_python.lua: what stands around the lines of a program for
+-- PyTorch: imports, processes, helpers that the lines call, what is shown at
+-- the end, and what dtrepl had.
+
+local dt = require "dt"
+
+local M = {}
+
+local REAL = 16                 -- at most as many processes
+local SHOWN = 64                -- elements of a tensor that is shown
+local NAMED = 6                 -- tensors of variables that are shown
+
+local IMPORTS = [[
+import os
+import sys
+import torch
+import torch.distributed as dist
+from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
+from torch.distributed.tensor import (DTensor, Partial, Replicate, Shard,
+                                      distribute_tensor)
+from torch.distributed.tensor.placement_types import _StridedShard
+]]
+
+local FORK = [[
+# %d processes, made here; torchrun makes its own.
+children = []
+if "WORLD_SIZE" in os.environ:
+    dist.init_process_group("gloo")
+else:
+    import tempfile
+    from datetime import timedelta
+    store = os.path.join(tempfile.mkdtemp(), "store")
+    rank = 0
+    for r in range(1, %d):
+        child = os.fork()
+        if child == 0:
+            rank, children = r, []
+            break
+        children.append(child)
+    torch.set_num_threads(1)
+    dist.init_process_group("gloo", init_method="file://" + store, rank=rank,
+                            world_size=%d, timeout=timedelta(seconds=60))
+
+
+def leave(kind=None, value=None, trace=None):
+    """Say what is raised and by whom; wait for the other processes."""
+    if kind is not None:
+        import traceback
+        text = "".join(traceback.format_exception(kind, value, trace))
+        print(f"[rank{dist.get_rank()}]:", text, file=sys.stderr, end="")
+    sys.stdout.flush()
+    sys.stderr.flush()
+    if children or kind is not None or rank > 0:
+        for child in children:
+            if os.waitpid(child, 0)[1]:
+                kind = kind or RuntimeError
+        os._exit(0 if kind is None else 1)
+
+
+if "WORLD_SIZE" not in os.environ:
+    sys.excepthook = leave
+]]
+
+local FAKE = [[
+# One process that pretends to be rank 0 of %d; under torchrun, real ranks.
+if "WORLD_SIZE" in os.environ:
+    dist.init_process_group("gloo")
+else:
+    from torch.testing._internal.distributed.fake_pg import FakeStore
+    dist.init_process_group("fake", store=FakeStore(), rank=0, world_size=%d)
+]]
+
+local SHOW = [[
+
+
+def show(name, x):
+    sys.stdout.write(f"[{dist.get_rank()}] {name} = {x}\n")
+    sys.stdout.flush()
+]]
+
+local BYTES = [[
+
+
+def numbers(text, dtype, shape):
+    """A tensor of these bytes (base64)."""
+    import base64
+    data = bytearray(base64.b64decode(text))
+    if not data:
+        return torch.empty(shape, dtype=dtype)
+    return torch.frombuffer(data, dtype=torch.uint8).view(dtype).reshape(shape)
+
+
+def fill(x, text):
+    """The random numbers that dtrepl drew."""
+    t = x.to_local() if isinstance(x, DTensor) else x
+    t.data.copy_(numbers(text, t.dtype, t.shape))
+    return x
+]]
+
+local IMPLICIT = [[
+
+
+def implicitly(f):
+    from torch.distributed.tensor.experimental import implicit_replication
+    with implicit_replication():
+        return f()
+]]
+
+local COLLECTIVE = [[
+
+
+def collective(kind, x, mesh, mdim, op="sum", dim=0, concat_dim=0, src=0,
+               out_splits=None, in_splits=None):
+    """One over a mesh dimension; gives a new tensor."""
+    import torch.distributed._functional_collectives as funcol
+    x, n, group = x.detach().contiguous(), mesh.size(mdim), (mesh, mdim)
+    if kind == "broadcast":
+        y = funcol.broadcast(x, src, group)
+    elif kind == "all_reduce":
+        y = funcol.all_reduce(x, "sum" if op == "avg" else op, group)
+    elif kind == "all_gather":
+        f = getattr(funcol, "all_gather_single", funcol.all_gather_tensor)
+        y = f(x, dim, group)
+    elif kind == "reduce_scatter":
+        f = getattr(funcol, "reduce_scatter_single",
+                    funcol.reduce_scatter_tensor)
+        y = f(x, "sum" if op == "avg" else op, dim, group)
+    elif kind == "all_to_all_v":
+        y = funcol.all_to_all_single(x, out_splits, in_splits, group)
+    else:
+        parts = torch.cat([p.unsqueeze(0) for p in x.chunk(n, dim)])
+        y = funcol.wait_tensor(
+            funcol.all_to_all_single(parts, None, None, group))
+        y = torch.cat(list(y.unbind(0)), concat_dim)
+    y = funcol.wait_tensor(y)
+    return y / n if op == "avg" else y
+]]
+
+-- The values shown at the end: results with a name of the script's and those of
+-- the last step.  {id...}
+local function to_show(P)
+  local list, seen = {}, {}
+  local function add(id)
+    local v, n = P.values[id], 1
+    for _, k in ipairs(v.shape) do n = n * k end
+    if not seen[id] and n <= SHOWN then
+      seen[id] = true
+      table.insert(list, 1, id)
+    end
+  end
+  local last = P.steps[#P.steps]
+  for _, id in ipairs(last and last.outs or {}) do add(id) end
+  for i = #P.steps, 1, -1 do
+    local s = P.steps[i]
+    for _, id in ipairs(s.kind ~= "leaf" and s.outs or {}) do
+      if P.values[id].name and #list < NAMED then add(id) end
+    end
+  end
+  if #list == 0 then list = {table.unpack(last and last.outs or {})} end
+  return list
+end
+
+-- What this rank has of it, as one text, or "".
+local function had(id)
+  local t = not dt.debug.no_data() and dt.debug.revive(id, math.maxinteger)
+  if not t then return "" end
+  return dt.debug.quietly(function ()
+    return tostring((t.is_dtensor and t:to_local() or t):detach())
+  end)
+end
+
+local function show_lines(P, names, out, alone)
+  for _, id in ipairs(to_show(P)) do
+    if names[id] then
+      out[#out + 1] = ('show("%s", %s)'):format(names[id], names[id])
+      local all = alone and {} or dt.debug.from_all(had(id))
+      for r, text in ipairs(all) do
+        if text ~= "" and (r == 1 or text ~= all[1]) then
+          out[#out + 1] = ("# dtrepl had%s: %s"):format(
+            r > 1 and " on rank " .. r - 1 or "", (text:gsub("\n", "\n#   ")))
+        end
+      end
+    end
+  end
+end
+
+local function any(P, f)
+  for _, s in ipairs(P.steps) do if f(s) then return true end end
+  return false
+end
+
+-- script(P, lines, names, {alone, bytes}) -> text.  Collective, unless `alone`.
+function M.script(P, lines, names, o)
+  local n = P.ranks
+  local out = {IMPORTS, n <= REAL and FORK:format(n, n, n) or FAKE:format(n, n)}
+  local function part(text) out[#out + 1] = text:gsub("^\n+", "\n") .. "" end
+  local shows = not P.error and #P.steps > 0
+  if shows then part(SHOW) end
+  if o.bytes then part(BYTES) end
+  if any(P, function (s) return s.implicit end) then part(IMPLICIT) end
+  if any(P, function (s) return s.kind == "raw" end) then part(COLLECTIVE) end
+  local head = table.concat(out, "\n"):gsub("\n\n\n+", "\n\n\n")
+  local body = {}
+  for i, l in ipairs(lines) do body[i] = l end
+  if shows then show_lines(P, names, body, o.alone) end
+  body[#body + 1] = "dist.barrier()"
+  body[#body + 1] = "dist.destroy_process_group()"
+  if n <= REAL then
+    body[#body + 1] = 'if "WORLD_SIZE" not in os.environ:\n    leave()'
+  end
+  return head .. "\n\n" .. table.concat(body, "\n") .. "\n"
+end
+
+return M

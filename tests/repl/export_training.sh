@@ -1,0 +1,100 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# TEST: needs=torch timeout=240
+# Training whose backward is more than autograd's (fully_shard, a Function of
+# the script's own), and numbers read as they should not be: the exported script
+# runs on four processes under PyTorch and has the same numbers on each.
+. "$(dirname "$0")/exported.inc"
+
+# Each value shown is what dtrepl had; the script's comments say that.
+cat > same.py <<'P'
+import re, sys
+import math
+def numbers(text):
+    text = re.sub(r"device_mesh=.*|dtype=.*|grad_fn=.*", "", text)
+    return [float(x) for x in re.findall(r"-?\d+\.?\d*(?:e[-+]?\d+)?", text)]
+had, name = {}, None
+for line in open(sys.argv[1]):
+    shows = re.match(r'show\("([^"]*)"', line)
+    said = re.match(r"# dtrepl had(?: on rank (\d+))?: (.*)", line)
+    if shows:
+        name = shows[1]
+    elif said:
+        had[name, int(said[1] or 0)] = numbers(said[2])
+checked = 0
+for line in open(sys.argv[2]):
+    got = re.match(r"\[(\d)\] (\w+) = (.*)", line)
+    want = got and had.get((got[2], int(got[1])), had.get((got[2], 0)))
+    if want:
+        mine = numbers(got[3])
+        assert len(mine) == len(want), line
+        assert all(math.isclose(a, b, rel_tol=1e-3, abs_tol=1e-4)
+                   for a, b in zip(mine, want)), (line, want)
+        checked += 1
+print(checked)
+P
+# same NAME LEAST: run the exported NAME.py, compare.
+same () {
+  "$PYTHON" "$1.py" > out 2> err || { cat err; return 1; }
+  n=$("$PYTHON" same.py "$1.py" out) && [ "$n" -ge "$2" ]
+}
+
+cat > fsdp.lua <<'L'
+local mesh = dt.init_device_mesh("cpu", {4}, {mesh_dim_names = {"dp"}})
+dt.manual_seed(3 + dt.rank())
+local model = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 4))
+dt.fully_shard(model[0], {mesh = mesh})
+dt.fully_shard(model, {mesh = mesh})
+local opt = dt.optim.SGD(model:parameters(), {lr = 0.1})
+local loss
+for _ = 1, 2 do
+  loss = model(dt.randn(2, 8)):pow(2):mean()
+  loss:backward()
+  opt:step()
+  opt:zero_grad()
+end
+dt.debug.export("torch", "fsdp.py")
+L
+"$DTREPL" -n 4 fsdp.lua || failed=$((failed + 1))
+ok "two steps of fully_shard, each rank its own batch" same fsdp 8
+
+cat > tp.lua <<'L'
+local mesh = dt.init_device_mesh("cpu", {2, 2}, {mesh_dim_names = {"dp", "tp"}})
+dt.manual_seed(0)
+local model = nn.Sequential(nn.Linear(16, 32), nn.ReLU(), nn.Dropout(0.5),
+  nn.Linear(32, 8))
+dt.tensor_parallel.parallelize_module(model, mesh["tp"],
+  {["0"] = dt.ColwiseParallel(), ["3"] = dt.RowwiseParallel()})
+local opt = dt.optim.AdamW(model:parameters(), {lr = 0.1})
+local loss = F.cross_entropy(model(dt.randn(6, 16)),
+  dt.tensor({1, 2, 3, 0, 1, 7}))
+loss:backward()
+opt:step()
+dt.debug.export("torch", "tp.py")
+L
+"$DTREPL" -n 4 tp.lua || failed=$((failed + 1))
+ok "weights and masks that were drawn here" same tp 8
+ok "backward is autograd's" grep -q "^loss.backward()" tp.py
+
+cat > read.lua <<'L'
+local mesh = dt.init_device_mesh("cpu", {4}, {mesh_dim_names = {"tp"}})
+local x = dt.distribute_tensor(dt.arange(32):view(8, 4) / 4, mesh, {Shard(0)})
+local loss = x:sum()
+if dt.rank() >= 0 then local _ = loss:item() end
+dt.debug.report("read.md")
+L
+"$DTREPL" -n 4 read.lua
+sed -n '/^```python$/,/^```$/p' read.md | sed '/^```/d' > read.py
+"$PYTHON" read.py > out 2> err
+ok "a partial read as a number: rank 0 reads 7" grep -qF "[0] loss.item() = 7" out
+ok "and rank 3 reads 55" grep -qF "[3] loss.item() = 55" out
+
+"$DTREPL" -n 4 -i "$here/tests/parity/bridge/backward_mixed.py" > out 2>&1 <<'S'
+:export torch back.py
+S
+"$PYTHON" back.py > out 2>&1
+ok "a Function's backward raises the same" \
+  grep -qF "aten.mul.Tensor got mixed torch.Tensor and DTensor" out
+
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
