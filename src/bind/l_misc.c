@@ -42,6 +42,19 @@ static int l_manual_seed (lua_State *L) {
   return 0;
 }
 
+/* dt._rng([seed, offset]) -> seed, offset as they were: where the random
+** numbers of this rank are. */
+static int l_rng (lua_State *L) {
+  DtRng *r = &dtL_session(L)->rng, old = *r;
+  if (!lua_isnoneornil(L, 1)) {
+    r->seed = (uint64_t)luaL_checkinteger(L, 1);
+    r->offset = (uint64_t)luaL_checkinteger(L, 2);
+  }
+  lua_pushinteger(L, (lua_Integer)old.seed);
+  lua_pushinteger(L, (lua_Integer)old.offset);
+  return 2;
+}
+
 /* dt._rng_offsets(mesh, shape, placements) -> start, end, first shard */
 static int l_rng_offsets (lua_State *L) {
   DtSession *s = dtL_session(L);
@@ -362,7 +375,8 @@ void dtL_open_misc (lua_State *L, int dt) {
     {"_warn_always", l_warn_always}, {"_hear_warnings", l_hear_warnings},
     {"_pretend_data", l_pretend},
     {"barrier", l_barrier}, {"is_fake", l_is_fake},
-    {"manual_seed", l_manual_seed}, {"_rng_offsets", l_rng_offsets},
+    {"manual_seed", l_manual_seed}, {"_rng", l_rng},
+    {"_rng_offsets", l_rng_offsets},
     {"rank", l_rank}, {"world", l_world},
     {"world_size", l_world_size}, {NULL, NULL}
   };

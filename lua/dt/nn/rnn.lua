@@ -275,7 +275,7 @@ local function forward(m, a)
     out = out:squeeze(m.batch_first and 0 or 1)
     h, c = h:squeeze(1), c and c:squeeze(1)
   end
-  if c then return out, {h, c} end
+  if c then return out, {h, c, n = 2} end
   return out, h
 end
 

@@ -275,6 +275,10 @@ end
 local function check_one(c, a)
   local v = a[c[1]]
   local n = util.is_tensor(v) and v:item() or v
+  if type(n) ~= "number" then
+    util.raise("TypeError", "'<=' not supported between instances of 'float' "
+      .. "and '%s'", require("dt.python.values").type_name(n))
+  end
   local ok = n >= 0
   if c.ok then ok = c.ok(n) end
   if not ok then

@@ -164,6 +164,7 @@ end
 
 M.of_tensor, M.tensor_method = of_tensor, tensor_method
 M.of_mesh, M.mesh_method = {}, {}       -- filled by mesh.lua
+M.optimizer_method = {}                 -- by optimizer.lua
 
 local function has_methods(v)
   if type(v) == "userdata" then return true end
@@ -408,8 +409,10 @@ function M.get(v, name)
   elseif name == "extend" and nnm.is_module(v) and v.extend_with then
     return method(v, extend, name)
   end
-  if name == "state" and type(v) == "table" and v.param_groups then
-    return state_of(v)
+  if type(v) == "table" and rawget(v, "param_groups") then
+    if name == "state" then return state_of(v) end
+    local f = M.optimizer_method[name]
+    if f then return method(v, f, name) end
   end
   local x = get_engine(v, name)
   if x == nil then

@@ -8,6 +8,7 @@ local util = require "dt.util"
 local V = require "dt.python.values"
 local A = require "dt.python.args"
 local attrs = require "dt.python.attrs"
+local F = require "dt.functional"
 
 local M = {}
 local method = attrs.tensor_method
@@ -49,13 +50,54 @@ M.parameters_to_vector = A.def("parameters_to_vector", {"parameters"},
     return dt.cat(flat)
   end)
 
+-- torch.nn.utils.vector_to_parameters(vec, parameters): the parameters become
+-- views of the vector's data.
+M.vector_to_parameters = A.def("vector_to_parameters", {"vec", "parameters"},
+  function (a)
+    if not util.is_tensor(a.vec) then
+      util.raise("TypeError", "expected torch.Tensor, but got: %s",
+        util.type_text(a.vec))
+    end
+    local items, n = V.items(a.parameters)
+    local at = 0
+    for i = 1, n do
+      local p = items[i]
+      local part = a.vec:narrow(0, at, p:numel()):view(p.shape)
+      dt.no_grad(function () p:copy_(part) end)
+      at = at + p:numel()
+    end
+    return dt.None
+  end)
+
+-- torch.nn.utils.rnn.pad_sequence(sequences, batch_first, padding_value,
+-- padding_side)
+M.pad_sequence = A.def("pad_sequence", {"sequences", "batch_first?",
+  "padding_value?", "padding_side?"}, function (a)
+  local items, n = V.items(a.sequences)
+  local most, out, left = 0, {}, a.padding_side == "left"
+  for i = 1, n do most = math.max(most, items[i].shape[1]) end
+  local value = A.given(a.padding_value) and a.padding_value or 0.0
+  for i = 1, n do
+    local t, pad = items[i], {}
+    for _ = 2, t.ndim do pad[#pad + 1], pad[#pad + 2] = 0, 0 end
+    local gap = most - t.shape[1]
+    pad[#pad + 1], pad[#pad + 2] = left and gap or 0, left and 0 or gap
+    out[i] = F.pad(t, pad, {value = value})
+  end
+  return dt.stack(out, a.batch_first == true and 0 or 1)
+end)
+
 -- Put what belongs to torch and torch.nn.utils there.
 function M.provide(torch)
   for _, name in ipairs {"meshgrid", "broadcast_tensors", "atleast_1d",
       "atleast_2d", "atleast_3d", "unravel_index", "broadcast_shapes"} do
     rawset(torch, name, M[name])
   end
-  rawset(torch.nn.utils, "parameters_to_vector", M.parameters_to_vector)
+  local utils = torch.nn.utils
+  rawset(utils, "parameters_to_vector", M.parameters_to_vector)
+  rawset(utils, "vector_to_parameters", M.vector_to_parameters)
+  rawset(utils, "rnn", attrs.namespace {pad_sequence = M.pad_sequence})
+  attrs.provide("torch.nn.utils.rnn", utils.rnn)
 end
 
 return M

@@ -10,6 +10,8 @@ local names = require "dt.python.names"
 local recompute = require "dt.recompute"
 local fsdp = require "dt.fsdp"
 require "dt.python.dcp"
+require "dt.python.optimizer"
+require("dt.python.generator").provide(names.torch)
 
 local None, builtin, namespace = dt.None, V.builtin, attrs.namespace
 

@@ -1,0 +1,163 @@
+-- SPDX-License-Identifier: MIT
+-- dt/python/generator.lua: torch.Generator, the state of the random numbers and
+-- torch.random.  A state is a seed and a count, 16 bytes in a tensor of uint8;
+-- the numbers are this engine's own, so only what follows from equal states
+-- is as under PyTorch.
+
+local dt = require "dt"
+local util = require "dt.util"
+local V = require "dt.python.values"
+local attrs = require "dt.python.attrs"
+local args = require "dt.python.args"
+
+local M = {}
+local None, given, def = dt.None, args.given, args.def
+
+-- ---- states ----
+
+local function to_tensor(seed, offset)
+  return dt.tensor({string.pack("<i8i8", seed, offset):byte(1, -1)},
+    {dtype = dt.uint8})
+end
+
+local function from_tensor(t)
+  if not util.is_tensor(t) or t.dtype ~= dt.uint8 then
+    util.raise("TypeError", "RNG state must be a torch.ByteTensor")
+  end
+  local bytes = t:tolist()
+  if #bytes ~= 16 then util.raise("RuntimeError", "RNG state is wrong size") end
+  return string.unpack("<i8i8", string.char(table.unpack(bytes)))
+end
+
+-- A seed nobody chose, the same on no two calls.
+local function any_seed()
+  local seed, offset = dt._rng()
+  local x = (seed + 1) * 6364136223846793005 + offset * 1442695040888963407 + 1
+  return (x ~ (x >> 29)) & 0x1fffffffffffff
+end
+
+-- ---- generators ----
+
+local generator_mt = {__name = "Generator"}
+
+local function new_generator(device)
+  local g = attrs.namespace(setmetatable({device = device or "cpu",
+    seed_now = 67280421310721, offset = 0}, generator_mt))
+  g.manual_seed = V.builtin(function (a)
+    g.seed_now, g.offset = a[1], 0
+    return g
+  end, "manual_seed")
+  g.initial_seed = V.builtin(function () return g.seed_now end, "initial_seed")
+  g.seed = V.builtin(function ()
+    g.seed_now, g.offset = any_seed(), 0
+    return g.seed_now
+  end, "seed")
+  g.get_state = V.builtin(function ()
+    return to_tensor(g.seed_now, g.offset)
+  end, "get_state")
+  g.set_state = V.builtin(function (a)
+    g.seed_now, g.offset = from_tensor(a[1])
+    return g
+  end, "set_state")
+  return g
+end
+
+M.Generator = def("Generator", {"device?"}, function (a)
+  return new_generator(given(a.device) and tostring(a.device) or nil)
+end)
+
+-- f's random numbers come from g.
+local function with_generator(g, f)
+  if getmetatable(g) ~= generator_mt then
+    util.raise("TypeError", "argument 'generator' must be torch._C.Generator, "
+      .. "not %s", V.type_name(g))
+  end
+  local seed, offset = dt._rng(g.seed_now, g.offset)
+  local r = table.pack(pcall(f))
+  g.seed_now, g.offset = dt._rng(seed, offset)
+  if not r[1] then error(r[2], 0) end
+  return table.unpack(r, 2, r.n)
+end
+
+-- A function of torch that takes generator=.
+local function taking(name, f)
+  local call = require("dt.python.eval").call
+  return V.builtin(function (a, kw)
+    local g = kw and V.dict_get(kw, "generator")
+    if g == nil then return call(f, a, kw) end
+    local rest = V.dict()
+    for k, v in V.each(kw) do
+      if k ~= "generator" then V.dict_set(rest, k, v) end
+    end
+    if g == None then return call(f, a, rest) end
+    return with_generator(g, function () return call(f, a, rest) end)
+  end, name)
+end
+
+-- ---- torch's own state ----
+
+M.get_rng_state = def("get_rng_state", {}, function ()
+  return to_tensor(dt._rng())
+end)
+
+M.set_rng_state = def("set_rng_state", {"new_state"}, function (a)
+  dt._rng(from_tensor(a.new_state))
+  return None
+end)
+
+M.initial_seed = def("initial_seed", {}, function ()
+  return (dt._rng())
+end)
+
+M.seed = def("seed", {}, function ()
+  local seed = any_seed()
+  dt.manual_seed(seed)
+  return seed
+end)
+
+-- with torch.random.fork_rng(): the state is afterwards what it was before.
+M.fork_rng = def("fork_rng", {"devices?", "enabled?", "_caller?",
+  "_devices_kw?", "device_type?"}, function (a)
+  local scope, seed, offset = attrs.namespace {}, nil, nil
+  local on = a.enabled ~= false
+  scope.__enter__ = function ()
+    seed, offset = dt._rng()
+    return None
+  end
+  scope.__exit__ = function ()
+    if on then dt._rng(seed, offset) end
+    return false
+  end
+  return scope
+end)
+
+local drawing = {"rand", "randn", "randint", "randperm", "bernoulli",
+  "multinomial", "normal"}
+
+-- Put them into torch and torch.random.
+function M.provide(torch)
+  M.default_generator = new_generator()
+  for name, f in pairs {get_state = M.get_rng_state, set_state = M.set_rng_state,
+      initial_seed = M.initial_seed} do
+    M.default_generator[name] = f
+  end
+  M.default_generator.manual_seed = V.builtin(function (a)
+    dt.manual_seed(a[1])
+    return M.default_generator
+  end, "manual_seed")
+  local random = attrs.namespace {manual_seed = M.default_generator.manual_seed}
+  for _, name in ipairs {"get_rng_state", "set_rng_state", "initial_seed",
+      "seed", "fork_rng", "default_generator"} do
+    random[name] = M[name]
+    if name ~= "fork_rng" then rawset(torch, name, M[name]) end
+  end
+  rawset(torch, "Generator", M.Generator)
+  rawset(torch, "random", random)
+  attrs.provide("torch.random", random)
+  for _, name in ipairs(drawing) do
+    local f = torch[name]
+    if f ~= nil then rawset(torch, name, taking(name, f)) end
+  end
+end
+
+return M

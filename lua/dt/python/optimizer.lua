@@ -1,0 +1,124 @@
+-- SPDX-License-Identifier: MIT
+-- dt/python/optimizer.lua: optimizer.state_dict() and load_state_dict() as
+-- Python has them: the state by the parameters' number in the groups, the
+-- groups with their settings in the order of the class's arguments.
+
+local dt = require "dt"
+local util = require "dt.util"
+local V = require "dt.python.values"
+local attrs = require "dt.python.attrs"
+
+local M = attrs.optimizer_method
+local None = dt.None
+
+-- Settings of a group by name: arguments in order, then the others.
+local function settings(opt, group)
+  local list, seen = {}, {params = true}
+  for _, name in ipairs(opt.class and opt.class.args or {}) do
+    if not seen[name] then list[#list + 1] = name end
+    seen[name] = true
+  end
+  for _, name in ipairs(util.sorted_keys(group)) do
+    if type(name) == "string" and not seen[name] then list[#list + 1] = name end
+  end
+  return list
+end
+
+-- A pair of rates is a tuple.
+local function shown(v)
+  if v == nil then return None end
+  if type(v) == "table" and getmetatable(v) == nil and #v > 0 then
+    return V.tuple({table.unpack(v)}, #v)
+  end
+  return V.from_lua(v)
+end
+
+-- The parts of one parameter's state, the count of steps first.
+local function parts(state)
+  local keys = {}
+  for _, key in ipairs(util.sorted_keys(state)) do
+    if key == "step" then table.insert(keys, 1, key)
+    else keys[#keys + 1] = key end
+  end
+  return keys
+end
+
+function M.state_dict(opt)
+  local state, groups, n = V.dict(), {}, 0
+  for i, g in ipairs(opt.param_groups) do
+    local group, numbers = V.dict(), {}
+    for _, name in ipairs(settings(opt, g)) do
+      V.dict_set(group, name, shown(g[name]))
+    end
+    for k, p in ipairs(g.params) do
+      local own = opt.state[p._id]
+      if own then
+        local d = V.dict()
+        for _, key in ipairs(parts(own)) do
+          V.dict_set(d, key, shown(own[key]))
+        end
+        V.dict_set(state, n, d)
+      end
+      numbers[k], n = n, n + 1
+    end
+    V.dict_set(group, "params", V.list(numbers, #g.params))
+    groups[i] = group
+  end
+  local out = V.dict()
+  V.dict_set(out, "state", state)
+  V.dict_set(out, "param_groups", V.list(groups, #groups))
+  return out
+end
+
+-- As many groups, each with as many parameters.
+local function check(opt, groups)
+  if groups.n ~= #opt.param_groups then
+    util.raise("ValueError", "loaded state dict has a different number of "
+      .. "parameter groups")
+  end
+  for i = 1, groups.n do
+    if V.dict_get(groups[i], "params").n ~= #opt.param_groups[i].params then
+      util.raise("ValueError", "loaded state dict contains a parameter group "
+        .. "that doesn't match the size of optimizer's group")
+    end
+  end
+end
+
+-- In the parameter's dtype; the count of steps keeps its own.  What has it
+-- already is taken, not copied: two optimizers share it then, as in PyTorch.
+local function taken(key, v, p)
+  if util.is_tensor(v) and key ~= "step" and p:is_floating_point()
+     and v.dtype ~= p.dtype then
+    return v:to(p.dtype)
+  end
+  return v
+end
+
+function M.load_state_dict(opt, args, kw)
+  local d = args[1] or V.dict_get(kw, "state_dict")
+  local groups, state = V.dict_get(d, "param_groups"), V.dict_get(d, "state")
+  check(opt, groups)
+  local guard <close> = dt.no_grad()            -- luacheck: ignore guard
+  local fresh = {}
+  for i, g in ipairs(opt.param_groups) do
+    local numbers = V.dict_get(groups[i], "params")
+    for k, p in ipairs(g.params) do
+      local from = V.dict_get(state, numbers[k])
+      if from then
+        local own = {}
+        for key, v in V.each(from) do own[key] = taken(key, v, p) end
+        fresh[p._id] = own
+      end
+    end
+    for name, v in V.each(groups[i]) do
+      if name ~= "params" then
+        if v == None then g[name] = nil else g[name] = V.to_lua(v) end
+      end
+    end
+  end
+  for id in pairs(opt.state) do opt.state[id] = nil end
+  for id, own in pairs(fresh) do opt.state[id] = own end
+  return None
+end
+
+return M
