@@ -62,10 +62,9 @@ static void set_str (lua_State *L, const char *k, const char *v) {
 /* Push the data, or nil. */
 static void push_data (lua_State *L, const Run *p) {
   const char *expr = source_of(p->cmd);
-  if (expr == NULL) {             /* what the library answered */
-    lua_getfield(L, LUA_REGISTRYINDEX, DT_KEY_ANSWER);
-    return;
-  }
+  lua_getfield(L, LUA_REGISTRYINDEX, DT_KEY_ANSWER);
+  if (expr == NULL || !lua_isnil(L, -1)) return;    /* the library answered */
+  lua_pop(L, 1);
   lua_pushfstring(L, "local arg, past = ... return %s", expr);
   if (luaL_loadbufferx(L, lua_tostring(L, -1), lua_rawlen(L, -1),
                        "=[dt.json]", "t") != LUA_OK)

@@ -71,6 +71,7 @@ y + dt.ones(8, 8)
 :up
 :down
 :when
+:when y
 :back 2
 :goto #6
 :goto now
