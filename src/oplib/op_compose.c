@@ -434,10 +434,13 @@ static DtStatus broadcast_tensors_decomp (DtDecompCall *c) {
 static DtStatus meshgrid_decomp (DtDecompCall *c) {
   int n = c->nin;
   int64_t shape[DT_MAX_NDIM], own[DT_MAX_NDIM];
-  bool xy = c->args->n > 1 && strcmp(dt_arg_str(c->args, 1), "xy") == 0 &&
-            n >= 2;
+  const char *word = c->args->n > 1 ? dt_arg_str(c->args, 1) : "ij";
+  bool xy = strcmp(word, "xy") == 0 && n >= 2;
   DT_CHECK(CX, n > 0, DT_E_RUNTIME,
            "meshgrid expects a non-empty TensorList");
+  DT_CHECK(CX, strcmp(word, "xy") == 0 || strcmp(word, "ij") == 0,
+           DT_E_RUNTIME, "torch.meshgrid: indexing must be one of \"xy\" or "
+           "\"ij\", but received: %s", word);
   DT_CHECK(CX, n <= DT_MAX_NDIM, DT_E_LIMIT, "at most %d dimensions",
            DT_MAX_NDIM);
   for (int i = 0; i < n; i++) {
@@ -454,8 +457,6 @@ static DtStatus meshgrid_decomp (DtDecompCall *c) {
     for (int j = 0; j < n; j++) own[j] = j == i ? -1 : 1;
     DtHandle *x = E("aten.view.default", "tI", c->in[k], n, own);
     x = E("aten.expand.default", "tI", x, n, shape);
-    if (xy)
-      x = E("aten.transpose.int", "tii", x, (int64_t)0, (int64_t)1);
     c->out[k] = x;
   }
   c->nout = n;
