@@ -254,8 +254,13 @@ static DtStatus make_views (LocalCall *c) {
     if (!dt_tensor_fits(base, &c->m[i], off))
       return out_of_storage(c, base, &c->m[i], off);
     DT_TRY(cx, dt_tensor_view(cx, base, &c->m[i], off, &c->out[i]));
-    if (base->marks != 0 || (c->op->flags & DT_OP_TURNS) != 0)
-      DT_TRY(cx, turn_mark(c, base, c->out[i]));
+    if (base->marks == 0 && !(c->op->flags & DT_OP_TURNS)) continue;
+    DtStatus st = turn_mark(c, base, c->out[i]);
+    if (st != DT_OK) {
+      dt_tensor_unref(cx, c->out[i]);
+      c->out[i] = NULL;
+      return st;
+    }
   }
   return DT_OK;
 }
