@@ -8,6 +8,7 @@ local dt = require "dt"
 local M = {}
 
 local REAL = 16                 -- at most as many processes
+M.REAL = REAL
 local SHOWN = 64                -- elements of a tensor that is shown
 local NAMED = 6                 -- tensors of variables that are shown
 

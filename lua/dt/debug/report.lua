@@ -159,8 +159,10 @@ local function describe(d)
   add("")
   add("## Repro (PyTorch)")
   add("")
-  add("`python repro.py` (one process that pretends to be rank 0), or "
-    .. "`torchrun --nproc-per-node %d repro.py`", d.ranks)
+  add("`python repro.py` (%s), or `torchrun --nproc-per-node %d repro.py`",
+    d.ranks <= require("dt.debug.emit_python").REAL
+      and ("it makes its %d processes itself"):format(d.ranks)
+      or "one process that pretends to be rank 0", d.ranks)
   add("")
   add("```python")
   out[#out + 1] = d.torch:gsub("\n+$", "")
