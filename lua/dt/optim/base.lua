@@ -305,6 +305,45 @@ local function check_fused(a)
   end
 end
 
+-- The settings of a group: names in the order of the class's arguments, then
+-- the others, and values by name; a switch that was not given is off.
+function M.settings(o, g)
+  local names, values = {}, {params = true}
+  local function add(name, v)
+    if type(name) ~= "string" or values[name] ~= nil then return end
+    if v == nil and (name == "capturable" or name == "differentiable") then
+      v = false
+    end
+    names[#names + 1], values[name] = name, v == nil and dt.None or v
+  end
+  for _, name in ipairs(o.class.args or {}) do add(name, g[name]) end
+  for _, name in ipairs(util.sorted_keys(g)) do
+    add(name == "decoupled" and "decoupled_weight_decay" or name, g[name])
+  end
+  return names, values
+end
+
+-- An optimizer as Python prints it: each group's settings, sorted.
+function M.text(o)
+  local V = require "dt.python.values"
+  local lines = {o.class.name .. " ("}
+  for i, g in ipairs(o.param_groups) do
+    local names, values = M.settings(o, g)
+    if i > 1 then lines[#lines + 1] = "" end
+    lines[#lines + 1] = "Parameter Group " .. (i - 1)
+    table.sort(names)
+    for _, name in ipairs(names) do
+      local v = values[name]
+      if type(v) == "table" and getmetatable(v) == nil then
+        v = V.tuple({table.unpack(v)}, #v)
+      end
+      lines[#lines + 1] = ("    %s: %s"):format(name, V.str(V.from_lua(v)))
+    end
+  end
+  lines[#lines + 1] = ")"
+  return table.concat(lines, "\n")
+end
+
 -- A class from its description: name; args, the names of the arguments;
 -- defaults; least, those that may not be negative, with their names in
 -- messages (or text, and ok(value), another test), or a check of all arguments;
@@ -337,7 +376,7 @@ function M.class(d)
     return o
   end})
   C.__index, C.__name = C, d.name
-  C.__tostring = function () return d.name .. " ()" end
+  C.__tostring = M.text
   return C
 end
 

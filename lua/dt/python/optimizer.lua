@@ -7,22 +7,10 @@ local dt = require "dt"
 local util = require "dt.util"
 local V = require "dt.python.values"
 local attrs = require "dt.python.attrs"
+local base = require "dt.optim.base"
 
 local M = attrs.optimizer_method
 local None = dt.None
-
--- Settings of a group by name: arguments in order, then the others.
-local function settings(opt, group)
-  local list, seen = {}, {params = true}
-  for _, name in ipairs(opt.class and opt.class.args or {}) do
-    if not seen[name] then list[#list + 1] = name end
-    seen[name] = true
-  end
-  for _, name in ipairs(util.sorted_keys(group)) do
-    if type(name) == "string" and not seen[name] then list[#list + 1] = name end
-  end
-  return list
-end
 
 -- A pair of rates is a tuple.
 local function shown(v)
@@ -47,8 +35,9 @@ function M.state_dict(opt)
   local state, groups, n = V.dict(), {}, 0
   for i, g in ipairs(opt.param_groups) do
     local group, numbers = V.dict(), {}
-    for _, name in ipairs(settings(opt, g)) do
-      V.dict_set(group, name, shown(g[name]))
+    local names, values = base.settings(opt, g)
+    for _, name in ipairs(names) do
+      V.dict_set(group, name, shown(values[name]))
     end
     for k, p in ipairs(g.params) do
       local own = opt.state[p._id]
@@ -112,6 +101,9 @@ function M.load_state_dict(opt, args, kw)
     end
     for name, v in V.each(groups[i]) do
       if name ~= "params" then
+        if name == "decoupled_weight_decay" and g.decoupled ~= nil then
+          name = "decoupled"
+        end
         if v == None then g[name] = nil else g[name] = V.to_lua(v) end
       end
     end
