@@ -201,8 +201,8 @@ bool dt_check_prop (DtParity *p, const json_t *o) {
 bool dt_check_undecided (DtParity *p, const json_t *o) {
   const json_t *error = json_object_get(o, "error");
   Case c;
-  bool ok = true;
-  if (case_init(p, o, &c)) {
+  bool ok = case_init(p, o, &c);
+  if (ok) {
     DtStatus st = dt_prop_run(p->cx, p->prop, c.call.op, &c.call.args,
                               c.call.nin, c.in, NULL, &c.prop);
     if (st == DT_OK)

@@ -54,6 +54,10 @@ static json_t *made_value (const DtArgDef *a) {
     case DT_T_BOOL: v = json_false(); break;
     case DT_T_STR: v = json_string("sum"); break;
     case DT_T_DTYPE: v = json_pack("{s:s}", "dtype", "f32"); break;
+    case DT_T_DEVICE: v = json_pack("{s:s}", "device", "cpu"); break;
+    case DT_T_MEMFMT:
+      v = json_pack("{s:s}", "memory_format", "contiguous");
+      break;
     default: v = json_real(0.5); break;
   }
   if (!a->list)
