@@ -203,8 +203,9 @@ bool dt_check_seed (DtParity *p, const json_t *o);
 bool dt_check_values_layout (DtParity *p, const json_t *o);
 bool dt_check_prop (DtParity *p, const json_t *o);
 /* A call of prop/... that must be refused: where there is no strategy, with
-** the line's text.  One whose arguments do not fit says nothing. */
-bool dt_check_undecided (DtParity *p, const json_t *o);
+** the line's text.  One whose arguments do not fit says nothing, and leaves
+** *met false. */
+bool dt_check_undecided (DtParity *p, const json_t *o, bool *met);
 /* Candidates of a case: `line` holds the case too, under "case". */
 bool dt_check_cands (DtParity *p, const json_t *line);
 bool dt_check_rules (DtParity *p, const json_t *o);

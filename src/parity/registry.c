@@ -42,13 +42,24 @@ bool dt_check_known (DtParity *p, const json_t *o) {
                                     op->sig->full);
 }
 
-/* A value for an argument that must be given; tensors are [8, 8], S(0). */
-static json_t *made_value (const DtArgDef *a) {
-  json_t *v;
+/* The tensors of the calls that are tried, S(0): shapes decide which checks a
+** call passes before it is refused. */
+static const struct { const char *dtype; int ndim, shape[5]; } tries[] = {
+  { "f32", 2, { 8, 8 } }, { "f32", 3, { 8, 8, 8 } },
+  { "f32", 4, { 8, 8, 8, 8 } }, { "f32", 5, { 8, 8, 8, 8, 8 } },
+  { "f32", 1, { 8 } }, { "i64", 1, { 8 } }, { "bool", 2, { 8, 8 } },
+};
+
+/* A value for an argument that must be given. */
+static json_t *made_value (const DtArgDef *a, int k) {
+  json_t *v, *shape;
   switch (a->type) {
     case DT_T_TENSOR:
-      v = json_pack("{s:s, s:[ii], s:[s]}", "dt", "f32", "shape", 8, 8, "pl",
-                    "S(0)");
+      shape = json_array();
+      for (int i = 0; i < tries[k].ndim; i++)
+        json_array_append_new(shape, json_integer(tries[k].shape[i]));
+      v = json_pack("{s:s, s:o, s:[s]}", "dt", tries[k].dtype, "shape", shape,
+                    "pl", "S(0)");
       break;
     case DT_T_INT: v = json_integer(1); break;
     case DT_T_BOOL: v = json_false(); break;
@@ -71,13 +82,13 @@ static json_t *made_value (const DtArgDef *a) {
 
 /* A call of the operator with what must be given, as a line of prop/... that
 ** wants the error of `o`. */
-static json_t *made_call (const DtSchema *sig, const json_t *o) {
+static json_t *made_call (const DtSchema *sig, const json_t *o, int k) {
   json_t *args = json_array(), *kw = json_object();
   for (int i = 0; i < sig->nargs; i++) {
     const DtArgDef *a = &sig->arg[i];
     if (a->has_default)
       continue;
-    json_t *v = a->opt && !a->write ? json_null() : made_value(a);
+    json_t *v = a->opt && !a->write ? json_null() : made_value(a, k);
     if (a->kwonly)
       json_object_set_new(kw, a->name, v);
     else
@@ -128,9 +139,14 @@ bool dt_check_refused (DtParity *p, const json_t *o) {
     return false;
   if (!takes_tensors(op->sig))
     return true;
-  json_t *call = made_call(op->sig, o);
-  bool ok = dt_check_undecided(p, call);
-  json_decref(call);
+  bool ok = true, met = false;
+  for (int k = 0; ok && !met && k < (int)(sizeof tries / sizeof tries[0]);
+       k++) {
+    json_t *call = made_call(op->sig, o, k);
+    dt_error_clear(p->cx);
+    ok = dt_check_undecided(p, call, &met);
+    json_decref(call);
+  }
   return ok;
 }
 
