@@ -157,6 +157,8 @@ class Session:
         for d, name in enumerate(names):
             ranks = dist.get_process_group_ranks(m.get_group(d))
             self.groups[tuple(ranks)] = [name]
+        if len(names) > 1:              # all ranks: all dimensions
+            self.groups[tuple(range(math.prod(shape)))] = self.names
         return m
 
     def val(self, shape, k, scale=1.0, base=0.0, note=None):

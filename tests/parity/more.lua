@@ -4,7 +4,7 @@
 -- each of them showed a difference once, or goes where the others do not.
 
 local program = os.getenv("DTREPL") or "build/dtrepl"
-local FLOOR = 60
+local FLOOR = 64
 
 local p = assert(io.popen(program
   .. " parity --show 10 tests/parity/more/*.program.json 2>&1"))

@@ -30,9 +30,27 @@ function methods.mesh(S, a)
   local m = dt.init_device_mesh("cpu", V.to_lua(a[1]),
     {mesh_dim_names = names})
   for i, name in ipairs(names) do
-    S.groups[table.concat(m:get_group(i - 1), "-")] = name
+    S.groups[table.concat(m:get_group(i - 1), "-")] = {name}
+  end
+  if #names > 1 then                 -- all ranks: all dimensions
+    local all = {}
+    for r = 1, m:size() do all[r] = r - 1 end
+    S.groups[table.concat(all, "-")] = names
   end
   return m
+end
+
+-- The dimensions of a group that has a name of its own (_flatten's "dp_cp").
+local function dimensions(S, group)
+  local known, parts = {}, {}
+  for _, name in ipairs(S.names or {}) do known[name] = true end
+  if group.ranks then return S.groups[table.concat(group.ranks, "-")] or group end
+  if #group ~= 1 or known[group[1]] then return group end
+  for part in group[1]:gmatch("[^_]+") do
+    if not known[part] then return group end
+    parts[#parts + 1] = part
+  end
+  return parts
 end
 
 function methods.val(S, a, kw)
@@ -65,9 +83,7 @@ function methods.recording(S, a)
       S.recorder(false)
       for _, row in ipairs(S.recorder:take()) do
         for _, c in ipairs(row.coll or {}) do    -- ranks have a name here
-          local name = c.group.ranks
-            and S.groups[table.concat(c.group.ranks, "-")]
-          if name then c.group = {name} end
+          c.group = dimensions(S, c.group)
         end
         row.phase, row.step = phase, step
         S.rows[#S.rows + 1] = row

@@ -306,4 +306,17 @@ def replicate_tied(S):
     S.train(model, lambda st: F.cross_entropy(model(i).flatten(0, 1), y.flatten()), torch.optim.RAdam(model.parameters(), lr=0.05))
 
 
-PROGRAMS = ("ckpt_reentrant_tp", "tp_lr_tensor", "clip_kinds", "fsdp_backward_prefetch_off", "fsdp_tp_uneven", "tp_accum_partial", "fsdp_divide", "moe_tp_hidden", "moe_top2_fsdp", "losses_dt", "lmap_redistribute", "vocab_2d", "prep_input_kw", "tp_eval_grad", "replicate_tied")
+def fsdp_flat_dp_cp(S):
+    """fully_shard over a flattened mesh"""
+    mesh = S.mesh((2, 2), ("dp", "cp"))
+    flat = mesh["dp", "cp"]._flatten("dp_cp")
+    model = S.init(NormMLP(8, 14))
+    with S.recording("init", 0):
+        fully_shard(model.w1, mesh=flat)
+        fully_shard(model, mesh=flat)
+    x, t = rows(S.val((8, 8), 1000), S.rank, 4), rows(S.val((8, 8), 1001), S.rank, 4)
+    S.train(model, mse(model, x, t), torch.optim.Adam(model.parameters(), lr=0.01, foreach=True))
+    S.values["mesh"] = [list(flat.mesh_dim_names), flat.size(), flat.get_local_rank(), list(mesh["dp_cp"].mesh_dim_names)]
+
+
+PROGRAMS = ("fsdp_flat_dp_cp", "ckpt_reentrant_tp", "tp_lr_tensor", "clip_kinds", "fsdp_backward_prefetch_off", "fsdp_tp_uneven", "tp_accum_partial", "fsdp_divide", "moe_tp_hidden", "moe_top2_fsdp", "losses_dt", "lmap_redistribute", "vocab_2d", "prep_input_kw", "tp_eval_grad", "replicate_tied")
