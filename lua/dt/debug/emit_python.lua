@@ -29,6 +29,7 @@ children = []
 if "WORLD_SIZE" in os.environ:
     dist.init_process_group("gloo")
 else:
+    import shutil
     import tempfile
     from datetime import timedelta
     store = os.path.join(tempfile.mkdtemp(), "store")
@@ -56,6 +57,8 @@ def leave(kind=None, value=None, trace=None):
         for child in children:
             if os.waitpid(child, 0)[1]:
                 kind = kind or RuntimeError
+        if rank == 0:
+            shutil.rmtree(os.path.dirname(store), ignore_errors=True)
         os._exit(0 if kind is None else 1)
 
 
