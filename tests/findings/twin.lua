@@ -51,9 +51,14 @@ placed("a sharded one", x + dt.tensor(1), "S(0)")
 placed("and a number", x + 1, "S(0)")
 
 -- :why tells that the decision was another call's
-local y = s - dt.tensor(1)
-y = s - 1
+placed("s - tensor", s - dt.tensor(1), "P(sum)", 44)
+placed("then s - 1", s - 1, "P(sum)", 43)
 local list = dt.debug.history()
-T.ok(not dt.debug.why(list[#list - 1].seq).known_wrong, "the tensor's own")
-T.ok(dt.debug.why(list[#list].seq).known_wrong, "not the number's own")
+local subs = {}
+for _, r in ipairs(list) do
+  if r.op == "aten.sub.Tensor" then subs[#subs + 1] = r.seq end
+end
+T.eq(#subs, 2, "two subtractions")
+T.ok(not dt.debug.why(subs[1]).known_wrong, "the tensor's own")
+T.ok(dt.debug.why(subs[2]).known_wrong, "not the number's own")
 T.finish()
