@@ -758,6 +758,11 @@ static const char *const put_samples[] = {
   "f32[8, 6], [i64[4]], f32[4, 6]", "f32[7, 5], [None, i64[3]], f32[3], true",
   "f32[4, 3], [i64[0]], f32[0, 3]", NULL
 };
+static DtStatus scatter_r_grad (DtGradCall *c) {
+  return dt_raise(c->e->cx, DT_E_AUTOGRAD,
+                  "derivative for aten::scatter is not implemented");
+}
+
 #define OP(id, schema_, brief_, flags_, meta_, kernel_, grad_, samples_, ...) \
   const DtOpDef dt_op_##id = { \
     .schema = "aten::" schema_, .brief = brief_, .flags = flags_, \
@@ -778,12 +783,12 @@ OP(scatter_value, "scatter.value(Tensor self, int dim, Tensor index, Scalar "
    .strategy = scatter_strategy, .row = row_set);
 OP(scatter_reduce, "scatter.reduce(Tensor self, int dim, Tensor index, Tensor "
    "src, *, str reduce) -> Tensor", "A copy with elements added or multiplied "
-   "at an index.", DT_OP_NOSTRATEGY, scatter_meta, scatter_kernel, NULL,
-   scatter_r_samples, .row = NULL);
+   "at an index.", DT_OP_NOSTRATEGY, scatter_meta, scatter_kernel,
+   scatter_r_grad, scatter_r_samples, .row = NULL);
 OP(scatter_value_reduce, "scatter.value_reduce(Tensor self, int dim, Tensor "
    "index, Scalar value, *, str reduce) -> Tensor", "A copy with a number "
    "added or multiplied at an index.", DT_OP_NOSTRATEGY, scatter_meta,
-   scatter_kernel, NULL, scatter_vr_samples, .row = NULL);
+   scatter_kernel, scatter_r_grad, scatter_vr_samples, .row = NULL);
 OP(scatter_add, "scatter_add(Tensor self, int dim, Tensor index, Tensor src) "
    "-> Tensor", "A copy with elements added at an index.", 0, scatter_meta,
    scatter_kernel, scatter_grad, scatter_samples,

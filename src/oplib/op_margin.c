@@ -338,6 +338,12 @@ static DtStatus many_decomp (DtDecompCall *c) {
 }
 
 static const char *const one_samples[] = { "f32[3, 4], i64[3]", NULL };
+static const char *const one_back_samples[] = {
+  "f32[], f32[3, 4], i64[3], 1, 1", NULL
+};
+static const char *const many_back_samples[] = {
+  "f32[], f32[3, 4], i64[3, 4], 1, f32[3, 4]", NULL
+};
 static const char *const many_samples[] = { "f32[3, 4], i64[3, 4], 1", NULL };
 #define OP(id, schema_, brief_, flags_, ...) \
   const DtOpDef dt_op_##id = { .schema = "aten::" schema_, .brief = brief_, \
@@ -351,7 +357,7 @@ OP(multi_margin_loss_backward, "multi_margin_loss_backward(Tensor grad_output, "
    "Tensor self, Tensor target, Scalar p, Scalar margin, Tensor? weight=None, "
    "int reduction=1) -> Tensor", "Gradient of multi_margin_loss.",
    DT_OP_NOSTRATEGY | DT_OP_NOGRAD, .meta = one_back_meta,
-   .kernel = one_back_kernel);
+   .kernel = one_back_kernel, .samples = one_back_samples);
 OP(multilabel_margin_loss, "multilabel_margin_loss(Tensor self, Tensor target, "
    "int reduction=1) -> Tensor", "Margins of right classes over the others.",
    DT_OP_COMPOSITE | DT_OP_NOSTRATEGY, .decomp = many_decomp,
@@ -365,4 +371,4 @@ OP(multilabel_margin_loss_backward, "multilabel_margin_loss_backward(Tensor "
    "grad_output, Tensor self, Tensor target, int reduction, Tensor is_target) "
    "-> Tensor", "Gradient of multilabel_margin_loss_forward.",
    DT_OP_NOSTRATEGY | DT_OP_NOGRAD, .meta = many_back_meta,
-   .kernel = many_back_kernel);
+   .kernel = many_back_kernel, .samples = many_back_samples);
