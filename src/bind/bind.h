@@ -50,6 +50,8 @@ typedef struct DtBind {
   DtSession *s;
   lua_State *L;
   lua_State *cur;       /* the coroutine that called the engine last; held */
+  lua_State *hooked;    /* is inside one of its hooks, where Lua turns off the
+                        ** others of this thread; or NULL */
   DtBindOpts o;
   DtBuf out;            /* what print() wrote since it was last taken */
   int64_t pending;      /* bytes of tensors boxed since the last full gc */
@@ -87,6 +89,8 @@ DtStatus dtL_state_new (DtSession *s, const DtBindOpts *o, lua_State **out);
 void dtL_state_free (lua_State *L);
 DtBind *dtL_state (lua_State *L);
 DtSession *dtL_session (lua_State *L);
+/* This coroutine runs now (DtBind.cur); Lua's memory may run out.  Local. */
+void dtL_set_current (lua_State *L);
 /* package.searchers entry for the modules compiled in. */
 int dtL_search_embed (lua_State *L);
 /* Let require "lpeg" find the one linked in. */

@@ -16,6 +16,8 @@ static void hook_line (lua_State *L, lua_Debug *ar) {
   DtBind *b = dtL_state(L);
   DtControl *c = dt_control_of(b->s);
   const char *file;
+  lua_State *outer = b->hooked;
+  DtStatus st;
   lua_getinfo(L, "l", ar);
   if (c == NULL || !dt_control_wants_line(c, ar->currentline)) return;
   lua_getinfo(L, "S", ar);
@@ -24,8 +26,10 @@ static void hook_line (lua_State *L, lua_Debug *ar) {
                                  ? ar->source + 1 : "script");
   if (file == NULL) { dt_error_clear(b->s->cx); return; }
   (void)dtL_session(L);                     /* this coroutine runs */
-  if (dt_control_line(c, file, ar->currentline, dtL_frame_count(L)) != DT_OK)
-    dtL_raise(L);
+  b->hooked = L;
+  st = dt_control_line(c, file, ar->currentline, dtL_frame_count(L));
+  b->hooked = outer;
+  if (st != DT_OK) dtL_raise(L);
 }
 
 /* The stop may lie in a coroutine of the script: hook that one too. */

@@ -23,9 +23,8 @@ DtBind *dtL_state (lua_State *L) {
   return *(DtBind **)lua_getextraspace(L);
 }
 
-/* Every binding function comes through here, so this is where the running
-** coroutine is learned; the registry holds it as long as it is pointed to. */
-DtSession *dtL_session (lua_State *L) {
+/* The registry holds it as long as it is pointed to. */
+void dtL_set_current (lua_State *L) {
   DtBind *b = dtL_state(L);
   if (b->cur != L && lua_checkstack(L, 2)) {
     b->cur = b->L;
@@ -33,6 +32,13 @@ DtSession *dtL_session (lua_State *L) {
     lua_rawsetp(L, LUA_REGISTRYINDEX, &b->cur);
     b->cur = L;
   }
+}
+
+/* Every binding function comes through here, so this is where the running
+** coroutine is learned. */
+DtSession *dtL_session (lua_State *L) {
+  DtBind *b = dtL_state(L);
+  if (b->cur != L) dtL_set_current(L);
   return b->s;
 }
 

@@ -242,15 +242,11 @@ static bool told_before (lua_State *L) {
 }
 
 DtStatus dt_eval_call (lua_State *L, int nargs, int nresults, DtBuf *diag) {
-  int base = lua_gettop(L) - nargs;
-  lua_pushcfunction(L, on_raised);
-  lua_insert(L, base);
-  int rc = lua_pcall(L, nargs, nresults, base);
-  lua_remove(L, base);
+  int rc = dt_eval_pcall(L, nargs, nresults, on_raised);
   if (rc == LUA_OK)
     return DT_OK;
   DtStatus st = rc == LUA_ERRMEM ? DT_E_NOMEM : status_of(L);
-  lua_sethook(L, NULL, 0, 0);     /* it has stopped; the report shall not */
+  dt_stop_unhook(L);              /* it has stopped; the report shall not */
   if (!dtL_state(L)->exiting) {
     if (st != DT_E_INTERRUPTED)
       dt_eval_keep_error(L, -1);

@@ -188,6 +188,10 @@ bool dt_eval_compile (lua_State *L, const char *text, bool *expression);
 /* Call the function on the stack (nargs below it) with a traceback; on
 ** failure the report is in `diag` and the stack is as before.  Local. */
 DtStatus dt_eval_call (lua_State *L, int nargs, int nresults, DtBuf *diag);
+/* lua_pcall with a message handler; at a stop that a hook of `L` made in a
+** thread of its own, so that Ctrl-C ends it.  Local. */
+int dt_eval_pcall (lua_State *L, int nargs, int nresults,
+                   lua_CFunction handler);
 /* Push the table of the prompt's locals.  Local. */
 void dt_eval_push_locals (lua_State *L);
 
@@ -207,6 +211,8 @@ DtStatus dt_stop_past (DtRepl *r, int64_t seq);
 /* Ctrl-C asks for a stop: make `L` stop at its next instruction; safe in a
 ** signal handler.  Local. */
 void dt_stop_soft_hook (lua_State *L);
+/* No hook in `L` from now on but the one that makes steps.  Local. */
+void dt_stop_unhook (lua_State *L);
 /* An error that is not an operator's, in a script that is debugged: be
 ** stopped where it was raised.  The error object is at index 1.  Local. */
 void dt_stop_raised (lua_State *L);

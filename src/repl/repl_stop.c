@@ -78,7 +78,7 @@ static void restore (DtRepl *r, const Saved *v) {
   s->grad_enabled = v->grad;
   r->status = v->status;
   r->at = v->at;
-  dtL_state(r->L)->cur = v->cur;
+  dtL_set_current(v->cur);
 }
 
 /* ---- frames ---- */
@@ -443,12 +443,26 @@ static void on_soft (lua_State *L, lua_Debug *ar) {
     c->h.lines(c->h.ud, true);
   if (r->s->where != NULL)
     r->s->where(r->s->where_ud, &file, &line);
-  if (dt_control_stop(c, DT_WHY_INTERRUPT, file, line, NULL) != DT_OK)
+  DtBind *b = dtL_state(L);
+  lua_State *outer = b->hooked;
+  b->hooked = L;
+  DtStatus st = dt_control_stop(c, DT_WHY_INTERRUPT, file, line, NULL);
+  b->hooked = outer;
+  if (st != DT_OK)
     dtL_raise(L);
 }
 
 void dt_stop_soft_hook (lua_State *L) {
   lua_sethook(L, on_soft, LUA_MASKCALL | LUA_MASKRET | LUA_MASKCOUNT, 100);
+}
+
+/* A typed line that failed at a stop does not end the stepping. */
+void dt_stop_unhook (lua_State *L) {
+  DtRepl *r = dtL_state(L)->stop_ud;
+  DtControl *c = dt_control_of(dtL_session(L));
+  lua_sethook(L, NULL, 0, 0);
+  if (r != NULL && r->at != NULL && c != NULL && c->lines)
+    c->h.lines(c->h.ud, true);
 }
 
 /* ---- errors of Lua's own ---- */

@@ -229,6 +229,12 @@ void dt_stop_enter (DtStop *s, int i, struct lua_State *L) {
   atomic_fetch_add(&s->run[i].depth, 1);
 }
 
+struct lua_State *dt_stop_running (struct lua_State *L) {
+  struct lua_State *was = running;
+  running = L;
+  return was;
+}
+
 void dt_stop_leave (DtStop *s, int i) {
   if (atomic_fetch_sub(&s->run[i].depth, 1) == 1)
     running = NULL;

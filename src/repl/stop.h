@@ -30,6 +30,9 @@ void dt_stop_free (DtCtx *cx, DtStop *s);
 ** not any more.  Nests.  Local. */
 void dt_stop_enter (DtStop *s, int i, struct lua_State *L);
 void dt_stop_leave (DtStop *s, int i);
+/* The calling thread runs this state of Lua for a while; gives the one it ran,
+** to be set again.  Local. */
+struct lua_State *dt_stop_running (struct lua_State *L);
 /* Another process of the world, to be stopped along with this one; -1: one on
 ** another host, which only the launcher reaches.  Local. */
 void dt_stop_process (DtStop *s, long pid);
