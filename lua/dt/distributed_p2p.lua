@@ -56,6 +56,7 @@ function Work:is_completed() return self.message:arrived() end
 local function post(send, t, peer, a)
   local mesh, mdim = where(a.group)
   check_peer(peer, send)
+  if t:is_conj() then dt.ops.aten.view_as_real(t) end   -- raises, as there
   local message = dt._p2p(send, t, mesh, mdim, peer, a.tag or 0)
   if not send then dt._mark(t, "pending", true) end
   return setmetatable({message = message, tensor = t, receives = not send},

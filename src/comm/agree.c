@@ -375,24 +375,16 @@ void dt_agree_posted (DtGroup *g, uint64_t key) {
   dt_bell_ring(g->slot);
 }
 
-/* A channel never decides anything: who waits in it needs the other's count
-** (may_need, still_needs), which only grows. */
-DtStatus dt_agree_posted_by_both (DtCtx *cx, DtGroup *g, uint64_t key,
-                                  const DtCollInfo *i) {
+static DtStatus await_other (DtCtx *cx, DtGroup *g, uint64_t key) {
   DtComm *c = g->comm;
   DtCell *other = &dt_board_cells(g->slot)[1 - g->me];
-  DtStatus st;
   DtWait w;
-  DT_TRY(cx, check_alive(cx, c));
-  st = verdict_of(c);
-  if (st != DT_OK)
-    return raise_verdict(cx, c, st, c->told == c->epoch + 1);
-  dt_board_post(c, DT_POST_WAIT, g->slot, key, 0, i);
   dt_wait_init(&w, c->board, g->slot, NAP_MS);
   for (;;) {
+    DtStatus st;
     dt_wait_look(&w);
     if (atomic_load(&other->key) >= key)
-      break;
+      return DT_OK;
     if (w.lost >= 0)
       return dt_board_lost(cx, c, w.lost);
     if (!dt_wait_pause(&w))
@@ -401,8 +393,23 @@ DtStatus dt_agree_posted_by_both (DtCtx *cx, DtGroup *g, uint64_t key,
     if (st != DT_OK && atomic_load(&other->key) < key)
       return await_verdict(cx, g);
   }
-  dt_board_post(c, DT_POST_MOVE, g->slot, key, 0, NULL);
-  return DT_OK;
+}
+
+/* A channel never decides anything: who waits in it needs the other's count
+** (may_need, still_needs), which only grows. */
+DtStatus dt_agree_posted_by_both (DtCtx *cx, DtGroup *g, uint64_t key,
+                                  const DtCollInfo *i) {
+  DtComm *c = g->comm;
+  DtStatus st;
+  DT_TRY(cx, check_alive(cx, c));
+  st = verdict_of(c);
+  if (st != DT_OK)
+    return raise_verdict(cx, c, st, c->told == c->epoch + 1);
+  dt_board_post(c, DT_POST_WAIT, g->slot, key, 0, i);
+  st = await_other(cx, g, key);
+  dt_board_post(c, st == DT_OK ? DT_POST_MOVE : DT_POST_RUN, g->slot, key, 0,
+                NULL);
+  return st;
 }
 
 /* `done` counts in halves: an agreement may have one meeting in between. */

@@ -304,14 +304,19 @@ static bool mpi_msg_gone (DtComm *c, DtMsg *m) {
   return ((MpiMsg *)m->impl)->req == MPI_REQUEST_NULL;
 }
 
-/* A sender's data only moves while it calls MPI. */
+/* Data only moves while both sides call MPI.  What has come is left for the
+** wait, which hears of an error. */
 static void mpi_progress (DtComm *c) {
   DtMsg *m;
   int done;
   for (m = c->msgs; m != NULL && !c->dead; m = m->next) {
     MpiMsg *x = m->impl;
-    if (x != NULL && dt_msg_sends(m) && x->req != MPI_REQUEST_NULL)
+    if (x == NULL || x->req == MPI_REQUEST_NULL)
+      continue;
+    if (dt_msg_sends(m))
       (void)MPI_Test(&x->req, &done, MPI_STATUS_IGNORE);
+    else
+      (void)MPI_Request_get_status(x->req, &done, MPI_STATUS_IGNORE);
   }
 }
 

@@ -94,6 +94,7 @@ DtStatus dt_comm_post (DtCtx *cx, DtComm *c, const DtLetter *l, DtMsg **out) {
   DtGroup *g;
   DtMsg *m;
   int src = l->send ? c->rank : l->peer, dst = l->send ? l->peer : c->rank;
+  DtStatus st = DT_OK;
   DT_CHECK(cx, l->peer != c->rank && l->peer >= 0 && l->peer < c->size,
            DT_E_VALUE, "rank %d cannot exchange a message with rank %d",
            c->rank, l->peer);
@@ -103,10 +104,14 @@ DtStatus dt_comm_post (DtCtx *cx, DtComm *c, const DtLetter *l, DtMsg **out) {
   DT_TRY(cx, msg_new(cx, c, g, l, &m));
   m->key = next_key(g);
   if (c->vt->msg_begin != NULL && !c->no_data)
-    DT_TRY(cx, c->vt->msg_begin(cx, c, m));
-  DT_TRY(cx, say_posted(cx, m));
-  *out = m;
-  return DT_OK;
+    st = c->vt->msg_begin(cx, c, m);
+  if (st == DT_OK)
+    st = say_posted(cx, m);
+  if (st == DT_OK)
+    *out = m;
+  else
+    dt_comm_drop(m);
+  return st;
 }
 
 static DtStatus await_both (DtCtx *cx, DtMsg *m, const DtCollInfo *i) {

@@ -16,8 +16,9 @@ enum { MAX_THREADS = 1024, SMALL = 4096 };
 
 /* The messages that a rank has sent, for who receives them. */
 typedef struct Outbox {
-  _Alignas(DT_BOARD_LINE) atomic_flag lock;
+  atomic_flag lock;
   DtMsg *first;
+  char apart[DT_BOARD_LINE];    /* from the next rank's */
 } Outbox;
 
 struct DtHub {

@@ -29,6 +29,29 @@ local function at_once(n)
   T.close(got:sum(), {n * (left + 1)}, "at once")
 end
 
+-- Who receives later helps the data on its way while it waits elsewhere.
+local function meanwhile(n)
+  local got = dt.zeros(n)
+  local work = me == 0 and D.isend(dt.ones(n), 1)
+    or me == 1 and D.irecv(got, 0)
+  if me == 0 then work:wait() end
+  D.barrier()
+  if me == 1 then
+    work:wait()
+    T.close(got:sum(), {n}, "meanwhile")
+  end
+end
+
+-- What is conjugated lazily has to be written out before.
+local function conjugated()
+  local x = dt.complex(dt.tensor {1.0}, dt.tensor {2.0}):conj()
+  for _, f in ipairs {D.isend, D.irecv} do
+    local ok, e = pcall(f, x, right)
+    T.eq(ok, false, "conjugated")
+    T.has(e.message, "unresolved conjugated tensors", "conjugated")
+  end
+end
+
 -- Tags keep messages apart, whatever the order of the waits.
 local function tags()
   local a, b = dt.zeros(2), dt.zeros(2)
@@ -147,6 +170,8 @@ end
 ring()
 at_once(4)
 at_once(200000)
+meanwhile(200000)
+conjugated()
 tags()
 many()
 sizes()
