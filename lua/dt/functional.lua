@@ -6,6 +6,7 @@
 local dt = require "dt"
 local util = require "dt.util"
 local signature = require "dt.signature"
+local guard = require "dt.functional_guard"
 
 local M = {}
 
@@ -47,6 +48,11 @@ function M.embedding(ids, weight, ...)
   local a = util.bind("embedding", {"padding_idx", "max_norm", "norm_type",
     "scale_grad_by_freq", "sparse"}, {norm_type = 2.0}, ...)
   local pad, n = a.padding_idx or -1, weight.shape[1]
+  if n == nil and a.padding_idx and pad ~= 0 then
+    util.raise("IndexError",
+      "Dimension specified as 0 but tensor has no dimensions")
+  end
+  n = n or 0
   if a.padding_idx and (pad >= n and pad > 0 or pad < -n) then
     util.raise("AssertionError", "Padding_idx must be within num_embeddings")
   end
@@ -196,7 +202,7 @@ M.scaled_dot_product_attention = signature.arranged(
   .. "dropout_p=0.0, is_causal=False, *, scale=None, enable_gqa=False",
   function (...)
     return require("dt.attention").scaled_dot_product_attention(...)
-  end)
+  end, guard.check("scaled_dot_product_attention"))
 
 -- Activations; pooling, resizing, padding, sampling, convolution; losses;
 -- norms.
@@ -216,7 +222,9 @@ for name, f in pairs(M) do
 end
 for name, f in pairs(functions) do
   local row = signatures[name]
-  if row then f = signature.arranged(row[1], row[2], f) end
+  if row then
+    f = signature.arranged(row[1], row[2], f, guard.check(name))
+  end
   M[name] = dt._framed(f)
 end
 

@@ -129,6 +129,9 @@ end
 -- The size that a pooling of a size came from.
 local function unpooled(x, a, nd, k, s, p)
   local size = {}
+  if math.min(#k, #s, #p, x.ndim) < nd then
+    util.raise("IndexError", "tuple index out of range")
+  end
   for d = 1, nd do
     size[d] = (x.shape[x.ndim - nd + d] - 1) * s[d] + k[d] - 2 * p[d]
   end

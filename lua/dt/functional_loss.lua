@@ -253,9 +253,13 @@ local function margin(name, own, defaults, check)
     local ntensors = 0
     while util.is_tensor(pos[ntensors + 1]) do ntensors = ntensors + 1 end
     local tensors = {table.unpack(pos, 1, ntensors)}
-    local rest = {table.unpack(pos, ntensors + 1, pos.n)}
-    for k, v in pairs(kw) do rest[k] = v end
-    local a = util.bind(name, names(own), defaults, rest)
+    local rest = table.pack(table.unpack(pos, ntensors + 1, pos.n))
+    if next(kw) ~= nil then
+      rest.n = rest.n + 1
+      rest[rest.n] = kw
+    end
+    local a = util.bind(name, names(own), defaults,
+      table.unpack(rest, 1, rest.n))
     local n = reduction(a)
     if check then check(a, tensors) end
     for _, key in ipairs(own) do

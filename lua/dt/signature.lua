@@ -136,13 +136,14 @@ function M.def(fname, text, body)
   return function (...) return body(M.bind(s, ...)) end
 end
 
--- arranged(fname, text, f): `f`, called by the signature: keywords that go on
--- where the places end are given by place.  What does not fit is told as by
--- bind.
-function M.arranged(fname, text, f)
+-- arranged(fname, text, f, check): `f`, called by the signature: keywords that
+-- go on where the places end are given by place.  What does not fit is told as
+-- by bind, or by check(arguments by name, the names there are), when given.
+function M.arranged(fname, text, f, check)
   local s = M.new(fname, text)
   return function (...)
-    M.bind(s, ...)
+    local a = M.bind(s, ...)
+    if check then check(a, s.known) end
     local pos, kw = split(s, ...)
     if next(kw) == nil then return f(...) end
     local n = pos.n

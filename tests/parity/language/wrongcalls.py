@@ -55,3 +55,30 @@ c("avg_pool2d", lambda: F.avg_pool2d(torch.ones(1, 1, 4, 4), 2, None))
 c("sdpa", lambda: F.scaled_dot_product_attention(
     query=torch.ones(1, 2, 2), key=torch.ones(1, 2, 2),
     value=torch.ones(1, 2, 2)))
+
+# What is no tensor, or no number, where one must be.
+i = torch.tensor([0, 1])
+c("mse int", lambda: F.mse_loss(3, x))
+c("mse None", lambda: F.mse_loss(x, None))
+c("huber weight", lambda: F.huber_loss(x, x, weight=3))
+c("softmax", lambda: F.softmax(None, 0))
+c("log_softmax", lambda: F.log_softmax("a", 1))
+c("dropout", lambda: F.dropout(x, "a"))
+c("dropout tensor", lambda: F.dropout(x, x))
+c("hardtanh", lambda: F.hardtanh(x, 0.0, "a"))
+c("embedding", lambda: F.embedding(i, 3))
+c("embedding ids", lambda: F.embedding(3, x))
+c("embedding 0-d", lambda: F.embedding(i, torch.tensor(1.0), 0))
+c("embedding_bag", lambda: F.embedding_bag(i, x, 3))
+c("sdpa", lambda: F.scaled_dot_product_attention(x, 3, x))
+c("group_norm", lambda: F.group_norm(x, True))
+c("interpolate", lambda: F.interpolate(3, 2))
+c("gaussian", lambda: F.gaussian_nll_loss(x, x, "a"))
+c("multi_margin", lambda: F.multi_margin_loss(x, i, weight=1))
+c("triplet", lambda: F.triplet_margin_loss(x, x, x, "a"))
+
+# Margins by place.
+y = x * 2
+print(F.triplet_margin_loss(x, y, y, 0.5).item(),
+      F.margin_ranking_loss(x[0], y[0], x[0], 0.5).item(),
+      F.multi_margin_loss(x, i, 2, 0.5).item())
