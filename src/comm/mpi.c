@@ -300,8 +300,9 @@ static DtStatus mpi_msg_end (DtCtx *cx, DtComm *c, DtMsg *m) {
 }
 
 static bool mpi_msg_gone (DtComm *c, DtMsg *m) {
+  MpiMsg *x = m->impl;
   (void)c;
-  return ((MpiMsg *)m->impl)->req == MPI_REQUEST_NULL;
+  return x == NULL || x->req == MPI_REQUEST_NULL;
 }
 
 /* Data only moves while both sides call MPI.  What has come is left for the

@@ -17,13 +17,14 @@ static void msg_free (DtCtx *cx, DtComm *c, DtMsg *m) {
   dt_free(cx, m);
 }
 
-/* Nobody needs it any more: it was waited for and its data is where it goes,
-** or the chunk it was for has failed. */
+/* Nobody needs it any more: its data is where it goes, be it that a sender
+** never asked, or the chunk it was for has failed. */
 static bool is_done (DtComm *c, DtMsg *m) {
   if (!m->dropped)
     return false;
   return m->key >> 32 != c->era ||
-         (m->met && (c->vt->msg_gone == NULL || c->vt->msg_gone(c, m)));
+         ((m->met || dt_msg_sends(m)) &&
+          (c->vt->msg_gone == NULL || c->vt->msg_gone(c, m)));
 }
 
 static void sweep (DtCtx *cx, DtComm *c, bool all) {

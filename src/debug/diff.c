@@ -48,7 +48,8 @@ static bool same_layout (const DtRecVar *a, const DtRecVar *b) {
 static bool other_values (const DtRecVar *a, const DtRecVar *b) {
   size_t es, n = 1;
   int d;
-  if (a->none || !a->block || !b->block || a->lndim != b->lndim) return false;
+  if (a->none || !a->block || !b->block || a->lndim != b->lndim ||
+      a->marks != b->marks) return false;
   es = dt_dtype_size((DtDtype)a->meta->dtype);
   for (d = a->lndim - 1; d >= 0; d--) {
     if (a->lshape[d] != b->lshape[d]) return true;

@@ -363,13 +363,15 @@ void dt_record_raw (DtDebug *d, int64_t before, const DtRecRaw *raw,
   *own = *raw;
   own->in_split = copy_ints(d, r, raw->in_split, raw->nsplit);
   own->out_split = copy_ints(d, r, raw->out_split, raw->nsplit);
-  r->in = rec_vars(d, r, 1, &in);
-  r->out = rec_vars(d, r, 1, &out);
-  if (!own->in_split || !own->out_split || !r->in || !r->out) {
+  if (!own->in_split || !own->out_split) {
     dt_error_clear(d->s->cx);
     return;
   }
-  r->nin = r->nout = 1;
+  r->in = rec_vars(d, r, 1, &in);
+  r->nin = r->in != NULL;
+  r->out = rec_vars(d, r, 1, &out);
+  r->nout = r->out != NULL;
+  if (r->nin == 0 || r->nout == 0) return;
   own->mesh = dt_mesh_ref(raw->mesh);
   r->raw = own;
 }
