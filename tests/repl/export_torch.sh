@@ -39,6 +39,18 @@ want=$("$DTREPL" -n 4 count.lua | sed 's/^\[0\] //')
 "$PYTHON" count.py > out 2> err
 ok "the same numbers ($want)" grep -q "\[ *$want\." out
 
+# Each pair of ranks has a mesh of its own, which all make there.
+cat > pairs.lua <<'L'
+local first = dt.rank() // 2 * 2
+local mesh = dt.DeviceMesh("cpu", {first, first + 1}, {mesh_dim_names = {"tp"}})
+local x = dt.distribute_tensor(dt.arange(8) + first, mesh, "S(0)")
+local total = x:sum():full_tensor()
+dt.debug.export("torch", "pairs.py")
+L
+"$DTREPL" -n 4 pairs.lua
+timeout 60 "$PYTHON" pairs.py > out 2> err
+ok "meshes of some ranks" grep -q "^\[3\] .* = 44$" out
+
 # A report of an error: its PyTorch script raises the same.
 cat > report.lua <<'L'
 local mesh = dt.init_device_mesh("cpu", {2, 2}, {mesh_dim_names = {"dp", "tp"}})

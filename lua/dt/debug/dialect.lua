@@ -158,7 +158,30 @@ local function choice(form, open, close)
   end
 end
 Lua.choice = choice("[%d] = function() return %s end", "({", "})[dt.rank()]()")
-Py.choice = choice("%d: lambda: %s", "{", "}[dist.get_rank()]()")
+local py_choice = choice("%d: lambda: %s", "{", "}[dist.get_rank()]()")
+
+-- Groups are made by all ranks together, also those one is not in: every rank
+-- makes all meshes, in one order, and takes its own.
+local function py_meshes(texts)
+  local list, at, of = {}, {}, {}
+  for r, text in ipairs(texts) do
+    if not of[text] then
+      list[#list + 1] = text
+      of[text] = #list - 1
+    end
+    at[r] = of[text]
+  end
+  return ("(%s)[(%s)[dist.get_rank()]]"):format(table.concat(list, ", "),
+    table.concat(at, ", "))
+end
+function Py.choice(texts)
+  for _, text in ipairs(texts) do
+    if text:find("^DeviceMesh%(") or text:find("^init_device_mesh%(") then
+      return py_meshes(texts)
+    end
+  end
+  return py_choice(texts)
+end
 
 -- Lines of ranks that did different things: {ranks, lines} -> list of texts.
 function Lua.blocks(groups)
