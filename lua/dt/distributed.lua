@@ -72,8 +72,27 @@ local function place_in(group, rank)
     tostring(rank))
 end
 
--- c10d's operators have no rule for a DTensor.
+-- What c10d calls the tensors of those that take two.
+local PAIR = {["c10d._allgather_base_.default"] = {"output_tensor",
+    "input_tensor"},
+  ["c10d._reduce_scatter_base_.default"] = {"output", "input"},
+  ["c10d.alltoall_base_.default"] = {"output", "input"}}
+
+local function check_tensors(op, n, list)
+  for i = 1, n do
+    local t = list[i]
+    if not util.is_tensor(t) then
+      util.raise("TypeError", "Invalid function argument. Expected parameter "
+        .. "`%s` of type torch.Tensor\n             but got <class '%s'> "
+        .. "instead.", PAIR[op] and PAIR[op][i] or "tensor",
+        require("dt.python.values").type_name(t == nil and dt.None or t))
+    end
+  end
+end
+
+-- c10d's operators take tensors and have no rule for a DTensor.
 local function refuse(op, ...)
+  check_tensors(op, select("#", ...), {...})
   local dist, plain = false, false
   for _, t in ipairs {...} do
     if util.is_dtensor(t) then dist = true else plain = true end
@@ -259,7 +278,6 @@ end
 -- distributed.gather(t, list, dst, {group =, group_dst =}): the tensors of
 -- `list`, given on rank `dst` only, get every rank's.
 function M.gather(t, ...)
-  refuse("c10d.gather_.default", t)
   local a = options("gather", {"gather_list", "dst", "group", "async_op",
     "group_dst", "op"}, ...)
   local me, n = seat(a.group)
@@ -272,9 +290,9 @@ function M.gather(t, ...)
   elseif me ~= root and list and #list > 0 then
     util.raise("ValueError", "Argument ``gather_list`` must NOT be specified "
       .. "on non-destination ranks.")
-  elseif me == root then
-    check_size("gather", "output", list, n)
   end
+  refuse("c10d.gather_.default", t)
+  if me == root then check_size("gather", "output", list, n) end
   local each = t:numel()
   local all = run("all_to_all_v", flat {t}, a.group, {name = "gather_",
     input_splits = only(n, root, each),

@@ -200,12 +200,13 @@ static void random_op (DtDiag *g, const DtEvent *e) {
 /* --- collectives by hand --- */
 
 static void summed_copies (DtDiag *g, const DtEvent *e) {
+  const DtCollName *known = e->coll ? dt_coll_find(e->coll) : NULL;
   DtEvent named = *e;
   if (e->nlocal < 1 || e->local[0] == NULL || e->backward || g->nfunc > 0 ||
       g->s->cur_op != NULL || e->mesh == NULL || e->reduce == NULL ||
       strcmp(e->reduce, "sum") != 0 || dt_session_no_data(g->s) ||
       !dt_dtype_is_float((DtDtype)e->local[0]->m.dtype)) return;
-  named.text = e->coll;
+  named.text = known ? known->does : e->coll;
   dt_diag_claim(g, &named, DT_FIND_ID_SUMMED_COPIES, true, e->mesh, e->mdim,
                 NULL, dt_diag_hash(e->local[0], true), "tensor to be summed");
 }

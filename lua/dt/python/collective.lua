@@ -228,6 +228,11 @@ local function make(name, row)
     if successor then deprecated("torch.distributed", name, successor) end
     local list = tensors_of(signature, a)
     if tensors.kinds_of(list) then
+      if name == "gather" and not given(a.gather_list)
+         and dt.rank() == (given(a.dst) and a.dst or 0) then
+        util.raise("ValueError", "Argument ``gather_list`` must be specified "
+          .. "on destination rank.")
+      end
       local c = copies(signature, a)
       if nested and name ~= "gather" and util.is_tensor(c.from)
          and util.is_dtensor(c.into) ~= util.is_dtensor(c.from)
