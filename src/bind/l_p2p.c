@@ -13,13 +13,14 @@ static int l_p2p (lua_State *L) {
   DtMesh *m = dtL_check_mesh(L, 3);
   int mdim = (int)luaL_checkinteger(L, 4);
   int peer = (int)luaL_checkinteger(L, 5);
-  int tag = (int)luaL_optinteger(L, 6, 0);
+  lua_Integer tag = luaL_optinteger(L, 6, 0);
   DtPostcard *p;
   luaL_argcheck(L, mdim >= 0 && mdim < m->ndim, 4, "a mesh dimension");
+  luaL_argcheck(L, tag == (int)tag, 6, "a tag of 32 bits");
   p = (DtPostcard *)lua_newuserdatauv(L, sizeof *p, 0);
   *p = (DtPostcard){ .over = true };
   luaL_setmetatable(L, DTL_MESSAGE);
-  if (dt_p2p_post(s, m, mdim, send, peer, tag, t->local, p) != DT_OK)
+  if (dt_p2p_post(s, m, mdim, send, peer, (int)tag, t->local, p) != DT_OK)
     return dtL_raise(L);
   return 1;
 }

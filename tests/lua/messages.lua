@@ -93,6 +93,8 @@ local function sizes()
 end
 
 local function refused()
+  T.eq((pcall(D.isend, dt.ones(2), right, {tag = 1 << 40})), false,
+    "a tag of 41 bits")
   T.throws("ValueError",
     "Invalid destination rank: destination rank should not be the same as",
     D.send, dt.ones(1), me)
