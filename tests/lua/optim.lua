@@ -154,3 +154,9 @@ raises("TypeError",
   function () optim.LBFGS(params()):step() end)
 raises("RuntimeError", "only 'strong_wolfe' is supported", valley,
   {line_search_fn = "armijo"}, 1)
+raises("TypeError", "'int' object is not subscriptable", function ()
+  optim.Adam(params(), {betas = 3})
+end)
+raises("TypeError", "'int' object is not iterable", function ()
+  optim.SGD(3)
+end)

@@ -219,7 +219,14 @@ local function new(class, params, defaults)
     util.raise("TypeError", "params argument given to the optimizer should be "
       .. "an iterable of Tensors or dicts, but got torch.FloatTensor")
   end
-  params = type(params) == "table" and params or tensors_of(params)
+  local kind = type(params)
+  if params == nil or params == dt.None or kind == "number"
+     or kind == "boolean" then
+    util.raise("TypeError", "'%s' object is not iterable",
+      require("dt.python.values").type_name(params == nil and dt.None
+        or params))
+  end
+  params = kind == "table" and params or tensors_of(params)
   local first = type(params) == "table" and params[1]
   if first == nil then
     util.raise("ValueError", "optimizer got an empty parameter list")
@@ -261,9 +268,19 @@ end
 
 -- Both betas are in [0, 1).
 function M.check_betas(a)
+  if type(a.betas) ~= "table" then
+    util.raise("TypeError", "'%s' object is not subscriptable",
+      require("dt.python.values").type_name(a.betas == nil and dt.None
+        or a.betas))
+  end
   for i = 1, 2 do
     local b = a.betas[i]
     b = util.is_tensor(b) and b:item() or b
+    if type(b) ~= "number" then
+      util.raise("TypeError", "'<=' not supported between instances of 'float' "
+        .. "and '%s'", require("dt.python.values").type_name(b == nil
+          and dt.None or b))
+    end
     if not (b >= 0 and b < 1) then
       util.raise("ValueError", "Invalid beta parameter at index %d: %s",
         i - 1, shown(a.betas[i]))
