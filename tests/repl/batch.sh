@@ -6,7 +6,7 @@ here=$(cd "$(dirname "$0")/../.." && pwd)
 DTREPL=${DTREPL:-$here/build/dtrepl}
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_rmaps_base_oversubscribe=1
-tmp=$(mktemp -d)
+tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 cd "$tmp" || exit 1
 passed=0 failed=0

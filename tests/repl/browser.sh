@@ -13,7 +13,7 @@ if [ -z "$browser" ]; then
   echo "no browser here (Debian: apt-get install chromium)"
   exit 77
 fi
-tmp=$(mktemp -d)
+tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 cd "$tmp" || exit 1
 passed=0 failed=0

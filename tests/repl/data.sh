@@ -7,7 +7,7 @@
 # that the session below does not ask is a failure.
 : "${DTREPL:=$PWD/build/dtrepl}"
 here=$(cd "$(dirname "$0")/../.." && pwd)
-tmp=$(mktemp -d)
+tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 cp "$here/tests/debug/fixtures/loop.lua" "$tmp/repro.lua"
 cd "$tmp" || exit 1

@@ -5,7 +5,7 @@
 # user's own classes, streams and bad files; the sandbox's limits.
 here=$(cd "$(dirname "$0")/../.." && pwd)
 DTREPL=${DTREPL:-$here/build/dtrepl}
-tmp=$(mktemp -d)
+tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 export XDG_CONFIG_HOME="$tmp/config"
 cd "$tmp" || exit 1

@@ -5,7 +5,7 @@
 # stopped, run twice, with a breakpoint.  Also as data: --json.
 : "${DTREPL:=$PWD/build/dtrepl}"
 here=$(cd "$(dirname "$0")/../.." && pwd)
-tmp=$(mktemp -d)
+tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 cp "$here/tests/debug/fixtures/loop.lua" "$tmp/repro.lua"
 cd "$tmp" || exit 1

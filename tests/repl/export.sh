@@ -6,7 +6,7 @@
 here=$(cd "$(dirname "$0")/../.." && pwd)
 DTREPL=${DTREPL:-$here/build/dtrepl}
 LUA=${LUA:-lua5.4}
-tmp=$(mktemp -d)
+tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 cd "$tmp" || exit 1
 passed=0 failed=0

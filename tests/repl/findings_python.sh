@@ -4,7 +4,7 @@
 # PyTorch programs as people paste them, run with --verify: each silent trap is
 # named at its line, with its operator; the clean twin of each has no finding.
 : "${DTREPL:=$PWD/build/dtrepl}"
-tmp=$(mktemp -d)
+tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 cd "$tmp" || exit 1
 passed=0 failed=0

@@ -14,7 +14,7 @@ command -v ip >/dev/null 2>&1 ||
   skip "no program ip (Debian: apt-get install iproute2)"
 command -v unshare >/dev/null 2>&1 || skip "no program unshare"
 
-tmp=$(mktemp -d)
+tmp=$(mktemp -d) || exit 1
 a=dta$$ b=dtb$$
 trap 'ip netns del $a 2>/dev/null; ip netns del $b 2>/dev/null
   rm -rf "$tmp"' EXIT

@@ -7,7 +7,7 @@
 # program of its own.
 here=$(cd "$(dirname "$0")/../.." && pwd)
 DTREPL=${DTREPL:-$here/build/dtrepl}
-tmp=$(mktemp -d)
+tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 cd "$tmp" || exit 1
 
