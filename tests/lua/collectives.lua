@@ -94,6 +94,10 @@ end
 local function refused()
   T.raises("VALUE", "reduce op", D.all_reduce, dt.ones(2),
     {op = "foo", group = group})
+  T.throws("TypeError", "Expected parameter `tensor` of type torch.Tensor\n"
+    .. "             but got <class 'int'> instead.", D.all_reduce, 3)
+  T.throws("TypeError", "`output` of type torch.Tensor", D.all_to_all_single,
+    dt.None, dt.ones(2))
 end
 
 all_reduce()
