@@ -84,7 +84,8 @@ typedef struct DtCommVt {
   ** receiver has the data then. */
   DtStatus (*msg_begin) (DtCtx *cx, DtComm *c, DtMsg *m);
   DtStatus (*msg_end) (DtCtx *cx, DtComm *c, DtMsg *m);
-  /* Is the sender's copy no longer needed?  NULL: at once. */
+  /* Has the message gone: is the sender's copy no longer needed, has the
+  ** receiver the data?  NULL: at once. */
   bool (*msg_gone) (DtComm *c, DtMsg *m);
   /* Let go of what the world has for it, moved or not; NULL: nothing. */
   void (*msg_free) (DtCtx *cx, DtComm *c, DtMsg *m);
@@ -196,7 +197,7 @@ void dt_comm_drop (DtMsg *m);
 DtStatus dt_comm_await (DtCtx *cx, DtComm *c, DtMsg *m, const DtLetter *l,
                         const DtCollInfo *i);
 /* Would the wait end at once?  On other hosts: false until it has.  Local. */
-bool dt_comm_arrived (DtComm *c, const DtMsg *m);
+bool dt_comm_arrived (DtComm *c, DtMsg *m);
 /* Gather a small variable-length text from every member (for folding output
 ** and reports): outs[i] allocated, owned by the caller.  Collective
 ** over the group. */

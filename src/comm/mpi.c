@@ -299,26 +299,26 @@ static DtStatus mpi_msg_end (DtCtx *cx, DtComm *c, DtMsg *m) {
   return DT_OK;
 }
 
+/* What has come is left for the wait, which hears of an error. */
 static bool mpi_msg_gone (DtComm *c, DtMsg *m) {
   MpiMsg *x = m->impl;
-  (void)c;
-  return x == NULL || x->req == MPI_REQUEST_NULL;
+  int done = 0;
+  if (x == NULL || x->req == MPI_REQUEST_NULL)
+    return true;
+  if (c->dead)
+    return false;
+  if (dt_msg_sends(m))
+    (void)MPI_Test(&x->req, &done, MPI_STATUS_IGNORE);
+  else
+    (void)MPI_Request_get_status(x->req, &done, MPI_STATUS_IGNORE);
+  return done != 0;
 }
 
-/* Data only moves while both sides call MPI.  What has come is left for the
-** wait, which hears of an error. */
+/* Data only moves while both sides call MPI. */
 static void mpi_progress (DtComm *c) {
   DtMsg *m;
-  int done;
-  for (m = c->msgs; m != NULL && !c->dead; m = m->next) {
-    MpiMsg *x = m->impl;
-    if (x == NULL || x->req == MPI_REQUEST_NULL)
-      continue;
-    if (dt_msg_sends(m))
-      (void)MPI_Test(&x->req, &done, MPI_STATUS_IGNORE);
-    else
-      (void)MPI_Request_get_status(x->req, &done, MPI_STATUS_IGNORE);
-  }
+  for (m = c->msgs; m != NULL && !c->dead; m = m->next)
+    (void)mpi_msg_gone(c, m);
 }
 
 /* What was given up is cancelled; its buffer is left to MPI, which may still
