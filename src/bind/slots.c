@@ -199,10 +199,12 @@ static int try_out (lua_State *L) {
   if (lua_gettop(L) == BOX2 && lua_getstack(L, 0, &ar) && ar.i_ci != NULL) {
     const char *func = dtL_slots_func(&ar);
     if (as_thought(L, func)) {
-      bool boxes = boxes_as_thought(L, func), pcs = pcs_as_thought(L);
+      unsigned char box = tag_of(func, BOX), script = tag_of(func, SCRIPT);
+      bool boxes = boxes_as_thought(L, func);
+      bool pcs = pcs_as_thought(L);     /* the stack may move from here on */
       b->protos = protos_as_thought(L);
-      b->box_tag = tag_of(func, BOX);
-      b->lua_tag = tag_of(func, SCRIPT);
+      b->box_tag = box;
+      b->lua_tag = script;
       b->boxes = boxes;
       b->pcs = pcs;
     }
