@@ -117,5 +117,18 @@ sed -n '/^```lua$/,/^```$/p' d.md | sed '/^```/d' > d.lua
 "$DTREPL" -n 4 d.lua > out 2>&1
 ok "d: which raises it again" grep -q "Cannot create a submesh" out
 
+cat > odd.lua <<'L'
+local mesh = dt.init_device_mesh("cpu", {2}, {mesh_dim_names = {'a"b'}})
+local with = dt.distribute_tensor(dt.arange(4) + 0.5, mesh, {Shard(0)})
+local os = with + 1
+local leave = os * 2
+local show = leave + 1
+dt.debug.export("torch", "odd.py")
+L
+"$DTREPL" -n 2 odd.lua || failed=$((failed + 1))
+"$PYTHON" odd.py > out 2> err
+ok "names that mean something in the script, quotes in a mesh's" \
+  grep -qF "local_tensor=tensor([4., 6.])" out
+
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

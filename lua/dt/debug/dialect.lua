@@ -67,8 +67,9 @@ function Lua.mesh(m, name)
   for i, r in ipairs(m.ranks or {}) do straight = straight and r == i - 1 end
   local names = ""
   if #m.names > 0 then
-    names = (', {mesh_dim_names = {"%s"}}'):format(
-      table.concat(m.names, '", "'))
+    local list = {}
+    for i, n in ipairs(m.names) do list[i] = Lua.string(n) end
+    names = (", {mesh_dim_names = {%s}}"):format(table.concat(list, ", "))
   end
   if straight then
     return ("dt.init_device_mesh(%q, {%s}%s)"):format(m.device,
@@ -120,15 +121,16 @@ end
 function Py.mesh(m, name)
   if m.root then
     local list = {}
-    for i, n in ipairs(m.names) do list[i] = ("%q"):format(n) end
+    for i, n in ipairs(m.names) do list[i] = Py.string(n) end
     return ("%s[%s]"):format(name[m.root], table.concat(list, ", "))
   end
   local straight = true
   for i, r in ipairs(m.ranks or {}) do straight = straight and r == i - 1 end
   local names = ""
   if #m.names > 0 then
-    names = (', mesh_dim_names=("%s",)'):format(
-      table.concat(m.names, '", "'))
+    local list = {}
+    for i, n in ipairs(m.names) do list[i] = Py.string(n) end
+    names = (", mesh_dim_names=(%s,)"):format(table.concat(list, ", "))
   end
   local device = '"cpu"'
   if straight then

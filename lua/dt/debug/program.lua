@@ -436,15 +436,25 @@ function M.plain(P)
   return Q
 end
 
+-- What no value may be called: keywords of both languages, and what the lines
+-- around the program use.
+local reserved = {}
+for word in ("and as assert async await break class continue def del do elif "
+  .. "else elseif end except finally for from function global goto if import "
+  .. "in is lambda local nil nonlocal not or pass raise repeat return then try "
+  .. "until while with yield None True False true false "
+  .. "dt torch dist F nn os sys shutil tempfile timedelta print math int "
+  .. "bytearray RuntimeError isinstance getattr list children child store "
+  .. "rank r leave show numbers fill implicitly collective DTensor Shard "
+  .. "Replicate Partial _StridedShard DeviceMesh init_device_mesh "
+  .. "distribute_tensor"):gmatch("%S+") do
+  reserved[word] = true
+end
+
 -- Value names that are unique and no keywords: {[id] = name}.  Those without a
 -- name are counted as they are made: ids differ between ranks that did not
 -- always do the same.
 function M.names(P)
-  local reserved = {dt = 1, mesh = 1, torch = 1, dist = 1, F = 1, nn = 1,
-    print = 1, lambda = 1, ["in"] = 1, ["is"] = 1, def = 1, pass = 1,
-    from = 1, import = 1, class = 1, None = 1, True = 1, False = 1, del = 1,
-    ["for"] = 1, ["if"] = 1, ["end"] = 1, ["or"] = 1, ["and"] = 1,
-    ["not"] = 1, Shard = 1, Replicate = 1, Partial = 1, DTensor = 1}
   local of, taken, count = {}, {}, 0
   for _, s in ipairs(P.steps) do
     for _, id in ipairs(s.outs) do
@@ -452,7 +462,8 @@ function M.names(P)
         count = count + 1
         local name = P.values[id].name
         name = name and name:gsub("[^%w_]", "_")
-        if not name or reserved[name] or taken[name] or name:match("^%d") then
+        if not name or reserved[name] or taken[name] or name:match("^%d")
+           or name:match("^mesh%d*$") then
           name = "t" .. count
         end
         while taken[name] do name = name .. "_" end
