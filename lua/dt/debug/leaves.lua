@@ -149,9 +149,12 @@ function M.leaf(D, v, seq, meshes, left)
   local mesh, partial = meshes[v.mesh], has_partial(v.placements)
   if partial or left then
     local text = literal(D, v, v.local_shape, seq, left)
-    if text or partial then
+    -- A part without elements needs none; to distribute, as no other rank
+    -- does here, would wait for ever.
+    local empty = not dt.debug.no_data() and count(v.local_shape) == 0
+    if text or partial or empty then
       return M.from_local(D, text or pattern(D, v, v.local_shape), v, mesh,
-        v.placements), text == nil
+        v.placements), text == nil and not empty
     end
   end
   return M.distribute(D, pattern(D, v, v.shape), v.placements, mesh),
