@@ -96,5 +96,17 @@ S
 ok "a Function's backward raises the same" \
   grep -qF "aten.mul.Tensor got mixed torch.Tensor and DTensor" out
 
+# Ranks that did different things: each shows what it has, by its own names.
+cat > apart.lua <<'L'
+local x = dt.ones(2) * (dt.rank() + 1)
+if dt.rank() == 0 then x = x + 1 + 1 end
+local y = x * 2
+dt.debug.export("torch", "apart.py")
+L
+"$DTREPL" -n 4 apart.lua || failed=$((failed + 1))
+"$PYTHON" apart.py > out 2> err || cat err
+ok "rank 0 went another way" grep -q "^\[0\] x = tensor(\[3., 3.\])" out
+ok "and rank 3 its own" grep -q "^\[3\] x = tensor(\[4., 4.\])" out
+
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

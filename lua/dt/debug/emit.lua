@@ -239,12 +239,14 @@ local function split(text)
   return list
 end
 
--- Ranks that did different things: each has its own block of lines.
-local function blocks(D, lines, head, many)
+-- Ranks that did different things: each has its own block of lines, with the
+-- names it has for things; `more` lines end this rank's.
+local function blocks(D, lines, head, many, more)
   local mine = {}
   for i = head + 1, #lines do
     mine[#mine + 1] = line_text(D, lines[i], many)
   end
+  for _, text in ipairs(more) do mine[#mine + 1] = text end
   local all, groups, of = dt.debug.from_all(table.concat(mine, "\1")), {}, {}
   for r, text in ipairs(all) do
     local g = of[text]
@@ -257,9 +259,9 @@ local function blocks(D, lines, head, many)
   return D.blocks(groups)
 end
 
--- Put in what other ranks did otherwise.  Collective.  Gives the texts of all
--- lines.
-local function whole(D, P, lines, head)
+-- Put in what other ranks did otherwise; `more` are lines to end with where
+-- ranks did different things.  Collective.  Gives the texts of all lines.
+local function whole(D, P, lines, head, more)
   local out, many = {}, #lines > MANY
   local last = #lines
   if P.ranks > 1 and not dt.debug.no_data() then
@@ -272,7 +274,7 @@ local function whole(D, P, lines, head)
   end
   for i = 1, last do out[i] = line_text(D, lines[i], many) end
   if P.differ then
-    for _, text in ipairs(blocks(D, lines, head, many)) do
+    for _, text in ipairs(blocks(D, lines, head, many, more)) do
       out[#out + 1] = text
     end
   end
@@ -286,7 +288,7 @@ function M.lua(P, o)
   o = o or {}
   local lines, head = walk(Lua, P, o.whole)
   if o.whole then
-    return table.concat(whole(Lua, P, lines, head), "\n"), lines
+    return table.concat(whole(Lua, P, lines, head, {}), "\n"), lines
   end
   local out, index = {}, {}
   for i, s in ipairs(P.steps) do index[s] = i end
@@ -307,7 +309,7 @@ function M.python(P, alone)
   if alone then
     for i, l in ipairs(lines) do texts[i] = line_text(Py, l) end
   else
-    texts = whole(Py, P, lines, head)
+    texts = whole(Py, P, lines, head, python.shown(P, names))
   end
   return python.script(P, texts, names, {alone = alone, bytes = bytes})
 end

@@ -174,6 +174,17 @@ local function had(id)
   end)
 end
 
+-- shown(P, names) -> the lines that show this rank's results, {text...}.
+function M.shown(P, names)
+  local out = {}
+  for _, id in ipairs(not P.error and #P.steps > 0 and to_show(P) or {}) do
+    if names[id] then
+      out[#out + 1] = ('show("%s", %s)'):format(names[id], names[id])
+    end
+  end
+  return out
+end
+
 local function show_lines(P, names, out, alone)
   for _, id in ipairs(to_show(P)) do
     if names[id] then
@@ -207,7 +218,7 @@ function M.script(P, lines, names, o)
   local head = table.concat(out, "\n"):gsub("\n\n\n+", "\n\n\n")
   local body = {}
   for i, l in ipairs(lines) do body[i] = l end
-  if shows then show_lines(P, names, body, o.alone) end
+  if shows and not P.differ then show_lines(P, names, body, o.alone) end
   body[#body + 1] = "dist.barrier()"
   body[#body + 1] = "dist.destroy_process_group()"
   if n <= REAL then
