@@ -17,7 +17,6 @@
 #include <time.h>
 #include <unistd.h>
 #include "bind/bind.h"
-#include "bind/embed.h"
 #include "bind/tool.h"
 
 extern char **environ;
@@ -214,20 +213,6 @@ static void *tool_alloc (void *ud, void *p, size_t osize, size_t nsize) {
   void *q = dt_realloc(cx, p, nsize);
   if (q == NULL && cx->err.code == DT_E_NOMEM) dt_error_clear(cx);
   return q;
-}
-
-int dtL_search_embed (lua_State *L) {
-  const char *name = luaL_checkstring(L, 1);
-  const DtEmbed *m = dt_embed_find(name);
-  if (m == NULL) {
-    lua_pushfstring(L, "no built-in module '%s'", name);
-    return 1;
-  }
-  lua_pushfstring(L, "=[%s]", name);
-  if (luaL_loadbufferx(L, m->text, m->len, lua_tostring(L, -1), "t") != LUA_OK)
-    return lua_error(L);
-  lua_pushstring(L, m->file);
-  return 2;
 }
 
 void dtL_preload_lpeg (lua_State *L) {

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT
+** test_embed.c: the library that is compiled into the program loads from its
+** compiled form only where that fits, and says the same lines either way. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <lauxlib.h>
+#include <lualib.h>
+#include <string.h>
+#include "bind/bind.h"
+#include "bind/embed.h"
+
+/* Text and code differ, so that the answer tells which one was loaded. */
+#define TEXT "return 'text'"
+#define CODE "return 'code'"
+
+typedef struct Case { lua_State *L; char release[16]; } Case;
+
+/* What Lua compiled something to: names, constants, lines and all. */
+typedef struct Code { size_t n; char byte[1 << 20]; } Code;
+
+static int add (lua_State *L, const void *p, size_t n, void *ud) {
+  Code *code = ud;
+  (void)L;
+  if (n > sizeof code->byte - code->n) return 1;
+  memcpy(code->byte + code->n, p, n);
+  code->n += n;
+  return 0;
+}
+
+/* "Lua 5.4.6", the release that runs. */
+static void setup (Case *c) {
+  const char *at = strstr(lua_ident, "Lua 5");
+  size_t n = strcspn(at + 4, " ") + 4;
+  c->L = luaL_newstate();
+  luaL_openlibs(c->L);
+  assert_true(n < sizeof c->release);
+  memcpy(c->release, at, n);
+  c->release[n] = '\0';
+}
+
+/* What the module's main function returns when its code is the first `n`
+** bytes of CODE compiled, byte `at` of it another (-1: none). */
+static char answer (Case *c, const char *release, size_t n, int at) {
+  lua_State *L = c->L;
+  static Code code;
+  code.n = 0;
+  lua_settop(L, 0);
+  assert_int_equal(luaL_loadbufferx(L, CODE, sizeof CODE - 1, "=[x]", "t"), 0);
+  assert_int_equal(lua_dump(L, add, &code, 0), 0);
+  if (at >= 0) code.byte[at] ^= 1;
+  DtEmbed m = {"x", "x.lua", TEXT, sizeof TEXT - 1, code.byte,
+               n < code.n ? n : code.n};
+  dtL_load_embed(L, &m, release);
+  assert_int_equal(lua_gettop(L), 2);
+  lua_call(L, 0, 1);
+  return *lua_tostring(L, -1);
+}
+
+static void test_falls_back (void **state) {
+  Case c;
+  (void)state;
+  setup(&c);
+  const size_t all = SIZE_MAX;
+  assert_int_equal(answer(&c, c.release, all, -1), 'c');
+  assert_int_equal(answer(&c, "", all, -1), 't');
+  assert_int_equal(answer(&c, "Lua 5.4.", all, -1), 't');
+  assert_int_equal(answer(&c, "Lua 5.3.6", all, -1), 't');
+  /* signature, version, format, the bytes that show damage, sizes, numbers */
+  for (int i = 0; i < 31; i++)
+    assert_int_equal(answer(&c, c.release, all, i), 't');
+  for (size_t n = 0; n < 60; n += 3)
+    assert_int_equal(answer(&c, c.release, n, -1), 't');
+  lua_close(c.L);
+}
+
+/* Every module is the same from code and from text: its name, names and lines
+** in it. */
+static void test_every_module (void **state) {
+  static Code code[2];
+  Case c;
+  size_t n;
+  (void)state;
+  setup(&c);
+  const DtEmbed *all = dt_embed_all(&n);
+  assert_true(n > 100);
+  for (size_t i = 0; i < n; i++) {
+    assert_ptr_equal(dt_embed_find(all[i].name), &all[i]);
+    for (int with = 0; with < 2; with++) {
+      code[with].n = 0;
+      dtL_load_embed(c.L, &all[i], with ? dt_embed_release() : "");
+      assert_int_equal(lua_dump(c.L, add, &code[with], 0), 0);
+      lua_pop(c.L, 1);
+    }
+    assert_int_equal(code[0].n, code[1].n);
+    assert_memory_equal(code[0].byte, code[1].byte, code[0].n);
+  }
+  lua_close(c.L);
+}
+
+static int load_bad (lua_State *L) {
+  dtL_load_embed(L, lua_touserdata(L, 1), "");
+  return 1;
+}
+
+static void test_errors (void **state) {
+  Case c;
+  (void)state;
+  setup(&c);
+  DtEmbed m = {"a.b", "a/b.lua", "return\n+", 8, NULL, 0};
+  lua_pushcfunction(c.L, load_bad);
+  lua_pushlightuserdata(c.L, &m);
+  assert_int_equal(lua_pcall(c.L, 1, 1, 0), LUA_ERRRUN);
+  assert_non_null(strstr(lua_tostring(c.L, -1), "[a.b]:2: "));
+  lua_close(c.L);
+}
+
+int main (void) {
+  static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_falls_back), cmocka_unit_test(test_every_module),
+    cmocka_unit_test(test_errors),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
