@@ -37,20 +37,44 @@ function methods.mesh(S, a)
     for r = 1, m:size() do all[r] = r - 1 end
     S.groups[table.concat(all, "-")] = names
   end
+  S.layout = m
   return m
 end
 
--- The dimensions of a group that has a name of its own (_flatten's "dp_cp").
-local function dimensions(S, group)
-  local known, parts = {}, {}
+-- The ranks that a mesh's dimensions of these names span from this rank on,
+-- as the keys of S.groups are written.
+local function spanned(S, parts)
+  local m, of, ranks = S.layout, {}, {0}
+  for i, name in ipairs(S.names or {}) do of[name] = i end
+  local shape, at = m.shape, m:get_coordinate()
+  local wanted = {}
+  for _, name in ipairs(parts) do
+    wanted[of[name]] = true
+  end
+  for d = 1, #shape do
+    local more = {}
+    for _, r in ipairs(ranks) do
+      for i = wanted[d] and 0 or at[d], wanted[d] and shape[d] - 1 or at[d] do
+        more[#more + 1] = r * shape[d] + i
+      end
+    end
+    ranks = more
+  end
+  return table.concat(ranks, "-")
+end
+
+-- The dimensions of a collective's group: the recorder knows those of c10d by
+-- their ranks, also where the group has a name of its own (_flatten's "dp_cp").
+local function dimensions(S, c)
+  local group, known, parts = c.group, {}, {}
   for _, name in ipairs(S.names or {}) do known[name] = true end
   if group.ranks then return S.groups[table.concat(group.ranks, "-")] or group end
-  if #group ~= 1 or known[group[1]] then return group end
+  if c.ns ~= "c10d" or #group ~= 1 or known[group[1]] then return group end
   for part in group[1]:gmatch("[^_]+") do
     if not known[part] then return group end
     parts[#parts + 1] = part
   end
-  return parts
+  return S.groups[spanned(S, parts)] or parts
 end
 
 function methods.val(S, a, kw)
@@ -83,7 +107,7 @@ function methods.recording(S, a)
       S.recorder(false)
       for _, row in ipairs(S.recorder:take()) do
         for _, c in ipairs(row.coll or {}) do    -- ranks have a name here
-          c.group = dimensions(S, c.group)
+          c.group = dimensions(S, c)
         end
         row.phase, row.step = phase, step
         S.rows[#S.rows + 1] = row
