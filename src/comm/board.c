@@ -270,7 +270,7 @@ static void tell_stopped (DtComm *c, DtWait *w) {
 void dt_wait_check (DtComm *c, DtWait *w) {
   uint64_t now = dt_board_ms();
   if (c->vt->progress != NULL)
-    c->vt->progress(c);
+    (void)c->vt->progress(c);
   if (now - w->looked < ALIVE_MS)
     return;
   w->looked = now;

@@ -89,8 +89,9 @@ typedef struct DtCommVt {
   bool (*msg_gone) (DtComm *c, DtMsg *m);
   /* Let go of what the world has for it, moved or not; NULL: nothing. */
   void (*msg_free) (DtCtx *cx, DtComm *c, DtMsg *m);
-  /* Called in every wait: move what has begun; NULL: it moves by itself. */
-  void (*progress) (DtComm *c);
+  /* Called in every wait: move what has begun; true while something is on its
+  ** way.  NULL: it moves by itself. */
+  bool (*progress) (DtComm *c);
   /* See dt_comm_meet(), dt_comm_share(), dt_comm_alive(). */
   DtStatus (*meet) (DtCtx *cx, DtComm *c, DtStatus mine, const DtCollInfo *i,
                     DtStatus *all);

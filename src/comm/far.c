@@ -7,6 +7,7 @@
 ** the middle of one it is rank 0's that breaks off. */
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -14,6 +15,8 @@
 #include "comm/p2p_int.h"
 
 struct DtFar { DtWire wire; };
+
+enum { MAX_NAP_MS = 10, ROUNDS_PER_MS = 256 };
 
 static bool pressed (const DtCtx *cx, const DtComm *c) {
   return !c->calm && cx->interrupt != NULL && atomic_load(cx->interrupt) != 0;
@@ -27,11 +30,23 @@ static DtWire *question (DtCtx *cx, DtComm *c, DtAsk what) {
   return w;
 }
 
+/* While messages are on their way they only move when MPI is called, and
+** whom the answer waits for may wait for one of them. */
+static bool hear (DtComm *c, DtWire *w) {
+  struct pollfd p = {w->fd, POLLIN, 0};
+  int round = 0, nap = 1;
+  while (!w->broken && c->vt->progress != NULL && c->vt->progress(c) &&
+         poll(&p, 1, nap) <= 0) {
+    if (nap < MAX_NAP_MS) nap = 1 + ++round / ROUNDS_PER_MS;
+  }
+  return dt_wire_recv(w);
+}
+
 /* The answer begins with a status and its words. */
 static DtStatus answer (DtCtx *cx, DtComm *c, DtWire *w) {
   DtStatus st;
   const char *message, *explain;
-  if (c->dead || !dt_wire_send(w) || !dt_wire_recv(w)) {
+  if (c->dead || !dt_wire_send(w) || !hear(c, w)) {
     c->dead = true;
     return dt_raise(cx, DT_E_RANK_LOST, "rank 0 died");
   }
@@ -87,7 +102,7 @@ DtStatus dt_far_meet (DtCtx *cx, DtComm *c, DtStatus mine,
   if (mine == DT_OK) {
     st = answer(cx, c, w);
   } else {                      /* my own error is pending: it stays */
-    if (c->dead || !dt_wire_send(w) || !dt_wire_recv(w)) {
+    if (c->dead || !dt_wire_send(w) || !hear(c, w)) {
       c->dead = true;
       return mine;
     }

@@ -315,10 +315,12 @@ static bool mpi_msg_gone (DtComm *c, DtMsg *m) {
 }
 
 /* Data only moves while both sides call MPI. */
-static void mpi_progress (DtComm *c) {
+static bool mpi_progress (DtComm *c) {
+  bool moving = false;
   DtMsg *m;
   for (m = c->msgs; m != NULL && !c->dead; m = m->next)
-    (void)mpi_msg_gone(c, m);
+    moving = !mpi_msg_gone(c, m) || moving;
+  return moving;
 }
 
 /* What was given up is cancelled; its buffer is left to MPI, which may still
