@@ -31,10 +31,17 @@ static DtStatus tell (DtSession *s, const DtMesh *m, int mdim, bool send,
   return dt_event_emit(s, &e);
 }
 
-static uint64_t group_hash (const DtMesh *m, int mdim) {
+/* A group is who is in it, whichever mesh or slice of one it was asked of. */
+static DtStatus group_hash (DtCtx *cx, const DtMesh *m, int mdim,
+                            uint64_t *h) {
   int64_t n = m->shape[mdim];
-  return dt_hash_u64(dt_hash_u64(DT_HASH_SEED, (uint64_t)n),
-                     (uint64_t)m->ndim << 8 | (uint64_t)mdim);
+  int *ranks = dt_alloc(cx, (size_t)n * sizeof *ranks);
+  if (ranks == NULL) return DT_E_NOMEM;
+  dt_mesh_group(m, mdim, m->my_rank, ranks);
+  *h = dt_hash_u64(DT_HASH_SEED, (uint64_t)n);
+  for (int64_t k = 0; k < n; k++) *h = dt_hash_u64(*h, (uint64_t)ranks[k]);
+  dt_free(cx, ranks);
+  return DT_OK;
 }
 
 DtStatus dt_p2p_post (DtSession *s, const DtMesh *m, int mdim, bool send,
@@ -42,10 +49,10 @@ DtStatus dt_p2p_post (DtSession *s, const DtMesh *m, int mdim, bool send,
   DtCtx *cx = s->cx;
   void *p = NULL;
   DtLetter l = { .send = send, .peer = peer, .tag = tag,
-                 .group = group_hash(m, mdim),
                  .nbytes = (size_t)dt_meta_nbytes(&t->m) };
   DT_CHECK(cx, dt_meta_is_contiguous(&t->m), DT_E_RUNTIME,
            "%s tensor has to be contiguous", send ? "input" : "output");
+  DT_TRY(cx, group_hash(cx, m, mdim, &l.group));
   DT_TRY(cx, tell(s, m, mdim, send, peer, t));
   if (send) out->t = dt_tensor_ref(t);
   else DT_TRY(cx, dt_mv_clone(s, t, &out->t));

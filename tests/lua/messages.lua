@@ -161,6 +161,24 @@ local function groups()
   T.close(t, {me % 2}, "from the group's second")
 end
 
+-- A group is its ranks: the two ends may ask different meshes for it.  Groups
+-- of other ranks have their own messages under the same tag.
+local function same_group()
+  if world ~= 4 then return end
+  local mesh = dt.init_device_mesh("cpu", {2, 2},
+    {mesh_dim_names = {"dp", "tp"}})
+  local group = me % 2 == 0 and {mesh = mesh, mesh_dim = 1}
+    or {mesh = mesh["tp"], mesh_dim = 0}
+  local other, a, b = me ~ 1, dt.zeros(1), dt.zeros(1)
+  local works = {D.isend(dt.full({1}, 1.0), other),
+    D.isend(dt.full({1}, 2.0), other, {group = group})}
+  D.recv(b, other, {group = group})
+  D.recv(a, other)
+  for _, w in ipairs(works) do w:wait() end
+  T.close(a, {1}, "in the world")
+  T.close(b, {2}, "in a mesh dimension, by two meshes")
+end
+
 -- Nobody can go on: all are told who waits for whom.
 local function circle()
   local ok, e = pcall(D.send, dt.ones(2), right)
@@ -180,5 +198,6 @@ sizes()
 refused()
 lists()
 groups()
+same_group()
 circle()
 T.finish()
