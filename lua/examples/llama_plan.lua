@@ -8,41 +8,84 @@
 --   dtrepl lua/examples/llama_plan.lua --size 405B --mesh 2048x8
 --   dtrepl lua/examples/llama_plan.lua --size 70B --mesh 4x64x8 --layers 8
 --
--- --mesh DPxTP, or REPLICATExDPxTP for HSDP.  --layers N plans fewer layers.
--- --tokens N per rank and step (default: one sequence).  Cost model, stated:
--- time = 6 * parameters * tokens / flops, plus tensor parallel bytes / --tp-bw;
--- data parallel bytes / --dp-bw run beside it and count where they last longer.
--- Defaults: --flops 400e12 a rank sustained, --tp-bw 350e9 and --dp-bw 40e9
--- bytes/s.
+-- --help has the options.  Cost model, stated: time = 6 * parameters * tokens /
+-- flops, plus tensor parallel bytes / --tp-bw; data parallel bytes / --dp-bw
+-- run beside it and count where they last longer.
 
 local llama = require "dt.zoo.llama"
 local fsdp = require "dt.fsdp"
 
-local opt = {size = "405B", mesh = "2048x8", flops = 400e12,
-  ["tp-bw"] = 350e9, ["dp-bw"] = 40e9}
-local list = arg or {}
-local k = 1
-while list[k] do
-  local name = list[k]:match("^%-%-(.+)$")
-  if not name or not list[k + 1]
-     or not (opt[name] or name == "layers" or name == "tokens"
-             or name == "seq") then
-    error(("llama_plan: '%s' not understood; options: --size --mesh --layers "
-      .. "--tokens --seq --flops --tp-bw --dp-bw"):format(list[k]), 0)
+-- Each option once: name, default, what it wants, what it is.
+local OPTIONS = {
+  {"size", "405B", "NAME", "8B, 70B, 405B or tiny"},
+  {"mesh", "2048x8", "DPxTP", "or REPLICATExDPxTP for HSDP"},
+  {"layers", nil, "N", "so many of the model's layers"},
+  {"seq", nil, "N", "tokens of a sequence"},
+  {"tokens", nil, "N", "tokens of a rank and step (one sequence)"},
+  {"flops", 400e12, "X", "operations a second of a rank, sustained"},
+  {"tp-bw", 350e9, "X", "bytes a second of tensor parallel"},
+  {"dp-bw", 40e9, "X", "bytes a second of data parallel"}}
+
+local function usage()
+  local t = {"usage: dtrepl lua/examples/llama_plan.lua [--OPTION VALUE]..."}
+  for _, o in ipairs(OPTIONS) do
+    local default = type(o[2]) == "number" and ("%.3g"):format(o[2]) or o[2]
+    t[#t + 1] = ("  --%-15s %s%s"):format(o[1] .. " " .. o[3], o[4],
+      default and "; " .. default or "")
   end
-  opt[name] = tonumber(list[k + 1]) or list[k + 1]
-  k = k + 2
+  return table.concat(t, "\n")
 end
 
+-- The value of an option as it wants it; numbers are positive.
+local function value(o, text)
+  local n = tonumber(text)
+  if o[3] ~= "N" and o[3] ~= "X" then return text end
+  if o[3] == "N" then n = math.tointeger(n) end
+  if not n or not (n > 0 and n < math.huge) then
+    error(("llama_plan: --%s wants a positive %s, not '%s'"):format(o[1],
+      o[3] == "N" and "integer" or "number", tostring(text)), 0)
+  end
+  return n
+end
+
+local function options(list)
+  local opt, known = {}, {}
+  for _, o in ipairs(OPTIONS) do opt[o[1]], known["--" .. o[1]] = o[2], o end
+  for k = 1, #list, 2 do
+    local o = known[list[k]]
+    if not o or not list[k + 1] then
+      error(("llama_plan: '%s' %s\n%s"):format(list[k],
+        o and "wants a value" or "is no option", usage()), 0)
+    end
+    opt[o[1]] = value(o, list[k + 1])
+  end
+  return opt
+end
+
+local args = arg or {}
+if args[1] == "--help" then
+  print(usage())
+  return
+end
+local opt = options(args)
 local dims, names = {}, {"dp", "tp"}
-for n in opt.mesh:gmatch("%d+") do dims[#dims + 1] = math.tointeger(n) end
+for n in opt.mesh:gmatch("[^x,]+") do
+  dims[#dims + 1] = value({"mesh", nil, "N"}, n)
+end
 if #dims == 3 then names = {"replicate", "dp", "tp"} end
 if #dims < 2 or #dims > 3 then
-  error("llama_plan: --mesh wants DPxTP or REPLICATExDPxTP", 0)
+  error("llama_plan: --mesh wants DPxTP or REPLICATExDPxTP, not '"
+    .. opt.mesh .. "'", 0)
 end
 local mesh = dt.init_device_mesh("cpu", dims, {mesh_dim_names = names})
 local world = mesh:size()
 local c = llama.config(opt.size, {layers = opt.layers, seq = opt.seq})
+if c.seq % dims[#dims] ~= 0 then
+  local tp, below = dims[#dims], c.seq // dims[#dims] * dims[#dims]
+  error(("llama_plan: a sequence of %d tokens cannot be cut over %d ranks;"
+    .. " the nearest that can: %s%d"):format(c.seq, tp,
+      below > 0 and below .. ", " or "", below + tp), 0)
+end
 local batch = math.max(1, (opt.tokens or c.seq) // c.seq)
 
 local clock = os.clock()
