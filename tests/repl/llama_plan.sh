@@ -29,7 +29,7 @@ says "--mesh wants a positive integer, not '0'" --mesh 0x8
 says "--mesh wants DPxTP or REPLICATExDPxTP, not '4'" --mesh 4
 says "no size called '9B'; there are tiny, 8B, 70B, 405B" --size 9B
 says "cannot be cut over 5 ranks; legal tensor parallel degrees: 1, 2, 4, 8" \
-  --mesh 3x5 --layers 1
+  --mesh 3x5 --layers 1 --seq 8190
 says "100 tokens cannot be cut over 8 ranks; the nearest that can: 96, 104" \
   --seq 100 --layers 1
 says "1 layers, width 8192, 8192 tokens a rank; 2048 ranks" \
