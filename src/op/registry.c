@@ -47,36 +47,55 @@ struct DtRegistry {
 /* ---- building ---- */
 
 /* "aten::add.Tensor(…" -> "aten.add.Tensor"; *dot = where the overload's dot
-** stands. */
+** stands.  Some thousands are made at every start: no formatting. */
 static DtStatus entry_name (DtCtx *cx, DtArena *a, const char *schema,
                             char **out, size_t *dot) {
-  const char *open = strchr(schema, '('), *colon = strstr(schema, "::");
-  const char *point;
-  int base;
-  DT_CHECK(cx, open != NULL && colon != NULL && colon < open, DT_E_PARSE,
+  static const char plain[] = "default";
+  const char *open = strchr(schema, '(');
+  const char *colon = open ? memchr(schema, ':', (size_t)(open - schema)) : NULL;
+  const char *base, *point, *over = plain;
+  size_t nspace, nbase, nover = sizeof plain - 1;
+  char *p;
+  DT_CHECK(cx, colon != NULL && colon[1] == ':', DT_E_PARSE,
            "schema \"%s\": expected ns::name(arguments) -> results", schema);
-  point = memchr(colon + 2, '.', (size_t)(open - colon - 2));
-  base = (int)((point != NULL ? point : open) - (colon + 2));
-  *out = dt_arena_printf(cx, a, "%.*s.%.*s.%.*s", (int)(colon - schema),
-                         schema, base, colon + 2,
-                         point != NULL ? (int)(open - point - 1) : 7,
-                         point != NULL ? point + 1 : "default");
-  *dot = (size_t)(colon - schema) + 1 + (size_t)base;
-  return *out == NULL ? DT_E_NOMEM : DT_OK;
+  base = colon + 2;
+  point = memchr(base, '.', (size_t)(open - base));
+  nspace = (size_t)(colon - schema);
+  nbase = (size_t)((point != NULL ? point : open) - base);
+  if (point != NULL) {
+    over = point + 1;
+    nover = (size_t)(open - over);
+  }
+  *dot = nspace + 1 + nbase;
+  *out = p = (char *)dt_arena_raw(cx, a, *dot + 1 + nover + 1);
+  if (p == NULL) return DT_E_NOMEM;
+  memcpy(p, schema, nspace);
+  p[nspace] = '.';
+  memcpy(p + nspace + 1, base, nbase);
+  p[*dot] = '.';
+  memcpy(p + *dot + 1, over, nover);
+  p[*dot + 1 + nover] = '\0';
+  return DT_OK;
 }
 
 static DtStatus group_get (DtCtx *cx, DtRegistry *r, const char *name,
                            size_t len, Group **out) {
-  char *key = DT_ANEWN(cx, &r->arena, char, len + 1);
+  uint64_t hash = dt_hash_bytes(DT_HASH_SEED, name, len);
+  DtArenaMark mark = dt_arena_mark(&r->arena);
+  char *key = (char *)dt_arena_raw(cx, &r->arena, len + 1);
   if (key == NULL) return DT_E_NOMEM;
   memcpy(key, name, len);
-  *out = (Group *)dt_map_get_str(&r->groups, key);
-  if (*out != NULL) return DT_OK;
+  key[len] = '\0';
+  *out = (Group *)dt_map_get(&r->groups, hash, key);
+  if (*out != NULL) {
+    dt_arena_release(&r->arena, mark);
+    return DT_OK;
+  }
   *out = DT_ANEWN(cx, &r->arena, Group, 1);
   if (*out == NULL) return DT_E_NOMEM;
   (*out)->name = key;
   r->sorted = NULL;
-  return dt_map_put_str(&r->groups, key, *out);
+  return dt_map_put(&r->groups, hash, key, *out);
 }
 
 static DtStatus enter (DtCtx *cx, DtRegistry *r, const char *schema,
@@ -85,13 +104,15 @@ static DtStatus enter (DtCtx *cx, DtRegistry *r, const char *schema,
   Entry *e;
   char *name = NULL;
   size_t dot = 0;
+  uint64_t hash;
   DT_TRY(cx, entry_name(cx, &r->arena, schema, &name, &dot));
-  if (var != NULL && var->kind == DT_VAR_KNOWN &&
-      dt_map_get_str(&r->entries, name) != NULL) {
+  hash = dt_hash_str(DT_HASH_SEED, name);
+  e = (Entry *)dt_map_get(&r->entries, hash, name);
+  if (e != NULL && var != NULL && var->kind == DT_VAR_KNOWN) {
     r->shadowed = schema;       /* the selfcheck refuses it */
     return DT_OK;
   }
-  DT_CHECK(cx, dt_map_get_str(&r->entries, name) == NULL, DT_E_VALUE,
+  DT_CHECK(cx, e == NULL, DT_E_VALUE,
            "Tried to register an operator (%s) with the same name and "
            "overload name multiple times.", schema);
   e = DT_ANEWN(cx, &r->arena, Entry, 1);
@@ -103,7 +124,7 @@ static DtStatus enter (DtCtx *cx, DtRegistry *r, const char *schema,
   DT_TRY(cx, group_get(cx, r, name, dot, &e->group));
   DT_CHECK(cx, e->group->n < DT_MAX_OVERLOADS, DT_E_LIMIT,
            "more than %d overloads of %s", DT_MAX_OVERLOADS, e->group->name);
-  DT_TRY(cx, dt_map_put_str(&r->entries, name, e));
+  DT_TRY(cx, dt_map_put(&r->entries, hash, name, e));
   if (e->group->last == NULL) e->group->first = e;
   else e->group->last->next = e;
   e->group->last = e;
