@@ -149,7 +149,7 @@ bool dt_wait_pause (DtWait *w);
 void dt_wait_check (DtComm *c, DtWait *w);
 void dt_bell_ring (DtBoardGroup *bg);
 
-/* --- agree.c --- */
+/* --- agree.c, verdict.c, meet.c --- */
 
 /* The members agree, meet and share of worlds that have a board. */
 DtStatus dt_agree_group (DtCtx *cx, DtGroup *g, const DtCollInfo *i,

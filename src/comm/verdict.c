@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT
+** comm/verdict.c: why a chunk broke off: Ctrl-C, or ranks that took different
+** paths, in words that all ranks say; and the search for circles of needs,
+** which finds the latter. */
+#include <string.h>
+#include "comm/agree_int.h"
+
+static void take_snapshot (DtComm *c) {
+  int r;
+  for (r = 0; r < c->size; r++) {
+    (void)dt_board_read(c, r, &c->snap[r]);
+    c->snap[r].color = 0;
+  }
+}
+
+static bool same_doing (const DtSnap *a, const DtSnap *b) {
+  if (a->state != b->state)
+    return false;
+  if (a->state == DT_POST_MEET)
+    return a->hash == b->hash;
+  if (a->state != DT_POST_WAIT)
+    return true;
+  return a->hash == b->hash && a->slot == b->slot &&
+         memcmp(&a->text, &b->text, sizeof a->text) == 0;
+}
+
+/* A line for each set of ranks that do the same. */
+static void write_groups (DtComm *c, DtBuf *b) {
+  int r, q;
+  for (r = 0; r < c->size; r++)
+    c->snap[r].color = 0;
+  for (r = 0; r < c->size; r++) {
+    if (c->snap[r].color != 0)
+      continue;
+    for (q = 0; q < c->size; q++) {
+      c->snap[q].mark = q >= r && same_doing(&c->snap[r], &c->snap[q]);
+      if (c->snap[q].mark)
+        c->snap[q].color = 1;
+    }
+    dt_board_ranklist(b, c->snap, c->size);
+    dt_buf_add(b, ": ");
+    dt_board_doing(c->board, b, &c->snap[r]);
+    dt_buf_addc(b, '\n');
+  }
+}
+
+/* Two ranks wait at the same place under the same name, yet differ. */
+static bool only_sizes_differ (const DtComm *c) {
+  int r, q;
+  for (r = 0; r < c->size; r++) {
+    for (q = 0; q < r; q++) {
+      const DtSnap *a = &c->snap[r], *b = &c->snap[q];
+      if (a->state == DT_POST_WAIT && b->state == DT_POST_WAIT &&
+          a->slot == b->slot && a->key == b->key && a->hash != b->hash &&
+          memcmp(&a->text, &b->text, sizeof a->text) == 0)
+        return true;
+    }
+  }
+  return false;
+}
+
+/* The first to claim writes the verdict of this chunk. */
+void dt_verdict_claim (DtCtx *cx, DtComm *c, DtStatus st) {
+  DtBoard *b = c->board;
+  unsigned par = c->epoch & 1;
+  uint64_t old = atomic_load(&b->claimed[par]);
+  uint64_t mine = (uint64_t)c->epoch << 8 | (uint64_t)st;
+  while (old >> 8 != c->epoch) {
+    if (!atomic_compare_exchange_weak(&b->claimed[par], &old, mine))
+      continue;
+    if (st == DT_E_DIVERGED) {
+      DtBuf text;
+      size_t n;
+      dt_buf_init(&text, cx);
+      take_snapshot(c);
+      write_groups(c, &text);
+      if (only_sizes_differ(c))
+        dt_buf_add(&text, "the sizes or specs differ\n");
+      n = text.len < DT_BOARD_EXPLAIN ? text.len : DT_BOARD_EXPLAIN - 1;
+      memcpy(b->explain[par], dt_buf_str(&text), n);
+      b->explain[par][n] = '\0';
+      dt_buf_fini(&text);
+    }
+    atomic_store(&b->verdict[par], mine);
+    return;
+  }
+}
+
+/* Raise what the chunk broke off with; the words are on the board.  Who goes
+** on behind a pcall hears that the chunk is over: where each rank stands is
+** not known, so nothing can be sent before they have met at its end. */
+DtStatus dt_verdict_raise (DtCtx *cx, DtComm *c, DtStatus st,
+                           bool again) {
+  const char *text = c->board->explain[c->epoch & 1], *p = text;
+  DtBuf line;
+  c->told = c->epoch + 1;
+  if (st == DT_E_INTERRUPTED)
+    return dt_raise(cx, st, "interrupted");
+  dt_buf_init(&line, cx);
+  for (; *p != '\0'; p++) {
+    if (*p != '\n')
+      dt_buf_addc(&line, *p);
+    else if (p[1] != '\0')
+      dt_buf_add(&line, "; ");
+  }
+  (void)dt_raise(cx, st, again ? "this chunk is over on all ranks, no "
+                 "collective works until it ends: ranks took different paths "
+                 "before: %s" : "ranks took different paths: %s",
+                 dt_buf_str(&line));
+  dt_buf_fini(&line);
+  dt_buf_add(&cx->err.explain, text);
+  return st;
+}
+
+DtStatus dt_verdict_await (DtCtx *cx, DtGroup *g) {
+  DtWait w;
+  DtStatus st;
+  dt_wait_init(&w, g->comm->board, g->slot, 1);
+  for (;;) {
+    dt_wait_look(&w);
+    st = dt_verdict_of(g->comm);
+    if (st != DT_OK)
+      return dt_verdict_raise(cx, g->comm, st, false);
+    if (w.lost >= 0)
+      return dt_board_lost(cx, g->comm, w.lost);
+    if (dt_wait_pause(&w))
+      dt_wait_check(g->comm, &w);
+  }
+}
+
+/* --- circles of needs --------------------------------------------------- */
+
+static bool in_circle (DtComm *c, int r);
+
+static bool needs_circle (DtComm *c, int r) {
+  if (c->snap[r].color == 1)
+    return true;
+  return c->snap[r].color == 0 && in_circle(c, r);
+}
+
+/* How many members of its group, from the first on, a rank may wait for. */
+static int may_need (const DtSnap *s, DtBoardGroup *bg) {
+  switch (s->state) {
+  case DT_POST_WAIT: case DT_POST_MEET:
+    return atomic_load(&bg->decided) >> 1 >= s->key ? 0 : bg->size;
+  case DT_POST_STOP:            /* it gives way: only to itself it is bound */
+    return s->color == 3 && atomic_load(&bg->decided) >> 1 < s->key
+             ? bg->size : 0;
+  case DT_POST_IDLE:
+    return 1;
+  case DT_POST_LINE:
+    return bg->size;
+  default:
+    return 0;
+  }
+}
+
+static bool still_needs (const DtSnap *s, const DtCell *cell) {
+  if (s->state == DT_POST_LINE)
+    return atomic_load(&cell->done) < s->key * 2;
+  return atomic_load(&cell->key) < s->key;
+}
+
+/* A rank posts first and arrives then: in between it is not waiting. */
+static bool not_yet_there (DtBoardGroup *bg, const DtSnap *s, int r, int n) {
+  int m;
+  for (m = 0; m < n; m++) {
+    if (dt_board_ranks(bg)[m] == r)
+      return still_needs(s, &dt_board_cells(bg)[m]);
+  }
+  return false;
+}
+
+/* Can rank r, as copied, reach a circle?  color: 0 new, 1 on the way here,
+** 2 reaches none. */
+static bool in_circle (DtComm *c, int r) {
+  DtSnap *s = &c->snap[r];
+  DtBoardGroup *bg = dt_board_at(c->board, s->slot);
+  int m, n;
+  if (r == c->rank && s->state == DT_POST_STOP)
+    s->color = 3;
+  n = may_need(s, bg);
+  s->color = 1;
+  if (not_yet_there(bg, s, r, n))
+    n = 0;
+  for (m = 0; m < n; m++) {
+    if (still_needs(s, &dt_board_cells(bg)[m]) &&
+        needs_circle(c, dt_board_ranks(bg)[m]))
+      return true;
+  }
+  s->color = 2;
+  return false;
+}
+
+bool dt_agree_stuck (DtComm *c) {
+  take_snapshot(c);
+  return in_circle(c, c->rank);
+}
