@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT
+** debug/bp_kinds.c: the kinds of breakpoints: which events each looks at, and
+** when such an event is one. */
+#include <string.h>
+#include "debug/bp_int.h"
+
+#define BIT(k) (UINT64_C(1) << DT_EV_##k)
+
+bool dt_glob (const char *p, const char *t) {
+  for (; *p; p++, t++) {
+    if (*p == '*') {
+      while (p[1] == '*') p++;
+      for (; *t; t++) if (dt_glob(p + 1, t)) return true;
+      return p[1] == 0;
+    }
+    if (*t == 0 || (*p != '?' && *p != *t)) return false;
+  }
+  return *t == 0;
+}
+
+/* --- what an event is --- */
+
+/* "aten.mm*" matches by the full name, "mm" and "aten.mm" by the base. */
+bool dt_bp_op_matches (const char *glob, const char *full) {
+  char base[128];
+  const char *ns = strchr(full, '.');
+  size_t n;
+  if (dt_glob(glob, full)) return true;
+  if (ns == NULL) return false;
+  if (dt_glob(glob, ns + 1)) return true;
+  n = strcspn(ns + 1, ".") + (size_t)(ns + 1 - full);
+  if (n >= sizeof base) return false;
+  memcpy(base, full, n);
+  base[n] = 0;
+  return dt_glob(glob, base) || dt_glob(glob, base + (ns + 1 - full));
+}
+
+static const char *event_name (const DtEvent *e) {
+  if (e->op && e->op->sig) return e->op->sig->full;
+  return e->text ? e->text : "";
+}
+
+/* The answer for an operator is kept: asking again costs a look. */
+static bool m_op (DtControl *c, DtBreak *b, const DtEvent *e) {
+  unsigned k = (unsigned)((uintptr_t)e->op >> 5) % 32;
+  (void)c;
+  if (e->op == NULL) return dt_bp_op_matches(b->arg, event_name(e));
+  if (b->seen[k] != e->op) {
+    b->yes[k] = dt_bp_op_matches(b->arg, event_name(e));
+    b->seen[k] = e->op;
+  }
+  return b->yes[k];
+}
+
+static bool m_mixed (DtControl *c, DtBreak *b, const DtEvent *e) {
+  bool dist = false, plain = false;
+  int i;
+  (void)c; (void)b;
+  for (i = 0; i < e->nin; i++) {
+    if (e->in[i] == NULL) continue;
+    if (e->in[i]->spec) dist = true;
+    else if (dt_meta_numel(dt_var_meta(e->in[i])) != 1) plain = true;
+  }
+  return dist && plain;
+}
+
+static bool m_missing (DtControl *c, DtBreak *b, const DtEvent *e) {
+  (void)c; (void)b;
+  return e->status == DT_E_MISSING;
+}
+
+static bool m_diverge (DtControl *c, DtBreak *b, const DtEvent *e) {
+  (void)c; (void)b;
+  return e->status == DT_E_DIVERGED;
+}
+
+static bool m_error (DtControl *c, DtBreak *b, const DtEvent *e) {
+  const DtErrorInfo *i = dt_error_info(e->status);
+  (void)c;
+  return b->arg == NULL || strcmp(b->arg, i->id) == 0 ||
+         strcmp(b->arg, i->name) == 0;
+}
+
+static bool m_redistribute (DtControl *c, DtBreak *b, const DtEvent *e) {
+  (void)c;
+  return e->plan && (!b->implicit || e->implicit) &&
+         (b->num < 0 || dt_plan_bytes(e->plan) > b->num);
+}
+
+/* By what it does, which is how people call it, or by its name. */
+bool dt_bp_coll_matches (const char *glob, const char *name) {
+  const DtCollName *known = dt_coll_find(name);
+  size_t n = strlen(glob);
+  return dt_glob(glob, name) || (known && dt_glob(glob, known->does)) ||
+         (strncmp(name, glob, n) == 0 && (name[n] == '_' || name[n] == 0));
+}
+
+static bool m_collective (DtControl *c, DtBreak *b, const DtEvent *e) {
+  DtBuf label;
+  bool yes;
+  if (b->arg && !dt_bp_coll_matches(b->arg, e->coll)) return false;
+  if (b->arg2 == NULL) return true;
+  if (e->mesh == NULL || e->mdim < 0) return false;
+  dt_buf_init(&label, c->d->s->cx);
+  dt_mesh_dim_label(e->mesh, e->mdim, &label);
+  yes = strcmp(dt_buf_str(&label), b->arg2) == 0;
+  dt_buf_fini(&label);
+  return yes;
+}
+
+/* One placement: on any mesh dimension; several: all of them. */
+static bool placed (const DtSpec *s, const DtPlacement *pl, int n) {
+  int i;
+  if (n > 1 || s->npl == 1)
+    return n == s->npl && dt_pls_equal(s->pl, pl, n);
+  for (i = 0; i < s->npl; i++) if (dt_pl_equal(s->pl[i], pl[0])) return true;
+  return false;
+}
+
+/* Hits when it becomes so, not while it stays. */
+static bool m_placement (DtControl *c, DtBreak *b, const DtEvent *e) {
+  DtPlacement pl[DT_MAX_MDIM];
+  int n = 0;
+  bool now = false, was = b->was;
+  DtVar *v = c->h.variable ? c->h.variable(c->h.ud, b->arg) : NULL;
+  (void)e;
+  if (v && v->spec) {
+    if (dt_pls_parse(c->d->s->cx, b->arg2, pl, DT_MAX_MDIM, &n) == DT_OK)
+      now = placed(v->spec, pl, n);
+    else dt_error_clear(c->d->s->cx);
+  }
+  b->was = now;
+  return now && !was;
+}
+
+/* Another tensor in the variable, or other values or placements in it. */
+static bool m_watch (DtControl *c, DtBreak *b, const DtEvent *e) {
+  DtVar *v = c->h.variable ? c->h.variable(c->h.ud, b->arg) : NULL;
+  int64_t now = v == NULL ? 0
+    : v->id * 1000003 + v->local->storage->version * 31 +
+      (int64_t)(v->spec ? v->spec->hash >> 8 : 0);
+  bool changed = b->was && now != b->num;
+  (void)e;
+  b->was = true;
+  b->num = now;
+  return changed;
+}
+
+static bool uneven (const DtSpec *s) {
+  int64_t parts[DT_MAX_NDIM];
+  int d, m;
+  if (!s->has_meta) return false;
+  for (d = 0; d < s->meta.ndim; d++) parts[d] = 1;
+  for (m = 0; m < s->npl; m++)
+    if (dt_pl_is_shard_like(s->pl[m]) && s->pl[m].dim >= 0 &&
+        s->pl[m].dim < s->meta.ndim)
+      parts[s->pl[m].dim] *= s->mesh->shape[m];
+  for (d = 0; d < s->meta.ndim; d++)
+    if (s->meta.shape[d] % parts[d] != 0) return true;
+  return false;
+}
+
+static bool m_uneven (DtControl *c, DtBreak *b, const DtEvent *e) {
+  int i;
+  (void)c; (void)b;
+  for (i = 0; i < e->nout; i++)
+    if (e->out[i] && e->out[i]->spec && uneven(e->out[i]->spec)) return true;
+  return false;
+}
+
+static bool is_float (const DtVar *v) {
+  return dt_dtype_info((DtDtype)dt_var_meta(v)->dtype)->kind == DT_K_FLOAT;
+}
+
+/* A result whose floating type is not that of every floating input. */
+static bool m_cast (DtControl *c, DtBreak *b, const DtEvent *e) {
+  int i, k;
+  (void)c; (void)b;
+  for (i = 0; i < e->nout; i++) {
+    if (e->out[i] == NULL || !is_float(e->out[i])) continue;
+    for (k = 0; k < e->nin; k++)
+      if (e->in[k] && is_float(e->in[k]) && !dt_var_meta(e->in[k])->wrapped &&
+          dt_var_meta(e->in[k])->ndim > 0 &&
+          dt_var_meta(e->in[k])->dtype != dt_var_meta(e->out[i])->dtype)
+        return true;
+  }
+  return false;
+}
+
+static bool has_nan (const DtTensor *t) {
+  int64_t index[DT_MAX_NDIM] = {0}, n = dt_meta_numel(&t->m), i;
+  int d;
+  if (!dt_tensor_has_data(t)) return false;
+  if (t->m.dtype == DT_F32 && dt_meta_is_contiguous(&t->m)) {
+    const float *p = (const float *)dt_tensor_cdata(t);
+    for (i = 0; i < n; i++) if (p[i] != p[i]) return true;
+    return false;
+  }
+  for (i = 0; i < n; i++) {
+    DtScalar v = dt_tensor_get(t, index);
+    if (v.re != v.re || v.im != v.im) return true;
+    for (d = t->m.ndim - 1; d >= 0; d--) {
+      if (++index[d] < t->m.shape[d]) break;
+      index[d] = 0;
+    }
+  }
+  return false;
+}
+
+static bool m_nan (DtControl *c, DtBreak *b, const DtEvent *e) {
+  int i;
+  (void)c; (void)b;
+  for (i = 0; i < e->nout; i++)
+    if (e->out[i] && is_float(e->out[i]) && has_nan(e->out[i]->local))
+      return true;
+  return false;
+}
+
+static bool m_always (DtControl *c, DtBreak *b, const DtEvent *e) {
+  (void)c; (void)b; (void)e;
+  return true;
+}
+
+static bool m_module (DtControl *c, DtBreak *b, const DtEvent *e) {
+  (void)c;
+  return b->arg == NULL || (e->text && dt_glob(b->arg, e->text));
+}
+
+/* --- the table --- */
+
+static const DtBpKind kinds[] = {
+  {"line", "FILE:LINE", 0, NULL, "before a line of the script"},
+  {"op", "GLOB", BIT(OP) | BIT(FUNC), m_op,
+   "before an operator: aten.mm*, mm, aten.linear"},
+  {"mixed", "", BIT(OP), m_mixed,
+   "before an operator that gets plain and distributed tensors"},
+  {"missing", "", BIT(ERROR), m_missing,
+   "where an operator has no sharding strategy"},
+  {"redistribute", "[> BYTES] [implicit]", BIT(REDIST), m_redistribute,
+   "before a redistribution: > 1M bytes sent per rank, implicit ones only"},
+  {"collective", "[NAME] [on MDIM]", BIT(COLL), m_collective,
+   "before a collective: all_gather on tp"},
+  {"placement", "X = PLACEMENTS", BIT(OP), m_placement,
+   "where the variable X comes to have placements: x = P(sum)"},
+  {"watch", "X", BIT(OP), m_watch,
+   "where the variable X holds something else than before"},
+  {"uneven", "", BIT(OP_END), m_uneven,
+   "after an operator whose result does not divide evenly"},
+  {"cast", "", BIT(OP_END), m_cast,
+   "after an operator that changed a floating dtype"},
+  {"nan", "", BIT(OP_END), m_nan, "after an operator whose result has a NaN"},
+  {"diverge", "", BIT(ERROR), m_diverge,
+   "where ranks turn out to have taken different paths"},
+  {"error", "[CODE]", BIT(ERROR), m_error,
+   "where an error is raised, also one the script catches"},
+  {"backward", "", BIT(BACKWARD), m_always, "before backward"},
+  {"module", "[GLOB]", BIT(MODULE), m_module,
+   "before the forward of a module: layers.0.*"},
+  {"grad", "", BIT(GRAD), m_always, "when a gradient reaches a leaf"},
+  {"warning", "", BIT(WARNING), m_always, "where PyTorch would warn"},
+};
+enum { NKINDS = sizeof kinds / sizeof kinds[0] };
+
+const DtBpKind *dt_bp_kind (int i) {
+  return i >= 0 && i < NKINDS ? &kinds[i] : NULL;
+}
