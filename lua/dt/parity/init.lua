@@ -153,12 +153,14 @@ function M.program(path)
   if not prog then error(path .. ": cannot be read", 0) end
   local sources = json((path:match("^(.*/)") or "") .. "sources.json")
   local want = json(base .. ".values.json") or {}
-  if want.died then
-    check(name .. "/values f32", nil)
-    return report
+  sources = sources or {classes = {}, functions = {}}
+  if want.died then             -- no numbers of PyTorch: its ranks parted ways
+    report[1] = {what = name, skip = want.died}
+  elseif want.runs then
+    check_values(base, name, want, prog, sources)
+  else
+    check(name, "nothing to compare with: no " .. base .. ".values.json")
   end
-  check_values(base, name, want, prog, sources or {classes = {},
-    functions = {}})
   return report
 end
 
@@ -213,7 +215,7 @@ function M.command(path, show, only)
       if c.skip and c.skip ~= dt.None then skip = skip + 1
       elseif why then fail = fail + 1
       else pass = pass + 1 end
-      if why and (show < 0 or fail <= show) then
+      if why and dt.rank() == 0 and (show < 0 or fail <= show) then
         print(c.what .. ": " .. why:gsub("\n", "\\n"))
       end
     end

@@ -1,0 +1,44 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# TEST: tags=quick timeout=60
+# `dtrepl parity` with files that are none: what is wrong is said with the line,
+# and nothing that was not compared counts as passed.
+: "${DTREPL:=$PWD/build/dtrepl}"
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+cd "$tmp" || exit 1
+passed=0 failed=0
+
+# says CODE TEXT FILE: TEXT in what parity says of FILE, and its exit code.
+says () {
+  got=$("$DTREPL" parity "$3" 2>&1); code=$?
+  if [ $code = "$1" ] && printf '%s' "$got" | grep -qF -- "$2"; then
+    passed=$((passed + 1)); echo "ok - $3"
+  else
+    failed=$((failed + 1)); echo "not ok - $3: exit $1 and $2, not $code"
+    printf '%s\n' "$got" | head -n 5 | sed 's/^/    > /'
+  fi
+}
+
+printf '{"suite":"prop"\n' >cut.jsonl
+printf '[1]\n{"a":1}\nnull\n' >lists.jsonl
+printf '\377\376\n' >bytes.jsonl
+cat >alone.program.json <<'EOP'
+{"program":"alone","world":4,"mesh":{"shape":[4],"names":["tp"]},"params":[],
+"code":"def alone(S):\n    S.mesh((4,), (\"tp\",))\n"}
+EOP
+cp alone.program.json parted.program.json
+echo '{"died":"the ranks part ways","raised_on":{}}' >parted.values.json
+echo '{"program":' >broken.program.json
+
+says 3 "cut.jsonl: line 1 is no JSON" cut.jsonl
+says 3 "lists.jsonl: line 3 is no JSON: not an object" lists.jsonl
+says 3 "bytes.jsonl: line 1 is no JSON" bytes.jsonl
+says 3 "0 passed, 1 failed" alone.program.json
+says 3 "nothing to compare with: no alone.values.json" alone.program.json
+says 0 "0 passed, 0 failed, 1 skipped" parted.program.json
+says 1 "broken.program.json: unexpected token near end" broken.program.json
+says 1 "missing.jsonl: No such file" missing.jsonl
+
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
