@@ -4,6 +4,7 @@
 #include <string.h>
 #include "bind/bind.h"
 #include "debug/debug.h"
+#include "diag/finding.h"
 #include "mesh/layout.h"
 
 /* Push option `key` of the table at `idx` (nil when there is no table). */
@@ -325,6 +326,7 @@ static int l_coll (lua_State *L) {
     dt_tensor_unref(s->cx, out);
   }
   if (st == DT_OK && d) dt_record_raw(d, before, &c.r, t, *box);
+  if (st == DT_OK && dt_diag_of(s)) dt_diag_raw(dt_diag_of(s), &c.r, t, *box);
   lua_settop(L, 6);
   return st == DT_OK ? 1 : dtL_raise(L);
 }

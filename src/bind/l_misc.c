@@ -42,14 +42,17 @@ static int l_manual_seed (lua_State *L) {
   return 0;
 }
 
-/* dt._rng([seed, offset]) -> seed, offset as they were: where the random
-** numbers of this rank are. */
+/* dt._rng([seed, offset [, lent]]) -> seed, offset as they were: where the
+** random numbers of this rank are.  `lent`: true, they are another
+** generator's; false, its own again. */
 static int l_rng (lua_State *L) {
   DtRng *r = &dtL_session(L)->rng, old = *r;
   if (!lua_isnoneornil(L, 1)) {
     r->seed = (uint64_t)luaL_checkinteger(L, 1);
     r->offset = (uint64_t)luaL_checkinteger(L, 2);
   }
+  if (!lua_isnoneornil(L, 3))
+    dtL_session(L)->rng_lent = lua_toboolean(L, 3);
   lua_pushinteger(L, (lua_Integer)old.seed);
   lua_pushinteger(L, (lua_Integer)old.offset);
   return 2;

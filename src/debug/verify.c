@@ -85,6 +85,12 @@ static bool masked (const DtRecVar *v) {
   return false;
 }
 
+/* Memory as empty() found it: nobody wrote to it since. */
+static bool blank (const DtRecVar *v) {
+  return !v->none && v->spec == NULL && v->version == 0 && v->origin.op &&
+         strstr(v->origin.op, "empty") != NULL;
+}
+
 static bool values_kept (const DtRecVar *v) {
   return v->none || v->block != NULL || dt_meta_numel(v->meta) == 0;
 }
@@ -96,6 +102,8 @@ static const char *not_comparable (const DtRecOp *r, const DtMesh **mesh) {
   if (r->nin > DT_VF_MAX || r->nout > DT_VF_MAX) return "too many tensors";
   if (r->op && (r->op->flags & DT_OP_RANDOM)) return "random numbers";
   if (r->op && strstr(r->label, "empty")) return "values are not defined";
+  if (r->op == NULL && r->nin > 0 && blank(&r->in[0]))
+    return "values are not defined";
   for (int i = 0; i < r->nin + r->nout; i++) {
     const DtRecVar *v = i < r->nin ? &r->in[i] : &r->out[i - r->nin];
     if (v->none || v->spec == NULL) continue;

@@ -5,6 +5,7 @@
 ** The same line may find the same thing a thousand times in a loop: a finding
 ** is kept once per code, operator and script line, and counted.  Recording
 ** never fails the program, so what memory is lacking for is left out. */
+#include <math.h>
 #include <string.h>
 #include "base/hash.h"
 #include "debug/control.h"
@@ -317,7 +318,7 @@ static DtStatus listen (void *ud, DtSession *s, const DtEvent *e) {
 
 static void add_rules (DtDiag *g, const DtDiagRule *r) {
   for (; r->fn; r++)
-    if (g->nrule[r->event] < 12)
+    if (g->nrule[r->event] < DT_MOST_RULES)
       g->rule[r->event][g->nrule[r->event]++] = r->fn;
 }
 
@@ -330,7 +331,13 @@ static void find_ops (DtDiag *g) {
     "aten.empty.memory_format", "aten.empty_like.default",
     "aten.new_empty.default", "aten.empty_strided.default",
     "aten.new_empty_strided.default", "aten.copy_.default",
-    "aten.zero_.default", "aten.cat.default", "aten.clone.default"
+    "aten.zero_.default", "aten.cat.default", "aten.clone.default",
+    "aten.stack.default", "aten.add.Tensor", "aten.mul.Tensor",
+    "aten.mul.Scalar", "aten.div.Tensor", "aten.div.Scalar",
+    "aten.sum.default", "aten.sum.dim_IntList", "aten.mean.default",
+    "aten.mean.dim", "aten.mse_loss.default", "aten.smooth_l1_loss.default",
+    "aten.huber_loss.default", "aten.binary_cross_entropy.default",
+    "aten.soft_margin_loss.default", "aten.multi_margin_loss.default"
   };
   int i;
   for (i = 0; i < DT_NDO; i++) {
@@ -364,6 +371,7 @@ DtStatus dt_diag_new (DtSession *s, DtDiag **out) {
   if (g == NULL) return DT_E_NOMEM;
   g->s = s;
   g->d = d;
+  g->root = NAN;
   n = s->comm && !dt_session_no_data(s) ? s->comm->size : 1;
   g->text = DT_NEWN(s->cx, char *, n);
   g->len = DT_NEWN(s->cx, size_t, n);
@@ -380,6 +388,9 @@ DtStatus dt_diag_new (DtSession *s, DtDiag **out) {
   add_rules(g, dt_rules_comm);
   add_rules(g, dt_rules_mark);
   add_rules(g, dt_rules_order);
+  add_rules(g, dt_rules_drawn);
+  add_rules(g, dt_rules_share);
+  add_rules(g, dt_rules_cut);
   d->diag = g;
   dt_diag_enable(g, true);
   *out = g;
@@ -417,6 +428,7 @@ void dt_diag_free (DtDiag *g) {
   dt_free(g->s->cx, g->source.v);
   for (i = 0; i < DT_NMARKS; i++) dt_free(g->s->cx, g->mark[i].v);
   dt_free(g->s->cx, g->strided.v);
+  dt_diag_shares_free(g);
   g->d->diag = NULL;
   dt_free(g->s->cx, g);
 }

@@ -3,6 +3,7 @@
 #ifndef DT_DIAG_DIAG_INT_H
 #define DT_DIAG_DIAG_INT_H
 
+#include <string.h>
 #include "debug/spans.h"
 #include "diag/finding.h"
 
@@ -12,6 +13,8 @@ typedef struct DtDiagRule {
   void (*fn) (DtDiag *g, const DtEvent *e);
 } DtDiagRule;
 
+enum { DT_MOST_RULES = 20 };    /* of one kind of event */
+
 /* Tables, ended by a row without function. */
 extern const DtDiagRule dt_rules_spec[];
 extern const DtDiagRule dt_rules_mem[];
@@ -19,6 +22,9 @@ extern const DtDiagRule dt_rules_grad[];
 extern const DtDiagRule dt_rules_comm[];
 extern const DtDiagRule dt_rules_mark[];
 extern const DtDiagRule dt_rules_order[];
+extern const DtDiagRule dt_rules_drawn[];
+extern const DtDiagRule dt_rules_share[];
+extern const DtDiagRule dt_rules_cut[];
 
 /* A set of positive numbers.  Without memory it forgets. */
 typedef struct DtIdSet { int64_t *v; int n, cap; } DtIdSet;
@@ -39,7 +45,10 @@ enum {
   DT_DO_ITEM, DT_DO_LOG_SOFTMAX, DT_DO_LOG_SOFTMAX_BACK, DT_DO_NLL,
   DT_DO_NLL2D, DT_DO_TO_COPY, DT_DO_FILL, DT_DO_EMPTY, DT_DO_EMPTY_LIKE,
   DT_DO_NEW_EMPTY, DT_DO_EMPTY_STRIDED, DT_DO_NEW_EMPTY_STRIDED, DT_DO_COPY,
-  DT_DO_ZERO, DT_DO_CAT, DT_DO_CLONE, DT_NDO
+  DT_DO_ZERO, DT_DO_CAT, DT_DO_CLONE, DT_DO_STACK, DT_DO_ADD, DT_DO_MUL,
+  DT_DO_MUL_SCALAR, DT_DO_DIV, DT_DO_DIV_SCALAR, DT_DO_SUM, DT_DO_SUM_DIM,
+  DT_DO_MEAN, DT_DO_MEAN_DIM, DT_DO_MSE, DT_DO_SMOOTH_L1, DT_DO_HUBER,
+  DT_DO_BCE, DT_DO_SOFT_MARGIN, DT_DO_MULTI_MARGIN, DT_NDO
 };
 
 /* Numbers given to an operator at a script line, folded into one hash. */
@@ -60,6 +69,25 @@ typedef struct DtPart {
   int64_t shape[DT_MAX_NDIM], off[DT_MAX_NDIM], len[DT_MAX_NDIM];
   int64_t stride[DT_MAX_NDIM];
 } DtPart;
+
+/* Is it the tensor that was noted: the same bytes in the same order, and
+** nobody wrote since? */
+static inline bool dt_part_is (const DtPart *p, const DtTensor *t) {
+  const size_t dims = (size_t)t->m.ndim * sizeof (int64_t);
+  return p->storage == t->storage->id && p->version == t->storage->version &&
+         p->offset == t->offset && p->ndim == t->m.ndim &&
+         memcmp(p->len, t->m.shape, dims) == 0 &&
+         memcmp(p->stride, t->m.stride, dims) == 0;
+}
+
+/* A plain tensor that sums elements of this rank, each times `weight`; or,
+** with `mesh`, those of all ranks side by side. */
+enum { DT_SHARES = 64 };
+typedef struct DtShare {
+  int64_t storage, version;
+  double weight;
+  DtMesh *mesh; int mdim;       /* owned */
+} DtShare;
 
 /* "The data of these ranks is (or must not be) the same." */
 typedef struct DtClaim {
@@ -100,11 +128,14 @@ struct DtDiag {
   struct { DtSpec *spec; int ndim; int64_t shape[DT_MAX_NDIM]; } fit[64];
   DtNumbers number[DT_NUMBERS];
   int nparts; DtPart part[DT_PARTS];
+  int ncuts; DtPart cut[DT_RECENT];     /* views of a part of a plain tensor */
+  int nshares; DtShare share[DT_SHARES];
+  double root;                  /* weight in the loss under way, NAN: unknown */
   int nplans;                   /* by what the cache looks at, and the rest */
   struct { uint64_t key, rest; int64_t seq; } plan[DT_RECENT];
   DtIdSet strided;              /* plans already proved, by hash */
   int nrule[DT_NEVENTS];
-  void (*rule[DT_NEVENTS][12]) (DtDiag *g, const DtEvent *e);
+  void (*rule[DT_NEVENTS][DT_MOST_RULES]) (DtDiag *g, const DtEvent *e);
 };
 
 /* Report.  `v`: the tensor it is about, may be NULL; `pl`: placements of the
@@ -130,6 +161,8 @@ void dt_diag_put (DtDiag *g, const DtFinding *f, int npl,
 /* Keep a finding whose texts are there already. */
 void dt_diag_keep (DtDiag *g, const DtFinding *f, const char *subject,
                    const char *evidence, const char *lua, const char *torch);
+/* Was its memory never written?  Its values are no evidence of anything. */
+bool dt_diag_blank (DtDiag *g, const DtVar *v);
 /* Script variable that holds the tensor, "" when none. */
 const char *dt_diag_name (DtDiag *g, const DtVar *v);
 /* Forget the claims. */
@@ -138,6 +171,8 @@ void dt_diag_unclaim (DtDiag *g);
 ** cache; the caller's reference, NULL when a tensor is plain or nothing can be
 ** decided.  Local. */
 DtProp *dt_diag_decide (DtDiag *g, const DtEvent *e, const DtArgs *args);
+/* What the shares hold. */
+void dt_diag_shares_free (DtDiag *g);
 /* Turn the folded numbers into claims. */
 void dt_diag_numbers (DtDiag *g);
 /* Hash of a tensor's values (of large ones, of a sample); 0 without data.

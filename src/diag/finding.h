@@ -11,6 +11,7 @@
 #ifndef DT_DIAG_FINDING_H
 #define DT_DIAG_FINDING_H
 
+#include "debug/record.h"
 #include "debug/spans.h"
 
 typedef enum DtFindSeverity {
@@ -108,6 +109,9 @@ bool dt_diag_was_source (const DtDiag *g, int64_t var_id);
 ** `shape`.  Local. */
 void dt_diag_part (DtDiag *g, const DtVar *v, const char *name, int ndim,
                    const int64_t *shape, const int64_t *off);
+/* Told by who ran a raw collective: `raw` took `in` and gave `out`.  Local. */
+void dt_diag_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
+                  const DtVar *out);
 /* Remember a tensor as such a source.  Local. */
 void dt_diag_source (DtDiag *g, const DtVar *v);
 

@@ -24,6 +24,15 @@ static bool is_float (const DtVar *v) {
 
 /* --- from_local, distribute_tensor --- */
 
+/* Hash of what is likely no accident: values that vary, or one number that is
+** not whole, for that is likely a count. */
+static uint64_t telling (const DtTensor *t) {
+  DtScalar v;
+  if (dt_meta_numel(&t->m) != 1 || t->m.ndim > 1) return dt_diag_hash(t, true);
+  v = dt_tensor_get(t, (int64_t[DT_MAX_NDIM]){ 0 });
+  return v.re == trunc(v.re) ? 0 : dt_diag_hash(t, false);
+}
+
 /* Hash of what may be a value that was computed whole: not of zeros, which
 ** sum to themselves, nor of one whole number, which is likely a count. */
 static uint64_t addend (const DtTensor *t) {
@@ -46,12 +55,15 @@ static void from_local (DtDiag *g, const DtEvent *e) {
       dt_session_no_data(g->s)) return;
   v = e->out[0];
   s = v->spec;
+  if (dt_diag_blank(g, e->in[0])) return;
   for (m = 0; m < s->npl && m < s->mesh->ndim; m++) {
     if (s->mesh->shape[m] < 2) continue;
     if (dt_pl_is_replicate(s->pl[m])) {
       if (same == 0) same = dt_diag_hash(v->local, false);
       dt_diag_claim(g, e, DT_FIND_ID_FROM_LOCAL_DIFFERS, false, s->mesh, m,
                     e->in[0], same, "local tensor");
+    } else if (v->local->storage->drawn) {
+      continue;                 /* equal here only */
     } else if (dt_pl_is_shard_like(s->pl[m])) {
       if (varied == 0) varied = dt_diag_hash(v->local, true);
       dt_diag_claim(g, e, DT_FIND_ID_FROM_LOCAL_SAME, true, s->mesh, m,
@@ -82,7 +94,8 @@ static void distribute_given (DtDiag *g, const DtEvent *e) {
       e->in[0]->spec || e->text == NULL || dt_session_no_data(g->s) ||
       strcmp(e->text, "distribute_tensor") != 0) return;
   g->given = e->in[0]->id;
-  g->given_hash = dt_diag_hash(e->in[0]->local, false);
+  g->given_hash = dt_diag_blank(g, e->in[0]) ? 0
+                  : dt_diag_hash(e->in[0]->local, false);
 }
 
 static void distribute (DtDiag *g, const DtEvent *e) {
@@ -173,42 +186,19 @@ static void numbers (DtDiag *g, const DtEvent *e) {
   n->count++;
 }
 
-/* --- random numbers --- */
-
-static void random_op (DtDiag *g, const DtEvent *e) {
-  const DtVar *v;
-  uint64_t h = 0, varied = 0;
-  int m;
-  if (!(e->op->flags & DT_OP_RANDOM) || e->status != DT_OK || e->nout < 1 ||
-      dt_session_no_data(g->s)) return;
-  v = e->out[0];
-  if (v == NULL || v->spec == NULL || !v->spec->mesh->member) return;
-  for (m = 0; m < v->spec->npl && m < v->spec->mesh->ndim; m++) {
-    if (v->spec->mesh->shape[m] < 2) continue;
-    if (dt_pl_is_replicate(v->spec->pl[m])) {
-      if (h == 0) h = dt_diag_hash(v->local, false);
-      dt_diag_claim(g, e, DT_FIND_ID_RANDOM_DIFFERS, false, v->spec->mesh, m,
-                    v, h, "random numbers");
-    } else if (dt_pl_is_shard_like(v->spec->pl[m])) {
-      if (varied == 0) varied = dt_diag_hash(v->local, true);
-      dt_diag_claim(g, e, DT_FIND_ID_RANDOM_SAME, true, v->spec->mesh, m, v,
-                    varied, "random numbers");
-    }
-  }
-}
-
 /* --- collectives by hand --- */
 
 static void summed_copies (DtDiag *g, const DtEvent *e) {
   const DtCollName *known = e->coll ? dt_coll_find(e->coll) : NULL;
   DtEvent named = *e;
   if (e->nlocal < 1 || e->local[0] == NULL || e->backward || g->nfunc > 0 ||
+      e->local[0]->storage->drawn ||
       g->s->cur_op != NULL || e->mesh == NULL || e->reduce == NULL ||
       strcmp(e->reduce, "sum") != 0 || dt_session_no_data(g->s) ||
       !dt_dtype_is_float((DtDtype)e->local[0]->m.dtype)) return;
   named.text = known ? known->does : e->coll;
   dt_diag_claim(g, &named, DT_FIND_ID_SUMMED_COPIES, true, e->mesh, e->mdim,
-                NULL, dt_diag_hash(e->local[0], true), "tensor to be summed");
+                NULL, telling(e->local[0]), "tensor to be summed");
 }
 
 /* --- gathers --- */
@@ -393,7 +383,6 @@ const DtDiagRule dt_rules_comm[] = {
   { DT_EV_FUNC_END, distribute },
   { DT_EV_OP, plain },
   { DT_EV_OP, numbers },
-  { DT_EV_OP_END, random_op },
   { DT_EV_OP_END, late_cast },
   { DT_EV_REDIST, hidden_gather },
   { DT_EV_REDIST, strided },

@@ -60,7 +60,7 @@ static void blank_made (DtDiag *g, const DtEvent *e) {
       dt_idset_add(g, &g->blank, e->out[i]->local->storage->id);
 }
 
-static bool is_blank (DtDiag *g, const DtVar *v) {
+bool dt_diag_blank (DtDiag *g, const DtVar *v) {
   const DtStorage *t = v->local->storage;
   if (!dt_idset_has(&g->blank, t->id)) return false;
   if (t->version == 0) return true;
@@ -93,7 +93,7 @@ static void blank_read (DtDiag *g, const DtEvent *e) {
   int i;
   if (g->blank.n == 0) return;
   for (i = 0; i < e->nin; i++) {
-    if (e->in[i] == NULL || !is_blank(g, e->in[i]) || !reads(g, e, i))
+    if (e->in[i] == NULL || !dt_diag_blank(g, e->in[i]) || !reads(g, e, i))
       continue;
     dt_diag_add(g, e, DT_FIND_ID_UNINITIALISED, e->in[i], 0, NULL,
                 "made at %s:%d by %s, nothing was written since",
@@ -107,7 +107,7 @@ static void blank_read (DtDiag *g, const DtEvent *e) {
 static void blank_spread (DtDiag *g, const DtEvent *e) {
   int i;
   if (g->blank.n == 0 || e->op != NULL || e->status != DT_OK || e->nin < 1 ||
-      e->in[0] == NULL || !is_blank(g, e->in[0])) return;
+      e->in[0] == NULL || !dt_diag_blank(g, e->in[0])) return;
   for (i = 0; i < e->nout; i++)
     if (e->out[i] && e->out[i]->local->storage->version == 0)
       dt_idset_add(g, &g->blank, e->out[i]->local->storage->id);

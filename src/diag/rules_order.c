@@ -111,20 +111,10 @@ static void contraction (DtDiag *g, const DtEvent *e) {
 
 /* --- parts of a file --- */
 
-/* Is it the tensor that was noted: the same bytes in the same order, and
-** nobody wrote since? */
-static bool part_is (const DtPart *p, const DtTensor *t) {
-  const size_t dims = (size_t)t->m.ndim * sizeof (int64_t);
-  return p->storage == t->storage->id && p->version == t->storage->version &&
-         p->offset == t->offset && p->ndim == t->m.ndim &&
-         memcmp(p->len, t->m.shape, dims) == 0 &&
-         memcmp(p->stride, t->m.stride, dims) == 0;
-}
-
 static const DtPart *part_find (const DtDiag *g, const DtVar *v) {
   int i, n = g->nparts < DT_PARTS ? g->nparts : DT_PARTS;
   for (i = n - 1; i >= 0; i--)
-    if (part_is(&g->part[i], v->local)) return &g->part[i];
+    if (dt_part_is(&g->part[i], v->local)) return &g->part[i];
   return NULL;
 }
 

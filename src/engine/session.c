@@ -124,6 +124,7 @@ bool dt_session_no_data (const DtSession *s) {
 uint64_t dt_session_seed (DtSession *s, uint64_t seed) {
   s->rng.seed = seed;
   s->rng.offset = 0;
+  s->seeded = true;
   return seed;
 }
 

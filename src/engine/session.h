@@ -32,6 +32,8 @@ struct DtSession {
   const char *coll_as;          /* what the next collective is called; NULL */
   /* state */
   DtRng rng;
+  bool seeded;                  /* somebody chose the seed */
+  bool rng_lent;                /* another generator's state is in `rng` */
   bool dist_rng;                /* RNG tracker is active */
   int64_t seq;                  /* operators so far */
   int64_t next_var_id, next_node_seq, next_hook_id;
@@ -81,6 +83,12 @@ void dt_session_warn (DtSession *s, const char *text);
 bool dt_session_no_data (const DtSession *s);
 /* manual_seed: returns the seed.  Local. */
 uint64_t dt_session_seed (DtSession *s, uint64_t seed);
+/* Are random numbers drawn now from a generator that nobody seeded?  Here it
+** begins alike on every rank; in PyTorch each process begins with a seed of
+** its own.  Pure. */
+static inline bool dt_session_unseeded (const DtSession *s) {
+  return !s->seeded && !s->rng_lent;
+}
 /* Where PyTorch's tracker of random numbers (OffsetBasedRNGTracker) lets this
 ** rank start and where it lets all ranks end, from where they are, in
 ** elements, multiples of 4; and the shape of the shard at coordinate 0

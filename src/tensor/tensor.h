@@ -20,6 +20,8 @@ typedef struct DtStorage {
   DtBlock *block;         /* NULL: no data (meta, fake) */
   int64_t version;        /* bumped by every in-place write */
   int64_t id;             /* unique per context */
+  bool drawn;             /* of random numbers that nobody seeded: kept by
+                          ** diag/ */
 } DtStorage;
 
 /* The elements are those of the storage, conjugated or negated: lazy, as

@@ -220,6 +220,42 @@ local cases = {
       local x = from_local(count(4) + 4 * me, mesh, {S(0)})
       return x
     end},
+  {"DT1041", "from_local",                    -- cut along rows, not columns
+    function ()
+      local mine = count(8, 8):chunk(world, 0)[me + 1]
+      local x = from_local(mine, mesh, {S(1)})
+      return x
+    end,
+    function ()
+      local mine = count(8, 8):chunk(world, 1)[me + 1]
+      local x = from_local(mine, mesh, {S(1)})
+      return x
+    end},
+  {"DT1041", "from_local",                    -- cut by tp first
+    function ()
+      local dp, tp = grid:get_local_rank("dp"), grid:get_local_rank("tp")
+      local mine = count(8, 2):chunk(2, 0)[tp + 1]:chunk(2, 0)[dp + 1]
+      local x = from_local(mine:clone(), grid, {S(0), S(0)})
+      return x
+    end,
+    function ()
+      local dp, tp = grid:get_local_rank("dp"), grid:get_local_rank("tp")
+      local mine = count(8, 2):chunk(2, 0)[dp + 1]:chunk(2, 0)[tp + 1]
+      local x = from_local(mine:clone(), grid, {S(0), S(0)})
+      return x
+    end},
+  {"DT1042", "from_local",                    -- before any case chooses a seed
+    function ()
+      local noise = dt.randn(2, 3) * 2
+      local x = from_local(noise, mesh, {R})
+      return x
+    end,
+    function ()
+      dt.manual_seed(1)
+      local noise = dt.randn(2, 3) * 2
+      local x = from_local(noise, mesh, {R})
+      return x
+    end},
   {"DT1008", "from_local",
     function ()
       local x = from_local(count(4), mesh, {dt.Partial()})
@@ -354,6 +390,55 @@ local cases = {
       local t = D(dt.tensor {0, 1, 2, 3, 4, 4, 1, 0}, mesh, {S(0)})
       local l = F.cross_entropy(x, t)
       return l
+    end},
+  {"DT1015", "all_reduce",                    -- a mean of its own on each rank
+    function ()
+      local m = count(me + 2, 3):mean()
+      dt.distributed.all_reduce(m, {op = "avg"})
+    end,
+    function ()
+      local x = count(me + 2, 3)
+      local m = x:mean() * x:numel()
+      dt.distributed.all_reduce(m)
+    end},
+  {"DT1015", "from_local",                    -- of what a rank holds
+    function ()
+      local part = D(count(10, 3), mesh, {S(0)}):to_local()
+      local x = from_local(part:mean(0), mesh, {dt.Partial("avg")})
+      return x
+    end,
+    function ()
+      local part = D(count(8, 3), mesh, {S(0)}):to_local()
+      local x = from_local(part:mean(0), mesh, {dt.Partial("avg")})
+      return x
+    end},
+  {"DT1015", "mean",                          -- of the means of all ranks
+    function ()
+      local m = count(me + 2, 3):mean(0):view(1, 3)
+      local all = dt.distributed.functional.all_gather_tensor(m, 0)
+      local y = all:mean(0)
+      return y
+    end,
+    function ()
+      local m = (count(3, 3) + me):mean(0):view(1, 3)
+      local all = dt.distributed.functional.all_gather_tensor(m, 0)
+      local y = all:mean(0)
+      return y
+    end},
+  {"DT1015", "all_reduce",                    -- and its gradients
+    function ()
+      local w = dt.ones(3)
+      w.requires_grad = true;
+      (count(me + 1, 3) * w):mean():backward()
+      dt.distributed.all_reduce(w.grad, {op = "avg"})
+    end,
+    function ()
+      local w = dt.ones(3)
+      w.requires_grad = true
+      local n = dt.tensor(me + 1.0)
+      dt.distributed.all_reduce(n);
+      ((count(me + 1, 3) * w):sum() / n):backward()
+      dt.distributed.all_reduce(w.grad)
     end},
   {"DT1016", "_log_softmax_backward",
     function ()

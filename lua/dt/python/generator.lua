@@ -72,9 +72,9 @@ local function with_generator(g, f)
     util.raise("TypeError", "argument 'generator' must be torch._C.Generator, "
       .. "not %s", V.type_name(g))
   end
-  local seed, offset = dt._rng(g.seed_now, g.offset)
+  local seed, offset = dt._rng(g.seed_now, g.offset, true)
   local r = table.pack(pcall(f))
-  g.seed_now, g.offset = dt._rng(seed, offset)
+  g.seed_now, g.offset = dt._rng(seed, offset, false)
   if not r[1] then error(r[2], 0) end
   return table.unpack(r, 2, r.n)
 end
@@ -101,7 +101,8 @@ M.get_rng_state = def("get_rng_state", {}, function ()
 end)
 
 M.set_rng_state = def("set_rng_state", {"new_state"}, function (a)
-  dt._rng(from_tensor(a.new_state))
+  local seed, offset = from_tensor(a.new_state)
+  dt._rng(seed, offset, true)
   return None
 end)
 

@@ -181,8 +181,15 @@ local function tests_of(class)
   return out
 end
 
+-- PyTorch's test classes give every process the same seed before each test.
+local function seeded()
+  local seed, offset = dt._rng()
+  dt._rng(seed, offset, true)
+end
+
 local function run_one(class, name)
   local self = calls.call(class, V.list({}, 0))
+  seeded()
   attrs.get(self, "setUp").call(V.list({}, 0))
   return pcall(calls.call, attrs.get(self, name), V.list({}, 0))
 end

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT
+** diag/rules_cut.c: a part that was cut out of a plain tensor and is given to
+** from_local for another part than it is: cut along one dimension and called
+** a shard of another, or the piece of another rank.
+**
+** Views say where they lie in what they were cut from; copies of them are
+** noted, too.  Nothing is sent: each rank knows what it cut and what it is to
+** hold. */
+#include <string.h>
+#include "diag/diag_int.h"
+#include "mesh/layout.h"
+
+static const DtPart *cut_find (const DtDiag *g, const DtVar *v) {
+  int i, n = g->ncuts < DT_RECENT ? g->ncuts : DT_RECENT;
+  for (i = n - 1; i >= 0; i--)
+    if (dt_part_is(&g->cut[i], v->local)) return &g->cut[i];
+  return NULL;
+}
+
+static void cut_add (DtDiag *g, const DtVar *v, const DtPart *p) {
+  DtPart *to = &g->cut[g->ncuts++ % DT_RECENT];
+  const DtTensor *t = v->local;
+  *to = *p;
+  to->storage = t->storage->id;
+  to->version = t->storage->version;
+  to->offset = t->offset;
+  memcpy(to->stride, t->m.stride, (size_t)t->m.ndim * sizeof (int64_t));
+  if (g->ncuts == 2 * DT_RECENT) g->ncuts = DT_RECENT;
+}
+
+/* Where `t` lies in `whole`, of which it is a view with the same strides. */
+static bool place_in (const DtTensor *whole, const DtTensor *t, DtPart *p) {
+  int64_t rest = t->offset - whole->offset, last = INT64_MAX;
+  bool less = false;
+  int d;
+  if (t->m.ndim != whole->m.ndim || t->m.ndim == 0 || rest < 0) return false;
+  memset(p, 0, sizeof *p);
+  p->ndim = t->m.ndim;
+  for (d = 0; d < p->ndim; d++) {
+    int64_t step = whole->m.stride[d];
+    if (t->m.stride[d] != step || step <= 0 || step > last ||
+        t->m.shape[d] == 0) return false;
+    last = step;
+    p->shape[d] = whole->m.shape[d];
+    p->len[d] = t->m.shape[d];
+    p->off[d] = rest / step;
+    if (p->off[d] + p->len[d] > p->shape[d]) return false;
+    rest -= p->off[d] * step;
+    less = less || p->len[d] < p->shape[d];
+  }
+  return rest == 0 && less;
+}
+
+static void cut_made (DtDiag *g, const DtEvent *e) {
+  const DtPart *of;
+  DtPart p;
+  int i, d;
+  if (!(e->op->flags & DT_OP_VIEW) || e->status != DT_OK || e->backward ||
+      e->nin != 1 || e->in[0] == NULL || e->in[0]->spec) return;
+  for (i = 0; i < e->nout; i++) {
+    if (e->out[i] == NULL || !place_in(e->in[0]->local, e->out[i]->local, &p))
+      continue;
+    of = cut_find(g, e->in[0]);         /* a part of a part */
+    for (d = 0; of && d < p.ndim; d++) {
+      p.shape[d] = of->shape[d];
+      p.off[d] += of->off[d];
+    }
+    cut_add(g, e->out[i], &p);
+  }
+}
+
+/* A copy lies where what was copied lies. */
+static void cut_copied (DtDiag *g, const DtEvent *e) {
+  const DtPart *p;
+  DtPart same;
+  if (g->ncuts == 0 || e->status != DT_OK || e->nin != 1 || e->nout != 1 ||
+      e->in[0] == NULL || e->out[0] == NULL || e->in[0]->spec ||
+      !(dt_diag_is(g, e, DT_DO_CLONE) || dt_diag_is(g, e, DT_DO_TO_COPY)) ||
+      (p = cut_find(g, e->in[0])) == NULL) return;
+  same = *p;
+  cut_add(g, e->out[0], &same);
+}
+
+/* Is the tensor cut along dim `d` and no other? */
+static bool cut_along (const DtPart *p, int d) {
+  int k;
+  for (k = 0; k < p->ndim; k++)
+    if ((p->len[k] < p->shape[k]) != (k == d)) return false;
+  return true;
+}
+
+static void told (DtDiag *g, const DtEvent *e, const DtPart *p, int d,
+                  const char *what) {
+  const DtSpec *s = e->out[0]->spec;
+  DtBuf whole, now;
+  dt_buf_init(&whole, g->s->cx);
+  dt_buf_init(&now, g->s->cx);
+  dt_buf_add_i64s(&whole, p->shape, p->ndim);
+  dt_spec_print(s, &now);
+  dt_diag_add(g, e, DT_FIND_ID_WRONG_PART, e->in[0], 0, NULL,
+              "this rank cut %lld to %lld of dim %d out of %s and %s: %s",
+              (long long)p->off[d], (long long)(p->off[d] + p->len[d] - 1), d,
+              dt_buf_str(&whole), what, dt_buf_str(&now));
+  dt_buf_fini(&whole);
+  dt_buf_fini(&now);
+}
+
+/* Cut along one dim by mesh dim `m`, called a shard of another. */
+static bool other_dim (DtDiag *g, const DtEvent *e, const DtPart *p, int m) {
+  const DtSpec *s = e->out[0]->spec;
+  const int64_t n = s->mesh->shape[m], at = s->mesh->coord[m];
+  int d;
+  if (!dt_pl_is_shard(s->pl[m]) || n < 2) return false;
+  for (d = 0; d < p->ndim; d++) {
+    int64_t step = (p->shape[d] + n - 1) / n, end = (at + 1) * step;
+    if (d == s->pl[m].dim || !cut_along(p, d) || p->off[d] != at * step ||
+        p->off[d] + p->len[d] != (end < p->shape[d] ? end : p->shape[d]))
+      continue;
+    told(g, e, p, d, "calls it a shard of another dimension");
+    return true;
+  }
+  return false;
+}
+
+/* The same whole, but the piece of another rank. */
+static void other_place (DtDiag *g, const DtEvent *e, const DtPart *p) {
+  const DtSpec *s = e->out[0]->spec;
+  int64_t shape[DT_MAX_NDIM], off[DT_MAX_NDIM];
+  int n = 0, d;
+  if (p->ndim != s->meta.ndim ||
+      memcmp(p->shape, s->meta.shape, (size_t)p->ndim * sizeof p->shape[0]))
+    return;
+  if (dt_layout_local(g->s->cx, s, NULL, shape, off, &n) != DT_OK) {
+    dt_error_clear(g->s->cx);
+    return;
+  }
+  for (d = 0; d < n; d++)
+    if (shape[d] == p->len[d] && shape[d] > 0 && off[d] != p->off[d]) break;
+  if (d < n) told(g, e, p, d, "is to hold another part of");
+  dt_diag_claim(g, e, DT_FIND_ID_WRONG_PART, false, s->mesh, -1, e->in[0],
+                d < n ? 3 : 1, "is it the part that was cut for this rank");
+}
+
+static void from_local (DtDiag *g, const DtEvent *e) {
+  const DtPart *p;
+  const DtSpec *s;
+  int m;
+  if (g->ncuts == 0 || e->op != NULL || e->status != DT_OK || e->backward ||
+      g->nfunc > 0 || e->nin < 1 || e->nout < 1 || e->in[0] == NULL ||
+      e->out[0] == NULL || strcmp(e->text, "dtensor.from_local") != 0 ||
+      (s = e->out[0]->spec) == NULL || !s->mesh->member || !s->has_meta ||
+      s->npl != s->mesh->ndim || (p = cut_find(g, e->in[0])) == NULL) return;
+  for (m = 0; m < s->npl; m++)
+    if (other_dim(g, e, p, m)) return;
+  other_place(g, e, p);
+}
+
+const DtDiagRule dt_rules_cut[] = {
+  { DT_EV_OP_END, cut_copied },
+  { DT_EV_OP_END, cut_made },
+  { DT_EV_FUNC_END, from_local },
+  { 0, NULL }
+};

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT
+** diag/rules_drawn.c: traps of random numbers.
+**
+** Here the generators of all ranks begin alike; in PyTorch each process begins
+** with a seed of its own unless somebody chooses one.  So what was drawn
+** without a seed, and all that was computed from it, is equal on all ranks
+** here and differs there: it is marked, is no evidence of equal data, and is
+** reported where it is promised to be equal. */
+#include <string.h>
+#include "diag/diag_int.h"
+
+static bool unseeded (const DtDiag *g, const DtVar *v) {
+  return dt_session_unseeded(g->s) && !(v->spec && g->s->dist_rng);
+}
+
+static void told_unseeded (DtDiag *g, const DtEvent *e, const DtVar *v,
+                           const char *what) {
+  dt_diag_add(g, e, DT_FIND_ID_UNSEEDED, v, 0, NULL, "%s drawn without a seed "
+              "are the same on all ranks here, and differ in PyTorch", what);
+}
+
+/* The same numbers on all shards, or others on replicas? */
+static void random_op (DtDiag *g, const DtEvent *e) {
+  const DtVar *v;
+  uint64_t h = 0, varied = 0;
+  int m;
+  if (!(e->op->flags & DT_OP_RANDOM) || e->status != DT_OK || e->nout < 1 ||
+      dt_session_no_data(g->s)) return;
+  v = e->out[0];
+  if (v == NULL) return;
+  v->local->storage->drawn = unseeded(g, v);
+  if (v->spec == NULL || !v->spec->mesh->member) return;
+  for (m = 0; m < v->spec->npl && m < v->spec->mesh->ndim; m++) {
+    if (v->spec->mesh->shape[m] < 2) continue;
+    if (dt_pl_is_replicate(v->spec->pl[m])) {
+      if (h == 0) h = dt_diag_hash(v->local, false);
+      if (unseeded(g, v)) told_unseeded(g, e, v, "random numbers");
+      dt_diag_claim(g, e, DT_FIND_ID_RANDOM_DIFFERS, false, v->spec->mesh, m,
+                    v, h, "random numbers");
+    } else if (dt_pl_is_shard_like(v->spec->pl[m]) && !unseeded(g, v)) {
+      if (varied == 0) varied = dt_diag_hash(v->local, true);
+      dt_diag_claim(g, e, DT_FIND_ID_RANDOM_SAME, true, v->spec->mesh, m, v,
+                    varied, "random numbers");
+    }
+  }
+}
+
+/* What is computed from such numbers is like them; what is written over with
+** others is not any more. */
+static void spread (DtDiag *g, const DtEvent *e) {
+  const bool over = dt_diag_is(g, e, DT_DO_COPY) ||
+                    dt_diag_is(g, e, DT_DO_FILL) ||
+                    dt_diag_is(g, e, DT_DO_ZERO);
+  bool drawn = false;
+  int i;
+  if (e->status != DT_OK || (e->op->flags & DT_OP_RANDOM)) return;
+  for (i = over ? 1 : 0; i < e->nin && !drawn; i++)
+    drawn = e->in[i] && e->in[i]->local->storage->drawn;
+  if (!drawn && !over) return;
+  for (i = 0; i < e->nout; i++)
+    if (e->out[i]) e->out[i]->local->storage->drawn = drawn;
+}
+
+static bool is_call (const DtEvent *e, const char *name) {
+  return e->op == NULL && e->status == DT_OK && e->nin > 0 && e->nout > 0 &&
+         e->text && strcmp(e->text, name) == 0 && e->out[0] && e->in[0] &&
+         e->out[0]->spec;
+}
+
+/* distribute_tensor sends the values of one rank to all. */
+static void distribute (DtDiag *g, const DtEvent *e) {
+  (void)g;
+  if (is_call(e, "distribute_tensor"))
+    e->out[0]->local->storage->drawn = false;
+}
+
+static void from_local (DtDiag *g, const DtEvent *e) {
+  const DtSpec *s;
+  int m;
+  if (!is_call(e, "dtensor.from_local") || e->backward || g->nfunc > 0 ||
+      dt_session_no_data(g->s) || !e->in[0]->local->storage->drawn) return;
+  s = e->out[0]->spec;
+  for (m = 0; m < s->npl && m < s->mesh->ndim; m++)
+    if (dt_pl_is_replicate(s->pl[m]) && s->mesh->shape[m] > 1) {
+      told_unseeded(g, e, e->in[0], "what is called a replica: numbers");
+      return;
+    }
+}
+
+const DtDiagRule dt_rules_drawn[] = {
+  { DT_EV_OP_END, random_op },
+  { DT_EV_OP_END, spread },
+  { DT_EV_FUNC_END, distribute },
+  { DT_EV_FUNC_END, from_local },
+  { 0, NULL }
+};
