@@ -100,13 +100,14 @@ local function state_of(a)
   local mesh, sliced = mesh_of(a)
   local cap = not util.is_none(a.bucket_cap_mb)
     and a.bucket_cap_mb * (1 << 20)
-  local s = reducer.new(mesh, cap, a.find_unused_parameters, a.static_graph)
+  local s = reducer.new(mesh, cap, a.find_unused_parameters, a.static_graph,
+    a.gradient_as_bucket_view)
   s.broadcast_buffers, s.init_sync = a.broadcast_buffers, a.init_sync
   return s, sliced
 end
 
 local defaults = {broadcast_buffers = true, find_unused_parameters = false,
-  init_sync = true, static_graph = false}
+  gradient_as_bucket_view = false, init_sync = true, static_graph = false}
 
 local function list_of(iterator)
   local out = {}

@@ -48,23 +48,30 @@ local function numel(list)
   return n
 end
 
--- Buffers for lists of parameters.
-local function set_buckets(self, lists, make)
+local function view(b, p)
+  return A.as_strided.default(b.flat, shape_of(p), p:stride(), b.offset[p])
+end
+
+-- Buffers for lists of parameters, and each one's view of its buffer, where
+-- its gradient moves if gradients are to lie there.
+local function set_buckets(self, lists)
   self.buckets, self.bucket_of = {}, {}
   for i, list in ipairs(lists) do
-    local b = {params = list, offset = {}, flat = make(numel(list), list[1])}
+    local b = {params = list, offset = {}, flat = A.empty.memory_format(
+      {numel(list)}, {dtype = list[1].dtype})}
     local at = 0
     for _, p in ipairs(list) do
       b.offset[p] = at
       self.bucket_of[p] = b
       at = at + p:numel()
+      local into = view(b, p)
+      if self.views and p.grad then
+        A.copy_.default(into, p.grad)
+        p.grad = into
+      end
     end
     self.buckets[i] = b
   end
-end
-
-local function view(b, p)
-  return A.as_strided.default(b.flat, shape_of(p), p:stride(), b.offset[p])
 end
 
 -- Integers that rank 0 decides.
@@ -90,12 +97,7 @@ local function rebuild(self)
   came = {}
   for i = 1, #self.params do came[i] = self.params[got[i] + 1] end
   from_first(self, sizes)
-  set_buckets(self, assign(came, self.first, self.cap), function (n, p)
-    return A.empty.memory_format({n}, {dtype = p.dtype})
-  end)
-  for _, b in ipairs(self.buckets) do
-    for _, p in ipairs(b.params) do view(b, p) end
-  end
+  set_buckets(self, assign(came, self.first, self.cap))
   self.rebuilt = true
 end
 
@@ -144,9 +146,13 @@ local function launch(self)
   if not b and self.unused then reduce_used(self) end
 end
 
--- The averaged gradient becomes p's.
+-- The averaged gradient becomes p's: its values, or the place in the bucket.
 local function take(self, p, part)
   if self.unused and used_by_none(self, p) then return end
+  if self.views then
+    p.grad = part
+    return
+  end
   if not p.grad then
     p.grad = A.new_empty_strided.default(part, shape_of(p), p:stride())
   end
@@ -172,7 +178,9 @@ end
 local function ready(self, p)
   local b = self.bucket_of[p]
   local into = dt._part(b.flat, shape_of(p), b.offset[p])
-  if p.grad then
+  if p.grad and p.grad:_data_id() == into:_data_id() then
+    A.div_.Scalar(into, self.mesh:size())
+  elseif p.grad then
     A.mul.out(p.grad, 1 / self.mesh:size(), {out = into})
   else
     if self.unused then used_at(self, self.index[p]):item() end
@@ -284,10 +292,12 @@ end
 -- ---- the reducer ----
 
 -- A reducer over a 1-D mesh; caps in bytes; unused: parameters may go without
--- a gradient; static: the same ones in every iteration.
-function M.new(mesh, cap, unused, static)
+-- a gradient; static: the same ones in every iteration; views: gradients lie
+-- in the buckets.
+function M.new(mesh, cap, unused, static, views)
   return {mesh = mesh, first = cap or FIRST_BYTES, cap = cap or CAP_BYTES,
-    unused = unused and not static, static = static, synced = true}
+    unused = unused and not static, static = static, views = views,
+    synced = true}
 end
 
 -- Begin with these parameters and buffers; `init_sync`: the ranks compare
@@ -320,12 +330,7 @@ function M.start(s, params, buffers, init_sync)
   local lists, turned = assign(s.params, s.unused and s.first or limit, limit),
     {}
   for i, list in ipairs(lists) do turned[#lists + 1 - i] = list end
-  set_buckets(s, turned, function (n, p)
-    return A.empty.memory_format({n}, {dtype = p.dtype})
-  end)
-  for _, b in ipairs(s.buckets) do
-    for _, p in ipairs(b.params) do view(b, p) end
-  end
+  set_buckets(s, turned)
   if s.unused then
     local kw = {dtype = dt.int32}
     s.used = A.zeros.default({#s.params}, kw)

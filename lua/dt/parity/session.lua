@@ -153,7 +153,7 @@ function methods.pack(S, a, kw)
   local out = {}
   for i = 1, n do
     local name, t = items[i][1], items[i][2]
-    out[name] = S:facts_of(t, full)
+    if t ~= None then out[name] = S:facts_of(t, full) end
   end
   return out
 end
