@@ -8,13 +8,24 @@
 
 typedef struct Find { int n; DtVar *const *v; const char **out; } Find;
 
-/* The value on the top is called `name`: a tensor we look for? */
-static void match (lua_State *L, Find *f, const char *name) {
-  DtVar *t;
+/* The value on the top is a tensor we look for, and has no name yet? */
+static bool sought (lua_State *L, const Find *f) {
+  const DtVar *t;
   int i;
-  if (lua_type(L, -1) != LUA_TUSERDATA || name == NULL) return;
+  if (lua_type(L, -1) != LUA_TUSERDATA) return false;
   t = dtL_test_tensor(L, -1);
   for (i = 0; t && i < f->n; i++)
+    if (f->v[i] == t && f->out[i] == NULL) return true;
+  return false;
+}
+
+/* The value on the top is called `name`. */
+static void match (lua_State *L, Find *f, const char *name) {
+  const DtVar *t;
+  int i;
+  if (name == NULL || !sought(L, f)) return;
+  t = dtL_test_tensor(L, -1);
+  for (i = 0; i < f->n; i++)
     if (f->v[i] == t && f->out[i] == NULL)
       f->out[i] = dt_session_intern(dtL_session(L), name);
 }
@@ -22,7 +33,7 @@ static void match (lua_State *L, Find *f, const char *name) {
 static void table_fields (lua_State *L, Find *f, const char *prefix) {
   lua_pushnil(L);
   while (lua_next(L, -2)) {
-    if (lua_type(L, -2) == LUA_TSTRING) {
+    if (lua_type(L, -2) == LUA_TSTRING && sought(L, f)) {
       const char *k = lua_tostring(L, -2);
       if (*prefix) lua_pushfstring(L, "%s.%s", prefix, k);
       else lua_pushstring(L, k);
