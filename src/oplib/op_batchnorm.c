@@ -48,15 +48,38 @@ static DtStatus bn_real (DtMetaCall *c, bool train) {
   return DT_OK;
 }
 
-/* Propagation writes the new statistics over the old. */
+/* Propagation writes the new statistics over the old: means, then variances
+** without bias.  `n`: channels. */
 static DtStatus bn_track_fake (DtMetaCall *c, bool train, int64_t n) {
-  for (int i = c->op->row[BN_STAT]; i >= 0 && train &&
-                                    i < c->op->row[BN_STAT] + 2; i++) {
-    const DtMeta *m = dt_in(c, i);
-    DT_CHECK(c->cx, !m || (m->ndim > 0 && m->shape[m->ndim - 1] == n) ||
-             n == 1, DT_E_RUNTIME, "output with shape %s doesn't match the "
-             "broadcast shape [%lld]", m ? op_shape_text(m).s : "",
-             (long long)n);
+  DtMeta fresh, sum;
+  int first = c->op->row[BN_STAT];
+  DT_TRY(c->cx, op_new_meta(c->cx, &fresh, DT_F32, 1, &n, c->in[0]));
+  for (int i = 0; i < 2 && first >= 0 && train; i++) {
+    const DtMeta *m = dt_in(c, first + i);
+    if (!m) continue;
+    if (i == 1 && n > 0 && dt_meta_numel(c->in[0]) == n)
+      return dt_raise_as(c->cx, DT_E_RUNTIME, "ZeroDivisionError",
+                         "float division by zero");
+    DT_TRY(c->cx, op_py_pair(c->cx, &fresh, m, &sum));
+    DT_CHECK(c->cx, dt_meta_same_shape(&sum, m), DT_E_RUNTIME, "output with "
+             "shape %s doesn't match the broadcast shape %s",
+             op_shape_text(m).s, op_shape_text(&sum).s);
+  }
+  return DT_OK;
+}
+
+/* In propagation a parameter is a line that is multiplied with the input. */
+static DtStatus bn_affine_fake (DtMetaCall *c) {
+  const DtMeta *m = c->in[0];
+  int64_t shape[DT_MAX_NDIM];
+  DtMeta line;
+  for (int i = 1; i < 3; i++) {
+    const DtMeta *w = dt_in(c, i);
+    if (!w) continue;
+    for (int d = 0; d < m->ndim; d++) shape[d] = 1;
+    shape[0] = dt_meta_numel(w);
+    DT_TRY(c->cx, op_new_meta(c->cx, &line, DT_F32, m->ndim - 1, shape, m));
+    DT_TRY(c->cx, op_py_pair(c->cx, m, &line, NULL));
   }
   return DT_OK;
 }
@@ -80,6 +103,7 @@ static DtStatus bn_meta (DtMetaCall *c) {
   if (c->fake) op_like_meta(&c->out[0], m, t);
   else DT_TRY(c->cx, op_sp_result(c->cx, m, t, 0, NULL, true, &c->out[0]));
   if (c->fake) DT_TRY(c->cx, bn_track_fake(c, train, n));
+  if (c->fake) DT_TRY(c->cx, bn_affine_fake(c));
   for (int i = 1; i < 3; i++)
     DT_TRY(c->cx, op_new_meta(c->cx, &c->out[i], st, 1,
                               train || sized ? &n : &zero, m));

@@ -6,6 +6,7 @@
 ** dims by the operands' strides (aten/src/ATen/TensorIterator.cpp). */
 #include "oplib/oplib_int.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* ---- promotion ---- */
@@ -333,6 +334,13 @@ OpText op_ints_text (int n, const int64_t *v) {
 
 OpText op_shape_text (const DtMeta *m) {
   return op_ints_text(m->ndim, m->shape);
+}
+
+OpText op_size_text (const DtMetaCall *c, const DtMeta *m) {
+  OpText t = op_shape_text(m), out;
+  if (!c->fake) return t;
+  snprintf(out.s, sizeof out.s, "torch.Size(%.220s)", t.s);
+  return out;
 }
 
 const char *op_dtype_word (DtDtype t) { return dt_dtype_word(t); }

@@ -150,6 +150,7 @@ static DtStatus join_meta (DtMetaCall *c) {
   DT_CHECK(c->cx, a->dtype == b->dtype, DT_E_RUNTIME, "Expected object of "
            "scalar type %s but got scalar type %s for second argument",
            op_dtype_word(t), op_dtype_word((DtDtype)b->dtype));
+  if (c->fake) DT_TRY(c->cx, op_py_broadcast(c->cx, 2, o));
   c->nout = 1;
   return op_broadcast(c->cx, 2, o, dt_dtype_to_complex(t), &c->out[0]);
 }

@@ -74,8 +74,8 @@ static DtStatus gn_meta (DtMetaCall *c) {
   }
   DT_CHECK(c->cx, channels % shape[1] == 0, DT_E_RUNTIME, "Expected number of "
            "channels in input to be divisible by num_groups, but got input of "
-           "shape %s and num_groups=%lld", op_shape_text(m).s,
-           (long long)shape[1]);
+           "shape %s and num_groups%s%lld", op_size_text(c, m).s,
+           c->fake ? " = " : "=", (long long)shape[1]);
   int64_t each = dt_arg_int(c->args, GN_GROUP - 1);
   if (!c->fake) DT_TRY(c->cx, gn_affine(c, channels));
   if (!c->fake)
@@ -259,6 +259,29 @@ static DtStatus gn_back_real (DtMetaCall *c, int64_t stats, int64_t channels) {
   return op_sp_dtype(c->cx, "GroupNormBackwardKernelImpl", t, OP_T_FLOAT);
 }
 
+/* What propagation asks, which is Python. */
+static DtStatus gn_back_fake (DtMetaCall *c, const int64_t v[4]) {
+  int64_t stats[2] = { v[0], v[3] };
+  for (int i = 0; i < 2; i++) {
+    const DtMeta *want = dt_in(c, i ? 2 : 1), *got = dt_in(c, i ? 3 : 0);
+    OpText b = op_size_text(c, want), a = op_size_text(c, got);
+    DT_CHECK(c->cx, dt_meta_same_shape(want, got), DT_E_RUNTIME, "Shape %s is "
+             "not the expected shape %s!", a.s, b.s);
+  }
+  const DtMeta *mean = dt_in(c, 2), *gamma = dt_in(c, 4);
+  int64_t all = dt_sat_mul(dt_sat_mul(v[0], v[1]), v[2]);
+  DT_CHECK(c->cx, dt_meta_numel(dt_in(c, 1)) == all, DT_E_RUNTIME,
+           "Expect input to have %lld elements", (long long)all);
+  DT_CHECK(c->cx, mean->ndim == 2 && mean->shape[0] == stats[0] &&
+           mean->shape[1] == stats[1], DT_E_RUNTIME, "Expect mean to have "
+           "shape (%lld, %lld, but got %s", (long long)stats[0],
+           (long long)stats[1], op_size_text(c, mean).s);
+  DT_CHECK(c->cx, !gamma || dt_meta_numel(gamma) == v[1], DT_E_RUNTIME,
+           "Expect gamma to have %lld elements but got %lld", (long long)v[1],
+           (long long)dt_meta_numel(gamma));
+  return DT_OK;
+}
+
 static DtStatus gn_back_meta (DtMetaCall *c) {
   const DtMeta *m = dt_in(c, 1), *g = dt_in(c, 0);
   int64_t mask[3] = { 1, 1, 1 }, v[4], n = dt_arg_int(c->args, GB_C);
@@ -266,6 +289,7 @@ static DtStatus gn_back_meta (DtMetaCall *c) {
   for (int i = 0; i < 4; i++) v[i] = dt_arg_int(c->args, GB_N + i);
   DT_CHECK(c->cx, g->dtype == m->dtype, DT_E_RUNTIME,
            "Expected scalar types of X and dY are same.");
+  if (c->fake) DT_TRY(c->cx, gn_back_fake(c, v));
   DT_CHECK(c->cx, dt_meta_numel(g) ==
            dt_sat_mul(dt_sat_mul(v[0], v[1]), v[2]), DT_E_RUNTIME,
            "Expected dY.numel() == N * C * HxW to be true, but got false.  "

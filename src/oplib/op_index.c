@@ -35,7 +35,7 @@ static DtStatus gather_meta (DtMetaCall *c) {
                   dt_meta_numel(x) == 0, DT_E_RUNTIME,
            "Index tensor must have the same number of dimensions as input "
            "tensor");
-  OpText xt = op_shape_text(x), mt = op_shape_text(c->in[0]);
+  OpText xt = op_size_text(c, x), mt = op_size_text(c, c->in[0]);
   for (int i = 0; dt_meta_numel(x) > 0 && i < x->ndim; i++)
     DT_CHECK(c->cx, i == d || x->shape[i] <= (c->in[0]->ndim
                                               ? c->in[0]->shape[i] : 1),
@@ -99,35 +99,48 @@ static DtStatus scatter_word (DtCtx *cx, const DtArgs *a, DtScatter *f) {
   return DT_OK;
 }
 
+/* PyTorch's propagation looks at self and then at the source, the CPU's check
+** at both together. */
+DtStatus op_scatter_fits (DtMetaCall *c, int d, const DtMeta *x,
+                          const DtMeta *s) {
+  const DtMeta *m = c->in[0];
+  int nx = x->ndim ? x->ndim : 1;
+  bool in_self = true, in_src = true;
+  if (dt_meta_numel(x) == 0) return DT_OK;
+  DT_CHECK(c->cx, nx == (m->ndim ? m->ndim : 1), DT_E_RUNTIME,
+           "Index tensor must have the same number of dimensions as self "
+           "tensor");
+  for (int i = 0; i < x->ndim; i++)
+    in_self &= i == d || x->shape[i] <= (m->ndim ? m->shape[i] : 1);
+  OpText xt = op_size_text(c, x), mt = op_size_text(c, m);
+  DT_CHECK(c->cx, in_self || (s && !c->fake), DT_E_RUNTIME, "Expected index %s "
+           "to be no larger than self %s apart from dimension %d", xt.s, mt.s,
+           d);
+  if (!s) return DT_OK;
+  DT_CHECK(c->cx, (s->ndim ? s->ndim : 1) == nx, DT_E_RUNTIME,
+           "Index tensor must have the same number of dimensions as src "
+           "tensor");
+  for (int i = 0; i < x->ndim; i++)
+    in_src &= x->shape[i] <= (s->ndim ? s->shape[i] : 1);
+  OpText st = op_size_text(c, s);
+  DT_CHECK(c->cx, in_src || !c->fake, DT_E_RUNTIME, "Expected index %s to be "
+           "no larger than src %s", xt.s, st.s);
+  DT_CHECK(c->cx, in_self && in_src, DT_E_RUNTIME, "Expected index %s to be no "
+           "larger than self %s apart from dimension %d and to be no larger "
+           "size than src %s", xt.s, mt.s, d, st.s);
+  return DT_OK;
+}
+
 static DtStatus scatter_meta (DtMetaCall *c) {
   int d;
   const DtMeta *m = c->in[0], *x = dt_in(c, 2), *s = dt_in(c, 3);
-  bool ok = true;
   DT_TRY(c->cx, op_dim(c->cx, c->args, 1, m->ndim, &d));
   if (!c->fake)
     DT_TRY(c->cx, check_index(c->cx, x, "scatter(): Expected dtype int32/"
                               "int64 for index"));
   DT_CHECK(c->cx, !s || s->dtype == m->dtype, DT_E_RUNTIME,
            "scatter(): Expected self.dtype to be equal to src.dtype");
-  if (dt_meta_numel(x) > 0) {
-    DT_CHECK(c->cx, (x->ndim ? x->ndim : 1) == (m->ndim ? m->ndim : 1),
-             DT_E_RUNTIME, "Index tensor must have the same number of "
-             "dimensions as self tensor");
-    DT_CHECK(c->cx, !s || (s->ndim ? s->ndim : 1) == (x->ndim ? x->ndim : 1),
-             DT_E_RUNTIME, "Index tensor must have the same number of "
-             "dimensions as src tensor");
-    for (int i = 0; i < x->ndim; i++) {
-      ok &= i == d || x->shape[i] <= (m->ndim ? m->shape[i] : 1);
-      ok &= !s || x->shape[i] <= (s->ndim ? s->shape[i] : 1);
-    }
-    OpText xt = op_shape_text(x), mt = op_shape_text(m);
-    OpText t = s ? op_shape_text(s) : mt;
-    DT_CHECK(c->cx, ok || !s, DT_E_RUNTIME, "Expected index %s to be no larger "
-             "than self %s apart from dimension %d and to be no larger size "
-             "than src %s", xt.s, mt.s, d, t.s);
-    DT_CHECK(c->cx, ok, DT_E_RUNTIME, "Expected index %s to be no larger than "
-             "self %s apart from dimension %d", xt.s, mt.s, d);
-  }
+  DT_TRY(c->cx, op_scatter_fits(c, d, x, s));
   return op_meta_plain(c);
 }
 

@@ -430,6 +430,7 @@ static DtStatus mse_meta (DtMetaCall *c) {
   OpOperand o[2] = { { .m = c->in[0] }, { .m = dt_in(c, 1) } };
   DtMeta m;
   DT_TRY(c->cx, op_promotable(c->cx, 2, o));
+  if (c->fake) DT_TRY(c->cx, op_py_broadcast(c->cx, 2, o));
   DT_TRY(c->cx, op_broadcast(c->cx, 2, o, op_promote(2, o), &m));
   c->nout = 1;
   if (dt_arg_int(c->args, 2) == RED_NONE) {
@@ -475,7 +476,12 @@ static DtStatus mse_grad (DtGradCall *c) {
 static DtStatus mse_back_meta (DtMetaCall *c) {
   OpOperand o[3] = { { .m = c->in[0] }, { .m = dt_in(c, 1) },
                      { .m = dt_in(c, 2) } };
+  DtMeta apart;                         /* the input less the target */
   c->nout = 1;
+  if (c->fake) {
+    DT_TRY(c->cx, op_py_pair(c->cx, o[1].m, o[2].m, &apart));
+    DT_TRY(c->cx, op_py_pair(c->cx, &apart, o[0].m, NULL));
+  }
   DT_TRY(c->cx, op_broadcast(c->cx, 3, o, op_promote(3, o), &c->out[0]));
   if (!c->fake) dt_meta_set_contiguous(&c->out[0]);
   return DT_OK;

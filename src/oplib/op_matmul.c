@@ -48,11 +48,6 @@ static DtStatus check_mm (DtMetaCall *c, const DtMeta *a, const DtMeta *b,
 }
 
 static DtStatus check_bmm (DtMetaCall *c, const DtMeta *a, const DtMeta *b) {
-  if (c->fake && c->args->schema->nargs > 3) {   /* baddbmm asks for sizes */
-    DT_TRY(c->cx, op_has_dim(c->cx, a, 0));
-    DT_TRY(c->cx, op_has_dim(c->cx, a, 1));
-    DT_TRY(c->cx, op_has_dim(c->cx, b, 2));
-  }
   DT_CHECK(c->cx, a->ndim == 3, DT_E_SHAPE, "batch1 must be a 3D tensor");
   DT_CHECK(c->cx, b->ndim == 3, DT_E_SHAPE, "batch2 must be a 3D tensor");
   DT_CHECK(c->cx, a->shape[0] == b->shape[0] && a->shape[2] == b->shape[1],
@@ -63,29 +58,15 @@ static DtStatus check_bmm (DtMetaCall *c, const DtMeta *a, const DtMeta *b) {
   return DT_OK;
 }
 
-/* A bias that does not broadcast, as the sum of two tensors refuses it. */
-static DtStatus fake_bias (DtMetaCall *c, const DtMeta *s, const DtMeta *o) {
-  OpText want = op_shape_text(o), got = op_shape_text(s);
-  for (int k = 1; k <= s->ndim && k <= o->ndim; k++) {
-    int64_t x = s->shape[s->ndim - k];
-    DT_CHECK(c->cx, x == 1 || x == o->shape[o->ndim - k], DT_E_SHAPE,
-             "Attempting to broadcast a dimension of length %lld at -%d! "
-             "Mismatching argument at index 1 had torch.Size(%s); but expected "
-             "shape should be broadcastable to %s", (long long)x, k, got.s,
-             want.s);
-  }
-  return DT_OK;
-}
-
 static DtStatus check_bias (DtMetaCall *c, const DtMeta *s, const DtMeta *o) {
   OpText want = op_shape_text(o), got = op_shape_text(s);
-  if (c->fake && !c->op->row[MM_BATCH]) return fake_bias(c, s, o);
+  if (c->fake && !c->op->row[MM_BATCH]) return op_py_pair(c->cx, o, s, NULL);
   DT_CHECK(c->cx, s->ndim <= o->ndim, DT_E_SHAPE,
            "expand(torch.%sTensor{%s}, size=%s): the number of sizes provided "
            "(%d) must be greater or equal to the number of dimensions in the "
            "tensor (%d)", op_dtype_word((DtDtype)s->dtype), got.s, want.s,
            o->ndim, s->ndim);
-  for (int i = 0; i < s->ndim; i++) {
+  for (int i = s->ndim - 1; i >= 0; i--) {     /* from the last, as expand */
     int d = o->ndim - s->ndim + i;
     DT_CHECK(c->cx, s->shape[i] == 1 || s->shape[i] == o->shape[d],
              DT_E_SHAPE, "The expanded size of the tensor (%lld) must match "
@@ -137,7 +118,7 @@ static DtStatus mm_meta (DtMetaCall *c) {
   const DtMeta *a = dt_in(c, at), *b = dt_in(c, at + 1);
   int64_t shape[3];
   DT_ASSERT(c->cx, a && b);
-  if (nb && at == 1 && !c->fake) DT_TRY(c->cx, expand_first(c, a, b));
+  if (nb && at == 1) DT_TRY(c->cx, expand_first(c, a, b));
   if (nb) DT_TRY(c->cx, check_bmm(c, a, b));
   else DT_TRY(c->cx, check_mm(c, a, b, at == 1));
   if (at == 1 && c->args->schema->inplace && !c->fake)

@@ -43,7 +43,13 @@ done:
 
 static DtStatus addmv_meta (DtMetaCall *c) {
   const DtMeta *s = c->in[0], *m = c->in[1], *v = c->in[2];
-  if (c->fake) DT_TRY(c->cx, op_check_mv(c->cx, m, v));
+  if (c->fake) {
+    DtMeta o;
+    DT_TRY(c->cx, op_check_mv(c->cx, m, v));
+    DT_TRY(c->cx, op_new_meta(c->cx, &o, (DtDtype)v->dtype, 1, m->shape, v));
+    c->nout = 1;
+    return op_py_pair(c->cx, &o, s, &c->out[0]);
+  }
   DT_CHECK(c->cx, m->ndim == 2 && v->ndim == 1 && s->ndim <= 1, DT_E_SHAPE,
            "vector + matrix @ vector expected, got %d, %d, %d", s->ndim,
            m->ndim, v->ndim);
@@ -53,7 +59,7 @@ static DtStatus addmv_meta (DtMetaCall *c) {
            "(%lld)", (long long)(s->ndim ? s->shape[0] : 1),
            (long long)m->shape[0], (long long)m->shape[1],
            (long long)v->shape[0]);
-  DT_CHECK(c->cx, c->fake || (m->dtype == v->dtype && s->dtype == v->dtype),
+  DT_CHECK(c->cx, m->dtype == v->dtype && s->dtype == v->dtype,
            DT_E_DTYPE, "addmv input tensors must have the same dtype, but got "
            "%s, %s, and %s", op_dtype_word((DtDtype)s->dtype),
            op_dtype_word((DtDtype)m->dtype), op_dtype_word((DtDtype)v->dtype));
@@ -118,7 +124,7 @@ static DtStatus addr_meta (DtMetaCall *c) {
   c->nout = 1;
   DT_TRY(c->cx, op_new_meta(c->cx, &c->out[0], t, 2, shape, s));
   OpText want = op_shape_text(&c->out[0]), got = op_shape_text(s);
-  for (int i = 0; i < s->ndim; i++) {
+  for (int i = s->ndim - 1; i >= 0; i--) {
     int d = 2 - s->ndim + i;
     DT_CHECK(c->cx, s->ndim <= 2 && (s->shape[i] == 1 ||
                                      s->shape[i] == shape[d]), DT_E_SHAPE,
@@ -184,24 +190,12 @@ static DtStatus addr_grad (DtGradCall *c) {
 
 /* ---- addbmm: the products of a batch, added up ---- */
 
+/* The sum is expanded before the matrices are looked at. */
 static DtStatus addbmm_meta (DtMetaCall *c) {
   const DtMeta *s = c->in[0], *a = c->in[1], *b = c->in[2];
-  int64_t shape[2];
-  if (c->fake) {
-    DT_TRY(c->cx, op_has_dim(c->cx, a, 1));
-    DT_TRY(c->cx, op_has_dim(c->cx, b, 2));
-  }
-  DT_CHECK(c->cx, a->ndim == 3, DT_E_SHAPE, "batch1 must be a 3D tensor");
-  DT_CHECK(c->cx, b->ndim == 3, DT_E_SHAPE, "batch2 must be a 3D tensor");
-  DT_CHECK(c->cx, a->shape[0] == b->shape[0], DT_E_SHAPE, "batch1 and batch2 "
-           "must have same number of batches, got %lld and %lld",
-           (long long)a->shape[0], (long long)b->shape[0]);
-  DT_CHECK(c->cx, a->shape[2] == b->shape[1], DT_E_SHAPE, "Incompatible matrix "
-           "sizes for bmm (%lldx%lld and %lldx%lld)", (long long)a->shape[1],
-           (long long)a->shape[2], (long long)b->shape[1],
-           (long long)b->shape[2]);
-  shape[0] = a->shape[1];
-  shape[1] = b->shape[2];
+  DT_TRY(c->cx, op_has_dim(c->cx, a, 1));
+  DT_TRY(c->cx, op_has_dim(c->cx, b, 2));
+  int64_t shape[2] = { a->shape[1], b->shape[2] };
   c->nout = 1;
   DT_TRY(c->cx, op_new_meta(c->cx, &c->out[0], (DtDtype)s->dtype, 2, shape,
                             s));
@@ -214,6 +208,15 @@ static DtStatus addbmm_meta (DtMetaCall *c) {
              "sizes: %s.  Tensor sizes: %s", (long long)shape[d < 0 ? 0 : d],
              (long long)s->shape[i], d, want.s, got.s);
   }
+  DT_CHECK(c->cx, a->ndim == 3, DT_E_SHAPE, "batch1 must be a 3D tensor");
+  DT_CHECK(c->cx, b->ndim == 3, DT_E_SHAPE, "batch2 must be a 3D tensor");
+  DT_CHECK(c->cx, a->shape[0] == b->shape[0], DT_E_SHAPE, "batch1 and batch2 "
+           "must have same number of batches, got %lld and %lld",
+           (long long)a->shape[0], (long long)b->shape[0]);
+  DT_CHECK(c->cx, a->shape[2] == b->shape[1], DT_E_SHAPE, "Incompatible matrix "
+           "sizes for bmm (%lldx%lld and %lldx%lld)", (long long)a->shape[1],
+           (long long)a->shape[2], (long long)b->shape[1],
+           (long long)b->shape[2]);
   DtDtype other = (DtDtype)(s->dtype != a->dtype ? a->dtype : b->dtype);
   DT_CHECK(c->cx, s->dtype == other, DT_E_DTYPE, "self and mat2 must have the "
            "same dtype, but got %s and %s", op_dtype_word((DtDtype)s->dtype),
@@ -369,8 +372,8 @@ static DtStatus scaled_mm_meta (DtMetaCall *c) {
   DtDtype t;
   DT_CHECK(c->cx, a->ndim == 2 && b->ndim == 2, DT_E_SHAPE, "Inputs must be 2D "
            "but got self.dim()=%d and mat2.dim()=%d", a->ndim, b->ndim);
-  DT_CHECK(c->cx, a->shape[1] == b->shape[0], DT_E_SHAPE, "mat1 and mat2 shapes "
-           "cannot be multiplied (%lldx%lld and %lldx%lld)",
+  DT_CHECK(c->cx, c->fake || a->shape[1] == b->shape[0], DT_E_SHAPE, "mat_a "
+           "and mat_b shapes cannot be multiplied (%lldx%lld and %lldx%lld)",
            (long long)a->shape[0], (long long)a->shape[1],
            (long long)b->shape[0], (long long)b->shape[1]);
   if (!c->fake) {
@@ -456,32 +459,62 @@ static DtStatus grouped_strides (DtMetaCall *c, const char *name,
   bool by_row = m->stride[d] == 1 &&
                 m->stride[d - 1] >= 1 && m->stride[d - 1] >= m->shape[d];
   int outer = by_column ? d : d - 1;
-  if (!by_column && !by_row)
-    return DT_OK;
-  DT_CHECK(c->cx, m->stride[outer] % align == 0, DT_E_RUNTIME,
-           "Expected %s stride along %d dim to be multiple of 16 bytes, got "
+  OpText strides = strides_text(m), sizes = op_size_text(c, m);
+  if (c->fake) {                        /* a tuple, as Python prints it */
+    strides.s[0] = '(';
+    strides.s[strlen(strides.s) - 1] = ')';
+  }
+  DT_CHECK(c->cx, by_column || by_row, DT_E_RUNTIME, "Invalid strides/sizes, "
+           "got %s for strides and %s for sizes", strides.s, sizes.s);
+  bool aligned = m->stride[outer] % align == 0;
+  DT_CHECK(c->cx, aligned || c->fake, DT_E_RUNTIME,
+           "strides should be multiple of 16 bytes");
+  DT_CHECK(c->cx, aligned, DT_E_RUNTIME, "Expected %s stride along %d dim to be multiple of 16 bytes, got "
            "%lld.", name, outer, (long long)m->stride[outer]);
   return DT_OK;
 }
 
-/* What the local call asks of the ends of groups and of the two sizes.
-** Semantics: _grouped_mm_validate_inputs. */
+/* Types of the factors; propagation knows bf16 only. */
+static DtStatus grouped_types (DtMetaCall *c, const DtMeta *a,
+                               const DtMeta *b) {
+  const DtMeta *m[2] = { a, b };
+  DT_CHECK(c->cx, !c->fake || (a->dtype == DT_BF16 && b->dtype == DT_BF16),
+           DT_E_RUNTIME, "Expected inputs of BF16 type but got mat_a.dtype=%s "
+           "and mat_b.dtype=%s.", dt_dtype_info((DtDtype)a->dtype)->torch,
+           dt_dtype_info((DtDtype)b->dtype)->torch);
+  for (int i = 0; i < 2; i++)
+    DT_CHECK(c->cx, m[i]->dtype == DT_F32 || m[i]->dtype == DT_BF16 ||
+             m[i]->dtype == DT_F16, DT_E_RUNTIME, "Expected mat_%c to be "
+             "Float32, BFloat16 or Float16 matrix, got %s", "ab"[i],
+             op_dtype_word((DtDtype)m[i]->dtype));
+  return DT_OK;
+}
+
+/* The ends of groups, and how many there are. */
 static DtStatus grouped_offs (DtMetaCall *c, const DtMeta *a, const DtMeta *b,
                               const DtMeta *offs) {
-  bool a3 = a->ndim == 3, b3 = b->ndim == 3;
-  DT_CHECK(c->cx, (offs != NULL) != (a3 && b3), DT_E_RUNTIME,
+  bool a3 = a->ndim == 3, b3 = b->ndim == 3, needed = !(a3 && b3);
+  DT_CHECK(c->cx, !c->fake || (offs != NULL) == needed, DT_E_RUNTIME,
+           "Offsets tensor %sprovided, but is %sneeded for %dD/%dD "
+           "multiplicand layouts.", needed ? "not " : "", needed ? "" : "not ",
+           a->ndim, b->ndim);
+  DT_CHECK(c->cx, (offs != NULL) == needed, DT_E_RUNTIME,
            "Have to provide offsets if there is a 2d matrix, or no offset if "
            "both matrices are 3d");
-  DT_CHECK(c->cx, a->shape[a->ndim - 1] == b->shape[b->ndim - 2],
-           DT_E_RUNTIME, "contraction dimension of mat_a and mat_b must match");
   DT_CHECK(c->cx, offs == NULL || offs->ndim == 1, DT_E_RUNTIME,
-           "offs has to be 1D");
-  DT_CHECK(c->cx, offs == NULL || offs->dtype == DT_I32, DT_E_RUNTIME,
-           "Offsets have to be int32");
-  int64_t groups = offs ? offs->shape[0] : a->shape[0];
-  DT_CHECK(c->cx, (!a3 || a->shape[0] == groups) &&
-           (!b3 || b->shape[0] == groups), DT_E_RUNTIME,
-           "matrix batch sizes have to match");
+           c->fake ? "Offsets tensor must be 1D" : "offs has to be 1D");
+  DT_CHECK(c->cx, offs == NULL || offs->dtype == DT_I32 || c->fake,
+           DT_E_RUNTIME, "Offsets have to be int32");
+  if (c->fake) return DT_OK;
+  DT_CHECK(c->cx, needed || a->shape[0] == b->shape[0], DT_E_RUNTIME,
+           "batched dimension has to match");
+  DT_CHECK(c->cx, !needed || ((!a3 || a->shape[0] == offs->shape[0]) &&
+                              (!b3 || b->shape[0] == offs->shape[0])),
+           DT_E_RUNTIME, "matrix batch sizes have to match");
+  DT_CHECK(c->cx, a->dtype == b->dtype, DT_E_RUNTIME, "Expected out tensor to "
+           "have dtype %s, but got %s instead",
+           dt_dtype_info((DtDtype)b->dtype)->cpp,
+           dt_dtype_info((DtDtype)a->dtype)->cpp);
   return DT_OK;
 }
 
@@ -498,20 +531,13 @@ static DtStatus grouped_meta (DtMetaCall *c) {
            "%d and mat_b.dim()=%d", a->ndim, b->ndim);
   DT_CHECK(c->cx, (a->ndim == 2 || a3) && (b->ndim == 2 || b3), DT_E_RUNTIME,
            "mat_a has to be 2 or 3d");
-  DT_CHECK(c->cx, offs != NULL || (a3 && b3), DT_E_RUNTIME,
-           "Have to provide offsets if there is a 2d matrix, or no offset if "
-           "both matrices are 3d");
+  DT_TRY(c->cx, grouped_types(c, a, b));
   DT_CHECK(c->cx, !(a3 || b3) || a->shape[a->ndim - 1] ==
            b->shape[b->ndim - 2], DT_E_RUNTIME, "contraction dimension of "
            "mat_a and mat_b must match");
-  if (c->fake) {
-    DT_TRY(c->cx, grouped_strides(c, "mat_a", a));
-    DT_TRY(c->cx, grouped_strides(c, "mat_b", b));
-    DT_CHECK(c->cx, offs == NULL || offs->ndim == 1, DT_E_RUNTIME,
-             "Offsets tensor must be 1D");
-  } else {
-    DT_TRY(c->cx, grouped_offs(c, a, b, offs));
-  }
+  DT_TRY(c->cx, grouped_strides(c, "mat_a", a));
+  DT_TRY(c->cx, grouped_strides(c, "mat_b", b));
+  DT_TRY(c->cx, grouped_offs(c, a, b, offs));
   if (a3 && b3) shape[n++] = a->shape[0];
   else if (!a3 && !b3) shape[n++] = offs->shape[0];
   shape[n++] = a->shape[a->ndim - 2];

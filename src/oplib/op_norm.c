@@ -462,20 +462,21 @@ static DtStatus rms_check (DtDecompCall *c, const DtMeta *m) {
   int k = op_ints(c->args, 1, shape);
   DT_CHECK(c->e->cx, m->ndim >= k, DT_E_VALUE, "Input tensor must have at "
            "least %d dimensions, but got %d", k, m->ndim);
+  if (w) {
+    const DtMeta *wm = dt_emit_meta(c->e, w);
+    bool ok = wm->ndim == k;
+    for (int i = 0; ok && i < k; i++) ok = wm->shape[i] == shape[i];
+    OpText got = op_shape_text(wm), want = op_ints_text(k, shape);
+    DT_CHECK(c->e->cx, ok, DT_E_RUNTIME, "Expected weight to be of same shape "
+             "as normalized_shape, but got weight of shape %s and "
+             "normalized_shape = %s", got.s, want.s);
+  }
   for (int i = 0; i < k; i++) {
     OpText in = op_shape_text(m), norm = op_ints_text(k, shape);
     DT_CHECK(c->e->cx, m->shape[m->ndim - k + i] == shape[i], DT_E_RUNTIME,
              "Given normalized_shape=%s, expected input with shape [*%s, but "
              "got input of size%s", norm.s, norm.s + 1, in.s);
   }
-  if (!w) return DT_OK;
-  const DtMeta *wm = dt_emit_meta(c->e, w);
-  bool ok = wm->ndim == k;
-  for (int i = 0; ok && i < k; i++) ok = wm->shape[i] == shape[i];
-  OpText got = op_shape_text(wm), want = op_ints_text(k, shape);
-  DT_CHECK(c->e->cx, ok, DT_E_RUNTIME, "Expected weight to be of same shape "
-           "as normalized_shape, but got weight of shape %s and "
-           "normalized_shape = %s", got.s, want.s);
   return DT_OK;
 }
 

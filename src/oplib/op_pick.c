@@ -318,15 +318,20 @@ static DtStatus put_grad (DtGradCall *c) {
 
 /* ---- index_copy ---- */
 
-/* The sizes but that of dim d: "3 2". */
-static OpText slice_text (const DtMeta *m, int d) {
+/* The sizes but that of dim d: "3 2", in propagation "torch.Size([3, 2])". */
+static OpText slice_text (const DtMetaCall *c, const DtMeta *m, int d) {
+  DtMeta rest;
   OpText r;
   size_t k = 0;
+  dt_meta_copy(&rest, m);
+  rest.ndim = 0;
+  for (int i = 0; i < m->ndim; i++)
+    if (i != d) rest.shape[rest.ndim++] = m->shape[i];
+  if (c->fake) return op_size_text(c, &rest);
   r.s[0] = '\0';
-  for (int i = 0; i < m->ndim && k + 32 < sizeof r.s; i++)
-    if (i != d)
-      k += (size_t)snprintf(r.s + k, sizeof r.s - k, "%s%lld", k ? " " : "",
-                            (long long)m->shape[i]);
+  for (int i = 0; i < rest.ndim && k + 32 < sizeof r.s; i++)
+    k += (size_t)snprintf(r.s + k, sizeof r.s - k, "%s%lld", k ? " " : "",
+                          (long long)rest.shape[i]);
   return r;
 }
 
@@ -335,17 +340,18 @@ static DtStatus icopy_meta (DtMetaCall *c) {
   int d, n = s->ndim;
   int64_t k = dt_meta_numel(x), have;
   bool ok = true;
+  DtStatus wrong = c->fake ? DT_E_RUNTIME : DT_E_INDEX;
   DT_TRY(c->cx, op_dim(c->cx, c->args, 1, m->ndim, &d));
   DT_CHECK(c->cx, !c->fake || m->ndim > 0 || n <= 1, DT_E_RUNTIME,
            "index_copy_(): Source/destination tensor must have same slice "
            "shapes. Destination slice shape: () at dimension 0 and source "
            "slice shape: torch.Size(%s) at dimension 0.",
            n > 1 ? op_ints_text(n - 1, s->shape + 1).s : "");
-  DT_CHECK(c->cx, x->ndim <= 1, DT_E_INDEX, "index_copy_(): Index should have "
-           "dimension 1 or 0 (got %d)", x->ndim);
-  DT_CHECK(c->cx, n > 0 || k == 1, DT_E_INDEX, "index_copy_(): When source is "
+  DT_CHECK(c->cx, x->ndim <= 1, wrong, "%sIndex should have dimension 1 or 0 "
+           "(got %d)", c->fake ? "" : "index_copy_(): ", x->ndim);
+  DT_CHECK(c->cx, n > 0 || k == 1, wrong, "index_copy_(): When source is "
            "scalar, index should have one element (got %lld)", (long long)k);
-  DT_CHECK(c->cx, n == m->ndim || n == 0 || m->ndim == 0, DT_E_INDEX,
+  DT_CHECK(c->cx, n == m->ndim || n == 0 || m->ndim == 0, wrong,
            "index_copy_(): When source and destination are not scalars, their "
            "dimensionality must match. Source dimensionality (%d), "
            "destination dimensionality (%d)", n, m->ndim);
@@ -358,13 +364,13 @@ static DtStatus icopy_meta (DtMetaCall *c) {
            op_dtype_word((DtDtype)s->dtype));
   for (int i = 0; n == m->ndim && i < n; i++)
     ok &= i == d || s->shape[i] == m->shape[i];
-  OpText into = slice_text(m, d), from = slice_text(s, d);
+  OpText into = slice_text(c, m, d), from = slice_text(c, s, d);
   DT_CHECK(c->cx, ok, DT_E_RUNTIME, "index_copy_(): Source/destination tensor "
            "must have same slice shapes. Destination slice shape: %s at "
            "dimension %d and source slice shape: %s at dimension 0.",
            into.s, d, from.s);
   have = n ? s->shape[d < n ? d : 0] : 1;
-  DT_CHECK(c->cx, n == 0 || k == have, DT_E_INDEX, "index_copy_(): Number of "
+  DT_CHECK(c->cx, n == 0 || k == have, wrong, "index_copy_(): Number of "
            "indices (%lld) should be equal to source.size(dim) (%lld)",
            (long long)k, (long long)have);
   return op_meta_plain(c);
@@ -418,7 +424,7 @@ static DtStatus sreduce_meta (DtMetaCall *c) {
   int d;
   const DtMeta *m = c->in[0], *x = dt_in(c, 2), *s = dt_in(c, 3);
   const char *how = dt_arg_str(c->args, 4);
-  bool known = false, ok = true;
+  bool known = false;
   DT_TRY(c->cx, op_dim(c->cx, c->args, 1, m->ndim, &d));
   for (int i = 0; i < SR_NAMES; i++) known |= strcmp(sr_names[i], how) == 0;
   DT_CHECK(c->cx, known, DT_E_RUNTIME, "reduce argument must be either sum, "
@@ -427,22 +433,7 @@ static DtStatus sreduce_meta (DtMetaCall *c) {
            "scatter(): Expected dtype int32/int64 for index");
   DT_CHECK(c->cx, s->dtype == m->dtype, DT_E_RUNTIME,
            "scatter(): Expected self.dtype to be equal to src.dtype");
-  bool any = dt_meta_numel(x) > 0;
-  DT_CHECK(c->cx, !any || (x->ndim > 1 ? x->ndim : 1) ==
-                          (m->ndim > 1 ? m->ndim : 1), DT_E_RUNTIME,
-           "Index tensor must have the same number of dimensions as self "
-           "tensor");
-  DT_CHECK(c->cx, !any || (x->ndim > 1 ? x->ndim : 1) ==
-                          (s->ndim > 1 ? s->ndim : 1), DT_E_RUNTIME,
-           "Index tensor must have the same number of dimensions as src "
-           "tensor");
-  for (int i = 0; any && i < x->ndim; i++)
-    ok &= x->ndim == m->ndim && x->ndim == s->ndim &&
-          x->shape[i] <= s->shape[i] && (i == d || x->shape[i] <= m->shape[i]);
-  DT_CHECK(c->cx, ok, DT_E_RUNTIME, "Expected index %s to be no larger than "
-           "self %s apart from dimension %d and to be no larger size than src "
-           "%s", op_shape_text(x).s, op_shape_text(m).s, d,
-           op_shape_text(s).s);
+  DT_TRY(c->cx, op_scatter_fits(c, d, x, s));
   return op_meta_plain(c);
 }
 static DtStatus sreduce_kernel (DtKernelCall *c) {

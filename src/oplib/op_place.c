@@ -347,8 +347,10 @@ static DtStatus fill_meta (DtMetaCall *c) {
   DT_TRY(c->cx, op_dim(c->cx, c->args, 1, c->in[0]->ndim, &d));
   DT_CHECK(c->cx, c->fake || dt_in(c, 2)->dtype == DT_I64, DT_E_INDEX,
            "index_fill_(): Expected dtype int64 for index.");
-  DT_CHECK(c->cx, dt_in(c, 2)->ndim <= 1, DT_E_RUNTIME,
+  DT_CHECK(c->cx, c->fake || dt_in(c, 2)->ndim <= 1, DT_E_RUNTIME,
            "Index has to be a vector/scalar");
+  DT_CHECK(c->cx, dt_in(c, 2)->ndim <= 1, DT_E_RUNTIME,
+           "Index should have dimension 1 or 0 (got %d)", dt_in(c, 2)->ndim);
   DT_CHECK(c->cx, !c->fake || !v || v->ndim == 0, DT_E_RUNTIME, "Only "
            "supports 0-dimensional value tensor. Got a tensor with %d "
            "dimensions.", v ? v->ndim : 0);

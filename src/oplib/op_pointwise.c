@@ -237,8 +237,7 @@ DtStatus op_pw_allows (DtCtx *cx, const DtOpDef *op, int n,
   return meta_allows(cx, name, t, OPERAND);
 }
 
-/* What PyTorch's meta functions say of shapes that do not broadcast. */
-static DtStatus meta_shapes (DtCtx *cx, int n, const OpOperand *o) {
+DtStatus op_py_broadcast (DtCtx *cx, int n, const OpOperand *o) {
   int64_t all[DT_MAX_NDIM], length;
   int nd = 0, index = 0;
   for (int i = 0; i < n; i++)
@@ -264,6 +263,13 @@ static DtStatus meta_shapes (DtCtx *cx, int n, const OpOperand *o) {
   return DT_OK;
 }
 
+DtStatus op_py_pair (DtCtx *cx, const DtMeta *a, const DtMeta *b,
+                     DtMeta *out) {
+  OpOperand o[2] = { { .m = a }, { .m = b } };
+  DT_TRY(cx, op_py_broadcast(cx, 2, o));
+  return out ? op_broadcast(cx, 2, o, (DtDtype)a->dtype, out) : DT_OK;
+}
+
 DtStatus op_pw_meta (DtMetaCall *c) {
   OpOperand o[PWR_MAXN], use[PWR_MAXN];
   DtDtype ct, rt;
@@ -271,7 +277,7 @@ DtStatus op_pw_meta (DtMetaCall *c) {
   int m = promoted(c->op, n, o, use);
   pw_types(c->op, n, o, &ct, &rt);
   DT_TRY(c->cx, op_pw_allows(c->cx, c->op, m, use, ct));
-  if (c->fake) DT_TRY(c->cx, meta_shapes(c->cx, n, o));
+  if (c->fake) DT_TRY(c->cx, op_py_broadcast(c->cx, n, o));
   c->nout = 1;
   return op_broadcast(c->cx, n, o, rt, &c->out[0]);
 }

@@ -216,6 +216,12 @@ static DtStatus back_meta (DtMetaCall *c) {
            nd + 2, g->ndim);
   for (int d = 0; d < nd + 2; d++) {
     if (nd == 1) DT_TRY(c->cx, op_sp_check_dim(c->cx, g, 3, d, full[d]));
+    bool python = c->fake && !c->args->schema->is_out &&
+                  (MODE == AA_LINEAR || MODE == AA_LANCZOS);
+    DT_CHECK(c->cx, !python || g->shape[d] == full[d], DT_E_RUNTIME,
+             "\nExpected grad_output to have the same shape as output; "
+             "output.size(%d) = %lld\nbut got grad_output_size(%d) = %lld", d,
+             (long long)full[d], d, (long long)g->shape[d]);
     DT_CHECK(c->cx, g->shape[d] == full[d], DT_E_RUNTIME, "Expected "
              "grad_output to have the same shape as output; output.size(%d) = "
              "%lld but got grad_output.size(%d) = %lld", d,

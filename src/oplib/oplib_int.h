@@ -63,6 +63,13 @@ enum { OP_DEFAULT_FLOAT = DT_F32 };
 /* Broadcast n operands into *out (shape and TensorIterator's strides). */
 DtStatus op_broadcast (DtCtx *cx, int n, const OpOperand *o, DtDtype rt,
                        DtMeta *out);
+/* Do operands broadcast, as PyTorch's Python decompositions ask it?  Numbers
+** and absent ones are passed over.  Errors: SHAPE "Attempting to broadcast a
+** dimension of length 3 at -1! ...".  Local. */
+DtStatus op_py_broadcast (DtCtx *cx, int n, const OpOperand *o);
+/* The same of two; `out` (NULL allowed): what they broadcast to. */
+DtStatus op_py_pair (DtCtx *cx, const DtMeta *a, const DtMeta *b,
+                     DtMeta *out);
 /* Parameters of a normalisation (NULL: absent) beside an input of dtype t:
 ** all of its dtype, or all f32 beside 16 bits, as the first one says. */
 DtStatus op_mixed_params (DtCtx *cx, DtDtype t, const DtMeta *const *p, int n);
@@ -99,6 +106,13 @@ DtDtype op_dtype_or (const DtArgs *a, int i, DtDtype dflt);
 typedef struct OpText { char s[240]; } OpText;
 OpText op_shape_text (const DtMeta *m);
 OpText op_ints_text (int n, const int64_t *v);
+/* The same as the call's side of PyTorch writes it: "torch.Size([8, 128])"
+** where it propagates, which is Python. */
+OpText op_size_text (const DtMetaCall *c, const DtMeta *m);
+/* Do index `x` and source `s` (NULL: a number) of a scatter along dim d fit
+** input 0?  RUNTIME with PyTorch's text. */
+DtStatus op_scatter_fits (DtMetaCall *c, int d, const DtMeta *x,
+                          const DtMeta *s);
 /* "Float", "Long": names in error texts. */
 const char *op_dtype_word (DtDtype t);
 int op_ints (const DtArgs *a, int i, int64_t *out);   /* up to DT_MAX_NDIM */
