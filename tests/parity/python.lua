@@ -50,8 +50,8 @@ end
 
 local out, code = run(program .. " -n 4 " .. dir .. "everyday.py")
 for _, want in ipairs {"352 ['fc.weight', 'fc.bias']",
-  "{<OpOverloadPacket(op='c10d.scatter_')>: 2, <OpOverloadPacket(op="
-    .. "'c10d_functional.all_gather_into_tensor')>: 2} 4",
+  "defaultdict(<class 'int'>, {<OpOverloadPacket(op='c10d.scatter_')>: 2, "
+    .. "<OpOverloadPacket(op='c10d_functional.all_gather_into_tensor')>: 2}) 4",
   "torch.Size([3, 4]) tensor(True)",
   "Operator mylib.scale.default does not have a sharding strategy",
   "RuntimeError: aten.masked_fill.Scalar got mixed", "\n(Replicate(),)\n"} do
@@ -289,12 +289,12 @@ for _, case in ipairs {
 end
 
 -- The language: what Python 3.11 printed for the same text is in .out; for the
--- last six (tensors, modules, wrong calls, simulated ranks, training) it had
+-- last seven (tensors, modules, wrong calls, simulated ranks, training) it had
 -- PyTorch.
 for _, name in ipairs {"format", "strings", "lists", "dicts", "classes",
   "control", "stdlib", "calls", "scopes", "inherit", "match", "integers",
   "patterns", "generators", "tensors", "modules", "sequences",
-  "wrongcalls", "local_tensor", "training"} do
+  "wrongcalls", "local_tensor", "training", "kinds"} do
   local base = "tests/parity/language/" .. name
   local ranks = name == "local_tensor" and 4 or 1
   local f = assert(io.open(base .. ".out"))

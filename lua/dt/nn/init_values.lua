@@ -114,4 +114,41 @@ function M.trunc_normal_(t, ...)
   return t
 end
 
+-- init.eye_(t): ones where row and column are equal.
+function M.eye_(t)
+  if t.ndim ~= 2 then
+    util.raise("ValueError", "Only tensors with 2 dimensions are supported")
+  end
+  local guard <close> = dt.no_grad()            -- luacheck: ignore guard
+  if util.is_dtensor(t) then
+    dt.ops.aten.eye.m_out(t.shape[1], t.shape[2], {out = t})
+  else
+    t:copy_(dt.eye(t.shape[1], t.shape[2]))
+  end
+  return t
+end
+
+-- init.dirac_(t, groups = 1): convolutions that give back their input.
+function M.dirac_(t, groups)
+  if t.ndim < 3 or t.ndim > 5 then
+    util.raise("ValueError", "Only tensors with 3, 4, or 5 dimensions are "
+      .. "supported")
+  end
+  groups = groups or 1
+  if t.shape[1] % groups ~= 0 then
+    util.raise("ValueError", "dim 0 must be divisible by groups")
+  end
+  local guard <close> = dt.no_grad()            -- luacheck: ignore guard
+  local per = t.shape[1] // groups
+  t:zero_()
+  for g = 0, groups - 1 do
+    for d = 0, math.min(per, t.shape[2]) - 1 do
+      local at = t:select(0, g * per + d):select(0, d)
+      for i = 3, t.ndim do at = at:select(0, t.shape[i] // 2) end
+      at:fill_(1.0)
+    end
+  end
+  return t
+end
+
 return M

@@ -484,17 +484,19 @@ end
 
 -- ---- hooks ----
 
+local handle_mt = {__name = "RemovableHandle"}
+
 local function add_hook(list, f, kw)
   kw = kw or {}
   local hook = {f = f, with_kwargs = kw.with_kwargs,
     always_call = kw.always_call}
   if kw.prepend then table.insert(list, 1, hook)
   else list[#list + 1] = hook end
-  return {remove = function ()
+  return setmetatable({remove = function ()
     for i, h in ipairs(list) do
       if h == hook then table.remove(list, i) break end
     end
-  end}
+  end}, handle_mt)
 end
 
 -- m:register_forward_pre_hook(f, {prepend=, with_kwargs=}): f(module, args)

@@ -11,6 +11,7 @@ local absent = require "dt.python.absent"
 local text = require "dt.python.text"
 local boxes = require "dt.python.boxes"
 local exceptions = require "dt.python.exceptions"
+local dunder = require "dt.python.dunder"
 
 local M = {}
 local None = dt.None
@@ -36,7 +37,7 @@ local function listed(name, width)
     for a, b in m[name](m, t) do
       out[#out + 1] = width == 2 and V.tuple {a, b} or a
     end
-    return V.list(out)
+    return V.generator(V.iter(V.list(out)))
   end
 end
 
@@ -115,7 +116,15 @@ local function state_of(opt)
   for _, group in ipairs(opt.param_groups) do
     for _, p in ipairs(group.params) do
       local state = opt.state[p._id]
-      if state then V.dict_set(d, p, V.dict_of(opt:state_dict_of(state))) end
+      if state then
+        local t, names = opt:state_dict_of(state), {}
+        for name in pairs(t) do names[#names + 1] = name end
+        table.sort(names, function (a, b)       -- "step" was made first
+          if (a == "step") ~= (b == "step") then return a == "step" end
+          return a < b
+        end)
+        V.dict_set(d, p, V.dict_of(t, names))
+      end
     end
   end
   return d
@@ -155,6 +164,35 @@ local tensor_method = {
 
 -- Tables whose functions are no methods: their first argument is not self.
 local unbound = setmetatable({}, {__mode = "k"})
+
+-- record(word, names, values): an object whose attributes are shown in the
+-- order they were set, as argparse.Namespace and types.SimpleNamespace are.
+function M.record(word, names, given)
+  local order, held = {}, {}
+  local mt = {__name = word, __index = held}
+  local v = M.namespace(setmetatable({}, mt))
+  function mt.__newindex(_, name, x)
+    if held[name] == nil then order[#order + 1] = name end
+    held[name] = x
+  end
+  function mt.dict()
+    local d = V.dict()
+    for _, name in ipairs(order) do
+      if held[name] ~= nil then V.dict_set(d, name, held[name]) end
+    end
+    d.changed = function (name, x) v[name] = x end
+    return d
+  end
+  function mt.__tostring()
+    local parts = {}
+    for k, x in V.each(mt.dict()) do
+      parts[#parts + 1] = k .. "=" .. V.repr(x)
+    end
+    return word .. "(" .. table.concat(parts, ", ") .. ")"
+  end
+  for _, name in ipairs(names) do v[name] = given[name] end
+  return v
+end
 
 -- Mark a table as a name space.
 function M.namespace(t)
@@ -200,7 +238,7 @@ local function class_of(v)
   end
   local lua = rawget(type(v) == "table" and v or {}, "_class")
   if lua then return lua end
-  return M.namespace {__name__ = V.type_name(v)}
+  return require("dt.python.kinds").class_of(v)
 end
 
 local function get_engine(v, name)
@@ -256,7 +294,9 @@ local function of_error(e, name)
       args.n + 1), kw)
   end, name) end
   if name == "args" then
-    return rawget(e, "args") or V.tuple {e.message}
+    local key = e.class == "KeyError" and e.message:match("^(['\"])")
+    local inner = key and e.message:match("^" .. key .. "(.*)" .. key .. "$")
+    return rawget(e, "args") or V.tuple {inner or e.message}
   elseif name == "__cause__" or name == "__context__"
     or name == "__traceback__" then
     return rawget(e, name) or None
@@ -269,6 +309,13 @@ end
 local function is_error(v)
   return type(v) == "table" and v.class and v.message and true or false
 end
+
+-- What a class of the library's says of itself.
+local class_fact_of_nn = {
+  __name__ = function (c) return rawget(c, "__name") end,
+  __qualname__ = function (c) return rawget(c, "__name") end,
+  __module__ = function (c) return V.module_of(c) end,
+}
 
 -- What numbers have.
 local number = {
@@ -391,10 +438,22 @@ function M.get(v, name)
     if V.is_tuple(v) and v.n == 2 and result_of_two[name] then
       return v[result_of_two[name]]
     end
-    return missing(v, name)
+    return dunder(v, name) or missing(v, name)
+  end
+  if type(v) == "function" and name == "remove" then
+    return method(v, function (f)       -- what register_hook gave
+      f()
+      return None
+    end, name)
   end
   if type(v) ~= "table" and type(v) ~= "userdata" then
-    return missing(v, name)
+    return dunder(v, name) or missing(v, name)
+  end
+  if type(v) == "userdata" and name:find("^__") then
+    local f = dunder(v, name)
+    if f then return f end
+  elseif class_fact_of_nn[name] and rawget(v, "__base") then
+    return class_fact_of_nn[name](v)
   end
   if util.is_tensor(v) then
     if of_tensor[name] then return V.from_lua(of_tensor[name](v)) end
@@ -408,6 +467,10 @@ function M.get(v, name)
     return method(v, of_module[name], name)
   elseif name == "extend" and nnm.is_module(v) and v.extend_with then
     return method(v, extend, name)
+  end
+  if name == "__dict__" and type(v) == "table" and getmetatable(v)
+     and getmetatable(v).dict then
+    return getmetatable(v).dict()
   end
   if type(v) == "table" and rawget(v, "param_groups") then
     if name == "state" then return state_of(v) end
@@ -549,8 +612,8 @@ function M.enter(scope)
       .. "protocol", V.type_name(scope))
   end
   if util.is_mesh(scope) then return M.enter_mesh(scope) end
-  if type(scope) == "string" then        -- torch.device("meta")
-    return require("dt.create").enter_device(scope)
+  if V.is_device(scope) then             -- torch.device("meta")
+    return require("dt.create").enter_device(tostring(scope))
   end
   local special = V.special(scope, "__enter__")
   if special then return special() end
@@ -568,7 +631,7 @@ end
 -- ends here.
 function M.leave(scope, err)
   if util.is_mesh(scope) then return M.leave_mesh() end
-  if type(scope) == "string" then
+  if V.is_device(scope) then
     return require("dt.create").leave_device()
   end
   local special = V.special(scope, "__exit__")

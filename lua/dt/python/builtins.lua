@@ -612,7 +612,8 @@ def("type", function (a)
   end
   if v == None then return M.none_type end
   local kind = KINDS[V.type_name(v)]
-  if kind and not util.is_tensor(v) then return B[kind] end
+  if kind and not util.is_tensor(v)
+     and not (V.is_tuple(v) and rawget(v, "is_size")) then return B[kind] end
   return attrs.get(v, "__class__")
 end)
 B.object = namespace {__name__ = "object",

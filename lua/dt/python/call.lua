@@ -104,13 +104,15 @@ local scopes                        -- attrs.lua, which stands above
 function M.set_scopes(t) scopes = t end
 
 local function decorated(scope, f)
-  return V.builtin(function (args, kw)
+  local b = V.builtin(function (args, kw)
     scopes.enter(scope)
     local out = table.pack(pcall(M.call, f, args, kw))
     scopes.leave(scope, not out[1] and out[2] or nil)
     if not out[1] then error(out[2], 0) end
     return out[2]
   end, rawget(f, "name"))
+  b.binds = true                    -- in a class it is a method
+  return b
 end
 
 -- A callable set on an object, which is called without the object.
@@ -159,6 +161,9 @@ function M.call(f, args, kw)
     end
     if V.raw(f.__init__) then
       return f(setmetatable({args = args, kw = kw}, packed_mt))
+    end
+    if (args.n > 0 or kw and #kw.keys > 0) and classes.is_plain(f) then
+      util.raise("TypeError", "%s() takes no arguments", f.__name)
     end
     return call_lua(f, args, kw)
   end

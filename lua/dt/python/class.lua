@@ -58,10 +58,12 @@ M.cached_property = builtin(function (a)
 end, "cached_property")
 
 local function bound(f, self)
-  return builtin(function (args, kw)
+  local b = builtin(function (args, kw)
     return calls.call(f, V.list({self, table.unpack(args, 1, args.n)},
       args.n + 1), kw)
   end, rawget(f, "plain") or rawget(f, "name"))
+  b.bound_to, b.full_name = self, rawget(f, "name")
+  return b
 end
 
 -- What v.name is when a Python class says it: value, found.  `class` is v's
@@ -113,7 +115,8 @@ end
 -- Put what a body defined into the class.
 local function fill(class, members)
   for key, v in pairs(members) do
-    class[key] = getmetatable(v) == V.func_mt and calls.lua_method(v) or v
+    class[key] = (getmetatable(v) == V.func_mt or type(v) == "table"
+      and rawget(v, "binds")) and calls.lua_method(v) or v
   end
 end
 
@@ -242,6 +245,18 @@ local function told(class, kw)
       return
     end
   end
+end
+
+-- Is the class, and all above it, of the program's own: no nn.Module?
+function M.is_plain(class)
+  if not rawget(class, "__order")
+     or class.__init__ ~= nnm.Module.__init__ then
+    return false
+  end
+  for _, c in ipairs(rawget(class, "__order")) do
+    if not rawget(c, "__python") or rawget(c, "__made") then return false end
+  end
+  return true
 end
 
 -- make(name, bases, members, fields, noted, kw): a class; `members` are the

@@ -409,6 +409,14 @@ local function lua_group(v)
   return v
 end
 
+-- A functional collective that takes its arguments by place or name.
+local by_name = {}
+function M.by_name(name)
+  by_name[name] = by_name[name]
+    or require("dt.python.signatures").functional(name)
+  return by_name[name]
+end
+
 M.functional = {}
 for name, row in pairs(functional) do
   M.functional[name] = V.builtin(function (a, kw)
@@ -423,7 +431,7 @@ for name, row in pairs(functional) do
       check_group(a[i])
       list[i] = lua_group(a[i])
     end
-    local f = dist.functional[older[name] or name]
+    local f = M.by_name(older[name] or name)
     if kw and V.dict_get(kw, "group") then
       V.dict_set(kw, "group", lua_group(V.dict_get(kw, "group")))
     end

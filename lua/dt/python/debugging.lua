@@ -23,6 +23,9 @@ end
 local function counted(rows)
   local d, made = V.dict(), {}
   d.factory = function () return 0 end
+  d.shown_as = function (_, text)
+    return "defaultdict(<class 'int'>, " .. text .. ")"
+  end
   local total = 0
   for _, row in ipairs(rows) do
     for _, c in ipairs(row.coll or {}) do

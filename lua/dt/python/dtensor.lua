@@ -415,7 +415,7 @@ local function new_dtensor(a, kw)
   local left = missing_names(a, kw)
   if #left > 0 then
     util.raise("TypeError", "_dtensor__new__() missing %d required positional "
-      .. "argument: %s", #left, table.concat(left, ", "))
+      .. "argument%s: %s", #left, #left == 1 and "s" or "", table.concat(left, ", "))
   end
   if a.n > 0 and not util.is_tensor(a[1]) then
     util.raise("TypeError", "_dtensor__new__(): argument 'local_tensor' "

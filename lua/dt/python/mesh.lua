@@ -173,6 +173,10 @@ function of_mesh.mesh(m)
   return dt.tensor(ranks, {dtype = dt.int32}):view(shape)
 end
 
+function of_mesh.shape(m)
+  return V.tuple({table.unpack(m.shape)}, m.ndim)
+end
+
 -- The layout: what it is called is all that is asked of it.
 function of_mesh._layout(m)
   return attrs.namespace(setmetatable({sizes = V.size(m.shape)},
@@ -273,7 +277,7 @@ methods._get_all_submeshes = method("DeviceMesh._get_all_submeshes",
   return V.list(out)
 end)
 
-local of_engine = {shape = true, ndim = true, device_type = true,
+local of_engine = {ndim = true, device_type = true,
   _get_root_mesh = true}
 
 -- Any other name: the engine would take it for a dimension's.

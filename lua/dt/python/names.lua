@@ -12,6 +12,8 @@ local eval = require "dt.python.eval"
 local dtensor = require "dt.python.dtensor"
 local tensors = require "dt.python.tensor"
 local stdlib = require "dt.python.stdlib"
+local kinds = require "dt.python.kinds"
+local signatures = require "dt.python.signatures"
 
 local M = {}
 local None = dt.None
@@ -52,6 +54,7 @@ local optim, parallel = require "dt.optim", require "dt.parallel"
 M.F = space({logsigmoid = function (x) return dt.log_sigmoid(x) end}, F, dt)
 -- A tensor class: torch.Tensor for isinstance.
 M.Tensor = class("Tensor", util.is_tensor)
+M.Tensor.__module__ = "torch"
 
 local function size_list(a, kw, f)
   local list = {}
@@ -142,7 +145,7 @@ M.torch = space({
   end, "Size"), manual_seed = dt.manual_seed,
   set_grad_enabled = switch "set_grad_enabled",
   inference_mode = stage "inference_mode",
-  is_tensor = util.is_tensor, device = function (d) return d end,
+  is_tensor = util.is_tensor, device = kinds.device_class,
   strided = tensors.strided, sparse_coo = tensors.sparse_coo,
   sparse_csr = tensors.sparse_csr, save = stdlib.save, load = stdlib.load,
 }, dt, F)
@@ -152,10 +155,11 @@ for _, name in ipairs {"qint8", "quint8", "qint32"} do
   M.torch[name] = namespace {__name__ = name}
 end
 
-M.nn = space({functional = M.F, Module = nnm.Module, attention = attention},
-  nn)
+M.nn = space({functional = M.F, Module = nnm.Module, attention = attention,
+  Parameter = kinds.Parameter, init = signatures.init}, nn)
 M.torch.nn = M.nn
-M.nn.utils = space({}, nn.utils)
+attrs.provide("torch.nn.init", space(M.nn.init, nn.init))
+M.nn.utils = space(signatures.utils, nn.utils)
 local collective = require "dt.python.collective"
 M.dist = space(collective, require "dt.distributed")
 M.aten = space({}, dt.ops.aten)
@@ -193,7 +197,7 @@ end}
 -- Where `from x import name` finds what has no module of its own here.
 local flat = {
   parallelize_module = M.parallelize_module, FSDPModule = M.FSDPModule,
-  clip_grad_norm_ = nn.utils.clip_grad_norm_,
+  clip_grad_norm_ = signatures.utils.clip_grad_norm_,
 }
 for _, name in ipairs {"DTensor", "Shard", "Replicate", "Partial",
   "_StridedShard", "Placement", "DeviceMesh", "distribute_tensor",
@@ -206,6 +210,8 @@ M.flat = flat
 M.tensor = space(dtensor, parallel, dt)
 M.dist.tensor = M.tensor
 M.dist.device_mesh = require("dt.python.mesh").module
+M.dist.init_device_mesh = dtensor.init_device_mesh
+M.dist.DeviceMesh = dtensor.DeviceMesh
 attrs.provide("torch.distributed.tensor", M.tensor)
 
 attrs.anywhere = function (name)

@@ -185,6 +185,12 @@ local function unsupported(op, a, b)
     op == "**" and "** or pow()" or op, V.type_name(a), V.type_name(b))
 end
 
+-- What no tensor can be combined with.
+local function no_operand(v)
+  return v == None or type(v) == "string" or V.is_seq(v) or V.is_dict(v)
+    or V.is_set(v) or V.is_function(v)
+end
+
 -- A sign for operands that are Python's own, or the program's.
 local function guarded(op, f)
   local left, right = "__" .. METHOD[op] .. "__", "__r" .. METHOD[op] .. "__"
@@ -198,7 +204,10 @@ local function guarded(op, f)
     if special then return special(b) end
     special = V.special(b, right)
     if special then return special(a) end
-    if tensorish(a, b) then return f(a, b) end
+    if tensorish(a, b) then
+      if no_operand(a) or no_operand(b) then unsupported(op, a, b) end
+      return f(a, b)
+    end
     local kind = type(a) == "string" and "text" or V.is_seq(a) and "seq"
       or (V.is_dict(a) or V.is_set(a)) and "map"
     local object = type(a) == "table" and rawget(a, "_class")
@@ -433,6 +442,10 @@ M.compare = {
 -- ---- subscripts ----
 
 local slice_mt = {__name = "slice"}
+slice_mt.__tostring = function (s)
+  return ("slice(%s, %s, %s)"):format(V.repr(s.start), V.repr(s.stop),
+    V.repr(s.step))
+end
 
 function M.slice(start, stop, step)
   return setmetatable({start = start, stop = stop, step = step}, slice_mt)

@@ -353,7 +353,9 @@ local function parse_args(options, list)
     end
     at = at + 1
   end
-  return namespace(values)
+  local names = {}
+  for i, o in ipairs(options) do names[i] = o.name end
+  return attrs.record("Namespace", names, values)
 end
 
 local function parser()

@@ -209,7 +209,7 @@ end
 
 local function remembering(f)
   local seen = V.dict()
-  return builtin(function (a, kw)
+  local b = builtin(function (a, kw)
     local key = V.tuple({table.unpack(a, 1, a.n)}, a.n)
     if kw then key = V.tuple {key, V.repr(kw)} end
     local v = V.dict_get(seen, key)
@@ -219,6 +219,8 @@ local function remembering(f)
     end
     return v
   end, rawget(f, "name"))
+  b.binds = true                    -- in a class it is a method
+  return b
 end
 
 -- @total_ordering: the three orders that a class does not have, by __lt__ (or
@@ -688,7 +690,7 @@ provide("collections.abc", attrs.module("collections"))
 -- @contextmanager: a scope of a generator that yields once.
 local function contextmanager(a)
   local f = a[1]
-  return builtin(function (args, kw)
+  local b = builtin(function (args, kw)
     local g = calls.call(f, args, kw)
     return namespace {
       __enter__ = function ()
@@ -710,6 +712,8 @@ local function contextmanager(a)
       end,
     }
   end, rawget(f, "name"))
+  b.binds = true                    -- in a class it is a method
+  return b
 end
 
 module("contextlib", {

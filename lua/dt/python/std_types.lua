@@ -155,9 +155,9 @@ tools.module("abc", {abstractmethod = abstract},
     ABCMeta = namespace {__name__ = "ABCMeta"}})
 tools.module("types", {
   SimpleNamespace = function (_, kw)
-    local t = {}
-    for k, v in V.each(kw or V.dict()) do t[k] = v end
-    return namespace(t)
+    local names, t = {}, {}
+    for k, v in V.each(kw or V.dict()) do names[#names + 1], t[k] = k, v end
+    return attrs.record("namespace", names, t)
   end,
   MethodType = function (a)
     return builtin(function (args, kw)

@@ -289,7 +289,7 @@ local known_devices = "cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, "
   .. "hip, ve, fpga, maia, xla, lazy, vulkan, mps, meta, hpu, mtia, "
   .. "privateuseone"
 
-local function check_device(v)
+function M.check_device(v)
   if type(v) ~= "string" then return end
   local kind = v:match("^%a+")
   if not (", " .. known_devices .. ","):find(", " .. (kind or v) .. ",", 1,
@@ -305,8 +305,8 @@ local function check_device(v)
 end
 
 function method.to(t, a, kw)
-  for i = 1, a.n do check_device(a[i]) end
-  if kw then check_device(V.dict_get(kw, "device")) end
+  for i = 1, a.n do M.check_device(a[i]) end
+  if kw then M.check_device(V.dict_get(kw, "device")) end
   local list = {}
   for i = 1, a.n do list[i] = V.to_lua(a[i]) end
   if kw and #kw.keys > 0 then list[a.n + 1] = V.to_lua(kw) end
@@ -314,7 +314,7 @@ function method.to(t, a, kw)
 end
 
 function method.cuda(t)
-  check_device("cuda")
+  M.check_device("cuda")
   return t
 end
 

@@ -120,6 +120,7 @@ function key_of(k)
   end
   if type(k) == "string" then return "'" .. k end
   if big.is(k) then return "big:" .. big.text(k) end
+  if M.is_device(k) then return "device:" .. tostring(k) end
   if M.is_set(k) and k.frozen then
     local parts = {}
     for item in M.each(k) do parts[#parts + 1] = tostring(key_of(item)) end
@@ -241,6 +242,8 @@ function M.to_lua(v)
     return out
   elseif mt == func_mt or mt == builtin_mt then
     return M.lua_function(v)
+  elseif M.is_device(v) then
+    return tostring(v)
   elseif big.is(v) then
     return big.refuse(v)
   end
@@ -353,6 +356,52 @@ function M.of_record(v, name)
   end, name)
 end
 
+-- What Python shows of where an object is: a number of its own.
+local places = setmetatable({}, {__mode = "k"})
+local last_place = 0x7f0000000000
+local function place_of(v)
+  if not places[v] then
+    last_place = last_place + 16
+    places[v] = ("0x%x"):format(last_place)
+  end
+  return places[v]
+end
+
+-- Builtins that are classes have a capital, or are one of these.
+local LOWER_CLASSES = {}
+for name in ([[int str float bool list tuple dict set frozenset range slice
+  object type bytes complex enumerate zip map filter reversed property
+  staticmethod classmethod defaultdict deque partial device]]):gmatch "%S+" do
+  LOWER_CLASSES[name] = true
+end
+
+-- Functions and classes as Python shows them, or nil.
+local function callable_text(v, mt)
+  if mt == func_mt then
+    return ("<function %s at %s>"):format(rawget(v, "name") or "<lambda>",
+      place_of(v))
+  end
+  if rawget(v, "bound_to") then
+    return ("<bound method %s of %s>"):format(rawget(v, "full_name")
+      or v.__name__, M.repr(v.bound_to))
+  end
+  local name = v.__name__
+  if mt == builtin_mt and type(name) == "string" and not rawget(v, "test")
+     and not LOWER_CLASSES[name] and name:find("^%l") then
+    return ("<built-in function %s>"):format(name)
+  end
+end
+
+-- An instance of a class of the program's that is no nn.Module.
+local function object_text(v)
+  local class = rawget(v, "_class")
+  if not rawget(class, "__order") then return nil end
+  for _, c in ipairs(rawget(class, "__order")) do
+    if not rawget(c, "__python") then return nil end
+  end
+  return ("<__main__.%s object at %s>"):format(class.__name, place_of(v))
+end
+
 local showing = {}                  -- boxes whose text is being made
 
 -- f() while v is being shown; `inner` where v is inside itself.
@@ -458,6 +507,9 @@ end
 function M.str(v)
   if type(v) == "string" then return v end
   if util.is_dtensor(v) then return M.repr(v) end
+  if util.is_tensor(v) and v.is_parameter then
+    return "Parameter containing:\n" .. tostring(v)
+  end
   if v == None then return "None" end
   if v == true then return "True" elseif v == false then return "False" end
   if math.type(v) == "float" then return float_text(v) end
@@ -472,8 +524,16 @@ function M.str(v)
     if type(rawget(v, "shown")) == "string" and not (mt and mt.__tostring) then
       return v.shown
     end
+    local text = (mt == func_mt or mt == builtin_mt) and callable_text(v, mt)
+      or rawget(v, "_class") and rawget(v._class, "__python")
+      and object_text(v)
+    if text then return text end
     if rawget(v, "__python") then
       return ("<class '__main__.%s'>"):format(rawget(v, "__name"))
+    elseif rawget(v, "__base") and rawget(v, "__name") then
+      return ("<class '%s.%s'>"):format(M.module_of(v), v.__name)
+    elseif mt == nil and not v.__name__ then
+      return ("<object at %s>"):format(place_of(v))
     end
     if v.__name__ then
       local module = rawget(v, "__module__")
@@ -693,6 +753,7 @@ function M.type_name(v)
     end
     local class = rawget(v, "_class")
     if class then return class.__name end
+    if rawget(v, "__python") or rawget(v, "__base") then return "type" end
   end
   if util.is_tensor(v) then
     return v.is_dtensor and "DTensor" or v.is_parameter and "Parameter"
