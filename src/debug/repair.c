@@ -93,7 +93,7 @@ DtStatus dt_trial_one_device (DtTrial *t) {
 }
 
 /* Compare outputs of a trial with one device: the worst of all outputs. */
-static DtStatus compare (DtTrial *t, DtResults *r, int *same) {
+DtStatus dt_trial_compare (DtTrial *t, DtResults *r, int *same) {
   DtSession *s = t->d->s;
   int i;
   *same = 2;
@@ -138,7 +138,7 @@ void dt_trial_run (DtTrial *t, DtRepairs *out, DtRepair *r) {
     r->result = words(d, &out->arena, dt_buf_str(&b));
     dt_buf_fini(&b);
   }
-  if (st == DT_OK) st = compare(t, &res, &same);
+  if (st == DT_OK) st = dt_trial_compare(t, &res, &same);
   if (st != DT_OK) {
     r->verdict = DT_VD_FAILED;
     r->note = words(d, &out->arena, dt_buf_str(&d->s->cx->err.message));
@@ -447,7 +447,8 @@ static DtStatus try_all (DtDebug *d, const DtFailed *f, DtRepairs *out,
   bool equal = true;
   memset(out, 0, sizeof *out);
   if ((f->code != DT_E_MIXED && f->code != DT_E_MISSING &&
-       f->code != DT_E_CROSSMESH) || !worth_trying(f))
+       f->code != DT_E_CROSSMESH && f->code != DT_E_PROP &&
+       f->code != DT_E_INPLACE) || !worth_trying(f))
     return DT_OK;
   memset(&t, 0, sizeof t);
   t.d = d; t.f = f;
@@ -463,6 +464,8 @@ static DtStatus try_all (DtDebug *d, const DtFailed *f, DtRepairs *out,
     if (st == DT_OK) try_implicit(&t, out, equal);
   } else if (f->code == DT_E_CROSSMESH) {
     if (dt_repair_meshes_differ(f)) st = dt_repair_join_meshes(&t, out);
+  } else if (f->code == DT_E_PROP || f->code == DT_E_INPLACE) {
+    st = dt_repair_move(&t, out);
   } else if (dt_trial_one_device(&t) == DT_OK) {
     try_rule(&t, out);
     try_full(&t, out);

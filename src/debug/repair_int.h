@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
 ** debug/repair_int.h: a trial of a repair, shared by repair.c (mixed inputs,
-** missing rules) and repair_mesh.c (inputs on several meshes). */
+** missing rules), repair_mesh.c (inputs on several meshes) and repair_move.c
+** (inputs that no strategy fits). */
 #ifndef DT_DEBUG_REPAIR_INT_H
 #define DT_DEBUG_REPAIR_INT_H
 
@@ -32,6 +33,15 @@ char *dt_trial_words (DtTrial *t, DtRepairs *out, const char *text);
 /* What the input is called: the script's variable, the tensor's own name, or
 ** the argument: "tensors[2]" in a list.  Appends.  Local. */
 void dt_trial_name (const DtFailed *f, int slot, DtBuf *b);
+
+/* Compare results with one device's: 0 different, 1 close, 2 the same bits.
+** Collective. */
+DtStatus dt_trial_compare (DtTrial *t, DtResults *r, int *same);
+
+/* --- repair_move.c --- */
+/* Candidates for a call that no strategy fits: an input redistributed before
+** it.  Those that do not help are left out.  Collective over the mesh. */
+DtStatus dt_repair_move (DtTrial *t, DtRepairs *out);
 
 /* --- repair_mesh.c --- */
 /* Do distributed inputs lie on meshes that differ?  Pure. */

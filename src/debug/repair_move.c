@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: MIT
+** debug/repair_move.c: repairs for a call that no strategy fits: a view across
+** a sharded dimension, an in-place operator that would have to reduce or move
+** what it writes.
+**
+** An input is redistributed first: addends are reduced, a shard is moved to
+** another tensor dimension, or gathered.  Only what works and equals one device
+** is kept; the ranks agree on that, for they go on together. */
+#include <stdio.h>
+#include <string.h>
+#include "debug/autopsy.h"
+#include "debug/repair_int.h"
+#include "debug/verify_int.h"
+
+enum { MOST_TRIES = 10, MOST_KEPT = 4 };
+
+typedef struct Move { DtPlacement pl[DT_MAX_MDIM]; } Move;
+
+typedef struct Moves {
+  DtTrial *t;
+  DtRepairs *out;
+  DtGroup *group;
+  int tries;
+} Moves;
+
+static bool movable (const DtVar *v) {
+  const DtSpec *s = v->spec;
+  if (s == NULL || !s->has_meta || s->npl != s->mesh->ndim) return false;
+  for (int m = 0; m < s->npl; m++)
+    if (s->pl[m].kind == DT_PL_MASK_PARTIAL) return false;
+  return true;
+}
+
+/* --- one trial --- */
+
+/* Does every rank say so? */
+static DtStatus all_say (Moves *k, bool mine, bool *all) {
+  DtSession *s = k->t->d->s;
+  char **v = NULL;
+  *all = true;
+  DT_TRY(s->cx, dt_vf_gather(s, k->group, mine ? "1" : "0", &v));
+  for (int i = 0; i < k->group->size; i++) *all = *all && *v[i] == '1';
+  dt_vf_gather_free(s, k->group, v);
+  return DT_OK;
+}
+
+static void add_move (const char *who, const char *on, bool python,
+                      const DtVar *v, const Move *m, DtBuf *b) {
+  if (b->len) dt_buf_add(b, "; ");
+  dt_buf_addf(b, python ? "%s = %s.redistribute(placements=["
+                        : "%s = %s:redistribute(", who, who);
+  if (!python) dt_buf_addf(b, "%s%s, \"", on ? on : "mesh",
+                           on ? ".device_mesh" : "");
+  for (int i = 0; i < v->spec->npl; i++) {
+    if (i) dt_buf_add(b, python ? ", " : " ");
+    if (python) dt_pl_repr(m->pl[i], b);
+    else dt_pl_print(m->pl[i], b);
+  }
+  dt_buf_add(b, python ? "])" : "\")");
+}
+
+/* The words of the repair: `slot` moves as `m`; -1: all to Replicate. */
+static void word_it (Moves *k, int slot, const Move *m, DtRepair *r) {
+  const DtFailed *f = k->t->f;
+  DtSession *s = k->t->d->s;
+  DtBuf who, lua, py, run;
+  bool named = true;
+  dt_buf_init(&who, s->cx);
+  dt_buf_init(&lua, s->cx);
+  dt_buf_init(&py, s->cx);
+  dt_buf_init(&run, s->cx);
+  for (int i = 0; i < f->nin; i++) {
+    bool again = false;
+    if (!f->in[i]->spec || (slot >= 0 && f->in[i] != f->in[slot])) continue;
+    for (int j = 0; j < i; j++) again = again || f->in[j] == f->in[i];
+    if (again || (slot < 0 && dt_spec_is_replicated(f->in[i]->spec))) continue;
+    dt_buf_clear(&who);
+    dt_trial_name(f, i, &who);
+    add_move(dt_buf_str(&who), NULL, false, f->in[i], m, &lua);
+    add_move(dt_buf_str(&who), NULL, true, f->in[i], m, &py);
+    named = named && f->name[i] != NULL;
+    if (named) add_move(f->name[i], f->name[i], false, f->in[i], m, &run);
+  }
+  r->lua = dt_trial_words(k->t, k->out, dt_buf_str(&lua));
+  r->torch = dt_trial_words(k->t, k->out, dt_buf_str(&py));
+  if (named) r->apply = dt_trial_words(k->t, k->out, dt_buf_str(&run));
+  dt_buf_fini(&who);
+  dt_buf_fini(&lua);
+  dt_buf_fini(&py);
+  dt_buf_fini(&run);
+}
+
+/* Take back what was kept of the last candidate. */
+static void forget (Moves *k) {
+  DtTrial *t = k->t;
+  k->out->n--;
+  if (t->keep == NULL || k->out->n != t->want) return;
+  for (int i = 0; i < t->f->nin; i++) {
+    dt_var_unref(t->keep[i]);
+    t->keep[i] = NULL;
+  }
+}
+
+static DtStatus try_move (Moves *k, int slot, const Move *m) {
+  DtTrial *t = k->t;
+  DtSession *s = t->d->s;
+  const DtFailed *f = t->f;
+  DtStatus st = DT_OK;
+  int64_t bytes;
+  DtRepair *r;
+  bool all;
+  if (k->tries == MOST_TRIES || k->out->n == MOST_KEPT) return DT_OK;
+  k->tries++;
+  dt_trial_inputs(t, f->in);
+  t->d->muted_bytes = 0;
+  for (int i = 0; i < f->nin && st == DT_OK; i++) {
+    DtVar *v = NULL;
+    if (!f->in[i]->spec || (slot >= 0 && f->in[i] != f->in[slot])) continue;
+    st = dt_redistribute(s, f->in[i], f->in[i]->spec->mesh,
+                         f->in[i]->spec->npl, m->pl, DT_DTYPE_NONE,
+                         DT_DTYPE_NONE, &v);
+    if (st != DT_OK) break;
+    dt_var_unref(t->in[i]);
+    t->in[i] = v;
+  }
+  bytes = t->d->muted_bytes;
+  DT_TRY(s->cx, all_say(k, st == DT_OK, &all));
+  if (!all) { dt_error_clear(s->cx); return DT_OK; }
+  r = dt_trial_repair(k->out);
+  word_it(k, slot, m, r);
+  dt_trial_run(t, k->out, r);
+  r->bytes += bytes;
+  DT_TRY(s->cx, all_say(k, dt_repair_good(r), &all));
+  if (!all) forget(k);
+  return DT_OK;
+}
+
+/* --- candidates --- */
+
+static Move as_it_is (const DtSpec *s) {
+  Move m;
+  memset(&m, 0, sizeof m);
+  for (int i = 0; i < s->npl; i++) m.pl[i] = s->pl[i];
+  return m;
+}
+
+static bool shards (const DtSpec *p, int dim) {
+  for (int i = 0; i < p->npl; i++)
+    if (dt_pl_is_shard_like(p->pl[i]) && p->pl[i].dim == dim) return true;
+  return false;
+}
+
+static bool whole (const DtSpec *p, const Move *m) {
+  for (int i = 0; i < p->npl; i++)
+    if (!dt_pl_is_replicate(m->pl[i])) return false;
+  return true;
+}
+
+/* Addends reduced; shards moved to another dim that divides, dim by dim; then
+** gathered. */
+static DtStatus try_input (Moves *k, int slot) {
+  DtSession *s = k->t->d->s;
+  const DtSpec *p = k->t->f->in[slot]->spec;
+  Move m = as_it_is(p);
+  bool partial = false, shard = false;
+  for (int i = 0; i < p->npl; i++) {
+    if (dt_pl_is_partial(p->pl[i])) {
+      m.pl[i] = dt_pl_replicate();
+      partial = true;
+    } else shard = shard || dt_pl_is_shard_like(p->pl[i]);
+  }
+  if (partial) DT_TRY(s->cx, try_move(k, slot, &m));
+  for (int i = 0; i < p->npl; i++) {
+    Move one = m;
+    if (!dt_pl_is_shard(p->pl[i]) || p->mesh->shape[i] < 2) continue;
+    for (int d = 0; d < p->meta.ndim; d++) {
+      if (shards(p, d) || p->meta.shape[d] % p->mesh->shape[i]) continue;
+      one.pl[i] = dt_pl_shard(d);
+      DT_TRY(s->cx, try_move(k, slot, &one));
+    }
+    one.pl[i] = dt_pl_replicate();
+    if (!whole(p, &one)) DT_TRY(s->cx, try_move(k, slot, &one));
+  }
+  for (int i = 0; i < p->npl; i++) m.pl[i] = dt_pl_replicate();
+  return shard ? try_move(k, slot, &m) : DT_OK;
+}
+
+/* What the out-of-place form does, in a line of advice. */
+static void out_of_place (Moves *k) {
+  DtTrial *t = k->t;
+  DtSession *s = t->d->s;
+  const DtOpDef *op = t->f->op->base;
+  DtResults res;
+  DtBuf b;
+  int same = 0;
+  if (op == NULL || op->sig == NULL || !(t->f->op->flags & DT_OP_INPLACE))
+    return;
+  memset(&res, 0, sizeof res);
+  if (dt_call(s, op, &t->f->args, t->f->nin, t->f->in, &res) != DT_OK ||
+      dt_trial_compare(t, &res, &same) != DT_OK)
+    dt_error_clear(s->cx);
+  else if (same && res.n > 0 && dt_result(&res, 0)) {
+    dt_buf_init(&b, s->cx);
+    dt_buf_addf(&b, "out of place, %s equals one device and gives ",
+                op->sig->full);
+    dt_var_print(dt_result(&res, 0), &b);
+    k->out->equality = dt_trial_words(t, k->out, dt_buf_str(&b));
+    dt_buf_fini(&b);
+  }
+  dt_results_fini(s, &res);
+}
+
+static DtStatus group_of (DtTrial *t, DtGroup **out) {
+  DtSession *s = t->d->s;
+  const DtMesh *mesh = NULL;
+  int64_t n, *all;
+  int *ranks;
+  DtStatus st;
+  for (int i = 0; i < t->f->nin; i++)
+    if (t->f->in[i]->spec) mesh = t->f->in[i]->spec->mesh;
+  if (mesh == NULL || !mesh->member) return DT_OK;
+  n = dt_mesh_size(mesh);
+  all = DT_NEWN(s->cx, int64_t, n);
+  ranks = DT_NEWN(s->cx, int, n);
+  st = all && ranks ? DT_OK : DT_E_NOMEM;
+  if (st == DT_OK) {
+    dt_mesh_ranks(mesh, all);
+    for (int64_t i = 0; i < n; i++) ranks[i] = (int)all[i];
+    st = dt_comm_group(s->cx, s->comm, (int)n, ranks, out);
+  }
+  dt_free(s->cx, all);
+  dt_free(s->cx, ranks);
+  return st;
+}
+
+static bool all_movable (const DtFailed *f) {
+  for (int i = 0; i < f->nin; i++)
+    if (f->in[i]->spec && !movable(f->in[i])) return false;
+  return !dt_repair_meshes_differ(f);
+}
+
+static void fails_alone (DtTrial *t, DtRepairs *out) {
+  DtCtx *cx = t->d->s->cx;
+  DtBuf b;
+  dt_buf_init(&b, cx);
+  dt_buf_addf(&b, "on one device it fails, too: %s",
+              dt_buf_str(&cx->err.message));
+  dt_error_clear(cx);
+  out->equality = dt_trial_words(t, out, dt_buf_str(&b));
+  dt_buf_fini(&b);
+}
+
+DtStatus dt_repair_move (DtTrial *t, DtRepairs *out) {
+  Moves k = {.t = t, .out = out};
+  const DtFailed *f = t->f;
+  Move all;
+  bool alone;
+  int ndist = 0;
+  if (!all_movable(f) || f->backward) return DT_OK;
+  DT_TRY(t->d->s->cx, group_of(t, &k.group));
+  if (k.group == NULL) return DT_OK;
+  if (dt_trial_one_device(t) != DT_OK) fails_alone(t, out);
+  DT_TRY(t->d->s->cx, all_say(&k, t->have_ref, &alone));
+  if (!alone) return DT_OK;
+  out_of_place(&k);
+  for (int i = 0; i < f->nin; i++) {
+    bool again = false;
+    if (f->in[i]->spec == NULL) continue;
+    for (int j = 0; j < i; j++) again = again || f->in[j] == f->in[i];
+    if (again) continue;
+    ndist++;
+    DT_TRY(t->d->s->cx, try_input(&k, i));
+  }
+  if (out->n > 0 || ndist < 2) return DT_OK;
+  memset(&all, 0, sizeof all);
+  for (int i = 0; i < DT_MAX_MDIM; i++) all.pl[i] = dt_pl_replicate();
+  k.tries = 0;
+  return try_move(&k, -1, &all);
+}

@@ -1,0 +1,74 @@
+-- TEST: ranks={4} world={threads,mpi} needs=data
+-- SPDX-License-Identifier: MIT
+-- Calls that no strategy fits: the repairs are those that were tried and equal
+-- one device, in the order of what they keep; what fails on one device as well
+-- has none.
+
+local T = require "tests.lua.lib.check"
+
+local mesh = dt.init_device_mesh("cpu", {4}, {mesh_dim_names = {"tp"}})
+local grid = dt.init_device_mesh("cpu", {2, 2},
+  {mesh_dim_names = {"dp", "tp"}})
+local D, from_local = dt.distribute_tensor, dt.DTensor.from_local
+local count = require "tests.lua.lib.made".count
+
+-- {what, the fixes in Lua, words of the report or nil, script}
+local cases = {
+  {"a view that splits a shard", {'x = x:redistribute(mesh, "S(1)")',
+    'x = x:redistribute(mesh, "R")'}, nil,
+    function ()
+      local x = D(count(18, 4), mesh, "S(0)")
+      local y = x:view(6, 3, 4)
+      return y
+    end},
+  {"heads that do not divide", {'h = h:redistribute(mesh, "S(0) R")',
+    'h = h:redistribute(mesh, "R R")'}, nil,
+    function ()
+      local h = D(count(2, 24), grid, "S(0) S(1)")
+      local q = h:view(2, 3, 8)
+      return q
+    end},
+  {"rows one by one", {'x = x:redistribute(mesh, "S(1)")',
+    'x = x:redistribute(mesh, "R")'}, nil,
+    function ()
+      local x = D(count(8, 8), mesh, "S(0)")
+      local rows = x:unbind(0)
+      return rows
+    end},
+  {"a sum clamped in place", {'p = p:redistribute(mesh, "R")'},
+    "out of place, aten.clamp.default equals one device",
+    function ()
+      local p = from_local(count(4), mesh, "P")
+      p:clamp_(0, 1)
+    end},
+  {"written by index", {'x = x:redistribute(mesh, "R R")'},
+    "out of place, aten.scatter.src equals one device",
+    function ()
+      local x = D(dt.zeros(8), grid, "S(0) R")
+      local at, v = D(dt.tensor {0, 7}, grid, "R R"), D(dt.ones(2), grid, "R R")
+      x:scatter_(0, at, v)
+    end},
+  {"sizes that never fit", {}, "on one device it fails, too",
+    function ()
+      local a, b = D(count(2, 8), mesh, "S(1)"), D(count(6, 4), mesh, "S(0)")
+      local y = a:mm(b)
+      return y
+    end},
+}
+
+for _, c in ipairs(cases) do
+  local what, fixes, words, f = table.unpack(c)
+  local ok, e = pcall(f)
+  if T.ok(not ok, what .. ": fails") then
+    for i, x in ipairs(fixes) do
+      local got = e.fixes[i] or {}
+      T.eq(got.lua, x, ("%s: fix %d"):format(what, i))
+      T.eq(got.verdict, "equal", ("%s: fix %d was tried"):format(what, i))
+      T.ok(got.torch and got.torch:find("placements=[", 1, true),
+        ("%s: fix %d in PyTorch"):format(what, i))
+    end
+    T.eq(e.fixes and #e.fixes or 0, #fixes, what .. ": and no other")
+    if words then T.has(tostring(e), words, what .. ": words") end
+  end
+end
+T.finish()
