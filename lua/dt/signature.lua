@@ -130,18 +130,23 @@ function M.new(fname, text, own)
   return s
 end
 
--- def(fname, text, body): a function of one table of arguments.
+-- def(fname, text, body): a function of one table of arguments.  The text is
+-- read at the first call: a module has many functions, a script uses few.
 function M.def(fname, text, body)
-  local s = M.new(fname, text)
-  return function (...) return body(M.bind(s, ...)) end
+  local s
+  return function (...)
+    s = s or M.new(fname, text)
+    return body(M.bind(s, ...))
+  end
 end
 
 -- arranged(fname, text, f, check): `f`, called by the signature: keywords that
 -- go on where the places end are given by place.  What does not fit is told as
 -- by bind, or by check(arguments by name, the names there are), when given.
 function M.arranged(fname, text, f, check)
-  local s = M.new(fname, text)
+  local s
   return function (...)
+    s = s or M.new(fname, text)
     local a = M.bind(s, ...)
     if check then check(a, s.known) end
     local pos, kw = split(s, ...)

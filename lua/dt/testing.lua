@@ -14,14 +14,19 @@ local tolerance = {
   ["torch.complex64"] = {1.3e-6, 1e-5}, ["torch.complex128"] = {1e-7, 1e-7},
 }
 
--- Flat list of a nested list's numbers.
-local function flatten(v, out)
-  if type(v) ~= "table" then
-    out[#out + 1] = v
-  else
-    for _, item in ipairs(v) do flatten(item, out) end
+-- The numbers of a nested list, put behind the n that are in out; how many
+-- there are then.
+local function flatten(list, out, n)
+  for i = 1, #list do
+    local item = list[i]
+    if type(item) == "table" then
+      n = flatten(item, out, n)
+    else
+      n = n + 1
+      out[n] = item
+    end
   end
-  return out
+  return n
 end
 
 local function whole(t)
@@ -30,7 +35,12 @@ local function whole(t)
 end
 
 -- All numbers of a tensor in row-major order; a distributed one is gathered.
-function M.numbers(t) return flatten(whole(t):tolist(), {}) end
+function M.numbers(t)
+  local list, out = whole(t):tolist(), {}
+  if type(list) ~= "table" then return {list} end
+  flatten(list, out, 0)
+  return out
+end
 
 local function number(v)
   if v == true then return 1 elseif v == false then return 0 end
@@ -45,16 +55,21 @@ local function close(a, b, rtol, atol, equal_nan)
   return math.abs(a - b) <= atol + rtol * math.abs(b)
 end
 
+local function all_close(x, y, o)
+  local rtol, atol, equal_nan = o.rtol, o.atol, o.equal_nan
+  for i = 1, #x do
+    local a, b = x[i], y[i]
+    if a ~= b and not close(a, b, rtol, atol, equal_nan) then return false end
+  end
+  return true
+end
+
 -- dt.allclose(a, b, {rtol = 1e-5, atol = 1e-8, equal_nan =})
 function M.allclose(a, b, ...)
   local o = util.bind("allclose", {"rtol", "atol", "equal_nan"},
     {rtol = 1e-5, atol = 1e-8, equal_nan = false}, ...)
   if whole(a).shape ~= whole(b).shape then return false end
-  local x, y = M.numbers(a), M.numbers(b)
-  for i = 1, #x do
-    if not close(x[i], y[i], o.rtol, o.atol, o.equal_nan) then return false end
-  end
-  return true
+  return all_close(M.numbers(a), M.numbers(b), o)
 end
 
 local function index_text(k, shape)
@@ -106,8 +121,8 @@ function M.assert_close(actual, expected, ...)
   local t = tolerance[tostring(a.dtype)] or {0, 0}
   o.rtol, o.atol = o.rtol or t[1], o.atol or t[2]
   local x, y = M.numbers(a), M.numbers(b)
+  if all_close(x, y, o) then return end
   local w = worst_of(x, y, o)
-  if w.bad == 0 then return end
   if o.msg then util.raise("AssertionError", "%s", o.msg) end
   local exact = o.rtol == 0 and o.atol == 0
   util.raise("AssertionError", "%s", ("Tensor-likes are not %s!\n\n"

@@ -77,8 +77,9 @@ typedef struct DtBind {
   struct { const void *ci; int64_t seq; const char *source; int line, defined; }
     at;
   unsigned char box_tag, lua_tag;       /* slots.c; 0: not known */
-  bool protos, boxes, pcs;      /* slots.c: functions, boxes, and where a
-                                ** function stands, lie as thought */
+  bool protos, boxes, pcs, links;       /* slots.c: functions, boxes, where a
+                                ** function stands, and the call outside, lie
+                                ** as thought */
   DtSeenFrame seen[2][DTL_FRAMES];      /* of `L`, of `cur`; innermost first */
   const void *tensor_meta;      /* metatable of tensors, once one was seen */
 } DtBind;

@@ -154,7 +154,8 @@ static const char *level_scope (lua_State *co, DtBind *b, int64_t seq,
     if (!dtL_slots_source(co, b, ar, &source, &line)) return NULL;
     if (first) lua_getinfo(co, "l", ar);
   }
-  if (strncmp(source, "=[dt", 4) == 0 || strcmp(source, "=?") == 0)
+  if (dtL_is_ours(source) || (source[0] == '=' && source[1] == '?' &&
+                              source[2] == '\0'))
     return NULL;                        /* the library's, or stripped */
   return scope_of(b, source, line);
 }
@@ -195,10 +196,13 @@ static void bind_locals (lua_State *co, DtDebug *d, int64_t seq,
                          const char *scope, DtSeenFrame *f) {
   DtBind *b = dtL_state(co);
   DtSlots slots = dtL_slots_of(b, inner, ar);
-  int i, old = stands(b, d, ar, f) ? f->n : 0, k = 0, n = 0;
+  int i, old = stands(b, d, ar, f) ? f->n : 0, same = 0, k, n;
   DtVar *v;
   DtSeenFrame now;
-  for (i = 1; (i = dtL_slots_next(&slots, i, &v)) != INT_MAX; i++) {
+  for (i = dtL_slots_next(&slots, 1, &v); v != NULL && same < old &&
+       f->v[same].local == i && f->v[same].id == v->id; same++)
+    i = dtL_slots_next(&slots, i + 1, &v);
+  for (k = n = same; i != INT_MAX; i = dtL_slots_next(&slots, i + 1, &v)) {
     while (k < old && f->v[k].local < i) k++;
     if ((k == old || f->v[k].local != i || v == NULL || f->v[k].id != v->id) &&
         !bind_local(co, d, seq, ar, scope, i, v)) break;
@@ -206,7 +210,8 @@ static void bind_locals (lua_State *co, DtDebug *d, int64_t seq,
     now.v[n].local = i;
     now.v[n++].id = v->id;
   }
-  memcpy(f->v, now.v, sizeof now.v[0] * (size_t)n);
+  if (n > same)
+    memcpy(f->v + same, now.v + same, sizeof now.v[0] * (size_t)(n - same));
   f->n = n;
 }
 
@@ -224,13 +229,12 @@ static void bind_frames (lua_State *co, DtDebug *d, int64_t seq) {
   DtBind *b = dtL_state(co);
   DtSeenFrame *seen = b->seen[co != b->L];
   const char *scopes[MAX_FRAMES];
-  lua_Debug two[2];                     /* of a level and the one inside it */
-  int level, n = 0, most = MAX_FRAMES;
-  for (level = 0; level < MAX_LEVELS && n < most &&
-       lua_getstack(co, level, &two[level & 1]); level++) {
-    lua_Debug *ar = &two[level & 1];
-    const char *scope;
-    scope = level_scope(co, b, seq, n == 0, ar);
+  lua_Debug here, inside, *ar = &here;  /* a level and the one inside it */
+  int level = 0, n = 0, most = MAX_FRAMES;
+  bool more = lua_getstack(co, 0, ar) != 0;
+  for (; more && level < MAX_LEVELS && n < most;
+       inside.i_ci = here.i_ci, more = dtL_slots_out(co, b, level++, ar)) {
+    const char *scope = level_scope(co, b, seq, n == 0, ar);
     if (scope == NULL) continue;
     if (n++ == 0) {
       if (b->names_in == scope && ar->currentline > b->names_line) most = 1;
@@ -240,8 +244,8 @@ static void bind_frames (lua_State *co, DtDebug *d, int64_t seq) {
     }
     scopes[n - 1] = scope;
     if (is_one_of(scope, n - 1, scopes)) continue;
-    bind_locals(co, d, seq, level > 0 ? &two[(level - 1) & 1] : NULL, ar,
-                scope, &seen[n - 1]);
+    bind_locals(co, d, seq, level > 0 ? &inside : NULL, ar, scope,
+                &seen[n - 1]);
   }
 }
 

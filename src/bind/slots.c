@@ -14,7 +14,8 @@
 ** whose layout was read, with pointers of 64 bits; and then it is tried out
 ** when a state is made, with values of every type whose address or number is
 ** known: a call's record begins with the address of its function's slot and
-** knows where the function stands; the function's locals follow in slots of
+** knows where the function stands and which call is outside; the function's
+** locals follow in slots of
 ** one size, each with the value first and its tag behind it; a box has its
 ** metatable and its memory at fixed places; a function's prototype knows its
 ** source and first line, which the interface would spell out anew each time.
@@ -78,31 +79,14 @@ static bool as_thought (lua_State *L, const char *func) {
 
 /* ---- functions ---- */
 
-/* Bytes from a function of Lua to its prototype, from there to its first line
-** and its source, and in that to the text. */
-enum { PROTO = 24, LINE = 44, SOURCE = 112, TEXT = 24 };
-
 static const void *pointer_at (const void *p, int at) {
   const void *q;
   memcpy(&q, (const char *)p + at, sizeof q);
   return q;
 }
 
-/* NULL when the source was left out. */
-static const char *source_of (const void *func, int *line) {
-  const void *proto = pointer_at(func, PROTO);
-  const char *s = (const char *)pointer_at(proto, SOURCE);
-  memcpy(line, (const char *)proto + LINE, sizeof *line);
-  return s ? s + TEXT : NULL;
-}
-
-bool dtL_slots_source (lua_State *L, const DtBind *b, lua_Debug *ar,
-                       const char **source, int *line) {
-  if (dtL_slots_is_c(b, ar)) return false;
-  if (b->protos) {
-    *source = source_of(pointer_at(dtL_slots_func(ar), 0), line);
-    if (*source != NULL) return true;
-  }
+bool dtL_slots_ask (lua_State *L, lua_Debug *ar, const char **source,
+                    int *line) {
   lua_getinfo(L, "S", ar);
   *source = ar->source;
   *line = ar->linedefined;
@@ -116,7 +100,7 @@ static bool proto_as_thought (lua_State *L, int defined) {
   lua_Debug ar;
   int line;
   lua_getinfo(L, ">S", &ar);
-  s = source_of(func, &line);
+  s = dtL_source_of(func, &line);
   return s == ar.source && line == ar.linedefined && line == defined;
 }
 
@@ -151,11 +135,27 @@ static bool boxes_as_thought (lua_State *L, const char *func) {
 
 /* ---- where a function stands ---- */
 
+/* Does every call know the one outside it, the outermost that there is none? */
+static bool links_as_thought (lua_State *L, DtBind *b) {
+  lua_Debug in, out;
+  int level = 0;
+  bool more = lua_getstack(L, 0, &in) != 0, ok = more;
+  while (more && ok) {
+    more = lua_getstack(L, level + 1, &out) != 0;
+    b->links = true;
+    ok = dtL_slots_out(L, b, level++, &in) == more &&
+         (!more || in.i_ci == out.i_ci);
+    b->links = false;
+  }
+  return ok && level > 2;
+}
+
 /* (calls): keeps where the function that calls it stands. */
 static int stand (lua_State *L) {
   DtBind *b = dtL_state(L);
   const void *func;
   lua_Debug ar;
+  b->links = links_as_thought(L, b);
   if (lua_getstack(L, 1, &ar)) {
     b->pcs = true;
     lua_pushlightuserdata(L, (void *)(uintptr_t)dtL_slots_pc(b, &ar, &func));
@@ -236,7 +236,7 @@ static int learn (lua_State *L) {
 
 void dtL_slots_forget (DtBind *b) {
   b->box_tag = b->lua_tag = 0;
-  b->protos = b->boxes = b->pcs = false;
+  b->protos = b->boxes = b->pcs = b->links = false;
 }
 
 void dtL_slots_learn (lua_State *L) {
@@ -244,15 +244,4 @@ void dtL_slots_learn (lua_State *L) {
   if (!release_known()) return;
   lua_pushcfunction(L, learn);
   if (lua_pcall(L, 0, 0, 0) != LUA_OK) lua_pop(L, 1);
-}
-
-DtSlots dtL_slots_of (const DtBind *b, const lua_Debug *inner,
-                      const lua_Debug *ar) {
-  DtSlots s = { NULL, 0, b->box_tag, b->boxes ? b->tensor_meta : NULL };
-  const char *end;
-  if (b->box_tag == 0 || inner == NULL) return s;
-  s.func = dtL_slots_func(ar);
-  end = dtL_slots_func(inner);
-  s.n = end > s.func ? (int)((end - s.func) / DTL_SLOT) - 1 : 0;
-  return s;
 }

@@ -30,10 +30,55 @@ static inline bool dtL_slots_is_c (const DtBind *b, const lua_Debug *ar) {
          (unsigned char)dtL_slots_func(ar)[DTL_TAG] != b->lua_tag;
 }
 
+/* From the frame of `level`, in *ar, to the one that called it: that of
+** level + 1.  False, and *ar is of no use, when there is none. */
+static inline bool dtL_slots_out (lua_State *L, const DtBind *b, int level,
+                                  lua_Debug *ar) {
+  enum { CALLER = 16 };         /* place in the call's record */
+  const char *ci, *out;
+  if (!b->links) return lua_getstack(L, level + 1, ar) != 0;
+  memcpy(&ci, (const char *)(const void *)ar->i_ci + CALLER, sizeof ci);
+  memcpy(&out, ci + CALLER, sizeof out);        /* the lowest is no call */
+  memcpy(&ar->i_ci, &ci, sizeof ci);
+  return out != NULL;
+}
+
+/* The general way of the next function. */
+bool dtL_slots_ask (lua_State *L, lua_Debug *ar, const char **source, int *line);
+
+/* Bytes from a function of Lua to its prototype, from there to its first line
+** and its source, and in that to the text. */
+enum { DTL_PROTO = 24, DTL_LINE = 44, DTL_SOURCE = 112, DTL_TEXT = 24 };
+
+/* NULL when the source was left out.  Pure. */
+static inline const char *dtL_source_of (const void *func, int *line) {
+  const char *proto, *s;
+  memcpy(&proto, (const char *)func + DTL_PROTO, sizeof proto);
+  memcpy(&s, proto + DTL_SOURCE, sizeof s);
+  memcpy(line, proto + DTL_LINE, sizeof *line);
+  return s ? s + DTL_TEXT : NULL;
+}
+
 /* Where the function of a frame comes from: its source, valid while it is on
 ** the stack, and its first line.  False for one of C. */
-bool dtL_slots_source (lua_State *L, const DtBind *b, lua_Debug *ar,
-                       const char **source, int *line);
+static inline bool dtL_slots_source (lua_State *L, const DtBind *b,
+                                     lua_Debug *ar, const char **source,
+                                     int *line) {
+  const void *func;
+  if (dtL_slots_is_c(b, ar)) return false;
+  if (b->protos) {
+    memcpy(&func, dtL_slots_func(ar), sizeof func);
+    *source = dtL_source_of(func, line);
+    if (*source != NULL) return true;
+  }
+  return dtL_slots_ask(L, ar, source, line);
+}
+
+/* Is a source the library's, "=[dt.nn]"?  Pure. */
+static inline bool dtL_is_ours (const char *source) {
+  return source[0] == '=' && source[1] == '[' && source[2] == 'd' &&
+         source[3] == 't';
+}
 
 /* The function of a frame and where it stands: two times the same pair with the
 ** same `i_ci` is the same point of the same function.  NULL: not known. */
@@ -58,8 +103,16 @@ typedef struct DtSlots {
 
 /* Those of the frame `ar`, which called the frame `inner` of the same stack;
 ** `inner` NULL: not known.  Valid until something runs on that stack.  Pure. */
-DtSlots dtL_slots_of (const DtBind *b, const lua_Debug *inner,
-                      const lua_Debug *ar);
+static inline DtSlots dtL_slots_of (const DtBind *b, const lua_Debug *inner,
+                                    const lua_Debug *ar) {
+  DtSlots s = { NULL, 0, b->box_tag, b->boxes ? b->tensor_meta : NULL };
+  const char *end;
+  if (b->box_tag == 0 || inner == NULL) return s;
+  s.func = dtL_slots_func(ar);
+  end = dtL_slots_func(inner);
+  s.n = end > s.func ? (int)((end - s.func) / DTL_SLOT) - 1 : 0;
+  return s;
+}
 
 /* A full userdata's metatable, and what is in it when it has one value of the
 ** user's as boxes of tensors do: places from where it begins. */

@@ -64,15 +64,16 @@ static const char *source_name (DtBind *b, const char *source) {
 static void where (void *ud, const char **file, int *line) {
   DtBind *b = (DtBind *)ud;
   lua_Debug ar;
-  lua_State *L = lua_status(b->cur) == LUA_OK && lua_getstack(b->cur, 0, &ar)
-    ? b->cur : b->L;
-  int level;
+  lua_State *L = b->cur;
+  int level = 0;
+  bool more = lua_status(L) == LUA_OK && lua_getstack(L, 0, &ar);
+  if (!more) more = lua_getstack(L = b->L, 0, &ar) != 0;
   *file = ""; *line = 0;
-  for (level = 0; lua_getstack(L, level, &ar); level++) {
+  for (; more; more = dtL_slots_out(L, b, level++, &ar)) {
     const char *source;
     int defined;
-    if (!dtL_slots_source(L, b, &ar, &source, &defined) ||
-        strncmp(source, "=[dt", 4) == 0) continue;
+    if (!dtL_slots_source(L, b, &ar, &source, &defined) || dtL_is_ours(source))
+      continue;
     lua_getinfo(L, "l", &ar);
     if (ar.currentline < 0) continue;
     *file = source_name(b, source);

@@ -58,8 +58,7 @@ static void values_fit (DtDebug *d) {
   }
 }
 
-static void value_keep (DtDebug *d, DtRecVar *r, const DtTensor *t) {
-  DtBlock *b = t->storage->block;
+static void value_keep (DtDebug *d, DtRecVar *r, DtBlock *b) {
   if (!d->rec.values || b == NULL || (int64_t)b->nbytes > limit_of(d) / 2)
     return;
   b->refs++;
@@ -103,44 +102,53 @@ static size_t layout_size (const DtVar *v) {
     ? 2 * v->local->m.ndim * sizeof(int64_t) : sizeof(DtMeta);
 }
 
-/* `lay`: room for the layout, layout_size() of it. */
-static void rec_layout (DtDebug *d, DtRecVar *r, const DtVar *v,
-                        int64_t *lay) {
+/* The layout into `lay`, room for layout_size() of it; what is behind it. */
+static int64_t *rec_layout (DtRecVar *r, const DtVar *v, int64_t *lay) {
   const DtTensor *t = v->local;
+  int i, n = t->m.ndim;
+  r->lndim = n;
   if (meta_shared(v)) {
-    int i, n = t->m.ndim;
+    r->meta = &v->spec->meta;
+    r->lshape = lay;
+    r->lstride = lay + n;
     for (i = 0; i < n; i++) {
       lay[i] = t->m.shape[i];
       lay[n + i] = t->m.stride[i];
     }
-    r->meta = &v->spec->meta;
-    r->lshape = lay;
-    r->lstride = lay + n;
+    return lay + 2 * n;
   } else {
     DtMeta *meta = (DtMeta *)(void *)lay;
     dt_meta_copy(meta, &t->m);
     r->meta = meta;
     r->lshape = meta->shape;
     r->lstride = meta->stride;
+    return (int64_t *)(void *)(meta + 1);
   }
-  r->lndim = t->m.ndim;
-  r->offset = t->offset;
-  r->marks = t->marks;
-  r->storage = t->storage->id;
-  r->version = t->storage->version;
-  value_keep(d, r, t);
 }
 
-static void rec_var (DtDebug *d, DtRecVar *r, const DtVar *v, int64_t *lay) {
-  *r = (DtRecVar){ .meta = &dt_record_none };
-  if (v == NULL) { r->none = true; return; }
+/* Writes every field: what was there is whatever memory held. */
+static int64_t *rec_var (DtDebug *d, DtRecVar *r, const DtVar *v,
+                         int64_t *lay) {
+  const DtTensor *t;
+  if (v == NULL) {
+    *r = (DtRecVar){ .none = true, .meta = &dt_record_none };
+    return lay;
+  }
+  t = v->local;
   r->id = v->id;
   r->spec = v->spec ? dt_spec_ref(v->spec) : NULL;
   r->origin = v->origin;
   r->name = v->name;
+  r->none = false;
   r->param = v->is_param;
   r->needs_grad = dt_var_needs_grad(v);
-  rec_layout(d, r, v, lay);
+  r->offset = t->offset;
+  r->storage = t->storage->id;
+  r->marks = t->marks;
+  r->version = t->storage->version;
+  r->block = NULL;
+  value_keep(d, r, t->storage->block);
+  return rec_layout(r, v, lay);
 }
 
 /* The list, and behind it what its entries point to.  Recording never fails the
@@ -148,16 +156,13 @@ static void rec_var (DtDebug *d, DtRecVar *r, const DtVar *v, int64_t *lay) {
 static DtRecVar *rec_vars (DtDebug *d, DtRecOp *r, int n, DtVar *const *v) {
   size_t size = (size_t)n * sizeof(DtRecVar);
   DtRecVar *out;
-  char *lay;
+  int64_t *lay;
   int i;
   for (i = 0; i < n; i++) size += layout_size(v[i]);
   out = dt_arena_raw(d->s->cx, &r->arena, size);
   if (out == NULL) { dt_error_clear(d->s->cx); return NULL; }
-  lay = (char *)(out + n);
-  for (i = 0; i < n; i++) {
-    rec_var(d, &out[i], v[i], (int64_t *)(void *)lay);
-    lay += layout_size(v[i]);
-  }
+  lay = (int64_t *)(void *)(out + n);
+  for (i = 0; i < n; i++) lay = rec_var(d, &out[i], v[i], lay);
   return out;
 }
 

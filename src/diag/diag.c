@@ -309,10 +309,11 @@ bool dt_diag_fits (DtDiag *g, DtSpec *spec, int ndim, const int64_t *shape) {
 
 static DtStatus listen (void *ud, DtSession *s, const DtEvent *e) {
   DtDiag *g = (DtDiag *)ud;
-  int i;
+  void (*const *rule) (DtDiag *g, const DtEvent *e) = g->rule[e->kind];
+  int i, n = g->nrule[e->kind];
   (void)s;
   if (g->d->muted || g->d->rec.off) return DT_OK;
-  for (i = 0; i < g->nrule[e->kind]; i++) g->rule[e->kind][i](g, e);
+  for (i = 0; i < n; i++) rule[i](g, e);
   return DT_OK;
 }
 
