@@ -15,6 +15,7 @@ local function names_of(v)
   if util.is_none(v) then return {} end
   return type(v) == "string" and {v} or v
 end
+M.dim_names = names_of
 
 -- DataParallelMeshDims{shard=, replicate=}: names of the dimensions of a mesh
 -- that data parallelism takes.

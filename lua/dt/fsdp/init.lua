@@ -16,6 +16,7 @@ local nnm = require "dt.nn.module"
 local Param = require "dt.fsdp.param"
 local Group = require "dt.fsdp.group"
 local checks = require "dt.fsdp.checks"
+local dims = require "dt.fsdp.dims"
 
 local M = {}
 
@@ -528,45 +529,46 @@ local function notices(mesh, mp)
   end
 end
 
--- Dimensions of data parallelism by name: what PyTorch refuses is refused.
-local function refuse_dims(module, kw)
-  local roots = nnm.is_module(module) and {module} or module
-  for _, m in ipairs(roots) do
-    for _, sub in ipairs(managed(m, {}, {})) do
-      for name, p in sub._parameters:each() do
-        if p then checks.dims_parameter(kw.mesh, kw.dp_mesh_dims, name, p) end
-      end
-    end
+-- The keywords of a call; without a mesh all ranks are one, as in PyTorch.
+local function with_mesh(kw)
+  if util.is_mesh(kw) then return {mesh = kw} end
+  local out = {}
+  for k, v in pairs(kw or {}) do out[k] = v end
+  if out.mesh == nil or out.mesh == dt.None then
+    out.mesh = dt.init_device_mesh("cpu", {dt.world_size()})
   end
-  util.raise("NotImplementedError", "fully_shard: dp_mesh_dims is not built "
-    .. "in; pass a 1-D or 2-D mesh")
+  return out
 end
 
 -- fully_shard(module, {mesh=, reshard_after_forward=, shard_placement_fn=,
--- mp_policy=, ignored_params=}): shard in place; a 2-D mesh is (replicate,
--- shard).  A list of modules is one unit.  Children that should gather on
+-- mp_policy=, ignored_params=, dp_mesh_dims=}): shard in place; a 2-D mesh is
+-- (replicate, shard), of any other the dims are named.  A list of modules is
+-- one unit.  Children that should gather on
 -- their own are wrapped first.
 function M.fully_shard(module, kw)
-  kw = kw or {}
-  if util.is_mesh(kw) then kw = {mesh = kw} end
+  kw = with_mesh(kw)
   checks.modules(module, "fully_shard")
   checks.mesh(kw.mesh, kw.dp_mesh_dims)
-  if not util.is_none(kw.dp_mesh_dims) then return refuse_dims(module, kw) end
-  local info = mesh_info(kw.mesh)
+  local named = not util.is_none(kw.dp_mesh_dims)
+  if named then dims.check_reshard(kw.reshard_after_forward) end
+  local info = named and dims.mesh_info(kw.mesh, kw.dp_mesh_dims)
+    or mesh_info(kw.mesh)
+  if not info.shard_mdim then                 -- nothing is cut
+    return wrap(module, kw, info, false, "FSDP")
+  end
   local n = info.mesh:size(info.shard_mdim)
   local reshard = util.explained(function ()
     return ("%d ranks share the parameters: true, false or one of %s")
       :format(n, util.divisors(n))
   end, checks.reshard, kw.reshard_after_forward, n)
-  notices(kw.mesh, kw.mp_policy)
+  notices(info.mesh, kw.mp_policy)
   return wrap(module, kw, info, reshard, "FSDP")
 end
 
 -- replicate(module, {mesh=, mp_policy=}): the same machinery without cutting:
 -- every rank holds the parameters, gradients are averaged.
 function M.replicate(module, kw)
-  kw = kw or {}
-  if util.is_mesh(kw) then kw = {mesh = kw} end
+  kw = with_mesh(kw)
   checks.modules(module, "replicate")
   checks.mesh(kw.mesh)
   if kw.mesh.ndim ~= 1 then

@@ -9,6 +9,7 @@ local dt = require "dt"
 local util = require "dt.util"
 require "dt.parallel.distribute"        -- dt._same_placements
 local checks = require "dt.fsdp.checks"
+local dims = require "dt.fsdp.dims"
 
 local A = dt.ops.aten
 local Param = {}
@@ -94,6 +95,7 @@ function Param.new(module, name, p, info, placement_fn)
       shape = list_of(p.shape), stride = list_of(p:stride())}
   end
   self.dim = checks.shard_dim(p, placement_fn)
+  if info.dims then checks.dims_parameter(info.whole, info.dims, name, p) end
   local whole = dt._local_of(p)
   if not whole:is_contiguous() then
     util.raise("NotImplementedError",
@@ -135,9 +137,13 @@ function Param:shard(whole, info)
     part = dt._part(self.flat, self.own_shape)
     if part:numel() > 0 then part:copy_(own) end
   end
-  self.mesh = self.tp and dt.DeviceMesh._concatenate {info.mesh, self.tp.mesh}
-    or info.mesh
-  self.placements = placements_of(self, info)
+  if info.dims then
+    self.mesh, self.placements = dims.layout(info, self.tp.placements, self.dim)
+  else
+    self.mesh = self.tp and dt.DeviceMesh._concatenate {info.mesh,
+      self.tp.mesh} or info.mesh
+    self.placements = placements_of(self, info)
+  end
   local shape = self.tp and self.tp.shape or self.shape
   self.global_shape = shape
   self.global_stride = self.tp and self.tp.stride or nil
@@ -372,8 +378,12 @@ function Param:take_grad()
   if self.waiting then self.waiting = nil
   else self.unsharded.grad = dt.None end
   if self.tp then
-    if not dt._same_placements(g.placements, self.tp.placements) then
-      g = g:redistribute(self.tp.mesh, self.tp.placements)
+    local wanted = self.tp.placements
+    if self.info.dims then
+      wanted = dims.grad_placements(self.info, wanted, g.placements)
+    end
+    if not dt._same_placements(g.placements, wanted) then
+      g = g:redistribute(self.tp.mesh, wanted)
     end
     g = dt._local_of(g)
   end

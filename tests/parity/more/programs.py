@@ -319,4 +319,177 @@ def fsdp_flat_dp_cp(S):
     S.values["mesh"] = [list(flat.mesh_dim_names), flat.size(), flat.get_local_rank(), list(mesh["dp_cp"].mesh_dim_names)]
 
 
-PROGRAMS = ("fsdp_flat_dp_cp", "ckpt_reentrant_tp", "tp_lr_tensor", "clip_kinds", "fsdp_backward_prefetch_off", "fsdp_tp_uneven", "tp_accum_partial", "fsdp_divide", "moe_tp_hidden", "moe_top2_fsdp", "losses_dt", "lmap_redistribute", "vocab_2d", "prep_input_kw", "tp_eval_grad", "replicate_tied")
+def ddp_hooks(S):
+    mesh = S.mesh((4,), ("dp",))
+    from torch.distributed.algorithms.ddp_comm_hooks import default_hooks
+    model = S.init(ToyModel(10, 32, 5))
+    d = nn.parallel.DistributedDataParallel(model, device_mesh=mesh, bucket_cap_mb=0.0005, gradient_as_bucket_view=True)
+    x, t = rows(S.val((8, 10), 1000), S.rank, 4), rows(S.val((8, 5), 1001), S.rank, 4)
+    S.train(model, lambda st: ((d(x) - t) ** 2).mean(), torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9))
+
+
+class Lm(nn.Module):
+    def __init__(self, v, d, heads, kv=None, layers=2):
+        super().__init__()
+        self.emb = nn.Embedding(v, d)
+        self.layers = nn.ModuleList([Block(d, heads, kv) for _ in range(layers)])
+        self.norm = nn.RMSNorm(d, eps=1e-5)
+        self.out = nn.Linear(d, v, bias=False)
+
+    def forward(self, i, mask=None):
+        h = self.emb(i)
+        for b in self.layers:
+            h = b(h, mask)
+        return self.out(self.norm(h))
+
+
+class Block(nn.Module):
+    def __init__(self, d, heads, kv=None):
+        super().__init__()
+        self.norm1 = nn.RMSNorm(d, eps=1e-5)
+        self.attn = Attn(d, heads, kv)
+        self.norm2 = nn.RMSNorm(d, eps=1e-5)
+        self.w1 = nn.Linear(d, 2 * d, bias=False)
+        self.w3 = nn.Linear(d, 2 * d, bias=False)
+        self.w2 = nn.Linear(2 * d, d, bias=False)
+
+    def forward(self, x, mask=None):
+        x = x + self.attn(self.norm1(x), mask)
+        h = self.norm2(x)
+        return x + self.w2(F.silu(self.w1(h)) * self.w3(h))
+
+
+class Attn(nn.Module):
+    def __init__(self, d, heads, kv=None):
+        super().__init__()
+        self.hd = d // heads
+        kv = kv or heads
+        self.wq = nn.Linear(d, d, bias=False)
+        self.wk = nn.Linear(d, kv * self.hd, bias=False)
+        self.wv = nn.Linear(d, kv * self.hd, bias=False)
+        self.wo = nn.Linear(d, d, bias=False)
+
+    def forward(self, x, mask=None):
+        b, s, _ = x.shape
+        q, k, v = (f(x).view(b, s, -1, self.hd).transpose(1, 2) for f in (self.wq, self.wk, self.wv))
+        n = q.shape[1] // k.shape[1]
+        if n > 1:
+            k, v = k.repeat_interleave(n, 1), v.repeat_interleave(n, 1)
+        a = q @ k.transpose(-2, -1) / math.sqrt(self.hd)
+        if mask is not None:
+            a = a.masked_fill(mask, float("-inf"))
+        o = torch.softmax(a, -1) @ v
+        return self.wo(o.transpose(1, 2).reshape(b, s, -1))
+
+
+def lm_plan(sp=True, local=True):
+    A = Shard(1) if sp else Replicate()
+    p = {"emb": RowwiseParallel(input_layouts=Replicate(), output_layouts=A), "norm": SequenceParallel() if sp else None,
+         "out": ColwiseParallel(input_layouts=A, output_layouts=Shard(-1) if not local else Replicate(), use_local_output=local)}
+    q = {"layers.*.norm1": SequenceParallel() if sp else None, "layers.*.norm2": SequenceParallel() if sp else None,
+         "layers.*.attn": PrepareModuleInput(input_layouts=(A, None), desired_input_layouts=(Replicate(), None)),
+         "layers.*.attn.wq": ColwiseParallel(), "layers.*.attn.wk": ColwiseParallel(), "layers.*.attn.wv": ColwiseParallel(), "layers.*.attn.wo": RowwiseParallel(output_layouts=A),
+         "layers.*.w1": ColwiseParallel(input_layouts=A), "layers.*.w3": ColwiseParallel(input_layouts=A), "layers.*.w2": RowwiseParallel(output_layouts=A)}
+    return {k: v for k, v in {**p, **q}.items() if v is not None}
+
+
+def lm2_fsdp_lp(S):
+    """(2, 1, 2): dp, cp of one, tp; loss parallel"""
+    mesh = S.mesh((2, 1, 2), ("dp", "cp", "tp"))
+    model = S.init(Lm(18, 8, 2, None, 2))
+    S.parallelize(model, mesh["tp"], lm_plan(True, False))
+    flat = mesh["dp", "cp"]._flatten("dp_cp")
+    with S.recording("init", 0):
+        for b in model.layers:
+            fully_shard(b, mesh=flat)
+        fully_shard([model.norm, model.out], mesh=flat, reshard_after_forward=False)
+        fully_shard(model, mesh=flat)
+    i, y = rows(S.ids((4, 4), 1000, 18), S.rank // 2, 2), rows(S.ids((4, 4), 1001, 18), S.rank // 2, 2)
+    with loss_parallel():
+        S.train(model, lambda st: F.cross_entropy(model(i).flatten(0, 1), y.flatten()), torch.optim.AdamW(model.parameters(), lr=0.01, foreach=True), clip=lambda m: clip_grad_norm_(m.parameters(), 0.5, foreach=True))
+
+
+def fsdp_tp_place(S):
+    """FSDP on the dim that TP shards too, and on the other"""
+    mesh = S.mesh((2, 2), ("dp", "tp"))
+    model = S.init(nn.Sequential(ToyModel(8, 16, 8), ToyModel(8, 12, 8)))
+    S.parallelize(model, mesh["tp"], {"*.in_proj": ColwiseParallel(), "*.out_proj": RowwiseParallel()})
+
+    def place(p):
+        return Shard(1) if p.ndim == 2 else None
+    with S.recording("init", 0):
+        fully_shard(model[0], mesh=mesh["dp"], shard_placement_fn=place)
+        fully_shard(model, mesh=mesh["dp"])
+    S.values["places"] = {n: place_of(p) for n, p in model.named_parameters()}
+    x, t = rows(S.val((8, 8), 1000), S.rank // 2, 2), rows(S.val((8, 8), 1001), S.rank // 2, 2)
+    S.train(model, mse(model, x, t), torch.optim.Adam(model.parameters(), lr=0.01, foreach=True), clip=lambda m: clip_grad_norm_(m.parameters(), 0.1))
+
+
+def ddp_views(S):
+    mesh = S.mesh((4,), ("dp",))
+    model = S.init(ToyModel(10, 32, 5))
+    d = nn.parallel.DistributedDataParallel(model, device_mesh=mesh, gradient_as_bucket_view=True)
+    X = [rows(S.val((8, 10), 1000 + i), S.rank, 4) for i in range(4)]
+    opt = torch.optim.SGD(model.parameters(), lr=0.1)
+    for st in range(1, 5):
+        with S.recording("fwd", st):
+            l_ = d(X[st - 1]).pow(2).mean()
+        with S.recording("bwd", st):
+            l_.backward()
+        S.values[f"grads {st}"] = S.pack([(n, p.grad) for n, p in model.named_parameters()])
+        with S.recording("opt", st):
+            opt.step()
+            opt.zero_grad(set_to_none=st == 3)
+
+
+def fsdp_dims(S):
+    """dp_mesh_dims: parameters on the whole mesh"""
+    from torch.distributed.fsdp import DataParallelMeshDims
+    mesh = S.mesh((2, 2), ("dp", "tp"))
+    model = S.init(ToyModel(8, 16, 8))
+    P_ = {"in_proj.weight": [Replicate(), Shard(0)], "in_proj.bias": [Replicate(), Shard(0)], "out_proj.weight": [Replicate(), Shard(1)], "out_proj.bias": [Replicate(), Replicate()]}
+    with S.recording("init", 0):
+        for n, p in list(model.named_parameters()):
+            setattr(model.get_submodule(n.split(".")[0]), n.split(".")[1], nn.Parameter(distribute_tensor(p.data, mesh, P_[n])))
+        for u in (model.in_proj, model.out_proj, model):
+            fully_shard(u, mesh=mesh, dp_mesh_dims=DataParallelMeshDims(shard="dp"))
+    S.values["places"] = {n: place_of(p) for n, p in model.named_parameters()}
+    with S.recording("init", 0):
+        x = distribute_tensor(S.val((8, 8), 1000), mesh, [Shard(0), Replicate()])
+        t = distribute_tensor(S.val((8, 8), 1001), mesh, [Shard(0), Replicate()])
+    S.train(model, mse(model, x, t), torch.optim.AdamW(model.parameters(), lr=0.01), clip=lambda m: clip_grad_norm_(m.parameters(), 0.1))
+
+
+def fsdp_dims_hsdp(S):
+    from torch.distributed.fsdp import DataParallelMeshDims
+    mesh = S.mesh((2, 2, 2), ("rep", "dp", "tp"))
+    model = S.init(ToyModel(8, 16, 8))
+    P_ = {"in_proj.weight": [Replicate(), Replicate(), Shard(0)], "in_proj.bias": [Replicate(), Replicate(), Shard(0)], "out_proj.weight": [Replicate(), Replicate(), Shard(1)], "out_proj.bias": [Replicate()] * 3}
+    with S.recording("init", 0):
+        for n, p in list(model.named_parameters()):
+            setattr(model.get_submodule(n.split(".")[0]), n.split(".")[1], nn.Parameter(distribute_tensor(p.data, mesh, P_[n])))
+        fully_shard(model, mesh=mesh, dp_mesh_dims=DataParallelMeshDims(shard="dp", replicate="rep"))
+    S.values["places"] = {n: place_of(p) for n, p in model.named_parameters()}
+    with S.recording("init", 0):
+        x = distribute_tensor(S.val((8, 8), 1000), mesh, [Shard(0), Shard(0), Replicate()])
+        t = distribute_tensor(S.val((8, 8), 1001), mesh, [Shard(0), Shard(0), Replicate()])
+    S.train(model, mse(model, x, t), torch.optim.SGD(model.parameters(), lr=0.1))
+
+
+def fsdp_dims_flat(S):
+    from torch.distributed.fsdp import DataParallelMeshDims
+    mesh = S.mesh((2, 2, 1), ("dp", "cp", "tp"))
+    model = S.init(ToyModel(8, 16, 8))
+    with S.recording("init", 0):
+        for n, p in list(model.named_parameters()):
+            setattr(model.get_submodule(n.split(".")[0]), n.split(".")[1], nn.Parameter(distribute_tensor(p.data, mesh, [Replicate()] * 3)))
+        fully_shard(model, mesh=mesh, dp_mesh_dims=DataParallelMeshDims(shard=("dp", "cp")))
+    S.values["places"] = {n: place_of(p) for n, p in model.named_parameters()}
+    with S.recording("init", 0):
+        x = distribute_tensor(S.val((8, 8), 1000), mesh, [Shard(0), Shard(0), Replicate()])
+        t = distribute_tensor(S.val((8, 8), 1001), mesh, [Shard(0), Shard(0), Replicate()])
+    S.train(model, mse(model, x, t), torch.optim.SGD(model.parameters(), lr=0.1))
+
+
+PROGRAMS = ("fsdp_flat_dp_cp", "ckpt_reentrant_tp", "tp_lr_tensor", "clip_kinds", "fsdp_backward_prefetch_off", "fsdp_tp_uneven", "tp_accum_partial", "fsdp_divide", "moe_tp_hidden", "moe_top2_fsdp", "losses_dt", "lmap_redistribute", "vocab_2d", "prep_input_kw", "tp_eval_grad", "replicate_tied", "ddp_hooks", "lm2_fsdp_lp", "fsdp_tp_place", "ddp_views", "fsdp_dims", "fsdp_dims_hsdp", "fsdp_dims_flat")
+WORLD = {"fsdp_dims_hsdp": 8}
