@@ -80,6 +80,11 @@ static DtStatus isin_decomp (DtDecompCall *c) {
   DT_CHECK(CX, m.ndim + mt.ndim <= DT_MAX_NDIM, DT_E_LIMIT,
            "at most %d dimensions", DT_MAX_NDIM);
   /* with many test elements PyTorch sorts, which cannot be traced */
+  for (int i = 0; i < 2 && !c->e->tracing; i++) {
+    DtDtype d = (DtDtype)(i ? mt : m).dtype;
+    DT_CHECK(CX, !dt_dtype_is_complex(d), DT_E_RUNTIME, "Unsupported input type "
+             "encountered for isin(): %s", op_dtype_word(d));
+  }
   DT_CHECK(CX, !c->e->tracing || (double)dt_meta_numel(&mt) <
            10 * pow((double)dt_meta_numel(&m), 0.145), DT_E_NOTIMPL,
            "isin cannot be traced with so many test elements");
@@ -98,6 +103,13 @@ static DtStatus isin_decomp (DtDecompCall *c) {
 
 static DtStatus kl_div_decomp (DtDecompCall *c) {
   DtHandle *x = c->in[0], *t = c->in[1], *a, *b;
+  for (int i = 0; i < 2 && !c->e->tracing; i++) {
+    DtDtype d = (DtDtype)meta_of(c, c->in[i]).dtype;
+    DT_CHECK(CX, !dt_dtype_is_complex(d), DT_E_RUNTIME,
+             "kl_div: Complex inputs not supported.");
+    DT_CHECK(CX, !dt_dtype_is_integral(d, true), DT_E_RUNTIME,
+             "kl_div: Integral inputs not supported.");
+  }
   if (dt_arg_bool(c->args, 3)) {
     a = E("aten.sub.Tensor", "tt", t, x);
     b = E("aten.exp.default", "t", t);
@@ -370,9 +382,27 @@ static DtStatus glu_decomp (DtDecompCall *c) {
   return finish(c, E("aten.mul.Tensor", "tt", a, b));
 }
 
+/* What PyTorch's kernel asks of the gradient beside a half of the input. */
+static DtStatus glu_back_check (DtDecompCall *c, DtHandle *g, DtHandle *half) {
+  DtMeta mg = meta_of(c, g), m = meta_of(c, half), all;
+  if (!dt_emit_ok(c->e)) return c->e->st;
+  DT_TRY(CX, dt_meta_broadcast(CX, &m, &mg, &all));
+  DT_CHECK(CX, dt_meta_same_shape(&all, &m), DT_E_RUNTIME, "output with shape "
+           "%s doesn't match the broadcast shape %s", op_shape_text(&m).s,
+           op_shape_text(&all).s);
+  DT_CHECK(CX, !dt_dtype_is_integral((DtDtype)m.dtype, true), DT_E_RUNTIME,
+           "result type Float can't be cast to the desired output type %s",
+           op_dtype_word((DtDtype)m.dtype));
+  DT_CHECK(CX, mg.dtype == m.dtype, DT_E_RUNTIME, "Found dtype %s but expected "
+           "%s", op_dtype_word((DtDtype)mg.dtype),
+           op_dtype_word((DtDtype)m.dtype));
+  return DT_OK;
+}
+
 static DtStatus glu_back_decomp (DtDecompCall *c) {
   DtHandle *g = c->in[0], *a, *b, *s, *parts[2];
   DT_TRY(CX, halves(c, c->in[1], 2, &a, &b));
+  if (!c->e->tracing) DT_TRY(CX, glu_back_check(c, g, a));
   s = E("aten.sigmoid.default", "t", b);
   b = E("aten.rsub.Scalar", "tf", s, 1.0);
   b = E("aten.mul.Tensor", "tt", b, s);

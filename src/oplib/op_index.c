@@ -631,21 +631,29 @@ static DtStatus index_grad (DtGradCall *c) {
   return op_g_finish(c);
 }
 
+static DtStatus put_dtype (DtMetaCall *c, const DtMeta *val) {
+  DT_CHECK(c->cx, !val || val->dtype == c->in[0]->dtype, DT_E_RUNTIME,
+           "Index put requires the source and destination dtypes match, got "
+           "%s for the destination and %s for the source.",
+           op_dtype_word((DtDtype)c->in[0]->dtype),
+           op_dtype_word((DtDtype)val->dtype));
+  return DT_OK;
+}
+
 static DtStatus put_meta (DtMetaCall *c) {
   Adv v;
   DtMeta want, r;
   int64_t shape[DT_MAX_NDIM];
   int n;
   const DtMeta *val = dt_in(c, 2);
-  if (c->fake || adv_has_mask(c->args, c->in)) return op_meta_same(c);
+  if (c->fake) return op_meta_same(c);
+  if (adv_has_mask(c->args, c->in)) {
+    DT_TRY(c->cx, put_dtype(c, val));
+    return op_meta_same(c);
+  }
   DT_TRY(c->cx, adv_read(c->cx, c->args, c->in[0]->ndim, c->in, &v));
   DT_TRY(c->cx, adv_shape(c->cx, c->in[0], &v, shape, &n));
   if (val) {
-    DT_CHECK(c->cx, val->dtype == c->in[0]->dtype, DT_E_RUNTIME,
-             "Index put requires the source and destination dtypes match, got "
-             "%s for the destination and %s for the source.",
-             op_dtype_word((DtDtype)c->in[0]->dtype),
-             op_dtype_word((DtDtype)val->dtype));
     DT_TRY(c->cx, dt_meta_init(c->cx, &want, (DtDtype)val->dtype, n, shape));
     OpText a = op_shape_text(val), b = op_shape_text(&want);
     bool fits = broadcasts(&want, val);
@@ -653,6 +661,7 @@ static DtStatus put_meta (DtMetaCall *c) {
     DT_CHECK(c->cx, fits && dt_meta_same_shape(&r, &want), DT_E_RUNTIME,
              "shape mismatch: value tensor of shape %s cannot be broadcast to "
              "indexing result of shape %s", a.s, b.s);
+    DT_TRY(c->cx, put_dtype(c, val));
   }
   return op_meta_same(c);
 }

@@ -49,8 +49,8 @@ static DtStatus complain (DtCtx *cx, const char *name, const char *batch,
   if (svd || strstr(name, "eig"))
     return LINALG("%s%s: The algorithm failed to converge because the input "
                   "matrix is ill-conditioned or has too many repeated %s "
-                  "values (error code: %lld).", name, batch,
-                  svd ? "singular" : "eigen", k);
+                  "(error code: %lld).", name, batch,
+                  svd ? "singular values" : "eigenvalues", k);
   if (strstr(name, "lstsq"))
     return LINALG("%s%s: The least squares solution could not be computed "
                   "because the input matrix does not have full rank (error "
@@ -536,9 +536,11 @@ DtStatus op_k_la_powsum (DtKernelCall *c) {
   DtScalar p = dt_scalar_float(dt_arg_float(c->args, 1));
   uint32_t mask;
   DtStatus st = DT_OK;
-  DT_CHECK(c->cx, !dt_dtype_is_integral((DtDtype)a->m.dtype, true),
-           DT_E_NOTIMPL, "\"powsum_cpu\" not implemented for '%s'",
-           op_dtype_word((DtDtype)a->m.dtype));
+  DtDtype from = (DtDtype)a->m.dtype;
+  bool whole = dt_dtype_is_integral(from, true);
+  DT_CHECK(c->cx, !whole && dt_dtype_size(from) > 1, DT_E_NOTIMPL,
+           "\"powsum_cpu\" not implemented for '%s'",
+           op_dtype_word(whole ? DT_I64 : from));
   DT_TRY(c->cx, op_dims(c->cx, c->args, 2, a->m.ndim, true, &mask));
   DtDtype wide = dt_dtype_acc(type) == DT_F64 ? DT_F64 : DT_F32;
   DT_TRYG(c->cx, op_temp(c->cx, wide, a->m.ndim, a->m.shape, &t));

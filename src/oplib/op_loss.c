@@ -82,7 +82,8 @@ static void put (DtTensor *t, void *data, int64_t i, double v) {
 
 static DtStatus nll_allows (DtKernelCall *c, const DtTensor *x,
                             const char *name) {
-  DT_CHECK(c->cx, dt_dtype_is_float((DtDtype)x->m.dtype), DT_E_NOTIMPL,
+  DT_CHECK(c->cx, dt_dtype_is_float((DtDtype)x->m.dtype) &&
+           dt_dtype_size((DtDtype)x->m.dtype) > 1, DT_E_NOTIMPL,
            "\"%s\" not implemented for '%s'", name,
            op_dtype_word((DtDtype)x->m.dtype));
   return DT_OK;

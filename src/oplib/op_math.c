@@ -223,6 +223,8 @@ static DtStatus mvlgamma_meta (DtMetaCall *c) {
   DT_CHECK(c->cx, dt_arg_int(c->args, 1) <= 1 << 20, DT_E_LIMIT,
            "mvlgamma: a sum of %lld terms is too long",
            (long long)dt_arg_int(c->args, 1));
+  DT_CHECK(c->cx, c->in[0]->dtype != DT_BOOL, DT_E_RUNTIME,
+           "The input tensor may not be a boolean tensor.");
   DT_TRY(c->cx, op_pw_meta(c));
   if (!c->fake) dt_meta_set_contiguous(&c->out[0]);
   return DT_OK;

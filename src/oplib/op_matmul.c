@@ -166,10 +166,12 @@ static DtStatus mm_meta (DtMetaCall *c) {
 static DtStatus mm_kernel (DtKernelCall *c) {
   int at = c->op->row[MM_A];
   double alpha = 1, beta = 0;
-  if (c->out[0]->m.dtype == DT_BOOL)
-    return dt_raise(c->cx, DT_E_NOTIMPL, "\"%s\" not implemented for 'Bool'",
+  DtDtype t = (DtDtype)c->out[0]->m.dtype;
+  bool f8 = dt_dtype_is_float(t) && dt_dtype_size(t) == 1;
+  if (t == DT_BOOL || (f8 && c->op->row[MM_BATCH] != 0))
+    return dt_raise(c->cx, DT_E_NOTIMPL, "\"%s\" not implemented for '%s'",
                     c->op->row[MM_BATCH] == 0 ? "addmm_impl_cpu_"
-                    : at == 1 ? "baddbmm" : "bmm");
+                    : at == 1 ? "baddbmm" : "bmm", op_dtype_word(t));
   if (at == 1) {
     beta = dt_arg_float(c->args, 3);
     alpha = dt_arg_float(c->args, 4);

@@ -702,6 +702,14 @@ static DtStatus cdist_meta (DtMetaCall *c) {
   x.ndim = (uint8_t)(x.ndim - 2);
   y.ndim = (uint8_t)(y.ndim - 2);
   DT_TRY(c->cx, dt_meta_broadcast(c->cx, &x, &y, &r));
+  for (int i = 0; i < 2; i++) {
+    DtDtype t = (DtDtype)(i ? b : a)->dtype;
+    DT_CHECK(c->cx, dt_dtype_is_float(t), DT_E_RUNTIME, "cdist only supports "
+             "floating-point dtypes, X%d got: %s", i + 1, op_dtype_word(t));
+  }
+  DT_CHECK(c->cx, c->fake || dt_dtype_size((DtDtype)a->dtype) > 1,
+           DT_E_NOTIMPL, "\"cdist\" not implemented for '%s'",
+           op_dtype_word((DtDtype)a->dtype));
   n = r.ndim;
   r.shape[n] = a->shape[a->ndim - 2];
   r.shape[n + 1] = b->shape[b->ndim - 2];

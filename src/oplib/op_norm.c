@@ -131,7 +131,8 @@ static DtStatus softmax_back_meta (DtMetaCall *c) {
   if (log && !c->fake) dt_meta_copy(&m, c->in[0]);
   else DT_TRY(c->cx, dt_meta_broadcast(c->cx, c->in[0], c->in[1], &m));
   op_like_meta(&c->out[0], dt_meta_same_shape(&m, c->in[0]) ? c->in[0] : &m,
-               op_dtype_or(c->args, 3, (DtDtype)c->in[0]->dtype));
+               c->fake ? op_dtype_or(c->args, 3, (DtDtype)c->in[0]->dtype)
+                       : (DtDtype)c->in[0]->dtype);
   dt_meta_set_contiguous(&c->out[0]);
   c->nout = 1;
   return DT_OK;

@@ -21,24 +21,62 @@ static DtStatus fused_meta (DtMetaCall *c) {
   return DT_OK;
 }
 
-/* Every tensor of a list goes with its parameter; steps are one number. */
-static DtStatus fused_shapes (DtKernelCall *c, const int (*slot)[DT_MAX_OUTS],
-                              int n, int lists) {
+/* Lists as long as the parameters'; the largest averages are there with
+** amsgrad only. */
+static DtStatus fused_lists (DtKernelCall *c, int (*slot)[DT_MAX_OUTS],
+                             bool ams, int *n) {
   static const char *const name[] = { "params", "grads", "exp_avgs",
                                       "exp_avg_sqs", "max_exp_avg_sqs",
                                       "state_steps" };
-  for (int k = FA_GRAD; k <= FA_STEP; k++)
-    for (int i = 0; i < n; i++) {
-      if (k == FA_VMAX && lists < n) continue;
-      const DtMeta *p = &c->in[slot[FA_PARAM][i]]->m;
-      const DtMeta *m = &c->in[slot[k][i]]->m;
-      bool ok = k == FA_STEP ? dt_meta_numel(m) == 1
-                             : dt_meta_same_shape(p, m);
-      DT_CHECK(c->cx, ok, DT_E_RUNTIME, "%s: %s[%d] of shape %s does not fit "
-               "a parameter of shape %s", c->op->sig->full, name[k], i,
-               op_shape_text(m).s, op_shape_text(p).s);
-    }
+  for (int k = FA_PARAM; k <= FA_STEP; k++) {
+    int m = dt_arg_slots(c->args, k, slot[k], DT_MAX_OUTS);
+    bool none = k == FA_VMAX && !ams;
+    if (k == FA_PARAM) *n = m;
+    DT_CHECK(c->cx, m == (none ? 0 : *n), DT_E_RUNTIME, "Expected %s.%s to be "
+             "true, but got false.  (Could this error message be improved?  If "
+             "so, please report an enhancement request to PyTorch.)", name[k],
+             none ? "empty()" : "size() == n_tensors");
+  }
   return DT_OK;
+}
+
+/* Everything has the parameter's type and size; steps are one number. */
+static DtStatus fused_fits (DtKernelCall *c, int (*slot)[DT_MAX_OUTS], int i,
+                            bool ams) {
+  static const int order[] = { FA_M, FA_V, FA_GRAD, FA_VMAX };
+  const DtMeta *p = &c->in[slot[FA_PARAM][i]]->m;
+  const DtMeta *step = &c->in[slot[FA_STEP][i]]->m;
+  DT_CHECK(c->cx, dt_dtype_is_float((DtDtype)p->dtype) &&
+           dt_dtype_size((DtDtype)p->dtype) > 1, DT_E_NOTIMPL,
+           "\"fused_adam_kernel\" not implemented for '%s'",
+           op_dtype_word((DtDtype)p->dtype));
+  for (int k = 0; k < (ams ? 4 : 3); k++) {
+    const DtMeta *m = &c->in[slot[order[k]][i]]->m;
+    DT_CHECK(c->cx, m->dtype == p->dtype, DT_E_RUNTIME, "expected scalar type "
+             "%s but found %s", op_dtype_word((DtDtype)p->dtype),
+             op_dtype_word((DtDtype)m->dtype));
+    DT_CHECK(c->cx, dt_meta_same_shape(p, m), DT_E_RUNTIME, "%s: list %d has "
+             "%s beside a parameter of shape %s", c->op->sig->full, order[k],
+             op_shape_text(m).s, op_shape_text(p).s);
+  }
+  DT_CHECK(c->cx, dt_meta_numel(step) == 1, DT_E_RUNTIME, "a Tensor with %lld "
+           "elements cannot be converted to Scalar",
+           (long long)dt_meta_numel(step));
+  return DT_OK;
+}
+
+/* PyTorch's step walks over memory, not over strides: so does this one where
+** a tensor's memory has no gaps. */
+static DtTensor in_memory (const DtTensor *t) {
+  DtTensor v = *t;
+  int64_t n = dt_meta_numel(&t->m), span = 1;
+  for (int d = 0; d < t->m.ndim; d++)
+    span += (t->m.shape[d] - 1) * t->m.stride[d];
+  if (n == 0 || span != n) return v;
+  v.m.ndim = 1;
+  v.m.shape[0] = n;
+  v.m.stride[0] = 1;
+  return v;
 }
 
 static double item (const DtTensor *t) {
@@ -93,8 +131,29 @@ static DtStatus adam_one (DtKernelCall *c, const Step *s, double step,
   return dt_k_ternary(cx, DT_T3_addcdiv, t, par, p, m, g, p);
 }
 
+static DtStatus fused_one (DtKernelCall *c, const Step *s,
+                           int (*slot)[DT_MAX_OUTS], int i) {
+  DtTensor t[FA_VMAX + 1], *g = NULL;
+  DtStatus st;
+  for (int k = FA_PARAM; k <= (s->ams ? FA_VMAX : FA_V); k++)
+    t[k] = in_memory(c->in[slot[k][i]]);
+  DtTensor *p = &t[FA_PARAM], *src = &t[FA_GRAD];
+  DT_TRY(c->cx, op_temp(c->cx, (DtDtype)p->m.dtype, p->m.ndim, p->m.shape,
+                        &g));
+  st = dt_k_copy(c->cx, src, g);
+  if (st == DT_OK && s->scale != 1) {           /* the caller sees it */
+    st = unary(c->cx, DT_U_mul_scalar, 1 / s->scale, g);
+    if (st == DT_OK) st = dt_k_copy(c->cx, g, src);
+  }
+  if (st == DT_OK)
+    st = adam_one(c, s, item(c->in[slot[FA_STEP][i]]), p, g, &t[FA_M],
+                  &t[FA_V], s->ams ? &t[FA_VMAX] : NULL);
+  dt_tensor_unref(c->cx, g);
+  return st;
+}
+
 static DtStatus fused_kernel (DtKernelCall *c) {
-  int slot[6][DT_MAX_OUTS], n = 0, nmax = 0;
+  int slot[6][DT_MAX_OUTS], n = 0;
   Step s = { .b1 = dt_arg_float(c->args, FA_B1),
              .b2 = dt_arg_float(c->args, FA_B2),
              .wd = dt_arg_float(c->args, FA_WD),
@@ -111,31 +170,10 @@ static DtStatus fused_kernel (DtKernelCall *c) {
                           : dt_arg_float(c->args, FA_LR);
   if (dt_kin(c, FA_SCALE)) s.scale = item(dt_kin(c, FA_SCALE));
   if (dt_kin(c, FA_INF) && item(dt_kin(c, FA_INF)) != 0) return DT_OK;
-  for (int k = 0; k < 6; k++) {
-    int m = dt_arg_slots(c->args, k, slot[k], DT_MAX_OUTS);
-    if (k == 0) n = m;
-    if (k == FA_VMAX) nmax = m;
-    DT_CHECK(c->cx, m == n || (k == FA_VMAX && !s.ams), DT_E_RUNTIME,
-             "Tensor lists must have the same number of tensors, got %d and "
-             "%d", n, m);
-  }
-  DT_TRY(c->cx, fused_shapes(c, (const int (*)[DT_MAX_OUTS])slot, n, nmax));
+  DT_TRY(c->cx, fused_lists(c, slot, s.ams, &n));
   for (int i = 0; i < n; i++) {
-    DtTensor *p = c->in[slot[FA_PARAM][i]], *src = c->in[slot[FA_GRAD][i]];
-    DtTensor *g = NULL;
-    DtStatus st = op_temp(c->cx, (DtDtype)p->m.dtype, p->m.ndim, p->m.shape,
-                          &g);
-    if (st == DT_OK) st = dt_k_copy(c->cx, src, g);
-    if (st == DT_OK && s.scale != 1) {          /* the caller sees it */
-      st = unary(c->cx, DT_U_mul_scalar, 1 / s.scale, g);
-      if (st == DT_OK) st = dt_k_copy(c->cx, g, src);
-    }
-    if (st == DT_OK)
-      st = adam_one(c, &s, item(c->in[slot[FA_STEP][i]]), p, g,
-                    c->in[slot[FA_M][i]], c->in[slot[FA_V][i]],
-                    s.ams ? c->in[slot[FA_VMAX][i]] : NULL);
-    dt_tensor_unref(c->cx, g);
-    if (st != DT_OK) return st;
+    DT_TRY(c->cx, fused_fits(c, slot, i, s.ams));
+    DT_TRY(c->cx, fused_one(c, &s, slot, i));
   }
   return DT_OK;
 }

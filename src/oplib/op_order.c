@@ -265,6 +265,8 @@ static DtStatus histc_meta (DtMetaCall *c) {
   int64_t n = dt_arg_int(c->args, 1);
   double lo = dt_arg_float(c->args, 2), hi = dt_arg_float(c->args, 3);
   DtDtype t = (DtDtype)c->in[0]->dtype;
+  DT_CHECK(c->cx, c->fake || !dt_dtype_is_complex(t), DT_E_NOTIMPL,
+           "\"aminmax_cpu\" not implemented for '%s'", op_dtype_word(t));
   DT_CHECK(c->cx, c->fake || dt_dtype_is_float(t), DT_E_NOTIMPL,
            "\"histogram_cpu\" not implemented for '%s'", op_dtype_word(t));
   DT_CHECK(c->cx, n > 0, DT_E_RUNTIME, "%s", c->fake ? "bins must be > 0" :
@@ -319,7 +321,7 @@ static DtStatus dr_meta (DtMetaCall *c) {
              "floating point and complex dtypes", c->op->sig->base);
     if (whole && strcmp(c->op->sig->base, "linalg__powsum") == 0)
       return dt_raise(c->cx, DT_E_NOTIMPL, "\"powsum_cpu\" not implemented for "
-                      "'%s'", op_dtype_word(t));
+                      "'Long'");
     DT_CHECK(c->cx, !whole, DT_E_RUNTIME, "%s: Expected a floating point or "
              "complex tensor as input. Got %s", c->op->sig->base,
              op_dtype_word(t));

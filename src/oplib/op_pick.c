@@ -196,7 +196,7 @@ static DtStatus mscatter_meta (DtMetaCall *c) {
   DtMeta r;
   const DtMeta *m = c->in[0], *k = dt_in(c, 1), *s = dt_in(c, 2);
   DT_CHECK(c->cx, s->dtype == m->dtype, DT_E_RUNTIME, "masked_scatter: expected "
-           "self and source to have same dtypes but got %s and %s",
+           "self and source to have same dtypes but got%s and %s",
            op_dtype_word((DtDtype)m->dtype), op_dtype_word((DtDtype)s->dtype));
   DT_CHECK(c->cx, k->dtype == DT_BOOL, DT_E_RUNTIME, "masked_scatter_ only "
            "supports boolean masks, but got mask with dtype %s",
@@ -355,7 +355,8 @@ static DtStatus icopy_meta (DtMetaCall *c) {
            "index_copy_(): When source and destination are not scalars, their "
            "dimensionality must match. Source dimensionality (%d), "
            "destination dimensionality (%d)", n, m->ndim);
-  DT_CHECK(c->cx, x->dtype == DT_I64, DT_E_INDEX, "index_copy_(): Expected a "
+  DT_CHECK(c->cx, x->dtype == DT_I64 || c->fake, DT_E_RUNTIME,
+           "index_copy_(): Expected a "
            "long tensor for index, but got %s",
            op_dtype_word((DtDtype)x->dtype));
   DT_CHECK(c->cx, s->dtype == m->dtype, DT_E_RUNTIME, "index_copy_(): self and "

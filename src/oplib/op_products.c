@@ -510,6 +510,15 @@ static DtStatus bilinear_decomp (DtDecompCall *c) {
   DT_CHECK(CX, w.ndim == 3 && n > 0 && a.shape[n - 1] == w.shape[1] &&
            b.shape[n - 1] == w.shape[2], DT_E_RUNTIME, "bilinear(): the "
            "inputs' sizes do not match the weight's");
+  DtMeta bias = a;
+  if (dt_hin(c, 3)) bias = meta_of(c, dt_hin(c, 3));
+  DT_CHECK(CX, c->e->tracing || (b.dtype == a.dtype && w.dtype == a.dtype &&
+                                 bias.dtype == a.dtype), DT_E_RUNTIME,
+           "All tensors must have the same dtype, got input1: %s, input2: %s, "
+           "weight: %s, bias: %s", dt_dtype_info((DtDtype)a.dtype)->cpp,
+           dt_dtype_info((DtDtype)b.dtype)->cpp,
+           dt_dtype_info((DtDtype)w.dtype)->cpp,
+           dt_dtype_info((DtDtype)bias.dtype)->cpp);
   flat[0] = -1;
   flat[1] = a.shape[n - 1];
   DtHandle *x = E("aten.view.default", "tI", c->in[0], 2, flat);
@@ -541,6 +550,11 @@ static DtStatus cdist_decomp (DtDecompCall *c) {
   DT_CHECK(CX, a.shape[a.ndim - 1] == b.shape[b.ndim - 1], DT_E_RUNTIME,
            "X1 and X2 must have the same number of columns. X1: %lld X2: %lld",
            (long long)a.shape[a.ndim - 1], (long long)b.shape[b.ndim - 1]);
+  for (int i = 0; i < 2; i++) {
+    DtDtype t = (DtDtype)(i ? b : a).dtype;
+    DT_CHECK(CX, dt_dtype_is_float(t), DT_E_RUNTIME, "cdist only supports "
+             "floating-point dtypes, X%d got: %s", i + 1, op_dtype_word(t));
+  }
   rows = a.shape[a.ndim - 2];
   cols = b.shape[b.ndim - 2];
   if (p != 2 || !(mode == 1 || (mode == 0 && (rows > 25 || cols > 25))) ||

@@ -64,8 +64,10 @@ static DtStatus sgd_kernel (DtKernelCall *c) {
   int ng = dt_arg_slots(c->args, SG_GRAD, slot[1], DT_MAX_OUTS);
   int nbuf = dt_arg_slots(c->args, SG_BUF, slot[2], DT_MAX_OUTS);
   DT_CHECK(c->cx, n == ng && (nbuf == 0 || nbuf == n), DT_E_RUNTIME,
-           "Tensor lists must have the same number of tensors, got %d and %d",
-           n, ng != n ? ng : nbuf);
+           "Expected %s.size() == n_tensors to be true, but got false.  (Could "
+           "this error message be improved?  If so, please report an "
+           "enhancement request to PyTorch.)",
+           ng != n ? "grads" : "momentum_buffer_list");
   DT_TRY(c->cx, check_lists(c, (const int (*)[DT_MAX_OUTS])slot, n, nbuf));
   for (int i = 0; i < n; i++) {
     DtTensor *p = c->in[slot[0][i]], *g = NULL;

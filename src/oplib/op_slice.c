@@ -157,27 +157,40 @@ static DtStatus back_meta (DtMetaCall *c) {
                      c->in[0]);
 }
 
-/* The part of out that the gradient belongs to. */
+/* Write the gradient, broadcast, over the part of out that it belongs to:
+** `n` places of dim d from `start` on, none of which remains as a dim when
+** `drop`. */
 static DtStatus put_part (DtKernelCall *c, int d, int64_t start, int64_t step,
-                          bool drop) {
-  DtTensor *o = c->out[0], *part = NULL;
+                          int64_t n, bool drop) {
+  DtTensor *o = c->out[0], *part = NULL, *from = NULL;
   const DtMeta *g = &c->in[0]->m;
-  int64_t stride[DT_MAX_NDIM];
+  int64_t shape[DT_MAX_NDIM], stride[DT_MAX_NDIM], wide[DT_MAX_NDIM];
+  int nd = 0;
+  DtMeta all;
   DtStatus st;
-  int n = 0;
   for (int k = 0; k < o->m.ndim; k++) {
     if (k == d && drop) continue;
-    DT_CHECK(c->cx, k == d || g->shape[n] == o->m.shape[k], DT_E_RUNTIME,
-             "%s: grad_output of shape %s does not fit input_sizes %s",
-             c->op->sig->full, op_shape_text(g).s, op_shape_text(&o->m).s);
-    stride[n++] = k == d ? o->m.stride[k] * step : o->m.stride[k];
+    shape[nd] = k == d ? n : o->m.shape[k];
+    stride[nd++] = k == d ? o->m.stride[k] * step : o->m.stride[k];
   }
   DT_TRYG(c->cx, dt_k_fill(c->cx, o, dt_scalar_int(0)));
-  if (dt_meta_numel(g) == 0) goto done;
-  DT_TRYG(c->cx, op_restride(c->cx, o, g->ndim, g->shape, stride,
-                             start * o->m.stride[d], &part));
-  DT_TRYG(c->cx, dt_k_copy(c->cx, c->in[0], part));
+  DT_TRYG(c->cx, op_restride(c->cx, o, nd, shape, stride,
+                             n > 0 ? start * o->m.stride[d] : 0, &part));
+  DT_TRYG(c->cx, dt_meta_broadcast(c->cx, &part->m, g, &all));
+  if (!dt_meta_same_shape(&all, &part->m)) {
+    OpText into = op_shape_text(&part->m), want = op_shape_text(&all);
+    DT_TRYG(c->cx, dt_raise(c->cx, DT_E_RUNTIME, "output with shape %s doesn't "
+                            "match the broadcast shape %s", into.s, want.s));
+  }
+  for (int k = 0; k < nd; k++) {
+    int at = g->ndim - nd + k;
+    wide[k] = at < 0 || g->shape[at] == 1 ? 0 : g->stride[at];
+  }
+  if (dt_meta_numel(&part->m) == 0) goto done;
+  DT_TRYG(c->cx, op_restride(c->cx, c->in[0], nd, shape, wide, 0, &from));
+  DT_TRYG(c->cx, dt_k_copy(c->cx, from, part));
 done:
+  dt_tensor_unref(c->cx, from);
   dt_tensor_unref(c->cx, part);
   return st;
 }
@@ -188,10 +201,9 @@ static DtStatus select_back_kernel (DtKernelCall *c) {
   int64_t i = dt_arg_int(c->args, 3);
   DT_TRY(c->cx, op_dim(c->cx, c->args, 2, m->ndim, &d));
   if (i < 0) i += m->shape[d];
-  DT_CHECK(c->cx, i >= 0 && i < m->shape[d] && m->ndim - 1 == c->in[0]->m.ndim,
-           DT_E_INDEX, "select(): index %lld out of range for tensor of size "
+  DT_CHECK(c->cx, i >= 0 && i < m->shape[d], DT_E_INDEX, "select(): index %lld out of range for tensor of size "
            "%s at dimension %d", (long long)i, op_shape_text(m).s, d);
-  return put_part(c, d, i, 1, true);
+  return put_part(c, d, i, 1, 1, true);
 }
 static DtStatus slice_back_kernel (DtKernelCall *c) {
   int d;
@@ -199,13 +211,7 @@ static DtStatus slice_back_kernel (DtKernelCall *c) {
   const DtMeta *m = &c->out[0]->m;
   DT_TRY(c->cx, slice_range(c->cx, c->args, 2, m->shape, m->ndim, &d, &start,
                             &end, &step));
-  DT_CHECK(c->cx, c->in[0]->m.ndim == m->ndim &&
-                  c->in[0]->m.shape[d] == dt_ceil_div(end - start, step),
-           DT_E_SHAPE, "The size of tensor a (%lld) must match the size of "
-           "tensor b (%lld) at non-singleton dimension %d",
-           (long long)dt_ceil_div(end - start, step),
-           (long long)c->in[0]->m.shape[d], d);
-  return put_part(c, d, start, step, false);
+  return put_part(c, d, start, step, dt_ceil_div(end - start, step), false);
 }
 
 /* The dim is not normalised: a negative one shifts wrongly (core.md 9.7). */
@@ -345,9 +351,9 @@ static DtStatus split_copy_kernel (DtKernelCall *c) {
 static DtStatus unbind_meta (DtMetaCall *c) {
   int d;
   const DtMeta *m = c->in[0];
-  DT_CHECK(c->cx, m->ndim > 0, DT_E_INDEX, "Dimension specified as %lld but "
-           "tensor has no dimensions", (long long)dt_arg_int(c->args, 1));
   DT_TRY(c->cx, op_dim(c->cx, c->args, 1, m->ndim, &d));
+  DT_CHECK(c->cx, m->ndim > 0, DT_E_INDEX, "Dimension specified as 0 but "
+           "tensor has no dimensions");
   DT_CHECK(c->cx, m->shape[d] <= c->maxout, DT_E_LIMIT, "more than %d parts",
            c->maxout);
   for (int i = 0; i < m->shape[d]; i++) {

@@ -251,9 +251,10 @@ static DtStatus check_dtype (DtKernelCall *c, bool back) {
   int set = m >= AA_LINEAR ? OP_T_F3264 : OP_T_FLOAT;
   char name[64];
   if (back) {
-    bool aa = m >= AA_LINEAR;
-    snprintf(name, sizeof name, "%s%s", c->op->sig->base + (aa ? 1 : 0),
-             aa ? "_cpu" : "");
+    bool aa = m >= AA_LINEAR, last = op_sp_channels_last(&c->in[0]->m);
+    const char *way = aa ? "_cpu" : !last || m == CUBIC ? ""
+                      : m <= EXACT ? "_cl" : "_channels_last";
+    snprintf(name, sizeof name, "%s%s", c->op->sig->base + (aa ? 1 : 0), way);
     return op_sp_dtype(c->cx, name, t, set);
   }
   if (m != LINEAR || ND == 2) set |= OP_T_U8;
