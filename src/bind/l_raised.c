@@ -139,7 +139,7 @@ static void keep (lua_State *L) {
 void dtL_forget_raised (lua_State *L) {
   DtBind *b = dtL_state(L);
   if (b->ref_raised == 0 || !lua_checkstack(L, 1)) return;
-  lua_pushnil(L);
+  lua_pushboolean(L, 0);        /* nil would free the slot for luaL_ref() */
   lua_rawseti(L, LUA_REGISTRYINDEX, b->ref_raised);
   b->raised = 0;
 }

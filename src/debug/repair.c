@@ -281,7 +281,7 @@ void dt_trial_name (const DtFailed *f, int slot, DtBuf *b) {
   if (at >= 0) dt_buf_addf(b, "[%d]", at);
 }
 
-static void try_full (DtTrial *t, DtRepairs *out) {
+void dt_trial_full (DtTrial *t, DtRepairs *out) {
   const DtFailed *f = t->f;
   DtDebug *d = t->d;
   DtRepair *r = dt_trial_repair(out);
@@ -460,7 +460,7 @@ static DtStatus try_all (DtDebug *d, const DtFailed *f, DtRepairs *out,
     if (st == DT_OK) st = dt_trial_one_device(&t);
     if (st == DT_OK) st = try_distribute(&t, out, true);
     if (st == DT_OK) st = try_distribute(&t, out, false);
-    if (st == DT_OK) try_full(&t, out);
+    if (st == DT_OK) dt_trial_full(&t, out);
     if (st == DT_OK) try_implicit(&t, out, equal);
   } else if (f->code == DT_E_CROSSMESH) {
     if (dt_repair_meshes_differ(f)) st = dt_repair_join_meshes(&t, out);
@@ -468,7 +468,7 @@ static DtStatus try_all (DtDebug *d, const DtFailed *f, DtRepairs *out,
     st = dt_repair_move(&t, out);
   } else if (dt_trial_one_device(&t) == DT_OK) {
     try_rule(&t, out);
-    try_full(&t, out);
+    dt_trial_full(&t, out);
   } else dt_error_clear(d->s->cx);
   trial_fini(&t);
   dt_debug_unmute(d, &m);

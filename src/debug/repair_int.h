@@ -26,6 +26,9 @@ DtStatus dt_trial_one_device (DtTrial *t);
 void dt_trial_inputs (DtTrial *t, DtVar *const *from);
 /* Run the call with t->in; fill verdict, bytes and result.  Collective. */
 void dt_trial_run (DtTrial *t, DtRepairs *out, DtRepair *r);
+/* The candidate of plain tensors: full_tensor() of every distributed input.
+** Collective. */
+void dt_trial_full (DtTrial *t, DtRepairs *out);
 /* A new, empty candidate of `out`.  Local. */
 DtRepair *dt_trial_repair (DtRepairs *out);
 /* A copy of a text that lives as long as `out`; "" without memory.  Local. */

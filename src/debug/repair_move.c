@@ -271,9 +271,11 @@ DtStatus dt_repair_move (DtTrial *t, DtRepairs *out) {
     ndist++;
     DT_TRY(t->d->s->cx, try_input(&k, i));
   }
-  if (out->n > 0 || ndist < 2) return DT_OK;
   memset(&all, 0, sizeof all);
   for (int i = 0; i < DT_MAX_MDIM; i++) all.pl[i] = dt_pl_replicate();
   k.tries = 0;
-  return try_move(&k, -1, &all);
+  if (out->n == 0 && ndist > 1)
+    DT_TRY(t->d->s->cx, try_move(&k, -1, &all));
+  if (out->n == 0 && !(f->op->flags & DT_OP_INPLACE)) dt_trial_full(t, out);
+  return DT_OK;
 }
