@@ -245,13 +245,24 @@ static const char *forward_name (Mode m, int nd) {
                     : "compute_index_ranges_weights";
 }
 
+/* Do the elements lie channel by channel?  Dims of size 1 do not count. */
+static bool channels_last (const DtMeta *m) {
+  int64_t step = 1;
+  for (int i = 0; i < m->ndim; i++) {
+    int d = i == 0 ? 1 : i == m->ndim - 1 ? 0 : m->ndim - i;
+    if (m->shape[d] != 1 && m->stride[d] != step) return false;
+    step *= m->shape[d];
+  }
+  return m->ndim == 4 || m->ndim == 5;
+}
+
 static DtStatus check_dtype (DtKernelCall *c, bool back) {
   DtDtype t = (DtDtype)c->in[0]->m.dtype;
   Mode m = MODE;
   int set = m >= AA_LINEAR ? OP_T_F3264 : OP_T_FLOAT;
   char name[64];
   if (back) {
-    bool aa = m >= AA_LINEAR, last = op_sp_channels_last(&c->in[0]->m);
+    bool aa = m >= AA_LINEAR, last = channels_last(&c->in[0]->m);
     const char *way = aa ? "_cpu" : !last || m == CUBIC ? ""
                       : m <= EXACT ? "_cl" : "_channels_last";
     snprintf(name, sizeof name, "%s%s", c->op->sig->base + (aa ? 1 : 0), way);
