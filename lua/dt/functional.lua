@@ -144,7 +144,7 @@ function M.dropout(x, ...)
       .. "but got %s", tostring(a.p))
   end
   if not a.training or a.p == 0 then return x end
-  if a.p == 1 then return x * dt.zeros_like(x) end
+  if a.p == 1 then return x * dt.zeros({}, {dtype = x.dtype}) end
   local noise
   dt.no_grad(function ()
     noise = dt.empty_like(x)

@@ -5,6 +5,7 @@
 local dt = require "dt"
 local util = require "dt.util"
 local nnm = require "dt.nn.module"
+require "dt.nn.backward_hooks"
 
 local M = {Module = nnm.Module, is_module = nnm.is_module,
   isinstance = nnm.isinstance}

@@ -608,10 +608,17 @@ local function forward(m, ...)
       "Module [%s] is missing the required \"forward\" function",
       m._class.__name)
   end
-  if #m._pre_hooks == 0 and #m._hooks == 0 then return f(m, ...) end
+  local back, outputs = rawget(m, "_backward_hooks"), nil
+  if #m._pre_hooks == 0 and #m._hooks == 0 and not back then
+    return f(m, ...)
+  end
   local args = run_pre_hooks(m, table.pack(...))
+  if back and (#back.full > 0 or #back.pre > 0) then
+    args, outputs = require("dt.nn.backward_hooks").watch(m, back, args)
+  end
   local outs = table.pack(f(m, table.unpack(args, 1, args.n)))
   outs = run_hooks(m, args, outs)
+  if outputs then outs = outputs(outs) end
   return table.unpack(outs, 1, outs.n)
 end
 
@@ -651,4 +658,5 @@ end
 instance_mt.__name = "nn.Module"
 
 return {Module = Module, is_module = is_module, isinstance = isinstance,
+  add_hook = add_hook,
   new_map = new_map, touch = function () version = version + 1 end}
