@@ -83,7 +83,17 @@ end
 -- nn.Sequential(m0, m1, ...): one after the other.
 M.Sequential = Module:extend("Sequential")
 listlike(M.Sequential)
+-- Named ones as a list of pairs: nn.Sequential{{"a", m0}, {"b", m1}}.
+local function is_pairs(v)
+  return type(v) == "table" and getmetatable(v) == nil
+    and (v[1] == nil or type(v[1]) == "table" and type(v[1][1]) == "string")
+end
+
 function M.Sequential:__init__(...)
+  if select("#", ...) == 1 and is_pairs((...)) then
+    for _, row in ipairs((...)) do self:register_module(row[1], row[2]) end
+    return
+  end
   for i = 1, select("#", ...) do append(self, (select(i, ...))) end
 end
 function M.Sequential:forward(...)
@@ -115,6 +125,10 @@ end
 -- nn.ModuleDict{name = module, ...}: sorted by name when first given.
 M.ModuleDict = Module:extend("ModuleDict")
 function M.ModuleDict:__init__(map)
+  if map and map[1] and is_pairs(map) then
+    for _, row in ipairs(map) do self:register_module(row[1], row[2]) end
+    return
+  end
   for name, m in pairs(map or {}) do self:register_module(name, m) end
 end
 M.ModuleDict.__len = count

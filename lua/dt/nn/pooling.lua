@@ -6,16 +6,28 @@ local dt = require "dt"
 local util = require "dt.util"
 local F = require "dt.functional_spatial"
 local init = require "dt.nn.init_values"
+local define = require "dt.nn.define"
+local signature = require "dt.signature"
 local Module = require("dt.nn.module").Module
 
 local M = {}
 
--- A module that keeps its arguments and calls F.<name> with them, by name.
-local function keep(class, name, names, defaults)
+-- A module that keeps its arguments and calls F.<name> with them, by name; it
+-- shows `text`, or those that are named in `shown`.  `ready` is called at its
+-- end.
+local function keep(class, name, names, defaults, shown, ready)
   M[class] = Module:extend(class)
   M[class].__init__ = function (self, ...)
     local a = util.bind(class, names, defaults or {}, ...)
     for _, key in ipairs(names) do self[key] = a[key] end
+    if ready then ready(self) end
+  end
+  local words = {}
+  for word in (shown or table.concat(names, " ")):gmatch("%S+") do
+    words[#words + 1] = ("%s={%s}"):format(word, word)
+  end
+  M[class].extra_repr = function (self)
+    return define.text_of(self, table.concat(words, ", "))
   end
   M[class].forward = function (self, x)
     local kw = {}
@@ -24,31 +36,62 @@ local function keep(class, name, names, defaults)
   end
 end
 
+-- A window moves by its own size where nothing else is said.
+local function whole_steps(m)
+  if util.is_none(m.stride) then m.stride = m.kernel_size end
+end
+
+-- AvgPool1d keeps lists.
+local function single(m)
+  whole_steps(m)
+  for _, key in ipairs {"kernel_size", "stride", "padding"} do
+    m[key] = define.size(m[key], 1)
+  end
+end
+
 for nd = 1, 3 do
   keep("MaxPool" .. nd .. "d", "max_pool" .. nd .. "d", {"kernel_size",
     "stride", "padding", "dilation", "return_indices", "ceil_mode"},
-    {padding = 0, dilation = 1, return_indices = false, ceil_mode = false})
+    {padding = 0, dilation = 1, return_indices = false, ceil_mode = false},
+    "kernel_size stride padding dilation ceil_mode", whole_steps)
   keep("AvgPool" .. nd .. "d", "avg_pool" .. nd .. "d", nd == 1
     and {"kernel_size", "stride", "padding", "ceil_mode", "count_include_pad"}
     or {"kernel_size", "stride", "padding", "ceil_mode", "count_include_pad",
         "divisor_override"},
-    {padding = 0, ceil_mode = false, count_include_pad = true})
+    {padding = 0, ceil_mode = false, count_include_pad = true},
+    "kernel_size stride padding", nd == 1 and single or whole_steps)
   keep("AdaptiveAvgPool" .. nd .. "d", "adaptive_avg_pool" .. nd .. "d",
     {"output_size"})
   keep("AdaptiveMaxPool" .. nd .. "d", "adaptive_max_pool" .. nd .. "d",
-    {"output_size", "return_indices"}, {return_indices = false})
+    {"output_size", "return_indices"}, {return_indices = false},
+    "output_size")
 end
 
 -- nn.Upsample(size, scale_factor, mode = "nearest", align_corners)
 keep("Upsample", "interpolate", {"size", "scale_factor", "mode",
   "align_corners", "recompute_scale_factor"}, {mode = "nearest"})
+M.Upsample.extra_repr = function (m)
+  local by = util.is_none(m.scale_factor) and "size" or "scale_factor"
+  local v = m[by]
+  if by == "scale_factor" and type(v) == "number" then v = v + 0.0 end
+  return ("%s=%s, mode=%s"):format(by, signature.text(v),
+    signature.text(m.mode))
+end
 keep("PixelShuffle", "pixel_shuffle", {})
 keep("PixelUnshuffle", "pixel_unshuffle", {})
 keep("ChannelShuffle", "channel_shuffle", {})
-for class, fn in pairs({PixelShuffle = "pixel_shuffle",
-    PixelUnshuffle = "pixel_unshuffle", ChannelShuffle = "channel_shuffle"}) do
-  M[class].__init__ = function (self, n) self.n = n end
-  M[class].forward = function (self, x) return F[fn](x, self.n) end
+for class, row in pairs {PixelShuffle = {"pixel_shuffle", "upscale_factor"},
+    PixelUnshuffle = {"pixel_unshuffle", "downscale_factor"},
+    ChannelShuffle = {"channel_shuffle", "groups"}} do
+  local fn, field = row[1], row[2]
+  M[class].__init__ = function (self, n)
+    if type(n) == "table" then n = n[field] end
+    self[field] = n
+  end
+  M[class].forward = function (self, x) return F[fn](x, self[field]) end
+  M[class].extra_repr = function (self)
+    return field .. "=" .. signature.text(self[field])
+  end
 end
 keep("Unfold", "unfold", {"kernel_size", "dilation", "padding", "stride"},
   {dilation = 1, padding = 0, stride = 1})
@@ -64,6 +107,13 @@ local function pad_module(class, mode, nd)
       for i = 1, 2 * nd do self.padding[i] = padding end
     end
   end
+  M[class].extra_repr = function (self)
+    if class:find("^ConstantPad") then
+      return ("padding=%s, value=%s"):format(signature.text(self.padding),
+        signature.text(self.value))
+    end
+    return signature.text(self.padding)
+  end
   M[class].forward = function (self, x)
     return F.pad(x, self.padding, mode, self.value)
   end
@@ -77,6 +127,31 @@ for nd = 1, 3 do
   pad_module("ZeroPad" .. nd .. "d", "constant", nd)
 end
 
+local sized = {kernel_size = true, stride = true, padding = true,
+  dilation = true}
+
+local function all(v, wanted)
+  for _, item in ipairs(type(v) == "table" and v or {v}) do
+    if item ~= wanted then return false end
+  end
+  return true
+end
+
+-- "1, 2, kernel_size=(3, 3), stride=(1, 1)" and what is not the default.
+local function conv_text(m)
+  local s = ("%d, %d, kernel_size=%s, stride=%s"):format(m.in_channels,
+    m.out_channels, signature.text(m.kernel_size), signature.text(m.stride))
+  if not all(m.padding, 0) then
+    s = s .. ", padding=" .. (type(m.padding) == "string" and m.padding
+      or signature.text(m.padding))
+  end
+  if not all(m.dilation, 1) then
+    s = s .. ", dilation=" .. signature.text(m.dilation)
+  end
+  if m.groups ~= 1 then s = s .. ", groups=" .. m.groups end
+  return m.bias and s or s .. ", bias=False"
+end
+
 -- nn.Conv2d(in, out, kernel_size, stride, padding, dilation, groups, bias)
 local function conv(nd)
   local class = "Conv" .. nd .. "d"
@@ -87,8 +162,9 @@ local function conv(nd)
       "device", "dtype"}, {stride = 1, padding = 0, dilation = 1, groups = 1,
       bias = true, padding_mode = "zeros"}, ...)
     for _, key in ipairs({"in_channels", "out_channels", "kernel_size",
-        "stride", "padding", "dilation", "groups"}) do
-      self[key] = a[key]
+        "stride", "padding", "dilation", "groups", "padding_mode"}) do
+      self[key] = sized[key] and type(a[key]) ~= "string"
+        and define.size(a[key], nd) or a[key]
     end
     if a.in_channels % a.groups ~= 0 then
       util.raise("ValueError", "in_channels must be divisible by groups")
@@ -112,6 +188,7 @@ local function conv(nd)
     end
     self:reset_parameters()
   end
+  M[class].extra_repr = conv_text
   -- Kaiming-uniform weights, bias uniform in +-1/sqrt(fan_in).
   M[class].reset_parameters = function (self)
     init.kaiming_uniform_(self.weight, {a = math.sqrt(5)})

@@ -192,6 +192,10 @@ end
 local Dict = Module:extend("ParameterDict")
 M.ParameterDict = Dict
 function Dict:__init__(values)
+  if values and values[1] then                  -- pairs, in their order
+    for _, row in ipairs(values) do self[row[1]] = as_parameter(row[2]) end
+    return
+  end
   for _, name in ipairs(util.sorted_keys(values or {})) do
     self[name] = as_parameter(values[name])
   end
@@ -207,6 +211,9 @@ for _, class in ipairs {List, Dict} do
     local lines = {}
     for name, v in m._parameters:each() do
       lines[#lines + 1] = entry(name, v, class == Dict)
+    end
+    if #lines == 1 then                 -- one line stands by itself
+      return m._class.__name .. "(" .. lines[1]:sub(3) .. ")"
     end
     return m._class.__name .. "(" .. (#lines > 0
       and "\n" .. table.concat(lines, "\n") .. "\n" or "") .. ")"

@@ -352,6 +352,9 @@ local function_fact = {
 }
 
 -- v.name
+-- Fields of modules that are tuples.
+local tuple_field = {kernel_size = true, stride = true, padding = true,
+  dilation = true, output_padding = true, normalized_shape = true}
 local result_of_two = {values = 1, indices = 2}   -- max, sort, topk
 
 -- The names and values of an object's own attributes; a change is one of the
@@ -487,6 +490,9 @@ function M.get(v, name)
       return None
     end
     return missing(v, name)
+  end
+  if tuple_field[name] and V.is_list(x) and nnm.is_module(v) then
+    return V.tuple(x, x.n)
   end
   return x
 end

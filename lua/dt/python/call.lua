@@ -61,11 +61,23 @@ local function call_python(f, args, kw)
   return None
 end
 
+-- Classes of the library that take a dict's items in their order.
+local ordered = setmetatable({}, {__mode = "k"})
+function M.keeps_order(class) ordered[class] = true end
+
+local function pairs_of(d)
+  local out = {}
+  for k, v in V.each(d) do out[#out + 1] = {k, V.to_lua(v)} end
+  return out
+end
+
 -- A Lua function, with Lua's values.
 local function call_lua(f, args, kw)
   local list, n = {}, args.n
+  local in_order = ordered[f]
   for i = 1, n do
-    local v = V.to_lua(args[i])
+    local v = in_order and V.is_dict(args[i]) and pairs_of(args[i])
+      or V.to_lua(args[i])
     if v == None then v = nil end
     list[i] = v
   end

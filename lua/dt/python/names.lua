@@ -273,6 +273,7 @@ require "dt.python.debugging"
 require "dt.python.testing"
 require "dt.python.local_tensor"
 require "dt.python.common"
+require "dt.python.containers"
 M.torch.utils = namespace {data = require "dt.python.data"}
 for name, m in pairs {torch = M.torch, ["torch.nn"] = M.nn, ["torch.nn.functional"] = M.F,
   ["torch.optim"] = M.optim, ["torch.distributed"] = M.dist} do

@@ -86,3 +86,35 @@ t('bs',lambda:torch.broadcast_shapes((2,),(3,)))
 t('ui',lambda:torch.unravel_index(torch.tensor([0,5,3]),(2,3)))
 t('an',lambda:a.ndimension())
 f=torch.compile(lambda x:x+1); t('c',lambda:f(c))
+
+for m in (nn.Conv2d(1, 2, 3, padding=1), nn.Conv1d(4, 4, (3,), groups=2, bias=False, dilation=2, stride=2),
+          nn.Conv2d(1, 2, (3, 2), padding="same"), nn.MaxPool2d(2), nn.MaxPool2d((2, 3), stride=1, padding=(1, 1)),
+          nn.AvgPool1d(2), nn.AvgPool2d(3), nn.AdaptiveAvgPool2d((1, 1)), nn.AdaptiveMaxPool2d(2), nn.PixelShuffle(2),
+          nn.ChannelShuffle(2), nn.ZeroPad2d(1), nn.ConstantPad1d(2, 0.5), nn.Upsample(scale_factor=2)):
+    print(m)
+c = nn.Conv2d(1, 2, 3)
+print(c.kernel_size, c.stride, c.padding, c.dilation, c.padding_mode, nn.LayerNorm(4).normalized_shape)
+print(nn.MaxPool2d(2)(torch.ones(1, 1, 4, 4)).shape)
+
+m = nn.ModuleList([nn.Linear(1, 1)]) + nn.ModuleList([nn.ReLU()])
+m += [nn.Tanh()]
+m.insert(1, nn.Sigmoid())
+print(m, m.pop(-1), len(m))
+p = nn.ParameterList([nn.Parameter(torch.ones(1))])
+p += [nn.Parameter(torch.zeros(1))]
+p.append(torch.ones(2))
+print(p, len(p))
+d = nn.ParameterDict({"b": nn.Parameter(torch.ones(1))})
+d.update({"a": nn.Parameter(torch.zeros(2))})
+print(list(d.items())[1][0], d.pop("b").shape, d, list(d.keys()), "a" in d, len(d))
+md = nn.ModuleDict({"z": nn.Linear(1, 1), "a": nn.ReLU()})
+md.update({"q": nn.Tanh()})
+print(list(md.keys()), md.pop("z"), len(md))
+md["n"] = nn.GELU()
+del md["a"]
+print(md)
+s = nn.Sequential(nn.Linear(1, 1), nn.ReLU())
+s.append(nn.Tanh())
+print(s[-1], s[:2], len(s))
+del s[0]
+print(s)
