@@ -95,12 +95,15 @@ static bool values_kept (const DtRecVar *v) {
   return v->none || v->block != NULL || dt_meta_numel(v->meta) == 0;
 }
 
+static bool is_random (const DtRecOp *r) {
+  return r->op && (r->op->flags & DT_OP_RANDOM);
+}
+
 /* Why nothing can be said, the same on all ranks; NULL: something can. */
 static const char *not_comparable (const DtRecOp *r, const DtMesh **mesh) {
   const DtMesh *m = NULL;
   if (!r->done || r->st != DT_OK) return "it failed";
   if (r->nin > DT_VF_MAX || r->nout > DT_VF_MAX) return "too many tensors";
-  if (r->op && (r->op->flags & DT_OP_RANDOM)) return "random numbers";
   if (r->op && strstr(r->label, "empty")) return "values are not defined";
   if (r->op == NULL && r->nin > 0 && blank(&r->in[0]))
     return "values are not defined";
@@ -112,7 +115,8 @@ static const char *not_comparable (const DtRecOp *r, const DtMesh **mesh) {
     m = v->spec->mesh;
   }
   *mesh = m;
-  if (m == NULL) return "all tensors are plain";
+  if (m == NULL) return is_random(r) ? "random numbers"
+                                     : "all tensors are plain";
   return m->member ? NULL : "this rank is not in its mesh";
 }
 
@@ -313,8 +317,10 @@ static DtStatus rounding (DtVfCase *c, DtTensor *got, int which, bool close,
   *kind = DT_VF_ROUNDING;
   if (in_double(c, false, exact, &n) != DT_OK) n = 0;
   if (in_double(c, true, scale, &ns) != DT_OK) ns = 0;
-  st = dt_vf_replay(c, which, got, which < n ? exact[which] : NULL, &r);
+  st = dt_vf_replay(c, which, got, which < n ? exact[which] : NULL,
+                    which < ns ? scale[which] : NULL, &r);
   if (st == DT_OK && r.same && r.right) by_replay(c, &r);
+  else if (st == DT_OK && r.wrong) *kind = DT_VF_WRONG;
   else if (which < n && which < ns && exact[which] && scale[which] &&
            within(c, got, exact[which], scale[which])) {
   } else if (close) by_tolerance(c, (DtDtype)got->m.dtype);
@@ -473,11 +479,29 @@ static DtStatus plain_inputs (DtVfCase *c) {
   return st;
 }
 
+/* Random numbers have no one device; but replicas of them are equal. */
+static DtStatus replicas (DtVfCase *c) {
+  DtCtx *cx = c->d->s->cx;
+  bool ok = true, bad = false;
+  if (!(c->r->op->flags & DT_OP_INPLACE))       /* what it writes is no input */
+    DT_TRY(cx, dt_vf_bad_input(c, &bad));
+  for (int i = 0; i < c->nout && ok && !bad; i++)
+    if (c->out[i] && c->out[i]->spec)
+      DT_TRY(cx, dt_vf_consistent(c, c->out[i], c->r->label, &ok));
+  if (!ok) c->v->kind = DT_VF_WRONG;
+  else {
+    c->v->cause[0] = '\0';
+    snprintf(c->v->words, sizeof c->v->words, "random numbers");
+  }
+  return DT_OK;
+}
+
 static DtStatus run_case (DtVfCase *c) {
   DtSession *s = c->d->s;
   double kind;
   DT_TRY(s->cx, revive(c));
   if (c->v->words[0] != '\0') return DT_OK;
+  if (is_random(c->r)) return replicas(c);
   DT_TRY(s->cx, gather_inputs(c));
   if (c->r->op && dt_vf_decide(c) != DT_OK) dt_error_clear(s->cx);
   DT_TRY(s->cx, c->r->op ? compare_outputs(c) : compare_call(c));

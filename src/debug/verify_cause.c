@@ -452,6 +452,25 @@ DtStatus dt_vf_number (DtVfCase *c, const DtValue *whole) {
   return DT_OK;
 }
 
+/* A redistribution of what is cut twice, in an order that is lost. */
+static bool strided_move (DtVfCase *c) {
+  const DtSpec *a = c->in[0] ? c->in[0]->spec : NULL;
+  const DtSpec *z = c->out[0] ? c->out[0]->spec : NULL;
+  DtBuf b;
+  if (c->r->op || !a || !z ||
+      !(dt_spec_has_strided(a) || dt_spec_has_strided(z))) return false;
+  dt_buf_init(&b, c->d->s->cx);
+  dt_spec_print_placements(a, &b);
+  dt_buf_add(&b, " -> ");
+  dt_spec_print_placements(z, &b);
+  snprintf(c->v->cause, sizeof c->v->cause, "strided-order");
+  snprintf(c->v->words, sizeof c->v->words, "%.80s: the order of the shards of "
+           "a dimension that is cut twice is lost on the way",
+           dt_buf_str(&b));
+  dt_buf_fini(&b);
+  return true;
+}
+
 DtStatus dt_vf_cause (DtVfCase *c) {
   DtSession *s = c->d->s;
   bool found;
@@ -461,6 +480,7 @@ DtStatus dt_vf_cause (DtVfCase *c) {
     by_decision(c, c->prop);
     return DT_OK;
   }
+  if (strided_move(c)) return DT_OK;
   snprintf(c->v->cause, sizeof c->v->cause, "unknown");
   snprintf(c->v->words, sizeof c->v->words, "no cause was found");
   return DT_OK;

@@ -69,11 +69,13 @@ typedef struct DtReplayed {
   bool same;                    /* the same bits */
   bool right;                   /* in double precision as one device */
   double off;                   /* ... to this, of the largest value */
+  bool wrong;                   /* ... no: this order gives another number */
 } DtReplayed;
 /* Compute result `which` part by part in rank order and compare with `got`;
-** `exact` is one device's in double precision, may be NULL.  Collective. */
+** `exact` is one device's in double precision and `scale` that of absolute
+** values; both may be NULL.  Collective. */
 DtStatus dt_vf_replay (DtVfCase *c, int which, DtTensor *got, DtTensor *exact,
-                       DtReplayed *out);
+                       const DtTensor *scale, DtReplayed *out);
 
 /* How did the operator end on the other ranks of its mesh?  *torn: not
 ** everywhere alike; `v` then is the verdict.  Collective. */

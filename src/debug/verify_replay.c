@@ -21,6 +21,9 @@
 /* Largest difference of the two orders in double precision, of the largest
 ** value of the result. */
 #define AGREE 1e-10
+/* And what no order of additions of doubles explains, of the largest sum of
+** absolute values. */
+#define FAR_OFF 1e-8
 
 /* --- the inputs of this rank --- */
 
@@ -302,7 +305,8 @@ static DtStatus agreement (DtVfCase *c, int which, DtTensor *exact,
 }
 
 DtStatus dt_vf_replay (DtVfCase *c, int which, DtTensor *got,
-                       DtTensor *exact, DtReplayed *out) {
+                       DtTensor *exact, const DtTensor *scale,
+                       DtReplayed *out) {
   DtCtx *cx = c->d->s->cx;
   const DtSpec *spec;
   double far = INFINITY, differ = 1;
@@ -330,5 +334,9 @@ DtStatus dt_vf_replay (DtVfCase *c, int which, DtTensor *got,
   if (st != DT_OK) dt_error_clear(cx);
   DT_TRY(cx, dt_vf_most(c, far, &out->off));
   out->right = out->off <= AGREE;
+  out->wrong = exact && scale && isfinite(out->off) &&
+               out->off > FAR_OFF * fmax(1, largest(scale) / largest(exact));
+  DT_TRY(cx, dt_vf_most(c, out->wrong ? 0 : 1, &differ));
+  out->wrong = differ == 0;
   return DT_OK;
 }
