@@ -36,9 +36,25 @@ local devices = {}              -- of the scopes that are open
 function M.enter_device(name) devices[#devices + 1] = name end
 function M.leave_device() devices[#devices] = nil end
 
-local function plain_options(kw)
+local default                   -- of what holds fractions; nil: float32
+
+-- set_default_dtype(dtype): what factories make that are not told.
+function M.set_default_dtype(dtype)
+  if type(dtype) == "string" then dtype = dt[dtype] end
+  if not tostring(dtype):find("float") then
+    util.raise("TypeError", "only floating-point types are supported as the "
+      .. "default type")
+  end
+  default = dtype ~= dt.float32 and dtype or nil
+end
+
+function M.get_default_dtype() return default or dt.float32 end
+
+-- `fractions`: what is made holds them unless a dtype is given.
+local function plain_options(kw, fractions)
   local o = {}
-  if kw.dtype then o.dtype = kw.dtype end
+  if kw.dtype then o.dtype = kw.dtype
+  elseif fractions then o.dtype = default end
   if (kw.device or devices[#devices]) == "meta" then o.device = "meta" end
   return next(o) and o or nil
 end
@@ -114,7 +130,7 @@ local function distributed(sizes, kw, make, after)
   local shape = dt._local_shape(sizes, kw.device_mesh, placements)
   local list = {}
   for i = 1, #shape do list[i] = shape[i] end
-  local part = make(list, plain_options(kw))
+  local part = make(list, plain_options(kw, kw.fractions ~= false))
   local t = dt._wrap_local(part, kw.device_mesh, placements, sizes,
     contiguous_stride(sizes))
   if after then dt.no_grad(after, t) end
@@ -134,7 +150,7 @@ local function factory(name, after)
         return call(make, o, list)
       end, after)
     end
-    return finish(call(aten(name), plain_options(kw), sizes), kw)
+    return finish(call(aten(name), plain_options(kw, true), sizes), kw)
   end
 end
 
@@ -156,12 +172,15 @@ function M.full(...)
   local sizes = sizes_of("full", {n = 1, kw.size or pos[1]}, 1)
   local value = kw.fill_value
   if value == nil then value = pos[2] end
+  local fractions = math.type(value) == "float"
   if kw.device_mesh then
+    kw.fractions = fractions
     return distributed(sizes, kw, function (list, o)
       return call(aten("full"), o, list, value)
     end)
   end
-  return finish(call(aten("full"), plain_options(kw), sizes, value), kw)
+  return finish(call(aten("full"), plain_options(kw, fractions), sizes, value),
+    kw)
 end
 
 -- dt.arange([start,] stop [, step], {dtype=}): numbers in equal steps.
@@ -174,7 +193,8 @@ function M.arange(...)
   start = kw.start or start
   stop = kw["end"] or kw.end_op or stop
   step = kw.step or step
-  local o = plain_options(kw)
+  local o = plain_options(kw, math.type(start) == "float"
+    or math.type(stop) == "float" or math.type(step) == "float")
   local A = dt.ops.aten.arange
   local t
   if pos.n == 1 and not kw.start and not kw.step then
@@ -191,7 +211,7 @@ end
 function M.linspace(...)
   local pos, kw = util.split(...)
   options("linspace", kw)
-  return finish(call(aten("linspace"), plain_options(kw), pos[1], pos[2],
+  return finish(call(aten("linspace"), plain_options(kw, true), pos[1], pos[2],
     pos[3]), kw)
 end
 
@@ -199,7 +219,7 @@ end
 function M.eye(...)
   local pos, kw = util.split(...)
   options("eye", kw)
-  local o = plain_options(kw)
+  local o = plain_options(kw, true)
   local A = dt.ops.aten.eye
   if pos[2] then return finish(call(A.m, o, pos[1], pos[2]), kw) end
   return finish(call(A.default, o, pos[1]), kw)
@@ -226,6 +246,9 @@ function M.tensor(data, kw)
     return finish(copy, kw)
   end
   local t = dt._from_data(data, kw.dtype)
+  if default and not kw.dtype and t.dtype == dt.float32 then
+    t = dt._from_data(data, default)
+  end
   if kw.device == "meta" then t = t:to("meta") end
   return finish(t, kw)
 end

@@ -21,7 +21,8 @@ lazy.tensor_parallel = {"dt.parallel"}
 lazy.fsdp = {"dt.fsdp"}
 provide("dt.create", "zeros", "ones", "empty", "full", "arange", "eye", "rand",
   "randn", "randint", "tensor", "zeros_like", "ones_like", "empty_like",
-  "full_like", "rand_like", "randn_like", "linspace", "as_tensor")
+  "full_like", "rand_like", "randn_like", "linspace", "as_tensor",
+  "set_default_dtype", "get_default_dtype")
 provide("dt.parallel", "parallelize_module", "ColwiseParallel",
   "RowwiseParallel", "SequenceParallel", "PrepareModuleInput",
   "PrepareModuleOutput", "PrepareModuleInputOutput", "distribute_module",

@@ -443,4 +443,6 @@ function M.ReduceLROnPlateau(...)
   return setmetatable(a, Plateau)
 end
 
+require "dt.optim.lr_cyclic"(M, new, bind)
+
 return M

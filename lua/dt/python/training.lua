@@ -42,6 +42,9 @@ attrs.provide("torch.utils.checkpoint", over({
   end, "create_selective_checkpoint_contexts"),
   set_checkpoint_early_stop = builtin(scope, "set_checkpoint_early_stop"),
 }, recompute))
+for _, path in ipairs {"torch.func", "torch.nn.utils.stateless"} do
+  attrs.provide(path, over({}, require "dt.nn.stateless"))
+end
 recompute.CheckpointImpl = namespace(recompute.CheckpointImpl)
 attrs.provide("torch.distributed.algorithms._checkpoint.checkpoint_wrapper",
   over({}, recompute))
