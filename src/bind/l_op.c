@@ -127,6 +127,31 @@ static int give_results (lua_State *L, DtVar **box, const DtOpDef *op,
   return rc == LUA_OK ? lua_gettop(L) : lua_error(L);
 }
 
+/* Where the Lua function lies that changes arguments before an operator is
+** chosen (lua/dt/autocast.lua); none while no scope is open. */
+static const char autocast_key = 0;
+
+/* The arguments from `first` on, as that function gives them back. */
+static void autocast (lua_State *L, const char *name, int first) {
+  int n = lua_gettop(L) - first + 1;
+  if (lua_rawgetp(L, LUA_REGISTRYINDEX, &autocast_key) != LUA_TFUNCTION) {
+    lua_pop(L, 1);
+    return;
+  }
+  lua_insert(L, first);
+  lua_pushstring(L, name);
+  lua_insert(L, first + 1);
+  lua_call(L, n + 1, LUA_MULTRET);
+}
+
+/* dt._set_autocast(f or nil): f(operator, arguments...) gives the arguments
+** back that an operator called by name gets. */
+static int l_set_autocast (lua_State *L) {
+  lua_settop(L, 1);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &autocast_key);
+  return 0;
+}
+
 int dtL_call_op (lua_State *L, const DtPacket *p, const DtOpDef *op,
                  int first, DtLuaStyle style) {
   DtSession *s = dtL_session(L);
@@ -137,6 +162,7 @@ int dtL_call_op (lua_State *L, const DtPacket *p, const DtOpDef *op,
   DtResults r;
   DtStatus st;
   DtVar **box;
+  if (p && style != DTL_PACKET) autocast(L, p->base, first);
   dtL_to_args(L, first, &a);
   box = dtL_box_tensor(L);
   args.nslots = a.nin;
@@ -328,4 +354,6 @@ void dtL_open_op (lua_State *L, int dt) {
   lua_setfield(L, dt, "_sequence");
   lua_pushcfunction(L, l_names);
   lua_setfield(L, dt, "_op_names");
+  lua_pushcfunction(L, l_set_autocast);
+  lua_setfield(L, dt, "_set_autocast");
 }

@@ -78,6 +78,37 @@ end
 attrs.provide("torch.distributed._composable", over({
   replicate = require("dt.nn.parallel").replicate}, fsdp))
 
+-- ---- autocast ----
+
+-- torch.autocast(device, ...) casts from `with` on; `kind` where the name
+-- space tells the device.
+local function autocast(kind)
+  return builtin(function (args, kw)
+    local own, at = {}, kind and 0 or 1
+    local device = kind or args[1] or V.dict_get(kw, "device_type")
+    for i, name in ipairs(kind and {"enabled", "dtype", "cache_enabled"}
+                          or {"dtype", "enabled", "cache_enabled"}) do
+      own[name] = args[at + i]
+      local v = kw and V.dict_get(kw, name)
+      if v ~= nil then own[name] = v end
+    end
+    local open = {}
+    return namespace {
+      __enter__ = function ()
+        open[#open + 1] = dt.autocast(V.str(device), own)
+      end,
+      __exit__ = function () table.remove(open):leave() end,
+    }
+  end, "autocast")
+end
+names.torch.autocast = autocast()
+attrs.provide("torch.amp", over({autocast = names.torch.autocast}, {}))
+names.torch.amp = attrs.module "torch.amp"
+for _, kind in ipairs {"cpu", "cuda"} do
+  attrs.provide("torch." .. kind .. ".amp", namespace {
+    autocast = autocast(kind)})
+end
+
 -- ---- the rest ----
 
 attrs.provide("torch.optim.lr_scheduler", over({},
