@@ -239,6 +239,55 @@ static bool all_movable (const DtFailed *f) {
   return !dt_repair_meshes_differ(f);
 }
 
+/* Inputs as this rank sees them, a line each. */
+static void inputs_text (const DtFailed *f, DtBuf *b) {
+  for (int i = 0; i < f->nin; i++) {
+    dt_buf_add(b, f->op->sig->full);
+    dt_buf_addc(b, ' ');
+    dt_trial_name(f, i, b);
+    dt_buf_add(b, " is ");
+    dt_var_print(f->in[i], b);
+    dt_buf_addc(b, '\n');
+  }
+}
+
+/* "b says ..., a says ...": the first line in which two texts differ. */
+static void first_difference (const char *a, const char *z, int ra, int rz,
+                              DtBuf *b) {
+  int na = (int)strcspn(a, "\n"), nz = (int)strcspn(z, "\n");
+  while (na == nz && na > 0 && strncmp(a, z, (size_t)na) == 0) {
+    a += na + (a[na] != '\0');
+    z += nz + (z[nz] != '\0');
+    na = (int)strcspn(a, "\n");
+    nz = (int)strcspn(z, "\n");
+  }
+  dt_buf_addf(b, "the ranks see other tensors: on rank %d %.*s, on rank %d "
+              "%.*s", ra, na, a, rz, nz, z);
+}
+
+/* Do all ranks make the same call?  Where they do not there is nothing to
+** try; a line says what differs. */
+static DtStatus same_call (Moves *k, bool *same) {
+  DtSession *s = k->t->d->s;
+  char **v = NULL;
+  DtStatus st;
+  DtBuf b;
+  *same = true;
+  dt_buf_init(&b, s->cx);
+  inputs_text(k->t->f, &b);
+  st = dt_vf_gather(s, k->group, dt_buf_str(&b), &v);
+  dt_buf_clear(&b);
+  for (int i = 1; st == DT_OK && i < k->group->size && *same; i++) {
+    *same = strcmp(v[0], v[i]) == 0;
+    if (*same) continue;
+    first_difference(v[0], v[i], k->group->ranks[0], k->group->ranks[i], &b);
+    k->out->equality = dt_trial_words(k->t, k->out, dt_buf_str(&b));
+  }
+  dt_buf_fini(&b);
+  dt_vf_gather_free(s, k->group, v);
+  return st;
+}
+
 static void fails_alone (DtTrial *t, DtRepairs *out) {
   DtCtx *cx = t->d->s->cx;
   DtBuf b;
@@ -254,12 +303,17 @@ DtStatus dt_repair_move (DtTrial *t, DtRepairs *out) {
   Moves k = {.t = t, .out = out};
   const DtFailed *f = t->f;
   Move all;
-  bool alone;
+  bool alone, same;
   int ndist = 0;
+  DtStatus st;
   if (!all_movable(f) || f->backward) return DT_OK;
   DT_TRY(t->d->s->cx, group_of(t, &k.group));
   if (k.group == NULL) return DT_OK;
-  if (dt_trial_one_device(t) != DT_OK) fails_alone(t, out);
+  DT_TRY(t->d->s->cx, same_call(&k, &same));
+  if (!same) return DT_OK;
+  st = dt_trial_one_device(t);
+  if (st != DT_OK && dt_vf_fatal(st)) return st;
+  if (st != DT_OK) fails_alone(t, out);
   DT_TRY(t->d->s->cx, all_say(&k, t->have_ref, &alone));
   if (!alone) return DT_OK;
   out_of_place(&k);

@@ -54,6 +54,17 @@ local cases = {
       local at = x:nonzero()
       return at
     end},
+  {"an uneven layer between two styles", {},
+    "mat1 is dt: f32[2, 8]| S(1), on rank 3 aten.addmm.default mat1 is dt: "
+      .. "f32[2, 0]| S(1)",
+    function ()
+      local nn = require "dt.nn"
+      local m = nn.Sequential(nn.Linear(8, 6), nn.Linear(6, 4))
+      dt.parallelize_module(m, mesh, {["0"] = dt.ColwiseParallel(),
+        ["1"] = dt.RowwiseParallel()})
+      local y = m(count(2, 8))
+      return y
+    end},
   {"sizes that never fit", {}, "on one device it fails, too",
     function ()
       local a, b = D(count(2, 8), mesh, "S(1)"), D(count(6, 4), mesh, "S(0)")
