@@ -321,10 +321,31 @@ static DtStatus script_word (DtCtx *cx, char *word, DtOptions *o) {
   return DT_OK;
 }
 
+/* "torchrun --nproc_per_node=8 x.py", as a program's head often says how it is
+** run: the ranks it wants, 0 where the line says nothing of them. */
+static int torchrun_ranks (const char *s, size_t len) {
+  static const char *const names[] = {"--nproc_per_node", "--nproc-per-node"};
+  for (size_t i = 0; i < 2; i++) {
+    size_t n = strlen(names[i]);
+    for (size_t at = 0; at + n + 1 < len; at++) {
+      if (memcmp(s + at, names[i], n) != 0 ||
+          (s[at + n] != '=' && s[at + n] != ' '))
+        continue;
+      int v = 0;
+      for (at += n + 1; at < len && s[at] >= '0' && s[at] <= '9'; at++)
+        if ((v = v * 10 + (s[at] - '0')) > 64)
+          return 0;             /* a cluster's: not started unasked */
+      return v;
+    }
+  }
+  return 0;
+}
+
 DtStatus dt_options_script (DtCtx *cx, const char *text, size_t n,
                             DtOptions *o) {
   static const char mark[] = "-- dtrepl:", py_mark[] = "# dtrepl:";
   const char *s = text, *end = text + n;
+  int wanted = 0;
   for (int line = 0; s < end && line < 20; line++) {
     const char *eol = memchr(s, '\n', (size_t)(end - s));
     size_t len = (size_t)((eol != NULL ? eol : end) - s);
@@ -342,7 +363,11 @@ DtStatus dt_options_script (DtCtx *cx, const char *text, size_t n,
            w != NULL; w = strtok_r(NULL, " \t\r", &save))
         DT_TRY(cx, script_word(cx, w, o));
     }
+    if (wanted == 0 && !py)
+      wanted = torchrun_ranks(s, len);
     s += len + 1;
   }
+  if (wanted > 0 && o->ranks == 0 && o->mpi == 0 && o->fake == 0)
+    o->ranks = wanted;
   return DT_OK;
 }

@@ -265,6 +265,43 @@ for _, want in ipairs {"3 (1, 2.5, None) tensor([2., 2.])",
   check("objects: " .. want, code == 0 and out:find(want, 1, true), out)
 end
 
+-- Processes that a program starts are the ranks; what only measures on a GPU
+-- is nothing; fake tensors have no data.
+out, code = text([[
+import os
+import torch
+import torch.distributed as dist
+import torch.multiprocessing as mp
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.profiler import profile, record_function
+
+def run(rank, size, fn):
+    os.environ["MASTER_PORT"] = "29500"
+    dist.init_process_group("gloo", rank=rank, world_size=size)
+    fn(rank)
+
+def work(rank):
+    t = torch.ones(1) * rank
+    with profile() as p, record_function("x"):
+        dist.all_reduce(t)
+    assert isinstance(p.key_averages().table(), str)
+    print(f"rank {rank} has {t.item()}")
+
+if __name__ == "__main__":
+    ps = [mp.Process(target=run, args=(r, 2, work)) for r in range(2)]
+    [p.start() for p in ps]
+    [p.join() for p in ps]
+    start, s = torch.cuda.Event(enable_timing=True), torch.cuda.Stream()
+    with torch.cuda.stream(s):
+        start.record()
+    with FakeTensorMode():
+        print("fake", torch.empty(4, 2).shape)
+]], 2)
+for _, want in ipairs {"[0] rank 0 has 1.0", "[1] rank 1 has 1.0",
+  "fake torch.Size([4, 2])"} do
+  check("processes: " .. want, code == 0 and out:find(want, 1, true), out)
+end
+
 -- What is no Python, in CPython's words and with its line; what a program is
 -- not let do; texts that would fill the memory.
 for _, case in ipairs {
@@ -282,6 +319,18 @@ for _, case in ipairs {
   {"x = 'a' * 10**12\n", "MemoryError", ":1"},
   {"def f():\n    return f()\nf()\n", "RecursionError",
     "maximum recursion depth exceeded"},
+  {"import torch.distributed as dist\ndist.init_process_group('gloo', rank=0, "
+    .. "world_size=7)\n", "wants 7 ranks (world_size), there are 2: run "
+    .. "`dtrepl -n 7 program.py`", ":2"},
+  {"import torch.distributed as dist\ndist.init_process_group('fake', rank=0, "
+    .. "world_size=16, store=None)\n", "run `dtrepl --fake 16 program.py`",
+    ":2"},
+  {"import torch.multiprocessing as mp\nmp.spawn(print, nprocs=3)\n",
+    "wants 3 ranks (nprocs)", ":2"},
+  {"import torch.multiprocessing as mp\nq = mp.Queue()\n",
+    "multiprocessing.Queue is not part of dtrepl", ":2"},
+  {"import threading\nthreading.Thread(target=print).start()\n",
+    "threading.Thread is not part of dtrepl: nothing runs beside", ":2"},
 } do
   out, code = text(case[1])
   check("refused: " .. case[1]:sub(1, 40), code == 1

@@ -84,8 +84,20 @@ end
 local record_function = builtin(function () return idle() end,
   "record_function")
 local profiler = {
-  profile = builtin(function () return idle("step", "start", "stop",
-    "export_chrome_trace") end, "profile"),
+  profile = builtin(function ()
+    local t = idle("step", "start", "stop", "export_chrome_trace",
+      "add_metadata_json", "export_stacks")
+    local averages = namespace {table = builtin(function ()
+      return "(no times: :ledger and :timing have what dtrepl counts)"
+    end, "table"), total_average = builtin(function () return None end,
+      "total_average")}
+    for _, name in ipairs {"key_averages", "events"} do
+      t[name] = builtin(function () return averages end, name)
+    end
+    return t
+  end, "profile"),
+  tensorboard_trace_handler = builtin(function () return None end,
+    "tensorboard_trace_handler"),
   record_function = record_function,
   schedule = builtin(function () return None end, "schedule"),
   ProfilerActivity = namespace {CPU = "CPU", CUDA = "CUDA"},
@@ -93,6 +105,27 @@ local profiler = {
 provide("torch.profiler", namespace(profiler))
 provide("torch.autograd.profiler", namespace {record_function =
   record_function, profile = profiler.profile})
+
+-- FakeTensorMode(): tensors that are made in it have no data.
+local function fake_mode()
+  local t = {}
+  t.__enter__ = function ()
+    require("dt.create").enter_device "meta"
+    return t
+  end
+  t.__exit__ = function ()
+    require("dt.create").leave_device()
+    return false
+  end
+  t.from_tensor = builtin(function (a) return a[1]:to("meta") end,
+    "from_tensor")
+  return namespace(t)
+end
+for _, path in ipairs {"torch._subclasses.fake_tensor",
+  "torch._subclasses"} do
+  provide(path, namespace {FakeTensorMode = builtin(fake_mode,
+    "FakeTensorMode")})
+end
 
 -- tqdm(x): x.
 local BAR = {"update", "close", "set_description", "set_postfix", "refresh",

@@ -7,6 +7,7 @@
 -- understood is named with its line.
 
 local dt = require "dt"
+local util = require "dt.util"
 local V = require "dt.python.values"
 local attrs = require "dt.python.attrs"
 local names = require "dt.python.names"
@@ -21,8 +22,18 @@ local None, builtin, namespace = dt.None, V.builtin, attrs.namespace
 
 local function nothing() return builtin(function () return None end) end
 
+-- The program says how many ranks it has: they must be there.
+local function check_world(n, what, fake)
+  if math.type(n) ~= "integer" or n == dt.world_size() or n < 1 then return end
+  util.raise("ValueError", "the program wants %d ranks (%s), there are %d: run "
+    .. "`dtrepl %s program.py`, or write `# dtrepl: %s=%d` in its head", n,
+    what, dt.world_size(), ((fake or n > 64) and "--fake " or "-n ") .. n,
+    (fake or n > 64) and "fake" or "ranks", n)
+end
+
 -- torch.multiprocessing.spawn: the ranks are here already.
 local function spawn(args, kw)
+  check_world(args[3] or kw and V.dict_get(kw, "nprocs"), "nprocs")
   local given = args[2] or kw and V.dict_get(kw, "args")
   local list, n = {dt.rank()}, 0
   if given then
@@ -33,12 +44,68 @@ local function spawn(args, kw)
   return eval.call(args[1], V.list(list, n + 1))
 end
 
+-- multiprocessing.Process: the first one made is rank 0, the next rank 1, …;
+-- this rank runs its own where it is started.
+local processes = 0
+local function process(_, kw)
+  local mine = processes == dt.rank()
+  processes = processes + 1
+  local p = {exitcode = 0, pid = 1000 + processes - 1}
+  p.start = builtin(function ()
+    if mine and kw and V.dict_get(kw, "target") then
+      local items, n = V.items(V.dict_get(kw, "args") or V.tuple {})
+      eval.call(V.dict_get(kw, "target"), V.list({table.unpack(items, 1, n)},
+        n), V.dict_get(kw, "kwargs"))
+    end
+    return None
+  end, "start")
+  for _, name in ipairs {"join", "terminate", "kill", "close"} do
+    p[name] = nothing()
+  end
+  p.is_alive = builtin(function () return false end, "is_alive")
+  return namespace(p)
+end
+
+-- torch.multiprocessing and multiprocessing.
+local function multiprocessing()
+  local t = {spawn = builtin(spawn, "spawn"),
+    Process = builtin(process, "Process"),
+    set_start_method = nothing(), freeze_support = nothing(),
+    set_sharing_strategy = nothing(),
+    cpu_count = builtin(function () return dt.world_size() end, "cpu_count")}
+  for _, name in ipairs {"Queue", "Pool", "Manager", "Pipe"} do
+    t[name] = builtin(function ()
+      util.raise("NotImplementedError", "multiprocessing.%s is not part of "
+        .. "dtrepl: what ranks tell each other goes through "
+        .. "torch.distributed (all_gather_object, broadcast_object_list)", name)
+    end, name)
+  end
+  t.get_context = builtin(function () return namespace(t) end, "get_context")
+  return namespace(t)
+end
+
 -- torch.cuda without a device: what is asked of one is nothing, or 0.
 local function cuda()
+  local function event()
+    local t = {}
+    for _, name in ipairs {"record", "wait", "synchronize", "query",
+      "wait_event", "wait_stream", "record_event"} do t[name] = nothing() end
+    t.elapsed_time = builtin(function () return 0.0 end, "elapsed_time")
+    return namespace(t)
+  end
   local t = {is_available = builtin(function () return false end),
     device_count = builtin(function () return dt.world_size() end),
     current_device = builtin(function () return dt.rank() end),
     amp = namespace {autocast = builtin(function () return namespace {} end)}}
+  for _, name in ipairs {"Stream", "Event", "current_stream",
+    "default_stream"} do
+    t[name] = builtin(event, name)
+  end
+  for _, name in ipairs {"stream", "device"} do
+    t[name] = builtin(function () return namespace {} end, name)
+  end
+  t.get_device_name = builtin(function () return "cpu" end, "get_device_name")
+  t.nvtx = namespace {range_push = nothing(), range_pop = nothing()}
   for _, name in ipairs {"set_device", "synchronize", "manual_seed",
     "manual_seed_all", "empty_cache", "reset_peak_memory_stats",
     "_sleep"} do
@@ -57,7 +124,8 @@ local function provide(argv)
   if provided then return end
   provided = true
   system.provide(argv)
-  local mp = namespace {spawn = builtin(spawn, "spawn")}
+  local mp = multiprocessing()
+  attrs.provide("multiprocessing", mp)
   attrs.provide("torch.multiprocessing", mp)
   names.torch.multiprocessing = mp
   names.torch.cuda = cuda()
@@ -69,7 +137,12 @@ local function provide(argv)
     end
     return namespace {}
   end, "autocast")
-  names.dist.init_process_group = nothing()
+  names.dist.init_process_group = builtin(function (a, kw)
+    local n = kw and V.dict_get(kw, "world_size") or a[4]
+    check_world(n ~= nil and n ~= None and n ~= -1 and n or nil, "world_size",
+      (a[1] or kw and V.dict_get(kw, "backend")) == "fake")
+    return None
+  end, "init_process_group")
   names.dist.destroy_process_group = nothing()
   names.dist.is_initialized = builtin(function () return true end)
 end

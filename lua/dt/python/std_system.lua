@@ -129,12 +129,24 @@ end)}, timedelta = builtin(function () return namespace {} end)})
 
 -- ---- quiet ones ----
 
+-- What a program would wait for, and what to write instead.
+local alone = "nothing runs beside the program; call the function itself"
+local instead = {["threading.Thread"] = alone, ["threading.Timer"] = alone,
+  ["pathlib.Path"] = "no file is "
+    .. "touched; write the path as a text", ["socket.socket"] = "no "
+    .. "connection is opened", ["inspect.getsource"] = "a function's text is "
+    .. "not kept", ["inspect.signature"] = "name the arguments"}
+
 for _, name in ipairs {"gc", "faulthandler", "atexit", "signal",
   "pdb", "socket", "platform", "inspect", "shutil",
-  "threading", "multiprocessing", "pathlib"} do
+  "threading", "pathlib"} do
   provide(name, namespace(setmetatable({}, {__index = function (_, key)
     if key:find("^__") then return nil end
-    return builtin(nothing, key)
+    local why = instead[name .. "." .. key]
+    return builtin(why and function ()
+      return util.raise("NotImplementedError", "%s.%s is not part of dtrepl: "
+        .. "%s", name, key, why)
+    end or nothing, key)
   end})))
 end
 -- tempfile: folders to save in; dt.checkpoint's files go with them.
