@@ -102,7 +102,8 @@ local function autocast(kind)
   end, "autocast")
 end
 names.torch.autocast = autocast()
-attrs.provide("torch.amp", over({autocast = names.torch.autocast}, {}))
+attrs.provide("torch.amp", over({autocast = names.torch.autocast},
+  require "dt.optim.grad_scaler"))
 names.torch.amp = attrs.module "torch.amp"
 for _, kind in ipairs {"cpu", "cuda"} do
   attrs.provide("torch." .. kind .. ".amp", namespace {
