@@ -392,6 +392,7 @@ DtStatus dt_diag_new (DtSession *s, DtDiag **out) {
   add_rules(g, dt_rules_drawn);
   add_rules(g, dt_rules_share);
   add_rules(g, dt_rules_cut);
+  add_rules(g, dt_rules_part);
   d->diag = g;
   dt_diag_enable(g, true);
   *out = g;

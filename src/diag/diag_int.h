@@ -25,6 +25,7 @@ extern const DtDiagRule dt_rules_order[];
 extern const DtDiagRule dt_rules_drawn[];
 extern const DtDiagRule dt_rules_share[];
 extern const DtDiagRule dt_rules_cut[];
+extern const DtDiagRule dt_rules_part[];
 
 /* A set of positive numbers.  Without memory it forgets. */
 typedef struct DtIdSet { int64_t *v; int n, cap; } DtIdSet;
@@ -89,6 +90,27 @@ typedef struct DtShare {
   DtMesh *mesh; int mdim;       /* owned */
 } DtShare;
 
+/* A product: which dimensions (from the end) of which arguments are
+** contracted. */
+typedef struct DtProduct { const char *op; int a, da, b, db; } DtProduct;
+
+/* What is known of a plain tensor that this rank computed from its part. */
+typedef enum DtFate {
+  DT_FATE_PART,                 /* a part along `dims` of a whole */
+  DT_FATE_ADDEND,               /* to be summed over the ranks */
+  DT_FATE_BIASED,               /* ... and something was added to it, `hash` */
+  DT_FATE_BENT,                 /* ... and went through what is not linear */
+  DT_FATE_ALONE                 /* made along `dims` of a part alone */
+} DtFate;
+enum { DT_FATES = 64 };
+typedef struct DtPartial {
+  int64_t id, version;          /* of the variable; of its storage */
+  DtFate fate;
+  uint32_t dims;
+  uint64_t hash;
+  const DtOpDef *op; const char *file, *module; int line; int64_t seq;
+} DtPartial;
+
 /* "The data of these ranks is (or must not be) the same." */
 typedef struct DtClaim {
   const DtFindKind *kind;
@@ -130,6 +152,7 @@ struct DtDiag {
   int nparts; DtPart part[DT_PARTS];
   int ncuts; DtPart cut[DT_RECENT];     /* views of a part of a plain tensor */
   int nshares; DtShare share[DT_SHARES];
+  int nfates; DtPartial fate[DT_FATES];
   double root;                  /* weight in the loss under way, NAN: unknown */
   int nplans;                   /* by what the cache looks at, and the rest */
   struct { uint64_t key, rest; int64_t seq; } plan[DT_RECENT];
@@ -171,6 +194,12 @@ void dt_diag_unclaim (DtDiag *g);
 ** cache; the caller's reference, NULL when a tensor is plain or nothing can be
 ** decided.  Local. */
 DtProp *dt_diag_decide (DtDiag *g, const DtEvent *e, const DtArgs *args);
+/* The product that an operator is, NULL: none. */
+const DtProduct *dt_diag_product (const DtOpDef *op);
+/* Dimensions along which a plain tensor was cut out of another, as bits. */
+uint32_t dt_diag_cut_dims (const DtDiag *g, const DtVar *v);
+/* A raw sum over the ranks of what this rank made of its part. */
+void dt_diag_summed (DtDiag *g, const DtRecRaw *raw, const DtVar *in);
 /* What the shares hold. */
 void dt_diag_shares_free (DtDiag *g);
 /* Turn the folded numbers into claims. */

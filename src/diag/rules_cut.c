@@ -17,6 +17,15 @@ static const DtPart *cut_find (const DtDiag *g, const DtVar *v) {
   return NULL;
 }
 
+uint32_t dt_diag_cut_dims (const DtDiag *g, const DtVar *v) {
+  const DtPart *p = g->ncuts > 0 ? cut_find(g, v) : NULL;
+  uint32_t dims = 0;
+  int d;
+  for (d = 0; p && d < p->ndim; d++)
+    if (p->len[d] < p->shape[d]) dims |= UINT32_C(1) << d;
+  return dims;
+}
+
 static void cut_add (DtDiag *g, const DtVar *v, const DtPart *p) {
   DtPart *to = &g->cut[g->ncuts++ % DT_RECENT];
   const DtTensor *t = v->local;

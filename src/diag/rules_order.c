@@ -16,8 +16,7 @@
 
 /* --- products --- */
 
-/* Which dimensions (from the end) of which arguments are contracted. */
-static const struct Product { const char *op; int a, da, b, db; } products[] = {
+static const DtProduct products[] = {
   {"aten.mm.default", 0, 1, 1, 2}, {"aten.bmm.default", 0, 1, 1, 2},
   {"aten.mv.default", 0, 1, 1, 1}, {"aten.dot.default", 0, 1, 1, 1},
   {"aten.addmm.default", 1, 1, 2, 2}, {"aten.baddbmm.default", 1, 1, 2, 2},
@@ -73,7 +72,7 @@ static bool same_order (DtDiag *g, const DtSpec *a, int da, const DtSpec *b,
   return true;
 }
 
-static const struct Product *product_of (const DtOpDef *op) {
+const DtProduct *dt_diag_product (const DtOpDef *op) {
   size_t i;
   for (i = 0; i < sizeof products / sizeof products[0]; i++)
     if (strcmp(products[i].op, op->sig->full) == 0) return &products[i];
@@ -82,13 +81,13 @@ static const struct Product *product_of (const DtOpDef *op) {
 
 static void contraction (DtDiag *g, const DtEvent *e) {
   const DtProp *p = e->prop;
-  const struct Product *f;
+  const DtProduct *f;
   const DtSpec *a, *b;
   DtBuf t;
   int da, db;
   if (p->nout < 1 || p->out[0] == NULL || e->nin < 2 || !e->op->sig ||
       p->out[0]->mesh->ndim < 2 || !dt_diag_partial(p->out[0]) ||
-      (f = product_of(e->op)) == NULL) return;
+      (f = dt_diag_product(e->op)) == NULL) return;
   a = kernel_spec(e, f->a);
   b = kernel_spec(e, f->b);
   if (a == NULL || b == NULL || !a->has_meta || !b->has_meta ||

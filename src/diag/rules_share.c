@@ -248,7 +248,9 @@ void dt_diag_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
                   const DtVar *out) {
   const DtShare *s;
   DtShare *to;
-  if (!g->on || g->d->muted || g->d->rec.off || g->nshares == 0 ||
+  if (!g->on || g->d->muted || g->d->rec.off) return;
+  dt_diag_summed(g, raw, in);
+  if (g->nshares == 0 ||
       (s = find(g, in->local, false)) == NULL || s->mesh) return;
   if (strcmp(raw->kind, "all_gather") == 0) {
     to = put(g, out->local, s->weight);

@@ -256,6 +256,78 @@ local cases = {
       local x = from_local(noise, mesh, {R})
       return x
     end},
+  {"DT1043", "argmax",                        -- indices of the part
+    function ()
+      local part = D(count(4, 8), mesh, {S(1)}):to_local()
+      local i = part:argmax(1)
+      local x = from_local(i, mesh, {dt.Partial("max")})
+      return x
+    end,
+    function ()
+      local part = D(count(4, 8), mesh, {S(1)}):to_local()
+      local i = part:argmax(1) + me * 2
+      local x = from_local(i, mesh, {dt.Partial("max")})
+      return x
+    end},
+  {"DT1043", "_softmax",                      -- of what was cut by hand
+    function ()
+      local part = count(8, 4):pow(2):chunk(world, 0)[me + 1]
+      local p = F.softmax(part, 0)
+      local x = from_local(p, mesh, {S(0)})
+      return x
+    end,
+    function ()
+      local part = count(8, 4):pow(2):chunk(world, 0)[me + 1]
+      local p = F.softmax(part, 1)
+      local x = from_local(p * (me + 1), mesh, {S(0)})
+      return x
+    end},
+  {"DT1044", "addmm",                         -- a row-wise layer by hand
+    function ()
+      local w = count(4, 8):chunk(world, 1)[me + 1]
+      local x = count(2, 8):chunk(world, 1)[me + 1]
+      local y = F.linear(x, w, dt.ones(4))
+      dt.distributed.all_reduce(y)
+    end,
+    function ()
+      local w = count(4, 8):chunk(world, 1)[me + 1]
+      local x = count(2, 8):chunk(world, 1)[me + 1]
+      local y = F.linear(x, w)
+      dt.distributed.all_reduce(y)
+      return y + dt.ones(4)
+    end},
+  {"DT1044", "add_",                          -- in place, to a partial sum
+    function ()
+      local a = D(count(4, 8), mesh, {S(1)}):to_local()
+      local b = D(count(8, 3), mesh, {S(0)}):to_local()
+      local y = a:mm(b) * 0.5
+      y:add_(1)
+      local x = from_local(y, mesh, {dt.Partial()})
+      return x
+    end,
+    function ()
+      local a = D(count(4, 8), mesh, {S(1)}):to_local()
+      local b = D(count(8, 3), mesh, {S(0)}):to_local()
+      local y = a:mm(b) * 0.5
+      local x = from_local(y, mesh, {dt.Partial()}) + 1
+      return x
+    end},
+  {"DT1045", "relu",                          -- before the sum
+    function ()
+      local a = D(count(4, 8) - 9, mesh, {S(1)}):to_local()
+      local b = D(count(8, 3), mesh, {S(0)}):to_local()
+      local y = F.relu(a:mm(b))
+      dt.distributed.all_reduce(y)
+    end,
+    function ()
+      local a = D(count(4, 8) - 9, mesh, {S(1)}):to_local()
+      local b = D(count(8, 3), mesh, {S(0)}):to_local()
+      local y = a:mm(b)
+      dt.distributed.all_reduce(y)
+      y = F.relu(y)
+      local z = from_local(y, mesh, {R})
+      return z
+    end},
   {"DT1008", "from_local",
     function ()
       local x = from_local(count(4), mesh, {dt.Partial()})

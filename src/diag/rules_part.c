@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT
+** diag/rules_part.c: sharding by hand: what each rank makes of its own part.
+**
+** A plain tensor is a part when to_local() gave it or when it was cut out of
+** another.  A product over a cut dimension gives addends: they may be scaled,
+** but what is added to them, or bends them, must wait for the sum.  An operator
+** along a cut dimension (an argmax, a softmax) sees this part alone.  Nothing
+** is reported before the result goes to the other ranks. */
+#include <string.h>
+#include "base/hash.h"
+#include "diag/diag_int.h"
+
+static DtPartial *entry (DtDiag *g, const DtVar *v) {
+  int i, n = g->nfates < DT_FATES ? g->nfates : DT_FATES;
+  for (i = 0; i < n; i++)
+    if (g->fate[i].id == v->id) return &g->fate[i];
+  return NULL;
+}
+
+/* What was written since is only a part still; `own`: but for the write that
+** has just been made. */
+static const DtPartial *find (DtDiag *g, const DtVar *v, bool own) {
+  const DtPartial *p = entry(g, v);
+  if (p && p->fate != DT_FATE_PART &&
+      p->version + own != v->local->storage->version) return NULL;
+  return p;
+}
+
+static DtPartial *put (DtDiag *g, const DtVar *v, DtFate fate) {
+  DtPartial *p = entry(g, v);
+  if (p == NULL) {
+    p = &g->fate[g->nfates++ % DT_FATES];
+    if (g->nfates == 2 * DT_FATES) g->nfates = DT_FATES;
+  }
+  memset(p, 0, sizeof *p);
+  p->id = v->id;
+  p->version = v->local->storage->version;
+  p->fate = fate;
+  return p;
+}
+
+static void made_by (DtPartial *p, const DtEvent *e) {
+  p->op = e->op;
+  p->file = e->file;
+  p->line = e->line;
+  p->seq = e->seq;
+  p->module = e->module;
+}
+
+static uint32_t dims_of (DtDiag *g, const DtVar *v) {
+  const DtPartial *p = find(g, v, false);
+  return p ? p->fate == DT_FATE_PART ? p->dims : 0 : dt_diag_cut_dims(g, v);
+}
+
+static bool is_op (const DtEvent *e, const char *const *names) {
+  for (; *names; names++)
+    if (strcmp(e->op->sig->full, *names) == 0) return true;
+  return false;
+}
+
+/* --- parts --- */
+
+static uint32_t bit (int64_t d) { return UINT32_C(1) << d; }
+
+/* Cut dimensions of a view of what is cut along `dims`. */
+static uint32_t viewed (const DtEvent *e, uint32_t dims) {
+  const DtMeta *a = &e->in[0]->local->m, *z = &e->out[0]->local->m;
+  const char *name = e->op->sig->full;
+  if (dt_meta_same_shape(a, z) && memcmp(a->stride, z->stride, (size_t)a->ndim
+      * sizeof a->stride[0]) == 0) return dims;
+  if (strcmp(name, "aten.t.default") == 0 && a->ndim == 2)
+    return (dims & 1) << 1 | (dims >> 1 & 1);
+  if (strcmp(name, "aten.transpose.int") == 0) {
+    int64_t p = dt_arg_int(e->args, 1), q = dt_arg_int(e->args, 2);
+    uint32_t x, y;
+    if (p < 0) p += a->ndim;
+    if (q < 0) q += a->ndim;
+    x = dims >> p & 1;
+    y = dims >> q & 1;
+    return (dims & ~(bit(p) | bit(q))) | x << q | y << p;
+  }
+  /* a view that keeps the last dimension, as linear's */
+  if (a->ndim > 0 && z->ndim > 0 &&
+      a->shape[a->ndim - 1] == z->shape[z->ndim - 1] &&
+      (dims >> (a->ndim - 1) & 1)) return bit(z->ndim - 1);
+  return 0;
+}
+
+static void part (DtDiag *g, const DtEvent *e) {
+  const DtSpec *s;
+  uint32_t dims = 0;
+  int m;
+  if (e->op != NULL || e->status != DT_OK || e->backward || e->nin < 1 ||
+      e->nout < 1 || e->in[0] == NULL || e->out[0] == NULL ||
+      (s = e->in[0]->spec) == NULL || e->out[0]->spec ||
+      strcmp(e->text, "dtensor.to_local") != 0) return;
+  for (m = 0; m < s->npl && m < s->mesh->ndim; m++)
+    if (dt_pl_is_shard_like(s->pl[m]) && s->mesh->shape[m] > 1 &&
+        s->pl[m].dim < 32) dims |= bit(s->pl[m].dim);
+  if (dims) put(g, e->out[0], DT_FATE_PART)->dims = dims;
+}
+
+/* --- addends --- */
+
+/* Something nonzero, the same in each element or not, as a hash; 0: nothing. */
+static uint64_t added (const DtEvent *e, int slot, int arg) {
+  const DtTensor *t;
+  DtScalar v;
+  if (arg < e->args->n && dt_arg_is_number(e->args, arg)) {
+    double x = dt_arg_float(e->args, arg);
+    return x == 0 ? 0 : dt_hash_bytes(DT_HASH_SEED, &x, sizeof x) | 1;
+  }
+  if (slot >= e->nin || e->in[slot] == NULL || e->in[slot]->spec) return 0;
+  t = e->in[slot]->local;
+  if (dt_meta_numel(&t->m) == 0 || !dt_tensor_has_data(t)) return 0;
+  v = dt_tensor_get(t, (int64_t[DT_MAX_NDIM]){ 0 });
+  return v.re == 0 && dt_diag_hash(t, true) == 0 ? 0 : dt_diag_hash(t, false);
+}
+
+static void product (DtDiag *g, const DtEvent *e, const DtProduct *f) {
+  uint32_t a, b;
+  uint64_t h;
+  DtPartial *p;
+  if (e->nin <= f->b || e->in[f->a] == NULL || e->in[f->b] == NULL) return;
+  a = dims_of(g, e->in[f->a]) >> (e->in[f->a]->local->m.ndim - f->da) & 1;
+  b = dims_of(g, e->in[f->b]) >> (e->in[f->b]->local->m.ndim - f->db) & 1;
+  if (!a || !b) return;
+  h = f->a > 0 ? added(e, 0, e->args->n) : 0;
+  p = put(g, e->out[0], h ? DT_FATE_BIASED : DT_FATE_ADDEND);
+  p->hash = h;
+  made_by(p, e);
+}
+
+static void addend (DtDiag *g, const DtEvent *e, const DtPartial *was) {
+  static const char *const bends[] = { "aten._softmax.default",
+    "aten._log_softmax.default", "aten.native_layer_norm.default",
+    "aten.linalg_vector_norm.default", NULL };
+  static const char *const keeps[] = { "aten.neg.default",
+    "aten._to_copy.default", "aten.clone.default", "aten.sub.Tensor", NULL };
+  DtPartial old = *was, *p;
+  const DtPartial *other = e->nin > 1 && e->in[1] ? find(g, e->in[1], false)
+                                                    : NULL;
+  uint64_t h = 0;
+  if (dt_diag_is(g, e, DT_DO_ADD)) {
+    if (other == NULL) h = added(e, 1, 1);
+  } else if (!(e->op->flags & DT_OP_VIEW) && !is_op(e, keeps) &&
+             !dt_diag_is(g, e, DT_DO_MUL) && !dt_diag_is(g, e, DT_DO_DIV)) {
+    if (!(e->op->flags & DT_OP_POINTWISE) && !is_op(e, bends)) return;
+    if (old.fate == DT_FATE_ADDEND) {
+      made_by(put(g, e->out[0], DT_FATE_BENT), e);
+      return;
+    }
+  }
+  p = put(g, e->out[0], h && old.fate == DT_FATE_ADDEND ? DT_FATE_BIASED
+                                                        : old.fate);
+  if (h && old.fate == DT_FATE_ADDEND) {
+    p->hash = h;
+    made_by(p, e);
+    return;
+  }
+  old.id = p->id;
+  old.version = p->version;
+  *p = old;
+}
+
+/* --- along a cut dimension --- */
+
+static bool along (const DtEvent *e, uint32_t dims) {
+  const DtSchema *sig = e->op->sig;
+  const int ndim = e->in[0]->local->m.ndim;
+  int64_t v[DT_MAX_NDIM];
+  int i, k, n;
+  for (i = 1; i < sig->nargs && i < e->args->n; i++) {
+    if (strcmp(sig->arg[i].name, "dim") != 0) continue;
+    if (dt_arg_is_none(e->args, i)) return dims != 0;
+    n = dt_arg_ints(e->args, i, v, DT_MAX_NDIM);
+    for (k = 0; k < n; k++)
+      if (dims & bit(v[k] < 0 ? v[k] + ndim : v[k])) return true;
+    return false;
+  }
+  return false;
+}
+
+static void alone (DtDiag *g, const DtEvent *e, uint32_t dims) {
+  static const char *const second[] = { "aten.max.dim", "aten.min.dim",
+    "aten.topk.default", NULL };
+  static const char *const all[] = { "aten.argmax.default",
+    "aten.argmin.default", "aten.sort.default", "aten.sort.stable",
+    "aten.argsort.default", "aten._softmax.default",
+    "aten._log_softmax.default", "aten.cumsum.default", "aten.cumprod.default",
+    "aten.logcumsumexp.default", "aten.std.correction", "aten.var.correction",
+    "aten.median.dim", NULL };
+  const bool one = is_op(e, second);
+  int i;
+  if ((!one && !is_op(e, all)) || !along(e, dims)) return;
+  for (i = one; i < e->nout; i++)
+    if (e->out[i]) made_by(put(g, e->out[i], DT_FATE_ALONE), e);
+}
+
+/* --- operators --- */
+
+static void op_end (DtDiag *g, const DtEvent *e) {
+  const DtProduct *f;
+  const DtPartial *p;
+  uint32_t dims;
+  if ((g->nfates == 0 && g->ncuts == 0) || e->status != DT_OK || e->nin < 1 ||
+      e->nout < 1 || e->in[0] == NULL || e->out[0] == NULL || e->backward ||
+      e->out[0]->spec || e->in[0]->spec || dt_session_no_data(g->s)) return;
+  p = find(g, e->in[0], (e->op->flags & DT_OP_INPLACE) != 0);
+  if (p && p->fate == DT_FATE_ALONE) {
+    if (!(e->op->flags & DT_OP_VIEW) && !dt_diag_is(g, e, DT_DO_CLONE) &&
+        !dt_diag_is(g, e, DT_DO_TO_COPY)) return;
+    {
+      DtPartial old = *p, *to = put(g, e->out[0], old.fate);
+      old.id = to->id;
+      old.version = to->version;
+      *to = old;
+    }
+    return;
+  }
+  if (p && p->fate != DT_FATE_PART) {
+    if (!dt_diag_is(g, e, DT_DO_COPY) && !dt_diag_is(g, e, DT_DO_FILL) &&
+        !dt_diag_is(g, e, DT_DO_ZERO)) addend(g, e, p);
+    return;
+  }
+  if (e->op->flags & DT_OP_INPLACE) return;
+  if ((f = dt_diag_product(e->op)) != NULL) { product(g, e, f); return; }
+  if ((dims = dims_of(g, e->in[0])) == 0) return;
+  if (e->op->flags & DT_OP_VIEW) dims = viewed(e, dims);
+  else if (!dt_diag_is(g, e, DT_DO_CLONE) && !dt_diag_is(g, e, DT_DO_TO_COPY)) {
+    alone(g, e, dims);
+    return;
+  }
+  if (dims && dt_diag_cut_dims(g, e->out[0]) == 0)
+    put(g, e->out[0], DT_FATE_PART)->dims = dims;
+}
+
+/* --- to the other ranks --- */
+
+static void report (DtDiag *g, const DtPartial *p, const DtMesh *mesh,
+                    int mdim, const DtVar *v) {
+  DtEvent e = { .kind = DT_EV_OP, .op = p->op, .file = p->file,
+                .line = p->line, .seq = p->seq,
+                .module = p->module ? p->module : "" };
+  if (p->fate == DT_FATE_BIASED)
+    dt_diag_claim(g, &e, DT_FIND_ID_ADDED_EACH, true, mesh, mdim, v, p->hash,
+                  "what is added to each addend");
+  else if (p->fate == DT_FATE_BENT)
+    dt_diag_add(g, &e, DT_FIND_ID_BENT_ADDEND, v, 0, NULL, "it takes an addend "
+                "of a product over shards, its result is summed");
+}
+
+void dt_diag_summed (DtDiag *g, const DtRecRaw *raw, const DtVar *in) {
+  const DtPartial *p = g->nfates > 0 ? find(g, in, false) : NULL;
+  if (p && p->op && strstr(raw->kind, "reduce") && raw->reduce &&
+      strcmp(raw->reduce, "sum") == 0) report(g, p, raw->mesh, raw->mdim, in);
+}
+
+static void from_local (DtDiag *g, const DtEvent *e) {
+  const DtPartial *p;
+  const DtSpec *s;
+  int m;
+  if (g->nfates == 0 || e->op != NULL || e->status != DT_OK || e->backward ||
+      g->nfunc > 0 || e->nin < 1 || e->nout < 1 || e->in[0] == NULL ||
+      e->out[0] == NULL || strcmp(e->text, "dtensor.from_local") != 0 ||
+      (s = e->out[0]->spec) == NULL || (p = find(g, e->in[0], false)) == NULL ||
+      p->op == NULL) return;
+  if (p->fate == DT_FATE_ALONE) {
+    DtEvent at = { .kind = DT_EV_OP, .op = p->op, .file = p->file,
+                   .line = p->line, .seq = p->seq,
+                   .module = p->module ? p->module : "" };
+    dt_diag_add(g, &at, DT_FIND_ID_PART_ALONE, e->in[0], 0, NULL,
+                "its result is given to from_local at %s:%d", e->file,
+                e->line);
+    return;
+  }
+  for (m = 0; m < s->npl && m < s->mesh->ndim; m++)
+    if (s->pl[m].kind == DT_PL_PARTIAL && s->pl[m].op == DT_OP_SUM &&
+        s->mesh->shape[m] > 1) report(g, p, s->mesh, m, e->in[0]);
+}
+
+const DtDiagRule dt_rules_part[] = {
+  { DT_EV_FUNC_END, part },
+  { DT_EV_OP_END, op_end },
+  { DT_EV_FUNC_END, from_local },
+  { 0, NULL }
+};
