@@ -169,6 +169,15 @@ static void push_arg (lua_State *L, const DtValue *v) {
   }
 }
 
+/* Mark the inputs that an argument or its list names, in the table on top. */
+static void push_written (lua_State *L, const DtValue *v) {
+  if (v->kind == DT_V_LIST)
+    for (int i = 0; i < v->u.list.n; i++) push_written(L, &v->u.list.v[i]);
+  if (v->kind != DT_V_TENSOR) return;
+  lua_pushboolean(L, 1);
+  lua_seti(L, -2, v->u.slot + 1);
+}
+
 static void set_args (lua_State *L, const DtRecOp *r) {
   const DtArgs *a = &r->args;
   lua_createtable(L, a->npos, 0);
@@ -192,12 +201,8 @@ static void set_args (lua_State *L, const DtRecOp *r) {
   }
   lua_setfield(L, -2, "arg_names");
   lua_newtable(L);
-  for (int i = 0; i < a->n; i++) {
-    int slot = dt_arg_slot(a, i);
-    if (!a->schema->arg[i].write || slot < 0) continue;
-    lua_pushboolean(L, 1);
-    lua_seti(L, -2, slot + 1);
-  }
+  for (int i = 0; i < a->n; i++)
+    if (a->schema->arg[i].write) push_written(L, &a->v[i]);
   lua_setfield(L, -2, "writes");
   dtL_set_bool(L, "random", (r->op->flags & DT_OP_RANDOM) != 0);
   dtL_set_bool(L, "factory", (r->op->flags & DT_OP_FACTORY) != 0);
@@ -414,6 +419,23 @@ static int l_gradients (lua_State *L) {
   return 1;
 }
 
+/* dt.debug.new_gradients() -> list of {leaf, storage, seq}: leaves that had no
+** gradient and got one, in order.  Local. */
+static int l_new_gradients (lua_State *L) {
+  DtDebug *d = dtL_check_debug(L);
+  int n;
+  const DtGradNew *g = dt_grads_new_ones(d, &n);
+  lua_createtable(L, n, 0);
+  for (int i = 0; i < n; i++) {
+    lua_createtable(L, 0, 3);
+    dtL_set_int(L, "leaf", g[i].leaf);
+    dtL_set_int(L, "storage", g[i].storage);
+    dtL_set_int(L, "seq", g[i].seq);
+    lua_seti(L, -2, i + 1);
+  }
+  return 1;
+}
+
 /* dt.debug.failed() -> the call that failed last: {op, code, class, message,
 ** seq, file, line}; nothing when none did.  Local. */
 static int l_failed (lua_State *L) {
@@ -456,6 +478,7 @@ static int l_memory (lua_State *L) {
 void dtL_open_entry (lua_State *L, int dt) {
   static const luaL_Reg funcs[] = {
     {"entries", l_entries}, {"failed", l_failed}, {"gradients", l_gradients},
+    {"new_gradients", l_new_gradients},
     {"id", l_id}, {"memory", l_memory},
     {"mesh_facts", l_mesh_facts}, {"name_id", l_name_id},
     {"names", l_names}, {"revive", l_revive},

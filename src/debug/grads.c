@@ -5,11 +5,12 @@
 #include <string.h>
 #include "debug/grads.h"
 
-enum { MOST = 1 << 16 };
+enum { MOST = 1 << 16, MOST_NEW = 1 << 14 };
 
 struct DtGradLog {
   int listener;
   DtGradRow *row; int n, cap;
+  DtGradNew *came; int ncame, capcame;
 };
 
 static void row_clear (DtDebug *d, DtGradRow *r) {
@@ -40,6 +41,23 @@ static DtGradRow *row_of (DtDebug *d, int64_t leaf) {
   return &k->row[k->n++];
 }
 
+/* Remember a new gradient; beyond MOST_NEW the older half goes. */
+static void note_new (DtDebug *d, DtGradNew one) {
+  DtGradLog *k = d->grads;
+  if (k->ncame == MOST_NEW) {
+    k->ncame /= 2;
+    memmove(k->came, k->came + k->ncame, sizeof one * (size_t)k->ncame);
+  }
+  if (k->ncame == k->capcame) {
+    int cap = k->capcame ? 2 * k->capcame : 16;
+    DtGradNew *more = dt_realloc(d->s->cx, k->came, sizeof one * (size_t)cap);
+    if (more == NULL) { dt_error_clear(d->s->cx); return; }
+    k->came = more;
+    k->capcame = cap;
+  }
+  k->came[k->ncame++] = one;
+}
+
 /* Recording never fails the program: a row that does not fit is left out. */
 static DtStatus listen (void *ud, DtSession *s, const DtEvent *e) {
   DtDebug *d = ud;
@@ -51,6 +69,8 @@ static DtStatus listen (void *ud, DtSession *s, const DtEvent *e) {
     dt_error_clear(s->cx);
     return DT_OK;
   }
+  if (r->count == 0 || r->storage != g->local->storage->id)
+    note_new(d, (DtGradNew){ leaf->id, g->local->storage->id, s->seq });
   row_clear(d, r);
   r->name = leaf->name;
   r->param = leaf->is_param;
@@ -85,6 +105,7 @@ void dt_grads_free (DtDebug *d) {
   dt_event_unlisten(d->s, k->listener);
   for (int i = 0; i < k->n; i++) row_clear(d, &k->row[i]);
   dt_free(d->s->cx, k->row);
+  dt_free(d->s->cx, k->came);
   dt_free(d->s->cx, k);
   d->grads = NULL;
 }
@@ -92,4 +113,9 @@ void dt_grads_free (DtDebug *d) {
 const DtGradRow *dt_grads_rows (const DtDebug *d, int *n) {
   *n = d->grads ? d->grads->n : 0;
   return d->grads ? d->grads->row : NULL;
+}
+
+const DtGradNew *dt_grads_new_ones (const DtDebug *d, int *n) {
+  *n = d->grads ? d->grads->ncame : 0;
+  return d->grads ? d->grads->came : NULL;
 }

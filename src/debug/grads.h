@@ -19,6 +19,12 @@ typedef struct DtGradRow {
   int64_t count;                /* how many reached it */
 } DtGradRow;
 
+/* A leaf that had no gradient got one: a new tensor, where a later one is
+** added to what is there. */
+typedef struct DtGradNew {
+  int64_t leaf, storage, seq;
+} DtGradNew;
+
 typedef struct DtGradLog DtGradLog;
 
 /* Listen to a debugger's session; the log is d->grads, freed with it.  NOMEM.
@@ -28,5 +34,8 @@ void dt_grads_free (DtDebug *d);
 /* Rows in the order in which leaves were first reached; *n tells how many.
 ** Borrowed until the next gradient.  Pure. */
 const DtGradRow *dt_grads_rows (const DtDebug *d, int *n);
+/* The new gradients in their order, the latest ones at least; *n tells how
+** many.  Borrowed until the next gradient.  Pure. */
+const DtGradNew *dt_grads_new_ones (const DtDebug *d, int *n);
 
 #endif

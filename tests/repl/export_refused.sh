@@ -40,7 +40,7 @@ dt.debug.report("report.md")
 L
 "$DTREPL" -n 4 calls.lua | sed 's/^\[0\] //; s/^ *//; s/"//g' > want
 ok "nine calls are refused" [ "$(wc -l < want)" -eq 9 ]
-sed -n '/^```python$/,/^```$/p' report.md | sed '/^```/d' > call10.py
+repro_of python report.md > call10.py
 cp call9.lua call10.lua
 sed -n 's/^9/10/p' want >> want
 

@@ -61,8 +61,8 @@ pcall(function() return y + mask end)
 dt.debug.report("report.md")
 L
 "$DTREPL" -n 4 report.lua
-sed -n '/^```python$/,/^```$/p' report.md | sed '/^```/d' > report.py
-sed -n '/^```lua$/,/^```$/p' report.md | sed '/^```/d' > repro.lua
+repro_of python report.md > report.py
+repro_of lua report.md > repro.lua
 text="aten.add.Tensor got mixed torch.Tensor and DTensor"
 "$PYTHON" report.py > out 2>&1
 ok "PyTorch raises what the report says" grep -q "$text" out
@@ -82,16 +82,13 @@ end
 dt.debug.report("silent.md")
 L
 want=$("$DTREPL" -n 4 silent.lua | sed 's/^\[0\] //')
-sed -n '/^```python$/,/^```$/p' silent.md | sed '/^```/d' > silent.py
+repro_of python silent.md > silent.py
 "$PYTHON" silent.py > out 2> err
 ok "a finding is what is reported" grep -q "^# DT1037: .*aten.cumsum" silent.md
 ok "its numbers are PyTorch's ($want)" grep -q "$want" out
 
 # The founding cases: what is written where they stop raises the same there.
 cp "$here"/tests/debug/fixtures/seed?.lua .
-python_of () {                  # python_of REPORT: its PyTorch repro
-  sed -n '/^```python$/,/^```$/p' "$1" | sed '/^```/d'
-}
 mixed="got mixed torch.Tensor and DTensor, need to convert all torch.Tensor"
 missing="does not have a sharding strategy registered"
 printf '%s\n' ':c' ':report a.md' ':export torch a.py' ':fix 1' ':c' \
@@ -102,7 +99,7 @@ printf '%s\n' ':c' ':report d.md' | "$DTREPL" -n 4 -d seed3.lua >out 2>&1
 # raises FILE TEXT
 raises () { "$PYTHON" "$1" >out 2>&1; grep -qF "$2" out; }
 for f in a b c; do
-  python_of $f.md >${f}_report.py
+  repro_of python $f.md >${f}_report.py
   case $f in
     a) text="npu.npu_fusion_attention.default $mixed" ;;
     b) text="npu.npu_fusion_attention.default $missing" ;;
@@ -113,7 +110,7 @@ for f in a b c; do
 done
 ok "d: no operator raises, the script is the repro" \
   grep -q "Cannot create a submesh from a submesh" d.md
-sed -n '/^```lua$/,/^```$/p' d.md | sed '/^```/d' > d.lua
+repro_of lua d.md > d.lua
 "$DTREPL" -n 4 d.lua > out 2>&1
 ok "d: which raises it again" grep -q "Cannot create a submesh" out
 

@@ -6,39 +6,6 @@
 # runs on four processes under PyTorch and has the same numbers on each.
 . "$(dirname "$0")/exported.inc"
 
-# Each value shown is what dtrepl had; the script's comments say that.
-cat > same.py <<'P'
-import re, sys
-import math
-def numbers(text):
-    text = re.sub(r"device_mesh=.*|dtype=.*|grad_fn=.*", "", text)
-    return [float(x) for x in re.findall(r"-?\d+\.?\d*(?:e[-+]?\d+)?", text)]
-had, name = {}, None
-for line in open(sys.argv[1]):
-    shows = re.match(r'show\("([^"]*)"', line)
-    said = re.match(r"# dtrepl had(?: on rank (\d+))?: (.*)", line)
-    if shows:
-        name = shows[1]
-    elif said:
-        had[name, int(said[1] or 0)] = numbers(said[2])
-checked = 0
-for line in open(sys.argv[2]):
-    got = re.match(r"\[(\d)\] (\w+) = (.*)", line)
-    want = got and had.get((got[2], int(got[1])), had.get((got[2], 0)))
-    if want:
-        mine = numbers(got[3])
-        assert len(mine) == len(want), line
-        assert all(math.isclose(a, b, rel_tol=1e-3, abs_tol=1e-4)
-                   for a, b in zip(mine, want)), (line, want)
-        checked += 1
-print(checked)
-P
-# same NAME LEAST: run the exported NAME.py, compare.
-same () {
-  "$PYTHON" "$1.py" > out 2> err || { cat err; return 1; }
-  n=$("$PYTHON" same.py "$1.py" out) && [ "$n" -ge "$2" ]
-}
-
 cat > fsdp.lua <<'L'
 local mesh = dt.init_device_mesh("cpu", {4}, {mesh_dim_names = {"dp"}})
 dt.manual_seed(3 + dt.rank())
@@ -84,7 +51,7 @@ if dt.rank() >= 0 then local _ = loss:item() end
 dt.debug.report("read.md")
 L
 "$DTREPL" -n 4 read.lua
-sed -n '/^```python$/,/^```$/p' read.md | sed '/^```/d' > read.py
+repro_of python read.md > read.py
 "$PYTHON" read.py > out 2> err
 ok "a partial read as a number: rank 0 reads 7" grep -qF "[0] loss.item() = 7" out
 ok "and rank 3 reads 55" grep -qF "[3] loss.item() = 55" out

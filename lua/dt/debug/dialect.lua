@@ -32,7 +32,8 @@ end
 local Lua = {name = "lua", comment = "-- ", none = "dt.None", open = "{", close = "}",
   dot = ":",
   implicit = "dt.implicit_replication(function() return %s end)",
-  no_grad = "dt.no_grad(function() return %s end)"}
+  no_grad = "dt.no_grad(function() return %s end)",
+  loss_parallel = "dt.loss_parallel(function() return %s end)"}
 function Lua.number(x) return number(x, "math.huge", "(0/0)") end
 function Lua.bool(b) return tostring(b) end
 function Lua.string(s) return ("%q"):format(s) end
@@ -83,7 +84,8 @@ end
 local Py = {name = "python", comment = "# ", none = "None", open = "[", close = "]",
   dot = ".",
   implicit = "implicitly(lambda: %s)",
-  no_grad = "torch.no_grad()(lambda: %s)()"}
+  no_grad = "torch.no_grad()(lambda: %s)()",
+  loss_parallel = "loss_parallel()(lambda: %s)()"}
 function Py.number(x) return number(x, 'float("inf")', 'float("nan")') end
 function Py.bool(b) return b and "True" or "False" end
 local escapes = {["\\"] = "\\\\", ['"'] = '\\"', ["\n"] = "\\n", ["\r"] = "\\r",

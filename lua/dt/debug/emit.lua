@@ -109,6 +109,7 @@ local function op_step(W, s)
   local rhs = op_call(D, s, function (id) return name_of(W, id) end)
   if s.implicit then rhs = D.implicit:format(rhs) end
   if s.no_grad and not W.P.explicit then rhs = D.no_grad:format(rhs) end
+  if s.taken_over then rhs = D.loss_parallel:format(rhs) end
   return rhs
 end
 
@@ -131,8 +132,19 @@ makers["raise"] = function (W, s)
   return called.text(W.D, s, function (id) return name_of(W, id) end, W.meshes)
 end
 
+function makers.field(W, s)
+  return name_of(W, s.ins[1]) .. ".grad"
+    .. (s.part and W.D.dot .. "to_local()" or "")
+end
+
+function makers.clear(W, s)
+  return name_of(W, s.ins[1]) .. ".grad = "
+    .. (W.D == Lua and "nil" or W.D.none)
+end
+
 function makers.backward(W, s)
-  return name_of(W, s.ins[1]) .. W.D.dot .. "backward()"
+  local rhs = name_of(W, s.ins[1]) .. W.D.dot .. "backward()"
+  return s.taken_over and W.D.loss_parallel:format(rhs) or rhs
 end
 
 function makers.raw(W, s)

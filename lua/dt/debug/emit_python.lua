@@ -23,6 +23,10 @@ from torch.distributed.tensor import (DTensor, Partial, Replicate, Shard,
 from torch.distributed.tensor.placement_types import _StridedShard
 ]]
 
+local LOSS = [[
+from torch.distributed.tensor.parallel import loss_parallel
+]]
+
 local FORK = [[
 # %d processes, made here; torchrun makes its own.
 children = []
@@ -214,6 +218,9 @@ function M.script(P, lines, names, o)
   if shows then part(SHOW) end
   if o.bytes then part(BYTES) end
   if any(P, function (s) return s.implicit end) then part(IMPLICIT) end
+  if any(P, function (s) return s.taken_over end) then
+    out[1] = out[1] .. LOSS
+  end
   if any(P, function (s) return s.kind == "raw" end) then part(COLLECTIVE) end
   local head = table.concat(out, "\n"):gsub("\n\n\n+", "\n\n\n")
   local body = {}

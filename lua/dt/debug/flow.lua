@@ -55,10 +55,23 @@ local function is_cut(e, cut)
   return false
 end
 
+-- Does the script itself send more than single numbers (fully_shard, DDP)?  Then
+-- parameters and gradients may be what it received.
+local function moves_own(entries)
+  for _, e in ipairs(entries) do
+    for _, v in ipairs(e.raw and e.inputs or {}) do
+      for _, n in ipairs(v.shape or {}) do
+        if n ~= 1 then return true end
+      end
+    end
+  end
+  return false
+end
+
 -- explicit(entries, failed) -> must backward's operators be steps of their own?
 -- `failed`: the entry that failed, or nil.
 function M.explicit(entries, failed)
-  local cut, root, found = {}, nil, false
+  local cut, root, found = {}, nil, moves_own(entries)
   if failed and failed.backward then return true end
   for _, e in ipairs(entries) do
     if e.backward then

@@ -35,20 +35,27 @@ end
 
 local function lib(D, name) return (D.name == "lua" and "dt." or "torch.") .. name end
 
--- The plain local tensor of value `v` as it was before operator #seq, or nil.
+-- The plain local tensor of value `v` as it was before operator #seq, or nil;
+-- and its elements as they lie in memory.  nil, too, where there is no memory
+-- (a meta tensor, one whose memory was given back).
 local function local_of(v, seq, shape)
   local t = dt.debug.revive(v.id, seq)
   if not t then return nil end
   if t.is_dtensor then t = t:to_local() end
   if table.concat(t.shape, ",") ~= table.concat(shape, ",") then return nil end
-  return t
+  local ok, bytes = pcall(dt._bytes, t)
+  if not ok then return nil end
+  return t, bytes
 end
 
--- Its elements as they lie in memory; nil where there is none (a meta tensor,
--- memory that was given back).
-local function bytes_of(t)
-  local ok, bytes = pcall(dt._bytes, t)
-  return ok and bytes or nil
+-- The call that makes a tensor of these bytes, or nil when they are too many;
+-- what is `left` gets less.
+local function bytes_text(D, bytes, left, name, more)
+  if not left or #bytes > ONE or #bytes > left.left then return nil end
+  left.left = left.left - #bytes
+  left.used = true
+  return D.call(D.name == "lua" and "dt.debug." .. name or name, more(
+    D.string(numbers.encode(bytes))), {})
 end
 
 local function written_out(D, v, t, shape)
@@ -77,19 +84,16 @@ local function literal(D, v, shape, seq, left)
   local n = count(shape)
   if n == 0 or n > ONE then return nil end
   return dt.debug.quietly(function ()
-    local t = local_of(v, seq, shape)
+    local t, bytes = local_of(v, seq, shape)
     if not t then return nil end
     local whole = whole_numbers(v.dtype)
     local plain = not v.dtype:match("complex") and not v.dtype:match("float8")
     if plain and n <= (whole and LITERAL_INT or LITERAL) then
       return written_out(D, v, t, shape)
     end
-    local bytes = left and bytes_of(t)
-    if not bytes or #bytes > ONE or #bytes > left.left then return nil end
-    left.left = left.left - #bytes
-    left.used = true
-    return D.call(D.name == "lua" and "dt.debug.numbers" or "numbers",
-      {D.string(numbers.encode(bytes)), D.dtype(v.dtype), ints(D, shape)}, {})
+    return bytes_text(D, bytes, left, "numbers", function (text)
+      return {text, D.dtype(v.dtype), ints(D, shape)}
+    end)
   end)
 end
 
@@ -166,13 +170,10 @@ end
 function M.fill(D, name, v, seq, left)
   if dt.debug.no_data() or v.replaced then return nil end
   return dt.debug.quietly(function ()
-    local t = local_of(v, seq, v.local_shape)
-    local bytes = t and bytes_of(t)
-    if not bytes or #bytes > ONE or #bytes > left.left then return nil end
-    left.left = left.left - #bytes
-    left.used = true
-    return D.call(D.name == "lua" and "dt.debug.fill" or "fill",
-      {name, D.string(numbers.encode(bytes))}, {})
+    local t, bytes = local_of(v, seq, v.local_shape)
+    return t and bytes_text(D, bytes, left, "fill", function (text)
+      return {name, text}
+    end)
   end)
 end
 

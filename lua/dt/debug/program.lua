@@ -14,6 +14,8 @@
 --                                                  otherwise
 --   {kind = "raw", raw, ins, outs}                 a collective of the script's
 --   {kind = "backward", ins}
+--   {kind = "field", ins, outs}, {kind = "clear", ins}    a leaf's gradient is
+--                                                  read, is taken away
 --   {kind = "raise", ins, ...}                     a call that was refused
 --                                                  (called.lua)
 -- Backward's own operators are left out where running it makes them again;
@@ -23,8 +25,11 @@
 local dt = require "dt"
 local page = require "dt.debug.page"
 local called = require "dt.debug.called"
+local fields = require "dt.debug.fields"
 local flow = require "dt.debug.flow"
 local leaves = require "dt.debug.leaves"
+local loss = require "dt.parallel.loss"
+local naming = require "dt.debug.naming"
 
 local M = {}
 
@@ -85,19 +90,6 @@ local function slots(list)
   local out = {}
   for i, v in ipairs(list) do out[i] = v.id or false end
   return out
-end
-
--- Names of variables; each name once.
-local function variable_names()
-  local of, taken, list = {}, {}, dt.debug.names()
-  for i = #list, 1, -1 do               -- the latest tensor keeps the name
-    local n = list[i]
-    if n.id ~= 0 and not of[n.id] and n.name:match("^[%a_][%w_]*$")
-       and not taken[n.name] and not n.name:match("^_+%d*$") then
-      of[n.id], taken[n.name] = n.name, true
-    end
-  end
-  return of
 end
 
 -- The same memory read in the same way.
@@ -162,12 +154,7 @@ end
 local function need(P, made, v, seq, grads)
   if not v.id or made[v.id] and not rebound(P, v) then return end
   local val = P.values[v.id]
-  local leaf = grads[v.storage]
-  if leaf and made[leaf] and leaf ~= v.id then
-    made[v.id] = true
-    val.grad_of = leaf
-    return
-  end
+  if fields.take(P, made, grads, val, seq) then return end
   local step = {outs = {v.id}, seq = seq, line = 0, file = ""}
   local base = twin(P, val)
   local b = not base and base_of(P, val)
@@ -198,19 +185,29 @@ local function implicit(e)
   return dist and plain and not e.error
 end
 
--- Is a leaf written that asks for gradients?  Only where none are followed.
-local function without_grad(e)
-  if e.error then return false end
+-- Ids of the inputs that it writes (lists of them are no results of it), and
+-- of those that ask for gradients then.
+local function written(e)
+  local all, asking = {}, {}
   for slot in pairs(e.writes) do
     local v = e.inputs[slot]
-    if v and v.needs_grad and (v.param or v.origin.seq == 0) then
-      return true
+    if v and v.id then
+      all[#all + 1] = v.id
+      if v.needs_grad and not e.error then asking[#asking + 1] = v end
     end
+  end
+  return all, asking
+end
+
+-- Leaves that ask for gradients are written where none are followed.
+local function leaf_at_once(asking)
+  for _, v in ipairs(asking) do
+    if v.param or v.origin.seq == 0 then return true end
   end
   return false
 end
 
-local function add_step(P, made, e)
+local function add_step(P, made, e, o)
   local step = {seq = e.seq, file = e.file, line = e.line, ins = ids(e.inputs),
     outs = ids(e.outputs), slots = slots(e.outputs), op = e.op, error = e.error, message = e.message}
   if e.raw then
@@ -226,9 +223,12 @@ local function add_step(P, made, e)
     step.args, step.kwargs = arguments(e)
     step.random, step.factory = e.random, e.factory
     step.writes = next(e.writes) ~= nil
+    step.wrote, step.asking = written(e)
     step.read = READS[e.op] and not e.error
     step.implicit = implicit(e)
-    step.no_grad = without_grad(e)
+    step.no_grad = leaf_at_once(step.asking)
+    step.taken_over = o.taken_over[e]
+    step.implicit = step.implicit and not step.taken_over
   end
   P.steps[#P.steps + 1] = step
   for _, v in ipairs(e.outputs) do
@@ -237,11 +237,12 @@ local function add_step(P, made, e)
   return step
 end
 
-local function add_backward(P, e)
+local function add_backward(P, e, over)
   local root = e.inputs[1]
   if root and root.id then
     P.steps[#P.steps + 1] = {kind = "backward", ins = {root.id}, outs = {},
-      seq = e.seq, file = e.file, line = e.line, op = "backward"}
+      seq = e.seq, file = e.file, line = e.line, op = "backward",
+      taken_over = over}
   end
 end
 
@@ -259,6 +260,11 @@ local function mark_requires_grad(P)
     for _, id in ipairs(s.outs) do
       local v = P.values[id]
       if not own[id] then v.requires_grad = v.needs_grad and not from end
+    end
+  end
+  for _, s in ipairs(P.steps) do
+    for _, v in ipairs(s.asking or {}) do
+      s.no_grad = s.no_grad or P.values[v.id].requires_grad
     end
   end
 end
@@ -307,7 +313,7 @@ local function ends_refused(entries, failed)
 end
 
 local function all_values(P, entries)
-  local names = variable_names()
+  local names = naming.variables()
   for _, e in ipairs(entries) do
     for _, side in ipairs {e.inputs, e.outputs} do
       for _, v in ipairs(side) do if v.id then value_of(P, v, names) end end
@@ -318,25 +324,48 @@ end
 -- Is the entry a step?  Composites are not: what they call is.
 local function is_step(e, o)
   if e.backward and not o.explicit then return false end
-  if e.error and (o.refuses or o.all and e ~= o.last) then return false end
+  local ends = e == o.failed or o.all and e == o.last
+  if e.error and not ends then return false end         -- the script caught it
   return (READS[e.op] or not only_read(e)) and (not e.call or CALLS[e.op] or e.raw)
+end
+
+-- Operators that loss_parallel took over, as keys: they ran others, which
+-- `inner` has as keys.
+local function taken_over(entries)
+  local outer, inner, over = {}, {}, nil
+  for i, e in ipairs(entries) do
+    local next_one = entries[i + 1]
+    if over and e.depth > over.depth then
+      inner[e] = true
+    else
+      over = loss.operators[e.op] and next_one and next_one.depth > e.depth
+        and e or nil
+      if over then outer[e] = true end
+    end
+  end
+  return outer, inner
 end
 
 -- Add the entries up to the one that failed.  o: {explicit, refuses, all, last,
 -- failed, grads}.
 local function add_entries(P, made, entries, o)
   local was_backward, seq = false, 0
+  local outer, inner = taken_over(entries)
+  o.taken_over = outer
   for _, e in ipairs(entries) do
     local own = e.backward and not o.explicit
-    if own and not was_backward then add_backward(P, e) end
+    if own and not was_backward then
+      fields.clear(P, made, o.grads, e)
+      add_backward(P, e, next(o.taken_over) ~= nil)
+    end
     was_backward = own
     seq = math.max(seq, e.seq)
     if e.seq == 0 then e.seq = seq end
-    if is_step(e, o) then
+    if is_step(e, o) and not inner[e] then
       for _, v in ipairs(e.inputs) do
         need(P, made, v, e.raw and seq + 1 or e.seq, o.grads)
       end
-      local step = add_step(P, made, e)
+      local step = add_step(P, made, e, o)
       if e == o.failed then P.error = step end
     elseif own and e == o.failed then
       P.error = P.steps[#P.steps]
@@ -356,12 +385,10 @@ local function build(o, refuses)
     and ends_refused(entries, failed)
   if o.all or refuses then failed = nil end
   local P = {ranks = dt.world_size(), values = {}, steps = {}, by_storage = {}}
-  local made, grads = {}, {}
+  local made = {}
   all_values(P, entries)
   P.explicit = flow.explicit(entries, failed)
-  for _, g in ipairs(P.explicit and {} or dt.debug.gradients()) do
-    grads[g.storage] = g.id
-  end
+  local grads = P.explicit and {of = {}, again = {}} or fields.log(entries)
   add_entries(P, made, entries, {explicit = P.explicit, failed = failed,
     refuses = refuses, all = o.all, last = entries[#entries], grads = grads})
   if refuses and not refused(P, entries, made, grads) then return nil end
@@ -378,18 +405,21 @@ end
 
 -- A copy of the program whose steps are only what `targets` (steps) need.
 function M.slice(P, targets)
-  local want, keep = {}, {}
+  local want, keep, fed = {}, {}, false
   for _, s in ipairs(targets) do keep[s] = true end
   for i = #P.steps, 1, -1 do
     local s = P.steps[i]
-    local needed = keep[s]
+    local needed = keep[s] or fed and (s.kind == "backward"
+      or s.kind == "clear")
     for _, id in ipairs(s.outs) do needed = needed or want[id] end
+    for _, id in ipairs(s.wrote or {}) do needed = needed or want[id] end
     if needed then
       keep[s] = true
+      fed = fed or s.kind == "field"    -- by backward
       for _, id in ipairs(s.ins) do
         want[id] = true
         local v = P.values[id]
-        if v and v.grad_of then want[v.grad_of] = true end
+        if v and v.grad_of then want[v.grad_of], fed = true, true end
       end
     end
   end
@@ -436,61 +466,7 @@ function M.plain(P)
   return Q
 end
 
--- What no value may be called: keywords of both languages, and what the lines
--- around the program use.
-local reserved = {}
-for word in ("and as assert async await break class continue def del do elif "
-  .. "else elseif end except finally for from function global goto if import "
-  .. "in is lambda local nil nonlocal not or pass raise repeat return then try "
-  .. "until while with yield None True False true false "
-  .. "dt torch dist F nn os sys shutil tempfile timedelta print math int "
-  .. "bytearray RuntimeError isinstance getattr list children child store "
-  .. "rank r leave show numbers fill implicitly collective DTensor Shard "
-  .. "Replicate Partial _StridedShard DeviceMesh init_device_mesh "
-  .. "distribute_tensor"):gmatch("%S+") do
-  reserved[word] = true
-end
-
--- Value names that are unique and no keywords: {[id] = name}.  Those without a
--- name are counted as they are made: ids differ between ranks that did not
--- always do the same.
-function M.names(P)
-  local of, taken, count = {}, {}, 0
-  for _, s in ipairs(P.steps) do
-    for _, id in ipairs(s.outs) do
-      if not of[id] then
-        count = count + 1
-        local name = P.values[id].name
-        name = name and name:gsub("[^%w_]", "_")
-        if not name or reserved[name] or taken[name] or name:match("^%d")
-           or name:match("^mesh%d*$") then
-          name = "t" .. count
-        end
-        while taken[name] do name = name .. "_" end
-        of[id], taken[name] = name, true
-      end
-    end
-  end
-  return of
-end
-
--- Meshes of the program in the order of their use: list, {[mesh] = name}.
-function M.meshes(P)
-  local list, name = {}, {}
-  local function see(m)
-    if m and not name[m] then
-      if m.root then see(m.root) end
-      list[#list + 1] = m
-      name[m] = #list == 1 and "mesh" or "mesh" .. #list
-    end
-  end
-  for _, s in ipairs(P.steps) do
-    see(s.mesh)
-    see(s.in_mesh)
-    for _, id in ipairs(s.outs) do see(P.values[id].mesh) end
-  end
-  return list, name
-end
+M.names, M.meshes = naming.names, naming.meshes
 
 -- dt.debug.program([{first, last, all}]): the record as a program; it prints
 -- as Lua.

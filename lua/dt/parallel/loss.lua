@@ -265,6 +265,10 @@ local handlers = {
   {"aten.nll_loss2d_backward.default", nll_loss_backward},
 }
 
+-- Names of the operators that are taken over, as keys.
+M.operators = {}
+for _, h in ipairs(handlers) do M.operators[h[1]] = true end
+
 local function enable()
   for _, h in ipairs(handlers) do dt._set_handler(h[1], h[2]) end
 end
