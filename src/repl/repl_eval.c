@@ -408,7 +408,8 @@ static void keep_source (lua_State *L, const char *name, const char *text,
 /* Does a text look like Python's? */
 static bool looks_like_python (const char *text) {
   static const char *const heads[] = {"import ", "from ", "def ", "class ",
-                                      "@", "with ", "try:", "elif ", "async "};
+                                      "@", "with ", "try:", "elif ", "async ",
+                                      ">>> ", "In [", "```py"};
   for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++)
     if (strncmp(text, heads[i], strlen(heads[i])) == 0) return true;
   return strstr(text, "print(f\"") != NULL || strstr(text, "None") != NULL ||

@@ -23,6 +23,25 @@ local function bad(line, what, class)
 end
 M.refuse = bad
 
+-- Punctuation, arrows, mathematics and pictures are no letters of a name, and
+-- stand in texts that a web page has made its own.
+local function check_name(word, line)
+  for _, c in utf8.codes(word, true) do
+    local letter = c == 0xAA or c == 0xB5 or c == 0xBA
+    if not letter and c >= 0x80 and c <= 0xBF or c == 0xD7 or c == 0xF7
+       or c >= 0x2000 and c <= 0x203E or c >= 0x2041 and c <= 0x2053
+       or c >= 0x2055 and c <= 0x206F or c >= 0x2190 and c <= 0x2BFF
+       or c >= 0x3000 and c <= 0x3004 or c >= 0x3008 and c <= 0x3020
+       or c == 0xFEFF or c >= 0x1F000 and c <= 0x1FFFF then
+      local blank = c == 0xA0 or c == 0xFEFF or c >= 0x2000 and c <= 0x200F
+        or c >= 0x2028 and c <= 0x202F or c >= 0x2060 and c <= 0x206F
+        or c == 0x3000
+      bad(line, blank and ("invalid non-printable character U+%04X"):format(c)
+        or ("invalid character '%s' (U+%04X)"):format(utf8.char(c), c))
+    end
+  end
+end
+
 local NESTED <const> = 200          -- brackets in brackets, at most
 
 local function unescape(s, prefix)
@@ -213,6 +232,7 @@ function M.tokens(src)
       add("number", value)
     elseif src:find("^[%a_\x80-\xff]", at) then
       local word = src:match("^[%w_\x80-\xff]+", at)
+      if word:find("[\x80-\xff]") then check_name(word, line) end
       add("name", word)
       at = at + #word
     else

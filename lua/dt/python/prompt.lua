@@ -56,6 +56,7 @@ function M.python(text)
   local script = require "dt.python.script"
   env = env or session()
   renew(env.vars)
+  text = require("dt.python.paste").read(text)
   local ok, v = pcall(script.last, text, env, "prompt")
   share(env.vars)
   if not ok then error(v, 0) end

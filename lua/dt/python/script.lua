@@ -182,6 +182,7 @@ end
 
 -- Run the text of a file.
 function M.run(text, file, ...)
+  text = require("dt.python.paste").read(text)
   flushed(eval.run, text, M.environment(file, ...), file)
 end
 
