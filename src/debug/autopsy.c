@@ -231,6 +231,50 @@ void dt_autopsy_args (const DtFailed *f, DtBuf *b) {
   dt_free(f->in[0]->s->cx, done);
 }
 
+/* The call of to_local() that a plain tensor comes from, through operators
+** that take it first; NULL when there was none. */
+static const DtRecOp *came_from (DtDebug *d, const DtVar *v) {
+  int64_t seq = v->origin.seq;
+  for (int i = 0; i < 8 && seq > 0; i++) {
+    const DtRecOp *r = dt_record_find(d, seq);
+    if (r == NULL || r->seq != seq || r->nin < 1 || r->in[0].none) return NULL;
+    if (r->op == NULL)
+      return strcmp(r->label, "dtensor.to_local") == 0 && r->in[0].spec ? r
+                                                                        : NULL;
+    seq = r->in[0].origin.seq;
+  }
+  return NULL;
+}
+
+/* Sizes of this rank's part beside those of the whole: what a shape error
+** among plain tensors is often about. */
+static void print_parts (DtDebug *d, const DtFailed *f, DtBuf *b) {
+  for (int i = 0; i < f->nin; i++)
+    if (f->in[i]->spec) return;
+  for (int i = 0; i < f->nin; i++) {
+    const DtRecOp *r = came_from(d, f->in[i]);
+    const DtSpec *s = r ? r->in[0].spec : NULL;
+    int pos, n = 0;
+    for (int m = 0; s && m < s->npl && m < s->mesh->ndim; m++) {
+      int dim = s->pl[m].dim;
+      if (!dt_pl_is_shard_like(s->pl[m]) || s->mesh->shape[m] < 2 ||
+          dim >= s->meta.ndim || r->nout < 1 || dim >= r->out[0].lndim)
+        continue;
+      if (n++ == 0) {
+        dt_buf_addf(b, "  %s is made of this rank's part of ",
+                    dt_slot_arg(&f->args, i, &pos));
+        dt_spec_print(s, b);
+        dt_buf_addf(b, " (to_local at %s:%d):", r->file ? r->file : "",
+                    r->line);
+      }
+      dt_buf_addf(b, "%s %lld of %lld along dim %d", n > 1 ? "," : "",
+                  (long long)r->out[0].lshape[dim],
+                  (long long)s->meta.shape[dim], dim);
+    }
+    if (n > 0) dt_buf_addc(b, '\n');
+  }
+}
+
 /* Operators with a strategy whose names are closest to this one's. */
 static void print_relatives (DtDebug *d, const DtFailed *f, DtBuf *b) {
   DtSession *s = d->s;
@@ -330,6 +374,7 @@ bool dt_autopsy_text (DtSession *s, DtStatus code, DtRepairs *r, DtBuf *out) {
   f->fresh = false;
   print_head(f, out);
   dt_autopsy_args(f, out);
+  print_parts(d, f, out);
   if (dt_repair_try(d, f, r) != DT_OK) {
     dt_buf_addf(out, "  fixes could not be tried: %s\n",
                 dt_buf_str(&s->cx->err.message));

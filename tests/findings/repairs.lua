@@ -65,6 +65,13 @@ local cases = {
       local y = m(count(2, 8))
       return y
     end},
+  {"a part where the whole was meant", {},
+    "self is made of this rank's part of f32[6, 512]| S(1) (to_local at",
+    function ()
+      local k = D(count(6, 512), mesh, "S(1)"):to_local():relu()
+      local heads = k:view(6, -1, 256)
+      return heads
+    end},
   {"sizes that never fit", {}, "on one device it fails, too",
     function ()
       local a, b = D(count(2, 8), mesh, "S(1)"), D(count(6, 4), mesh, "S(0)")
