@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include "base/ctx.h"
 #include "base/mem_int.h"
 #include "base/testing.h"
@@ -232,6 +233,18 @@ void dt_free (DtCtx *cx, void *p) {
   block_free(cx, h);
 }
 
+void dt_mem_large (void *p, size_t n) {
+#if defined(MADV_HUGEPAGE)
+  const uintptr_t page = (uintptr_t)2 << 20;
+  uintptr_t from = ((uintptr_t)p + 2 * page - 1) & ~(page - 1);
+  uintptr_t to = ((uintptr_t)p + n) & ~(page - 1);
+  if (from < to)
+    (void)madvise((void *)from, to - from, MADV_HUGEPAGE);
+#else
+  (void)p; (void)n;
+#endif
+}
+
 char *dt_strndup (DtCtx *cx, const char *s, size_t n) {
   size_t len = strnlen(s, n);
   char *p = dt_alloc(cx, n + 1);
@@ -253,6 +266,7 @@ char *dt_strdup (DtCtx *cx, const char *s) {
 struct DtArenaBlock {
   DtArenaBlock *next;
   size_t size, used;
+  bool lent;                    /* another's memory */
   max_align_t data[];
 };
 
@@ -281,6 +295,7 @@ static DtArenaBlock *arena_grow (DtCtx *cx, DtArena *a, size_t n) {
     return NULL;
   b->size = size;
   b->used = 0;
+  b->lent = false;
   if (a->cur != NULL) {
     b->next = a->cur->next;
     a->cur->next = b;
@@ -321,9 +336,15 @@ void dt_arena_reserve (DtCtx *cx, DtArena *a, size_t n) {
   DtArenaBlock *b = dt_mem_realloc_quiet(cx, NULL, sizeof *b + n);
   if (b == NULL)
     return;
-  b->next = NULL;
-  b->size = n;
-  b->used = 0;
+  *b = (DtArenaBlock){ .size = n };
+  a->first = b;
+}
+
+void dt_arena_lend (DtArena *a, void *p, size_t n) {
+  DtArenaBlock *b = p;
+  if (a->first != NULL || n <= sizeof *b)
+    return;
+  *b = (DtArenaBlock){ .size = n - sizeof *b, .lent = true };
   a->first = b;
 }
 
@@ -374,7 +395,8 @@ void dt_arena_fini (DtCtx *cx, DtArena *a) {
   DtArenaBlock *b = a->first;
   while (b != NULL) {
     DtArenaBlock *next = b->next;
-    dt_free(cx, b);
+    if (!b->lent)
+      dt_free(cx, b);
     b = next;
   }
   a->first = a->cur = NULL;

@@ -37,6 +37,12 @@ void dt_free (DtCtx *cx, void *p);
 char *dt_strdup (DtCtx *cx, const char *s);
 char *dt_strndup (DtCtx *cx, const char *s, size_t n);
 
+/* A wish: what is far inside these bytes, which are gone through again and
+** again, shall lie on large pages, so that its places are found faster.  Those
+** that are used first stay small: a short program must not pay for a long one.
+** Where the system has no such pages nothing happens. */
+void dt_mem_large (void *p, size_t n);
+
 #define DT_NEW(cx, T)        ((T *)dt_calloc((cx), 1, sizeof(T)))
 #define DT_NEWN(cx, T, n)    ((T *)dt_calloc((cx), (size_t)(n), sizeof(T)))
 
@@ -52,6 +58,9 @@ void *dt_arena_raw (DtCtx *cx, DtArena *a, size_t n);
 /* Make the first block of an empty arena this large instead of the usual.
 ** Without memory nothing changes. */
 void dt_arena_reserve (DtCtx *cx, DtArena *a, size_t n);
+/* The first block of an empty arena lies in `n` bytes at `p`, aligned for any
+** type: they stay the caller's, and outlive the arena.  Too few are no use. */
+void dt_arena_lend (DtArena *a, void *p, size_t n);
 char *dt_arena_strdup (DtCtx *cx, DtArena *a, const char *s);
 char *dt_arena_printf (DtCtx *cx, DtArena *a, const char *fmt, ...)
 #if defined(__GNUC__)

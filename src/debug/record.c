@@ -22,7 +22,7 @@
 
 /* Room of an entry's first block, bytes of values by default, and the part of
 ** a rank's memory limit that values may take. */
-enum { ENTRY = 960, WARM = 640, LINE = 64, VALUES = 64 << 20, PART = 8 };
+enum { ENTRY = 1024, WARM = 640, LINE = 64, VALUES = 64 << 20, PART = 8 };
 
 const DtMeta dt_record_none = { .ndim = 0 };
 
@@ -180,11 +180,19 @@ static void rec_args (DtDebug *d, DtRecOp *r, const DtArgs *a) {
   else dt_error_clear(d->s->cx);
 }
 
+/* Side by side, for they are gone through one after the other. */
+static void entry_room (DtDebug *d, DtRecOp *r) {
+  DtRecord *k = &d->rec;
+  if (k->room)
+    dt_arena_lend(&r->arena, k->room + (r - k->ring) * ENTRY, ENTRY);
+  else dt_arena_reserve(d->s->cx, &r->arena, ENTRY);
+}
+
 static DtRecOp *new_entry (DtDebug *d, const DtEvent *e, const char *label) {
   DtRecord *k = &d->rec;
   DtRecOp *r = &k->ring[k->head];
   entry_clear(d, r);
-  dt_arena_reserve(d->s->cx, &r->arena, ENTRY);
+  if (r->arena.first == NULL) entry_room(d, r);
   k->head = (k->head + 1) % k->cap;
   if (k->n < k->cap) k->n++;
   else if (k->drop > 0) k->drop--;
@@ -482,6 +490,10 @@ static DtStatus listen (void *ud, DtSession *s, const DtEvent *e) {
 static DtStatus ring_new (DtDebug *d, int cap) {
   d->rec.ring = DT_NEWN(d->s->cx, DtRecOp, cap);
   if (d->rec.ring == NULL) return DT_E_NOMEM;
+  d->rec.room = dt_calloc(d->s->cx, (size_t)cap, ENTRY);
+  if (d->rec.room == NULL) dt_error_clear(d->s->cx);
+  else dt_mem_large(d->rec.room, (size_t)cap * ENTRY);
+  dt_mem_large(d->rec.ring, (size_t)cap * sizeof(DtRecOp));
   d->rec.cap = cap;
   d->rec.id = ++d->nrecords;
   return DT_OK;
@@ -497,6 +509,7 @@ static void ring_free (DtDebug *d) {
     dt_arena_fini(d->s->cx, &k->ring[i].arena);
   }
   dt_free(d->s->cx, k->ring);
+  dt_free(d->s->cx, k->room);
   dt_free(d->s->cx, k->name);
   dt_free(d->s->cx, k->newest);
 }
@@ -552,6 +565,7 @@ DtStatus dt_debug_new (DtSession *s, int cap, DtDebug **out) {
   if (st == DT_OK) st = dt_event_listen(s, MASK, listen, d, &d->listener);
   if (st != DT_OK) {
     dt_free(s->cx, d->rec.ring);
+    dt_free(s->cx, d->rec.room);
     dt_free(s->cx, d);
     return st;
   }

@@ -110,6 +110,7 @@ typedef struct DtRecName {
 typedef struct DtRecord {
   int64_t id;                   /* of this record: counts up per session */
   DtRecOp *ring; int cap, head, n;      /* newest at head-1 */
+  char *room;                   /* first blocks of the entries' arenas; or NULL */
   DtRecOp *cur;                 /* operator under way */
   bool off;                     /* :record off */
   bool values;                  /* keep values */
