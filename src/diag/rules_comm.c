@@ -248,14 +248,28 @@ static void hidden_gather (DtDiag *g, const DtEvent *e) {
   dt_buf_fini(&b);
 }
 
+static bool redistributed (const DtOrigin *at, const DtSpec *s) {
+  return at->op && strcmp(at->op, "dtensor.redistribute") == 0 && s &&
+         dt_spec_is_replicated(s);
+}
+
+/* Was it gathered: by redistribute(), or by full_tensor()? */
+static bool was_gathered (DtDiag *g, const DtVar *v) {
+  const DtRecOp *r;
+  if (v->spec) return redistributed(&v->origin, v->spec);
+  if (v->origin.op == NULL || strcmp(v->origin.op, "dtensor.to_local") != 0)
+    return false;
+  r = dt_record_find(g->d, v->origin.seq);
+  return r && r->seq == v->origin.seq && r->nin > 0 && !r->in[0].none &&
+         redistributed(&r->in[0].origin, r->in[0].spec);
+}
+
 static void late_cast (DtDiag *g, const DtEvent *e) {
   const DtVar *in = e->nin > 0 ? e->in[0] : NULL;
   const DtVar *out = e->nout > 0 ? e->out[0] : NULL;
   size_t a, b;
   if (!dt_diag_is(g, e, DT_DO_TO_COPY) || e->backward || !in || !out ||
-      in->origin.op == NULL ||
-      strcmp(in->origin.op, "dtensor.redistribute") != 0 ||
-      in->spec == NULL || !dt_spec_is_replicated(in->spec)) return;
+      !was_gathered(g, in)) return;
   a = dt_dtype_info((DtDtype)in->local->m.dtype)->size;
   b = dt_dtype_info((DtDtype)out->local->m.dtype)->size;
   if (b >= a) return;

@@ -764,6 +764,15 @@ local cases = {
       local y = x:redistribute(mesh, {R})
       return y
     end},
+  {"DT1036", "_to_copy",                      -- the whole, then smaller
+    function ()
+      local y = D(count(8), mesh, {S(0)}):full_tensor():to(dt.bfloat16)
+      return y
+    end,
+    function ()
+      local y = D(count(8), mesh, {S(0)}):to(dt.bfloat16):full_tensor()
+      return y
+    end},
   {"DT1037", "cumsum",
     function () local x = D(count(8, 4), mesh, {S(0)}):cumsum(-2) return x end,
     function () local x = D(count(8, 4), mesh, {S(0)}):cumsum(0) return x end},

@@ -85,6 +85,12 @@ local wrong = {
     local l = F.mse_loss(a, b)
     return l
   end},
+  {"gradient of an uneven mean", "mse_loss_backward", "uneven-mean",
+    function ()
+      local a = leaf(dt.randn(10, 4), mesh, "S(0)")
+      local l = F.mse_loss(a, D(dt.zeros(10, 4), mesh, "S(0)"))
+      l:backward()
+    end},
   {"replicas off by one bit", "from_local", "differing-copies", function ()
     local x = from_local(dt.ones(4) + me * 1.2e-7, mesh, "R")
     return x
