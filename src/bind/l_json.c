@@ -6,22 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/json.h"
 #include "bind/frame.h"
 
 enum { MAX_DEPTH = 24, MAX_KEYS = 512 };
-
-static void text (const char *s, size_t n, DtBuf *b) {
-  size_t i;
-  dt_buf_addc(b, '"');
-  for (i = 0; i < n; i++) {
-    unsigned char c = (unsigned char)s[i];
-    if (c == '"' || c == '\\') dt_buf_addf(b, "\\%c", c);
-    else if (c == '\n') dt_buf_add(b, "\\n");
-    else if (c < 32) dt_buf_addf(b, "\\u%04x", c);
-    else dt_buf_addc(b, (char)c);
-  }
-  dt_buf_addc(b, '"');
-}
 
 static int by_bytes (const void *a, const void *b) {
   return strcmp(*(const char *const *)a, *(const char *const *)b);
@@ -55,7 +43,7 @@ static void object (lua_State *L, int idx, int depth, DtBuf *b) {
   dt_buf_addc(b, '{');
   for (i = 0; i < n; i++) {
     if (i) dt_buf_addc(b, ',');
-    text(key[i], strlen(key[i]), b);
+    dt_json_string(b, key[i], strlen(key[i]));
     dt_buf_addc(b, ':');
     lua_pushstring(L, key[i]);
     lua_rawget(L, idx);
@@ -72,13 +60,13 @@ static void other (lua_State *L, int idx, DtBuf *b) {
     DtBuf t;
     dt_buf_init(&t, b->cx);
     dt_var_print(v, &t);
-    text(dt_buf_str(&t), t.len, b);
+    dt_json_string(b, dt_buf_str(&t), t.len);
     dt_buf_fini(&t);
     return;
   }
   n = 0;
   const char *s = luaL_tolstring(L, idx, &n);
-  text(s, n, b);
+  dt_json_string(b, s, n);
   lua_pop(L, 1);
 }
 
@@ -98,7 +86,7 @@ static void value (lua_State *L, int idx, int depth, DtBuf *b) {
       break;
     case LUA_TSTRING: {
       const char *s = lua_tolstring(L, idx, &n);
-      text(s, n, b);
+      dt_json_string(b, s, n);
       break;
     }
     case LUA_TTABLE: {

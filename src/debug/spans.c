@@ -165,16 +165,29 @@ void dt_spans_clear (DtSpans *p) {
 
 /* --- as text --- */
 
+/* A tab and the text; its own tabs and ends of lines are written otherwise. */
+static void write_field (DtBuf *out, const char *s) {
+  dt_buf_addc(out, '\t');
+  for (; s && *s; s++) {
+    if (*s == '\t') dt_buf_add(out, "\\t");
+    else if (*s == '\n') dt_buf_add(out, "\\n");
+    else if (*s == '\\') dt_buf_add(out, "\\\\");
+    else dt_buf_addc(out, *s);
+  }
+}
+
 void dt_spans_write (const DtSpans *p, int max, DtBuf *out) {
   int i;
   for (i = p->n > max ? p->n - max : 0; i < p->n; i++) {
     const DtSpan *s = &p->v[i];
     if (s->t1 < s->t0) continue;
-    dt_buf_addf(out, "%d %d %d %d %lld %lld %d %.9f %.9f\t%s\t%s\t%s\n",
+    dt_buf_addf(out, "%d %d %d %d %lld %lld %d %.9f %.9f",
                 s->kind, s->depth, s->backward, s->implicit,
-                (long long)s->seq, (long long)s->bytes, s->line, s->t0, s->t1,
-                s->name ? s->name : "", s->mdim ? s->mdim : "",
-                s->file ? s->file : "");
+                (long long)s->seq, (long long)s->bytes, s->line, s->t0, s->t1);
+    write_field(out, s->name);
+    write_field(out, s->mdim);
+    write_field(out, s->file);
+    dt_buf_addc(out, '\n');
   }
 }
 
@@ -182,7 +195,15 @@ void dt_spans_write (const DtSpans *p, int max, DtBuf *out) {
 static const char *field (DtCtx *cx, DtArena *a, const char **at) {
   size_t n = strcspn(*at, "\t\n");
   char *out = dt_arena_alloc(cx, a, n + 1);
-  if (out) memcpy(out, *at, n);
+  size_t i, k = 0;
+  for (i = 0; out && i < n; i++) {
+    char c = (*at)[i];
+    if (c == '\\' && i + 1 < n) {
+      c = (*at)[++i];
+      c = c == 't' ? '\t' : c == 'n' ? '\n' : c;
+    }
+    out[k++] = c;
+  }
   *at += n;
   if (**at == '\t') (*at)++;
   return out;

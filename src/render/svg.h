@@ -19,7 +19,5 @@ DtStatus dt_svg_layout (DtCtx *cx, const DtSpec *s, DtBuf *b);
 void dt_svg_timeline (int nranks, DtSpan *const *v, const int *n, DtBuf *b);
 /* Chrome's trace format: one process per rank. */
 void dt_trace_json (int nranks, DtSpan *const *v, const int *n, DtBuf *b);
-/* A JSON string. */
-void dt_json_text (DtBuf *b, const char *s);
 
 #endif

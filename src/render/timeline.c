@@ -3,7 +3,9 @@
 **
 ** The ranks of one host share the monotonic clock, so their times lie on one
 ** axis.  Spans narrower than a pixel are drawn only where nothing is yet. */
+#include <stdio.h>
 #include <string.h>
+#include "base/json.h"
 #include "render/svg.h"
 
 enum { LEFT = 64, WIDE = 1000, LANE = 18, GAP = 8, TOP = 26 };
@@ -99,20 +101,13 @@ void dt_svg_timeline (int nranks, DtSpan *const *v, const int *n, DtBuf *b) {
 
 /* --- Chrome's trace --- */
 
-void dt_json_text (DtBuf *b, const char *s) {
-  dt_buf_addc(b, '"');
-  for (; *s; s++) {
-    if (*s == '"' || *s == '\\') { dt_buf_addc(b, '\\'); dt_buf_addc(b, *s); }
-    else if ((unsigned char)*s < 0x20)
-      dt_buf_addf(b, "\\u%04x", (unsigned char)*s);
-    else dt_buf_addc(b, *s);
-  }
-  dt_buf_addc(b, '"');
+static void json_text (DtBuf *b, const char *s) {
+  dt_json_string(b, s, strlen(s));
 }
 
 static void trace_span (int rank, const DtSpan *s, double t0, DtBuf *b) {
   dt_buf_add(b, ",\n{\"name\":");
-  dt_json_text(b, s->name);
+  json_text(b, s->name);
   dt_buf_addf(b, ",\"cat\":\"%s\",\"ph\":\"X\",\"pid\":%d,\"tid\":%d,"
               "\"ts\":%.3f,\"dur\":%.3f,\"args\":{\"seq\":%lld",
               dt_span_kind((DtSpanKind)s->kind), rank,
@@ -120,19 +115,13 @@ static void trace_span (int rank, const DtSpan *s, double t0, DtBuf *b) {
               (s->t1 - s->t0) * 1e6, (long long)s->seq);
   if (s->kind == DT_SPAN_COLL) {
     dt_buf_addf(b, ",\"bytes\":%lld,\"mesh_dim\":", (long long)s->bytes);
-    dt_json_text(b, s->mdim);
+    json_text(b, s->mdim);
   }
   if (s->line > 0) {
+    char where[512];
+    snprintf(where, sizeof where, "%.480s:%d", s->file, s->line);
     dt_buf_add(b, ",\"line\":");
-    dt_buf_addc(b, '"');
-    {
-      DtBuf *out = b;
-      const char *f;
-      for (f = s->file; *f; f++)
-        if (*f != '"' && *f != '\\' && (unsigned char)*f >= 0x20)
-          dt_buf_addc(out, *f);
-    }
-    dt_buf_addf(b, ":%d\"", s->line);
+    json_text(b, where);
   }
   dt_buf_add(b, s->backward ? ",\"backward\":true}}" : "}}");
 }
