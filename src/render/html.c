@@ -27,7 +27,8 @@ static const char style[] =
   "table{border-collapse:collapse}td,th{padding:.15rem .7rem .15rem 0;"
   "text-align:left;vertical-align:top}th{color:var(--dim);font-weight:500;"
   "border-bottom:1px solid var(--line)}td.n,th.n{text-align:right}\n"
-  ".scroll{overflow-x:auto}.dim{color:var(--dim)}\n"
+  ".scroll{overflow-x:auto}.scroll svg{min-width:44rem}"
+  ".dim{color:var(--dim)}svg{overflow:visible}\n"
   ".card{background:var(--card);border:1px solid var(--line);"
   "border-left:4px solid var(--note);border-radius:6px;padding:.6rem .9rem;"
   "margin:.7rem 0}.card.wrong{border-left-color:var(--bad)}"
@@ -373,6 +374,15 @@ static void sources (const DtPage *p, DtBuf *b) {
   }
 }
 
+/* How many ranks and operators; where ranks are pretended there is one. */
+static void summary (const DtPage *p, DtBuf *b) {
+  int world = p->d->s->comm ? p->d->s->comm->size : p->nranks;
+  dt_buf_addf(b, "<p class=\"dim\">%d rank%s%s, %lld operators; what one "
+              "rank saw is rank 0's.</p>\n", world, world == 1 ? "" : "s",
+              world > p->nranks ? " (pretended, but for rank 0)" : "",
+              (long long)p->d->rec.total);
+}
+
 DtStatus dt_html_page (const DtPage *p, DtBuf *b) {
   Seen *s = DT_NEW(p->cx, Seen);
   DtStatus st;
@@ -387,9 +397,8 @@ DtStatus dt_html_page (const DtPage *p, DtBuf *b) {
   dt_buf_add(b, style);
   dt_buf_add(b, "</style></head><body>\n<h1>");
   esc(b, p->title);
-  dt_buf_addf(b, "</h1>\n<p class=\"dim\">%d rank%s, %lld operators; what one "
-              "rank saw is rank 0's.</p>\n", p->nranks,
-              p->nranks == 1 ? "" : "s", (long long)p->d->rec.total);
+  dt_buf_add(b, "</h1>\n");
+  summary(p, b);
   findings(p, b);
   meshes(p, s, b);
   st = layouts(p, s, b);

@@ -145,9 +145,9 @@ static void axes (const DtParts *ps, const Frame *f, DtBuf *t, DtBuf *b) {
   dt_buf_addf(t, "dim %d: %lld", ps->d1, (long long)f->n1);
   label(b, 40, 18, "s", dt_buf_str(t));
   if (ps->d0 < 0) return;
-  dt_buf_clear(t);
-  dt_buf_addf(t, "%d: %lld", ps->d0, (long long)f->n0);
-  label(b, 2, 38, "s", dt_buf_str(t));
+  dt_buf_addf(b, "<text transform=\"translate(32,24) rotate(-90)\" "
+              "text-anchor=\"end\" class=\"s\">dim %d: %lld</text>\n", ps->d0,
+              (long long)f->n0);
 }
 
 DtStatus dt_svg_layout (DtCtx *cx, const DtSpec *s, DtBuf *b) {
