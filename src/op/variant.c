@@ -244,6 +244,11 @@ DtStatus dt_foreach_check (DtCtx *cx, const DtOpDef *op, const DtArgs *args,
                            const DtMeta *const *in) {
   const DtSchema *s = op->sig;
   int n = dt_foreach_count(args), k;
+  for (k = 0; n == 0 && k < args->n; k++)
+    if (args->v[k].kind == DT_V_LIST && s->arg[k].type == DT_T_TENSOR)
+      DT_CHECK(cx, args->v[k].u.list.n == 0, DT_E_RUNTIME, "Tensor lists must "
+               "have the same number of tensors, got 0 and %d",
+               args->v[k].u.list.n);
   DT_CHECK(cx, n > 0, DT_E_RUNTIME,
            "Tensor list must have at least one tensor.");
   for (k = 0; k < args->n; k++) {

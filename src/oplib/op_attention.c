@@ -268,6 +268,14 @@ static DtStatus fused_check (DtMetaCall *c) {
            "scaled_dot_product_attention_flash_attention: Q/K/V should have "
            "the same head size");
   if (c->fake) return DT_OK;
+  DtDtype t = (DtDtype)q->dtype, odd = (DtDtype)(k->dtype != t ? k : v)->dtype;
+  DT_CHECK(c->cx, dt_dtype_is_float(t), DT_E_RUNTIME,
+           "scaled_dot_product_attention_flash_attention: Expected data type "
+           "in FP32, FP64, BF16, FP16, but got %s instead.", op_dtype_word(t));
+  DT_CHECK(c->cx, dt_dtype_size(t) > 1, DT_E_NOTIMPL,
+           "\"flash_attention\" not implemented for '%s'", op_dtype_word(t));
+  DT_CHECK(c->cx, odd == t, DT_E_RUNTIME, "expected scalar type %s but found "
+           "%s", op_dtype_word(t), op_dtype_word(odd));
   DT_TRY(c->cx, op_attention_heads(c->cx, c->op->sig->full, q, k, v));
   return op_attention_bias(c->cx, mask < 0 ? NULL : dt_in(c, mask), q, k);
 }

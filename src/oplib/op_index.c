@@ -631,11 +631,11 @@ static DtStatus index_grad (DtGradCall *c) {
   return op_g_finish(c);
 }
 
-static DtStatus put_dtype (DtMetaCall *c, const DtMeta *val) {
-  DT_CHECK(c->cx, !val || val->dtype == c->in[0]->dtype, DT_E_RUNTIME,
+static DtStatus put_dtype (DtCtx *cx, const DtMeta *into, const DtMeta *val) {
+  DT_CHECK(cx, val->dtype == into->dtype, DT_E_RUNTIME,
            "Index put requires the source and destination dtypes match, got "
            "%s for the destination and %s for the source.",
-           op_dtype_word((DtDtype)c->in[0]->dtype),
+           op_dtype_word((DtDtype)into->dtype),
            op_dtype_word((DtDtype)val->dtype));
   return DT_OK;
 }
@@ -647,10 +647,7 @@ static DtStatus put_meta (DtMetaCall *c) {
   int n;
   const DtMeta *val = dt_in(c, 2);
   if (c->fake) return op_meta_same(c);
-  if (adv_has_mask(c->args, c->in)) {
-    DT_TRY(c->cx, put_dtype(c, val));
-    return op_meta_same(c);
-  }
+  if (adv_has_mask(c->args, c->in)) return op_meta_same(c);
   DT_TRY(c->cx, adv_read(c->cx, c->args, c->in[0]->ndim, c->in, &v));
   DT_TRY(c->cx, adv_shape(c->cx, c->in[0], &v, shape, &n));
   if (val) {
@@ -661,7 +658,7 @@ static DtStatus put_meta (DtMetaCall *c) {
     DT_CHECK(c->cx, fits && dt_meta_same_shape(&r, &want), DT_E_RUNTIME,
              "shape mismatch: value tensor of shape %s cannot be broadcast to "
              "indexing result of shape %s", a.s, b.s);
-    DT_TRY(c->cx, put_dtype(c, val));
+    DT_TRY(c->cx, put_dtype(c->cx, c->in[0], val));
   }
   return op_meta_same(c);
 }
@@ -679,7 +676,7 @@ static DtStatus put_fits (DtKernelCall *c, const Adv *v, const DtMeta *val) {
            "shape mismatch: value tensor of shape %s cannot be broadcast to "
            "indexing result of shape %s", op_shape_text(val).s,
            op_shape_text(&want).s);
-  return DT_OK;
+  return put_dtype(c->cx, &c->in[0]->m, val);
 }
 
 static DtStatus put_kernel (DtKernelCall *c) {

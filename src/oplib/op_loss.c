@@ -484,12 +484,16 @@ static DtStatus mse_back_meta (DtMetaCall *c) {
     DT_TRY(c->cx, op_py_pair(c->cx, &apart, o[0].m, NULL));
   }
   DT_TRY(c->cx, op_broadcast(c->cx, 3, o, op_promote(3, o), &c->out[0]));
-  if (!c->fake) dt_meta_set_contiguous(&c->out[0]);
+  if (c->fake) return DT_OK;
+  c->out[0].dtype = o[1].m->dtype;      /* made like the input */
+  dt_meta_set_contiguous(&c->out[0]);
   return DT_OK;
 }
 static DtStatus mse_back_kernel (DtKernelCall *c) {
   DtScalar p[4];
   memset(p, 0, sizeof p);
+  DT_TRY(c->cx, op_kernel_allows(c->cx, c->op, NULL,
+                                 (DtDtype)c->out[0]->m.dtype, false));
   int64_t n = dt_meta_numel(&dt_kin(c, 1)->m);
   p[0] = dt_scalar_float(dt_arg_int(c->args, 3) == RED_MEAN && n
                          ? 1.0 / (double)n : 1.0);

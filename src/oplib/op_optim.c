@@ -166,6 +166,11 @@ static DtStatus fused_kernel (DtKernelCall *c) {
              dt_meta_numel(&dt_kin(c, one[i])->m) == 1, DT_E_RUNTIME,
              "a Tensor with %lld elements cannot be converted to Scalar",
              (long long)dt_meta_numel(&dt_kin(c, one[i])->m));
+  for (int i = 1; i < 3; i++)           /* read through pointers to float */
+    DT_CHECK(c->cx, !dt_kin(c, one[i]) ||
+             dt_kin(c, one[i])->m.dtype == DT_F32, DT_E_RUNTIME,
+             "expected scalar type Float but found %s",
+             op_dtype_word((DtDtype)dt_kin(c, one[i])->m.dtype));
   s.lr = dt_kin(c, FA_LR) ? item(dt_kin(c, FA_LR))
                           : dt_arg_float(c->args, FA_LR);
   if (dt_kin(c, FA_SCALE)) s.scale = item(dt_kin(c, FA_SCALE));

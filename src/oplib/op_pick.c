@@ -201,7 +201,7 @@ static DtStatus mscatter_meta (DtMetaCall *c) {
   DT_CHECK(c->cx, k->dtype == DT_BOOL, DT_E_RUNTIME, "masked_scatter_ only "
            "supports boolean masks, but got mask with dtype %s",
            op_dtype_word((DtDtype)k->dtype));
-  DT_TRY(c->cx, dt_meta_broadcast(c->cx, m, k, &r));
+  DT_TRY(c->cx, dt_meta_broadcast(c->cx, k, m, &r));
   c->nout = 1;
   return op_new_meta(c->cx, &c->out[0], (DtDtype)m->dtype, r.ndim, r.shape, m);
 }

@@ -265,7 +265,9 @@ static DtStatus check_dtype (DtKernelCall *c, bool back) {
     bool aa = m >= AA_LINEAR, last = channels_last(&c->in[0]->m);
     const char *way = aa ? "_cpu" : !last || m == CUBIC ? ""
                       : m <= EXACT ? "_cl" : "_channels_last";
-    snprintf(name, sizeof name, "%s%s", c->op->sig->base + (aa ? 1 : 0), way);
+    bool odd = m == NEAREST && ND == 3 && *way;  /* as it is spelt there */
+    snprintf(name, sizeof name, "%s%s%s", odd ? "_" : "",
+             c->op->sig->base + (aa ? 1 : 0), way);
     return op_sp_dtype(c->cx, name, t, set);
   }
   if (m != LINEAR || ND == 2) set |= OP_T_U8;
