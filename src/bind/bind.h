@@ -32,7 +32,8 @@ typedef struct DtBindOpts {
 struct DtControl;
 struct DtStopAt;
 
-enum { DTL_NAMES = 64, DTL_SCOPES = 32, DTL_FRAMES = 8, DTL_SEEN = 12 };
+enum { DTL_NAMES = 64, DTL_SCOPES = 32, DTL_FRAMES = 8, DTL_SEEN = 12,
+       DTL_PY_KEYS = 4 };
 typedef struct DtScopeName {    /* a function's name in the record */
   const char *source; int line; const char *name, *text;
 } DtScopeName;
@@ -73,6 +74,8 @@ typedef struct DtBind {
   const char *names_in; int names_line;         /* asked there last */
   int ref_locals, ref_globals;  /* registry: the prompt's locals, and names of
                                 ** globals the sources assign to; or 0 */
+  int ref_py[DTL_PY_KEYS];      /* registry: keys of scopes, pyframe.h; or 0 */
+  int ref_py_data;              /* and the function that tells data */
   /* What where() found last, and for which operator; names ask for it again. */
   struct { const void *ci; int64_t seq; const char *source; int line, defined; }
     at;
@@ -191,6 +194,7 @@ void dtL_open_placement (lua_State *L);
 void dtL_open_error (lua_State *L);
 void dtL_open_op (lua_State *L, int dt);
 void dtL_open_dist (lua_State *L, int dt);
+void dtL_open_pyframe (lua_State *L, int dt);  /* Python's variables */
 void dtL_open_p2p (lua_State *L, int dt);       /* send and recv */
 void dtL_open_autograd (lua_State *L, int dt);
 void dtL_open_custom (lua_State *L, int dt);

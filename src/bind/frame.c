@@ -5,6 +5,7 @@
 ** whatever the debugger calls lies on top of it.  Variables are read raw: no
 ** metamethod of the script runs. */
 #include "bind/frame.h"
+#include "bind/pyframe.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -53,13 +54,44 @@ static lua_State *running (lua_State *L) {
            ? b->cur : b->L;
 }
 
+static const char *scope_text (lua_State *co, DtPyKey key) {
+  const char *s = NULL;
+  dtL_py_get(co, -1, key);
+  if (lua_type(co, -1) == LUA_TSTRING)
+    s = dt_session_intern(dtL_state(co)->s, lua_tostring(co, -1));
+  lua_pop(co, 1);
+  if (s == NULL) dt_error_clear(dtL_state(co)->s->cx);
+  return s;
+}
+
+/* Of Python: which scope the frame sees (NULL: none, it is Lua's), and its
+** name. */
+static const void *python_scope (lua_State *co, const lua_Debug *ar,
+                                 DtLuaFrame *f) {
+  const void *scope;
+  if (!dtL_py_scope(co, ar)) return NULL;
+  scope = lua_topointer(co, -1);
+  if (f) {
+    const char *name = scope_text(co, DT_PY_NAME);
+    f->scope = scope_text(co, DT_PY_SCOPE);
+    if (name) f->name = name;
+  }
+  lua_pop(co, 1);
+  return scope;
+}
+
 static int frames_of (lua_State *L, lua_State *co, DtLuaFrame *out, int max,
                       int n) {
   lua_Debug ar;
+  const void *last = NULL, *scope;
   int level, total = out ? stack_size(co) : 0;
+  if (!lua_checkstack(co, 4)) return n;
   for (level = 0; n < max && lua_getstack(co, level, &ar); level++) {
     lua_getinfo(co, "Sl", &ar);
     if (!is_script(&ar)) continue;
+    scope = python_scope(co, &ar, NULL);
+    if (scope && scope == last) continue;
+    last = scope;
     if (out) {
       lua_getinfo(co, "n", &ar);
       out[n].co = co;
@@ -68,6 +100,8 @@ static int frames_of (lua_State *L, lua_State *co, DtLuaFrame *out, int max,
       out[n].line = ar.currentline;
       out[n].name = function_name(L, &ar);
       out[n].defined = ar.linedefined;
+      out[n].scope = NULL;
+      (void)python_scope(co, &ar, &out[n]);
     }
     n++;
   }
@@ -94,6 +128,7 @@ static bool find_frame (const DtLuaFrame *f, lua_Debug *ar) {
 const char *dtL_frame_scope (lua_State *L, const DtLuaFrame *f) {
   char text[300];
   const char *s;
+  if (f->scope) return f->scope;
   snprintf(text, sizeof text, "%.250s:%d", f->file, f->defined);
   s = dt_session_intern(dtL_state(L)->s, text);
   if (s == NULL) { dt_error_clear(dtL_state(L)->s->cx); return ""; }
@@ -128,12 +163,34 @@ static void move_to (lua_State *from, lua_State *to) {
   if (from != to) lua_xmove(from, to, 1);
 }
 
+/* The same for a statement of Python, whose scope is on the top of `co`, and
+** popped. */
+static bool push_python (lua_State *L, lua_State *co, const char *name) {
+  if (!dtL_py_holder(co, name)) return false;
+  lua_pushstring(co, name);
+  lua_rawget(co, -2);
+  lua_remove(co, -2);
+  move_to(co, L);
+  return true;
+}
+
+static bool set_python (lua_State *L, lua_State *co, const char *name) {
+  if (!dtL_py_holder(co, name)) return false;
+  lua_pushstring(co, name);
+  if (co == L) lua_pushvalue(L, -3);
+  else move_to(L, co);
+  lua_rawset(co, -3);
+  lua_pop(co, co == L ? 2 : 1);
+  return true;
+}
+
 /* Push the variable; false when the frame has none of this name. */
 static bool push_variable (lua_State *L, const DtLuaFrame *f,
                            const char *name) {
   lua_Debug ar;
   int i;
   if (!lua_checkstack(f->co, 8) || !find_frame(f, &ar)) return false;
+  if (dtL_py_scope(f->co, &ar)) return push_python(L, f->co, name);
   i = find_local(f->co, &ar, name);
   if (i > 0) {
     lua_getlocal(f->co, &ar, i);
@@ -159,6 +216,7 @@ static bool set_variable (lua_State *L, const DtLuaFrame *f,
   int i;
   bool done = false;
   if (!lua_checkstack(f->co, 8) || !find_frame(f, &ar)) return false;
+  if (dtL_py_scope(f->co, &ar)) return set_python(L, f->co, name);
   i = find_local(f->co, &ar, name);
   if (i > 0) {
     move_to(L, f->co);
@@ -223,6 +281,12 @@ void dtL_frame_locals (lua_State *L, const DtLuaFrame *f) {
   lua_Debug ar;
   const char *s;
   int i;
+  if (lua_checkstack(f->co, 12) && find_frame(f, &ar) &&
+      dtL_py_scope(f->co, &ar)) {
+    dtL_py_locals(f->co);
+    move_to(f->co, L);
+    return;
+  }
   lua_newtable(L);
   if (!lua_checkstack(f->co, 8) || !find_frame(f, &ar)) return;
   for (i = 1; (s = lua_getlocal(f->co, &ar, i)) != NULL; i++) {
@@ -233,6 +297,12 @@ void dtL_frame_locals (lua_State *L, const DtLuaFrame *f) {
     lua_rawseti(L, -3, (lua_Integer)lua_rawlen(L, -3) + 1);
     lua_setfield(L, -2, s);
   }
+}
+
+void dtL_frame_select (lua_State *L, const DtLuaFrame *f) {
+  lua_Debug ar;
+  bool found = f && lua_checkstack(f->co, 4) && find_frame(f, &ar);
+  dtL_py_select(L, found ? f->co : L, found ? &ar : NULL);
 }
 
 void dtL_set_prompt_env (lua_State *L) {

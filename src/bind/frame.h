@@ -3,6 +3,9 @@
 ** their variables, an environment in which a line sees them; script lines as
 ** events; the texts of sources.
 **
+** Statements of Python that run inside one another in the same function are one
+** frame, the innermost one's (pyframe.h).
+**
 ** Frames of the library (chunks named "=[dt...]") and of C are passed over.
 ** All functions here are Local. */
 #ifndef DT_BIND_FRAME_H
@@ -18,6 +21,8 @@ typedef struct DtLuaFrame {
   const char *file; int line;   /* interned */
   const char *name;             /* "function f", "main chunk"; interned */
   int defined;                  /* first line of the function */
+  const char *scope;            /* of a function of Python: "f.py:12"; interned;
+                                ** NULL: of Lua */
 } DtLuaFrame;
 
 /* Frames of the script, innermost first; at most `max`, gives how many. */
@@ -27,8 +32,11 @@ int dtL_frame_count (lua_State *L);
 /* Push a table through which the frame's locals, then its upvalues, then
 ** what the prompt sees are read and written. */
 void dtL_frame_env (lua_State *L, const DtLuaFrame *f);
+/* Lines of Python at the prompt see this frame's scope; NULL: none.  Raises on
+** NOMEM. */
+void dtL_frame_select (lua_State *L, const DtLuaFrame *f);
 /* Push a table name -> value of the frame's locals (the innermost of a
-** name); its list part holds the names in order. */
+** name; of Python what is data); its list part holds the names in order. */
 void dtL_frame_locals (lua_State *L, const DtLuaFrame *f);
 /* Names and scopes as the record keeps them: "file:12". */
 const char *dtL_frame_scope (lua_State *L, const DtLuaFrame *f);

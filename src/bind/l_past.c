@@ -11,6 +11,7 @@
 #include <string.h>
 #include "bind/frame.h"
 #include "bind/field.h"
+#include "bind/pyframe.h"
 #include "bind/slots.h"
 
 enum { MAX_CAND = 400, MAX_LEVELS = 40, MAX_FRAMES = DTL_FRAMES };
@@ -117,10 +118,52 @@ static void bind_var (DtBind *b, DtDebug *d, int64_t seq, const char *scope,
 }
 
 /* The value on the top is called as the string below it. */
-static void bind_top (lua_State *L, DtDebug *d, int64_t seq) {
+static void bind_top (lua_State *L, DtDebug *d, int64_t seq,
+                      const char *scope) {
   const DtVar *v = lua_type(L, -1) == LUA_TUSERDATA ? dtL_test_tensor(L, -1)
                                                     : NULL;
-  if (v) bind_var(dtL_state(L), d, seq, "", lua_tostring(L, -2), v);
+  if (v) bind_var(dtL_state(L), d, seq, scope, lua_tostring(L, -2), v);
+}
+
+static void bind_table (lua_State *L, DtDebug *d, int64_t seq,
+                        const char *scope) {
+  lua_pushnil(L);
+  while (lua_next(L, -2)) {
+    if (lua_type(L, -2) == LUA_TSTRING) bind_top(L, d, seq, scope);
+    lua_pop(L, 1);
+  }
+}
+
+/* What the scope of Python on the top is called; NULL when it has no name. */
+static const char *scope_name (lua_State *co) {
+  const char *s = NULL;
+  dtL_py_get(co, -1, DT_PY_SCOPE);
+  if (lua_type(co, -1) == LUA_TSTRING)
+    s = name_of(dtL_state(co), lua_tostring(co, -1));
+  lua_pop(co, 1);
+  return s;
+}
+
+/* Of a statement of Python; NULL when the frame runs none. */
+static const char *python_scope (lua_State *co, const lua_Debug *ar) {
+  const char *s;
+  if (!dtL_py_scope(co, ar)) return NULL;
+  s = scope_name(co);
+  lua_pop(co, 1);
+  return s;
+}
+
+/* The variables of the function of Python that the frame is in, and of what is
+** around it: the module's are often far down the stack. */
+static void bind_python (lua_State *co, DtDebug *d, int64_t seq,
+                         const lua_Debug *ar) {
+  if (!dtL_py_scope(co, ar)) return;
+  do {
+    const char *scope = scope_name(co);
+    dtL_py_get(co, -1, DT_PY_VARS);
+    if (scope && lua_istable(co, -1)) bind_table(co, d, seq, scope);
+    lua_pop(co, 1);
+  } while (dtL_py_up(co));
 }
 
 static const char *scope_of (DtBind *b, const char *source, int line) {
@@ -234,8 +277,10 @@ static void bind_frames (lua_State *co, DtDebug *d, int64_t seq) {
   bool more = lua_getstack(co, 0, ar) != 0;
   for (; more && level < MAX_LEVELS && n < most;
        inside.i_ci = here.i_ci, more = dtL_slots_out(co, b, level++, ar)) {
-    const char *scope = level_scope(co, b, seq, n == 0, ar);
+    const char *scope = level_scope(co, b, seq, n == 0, ar), *python;
     if (scope == NULL) continue;
+    python = b->ref_py[0] != 0 ? python_scope(co, ar) : NULL;
+    if (python) scope = python;
     if (n++ == 0) {
       if (b->names_in == scope && ar->currentline > b->names_line) most = 1;
       b->names_in = scope;
@@ -244,16 +289,9 @@ static void bind_frames (lua_State *co, DtDebug *d, int64_t seq) {
     }
     scopes[n - 1] = scope;
     if (is_one_of(scope, n - 1, scopes)) continue;
-    bind_locals(co, d, seq, level > 0 ? &inside : NULL, ar, scope,
-                &seen[n - 1]);
-  }
-}
-
-static void bind_table (lua_State *L, DtDebug *d, int64_t seq) {
-  lua_pushnil(L);
-  while (lua_next(L, -2)) {
-    if (lua_type(L, -2) == LUA_TSTRING) bind_top(L, d, seq);
-    lua_pop(L, 1);
+    if (python) bind_python(co, d, seq, ar);
+    else bind_locals(co, d, seq, level > 0 ? &inside : NULL, ar, scope,
+                     &seen[n - 1]);
   }
 }
 
@@ -262,7 +300,7 @@ static void bind_globals (lua_State *L, DtDebug *d, int64_t seq) {
   int top = lua_gettop(L), i, n;
   if (b->ref_locals != 0 &&
       lua_rawgeti(L, LUA_REGISTRYINDEX, b->ref_locals) == LUA_TTABLE)
-    bind_table(L, d, seq);
+    bind_table(L, d, seq, "");
   lua_settop(L, top);
   if (b->ref_globals == 0) return;
   lua_rawgeti(L, LUA_REGISTRYINDEX, b->ref_globals);
@@ -272,7 +310,7 @@ static void bind_globals (lua_State *L, DtDebug *d, int64_t seq) {
     lua_rawgeti(L, top + 1, i);
     lua_pushvalue(L, -1);
     lua_rawget(L, top + 2);
-    bind_top(L, d, seq);
+    bind_top(L, d, seq, "");
     lua_pop(L, 2);
   }
   lua_settop(L, top);

@@ -124,6 +124,7 @@ static void open_dt (lua_State *L) {
   dtL_open_misc(L, dt);
   dtL_open_dist(L, dt);
   dtL_open_p2p(L, dt);
+  dtL_open_pyframe(L, dt);
   dtL_open_autograd(L, dt);
   dtL_open_custom(L, dt);
   dtL_open_debug(L, dt);

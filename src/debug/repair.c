@@ -208,6 +208,10 @@ static bool is_named (const DtFailed *f, const DtVar *ref) {
   return ref != NULL && dist_name(f) != NULL;
 }
 
+bool dt_trial_is_variable (const char *name) {
+  return name != NULL && strchr(name, '.') == NULL;
+}
+
 static DtStatus try_distribute (DtTrial *t, DtRepairs *out, bool shard) {
   const DtFailed *f = t->f;
   DtDebug *d = t->d;
@@ -231,7 +235,7 @@ static DtStatus try_distribute (DtTrial *t, DtRepairs *out, bool shard) {
                 var_name(f, i));
     dt_buf_addf(&py, "%sdistribute_tensor(%s, mesh, [", py.len ? "; " : "",
                 var_name(f, i));
-    named = named && f->name[i] != NULL;
+    named = named && dt_trial_is_variable(f->name[i]);
     if (named)
       dt_buf_addf(&run, "%s = dt.distribute_tensor(%s, %s.device_mesh, \"",
                   f->name[i], f->name[i], dist_name(f));
@@ -302,7 +306,7 @@ void dt_trial_full (DtTrial *t, DtRepairs *out) {
     bytes += d->muted_bytes;
     dt_buf_addf(&lua, "%s%s:full_tensor()", lua.len ? ", " : "",
                 var_name(f, i));
-    named = named && f->name[i] != NULL;
+    named = named && dt_trial_is_variable(f->name[i]);
     if (named)
       dt_buf_addf(&run, "%s = %s:full_tensor(); ", f->name[i], f->name[i]);
   }

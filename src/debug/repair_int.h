@@ -29,6 +29,10 @@ void dt_trial_run (DtTrial *t, DtRepairs *out, DtRepair *r);
 /* The candidate of plain tensors: full_tensor() of every distributed input.
 ** Collective. */
 void dt_trial_full (DtTrial *t, DtRepairs *out);
+/* Is it the name of a variable, which a repair may assign to?  Not a field of
+** an object ("self.scale"), which may not take any tensor: the call alone is
+** given the repaired one then. */
+bool dt_trial_is_variable (const char *name);
 /* A new, empty candidate of `out`.  Local. */
 DtRepair *dt_trial_repair (DtRepairs *out);
 /* A copy of a text that lives as long as `out`; "" without memory.  Local. */

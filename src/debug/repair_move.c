@@ -78,7 +78,7 @@ static void word_it (Moves *k, int slot, const Move *m, DtRepair *r) {
     dt_trial_name(f, i, &who);
     add_move(dt_buf_str(&who), NULL, false, f->in[i], m, &lua);
     add_move(dt_buf_str(&who), NULL, true, f->in[i], m, &py);
-    named = named && f->name[i] != NULL;
+    named = named && dt_trial_is_variable(f->name[i]);
     if (named) add_move(f->name[i], f->name[i], false, f->in[i], m, &run);
   }
   r->lua = dt_trial_words(k->t, k->out, dt_buf_str(&lua));

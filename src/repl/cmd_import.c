@@ -137,6 +137,8 @@ const DtCmd dt_cmds_import[] = {
    "A file, or the text behind the command.  Alone it asks for the text: a\n"
    "paste, or lines up to one with a dot, or Ctrl-D.  Names live on from one\n"
    "text to the next; tensors, meshes and modules are there for Lua too.\n"
+   "At a stop in a program of Python it sees and sets that function's variables,\n"
+   "after :goto those of then.\n"
    "Example: :python torch.ones(2, 3).sum()", cmd_python},
   {NULL, NULL, 0, NULL, NULL, NULL}
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
 ** repl/cmd_run.c: running scripts, going on from a stop, looking around at
 ** it.  What each does is in debug/control.h; here lines become its calls. */
+#include "bind/pyframe.h"
 #include "repl/cmd.h"
 
 #include <stdlib.h>
@@ -271,7 +272,7 @@ static DtStatus info_locals (DtCmdCall *c) {
       dt_var_print(v, c->out);
     else if (lua_isfunction(L, -1))
       dt_buf_add(c->out, "function");
-    else
+    else if (!dtL_py_outline(L, -1, c->out))
       dtL_show_value(L, -1, c->out);
     if (c->out->len > 0 && c->out->s[c->out->len - 1] != '\n')
       dt_buf_addc(c->out, '\n');

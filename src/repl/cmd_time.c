@@ -29,7 +29,9 @@ static void show_names (DtRepl *r, const DtRecOp *op, DtBuf *out) {
   qsort(names, (size_t)n, sizeof names[0], by_name);
   for (int i = 0; i < n; i++) {
     const DtRecVar *v;
-    if (is_kept(names[i]->name) ||
+    if (is_kept(names[i]->name) ||      /* or in two functions, one tensor */
+        (i > 0 && strcmp(names[i]->name, names[i - 1]->name) == 0 &&
+         names[i]->var == names[i - 1]->var) ||
         dt_record_name(d, op->scope, names[i]->name, op->seq) !=
         names[i]->var || (v = dt_record_var(d, names[i]->var, op->seq, NULL))
         == NULL)

@@ -17,6 +17,7 @@
 #include <lua.h>
 #include <stdio.h>
 #include <string.h>
+#include "bind/pyframe.h"
 #include "bind/names.h"
 #include "debug/autopsy.h"
 #include "repl/cmd.h"
@@ -90,6 +91,7 @@ typedef struct Env {
 
 static int push_env (lua_State *L) {
   Env *e = lua_touserdata(L, 1);
+  dtL_frame_select(L, e->f);
   if (e->f != NULL)
     dtL_frame_env(L, e->f);
   else if (e->seq != 0)
@@ -98,6 +100,7 @@ static int push_env (lua_State *L) {
     lua_pushnil(L);
   if (e->seq != 0)
     dtL_past_env(L, e->seq, e->scope);
+  dtL_py_past(L, e->seq != 0);
   return 1;
 }
 

@@ -47,7 +47,8 @@ end
 -- ---- calls ----
 
 local function call_python(f, args, kw)
-  local env = {vars = {}, up = f.env, first = args[1]}
+  local env = {vars = {}, up = f.env, first = args[1], scope = f.where,
+    name = f.name}
   bind(f, args, kw, env.vars)
   if f.value then return f.value(env) end
   if f.generator then

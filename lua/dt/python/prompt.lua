@@ -51,14 +51,31 @@ local function renew(vars)
   end
 end
 
+-- At a stop in a program of Python: its variables, of the moment looked at.
+-- Lines that were typed have the session's names.
+local function stopped()
+  local scope, past = dt._python_scope()
+  if not scope or scope.scope:find("^prompt:") then return nil end
+  if not past then return scope end
+  return {up = scope, scope = scope.scope, name = scope.name,
+    vars = setmetatable({}, {__index = function (_, name)
+      local v = past[name]
+      return util.is_tensor(v) and v or nil
+    end})}
+end
+
 -- Run a text; what its last line is worth is shown, as Python's shell does.
+-- At a stop it sees and changes the variables of the stopped function.
 function M.python(text)
   local script = require "dt.python.script"
-  env = env or session()
-  renew(env.vars)
+  local here = stopped()
+  if not here then
+    env = env or session()
+    renew(env.vars)
+  end
   text = require("dt.python.paste").read(text)
-  local ok, v = pcall(script.last, text, env, "prompt")
-  share(env.vars)
+  local ok, v = pcall(script.last, text, here or env, "prompt")
+  if not here then share(env.vars) end
   if not ok then error(v, 0) end
   if v == nil or v == dt.None then return "" end
   return V.repr(v)

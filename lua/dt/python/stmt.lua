@@ -23,8 +23,11 @@ local compile, store, make_params = expr.compile, expr.store, expr.params
 local S = {}                        -- compilers by kind of node
 
 -- A statement of a file runs in a Lua function whose line is the statement's:
--- what says where something was made, and every breakpoint, finds it there.
+-- what says where something was made, and every breakpoint, finds it there,
+-- and its variables by the name of its parameter (src/bind/pyframe.h).
 local file
+
+dt._python_frames(V.outline)
 
 local TOGETHER <const> = 256        -- lines whose functions are made at once
 local makers                        -- of the file: by line // TOGETHER
@@ -32,8 +35,9 @@ local makers                        -- of the file: by line // TOGETHER
 local function makers_of(part)
   local text = {("\n"):rep(part * TOGETHER), "return {"}
   for i = 0, TOGETHER - 1 do
-    text[#text + 1] = ("[%d] = function (f) return function (env) local "
-      .. "signal, v = f(env) return signal, v end end,\n"):format(i)
+    text[#text + 1] = ("[%d] = function (f) return function (python_scope) "
+      .. "local signal, v = f(python_scope) return signal, v end end,\n")
+      :format(i)
   end
   text[#text + 1] = "}"
   return load(table.concat(text), "@" .. file, "t")()
@@ -119,6 +123,7 @@ S["def"] = function (n)
   local params, decorate = make_params(n), decorators(n)
   local name, generator = n.name, n.generator
   local full = scope.qualified(name)
+  local where = file and ("%s:%d"):format(file, n.line)
   local body = scope.inside("def", name, n, function ()
     return block(n.body)
   end)
@@ -126,7 +131,7 @@ S["def"] = function (n)
   return function (env)
     local f = setmetatable({name = full, plain = name, params = params(env),
       body = body, env = env.class and env.up or env, generator = generator,
-      note = n.note, doc = doc}, V.func_mt)
+      note = n.note, doc = doc, where = where}, V.func_mt)
     env_of.assign(env, name, decorate(env, f))
   end
 end
@@ -425,5 +430,10 @@ return {block = function (list, name)
   local ok, run = pcall(block, list)
   file, makers = before, kept
   if not ok then error(run, 0) end
-  return run
+  return function (env)
+    if name and not env.scope then            -- a module's own
+      env.scope, env.name = name .. ":0", "<module>"
+    end
+    return run(env)
+  end
 end}

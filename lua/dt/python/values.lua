@@ -734,6 +734,15 @@ function M.sorted(v, key, reverse)
   return M.list(out, n)
 end
 
+-- The table as a line of a list of variables has it: "list of 2"; true for an
+-- object; false for what is no data: a function, class or module.
+function M.outline(v)
+  if M.is_seq(v) then return M.type_name(v) .. " of " .. v.n end
+  if M.is_dict(v) then return "dict of " .. #v.keys end
+  if M.is_set(v) then return "set" end
+  return rawget(v, "_class") ~= nil
+end
+
 function M.type_name(v)
   if v == None then return "NoneType" end
   if type(v) == "boolean" then return "bool" end
