@@ -477,6 +477,7 @@ function M.get(v, name)
   end
   if type(v) == "table" and rawget(v, "param_groups") then
     if name == "state" then return state_of(v) end
+    if name == "param_groups" then return M.param_groups(v) end
     local f = M.optimizer_method[name]
     if f then return method(v, f, name) end
   end

@@ -21,6 +21,51 @@ local function shown(v)
   return V.from_lua(v)
 end
 
+-- A group as a dict that is the group: what is set in it (a rate, by hand) is
+-- what the next step uses.
+local views = setmetatable({}, {__mode = "k"})
+
+local function view(opt, g)
+  local d = views[g]
+  if not d then
+    d = V.dict()
+    d.map = setmetatable({}, {
+      __index = function (_, id)
+        local v = g[id:sub(2)]
+        if v ~= nil then return shown(v) end
+        return d.fixed[id]
+      end,
+      __newindex = function (_, id, v)
+        if v == None then v = nil end
+        g[id:sub(2)] = V.to_lua(v)
+        d.fixed[id] = None
+      end})
+    views[g] = d
+  end
+  local names = {"params", table.unpack((base.settings(opt, g)))}
+  local seen = {decoupled = true}
+  for _, name in ipairs(names) do seen[name] = true end
+  for _, name in ipairs(util.sorted_keys(g)) do
+    if not seen[name] then names[#names + 1] = name end
+  end
+  local _, values = base.settings(opt, g)
+  d.keys, d.of, d.fixed = {}, {}, {}
+  for i, name in ipairs(names) do
+    local id = V.key_of(name)
+    d.keys[i], d.of[id] = id, name
+    local v = values[name]
+    d.fixed[id] = v == nil and None or shown(v)
+  end
+  return d
+end
+
+-- optimizer.param_groups
+function attrs.param_groups(opt)
+  local out = {}
+  for i, g in ipairs(opt.param_groups) do out[i] = view(opt, g) end
+  return V.list(out)
+end
+
 -- The parts of one parameter's state, the count of steps first.
 local function parts(state)
   local keys = {}

@@ -395,7 +395,7 @@ module("argparse", {ArgumentParser = parser})
 
 -- ---- json ----
 
-local function to_json(v, indent, at)
+local function to_json(v, indent, at, sorted)
   local inner = indent and "\n" .. (" "):rep(at + indent) or ""
   local outer = indent and "\n" .. (" "):rep(at) or ""
   local comma = indent and "," or ", "
@@ -410,12 +410,13 @@ local function to_json(v, indent, at)
   local parts = {}
   if V.is_seq(v) then
     for i = 1, v.n do parts[i] = inner .. to_json(v[i], indent, at
-      + (indent or 0)) end
+      + (indent or 0), sorted) end
     return "[" .. table.concat(parts, comma) .. (v.n > 0 and outer or "") .. "]"
   elseif V.is_dict(v) then
-    for k, x in V.each(v) do
-      parts[#parts + 1] = inner .. '"' .. V.str(k) .. '": '
-        .. to_json(x, indent, at + (indent or 0))
+    local keys = sorted and V.sorted(v) or V.list((V.items(v)))
+    for i = 1, keys.n do
+      parts[i] = inner .. '"' .. V.str(keys[i]) .. '": '
+        .. to_json(V.dict_get(v, keys[i]), indent, at + (indent or 0), sorted)
     end
     return "{" .. table.concat(parts, comma) .. (#parts > 0 and outer or "")
       .. "}"
@@ -426,7 +427,8 @@ end
 module("json", {
   dumps = function (a, kw)
     local indent = kwarg(kw, "indent")
-    return to_json(a[1], indent ~= None and indent or nil, 0)
+    return to_json(a[1], indent ~= None and indent or nil, 0,
+      V.truth(kwarg(kw, "sort_keys") or false))
   end,
   loads = function (a)
     return V.from_lua(dt._json_decode(a[1]))

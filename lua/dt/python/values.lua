@@ -781,7 +781,7 @@ end
 -- ---- equality and order ----
 
 function M.equal(a, b)
-  if rawequal(a, b) then return true end
+  if rawequal(a, b) and not util.is_tensor(a) then return true end
   if any_big(a, b) then return M.compare_big(a, b) == 0 end
   if M.is_seq(a) and getmetatable(a) == getmetatable(b) then
     if a.n ~= b.n then return false end

@@ -85,3 +85,25 @@ print(pad([torch.ones(1), torch.ones(2)], True, 0, "left").tolist())
 out, state = nn.LSTM(2, 3)(torch.ones(4, 1, 2))
 print(type(state).__name__, len(state), nn.LSTM(2, 3)(torch.ones(4, 1, 2),
                                                     state)[0].shape)
+
+
+# Rates set by hand are what the next step uses; a group is one dict.
+import json
+
+a, b = (nn.Parameter(torch.ones(2)) for _ in range(2))
+o = torch.optim.SGD([{"params": [a], "weight_decay": 0.5}, {"params": [b]}], lr=0.125)
+for g in o.param_groups:
+    g["lr"] = 0.5
+(a.sum() + b.sum()).backward()
+o.step()
+print([g["lr"] for g in o.param_groups], a.tolist(), b.tolist())
+first = o.param_groups[0]
+sched = torch.optim.lr_scheduler.StepLR(o, 1, 0.5)
+o.step()
+sched.step()
+print(first["lr"], first["initial_lr"], first is o.param_groups[0], first["params"][0] is a, list(first)[0])
+first["weight_decay"] *= 2
+first.update(lr=0.25)
+print(o.param_groups[0]["weight_decay"], o.param_groups[0]["lr"], "lr" in first, first["foreach"])
+t = torch.ones(2)
+print(t == t, [t].index(t), json.dumps({"b": 1, "a": [{"d": 1, "c": 2}]}, sort_keys=True))
