@@ -273,6 +273,30 @@ static void test_arena (void **state) {
   dt_arena_fini(cx, &a);
 }
 
+/* A lent first block is used first, kept by a release, and never freed. */
+static void test_arena_lent (void **state) {
+  enum { ROOM = 512 };
+  DtCtx *cx = *state;
+  char *room = dt_alloc(cx, ROOM), *p;
+  DtArena a = {0};
+  dt_arena_lend(&a, room, 8);           /* too few */
+  assert_null(a.first);
+  for (int turn = 0; turn < 2; turn++) {
+    dt_arena_lend(&a, room, ROOM);
+    p = dt_arena_alloc(cx, &a, 100);
+    assert_true(p > room && p + 100 <= room + ROOM);
+    dt_arena_lend(&a, room, ROOM);      /* not empty: nothing happens */
+    memset(dt_arena_alloc(cx, &a, 10000), 1, 10000);
+    dt_arena_release(&a, (DtArenaMark){ NULL, 0 });
+    assert_ptr_equal(dt_arena_alloc(cx, &a, 100), p);
+    dt_arena_fini(cx, &a);
+    memset(room, 0, ROOM);
+  }
+  dt_mem_large(room, ROOM);             /* a wish, also where it is none */
+  dt_mem_large(room, 0);
+  dt_free(cx, room);
+}
+
 /* ---- buffers --------------------------------------------------------- */
 
 static void test_buf (void **state) {
@@ -505,7 +529,8 @@ int main (void) {
     T(test_error_table), T(test_raise), T(test_raise_long), T(test_poll),
     T(test_mem_counts), T(test_mem_pool), T(test_mem_refuse),
     T(test_mem_fail_nth),
-    T(test_strdup), T(test_arena), T(test_buf), T(test_pyfloat),
+    T(test_strdup), T(test_arena), T(test_arena_lent),
+    T(test_buf), T(test_pyfloat),
     T(test_map_random), T(test_map_str), T(test_map_nomem), T(test_hash),
     T(test_philox), T(test_rng),
   };
