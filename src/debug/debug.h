@@ -108,6 +108,10 @@ typedef struct DtRepairs {
 /* Try every candidate repair of the failed call on its real inputs and compare
 ** with one device.  Collective over the mesh; nothing is changed. */
 DtStatus dt_repair_try (DtDebug *d, const DtFailed *f, DtRepairs *out);
+/* The same for operator #seq, which did not fail but gave a wrong number:
+** what makes it equal one device.  None where it cannot be compared.
+** Collective over the world. */
+DtStatus dt_repair_recorded (DtDebug *d, int64_t seq, DtRepairs *out);
 void dt_repairs_fini (DtDebug *d, DtRepairs *r);
 /* Is it one that gets a number: right, and recommended?  Pure. */
 bool dt_repair_good (const DtRepair *r);

@@ -299,6 +299,21 @@ static void fails_alone (DtTrial *t, DtRepairs *out) {
   dt_buf_fini(&b);
 }
 
+/* Does a call that did not fail differ from one device with these values?  If
+** not, a repair that equals it proves nothing. */
+static DtStatus differs (Moves *k, bool *yes) {
+  DtTrial *t = k->t;
+  DtRepair *r;
+  *yes = true;
+  if (t->f->message != NULL) return DT_OK;
+  dt_trial_inputs(t, t->f->in);
+  r = dt_trial_repair(k->out);
+  dt_trial_run(t, k->out, r);
+  DT_TRY(t->d->s->cx, all_say(k, r->verdict == DT_VD_WRONG, yes));
+  forget(k);
+  return DT_OK;
+}
+
 DtStatus dt_repair_move (DtTrial *t, DtRepairs *out) {
   Moves k = {.t = t, .out = out};
   const DtFailed *f = t->f;
@@ -316,6 +331,8 @@ DtStatus dt_repair_move (DtTrial *t, DtRepairs *out) {
   if (st != DT_OK) fails_alone(t, out);
   DT_TRY(t->d->s->cx, all_say(&k, t->have_ref, &alone));
   if (!alone) return DT_OK;
+  DT_TRY(t->d->s->cx, differs(&k, &same));
+  if (!same) return DT_OK;
   out_of_place(&k);
   for (int i = 0; i < f->nin; i++) {
     bool again = false;
@@ -332,4 +349,72 @@ DtStatus dt_repair_move (DtTrial *t, DtRepairs *out) {
     DT_TRY(t->d->s->cx, try_move(&k, -1, &all));
   if (out->n == 0 && !(f->op->flags & DT_OP_INPLACE)) dt_trial_full(t, out);
   return DT_OK;
+}
+
+/* --- an operator that did not fail --- */
+
+/* What the script calls tensor `id` now, or NULL. */
+static const char *called (DtDebug *d, int64_t id) {
+  enum { MOST = 256 };
+  const DtRecName *name[MOST];
+  int n = dt_record_names(d, INT64_MAX, name, MOST);
+  for (int i = 0; i < n; i++)
+    if (name[i]->var == id) return name[i]->name;
+  return NULL;
+}
+
+/* The recorded call, as if it had failed.  Its inputs are revived. */
+static DtStatus as_failed (DtDebug *d, const DtRecOp *r, DtFailed *f) {
+  DtCtx *cx = d->s->cx;
+  memset(f, 0, sizeof *f);
+  f->code = DT_E_PROP;
+  f->op = r->op;
+  f->args = r->args;
+  f->seq = r->seq;
+  f->file = r->file;
+  f->line = r->line;
+  f->in = DT_ANEWN(cx, &f->arena, DtVar *, r->nin + 1);
+  f->name = DT_ANEWN(cx, &f->arena, const char *, r->nin + 1);
+  if (!f->in || !f->name) return DT_E_NOMEM;
+  for (int i = 0; i < r->nin; i++) {
+    DT_TRY(cx, dt_record_revive(d, r->in[i].id, r->seq, &f->in[i]));
+    f->name[i] = called(d, r->in[i].id);
+    f->nin++;
+  }
+  return DT_OK;
+}
+
+/* Is it one whose results can be compared, and the same on all ranks? */
+static DtStatus comparable (DtDebug *d, const DtRecOp *r, bool *ok) {
+  DtSession *s = d->s;
+  char text[160], **all = NULL;
+  bool here = r && r->op && r->done && r->st == DT_OK && r->nout > 0 &&
+              !r->backward && !(r->op->flags & DT_OP_RANDOM);
+  for (int i = 0; here && i < r->nin; i++)
+    here = !r->in[i].none && r->in[i].block != NULL;
+  snprintf(text, sizeof text, "%.120s %d", here ? r->label : "", here);
+  *ok = here;
+  DT_TRY(s->cx, dt_vf_gather(s, s->comm->world, text, &all));
+  for (int i = 0; i < s->comm->size; i++)
+    *ok = *ok && strcmp(all[i], text) == 0;
+  dt_vf_gather_free(s, s->comm->world, all);
+  return DT_OK;
+}
+
+DtStatus dt_repair_recorded (DtDebug *d, int64_t seq, DtRepairs *out) {
+  const DtRecOp *r = seq > 0 ? dt_record_find(d, seq) : NULL;
+  DtFailed f;
+  DtMute m;
+  DtStatus st;
+  bool ok;
+  memset(out, 0, sizeof *out);
+  DT_TRY(d->s->cx, comparable(d, r, &ok));
+  if (!ok) return DT_OK;
+  dt_debug_mute(d, &m);
+  st = as_failed(d, r, &f);
+  if (st == DT_OK) st = dt_repair_try(d, &f, out);
+  for (int i = 0; i < f.nin; i++) dt_var_unref(f.in[i]);
+  dt_arena_fini(d->s->cx, &f.arena);
+  dt_debug_unmute(d, &m);
+  return st;
 }

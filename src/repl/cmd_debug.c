@@ -105,7 +105,8 @@ const DtCmd dt_cmds_debug[] = {
    "The candidates of operator #N (or the last one), their moves and costs.\n"
    "Example: :why #7", cmd_why},
   {"fix", "explain", DT_NEED_DATA, "[N | ARG = EXPR]",
-   "The repairs of the last error; with N, use one.\n"
+   "The repairs of the last error (or, when nothing failed, of the last\n"
+   "finding); with N, use one.\n"
    "Each was tried on the real inputs.  Where a script is stopped at the\n"
    "error, the call gets the repaired inputs and :continue goes on; a line\n"
    "typed at the prompt goes on at once.  ARG = EXPR gives an argument a\n"

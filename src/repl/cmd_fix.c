@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "debug/debug.h"
+#include "diag/finding.h"
 
 static void list_fixes (const DtRepairs *v, DtBuf *out) {
   int num = 0;
@@ -189,6 +190,37 @@ static DtStatus use (DtCmdCall *c, const DtRepairs *v, int which) {
   return st == DT_OK ? go_on(c, x->retry) : st;
 }
 
+/* ---- nothing failed, but something was found ---- */
+
+/* The last one that says more than a note, NULL: none. */
+static DtStatus last_finding (const DtRepl *r, const DtFinding **last) {
+  DtDiag *g = dt_diag_of(r->s);
+  const DtFinding *f;
+  if (g == NULL)
+    return DT_OK;
+  DT_TRY(r->cx, dt_diag_settle(g));
+  for (int i = 0; (f = dt_diag_at(g, i)) != NULL; i++)
+    if (f->kind->severity != DT_FIND_NOTE)
+      *last = f;
+  return DT_OK;
+}
+
+/* Its own words, and what was tried on the operator it names. */
+static DtStatus for_finding (DtCmdCall *c, const DtFinding *f) {
+  DtDebug *d = dt_debug_of(c->r->s);
+  DtRepairs v;
+  memset(&v, 0, sizeof v);
+  dt_finding_line(f, c->out);
+  dt_buf_addf(c->out, "\n    %s\n    %s\n", f->lua, f->torch);
+  DtStatus st = dt_repair_recorded(d, f->seq, &v);
+  if (st == DT_OK && v.n > 0) {
+    dt_buf_add(c->out, "tried on this call:\n");
+    list_fixes(&v, c->out);
+  }
+  dt_repairs_fini(d, &v);
+  return st;
+}
+
 DtStatus dt_cmd_fix (DtCmdCall *c) {
   DtCtx *cx = c->r->cx;
   DtDebug *d = dt_debug_of(c->r->s);
@@ -199,6 +231,12 @@ DtStatus dt_cmd_fix (DtCmdCall *c) {
     return fix_by_hand(c, eq);
   if (*end != '\0' || k < 0)
     return dt_cmd_error(c, 0, "wanted the number of a repair");
+  if (d != NULL && !d->failed.valid && k == 0 && *c->arg == '\0') {
+    const DtFinding *f = NULL;
+    DT_TRY(cx, last_finding(c->r, &f));
+    if (f != NULL)
+      return for_finding(c, f);
+  }
   DT_CHECK(cx, d != NULL && d->failed.valid, DT_E_COMMAND,
            "no operator has failed");
   DtRepairs v;
