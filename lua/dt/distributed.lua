@@ -122,6 +122,9 @@ local function write(t, result)
   return t
 end
 
+-- A call of c10d's as one operator in traces, whatever it is made of here.
+local function whole(op, tensors, f) return (dt._named(op, tensors, f)) end
+
 local function one_dtype(first, t)
   if t.dtype ~= first.dtype then
     util.raise("ValueError", "Invalid usage of tensors with different dtypes"
@@ -271,26 +274,38 @@ end
 function M.all_gather_into_tensor(out, t, ...)
   refuse("c10d._allgather_base_.default", out, t)
   local a = options("all_gather_into_tensor", {"group", "async_op", "op"}, ...)
-  return later(write(out, run("all_gather", t, a.group, {dim = 0,
-    name = "_allgather_base_"})), a.async_op)
+  return later(whole("c10d._allgather_base_.default", {out, t}, function ()
+    return write(out, run("all_gather", t, a.group, {dim = 0,
+      name = "_allgather_base_"}))
+  end), a.async_op)
+end
+
+-- The arguments of gather or scatter (`which`), whose root `key` ("dst") is
+-- PyTorch's `word` rank: them with .list, this rank's place, how many ranks,
+-- the root's place.  The list is given on the root, and there only.
+local function rooted(which, key, word, ...)
+  local name = which .. "_list"
+  local a = options(which, {name, key, "group", "async_op", "group_" .. key,
+    "op"}, ...)
+  local me, n = seat(a.group)
+  local root = root_of(a, key)
+  if not util.is_none(a[name]) then a.list = a[name] end
+  check_root(which, root, n)
+  if me == root and not a.list then
+    util.raise("ValueError", "Argument ``%s`` must be specified on %s rank.",
+      name, word)
+  elseif me ~= root and a.list and #a.list > 0 then
+    util.raise("ValueError", "Argument ``%s`` must NOT be specified on non-%s "
+      .. "ranks.", name, word)
+  end
+  return a, me, n, root
 end
 
 -- distributed.gather(t, list, dst, {group =, group_dst =}): the tensors of
 -- `list`, given on rank `dst` only, get every rank's.
 function M.gather(t, ...)
-  local a = options("gather", {"gather_list", "dst", "group", "async_op",
-    "group_dst", "op"}, ...)
-  local me, n = seat(a.group)
-  local root, list = root_of(a, "dst"), a.gather_list
-  if util.is_none(list) then list = nil end
-  check_root("gather", root, n)
-  if me == root and not list then
-    util.raise("ValueError", "Argument ``gather_list`` must be specified on "
-      .. "destination rank.")
-  elseif me ~= root and list and #list > 0 then
-    util.raise("ValueError", "Argument ``gather_list`` must NOT be specified "
-      .. "on non-destination ranks.")
-  end
+  local a, me, n, root = rooted("gather", "dst", "destination", ...)
+  local list = a.list
   refuse("c10d.gather_.default", t)
   if me == root then check_size("gather", "output", list, n) end
   local each = t:numel()
@@ -305,21 +320,9 @@ end
 -- gets tensor i of `list`, given on rank `src` only.
 function M.scatter(t, ...)
   refuse("c10d.scatter_.default", t)
-  local a = options("scatter", {"scatter_list", "src", "group", "async_op",
-    "group_src", "op"}, ...)
-  local me, n = seat(a.group)
-  local root, list = root_of(a, "src"), a.scatter_list
-  if util.is_none(list) then list = nil end
-  check_root("scatter", root, n)
-  if me == root and not list then
-    util.raise("ValueError", "Argument ``scatter_list`` must be specified on "
-      .. "source rank.")
-  elseif me ~= root and list and #list > 0 then
-    util.raise("ValueError", "Argument ``scatter_list`` must NOT be specified "
-      .. "on non-source ranks.")
-  elseif me == root then
-    check_size("scatter", "input", list, n)
-  end
+  local a, me, n, root = rooted("scatter", "src", "source", ...)
+  local list = a.list
+  if me == root then check_size("scatter", "input", list, n) end
   local each = t:numel()
   local mine = me == root and flat(list) or flat({t}):narrow(0, 0, 0)
   write(t, run("all_to_all_v", mine, a.group, {name = "scatter_",
@@ -332,8 +335,10 @@ end
 function M.reduce_scatter_tensor(out, t, ...)
   refuse("c10d._reduce_scatter_base_.default", out, t)
   local a = options("reduce_scatter_tensor", {"op", "group", "async_op"}, ...)
-  return later(write(out, run("reduce_scatter", t, a.group, {op = a.op,
-    dim = 0, name = "_reduce_scatter_base_"})), a.async_op)
+  local o = {op = a.op, dim = 0, name = "_reduce_scatter_base_"}
+  return later(whole("c10d._reduce_scatter_base_.default", {out, t},
+    function () return write(out, run("reduce_scatter", t, a.group, o)) end),
+    a.async_op)
 end
 
 -- distributed.reduce_scatter(out, list, {op =, group =}): member i's `out`
@@ -396,9 +401,12 @@ function M.all_to_all_single(out, t, ...)
     for i = 1, n do list[i] = x.shape[1] // n end
     return list
   end
-  return later(write(out, run("all_to_all_v", t, a.group, {
-    name = "alltoall_base_", input_splits = splits(a.input_split_sizes, t),
-    output_splits = splits(a.output_split_sizes, out)})), a.async_op)
+  local o = {name = "alltoall_base_",
+    input_splits = splits(a.input_split_sizes, t),
+    output_splits = splits(a.output_split_sizes, out)}
+  return later(whole("c10d.alltoall_base_.default", {out, t}, function ()
+    return write(out, run("all_to_all_v", t, a.group, o))
+  end), a.async_op)
 end
 
 -- all_to_all_single along dim 0: out_splits[i] rows come from member i,

@@ -103,6 +103,7 @@ function M.interpolate(x, ...)
     "align_corners", "recompute_scale_factor", "antialias"},
     {mode = "nearest", antialias = false}, ...)
   if a.size == dt.None then a.size = nil end
+  if a.scale_factor == dt.None then a.scale_factor = nil end
   if a.align_corners == dt.None then a.align_corners = nil end
   local nd = x.ndim - 2
   if not aligned[a.mode] and a.align_corners ~= nil then
@@ -139,7 +140,23 @@ function M.interpolate(x, ...)
   return aten[op].vec(x, size or dt.None, factors or dt.None)
 end
 
-M.upsample = M.interpolate
+-- The older names of interpolate, each with what it sets.
+local function older(name, fixed)
+  M[name] = function (x, ...)
+    dt._warn(("`nn.functional.%s` is deprecated. Use "
+      .. "`nn.functional.interpolate` instead."):format(name))
+    local a = util.bind(name, {"size", "scale_factor", "mode",
+      "align_corners"}, {mode = "nearest"}, ...)
+    for key, v in pairs(fixed) do a[key] = v end
+    return M.interpolate(x, a)
+  end
+end
+
+-- F.upsample(x, size, scale_factor, mode = "nearest", align_corners);
+-- F.upsample_nearest, F.upsample_bilinear(x, size, scale_factor)
+older("upsample", {})
+older("upsample_nearest", {mode = "nearest"})
+older("upsample_bilinear", {mode = "bilinear", align_corners = true})
 
 -- ---- sampling ----
 

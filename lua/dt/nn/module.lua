@@ -466,13 +466,13 @@ function Module:load_state_dict(state, kw)
     if not known[name] then unexpected[#unexpected + 1] = name end
   end
   if kw.strict ~= false then
-    if #missing > 0 then
-      table.insert(errors, 1, "Missing key(s) in state_dict: "
-        .. quoted(missing))
-    end
     if #unexpected > 0 then
       table.insert(errors, 1, "Unexpected key(s) in state_dict: "
         .. quoted(unexpected))
+    end
+    if #missing > 0 then
+      table.insert(errors, 1, "Missing key(s) in state_dict: "
+        .. quoted(missing))
     end
   end
   if #errors > 0 then

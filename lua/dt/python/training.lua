@@ -115,6 +115,9 @@ end
 attrs.provide("torch.optim.lr_scheduler", over({},
   require "dt.optim.lr_scheduler"))
 names.optim.lr_scheduler = attrs.module "torch.optim.lr_scheduler"
+attrs.provide("torch.optim.swa_utils", namespace {
+  SWALR = require("dt.optim.lr_scheduler").SWALR})
+names.optim.swa_utils = attrs.module "torch.optim.swa_utils"
 attrs.provide("torch.distributed.tensor.experimental", over({
   register_sharding = names.flat.register_sharding},
   require "dt.parallel", require "dt.cp", dt))
