@@ -110,8 +110,9 @@ DtStatus op_scatter_fits (DtMetaCall *c, int d, const DtMeta *x,
   DT_CHECK(c->cx, nx == (m->ndim ? m->ndim : 1), DT_E_RUNTIME,
            "Index tensor must have the same number of dimensions as self "
            "tensor");
-  for (int i = 0; i < x->ndim; i++)
-    in_self &= i == d || x->shape[i] <= (m->ndim ? m->shape[i] : 1);
+  for (int i = 0; i < nx; i++)          /* a 0-dim one is as long as 1 */
+    in_self &= i == d || (x->ndim ? x->shape[i] : 1) <=
+                         (m->ndim ? m->shape[i] : 1);
   OpText xt = op_size_text(c, x), mt = op_size_text(c, m);
   DT_CHECK(c->cx, in_self || (s && !c->fake), DT_E_RUNTIME, "Expected index %s "
            "to be no larger than self %s apart from dimension %d", xt.s, mt.s,
@@ -120,8 +121,8 @@ DtStatus op_scatter_fits (DtMetaCall *c, int d, const DtMeta *x,
   DT_CHECK(c->cx, (s->ndim ? s->ndim : 1) == nx, DT_E_RUNTIME,
            "Index tensor must have the same number of dimensions as src "
            "tensor");
-  for (int i = 0; i < x->ndim; i++)
-    in_src &= x->shape[i] <= (s->ndim ? s->shape[i] : 1);
+  for (int i = 0; i < nx; i++)
+    in_src &= (x->ndim ? x->shape[i] : 1) <= (s->ndim ? s->shape[i] : 1);
   OpText st = op_size_text(c, s);
   DT_CHECK(c->cx, in_src || !c->fake, DT_E_RUNTIME, "Expected index %s to be "
            "no larger than src %s", xt.s, st.s);
