@@ -25,7 +25,15 @@ static void convert_run (DtDtype dt, char *dst, int64_t ds, DtDtype st,
                          const char *src, int64_t ss, int64_t n) {
   DtC128 buf[DT_RUN_BYTES / sizeof(DtC128)];
   DtClass c = dt_class_of(st);
-  int64_t block = (int64_t)(DT_RUN_BYTES / dt_class_size(c));
+  int64_t es = (int64_t)dt_class_size(c), block = DT_RUN_BYTES / es;
+  if (ss == es && dt_class_is_native(c, st)) {  /* a side that needs no buffer */
+    dt_run_store(c, src, dt, dst, ds, n);
+    return;
+  }
+  if (ds == es && dt_class_is_native(c, dt)) {
+    dt_run_load(c, dst, st, src, ss, n);
+    return;
+  }
   for (int64_t i = 0; i < n; i += block) {
     int64_t k = n - i < block ? n - i : block;
     dt_run_load(c, buf, st, src + i * ss, ss, k);

@@ -18,7 +18,11 @@ enum { DT_RED_LEVELS = 36 };
 /* What is done to an element before it is combined, and how they combine. */
 typedef enum DtMap {
   DT_M_ID, DT_M_NONZERO, DT_M_NAN0, DT_M_SQUARE, DT_M_ABS, DT_M_POW, DT_M_EXP,
-  DT_M_DEV2
+  DT_M_DEV2,
+  /* Differences from aux, and their squares: acc has two results of each
+  ** output, the sums first.  Only added, only floats of 16 and 32 bits, at
+  ** most DT_RED_TILE / 2 outputs. */
+  DT_M_SPREAD
 } DtMap;
 typedef enum DtComb { DT_C_ADD, DT_C_MUL, DT_C_MAX, DT_C_MIN } DtComb;
 
@@ -53,8 +57,6 @@ typedef struct DtRedPass {
 
 /* ---- the table ---- */
 
-enum { DT_SOFTMAX_LINES = 4 };
-
 typedef struct DtLoops {
   const DtPwTable *pw_f32;
   /* The same for operands and results stored as bf16; NULL: use pw_f32. */
@@ -68,10 +70,9 @@ typedef struct DtLoops {
   ** type PyTorch keeps the sum in. */
   void (*softmax_f32) (bool log_form, DtDtype t, const float *x, float *out,
                        int64_t n);
-  /* The same for up to DT_SOFTMAX_LINES lines of bf16; buf[count * n]. */
-  void (*softmax_bf16) (bool log_form, DtDtype t, int count,
-                        const uint16_t *const *x, uint16_t *const *out,
-                        float *buf, int64_t n);
+  /* The same for a line of bf16; buf[n]. */
+  void (*softmax_bf16) (bool log_form, DtDtype t, const uint16_t *x,
+                        uint16_t *out, float *buf, int64_t n);
   /* out[n] = normal numbers i.. of the stream. */
   void (*normal) (const DtRng *r, int64_t i, int64_t n, double mean,
                   double std, double *out);

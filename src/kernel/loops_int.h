@@ -10,6 +10,9 @@
 #include "kernel/special.h"
 #include "tensor/narrow.h"
 
+#if defined(__AVX512BW__)
+#include <immintrin.h>
+#endif
 #include "kernel/math_int.h"
 #include "kernel/convert_int.h"
 #include "kernel/reduce_int.h"
@@ -20,7 +23,7 @@
 
 const DtLoops DT_LEVEL(dt_loops) = {
   &DT_LEVEL(dt_pw_f32), &pw_bf16, run_load, run_store, reduce_pass,
-  softmax_line_f32, softmax_lines_bf16, random_normal, random_uniform_f32
+  softmax_line_f32, softmax_line_bf16, random_normal, random_uniform_f32
 };
 
 #endif

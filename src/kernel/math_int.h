@@ -73,8 +73,8 @@ static inline float exp_end_f32 (float r, uint32_t t) {
 /* Beyond 104 there is only zero and infinity. */
 static inline float fexp_f32 (float x) {
   uint32_t t;
-  float a = fabsf(x), r;
-  r = reduce_f32(copysignf(a > 104.0f ? 104.0f : a, x), &t);
+  float c = x < -104.0f ? -104.0f : x;
+  float r = reduce_f32(c > 104.0f ? 104.0f : c, &t);
   return exp_end_f32(r, t);
 }
 
@@ -86,10 +86,13 @@ static inline float fexp2_f32 (float x) {
   return exp_end_f32((c - (t - magic)) * 0.693147181f, dt_nw_bits(t));
 }
 
-/* e^x - 1 for -17 <= x <= 20; no bit is lost near zero, where n is 0. */
+/* e^x - 1 for -17 <= x <= 20; no bit is lost near zero, where n is 0.  A ln2 of
+** 24 bits will do: what it lacks is lost in what erf and tanh make of this. */
 static inline float expm1_mid_f32 (float x) {
-  uint32_t t;
-  float r = reduce_f32(x, &t), s = pow2_f32(t);
+  const float magic = 12582912.0f;
+  const float t = fma_f32(x, 1.44269504f, magic);
+  const float r = fma_f32(t - magic, -0.693147181f, x);
+  const float s = pow2_f32(dt_nw_bits(t));
   float p = fma_f32(expoly_f32(r) * r, r, r);
   return fma_f32(p, s, s - 1.0f);
 }
@@ -100,19 +103,19 @@ static inline float ftanh_f32 (float x) {
   return copysignf(e / (e + 2.0f), x);
 }
 
-/* erf |x| = 1 - e^(-|x| q(|x|)), q a polynomial; 1 from 4 on. */
+/* erf |x| = 1 - e^(|x| q(|x|)), q a polynomial; 1 from 4 on. */
 static inline float ferf_f32 (float x) {
-  float a = fabsf(x), q = -9.256483281e-06f;
+  float a = fabsf(x), q = 9.256483281e-06f;
   a = a > 4.0f ? 4.0f : a;
-  q = fma_f32(q, a, 0.000117643125f);
-  q = fma_f32(q, a, -0.000632843119f);
-  q = fma_f32(q, a, 0.00166703819f);
-  q = fma_f32(q, a, -0.000160406125f);
-  q = fma_f32(q, a, -0.0191530585f);
-  q = fma_f32(q, a, 0.102777831f);
-  q = fma_f32(q, a, 0.636619389f);
-  q = fma_f32(q, a, 1.128379226f);
-  return copysignf(-expm1_mid_f32(-a * q), x);
+  q = fma_f32(q, a, -0.000117643125f);
+  q = fma_f32(q, a, 0.000632843119f);
+  q = fma_f32(q, a, -0.00166703819f);
+  q = fma_f32(q, a, 0.000160406125f);
+  q = fma_f32(q, a, 0.0191530585f);
+  q = fma_f32(q, a, -0.102777831f);
+  q = fma_f32(q, a, -0.636619389f);
+  q = fma_f32(q, a, -1.128379226f);
+  return copysignf(expm1_mid_f32(a * q), x);
 }
 
 /* ---- logarithms ---- */

@@ -128,9 +128,9 @@ static inline T G(flogit_bwd) (T g, T x, T eps) {
 /* In f32 and bf16 an infinity gives NaN, by PyTorch's CPU library (kb 16 is
 ** f16). */
 static inline T G(fgelu) (T x, int kb) {
-  T v = x * K(0.5) * (K(1) + G(ferf)(x * K(0.7071067811865476)));
   bool library = sizeof(T) == 4 && kb != 16;
-  return library ? v * (K(1) + (x - x)) : v;
+  T one = library ? K(1) + (x - x) : K(1);
+  return x * K(0.5) * (one + G(ferf)(x * K(0.7071067811865476)));
 }
 
 static inline T G(fgelu_tanh) (T x) {

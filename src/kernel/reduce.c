@@ -61,6 +61,37 @@ static double var_end (const DtRedJob *j, double ss) {
   return j->f == DT_RED_STD ? sqrt(v) : v;
 }
 
+/* acc[w] = sums of squares about the mean, in two passes. */
+static void deviations (const DtRedJob *j, const char *p, int64_t step,
+                        int64_t w, double *acc) {
+  double aux[DT_RED_TILE];
+  pass(j, p, step, w, DT_M_ID, DT_C_ADD, NULL, aux);
+  for (int64_t k = 0; k < w; k++) aux[k] /= (double)j->len;
+  pass(j, p, step, w, DT_M_DEV2, DT_C_ADD, aux, acc);
+}
+
+/* Are sums of squares made in one pass (DT_M_SPREAD)? */
+static bool spreads (const DtRedJob *j) {
+  DtDtype t = j->in_t;
+  return (t == DT_F32 || t == DT_BF16 || t == DT_F16) && j->len > 0;
+}
+
+/* The same in one: about the first element, and from there to the mean.  Where
+** that takes off nearly all, or there are more than numbers, the two passes
+** decide. */
+static void one_pass (const DtRedJob *j, const char *p, int64_t step,
+                      int64_t w, double *acc) {
+  double first[DT_RED_TILE], sum[2 * DT_RED_TILE];
+  dt_run_load(DT_CL_F64, first, j->in_t, p, step, w);
+  pass(j, p, step, w, DT_M_SPREAD, DT_C_ADD, first, sum);
+  for (int64_t k = 0; k < w; k++) {
+    const double s = sum[k], ss = sum[w + k], v = ss - s * s / (double)j->len;
+    acc[k] = v;
+    if (!(v >= ss / 64 && v < INFINITY))
+      deviations(j, p + k * step, step, 1, acc + k);
+  }
+}
+
 static bool is_test (DtReduce f) {
   return f == DT_RED_ANY || f == DT_RED_ALL;
 }
@@ -73,9 +104,8 @@ static void tile_f64 (const DtRedJob *j, const char *p, int64_t step, int64_t w,
   simple_pass(j, &m, &c);
   switch (j->f) {
     case DT_RED_VAR: case DT_RED_STD:
-      pass(j, p, step, w, DT_M_ID, DT_C_ADD, NULL, aux);
-      for (int64_t k = 0; k < w; k++) aux[k] /= (double)j->len;
-      pass(j, p, step, w, DT_M_DEV2, DT_C_ADD, aux, acc);
+      if (spreads(j)) one_pass(j, p, step, w, acc);
+      else deviations(j, p, step, w, acc);
       for (int64_t k = 0; k < w; k++) acc[k] = var_end(j, acc[k]);
       return;
     case DT_RED_LOGSUMEXP:
@@ -219,6 +249,7 @@ static int64_t tile_width (DtRedJob *j) {
   enum { NEAR = 1 << 18 };
   const DtRedDim *k = &j->kept[j->nkept - 1];
   int64_t most = j->cl == DT_CL_C128 ? DT_RED_TILE_Z : DT_RED_TILE;
+  if (j->f == DT_RED_VAR || j->f == DT_RED_STD) most /= 2;
   int64_t bytes = j->len * (int64_t)dt_dtype_size(j->in_t);
   j->along = !(k->n >= 4 && k->in < j->red[j->nred - 1].in);
   if (j->along && bytes > 0) {

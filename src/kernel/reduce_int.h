@@ -10,7 +10,7 @@
 ** that one order: elements along memory (one output at a time), or a tile of
 ** neighbouring outputs at a time, when the outputs are what lies along
 ** memory.  Floats are accumulated in double; sums of 16-bit floats that end in
-** 16 bits, within a lane of a chunk (sixteen elements), in single precision. */
+** 16 bits have an order of their own (reduce_quick_int.h). */
 
 enum { RED_CHUNK = 256, RED_LANES = 16 };
 
@@ -64,10 +64,12 @@ static inline DtC128 c128_bottom (DtC128 a, DtC128 b) {
   EACH(DT_M_ABS, fabs(v[i])) \
   EACH(DT_M_POW, pow(fabs(v[i]), p)) \
   EACH(DT_M_EXP, exp(v[i] - aux[i * astep])) \
-  EACH(DT_M_DEV2, (v[i] - aux[i * astep]) * (v[i] - aux[i * astep]))
+  EACH(DT_M_DEV2, (v[i] - aux[i * astep]) * (v[i] - aux[i * astep])) \
+  NOTHING(DT_M_SPREAD)
 #define I64_MAPS \
   NOTHING(DT_M_NAN0) EACH(DT_M_SQUARE, i64_mul(v[i], v[i])) \
-  NOTHING(DT_M_ABS) NOTHING(DT_M_POW) NOTHING(DT_M_EXP) NOTHING(DT_M_DEV2)
+  NOTHING(DT_M_ABS) NOTHING(DT_M_POW) NOTHING(DT_M_EXP) NOTHING(DT_M_DEV2) \
+  NOTHING(DT_M_SPREAD)
 #define C128_MAPS \
   EACH(DT_M_NAN0, v[i] != v[i] ? 0 : v[i]) \
   EACH(DT_M_SQUARE, CMPLX(creal(v[i]) * creal(v[i]) + \
@@ -75,7 +77,7 @@ static inline DtC128 c128_bottom (DtC128 a, DtC128 b) {
   EACH(DT_M_ABS, CMPLX(cabs(v[i]), 0)) \
   EACH(DT_M_POW, CMPLX(pow(cabs(v[i]), p), 0)) \
   EACH(DT_M_EXP, cexp(v[i] - aux[i * astep])) \
-  EACH(DT_M_DEV2, c128_dev2(v[i] - aux[i * astep]))
+  EACH(DT_M_DEV2, c128_dev2(v[i] - aux[i * astep])) NOTHING(DT_M_SPREAD)
 
 static DtC128 c128_dev2 (DtC128 d) {
   return CMPLX(creal(d) * creal(d) + cimag(d) * cimag(d), 0);
@@ -95,6 +97,13 @@ static DtC128 c128_dev2 (DtC128 d) {
 #define FOLD_LOOP(op, N) \
   DT_IVDEP for (int64_t i = 0; i < n; i++) acc[i] = N(op)(acc[i], v[i]);
 #define FOLD_ONE(op, N) *acc = N(op)(*acc, v);
+/* The tree of lanes of each of w outputs, into the first. */
+#define FOLD_2(op, N, l) N(op)(s->lane[l][i], s->lane[(l) + 8][i])
+#define FOLD_4(op, N, l) N(op)(FOLD_2(op, N, l), FOLD_2(op, N, (l) + 4))
+#define FOLD_8(op, N, l) N(op)(FOLD_4(op, N, l), FOLD_4(op, N, (l) + 2))
+#define FOLD_TREE(op, N) \
+  DT_IVDEP for (int64_t i = 0; i < w; i++) \
+    s->lane[0][i] = N(op)(FOLD_8(op, N, 0), FOLD_8(op, N, 1));
 
 /* lane[i mod RED_LANES] = it op E(v[i]), then the tree of lanes.  A whole chunk
 ** is written out: a loop over lanes around sixteen steps vectorises, a loop
@@ -175,10 +184,8 @@ static void N(map) (DtMap m, V *v, int64_t n, const V *aux, int64_t astep, \
 } \
 /* Lanes into level 0 of the counter, then the carries. */ \
 static void N(carry) (N(Pass) *s, DtComb c, int64_t chunk, int64_t w) { \
-  for (int step = RED_LANES / 2; step > 0; step /= 2) \
-    for (int l = 0; l < step; l++) \
-      N(fold)(c, s->lane[l], s->lane[l + step], w); \
   int at = 0; \
+  BY_COMB(c, FOLD_TREE, N) \
   for (; (chunk >> at) & 1; at++) \
     N(fold)(c, s->lane[0], s->level[at], w); \
   memcpy(s->level[at], s->lane[0], (size_t)w * sizeof(V)); \
@@ -295,7 +302,7 @@ static void N(along) (const DtRedPass *q) { \
     for (; (chunk >> up) & 1; up++) N(fold1)(q->c, &one, level[up]); \
     level[up] = one; \
   } \
-  for (int up = 0; up < DT_RED_LEVELS; up++) \
+  for (int up = 0; chunk >> up != 0; up++) \
     if ((chunk >> up) & 1) N(fold1)(q->c, &r, level[up]); \
   *(V *)q->acc = r; \
 } \
@@ -344,6 +351,79 @@ static inline float word_high (uint32_t w) {
   return dt_nw_float(w & 0xffff0000u);
 }
 
+/* Results of chunks combine like the carries of a binary counter. */
+static inline void levels_fold (DtComb c, double *level, int64_t chunk,
+                                double one) {
+  int up = 0;
+  for (; (chunk >> up) & 1; up++) f64_fold1(c, &one, level[up]);
+  level[up] = one;
+}
+static double levels_end (DtComb c, double *level, int64_t chunks) {
+  double r = f64_identity(c);
+  for (int up = 0; chunks >> up != 0; up++)
+    if ((chunks >> up) & 1) f64_fold1(c, &r, level[up]);
+  return r;
+}
+static double f64_tree (double *lane) {
+  LANE_TREE(add, F64)
+  return lane[0];
+}
+
+/* ---- quick sums: what does not depend on the type ---- */
+
+enum { QUICK_CHUNK = 512, QUICK_LANES = 32, QUICK_WORDS = 16 };
+
+typedef struct QuickPass {
+  float lane[QUICK_LANES][DT_RED_TILE], mean[DT_RED_TILE];
+  double one[DT_RED_TILE], level[DT_RED_LEVELS][DT_RED_TILE];
+} QuickPass;
+
+/* The sum of two neighbouring lanes, then of those half of all apart. */
+#define PAIR(l) ((double)LANE(l) + (double)LANE((l) + QUICK_WORDS))
+#define PAIR2(l) (PAIR(l) + PAIR((l) + 8))
+#define PAIR4(l) (PAIR2(l) + PAIR2((l) + 4))
+#define PAIR16 ((PAIR4(0) + PAIR4(2)) + (PAIR4(1) + PAIR4(3)))
+static double quick_tree (const float *lane) {
+  double d[QUICK_WORDS];
+  for (int l = 0; l < QUICK_WORDS; l++)
+    d[l] = (double)lane[l] + (double)lane[l + QUICK_WORDS];
+  for (int l = 0; l < 8; l++) d[l] += d[l + 8];
+  for (int l = 0; l < 4; l++) d[l] += d[l + 4];
+  return (d[0] + d[2]) + (d[1] + d[3]);
+}
+#define LANE(l) s->lane[l][i]
+static void quick_carry (QuickPass *s, int64_t chunk, int64_t w) {
+  int at = 0;
+  for (int64_t i = 0; i < w; i++) s->one[i] = PAIR16;
+  for (; (chunk >> at) & 1; at++) f64_fold(DT_C_ADD, s->one, s->level[at], w);
+  memcpy(s->level[at], s->one, (size_t)w * sizeof *s->one);
+}
+#undef LANE
+#undef PAIR
+#undef PAIR2
+#undef PAIR4
+#undef PAIR16
+
+/* acc[w], and of squares another: columns in their own order. */
+static void quick_finish (QuickPass *s, int64_t chunks, const DtRedPass *q,
+                          int64_t h) {
+  double *acc = q->acc;
+  const int sums = q->m == DT_M_SPREAD ? 2 : 1;
+  for (int64_t i = 0; i < 2 * h * sums; i++) s->one[i] = 0;
+  for (int at = 0; chunks >> at != 0; at++)
+    if ((chunks >> at) & 1)
+      f64_fold(DT_C_ADD, s->one, s->level[at], 2 * h * sums);
+  for (int k = 0; k < sums; k++)
+    for (int64_t i = 0; i < h; i++) {
+      acc[k * q->w + 2 * i] = s->one[2 * h * k + i];
+      acc[k * q->w + 2 * i + 1] = s->one[2 * h * k + h + i];
+    }
+}
+
+#if defined(__AVX512BW__)
+#include "kernel/reduce_wide_int.h"
+#define WIDE
+#endif
 #define S float
 #define N(name) f32_##name
 #define WIDEN(x) (x)
@@ -351,42 +431,82 @@ static inline float word_high (uint32_t w) {
 #define MAG(x) (int32_t)(dt_nw_bits(x) & 0x7fffffffu)
 #define MAG_INF 0x7f800000
 #include "kernel/reduce_narrow_int.h"
+#undef WIDE
+#undef S
+#undef N
+#undef WIDEN
+#undef MAGNITUDE
+#undef MAG
+#undef MAG_INF
 
 #define S uint16_t
+#define MAGNITUDE int16_t
+#define MAG(x) (int16_t)((x) & 0x7fffu)
+
 #define N(name) bf16_##name
 #define WIDEN(x) dt_nw_from_bf16(x)
-#define IN_WORDS
-#define MAGNITUDE int16_t
-#define MAG(x) (int16_t)((x) & 0x7fffu)
+#define LOW(w) word_low(w)
+#define HIGH(w) word_high(w)
 #define MAG_INF 0x7f80
 #include "kernel/reduce_narrow_int.h"
+#include "kernel/reduce_quick_int.h"
+#undef N
+#undef WIDEN
+#undef LOW
+#undef HIGH
+#undef MAG_INF
 
-#define S uint16_t
 #define N(name) f16_##name
 #define WIDEN(x) dt_nw_from_f16(x)
-#define MAGNITUDE int16_t
-#define MAG(x) (int16_t)((x) & 0x7fffu)
+#define LOW(w) dt_nw_from_f16((uint16_t)(w))
+#define HIGH(w) dt_nw_from_f16((uint16_t)((w) >> 16))
 #define MAG_INF 0x7c00
 #include "kernel/reduce_narrow_int.h"
+#include "kernel/reduce_quick_int.h"
+#undef N
+#undef WIDEN
+#undef LOW
+#undef HIGH
+#undef MAG_INF
+#undef S
+#undef MAGNITUDE
+#undef MAG
 
 /* ---- which pass ---- */
 
 typedef void (*PassFn) (const DtRedPass *q);
+
+static bool is_quick (const DtRedPass *q) {
+  return q->c == DT_C_ADD && dt_dtype_size(q->j->out_t) == 2 &&
+         (q->j->in_t == DT_BF16 || q->j->in_t == DT_F16);
+}
+
+/* What has an order of its own is made one by one where its elements do not lie
+** side by side: strides must not show in the result. */
+static bool is_single (const DtRedPass *q) {
+  bool own = q->m == DT_M_SPREAD || (is_quick(q) && bf16_takes(q, true));
+  return own && q->step != (int64_t)dt_dtype_size(q->j->in_t);
+}
 
 static PassFn pass_for (const DtRedPass *q, bool along) {
   if (q->j->cl == DT_CL_I64) return along ? i64_along : i64_across;
   if (q->j->cl == DT_CL_C128) return along ? c128_along : c128_across;
   if (q->j->in_t == DT_F32 && f32_takes(q, along))
     return along ? f32_along : f32_across;
-  if (q->j->in_t == DT_BF16 && bf16_takes(q, along))
-    return along ? bf16_along : bf16_across;
-  if (q->j->in_t == DT_F16 && f16_takes(q, along))
-    return along ? f16_along : f16_across;
+  bool quick = is_quick(q);
+  if (q->j->in_t == DT_BF16 && bf16_takes(q, along)) {
+    if (quick) return along ? bf16_quick_along : bf16_quick_across;
+    return along ? bf16_line : bf16_across;
+  }
+  if (q->j->in_t == DT_F16 && f16_takes(q, along)) {
+    if (quick) return along ? f16_quick_along : f16_quick_across;
+    return along ? f16_line : f16_across;
+  }
   return along ? f64_along : f64_across;
 }
 
 static void reduce_pass (const DtRedPass *q) {
-  bool along = q->w == 1 || q->j->along;
+  bool along = q->w == 1 || q->j->along || is_single(q);
   size_t size = dt_class_size(q->j->cl);
   PassFn f = pass_for(q, along);
   DtRedPass one = *q;

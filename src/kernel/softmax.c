@@ -51,32 +51,23 @@ static int64_t line_len (const DtTensor *t, int dim) {
   return t->m.ndim == 0 ? 1 : t->m.shape[dim];
 }
 
-/* All lines of bf16: as they lie in memory, or through `own`.  One at a time:
-** of lines that come from memory, several at once take a fifth longer, since
-** they and what is made of them leave the nearest cache. */
+/* All lines of bf16: as they lie in memory, or through `own`. */
 static DtStatus all_bf16 (DtCtx *cx, DtLines *l, bool log_form, DtDtype sum_t,
                           int64_t n) {
-  enum { SIZE = sizeof(uint16_t), MOST = 1 };
-  const uint16_t *x[MOST];
-  uint16_t *y[MOST];
-  char *to[MOST];
-  float *buf = dt_alloc(cx, (size_t)n * MOST * (sizeof *buf + SIZE));
+  enum { SIZE = sizeof(uint16_t) };
+  float *buf = dt_alloc(cx, (size_t)n * (sizeof *buf + SIZE));
   if (buf == NULL) return DT_E_NOMEM;
-  uint16_t *own = (uint16_t *)(void *)(buf + n * MOST);
-  while (!l->done) {
-    int count = 0;
-    int64_t ostep = l->stride[0];
-    for (; count < MOST && !l->done; count++, dt_lines_next(l)) {
-      x[count] = (const uint16_t *)(const void *)l->p[1];
-      to[count] = l->p[0];
-      y[count] = ostep == SIZE ? (uint16_t *)(void *)l->p[0] : own + count * n;
-      if (l->stride[1] == SIZE) continue;
-      dt_run_move(SIZE, own + count * n, SIZE, l->p[1], l->stride[1], n);
-      x[count] = own + count * n;
+  uint16_t *own = (uint16_t *)(void *)(buf + n);
+  for (; !l->done; dt_lines_next(l)) {
+    const uint16_t *x = (const uint16_t *)(const void *)l->p[1];
+    const bool in_place = l->stride[0] == SIZE;
+    uint16_t *y = in_place ? (uint16_t *)(void *)l->p[0] : own;
+    if (l->stride[1] != SIZE) {
+      dt_run_move(SIZE, own, SIZE, x, l->stride[1], n);
+      x = own;
     }
-    dt_loops()->softmax_bf16(log_form, sum_t, count, x, y, buf, n);
-    for (int k = 0; k < count && ostep != SIZE; k++)
-      dt_run_move(SIZE, to[k], ostep, y[k], SIZE, n);
+    dt_loops()->softmax_bf16(log_form, sum_t, x, y, buf, n);
+    if (!in_place) dt_run_move(SIZE, l->p[0], l->stride[0], y, SIZE, n);
   }
   dt_free(cx, buf);
   return DT_OK;

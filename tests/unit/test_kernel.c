@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 #include "kernel_util.h"
+#include "kernel/kernel_int.h"
 #include "kernel/special.h"
 
 static const char *message (DtCtx *cx) { return dt_buf_str(&cx->err.message); }
@@ -252,6 +253,57 @@ static void test_reduce_layout_stable (void **state) {
   dt_tensor_unref(cx, y);
 }
 
+/* Variances: the same bits in another layout, also where the first element lies
+** far from all others, or there are more than numbers. */
+static void test_reduce_var (void **state) {
+  DtCtx *cx = fixture_cx(state);
+  static const int perm[] = {1, 0};
+  static const DtDtype types[] = {DT_F32, DT_BF16, DT_F16};
+  enum { LEN = 1500, W = 37 };
+  for (int t = 0; t < 3; t++) {
+    DtTensor *w = rnd(cx, DT_F64, 2, SHAPE(LEN, W), 6), *a, *b, *c, *x, *y;
+    void *p = NULL;
+    OK(dt_tensor_data(cx, w, &p));
+    double *v = p, ends[] = {1000, -30, INFINITY, NAN, 0};
+    for (int k = 0; k < COUNT(ends); k++) v[k] = ends[k];
+    for (int i = 0; i < LEN; i++) v[i * W + 7] = 3.25;
+    a = make(cx, types[t], 2, SHAPE(LEN, W), NULL);
+    b = make(cx, types[t], 2, SHAPE(LEN, W), perm);
+    x = make(cx, types[t], 1, SHAPE(W), NULL);
+    y = make(cx, types[t], 1, SHAPE(W), NULL);
+    OK(dt_k_copy(cx, w, a));
+    OK(dt_k_copy(cx, a, w));
+    OK(dt_k_copy(cx, a, b));
+    OK(dt_k_reduce(cx, DT_RED_VAR, NULL, a, 1, x));
+    OK(dt_k_reduce(cx, DT_RED_VAR, NULL, b, 1, y));
+    assert_true(dt_tensor_identical(x, y));
+    c = make(cx, types[t], 2, SHAPE(LEN, 2 * W), NULL);
+    DtTensor apart = dt_stack_view(c);  /* every second column */
+    apart.m.shape[1] = W;
+    apart.m.stride[1] = 2;
+    OK(dt_k_copy(cx, a, &apart));
+    OK(dt_k_reduce(cx, DT_RED_VAR, NULL, &apart, 1, y));
+    assert_true(dt_tensor_identical(x, y));
+    OK(dt_k_reduce(cx, DT_RED_SUM, NULL, a, 1, x));
+    OK(dt_k_reduce(cx, DT_RED_SUM, NULL, &apart, 1, y));
+    assert_true(dt_tensor_identical(x, y));
+    OK(dt_k_reduce(cx, DT_RED_VAR, NULL, a, 1, x));
+    DtTensor *got = make(cx, DT_F64, 1, SHAPE(W), NULL);
+    OK(dt_k_copy(cx, x, got));
+    OK(dt_tensor_data(cx, got, &p));
+    for (int k = 0; k < W; k++) {
+      double column[LEN], r = ((double *)p)[k];
+      for (int i = 0; i < LEN; i++) column[i] = v[i * W + k];
+      double want = naive_reduce(DT_RED_VAR, column, LEN);
+      if (want != want) assert_true(r != r);
+      else if (!(fabs(r - want) <= 1e-20 + want * (t == 0 ? 2e-7 : 0x1p-8)))
+        fail_msg("type %d, column %d: %a, not %a", t, k, r, want);
+    }
+    DtTensor *const own[] = {w, a, b, c, x, y, got};
+    for (int k = 0; k < COUNT(own); k++) dt_tensor_unref(cx, own[k]);
+  }
+}
+
 static void test_reduce_empty (void **state) {
   DtCtx *cx = fixture_cx(state);
   static const struct { DtReduce f; double want; } cases[] = {
@@ -334,6 +386,7 @@ int main (void) {
     T(test_exp_accuracy), T(test_polynomials),
     T(test_copy_types), T(test_copy_overlap),
     T(test_reduce), T(test_reduce_layout_stable), T(test_reduce_empty),
+    T(test_reduce_var),
     T(test_gemm), T(test_gemm_edges),
   };
 #undef T

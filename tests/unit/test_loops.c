@@ -166,13 +166,11 @@ static void test_softmax (void **state) {
   }
 }
 
-/* Lines of bf16: the same bits at every level and for each line by itself,
-** near the shares in double; a NaN or an infinity fills the line. */
+/* A line of bf16: the same bits at every level, near the shares in double; a NaN
+** or an infinity fills the line. */
 static void test_softmax_bf16 (void **state) {
-  static float in[N], buf[4 * N];
-  static uint16_t x[2][N], out[3][2][N], one[N];
-  const uint16_t *xs[2] = { x[0], x[1] };
-  uint16_t *own[1] = { one };
+  static float in[N], buf[N];
+  static uint16_t x[2][N], out[3][2][N];
   (void)state;
   for (int n = 1; n < N; n = n * 2 + 1)
     for (int log_form = 0; log_form < 2; log_form++) {
@@ -186,11 +184,9 @@ static void test_softmax_bf16 (void **state) {
       memcpy(x[1], x[0], sizeof x[0]);
       x[1][n / 3] = n % 4 == 3 ? 0x7fc0 : 0x7f80;
       for (int l = 0; l < nlevels; l++) {
-        uint16_t *ys[2] = { out[l][0], out[l][1] };
-        levels[l]->softmax_bf16(log_form, DT_F32, 2, xs, ys, buf, n);
+        for (int k = 0; k < 2; k++)
+          levels[l]->softmax_bf16(log_form, DT_F32, x[k], out[l][k], buf, n);
         assert_memory_equal(out[0][0], out[l][0], (size_t)n * 2);
-        levels[l]->softmax_bf16(log_form, DT_F32, 1, xs, own, buf, n);
-        assert_memory_equal(out[0][0], one, (size_t)n * 2);
         for (int i = 0; i < n; i++)
           if (out[l][1][i] != 0x7fc0)
             fail_msg("n %d, log %d, level %d: %#x at %d", n, log_form, l,
@@ -387,6 +383,100 @@ static void test_narrow (void **state) {
   }
 }
 
+/* Quick sums and sums of squares about a number: the same bits in a tile, one
+** output at a time, side by side and far apart, at every level; squares in
+** double are those of a pass of their own. */
+static void one_way (int l, DtDtype t, DtDtype out, bool along, const void *p,
+                     int64_t in, int64_t step, int64_t w, DtMap m,
+                     const double *mean, double *acc) {
+  DtRedJob j = { .cl = DT_CL_F64, .in_t = t, .out_t = out, .nred = 1,
+                 .len = NLEN, .red = { { NLEN, in, 0 } }, .along = along };
+  DtRedPass q = { &j, p, step, w, m, DT_C_ADD, mean, acc };
+  memset(acc, 0, 2 * NW * sizeof *acc);
+  levels[l]->reduce(&q);
+}
+
+static void same_ways (DtDtype t, DtDtype out, DtMap m, int64_t w,
+                       const void *in, const void *side, const double *mean,
+                       double *want) {
+  double got[2 * NW];
+  int64_t es = (int64_t)dt_dtype_size(t);
+  one_way(0, t, out, true, side, es, es * NLEN, w, m, mean, want);
+  for (int l = 0; l < nlevels; l++) {
+    one_way(l, t, out, true, side, es, es * NLEN, w, m, mean, got);
+    same_sums("line", (int)t, l, want, got);
+    same_sums("line", (int)t, l, want + NW, got + NW);
+    one_way(l, t, out, true, in, es * NW, es, w, m, mean, got);
+    same_sums("strided line", (int)t, l, want, got);
+    same_sums("strided line", (int)t, l, want + NW, got + NW);
+    one_way(l, t, out, false, in, es * NW, es, w, m, mean, got);
+    same_sums("tile", (int)t, l, want, got);
+    same_sums("tile", (int)t, l, want + NW, got + NW);
+  }
+}
+
+static void test_spread (void **state) {
+  static const DtMap maps[] = { DT_M_ID, DT_M_SQUARE, DT_M_DEV2, DT_M_SPREAD };
+  static const DtDtype types[] = { DT_F32, DT_BF16, DT_F16 };
+  static float x[NW * NLEN], turned[NW * NLEN];
+  static uint32_t in[NW * NLEN], side[NW * NLEN];       /* of any type */
+  double mean[NW], want[2 * NW], apart[2 * NW];
+  (void)state;
+  for (int i = 0; i < NW * NLEN; i++)
+    turned[i % NW * NLEN + i / NW] = x[i] = (float)(int32_t)next() * 0x1p-28f;
+  turned[7 * NLEN + 5] = x[5 * NW + 7] = NAN;
+  for (int k = 0; k < NW; k++) mean[k] = k * 0.25 - 3;
+  for (int t = 0; t < 3; t++) {
+    int64_t es = (int64_t)dt_dtype_size(types[t]);
+    levels[0]->store(DT_CL_F32, x, types[t], in, es, NW * NLEN);
+    levels[0]->store(DT_CL_F32, turned, types[t], side, es, NW * NLEN);
+    for (int m = 0; m < 4; m++)
+      for (int64_t w = NW - 1; w <= NW; w++) {
+        same_ways(types[t], types[t], maps[m], w, in, side, mean, want);
+        same_ways(types[t], DT_F32, maps[m], w, in, side, mean, want);
+      }
+    same_ways(types[t], DT_F32, DT_M_DEV2, NW, in, side, mean, apart);
+    same_sums("squares", t, 0, apart, want + NW);
+  }
+}
+
+/* Extremes of lines of few numbers, zeros of both signs and NaN among them. */
+static void test_ordered (void **state) {
+  static const uint16_t few[8] = { 0, 0x8000, 0x3f80, 0xbf80, 0xff80, 0x8001,
+                                   0xffc0, 0x7fc0 };
+  static const DtDtype types[] = { DT_BF16, DT_F16 };
+  uint16_t v[300];
+  double wide[300], want, got;
+  (void)state;
+  for (int round = 0; round < 4000; round++) {
+    DtDtype t = types[round % 2];
+    uint32_t mask = next() % 256 & (round % 5 == 0 ? 255 : 63);
+    int64_t n = 1 + next() % 300;
+    for (int64_t i = 0; i < n; i++) {
+      uint32_t k = next() % 8;
+      while (mask != 0 && !(mask >> k & 1)) k = (k + 1) % 8;
+      v[i] = few[k];
+    }
+    levels[0]->load(DT_CL_F64, wide, t, v, 2, n);
+    for (int c = DT_C_MAX; c <= DT_C_MIN; c++)
+      for (int l = 0; l < nlevels; l++) {
+        DtRedJob j = { .cl = DT_CL_F64, .in_t = DT_F64, .nred = 1, .len = n,
+                       .red = { { n, 8, 0 } } };
+        DtRedPass q = { &j, (const char *)wide, 0, 1, DT_M_ID, (DtComb)c, NULL,
+                        &want };
+        levels[0]->reduce(&q);
+        j.in_t = t;
+        j.red[0].in = 2;
+        q.p = (const char *)v;
+        q.acc = &got;
+        levels[l]->reduce(&q);
+        if (memcmp(&want, &got, 8) != 0 && !(want != want && got != got))
+          fail_msg("round %d, %d, level %d: %a, not %a", round, c, l, got,
+                   want);
+      }
+  }
+}
+
 int main (void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_rows), cmocka_unit_test(test_near),
@@ -394,7 +484,8 @@ int main (void) {
     cmocka_unit_test(test_softmax), cmocka_unit_test(test_softmax_bf16),
     cmocka_unit_test(test_reduce),
     cmocka_unit_test(test_bf16_rows), cmocka_unit_test(test_bf16_all),
-    cmocka_unit_test(test_narrow),
+    cmocka_unit_test(test_narrow), cmocka_unit_test(test_spread),
+    cmocka_unit_test(test_ordered),
   };
   return cmocka_run_group_tests(tests, find_levels, NULL);
 }
