@@ -302,6 +302,53 @@ for _, want in ipairs {"[0] rank 0 has 1.0", "[1] rank 1 has 1.0",
   check("processes: " .. want, code == 0 and out:find(want, 1, true), out)
 end
 
+-- An object with a state of its own is saved and loaded by it, an optimizer
+-- that made no step among it.
+out, code = text([[
+import tempfile
+import torch
+import torch.distributed as dist
+import torch.distributed.checkpoint as dcp
+from torch.distributed.checkpoint.state_dict import get_state_dict, set_state_dict
+from torch.distributed.checkpoint.stateful import Stateful
+
+class App(Stateful):
+    def __init__(self, model, opt):
+        self.model, self.opt = model, opt
+    def state_dict(self):
+        m, o = get_state_dict(self.model, self.opt)
+        return {"model": m, "optim": o}
+    def load_state_dict(self, sd):
+        set_state_dict(self.model, self.opt, model_state_dict=sd["model"],
+                       optim_state_dict=sd["optim"])
+
+def build(value):
+    m = torch.nn.Linear(2, 2)
+    torch.nn.init.constant_(m.weight, value)
+    torch.nn.init.zeros_(m.bias)
+    return m, torch.optim.Adam(m.parameters(), lr=0.5)
+
+def step(m, o):
+    m(torch.ones(1, 2)).pow(2).sum().backward()
+    o.step()
+    o.zero_grad()
+
+m, o = build(1.0)
+step(m, o)
+box = [tempfile.mkdtemp() if dist.get_rank() == 0 else None]
+dist.broadcast_object_list(box, src=0)
+dcp.save({"app": App(m, o), "epoch": 3}, checkpoint_id=box[0])
+n, p = build(0.0)
+state = {"app": App(n, p), "epoch": 0}
+dcp.load(state, checkpoint_id=box[0])
+same = torch.equal(m.weight, n.weight)
+step(m, o)
+step(n, p)
+print("loaded", same, torch.equal(m.weight, n.weight), state["epoch"], p.param_groups[0]["lr"])
+]], 2)
+check("a Stateful", code == 0 and out:find("loaded True True 3 0.5", 1, true),
+  out)
+
 -- What is no Python, in CPython's words and with its line; what a program is
 -- not let do; texts that would fill the memory.
 for _, case in ipairs {

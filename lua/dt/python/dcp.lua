@@ -81,22 +81,57 @@ local function planned(f)
     .. "%s: %s\n", dt.rank(), dt.rank(), e.class, e.message)
 end
 
+-- A method of an object that keeps a state of its own (Stateful), or nil.
+local function method(v, name)
+  if type(v) ~= "table" or V.is_seq(v) or V.is_dict(v) or V.is_set(v) then
+    return nil
+  end
+  local ok, f = pcall(attrs.get, v, name)
+  return ok and f or nil
+end
+
+-- The entries of a state dict, with the states of objects in their place; and
+-- what each of these takes its state back by.
+local function opened(state)
+  if not V.is_dict(state) then return state, {} end
+  local out, owners = V.dict(), {}
+  for k, v in V.each(state) do
+    local give, take = method(v, "state_dict"), method(v, "load_state_dict")
+    if give and take then
+      v = V.call(give, V.list({}, 0))
+      owners[#owners + 1] = {take, v}
+    end
+    V.dict_set(out, k, v)
+  end
+  return out, owners
+end
+
 local function save(args, kw)
   local path = place(args, kw, "storage_writer")
+  local state = opened(get(args, kw, 1, "state_dict"))
   return planned(function ()
-    checkpoint.save(tables(get(args, kw, 1, "state_dict")),
-      {checkpoint_id = path})
+    checkpoint.save(tables(state), {checkpoint_id = path})
   end)
 end
 
 local function load(args, kw)
-  local state = get(args, kw, 1, "state_dict")
+  local given = get(args, kw, 1, "state_dict")
   local path = place(args, kw, "storage_reader")
+  local state, owners = opened(given)
   local plain = tables(state)
-  return planned(function ()
+  planned(function ()
     checkpoint.load(plain, {checkpoint_id = path})
     put_back(state, plain)
+    for k, v in V.each(V.is_dict(given) and state or V.dict()) do
+      if not method(V.dict_get(given, k), "load_state_dict") then
+        V.dict_set(given, k, v)
+      end
+    end
   end)
+  for _, row in ipairs(owners) do
+    V.call(row[1], V.list({row[2]}, 1))
+  end
+  return None
 end
 
 local function storage(name)
@@ -264,6 +299,68 @@ local function set_optimizer(args, kw)
   return None
 end
 
+-- An optimizer that made no step yet gets its state by one that changes
+-- nothing: zero gradients, rate 0.
+local function init_state(opt)
+  if next(opt.state) ~= nil then return end
+  local rates, all = {}, {}
+  for i, g in ipairs(opt.param_groups) do
+    for _, p in ipairs(g.params) do
+      if p.grad ~= nil then return end
+      if p.requires_grad then all[#all + 1] = p end
+    end
+    rates[i] = g.lr
+  end
+  local guard <close> = dt.no_grad()            -- luacheck: ignore guard
+  for _, p in ipairs(all) do p.grad = dt.zeros_like(p:detach()) end
+  for _, g in ipairs(opt.param_groups) do g.lr = g.lr and 0.0 end
+  opt:step()
+  for i, g in ipairs(opt.param_groups) do g.lr = rates[i] end
+  opt:zero_grad()
+end
+
+-- The optimizers of an argument: one, or several.
+local function optimizers(v)
+  if V.is_seq(v) then return v, v.n end
+  return {v}, v and 1 or 0
+end
+
+-- get_state_dict(model, optimizers): both state dicts; the states of several
+-- optimizers in one.
+local function get_both(args, kw)
+  local model = get(args, kw, 1, "model")
+  local list, n = optimizers(get(args, kw, 2, "optimizers"))
+  local states, groups = V.dict(), V.list({}, 0)
+  for i = 1, n do
+    init_state(list[i])
+    local d = get_optimizer(V.list {model, list[i]}, kw)
+    for k, v in V.each(V.dict_get(d, "state")) do V.dict_set(states, k, v) end
+    local own = V.dict_get(d, "param_groups")
+    for k = 1, own.n do
+      groups.n = groups.n + 1
+      groups[groups.n] = own[k]
+    end
+  end
+  local out = V.dict()
+  V.dict_set(out, "state", states)
+  V.dict_set(out, "param_groups", groups)
+  return V.tuple {get_model(V.list {model}, kw), n > 0 and out or V.dict()}
+end
+
+local function set_both(args, kw)
+  local model = get(args, kw, 1, "model")
+  local list, n = optimizers(get(args, kw, 2, "optimizers"))
+  local options = V.dict()
+  local o = get(args, kw, 99, "options")
+  if o then V.dict_set(options, "options", o) end
+  for i = 1, n do
+    set_optimizer(V.list {model, list[i],
+      get(args, kw, 99, "optim_state_dict")}, options)
+  end
+  return set_model(V.list {model, get(args, kw, 99, "model_state_dict")},
+    options)
+end
+
 local function state_options(_, kw)
   local out = namespace {__name__ = "StateDictOptions"}
   for k, v in V.each(kw or V.dict()) do out[k] = v end
@@ -271,6 +368,8 @@ local function state_options(_, kw)
 end
 
 M.state_dict = namespace {
+  get_state_dict = builtin(get_both, "get_state_dict"),
+  set_state_dict = builtin(set_both, "set_state_dict"),
   get_model_state_dict = builtin(get_model, "get_model_state_dict"),
   set_model_state_dict = builtin(set_model, "set_model_state_dict"),
   get_optimizer_state_dict = builtin(get_optimizer,

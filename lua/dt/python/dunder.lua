@@ -14,13 +14,14 @@ local ORDERS = {__lt__ = "<", __le__ = "<=", __gt__ = ">", __ge__ = ">=",
 local CALLS = {__len__ = "len", __iter__ = "iter", __str__ = "str",
   __repr__ = "repr", __hash__ = "hash", __abs__ = "abs", __int__ = "int",
   __float__ = "float", __bool__ = "bool", __format__ = "format",
-  __dir__ = "dir"}
+  __dir__ = "dir", __round__ = "round"}
 
 -- Which kinds of values have a name, beyond those of every object.
 local ALL = "__str__ __repr__ __hash__ __eq__ __ne__ __format__ __dir__"
 local BOX = " __len__ __iter__ __contains__ __getitem__"
 local NUMBER = " __add__ __sub__ __mul__ __truediv__ __floordiv__ __mod__ "
-  .. "__pow__ __lt__ __le__ __gt__ __ge__ __abs__ __int__ __float__ __bool__"
+  .. "__pow__ __lt__ __le__ __gt__ __ge__ __abs__ __int__ __float__ __bool__ "
+  .. "__round__"
 local OF = {list = BOX .. " __setitem__ __delitem__ __add__ __mul__ __lt__ "
     .. "__gt__", tuple = BOX .. " __add__ __mul__ __lt__ __gt__",
   dict = BOX .. " __setitem__ __delitem__ __or__",
