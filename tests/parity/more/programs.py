@@ -491,5 +491,152 @@ def fsdp_dims_flat(S):
     S.train(model, mse(model, x, t), torch.optim.SGD(model.parameters(), lr=0.1))
 
 
-PROGRAMS = ("fsdp_flat_dp_cp", "ckpt_reentrant_tp", "tp_lr_tensor", "clip_kinds", "fsdp_backward_prefetch_off", "fsdp_tp_uneven", "tp_accum_partial", "fsdp_divide", "moe_tp_hidden", "moe_top2_fsdp", "losses_dt", "lmap_redistribute", "vocab_2d", "prep_input_kw", "tp_eval_grad", "replicate_tied", "ddp_hooks", "lm2_fsdp_lp", "fsdp_tp_place", "ddp_views", "fsdp_dims", "fsdp_dims_hsdp", "fsdp_dims_flat")
-WORLD = {"fsdp_dims_hsdp": 8}
+TP = lambda: {"in_proj": ColwiseParallel(), "out_proj": RowwiseParallel()}
+
+
+def back_hooks(S):
+    mesh = S.mesh((2,), ("tp",))
+    m = S.init(ToyModel(6, 8, 4))
+    S.parallelize(m, mesh, TP())
+    seen = []
+    m.relu.register_full_backward_hook(lambda mod, gi, go: seen.append([place_of(gi[0]), place_of(go[0])]))
+    m.out_proj.register_full_backward_hook(lambda mod, gi, go: (gi[0] * 2,))
+    m.in_proj.register_full_backward_pre_hook(lambda mod, go: (go[0] * 0.5,))
+    h = m.register_full_backward_hook(lambda mod, gi, go: seen.append([gi[0] is None, place_of(go[0])]))
+    x = S.val((4, 6), 1000)
+
+    def fwd(st):
+        if st == 2:
+            h.remove()
+        return m(x).pow(2).mean()
+    S.train(m, fwd, torch.optim.SGD(m.parameters(), lr=0.1))
+    S.values["seen"] = seen
+
+
+def fcall(S):
+    from torch.func import functional_call
+    mesh = S.mesh((2,), ("tp",))
+    m = S.init(ToyModel(6, 8, 4))
+    S.parallelize(m, mesh, TP())
+    x = S.val((4, 6), 1000)
+    S.train(m, lambda st: functional_call(m, {"out_proj.bias": m.out_proj.bias * 2}, (x,)).pow(2).mean() + functional_call(m, dict(m.named_parameters()), x).mean(), torch.optim.SGD(m.parameters(), lr=0.1))
+
+
+def scaler(S):
+    mesh = S.mesh((2,), ("tp",))
+    model = S.init(ToyModel(8, 16, 6))
+    S.parallelize(model, mesh, TP())
+    x, t = S.val((8, 8), 1000), S.val((8, 6), 1001)
+    opt = torch.optim.SGD(model.parameters(), lr=0.1)
+    g = torch.amp.GradScaler("cpu", init_scale=8.0, growth_interval=2)
+    for st in (1, 2, 3):
+        with S.recording("fwd", st):
+            l_ = mse(model, x, t)(st)
+        with S.recording("bwd", st):
+            g.scale(l_).backward()
+        with S.recording("opt", st):
+            try:
+                g.unscale_(opt)
+                n = clip_grad_norm_(model.parameters(), 1.0)
+                S.values[f"norm {st}"] = place_of(n)
+                if st == 2:
+                    model.in_proj.weight.grad.mul_(float("inf"))
+                g.step(opt)
+                g.update()
+            except Exception as e:
+                S.fail(f"step {st}", e)
+        S.values[f"scale {st}"] = g.get_scale()
+        opt.zero_grad()
+    S.values["params"] = S.pack(model.named_parameters())
+    S.values["state"] = g.state_dict()
+
+
+def scaler_plain(S):
+    S.mesh((2,), ("dp",))
+    model = S.init(ToyModel(8, 16, 6))
+    x, t = S.val((8, 8), 1000), S.val((8, 6), 1001)
+    opt = torch.optim.SGD(model.parameters(), lr=0.1)
+    g = torch.amp.GradScaler("cpu", init_scale=8.0, growth_interval=2)
+    for st in (1, 2, 3):
+        with S.recording("fwd", st):
+            l_ = mse(model, x, t)(st)
+        with S.recording("bwd", st):
+            g.scale(l_).backward()
+        with S.recording("opt", st):
+            try:
+                if st > 1:
+                    g.unscale_(opt)
+                if st == 2:
+                    model.in_proj.weight.grad.mul_(float("inf"))
+                g.step(opt)
+                g.update()
+            except Exception as e:
+                S.fail(f"step {st}", e)
+        S.values[f"scale {st}"] = g.get_scale()
+        opt.zero_grad()
+    S.values["params"] = S.pack(model.named_parameters())
+    S.values["state"] = g.state_dict()
+
+
+def autocast_fsdp(S):
+    mesh = S.mesh((2,), ("dp",))
+    model = S.init(ToyModel(8, 16, 6))
+    with S.recording("init", 0):
+        fully_shard(model, mesh=mesh)
+    x, t = rows(S.val((8, 8), 1000), S.rank, 2), rows(S.val((8, 6), 1001), S.rank, 2)
+
+    def fwd(st):
+        with torch.amp.autocast(device_type="cpu", dtype=torch.bfloat16, enabled=True):
+            y = model(x)
+            z = y.softmax(-1).log() + torch.matmul(y, y.t()).sum() * 0
+        return F.mse_loss(z.float(), t)
+    S.train(model, fwd, torch.optim.SGD(model.parameters(), lr=0.1))
+
+
+def schedules_more(S):
+    S.mesh((2,), ("tp",))
+    L = O.lr_scheduler
+    made = {"CyclicLR": lambda o: L.CyclicLR(o, 0.01, 0.1, 3, 2, mode="triangular2"), "Cyclic exp": lambda o: L.CyclicLR(o, 0.01, 0.1, 2, mode="exp_range", gamma=0.9, cycle_momentum=False), "SWALR": lambda o: O.swa_utils.SWALR(o, swa_lr=0.05, anneal_epochs=3),
+            "Chained": lambda o: L.ChainedScheduler([L.ConstantLR(o, 0.5, 2), L.ExponentialLR(o, 0.9)]), "Cyclic lists": lambda o: L.CyclicLR(o, [0.01, 0.02], [0.1, 0.2], 2, 1)}
+    for name, f in made.items():
+        p, q = nn.Parameter(torch.zeros(2)), nn.Parameter(torch.zeros(2))
+        o = O.SGD([{"params": [p]}, {"params": [q], "lr": 0.05}], lr=0.1, momentum=0.9)
+        s = f(o)
+        out = []
+        for _ in range(9):
+            out.append([[g["lr"], g["momentum"]] for g in o.param_groups])
+            o.step()
+            s.step()
+        S.values[name] = out + list(s.get_last_lr())
+
+
+def tp_state(S):
+    mesh = S.mesh((2,), ("tp",))
+    model = S.init(ToyModel(6, 8, 4))
+    S.parallelize(model, mesh, {"in_proj": ColwiseParallel(), "out_proj": RowwiseParallel()})
+    opt = torch.optim.AdamW(model.parameters(), lr=0.01)
+    x, t = S.val((4, 6), 1000), S.val((4, 4), 1001)
+    S.train(model, mse(model, x, t), opt)
+    sd = {k: v.clone() for k, v in model.state_dict().items()}
+    od = opt.state_dict()
+    S.values["od"] = {"keys": sorted(od), "state": {str(k): sorted(v) for k, v in od["state"].items()}, "groups": [sorted(g) for g in od["param_groups"]]}
+    m2 = S.init(ToyModel(6, 8, 4), 0.5)
+    S.parallelize(m2, mesh, {"in_proj": ColwiseParallel(), "out_proj": RowwiseParallel()})
+    o2 = torch.optim.AdamW(m2.parameters(), lr=0.02)
+    with S.recording("other", 1):
+        r = m2.load_state_dict(sd)
+        o2.load_state_dict(od)
+    S.values["load"] = [str(r), o2.param_groups[0]["lr"]]
+    with S.recording("other", 2):
+        mse(m2, x, t)(0).backward()
+        o2.step()
+    S.values["params"] = S.pack(m2.named_parameters())
+    try:
+        m2.load_state_dict({"in_proj.weight": sd["in_proj.weight"], "x": sd["in_proj.bias"]})
+    except Exception as e:
+        S.fail("load", e)
+
+
+PROGRAMS = ("fsdp_flat_dp_cp", "ckpt_reentrant_tp", "tp_lr_tensor", "clip_kinds", "fsdp_backward_prefetch_off", "fsdp_tp_uneven", "tp_accum_partial", "fsdp_divide", "moe_tp_hidden", "moe_top2_fsdp", "losses_dt", "lmap_redistribute", "vocab_2d", "prep_input_kw", "tp_eval_grad", "replicate_tied", "ddp_hooks", "lm2_fsdp_lp", "fsdp_tp_place", "ddp_views", "fsdp_dims", "fsdp_dims_hsdp", "fsdp_dims_flat", "back_hooks", "fcall", "scaler", "scaler_plain", "autocast_fsdp", "schedules_more", "tp_state")
+WORLD = {"fsdp_dims_hsdp": 8, "back_hooks": 2, "fcall": 2, "scaler": 2, "scaler_plain": 2, "autocast_fsdp": 2, "schedules_more": 2, "tp_state": 2}
+F32_ONLY = ("autocast_fsdp",)
