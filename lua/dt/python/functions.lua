@@ -87,8 +87,41 @@ M.pad_sequence = A.def("pad_sequence", {"sequences", "batch_first?",
   return dt.stack(out, a.batch_first == true and 0 or 1)
 end)
 
+-- The letters of a list of dimensions: einsum(x, [0, 1], y, [1, 2], [0, 2]).
+local function letters(v)
+  local items, n = V.items(v)
+  local out = {}
+  for i = 1, n do
+    local d = items[i]
+    if d == dt.ellipsis then
+      out[i] = "..."
+    elseif math.type(d) ~= "integer" or d < 0 or d > 51 then
+      util.raise("ValueError", "einsum(): expected subscripts to be within "
+        .. "the range [0, 52), but got %s", V.str(d))
+    else
+      out[i] = string.char(d < 26 and 65 + d or 71 + d)
+    end
+  end
+  return table.concat(out)
+end
+
+-- torch.einsum, with a text or with lists of dimensions.
+function M.einsum(plain)
+  return V.builtin(function (a, kw)
+    if not util.is_tensor(a[1]) then return V.call(plain, a, kw) end
+    local tensors, terms = {}, {}
+    for i = 1, a.n - a.n % 2, 2 do
+      tensors[#tensors + 1], terms[#terms + 1] = a[i], letters(a[i + 1])
+    end
+    local text = table.concat(terms, ",")
+    if a.n % 2 == 1 then text = text .. "->" .. letters(a[a.n]) end
+    return V.call(plain, V.list({text, table.unpack(tensors)}, #tensors + 1))
+  end, "einsum")
+end
+
 -- Put what belongs to torch and torch.nn.utils there.
 function M.provide(torch)
+  rawset(torch, "einsum", M.einsum(torch.einsum))
   for _, name in ipairs {"meshgrid", "broadcast_tensors", "atleast_1d",
       "atleast_2d", "atleast_3d", "unravel_index", "broadcast_shapes"} do
     rawset(torch, name, M[name])

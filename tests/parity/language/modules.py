@@ -118,3 +118,5 @@ s.append(nn.Tanh())
 print(s[-1], s[:2], len(s))
 del s[0]
 print(s)
+a, b = torch.arange(6.).view(2, 3), torch.arange(12.).view(3, 4)
+print(torch.einsum(a, [0, 1], b, [1, 2], [0, 2]), torch.einsum(a, [0, 1], [1]), torch.einsum(a, [..., 1], [...]))
