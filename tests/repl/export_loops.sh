@@ -107,5 +107,22 @@ L
 "$PYTHON" caught.py > out 2>&1
 ok "the last error, not the first" grep -qF "aten.mm.default got mixed" out
 
+# Where the processes cannot meet, none of them is left, nor their folder.
+mkdir meet
+cat > early.py <<'P'
+import os, time
+import torch.distributed as dist
+def fail(*a, **k):
+    if k["rank"] == 0:
+        raise RuntimeError("no such network")
+    time.sleep(600)
+dist.init_process_group = fail
+exec(compile(open("caught.py").read(), "caught.py", "exec"))
+P
+TMPDIR=$tmp/meet "$PYTHON" early.py > out 2>&1
+ok "processes that cannot meet end" [ $? = 1 ]
+ok "and say why" grep -q "RuntimeError: no such network" out
+ok "their folder is gone" [ -z "$(ls meet)" ]
+
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

@@ -29,15 +29,37 @@ from torch.distributed.tensor.parallel import loss_parallel
 
 local FORK = [[
 # %d processes, made here; torchrun makes its own.
-children = []
+import shutil
+import tempfile
+from datetime import timedelta
+children, rank, store = [], 0, None
+
+
+def leave(kind=None, value=None, trace=None):
+    """Say what is raised and by whom; wait for the other processes."""
+    alone = kind is not None and not dist.is_initialized()
+    if kind is not None:
+        import traceback
+        text = "".join(traceback.format_exception(kind, value, trace))
+        print(f"[rank{rank}]:", text, file=sys.stderr, end="")
+    sys.stdout.flush()
+    sys.stderr.flush()
+    if children or kind is not None or rank > 0:
+        for child in children:
+            if alone:                   # they wait for this one
+                os.kill(child, 15)
+            if os.waitpid(child, 0)[1]:
+                kind = kind or RuntimeError
+        if rank == 0 and store is not None:
+            shutil.rmtree(os.path.dirname(store), ignore_errors=True)
+        os._exit(0 if kind is None else 1)
+
+
 if "WORLD_SIZE" in os.environ:
     dist.init_process_group("gloo")
 else:
-    import shutil
-    import tempfile
-    from datetime import timedelta
+    sys.excepthook = leave
     store = os.path.join(tempfile.mkdtemp(), "store")
-    rank = 0
     for r in range(1, %d):
         child = os.fork()
         if child == 0:
@@ -47,27 +69,7 @@ else:
     torch.set_num_threads(1)
     dist.init_process_group("gloo", init_method="file://" + store, rank=rank,
                             world_size=%d, timeout=timedelta(seconds=60))
-
-
-def leave(kind=None, value=None, trace=None):
-    """Say what is raised and by whom; wait for the other processes."""
-    if kind is not None:
-        import traceback
-        text = "".join(traceback.format_exception(kind, value, trace))
-        print(f"[rank{dist.get_rank()}]:", text, file=sys.stderr, end="")
-    sys.stdout.flush()
-    sys.stderr.flush()
-    if children or kind is not None or rank > 0:
-        for child in children:
-            if os.waitpid(child, 0)[1]:
-                kind = kind or RuntimeError
-        if rank == 0:
-            shutil.rmtree(os.path.dirname(store), ignore_errors=True)
-        os._exit(0 if kind is None else 1)
-
-
-if "WORLD_SIZE" not in os.environ:
-    sys.excepthook = leave
+    sys.excepthook = leave              # that call has set its own
 ]]
 
 local FAKE = [[
