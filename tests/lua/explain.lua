@@ -261,6 +261,10 @@ T.raises("MIXED", "mixed", function () return h + mask end)
 
 local rep = dt.debug.report()
 T.eq(rep.reproduced, "it raises the same", "the repro was run")
+T.ok(rep.steps <= 3 and rep.whole.steps > 20, "the repro is small, the rest "
+  .. "is below it")
+T.has(rep.lua, "({8, 32})", "with its sizes")
+T.has(rep.whole.lua, "aten.relu", "all of it")
 T.has(rep.title, "DT0101", "the title says what")
 T.has(rep.torch, "torch.ops.aten.add.Tensor(", "a PyTorch script")
 T.has(tostring(rep), "## What each rank held", "prints as Markdown")

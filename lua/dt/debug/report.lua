@@ -8,6 +8,7 @@ local page = require "dt.debug.page"
 local program = require "dt.debug.program"
 local emit = require "dt.debug.emit"
 local replay = require "dt.debug.replay"
+local shrink = require "dt.debug.shrink"
 
 local M = {}
 
@@ -168,9 +169,25 @@ local function describe(d)
   out[#out + 1] = d.torch:gsub("\n+$", "")
   add("```")
   add("")
+  if d.whole then
+    add("<details><summary>All of the %d operators that ran before it"
+      .. "</summary>", d.whole.steps)
+    add("")
+    add("```Lua")
+    out[#out + 1] = d.whole.lua
+    add("```")
+    add("")
+    add("```py")
+    out[#out + 1] = d.whole.torch:gsub("\n+$", "")
+    add("```")
+    add("")
+    add("</details>")
+    add("")
+  end
   add("## Expected and actual")
   add("")
-  add("- expected: %s", d.expected or "(not run: there is no data)")
+  add("- expected: %s", d.expected or dt.debug.no_data()
+    and "(not run: there is no data)" or "(does not run on one device)")
   add("- actual: %s", d.actual)
   add("")
   if #d.by_rank > 0 then
@@ -232,7 +249,8 @@ local function compare(r, kind, e)
 end
 
 -- dt.debug.report([file]): {title, summary, message, lua, torch, expected,
--- actual, inputs, by_rank, reproduced, versions}; prints as Markdown, and rank
+-- actual, inputs, by_rank, reproduced, versions}, and of an error that fewer
+-- operators raise in the same words, {whole = {lua, torch, steps}}; prints as Markdown, and rank
 -- 0 writes that to `file`.  Collective.
 function M.report(file)
   local P = program.build()
@@ -250,6 +268,12 @@ function M.report(file)
   end
   d.lua = emit.lua(Q, {whole = true})
   d.torch = emit.python(Q)
+  local small = kind == "error" and P.error and P.error.message
+    and shrink.same_words(P)
+  if small then
+    d.whole = {lua = d.lua, torch = d.torch, steps = small.before}
+    d.lua, d.torch, d.steps = small.lua, small.torch, small.steps
+  end
   d.expected = expected(Q)
   local r = replay.run_text(d.lua, P.ranks, {fake = dt.debug.no_data()})
   d.reproduced = compare(r, kind, e or s)

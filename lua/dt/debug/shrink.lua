@@ -54,7 +54,8 @@ end
 local Try = {}
 Try.__index = Try
 
--- Does the program still fail in the same way?  Rank 0's answer.
+-- Does the program still fail in the same way?  Rank 0's answer.  In the same
+-- words, sizes and all, when `exact` is set.
 function Try:holds(P)
   if self.left <= 0 then return false end
   self.left = self.left - 1
@@ -63,7 +64,8 @@ function Try:holds(P)
   if not ok then return false end
   local r = replay.run_text(text, P.ranks, {fake = self.fake, alone = true,
     verify = self.goal.cause ~= nil})
-  return same(self.goal, r)
+  return same(self.goal, r) and (not self.exact
+    or r.error ~= nil and r.error.message == self.exact)
 end
 
 function Try:keep(P)
@@ -270,10 +272,11 @@ local function text(d)
   return head .. "\n\n-- dtrepl: ranks=" .. d.ranks .. "\n" .. d.lua
 end
 
-local function reduce(P)
+-- The failing step and what it needs, as far as that fails again; and the step.
+local function begin(P, exact)
   local goal, target = goal_of(P)
   local try = setmetatable({goal = goal, left = TRIALS, trials = 0,
-    fake = goal.cause == nil}, Try)
+    fake = goal.cause == nil, exact = exact}, Try)
   local Q = program.slice(P, {target})
   try.P = Q
   if not try:holds(Q) then
@@ -284,11 +287,34 @@ local function reduce(P)
     end
   end
   fewer(try, target)
+  return try
+end
+
+local function reduce(P)
+  local try = begin(P)
   smaller_mesh(try)
   smaller_sizes(try)
   -- Steps were copied meanwhile: the failing one is the last.
   fewer(try, try.P.steps[#try.P.steps])
   return try
+end
+
+-- The recorded error in fewer operators, with its mesh, sizes and words as they
+-- are: {lua, torch, steps, before}, or nil when it does not get smaller.
+-- Collective.
+function M.same_words(P)
+  local answer = replay.dump{}
+  if dt.rank() == 0 or dt.debug.no_data() then
+    local ok, try = pcall(begin, P, P.error.message)
+    if ok and #try.P.steps < #program.slice(P, {P.error}).steps then
+      answer = replay.dump{lua = (emit.lua(try.P)), steps = #try.P.steps,
+        torch = emit.python(try.P, true), before = #P.steps}
+    end
+  end
+  local d = replay.undump(dt.debug.from_all(answer)[1])
+  if not d or not d.lua then return nil end
+  local r = replay.run_text(d.lua, P.ranks, {fake = dt.debug.no_data()})
+  return r.error and r.error.message == P.error.message and d or nil
 end
 
 -- dt.debug.shrink([file]): {lua, torch, steps, ranks, before, trials, error |
