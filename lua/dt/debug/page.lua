@@ -81,7 +81,7 @@ function M.id(x)
   end
   if not require("dt.util").is_tensor(x) then
     M.fail("TYPE", "wanted a tensor or the name of a variable, not %s",
-      type(x))
+      x == nil and "nil: nothing has that name" or type(x))
   end
   return (dt.debug.id(x))
 end
