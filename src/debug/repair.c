@@ -49,23 +49,32 @@ static DtStatus gather (DtSession *s, DtVar *v, DtVar **out) {
   return st;
 }
 
+/* A copy in place of the input. */
+static DtStatus protect_slot (DtTrial *t, int slot) {
+  DtVar *old = t->in[slot], *local = NULL, *copy = NULL;
+  DtStatus st = copy_plain(t->d->s, old, &local);
+  if (st == DT_OK) st = dt_var_new(t->d->s, local->local, old->spec, &copy);
+  dt_var_unref(local);
+  if (st != DT_OK) return st;
+  dt_var_unref(old);
+  t->in[slot] = copy;
+  return DT_OK;
+}
+
+/* The tensor of an argument, or those of its list. */
+static DtStatus protect_value (DtTrial *t, const DtValue *v) {
+  if (v->kind == DT_V_LIST)
+    for (int i = 0; i < v->u.list.n; i++)
+      DT_TRY(t->d->s->cx, protect_value(t, &v->u.list.v[i]));
+  return v->kind == DT_V_TENSOR ? protect_slot(t, v->u.slot) : DT_OK;
+}
+
 /* Copies of inputs that the operator writes, so that trials change nothing. */
 static DtStatus protect (DtTrial *t) {
-  const DtSchema *sig = t->f->op->sig;
-  int i;
-  for (i = 0; i < sig->nargs; i++) {
-    int slot = dt_arg_slot(&t->f->args, i);
-    DtVar *old, *local = NULL, *copy = NULL;
-    DtStatus st;
-    if (!sig->arg[i].write || slot < 0) continue;
-    old = t->in[slot];
-    st = copy_plain(t->d->s, old, &local);
-    if (st == DT_OK) st = dt_var_new(t->d->s, local->local, old->spec, &copy);
-    dt_var_unref(local);
-    if (st != DT_OK) return st;
-    dt_var_unref(old);
-    t->in[slot] = copy;
-  }
+  const DtArgs *a = &t->f->args;
+  for (int i = 0; i < t->f->op->sig->nargs && i < a->n; i++)
+    if (t->f->op->sig->arg[i].write)
+      DT_TRY(t->d->s->cx, protect_value(t, &a->v[i]));
   return DT_OK;
 }
 
@@ -434,6 +443,18 @@ static bool worth_trying (const DtFailed *f) {
   return n <= TRY_BYTES;
 }
 
+/* Are all ranks here?  The error may be one rank's, which a script can catch,
+** and the others go on without it: waiting for them in a trial, which they
+** never join, would break off what works. */
+static DtStatus all_here (DtDebug *d, const DtFailed *f, bool *all) {
+  static const DtCollInfo info = {"repair", 0, "repair", ""};
+  DtComm *c = d->s->comm;
+  *all = true;
+  if (c == NULL || dt_mesh_size(first_dist(f)->spec->mesh) != c->size)
+    return DT_OK;
+  return dt_comm_stop(d->s->cx, c, &info, all);
+}
+
 static void trial_fini (DtTrial *t) {
   int i;
   for (i = 0; i < DT_TRIAL_SLOTS; i++) {
@@ -448,12 +469,14 @@ static DtStatus try_all (DtDebug *d, const DtFailed *f, DtRepairs *out,
   DtTrial t;
   DtMute m;
   DtStatus st = DT_OK;
-  bool equal = true;
+  bool equal = true, here;
   memset(out, 0, sizeof *out);
   if ((f->code != DT_E_MIXED && f->code != DT_E_MISSING &&
        f->code != DT_E_CROSSMESH && f->code != DT_E_PROP &&
        f->code != DT_E_INPLACE) || !worth_trying(f))
     return DT_OK;
+  DT_TRY(d->s->cx, all_here(d, f, &here));
+  if (!here) return DT_OK;
   memset(&t, 0, sizeof t);
   t.d = d; t.f = f;
   t.want = want;
