@@ -65,16 +65,19 @@ static DtStatus fused_fits (DtKernelCall *c, int (*slot)[DT_MAX_OUTS], int i,
   return DT_OK;
 }
 
-/* PyTorch's step walks over memory, not over strides: so does this one where
-** a tensor's memory has no gaps. */
-static DtTensor in_memory (const DtTensor *t) {
-  DtTensor v = *t;
-  int64_t n = dt_meta_numel(&t->m), span = 1;
+/* Has a tensor's memory no gaps, and no element twice? */
+static bool is_gapless (const DtTensor *t) {
+  int64_t span = 1;
   for (int d = 0; d < t->m.ndim; d++)
     span += (t->m.shape[d] - 1) * t->m.stride[d];
-  if (n == 0 || span != n) return v;
+  return span == dt_meta_numel(&t->m);
+}
+
+/* The tensor as a line, in the order of memory. */
+static DtTensor in_memory (const DtTensor *t) {
+  DtTensor v = *t;
   v.m.ndim = 1;
-  v.m.shape[0] = n;
+  v.m.shape[0] = dt_meta_numel(&t->m);
   v.m.stride[0] = 1;
   return v;
 }
@@ -131,12 +134,18 @@ static DtStatus adam_one (DtKernelCall *c, const Step *s, double step,
   return dt_k_ternary(cx, DT_T3_addcdiv, t, par, p, m, g, p);
 }
 
+/* PyTorch's step walks over memory, not over strides: so does this one where
+** none of the tensors has gaps; elsewhere PyTorch reads what is not theirs. */
 static DtStatus fused_one (DtKernelCall *c, const Step *s,
                            int (*slot)[DT_MAX_OUTS], int i) {
   DtTensor t[FA_VMAX + 1], *g = NULL;
+  const int last = s->ams ? FA_VMAX : FA_V;
+  bool flat = true;
   DtStatus st;
-  for (int k = FA_PARAM; k <= (s->ams ? FA_VMAX : FA_V); k++)
-    t[k] = in_memory(c->in[slot[k][i]]);
+  for (int k = FA_PARAM; k <= last; k++)
+    flat = flat && is_gapless(c->in[slot[k][i]]);
+  for (int k = FA_PARAM; k <= last; k++)
+    t[k] = flat ? in_memory(c->in[slot[k][i]]) : *c->in[slot[k][i]];
   DtTensor *p = &t[FA_PARAM], *src = &t[FA_GRAD];
   DT_TRY(c->cx, op_temp(c->cx, (DtDtype)p->m.dtype, p->m.ndim, p->m.shape,
                         &g));

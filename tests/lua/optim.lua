@@ -160,3 +160,18 @@ end)
 raises("TypeError", "'int' object is not iterable", function ()
   optim.SGD(3)
 end)
+
+-- A fused step on tensors whose memory has gaps or elements twice.
+for _, c in ipairs {
+  {dt.ones(2, 3), dt.ones(1, 1):expand(2, 3)},
+  {dt.ones(4, 3):narrow(1, 0, 2), dt.ones(4, 2)},
+} do
+  local p, g = c[1], c[2]
+  local q, zeros = p:clone(), function () return dt.zeros(p:size()) end
+  for x, y in pairs {[p] = g, [q] = g:clone()} do
+    dt._fused_adamw_({x}, {y}, {zeros()}, {zeros()}, {}, {dt.tensor(1.0)},
+      {lr = 0.1, beta1 = 0.9, beta2 = 0.999, weight_decay = 0.01, eps = 1e-8,
+        amsgrad = false, maximize = false})
+  end
+  assert(p:equal(q) and p:lt(0.9):all():item(), "a fused step in place")
+end
