@@ -47,7 +47,7 @@ static const char *function_name (lua_State *L, const lua_Debug *ar) {
 }
 
 /* The coroutine that runs, then the main one. */
-static lua_State *running (lua_State *L) {
+lua_State *dtL_running (lua_State *L) {
   DtBind *b = dtL_state(L);
   lua_Debug ar;
   return lua_status(b->cur) == LUA_OK && lua_getstack(b->cur, 0, &ar)
@@ -110,7 +110,7 @@ static int frames_of (lua_State *L, lua_State *co, DtLuaFrame *out, int max,
 
 int dtL_frames (lua_State *L, DtLuaFrame *out, int max) {
   DtBind *b = dtL_state(L);
-  lua_State *co = running(L);
+  lua_State *co = dtL_running(L);
   int n = frames_of(L, co, out, max, 0);
   if (co != b->L) n = frames_of(L, b->L, out, max, n);
   return n;

@@ -25,6 +25,8 @@ typedef struct DtLuaFrame {
                                 ** NULL: of Lua */
 } DtLuaFrame;
 
+/* The coroutine of the script that runs, the main one where none does. */
+lua_State *dtL_running (lua_State *L);
 /* Frames of the script, innermost first; at most `max`, gives how many. */
 int dtL_frames (lua_State *L, DtLuaFrame *out, int max);
 /* How many there are. */

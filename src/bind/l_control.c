@@ -252,10 +252,11 @@ static int run_cond (lua_State *L) {
   return 0;
 }
 
-/* What the condition computes leaves no trace. */
+/* What the condition computes leaves no trace.  It runs where the script does:
+** a call of the main coroutine's would make that one the current. */
 static bool h_cond (void *ud, const DtBreak *b, const DtEvent *e,
                     DtBuf *why) {
-  lua_State *L = main_of(ud);
+  lua_State *L = dtL_running(main_of(ud));
   DtDebug *d = dt_debug_of(dtL_session(L));
   Cond k = { b, e, false };
   DtMute m;
