@@ -17,7 +17,7 @@ end
 
 local narrow = set_of [[conv1d conv2d conv3d conv_transpose1d conv_transpose2d
   conv_transpose3d bmm mm addmm addbmm baddbmm linear matmul
-  scaled_dot_product_attention chain_matmul]]
+  scaled_dot_product_attention chain_matmul tensordot]]
 local wide = set_of [[avg_pool3d binary_cross_entropy grid_sampler polar prod
   quantile nanquantile stft cdist trace view_as_complex cholesky
   cholesky_inverse inverse pinverse replication_pad1d replication_pad2d
@@ -67,8 +67,25 @@ local function widest(args)
   return found
 end
 
+-- Has an equation of einsum's a sum over what two operands share?  That is a
+-- product of matrices.
+local function contracts(equation)
+  local left, right = tostring(equation):match("^(.-)%->(.*)$")
+  local times = {}
+  for term in (left or equation):gmatch("[^,]+") do
+    for letter in pairs(set_of(term:gsub("%A", ""):gsub(".", "%0 "))) do
+      times[letter] = (times[letter] or 0) + 1
+    end
+  end
+  for letter, n in pairs(times) do
+    if n > 1 and not (right and right:find(letter, 1, true)) then return true end
+  end
+  return false
+end
+
 local function arguments(name, ...)
   local dtype = narrow[name] and state.dtype or wide[name] and dt.float32
+  if name == "einsum" and contracts((...)) then dtype = state.dtype end
   if not dtype and not together[name] then return ... end
   local args = table.pack(...)
   dtype = dtype or widest(args)
@@ -78,20 +95,28 @@ local function arguments(name, ...)
   return table.unpack(args, 1, args.n)
 end
 
+-- cast(name, arguments...): the arguments as the open scope has them for an
+-- operator that is not called by its name.
+function M.cast(name, ...)
+  if state.dtype == nil then return ... end
+  return arguments(name, ...)
+end
+
 local function set(dtype)
   state.dtype = dtype
   dt._set_autocast(dtype and arguments or nil)
 end
 
--- The dtype of a scope over device `kind`, false when it does nothing.
+-- The dtype of a scope over a CPU, false when it does nothing; of other devices
+-- there is none, and nothing changes.
 local function dtype_of(kind, a)
-  kind = tostring(kind):match("^%a+")
   if kind == "cuda" then
     dt._warn("User provided device_type of 'cuda', but CUDA is not available. "
       .. "Disabling")
   end
   local dtype = util.is_none(a.dtype) and dt.bfloat16 or a.dtype
-  if kind ~= "cpu" or a.enabled == false then return false end
+  if kind ~= "cpu" then return state.dtype end
+  if a.enabled == false then return false end
   if dtype ~= dt.bfloat16 and dtype ~= dt.float16 then
     dt._warn("In CPU autocast, but the target dtype is not supported. "
       .. "Disabling autocast.\nCPU Autocast only supports dtype of "
@@ -107,7 +132,7 @@ function M.autocast(...)
   local a = util.bind("autocast", {"device_type", "dtype", "enabled",
     "cache_enabled"}, {enabled = true}, ...)
   local old, caching = state.dtype, state.caching
-  local dtype = dtype_of(a.device_type, a)
+  local dtype = dtype_of(tostring(a.device_type):match("^%a+"), a)
   if state.depth == 0 then state.cache = {} end
   state.depth = state.depth + 1
   state.caching = a.cache_enabled ~= false
@@ -119,7 +144,15 @@ function M.autocast(...)
   end)
 end
 
--- Is a scope open that casts?
-function M.is_autocast_enabled() return state.dtype ~= nil end
+-- is_autocast_enabled(device = "cuda"): is a scope open that casts there?
+function M.is_autocast_enabled(device)
+  return tostring(device):match("^%a+") == "cpu" and state.dtype ~= nil
+end
+
+-- get_autocast_dtype(device): what a scope there casts to, if it is not told.
+function M.get_autocast_dtype(device)
+  if tostring(device):match("^%a+") ~= "cpu" then return dt.float16 end
+  return state.dtype or dt.bfloat16
+end
 
 return M

@@ -33,7 +33,7 @@ provide("dt.cp", "context_parallel", "context_parallel_unshard")
 provide("dt.library", "register_sharding")
 provide("dt.scope", "no_grad", "enable_grad", "inference_mode",
   "implicit_replication", "set_grad_enabled", "is_grad_enabled", "meta")
-provide("dt.autocast", "autocast", "is_autocast_enabled")
+provide("dt.autocast", "autocast", "is_autocast_enabled", "get_autocast_dtype")
 provide("dt.testing", "allclose")
 provide("dt.debug.ledger", "expect")
 provide("dt.io", "save", "load")

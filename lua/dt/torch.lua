@@ -6,6 +6,7 @@
 local dt = require "dt"
 local util = require "dt.util"
 local signature = require "dt.signature"
+local autocast = require "dt.autocast"
 
 local M = {}
 local aten = dt.ops.aten
@@ -29,7 +30,8 @@ end
 
 -- dt.einsum("ij,jk->ik", a, b), or with a list of tensors
 function M.einsum(equation, ...)
-  return aten.einsum.default(equation, (tensors_of(...)))
+  return aten.einsum.default(autocast.cast("einsum", equation,
+    (tensors_of(...))))
 end
 
 -- dt.meshgrid(a, b, {indexing = "ij" or "xy"}): a list of grids.

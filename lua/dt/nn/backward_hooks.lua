@@ -15,26 +15,50 @@ local NO_INPUT = "Full backward hook is firing when gradients are computed "
   .. "https://docs.pytorch.org/docs/main/generated/torch.nn.Module.html"
   .. "#torch.nn.Module.register_full_backward_hook for more details."
 
+-- Makes zeros like t; it holds a distributed tensor only.
+local function zeros_for(t)
+  if util.is_dtensor(t) then
+    return function () return dt.zeros_like(t) end
+  end
+  local shape, kw = {table.unpack(t.shape)}, {dtype = t.dtype}
+  return function () return dt.zeros(shape, kw) end
+end
+
 -- Tensors of a list of values go through a node whose backward is f(grads);
--- returns the new values and where the tensors are, or nil when none learns.
+-- returns the new values, where the tensors are, or nil when none learns, and
+-- a function that puts zeros for the gradients that are missing.  What does not
+-- learn has none.
 local function through(values, n, f)
-  local ins, at, learns = {}, {}, false
+  local ins, at, learning, zeros = {}, {}, {}, {}
   for i = 1, n do
     if util.is_tensor(values[i]) then
       ins[#ins + 1], at[#at + 1] = values[i], i
-      learns = learns or values[i].requires_grad
+      if values[i].requires_grad then learning[#learning + 1] = #ins end
     end
   end
-  if not (learns and dt.is_grad_enabled()) then return values, nil end
-  local outs = {}
+  if #learning == 0 or not dt.is_grad_enabled() then return values, nil end
+  local outs, followed = {}, {}
   dt.no_grad(function ()
-    for i, t in ipairs(ins) do outs[i] = t:view(t.shape) end
+    for k, t in ipairs(ins) do outs[k] = t:view(t.shape) end
   end)
-  dt._custom_node("BackwardHookFunctionBackward", ins, outs, f)
+  for j, k in ipairs(learning) do followed[j] = outs[k] end
+  for k, t in ipairs(ins) do zeros[k] = zeros_for(t) end
+  dt._custom_node("BackwardHookFunctionBackward", ins, followed,
+    function (grads)
+      local all = {}
+      for k = 1, #zeros do all[k] = dt.None end
+      for j, k in ipairs(learning) do all[k] = grads[j] end
+      return f(all)
+    end)
   local new = {n = values.n}
   for i = 1, values.n do new[i] = values[i] end
   for k, i in ipairs(at) do new[i] = outs[k] end
-  return new, at
+  return new, at, function (grads)
+    for k, make in ipairs(zeros) do
+      if grads[k] == dt.None then grads[k] = make() end
+    end
+    return grads
+  end
 end
 
 -- A list of n with the gradients at their places and None elsewhere.
@@ -76,11 +100,12 @@ local HOOK, PRE = {"hook", "grad_input"}, {"pre hook", "grad_output"}
 -- Begin a forward of m with `args`; returns the arguments it runs with and a
 -- function for its outputs.
 function M.watch(m, hooks, args)
-  local kept, inputs, outputs
+  local kept, inputs, outputs, fill, fill_outputs
   local last = args[args.n]
   local n = args.n - (args.n > 0 and util.is_kwargs(last) and 1 or 0)
   local function call(f, values) return f(m, values, kept) end
-  args, inputs = through(args, n, function (grads)
+  args, inputs, fill = through(args, n, function (grads)
+    fill(grads)
     if not kept then return grads end
     local got = run(hooks.full, spread(grads, inputs, n), HOOK, call)
     kept = nil
@@ -89,7 +114,7 @@ function M.watch(m, hooks, args)
     return out
   end)
   return args, function (outs)
-    outs, outputs = through(outs, outs.n, function (grads)
+    outs, outputs, fill_outputs = through(outs, outs.n, function (grads)
       kept = run(hooks.pre, spread(grads, outputs, outs.n), PRE,
         function (f, values) return f(m, values) end)
       local out = {}
@@ -99,7 +124,7 @@ function M.watch(m, hooks, args)
         run(hooks.full, spread({}, nil, n), HOOK, call)
         kept = nil
       end
-      return out
+      return fill_outputs(out)
     end)
     return outs
   end

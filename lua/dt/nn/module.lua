@@ -484,7 +484,9 @@ end
 
 -- ---- hooks ----
 
-local handle_mt = {__name = "RemovableHandle"}
+-- What takes a hook away again, by hand or at the end of a scope.
+local handle_mt = {__name = "RemovableHandle",
+  __close = function (h) h.remove() end}
 
 local function add_hook(list, f, kw)
   kw = kw or {}

@@ -163,6 +163,9 @@ function Scaler:is_enabled() return self.enabled end
 function Scaler:get_growth_factor() return self.growth_factor end
 function Scaler:get_backoff_factor() return self.backoff_factor end
 function Scaler:get_growth_interval() return self.growth_interval end
+function Scaler:set_growth_factor(v) self.growth_factor = v end
+function Scaler:set_backoff_factor(v) self.backoff_factor = v end
+function Scaler:set_growth_interval(v) self.growth_interval = v end
 
 -- What continues it elsewhere.
 function Scaler:state_dict()

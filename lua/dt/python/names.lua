@@ -52,9 +52,24 @@ local nn, F = require "dt.nn", require "dt.functional"
 local optim, parallel = require "dt.optim", require "dt.parallel"
 
 M.F = space({logsigmoid = function (x) return dt.log_sigmoid(x) end}, F, dt)
--- A tensor class: torch.Tensor for isinstance.
-M.Tensor = class("Tensor", util.is_tensor)
-M.Tensor.__module__ = "torch"
+-- torch.Tensor(2, 3): sizes; torch.Tensor([1, 2]): numbers, of the default
+-- type; torch.Tensor(t): t.
+local function new_tensor(a)
+  local one, sizes = a[1], a
+  if util.is_tensor(one) then return one:detach() end
+  if V.is_seq(one) then
+    if not rawget(one, "is_size") then
+      return dt.tensor(V.to_lua(one), {dtype = dt.get_default_dtype()})
+    end
+    sizes = one
+  end
+  local list = {}
+  for i = 1, sizes.n do list[i] = sizes[i] end
+  return dt.empty(#list > 0 and list or {0})
+end
+
+M.Tensor = require("dt.python.args").class("Tensor", {__module__ = "torch",
+  test = util.is_tensor, new = V.builtin(new_tensor, "Tensor")})
 
 local function size_list(a, kw, f)
   local list = {}

@@ -96,7 +96,7 @@ local function cuda()
   local t = {is_available = builtin(function () return false end),
     device_count = builtin(function () return dt.world_size() end),
     current_device = builtin(function () return dt.rank() end),
-    amp = namespace {autocast = builtin(function () return namespace {} end)}}
+    amp = attrs.module "torch.cuda.amp"}
   for _, name in ipairs {"Stream", "Event", "current_stream",
     "default_stream"} do
     t[name] = builtin(event, name)
@@ -129,14 +129,6 @@ local function provide(argv)
   attrs.provide("torch.multiprocessing", mp)
   names.torch.multiprocessing = mp
   names.torch.cuda = cuda()
-  -- Under autocast dtypes are kept: said once, as results would differ.
-  names.torch.autocast = builtin(function (_, kw)
-    if not (kw and V.dict_get(kw, "enabled") == false) then
-      builtins.names.print.call(V.list {
-        "torch.autocast is not modelled: operators keep their dtypes"})
-    end
-    return namespace {}
-  end, "autocast")
   names.dist.init_process_group = builtin(function (a, kw)
     local n = kw and V.dict_get(kw, "world_size") or a[4]
     check_world(n ~= nil and n ~= None and n ~= -1 and n or nil, "world_size",

@@ -4,6 +4,7 @@
 -- schedulers, experimental parts.
 
 local dt = require "dt"
+local util = require "dt.util"
 local V = require "dt.python.values"
 local attrs = require "dt.python.attrs"
 local names = require "dt.python.names"
@@ -85,7 +86,14 @@ attrs.provide("torch.distributed._composable", over({
 local function autocast(kind)
   return builtin(function (args, kw)
     local own, at = {}, kind and 0 or 1
-    local device = kind or args[1] or V.dict_get(kw, "device_type")
+    local device = kind or args[1] or kw and V.dict_get(kw, "device_type")
+    if device == nil then
+      util.raise("TypeError", "autocast.__init__() missing 1 required "
+        .. "positional argument: 'device_type'")
+    elseif type(device) ~= "string" then
+      util.raise("ValueError", "Expected `device_type` of type `str`, got: "
+        .. "`%s`", V.str(require("dt.python.builtins").names.type.call(V.list {device})))
+    end
     for i, name in ipairs(kind and {"enabled", "dtype", "cache_enabled"}
                           or {"dtype", "enabled", "cache_enabled"}) do
       own[name] = args[at + i]
@@ -102,13 +110,18 @@ local function autocast(kind)
   end, "autocast")
 end
 names.torch.autocast = autocast()
-attrs.provide("torch.amp", over({autocast = names.torch.autocast},
-  require "dt.optim.grad_scaler"))
+local scaler = require "dt.optim.grad_scaler"
+attrs.provide("torch.amp", over({autocast = names.torch.autocast}, scaler))
 names.torch.amp = attrs.module "torch.amp"
 for _, kind in ipairs {"cpu", "cuda"} do
   attrs.provide("torch." .. kind .. ".amp", namespace {
-    autocast = autocast(kind)})
+    autocast = autocast(kind),
+    GradScaler = builtin(function (args, kw)
+      return V.call(scaler.GradScaler, V.list({kind, table.unpack(args, 1,
+        args.n)}, args.n + 1), kw)
+    end, "GradScaler")})
 end
+names.torch.cpu = namespace {amp = attrs.module "torch.cpu.amp"}
 
 -- ---- the rest ----
 
