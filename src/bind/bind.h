@@ -63,6 +63,8 @@ typedef struct DtBind {
   /* The shell's part of a stop (debug/control.h), NULL without a shell. */
   DtStatus (*on_stop) (void *ud, struct DtControl *c, struct DtStopAt *at);
   bool (*can_stop) (void *ud);
+  void (*on_raised) (lua_State *L);     /* an error (at 1) that nobody caught,
+                                        ** where it is raised */
   void *stop_ud;
   DtPrintOpts print;    /* dt.set_printoptions; as the person set them */
   bool print_set;

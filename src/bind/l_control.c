@@ -60,8 +60,22 @@ static bool h_present (void *ud) {
          (b->on_stop && b->can_stop && b->can_stop(b->stop_ud));
 }
 
+/* Is the function of the library the one that catches for Python
+** (lua/dt/python/protect.lua)? */
+static bool is_python_try (lua_State *co, const lua_Debug *ar,
+                           lua_CFunction pc) {
+  const char *name;
+  bool yes = false;
+  if (strcmp(ar->source, "=[dt.python.protect]") != 0) return false;
+  for (int i = 1; !yes && (name = lua_getlocal(co, ar, i)) != NULL; i++) {
+    yes = strcmp(name, "python_try") == 0 && lua_tocfunction(co, -1) == pc;
+    lua_pop(co, 1);
+  }
+  return yes;
+}
+
 /* A pcall of the library restores things and raises again: only the script's
-** own counts. */
+** own counts, and Python's try. */
 static bool caught_in (lua_State *co, lua_CFunction pc, lua_CFunction xpc,
                        lua_CFunction resume) {
   lua_Debug ar;
@@ -74,7 +88,8 @@ static bool caught_in (lua_State *co, lua_CFunction pc, lua_CFunction xpc,
     if (f == NULL || (f != pc && f != xpc && f != resume)) continue;
     if (!lua_getstack(co, level + 1, &ar)) return true;
     lua_getinfo(co, "S", &ar);
-    if (strncmp(ar.source, "=[dt", 4) != 0) return true;
+    if (strncmp(ar.source, "=[dt", 4) != 0 || is_python_try(co, &ar, pc))
+      return true;
   }
   return false;
 }
@@ -96,6 +111,15 @@ static bool h_caught (void *ud) {
   x = base_function(L, "dt.xpcall");
   r = base_function(L, "dt.resume");
   return caught_in(L, p, x, r) || (b->cur != L && caught_in(b->cur, p, x, r));
+}
+
+/* dt._raised(e): an error passes through the library, which will raise it
+** again; the shell may stop here. */
+static int l_raised (lua_State *L) {
+  DtBind *b = dtL_state(L);
+  lua_settop(L, 1);
+  if (b->on_raised && b->stop_ud && !h_caught(b)) b->on_raised(L);
+  return 0;
 }
 
 static bool h_typed (void *ud) {
@@ -656,5 +680,7 @@ void dtL_open_control (lua_State *L, int dt) {
   lua_pop(L, 1);
   lua_pushcfunction(L, l_breakpoint);
   lua_setfield(L, dt, "breakpoint");
+  lua_pushcfunction(L, l_raised);
+  lua_setfield(L, dt, "_raised");
   if (dtL_control_open(L) != DT_OK) dtL_raise(L);
 }

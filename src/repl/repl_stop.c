@@ -418,6 +418,7 @@ void dt_stop_open (DtRepl *r) {
   DtBind *b = dtL_state(r->L);
   b->on_stop = on_stop;
   b->can_stop = can_stop;
+  b->on_raised = dt_stop_raised;
   b->stop_ud = r;
 }
 

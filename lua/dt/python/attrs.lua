@@ -634,6 +634,18 @@ function M.enter(scope)
   return scope
 end
 
+-- Is it there to end errors (contextlib.suppress, assertRaises)?
+function M.catches(scope)
+  return type(scope) == "table" and rawget(scope, "catches") == true
+end
+
+-- May it end an error (a class's __exit__)?
+function M.may_swallow(scope)
+  return type(scope) == "table" and not util.is_mesh(scope)
+    and (V.special(scope, "__exit__") or rawget(scope, "__exit__")) and true
+    or false
+end
+
 -- Leave it; `err` is the error that ended the body, or nil.  True: the error
 -- ends here.
 function M.leave(scope, err)

@@ -8,6 +8,7 @@ local util = require "dt.util"
 local V = require "dt.python.values"
 local bind = require "dt.python.bind"
 local exceptions = require "dt.python.exceptions"
+local protect = require "dt.python.protect"
 
 local M = {}
 local None = dt.None
@@ -119,7 +120,7 @@ function M.set_scopes(t) scopes = t end
 local function decorated(scope, f)
   local b = V.builtin(function (args, kw)
     scopes.enter(scope)
-    local out = table.pack(pcall(M.call, f, args, kw))
+    local out = table.pack(protect.passing(M.call, f, args, kw))
     scopes.leave(scope, not out[1] and out[2] or nil)
     if not out[1] then error(out[2], 0) end
     return out[2]

@@ -15,6 +15,7 @@ local eval = require "dt.python.eval"
 local system = require "dt.python.std_system"
 local builtins = require "dt.python.builtins"
 local exceptions = require "dt.python.exceptions"
+local protect = require "dt.python.protect"
 require "dt.python.training"
 
 local M = {}
@@ -157,7 +158,7 @@ local function leave(code)
 end
 
 local function flushed(...)
-  local out = table.pack(pcall(...))
+  local out = table.pack(protect.passing(...))
   builtins.flush()
   if not out[1] then
     local e = out[2]

@@ -724,7 +724,7 @@ module("contextlib", {
     end}
   end,
   suppress = function (a)
-    return namespace {__exit__ = function (_, err)
+    return namespace {catches = true, __exit__ = function (_, err)
       return err ~= nil and exceptions.catches(V.tuple({table.unpack(a, 1,
         a.n)}, a.n), exceptions.exception(err))
     end}

@@ -15,6 +15,7 @@ local attrs = require "dt.python.attrs"
 local expr = require "dt.python.expr"
 local classes = require "dt.python.class"
 local exceptions = require "dt.python.exceptions"
+local protect = require "dt.python.protect"
 
 local None = dt.None
 local call = calls.call
@@ -232,7 +233,9 @@ S["with"] = function (n)
     local one = items[at].f(env)
     local v = attrs.enter(one)
     if items[at].set then items[at].set(env, v) end
-    local out = table.pack(pcall(run, env, at + 1))
+    local guard = attrs.catches(one) and protect.catching
+      or attrs.may_swallow(one) and pcall or protect.passing
+    local out = table.pack(guard(run, env, at + 1))
     local swallowed = attrs.leave(one, not out[1] and out[2] or nil)
     if not out[1] then
       if swallowed then return nil end
@@ -310,14 +313,15 @@ S["try"] = function (n)
     return error(err, 0)
   end
   local function guarded(env)
-    local out = table.pack(pcall(body, env))
+    local guard = #handlers > 0 and protect.catching or protect.passing
+    local out = table.pack(guard(body, env))
     if not out[1] then return handled(env, out[2]) end
     if out[2] == nil and orelse then return orelse(env) end
     return out[2], out[3]
   end
   if not final then return guarded end
   return function (env)
-    local out = table.pack(pcall(guarded, env))
+    local out = table.pack(protect.passing(guarded, env))
     local signal, v = final(env)
     if signal then return signal, v end
     if not out[1] then error(out[2], 0) end

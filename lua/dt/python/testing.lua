@@ -9,6 +9,7 @@ local util = require "dt.util"
 local nnm = require "dt.nn.module"
 local V = require "dt.python.values"
 local attrs = require "dt.python.attrs"
+local protect = require "dt.python.protect"
 local calls = require "dt.python.call"
 local exceptions = require "dt.python.exceptions"
 
@@ -111,6 +112,7 @@ end)
 local function raises(class, text, f, args, kw)
   local held = {}
   local scope = namespace {
+    catches = true,
     __enter__ = function () return held.self end,
     __exit__ = function (_, err)
       if err == nil then fail("%s not raised", V.str(class.__name__)) end
@@ -128,7 +130,7 @@ local function raises(class, text, f, args, kw)
   }
   held.self = scope
   if not f then return scope end
-  local out = table.pack(pcall(calls.call, f, args, kw))
+  local out = table.pack(protect.catching(calls.call, f, args, kw))
   if not scope.__exit__(scope, not out[1] and out[2] or nil) then
     error(out[2], 0)
   end
