@@ -110,8 +110,9 @@ typedef struct DtRepairs {
 ** softly where that is the world (dt_comm_stop()); nothing is changed. */
 DtStatus dt_repair_try (DtDebug *d, const DtFailed *f, DtRepairs *out);
 /* The same for operator #seq, which did not fail but gave a wrong number:
-** what makes it equal one device.  None where it cannot be compared.
-** Collective over the world. */
+** what makes it equal one device.  None where it cannot be compared, or where
+** not all ranks name the same call (0: this one names none).  Collective over
+** the world. */
 DtStatus dt_repair_recorded (DtDebug *d, int64_t seq, DtRepairs *out);
 void dt_repairs_fini (DtDebug *d, DtRepairs *r);
 /* Is it one that gets a number: right, and recommended?  Pure. */

@@ -205,14 +205,22 @@ static DtStatus last_finding (const DtRepl *r, const DtFinding **last) {
   return DT_OK;
 }
 
-/* Its own words, and what was tried on the operator it names. */
-static DtStatus for_finding (DtCmdCall *c, const DtFinding *f) {
+/* Its own words, and what was tried on the operator it names; not *found when
+** there is none, or an operator failed.  One rank's may be no other's: all of
+** them go through this. */
+static DtStatus for_finding (DtCmdCall *c, bool *found) {
   DtDebug *d = dt_debug_of(c->r->s);
+  const DtFinding *f = NULL;
   DtRepairs v;
-  memset(&v, 0, sizeof v);
-  dt_finding_line(f, c->out);
-  dt_buf_addf(c->out, "\n    %s\n    %s\n", f->lua, f->torch);
-  DtStatus st = dt_repair_recorded(d, f->seq, &v);
+  DT_TRY(c->r->cx, last_finding(c->r, &f));
+  if (d->failed.valid)
+    f = NULL;
+  *found = f != NULL;
+  if (f != NULL) {
+    dt_finding_line(f, c->out);
+    dt_buf_addf(c->out, "\n    %s\n    %s\n", f->lua, f->torch);
+  }
+  DtStatus st = dt_repair_recorded(d, f != NULL ? f->seq : 0, &v);
   if (st == DT_OK && v.n > 0) {
     dt_buf_add(c->out, "tried on this call:\n");
     list_fixes(&v, c->out);
@@ -231,11 +239,11 @@ DtStatus dt_cmd_fix (DtCmdCall *c) {
     return fix_by_hand(c, eq);
   if (*end != '\0' || k < 0)
     return dt_cmd_error(c, 0, "wanted the number of a repair");
-  if (d != NULL && !d->failed.valid && k == 0 && *c->arg == '\0') {
-    const DtFinding *f = NULL;
-    DT_TRY(cx, last_finding(c->r, &f));
-    if (f != NULL)
-      return for_finding(c, f);
+  if (d != NULL && k == 0 && *c->arg == '\0') {
+    bool found = false;
+    DT_TRY(cx, for_finding(c, &found));
+    if (found)
+      return DT_OK;
   }
   DT_CHECK(cx, d != NULL && d->failed.valid, DT_E_COMMAND,
            "no operator has failed");
