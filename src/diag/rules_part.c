@@ -49,7 +49,9 @@ static void made_by (DtPartial *p, const DtEvent *e) {
 
 static uint32_t dims_of (DtDiag *g, const DtVar *v) {
   const DtPartial *p = find(g, v, false);
-  return p ? p->fate == DT_FATE_PART ? p->dims : 0 : dt_diag_cut_dims(g, v);
+  if (p == NULL) return dt_diag_cut_dims(g, v);
+  if (p->dims >> v->local->m.ndim) return 0;    /* squeezed in place since */
+  return p->fate == DT_FATE_PART ? p->dims : 0;
 }
 
 static bool is_op (const DtEvent *e, const char *const *names) {

@@ -279,6 +279,9 @@ local cases = {
     function ()
       local part = count(8, 4):pow(2):chunk(world, 0)[me + 1]
       local p = F.softmax(part, 1)
+      local none = D(count(world), mesh, {S(0)}):to_local()
+      none:squeeze_()                           -- the cut dimension is gone
+      F.softmax(none:transpose(0, -1), -1)
       local x = from_local(p * (me + 1), mesh, {S(0)})
       return x
     end},
