@@ -353,14 +353,18 @@ DtStatus dt_repair_move (DtTrial *t, DtRepairs *out) {
 
 /* --- an operator that did not fail --- */
 
-/* What the script calls tensor `id` now, or NULL. */
+/* What the script calls tensor `id` now, or NULL: of several names the latest,
+** of these the first in the alphabet, for all ranks must say the same. */
 static const char *called (DtDebug *d, int64_t id) {
   enum { MOST = 256 };
-  const DtRecName *name[MOST];
+  const DtRecName *name[MOST], *best = NULL;
   int n = dt_record_names(d, INT64_MAX, name, MOST);
   for (int i = 0; i < n; i++)
-    if (name[i]->var == id) return name[i]->name;
-  return NULL;
+    if (name[i]->var == id &&
+        (best == NULL || name[i]->seq > best->seq ||
+         (name[i]->seq == best->seq && strcmp(name[i]->name, best->name) < 0)))
+      best = name[i];
+  return best ? best->name : NULL;
 }
 
 /* The recorded call, as if it had failed.  Its inputs are revived. */
