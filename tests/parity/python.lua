@@ -378,6 +378,8 @@ for _, case in ipairs {
     "multiprocessing.Queue is not part of dtrepl", ":2"},
   {"import threading\nthreading.Thread(target=print).start()\n",
     "threading.Thread is not part of dtrepl: nothing runs beside", ":2"},
+  {"class D(dict):\n    pass\n", "class D: dict as a base is not part of "
+    .. "dtrepl", ":1"},
 } do
   out, code = text(case[1])
   check("refused: " .. case[1]:sub(1, 40), code == 1

@@ -116,11 +116,12 @@ function M.ModuleList:__init__(list)
   for _, m in ipairs(list or {}) do append(self, m) end
 end
 function M.ModuleList:__part(which) return part(M.ModuleList, self, which) end
--- list:extend_with{...}: append several.
+-- list:extend_with{...}: append several; of a Sequential as well.
 function M.ModuleList:extend_with(list)
   for _, m in ipairs(list) do append(self, m) end
   return self
 end
+M.Sequential.extend_with = M.ModuleList.extend_with
 
 -- nn.ModuleDict{name = module, ...}: sorted by name when first given.
 M.ModuleDict = Module:extend("ModuleDict")

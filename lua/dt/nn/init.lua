@@ -26,6 +26,12 @@ function M.Parameter(t, requires_grad)
     util.raise("TypeError", "Parameter data must be a tensor, got %s",
       util.type_text(t))
   end
+  local kind = tostring(t.dtype)
+  if requires_grad ~= false and not kind:find("float")
+     and not kind:find("complex") then
+    util.raise("RuntimeError", "Only Tensors of floating point and complex "
+      .. "dtype can require gradients")
+  end
   return dt._make_param(t, requires_grad ~= false)
 end
 

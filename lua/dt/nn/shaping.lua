@@ -160,6 +160,14 @@ function List:extend_with(values)
   return self
 end
 List.extend_list = List.extend_with
+-- Some of them, counted from 0, as a list of their own.
+function List:__part(which)
+  local out = List()
+  for _, i in ipairs(which) do
+    out:append(self._parameters.map[self._parameters.keys[i + 1]])
+  end
+  return out
+end
 function List.__len(m) return #m._parameters.keys end
 
 local function place(m, i)

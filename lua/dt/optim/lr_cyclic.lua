@@ -10,8 +10,9 @@ local function each_of(value, groups, name)
   for i = 1, #groups do out[i] = value end
   if type(value) == "table" then
     if #value ~= #groups then
-      util.raise("ValueError", "expected %d values for %s, got %d", #groups,
-        name, #value)
+      util.raise("ValueError", "%s must have the same length as "
+        .. "optimizer.param_groups. %s has %d values, param_groups has %d.",
+        name, name, #value, #groups)
     end
     for i = 1, #groups do out[i] = value[i] end
   end
@@ -39,7 +40,7 @@ local function check(a)
   if util.is_none(a.scale_fn) and not shape then
     util.raise("ValueError", "mode is invalid and scale_fn is None")
   end
-  a.scale, a.by = a.scale_fn, a.scale_mode
+  a.scale, a.by = function (x) return a.scale_fn(x) end, a.scale_mode
   if util.is_none(a.scale_fn) then a.scale, a.by = shape[1], shape[2] end
   a.up = a.step_size_up + 0.0
   a.down = util.is_none(a.step_size_down) and a.up or a.step_size_down + 0.0
@@ -92,8 +93,12 @@ return function (M, new, bind)
       {anneal_epochs = 10, anneal_strategy = "cos"}, ...)
     local way = ways[a.anneal_strategy]
     if not way then
-      util.raise("ValueError", "anneal_strategy must by one of 'cos' or "
+      util.raise("ValueError", "anneal_strategy must be one of 'cos' or "
         .. "'linear', instead got %s", tostring(a.anneal_strategy))
+    end
+    if math.type(a.anneal_epochs) ~= "integer" or a.anneal_epochs < 0 then
+      util.raise("ValueError", "anneal_epochs must be equal or greater than 0, "
+        .. "got %s", tostring(a.anneal_epochs))
     end
     local groups = a.optimizer.param_groups
     local goal = each_of(a.swa_lr, groups, "swa_lr")

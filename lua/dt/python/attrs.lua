@@ -190,6 +190,11 @@ function M.record(word, names, given)
     end
     return word .. "(" .. table.concat(parts, ", ") .. ")"
   end
+  function mt.__eq(a, b)
+    local other = getmetatable(b)
+    return other.dict ~= nil and other.__name == word
+      and V.equal(mt.dict(), other.dict()) == true
+  end
   for _, name in ipairs(names) do v[name] = given[name] end
   return v
 end

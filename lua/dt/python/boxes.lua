@@ -37,7 +37,7 @@ function list.clear(l)
 end
 function list.index(l, args)
   for i = 1, l.n do
-    if rawequal(l[i], args[1]) or V.equal(l[i], args[1]) == true then return i - 1 end
+    if V.alike(l[i], args[1]) then return i - 1 end
   end
   return util.raise("ValueError", V.is_tuple(l) and "tuple.index(x): x not in "
     .. "tuple" or V.repr(args[1]) .. " is not in list")
@@ -61,7 +61,7 @@ function list.insert(l, args)
 end
 function list.remove(l, args)
   for i = 1, l.n do
-    if rawequal(l[i], args[1]) or V.equal(l[i], args[1]) == true then
+    if V.alike(l[i], args[1]) then
       list.pop(l, {i - 1})
       return None
     end
@@ -70,8 +70,7 @@ function list.remove(l, args)
 end
 function list.count(l, args)
   local k = 0
-  for i = 1, l.n do k = k + ((rawequal(l[i], args[1])
-    or V.equal(l[i], args[1]) == true) and 1 or 0) end
+  for i = 1, l.n do k = k + (V.alike(l[i], args[1]) and 1 or 0) end
   return k
 end
 function list.reverse(l)

@@ -259,18 +259,37 @@ function M.is_plain(class)
   return true
 end
 
+-- Classes of data that none can be made below: its values would be none.
+local DATA = {}
+for word in ([[dict list tuple set frozenset int float str bytes complex
+  OrderedDict defaultdict deque Counter Tensor]]):gmatch "%S+" do
+  DATA[word] = true
+end
+
+local function check_bases(name, bases)
+  local derives = false
+  for _, b in ipairs(bases) do
+    if absent.name(b) then absent.refuse(b) end
+    derives = derives or type(b) == "table" and rawget(b, "derive") ~= nil
+  end
+  for _, b in ipairs(bases) do
+    local above = V.is_function(b) and rawget(b, "__name__")
+    if above == "type" then
+      util.raise("NotImplementedError", "class %s: a metaclass of one's own is "
+        .. "not part of dtrepl", name)
+    elseif DATA[above] and not derives then
+      util.raise("NotImplementedError", "class %s: %s as a base is not part of "
+        .. "dtrepl; keep one in a field", name, above)
+    end
+  end
+end
+
 -- make(name, bases, members, fields, noted, kw): a class; `members` are the
 -- names of its body, `fields` those assigned or annotated there, in order,
 -- `noted` only the annotated ones, `kw` what else stood in its brackets.
 function M.make(name, bases, members, fields, noted, kw)
   local base = bases[1]
-  for i = 1, #bases do
-    if absent.name(bases[i]) then absent.refuse(bases[i]) end
-    if V.is_function(bases[i]) and rawget(bases[i], "__name__") == "type" then
-      util.raise("NotImplementedError", "class %s: a metaclass of one's own is "
-        .. "not part of dtrepl", name)
-    end
-  end
+  check_bases(name, bases)
   if exceptions.is_class(base) then
     local class = exceptions.define(name, base, members)
     members.__class__ = nil

@@ -7,6 +7,7 @@ local dt = require "dt"
 local util = require "dt.util"
 local V = require "dt.python.values"
 local calls = require "dt.python.call"
+local ops = require "dt.python.ops"
 local nn = require "dt.nn"
 
 local None = dt.None
@@ -45,6 +46,11 @@ end
 
 for _, class in ipairs {nn.ModuleList, nn.Sequential, nn.ParameterList} do
   define(class, "__add__", function (a)
+    if class == nn.Sequential and not nn.isinstance(a[2], class) then
+      util.raise("ValueError", "add operator supports only objects of "
+        .. "Sequential class, but %s is given.", V.str(require(
+        "dt.python.builtins").names.type.call(V.list {a[2]})))
+    end
     return appended(appended(class(), (held(a[1]))), (V.items(a[2])))
   end)
   define(class, "__iadd__", function (a)
@@ -63,9 +69,15 @@ for _, class in ipairs {nn.ModuleList, nn.Sequential, nn.ParameterList} do
     return out
   end)
   define(class, "__delitem__", function (a)
-    local items = held(a[1])
-    table.remove(items, at(a[1], a[2], 0))
-    refill(a[1], items)
+    local items, gone, left = held(a[1]), {}, {}
+    local places = ops.places(a[2], #items)
+    for _, i in ipairs(places or {at(a[1], a[2], 0) - 1}) do
+      gone[i + 1] = true
+    end
+    for i, item in ipairs(items) do
+      if not gone[i] then left[#left + 1] = item end
+    end
+    refill(a[1], left)
     return None
   end)
 end

@@ -29,8 +29,7 @@ local OF = {list = BOX .. " __setitem__ __delitem__ __add__ __mul__ __lt__ "
   str = BOX .. " __add__ __mul__ __mod__ __lt__ __gt__",
   number = NUMBER .. " __and__ __or__ __xor__",
   tensor = NUMBER .. BOX .. " __setitem__ __matmul__ __and__ __or__ __xor__",
-  mesh = " __getitem__", module = " __call__ __setattr__ __getattr__",
-  callable = " __call__"}
+  mesh = " __getitem__", callable = " __call__"}
 local has = {}
 for kind, names in pairs(OF) do
   has[kind] = {}
@@ -54,6 +53,11 @@ local function function_for(v, name)
   elseif name == "__setitem__" then
     return function (a)
       ops.setitem(v, a[1], a[2])
+      return require("dt").None
+    end
+  elseif name == "__delitem__" then
+    return function (a)
+      ops.delitem(v, a[1])
       return require("dt").None
     end
   elseif name == "__contains__" then

@@ -88,6 +88,9 @@ local function new_device(a, kw)
   end
   require("dt.python.tensor").check_device(kind)
   if index and index ~= None then kind = kind .. ":" .. index end
+  if not kind:find("^%a+$") and not kind:find("^%a+:%d+$") then
+    util.raise("RuntimeError", "Invalid device string: '%s'", kind)
+  end
   return M.device(kind)
 end
 

@@ -185,12 +185,6 @@ local function unsupported(op, a, b)
     op == "**" and "** or pow()" or op, V.type_name(a), V.type_name(b))
 end
 
--- What no tensor can be combined with.
-local function no_operand(v)
-  return v == None or type(v) == "string" or V.is_seq(v) or V.is_dict(v)
-    or V.is_set(v) or V.is_function(v)
-end
-
 -- A sign for operands that are Python's own, or the program's.
 local function guarded(op, f)
   local left, right = "__" .. METHOD[op] .. "__", "__r" .. METHOD[op] .. "__"
@@ -205,7 +199,7 @@ local function guarded(op, f)
     special = V.special(b, right)
     if special then return special(a) end
     if tensorish(a, b) then
-      if no_operand(a) or no_operand(b) then unsupported(op, a, b) end
+      if V.no_operand(a) or V.no_operand(b) then unsupported(op, a, b) end
       return f(a, b)
     end
     local kind = type(a) == "string" and "text" or V.is_seq(a) and "seq"
@@ -424,7 +418,9 @@ end
 M.compare = {
   ["=="] = V.equal,
   ["!="] = function (a, b)
-    if util.is_tensor(a) then return a:ne(b) end
+    if tensorish(a, b) and not V.no_operand(a) and not V.no_operand(b) then
+      return util.is_tensor(a) and a:ne(b) or b:ne(a)
+    end
     local special = V.special(a, "__ne__")
     if special then return special(b) end
     return not V.equal(a, b)
@@ -499,6 +495,9 @@ local function slice_places(s, n)
   for i = first, last - (step > 0 and 1 or -1), step do out[#out + 1] = i end
   return out
 end
+
+-- The same; nil when s is no slice.
+function M.places(s, n) return is_slice(s) and slice_places(s, n) or nil end
 
 local function slice_of(v, s)
   local items, n = V.items(v)

@@ -780,13 +780,28 @@ end
 
 -- ---- equality and order ----
 
+-- What no tensor can be combined or compared with.
+function M.no_operand(v)
+  return v == None or type(v) == "string" or M.is_seq(v) or M.is_dict(v)
+    or M.is_set(v) or M.is_function(v)
+end
+
+-- Are two items of boxes the same or equal, as Python's boxes ask it?
+function M.alike(a, b)
+  if rawequal(a, b) or util.is_tensor(a) and util.is_tensor(b)
+     and a._id == b._id then
+    return true
+  end
+  return M.truth(M.equal(a, b))
+end
+
 function M.equal(a, b)
   if rawequal(a, b) and not util.is_tensor(a) then return true end
   if any_big(a, b) then return M.compare_big(a, b) == 0 end
   if M.is_seq(a) and getmetatable(a) == getmetatable(b) then
     if a.n ~= b.n then return false end
     for i = 1, a.n do
-      if not M.equal(a[i], b[i]) then return false end
+      if not M.alike(a[i], b[i]) then return false end
     end
     return true
   end
@@ -795,17 +810,14 @@ function M.equal(a, b)
   if (M.is_dict(a) or M.is_set(a)) and getmetatable(a) == getmetatable(b) then
     if #a.keys ~= #b.keys then return false end
     for id, v in pairs(a.map) do
-      if b.map[id] == nil or M.equal(v, b.map[id]) ~= true then return false end
+      if b.map[id] == nil or not M.alike(v, b.map[id]) then return false end
     end
     return true
   end
   if type(a) == "boolean" and type(b) == "number" then a = a and 1 or 0 end
   if type(b) == "boolean" and type(a) == "number" then b = b and 1 or 0 end
   if util.is_tensor(a) or util.is_tensor(b) then
-    if a == None or b == None or type(a) == "string"
-       or type(b) == "string" then
-      return false
-    end
+    if M.no_operand(a) or M.no_operand(b) then return false end
     return util.is_tensor(a) and a:eq(b) or b:eq(a)
   end
   return a == b
@@ -823,16 +835,17 @@ function M.contains(box, v)
   end
   local special = M.special(box, "__contains__")
   if special then return M.truth(special(v)) end
+  if util.is_tensor(box) and (util.is_tensor(v) or type(v) == "number"
+     or type(v) == "boolean") then
+    return M.truth(M.equal(box, v):any())
+  end
   if type(box) == "number" or type(box) == "boolean" or box == None then
     util.raise("TypeError", "argument of type '%s' is not iterable",
       M.type_name(box))
   end
   local items, n = M.items(box)
   for i = 1, n do
-    if rawequal(items[i], v) or (not util.is_tensor(items[i])
-      and M.equal(items[i], v)) then
-      return true
-    end
+    if M.alike(items[i], v) then return true end
   end
   return false
 end

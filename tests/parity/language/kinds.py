@@ -101,3 +101,40 @@ handle = layer.register_forward_hook(lambda m, i, o: print("hook", o.shape))
 layer(x)
 handle.remove()
 layer(x)
+
+
+# Tensors in boxes: the same one is alike, others are asked for their truth.
+def told(f):
+    try:
+        print(f())
+    except Exception as e:
+        print(type(e).__name__, str(e).split("\n")[0])
+
+
+x, one = torch.ones(2), torch.ones(1)
+for f in (lambda: {"a": x} == {"a": x}, lambda: [one] == [torch.zeros(1)], lambda: [x] == [torch.ones(2)],
+          lambda: torch.tensor(3) in [1, 2], lambda: torch.tensor(2) in [1, 2], lambda: 2 in torch.tensor([1, 2]),
+          lambda: 5 in torch.tensor([1, 2]), lambda: [torch.zeros(1)].index(torch.zeros(1)), lambda: x in (x, 1),
+          lambda: (x, 1).count(1), lambda: [x == [1], x == {}, x != "a", None == x, x != [1]],
+          lambda: (1 != one, 1 == one), lambda: [3, 4].__delitem__(0), lambda: torch.device("cpu:x"),
+          lambda: SimpleNamespace(a=1) == SimpleNamespace(a=1), lambda: nn.Parameter(torch.ones(2, dtype=torch.int64))):
+    told(f)
+
+# Containers: slices, sums, what is appended.
+a, b, c = nn.ReLU(), nn.Linear(1, 1), nn.Tanh()
+few = nn.ModuleList([a, b, c, a])
+del few[1:3]
+print(few, nn.Sequential(a).extend([c]), nn.ParameterList([one, x, one])[1:])
+told(lambda: nn.Sequential(a) + [b])
+
+# Rates up and down by a function of one argument.
+rates = torch.optim.lr_scheduler
+opt = torch.optim.SGD([nn.Parameter(torch.ones(1))], lr=0.125, momentum=0.5)
+s = rates.CyclicLR(opt, 0.125, 0.625, 2, scale_fn=lambda n: 0.5, scale_mode="iterations")
+for _ in range(3):
+    opt.step()
+    s.step()
+    print(s.get_last_lr())
+told(lambda: rates.CyclicLR(opt, [0.1, 0.2], 0.5))
+told(lambda: torch.optim.swa_utils.SWALR(opt, 0.05, anneal_strategy="x"))
+told(lambda: torch.optim.swa_utils.SWALR(opt, 0.05, anneal_epochs=-1))
