@@ -57,21 +57,22 @@ function Lua.op(name) return "dt.ops." .. name end
 function Lua.placements(pl)
   return ("%q"):format(table.concat(pl, " "))
 end
-function Lua.mesh(m, name)
-  if m.root then
-    local list = {}
-    for i, n in ipairs(m.names) do list[i] = ("%q"):format(n) end
-    return #list == 1 and ("%s[%s]"):format(name[m.root], list[1])
-      or ("%s[{%s}]"):format(name[m.root], table.concat(list, ", "))
-  end
-  local straight = true
+
+-- Names of a mesh's dimensions with commas; are its ranks 0, 1, 2, …?
+local function dims_of(D, m)
+  local list, straight = {}, true
+  for i, n in ipairs(m.names) do list[i] = D.string(n) end
   for i, r in ipairs(m.ranks or {}) do straight = straight and r == i - 1 end
-  local names = ""
-  if #m.names > 0 then
-    local list = {}
-    for i, n in ipairs(m.names) do list[i] = Lua.string(n) end
-    names = (", {mesh_dim_names = {%s}}"):format(table.concat(list, ", "))
+  return table.concat(list, ", "), straight
+end
+
+function Lua.mesh(m, name)
+  local names, straight = dims_of(Lua, m)
+  if m.root then
+    return (#m.names == 1 and "%s[%s]" or "%s[{%s}]"):format(name[m.root],
+      names)
   end
+  if #m.names > 0 then names = (", {mesh_dim_names = {%s}}"):format(names) end
   if straight then
     return ("dt.init_device_mesh(%q, {%s}%s)"):format(m.device,
       table.concat(m.shape, ", "), names)
@@ -121,19 +122,9 @@ function Py.placements(pl)
   return "[" .. table.concat(list, ", ") .. "]"
 end
 function Py.mesh(m, name)
-  if m.root then
-    local list = {}
-    for i, n in ipairs(m.names) do list[i] = Py.string(n) end
-    return ("%s[%s]"):format(name[m.root], table.concat(list, ", "))
-  end
-  local straight = true
-  for i, r in ipairs(m.ranks or {}) do straight = straight and r == i - 1 end
-  local names = ""
-  if #m.names > 0 then
-    local list = {}
-    for i, n in ipairs(m.names) do list[i] = Py.string(n) end
-    names = (", mesh_dim_names=(%s,)"):format(table.concat(list, ", "))
-  end
+  local names, straight = dims_of(Py, m)
+  if m.root then return ("%s[%s]"):format(name[m.root], names) end
+  if #m.names > 0 then names = (", mesh_dim_names=(%s,)"):format(names) end
   local device = '"cpu"'
   if straight then
     return ("init_device_mesh(%s, (%s,)%s)"):format(device,

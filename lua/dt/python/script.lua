@@ -143,6 +143,7 @@ end
 -- A fresh environment of a program in `file`.
 function M.environment(file, ...)
   provide(V.list {file, ...})
+  processes = 0
   local env = names.environment()
   env.vars.__name__ = "__main__"
   env.vars.__file__ = file
