@@ -130,6 +130,16 @@ void dtL_py_select (lua_State *L, lua_State *co, const lua_Debug *ar) {
   lua_setfield(L, LUA_REGISTRYINDEX, key_selected);
 }
 
+void dtL_py_leave (lua_State *L) {
+  lua_getfield(L, LUA_REGISTRYINDEX, key_selected);
+  if (lua_istable(L, -1)) {
+    lua_pushvalue(L, -1);
+    while (dtL_py_up(L)) lua_copy(L, -1, -2);
+  }
+  lua_setfield(L, LUA_REGISTRYINDEX, key_selected);
+  dtL_py_past(L, false);
+}
+
 void dtL_py_past (lua_State *L, bool past) {
   if (past) lua_pushvalue(L, -1);
   else lua_pushnil(L);

@@ -35,6 +35,9 @@ void dtL_py_locals (lua_State *co);
 bool dtL_py_outline (lua_State *L, int idx, DtBuf *out);
 /* Remember the frame's scope, or none, for dt._python_scope(). */
 void dtL_py_select (lua_State *L, lua_State *co, const lua_Debug *ar);
+/* The stop is over: lines see the module that was stopped in, as it goes on,
+** and nothing of its functions or of the past. */
+void dtL_py_leave (lua_State *L);
 /* Remember the environment on the top (which stays) as that of the past which
 ** is looked at, or that it is not. */
 void dtL_py_past (lua_State *L, bool past);

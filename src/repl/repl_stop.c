@@ -319,6 +319,7 @@ static void be_stopped (DtRepl *r, DtControl *c, DtStopAt *at, Saved *v) {
   rounds(r, c, at, v);
   lua_pushnil(r->L);
   dt_eval_set_frame(r->L);
+  dtL_py_leave(r->L);
   r->past = 0;
   r->nframe = 0;
   if (r->quit)
