@@ -25,6 +25,31 @@ L
 "$DTREPL" -n 4 fsdp.lua || failed=$((failed + 1))
 ok "two steps of fully_shard, each rank its own batch" same fsdp 8
 
+# Parameters that do not divide: their parts lie in padded memory, of which the
+# part is read before the whole.
+cat > uneven.lua <<'L'
+local mesh = dt.init_device_mesh("cpu", {2, 2}, {mesh_dim_names = {"r", "s"}})
+dt.manual_seed(3)
+local model = nn.Sequential(nn.Linear(6, 10), nn.ReLU(), nn.Linear(10, 3))
+dt.fully_shard(model, {mesh = mesh})
+local opt = dt.optim.SGD(model:parameters(), {lr = 0.1})
+dt.manual_seed(dt.rank())
+local loss
+for _ = 1, 2 do
+  loss = model(dt.randn(4, 6)):pow(2):mean()
+  loss:backward()
+  opt:step()
+  opt:zero_grad()
+end
+print(("%.5f"):format(loss:item()))
+dt.debug.export("torch", "uneven.py")
+L
+"$DTREPL" -n 4 uneven.lua 2>&1 | grep "^\[" | grep -o '[0-9]\.[0-9]*' | sort >had
+"$PYTHON" uneven.py 2>&1 | sed -n 's/.*loss = //p' |
+  while read -r x; do printf '%.5f\n' "$x"; done | sort >there
+ok "each rank has its loss" [ "$(sort -u had | wc -l)" = 4 ]
+ok "fully_shard and replicas of uneven parameters" cmp -s had there
+
 cat > tp.lua <<'L'
 local mesh = dt.init_device_mesh("cpu", {2, 2}, {mesh_dim_names = {"dp", "tp"}})
 dt.manual_seed(0)

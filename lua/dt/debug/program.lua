@@ -150,6 +150,30 @@ local function twin(P, val)
   return id
 end
 
+-- Of each storage the plain value that reads all that others read of it, and
+-- more than some: memory of which a part came first (a padded parameter).
+local function widest(P)
+  local wide, least = {}, {}
+  for id, v in pairs(P.values) do
+    local s = v.storage or 0
+    if s ~= 0 then
+      local from, to = extent(v, v.local_shape,
+        v.placements and leaves.in_order(v.local_shape) or v.stride)
+      local w = wide[s]
+      least[s] = math.min(least[s] or to, to)
+      if not v.placements and from == 0 and to >= 0
+         and table.concat(v.stride, ",")
+           == table.concat(leaves.in_order(v.shape), ",")
+         and (not w or to > w.to or to == w.to and id < w.id) then
+        wide[s] = {id = id, to = to}
+      end
+    end
+  end
+  local out = {}
+  for s, w in pairs(wide) do if w.to > least[s] then out[s] = w.id end end
+  return out
+end
+
 -- Make sure that every input has a step; gradients are fields of their leaf.
 local function need(P, made, v, seq, grads)
   if not v.id or made[v.id] and not rebound(P, v) then return end
@@ -158,6 +182,12 @@ local function need(P, made, v, seq, grads)
   local step = {outs = {v.id}, seq = seq, line = 0, file = ""}
   local base = twin(P, val)
   local b = not base and base_of(P, val)
+  local wide = P.wide[val.storage]
+  if not base and not b and wide and wide ~= v.id and not made[wide]
+     and not P.by_storage[val.storage] then
+    need(P, made, P.values[wide], seq, grads)
+    b = base_of(P, val)
+  end
   if base then         -- nn.Parameter(t): the same memory
     step.kind, step.op, step.ins = "detach", "detach", {base}
     val.at = P.values[base].at
@@ -387,6 +417,7 @@ local function build(o, refuses)
   local P = {ranks = dt.world_size(), values = {}, steps = {}, by_storage = {}}
   local made = {}
   all_values(P, entries)
+  P.wide = widest(P)
   P.explicit = flow.explicit(entries, failed)
   local grads = P.explicit and {of = {}, again = {}} or fields.log(entries)
   add_entries(P, made, entries, {explicit = P.explicit, failed = failed,
