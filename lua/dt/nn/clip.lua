@@ -39,6 +39,9 @@ end
 
 -- get_total_norm(tensors, norm_type = 2, error_if_nonfinite, foreach)
 function M.get_total_norm(list, norm_type, error_if_nonfinite, foreach)
+  if type(norm_type) == "string" then           -- "inf", as float() has it
+    norm_type = tonumber(norm_type) or norm_type:find("^inf") and math.huge
+  end
   norm_type = (norm_type or 2) + 0.0
   if #list == 0 then return dt.tensor(0.0) end
   local norms = {}

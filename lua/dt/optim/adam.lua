@@ -136,8 +136,8 @@ end
 
 local function adam(name, decoupled, weight_decay)
   return base.class {name = name, scalar_rate = true, tensor_rate = true,
-    args = {"lr", "betas", "eps", "weight_decay", "amsgrad", "foreach",
-      "maximize", "capturable", "differentiable", "fused"},
+    args = {"lr", "betas", "eps", "weight_decay", "amsgrad", "maximize",
+      "foreach", "capturable", "differentiable", "fused"},
     defaults = {lr = 1e-3, betas = {0.9, 0.999}, eps = 1e-8,
       weight_decay = weight_decay, amsgrad = false, maximize = false,
       decoupled = decoupled},

@@ -96,8 +96,8 @@ local function letters(v)
     if d == dt.ellipsis then
       out[i] = "..."
     elseif math.type(d) ~= "integer" or d < 0 or d > 51 then
-      util.raise("ValueError", "einsum(): expected subscripts to be within "
-        .. "the range [0, 52), but got %s", V.str(d))
+      util.raise("ValueError", "einsum(): subscript in subscript list is not "
+        .. "within the valid range [0, 52)")
     else
       out[i] = string.char(d < 26 and 65 + d or 71 + d)
     end

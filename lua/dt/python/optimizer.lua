@@ -36,6 +36,10 @@ local function view(opt, g)
         return d.fixed[id]
       end,
       __newindex = function (_, id, v)
+        if v == nil then                        -- del group[name]
+          g[id:sub(2)], d.fixed[id] = nil, nil
+          return
+        end
         if v == None then v = nil end
         g[id:sub(2)] = V.to_lua(v)
         d.fixed[id] = None

@@ -107,3 +107,9 @@ first.update(lr=0.25)
 print(o.param_groups[0]["weight_decay"], o.param_groups[0]["lr"], "lr" in first, first["foreach"])
 t = torch.ones(2)
 print(t == t, [t].index(t), json.dumps({"b": 1, "a": [{"d": 1, "c": 2}]}, sort_keys=True))
+first["mine"] = 1
+del first["mine"]
+print("mine" in first, first.pop("initial_lr"), "initial_lr" in first, "params" in first)
+print(list(torch.optim.Adam([a]).param_groups[0]), list(torch.optim.AdamW([a]).state_dict()["param_groups"][0]))
+print(torch.nn.utils.clip_grad_norm_([a], 1.0, "inf"))
+told("letters", lambda: torch.einsum(t, [0], t, [99]))
