@@ -71,6 +71,16 @@ typedef struct DtPart {
   int64_t stride[DT_MAX_NDIM];
 } DtPart;
 
+/* Note `t` as what `p` says. */
+static inline void dt_part_note (DtPart *to, const DtPart *p,
+                                 const DtTensor *t) {
+  *to = *p;
+  to->storage = t->storage->id;
+  to->version = t->storage->version;
+  to->offset = t->offset;
+  memcpy(to->stride, t->m.stride, (size_t)t->m.ndim * sizeof (int64_t));
+}
+
 /* Is it the tensor that was noted: the same bytes in the same order, and
 ** nobody wrote since? */
 static inline bool dt_part_is (const DtPart *p, const DtTensor *t) {

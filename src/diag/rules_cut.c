@@ -27,13 +27,7 @@ uint32_t dt_diag_cut_dims (const DtDiag *g, const DtVar *v) {
 }
 
 static void cut_add (DtDiag *g, const DtVar *v, const DtPart *p) {
-  DtPart *to = &g->cut[g->ncuts++ % DT_RECENT];
-  const DtTensor *t = v->local;
-  *to = *p;
-  to->storage = t->storage->id;
-  to->version = t->storage->version;
-  to->offset = t->offset;
-  memcpy(to->stride, t->m.stride, (size_t)t->m.ndim * sizeof (int64_t));
+  dt_part_note(&g->cut[g->ncuts++ % DT_RECENT], p, v->local);
   if (g->ncuts == 2 * DT_RECENT) g->ncuts = DT_RECENT;
 }
 

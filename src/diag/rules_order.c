@@ -118,13 +118,7 @@ static const DtPart *part_find (const DtDiag *g, const DtVar *v) {
 }
 
 static void part_add (DtDiag *g, const DtVar *v, const DtPart *p) {
-  DtPart *to = &g->part[g->nparts++ % DT_PARTS];
-  const DtTensor *t = v->local;
-  *to = *p;
-  to->storage = t->storage->id;
-  to->version = t->storage->version;
-  to->offset = t->offset;
-  memcpy(to->stride, t->m.stride, (size_t)t->m.ndim * sizeof (int64_t));
+  dt_part_note(&g->part[g->nparts++ % DT_PARTS], p, v->local);
   if (g->nparts == 2 * DT_PARTS) g->nparts = DT_PARTS;
 }
 
