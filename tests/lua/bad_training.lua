@@ -209,4 +209,7 @@ frozen.a.weight:requires_grad_(false)
 frozen(x):sum():backward()
 T.check(frozen.a.weight.grad == nil and frozen.b.weight.grad ~= nil,
   "frozen after wrapping")
+local _, odd = pcall(dt.fully_shard, nn.Linear(2, 2), {dp_mesh_dims = 3})
+T.check(odd.class == "TypeError" and odd.message:find("dp_mesh_dims wants", 1,
+  true) ~= nil, "a number as dp_mesh_dims")
 T.finish()

@@ -32,6 +32,11 @@ end
 -- A mesh whose dimensions for data parallelism are named.
 local function check_dims(mesh, dims)
   local names = {}
+  if type(dims) ~= "table" then
+    util.raise("TypeError", "fully_shard: dp_mesh_dims wants "
+      .. "DataParallelMeshDims {shard = ..., replicate = ...}, not %s",
+      util.type_text(dims))
+  end
   for _, field in ipairs {"shard", "replicate"} do
     for _, name in ipairs(names_of(dims[field])) do names[#names + 1] = name end
   end
