@@ -112,7 +112,7 @@ const DtCmd dt_cmds_debug[] = {
    "typed at the prompt goes on at once.  ARG = EXPR gives an argument a\n"
    "value of your own.\n"
    "Example: :fix", cmd_fix},
-  {"bt backtrace", "explain", 0, "",
+  {"bt backtrace where", "explain", 0, "",
    "Where the last error was raised: the script's lines.\n"
    "Example: :bt", cmd_bt},
   {"show", "explain", 0, "X",
