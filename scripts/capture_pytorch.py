@@ -499,6 +499,7 @@ def capture(case):
 # ---- the program ----------------------------------------------------------
 
 def start():
+    import torch._dynamo    # noqa: F401  a case would be cut off inside it
     from torch.testing._internal.distributed.fake_pg import FakeStore
     dist.init_process_group("fake", rank=0, world_size=WORLD,
                             store=FakeStore())

@@ -48,8 +48,11 @@ DtVar **dtL_box_tensor (lua_State *L) {
 
 void dtL_count_tensor (lua_State *L, const DtVar *v) {
   DtBind *b = dtL_state(L);
-  b->pending += 256 + (dt_tensor_has_data(v->local)
-                       ? dt_meta_nbytes(&v->local->m) : 0);
+  int64_t bytes = dt_meta_nbytes(&v->local->m);
+  /* an expanded view has many elements and few bytes */
+  if (bytes > (int64_t)v->local->storage->nbytes)
+    bytes = (int64_t)v->local->storage->nbytes;
+  b->pending += 256 + (dt_tensor_has_data(v->local) ? bytes : 0);
   if (b->pending > GC_BYTES) {
     b->pending = 0;
     lua_gc(L, LUA_GCCOLLECT);
@@ -113,6 +116,7 @@ DtMesh *dtL_check_mesh (lua_State *L, int idx) {
 void dtL_push_placement (lua_State *L, DtPlacement p) {
   DtPlacement *b = (DtPlacement *)lua_newuserdatauv(L, sizeof p, 0);
   *b = p;
+  if (p.kind == DT_PL_MASK_PARTIAL) (void)dt_mask_ref(p.u.mask);
   luaL_setmetatable(L, DTL_PLACEMENT);
 }
 

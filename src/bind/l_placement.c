@@ -62,6 +62,42 @@ static int p_strided (lua_State *L) {
   return 1;
 }
 
+/* dt._MaskPartial(reduce_op?, offset_shape?, offset_dim?): the placement of a
+** lookup in a table of that shape whose dim is cut, with a mask of its own. */
+static int p_mask (lua_State *L) {
+  const char *name = luaL_optstring(L, 1, "sum");
+  DtRedOp op = dt_redop_find(name);
+  lua_Integer dim = luaL_optinteger(L, 3, 0);
+  int64_t shape[8];
+  lua_Integer n = -1, i;
+  DtMaskBuf *m;
+  if (op == DT_NREDOPS)
+    return dtL_errorf(L, DT_E_RUNTIME, "Unrecognized reduce_op: %s", name);
+  if (!lua_isnoneornil(L, 2)) {
+    n = luaL_len(L, 2);
+    luaL_argcheck(L, n <= 8, 2, "at most 8 sizes");
+    for (i = 0; i < n; i++) {
+      lua_geti(L, 2, i + 1);
+      shape[i] = luaL_checkinteger(L, -1);
+      lua_pop(L, 1);
+    }
+  }
+  luaL_argcheck(L, dim == (int)dim, 3, "a dimension");
+  m = dt_mask_new(dtL_session(L)->cx, (int)n, shape, (int)dim);
+  if (m == NULL) return dtL_raise(L);
+  dtL_push_placement(L, dt_pl_mask(op, m));
+  dt_mask_unref(dtL_session(L)->cx, m);
+  return 1;
+}
+
+static int pl_gc (lua_State *L) {
+  DtPlacement *p = (DtPlacement *)luaL_checkudata(L, 1, DTL_PLACEMENT);
+  if (p->kind == DT_PL_MASK_PARTIAL)
+    dt_mask_unref(dtL_state(L)->s->cx, p->u.mask);
+  *p = dt_pl_replicate();
+  return 0;
+}
+
 static int pl_tostring (lua_State *L) {
   DtBuf b;
   dt_buf_init(&b, dtL_session(L)->cx);
@@ -130,6 +166,23 @@ static int pl_is_partial (lua_State *L) {
   return 1;
 }
 
+/* Pushes offset_shape or offset_dim, when k is one of these. */
+static bool mask_field (lua_State *L, const DtMaskBuf *m, const char *k) {
+  int i;
+  if (strcmp(k, "offset_dim") == 0) lua_pushinteger(L, m->dim);
+  else if (strcmp(k, "offset_shape") != 0) return false;
+  else if (m->ndim < 0) lua_pushnil(L);
+  else {
+    lua_createtable(L, m->ndim, 0);
+    for (i = 0; i < m->ndim; i++) {
+      lua_pushinteger(L, m->shape[i]);
+      lua_seti(L, -2, i + 1);
+    }
+    luaL_setmetatable(L, DTL_SIZE);
+  }
+  return true;
+}
+
 static int pl_index (lua_State *L) {
   DtPlacement p = check_pl(L, 1);
   const char *k = luaL_checkstring(L, 2);
@@ -139,6 +192,9 @@ static int pl_index (lua_State *L) {
     lua_pushinteger(L, p.u.sf);
   else if (strcmp(k, "reduce_op") == 0 && dt_pl_is_partial(p))
     lua_pushstring(L, dt_redop_name((DtRedOp)p.op));
+  else if (p.kind == DT_PL_MASK_PARTIAL && p.u.mask != NULL
+           && mask_field(L, p.u.mask, k))
+    return 1;
   else lua_pushvalue(L, lua_upvalueindex(1)), lua_getfield(L, -1, k);
   return 1;
 }
@@ -222,7 +278,8 @@ static void open_dtypes (lua_State *L) {
 void dtL_open_placement (lua_State *L) {
   static const luaL_Reg make[] = {
     {"Partial", p_partial}, {"Replicate", p_replicate}, {"Shard", p_shard},
-    {"_StridedShard", p_strided}, {"_same_lists", p_same_lists}, {NULL, NULL}
+    {"_MaskPartial", p_mask}, {"_StridedShard", p_strided},
+    {"_same_lists", p_same_lists}, {NULL, NULL}
   };
   static const luaL_Reg methods[] = {
     {"is_partial", pl_is_partial}, {"is_replicate", pl_is_replicate},
@@ -233,6 +290,8 @@ void dtL_open_placement (lua_State *L) {
   lua_setfield(L, -2, "__tostring");
   lua_pushcfunction(L, pl_eq);
   lua_setfield(L, -2, "__eq");
+  lua_pushcfunction(L, pl_gc);
+  lua_setfield(L, -2, "__gc");
   luaL_newlib(L, methods);
   lua_pushcclosure(L, pl_index, 1);
   lua_setfield(L, -2, "__index");

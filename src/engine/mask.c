@@ -101,9 +101,13 @@ DtStatus dt_mask_partition (DtSession *s, DtTensor *t, const DtMesh *m,
   int64_t len, off;
   DtMeta bm;
   DtStatus st;
-  DT_CHECK(cx, b != NULL && b->dim < b->ndim, DT_E_ASSERT,
+  int dim;
+  DT_CHECK(cx, b != NULL && b->ndim >= 0, DT_E_ASSERT,
            "offset_shape needs to be set for _MaskPartial");
-  dt_shard_size(b->shape[b->dim], m->shape[mdim], m->coord[mdim], &len, &off);
+  dim = b->dim < 0 ? b->dim + b->ndim : b->dim;
+  DT_CHECK(cx, dim >= 0 && dim < b->ndim, DT_E_INDEX,
+           "tuple index out of range");
+  dt_shard_size(b->shape[dim], m->shape[mdim], m->coord[mdim], &len, &off);
   DT_TRY(cx, dt_mv_contiguous(s, t, &c));
   st = dt_meta_init(cx, &bm, DT_BOOL, c->m.ndim, c->m.shape);
   if (st == DT_OK) st = dt_tensor_new(cx, &bm, dt_session_no_data(s), &mask);

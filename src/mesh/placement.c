@@ -59,7 +59,7 @@ DtPlacement dt_pl_mask (DtRedOp op, DtMaskBuf *mask) {
 
 DtMaskBuf *dt_mask_new (DtCtx *cx, int ndim, const int64_t *shape, int dim) {
   DtMaskBuf *m;
-  if (ndim < 0 || ndim > 8) {
+  if (ndim > 8) {
     (void)dt_raise(cx, DT_E_LIMIT, "a mask has at most 8 dimensions");
     return NULL;
   }
@@ -165,7 +165,7 @@ static void print_norm (DtPlacement p, DtBuf *b) {
 }
 
 static void print_size (const DtMaskBuf *m, DtBuf *b) {
-  if (m == NULL)
+  if (m == NULL || m->ndim < 0)
     dt_buf_add(b, "None");
   else {
     dt_buf_add(b, "torch.Size(");

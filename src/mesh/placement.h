@@ -20,9 +20,9 @@ typedef struct DtMaskBuf {
   void *data;                   /* engine's mask tensor, or NULL */
   void (*data_free) (DtCtx *cx, void *data);   /* how to let go of it */
   int64_t uses;
-  int ndim;                     /* offset_shape */
+  int ndim;                     /* offset_shape; -1: None */
   int64_t shape[8];
-  int dim;                      /* offset_dim */
+  int dim;                      /* offset_dim; may be negative in input */
 } DtMaskBuf;
 
 typedef struct DtPlacement {
@@ -45,8 +45,8 @@ DtPlacement dt_pl_partial (DtRedOp op);
 DtPlacement dt_pl_norm (double norm, bool is_int);
 DtPlacement dt_pl_mask (DtRedOp op, DtMaskBuf *mask);
 
-/* A mask for offset_shape and offset_dim, counted once; specs count their
-** own.  NULL + NOMEM or LIMIT.  Local. */
+/* A mask for offset_shape (ndim -1: none) and offset_dim, counted once; specs
+** count their own.  NULL + NOMEM or LIMIT.  Local. */
 DtMaskBuf *dt_mask_new (DtCtx *cx, int ndim, const int64_t *shape, int dim);
 DtMaskBuf *dt_mask_ref (DtMaskBuf *m);
 void dt_mask_unref (DtCtx *cx, DtMaskBuf *m);

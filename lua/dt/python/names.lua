@@ -215,7 +215,7 @@ local flat = {
   clip_grad_norm_ = signatures.utils.clip_grad_norm_,
 }
 for _, name in ipairs {"DTensor", "Shard", "Replicate", "Partial",
-  "_StridedShard", "Placement", "DeviceMesh", "distribute_tensor",
+  "_StridedShard", "_MaskPartial", "Placement", "DeviceMesh", "distribute_tensor",
   "distribute_module", "init_device_mesh", "DTensorSpec"} do
   flat[name] = dtensor[name]
 end

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
--- dt/python/placements.lua: the classes Shard, Replicate, Partial and
--- _StridedShard as Python makes them, with the texts of a wrong call.
+-- dt/python/placements.lua: the classes Shard, Replicate, Partial,
+-- _StridedShard and _MaskPartial as Python makes them, with the texts of a
+-- wrong call.
 
 local dt = require "dt"
 local util = require "dt.util"
@@ -88,6 +89,18 @@ local strided = args.def("_StridedShard.__init__", {"dim", "*",
   return dt._StridedShard(dim, factor)
 end, 1)
 
+-- Keywords that it does not know are taken and forgotten, as there.
+local function mask(a)
+  local shape = a.offset_shape
+  if shape == dt.None then shape = nil end
+  local op = a.reduce_op
+  if op == dt.None then op = nil end
+  return dt._MaskPartial(op, shape and V.to_lua(shape), a.offset_dim)
+end
+
+local mask_partial = args.def("_MaskPartial.__init__", {"reduce_op?",
+  "mask_buffer?", "offset_shape?", "offset_dim?", "*args", "**kwargs"}, mask, 1)
+
 local function kind(name)
   return function (v)
     return util.is_placement(v) and v:repr():match("^[%w_]+") == name
@@ -103,9 +116,11 @@ M.Partial = args.class("Partial", {test = function (v)
 end, new = V.builtin(partial, "Partial")})
 M._StridedShard = args.class("_StridedShard", {test = kind "_StridedShard",
   new = strided})
+M._MaskPartial = args.class("_MaskPartial", {test = kind "_MaskPartial",
+  new = mask_partial})
 M.Placement = args.class("Placement", {test = util.is_placement})
 for _, name in ipairs {"Shard", "Replicate", "Partial", "_StridedShard",
-  "Placement"} do
+  "_MaskPartial", "Placement"} do
   M[name].__module__ = "torch.distributed.tensor.placement_types"
 end
 
