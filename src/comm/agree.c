@@ -36,7 +36,7 @@ bool dt_agree_decide (DtBoardGroup *bg, uint64_t key, bool broken) {
 }
 
 void dt_agree_arrive (DtGroup *g, uint64_t key, const DtOffer *o) {
-  DtCell *cell = &dt_board_cells(g->slot)[g->me];
+  DtCell *cell = dt_board_cell(g->slot, g->me);
   atomic_store_explicit(&cell->hash, o->hash, memory_order_release);
   atomic_store_explicit(&cell->in, (uint64_t)(uintptr_t)o->in,
                         memory_order_release);
@@ -48,21 +48,19 @@ void dt_agree_arrive (DtGroup *g, uint64_t key, const DtOffer *o) {
 }
 
 bool dt_agree_all_arrived (DtBoardGroup *bg, uint64_t key) {
-  const DtCell *cell = dt_board_cells(bg);
   int i;
   for (i = 0; i < bg->size; i++) {
-    if (atomic_load(&cell[i].key) < key)
+    if (atomic_load(&dt_board_cell(bg, i)->key) < key)
       return false;
   }
   return true;
 }
 
 static bool all_equal (DtBoardGroup *bg) {
-  const DtCell *cell = dt_board_cells(bg);
-  uint64_t h = atomic_load(&cell[0].hash);
+  uint64_t h = atomic_load(&dt_board_cell(bg, 0)->hash);
   int i;
   for (i = 1; i < bg->size; i++) {
-    if (atomic_load(&cell[i].hash) != h)
+    if (atomic_load(&dt_board_cell(bg, i)->hash) != h)
       return false;
   }
   return true;
@@ -145,13 +143,13 @@ DtStatus dt_agree_group (DtCtx *cx, DtGroup *g, const DtCollInfo *i,
 /* --- messages: each side only counts ------------------------------------- */
 
 void dt_agree_posted (DtGroup *g, uint64_t key) {
-  atomic_store(&dt_board_cells(g->slot)[g->me].key, key);
+  atomic_store(&dt_board_cell(g->slot, g->me)->key, key);
   dt_bell_ring(g->slot);
 }
 
 static DtStatus await_other (DtCtx *cx, DtGroup *g, uint64_t key) {
   DtComm *c = g->comm;
-  DtCell *other = &dt_board_cells(g->slot)[1 - g->me];
+  DtCell *other = dt_board_cell(g->slot, 1 - g->me);
   DtWait w;
   dt_wait_init(&w, c->board, g->slot, DT_NAP_MS);
   for (;;) {
@@ -188,15 +186,15 @@ DtStatus dt_agree_posted_by_both (DtCtx *cx, DtGroup *g, uint64_t key,
 
 /* `done` counts in halves: an agreement may have one meeting in between. */
 DtStatus dt_agree_done (DtCtx *cx, DtGroup *g, bool half) {
-  DtCell *cell = dt_board_cells(g->slot);
-  uint64_t key = atomic_load(&cell[g->me].key) * 2 - (half ? 1 : 0);
+  DtCell *mine = dt_board_cell(g->slot, g->me);
+  uint64_t key = atomic_load(&mine->key) * 2 - (half ? 1 : 0);
   DtWait w;
   int i = 0;
-  atomic_store(&cell[g->me].done, key);
+  atomic_store(&mine->done, key);
   dt_wait_init(&w, g->comm->board, g->slot, DT_NAP_MS);
   for (;;) {
     dt_wait_look(&w);
-    while (i < g->size && atomic_load(&cell[i].done) >= key)
+    while (i < g->size && atomic_load(&dt_board_cell(g->slot, i)->done) >= key)
       i++;
     if (i == g->size)
       break;

@@ -13,6 +13,7 @@
 #include <linux/futex.h>
 #include <sched.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -32,9 +33,13 @@ static size_t round_line (size_t n) {
   return (n + DT_BOARD_LINE - 1) & ~(size_t)(DT_BOARD_LINE - 1);
 }
 
-static size_t group_bytes (int size) {
+static size_t cell_bytes (const DtGroup *g) {
+  return g->channel ? offsetof(DtCell, data) : sizeof(DtCell);
+}
+
+static size_t group_bytes (const DtGroup *g) {
   return round_line(sizeof(DtBoardGroup) +
-                    (size_t)size * (sizeof(DtCell) + sizeof(int32_t)));
+                    (size_t)g->size * (cell_bytes(g) + sizeof(int32_t)));
 }
 
 static size_t head_bytes (int size) {
@@ -69,8 +74,12 @@ static bool same_group (DtBoardGroup *bg, const DtGroup *g) {
   return true;
 }
 
+static _Atomic uint64_t *chain_of (DtBoard *b, const DtGroup *g) {
+  return &b->first[g->hash % DT_BOARD_CHAINS];
+}
+
 static DtBoardGroup *find_group (DtBoard *b, const DtGroup *g) {
-  uint64_t off = atomic_load(&b->first);
+  uint64_t off = atomic_load(chain_of(b, g));
   while (off != 0) {
     DtBoardGroup *bg = dt_board_at(b, off);
     if (same_group(bg, g))
@@ -82,7 +91,7 @@ static DtBoardGroup *find_group (DtBoard *b, const DtGroup *g) {
 
 /* The lock is held. */
 static DtBoardGroup *add_group (DtBoard *b, const DtGroup *g) {
-  size_t n = group_bytes(g->size);
+  size_t n = group_bytes(g);
   uint64_t off = atomic_load(&b->used);
   DtBoardGroup *bg;
   int i;
@@ -93,11 +102,12 @@ static DtBoardGroup *add_group (DtBoard *b, const DtGroup *g) {
   bg->hash = g->hash;
   bg->self = off;
   bg->size = g->size;
+  bg->stride = (uint32_t)cell_bytes(g);
   for (i = 0; i < g->size; i++)
     dt_board_ranks(bg)[i] = g->ranks[i];
-  bg->next = atomic_load(&b->first);
+  bg->next = atomic_load(chain_of(b, g));
   atomic_store(&b->used, off + n);
-  atomic_store(&b->first, off);
+  atomic_store(chain_of(b, g), off);
   return bg;
 }
 
@@ -118,7 +128,8 @@ DtStatus dt_board_group (DtCtx *cx, DtComm *c, DtGroup *g) {
     atomic_store(&b->lock, 0);
   }
   DT_CHECK(cx, bg != NULL, DT_E_LIMIT,
-           "too many groups of ranks in one session (group of %d)", g->size);
+           g->channel ? "too many message tags in one session"
+           : "too many groups of ranks in one session (group of %d)", g->size);
   g->slot = bg;
   return DT_OK;
 }

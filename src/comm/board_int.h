@@ -13,7 +13,7 @@
 
 enum { DT_BOARD_EXPLAIN = 8192, DT_BOARD_PIECE = 32768,
        DT_BOARD_LINE = 64, DT_POST_WORDS = 24,
-       DT_CELL_SMALL = 512 };
+       DT_CELL_SMALL = 512, DT_BOARD_CHAINS = 1024 };
 
 typedef enum DtPostState {
   DT_POST_RUN,                /* computes */
@@ -42,7 +42,8 @@ typedef struct DtPost {
   atomic_int status[2];       /* at the end of the chunk, by epoch parity */
 } DtPost;
 
-/* A member's place in a group.  key = epoch << 32 | number in the epoch. */
+/* A member's place in a group.  key = epoch << 32 | number in the epoch.
+** The cells of a channel for messages end before `data`. */
 typedef struct DtCell {
   _Alignas(DT_BOARD_LINE) _Atomic uint64_t key;
   _Atomic uint64_t done;      /* 2 * key: its data is no longer needed */
@@ -57,6 +58,7 @@ typedef struct DtBoardGroup {
   _Alignas(DT_BOARD_LINE) uint64_t next;   /* offset, 0 = last */
   uint64_t hash, self;        /* self: own offset */
   int size;
+  uint32_t stride;            /* bytes from cell to cell */
   _Atomic uint64_t decided;   /* key << 1 | broken; the first writer wins */
   _Alignas(DT_BOARD_LINE) atomic_uint bell;
   atomic_int sleepers;
@@ -71,7 +73,7 @@ typedef struct DtBoard {
   atomic_int ask;             /* a rank has stopped: the others shall, too */
   atomic_int lost;            /* the first rank found gone, as 2 * rank + 2, + 1
                               ** if it died; later ones left because of it */
-  _Atomic uint64_t first;     /* groups */
+  _Atomic uint64_t first[DT_BOARD_CHAINS];    /* groups, by their hash */
   /* Why this chunk broke off: epoch << 8 | status, by epoch parity. */
   _Atomic uint64_t claimed[2], verdict[2];
   char explain[2][DT_BOARD_EXPLAIN];
@@ -88,15 +90,15 @@ typedef struct DtSnap {
   DtPostText text;
 } DtSnap;
 
-static inline DtCell *dt_board_cells (DtBoardGroup *bg) {
-  return (DtCell *)(bg + 1);
+static inline DtCell *dt_board_cell (DtBoardGroup *bg, int m) {
+  return (DtCell *)(void *)((char *)(bg + 1) + (size_t)m * bg->stride);
 }
 static inline int32_t *dt_board_ranks (DtBoardGroup *bg) {
-  return (int32_t *)(dt_board_cells(bg) + bg->size);
+  return (int32_t *)(void *)dt_board_cell(bg, bg->size);
 }
 /* Member m's small data of the agreement this rank is in. */
 static inline const char *dt_board_small (DtGroup *g, int m) {
-  return dt_board_cells(g->slot)[m].data[g->seq & 1];
+  return dt_board_cell(g->slot, m)->data[g->seq & 1];
 }
 static inline DtBoardGroup *dt_board_at (DtBoard *b, uint64_t off) {
   return (DtBoardGroup *)((char *)b + off);
@@ -163,7 +165,7 @@ DtStatus dt_agree_done (DtCtx *cx, DtGroup *g, bool half);
 /* Is there a circle of waiting ranks that contains this one? */
 bool dt_agree_stuck (DtComm *c);
 DtStatus dt_agree_share (DtCtx *cx, DtComm *c, char **text, size_t *n);
-DtStatus dt_agree_stop (DtCtx *cx, DtComm *c, const DtCollInfo *i, bool *all);
+DtStatus dt_agree_stop (DtCtx *cx, DtGroup *g, const DtCollInfo *i, bool *all);
 
 /* --- comm.c --- */
 

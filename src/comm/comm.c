@@ -11,7 +11,8 @@
 #include "base/hash.h"
 #include "comm/p2p_int.h"
 
-enum { SMALL = 512 };             /* bytes: gather rather than exchange */
+enum { SMALL = 512,               /* bytes: gather rather than exchange */
+       CHAINS = 256 };            /* of channels */
 
 typedef enum Kind {
   K_BARRIER, K_ALL_GATHER, K_ALL_TO_ALL, K_ALL_REDUCE, K_REDUCE_SCATTER,
@@ -29,7 +30,10 @@ static void group_free (DtCtx *cx, DtGroup *g) {
   dt_free(cx, g);
 }
 
-/* `salt` keeps groups of the same ranks apart. */
+/* `salt` keeps groups of the same ranks apart; those of 4 and more are channels
+** for messages. */
+enum { FOR_DATA, FOR_MEET, FOR_LINE, FOR_STOP, FOR_MESSAGES };
+
 static DtStatus group_new (DtCtx *cx, DtComm *c, int n, const int *ranks,
                            uint64_t salt, DtGroup **out) {
   DtGroup *g = DT_NEW(cx, DtGroup);
@@ -39,6 +43,7 @@ static DtStatus group_new (DtCtx *cx, DtComm *c, int n, const int *ranks,
     return DT_E_NOMEM;
   g->comm = c;
   g->salt = salt;
+  g->channel = salt >= FOR_MESSAGES;
   g->size = n;
   g->me = -1;
   g->ranks = DT_NEWN(cx, int, n);
@@ -77,39 +82,42 @@ DtStatus dt_comm_new (DtCtx *cx, const DtCommVt *vt, int rank, int size,
 
 DtStatus dt_comm_setup (DtCtx *cx, DtComm *c) {
   int n = c->board == NULL ? 0 : c->size;
+  c->channels = DT_NEWN(cx, DtGroup *, CHAINS);
   cx->rank = c->rank;
   cx->size = c->size;
   c->snap = DT_NEWN(cx, DtSnap, n);
   c->statuses = DT_NEWN(cx, DtStatus, n);
-  if (c->snap == NULL || c->statuses == NULL)
+  if (c->channels == NULL || c->snap == NULL || c->statuses == NULL)
     return DT_E_NOMEM;
-  DT_TRY(cx, group_new(cx, c, c->size, NULL, 0, &c->world));
+  DT_TRY(cx, group_new(cx, c, c->size, NULL, FOR_DATA, &c->world));
   c->groups = c->world;
   if (c->board != NULL) {
-    DT_TRY(cx, group_new(cx, c, c->size, NULL, 1, &c->meet));
-    DT_TRY(cx, group_new(cx, c, c->size, NULL, 2, &c->line));
-    DT_TRY(cx, group_new(cx, c, c->size, NULL, 3, &c->stop));
+    DT_TRY(cx, group_new(cx, c, c->size, NULL, FOR_MEET, &c->meet));
+    DT_TRY(cx, group_new(cx, c, c->size, NULL, FOR_LINE, &c->line));
   }
   return DT_OK;
 }
 
+static void groups_free (DtCtx *cx, DtGroup *g) {
+  while (g != NULL) {
+    DtGroup *next = g->next;
+    group_free(cx, g);
+    g = next;
+  }
+}
+
 void dt_comm_free (DtCtx *cx, DtComm *c) {
+  int i;
   if (c == NULL)
     return;
-  while (c->groups != NULL) {
-    DtGroup *next = c->groups->next;
-    group_free(cx, c->groups);
-    c->groups = next;
-  }
+  groups_free(cx, c->groups);
+  groups_free(cx, c->stops);
   dt_msgs_free(cx, c);
-  while (c->channels != NULL) {
-    DtGroup *next = c->channels->next;
-    group_free(cx, c->channels);
-    c->channels = next;
-  }
+  for (i = 0; c->channels != NULL && i < CHAINS; i++)
+    groups_free(cx, c->channels[i]);
+  dt_free(cx, c->channels);
   group_free(cx, c->meet);
   group_free(cx, c->line);
-  group_free(cx, c->stop);
   dt_free(cx, c->snap);
   dt_free(cx, c->statuses);
   if (c->vt->close != NULL)
@@ -160,7 +168,7 @@ DtStatus dt_comm_group (DtCtx *cx, DtComm *c, int n, const int *ranks,
     }
   }
   DT_TRY(cx, check_ranks(cx, c, n, ranks));
-  DT_TRY(cx, group_new(cx, c, n, ranks, 0, &g));
+  DT_TRY(cx, group_new(cx, c, n, ranks, FOR_DATA, &g));
   *at = g;
   *out = g;
   return DT_OK;
@@ -169,16 +177,16 @@ DtStatus dt_comm_group (DtCtx *cx, DtComm *c, int n, const int *ranks,
 DtStatus dt_comm_channel (DtCtx *cx, DtComm *c, int src, int dst,
                           uint64_t salt, DtGroup **out) {
   int ranks[2] = {src, dst};
-  DtGroup *g;
-  for (g = c->channels; g != NULL; g = g->next) {
+  DtGroup *g, **at = &c->channels[dt_hash_u64(DT_HASH_SEED, salt) % CHAINS];
+  for (g = *at; g != NULL; g = g->next) {
     if (g->salt == salt && same_ranks(g, 2, ranks)) {
       *out = g;
       return DT_OK;
     }
   }
   DT_TRY(cx, group_new(cx, c, 2, ranks, salt, &g));
-  g->next = c->channels;
-  c->channels = g;
+  g->next = *at;
+  *at = g;
   *out = g;
   return DT_OK;
 }
@@ -360,7 +368,7 @@ static DtStatus all_reduce_moves (DtCtx *cx, DtGroup *g, DtRedOp op,
 static void reduce_cells (DtGroup *g, DtRedOp op, DtDtype t, void *out,
                           int64_t n) {
   const char *first = dt_board_small(g, 0);
-  dt_order_reduce(op, t, first, sizeof(DtCell), g->size, out, n);
+  dt_order_reduce(op, t, first, g->slot->stride, g->size, out, n);
 }
 
 /* Room for the blocks, or for the rest that does not divide. */
@@ -531,10 +539,24 @@ atomic_int *dt_comm_interrupt (DtComm *c) {
   return c->board == NULL ? NULL : &c->board->interrupt;
 }
 
-DtStatus dt_comm_stop (DtCtx *cx, DtComm *c, const DtCollInfo *i, bool *all) {
+/* The group of the same ranks in which they wait for stops. */
+static DtStatus stop_twin (DtCtx *cx, const DtGroup *g, DtGroup **out) {
+  DtComm *c = g->comm;
+  DtGroup **at = &c->stops;
+  while (*at != NULL && !same_ranks(*at, g->size, g->ranks))
+    at = &(*at)->next;
+  if (*at == NULL)
+    DT_TRY(cx, group_new(cx, c, g->size, g->ranks, FOR_STOP, at));
+  *out = *at;
+  return DT_OK;
+}
+
+DtStatus dt_comm_stop (DtCtx *cx, DtGroup *g, const DtCollInfo *i, bool *all) {
   *all = true;
-  return c->vt->stop == NULL || c->size == 1 ? DT_OK
-                                             : c->vt->stop(cx, c, i, all);
+  if (g->comm->vt->stop == NULL || g->size == 1)
+    return DT_OK;
+  DT_TRY(cx, stop_twin(cx, g, &g));
+  return g->comm->vt->stop(cx, g, i, all);
 }
 
 atomic_int *dt_comm_ask (DtComm *c) {

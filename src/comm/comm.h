@@ -98,7 +98,7 @@ typedef struct DtCommVt {
   DtStatus (*share) (DtCtx *cx, DtComm *c, char **text, size_t *n);
   DtStatus (*alive) (DtCtx *cx, DtComm *c);
   /* See dt_comm_stop(); NULL: this rank is alone. */
-  DtStatus (*stop) (DtCtx *cx, DtComm *c, const DtCollInfo *i, bool *all);
+  DtStatus (*stop) (DtCtx *cx, DtGroup *g, const DtCollInfo *i, bool *all);
   /* What every rank is doing, for :status. */
   void (*status) (DtComm *c, DtBuf *b);
   void (*close) (DtCtx *cx, DtComm *c);
@@ -122,15 +122,15 @@ struct DtComm {
   bool dead;                    /* a rank was lost: nothing works any more */
   bool wide;                    /* several hosts: no data with agreement */
   DtGroup *groups;              /* cache of opened groups */
-  DtGroup *channels;            /* and of channels for messages */
+  DtGroup **channels;           /* and of channels for messages: chains */
   DtMsg *msgs;                  /* under way, in the order they were posted */
   DtGroup *world;               /* all ranks, in their order */
   /* Called at most once per wait, after two seconds for a rank that is
   ** stopped (same host); may be NULL.  The text lives during the call. */
   void (*notice) (void *ud, const char *line);
   void *notice_ud;
-  DtGroup *meet, *line, *stop;  /* all ranks too: end of chunk, next line, a
-                                ** debugger's stop */
+  DtGroup *meet, *line;         /* all ranks too: end of chunk, next line */
+  DtGroup *stops;               /* twins of groups, for debuggers' stops */
   struct DtBoard *board;        /* shared by the ranks of rank 0's host; NULL
                                 ** in fake and on other hosts */
   struct DtFar *far;            /* on another host: the way to rank 0's */
@@ -148,6 +148,7 @@ struct DtGroup {
   uint32_t seq, epoch;          /* agreements in this group, this chunk */
   struct DtBoardGroup *slot;    /* its place on the board */
   void *impl;
+  bool channel;                 /* for messages: agrees on nothing */
 };
 
 /* The group of these world ranks, opened once and cached (borrowed).
@@ -230,12 +231,12 @@ DtStatus dt_comm_agree (DtCtx *cx, DtGroup *g, const DtCollInfo *i,
 ** dt_comm_meet().  RANK_LOST, NOMEM.  Collective over the world. */
 DtStatus dt_comm_share (DtCtx *cx, DtComm *c, char **text, size_t *n);
 /* A debugger's stop in the middle of a chunk: *all when every rank of the
-** world has come to one, each wherever it is; then they may share lines and
-** meet.  Not *all when some rank can never come, because it waits for this
+** group has come to one, each wherever it is; those of the world may then
+** share lines and meet.  Not *all when some rank can never come, because it waits for this
 ** one: the caller goes on and may try again later.  Nothing is broken off by
 ** trying.  The wait ends with INTERRUPTED by Ctrl-C, and RANK_LOST.
-** Collective over the world, softly. */
-DtStatus dt_comm_stop (DtCtx *cx, DtComm *c, const DtCollInfo *i, bool *all);
+** Collective over the group, softly. */
+DtStatus dt_comm_stop (DtCtx *cx, DtGroup *g, const DtCollInfo *i, bool *all);
 /* A flag all ranks see: somebody has stopped and waits for the others.  NULL
 ** in fake.  Local. */
 atomic_int *dt_comm_ask (DtComm *c);

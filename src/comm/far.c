@@ -60,14 +60,18 @@ static DtStatus answer (DtCtx *cx, DtComm *c, DtWire *w) {
   return st;
 }
 
+static void put_ranks (DtWire *w, const DtGroup *g) {
+  dt_wire_num(w, (uint64_t)g->size);
+  for (int k = 0; k < g->size; k++) dt_wire_num(w, (uint64_t)g->ranks[k]);
+}
+
 DtStatus dt_far_agree (DtCtx *cx, DtGroup *g, const DtCollInfo *i,
                        const DtOffer *o) {
   DtComm *c = g->comm;
   DtWire *w = question(cx, c, DT_ASK_AGREE);
   dt_wire_num(w, o->hash);
   dt_wire_info(w, i);
-  dt_wire_num(w, (uint64_t)g->size);
-  for (int k = 0; k < g->size; k++) dt_wire_num(w, (uint64_t)g->ranks[k]);
+  put_ranks(w, g);
   return answer(cx, c, w);
 }
 
@@ -133,11 +137,12 @@ DtStatus dt_far_share (DtCtx *cx, DtComm *c, char **text, size_t *n) {
   return DT_OK;
 }
 
-DtStatus dt_far_stop (DtCtx *cx, DtComm *c, const DtCollInfo *i, bool *all) {
-  DtWire *w = question(cx, c, DT_ASK_STOP);
+DtStatus dt_far_stop (DtCtx *cx, DtGroup *g, const DtCollInfo *i, bool *all) {
+  DtWire *w = question(cx, g->comm, DT_ASK_STOP);
   dt_wire_info(w, i);
+  put_ranks(w, g);
   *all = false;
-  DT_TRY(cx, answer(cx, c, w));
+  DT_TRY(cx, answer(cx, g->comm, w));
   *all = dt_wire_get(w) != 0;
   return DT_OK;
 }

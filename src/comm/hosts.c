@@ -62,26 +62,30 @@ static void put_status (Deputy *d, DtStatus st) {
   dt_error_clear(d->cx);
 }
 
+static DtStatus get_group (Deputy *d, DtGroup **out) {
+  uint64_t n = dt_wire_get(&d->wire);
+  DtStatus st = DT_E_NOMEM;
+  int *ranks;
+  if (n > (uint64_t)d->c->size) n = 0;
+  ranks = DT_NEWN(d->cx, int, n);
+  for (uint64_t k = 0; ranks != NULL && k < n; k++)
+    ranks[k] = (int)dt_wire_get(&d->wire);
+  if (ranks != NULL) st = dt_comm_group(d->cx, d->c, (int)n, ranks, out);
+  dt_free(d->cx, ranks);
+  return st;
+}
+
 static void do_agree (Deputy *d) {
   DtWire *w = &d->wire;
   DtCollInfo room;
   const DtCollInfo *i;
   DtOffer o = {0, NULL, NULL, 0};
   DtGroup *g = NULL;
-  DtStatus st = DT_OK;
-  int *ranks;
-  uint64_t n;
+  DtStatus st;
   o.hash = dt_wire_get(w);
   i = dt_wire_get_info(w, &room);
-  n = dt_wire_get(w);
-  if (n > (uint64_t)d->c->size) n = 0;
-  ranks = DT_NEWN(d->cx, int, n);
-  for (uint64_t k = 0; ranks != NULL && k < n; k++)
-    ranks[k] = (int)dt_wire_get(w);
-  if (ranks == NULL) st = DT_E_NOMEM;
-  else st = dt_comm_group(d->cx, d->c, (int)n, ranks, &g);
+  st = get_group(d, &g);
   if (st == DT_OK) st = dt_agree_group(d->cx, g, i, &o);
-  dt_free(d->cx, ranks);
   put_status(d, st);
 }
 
@@ -119,8 +123,11 @@ static void do_share (Deputy *d) {
 static void do_stop (Deputy *d) {
   DtCollInfo room;
   const DtCollInfo *i = dt_wire_get_info(&d->wire, &room);
+  DtGroup *g = NULL;
   bool all = false;
-  put_status(d, dt_agree_stop(d->cx, d->c, i, &all));
+  DtStatus st = get_group(d, &g);
+  if (st == DT_OK) st = dt_comm_stop(d->cx, g, i, &all);
+  put_status(d, st);
   dt_wire_num(&d->wire, all);
 }
 

@@ -40,7 +40,7 @@ DtStatus dt_far_agree (DtCtx *cx, DtGroup *g, const DtCollInfo *i,
 DtStatus dt_far_meet (DtCtx *cx, DtComm *c, DtStatus mine,
                       const DtCollInfo *i, DtStatus *all);
 DtStatus dt_far_share (DtCtx *cx, DtComm *c, char **text, size_t *n);
-DtStatus dt_far_stop (DtCtx *cx, DtComm *c, const DtCollInfo *i, bool *all);
+DtStatus dt_far_stop (DtCtx *cx, DtGroup *g, const DtCollInfo *i, bool *all);
 DtStatus dt_far_alive (DtCtx *cx, DtComm *c);
 void dt_far_status (DtComm *c, DtBuf *b);
 

@@ -35,8 +35,12 @@ static DtStatus sum_up (DtCtx *cx, DtComm *c, DtStatus mine,
   return raise_failed(cx, c, all);
 }
 
-static DtStatus await_all (DtCtx *cx, DtComm *c, uint64_t key) {
-  DtBoardGroup *bg = c->meet->slot;
+/* Wait until the key is decided.  `gone` NULL: as long as that takes; else
+** break it for all when this rank can never be joined, and say so there. */
+static DtStatus await_decided (DtCtx *cx, DtGroup *g, uint64_t key,
+                               bool *gone) {
+  DtComm *c = g->comm;
+  DtBoardGroup *bg = g->slot;
   DtWait w;
   dt_wait_init(&w, c->board, bg, DT_NAP_MS);
   for (;;) {
@@ -45,8 +49,15 @@ static DtStatus await_all (DtCtx *cx, DtComm *c, uint64_t key) {
       return DT_OK;
     if (w.lost >= 0)
       return dt_board_lost(cx, c, w.lost);
-    if (dt_wait_pause(&w))
-      dt_wait_check(c, &w);
+    if (!dt_wait_pause(&w))
+      continue;
+    dt_wait_check(c, &w);
+    if (gone == NULL)
+      continue;
+    *gone = dt_verdict_of(c) != DT_OK || dt_agree_interrupted(cx, c) ||
+            (w.lost < 0 && dt_agree_stuck(c));
+    if (*gone && dt_agree_decide(bg, key, true))
+      dt_bell_ring(bg);
   }
 }
 
@@ -66,7 +77,7 @@ DtStatus dt_agree_meet (DtCtx *cx, DtComm *c, DtStatus mine,
   if (dt_agree_all_arrived(c->meet->slot, key) &&
       dt_agree_decide(c->meet->slot, key, false))
     dt_bell_ring(c->meet->slot);
-  DT_TRY(cx, await_all(cx, c, key));
+  DT_TRY(cx, await_decided(cx, c->meet, key, NULL));
   for (r = 0; r < c->size; r++)
     seen[r] = (DtStatus)atomic_load(&c->board->posts[r].status[par]);
   st = sum_up(cx, c, mine, seen);
@@ -94,16 +105,16 @@ static DtStatus check_line (DtCtx *cx, DtComm *c, DtWait *w) {
 
 /* This rank has taken the piece; all others must. */
 static DtStatus await_taken (DtCtx *cx, DtGroup *g, uint64_t key) {
-  DtCell *cell = dt_board_cells(g->slot);
   DtWait w;
   int i = 0;
   dt_board_post(g->comm, DT_POST_LINE, g->slot, key, 0, NULL);
-  atomic_store(&cell[g->me].done, key * 2);
+  atomic_store(&dt_board_cell(g->slot, g->me)->done, key * 2);
   dt_bell_ring(g->slot);
   dt_wait_init(&w, g->comm->board, g->slot, DT_NAP_MS);
   for (;;) {
     dt_wait_look(&w);
-    while (i < g->size && atomic_load(&cell[i].done) >= key * 2)
+    while (i < g->size &&
+           atomic_load(&dt_board_cell(g->slot, i)->done) >= key * 2)
       i++;
     if (i == g->size)
       break;
@@ -120,7 +131,7 @@ static DtStatus await_taken (DtCtx *cx, DtGroup *g, uint64_t key) {
 static DtStatus pass_piece (DtCtx *cx, DtGroup *g, uint64_t key,
                             uint64_t *total) {
   static const DtCollInfo next_line = {"next line", 0, "", ""};
-  DtCell *root = &dt_board_cells(g->slot)[0];
+  DtCell *root = dt_board_cell(g->slot, 0);
   DtWait w;
   if (g->me == 0) {
     atomic_store(&root->hash, *total);
@@ -139,7 +150,7 @@ static DtStatus pass_piece (DtCtx *cx, DtGroup *g, uint64_t key,
     if (dt_wait_pause(&w))
       DT_TRY(cx, check_line(cx, g->comm, &w));
   }
-  atomic_store(&dt_board_cells(g->slot)[g->me].key, key);
+  atomic_store(&dt_board_cell(g->slot, g->me)->key, key);
   *total = atomic_load(&root->hash);
   return DT_OK;
 }
@@ -185,44 +196,22 @@ done:
 
 /* --- a debugger's stop -------------------------------------------------- */
 
-/* One try.  A rank that finds that it can never be joined breaks the try for
-** all: the others begin the next one, under the next key. */
-static DtStatus try_stop (DtCtx *cx, DtComm *c, uint64_t key, bool *gone) {
-  DtBoardGroup *bg = c->stop->slot;
-  DtWait w;
-  dt_wait_init(&w, c->board, bg, DT_NAP_MS);
-  for (;;) {
-    dt_wait_look(&w);
-    if (atomic_load(&bg->decided) >> 1 >= key)
-      return DT_OK;
-    if (w.lost >= 0)
-      return dt_board_lost(cx, c, w.lost);
-    if (!dt_wait_pause(&w))
-      continue;
-    dt_wait_check(c, &w);
-    *gone = dt_verdict_of(c) != DT_OK || dt_agree_interrupted(cx, c) ||
-            (w.lost < 0 && dt_agree_stuck(c));
-    if (*gone && dt_agree_decide(bg, key, true)) {
-      dt_bell_ring(bg);
-      return DT_OK;
-    }
-  }
-}
-
-DtStatus dt_agree_stop (DtCtx *cx, DtComm *c, const DtCollInfo *i, bool *all) {
+/* A rank that finds that it can never be joined breaks the try for all: the
+** others begin the next one, under the next key. */
+DtStatus dt_agree_stop (DtCtx *cx, DtGroup *g, const DtCollInfo *i, bool *all) {
   static const DtOffer nothing = {0, NULL, NULL, 0};
-  DtBoardGroup *bg = c->stop->slot;
+  DtComm *c = g->comm;
+  DtBoardGroup *bg = g->slot;
   DtStatus st = dt_agree_alive(cx, c);
-  uint64_t key = 0;
   bool gone = false;
   *all = false;
   while (st == DT_OK && !gone && !*all) {
-    key = (atomic_load(&bg->decided) >> 1) + 1;
+    uint64_t key = (atomic_load(&bg->decided) >> 1) + 1;
     dt_board_post(c, DT_POST_STOP, bg, key, 0, i);
-    dt_agree_arrive(c->stop, key, &nothing);
+    dt_agree_arrive(g, key, &nothing);
     if (dt_agree_all_arrived(bg, key) && dt_agree_decide(bg, key, false))
       dt_bell_ring(bg);
-    st = try_stop(cx, c, key, &gone);
+    st = await_decided(cx, g, key, &gone);
     *all = st == DT_OK && atomic_load(&bg->decided) == key << 1;
     gone = gone && !*all;
   }

@@ -166,5 +166,5 @@ bool dt_comm_arrived (DtComm *c, DtMsg *m) {
     return c->vt->msg_gone == NULL || c->vt->msg_gone(c, m);
   if (c->board == NULL)
     return false;
-  return atomic_load(&dt_board_cells(g->slot)[1 - g->me].key) >= m->key;
+  return atomic_load(&dt_board_cell(g->slot, 1 - g->me)->key) >= m->key;
 }

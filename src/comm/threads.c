@@ -36,12 +36,12 @@ typedef struct DtThreads {
 /* --- moving data -------------------------------------------------------- */
 
 static const char *input_of (DtGroup *g, int m) {
-  uint64_t p = atomic_load(&dt_board_cells(g->slot)[m].in);
+  uint64_t p = atomic_load(&dt_board_cell(g->slot, m)->in);
   return (const char *)(uintptr_t)p;
 }
 
 static const char *output_of (DtGroup *g, int m) {
-  uint64_t p = atomic_load(&dt_board_cells(g->slot)[m].out);
+  uint64_t p = atomic_load(&dt_board_cell(g->slot, m)->out);
   return (const char *)(uintptr_t)p;
 }
 

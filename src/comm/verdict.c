@@ -166,7 +166,7 @@ static bool not_yet_there (DtBoardGroup *bg, const DtSnap *s, int r, int n) {
   int m;
   for (m = 0; m < n; m++) {
     if (dt_board_ranks(bg)[m] == r)
-      return still_needs(s, &dt_board_cells(bg)[m]);
+      return still_needs(s, dt_board_cell(bg, m));
   }
   return false;
 }
@@ -184,7 +184,7 @@ static bool in_circle (DtComm *c, int r) {
   if (not_yet_there(bg, s, r, n))
     n = 0;
   for (m = 0; m < n; m++) {
-    if (still_needs(s, &dt_board_cells(bg)[m]) &&
+    if (still_needs(s, dt_board_cell(bg, m)) &&
         needs_circle(c, dt_board_ranks(bg)[m]))
       return true;
   }

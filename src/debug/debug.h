@@ -106,8 +106,9 @@ typedef struct DtRepairs {
   DtArena arena;
 } DtRepairs;
 /* Try every candidate repair of the failed call on its real inputs and compare
-** with one device; none where not all ranks come.  Collective over the mesh,
-** softly where that is the world (dt_comm_stop()); nothing is changed. */
+** with one device; none where not all ranks of the mesh come, and on those
+** that are not in it.  Collective over the mesh, softly (dt_comm_stop());
+** nothing is changed. */
 DtStatus dt_repair_try (DtDebug *d, const DtFailed *f, DtRepairs *out);
 /* The same for operator #seq, which did not fail but gave a wrong number:
 ** what makes it equal one device.  None where it cannot be compared, or where

@@ -8,6 +8,7 @@
 ** the tolerances of torch.testing.assert_close.  Nothing the user has changes:
 ** inputs that an operator writes are copied first. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "debug/autopsy.h"
 #include "debug/repair_int.h"
@@ -389,43 +390,52 @@ static void print_groups (const DtGroup *g, char *const *txt, DtBuf *b) {
   }
 }
 
+/* "ranks 0-3", "ranks 0,2". */
+static void print_ranks (const DtGroup *g, DtBuf *b) {
+  bool run = g->size > 1 && g->ranks[g->size - 1] - g->ranks[0] == g->size - 1;
+  dt_buf_add(b, g->size > 1 ? "ranks " : "rank ");
+  if (run) {
+    dt_buf_addf(b, "%d-%d", g->ranks[0], g->ranks[g->size - 1]);
+    return;
+  }
+  for (int i = 0; i < g->size; i++)
+    dt_buf_addf(b, i ? ",%d" : "%d", g->ranks[i]);
+}
+
 /* Text "mask on ranks 0-3: bitwise equal ..." for each plain input. */
 static DtStatus equality (DtTrial *t, DtRepairs *out, bool *all_equal) {
-  DtDebug *d = t->d;
-  DtSession *s = d->s;
+  DtSession *s = t->d->s;
   const DtFailed *f = t->f;
-  DtGroup *g = s->comm->world;
-  DtCollInfo info = { "compare plain inputs", 0, "autopsy", "" };
+  DtGroup *g = t->group;
   DtBuf b;
-  char *txt[1024];
-  size_t len[1024];
   DtStatus st = DT_OK;
-  int i, k;
   *all_equal = true;
-  if (g == NULL || g->size > 1024) return DT_OK;
   dt_buf_init(&b, s->cx);
-  for (i = 0; i < f->nin && st == DT_OK; i++) {
-    char mine[24];
+  for (int i = 0; i < f->nin && st == DT_OK; i++) {
+    char mine[24], **txt = NULL;
     bool same = true;
     if (!is_plain_culprit(f, i)) continue;
     snprintf(mine, sizeof mine, "%016llx",
              (unsigned long long)dt_vf_hash(f->in[i]->local));
-    st = dt_comm_gather_text(s->cx, g, &info, mine, strlen(mine), txt, len);
+    st = dt_vf_gather(s, g, mine, &txt);
     if (st != DT_OK) break;
-    for (k = 1; k < g->size; k++) same = same && strcmp(txt[0], txt[k]) == 0;
+    for (int k = 1; k < g->size; k++)
+      same = same && strcmp(txt[0], txt[k]) == 0;
     *all_equal = *all_equal && same;
     if (b.len) dt_buf_addc(&b, '\n');
-    if (same)
-      dt_buf_addf(&b, "%s on ranks 0-%d: bitwise equal  ->  it can be treated "
-                  "as replicated", var_name(f, i), g->size - 1);
-    else {
-      dt_buf_addf(&b, "%s differs between ranks: ", var_name(f, i));
+    dt_buf_add(&b, var_name(f, i));
+    if (same) {
+      dt_buf_add(&b, " on ");
+      print_ranks(g, &b);
+      dt_buf_add(&b, ": bitwise equal  ->  it can be treated as replicated");
+    } else {
+      dt_buf_add(&b, " differs between ranks: ");
       print_groups(g, txt, &b);
       dt_buf_add(&b, "  ->  it is not a replicated value");
     }
-    for (k = 0; k < g->size; k++) dt_free(s->cx, txt[k]);
+    dt_vf_gather_free(s, g, txt);
   }
-  if (st == DT_OK) out->equality = words(d, &out->arena, dt_buf_str(&b));
+  if (st == DT_OK) out->equality = words(t->d, &out->arena, dt_buf_str(&b));
   dt_buf_fini(&b);
   return st;
 }
@@ -443,16 +453,53 @@ static bool worth_trying (const DtFailed *f) {
   return n <= TRY_BYTES;
 }
 
-/* Are all ranks here?  The error may be one rank's, which a script can catch,
-** and the others go on without it: waiting for them in a trial, which they
-** never join, would break off what works. */
-static DtStatus all_here (DtDebug *d, const DtFailed *f, bool *all) {
+/* The largest mesh among the inputs'. */
+static const DtMesh *trial_mesh (const DtFailed *f) {
+  const DtMesh *m = NULL;
+  for (int i = 0; i < f->nin; i++) {
+    const DtSpec *s = f->in[i]->spec;
+    if (s && (m == NULL || dt_mesh_size(s->mesh) > dt_mesh_size(m)))
+      m = s->mesh;
+  }
+  return m;
+}
+
+static int by_rank (const void *a, const void *b) {
+  int x = *(const int *)a, y = *(const int *)b;
+  return (x > y) - (x < y);
+}
+
+/* Its ranks, in the world's order; NULL where this one is not among them. */
+static DtStatus group_of (DtSession *s, const DtMesh *mesh, DtGroup **out) {
+  int64_t n, *all;
+  int *ranks;
+  DtStatus st;
+  *out = NULL;
+  if (s->comm == NULL || mesh == NULL || !mesh->member) return DT_OK;
+  n = dt_mesh_size(mesh);
+  all = DT_NEWN(s->cx, int64_t, n);
+  ranks = DT_NEWN(s->cx, int, n);
+  st = all && ranks ? DT_OK : DT_E_NOMEM;
+  if (st == DT_OK) {
+    dt_mesh_ranks(mesh, all);
+    for (int64_t i = 0; i < n; i++) ranks[i] = (int)all[i];
+    qsort(ranks, (size_t)n, sizeof *ranks, by_rank);
+    st = dt_comm_group(s->cx, s->comm, (int)n, ranks, out);
+  }
+  dt_free(s->cx, all);
+  dt_free(s->cx, ranks);
+  return st;
+}
+
+/* Are all ranks of the mesh here?  The error may be one rank's, which a script
+** can catch, and the others go on without it: waiting for them in a trial,
+** which they never join, would break off what works. */
+static DtStatus all_here (DtTrial *t, bool *all) {
   static const DtCollInfo info = {"repair", 0, "repair", ""};
-  DtComm *c = d->s->comm;
-  *all = true;
-  if (c == NULL || dt_mesh_size(first_dist(f)->spec->mesh) != c->size)
-    return DT_OK;
-  return dt_comm_stop(d->s->cx, c, &info, all);
+  DtSession *s = t->d->s;
+  *all = false;
+  DT_TRY(s->cx, group_of(s, trial_mesh(t->f), &t->group));
+  return t->group ? dt_comm_stop(s->cx, t->group, &info, all) : DT_OK;
 }
 
 static void trial_fini (DtTrial *t) {
@@ -475,12 +522,12 @@ static DtStatus try_all (DtDebug *d, const DtFailed *f, DtRepairs *out,
        f->code != DT_E_CROSSMESH && f->code != DT_E_PROP &&
        f->code != DT_E_INPLACE) || !worth_trying(f))
     return DT_OK;
-  DT_TRY(d->s->cx, all_here(d, f, &here));
-  if (!here) return DT_OK;
   memset(&t, 0, sizeof t);
   t.d = d; t.f = f;
   t.want = want;
   t.keep = keep;
+  DT_TRY(d->s->cx, all_here(&t, &here));
+  if (!here) return DT_OK;
   dt_debug_mute(d, &m);
   if (f->code == DT_E_MIXED) {
     st = equality(&t, out, &equal);

@@ -12,6 +12,7 @@ enum { DT_TRIAL_SLOTS = 64 };
 typedef struct DtTrial {
   DtDebug *d;
   const DtFailed *f;
+  DtGroup *group;               /* the ranks that try: those of the mesh */
   DtVar *full[DT_TRIAL_SLOTS];  /* gathered inputs, plain */
   DtVar *in[DT_TRIAL_SLOTS];    /* inputs of the candidate under way */
   DtResults ref;                /* one device */

@@ -119,17 +119,15 @@ static bool agree (char *const *v, int n) {
 static DtStatus look (DtTrial *t, const DtMesh *big, int *moved, bool *same,
                       DtBuf *b) {
   DtSession *s = t->d->s;
-  DtGroup *g = s->comm->world;
   *moved = 0;
   *same = true;
   for (int i = 0; i < t->f->nin; i++) {
     char text[256], **all = NULL;
     if (!is_moved(t->f, i, big)) continue;
     (*moved)++;
-    if (g == NULL) continue;
     part_text(t->f->in[i], big, text, sizeof text);
-    DT_TRY(s->cx, dt_vf_gather(s, g, text, &all));
-    if (*same && !agree(all, g->size)) {
+    DT_TRY(s->cx, dt_vf_gather(s, t->group, text, &all));
+    if (*same && !agree(all, t->group->size)) {
       dt_trial_name(t->f, i, b);
       dt_buf_add(b, " differs between ranks that ");
       dt_mesh_print(t->f->in[i]->spec->mesh, b);
@@ -137,7 +135,7 @@ static DtStatus look (DtTrial *t, const DtMesh *big, int *moved, bool *same,
       dt_mesh_print(big, b);
       *same = false;
     }
-    dt_vf_gather_free(s, g, all);
+    dt_vf_gather_free(s, t->group, all);
   }
   return dt_buf_ok(b);
 }

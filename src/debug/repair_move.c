@@ -19,7 +19,6 @@ typedef struct Move { DtPlacement pl[DT_MAX_MDIM]; } Move;
 typedef struct Moves {
   DtTrial *t;
   DtRepairs *out;
-  DtGroup *group;
   int tries;
 } Moves;
 
@@ -38,9 +37,9 @@ static DtStatus all_say (Moves *k, bool mine, bool *all) {
   DtSession *s = k->t->d->s;
   char **v = NULL;
   *all = true;
-  DT_TRY(s->cx, dt_vf_gather(s, k->group, mine ? "1" : "0", &v));
-  for (int i = 0; i < k->group->size; i++) *all = *all && *v[i] == '1';
-  dt_vf_gather_free(s, k->group, v);
+  DT_TRY(s->cx, dt_vf_gather(s, k->t->group, mine ? "1" : "0", &v));
+  for (int i = 0; i < k->t->group->size; i++) *all = *all && *v[i] == '1';
+  dt_vf_gather_free(s, k->t->group, v);
   return DT_OK;
 }
 
@@ -210,29 +209,6 @@ static void out_of_place (Moves *k) {
   dt_results_fini(s, &res);
 }
 
-static DtStatus group_of (DtTrial *t, DtGroup **out) {
-  DtSession *s = t->d->s;
-  const DtMesh *mesh = NULL;
-  int64_t n, *all;
-  int *ranks;
-  DtStatus st;
-  for (int i = 0; i < t->f->nin; i++)
-    if (t->f->in[i]->spec) mesh = t->f->in[i]->spec->mesh;
-  if (mesh == NULL || !mesh->member) return DT_OK;
-  n = dt_mesh_size(mesh);
-  all = DT_NEWN(s->cx, int64_t, n);
-  ranks = DT_NEWN(s->cx, int, n);
-  st = all && ranks ? DT_OK : DT_E_NOMEM;
-  if (st == DT_OK) {
-    dt_mesh_ranks(mesh, all);
-    for (int64_t i = 0; i < n; i++) ranks[i] = (int)all[i];
-    st = dt_comm_group(s->cx, s->comm, (int)n, ranks, out);
-  }
-  dt_free(s->cx, all);
-  dt_free(s->cx, ranks);
-  return st;
-}
-
 static bool all_movable (const DtFailed *f) {
   for (int i = 0; i < f->nin; i++)
     if (f->in[i]->spec && !movable(f->in[i])) return false;
@@ -275,16 +251,16 @@ static DtStatus same_call (Moves *k, bool *same) {
   *same = true;
   dt_buf_init(&b, s->cx);
   inputs_text(k->t->f, &b);
-  st = dt_vf_gather(s, k->group, dt_buf_str(&b), &v);
+  st = dt_vf_gather(s, k->t->group, dt_buf_str(&b), &v);
   dt_buf_clear(&b);
-  for (int i = 1; st == DT_OK && i < k->group->size && *same; i++) {
+  for (int i = 1; st == DT_OK && i < k->t->group->size && *same; i++) {
     *same = strcmp(v[0], v[i]) == 0;
     if (*same) continue;
-    first_difference(v[0], v[i], k->group->ranks[0], k->group->ranks[i], &b);
+    first_difference(v[0], v[i], k->t->group->ranks[0], k->t->group->ranks[i], &b);
     k->out->equality = dt_trial_words(k->t, k->out, dt_buf_str(&b));
   }
   dt_buf_fini(&b);
-  dt_vf_gather_free(s, k->group, v);
+  dt_vf_gather_free(s, k->t->group, v);
   return st;
 }
 
@@ -322,8 +298,6 @@ DtStatus dt_repair_move (DtTrial *t, DtRepairs *out) {
   int ndist = 0;
   DtStatus st;
   if (!all_movable(f) || f->backward) return DT_OK;
-  DT_TRY(t->d->s->cx, group_of(t, &k.group));
-  if (k.group == NULL) return DT_OK;
   DT_TRY(t->d->s->cx, same_call(&k, &same));
   if (!same) return DT_OK;
   st = dt_trial_one_device(t);

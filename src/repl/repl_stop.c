@@ -340,7 +340,7 @@ static DtStatus gather_ranks (DtRepl *r, const DtStopAt *at, bool *all) {
   snprintf(where, sizeof where, "%.50s:%d", at->file != NULL ? at->file : "",
            at->line);
   *all = false;
-  DT_TRY(r->cx, dt_comm_stop(r->cx, r->comm, &info, all));
+  DT_TRY(r->cx, dt_comm_stop(r->cx, r->comm->world, &info, all));
   if (!*all)
     return DT_OK;
   DtStatus st = count_ranks(r, "who has stopped", at->why != DT_WHY_END,

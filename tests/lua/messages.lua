@@ -77,6 +77,16 @@ local function many()
   for i = 1, 20 do T.close(got[i], {i}, "number " .. i) end
 end
 
+-- A tag of its own for each message, as programs have that number them.
+local function a_tag_each()
+  local t = dt.ones(1)
+  for tag = 100, 5000 do
+    if me == 0 then D.isend(t, 1, {tag = tag})
+    elseif me == 1 then D.recv(t, 0, {tag = tag}) end
+  end
+  D.barrier()
+end
+
 -- Fewer bytes than there is room for are welcome, more are not.
 local function sizes()
   local few = dt.zeros(4)
@@ -194,6 +204,7 @@ meanwhile(200000)
 conjugated()
 tags()
 many()
+a_tag_each()
 sizes()
 refused()
 lists()

@@ -31,6 +31,30 @@ local function one_rank()
   T.has(tostring(e), "fixes (tried)", "all together")
 end
 
+-- A mesh of some ranks: the others neither try nor are waited for.
+local function some_ranks()
+  local half = dt.DeviceMesh("cpu", {2, 1})
+  local x = dt.distribute_tensor(dt.ones(8, 4), half, "S(0)")
+  local function mixed() return x * p end
+  local function view_of_it() return x:view(2, 16) end
+  local mine = dt.rank() == 1 or dt.rank() == 2
+  for _, f in ipairs {mixed, function () return dt.add(x, p) end} do
+    if mine then
+      local _, e = pcall(f)
+      T.has(tostring(e), "p on ranks 1-2: bitwise equal", "they compare")
+      T.has(tostring(e), "equals one device", "and try")
+    end
+  end
+  if dt.rank() == 2 then
+    local ok, e = pcall(mixed)
+    T.ok(not ok, "one of them alone fails")
+    T.eq(tostring(e):find("fixes", 1, true), nil, "and tries nothing")
+  end
+  if mine then view_of_it() end
+  T.eq(a:full_tensor():sum():item(), 496, "all went on")
+end
+
 writes_a_list()
 one_rank()
+some_ranks()
 T.finish()
