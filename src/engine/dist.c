@@ -230,6 +230,20 @@ static DtStatus check_distribute (DtSession *s, DtVar *t, DtMesh *mesh,
   return dt_pls_check_partials(s->cx, pl, npl);
 }
 
+/* Dims still counted from the end are before the first: torch.chunk says so. */
+static DtStatus check_wrapped (DtCtx *cx, const DtPlacement *pl, int n,
+                               int ndim) {
+  for (int i = 0; i < n; i++) {
+    if (!dt_pl_is_shard_like(pl[i]) || pl[i].dim >= 0) continue;
+    DT_CHECK(cx, ndim > 0, DT_E_RUNTIME,
+             "chunk expects at least a 1-dimensional tensor");
+    return dt_raise(cx, DT_E_INDEX, "Dimension out of range (expected to be in "
+                    "range of [%d, %d], but got %d)", -ndim, ndim - 1,
+                    pl[i].dim);
+  }
+  return DT_OK;
+}
+
 static DtStatus distribute (DtSession *s, DtVar *t, DtMesh *mesh, int npl,
                             const DtPlacement *given, int root, DtVar **out) {
   DtPlacement pl[DT_MAX_MDIM];
@@ -240,6 +254,7 @@ static DtStatus distribute (DtSession *s, DtVar *t, DtMesh *mesh, int npl,
   if (t->spec != NULL) return already_dist(s, t, mesh, npl, given, out);
   DT_TRY(s->cx, copy_pls(s, npl, given, pl));
   wrap_dims(pl, npl, t->local->m.ndim);
+  DT_TRY(s->cx, check_wrapped(s->cx, pl, npl, t->local->m.ndim));
   local = dt_tensor_ref(t->local);
   for (int i = 0; i < npl && st == DT_OK; i++) {
     DtTensor *next;

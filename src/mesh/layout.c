@@ -7,15 +7,17 @@
 ** of any size costs a few divisions.
 ** Facts: placement_types.py, _utils.py, _ops/utils.py, PyTorch 2.13. */
 #include <string.h>
+#include "base/sat.h"
 #include "mesh/layout.h"
 
 /* {==== One cut ==== */
 
 void dt_shard_size (int64_t size, int64_t n, int64_t r, int64_t *len,
                     int64_t *off) {
-  int64_t c = (size + n - 1) / n;
-  int64_t a = c * r < size ? c * r : size;
-  int64_t b = c * (r + 1) < size ? c * (r + 1) : size;
+  int64_t c = dt_ceil_div(size, n);
+  int64_t a = dt_sat_mul(c, r), b = dt_sat_mul(c, r + 1);
+  if (a > size) a = size;
+  if (b > size) b = size;
   *len = b - a;
   *off = a;
 }
@@ -31,7 +33,7 @@ typedef struct Cut {
 static void cut_make (Cut *c, int64_t size, int64_t sf, int64_t n, int64_t r) {
   if (sf < 1)
     sf = 1;
-  c->piece = (size + sf - 1) / sf;
+  c->piece = dt_ceil_div(size, sf);
   if (c->piece == 0)
     c->piece = 1;
   c->nfull = size / c->piece;
@@ -267,7 +269,8 @@ static bool walk (const DtMesh *mesh, const DtMeta *m, const DtPlacement *pl,
     if (d < 0 || d >= m->ndim)
       return false;
     num[d] *= mesh->shape[i];
-    int64_t need = num[d] * (pl[i].kind == DT_PL_STRIDED ? pl[i].u.sf : 1);
+    int64_t need = dt_sat_mul(num[d], pl[i].kind == DT_PL_STRIDED
+                                      ? pl[i].u.sf : 1);
     if (even ? need == 0 || m->shape[d] % need != 0 : m->shape[d] < need)
       return false;
   }
@@ -296,7 +299,7 @@ bool dt_layout_evenly_shardable_on (const DtMesh *mesh, const DtMeta *m,
       continue;
     num *= mesh->shape[i];
     if (pl[i].kind == DT_PL_STRIDED &&
-        (pl[i].u.sf == 0 || m->shape[d] % (pl[i].u.sf * num) != 0))
+        (pl[i].u.sf == 0 || m->shape[d] % dt_sat_mul(pl[i].u.sf, num) != 0))
       return false;
   }
   return num != 0 && m->shape[d] % num == 0;

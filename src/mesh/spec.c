@@ -63,6 +63,7 @@ DtStatus dt_spec_new (DtCtx *cx, DtMesh *mesh, int npl, const DtPlacement *pl,
                       int strided_is_order, DtSpec **out) {
   DT_CHECK(cx, npl >= 0 && npl <= DT_MAX_MDIM, DT_E_LIMIT,
            "a spec has at most %d placements", DT_MAX_MDIM);
+  if (meta != NULL) DT_TRY(cx, dt_meta_countable(cx, meta));
   /* As in PyTorch the list may be shorter than the mesh (finding DT1010).
   ** Rules go over the mesh: what they find behind the list is Replicate. */
   int room = mesh != NULL && npl < mesh->ndim ? mesh->ndim : npl;

@@ -169,6 +169,8 @@ static DtStatus bincount_kernel (DtKernelCall *c) {
   for (int64_t i = 0; i < n; i++) {
     DT_CHECKG(c->cx, v[i] >= 0, DT_E_RUNTIME,
               "bincount only supports 1-d non-negative integral inputs.");
+    DT_CHECKG(c->cx, v[i] < INT64_MAX, DT_E_OVERFLOW,
+              "Storage size calculation overflowed");
     if (v[i] >= size) size = v[i] + 1;
   }
   t = !w ? DT_I64 : w->m.dtype == DT_F32 ? DT_F32 : DT_F64;

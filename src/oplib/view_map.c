@@ -10,6 +10,7 @@
 ** not first in a joined group turns into a strided one; splitting again at
 ** the same factor turns it back.
 ** Semantics: torch/distributed/tensor/_ops/_view_ops.py, PyTorch 2.13. */
+#include "base/sat.h"
 #include "oplib/oplib_int.h"
 
 #include <math.h>
@@ -428,7 +429,7 @@ static DtStatus place_plain (Walk *w, const DtPlacement *tgt, int mdim,
 /* An output dim where a strided shard can stay strided, -1. */
 static int keep_strided (const Walk *w, DtPlacement p, int mdim, int n,
                          const int *t) {
-  int64_t total = w->mesh->shape[mdim] * p.u.sf, size = w->in->shape[p.dim];
+  int64_t total = dt_sat_mul(w->mesh->shape[mdim], p.u.sf), size = w->in->shape[p.dim];
   if (total == 0 || size % total) return -1;
   for (int i = 0; i < n; i++) {
     const OpView *v = &w->m->v[t[i]];

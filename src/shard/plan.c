@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/hash.h"
+#include "base/sat.h"
 #include "mesh/layout.h"
 #include "shard/plan_int.h"
 
@@ -228,10 +229,6 @@ double dt_plan_cost (const DtPlanner *p, const DtPlan *plan) {
 
 /* }==== Bytes ==== */
 
-static int64_t ceil_div (int64_t a, int64_t n) {
-  return (a + n - 1) / n;
-}
-
 /* Parts and own position of the group a step works on. */
 static int64_t step_size (const DtPlan *plan, const DtStep *s,
                           int64_t *coord) {
@@ -246,7 +243,7 @@ static int64_t step_size (const DtPlan *plan, const DtStep *s,
 static int64_t elements (const int64_t *shape, int ndim) {
   int64_t n = 1;
   for (int d = 0; d < ndim; d++)
-    n *= shape[d];
+    n = dt_sat_mul(n, shape[d]);
   return n;
 }
 
@@ -270,10 +267,10 @@ static int64_t step_elements (const DtStep *s, int64_t n, int64_t r,
   if (from) {                   /* all ranks send the largest part */
     int64_t whole = s->lshape[a];
     shape[a] = s->src.kind == DT_PL_STRIDED
-               ? part_len(s->src, whole, n, 0) : ceil_div(whole, n);
+               ? part_len(s->src, whole, n, 0) : dt_ceil_div(whole, n);
     if (to && dt_pl_is_shard(s->src) && dt_pl_is_shard(s->dst)) {
       if (s->lshape[b] % n != 0) {      /* padded against the logical size */
-        shape[b] = ceil_div(s->lshape[b], n) * n;
+        shape[b] = dt_sat_mul(dt_ceil_div(s->lshape[b], n), n);
         sent = elements(shape, ndim);
         shape[b] = s->lshape[b];
       }
@@ -286,7 +283,7 @@ static int64_t step_elements (const DtStep *s, int64_t n, int64_t r,
   }
   else if (dt_pl_is_partial(s->src) && to && dt_pl_is_shard(s->dst)) {
     int64_t keep = shape[b];
-    shape[b] = ceil_div(keep, n) * n;
+    shape[b] = dt_sat_mul(dt_ceil_div(keep, n), n);
     sent = elements(shape, ndim);
     shape[b] = keep;
   }

@@ -10,6 +10,23 @@
 #include "base/hash.h"
 #include "tensor/meta.h"
 
+/* `negative`: the size that is; NULL: they are too many bytes together. */
+static DtStatus bad_size (DtCtx *cx, int ndim, const int64_t *shape,
+                          const int64_t *negative) {
+  DtBuf b;
+  DtStatus st;
+  dt_buf_init(&b, cx);
+  dt_buf_add_i64s(&b, shape, ndim);
+  if (negative)
+    st = dt_raise(cx, DT_E_RUNTIME, "Trying to create tensor with negative "
+                  "dimension %lld: %s", (long long)*negative, dt_buf_str(&b));
+  else
+    st = dt_raise(cx, DT_E_OVERFLOW, "Storage size calculation overflowed with "
+                  "sizes=%s", dt_buf_str(&b));
+  dt_buf_fini(&b);
+  return st;
+}
+
 DtStatus dt_meta_init (DtCtx *cx, DtMeta *m, DtDtype dtype, int ndim,
                        const int64_t *shape) {
   DT_CHECK(cx, ndim >= 0 && ndim <= DT_MAX_NDIM, DT_E_LIMIT,
@@ -17,20 +34,11 @@ DtStatus dt_meta_init (DtCtx *cx, DtMeta *m, DtDtype dtype, int ndim,
   int64_t bytes = (int64_t)dt_dtype_size(dtype);
   bool empty = false, over = false;
   for (int d = 0; d < ndim; d++) {
-    if (shape[d] < 0) {
-      DtBuf b;
-      dt_buf_init(&b, cx);
-      dt_buf_add_i64s(&b, shape, ndim);
-      DtStatus st = dt_raise(cx, DT_E_RUNTIME, "Trying to create tensor with "
-          "negative dimension %lld: %s", (long long)shape[d], dt_buf_str(&b));
-      dt_buf_fini(&b);
-      return st;
-    }
+    if (shape[d] < 0) return bad_size(cx, ndim, shape, &shape[d]);
     if (shape[d] == 0) empty = true;
     else over = over || __builtin_mul_overflow(bytes, shape[d], &bytes);
   }
-  DT_CHECK(cx, empty || !over, DT_E_OVERFLOW,
-           "Storage size calculation overflowed");
+  if (over && !empty) return bad_size(cx, ndim, shape, NULL);
   m->dtype = (uint8_t)dtype;
   m->device = DT_DEV_CPU;
   m->ndim = (uint8_t)ndim;
@@ -85,6 +93,18 @@ int64_t dt_meta_numel (const DtMeta *m) {
     n = (int64_t)((uint64_t)n * (uint64_t)m->shape[d]);
   }
   return n;
+}
+
+DtStatus dt_meta_countable (DtCtx *cx, const DtMeta *m) {
+  int64_t n = 1;
+  bool empty = false, over = false;
+  for (int d = 0; d < m->ndim; d++) {
+    empty = empty || m->shape[d] == 0;
+    over = over || __builtin_mul_overflow(n, m->shape[d], &n);
+  }
+  DT_CHECK(cx, empty || !over, DT_E_RUNTIME,
+           "numel: integer multiplication overflow");
+  return DT_OK;
 }
 
 int64_t dt_meta_nbytes (const DtMeta *m) {

@@ -27,6 +27,9 @@ void dt_meta_copy (DtMeta *dst, const DtMeta *src);
 bool dt_meta_equal (const DtMeta *a, const DtMeta *b);      /* with strides */
 bool dt_meta_same_shape (const DtMeta *a, const DtMeta *b);
 uint64_t dt_meta_hash (uint64_t h, const DtMeta *m);
+/* RUNTIME when the number of elements does not fit (an expanded view needs no
+** memory).  Pure. */
+DtStatus dt_meta_countable (DtCtx *cx, const DtMeta *m);
 int64_t dt_meta_numel (const DtMeta *m);
 int64_t dt_meta_nbytes (const DtMeta *m);
 bool dt_meta_is_contiguous (const DtMeta *m);

@@ -24,12 +24,15 @@ static DtStatus block_new (DtCtx *cx, size_t nbytes, DtBlock **out) {
   return DT_OK;
 }
 
-/* Elements a storage needs for this meta at this offset; -1 on overflow. */
+/* Elements a storage needs for this meta at this offset; -1 on overflow, or
+** where a negative stride would leave it. */
 static int64_t extent (const DtMeta *m, int64_t offset) {
   int64_t last = offset;
+  for (int d = 0; d < m->ndim; d++)
+    if (m->shape[d] == 0) return 0;
   for (int d = 0; d < m->ndim; d++) {
     int64_t step;
-    if (m->shape[d] == 0) return 0;
+    if (m->shape[d] > 1 && m->stride[d] < 0) return -1;
     if (__builtin_mul_overflow(m->shape[d] - 1, m->stride[d], &step) ||
         __builtin_add_overflow(last, step, &last))
       return -1;
@@ -37,12 +40,27 @@ static int64_t extent (const DtMeta *m, int64_t offset) {
   return last < 0 || last == INT64_MAX ? -1 : last + 1;
 }
 
+static DtStatus too_large (DtCtx *cx, const DtMeta *m) {
+  DtBuf size, stride;
+  DtStatus st;
+  dt_buf_init(&size, cx);
+  dt_buf_init(&stride, cx);
+  dt_buf_add_i64s(&size, m->shape, m->ndim);
+  dt_buf_add_i64s(&stride, m->stride, m->ndim);
+  st = dt_raise(cx, DT_E_OVERFLOW, "Storage size calculation overflowed with "
+                "sizes=%s and strides=%s", dt_buf_str(&size),
+                dt_buf_str(&stride));
+  dt_buf_fini(&size);
+  dt_buf_fini(&stride);
+  return st;
+}
+
 static DtStatus storage_new (DtCtx *cx, const DtMeta *m, bool nodata,
                              DtStorage **out) {
   int64_t n = extent(m, 0), bytes;
-  DT_CHECK(cx, n >= 0 && !__builtin_mul_overflow(
-             n, (int64_t)dt_dtype_size((DtDtype)m->dtype), &bytes),
-           DT_E_OVERFLOW, "Storage size calculation overflowed");
+  if (n < 0 || __builtin_mul_overflow(
+        n, (int64_t)dt_dtype_size((DtDtype)m->dtype), &bytes))
+    return too_large(cx, m);
   DtStorage *s = DT_NEW(cx, DtStorage);
   if (s == NULL) return DT_E_NOMEM;
   s->refs = 1;
@@ -89,6 +107,7 @@ bool dt_tensor_fits (const DtTensor *base, const DtMeta *m, int64_t offset) {
 DtStatus dt_tensor_view (DtCtx *cx, DtTensor *base, const DtMeta *m,
                          int64_t offset, DtTensor **out) {
   DT_ASSERT(cx, dt_tensor_fits(base, m, offset));
+  DT_TRY(cx, dt_meta_countable(cx, m));
   DtTensor *t = DT_NEW(cx, DtTensor);
   if (t == NULL) return DT_E_NOMEM;
   dt_meta_copy(&t->m, m);

@@ -1,0 +1,47 @@
+-- TEST: ranks={1,2} world=threads needs=data tags=quick
+-- SPDX-License-Identifier: MIT
+-- Sizes and strides that no memory holds, and numbers that overflow where they
+-- are multiplied: an error with PyTorch's words, never a wrong size.
+
+local T = require "tests.lua.lib.check"
+
+local huge, half = math.maxinteger, 1 << 40
+
+local function numel()
+  local one = dt.ones(1, 1)
+  T.raises("RUNTIME", "numel: integer multiplication overflow", one.expand, one,
+    {half, half})
+  T.eq(pcall(one.as_strided, one, {1 << 62, 8}, {0, 0}), false, "strides of 0")
+  T.eq(one:expand({half, 1}):numel(), half, "what can be counted can be had")
+  T.has(tostring(dt.ones(1):expand({huge})), "...", "and printed")
+  T.eq(dt.empty(huge, 0, huge):numel(), 0, "nothing at all is small")
+end
+
+local function strides()
+  T.raises("OVERFLOW", "with sizes=[2, 2] and strides=[-1, 1]", dt.empty_strided,
+    {2, 2}, {-1, 1})
+  T.eq(dt.empty_strided({2, 0}, {-1, 1}):numel(), 0, "nothing has any stride")
+  T.raises("OVERFLOW", "with sizes=[4611686018427387904, 4]", dt.zeros, 1 << 62, 4)
+end
+
+local function values()
+  T.raises("OVERFLOW", "Storage size calculation overflowed", dt.bincount,
+    dt.tensor {huge})
+end
+
+local function placements()
+  local mesh = dt.init_device_mesh("cpu", {dt.world_size()})
+  local x = dt.ones(4, 3)
+  for _, sf in ipairs {huge, huge - 1, half} do
+    local ok, d = pcall(dt.distribute_tensor, x, mesh, {dt._StridedShard(0, sf)})
+    if ok then T.eq(d:full_tensor():sum():item(), 12, "a factor of " .. sf) end
+  end
+  T.throws("IndexError", "Dimension out of range (expected to be in range of "
+    .. "[-2, 1], but got -3)", dt.distribute_tensor, x, mesh, {dt.Shard(-5)})
+end
+
+numel()
+strides()
+values()
+placements()
+T.finish()
