@@ -33,6 +33,12 @@ DtStatus dt_dump_write (DtDebug *d, const DtDumpSources *s, bool values,
 DtStatus dt_dump_read (DtDebug *d, const DtDumpSources *s, const char *p,
                        size_t n);
 
+/* Could it have been recorded?  Asked of what was read, piece by piece: parts
+** of a spec (meta, order: NULL when it has none), and a whole entry.  Pure. */
+bool dt_dump_sound_spec (const DtMesh *mesh, int n, const DtPlacement *pl,
+                         const DtMeta *meta, const DtShardOrder *order);
+bool dt_dump_sound (const DtRecOp *r);
+
 /* Bytes of the head for `ranks` parts; write it (len and hash by rank).
 ** Pure. */
 size_t dt_dump_head_size (int ranks);

@@ -185,7 +185,12 @@ static DtSpec *new_spec (In *in) {
   flag = rn(in) != 0;
   has_order = rn(in) != 0;
   if (has_order) rorder(in, &order);
-  if (in->bad || m == NULL) { in->bad = true; return NULL; }
+  if (in->bad || m == NULL ||
+      !dt_dump_sound_spec(m, n, pl, has_meta ? &meta : NULL,
+                          has_order ? &order : NULL)) {
+    in->bad = true;
+    return NULL;
+  }
   if (dt_spec_new(in->d->s->cx, m, n, pl, has_meta ? &meta : NULL,
                   has_order ? &order : NULL, flag, &s) != DT_OK) {
     dt_error_clear(in->d->s->cx);
@@ -377,6 +382,7 @@ static void rop (In *in, DtRecOp *r) {
   r->out = rvars(in, &r->arena, &r->nout);
   rcolls(in, r);
   if (!in->bad) rmoves(in, r);
+  if (!in->bad && !dt_dump_sound(r)) in->bad = true;
 }
 
 static void rsources (In *in, const DtDumpSources *s) {
