@@ -98,8 +98,9 @@ local function block_text(t)
   return io_.part_text(t.shape, off)
 end
 
--- save(state_dict, {checkpoint_id = folder}) or save(state_dict, folder).
-function M.save(state, where)
+-- save(state_dict, {checkpoint_id = folder}) or save(state_dict, folder);
+-- `told` is JSON that the index keeps for who saved, read back by M.told.
+function M.save(state, where, told)
   local path = type(where) == "table" and where.checkpoint_id or where
   if type(path) ~= "string" then
     util.raise("TypeError", "save: wanted {checkpoint_id = folder}")
@@ -138,9 +139,9 @@ function M.save(state, where)
         entries[#entries + 1] = ('%q:{"value":%s}'):format(name, tostring(t))
       end
     end
-    dt._write_file(path .. "/" .. INDEX, ('{"format":%d,"turn":%d,"tensors":{%s'
-      .. '},"chunks":[%s]}\n'):format(FORMAT, turn,
-      table.concat(entries, ","), table.concat(all, ",")))
+    dt._write_file(path .. "/" .. INDEX, ('{"format":%d,"turn":%d,"told":%s,'
+      .. '"tensors":{%s},"chunks":[%s]}\n'):format(FORMAT, turn,
+      told or "null", table.concat(entries, ","), table.concat(all, ",")))
     for r = 0, 4095 do                        -- files of the save before
       local gone = ("%s/%d-rank%d.safetensors"):format(path, turn - 1, r)
       if not os.remove(gone) and r >= dt.world_size() then break end
@@ -153,6 +154,9 @@ function M.exists(path)
   local ok, text = pcall(index_text, path)
   return ok and text ~= nil
 end
+
+-- told(folder): what M.save was given to keep, decoded; nil without.
+function M.told(path) return read_index(path).told end
 
 -- remove(folder): the files of a checkpoint and the folder, if nothing else is
 -- in it.

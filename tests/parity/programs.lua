@@ -7,7 +7,7 @@
 local program = os.getenv("DTREPL") or "build/dtrepl"
 local dir = os.getenv("DT_PARITY_DIR") or "tests/parity/2.13"
 
-local FLOOR = 451
+local FLOOR = 454
 
 local p = assert(io.popen(("%s parity --show 10 %s/trace/*.program.json 2>&1")
   :format(program, dir)))

@@ -8,14 +8,14 @@ local V = require "dt.python.values"
 
 local M = {}
 
-local dtypes = {float32 = "f32", float64 = "f64", bfloat16 = "bf16",
+M.dtypes = {float32 = "f32", float64 = "f64", bfloat16 = "bf16",
   float16 = "f16", float8_e4m3fn = "f8_e4m3fn", float8_e5m2 = "f8_e5m2",
   int64 = "i64", int32 = "i32", int16 = "i16", int8 = "i8", uint8 = "u8",
   bool = "bool", complex64 = "c64", complex128 = "c128"}
 
 -- The short name of a dtype.
 function M.dtype_name(dtype)
-  return dtypes[tostring(dtype):match("[%w_]+$")]
+  return M.dtypes[tostring(dtype):match("[%w_]+$")]
 end
 
 -- ---- numbers by formula ----

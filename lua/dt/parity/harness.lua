@@ -50,7 +50,8 @@ return function (S)
     return V.list({}, 0)
   end, "init_model")
   H.hook_modules = V.builtin(function () return dt.None end, "hook_modules")
-  for _, name in ipairs {"hashlib", "itertools", "shutil", "tempfile"} do
+  require("dt.python.std_system").provide(V.list {})
+  for _, name in ipairs {"hashlib", "itertools", "os", "shutil", "tempfile"} do
     H[name] = attrs.module(name)
   end
   H.DTensorSpec = names.flat.DTensorSpec
@@ -64,7 +65,8 @@ return function (S)
     return V.tuple(out, n)
   end, "contiguous_stride")
   H.nn, H.torch, H.F = names.nn, names.torch, names.F
-  H.DT = attrs.namespace {}
+  H.DT = V.dict()
+  for name, short in pairs(facts.dtypes) do V.dict_set(H.DT, dt[name], short) end
   H.isinstance_module = nnm.is_module
   return H
 end

@@ -9,6 +9,7 @@ local V = require "dt.python.values"
 local attrs = require "dt.python.attrs"
 local checkpoint = require "dt.checkpoint"
 local exceptions = require "dt.python.exceptions"
+local plan = require "dt.python.dcp_plan"
 
 local M = {}
 local None, builtin, namespace = dt.None, V.builtin, attrs.namespace
@@ -70,15 +71,48 @@ local classes = exceptions.classes
 classes.CheckpointException = exceptions.define("CheckpointException",
   classes.BaseException)
 
--- What a rank's plan fails with is told by a CheckpointException.
-local function planned(f)
-  local ok, e = pcall(f)
-  if ok then return None end
+-- no_dist: this rank by itself.
+local function alone(args, kw)
+  return get(args, kw, 99, "no_dist") == true or dt.world_size() == 1
+end
+
+-- What the plans of ranks fail with: class and message, by rank.
+local function failed(e, single)
   local told = {ValueError = true, RuntimeError = true, KeyError = true}
-  if type(e) ~= "table" or not told[e.class] then error(e, 0) end
-  return util.raise("CheckpointException", "CheckpointException "
-    .. "ranks:dict_keys([%d])\nTraceback (most recent call last): (RANK %d)\n"
-    .. "%s: %s\n", dt.rank(), dt.rank(), e.class, e.message)
+  local own = type(e) == "table" and told[e.class]
+    and e.class .. "\0" .. e.message or ""
+  return single and {own} or dt._gather_text(own)
+end
+
+-- CheckpointException of all ranks for what those of `all` failed with.
+local function all_fail(all)
+  local failures, text = V.dict(), {}
+  for r, row in ipairs(all) do
+    local class, message = row:match("^(%w+)%z(.*)$")
+    if class then
+      local e = classes[class].make(V.list {message})
+      V.dict_set(failures, r - 1, V.tuple {e, None})
+      text[#text + 1] = ("Traceback (most recent call last): (RANK %d)\n%s: "
+        .. "%s\n"):format(r - 1, class, message)
+    end
+  end
+  if #text == 0 then return end
+  local ranks = {}
+  for k in V.each(failures) do ranks[#ranks + 1] = tostring(k) end
+  local e = dt.error("RUNTIME", ("CheckpointException ranks:dict_keys([%s])\n%s")
+    :format(table.concat(ranks, ", "), table.concat(text)),
+    "CheckpointException")
+  e.failures = failures
+  error(e, 0)
+end
+
+-- f(single) with PyTorch's exception for what it raises.
+local function planned(args, kw, f)
+  local single = alone(args, kw)
+  local ok, e = pcall(f, single)
+  all_fail(failed(not ok and e, single))
+  if not ok then error(e, 0) end
+  return None
 end
 
 -- A method of an object that keeps a state of its own (Stateful), or nil.
@@ -109,9 +143,18 @@ end
 local function save(args, kw)
   local path = place(args, kw, "storage_writer")
   local state = opened(get(args, kw, 1, "state_dict"))
-  return planned(function ()
-    checkpoint.save(tables(state), {checkpoint_id = path})
+  return planned(args, kw, function (single)
+    local function write(told)
+      checkpoint.save(tables(state), {checkpoint_id = path}, told)
+    end
+    if single then return write() end
+    plan.save(state, path, write)
   end)
+end
+
+-- What the folder says of itself; nil where it holds no checkpoint.
+local function told(path)
+  return checkpoint.exists(path) and checkpoint.told(path) or nil
 end
 
 local function load(args, kw)
@@ -119,8 +162,10 @@ local function load(args, kw)
   local path = place(args, kw, "storage_reader")
   local state, owners = opened(given)
   local plain = tables(state)
-  planned(function ()
+  planned(args, kw, function (single)
+    local all = not single and plan.load(state, told(path))
     checkpoint.load(plain, {checkpoint_id = path})
+    if all then plan.loaded() end
     put_back(state, plain)
     for k, v in V.each(V.is_dict(given) and state or V.dict()) do
       if not method(V.dict_get(given, k), "load_state_dict") then
@@ -136,7 +181,15 @@ end
 
 local function storage(name)
   return builtin(function (args, kw)
-    return namespace {__name__ = name, path = V.str(get(args, kw, 1, "path"))}
+    local path = V.str(get(args, kw, 1, "path"))
+    return namespace {__name__ = name, path = path,
+      read_metadata = builtin(function ()
+        if not checkpoint.exists(path) then
+          util.raise("FileNotFoundError", "[Errno 2] No such file or "
+            .. "directory: '%s/.metadata'", path)
+        end
+        return plan.metadata(checkpoint.told(path))
+      end, "read_metadata")}
   end, name)
 end
 
@@ -213,6 +266,18 @@ local function as_named(model, state)
   return out
 end
 
+-- broadcast_from_rank0 tells shapes and dtypes before the tensors.
+local function tell_shapes(state)
+  local list = {}
+  for name, v in V.each(state or V.dict()) do
+    if util.is_tensor(v) and #v.shape > 0 then
+      list[#list + 1] = {name, {table.unpack(v.shape)},
+        tostring(v.dtype):match("([%w_]+)$")}
+    end
+  end
+  plan.broadcast(plan.shapes(list))
+end
+
 local function set_model(args, kw)
   local model = args[1]
   local state = get(args, kw, 2, "model_state_dict")
@@ -236,6 +301,7 @@ local function set_model(args, kw)
   local guard <close> = dt.no_grad()            -- luacheck: ignore guard
   local all = empty and {} or as_named(model, state)
   if whole then
+    if from0 then tell_shapes(state) end
     for name, v in pairs(spread(model, state, options)) do all[name] = v end
   end
   return keys_of(model:load_state_dict(all, {strict = strict}))
@@ -247,30 +313,54 @@ local function names_of(model)
   return names
 end
 
+-- One key for each value: state.NAME.KEY, param_groups.NAME.KEY.
+local function flattened(states, groups)
+  local out = V.dict()
+  for name, own in V.each(states) do
+    for key, v in V.each(own) do
+      V.dict_set(out, ("state.%s.%s"):format(name, key), v)
+    end
+  end
+  for _, group in ipairs(groups) do
+    local names = V.dict_get(group, "params")
+    for i = 1, names.n do
+      for key, v in V.each(group) do
+        if key ~= "params" then
+          V.dict_set(out, ("param_groups.%s.%s"):format(names[i], key), v)
+        end
+      end
+    end
+  end
+  return out
+end
+
 local function get_optimizer(args, kw)
   local model, opt = args[1], args[2]
   local names, options = names_of(model), get(args, kw, 99, "options")
-  local state, groups = V.dict(), {}
+  local numbered = attrs.optimizer_method.state_dict(opt)
+  local given_states = V.dict_get(numbered, "state")
+  local given_groups = V.dict_get(numbered, "param_groups")
+  local states, groups, n = V.dict(), {}, 0
   for i, g in ipairs(opt.param_groups) do
-    local group, list = V.dict(), {}
-    for _, key in ipairs(util.sorted_keys(g)) do
-      if key ~= "params" then V.dict_set(group, key, V.from_lua(g[key])) end
-    end
+    local list = {}
     for k, p in ipairs(g.params) do
       list[k] = names[p._id]
-      local own, s = V.dict(), opt.state[p._id] or {}
-      for _, key in ipairs(util.sorted_keys(s)) do
-        local v = s[key]
+      local own, n_th = V.dict(), V.dict_get(given_states, n)
+      for key, v in V.each(n_th or V.dict()) do
         if util.is_tensor(v) then v = shown(v, options) end
         if v ~= nil then V.dict_set(own, key, v) end
       end
-      V.dict_set(state, names[p._id], own)
+      V.dict_set(states, names[p._id], own)
+      n = n + 1
     end
-    V.dict_set(group, "params", V.list(list))
-    groups[i] = group
+    groups[i] = given_groups[i]
+    V.dict_set(groups[i], "params", V.list(list))
+  end
+  if option(options, "flatten_optimizer_state_dict") then
+    return flattened(states, groups)
   end
   local out = V.dict()
-  V.dict_set(out, "state", state)
+  V.dict_set(out, "state", states)
   V.dict_set(out, "param_groups", V.list(groups))
   return out
 end

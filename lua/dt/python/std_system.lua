@@ -63,6 +63,14 @@ local function is_folder(a)
   return require("dt.checkpoint").exists(path)
 end
 
+-- os.listdir of a checkpoint: the names PyTorch's files would have.
+local function listed(a)
+  local path = V.str(a[1] or ".")
+  local checkpoint = require "dt.checkpoint"
+  if not checkpoint.exists(path) then return refused "os.listdir" () end
+  return require("dt.python.dcp_plan").files(checkpoint.told(path))
+end
+
 -- argv: what sys.argv holds.
 function M.provide(argv)
   local env = environ()
@@ -94,7 +102,7 @@ function M.provide(argv)
     remove = refused "os.remove", unlink = refused "os.unlink",
     rmdir = refused "os.rmdir", rename = refused "os.rename",
     fork = refused "os.fork", kill = refused "os.kill",
-    execv = refused "os.execv", listdir = refused "os.listdir",
+    execv = refused "os.execv", listdir = listed,
   }, {environ = env, path = namespace(path), sep = "/", linesep = "\n"})
   provide("os.path", namespace(path))
   local stream = namespace {write = builtin(function (a) return log(a[1]) end),
@@ -160,6 +168,16 @@ function M.remove_folders()
     require("dt.checkpoint").remove(folders[i])
     folders[i] = nil
   end
+end
+-- named(path): a path in one of them under the name Python's tempfile would
+-- have given it, so that what holds the path has its length there.
+function M.named(path)
+  for _, name in ipairs(folders) do
+    if path:sub(1, #name) == name then
+      return name:gsub("[^/]*$", "tmp" .. ("x"):rep(8)) .. path:sub(#name + 1)
+    end
+  end
+  return path
 end
 local function clean(name)
   return builtin(function ()
