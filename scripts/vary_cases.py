@@ -135,7 +135,7 @@ def vary_layout(case, lot):
                                     case["mesh"])
         if case.pop("order", None):
             case["order"] = order_of(case["pl"], lot)
-    elif "src" in case:
+    elif "src" in case and "shape" in case:
         case = vary_plan(case, lot)
     elif "bytes" in case:
         case["bytes"] = lot.r.randrange(1, 1 << lot.r.randrange(1, 30))

@@ -89,25 +89,51 @@ static DtStatus wrap_locals (LuaOp *o, int n, DtTensor *const *t,
 
 enum { MAX_CUSTOM_IN = 64 };
 
-static DtStatus check_result (LuaOp *o, const DtOpDef *op, int i, DtVar **v) {
-  *v = dtL_test_tensor(o->L, i - op->sig->nrets);
+/* Result i of the n on top of the stack. */
+static DtStatus check_result (LuaOp *o, const DtOpDef *op, int i, int n,
+                              DtVar **v) {
+  *v = dtL_test_tensor(o->L, i - n);
   if (*v == NULL)
     return dt_raise(o->s->cx, DT_E_TYPE, "%s: result %d of the implementation "
                     "is a %s, want a tensor", op->sig->full, i,
-                    luaL_typename(o->L, i - op->sig->nrets));
+                    luaL_typename(o->L, i - n));
+  return DT_OK;
+}
+
+/* Puts the tensors of a returned list in place of the list; *n: how many
+** results the stack then has on top. */
+static DtStatus spread (LuaOp *o, const DtOpDef *op, int *n) {
+  lua_State *L = o->L;
+  lua_Unsigned len, i;
+  *n = op->sig->nrets;
+  if (!op->sig->returns_list) return DT_OK;
+  if (!lua_istable(L, -1))
+    return dt_raise(o->s->cx, DT_E_TYPE, "%s: the implementation returned a "
+                    "%s, want a list of tensors", op->sig->full,
+                    luaL_typename(L, -1));
+  len = lua_rawlen(L, -1);
+  if (len > MAX_CUSTOM_IN || !lua_checkstack(L, (int)len + 2))
+    return dt_raise(o->s->cx, DT_E_LIMIT, "more than %d tensors",
+                    MAX_CUSTOM_IN);
+  for (i = 1; i <= len; i++) lua_rawgeti(L, -(int)i, (lua_Integer)i);
+  *n = (int)len;
   return DT_OK;
 }
 
 static DtStatus store_results (LuaOp *o, DtKernelCall *c) {
   const DtSchema *sig = c->op->sig;
-  int i;
-  for (i = 0; i < sig->nrets; i++) {
+  int i, n;
+  DT_TRY(c->cx, spread(o, c->op, &n));
+  if (sig->returns_list && n != c->nout)
+    return dt_raise(c->cx, DT_E_SHAPE, "%s: %d results, its meta function said "
+                    "%d", sig->full, n, c->nout);
+  for (i = 0; i < n; i++) {
     DtVar *v;
-    if (sig->ret[i].type != DT_T_TENSOR) {
-      if (i < 16) o->ints[i] = lua_tointeger(o->L, i - sig->nrets);
+    if (!sig->returns_list && sig->ret[i].type != DT_T_TENSOR) {
+      if (i < 16) o->ints[i] = lua_tointeger(o->L, i - n);
       continue;
     }
-    DT_TRY(c->cx, check_result(o, c->op, i, &v));
+    DT_TRY(c->cx, check_result(o, c->op, i, n, &v));
     if (!dt_meta_same_shape(&v->local->m, &c->out[i]->m))
       return dt_raise(c->cx, DT_E_SHAPE, "%s: result %d has another shape than "
                       "its meta function said", sig->full, i);
@@ -151,16 +177,19 @@ static DtStatus meta_vars (LuaOp *o, const DtMetaCall *c, DtVar **v) {
 
 static DtStatus read_metas (LuaOp *o, DtMetaCall *c) {
   const DtSchema *sig = c->op->sig;
-  int i;
-  for (i = 0; i < sig->nrets && i < c->maxout; i++) {
+  int i, n;
+  DT_TRY(c->cx, spread(o, c->op, &n));
+  DT_CHECK(c->cx, n <= c->maxout, DT_E_LIMIT, "%s: more than %d results",
+           sig->full, c->maxout);
+  for (i = 0; i < n; i++) {
     DtVar *v;
-    c->none[i] = sig->ret[i].type != DT_T_TENSOR;
+    c->none[i] = !sig->returns_list && sig->ret[i].type != DT_T_TENSOR;
     if (c->none[i]) continue;
-    DT_TRY(c->cx, check_result(o, c->op, i, &v));
+    DT_TRY(c->cx, check_result(o, c->op, i, n, &v));
     dt_meta_copy(&c->out[i], &v->local->m);
     if (c->nin) c->out[i].device = c->in[0]->device;
   }
-  c->nout = sig->nrets;
+  c->nout = n;
   return DT_OK;
 }
 
@@ -219,11 +248,16 @@ static int protected_grad (lua_State *L) {
   luaL_checkstack(L, n + c->nout + 8, "too many gradients");
   lua_rawgeti(L, LUA_REGISTRYINDEX, ((LuaOp *)c->op->user)->backward);
   push_ctx(L, c);
+  if (c->op->sig->returns_list) lua_createtable(L, c->nout, 0);
   for (i = 0; i < c->nout; i++) {
     DtVar *g = (DtVar *)c->gout[i];
-    if (g) dtL_push_tensor(L, dt_var_ref(g)); else lua_pushnil(L);
+    bool listed = c->op->sig->returns_list;
+    if (g) dtL_push_tensor(L, dt_var_ref(g));
+    else if (listed) dtL_push_none(L);
+    else lua_pushnil(L);
+    if (listed) lua_rawseti(L, -2, i + 1);
   }
-  lua_call(L, 1 + c->nout, n);
+  lua_call(L, c->op->sig->returns_list ? 2 : 1 + c->nout, n);
   return n;
 }
 

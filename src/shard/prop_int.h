@@ -70,6 +70,8 @@ typedef struct DtSheet {
   int64_t winner;
   DtCand best;                  /* a copy of the winner */
   bool best_in, best_cost;      /* it has inputs, a cost */
+  bool best_whole;              /* it keeps the list of the only input, longer
+                                ** or shorter than the mesh */
   int ncand, cap;               /* all of them, when d->keep */
   DtCand *cand;
   void *ud;                     /* of a user's strategy */

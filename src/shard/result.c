@@ -79,7 +79,8 @@ static DtStatus set_input (const DtDecide *d, const DtSheet *s, int i,
   DtSpec *want;
   const DtPlacement *pl = dt_sheet_in(s, i);
   bool foreign = i == d->different && !dt_mesh_equal(cur->mesh, d->mesh);
-  if (i >= d->npos || foreign) {        /* keyword tensors never move */
+  if (i >= d->npos || foreign || s->best_whole) {
+    /* keyword tensors never move */
     p->in[slot] = dt_spec_ref(cur);
     return DT_OK;
   }
@@ -122,6 +123,13 @@ static DtStatus set_outputs (const DtDecide *d, const DtSheet *s, int flag,
   for (i = 0; i < p->nout; i++) {
     p->out_none[i] = d->none[i];
     if (d->none[i]) continue;
+    if (s->best_whole) {
+      const DtSpec *in = d->in[0];
+      DT_TRY(d->cx, dt_spec_new(d->cx, d->mesh, in->npl, in->pl, &d->out[i],
+                                NULL, any_strided(in->pl, in->npl) ? flag : 0,
+                                &p->out[i]));
+      continue;
+    }
     DT_TRY(d->cx, make_spec(d->cx, d->mesh,
                             s->best.out + (size_t)i * (size_t)s->ndim,
                             &d->out[i], flag, &p->out[i]));

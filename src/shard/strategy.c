@@ -12,6 +12,7 @@ static bool moves (const DtSheet *s, const DtPlacement *out,
                    const DtPlacement *in) {
   const DtDecide *d = s->d;
   int i;
+  if (d->nin == 1 && in == d->in[0]->pl) return false;  /* the very spec */
   for (i = 0; i < d->npos; i++) {
     const DtPlacement *pl = in == NULL ? out
                             : in + (size_t)i * (size_t)s->ndim;
@@ -28,7 +29,8 @@ DtStatus dt_strat_add (DtStratCall *c, const DtPlacement *out,
   DtDecide *d = s->d;
   double *costs = DT_ANEWN(d->cx, d->arena, double, d->nin + 1);
   double total = 0;
-  bool set = !(isinf(cost) && cost < 0), m;
+  bool set = !(isinf(cost) && cost < 0), wins;
+  bool whole = d->nin == 1 && in == d->in[0]->pl && out == in;
   int i;
   if (costs == NULL) return DT_E_NOMEM;
   for (i = 0; i < d->nin && set; i++) {
@@ -38,9 +40,9 @@ DtStatus dt_strat_add (DtStratCall *c, const DtPlacement *out,
                                    &costs[i]));
     total += costs[i];
   }
-  m = moves(s, out, in);
-  return dt_sheet_put(s, dt_sheet_next(s, total, m), out, in,
-                      set ? costs : NULL, total);
+  wins = dt_sheet_next(s, total, moves(s, out, in));
+  if (wins) s->best_whole = whole && d->in[0]->npl != s->ndim;
+  return dt_sheet_put(s, wins, out, in, set ? costs : NULL, total);
 }
 
 void dt_strat_real_strides (DtStratCall *c) {

@@ -48,8 +48,8 @@ local custom = {
   {"kwt(Tensor x, *, Tensor? y=None) -> Tensor",
     function (x) return x + 0 end},
   {"sink(Tensor x) -> ()", function () end},
-  {"many(Tensor x) -> (Tensor, Tensor)",
-    function (x) return x + 0, x + 0 end},
+  {"many(Tensor x) -> Tensor[]",
+    function (x) return {x + 0, x + 0} end},
   {"bump_(Tensor(a!) x) -> Tensor(a!)", function (x) return x:add_(1) end},
   {"fwdok(Tensor x) -> Tensor", function (x) return x + 0 end},
 }
