@@ -62,23 +62,30 @@ local function struct(name, fields) return P.object(class[name], P.dict(fields))
 
 -- The strings of one rank's state dict, which are the same objects wherever
 -- its plan has them: full names, and the keys they are made of.  A key that
--- could be a name in a program is one that Python interns.
-local function strings()
+-- could be a name in a program is one that Python interns, until it was sent.
+-- A name of one key is that key.
+local function strings(sent)
   local names, keys = {}, {}
+  local function key_at(prefix, key)
+    if type(key) ~= "string" then return key end
+    if key:find("^[%w_]*$") then
+      if not sent then return key end
+      prefix = key
+    end
+    keys[prefix] = keys[prefix] or P.str(key)
+    return keys[prefix]
+  end
   return {
-    name = function (fqn)
-      names[fqn] = names[fqn] or P.str(fqn)
-      return names[fqn]
+    name = function (item)
+      if #item.path == 1 then return key_at("\0" .. item.fqn, item.fqn) end
+      names[item.fqn] = names[item.fqn] or P.str(item.fqn)
+      return names[item.fqn]
     end,
     path = function (path)
       local out, prefix = {}, ""
       for i, key in ipairs(path) do
         prefix = prefix .. "\0" .. tostring(key)
-        if type(key) == "string" and not key:find("^[%w_]*$") then
-          keys[prefix] = keys[prefix] or P.str(key)
-          key = keys[prefix]
-        end
-        out[i] = key
+        out[i] = key_at(prefix, key)
       end
       return P.tuple(out)
     end}
@@ -109,15 +116,15 @@ local function write_item(item, names, hint)
       {"properties", properties_of(item)}, {"size", size_of(item.size)}})
   end
   return struct("WriteItem", {
-    {"index", index_of(names.name(item.fqn), item.offset, hint)},
+    {"index", index_of(names.name(item), item.offset, hint)},
     {"type", WRITE[item.kind]}, {"bytes_io_data", P.none},
     {"tensor_data", data}})
 end
 
-local function mapping(items, names, key_names)
+local function mapping(items, names)
   local out = {}
   for i, item in ipairs(items) do
-    out[i] = {(key_names or names).name(item.fqn), names.path(item.path)}
+    out[i] = {names.name(item), names.path(item.path)}
   end
   return P.dict(out)
 end
@@ -227,7 +234,7 @@ local function result_list(rows, hints, file)
   local path = P.str(file)
   for i, row in ipairs(rows) do
     list[i] = struct("WriteResult", {
-      {"index", index_of(names.name(row.item.fqn), row.item.offset,
+      {"index", index_of(names.name(row.item), row.item.offset,
         hints[row.item])},
       {"size_in_bytes", row.item.length},
       {"storage_data", storage_info(path, row)}})
@@ -250,7 +257,7 @@ local function described(order, domains)
         {"properties", properties_of(md.first)},
         {"size", size_of(md.first.size)}, {"chunks", P.list(chunks)}})
     end
-    out[i] = {domains[md.rank].name(md.fqn), v}
+    out[i] = {domains[md.rank].name(md.first), v}
   end
   return P.dict(out)
 end
@@ -264,13 +271,14 @@ local function merged(ranks, domains)
       paths[item.fqn] = {r, item.path}
       if not seen[item.fqn] then
         seen[item.fqn] = true
-        out[#out + 1] = {r, item.fqn}
+        out[#out + 1] = {r, item}
       end
     end
   end
   for i, row in ipairs(out) do
-    local path = paths[row[2]]
-    out[i] = {domains[row[1]].name(row[2]), domains[path[1]].path(path[2])}
+    local path = paths[row[2].fqn]
+    out[i] = {domains[row[1]].name(row[2]),
+      domains[path[1]].path(path[2])}
   end
   return P.dict(out)
 end
@@ -285,12 +293,12 @@ end
 
 local function metadata(plan, ranks, folder)
   local domains = {}
-  for r = 1, #ranks do domains[r] = strings() end
+  for r = 1, #ranks do domains[r] = strings(true) end
   local stored = {}
   for r, rows in ipairs(plan.rows) do
-    local names, file = strings(), P.str(plan.files[r])
+    local names, file = strings(true), P.str(plan.files[r])
     for _, row in ipairs(rows) do
-      stored[#stored + 1] = {index_of(names.name(row.item.fqn),
+      stored[#stored + 1] = {index_of(names.name(row.item),
         row.item.offset, plan.hints[row.item]), storage_info(file, row)}
     end
   end
@@ -368,7 +376,7 @@ local function read_item(kind, dest, to, storage, from, n)
 end
 
 local function reads(item, chunks, names, out)
-  local name = names.name(item.fqn)
+  local name = names.name(item)
   if item.kind == "bytes" then
     out[#out + 1] = read_item("bytes", index_of(name), {0}, index_of(name),
       {0}, {0})

@@ -210,6 +210,16 @@ local function same(a, b)
   return table.concat(a, ",") == table.concat(b, ",")
 end
 
+-- What is loaded goes by the sorted names of its first level.
+local function by_key(state)
+  if not V.is_dict(state) then return state end
+  local names, out = {}, V.dict()
+  for k in V.each(state) do names[#names + 1] = k end
+  table.sort(names, function (a, b) return V.str(a) < V.str(b) end)
+  for _, k in ipairs(names) do V.dict_set(out, k, V.dict_get(state, k)) end
+  return out
+end
+
 -- load(state, told): the plans of a load; false without them, where a rank's
 -- will fail or the checkpoint does not say what is where.
 function M.load(state, told)
@@ -220,7 +230,7 @@ function M.load(state, told)
       chunks[row[1]][k] = {offset = c[1], sizes = c[2]}
     end
   end
-  local items, fits = M.items(state), told ~= nil
+  local items, fits = M.items(by_key(state)), told ~= nil
   for _, item in ipairs(items) do
     local row = saved[item.fqn]
     fits = fits and row and (item.kind == "bytes") == (row[2] == "bytes")
