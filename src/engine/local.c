@@ -9,6 +9,7 @@
 ** copied: so every kernel is written once, for fresh outputs. */
 #include "base/sat.h"
 #include "engine/engine_int.h"
+#include "tensor/dtype_text.h"
 
 #include <string.h>
 
@@ -131,13 +132,8 @@ static DtStatus shape_error (DtCtx *cx, const DtMeta *dst, const DtMeta *m) {
   return st;
 }
 
-/* torch.can_cast. */
 static DtStatus check_cast (DtCtx *cx, DtDtype from, DtDtype to) {
-  DtKind f = dt_dtype_info(from)->kind, t = dt_dtype_info(to)->kind;
-  bool bad = (f == DT_K_COMPLEX && t != DT_K_COMPLEX) ||
-             (f == DT_K_FLOAT && (t == DT_K_INT || t == DT_K_BOOL)) ||
-             (f != DT_K_BOOL && t == DT_K_BOOL);
-  DT_CHECK(cx, !bad, DT_E_DTYPE,
+  DT_CHECK(cx, dt_dtype_can_cast(from, to), DT_E_DTYPE,
            "result type %s can't be cast to the desired output type %s",
            dt_dtype_legacy(from), dt_dtype_legacy(to));
   return DT_OK;

@@ -8,6 +8,7 @@
 ** stay: a second backward fails only where data is really read, as in
 ** PyTorch. */
 #include "engine/call_int.h"
+#include "tensor/dtype_text.h"
 
 #include <string.h>
 
@@ -142,8 +143,8 @@ static DtStatus version_error (DtSession *s, const DtVar *v, int64_t want,
   const DtMeta *m = dt_var_meta(v);
   dt_buf_init(&b, s->cx);
   dt_buf_addf(&b, "one of the variables needed for gradient computation has "
-              "been modified by an inplace operation: [torch.%sTensor ",
-              dt_dtype_legacy((DtDtype)m->dtype));
+              "been modified by an inplace operation: [%s ",
+              dt_dtype_type_text((DtDtype)m->dtype));
   dt_buf_add_i64s(&b, m->shape, m->ndim);
   dt_buf_add(&b, "]");
   if (maker != NULL && maker->leaf == NULL) {

@@ -438,6 +438,7 @@ DtStatus dt_k_group_norm (DtCtx *cx, const DtTensor *a, const int64_t *ncl,
   if (v == NULL) { st = DT_E_NOMEM; goto done; }
   for (int64_t k = 0; k < n; k++) {
     cell_stats(&s, k, &v[k], &v[n + k]);
+    if (isinf(v[k])) v[k] = NAN;        /* as a running mean has it */
     v[n + k] = 1 / sqrt(v[n + k] / (double)run_len(&s) + eps);
     cell_apply(&s, k, v[k], v[n + k]);
   }

@@ -86,6 +86,7 @@ static DtStatus result_new (DtCtx *cx, DtTensor *t, DtDtype dtype,
 static void row_stats (const double *x, int64_t n, bool rms, double eps,
                        double *dev, double *sq, double *mean, double *rstd) {
   *mean = rms ? 0 : dt_sum_f64(x, n) / (double)n;
+  if (isinf(*mean)) *mean = NAN;        /* as a running mean has it */
   for (int64_t i = 0; i < n; i++) {
     dev[i] = x[i] - *mean;
     sq[i] = dev[i] * dev[i];

@@ -199,9 +199,12 @@ DtStatus dt_k_index_reduce (DtCtx *cx, DtScatter f, bool mean, bool self,
   DtTensor *ix = NULL, *count = NULL;
   int64_t n = dt_meta_numel(&index->m);
   DtStatus st;
-  DT_TRYG(cx, indices(cx, index, size_of(dst, dim), dim, false, "", &ix));
+  DT_TRYG(cx, dt_kernel_dense(cx, index, DT_I64, &ix));
   const int64_t *v = dt_tensor_cdata(ix);
   if (v == NULL || n == 0) goto done;
+  for (int64_t i = 0; i < n; i++)
+    DT_CHECKG(cx, v[i] >= 0 && v[i] < size_of(dst, dim), DT_E_INDEX,
+              "index out of range in self");
   for (int64_t i = 0; !self && i < n; i++) {
     DtTensor d = slice(dst, dim, v[i]);
     DT_TRYG(cx, dt_k_fill(cx, &d, identity(f, (DtDtype)dst->m.dtype)));

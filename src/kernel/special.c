@@ -412,6 +412,8 @@ double dt_sp_airy_ai (double x) {
 /* Three-term recurrences; a result that is no number any more stays so, and
 ** the closed forms keep a huge degree from running for ever. */
 enum { DEGREE_LOOP = 6, DEGREE_FAR = 10000000 };
+/* A degree that is no 64-bit integer counts as negative. */
+#define TOO_MANY 9223372036854775808.0
 
 /* On (-1, 1), with x = cos(t). */
 static double chebyshev_inside (int kind, double x, double n) {
@@ -437,7 +439,7 @@ static double chebyshev_end (int kind, double x, double n) {
 
 double dt_sp_chebyshev (int kind, double x, double n) {
   const double first[] = {x, 2 * x, 2 * x - 1, 2 * x + 1};
-  if (!(n > -1)) return 0;
+  if (!(n > -1) || n >= TOO_MANY) return 0;
   if (n < 1) return 1;
   n = trunc(n);
   if (fabs(x) == 1) return chebyshev_end(kind, x, n);
@@ -456,7 +458,7 @@ double dt_sp_chebyshev_shifted (int kind, double x, double n) {
 }
 
 double dt_sp_hermite (double scale, double x, double n) {
-  if (!(n > -1)) return 0;
+  if (!(n > -1) || n >= TOO_MANY) return 0;
   if (n < 1) return 1;
   n = trunc(n);
   double p = 1, q = scale * x;
@@ -478,7 +480,7 @@ static double laguerre_far (double x, double n) {
 }
 
 double dt_sp_laguerre (double x, double n) {
-  if (!(n > -1)) return 0;
+  if (!(n > -1) || n >= TOO_MANY) return 0;
   if (n < 1 || x == 0) return 1;
   n = trunc(n);
   if (n > DEGREE_FAR) return laguerre_far(x, n);
@@ -498,7 +500,7 @@ static double legendre_far (double x, double n) {
 }
 
 double dt_sp_legendre (double x, double n) {
-  if (!(n > -1)) return 0;
+  if (!(n > -1) || n >= TOO_MANY) return 0;
   if (n < 1) return 1;
   n = trunc(n);
   if (fabs(x) == 1) return x < 0 && fmod(n, 2) != 0 ? -1 : 1;

@@ -32,11 +32,14 @@ static DtStatus check_cast (DtCtx *cx, DtDtype from, DtDtype to) {
 
 /* In-place forms whose result does not fit say it in words of their own. */
 typedef enum OddCast { CAST_PLAIN, CAST_CPP, CAST_BASE, CAST_BARE,
-                       CAST_BACK } OddCast;
+                       CAST_BACK, CAST_REAL } OddCast;
 static OddCast odd_cast (const DtSchema *s) {
   static const struct { const char *full; OddCast odd; } odd[] = {
+    { "aten._foreach_abs_.default", CAST_REAL },
     { "aten._foreach_clamp_max_.Scalar", CAST_CPP },
     { "aten._foreach_clamp_min_.Scalar", CAST_CPP },
+    { "aten.abs_.default", CAST_REAL },
+    { "aten.absolute_.default", CAST_REAL },
     { "aten.clamp_.default", CAST_CPP },
     { "aten.clamp_max_.default", CAST_CPP },
     { "aten.clamp_min_.default", CAST_CPP },
@@ -60,6 +63,8 @@ static DtStatus check_self_cast (DtCtx *cx, const DtSchema *s, DtDtype from,
     DT_CHECK(cx, from == to, DT_E_DTYPE, "the base given to %s has dtype %s "
              "but the operation's result requires dtype %s", s->base,
              dt_dtype_word(to), dt_dtype_word(from));
+  DT_CHECK(cx, odd != CAST_REAL || t != DT_K_COMPLEX, DT_E_DTYPE,
+           "In-place abs is not supported for complex tensors.");
   if (f <= t) return DT_OK;
   switch (odd) {
     case CAST_CPP:

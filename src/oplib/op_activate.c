@@ -4,6 +4,7 @@
 **
 ** One row each.  Backward operators without a strategy in PyTorch carry the
 ** decomposition by which it propagates them. */
+#include "oplib/casting.h"
 #include "oplib/pw_rows.h"
 
 /* ---- gradients ---- */
@@ -286,15 +287,30 @@ DEF(logit_backward, "logit_backward(Tensor grad_output, Tensor self, float? "
     "eps=None) -> Tensor", "Gradient of logit.", 0, NONE, g_logit_backward,
     back_samples);
 
-#define BACK(id, flags_, brief_, decomp_) \
+/* The result has the input's type, whatever the gradient's. */
+static DtStatus mish_backward_meta (DtMetaCall *c) {
+  DtMeta all;
+  DtDtype t = (DtDtype)c->in[1]->dtype;
+  DtDtype both = dt_dtype_promote((DtDtype)c->in[0]->dtype, t);
+  if (c->fake || both == DT_DTYPE_NONE) return op_pw_meta(c);
+  DT_TRY(c->cx, dt_meta_broadcast(c->cx, c->in[0], c->in[1], &all));
+  DT_TRY(c->cx, op_castable(c->cx, both, t));
+  DT_TRY(c->cx, op_pw_meta(c));
+  c->out[0].dtype = (uint8_t)t;
+  return DT_OK;
+}
+
+#define BACK(id, flags_, brief_, decomp_, meta_) \
   static const int row_##id[PWR_LEN] = { DT_B_##id, PK_SAME, 2, 0, 1 }; \
   const DtOpDef dt_op_##id = { \
     .schema = "aten::" #id "(Tensor grad_output, Tensor self) -> Tensor", \
     .brief = brief_, .flags = DT_OP_ALIAS_SAFE | (flags_), \
-    .meta = op_pw_meta, .kernel = op_pw_kernel, .decomp = decomp_, \
+    .meta = meta_, .kernel = op_pw_kernel, .decomp = decomp_, \
     .grad = g_##id, .samples = back_samples, .row = row_##id }
-BACK(hardsigmoid_backward, DT_OP_NOSTRATEGY, "Gradient of hardsigmoid.", NULL);
-BACK(mish_backward, 0, "Gradient of mish.", mish_backward_decomp);
+BACK(hardsigmoid_backward, DT_OP_NOSTRATEGY, "Gradient of hardsigmoid.", NULL,
+     op_pw_meta);
+BACK(mish_backward, 0, "Gradient of mish.", mish_backward_decomp,
+     mish_backward_meta);
 static const int row_rrelu_with_noise_backward[PWR_LEN] = {
   DT_B_leaky_relu_backward, PK_SAME, 2, 0, 1, 0, 0
 };

@@ -6,6 +6,7 @@
 #include "kernel/bag.h"
 #include "oplib/op_unwritten.h"
 #include "oplib/emitting.h"
+#include "tensor/dtype_text.h"
 
 static DtStatus size_at (DtMetaCall *c, int slot, int d, int64_t *n) {
   const DtMeta *m = c->in[slot];
@@ -18,15 +19,34 @@ static DtStatus size_at (DtMetaCall *c, int slot, int d, int64_t *n) {
   return DT_OK;
 }
 
+/* Of indices and offsets together. */
+static DtDtype index_type (const DtMetaCall *c) {
+  return dt_dtype_promote((DtDtype)c->in[1]->dtype, (DtDtype)c->in[2]->dtype);
+}
+
+/* Types as the kernel checks them, and as propagation's shape function. */
 static DtStatus check_types (DtMetaCall *c) {
   static const char *const names[] = { "indices", "offsets" };
-  DtDtype w = (DtDtype)c->in[0]->dtype;
+  DtDtype w = (DtDtype)c->in[0]->dtype, both = index_type(c);
+  bool word = w == DT_F16 || w == DT_BF16 || w == DT_F32 || w == DT_F64;
   for (int i = 1; i < 3; i++) {
     DtDtype t = (DtDtype)c->in[i]->dtype;
-    DT_CHECK(c->cx, t == DT_I64 || t == DT_I32, DT_E_RUNTIME,
+    DT_CHECK(c->cx, t == DT_I64 || t == DT_I32 || !c->fake, DT_E_RUNTIME,
              "expected %s to be long or int, got %s", names[i - 1],
              dt_dtype_info(t)->torch);
   }
+  DT_CHECK(c->cx, both != DT_DTYPE_NONE, DT_E_RUNTIME, "Promotion for Float8 "
+           "Types is not supported, attempted to promote %s and %s",
+           dt_dtype_word((DtDtype)c->in[1]->dtype),
+           dt_dtype_word((DtDtype)c->in[2]->dtype));
+  DT_CHECK(c->cx, both == DT_I64 || both == DT_I32, DT_E_RUNTIME, "Expected "
+           "tensor for argument #1 'indices' to have one of the following "
+           "scalar types: Long, Int; but got %s instead (while checking "
+           "arguments for embedding_bag)", dt_dtype_type_text(both));
+  DT_CHECK(c->cx, c->fake || word, DT_E_RUNTIME, "Expected tensor for argument "
+           "#1 'weight' to have one of the following scalar types: Half, "
+           "BFloat16, Float, Double; but got %s instead (while checking "
+           "arguments for embedding_bag)", dt_dtype_type_text(w));
   DT_CHECK(c->cx, dt_dtype_info(w)->kind == DT_K_FLOAT, DT_E_RUNTIME,
            "expected weight to be floating point type, got %s",
            dt_dtype_info(w)->torch);
@@ -59,11 +79,11 @@ static DtStatus check_dims (DtMetaCall *c) {
 
 /* The sums, the bag of each index, the bags' sizes, the largest indices. */
 static DtStatus bag_meta (DtMetaCall *c) {
-  DtDtype t = (DtDtype)c->in[1]->dtype;
+  DtDtype t = index_type(c);
   int64_t n, len, size[2], mode = dt_arg_int(c->args, 4);
   bool forward = strstr(c->op->schema, "_forward_only") != NULL;
-  DT_TRY(c->cx, check_types(c));
   if (!c->fake) DT_TRY(c->cx, check_dims(c));
+  DT_TRY(c->cx, check_types(c));
   DT_TRY(c->cx, size_at(c, 2, 0, &len));
   n = len - dt_arg_bool(c->args, 7);
   DT_CHECK(c->cx, n >= 0, DT_E_RUNTIME,
@@ -95,10 +115,10 @@ static DtStatus check_call (DtKernelCall *c) {
            "embedding_bag: per_sample_weights only supported with mode='sum'");
   DT_CHECK(c->cx, m->dtype == c->in[0]->m.dtype, DT_E_RUNTIME, "Expected "
            "tensor for argument #1 'weight' to have the same type as tensor for "
-           "argument #1 'per_sample_weights'; but type torch.%sTensor does not "
-           "equal torch.%sTensor (while checking arguments for embedding_bag)",
-           op_dtype_word((DtDtype)c->in[0]->m.dtype),
-           op_dtype_word((DtDtype)m->dtype));
+           "argument #1 'per_sample_weights'; but type %s does not equal %s "
+           "(while checking arguments for embedding_bag)",
+           dt_dtype_type_text((DtDtype)c->in[0]->m.dtype),
+           dt_dtype_type_text((DtDtype)m->dtype));
   DT_CHECK(c->cx, dt_meta_numel(m) == n, DT_E_RUNTIME, "Expected "
            "per_sample_weights.value().numel() == indices.numel() to be true, "
            "but got false.  (Could this error message be improved?  If so, "

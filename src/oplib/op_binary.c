@@ -261,6 +261,13 @@ static DtStatus pow_number_kernel (DtKernelCall *c) {
   return dt_k_unary(c->cx, DT_U_pow_scalar, ct, p, c->in[0], c->out[0]);
 }
 
+/* PyTorch's shape function of a number's powers knows no order of dims. */
+static DtStatus pow_of_number_meta (DtMetaCall *c) {
+  DT_TRY(c->cx, op_pw_meta(c));
+  if (!c->fake) dt_meta_set_contiguous(&c->out[0]);
+  return DT_OK;
+}
+
 static DtStatus pow_number_meta (DtMetaCall *c) {
   DtScalar e = dt_arg_scalar(c->args, 1);
   bool whole = dt_dtype_is_integral((DtDtype)c->in[0]->dtype, true);
@@ -404,8 +411,9 @@ ROW(pow_Scalar, pow, PK_SAME, 0, 0);
 const DtOpDef dt_op_pow_Scalar = {
   .schema = "aten::pow.Scalar(Scalar self, Tensor exponent) -> Tensor",
   .brief = "A number to the power of elements.",
-  .flags = PW | DT_OP_SAVE_OUT, .meta = op_pw_meta, .kernel = op_pw_kernel,
-  .grad = pow_of_number_grad, .samples = of_num_samples, .row = row_pow_Scalar
+  .flags = PW | DT_OP_SAVE_OUT, .meta = pow_of_number_meta,
+  .kernel = op_pw_kernel, .grad = pow_of_number_grad, .samples = of_num_samples,
+  .row = row_pow_Scalar
 };
 
 ROW(clamp_min_Tensor, maximum, PK_SAME, 0, 0);

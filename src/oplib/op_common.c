@@ -276,6 +276,10 @@ DtStatus op_dims (DtCtx *cx, const DtArgs *a, int i, int ndim, bool empty_all,
   *mask = 0;
   if (n == 0 && (empty_all || dt_arg_is_none(a, i)))
     *mask = ndim ? (uint32_t)((1u << ndim) - 1) : 0;
+  for (int k = 0; k < n; k++) {         /* all in range comes first */
+    int d;
+    DT_TRY(cx, dt_meta_wrap_dim(cx, v[k], ndim, &d));
+  }
   for (int k = 0; k < n; k++) {
     int d;
     DT_TRY(cx, dt_meta_wrap_dim(cx, v[k], ndim, &d));

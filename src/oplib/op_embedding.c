@@ -5,6 +5,7 @@
 ** masked partial; the mask object is one for output and index.  The shards in
 ** these rules are plain ones only, as in PyTorch. */
 #include "oplib/oplib_int.h"
+#include "tensor/dtype_text.h"
 
 #include <string.h>
 
@@ -28,9 +29,9 @@ static DtStatus embedding_meta (DtMetaCall *c) {
            dt_dtype_info((DtDtype)x->dtype)->torch);
   DT_CHECK(c->cx, x->dtype == DT_I64 || x->dtype == DT_I32, DT_E_RUNTIME,
            "Expected tensor for argument #1 'indices' to have one of the "
-           "following scalar types: Long, Int; but got torch.%sTensor instead "
+           "following scalar types: Long, Int; but got %s instead "
            "(while checking arguments for embedding)",
-           op_dtype_word((DtDtype)x->dtype));
+           dt_dtype_type_text((DtDtype)x->dtype));
   DT_CHECK(c->cx, x->ndim < DT_MAX_NDIM, DT_E_LIMIT, "at most %d dimensions",
            DT_MAX_NDIM);
   memcpy(shape, x->shape, sizeof(int64_t) * x->ndim);
@@ -84,6 +85,11 @@ static DtStatus embedding_grad (DtGradCall *c) {
 
 static DtStatus embedding_back_meta (DtMetaCall *c) {
   const DtMeta *g = c->in[0], *x = dt_in(c, 1);
+  DT_CHECK(c->cx, c->fake || x->dtype == DT_I64 || x->dtype == DT_I32,
+           DT_E_RUNTIME, "Expected tensor for argument #2 'indices' to have one "
+           "of the following scalar types: Long, Int; but got %s instead (while "
+           "checking arguments for embedding_backward)",
+           dt_dtype_type_text((DtDtype)x->dtype));
   DT_CHECK(c->cx, g->ndim > 0, DT_E_INDEX,
            "Dimension specified as -1 but tensor has no dimensions");
   /* PyTorch's shape function of this form does not know its result. */

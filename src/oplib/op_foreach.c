@@ -50,10 +50,10 @@ static DtStatus amp_kernel (DtKernelCall *c) {
            "inv_scale must be a 1-element tensor.");
   DT_CHECK(c->cx, dt_meta_numel(&found->m) == 1, DT_E_RUNTIME,
            "found_inf must be a 1-element tensor.");
-  DT_CHECK(c->cx, found->m.dtype == DT_F32, DT_E_RUNTIME,
-           "found_inf must be a float tensor.");
   DT_CHECK(c->cx, inv->m.dtype == DT_F32, DT_E_RUNTIME,
            "inv_scale must be a float tensor.");
+  DT_CHECK(c->cx, found->m.dtype == DT_F32, DT_E_RUNTIME,
+           "found_inf must be a float tensor.");
   DT_TRY(c->cx, dt_tensor_item(c->cx, inv, &s));
   for (int i = 0; i < n; i++) {
     DtTensor *x = c->in[slot[i]];

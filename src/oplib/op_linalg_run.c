@@ -323,6 +323,11 @@ static DtStatus all_finite (DtKernelCall *c, const DtTensor *a) {
 static DtStatus eig (DtKernelCall *c, DtTensor *v) {
   DtTensor *a = c->in[0], *info = NULL;
   DtStatus st;
+  DtDtype t = (DtDtype)a->m.dtype;
+  if (!dt_dtype_is_complex(t) && (dt_dtype_is_integral(t, true) ||
+                                  dt_dtype_size(t) < 2))
+    return dt_raise(c->cx, DT_E_RUNTIME, "Unknown Complex ScalarType for %s",
+                    dt_dtype_word(t));
   DT_TRYG(c->cx, lapack_type(c, a, "linalg_eig_out_cpu"));
   DT_TRYG(c->cx, all_finite(c, a));
   DT_TRYG(c->cx, info_temp(c->cx, a, &info));
@@ -544,7 +549,8 @@ DtStatus op_k_la_powsum (DtKernelCall *c) {
   DT_TRY(c->cx, op_dims(c->cx, c->args, 2, a->m.ndim, true, &mask));
   DtDtype wide = dt_dtype_acc(type) == DT_F64 ? DT_F64 : DT_F32;
   DT_TRYG(c->cx, op_temp(c->cx, wide, a->m.ndim, a->m.shape, &t));
-  DT_TRYG(c->cx, dt_k_unary(c->cx, DT_U_abs, wide, NULL, a, t));
+  DT_TRYG(c->cx, dt_k_unary(c->cx, DT_U_abs, dt_dtype_is_complex(from)
+                              ? dt_dtype_to_complex(wide) : wide, NULL, a, t));
   DT_TRYG(c->cx, dt_k_unary(c->cx, DT_U_pow_scalar, wide, &p, t, t));
   DT_TRYG(c->cx, dt_k_reduce(c->cx, DT_RED_SUM, NULL, t, mask, out));
 done:

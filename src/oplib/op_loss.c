@@ -173,6 +173,20 @@ static DtStatus nll_back_meta (DtMetaCall *c) {
   return op_new_meta(c->cx, &c->out[0], (DtDtype)dt_in(c, 1)->dtype,
                      dt_in(c, 1)->ndim, dt_in(c, 1)->shape, dt_in(c, 1));
 }
+/* What the kernel reads beside the input has its type. */
+static DtStatus nll_back_types (DtKernelCall *c) {
+  const DtTensor *x = dt_kin(c, 1);
+  bool each = dt_arg_int(c->args, 4) == RED_NONE && x->m.ndim == 2;
+  const DtTensor *read[] = { dt_kin(c, 3), each ? NULL : dt_kin(c, 6),
+                             c->in[0] };
+  for (int i = 0; i < 3; i++)
+    DT_CHECK(c->cx, read[i] == NULL || read[i]->m.dtype == x->m.dtype,
+             DT_E_RUNTIME, "expected scalar type %s but found %s",
+             op_dtype_word((DtDtype)x->m.dtype),
+             op_dtype_word((DtDtype)read[i]->m.dtype));
+  return DT_OK;
+}
+
 static DtStatus nll_back_kernel (DtKernelCall *c) {
   DtTensor *g = c->in[0], *x = dt_kin(c, 1), *t = dt_kin(c, 2);
   DtTensor *w = dt_kin(c, 3), *tot = dt_kin(c, 6), *o = c->out[0];
@@ -181,6 +195,7 @@ static DtStatus nll_back_kernel (DtKernelCall *c) {
   DtDtype d = (DtDtype)o->m.dtype;
   void *out;
   DT_TRY(c->cx, nll_allows(c, x, "nll_loss_backward_out_frame"));
+  DT_TRY(c->cx, nll_back_types(c));
   DT_TRY(c->cx, dt_k_fill(c->cx, o, dt_scalar_int(0)));
   DT_TRY(c->cx, dt_tensor_data(c->cx, o, &out));
   for (int64_t i = 0; i < n; i++) {

@@ -4,6 +4,7 @@
 **
 ** One row each.  What differs in more than its row: nan_to_num (the numbers
 ** it writes depend on the type), frexp (two results), mvlgamma (a sum). */
+#include "oplib/casting.h"
 #include "oplib/pw_rows.h"
 
 #include <math.h>
@@ -176,6 +177,18 @@ static double type_max (DtDtype t) {
   }
 }
 
+/* The real numbers in a complex tensor, without owning anything. */
+static DtTensor parts_of (const DtTensor *t) {
+  DtTensor v = { .refs = 1, .offset = 2 * t->offset, .storage = t->storage };
+  dt_meta_copy(&v.m, &t->m);
+  v.m.dtype = (uint8_t)dt_dtype_to_real((DtDtype)t->m.dtype);
+  for (int i = 0; i < t->m.ndim; i++) v.m.stride[i] *= 2;
+  v.m.shape[t->m.ndim] = 2;
+  v.m.stride[t->m.ndim] = 1;
+  v.m.ndim++;
+  return v;
+}
+
 static DtStatus nan_to_num_kernel (DtKernelCall *c) {
   DtDtype t = (DtDtype)c->in[0]->m.dtype;
   double top = type_max(t);
@@ -187,6 +200,11 @@ static DtStatus nan_to_num_kernel (DtKernelCall *c) {
     p[i] = dt_scalar_float(v[i]);
   }
   p[3] = dt_scalar_int(0);
+  if (dt_dtype_is_complex(t) && c->in[0]->m.ndim < DT_MAX_NDIM) {
+    DtTensor from = parts_of(c->in[0]), to = parts_of(c->out[0]);
+    return dt_k_unary(c->cx, DT_U_nan_to_num, dt_dtype_to_real(t), p, &from,
+                      &to);
+  }
   return dt_k_unary(c->cx, DT_U_nan_to_num, t, p, c->in[0], c->out[0]);
 }
 
@@ -211,10 +229,31 @@ static DtStatus frexp_kernel (DtKernelCall *c) {
   return DT_OK;
 }
 
+/* Each of the first two derivatives has a kernel of its own. */
+static DtStatus polygamma_allows (DtMetaCall *c, int64_t n, DtDtype t) {
+  bool odd = dt_dtype_is_complex(t) ||
+             (dt_dtype_is_float(t) && dt_dtype_size(t) < 2);
+  DT_CHECK(c->cx, c->fake || !odd, DT_E_NOTIMPL,
+           "\"%s\" not implemented for '%s'", n == 0 ? "digamma"
+           : n == 1 ? "trigamma" : "polygamma", op_dtype_word(t));
+  return DT_OK;
+}
+
 static DtStatus polygamma_meta (DtMetaCall *c) {
   DT_CHECK(c->cx, dt_arg_int(c->args, 0) >= 0, DT_E_RUNTIME,
            "polygamma(n, x) does not support negative n.");
+  DT_TRY(c->cx, polygamma_allows(c, dt_arg_int(c->args, 0),
+                                 (DtDtype)dt_in(c, 1)->dtype));
   return op_pw_meta(c);
+}
+
+/* In place: integers can not hold the result. */
+static DtStatus polygamma_in_meta (DtMetaCall *c) {
+  DtDtype t = (DtDtype)c->in[0]->dtype;
+  DT_TRY(c->cx, polygamma_allows(c, dt_arg_int(c->args, 1), t));
+  if (!c->fake && dt_dtype_is_integral(t, true))
+    DT_TRY(c->cx, op_castable(c->cx, DT_F32, t));
+  return op_meta_inplace(c);
 }
 
 static DtStatus mvlgamma_meta (DtMetaCall *c) {
@@ -429,7 +468,7 @@ OWN(polygamma, "polygamma(int n, Tensor self) -> Tensor",
 ROW1(polygamma_, polygamma, PK_FLOAT, 1, 1);
 OWN(polygamma_, "polygamma_(Tensor(a!) self, int n) -> Tensor(a!)",
     "The n-th derivative of digamma, in place.",
-    PW | DT_OP_INPLACE | DT_OP_NOGRAD, NONE, op_meta_inplace, op_pw_kernel,
+    PW | DT_OP_INPLACE | DT_OP_NOGRAD, NONE, polygamma_in_meta, op_pw_kernel,
     NULL, p_samples);
 
 /* Composites; their rules exist besides. */

@@ -7,6 +7,7 @@
 ** as the output seen through broadcasting.  Source: _matrix_ops.py and
 ** _einsum_strategy.py of PyTorch 2.13. */
 #include "oplib/oplib_int.h"
+#include "tensor/dtype_text.h"
 
 #include <math.h>
 #include <string.h>
@@ -62,9 +63,9 @@ static DtStatus check_bias (DtMetaCall *c, const DtMeta *s, const DtMeta *o) {
   OpText want = op_shape_text(o), got = op_shape_text(s);
   if (c->fake && !c->op->row[MM_BATCH]) return op_py_pair(c->cx, o, s, NULL);
   DT_CHECK(c->cx, s->ndim <= o->ndim, DT_E_SHAPE,
-           "expand(torch.%sTensor{%s}, size=%s): the number of sizes provided "
-           "(%d) must be greater or equal to the number of dimensions in the "
-           "tensor (%d)", op_dtype_word((DtDtype)s->dtype), got.s, want.s,
+           "expand(%s{%s}, size=%s): the number of sizes provided (%d) must be "
+           "greater or equal to the number of dimensions in the tensor (%d)",
+           dt_dtype_type_text((DtDtype)s->dtype), got.s, want.s,
            o->ndim, s->ndim);
   for (int i = s->ndim - 1; i >= 0; i--) {     /* from the last, as expand */
     int d = o->ndim - s->ndim + i;
@@ -113,38 +114,49 @@ static DtStatus expand_first (DtMetaCall *c, const DtMeta *a,
   return check_bias(c, dt_in(c, 0), &want);
 }
 
+/* addmm looks at types before it looks at shapes. */
+static DtStatus check_types (DtMetaCall *c, const DtMeta *s, const DtMeta *a,
+                             const DtMeta *b) {
+  DT_CHECK(c->cx, s == NULL || s->dtype == b->dtype, DT_E_DTYPE,
+           "self and mat2 must have the same dtype, but got %s and %s",
+           op_dtype_word((DtDtype)s->dtype), op_dtype_word((DtDtype)b->dtype));
+  DT_CHECK(c->cx, a->dtype == b->dtype, DT_E_DTYPE,
+           "mat1 and mat2 must have the same dtype, but got %s and %s",
+           op_dtype_word((DtDtype)a->dtype), op_dtype_word((DtDtype)b->dtype));
+  return DT_OK;
+}
+
+/* baddbmm asks for one type of its bias and its first batch, then of the
+** second. */
+static DtStatus check_batch_types (DtMetaCall *c, const DtMeta *s,
+                                   const DtMeta *a, const DtMeta *b) {
+  bool first = s->dtype == a->dtype;
+  DT_CHECK(c->cx, first && (!c->fake || s->dtype == b->dtype), DT_E_DTYPE,
+           "Input dtypes must be the same, got: input%s %s, batch1: %s, "
+           "batch2: %s", c->fake ? ":" : "", type_name(c, s), type_name(c, a),
+           type_name(c, b));
+  if (c->args->schema->inplace)
+    DT_CHECK(c->cx, s->dtype == b->dtype, DT_E_DTYPE, "Bad in-place call: "
+             "input tensor dtype %s and output tensor dtype %s should match",
+             c_name(s), c_name(b));
+  return DT_OK;
+}
+
 static DtStatus mm_meta (DtMetaCall *c) {
   int at = c->op->row[MM_A], nb = c->op->row[MM_BATCH];
   const DtMeta *a = dt_in(c, at), *b = dt_in(c, at + 1);
   int64_t shape[3];
   DT_ASSERT(c->cx, a && b);
+  if (at == 1 && !nb && !c->fake)
+    DT_TRY(c->cx, check_types(c, dt_in(c, 0), a, b));
   if (nb && at == 1) DT_TRY(c->cx, expand_first(c, a, b));
   if (nb) DT_TRY(c->cx, check_bmm(c, a, b));
   else DT_TRY(c->cx, check_mm(c, a, b, at == 1));
+  if (at == 1 && nb && dt_in(c, 0))
+    DT_TRY(c->cx, check_batch_types(c, dt_in(c, 0), a, b));
   if (at == 1 && c->args->schema->inplace && !c->fake)
     DT_TRY(c->cx, check_written(c, c->in[0], a, b));
-  if (at == 1 && nb && c->args->schema->inplace && !c->fake) {
-    const DtMeta *odd = c->in[0]->dtype != a->dtype ? a : b;
-    DT_CHECK(c->cx, c->in[0]->dtype == odd->dtype, DT_E_DTYPE, "Bad in-place "
-             "call: input tensor dtype %s and output tensor dtype %s should "
-             "match", c_name(c->in[0]), c_name(odd));
-  }
-  if (at == 1 && nb)
-    DT_CHECK(c->cx, c->in[0]->dtype == b->dtype && a->dtype == b->dtype,
-             DT_E_DTYPE, "Input dtypes must be the same, got: input%s %s, "
-             "batch1: %s, batch2: %s", c->fake ? ":" : "",
-             type_name(c, c->in[0]), type_name(c, a), type_name(c, b));
   bool check = nb || !c->fake;  /* mm's meta function looks at no dtype */
-  if (at == 1 && check)
-    DT_CHECK(c->cx, c->in[0]->dtype == b->dtype || !dt_in(c, 0), DT_E_DTYPE,
-             "self and mat2 must have the same dtype, but got %s and %s",
-             op_dtype_word((DtDtype)c->in[0]->dtype),
-             op_dtype_word((DtDtype)b->dtype));
-  if (at == 1 && !nb)
-    DT_CHECK(c->cx, a->dtype == b->dtype || !check, DT_E_DTYPE,
-             "mat1 and mat2 must have the same dtype, but got %s and %s",
-             op_dtype_word((DtDtype)a->dtype),
-             op_dtype_word((DtDtype)b->dtype));
   DT_CHECK(c->cx, a->dtype == b->dtype || !nb, DT_E_DTYPE,
            "expected scalar type %s but found %s",
            c->fake ? type_name(c, a) : op_dtype_word((DtDtype)a->dtype),

@@ -217,10 +217,12 @@ static DtStatus addbmm_meta (DtMetaCall *c) {
            "sizes for bmm (%lldx%lld and %lldx%lld)", (long long)a->shape[1],
            (long long)a->shape[2], (long long)b->shape[1],
            (long long)b->shape[2]);
-  DtDtype other = (DtDtype)(s->dtype != a->dtype ? a->dtype : b->dtype);
-  DT_CHECK(c->cx, s->dtype == other, DT_E_DTYPE, "self and mat2 must have the "
-           "same dtype, but got %s and %s", op_dtype_word((DtDtype)s->dtype),
-           op_dtype_word(other));
+  DT_CHECK(c->cx, s->dtype == b->dtype, DT_E_DTYPE, "self and mat2 must have "
+           "the same dtype, but got %s and %s",
+           op_dtype_word((DtDtype)s->dtype), op_dtype_word((DtDtype)b->dtype));
+  DT_CHECK(c->cx, a->dtype == b->dtype, DT_E_DTYPE, "mat1 and mat2 must have "
+           "the same dtype, but got %s and %s",
+           op_dtype_word((DtDtype)a->dtype), op_dtype_word((DtDtype)b->dtype));
   return DT_OK;
 }
 

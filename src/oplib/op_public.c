@@ -79,6 +79,7 @@ static DtHandle *covariance (DtDecompCall *c, int64_t correction) {
   t = E("aten.le.Scalar", "ti", n, (int64_t)0);
   (void)E("aten.equal.default", "tt", t,
           E("aten.new_ones.default", "tI dtype=d", t, 0, row, (int)DT_BOOL));
+  if (k <= correction) (void)E("aten.zero_.default", "t", n);
   d = E("aten.sub.Tensor", "tt", x, E("aten.unsqueeze.default", "ti", d, dim));
   t = E("aten.t.default", "t", d);
   if (dt_dtype_is_complex((DtDtype)m.dtype))

@@ -22,10 +22,13 @@ static DtStatus scan_meta (DtMetaCall *c) {
   int d;
   DtDtype t = (DtDtype)c->in[0]->dtype;
   DT_TRY(c->cx, op_dim(c->cx, c->args, 1, c->in[0]->ndim, &d));
+  bool inplace = c->args->schema != NULL && c->args->schema->inplace;
+  DT_CHECK(c->cx, c->fake || !inplace || t != DT_BOOL, DT_E_NOTIMPL,
+           "\"%s_out_cpu\" not implemented for 'Bool'",
+           c->op->row[0] == DT_SCAN_SUM ? "cumsum" : "cumprod");
   if (dt_dtype_is_integral(t, true)) t = DT_I64;
   t = op_dtype_or(c->args, 2, t);
-  DT_CHECK(c->cx, c->args->schema == NULL || !c->args->schema->inplace ||
-           dt_arg_is_none(c->args, 2) || t == c->in[0]->dtype, DT_E_RUNTIME,
+  DT_CHECK(c->cx, !inplace || dt_arg_is_none(c->args, 2) || t == c->in[0]->dtype, DT_E_RUNTIME,
            "Bad in-place call: input tensor dtype %s and output tensor dtype "
            "%s should match", dt_dtype_info((DtDtype)c->in[0]->dtype)->cpp,
            dt_dtype_info(t)->cpp);

@@ -226,21 +226,28 @@ done:
 static DtStatus weight_norm_decomp (DtDecompCall *c) {
   DtMeta m = meta_of(c, c->in[0]);
   int64_t dims[DT_MAX_NDIM];
+  DtDtype t = (DtDtype)m.dtype;
   int d, n = 0;
   if (!dt_emit_ok(c->e)) return c->e->st;
   DT_TRY(CX, op_dim(CX, c->args, 2, m.ndim, &d));
   for (int i = 0; i < m.ndim; i++)
     if (i != d) dims[n++] = i;
   if (!c->e->tracing) {
-    DtDtype t = (DtDtype)m.dtype, u = (DtDtype)meta_of(c, c->in[1]).dtype;
+    DtDtype u = (DtDtype)meta_of(c, c->in[1]).dtype;
     DT_TRY(CX, op_sp_dtype(CX, "weight_norm_kernel", t, OP_T_FLOAT));
     DT_CHECK(CX, t == u, DT_E_RUNTIME, "expected scalar type %s but found %s",
              op_dtype_word(t), op_dtype_word(u));
   }
-  DtHandle *h = E("aten.linalg_vector_norm.default", "tiIb", c->in[0],
-                  (int64_t)2, n, dims, 1);
+  DtDtype wide = dt_dtype_acc(t);
+  bool narrow = !c->e->tracing && wide != t;    /* its norms are wide */
+  DtHandle *h = narrow
+    ? E("aten.linalg_vector_norm.default", "tiIb dtype=d", c->in[0],
+        (int64_t)2, n, dims, 1, (int)wide)
+    : E("aten.linalg_vector_norm.default", "tiIb", c->in[0], (int64_t)2, n,
+        dims, 1);
   DtHandle *q = E("aten.div.Tensor", "tt", c->in[1], h);
-  c->out[0] = E("aten.mul.Tensor", "tt", c->in[0], q);
+  q = E("aten.mul.Tensor", "tt", c->in[0], q);
+  c->out[0] = narrow ? E("aten._to_copy.default", "t dtype=d", q, (int)t) : q;
   c->out[1] = h;
   c->nout = 2;
   return c->e->st;

@@ -138,6 +138,10 @@ static DtStatus where_meta (DtMetaCall *c) {
 static DtStatus masked_fill_meta (DtMetaCall *c) {
   const DtMeta *k = dt_in(c, 1), *v = dt_in(c, 2);
   DtDtype t = (DtDtype)c->in[0]->dtype;
+  if (!c->fake && k && !c->args->schema->inplace) {     /* the mask first */
+    DtMeta m;
+    DT_TRY(c->cx, dt_meta_broadcast(c->cx, k, c->in[0], &m));
+  }
   DT_CHECK(c->cx, !c->fake || !k || k->dtype == DT_BOOL, DT_E_RUNTIME,
            "expected predicate to be bool, got %s",
            k ? dt_dtype_info((DtDtype)k->dtype)->torch : "?");
@@ -150,10 +154,6 @@ static DtStatus masked_fill_meta (DtMetaCall *c) {
   DT_CHECK(c->cx, !v || v->ndim == 0, DT_E_RUNTIME,
            "masked_fill_ only supports a 0-dimensional value tensor, but got "
            "tensor with %d dimension(s).", v ? v->ndim : 0);
-  if (!c->fake && k && !c->args->schema->inplace) {     /* the mask first */
-    DtMeta m;
-    DT_TRY(c->cx, dt_meta_broadcast(c->cx, k, c->in[0], &m));
-  }
   DT_TRY(c->cx, op_pw_meta(c));
   c->out[0].dtype = (uint8_t)t;
   if (!c->fake) dt_meta_set_contiguous(&c->out[0]);

@@ -31,7 +31,8 @@ static bool has_align (Mode m) { return m >= LINEAR; }
 
 typedef struct Dim {
   Mode mode;
-  bool single, align, helper;   /* helper: no short cut for whole factors */
+  bool single, align, copy;
+  bool helper;                  /* no short cut for whole factors */
   int64_t in, out;
   double factor;                /* scale the caller gave; 0: none */
   DtDtype stored;               /* type weights are kept in */
@@ -146,7 +147,8 @@ static DtStatus dim_taps (DtCtx *cx, const Dim *d, DtTaps *t) {
   if (!(most < (double)d->in + 4)) most = (double)d->in + 4;
   DT_TRY(cx, dt_taps_init(cx, t, d->in, d->out, (int64_t)most));
   for (int64_t i = 0; i < d->out; i++) {
-    if (d->mode <= EXACT) dt_taps_add(t, nearest(d, scale, i), 1);
+    if (d->copy) dt_taps_add(t, i, 1);
+    else if (d->mode <= EXACT) dt_taps_add(t, nearest(d, scale, i), 1);
     else if (d->mode == LINEAR) taps_linear(d, scale, i, t);
     else if (d->mode == CUBIC) taps_cubic(d, scale, i, t);
     else taps_smooth(d, scale, i, t);
@@ -274,6 +276,19 @@ static DtStatus check_dtype (DtKernelCall *c, bool back) {
   return op_sp_dtype(c->cx, forward_name(m, ND), t, set);
 }
 
+/* A dim that keeps its size is not touched, so that no neighbour's NaN comes
+** in with weight 0: lines are equal dim by dim, smoothed ones only forwards, a
+** cubic gradient only where all dims keep their sizes. */
+static bool copies (Mode m, bool back, const DtMeta *x, const DtMeta *y,
+                    int nd, int k) {
+  bool all = true;
+  for (int i = 1; i <= nd; i++)
+    all = all && x->shape[x->ndim - i] == y->shape[y->ndim - i];
+  if (m == CUBIC) return back && all;
+  if (m < LINEAR || (back && m >= AA_LINEAR)) return false;
+  return x->shape[x->ndim - nd + k] == y->shape[y->ndim - nd + k];
+}
+
 static DtStatus up_run (DtKernelCall *c, bool back) {
   const DtMeta *x = back ? &c->out[0]->m : &c->in[0]->m;
   const DtMeta *y = back ? &c->in[0]->m : &c->out[0]->m;
@@ -295,6 +310,7 @@ static DtStatus up_run (DtKernelCall *c, bool back) {
   for (int k = 0; k < nd && st == DT_OK; k++) {
     d.in = x->shape[x->ndim - nd + k];
     d.out = y->shape[y->ndim - nd + k];
+    d.copy = copies(d.mode, back, x, y, nd, k);
     d.factor = dt_arg_is_none(c->args, at + k) ? 0
                : dt_arg_float(c->args, at + k);
     st = dim_taps(c->cx, &d, &taps[k]);

@@ -6,6 +6,7 @@
 ** Sharding is the algebra of view_map.c, each operator giving its map, or a
 ** small strategy of its own (t, select, slice). */
 #include "oplib/oplib_int.h"
+#include "tensor/dtype_text.h"
 
 #include <math.h>
 #include <string.h>
@@ -249,13 +250,14 @@ static DtStatus expand_meta (DtMetaCall *c) {
   int64_t want[DT_MAX_NDIM];
   const DtMeta *m = c->in[0];
   DtMeta *o = &c->out[0];
+  DtDtype t = (DtDtype)m->dtype;
   int n = op_ints(c->args, 1, want), lead = n - m->ndim;
   DT_CHECK(c->cx, lead >= 0, DT_E_RUNTIME,
            "expand(%s%s%s{%s}, size=%s): the number of sizes provided "
            "(%d) must be greater or equal to the number of dimensions in the "
-           "tensor (%d)", c->fake ? "Meta" : "torch.",
-           op_dtype_word((DtDtype)m->dtype), c->fake ? "Type" : "Tensor",
-           op_shape_text(m).s, op_ints_text(n, want).s, n, m->ndim);
+           "tensor (%d)", c->fake ? "Meta" : "",
+           c->fake ? op_dtype_word(t) : dt_dtype_type_text(t),
+           c->fake ? "Type" : "", op_shape_text(m).s, op_ints_text(n, want).s, n, m->ndim);
   start_view(c, o);
   o->ndim = (uint8_t)n;
   for (int i = n - 1; i >= 0; i--) {

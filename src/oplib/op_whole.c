@@ -82,7 +82,9 @@ static DtStatus loss_back_meta (DtMetaCall *c) {
                      { .m = dt_in(c, 2) } };
   DT_TRY(c->cx, op_promotable(c->cx, 3, o));
   c->nout = 1;
-  return op_broadcast(c->cx, 3, o, op_promote(3, o), &c->out[0]);
+  DT_TRY(c->cx, op_broadcast(c->cx, 3, o, op_promote(3, o), &c->out[0]));
+  if (!c->fake) dt_meta_set_contiguous(&c->out[0]);
+  return DT_OK;
 }
 
 static DtStatus loss_back_kernel (DtKernelCall *c) {
@@ -111,6 +113,7 @@ static DtStatus log_sigmoid_meta (DtMetaCall *c) {
   int64_t none = 0;
   op_like_meta(&c->out[0], m, (DtDtype)m->dtype);
   op_like_meta(&c->out[1], m, (DtDtype)m->dtype);
+  for (int i = 0; i < 2 && !c->fake; i++) dt_meta_set_contiguous(&c->out[i]);
   c->nout = 2;
   return m->device == DT_DEV_CUDA       /* no buffer there */
          ? op_new_meta(c->cx, &c->out[1], (DtDtype)m->dtype, 1, &none, m)

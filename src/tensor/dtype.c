@@ -10,6 +10,7 @@
 
 #include <string.h>
 #include "tensor/dtype.h"
+#include "tensor/dtype_text.h"
 #include "tensor/narrow.h"
 
 static const DtDtypeInfo infos[] = {
@@ -36,6 +37,19 @@ const DtDtypeInfo *dt_dtype_info (DtDtype t) {
 
 const char *dt_dtype_word (DtDtype t) { return dt_dtype_info(t)->word; }
 
+/* The oldest types still go by their old names. */
+const char *dt_dtype_type_text (DtDtype t) {
+  static const struct { const char *old, *type; } texts[] = {
+#define X(name, abbr, torch, tag, ctype, bytes, kind, word, cpp) \
+    {"torch." word "Tensor", "CPU" word "Type"},
+#include "tensor/dtypes.def"
+#undef X
+    {"UndefinedType", "UndefinedType"},
+  };
+  int i = (unsigned)t < DT_NDTYPES ? (int)t : DT_NDTYPES;
+  return i <= DT_F64 ? texts[i].old : texts[i].type;
+}
+
 size_t dt_dtype_size (DtDtype t) { return dt_dtype_info(t)->size; }
 
 bool dt_dtype_is_float (DtDtype t) {
@@ -44,6 +58,13 @@ bool dt_dtype_is_float (DtDtype t) {
 
 bool dt_dtype_is_complex (DtDtype t) {
   return (unsigned)t < DT_NDTYPES && infos[t].kind == DT_K_COMPLEX;
+}
+
+bool dt_dtype_can_cast (DtDtype from, DtDtype to) {
+  DtKind f = dt_dtype_info(from)->kind, t = dt_dtype_info(to)->kind;
+  if (f == DT_K_COMPLEX && t != DT_K_COMPLEX) return false;
+  if (f == DT_K_FLOAT && (t == DT_K_INT || t == DT_K_BOOL)) return false;
+  return f == DT_K_BOOL || t != DT_K_BOOL;
 }
 
 bool dt_dtype_is_integral (DtDtype t, bool include_bool) {

@@ -25,18 +25,27 @@ OSError: FileNotFoundError FileExistsError PermissionError TimeoutError
 OSError: ConnectionError IsADirectoryError
 RuntimeError: NotImplementedError RecursionError OutOfMemoryError
 RuntimeError: DistBackendError DistError DistNetworkError DistStoreError
+RuntimeError: _LinAlgError
 ValueError: UnicodeDecodeError
 SyntaxError: IndentationError
 IndentationError: TabError
 Warning: UserWarning DeprecationWarning FutureWarning RuntimeWarning
 ]]
 
+-- Where the classes that are not Python's own live.
+local MODULES = {
+  OutOfMemoryError = "torch", DistBackendError = "torch.distributed",
+  DistError = "torch.distributed", DistNetworkError = "torch.distributed",
+  DistStoreError = "torch.distributed", _LinAlgError = "torch._C",
+}
+
 local classes = {}                  -- by name
 M.classes = classes
 
 local class_mt = {__name = "type"}
 class_mt.__tostring = function (c)
-  return ("<class '%s'>"):format(c.__name__)
+  local module = MODULES[c.__name__]
+  return ("<class '%s%s'>"):format(module and module .. "." or "", c.__name__)
 end
 
 function M.is_class(v) return getmetatable(v) == class_mt end
@@ -92,7 +101,7 @@ end
 
 classes.BaseException = M.define("BaseException")
 for base, below in TREE:gmatch("(%w+): ([^\n]+)") do
-  for name in below:gmatch("%w+") do
+  for name in below:gmatch("[%w_]+") do
     classes[name] = M.define(name, classes[base])
   end
 end

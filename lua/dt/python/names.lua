@@ -103,9 +103,10 @@ local function parts(f)
 end
 
 M.optim = space({}, optim)
--- torch.linalg.norm is dt.linalg_norm.
-local function family(prefix)
-  return namespace(setmetatable({}, {__index = function (t, name)
+local linalg_error = require("dt.python.exceptions").classes._LinAlgError
+-- torch.linalg.norm is dt.linalg_norm; `own`: what is no operator.
+local function family(prefix, own)
+  return namespace(setmetatable(own or {}, {__index = function (t, name)
     local v = dt[prefix .. name]
     rawset(t, name, v)
     return v
@@ -150,7 +151,8 @@ M.torch = space({
   empty = sized "empty", rand = sized "rand", randn = sized "randn",
   float = dt.float32, double = dt.float64, long = dt.int64, half = dt.float16,
   int = dt.int32, short = dt.int16, inf = math.huge,
-  linalg = family "linalg_", fft = family "fft_",
+  linalg = family("linalg_", {LinAlgError = linalg_error}),
+  _C = namespace {_LinAlgError = linalg_error}, fft = family "fft_",
   special = family "special_", optim = M.optim, no_grad = stage "no_grad",
   enable_grad = stage "enable_grad",
   split = parts(function (t, n, d) return t:split(n, d) end),
