@@ -352,22 +352,26 @@ static int load_file (lua_State *L) {
   return 0;
 }
 
-static const char *source_text (lua_State *L, const char *name) {
+const char *dtL_source_text (lua_State *L, const char *name) {
   const char *text = NULL;
-  int top = lua_gettop(L), tries;
+  int top = lua_gettop(L);
   if (!lua_checkstack(L, 8)) return NULL;
-  for (tries = 0; tries < 2 && text == NULL; tries++) {
-    lua_getfield(L, LUA_REGISTRYINDEX, key_sources);
-    if (lua_istable(L, -1)) {
-      lua_pushstring(L, name);
-      if (lua_rawget(L, -2) == LUA_TSTRING) text = lua_tostring(L, -1);
-    }
-    lua_settop(L, top);
-    if (text || tries) break;
-    lua_pushcfunction(L, load_file);
+  lua_getfield(L, LUA_REGISTRYINDEX, key_sources);
+  if (lua_istable(L, -1)) {
     lua_pushstring(L, name);
-    if (lua_pcall(L, 1, 0, 0) != LUA_OK) break;
+    if (lua_rawget(L, -2) == LUA_TSTRING) text = lua_tostring(L, -1);
   }
+  lua_settop(L, top);
+  return text;
+}
+
+static const char *source_text (lua_State *L, const char *name) {
+  const char *text = dtL_source_text(L, name);
+  int top = lua_gettop(L);
+  if (text || !lua_checkstack(L, 8)) return text;
+  lua_pushcfunction(L, load_file);
+  lua_pushstring(L, name);
+  if (lua_pcall(L, 1, 0, 0) == LUA_OK) text = dtL_source_text(L, name);
   lua_settop(L, top);
   return text;
 }

@@ -59,6 +59,8 @@ void dtL_past_env (lua_State *L, int64_t seq, const char *scope);
 ** Raises on NOMEM: call it protected. */
 void dtL_source_add (lua_State *L, const char *name, const char *text,
                      size_t n);
+/* The text that was kept under the name, NULL when none was. */
+const char *dtL_source_text (lua_State *L, const char *name);
 /* Line `line` of it, from the kept text or the file; NULL when unknown. */
 const char *dtL_source_line (lua_State *L, const char *file, int line,
                              size_t *n);

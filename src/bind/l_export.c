@@ -3,6 +3,7 @@
 ** page for a browser and as a trace, from the times of all ranks. */
 #include <string.h>
 #include "bind/bind.h"
+#include "bind/frame.h"
 #include "debug/busy.h"
 #include "debug/control.h"
 #include "render/html.h"
@@ -143,9 +144,20 @@ static int l_clock (lua_State *L) {
   return 1;
 }
 
+/* dt.debug.source(name) -> the text of the script or program `name` (as "where"
+** has it) when one of its lines was shown or noted, else nil: no way to read
+** other files.  Local. */
+static int l_source (lua_State *L) {
+  const char *text = dtL_source_text(L, luaL_checkstring(L, 1));
+  if (text) lua_pushstring(L, text);
+  else lua_pushnil(L);
+  return 1;
+}
+
 void dtL_open_export (lua_State *L, int dt) {
   static const luaL_Reg funcs[] = {
-    {"busy", l_busy}, {"clock", l_clock}, {"chrome", l_chrome}, {"page", l_page}, {NULL, NULL}
+    {"busy", l_busy}, {"clock", l_clock}, {"chrome", l_chrome}, {"page", l_page},
+    {"source", l_source}, {NULL, NULL}
   };
   if (lua_getfield(L, dt, "debug") == LUA_TTABLE) luaL_setfuncs(L, funcs, 0);
   lua_pop(L, 1);

@@ -114,6 +114,21 @@ repro_of lua d.md > d.lua
 "$DTREPL" -n 4 d.lua > out 2>&1
 ok "d: which raises it again" grep -q "Cannot create a submesh" out
 
+# A Python program that fails where no operator does is its own repro, made to
+# run on as many processes.
+for f in submesh unit_style; do
+  "$DTREPL" -i "$here/tests/parity/bridge/$f.py" > out 2>&1 <<S
+:export torch $f.py
+:report $f.md
+S
+  repro_of python $f.md > out.py
+  ok "$f: the report's script is the export's" cmp -s out.py $f.py
+done
+ok "a mesh that cannot be cut raises there" raises submesh.py \
+  "KeyError: \"Invalid mesh_dim_names ('abcd',) specified."
+ok "tests make their processes themselves" \
+  [ "$(grep -c 'os.fork\|^    run_tests()' unit_style.py)" = 1 ]
+
 cat > odd.lua <<'L'
 local mesh = dt.init_device_mesh("cpu", {2}, {mesh_dim_names = {'a"b'}})
 local with = dt.distribute_tensor(dt.arange(4) + 0.5, mesh, {Shard(0)})

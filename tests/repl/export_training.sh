@@ -25,6 +25,29 @@ L
 "$DTREPL" -n 4 fsdp.lua || failed=$((failed + 1))
 ok "two steps of fully_shard, each rank its own batch" same fsdp 8
 
+# A report has only what the last step needs: also what was written through
+# other names of its memory.
+sed 's/dt.debug.export("torch", "fsdp.py")/dt.debug.report("part.md")/' fsdp.lua >part.lua
+"$DTREPL" -n 4 part.lua || failed=$((failed + 1))
+repro_of python part.md > part.py
+ok "a report of it has its numbers" same part 4
+
+# Memory without values, and sums that are masked when they are summed.
+cat > nothing.lua <<'L'
+local mesh = dt.init_device_mesh("cpu", {4}, {mesh_dim_names = {"tp"}})
+local room = dt.empty(4)
+local parts = dt.distribute_tensor(dt.arange(8):to(dt.f32), mesh, {Shard(0)})
+local like = dt.empty_like(parts)
+local table_ = dt.distribute_tensor(dt.arange(16):view(8, 2):to(dt.f32), mesh,
+  {Shard(0)})
+local rows = F.embedding(dt.distribute_tensor(dt.tensor({1, 5, 7, 2}), mesh, "R"), table_)
+local twice = rows * 2
+local sum = room + 1
+dt.debug.export("torch", "nothing.py")
+L
+"$DTREPL" -n 4 nothing.lua || failed=$((failed + 1))
+ok "memory without values is zero" same nothing 12
+
 # Parameters that do not divide: their parts lie in padded memory, of which the
 # part is read before the whole.
 cat > uneven.lua <<'L'

@@ -104,9 +104,38 @@ local function view_step(W, s)
   return leaves.from_local(D, text, v, W.meshes[v.mesh], v.placements)
 end
 
+-- Operators that write all of what they write, whatever was there.
+local OVER <const> = {copy_ = true, fill_ = true, zero_ = true, normal_ = true,
+  uniform_ = true, random_ = true, bernoulli_ = true, exponential_ = true}
+
+-- Does the step take memory in which nothing was written, and something reads
+-- it before all of it is written?  It is zero here, anything in PyTorch.
+local function reads_nothing(P, s)
+  local v = s.op:match("^aten%.[%w_]*empty") and P.values[s.outs[1] or 0]
+  if not v or s.error or (v.storage or 0) == 0 then return false end
+  local after = false
+  for _, t in ipairs(P.steps) do
+    for i, id in ipairs(after and t.ins or {}) do
+      local x = P.values[id]
+      if x.storage == v.storage then
+        local name = t.kind == "op" and t.op:match("^aten%.([%w_]+)%.")
+        if name and OVER[name] and i == 1 and t.ins[2] ~= id
+           and table.concat(x.local_shape, ",") == table.concat(v.local_shape, ",") then
+          return false
+        elseif t.kind ~= "detach" and name ~= "detach" then
+          return true
+        end
+      end
+    end
+    after = after or t == s
+  end
+  return true
+end
+
 local function op_step(W, s)
   local D = W.D
   local rhs = op_call(D, s, function (id) return name_of(W, id) end)
+  if D == Py and reads_nothing(W.P, s) then rhs = "zeroed(" .. rhs .. ")" end
   if s.implicit then rhs = D.implicit:format(rhs) end
   if s.no_grad and not W.P.explicit then rhs = D.no_grad:format(rhs) end
   if s.taken_over then rhs = D.loss_parallel:format(rhs) end

@@ -108,6 +108,16 @@ def fill(x, text):
     return x
 ]]
 
+local ZEROED = [[
+
+
+def zeroed(x):
+    """Memory without values is zero in dtrepl."""
+    t = x.to_local() if isinstance(x, DTensor) else x
+    t.data.zero_()
+    return x
+]]
+
 local IMPLICIT = [[
 
 
@@ -148,13 +158,14 @@ def collective(kind, x, mesh, mdim, op="sum", dim=0, concat_dim=0, src=0,
 ]]
 
 -- The values shown at the end: results with a name of the script's and those of
--- the last step.  {id...}
+-- the last step; not what steps that were left out wrote later.  {id...}
 local function to_show(P)
   local list, seen = {}, {}
   local function add(id)
     local v, n = P.values[id], 1
     for _, k in ipairs(v.shape) do n = n * k end
-    if not seen[id] and n <= SHOWN then
+    local late = P.stale and P.stale[v.storage]
+    if not seen[id] and not late and n <= SHOWN then
       seen[id] = true
       table.insert(list, 1, id)
     end
@@ -211,6 +222,11 @@ local function any(P, f)
   return false
 end
 
+local function text_has(lines, pattern)
+  for _, l in ipairs(lines) do if l:find(pattern) then return true end end
+  return false
+end
+
 -- script(P, lines, names, {alone, bytes}) -> text.  Collective, unless `alone`.
 function M.script(P, lines, names, o)
   local n = P.ranks
@@ -219,6 +235,7 @@ function M.script(P, lines, names, o)
   local shows = not P.error and #P.steps > 0
   if shows then part(SHOW) end
   if o.bytes then part(BYTES) end
+  if text_has(lines, "zeroed%(") then part(ZEROED) end
   if any(P, function (s) return s.implicit end) then part(IMPLICIT) end
   if any(P, function (s) return s.taken_over end) then
     out[1] = out[1] .. LOSS

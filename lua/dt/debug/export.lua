@@ -8,9 +8,18 @@ local program = require "dt.debug.program"
 
 local M = {}
 
+-- A script that shows what failed last, or else the numbers.
 local function torch()
-  local P = program.build()
-  return require("dt.debug.emit").python(P), #P.steps
+  local emit, P = require "dt.debug.emit", program.build()
+  local e = require("dt.debug.report").raised(P)
+  if not e or P.error and P.error.kind == "raise" then
+    return emit.python(P), #P.steps
+  end
+  local text = require("dt.debug.original").script(P.ranks)
+  if text then return text, #P.steps end
+  P = program.build{all = true}
+  return emit.python(P) .. ("# Then, at %s: %s: %s\n"):format(e.where or "the prompt",
+    e.class, (e.message:gsub("\n", "\n#   "))), #P.steps
 end
 
 local function lua()

@@ -229,6 +229,19 @@ local function written(e)
   return all, asking
 end
 
+-- Masked sums whose own parts are masked when they are summed: written, too,
+-- though the record has them as they were.
+local function masked(P, e, all)
+  for _, v in ipairs(next(e.moves) and e.inputs or {}) do
+    for _, p in ipairs(v.placements or {}) do
+      if p:match("^MaskP") then
+        all[#all + 1] = v.id
+        P.stale[v.storage] = true
+      end
+    end
+  end
+end
+
 -- Leaves that ask for gradients are written where none are followed.
 local function leaf_at_once(asking)
   for _, v in ipairs(asking) do
@@ -239,7 +252,8 @@ end
 
 local function add_step(P, made, e, o)
   local step = {seq = e.seq, file = e.file, line = e.line, ins = ids(e.inputs),
-    outs = ids(e.outputs), slots = slots(e.outputs), op = e.op, error = e.error, message = e.message}
+    outs = ids(e.outputs), slots = slots(e.outputs), op = e.op, error = e.error, message = e.message,
+    wrote = {}}
   if e.raw then
     step.kind, step.raw, step.mesh = "raw", e.raw, e.raw.mesh
   elseif e.call then
@@ -260,6 +274,7 @@ local function add_step(P, made, e, o)
     step.taken_over = o.taken_over[e]
     step.implicit = step.implicit and not step.taken_over
   end
+  masked(P, e, step.wrote)
   P.steps[#P.steps + 1] = step
   for _, v in ipairs(e.outputs) do
     if v.id then made_here(P, made, v.id) end
@@ -414,7 +429,8 @@ local function build(o, refuses)
   refuses = refuses and not o.all and not o.last
     and ends_refused(entries, failed)
   if o.all or refuses then failed = nil end
-  local P = {ranks = dt.world_size(), values = {}, steps = {}, by_storage = {}}
+  local P = {ranks = dt.world_size(), values = {}, steps = {}, by_storage = {},
+    stale = {}}
   local made = {}
   all_values(P, entries)
   P.wide = widest(P)
@@ -434,29 +450,58 @@ function M.build(o)
   return build(o, true) or build(o, false)
 end
 
+-- Which tensors and what memory a slice wants so far.
+local Wanted = {}
+Wanted.__index = Wanted
+
+function Wanted:add(id)
+  local v = self.P.values[id]
+  self.ids[id] = true
+  if not v then return end
+  if (v.storage or 0) ~= 0 then self.memory[v.storage] = true end
+  if v.grad_of then
+    self.fed = true
+    self:add(v.grad_of)
+  end
+end
+
+-- Does the step make one of them, write into their memory, or feed a gradient?
+function Wanted:needs(s)
+  if self.fed and (s.kind == "backward" or s.kind == "clear") then return true end
+  for _, id in ipairs(s.outs) do if self.ids[id] then return true end end
+  for _, id in ipairs(s.wrote or {}) do
+    local v = self.P.values[id]
+    if self.ids[id] or v and self.memory[v.storage] then return true end
+  end
+  return false
+end
+
 -- A copy of the program whose steps are only what `targets` (steps) need.
+-- `stale`: memory that steps which are left out write, as keys; its numbers are
+-- not shown.
 function M.slice(P, targets)
-  local want, keep, fed = {}, {}, false
+  local want = setmetatable({P = P, ids = {}, memory = {}}, Wanted)
+  local keep, stale = {}, {}
+  for k in pairs(P.stale or {}) do stale[k] = true end
   for _, s in ipairs(targets) do keep[s] = true end
   for i = #P.steps, 1, -1 do
     local s = P.steps[i]
-    local needed = keep[s] or fed and (s.kind == "backward"
-      or s.kind == "clear")
-    for _, id in ipairs(s.outs) do needed = needed or want[id] end
-    for _, id in ipairs(s.wrote or {}) do needed = needed or want[id] end
-    if needed then
+    if keep[s] or want:needs(s) then
       keep[s] = true
-      fed = fed or s.kind == "field"    -- by backward
-      for _, id in ipairs(s.ins) do
-        want[id] = true
+      want.fed = want.fed or s.kind == "field"          -- by backward
+      for _, id in ipairs(s.ins) do want:add(id) end
+    else
+      for _, id in ipairs(s.wrote or {}) do
         local v = P.values[id]
-        if v and v.grad_of then want[v.grad_of], fed = true, true end
+        if v and v.storage then stale[v.storage] = true end
       end
     end
   end
   local steps = {}
   for _, s in ipairs(P.steps) do if keep[s] then steps[#steps + 1] = s end end
-  return M.with(P, steps)
+  local Q = M.with(P, steps)
+  Q.stale = stale
+  return Q
 end
 
 -- The same values, other steps.

@@ -9,6 +9,7 @@ local program = require "dt.debug.program"
 local emit = require "dt.debug.emit"
 local replay = require "dt.debug.replay"
 local shrink = require "dt.debug.shrink"
+local original = require "dt.debug.original"
 
 local M = {}
 
@@ -61,8 +62,8 @@ local function caught(P)
     message = s.message, where = s.where}
 end
 
--- An error that is no operator's, when it is the last that was raised:
--- {code, class, message, where, after}.
+-- raised(P) -> an error that is no operator's, when it is the last that was
+-- raised: {code, class, message, where, after}; else nil.  Local.
 local function raised(P)
   if not dt.debug.last_error then return caught(P) end
   local e, after = dt.debug.last_error()
@@ -85,13 +86,13 @@ local function raised(P)
   return r
 end
 
+M.raised = raised
+
 -- The text of the script whose line is `where`; nil at the prompt.
 local function script(where)
   local name = where and where:match("^(.*):%d+$")
-  local ok, f = pcall(io.open, name or "", "r")
-  if not ok or not f then return nil end
-  local text = f:read("a")
-  f:close()
+  local text = name and dt.debug.source(name)
+  if not text then return nil end
   return name:match("%.lua$") and text:gsub("%s+$", "") or nil
 end
 
@@ -303,8 +304,8 @@ function M.of_raised(P, e)
     d.torch = emit.python(Q)
     return d
   end
-  d.torch = "# The call that raises is no operator: this is what ran before it."
-    .. "\n" .. emit.python(P)
+  d.torch = original.script(P.ranks) or "# The call that raises is no operator: "
+    .. "this is what ran before it.\n" .. emit.python(P)
   return d
 end
 
