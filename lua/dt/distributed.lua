@@ -227,6 +227,7 @@ end
 function M.all_reduce(t, ...)
   refuse("c10d.allreduce_.default", t)
   local a = options("all_reduce", {"op", "group", "async_op"}, ...)
+  dt._replica(t)
   return later(write(t, run("all_reduce", t, a.group, {op = a.op,
     name = "allreduce_"})),
     a.async_op)
@@ -253,8 +254,9 @@ function M.broadcast(t, ...)
   local a = options("broadcast", {"src", "group", "async_op", "op",
     "group_src"}, ...)
   local src = a.group_src or place_in(a.group, a.src or 0)
-  return later(write(t, run("broadcast", t:clone(), a.group, {src = src})),
-    a.async_op)
+  write(t, run("broadcast", t:clone(), a.group, {src = src}))
+  dt._replica(t, where(a.group))
+  return later(t, a.async_op)
 end
 
 -- distributed.all_gather(t, {group =}): a list with every rank's tensor.
@@ -266,7 +268,10 @@ function M.all_gather(t, ...)
   local all = run("all_gather", t:unsqueeze(0), a.group, {dim = 0,
     name = "allgather_"})
   local out = {}
-  for i = 1, n do out[i] = all:select(0, i - 1) end
+  for i = 1, n do
+    out[i] = all:select(0, i - 1)
+    dt._gathered(t, mesh, mdim, out[i], i - 1)
+  end
   return out
 end
 

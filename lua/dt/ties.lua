@@ -1,14 +1,37 @@
 -- SPDX-License-Identifier: MIT
 -- dt/ties.lua: parameters that several modules share, before and after the
--- modules were wrapped: a shared one that became two is a trap (T24).
+-- modules were wrapped: a shared one that became two is a trap (T24), also
+-- where each module was wrapped by a call of its own.
 
 local dt = require "dt"
 
 local M = {}
 
+-- What a call put in the place of a parameter: the parameter's name and the
+-- call, by parameter.
+local replaced = setmetatable({}, {__mode = "k"})
+local calls = 0
+
+-- A wrapping call begins.
+function M.begin() calls = calls + 1 end
+
+-- Parameter `p`, called `name` in module `m`, is replaced by a distributed one:
+-- did another call do so before?
+function M.replace(p, m, name)
+  name = m._class.__name .. "." .. name
+  local was = replaced[p]
+  if was and was.call ~= calls then
+    dt._finding("UNTIED", p, ("%s and %s were one tensor, each was wrapped by a "
+      .. "call of its own"):format(was.name, name))
+  else
+    replaced[p] = {name = name, call = calls}
+  end
+end
+
 -- Names of the parameters of `module` that have more than one, by tensor:
--- a list of {{module, name, path}, ...}.
+-- a list of {{module, name, path}, ...}.  A wrapping call begins.
 function M.of(module)
+  M.begin()
   local by, order = {}, {}
   for path, sub in module:named_modules() do
     for name, p in sub._parameters:each() do

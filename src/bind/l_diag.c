@@ -181,6 +181,32 @@ static int l_was_source (lua_State *L) {
   return 1;
 }
 
+/* dt._replica(tensor[, mesh, mdim]): made equal along it by a broadcast; without
+** a mesh: reduced. */
+static int l_replica (lua_State *L) {
+  DtDiag *g = dt_diag_of(dtL_session(L));
+  const DtVar *v = dtL_check_tensor(L, 1);
+  DtMesh *m = lua_isnoneornil(L, 2) ? NULL : dtL_check_mesh(L, 2);
+  int mdim = (int)luaL_optinteger(L, 3, 0);
+  luaL_argcheck(L, m == NULL || (mdim >= 0 && mdim < m->ndim), 3,
+                "a dimension of the mesh");
+  if (g) dt_diag_replica(g, v, m, mdim);
+  return 0;
+}
+
+/* dt._gathered(mine, mesh, mdim, piece, i): an all_gather gave `piece` as that
+** of rank i of the group. */
+static int l_gathered (lua_State *L) {
+  DtDiag *g = dt_diag_of(dtL_session(L));
+  const DtVar *mine = dtL_check_tensor(L, 1);
+  DtMesh *m = dtL_check_mesh(L, 2);
+  int mdim = (int)luaL_checkinteger(L, 3);
+  luaL_argcheck(L, mdim >= 0 && mdim < m->ndim, 3, "a dimension of the mesh");
+  if (g) dt_diag_gathered(g, mine, m, mdim, dtL_check_tensor(L, 4),
+                          luaL_checkinteger(L, 5));
+  return 0;
+}
+
 /* dt._file_part(tensor, name, shape, offsets): read from a file that says so. */
 static int l_file_part (lua_State *L) {
   DtDiag *g = dt_diag_of(dtL_session(L));
@@ -201,6 +227,7 @@ void dtL_open_diag (lua_State *L, int dt) {
   };
   static const luaL_Reg own[] = {
     {"_finding", l_finding}, {"_file_part", l_file_part}, {"_mark", l_mark},
+    {"_replica", l_replica}, {"_gathered", l_gathered},
     {"_source", l_source}, {"_was_source", l_was_source}, {NULL, NULL}
   };
   lua_pushvalue(L, dt);

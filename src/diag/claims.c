@@ -239,6 +239,7 @@ DtStatus dt_diag_settle (DtDiag *g) {
   DtBuf b;
   if (n < 2 || dt_session_no_data(g->s)) { dt_diag_unclaim(g); return DT_OK; }
   dt_diag_numbers(g);
+  dt_diag_copies(g);
   dt_buf_init(&b, cx);
   dt_diag_claims(g, &b);
   if (b.oom) dt_error_clear(cx);

@@ -317,10 +317,27 @@ static DtStatus listen (void *ud, DtSession *s, const DtEvent *e) {
   return DT_OK;
 }
 
-static void add_rules (DtDiag *g, const DtDiagRule *r) {
-  for (; r->fn; r++)
-    if (g->nrule[r->event] < DT_MOST_RULES)
-      g->rule[r->event][g->nrule[r->event]++] = r->fn;
+/* INTERNAL: more rules of one event than there is room for; no session would
+** start. */
+static DtStatus add_rules (DtDiag *g, const DtDiagRule *r) {
+  for (; r->fn; r++) {
+    DT_CHECK(g->s->cx, g->nrule[r->event] < DT_MOST_RULES, DT_E_INTERNAL,
+             "more than %d rules of an event: DT_MOST_RULES", DT_MOST_RULES);
+    g->rule[r->event][g->nrule[r->event]++] = r->fn;
+  }
+  return DT_OK;
+}
+
+static DtStatus all_rules (DtDiag *g) {
+  const DtDiagRule *const rules[] = {
+    dt_rules_spec, dt_rules_mem, dt_rules_grad, dt_rules_comm, dt_rules_mark,
+    dt_rules_order, dt_rules_drawn, dt_rules_share, dt_rules_cut,
+    dt_rules_part, dt_rules_copies
+  };
+  size_t i;
+  for (i = 0; i < sizeof rules / sizeof rules[0]; i++)
+    DT_TRY(g->s->cx, add_rules(g, rules[i]));
+  return DT_OK;
 }
 
 static void find_ops (DtDiag *g) {
@@ -383,16 +400,10 @@ DtStatus dt_diag_new (DtSession *s, DtDiag **out) {
     return DT_E_NOMEM;
   }
   find_ops(g);
-  add_rules(g, dt_rules_spec);
-  add_rules(g, dt_rules_mem);
-  add_rules(g, dt_rules_grad);
-  add_rules(g, dt_rules_comm);
-  add_rules(g, dt_rules_mark);
-  add_rules(g, dt_rules_order);
-  add_rules(g, dt_rules_drawn);
-  add_rules(g, dt_rules_share);
-  add_rules(g, dt_rules_cut);
-  add_rules(g, dt_rules_part);
+  if (all_rules(g) != DT_OK) {
+    dt_diag_free(g);
+    return DT_E_INTERNAL;
+  }
   d->diag = g;
   dt_diag_enable(g, true);
   *out = g;
@@ -431,6 +442,7 @@ void dt_diag_free (DtDiag *g) {
   for (i = 0; i < DT_NMARKS; i++) dt_free(g->s->cx, g->mark[i].v);
   dt_free(g->s->cx, g->strided.v);
   dt_diag_shares_free(g);
+  dt_diag_copies_free(g);
   g->d->diag = NULL;
   dt_free(g->s->cx, g);
 }

@@ -26,6 +26,7 @@ extern const DtDiagRule dt_rules_drawn[];
 extern const DtDiagRule dt_rules_share[];
 extern const DtDiagRule dt_rules_cut[];
 extern const DtDiagRule dt_rules_part[];
+extern const DtDiagRule dt_rules_copies[];
 
 /* A set of positive numbers.  Without memory it forgets. */
 typedef struct DtIdSet { int64_t *v; int n, cap; } DtIdSet;
@@ -69,6 +70,7 @@ typedef struct DtPart {
   int ndim;
   int64_t shape[DT_MAX_NDIM], off[DT_MAX_NDIM], len[DT_MAX_NDIM];
   int64_t stride[DT_MAX_NDIM];
+  bool left;                    /* it left a distributed tensor */
 } DtPart;
 
 /* Note `t` as what `p` says. */
@@ -100,6 +102,17 @@ typedef struct DtShare {
   DtMesh *mesh; int mdim;       /* owned */
 } DtShare;
 
+/* A plain tensor that a broadcast made equal on a group's ranks. */
+enum { DT_COPIES = 256 };
+typedef struct DtCopy {
+  int64_t storage, version;
+  DtMesh *mesh; int mdim;       /* owned */
+  const char *what;             /* interned; NULL: it never got a gradient */
+  bool changed, averaged;
+  uint64_t hash;                /* after the last change, which was here: */
+  const DtOpDef *op; const char *file, *module; int line; int64_t seq;
+} DtCopy;
+
 /* A product: which dimensions (from the end) of which arguments are
 ** contracted. */
 typedef struct DtProduct { const char *op; int a, da, b, db; } DtProduct;
@@ -110,7 +123,8 @@ typedef enum DtFate {
   DT_FATE_ADDEND,               /* to be summed over the ranks */
   DT_FATE_BIASED,               /* ... and something was added to it, `hash` */
   DT_FATE_BENT,                 /* ... and went through what is not linear */
-  DT_FATE_ALONE                 /* made along `dims` of a part alone */
+  DT_FATE_ALONE,                /* made along `dims` of a part alone */
+  DT_FATE_PICKED                /* taken out of a part by indices, `hash` */
 } DtFate;
 enum { DT_FATES = 64 };
 typedef struct DtPartial {
@@ -163,6 +177,7 @@ struct DtDiag {
   int ncuts; DtPart cut[DT_RECENT];     /* views of a part of a plain tensor */
   int nshares; DtShare share[DT_SHARES];
   int nfates; DtPartial fate[DT_FATES];
+  int ncopies; DtCopy copy[DT_COPIES];
   double root;                  /* weight in the loss under way, NAN: unknown */
   int nplans;                   /* by what the cache looks at, and the rest */
   struct { uint64_t key, rest; int64_t seq; } plan[DT_RECENT];
@@ -210,6 +225,11 @@ const DtProduct *dt_diag_product (const DtOpDef *op);
 uint32_t dt_diag_cut_dims (const DtDiag *g, const DtVar *v);
 /* A raw sum over the ranks of what this rank made of its part. */
 void dt_diag_summed (DtDiag *g, const DtRecRaw *raw, const DtVar *in);
+/* Turn the copies that changed into claims. */
+void dt_diag_copies (DtDiag *g);
+void dt_diag_copies_free (DtDiag *g);
+/* Note `v` as the part `p`, among those that are joined. */
+void dt_diag_part_add (DtDiag *g, const DtVar *v, const DtPart *p);
 /* What the shares hold. */
 void dt_diag_shares_free (DtDiag *g);
 /* Turn the folded numbers into claims. */

@@ -112,6 +112,13 @@ void dt_diag_part (DtDiag *g, const DtVar *v, const char *name, int ndim,
 /* Told by who ran a raw collective: `raw` took `in` and gave `out`.  Local. */
 void dt_diag_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
                   const DtVar *out);
+/* A broadcast along `mdim` of `mesh` has made a plain tensor equal on all ranks;
+** without a mesh: a reduction has.  Local. */
+void dt_diag_replica (DtDiag *g, const DtVar *v, DtMesh *mesh, int mdim);
+/* An all_gather along `mdim` of `mesh` of a plain tensor `mine` gave `piece` as
+** that of rank `i` of the group.  Local. */
+void dt_diag_gathered (DtDiag *g, const DtVar *mine, const DtMesh *mesh,
+                       int mdim, const DtVar *piece, int64_t i);
 /* Remember a tensor as such a source.  Local. */
 void dt_diag_source (DtDiag *g, const DtVar *v);
 

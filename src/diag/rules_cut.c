@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT
-** diag/rules_cut.c: a part that was cut out of a plain tensor and is given to
-** from_local for another part than it is: cut along one dimension and called
-** a shard of another, or the piece of another rank.
+** diag/rules_cut.c: a part that was cut out of a plain tensor, or left a
+** distributed one by to_local, and is given to from_local for another part
+** than it is: cut along one dimension and called a shard of another, or the
+** piece of another rank.  Pieces that an all_gather brings together are noted
+** for who joins them.
 **
 ** Views say where they lie in what they were cut from; copies of them are
 ** noted, too.  Nothing is sent: each rank knows what it cut and what it is to
 ** hold. */
 #include <string.h>
+#include "base/hash.h"
 #include "diag/diag_int.h"
 #include "mesh/layout.h"
 
@@ -21,7 +24,7 @@ uint32_t dt_diag_cut_dims (const DtDiag *g, const DtVar *v) {
   const DtPart *p = g->ncuts > 0 ? cut_find(g, v) : NULL;
   uint32_t dims = 0;
   int d;
-  for (d = 0; p && d < p->ndim; d++)
+  for (d = 0; p && !p->left && d < p->ndim; d++)
     if (p->len[d] < p->shape[d]) dims |= UINT32_C(1) << d;
   return dims;
 }
@@ -64,7 +67,7 @@ static void cut_made (DtDiag *g, const DtEvent *e) {
     if (e->out[i] == NULL || !place_in(e->in[0]->local, e->out[i]->local, &p))
       continue;
     of = cut_find(g, e->in[0]);         /* a part of a part */
-    for (d = 0; of && d < p.ndim; d++) {
+    for (d = 0; of && !of->left && d < p.ndim; d++) {
       p.shape[d] = of->shape[d];
       p.off[d] += of->off[d];
     }
@@ -84,12 +87,68 @@ static void cut_copied (DtDiag *g, const DtEvent *e) {
   cut_add(g, e->out[0], &same);
 }
 
+/* The local tensor of shards that nobody sums: where it lies in the whole. */
+static void cut_left (DtDiag *g, const DtEvent *e) {
+  DtCtx *cx = g->s->cx;
+  DtArenaMark top = dt_arena_mark(&cx->scratch);
+  const DtSpec *s;
+  DtPart p;
+  bool less = false;
+  int d, m;
+  if (e->op != NULL || e->status != DT_OK || e->backward || e->nin < 1 ||
+      e->nout < 1 || e->in[0] == NULL || e->out[0] == NULL ||
+      (s = e->in[0]->spec) == NULL || e->out[0]->spec || !s->has_meta ||
+      !s->mesh->member || s->npl != s->mesh->ndim || dt_diag_partial(s) ||
+      s->meta.ndim != e->out[0]->local->m.ndim ||
+      strcmp(e->text, "dtensor.to_local") != 0) return;
+  for (m = 0; m < s->npl; m++)
+    if (dt_pl_is_partial(s->pl[m])) return;
+  memset(&p, 0, sizeof p);
+  p.ndim = s->meta.ndim;
+  p.left = true;
+  for (d = 0; d < p.ndim; d++) {
+    int64_t *at = NULL, n = 0;
+    if (dt_layout_indices(cx, s, NULL, d, &at, &n) != DT_OK) {
+      dt_error_clear(cx);
+      break;
+    }
+    if (n == 0 || n != e->out[0]->local->m.shape[d] ||
+        at[n - 1] - at[0] != n - 1) break;      /* not in one piece */
+    p.shape[d] = s->meta.shape[d];
+    p.off[d] = at[0];
+    p.len[d] = n;
+    less = less || n < p.shape[d];
+  }
+  dt_arena_release(&cx->scratch, top);
+  if (d == p.ndim && less) cut_add(g, e->out[0], &p);
+}
+
 /* Is the tensor cut along dim `d` and no other? */
 static bool cut_along (const DtPart *p, int d) {
   int k;
   for (k = 0; k < p->ndim; k++)
     if ((p->len[k] < p->shape[k]) != (k == d)) return false;
   return true;
+}
+
+void dt_diag_gathered (DtDiag *g, const DtVar *mine, const DtMesh *mesh,
+                       int mdim, const DtVar *piece, int64_t i) {
+  const int64_t n = mesh->shape[mdim], me = mesh->coord[mdim];
+  const DtPart *p;
+  DtPart other;
+  int d;
+  if (!g->on || g->ncuts == 0 || mine->spec || piece->spec ||
+      (p = cut_find(g, mine)) == NULL ||
+      p->ndim != piece->local->m.ndim) return;
+  for (d = 0; d < p->ndim && !cut_along(p, d); d++) ;
+  if (d == p->ndim || p->len[d] * n != p->shape[d] ||
+      p->off[d] != me * p->len[d]) return;
+  other = *p;
+  other.off[d] = i * p->len[d];
+  other.whole = dt_hash_u64(DT_HASH_SEED, (uint64_t)d);
+  for (d = 0; d < p->ndim; d++)
+    other.whole = dt_hash_u64(other.whole, (uint64_t)p->shape[d]);
+  dt_diag_part_add(g, piece, &other);
 }
 
 static void told (DtDiag *g, const DtEvent *e, const DtPart *p, int d,
@@ -101,14 +160,23 @@ static void told (DtDiag *g, const DtEvent *e, const DtPart *p, int d,
   dt_buf_add_i64s(&whole, p->shape, p->ndim);
   dt_spec_print(s, &now);
   dt_diag_add(g, e, DT_FIND_ID_WRONG_PART, e->in[0], 0, NULL,
-              "this rank cut %lld to %lld of dim %d out of %s and %s: %s",
+              "this rank %s %lld to %lld of dim %d of %s and %s: %s",
+              p->left ? "had" : "cut",
               (long long)p->off[d], (long long)(p->off[d] + p->len[d] - 1), d,
               dt_buf_str(&whole), what, dt_buf_str(&now));
   dt_buf_fini(&whole);
   dt_buf_fini(&now);
 }
 
-/* Cut along one dim by mesh dim `m`, called a shard of another. */
+static bool sharded_on (const DtSpec *s, int d) {
+  int m;
+  for (m = 0; m < s->npl; m++)
+    if (dt_pl_is_shard_like(s->pl[m]) && s->pl[m].dim == d) return true;
+  return false;
+}
+
+/* Cut along one dim by mesh dim `m`, called a shard of another.  Where the
+** whole of the cut was a part itself, another mesh dim may have cut it. */
 static bool other_dim (DtDiag *g, const DtEvent *e, const DtPart *p, int m) {
   const DtSpec *s = e->out[0]->spec;
   const int64_t n = s->mesh->shape[m], at = s->mesh->coord[m];
@@ -116,7 +184,7 @@ static bool other_dim (DtDiag *g, const DtEvent *e, const DtPart *p, int m) {
   if (!dt_pl_is_shard(s->pl[m]) || n < 2) return false;
   for (d = 0; d < p->ndim; d++) {
     int64_t step = (p->shape[d] + n - 1) / n, end = (at + 1) * step;
-    if (d == s->pl[m].dim || !cut_along(p, d) || p->off[d] != at * step ||
+    if (sharded_on(s, d) || !cut_along(p, d) || p->off[d] != at * step ||
         p->off[d] + p->len[d] != (end < p->shape[d] ? end : p->shape[d]))
       continue;
     told(g, e, p, d, "calls it a shard of another dimension");
@@ -161,6 +229,7 @@ static void from_local (DtDiag *g, const DtEvent *e) {
 const DtDiagRule dt_rules_cut[] = {
   { DT_EV_OP_END, cut_copied },
   { DT_EV_OP_END, cut_made },
+  { DT_EV_FUNC_END, cut_left },
   { DT_EV_FUNC_END, from_local },
   { 0, NULL }
 };

@@ -117,7 +117,7 @@ static const DtPart *part_find (const DtDiag *g, const DtVar *v) {
   return NULL;
 }
 
-static void part_add (DtDiag *g, const DtVar *v, const DtPart *p) {
+void dt_diag_part_add (DtDiag *g, const DtVar *v, const DtPart *p) {
   dt_part_note(&g->part[g->nparts++ % DT_PARTS], p, v->local);
   if (g->nparts == 2 * DT_PARTS) g->nparts = DT_PARTS;
 }
@@ -136,17 +136,25 @@ void dt_diag_part (DtDiag *g, const DtVar *v, const char *name, int ndim,
     p.off[d] = off[d];
     p.len[d] = v->local->m.shape[d];
   }
-  part_add(g, v, &p);
+  dt_diag_part_add(g, v, &p);
 }
 
 /* Copies are parts like what they were copied from. */
 static void part_spread (DtDiag *g, const DtEvent *e) {
+  const bool over = dt_diag_is(g, e, DT_DO_COPY);
   const DtPart *p;
-  if (g->nparts == 0 || e->status != DT_OK || e->nin != 1 || e->nout != 1 ||
-      e->in[0] == NULL || e->out[0] == NULL || e->in[0]->spec ||
-      !(dt_diag_is(g, e, DT_DO_CLONE) || dt_diag_is(g, e, DT_DO_TO_COPY)) ||
-      (p = part_find(g, e->in[0])) == NULL) return;
-  part_add(g, e->out[0], p);
+  DtPart same;
+  if (g->nparts == 0 || e->status != DT_OK || e->nin != 1 + over ||
+      e->nout != 1 || e->in[over] == NULL || e->out[0] == NULL ||
+      e->in[over]->spec || e->out[0]->spec ||
+      !(over || dt_diag_is(g, e, DT_DO_CLONE) ||
+        dt_diag_is(g, e, DT_DO_TO_COPY)) ||
+      (p = part_find(g, e->in[over])) == NULL ||
+      memcmp(p->len, e->out[0]->local->m.shape,
+             (size_t)p->ndim * sizeof p->len[0]) != 0 ||
+      p->ndim != e->out[0]->local->m.ndim) return;
+  same = *p;
+  dt_diag_part_add(g, e->out[0], &same);
 }
 
 /* cat: every part must begin where the one before it ends. */
@@ -177,7 +185,7 @@ static void part_joined (DtDiag *g, const DtEvent *e) {
     }
     sum.len[dim] += p->len[dim];
   }
-  part_add(g, e->out[0], &sum);
+  dt_diag_part_add(g, e->out[0], &sum);
 }
 
 /* from_local: the part must be the one that this rank is to hold. */

@@ -3,9 +3,11 @@
 **
 ** A plain tensor is a part when to_local() gave it or when it was cut out of
 ** another.  A product over a cut dimension gives addends: they may be scaled,
-** but what is added to them, or bends them, must wait for the sum.  An operator
-** along a cut dimension (an argmax, a softmax) sees this part alone.  Nothing
-** is reported before the result goes to the other ranks. */
+** but what is added to them, or bends them, must wait for the sum; so must it
+** for what to_local() gave of a partial tensor.  An operator along a cut
+** dimension (an argmax, a softmax) sees this part alone; indices into it that
+** are the same on all ranks were not moved by where it begins.  Nothing is
+** reported before the result goes to the other ranks. */
 #include <string.h>
 #include "base/hash.h"
 #include "diag/diag_int.h"
@@ -88,6 +90,14 @@ static uint32_t viewed (const DtEvent *e, uint32_t dims) {
   return 0;
 }
 
+static bool adds_up (const DtSpec *s) {
+  int m;
+  for (m = 0; m < s->npl && m < s->mesh->ndim; m++)
+    if (s->pl[m].kind == DT_PL_PARTIAL && s->pl[m].op == DT_OP_SUM &&
+        s->mesh->shape[m] > 1) return true;
+  return false;
+}
+
 static void part (DtDiag *g, const DtEvent *e) {
   const DtSpec *s;
   uint32_t dims = 0;
@@ -100,6 +110,7 @@ static void part (DtDiag *g, const DtEvent *e) {
     if (dt_pl_is_shard_like(s->pl[m]) && s->mesh->shape[m] > 1 &&
         s->pl[m].dim < 32) dims |= bit(s->pl[m].dim);
   if (dims) put(g, e->out[0], DT_FATE_PART)->dims = dims;
+  else if (adds_up(s)) put(g, e->out[0], DT_FATE_ADDEND);
 }
 
 /* --- addends --- */
@@ -143,6 +154,11 @@ static void addend (DtDiag *g, const DtEvent *e, const DtPartial *was) {
   const DtPartial *other = e->nin > 1 && e->in[1] ? find(g, e->in[1], false)
                                                     : NULL;
   uint64_t h = 0;
+  if (old.fate == DT_FATE_ADDEND && dt_diag_is(g, e, DT_DO_MUL) && other &&
+      other->fate == DT_FATE_ADDEND) {
+    made_by(put(g, e->out[0], DT_FATE_BENT), e);
+    return;
+  }
   if (dt_diag_is(g, e, DT_DO_ADD)) {
     if (other == NULL) h = added(e, 1, 1);
   } else if (!(e->op->flags & DT_OP_VIEW) && !is_op(e, keeps) &&
@@ -199,6 +215,22 @@ static void alone (DtDiag *g, const DtEvent *e, uint32_t dims) {
     if (e->out[i]) made_by(put(g, e->out[i], DT_FATE_ALONE), e);
 }
 
+/* Taken out of a part along a cut dimension, by indices. */
+static bool picked (DtDiag *g, const DtEvent *e, uint32_t dims) {
+  static const char *const rows[] = { "aten.embedding.default", NULL };
+  static const char *const any[] = { "aten.index_select.default", NULL };
+  const bool first = is_op(e, rows);
+  const int at = e->nin - 1;    /* of the indices */
+  DtPartial *p;
+  if ((!first && !is_op(e, any)) || at < 1 || e->in[at] == NULL ||
+      e->in[at]->spec || e->in[at]->local->storage->drawn ||
+      !(first ? dims & 1 : along(e, dims))) return false;
+  p = put(g, e->out[0], DT_FATE_PICKED);
+  p->hash = dt_diag_hash(e->in[at]->local, true);
+  made_by(p, e);
+  return true;
+}
+
 /* --- operators --- */
 
 static void op_end (DtDiag *g, const DtEvent *e) {
@@ -209,7 +241,7 @@ static void op_end (DtDiag *g, const DtEvent *e) {
       e->nout < 1 || e->in[0] == NULL || e->out[0] == NULL || e->backward ||
       e->out[0]->spec || e->in[0]->spec || dt_session_no_data(g->s)) return;
   p = find(g, e->in[0], (e->op->flags & DT_OP_INPLACE) != 0);
-  if (p && p->fate == DT_FATE_ALONE) {
+  if (p && (p->fate == DT_FATE_ALONE || p->fate == DT_FATE_PICKED)) {
     if (!(e->op->flags & DT_OP_VIEW) && !dt_diag_is(g, e, DT_DO_CLONE) &&
         !dt_diag_is(g, e, DT_DO_TO_COPY)) return;
     {
@@ -227,7 +259,7 @@ static void op_end (DtDiag *g, const DtEvent *e) {
   }
   if (e->op->flags & DT_OP_INPLACE) return;
   if ((f = dt_diag_product(e->op)) != NULL) { product(g, e, f); return; }
-  if ((dims = dims_of(g, e->in[0])) == 0) return;
+  if ((dims = dims_of(g, e->in[0])) == 0 || picked(g, e, dims)) return;
   if (e->op->flags & DT_OP_VIEW) dims = viewed(e, dims);
   else if (!dt_diag_is(g, e, DT_DO_CLONE) && !dt_diag_is(g, e, DT_DO_TO_COPY)) {
     alone(g, e, dims);
@@ -247,9 +279,13 @@ static void report (DtDiag *g, const DtPartial *p, const DtMesh *mesh,
   if (p->fate == DT_FATE_BIASED)
     dt_diag_claim(g, &e, DT_FIND_ID_ADDED_EACH, true, mesh, mdim, v, p->hash,
                   "what is added to each addend");
+  else if (p->fate == DT_FATE_PICKED)
+    dt_diag_claim(g, &e, DT_FIND_ID_PART_ALONE, true, mesh, mdim, v, p->hash,
+                  "indices into the part of each rank, whose results are "
+                  "summed");
   else if (p->fate == DT_FATE_BENT)
     dt_diag_add(g, &e, DT_FIND_ID_BENT_ADDEND, v, 0, NULL, "it takes an addend "
-                "of a product over shards, its result is summed");
+                "of the sum, its result is summed");
 }
 
 void dt_diag_summed (DtDiag *g, const DtRecRaw *raw, const DtVar *in) {

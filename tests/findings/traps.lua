@@ -589,6 +589,24 @@ local cases = {
       local l = (w:to_local() * 3):sum()
       l:backward()
     end},
+  {"DT1046", "sub_",                          -- nobody reduces the gradient
+    function ()
+      local w = dt.ones(4)
+      w.requires_grad = true
+      dt.distributed.broadcast(w:detach(), 0)
+      local l = (w * (count(4) + me)):sum()
+      l:backward()
+      dt.no_grad(function () w:sub_(w.grad) end)
+    end,
+    function ()
+      local w = dt.ones(4)
+      w.requires_grad = true
+      dt.distributed.broadcast(w:detach(), 0)
+      local l = (w * (count(4) + me)):sum()
+      l:backward()
+      dt.distributed.all_reduce(w.grad)
+      dt.no_grad(function () w:sub_(w.grad) end)
+    end},
   {"DT1023", "FusedLinear",                   -- wgrad added to a buffer
     function () train_fused(false) end,
     function () train_fused(true) end, true},

@@ -70,6 +70,7 @@ local prefix = space ^ 1
     * (1 - S ")\n") ^ 0 * P ")"
   + P "[" * (1 - pid - S "]\n") ^ -60 * pid * host_no(num)
     * (1 - S "]\n") ^ 0 * P "]"
+  + stamp * space * (P "stderr" + "stdout") * space * S "FP" * #space
   + stamp * (P ":" + #(space + -1 + "[" + "|"))
   + glog + level * (P ":" + #space)
   + rank_no(num) * ":" * #space

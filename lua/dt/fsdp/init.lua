@@ -11,6 +11,7 @@
 
 local dt = require "dt"
 local util = require "dt.util"
+local ties = require "dt.ties"
 local autograd = require "dt.autograd"
 local nnm = require "dt.nn.module"
 local Param = require "dt.fsdp.param"
@@ -491,10 +492,12 @@ local function wrap(module, kw, info, reshard, prefix)
     api = prefix == "FSDP" and "fully_shard" or "replicate",
     auto_reshard = kw.reshard_after_forward == nil}, State)
   local modules, seen = {}, {}
+  ties.begin()
   for _, m in ipairs(roots) do managed(m, seen, modules) end
   local params = {}
   for i, item in ipairs(parameters_of(modules, keyed(kw.ignored_params))) do
     dt._source(item[3])
+    ties.replace(item[3], item[1], item[2])
     params[i] = util.explained(function ()
       return advice(roots, item[3], info)
     end, Param.new, item[1], item[2], item[3], info, kw.shard_placement_fn)

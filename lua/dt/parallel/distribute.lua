@@ -17,6 +17,7 @@ local function replicate(m, mesh)
     local p = m._parameters.map[name]
     if p and not p.is_dtensor then
       dt._source(p)
+      ties.replace(p, m, name)
       m:register_parameter(name, dt._make_param(
         dt.distribute_tensor(p:detach(), mesh, full), p.requires_grad))
     end

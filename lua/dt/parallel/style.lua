@@ -4,6 +4,7 @@
 
 local dt = require "dt"
 local util = require "dt.util"
+local ties = require "dt.ties"
 local nnm = require "dt.nn.module"
 local distribute_module = require("dt.parallel.distribute").distribute_module
 
@@ -97,6 +98,7 @@ end
 
 local function place(s, m, name, mesh, placement)
   local p = m._parameters.map[name]
+  ties.replace(p, m, name)
   m:register_parameter(name, dt._make_param(
     dt.distribute_tensor(p, mesh, {placement}, {src_data_rank = source(s)}),
     p.requires_grad))

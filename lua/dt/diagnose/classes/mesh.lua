@@ -153,6 +153,7 @@ return {
      {0.98, "Attempted to flatten multiple dimensions, with dimension"},
      {0.97, "Cannot flatten unevenly sharded tensor"},
      {0.97, "Attempted to flatten unevenly sharded dimension"},
+    {0.97, "Attempted to flatten an unevenly sharded dimension"},
      {0.93, "This operation would remove or reshape sharded dimension"},
      {0.9, "only the leftmost dim of a Flatten can be sharded"},
      {0.86, "is invalid for input of size", "=dt", "=view_of_shard",

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT
+** diag/rules_copies.c: parameters that a program keeps equal by hand, as data
+** parallel training does: made equal by a broadcast, they must get equal
+** updates.  Where a reduction of a gradient was forgotten they drift apart.
+**
+** What a parameter holds after an update is claimed to be equal; that is said
+** only when somebody asks, of what it holds then.  A program that averages its
+** parameters themselves from time to time wants them to differ in between:
+** what it reduces is forgotten for good. */
+#include <string.h>
+#include "diag/diag_int.h"
+
+static DtCopy *find (DtDiag *g, const DtTensor *t) {
+  int i;
+  for (i = 0; i < g->ncopies; i++)
+    if (g->copy[i].storage == t->storage->id) return &g->copy[i];
+  return NULL;
+}
+
+static void drop (DtDiag *g, DtCopy *c) {
+  dt_mesh_unref(g->s->cx, c->mesh);
+  *c = g->copy[--g->ncopies];
+}
+
+void dt_diag_copies_free (DtDiag *g) {
+  while (g->ncopies > 0) drop(g, &g->copy[0]);
+}
+
+void dt_diag_replica (DtDiag *g, const DtVar *v, DtMesh *mesh, int mdim) {
+  DtCopy *c = find(g, v->local);
+  if (mesh == NULL) {
+    if (c) c->averaged = true;
+    return;
+  }
+  if (!g->on || g->d->muted || g->d->rec.off || v->spec ||
+      !dt_dtype_is_float((DtDtype)v->local->m.dtype)) return;
+  if (c == NULL) {
+    if (g->ncopies == DT_COPIES) return;
+    c = &g->copy[g->ncopies++];
+    memset(c, 0, sizeof *c);
+    c->storage = v->local->storage->id;
+  }
+  dt_mesh_unref(g->s->cx, c->mesh);
+  c->mesh = dt_mesh_ref(mesh);
+  c->mdim = mdim;
+  c->version = v->local->storage->version;
+  c->changed = false;
+}
+
+/* Only what learns is a parameter. */
+static void gradient (DtDiag *g, const DtEvent *e) {
+  const DtVar *p = e->nin > 0 ? e->in[0] : NULL;
+  DtCopy *c;
+  DtBuf b;
+  if (g->ncopies == 0 || p == NULL || p->spec ||
+      (c = find(g, p->local)) == NULL || c->what) return;
+  dt_buf_init(&b, g->s->cx);
+  dt_buf_addf(&b, "parameter %s, equal after a broadcast, after its update",
+              dt_diag_name(g, p));
+  if (!b.oom) c->what = dt_session_intern(g->s, dt_buf_str(&b));
+  dt_buf_fini(&b);
+  if (c->what == NULL) dt_error_clear(g->s->cx);
+}
+
+static void updated (DtDiag *g, const DtEvent *e) {
+  int i;
+  if (g->ncopies == 0 || e->status != DT_OK || e->backward ||
+      !(e->op->flags & DT_OP_INPLACE) || dt_session_no_data(g->s)) return;
+  for (i = 0; i < e->nin; i++) {
+    DtCopy *c = e->in[i] && !e->in[i]->spec ? find(g, e->in[i]->local) : NULL;
+    if (c == NULL || c->what == NULL ||
+        c->version == e->in[i]->local->storage->version) continue;
+    c->version = e->in[i]->local->storage->version;
+    c->hash = dt_diag_hash(e->in[i]->local, false);
+    c->changed = true;
+    c->op = e->op;
+    c->file = e->file;
+    c->line = e->line;
+    c->seq = e->seq;
+    c->module = e->module;
+  }
+}
+
+void dt_diag_copies (DtDiag *g) {
+  int i;
+  for (i = 0; i < g->ncopies; i++) {
+    DtCopy *c = &g->copy[i];
+    DtEvent e = { .kind = DT_EV_OP, .op = c->op, .file = c->file,
+                  .line = c->line, .seq = c->seq,
+                  .module = c->module ? c->module : "" };
+    if (!c->changed || c->averaged) continue;
+    dt_diag_claim(g, &e, DT_FIND_ID_UNREDUCED, false, c->mesh, c->mdim, NULL,
+                  c->hash, c->what);
+    c->changed = false;
+  }
+}
+
+const DtDiagRule dt_rules_copies[] = {
+  { DT_EV_GRAD, gradient },
+  { DT_EV_OP_END, updated },
+  { 0, NULL }
+};
