@@ -104,6 +104,13 @@ static DtStatus rrelu_functional_kernel (DtKernelCall *c) {
   return rrelu_kernel(&k);
 }
 
+/* In training a product, else as of leaky_relu. */
+static DtStatus rrelu_backward_meta (DtMetaCall *c) {
+  double lo = dt_arg_float(c->args, 3), hi = dt_arg_float(c->args, 4);
+  return dt_arg_bool(c->args, 5) && hi - lo > 1e-6 ? op_pw_meta(c)
+                                                   : op_pw_meta_second(c);
+}
+
 static DtStatus rrelu_backward_kernel (DtKernelCall *c) {
   double lo = dt_arg_float(c->args, 3), hi = dt_arg_float(c->args, 4);
   DtDtype t = (DtDtype)c->out[0]->m.dtype;
@@ -234,7 +241,9 @@ static DtStatus rrelu_meta (DtMetaCall *c) {
   DT_CHECK(c->cx, c->fake || dt_meta_same_shape(m, n), DT_E_RUNTIME, "noise "
            "tensor shape must match self tensor shape. Got self.shape = %s "
            "noise.shape = %s", op_shape_text(m).s, op_shape_text(n).s);
-  return op_pw_meta(c);
+  DT_TRY(c->cx, op_pw_meta(c));
+  if (!c->fake) dt_meta_set_contiguous(&c->out[0]);
+  return DT_OK;
 }
 static const int row_rrelu_with_noise[PWR_LEN] = { DT_U_leaky_relu, PK_SAME,
                                                    2, 0, 1, 0, 0 };
@@ -320,7 +329,7 @@ const DtOpDef dt_op_rrelu_with_noise_backward = {
             "self_is_result) -> Tensor",
   .brief = "Gradient of rrelu_with_noise.",
   .doc = "Propagated by its decomposition.",
-  .flags = DT_OP_ALIAS_SAFE, .meta = op_pw_meta,
+  .flags = DT_OP_ALIAS_SAFE, .meta = rrelu_backward_meta,
   .kernel = rrelu_backward_kernel, .decomp = rrelu_backward_decomp,
   .grad = g_rrelu_with_noise_backward,
   .samples = noise_back_samples, .row = row_rrelu_with_noise_backward

@@ -266,7 +266,13 @@ static DtStatus bce_back_decomp (DtDecompCall *c) {
   b = E("aten.clamp.default", "tf", b, 1e-12);
   a = E("aten.div.Tensor", "tt", a, b);
   if (w != NULL) a = E("aten.mul.Tensor", "tt", a, w);
-  return finish(c, mean_part(c, a, x));
+  a = mean_part(c, a, x);
+  if (c->e->tracing || !dt_emit_ok(c->e)) return finish(c, a);
+  DtMeta m = meta_of(c, a), want = meta_of(c, x);       /* as the input lies */
+  if (!dt_meta_same_shape(&m, &want) || m.dtype != want.dtype)
+    return finish(c, a);
+  b = E("aten.empty_like.default", "t", x);
+  return finish(c, E("aten.copy_.default", "tt", b, a));
 }
 
 /* PyTorch's kernels, but not its decompositions, multiply in place. */

@@ -109,6 +109,15 @@ DtStatus op_g_la_det (DtGradCall *c) {
   DtDtype t = (DtDtype)m.dtype;
   bool wide = t == DT_F64 || t == DT_C128;
   if (g == NULL) return op_g_finish(c);
+  if (dt_emit_ok(c->e) && dt_meta_numel(&m) == 0) {
+    op_g_set(c, 0, E("aten.zeros_like.default", "t", c->in[0]));
+    return op_g_finish(c);
+  }
+  if (dt_emit_ok(c->e) && m.shape[m.ndim - 1] == 1) {
+    g = unsq(c, unsq(c, g, -1), -1);
+    op_g_set(c, 0, E("aten.expand.default", "tI", g, (int)m.ndim, m.shape));
+    return op_g_finish(c);
+  }
   d = c->out[0];
   if (dt_dtype_is_complex(t))
     d = E("aten._conj.default", "t", d);

@@ -352,6 +352,8 @@ static DtHandle *others_product (DtEmit *e, DtHandle *g, DtHandle *x, int dim) {
   DtMeta m;
   int64_t one[DT_MAX_NDIM], d = dim;
   dt_meta_copy(&m, dt_emit_meta(e, x));
+  if (dt_emit_ok(e) && dt_meta_numel(&m) == 0)
+    return dt_emit(e, "aten.expand.default", "tI", g, (int)m.ndim, m.shape);
   if (!dt_emit_ok(e) || m.ndim == 0 || m.shape[dim] == 1) return g;
   memcpy(one, m.shape, sizeof(int64_t) * m.ndim);
   one[dim] = 1;
@@ -395,6 +397,17 @@ static DtStatus prod_grad (DtGradCall *c) {
   return op_g_finish(c);
 }
 
+/* Of too few elements: NaN where x is the mean, else infinite. */
+static DtHandle *var_of_few (DtGradCall *c, DtHandle *g, DtDtype t) {
+  DtHandle *u = E("aten.mean.default", "t", IN);
+  u = E("aten.eq.Tensor", "tt", IN, u);
+  DtHandle *a = E("aten.scalar_tensor.default", "f dtype=d", (double)NAN,
+                  (int)t);
+  DtHandle *b = E("aten.scalar_tensor.default", "f dtype=d", (double)INFINITY,
+                  (int)t);
+  return E("aten.mul.Tensor", "tt", g, E("aten.where.self", "ttt", u, a, b));
+}
+
 /* (2 / (n - correction)) * g * (x - mean) */
 static DtHandle *var_part (DtGradCall *c, DtHandle *g) {
   uint32_t mask;
@@ -408,6 +421,8 @@ static DtHandle *var_part (DtGradCall *c, DtHandle *g) {
   if (red_dims(c->e->cx, c->op, c->args, &m, &mask) != DT_OK) return NULL;
   for (int d = 0; d < m.ndim; d++)
     n *= mask >> d & 1u ? (double)m.shape[d] : 1;
+  if ((m.ndim == 0 || dt_arg_is_none(c->args, 1)) && n <= k)
+    return var_of_few(c, g, (DtDtype)m.dtype);
   g = op_g_unsqueeze(c->e, g, m.ndim, mask, red_keep(c->op, c->args), all);
   DtHandle *u = all ? E("aten.mean.default", "t", IN)
                     : E("aten.mean.dim", "tvb", IN, c->args->v[1], 1);

@@ -223,6 +223,15 @@ done:
   return st;
 }
 
+/* PyTorch's kernel reads memory in order, whatever the strides say. */
+static DtHandle *as_it_lies (DtDecompCall *c, DtHandle *h) {
+  DtMeta m = meta_of(c, h), dense = m;
+  dt_meta_set_contiguous(&dense);
+  if (c->e->tracing || !dt_emit_ok(c->e) || dt_meta_is_contiguous(&m)) return h;
+  return E("aten.as_strided.default", "tII", h, (int)m.ndim, m.shape,
+           (int)m.ndim, dense.stride);
+}
+
 static DtStatus weight_norm_decomp (DtDecompCall *c) {
   DtMeta m = meta_of(c, c->in[0]);
   int64_t dims[DT_MAX_NDIM];
@@ -240,14 +249,14 @@ static DtStatus weight_norm_decomp (DtDecompCall *c) {
   }
   DtDtype wide = dt_dtype_acc(t);
   bool narrow = !c->e->tracing && wide != t;    /* its norms are wide */
+  DtHandle *v = as_it_lies(c, c->in[0]), *g = as_it_lies(c, c->in[1]);
   DtHandle *h = narrow
-    ? E("aten.linalg_vector_norm.default", "tiIb dtype=d", c->in[0],
-        (int64_t)2, n, dims, 1, (int)wide)
-    : E("aten.linalg_vector_norm.default", "tiIb", c->in[0], (int64_t)2, n,
-        dims, 1);
-  DtHandle *q = E("aten.div.Tensor", "tt", c->in[1], h);
-  q = E("aten.mul.Tensor", "tt", c->in[0], q);
-  c->out[0] = narrow ? E("aten._to_copy.default", "t dtype=d", q, (int)t) : q;
+    ? E("aten.linalg_vector_norm.default", "tiIb dtype=d", v, (int64_t)2, n,
+        dims, 1, (int)wide)
+    : E("aten.linalg_vector_norm.default", "tiIb", v, (int64_t)2, n, dims, 1);
+  DtHandle *q = E("aten.mul.Tensor", "tt", v, E("aten.div.Tensor", "tt", g, h));
+  if (narrow) q = E("aten._to_copy.default", "t dtype=d", q, (int)t);
+  c->out[0] = c->e->tracing ? q : E("aten.contiguous.default", "t", q);
   c->out[1] = h;
   c->nout = 2;
   return c->e->st;

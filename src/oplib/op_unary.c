@@ -5,7 +5,7 @@
 ** They differ only by data: each is one row (schema, kernel function, type
 ** promotion, class of partial rules, gradient, samples).  Gradients write the
 ** sequence of aten calls of PyTorch's derivatives.yaml. */
-#include "oplib/oplib_int.h"
+#include "oplib/casting.h"
 
 #include <math.h>
 #include <string.h>
@@ -348,9 +348,14 @@ const DtOpDef dt_op_clamp = {
   static const int row_##id[PWR_LEN] = { DT_B_##id, PK_SAME, 2, first, second, \
                                          0, npar, __VA_ARGS__ }
 BROW(threshold_backward, 0, 1, 1, 2);
-DEF(threshold_backward, "threshold_backward(Tensor grad_output, Tensor self, "
-    "Scalar threshold) -> Tensor", "Gradient of relu and threshold.", 0, NONE,
-    g_threshold_backward, thr_samples);
+const DtOpDef dt_op_threshold_backward = {
+  .schema = "aten::threshold_backward(Tensor grad_output, Tensor self, "
+            "Scalar threshold) -> Tensor",
+  .brief = "Gradient of relu and threshold.", .flags = PW,
+  .meta = op_pw_meta_second, .kernel = op_pw_kernel,
+  .grad = g_threshold_backward, .samples = thr_samples,
+  .row = row_threshold_backward
+};
 BROW(sigmoid_backward, 0, 1, 0, 0);
 DEF(sigmoid_backward, "sigmoid_backward(Tensor grad_output, Tensor output) -> "
     "Tensor", "Gradient of sigmoid from its output.", NOGRAD, NONE, NULL,
@@ -375,7 +380,7 @@ const DtOpDef dt_op_leaky_relu_backward = {
   .schema = "aten::leaky_relu_backward(Tensor grad_output, Tensor self, "
             "Scalar negative_slope, bool self_is_result) -> Tensor",
   .brief = "Gradient of leaky_relu.", .flags = DT_OP_ALIAS_SAFE | NOGRAD,
-  .meta = op_pw_meta, .kernel = op_pw_kernel, .decomp = op_d_program,
+  .meta = op_pw_meta_second, .kernel = op_pw_kernel, .decomp = op_d_program,
   .program = "m = gt.Scalar(self, 0); a = mul.Tensor(grad_output, "
              "negative_slope); where.self(m, grad_output, a)",
   .samples = leaky_samples, .row = row_leaky_relu_backward

@@ -159,6 +159,10 @@ static DtStatus prelu_back_meta (DtMetaCall *c) {
                      { .m = dt_in(c, 2) } };
   DtDtype t = op_promote(3, o);
   DT_TRY(c->cx, op_promotable(c->cx, 3, o));
+  if (!c->fake) {               /* laid out as the input */
+    o[0].m = dt_in(c, 1);
+    o[1].m = dt_in(c, 0);
+  }
   DT_TRY(c->cx, op_broadcast(c->cx, 3, o, t, &c->out[0]));
   c->nout = 2;
   return op_broadcast(c->cx, 3, o, t, &c->out[1]);

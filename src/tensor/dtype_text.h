@@ -6,7 +6,8 @@
 
 #include "tensor/dtype.h"
 
-/* A tensor's type in errors: "torch.FloatTensor", "CPUBoolType".  Static text.  Pure. */
+/* A tensor's type in errors: "torch.FloatTensor", "CPUBoolType".  Static text.
+** Pure. */
 const char *dt_dtype_type_text (DtDtype t);
 
 /* torch.can_cast: may a result of type `from` be written to a `to`?
