@@ -4,8 +4,8 @@
 **
 ** One counter value per element: three quarters of the words are thrown
 ** away for f32, but element i needs nothing but i, which is what lets every
-** rank of any mesh compute its own part.  The sequence is ours, not
-** PyTorch's. */
+** rank of any mesh compute its own part.  The sequence is ours, not that of
+** PyTorch's accelerators. */
 #include <math.h>
 #include "base/rng.h"
 
@@ -64,4 +64,9 @@ uint64_t dt_rng_u64 (const DtRng *r, uint64_t i) {
   uint32_t w[4];
   dt_philox(r->seed, r->offset + i, 0, w);
   return (uint64_t)w[0] << 32 | w[1];
+}
+
+/* In steps of four, as PyTorch's trackers count. */
+void dt_rng_spend (DtRng *r, int64_t n) {
+  r->offset += ((uint64_t)n + 3) / 4 * 4;
 }

@@ -42,20 +42,44 @@ static int l_manual_seed (lua_State *L) {
   return 0;
 }
 
-/* dt._rng([seed, offset [, lent]]) -> seed, offset as they were: where the
-** random numbers of this rank are.  `lent`: true, they are another
-** generator's; false, its own again. */
+/* The generators of a rank as a string, and back. */
+typedef struct RngState { uint64_t cpu[3], device[2]; } RngState;
+
+static void rng_state (const DtGenerators *g, RngState *to) {
+  *to = (RngState){ { g->cpu.seed, g->cpu.offset, g->cpu.pair },
+                    { g->device.seed, g->device.offset } };
+}
+
+/* dt._rng([state [, lent]]) -> the state as it was: where the random numbers of
+** this rank are.  `lent`: true, they are another generator's; false, its own
+** again. */
 static int l_rng (lua_State *L) {
-  DtRng *r = &dtL_session(L)->rng, old = *r;
+  DtGenerators *g = &dtL_session(L)->rng;
+  RngState old, now;
+  size_t n;
+  rng_state(g, &old);
   if (!lua_isnoneornil(L, 1)) {
-    r->seed = (uint64_t)luaL_checkinteger(L, 1);
-    r->offset = (uint64_t)luaL_checkinteger(L, 2);
+    const char *p = luaL_checklstring(L, 1, &n);
+    luaL_argcheck(L, n == sizeof now, 1, "RNG state is wrong size");
+    memcpy(&now, p, n);
+    g->cpu.seed = now.cpu[0];
+    g->cpu.offset = now.cpu[1];
+    g->cpu.pair = now.cpu[2];
+    g->device.seed = now.device[0];
+    g->device.offset = now.device[1];
   }
-  if (!lua_isnoneornil(L, 3))
-    dtL_session(L)->rng_lent = lua_toboolean(L, 3);
-  lua_pushinteger(L, (lua_Integer)old.seed);
-  lua_pushinteger(L, (lua_Integer)old.offset);
-  return 2;
+  if (!lua_isnoneornil(L, 2))
+    dtL_session(L)->rng_lent = lua_toboolean(L, 2);
+  lua_pushlstring(L, (const char *)&old, sizeof old);
+  return 1;
+}
+
+/* dt._rng_seeded(seed) -> the state after that seed */
+static int l_rng_seeded (lua_State *L) {
+  uint64_t seed = (uint64_t)luaL_checkinteger(L, 1);
+  RngState s = { { seed, 0, 0 }, { seed, 0 } };
+  lua_pushlstring(L, (const char *)&s, sizeof s);
+  return 1;
 }
 
 /* dt._rng_offsets(mesh, shape, placements) -> start, end, first shard */
@@ -379,6 +403,7 @@ void dtL_open_misc (lua_State *L, int dt) {
     {"_pretend_data", l_pretend},
     {"barrier", l_barrier}, {"is_fake", l_is_fake},
     {"manual_seed", l_manual_seed}, {"_rng", l_rng},
+    {"_rng_seeded", l_rng_seeded},
     {"_rng_offsets", l_rng_offsets},
     {"rank", l_rank}, {"world", l_world},
     {"world_size", l_world_size}, {NULL, NULL}

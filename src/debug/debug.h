@@ -65,7 +65,7 @@ static inline DtDebug *dt_debug_of (const DtSession *s) {
 /* Run something of our own: not recorded, operator numbers, generator and
 ** gradient mode as before afterwards.  Local. */
 typedef struct DtMute {
-  int64_t seq; DtRng rng; bool grad; DtTracedMode traced;
+  int64_t seq; DtGenerators rng; bool grad; DtTracedMode traced;
 } DtMute;
 void dt_debug_mute (DtDebug *d, DtMute *m);
 void dt_debug_unmute (DtDebug *d, const DtMute *m);

@@ -261,10 +261,17 @@ static DtStatus make_views (LocalCall *c) {
   return DT_OK;
 }
 
+/* Of the device the numbers are for. */
+static DtRng *generator (LocalCall *c) {
+  const DtMeta *m = c->n > 0 ? &c->m[0] : c->nin > 0 ? &c->kin[0]->m : NULL;
+  return m == NULL || m->device == DT_DEV_CPU ? &c->s->rng.cpu
+                                              : &c->s->rng.device;
+}
+
 static DtStatus call_kernel (LocalCall *c, DtTensor *const *work) {
   DtKernelCall k = { .cx = c->s->cx, .op = c->op, .args = c->args,
                      .nin = c->nin, .in = c->kin, .nout = c->n, .out = work,
-                     .ret = c->ret, .rng = &c->s->rng };
+                     .ret = c->ret, .rng = generator(c) };
   if (c->nodata) {
     DT_CHECK(k.cx, c->n > 0 || c->op->sig->nrets == 0, DT_E_META_NO_DATA,
              "%s needs data, and this tensor has none", c->op->sig->full);
@@ -487,7 +494,7 @@ static DtStatus run_decomp (LocalCall *c) {
 static DtStatus run_datadep (LocalCall *c) {
   DtKernelCall k = { .cx = c->s->cx, .op = c->op, .args = c->args,
                      .nin = c->nin, .in = c->kin, .nout = c->op->sig->nrets,
-                     .ret = c->ret, .rng = &c->s->rng, .made = c->out };
+                     .ret = c->ret, .rng = generator(c), .made = c->out };
   DtStatus st;
   DT_CHECK(k.cx, !c->nodata, DT_E_META_NO_DATA, "%s needs data, and this "
            "tensor has none", c->op->sig->full);

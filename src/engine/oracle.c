@@ -25,7 +25,7 @@ DtStatus dt_oracle_call (DtSession *s, const DtOpDef *op, const DtArgs *args,
                          DtTensor **out, int *nout, DtValue *ret) {
   uint64_t mask = s->listen_mask;
   int64_t seq = s->seq;
-  DtRng rng = s->rng;
+  DtGenerators rng = s->rng;
   bool grad = s->grad_enabled;
   DtStatus st;
   s->listen_mask = 0;

@@ -57,15 +57,15 @@ void dt_rng_offsets (const DtSpec *spec, int64_t *start, int64_t *end,
 
 /* The tracker starts with rank 0's state on all ranks. */
 static DtStatus tracker_start (DtSession *s) {
-  uint64_t state[2] = { s->rng.seed, s->rng.offset };
+  uint64_t state[2] = { s->rng.device.seed, s->rng.device.offset };
   DtCollInfo info = { "broadcast_", sizeof state, "RNG state", "" };
   s->dist_rng = true;
   if (dt_session_no_data(s) || s->comm == NULL || s->comm->size == 1)
     return DT_OK;
   DT_TRY(s->cx, dt_comm_broadcast(s->cx, s->comm->world, &info, state,
                                   sizeof state, 0));
-  s->rng.seed = state[0];
-  s->rng.offset = state[1];
+  s->rng.device.seed = state[0];
+  s->rng.device.offset = state[1];
   return DT_OK;
 }
 
@@ -89,12 +89,12 @@ DtStatus dt_rng_region_begin (DtSession *s, const DtOpDef *op,
   if (!s->dist_rng) DT_TRY(s->cx, tracker_start(s));
   dt_rng_offsets(spec, &start, &end, first);
   r->on = true;
-  r->old = s->rng.offset;
+  r->old = s->rng.device.offset;
   r->end = r->old + (uint64_t)end;
-  s->rng.offset += (uint64_t)start;
+  s->rng.device.offset += (uint64_t)start;
   return DT_OK;
 }
 
 void dt_rng_region_end (DtSession *s, const DtRngRegion *r) {
-  if (r->on) s->rng.offset = r->end;
+  if (r->on) s->rng.device.offset = r->end;
 }

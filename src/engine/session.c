@@ -122,8 +122,8 @@ bool dt_session_no_data (const DtSession *s) {
 }
 
 uint64_t dt_session_seed (DtSession *s, uint64_t seed) {
-  s->rng.seed = seed;
-  s->rng.offset = 0;
+  s->rng.cpu = (DtRng){.seed = seed, .twister = &s->twister};
+  s->rng.device = (DtRng){.seed = seed};
   s->seeded = true;
   return seed;
 }
@@ -167,7 +167,8 @@ DtStatus dt_session_new (DtCtx *cx, DtComm *comm, const DtSessionOpts *o,
   s->comm = comm;
   s->grad_enabled = true;
   s->module = "";
-  s->rng.seed = o->seed;
+  (void)dt_session_seed(s, o->seed);
+  s->seeded = false;
   st = dt_profile_init(cx, &s->profile, o->torch_release, o->device);
   if (st == DT_OK) st = tables_new(s, o);
   if (st != DT_OK) {

@@ -31,7 +31,8 @@ struct DtSession {
   int no_agree;
   const char *coll_as;          /* what the next collective is called; NULL */
   /* state */
-  DtRng rng;
+  DtGenerators rng;
+  DtTwister twister;            /* where rng.cpu's words are made */
   bool seeded;                  /* somebody chose the seed */
   bool rng_lent;                /* another generator's state is in `rng` */
   bool dist_rng;                /* RNG tracker is active */

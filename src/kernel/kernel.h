@@ -62,21 +62,23 @@ DtStatus dt_k_eye (DtCtx *cx, DtTensor *dst);
 /* Keep the lower (upper) triangle, zero elsewhere; `diag` as torch.tril. */
 DtStatus dt_k_tri (DtCtx *cx, const DtTensor *a, int64_t diag, bool upper,
                    DtTensor *out);
-/* Random fill from r->seed, r->offset (element i is a function of i). */
-DtStatus dt_k_uniform (DtCtx *cx, DtTensor *dst, const DtRng *r, double lo,
+/* Random fill: the next numbers of `r`, which moves on.  Of a counter-based
+** generator element i is a function of r->seed, r->offset and i. */
+DtStatus dt_k_uniform (DtCtx *cx, DtTensor *dst, DtRng *r, double lo,
                        double hi);
-DtStatus dt_k_normal (DtCtx *cx, DtTensor *dst, const DtRng *r, double mean,
+DtStatus dt_k_normal (DtCtx *cx, DtTensor *dst, DtRng *r, double mean,
                       double std);
-DtStatus dt_k_bernoulli (DtCtx *cx, DtTensor *dst, const DtRng *r, double p);
+DtStatus dt_k_bernoulli (DtCtx *cx, DtTensor *dst, DtRng *r, double p);
 /* Other distributions: exponential (a = rate), geometric (a = probability),
 ** log-normal (a, b = mean and deviation of the logarithm), Cauchy (a, b =
-** median and scale). */
+** median and scale); a word of 32 bits modulo a. */
 typedef enum DtRandom {
-  DT_RND_EXPONENTIAL, DT_RND_GEOMETRIC, DT_RND_LOG_NORMAL, DT_RND_CAUCHY
+  DT_RND_EXPONENTIAL, DT_RND_GEOMETRIC, DT_RND_LOG_NORMAL, DT_RND_CAUCHY,
+  DT_RND_WORD
 } DtRandom;
-DtStatus dt_k_random (DtCtx *cx, DtRandom kind, DtTensor *dst, const DtRng *r,
+DtStatus dt_k_random (DtCtx *cx, DtRandom kind, DtTensor *dst, DtRng *r,
                       double a, double b);
-DtStatus dt_k_randint (DtCtx *cx, DtTensor *dst, const DtRng *r, int64_t lo,
+DtStatus dt_k_randint (DtCtx *cx, DtTensor *dst, DtRng *r, int64_t lo,
                        int64_t hi);
 
 typedef enum DtReduce {

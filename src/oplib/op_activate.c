@@ -63,8 +63,34 @@ static DtStatus celu_meta (DtMetaCall *c) {
   return op_pw_meta(c);
 }
 
-/* Out of training the slope is the mean of the bounds; in training it is
-** drawn for each negative element and kept in noise (1 elsewhere). */
+/* Noise of a training step: drawn for each element that is not positive, 1
+** elsewhere.  The CPU's generator gives a number to those alone. */
+static DtStatus rrelu_noise (DtKernelCall *c, double lo, double hi,
+                             const DtTensor *x, DtTensor *noise) {
+  DtTensor *v = NULL, *u = NULL;
+  const double *in;
+  DtStatus st = DT_OK;
+  void *p;
+  DT_TRYG(c->cx, op_temp(c->cx, DT_F64, x->m.ndim, x->m.shape, &v));
+  DT_TRYG(c->cx, op_temp(c->cx, DT_F64, x->m.ndim, x->m.shape, &u));
+  DT_TRYG(c->cx, dt_k_copy(c->cx, x, v));
+  if (c->rng->twister == NULL)
+    DT_TRYG(c->cx, dt_k_uniform(c->cx, u, c->rng, lo, hi));
+  DT_TRYG(c->cx, dt_tensor_data(c->cx, u, &p));
+  in = dt_tensor_cdata(v);
+  for (int64_t i = 0, n = dt_meta_numel(&x->m); in != NULL && i < n; i++) {
+    if (in[i] > 0) ((double *)p)[i] = 1;
+    else if (c->rng->twister)
+      ((double *)p)[i] = dt_twist_f64(c->rng) * (hi - lo) + lo;
+  }
+  st = dt_k_copy(c->cx, u, noise);
+done:
+  dt_tensor_unref(c->cx, v);
+  dt_tensor_unref(c->cx, u);
+  return st;
+}
+
+/* Out of training the slope is the mean of the bounds. */
 static DtStatus rrelu_kernel (DtKernelCall *c) {
   double lo = dt_arg_float(c->args, 2), hi = dt_arg_float(c->args, 3);
   DtTensor *x = c->in[0], *noise = c->in[1], *out = c->out[0];
@@ -73,20 +99,8 @@ static DtStatus rrelu_kernel (DtKernelCall *c) {
     DtScalar slope = dt_scalar_float((lo + hi) / 2);
     return dt_k_unary(c->cx, DT_U_leaky_relu, t, &slope, x, out);
   }
-  DtTensor *keep = NULL;
-  OpNumber unit;
-  DtScalar zero = dt_scalar_float(0);
-  DtStatus st = op_temp(c->cx, DT_BOOL, x->m.ndim, x->m.shape, &keep);
-  if (st == DT_OK) st = dt_k_uniform(c->cx, noise, c->rng, lo, hi);
-  if (st == DT_OK)
-    st = dt_k_unary(c->cx, DT_U_gt_scalar, t, &zero, x, keep);
-  if (st == DT_OK)
-    st = dt_k_ternary(c->cx, DT_T3_where, t, NULL, keep,
-                      op_number(&unit, dt_scalar_float(1), DT_F64), noise,
-                      noise);
-  if (st == DT_OK) st = dt_k_binary(c->cx, DT_B_mul, t, NULL, x, noise, out);
-  dt_tensor_unref(c->cx, keep);
-  return st;
+  DT_TRY(c->cx, rrelu_noise(c, lo, hi, x, noise));
+  return dt_k_binary(c->cx, DT_B_mul, t, NULL, x, noise, out);
 }
 
 /* The functional form gives the noise it drew as a second result. */

@@ -266,20 +266,13 @@ static DtStatus eye_out_strategy (DtStratCall *c) {
   return op_s_one(c, out->pl, out->pl, 0);
 }
 
-static DtStatus advance (DtKernelCall *c) {
-  uint64_t n = (uint64_t)dt_meta_numel(&c->out[0]->m);
-  c->rng->offset += (n + 3) / 4 * 4;
-  return DT_OK;
-}
 static DtStatus rand_kernel (DtKernelCall *c) {
   DT_ASSERT(c->cx, c->rng);
-  DT_TRY(c->cx, dt_k_uniform(c->cx, c->out[0], c->rng, 0, 1));
-  return advance(c);
+  return dt_k_uniform(c->cx, c->out[0], c->rng, 0, 1);
 }
 static DtStatus randn_kernel (DtKernelCall *c) {
   DT_ASSERT(c->cx, c->rng);
-  DT_TRY(c->cx, dt_k_normal(c->cx, c->out[0], c->rng, 0, 1));
-  return advance(c);
+  return dt_k_normal(c->cx, c->out[0], c->rng, 0, 1);
 }
 
 /* randint: high, or low and high, before the size. */
@@ -304,11 +297,28 @@ static DtStatus randint_kernel (DtKernelCall *c) {
   int64_t lo, hi;
   DT_ASSERT(c->cx, c->rng);
   randint_range(c->op, c->args, &lo, &hi);
-  DT_TRY(c->cx, dt_k_randint(c->cx, c->out[0], c->rng, lo, hi));
-  return advance(c);
+  return dt_k_randint(c->cx, c->out[0], c->rng, lo, hi);
 }
 
-/* randperm: 0, 1, ... n - 1, shuffled from the end. */
+/* randperm: 0, 1, ... n - 1, shuffled: with the CPU's generator from the
+** beginning, as PyTorch does. */
+static void swap (int64_t *v, int64_t i, int64_t k) {
+  int64_t x = v[i];
+  v[i] = v[k];
+  v[k] = x;
+}
+static void shuffle (DtRng *r, int64_t *v, int64_t n) {
+  if (r->twister) {
+    for (int64_t i = 0; i < n - 1; i++)
+      swap(v, i, i + (int64_t)((uint64_t)dt_twist32(r) % (uint64_t)(n - i)));
+    return;
+  }
+  for (int64_t i = n - 1; i > 0; i--) {
+    double u = dt_rng_uniform_f64(r, (uint64_t)i);
+    swap(v, i, (int64_t)(u * (double)(i + 1)));
+  }
+  dt_rng_spend(r, n);
+}
 static DtStatus randperm_meta (DtMetaCall *c) {
   int64_t n = dt_arg_int(c->args, 0);
   return op_factory(c, DT_I64, 1, &n);
@@ -328,14 +338,8 @@ static DtStatus randperm_kernel (DtKernelCall *c) {
   DT_TRYG(c->cx, dt_tensor_data(c->cx, t, &p));
   v = p;
   for (int64_t i = 0; i < n; i++) v[i] = i;
-  for (int64_t i = n - 1; i > 0; i--) {
-    double u = dt_rng_uniform_f64(c->rng, (uint64_t)i);
-    int64_t k = (int64_t)(u * (double)(i + 1)), x = v[i];
-    v[i] = v[k];
-    v[k] = x;
-  }
-  DT_TRYG(c->cx, dt_k_copy(c->cx, t, c->out[0]));
-  st = advance(c);
+  shuffle(c->rng, v, n);
+  st = dt_k_copy(c->cx, t, c->out[0]);
 done:
   dt_tensor_unref(c->cx, t);
   return st;

@@ -158,11 +158,6 @@ static DtStatus copy__kernel (DtKernelCall *c) {
   return dt_k_copy(c->cx, dt_kin(c, 1), c->out[0]);
 }
 
-static void advance (DtKernelCall *c) {
-  uint64_t n = (uint64_t)dt_meta_numel(&c->out[0]->m);
-  if (c->rng) c->rng->offset += (n + 3) / 4 * 4;
-}
-
 static DtStatus need_rng (DtKernelCall *c) {
   DT_ASSERT(c->cx, c->rng);
   return DT_OK;
@@ -172,17 +167,13 @@ static DtStatus rand_kernel (DtKernelCall *c) {
   DT_TRY(c->cx, need_rng(c));
   DT_TRY(c->cx, op_kernel_allows(c->cx, NULL, "uniform_",
                                  (DtDtype)c->out[0]->m.dtype, false));
-  DT_TRY(c->cx, dt_k_uniform(c->cx, c->out[0], c->rng, 0, 1));
-  advance(c);
-  return DT_OK;
+  return dt_k_uniform(c->cx, c->out[0], c->rng, 0, 1);
 }
 static DtStatus randn_kernel (DtKernelCall *c) {
   DT_TRY(c->cx, need_rng(c));
   DT_TRY(c->cx, op_kernel_allows(c->cx, NULL, "normal_",
                                  (DtDtype)c->out[0]->m.dtype, false));
-  DT_TRY(c->cx, dt_k_normal(c->cx, c->out[0], c->rng, 0, 1));
-  advance(c);
-  return DT_OK;
+  return dt_k_normal(c->cx, c->out[0], c->rng, 0, 1);
 }
 /* mask = keep, out = input * mask / (1 - p) */
 static DtStatus native_dropout_kernel (DtKernelCall *c) {
@@ -206,7 +197,6 @@ static DtStatus native_dropout_kernel (DtKernelCall *c) {
            dt_dtype_word(t));
   DT_TRY(c->cx, need_rng(c));
   DT_TRY(c->cx, dt_k_bernoulli(c->cx, c->out[1], c->rng, 1 - p));
-  advance(c);
   par[0] = dt_scalar_float(1 / (1 - p));
   return dt_k_ternary(c->cx, DT_T3_dropout_backward,
                       (DtDtype)c->in[0]->m.dtype, par, c->in[0], c->out[1],
@@ -473,7 +463,6 @@ static DtStatus randint_like_kernel (DtKernelCall *c) {
   DT_TRY(c->cx, op_randint(c->cx, c->out[0], c->rng,
                            at == 2 ? dt_arg_int(c->args, 1) : 0,
                            dt_arg_int(c->args, at)));
-  advance(c);
   return DT_OK;
 }
 /* PyTorch's pretend kernel of the out= form takes no `out`. */

@@ -40,11 +40,6 @@ static DtStatus multinomial_rules (DtRuleCall *c) {
 
 /* ---- kernels ---- */
 
-static void advance (DtKernelCall *c, const DtMeta *m) {
-  uint64_t n = (uint64_t)dt_meta_numel(m);
-  c->rng->offset += (n + 3) / 4 * 4;
-}
-
 /* The type may be filled so; the generator is there. */
 static DtStatus ready (DtKernelCall *c, const char *name) {
   DT_ASSERT(c->cx, c->rng);
@@ -57,10 +52,7 @@ static DtStatus normal_kernel (DtKernelCall *c) {
   DT_CHECK(c->cx, std >= 0, DT_E_RUNTIME,
            "normal expects std >= 0.0, but found std %g", std);
   DT_TRY(c->cx, ready(c, "normal_"));
-  DT_TRY(c->cx, dt_k_normal(c->cx, c->out[0], c->rng,
-                            dt_arg_float(c->args, 1), std));
-  advance(c, &c->out[0]->m);
-  return DT_OK;
+  return dt_k_normal(c->cx, c->out[0], c->rng, dt_arg_float(c->args, 1), std);
 }
 
 /* normal() of means and deviations, tensors or numbers: as wide as both. */
@@ -106,17 +98,16 @@ static DtStatus normal_of_kernel (DtKernelCall *c) {
   DT_CHECK(c->cx, std >= 0, DT_E_RUNTIME,
            "normal expects std >= 0.0, but found std %g", std);
   if (part[0]) DT_TRY(c->cx, all_positive(c->cx, part[0]));
-  DT_TRYG(c->cx, op_temp(c->cx, DT_F64, m->ndim, m->shape, &u));
+  DT_TRYG(c->cx, op_temp(c->cx, t, m->ndim, m->shape, &u));
   DT_TRYG(c->cx, dt_k_normal(c->cx, u, c->rng, 0, 1));
   for (int i = 0; i < 2; i++) {
     DtTensor *by = part[i];
     if (by == NULL)
       by = op_number(&num, dt_scalar_float(dt_arg_float(c->args, 1 - i)),
                      DT_F64);
-    DT_TRYG(c->cx, dt_k_binary(c->cx, how[i], DT_F64, NULL, u, by,
+    DT_TRYG(c->cx, dt_k_binary(c->cx, how[i], t, NULL, u, by,
                                i ? c->out[0] : u));
   }
-  advance(c, m);
 done:
   dt_tensor_unref(c->cx, u);
   return st;
@@ -127,9 +118,7 @@ static DtStatus uniform_kernel (DtKernelCall *c) {
   DT_TRY(c->cx, ready(c, "uniform_"));
   DT_CHECK(c->cx, lo <= hi, DT_E_RUNTIME, "uniform_ expects to return a "
            "[from, to) range, but found from=%g > to=%g", lo, hi);
-  DT_TRY(c->cx, dt_k_uniform(c->cx, c->out[0], c->rng, lo, hi));
-  advance(c, &c->out[0]->m);
-  return DT_OK;
+  return dt_k_uniform(c->cx, c->out[0], c->rng, lo, hi);
 }
 
 static DtStatus bernoulli_p_kernel (DtKernelCall *c) {
@@ -137,9 +126,7 @@ static DtStatus bernoulli_p_kernel (DtKernelCall *c) {
   DT_ASSERT(c->cx, c->rng);
   DT_CHECK(c->cx, p >= 0 && p <= 1, DT_E_RUNTIME,
            "bernoulli_ expects p to be in [0, 1], but got p=%g", p);
-  DT_TRY(c->cx, dt_k_bernoulli(c->cx, c->out[0], c->rng, p));
-  advance(c, &c->out[0]->m);
-  return DT_OK;
+  return dt_k_bernoulli(c->cx, c->out[0], c->rng, p);
 }
 
 /* 1 where a uniform number lies under the element of `p`. */
@@ -151,10 +138,10 @@ static DtStatus bernoulli_into (DtKernelCall *c, const DtTensor *p) {
   DT_ASSERT(c->cx, c->rng);
   DT_TRYG(c->cx, op_kernel_allows(c->cx, NULL, "bernoulli_self", o, false));
   DT_TRYG(c->cx, op_kernel_allows(c->cx, NULL, "bernoulli_p", t, false));
-  DT_TRYG(c->cx, op_temp(c->cx, DT_F64, m->ndim, m->shape, &u));
+  DT_TRYG(c->cx, op_temp(c->cx, t == DT_F64 ? t : DT_F32, m->ndim, m->shape,
+                         &u));
   DT_TRYG(c->cx, dt_k_uniform(c->cx, u, c->rng, 0, 1));
   DT_TRYG(c->cx, dt_k_binary(c->cx, DT_B_lt, DT_F64, NULL, u, p, c->out[0]));
-  advance(c, m);
 done:
   dt_tensor_unref(c->cx, u);
   return st;
@@ -180,9 +167,7 @@ static DtStatus continuous (DtKernelCall *c, const char *name, bool cpp) {
 static DtStatus fill_random (DtKernelCall *c, DtRandom kind, double a,
                              double b) {
   DT_ASSERT(c->cx, c->rng);
-  DT_TRY(c->cx, dt_k_random(c->cx, kind, c->out[0], c->rng, a, b));
-  advance(c, &c->out[0]->m);
-  return DT_OK;
+  return dt_k_random(c->cx, kind, c->out[0], c->rng, a, b);
 }
 
 static DtStatus exponential_kernel (DtKernelCall *c) {
@@ -275,6 +260,8 @@ static int64_t last_drawn (DtDtype t) {
 static DtStatus draw_to_last (DtKernelCall *c, int64_t lo) {
   DtTensor *out = c->out[0];
   int64_t hi = last_drawn((DtDtype)out->m.dtype);
+  if (out->m.dtype == DT_I32 && c->args->schema->nargs == 2)
+    return dt_k_random(c->cx, DT_RND_WORD, out, c->rng, (double)hi + 1, 0);
   return hi < INT64_MAX ? op_randint(c->cx, out, c->rng, lo, hi + 1)
                         : dt_k_randint(c->cx, out, c->rng, lo, INT64_MIN);
 }
@@ -303,7 +290,6 @@ static DtStatus random_kernel (DtKernelCall *c) {
     DT_TRY(c->cx, op_kernel_allows(c->cx, NULL, "random_", t, false));
     DT_TRY(c->cx, draw_to_last(c, lo));
   }
-  advance(c, &out->m);
   return DT_OK;
 }
 
@@ -327,27 +313,41 @@ static DtStatus multinomial_meta (DtMetaCall *c) {
   return op_new_meta(c->cx, &c->out[0], DT_I64, m->ndim, shape, m);
 }
 
-/* One row of weights.  Without replacement the weights drawn are cleared;
-** `total` is what is left of them. */
-static void draw (double *w, int64_t k, int64_t n, bool again,
-                  const DtRng *r, uint64_t at, int64_t *out) {
+/* n of the k weights, each as often as it likes. */
+static void draw_again (const double *w, int64_t k, int64_t n, DtRng *r,
+                        uint64_t at, int64_t *out) {
   double total = 0;
   for (int64_t i = 0; i < k; i++) total += w[i];
   for (int64_t j = 0; j < n; j++) {
-    double u = dt_rng_uniform_f64(r, at + (uint64_t)j) * total;
+    double u = r->twister ? dt_twist_f64(r)
+                          : dt_rng_uniform_f64(r, at + (uint64_t)j);
     int64_t i = 0, last = 0;
+    u *= total;
     for (; i < k; i++) {
       if (w[i] <= 0) continue;
       last = i;
       if (u < w[i]) break;
       u -= w[i];
     }
-    if (i == k) i = last;
-    out[j] = i;
-    if (again) continue;
-    w[i] = 0;
-    total = 0;
-    for (int64_t q = 0; q < k; q++) total += w[q];
+    out[j] = i == k ? last : i;
+  }
+}
+
+/* n different ones: those that come first when each waits a time as long as
+** an exponential number over its weight.  w[k] becomes its own. */
+static void draw_apart (DtDtype t, double *w, int64_t k, int64_t n, DtRng *r,
+                        uint64_t at, int64_t *out) {
+  for (int64_t i = 0; i < k; i++) {
+    double u = r->twister ? dt_twist_f64(r)
+                          : dt_rng_uniform_f64(r, at + (uint64_t)i);
+    double e = -log1p(-u);
+    w[i] = t == DT_F64 ? w[i] / e : (double)((float)w[i] / (float)e);
+  }
+  for (int64_t j = 0; j < n; j++) {
+    int64_t best = 0;
+    for (int64_t i = 1; i < k; i++) if (w[i] > w[best]) best = i;
+    out[j] = best;
+    w[best] = -1;
   }
 }
 
@@ -388,10 +388,15 @@ static DtStatus multinomial_kernel (DtKernelCall *c) {
   for (int64_t i = 0; i < rows; i++) {
     double *p = (double *)wp + i * k;
     DT_TRYG(c->cx, check_weights(c->cx, p, k, again ? 0 : n));
-    draw(p, k, n, again, c->rng, (uint64_t)(i * n), (int64_t *)op + i * n);
+    if (again && n > 1)
+      draw_again(p, k, n, c->rng, (uint64_t)(i * n), (int64_t *)op + i * n);
+    else
+      draw_apart((DtDtype)m->dtype, p, k, n, c->rng, (uint64_t)(i * k),
+                 (int64_t *)op + i * n);
   }
+  if (c->rng->twister == NULL)
+    dt_rng_spend(c->rng, rows * (again && n > 1 ? n : k));
   DT_TRYG(c->cx, dt_k_copy(c->cx, o, c->out[0]));
-  advance(c, &o->m);
 done:
   dt_tensor_unref(c->cx, w);
   dt_tensor_unref(c->cx, o);

@@ -41,7 +41,7 @@ typedef struct DtSettings {
 /* The last script, as :rerun needs it. */
 typedef struct DtRerun {
   char *text, *name; size_t n;
-  int64_t seq; DtRng rng;       /* before it ran */
+  int64_t seq; DtGenerators rng;       /* before it ran */
   bool asked; int64_t to;       /* :rerun: run it again, up to #to */
 } DtRerun;
 

@@ -58,7 +58,7 @@ static inline void set (DtCtx *cx, DtTensor *t, const double *v) {
 /* Reproducible values in [-2, 2], whole numbers in [-3, 3] for integers. */
 static inline DtTensor *random_like (DtCtx *cx, DtTensor *t, uint64_t seed) {
   int64_t i[DT_MAX_NDIM] = {0}, k = 0;
-  DtRng r = {seed, 0};
+  DtRng r = {.seed = seed};
   DtKind kind = dt_dtype_info((DtDtype)t->m.dtype)->kind;
   if (dt_meta_numel(&t->m) == 0) return t;
   do {

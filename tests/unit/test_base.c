@@ -362,7 +362,7 @@ static void test_pyfloat (void **state) {
   dt_buf_add_pyfloat(&b, (double)NAN);
   assert_string_equal(dt_buf_str(&b), "nan");
   for (i = 0; i < 2000; i++) {      /* every text reads back exactly */
-    DtRng r = {3, 0};
+    DtRng r = {.seed = 3, .offset = 0};
     uint64_t u = dt_rng_u64(&r, i);
     double x;
     memcpy(&x, &u, sizeof x);
@@ -388,7 +388,7 @@ static void test_map_random (void **state) {
   static int keys[N];
   void *want[N] = {0};
   DtMap m;
-  DtRng rng = {1, 0};
+  DtRng rng = {.seed = 1, .offset = 0};
   int i, live = 0;
   for (i = 0; i < N; i++)
     keys[i] = i;
@@ -503,7 +503,7 @@ static void test_philox (void **state) {
 /* Moments of 20000 values; bounds are five standard errors. */
 static void test_rng (void **state) {
   enum { N = 20000 };
-  DtRng r = {42, 1000}, shifted = {42, 1007};
+  DtRng r = {.seed = 42, .offset = 1000}, shifted = {.seed = 42, .offset = 1007};
   double u = 0, u2 = 0, g = 0, g2 = 0, f = 0;
   uint64_t i;
   (void)state;

@@ -133,7 +133,7 @@ static void test_moves (DtCtx *cx, DtComm *c, Shared *sh) {
 /* --- reductions --------------------------------------------------------- */
 
 static void numbers (DtDtype t, int rank, int64_t n, void *out) {
-  DtRng r = {42, (uint64_t)rank << 32};
+  DtRng r = {.seed = 42, .offset = (uint64_t)rank << 32};
   size_t es = dt_dtype_size(t);
   int64_t i;
   for (i = 0; i < n; i++) {
@@ -437,8 +437,8 @@ static void test_random (DtCtx *cx, DtComm *c, Shared *sh) {
   enum { STEPS = 12 };
   int n;
   for (n = 0; n < LOOPS / 2 && atomic_load(&sh->fails) < 10; n++) {
-    DtRng r = {1234, (uint64_t)n << 20};
-    DtRng own = {(uint64_t)c->rank + 5, (uint64_t)n << 9};
+    DtRng r = {.seed = 1234, .offset = (uint64_t)n << 20};
+    DtRng own = {.seed = (uint64_t)c->rank + 5, .offset = (uint64_t)n << 9};
     int how = c->size == 1 ? 0 : n % 3;   /* 0 right, 1 early, 2 one more */
     int bad = (int)(dt_rng_u64(&r, 1u << 18) % (uint64_t)c->size);
     uint64_t at = dt_rng_u64(&r, (1u << 18) + 1) % STEPS, s;

@@ -511,7 +511,7 @@ static void test_factories (void **state) {
 static void test_random (void **state) {
   DtCtx *cx = fixture_cx(state);
   static const int back[] = {1, 0};
-  DtRng r = {7, 11};
+  DtRng r = {.seed = 7, .offset = 11};
   DtTensor *a = make(cx, DT_F32, 2, SHAPE(50, 40), NULL);
   DtTensor *b = make(cx, DT_F32, 2, SHAPE(50, 40), back);
   OK(dt_k_uniform(cx, a, &r, -1, 3));

@@ -137,7 +137,7 @@ static void test_convert (void **state) {
 
 static void test_random (void **state) {
   static double v[3][N];
-  DtRng r = { 1234567, 89 };
+  DtRng r = {.seed = 1234567, .offset = 89 };
   (void)state;
   for (int l = 0; l < nlevels; l++) {
     levels[l]->normal(&r, 0, N, 0, 1, v[l]);

@@ -156,7 +156,7 @@ static void test_reaches (void **state) {
   DtCtx *cx = fixture_cx(state);
   int64_t shape[3] = { 2, 3, 2 }, tshape[2] = { 13, 24 };
   DtMesh *m = mesh_of(cx, 3, shape, 7);
-  DtRng r = { 4, 0 };
+  DtRng r = {.seed = 4, .offset = 0 };
   DtMeta meta;
   assert_int_equal(dt_meta_init(cx, &meta, DT_F32, 2, tshape), DT_OK);
   for (int i = 0; i < 1500; i++) {

@@ -1,8 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- dt/python/generator.lua: torch.Generator, the state of the random numbers and
--- torch.random.  A state is a seed and a count, 16 bytes in a tensor of uint8;
--- the numbers are this engine's own, so only what follows from equal states
--- is as under PyTorch.
+-- torch.random.  On the CPU the numbers after a seed are PyTorch's; a state is
+-- shorter than PyTorch's, a seed and counts in a tensor of uint8.
 
 local dt = require "dt"
 local util = require "dt.util"
@@ -15,9 +14,8 @@ local None, given, def = dt.None, args.given, args.def
 
 -- ---- states ----
 
-local function to_tensor(seed, offset)
-  return dt.tensor({string.pack("<i8i8", seed, offset):byte(1, -1)},
-    {dtype = dt.uint8})
+local function to_tensor(state)
+  return dt.tensor({state:byte(1, -1)}, {dtype = dt.uint8})
 end
 
 local function from_tensor(t)
@@ -25,13 +23,17 @@ local function from_tensor(t)
     util.raise("TypeError", "RNG state must be a torch.ByteTensor")
   end
   local bytes = t:tolist()
-  if #bytes ~= 16 then util.raise("RuntimeError", "RNG state is wrong size") end
-  return string.unpack("<i8i8", string.char(table.unpack(bytes)))
+  if #bytes ~= #dt._rng() then
+    util.raise("RuntimeError", "RNG state is wrong size")
+  end
+  return string.char(table.unpack(bytes))
 end
+
+local function seed_of(state) return (string.unpack("=i8", state)) end
 
 -- A seed nobody chose, the same on no two calls.
 local function any_seed()
-  local seed, offset = dt._rng()
+  local seed, offset = string.unpack("=i8i8", dt._rng())
   local x = (seed + 1) * 6364136223846793005 + offset * 1442695040888963407 + 1
   return (x ~ (x >> 29)) & 0x1fffffffffffff
 end
@@ -42,21 +44,21 @@ local generator_mt = {__name = "Generator"}
 
 local function new_generator(device)
   local g = attrs.namespace(setmetatable({device = device or "cpu",
-    seed_now = 67280421310721, offset = 0}, generator_mt))
+    state = dt._rng_seeded(67280421310721)}, generator_mt))
   g.manual_seed = V.builtin(function (a)
-    g.seed_now, g.offset = a[1], 0
+    g.state = dt._rng_seeded(a[1])
     return g
   end, "manual_seed")
-  g.initial_seed = V.builtin(function () return g.seed_now end, "initial_seed")
+  g.initial_seed = V.builtin(function () return seed_of(g.state) end,
+    "initial_seed")
   g.seed = V.builtin(function ()
-    g.seed_now, g.offset = any_seed(), 0
-    return g.seed_now
+    g.state = dt._rng_seeded(any_seed())
+    return seed_of(g.state)
   end, "seed")
-  g.get_state = V.builtin(function ()
-    return to_tensor(g.seed_now, g.offset)
-  end, "get_state")
+  g.get_state = V.builtin(function () return to_tensor(g.state) end,
+    "get_state")
   g.set_state = V.builtin(function (a)
-    g.seed_now, g.offset = from_tensor(a[1])
+    g.state = from_tensor(a[1])
     return g
   end, "set_state")
   return g
@@ -72,9 +74,9 @@ local function with_generator(g, f)
     util.raise("TypeError", "argument 'generator' must be torch._C.Generator, "
       .. "not %s", V.type_name(g))
   end
-  local seed, offset = dt._rng(g.seed_now, g.offset, true)
+  local own = dt._rng(g.state, true)
   local r = table.pack(pcall(f))
-  g.seed_now, g.offset = dt._rng(seed, offset, false)
+  g.state = dt._rng(own, false)
   if not r[1] then error(r[2], 0) end
   return table.unpack(r, 2, r.n)
 end
@@ -101,13 +103,12 @@ M.get_rng_state = def("get_rng_state", {}, function ()
 end)
 
 M.set_rng_state = def("set_rng_state", {"new_state"}, function (a)
-  local seed, offset = from_tensor(a.new_state)
-  dt._rng(seed, offset, true)
+  dt._rng(from_tensor(a.new_state), true)
   return None
 end)
 
 M.initial_seed = def("initial_seed", {}, function ()
-  return (dt._rng())
+  return seed_of(dt._rng())
 end)
 
 M.seed = def("seed", {}, function ()
@@ -119,14 +120,14 @@ end)
 -- with torch.random.fork_rng(): the state is afterwards what it was before.
 M.fork_rng = def("fork_rng", {"devices?", "enabled?", "_caller?",
   "_devices_kw?", "device_type?"}, function (a)
-  local scope, seed, offset = attrs.namespace {}, nil, nil
+  local scope, state = attrs.namespace {}, nil
   local on = a.enabled ~= false
   scope.__enter__ = function ()
-    seed, offset = dt._rng()
+    state = dt._rng()
     return None
   end
   scope.__exit__ = function ()
-    if on then dt._rng(seed, offset) end
+    if on then dt._rng(state) end
     return false
   end
   return scope

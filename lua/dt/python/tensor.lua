@@ -226,6 +226,16 @@ refuses("map_", ".map_ is not supported for tensor subclasses.")
 refuses("coalesce", "coalesce expected sparse coordinate tensor layout but got "
   .. "Strided")
 
+-- t.new_tensor(data, dtype=, requires_grad=): of t's type unless told.
+function method.new_tensor(t, a, kw)
+  local names = require "dt.python.names"
+  local given = V.dict()
+  V.dict_set(given, "dtype", t.dtype)
+  for k, v in V.each(kw or V.dict()) do V.dict_set(given, k, v) end
+  return require("dt.python.eval").call(attrs.get(names.torch, "tensor"), a,
+    given)
+end
+
 function method.data_ptr(t) return t.is_dtensor and 0 or t._id end
 function method.untyped_storage(t)
   local size = t:numel() * t:element_size()
