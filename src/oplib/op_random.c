@@ -3,8 +3,8 @@
 **
 ** A fill follows its tensor, whatever dim is cut; a partial one cannot be
 ** filled.  multinomial needs the categories (the last dim) whole.  The
-** numbers are a function of the stream and of the element's place (kernel/
-** factory.c), not PyTorch's; the functional forms of PyTorch, which have no
+** numbers of a cpu tensor are PyTorch's; those of an accelerator are a function
+** of the stream and of the element's place (kernel/factory.c).  The functional forms of PyTorch, which have no
 ** rules, propagate by the program their decomposition is. */
 #include "oplib/oplib_int.h"
 

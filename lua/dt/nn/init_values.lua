@@ -98,93 +98,19 @@ local function normal_below(x)
     / 2
 end
 
--- Normal numbers, drawn again where they lie outside: most lie inside.
-local function redrawn(t, o)
-  local kind = {dtype = t.dtype}
-  local lo, hi = dt.tensor(o.a, kind):item(), dt.tensor(o.b, kind):item()
-  local result = t:normal_(o.mean, o.std)
-  while true do
-    local outside = result:lt(lo):bitwise_or(result:gt(hi))
-    if not outside:any():item() then break end
-    result = dt.where(outside,
-      dt.empty_like(result):normal_(o.mean, o.std), result)
-  end
-  if result ~= t then t:copy_(result) end
-end
-
--- Uniform numbers, each accepted as often as the density there is high.
-local function accepted(t, o)
-  local mode = math.max(o.a, math.min(o.mean, o.b))
-  local peak = -0.5 * ((mode - o.mean) / o.std) ^ 2
-  local density, chance = dt.empty_like(t), dt.empty_like(t)
-  local function refused()
-    density:sub_(o.mean):div_(o.std):pow_(2):mul_(-0.5):sub_(peak)
-    return chance:uniform_():log_():gt(density)
-  end
-  t:uniform_(o.a, o.b)
-  density:copy_(t)
-  local pending, result = refused(), t
-  if not pending:any():item() then return end
-  repeat
-    density:uniform_(o.a, o.b)
-    result = dt.where(pending, density, result)
-    pending = dt.where(pending, refused(), pending)
-  until not pending:any():item()
-  t:copy_(result)
-end
-
 -- init.trunc_normal_(t, mean = 0, std = 1, a = -2, b = 2): normal numbers
--- between a and b.  On a distributed tensor each round asks all ranks whether
--- one is left outside.
+-- between a and b, by the inverse of the distribution.
 function M.trunc_normal_(t, ...)
   local o = util.bind("trunc_normal_", {"mean", "std", "a", "b", "generator"},
     {mean = 0.0, std = 1.0, a = -2.0, b = 2.0}, ...)
-  if o.mean < o.a - 2 * o.std or o.mean > o.b + 2 * o.std then
-    dt._warn("mean is more than 2 std from [a, b] in nn.init.trunc_normal_. "
-      .. "The distribution of values may be incorrect.")
-  end
+  local low = normal_below((o.a - o.mean) / o.std)
+  local high = normal_below((o.b - o.mean) / o.std)
   local guard <close> = dt.no_grad()            -- luacheck: ignore guard
-  local inside = normal_below((o.b - o.mean) / o.std)
-    - normal_below((o.a - o.mean) / o.std)
-  if inside > 0.3 then redrawn(t, o) else accepted(t, o) end
-  return t
-end
-
--- init.orthogonal_(t, gain = 1): rows (or columns, where there are more of
--- those) at right angles: Q of a matrix of normal numbers.
-function M.orthogonal_(t, ...)
-  local o = util.bind("orthogonal_", {"gain", "generator"}, {gain = 1.0}, ...)
-  if t.ndim < 2 then
-    util.raise("ValueError",
-      "Only tensors with 2 or more dimensions are supported")
-  end
-  if is_empty(t) then return t end
-  local rows = t.shape[1]
-  local wide = rows < t:numel() // rows
-  local guard <close> = dt.no_grad()            -- luacheck: ignore guard
-  local flat = t:new_empty({rows, t:numel() // rows}):normal_(0.0, 1.0)
-  local q, r = dt.linalg.qr(wide and flat:t_() or flat)
-  q:mul_(r:diag():sign())
-  if wide then q:t_() end
-  t:view(q.shape):copy_(q)
-  return t:mul_(o.gain)
-end
-
--- init.sparse_(t, sparsity, std = 0.01): normal numbers, that share of each
--- column zero.
-function M.sparse_(t, sparsity, ...)
-  local o = util.bind("sparse_", {"std", "generator"}, {std = 0.01}, ...)
-  if t.ndim ~= 2 then
-    util.raise("ValueError", "Only tensors with 2 dimensions are supported")
-  end
-  local rows, columns = t.shape[1], t.shape[2]
-  local zeros = math.ceil(sparsity * rows)
-  local guard <close> = dt.no_grad()            -- luacheck: ignore guard
-  t:normal_(0.0, o.std)
-  for c = 0, columns - 1 do
-    local at = dt.randperm(rows):narrow(0, 0, zeros)
-    t:select(1, c):index_fill_(0, at, 0)
-  end
+  t:uniform_(2 * low - 1, 2 * high - 1)
+  t:erfinv_()
+  t:mul_(o.std * math.sqrt(2.0))
+  t:add_(o.mean)
+  t:clamp_(o.a, o.b)
   return t
 end
 

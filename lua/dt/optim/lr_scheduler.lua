@@ -56,15 +56,19 @@ function Scheduler:load_state_dict(state)
   end
 end
 
+-- The optimizer whose groups are set; a class of a program's own holds it.
 local function check_optimizer(optimizer)
+  optimizer = type(optimizer) == "table" and rawget(optimizer, "schedulable")
+    or optimizer
   if type(optimizer) ~= "table" or not optimizer.param_groups then
     util.raise("TypeError", "%s is not an Optimizer",
       util.type_text(optimizer))
   end
+  return optimizer
 end
 
 local function new(optimizer, rate, more)
-  check_optimizer(optimizer)
+  optimizer = check_optimizer(optimizer)
   local self = setmetatable(more or {}, Scheduler)
   self.optimizer, self.rate, self.base = optimizer, rate, {}
   self.last_epoch = 0
@@ -277,7 +281,7 @@ function M.OneCycleLR(...)
     "three_phase"}, {pct_start = 0.3, anneal_strategy = "cos",
     cycle_momentum = true, base_momentum = 0.85, max_momentum = 0.95,
     div_factor = 25.0, final_div_factor = 1e4, three_phase = false}, ...)
-  check_optimizer(a.optimizer)
+  a.optimizer = check_optimizer(a.optimizer)
   local n = total_of(a)
   local phases, f = phases_of(a, n), anneal[a.anneal_strategy]
   if not f then
@@ -434,7 +438,7 @@ function M.ReduceLROnPlateau(...)
     "patience", "threshold", "threshold_mode", "cooldown", "min_lr", "eps"},
     {mode = "min", factor = 0.1, patience = 10, threshold = 1e-4,
       threshold_mode = "rel", cooldown = 0, min_lr = 0.0, eps = 1e-8}, ...)
-  check_optimizer(a.optimizer)
+  a.optimizer = check_optimizer(a.optimizer)
   if a.factor >= 1.0 then
     util.raise("ValueError", "Factor should be < 1.0.")
   end

@@ -560,6 +560,7 @@ local function is_class(v, c)
   end
   if c == B.object then return true end
   if classes.is_instance(v, c) then return true end
+  if type(c) == "table" and rawget(c, "holds") then return c.holds(v) end
   if nnm.is_module(v) then
     if type(c) == "table" and c.instance then return c.instance(v) end
     return nnm.isinstance(v, c)

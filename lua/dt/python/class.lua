@@ -288,6 +288,7 @@ end
 -- names of its body, `fields` those assigned or annotated there, in order,
 -- `noted` only the annotated ones, `kw` what else stood in its brackets.
 function M.make(name, bases, members, fields, noted, kw)
+  for i, b in ipairs(bases) do bases[i] = M.below and M.below(b) or b end
   local base = bases[1]
   check_bases(name, bases)
   if exceptions.is_class(base) then

@@ -102,7 +102,8 @@ local function parts(f)
   end)
 end
 
-M.optim = space({}, optim)
+M.optim = space({
+  Optimizer = require("dt.python.optimizer_class").Optimizer}, optim)
 local linalg_error = require("dt.python.exceptions").classes._LinAlgError
 -- torch.linalg.norm is dt.linalg_norm; `own`: what is no operator.
 local function family(prefix, own)

@@ -41,8 +41,7 @@ ones_ 1 tensor
 zeros_ 1 tensor
 eye_ 1 tensor
 dirac_ 2 tensor groups?
-orthogonal_ 1 tensor gain? generator?
-sparse_ 2 tensor sparsity std? generator?
+orthogonal_ 2 tensor gain? generator?
 xavier_uniform_ 2 tensor gain? generator?
 xavier_normal_ 2 tensor gain? generator?
 kaiming_uniform_ 1 tensor a? mode? nonlinearity? generator?

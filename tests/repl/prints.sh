@@ -1,0 +1,19 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# TEST: tags=quick timeout=120
+# Programs that print the same here as under PyTorch 2.13: tests/repl/prints
+# has each with what PyTorch printed (python3 X.py >X.out writes it again).
+here=$(cd "$(dirname "$0")" && pwd)
+DTREPL=${DTREPL:-$here/../../build/dtrepl}
+passed=0 failed=0
+for f in "$here"/prints/*.py; do
+  name=$(basename "$f" .py)
+  if out=$("$DTREPL" -n 1 "$f" 2>&1 | diff "${f%.py}.out" -); then
+    echo "ok - $name"; passed=$((passed + 1))
+  else
+    echo "not ok - $name"; failed=$((failed + 1))
+    echo "$out" | sed 's/^/    | /'
+  fi
+done
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
