@@ -27,35 +27,8 @@ function M.set_rotate_method(name)
   options.rotate = name
 end
 
--- Order of positions so that rank r holds chunks r and 2N-1-r of 2N.
-local function head_tail(length, n)
-  local piece, order = length // (2 * n), {}
-  for r = 0, n - 1 do
-    for _, c in ipairs {r, 2 * n - 1 - r} do
-      for i = 0, piece - 1 do order[#order + 1] = c * piece + i end
-    end
-  end
-  return order
-end
-
 local function balanced(length, n)
   return options.enable_load_balance and length % (2 * n) == 0
-end
-
--- This rank's part of a buffer.
-local function shard_of(t, dim, mesh, balance)
-  local n, r = mesh:size(0), mesh:get_local_rank(0)
-  if dim < 0 then dim = dim + t.ndim end
-  if balance then
-    local order = head_tail(t.shape[dim + 1], n)
-    local per, mine = #order // n, {}
-    for i = 1, per do mine[i] = order[r * per + i] end
-    return dt.index_select(t, dim, dt.tensor(mine))
-  end
-  local size = t.shape[dim + 1]
-  local chunk = (size + n - 1) // n
-  local start = math.min(r * chunk, size)
-  return t:narrow(dim, start, math.min(chunk, size - start)):clone()
 end
 
 local function check(mesh, a)
@@ -143,42 +116,6 @@ function M._disable_context_parallel_dispatcher()
   end
 end
 
--- context_parallel(mesh, {buffers=, buffer_seq_dims=, no_restore_buffers=}
--- [, f]): a scope, or f run inside.  Buffers are cut in place and restored.
-function M.context_parallel(mesh, kw, f, ...)
-  local a = util.bind("context_parallel", {"buffers", "buffer_seq_dims",
-    "no_restore_buffers"}, {buffers = {}, buffer_seq_dims = {},
-    no_restore_buffers = {}}, kw or {})
-  check(mesh, a)
-  local F = require "dt.functional"
-  local first = a.buffers[1]
-  local balance = balanced(first:size(a.buffer_seq_dims[1]), mesh:size(0))
-  local was_balance = options.enable_load_balance
-  options.enable_load_balance = balance
-  local saved = {}
-  dt.no_grad(function ()
-    for i, b in ipairs(a.buffers) do
-      local keep = true
-      for _, c in ipairs(a.no_restore_buffers) do keep = keep and c ~= b end
-      local plain = b:detach()
-      if keep then saved[#saved + 1] = {b, plain:clone()} end
-      dt._set_data(b, shard_of(plain, a.buffer_seq_dims[i], mesh, balance))
-      if balance then dt._mark(b, "permuted", true) end
-    end
-  end)
-  local original = F.scaled_dot_product_attention
-  F.scaled_dot_product_attention = wrapper(original, mesh)
-  M._enable_context_parallel_dispatcher()
-  local guard = util.guard(function ()
-    M._disable_context_parallel_dispatcher()
-    F.scaled_dot_product_attention = original
-    options.enable_load_balance = was_balance
-    for _, pair in ipairs(saved) do dt._set_data(pair[1], pair[2]) end
-  end)
-  if type(f) ~= "function" then return guard end
-  return util.within(guard, f, ...)
-end
-
 -- ---- balancers and the newer interface ----
 
 local Balancer = {}
@@ -223,13 +160,30 @@ local function row_of(indices, i)
   return indices:select(0, indices.shape[1] == 1 and 0 or i)
 end
 
+-- A buffer with its positions in order: one order for all, or one a batch.
 local function ordered(t, dim, indices)
   if dim == 0 then return dt.index_select(t, 0, row_of(indices, 0)) end
-  local parts = {}
-  for i = 0, t.shape[1] - 1 do
-    parts[i + 1] = dt.index_select(t:select(0, i), dim - 1, row_of(indices, i))
+  if indices.shape[1] == 1 then
+    indices = indices:expand({t.shape[1], indices.shape[2]})
   end
-  return dt.stack(parts, 0)
+  for d = 1, dim - 1 do indices = indices:unsqueeze(d) end
+  for _ = dim + 1, t.ndim - 1 do indices = indices:unsqueeze(-1) end
+  return dt.gather(t, dim, indices:expand(t.shape))
+end
+
+-- This rank's parts of buffers.
+local function parts(mesh, buffers, seq_dims, indices)
+  local out = {}
+  for i, b in ipairs(buffers) do
+    local dim = seq_dims[i]
+    if dim < 0 then dim = dim + b.ndim end
+    if indices then b = ordered(b, dim, indices) end
+    local each = (b.shape[dim + 1] + mesh:size(0) - 1) // mesh:size(0)
+    local all = dt.split(b:detach(), math.max(each, 1), dim)
+    local own = all[mesh:get_local_rank(0) + 1]
+    out[i] = own and own:clone() or b:narrow(dim, 0, 0):clone()
+  end
+  return out
 end
 
 -- _context_parallel_shard(mesh, buffers, seq_dims, balancer): this rank's
@@ -242,13 +196,7 @@ function M._context_parallel_shard(mesh, buffers, seq_dims, balancer)
   options.enable_load_balance = not util.is_none(balancer)
   local indices = options.enable_load_balance
     and balancer:_generate_indices() or nil
-  local out = {}
-  for i, b in ipairs(buffers) do
-    local dim = seq_dims[i]
-    if indices then b = ordered(b, dim, indices) end
-    out[i] = shard_of(b, dim, mesh, false)
-  end
-  return out
+  return parts(mesh, buffers, seq_dims, indices)
 end
 
 -- _ContextParallel{seq_dim=, attention_type=}: a parallel style for the module
@@ -278,6 +226,66 @@ M._ContextParallel = setmetatable(style, {__call = function (_, ...)
   end
   return require("dt.parallel.style").as_style(one)
 end})
+
+-- ---- the scope ----
+
+-- resize_ and copy_: `t` holds what `from` does.
+local function become(t, from)
+  dt._named("aten.resize_.default", {t}, function ()
+    dt._set_data(t, dt.empty(from.shape, {dtype = from.dtype}))
+    return t
+  end)
+  t:copy_(from)
+end
+
+-- Buffers cut in place; gives those to restore, with what they held.
+local function cut(mesh, a, length, balance)
+  local saved = {}
+  for _, b in ipairs(a.buffers) do
+    local keep = true
+    for _, c in ipairs(a.no_restore_buffers) do keep = keep and c ~= b end
+    if keep then saved[#saved + 1] = {b, b:clone()} end
+  end
+  local indices = balance
+    and M._HeadTailLoadBalancer(length, mesh:size(0)):_generate_indices()
+  for i, part in ipairs(parts(mesh, a.buffers, a.buffer_seq_dims, indices)) do
+    local b = a.buffers[i]
+    become(b, part:clone())
+    if balance then dt._mark(b, "permuted", true) end
+  end
+  return saved
+end
+
+-- context_parallel(mesh, {buffers=, buffer_seq_dims=, no_restore_buffers=}
+-- [, f]): a scope, or f run inside.  Buffers are cut in place and restored.
+function M.context_parallel(mesh, kw, f, ...)
+  local a = util.bind("context_parallel", {"buffers", "buffer_seq_dims",
+    "no_restore_buffers"}, {buffers = {}, buffer_seq_dims = {},
+    no_restore_buffers = {}}, kw or {})
+  check(mesh, a)
+  local F = require "dt.functional"
+  local length = a.buffers[1]:size(a.buffer_seq_dims[1])
+  local balance = balanced(length, mesh:size(0))
+  local was_balance = options.enable_load_balance
+  options.enable_load_balance = balance
+  local saved
+  dt.no_grad(function ()
+    saved = cut(mesh, a, length, balance)
+  end)
+  local original = F.scaled_dot_product_attention
+  F.scaled_dot_product_attention = wrapper(original, mesh)
+  M._enable_context_parallel_dispatcher()
+  local guard = util.guard(function ()
+    M._disable_context_parallel_dispatcher()
+    F.scaled_dot_product_attention = original
+    options.enable_load_balance = was_balance
+    dt.no_grad(function ()
+      for _, pair in ipairs(saved) do become(pair[1], pair[2]) end
+    end)
+  end)
+  if type(f) ~= "function" then return guard end
+  return util.within(guard, f, ...)
+end
 
 -- ---- the way back ----
 

@@ -437,14 +437,15 @@ local function exchange_autograd(t, out_splits, in_splits, group)
     exchanging = require("dt.autograd").Function:extend("_AllToAllSingle")
     function exchanging.forward(ctx, x, outs, ins, where_)
       ctx.outs, ctx.ins, ctx.group = outs, ins, where_
-      local y = exchange(x, outs, ins, where_)
-      return ctx.needs_input_grad[1] and y:view(y.shape) or y
+      return exchange(x, outs, ins, where_)
     end
     function exchanging.backward(ctx, g)
       return exchange(g, ctx.ins, ctx.outs, ctx.group)
     end
   end
-  return exchanging.apply(t, out_splits, in_splits, group)
+  local out = exchanging.apply(t, out_splits, in_splits, group)
+  out._async = true                     -- something to wait for, to programs
+  return out
 end
 
 -- What a collective's gradient goes through.

@@ -184,7 +184,6 @@ local function gather_as_float8(layer)
   local whole
   layer.weight.fsdp_pre_all_gather = function (own, mesh)
     local x = to_float8(own, E4M3, mesh, layer._attrs._float8_scale)
-    layer._attrs._float8_scale = nil            -- precomputed: for one gather
     return {x.data}, {x.scale}
   end
   layer.weight.fsdp_post_all_gather = function (_, parts, metadata, dtype)
@@ -233,7 +232,8 @@ function M.convert_to_float8_training(model, kw)
 end
 
 -- precompute_float8_dynamic_scale_for_fsdp(model): the scales of all weights
--- that travel as float8, with one collective, for the next gather.
+-- that travel as float8, with one collective: every gather from then on has
+-- them, also after an optimizer's step, until they are computed again.
 function M.precompute_float8_dynamic_scale_for_fsdp(model)
   local guard <close> = dt.no_grad()            -- luacheck: ignore guard
   local layers, weights = {}, {}

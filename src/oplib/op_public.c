@@ -152,11 +152,11 @@ static DtStatus repeat_decomp (DtDecompCall *c) {
   int64_t one = 1, all = -1;
   int d = 0;
   if (!dt_emit_ok(c->e)) return c->e->st;
-  if (dt_arg_is_none(c->args, 2)) {
+  if (!dt_arg_is_none(c->args, 2)) {
+    DT_TRY(CX, op_dim(CX, c->args, 2, m.ndim, &d));
+  } else if (m.ndim != 1) {                     /* flat already: as it is */
     x = E("aten.reshape.default", "tI", x, 1, &all);
     m = meta_of(c, x);
-  } else {
-    DT_TRY(CX, op_dim(CX, c->args, 2, m.ndim, &d));
   }
   if (!dt_emit_ok(c->e)) return c->e->st;
   int64_t n = m.ndim > 0 ? m.shape[d] : 1;

@@ -55,8 +55,30 @@ local function adagrad_foreach(g, params, grads, states)
   A._foreach_addcdiv_.Scalar(params, grads, std)
 end
 
+-- One operator for all; it has no rule for distributed tensors.
+local function adagrad_fused(g, params, grads, states)
+  local sums, steps = field(states, "sum"), field(states, "step")
+  A._foreach_add_.Scalar(steps, 1)
+  local all = {}
+  for _, list in ipairs {params, grads, sums, steps} do
+    table.move(list, 1, #list, #all + 1, all)
+  end
+  dt._named("aten._fused_adagrad_.default", all, function ()
+    for i, p in ipairs(params) do
+      if p.is_dtensor then
+        util.raise("NotImplementedError", "Operator aten._fused_adagrad_"
+          .. ".default does not have a sharding strategy registered.")
+      end
+      local grad = decayed(g, p, g.maximize and -grads[i] or grads[i])
+      A.addcmul_.default(sums[i], grad, grad, {value = 1})
+      p:sub_(grad * adagrad_rate(g, states[i]) / (sums[i]:sqrt() + g.eps))
+    end
+    return params[1]
+  end)
+end
+
 -- optim.Adagrad(params, {lr = 1e-2, lr_decay = 0, weight_decay = 0,
--- initial_accumulator_value = 0, eps = 1e-10, foreach =})
+-- initial_accumulator_value = 0, eps = 1e-10, foreach =, fused =})
 M.Adagrad = base.class {name = "Adagrad",
   args = {"lr", "lr_decay", "weight_decay", "initial_accumulator_value",
     "eps", "foreach", "maximize", "differentiable", "fused"},
@@ -71,7 +93,7 @@ M.Adagrad = base.class {name = "Adagrad",
     return {step = scalar(0.0),
       sum = dt.full_like(p, g.initial_accumulator_value)}
   end,
-  one = adagrad_one, foreach = adagrad_foreach}
+  one = adagrad_one, foreach = adagrad_foreach, fused = adagrad_fused}
 
 -- ---- RMSprop ----
 

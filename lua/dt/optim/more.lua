@@ -340,4 +340,17 @@ M.Rprop = base.class {name = "Rprop",
   init = resilient_init, one = resilient_one, foreach = resilient_foreach,
   maximizes = true}
 
+-- optim.SparseAdam(params, {lr = 1e-3, betas = {0.9, 0.999}, eps = 1e-8}): for
+-- sparse gradients, which there are none of here; PyTorch's words for others.
+M.SparseAdam = base.class {name = "SparseAdam",
+  args = {"lr", "betas", "eps", "maximize"},
+  defaults = {lr = 1e-3, betas = {0.9, 0.999}, eps = 1e-8, maximize = false},
+  least = {{"lr", "learning rate"}, {"eps", "epsilon value"},
+    base.check_betas},
+  init = function () return {} end,
+  one = function ()
+    util.raise("RuntimeError", "SparseAdam does not support dense gradients, "
+      .. "please consider Adam instead")
+  end}
+
 return M

@@ -242,8 +242,23 @@ end
 
 M.torch.library = space(require "dt.python.library", dt.library)
 
+-- What an exchange gives is such a tensor; wait() of one with a gradient is a
+-- view of it, which the way back knows nothing of; the operator wait_tensor
+-- gives the tensor itself.
+local waited = require("dt.autograd").Function:extend("_Wait")
+function waited.forward(_, t) return t:view(t.shape) end
+function waited.backward(_, g) return g end
+local function is_async(v)
+  return util.is_tensor(v) and dt._own_attr(v, "_async") == true
+end
+attrs.tensor_method.wait = function (t)
+  if not is_async(t) then
+    util.raise("AttributeError", "'Tensor' object has no attribute 'wait'")
+  end
+  return t.requires_grad and waited.apply(t) or t
+end
 M.funcol = space({AsyncCollectiveTensor = class("AsyncCollectiveTensor",
-  function () return false end)}, collective.functional,
+  is_async)}, collective.functional,
   require("dt.distributed").functional)
 attrs.provide("torch.distributed._functional_collectives", M.funcol)
 attrs.provide("torch.distributed.distributed_c10d", M.dist)
