@@ -21,6 +21,8 @@ MESHES = [[2], [3], [4], [2, 2], [2, 3], [3, 2], [2, 4], [2, 2, 2], [1, 4]]
 NAMES = {1: ["tp"], 2: ["dp", "tp"], 3: ["pp", "dp", "tp"]}
 SIZES = [0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 16]
 REDUCTIONS = ["sum", "sum", "sum", "avg", "max", "min"]
+MESH_CALLS = ("slice", "flatten", "unflatten", "root", "get_root", "save",
+              "load", "concat")
 INPUTS = ("id", "op", "mesh", "args", "kw", "shape", "dtype", "src", "dst",
           "src_order", "dst_order", "planner", "plain", "size", "pl", "order",
           "what", "fn", "device", "devices_per_host", "mesh_dim", "bytes",
@@ -52,10 +54,13 @@ class Lot:
             return f"_S({self.r.randrange(ndim)}, {factor})"
         return "R" if kind == "R" else f"P({self.r.choice(REDUCTIONS)})"
 
-    def placements(self, old, ndim, mesh):
+    def placements(self, old, ndim, mesh, strided=True):
+        """strided: may be _S, which an order of the shards excludes."""
         n = len(mesh["shape"])
-        return [old[i] if i < len(old) and self.r.random() < 0.4
-                else self.placement(ndim, mesh) for i in range(n)]
+        out = [old[i] if i < len(old) and self.r.random() < 0.4
+               else self.placement(ndim, mesh) for i in range(n)]
+        return [p if strided or not p.startswith("_S")
+                else p[1:].partition(",")[0] + ")" for p in out]
 
     def sizes(self):
         """How the sizes of a case change: the same size the same way."""
@@ -119,8 +124,9 @@ def vary_plan(case, lot):
     mesh = case["mesh"]
     case["shape"] = [lot.r.choice(SIZES[1:]) if lot.r.random() < 0.5 else s
                      for s in case["shape"]]
+    plain = "src_order" not in case and "dst_order" not in case
     for key in ("src", "dst"):
-        case[key] = lot.placements(case[key], len(case["shape"]), mesh)
+        case[key] = lot.placements(case[key], len(case["shape"]), mesh, plain)
         if case.pop(key + "_order", None):
             case[key + "_order"] = order_of(case[key], lot)
     return case
@@ -132,7 +138,7 @@ def vary_layout(case, lot):
         case["mesh"] = lot.mesh(case["mesh"])
         case["shape"] = [lot.r.choice(SIZES) for _ in case["shape"]]
         case["pl"] = lot.placements(case["pl"], len(case["shape"]),
-                                    case["mesh"])
+                                    case["mesh"], "order" not in case)
         if case.pop("order", None):
             case["order"] = order_of(case["pl"], lot)
     elif "src" in case and "shape" in case:
@@ -149,6 +155,9 @@ def vary_program(case, lot, others):
     calls = list(case["calls"])
     for _ in range(lot.r.randrange(1, 3)):
         calls += lot.r.choice(same)["calls"]
+    # A question about the mesh is the end of a program.
+    asks = [i for i, c in enumerate(calls[:-1]) if c[0] not in MESH_CALLS]
+    calls = calls[:asks[0]] + calls[-1:] if asks else calls
     return dict(case, calls=calls[:6])
 
 

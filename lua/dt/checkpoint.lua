@@ -158,6 +158,10 @@ end
 -- told(folder): what M.save was given to keep, decoded; nil without.
 function M.told(path) return read_index(path).told end
 
+-- entries(folder): by name, {shape =, dtype =} of a tensor, {value =} of a
+-- number.
+function M.entries(path) return read_index(path).tensors end
+
 -- remove(folder): the files of a checkpoint and the folder, if nothing else is
 -- in it.
 function M.remove(path)

@@ -98,20 +98,79 @@ local function normal_below(x)
     / 2
 end
 
+-- Is the mask true anywhere?  PyTorch asks each rank for its own shard; here
+-- the ranks decide together, for they draw together.
+local function anywhere(mask)
+  local any = mask:any()
+  if util.is_dtensor(any) then any = any:full_tensor() end
+  return any:item()
+end
+
+-- What falls outside is drawn again, with all the rest: the interval holds
+-- most of the distribution.
+local function by_normal(t, o)
+  local function bound(v) return dt.tensor(v, {dtype = t.dtype}):item() end
+  local low, high = bound(o.a), bound(o.b)
+  local r = t:normal_(o.mean, o.std)
+  while true do
+    local outside = r:lt(low):logical_or(r:gt(high))
+    if not anywhere(outside) then break end
+    r = dt.where(outside, dt.empty_like(r):normal_(o.mean, o.std), r)
+  end
+  if not rawequal(r, t) then t:copy_(r) end
+end
+
+-- A number is kept with the probability of its density over the highest one:
+-- the interval holds little of the distribution.
+local function by_uniform(t, o)
+  local peak = -0.5 * ((math.max(o.a, math.min(o.mean, o.b)) - o.mean)
+    / o.std) ^ 2
+  local drawn, chance = dt.empty_like(t), dt.empty_like(t)
+  local function refused()
+    drawn:sub_(o.mean):div_(o.std):pow_(2):mul_(-0.5):sub_(peak)
+    return chance:uniform_():log_():gt(drawn)
+  end
+  t:uniform_(o.a, o.b)
+  drawn:copy_(t)
+  local pending, r = refused(), t
+  while anywhere(pending) do
+    drawn:uniform_(o.a, o.b)
+    r = dt.where(pending, drawn, r)
+    pending = dt.where(pending, refused(), pending)
+  end
+  if not rawequal(r, t) then t:copy_(r) end
+end
+
 -- init.trunc_normal_(t, mean = 0, std = 1, a = -2, b = 2): normal numbers
--- between a and b, by the inverse of the distribution.
+-- between a and b, by refusing the others.
 function M.trunc_normal_(t, ...)
   local o = util.bind("trunc_normal_", {"mean", "std", "a", "b", "generator"},
     {mean = 0.0, std = 1.0, a = -2.0, b = 2.0}, ...)
-  local low = normal_below((o.a - o.mean) / o.std)
-  local high = normal_below((o.b - o.mean) / o.std)
   local guard <close> = dt.no_grad()            -- luacheck: ignore guard
-  t:uniform_(2 * low - 1, 2 * high - 1)
-  t:erfinv_()
-  t:mul_(o.std * math.sqrt(2.0))
-  t:add_(o.mean)
-  t:clamp_(o.a, o.b)
+  local share = normal_below((o.b - o.mean) / o.std)
+    - normal_below((o.a - o.mean) / o.std)
+  if share > 0.3 then by_normal(t, o) else by_uniform(t, o) end
   return t
+end
+
+-- init.orthogonal_(t, gain = 1): rows, or columns if these are fewer, that are
+-- orthogonal; what is behind the first dim counts as one.
+function M.orthogonal_(t, gain)
+  if t.ndim < 2 then
+    util.raise("ValueError", "Only tensors with 2 or more dimensions are "
+      .. "supported")
+  end
+  if is_empty(t) then return t end
+  local guard <close> = dt.no_grad()            -- luacheck: ignore guard
+  local rows = t.shape[1]
+  local cols = t:numel() // rows
+  local flat = t:new_empty({rows, cols}):normal_(0.0, 1.0)
+  if rows < cols then flat:t_() end
+  local q, r = dt.linalg_qr(flat)
+  q:mul_(dt.diag(r, 0):sign())
+  if rows < cols then q:t_() end
+  t:view_as(q):copy_(q)
+  return t:mul_(gain or 1)
 end
 
 -- init.eye_(t): ones where row and column are equal.

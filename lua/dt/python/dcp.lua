@@ -10,6 +10,7 @@ local attrs = require "dt.python.attrs"
 local checkpoint = require "dt.checkpoint"
 local exceptions = require "dt.python.exceptions"
 local plan = require "dt.python.dcp_plan"
+local trace = require "dt.python.dcp_trace"
 
 local M = {}
 local None, builtin, namespace = dt.None, V.builtin, attrs.namespace
@@ -64,7 +65,8 @@ local function place(args, kw, storage)
   local id = get(args, kw, 99, "checkpoint_id")
   if id then return V.str(id) end
   local s = get(args, kw, 99, storage)
-  return s and s.path or util.raise("ValueError", "checkpoint_id is not given")
+  return s and s.path or util.raise("RuntimeError", "`checkpoint_id` must be "
+    .. "specified if storage_reader/storage_writer is None.")
 end
 
 local classes = exceptions.classes
@@ -72,28 +74,35 @@ classes.CheckpointException = exceptions.define("CheckpointException",
   classes.BaseException)
 
 -- no_dist: this rank by itself.
-local function alone(args, kw)
-  return get(args, kw, 99, "no_dist") == true or dt.world_size() == 1
+local function alone(args, kw, phase)
+  local single = get(args, kw, 99, "no_dist") == true
+  if single then
+    dt._warn("torch.distributed is disabled, unavailable or uninitialized, "
+      .. "assuming the intent is to " .. phase .. " in a single process.")
+  end
+  return single or dt.world_size() == 1
 end
 
 -- What the plans of ranks fail with: class and message, by rank.
 local function failed(e, single)
-  local told = {ValueError = true, RuntimeError = true, KeyError = true}
+  local told = {ValueError = true, RuntimeError = true, KeyError = true,
+    AssertionError = true}
   local own = type(e) == "table" and told[e.class]
     and e.class .. "\0" .. e.message or ""
   return single and {own} or dt._gather_text(own)
 end
 
--- CheckpointException of all ranks for what those of `all` failed with.
-local function all_fail(all)
+-- CheckpointException of all ranks for what those of `all` failed with in
+-- this phase, "save" or "load".
+local function all_fail(all, phase)
   local failures, text = V.dict(), {}
   for r, row in ipairs(all) do
     local class, message = row:match("^(%w+)%z(.*)$")
     if class then
       local e = classes[class].make(V.list {message})
       V.dict_set(failures, r - 1, V.tuple {e, None})
-      text[#text + 1] = ("Traceback (most recent call last): (RANK %d)\n%s: "
-        .. "%s\n"):format(r - 1, class, message)
+      text[#text + 1] = ("Traceback (most recent call last): (RANK %d)\n%s%s: "
+        .. "%s\n"):format(r - 1, trace.frames(phase, message), class, message)
     end
   end
   if #text == 0 then return end
@@ -106,11 +115,10 @@ local function all_fail(all)
   error(e, 0)
 end
 
--- f(single) with PyTorch's exception for what it raises.
-local function planned(args, kw, f)
-  local single = alone(args, kw)
+-- f() with PyTorch's exception for what it raises in this phase.
+local function planned(single, phase, f)
   local ok, e = pcall(f, single)
-  all_fail(failed(not ok and e, single))
+  all_fail(failed(not ok and e, single), phase)
   if not ok then error(e, 0) end
   return None
 end
@@ -141,9 +149,15 @@ local function opened(state)
 end
 
 local function save(args, kw)
+  local single = alone(args, kw, "save")
   local path = place(args, kw, "storage_writer")
   local state = opened(get(args, kw, 1, "state_dict"))
-  return planned(args, kw, function (single)
+  local writer = get(args, kw, 99, "storage_writer")
+  return planned(single, "save", function ()
+    if writer and writer.overwrite == false and checkpoint.exists(path) then
+      util.raise("RuntimeError", "Checkpoint already exists and "
+        .. "self.overwrite=False.")
+    end
     local function write(told)
       checkpoint.save(tables(state), {checkpoint_id = path}, told)
     end
@@ -157,12 +171,56 @@ local function told(path)
   return checkpoint.exists(path) and checkpoint.told(path) or nil
 end
 
+-- One entry of a state dict against what the folder has under its name.
+local function check_entry(name, v, saved)
+  if saved == nil then
+    util.raise("RuntimeError", "Missing key in checkpoint state_dict: %s.",
+      name)
+  elseif saved.shape and not util.is_tensor(v) then
+    util.raise("ValueError", "Invalid checkpoint metadata for %s, expected "
+      .. "BytesStorageMetadata but found <class 'torch.distributed.checkpoint."
+      .. "metadata.TensorStorageMetadata'>", name)
+  elseif saved.shape and table.concat(saved.shape, ",")
+      ~= table.concat(v.shape, ",") then
+    util.raise("ValueError", "Size mismatch between saved torch.Size([%s]) and "
+      .. "current: torch.Size([%s]) for %s", table.concat(saved.shape, ", "),
+      table.concat(v.shape, ", "), name)
+  end
+end
+
+-- The plan of a load: every tensor and number is in the folder; the first keys
+-- sorted, below them in the order of the state dict.  Texts and the like are
+-- not kept there.
+local function check(state, path)
+  if not checkpoint.exists(path) then
+    local none = "[Errno 2] No such file or directory: '" .. path
+    util.raise("AssertionError", "metadata is None; global metadata read "
+      .. "failed: %s/.metadata'; rank local metadata read failed: "
+      .. "%s/__%d.metadata'", none, none, dt.rank())
+  end
+  local saved, first = checkpoint.entries(path), {}
+  local function walk(v, name)
+    if V.is_dict(v) then
+      for k, item in V.each(v) do walk(item, name .. "." .. V.str(k)) end
+    elseif V.is_seq(v) then
+      for i = 1, v.n do walk(v[i], name .. "." .. tostring(i - 1)) end
+    elseif util.is_tensor(v) or type(v) == "number" or type(v) == "boolean" then
+      check_entry(name, v, saved[name])
+    end
+  end
+  for k in V.each(state) do first[#first + 1] = V.str(k) end
+  table.sort(first)
+  for _, k in ipairs(first) do walk(V.dict_get(state, k), k) end
+end
+
 local function load(args, kw)
   local given = get(args, kw, 1, "state_dict")
+  local single = alone(args, kw, "load")
   local path = place(args, kw, "storage_reader")
   local state, owners = opened(given)
   local plain = tables(state)
-  planned(args, kw, function (single)
+  planned(single, "load", function ()
+    check(state, path)
     local all = not single and plan.load(state, told(path))
     checkpoint.load(plain, {checkpoint_id = path})
     if all then plan.loaded() end
@@ -183,6 +241,7 @@ local function storage(name)
   return builtin(function (args, kw)
     local path = V.str(get(args, kw, 1, "path"))
     return namespace {__name__ = name, path = path,
+      overwrite = get(args, kw, 99, "overwrite"),
       read_metadata = builtin(function ()
         if not checkpoint.exists(path) then
           util.raise("FileNotFoundError", "[Errno 2] No such file or "

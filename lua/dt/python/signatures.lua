@@ -46,6 +46,7 @@ xavier_uniform_ 2 tensor gain? generator?
 xavier_normal_ 2 tensor gain? generator?
 kaiming_uniform_ 1 tensor a? mode? nonlinearity? generator?
 kaiming_normal_ 1 tensor a? mode? nonlinearity? generator?
+orthogonal_ 2 tensor gain? generator?
 trunc_normal_ 1 tensor mean? std? a? b? generator?
 calculate_gain 2 nonlinearity param?
 ]]
