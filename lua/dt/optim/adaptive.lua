@@ -73,7 +73,6 @@ local function adagrad_fused(g, params, grads, states)
       A.addcmul_.default(sums[i], grad, grad, {value = 1})
       p:sub_(grad * adagrad_rate(g, states[i]) / (sums[i]:sqrt() + g.eps))
     end
-    return params[1]
   end)
 end
 

@@ -637,6 +637,213 @@ def tp_state(S):
         S.fail("load", e)
 
 
-PROGRAMS = ("fsdp_flat_dp_cp", "ckpt_reentrant_tp", "tp_lr_tensor", "clip_kinds", "fsdp_backward_prefetch_off", "fsdp_tp_uneven", "tp_accum_partial", "fsdp_divide", "moe_tp_hidden", "moe_top2_fsdp", "losses_dt", "lmap_redistribute", "vocab_2d", "prep_input_kw", "tp_eval_grad", "replicate_tied", "ddp_hooks", "lm2_fsdp_lp", "fsdp_tp_place", "ddp_views", "fsdp_dims", "fsdp_dims_hsdp", "fsdp_dims_flat", "back_hooks", "fcall", "scaler", "scaler_plain", "autocast_fsdp", "schedules_more", "tp_state")
-WORLD = {"fsdp_dims_hsdp": 8, "back_hooks": 2, "fcall": 2, "scaler": 2, "scaler_plain": 2, "autocast_fsdp": 2, "schedules_more": 2, "tp_state": 2}
-F32_ONLY = ("autocast_fsdp",)
+def flash_fwd(q, k, v, dropout_p=0.0, is_causal=False, return_debug_mask=False, *, scale=None):
+    scale = scale if scale is not None else 1.0 / math.sqrt(q.shape[-1])
+    s = (q @ k.transpose(-2, -1)) * scale
+    if is_causal:
+        s = s.masked_fill(torch.ones(s.shape[-2:], dtype=torch.bool).triu(1), float("-inf"))
+    lse = torch.logsumexp(s, -1)
+    out = torch.exp(s - lse.unsqueeze(-1)) @ v
+    e = torch.zeros((), dtype=torch.int64)
+    return out, lse, e, e.clone(), q.shape[2], k.shape[2], torch.zeros(2, dtype=torch.uint64), e.clone(), torch.empty(0, dtype=q.dtype)
+
+
+def flash_bwd(g, q, k, v, out, lse, cq, ck, mq, mk, p, causal, seed, off, *, scale=None):
+    scale = scale if scale is not None else 1.0 / math.sqrt(q.shape[-1])
+    s = (q @ k.transpose(-2, -1)) * scale
+    if causal:
+        s = s.masked_fill(torch.ones(s.shape[-2:], dtype=torch.bool).triu(1), float("-inf"))
+    P = torch.exp(s - lse.unsqueeze(-1).to(s.dtype))
+    dv = P.transpose(-2, -1) @ g
+    dp = g @ v.transpose(-2, -1)
+    ds = P * (dp - (g * out).sum(-1, keepdim=True)) * scale
+    return ds @ k, ds.transpose(-2, -1) @ q, dv
+
+
+def shim():
+    global _lib
+    if _lib is None:
+        _lib = torch.library.Library("aten", "IMPL")
+        _lib.impl("_scaled_dot_product_flash_attention", flash_fwd, "CPU")
+        _lib.impl("_scaled_dot_product_flash_attention_backward", flash_bwd, "CPU")
+
+
+def ring(S, n, rotate, causal, lb, B, H, Sq, D):
+    shim()
+    mesh = S.mesh((n,), ("cp",))
+    cpa._cp_options.enable_load_balance = lb
+    cpa._cp_options.convert_to_f32 = S.dtype is torch.float32
+    cpa.set_rotate_method(rotate)
+    full = [S.val((B, H, Sq, D), 1000 + i, 4.0) for i in range(4)]
+    b = _HeadTailLoadBalancer(Sq, n, "cpu") if lb else None
+    sh = cpa._context_parallel_shard(mesh, full, [2] * 4, b)
+    q, k, v = (t.detach().clone().requires_grad_() for t in sh[:3])
+    cpa._enable_context_parallel_dispatcher()
+    try:
+        with S.recording("fwd"):
+            dq, dk, dv = (DTensor.from_local(t, mesh, [Shard(2)], run_check=False) for t in (q, k, v))
+            out = aten._scaled_dot_product_flash_attention(dq, dk, dv, 0.0, causal)[0].to_local()
+        with S.recording("bwd"):
+            out.backward(sh[3])
+    finally:
+        cpa._disable_context_parallel_dispatcher()
+    S.values["local_out"] = S.gather(tensor_values(out))
+    for nm, t in (("q", q.grad), ("k", k.grad), ("v", v.grad)):
+        S.values["grad_" + nm] = S.gather(tensor_values(t))
+    if lb:
+        with S.recording("other"):
+            un = cpa.context_parallel_unshard(mesh, [out.detach()], [2], b)
+        S.values["whole"] = tensor_values(un[0])
+
+
+def cp_ring_lb(S):
+    ring(S, 4, "allgather", True, True, 1, 2, 24, 4)
+
+
+def cp_context(S):
+    """the older context manager; buffers sharded in place"""
+    mesh = S.mesh((4,), ("cp",))
+    shim()
+    cpa._cp_options.enable_load_balance = True
+    bufs = [S.val((2, 16, 4), 1000), S.val((16, 3), 1001), S.val((1, 16), 1002)]
+    with S.recording("other"):
+        with context_parallel(mesh, buffers=bufs, buffer_seq_dims=[1, 0, 1], no_restore_buffers={bufs[2]}):
+            S.values["inside"] = [S.gather(b.tolist()) for b in bufs]
+    S.values["after"] = [S.gather(b.tolist()) for b in bufs]
+
+
+class Experts(nn.Module):
+    def __init__(self, e, d, h):
+        super().__init__()
+        self.gate = nn.Linear(d, e, bias=False)
+        self.w1 = nn.Parameter(torch.empty(e, d, h))
+        self.w2 = nn.Parameter(torch.empty(e, h, d))
+
+
+def moe_a2a(S, E, D, H, T, n, k):
+    """tokens by dist.all_to_all_single with lists; empty_like().index_copy puts them back"""
+    mesh = S.mesh((n,), ("ep",))
+    m = S.init(Experts(E, D, H))
+    with S.recording("init", 0):
+        for nm in ("w1", "w2"):
+            setattr(m, nm, nn.Parameter(distribute_tensor(getattr(m, nm).data, mesh, [Shard(0)])))
+    X, Y = rows(S.val((n * T, D), 1000, 2.0), S.rank, n), rows(S.val((n * T, D), 1001), S.rank, n)
+    g = mesh.get_group()
+
+    def fwd(st):
+        p = F.softmax(m.gate(X), -1)
+        w, e = torch.topk(p, k, dim=-1)
+        e = e.reshape(-1)
+        order = torch.argsort(e, stable=True)
+        counts = torch.histc(e.float(), bins=E, min=0, max=E - 1).to(torch.int64)
+        got = torch.empty_like(counts)
+        dist.all_to_all_single(got, counts, group=g)
+        ins, outs = counts.view(n, -1).sum(1).tolist(), got.view(n, -1).sum(1).tolist()
+        r = funcol.all_to_all_single_autograd(X[order // k], outs, ins, g)
+        r = torch.ops._c10d_functional.wait_tensor(r)
+        ids = torch.arange(E // n).repeat(n).repeat_interleave(got)
+        o2 = torch.argsort(ids, stable=True)
+        z = r.index_select(0, o2)
+        num = got.view(n, -1).sum(0).tolist()
+        w1, w2 = m.w1.to_local(), m.w2.to_local()
+        ys = [F.silu(c @ w1[i]) @ w2[i] for i, c in enumerate(z.split(num, dim=0))]
+        y = torch.cat(ys, 0)
+        back = torch.empty_like(y).index_copy(0, o2, y)
+        b = funcol.all_to_all_single_autograd(back, ins, outs, g)
+        b = torch.ops._c10d_functional.wait_tensor(b)
+        un = torch.empty_like(b).index_copy(0, order, b)
+        out = (un.view(T, k, D) * w.unsqueeze(-1)).sum(1)
+        return ((out - Y) ** 2).mean()
+    S.train(m, fwd, torch.optim.SGD(m.parameters(), lr=0.1))
+
+
+def moe_a2a_top2(S):
+    moe_a2a(S, 8, 4, 6, 3, 4, 2)
+
+
+def moe_a2a_two(S):
+    moe_a2a(S, 4, 4, 6, 5, 2, 2)
+
+
+def ckpt_nested(S):
+    """a checkpoint of another model on (4): nested lists, plain values, uneven shards; read on (2, 2)"""
+    import torch.distributed.checkpoint as dcp
+    from torch.distributed.checkpoint.state_dict import get_model_state_dict, get_optimizer_state_dict, set_model_state_dict, set_optimizer_state_dict, StateDictOptions
+    import tempfile
+    mesh = S.mesh((4,), ("dp",))
+    m = S.init(NormMLP(8, 11))
+    with S.recording("init", 0):
+        for u in (m.w1, m):
+            fully_shard(u, mesh=mesh)
+    o = torch.optim.SGD(m.parameters(), lr=0.1, momentum=0.9)
+    m(rows(S.val((8, 8), 1000), S.rank, 4)).pow(2).mean().backward()
+    o.step()
+    d = [tempfile.mkdtemp() if S.rank == 0 else None]
+    dist.broadcast_object_list(d, 0)
+    d = d[0]
+    sd = {"net": get_model_state_dict(m), "opt": get_optimizer_state_dict(m, o), "step": 7, "lists": [torch.ones(3), {"a": 1.5}], "names": ["a", "b"], "flag": True, "long": list(range(300))}
+    dcp.save(sd, checkpoint_id=d)
+    md = dcp.FileSystemReader(d).read_metadata()
+    S.values["chunks"] = {k: [[list(c.offsets), list(c.sizes)] for c in v.chunks] if hasattr(v, "chunks") else "bytes" for k, v in md.state_dict_metadata.items()}
+    S.values["where"] = sorted([[i.fqn, s_.relative_path, s_.offset, s_.length] for i, s_ in md.storage_data.items()], key=str)
+    mesh2 = init_device_mesh("cpu", (2, 2), mesh_dim_names=("a", "b"))
+    n = S.init(NormMLP(8, 11))
+    with S.recording("init", 0):
+        fully_shard(n, mesh=mesh2["a"])
+    for p in n.parameters():
+        p.to_local().data.zero_()
+    s2 = {"net": get_model_state_dict(n), "step": 0, "flag": False}
+    dcp.load(s2, checkpoint_id=d)
+    set_model_state_dict(n, s2["net"])
+    S.values["loaded"] = S.pack([(k, p) for k, p in n.named_parameters()])
+    S.values["step"] = [s2["step"], s2["flag"]]
+
+
+def _f8(S, ag, shape, names, h=32, tp=False, opt=None, power=False):
+    from torchao.float8 import Float8LinearConfig, convert_to_float8_training, precompute_float8_dynamic_scale_for_fsdp
+    mesh = S.mesh(shape, names)
+    m = S.init(ToyModel(16, h, 16))
+    cfg = Float8LinearConfig(enable_fsdp_float8_all_gather=ag, emulate=True)
+    convert_to_float8_training(m, config=cfg)
+    n, r = shape[0], S.rank // (4 // shape[0])
+    if tp:
+        from torchao.float8.float8_tensor_parallel import Float8ColwiseParallel, Float8RowwiseParallel
+        S.parallelize(m, mesh["tp"], {"in_proj": Float8ColwiseParallel(), "out_proj": Float8RowwiseParallel()})
+    with S.recording("init", 0):
+        for u in (m.in_proj, m.out_proj, m):
+            fully_shard(u, mesh=mesh["dp"] if tp else mesh)
+    x, t = rows(S.val((32, 16), 1000), r, n), rows(S.val((32, 16), 1001), r, n)
+    o = opt(m) if opt else torch.optim.SGD(m.parameters(), lr=0.1)
+
+    def fwd(st):
+        if ag and st == 2:
+            precompute_float8_dynamic_scale_for_fsdp(m)
+        return ((m(x) - t) ** 2).mean()
+    S.train(m, fwd, o, keep_acts=False)
+
+
+def float8_precomputed(S):
+    _f8(S, True, (4,), ("dp",))
+
+
+def adagrad_fused(S):
+    """fused Adagrad has no rule for DTensors; SparseAdam takes no dense gradients"""
+    mesh = S.mesh((2,), ("tp",))
+    for nm, mk in {"fused": lambda p: O.Adagrad(p, fused=True, lr_decay=0.1, weight_decay=0.1), "sparse": lambda p: O.SparseAdam(p)}.items():
+        for kind in ("plain", "dtensor"):
+            p = nn.Parameter(S.val((6, 4), 1000) if kind == "plain" else distribute_tensor(S.val((6, 4), 1000), mesh, [Shard(0)]))
+            o = mk([p])
+            try:
+                for st in (1, 2):
+                    p.grad = S.val((6, 4), 1002 + st) if kind == "plain" else distribute_tensor(S.val((6, 4), 1002 + st), mesh, [Shard(0)])
+                    with S.recording("opt", st):
+                        o.step()
+                S.values[f"{nm} {kind}"] = S.pack([("p", p)])
+            except Exception as e:
+                S.fail(f"{nm} {kind}", e)
+
+
+PROGRAMS = ("fsdp_flat_dp_cp", "ckpt_reentrant_tp", "tp_lr_tensor", "clip_kinds", "fsdp_backward_prefetch_off", "fsdp_tp_uneven", "tp_accum_partial", "fsdp_divide", "moe_tp_hidden", "moe_top2_fsdp", "losses_dt", "lmap_redistribute", "vocab_2d", "prep_input_kw", "tp_eval_grad", "replicate_tied", "ddp_hooks", "lm2_fsdp_lp", "fsdp_tp_place", "ddp_views", "fsdp_dims", "fsdp_dims_hsdp", "fsdp_dims_flat", "back_hooks", "fcall", "scaler", "scaler_plain", "autocast_fsdp", "schedules_more", "tp_state",
+            "cp_ring_lb", "cp_context", "moe_a2a_top2", "moe_a2a_two", "ckpt_nested", "float8_precomputed", "adagrad_fused")
+WORLD = {"fsdp_dims_hsdp": 8, "back_hooks": 2, "fcall": 2, "scaler": 2, "scaler_plain": 2, "autocast_fsdp": 2, "schedules_more": 2, "tp_state": 2, "moe_a2a_two": 2, "adagrad_fused": 2}
+F32_ONLY = ("autocast_fsdp", "float8_precomputed")
