@@ -167,5 +167,42 @@ x = distribute_tensor(torch.full((8, 2), float(r)), mesh, [Shard(0)])
 # clean
 x = DTensor.from_local(torch.full((2, 2), float(r)), mesh, [Shard(0)])
 EOF
+has "a gradient nobody reduces" DT1046 add_ <<'EOF'
+w = nn.Parameter(torch.ones(6))
+dist.broadcast(w.data, src=0)
+opt = torch.optim.SGD([w], lr=0.1)
+(w * (torch.arange(6.) + r)).sum().backward()
+opt.step()
+# clean
+w = nn.Parameter(torch.ones(6))
+dist.broadcast(w.data, src=0)
+opt = torch.optim.SGD([w], lr=0.1)
+(w * (torch.arange(6.) + r)).sum().backward()
+dist.all_reduce(w.grad)
+opt.step()
+EOF
+has "columns joined as rows" DT1026 cat <<'EOF'
+w = distribute_tensor(torch.arange(64.).view(8, 8), mesh, [Shard(1)])
+parts = [torch.empty(8, 2) for _ in range(4)]
+dist.all_gather(parts, w.to_local().contiguous())
+full = torch.cat(parts, dim=0)
+# clean
+w = distribute_tensor(torch.arange(64.).view(8, 8), mesh, [Shard(1)])
+parts = [torch.empty(8, 2) for _ in range(4)]
+dist.all_gather(parts, w.to_local().contiguous())
+full = torch.cat(parts, dim=1)
+EOF
+has "ids of the whole table" DT1043 embedding <<'EOF'
+table = distribute_tensor(torch.arange(48.).view(16, 3), mesh, [Shard(0)])
+y = F.embedding(torch.tensor([0, 5, 9, 14]) % 4, table.to_local())
+dist.all_reduce(y)
+# clean
+table = distribute_tensor(torch.arange(48.).view(16, 3), mesh, [Shard(0)])
+ids = torch.tensor([0, 5, 9, 14]) - 4 * r
+out = (ids < 0) | (ids >= 4)
+y = F.embedding(ids.masked_fill(out, 0), table.to_local())
+y = y.masked_fill(out.unsqueeze(-1), 0)
+dist.all_reduce(y)
+EOF
 echo "$passed passed, $failed failed"
-[ "$failed" = 0 ] && [ "$passed" = 28 ]
+[ "$failed" = 0 ] && [ "$passed" = 34 ]
