@@ -224,8 +224,12 @@ static DtStatus dropout_backward_meta (DtMetaCall *c) {
 
 /* ---- sharding ---- */
 
-/* Everything passes, partials included. */
+/* Everything passes, partials included; also a list of placements that is
+** longer or shorter than the mesh. */
 static DtStatus pass_strategy (DtStratCall *c) {
+  const DtSpec *s = c->in[0];
+  if (c->nin == 1 && c->nout == 1 && s->npl != c->mesh->ndim)
+    return dt_strat_add(c, s->pl, s->pl, 0);
   return op_s_one(c, c->in[0]->pl, c->in[0]->pl, NAN);
 }
 
