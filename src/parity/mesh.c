@@ -170,9 +170,20 @@ static DtStatus op_concat (Machine *k, const json_t *call, DtMesh **out) {
   const char *names[DT_MAX_MDIM];
   DtMesh *m[DT_MAX_MDIM];
   int n = dt_jstrs(json_array_get(call, 1), names, DT_MAX_MDIM);
-  for (int i = 0; i < n; i++)
+  for (int i = 0; i < n; i++) {
     m[i] = lookup(k, names[i]);
+    if (m[i] == NULL)                   /* a name that was not saved */
+      m[i] = k->root;
+  }
   return dt_mesh_concat(k->p->cx, n, m, out);
+}
+
+static DtStatus op_load (Machine *k, const char *name, DtMesh **out) {
+  DtMesh *m = lookup(k, name);
+  if (m == NULL)
+    return dt_raise(k->p->cx, DT_E_KEY, "'%s'", name);
+  *out = dt_mesh_ref(m);
+  return DT_OK;
 }
 
 /* A call that ends in a mesh; *done when it was one. */
@@ -195,7 +206,7 @@ static DtStatus do_mesh_op (Machine *k, const json_t *call, bool *done) {
   else if (strcmp(op, "get_root") == 0)
     out = dt_mesh_ref(k->cur->root != NULL ? k->cur->root : k->cur);
   else if (strcmp(op, "load") == 0)
-    out = dt_mesh_ref(lookup(k, arg));
+    st = op_load(k, arg, &out);
   else if (strcmp(op, "save") == 0 && k->nvars < MAX_VARS) {
     k->name[k->nvars] = arg;
     k->var[k->nvars++] = dt_mesh_ref(k->cur);
@@ -303,6 +314,10 @@ static bool do_query (Machine *k, const json_t *o, const json_t *call,
     return dt_same_text(p, op, json_string_value(v), m->device_name);
   if (strcmp(op, "eq") == 0) {
     const DtMesh *w = lookup(k, json_string_value(arg));
+    if (w == NULL)
+      *st = dt_raise(p->cx, DT_E_KEY, "'%s'", json_string_value(arg));
+    if (w == NULL)
+      return true;
     return dt_same_flag(p, "eq", json_is_true(v), dt_mesh_equal(m, w)) &&
            dt_same_flag(p, "same_object", m == w,
                      json_is_true(key_of(o, k->rank, "same_object")));

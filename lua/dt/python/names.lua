@@ -314,6 +314,7 @@ for name, m in pairs {torch = M.torch, ["torch.nn"] = M.nn, ["torch.nn.functiona
 end
 
 require("dt.python.functions").provide(M.torch)
+require("dt.python.functorch").provide(M.torch)
 
 -- A fresh environment with everything a program may name without import.
 function M.environment()

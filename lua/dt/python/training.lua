@@ -43,7 +43,7 @@ attrs.provide("torch.utils.checkpoint", over({
   end, "create_selective_checkpoint_contexts"),
   set_checkpoint_early_stop = builtin(scope, "set_checkpoint_early_stop"),
 }, recompute))
-for _, path in ipairs {"torch.func", "torch.nn.utils.stateless"} do
+for _, path in ipairs {"torch.nn.utils.stateless"} do
   attrs.provide(path, over({}, require "dt.nn.stateless"))
 end
 recompute.CheckpointImpl = namespace(recompute.CheckpointImpl)
