@@ -219,6 +219,7 @@ static int l_wrap_local (lua_State *L) {
     dt_spec_unref(s->cx, spec);
     return dtL_raise(L);
   }
+  (*box)->origin = t->origin;
   dt_spec_unref(s->cx, spec);
   return 1;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
 ** bind/names.c: which variable of the script holds this tensor?  Locals of the
 ** frames on the stack first, then their upvalues' tables one level deep (the
-** prompt's environment among them), then globals.  Reads raw: no metamethod
-** runs. */
+** prompt's environment among them), then globals; what has no name yet may be
+** a parameter of a module or its gradient, perhaps detached.  Reads raw: no
+** metamethod runs. */
 #include <string.h>
 #include "bind/names.h"
 #include "bind/pyframe.h"
@@ -29,18 +30,21 @@ static bool sought (lua_State *L, const Find *f) {
   return false;
 }
 
+/* v[i] is called `name`, unless it has a better name. */
+static void call_it (lua_State *L, Find *f, int i, const char *name) {
+  if (f->out[i] != NULL && strcmp(name, f->out[i]) >= 0) return;
+  f->out[i] = dt_session_intern(dtL_session(L), name);
+  if (i < 64) f->open |= UINT64_C(1) << i;
+}
+
 /* The value on the top is called `name`. */
 static void match (lua_State *L, Find *f, const char *name) {
   const DtVar *t;
   int i;
   if (name == NULL || !sought(L, f)) return;
   t = dtL_test_tensor(L, -1);
-  for (i = 0; i < f->n; i++) {
-    if (f->v[i] != t || !wants(f, i)) continue;
-    if (f->out[i] != NULL && strcmp(name, f->out[i]) >= 0) continue;
-    f->out[i] = dt_session_intern(dtL_session(L), name);
-    if (i < 64) f->open |= UINT64_C(1) << i;
-  }
+  for (i = 0; i < f->n; i++)
+    if (f->v[i] == t && wants(f, i)) call_it(L, f, i, name);
 }
 
 static void table_fields (lua_State *L, Find *f, const char *prefix) {
@@ -95,6 +99,90 @@ static void python_frame (lua_State *L, Find *f) {
   } while (dtL_py_up(L));
 }
 
+/* --- parameters of modules, wherever they hang --- */
+
+enum { DEEPEST = 12 };          /* modules inside modules */
+
+/* Inputs that are the tensor `t`, or t.detach(). */
+static void same_memory (lua_State *L, Find *f, const DtVar *t,
+                         const char *name, const char *what) {
+  for (int i = 0; t != NULL && i < f->n; i++) {
+    if (f->v[i]->local->storage != t->local->storage || !wants(f, i) ||
+        !dt_meta_same_shape(&f->v[i]->local->m, &t->local->m))
+      continue;
+    lua_pushfstring(L, "%s%s", name, what);
+    call_it(L, f, i, lua_tostring(L, -1));
+    lua_pop(L, 1);
+  }
+}
+
+/* The table `maps` of the object on the top, pushed; false: none. */
+static bool push_map (lua_State *L, const char *maps) {
+  lua_pushstring(L, maps);
+  lua_rawget(L, -2);
+  if (lua_istable(L, -1)) {
+    lua_pushliteral(L, "map");
+    lua_rawget(L, -2);
+    lua_remove(L, -2);
+  }
+  if (lua_istable(L, -1)) return true;
+  lua_pop(L, 1);
+  return false;
+}
+
+/* The module on the top is called `name`: its parameters, their gradients, and
+** those of the modules in it. */
+static void module_tree (lua_State *L, Find *f, const char *name, int deep) {
+  if (deep > DEEPEST || !lua_checkstack(L, 8)) return;
+  if (push_map(L, "_parameters")) {
+    for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
+      const DtVar *t = dtL_test_tensor(L, -1);
+      if (lua_type(L, -2) != LUA_TSTRING || t == NULL) continue;
+      lua_pushfstring(L, "%s.%s", name, lua_tostring(L, -2));
+      same_memory(L, f, t, lua_tostring(L, -1), "");
+      same_memory(L, f, t->grad, lua_tostring(L, -1), ".grad");
+      lua_pop(L, 1);
+    }
+    lua_pop(L, 1);
+  }
+  if (push_map(L, "_modules")) {
+    for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
+      if (lua_type(L, -2) != LUA_TSTRING || !lua_istable(L, -1)) continue;
+      lua_pushfstring(L, "%s.%s", name, lua_tostring(L, -2));
+      lua_insert(L, -2);
+      module_tree(L, f, lua_tostring(L, -2), deep + 1);
+      lua_remove(L, -2);
+    }
+    lua_pop(L, 1);
+  }
+}
+
+/* The modules among the named values of the table on the top. */
+static void modules_of (lua_State *L, Find *f) {
+  for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1))
+    if (lua_istable(L, -1) && lua_type(L, -2) == LUA_TSTRING)
+      module_tree(L, f, lua_tostring(L, -2), 0);
+}
+
+static void frame_modules (lua_State *L, lua_Debug *ar, Find *f) {
+  const char *name;
+  int i;
+  if (dtL_py_scope(L, ar)) {
+    do {
+      dtL_py_get(L, -1, DT_PY_VARS);
+      if (lua_istable(L, -1)) modules_of(L, f);
+      lua_pop(L, 1);
+    } while (dtL_py_up(L));
+    return;
+  }
+  for (i = 1; (name = lua_getlocal(L, ar, i)) != NULL; i++) {
+    if (name[0] != '(' && lua_istable(L, -1)) module_tree(L, f, name, 0);
+    lua_pop(L, 1);
+  }
+}
+
+/* --- frames --- */
+
 static void frame (lua_State *L, lua_Debug *ar, Find *f) {
   const char *name;
   int i;
@@ -122,18 +210,32 @@ static void frame (lua_State *L, lua_Debug *ar, Find *f) {
   lua_pop(L, 1);
 }
 
-void dtL_find_names (lua_State *L, int n, DtVar *const *v, const char **out) {
-  Find f = { n, v, out, 0 };
+/* Does an input want a name still? */
+static bool unnamed (const Find *f) {
+  for (int i = 0; i < f->n; i++) if (f->out[i] == NULL) return true;
+  return false;
+}
+
+/* Every frame of the script's, innermost first. */
+static void each_frame (lua_State *L, Find *f,
+                        void (*look) (lua_State *, lua_Debug *, Find *)) {
   lua_Debug ar;
-  int level;
-  if (!lua_checkstack(L, 16)) return;
-  for (level = 0; level < 64 && lua_getstack(L, level, &ar); level++) {
+  for (int level = 0; level < 64 && lua_getstack(L, level, &ar); level++) {
     lua_getinfo(L, "Sl", &ar);
     if (ar.currentline < 0 || strncmp(ar.source, "=[dt", 4) == 0) continue;
-    frame(L, &ar, &f);
+    look(L, &ar, f);
+    f->open = 0;
   }
+}
+
+void dtL_find_names (lua_State *L, int n, DtVar *const *v, const char **out) {
+  Find f = { n, v, out, 0 };
+  if (!lua_checkstack(L, 16)) return;
+  each_frame(L, &f, frame);
   lua_pushglobaltable(L);
   table_fields(L, &f, "");
+  f.open = 0;
   lua_pop(L, 1);
+  if (unnamed(&f)) each_frame(L, &f, frame_modules);
   dt_error_clear(dtL_session(L)->cx);
 }

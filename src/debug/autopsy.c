@@ -261,8 +261,10 @@ static void print_parts (DtDebug *d, const DtFailed *f, DtBuf *b) {
           dim >= s->meta.ndim || r->nout < 1 || dim >= r->out[0].lndim)
         continue;
       if (n++ == 0) {
-        dt_buf_addf(b, "  %s is made of this rank's part of ",
-                    dt_slot_arg(&f->args, i, &pos));
+        dt_buf_addf(b, "  %s", dt_slot_arg(&f->args, i, &pos));
+        if (dt_slot_index(&f->args, i) >= 0)
+          dt_buf_addf(b, "[%d]", dt_slot_index(&f->args, i));
+        dt_buf_add(b, " is made of this rank's part of ");
         dt_spec_print(s, b);
         dt_buf_addf(b, " (to_local at %s:%d):", r->file ? r->file : "",
                     r->line);

@@ -171,10 +171,12 @@ DtRepair *dt_trial_repair (DtRepairs *out) {
 
 /* --- candidates for mixed inputs --- */
 
-static const char *var_name (const DtFailed *f, int slot) {
-  int pos;
-  return f->name[slot] ? f->name[slot]
-    : f->in[slot]->name ? f->in[slot]->name : dt_slot_arg(&f->args, slot, &pos);
+void dt_trial_name (const DtFailed *f, int slot, DtBuf *b) {
+  int pos, at = dt_slot_index(&f->args, slot);
+  const char *arg = dt_slot_arg(&f->args, slot, &pos);
+  const char *name = f->name[slot] ? f->name[slot] : f->in[slot]->name;
+  dt_buf_add(b, name ? name : arg);
+  if (name == NULL && at >= 0) dt_buf_addf(b, "[%d]", at);
 }
 
 static DtVar *first_dist (const DtFailed *f) {
@@ -241,10 +243,12 @@ static DtStatus try_distribute (DtTrial *t, DtRepairs *out, bool shard) {
     if (!is_plain_culprit(f, i)) continue;
     for (k = 0; k < ref->spec->npl; k++) pl[k] = dt_pl_replicate();
     if (shard && follow(ref->spec, dt_var_meta(f->in[i]), pl)) any = true;
-    dt_buf_addf(&lua, "%sdistribute_tensor(%s, mesh, \"", lua.len ? "; " : "",
-                var_name(f, i));
-    dt_buf_addf(&py, "%sdistribute_tensor(%s, mesh, [", py.len ? "; " : "",
-                var_name(f, i));
+    dt_buf_addf(&lua, "%sdistribute_tensor(", lua.len ? "; " : "");
+    dt_trial_name(f, i, &lua);
+    dt_buf_add(&lua, ", mesh, \"");
+    dt_buf_addf(&py, "%sdistribute_tensor(", py.len ? "; " : "");
+    dt_trial_name(f, i, &py);
+    dt_buf_add(&py, ", mesh, [");
     named = named && dt_trial_is_variable(f->name[i]);
     if (named)
       dt_buf_addf(&run, "%s = dt.distribute_tensor(%s, %s.device_mesh, \"",
@@ -283,18 +287,6 @@ char *dt_trial_words (DtTrial *t, DtRepairs *out, const char *text) {
   return words(t->d, &out->arena, text);
 }
 
-void dt_trial_name (const DtFailed *f, int slot, DtBuf *b) {
-  int pos, at;
-  const char *arg = dt_slot_arg(&f->args, slot, &pos);
-  if (f->name[slot] || f->in[slot]->name) {
-    dt_buf_add(b, var_name(f, slot));
-    return;
-  }
-  dt_buf_add(b, arg);
-  at = dt_slot_index(&f->args, slot);
-  if (at >= 0) dt_buf_addf(b, "[%d]", at);
-}
-
 void dt_trial_full (DtTrial *t, DtRepairs *out) {
   const DtFailed *f = t->f;
   DtDebug *d = t->d;
@@ -314,8 +306,9 @@ void dt_trial_full (DtTrial *t, DtRepairs *out) {
       dt_error_clear(d->s->cx);
     dt_var_unref(v);
     bytes += d->muted_bytes;
-    dt_buf_addf(&lua, "%s%s:full_tensor()", lua.len ? ", " : "",
-                var_name(f, i));
+    if (lua.len) dt_buf_add(&lua, ", ");
+    dt_trial_name(f, i, &lua);
+    dt_buf_add(&lua, ":full_tensor()");
     named = named && dt_trial_is_variable(f->name[i]);
     if (named)
       dt_buf_addf(&run, "%s = %s:full_tensor(); ", f->name[i], f->name[i]);
@@ -423,7 +416,7 @@ static DtStatus equality (DtTrial *t, DtRepairs *out, bool *all_equal) {
       same = same && strcmp(txt[0], txt[k]) == 0;
     *all_equal = *all_equal && same;
     if (b.len) dt_buf_addc(&b, '\n');
-    dt_buf_add(&b, var_name(f, i));
+    dt_trial_name(f, i, &b);
     if (same) {
       dt_buf_add(&b, " on ");
       print_ranks(g, &b);
