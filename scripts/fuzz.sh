@@ -5,7 +5,8 @@
 # tests/fuzz/corpus/x/.  A crash leaves its input in build/fuzz/x.last; put
 # it into the corpus with the fix.  Then every operator gets random arguments,
 # on one rank with data and on one of four without: a crash leaves the calls in
-# build/fuzz/ops.log, the last one at the end.
+# build/fuzz/ops.log, the last one at the end.  Last, files and sessions
+# (fuzz-files.lua): what was bad is kept in build/fuzz.
 cd "$(dirname "$0")/.." || exit 2
 seconds=${1:-30}
 build=${B:-build}/asan
@@ -15,6 +16,12 @@ vars="B=$build SANITIZER=address,undefined TESTMODE=1"
 # shellcheck disable=SC2086
 make -j2 --no-print-directory $vars fuzz-programs || exit 1
 obj=$(make -s $vars print-obj)
+case $build in
+  /*) program=$build/dtrepl ;;
+  *) program=$PWD/$build/dtrepl ;;
+esac
+# Sizes that no memory has are asked for on purpose.
+export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}allocator_may_return_null=1"
 bad=0
 for src in tests/fuzz/fuzz_*.c; do
   [ -e "$src" ] || continue
@@ -49,4 +56,9 @@ for world in "-n 1" "--fake 4"; do
     break
   fi
 done
+# Sessions, programs, recordings, reports, each in a process of its own.
+if ! (cd "$out" && ln -sfn "$OLDPWD/tests" tests &&
+      lua5.4 "$OLDPWD/scripts/fuzz-files.lua" "$program" "$seconds"); then
+  bad=1
+fi
 exit $bad

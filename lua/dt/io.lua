@@ -41,6 +41,10 @@ local function read_all(path)
 end
 
 local function plain(t)
+  if not util.is_tensor(t) then
+    util.raise("TypeError", "a file holds tensors: this is a %s",
+      util.type_text(t))
+  end
   if t.is_dtensor then
     util.raise("TypeError", "a distributed tensor is written by "
       .. "dt.distributed.checkpoint.save, or as x:full_tensor()")

@@ -437,12 +437,20 @@ DtStatus dt_dump_read (DtDebug *d, const DtDumpSources *s, const char *p,
   DtRecord old;
   const unsigned char *annex = NULL;
   size_t nannex = 0;
+  DtStatus st;
   int i, count;
   rsources(&in, s);
   count = rcount(&in, MAX_OPS);
-  if (in.bad)
+  if (in.bad) {
+    pools_free(&in);
+    dt_error_clear(cx);
     return dt_raise(cx, DT_E_IO, "the record is damaged");
-  DT_TRY(cx, dt_record_take(d, count > 16 ? count : 16, &old));
+  }
+  st = dt_record_take(d, count > 16 ? count : 16, &old);
+  if (st != DT_OK) {
+    pools_free(&in);
+    return st;
+  }
   d->rec.limit = INT64_MAX;
   for (i = 0; i < count && !in.bad; i++) {
     DtRecOp *r = &d->rec.ring[i];

@@ -40,7 +40,16 @@ local function placements()
     .. "[-2, 1], but got -3)", dt.distribute_tensor, x, mesh, {dt.Shard(-5)})
 end
 
+local function circles()
+  local m = dt.nn.Module()
+  m.a = m
+  T.throws("RecursionError", "maximum recursion depth exceeded", m.state_dict, m)
+  T.throws("TypeError", "a file holds tensors: this is a str", dt.save,
+    {a = "text"}, "build/none.safetensors")
+end
+
 numel()
+circles()
 strides()
 values()
 placements()

@@ -235,6 +235,7 @@ static void t_damage (Rank *r) {
   }
   dt_free(r->cx, copy);
   dt_buf_fini(&a);
+  try_bytes(r, "\1\0\1x\310", 5);        /* a source of 200 bytes: none */
 }
 
 static void damage (void **state) { run_job(state, t_damage); }

@@ -384,7 +384,15 @@ end
 
 -- ---- state ----
 
-local function state_into(m, prefix, out)
+-- Names grow with the depth: a module that holds itself would fill memory with
+-- them before the stack ends.
+local DEEPEST = 900
+
+local function state_into(m, prefix, out, depth)
+  if depth > DEEPEST then
+    util.raise("RecursionError",
+      "maximum recursion depth exceeded while calling a Python object")
+  end
   for _, hook in ipairs(m._attrs._state_dict_pre_hooks or {}) do hook(m) end
   for name, p in m._parameters:each() do
     if p then out[join(prefix, name)] = p:detach() end
@@ -395,13 +403,13 @@ local function state_into(m, prefix, out)
     end
   end
   for name, child in m._modules:each() do
-    if child then state_into(child, join(prefix, name), out) end
+    if child then state_into(child, join(prefix, name), out, depth + 1) end
   end
   return out
 end
 
 -- m:state_dict(): a table from names to tensors that share the data.
-function Module:state_dict() return state_into(self, "", {}) end
+function Module:state_dict() return state_into(self, "", {}, 1) end
 
 -- A text as Python's repr() has it.
 local function quoted_text(s)
