@@ -55,8 +55,8 @@ static void gradient (DtDiag *g, const DtEvent *e) {
   if (g->ncopies == 0 || p == NULL || p->spec ||
       (c = find(g, p->local)) == NULL || c->what) return;
   dt_buf_init(&b, g->s->cx);
-  dt_buf_addf(&b, "parameter %s, equal after a broadcast, after its update",
-              dt_diag_name(g, p));
+  dt_buf_addf(&b, "the parameter %s%safter its update (a broadcast had made it "
+              "equal)", dt_diag_name(g, p), *dt_diag_name(g, p) ? " " : "");
   if (!b.oom) c->what = dt_session_intern(g->s, dt_buf_str(&b));
   dt_buf_fini(&b);
   if (c->what == NULL) dt_error_clear(g->s->cx);

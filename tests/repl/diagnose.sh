@@ -94,6 +94,12 @@ echo "fully_shard doesn't support scalar parameters. Change s to a 1D tensor" \
 has "run: a scene" 0 '"reproduced":true,"cured_by":"shape (1,)"' \
   "$DTREPL" diagnose --json --run scalar.txt
 
+echo "RuntimeError: Cannot flatten unevenly sharded tensor: dimension 1 (size" \
+  "7) is not evenly divisible by mesh dimension 0 (size 2). Please" \
+  "redistribute the tensor before this operation." >flatten.txt
+has "run: a flatten" 0 '"reproduced":true,"cured_by":"shard the leftmost' \
+  "$DTREPL" diagnose --json --run flatten.txt
+
 # Text of a report never becomes Lua.
 cat >evil.txt <<'EOF'
 RuntimeError: Sharding propagation failed for aten.view.default(
