@@ -44,8 +44,8 @@ local function circles()
   local m = dt.nn.Module()
   m.a = m
   T.throws("RecursionError", "maximum recursion depth exceeded", m.state_dict, m)
-  T.throws("TypeError", "a file holds tensors: this is a str", dt.save,
-    {a = "text"}, "build/none.safetensors")
+  local _, e = pcall(dt.save, {a = "text"}, "none.safetensors")
+  T.has(tostring(e), "TypeError: a file holds tensors: this is a str", "no tensor")
 end
 
 numel()
