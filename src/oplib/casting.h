@@ -28,4 +28,14 @@ static inline DtStatus op_pw_meta_second (DtMetaCall *c) {
   return DT_OK;
 }
 
+/* RUNTIME with the words of PyTorch's iterators unless a type is the expected
+** one.  Pure. */
+static inline DtStatus op_found_type (DtCtx *cx, const DtMeta *m, DtDtype want) {
+  DT_CHECK(cx, m == NULL || m->dtype == want, DT_E_RUNTIME,
+           "Found dtype %s but expected %s",
+           dt_dtype_word(m != NULL ? (DtDtype)m->dtype : want),
+           dt_dtype_word(want));
+  return DT_OK;
+}
+
 #endif

@@ -305,7 +305,7 @@ const DtOpDef dt_op_rrelu_with_noise_functional = {
 /* ---- backward operators: (gradient, saved tensor, parameters) ---- */
 
 static const int row_logit_backward[PWR_LEN] = { DT_B_logit_backward,
-                                                 PK_FLOAT, 2, 0, 1, 0, 1, 2 };
+                                                 PK_SAME, 2, 0, 1, 0, 1, 2 };
 DEF(logit_backward, "logit_backward(Tensor grad_output, Tensor self, float? "
     "eps=None) -> Tensor", "Gradient of logit.", 0, NONE, g_logit_backward,
     back_samples);

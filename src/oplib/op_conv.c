@@ -259,7 +259,7 @@ static DtStatus conv_kernel (DtKernelCall *c) {
 
 /* ---- gradients ---- */
 
-enum { B_SIZES = 3, B_STRIDE = 4, B_MASK = 10 };
+enum { B_SIZES = 3, B_STRIDE = 4, B_TURNED = 7, B_MASK = 10 };
 
 static bool wanted (const DtArgs *a, int i) {
   const DtValue *m = &a->v[B_MASK];
@@ -298,8 +298,15 @@ static DtStatus back_one (DtKernelCall *c, const Conv *v, int which) {
 
 static DtStatus back_kernel (DtKernelCall *c) {
   Conv v;
-  DT_TRY(c->cx, op_sp_dtype(c->cx, "slow_conv2d_cpu_grad_input",
-                            (DtDtype)c->in[1]->m.dtype, OP_T_FLOAT));
+  bool turned = dt_arg_bool(c->args, B_TURNED);
+  DtDtype t = (DtDtype)c->in[turned ? 0 : 1]->m.dtype;
+  DT_TRY(c->cx, op_sp_dtype(c->cx, turned
+                              ? "slow_conv_transpose2d_backward_out_cpu"
+                              : "slow_conv2d_cpu_grad_input", t, OP_T_FLOAT));
+  for (int i = 0; i < 3; i++)
+    DT_CHECK(c->cx, c->in[i]->m.dtype == t, DT_E_RUNTIME, "expected scalar "
+             "type %s but found %s", op_dtype_word(t),
+             op_dtype_word((DtDtype)c->in[i]->m.dtype));
   DT_TRY(c->cx, conv_read(c->cx, c->args, B_STRIDE, &c->in[1]->m,
                           &c->in[2]->m, &v));
   const DtMeta *g = &c->in[0]->m;

@@ -6,7 +6,7 @@
 ** Those without such branches are text, in op_decomp_text.c.  K: operators
 ** that PyTorch dispatches whole; their program stands for their kernel, and
 ** their gradient is text as well. */
-#include "oplib/oplib_int.h"
+#include "oplib/casting.h"
 #include "oplib/emitting.h"
 
 #include <math.h>
@@ -234,6 +234,10 @@ static DtStatus bce_check (DtDecompCall *c) {
   DT_CHECK(CX, mx.dtype == mt.dtype, DT_E_RUNTIME, "Found dtype %s but "
            "expected %s", op_dtype_word((DtDtype)mt.dtype),
            op_dtype_word((DtDtype)mx.dtype));
+  DtDtype d = (DtDtype)mx.dtype;
+  DT_CHECK(CX, dt_dtype_is_float(d) && dt_dtype_size(d) > 1, DT_E_NOTIMPL,
+           "\"binary_cross_entropy\" not implemented for '%s'",
+           op_dtype_word(d));
   DT_TRY(CX, probabilities(c, x, "input"));
   return probabilities(c, t, "target");
 }
@@ -256,9 +260,24 @@ static DtHandle *mean_part (DtDecompCall *c, DtHandle *r, DtHandle *x) {
   return E("aten.div.Tensor", "ti", r, dt_meta_numel(&m));
 }
 
+/* All operands of the gradient have one type, and that one a kernel. */
+static DtStatus bce_back_check (DtDecompCall *c) {
+  DtMeta g = meta_of(c, c->in[0]), x = meta_of(c, c->in[1]);
+  DtMeta t = meta_of(c, c->in[2]);
+  DtDtype d = (DtDtype)g.dtype;
+  if (!dt_emit_ok(c->e)) return c->e->st;
+  DT_TRY(CX, op_found_type(CX, &x, d));
+  DT_TRY(CX, op_found_type(CX, &t, d));
+  DT_CHECK(CX, dt_dtype_is_float(d) && dt_dtype_size(d) > 1, DT_E_NOTIMPL,
+           "\"binary_cross_entropy_backward\" not implemented for '%s'",
+           op_dtype_word(d));
+  return DT_OK;
+}
+
 static DtStatus bce_back_decomp (DtDecompCall *c) {
   DtHandle *g = c->in[0], *x = c->in[1], *t = c->in[2], *w = dt_hin(c, 3);
   DtHandle *a, *b;
+  if (!c->e->pretend) DT_TRY(CX, bce_back_check(c));
   a = E("aten.sub.Tensor", "tt", x, t);
   a = E("aten.mul.Tensor", "tt", g, a);
   b = E("aten.rsub.Scalar", "ti", x, (int64_t)1);
@@ -348,6 +367,9 @@ static DtStatus bce_logits_grad (DtGradCall *c) {
 static DtStatus soft_margin_decomp (DtDecompCall *c) {
   DtHandle *x = E("aten.neg.default", "t", c->in[0]);
   x = times(c, x, c->in[1]);
+  DtDtype d = (DtDtype)meta_of(c, c->in[0]).dtype;
+  if (!c->e->pretend && dt_emit_ok(c->e) && dt_dtype_is_integral(d, true))
+    DT_TRY(CX, op_castable(CX, DT_F32, d));
   x = E("aten.exp.default", "t", x);
   return finish(c, reduced(c, E("aten.log1p.default", "t", x)));
 }

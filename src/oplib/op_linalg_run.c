@@ -142,6 +142,10 @@ DtStatus op_k_la_geqrf (DtKernelCall *c) {
   return dt_k_geqrf(c->cx, c->in[0], c->out[0], c->out[1]);
 }
 DtStatus op_k_la_householder (DtKernelCall *c) {
+  DtDtype t = (DtDtype)c->in[0]->m.dtype, u = (DtDtype)c->in[1]->m.dtype;
+  DT_CHECK(c->cx, t == u, DT_E_RUNTIME, "torch.linalg.householder_product: tau "
+           "dtype %s does not match input dtype %s", op_dtype_word(u),
+           op_dtype_word(t));
   DT_TRY(c->cx, lapack_type(c, c->in[0], "orgqr_cpu"));
   return dt_k_householder(c->cx, c->in[0], c->in[1], c->out[0]);
 }
@@ -219,11 +223,21 @@ DtStatus op_k_la_lu_solve (DtKernelCall *c) {
                        c->out[0]);
 }
 DtStatus op_k_la_solve_triangular (DtKernelCall *c) {
+  DtTensor *b = c->in[1], *own = NULL;
+  DtStatus st;
   DT_TRY(c->cx, lapack_type(c, c->in[0], "triangular_solve_cpu"));
-  return dt_k_solve_triangular(c->cx, c->in[0], c->in[1],
-                               dt_arg_bool(c->args, 2),
-                               dt_arg_bool(c->args, 3), 'N',
-                               dt_arg_bool(c->args, 4), c->out[0]);
+  if (b->m.dtype != c->in[0]->m.dtype) {        /* copied to the matrix's */
+    DT_TRYG(c->cx, op_temp(c->cx, (DtDtype)c->in[0]->m.dtype, b->m.ndim,
+                           b->m.shape, &own));
+    DT_TRYG(c->cx, dt_k_copy(c->cx, b, own));
+    b = own;
+  }
+  st = dt_k_solve_triangular(c->cx, c->in[0], b, dt_arg_bool(c->args, 2),
+                             dt_arg_bool(c->args, 3), 'N',
+                             dt_arg_bool(c->args, 4), c->out[0]);
+done:
+  dt_tensor_unref(c->cx, own);
+  return st;
 }
 DtStatus op_k_la_triangular_solve (DtKernelCall *c) {
   DT_TRY(c->cx, lapack_type(c, c->in[0], "triangular_solve_cpu"));

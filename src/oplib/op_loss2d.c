@@ -237,7 +237,11 @@ static DtStatus back_kernel (DtKernelCall *c) {
   Nll v;
   DT_TRYG(c->cx, nll_init(c->cx, &v, "nll_loss2d_backward_out_frame",
                           dt_kin(c, 1), dt_kin(c, 2), dt_kin(c, 3)));
+  DT_CHECKG(c->cx, dt_meta_is_contiguous(&dt_kin(c, 1)->m), DT_E_RUNTIME,
+            "grad_input must be contiguous");
   DT_TRYG(c->cx, same_type(c->cx, &dt_kin(c, 1)->m, &c->in[0]->m));
+  if (dt_arg_int(c->args, 4) != RED_NONE)
+    DT_TRYG(c->cx, same_type(c->cx, &dt_kin(c, 1)->m, &dt_kin(c, 6)->m));
   DT_TRYG(c->cx, dense(c->cx, c->in[0], DT_F64, &g, &pg));
   DT_TRYG(c->cx, op_temp(c->cx, DT_F64, 4, c->out[0]->m.shape, &o));
   DT_TRYG(c->cx, dt_k_fill(c->cx, o, dt_scalar_int(0)));

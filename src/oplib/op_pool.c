@@ -254,7 +254,8 @@ static DtStatus pool_back_meta (DtMetaCall *c) {
   const DtMeta *g = c->in[0], *in = dt_in(c, 1);
   Pool v;
   DT_TRY(c->cx, pool_read(c->cx, c->op, c->args, 2, in, &v));
-  DT_CHECK(c->cx, g->dtype == in->dtype || !v.max || v.nd == 3, DT_E_RUNTIME,
+  DT_CHECK(c->cx, g->dtype == in->dtype || v.nd == 3 || (!v.max && c->fake),
+           DT_E_RUNTIME,
            "expected dtype %s for `gradOutput` but got dtype %s",
            op_sp_ctype((DtDtype)in->dtype), op_sp_ctype((DtDtype)g->dtype));
   if (v.max && v.nd == 3 && g->ndim == in->ndim)

@@ -201,8 +201,9 @@ static DtStatus select_back_kernel (DtKernelCall *c) {
   int64_t i = dt_arg_int(c->args, 3);
   DT_TRY(c->cx, op_dim(c->cx, c->args, 2, m->ndim, &d));
   if (i < 0) i += m->shape[d];
-  DT_CHECK(c->cx, i >= 0 && i < m->shape[d], DT_E_INDEX, "select(): index %lld out of range for tensor of size "
-           "%s at dimension %d", (long long)i, op_shape_text(m).s, d);
+  DT_CHECK(c->cx, i >= 0 && i < m->shape[d], DT_E_INDEX,
+           "select(): index %lld out of range for tensor of size %s at "
+           "dimension %d", (long long)i, op_shape_text(m).s, d);
   return put_part(c, d, i, 1, 1, true);
 }
 static DtStatus slice_back_kernel (DtKernelCall *c) {

@@ -88,9 +88,9 @@ const char *op_sp_ctype (DtDtype t) {
     case DT_F64: return "double";
     case DT_F16: return "c10::Half";
     case DT_BF16: return "c10::BFloat16";
-    case DT_I64: return "long";
+    case DT_I64: return "long int";
     case DT_I32: return "int";
-    case DT_I16: return "short";
+    case DT_I16: return "short int";
     case DT_I8: return "signed char";
     case DT_U8: return "unsigned char";
     case DT_BOOL: return "bool";

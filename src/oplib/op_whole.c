@@ -5,6 +5,7 @@
 ** Each has a kernel and the program by which its placements are found; its
 ** gradient is another whole operator.  Losses are pairs of elements, then
 ** reduced as the argument says. */
+#include "oplib/casting.h"
 #include "oplib/pw_rows.h"
 
 #include <string.h>
@@ -38,6 +39,8 @@ static DtStatus loss_meta (DtMetaCall *c) {
   DtMeta m;
   DT_TRY(c->cx, op_promotable(c->cx, 2, o));
   DT_TRY(c->cx, op_broadcast(c->cx, 2, o, loss_type(c->op, o), &m));
+  if (!c->fake)
+    DT_TRY(c->cx, op_castable(c->cx, op_promote(2, o), (DtDtype)m.dtype));
   c->nout = 1;
   if (reduction(c->args) == RED_NONE) {
     dt_meta_copy(&c->out[0], &m);
@@ -132,6 +135,9 @@ static DtStatus log_sigmoid_kernel (DtKernelCall *c) {
 
 static DtStatus log_sigmoid_back_meta (DtMetaCall *c) {
   OpOperand o[2] = { { .m = dt_in(c, 0) }, { .m = dt_in(c, 1) } };
+  DtDtype t = (DtDtype)dt_in(c, 1)->dtype;
+  for (int i = 0; i < 3 && !c->fake; i += 2)
+    DT_TRY(c->cx, op_found_type(c->cx, dt_in(c, i), t));
   DT_TRY(c->cx, op_promotable(c->cx, 2, o));
   c->nout = 1;
   return op_broadcast(c->cx, 2, o, op_promote(2, o), &c->out[0]);
@@ -152,6 +158,17 @@ static DtStatus log_sigmoid_back_kernel (DtKernelCall *c) {
                       dt_kin(c, 0), x, buf, c->out[0]);
   dt_tensor_unref(c->cx, own);
   return st;
+}
+
+/* Shapes before types, as PyTorch's iterator looks at them. */
+static DtStatus prelu_meta (DtMetaCall *c) {
+  DtMeta all;
+  if (!c->fake) {
+    DT_TRY(c->cx, dt_meta_broadcast(c->cx, c->in[0], dt_in(c, 1), &all));
+    DT_TRY(c->cx, op_found_type(c->cx, dt_in(c, 1),
+                                (DtDtype)c->in[0]->dtype));
+  }
+  return op_pw_meta(c);
 }
 
 static DtStatus prelu_back_meta (DtMetaCall *c) {
@@ -332,7 +349,7 @@ const DtOpDef dt_op_log_sigmoid_backward = {
 
 ROW2(_prelu_kernel, prelu, PK_SAME, 0, 0);
 W(_prelu_kernel, "_prelu_kernel(Tensor self, Tensor weight) -> Tensor",
-  "self where positive, weight times self elsewhere.", 0, op_pw_meta,
+  "self where positive, weight times self elsewhere.", 0, prelu_meta,
   op_pw_kernel, "m = gt.Scalar(self, 0); w = mul.Tensor(weight, self); "
   "where.self(m, self, w)", g_prelu, NULL, two);
 const DtOpDef dt_op__prelu_kernel_backward = {
