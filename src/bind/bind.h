@@ -221,6 +221,9 @@ void dtL_open_export (lua_State *L, int dt);    /* page, trace */
 /* Keep which call of the script's raises the error object on the top.  Local.
 */
 void dtL_note_raised (lua_State *L);
+/* The same at a stop inside the call, which will raise this when the program
+** goes on.  Local. */
+void dtL_note_stopped (lua_State *L, DtStatus code, const char *message);
 /* The program has gone on: it is not what happened last.  Allocates nothing.
 ** Local. */
 void dtL_forget_raised (lua_State *L);

@@ -21,9 +21,9 @@ static void push_where (lua_State *L) {
   else lua_pushliteral(L, "");
 }
 
-/* Build the object of the pending error on the stack. */
-static void push_error (lua_State *L, DtStatus code, const char *pyclass,
-                        const char *message, const char *explain) {
+/* Build the object of an error on the stack. */
+static void push_object (lua_State *L, DtStatus code, const char *pyclass,
+                         const char *message, const char *explain) {
   const DtErrorInfo *info = dt_error_info(code);
   DtSession *s = dtL_session(L);
   lua_createtable(L, 0, 12);
@@ -40,7 +40,30 @@ static void push_error (lua_State *L, DtStatus code, const char *pyclass,
   dtL_set_int(L, "rank", s->comm ? s->comm->rank : 0);
   dtL_set_int(L, "seq", s->seq);
   luaL_setmetatable(L, DTL_ERROR);
+}
+
+static void push_error (lua_State *L, DtStatus code, const char *pyclass,
+                        const char *message, const char *explain) {
+  push_object(L, code, pyclass, message, explain);
   dtL_note_raised(L);
+}
+
+/* Runs protected: (message, code) -> object. */
+static int stopped_object (lua_State *L) {
+  const char *message = (const char *)lua_touserdata(L, 1);
+  push_object(L, (DtStatus)lua_tointeger(L, 2), NULL, message, NULL);
+  dtL_set_bool(L, "stopped", true);
+  return 1;
+}
+
+void dtL_note_stopped (lua_State *L, DtStatus code, const char *message) {
+  lua_State *co = dtL_state(L)->cur;
+  if (co == NULL || !lua_checkstack(co, 8)) return;
+  lua_pushcfunction(co, stopped_object);
+  lua_pushlightuserdata(co, (void *)(uintptr_t)message);
+  lua_pushinteger(co, (lua_Integer)code);
+  if (lua_pcall(co, 2, 1, 0) == LUA_OK) dtL_note_raised(co);
+  lua_pop(co, 1);
 }
 
 static const char *verdict_name (DtRepairVerdict v) {

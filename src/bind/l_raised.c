@@ -144,27 +144,40 @@ void dtL_forget_raised (lua_State *L) {
   b->raised = 0;
 }
 
-/* Runs protected: (error object). */
+/* The call into the table on the top: what, and with what. */
+static void set_call (lua_State *L, lua_Debug *call, int level) {
+  int n;
+  lua_getinfo(L, "n", call);
+  lua_newtable(L);
+  n = arguments(L, level, lua_gettop(L));
+  lua_setfield(L, -2, "args");
+  dtL_set_int(L, "n", n);
+  if (call->name) dtL_set_str(L, "name", call->name);
+  dtL_set_bool(L, "method", strcmp(call->namewhat, "method") == 0);
+  dtL_set_bool(L, "meta", strcmp(call->namewhat, "metamethod") == 0);
+  lua_getinfo(L, "f", call);
+  lua_setfield(L, -2, "call");
+}
+
+/* Runs protected: (error object).  Where the program is stopped inside, it is
+** noted even if the library catches it on its way. */
 static int note (lua_State *L) {
   lua_Debug call;
-  int n, level = find_call(L);
-  if (level == 0 || !lua_getstack(L, level, &call)) return 0;
-  lua_getinfo(L, "n", &call);
+  int level = find_call(L);
+  bool known = level > 0 && lua_getstack(L, level, &call) != 0, stopped;
+  lua_pushliteral(L, "stopped");
+  lua_rawget(L, 1);
+  stopped = lua_toboolean(L, -1);
+  lua_settop(L, 1);
+  if (!known && !stopped) return 0;
   lua_createtable(L, 0, 12);
-  lua_newtable(L);
-  n = arguments(L, level, 3);
-  lua_setfield(L, 2, "args");
-  dtL_set_int(L, "n", n);
-  if (call.name) dtL_set_str(L, "name", call.name);
-  dtL_set_bool(L, "method", strcmp(call.namewhat, "method") == 0);
-  dtL_set_bool(L, "meta", strcmp(call.namewhat, "metamethod") == 0);
+  if (known) set_call(L, &call, level);
   dtL_set_int(L, "seq", dtL_session(L)->seq);
   copy_field(L, 1, "message", "message");
   copy_field(L, 1, "id", "code");
   copy_field(L, 1, "class", "class");
   copy_field(L, 1, "where", "where");
-  lua_getinfo(L, "f", &call);
-  lua_setfield(L, 2, "call");
+  dtL_set_bool(L, "stopped", stopped);
   keep(L);
   return 0;
 }
@@ -178,8 +191,8 @@ void dtL_note_raised (lua_State *L) {
 }
 
 /* dt.debug.raised() -> the last call that raised: {call = function, args, n,
-** name, method, meta, seq = operators before, message, code, class, where};
-** nothing when none did, or operators of the program came after it.  Local. */
+** name, method, meta, seq = operators before, message, code, class, where,
+** stopped = true inside of it}; nothing when none did, or operators of the program came after it.  Local. */
 static int l_raised (lua_State *L) {
   const DtBind *b = dtL_state(L);
   if (b->raised == 0) lua_pushnil(L);

@@ -177,9 +177,11 @@ static void show_stop (DtRepl *r, DtControl *c, const DtStopAt *at,
   if (r->app->o.json)
     dt_cmd_json_stop(r);
   if (at->why == DT_WHY_ERROR) {
-    if (!show_autopsy(r, code, &r->diag))
+    if (!show_autopsy(r, code, &r->diag)) {
       dt_buf_addf(&r->diag, "%s %s: %s\n", dt_error_info(code)->id,
                   dt_error_info(code)->pyclass, message);
+      dtL_note_stopped(r->L, code, message);
+    }
     dt_buf_clear(&r->told);
     dt_buf_add(&r->told, message);
   }

@@ -70,5 +70,28 @@ for i in 1 2 3 4 5 6 7 8 9; do
   text=$(sed -n "s/^$i	//p" want | cut -c 1-60)
   ok "and so does the Lua of call $i" grep -qF "$text" out
 done
+
+# The same where the program is stopped inside the call, not yet raised.
+cat > inside.lua <<'L'
+local mesh = dt.init_device_mesh("cpu", {4}, {mesh_dim_names = {"tp"}})
+local x = dt.distribute_tensor(dt.arange(8), mesh, {Shard(0)})
+local y = x:redistribute(mesh, {dt.Partial()})
+L
+printf ':export torch %s.py\n:report %s.md\n' inside inside |
+  "$DTREPL" -n 4 -i inside.lua > out 2>&1
+repro_of python inside.md > out.py
+ok "inside the call: the report's script is the export's" cmp -s out.py inside.py
+"$PYTHON" inside.py > out 2>&1
+ok "inside the call: it raises there" grep -q "redistributing to Partial is for" out
+cat > inside.py <<'P'
+from torch.distributed.tensor import init_device_mesh, distribute_tensor, Shard
+mesh = init_device_mesh("cpu", (2, 2), mesh_dim_names=("dp", "tp"))
+from torch.distributed.tensor.parallel import parallelize_module, ColwiseParallel
+import torch
+parallelize_module(torch.nn.Linear(4, 4), mesh, ColwiseParallel())
+P
+cp inside.py program.py
+printf ':export torch again.py\n' | "$DTREPL" -n 4 -i program.py > out 2>&1
+ok "a program in Python is its own script" [ "$(tail -n 5 again.py)" = "$(cat inside.py)" ]
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

@@ -139,7 +139,7 @@ end
 -- step(P, entries) -> the step that raises, or nil.  P.values is filled.
 function M.step(P, entries)
   local c = dt.debug.raised()
-  if not counts(c, entries) then return nil end
+  if not counts(c, entries) or not c.call then return nil end
   local how, name, lua, torch = spelling(c)
   if not how then return nil end
   local s = {kind = "raise", how = how, name = name, lua = lua, torch = torch,

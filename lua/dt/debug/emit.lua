@@ -292,7 +292,7 @@ local function blocks(D, lines, head, many, more)
   for r, text in ipairs(all) do
     local g = of[text]
     if not g then
-      g = {ranks = {}, lines = split(text)}
+      g = {ranks = {}, lines = text ~= "" and split(text) or {}}
       of[text], groups[#groups + 1] = g, g
     end
     g.ranks[#g.ranks + 1] = r - 1

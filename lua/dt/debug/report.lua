@@ -62,12 +62,21 @@ local function caught(P)
     message = s.message, where = s.where}
 end
 
+-- The error inside whose call the program is stopped, where that is no
+-- operator of the record.
+local function stopped(P)
+  local c = dt.debug.raised()
+  if not c or not c.stopped or P.error and P.error.kind ~= "raise" then return nil end
+  return {code = c.code, class = c.class, after = c.seq, message = c.message,
+    where = c.where ~= "" and c.where or nil}
+end
+
 -- raised(P) -> an error that is no operator's, when it is the last that was
 -- raised: {code, class, message, where, after}; else nil.  Local.
 local function raised(P)
   if not dt.debug.last_error then return caught(P) end
   local e, after = dt.debug.last_error()
-  if not e or e == true then return caught(P) end
+  if not e or e == true then return caught(P) or stopped(P) end
   local object = type(e) == "table"
   local r = {code = object and (e.id or e.code) or "DT0007", after = after,
     class = object and e.class or "RuntimeError",
