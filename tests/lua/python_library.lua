@@ -28,6 +28,16 @@ is("import hashlib", "hashlib.sha256(torch.arange(100.0).numpy().tobytes())"
   .. ".hexdigest()",
   "817cddd35bc80c1cdfbb5337daef946518388485b929bbddc1784b71d41f7aa0")
 
+-- A singular matrix raises torch.linalg.LinAlgError, which torch._C knows too.
+is([[
+got = []
+for kind in (torch.linalg.LinAlgError, torch._C._LinAlgError, RuntimeError):
+    try:
+        torch.linalg.inv(torch.zeros(2, 2))
+    except kind as e:
+        got.append(str(type(e)))
+]], "got == [\"<class 'torch._C._LinAlgError'>\"] * 3", "true")
+
 -- Warnings are heard inside the block, again and again, and not after it.
 local warned = [[
 import warnings

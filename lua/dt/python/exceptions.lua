@@ -44,7 +44,7 @@ M.classes = classes
 
 local class_mt = {__name = "type"}
 class_mt.__tostring = function (c)
-  local module = MODULES[c.__name__]
+  local module = rawget(c, "__module__")
   return ("<class '%s%s'>"):format(module and module .. "." or "", c.__name__)
 end
 
@@ -103,6 +103,7 @@ classes.BaseException = M.define("BaseException")
 for base, below in TREE:gmatch("(%w+): ([^\n]+)") do
   for name in below:gmatch("[%w_]+") do
     classes[name] = M.define(name, classes[base])
+    classes[name].__module__ = MODULES[name]
   end
 end
 classes.KeyError.of_key = true
