@@ -162,7 +162,7 @@ static inline T G(fmish_bwd) (T g, T x) {
 
 static inline T G(felu_bwd) (T g, T y, T alpha, T scale, T in, bool result) {
   T neg = alpha * scale;
-  if (y > 0) return g * scale;
+  if (!(y <= 0)) return g * scale;      /* NaN passes the gradient on */
   if (result) return g * in * (y + neg);
   return g * in * neg * M(exp)(y * in);
 }
