@@ -36,6 +36,10 @@ local function where(group)
     end
     return group, 0
   end
+  if type(group) ~= "table" then
+    util.raise("ValueError", "Unsupported group type: <class '%s'>, %s",
+      require("dt.python.values").type_name(group), tostring(group))
+  end
   if group.mesh then return group.mesh, group.mesh_dim or 0 end
   return dt.DeviceMesh("cpu", group), 0
 end

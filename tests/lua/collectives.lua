@@ -98,6 +98,8 @@ local function refused()
     .. "             but got <class 'int'> instead.", D.all_reduce, 3)
   T.throws("TypeError", "`output` of type torch.Tensor", D.all_to_all_single,
     dt.None, dt.ones(2))
+  T.throws("ValueError", "Unsupported group type: <class 'int'>, 3",
+    D.all_reduce, dt.ones(2), {group = 3})
 end
 
 all_reduce()
