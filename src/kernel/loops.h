@@ -19,9 +19,9 @@ enum { DT_RED_LEVELS = 36 };
 typedef enum DtMap {
   DT_M_ID, DT_M_NONZERO, DT_M_NAN0, DT_M_SQUARE, DT_M_ABS, DT_M_POW, DT_M_EXP,
   DT_M_DEV2,
-  /* Differences from aux, and their squares: acc has two results of each
-  ** output, the sums first.  Only added, only floats of 16 and 32 bits, at
-  ** most DT_RED_TILE / 2 outputs. */
+  /* Elements and their squares: acc has two results of each output, the sums
+  ** first.  Only added, only floats of 16 and 32 bits, at most
+  ** DT_RED_TILE / 2 outputs. */
   DT_M_SPREAD
 } DtMap;
 typedef enum DtComb { DT_C_ADD, DT_C_MUL, DT_C_MAX, DT_C_MIN } DtComb;

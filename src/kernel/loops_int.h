@@ -17,6 +17,7 @@
 #include "kernel/convert_int.h"
 #include "kernel/reduce_int.h"
 #include "kernel/softmax_int.h"
+#include "kernel/softmax_bf16_int.h"
 #include "kernel/random_int.h"
 #include "kernel/pw_f32_int.h"
 #include "kernel/pw_bf16_int.h"

@@ -47,13 +47,13 @@ static inline float reduce_f32 (float x, uint32_t *t) {
   return fma_f32(f, 2.12194440e-4f, fma_f32(f, -0.693359375f, x));
 }
 
-/* (e^r - 1 - r) / r^2 for |r| < ln2 / 2 */
-static inline float expoly_f32 (float r) {
-  float q = 0.0013814219f;
-  q = fma_f32(q, r, 0.0083688991f);
-  q = fma_f32(q, r, 0.0416684076f);
-  q = fma_f32(q, r, 0.1666651964f);
-  return fma_f32(q, r, 0.4999999404f);
+/* e^r - 1 for |r| < ln2 / 2.  Here and below the even and odd powers of a
+** polynomial are summed apart: what waits for each other is half as long. */
+static inline float expm1_poly_f32 (float r) {
+  const float r2 = r * r, odd = fma_f32(0.0083688991f, r2, 0.1666651964f);
+  float q = fma_f32(0.0013814219f, r2, 0.0416684076f);
+  q = fma_f32(q, r2, 0.4999999404f);
+  return fma_f32(fma_f32(odd, r, q), r2, r);
 }
 
 /* 2^n for the t of reduce_f32(), n that of a normal number */
@@ -64,7 +64,7 @@ static inline float pow2_f32 (uint32_t t) {
 /* 2^n (1 + r + r^2 q) in two factors, which reaches the subnormals: one of
 ** half of n, rounded down (`half` is its exponent's field), one of the rest. */
 static inline float exp_end_f32 (float r, uint32_t t) {
-  float q = fma_f32(expoly_f32(r) * r, r, r) + 1.0f;
+  float q = expm1_poly_f32(r) + 1.0f;
   uint32_t half = (t << 22) & 0xff800000u;
   return q * dt_nw_float(half + 0x3f800000u) *
          dt_nw_float((t << 23) + 0x3f800000u - half);
@@ -93,8 +93,7 @@ static inline float expm1_mid_f32 (float x) {
   const float t = fma_f32(x, 1.44269504f, magic);
   const float r = fma_f32(t - magic, -0.693147181f, x);
   const float s = pow2_f32(dt_nw_bits(t));
-  float p = fma_f32(expoly_f32(r) * r, r, r);
-  return fma_f32(p, s, s - 1.0f);
+  return fma_f32(expm1_poly_f32(r), s, s - 1.0f);
 }
 
 /* tanh |x| = (e^2|x| - 1) / (e^2|x| + 1) */
@@ -105,32 +104,63 @@ static inline float ftanh_f32 (float x) {
 
 /* erf |x| = 1 - e^(|x| q(|x|)), q a polynomial; 1 from 4 on. */
 static inline float ferf_f32 (float x) {
-  float a = fabsf(x), q = 9.256483281e-06f;
+  float a = fabsf(x);
   a = a > 4.0f ? 4.0f : a;
-  q = fma_f32(q, a, -0.000117643125f);
-  q = fma_f32(q, a, 0.000632843119f);
-  q = fma_f32(q, a, -0.00166703819f);
-  q = fma_f32(q, a, 0.000160406125f);
-  q = fma_f32(q, a, 0.0191530585f);
-  q = fma_f32(q, a, -0.102777831f);
-  q = fma_f32(q, a, -0.636619389f);
-  q = fma_f32(q, a, -1.128379226f);
-  return copysignf(expm1_mid_f32(a * q), x);
+  const float b = a * a;
+  float p = -0.000117643125f, q = 9.256483281e-06f;
+  p = fma_f32(p, b, -0.00166703819f);
+  q = fma_f32(q, b, 0.000632843119f);
+  p = fma_f32(p, b, 0.0191530585f);
+  q = fma_f32(q, b, 0.000160406125f);
+  p = fma_f32(p, b, -0.636619389f);
+  q = fma_f32(q, b, -0.102777831f);
+  q = fma_f32(q, b, -1.128379226f);
+  return copysignf(expm1_mid_f32(a * fma_f32(p, a, q)), x);
+}
+
+/* 1 + erf(x / sqrt(2)) within 2^-23: 2 - 2^(|x| q(|x|)) for x > 0. */
+static inline float cdf2_f32 (float x) {
+  const float magic = 12582912.0f;
+  uint32_t u = dt_nw_bits(x) & 0x7fffffffu;
+  u = u > 0x40b66666u ? 0x40b66666u : u;        /* 5.7 */
+  const float a = dt_nw_float(u), b = a * a;
+  float p = -9.56024996e-06f, q = 5.12863267e-07f, e = 0.00134100078f;
+  p = fma_f32(p, b, -0.000284347887f);
+  q = fma_f32(q, b, 7.49739193e-05f);
+  p = fma_f32(p, b, 0.0069311196f);
+  q = fma_f32(q, b, 1.49911184e-05f);
+  p = fma_f32(p, b, -0.459221452f);
+  q = fma_f32(q, b, -0.0524347648f);
+  q = fma_f32(q, b, -1.15110421f);
+  const float y = fma_f32(p, a, q) * a, t = y + magic, f = y - (t - magic);
+  e = fma_f32(e, f, 0.00967604015f);
+  e = fma_f32(e, f, 0.0555029735f);
+  e = fma_f32(e, f, 0.240221068f);
+  e = fma_f32(e, f, 0.693147242f);
+  e = fma_f32(e, f, 1.0f);
+  return 1.0f + copysignf(fma_f32(-e, pow2_f32(dt_nw_bits(t)), 1.0f), x);
+}
+
+/* In f32 and bf16 an infinity gives NaN, by PyTorch's CPU library (kb 16 is
+** f16). */
+static inline float fgelu_f32 (float x, int kb) {
+  const float nan = kb == 16 ? 0.0f : x - x;
+  return fma_f32(x, 0.5f, -nan) * cdf2_f32(x);
 }
 
 /* ---- logarithms ---- */
 
 /* log(2^e (1 + f)), 1 + f within [sqrt(1/2), sqrt(2)] */
 static inline float log_end_f32 (float f, float e) {
-  float p = -0.076344296f;
-  p = fma_f32(p, f, 0.1276154965f);
-  p = fma_f32(p, f, -0.1316019446f);
-  p = fma_f32(p, f, 0.1420176178f);
-  p = fma_f32(p, f, -0.1662335694f);
-  p = fma_f32(p, f, 0.2000122666f);
-  p = fma_f32(p, f, -0.2500082254f);
-  p = fma_f32(p, f, 0.3333333135f);
-  float q = f * f;
+  const float q = f * f;
+  float p = 0.1276154965f, odd = -0.076344296f;
+  odd = fma_f32(odd, q, -0.1316019446f);
+  p = fma_f32(p, q, 0.1420176178f);
+  odd = fma_f32(odd, q, -0.1662335694f);
+  p = fma_f32(p, q, 0.2000122666f);
+  odd = fma_f32(odd, q, -0.2500082254f);
+  p = fma_f32(p, q, 0.3333333135f);
+  p = fma_f32(odd, f, p);
   float low = fma_f32(e, -2.12194440e-4f, p * f * q);
   return fma_f32(e, 0.693359375f, fma_f32(q, -0.5f, low) + f);
 }

@@ -18,6 +18,11 @@ static inline double flog1p_f64 (double x) { return log1p(x); }
 static inline double ferf_f64 (double x) { return erf(x); }
 static inline double ftanh_f64 (double x) { return tanh(x); }
 
+static inline double fgelu_f64 (double x, int kb) {
+  (void)kb;
+  return x * 0.5 * (1 + erf(x * 0.7071067811865476));
+}
+
 static inline double fnarrow_f64 (double x, int kb) {
   (void)kb;
   return x;

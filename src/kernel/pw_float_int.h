@@ -125,14 +125,6 @@ static inline T G(flogit_bwd) (T g, T x, T eps) {
 #define GELU_B K(0.7978845608028654)
 #define GELU_C K(0.044715)
 
-/* In f32 and bf16 an infinity gives NaN, by PyTorch's CPU library (kb 16 is
-** f16). */
-static inline T G(fgelu) (T x, int kb) {
-  bool library = sizeof(T) == 4 && kb != 16;
-  T one = library ? K(1) + (x - x) : K(1);
-  return x * K(0.5) * (one + G(ferf)(x * K(0.7071067811865476)));
-}
-
 static inline T G(fgelu_tanh) (T x) {
   T in = GELU_B * (x + GELU_C * x * x * x);
   return K(0.5) * x * (K(1) + G(ftanh)(in));

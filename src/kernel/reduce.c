@@ -76,18 +76,18 @@ static bool spreads (const DtRedJob *j) {
   return (t == DT_F32 || t == DT_BF16 || t == DT_F16) && j->len > 0;
 }
 
-/* The same in one: about the first element, and from there to the mean.  Where
-** that takes off nearly all, or there are more than numbers, the two passes
-** decide. */
+/* The same in one: about zero, and from there to the mean.  Where that takes
+** off more than the precision of the sums allows, or there are more than
+** numbers, the two passes decide. */
 static void one_pass (const DtRedJob *j, const char *p, int64_t step,
                       int64_t w, double *acc) {
-  double first[DT_RED_TILE], sum[2 * DT_RED_TILE];
-  dt_run_load(DT_CL_F64, first, j->in_t, p, step, w);
-  pass(j, p, step, w, DT_M_SPREAD, DT_C_ADD, first, sum);
+  const double least = j->in_t == DT_F32 ? 0x1p-20 : 0x1p-6;
+  double sum[2 * DT_RED_TILE];
+  pass(j, p, step, w, DT_M_SPREAD, DT_C_ADD, NULL, sum);
   for (int64_t k = 0; k < w; k++) {
     const double s = sum[k], ss = sum[w + k], v = ss - s * s / (double)j->len;
     acc[k] = v;
-    if (!(v >= ss / 64 && v < INFINITY))
+    if (!(v >= ss * least && v < INFINITY))
       deviations(j, p + k * step, step, 1, acc + k);
   }
 }

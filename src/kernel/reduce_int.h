@@ -123,7 +123,11 @@ static DtC128 c128_dev2 (DtC128 d) {
       lane[l] = a; \
     } \
   } else { \
-    for (int64_t k = 0; k < n; k++) \
+    int64_t k = 0; \
+    for (; k + RED_LANES <= n; k += RED_LANES) \
+      for (int l = 0; l < RED_LANES; l++) \
+        lane[l] = N(op)(lane[l], E(v[k + l])); \
+    for (; k < n; k++) \
       lane[k % RED_LANES] = N(op)(lane[k % RED_LANES], E(v[k])); \
   }
 #define LANE_TREE(op, N) \
@@ -210,70 +214,7 @@ DEFINE_FOLDS(int64_t, I64, I64_MAPS, INT64_MIN, INT64_MAX, DT_RED_TILE)
 DEFINE_FOLDS(DtC128, C128, C128_MAPS, CMPLX(-INFINITY, 0),
              CMPLX(INFINITY, 0), DT_RED_TILE_Z)
 
-/* ---- walking the reduced elements ------------------------------------------ */
-
-typedef struct Seq {
-  const DtRedJob *j;
-  const char *p;
-  int64_t count[DT_MAX_NDIM];
-  int64_t at;                   /* within the innermost run */
-} Seq;
-
-static void seq_init (Seq *s, const DtRedJob *j, const char *p) {
-  s->j = j;
-  s->p = p;
-  s->at = 0;
-  memset(s->count, 0, sizeof s->count);
-}
-
-/* Step to the next run of the reduced dims (all but the innermost). */
-static void seq_carry (Seq *s) {
-  s->at = 0;
-  for (int d = s->j->nred - 2; d >= 0; d--) {
-    const DtRedDim *r = &s->j->red[d];
-    s->p += r->in;
-    if (++s->count[d] < r->n) return;
-    s->count[d] = 0;
-    s->p -= r->in * r->n;
-  }
-}
-
-/* The next n elements into buf, as elements of a class. */
-static void seq_load (Seq *s, DtClass c, void *buf, int64_t n) {
-  const DtRedDim *r = &s->j->red[s->j->nred - 1];
-  size_t size = dt_class_size(c);
-  char *out = buf;
-  while (n > 0) {
-    int64_t k = r->n - s->at < n ? r->n - s->at : n;
-    run_load(c, out, s->j->in_t, s->p + s->at * r->in, r->in, k);
-    out += (size_t)k * size;
-    s->at += k;
-    n -= k;
-    if (s->at == r->n) seq_carry(s);
-  }
-}
-
-/* The next n elements of `size` bytes as they are. */
-static void seq_move (Seq *s, size_t size, void *buf, int64_t n) {
-  const DtRedDim *r = &s->j->red[s->j->nred - 1];
-  char *out = buf;
-  while (n > 0) {
-    int64_t k = r->n - s->at < n ? r->n - s->at : n;
-    dt_run_move(size, out, (int64_t)size, s->p + s->at * r->in, r->in, k);
-    out += (size_t)k * size;
-    s->at += k;
-    n -= k;
-    if (s->at == r->n) seq_carry(s);
-  }
-}
-
-/* The same walk, one position at a time. */
-static const char *seq_next (Seq *s) {
-  const DtRedDim *r = &s->j->red[s->j->nred - 1];
-  const char *p = s->p + s->at * r->in;
-  if (++s->at == r->n) seq_carry(s);
-  return p;
-}
+#include "kernel/reduce_seq_int.h"
 
 /* ---- one pass ---------------------------------------------------------------- */
 
@@ -364,10 +305,10 @@ static double levels_end (DtComb c, double *level, int64_t chunks) {
     if ((chunks >> up) & 1) f64_fold1(c, &r, level[up]);
   return r;
 }
-static double f64_tree (double *lane) {
-  LANE_TREE(add, F64)
-  return lane[0];
-}
+
+#if defined(__AVX512BW__)
+#include "kernel/reduce_wide_int.h"
+#endif
 
 /* ---- quick sums: what does not depend on the type ---- */
 
@@ -384,12 +325,18 @@ typedef struct QuickPass {
 #define PAIR4(l) (PAIR2(l) + PAIR2((l) + 4))
 #define PAIR16 ((PAIR4(0) + PAIR4(2)) + (PAIR4(1) + PAIR4(3)))
 static double quick_tree (const float *lane) {
+#if defined(__AVX512BW__)
+  return wide_tree(
+    _mm512_add_pd(wide_at(lane), wide_at(lane + QUICK_WORDS)),
+    _mm512_add_pd(wide_at(lane + 8), wide_at(lane + QUICK_WORDS + 8)));
+#else
   double d[QUICK_WORDS];
   for (int l = 0; l < QUICK_WORDS; l++)
     d[l] = (double)lane[l] + (double)lane[l + QUICK_WORDS];
   for (int l = 0; l < 8; l++) d[l] += d[l + 8];
   for (int l = 0; l < 4; l++) d[l] += d[l + 4];
   return (d[0] + d[2]) + (d[1] + d[3]);
+#endif
 }
 #define LANE(l) s->lane[l][i]
 static void quick_carry (QuickPass *s, int64_t chunk, int64_t w) {
@@ -420,8 +367,8 @@ static void quick_finish (QuickPass *s, int64_t chunks, const DtRedPass *q,
     }
 }
 
+#include "kernel/extremes_int.h"
 #if defined(__AVX512BW__)
-#include "kernel/reduce_wide_int.h"
 #define WIDE
 #endif
 #define S float
@@ -449,7 +396,11 @@ static void quick_finish (QuickPass *s, int64_t chunks, const DtRedPass *q,
 #define HIGH(w) word_high(w)
 #define MAG_INF 0x7f80
 #include "kernel/reduce_narrow_int.h"
+#if defined(__AVX512BW__)
+#define WIDE
+#endif
 #include "kernel/reduce_quick_int.h"
+#undef WIDE
 #undef N
 #undef WIDEN
 #undef LOW

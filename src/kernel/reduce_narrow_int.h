@@ -27,34 +27,13 @@ static double N(chunk) (DtMap m, DtComb c, double mean, const S *v,
   return lane[0];
 }
 
-/* Sums of differences from `mean` and of their squares. */
-#define SPREAD(k) { \
-    const double x = ID(v[(k) * RED_LANES + l]) - mean; \
-    a += x; \
-    b += x * x; \
-  }
-#define SPREAD4(k) \
-  SPREAD(k) SPREAD((k) + 1) SPREAD((k) + 2) SPREAD((k) + 3)
-static double N(spread) (double mean, const S *v, int64_t n, double *squares) {
-  double lane[RED_LANES] = {0}, more[RED_LANES] = {0};
+/* Sums of elements and of their squares, which are exact. */
+static double N(spread) (const S *v, int64_t n, double *squares) {
 #if defined(WIDE)
-  if (n == RED_CHUNK) return wide_spread(mean, v, squares);
+  if (n == RED_CHUNK) return wide_spread(v, squares);
 #endif
-  if (n == RED_CHUNK) {
-    for (int l = 0; l < RED_LANES; l++) {
-      double a = 0, b = 0;
-      SPREAD4(0) SPREAD4(4) SPREAD4(8) SPREAD4(12)
-      lane[l] = a;
-      more[l] = b;
-    }
-  } else {
-    for (int64_t k = 0; k < n; k++) {
-      lane[k % RED_LANES] += DEV(v[k]);
-      more[k % RED_LANES] += DEV2(v[k]);
-    }
-  }
-  *squares = f64_tree(more);
-  return f64_tree(lane);
+  *squares = N(chunk)(DT_M_SQUARE, DT_C_ADD, 0, v, n);
+  return N(chunk)(DT_M_ID, DT_C_ADD, 0, v, n);
 }
 
 /* Extremes need no more than a float.  A NaN is looked for apart, as the
@@ -87,7 +66,7 @@ static void N(along) (const DtRedPass *q) {
     const S *v = dense ? (const S *)(const void *)q->p + i : buf;
     if (!dense) seq_move(&at, sizeof(S), buf, n);
     if (q->m == DT_M_SPREAD) {
-      double squares, sum = N(spread)(mean, v, n, &squares);
+      double squares, sum = N(spread)(v, n, &squares);
       levels_fold(DT_C_ADD, level, chunk, sum);
       levels_fold(DT_C_ADD, more, chunk, squares);
       continue;
@@ -130,9 +109,9 @@ static void N(along) (const DtRedPass *q) {
     case DT_M_SQUARE: F(add, SQUARE, ) return; \
     case DT_M_DEV2: F(add, DEV2, const double mean = aux[i];) return; \
     case DT_M_SPREAD: \
-      F(add, DEV, const double mean = aux[i];) \
+      F(add, ID, ) \
       lane += w; \
-      F(add, DEV2, const double mean = aux[i];) \
+      F(add, SQUARE, ) \
       return; \
     default: F(add, ID, ) return; \
   }
@@ -144,7 +123,7 @@ static void N(lane_rows) (const DtRedPass *q, double *lane,
   const int64_t w = q->w;
 #if defined(WIDE)
   if (q->c == DT_C_ADD && (q->m == DT_M_ID || q->m == DT_M_SPREAD)) {
-    wide_rows(q->m == DT_M_ID ? NULL : aux, lane, row, w);
+    wide_rows(q->m == DT_M_SPREAD, lane, row, w);
     return;
   }
 #endif
@@ -195,8 +174,6 @@ static bool N(takes) (const DtRedPass *q, bool along) {
 #undef SQUARE
 #undef DEV
 #undef DEV2
-#undef SPREAD
-#undef SPREAD4
 #undef ROW
 #undef ROWS4
 #undef LANE_ROWS

@@ -2,7 +2,8 @@
 ** kernel/reduce_quick_int.h: sums of 16-bit floats that end in 16 bits, and
 ** extremes of lines of them; reduce_int.h includes this once for each type,
 ** after reduce_narrow_int.h, and defines N(name), WIDEN(x), MAG_INF (infinity's
-** bits) and LOW(w), HIGH(w), the floats of a word of two.  No include guard.
+** bits), LOW(w), HIGH(w), the floats of a word of two, and WIDE where
+** reduce_wide_int.h has passes over them.  No include guard.
 **
 ** A quick sum has an order of its own: chunks of 512 elements, element i into
 ** lane i mod 32, where sixteen are added in single precision; the lanes are
@@ -10,9 +11,9 @@
 ** reduce_int.h.  Two elements are read a word; lanes (and the columns of a tile)
 ** stand in the order of these: first those of lower halves. */
 
-#define Q_ID(x, m) (x)
-#define Q_SQUARE(x, m) ((x) * (x))
-#define Q_DEV2(x, m) (((x) - (m)) * ((x) - (m)))
+#define Q_ID(a, x, m) ((a) + (x))
+#define Q_SQUARE(a, x, m) fma_f32(x, x, a)
+#define Q_DEV2(a, x, m) fma_f32((x) - (m), (x) - (m), a)
 #define SIXTEEN(F, E) \
   F(E, 0) F(E, 1) F(E, 2) F(E, 3) F(E, 4) F(E, 5) F(E, 6) F(E, 7) \
   F(E, 8) F(E, 9) F(E, 10) F(E, 11) F(E, 12) F(E, 13) F(E, 14) F(E, 15)
@@ -21,60 +22,65 @@
 #define ANEW(x) 0
 #define TAKE(E, w) { \
     const uint32_t w_ = (w); \
-    a += E(LOW(w_), p); \
-    b += E(HIGH(w_), q); \
+    a = E(a, LOW(w_), p); \
+    b = E(b, HIGH(w_), q); \
   }
 #define TAKE_SPREAD(w) { \
     const uint32_t w_ = (w); \
-    const float x = LOW(w_) - p, y = HIGH(w_) - q; \
+    const float x = LOW(w_), y = HIGH(w_); \
     a += x; \
     b += y; \
-    c += x * x; \
-    d += y * y; \
+    c = fma_f32(x, x, c); \
+    d = fma_f32(y, y, d); \
   }
 
 /* ---- along memory ---- */
 
 #define AT(E, k) TAKE(E, word_at(v, (k) * QUICK_WORDS + l))
 #define AT_SPREAD(E, k) TAKE_SPREAD(word_at(v, (k) * QUICK_WORDS + l))
-#define WHOLE(E) \
+#define LANES(E, FROM, STEPS) \
   for (int l = 0; l < QUICK_WORDS; l++) { \
-    float a = 0, b = 0; \
-    SIXTEEN(AT, E) \
+    float a = FROM(lane[l]), b = FROM(lane[l + QUICK_WORDS]); \
+    STEPS(AT, E) \
     lane[l] = a; \
     lane[l + QUICK_WORDS] = b; \
   }
-
-/* A whole chunk. */
-static void N(quick_whole) (DtMap m, float mean, const uint16_t *v,
-                            float *lane, float *more) {
-  const float p = mean, q = mean;
-  switch (m) {
-    case DT_M_SQUARE: WHOLE(Q_SQUARE) return;
-    case DT_M_DEV2: WHOLE(Q_DEV2) return;
-    case DT_M_SPREAD:
-      for (int l = 0; l < QUICK_WORDS; l++) {
-        float a = 0, b = 0, c = 0, d = 0;
-        SIXTEEN(AT_SPREAD, )
-        lane[l] = a;
-        lane[l + QUICK_WORDS] = b;
-        more[l] = c;
-        more[l + QUICK_WORDS] = d;
-      }
-      return;
-    default: WHOLE(Q_ID) return;
-  }
+#define DEFINE_LANES(NAME, FROM, STEPS) \
+static void NAME (DtMap m, float mean, const uint16_t *v, float *lane, \
+                  float *more) { \
+  const float p = mean, q = mean; \
+  switch (m) { \
+    case DT_M_SQUARE: LANES(Q_SQUARE, FROM, STEPS) return; \
+    case DT_M_DEV2: LANES(Q_DEV2, FROM, STEPS) return; \
+    case DT_M_SPREAD: \
+      for (int l = 0; l < QUICK_WORDS; l++) { \
+        float a = FROM(lane[l]), b = FROM(lane[l + QUICK_WORDS]); \
+        float c = FROM(more[l]), d = FROM(more[l + QUICK_WORDS]); \
+        STEPS(AT_SPREAD, ) \
+        lane[l] = a; \
+        lane[l + QUICK_WORDS] = b; \
+        more[l] = c; \
+        more[l + QUICK_WORDS] = d; \
+      } \
+      return; \
+    default: LANES(Q_ID, FROM, STEPS) return; \
+  } \
 }
+/* A whole chunk, and 32 elements of one. */
+DEFINE_LANES(N(quick_whole), ANEW, SIXTEEN)
+DEFINE_LANES(N(quick_step), BEGUN, ONCE)
 
 static void N(quick_part) (DtMap m, float mean, const uint16_t *v, int64_t n,
                            float *lane, float *more) {
   for (int l = 0; l < QUICK_LANES; l++) lane[l] = more[l] = 0;
+  for (; n >= QUICK_LANES; n -= QUICK_LANES, v += QUICK_LANES)
+    N(quick_step)(m, mean, v, lane, more);
   for (int64_t k = 0; k < n; k++) {
-    int64_t at = k % QUICK_LANES / 2 + k % 2 * QUICK_WORDS;
-    const float x = WIDEN(v[k]), d = x - mean;
-    lane[at] += m == DT_M_ID ? x : m == DT_M_SQUARE ? x * x
-                : m == DT_M_DEV2 ? d * d : d;
-    more[at] += d * d;
+    const int64_t at = k / 2 + k % 2 * QUICK_WORDS;
+    const float x = WIDEN(v[k]);
+    lane[at] = m == DT_M_SQUARE ? Q_SQUARE(lane[at], x, 0)
+               : m == DT_M_DEV2 ? Q_DEV2(lane[at], x, mean) : lane[at] + x;
+    more[at] = Q_SQUARE(more[at], x, 0);
   }
 }
 
@@ -117,7 +123,6 @@ static void N(quick_along) (const DtRedPass *q) {
   }
 #define COLUMNS_SPREAD(FROM, STEPS) \
   DT_IVDEP for (int64_t i = 0; i < h; i++) { \
-    const float p = mean[i], q = mean[h + i]; \
     float a = FROM(lane[i]), b = FROM(lane[h + i]); \
     float c = FROM(lane[2 * h + i]), d = FROM(lane[3 * h + i]); \
     STEPS(ROW_SPREAD, ) \
@@ -138,6 +143,12 @@ static void N(quick_along) (const DtRedPass *q) {
 static void N(quick_rows) (DtMap m, const float *mean, float *lane,
                            const char *const *rows, int64_t h) {
   const uint16_t *row[QUICK_CHUNK];
+#if defined(WIDE)
+  if (m == DT_M_ID) {
+    wide_words(lane, rows, h, rows[1] - rows[0]);
+    return;
+  }
+#endif
   for (int k = 0; k < QUICK_CHUNK; k += QUICK_LANES)
     row[k] = (const uint16_t *)(const void *)rows[k];
   BY_MAP(ANEW, SIXTEEN)
@@ -186,28 +197,19 @@ static void N(quick_across) (const DtRedPass *q) {
 
 /* ---- extremes ---- */
 
-/* Magnitudes are ordered like integers: three extremes of these tell all, but
-** for zeros of both signs (the first counts): false. */
+/* False: zeros of both signs, of which the first counts. */
 static bool N(ordered) (DtComb c, const uint16_t *v, int64_t n, double *r) {
   const uint16_t minus = 0x8000;
-  int16_t top = INT16_MIN;
-  uint16_t most = 0, least = UINT16_MAX;
-  for (int64_t i = 0; i < n; i++) {
-    const uint16_t u = v[i];
-    const int16_t s = (int16_t)u;
-    top = s > top ? s : top;
-    most = u > most ? u : most;
-    least = u < least ? u : least;
-  }
-  uint16_t best = least;
+  const Extremes e = extremes_of(v, n);
+  uint16_t best = e.least;
   if (c == DT_C_MAX) {
-    if (top == 0 && most >= minus) return false;
-    if (top >= 0) best = (uint16_t)top;
+    if (e.top == 0 && e.most >= minus) return false;
+    if (e.top >= 0) best = (uint16_t)e.top;
   } else {
-    if (most == minus && least == 0) return false;
-    if (most >= minus) best = most;
+    if (e.most == minus && e.least == 0) return false;
+    if (e.most >= minus) best = e.most;
   }
-  bool nan = top > MAG_INF || most > (minus | MAG_INF);
+  bool nan = e.top > MAG_INF || e.most > (minus | MAG_INF);
   *r = nan ? (double)NAN : (double)WIDEN(best);
   return n > 0;
 }
@@ -232,9 +234,11 @@ static void N(line) (const DtRedPass *q) {
 #undef TAKE_SPREAD
 #undef AT
 #undef AT_SPREAD
-#undef WHOLE
+#undef LANES
+#undef DEFINE_LANES
 #undef ROW_AT
 #undef ROW_SPREAD
 #undef COLUMNS
+#undef COLUMNS_SPREAD
 #undef COLUMNS_SPREAD
 #undef BY_MAP

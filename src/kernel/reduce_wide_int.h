@@ -7,6 +7,10 @@ static inline __m512d wide_at (const float *v) {
   return _mm512_cvtps_pd(_mm256_loadu_ps(v));
 }
 
+static inline void wide_ask (const void *p, int64_t next) {
+  _mm_prefetch((const char *)((uintptr_t)p + (uintptr_t)next), _MM_HINT_T1);
+}
+
 /* The tree of sixteen lanes. */
 static inline double wide_tree (__m512d low, __m512d high) {
   const __m512d a = _mm512_add_pd(low, high);
@@ -18,42 +22,58 @@ static inline double wide_tree (__m512d low, __m512d high) {
 }
 
 /* A whole chunk. */
-static double wide_spread (double mean, const float *v, double *squares) {
-  const __m512d m = _mm512_set1_pd(mean);
+static double wide_spread (const float *v, double *squares) {
   __m512d a = _mm512_setzero_pd(), b = a, c = a, d = a;
   for (int k = 0; k < RED_CHUNK; k += RED_LANES) {
-    const __m512d x = _mm512_sub_pd(wide_at(v + k), m);
-    const __m512d y = _mm512_sub_pd(wide_at(v + k + 8), m);
+    const __m512d x = wide_at(v + k), y = wide_at(v + k + 8);
     a = _mm512_add_pd(a, x);
     b = _mm512_add_pd(b, y);
-    c = _mm512_add_pd(c, _mm512_mul_pd(x, x));
-    d = _mm512_add_pd(d, _mm512_mul_pd(y, y));
+    c = _mm512_fmadd_pd(x, x, c);       /* x * x is exact */
+    d = _mm512_fmadd_pd(y, y, d);
   }
   *squares = wide_tree(c, d);
   return wide_tree(a, b);
 }
 
 /* One lane of a whole chunk of a tile of w columns: sums, and those of squares
-** of differences from `mean` where there is one. */
-static void wide_rows (const double *mean, double *lane,
-                       const char *const *rows, int64_t w) {
+** if asked for. */
+static void wide_rows (bool squares, double *lane, const char *const *rows,
+                       int64_t w) {
   const float *row[RED_LANES];
   for (int k = 0; k < RED_LANES; k++)
     row[k] = (const float *)(const void *)rows[k * RED_LANES];
   for (int64_t i = 0; i < w; i += 8) {
     const __mmask8 in = (__mmask8)(w - i < 8 ? (1 << (w - i)) - 1 : 0xff);
-    const __m512d m = mean == NULL ? _mm512_setzero_pd()
-                                   : _mm512_maskz_loadu_pd(in, mean + i);
     __m512d a = _mm512_setzero_pd(), b = a;
     for (int k = 0; k < RED_LANES; k++) {
-      __m512d x = _mm512_cvtps_pd(_mm256_maskz_loadu_ps(in, row[k] + i));
-      if (mean != NULL) {
-        x = _mm512_sub_pd(x, m);
-        b = _mm512_add_pd(b, _mm512_mul_pd(x, x));
-      }
+      const __m512d x = _mm512_cvtps_pd(_mm256_maskz_loadu_ps(in, row[k] + i));
+      if (squares) b = _mm512_fmadd_pd(x, x, b);
       a = _mm512_add_pd(a, x);
     }
     _mm512_mask_storeu_pd(lane + i, in, a);
-    if (mean != NULL) _mm512_mask_storeu_pd(lane + w + i, in, b);
+    if (squares) _mm512_mask_storeu_pd(lane + w + i, in, b);
+  }
+}
+
+/* The same of h words of two bf16 each, in single precision: rows 0, 32, ...
+** They are far apart: those of the next lane, which lie `next` bytes further
+** on, are asked for by name. */
+static void wide_words (float *lane, const char *const *rows, int64_t h,
+                        int64_t next) {
+  const __m512i upper = _mm512_set1_epi32((int)0xffff0000u);
+  const uint32_t *row[RED_LANES];
+  for (int k = 0; k < RED_LANES; k++)
+    row[k] = (const uint32_t *)(const void *)rows[k * 2 * RED_LANES];
+  for (int64_t i = 0; i < h; i += 16) {
+    const __mmask16 in = (__mmask16)(h - i < 16 ? (1 << (h - i)) - 1 : 0xffff);
+    __m512 a = _mm512_setzero_ps(), b = a;
+    for (int k = 0; k < RED_LANES; k++) {
+      const __m512i w = _mm512_maskz_loadu_epi32(in, row[k] + i);
+      wide_ask(row[k] + i, next);
+      a = _mm512_add_ps(a, _mm512_castsi512_ps(_mm512_slli_epi32(w, 16)));
+      b = _mm512_add_ps(b, _mm512_castsi512_ps(_mm512_and_si512(w, upper)));
+    }
+    _mm512_mask_storeu_ps(lane + i, in, a);
+    _mm512_mask_storeu_ps(lane + h + i, in, b);
   }
 }

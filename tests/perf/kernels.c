@@ -5,11 +5,10 @@
 ** of each counts, in processor time, so that a busy machine slows both.  Both
 ** run in one thread, as each rank's kernels do.
 ** f16 has no budget: to and from a float a bf16 is shifted, but an f16 costs
-** some fifteen operations, which is more than a copy takes.  Softmax of bf16
-** cannot quite keep its budget either: 16 elements take some 18 operations of
-** 512 bits (1 to find the largest, 11 for an exponential and its halves of words,
-** 2 for the sum, 4 to scale, round and store), two a cycle at best, after the
-** line was read once before and while its ends wait for each other.
+** some fifteen operations, which is more than a copy takes.  Softmax of bf16 is
+** near its budget: 16 elements take some 13 operations of 512 bits (9 for an
+** exponential and its half of words, 1 for the sum, 3 to scale, round and
+** store), two a cycle at best, after the line was read once before.
 ** Prints "name value unit budget". */
 #include <stdio.h>
 #include <stdlib.h>
