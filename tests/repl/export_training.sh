@@ -111,6 +111,16 @@ S
 ok "a Function's backward raises the same" \
   grep -qF "aten.mul.Tensor got mixed torch.Tensor and DTensor" out
 
+# The same call, of whose results each rank has its own by the name.
+cat > pick.lua <<'L'
+local mine = dt.split(dt.arange(8) * 2, 2)[dt.rank() + 1]
+local y = mine + 1
+dt.debug.export("torch", "pick.py")
+L
+"$DTREPL" -n 4 pick.lua || failed=$((failed + 1))
+"$PYTHON" pick.py > out 2> err || cat err
+ok "each rank names its own result of a list" grep -q "^\[3\] mine = tensor(\[12, 14\])" out
+
 # Ranks that did different things: each shows what it has, by its own names.
 cat > apart.lua <<'L'
 local x = dt.ones(2) * (dt.rank() + 1)

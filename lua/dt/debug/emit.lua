@@ -265,9 +265,12 @@ local function merge(D, lines, all)
   end
   for i, l in ipairs(lines) do
     local differ, texts = false, {}
+    local to = table.concat(l.lhs, ",")
     for r, other in ipairs(all) do
-      texts[r] = other[i]
-      differ = differ or other[i] ~= l.rhs
+      local lhs, rhs = other[i]:match("^([^\2]*)\2(.*)$")
+      if lhs ~= to then return nil end          -- a name for another result
+      texts[r] = rhs
+      differ = differ or rhs ~= l.rhs
     end
     if differ then l.rhs = D.choice(texts) end
   end
@@ -307,7 +310,7 @@ local function whole(D, P, lines, head, more)
   local last = #lines
   if P.ranks > 1 and not dt.debug.no_data() then
     local mine = {}
-    for i, l in ipairs(lines) do mine[i] = l.rhs end
+    for i, l in ipairs(lines) do mine[i] = table.concat(l.lhs, ",") .. "\2" .. l.rhs end
     local all = dt.debug.from_all(table.concat(mine, "\1"))
     for r, text in ipairs(all) do all[r] = split(text) end
     P.differ = merge(D, lines, all) == nil
