@@ -230,11 +230,13 @@ static DtStatus check_distribute (DtSession *s, DtVar *t, DtMesh *mesh,
   return dt_pls_check_partials(s->cx, pl, npl);
 }
 
-/* Dims still counted from the end are before the first: torch.chunk says so. */
+/* Dims still counted from the end: torch.chunk refuses those before the first.
+** What it can still count the spec refuses. */
 static DtStatus check_wrapped (DtCtx *cx, const DtPlacement *pl, int n,
                                int ndim) {
   for (int i = 0; i < n; i++) {
-    if (!dt_pl_is_shard_like(pl[i]) || pl[i].dim >= 0) continue;
+    if (!dt_pl_is_shard_like(pl[i]) || pl[i].dim >= (ndim > 0 ? -ndim : 0))
+      continue;
     DT_CHECK(cx, ndim > 0, DT_E_RUNTIME,
              "chunk expects at least a 1-dimensional tensor");
     return dt_raise(cx, DT_E_INDEX, "Dimension out of range (expected to be in "
@@ -255,6 +257,7 @@ static DtStatus distribute (DtSession *s, DtVar *t, DtMesh *mesh, int npl,
   DT_TRY(s->cx, copy_pls(s, npl, given, pl));
   wrap_dims(pl, npl, t->local->m.ndim);
   DT_TRY(s->cx, check_wrapped(s->cx, pl, npl, t->local->m.ndim));
+  DT_TRY(s->cx, dt_spec_make(s, mesh, npl, pl, &t->local->m, -1, &spec));
   local = dt_tensor_ref(t->local);
   for (int i = 0; i < npl && st == DT_OK; i++) {
     DtTensor *next;
@@ -263,8 +266,6 @@ static DtStatus distribute (DtSession *s, DtVar *t, DtMesh *mesh, int npl,
     dt_tensor_unref(s->cx, local);
     local = next;
   }
-  if (st == DT_OK)
-    st = dt_spec_make(s, mesh, npl, pl, &t->local->m, -1, &spec);
   if (st == DT_OK) st = dt_var_result(s, local, spec, out);
   if (st == DT_OK) (*out)->requires_grad = t->requires_grad;
   dt_spec_unref(s->cx, spec);

@@ -380,13 +380,17 @@ M.new_group = args.def("new_group", {"ranks?", "timeout?", "backend?",
 
 -- ---- functional collectives, torch.ops.c10d ----
 
+-- The operator, what is to be called instead; group: the place of the group.
 local functional = {
-  all_reduce = {"all_reduce"}, broadcast = {"broadcast"},
-  all_gather_tensor = {"all_gather_into_tensor", "all_gather_single"},
-  all_gather_single = {"all_gather_into_tensor"},
-  reduce_scatter_tensor = {"reduce_scatter_tensor", "reduce_scatter_single"},
-  reduce_scatter_single = {"reduce_scatter_tensor"},
-  all_to_all_single = {"all_to_all_single"}, wait_tensor = {"wait_tensor"},
+  all_reduce = {"all_reduce", group = 3}, broadcast = {"broadcast", group = 3},
+  all_gather_tensor = {"all_gather_into_tensor", "all_gather_single",
+    group = 3},
+  all_gather_single = {"all_gather_into_tensor", group = 3},
+  reduce_scatter_tensor = {"reduce_scatter_tensor", "reduce_scatter_single",
+    group = 4},
+  reduce_scatter_single = {"reduce_scatter_tensor", group = 4},
+  all_to_all_single = {"all_to_all_single", group = 4},
+  wait_tensor = {"wait_tensor"},
 }
 local older = {all_gather_single = "all_gather_tensor",
   reduce_scatter_single = "reduce_scatter_tensor"}
@@ -427,15 +431,20 @@ for name, row in pairs(functional) do
       return tensors.refuse("_c10d_functional." .. row[1] .. ".default", a, kw)
     end
     local list = {}
-    for i = 1, a.n do
-      check_group(a[i])
-      list[i] = lua_group(a[i])
+    for i = 1, a.n do list[i] = a[i] end
+    if row.group and a[row.group] ~= nil then
+      check_group(a[row.group])
+      list[row.group] = lua_group(a[row.group])
     end
     local f = M.by_name(older[name] or name)
     if kw and V.dict_get(kw, "group") then
       V.dict_set(kw, "group", lua_group(V.dict_get(kw, "group")))
     end
-    return require("dt.python.eval").call(f, V.list(list, a.n), kw)
+    local out = require("dt.python.eval").call(f, V.list(list, a.n), kw)
+    if row.group and util.is_tensor(out) then
+      out._async = true               -- something to wait for
+    end
+    return out
   end, name)
 end
 
