@@ -9,6 +9,7 @@ local V = require "dt.python.values"
 local bind = require "dt.python.bind"
 local exceptions = require "dt.python.exceptions"
 local protect = require "dt.python.protect"
+local structseq = require "dt.python.structseq"
 
 local M = {}
 local None = dt.None
@@ -92,6 +93,8 @@ local function call_lua(f, args, kw)
   local out = table.pack(f(table.unpack(list, 1, n)))
   if out.n <= 1 then return V.from_lua(out[1]) end
   for i = 1, out.n do out[i] = V.from_lua(out[i]) end
+  local class = type(f) == "function" and structseq.of(f)
+  if class and #class.names == out.n then return structseq.named(class, out) end
   return V.tuple(out, out.n)
 end
 

@@ -154,6 +154,7 @@ M.torch = space({
   int = dt.int32, short = dt.int16, inf = math.huge,
   linalg = family("linalg_", {LinAlgError = linalg_error}),
   _C = namespace {_LinAlgError = linalg_error}, fft = family "fft_",
+  return_types = namespace(require("dt.python.structseq").names),
   special = family "special_", optim = M.optim, no_grad = stage "no_grad",
   enable_grad = stage "enable_grad",
   split = parts(function (t, n, d) return t:split(n, d) end),

@@ -332,6 +332,7 @@ end
 function M.of_record(v, name)
   local class = rawget(v, "record")
   if class.at[name] then return v[class.at[name]] end
+  if class.structseq then return nil end        -- no namedtuple
   if name == "_fields" then
     return M.tuple({table.unpack(class.names)}, #class.names)
   elseif name == "_replace" then
@@ -755,7 +756,10 @@ function M.type_name(v)
     if rawget(v, "range") then return "range" end
     if mt == list_mt and rawget(v, "view") then return v.view end
     if mt == list_mt and rawget(v, "deque") then return "collections.deque" end
-    if rawget(v, "record") then return v.record.__name__ end
+    if rawget(v, "record") then
+      return (v.record.structseq and v.record.__module__ .. "." or "")
+        .. v.record.__name__
+    end
     if mt == list_mt or mt == tuple_mt or mt == dict_mt or mt == set_mt
        or mt == generator_mt then
       return mt.__name
