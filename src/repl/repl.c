@@ -383,7 +383,8 @@ static void on_hook (lua_State *L, lua_Debug *ar) {
   dtL_raise(L);
 }
 
-
 void dt_repl_hook (lua_State *L) {
   lua_sethook(L, on_hook, LUA_MASKCALL | LUA_MASKRET | LUA_MASKCOUNT, 100);
 }
+
+bool dt_repl_is_hook (lua_Hook h) { return h == on_hook; }

@@ -139,6 +139,7 @@ static int open_command (lua_State *L) {
     lua_pushcfunction(L, l_command);
     lua_setfield(L, -2, "command");
   }
+  dt_co_open(L);
   return open_env(L);
 }
 

@@ -129,6 +129,8 @@ void dt_repl_fail_alloc (DtCtx *cx, int rank);
 /* Make `L` raise INTERRUPTED at its next instruction; safe in a signal
 ** handler.  Local. */
 void dt_repl_hook (lua_State *L);
+/* Is it that hook?  Pure. */
+bool dt_repl_is_hook (lua_Hook h);
 /* Read a file on rank 0 and give its text to all; the caller frees it.  IO on
 ** every rank alike.  Collective. */
 DtStatus dt_repl_file (DtRepl *r, const char *path, char **text, size_t *n);
@@ -199,6 +201,11 @@ void dt_eval_push_locals (lua_State *L);
 ** top, popped; nil: the prompt's own).  Local. */
 void dt_eval_set_frame (lua_State *L);
 
+/* --- repl_co.c --- */
+/* Let Ctrl-C reach coroutines: coroutine.resume and wrap of this state.  Lua's
+** memory may run out.  Local. */
+void dt_co_open (lua_State *L);
+
 /* --- repl_stop.c --- */
 /* Be the shell's part of stops.  Local. */
 void dt_stop_open (DtRepl *r);
@@ -211,6 +218,8 @@ DtStatus dt_stop_past (DtRepl *r, int64_t seq);
 /* Ctrl-C asks for a stop: make `L` stop at its next instruction; safe in a
 ** signal handler.  Local. */
 void dt_stop_soft_hook (lua_State *L);
+/* Is it that hook?  Pure. */
+bool dt_stop_is_soft (lua_Hook h);
 /* No hook in `L` from now on but the one that makes steps.  Local. */
 void dt_stop_unhook (lua_State *L);
 /* An error that is not an operator's, in a script that is debugged: be

@@ -463,6 +463,8 @@ void dt_stop_soft_hook (lua_State *L) {
   lua_sethook(L, on_soft, LUA_MASKCALL | LUA_MASKRET | LUA_MASKCOUNT, 100);
 }
 
+bool dt_stop_is_soft (lua_Hook h) { return h == on_soft; }
+
 /* A typed line that failed at a stop does not end the stepping. */
 void dt_stop_unhook (lua_State *L) {
   DtRepl *r = dtL_state(L)->stop_ud;

@@ -42,6 +42,15 @@ sleep 0.5; send C-c
 wait_for "interrupted" 5
 line '"and" .. " here"'
 wait_for '"and here"'
+line 'coroutine.wrap(function() while true do end end)()'
+sleep 0.5; send C-c
+sleep 0.5
+line '"back from" .. " it"'
+wait_for '"back from it"' 5
+line 'while true do coroutine.resume(coroutine.create(function() while true do end end)) end'
+sleep 0.5; send C-c; sleep 0.5
+line '"and from" .. " these"'
+wait_for '"and from these"' 5
 
 clear_screen
 line 'for i = 1, 2 do'

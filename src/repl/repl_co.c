@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT
+** repl/repl_co.c: coroutine.resume and coroutine.wrap that Ctrl-C reaches.
+**
+** A hook belongs to one coroutine, and Lua tells nobody which one runs.  Here
+** the thread says so (repl/stop.h), and what a Ctrl-C left goes along: into a
+** coroutine that is entered, out of one that is left, so that neither a caller
+** that catches errors nor a moment between two of them loses it.  Otherwise
+** they are Lua's own, with its words. */
+#include "repl/repl_int.h"
+
+#include <lauxlib.h>
+#include <lua.h>
+#include "repl/stop.h"
+
+/* The hook that stops at a prompt moves, to stop once; the one that ends what
+** runs is left in the callers too. */
+static void carry (lua_State *from, lua_State *to, bool in) {
+  lua_Hook h = lua_gethook(from);
+  bool soft = dt_stop_is_soft(h);
+  if (!soft && !dt_repl_is_hook(h))
+    return;
+  lua_sethook(to, h, lua_gethookmask(from), lua_gethookcount(from));
+  if (soft || !in)
+    lua_sethook(from, NULL, 0, 0);
+}
+
+/* Nothing between the two sets of the running coroutine raises. */
+static int resume_there (lua_State *L, lua_State *co, int nargs, int *nres) {
+  lua_State *was = dt_stop_running(co);
+  carry(L, co, true);
+  int rc = lua_resume(co, L, nargs, nres);
+  (void)dt_stop_running(was);
+  carry(co, L, false);
+  return rc;
+}
+
+/* Arguments on the top of L.  How many results lie there; -1: an error does. */
+static int resume (lua_State *L, lua_State *co, int nargs) {
+  int n = 0;
+  if (!lua_checkstack(co, nargs)) {
+    lua_pushliteral(L, "too many arguments to resume");
+    return -1;
+  }
+  lua_xmove(L, co, nargs);
+  int rc = resume_there(L, co, nargs, &n);
+  if (rc != LUA_OK && rc != LUA_YIELD) {
+    lua_xmove(co, L, 1);
+    return -1;
+  }
+  if (!lua_checkstack(L, n + 1)) {
+    lua_pop(co, n);
+    lua_pushliteral(L, "too many results to resume");
+    return -1;
+  }
+  lua_xmove(co, L, n);
+  return n;
+}
+
+static int co_resume (lua_State *L) {
+  lua_State *co = lua_tothread(L, 1);
+  luaL_argexpected(L, co != NULL, 1, "coroutine");
+  int n = resume(L, co, lua_gettop(L) - 1);
+  lua_pushboolean(L, n >= 0);
+  n = n >= 0 ? n : 1;
+  lua_insert(L, -(n + 1));
+  return n + 1;
+}
+
+/* What coroutine.wrap gives: upvalue 1 is the coroutine. */
+static int call_wrapped (lua_State *L) {
+  lua_State *co = lua_tothread(L, lua_upvalueindex(1));
+  int n = resume(L, co, lua_gettop(L));
+  if (n >= 0)
+    return n;
+  int st = lua_status(co);
+  if (st != LUA_OK && st != LUA_YIELD) {        /* close what is to be closed */
+    lua_pushvalue(L, -1);
+    lua_xmove(L, co, 1);
+    st = lua_resetthread(co);
+    lua_xmove(co, L, 1);
+  }
+  if (st != LUA_ERRMEM && lua_type(L, -1) == LUA_TSTRING) {
+    luaL_where(L, 1);
+    lua_insert(L, -2);
+    lua_concat(L, 2);
+  }
+  return lua_error(L);
+}
+
+static int co_wrap (lua_State *L) {
+  luaL_checktype(L, 1, LUA_TFUNCTION);
+  lua_State *co = lua_newthread(L);
+  lua_pushvalue(L, 1);
+  lua_xmove(L, co, 1);
+  lua_pushcclosure(L, call_wrapped, 1);
+  return 1;
+}
+
+void dt_co_open (lua_State *L) {
+  static const luaL_Reg funcs[] = {{"resume", co_resume}, {"wrap", co_wrap},
+                                   {NULL, NULL}};
+  lua_getglobal(L, "coroutine");
+  luaL_setfuncs(L, funcs, 0);
+  lua_getfield(L, -1, "resume");        /* it catches errors: l_control.c */
+  lua_setfield(L, LUA_REGISTRYINDEX, "dt.resume");
+  lua_pop(L, 1);
+}
