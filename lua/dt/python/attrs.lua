@@ -103,6 +103,8 @@ local of_module = {
   named_buffers = listed("named_buffers", 2),
 }
 
+M.of_module = of_module                 -- module_hooks.lua has more
+
 -- list.extend(modules or parameters): Lua's name is taken by classes.
 local function extend(m, args)
   m:extend_with((V.items(args[1])))

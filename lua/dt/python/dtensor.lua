@@ -8,6 +8,7 @@
 local dt = require "dt"
 local util = require "dt.util"
 local V = require "dt.python.values"
+local hooks = require "dt.python.module_hooks"
 local attrs = require "dt.python.attrs"
 local args = require "dt.python.args"
 local meshes = require "dt.python.mesh"
@@ -156,15 +157,13 @@ local function hook_of(name, f)
       .. "arguments!", name, n)
   end
   if n == 2 then dt._warn(older[name]) end
-  local g = V.lua_function(f)
   return function (module, values, mesh)
-    if type(values) == "table" and getmetatable(values) == nil then
-      values = V.tuple({table.unpack(values, 1, values.n)}, values.n)
-    end
-    local got
-    if n == 2 then got = g(values, mesh) else got = g(module, values, mesh) end
-    if V.is_seq(got) then return table.unpack(got, 1, got.n) end
-    return got
+    if name == "input_fn" then values = hooks.inputs(values)
+    else values = V.from_lua(values) end
+    local got = V.call(f, V.list(n == 2 and {values, mesh}
+      or {module, values, mesh}))
+    if name == "input_fn" then return hooks.new_inputs(got) end
+    return hooks.new_outputs(got)
   end
 end
 

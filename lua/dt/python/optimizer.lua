@@ -8,6 +8,7 @@ local util = require "dt.util"
 local V = require "dt.python.values"
 local attrs = require "dt.python.attrs"
 local base = require "dt.optim.base"
+local hooks = require "dt.python.optimizer_hooks"
 
 local M = attrs.optimizer_method
 local None = dt.None
@@ -80,7 +81,7 @@ local function parts(state)
   return keys
 end
 
-function M.state_dict(opt)
+local function state_dict(opt)
   local state, groups, n = V.dict(), {}, 0
   for i, g in ipairs(opt.param_groups) do
     local group, numbers = V.dict(), {}
@@ -132,8 +133,7 @@ local function taken(key, v, p)
   return v
 end
 
-function M.load_state_dict(opt, args, kw)
-  local d = args[1] or V.dict_get(kw, "state_dict")
+local function load_state_dict(opt, d)
   local groups, state = V.dict_get(d, "param_groups"), V.dict_get(d, "state")
   check(opt, groups)
   local guard <close> = dt.no_grad()            -- luacheck: ignore guard
@@ -159,7 +159,32 @@ function M.load_state_dict(opt, args, kw)
   end
   for id in pairs(opt.state) do opt.state[id] = nil end
   for id, own in pairs(fresh) do opt.state[id] = own end
+end
+
+-- ---- between their hooks ----
+
+function M.state_dict(opt)
+  return hooks.state(opt, function () return state_dict(opt) end)
+end
+
+function M.load_state_dict(opt, args, kw)
+  hooks.load(opt, args[1] or V.dict_get(kw, "state_dict"),
+    function (d) load_state_dict(opt, d) end)
   return None
+end
+
+function M.step(opt, args, kw)
+  local all = V.list({opt, table.unpack(args, 1, args.n)}, args.n + 1)
+  return hooks.step(opt, all, kw, function (a, k)
+    return V.call(opt.step, a, k)
+  end)
+end
+
+for name, f in pairs(hooks.registers) do
+  M[name] = function (opt, args, kw)
+    return V.call(f, V.list({opt, table.unpack(args, 1, args.n)}, args.n + 1),
+      kw)
+  end
 end
 
 return M

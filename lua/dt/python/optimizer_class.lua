@@ -13,6 +13,7 @@ local args = require "dt.python.args"
 local attrs = require "dt.python.attrs"
 local calls = require "dt.python.call"
 local classes = require "dt.python.class"
+local hooks = require "dt.python.optimizer_hooks"
 
 local M = {}
 local None = dt.None
@@ -118,14 +119,15 @@ end
 
 local function state_dict(self)
   local state, groups, out = V.dict(), V.list({}, 0), V.dict()
-  local own = attrs.get(self, "state")
-  local numbers = {}
+  local numbers, number = {}, {}
   each_param(self, function (p, n, i)
     numbers[i] = numbers[i] or V.list({}, 0)
     append(numbers[i], n)
-    local s = V.dict_get(own, p)
-    if s ~= nil then V.dict_set(state, n, s) end
+    number[p._id] = n
   end)
+  for p, s in V.each(attrs.get(self, "state")) do   -- keys that are no
+    V.dict_set(state, util.is_tensor(p) and number[p._id] or p, s)  -- tensors too
+  end
   local from = attrs.get(self, "param_groups")
   for i = 1, from.n do
     local group = V.dict()
@@ -140,10 +142,26 @@ local function state_dict(self)
   return out
 end
 
-local function load_state_dict(self, d)
-  local groups, from = attrs.get(self, "param_groups"),
-    V.dict_get(d, "param_groups")
-  local state, own = V.dict_get(d, "state"), attrs.get(self, "state")
+-- What is loaded, in a parameter's dtype but for the count of steps; boxes
+-- are new ones.
+local function cast(p, v, key)
+  if util.is_tensor(v) then
+    if key ~= "step" and p:is_floating_point() and v.dtype ~= p.dtype then
+      return v:to(p.dtype)
+    end
+  elseif V.is_dict(v) then
+    local out = V.dict()
+    for k, x in V.each(v) do V.dict_set(out, k, cast(p, x, k)) end
+    return out
+  elseif V.is_seq(v) and not rawget(v, "record") then
+    local out = {}
+    for i = 1, v.n do out[i] = cast(p, v[i]) end
+    return (V.is_tuple(v) and V.tuple or V.list)(out, v.n)
+  end
+  return v
+end
+
+local function check_lengths(groups, from)
   if groups.n ~= from.n then
     util.raise("ValueError", "loaded state dict has a different number of "
       .. "parameter groups")
@@ -153,14 +171,35 @@ local function load_state_dict(self, d)
       util.raise("ValueError", "loaded state dict contains a parameter group "
         .. "that doesn't match the size of optimizer's group")
     end
-    for name, v in V.each(from[i]) do
-      if name ~= "params" then V.dict_set(groups[i], name, v) end
-    end
   end
-  each_param(self, function (p, n)
-    local s = V.dict_get(state, n)
-    if s ~= nil then V.dict_set(own, p, s) end
-  end)
+end
+
+local function new_state()
+  return calls.call(attrs.get(attrs.module("collections"), "defaultdict"),
+    V.list {attrs.get(require("dt.python.builtins").names, "dict")})
+end
+
+-- Groups and state are those of `d`; of the present ones only the parameters
+-- stay.
+local function load_state_dict(self, d)
+  local groups, from = attrs.get(self, "param_groups"),
+    V.dict_get(d, "param_groups")
+  check_lengths(groups, from)
+  local fresh, param, state = V.list({}, 0), {}, new_state()
+  for i = 1, groups.n do
+    local group, params = V.dict(), V.dict_get(groups[i], "params")
+    for name, v in V.each(from[i]) do V.dict_set(group, name, v) end
+    local numbers = V.dict_get(from[i], "params")
+    for k = 1, params.n do param[numbers[k]] = params[k] end
+    V.dict_set(group, "params", params)
+    append(fresh, group)
+  end
+  for k, s in V.each(V.dict_get(d, "state")) do
+    local p = param[k]
+    V.dict_set(state, p or k, p and cast(p, s) or s)
+  end
+  attrs.set(self, "state", state)
+  attrs.set(self, "param_groups", fresh)
 end
 
 -- As PyTorch prints it: each group's settings, sorted.
@@ -183,6 +222,20 @@ local function text(self)
   return table.concat(lines, "\n") .. "\n)"
 end
 
+-- The step of the object's class runs between its hooks from the first object
+-- on, as in PyTorch.
+local function hook_step(self)
+  local class = rawget(self, "_class")
+  local f = attrs.get(class, "step")
+  if type(f) == "table" and rawget(f, "hooked") then return end
+  local step = V.builtin(function (a, kw)
+    return hooks.step(a[1], a, kw, function (...) return calls.call(f, ...) end)
+  end, "step")
+  rawset(step, "binds", true)
+  rawset(step, "hooked", true)
+  class.step = calls.lua_method(step)
+end
+
 -- ---- torch.optim.Optimizer ----
 
 local function zero_grad(self, set_to_none)
@@ -197,11 +250,10 @@ local function start(self, params, defaults)
     util.raise("TypeError", "params argument given to the optimizer should be "
       .. "an iterable of Tensors or dicts, but got torch.FloatTensor")
   end
-  local collections = attrs.module("collections")
+  hook_step(self)
   local list = shown(params)
   attrs.set(self, "defaults", defaults)
-  attrs.set(self, "state", calls.call(attrs.get(collections, "defaultdict"),
-    V.list {attrs.get(require("dt.python.builtins").names, "dict")}))
+  attrs.set(self, "state", new_state())
   attrs.set(self, "param_groups", V.list({}, 0))
   rawset(self, "schedulable", groups_of(self))
   if list.n == 0 then
@@ -215,7 +267,16 @@ local function start(self, params, defaults)
   end
 end
 
-M.Optimizer = classes.make("Optimizer", {}, methods {
+local function with_hooks(list)
+  local out = methods(list)
+  for name, f in pairs(hooks.registers) do
+    rawset(f, "binds", true)
+    out[name] = f
+  end
+  return out
+end
+
+M.Optimizer = classes.make("Optimizer", {}, with_hooks {
   __init__ = {{"self", "params", "defaults"}, function (a)
     start(a.self, a.params, a.defaults)
     return None
@@ -228,9 +289,11 @@ M.Optimizer = classes.make("Optimizer", {}, methods {
     zero_grad(a.self, a.set_to_none)
     return None
   end},
-  state_dict = {{"self"}, function (a) return state_dict(a.self) end},
+  state_dict = {{"self"}, function (a)
+    return hooks.state(a.self, function () return state_dict(a.self) end)
+  end},
   load_state_dict = {{"self", "state_dict"}, function (a)
-    load_state_dict(a.self, a.state_dict)
+    hooks.load(a.self, a.state_dict, function (d) load_state_dict(a.self, d) end)
     return None
   end},
   __repr__ = {{"self"}, function (a) return text(a.self) end},
@@ -275,6 +338,7 @@ function M.below(class)
     members[name] = passed(name)
   end
   local init = V.builtin(function (a, kw)
+    hook_step(a[1])
     rawset(a[1], "schedulable", calls.call(class,
       V.list({table.unpack(a, 2, a.n)}, a.n - 1), kw))
     return None

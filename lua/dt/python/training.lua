@@ -11,6 +11,7 @@ local names = require "dt.python.names"
 local recompute = require "dt.recompute"
 local fsdp = require "dt.fsdp"
 require "dt.python.dcp"
+require "dt.python.module_hooks"
 require "dt.python.optimizer"
 require("dt.python.generator").provide(names.torch)
 
