@@ -68,14 +68,8 @@ static DtStatus save_to (DtCmdCall *c, const char *path) {
            "%s", path);
   dt_buf_init(&b, r->cx);
   dt_bp_save(control(c), &b);
-  if (dt_repl_first(r)) {
-    FILE *f = fopen(path, "wb");
-    bool ok = f != NULL && fwrite(dt_buf_str(&b), 1, b.len, f) == b.len;
-    if (f != NULL && fclose(f) != 0)
-      ok = false;
-    if (!ok)
-      st = dt_raise(r->cx, DT_E_IO, "cannot write %s", path);
-  }
+  if (dt_repl_first(r))
+    st = dt_cmd_write(r->cx, path, dt_buf_str(&b), b.len);
   if (st == DT_OK)
     dt_buf_addf(c->out, "%d breakpoints\n", control(c)->nbp);
   dt_buf_fini(&b);

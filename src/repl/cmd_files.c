@@ -139,13 +139,14 @@ static DtStatus no_sandbox (DtCmdCall *c) {
 
 /* ---- the commands ---- */
 
-static DtStatus write_text (DtCtx *cx, const char *path, const char *s,
-                            size_t n) {
+DtStatus dt_cmd_write (DtCtx *cx, const char *path, const char *s, size_t n) {
   FILE *f = fopen(path, "wb");
   bool ok = f != NULL && fwrite(s, 1, n, f) == n;
   int why = errno;
-  if (f != NULL && fclose(f) != 0)
+  if (f != NULL && fclose(f) != 0) {
+    why = ok ? errno : why;     /* a full disk may tell only here */
     ok = false;
+  }
   DT_CHECK(cx, ok, DT_E_IO, "cannot write %s: %s", path, strerror(why));
   return DT_OK;
 }
@@ -169,7 +170,7 @@ static DtStatus cmd_save (DtCmdCall *c) {
     lines += r->typed.s[i] == '\n';
   st = dt_buf_ok(&b);
   if (st == DT_OK)
-    st = write_text(r->cx, c->arg, dt_buf_str(&b), b.len);
+    st = dt_cmd_write(r->cx, c->arg, dt_buf_str(&b), b.len);
   dt_buf_fini(&b);
   if (st == DT_OK) {            /* rank 0's alone: not to be folded */
     dt_buf_init(&b, r->cx);
@@ -224,8 +225,8 @@ static DtStatus scratch (DtRepl *r, DtBuf *path) {
   DT_CHECK(r->cx, fd >= 0, DT_E_IO, "cannot write %s: %s", path->s,
            strerror(errno));
   close(fd);
-  return write_text(r->cx, path->s, dt_buf_str(&r->typed) + r->typed_last,
-                    r->typed.len - r->typed_last);
+  return dt_cmd_write(r->cx, path->s, dt_buf_str(&r->typed) + r->typed_last,
+                      r->typed.len - r->typed_last);
 }
 
 static DtStatus cmd_e (DtCmdCall *c) {

@@ -362,7 +362,7 @@ static int start (DtCtx *cx, DtApp *a, int argc, char **argv) {
   open_terminal(a, first);
   if (a->o.sandbox)
     limit_time(a);
-  int code = run_world(cx, a);
+  int code = dt_output_code(&a->out, run_world(cx, a));
   dt_output_fini(&a->out);
   dt_tty_close(&a->tty);
   return code;

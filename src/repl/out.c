@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -37,6 +38,23 @@ bool dt_output_put (DtOutput *o, DtOutKind kind, const char *s, size_t n) {
   return write_all(o->fd[kind], s, n);
 }
 
+/* A file of the person's cannot be written (errno): it is closed, and the
+** screen has the output again. */
+static void give_up (DtOutput *o, int *slot, const char *what) {
+  char text[160];
+  int n = snprintf(text, sizeof text, "dtrepl: %s cannot be written: %s; it is "
+                   "closed\n", what, strerror(errno));
+  close(*slot);
+  *slot = -1;
+  if (o->show == NULL || !o->show(o->show_ud, DT_OUT_DIAG, text, (size_t)n))
+    (void)write_all(o->fd[DT_OUT_DIAG], text, (size_t)n);
+}
+
+static void transcribe (DtOutput *o, const char *s, size_t n) {
+  if (o->transcript >= 0 && !write_all(o->transcript, s, n))
+    give_up(o, &o->transcript, "the transcript");
+}
+
 void dt_output_write (DtOutput *o, DtOutKind kind, const char *s, size_t n) {
   if (n == 0)
     return;
@@ -44,13 +62,16 @@ void dt_output_write (DtOutput *o, DtOutKind kind, const char *s, size_t n) {
     dt_buf_addn(o->capture, s, n);
     return;
   }
-  int fd = kind == DT_OUT_RESULT && o->file >= 0 ? o->file : o->fd[kind];
-  bool shown = fd == o->fd[kind] && o->show != NULL &&
-               o->show(o->show_ud, kind, s, n);
-  if (!shown && !write_all(fd, s, n))
-    o->failed = true;
-  if (o->transcript >= 0)
-    (void)write_all(o->transcript, s, n);
+  bool filed = kind == DT_OUT_RESULT && o->file >= 0;
+  if (filed && !write_all(o->file, s, n)) {
+    give_up(o, &o->file, "the file of :o");
+    filed = false;
+  }
+  bool shown = filed || (o->show != NULL && o->show(o->show_ud, kind, s, n));
+  if (!shown && !write_all(o->fd[kind], s, n) && kind == DT_OUT_RESULT &&
+      o->failed == 0)
+    o->failed = errno;
+  transcribe(o, s, n);
 }
 
 void dt_output_add (DtOutput *o, DtOutKind kind, const char *s) {
@@ -60,9 +81,9 @@ void dt_output_add (DtOutput *o, DtOutKind kind, const char *s) {
 void dt_output_typed (DtOutput *o, const char *prompt, const char *text) {
   if (o->transcript < 0)
     return;
-  (void)write_all(o->transcript, prompt, strlen(prompt));
-  (void)write_all(o->transcript, text, strlen(text));
-  (void)write_all(o->transcript, "\n", 1);
+  transcribe(o, prompt, strlen(prompt));
+  transcribe(o, text, strlen(text));
+  transcribe(o, "\n", 1);
 }
 
 DtStatus dt_output_open (DtCtx *cx, DtOutput *o, int *slot,
@@ -86,6 +107,16 @@ void dt_output_fini (DtOutput *o) {
   if (o->transcript >= 0)
     close(o->transcript);
   o->file = o->transcript = -1;
+}
+
+int dt_output_code (DtOutput *o, int code) {
+  if (o->failed == 0 || o->failed == EPIPE)
+    return code;
+  dt_output_add(o, DT_OUT_DIAG, "dtrepl: results were lost, they could not be "
+                "written: ");
+  dt_output_add(o, DT_OUT_DIAG, strerror(o->failed));
+  dt_output_add(o, DT_OUT_DIAG, "\n");
+  return code != 0 ? code : 1;
 }
 
 static bool is_set (const char *name) {

@@ -19,7 +19,7 @@ typedef struct DtOutput {
                                 ** did not */
   void *show_ud;
   bool color[2];
-  bool failed;                  /* a write failed: said once */
+  int failed;                   /* errno of the first result lost; 0 */
 } DtOutput;
 
 /* Descriptors 1 and 2, nothing open.  Local. */
@@ -37,6 +37,10 @@ void dt_output_typed (DtOutput *o, const char *prompt, const char *text);
 DtStatus dt_output_open (DtCtx *cx, DtOutput *o, int *slot, const char *path);
 /* Close what is open.  Local. */
 void dt_output_fini (DtOutput *o);
+/* The exit code of a program that would leave with `code`: results that were
+** lost (a full disk, not a reader that has gone) are told and make 0 into 1.
+** Local. */
+int dt_output_code (DtOutput *o, int code);
 /* Colour: --color, then NO_COLOR, CLICOLOR_FORCE, TERM=dumb, then whether it
 ** is a real terminal.  Local. */
 bool dt_output_color (const char *when, bool terminal);

@@ -52,6 +52,24 @@ printf ':save %s/s\n:load %s/a.dt\n' "$tmp" "$tmp" |
   "$DTREPL" -q --sandbox >"$out" 2>&1
 check "not in the sandbox" test "$(grep -c 'no files in the sandbox' "$out")" = 2
 
+# A disk that is full: nothing claims to have written.
+if [ -c /dev/full ]; then
+  ln -s /dev/full "$tmp/full"
+  (cd "$tmp" && printf '%s\n' 'pcall(function() return dt.ones(2) + dt.ones(3) end)' \
+    ':save full' ':break mixed' ':break save full' ':export html full' \
+    ':report full' ':o full' '20 + 2' ':transcript full' '30 + 3' |
+    "$DTREPL" -q -n 4 >"$out" 2>&1)
+  check "a full disk, each told" test \
+    "$(grep -c 'full: No space left' "$out")" = 4
+  check "the file of :o" has "the file of :o cannot be written: No space"
+  check "its result is shown" has 22
+  check "the transcript" has "the transcript cannot be written: No space"
+  check "and the session lives" has 33
+  "$DTREPL" -n 2 -e 'print(1)' >/dev/full 2>"$out"
+  check "results that are lost: the code" test $? = 1
+  check "and the reason" has "results were lost"
+fi
+
 # An editor that changes 5 into 8.
 printf '#!/bin/sh\nsed s/5/8/ "$1" >"$1.new" && mv "$1.new" "$1"\n' \
   >"$tmp/ed"

@@ -336,9 +336,9 @@ function M.write(file, text)
   if dt.rank() == 0 or dt.debug.no_data() then
     local ok, f, err = pcall(io.open, file, "w")
     if ok and f then
-      f:write(text)
-      f:close()
-      said = "ok"
+      local wrote, why = f:write(text)
+      local closed, late = f:close()    -- a full disk may tell only here
+      said = wrote and closed and "ok" or ("%s: %s"):format(file, why or late)
     else                                -- a file outside the folder raises
       err = ok and err or f
       said = type(err) == "table" and err.message or tostring(err)
