@@ -265,6 +265,10 @@ local function like(name, nargs)
     local pos, kw = util.split(...)
     options(name, kw, {memory_format = 1})
     local o = plain_options(kw)
+    if kw.memory_format then
+      o = o or {}
+      o.memory_format = kw.memory_format
+    end
     if kw.device and t.device == "meta" then
       o = o or {}
       o.device = kw.device

@@ -119,7 +119,8 @@ function M.gumbel_softmax(logits, ...)
   if a.eps ~= 1e-10 then
     dt._warn("`eps` parameter is deprecated and has no effect.")
   end
-  local noise = -dt.empty_like(logits):exponential_():log()
+  local noise = -dt.empty_like(logits, {memory_format = "contiguous_format"})
+    :exponential_():log()
   local soft = aten.softmax.int((logits + noise) / a.tau, a.dim)
   if not a.hard then return soft end
   local _, index = aten.max.dim(soft, a.dim, true)

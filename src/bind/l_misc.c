@@ -50,6 +50,10 @@ static void rng_state (const DtGenerators *g, RngState *to) {
                     { g->device.seed, g->device.offset } };
 }
 
+/* Words that nobody draws: a state that counts as many is none, and the way to
+** them would take hours. */
+static const uint64_t never_drawn = UINT64_C(1) << 40;
+
 /* dt._rng([state [, lent]]) -> the state as it was: where the random numbers of
 ** this rank are.  `lent`: true, they are another generator's; false, its own
 ** again. */
@@ -62,6 +66,8 @@ static int l_rng (lua_State *L) {
     const char *p = luaL_checklstring(L, 1, &n);
     luaL_argcheck(L, n == sizeof now, 1, "RNG state is wrong size");
     memcpy(&now, p, n);
+    if (now.cpu[1] > never_drawn || now.cpu[2] > now.cpu[1])
+      return dtL_errorf(L, DT_E_RUNTIME, "Invalid mt19937 state");
     g->cpu.seed = now.cpu[0];
     g->cpu.offset = now.cpu[1];
     g->cpu.pair = now.cpu[2];

@@ -242,8 +242,8 @@ DtStatus dt_k_uniform (DtCtx *cx, DtTensor *dst, DtRng *r, double lo,
 DtStatus dt_k_normal (DtCtx *cx, DtTensor *dst, DtRng *r, double mean,
                       double std) {
   DtTensor parts;
-  if (as_parts(dst, &parts) && mean == 0)
-    return dt_k_normal(cx, &parts, r, 0, std / sqrt(2));
+  if (as_parts(dst, &parts))
+    return dt_k_normal(cx, &parts, r, mean, std / sqrt(2));
   Fill f = {.make = make_normal, .c = DT_CL_F64, .rng = r, .a = mean,
             .b = std};
   bool real = dt_class_of((DtDtype)dst->m.dtype) == DT_CL_F32 ||

@@ -268,10 +268,15 @@ static DtStatus eye_out_strategy (DtStratCall *c) {
 
 static DtStatus rand_kernel (DtKernelCall *c) {
   DT_ASSERT(c->cx, c->rng);
+  DT_TRY(c->cx, op_kernel_allows(c->cx, NULL, "uniform_",
+                                 (DtDtype)c->out[0]->m.dtype, false));
   return dt_k_uniform(c->cx, c->out[0], c->rng, 0, 1);
 }
 static DtStatus randn_kernel (DtKernelCall *c) {
   DT_ASSERT(c->cx, c->rng);
+  if (dt_meta_numel(&c->out[0]->m) > 0)
+    DT_TRY(c->cx, op_kernel_allows(c->cx, NULL, "normal_",
+                                   (DtDtype)c->out[0]->m.dtype, false));
   return dt_k_normal(c->cx, c->out[0], c->rng, 0, 1);
 }
 
@@ -297,7 +302,7 @@ static DtStatus randint_kernel (DtKernelCall *c) {
   int64_t lo, hi;
   DT_ASSERT(c->cx, c->rng);
   randint_range(c->op, c->args, &lo, &hi);
-  return dt_k_randint(c->cx, c->out[0], c->rng, lo, hi);
+  return op_randint(c->cx, c->out[0], c->rng, lo, hi);
 }
 
 /* randperm: 0, 1, ... n - 1, shuffled: with the CPU's generator from the

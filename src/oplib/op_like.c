@@ -175,7 +175,7 @@ static DtStatus randn_kernel (DtKernelCall *c) {
                                  (DtDtype)c->out[0]->m.dtype, false));
   return dt_k_normal(c->cx, c->out[0], c->rng, 0, 1);
 }
-/* mask = keep, out = input * mask / (1 - p) */
+/* mask = keep, out = input * (mask / (1 - p)) */
 static DtStatus native_dropout_kernel (DtKernelCall *c) {
   double p = dt_arg_float(c->args, 1);
   bool train = dt_arg_is_none(c->args, 2) || dt_arg_bool(c->args, 2);
@@ -197,7 +197,7 @@ static DtStatus native_dropout_kernel (DtKernelCall *c) {
            dt_dtype_word(t));
   DT_TRY(c->cx, need_rng(c));
   DT_TRY(c->cx, dt_k_bernoulli(c->cx, c->out[1], c->rng, 1 - p));
-  par[0] = dt_scalar_float(1 / (1 - p));
+  par[0] = dt_scalar_float(op_held(t, 1 / (1 - p)));
   return dt_k_ternary(c->cx, DT_T3_dropout_backward,
                       (DtDtype)c->in[0]->m.dtype, par, c->in[0], c->out[1],
                       c->out[1], c->out[0]);

@@ -40,11 +40,27 @@ static DtStatus multinomial_rules (DtRuleCall *c) {
 
 /* ---- kernels ---- */
 
+/* Of a tensor without elements most do not ask the type. */
+static bool nothing (const DtKernelCall *c) {
+  return dt_meta_numel(&c->out[0]->m) == 0;
+}
+
 /* The type may be filled so; the generator is there. */
 static DtStatus ready (DtKernelCall *c, const char *name) {
   DT_ASSERT(c->cx, c->rng);
+  if (nothing(c)) return DT_OK;
   return op_kernel_allows(c->cx, NULL, name, (DtDtype)c->out[0]->m.dtype,
                           false);
+}
+
+/* A temporary as PyTorch's empty_like() makes one: numbers are drawn in the
+** order of its memory. */
+static DtStatus temp_like (DtCtx *cx, DtDtype t, const DtMeta *m,
+                           DtTensor **out) {
+  DtMeta like;
+  DT_TRY(cx, dt_meta_init(cx, &like, t, m->ndim, m->shape));
+  dt_meta_strides_like(&like, m);
+  return dt_tensor_new(cx, &like, false, out);
 }
 
 static DtStatus normal_kernel (DtKernelCall *c) {
@@ -115,7 +131,9 @@ done:
 
 static DtStatus uniform_kernel (DtKernelCall *c) {
   double lo = dt_arg_float(c->args, 1), hi = dt_arg_float(c->args, 2);
-  DT_TRY(c->cx, ready(c, "uniform_"));
+  DT_ASSERT(c->cx, c->rng);
+  DT_TRY(c->cx, op_kernel_allows(c->cx, NULL, "uniform_",
+                                 (DtDtype)c->out[0]->m.dtype, false));
   DT_CHECK(c->cx, lo <= hi, DT_E_RUNTIME, "uniform_ expects to return a "
            "[from, to) range, but found from=%g > to=%g", lo, hi);
   return dt_k_uniform(c->cx, c->out[0], c->rng, lo, hi);
@@ -123,9 +141,9 @@ static DtStatus uniform_kernel (DtKernelCall *c) {
 
 static DtStatus bernoulli_p_kernel (DtKernelCall *c) {
   double p = dt_arg_float(c->args, 1);
-  DT_ASSERT(c->cx, c->rng);
   DT_CHECK(c->cx, p >= 0 && p <= 1, DT_E_RUNTIME,
            "bernoulli_ expects p to be in [0, 1], but got p=%g", p);
+  DT_TRY(c->cx, ready(c, "bernoulli_float"));
   return dt_k_bernoulli(c->cx, c->out[0], c->rng, p);
 }
 
@@ -138,8 +156,7 @@ static DtStatus bernoulli_into (DtKernelCall *c, const DtTensor *p) {
   DT_ASSERT(c->cx, c->rng);
   DT_TRYG(c->cx, op_kernel_allows(c->cx, NULL, "bernoulli_self", o, false));
   DT_TRYG(c->cx, op_kernel_allows(c->cx, NULL, "bernoulli_p", t, false));
-  DT_TRYG(c->cx, op_temp(c->cx, t == DT_F64 ? t : DT_F32, m->ndim, m->shape,
-                         &u));
+  DT_TRYG(c->cx, temp_like(c->cx, t == DT_F64 ? t : DT_F32, m, &u));
   DT_TRYG(c->cx, dt_k_uniform(c->cx, u, c->rng, 0, 1));
   DT_TRYG(c->cx, dt_k_binary(c->cx, DT_B_lt, DT_F64, NULL, u, p, c->out[0]));
 done:
@@ -157,11 +174,12 @@ static DtStatus bernoulli_t_kernel (DtKernelCall *c) {
 ** types and parameters, and their generator. */
 static DtStatus continuous (DtKernelCall *c, const char *name, bool cpp) {
   DtDtype t = (DtDtype)c->out[0]->m.dtype;
+  if (!cpp && nothing(c)) return DT_OK;
   DT_CHECK(c->cx, dt_dtype_is_float(t), DT_E_RUNTIME, "%s distribution is a "
            "continuous probability distribution. dtype must be a floating "
            "point but you specified %s", name,
            cpp ? dt_dtype_info(t)->cpp : dt_dtype_word(t));
-  return DT_OK;
+  return ready(c, cpp ? "cauchy_" : "exponential_");
 }
 
 static DtStatus fill_random (DtKernelCall *c, DtRandom kind, double a,
@@ -220,6 +238,21 @@ static void type_range (DtDtype t, int64_t *lo, int64_t *hi) {
   *lo = -*hi;
 }
 
+/* The ends of an interval, where a float type rounds them out of it, move in by
+** the distance of its numbers there. */
+static void held_bounds (DtDtype t, int64_t *lo, int64_t *hi) {
+  const int bits = t == DT_F16 ? 11 : t == DT_BF16 ? 8 : t == DT_F32 ? 24 : 53;
+  for (int end = 0; end < 2; end++) {
+    int64_t x = end ? *hi - 1 : *lo + 1, step = 1;
+    double held = op_held(t, (double)x);
+    if (!(fabs(held) < 0x1p63)) continue;
+    for (uint64_t a = (uint64_t)(x < 0 ? -x : x); a >> bits != 0; a >>= 1)
+      step *= 2;
+    if (end && (int64_t)held > x) *hi = (int64_t)held - step;
+    if (!end && (int64_t)held < x - 1) *lo = (int64_t)held + step;
+  }
+}
+
 DtStatus op_randint (DtCtx *cx, DtTensor *dst, DtRng *r, int64_t lo,
                      int64_t hi) {
   int64_t least, most;
@@ -233,6 +266,10 @@ DtStatus op_randint (DtCtx *cx, DtTensor *dst, DtRng *r, int64_t lo,
   DT_CHECK(cx, t != DT_F8E5M2 && t != DT_F8E4M3, DT_E_NOTIMPL,
            "\"random_update_from_to\" not implemented for '%s'",
            op_dtype_word(t));
+  if (dt_dtype_is_float(t)) held_bounds(t, &lo, &hi);
+  DT_CHECK(cx, lo < hi, DT_E_RUNTIME, "random_from_to_impl expects 'from' "
+           "casted to dtype to be less than 'to' casted to dtype, but got "
+           "from=%lld >= to=%lld", (long long)lo, (long long)hi);
   DT_CHECK(cx, lo >= least && lo <= most, DT_E_RUNTIME,
            "from is out of bounds for %s", dt_dtype_info(t)->cpp);
   DT_CHECK(cx, hi - 1 >= least && hi - 1 <= most, DT_E_RUNTIME,
@@ -333,16 +370,23 @@ static void draw_again (const double *w, int64_t k, int64_t n, DtRng *r,
   }
 }
 
-/* n different ones: those that come first when each waits a time as long as
-** an exponential number over its weight.  w[k] becomes its own. */
-static void draw_apart (DtDtype t, double *w, int64_t k, int64_t n, DtRng *r,
-                        uint64_t at, int64_t *out) {
-  for (int64_t i = 0; i < k; i++) {
-    double u = r->twister ? dt_twist_f64(r)
-                          : dt_rng_uniform_f64(r, at + (uint64_t)i);
-    double e = -log1p(-u);
-    w[i] = t == DT_F64 ? w[i] / e : (double)((float)w[i] / (float)e);
-  }
+/* Each weight over a time as long as an exponential number, in the input's own
+** type. */
+static DtStatus over_waits (DtKernelCall *c, DtTensor *w) {
+  const DtTensor *in = c->in[0];
+  DtDtype t = (DtDtype)in->m.dtype;
+  DtTensor *q = NULL;
+  DtStatus st = temp_like(c->cx, t, &in->m, &q);
+  if (st == DT_OK)
+    st = dt_k_random(c->cx, DT_RND_EXPONENTIAL, q, c->rng, 1, 0);
+  if (st == DT_OK) st = dt_k_binary(c->cx, DT_B_div, t, NULL, in, q, q);
+  if (st == DT_OK) st = dt_k_copy(c->cx, q, w);
+  dt_tensor_unref(c->cx, q);
+  return st;
+}
+
+/* The n greatest of w[k], which become its own: what comes first. */
+static void take_first (double *w, int64_t k, int64_t n, int64_t *out) {
   for (int64_t j = 0; j < n; j++) {
     int64_t best = 0;
     for (int64_t i = 1; i < k; i++) if (w[i] > w[best]) best = i;
@@ -373,7 +417,7 @@ static DtStatus multinomial_kernel (DtKernelCall *c) {
   const DtMeta *m = &c->in[0]->m;
   int64_t k = m->shape[m->ndim - 1], n = dt_arg_int(c->args, 1);
   int64_t rows = m->ndim == 2 ? m->shape[0] : 1;
-  bool again = dt_arg_bool(c->args, 2);
+  bool again = dt_arg_bool(c->args, 2), apart = !again || n == 1;
   DtTensor *w = NULL, *o = NULL;
   void *wp, *op;
   DtStatus st = DT_OK;
@@ -385,17 +429,16 @@ static DtStatus multinomial_kernel (DtKernelCall *c) {
   DT_TRYG(c->cx, dt_k_copy(c->cx, c->in[0], w));
   DT_TRYG(c->cx, dt_tensor_data(c->cx, w, &wp));
   DT_TRYG(c->cx, dt_tensor_data(c->cx, o, &op));
+  for (int64_t i = 0; i < rows; i++)
+    DT_TRYG(c->cx, check_weights(c->cx, (double *)wp + i * k, k, again ? 0 : n));
+  if (apart) DT_TRYG(c->cx, over_waits(c, w));
   for (int64_t i = 0; i < rows; i++) {
     double *p = (double *)wp + i * k;
-    DT_TRYG(c->cx, check_weights(c->cx, p, k, again ? 0 : n));
-    if (again && n > 1)
-      draw_again(p, k, n, c->rng, (uint64_t)(i * n), (int64_t *)op + i * n);
-    else
-      draw_apart((DtDtype)m->dtype, p, k, n, c->rng, (uint64_t)(i * k),
-                 (int64_t *)op + i * n);
+    int64_t *to = (int64_t *)op + i * n;
+    if (apart) take_first(p, k, n, to);
+    else draw_again(p, k, n, c->rng, (uint64_t)(i * n), to);
   }
-  if (c->rng->twister == NULL)
-    dt_rng_spend(c->rng, rows * (again && n > 1 ? n : k));
+  if (!apart && c->rng->twister == NULL) dt_rng_spend(c->rng, rows * n);
   DT_TRYG(c->cx, dt_k_copy(c->cx, o, c->out[0]));
 done:
   dt_tensor_unref(c->cx, w);

@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <string.h>
+#include "tensor/narrow.h"
 
 /* ---- kernels ---- */
 
@@ -16,6 +17,13 @@ DtStatus op_temp (DtCtx *cx, DtDtype t, int ndim, const int64_t *shape,
   DT_TRY(cx, dt_meta_init(cx, &m, t, ndim, shape));
   DT_TRY(cx, dt_tensor_new(cx, &m, false, out));
   return DT_OK;
+}
+
+double op_held (DtDtype t, double x) {
+  float f = (float)x;
+  if (t == DT_F64) return x;
+  if (t == DT_BF16) return (double)dt_bf16_to_f32(dt_f32_to_bf16(f));
+  return (double)(t == DT_F16 ? dt_f16_to_f32(dt_f32_to_f16(f)) : f);
 }
 
 DtStatus op_restride (DtCtx *cx, DtTensor *t, int ndim, const int64_t *shape,

@@ -147,6 +147,8 @@ int op_pw_operands (const DtOpDef *op, const DtArgs *a,
 /* A temporary tensor of this shape; caller unrefs. */
 DtStatus op_temp (DtCtx *cx, DtDtype t, int ndim, const int64_t *shape,
                   DtTensor **out);
+/* x as a float of type t holds it.  Pure. */
+double op_held (DtDtype t, double x);
 /* A view of t with other shape and strides; caller unrefs. */
 DtStatus op_restride (DtCtx *cx, DtTensor *t, int ndim, const int64_t *shape,
                       const int64_t *stride, int64_t offset, DtTensor **out);

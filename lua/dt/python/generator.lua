@@ -81,19 +81,29 @@ local function with_generator(g, f)
   return table.unpack(r, 2, r.n)
 end
 
+-- f(a, kw), its random numbers from kw's generator.
+local function drawn(f, a, kw)
+  local call = require("dt.python.eval").call
+  local g = kw and V.dict_get(kw, "generator")
+  if g == nil then return call(f, a, kw) end
+  local rest = V.dict()
+  for k, v in V.each(kw) do
+    if k ~= "generator" then V.dict_set(rest, k, v) end
+  end
+  if g == None then return call(f, a, rest) end
+  return with_generator(g, function () return call(f, a, rest) end)
+end
+
 -- A function of torch that takes generator=.
 local function taking(name, f)
-  local call = require("dt.python.eval").call
-  return V.builtin(function (a, kw)
-    local g = kw and V.dict_get(kw, "generator")
-    if g == nil then return call(f, a, kw) end
-    local rest = V.dict()
-    for k, v in V.each(kw) do
-      if k ~= "generator" then V.dict_set(rest, k, v) end
-    end
-    if g == None then return call(f, a, rest) end
-    return with_generator(g, function () return call(f, a, rest) end)
-  end, name)
+  return V.builtin(function (a, kw) return drawn(f, a, kw) end, name)
+end
+
+-- A tensor's method that does.
+local function method_taking(name)
+  return function (t, a, kw)
+    return drawn(t[name], V.list({t, table.unpack(a, 1, a.n)}, a.n + 1), kw)
+  end
 end
 
 -- ---- torch's own state ----
@@ -134,7 +144,13 @@ M.fork_rng = def("fork_rng", {"devices?", "enabled?", "_caller?",
 end)
 
 local drawing = {"rand", "randn", "randint", "randperm", "bernoulli",
-  "multinomial", "normal"}
+  "multinomial", "normal", "rand_like", "randn_like", "randint_like"}
+local drawing_methods = {"bernoulli", "bernoulli_", "cauchy_", "exponential_",
+  "geometric_", "log_normal_", "multinomial", "normal_", "random_", "uniform_"}
+
+-- Functions of nn.init that draw.
+local drawing_inits = {"uniform_", "normal_", "trunc_normal_", "kaiming_normal_",
+  "kaiming_uniform_", "xavier_normal_", "xavier_uniform_", "orthogonal_"}
 
 -- Put them into torch and torch.random.
 function M.provide(torch)
@@ -160,6 +176,11 @@ function M.provide(torch)
     local f = torch[name]
     if f ~= nil then rawset(torch, name, taking(name, f)) end
   end
+  for _, name in ipairs(drawing_methods) do
+    attrs.tensor_method[name] = method_taking(name)
+  end
+  local init = require("dt.python.signatures").init
+  for _, name in ipairs(drawing_inits) do init[name] = taking(name, init[name]) end
 end
 
 return M
