@@ -160,8 +160,13 @@ end
 
 -- local_map(f, {out_placements=, in_placements=, in_grad_placements=,
 -- device_mesh=, redistribute_inputs=}): f on the local parts of distributed
--- arguments; its outputs are wrapped with out_placements.
+-- arguments; its outputs are wrapped with out_placements.  Without f it is a
+-- decorator: a function that takes f.
 function M.local_map(f, ...)
+  if f == nil or util.is_none(f) or util.is_kwargs(f) then
+    local rest = util.is_kwargs(f) and {f} or {...}
+    return function (g) return M.local_map(g, table.unpack(rest)) end
+  end
   local a = util.bind("local_map", {"out_placements", "in_placements",
     "in_grad_placements", "device_mesh", "redistribute_inputs"},
     {redistribute_inputs = false}, ...)
@@ -186,6 +191,12 @@ function M.local_map(f, ...)
         "local_map requires one PlacementType be provided for each output "
         .. "value, received %d out_placements but %d is expected!", #pls,
         outs.n)
+    end
+    for i = 1, outs.n > 1 and outs.n or 0 do
+      if util.is_placement(pls[i]) then
+        util.raise("TypeError", "'%s' object is not iterable",
+          pls[i]:repr():match("^[%w_]+"))
+      end
     end
     for i = 1, outs.n do outs[i] = wrap_one(outs[i], pls[i], mesh) end
     return table.unpack(outs, 1, outs.n)

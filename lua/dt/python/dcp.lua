@@ -393,16 +393,61 @@ local function flattened(states, groups)
   return out
 end
 
+-- The optimizer that does the work below one of the program's classes.
+local function working(opt)
+  local own = type(opt) == "table" and rawget(opt, "schedulable")
+  return own and rawget(own, "state") and own or opt
+end
+
+-- The groups of an optimizer, of the program's or of here, as dicts.
+local function groups_of(opt)
+  local list, n = V.items(attrs.get(opt, "param_groups"))
+  local i = 0
+  return function ()
+    i = i + 1
+    if i <= n then
+      return i, list[i], (V.items(V.dict_get(list[i], "params")))
+    end
+  end
+end
+
+-- An optimizer that made no step yet gets its state by one that changes
+-- nothing: zero gradients, rate 0.
+local function init_state(opt)
+  if #attrs.get(opt, "state").keys > 0 then return end
+  local rates, all = {}, {}
+  for i, g, params in groups_of(opt) do
+    for _, p in ipairs(params) do
+      if p.grad ~= nil then return end
+      if p.requires_grad then all[#all + 1] = p end
+    end
+    rates[i] = V.dict_get(g, "lr")
+  end
+  local guard <close> = dt.no_grad()            -- luacheck: ignore guard
+  for _, p in ipairs(all) do p.grad = dt.zeros_like(p:detach()) end
+  for i, g in groups_of(opt) do
+    if rates[i] ~= nil then V.dict_set(g, "lr", 0.0) end
+  end
+  local closure = V.dict()
+  V.dict_set(closure, "closure", None)
+  V.call(attrs.get(opt, "step"), V.list({}, 0), closure)
+  for i, g in groups_of(opt) do
+    if rates[i] ~= nil then V.dict_set(g, "lr", rates[i]) end
+  end
+  V.call(attrs.get(opt, "zero_grad"), V.list({}, 0))
+end
+
 local function get_optimizer(args, kw)
-  local model, opt = args[1], args[2]
+  local model, opt = args[1], working(args[2])
   local names, options = names_of(model), get(args, kw, 99, "options")
-  local numbered = attrs.optimizer_method.state_dict(opt)
+  init_state(opt)
+  local numbered = V.call(attrs.get(opt, "state_dict"), V.list({}, 0))
   local given_states = V.dict_get(numbered, "state")
   local given_groups = V.dict_get(numbered, "param_groups")
   local states, groups, n = V.dict(), {}, 0
-  for i, g in ipairs(opt.param_groups) do
+  for i, _, params in groups_of(opt) do
     local list = {}
-    for k, p in ipairs(g.params) do
+    for k, p in ipairs(params) do
       list[k] = names[p._id]
       local own, n_th = V.dict(), V.dict_get(given_states, n)
       for key, v in V.each(n_th or V.dict()) do
@@ -424,48 +469,56 @@ local function get_optimizer(args, kw)
   return out
 end
 
-local function set_optimizer(args, kw)
-  local model, opt = args[1], args[2]
-  local given_state = get(args, kw, 3, "optim_state_dict")
-  local names, all = names_of(model), V.dict_get(given_state, "state")
-  local guard <close> = dt.no_grad()            -- luacheck: ignore guard
-  for _, g in ipairs(opt.param_groups) do
-    for _, p in ipairs(g.params) do
-      local from = V.dict_get(all, names[p._id])
-      if from then
-        local own = opt.state[p._id] or {}
-        for key, v in V.each(from) do
-          if util.is_tensor(own[key]) and util.is_tensor(v) then
-            own[key]:copy_(v)
-          else
-            own[key] = util.is_tensor(v) and v:clone() or v
-          end
+-- A tensor is copied into the one that is there.
+local function take(old, v)
+  if util.is_tensor(old) and util.is_tensor(v) then return old:copy_(v) end
+  return util.is_tensor(v) and v:clone() or v
+end
+
+local function set_state(opt, p, from)
+  if rawget(opt, "state") then                  -- one of here
+    local own = opt.state[p._id] or {}
+    for key, v in V.each(from) do own[key] = take(own[key], v) end
+    opt.state[p._id] = own
+    return
+  end
+  local all = attrs.get(opt, "state")
+  local own = V.dict_get(all, p) or V.dict()
+  for key, v in V.each(from) do
+    V.dict_set(own, key, take(V.dict_get(own, key), v))
+  end
+  V.dict_set(all, p, own)
+end
+
+-- The settings of the group that has a parameter of this name.
+local function set_group(group, name, given_groups)
+  for i = 1, given_groups and given_groups.n or 0 do
+    local params = V.dict_get(given_groups[i], "params")
+    for k = 1, params.n do
+      if params[k] == name then
+        for key, v in V.each(given_groups[i]) do
+          if key ~= "params" then V.dict_set(group, key, v) end
         end
-        opt.state[p._id] = own
+        return
       end
     end
   end
-  return None
 end
 
--- An optimizer that made no step yet gets its state by one that changes
--- nothing: zero gradients, rate 0.
-local function init_state(opt)
-  if next(opt.state) ~= nil then return end
-  local rates, all = {}, {}
-  for i, g in ipairs(opt.param_groups) do
-    for _, p in ipairs(g.params) do
-      if p.grad ~= nil then return end
-      if p.requires_grad then all[#all + 1] = p end
-    end
-    rates[i] = g.lr
-  end
+local function set_optimizer(args, kw)
+  local model, opt = args[1], working(args[2])
+  local given_state = get(args, kw, 3, "optim_state_dict")
+  local names, all = names_of(model), V.dict_get(given_state, "state")
+  init_state(opt)
   local guard <close> = dt.no_grad()            -- luacheck: ignore guard
-  for _, p in ipairs(all) do p.grad = dt.zeros_like(p:detach()) end
-  for _, g in ipairs(opt.param_groups) do g.lr = g.lr and 0.0 end
-  opt:step()
-  for i, g in ipairs(opt.param_groups) do g.lr = rates[i] end
-  opt:zero_grad()
+  for _, g, params in groups_of(opt) do
+    for _, p in ipairs(params) do
+      local from = V.dict_get(all, names[p._id])
+      if from then set_state(opt, p, from) end
+    end
+    set_group(g, names[params[1]._id], V.dict_get(given_state, "param_groups"))
+  end
+  return None
 end
 
 -- The optimizers of an argument: one, or several.
@@ -481,7 +534,6 @@ local function get_both(args, kw)
   local list, n = optimizers(get(args, kw, 2, "optimizers"))
   local states, groups = V.dict(), V.list({}, 0)
   for i = 1, n do
-    init_state(list[i])
     local d = get_optimizer(V.list {model, list[i]}, kw)
     for k, v in V.each(V.dict_get(d, "state")) do V.dict_set(states, k, v) end
     local own = V.dict_get(d, "param_groups")
