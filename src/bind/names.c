@@ -116,52 +116,81 @@ static void same_memory (lua_State *L, Find *f, const DtVar *t,
   }
 }
 
-/* The table `maps` of the object on the top, pushed; false: none. */
+/* The ordered map `maps` of the object on the top: its names and its values by
+** them, pushed; false: none. */
 static bool push_map (lua_State *L, const char *maps) {
+  int top = lua_gettop(L);
   lua_pushstring(L, maps);
-  lua_rawget(L, -2);
-  if (lua_istable(L, -1)) {
+  if (lua_rawget(L, top) == LUA_TTABLE) {
+    lua_pushliteral(L, "keys");
+    lua_rawget(L, top + 1);
     lua_pushliteral(L, "map");
-    lua_rawget(L, -2);
-    lua_remove(L, -2);
+    lua_rawget(L, top + 1);
+    lua_remove(L, top + 1);
+    if (lua_istable(L, -2) && lua_istable(L, -1)) return true;
   }
-  if (lua_istable(L, -1)) return true;
-  lua_pop(L, 1);
+  lua_settop(L, top);
   return false;
 }
 
-/* The module on the top is called `name`: its parameters, their gradients, and
-** those of the modules in it. */
-static void module_tree (lua_State *L, Find *f, const char *name, int deep) {
-  if (deep > DEEPEST || !lua_checkstack(L, 8)) return;
-  if (push_map(L, "_parameters")) {
-    for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
-      const DtVar *t = dtL_test_tensor(L, -1);
-      if (lua_type(L, -2) != LUA_TSTRING || t == NULL) continue;
-      lua_pushfstring(L, "%s.%s", name, lua_tostring(L, -2));
-      same_memory(L, f, t, lua_tostring(L, -1), "");
-      same_memory(L, f, t->grad, lua_tostring(L, -1), ".grad");
-      lua_pop(L, 1);
-    }
+/* What push_map() pushed is on the top: its entry i, "name.of it" and the value,
+** pushed.  False: there is none, nothing is pushed. */
+static bool push_entry (lua_State *L, int i, const char *name) {
+  if (lua_rawgeti(L, -2, i) != LUA_TSTRING) {
     lua_pop(L, 1);
+    return false;
+  }
+  lua_pushfstring(L, "%s.%s", name, lua_tostring(L, -1));
+  lua_insert(L, -2);
+  lua_rawget(L, -3);
+  return true;
+}
+
+/* The module on the top is called `name`: its parameters, their gradients, and
+** those of the modules in it, each once: the table at `seen` has those that
+** were met, for they may hold each other. */
+static void module_tree (lua_State *L, Find *f, const char *name, int deep,
+                         int seen) {
+  if (deep > DEEPEST || !lua_checkstack(L, 8)) return;
+  lua_pushvalue(L, -1);
+  if (lua_rawget(L, seen) != LUA_TNIL) {
+    lua_pop(L, 1);
+    return;
+  }
+  lua_pop(L, 1);
+  lua_pushvalue(L, -1);
+  lua_pushboolean(L, true);
+  lua_rawset(L, seen);
+  if (push_map(L, "_parameters")) {
+    for (int i = 1; push_entry(L, i, name); i++, lua_pop(L, 2)) {
+      const DtVar *t = dtL_test_tensor(L, -1);
+      if (t == NULL) continue;
+      same_memory(L, f, t, lua_tostring(L, -2), "");
+      same_memory(L, f, t->grad, lua_tostring(L, -2), ".grad");
+    }
+    lua_pop(L, 2);
   }
   if (push_map(L, "_modules")) {
-    for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
-      if (lua_type(L, -2) != LUA_TSTRING || !lua_istable(L, -1)) continue;
-      lua_pushfstring(L, "%s.%s", name, lua_tostring(L, -2));
-      lua_insert(L, -2);
-      module_tree(L, f, lua_tostring(L, -2), deep + 1);
-      lua_remove(L, -2);
-    }
-    lua_pop(L, 1);
+    for (int i = 1; push_entry(L, i, name); i++, lua_pop(L, 2))
+      if (lua_istable(L, -1))
+        module_tree(L, f, lua_tostring(L, -2), deep + 1, seen);
+    lua_pop(L, 2);
   }
+}
+
+/* All of the value on the top, if it is a module. */
+static void module_of (lua_State *L, Find *f, const char *name) {
+  if (!lua_istable(L, -1) || !lua_checkstack(L, 4)) return;
+  lua_newtable(L);
+  lua_insert(L, -2);
+  module_tree(L, f, name, 0, lua_gettop(L) - 1);
+  lua_remove(L, -2);
 }
 
 /* The modules among the named values of the table on the top. */
 static void modules_of (lua_State *L, Find *f) {
   for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1))
-    if (lua_istable(L, -1) && lua_type(L, -2) == LUA_TSTRING)
-      module_tree(L, f, lua_tostring(L, -2), 0);
+    if (lua_type(L, -2) == LUA_TSTRING) module_of(L, f, lua_tostring(L, -2));
 }
 
 static void frame_modules (lua_State *L, lua_Debug *ar, Find *f) {
@@ -176,7 +205,7 @@ static void frame_modules (lua_State *L, lua_Debug *ar, Find *f) {
     return;
   }
   for (i = 1; (name = lua_getlocal(L, ar, i)) != NULL; i++) {
-    if (name[0] != '(' && lua_istable(L, -1)) module_tree(L, f, name, 0);
+    if (name[0] != '(') module_of(L, f, name);
     lua_pop(L, 1);
   }
 }
