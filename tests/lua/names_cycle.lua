@@ -11,6 +11,8 @@ for i, m in ipairs(all) do
     if i ~= j then m["other" .. j] = other end
   end
 end
+local root = all[1]
+assert(root.other9 == all[9])
 local function made() return dt.ones {2, 2} end
 local x = dt.distribute_tensor(made(), mesh, {dt.Shard(0)})
 local ok, why = pcall(function () return x + made() end)
