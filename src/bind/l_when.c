@@ -6,8 +6,7 @@
 #include "debug/debug.h"
 
 typedef struct Search {
-  const DtVar *v;
-  bool revived;                 /* looked at in the past: known by its origin */
+  int64_t id;                   /* of the tensor, as the record has it */
   int n;                        /* rows in the list on the top */
 } Search;
 
@@ -17,9 +16,32 @@ static bool same_origin (const DtOrigin *a, const DtOrigin *b) {
 }
 
 static bool is_it (const Search *s, const DtRecVar *r) {
-  if (r->none) return false;
-  return s->revived ? r->storage != 0 && same_origin(&r->origin, &s->v->origin)
-                    : r->id == s->v->id;
+  return !r->none && r->id == s->id;
+}
+
+/* A tensor looked at in the past is another one with the same origin, of the
+** same name where one operator made several. */
+static void like (const DtVar *v, int n, const DtRecVar *r, int64_t *id,
+                  bool *named) {
+  for (int i = 0; i < n && !*named; i++)
+    if (!r[i].none && r[i].storage != 0 &&
+        same_origin(&r[i].origin, &v->origin)) {
+      *named = r[i].name == v->name;
+      if (*named || *id == 0) *id = r[i].id;
+    }
+}
+
+static int64_t revived_id (const DtDebug *d, const DtVar *v) {
+  const DtRecord *all[] = {&d->rec, &d->typed};
+  int64_t id = 0;
+  bool named = false;
+  for (int k = 0; k < 2; k++)
+    for (int i = 0; i < all[k]->n && !named; i++) {
+      const DtRecOp *r = dt_record_of(all[k], i);
+      like(v, r->nout, r->out, &id, &named);
+      like(v, r->nin, r->in, &id, &named);
+    }
+  return id;
 }
 
 static bool among (const Search *s, int n, const DtRecVar *r) {
@@ -54,13 +76,14 @@ static void rows (lua_State *L, Search *s, const DtDebug *d) {
 ** stop, the so-manieth after the program's operator `seq`.  The program's come
 ** first.  Local. */
 static int l_life (lua_State *L) {
-  Search s = { .v = dtL_check_tensor(L, 1) };
+  const DtVar *v = dtL_check_tensor(L, 1);
+  Search s = { .id = v->id };
   DtDebug *d = dtL_check_debug(L);
   lua_newtable(L);
   rows(L, &s, d);
-  if (s.n == 0 && s.v->origin.seq > 0) {
-    s.revived = true;
-    rows(L, &s, d);
+  if (s.n == 0 && v->origin.seq > 0) {
+    s.id = revived_id(d, v);
+    if (s.id != 0) rows(L, &s, d);
   }
   return 1;
 }

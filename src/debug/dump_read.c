@@ -429,6 +429,14 @@ static void pools_free (In *in) {
   dt_free(cx, in->block);
 }
 
+/* Tensors made from now on, those looked at in the past among them, are none
+** of the record's. */
+static void pass_ids (DtSession *s, const DtRecVar *v, int n) {
+  for (int i = 0; i < n; i++)
+    if (v[i].id > s->next_var_id && v[i].id < INT64_MAX / 2)
+      s->next_var_id = v[i].id;
+}
+
 DtStatus dt_dump_read (DtDebug *d, const DtDumpSources *s, const char *p,
                        size_t n) {
   DtCtx *cx = d->s->cx;
@@ -469,6 +477,10 @@ DtStatus dt_dump_read (DtDebug *d, const DtDumpSources *s, const char *p,
     return dt_raise(cx, DT_E_IO, "the record is damaged");
   }
   dt_record_drop(d, &old);
+  for (i = 0; i < count; i++) {
+    pass_ids(d->s, d->rec.ring[i].in, d->rec.ring[i].nin);
+    pass_ids(d->s, d->rec.ring[i].out, d->rec.ring[i].nout);
+  }
   d->rec.off = true;
   if (s) s->put_annex(s->ud, (const char *)annex, nannex);
   return DT_OK;

@@ -37,6 +37,22 @@ input=':history 1\n'
 is "the error is in it" 0 "error DT0101" --open a.dtr
 input=':goto #3\nx = 1\n'
 is "the past cannot be changed" 1 "the past cannot be changed" --open a.dtr
+# The numbers of its tensors are not those of tensors made since.
+cat >life.lua <<'END'
+local x = dt.randn(8, 8)
+local w = dt.ones(8, 8)
+local h = x + 1
+local y = h:relu()
+y:add_(w)
+print(y:sum())
+END
+input=
+is "another is recorded" 0 "tensor(" --record life.dtr life.lua
+input=':goto #5\nprint(dt.debug.when(x).events[1].op, #dt.debug.when(y).events)\n:when h\n'
+is "a tensor of a file knows what made it" 0 "made  #3  aten.add" --open life.dtr
+is "and what changed it" 0 "aten.randn.default	3" --open life.dtr
+input=":source life.lua\n$input"
+is "the same in the program's past" 0 "aten.randn.default	3" -n 4
 input=':record open a.dtr\n:record save again.dtr\n'
 is "read and written again" 0 "5 operators" -n 4
 if cmp -s a.dtr again.dtr; then
