@@ -12,6 +12,7 @@ local text = require "dt.python.text"
 local boxes = require "dt.python.boxes"
 local exceptions = require "dt.python.exceptions"
 local dunder = require "dt.python.dunder"
+local dtype = require "dt.python.dtype"
 
 local M = {}
 local None = dt.None
@@ -249,6 +250,7 @@ local function class_of(v)
 end
 
 local function get_engine(v, name)
+  if util.is_dtype(v) then return dtype.fact(v, name) end
   local x = v[name]
   if x == nil then
     if name == "__name__" and type(v) == "table" then

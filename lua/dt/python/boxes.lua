@@ -105,6 +105,14 @@ end
 
 tuple.index, tuple.count = list.index, list.count
 
+-- A torch.Size is a tuple that counts elements too.
+local size = setmetatable({}, {__index = tuple})
+function size.numel(t)
+  local n = 1
+  for i = 1, t.n do n = n * t[i] end
+  return n
+end
+
 -- ---- dicts and sets ----
 
 local function listed(what, name)
@@ -297,7 +305,7 @@ end
 -- The methods that a value of this kind has, or nil.
 local function methods_of(v)
   if V.is_list(v) then return list end
-  if V.is_tuple(v) then return tuple end
+  if V.is_tuple(v) then return v.is_size and size or tuple end
   if V.is_dict(v) then return map end
   if V.is_set(v) then return set end
   if V.is_generator(v) then return generator end

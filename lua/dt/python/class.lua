@@ -433,10 +433,29 @@ local function method(class, name, f)
   class[name] = calls.lua_method(builtin(f, name))
 end
 
--- dataclasses.dataclass: the fields are the arguments.
-function M.dataclass(class)
+-- With frozen=True: no field changes, and equal ones have one hash.
+local function freeze(class, names)
+  for word, what in pairs {__setattr__ = "assign to", __delattr__ = "delete"} do
+    method(class, word, function (a)
+      util.raise("FrozenInstanceError", "cannot %s field '%s'", what, a[2])
+    end)
+  end
+  method(class, "__hash__", function (a)
+    local values = {}
+    for i, name in ipairs(names) do values[i] = V.from_lua(a[1][name]) end
+    return calls.call(require("dt.python.builtins").names.hash,
+      V.list {V.tuple(values, #names)})
+  end)
+end
+
+-- dataclasses.dataclass: the fields are the arguments; options: a dict of the
+-- decorator's, or nil.
+function M.dataclass(class, options)
   class.__dataclass = true
   local names = fields_of(class)
+  if options and V.truth(V.dict_get(options, "frozen") or false) then
+    freeze(class, names)
+  end
   method(class, "__init__", function (a, kw)
     local self, used = a[1], 0
     for i, name in ipairs(names) do

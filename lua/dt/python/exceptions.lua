@@ -26,6 +26,7 @@ OSError: ConnectionError IsADirectoryError
 RuntimeError: NotImplementedError RecursionError OutOfMemoryError
 RuntimeError: DistBackendError DistError DistNetworkError DistStoreError
 RuntimeError: _LinAlgError
+AttributeError: FrozenInstanceError
 ValueError: UnicodeDecodeError
 SyntaxError: IndentationError
 IndentationError: TabError
@@ -37,6 +38,7 @@ local MODULES = {
   OutOfMemoryError = "torch", DistBackendError = "torch.distributed",
   DistError = "torch.distributed", DistNetworkError = "torch.distributed",
   DistStoreError = "torch.distributed", _LinAlgError = "torch._C",
+  FrozenInstanceError = "dataclasses",
 }
 
 local classes = {}                  -- by name

@@ -739,6 +739,14 @@ module("contextlib", {
         scopes[#scopes + 1] = a[1]
         return v
       end, "enter_context"),
+      callback = builtin(function (a, kw)
+        local args = V.list({table.unpack(a, 2, a.n)}, a.n - 1)
+        scopes[#scopes + 1] = namespace {__exit__ = function ()
+          V.call(a[1], args, kw)
+          return false
+        end}
+        return a[1]
+      end, "callback"),
       __exit__ = function (_, err)
         local swallowed = false
         for i = #scopes, 1, -1 do

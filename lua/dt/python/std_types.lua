@@ -15,9 +15,9 @@ local builtin, namespace, provide = V.builtin, attrs.namespace, attrs.provide
 -- ---- dataclasses ----
 
 tools.module("dataclasses", {
-  dataclass = function (a)
-    if a.n > 0 then return classes.dataclass(a[1]) end
-    return builtin(function (b) return classes.dataclass(b[1]) end,
+  dataclass = function (a, kw)
+    if a.n > 0 then return classes.dataclass(a[1], kw) end
+    return builtin(function (b) return classes.dataclass(b[1], kw) end,
       "dataclass")
   end,
   field = classes.field,
@@ -44,7 +44,8 @@ tools.module("dataclasses", {
     local c = type(a[1]) == "table" and (rawget(a[1], "_class") or a[1])
     return c and rawget(c, "__dataclass") == true or false
   end,
-})
+}, {FrozenInstanceError =
+  require("dt.python.exceptions").classes.FrozenInstanceError})
 
 -- ---- enum ----
 
