@@ -241,6 +241,12 @@ attrs.anywhere = function (name)
   end
 end
 
+-- Gradients come as a tuple.
+M.torch.autograd = space({grad = parts(dt.autograd.grad),
+  no_grad = stage "no_grad", enable_grad = stage "enable_grad",
+  set_grad_enabled = switch "set_grad_enabled"}, dt.autograd)
+attrs.provide("torch.autograd", M.torch.autograd)
+
 M.torch.library = space(require "dt.python.library", dt.library)
 
 -- What an exchange gives is such a tensor; wait() of one with a gradient is a
@@ -307,6 +313,7 @@ require "dt.python.debugging"
 require "dt.python.testing"
 require "dt.python.local_tensor"
 require "dt.python.common"
+M.torch.autograd.profiler = attrs.module "torch.autograd.profiler"
 require "dt.python.containers"
 M.torch.utils = namespace {data = require "dt.python.data"}
 for name, m in pairs {torch = M.torch, ["torch.nn"] = M.nn, ["torch.nn.functional"] = M.F,
