@@ -79,6 +79,38 @@ printf '%s\n' 'x = dt.ones(2) + 1' ':export html p.html' ':export trace t.json' 
   | "$DTREPL" -n 2 >out.txt 2>&1
 [ -s p.html ] && [ -s t.json ]
 check "as commands" $?
+
+# A script of this run raises what this run raised: lists of results, and
+# gradients that were written out.
+cat >lists.lua <<'EOF'
+local mesh = dt.init_device_mesh("cpu", {2})
+local x = dt.distribute_tensor(dt.ones(4, 4), mesh, {dt.Shard(0)})
+local a, b = table.unpack(dt.ops.aten.split.Tensor(x, 2, 1))
+local l = dt.ops.aten.unbind.int(a:narrow(1, 0, 1), 1)
+local v, i = dt.ops.aten.max.dim(x, 1)
+local y = (a + b):sum(1) * l[1] * v
+local z = y + dt.ones(4)
+EOF
+cat >step.py <<'EOF'
+import torch, torch.nn as nn
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.tensor import Shard, distribute_tensor
+mesh = init_device_mesh("cpu", (2,))
+w = nn.Parameter(distribute_tensor(torch.ones(4, 4), mesh, [Shard(0)]))
+b = nn.Parameter(torch.zeros(4))
+opt = torch.optim.Adam([w, b], lr=0.1, foreach=True)
+((w * 2).full_tensor() + b).sum().backward()
+opt.step()
+EOF
+printf '%s\n' ':set stop off' ':run lists.lua' :continue ':export lua again.lua' \
+  | "$DTREPL" -n 2 >out.txt 2>&1
+"$DTREPL" -n 2 again.lua 2>&1 | grep -q "mixed torch.Tensor and DTensor in aten.add"
+check "lists of results" $?
+printf '%s\n' ':set stop off' ':run step.py' :continue ':report r.md' \
+  | "$DTREPL" -n 2 >out.txt 2>&1
+awk '/^```lua/ {on = 1; next} /^```/ {if (on) exit} on' r.md >repro.lua
+"$DTREPL" -n 2 repro.lua 2>&1 | grep -q "mixed .* in aten._foreach_lerp_.Scalar"
+check "a step's report" $?
 printf '%s\n' ':export html q.html' | "$DTREPL" --sandbox -n 2 >out.txt 2>&1
 [ ! -e q.html ]
 check "not in the sandbox" $?

@@ -190,6 +190,23 @@ local function fill_lines(W, s)
   end
 end
 
+-- Does the operator give a list of tensors, not one or several?
+local function gives_list(s)
+  local op = s.kind == "op" and dt.ops or nil
+  for part in (op and s.op or ""):gmatch("[^.]+") do
+    op = op and op[part]
+  end
+  local result = op and op.schema and op.schema:match("%->%s*(.-)%s*$") or ""
+  return result:find("%[%]$") and not result:find("^%(")
+end
+
+-- The names on the left for the results of a list: all of them.
+local function of_list(W, lhs, rhs)
+  if #lhs == 0 then return rhs end
+  if W.D == Lua then return "table.unpack(" .. rhs .. ")" end
+  return #lhs == 1 and rhs .. "[0]" or rhs
+end
+
 local function step_lines(W, s)
   local rhs, note = makers[s.kind](W, s)
   if not rhs then return end
@@ -198,7 +215,13 @@ local function step_lines(W, s)
   for i, id in ipairs(s.slots or s.outs) do
     lhs[i] = (own[id] or not id) and "_" or W.names[id]
   end
-  while #lhs > 0 and lhs[#lhs] == "_" do lhs[#lhs] = nil end
+  local some = false
+  for _, name in ipairs(lhs) do some = some or name ~= "_" end
+  if some and gives_list(s) then
+    rhs = of_list(W, lhs, rhs)
+  else
+    while #lhs > 0 and lhs[#lhs] == "_" do lhs[#lhs] = nil end
+  end
   if s.read then rhs = W.D.shown(name_of(W, s.ins[1]) .. ".item()", rhs) end
   if s.kind == "raise" and called.is_value(s) then lhs = {"_"} end
   W.lines[#W.lines + 1] = {lhs = lhs, rhs = rhs, note = note, step = s}

@@ -75,32 +75,55 @@ end
 
 -- ---- fewer operators ---------------------------------------------------
 
--- Value `id` becomes a leaf; steps that only led to it go.
-local function cut(P, id, target)
-  local steps, found = {}, false
+-- Values that `chosen(step, id)` names become leaves, with `feeds` gradients
+-- too; steps that only led to them go.
+local function as_leaves(P, target, chosen, feeds)
+  local steps, found = {}, {}
+  local function leaf(id, s)
+    found[id] = true
+    steps[#steps + 1] = {kind = "leaf", ins = {}, outs = {id}, seq = s.seq,
+      file = s.file, line = s.line}
+  end
   for _, s in ipairs(P.steps) do
-    local makes = false
-    for _, out in ipairs(s.outs) do makes = makes or out == id end
-    for _, x in ipairs(s.ins) do if makes and x == id then makes = false end end
-    if makes and s.kind ~= "leaf" and s ~= target and #s.outs == 1 then
-      found = true
-      steps[#steps + 1] = {kind = "leaf", ins = {}, outs = {id}, seq = s.seq,
-        file = s.file, line = s.line}
+    local id = s.outs[1]
+    for _, x in ipairs(feeds and s.ins or {}) do
+      if P.values[x] and P.values[x].grad_of and not found[x] then leaf(x, s) end
+    end
+    if s.kind ~= "leaf" and s ~= target and #s.outs == 1 and chosen(s, id) then
+      leaf(id, s)
     else
       steps[#steps + 1] = s
     end
   end
-  if not found then return nil end
+  if next(found) == nil then return nil end
   local Q = program.with(P, steps)
   Q.values = copy(P.values)
-  local v = copy(Q.values[id])
-  v.replaced = true
-  v.requires_grad = v.needs_grad
-  Q.values[id] = v
+  for id in pairs(found) do
+    local v = copy(Q.values[id])
+    v.replaced = true
+    v.requires_grad = v.needs_grad
+    v.grad_of = nil             -- no backward makes it now
+    Q.values[id] = v
+  end
   return program.slice(Q, {target})
 end
 
+-- Value `id` becomes a leaf.
+local function cut(P, id, target)
+  return as_leaves(P, target, function (s, out)
+    if out ~= id then return false end
+    for _, x in ipairs(s.ins) do if x == id then return false end end
+    return true
+  end)
+end
+
+-- All gradients at once: what is left of backward would make none of them.
+local function gradients(P, target)
+  return as_leaves(P, target, function (s) return s.kind == "field" end, true)
+end
+
 local function fewer(try, target)
+  try:keep(gradients(try.P, target))
   for i = #try.P.steps, 1, -1 do
     local s = try.P.steps[i]
     if s and s ~= target and s.kind ~= "leaf" and #s.outs == 1 then
