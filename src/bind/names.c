@@ -133,14 +133,17 @@ static bool push_map (lua_State *L, const char *maps) {
   return false;
 }
 
-/* What push_map() pushed is on the top: its entry i, "name.of it" and the value,
-** pushed.  False: there is none, nothing is pushed. */
+/* What push_map() pushed is on the top: its entry i, "name.of it" (or
+** "name[0]", as a script would write it) and the value, pushed.  False: there is
+** none, nothing is pushed. */
 static bool push_entry (lua_State *L, int i, const char *name) {
   if (lua_rawgeti(L, -2, i) != LUA_TSTRING) {
     lua_pop(L, 1);
     return false;
   }
-  lua_pushfstring(L, "%s.%s", name, lua_tostring(L, -1));
+  const char *key = lua_tostring(L, -1);
+  lua_pushfstring(L, key[strspn(key, "0123456789")] ? "%s.%s" : "%s[%s]", name,
+                  key);
   lua_insert(L, -2);
   lua_rawget(L, -3);
   return true;

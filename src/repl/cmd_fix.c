@@ -86,6 +86,15 @@ static DtStatus put (DtRepl *r, int slot, DtVar *v) {
   return DT_OK;
 }
 
+/* Is `v` the input still, or what the input was detached from? */
+static bool is_the_input (const DtFailed *f, int i, const DtVar *v) {
+  const DtVar *in = f->in[i];
+  return v == in || (v->spec == in->spec &&
+                     v->local->storage == in->local->storage &&
+                     v->local->offset == in->local->offset &&
+                     dt_meta_same_shape(&v->local->m, &in->local->m));
+}
+
 /* In the script's words; each named input that changed goes into the call. */
 static DtStatus fix_by_words (DtRepl *r, const DtRepair *x) {
   const DtFailed *f = &dt_debug_of(r->s)->failed;
@@ -99,7 +108,7 @@ static DtStatus fix_by_words (DtRepl *r, const DtRepair *x) {
     if (f->name[i] == NULL)
       continue;
     st = eval_tensor(r, f->name[i], &v);
-    if (st == DT_OK && v != f->in[i])
+    if (st == DT_OK && !is_the_input(f, i, v))
       st = put(r, i, v);
     lua_settop(r->L, top);
   }
