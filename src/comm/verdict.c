@@ -139,13 +139,13 @@ static bool needs_circle (DtComm *c, int r) {
 }
 
 /* How many members of its group, from the first on, a rank may wait for. */
-static int may_need (const DtSnap *s, DtBoardGroup *bg) {
+static int may_need (const DtComm *c, const DtSnap *s, DtBoardGroup *bg) {
   switch (s->state) {
   case DT_POST_WAIT: case DT_POST_MEET:
     return atomic_load(&bg->decided) >> 1 >= s->key ? 0 : bg->size;
-  case DT_POST_STOP:            /* it gives way: only to itself it is bound */
-    return s->color == 3 && atomic_load(&bg->decided) >> 1 < s->key
-             ? bg->size : 0;
+  case DT_POST_STOP:            /* it gives way: bound for who stopped itself */
+    return c->snap[c->rank].state == DT_POST_STOP &&
+           atomic_load(&bg->decided) >> 1 < s->key ? bg->size : 0;
   case DT_POST_IDLE:
     return 1;
   case DT_POST_LINE:
@@ -176,10 +176,7 @@ static bool not_yet_there (DtBoardGroup *bg, const DtSnap *s, int r, int n) {
 static bool in_circle (DtComm *c, int r) {
   DtSnap *s = &c->snap[r];
   DtBoardGroup *bg = dt_board_at(c->board, s->slot);
-  int m, n;
-  if (r == c->rank && s->state == DT_POST_STOP)
-    s->color = 3;
-  n = may_need(s, bg);
+  int m, n = may_need(c, s, bg);
   s->color = 1;
   if (not_yet_there(bg, s, r, n))
     n = 0;
