@@ -60,11 +60,30 @@ static DtStatus allows (DtKernelCall *c, const DtTensor *x, const DtTensor *t,
   return DT_OK;
 }
 
+/* One gradient for all samples, or one for each.  PyTorch reads past the end of
+** what is too short for multi_margin_loss. */
+static DtStatus check_gradient (DtKernelCall *c, const DtMeta *g, bool each,
+                                int64_t n) {
+  bool many = strncmp(c->op->sig->base, "multilabel", 10) == 0;
+  each = each && g->ndim > 0;
+  DT_CHECK(c->cx, !each || !many || (g->ndim == 1 && g->shape[0] == n),
+           DT_E_RUNTIME, "Expected a tensor of dimension 1 and tensor.size[0] "
+           "== %lld but got: dimension %d and tensor.size[0] = %lld",
+           (long long)n, g->ndim, (long long)g->shape[0]);
+  DT_CHECK(c->cx, !each || g->ndim == 1, DT_E_RUNTIME,
+           "TensorAccessor expected 1 dims but tensor has %d", g->ndim);
+  DT_CHECK(c->cx, n == 0 || dt_meta_numel(g) >= (each ? n : 1), DT_E_RUNTIME,
+           "grad_output has %lld elements for %lld samples",
+           (long long)dt_meta_numel(g), (long long)n);
+  return DT_OK;
+}
+
 /* Gradients of the result times those of the loss, into the output: one a
 ** sample where nothing was reduced. */
 static DtStatus scaled (DtKernelCall *c, DtTensor *g, int64_t red, Sizes s,
                         double *p, DtTensor *tmp) {
   int64_t first[DT_MAX_NDIM] = { 0 };
+  DT_TRY(c->cx, check_gradient(c, &g->m, red == RED_NONE, s.n));
   for (int64_t i = 0; i < s.n; i++) {
     double by = dt_tensor_get(g, first).re;
     if (g->m.ndim && red == RED_NONE) by = real_at(g, 0, i);
@@ -293,7 +312,14 @@ done:
 }
 
 static DtStatus many_back_meta (DtMetaCall *c) {
+  const DtMeta *t = dt_in(c, 2), *is = dt_in(c, 4);
   DT_TRY(c->cx, many_check(c, 1));
+  DT_CHECK(c->cx, dt_meta_same_shape(t, is), DT_E_RUNTIME,
+           "Expected tensor for argument #3 'target' to have same size as "
+           "tensor for argument #5 'is_target'; but %s does not equal %s "
+           "(while checking arguments for "
+           "multilabel_margin_loss_backward_cpu_template)",
+           op_shape_text(t).s, op_shape_text(is).s);
   return back_meta(c);
 }
 
@@ -305,6 +331,10 @@ static DtStatus many_back_kernel (DtKernelCall *c) {
   double *p, part = 1 / (double)s.dim;
   DtStatus st = DT_OK;
   DT_TRY(c->cx, allows(c, x, t, "multilabel_margin_loss_backward_out_frame"));
+  DT_CHECK(c->cx, is->m.dtype == x->m.dtype, DT_E_RUNTIME,
+           "expected scalar type %s but found %s",
+           op_dtype_word((DtDtype)x->m.dtype),
+           op_dtype_word((DtDtype)is->m.dtype));
   if (dt_arg_int(c->args, 3) == RED_MEAN) part /= (double)s.n;
   DT_TRYG(c->cx, dense(c->cx, &x->m, &tmp, &p));
   for (int64_t i = 0; i < s.n; i++)

@@ -48,9 +48,27 @@ local function circles()
   T.has(tostring(e), "TypeError: a file holds tensors: this is a str", "no tensor")
 end
 
+-- Gradients and masks of other sizes than the losses they are of.
+local function losses()
+  local A = dt.ops.aten
+  local x, list = dt.ones(3, 4), dt.zeros(3, 4, {dtype = dt.int64})
+  local many = A.multilabel_margin_loss_backward
+  T.raises("RUNTIME", "but [3, 4] does not equal [2, 1, 3, 3]", many, dt.ones(),
+    x, list, 1, dt.ones(2, 1, 3, 3))
+  T.raises("RUNTIME", "expected scalar type Float but found Char", many,
+    dt.ones(), x, list, 1, dt.ones(3, 4, {dtype = dt.int8}))
+  T.raises("RUNTIME", "tensor.size[0] == 3 but got: dimension 1 and "
+    .. "tensor.size[0] = 2", many, dt.ones(2), x, list, 0, dt.ones(3, 4))
+  T.raises("RUNTIME", "grad_output has 2 elements for 3 samples",
+    A.multi_margin_loss_backward, dt.ones(2), x, dt.zeros(3, {dtype = dt.int64}),
+    1, 1.0, nil, 0)
+end
+
 numel()
 circles()
 strides()
 values()
 placements()
+losses()
+
 T.finish()
