@@ -99,15 +99,6 @@ local function sizes_of(fname, pos, first)
   return sizes
 end
 
-local function contiguous_stride(sizes)
-  local stride, run = {}, 1
-  for i = #sizes, 1, -1 do
-    stride[i] = run
-    run = run * math.max(sizes[i], 1)
-  end
-  return stride
-end
-
 local function check_placements(mesh, placements)
   if not util.is_mesh(mesh) then
     util.raise("TypeError", "device_mesh must be a DeviceMesh, got %s",
@@ -132,7 +123,7 @@ local function distributed(sizes, kw, make, after)
   for i = 1, #shape do list[i] = shape[i] end
   local part = make(list, plain_options(kw, kw.fractions ~= false))
   local t = dt._wrap_local(part, kw.device_mesh, placements, sizes,
-    contiguous_stride(sizes))
+    util.contiguous_stride(sizes))
   if after then dt.no_grad(after, t) end
   return finish(t, kw)
 end

@@ -48,14 +48,7 @@ local function numel(shape)
   return n
 end
 
-local function contiguous_stride(shape)
-  local out, n = {}, 1
-  for i = #shape, 1, -1 do
-    out[i] = n
-    n = n * math.max(shape[i], 1)
-  end
-  return out
-end
+local contiguous_stride = require("dt.util").contiguous_stride
 
 -- ---- meshes ----
 

@@ -211,4 +211,14 @@ function M.sorted_keys(t)
   return keys
 end
 
+-- contiguous_stride(sizes) -> strides of a contiguous tensor of these sizes.
+function M.contiguous_stride(sizes)
+  local out, step = {}, 1
+  for d = #sizes, 1, -1 do
+    out[d] = step
+    step = step * math.max(sizes[d], 1)
+  end
+  return out
+end
+
 return M

@@ -276,14 +276,7 @@ local function extended(self, param_dtype)
   return t
 end
 
-local function strides_of(shape)
-  local out, step = {}, 1
-  for i = #shape, 1, -1 do
-    out[i] = step
-    step = step * math.max(shape[i], 1)
-  end
-  return out
-end
+local strides_of = util.contiguous_stride
 
 -- The whole parameter is there: the module sees it.
 function Param:unshard(param_dtype)

@@ -59,15 +59,6 @@ local function described(v)
   return P.none
 end
 
-local function strides(sizes)
-  local out, step = {}, 1
-  for d = #sizes, 1, -1 do
-    out[d] = step
-    step = step * math.max(sizes[d], 1)
-  end
-  return out
-end
-
 local function shape_of(t) return {table.unpack(t.shape)} end
 
 local function tensor_item(t, item)
@@ -81,7 +72,7 @@ local function tensor_item(t, item)
   item.dtype = tostring(t.dtype):match("([%w_]+)$")
   item.element, item.grad = own:element_size(), own.requires_grad
   item.length = plans.tensor_length {sizes = item.sizes, dtype = item.dtype,
-    stride = strides(item.sizes), element = item.element, grad = item.grad}
+    stride = util.contiguous_stride(item.sizes), element = item.element, grad = item.grad}
 end
 
 -- items(state): the items of this rank; a tensor of a mesh it is not in is
