@@ -27,16 +27,27 @@ static int64_t spatial (const DtMeta *m, int nd, int d) {
 
 /* ---- adaptive: shapes ---- */
 
-static DtStatus check_input (DtCtx *cx, const char *fn, const char *what,
-                             const DtMeta *in, int nd, bool max, int first) {
+static DtStatus check_input (DtMetaCall *c, const char *fn, const char *what,
+                             const DtMeta *in, bool max, int first) {
+  DtCtx *cx = c->cx;
+  int nd = ND;
+  OpText shape = op_size_text(c, in);
   DT_CHECK(cx, in->ndim == nd + 1 || in->ndim == nd + 2, DT_E_RUNTIME,
            "%s: Expected %dD or %dD tensor, but got%s %s", fn, nd + 1, nd + 2,
-           max ? ":" : "", op_shape_text(in).s);
+           max ? ":" : "", shape.s);
   for (int d = first; d < in->ndim; d++)
     DT_CHECK(cx, in->shape[d] > 0, DT_E_RUNTIME, "%s: Expected %s to have "
              "non-zero size for non-batch dimensions, but %s has sizes %s "
              "with dimension %d being empty", fn, what, what,
-             op_shape_text(in).s, d);
+             shape.s, d);
+  return DT_OK;
+}
+
+/* Averages in propagation: only the dims are counted. */
+static DtStatus check_average (DtMetaCall *c, const DtMeta *in) {
+  DT_CHECK(c->cx, in->ndim == ND + 1 || in->ndim == ND + 2, DT_E_RUNTIME,
+           "Expected %dD or %dD tensor, but got %s", ND + 1, ND + 2,
+           op_size_text(c, in).s);
   return DT_OK;
 }
 
@@ -74,8 +85,9 @@ static DtStatus adaptive_meta (DtMetaCall *c) {
     DT_CHECK(c->cx, n == nd, DT_E_RUNTIME, "%s: output_size must be %d", fn,
              nd);
   snprintf(fn + strlen(fn), sizeof fn - strlen(fn), "()");
-  DT_TRY(c->cx, check_input(c->cx, fn, "input", in, nd, max,
-                            max || nd == 3 ? 1 : in->ndim - 2));
+  if (c->fake && !max && !op_is_out(c)) DT_TRY(c->cx, check_average(c, in));
+  else DT_TRY(c->cx, check_input(c, fn, "input", in, max,
+                                 max || nd == 3 ? 1 : in->ndim - 2));
   DT_CHECK(c->cx, n == nd, DT_E_RUNTIME,
            "%s: internal error: output_size.size() must be %d", fn, nd);
   if (c->fake && max && c->args->schema->is_out)
@@ -101,7 +113,7 @@ static DtStatus avg_back_meta (DtMetaCall *c) {
   DT_CHECK(c->cx, g->ndim == in->ndim, DT_E_RUNTIME, "%s_out_cpu_template: "
            "Expected dimensions %d for %s but got dimensions %d", fn,
            in->ndim, name, g->ndim);
-  DT_TRY(c->cx, check_input(c->cx, called, "grad_output", g, nd, false, 1));
+  DT_TRY(c->cx, check_input(c, called, "grad_output", g, false, 1));
   DT_CHECK(c->cx, nd == 3 || g->dtype == in->dtype, DT_E_RUNTIME,
            "adaptive_avg_pool2d_backward_out_cpu_template: Expected dtype %s "
            "for `grad_output` but got dtype %s",
@@ -346,6 +358,11 @@ static DtStatus frac_meta (DtMetaCall *c) {
   const char *fn = nd == 2 ? "fractional_max_pool2d()"
                            : "fractional_max_pool3d_out()";
   DT_TRY(c->cx, frac_sizes(c, k, out));
+  for (int d = in->ndim - nd - 1; d > 0 && d < in->ndim; d++)
+    DT_CHECK(c->cx, !c->fake || nd == 3 || op_is_out(c) || in->shape[d] > 0,
+             DT_E_RUNTIME, "fractional_max_pool2d: Expected input to have "
+             "non-zero  size for non-batch dimensions, but got %s with "
+             "dimension %d empty", op_size_text(c, in).s, d);
   DT_CHECK(c->cx, in->ndim == nd + 1 || in->ndim == nd + 2, DT_E_RUNTIME,
            "%s: Expected %dD or %dD tensor, but got: %s", fn, nd + 1, nd + 2,
            op_shape_text(in).s);

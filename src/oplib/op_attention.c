@@ -280,13 +280,18 @@ static DtStatus fused_check (DtMetaCall *c) {
   return op_attention_bias(c->cx, mask < 0 ? NULL : dt_in(c, mask), q, k);
 }
 
+/* Steps count an empty dim as one of a single element, as PyTorch's do. */
+static int64_t at_least_1 (int64_t n) {
+  return n > 1 ? n : 1;
+}
+
 /* [B, H, L, E] stored as [B, L, H, E]. */
 static DtStatus heads_inside (DtMetaCall *c, const DtMeta *q, int64_t e,
                               DtMeta *o) {
   int64_t shape[4] = { q->shape[0], q->shape[1], q->shape[2], e };
   DT_TRY(c->cx, op_new_meta(c->cx, o, (DtDtype)q->dtype, 4, shape, q));
-  o->stride[1] = e;
-  o->stride[2] = q->shape[1] * e;
+  o->stride[1] = at_least_1(e);
+  o->stride[2] = at_least_1(q->shape[1]) * o->stride[1];
   return DT_OK;
 }
 
@@ -314,8 +319,8 @@ static DtStatus fused_meta (DtMetaCall *c) {
   DT_TRY(c->cx, op_new_meta(c->cx, &c->out[1], t, 3, lse, q));
   if (n == 2) {                 /* cpu: [B, L, H] transposed */
     c->out[1].stride[1] = 1;
-    c->out[1].stride[2] = lse[1];
-    c->out[1].stride[0] = lse[1] * lse[2];
+    c->out[1].stride[2] = at_least_1(lse[1]);
+    c->out[1].stride[0] = at_least_1(lse[1]) * at_least_1(lse[2]);
   }
   for (int i = 2; i < n; i++) {
     c->none[i] = n == 4 || (i != 6 && i != 8);  /* undefined, or numbers */

@@ -74,8 +74,11 @@ static DtStatus rows3 (DtStratCall *c, int body) {
 }
 
 static DtStatus forward_strategy (DtStratCall *c) {
-  if (dt_sin(c, F_BIAS) != NULL) {
-    DT_CHECK(c->cx, c->mesh->ndim == 1, DT_E_VALUE,
+  if (dt_sin(c, F_BIAS) != NULL) {      /* no row but the first has the bias */
+    int n = c->mesh->ndim;
+    DT_CHECK(c->cx, n <= 2, DT_E_VALUE,
+             "zip() argument %d is shorter than arguments 1-%d", n, n - 1);
+    DT_CHECK(c->cx, n == 1, DT_E_VALUE,
              "zip() argument 2 is shorter than argument 1");
     return dt_raise(c->cx, DT_E_ASSERT,
                     "input_specs(3) != strategies(4: 4 args + 0 kwargs)");

@@ -29,6 +29,12 @@ static DtStatus bn_sizes (DtKernelCall *c) {
   return DT_OK;
 }
 
+static DtStatus bn_elements (DtCtx *cx, const DtMeta *m) {
+  DT_CHECK(cx, dt_meta_numel(m) > 0, DT_E_RUNTIME, "input tensor must have at "
+           "least one element, but got input_sizes = %s", op_shape_text(m).s);
+  return DT_OK;
+}
+
 /* What PyTorch's kernel asks: dtypes it has, in the order it comes across
 ** them, and in training numbers to make statistics of. */
 static DtStatus bn_real (DtMetaCall *c, bool train) {
@@ -42,10 +48,7 @@ static DtStatus bn_real (DtMetaCall *c, bool train) {
   for (int i = 0; !train && stat >= 0 && i < 2; i++)
     p[n++] = dt_in(c, stat + i);
   DT_TRY(c->cx, op_mixed_params(c->cx, t, p, n));
-  DT_CHECK(c->cx, !train || dt_meta_numel(m) > 0, DT_E_RUNTIME,
-           "input tensor must have at least one element, but got "
-           "input_sizes = %s", op_shape_text(m).s);
-  return DT_OK;
+  return train ? bn_elements(c->cx, m) : DT_OK;
 }
 
 /* Propagation writes the new statistics over the old: means, then variances
@@ -57,9 +60,9 @@ static DtStatus bn_track_fake (DtMetaCall *c, bool train, int64_t n) {
   for (int i = 0; i < 2 && first >= 0 && train; i++) {
     const DtMeta *m = dt_in(c, first + i);
     if (!m) continue;
-    if (i == 1 && n > 0 && dt_meta_numel(c->in[0]) == n)
+    if (i == 1 && (n == 0 || dt_meta_numel(c->in[0]) == n))
       return dt_raise_as(c->cx, DT_E_RUNTIME, "ZeroDivisionError",
-                         "float division by zero");
+                         "%sdivision by zero", n == 0 ? "" : "float ");
     DT_TRY(c->cx, op_py_pair(c->cx, &fresh, m, &sum));
     DT_CHECK(c->cx, dt_meta_same_shape(&sum, m), DT_E_RUNTIME, "output with "
              "shape %s doesn't match the broadcast shape %s",
@@ -98,11 +101,14 @@ static DtStatus bn_meta (DtMetaCall *c) {
   if (!c->fake) DT_TRY(c->cx, bn_real(c, train));
   if (w) st = (DtDtype)w->dtype;
   else if (s) st = (DtDtype)s->dtype;
+  /* propagation runs the kernel for the newer forms with out= */
+  bool real = train && op_is_out(c) && c->op->sig->base[0] == '_';
   /* propagating the out= form without training: as if there were any */
   bool sized = c->fake && r[BN_TRAIN] == -1 && c->args->schema->is_out;
   if (c->fake) op_like_meta(&c->out[0], m, t);
   else DT_TRY(c->cx, op_sp_result(c->cx, m, t, 0, NULL, true, &c->out[0]));
-  if (c->fake) DT_TRY(c->cx, bn_track_fake(c, train, n));
+  if (c->fake) DT_TRY(c->cx, real ? bn_elements(c->cx, m)
+                                  : bn_track_fake(c, train, n));
   if (c->fake) DT_TRY(c->cx, bn_affine_fake(c));
   for (int i = 1; i < 3; i++)
     DT_TRY(c->cx, op_new_meta(c->cx, &c->out[i], st, 1,
@@ -207,6 +213,9 @@ static DtStatus bn_back_meta (DtMetaCall *c) {
   (void)dt_arg_ints(c->args, 9, mask, 3);
   n = m->shape[1];
   if (!c->fake) DT_TRY(c->cx, bn_back_real(c));
+  else if (n == 0 || dt_meta_numel(m) == 0)     /* 1 / (elements / channels) */
+    return dt_raise_as(c->cx, DT_E_RUNTIME, "ZeroDivisionError",
+                       "%sdivision by zero", n == 0 ? "" : "float ");
   if (c->fake) op_like_meta(&c->out[0], m, (DtDtype)m->dtype);
   else DT_TRY(c->cx, op_sp_result(c->cx, m, (DtDtype)m->dtype, 0, NULL, true,
                                   &c->out[0]));

@@ -347,4 +347,9 @@ OpText op_size_text (const DtMetaCall *c, const DtMeta *m) {
   return out;
 }
 
+bool op_is_out (const DtMetaCall *c) {
+  const DtSchema *s = c->args->schema;
+  return s->nkwonly > 0 && s->arg[s->nargs - 1].write;
+}
+
 const char *op_dtype_word (DtDtype t) { return dt_dtype_word(t); }

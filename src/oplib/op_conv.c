@@ -132,12 +132,37 @@ static DtStatus check_outpad (DtCtx *cx, const Conv *v) {
                   "either stride or dilation, but got%s", t.s);
 }
 
+/* No data: results are zeros, and of no channels where the input has none. */
+static bool is_empty (const Conv *v, const DtMeta *in) {
+  return v->n == 0 || in->shape[1] == 0;
+}
+
+/* An input of no elements has an empty batch or no channels; one dim is done
+** as two. */
+static DtStatus check_empty (DtCtx *cx, const Conv *v, const DtMeta *in) {
+  int64_t shape[DT_MAX_NDIM];
+  int n = 0;
+  if (is_empty(v, in) || dt_meta_numel(in) != 0) return DT_OK;
+  for (int d = 0; d < in->ndim; d++) {
+    if (d == 2 && v->nd == 1) shape[n++] = 1;
+    shape[n++] = in->shape[d];
+  }
+  return dt_raise(cx, DT_E_RUNTIME, "Only zero batch or zero channel inputs are "
+                  "supported, but got input shape: %s",
+                  op_ints_text(n, shape).s);
+}
+
 /* A transposed convolution's result has elements; one dim is done as two. */
-static DtStatus check_result (DtCtx *cx, const Conv *v) {
+static DtStatus check_result (DtCtx *cx, const Conv *v, bool fake) {
   bool ok = true;
   OpText in, out;
   for (int d = 0; d < v->nd; d++) ok = ok && v->x[d] >= 1;
-  if (ok) return DT_OK;
+  if (ok || !v->transposed) return DT_OK;
+  if (fake)
+    return dt_raise(cx, DT_E_RUNTIME, "Given input size per channel: %s. "
+                    "Calculated output size per channel: %s. Output size is "
+                    "too small", op_ints_text(v->nd, v->y).s,
+                    op_ints_text(v->nd, v->x).s);
   in = by_text(v->nd, v->y);
   out = by_text(v->nd, v->x);
   const char *one = v->nd == 1 ? "1 x " : "";
@@ -186,7 +211,6 @@ static DtStatus conv_read (DtCtx *cx, const DtArgs *a, int at,
       ? (given[d] - 1) * v->stride[d] - 2 * v->pad[d] + reach + v->outpad[d]
       : (given[d] + 2 * v->pad[d] - reach) / v->stride[d] + 1;
   }
-  if (v->transposed) return check_result(cx, v);
   return DT_OK;
 }
 
@@ -202,8 +226,11 @@ static DtStatus conv_meta (DtMetaCall *c) {
            "1-dimensional with %lld elements, but got bias of size %s instead",
            v.transposed ? "transposed=1, " : "", op_shape_text(c->in[1]).s,
            (long long)shape[1], op_shape_text(b ? b : in).s);
+  DT_TRY(c->cx, check_empty(c->cx, &v, in));
+  DT_TRY(c->cx, check_result(c->cx, &v, c->fake));
   for (int d = 0; d < v.nd; d++)
     shape[2 + d] = v.transposed ? v.x[d] : v.y[d];
+  if (in->shape[1] == 0) shape[1] = 0;
   c->nout = 1;
   DtMeta like;                  /* the order of dims of either operand */
   dt_meta_copy(&like, op_sp_channels_last(in) ? in : c->in[1]);
@@ -249,6 +276,7 @@ static DtStatus conv_kernel (DtKernelCall *c) {
   DT_TRY(c->cx, check_types(c));
   DT_TRY(c->cx, conv_read(c->cx, c->args, A_STRIDE, &c->in[0]->m,
                           &c->in[1]->m, &v));
+  if (is_empty(&v, &c->in[0]->m)) return DT_OK;
   DtConv k = kernel_form(&v);
   if (v.transposed)
     return dt_k_conv(c->cx, DT_CONV_X, &k, c->out[0], c->in[1], c->in[0],
@@ -266,16 +294,34 @@ static bool wanted (const DtArgs *a, int i) {
   return i < m->u.list.n && m->u.list.v[i].u.b;
 }
 
+/* Sizes of the bias' gradient: propagation and empty calls take those that are
+** given, others the gradient's channels. */
+static DtStatus bias_sizes (DtMetaCall *c, bool empty, int *n, int64_t *size) {
+  const DtMeta *g = c->in[0];
+  bool given = !dt_arg_is_none(c->args, B_SIZES);
+  DT_CHECK(c->cx, given || !c->fake || !wanted(c->args, 2), DT_E_TYPE,
+           "new_empty(): argument 'size' (position 1) must be tuple of ints, "
+           "not NoneType");
+  *n = 1;
+  size[0] = g->ndim > 1 ? g->shape[1] : 0;
+  if (given && (c->fake || empty))
+    *n = dt_arg_ints(c->args, B_SIZES, size, DT_MAX_NDIM);
+  return DT_OK;
+}
+
 static DtStatus back_meta (DtMetaCall *c) {
   const DtMeta *g = c->in[0];
-  int64_t n = g->ndim > 1 ? g->shape[1] : 0;
+  int64_t size[DT_MAX_NDIM];
+  int n = 0;
   Conv v;
   DT_TRY(c->cx, conv_read(c->cx, c->args, B_STRIDE, c->in[1], c->in[2], &v));
+  DT_TRY(c->cx, check_empty(c->cx, &v, c->in[1]));
+  DT_TRY(c->cx, bias_sizes(c, is_empty(&v, c->in[1]), &n, size));
   c->nout = 3;
   for (int i = 0; i < 3; i++) c->none[i] = !wanted(c->args, i);
   op_like_meta(&c->out[0], c->in[1], (DtDtype)g->dtype);
   op_like_meta(&c->out[1], c->in[2], (DtDtype)g->dtype);
-  return op_new_meta(c->cx, &c->out[2], (DtDtype)g->dtype, 1, &n, g);
+  return op_new_meta(c->cx, &c->out[2], (DtDtype)g->dtype, n, size, g);
 }
 
 static DtStatus bias_grad (DtKernelCall *c) {
@@ -296,6 +342,12 @@ static DtStatus back_one (DtKernelCall *c, const Conv *v, int which) {
                        : dt_k_conv(c->cx, make, &k, in, w, grad, NULL);
 }
 
+static DtStatus back_zeros (DtKernelCall *c) {
+  for (int i = 0; i < 3; i++)
+    if (c->out[i]) DT_TRY(c->cx, dt_k_fill(c->cx, c->out[i], dt_scalar_float(0)));
+  return DT_OK;
+}
+
 static DtStatus back_kernel (DtKernelCall *c) {
   Conv v;
   bool turned = dt_arg_bool(c->args, B_TURNED);
@@ -309,6 +361,7 @@ static DtStatus back_kernel (DtKernelCall *c) {
              op_dtype_word((DtDtype)c->in[i]->m.dtype));
   DT_TRY(c->cx, conv_read(c->cx, c->args, B_STRIDE, &c->in[1]->m,
                           &c->in[2]->m, &v));
+  if (is_empty(&v, &c->in[1]->m)) return back_zeros(c);
   const DtMeta *g = &c->in[0]->m;
   DT_CHECK(c->cx, g->ndim == v.nd + 2 && g->shape[0] == v.n &&
            g->shape[1] == (v.transposed ? v.c : v.o), DT_E_RUNTIME,

@@ -392,47 +392,11 @@ static DtStatus solve_ex_meta (DtMetaCall *c) {
   return matrix_out(c, a, info, &c->out[3]);
 }
 
-/* The batch of m, which has `own` dims of its own, is that of `a`. */
-static DtStatus ormqr_batch (DtMetaCall *c, const DtMeta *a, const DtMeta *m,
-                             int own, const char *name) {
-  DtMeta b = *m;
-  bool same = true;
-  for (int i = 0; i < a->ndim - 2; i++)
-    if (m->shape[i] != a->shape[i]) same = false;
-  if (same) return DT_OK;
-  b.ndim = (uint8_t)(m->ndim - own);
-  return dt_raise(c->cx, DT_E_RUNTIME, "torch.ormqr: Expected batch dimensions "
-                  "of %s to be equal to input.shape[:-2], but got %s", name,
-                  op_shape_text(&b).s);
-}
-
-/* LAPACK prints what it thinks of sizes that do not fit. */
-static DtStatus ormqr_check (DtMetaCall *c, const DtMeta *a, const DtMeta *tau,
-                             const DtMeta *m) {
-  static const char *const types = "torch.ormqr: Expected input and %s to have "
-    "the same dtype, but input has dtype%s and %s has dtype %s";
-  int n = a->ndim, side = is_left(c->args) ? 2 : 1;
-  int64_t rows = m->shape[m->ndim - side];
-  DT_CHECK(c->cx, rows == a->shape[n - 2], DT_E_RUNTIME, "torch.ormqr: "
-           "other.shape[-%d] must be equal to input.shape[-2]", side);
-  DT_CHECK(c->cx, tau->ndim == 0 || tau->shape[tau->ndim - 1] ==
-           (rows < a->shape[n - 1] ? rows : a->shape[n - 1]), DT_E_RUNTIME, "torch.ormqr: tau.shape[-1] must "
-           "be equal to min(other.shape[-%d], input.shape[-1])", side);
-  DT_CHECK(c->cx, tau->ndim == n - 1, DT_E_RUNTIME, "torch.ormqr: Expected tau "
-           "to have one dimension less than input, but got tau.ndim equal to "
-           "%d and input.ndim is equal to %d", tau->ndim, n);
-  DT_CHECK(c->cx, m->ndim == n, DT_E_RUNTIME, "torch.ormqr: Expected other to "
-           "have the same number of dimensions as input, but got other.ndim "
-           "equal to %d and input.ndim is equal to %d", m->ndim, n);
-  DT_TRY(c->cx, ormqr_batch(c, a, tau, 1, "tau"));
-  DT_TRY(c->cx, ormqr_batch(c, a, m, 2, "other"));
-  for (int i = 0; i < 2; i++) {
-    const DtMeta *o = i ? m : tau;
-    DT_CHECK(c->cx, a->dtype == o->dtype, DT_E_RUNTIME, types,
-             i ? "other" : "tau", op_dtype_word((DtDtype)a->dtype),
-             i ? "other" : "tau", op_dtype_word((DtDtype)o->dtype));
-  }
-  return DT_OK;
+/* Products of reflectors: the sizes are checked in op_linalg_reflect.c. */
+static DtStatus householder_meta (DtMetaCall *c) {
+  DT_TRY(c->cx, check_dims(c, c->in[0], false));
+  DT_TRY(c->cx, op_la_householder_check(c));
+  return matrix_meta(c);
 }
 
 static DtStatus ormqr_meta (DtMetaCall *c) {
@@ -441,7 +405,7 @@ static DtStatus ormqr_meta (DtMetaCall *c) {
   DT_CHECK(c->cx, a->ndim >= 2, DT_E_RUNTIME,
            "torch.ormqr: input must have at least 2 dimensions.");
   DT_TRY(c->cx, check_matrix(c, m, false));
-  DT_TRY(c->cx, ormqr_check(c, a, dt_in(c, 1), m));
+  DT_TRY(c->cx, op_la_ormqr_check(c, is_left(c->args)));
   c->nout = 1;
   return matrix_out(c, m, same, &c->out[0]);
 }
@@ -619,7 +583,7 @@ L(linalg_eig, eig, eig, "linalg_eig(Tensor self) -> (Tensor eigenvalues, Tensor 
   square_samples, 1, 2, LD_M, LD_NONE, LL_C, LT_COMPLEX, LD_M, LD_N, LL_F,
   LT_COMPLEX);
 L(linalg_householder_product, householder, none, "linalg_householder_product(Tensor input, "
-  "Tensor tau) -> Tensor", "Product of Householder reflections.", matrix_meta,
+  "Tensor tau) -> Tensor", "Product of Householder reflections.", householder_meta,
   batch_rules, tau_samples, 0, 1, MAT_F);
 L(linalg_inv_ex, inv_ex, inv_ex, "linalg_inv_ex(Tensor A, *, " CX_ "(Tensor inverse, Tensor "
   "info)", "Inverse and LAPACK's report.", matrix_meta, batch_rules,

@@ -26,6 +26,11 @@ OP_LINALG_KERNELS(X)
 OP_LINALG_GRADS(X)
 #undef X
 
+/* Do the sizes of reflectors fit (op_linalg_reflect.c)?  RUNTIME, INDEX with
+** PyTorch's texts.  Pure. */
+DtStatus op_la_householder_check (DtMetaCall *c);
+DtStatus op_la_ormqr_check (DtMetaCall *c, bool left);
+
 /* Fourier transforms; row[0] of a definition says which. */
 enum { OP_FFT_C2C, OP_FFT_R2C, OP_FFT_C2R };
 DtStatus op_k_fft (DtKernelCall *c);

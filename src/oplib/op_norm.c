@@ -228,6 +228,22 @@ static DtStatus check_normalized (DtMetaCall *c, const DtMeta *m, int k,
   return DT_OK;
 }
 
+/* The fused form of rms_norm takes from normalized_shape only how many dims it
+** has, and multiplies with the weight. */
+static DtStatus check_counted (DtMetaCall *c, const DtMeta *m, const DtMeta *w,
+                               int k) {
+  DT_CHECK(c->cx, k <= 2 * m->ndim, DT_E_INDEX, "Dimension out of range "
+           "(expected to be in range of [-%d, %d], but got %d)", m->ndim,
+           m->ndim - 1, -m->ndim - 1);
+  DT_CHECK(c->cx, k <= m->ndim || !c->fake, DT_E_RUNTIME,
+           "duplicate value in the list of dims");
+  DT_CHECK(c->cx, k <= m->ndim, DT_E_RUNTIME,
+           "dim %d appears multiple times in the list of dims", m->ndim - 1);
+  if (w && c->fake) return op_py_pair(c->cx, m, w, NULL);
+  return w ? check_affine(c, c->op->row[LN_W], "weight", k,
+                          m->shape + m->ndim - k) : DT_OK;
+}
+
 static DtStatus norm_meta (DtMetaCall *c) {
   int64_t shape[DT_MAX_NDIM], one[DT_MAX_NDIM];
   const DtMeta *m = c->in[0], *w = dt_in(c, c->op->row[LN_W]);
@@ -237,9 +253,12 @@ static DtStatus norm_meta (DtMetaCall *c) {
   DT_CHECK(c->cx, k > 0, DT_E_RUNTIME, "Expected normalized_shape to be at "
            "least 1-dimensional, i.e., containing at least one element, but "
            "got normalized_shape = %s", want.s);
-  DT_TRY(c->cx, check_affine(c, c->op->row[LN_W], "weight", k, shape));
-  DT_TRY(c->cx, check_affine(c, c->op->row[LN_B], "bias", k, shape));
-  DT_TRY(c->cx, check_normalized(c, m, k, shape));
+  if (c->op->row[LN_RMS]) DT_TRY(c->cx, check_counted(c, m, w, k));
+  else {
+    DT_TRY(c->cx, check_affine(c, c->op->row[LN_W], "weight", k, shape));
+    DT_TRY(c->cx, check_affine(c, c->op->row[LN_B], "bias", k, shape));
+    DT_TRY(c->cx, check_normalized(c, m, k, shape));
+  }
   if (!c->fake) {
     const DtMeta *p[2] = { w, dt_in(c, c->op->row[LN_B]) };
     DT_TRY(c->cx, op_mixed_params(c->cx, t, p, 2));

@@ -139,23 +139,26 @@ static DtStatus check_positive (DtCtx *cx, const Pool *v) {
   return DT_OK;
 }
 
-static DtStatus check_dims (DtCtx *cx, const Pool *v, const DtMeta *in) {
+static DtStatus check_dims (DtCtx *cx, const Pool *v, const DtMeta *in,
+                            bool fake) {
+  OpText shape = op_shape_text(in);
+  const char *size = fake ? "torch.Size(" : "", *end = fake ? ")" : "";
   bool fits = in->ndim == v->nd + 1 || in->ndim == v->nd + 2;
   bool empty = op_sp_empty_dim(in, v->nd, true) >= 0;
   if (v->nd == 2) {
     DT_CHECK(cx, fits && !empty, DT_E_RUNTIME, "Expected 3D or 4D (batch mode) "
-             "tensor with optional 0 dim batch size for input, but got:%s",
-             op_shape_text(in).s);
+             "tensor with optional 0 dim batch size for input, but got:%s%s%s%s",
+             fake ? " " : "", size, shape.s, end);
     return DT_OK;
   }
-  const char *fn = v->max ? "max_pool3d_with_indices_out_cpu_template()"
-                          : "avg_pool3d()";
+  const char *fn = !v->max ? "avg_pool3d()" : fake ? "max_pool3d_with_indices()"
+                   : "max_pool3d_with_indices_out_cpu_template()";
   DT_CHECK(cx, fits, DT_E_RUNTIME, "%s: Expected 4D or 5D tensor for input, "
-           "but got: %s", fn, op_shape_text(in).s);
+           "but got: %s%s%s", fn, size, shape.s, end);
   DT_CHECK(cx, !empty, DT_E_RUNTIME, "%s: Expected input's non-batch "
-           "dimensions to have positive length, but input has a shape of %s "
-           "and non-batch dimension 0 has length zero!", fn,
-           op_shape_text(in).s);
+           "dimensions to have positive length, but input has a shape of %s%s%s "
+           "and non-batch dimension 0 has length zero!", fn, size, shape.s,
+           end);
   return DT_OK;
 }
 
@@ -184,7 +187,7 @@ static DtStatus check_pads (DtCtx *cx, const Pool *v) {
 
 /* A whole call on `in`; arguments from `at` on. */
 static DtStatus pool_read (DtCtx *cx, const DtOpDef *op, const DtArgs *a,
-                           int at, const DtMeta *in, Pool *v) {
+                           int at, const DtMeta *in, bool fake, Pool *v) {
   bool small = false;
   memset(v, 0, sizeof *v);
   v->nd = op->row[ROW_ND];
@@ -204,7 +207,7 @@ static DtStatus pool_read (DtCtx *cx, const DtOpDef *op, const DtArgs *a,
     small = small || v->out[d] < 1;
   }
   DT_TRY(cx, check_positive(cx, v));
-  DT_TRY(cx, check_dims(cx, v, in));
+  DT_TRY(cx, check_dims(cx, v, in, fake));
   DT_TRY(cx, check_pads(cx, v));
   int64_t planes = in->shape[in->ndim - v->nd - 1];
   DT_CHECK(cx, !small, DT_E_RUNTIME, "Given input size: (%s). Calculated "
@@ -218,7 +221,7 @@ static DtStatus pool_read (DtCtx *cx, const DtOpDef *op, const DtArgs *a,
 static DtStatus pool_meta (DtMetaCall *c) {
   const DtMeta *in = c->in[0];
   Pool v;
-  DT_TRY(c->cx, pool_read(c->cx, c->op, c->args, 1, in, &v));
+  DT_TRY(c->cx, pool_read(c->cx, c->op, c->args, 1, in, c->fake, &v));
   bool format = v.max || v.nd == 2;
   c->nout = v.max ? 2 : 1;
   for (int i = 0; i < c->nout; i++)
@@ -253,7 +256,7 @@ static DtStatus check_grad (DtCtx *cx, const Pool *v, const DtMeta *g,
 static DtStatus pool_back_meta (DtMetaCall *c) {
   const DtMeta *g = c->in[0], *in = dt_in(c, 1);
   Pool v;
-  DT_TRY(c->cx, pool_read(c->cx, c->op, c->args, 2, in, &v));
+  DT_TRY(c->cx, pool_read(c->cx, c->op, c->args, 2, in, c->fake, &v));
   DT_CHECK(c->cx, g->dtype == in->dtype || v.nd == 3 || (!v.max && c->fake),
            DT_E_RUNTIME,
            "expected dtype %s for `gradOutput` but got dtype %s",
@@ -291,7 +294,7 @@ static DtStatus max_kernel (DtKernelCall *c) {
   Pool v;
   DtStatus st;
   memset(w, 0, sizeof w);
-  DT_TRY(c->cx, pool_read(c->cx, c->op, c->args, 1, &x->m, &v));
+  DT_TRY(c->cx, pool_read(c->cx, c->op, c->args, 1, &x->m, false, &v));
   DT_TRY(c->cx, op_sp_dtype(c->cx, v.nd == 3 ? "max_pool3d"
                             : op_sp_channels_last(&x->m)
                             ? "max_pool2d_channels_last" : "max_pool2d",
@@ -347,7 +350,7 @@ static DtStatus avg_run (DtKernelCall *c, int at, const DtTensor *x) {
   Pool v;
   DtStatus st;
   memset(t, 0, sizeof t);
-  DT_TRY(c->cx, pool_read(c->cx, c->op, c->args, at, &x->m, &v));
+  DT_TRY(c->cx, pool_read(c->cx, c->op, c->args, at, &x->m, false, &v));
   static const char *const names[2][2] = {
     { "avg_pool2d", "avg_pool2d_backward" },
     { "avg_pool3d_out_frame", "avg_pool3d_backward_out_frame" }

@@ -101,8 +101,17 @@ static DtStatus red_nonempty (DtMetaCall *c, uint32_t mask) {
   const char *name = c->op->sig ? c->op->sig->base : "max";
   int fn = c->op->row[RD_FN];
   const DtMeta *m = c->in[0];
-  if (c->fake || (fn != DT_RED_MAX && fn != DT_RED_MIN)) return DT_OK;
+  if (fn != DT_RED_MAX && fn != DT_RED_MIN) return DT_OK;
   if (dt_meta_numel(m) != 0) return DT_OK;
+  if (c->fake) {                /* only the forms with dims are in Python */
+    bool none = false;
+    for (int d = 0; d < m->ndim; d++)
+      none = none || ((mask >> d & 1u) && m->shape[d] == 0);
+    DT_CHECK(c->cx, !none || c->op->row[RD_DIM] < 0, DT_E_RUNTIME, "reducing "
+             "over zero-size dimension for reduction operation without "
+             "identity");
+    return DT_OK;
+  }
   DT_CHECK(c->cx, c->op->row[RD_DIM] >= 0 && dt_arg_len(c->args, 1) > 0,
            DT_E_RUNTIME, "%s(): Expected reduction dim to be specified for "
            "input.numel() == 0. Specify the reduction dim with the 'dim' "

@@ -9,6 +9,7 @@
 ** are f64 (or bytes, which PyTorch weighs in f64): which element is nearest
 ** can hang on that. */
 #include "oplib/op_spatial.h"
+#include "oplib/op_upsample.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -171,14 +172,18 @@ static OpText named_sizes (int nd, const int64_t *s) {
   return t;
 }
 
-/* As upsample_{1,2,3}d_common_check. */
-static DtStatus check_sizes (DtCtx *cx, int nd, int nin, const int64_t *in,
-                             int nout, const int64_t *out) {
-  bool ok = true;
+static DtStatus check_counts (DtCtx *cx, int nd, int nin, int nout) {
   DT_CHECK(cx, nout == nd, DT_E_RUNTIME, "It is expected output_size equals "
            "to %d, but got size %d", nd, nout);
   DT_CHECK(cx, nin == nd + 2, DT_E_RUNTIME, "It is expected input_size equals "
            "to %d, but got size %d", nd + 2, nin);
+  return DT_OK;
+}
+
+/* As upsample_{1,2,3}d_common_check. */
+static DtStatus check_sizes (DtCtx *cx, int nd, const int64_t *in,
+                             const int64_t *out) {
+  bool ok = true;
   for (int d = 0; d < nd; d++) ok = ok && in[2 + d] > 0 && out[d] > 0;
   DT_CHECK(cx, ok, DT_E_RUNTIME, "Input and output sizes should be greater "
            "than 0, but got input (%s)%s output (%s)",
@@ -187,12 +192,27 @@ static DtStatus check_sizes (DtCtx *cx, int nd, int nin, const int64_t *in,
   return DT_OK;
 }
 
+/* Forwards, in propagation. */
+static DtStatus fake_sizes (DtMetaCall *c, const int64_t *size) {
+  Mode m = MODE;
+  DtUpSizes s = { .nd = ND, .in = c->in[0]->shape, .out = size,
+                  .nearest = m <= EXACT };
+  s.decomposed = s.nearest ? op_is_out(c) : m <= CUBIC;
+  for (int d = 0; s.nearest && d < s.nd; d++)
+    if (!dt_arg_is_none(c->args, 2 + d))
+      s.factor[d] = dt_arg_float(c->args, 2 + d);
+  return op_up_fake(c->cx, &s);
+}
+
 static DtStatus up_meta (DtMetaCall *c) {
   const DtMeta *in = c->in[0];
   int64_t size[DT_MAX_NDIM];
   int n = op_ints(c->args, 1, size);
-  DT_TRY(c->cx, check_sizes(c->cx, ND, in->ndim, in->shape, n, size));
-  DT_CHECK(c->cx, op_sp_empty_dim(in, ND, true) < 0, DT_E_RUNTIME,
+  bool fake = c->fake && (MODE < AA_LINEAR || !op_is_out(c));
+  DT_TRY(c->cx, check_counts(c->cx, ND, in->ndim, n));
+  DT_TRY(c->cx, fake ? fake_sizes(c, size)
+                     : check_sizes(c->cx, ND, in->shape, size));
+  DT_CHECK(c->cx, fake || op_sp_empty_dim(in, ND, true) < 0, DT_E_RUNTIME,
            "Non-empty %dD data tensor expected but got a tensor with sizes %s",
            in->ndim, op_shape_text(in).s);
   c->nout = 1;
@@ -209,7 +229,13 @@ static DtStatus back_meta (DtMetaCall *c) {
   const DtMeta *g = c->in[0];
   int64_t out[DT_MAX_NDIM], in[DT_MAX_NDIM], full[DT_MAX_NDIM];
   int nd = ND, nout = op_ints(c->args, 1, out), nin = op_ints(c->args, 2, in);
-  DT_TRY(c->cx, check_sizes(c->cx, nd, nin, in, nout, out));
+  DtUpSizes s = { .nd = nd, .in = in, .out = out, .list = true };
+  bool smooth = c->fake && !op_is_out(c) &&
+                (MODE == AA_LINEAR || MODE == AA_LANCZOS);
+  bool flat = c->fake && !op_is_out(c) && MODE <= EXACT && nd == 2;
+  DT_TRY(c->cx, check_counts(c->cx, nd, nin, nout));
+  DT_TRY(c->cx, smooth || flat ? op_up_fake(c->cx, &s)
+                               : check_sizes(c->cx, nd, in, out));
   full[0] = in[0];
   full[1] = in[1];
   for (int d = 0; d < nd; d++) full[2 + d] = out[d];
@@ -218,9 +244,7 @@ static DtStatus back_meta (DtMetaCall *c) {
            nd + 2, g->ndim);
   for (int d = 0; d < nd + 2; d++) {
     if (nd == 1) DT_TRY(c->cx, op_sp_check_dim(c->cx, g, 3, d, full[d]));
-    bool python = c->fake && !c->args->schema->is_out &&
-                  (MODE == AA_LINEAR || MODE == AA_LANCZOS);
-    DT_CHECK(c->cx, !python || g->shape[d] == full[d], DT_E_RUNTIME,
+    DT_CHECK(c->cx, !smooth || g->shape[d] == full[d], DT_E_RUNTIME,
              "\nExpected grad_output to have the same shape as output; "
              "output.size(%d) = %lld\nbut got grad_output_size(%d) = %lld", d,
              (long long)full[d], d, (long long)g->shape[d]);

@@ -109,6 +109,9 @@ OpText op_ints_text (int n, const int64_t *v);
 /* The same as the call's side of PyTorch writes it: "torch.Size([8, 128])"
 ** where it propagates, which is Python. */
 OpText op_size_text (const DtMetaCall *c, const DtMeta *m);
+/* Is this the form with out= (whatever its result is called: out, grad_input)?
+** Pure. */
+bool op_is_out (const DtMetaCall *c);
 /* Do index `x` and source `s` (NULL: a number) of a scatter along dim d fit
 ** input 0?  RUNTIME with PyTorch's text. */
 DtStatus op_scatter_fits (DtMetaCall *c, int d, const DtMeta *x,
