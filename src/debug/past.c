@@ -20,13 +20,16 @@ DtRecOp *dt_record_of (const DtRecord *k, int i) {
 ** a little further back it may still be. */
 enum { LATE = 64 };
 
+/* Raw collectives have no number: they come after the operator before them. */
+static bool numbered (const DtRecOp *r) { return r->seq > 0; }
+
 DtRecOp *dt_record_find (DtDebug *d, int64_t seq) {
   int i;
   if (seq <= 0) return dt_record_at(d, 0);
   for (i = 0; i < d->rec.n; i++) {
     DtRecOp *r = dt_record_at(d, i);
     if (r->seq == seq) return r;
-    if (r->seq < seq - LATE) return NULL;
+    if (numbered(r) && r->seq < seq - LATE) return NULL;
   }
   return NULL;
 }
@@ -46,7 +49,7 @@ DtRecOp *dt_record_after (DtDebug *d, int64_t seq) {
   for (i = 0; i < d->rec.n; i++) {
     DtRecOp *r = dt_record_at(d, i);
     if (r->seq > seq && (found == NULL || r->seq < found->seq)) found = r;
-    if (r->seq < seq - LATE) break;
+    if (numbered(r) && r->seq < seq - LATE) break;
   }
   return found;
 }
@@ -71,16 +74,22 @@ static const DtRecVar *known (const DtRecOp *r, int64_t seq,
   return NULL;
 }
 
+/* Is the i-th newest entry without a number, and came operator #seq before it? */
+static bool comes_after (DtDebug *d, int i, int64_t seq) {
+  if (numbered(dt_record_at(d, i))) return false;
+  while (++i < d->rec.n)
+    if (numbered(dt_record_at(d, i))) return dt_record_at(d, i)->seq >= seq;
+  return false;
+}
+
 static const DtRecVar *newest (DtDebug *d, int64_t seq,
                                bool (*match) (const DtRecVar *, int64_t),
                                int64_t what, int64_t *at) {
   int i;
   for (i = 0; i < d->rec.n; i++) {
     const DtRecOp *r = dt_record_at(d, i);
-    const DtRecVar *v;
-    if (r->seq > seq) continue;
-    v = known(r, seq, match, what);
-    if (v) { *at = r->seq; return v; }
+    const DtRecVar *v = r->seq > seq ? NULL : known(r, seq, match, what);
+    if (v && !comes_after(d, i, seq)) { *at = r->seq; return v; }
   }
   return NULL;
 }

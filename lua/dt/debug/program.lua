@@ -131,11 +131,14 @@ local function made_here(P, made, id)
   end
 end
 
--- Was the tensor given other memory since (x.data = y)?
+-- Was the tensor given other memory since (x.data = y, context_parallel)?
 local function rebound(P, v)
   local val = P.values[v.id]
-  if not P.explicit or val.storage == v.storage then return false end
-  val.storage, val.offset = v.storage, v.offset
+  if not v.storage or val.storage == v.storage
+     or not P.explicit and (v.needs_grad or v.storage == 0) then
+    return false
+  end
+  val.storage, val.offset, val.shape = v.storage, v.offset, v.shape
   val.local_shape, val.stride = v.local_shape, v.stride
   return true
 end
