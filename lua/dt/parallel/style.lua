@@ -156,16 +156,25 @@ local function each_parameter(s, placement)
   end
 end
 
-function Colwise:apply(module, mesh)
-  local partition
+-- How a style places a linear layer's parameters, or an embedding's: a
+-- function for distribute_module.
+function Colwise:partition_linear() return each_parameter(self, dt.Shard(0)) end
+function Colwise:partition_embedding()
+  return each_parameter(self, dt.Shard(1))
+end
+
+local function partition_of(s, module, name)
   if nnm.isinstance(module, modules().Linear) then
-    partition = each_parameter(self, dt.Shard(0))
+    return s:partition_linear()
   elseif nnm.isinstance(module, modules().Embedding) then
-    partition = each_parameter(self, dt.Shard(1))
-  else
-    util.raise("NotImplementedError",
-      "ColwiseParallel currently only support nn.Linear and nn.Embedding!")
+    return s:partition_embedding()
   end
+  util.raise("NotImplementedError",
+    "%s currently only support nn.Linear and nn.Embedding!", name)
+end
+
+function Colwise:apply(module, mesh)
+  local partition = partition_of(self, module, "ColwiseParallel")
   return distribute_module(module, mesh, partition, self:input_hook(),
     self:output_hook())
 end
@@ -186,21 +195,21 @@ function Rowwise.construct(s, ...)
   s.use_local_output = a.use_local_output
 end
 
-function Rowwise:apply(module, mesh)
-  local partition
-  if nnm.isinstance(module, modules().Linear) then
-    self.desired_input_layouts = {dt.Shard(-1)}
-    partition = function (_, m, on)
-      place(self, m, "weight", on, dt.Shard(1))
-      if m.bias then place(self, m, "bias", on, dt.Replicate()) end
-    end
-  elseif nnm.isinstance(module, modules().Embedding) then
-    self.desired_input_layouts = {dt.Replicate()}
-    partition = each_parameter(self, dt.Shard(0))
-  else
-    util.raise("NotImplementedError",
-      "RowwiseParallel currently only support nn.Linear and nn.Embedding!")
+function Rowwise:partition_linear()
+  return function (_, m, on)
+    place(self, m, "weight", on, dt.Shard(1))
+    if m.bias then place(self, m, "bias", on, dt.Replicate()) end
   end
+end
+
+function Rowwise:partition_embedding()
+  return each_parameter(self, dt.Shard(0))
+end
+
+function Rowwise:apply(module, mesh)
+  local partition = partition_of(self, module, "RowwiseParallel")
+  self.desired_input_layouts = {nnm.isinstance(module, modules().Linear)
+    and dt.Shard(-1) or dt.Replicate()}
   return distribute_module(module, mesh, partition, self:input_hook(),
     self:output_hook())
 end
@@ -220,8 +229,8 @@ function Sequence.construct(s, ...)
   s.use_local_output = a.use_local_output
 end
 
-function Sequence:apply(module, mesh)
-  local function partition(_, m, on)
+function Sequence.partition()
+  return function (_, m, on)
     for name in m:named_parameters() do
       if name:find(".", 1, true) then
         util.raise("KeyError", "%s", "'parameter name can\\'t contain "
@@ -237,7 +246,10 @@ function Sequence:apply(module, mesh)
       end
     end
   end
-  local function input_fn(m, args, on)
+end
+
+function Sequence:input_hook()
+  return function (m, args, on)
     local x = args[1]
     if util.is_dtensor(x) then
       if not same(x.placements, self.sequence_sharding) then
@@ -250,10 +262,17 @@ function Sequence:apply(module, mesh)
     util.raise("ValueError", "expecting input of %s to be a torch.Tensor or "
       .. "DTensor, but got %s", tostring(m), util.python_text(x))
   end
-  return distribute_module(module, mesh, partition, input_fn,
-    function (_, out)
-      return self.use_local_output and out:to_local() or out
-    end)
+end
+
+function Sequence:output_hook()
+  return function (_, out)
+    return self.use_local_output and out:to_local() or out
+  end
+end
+
+function Sequence:apply(module, mesh)
+  return distribute_module(module, mesh, self:partition(), self:input_hook(),
+    self:output_hook())
 end
 
 -- ---- Prepare* ----

@@ -51,7 +51,10 @@ local function new_env()
   return env
 end
 
-local function value(text) return python.value(text, new_env()) end
+local function value(text)
+  local v = python.value(text, new_env())
+  return require("dt.python.style_class").of(v) or v
+end
 
 -- "Colwise(...)" as the style it names.
 local function style_of(text)

@@ -385,7 +385,7 @@ M.dict_of = dict_of
 local class_fact = {
   __name__ = function (c) return rawget(c, "__name") end,
   __qualname__ = function (c) return rawget(c, "__name") end,
-  __module__ = function () return "__main__" end,
+  __module__ = V.home,
   __doc__ = function (c) return rawget(c, "__doc") or None end,
   __mro__ = function (c) return classes.shown_order(c) end,
   __bases__ = function (c)
@@ -702,7 +702,10 @@ end
 function M.member(module, name)
   local ok, m = pcall(M.module, module)
   local v
-  if ok then v = m[name] end
+  if ok then
+    v = rawget(m, name)
+    if v == nil then v = modules[module .. "." .. name] or m[name] end
+  end
   if v == nil then v = modules[module .. "." .. name] or modules[name] end
   if v == nil then v = M.anywhere and M.anywhere(name) end
   if v == nil then

@@ -74,6 +74,16 @@ local function pairs_of(d)
   return out
 end
 
+-- What f gave as its one value; several tensors of an operator are a tuple.
+local function result(f, v)
+  local out = V.from_lua(v)
+  if V.is_list(out) and util.is_tensor(out[1]) and type(f) == "function"
+     and structseq.is_operator(f) then
+    return V.tuple(out, out.n)
+  end
+  return out
+end
+
 -- A Lua function, with Lua's values.
 local function call_lua(f, args, kw)
   local list, n = {}, args.n
@@ -91,7 +101,7 @@ local function call_lua(f, args, kw)
     list[n] = t
   end
   local out = table.pack(f(table.unpack(list, 1, n)))
-  if out.n <= 1 then return V.from_lua(out[1]) end
+  if out.n <= 1 then return result(f, out[1]) end
   for i = 1, out.n do out[i] = V.from_lua(out[i]) end
   local class = type(f) == "function" and structseq.of(f)
   if class and #class.names == out.n then return structseq.named(class, out) end

@@ -463,4 +463,12 @@ M.c10d, M._c10d_functional = operators "c10d", operators "_c10d_functional"
 
 for name, f in pairs(require("dt.python.objects").functions) do M[name] = f end
 
+-- A store tells ranks of each other; those of dtrepl know, so that none is
+-- asked for anything.
+for _, name in ipairs {"HashStore", "FileStore", "TCPStore", "PrefixStore",
+    "FakeStore"} do
+  M[name] = V.builtin(function () return attrs.namespace {__name__ = name} end,
+    name)
+end
+
 return M

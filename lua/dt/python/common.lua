@@ -191,8 +191,7 @@ end
 
 -- ---- process groups ----
 
-local store = builtin(function () return namespace {__name__ = "Store"} end,
-  "FakeStore")
+local store = require("dt.python.collective").FakeStore
 provide("torch.testing._internal.distributed.fake_pg", namespace {
   FakeStore = store, FakeProcessGroup = store})
 

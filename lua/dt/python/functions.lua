@@ -28,6 +28,34 @@ function method.stride(t, args)
   return list[(dim < 0 and dim + t.ndim or dim) + 1]
 end
 
+-- x.split(split_size, dim): PyTorch's own name of the sizes.
+local split = A.def("split", {"self", "split_size", "dim?"}, function (a)
+  local list = V.from_lua(a.self:split(V.to_lua(a.split_size), a.dim))
+  return V.is_list(list) and V.tuple(list, list.n) or list
+end)
+function method.split(t, args, kw)
+  return V.call(split, V.list({t, table.unpack(args, 1, args.n)}, args.n + 1),
+    kw)
+end
+
+-- nonzero(as_tuple): the indices as one tensor, or one for each dimension.
+local nonzero = A.def("nonzero", {"input", "*", "as_tuple?"}, function (a)
+  local x = a.input
+  if not util.is_tensor(x) then
+    util.raise("TypeError", "nonzero(): argument 'input' (position 1) must be "
+      .. "Tensor, not %s", V.type_name(x))
+  elseif a.as_tuple ~= true then
+    return x:nonzero()
+  end
+  local list = (x.ndim == 0 and x:unsqueeze(0) or x):nonzero():unbind(1)
+  return V.tuple(list, #list)
+end)
+M.nonzero = nonzero
+function method.nonzero(t, args, kw)
+  return V.call(nonzero, V.list({t, table.unpack(args, 1, args.n)}, args.n + 1),
+    kw)
+end
+
 -- What is a list in Lua is a tuple of PyTorch's.
 for _, name in ipairs {"meshgrid", "broadcast_tensors", "atleast_1d",
     "atleast_2d", "atleast_3d", "unravel_index"} do
@@ -123,7 +151,8 @@ end
 function M.provide(torch)
   rawset(torch, "einsum", M.einsum(torch.einsum))
   for _, name in ipairs {"meshgrid", "broadcast_tensors", "atleast_1d",
-      "atleast_2d", "atleast_3d", "unravel_index", "broadcast_shapes"} do
+      "atleast_2d", "atleast_3d", "unravel_index", "broadcast_shapes",
+      "nonzero"} do
     rawset(torch, name, M[name])
   end
   local utils = torch.nn.utils

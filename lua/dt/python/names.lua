@@ -49,7 +49,10 @@ M.math = attrs.module "math"
 -- ---- torch ----
 
 local nn, F = require "dt.nn", require "dt.functional"
-local optim, parallel = require "dt.optim", require "dt.parallel"
+local optim, styles = require "dt.optim", require "dt.python.style_class"
+local parallel = setmetatable({}, {__index = function (_, name)
+  return name ~= "of" and styles[name] or require("dt.parallel")[name]
+end})
 
 M.F = space({logsigmoid = function (x) return dt.log_sigmoid(x) end}, F, dt)
 -- torch.Tensor(2, 3): sizes; torch.Tensor([1, 2]): numbers, of the default
@@ -93,11 +96,11 @@ local function sized(name, where)
   end, name)
 end
 
-local function parts(f)
-  return builtin(function (a, kw)
-    local args = {}
-    for i = 1, a.n do args[i] = a[i] end
-    local list = call(f, V.list(args, a.n), kw)
+-- A function that cuts a tensor in a tuple of parts: its arguments' names.
+local function parts(name, tensor, size)
+  return require("dt.python.args").def(name, {tensor, size, "dim?"}, function (a)
+    local list = call(attrs.get(a[tensor], name), V.list {a[size],
+      a.dim == nil and 0 or a.dim})
     return V.is_list(list) and V.tuple(list, list.n) or list
   end)
 end
@@ -157,8 +160,8 @@ M.torch = space({
   return_types = namespace(require("dt.python.structseq").names),
   special = family "special_", optim = M.optim, no_grad = stage "no_grad",
   enable_grad = stage "enable_grad",
-  split = parts(function (t, n, d) return t:split(n, d) end),
-  chunk = parts(function (t, n, d) return t:chunk(n, d) end),
+  split = parts("split", "tensor", "split_size_or_sections"),
+  chunk = parts("chunk", "input", "chunks"),
   Size = builtin(function (a)
     return V.size((V.items(a[1] or V.tuple {})))
   end, "Size"), manual_seed = dt.manual_seed,
@@ -188,7 +191,9 @@ M.torch.distributed = M.dist
 
 -- A plan keeps its order.
 local function plan_of(v)
-  if not V.is_dict(v) then return v == None and dt.None or V.to_lua(v) end
+  if not V.is_dict(v) then
+    return v == None and dt.None or styles.of(v) or V.to_lua(v)
+  end
   local list = {}
   for k, item in V.each(v) do list[#list + 1] = {k, plan_of(item)} end
   return list
@@ -223,6 +228,9 @@ for _, name in ipairs {"DTensor", "Shard", "Replicate", "Partial",
   "distribute_module", "init_device_mesh", "DTensorSpec"} do
   flat[name] = dtensor[name]
 end
+for name, one in pairs(styles) do
+  if name ~= "of" then flat[name] = one end
+end
 M.flat = flat
 
 -- torch.distributed.tensor
@@ -242,7 +250,10 @@ attrs.anywhere = function (name)
 end
 
 -- Gradients come as a tuple.
-M.torch.autograd = space({grad = parts(dt.autograd.grad),
+M.torch.autograd = space({grad = builtin(function (a, kw)
+    local list = call(dt.autograd.grad, a, kw)
+    return V.is_list(list) and V.tuple(list, list.n) or list
+  end, "grad"),
   no_grad = stage "no_grad", enable_grad = stage "enable_grad",
   set_grad_enabled = switch "set_grad_enabled"}, dt.autograd)
 attrs.provide("torch.autograd", M.torch.autograd)

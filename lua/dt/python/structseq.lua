@@ -82,6 +82,16 @@ function M.of(f)
   return by_function[f]
 end
 
+--- is_operator(f): does f call an operator, by its name?
+local operators = setmetatable({}, {__mode = "k"})
+function M.is_operator(f)
+  if operators[f] == nil then
+    local name = name_of(f)
+    operators[f] = name ~= nil and dt._find(name) ~= nil
+  end
+  return operators[f]
+end
+
 --- named(class, items): a tuple of that class.
 function M.named(class, items)
   items.record = class

@@ -394,13 +394,18 @@ local function callable_text(v, mt)
 end
 
 -- An instance of a class of the program's that is no nn.Module.
+--- home(class): the module of a class: that of the program, or where PyTorch
+--- has it.
+function M.home(class) return rawget(class, "__home") or "__main__" end
+
 local function object_text(v)
   local class = rawget(v, "_class")
   if not rawget(class, "__order") then return nil end
   for _, c in ipairs(rawget(class, "__order")) do
     if not rawget(c, "__python") then return nil end
   end
-  return ("<__main__.%s object at %s>"):format(class.__name, place_of(v))
+  return ("<%s.%s object at %s>"):format(M.home(class), class.__name,
+    place_of(v))
 end
 
 local showing = {}                  -- boxes whose text is being made
@@ -530,7 +535,7 @@ function M.str(v)
       and object_text(v)
     if text then return text end
     if rawget(v, "__python") then
-      return ("<class '__main__.%s'>"):format(rawget(v, "__name"))
+      return ("<class '%s.%s'>"):format(M.home(v), rawget(v, "__name"))
     elseif rawget(v, "__base") and rawget(v, "__name") then
       return ("<class '%s.%s'>"):format(M.module_of(v), v.__name)
     elseif mt == nil and not v.__name__ then
@@ -756,7 +761,7 @@ function M.type_name(v)
     if rawget(v, "range") then return "range" end
     if mt == list_mt and rawget(v, "view") then return v.view end
     if mt == list_mt and rawget(v, "deque") then return "collections.deque" end
-    if rawget(v, "record") then
+    if type(rawget(v, "record")) == "table" then
       return (v.record.structseq and v.record.__module__ .. "." or "")
         .. v.record.__name__
     end
