@@ -203,7 +203,7 @@ function Py.blocks(groups)
 end
 
 -- A number that the script read: a line that shows it.
-function Lua.shown(_, text) return "local _ = " .. text end
+function Lua.shown(_, text) return text end
 function Py.shown(op, text) return ("show(%q, %s)"):format(op, text) end
 
 -- A collective of the script's: raw (dt.debug.entries), its input, the mesh.

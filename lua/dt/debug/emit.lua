@@ -6,6 +6,7 @@
 -- (dialect.lua).  Tensors nobody made here are in leaves.lua.
 
 local dt = require "dt"
+local agreed = require "dt.debug.agreed"
 local dialect = require "dt.debug.dialect"
 local leaves = require "dt.debug.leaves"
 local program = require "dt.debug.program"
@@ -79,7 +80,7 @@ local function call_step(W, s)
   if not s.placements then return nil end
   local mesh, pl = W.meshes[s.mesh], s.placements
   if s.op == "distribute_tensor" then
-    return leaves.distribute(D, x, pl, mesh)
+    return leaves.distribute(D, x, pl, mesh, s.cut_here)
   elseif s.op == "redistribute" then
     return D.call(x .. D.dot .. "redistribute", {mesh, D.placements(pl)}, {})
   end
@@ -372,11 +373,17 @@ end
 -- python(P[, alone]) -> a script for PyTorch.  Collective, unless `alone`.
 function M.python(P, alone)
   local lines, head, names, bytes = walk(Py, P, not alone)
+  P.fails = P.error ~= nil
+  if not alone then P.fails = agreed.first(P.fails) ~= nil end
   local texts = {}
   if alone then
     for i, l in ipairs(lines) do texts[i] = line_text(Py, l) end
   else
     texts = whole(Py, P, lines, head, python.shown(P, names))
+    if P.differ then
+      local had = python.had_apart(P, names)
+      table.move(had, 1, #had, #texts + 1, texts)
+    end
   end
   return python.script(P, texts, names, {alone = alone, bytes = bytes})
 end

@@ -194,7 +194,7 @@ end
 -- shown(P, names) -> the lines that show this rank's results, {text...}.
 function M.shown(P, names)
   local out = {}
-  for _, id in ipairs(not P.error and #P.steps > 0 and to_show(P) or {}) do
+  for _, id in ipairs(not P.fails and #P.steps > 0 and to_show(P) or {}) do
     if names[id] then
       out[#out + 1] = ('show("%s", %s)'):format(names[id], names[id])
     end
@@ -202,19 +202,54 @@ function M.shown(P, names)
   return out
 end
 
+-- The number that the last step read, as this rank had it, or "".
+local function had_read(s)
+  local t = s and s.read and not dt.debug.no_data()
+    and dt.debug.revive(s.ins[1], s.seq)
+  if not t then return "" end
+  return dt.debug.quietly(function ()
+    local x = t.is_dtensor and t:to_local() or t
+    return x:numel() == 1 and tostring(x:detach():item()) or ""
+  end)
+end
+
+-- Comments of what the ranks had: what most have, and who had something else.
+local function had_lines(out, texts)
+  for r, text in ipairs(texts) do
+    if text ~= "" and (r == 1 or text ~= texts[1]) then
+      out[#out + 1] = ("# dtrepl had%s: %s"):format(
+        r > 1 and " on rank " .. r - 1 or "", (text:gsub("\n", "\n#   ")))
+    end
+  end
+end
+
 local function show_lines(P, names, out, alone)
+  if not alone then
+    had_lines(out, dt.debug.from_all(had_read(P.steps[#P.steps])))
+  end
   for _, id in ipairs(to_show(P)) do
     if names[id] then
       out[#out + 1] = ('show("%s", %s)'):format(names[id], names[id])
-      local all = alone and {} or dt.debug.from_all(had(id))
-      for r, text in ipairs(all) do
-        if text ~= "" and (r == 1 or text ~= all[1]) then
-          out[#out + 1] = ("# dtrepl had%s: %s"):format(
-            r > 1 and " on rank " .. r - 1 or "", (text:gsub("\n", "\n#   ")))
-        end
-      end
+      if not alone then had_lines(out, dt.debug.from_all(had(id))) end
     end
   end
+end
+
+-- had_apart(P, names) -> comments of what each rank had of what it shows, where
+-- ranks did different things.  Collective.
+function M.had_apart(P, names)
+  local mine, out = {}, {}
+  for _, id in ipairs(not P.fails and #P.steps > 0 and to_show(P) or {}) do
+    local text = names[id] and had(id) or ""
+    if text ~= "" then mine[#mine + 1] = names[id] .. "\2" .. text end
+  end
+  for r, all in ipairs(dt.debug.from_all(table.concat(mine, "\1"))) do
+    for name, text in all:gmatch("([^\1\2]+)\2([^\1]+)") do
+      out[#out + 1] = ("# dtrepl had %s on rank %d: %s"):format(name, r - 1,
+        (text:gsub("\n", "\n#   ")))
+    end
+  end
+  return out
 end
 
 local function any(P, f)
@@ -232,8 +267,8 @@ function M.script(P, lines, names, o)
   local n = P.ranks
   local out = {IMPORTS, n <= REAL and FORK:format(n, n, n) or FAKE:format(n, n)}
   local function part(text) out[#out + 1] = text:gsub("^\n+", "\n") .. "" end
-  local shows = not P.error and #P.steps > 0
-  if shows then part(SHOW) end
+  local shows = not P.fails and #P.steps > 0
+  if shows or text_has(lines, "show%(") then part(SHOW) end
   if o.bytes then part(BYTES) end
   if text_has(lines, "zeroed%(") then part(ZEROED) end
   if any(P, function (s) return s.implicit end) then part(IMPLICIT) end
@@ -245,7 +280,7 @@ function M.script(P, lines, names, o)
   local body = {}
   for i, l in ipairs(lines) do body[i] = l end
   if shows and not P.differ then show_lines(P, names, body, o.alone) end
-  body[#body + 1] = "dist.barrier()"
+  if not P.fails then body[#body + 1] = "dist.barrier()" end
   body[#body + 1] = "dist.destroy_process_group()"
   if n <= REAL then
     body[#body + 1] = 'if "WORLD_SIZE" not in os.environ:\n    leave()'

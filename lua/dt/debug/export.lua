@@ -4,6 +4,7 @@
 
 local dt = require "dt"
 local page = require "dt.debug.page"
+local agreed = require "dt.debug.agreed"
 local program = require "dt.debug.program"
 
 local M = {}
@@ -11,8 +12,8 @@ local M = {}
 -- A script that shows what failed last, or else the numbers.
 local function torch()
   local emit, P = require "dt.debug.emit", program.build()
-  local e = require("dt.debug.report").raised(P)
-  if not e or P.error and P.error.kind == "raise" then
+  local e = agreed.error_of(require("dt.debug.report").raised(P))
+  if not e or agreed.first(P.error and P.error.kind == "raise") then
     return emit.python(P), #P.steps
   end
   local text = require("dt.debug.original").script(P.ranks)

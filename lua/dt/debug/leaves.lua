@@ -129,10 +129,11 @@ local function has_partial(pl)
   return false
 end
 
--- distribute(D, text, placements, mesh)
-function M.distribute(D, text, placements, mesh)
+-- distribute(D, text, placements, mesh, each): `each` rank has its own.
+function M.distribute(D, text, placements, mesh, each)
   return D.call(D.name == "lua" and "dt.distribute_tensor"
-    or "distribute_tensor", {text, mesh, D.placements(placements)}, {})
+    or "distribute_tensor", {text, mesh, D.placements(placements)},
+    each and {{"src_data_rank", D.none}} or {})
 end
 
 -- from_local(D, text, v, mesh, placements): the tensor `v` of these parts.

@@ -60,15 +60,25 @@ function M.names(P)
   return of
 end
 
+-- What makes two meshes the same to PyTorch.
+local function mesh_key(m)
+  return table.concat({m.device, table.concat(m.shape, ","),
+    table.concat(m.names, ","), table.concat(m.ranks or {}, ","),
+    m.root and mesh_key(m.root) or ""}, ";")
+end
+
 -- Meshes of the program in the order of their use: list, {[mesh] = name}.
 function M.meshes(P)
-  local list, name = {}, {}
+  local list, name, known = {}, {}, {}
   local function see(m)
-    if m and not name[m] then
-      if m.root then see(m.root) end
+    if not m or name[m] then return end
+    if m.root then see(m.root) end
+    local key = mesh_key(m)
+    if not known[key] then
       list[#list + 1] = m
-      name[m] = #list == 1 and "mesh" or "mesh" .. #list
+      known[key] = #list == 1 and "mesh" or "mesh" .. #list
     end
+    name[m] = known[key]
   end
   for _, s in ipairs(P.steps) do
     see(s.mesh)

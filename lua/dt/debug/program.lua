@@ -253,6 +253,17 @@ local function leaf_at_once(asking)
   return false
 end
 
+-- Did each rank take its part of what it had itself (src_data_rank=None)?
+local function cut_here(e)
+  local x, v = e.inputs[1], e.outputs[1]
+  if e.op ~= "distribute_tensor" or #e.collectives > 0 or x and x.placements
+     or not v or not v.mesh or not v.mesh.member then
+    return false
+  end
+  for _, n in ipairs(v.mesh.shape) do if n > 1 then return true end end
+  return false
+end
+
 local function add_step(P, made, e, o)
   local step = {seq = e.seq, file = e.file, line = e.line, ins = ids(e.inputs),
     outs = ids(e.outputs), slots = slots(e.outputs), op = e.op, error = e.error, message = e.message,
@@ -264,6 +275,7 @@ local function add_step(P, made, e, o)
     local v = e.outputs[1]
     step.placements, step.mesh = v and v.placements, v and v.mesh
     step.moved = e.moves[1] and e.moves[1].to
+    step.cut_here = cut_here(e)
     step.in_mesh = e.inputs[1] and e.inputs[1].mesh
   else
     step.kind = "op"

@@ -8,35 +8,25 @@
 
 local dt = require "dt"
 local emit = require "dt.debug.emit"
+local plain = require "dt.debug.plain"
 
 local M = {}
 
--- A value of plain data as Lua text.
-local function dump(v)
-  local t = type(v)
-  if t == "string" then return ("%q"):format(v) end
-  if t ~= "table" then return tostring(v) end
-  local parts = {}
-  for i, x in ipairs(v) do parts[i] = dump(x) end
-  for k, x in pairs(v) do
-    if not (math.type(k) == "integer" and k >= 1 and k <= #v) then
-      parts[#parts + 1] = ("[%s]=%s"):format(dump(k), dump(x))
-    end
-  end
-  return "{" .. table.concat(parts, ",") .. "}"
-end
-M.dump = dump
-
-local function undump(text)
-  local f = load("return " .. text, "=answer", "t", {})
-  return f and f() or nil
-end
-M.undump = undump
+M.dump, M.undump = plain.dump, plain.undump
+local dump, undump = plain.dump, plain.undump
 
 -- The message without numbers that depend on sizes.
 function M.shape_of(message)
   return (tostring(message):gsub("%d+", "#"):gsub("%(#[#, ]*%)", "(#)")
     :gsub("%[#[#, ]*%]", "[#]"):gsub("[SRP_]%(?[^%s]*%)[SRP_()%a#]*", "*"))
+end
+
+-- An error of other ranks alone is the world's, too.
+local function others_failed(r)
+  local told, all = pcall(dt.debug.from_all, r.error and dump(r.error) or "")
+  for _, text in ipairs(told and not r.error and all or {}) do
+    if text ~= "" and not r.error then r.error, r.ok = undump(text), false end
+  end
 end
 
 -- Inside the world: what the steps did.  marks: {step, last operator}.
@@ -69,6 +59,7 @@ function M.summary(marks, ok, err)
   end
   local mem = dt.debug.mem()
   r.peak = mem.peak.total
+  if not dt.debug.no_data() then others_failed(r) end
   return dump(r)
 end
 

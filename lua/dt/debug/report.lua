@@ -5,6 +5,7 @@
 
 local dt = require "dt"
 local page = require "dt.debug.page"
+local agreed = require "dt.debug.agreed"
 local program = require "dt.debug.program"
 local emit = require "dt.debug.emit"
 local replay = require "dt.debug.replay"
@@ -33,8 +34,16 @@ end
 
 -- The step the report is about: the one that failed, the first found wrong by
 -- shadow mode, that of a finding, else the last.
+-- Of an error of other ranks alone, what ran here then, and its facts.
 local function target(P)
-  if P.error then return P.error, "error" end
+  local e = agreed.error_of(P.error)
+  if e then
+    local step = P.error
+    for _, s in ipairs(step and {} or P.steps) do
+      if s.seq <= e.seq then step = s end
+    end
+    return step, "error", e
+  end
   local v = dt.debug.verified()
   for _, w in ipairs(v and v.list or {}) do
     if w.verdict == "wrong" then
@@ -264,21 +273,22 @@ end
 -- 0 writes that to `file`.  Collective.
 function M.report(file)
   local P = program.build()
-  local no_op = raised(P)
+  local no_op = agreed.error_of(raised(P))
   if no_op then return M.finish(M.of_raised(P, no_op), file) end
   if #P.steps == 0 then page.fail("COMMAND", "nothing is recorded") end
   local s, kind, w = target(P)
-  local Q = program.slice(P, {s})
+  local Q = agreed.slice(P, {s})
   local rows, e = by_rank(s.seq)
   local d = {ranks = P.ranks, by_rank = rows, inputs = {},
     versions = dt.debug.versions()}
-  d.title, d.summary, d.message, d.actual = about(kind, s, e or s, w)
+  local failed = kind == "error" and w
+  d.title, d.summary, d.message, d.actual = about(kind, s, failed or e or s, w)
   for i, v in ipairs(e and e.inputs or {}) do
     d.inputs[i] = {name = page.name_of(v.id or 0), spec = v.spec or "None"}
   end
   d.lua = emit.lua(Q, {whole = true})
   d.torch = emit.python(Q)
-  local small = kind == "error" and P.error and P.error.message
+  local small = failed and failed.message and agreed.first(not P.error) == nil
     and shrink.same_words(P)
   if small then
     d.whole = {lua = d.lua, torch = d.torch, steps = small.before}
@@ -286,7 +296,7 @@ function M.report(file)
   end
   d.expected = expected(Q)
   local r = replay.run_text(d.lua, P.ranks, {fake = dt.debug.no_data()})
-  d.reproduced = compare(r, kind, e or s)
+  d.reproduced = compare(r, kind, failed or e or s)
   return M.finish(d, file)
 end
 
@@ -301,7 +311,7 @@ function M.of_raised(P, e)
   d.actual = ("%s: %s"):format(e.code, e.message)
   d.lua = script(e.where)
   local call = P.error and P.error.kind == "raise" and P.error
-  local Q = call and program.slice(P, {call})
+  local Q = agreed.first(call and true) and agreed.slice(P, {call})
   local r
   if d.lua then
     r = replay.run_text(d.lua, P.ranks, {fake = dt.debug.no_data()})

@@ -1,0 +1,94 @@
+-- SPDX-License-Identifier: MIT
+-- dt/debug/agreed.lua: what all ranks must do alike with the programs of their
+-- records (dt/debug/program.lua), which need not be alike: a rank alone may
+-- have failed, or hold no part of what a step wrote.  All is Collective.
+
+local dt = require "dt"
+local plain = require "dt.debug.plain"
+local program = require "dt.debug.program"
+
+local M = {}
+
+-- first(x) -> the plain data (a table, a text, true) of the first rank that has
+-- some, that rank; nil when none has.
+function M.first(x)
+  local text = x ~= nil and x ~= false and plain.dump(x) or ""
+  for r, other in ipairs(dt.debug.from_all(text)) do
+    if other ~= "" then return plain.undump(other), r - 1 end
+  end
+  return nil
+end
+
+-- What is told of an error.
+local FACTS <const> = {"code", "class", "message", "where", "after", "error",
+  "op", "seq", "file", "line", "kind"}
+
+-- error_of(e) -> these facts of the first rank that has an error or a step
+-- that failed; nil when none has.
+function M.error_of(e)
+  local facts
+  for _, k in ipairs(e and FACTS or {}) do
+    facts = facts or {}
+    facts[k] = e[k]
+  end
+  return M.first(facts)
+end
+
+-- May the step communicate?
+local function talks(P, s)
+  if s.kind == "raw" or s.kind == "backward" then return true end
+  for _, id in ipairs(s.kind ~= "leaf" and s.ins or {}) do
+    if P.values[id].placements then return true end
+  end
+  return s.kind == "call"
+end
+
+-- A name for each step that may communicate: the same on all ranks, also where
+-- they did not run equally many operators.  {[step] = text}
+local function names_of(P)
+  local of, count = {}, {}
+  for _, s in ipairs(P.steps) do
+    if talks(P, s) then
+      local key = s.kind .. " " .. (s.op or "")
+      count[key] = (count[key] or 0) + 1
+      of[s] = key .. " " .. count[key]
+    end
+  end
+  return of
+end
+
+local function join(list) return table.concat(list, "\n") end
+
+-- Keys of what any rank kept, and do all keep it?
+local function union(mine)
+  local all, set = dt.debug.from_all(join(mine)), {}
+  local alike = true
+  for _, text in ipairs(all) do
+    alike = alike and text == all[1]
+    for key in text:gmatch("[^\n]+") do set[key] = true end
+  end
+  return set, alike
+end
+
+-- slice(P, targets) -> program.slice, in which a rank keeps the steps that
+-- another needs: they may communicate.
+function M.slice(P, targets)
+  local of, list = names_of(P), {table.unpack(targets)}
+  while true do
+    local Q, mine, kept = program.slice(P, list), {}, {}
+    for _, s in ipairs(Q.steps) do
+      mine[#mine + 1] = of[s]
+      kept[s] = true
+    end
+    local set, alike = union(mine)
+    local more = 0
+    for _, s in ipairs(alike and {} or P.steps) do
+      if not kept[s] and set[of[s]] and s ~= P.error then
+        list[#list + 1], more = s, more + 1
+      end
+    end
+    if not M.first(more > 0 or nil) then return Q end
+  end
+end
+
+return M
