@@ -33,7 +33,8 @@ local Lua = {name = "lua", comment = "-- ", none = "dt.None", open = "{", close 
   dot = ":",
   implicit = "dt.implicit_replication(function() return %s end)",
   no_grad = "dt.no_grad(function() return %s end)",
-  loss_parallel = "dt.loss_parallel(function() return %s end)"}
+  loss_parallel = "dt.loss_parallel(function() return %s end)",
+  explicit = "(function() dt._set_explicit_redist(2) return %s end)()"}
 function Lua.number(x) return number(x, "math.huge", "(0/0)") end
 function Lua.bool(b) return tostring(b) end
 function Lua.string(s) return ("%q"):format(s) end
@@ -86,7 +87,8 @@ local Py = {name = "python", comment = "# ", none = "None", open = "[", close = 
   dot = ".",
   implicit = "implicitly(lambda: %s)",
   no_grad = "torch.no_grad()(lambda: %s)()",
-  loss_parallel = "loss_parallel()(lambda: %s)()"}
+  loss_parallel = "loss_parallel()(lambda: %s)()",
+  explicit = "explicitly(lambda: %s)"}
 function Py.number(x) return number(x, 'float("inf")', 'float("nan")') end
 function Py.bool(b) return b and "True" or "False" end
 local escapes = {["\\"] = "\\\\", ['"'] = '\\"', ["\n"] = "\\n", ["\r"] = "\\r",

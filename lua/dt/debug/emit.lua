@@ -133,6 +133,8 @@ local function reads_nothing(P, s)
   return true
 end
 
+local FORBIDDEN <const> = "DT0305"      -- by ExplicitRedistributionContext
+
 local function op_step(W, s)
   local D = W.D
   local rhs = op_call(D, s, function (id) return name_of(W, id) end)
@@ -140,6 +142,7 @@ local function op_step(W, s)
   if s.implicit then rhs = D.implicit:format(rhs) end
   if s.no_grad and not W.P.explicit then rhs = D.no_grad:format(rhs) end
   if s.taken_over then rhs = D.loss_parallel:format(rhs) end
+  if s.error == FORBIDDEN then rhs = D.explicit:format(rhs) end
   return rhs
 end
 

@@ -127,6 +127,15 @@ def implicitly(f):
         return f()
 ]]
 
+local EXPLICIT = [[
+
+
+def explicitly(f):
+    from torch.distributed.tensor._utils import ExplicitRedistributionContext
+    with ExplicitRedistributionContext(strict=True):
+        return f()
+]]
+
 local COLLECTIVE = [[
 
 
@@ -182,9 +191,13 @@ local function to_show(P)
   return list
 end
 
--- What this rank has of it, as one text, or "".
-local function had(id)
-  local t = not dt.debug.no_data() and dt.debug.revive(id, math.maxinteger)
+-- What this rank has of it, as one text, or "": what it had after the last
+-- step, where steps that are left out wrote it later.
+local function had(P, id)
+  local last, v = P.steps[#P.steps], P.values[id]
+  local late = P.stale and P.stale[v.storage] and last.kind == "op"
+  local t = not dt.debug.no_data()
+    and dt.debug.revive(id, late and last.seq + 1 or math.maxinteger)
   if not t then return "" end
   return dt.debug.quietly(function ()
     return tostring((t.is_dtensor and t:to_local() or t):detach())
@@ -230,7 +243,7 @@ local function show_lines(P, names, out, alone)
   for _, id in ipairs(to_show(P)) do
     if names[id] then
       out[#out + 1] = ('show("%s", %s)'):format(names[id], names[id])
-      if not alone then had_lines(out, dt.debug.from_all(had(id))) end
+      if not alone then had_lines(out, dt.debug.from_all(had(P, id))) end
     end
   end
 end
@@ -240,7 +253,7 @@ end
 function M.had_apart(P, names)
   local mine, out = {}, {}
   for _, id in ipairs(not P.fails and #P.steps > 0 and to_show(P) or {}) do
-    local text = names[id] and had(id) or ""
+    local text = names[id] and had(P, id) or ""
     if text ~= "" then mine[#mine + 1] = names[id] .. "\2" .. text end
   end
   for r, all in ipairs(dt.debug.from_all(table.concat(mine, "\1"))) do
@@ -272,6 +285,7 @@ function M.script(P, lines, names, o)
   if o.bytes then part(BYTES) end
   if text_has(lines, "zeroed%(") then part(ZEROED) end
   if any(P, function (s) return s.implicit end) then part(IMPLICIT) end
+  if text_has(lines, "explicitly%(") then part(EXPLICIT) end
   if any(P, function (s) return s.taken_over end) then
     out[1] = out[1] .. LOSS
   end

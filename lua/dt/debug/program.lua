@@ -222,11 +222,12 @@ end
 -- of those that ask for gradients then.
 local function written(e)
   local all, asking = {}, {}
+  local own_words = e.message and e.message:find("leaf Variable", 1, true)
   for slot in pairs(e.writes) do
     local v = e.inputs[slot]
     if v and v.id then
       all[#all + 1] = v.id
-      if v.needs_grad and not e.error then asking[#asking + 1] = v end
+      if v.needs_grad and not own_words then asking[#asking + 1] = v end
     end
   end
   return all, asking
@@ -389,6 +390,11 @@ local function is_step(e, o)
   return (READS[e.op] or not only_read(e)) and (not e.call or CALLS[e.op] or e.raw)
 end
 
+-- Was the operator refused by loss_parallel, before it ran others?
+local function refused_over(e)
+  return e.message and e.message:find("loss_parallel()", 1, true)
+end
+
 -- Operators that loss_parallel took over, as keys: they ran others, which
 -- `inner` has as keys.
 local function taken_over(entries)
@@ -398,8 +404,8 @@ local function taken_over(entries)
     if over and e.depth > over.depth then
       inner[e] = true
     else
-      over = loss.operators[e.op] and next_one and next_one.depth > e.depth
-        and e or nil
+      over = loss.operators[e.op] and (refused_over(e)
+        or next_one and next_one.depth > e.depth) and e or nil
       if over then outer[e] = true end
     end
   end
