@@ -65,13 +65,70 @@ local function bypass(name, inputs, wanted, grads)
   return grads
 end
 
+-- The gradients that backward is given: one for each tensor of `shown`, zeros
+-- (or dt.None) where there is none.
+local function all_grads(ctx, shown, results, grads)
+  local out, at = {}, 0
+  for i, t in ipairs(shown) do
+    if results[at + 1] == t then
+      at = at + 1
+      out[i] = grads[at]
+    else
+      out[i] = dt.None
+    end
+    if out[i] == dt.None and not ctx.keep_none then
+      out[i] = dt.zeros_like(t:detach())
+    end
+  end
+  return out
+end
+
+-- backward gives a gradient for each argument of forward; None may follow,
+-- and in Lua the last ones may be left out.
+local function check_count(class, out, want)
+  local n = out.n
+  while n > want and util.is_none(out[n]) do n = n - 1 end
+  if n > want or n < want and rawget(class, "__python") then
+    util.raise("RuntimeError", "function %sBackward returned an incorrect "
+      .. "number of gradients (expected %d, got %d)", class.name, want, n)
+  end
+end
+
 local Function = {}
 M.Function = Function
 
 local ctx_mt = {__index = {
   -- ctx:save_for_backward(...): tensors for backward, in ctx.saved_tensors
   save_for_backward = function (ctx, ...) ctx.saved_tensors = {...} end,
+  save_for_forward = function () end,
+  -- ctx:set_materialize_grads(false): a gradient that is not there is dt.None
+  -- in backward, not zeros.
+  set_materialize_grads = function (ctx, on)
+    rawset(ctx, "keep_none", not on)
+  end,
+  -- ctx:mark_non_differentiable(...): results that have no gradient.
+  mark_non_differentiable = function (ctx, ...)
+    rawset(ctx, "constant", {...})
+  end,
+  -- ctx:mark_dirty(...): inputs that forward changes in place and returns.
+  mark_dirty = function (ctx, ...) rawset(ctx, "dirty", {...}) end,
 }}
+
+local function has(list, t)
+  for _, v in ipairs(list or {}) do if v == t then return true end end
+  return false
+end
+
+-- forward of a class, and setup_context where it has one.
+local function run_forward(class, ctx, args)
+  if class.setup_context == nil then
+    return table.pack(class.forward(ctx, table.unpack(args, 1, args.n)))
+  end
+  local outs = table.pack(class.forward(table.unpack(args, 1, args.n)))
+  class.setup_context(ctx, {table.unpack(args, 1, args.n)}, outs.n == 1
+    and outs[1] or {table.unpack(outs, 1, outs.n)})
+  return outs
+end
 
 -- autograd.Function:extend("Name"): then define Name.forward(ctx, ...) and
 -- Name.backward(ctx, grads...); call Name.apply(...).
@@ -91,27 +148,32 @@ function Function:extend(name)
     end
     local outs
     dt.no_grad(function ()
-      outs = table.pack(class.forward(ctx, table.unpack(args, 1, args.n)))
+      outs = run_forward(class, ctx, args)
     end)
     if not needs or not dt.is_grad_enabled() then
       return table.unpack(outs, 1, outs.n)
     end
-    local results = {}
+    local results, shown = {}, {}     -- with a gradient, and all tensors
     for i = 1, outs.n do
       for _, v in ipairs(inputs) do            -- an input returned as it is
-        if v == outs[i] and util.is_tensor(v) then outs[i] = v:detach() end
+        if v == outs[i] and util.is_tensor(v) and not has(ctx.dirty, v) then
+          outs[i] = v:detach()
+        end
       end
-      if util.is_tensor(outs[i]) then results[#results + 1] = outs[i] end
+      if util.is_tensor(outs[i]) then
+        shown[#shown + 1] = outs[i]
+        if not has(ctx.constant, outs[i]) then
+          results[#results + 1] = outs[i]
+        end
+      end
     end
     dt._custom_node(class.name .. "Backward", inputs, results,
       function (grads)
-        for i = 1, #grads do
-          if grads[i] == dt.None then
-            grads[i] = dt.zeros_like(results[i]:detach())
-          end
-        end
+        local out = table.pack(class.backward(ctx,
+          table.unpack(all_grads(ctx, shown, results, grads))))
+        check_count(class, out, args.n)
         return bypass(class.name .. "Backward", inputs, ctx.needs_input_grad,
-          {class.backward(ctx, table.unpack(grads))})
+          out)
       end)
     return table.unpack(outs, 1, outs.n)
   end

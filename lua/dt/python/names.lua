@@ -257,6 +257,9 @@ M.torch.autograd = space({grad = builtin(function (a, kw)
   no_grad = stage "no_grad", enable_grad = stage "enable_grad",
   set_grad_enabled = switch "set_grad_enabled"}, dt.autograd)
 attrs.provide("torch.autograd", M.torch.autograd)
+attrs.provide("torch.autograd.function", space({
+  once_differentiable = builtin(function (a) return a[1] end,
+    "once_differentiable")}, dt.autograd))
 
 M.torch.library = space(require "dt.python.library", dt.library)
 
