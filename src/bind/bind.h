@@ -46,6 +46,10 @@ typedef struct DtSeenFrame {
   int n; struct { int local; int64_t id; } v[DTL_SEEN];
 } DtSeenFrame;
 
+/* Below the call `ci` the stack is a stopped script's: what a typed line does
+** has no place there, but at `file`:1, or none ("").  NULL: no such call. */
+typedef struct DtFloor { const void *ci; const char *file; } DtFloor;
+
 /* What the binding keeps per state; found with dtL_state(). */
 typedef struct DtBind {
   DtSession *s;
@@ -57,6 +61,7 @@ typedef struct DtBind {
   DtBuf out;            /* what print() wrote since it was last taken */
   int64_t pending;      /* bytes of tensors boxed since the last full gc */
   const char *src_key; const char *src_name;   /* where(): last source seen */
+  DtFloor floor;
   bool exiting; int exit_code;                 /* os.exit was called */
   int last_ref;         /* registry reference of an error object that is
                         ** passing through the engine */
@@ -95,6 +100,9 @@ DtStatus dtL_state_new (DtSession *s, const DtBindOpts *o, lua_State **out);
 void dtL_state_free (lua_State *L);
 DtBind *dtL_state (lua_State *L);
 DtSession *dtL_session (lua_State *L);
+/* From here on until it is set back, what is called has no place below the
+** running call of `L`.  `file` is static.  Gives what was before.  Local. */
+DtFloor dtL_floor (lua_State *L, const char *file);
 /* This coroutine runs now (DtBind.cur); Lua's memory may run out.  Local. */
 void dtL_set_current (lua_State *L);
 /* package.searchers entry for the modules compiled in. */

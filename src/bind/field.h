@@ -20,5 +20,8 @@ void dtL_push_ints (lua_State *L, const int64_t *v, int64_t n);
 /* The debugger of this state's session; raises RuntimeError without one.
 ** A line typed at a stop sees the program's record from here on. */
 DtDebug *dtL_check_debug (lua_State *L);
+/* The recorded operator at idx: a number, or "#7+2" for the second typed at a
+** stop after #7; nothing: the last.  INDEX.  Local. */
+const DtRecOp *dtL_check_recorded (lua_State *L, int idx, DtDebug *d);
 
 #endif

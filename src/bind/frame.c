@@ -277,10 +277,37 @@ void dtL_frame_env (lua_State *L, const DtLuaFrame *f) {
   lua_setmetatable(L, -2);
 }
 
+/* The value on the top is called `s`: into the table at `t`, and once into its
+** list, which keeps their order.  Pops it. */
+static void add_local (lua_State *L, int t, const char *s, bool hidden) {
+  bool known = lua_getfield(L, t, s) != LUA_TNIL;
+  lua_pop(L, 1);
+  if (known && hidden) { lua_pop(L, 1); return; }
+  if (lua_isnil(L, -1)) { lua_pop(L, 1); lua_pushboolean(L, 0); }
+  lua_setfield(L, t, s);
+  if (known) return;
+  lua_pushstring(L, s);
+  lua_rawseti(L, t, (lua_Integer)lua_rawlen(L, t) + 1);
+}
+
+/* What it sees of the functions around it. */
+static void add_upvalues (lua_State *L, int t, lua_State *co, lua_Debug *ar) {
+  const char *s;
+  int fn, i;
+  if (!lua_getinfo(co, "f", ar)) return;
+  fn = lua_gettop(co);
+  for (i = 1; (s = lua_getupvalue(co, fn, i)) != NULL; i++) {
+    if (*s == '\0' || strcmp(s, "_ENV") == 0) { lua_pop(co, 1); continue; }
+    move_to(co, L);
+    add_local(L, t, s, true);
+  }
+  lua_pop(co, 1);
+}
+
 void dtL_frame_locals (lua_State *L, const DtLuaFrame *f) {
   lua_Debug ar;
   const char *s;
-  int i;
+  int i, t;
   if (lua_checkstack(f->co, 12) && find_frame(f, &ar) &&
       dtL_py_scope(f->co, &ar)) {
     dtL_py_locals(f->co);
@@ -288,15 +315,14 @@ void dtL_frame_locals (lua_State *L, const DtLuaFrame *f) {
     return;
   }
   lua_newtable(L);
+  t = lua_gettop(L);
   if (!lua_checkstack(f->co, 8) || !find_frame(f, &ar)) return;
   for (i = 1; (s = lua_getlocal(f->co, &ar, i)) != NULL; i++) {
     if (*s == '(') { lua_pop(f->co, 1); continue; }
     move_to(f->co, L);
-    if (lua_isnil(L, -1)) { lua_pop(L, 1); lua_pushboolean(L, 0); }
-    lua_pushstring(L, s);               /* and their order, by number */
-    lua_rawseti(L, -3, (lua_Integer)lua_rawlen(L, -3) + 1);
-    lua_setfield(L, -2, s);
+    add_local(L, t, s, false);
   }
+  add_upvalues(L, t, f->co, &ar);
 }
 
 void dtL_frame_select (lua_State *L, const DtLuaFrame *f) {

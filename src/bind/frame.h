@@ -38,7 +38,8 @@ void dtL_frame_env (lua_State *L, const DtLuaFrame *f);
 ** NOMEM. */
 void dtL_frame_select (lua_State *L, const DtLuaFrame *f);
 /* Push a table name -> value of the frame's locals (the innermost of a
-** name; of Python what is data); its list part holds the names in order. */
+** name; of Python what is data), then what it sees of the functions around it;
+** its list part holds the names in order. */
 void dtL_frame_locals (lua_State *L, const DtLuaFrame *f);
 /* Names and scopes as the record keeps them: "file:12". */
 const char *dtL_frame_scope (lua_State *L, const DtLuaFrame *f);

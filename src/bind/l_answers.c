@@ -65,10 +65,9 @@ static void push_why (lua_State *L, const DtWhy *w) {
 ** `via` nothing was to decide.  Local. */
 static int l_why_data (lua_State *L) {
   DtDebug *d = dtL_check_debug(L);
-  const DtRecOp *r = dt_record_find(d, luaL_optinteger(L, 1, 0));
+  const DtRecOp *r = dtL_check_recorded(L, 1, d);
   DtWhy *w = NULL;
   DtProp *p = NULL;
-  if (r == NULL) return dtL_errorf(L, DT_E_INDEX, "no such operator");
   if (r->op && dt_record_mesh(r) &&
       dt_record_decide(d, r, &r->args, &w, &p) != DT_OK) {
     lua_createtable(L, 0, 3);

@@ -18,11 +18,22 @@ static int push_buf (lua_State *L, DtBuf *b, DtStatus st) {
   return 1;
 }
 
-/* Operator number at idx; nothing = the newest that decided something. */
-static const DtRecOp *check_op (lua_State *L, int idx, DtDebug *d) {
+const DtRecOp *dtL_check_recorded (lua_State *L, int idx, DtDebug *d) {
   const DtRecOp *r;
+  const char *s = lua_type(L, idx) == LUA_TSTRING ? lua_tostring(L, idx) : "";
+  long long at, k;
+  int end = 0;
+  if (sscanf(s + (*s == '#'), "%lld+%lld%n", &at, &k, &end) == 2 &&
+      s[(*s == '#') + end] == '\0') {
+    r = dt_record_typed(d, at, k);
+    if (r == NULL)
+      dtL_errorf(L, DT_E_INDEX, "no operator typed at a stop is known as "
+                 "#%lld+%lld; :history lists them", at, k);
+    return r;
+  }
+  if (*s && !lua_isinteger(L, idx) && !lua_isnumber(L, idx))
+    dtL_errorf(L, DT_E_INDEX, "wanted an operator as 7 or #7+1, not %s", s);
   int64_t seq = luaL_optinteger(L, idx, 0);
-  if (seq == 0 && d->failed.valid && d->rec.n) seq = 0;
   r = dt_record_find(d, seq);
   if (r == NULL && seq > 0)
     dtL_errorf(L, DT_E_INDEX, "operator #%lld is not in the record",
@@ -33,7 +44,7 @@ static const DtRecOp *check_op (lua_State *L, int idx, DtDebug *d) {
 
 static int l_why (lua_State *L) {
   DtDebug *d = dtL_check_debug(L);
-  const DtRecOp *r = check_op(L, 1, d);
+  const DtRecOp *r = dtL_check_recorded(L, 1, d);
   DtBuf b;
   dt_buf_init(&b, d->s->cx);
   return push_buf(L, &b, dt_why_text(d, r, &b));

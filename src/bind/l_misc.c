@@ -309,9 +309,12 @@ static int l_module (lua_State *L) {        /* enter(path) -> old; nil leaves */
   memset(&e, 0, sizeof e);
   e.kind = end ? DT_EV_MODULE_END : DT_EV_MODULE;
   e.text = end ? s->module : name;
+  const char *outer = s->module;
   if (!end) s->module = name;
-  if (s->listen_mask && dt_event_emit(s, &e) != DT_OK) return dtL_raise(L);
-  s->module = name;
+  DtStatus st = s->listen_mask ? dt_event_emit(s, &e) : DT_OK;
+  /* A stop that ends the script here has left the module, or never come in. */
+  s->module = end || st == DT_OK ? name : outer;
+  if (st != DT_OK) return dtL_raise(L);
   return 1;
 }
 

@@ -72,6 +72,11 @@ static void where (void *ud, const char **file, int *line) {
   for (; more; more = dtL_slots_out(L, b, level++, &ar)) {
     const char *source;
     int defined;
+    if (b->floor.ci && b->floor.ci == (const void *)ar.i_ci) {
+      *file = b->floor.file;
+      *line = *b->floor.file != '\0';
+      return;
+    }
     if (!dtL_slots_source(L, b, &ar, &source, &defined) || dtL_is_ours(source))
       continue;
     lua_getinfo(L, "l", &ar);
@@ -86,6 +91,15 @@ static void where (void *ud, const char **file, int *line) {
     b->at.defined = defined;
     return;
   }
+}
+
+DtFloor dtL_floor (lua_State *L, const char *file) {
+  DtBind *b = dtL_state(L);
+  DtFloor before = b->floor;
+  lua_Debug ar;
+  b->floor.ci = lua_getstack(L, 0, &ar) ? (const void *)ar.i_ci : NULL;
+  b->floor.file = file;
+  return before;
 }
 
 /* Built-in modules first, then the user's own Lua files; C libraries only

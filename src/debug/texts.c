@@ -77,6 +77,14 @@ static void history_line (const DtRecOp *r, DtBuf *b) {
   }
 }
 
+/* `line` begins with the number of an operator typed at a stop: "#7+2 typed". */
+static void as_typed (const DtRecOp *r, const char *line, DtBuf *b) {
+  const char *rest = strchr(line, ' ');
+  if (rest)
+    dt_buf_addf(b, "#%lld+%lld typed %s", (long long)r->from,
+                (long long)(r->seq - r->from), rest + 1);
+}
+
 /* Operators typed when the program had come to an operator from `first` on
 ** and before `end`: "#7+2", the second after #7. */
 static void typed_lines (DtDebug *d, int64_t first, int64_t end, DtBuf *b) {
@@ -84,14 +92,10 @@ static void typed_lines (DtDebug *d, int64_t first, int64_t end, DtBuf *b) {
   int i;
   for (i = d->typed.n - 1; i >= 0; i--) {
     const DtRecOp *r = dt_record_of(&d->typed, i);
-    const char *rest;
     if (r->from < first || r->from >= end) continue;
     dt_buf_init(&t, d->s->cx);
     history_line(r, &t);
-    rest = strchr(dt_buf_str(&t), ' ');
-    if (rest)
-      dt_buf_addf(b, "#%lld+%lld typed %s", (long long)r->from,
-                  (long long)(r->seq - r->from), rest + 1);
+    as_typed(r, dt_buf_str(&t), b);
     dt_buf_fini(&t);
   }
 }
@@ -262,13 +266,21 @@ DtStatus dt_why_text (DtDebug *d, const DtRecOp *r, DtBuf *b) {
   DtSession *s = d->s;
   DtWhy *w = NULL;
   DtProp *p = NULL;
-  dt_record_print(r, b);
+  DtBuf head;
+  dt_buf_init(&head, s->cx);
+  dt_record_print(r, &head);
+  if (dt_record_typed(d, r->from, r->seq - r->from) == r)
+    as_typed(r, dt_buf_str(&head), b);
+  else dt_buf_add(b, dt_buf_str(&head));
+  dt_buf_fini(&head);
   dt_buf_addc(b, '\n');
-  if (dt_record_mesh(r) == NULL || r->op == NULL) {
+  if (dt_record_mesh(r) == NULL && r->op) {
     dt_buf_add(b, "all inputs are plain: nothing to decide\n");
     return DT_OK;
   }
-  if (dt_record_decide(d, r, &r->args, &w, &p) != DT_OK) {
+  if (r->op == NULL)
+    dt_buf_add(b, "no operator: what is asked for is done, nothing to decide\n");
+  else if (dt_record_decide(d, r, &r->args, &w, &p) != DT_OK) {
     if (s->cx->err.code == DT_E_NOMEM) return DT_E_NOMEM;
     dt_buf_addf(b, "no strategy: %s\n", dt_buf_str(&s->cx->err.message));
     dt_error_clear(s->cx);

@@ -42,7 +42,7 @@ struct DtParityOpts {
 DtStatus dt_parity_run (DtCtx *cx, const DtParityOpts *o,
                         DtParityCount *count);
 /* `dtrepl parity [--only TEXT] [--show N] [--by-op] FILE...` on the caller's
-** behalf; returns the exit code: 0, 1 unreadable file, 2 usage, 3 something
+** behalf, a folder standing for the suites in it; returns the exit code: 0, 1 unreadable file, 2 usage, 3 something
 ** differs.  Local. */
 int dt_parity_main (DtCtx *cx, int argc, char **argv, DtParityPut put,
                     DtParityPut progress, DtParityProgram program, void *ud);

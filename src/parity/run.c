@@ -529,7 +529,7 @@ done:
 
 static int usage (DtParityPut put, void *ud) {
   put(ud, "usage: dtrepl parity [--only TEXT] [--show N] [--by-op] "
-          "FILE...\n");
+          "FILE|FOLDER...\n");
   return 2;
 }
 
@@ -538,6 +538,7 @@ int dt_parity_main (DtCtx *cx, int argc, char **argv, DtParityPut put,
   DtParityOpts o = { .show = -1, .put = put, .progress = progress,
                      .program = program, .ud = ud };
   DtParityCount c;
+  DtParityFiles files;
   int i = 0;
   for (; i < argc && argv[i][0] == '-'; i++) {
     bool more = i + 1 < argc;
@@ -552,9 +553,14 @@ int dt_parity_main (DtCtx *cx, int argc, char **argv, DtParityPut put,
   }
   if (i == argc)
     return usage(put, ud);
-  o.nfiles = argc - i;
-  o.files = (const char *const *)(argv + i);
-  if (dt_parity_run(cx, &o, &c) != DT_OK) {
+  DtStatus st = dt_parity_files(cx, argc - i, argv + i, &files);
+  if (st == DT_OK) {
+    o.nfiles = files.n;
+    o.files = (const char *const *)files.name;
+    st = dt_parity_run(cx, &o, &c);
+  }
+  dt_parity_files_fini(cx, &files);
+  if (st != DT_OK) {
     put(ud, dt_buf_str(&cx->err.message));
     put(ud, "\n");
     return 1;

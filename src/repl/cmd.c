@@ -188,12 +188,14 @@ static DtStatus show_call (DtRepl *r, const char *expr) {
   int top = lua_gettop(L);
   bool is_expression;
   DtStatus st = DT_OK;
+  DtFloor outer = dtL_floor(L, "");
   if (!dt_eval_compile(L, expr, &is_expression)) {
     const char *msg = lua_tostring(L, -1);
     st = dt_raise(r->cx, DT_E_PARSE, "%s", msg != NULL ? msg : "out of memory");
   } else {
     st = dt_eval_call(L, 0, 1, &r->diag);
   }
+  dtL_state(L)->floor = outer;
   if (st == DT_OK) {
     DtBuf *out = dtL_out(L);
     if (lua_istable(L, -1)) {
@@ -264,8 +266,11 @@ bool dt_chunk_is_text (DtRepl *r, const char *text) {
   s += 1 + strspn(s + 1, " \t");
   size_t n = strcspn(s, " \t\n"), blank = strspn(s + n, " \t");
   bool alone = n > 0 && (s[n + blank] == '\0' || s[n + blank] == '\n');
-  bool yes = alone && dt_cmd_find(r->cx, s, n, &c) == DT_OK &&
-             (c->needs & DT_CMD_TEXT) != 0;
+  size_t of = n + blank, num = strspn(s + of, "0123456789");
+  of += num + strspn(s + of + num, " \t");
+  bool number = num > 0 && (s[of] == '\0' || s[of] == '\n');
+  bool yes = (alone || number) && dt_cmd_find(r->cx, s, n, &c) == DT_OK &&
+             (c->needs & (alone ? DT_CMD_TEXT : DT_CMD_TEXT_OF)) != 0;
   dt_error_clear(r->cx);
   return yes;
 }
@@ -319,7 +324,7 @@ DtStatus dt_cmd_run (DtRepl *r, const char *line) {
   }
   if (st == DT_OK) {
     DtCmdCall c = {r, cmd, arg, dtL_out(r->L)};
-    if ((cmd->needs & DT_CMD_TEXT) != 0)
+    if ((cmd->needs & (DT_CMD_TEXT | DT_CMD_TEXT_OF)) != 0)
       arg[before_dot(arg, len)] = '\0';
     if ((cmd->needs & DT_NEED_DATA) != 0 && r->comm->no_data)
       st = dt_raise(cx, DT_E_WORLD, ":%.*s needs a world with data", (int)n,

@@ -14,7 +14,8 @@ enum {                          /* what a command needs */
   DT_NEED_DATA = 1,             /* a world with data */
   DT_NEED_PERSON = 2,           /* a prompt on a terminal */
   DT_CMD_REPEATS = 4,           /* an empty line runs it again */
-  DT_CMD_TEXT = 8               /* alone, it reads the lines after it */
+  DT_CMD_TEXT = 8,              /* alone, it reads the lines after it */
+  DT_CMD_TEXT_OF = 16           /* with a number alone, the lines after it */
 };
 
 typedef struct DtCmd DtCmd;
@@ -61,7 +62,7 @@ DtStatus dt_cmd_find (DtCtx *cx, const char *name, size_t n,
                       const DtCmd **out);
 /* Run a line that begins with ':'.  Local, as long as the command is. */
 DtStatus dt_cmd_run (DtRepl *r, const char *line);
-/* Is the text a command that reads the lines after it (DT_CMD_TEXT)?
+/* Is the text a command that reads the lines after it (DT_CMD_TEXT, _OF)?
 ** Local. */
 bool dt_chunk_is_text (DtRepl *r, const char *text);
 /* Is the text a whole chunk, or are more lines to come?  A command is one
@@ -93,6 +94,9 @@ DtStatus dt_cmd_debug (DtCmdCall *c, const char *name, const char *args);
 /* cmd_time.c: one operator later, when the past is looked at; *done false when
 ** it is not.  Local. */
 DtStatus dt_cmd_later (DtCmdCall *c, bool *done);
+/* cmd_import.c: is the last error another than an operator's?  With `tell` the
+** fixes that are known for its class are written, untried.  Local. */
+bool dt_cmd_other_error (DtCmdCall *c, bool tell);
 /* cmd_fix.c: repairs of the last error: list, use one.  Collective. */
 DtStatus dt_cmd_fix (DtCmdCall *c);
 /* What is under way at the stop, innermost first, then the script's

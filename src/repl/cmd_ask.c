@@ -128,7 +128,7 @@ const DtCmd dt_cmds_ask[] = {
    "Example: :check y", ask},
   {"same", "explain", DT_NEED_DATA, "X",
    "Is a plain tensor the same, bit by bit, on all ranks?\n"
-   "Example: :same x", ask},
+   "Example: :same mask", ask},
   {"report", "explain", 0, "[FILE]",
    "A bug report of what failed, or came out wrong, last.\n"
    "Wrong is what :verify or a finding calls so.\n"

@@ -59,7 +59,7 @@ static DtStatus check_cond (DtCmdCall *c, const char *expr) {
   return st;
 }
 
-/* Rank 0 writes; the others learn how it went when all meet. */
+/* Rank 0 writes; the others learn how it went. */
 static DtStatus save_to (DtCmdCall *c, const char *path) {
   DtRepl *r = c->r;
   DtBuf b;
@@ -70,8 +70,10 @@ static DtStatus save_to (DtCmdCall *c, const char *path) {
   dt_bp_save(control(c), &b);
   if (dt_repl_first(r))
     st = dt_cmd_write(r->cx, path, dt_buf_str(&b), b.len);
+  st = dt_repl_as_first(r, st);
   if (st == DT_OK)
-    dt_buf_addf(c->out, "%d breakpoints\n", control(c)->nbp);
+    dt_buf_addf(c->out, "%d breakpoint%s\n", control(c)->nbp,
+                control(c)->nbp == 1 ? "" : "s");
   dt_buf_fini(&b);
   return st;
 }
@@ -106,7 +108,7 @@ static void note_line (DtCmdCall *c, const DtBreak *b) {
   int64_t lines;
   size_t n;
   if (strcmp(b->kind->name, "line") != 0 || b->arg == NULL ||
-      c->r->app->o.sandbox)
+      c->r->app->o.sandbox || c->r->part)
     return;
   if (dt_repl_file(c->r, b->arg, &text, &n) != DT_OK) {
     dt_error_clear(c->r->cx);
@@ -177,12 +179,12 @@ static DtStatus cmd_watch (DtCmdCall *c) {
 static DtStatus which (DtCmdCall *c, DtBreak **b, const char **rest) {
   char *end;
   long id = strtol(c->arg, &end, 10);
-  if (end == c->arg || (*end != '\0' && *end != ' ') || id <= 0)
+  if (end == c->arg || strspn(end, " \t\n") < (*end != '\0') || id <= 0)
     return dt_cmd_error(c, 0, "wanted the number of a breakpoint");
   *b = dt_bp_find(control(c), (int)id);
   if (*b == NULL)
     return dt_cmd_error(c, 0, "there is no breakpoint %ld", id);
-  *rest = end + strspn(end, " \t");
+  *rest = end + strspn(end, " \t\n");
   return DT_OK;
 }
 
@@ -234,23 +236,23 @@ static DtStatus cmd_ignore (DtCmdCall *c) {
   return DT_OK;
 }
 
-/* Commands on one line, apart by ';;'. */
+/* Commands on one line, apart by ';;', or on the lines after it. */
 static DtStatus cmd_commands (DtCmdCall *c) {
   DtBreak *b;
   const char *rest;
   DT_TRY(c->r->cx, which(c, &b, &rest));
-  if (*rest == '\0' && b->commands == NULL)
-    return dt_cmd_error(c, strlen(c->arg), "wanted commands, apart by ;;");
   DtBuf t;
   dt_buf_init(&t, c->r->cx);
   while (*rest != '\0') {
-    const char *sep = strstr(rest, ";;");
-    size_t n = sep != NULL ? (size_t)(sep - rest) : strlen(rest);
+    const char *sep = strstr(rest, ";;"), *nl = strchr(rest, '\n');
+    const char *end = sep == NULL || (nl != NULL && nl < sep) ? nl : sep;
+    size_t n = end != NULL ? (size_t)(end - rest) : strlen(rest);
     while (n > 0 && rest[n - 1] == ' ')
       n--;
     if (n > 0)
       dt_buf_addf(&t, "%s%.*s", t.len > 0 ? "\n" : "", (int)n, rest);
-    rest = sep != NULL ? sep + 2 + strspn(sep + 2, " ") : "";
+    rest = end != NULL ? end + (*end == ';') + 1 : "";
+    rest += strspn(rest, " \t\n");
   }
   DtStatus st = dt_buf_ok(&t);
   if (st == DT_OK)
@@ -293,8 +295,10 @@ const DtCmd dt_cmds_break[] = {
   {"ignore", "breakpoints", 0, "N COUNT",
    "Pass over the next COUNT hits of breakpoint N.\n"
    "Example: :ignore 1 10", cmd_ignore},
-  {"commands", "breakpoints", 0, "N LINE [;; LINE]...",
+  {"commands", "breakpoints", DT_CMD_TEXT_OF, "N [LINE [;; LINE]...]",
    "Lines to run at breakpoint N, as if typed.\n"
+   "With N alone they are the lines typed after it, up to one with a dot; a\n"
+   "dot alone takes them away.\n"
    "Example: :commands 1 :print x ;; :continue", cmd_commands},
   {NULL, NULL, 0, NULL, NULL, NULL}
 };

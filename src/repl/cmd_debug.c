@@ -25,7 +25,7 @@ static DtStatus cmd_why (DtCmdCall *c) {
     snprintf(seq, sizeof seq, "%lld", (long long)n);
     c->arg = seq;
   }
-  return dt_cmd_debug(c, "why", "n");
+  return dt_cmd_debug(c, "why", strchr(c->arg, '+') != NULL ? "s" : "n");
 }
 
 static DtStatus cmd_show (DtCmdCall *c) {
@@ -100,9 +100,10 @@ const DtCmd dt_cmds_debug[] = {
    "stop stands between them as #7+1, #7+2: the program's numbers, :rerun and\n"
    ":export leave it out.\n"
    "Example: :history 10", cmd_history},
-  {"why", "explain", 0, "[#N]",
+  {"why", "explain", 0, "[#N|#N+K]",
    "Why an operator got its strategy.\n"
-   "The candidates of operator #N (or the last one), their moves and costs.\n"
+   "The candidates of operator #N (or the last one), their moves and costs;\n"
+   "#N+K was typed at a stop, as :history shows it.\n"
    "Example: :why #7", cmd_why},
   {"fix", "explain", DT_NEED_DATA, "[N | ARG = EXPR]",
    "The repairs of the last error (or, when nothing failed, of the last\n"

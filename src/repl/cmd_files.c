@@ -102,6 +102,7 @@ static DtStatus play (DtCmdCall *c, char *text, bool loud) {
   bool stops = k != NULL && k->prompt, outer = r->playing;
   DtStatus st = DT_OK;
   DtBuf chunk;
+  DT_TRY(r->cx, dt_repl_all_come(r));
   if (r->nplay >= 8)
     return dt_raise(r->cx, DT_E_COMMAND, "files load each other without end");
   dt_buf_init(&chunk, r->cx);
@@ -162,7 +163,7 @@ static DtStatus cmd_save (DtCmdCall *c) {
     return dt_cmd_error(c, 0, "wanted a file");
   DT_TRY(r->cx, no_sandbox(c));
   if (!dt_repl_first(r))
-    return DT_OK;
+    return dt_repl_as_first(r, DT_OK);
   dt_buf_init(&b, r->cx);
   dt_buf_add(&b, head);
   dt_buf_addn(&b, dt_buf_str(&r->typed), r->typed.len);
@@ -172,6 +173,7 @@ static DtStatus cmd_save (DtCmdCall *c) {
   if (st == DT_OK)
     st = dt_cmd_write(r->cx, c->arg, dt_buf_str(&b), b.len);
   dt_buf_fini(&b);
+  st = dt_repl_as_first(r, st);
   if (st == DT_OK) {            /* rank 0's alone: not to be folded */
     dt_buf_init(&b, r->cx);
     dt_buf_addf(&b, "%d line%s in %s\n", lines, lines == 1 ? "" : "s", c->arg);
@@ -235,6 +237,7 @@ static DtStatus cmd_e (DtCmdCall *c) {
   int code = 0;
   DT_TRY(r->cx, no_sandbox(c));
   DT_CHECK(r->cx, r->person, DT_E_COMMAND, "an editor needs a terminal");
+  DT_TRY(r->cx, dt_repl_all_come(r));
   dt_buf_init(&path, r->cx);
   dt_buf_add(&path, c->arg);
   if (dt_repl_first(r)) {

@@ -15,14 +15,23 @@
 #include "debug/debug.h"
 #include "diag/finding.h"
 
-static void list_fixes (const DtRepairs *v, DtBuf *out) {
+/* Is the failed call a line of Python?  Then that is what repairs are told in.
+*/
+static bool in_python (const DtRepl *r) {
+  const char *file = dt_debug_of(r->s)->failed.file;
+  size_t n = file != NULL ? strlen(file) : 0;
+  return n > 3 && strcmp(file + n - 3, ".py") == 0;
+}
+
+static void list_fixes (const DtRepairs *v, bool python, DtBuf *out) {
   int num = 0;
   for (int i = 0; i < v->n; i++) {
     const DtRepair *r = &v->r[i];
+    const char *words = python && r->torch != NULL ? r->torch : r->lua;
     if (dt_repair_good(r))
-      dt_buf_addf(out, "%2d  %s\n", ++num, r->lua);
+      dt_buf_addf(out, "%2d  %s\n", ++num, words);
     else
-      dt_buf_addf(out, " x  %s\n", r->lua);
+      dt_buf_addf(out, " x  %s\n", words);
     dt_buf_add(out, "      ");
     if (r->result != NULL)
       dt_buf_addf(out, "gives %s, ", r->result);
@@ -189,7 +198,8 @@ static void show_words (const char *label, const char *s, DtBuf *out) {
 
 static DtStatus use (DtCmdCall *c, const DtRepairs *v, int which) {
   const DtRepair *x = &v->r[which];
-  show_words("Lua", x->apply != NULL ? x->apply : x->lua, c->out);
+  if (x->torch == NULL || !in_python(c->r))
+    show_words("Lua", x->apply != NULL ? x->apply : x->lua, c->out);
   if (x->torch != NULL)
     show_words("PyTorch", x->torch, c->out);
   if (!at_error(c->r))
@@ -232,7 +242,7 @@ static DtStatus for_finding (DtCmdCall *c, bool *found) {
   DtStatus st = dt_repair_recorded(d, f != NULL ? f->seq : 0, &v);
   if (st == DT_OK && v.n > 0) {
     dt_buf_add(c->out, "tried on this call:\n");
-    list_fixes(&v, c->out);
+    list_fixes(&v, false, c->out);
   }
   dt_repairs_fini(d, &v);
   return st;
@@ -248,6 +258,10 @@ DtStatus dt_cmd_fix (DtCmdCall *c) {
     return fix_by_hand(c, eq);
   if (*end != '\0' || k < 0)
     return dt_cmd_error(c, 0, "wanted the number of a repair");
+  if (dt_cmd_other_error(c, k == 0))
+    return k == 0 ? DT_OK : dt_raise(cx, DT_E_COMMAND, "the last error is no "
+                                     "operator's: there is no call to repair; "
+                                     ":fix says what helps");
   if (d != NULL && k == 0 && *c->arg == '\0') {
     bool found = false;
     DT_TRY(cx, for_finding(c, &found));
@@ -261,7 +275,7 @@ DtStatus dt_cmd_fix (DtCmdCall *c) {
   DtStatus st = dt_repair_try(d, &d->failed, &v);
   int which = st == DT_OK ? dt_repair_nth(&v, (int)k) : -1;
   if (st == DT_OK && k == 0)
-    list_fixes(&v, c->out);
+    list_fixes(&v, in_python(c->r), c->out);
   else if (st == DT_OK && which < 0)
     st = dt_cmd_error(c, 0, "no repair has this number; :fix lists them");
   else if (st == DT_OK)

@@ -108,6 +108,38 @@ static DtStatus explain_last (DtCmdCall *c) {
   return st;
 }
 
+bool dt_cmd_other_error (DtCmdCall *c, bool tell) {
+  DtRepl *r = c->r;
+  lua_State *L = r->L;
+  const DtDebug *d = dt_debug_of(r->s);
+  int top = lua_gettop(L);
+  bool stopped = r->at != NULL && r->at->why == DT_WHY_LUA;
+  bool known = lua_getfield(L, LUA_REGISTRYINDEX, DT_KEY_ERROR) == LUA_TTABLE;
+  if ((d->failed.valid && !stopped) || !known || !tell) {
+    lua_settop(L, top);
+    return stopped || (known && !d->failed.valid);
+  }
+  lua_pushliteral(L, "id");
+  lua_rawget(L, top + 1);
+  lua_pushliteral(L, "class");
+  lua_rawget(L, top + 1);
+  lua_pushliteral(L, "message");
+  lua_rawget(L, top + 1);
+  const char *id = lua_tostring(L, -3), *kind = lua_tostring(L, -2);
+  const char *message = lua_tostring(L, -1);
+  dt_buf_addf(c->out, "%s %s is no operator's: there is no call to repair\n",
+              id != NULL ? id : "the error", kind != NULL ? kind : "");
+  DtBuf b;
+  dt_buf_init(&b, r->cx);
+  dt_buf_addf(&b, "%s %s", id != NULL ? id : "",
+              message != NULL ? message : "");
+  if (call_prompt(c, "fixes", dt_buf_str(&b), b.len) != DT_OK)
+    dt_error_clear(r->cx);
+  dt_buf_fini(&b);
+  lua_settop(L, top);
+  return true;
+}
+
 static DtStatus cmd_explain (DtCmdCall *c) {
   if (*c->arg == '\0')
     return explain_last(c);

@@ -47,6 +47,34 @@ static DtStatus cmd_continue (DtCmdCall *c) {
 }
 static DtStatus cmd_kill (DtCmdCall *c) { return go(c, DT_GO_QUIT); }
 
+/* How many lines a source that has run has; 0: none is so called. */
+static int line_count (const DtRepl *r, const char *file) {
+  size_t n;
+  int low = 0, high = 1;
+  while (high < 1 << 24 && dtL_source_line(r->L, file, high, &n) != NULL) {
+    low = high;
+    high *= 2;
+  }
+  while (high - low > 1) {      /* `low` is there, `high` is not */
+    int mid = low + (high - low) / 2;
+    if (dtL_source_line(r->L, file, mid, &n) != NULL)
+      low = mid;
+    else
+      high = mid;
+  }
+  return low;
+}
+
+/* A line that no stop can be at would let the script run to its end. */
+static DtStatus check_line (DtCmdCall *c, const char *file, long line) {
+  int n = line_count(c->r, file);
+  if (n == 0)
+    return dt_cmd_error(c, 0, "no %s has run yet; :tbreak waits for it", file);
+  if (line > n)
+    return dt_cmd_error(c, 0, "%s has %d line%s", file, n, n == 1 ? "" : "s");
+  return DT_OK;
+}
+
 static DtStatus cmd_until (DtCmdCall *c) {
   DtRepl *r = c->r;
   DtControl *k;
@@ -70,6 +98,7 @@ static DtStatus cmd_until (DtCmdCall *c) {
     if (file == NULL)
       return DT_E_NOMEM;
   }
+  DT_TRY(r->cx, check_line(c, file, n));
   dt_control_until(k, 0, file, (int)n);
   return DT_OK;
 }
@@ -174,6 +203,12 @@ static DtStatus cmd_list (DtCmdCall *c) {
     r->list_from = r->list_to + 1;
     r->list_to += 2 * AROUND + 1;
   }
+  int lines = line_count(r, file);
+  if (lines > 0 && r->list_from > lines) {
+    r->list_to = 0;             /* again: around the stop */
+    return dt_cmd_error(c, 0, "%s has %d line%s", file, lines,
+                        lines == 1 ? "" : "s");
+  }
   dt_list_text(k, file, line, r->list_from, r->list_to, c->out);
   return DT_OK;
 }
@@ -220,6 +255,16 @@ static DtStatus cmd_display (DtCmdCall *c) {
   }
   DT_CHECK(r->cx, r->ndisplay < MAX, DT_E_LIMIT,
            "at most %d expressions are displayed", (int)MAX);
+  bool expression;
+  int top = lua_gettop(r->L);
+  bool whole = dt_eval_compile(r->L, c->arg, &expression);
+  DtStatus st = !whole ? dt_cmd_error(c, 0, "no Lua expression: %s",
+                                      lua_tostring(r->L, -1))
+    : !expression ? dt_cmd_error(c, 0, "wanted an expression, not a statement")
+                  : DT_OK;
+  lua_settop(r->L, top);
+  if (st != DT_OK)
+    return st;
   char *copy = dt_strdup(r->cx, c->arg);
   if (copy == NULL)
     return DT_E_NOMEM;
@@ -301,8 +346,14 @@ static DtStatus info_frames (DtCmdCall *c) {
 static DtStatus info_breakpoints (DtCmdCall *c) {
   DtControl *k = dt_control_of(c->r->s);
   for (int i = 0; k != NULL && i < k->nbp; i++) {
+    const char *s = k->bp[i].commands;
     dt_bp_print(&k->bp[i], c->out);
     dt_buf_addc(c->out, '\n');
+    while (s != NULL && *s != '\0') {
+      size_t n = strcspn(s, "\n");
+      dt_buf_addf(c->out, "      %.*s\n", (int)n, s);
+      s += n + (s[n] == '\n');
+    }
   }
   if (k == NULL || k->nbp == 0)
     dt_buf_add(c->out, "no breakpoints\n");

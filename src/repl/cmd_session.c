@@ -184,7 +184,7 @@ static DtStatus open_file (DtCmdCall *c, int *slot) {
                     c->arg);
   if (dt_repl_first(r))
     st = dt_output_open(r->cx, &r->app->out, slot, c->arg);
-  return st;
+  return dt_repl_as_first(r, st);
 }
 
 static DtStatus cmd_o (DtCmdCall *c) {

@@ -95,7 +95,11 @@ static DtStatus run_line (DtRepl *r, const char *text) {
     bool mine = false;
     const char *rest;
     DT_TRY(r->cx, dt_addr_parse(r, s, &mine, &rest));
-    return mine ? run_line(r, rest) : DT_OK;
+    bool part = r->part;
+    r->part = part || strncmp(s + 1, "all", strcspn(s + 1, " \t\n")) != 0;
+    DtStatus st = mine ? run_line(r, rest) : DT_OK;
+    r->part = part;
+    return st;
   }
   if (*s == ':' && s[1] != ':')
     return r->app->o.json ? dt_cmd_json(r, s) : dt_cmd_run(r, s);
@@ -152,6 +156,16 @@ static double seconds (void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* A forward that was killed may not have left its module. */
+static int leave_modules (lua_State *L) {
+  dtL_session(L)->module = "";
+  lua_getfield(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
+  if (lua_getfield(L, -1, "dt.nn.module") == LUA_TTABLE &&
+      lua_getfield(L, -1, "reset") == LUA_TFUNCTION)
+    lua_call(L, 0, 0);
+  return 0;
+}
+
 /* A text begins or has ended: errors of typed lines stop lightly; nothing of a
 ** stop outlives its text. */
 static void begin_end (DtRepl *r, bool begin, const char *name) {
@@ -175,6 +189,11 @@ static void begin_end (DtRepl *r, bool begin, const char *name) {
 DtStatus dt_repl_run (DtRepl *r, const char *text, const char *name) {
   int i = local_index(r);
   double t0 = seconds();
+  if (r->depth == 0 && r->s->module != NULL && *r->s->module != '\0') {
+    lua_pushcfunction(r->L, leave_modules);
+    if (lua_pcall(r->L, 0, 0, 0) != LUA_OK)
+      lua_pop(r->L, 1);         /* no memory: a name stays wrong */
+  }
   if (r->depth == 0) {
     dt_stop_enter(r->app->stop, i, r->L);
     begin_end(r, true, name);
@@ -274,11 +293,48 @@ static DtStatus read_all (DtCtx *cx, const char *path, DtBuf *b) {
   return dt_buf_ok(b);
 }
 
+DtStatus dt_repl_all_come (DtRepl *r) {
+  DT_CHECK(r->cx, !r->part || r->comm->size == 1, DT_E_COMMAND,
+           "all ranks do this together: say it without @");
+  return DT_OK;
+}
+
+/* Shared as "+" or "CODE MESSAGE". */
+DtStatus dt_repl_as_first (DtRepl *r, DtStatus mine) {
+  DtCtx *cx = r->cx;
+  DtBuf b;
+  char *t = NULL, *end;
+  if (r->part)                  /* nobody else asks */
+    return mine;
+  dt_buf_init(&b, cx);
+  if (mine == DT_OK)
+    dt_buf_addc(&b, '+');
+  else
+    dt_buf_addf(&b, "%d %s", (int)mine, dt_buf_str(&cx->err.message));
+  size_t n = b.len;
+  DtStatus st = dt_buf_ok(&b);
+  if (dt_repl_first(r)) {
+    dt_error_clear(cx);
+    t = dt_strdup(cx, dt_buf_str(&b));
+  }
+  dt_buf_fini(&b);
+  if (st != DT_OK || (dt_repl_first(r) && t == NULL))
+    return DT_E_NOMEM;
+  st = dt_repl_share(r, &t, &n);
+  if (st == DT_OK && n > 0 && *t != '+') {
+    int code = (int)strtol(t, &end, 10);
+    st = dt_raise(cx, (DtStatus)code, "%s", end + (*end == ' '));
+  }
+  dt_free(cx, t);
+  return st;
+}
+
 /* Shared as "+text", "-message", or "0" where a zero byte is in it. */
 DtStatus dt_repl_file (DtRepl *r, const char *path, char **text, size_t *n) {
   DtCtx *cx = r->cx;
   char *t = NULL;
   size_t k = 0;
+  DT_TRY(cx, dt_repl_all_come(r));
   if (dt_repl_first(r)) {
     DtBuf b;
     dt_buf_init(&b, cx);

@@ -249,6 +249,8 @@ DtStatus dt_eval_call (lua_State *L, int nargs, int nresults, DtBuf *diag) {
   DtStatus st = rc == LUA_ERRMEM ? DT_E_NOMEM : status_of(L);
   dt_stop_unhook(L);              /* it has stopped; the report shall not */
   if (!dtL_state(L)->exiting) {
+    lua_pushvalue(L, -1);
+    lua_setfield(L, LUA_REGISTRYINDEX, DT_KEY_SLIP);
     if (st != DT_E_INTERRUPTED)
       dt_eval_keep_error(L, -1);
     if (rc == LUA_ERRMEM)
@@ -455,6 +457,7 @@ DtStatus dt_eval_line (lua_State *L, const char *text, DtBuf *diag) {
     lua_settop(L, top);
     return DT_E_PARSE;
   }
+  DtFloor outer = dtL_floor(L, "prompt");
   DtStatus st = dt_eval_call(L, 0, LUA_MULTRET, diag);
   if (st == DT_OK && expression && lua_gettop(L) > top) {
     int count = lua_gettop(L) - top;
@@ -462,6 +465,7 @@ DtStatus dt_eval_line (lua_State *L, const char *text, DtBuf *diag) {
     lua_insert(L, top + 1);
     st = dt_eval_call(L, count, 0, diag);
   }
+  dtL_state(L)->floor = outer;
   lua_settop(L, top);
   return st;
 }

@@ -65,6 +65,7 @@ struct DtRepl {
   int code;                     /* exit code so far */
   DtStatus status;              /* of the last chunk, over all ranks */
   int depth;                    /* :run within :run */
+  bool part;                    /* a line for some ranks only is run */
   double elapsed;               /* seconds of the last text */
   /* stops (repl_stop.c) */
   bool asks;                    /* lines can be read: stops make sense */
@@ -131,8 +132,14 @@ void dt_repl_fail_alloc (DtCtx *cx, int rank);
 void dt_repl_hook (lua_State *L);
 /* Is it that hook?  Pure. */
 bool dt_repl_is_hook (lua_Hook h);
+/* COMMAND when only some ranks run the line: what all ranks do together would
+** wait for the others.  Local. */
+DtStatus dt_repl_all_come (DtRepl *r);
+/* How it went on rank 0, which did something for all: `mine` there, and the
+** same error with the same words on the others.  Collective. */
+DtStatus dt_repl_as_first (DtRepl *r, DtStatus mine);
 /* Read a file on rank 0 and give its text to all; the caller frees it.  IO on
-** every rank alike.  Collective. */
+** every rank alike; COMMAND in a line for some ranks.  Collective. */
 DtStatus dt_repl_file (DtRepl *r, const char *path, char **text, size_t *n);
 
 /* One text from rank 0 to all; the caller frees it.  RANK_LOST.  Collective.
@@ -156,6 +163,8 @@ void dt_repl_tell (DtRepl *r);
 /* --- repl_eval.c --- */
 /* Registry key of the error object that was reported last (:bt). */
 #define DT_KEY_ERROR "dt.repl.error"
+/* And of the one a call of Lua ended in last, also where it is not kept. */
+#define DT_KEY_SLIP "dt.repl.slip"
 /* Keep the error object at `idx` as that, with the operator it came after.
 ** Local. */
 void dt_eval_keep_error (lua_State *L, int idx);

@@ -123,6 +123,8 @@ static DtStatus run_taken (DtRepl *r, const char *line, DtBuf *text) {
   size_t before = out->len;
   lua_pushnil(r->L);
   lua_setfield(r->L, LUA_REGISTRYINDEX, DT_KEY_ANSWER);
+  lua_pushnil(r->L);
+  lua_setfield(r->L, LUA_REGISTRYINDEX, DT_KEY_SLIP);
   DtStatus st = dt_cmd_run(r, line);
   out = dtL_out(r->L);
   if (out->len > before) {
@@ -161,6 +163,26 @@ static int write_json (lua_State *L) {
   return 0;
 }
 
+/* What a failed command says: the error that is pending, or that its call of Lua
+** ended in, which was told already. */
+static void failure (DtRepl *r, DtStatus st, DtBuf *message) {
+  lua_State *L = r->L;
+  int top = lua_gettop(L);
+  const char *s = NULL;
+  if (r->cx->err.code != DT_OK) {
+    dt_buf_add(message, dt_buf_str(&r->cx->err.message));
+    return;
+  }
+  if (lua_getfield(L, LUA_REGISTRYINDEX, DT_KEY_SLIP) == LUA_TTABLE) {
+    lua_pushliteral(L, "message");
+    lua_rawget(L, -2);
+  }
+  if (lua_type(L, -1) == LUA_TSTRING)
+    s = lua_tostring(L, -1);
+  dt_buf_add(message, s != NULL ? s : dt_error_info(st)->text);
+  lua_settop(L, top);
+}
+
 DtStatus dt_cmd_json (DtRepl *r, const char *line) {
   char name[32];
   DtBuf text, message;
@@ -172,8 +194,7 @@ DtStatus dt_cmd_json (DtRepl *r, const char *line) {
   if (st != DT_OK) {
     p.failed = true;
     p.id = dt_error_info(st)->id;
-    dt_buf_add(&message, r->cx->err.code != DT_OK
-               ? dt_buf_str(&r->cx->err.message) : dt_error_info(st)->text);
+    failure(r, st, &message);
     p.message = dt_buf_str(&message);
     dt_error_clear(r->cx);
   }

@@ -85,8 +85,9 @@ static bool read_chunk (DtRepl *r, DtBuf *chunk) {
     if ((text && pasted(chunk, before)) || dt_chunk_whole(r, s))
       break;
     if (text && first && r->app->interactive)
-      dt_repl_say(r, "paste the text; a line with a dot, or Ctrl-D, ends it\n",
-                  "");
+      dt_repl_say(r, "%s; a line with a dot, or Ctrl-D, ends it\n",
+                  s[strcspn(s, "0123456789")] == '\0' ? "paste the text"
+                                                      : "the lines to run");
   }
   if (got && !dt_chunk_whole(r, dt_buf_str(chunk)) &&
       dt_chunk_is_text(r, dt_buf_str(chunk)))

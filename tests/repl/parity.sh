@@ -39,6 +39,12 @@ says 3 "nothing to compare with: no alone.values.json" alone.program.json
 says 0 "0 passed, 0 failed, 1 skipped" parted.program.json
 says 1 "broken.program.json: unexpected token near end" broken.program.json
 says 1 "missing.jsonl: No such file" missing.jsonl
+mkdir suites none
+cp cut.jsonl suites/b.jsonl
+cp lists.jsonl suites/a.jsonl
+says 3 "suites/a.jsonl: line 3 is no JSON" suites
+says 3 "suites/b.jsonl: line 1 is no JSON" suites/
+says 1 "none: no .jsonl and no .program.json file in this folder" none
 
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

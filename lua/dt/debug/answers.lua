@@ -15,8 +15,9 @@ local function tensor(x)
 end
 
 -- dt.debug.why([n]): {seq, op, via, winner, cheapest, candidates = {{inputs,
--- outputs, cost, bytes, chosen}}}: why recorded operator n (the last) got its
--- strategy.  Candidates are counted from 0.
+-- outputs, cost, bytes, chosen}}}: why recorded operator n (the last; "7+2" is
+-- the second typed at the stop after 7) got its strategy.  Candidates are counted
+-- from 0.
 function M.why(n)
   local text = dt.debug.why_text(n)
   return page.new(dt.debug.why_data(n), function () return text end)

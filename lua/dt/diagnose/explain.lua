@@ -96,6 +96,29 @@ local function span_text(first, last)
   return first .. " to " .. last
 end
 
+-- Its fixes, a line or more each.
+local function add_fixes(class, out)
+  for i, f in ipairs(class.fixes) do
+    out[#out + 1] = ("  %d  %s%s"):format(i, f[1], f.fixed_in
+      and ("  [since %s]"):format(f.fixed_in) or "")
+    if f.lua then out[#out + 1] = "     Lua      " .. f.lua end
+    if f.torch then
+      out[#out + 1] = "     PyTorch  " .. f.torch:gsub("\n", "\n              ")
+    end
+  end
+end
+
+-- The fixes of the class that an error's code or words stand for; nil: none.
+function M.fixes(code, message)
+  local diagnose = require "dt.diagnose"
+  local class = by_code[code] and diagnose.class(by_code[code])
+    or diagnose.read(message).class
+  if not class or #class.fixes == 0 then return nil end
+  local out = {}
+  add_fixes(class, out)
+  return table.concat(out, "\n")
+end
+
 -- The page of a class.
 function M.class_page(class)
   local out = {class.id, "  " .. class.name, "", class.cause, ""}
@@ -116,14 +139,7 @@ function M.class_page(class)
     out[#out + 1] = ""
   end
   out[#out + 1] = "Fixes"
-  for i, f in ipairs(class.fixes) do
-    out[#out + 1] = ("  %d  %s%s"):format(i, f[1], f.fixed_in
-      and ("  [since %s]"):format(f.fixed_in) or "")
-    if f.lua then out[#out + 1] = "     Lua      " .. f.lua end
-    if f.torch then
-      out[#out + 1] = "     PyTorch  " .. f.torch:gsub("\n", "\n              ")
-    end
-  end
+  add_fixes(class, out)
   local threads = require("dt.diagnose.threads")[class.id]
   if threads and threads ~= "" then
     out[#out + 1] = ""

@@ -104,6 +104,13 @@ function M.import(text)
   return table.concat(out, "\n")
 end
 
+-- :fix after an error that is no operator's, "ID MESSAGE": what is known to help,
+-- or nil.
+function M.fixes(text)
+  local list = require("dt.diagnose.explain").fixes(text:match("^(%S*) ?(.*)$"))
+  return list and "what helps, untried (:explain has the page):\n" .. list
+end
+
 -- :explain WORD: its page, or nil.
 function M.explain(word)
   return (require("dt.diagnose.explain").page(word))

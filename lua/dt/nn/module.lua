@@ -669,4 +669,6 @@ instance_mt.__name = "nn.Module"
 
 return {Module = Module, is_module = is_module, isinstance = isinstance,
   add_hook = add_hook,
-  new_map = new_map, touch = function () version = version + 1 end}
+  new_map = new_map, touch = function () version = version + 1 end,
+  -- No forward is under way: one that was killed may not have said so.
+  reset = function () for i = #stack, 1, -1 do stack[i] = nil end end}
