@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
-** diag/diag.c: the runner: one listener that asks the rules of each kind of
-** event, and the list of what they found.
+** diag/diag.c: the list of what the rules found (listen.c asks them), and its
+** words.
 **
 ** The same line may find the same thing a thousand times in a loop: a finding
 ** is kept once per code, operator and script line, and counted.  Recording
@@ -289,9 +289,9 @@ void dt_diag_source (DtDiag *g, const DtVar *v) {
 
 bool dt_diag_fits (DtDiag *g, DtSpec *spec, int ndim, const int64_t *shape) {
   int i = (int)(((uintptr_t)spec >> 5) % 64), n = 0;
-  if (!spec->mesh->member || !spec->has_meta ||
-      spec->npl != spec->mesh->ndim) return true;
   if (g->fit[i].spec != spec) {
+    if (!spec->mesh->member || !spec->has_meta ||
+        spec->npl != spec->mesh->ndim) return true;
     if (dt_layout_local(g->s->cx, spec, NULL, g->fit[i].shape, NULL, &n)
         != DT_OK) {
       dt_error_clear(g->s->cx);
@@ -301,68 +301,11 @@ bool dt_diag_fits (DtDiag *g, DtSpec *spec, int ndim, const int64_t *shape) {
     g->fit[i].spec = dt_spec_ref(spec);
     g->fit[i].ndim = n;
   }
-  return g->fit[i].ndim == ndim &&
-         memcmp(g->fit[i].shape, shape, (size_t)ndim * sizeof *shape) == 0;
+  for (n = 0; n < ndim && g->fit[i].shape[n] == shape[n]; n++) { }
+  return n == ndim && ndim == g->fit[i].ndim;
 }
 
-/* --- the listener --- */
-
-static DtStatus listen (void *ud, DtSession *s, const DtEvent *e) {
-  DtDiag *g = (DtDiag *)ud;
-  void (*const *rule) (DtDiag *g, const DtEvent *e) = g->rule[e->kind];
-  int i, n = g->nrule[e->kind];
-  (void)s;
-  if (g->d->muted || g->d->rec.off) return DT_OK;
-  for (i = 0; i < n; i++) rule[i](g, e);
-  return DT_OK;
-}
-
-/* INTERNAL: more rules of one event than there is room for; no session would
-** start. */
-static DtStatus add_rules (DtDiag *g, const DtDiagRule *r) {
-  for (; r->fn; r++) {
-    DT_CHECK(g->s->cx, g->nrule[r->event] < DT_MOST_RULES, DT_E_INTERNAL,
-             "more than %d rules of an event: DT_MOST_RULES", DT_MOST_RULES);
-    g->rule[r->event][g->nrule[r->event]++] = r->fn;
-  }
-  return DT_OK;
-}
-
-static DtStatus all_rules (DtDiag *g) {
-  const DtDiagRule *const rules[] = {
-    dt_rules_spec, dt_rules_mem, dt_rules_grad, dt_rules_comm, dt_rules_mark,
-    dt_rules_order, dt_rules_drawn, dt_rules_share, dt_rules_cut,
-    dt_rules_part, dt_rules_copies
-  };
-  size_t i;
-  for (i = 0; i < sizeof rules / sizeof rules[0]; i++)
-    DT_TRY(g->s->cx, add_rules(g, rules[i]));
-  return DT_OK;
-}
-
-static void find_ops (DtDiag *g) {
-  static const char *const names[DT_NDO] = {
-    "aten._local_scalar_dense.default", "aten._log_softmax.default",
-    "aten._log_softmax_backward_data.default",
-    "aten.nll_loss_forward.default", "aten.nll_loss2d_forward.default",
-    "aten._to_copy.default", "aten.fill_.Scalar",
-    "aten.empty.memory_format", "aten.empty_like.default",
-    "aten.new_empty.default", "aten.empty_strided.default",
-    "aten.new_empty_strided.default", "aten.copy_.default",
-    "aten.zero_.default", "aten.cat.default", "aten.clone.default",
-    "aten.stack.default", "aten.add.Tensor", "aten.mul.Tensor",
-    "aten.mul.Scalar", "aten.div.Tensor", "aten.div.Scalar",
-    "aten.sum.default", "aten.sum.dim_IntList", "aten.mean.default",
-    "aten.mean.dim", "aten.mse_loss.default", "aten.smooth_l1_loss.default",
-    "aten.huber_loss.default", "aten.binary_cross_entropy.default",
-    "aten.soft_margin_loss.default", "aten.multi_margin_loss.default"
-  };
-  int i;
-  for (i = 0; i < DT_NDO; i++) {
-    g->op[i] = dt_registry_find(g->s->cx, g->s->registry, names[i]);
-    dt_error_clear(g->s->cx);
-  }
-}
+/* --- the session's --- */
 
 void dt_diag_enable (DtDiag *g, bool on) {
   uint64_t mask = 0;
@@ -375,7 +318,7 @@ void dt_diag_enable (DtDiag *g, bool on) {
   }
   for (k = 0; k < DT_NEVENTS; k++)
     if (g->nrule[k] > 0) mask |= UINT64_C(1) << k;
-  if (dt_event_listen(g->s, mask, listen, g, &g->listener) == DT_OK)
+  if (dt_event_listen(g->s, mask, dt_diag_hear, g, &g->listener) == DT_OK)
     g->on = true;
   else dt_error_clear(g->s->cx);
 }
@@ -399,8 +342,7 @@ DtStatus dt_diag_new (DtSession *s, DtDiag **out) {
     dt_free(s->cx, g);
     return DT_E_NOMEM;
   }
-  find_ops(g);
-  if (all_rules(g) != DT_OK) {
+  if (dt_diag_rules(g) != DT_OK) {
     dt_diag_free(g);
     return DT_E_INTERNAL;
   }
@@ -443,6 +385,7 @@ void dt_diag_free (DtDiag *g) {
   dt_free(g->s->cx, g->strided.v);
   dt_diag_shares_free(g);
   dt_diag_copies_free(g);
+  dt_diag_rules_free(g);
   g->d->diag = NULL;
   dt_free(g->s->cx, g);
 }

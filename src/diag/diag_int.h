@@ -3,17 +3,32 @@
 #ifndef DT_DIAG_DIAG_INT_H
 #define DT_DIAG_DIAG_INT_H
 
+#include <stddef.h>
 #include <string.h>
 #include "debug/spans.h"
 #include "diag/finding.h"
 
-/* A rule looks at the events of one kind. */
+/* A rule looks at the events of one kind.  Most have something to say of few
+** operators, or only after something else was met: they are not asked of the
+** others, and not before. */
 typedef struct DtDiagRule {
   int event;                    /* DtEventKind */
   void (*fn) (DtDiag *g, const DtEvent *e);
+  bool (*may) (const DtDiag *g, const DtOpDef *op);     /* NULL: of any; asked
+                                ** once of each operator that is met */
+  size_t when;                  /* the place of an int in DtDiag: not while it
+                                ** is 0.  0: always */
 } DtDiagRule;
 
+#define DT_WHEN(count) offsetof(DtDiag, count)
+
 enum { DT_MOST_RULES = 20 };    /* of one kind of event */
+
+/* The rules to be asked of an operator, a bit each. */
+typedef struct DtDiagAsked {
+  const DtOpDef *op;
+  uint32_t set[DT_NEVENTS];
+} DtDiagAsked;
 
 /* Tables, ended by a row without function. */
 extern const DtDiagRule dt_rules_spec[];
@@ -183,8 +198,24 @@ struct DtDiag {
   struct { uint64_t key, rest; int64_t seq; } plan[DT_RECENT];
   DtIdSet strided;              /* plans already proved, by hash */
   int nrule[DT_NEVENTS];
-  void (*rule[DT_NEVENTS][DT_MOST_RULES]) (DtDiag *g, const DtEvent *e);
+  const DtDiagRule *rule[DT_NEVENTS][DT_MOST_RULES];
+  DtDiagAsked *asked; int nasked, capasked;     /* by hash of the operator */
+  const DtDiagAsked *last;      /* the one looked up last */
 };
+
+/* --- listen.c --- */
+/* Of which operators: those that write into an argument; whose results are
+** views; that copy as it is (clone, _to_copy).  Pure. */
+bool dt_diag_inplace (const DtDiag *g, const DtOpDef *op);
+bool dt_diag_view (const DtDiag *g, const DtOpDef *op);
+bool dt_diag_clones (const DtDiag *g, const DtOpDef *op);
+/* Collect the rules of all tables and the operators they know.  INTERNAL:
+** more rules of one event than there is room for.  Local. */
+DtStatus dt_diag_rules (DtDiag *g);
+/* The listener (DtListenFn): asks the rules.  Local. */
+DtStatus dt_diag_hear (void *ud, DtSession *s, const DtEvent *e);
+void dt_diag_rules_free (DtDiag *g);
+
 
 /* Report.  `v`: the tensor it is about, may be NULL; `pl`: placements of the
 ** fix, NULL = all Replicate.  `fmt`: the evidence.  Repeats are counted. */
@@ -245,9 +276,13 @@ static inline const char *dt_diag_op (const DtEvent *e) {
   return e->op && e->op->sig ? e->op->sig->full : e->text ? e->text : "";
 }
 /* Is it this operator, or a form of it (in place, out=)? */
-static inline bool dt_diag_is (const DtDiag *g, const DtEvent *e, int which) {
+static inline bool dt_diag_op_is (const DtDiag *g, const DtOpDef *op,
+                                  int which) {
   const DtOpDef *o = g->op[which];
-  return o != NULL && (e->op == o || e->op->base == o);
+  return o != NULL && (op == o || op->base == o);
+}
+static inline bool dt_diag_is (const DtDiag *g, const DtEvent *e, int which) {
+  return dt_diag_op_is(g, e->op, which);
 }
 static inline bool dt_diag_partial (const DtSpec *s) {
   int i;

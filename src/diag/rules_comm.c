@@ -168,10 +168,10 @@ static void numbers (DtDiag *g, const DtEvent *e) {
   const char *name;
   uint64_t h, at;
   int i;
+  if ((h = numbers_of(e->args)) == 0 || e->backward) return;
   for (i = 0; i < e->nin && s == NULL; i++)
     if (e->in[i]) s = e->in[i]->spec;
-  if (s == NULL || e->backward || (h = numbers_of(e->args)) == 0 ||
-      !s->mesh->member || dt_session_no_data(g->s)) return;
+  if (s == NULL || !s->mesh->member || dt_session_no_data(g->s)) return;
   name = e->op->sig->full + 5;  /* the same slot in every process */
   at = (uint64_t)e->line * 31 + (uint64_t)name[0] * 7 + (uint64_t)name[1];
   n = &g->number[at % DT_NUMBERS];
@@ -268,8 +268,7 @@ static void late_cast (DtDiag *g, const DtEvent *e) {
   const DtVar *in = e->nin > 0 ? e->in[0] : NULL;
   const DtVar *out = e->nout > 0 ? e->out[0] : NULL;
   size_t a, b;
-  if (!dt_diag_is(g, e, DT_DO_TO_COPY) || e->backward || !in || !out ||
-      !was_gathered(g, in)) return;
+  if (e->backward || !in || !out || !was_gathered(g, in)) return;
   a = dt_dtype_info((DtDtype)in->local->m.dtype)->size;
   b = dt_dtype_info((DtDtype)out->local->m.dtype)->size;
   if (b >= a) return;
@@ -390,16 +389,22 @@ static void strided (DtDiag *g, const DtEvent *e) {
   dt_buf_fini(&b);
 }
 
+/* --- which operators --- */
+
+static bool is_cast (const DtDiag *g, const DtOpDef *op) {
+  return dt_diag_op_is(g, op, DT_DO_TO_COPY);
+}
+
 const DtDiagRule dt_rules_comm[] = {
-  { DT_EV_FUNC_END, from_local },
-  { DT_EV_FUNC_END, from_local_shape },
-  { DT_EV_FUNC, distribute_given },
-  { DT_EV_FUNC_END, distribute },
-  { DT_EV_OP, plain },
-  { DT_EV_OP, numbers },
-  { DT_EV_OP_END, late_cast },
-  { DT_EV_REDIST, hidden_gather },
-  { DT_EV_REDIST, strided },
-  { DT_EV_COLL, summed_copies },
-  { 0, NULL }
+  { DT_EV_FUNC_END, from_local, NULL, 0 },
+  { DT_EV_FUNC_END, from_local_shape, NULL, 0 },
+  { DT_EV_FUNC, distribute_given, NULL, 0 },
+  { DT_EV_FUNC_END, distribute, NULL, 0 },
+  { DT_EV_OP, plain, NULL, 0 },
+  { DT_EV_OP, numbers, NULL, 0 },
+  { DT_EV_OP_END, late_cast, is_cast, 0 },
+  { DT_EV_REDIST, hidden_gather, NULL, 0 },
+  { DT_EV_REDIST, strided, NULL, 0 },
+  { DT_EV_COLL, summed_copies, NULL, 0 },
+  { 0, NULL, NULL, 0 }
 };

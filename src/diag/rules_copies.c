@@ -52,7 +52,7 @@ static void gradient (DtDiag *g, const DtEvent *e) {
   const DtVar *p = e->nin > 0 ? e->in[0] : NULL;
   DtCopy *c;
   DtBuf b;
-  if (g->ncopies == 0 || p == NULL || p->spec ||
+  if (p == NULL || p->spec ||
       (c = find(g, p->local)) == NULL || c->what) return;
   dt_buf_init(&b, g->s->cx);
   dt_buf_addf(&b, "the parameter %s%safter its update (a broadcast had made it "
@@ -64,8 +64,7 @@ static void gradient (DtDiag *g, const DtEvent *e) {
 
 static void updated (DtDiag *g, const DtEvent *e) {
   int i;
-  if (g->ncopies == 0 || e->status != DT_OK || e->backward ||
-      !(e->op->flags & DT_OP_INPLACE) || dt_session_no_data(g->s)) return;
+  if (e->status != DT_OK || e->backward || dt_session_no_data(g->s)) return;
   for (i = 0; i < e->nin; i++) {
     DtCopy *c = e->in[i] && !e->in[i]->spec ? find(g, e->in[i]->local) : NULL;
     if (c == NULL || c->what == NULL ||
@@ -96,7 +95,7 @@ void dt_diag_copies (DtDiag *g) {
 }
 
 const DtDiagRule dt_rules_copies[] = {
-  { DT_EV_GRAD, gradient },
-  { DT_EV_OP_END, updated },
-  { 0, NULL }
+  { DT_EV_GRAD, gradient, NULL, DT_WHEN(ncopies) },
+  { DT_EV_OP_END, updated, dt_diag_inplace, DT_WHEN(ncopies) },
+  { 0, NULL, NULL, 0 }
 };

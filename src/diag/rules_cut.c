@@ -61,8 +61,7 @@ static void cut_made (DtDiag *g, const DtEvent *e) {
   const DtPart *of;
   DtPart p;
   int i, d;
-  if (!(e->op->flags & DT_OP_VIEW) || e->status != DT_OK || e->backward ||
-      e->nin != 1 || e->in[0] == NULL || e->in[0]->spec) return;
+  if (e->status != DT_OK || e->backward || e->nin != 1 || e->in[0] == NULL || e->in[0]->spec) return;
   for (i = 0; i < e->nout; i++) {
     if (e->out[i] == NULL || !place_in(e->in[0]->local, e->out[i]->local, &p))
       continue;
@@ -79,9 +78,8 @@ static void cut_made (DtDiag *g, const DtEvent *e) {
 static void cut_copied (DtDiag *g, const DtEvent *e) {
   const DtPart *p;
   DtPart same;
-  if (g->ncuts == 0 || e->status != DT_OK || e->nin != 1 || e->nout != 1 ||
+  if (e->status != DT_OK || e->nin != 1 || e->nout != 1 ||
       e->in[0] == NULL || e->out[0] == NULL || e->in[0]->spec ||
-      !(dt_diag_is(g, e, DT_DO_CLONE) || dt_diag_is(g, e, DT_DO_TO_COPY)) ||
       (p = cut_find(g, e->in[0])) == NULL) return;
   same = *p;
   cut_add(g, e->out[0], &same);
@@ -216,7 +214,7 @@ static void from_local (DtDiag *g, const DtEvent *e) {
   const DtPart *p;
   const DtSpec *s;
   int m;
-  if (g->ncuts == 0 || e->op != NULL || e->status != DT_OK || e->backward ||
+  if (e->op != NULL || e->status != DT_OK || e->backward ||
       g->nfunc > 0 || e->nin < 1 || e->nout < 1 || e->in[0] == NULL ||
       e->out[0] == NULL || strcmp(e->text, "dtensor.from_local") != 0 ||
       (s = e->out[0]->spec) == NULL || !s->mesh->member || !s->has_meta ||
@@ -227,9 +225,9 @@ static void from_local (DtDiag *g, const DtEvent *e) {
 }
 
 const DtDiagRule dt_rules_cut[] = {
-  { DT_EV_OP_END, cut_copied },
-  { DT_EV_OP_END, cut_made },
-  { DT_EV_FUNC_END, cut_left },
-  { DT_EV_FUNC_END, from_local },
-  { 0, NULL }
+  { DT_EV_OP_END, cut_copied, dt_diag_clones, DT_WHEN(ncuts) },
+  { DT_EV_OP_END, cut_made, dt_diag_view, 0 },
+  { DT_EV_FUNC_END, cut_left, NULL, 0 },
+  { DT_EV_FUNC_END, from_local, NULL, DT_WHEN(ncuts) },
+  { 0, NULL, NULL, 0 }
 };

@@ -24,8 +24,7 @@ static void random_op (DtDiag *g, const DtEvent *e) {
   const DtVar *v;
   uint64_t h = 0, varied = 0;
   int m;
-  if (!(e->op->flags & DT_OP_RANDOM) || e->status != DT_OK || e->nout < 1 ||
-      dt_session_no_data(g->s)) return;
+  if (e->status != DT_OK || e->nout < 1 || dt_session_no_data(g->s)) return;
   v = e->out[0];
   if (v == NULL) return;
   v->local->storage->drawn = unseeded(g, v);
@@ -47,18 +46,25 @@ static void random_op (DtDiag *g, const DtEvent *e) {
 
 /* What is computed from such numbers is like them; what is written over with
 ** others is not any more. */
-static void spread (DtDiag *g, const DtEvent *e) {
-  const bool over = dt_diag_is(g, e, DT_DO_COPY) ||
-                    dt_diag_is(g, e, DT_DO_FILL) ||
-                    dt_diag_is(g, e, DT_DO_ZERO);
-  bool drawn = false;
-  int i;
-  if (e->status != DT_OK || (e->op->flags & DT_OP_RANDOM)) return;
-  for (i = over ? 1 : 0; i < e->nin && !drawn; i++)
-    drawn = e->in[i] && e->in[i]->local->storage->drawn;
-  if (!drawn && !over) return;
-  for (i = 0; i < e->nout; i++)
+static bool any_drawn (const DtEvent *e, int from) {
+  for (int i = from; i < e->nin; i++)
+    if (e->in[i] && e->in[i]->local->storage->drawn) return true;
+  return false;
+}
+
+static void set_drawn (const DtEvent *e, bool drawn) {
+  for (int i = 0; i < e->nout; i++)
     if (e->out[i]) e->out[i]->local->storage->drawn = drawn;
+}
+
+static void spread (DtDiag *g, const DtEvent *e) {
+  (void)g;
+  if (e->status == DT_OK && any_drawn(e, 0)) set_drawn(e, true);
+}
+
+static void spread_over (DtDiag *g, const DtEvent *e) {
+  (void)g;
+  if (e->status == DT_OK) set_drawn(e, any_drawn(e, 1));
 }
 
 static bool is_call (const DtEvent *e, const char *name) {
@@ -87,10 +93,29 @@ static void from_local (DtDiag *g, const DtEvent *e) {
     }
 }
 
+/* --- which operators --- */
+
+static bool is_random (const DtDiag *g, const DtOpDef *op) {
+  (void)g;
+  return (op->flags & DT_OP_RANDOM) != 0;
+}
+
+/* Writes over all that its first argument held? */
+static bool writes_over (const DtDiag *g, const DtOpDef *op) {
+  return !is_random(g, op) && (dt_diag_op_is(g, op, DT_DO_COPY) ||
+                               dt_diag_op_is(g, op, DT_DO_FILL) ||
+                               dt_diag_op_is(g, op, DT_DO_ZERO));
+}
+
+static bool computes (const DtDiag *g, const DtOpDef *op) {
+  return !is_random(g, op) && !writes_over(g, op);
+}
+
 const DtDiagRule dt_rules_drawn[] = {
-  { DT_EV_OP_END, random_op },
-  { DT_EV_OP_END, spread },
-  { DT_EV_FUNC_END, distribute },
-  { DT_EV_FUNC_END, from_local },
-  { 0, NULL }
+  { DT_EV_OP_END, random_op, is_random, 0 },
+  { DT_EV_OP_END, spread, computes, 0 },
+  { DT_EV_OP_END, spread_over, writes_over, 0 },
+  { DT_EV_FUNC_END, distribute, NULL, 0 },
+  { DT_EV_FUNC_END, from_local, NULL, 0 },
+  { 0, NULL, NULL, 0 }
 };

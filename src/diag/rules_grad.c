@@ -52,14 +52,17 @@ static void leaf (DtDiag *g, const DtEvent *e) {
   replicas(g, e, DT_FIND_ID_GRAD_DRIFT, d, p, "gradient");
 }
 
+static bool is_nll (const DtDiag *g, const DtOpDef *op) {
+  return dt_diag_op_is(g, op, DT_DO_NLL) ||
+         dt_diag_op_is(g, op, DT_DO_NLL2D);
+}
+
 /* nll_loss with mean: each rank divides by its own weight of targets, which
 ** is its second result. */
 static void nll (DtDiag *g, const DtEvent *e) {
   const DtVar *loss, *weight;
   int m;
-  if (e->status != DT_OK || e->nout < 2 ||
-      (!dt_diag_is(g, e, DT_DO_NLL) && !dt_diag_is(g, e, DT_DO_NLL2D)))
-    return;
+  if (e->status != DT_OK || e->nout < 2) return;
   loss = e->out[0];
   weight = e->out[1];
   if (loss == NULL || weight == NULL || loss->spec == NULL) return;
@@ -84,9 +87,8 @@ static int lsm_find (const DtDiag *g, const DtVar *v) {
 static void lsm_made (DtDiag *g, const DtEvent *e) {
   int k = g->lsm.n % DT_RECENT;
   void *ud;
-  if (!dt_diag_is(g, e, DT_DO_LOG_SOFTMAX) || e->status != DT_OK ||
-      e->nout < 1 || e->out[0] == NULL || e->out[0]->spec == NULL ||
-      dt_handler_get(g->s, e->op, &ud) == NULL) return;
+  if (e->status != DT_OK || e->nout < 1 || e->out[0] == NULL ||
+      e->out[0]->spec == NULL || dt_handler_get(g->s, e->op, &ud) == NULL) return;
   g->lsm.v[k].id = e->out[0]->id;
   g->lsm.v[k].storage = e->out[0]->local->storage->id;
   g->lsm.v[k].at.file = e->file;
@@ -97,12 +99,11 @@ static void lsm_made (DtDiag *g, const DtEvent *e) {
 
 static void lsm_used (DtDiag *g, const DtEvent *e) {
   int k;
-  if (g->lsm.n == 0 || e->nin < 1 || e->in[0] == NULL) return;
-  if (dt_diag_is(g, e, DT_DO_NLL) || dt_diag_is(g, e, DT_DO_NLL2D)) {
+  if (e->nin < 1 || e->in[0] == NULL) return;
+  if (is_nll(g, e->op)) {
     k = lsm_find(g, e->in[0]);
     if (k >= 0) g->lsm.v[k].used = true;
-  } else if (dt_diag_is(g, e, DT_DO_LOG_SOFTMAX_BACK) && e->nin > 1 &&
-             e->in[1]) {
+  } else if (e->nin > 1 && e->in[1]) {
     void *ud;
     k = lsm_find(g, e->in[1]);
     if (k >= 0 && !g->lsm.v[k].used && dt_handler_get(g->s, e->op, &ud))
@@ -113,11 +114,21 @@ static void lsm_used (DtDiag *g, const DtEvent *e) {
   }
 }
 
+/* --- which operators --- */
+
+static bool is_lsm (const DtDiag *g, const DtOpDef *op) {
+  return dt_diag_op_is(g, op, DT_DO_LOG_SOFTMAX);
+}
+
+static bool uses_lsm (const DtDiag *g, const DtOpDef *op) {
+  return is_nll(g, op) || dt_diag_op_is(g, op, DT_DO_LOG_SOFTMAX_BACK);
+}
+
 const DtDiagRule dt_rules_grad[] = {
-  { DT_EV_FUNC_END, to_local_back },
-  { DT_EV_GRAD, leaf },
-  { DT_EV_OP_END, nll },
-  { DT_EV_OP_END, lsm_made },
-  { DT_EV_OP, lsm_used },
-  { 0, NULL }
+  { DT_EV_FUNC_END, to_local_back, NULL, 0 },
+  { DT_EV_GRAD, leaf, NULL, 0 },
+  { DT_EV_OP_END, nll, is_nll, 0 },
+  { DT_EV_OP_END, lsm_made, is_lsm, 0 },
+  { DT_EV_OP, lsm_used, uses_lsm, DT_WHEN(lsm.n) },
+  { 0, NULL, NULL, 0 }
 };

@@ -34,7 +34,6 @@ bool dt_diag_mark (DtDiag *g, DtDiagMark mark, const DtVar *v, bool on) {
 
 static void pending_read (DtDiag *g, const DtEvent *e) {
   int i;
-  if (g->mark[DT_MARK_PENDING].n == 0) return;
   for (i = 0; i < e->nin; i++) {
     if (e->in[i] == NULL ||
         !dt_idset_has(&g->mark[DT_MARK_PENDING], storage(e->in[i]))) continue;
@@ -50,7 +49,7 @@ static void permuted_spread (DtDiag *g, const DtEvent *e) {
   DtIdSet *s = &g->mark[DT_MARK_PERMUTED];
   bool any = false;
   int i;
-  if (s->n == 0 || e->status != DT_OK) return;
+  if (e->status != DT_OK) return;
   for (i = 0; i < e->nin && !any; i++)
     any = e->in[i] && e->in[i]->local->m.ndim > 0 &&
           dt_idset_has(s, storage(e->in[i]));
@@ -62,8 +61,7 @@ static void permuted_spread (DtDiag *g, const DtEvent *e) {
 static void permuted_shard (DtDiag *g, const DtEvent *e) {
   const DtSpec *s;
   int m;
-  if (g->mark[DT_MARK_PERMUTED].n == 0 || g->nfunc > 0 || e->backward ||
-      e->op != NULL || e->status != DT_OK || e->nin < 1 || e->nout < 1 ||
+  if (g->nfunc > 0 || e->backward || e->op != NULL || e->status != DT_OK || e->nin < 1 || e->nout < 1 ||
       strcmp(e->text, "dtensor.from_local") != 0 || e->in[0] == NULL ||
       e->out[0] == NULL || (s = e->out[0]->spec) == NULL ||
       !dt_idset_has(&g->mark[DT_MARK_PERMUTED], storage(e->in[0]))) return;
@@ -76,9 +74,11 @@ static void permuted_shard (DtDiag *g, const DtEvent *e) {
 }
 
 const DtDiagRule dt_rules_mark[] = {
-  { DT_EV_FUNC, pending_read },
-  { DT_EV_OP, pending_read },
-  { DT_EV_OP_END, permuted_spread },
-  { DT_EV_FUNC_END, permuted_shard },
-  { 0, NULL }
+  { DT_EV_FUNC, pending_read, NULL, DT_WHEN(mark[DT_MARK_PENDING].n) },
+  { DT_EV_OP, pending_read, NULL, DT_WHEN(mark[DT_MARK_PENDING].n) },
+  { DT_EV_OP_END, permuted_spread, NULL,
+    DT_WHEN(mark[DT_MARK_PERMUTED].n) },
+  { DT_EV_FUNC_END, permuted_shard, NULL,
+    DT_WHEN(mark[DT_MARK_PERMUTED].n) },
+  { 0, NULL, NULL, 0 }
 };

@@ -10,7 +10,7 @@ static void item (DtDiag *g, const DtEvent *e) {
   DtVar *v = e->nin > 0 ? e->in[0] : NULL;
   DtBuf b;
   int m;
-  if (!dt_diag_is(g, e, DT_DO_ITEM) || v == NULL || v->spec == NULL) return;
+  if (v == NULL || v->spec == NULL) return;
   dt_buf_init(&b, g->s->cx);
   dt_spec_print(v->spec, &b);
   if (dt_diag_partial(v->spec)) {
@@ -42,10 +42,10 @@ static void partial_local (DtDiag *g, const DtEvent *e) {
 
 /* --- memory as it was found --- */
 
-static bool makes_blank (const DtDiag *g, const DtEvent *e) {
+static bool makes_blank (const DtDiag *g, const DtOpDef *op) {
   int i;
   for (i = DT_DO_EMPTY; i <= DT_DO_NEW_EMPTY_STRIDED; i++)
-    if (dt_diag_is(g, e, i)) return true;
+    if (dt_diag_op_is(g, op, i)) return true;
   return false;
 }
 
@@ -53,8 +53,7 @@ static bool makes_blank (const DtDiag *g, const DtEvent *e) {
 ** what they allocate. */
 static void blank_made (DtDiag *g, const DtEvent *e) {
   int i;
-  if (e->status != DT_OK || (e->op->flags & DT_OP_INPLACE) || e->backward ||
-      g->d->composite || !makes_blank(g, e)) return;
+  if (e->status != DT_OK || e->backward || g->d->composite) return;
   for (i = 0; i < e->nout; i++)
     if (e->out[i] && dt_meta_numel(&e->out[i]->local->m) > 0)
       dt_idset_add(g, &g->blank, e->out[i]->local->storage->id);
@@ -83,7 +82,7 @@ static bool reads (const DtDiag *g, const DtEvent *e, int i) {
   uint32_t f = e->op->flags;
   int pos = -1;
   if (f & (DT_OP_VIEW | DT_OP_NODATA | DT_OP_FACTORY)) return false;
-  if (makes_blank(g, e)) return false;
+  if (makes_blank(g, e->op)) return false;
   (void)dt_slot_arg(e->args, i, &pos);
   if (pos == 0 && (f & DT_OP_INPLACE)) return !overwrites(e);
   return !((f & DT_OP_OUT) && pos == e->args->n - 1);
@@ -91,7 +90,6 @@ static bool reads (const DtDiag *g, const DtEvent *e, int i) {
 
 static void blank_read (DtDiag *g, const DtEvent *e) {
   int i;
-  if (g->blank.n == 0) return;
   for (i = 0; i < e->nin; i++) {
     if (e->in[i] == NULL || !dt_diag_blank(g, e->in[i]) || !reads(g, e, i))
       continue;
@@ -106,7 +104,7 @@ static void blank_read (DtDiag *g, const DtEvent *e) {
 /* The parts of a blank tensor are blank. */
 static void blank_spread (DtDiag *g, const DtEvent *e) {
   int i;
-  if (g->blank.n == 0 || e->op != NULL || e->status != DT_OK || e->nin < 1 ||
+  if (e->op != NULL || e->status != DT_OK || e->nin < 1 ||
       e->in[0] == NULL || !dt_diag_blank(g, e->in[0])) return;
   for (i = 0; i < e->nout; i++)
     if (e->out[i] && e->out[i]->local->storage->version == 0)
@@ -126,8 +124,8 @@ static int recent_find (const DtRecent *r, int64_t id) {
 static void temp_made (DtDiag *g, const DtEvent *e) {
   DtRecent *r = &g->temp;
   int i, from;
-  if (!(e->op->flags & DT_OP_VIEW) || e->status != DT_OK || e->nin < 1 ||
-      e->in[0] == NULL || e->in[0]->spec == NULL) return;
+  if (e->status != DT_OK || e->nin < 1 || e->in[0] == NULL ||
+      e->in[0]->spec == NULL) return;
   from = r->n ? recent_find(r, e->in[0]->id) : -1;
   if (from < 0 && !(g->prop_seq == e->seq && g->moved0)) return;
   for (i = 0; i < e->nout; i++) {
@@ -142,8 +140,7 @@ static void temp_made (DtDiag *g, const DtEvent *e) {
 
 static void temp_written (DtDiag *g, const DtEvent *e) {
   int k;
-  if (g->temp.n == 0 || !(e->op->flags & DT_OP_INPLACE) || e->nin < 1 ||
-      e->in[0] == NULL) return;
+  if (e->nin < 1 || e->in[0] == NULL) return;
   k = recent_find(&g->temp, e->in[0]->id);
   if (k < 0) return;
   dt_diag_add(g, e, DT_FIND_ID_SLICE_LOST, NULL, 0, NULL,
@@ -154,13 +151,23 @@ static void temp_written (DtDiag *g, const DtEvent *e) {
               (long long)g->temp.v[k].at.seq);
 }
 
+/* --- which operators --- */
+
+static bool is_item (const DtDiag *g, const DtOpDef *op) {
+  return dt_diag_op_is(g, op, DT_DO_ITEM);
+}
+
+static bool leaves_blank (const DtDiag *g, const DtOpDef *op) {
+  return !dt_diag_inplace(g, op) && makes_blank(g, op);
+}
+
 const DtDiagRule dt_rules_mem[] = {
-  { DT_EV_FUNC_END, partial_local },
-  { DT_EV_FUNC_END, blank_spread },
-  { DT_EV_OP, item },
-  { DT_EV_OP, blank_read },
-  { DT_EV_OP, temp_written },
-  { DT_EV_OP_END, blank_made },
-  { DT_EV_OP_END, temp_made },
-  { 0, NULL }
+  { DT_EV_FUNC_END, partial_local, NULL, 0 },
+  { DT_EV_FUNC_END, blank_spread, NULL, DT_WHEN(blank.n) },
+  { DT_EV_OP, item, is_item, 0 },
+  { DT_EV_OP, blank_read, NULL, DT_WHEN(blank.n) },
+  { DT_EV_OP, temp_written, dt_diag_inplace, DT_WHEN(temp.n) },
+  { DT_EV_OP_END, blank_made, leaves_blank, 0 },
+  { DT_EV_OP_END, temp_made, dt_diag_view, 0 },
+  { 0, NULL, NULL, 0 }
 };

@@ -85,7 +85,7 @@ static void contraction (DtDiag *g, const DtEvent *e) {
   const DtSpec *a, *b;
   DtBuf t;
   int da, db;
-  if (p->nout < 1 || p->out[0] == NULL || e->nin < 2 || !e->op->sig ||
+  if (p->nout < 1 || p->out[0] == NULL || e->nin < 2 ||
       p->out[0]->mesh->ndim < 2 || !dt_diag_partial(p->out[0]) ||
       (f = dt_diag_product(e->op)) == NULL) return;
   a = kernel_spec(e, f->a);
@@ -144,11 +144,9 @@ static void part_spread (DtDiag *g, const DtEvent *e) {
   const bool over = dt_diag_is(g, e, DT_DO_COPY);
   const DtPart *p;
   DtPart same;
-  if (g->nparts == 0 || e->status != DT_OK || e->nin != 1 + over ||
-      e->nout != 1 || e->in[over] == NULL || e->out[0] == NULL ||
-      e->in[over]->spec || e->out[0]->spec ||
-      !(over || dt_diag_is(g, e, DT_DO_CLONE) ||
-        dt_diag_is(g, e, DT_DO_TO_COPY)) ||
+  if (e->status != DT_OK || e->nin != 1 + over || e->nout != 1 ||
+      e->in[over] == NULL || e->out[0] == NULL || e->in[over]->spec ||
+      e->out[0]->spec ||
       (p = part_find(g, e->in[over])) == NULL ||
       memcmp(p->len, e->out[0]->local->m.shape,
              (size_t)p->ndim * sizeof p->len[0]) != 0 ||
@@ -163,9 +161,8 @@ static void part_joined (DtDiag *g, const DtEvent *e) {
   DtPart sum;
   int64_t dim;
   int i;
-  if (g->nparts == 0 || !dt_diag_is(g, e, DT_DO_CAT) || e->status != DT_OK ||
-      e->nin < 2 || e->nout != 1 || e->out[0] == NULL || e->args->n < 2)
-    return;
+  if (e->status != DT_OK || e->nin < 2 || e->nout != 1 || e->out[0] == NULL ||
+      e->args->n < 2) return;
   dim = dt_arg_int(e->args, 1);
   if (dim < 0) dim += e->out[0]->local->m.ndim;
   for (i = 0; i < e->nin; i++, q = p) {
@@ -194,7 +191,7 @@ static void part_placed (DtDiag *g, const DtEvent *e) {
   const DtPart *p;
   const DtSpec *s;
   int n = 0, d;
-  if (g->nparts == 0 || e->op != NULL || e->status != DT_OK || e->backward ||
+  if (e->op != NULL || e->status != DT_OK || e->backward ||
       e->nin < 1 || e->nout < 1 || e->in[0] == NULL || e->out[0] == NULL ||
       strcmp(e->text, "dtensor.from_local") != 0 ||
       (s = e->out[0]->spec) == NULL || !s->mesh->member || !s->has_meta ||
@@ -289,11 +286,26 @@ static void plan_reused (DtDiag *g, const DtEvent *e) {
   g->plan[i].seq = e->seq;
 }
 
+/* --- which operators --- */
+
+static bool is_product (const DtDiag *g, const DtOpDef *op) {
+  (void)g;
+  return op->sig && dt_diag_product(op) != NULL;
+}
+
+static bool copies (const DtDiag *g, const DtOpDef *op) {
+  return dt_diag_op_is(g, op, DT_DO_COPY) || dt_diag_clones(g, op);
+}
+
+static bool joins (const DtDiag *g, const DtOpDef *op) {
+  return dt_diag_op_is(g, op, DT_DO_CAT);
+}
+
 const DtDiagRule dt_rules_order[] = {
-  { DT_EV_PROP, contraction },
-  { DT_EV_PROP, plan_reused },
-  { DT_EV_OP_END, part_spread },
-  { DT_EV_OP_END, part_joined },
-  { DT_EV_FUNC_END, part_placed },
-  { 0, NULL }
+  { DT_EV_PROP, contraction, is_product, 0 },
+  { DT_EV_PROP, plan_reused, NULL, 0 },
+  { DT_EV_OP_END, part_spread, copies, DT_WHEN(nparts) },
+  { DT_EV_OP_END, part_joined, joins, DT_WHEN(nparts) },
+  { DT_EV_FUNC_END, part_placed, NULL, DT_WHEN(nparts) },
+  { 0, NULL, NULL, 0 }
 };

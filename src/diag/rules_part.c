@@ -298,7 +298,7 @@ static void from_local (DtDiag *g, const DtEvent *e) {
   const DtPartial *p;
   const DtSpec *s;
   int m;
-  if (g->nfates == 0 || e->op != NULL || e->status != DT_OK || e->backward ||
+  if (e->op != NULL || e->status != DT_OK || e->backward ||
       g->nfunc > 0 || e->nin < 1 || e->nout < 1 || e->in[0] == NULL ||
       e->out[0] == NULL || strcmp(e->text, "dtensor.from_local") != 0 ||
       (s = e->out[0]->spec) == NULL || (p = find(g, e->in[0], false)) == NULL ||
@@ -318,8 +318,8 @@ static void from_local (DtDiag *g, const DtEvent *e) {
 }
 
 const DtDiagRule dt_rules_part[] = {
-  { DT_EV_FUNC_END, part },
-  { DT_EV_OP_END, op_end },
-  { DT_EV_FUNC_END, from_local },
-  { 0, NULL }
+  { DT_EV_FUNC_END, part, NULL, 0 },
+  { DT_EV_OP_END, op_end, NULL, 0 },
+  { DT_EV_FUNC_END, from_local, NULL, DT_WHEN(nfates) },
+  { 0, NULL, NULL, 0 }
 };

@@ -66,10 +66,10 @@ static void claim (DtDiag *g, const DtEvent *e, const DtMesh *mesh, int mdim,
 
 /* --- operators --- */
 
-static bool is_any (const DtDiag *g, const DtEvent *e, int from, int to) {
+static bool is_any (const DtDiag *g, const DtOpDef *op, int from, int to) {
   int k;
   for (k = from; k <= to; k++)
-    if (dt_diag_is(g, e, k)) return true;
+    if (dt_diag_op_is(g, op, k)) return true;
   return false;
 }
 
@@ -112,17 +112,12 @@ static double reduced (const DtDiag *g, const DtEvent *e) {
   double n = (double)dt_meta_numel(&e->in[0]->local->m);
   double m = (double)dt_meta_numel(&e->out[0]->local->m);
   int64_t how;
-  if (is_any(g, e, DT_DO_SUM, DT_DO_SUM_DIM)) return 1;
-  if (is_any(g, e, DT_DO_MEAN, DT_DO_MEAN_DIM)) return m / n;
+  if (is_any(g, e->op, DT_DO_SUM, DT_DO_SUM_DIM)) return 1;
+  if (is_any(g, e->op, DT_DO_MEAN, DT_DO_MEAN_DIM)) return m / n;
   how = reduction(e);
   if (how == 2) return 1;
   if (how != 1) return NAN;
-  return is_any(g, e, DT_DO_NLL, DT_DO_NLL2D) ? 1 / targets(e) : 1 / n;
-}
-
-static bool reduces (const DtDiag *g, const DtEvent *e) {
-  return is_any(g, e, DT_DO_SUM, DT_DO_MULTI_MARGIN) ||
-         is_any(g, e, DT_DO_NLL, DT_DO_NLL2D);
+  return is_any(g, e->op, DT_DO_NLL, DT_DO_NLL2D) ? 1 / targets(e) : 1 / n;
 }
 
 static void made (DtDiag *g, const DtEvent *e) {
@@ -138,7 +133,7 @@ static void made (DtDiag *g, const DtEvent *e) {
 
 /* a * b, a / b, where one is a share and the other a number. */
 static void scaled (DtDiag *g, const DtEvent *e) {
-  const bool div = is_any(g, e, DT_DO_DIV, DT_DO_DIV_SCALAR);
+  const bool div = is_any(g, e->op, DT_DO_DIV, DT_DO_DIV_SCALAR);
   const bool own = (e->op->flags & DT_OP_INPLACE) != 0;
   const DtShare *s = find(g, e->in[0]->local, own);
   double x, w = NAN;
@@ -177,17 +172,37 @@ static void passed (DtDiag *g, const DtEvent *e) {
   to->mdim = mdim;
 }
 
-static void op_end (DtDiag *g, const DtEvent *e) {
-  const bool any = g->nshares > 0;
-  if (e->status != DT_OK || e->nin < 1 || e->nout < 1 || e->in[0] == NULL ||
-      e->out[0] == NULL || e->in[0]->spec || e->out[0]->spec ||
-      dt_session_no_data(g->s)) return;
-  if (reduces(g, e)) {
-    if (!e->backward) made(g, e);
-  } else if (any && is_any(g, e, DT_DO_MUL, DT_DO_DIV_SCALAR)) scaled(g, e);
-  else if (any && (is_any(g, e, DT_DO_CAT, DT_DO_ADD) ||
-                   is_any(g, e, DT_DO_TO_COPY, DT_DO_TO_COPY) ||
-                   dt_diag_is(g, e, DT_DO_COPY))) passed(g, e);
+/* Did plain tensors go into plain ones, with data? */
+static bool plain (const DtDiag *g, const DtEvent *e) {
+  return e->status == DT_OK && e->nin > 0 && e->nout > 0 && e->in[0] != NULL &&
+         e->out[0] != NULL && !e->in[0]->spec && !e->out[0]->spec &&
+         !dt_session_no_data(g->s);
+}
+
+static bool reduces (const DtDiag *g, const DtOpDef *op) {
+  return is_any(g, op, DT_DO_SUM, DT_DO_MULTI_MARGIN) ||
+         is_any(g, op, DT_DO_NLL, DT_DO_NLL2D);
+}
+
+static void reduce_end (DtDiag *g, const DtEvent *e) {
+  if (!e->backward && plain(g, e)) made(g, e);
+}
+
+static bool scales (const DtDiag *g, const DtOpDef *op) {
+  return is_any(g, op, DT_DO_MUL, DT_DO_DIV_SCALAR);
+}
+
+static void scale_end (DtDiag *g, const DtEvent *e) {
+  if (plain(g, e)) scaled(g, e);
+}
+
+static bool passes (const DtDiag *g, const DtOpDef *op) {
+  return is_any(g, op, DT_DO_CAT, DT_DO_ADD) || dt_diag_clones(g, op) ||
+         dt_diag_op_is(g, op, DT_DO_COPY);
+}
+
+static void pass_end (DtDiag *g, const DtEvent *e) {
+  if (plain(g, e)) passed(g, e);
 }
 
 /* --- backward --- */
@@ -220,7 +235,7 @@ static void from_local (DtDiag *g, const DtEvent *e) {
   const DtShare *s;
   const DtSpec *p;
   int m;
-  if (g->nshares == 0 || e->op != NULL || e->status != DT_OK || e->backward ||
+  if (e->op != NULL || e->status != DT_OK || e->backward ||
       g->nfunc > 0 || e->nin < 1 || e->nout < 1 || e->in[0] == NULL ||
       e->out[0] == NULL || strcmp(e->text, "dtensor.from_local") != 0 ||
       (p = e->out[0]->spec) == NULL ||
@@ -263,10 +278,12 @@ void dt_diag_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
 }
 
 const DtDiagRule dt_rules_share[] = {
-  { DT_EV_OP_END, op_end },
-  { DT_EV_BACKWARD, backward },
-  { DT_EV_BACKWARD_END, backward_end },
-  { DT_EV_GRAD, gradient },
-  { DT_EV_FUNC_END, from_local },
-  { 0, NULL }
+  { DT_EV_OP_END, reduce_end, reduces, 0 },
+  { DT_EV_OP_END, scale_end, scales, DT_WHEN(nshares) },
+  { DT_EV_OP_END, pass_end, passes, DT_WHEN(nshares) },
+  { DT_EV_BACKWARD, backward, NULL, 0 },
+  { DT_EV_BACKWARD_END, backward_end, NULL, 0 },
+  { DT_EV_GRAD, gradient, NULL, 0 },
+  { DT_EV_FUNC_END, from_local, NULL, DT_WHEN(nshares) },
+  { 0, NULL, NULL, 0 }
 };

@@ -27,7 +27,6 @@ static void handled_wrong (DtDiag *g, const DtEvent *e) {
   DtProp *p;
   void *ud;
   if (e->nin < 1 || !dt_handler_get(g->s, e->op, &ud) ||
-      !dt_known_wrong_has(e->op) ||
       (p = dt_diag_decide(g, e, e->args)) == NULL) return;
   if (p->known_wrong)
     dt_diag_add(g, e, DT_FIND_ID_KNOWN_WRONG, e->in[0], 0, NULL,
@@ -105,7 +104,7 @@ static void negative_dim (DtDiag *g, const DtEvent *e) {
   DtArgs args;
   int64_t dim;
   int i;
-  if (sig == NULL || s == NULL) return;
+  if (s == NULL) return;
   for (i = 1; i < sig->nargs && i < e->args->n; i++) {
     if (e->args->v[i].kind != DT_V_INT || e->args->v[i].u.i >= 0 ||
         strcmp(sig->arg[i].name, "dim") != 0) continue;
@@ -214,16 +213,31 @@ static void func_end (DtDiag *g, const DtEvent *e) {
   if (e->op == NULL && g->nfunc > 0) g->nfunc--;
 }
 
+/* --- which operators --- */
+
+static bool may_be_wrong (const DtDiag *g, const DtOpDef *op) {
+  (void)g;
+  return dt_known_wrong_has(op);
+}
+
+static bool has_dim (const DtDiag *g, const DtOpDef *op) {
+  const DtSchema *sig = op->sig;
+  (void)g;
+  for (int i = 1; sig && i < sig->nargs; i++)
+    if (strcmp(sig->arg[i].name, "dim") == 0) return true;
+  return false;
+}
+
 const DtDiagRule dt_rules_spec[] = {     /* asked first */
-  { DT_EV_FUNC, func },
-  { DT_EV_FUNC_END, func_end },
-  { DT_EV_PROP, note_prop },
-  { DT_EV_PROP, known_wrong },
-  { DT_EV_OP, handled_wrong },
-  { DT_EV_PROP, mean_of_means },
-  { DT_EV_PROP, negative_dim },
-  { DT_EV_OP_END, misfit },
-  { DT_EV_FUNC_END, from_local },
-  { DT_EV_FUNC_END, placement_count },
-  { 0, NULL }
+  { DT_EV_FUNC, func, NULL, 0 },
+  { DT_EV_FUNC_END, func_end, NULL, 0 },
+  { DT_EV_PROP, note_prop, NULL, 0 },
+  { DT_EV_PROP, known_wrong, NULL, 0 },
+  { DT_EV_OP, handled_wrong, may_be_wrong, 0 },
+  { DT_EV_PROP, mean_of_means, NULL, 0 },
+  { DT_EV_PROP, negative_dim, has_dim, 0 },
+  { DT_EV_OP_END, misfit, NULL, 0 },
+  { DT_EV_FUNC_END, from_local, NULL, 0 },
+  { DT_EV_FUNC_END, placement_count, NULL, 0 },
+  { 0, NULL, NULL, 0 }
 };

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT
+** diag/listen.c: the listener: which rules are asked of an event.
+**
+** Every recorded operator comes here three times, and most of the rules have
+** nothing to say of it.  What that takes of the operator alone is asked once
+** and kept as a set; what takes that something else was met first is a count
+** that is looked at before. */
+#include "diag/diag_int.h"
+
+/* --- which rules --- */
+
+static void asked_fill (const DtDiag *g, const DtOpDef *op, DtDiagAsked *a) {
+  a->op = op;
+  for (int k = 0; k < DT_NEVENTS; k++) {
+    a->set[k] = 0;
+    for (int i = 0; i < g->nrule[k]; i++)
+      if (g->rule[k][i]->may == NULL || g->rule[k][i]->may(g, op))
+        a->set[k] |= UINT32_C(1) << i;
+  }
+}
+
+static DtDiagAsked *asked_slot (DtDiagAsked *v, int cap, const DtOpDef *op) {
+  uint64_t h = (uint64_t)(uintptr_t)op * UINT64_C(0x9e3779b97f4a7c15) >> 32;
+  int i = (int)(h & (uint64_t)(cap - 1));
+  while (v[i].op != NULL && v[i].op != op) i = (i + 1) & (cap - 1);
+  return &v[i];
+}
+
+/* Room for one more; false without memory. */
+static bool asked_room (DtDiag *g) {
+  int cap = g->capasked ? g->capasked * 2 : 64;
+  DtDiagAsked *v;
+  if (2 * (g->nasked + 1) <= g->capasked) return true;
+  v = DT_NEWN(g->s->cx, DtDiagAsked, cap);
+  if (v == NULL) { dt_error_clear(g->s->cx); return false; }
+  for (int i = 0; i < g->capasked; i++)
+    if (g->asked[i].op != NULL)
+      *asked_slot(v, cap, g->asked[i].op) = g->asked[i];
+  dt_free(g->s->cx, g->asked);
+  g->asked = v;
+  g->capasked = cap;
+  g->last = NULL;
+  return true;
+}
+
+static uint32_t asked_of (DtDiag *g, const DtOpDef *op, DtEventKind k) {
+  DtDiagAsked *a, one;
+  if (g->last != NULL && g->last->op == op) return g->last->set[k];
+  if (!asked_room(g)) {
+    asked_fill(g, op, &one);
+    return one.set[k];
+  }
+  a = asked_slot(g->asked, g->capasked, op);
+  if (a->op == NULL) {
+    asked_fill(g, op, a);
+    g->nasked++;
+  }
+  g->last = a;
+  return a->set[k];
+}
+
+static bool met (const DtDiag *g, const DtDiagRule *r) {
+  return r->when == 0 ||
+         *(const int *)(const void *)((const char *)g + r->when) != 0;
+}
+
+DtStatus dt_diag_hear (void *ud, DtSession *s, const DtEvent *e) {
+  DtDiag *g = (DtDiag *)ud;
+  const DtDiagRule *const *rule = g->rule[e->kind];
+  uint32_t set;
+  (void)s;
+  if (g->d->muted || g->d->rec.off) return DT_OK;
+  set = e->op ? asked_of(g, e->op, e->kind)
+              : (UINT32_C(1) << g->nrule[e->kind]) - 1;
+  for (; set != 0; set &= set - 1) {
+    const DtDiagRule *r = rule[__builtin_ctz(set)];
+    if (met(g, r)) r->fn(g, e);
+  }
+  return DT_OK;
+}
+
+/* --- of which operators --- */
+
+bool dt_diag_inplace (const DtDiag *g, const DtOpDef *op) {
+  (void)g;
+  return (op->flags & DT_OP_INPLACE) != 0;
+}
+
+bool dt_diag_view (const DtDiag *g, const DtOpDef *op) {
+  (void)g;
+  return (op->flags & DT_OP_VIEW) != 0;
+}
+
+bool dt_diag_clones (const DtDiag *g, const DtOpDef *op) {
+  return dt_diag_op_is(g, op, DT_DO_CLONE) ||
+         dt_diag_op_is(g, op, DT_DO_TO_COPY);
+}
+
+/* --- the tables --- */
+
+static DtStatus add_rules (DtDiag *g, const DtDiagRule *r) {
+  for (; r->fn; r++) {
+    DT_CHECK(g->s->cx, g->nrule[r->event] < DT_MOST_RULES, DT_E_INTERNAL,
+             "more than %d rules of an event: DT_MOST_RULES", DT_MOST_RULES);
+    g->rule[r->event][g->nrule[r->event]++] = r;
+  }
+  return DT_OK;
+}
+
+static void find_ops (DtDiag *g) {
+  static const char *const names[DT_NDO] = {
+    "aten._local_scalar_dense.default", "aten._log_softmax.default",
+    "aten._log_softmax_backward_data.default",
+    "aten.nll_loss_forward.default", "aten.nll_loss2d_forward.default",
+    "aten._to_copy.default", "aten.fill_.Scalar",
+    "aten.empty.memory_format", "aten.empty_like.default",
+    "aten.new_empty.default", "aten.empty_strided.default",
+    "aten.new_empty_strided.default", "aten.copy_.default",
+    "aten.zero_.default", "aten.cat.default", "aten.clone.default",
+    "aten.stack.default", "aten.add.Tensor", "aten.mul.Tensor",
+    "aten.mul.Scalar", "aten.div.Tensor", "aten.div.Scalar",
+    "aten.sum.default", "aten.sum.dim_IntList", "aten.mean.default",
+    "aten.mean.dim", "aten.mse_loss.default", "aten.smooth_l1_loss.default",
+    "aten.huber_loss.default", "aten.binary_cross_entropy.default",
+    "aten.soft_margin_loss.default", "aten.multi_margin_loss.default"
+  };
+  int i;
+  for (i = 0; i < DT_NDO; i++) {
+    g->op[i] = dt_registry_find(g->s->cx, g->s->registry, names[i]);
+    dt_error_clear(g->s->cx);
+  }
+}
+
+DtStatus dt_diag_rules (DtDiag *g) {
+  const DtDiagRule *const rules[] = {
+    dt_rules_spec, dt_rules_mem, dt_rules_grad, dt_rules_comm, dt_rules_mark,
+    dt_rules_order, dt_rules_drawn, dt_rules_share, dt_rules_cut,
+    dt_rules_part, dt_rules_copies
+  };
+  size_t i;
+  find_ops(g);
+  for (i = 0; i < sizeof rules / sizeof rules[0]; i++)
+    DT_TRY(g->s->cx, add_rules(g, rules[i]));
+  return DT_OK;
+}
+
+void dt_diag_rules_free (DtDiag *g) {
+  dt_free(g->s->cx, g->asked);
+}
