@@ -435,14 +435,12 @@ def all_warnings(texts):
     sys.stderr.flush()
     old, file = os.dup(2), tempfile.TemporaryFile()
     os.dup2(file.fileno(), 2)
-    torch.set_warn_always(True)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always")
             warnings.showwarning = show
             yield
     finally:
-        torch.set_warn_always(False)
         os.dup2(old, 2)
         os.close(old)
         file.seek(0)

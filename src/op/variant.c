@@ -147,9 +147,8 @@ static DtStatus out_meta (DtMetaCall *c) {
     if (given != NULL) {
       DT_TRY(c->cx, check_cast(c->cx, (DtDtype)c->out[k].dtype,
                                (DtDtype)given->dtype));
-      bool kept = c->fake && dt_meta_numel(&c->out[k]) == 0;
-      if (kept || dt_meta_same_shape(given, &c->out[k]))
-        dt_meta_copy(&c->out[k], given);       /* emptied later, if ever */
+      if (dt_meta_same_shape(given, &c->out[k]))
+        dt_meta_copy(&c->out[k], given);
       else
         c->out[k].dtype = given->dtype;
     }

@@ -351,6 +351,26 @@ static DtStatus frac_check_fake (DtCtx *cx, const DtMeta *in,
   return DT_OK;
 }
 
+/* In propagation the form without out= is checked in Python. */
+static DtStatus frac_check_python (DtMetaCall *c, const DtMeta *in,
+                                   const int64_t *k, const int64_t *out) {
+  static const char *const side[2] = { "height", "width" };
+  DT_CHECK(c->cx, in->ndim == 3 || in->ndim == 4, DT_E_RUNTIME,
+           "fractional_max_pool2d: Expected 3D or 4D tensor, but got: %d",
+           in->ndim);
+  for (int d = in->ndim - 3; d < in->ndim; d++)
+    DT_CHECK(c->cx, in->shape[d] > 0, DT_E_RUNTIME, "fractional_max_pool2d: "
+             "Expected input to have non-zero  size for non-batch dimensions, "
+             "but got %s with dimension %d empty", op_size_text(c, in).s, d);
+  DT_TRY(c->cx, frac_check_fake(c->cx, in, dt_in(c, 3), 2));
+  for (int d = 0; d < 2; d++)
+    DT_CHECK(c->cx, dt_sat_add(out[d], dt_sat_sub(k[d], 1)) <=
+             spatial(in, 2, d), DT_E_RUNTIME, "fractional_max_pool2d: kernel "
+             "%s %lld is too large relative to input %s %lld", side[d],
+             (long long)k[d], side[d], (long long)spatial(in, 2, d));
+  return DT_OK;
+}
+
 static DtStatus frac_meta (DtMetaCall *c) {
   const DtMeta *in = c->in[0];
   int nd = ND;
@@ -358,11 +378,8 @@ static DtStatus frac_meta (DtMetaCall *c) {
   const char *fn = nd == 2 ? "fractional_max_pool2d()"
                            : "fractional_max_pool3d_out()";
   DT_TRY(c->cx, frac_sizes(c, k, out));
-  for (int d = in->ndim - nd - 1; d > 0 && d < in->ndim; d++)
-    DT_CHECK(c->cx, !c->fake || nd == 3 || op_is_out(c) || in->shape[d] > 0,
-             DT_E_RUNTIME, "fractional_max_pool2d: Expected input to have "
-             "non-zero  size for non-batch dimensions, but got %s with "
-             "dimension %d empty", op_size_text(c, in).s, d);
+  if (c->fake && nd == 2 && !op_is_out(c))
+    DT_TRY(c->cx, frac_check_python(c, in, k, out));
   DT_CHECK(c->cx, in->ndim == nd + 1 || in->ndim == nd + 2, DT_E_RUNTIME,
            "%s: Expected %dD or %dD tensor, but got: %s", fn, nd + 1, nd + 2,
            op_shape_text(in).s);
@@ -534,10 +551,10 @@ static DtStatus unpool_meta (DtMetaCall *c) {
            "indices tensor with shape: %s", op_shape_text(in).s,
            op_shape_text(ix).s);
   for (int d = 1; d < in->ndim; d++)
-    DT_CHECK(c->cx, in->shape[d] > 0, DT_E_RUNTIME, "max_unpooling%dd_forward_"
-             "out_cpu(): Expected input to have non-zero size for non-batch "
+    DT_CHECK(c->cx, in->shape[d] > 0, DT_E_RUNTIME, "max_unpooling%dd%s()"
+             ": Expected input to have non-zero size for non-batch "
              "dimensions, but got %s with dimension %d being empty.", nd,
-             op_shape_text(in).s, d);
+             c->fake ? "" : "_forward_out_cpu", op_size_text(c, in).s, d);
   if (nd == 3) {
     op_ints(c->args, 3, step);
     ok = step[0] > 0 && step[1] > 0 && step[2] > 0;

@@ -87,6 +87,15 @@ static DtStatus bn_affine_fake (DtMetaCall *c) {
   return DT_OK;
 }
 
+/* Statistics nobody asks for stay what was given for them with out=. */
+static void bn_left_alone (DtMetaCall *c) {
+  const DtSchema *s = c->args->schema;
+  for (int k = 1; k < 3; k++) {
+    const DtMeta *m = dt_in(c, s->nargs - s->nkwonly + k);
+    if (m) dt_meta_copy(&c->out[k], m);
+  }
+}
+
 static DtStatus bn_meta (DtMetaCall *c) {
   const int *r = c->op->row;
   const DtMeta *m = c->in[0], *w = dt_in(c, 1), *s = NULL;
@@ -102,17 +111,18 @@ static DtStatus bn_meta (DtMetaCall *c) {
   if (w) st = (DtDtype)w->dtype;
   else if (s) st = (DtDtype)s->dtype;
   /* propagation runs the kernel for the newer forms with out= */
-  bool real = train && op_is_out(c) && c->op->sig->base[0] == '_';
+  bool real = op_is_out(c) && c->op->sig->base[0] == '_';
   /* propagating the out= form without training: as if there were any */
   bool sized = c->fake && r[BN_TRAIN] == -1 && c->args->schema->is_out;
   if (c->fake) op_like_meta(&c->out[0], m, t);
   else DT_TRY(c->cx, op_sp_result(c->cx, m, t, 0, NULL, true, &c->out[0]));
-  if (c->fake) DT_TRY(c->cx, real ? bn_elements(c->cx, m)
+  if (c->fake) DT_TRY(c->cx, real && train ? bn_elements(c->cx, m)
                                   : bn_track_fake(c, train, n));
   if (c->fake) DT_TRY(c->cx, bn_affine_fake(c));
   for (int i = 1; i < 3; i++)
     DT_TRY(c->cx, op_new_meta(c->cx, &c->out[i], st, 1,
                               train || sized ? &n : &zero, m));
+  if (c->fake && real && !train && !sized) bn_left_alone(c);
   c->nout = 3;
   if (!r[BN_RESERVE]) return DT_OK;
   c->nout = 4;

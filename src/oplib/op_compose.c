@@ -374,6 +374,19 @@ static DtStatus letter_split_decomp (DtDecompCall *c) {
   return cut_equal(c, d, m.shape[d], n);
 }
 
+/* n parts of no elements, along argument 2. */
+static DtStatus empty_parts (DtDecompCall *c, int64_t n) {
+  DtValue *z;
+  DT_CHECK(CX, n <= c->maxout, DT_E_LIMIT, "more than %d results", c->maxout);
+  z = DT_ANEWN(CX, c->e->arena, DtValue, n);
+  if (z == NULL) return DT_E_NOMEM;
+  for (int64_t i = 0; i < n; i++) z[i] = dt_v_int(0);
+  c->nout = (int)n;
+  dt_emit_n(c->e, "aten.unsafe_split_with_sizes.default", c->out, c->nout,
+            "tvv", c->in[0], dt_v_list((int)n, z), c->args->v[2]);
+  return c->e->st;
+}
+
 static DtStatus unsafe_chunk_decomp (DtDecompCall *c) {
   DtMeta m = meta_of(c, c->in[0]);
   int64_t n = dt_arg_int(c->args, 1), size;
@@ -384,9 +397,9 @@ static DtStatus unsafe_chunk_decomp (DtDecompCall *c) {
   DT_CHECK(CX, n > 0, DT_E_RUNTIME, "chunk expects `chunks` to be greater "
            "than 0, got: %lld", (long long)n);
   DT_TRY(CX, op_dim(CX, c->args, 2, m.ndim, &d));
+  if (m.shape[d] == 0) return empty_parts(c, n);
   size = dt_ceil_div(m.shape[d], n);
-  if (size == 0) size = 1;
-  c->nout = m.shape[d] == 0 ? 1 : (int)(dt_ceil_div(m.shape[d], size));
+  c->nout = (int)(dt_ceil_div(m.shape[d], size));
   dt_emit_n(c->e, "aten.unsafe_split.Tensor", c->out, c->nout, "tiv",
             c->in[0], size, c->args->v[2]);
   return c->e->st;

@@ -540,12 +540,6 @@ static DtStatus rms_decomp (DtDecompCall *c) {
   return c->e->st;
 }
 
-static DtStatus first_only_meta (DtMetaCall *c) {
-  op_like_meta(&c->out[0], c->in[0], (DtDtype)c->in[0]->dtype);
-  c->nout = 1;
-  return DT_OK;
-}
-
 /* ---- samples and definitions ---- */
 
 static const char *const sm_samples[] = {
@@ -644,9 +638,9 @@ OP(layer_norm, "layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? "
    "weight=None, Tensor? bias=None, float eps=1e-05, bool "
    "cudnn_enable=True) -> Tensor",
    "(x - mean) / deviation over the last dims, scaled and moved.",
-   DT_OP_COMPOSITE, first_only_meta, NULL, NULL, layer_norm_samples, NULL,
+   DT_OP_COMPOSITE, NULL, NULL, NULL, layer_norm_samples, NULL,
    .decomp = layer_norm_decomp);
 OP(rms_norm, "rms_norm(Tensor input, SymInt[] normalized_shape, Tensor? "
    "weight=None, float? eps=None) -> Tensor",
    "x / root mean square over the last dims, scaled.", DT_OP_COMPOSITE,
-   first_only_meta, NULL, NULL, rms_samples, NULL, .decomp = rms_decomp);
+   NULL, NULL, NULL, rms_samples, NULL, .decomp = rms_decomp);

@@ -335,13 +335,16 @@ static DtStatus random_kernel (DtKernelCall *c) {
 static DtStatus multinomial_meta (DtMetaCall *c) {
   const DtMeta *m = c->in[0];
   int64_t n = dt_arg_int(c->args, 1), shape[2];
-  DT_CHECK(c->cx, m->ndim == 1 || m->ndim == 2, DT_E_RUNTIME,
-           "prob_dist must be 1 or 2 dim");
-  DT_CHECK(c->cx, dt_dtype_is_float((DtDtype)m->dtype), DT_E_RUNTIME,
+  bool fits = m->ndim == 1 || m->ndim == 2;
+  DT_CHECK(c->cx, fits || !c->fake, DT_E_RUNTIME, "The probability "
+           "distributions dimensions must be 1 or 2, but got %d", m->ndim);
+  DT_CHECK(c->cx, fits, DT_E_RUNTIME, "prob_dist must be 1 or 2 dim");
+  DT_CHECK(c->cx, c->fake || dt_dtype_is_float((DtDtype)m->dtype), DT_E_RUNTIME,
            "multinomial only supports floating-point dtypes for input, got: "
            "%s", dt_dtype_word((DtDtype)m->dtype));
-  DT_CHECK(c->cx, n > 0, DT_E_RUNTIME, "cannot sample n_sample <= 0 samples");
-  DT_CHECK(c->cx, dt_arg_bool(c->args, 2) || n <= m->shape[m->ndim - 1],
+  DT_CHECK(c->cx, c->fake || n > 0, DT_E_RUNTIME,
+           "cannot sample n_sample <= 0 samples");
+  DT_CHECK(c->cx, c->fake || dt_arg_bool(c->args, 2) || n <= m->shape[m->ndim - 1],
            DT_E_RUNTIME, "cannot sample n_sample > prob_dist.size(-1) samples "
            "without replacement");
   shape[0] = m->ndim == 2 ? m->shape[0] : n;

@@ -378,6 +378,11 @@ static DtStatus bnb_decomp (DtDecompCall *c) {
     dims[k++] = i;
     n *= (double)m.shape[i];
   }
+  if (c->e->pretend && dt_meta_numel(&m) == 0) {  /* 1 / (all / channels) */
+    bool none = m.ndim > 1 && m.shape[1] == 0;
+    return dt_raise_as(CX, DT_E_RUNTIME, "ZeroDivisionError",
+                       "%sdivision by zero", none ? "" : "float ");
+  }
   if (train) {
     mean = dt_hin(c, 5);
     rstd = dt_hin(c, 6);
