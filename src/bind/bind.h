@@ -33,22 +33,36 @@ struct DtControl;
 struct DtStopAt;
 
 enum { DTL_NAMES = 64, DTL_SCOPES = 32, DTL_FRAMES = 8, DTL_SEEN = 12,
-       DTL_PY_KEYS = 4 };
+       DTL_CALLS = 24, DTL_GLOBALS = 400, DTL_PY_KEYS = 4 };
 typedef struct DtScopeName {    /* a function's name in the record */
   const char *source; int line; const char *name, *text;
 } DtScopeName;
 
 /* A function under way whose variables were recorded last: where it stood, and
-** which tensors (DtVar.id) its locals held.  See l_past.c. */
+** which tensors (DtVar.id) its locals held.  See bound.c. */
 typedef struct DtSeenFrame {
   const void *ci, *func, *pc;
   int64_t record;               /* DtRecord.id */
+  bool all;                     /* these are all it held */
   int n; struct { int local; int64_t id; } v[DTL_SEEN];
 } DtSeenFrame;
 
 /* Below the call `ci` the stack is a stopped script's: what a typed line does
 ** has no place there, but at `file`:1, or none ("").  NULL: no such call. */
 typedef struct DtFloor { const void *ci; const char *file; } DtFloor;
+
+/* The calls that were gone through when all functions were asked last,
+** innermost first. */
+typedef struct DtSeenCall {
+  const void *ci, *func;
+  const void *pc;               /* NULL: of C */
+  int seen;                     /* which DtSeenFrame it is; -1: none */
+} DtSeenCall;
+typedef struct DtSeenCalls {
+  int64_t record;
+  const char *scope; int line;  /* of the innermost of the script */
+  int n; DtSeenCall v[DTL_CALLS];       /* n 0: not known */
+} DtSeenCalls;
 
 /* What the binding keeps per state; found with dtL_state(). */
 typedef struct DtBind {
@@ -76,11 +90,14 @@ typedef struct DtBind {
   int handler;          /* registry reference of dt.debug.run's, or NOREF */
   int ref_raised;       /* registry: the last call that raised, see l_raised.c, */
   int64_t raised;       /* and one more than the operator it came after; or 0 */
-  const char *name_key[DTL_NAMES], *name_val[DTL_NAMES];  /* l_past.c */
+  const char *name_key[DTL_NAMES], *name_val[DTL_NAMES];  /* bound.c */
   DtScopeName scope[DTL_SCOPES];
   const char *names_in; int names_line;         /* asked there last */
-  int ref_locals, ref_globals;  /* registry: the prompt's locals, and names of
-                                ** globals the sources assign to; or 0 */
+  lua_State *asked;             /* a stack of what names are asked of: see
+                                ** bound.c; held by the registry, or NULL */
+  const char *global[DTL_GLOBALS]; int nglobals;        /* globals that sources
+                                ** assign to, interned */
+  int ref_globals;              /* registry: the set of them; or 0 */
   int ref_py[DTL_PY_KEYS];      /* registry: keys of scopes, pyframe.h; or 0 */
   int ref_py_data;              /* and the function that tells data */
   /* What where() found last, and for which operator; names ask for it again. */
@@ -91,6 +108,7 @@ typedef struct DtBind {
                                 ** function stands, and the call outside, lie
                                 ** as thought */
   DtSeenFrame seen[2][DTL_FRAMES];      /* of `L`, of `cur`; innermost first */
+  DtSeenCalls calls[2];
   const void *tensor_meta;      /* metatable of tensors, once one was seen */
 } DtBind;
 

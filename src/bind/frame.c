@@ -335,14 +335,6 @@ void dtL_set_prompt_env (lua_State *L) {
   lua_setfield(L, LUA_REGISTRYINDEX, key_env);
 }
 
-/* By number: reading it must not allocate (names are asked for inside the
-** engine, at every operator). */
-void dtL_set_prompt_locals (lua_State *L) {
-  DtBind *b = dtL_state(L);
-  if (b->ref_locals == 0) b->ref_locals = luaL_ref(L, LUA_REGISTRYINDEX);
-  else lua_rawseti(L, LUA_REGISTRYINDEX, b->ref_locals);
-}
-
 /* --- sources --- */
 
 void dtL_source_add (lua_State *L, const char *name, const char *text,

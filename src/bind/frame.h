@@ -52,6 +52,9 @@ void dtL_set_prompt_locals (lua_State *L);
 
 /* Remember which globals a source assigns to: they are recorded by name. */
 void dtL_names_from (lua_State *L, const char *text, size_t n);
+/* Record which variables hold tensors just before operator #seq (DtDebug.names;
+** `ud`: the DtBind).  Allocates nothing of Lua's.  Local. */
+void dtL_bound (void *ud, DtDebug *d, int64_t seq);
 /* Replace the environment on the top by one in which names are what they were
 ** just before operator #seq, in `scope` of the script (interned). */
 void dtL_past_env (lua_State *L, int64_t seq, const char *scope);

@@ -10,13 +10,21 @@
 
 typedef struct Find {
   int n; DtVar *const *v; const char **out;
-  uint64_t open;                /* named in the tables at hand: of several names
-                                ** the first in the alphabet, on every rank */
+  bool *open;                   /* v[i] was named in the tables at hand: of
+                                ** several names the first in the alphabet, on
+                                ** every rank */
+  bool any;                     /* one of them was */
 } Find;
 
 /* Does v[i] still want a name? */
 static bool wants (const Find *f, int i) {
-  return f->out[i] == NULL || (i < 64 && f->open >> i & 1);
+  return f->out[i] == NULL || f->open[i];
+}
+
+/* The tables at hand have been gone through. */
+static void settle (Find *f) {
+  if (f->any) memset(f->open, 0, (size_t)f->n * sizeof *f->open);
+  f->any = false;
 }
 
 /* The value on the top is a tensor we look for, and wants a name? */
@@ -34,7 +42,7 @@ static bool sought (lua_State *L, const Find *f) {
 static void call_it (lua_State *L, Find *f, int i, const char *name) {
   if (f->out[i] != NULL && strcmp(name, f->out[i]) >= 0) return;
   f->out[i] = dt_session_intern(dtL_session(L), name);
-  if (i < 64) f->open |= UINT64_C(1) << i;
+  f->open[i] = f->any = true;
 }
 
 /* The value on the top is called `name`. */
@@ -86,14 +94,14 @@ static void python_frame (lua_State *L, Find *f) {
     dtL_py_get(L, -1, DT_PY_VARS);
     if (lua_istable(L, -1)) {
       table_fields(L, f, "");
-      f->open = 0;
+      settle(f);
       lua_pushnil(L);
       while (lua_next(L, -2)) {
         if (lua_istable(L, -1) && lua_type(L, -2) == LUA_TSTRING)
           object_fields(L, f, lua_tostring(L, -2));
         lua_pop(L, 1);
       }
-      f->open = 0;
+      settle(f);
     }
     lua_pop(L, 1);
   } while (dtL_py_up(L));
@@ -225,9 +233,9 @@ static void frame (lua_State *L, lua_Debug *ar, Find *f) {
   for (i = 1; (name = lua_getlocal(L, ar, i)) != NULL; i++) {
     if (name[0] != '(') {
       match(L, f, name);
-      f->open = 0;
+      settle(f);
       if (lua_type(L, -1) == LUA_TTABLE) object_fields(L, f, name);
-      f->open = 0;
+      settle(f);
     }
     lua_pop(L, 1);
   }
@@ -236,7 +244,7 @@ static void frame (lua_State *L, lua_Debug *ar, Find *f) {
     if (strcmp(name, "_ENV") == 0 && lua_type(L, -1) == LUA_TTABLE)
       table_fields(L, f, "");
     else match(L, f, name);
-    f->open = 0;
+    settle(f);
     lua_pop(L, 1);
   }
   lua_pop(L, 1);
@@ -256,18 +264,22 @@ static void each_frame (lua_State *L, Find *f,
     lua_getinfo(L, "Sl", &ar);
     if (ar.currentline < 0 || strncmp(ar.source, "=[dt", 4) == 0) continue;
     look(L, &ar, f);
-    f->open = 0;
+    settle(f);
   }
 }
 
 void dtL_find_names (lua_State *L, int n, DtVar *const *v, const char **out) {
-  Find f = { n, v, out, 0 };
-  if (!lua_checkstack(L, 16)) return;
-  each_frame(L, &f, frame);
-  lua_pushglobaltable(L);
-  table_fields(L, &f, "");
-  f.open = 0;
-  lua_pop(L, 1);
-  if (unnamed(&f)) each_frame(L, &f, frame_modules);
-  dt_error_clear(dtL_session(L)->cx);
+  DtCtx *cx = dtL_session(L)->cx;
+  DtArenaMark top = dt_arena_mark(&cx->scratch);
+  Find f = { n, v, out, DT_ANEWN(cx, &cx->scratch, bool, n), false };
+  if (f.open != NULL && lua_checkstack(L, 16)) {
+    each_frame(L, &f, frame);
+    lua_pushglobaltable(L);
+    table_fields(L, &f, "");
+    settle(&f);
+    lua_pop(L, 1);
+    if (unnamed(&f)) each_frame(L, &f, frame_modules);
+  }
+  dt_arena_release(&cx->scratch, top);
+  dt_error_clear(cx);
 }

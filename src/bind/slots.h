@@ -17,11 +17,19 @@ void dtL_slots_learn (lua_State *L);
 /* Ask the interface for everything from now on. */
 void dtL_slots_forget (DtBind *b);
 
+/* The record of a call, as `i_ci` of its lua_Debug: places of slot 0, of the
+** call outside it and of where its function stands. */
+enum { DTL_CI_FUNC = 0, DTL_CI_CALLER = 16, DTL_CI_PC = 32 };
+
+static inline const void *dtL_slots_at (const void *p, int at) {
+  const void *q;
+  memcpy(&q, (const char *)p + at, sizeof q);
+  return q;
+}
+
 /* Slot 0 of a frame, its function.  Only where something was learned.  Pure. */
 static inline const char *dtL_slots_func (const lua_Debug *ar) {
-  const char *p;
-  memcpy(&p, (const void *)ar->i_ci, sizeof p);
-  return p;
+  return (const char *)dtL_slots_at((const void *)ar->i_ci, DTL_CI_FUNC);
 }
 
 /* Is the frame surely that of a C function?  Pure. */
@@ -34,13 +42,11 @@ static inline bool dtL_slots_is_c (const DtBind *b, const lua_Debug *ar) {
 ** level + 1.  False, and *ar is of no use, when there is none. */
 static inline bool dtL_slots_out (lua_State *L, const DtBind *b, int level,
                                   lua_Debug *ar) {
-  enum { CALLER = 16 };         /* place in the call's record */
-  const char *ci, *out;
+  const void *ci;
   if (!b->links) return lua_getstack(L, level + 1, ar) != 0;
-  memcpy(&ci, (const char *)(const void *)ar->i_ci + CALLER, sizeof ci);
-  memcpy(&out, ci + CALLER, sizeof out);        /* the lowest is no call */
+  ci = dtL_slots_at((const void *)ar->i_ci, DTL_CI_CALLER);
   memcpy(&ar->i_ci, &ci, sizeof ci);
-  return out != NULL;
+  return dtL_slots_at(ci, DTL_CI_CALLER) != NULL;       /* the lowest is none */
 }
 
 /* The general way of the next function. */
@@ -84,12 +90,9 @@ static inline bool dtL_is_ours (const char *source) {
 ** same `i_ci` is the same point of the same function.  NULL: not known. */
 static inline const void *dtL_slots_pc (const DtBind *b, const lua_Debug *ar,
                                         const void **func) {
-  enum { PC = 32 };             /* place in the call's record */
-  const void *pc;
   if (!b->pcs) return NULL;
-  memcpy(func, dtL_slots_func(ar), sizeof *func);
-  memcpy(&pc, (const char *)(const void *)ar->i_ci + PC, sizeof pc);
-  return pc;
+  *func = dtL_slots_at(dtL_slots_func(ar), 0);
+  return dtL_slots_at((const void *)ar->i_ci, DTL_CI_PC);
 }
 
 /* The locals of a frame: local i lies in slot i. */
