@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
 ** debug/record.c: the record of operators: a ring filled from the session's
-** events, and the last failed call.  Asking the record about the past is in
-** past.c.
+** events.  Asking the record about the past is in past.c.
 **
 ** Entries own an arena each, which is reused when the ring wraps, so a long
 ** run does not grow.  Values are kept by a second reference to a tensor's
@@ -10,19 +9,11 @@
 ** limit the oldest entries lose their values first. */
 #include <stddef.h>
 #include <string.h>
-#include "debug/control.h"
-#include "debug/grads.h"
-#include "debug/verify.h"
+#include "debug/record_int.h"
 
-#define MASK ((UINT64_C(1) << DT_EV_FUNC) | (UINT64_C(1) << DT_EV_FUNC_END) \
-  | (UINT64_C(1) << DT_EV_OP) | (UINT64_C(1) << DT_EV_PROP) \
-  | (UINT64_C(1) << DT_EV_OP_END) | (UINT64_C(1) << DT_EV_REDIST) \
-  | (UINT64_C(1) << DT_EV_REDIST_END) | (UINT64_C(1) << DT_EV_COLL) \
-  | (UINT64_C(1) << DT_EV_ERROR))
-
-/* Room of an entry's first block, bytes of values by default, and the part of
-** a rank's memory limit that values may take. */
-enum { ENTRY = 1024, WARM = 640, LINE = 64, VALUES = 64 << 20, PART = 8 };
+/* Room of an entry's first block, and the part of a rank's memory limit that
+** values may take. */
+enum { ENTRY = 1024, WARM = 640, LINE = 64, PART = 8 };
 
 const DtMeta dt_record_none = { .ndim = 0 };
 
@@ -33,7 +24,8 @@ static void value_drop (DtDebug *d, DtRecVar *v) {
   if (b == NULL) return;
   v->block = NULL;
   if (--b->kept == 0) d->rec.kept -= (int64_t)b->nbytes;
-  dt_block_unref(d->s->cx, b);
+  if (b->refs > 1) b->refs--;
+  else dt_block_unref(d->s->cx, b);
 }
 
 static void values_drop (DtDebug *d, DtRecOp *r) {
@@ -58,12 +50,12 @@ static void values_fit (DtDebug *d) {
   }
 }
 
-static void value_keep (DtDebug *d, DtRecVar *r, DtBlock *b) {
-  if (!d->rec.values || b == NULL || (int64_t)b->nbytes > limit_of(d) / 2)
-    return;
+/* The block is kept unless it is larger than `most`. */
+static DtBlock *value_keep (DtDebug *d, DtBlock *b, int64_t most) {
+  if (b == NULL || (int64_t)b->nbytes > most) return NULL;
   b->refs++;
   if (b->kept++ == 0) d->rec.kept += (int64_t)b->nbytes;
-  r->block = b;
+  return b;
 }
 
 /* --- entries --- */
@@ -71,13 +63,17 @@ static void value_keep (DtDebug *d, DtRecVar *r, DtBlock *b) {
 static void vars_fini (DtDebug *d, int n, DtRecVar *v) {
   int i;
   for (i = 0; i < n; i++) {
+    DtSpec *s = v[i].spec;
     value_drop(d, &v[i]);
-    dt_spec_unref(d->s->cx, v[i].spec);
+    if (s == NULL) continue;
+    if (s->refs > 1) s->refs--;
+    else dt_spec_unref(d->s->cx, s);
   }
 }
 
+/* What the entry holds is given back; its fields stay as they are. */
 static void entry_clear (DtDebug *d, DtRecOp *r) {
-  DtArenaMark start = { NULL, 0 };
+  const DtArenaMark start = { NULL, 0 };
   int i;
   vars_fini(d, r->nin, r->in);
   vars_fini(d, r->nout, r->out);
@@ -86,8 +82,6 @@ static void entry_clear (DtDebug *d, DtRecOp *r) {
     dt_spec_unref(d->s->cx, r->move[i].dst);
   }
   if (r->raw) dt_mesh_unref(d->s->cx, r->raw->mesh);
-  memset(r, 0, offsetof(DtRecOp, arena));
-  memset(&r->args, 0, offsetof(DtArgs, v));
   dt_arena_release(&r->arena, start);
 }
 
@@ -127,8 +121,8 @@ static int64_t *rec_layout (DtRecVar *r, const DtVar *v, int64_t *lay) {
 }
 
 /* Writes every field: what was there is whatever memory held. */
-static int64_t *rec_var (DtDebug *d, DtRecVar *r, const DtVar *v,
-                         int64_t *lay) {
+static int64_t *rec_var (DtDebug *d, DtRecVar *r, const DtVar *v, int64_t *lay,
+                         int64_t most) {
   const DtTensor *t;
   if (v == NULL) {
     *r = (DtRecVar){ .none = true, .meta = &dt_record_none };
@@ -136,24 +130,25 @@ static int64_t *rec_var (DtDebug *d, DtRecVar *r, const DtVar *v,
   }
   t = v->local;
   r->id = v->id;
-  r->spec = v->spec ? dt_spec_ref(v->spec) : NULL;
+  r->spec = v->spec;
+  if (v->spec) v->spec->refs++;
   r->origin = v->origin;
   r->name = v->name;
   r->none = false;
   r->param = v->is_param;
-  r->needs_grad = dt_var_needs_grad(v);
+  r->needs_grad = v->requires_grad || v->grad_fn != NULL;
   r->offset = t->offset;
   r->storage = t->storage->id;
   r->marks = t->marks;
   r->version = t->storage->version;
-  r->block = NULL;
-  value_keep(d, r, t->storage->block);
+  r->block = value_keep(d, t->storage->block, most);
   return rec_layout(r, v, lay);
 }
 
 /* The list, and behind it what its entries point to.  Recording never fails the
 ** program: what does not fit is left out. */
 static DtRecVar *rec_vars (DtDebug *d, DtRecOp *r, int n, DtVar *const *v) {
+  const int64_t most = d->rec.values ? limit_of(d) / 2 : -1;
   size_t size = (size_t)n * sizeof(DtRecVar);
   DtRecVar *out;
   int64_t *lay;
@@ -162,22 +157,31 @@ static DtRecVar *rec_vars (DtDebug *d, DtRecOp *r, int n, DtVar *const *v) {
   out = dt_arena_raw(d->s->cx, &r->arena, size);
   if (out == NULL) { dt_error_clear(d->s->cx); return NULL; }
   lay = (int64_t *)(void *)(out + n);
-  for (i = 0; i < n; i++) lay = rec_var(d, &out[i], v[i], lay);
+  for (i = 0; i < n; i++) lay = rec_var(d, &out[i], v[i], lay, most);
   return out;
 }
 
 /* A copy of the arguments as far as they go. */
 static void rec_args (DtDebug *d, DtRecOp *r, const DtArgs *a) {
-  DtArgs copy;
-  size_t used = offsetof(DtArgs, v) + (size_t)a->n * sizeof a->v[0];
-  bool flat = true;
+  const size_t used = offsetof(DtArgs, v) + (size_t)a->n * sizeof a->v[0];
+  DtArgs *to = &r->args, copy;
   int i;
-  for (i = 0; i < a->n && flat; i++)
-    flat = a->v[i].kind != DT_V_LIST && a->v[i].kind != DT_V_STR;
-  if (flat) { memcpy(&r->args, a, used); return; }
-  if (dt_args_copy(d->s->cx, &r->arena, a, &copy) == DT_OK)
-    memcpy(&r->args, &copy, used);
-  else dt_error_clear(d->s->cx);
+  to->schema = a->schema;
+  to->n = a->n;
+  to->npos = a->npos;
+  to->given = a->given;
+  to->nslots = a->nslots;
+  for (i = 0; i < a->n; i++) {
+    if (a->v[i].kind == DT_V_LIST || a->v[i].kind == DT_V_STR) break;
+    to->v[i] = a->v[i];
+  }
+  if (i == a->n) return;
+  if (dt_args_copy(d->s->cx, &r->arena, a, &copy) == DT_OK) {
+    memcpy(to, &copy, used);
+  } else {
+    memset(to, 0, offsetof(DtArgs, v));
+    dt_error_clear(d->s->cx);
+  }
 }
 
 /* Side by side, for they are gone through one after the other. */
@@ -192,8 +196,10 @@ static DtRecOp *new_entry (DtDebug *d, const DtEvent *e, const char *label) {
   DtRecord *k = &d->rec;
   DtRecOp *r = &k->ring[k->head];
   entry_clear(d, r);
+  memset(r, 0, offsetof(DtRecOp, arena));
+  memset(&r->args, 0, offsetof(DtArgs, v));
   if (r->arena.first == NULL) entry_room(d, r);
-  k->head = (k->head + 1) % k->cap;
+  if (++k->head == k->cap) k->head = 0;
   if (k->n < k->cap) k->n++;
   else if (k->drop > 0) k->drop--;
   k->total++;
@@ -389,43 +395,6 @@ void dt_record_raw (DtDebug *d, int64_t before, const DtRecRaw *raw,
   r->raw = own;
 }
 
-static void failed_clear (DtDebug *d) {
-  DtFailed *f = &d->failed;
-  DtArenaMark start = { NULL, 0 };
-  int i;
-  for (i = 0; i < f->nin; i++) dt_var_unref(f->in[i]);
-  dt_arena_release(&f->arena, start);
-  {
-    DtArena keep = f->arena;
-    memset(f, 0, sizeof *f);
-    f->arena = keep;
-  }
-}
-
-/* Keep the failed call whole: arguments, inputs, words. */
-static void on_error (DtDebug *d, const DtEvent *e) {
-  DtFailed *f = &d->failed;
-  DtCtx *cx = d->s->cx;
-  DtArena *a = &f->arena;
-  int i;
-  if (e->op == NULL || e->err == NULL) return;
-  if (f->valid && f->fresh && f->seq == e->seq) return;   /* the first counts */
-  failed_clear(d);
-  f->in = DT_ANEWN(cx, a, DtVar *, e->nin + 1);
-  f->name = DT_ANEWN(cx, a, const char *, e->nin + 1);
-  f->message = dt_arena_strdup(cx, a, dt_buf_str(&e->err->err.message));
-  if (!f->in || !f->name || !f->message) return;
-  if (dt_args_copy(cx, a, e->args, &f->args) != DT_OK) return;
-  for (i = 0; i < e->nin; i++) f->in[i] = dt_var_ref(e->in[i]);
-  f->nin = e->nin;
-  f->code = e->status;
-  f->op = e->op;
-  f->seq = e->seq;
-  f->file = e->file; f->line = e->line;
-  f->backward = e->backward;
-  f->valid = f->fresh = true;
-}
-
 /* A DTensor call (distribute_tensor, to_local, FSDP's): an entry of its own,
 ** so that what it made can be followed back. */
 static void on_call (DtDebug *d, const DtEvent *e) {
@@ -455,7 +424,7 @@ static void on_func_end (DtDebug *d, const DtEvent *e) {
   }
 }
 
-static DtStatus listen (void *ud, DtSession *s, const DtEvent *e) {
+DtStatus dt_record_hear (void *ud, DtSession *s, const DtEvent *e) {
   DtDebug *d = (DtDebug *)ud;
   (void)s;
   if (d->muted && !(d->typing && d->muted == 1 && e->kind != DT_EV_ERROR)) {
@@ -481,13 +450,13 @@ static DtStatus listen (void *ud, DtSession *s, const DtEvent *e) {
     case DT_EV_REDIST: on_redist(d, e); break;
     case DT_EV_REDIST_END: on_redist_end(d); break;
     case DT_EV_COLL: on_coll(d, e); break;
-    case DT_EV_ERROR: on_error(d, e); break;
+    case DT_EV_ERROR: dt_debug_failed(d, e); break;
     default: break;
   }
   return DT_OK;
 }
 
-static DtStatus ring_new (DtDebug *d, int cap) {
+DtStatus dt_record_start (DtDebug *d, int cap) {
   d->rec.ring = DT_NEWN(d->s->cx, DtRecOp, cap);
   if (d->rec.ring == NULL) return DT_E_NOMEM;
   d->rec.room = dt_calloc(d->s->cx, (size_t)cap, ENTRY);
@@ -500,7 +469,7 @@ static DtStatus ring_new (DtDebug *d, int cap) {
 }
 
 /* Only entries that were used: the others have never been touched. */
-static void ring_free (DtDebug *d) {
+void dt_record_stop (DtDebug *d) {
   DtRecord *k = &d->rec;
   int i, used = k->total < k->cap ? (int)k->total : k->cap;
   if (k->ring == NULL) return;
@@ -521,7 +490,7 @@ DtStatus dt_record_take (DtDebug *d, int cap, DtRecord *old) {
   d->rec.off = old->off;
   d->rec.values = old->values;
   d->rec.limit = old->limit;
-  st = ring_new(d, cap);
+  st = dt_record_start(d, cap);
   if (st != DT_OK) d->rec = *old;
   return st;
 }
@@ -529,13 +498,13 @@ DtStatus dt_record_take (DtDebug *d, int cap, DtRecord *old) {
 void dt_record_drop (DtDebug *d, DtRecord *old) {
   DtRecord now = d->rec;
   d->rec = *old;
-  ring_free(d);
+  dt_record_stop(d);
   memset(old, 0, sizeof *old);
   d->rec = now;
 }
 
 void dt_record_give (DtDebug *d, DtRecord *old) {
-  ring_free(d);
+  dt_record_stop(d);
   d->rec = *old;
   memset(old, 0, sizeof *old);
 }
@@ -552,64 +521,4 @@ void dt_record_limit (DtDebug *d, int64_t bytes) {
   d->rec.values = bytes > 0;
   values_fit(d);
   if (bytes == 0 && d->rec.n > 0) values_drop(d, dt_record_at(d, 0));
-}
-
-DtStatus dt_debug_new (DtSession *s, int cap, DtDebug **out) {
-  DtDebug *d = DT_NEW(s->cx, DtDebug);
-  DtStatus st;
-  if (d == NULL) return DT_E_NOMEM;
-  d->s = s;
-  d->rec.limit = VALUES;
-  d->rec.values = true;
-  st = ring_new(d, cap);
-  if (st == DT_OK) st = dt_event_listen(s, MASK, listen, d, &d->listener);
-  if (st != DT_OK) {
-    dt_free(s->cx, d->rec.ring);
-    dt_free(s->cx, d->rec.room);
-    dt_free(s->cx, d);
-    return st;
-  }
-  s->debug = d;
-  st = dt_grads_new(d);
-  if (st != DT_OK) {
-    dt_debug_free(s);
-    return st;
-  }
-  if (out) *out = d;
-  return DT_OK;
-}
-
-void dt_debug_free (DtSession *s) {
-  DtDebug *d = dt_debug_of(s);
-  if (d == NULL) return;
-  dt_control_free(d);
-  dt_verify_off(d);
-  dt_grads_free(d);
-  dt_event_unlisten(s, d->listener);
-  failed_clear(d);
-  dt_arena_fini(s->cx, &d->failed.arena);
-  ring_free(d);
-  dt_record_drop(d, &d->last);
-  dt_record_drop(d, &d->typed);
-  dt_free(s->cx, d);
-  s->debug = NULL;
-}
-
-void dt_debug_mute (DtDebug *d, DtMute *m) {
-  m->seq = d->s->seq;
-  m->rng = d->s->rng;
-  m->grad = d->s->grad_enabled;
-  d->s->grad_enabled = false;
-  m->traced = dt_prop_traced_mode(d->s->prop, DT_TRACED_FROZEN);
-  if (d->muted++ == 0) d->muted_at = d->s->seq;
-  d->muted_bytes = 0;
-  d->muted_coll = 0;
-}
-
-void dt_debug_unmute (DtDebug *d, const DtMute *m) {
-  d->muted--;
-  d->s->seq = m->seq;
-  d->s->rng = m->rng;
-  d->s->grad_enabled = m->grad;
-  (void)dt_prop_traced_mode(d->s->prop, m->traced);
 }
