@@ -208,6 +208,18 @@ static void set_args (lua_State *L, const DtRecOp *r) {
   dtL_set_bool(L, "factory", (r->op->flags & DT_OP_FACTORY) != 0);
 }
 
+/* {seed, at, pair, stop, stop_pair}: see debug/record.h. */
+static void set_draw (lua_State *L, const DtRecDraw *g) {
+  if (g == NULL) return;
+  lua_createtable(L, 0, 5);
+  dtL_set_int(L, "seed", (int64_t)g->seed);
+  dtL_set_int(L, "at", (int64_t)g->at);
+  dtL_set_int(L, "pair", (int64_t)g->pair);
+  dtL_set_int(L, "stop", (int64_t)g->end);
+  dtL_set_int(L, "stop_pair", (int64_t)g->end_pair);
+  lua_setfield(L, -2, "draw");
+}
+
 static void set_colls (lua_State *L, const DtRecOp *r) {
   lua_createtable(L, r->ncoll, 0);
   for (int i = 0; i < r->ncoll; i++) {
@@ -311,6 +323,7 @@ static void push_entry (lua_State *L, int cache, const DtRecOp *r) {
   if (r->raw) set_raw(L, cache, r->raw);
   push_tensors(L, cache, "inputs", r->nin, r->in);
   push_tensors(L, cache, "outputs", r->nout, r->out);
+  set_draw(L, r->draw);
   set_colls(L, r);
   set_moves(L, r);
 }

@@ -77,6 +77,21 @@ static bool sound_args (const DtRecOp *r) {
   return true;
 }
 
+/* Of one tensor, with a source and parts that are there; dimensions are asked
+** again by who runs it. */
+static bool sound_raw (const DtRecOp *r) {
+  const DtRecRaw *w = r->raw;
+  int64_t n;
+  if (r->nin != 1 || r->nout != 1 || r->in[0].none || r->out[0].none ||
+      w->mdim < 0 || w->mdim >= w->mesh->ndim) return false;
+  n = w->mesh->shape[w->mdim];
+  for (int i = 0; i < w->nsplit; i++)
+    if (w->in_split[i] < 0 || w->out_split[i] < 0) return false;
+  return w->dim >= -DT_MAX_NDIM && w->dim <= DT_MAX_NDIM &&
+         w->dim2 >= -DT_MAX_NDIM && w->dim2 <= DT_MAX_NDIM && w->root >= 0 &&
+         w->root < n && (w->nsplit == 0 || w->nsplit == n);
+}
+
 bool dt_dump_sound (const DtRecOp *r) {
   for (int i = 0; i < r->nin; i++)
     if (!sound_var(&r->in[i])) return false;
@@ -90,5 +105,7 @@ bool dt_dump_sound (const DtRecOp *r) {
         m->ncoll < 0 || m->coll > r->ncoll || m->ncoll > r->ncoll - m->coll)
       return false;
   }
-  return r->seq > 0 && r->depth >= 0 && sound_args(r);
+  if (r->raw && !sound_raw(r)) return false;
+  return r->seq >= 0 && (r->seq > 0 || r->op == NULL) && r->depth >= 0 &&
+         sound_args(r);
 }

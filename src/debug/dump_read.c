@@ -247,7 +247,7 @@ static DtBlock *rblock (In *in) {
     in->block[in->nblock++] = b;
   } else b = in->block[k - 1];
   b->refs++;
-  if (b->kept++ == 0) in->d->rec.kept += (int64_t)b->nbytes;
+  if (b->kept++ == 0) in->d->rec.kept += dt_record_cost(b);
   return b;
 }
 
@@ -364,6 +364,35 @@ static void rmoves (In *in, DtRecOp *r) {
   }
 }
 
+static void rraw (In *in, DtRecOp *r) {
+  DtRecRaw *w = DT_ANEWN(in->d->s->cx, &r->arena, DtRecRaw, 1);
+  int64_t *split;
+  int i;
+  if (w == NULL) { in->bad = true; return; }
+  w->kind = rtext(in); w->reduce = rstr(in); w->mesh = rmesh(in);
+  w->mdim = rshort(in); w->dim = rshort(in); w->dim2 = rshort(in);
+  w->root = rshort(in); w->nsplit = rcount(in, 1 << 20);
+  split = DT_ANEWN(in->d->s->cx, &r->arena, int64_t, 2 * w->nsplit + 1);
+  if (split == NULL || w->mesh == NULL) { in->bad = true; return; }
+  for (i = 0; i < w->nsplit; i++) {
+    split[i] = rn(in);
+    split[w->nsplit + i] = rn(in);
+  }
+  w->in_split = split;
+  w->out_split = split + w->nsplit;
+  w->mesh = dt_mesh_ref(w->mesh);
+  r->raw = w;
+}
+
+static void rdraw (In *in, DtRecOp *r) {
+  DtRecDraw *g = DT_ANEWN(in->d->s->cx, &r->arena, DtRecDraw, 1);
+  if (g == NULL) { in->bad = true; return; }
+  g->seed = (uint64_t)rn(in); g->at = (uint64_t)rn(in);
+  g->pair = (uint64_t)rn(in); g->end = (uint64_t)rn(in);
+  g->end_pair = (uint64_t)rn(in);
+  r->draw = g;
+}
+
 static void rop (In *in, DtRecOp *r) {
   bool has_op;
   const char *error;
@@ -382,6 +411,11 @@ static void rop (In *in, DtRecOp *r) {
   r->out = rvars(in, &r->arena, &r->nout);
   rcolls(in, r);
   if (!in->bad) rmoves(in, r);
+  switch (in->bad ? 0 : rcount(in, 2)) {
+    case 1: rraw(in, r); break;
+    case 2: rdraw(in, r); break;
+    default: break;
+  }
   if (!in->bad && !dt_dump_sound(r)) in->bad = true;
 }
 

@@ -149,6 +149,25 @@ static void wvalue (Out *o, const DtValue *v) {
   }
 }
 
+/* Which of the two an entry has, and what it says. */
+static void wextra (Out *o, const DtRecOp *r) {
+  const DtRecRaw *w = r->raw;
+  const DtRecDraw *g = r->draw;
+  int i;
+  wn(o, w ? 1 : g ? 2 : 0);
+  if (w) {
+    wstr(o, w->kind); wstr(o, w->reduce); wmesh(o, w->mesh); wn(o, w->mdim);
+    wn(o, w->dim); wn(o, w->dim2); wn(o, w->root); wn(o, w->nsplit);
+    for (i = 0; i < w->nsplit; i++) {
+      wn(o, w->in_split[i]);
+      wn(o, w->out_split[i]);
+    }
+  } else if (g) {
+    wn(o, (int64_t)g->seed); wn(o, (int64_t)g->at); wn(o, (int64_t)g->pair);
+    wn(o, (int64_t)g->end); wn(o, (int64_t)g->end_pair);
+  }
+}
+
 static void wop (Out *o, const DtRecOp *r) {
   int i;
   wn(o, r->seq); wstr(o, r->label);
@@ -178,6 +197,7 @@ static void wop (Out *o, const DtRecOp *r) {
     wn(o, m->graph); wn(o, m->nsteps); wn(o, m->bytes); wn(o, m->coll);
     wn(o, m->ncoll);
   }
+  wextra(o, r);
 }
 
 static void wsources (Out *o, const DtDumpSources *s) {

@@ -23,7 +23,7 @@ static void value_drop (DtDebug *d, DtRecVar *v) {
   DtBlock *b = v->block;
   if (b == NULL) return;
   v->block = NULL;
-  if (--b->kept == 0) d->rec.kept -= (int64_t)b->nbytes;
+  if (--b->kept == 0) d->rec.kept -= dt_record_cost(b);
   if (b->refs > 1) b->refs--;
   else dt_block_unref(d->s->cx, b);
 }
@@ -34,19 +34,29 @@ static void values_drop (DtDebug *d, DtRecOp *r) {
   for (i = 0; i < r->nout; i++) value_drop(d, &r->out[i]);
 }
 
+/* All but the small ones. */
+static void values_thin (DtDebug *d, DtRecOp *r) {
+  int i;
+  for (i = 0; i < r->nin; i++)
+    if (r->in[i].block && dt_record_cost(r->in[i].block))
+      value_drop(d, &r->in[i]);
+  for (i = 0; i < r->nout; i++)
+    if (r->out[i].block && dt_record_cost(r->out[i].block))
+      value_drop(d, &r->out[i]);
+}
+
 static int64_t limit_of (const DtDebug *d) {
   int64_t mem = d->s->cx->mem.limit / PART;
   return mem > 0 && mem < d->rec.limit ? mem : d->rec.limit;
 }
 
-/* The oldest lose their values while there are too many; the entry under way
+/* The oldest lose their large values while there are too many; the entry under way
 ** keeps its own. */
 static void values_fit (DtDebug *d) {
   DtRecord *k = &d->rec;
   int64_t limit = limit_of(d);
   while (k->kept > limit && k->drop < k->n - 1) {
-    DtRecOp *r = dt_record_at(d, k->n - 1 - k->drop++);
-    values_drop(d, r);
+    values_thin(d, dt_record_at(d, k->n - 1 - k->drop++));
   }
 }
 
@@ -54,7 +64,7 @@ static void values_fit (DtDebug *d) {
 static DtBlock *value_keep (DtDebug *d, DtBlock *b, int64_t most) {
   if (b == NULL || (int64_t)b->nbytes > most) return NULL;
   b->refs++;
-  if (b->kept++ == 0) d->rec.kept += (int64_t)b->nbytes;
+  if (b->kept++ == 0) d->rec.kept += dt_record_cost(b);
   return b;
 }
 
@@ -216,6 +226,13 @@ static DtRecOp *new_entry (DtDebug *d, const DtEvent *e, const char *label) {
   return r;
 }
 
+static void rec_draw (DtDebug *d, DtRecOp *r) {
+  const DtRng *g = &d->s->rng.cpu;
+  r->draw = dt_arena_raw(d->s->cx, &r->arena, sizeof *r->draw);
+  if (r->draw == NULL) { dt_error_clear(d->s->cx); return; }
+  *r->draw = (DtRecDraw){ g->seed, g->offset, g->pair, g->offset, g->pair };
+}
+
 static void on_op (DtDebug *d, const DtEvent *e) {
   DtRecOp *r;
   /* Variables change from line to line, and where a line comes again. */
@@ -229,6 +246,7 @@ static void on_op (DtDebug *d, const DtEvent *e) {
   }
   r = new_entry(d, e, e->op->sig->full);
   rec_args(d, r, e->args);
+  if (e->op->flags & DT_OP_RANDOM) rec_draw(d, r);
   r->in = rec_vars(d, r, e->nin, e->in);
   r->nin = r->in ? e->nin : 0;
   d->rec.cur = r;
@@ -295,6 +313,10 @@ static void on_end (DtDebug *d, const DtEvent *e) {
   if (e->status != DT_OK && d->s->cx->err.code != DT_OK)
     r->error = dt_arena_strdup(d->s->cx, &r->arena,
                                dt_buf_str(&d->s->cx->err.message));
+  if (r->draw) {
+    r->draw->end = d->s->rng.cpu.offset;
+    r->draw->end_pair = d->s->rng.cpu.pair;
+  }
   r->out = rec_vars(d, r, e->nout, e->out);
   r->nout = r->out ? e->nout : 0;
   if (d->rec.kept > limit_of(d)) values_fit(d);
@@ -520,5 +542,6 @@ void dt_record_limit (DtDebug *d, int64_t bytes) {
   d->rec.limit = bytes;
   d->rec.values = bytes > 0;
   values_fit(d);
-  if (bytes == 0 && d->rec.n > 0) values_drop(d, dt_record_at(d, 0));
+  for (int i = 0; bytes == 0 && i < d->rec.n; i++)
+    values_drop(d, dt_record_at(d, i));
 }

@@ -52,6 +52,12 @@ typedef struct DtRecRaw {
   const int64_t *in_split, *out_split;
 } DtRecRaw;
 
+/* Where PyTorch's CPU generator was before an operator that draws, and after it
+** (base/rng.h). */
+typedef struct DtRecDraw {
+  uint64_t seed, at, pair, end, end_pair;
+} DtRecDraw;
+
 /* One tensor as it was. */
 typedef struct DtRecVar {
   int64_t id;                   /* of the variable (DtVar.id) */
@@ -69,6 +75,13 @@ typedef struct DtRecVar {
   DtBlock *block;               /* owned; NULL: values were not kept */
   const DtMeta *meta;           /* global: the spec's, or in the arena */
 } DtRecVar;
+
+/* What a block counts for of the bytes that values may take: small ones (a
+** step's number, a scale) stay while their entry does.  Pure. */
+enum { DT_RECORD_SMALL = 64 };
+static inline int64_t dt_record_cost (const DtBlock *b) {
+  return b->nbytes > DT_RECORD_SMALL ? (int64_t)b->nbytes : 0;
+}
 
 /* One operator.  Lists live in its own arena. */
 typedef struct DtRecOp {
@@ -91,6 +104,7 @@ typedef struct DtRecOp {
   int nmove, maxmove; DtRecMove *move;
   DtPropVia via; double cost;
   const DtRecRaw *raw;          /* in the arena; NULL = no raw collective */
+  DtRecDraw *draw;              /* in the arena; NULL = draws no numbers */
   const char *error;            /* message when it failed, else NULL */
   DtArena arena;
   DtArgs args;                  /* last: only args.n values are written */

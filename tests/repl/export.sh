@@ -111,6 +111,30 @@ printf '%s\n' ':set stop off' ':run step.py' :continue ':report r.md' \
 awk '/^```lua/ {on = 1; next} /^```/ {if (on) exit} on' r.md >repro.lua
 "$DTREPL" -n 2 repro.lua 2>&1 | grep -q "mixed .* in aten._foreach_lerp_.Scalar"
 check "a step's report" $?
+
+# Numbers that were drawn are drawn again, and none are made up: not where the
+# record no longer has them, nor in memory that is written before it is read.
+cat >drawn.lua <<'EOF'
+local mesh = dt.init_device_mesh("cpu", {2}, {mesh_dim_names = {"tp"}})
+dt.manual_seed(5)
+local model = nn.Sequential(nn.Linear(256, 256), nn.Linear(256, 4))
+dt.fully_shard(model, {mesh = mesh})
+local opt = dt.optim.AdamW(model:parameters(), {lr = 0.1})
+for _ = 1, 4 do
+  model(dt.randn(4, 256) * 0.5):pow(2):mean():backward()
+  opt:step()
+  opt:zero_grad()
+end
+local own = dt.distribute_tensor(dt.randn(4) + dt.rank(), mesh, "S(0)",
+  {src_data_rank = dt.None})
+local loss = model(dt.ones(2, 256)):sum()
+print(("%.6f"):format(loss:item()), own:full_tensor():sum():item())
+EOF
+printf '%s\n' ':record limit 1M' ':source drawn.lua' ':export torch drawn.py' \
+  | "$DTREPL" -n 2 >out.txt 2>&1
+grep -q '^torch.manual_seed(5)$' drawn.py && ! grep -q 'made up' drawn.py \
+  && grep -q 'src_data_rank=None' drawn.py
+check "drawn again, none made up" $?
 printf '%s\n' ':export html q.html' | "$DTREPL" --sandbox -n 2 >out.txt 2>&1
 [ ! -e q.html ]
 check "not in the sandbox" $?

@@ -53,6 +53,23 @@ is "a tensor of a file knows what made it" 0 "made  #3  aten.add" --open life.dt
 is "and what changed it" 0 "aten.randn.default	3" --open life.dtr
 input=":source life.lua\n$input"
 is "the same in the program's past" 0 "aten.randn.default	3" -n 4
+# Collectives of the script's own, and where its generator was.
+cat >raw.lua <<'END'
+dt.manual_seed(3)
+local x = dt.randn(20)
+dt.distributed.all_reduce(x)
+local n = dt.distributed.functional.all_gather_tensor(x, 0)
+END
+input=
+is "collectives are recorded" 0 "" --record raw.dtr raw.lua
+input=':export torch raw.py\n:record save raw2.dtr\n'
+is "and read again" 0 "raw.py" --open raw.dtr
+is "which is the same record" 0 "raw.py" --open raw2.dtr
+if [ "$(grep -c ' = collective("all_reduce"\| = collective("all_gather"\|^torch.manual_seed(3)$' raw.py)" = 3 ]; then
+  echo "ok - an opened record has them"; passed=$((passed + 1))
+else
+  echo "not ok - an opened record has them"; failed=$((failed + 1))
+fi
 input=':record open a.dtr\n:record save again.dtr\n'
 is "read and written again" 0 "5 operators" -n 4
 if cmp -s a.dtr again.dtr; then

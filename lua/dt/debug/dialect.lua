@@ -204,6 +204,17 @@ function Py.blocks(groups)
   return out
 end
 
+-- The CPU's generator after so many words from a seed.
+function Lua.drawn(seed, words, pair)
+  if words == 0 then return ("dt.manual_seed(%d)"):format(seed) end
+  return ("dt.debug.drawn(%d, %d, %d)"):format(seed, words, pair)
+end
+function Py.drawn(seed, words, pair)
+  local text = (seed < 0 and "0x%x" or "%d"):format(seed)
+  if words == 0 then return ("torch.manual_seed(%s)"):format(text) end
+  return ("drawn(%s, %d%s)"):format(text, words, pair > 0 and ", " .. pair or "")
+end
+
 -- A number that the script read: a line that shows it.
 function Lua.shown(_, text) return text end
 function Py.shown(op, text) return ("show(%q, %s)"):format(op, text) end

@@ -9,6 +9,7 @@ local dt = require "dt"
 local agreed = require "dt.debug.agreed"
 local dialect = require "dt.debug.dialect"
 local leaves = require "dt.debug.leaves"
+local memory = require "dt.debug.memory"
 local program = require "dt.debug.program"
 local custom = require "dt.debug.custom"
 local called = require "dt.debug.called"
@@ -105,32 +106,12 @@ local function view_step(W, s)
   return leaves.from_local(D, text, v, W.meshes[v.mesh], v.placements)
 end
 
--- Operators that write all of what they write, whatever was there.
-local OVER <const> = {copy_ = true, fill_ = true, zero_ = true, normal_ = true,
-  uniform_ = true, random_ = true, bernoulli_ = true, exponential_ = true}
-
 -- Does the step take memory in which nothing was written, and something reads
 -- it before all of it is written?  It is zero here, anything in PyTorch.
-local function reads_nothing(P, s)
-  local v = s.op:match("^aten%.[%w_]*empty") and P.values[s.outs[1] or 0]
+local function reads_nothing(W, s)
+  local v = s.op:match("^aten%.[%w_]*empty") and W.P.values[s.outs[1] or 0]
   if not v or s.error or (v.storage or 0) == 0 then return false end
-  local after = false
-  for _, t in ipairs(P.steps) do
-    for i, id in ipairs(after and t.ins or {}) do
-      local x = P.values[id]
-      if x.storage == v.storage then
-        local name = t.kind == "op" and t.op:match("^aten%.([%w_]+)%.")
-        if name and OVER[name] and i == 1 and t.ins[2] ~= id
-           and table.concat(x.local_shape, ",") == table.concat(v.local_shape, ",") then
-          return false
-        elseif t.kind ~= "detach" and name ~= "detach" then
-          return true
-        end
-      end
-    end
-    after = after or t == s
-  end
-  return true
+  return W.memory:first_use(v, s) == "read"
 end
 
 local FORBIDDEN <const> = "DT0305"      -- by ExplicitRedistributionContext
@@ -138,7 +119,7 @@ local FORBIDDEN <const> = "DT0305"      -- by ExplicitRedistributionContext
 local function op_step(W, s)
   local D = W.D
   local rhs = op_call(D, s, function (id) return name_of(W, id) end)
-  if D == Py and reads_nothing(W.P, s) then rhs = "zeroed(" .. rhs .. ")" end
+  if D == Py and reads_nothing(W, s) then rhs = "zeroed(" .. rhs .. ")" end
   if s.implicit then rhs = D.implicit:format(rhs) end
   if s.no_grad and not W.P.explicit then rhs = D.no_grad:format(rhs) end
   if s.taken_over then rhs = D.loss_parallel:format(rhs) end
@@ -150,6 +131,11 @@ end
 local makers = {op = op_step, call = call_step, view = view_step}
 
 function makers.leaf(W, s)
+  local v = W.P.values[s.outs[1]]
+  if not v.placements and (v.storage or 0) ~= 0
+     and W.memory:first_use(v, s) == "written" then
+    return leaves.room(W.D, v)
+  end
   local rhs, made_up = leaves.leaf(W.D, W.P.values[s.outs[1]], s.seq,
     W.meshes, W.left)
   return rhs, made_up and "numbers made up" or nil
@@ -184,9 +170,22 @@ function makers.raw(W, s)
   return W.D.raw(s.raw, name_of(W, s.ins[1]), W.meshes[s.mesh])
 end
 
--- Random numbers are no other's: what was drawn is written into the result.
+-- PyTorch's CPU generator is where it was, unless it stands there.
+local function draw_line(W, s)
+  local g, was = s.draw, W.drawn
+  if not g or not W.left then return end
+  if not was or was.seed ~= g.seed or was.stop ~= g.at
+     or was.stop_pair ~= g.pair then
+    W.lines[#W.lines + 1] = {lhs = {}, step = s,
+      rhs = W.D.drawn(g.seed, g.at, g.pair)}
+  end
+  W.drawn = g
+end
+
+-- Random numbers of other generators are no other's: what was drawn is written
+-- into the result.
 local function fill_lines(W, s)
-  if not s.random or not W.left then return end
+  if not s.random or s.draw or not W.left then return end
   for _, id in ipairs(s.outs) do
     local text = W.names[id] and leaves.fill(W.D, W.names[id], W.P.values[id],
       s.seq + 1, W.left)
@@ -214,6 +213,7 @@ end
 local function step_lines(W, s)
   local rhs, note = makers[s.kind](W, s)
   if not rhs then return end
+  draw_line(W, s)
   local own, lhs = {}, {}
   for _, id in ipairs(s.ins) do own[id] = true end
   for i, id in ipairs(s.slots or s.outs) do
@@ -251,7 +251,8 @@ end
 local function walk(D, P, own)
   local list, meshes = program.meshes(P)
   local W = {D = D, P = P, names = program.names(P), meshes = meshes,
-    lines = {}, left = own and leaves.budget() or nil}
+    lines = {}, left = own and leaves.budget() or nil,
+    memory = memory.of(P)}
   for _, text in ipairs(custom.lines(D, P)) do
     W.lines[#W.lines + 1] = {lhs = {}, rhs = text}
   end

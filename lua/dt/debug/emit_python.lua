@@ -108,6 +108,19 @@ def fill(x, text):
     return x
 ]]
 
+local DRAWN = [[
+
+
+def drawn(seed, words, pair=0):
+    """The generator after so many words; a normal number may be left over."""
+    torch.manual_seed(seed)
+    if pair:
+        torch.empty(pair - 1, dtype=torch.uint8).random_()
+        torch.empty((), dtype=torch.float64).normal_()
+        words -= pair + 3
+    torch.empty(words, dtype=torch.uint8).random_()
+]]
+
 local ZEROED = [[
 
 
@@ -200,7 +213,8 @@ local function had(P, id)
     and dt.debug.revive(id, late and last.seq + 1 or math.maxinteger)
   if not t then return "" end
   return dt.debug.quietly(function ()
-    return tostring((t.is_dtensor and t:to_local() or t):detach())
+    local x = (t.is_dtensor and t:to_local() or t):detach()
+    return pcall(dt._bytes, x) and tostring(x) or ""    -- else not kept
   end)
 end
 
@@ -283,6 +297,7 @@ function M.script(P, lines, names, o)
   local shows = not P.fails and #P.steps > 0
   if shows or text_has(lines, "show%(") then part(SHOW) end
   if o.bytes then part(BYTES) end
+  if text_has(lines, "drawn%(") then part(DRAWN) end
   if text_has(lines, "zeroed%(") then part(ZEROED) end
   if any(P, function (s) return s.implicit end) then part(IMPLICIT) end
   if text_has(lines, "explicitly%(") then part(EXPLICIT) end

@@ -144,6 +144,12 @@ function M.from_local(D, text, v, mesh, pl)
      {"stride", D.size(v.stride)}})
 end
 
+-- room(D, v) -> memory for a plain tensor whose numbers do not matter.
+function M.room(D, v)
+  return D.call(lib(D, "empty"), {ints(D, v.shape)},
+    {{"dtype", D.dtype(v.dtype)}})
+end
+
 -- leaf(D, v, seq, meshes, left) -> text of the tensor, are its numbers made up.
 -- With `left` (a budget) each rank writes its own part.
 function M.leaf(D, v, seq, meshes, left)

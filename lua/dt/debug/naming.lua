@@ -28,7 +28,8 @@ for word in ("and as assert async await break class continue def del do elif "
   .. "until while with yield None True False true false "
   .. "dt torch dist F nn os sys shutil tempfile timedelta print math int "
   .. "bytearray RuntimeError isinstance getattr list children child store "
-  .. "rank r leave show numbers fill zeroed implicitly explicitly collective DTensor Shard "
+  .. "rank r leave show numbers fill drawn zeroed implicitly "
+  .. "explicitly collective DTensor Shard "
   .. "Replicate Partial _StridedShard DeviceMesh init_device_mesh "
   .. "distribute_tensor loss_parallel"):gmatch("%S+") do
   reserved[word] = true

@@ -62,4 +62,11 @@ function M.fill(x, text)
   return x
 end
 
+-- dt.debug.drawn(seed, words, pair): the CPU's generator is where it is after so
+-- many words from a seed; `pair`: 1 + the word where the pair of normal numbers
+-- began whose second is left over, or 0.  Local.
+function M.drawn(seed, words, pair)
+  dt._rng(string.pack("=jjjjj", seed, words, pair, seed, 0))
+end
+
 return M

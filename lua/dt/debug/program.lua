@@ -282,6 +282,7 @@ local function add_step(P, made, e, o)
     step.kind = "op"
     step.args, step.kwargs = arguments(e)
     step.random, step.factory = e.random, e.factory
+    step.draw = e.draw and e.draw.at ~= e.draw.stop and e.draw or nil
     step.writes = next(e.writes) ~= nil
     step.wrote, step.asking = written(e)
     step.read = READS[e.op] and not e.error
