@@ -279,10 +279,35 @@ function M.all_gather(t, ...)
   return out
 end
 
+-- What gloo says of an output that is not n times the input: it is cut in n
+-- chunks, each of which must be like the input.
+local function check_chunks(out, t, n)
+  local rows = out.ndim > 0 and out.shape[1] or 1
+  local size = math.max((rows + n - 1) // n, 1)
+  local count = rows == 0 and n or (rows + size - 1) // size
+  local where_ = "ProcessGroupGloo::allgather: invalid %s at index 0 "
+    .. "(expected %s, got %s)"
+  if count ~= n then
+    util.raise("RuntimeError", where_, "output tensor list", "length " .. n,
+      tostring(count))
+  end
+  local chunk = {table.unpack(out.shape)}
+  chunk[1] = rows == 0 and 0 or size
+  local function text(list) return "(" .. table.concat(list, ", ") .. ")" end
+  local got, want = text(chunk), text {table.unpack(t.shape)}
+  if got ~= want then
+    util.raise("RuntimeError", where_, "tensor size", want, got)
+  end
+end
+
 -- distributed.all_gather_into_tensor(out, t, {group =})
 function M.all_gather_into_tensor(out, t, ...)
   refuse("c10d._allgather_base_.default", out, t)
   local a = options("all_gather_into_tensor", {"group", "async_op", "op"}, ...)
+  if util.is_tensor(out) and util.is_tensor(t) and out.device == "cpu" then
+    local mesh, mdim = where(a.group)
+    check_chunks(out, t, mesh:size(mdim))
+  end
   return later(whole("c10d._allgather_base_.default", {out, t}, function ()
     return write(out, run("all_gather", t, a.group, {dim = 0,
       name = "_allgather_base_"}))

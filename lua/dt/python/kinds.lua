@@ -97,6 +97,17 @@ end
 M.device_class = args.class("device", {__module__ = "torch",
   test = V.is_device, new = V.builtin(new_device, "device")})
 
+M.dtype_class = args.class("dtype", {__module__ = "torch",
+  test = util.is_dtype, new = V.builtin(function ()
+    util.raise("TypeError", "cannot create 'torch.dtype' instances")
+  end, "dtype")})
+
+local function is_size(v) return V.is_tuple(v) and rawget(v, "is_size") == true end
+M.size_class = args.class("Size", {__module__ = "torch", test = is_size,
+  new = V.builtin(function (a)
+    return V.size((V.items(a[1] or V.tuple {})))
+  end, "Size")})
+
 attrs.of_tensor.device = function (t) return M.device(t.device) end
 
 -- ---- type(v) ----
@@ -112,13 +123,12 @@ M.Parameter = args.class("Parameter", {__module__ = "torch.nn.parameter",
   end, "Parameter")})
 
 local made = {}                     -- classes that only type() names
-local MODULE = {Size = "torch", dtype = "torch",
+local MODULE = {
   ProcessGroup = "torch.distributed.distributed_c10d",
   Work = "torch.distributed.distributed_c10d"}
 -- What Python calls a value whose class has no other name here.
 local function plain(v)
   local name = V.type_name(v)
-  if V.is_tuple(v) and rawget(v, "is_size") then name = "Size" end
   if getmetatable(v) == V.builtin_mt then
     name = (rawget(v, "__qualname__") or rawget(v, "test")) and "type"
       or "builtin_function_or_method"
@@ -145,6 +155,10 @@ function M.class_of(v)
     return require("dt.python.dtensor")[v:repr():match("^[%w_]+")] or plain(v)
   elseif V.is_device(v) then
     return M.device_class
+  elseif util.is_dtype(v) then
+    return M.dtype_class
+  elseif is_size(v) then
+    return M.size_class
   elseif V.is_tuple(v) and rawget(v, "record") then
     return v.record
   end

@@ -162,12 +162,11 @@ M.torch = space({
   enable_grad = stage "enable_grad",
   split = parts("split", "tensor", "split_size_or_sections"),
   chunk = parts("chunk", "input", "chunks"),
-  Size = builtin(function (a)
-    return V.size((V.items(a[1] or V.tuple {})))
-  end, "Size"), manual_seed = dt.manual_seed,
+  Size = kinds.size_class, manual_seed = dt.manual_seed,
   set_grad_enabled = switch "set_grad_enabled",
   inference_mode = stage "inference_mode",
   is_tensor = util.is_tensor, device = kinds.device_class,
+  dtype = kinds.dtype_class,
   strided = tensors.strided, sparse_coo = tensors.sparse_coo,
   sparse_csr = tensors.sparse_csr, save = stdlib.save, load = stdlib.load,
 }, dt, F)

@@ -21,11 +21,17 @@ local function number(v)
   return v
 end
 
+-- Items as a sequence of seq's kind; part of a torch.Size is one.
+local function like(seq, items, n)
+  if not V.is_tuple(seq) then return V.list(items, n) end
+  return seq.is_size and V.size(items) or V.tuple(items, n)
+end
+
 local function concat(a, b)
   local out = {}
   for i = 1, a.n do out[i] = a[i] end
   for i = 1, b.n do out[a.n + i] = b[i] end
-  return (V.is_tuple(a) and V.tuple or V.list)(out, a.n + b.n)
+  return like(b.is_size and b or a, out, a.n + b.n)
 end
 
 local function times(seq, n)
@@ -38,7 +44,7 @@ local function times(seq, n)
       out[k] = seq[i]
     end
   end
-  return (V.is_tuple(seq) and V.tuple or V.list)(out, k)
+  return like(seq, out, k)
 end
 
 -- ---- integers: those that leave 64 bits go on in bigint.lua ----
@@ -504,7 +510,7 @@ local function slice_of(v, s)
   local out = {}
   for k, i in ipairs(slice_places(s, n)) do out[k] = items[i + 1] end
   if type(v) == "string" then return table.concat(out) end
-  return (V.is_tuple(v) and V.tuple or V.list)(out)
+  return like(v, out)
 end
 
 -- l[a:b] = items: the items between are replaced.

@@ -14,3 +14,6 @@ for bad in (lambda: torch.nonzero(3), lambda: torch.split([1], 2)):
         bad()
     except Exception as e:
         print(type(e).__name__, str(e).split("\n")[0])
+print(type(torch.float32), isinstance(torch.float32, torch.dtype), isinstance(3, torch.dtype), torch.dtype)
+s = torch.Size([2, 3])
+print(s + torch.Size([4]), s + (5,), (5,) + s, s[1:], s * 2, isinstance(s, torch.Size), isinstance((1,), torch.Size), type(x.shape) is torch.Size)
