@@ -88,9 +88,27 @@ static int l_life (lua_State *L) {
   return 1;
 }
 
+/* dt.debug.origin_id(x) -> the number under which the record knows what x was
+** made as, or nil: a parameter is another tensor than the one it was made from.
+** Local. */
+static int l_origin_id (lua_State *L) {
+  const DtVar *v = dtL_check_tensor(L, 1);
+  DtDebug *d = dtL_check_debug(L);
+  const DtRecOp *r = v->origin.seq > 0 ? dt_record_find(d, v->origin.seq)
+                                       : NULL;
+  int64_t id = 0;
+  bool named = false;
+  if (r) like(v, r->nout, r->out, &id, &named);
+  if (id != 0) lua_pushinteger(L, (lua_Integer)id);
+  else lua_pushnil(L);
+  return 1;
+}
+
 void dtL_open_when (lua_State *L, int dt) {
   lua_getfield(L, dt, "debug");
   lua_pushcfunction(L, l_life);
   lua_setfield(L, -2, "life");
+  lua_pushcfunction(L, l_origin_id);
+  lua_setfield(L, -2, "origin_id");
   lua_pop(L, 1);
 }

@@ -91,6 +91,10 @@ static void where (void *ud, const char **file, int *line) {
     b->at.defined = defined;
     return;
   }
+  if (b->floor.file && *b->floor.file) {  /* its call has taken its place */
+    *file = b->floor.file;
+    *line = 1;
+  }
 }
 
 DtFloor dtL_floor (lua_State *L, const char *file) {

@@ -262,6 +262,17 @@ static void print_why (const DtWhy *w, DtBuf *b) {
   }
 }
 
+/* Does it meet plain and distributed tensors, so that no strategy is asked for?
+** What has run has not, and one that has not run yet will. */
+static bool is_mixed (const DtSession *s, const DtRecOp *r) {
+  int i;
+  if (r->done || r->st != DT_OK) return r->st == DT_E_MIXED;
+  for (i = 0; i < r->nin && !s->implicit_replication; i++)
+    if (!r->in[i].none && r->in[i].spec == NULL &&
+        dt_meta_numel(r->in[i].meta) != 1) return true;
+  return false;
+}
+
 DtStatus dt_why_text (DtDebug *d, const DtRecOp *r, DtBuf *b) {
   DtSession *s = d->s;
   DtWhy *w = NULL;
@@ -278,6 +289,9 @@ DtStatus dt_why_text (DtDebug *d, const DtRecOp *r, DtBuf *b) {
     dt_buf_add(b, "all inputs are plain: nothing to decide\n");
     return DT_OK;
   }
+  if (r->op && is_mixed(s, r))
+    dt_buf_add(b, "refused: plain and distributed tensors meet (:explain "
+               "DT0101); were the plain ones replicated:\n");
   if (r->op == NULL)
     dt_buf_add(b, "no operator: what is asked for is done, nothing to decide\n");
   else if (dt_record_decide(d, r, &r->args, &w, &p) != DT_OK) {

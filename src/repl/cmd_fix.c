@@ -248,6 +248,14 @@ static DtStatus for_finding (DtCmdCall *c, bool *found) {
   return st;
 }
 
+/* Is the script stopped before anything of this run has failed? */
+static bool nothing_yet (const DtRepl *r) {
+  const DtDebug *d = dt_debug_of(r->s);
+  return r->at != NULL && r->at->why != DT_WHY_ERROR &&
+         r->at->why != DT_WHY_LUA &&
+         !(d->failed.valid && d->failed.seq >= d->from);
+}
+
 DtStatus dt_cmd_fix (DtCmdCall *c) {
   DtCtx *cx = c->r->cx;
   DtDebug *d = dt_debug_of(c->r->s);
@@ -258,6 +266,9 @@ DtStatus dt_cmd_fix (DtCmdCall *c) {
     return fix_by_hand(c, eq);
   if (*end != '\0' || k < 0)
     return dt_cmd_error(c, 0, "wanted the number of a repair");
+  if (nothing_yet(c->r))
+    return dt_raise(cx, DT_E_COMMAND, "nothing has failed yet: :continue goes "
+                    "on to where it does, then :fix repairs the call");
   if (dt_cmd_other_error(c, k == 0))
     return k == 0 ? DT_OK : dt_raise(cx, DT_E_COMMAND, "the last error is no "
                                      "operator's: there is no call to repair; "

@@ -4,7 +4,8 @@
 ** A terminal cuts in the middle of a word and goes on at the left edge, which
 ** makes tables unreadable.  Here a line is cut where two or more blanks stand,
 ** the gap between two columns of a table; if there is none far enough to the
-** right, at one blank outside quotes.  Only what a person looks at is cut:
+** right, at one blank outside quotes.  When smaller gaps make it fit, it is not
+** cut.  Only what a person looks at is cut:
 ** files, pipes and transcripts have whole lines. */
 #include "repl/narrow.h"
 
@@ -93,9 +94,43 @@ static bool find_cut (const char *s, size_t n, int at, int cols, int least,
   return at > cols && out->next > 0;
 }
 
+/* Does the line fit with gaps of two blanks between its columns?  Then it is
+** written so.  A picture's lines keep their places. */
+static bool squeezed (const char *s, size_t n, int cols, DtBuf *out) {
+  size_t i = strspn(s, " "), from = out->len;
+  int at = (int)i, width;
+  bool quoted = false;
+  dt_buf_addn(out, s, i);
+  while (i < n && at <= cols) {
+    size_t blanks = 0, k;
+    while (i + blanks < n && s[i + blanks] == ' ')
+      blanks++;
+    if (blanks > 2 && (strchr("|+", s[i - 1]) != NULL ||
+                       (i + blanks < n && strchr("|+", s[i + blanks]))))
+      break;
+    if (s[i] == '"')
+      quoted = !quoted;
+    k = blanks > 0 ? blanks : step(s + i, n - i, at, &width);
+    if (blanks > 2 && !quoted)
+      dt_buf_add(out, "  ");
+    else
+      dt_buf_addn(out, s + i, k);
+    at += blanks == 0 ? width : blanks > 2 && !quoted ? 2 : (int)blanks;
+    i += k;
+  }
+  if (i == n && at <= cols)
+    return true;
+  out->len = from;
+  if (out->s != NULL)
+    out->s[from] = '\0';
+  return false;
+}
+
 static void wrap_line (const char *s, size_t n, int cols, DtBuf *out) {
   int indent = (int)strspn(s, " ") + MORE, at = 0;
   Cut c;
+  if (find_cut(s, n, 0, cols, 0, &c) && squeezed(s, n, cols, out))
+    return;
   if (indent > cols / 3)
     indent = cols / 3;
   while (find_cut(s, n, at, cols, indent + cols / 4, &c)) {

@@ -20,6 +20,9 @@ clear_screen
 line '"一二三四五六七八九十 一二三四五六七八九十 end"'
 wait_for '    一二三四五六七八九十 end"'
 clear_screen
+line ':show x'
+wait_for '  2  (2,)  [2, 4]  [4:6, 0:4]'
+clear_screen
 line ':transcript'
 line ':set wrap off'
 line '("word "):rep(9) .. "end"'

@@ -34,7 +34,8 @@ local function split(text)
 end
 M.split = split
 
--- id -> the entry that made it (in-place operators make nothing).  Another name
+-- id -> the entry that made it (in-place operators make nothing); `whole`: no
+-- operator is older than the record.  Another name
 -- of the same memory, as nn.Parameter(t) is one, was made where that was.
 local function makers(entries)
   local made, by_storage = {}, {}
@@ -52,6 +53,7 @@ local function makers(entries)
         by_storage[program.storage_key(v)] = made[v.id]
       end
     end
+    made.whole = made.whole or e.seq == 1       -- nothing came before
   end
   return made
 end
@@ -86,7 +88,14 @@ local function follow(made, id, m, names)
   while id and depth < 1000 do
     depth = depth + 1
     local at = made[id]
-    if not at then
+    local last = chain[#chain]
+    if not at and last and made.whole then
+      -- No operator made it: the library did, of local parts, in that call.
+      last.note = ("set by this call, of local parts: argument %d"):format(
+        last.from)
+      last.set = true
+      break
+    elseif not at then
       chain[#chain + 1] = {op = "?", note = "made before the record begins"}
       break
     end
@@ -143,6 +152,10 @@ function M.blame(x, mdim)
   local id = page.id(x)
   local made = makers(dt.debug.entries())
   local at = made[id]
+  if not at and type(x) ~= "string" then
+    local first = dt.debug.origin_id(x)
+    if made[first] then id, at = first, made[first] end
+  end
   if not at then
     page.fail("INDEX", "the record does not know how this tensor was made: "
       .. "it is older than the record, or no operator has used it yet")
