@@ -23,32 +23,44 @@ static inline uint16_t extreme_of (__m512i v, uint16_t flip) {
   const __m512i all = _mm512_set1_epi16((int16_t)flip);
   return (uint16_t)(_mm_extract_epi16(extremes_half(v, all), 0) ^ flip);
 }
-static int64_t extremes_wide (const uint16_t *v, int64_t n, Extremes *e) {
-  enum { WORDS = 32 };
+
+typedef struct WideExtremes {
   __m512i top, least, most;
-  int64_t i = WORDS;
-  if (n < WORDS) return 0;
-  top = least = most = _mm512_loadu_si512(v);
-  for (; i + WORDS <= n; i += WORDS) {
-    const __m512i u = _mm512_loadu_si512(v + i);
-    top = _mm512_max_epi16(top, u);
-    least = _mm512_min_epu16(least, u);
-    most = _mm512_max_epu16(most, u);
-  }
-  e->top = (int16_t)extreme_of(top, 0x7fff);
-  e->least = extreme_of(least, 0);
-  e->most = extreme_of(most, 0xffff);
-  return i;
+} WideExtremes;
+static inline WideExtremes extremes_start (void) {
+  const WideExtremes e = { _mm512_set1_epi16(INT16_MIN), _mm512_set1_epi16(-1),
+                           _mm512_setzero_si512() };
+  return e;
 }
-#endif
+static inline void extremes_step (WideExtremes *e, __m512i v) {
+  e->top = _mm512_max_epi16(e->top, v);
+  e->least = _mm512_min_epu16(e->least, v);
+  e->most = _mm512_max_epu16(e->most, v);
+}
+/* The last n < 32 words, the first of them over and over. */
+static inline void extremes_last (WideExtremes *e, const uint16_t *v,
+                                  int64_t n) {
+  if (n <= 0) return;
+  extremes_step(e, _mm512_mask_loadu_epi16(_mm512_set1_epi16((int16_t)v[0]),
+                                           (__mmask32)((1u << n) - 1), v));
+}
+static inline Extremes extremes_end (const WideExtremes *v) {
+  const Extremes e = { (int16_t)extreme_of(v->top, 0x7fff),
+                       extreme_of(v->least, 0), extreme_of(v->most, 0xffff) };
+  return e;
+}
+static Extremes extremes_of (const uint16_t *v, int64_t n) {
+  WideExtremes e = extremes_start();
+  int64_t i = 0;
+  for (; i + 32 <= n; i += 32) extremes_step(&e, _mm512_loadu_si512(v + i));
+  extremes_last(&e, v + i, n - i);
+  return extremes_end(&e);
+}
+#else
 
 static Extremes extremes_of (const uint16_t *v, int64_t n) {
   Extremes e = { INT16_MIN, UINT16_MAX, 0 };
-  int64_t i = 0;
-#if defined(__AVX512BW__)
-  i = extremes_wide(v, n, &e);
-#endif
-  for (; i < n; i++) {
+  for (int64_t i = 0; i < n; i++) {
     const int16_t s = (int16_t)v[i];
     e.top = s > e.top ? s : e.top;
     e.least = v[i] < e.least ? v[i] : e.least;
@@ -56,3 +68,4 @@ static Extremes extremes_of (const uint16_t *v, int64_t n) {
   }
   return e;
 }
+#endif

@@ -70,7 +70,7 @@ typedef struct DtLoops {
   ** type PyTorch keeps the sum in. */
   void (*softmax_f32) (bool log_form, DtDtype t, const float *x, float *out,
                        int64_t n);
-  /* The same for a line of bf16; buf[n]. */
+  /* The same for a line of bf16; buf[n + 32]. */
   void (*softmax_bf16) (bool log_form, DtDtype t, const uint16_t *x,
                         uint16_t *out, float *buf, int64_t n);
   /* out[n] = normal numbers i.. of the stream. */

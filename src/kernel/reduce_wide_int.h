@@ -35,24 +35,51 @@ static double wide_spread (const float *v, double *squares) {
   return wide_tree(a, b);
 }
 
+/* Eight columns of one lane of a whole chunk, sums and those of squares. */
+static inline void wide_column (bool squares, const float *const *row,
+                                int64_t i, __mmask8 in, __m512d *sum,
+                                __m512d *square) {
+  __m512d a = _mm512_setzero_pd(), b = a;
+  for (int k = 0; k < RED_LANES; k++) {
+    const __m512d x = _mm512_cvtps_pd(_mm256_maskz_loadu_ps(in, row[k] + i));
+    if (squares) b = _mm512_fmadd_pd(x, x, b);
+    a = _mm512_add_pd(a, x);
+  }
+  *sum = a;
+  *square = b;
+}
+
 /* One lane of a whole chunk of a tile of w columns: sums, and those of squares
-** if asked for. */
+** if asked for.  A line of memory is taken whole: where rows are a power of 2
+** apart, sixteen of them do not stay in the nearest cache. */
+static inline void wide_lane (bool squares, double *lane,
+                              const float *const *row, int64_t w,
+                              int64_t next) {
+  __m512d a, b, c, d;
+  int64_t i = 0;
+  for (; i + 16 <= w; i += 16) {
+    for (int k = 0; k < RED_LANES; k++) wide_ask(row[k] + i, next);
+    wide_column(squares, row, i, 0xff, &a, &b);
+    wide_column(squares, row, i + 8, 0xff, &c, &d);
+    _mm512_storeu_pd(lane + i, a);
+    _mm512_storeu_pd(lane + i + 8, c);
+    if (squares) _mm512_storeu_pd(lane + w + i, b);
+    if (squares) _mm512_storeu_pd(lane + w + i + 8, d);
+  }
+  for (; i < w; i += 8) {
+    const __mmask8 in = (__mmask8)(w - i < 8 ? (1 << (w - i)) - 1 : 0xff);
+    wide_column(squares, row, i, in, &a, &b);
+    _mm512_mask_storeu_pd(lane + i, in, a);
+    if (squares) _mm512_mask_storeu_pd(lane + w + i, in, b);
+  }
+}
 static void wide_rows (bool squares, double *lane, const char *const *rows,
                        int64_t w) {
   const float *row[RED_LANES];
   for (int k = 0; k < RED_LANES; k++)
     row[k] = (const float *)(const void *)rows[k * RED_LANES];
-  for (int64_t i = 0; i < w; i += 8) {
-    const __mmask8 in = (__mmask8)(w - i < 8 ? (1 << (w - i)) - 1 : 0xff);
-    __m512d a = _mm512_setzero_pd(), b = a;
-    for (int k = 0; k < RED_LANES; k++) {
-      const __m512d x = _mm512_cvtps_pd(_mm256_maskz_loadu_ps(in, row[k] + i));
-      if (squares) b = _mm512_fmadd_pd(x, x, b);
-      a = _mm512_add_pd(a, x);
-    }
-    _mm512_mask_storeu_pd(lane + i, in, a);
-    if (squares) _mm512_mask_storeu_pd(lane + w + i, in, b);
-  }
+  if (squares) wide_lane(true, lane, row, w, rows[1] - rows[0]);
+  else wide_lane(false, lane, row, w, rows[1] - rows[0]);
 }
 
 /* The same of h words of two bf16 each, in single precision: rows 0, 32, ...

@@ -51,13 +51,16 @@ static int64_t line_len (const DtTensor *t, int dim) {
   return t->m.ndim == 0 ? 1 : t->m.shape[dim];
 }
 
-/* All lines of bf16: as they lie in memory, or through `own`. */
+/* All lines of bf16: as they lie in memory, or through `own`.  The buffer
+** begins where a cache line does. */
 static DtStatus all_bf16 (DtCtx *cx, DtLines *l, bool log_form, DtDtype sum_t,
                           int64_t n) {
-  enum { SIZE = sizeof(uint16_t) };
-  float *buf = dt_alloc(cx, (size_t)n * (sizeof *buf + SIZE));
-  if (buf == NULL) return DT_E_NOMEM;
-  uint16_t *own = (uint16_t *)(void *)(buf + n);
+  enum { SIZE = sizeof(uint16_t), PAD = 32, LINE = 64 };
+  float *base = dt_alloc(cx, (size_t)(n + PAD) * sizeof *base +
+                             (size_t)n * SIZE + LINE);
+  if (base == NULL) return DT_E_NOMEM;
+  float *buf = base + (-(uintptr_t)base & (LINE - 1)) / sizeof *base;
+  uint16_t *own = (uint16_t *)(void *)(buf + n + PAD);
   for (; !l->done; dt_lines_next(l)) {
     const uint16_t *x = (const uint16_t *)(const void *)l->p[1];
     const bool in_place = l->stride[0] == SIZE;
@@ -69,7 +72,7 @@ static DtStatus all_bf16 (DtCtx *cx, DtLines *l, bool log_form, DtDtype sum_t,
     dt_loops()->softmax_bf16(log_form, sum_t, x, y, buf, n);
     if (!in_place) dt_run_move(SIZE, l->p[0], l->stride[0], y, SIZE, n);
   }
-  dt_free(cx, buf);
+  dt_free(cx, base);
   return DT_OK;
 }
 

@@ -3,121 +3,78 @@
 ** softmax_int.h.  No include guard.
 **
 ** e^x = 2^(n/32) e^r, n the integer next to 32 x log2 e: the first factor is an
-** entry of a table and an exponent, the second 1 + r + r r / 2, right within
-** 2^-22 and for the largest element exactly.  (With 1 + r alone one bf16 in 400
-** would be another than PyTorch's.)  Lines where there is no largest (NaN,
-** infinity) are computed as floats.
+** entry of a table and an exponent, the second a parabola, right within 2^-21
+** and mostly within 2^-23.  Its vertex lies where one square and one sum make
+** it: u = r + 46 ln 2 / 32 takes no more than r does, and e^r is near a (u u + b),
+** the factor a being in the table.
 **
-** The two bf16 of a word are treated apart, those of low halves first. */
+** A line whose elements are within PLAIN is taken as it is.  Of others the
+** largest element is taken off first, and exponentials are 2^64 times as large
+** as they are (softmax_int.h).  Lines where there is no largest (NaN, infinity)
+** are computed as floats.
+**
+** The two bf16 of a word are treated apart.  Word i goes to lane i mod 16;
+** sixteen words of a lane are added in single precision, those of low halves and
+** those of high ones, then these two, and the rest in double. */
 
 enum {
-  EXPS = RED_LANES * 8,         /* words added in single precision, eight a lane */
+  EXPS = RED_LANES * 16,        /* words added in single precision */
   EXP_STEPS = 32,               /* of the table */
-  EXP_LEAST = -104              /* from there on there is nothing but zero */
+  EXP_LEAST = -104,             /* from there on there is nothing but zero */
+  PLAIN = 0x4220                /* 40, as bf16 */
 };
 
 static const float per_step = 46.1662407f, step_by = 0.0216608495f;
 static const float step_magic = 12582912.0f;    /* 1.5 * 2^23 */
+static const float step_vertex = 46.0f, even_part = 0.999947608f;
 
-/* Bits of 2^64 2^(j/32), less those that n << 18 has of j. */
+/* Bits of a 2^(j/32), less those that n << 18 has of j; a = 0.501816867, for
+** which the parabola's largest relative error is least. */
 static const uint32_t exp_table[EXP_STEPS] = {
-  0x5f800000u, 0x5f7ecd87u, 0x5f7daac3u, 0x5f7c980fu, 0x5f7b95c2u, 0x5f7aa43au,
-  0x5f79c3d3u, 0x5f78f4f0u, 0x5f7837f0u, 0x5f778d3au, 0x5f76f532u, 0x5f767043u,
-  0x5f75fed7u, 0x5f75a15bu, 0x5f75583fu, 0x5f7523f6u, 0x5f7504f3u, 0x5f74fbafu,
-  0x5f7508a4u, 0x5f752c4du, 0x5f75672au, 0x5f75b9beu, 0x5f76248cu, 0x5f76a81eu,
-  0x5f7744fdu, 0x5f77fbb8u, 0x5f78ccdfu, 0x5f79b907u, 0x5f7ac0c7u, 0x5f7be4bau,
-  0x5f7d257du, 0x5f7e83b3u,
+  0x3f007712u, 0x3eff4734u, 0x3efe271bu, 0x3efd171fu, 0x3efc179bu, 0x3efb28eau,
+  0x3efa4b6cu, 0x3ef97f80u, 0x3ef8c58au, 0x3ef81dedu, 0x3ef78911u, 0x3ef7075eu,
+  0x3ef69941u, 0x3ef63f27u, 0x3ef5f97fu, 0x3ef5c8beu, 0x3ef5ad57u, 0x3ef5a7c3u,
+  0x3ef5b87cu, 0x3ef5dfffu, 0x3ef61eccu, 0x3ef67565u, 0x3ef6e44fu, 0x3ef76c13u,
+  0x3ef80d3du, 0x3ef8c85bu, 0x3ef99dfdu, 0x3efa8eb9u, 0x3efb9b27u, 0x3efcc3e2u,
+  0x3efe0988u, 0x3eff6cbcu,
 };
 
-/* What a line is measured by. */
+/* What the exponentials of a line are made of: x, or x - max; magic leaves n in
+** the low bits, and 64 in those of the exponent unless the line is plain. */
 typedef struct Line {
-  float max;
-  bool clamp;                   /* is something below EXP_LEAST from there? */
+  bool plain;
+  float max, magic;
 } Line;
 
+static bool plain_extremes (const Extremes *e) {
+  return e->top <= PLAIN && (e->most < 0x8000u || e->most <= (0x8000u | PLAIN));
+}
+
 /* False: floats must do. */
-static bool line_of (const uint16_t *v, int64_t n, Line *line) {
-  const Extremes e = extremes_of(v, n);
-  const float low = dt_nw_from_bf16(e.most >= 0x8000u ? e.most : e.least);
-  line->max = dt_nw_from_bf16(e.top < 0 ? e.least : (uint16_t)e.top);
-  line->clamp = low - line->max < EXP_LEAST;
+static bool line_of (const Extremes *e, Line *line) {
+  const float low = dt_nw_from_bf16(e->most >= 0x8000u ? e->most : e->least);
+  line->plain = plain_extremes(e);
+  line->max = dt_nw_from_bf16(e->top < 0 ? e->least : (uint16_t)e->top);
+  line->magic = step_magic + (line->plain ? 0 : 64 * EXP_STEPS);
   return fabsf(line->max) < INFINITY && low == low;
 }
 
-/* 2^64 e^(x - max) */
-static inline float line_exp (float max, float x) {
-  const float d = x - max, c = d < EXP_LEAST ? EXP_LEAST : d;
-  const float t = fma_f32(c, per_step, step_magic), n = t - step_magic;
-  const float r = fma_f32(n, -step_by, c);
-  const uint32_t u = dt_nw_bits(t);
-  const float s = dt_nw_float(exp_table[u % EXP_STEPS] + (u << 18));
-  return fma_f32(s, fma_f32(r * 0.5f, r, r), s);
+static inline float step_exp (float magic, float x) {
+  const float t = fma_f32(x, per_step, magic), n = t - (magic + step_vertex);
+  const float u = fma_f32(n, -step_by, x);
+  const uint32_t b = dt_nw_bits(t);
+  const float s = dt_nw_float(exp_table[b % EXP_STEPS] + (b << 18));
+  return s * fma_f32(u, u, even_part);
+}
+static inline float line_exp (bool plain, float magic, float max, float x) {
+  const float d = plain ? x : x - max;
+  return step_exp(magic, !plain && d < EXP_LEAST ? EXP_LEAST : d);
 }
 
-#if defined(__AVX512BW__)
-typedef struct ExpsWide {
-  __m512 max, least, magic, per, by, half, table[2];
-} ExpsWide;
-static inline __m512 exp_wide (const ExpsWide *k, __m512 x, bool clamp) {
-  x = _mm512_sub_ps(x, k->max);
-  if (clamp) x = _mm512_max_ps(k->least, x);
-  const __m512 t = _mm512_fmadd_ps(x, k->per, k->magic);
-  __m512 r = _mm512_fnmadd_ps(_mm512_sub_ps(t, k->magic), k->by, x);
-  const __m512i u = _mm512_castps_si512(t);
-  const __m512 e = _mm512_permutex2var_ps(k->table[0], u, k->table[1]);
-  const __m512 s = _mm512_castsi512_ps(_mm512_add_epi32(
-    _mm512_castps_si512(e), _mm512_slli_epi32(u, 18)));
-  r = _mm512_fmadd_ps(_mm512_mul_ps(r, k->half), r, r);
-  return _mm512_fmadd_ps(s, r, s);
+/* Where exponentials of high halves are, after those of low ones. */
+static inline int64_t high_part (int64_t n) {
+  return (n / 2 + RED_LANES) / RED_LANES * RED_LANES;
 }
-/* lane[16] += v */
-static inline void wide_add (double *lane, __m512 v) {
-  const __m512d a = _mm512_cvtps_pd(_mm512_castps512_ps256(v));
-  const __m512d b = _mm512_cvtps_pd(_mm512_extractf32x8_ps(v, 1));
-  _mm512_storeu_pd(lane, _mm512_add_pd(_mm512_loadu_pd(lane), a));
-  _mm512_storeu_pd(lane + 8, _mm512_add_pd(_mm512_loadu_pd(lane + 8), b));
-}
-/* All whole EXPS of h words; how many words these are. */
-static inline int64_t exps_loop (const ExpsWide *k, bool clamp,
-                                 const uint16_t *x, float *to_low,
-                                 float *to_high, int64_t h, double *low,
-                                 double *high) {
-  const __m512i upper = _mm512_set1_epi32((int)0xffff0000u);
-  int64_t i = 0;
-  for (; i + EXPS <= h; i += EXPS) {
-    __m512 a = _mm512_setzero_ps(), b = a;
-    for (int s = 0; s < EXPS; s += RED_LANES) {
-      const __m512i w = _mm512_loadu_si512(x + 2 * (i + s));
-      const __m512 l = exp_wide(k, _mm512_castsi512_ps(
-        _mm512_slli_epi32(w, 16)), clamp);
-      const __m512 u = exp_wide(k, _mm512_castsi512_ps(
-        _mm512_and_si512(w, upper)), clamp);
-      a = _mm512_add_ps(a, l);
-      b = _mm512_add_ps(b, u);
-      if (to_low == NULL) {     /* the next line, likely; with stores it harms */
-        _mm_prefetch((const char *)(x + 2 * (i + s + h)), _MM_HINT_T0);
-        continue;
-      }
-      _mm512_storeu_ps(to_low + i + s, l);
-      _mm512_storeu_ps(to_high + i + s, u);
-    }
-    wide_add(low, a);
-    wide_add(high, b);
-  }
-  return i;
-}
-static int64_t exps_wide (const Line *line, const uint16_t *x, float *to_low,
-                          float *to_high, int64_t h, double *low,
-                          double *high) {
-  const ExpsWide k = {
-    _mm512_set1_ps(line->max), _mm512_set1_ps(EXP_LEAST),
-    _mm512_set1_ps(step_magic), _mm512_set1_ps(per_step), _mm512_set1_ps(step_by),
-    _mm512_set1_ps(0.5f),
-    { _mm512_loadu_ps(exp_table), _mm512_loadu_ps(exp_table + 16) } };
-  return line->clamp ? exps_loop(&k, true, x, to_low, to_high, h, low, high)
-                     : exps_loop(&k, false, x, to_low, to_high, h, low, high);
-}
-#endif
 
 /* As dt_nw_to_bf16() of numbers: halves are rounded up, or to even.  A share
 ** of the whole never lies between two bf16: it would have to be a power of 2. */
@@ -127,43 +84,74 @@ static inline uint32_t even_bits (float v) {
   return u + ((u & 0x10000u) != 0 ? 0x8000u : 0x7fffu);
 }
 
-/* The sum of the exponentials of a line, and they: those of low halves first,
-** then of upper ones; buf may be NULL. */
-static double exps_bf16 (const Line *line, const uint16_t *x, float *buf,
-                         int64_t n) {
-  const int64_t h = n / 2;
-  double low[RED_LANES] = {0}, high[RED_LANES] = {0};
-  int64_t i = 0;
 #if defined(__AVX512BW__)
-  i = exps_wide(line, x, buf, buf == NULL ? NULL : buf + (n - h), h, low, high);
-#endif
-  for (; i < h; i += EXPS) {
+#include "kernel/softmax_wide_int.h"
+#else
+
+/* The exponentials of w <= EXPS words, and of one half more if `odd`. */
+static inline void exps_group (bool plain, const Line *line, const uint16_t *x,
+                               float *a, float *b, int64_t w, bool odd) {
+  const float magic = line->magic, max = line->max;
+  DT_IVDEP for (int64_t k = 0; k < w; k++) {
+    const uint32_t u = word_at(x, k);
+    a[k] = line_exp(plain, magic, max, word_low(u));
+    b[k] = line_exp(plain, magic, max, word_high(u));
+  }
+  if (odd) a[w] = line_exp(plain, magic, max, dt_nw_from_bf16(x[2 * w]));
+}
+
+/* lane[i mod 16] += v[i], in single precision. */
+static void group_add (float *lane, const float *v, int64_t n) {
+  int64_t i = 0;
+  for (; i + RED_LANES <= n; i += RED_LANES)
+    for (int l = 0; l < RED_LANES; l++) lane[l] += v[i + l];
+  for (; i < n; i++) lane[i % RED_LANES] += v[i];
+}
+
+/* The sum of the exponentials of a line, and they; buf may be NULL. */
+static double exps_line (const Line *line, const uint16_t *x, float *buf,
+                         int64_t n) {
+  double lane[RED_LANES] = {0};
+  float a[EXPS], b[EXPS];
+  const int64_t h = n / 2;
+  for (int64_t i = 0; 2 * i < n; i += EXPS) {
+    float low[RED_LANES] = {0}, high[RED_LANES] = {0};
     const int64_t w = h - i < EXPS ? h - i : EXPS;
-    float a[EXPS], b[EXPS];
-    DT_IVDEP for (int64_t k = 0; k < w; k++) {
-      const uint32_t u = word_at(x, i + k);
-      a[k] = line_exp(line->max, word_low(u));
-      b[k] = line_exp(line->max, word_high(u));
-    }
-    lanes_add(low, a, w);
-    lanes_add(high, b, w);
+    const bool odd = w < EXPS && n % 2 != 0;
+    if (line->plain) exps_group(true, line, x + 2 * i, a, b, w, odd);
+    else exps_group(false, line, x + 2 * i, a, b, w, odd);
+    group_add(low, a, w + odd);
+    group_add(high, b, w);
+    for (int l = 0; l < RED_LANES; l++) lane[l] += (double)(low[l] + high[l]);
     if (buf == NULL) continue;
-    memcpy(buf + i, a, (size_t)w * sizeof *a);
-    memcpy(buf + (n - h) + i, b, (size_t)w * sizeof *b);
+    memcpy(buf + i, a, (size_t)(w + odd) * sizeof *a);
+    memcpy(buf + high_part(n) + i, b, (size_t)w * sizeof *b);
   }
-  if (n % 2 != 0) {
-    const float e = line_exp(line->max, dt_nw_from_bf16(x[n - 1]));
-    low[h % RED_LANES] += (double)e;
-    if (buf != NULL) buf[h] = e;
+  return lanes_sum(lane);
+}
+
+/* The same without exponentials, of a line to be measured; false: floats must
+** do. */
+static bool exps_sum (Line *line, const uint16_t *x, int64_t n, double *sum) {
+  const Extremes e = extremes_of(x, n);
+  if (!line_of(&e, line)) return false;
+  *sum = exps_line(line, x, NULL, n);
+  return true;
+}
+
+static bool is_plain (const uint16_t *x, int64_t n) {
+  uint16_t most = 0;
+  for (int64_t i = 0; i < n; i++) {
+    const uint16_t mag = x[i] & 0x7fffu;
+    most = mag > most ? mag : most;
   }
-  for (int l = 0; l < RED_LANES; l++) low[l] += high[l];
-  return lanes_sum(low);
+  return most <= PLAIN;
 }
 
 static void shares_bf16 (const float *buf, uint16_t *out, int64_t n,
                          float scale) {
   const int64_t h = n / 2;
-  const float *low = buf, *high = buf + (n - h);
+  const float *low = buf, *high = buf + high_part(n);
   DT_IVDEP for (int64_t i = 0; i < h; i++) {
     const uint32_t a = share_bits(low[i] * scale);
     const uint32_t b = share_bits(high[i] * scale);
@@ -172,60 +160,51 @@ static void shares_bf16 (const float *buf, uint16_t *out, int64_t n,
   if (n % 2 != 0) out[n - 1] = (uint16_t)(share_bits(low[h] * scale) >> 16);
 }
 
-#if defined(__AVX512BW__)
-static inline __m512i even_wide (__m512 v) {
-  const __m512i u = _mm512_castps_si512(v);
-  const __m512i r = _mm512_add_epi32(u, _mm512_set1_epi32(0x7fff));
-  const __mmask16 odd = _mm512_test_epi32_mask(u, _mm512_set1_epi32(0x10000));
-  return _mm512_mask_add_epi32(r, odd, r, _mm512_set1_epi32(1));
-}
-static int64_t logs_wide (const uint16_t *x, uint16_t *out, int64_t h,
-                          float max, float ls) {
-  const __m512i upper = _mm512_set1_epi32((int)0xffff0000u);
-  const __m512 a = _mm512_set1_ps(max), b = _mm512_set1_ps(ls);
-  int64_t i = 0;
-  for (; i + RED_LANES <= h; i += RED_LANES) {
-    const __m512i w = _mm512_loadu_si512(x + 2 * i);
-    const __m512 l = _mm512_castsi512_ps(_mm512_slli_epi32(w, 16));
-    const __m512 u = _mm512_castsi512_ps(_mm512_and_si512(w, upper));
-    const __m512i r = _mm512_srli_epi32(even_wide(_mm512_sub_ps(_mm512_sub_ps(l, a), b)), 16);
-    /* r | (high & upper) */
-    _mm512_storeu_si512(out + 2 * i, _mm512_ternarylogic_epi32(
-      r, even_wide(_mm512_sub_ps(_mm512_sub_ps(u, a), b)), upper, 0xf8));
-  }
-  return i;
-}
-#endif
-
-/* out = x - max - ls */
-static void logs_bf16 (const uint16_t *x, uint16_t *out, int64_t n, float max,
-                       float ls) {
-  int64_t i = 0;
-#if defined(__AVX512BW__)
-  i = logs_wide(x, out, n / 2, max, ls);
-#endif
-  DT_IVDEP for (; i < n / 2; i++) {
+/* out = x - a - b */
+static void logs_bf16 (const uint16_t *x, uint16_t *out, int64_t n, float a,
+                       float b) {
+  DT_IVDEP for (int64_t i = 0; i < n / 2; i++) {
     const uint32_t w = word_at(x, i);
-    const uint32_t a = even_bits(word_low(w) - max - ls);
-    const uint32_t b = even_bits(word_high(w) - max - ls);
-    word_put(out, i, (a >> 16) | (b & 0xffff0000u));
+    const uint32_t l = even_bits(word_low(w) - a - b);
+    const uint32_t u = even_bits(word_high(w) - a - b);
+    word_put(out, i, (l >> 16) | (u & 0xffff0000u));
   }
   if (n % 2 != 0)
-    out[n - 1] = dt_nw_to_bf16(dt_nw_from_bf16(x[n - 1]) - max - ls);
+    out[n - 1] = (uint16_t)(even_bits(dt_nw_from_bf16(x[n - 1]) - a - b) >> 16);
+}
+#endif
+
+/* False: floats must do. */
+static bool share_line (const uint16_t *x, uint16_t *out, float *buf,
+                        int64_t n) {
+  Line k = { true, 0, step_magic };
+  if (!is_plain(x, n)) {
+    const Extremes e = extremes_of(x, n);
+    if (!line_of(&e, &k)) return false;
+  }
+  shares_bf16(buf, out, n, (float)(1 / exps_line(&k, x, buf, n)));
+  return true;
 }
 
-/* buf[n] */
+/* The sum is told in exponentials of the largest: one of nothing else is 1
+** exactly.  x - max - log takes one step where max + log is exact. */
+static bool log_line (DtDtype t, const uint16_t *x, uint16_t *out, int64_t n) {
+  Line k;
+  double sum;
+  if (!exps_sum(&k, x, n, &sum)) return false;
+  const double top = (double)step_exp(k.magic, k.plain ? k.max : 0);
+  const float ls = (float)held(t, log(held(t, sum / top)));
+  const float both = k.max + ls;
+  if (both - k.max == ls && both - ls == k.max) logs_bf16(x, out, n, both, 0);
+  else logs_bf16(x, out, n, k.max, ls);
+  return true;
+}
+
+/* buf[n + 32] */
 static void softmax_line_bf16 (bool log_form, DtDtype t, const uint16_t *x,
                                uint16_t *out, float *buf, int64_t n) {
-  Line k;
-  if (!line_of(x, n, &k)) {
-    load_f32(buf, DT_BF16, x, sizeof *x, n);
-    softmax_line_f32(log_form, t, buf, buf, n);
-    store_f32(buf, DT_BF16, out, sizeof *out, n);
-    return;
-  }
-  const double sum = exps_bf16(&k, x, log_form ? NULL : buf, n);
-  if (log_form)
-    logs_bf16(x, out, n, k.max, (float)held(t, log(held(t, sum * 0x1p-64))));
-  else shares_bf16(buf, out, n, (float)(1 / sum));
+  if (log_form ? log_line(t, x, out, n) : share_line(x, out, buf, n)) return;
+  load_f32(buf, DT_BF16, x, sizeof *x, n);
+  softmax_line_f32(log_form, t, buf, buf, n);
+  store_f32(buf, DT_BF16, out, sizeof *out, n);
 }

@@ -5,10 +5,7 @@
 ** of each counts, in processor time, so that a busy machine slows both.  Both
 ** run in one thread, as each rank's kernels do.
 ** f16 has no budget: to and from a float a bf16 is shifted, but an f16 costs
-** some fifteen operations, which is more than a copy takes.  Softmax of bf16 is
-** over its budget: 16 elements take some 15 operations of 512 bits (11 for an
-** exponential and its half of words, 1 for the sum, 3 to scale, round and
-** store), two a cycle at best, after the line was read once before.
+** some fifteen operations, which is more than a copy takes.
 ** Prints "name value unit budget". */
 #include <stdio.h>
 #include <stdlib.h>

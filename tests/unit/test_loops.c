@@ -166,44 +166,81 @@ static void test_softmax (void **state) {
   }
 }
 
-/* A line of bf16: the same bits at every level, near the shares in double; a NaN
-** or an infinity fills the line. */
-static void test_softmax_bf16 (void **state) {
+/* Lines that are taken as they are, long ones and such as have no least. */
+enum { NEAR, FAR, ENDLESS, KINDS };
+static void line_fill (int kind, float *in, int n) {
+  fill(in, N);
+  for (int i = 0; i < N; i++)
+    in[i] = isfinite(in[i]) ? fmodf(in[i], kind == NEAR ? 40 : 50) : 1;
+  if (kind == FAR) for (int i = 0; i < N; i++) in[i] = fabsf(in[i]) * 8;
+  if (kind == ENDLESS && n > 1) in[n / 2] = -INFINITY;
+}
+
+/* Near the shares in double. */
+static void check_shares (bool log_form, const float *in, const uint16_t *out,
+                          int n) {
+  double sum = 0, top = -INFINITY;
+  for (int i = 0; i < n; i++) top = fmax(top, (double)in[i]);
+  for (int i = 0; i < n; i++) sum += exp((double)in[i] - top);
+  for (int i = 0; i < n; i++) {
+    double d = (double)in[i] - top, w = log_form ? d - log(sum) : exp(d) / sum;
+    double got = (double)dt_nw_from_bf16(out[i]);
+    double tol = fabs(w) * 0x1.01p-8 + (log_form ? 0x1p-20 : 0x1p-133);
+    if (!(got == w || fabs(got - w) <= tol))
+      fail_msg("softmax of %d, log %d: %a, not %a", n, log_form, got, w);
+  }
+}
+
+/* A line of bf16: the same bits at every level, also in place; a NaN or an
+** infinity fills the line. */
+static void softmax_bf16 (bool log_form, int kind, int n) {
   static float in[N], buf[N];
   static uint16_t x[2][N], out[3][2][N];
+  line_fill(kind, in, n);
+  levels[0]->store(DT_CL_F32, in, DT_BF16, x[0], 2, n);
+  levels[0]->load(DT_CL_F32, in, DT_BF16, x[0], 2, n);
+  memcpy(x[1], x[0], sizeof x[0]);
+  x[1][n / 3] = n % 4 == 3 ? 0x7fc0 : 0x7f80;
+  for (int l = 0; l < nlevels; l++) {
+    for (int k = 0; k < 2; k++)
+      levels[l]->softmax_bf16(log_form, DT_F32, x[k], out[l][k], buf, n);
+    assert_memory_equal(out[0][0], out[l][0], (size_t)n * 2);
+    for (int i = 0; i < n; i++)
+      if (out[l][1][i] != 0x7fc0)
+        fail_msg("n %d, log %d, level %d: %#x at %d", n, log_form, l,
+                 out[l][1][i], i);
+    memcpy(out[l][1], x[0], sizeof x[0]);
+    levels[l]->softmax_bf16(log_form, DT_F32, out[l][1], out[l][1], buf, n);
+    assert_memory_equal(out[0][0], out[l][1], (size_t)n * 2);
+  }
+  check_shares(log_form, in, out[0][0], n);
+}
+
+static void test_softmax_bf16 (void **state) {
   (void)state;
-  for (int n = 1; n < N; n = n * 2 + 1)
-    for (int log_form = 0; log_form < 2; log_form++) {
-      double sum = 0, top = -INFINITY;
-      fill(in, N);
-      for (int i = 0; i < N; i++)
-        in[i] = isfinite(in[i]) ? fmodf(in[i], 50) : 1;
-      if (n % 3 == 1) for (int i = 0; i < N; i++) in[i] = fabsf(in[i]) * 8;
-      else if (n > 8) in[n / 2] = -INFINITY;
-      levels[0]->store(DT_CL_F32, in, DT_BF16, x[0], 2, n);
-      levels[0]->load(DT_CL_F32, in, DT_BF16, x[0], 2, n);
-      memcpy(x[1], x[0], sizeof x[0]);
-      x[1][n / 3] = n % 4 == 3 ? 0x7fc0 : 0x7f80;
-      for (int l = 0; l < nlevels; l++) {
-        for (int k = 0; k < 2; k++)
-          levels[l]->softmax_bf16(log_form, DT_F32, x[k], out[l][k], buf, n);
-        assert_memory_equal(out[0][0], out[l][0], (size_t)n * 2);
-        for (int i = 0; i < n; i++)
-          if (out[l][1][i] != 0x7fc0)
-            fail_msg("n %d, log %d, level %d: %#x at %d", n, log_form, l,
-                     out[l][1][i], i);
+  for (int n = 1; n + 32 <= N; n += n / 2 + 1)
+    for (int kind = 0; kind < KINDS; kind++)
+      for (int log_form = 0; log_form < 2; log_form++)
+        softmax_bf16(log_form != 0, kind, n);
+}
+
+/* One of nothing else is all, exactly: its logarithm is 0. */
+static void test_softmax_alone (void **state) {
+  static const float at[] = { 0, 3, -7.5f, 39, 41, 3e38f };
+  float buf[40];
+  uint16_t x[5], out[5];
+  (void)state;
+  for (size_t k = 0; k < sizeof at / sizeof *at; k++)
+    for (int l = 0; l < nlevels; l++)
+      for (int log_form = 0; log_form < 2; log_form++) {
+        for (int i = 0; i < 5; i++) x[i] = dt_nw_to_bf16(at[k] - 60);
+        x[2] = dt_nw_to_bf16(at[k]);
+        levels[l]->softmax_bf16(log_form, DT_F64, x + 2, out, buf, 1);
+        assert_int_equal(out[0], log_form ? 0 : 0x3f80);
+        if (at[k] > 1e30f) continue;
+        levels[l]->softmax_bf16(log_form, DT_F64, x, out, buf, 5);
+        assert_int_equal(out[2], log_form ? 0 : 0x3f80);
       }
-      for (int i = 0; i < n; i++) top = fmax(top, (double)in[i]);
-      for (int i = 0; i < n; i++) sum += exp((double)in[i] - top);
-      for (int i = 0; i < n; i++) {
-        double d = (double)in[i] - top, w = log_form ? d - log(sum)
-                                                     : exp(d) / sum;
-        double got = (double)dt_nw_from_bf16(out[0][0][i]);
-        double tol = fabs(w) * 0x1.01p-8 + (log_form ? 0x1p-20 : 0x1p-133);
-        if (!(got == w || fabs(got - w) <= tol))
-          fail_msg("softmax of %d, log %d: %a, not %a", n, log_form, got, w);
-      }
-    }
 }
 
 enum { W = 150, LEN = 700 };
@@ -483,6 +520,7 @@ int main (void) {
     cmocka_unit_test(test_rows), cmocka_unit_test(test_near),
     cmocka_unit_test(test_convert), cmocka_unit_test(test_random),
     cmocka_unit_test(test_softmax), cmocka_unit_test(test_softmax_bf16),
+    cmocka_unit_test(test_softmax_alone),
     cmocka_unit_test(test_reduce),
     cmocka_unit_test(test_bf16_rows), cmocka_unit_test(test_bf16_all),
     cmocka_unit_test(test_narrow), cmocka_unit_test(test_spread),

@@ -241,6 +241,7 @@ static void test_copy_on_write (void **state) {
   void *p, *q;
   OK(dt_tensor_new(cx, &m, false, &t));
   OK(dt_tensor_data(cx, t, &p));
+  assert_int_equal((uintptr_t)p % 64, 0);       /* vectors lie in one line */
   memcpy(p, (float[]){1, 2, 3, 4}, 16);
   OK(dt_meta_init(cx, &vm, DT_F32, 1, (int64_t[]){2}));
   OK(dt_tensor_view(cx, t, &vm, 2, &v));
