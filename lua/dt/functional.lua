@@ -100,8 +100,10 @@ function M.embedding_bag(ids, weight, ...)
   renorm(weight, flat, a)
   local learns = dt.is_grad_enabled() and weight.requires_grad
   local op = learns and "_embedding_bag" or "_embedding_bag_forward_only"
+  local scale = util.is_none(a.per_sample_weights) and dt.None
+    or a.per_sample_weights:reshape({-1})
   local out = need(op)(weight, flat, offsets, a.scale_grad_by_freq or false,
-    mode, a.sparse or false, a.per_sample_weights or dt.None,
+    mode, a.sparse or false, scale,
     a.include_last_offset, a.padding_idx or -1)
   return out
 end

@@ -178,21 +178,11 @@ end
 M.ctc_loss = def("ctc_loss", "log_probs, targets, input_lengths, "
   .. "target_lengths, blank=0, reduction='mean', zero_infinity=False",
   function (a)
-    local function numbers(v)
-      return util.is_tensor(v) and v:tolist() or util.list(v)
-    end
-    local sizes_of = numbers(a.target_lengths)
     local kind = require("dt.reduction").number(a)
-    local loss = torch._ctc_loss(a.log_probs, a.targets,
-      numbers(a.input_lengths), sizes_of, a.blank, a.zero_infinity)
-    if a.zero_infinity then
-      loss = aten.where.self(aten.eq.Scalar(loss, math.huge),
-        dt.zeros({}, {dtype = loss.dtype}), loss)
-    end
-    if kind == 2 then return loss:sum() end
-    if kind == 0 then return loss end
-    local many = dt.tensor(sizes_of):clamp_min(1)
-    return (loss / many):mean()
+    local tensors = util.is_tensor(a.input_lengths)
+    local op = aten.ctc_loss[tensors and "Tensor" or "IntList"]
+    return op(a.log_probs, a.targets, a.input_lengths, a.target_lengths,
+      a.blank, kind, a.zero_infinity)
   end)
 
 -- F.triplet_margin_with_distance_loss(anchor, positive, negative,

@@ -225,4 +225,42 @@ for nd = 1, 3 do
   end
 end
 
+-- ---- pooling at random places ----
+
+local function fractional(nd)
+  local name = "fractional_max_pool" .. nd .. "d"
+  local function both(x, ...)
+    local a = util.bind(name, {"kernel_size", "output_size", "output_ratio",
+      "return_indices", "_random_samples"}, {}, ...)
+    if util.is_none(a.output_size) and util.is_none(a.output_ratio) then
+      raise("ValueError", "%s requires specifying either an output_size or an "
+        .. "output_ratio", name)
+    end
+    local size = a.output_size
+    if util.is_none(size) then
+      local ratio = list(a.output_ratio, nd)
+      size = {}
+      for d = 1, nd do
+        size[d] = math.floor(x.shape[x.ndim - nd + d] * ratio[d])
+      end
+    end
+    local places = a._random_samples
+    if util.is_none(places) then
+      places = dt.rand({x.ndim == nd + 1 and 1 or x:size(0), x:size(-nd - 1),
+        nd}, {dtype = x.dtype, device = x.device})
+    end
+    return aten[name](x, list(a.kernel_size, nd), list(size, nd), places)
+  end
+  M[name .. "_with_indices"] = both
+  M[name] = function (x, ...)
+    local a = util.bind(name, {"kernel_size", "output_size", "output_ratio",
+      "return_indices", "_random_samples"}, {}, ...)
+    local y, at = both(x, ...)
+    if a.return_indices == true then return y, at end
+    return y
+  end
+end
+fractional(2)
+fractional(3)
+
 return M

@@ -28,4 +28,25 @@ typedef struct DtBagCall {
 ** names no row, with PyTorch's text), META_NO_DATA, NOMEM. */
 DtStatus dt_k_bag (DtCtx *cx, const DtBagCall *k);
 
+typedef struct DtBagGrad {
+  DtBagMode mode;
+  const DtTensor *grad;         /* (nbags, len) of the bags */
+  const DtTensor *indices;      /* (n) */
+  const DtTensor *bag_of;       /* (n) the bag of each, or empty: `offsets` */
+  const DtTensor *offsets;      /* (nbags) or more */
+  const DtTensor *count;        /* (nbags): MEAN, MAX */
+  const DtTensor *largest;      /* (nbags, len): MAX, the row each is of */
+  const DtTensor *scale;        /* (n) or NULL */
+  bool by_count;                /* divide by how often a row is asked for */
+  int64_t padding;              /* as DtBagCall */
+} DtBagGrad;
+
+/* out (rows, len) = the gradient of the table.  Local.  Errors as dt_k_bag();
+** sizes that are not those of one call: RUNTIME. */
+DtStatus dt_k_bag_backward (DtCtx *cx, const DtBagGrad *k, DtTensor *out);
+/* out (n) = the gradient of `scale`: of each index the product of its bag's
+** gradient and its row of `weight`.  Local.  Errors as above. */
+DtStatus dt_k_bag_scale_backward (DtCtx *cx, const DtBagGrad *k,
+                                  const DtTensor *weight, DtTensor *out);
+
 #endif

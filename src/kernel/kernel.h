@@ -80,6 +80,9 @@ DtStatus dt_k_random (DtCtx *cx, DtRandom kind, DtTensor *dst, DtRng *r,
                       double a, double b);
 DtStatus dt_k_randint (DtCtx *cx, DtTensor *dst, DtRng *r, int64_t lo,
                        int64_t hi);
+/* Random counts whose means are the elements of `a`, of dst's shape.  RUNTIME
+** for a mean below 0. */
+DtStatus dt_k_poisson (DtCtx *cx, const DtTensor *a, DtTensor *dst, DtRng *r);
 
 typedef enum DtReduce {
   DT_RED_SUM, DT_RED_PROD, DT_RED_MEAN, DT_RED_MAX, DT_RED_MIN, DT_RED_ANY,

@@ -19,6 +19,10 @@ GRAD(g_celu, E("aten.elu_backward.default", "tvifbt", G, V(1), ONE,
 GRAD(g_rrelu, E("aten.rrelu_with_noise_backward.default", "tttvvvb", G, IN,
                 A(1), V(2), V(3), V(4), 0))
 
+/* The result tells where self was below 0, for no slope is. */
+GRAD(g_rrelu_, E("aten.rrelu_with_noise_backward.default", "tttvvvb", G,
+                 c->out[0], A(1), V(2), V(3), V(4), 1))
+
 /* shrink_backward(g, self): linear in its first argument. */
 static DtStatus shrink_grad (DtGradCall *c, const char *op) {
   if (op_g_need(c, 0)) op_g_set(c, 0, E(op, "ttv", G, A(1), V(2)));
@@ -269,6 +273,16 @@ const DtOpDef dt_op_rrelu_with_noise = {
   .flags = DT_OP_POINTWISE | DT_OP_UNEVEN | DT_OP_RANDOM, .meta = rrelu_meta,
   .kernel = rrelu_kernel, .grad = g_rrelu, .samples = noise_samples,
   .row = row_rrelu_with_noise
+};
+
+const DtOpDef dt_op_rrelu_with_noise_ = {
+  .schema = "aten::rrelu_with_noise_(Tensor(a!) self, Tensor(b!) noise, Scalar "
+            "lower=0.125, Scalar upper=0.33333333333333331, bool "
+            "training=False, Generator? generator=None) -> Tensor(a!)",
+  .brief = "leaky_relu whose slope is drawn in training, in place.",
+  .flags = DT_OP_INPLACE | DT_OP_RANDOM | DT_OP_NOSTRATEGY | DT_OP_ALIAS_SAFE,
+  .meta = op_meta_inplace, .kernel = rrelu_kernel, .grad = g_rrelu_,
+  .samples = noise_samples, .row = row_rrelu_with_noise
 };
 
 /* The noise is thrown away. */

@@ -114,6 +114,13 @@ static DtStatus reshape_alias_grad (DtGradCall *c) {
 
 static const char *const unfold_samples[] = { "f32[8, 6], 0, 3, 2",
                                               "f32[7], 0, 2, 1", NULL };
+static DtStatus unfold_back_grad (DtGradCall *c) {
+  const DtValue *v = c->args->v;
+  op_g_set(c, 0, dt_emit(c->e, "aten.unfold.default", "tvvv", c->gout[0], v[2],
+                         v[3], v[4]));
+  return op_g_finish(c);
+}
+
 static const char *const unfold_back_samples[] = {
   "f32[3, 6, 3], [8, 6], 0, 3, 2", NULL
 };
@@ -126,7 +133,7 @@ OP_DEF(unfold, "aten::unfold(Tensor(a) self, int dimension, int size, int "
 OP_DEF(unfold_backward, "aten::unfold_backward(Tensor grad_in, SymInt[] "
        "input_sizes, int dim, int size, int step) -> Tensor",
        "Gradient of unfold.", DT_OP_NOSTRATEGY, unfold_back_meta,
-       unfold_back_kernel, op_g_unwritten, unfold_back_samples, .row = NULL);
+       unfold_back_kernel, unfold_back_grad, unfold_back_samples, .row = NULL);
 OP_DEF(_reshape_alias, "aten::_reshape_alias(Tensor(a) self, SymInt[] size, "
        "SymInt[] stride) -> Tensor(a)", "A view of given strides.",
        DT_OP_VIEW | DT_OP_NOSTRATEGY, reshape_alias_meta, NULL,

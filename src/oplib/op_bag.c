@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
-** oplib/op_bag.c: sums of bags of rows and the loss of unaligned sequences.
+** oplib/op_bag.c: sums of bags of rows; op_bag_grad.c has their gradients.
 **
-** PyTorch has no strategy for them, but refuses some shapes before it says so.
-** Bags are computed, without a gradient; the loss is not. */
+** PyTorch has no strategy for them, but refuses some shapes before it says
+** so. */
 #include "kernel/bag.h"
+#include "oplib/op_bag.h"
 #include "oplib/op_unwritten.h"
 #include "oplib/emitting.h"
 #include "tensor/dtype_text.h"
@@ -193,27 +194,17 @@ static DtStatus public_decomp (DtDecompCall *c) {
 static const char *const bag_samples[] = {
   "f32[16, 8], i64[16], i64[4]", NULL
 };
-static const char *const ctc_samples[] = {
-  "f32[8, 4, 8], i64[4, 4], [8, 8, 8, 8], [4, 4, 4, 4]", NULL
-};
-
 #define BAG_ARGS "(Tensor weight, Tensor indices, Tensor offsets, bool " \
        "scale_grad_by_freq=False, int mode=0, bool sparse=False, Tensor? " \
        "per_sample_weights=None, bool include_last_offset=False, int " \
        "padding_idx=-1) -> (Tensor, Tensor, Tensor, Tensor)"
 OP_DEF(_embedding_bag, "aten::_embedding_bag" BAG_ARGS,
-       "Sums of bags of rows of a table.", DT_OP_NOSTRATEGY, bag_meta,
-       bag_kernel, op_g_unwritten, bag_samples, .row = NULL);
+       "Sums of bags of rows of a table.", DT_OP_NOSTRATEGY | DT_OP_SAVE_OUT,
+       bag_meta, bag_kernel, op_bag_grad, bag_samples, .row = NULL);
 OP_DEF(_embedding_bag_forward_only, "aten::_embedding_bag_forward_only"
        BAG_ARGS, "Sums of bags of rows of a table that learns nothing.",
        DT_OP_NOSTRATEGY, bag_meta, bag_kernel, op_g_unwritten,
        bag_samples, .row = NULL);
-OP_DEF(_ctc_loss, "aten::_ctc_loss(Tensor log_probs, Tensor targets, int[] "
-       "input_lengths, int[] target_lengths, int blank=0, bool "
-       "zero_infinity=False) -> (Tensor, Tensor)",
-       "Loss of unaligned sequences.", DT_OP_DATADEP | DT_OP_NOSTRATEGY, NULL,
-       op_k_unwritten, op_g_unwritten, ctc_samples, .row = NULL);
-
 static const char *const public_samples[] = {
   "f32[6, 4], i64[0], i64[1]", NULL
 };

@@ -44,28 +44,63 @@ function M.Bilinear:extra_repr()
 end
 
 -- nn.EmbeddingBag(num_embeddings, embedding_dim, {mode="mean"}): bags are the
--- rows of a 2-D input.
+-- rows of a 2-D input, or begin at offsets in a 1-D one.
 M.EmbeddingBag = Module:extend("EmbeddingBag")
 
 function M.EmbeddingBag:__init__(...)
   local a = util.bind("EmbeddingBag", {"num_embeddings", "embedding_dim",
-    "mode", "device", "dtype"}, {mode = "mean"}, ...)
-  self.num_embeddings, self.embedding_dim = a.num_embeddings, a.embedding_dim
-  self.mode = a.mode
-  self.weight = param({a.num_embeddings, a.embedding_dim}, a)
+    "max_norm", "norm_type", "scale_grad_by_freq", "mode", "sparse", "_weight",
+    "include_last_offset", "padding_idx", "device", "dtype"}, {mode = "mean",
+    norm_type = 2.0, scale_grad_by_freq = false, sparse = false,
+    include_last_offset = false}, ...)
+  for _, name in ipairs {"num_embeddings", "embedding_dim", "max_norm",
+    "norm_type", "scale_grad_by_freq", "mode", "sparse",
+    "include_last_offset"} do
+    self[name] = a[name]
+  end
+  local pad, n = a.padding_idx, a.num_embeddings
+  if not util.is_none(pad) then
+    if pad >= n then
+      util.raise("AssertionError", "padding_idx must be within num_embeddings")
+    elseif pad < -n then
+      util.raise("AssertionError", "padding_idx must be within num_embeddings")
+    end
+    self.padding_idx = pad < 0 and pad + n or pad
+  end
+  if not util.is_none(a._weight) then
+    self.weight = dt._make_param(a._weight, true)
+    return
+  end
+  self.weight = param({n, a.embedding_dim}, a)
   init.normal_(self.weight)
+  if self.padding_idx then
+    local guard <close> = dt.no_grad()          -- luacheck: ignore guard
+    self.weight:select(0, self.padding_idx):fill_(0)
+  end
 end
 
-function M.EmbeddingBag:forward(ids)
-  local rows = F.embedding(ids, self.weight)
-  if self.mode == "sum" then return rows:sum(1) end
-  if self.mode == "max" then return rows:amax({1}) end
-  return rows:mean(1)
+function M.EmbeddingBag:forward(input, offsets, per_sample_weights)
+  return F.embedding_bag(input, self.weight, offsets, self.max_norm,
+    self.norm_type, self.scale_grad_by_freq, self.mode, self.sparse,
+    per_sample_weights, self.include_last_offset, self.padding_idx)
 end
 
 function M.EmbeddingBag:extra_repr()
-  return ("%d, %d, mode='%s'"):format(self.num_embeddings, self.embedding_dim,
-    self.mode)
+  local text = ("%d, %d"):format(self.num_embeddings, self.embedding_dim)
+  if not util.is_none(self.max_norm) then
+    text = text .. ", max_norm=" .. tostring(self.max_norm)
+  end
+  if self.norm_type ~= 2 then
+    text = text .. ", norm_type=" .. tostring(self.norm_type)
+  end
+  if self.scale_grad_by_freq then
+    text = text .. ", scale_grad_by_freq=True"
+  end
+  text = text .. ", mode='" .. self.mode .. "'"
+  if self.padding_idx then
+    text = text .. ", padding_idx=" .. self.padding_idx
+  end
+  return text
 end
 
 return M

@@ -207,4 +207,30 @@ local function conv(nd)
 end
 for nd = 1, 3 do conv(nd) end
 
+-- nn.FractionalMaxPool2d(kernel_size, output_size, output_ratio)
+local function fractional(nd)
+  local class = "FractionalMaxPool" .. nd .. "d"
+  keep(class, "fractional_max_pool" .. nd .. "d", {"kernel_size",
+    "output_size", "output_ratio", "return_indices", "_random_samples"},
+    {return_indices = false}, nil, function (m)
+      local size, ratio = m.output_size, m.output_ratio
+      if util.is_none(size) and util.is_none(ratio) then
+        util.raise("ValueError", "%s requires specifying either an output size, "
+          .. "or a pooling ratio", class)
+      elseif not util.is_none(size) and not util.is_none(ratio) then
+        util.raise("ValueError", "only one of output_size and output_ratio may "
+          .. "be specified")
+      end
+      for _, r in ipairs(util.is_none(ratio) and {} or define.size(ratio, nd)) do
+        if not (r > 0 and r < 1) then
+          util.raise("ValueError", "output_ratio must be between 0 and 1 (got "
+            .. "%s)", signature.text(ratio))
+        end
+      end
+    end)
+  M[class].extra_repr = function () return "" end
+end
+fractional(2)
+fractional(3)
+
 return M

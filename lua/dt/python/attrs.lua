@@ -447,6 +447,9 @@ function M.get(v, name)
     if V.is_function(v) and function_fact[name] then
       return function_fact[name](v)
     end
+    local through = type(v) == "table" and rawget(v, "unbound")
+    local free = through and through(name)      -- torch.Tensor.add
+    if free then return free end
     if V.is_tuple(v) and v.n == 2 and result_of_two[name] then
       return v[result_of_two[name]]
     end

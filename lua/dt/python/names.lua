@@ -335,6 +335,7 @@ for name, m in pairs {torch = M.torch, ["torch.nn"] = M.nn, ["torch.nn.functiona
 end
 
 require("dt.python.functions").provide(M.torch)
+require("dt.python.torch_more").provide(M.torch)
 require("dt.python.functorch").provide(M.torch)
 
 -- A fresh environment with everything a program may name without import.

@@ -103,14 +103,20 @@ end
 
 M.functions = {}
 
-local function provide(name, op, data_dependent)
-  M.functions[name] = V.builtin(function (a, kw)
-    return refuse(op(a, kw), a, kw, data_dependent)
-  end, name)
-  method[name] = function (t, a, kw)
-    a = after_self(t, a)
+-- `run`: what plain tensors get; without it the operator of that name, if it
+-- is built in.
+local function provide(name, op, data_dependent, run)
+  local function either(a, kw)
+    if not kinds_of(a, kw) then
+      if run then return run(a, kw) end
+      if dt._find(name) then
+        return require("dt.python.eval").call(dt[name], a, kw)
+      end
+    end
     return refuse(op(a, kw), a, kw, data_dependent)
   end
+  M.functions[name] = V.builtin(either, name)
+  method[name] = function (t, a, kw) return either(after_self(t, a), kw) end
 end
 
 for name, op in pairs(without_rule) do
@@ -119,36 +125,45 @@ end
 provide("set_", function (a)
   return "aten.set_." .. (a.n > 1 and "source_Tensor" or "default")
 end)
+-- Arguments behind the first by name, as `defaults` has them in order.
+local function named(a, kw, defaults)
+  local v = {}
+  for i, d in ipairs(defaults) do
+    local given = kw and V.dict_get(kw, d[1])
+    v[i] = d[2]
+    if a[i + 1] ~= nil then v[i] = a[i + 1] end
+    if given ~= nil then v[i] = given end
+  end
+  return v
+end
+
+-- The results of r (values, inverse, counts) that were asked for.
+local function asked(r, inverse, counts)
+  local out = {r[1]}
+  if inverse then out[#out + 1] = r[2] end
+  if counts then out[#out + 1] = r[3] end
+  return #out == 1 and out[1] or V.tuple(out, #out)
+end
+
 provide("unique", function (_, kw)
   return kw and V.dict_get(kw, "dim") ~= nil and "aten.unique_dim.default"
     or "aten._unique2.default"
-end, true)
-do                              -- of plain tensors it is built in
-  local names = {"sorted", "return_inverse", "return_counts", "dim"}
-  local refused = method.unique
-  local function unique(t, a, kw)
-    local v = {true, false, false, None}
-    for i, name in ipairs(names) do
-      local given = kw and V.dict_get(kw, name)
-      if a[i] ~= nil then v[i] = a[i] elseif given ~= nil then v[i] = given end
-    end
-    if kinds_of(V.list({t}, 1)) or v[4] ~= None then
-      return refused(t, a, kw)
-    end
-    local r = {dt.ops.aten._unique2(t, v[1], v[2], v[3])}
-    local out = {r[1]}
-    if v[2] then out[#out + 1] = r[2] end
-    if v[3] then out[#out + 1] = r[3] end
-    return #out == 1 and out[1] or V.tuple(out, #out)
-  end
-  method.unique = unique
-  M.functions.unique = V.builtin(function (a, kw)
-    return unique(a[1], V.list({table.unpack(a, 2, a.n)}, a.n - 1), kw)
-  end, "unique")
-end
+end, true, function (a, kw)
+  local v = named(a, kw, {{"sorted", true}, {"return_inverse", false},
+    {"return_counts", false}, {"dim", None}})
+  local r
+  if v[4] == None then r = {dt.ops.aten._unique2(a[1], v[1], v[2], v[3])}
+  else r = {dt.ops.aten.unique_dim(a[1], v[4], v[1], v[2], v[3])} end
+  return asked(r, v[2], v[3])
+end)
 provide("unique_consecutive", function ()
   return "aten.unique_consecutive.default"
-end, true)
+end, true, function (a, kw)
+  local v = named(a, kw, {{"return_inverse", false}, {"return_counts", false},
+    {"dim", None}})
+  local r = {dt.ops.aten.unique_consecutive(a[1], v[1], v[2], v[3])}
+  return asked(r, v[1], v[2])
+end)
 
 -- torch.block_diag(*tensors), one list to the operator.
 M.functions.block_diag = V.builtin(function (a)
