@@ -78,7 +78,8 @@ static bool spreads (const DtRedJob *j) {
 
 /* The same in one: about zero, and from there to the mean.  Where that takes
 ** off more than the precision of the sums allows, or there are more than
-** numbers, the two passes decide. */
+** numbers, the two passes decide: in double, where squares of bf16 were too
+** large for single precision. */
 static void one_pass (const DtRedJob *j, const char *p, int64_t step,
                       int64_t w, double *acc) {
   const double least = j->in_t == DT_F32 ? 0x1p-20 : 0x1p-6;
@@ -86,9 +87,11 @@ static void one_pass (const DtRedJob *j, const char *p, int64_t step,
   pass(j, p, step, w, DT_M_SPREAD, DT_C_ADD, NULL, sum);
   for (int64_t k = 0; k < w; k++) {
     const double s = sum[k], ss = sum[w + k], v = ss - s * s / (double)j->len;
+    DtRedJob two = *j;
     acc[k] = v;
-    if (!(v >= ss * least && v < INFINITY))
-      deviations(j, p + k * step, step, 1, acc + k);
+    if (v >= ss * least && v < INFINITY) continue;
+    if (!(ss < INFINITY)) two.out_t = DT_F64;
+    deviations(&two, p + k * step, step, 1, acc + k);
   }
 }
 

@@ -304,6 +304,33 @@ static void test_reduce_var (void **state) {
   }
 }
 
+/* A deviation is a number where its square is one in double only. */
+static void test_reduce_large (void **state) {
+  DtCtx *cx = fixture_cx(state);
+  static const DtDtype types[] = {DT_F32, DT_BF16};
+  for (int t = 0; t < 2; t++) {
+    DtTensor *w = make(cx, DT_F64, 2, SHAPE(2, 3), NULL);
+    DtTensor *a = make(cx, types[t], 2, SHAPE(2, 3), NULL);
+    DtTensor *o = make(cx, types[t], 1, SHAPE(3), NULL);
+    void *p = NULL;
+    OK(dt_tensor_data(cx, w, &p));
+    for (int i = 0; i < 6; i++)
+      ((double *)p)[i] = ldexp(i < 3 ? -1 : 1, 70 + i % 3);
+    OK(dt_k_copy(cx, w, a));
+    for (int correction = 0; correction < 2; correction++) {
+      DtScalar c = dt_scalar_int(correction);
+      OK(dt_k_reduce(cx, DT_RED_STD, &c, a, 1, o));
+      for (int64_t i = 0; i < 3; i++)
+        expect(types[t], dt_tensor_get(o, SHAPE(i)).re,
+               ldexp(correction ? sqrt(2) : 1, 70 + (int)i));
+      OK(dt_k_reduce(cx, DT_RED_VAR, &c, a, 1, o));
+      assert_true(isinf(dt_tensor_get(o, SHAPE(2)).re));
+    }
+    DtTensor *const own[] = {w, a, o};
+    for (int k = 0; k < COUNT(own); k++) dt_tensor_unref(cx, own[k]);
+  }
+}
+
 static void test_reduce_empty (void **state) {
   DtCtx *cx = fixture_cx(state);
   static const struct { DtReduce f; double want; } cases[] = {
@@ -386,7 +413,7 @@ int main (void) {
     T(test_exp_accuracy), T(test_polynomials),
     T(test_copy_types), T(test_copy_overlap),
     T(test_reduce), T(test_reduce_layout_stable), T(test_reduce_empty),
-    T(test_reduce_var),
+    T(test_reduce_var), T(test_reduce_large),
     T(test_gemm), T(test_gemm_edges),
   };
 #undef T
