@@ -5,7 +5,10 @@
 ** the thread says so (repl/stop.h), and what a Ctrl-C left goes along: into a
 ** coroutine that is entered, out of one that is left, so that neither a caller
 ** that catches errors nor a moment between two of them loses it.  Otherwise
-** they are Lua's own, with its words. */
+** they are Lua's own, with its words.
+**
+** In a finalizer Lua calls no hook of the thread that collects.  So finalizers
+** written in Lua run in a coroutine of their own. */
 #include "repl/repl_int.h"
 
 #include <lauxlib.h>
@@ -96,6 +99,49 @@ static int co_wrap (lua_State *L) {
   return 1;
 }
 
+/* ---- finalizers ---- */
+
+/* What stands as __gc; upvalue 1 is the script's. */
+static int finalize (lua_State *L) {
+  lua_State *co = lua_newthread(L);
+  lua_pushvalue(L, lua_upvalueindex(1));
+  lua_pushvalue(L, 1);
+  lua_xmove(L, co, 2);
+  int n = 0, rc = resume_there(L, co, 1, &n);
+  if (rc == LUA_OK || rc == LUA_YIELD)
+    return 0;
+  lua_xmove(co, L, 1);
+  return lua_error(L);          /* Lua makes a warning of it */
+}
+
+/* Lua looks for __gc when a metatable is set, so this is where it is replaced.
+*/
+static void replace_finalizer (lua_State *L, int meta) {
+  lua_pushliteral(L, "__gc");
+  if (lua_rawget(L, meta) == LUA_TFUNCTION && !lua_iscfunction(L, -1)) {
+    lua_pushcclosure(L, finalize, 1);
+    lua_pushliteral(L, "__gc");
+    lua_insert(L, -2);
+    lua_rawset(L, meta);
+  } else {
+    lua_pop(L, 1);
+  }
+}
+
+/* setmetatable(), with Lua's words. */
+static int set_metatable (lua_State *L) {
+  bool none = lua_isnil(L, 2);
+  luaL_checktype(L, 1, LUA_TTABLE);
+  luaL_argexpected(L, none || lua_istable(L, 2), 2, "nil or table");
+  if (luaL_getmetafield(L, 1, "__metatable") != LUA_TNIL)
+    return luaL_error(L, "cannot change a protected metatable");
+  if (!none)
+    replace_finalizer(L, 2);
+  lua_settop(L, 2);
+  lua_setmetatable(L, 1);
+  return 1;
+}
+
 void dt_co_open (lua_State *L) {
   static const luaL_Reg funcs[] = {{"resume", co_resume}, {"wrap", co_wrap},
                                    {NULL, NULL}};
@@ -104,4 +150,6 @@ void dt_co_open (lua_State *L) {
   lua_getfield(L, -1, "resume");        /* it catches errors: l_control.c */
   lua_setfield(L, LUA_REGISTRYINDEX, "dt.resume");
   lua_pop(L, 1);
+  lua_pushcfunction(L, set_metatable);
+  lua_setglobal(L, "setmetatable");
 }

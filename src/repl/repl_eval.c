@@ -314,6 +314,15 @@ static bool compile_statements (lua_State *L, const char *text) {
   return ok;
 }
 
+/* Does the message on the top say that the text has ended too early? */
+static bool ends_early (lua_State *L) {
+  static const char mark[] = "<eof>";
+  size_t n, k = sizeof mark - 1;
+  const char *msg = lua_tolstring(L, -1, &n);
+  return msg != NULL && n >= k && strcmp(msg + n - k, mark) == 0;
+}
+
+/* "x + (" is no statement, but the beginning of an expression. */
 bool dt_eval_compile (lua_State *L, const char *text, bool *expression) {
   DtBuf b;
   size_t n;
@@ -324,19 +333,14 @@ bool dt_eval_compile (lua_State *L, const char *text, bool *expression) {
   if (b.oom)
     lua_pushnil(L);
   dt_buf_fini(&b);
-  return *expression || compile_statements(L, text);
+  if (*expression || (lua_isstring(L, -1) && ends_early(L)))
+    return *expression;
+  return compile_statements(L, text);
 }
 
 bool dt_eval_incomplete (lua_State *L, const char *text) {
   bool expression;
-  bool more = false;
-  if (!dt_eval_compile(L, text, &expression)) {
-    size_t n;
-    const char *msg = lua_tolstring(L, -1, &n);
-    static const char mark[] = "<eof>";
-    more = msg != NULL && n >= sizeof mark - 1 &&
-           strcmp(msg + n - (sizeof mark - 1), mark) == 0;
-  }
+  bool more = !dt_eval_compile(L, text, &expression) && ends_early(L);
   lua_pop(L, 1);
   return more;
 }

@@ -51,6 +51,11 @@ line 'while true do coroutine.resume(coroutine.create(function() while true do e
 sleep 0.5; send C-c; sleep 0.5
 line '"and from" .. " these"'
 wait_for '"and from these"' 5
+# In a finalizer Lua turns hooks off.
+line 'setmetatable({}, {__gc = function() while true do end end}) collectgarbage()'
+sleep 0.5; send C-c; sleep 0.5
+line '"and from" .. " its end"'
+wait_for '"and from its end"' 5
 
 clear_screen
 line 'for i = 1, 2 do'
