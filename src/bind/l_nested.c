@@ -12,6 +12,7 @@
 #include <string.h>
 #include "bind/bind.h"
 #include "debug/debug.h"
+#include "diag/finding.h"
 #include "engine/world.h"
 #include "oplib/ops.h"
 
@@ -23,7 +24,7 @@ typedef struct Nested {
   DtSessionOpts so;
   DtBindOpts bo;
   DtBuf out;                    /* rank 0's: the calling thread's context */
-  bool failed;
+  bool failed, findings;
   char release[16];             /* the asking session's */
 } Nested;
 
@@ -43,9 +44,11 @@ static int rank_main (DtCtx *cx, DtComm *comm, void *ud) {
   Nested *n = ud;
   DtSession *s = NULL;
   lua_State *L = NULL;
+  DtDiag *g = NULL;
   DtStatus st = dt_session_new(cx, comm, &n->so, &s);
   bool first = comm->rank == 0 || comm->no_data;
   if (st == DT_OK) st = dt_debug_new(s, RECORD, NULL);
+  if (st == DT_OK && n->findings) st = dt_diag_new(s, &g);
   if (st == DT_OK) st = dtL_state_new(s, &n->bo, &L);
   if (st == DT_OK) {
     lua_pushcfunction(L, dtL_traceback);
@@ -66,6 +69,7 @@ static int rank_main (DtCtx *cx, DtComm *comm, void *ud) {
     dt_buf_add(&n->out, dt_buf_str(&cx->err.message));
   }
   dtL_state_free(L);
+  dt_diag_free(g);
   if (s != NULL) dt_debug_free(s);
   dt_session_free(s);
   return st == DT_OK ? 0 : 1;
@@ -92,12 +96,15 @@ static void get_options (lua_State *L, int idx, Nested *n, DtWorldOpts *w,
   if (!lua_isnil(L, -1)) n->so.device = luaL_checkstring(L, -1);
   lua_getfield(L, idx, "sandbox");
   n->bo.sandbox = n->bo.sandbox || lua_toboolean(L, -1);
+  lua_getfield(L, idx, "findings");
+  n->findings = lua_toboolean(L, -1);
 }
 
-/* dt.debug.world(n, text[, arg[, {fake = rank, torch =, device =,
-** sandbox =}]]) -> true and the string that rank 0's chunk returned, or false
-** and the error's text.  The chunk gets `arg`.  Local: the asking rank alone
-** does it. */
+/* dt.debug.world(n, text[, arg[, {fake = rank, torch =, device =, sandbox =,
+** findings =}]]) -> true and the string that rank 0's chunk returned, or false
+** and the error's text.  The chunk gets `arg`; with
+** `findings` silent traps are looked for.  Local: the asking rank alone does
+** it. */
 static int l_world (lua_State *L) {
   DtSession *s = dtL_session(L);
   Nested n;

@@ -152,9 +152,12 @@ const DtCmd dt_cmds_ask[] = {
    "                         dimension) or all Replicate, for this operator\n"
    "  planner = graph        how redistributions are planned: greedy, graph\n"
    "Example: :whatif w = R S(1)", ask},
-  {"shrink", "explain", 0, "[FILE]",
+  {"shrink", "explain", 0, "[DTnnnn] [FILE]",
    "Make the recorded failure small: fewer operators, a smaller mesh, smaller\n"
-   "sizes, the same error.  With FILE the result is written there.\n"
+   "sizes, the same error; what shadow mode found wrong when nothing failed;\n"
+   "else the last finding that says that numbers are wrong, or that of a code:\n"
+   "the smallest script that still runs into it.  With FILE the result is\n"
+   "written there.\n"
    "Example: :shrink", ask},
   {"sweep", "explain", DT_NEED_DATA, "F",
    "Run a function over sizes 0 to 5 and meshes of 1 to 4 ranks.\n"

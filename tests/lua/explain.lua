@@ -296,6 +296,25 @@ T.eq(wrong.cause, "known-wrong-rule", "the cause that was found")
 T.ok(wrong.steps <= 3, "few steps")
 T.eq(#p.shape, 1, "p stays")
 
+-- And what a finding says, also of parts that only other ranks have, or of an
+-- operator whose result is misused later.
+dt.debug.recording{ring = 2000}
+local far = dt.distribute_tensor(dt.ones(12, 6), mesh, "S(0) R")
+for _ = 1, 6 do far = far:relu() + 1 end
+local read = (far * far):sum():item()
+local lies = dt.DTensor.from_local(dt.ones(4) * (dt.rank() + read), mesh, "R R")
+local part = dt.distribute_tensor(dt.arange(32):view(4, 8):to(dt.f32), mesh,
+  "R S(1)"):to_local()
+local best = dt.DTensor.from_local(part:argmax(1), mesh, "R P(max)")
+T.eq(#lies.shape + #best.shape, 2, "they stay")
+for _, code in ipairs {"DT1001", "DT1006", "DT1043"} do
+  local found = dt.debug.shrink(code)
+  T.eq(found.finding, code, "the finding comes again")
+  T.ok(found.steps <= 5, code .. " in few steps: " .. found.steps)
+  T.ok(found.ranks == 2 or code == "DT1043", code .. " on two ranks")
+end
+T.raises("COMMAND", "no finding DT1012", dt.debug.shrink, "DT1012")
+
 -- ---- sweep, doctor ------------------------------------------------------
 
 local sweep = dt.debug.sweep(function (n, m)

@@ -91,4 +91,23 @@ function M.slice(P, targets)
   end
 end
 
+-- finding(P, code) -> the step that the last finding is about (of this code, or
+-- one that says "wrong") and the finding: the operator's own step, or, where a
+-- number was read, the one that made it.  Rank 0 chooses; nil when there is none.
+function M.finding(P, code)
+  local own, chosen = {}, ""
+  for _, f in ipairs(dt.debug.findings()) do
+    if (f.code == code or not code and f.severity == "wrong") and f.seq > 0 then
+      chosen = ("%s %s %s:%d"):format(f.code, f.op, f.file, f.line)
+      own[chosen] = f
+    end
+  end
+  local f = own[dt.debug.from_all(chosen)[1]]
+  local step
+  for _, s in ipairs(f and P.steps or {}) do
+    if s.seq <= f.seq then step = s end
+  end
+  return step, f
+end
+
 return M

@@ -88,16 +88,28 @@ function M.verdicts(marks, ok, err)
   return dump(r)
 end
 
--- run_text(text, ranks, {fake = bool, verify = bool, prelude = text}) -> {ok, error, steps,
+-- The same with the findings.
+function M.found(marks, ok, err)
+  local r = undump(M.summary(marks, ok, err))
+  r.found = {}
+  for i, f in ipairs(dt.debug.findings()) do
+    r.found[i] = {code = f.code, op = f.op}
+  end
+  return dump(r)
+end
+
+-- run_text(text, ranks, {fake = bool, verify = bool, findings = bool, prelude =
+-- text}) -> {ok, error, steps,
 -- peak, wrong}.  Collective over the world: rank 0 runs it, all get it.
 function M.run_text(text, ranks, o)
   o = o or {}
   local chunk = FRAME:format(o.verify and "dt.debug.verify_set(true)" or "",
-    o.prelude or "", text, o.verify and "verdicts" or "summary")
+    o.prelude or "", text, o.verify and "verdicts" or o.findings and "found"
+    or "summary")
   local answer = ""
   if dt.rank() == 0 or dt.debug.no_data() then
     local ok, out = dt.debug.world(ranks, chunk, "",
-      {fake = o.fake and 0 or nil})
+      {fake = o.fake and 0 or nil, findings = o.findings})
     answer = dump{ok = ok, out = out}
   end
   if not o.alone then answer = dt.debug.from_all(answer)[1] end

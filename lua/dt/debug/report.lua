@@ -14,24 +14,6 @@ local original = require "dt.debug.original"
 
 local M = {}
 
--- The last finding that says "wrong" and the step it is about: the operator's
--- own, or, where a number was read, the one that made it.  Rank 0 chooses.
-local function found(P)
-  local own, chosen = {}, ""
-  for _, f in ipairs(dt.debug.findings()) do
-    if f.severity == "wrong" and f.seq > 0 then
-      chosen = ("%s %s %s:%d"):format(f.code, f.op, f.file, f.line)
-      own[chosen] = f
-    end
-  end
-  local f = own[dt.debug.from_all(chosen)[1]]
-  local step
-  for _, s in ipairs(f and P.steps or {}) do
-    if s.seq <= f.seq then step = s end
-  end
-  return step, f
-end
-
 -- The step the report is about: the one that failed, the first found wrong by
 -- shadow mode, that of a finding, else the last.
 -- Of an error of other ranks alone, what ran here then, and its facts.
@@ -52,7 +34,7 @@ local function target(P)
       end
     end
   end
-  local s, f = found(P)
+  local s, f = agreed.finding(P)
   if s then return s, "finding", f end
   return P.steps[#P.steps], "ran"
 end

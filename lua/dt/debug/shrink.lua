@@ -6,10 +6,12 @@
 -- what is behind them) replaced by fresh tensors of the same layout; one mesh
 -- dimension, then a mesh of two ranks; smaller sizes.  Where the error needs no
 -- data (mixed inputs, strategies, shapes) trials run in a pretend world, which
--- takes milliseconds each.
+-- takes milliseconds each.  A finding is about numbers, often about those of
+-- other ranks: its trials are of what all ranks have, and all try together.
 
 local dt = require "dt"
 local page = require "dt.debug.page"
+local agreed = require "dt.debug.agreed"
 local program = require "dt.debug.program"
 local emit = require "dt.debug.emit"
 local replay = require "dt.debug.replay"
@@ -34,11 +36,24 @@ local function goal_of(P)
       end
     end
   end
-  page.fail("COMMAND", "nothing has failed, and shadow mode (:verify on) has "
-    .. "found nothing wrong")
+  page.fail("COMMAND", "nothing has failed, shadow mode (:verify on) has found "
+    .. "nothing wrong, and no finding says that numbers are wrong")
+end
+
+-- Has something failed, or was it found wrong by shadow mode?
+local function has_goal(P)
+  local v = not P.error and dt.debug.verified()
+  for _, w in ipairs(v and v.list or {}) do
+    if w.verdict == "wrong" then return true end
+  end
+  return P.error ~= nil
 end
 
 local function same(goal, r)
+  for _, f in ipairs(goal.finding and r.ok and r.found or {}) do
+    if f.code == goal.finding and f.op == goal.op then return true end
+  end
+  if goal.finding then return false end
   if goal.cause then
     for _, w in ipairs(r.wrong or {}) do
       if w.cause == goal.cause and w.op == goal.op then return true end
@@ -60,24 +75,43 @@ function Try:holds(P)
   if self.left <= 0 then return false end
   self.left = self.left - 1
   self.trials = self.trials + 1
-  local ok, text = pcall(emit.lua, P, {mark = true})
+  local all = self.goal.finding ~= nil
+  local ok, text = pcall(emit.lua, P, {mark = not all, whole = all})
+  if all then ok = agreed.first(not ok) == nil end
   if not ok then return false end
-  local r = replay.run_text(text, P.ranks, {fake = self.fake, alone = true,
-    verify = self.goal.cause ~= nil})
+  local r = replay.run_text(text, P.ranks, {fake = self.fake, alone = not all,
+    verify = self.goal.cause ~= nil, findings = all})
   return same(self.goal, r) and (not self.exact
     or r.error ~= nil and r.error.message == self.exact)
 end
 
+-- What rank 0 says, where all try together: each goes through its own program
+-- alike, also where that is not quite the same.
+function Try:lead(x)
+  if not self.goal.finding then return x end
+  return replay.undump(dt.debug.from_all(replay.dump(x))[1])
+end
+
 function Try:keep(P)
+  if self.goal.finding and agreed.first(not P) then return false end
   if P and self:holds(P) then self.P = P return true end
   return false
+end
+
+-- The steps that are what it is about; marked, for steps are copied.
+local function targets_of(P)
+  local list = {}
+  for _, s in ipairs(P.steps) do
+    if s.target then list[#list + 1] = s end
+  end
+  return list
 end
 
 -- ---- fewer operators ---------------------------------------------------
 
 -- Values that `chosen(step, id)` names become leaves, with `feeds` gradients
 -- too; steps that only led to them go.
-local function as_leaves(P, target, chosen, feeds)
+local function as_leaves(P, chosen, feeds)
   local steps, found = {}, {}
   local function leaf(id, s)
     found[id] = true
@@ -89,7 +123,7 @@ local function as_leaves(P, target, chosen, feeds)
     for _, x in ipairs(feeds and s.ins or {}) do
       if P.values[x] and P.values[x].grad_of and not found[x] then leaf(x, s) end
     end
-    if s.kind ~= "leaf" and s ~= target and #s.outs == 1 and chosen(s, id) then
+    if s.kind ~= "leaf" and not s.target and #s.outs == 1 and chosen(s, id) then
       leaf(id, s)
     else
       steps[#steps + 1] = s
@@ -105,12 +139,12 @@ local function as_leaves(P, target, chosen, feeds)
     v.grad_of = nil             -- no backward makes it now
     Q.values[id] = v
   end
-  return program.slice(Q, {target})
+  return program.slice(Q, targets_of(Q))
 end
 
 -- Value `id` becomes a leaf.
-local function cut(P, id, target)
-  return as_leaves(P, target, function (s, out)
+local function cut(P, id)
+  return as_leaves(P, function (s, out)
     if out ~= id then return false end
     for _, x in ipairs(s.ins) do if x == id then return false end end
     return true
@@ -118,17 +152,16 @@ local function cut(P, id, target)
 end
 
 -- All gradients at once: what is left of backward would make none of them.
-local function gradients(P, target)
-  return as_leaves(P, target, function (s) return s.kind == "field" end, true)
+local function gradients(P)
+  return as_leaves(P, function (s) return s.kind == "field" end, true)
 end
 
-local function fewer(try, target)
-  try:keep(gradients(try.P, target))
-  for i = #try.P.steps, 1, -1 do
+local function fewer(try)
+  try:keep(gradients(try.P))
+  for i = try:lead(#try.P.steps), 1, -1 do
     local s = try.P.steps[i]
-    if s and s ~= target and s.kind ~= "leaf" and #s.outs == 1 then
-      try:keep(cut(try.P, s.outs[1], target))
-    end
+    local one = s and not s.target and s.kind ~= "leaf" and #s.outs == 1
+    try:keep(one and cut(try.P, s.outs[1]) or nil)
   end
 end
 
@@ -183,7 +216,7 @@ local function one_mesh(P)
 end
 
 local function smaller_mesh(try)
-  local m = one_mesh(try.P)
+  local m = try:lead(one_mesh(try.P))
   if not m then return end
   if #m.shape > 1 then
     for d = 1, #m.shape do
@@ -192,9 +225,8 @@ local function smaller_mesh(try)
                          function (pl) return {pl[d]} end, n)) then break end
     end
   end
-  m = one_mesh(try.P)
-  for d = 1, #m.shape do
-    m = one_mesh(try.P)
+  for d = 1, #try:lead(one_mesh(try.P)).shape do
+    m = try:lead(one_mesh(try.P))
     for _, size in ipairs {2, 3} do
       if size < m.shape[d] then
         local shape = {table.unpack(m.shape)}
@@ -275,8 +307,8 @@ local function sizes_of(P)
 end
 
 local function smaller_sizes(try)
-  for _, from in ipairs((sizes_of(try.P))) do
-    local _, used = sizes_of(try.P)
+  for _, from in ipairs(try:lead((sizes_of(try.P)))) do
+    local used = try:lead((select(2, sizes_of(try.P))))
     for to = 1, math.min(from - 1, 8) do
       if to == 1 or not used[to] or to == 2 then
         if try:keep(resize(try.P, from, to)) then break end
@@ -290,35 +322,63 @@ end
 local function text(d)
   local head = ("%d operators, %d ranks -> %d operators, %d ranks, in %d "
     .. "trials; %s"):format(d.before.steps, d.before.ranks, d.steps, d.ranks,
-    d.trials, d.error or d.cause)
+    d.trials, d.error or d.cause or d.finding)
   if d.file then return head .. "\nwritten to " .. d.file end
   return head .. "\n\n-- dtrepl: ranks=" .. d.ranks .. "\n" .. d.lua
 end
 
--- The failing step and what it needs, as far as that fails again; and the step.
-local function begin(P, exact)
-  local goal, target = goal_of(P)
+local NEAR <const> = 24        -- later steps that are tried
+
+-- A finding may be of an operator whose result is misused only later: the first
+-- step that does, with what is before it.  false when there is none.
+local function with_user(try, P, target)
+  local made, tried = {}, 0
+  for i = 1, try:lead(#P.steps) do
+    local s, uses = P.steps[i], false
+    for _, id in ipairs(s and s.seq >= target.seq and s.ins or {}) do
+      uses = uses or made[id]
+    end
+    if s == target or uses then
+      for _, list in ipairs {s.outs, s.wrote or {}} do
+        for _, id in ipairs(list) do made[id] = true end
+      end
+    end
+    if try:lead(uses and tried < NEAR) then
+      tried = tried + 1
+      s.target = true
+      if try:keep(agreed.slice(P, targets_of(P))) then return true end
+      s.target = nil
+    end
+  end
+  return false
+end
+
+-- The failing step and what it needs, as far as that fails again.
+local function begin(P, exact, goal, target)
+  if not goal then goal, target = goal_of(P) end
+  local all = goal.finding ~= nil
   local try = setmetatable({goal = goal, left = TRIALS, trials = 0,
-    fake = goal.cause == nil, exact = exact}, Try)
-  local Q = program.slice(P, {target})
+    fake = goal.cause == nil and not all, exact = exact}, Try)
+  target.target = true
+  local Q = (all and agreed or program).slice(P, {target})
   try.P = Q
   if not try:holds(Q) then
     try.fake = false
-    if dt.debug.no_data() or not try:holds(Q) then
+    if dt.debug.no_data() or not (all and with_user(try, P, target)
+       or not all and try:holds(Q)) then
       page.fail("COMMAND", "the failure does not come again when the record is "
         .. "replayed: something outside of it matters")
     end
   end
-  fewer(try, target)
+  fewer(try)
   return try
 end
 
-local function reduce(P)
-  local try = begin(P)
+local function reduce(P, goal, target)
+  local try = begin(P, nil, goal, target)
   smaller_mesh(try)
   smaller_sizes(try)
-  -- Steps were copied meanwhile: the failing one is the last.
-  fewer(try, try.P.steps[#try.P.steps])
+  fewer(try)
   return try
 end
 
@@ -340,25 +400,53 @@ function M.same_words(P)
   return r.error and r.error.message == P.error.message and d or nil
 end
 
--- dt.debug.shrink([file]): {lua, torch, steps, ranks, before, trials, error |
--- cause}: the smallest program found that fails like the record.  Collective:
--- rank 0 tries, all get the answer.
-function M.shrink(file)
-  local P = program.build()
-  local answer = ""
-  if dt.rank() == 0 or dt.debug.no_data() then
-    local ok, res = pcall(reduce, P)
-    if ok then
-      answer = replay.dump{lua = (emit.lua(res.P)), trials = res.trials,
-        steps = #res.P.steps, ranks = res.P.ranks, error = res.goal.code,
-        cause = res.goal.cause, op = res.goal.op,
-        torch = emit.python(res.P, true),
-        before = {steps = #P.steps, ranks = P.ranks}}
-    else
-      answer = replay.dump{failed = type(res) == "table" and res.message
-        or tostring(res)}
-    end
+-- What was found, as plain data.
+local function answer_of(P, res, text, torch)
+  return replay.dump{lua = text, trials = res.trials, steps = #res.P.steps,
+    ranks = res.P.ranks, error = res.goal.code, cause = res.goal.cause,
+    finding = res.goal.finding, op = res.goal.op, torch = torch,
+    before = {steps = #P.steps, ranks = P.ranks}}
+end
+
+local function failed(e)
+  return replay.dump{failed = type(e) == "table" and e.message or tostring(e)}
+end
+
+-- Rank 0 tries.
+local function alone(P)
+  if dt.rank() ~= 0 and not dt.debug.no_data() then return "" end
+  local ok, res = pcall(reduce, P)
+  if not ok then return failed(res) end
+  return answer_of(P, res, (emit.lua(res.P)), emit.python(res.P, true))
+end
+
+-- All try, each with what it has.
+local function together(P, code)
+  local step, f = agreed.finding(P, code)
+  if not step and code then
+    page.fail("COMMAND", "there is no finding %s of a recorded operator", code)
+  elseif not step then
+    return alone(P)
   end
+  local ok, res = pcall(reduce, P, {finding = f.code, op = f.op}, step)
+  if not ok then return failed(res) end
+  return answer_of(P, res, (emit.lua(res.P, {whole = true})),
+    emit.python(res.P))
+end
+
+-- dt.debug.shrink([code or file[, file]]): {lua, torch, steps, ranks, before,
+-- trials, error | cause | finding}: the smallest program found that fails like
+-- the record, or in which the finding is met again: that of a code, else the
+-- last that says "wrong" when nothing has failed.  Collective: all get the
+-- answer.
+function M.shrink(what, file)
+  local P = program.build()
+  local code, rest = tostring(what or ""):match("^%s*(DT%d%d%d%d)%s*(.*)$")
+  if not code then file = what
+  elseif rest ~= "" then file = rest end
+  local answer
+  if not code and agreed.first(has_goal(P)) then answer = alone(P)
+  else answer = together(P, code) end
   local d = replay.undump(dt.debug.from_all(answer)[1])
   if d.failed then page.fail("COMMAND", "%s", (d.failed:gsub("%%", "%%%%"))) end
   if file and file ~= "" then
