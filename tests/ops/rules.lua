@@ -1,4 +1,4 @@
--- TEST: ranks={2,3,4} world=threads needs=data timeout=300
+-- TEST: ranks={2,3,4} world=threads needs=data timeout=600
 -- SPDX-License-Identifier: MIT
 -- Validator: every rule on one mesh dimension, applied to real data, equals
 -- one device; on 4 ranks, a 2 by 2 mesh, pairs of rules.  Inputs are placed exactly as the rule says: uneven and empty
