@@ -279,6 +279,11 @@ DtStatus dt_cmd_fix (DtCmdCall *c) {
     if (found)
       return DT_OK;
   }
+  const DtRecOp *last = d != NULL ? dt_record_at(d, 0) : NULL;
+  DT_CHECK(cx, last == NULL || last->st == DT_OK || d->failed.valid,
+           DT_E_COMMAND, "#%lld failed, but only its record is here: :why and "
+           ":explain %s speak of it, :run its script repairs it",
+           (long long)last->seq, dt_error_info(last->st)->id);
   DT_CHECK(cx, d != NULL && d->failed.valid, DT_E_COMMAND,
            "no operator has failed");
   DtRepairs v;

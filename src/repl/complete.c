@@ -71,6 +71,20 @@ static void operators (DtRepl *r, const char *path, const char *prefix,
   }
 }
 
+/* Tensors by name at the time that is looked at. */
+static void past_names (DtRepl *r, const char *prefix, DtLineAdd add,
+                        void *sink) {
+  enum { MAX = 200 };
+  const DtRecName *name[MAX];
+  DtDebug *d = dt_debug_of(r->s);
+  const DtRecOp *op = dt_record_find(d, r->past);
+  int n = op != NULL ? dt_record_names(d, op->seq, name, MAX) : 0;
+  for (int i = 0; i < n; i++)
+    if (strncmp(name[i]->name, prefix, strlen(prefix)) == 0 &&
+        dt_record_name(d, op->scope, name[i]->name, op->seq) == name[i]->var)
+      add(sink, name[i]->name);
+}
+
 static void lua_names (DtRepl *r, const char *word, size_t n, DtLineAdd add,
                        void *sink) {
   size_t cut = n;
@@ -79,6 +93,8 @@ static void lua_names (DtRepl *r, const char *word, size_t n, DtLineAdd add,
   char *path = dt_strndup(r->cx, word, cut);
   char *prefix = dt_strndup(r->cx, word + cut, n - cut);
   if (path != NULL && prefix != NULL) {
+    if (r->past != 0 && cut == 0)
+      past_names(r, prefix, add, sink);
     dt_names_lua(r->L, path, prefix, add, sink);
     operators(r, path, prefix, add, sink);
   }

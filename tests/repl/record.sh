@@ -35,6 +35,11 @@ is "opened without the script" 0 "32" --open a.dtr
 is "its lines are shown" 0 ">   8    local y = a * m" --open a.dtr
 input=':history 1\n'
 is "the error is in it" 0 "error DT0101" --open a.dtr
+input='dt.debug.complete(":when ma")\n'
+is "Tab knows its names" 0 '{"mask", "math"}' --open a.dtr
+input=':fix\n'
+is "what cannot be repaired is said" 1 "failed, but only its record is here" \
+  --open a.dtr
 input=':goto #3\nx = 1\n'
 is "the past cannot be changed" 1 "the past cannot be changed" --open a.dtr
 # The numbers of its tensors are not those of tensors made since.
