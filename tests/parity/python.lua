@@ -387,12 +387,13 @@ for _, case in ipairs {
 end
 
 -- The language: what Python 3.11 printed for the same text is in .out; for the
--- last nine (operators, tensors, modules, wrong calls, simulated ranks, training, hooks)
--- it had PyTorch.
+-- last ten (operators, samples, tensors, modules, wrong calls, simulated ranks,
+-- training, hooks) it had PyTorch.
 for _, name in ipairs {"format", "strings", "lists", "dicts", "classes",
   "control", "stdlib", "calls", "scopes", "inherit", "match", "integers",
   "patterns", "generators", "tensors", "modules", "sequences",
-  "wrongcalls", "local_tensor", "training", "kinds", "hooks", "operators"} do
+  "wrongcalls", "local_tensor", "training", "kinds", "hooks", "operators",
+  "samples"} do
   local base = "tests/parity/language/" .. name
   local ranks = name == "local_tensor" and 4 or 1
   local f = assert(io.open(base .. ".out"))

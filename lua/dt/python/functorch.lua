@@ -19,20 +19,55 @@ local function argument(args, kw, i, name, default)
   return v
 end
 
--- The arguments with leaves of their own in place of some.
+-- v with leaves of its own in place of its tensors, which go into `list`.
+local function leaf_of(v, at, list)
+  if util.is_tensor(v) or vmap.is_batched(v) then
+    local hidden, t = vmap.leaf(v)
+    if not hidden then
+      t = v:detach()
+      t.requires_grad = true
+    end
+    list[#list + 1] = t
+    return hidden or t
+  elseif V.is_dict(v) and not V.is_set(v) then
+    local d = V.dict()
+    for k, x in V.each(v) do V.dict_set(d, k, leaf_of(x, at, list)) end
+    return d
+  elseif V.is_seq(v) then
+    local out = {}
+    for i = 1, v.n do out[i] = leaf_of(v[i], at, list) end
+    return V.is_tuple(v) and V.tuple(out, v.n) or V.list(out, v.n)
+  end
+  return util.raise("ValueError", "expected a Tensor as argument %d", at)
+end
+
+-- The arguments with leaves of their own in place of some; the leaves; and
+-- which arguments they are of.
 local function leaves(args, which)
-  local out, list = {}, {}
+  local out, list, places = {}, {}, {}
   for i = 1, args.n do out[i] = args[i] end
   for k, at in ipairs(which) do
     at = at < 0 and at + args.n + 1 or at + 1
-    if not util.is_tensor(out[at]) then
-      util.raise("ValueError", "expected a Tensor as argument %d", at - 1)
-    end
-    out[at] = out[at]:detach()
-    out[at].requires_grad = true
-    list[k] = out[at]
+    out[at] = leaf_of(out[at], at - 1, list)
+    places[k] = at
   end
-  return V.list(out, args.n), list
+  return V.list(out, args.n), list, places
+end
+
+-- v with gradients (in order, from got[next.i]) in place of its leaves.
+local function in_place_of(v, got, next)
+  if util.is_tensor(v) or vmap.is_batched(v) then
+    next.i = next.i + 1
+    local g = got[next.i]
+    return vmap.is_batched(v) and vmap.wrap(g) or g
+  elseif V.is_dict(v) then
+    local d = V.dict()
+    for k, x in V.each(v) do V.dict_set(d, k, in_place_of(x, got, next)) end
+    return d
+  end
+  local out = {}
+  for i = 1, v.n do out[i] = in_place_of(v[i], got, next) end
+  return V.is_tuple(v) and V.tuple(out, v.n) or V.list(out, v.n)
 end
 
 -- func of leaves, its value, and what comes beside it with has_aux.
@@ -57,16 +92,24 @@ local function grad_and_value(a, kw, finish)
   local has_aux = argument(a, kw, 3, "has_aux", false)
   local which = type(argnums) == "number" and {argnums} or V.to_lua(argnums)
   return builtin(function (args, kwargs)
-    local inner, list = leaves(args, which)
+    local inner, list, places = leaves(args, which)
     local out, aux = forward(f, inner, kwargs, has_aux)
-    if not util.is_tensor(out) or out.ndim > 0 then
+    local scalar = vmap.is_batched(out) or util.is_tensor(out)
+    local n = scalar and vmap.ndim(out) or 0
+    if not scalar or n > 0 then
       util.raise("RuntimeError", "Expected f(*args) to return a scalar tensor, "
-        .. "got tensor with %d dims. Did you forget to set has_aux=True?",
-        util.is_tensor(out) and out.ndim or 0)
+        .. "got tensor with %d dims. Did you forget to set has_aux=True?", n)
     end
-    local got = gradients(out, list)
-    return finish(type(argnums) == "number" and got[1] or V.tuple(got),
-      out:detach(), aux)
+    local total = vmap.whole(out)       -- rows have leaves of their own
+    if vmap.is_batched(out) then total = total:sum() end
+    local got, next, each = gradients(total, list), {i = 0}, {}
+    for k, at in ipairs(places) do
+      each[k] = in_place_of(inner[at], got, next)
+    end
+    local value = vmap.whole(out):detach()
+    if vmap.is_batched(out) then value = vmap.wrap(value) end
+    return finish(type(argnums) == "number" and each[1] or V.tuple(each), value,
+      aux)
   end)
 end
 
@@ -94,6 +137,34 @@ M.vjp = builtin(function (a, kw)
   if aux then result = V.tuple {result[1], result[2], aux} end
   return result
 end, "vjp")
+
+-- jacrev(func, argnums): one gradient for each element of the result.
+-- jacfwd gives the same numbers.
+local function jacobian(name)
+  return builtin(function (a, kw)
+    local f = argument(a, kw, 1, "func")
+    local at = argument(a, kw, 2, "argnums", 0)
+    return builtin(function (args, kwargs)
+      local inner, list = leaves(args, {at})
+      local out = forward(f, inner, kwargs)
+      if not util.is_tensor(out) or #list ~= 1 then
+        util.raise("NotImplementedError", "%s of several tensors is not part "
+          .. "of dtrepl", name)
+      end
+      local rows, leaf, flat = {}, list[1], out:reshape({-1})
+      for i = 1, flat:numel() do
+        local g = dt.autograd.grad({flat[i - 1]}, {leaf}, {allow_unused = true,
+          retain_graph = true})[1]
+        rows[i] = util.is_tensor(g) and g or dt.zeros_like(leaf)
+      end
+      local shape = {table.unpack(out.shape)}
+      for _, n in ipairs(leaf.shape) do shape[#shape + 1] = n end
+      if #rows == 0 then return dt.zeros(shape, {dtype = leaf.dtype}) end
+      return dt.stack(rows):reshape(shape)
+    end)
+  end, name)
+end
+M.jacrev, M.jacfwd = jacobian "jacrev", jacobian "jacfwd"
 
 -- ---- jvp ----
 
@@ -133,7 +204,8 @@ end, "jvp")
 -- names.lua hands torch.
 function M.provide(torch)
   local own = {__name__ = "torch.func"}
-  for _, name in ipairs {"grad", "grad_and_value", "jvp", "vjp", "vmap"} do
+  for _, name in ipairs {"grad", "grad_and_value", "jacfwd", "jacrev", "jvp", "vjp",
+    "vmap"} do
     own[name] = M[name]
   end
   own.functional_call = require("dt.nn.stateless").functional_call

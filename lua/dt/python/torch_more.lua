@@ -33,7 +33,6 @@ local asks = {
   get_device = function () return -1 end,
 }
 local only_methods = {
-  has_names = function () return false end,
   is_coalesced = function (t)
     if t.is_dtensor then return false end
     util.raise("RuntimeError", "is_coalesced expected sparse coordinate tensor "
@@ -52,12 +51,6 @@ for _, name in ipairs {"is_ipu", "is_maia", "is_mkldnn", "is_mps", "is_mtia",
 end
 of_tensor.is_cpu = function (t) return t.device == "cpu" end
 of_tensor.output_nr = function () return 0 end
-of_tensor.names = function (t)
-  local list = {}
-  for i = 1, t.ndim do list[i] = None end
-  return V.tuple(list, t.ndim)
-end
-
 -- t.new(2, 3), t.new([1., 2.]): of t's type.
 function method.new(t, a)
   if a.n == 1 and V.is_seq(a[1]) and not rawget(a[1], "is_size") then

@@ -177,21 +177,81 @@ function RULE.matmul(args)
   local x, y = whole(a), whole(b)
   if left then x = on(x, "unsqueeze", is_batched(a) and 1 or 0) end
   if right then y = on(y, "unsqueeze", -1) end
+  if is_batched(a) and is_batched(b) then       -- as many dims behind the hidden
+    for _ = math.max(ndim(a), 2) + 1, ndim(b) do x = on(x, "unsqueeze", 1) end
+    for _ = math.max(ndim(b), 2) + 1, ndim(a) do y = on(y, "unsqueeze", 1) end
+  end
   local out = on(x, "matmul", y)
   if right then out = on(out, "squeeze", -1) end
   return left and on(out, "squeeze", right and -1 or -2) or out
 end
 RULE.mm, RULE.mv, RULE.dot = RULE.matmul, RULE.matmul, RULE.matmul
 
-function RULE.linear(args)
-  for i = 2, args.n do
-    if is_batched(args[i]) then
-      util.raise("NotImplementedError", "vmap of linear over its weight is "
-        .. "not part of dtrepl")
+function RULE.linear(args, kw)
+  local x, w = args[1], args[2]
+  local bias = argument(args, kw, 3, "bias", None)
+  if not is_batched(w) and not is_batched(bias) then
+    return V.call(require("dt.python.names").F.linear, V.list({whole(x), w,
+      bias}, 3))
+  end
+  local turned = is_batched(w) and wrap(RULE.t(V.list {w}))
+    or on(w, "transpose", 0, 1)
+  local y = RULE.matmul(V.list {x, turned})
+  if bias == None then return y end
+  return RULE.add(V.list {wrap(y), bias})
+end
+
+-- ---- losses ----
+
+-- The mean or the sum over what the function sees, or nothing.
+local function reduced(t, how)
+  local n = t.ndim - 1
+  if how == "none" or n == 0 then return t end
+  local dims = {}
+  for d = 1, n do dims[d] = d end
+  return on(t, how, V.list(dims))
+end
+
+function RULE.mse_loss(args, kw)
+  local how = argument(args, kw, 5, "reduction", "mean")
+  local d = wrap(RULE.sub(V.list {args[1], args[2]}))
+  return reduced(RULE.mul(V.list {d, d}), how)
+end
+
+-- Only indices of classes, of one weight, none of them left out.
+local function plain_classes(name, kw, known)
+  for key in V.each(kw or V.dict()) do
+    if key ~= "reduction" then
+      util.raise("NotImplementedError", "vmap of %s with %s is not part of "
+        .. "dtrepl", name, key)
     end
   end
-  return V.call(require("dt.python.names").F.linear, V.list({whole(args[1]),
-    table.unpack(args, 2, args.n)}, args.n))
+  if not known then
+    util.raise("NotImplementedError", "vmap of %s over its target alone is not "
+      .. "part of dtrepl", name)
+  end
+end
+
+function RULE.nll_loss(args, kw)
+  local x, target = args[1], args[2]
+  plain_classes("nll_loss", kw, is_batched(x))
+  local dim = ndim(x) == 1 and 1 or 2
+  local t = whole(target)
+  if not is_batched(target) then
+    local sizes = V.items(attrs.get(target, "shape"))
+    t = on(on(t, "unsqueeze", 0), "expand", whole(x).shape[1],
+      table.unpack(sizes))
+  end
+  local picked = on(whole(x), "gather", dim, on(t, "unsqueeze", dim))
+  picked = on(on(picked, "squeeze", dim), "neg")
+  return reduced(picked, argument(args, kw, 7, "reduction", "mean"))
+end
+
+function RULE.cross_entropy(args, kw)
+  local x = args[1]
+  plain_classes("cross_entropy", kw, is_batched(x))
+  local logs = on(whole(x), "log_softmax", ndim(x) == 1 and 1 or 2)
+  return RULE.nll_loss(V.list({wrap(logs), args[2]}, 2), kw)
 end
 
 local function apply(name, args, kw)
@@ -283,6 +343,57 @@ local function seen(f, args, kw)
   return true, apply(name, args, kw)
 end
 
+-- ---- the library's own modules ----
+
+-- While a function runs under vmap, what modules written in Lua call by F.name
+-- takes such tensors as well.
+local patches = 0
+function M.patch()
+  local F, saved = require "dt.functional", {}
+  patches = patches + 1
+  if patches == 1 then
+    for name in pairs(RULE) do
+      local plain = rawget(F, name)
+      if plain ~= nil then
+        saved[name] = plain
+        F[name] = function (...)
+          local any, n = false, select("#", ...)
+          for i = 1, n do any = any or is_batched((select(i, ...))) end
+          if not any then return plain(...) end
+          local list, kw = {...}, nil
+          local last = list[n]
+          if type(last) == "table" and getmetatable(last) == nil then
+            kw, n = V.dict(), n - 1
+            last.inplace = nil          -- modules go on with the result
+            for key, v in pairs(last) do V.dict_set(kw, key, v) end
+          end
+          for i = 1, n do if list[i] == nil then list[i] = None end end
+          return apply(name, V.list({table.unpack(list, 1, n)}, n), kw)
+        end
+      end
+    end
+  end
+  return setmetatable({}, {__close = function ()
+    patches = patches - 1
+    for name, plain in pairs(saved) do F[name] = plain end
+  end})
+end
+
+-- What torch.func.grad needs of a tensor: a leaf with the hidden dim, for one
+-- that is the same for all rows too; the whole of a result; a part of one.
+function M.leaf(v)
+  if M.size == nil then return nil end
+  local t = whole(v)
+  if is_batched(t) or not util.is_tensor(t) then return nil end
+  if not is_batched(v) then
+    t = t:unsqueeze(0):expand({M.size, table.unpack(v.shape)})
+  end
+  t = t:detach()
+  t.requires_grad = true
+  return wrap(t), t
+end
+M.is_batched, M.whole, M.wrap, M.ndim = is_batched, whole, wrap, ndim
+
 -- ---- vmap ----
 
 local function fail(text, ...)
@@ -354,6 +465,12 @@ local function opened(name, v, out_dim, size)
       out[i] = opened(name, v[i], d, size)
     end
     return V.is_tuple(v) and V.tuple(out, v.n) or V.list(out, v.n)
+  elseif V.is_dict(v) and not is_batched(v) then
+    local out = V.dict()
+    for k, x in V.each(v) do
+      V.dict_set(out, k, opened(name, x, out_dim, size))
+    end
+    return out
   elseif not is_batched(v) and not util.is_tensor(v) then
     fail("vmap(%s, ...): `%s` must only return Tensors, got type <class '%s'>. "
       .. "Did you mean to set out_dims= to None for output?", name, name,
@@ -378,7 +495,13 @@ local function run(f, in_dims, out_dims, args, kw)
     inner[i] = d and wrap(v) or v
   end
   local before = call.set_seen(seen)
-  local out = table.pack(pcall(V.call, f, V.list(inner, args.n), kw))
+  local outer = M.size
+  M.size = size
+  local out = table.pack(pcall(function ()
+    local patched <close> = M.patch()           -- luacheck: ignore patched
+    return V.call(f, V.list(inner, args.n), kw)
+  end))
+  M.size = outer
   call.set_seen(before)
   if not out[1] then error(out[2], 0) end
   return opened(name, out[2], out_dims, size)
