@@ -175,7 +175,8 @@ void dt_trial_name (const DtFailed *f, int slot, DtBuf *b) {
   int pos, at = dt_slot_index(&f->args, slot);
   const char *arg = dt_slot_arg(&f->args, slot, &pos);
   const char *name = f->name[slot] ? f->name[slot] : f->in[slot]->name;
-  dt_buf_add(b, name ? name : arg);
+  /* In a method `self` is the module: an input without a name is not it. */
+  dt_buf_add(b, name ? name : strcmp(arg, "self") == 0 ? "input" : arg);
   if (name == NULL && at >= 0) dt_buf_addf(b, "[%d]", at);
 }
 

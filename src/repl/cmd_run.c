@@ -296,6 +296,27 @@ static int push_locals (lua_State *L) {
   return 1;
 }
 
+/* Lines after the first of what was written from `from` on go under it. */
+static DtStatus under_first (DtBuf *out, size_t from, DtCtx *cx) {
+  DtBuf b;
+  const char *s = dt_buf_str(out) + from;
+  if (strchr(s, '\n') == NULL)
+    return DT_OK;
+  dt_buf_init(&b, cx);
+  for (bool first = true; *s != '\0'; first = false) {
+    size_t n = strcspn(s, "\n");
+    dt_buf_addf(&b, "%s%.*s", first ? "" : "\n              ", (int)n, s);
+    s += n + (s[n] == '\n');
+  }
+  DtStatus st = dt_buf_ok(&b);
+  if (st == DT_OK) {
+    out->len = from;
+    dt_buf_add(out, dt_buf_str(&b));
+  }
+  dt_buf_fini(&b);
+  return st;
+}
+
 static DtStatus info_locals (DtCmdCall *c) {
   DtRepl *r = c->r;
   lua_State *L = r->L;
@@ -313,12 +334,14 @@ static DtStatus info_locals (DtCmdCall *c) {
     DtVar *v = dtL_test_tensor(L, -1);
     any = true;
     dt_buf_addf(c->out, "  %-10s  ", lua_tostring(L, -2));
+    size_t from = c->out->len;
     if (v != NULL)
       dt_var_print(v, c->out);
     else if (lua_isfunction(L, -1))
       dt_buf_add(c->out, "function");
     else if (!dtL_py_outline(L, -1, c->out))
       dtL_show_value(L, -1, c->out);
+    DT_TRY(r->cx, under_first(c->out, from, r->cx));
     if (c->out->len > 0 && c->out->s[c->out->len - 1] != '\n')
       dt_buf_addc(c->out, '\n');
     lua_settop(L, top + 1);
