@@ -171,7 +171,8 @@ static DtStatus put_part (DtKernelCall *c, int d, int64_t start, int64_t step,
   for (int k = 0; k < o->m.ndim; k++) {
     if (k == d && drop) continue;
     shape[nd] = k == d ? n : o->m.shape[k];
-    stride[nd++] = k == d ? o->m.stride[k] * step : o->m.stride[k];
+    stride[nd++] = k == d ? dt_sat_mul(o->m.stride[k], step)
+                          : o->m.stride[k];
   }
   DT_TRYG(c->cx, dt_k_fill(c->cx, o, dt_scalar_int(0)));
   DT_TRYG(c->cx, op_restride(c->cx, o, nd, shape, stride,

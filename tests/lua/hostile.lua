@@ -48,6 +48,13 @@ local function circles()
   T.has(tostring(e), "TypeError: a file holds tensors: this is a str", "no tensor")
 end
 
+-- A step over the end: one place remains.
+local function steps()
+  local g = dt.ops.aten.slice_backward.default(dt.ones(1, 3), {4, 3}, 0, 1, 4, huge)
+  T.eq(g[1]:sum():item(), 3, "the place the slice had")
+  T.eq(g:sum():item(), 3, "and no other")
+end
+
 -- Gradients and masks of other sizes than the losses they are of.
 local function losses()
   local A = dt.ops.aten
@@ -70,5 +77,6 @@ strides()
 values()
 placements()
 losses()
+steps()
 
 T.finish()
