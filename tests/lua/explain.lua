@@ -303,9 +303,9 @@ local far = dt.distribute_tensor(dt.ones(12, 6), mesh, "S(0) R")
 for _ = 1, 6 do far = far:relu() + 1 end
 local read = (far * far):sum():item()
 local lies = dt.DTensor.from_local(dt.ones(4) * (dt.rank() + read), mesh, "R R")
-local part = dt.distribute_tensor(dt.arange(32):view(4, 8):to(dt.f32), mesh,
+local mine = dt.distribute_tensor(dt.arange(32):view(4, 8):to(dt.f32), mesh,
   "R S(1)"):to_local()
-local best = dt.DTensor.from_local(part:argmax(1), mesh, "R P(max)")
+local best = dt.DTensor.from_local(mine:argmax(1), mesh, "R P(max)")
 T.eq(#lies.shape + #best.shape, 2, "they stay")
 for _, code in ipairs {"DT1001", "DT1006", "DT1043"} do
   local found = dt.debug.shrink(code)

@@ -401,8 +401,8 @@ function M.same_words(P)
 end
 
 -- What was found, as plain data.
-local function answer_of(P, res, text, torch)
-  return replay.dump{lua = text, trials = res.trials, steps = #res.P.steps,
+local function answer_of(P, res, lua, torch)
+  return replay.dump{lua = lua, trials = res.trials, steps = #res.P.steps,
     ranks = res.P.ranks, error = res.goal.code, cause = res.goal.cause,
     finding = res.goal.finding, op = res.goal.op, torch = torch,
     before = {steps = #P.steps, ranks = P.ranks}}

@@ -1,0 +1,30 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# TEST: needs=torch timeout=900 tags=slow
+# Every script of tests/findings, as :export torch and :report write it where it
+# has ended or stopped: PyTorch raises the same error, or shows the numbers that
+# dtrepl had.
+here=$(cd "$(dirname "$0")/../.." && pwd)
+DTREPL=${DTREPL:-$here/build/dtrepl}
+PYTHON=${DTREPL_PYTHON:-python3}
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+cases="$PYTHON $here/tests/repl/exported_cases.py"
+cd "$here" || exit 1
+files=${*:-failing others uneven byhand traps}
+names=$($cases cut "$tmp" $(for f in $files; do echo "tests/findings/$f.lua"; done))
+list=
+for n in $names; do
+  printf '%s\n' ":export torch $tmp/$n.py" ":report $tmp/$n.md" |
+    "$DTREPL" -n 4 --trust -i "$tmp/$n.lua" > "$tmp/$n.log" 2>&1
+  [ -s "$tmp/$n.py" ] || continue
+  list="$list $tmp/$n.py"
+  sed -n '/^```python$/,/^```$/p' "$tmp/$n.md" | sed '/^```/d' > "$tmp/$n-report.py"
+  if cmp -s "$tmp/$n.py" "$tmp/$n-report.py"; then rm "$tmp/$n-report.py"
+  else
+    cp "$tmp/$n.log" "$tmp/$n-report.log"
+    list="$list $tmp/$n-report.py"
+  fi
+done
+$cases run $list
+$cases compare $list
