@@ -73,6 +73,17 @@ L
 ok "each rank has its loss" [ "$(sort -u had | wc -l)" = 4 ]
 ok "fully_shard and replicas of uneven parameters" cmp -s had there
 
+# Parameters whose memory is taken anew keep what was found in it.
+cat > emptied.lua <<'L'
+local m = nn.Linear(4, 4, {device = "meta"})
+m:to_empty {device = "cpu"}
+dt.no_grad(function () m.bias:fill_(2) end)
+local y = m(dt.arange(8):view(2, 4):to(dt.f32))
+dt.debug.export("torch", "emptied.py")
+L
+"$DTREPL" -n 2 emptied.lua || failed=$((failed + 1))
+ok "to_empty gives a parameter other memory" same emptied 2
+
 cat > tp.lua <<'L'
 local mesh = dt.init_device_mesh("cpu", {2, 2}, {mesh_dim_names = {"dp", "tp"}})
 dt.manual_seed(0)

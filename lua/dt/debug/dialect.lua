@@ -215,6 +215,10 @@ function Py.drawn(seed, words, pair)
   return ("drawn(%s, %d%s)"):format(text, words, pair > 0 and ", " .. pair or "")
 end
 
+-- A parameter gets other memory.
+function Lua.data(x, y) return ("dt._set_data(%s, %s)"):format(x, y) end
+function Py.data(x, y) return ("%s.data = %s.detach()"):format(x, y) end
+
 -- A number that the script read: a line that shows it.
 function Lua.shown(_, text) return text end
 function Py.shown(op, text) return ("show(%q, %s)"):format(op, text) end

@@ -107,7 +107,7 @@ local function view_step(W, s)
 end
 
 -- Does the step take memory in which nothing was written, and something reads
--- it before all of it is written?  It is zero here, anything in PyTorch.
+-- it before all of it is written?  What was there is anything in PyTorch.
 local function reads_nothing(W, s)
   local v = s.op:match("^aten%.[%w_]*empty") and W.P.values[s.outs[1] or 0]
   if not v or s.error or (v.storage or 0) == 0 then return false end
@@ -119,7 +119,10 @@ local FORBIDDEN <const> = "DT0305"      -- by ExplicitRedistributionContext
 local function op_step(W, s)
   local D = W.D
   local rhs = op_call(D, s, function (id) return name_of(W, id) end)
-  if D == Py and reads_nothing(W, s) then rhs = "zeroed(" .. rhs .. ")" end
+  if D == Py and reads_nothing(W, s) then
+    rhs = leaves.found(D, rhs, W.P.values[s.outs[1]], s.seq + 1, W.left)
+      or "zeroed(" .. rhs .. ")"
+  end
   if s.implicit then rhs = D.implicit:format(rhs) end
   if s.no_grad and not W.P.explicit then rhs = D.no_grad:format(rhs) end
   if s.taken_over then rhs = D.loss_parallel:format(rhs) end
@@ -142,6 +145,10 @@ function makers.leaf(W, s)
 end
 
 function makers.alias(W, s) return name_of(W, s.ins[1]) end
+
+function makers.data(W, s)
+  return W.D.data(name_of(W, s.wrote[1]), name_of(W, s.ins[1]))
+end
 
 function makers.detach(W, s)
   return name_of(W, s.ins[1]) .. W.D.dot .. "detach()"

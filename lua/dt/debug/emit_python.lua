@@ -102,7 +102,7 @@ def numbers(text, dtype, shape):
 
 
 def fill(x, text):
-    """The random numbers that dtrepl drew."""
+    """What dtrepl drew, or found in memory that nobody wrote."""
     t = x.to_local() if isinstance(x, DTensor) else x
     t.data.copy_(numbers(text, t.dtype, t.shape))
     return x
@@ -125,7 +125,7 @@ local ZEROED = [[
 
 
 def zeroed(x):
-    """Memory without values is zero in dtrepl."""
+    """Memory that nobody wrote was zero in dtrepl."""
     t = x.to_local() if isinstance(x, DTensor) else x
     t.data.zero_()
     return x

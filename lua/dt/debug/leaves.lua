@@ -173,15 +173,22 @@ function M.leaf(D, v, seq, meshes, left)
 end
 
 -- fill(D, name, v, seq, left) -> text that writes into the tensor what it held
--- before operator #seq; nil when that is not known.
-function M.fill(D, name, v, seq, left)
+-- before operator #seq; nil when that is not known, or, with `zero`, all zero.
+function M.fill(D, name, v, seq, left, zero)
   if dt.debug.no_data() or v.replaced then return nil end
   return dt.debug.quietly(function ()
     local t, bytes = local_of(v, seq, v.local_shape)
+    if zero and t and not bytes:find("[^\0]") then return nil end
     return t and bytes_text(D, bytes, left, "fill", function (text)
       return {name, text}
     end)
   end)
+end
+
+-- found(D, name, v, seq, left) -> the same of memory that nobody wrote; nil when
+-- it was zero, as it mostly is.
+function M.found(D, name, v, seq, left)
+  return M.fill(D, name, v, seq, left, true)
 end
 
 return M

@@ -12,6 +12,7 @@
 --   {kind = "detach", ins, outs}                   another name of a tensor
 --   {kind = "view", ins, outs, offset}             the same memory, read
 --                                                  otherwise
+--   {kind = "data", ins, wrote}                    x.data = y
 --   {kind = "raw", raw, ins, outs}                 a collective of the script's
 --   {kind = "backward", ins}
 --   {kind = "field", ins, outs}, {kind = "clear", ins}    a leaf's gradient is
@@ -177,10 +178,28 @@ local function widest(P)
   return out
 end
 
+-- A parameter that backward is asked of got other memory (x.data = y,
+-- to_empty): it stays itself.
+local function other_data(P, val, v, seq)
+  if P.explicit or not v.storage or v.storage == 0
+     or val.storage == v.storage then return end
+  local now = setmetatable({storage = v.storage, offset = v.offset,
+    shape = v.shape, stride = v.stride, local_shape = v.local_shape},
+    {__index = val})
+  local base = twin(P, now)
+  if not base then return end
+  for _, k in ipairs {"storage", "offset", "shape", "stride", "local_shape"} do
+    val[k] = now[k]
+  end
+  P.steps[#P.steps + 1] = {kind = "data", op = "data", ins = {base}, outs = {},
+    wrote = {val.id}, seq = seq, line = 0, file = ""}
+end
+
 -- Make sure that every input has a step; gradients are fields of their leaf.
 local function need(P, made, v, seq, grads)
-  if not v.id or made[v.id] and not rebound(P, v) then return end
+  if not v.id then return end
   local val = P.values[v.id]
+  if made[v.id] and not rebound(P, v) then return other_data(P, val, v, seq) end
   if fields.take(P, made, grads, val, seq) then return end
   local step = {outs = {v.id}, seq = seq, line = 0, file = ""}
   local base = twin(P, val)
