@@ -40,7 +40,9 @@ local function renorm(weight, ids, a)
     util.raise("NotImplementedError", "Operator aten.embedding_renorm_.default "
       .. "does not have a sharding strategy registered.")
   end
-  need("embedding_renorm_")(weight, ids, a.max_norm, a.norm_type)
+  local guard <close> = dt.no_grad()            -- luacheck: ignore guard
+  need("embedding_renorm_")(weight:detach(), ids:contiguous(), a.max_norm,
+    a.norm_type)
 end
 
 -- F.embedding(ids, weight, {padding_idx=, max_norm=, ...})
@@ -58,6 +60,7 @@ function M.embedding(ids, weight, ...)
   end
   if a.padding_idx and pad < 0 then pad = pad + n end
   renorm(weight, ids, a)
+  if a.scale_grad_by_freq then return need("embedding")(weight, ids, pad, true) end
   return need("embedding")(weight, ids, pad)
 end
 

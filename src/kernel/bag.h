@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
-** kernel/bag.h: bags of rows of a table. */
+** kernel/bag.h: bags of rows of a table; rows cut to a length. */
 #ifndef DT_KERNEL_BAG_H
 #define DT_KERNEL_BAG_H
 
@@ -48,5 +48,10 @@ DtStatus dt_k_bag_backward (DtCtx *cx, const DtBagGrad *k, DtTensor *out);
 ** gradient and its row of `weight`.  Local.  Errors as above. */
 DtStatus dt_k_bag_scale_backward (DtCtx *cx, const DtBagGrad *k,
                                   const DtTensor *weight, DtTensor *out);
+
+/* Rows of `table` (rows, len) that `indices` name and whose p-norm is above max
+** become max / norm times themselves.  Local.  Errors: INDEX, NOMEM. */
+DtStatus dt_k_renorm_rows (DtCtx *cx, DtTensor *table, const DtTensor *indices,
+                           double max, double p);
 
 #endif

@@ -44,15 +44,30 @@ function M.Linear:extra_repr()
     self.out_features, self.bias and "True" or "False")
 end
 
--- nn.Embedding(num_embeddings, embedding_dim, {padding_idx=})
+-- nn.Embedding(num_embeddings, embedding_dim, {padding_idx=, max_norm=, ...})
 M.Embedding = Module:extend("Embedding")
 
 function M.Embedding:__init__(...)
   local a = util.bind("Embedding", {"num_embeddings", "embedding_dim",
-    "padding_idx", "device", "dtype"}, {}, ...)
+    "padding_idx", "max_norm", "norm_type", "scale_grad_by_freq", "sparse",
+    "_weight", "_freeze", "device", "dtype"}, {norm_type = 2.0,
+    scale_grad_by_freq = false, sparse = false}, ...)
   self.num_embeddings, self.embedding_dim = a.num_embeddings, a.embedding_dim
-  self.padding_idx = a.padding_idx
-  self.weight = param({a.num_embeddings, a.embedding_dim}, a)
+  local pad, n = a.padding_idx, a.num_embeddings
+  if not util.is_none(pad) then
+    if pad >= n or pad < -n then
+      util.raise("AssertionError", "Padding_idx must be within num_embeddings")
+    end
+    self.padding_idx = pad < 0 and pad + n or pad
+  end
+  self.max_norm, self.norm_type = a.max_norm, a.norm_type
+  self.scale_grad_by_freq, self.sparse = a.scale_grad_by_freq, a.sparse
+  if not util.is_none(a._weight) then
+    self.weight = dt._make_param(a._weight, not a._freeze)
+    return
+  end
+  self.weight = param({n, a.embedding_dim}, a)
+  if a._freeze then self.weight.requires_grad = false end
   self:reset_parameters()
 end
 
@@ -66,13 +81,24 @@ function M.Embedding:reset_parameters()
 end
 
 function M.Embedding:forward(x)
-  return F.embedding(x, self.weight, {padding_idx = self.padding_idx})
+  return F.embedding(x, self.weight, {padding_idx = self.padding_idx,
+    max_norm = self.max_norm, norm_type = self.norm_type,
+    scale_grad_by_freq = self.scale_grad_by_freq})
 end
 
 function M.Embedding:extra_repr()
   local text = ("%d, %d"):format(self.num_embeddings, self.embedding_dim)
   if self.padding_idx then
     text = text .. ", padding_idx=" .. self.padding_idx
+  end
+  if not util.is_none(self.max_norm) then
+    text = text .. ", max_norm=" .. tostring(self.max_norm)
+  end
+  if self.norm_type ~= 2 then
+    text = text .. ", norm_type=" .. tostring(self.norm_type)
+  end
+  if self.scale_grad_by_freq then
+    text = text .. ", scale_grad_by_freq=True"
   end
   return text
 end

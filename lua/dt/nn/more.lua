@@ -60,9 +60,7 @@ function M.EmbeddingBag:__init__(...)
   end
   local pad, n = a.padding_idx, a.num_embeddings
   if not util.is_none(pad) then
-    if pad >= n then
-      util.raise("AssertionError", "padding_idx must be within num_embeddings")
-    elseif pad < -n then
+    if pad >= n or pad < -n then
       util.raise("AssertionError", "padding_idx must be within num_embeddings")
     end
     self.padding_idx = pad < 0 and pad + n or pad
