@@ -128,6 +128,21 @@ static void note_line (DtCmdCall *c, const DtBreak *b) {
   dt_free(c->r->cx, text);
 }
 
+/* A variable that is not there may come: but it may be a slip, too. */
+static void note_variable (DtCmdCall *c, const DtBreak *b) {
+  DtRepl *r = c->r;
+  DtBuf seen;
+  bool named = strcmp(b->kind->name, "watch") == 0 ||
+               strcmp(b->kind->name, "placement") == 0;
+  if (!named || b->arg == NULL || r->at == NULL || r->past != 0)
+    return;
+  dt_buf_init(&seen, r->cx);
+  if (dt_names_live(r->L, b->arg, &seen) == NULL)
+    dt_buf_addf(c->out, "    no tensor is called %s here: it counts from when "
+                "one is\n", b->arg);
+  dt_buf_fini(&seen);
+}
+
 static DtStatus set (DtCmdCall *c, bool once) {
   DtControl *k = control(c);
   const char *cond = strstr(c->arg, " if ");
@@ -153,6 +168,7 @@ static DtStatus set (DtCmdCall *c, bool once) {
   dt_bp_print(dt_bp_find(k, id), c->out);
   dt_buf_addc(c->out, '\n');
   note_line(c, dt_bp_find(k, id));
+  note_variable(c, dt_bp_find(k, id));
   return DT_OK;
 }
 
@@ -171,6 +187,7 @@ static DtStatus cmd_watch (DtCmdCall *c) {
   if (st == DT_OK) {
     dt_bp_print(dt_bp_find(control(c), id), c->out);
     dt_buf_addc(c->out, '\n');
+    note_variable(c, dt_bp_find(control(c), id));
   }
   return st;
 }

@@ -3,9 +3,11 @@
 ** "@tp=1 x", "@dp=0,tp=* x".
 **
 ** Coordinates are those of a mesh the person has: the variable `mesh` when it
-** has the named dimensions, else the first one among the prompt's locals and
-** the globals, by name.  Every rank decides for itself, from names and its own
-** coordinate, so no message is needed. */
+** has the named dimensions, else the first one by name: at a stop among the
+** variables of the script's functions, from the selected one out, then among the
+** prompt's locals and the globals; else that of a distributed tensor there.
+** Every rank decides for itself, from names and its own coordinate, so no
+** message is needed. */
 #include "repl/repl_int.h"
 
 #include <lua.h>
@@ -31,14 +33,23 @@ static bool has_dims (const DtMesh *m, const Want *w, int n) {
   return true;
 }
 
+/* The mesh at the top, or that of the tensor there; NULL: neither. */
+static const DtMesh *mesh_of (lua_State *L, bool tensors) {
+  const DtVar *v = tensors ? dtL_test_tensor(L, -1) : NULL;
+  if (tensors)
+    return v != NULL && v->spec != NULL ? v->spec->mesh : NULL;
+  return dtL_test_mesh(L, -1);
+}
+
 /* A mesh with these dimensions in the table on the top; its name decides among
 ** several, so that every rank takes the same. */
-static const DtMesh *mesh_in (lua_State *L, const Want *w, int n) {
+static const DtMesh *mesh_in (lua_State *L, bool tensors, const Want *w,
+                              int n) {
   const DtMesh *best = NULL;
   const char *best_name = NULL;
   lua_pushnil(L);
   while (lua_next(L, -2) != 0) {
-    const DtMesh *m = dtL_test_mesh(L, -1);
+    const DtMesh *m = mesh_of(L, tensors);
     if (m != NULL && lua_type(L, -2) == LUA_TSTRING && has_dims(m, w, n)) {
       const char *name = lua_tostring(L, -2);
       if (best == NULL || strcmp(name, "mesh") == 0 ||
@@ -52,16 +63,47 @@ static const DtMesh *mesh_in (lua_State *L, const Want *w, int n) {
   return best;
 }
 
-static const DtMesh *find_mesh (lua_State *L, const Want *w, int n) {
-  dt_eval_push_locals(L);
-  const DtMesh *m = mesh_in(L, w, n);
-  lua_pop(L, 1);
+static int push_locals (lua_State *L) {
+  dtL_frame_locals(L, lua_touserdata(L, 1));
+  return 1;
+}
+
+/* Among the variables of the script that is stopped. */
+static const DtMesh *mesh_at_stop (DtRepl *r, bool tensors, const Want *w,
+                                   int n) {
+  lua_State *L = r->L;
+  int top = lua_gettop(L), frames = r->at != NULL ? r->nframe : 0;
+  const DtMesh *m = NULL;
+  for (int i = r->here; i < frames && m == NULL; i++) {
+    lua_pushcfunction(L, push_locals);
+    lua_pushlightuserdata(L, &r->frame[i]);
+    if (lua_pcall(L, 1, 1, 0) == LUA_OK)
+      m = mesh_in(L, tensors, w, n);
+    lua_settop(L, top);
+  }
+  return m;
+}
+
+static const DtMesh *find_among (DtRepl *r, bool tensors, const Want *w,
+                                 int n) {
+  lua_State *L = r->L;
+  const DtMesh *m = mesh_at_stop(r, tensors, w, n);
+  if (m == NULL) {
+    dt_eval_push_locals(L);
+    m = mesh_in(L, tensors, w, n);
+    lua_pop(L, 1);
+  }
   if (m == NULL) {
     lua_pushglobaltable(L);
-    m = mesh_in(L, w, n);
+    m = mesh_in(L, tensors, w, n);
     lua_pop(L, 1);
   }
   return m;
+}
+
+static const DtMesh *find_mesh (DtRepl *r, const Want *w, int n) {
+  const DtMesh *m = find_among(r, false, w, n);
+  return m != NULL ? m : find_among(r, true, w, n);
 }
 
 /* "dp=0,tp=*" in s[0..n). */
@@ -91,7 +133,7 @@ static DtStatus by_coord (DtRepl *r, const char *s, size_t n, bool *mine) {
     k++;
     s += part + 1;
   }
-  const DtMesh *m = find_mesh(r->L, w, k);
+  const DtMesh *m = find_mesh(r, w, k);
   DT_CHECK(r->cx, m != NULL, DT_E_COMMAND,
            "@%.*s: no variable holds a mesh with these dimensions", (int)n,
            end - n);
