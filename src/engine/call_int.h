@@ -59,11 +59,16 @@ DtStatus dt_saving_count (DtSession *s, const DtOpDef *op,
 DtStatus dt_saving_copies (DtSession *s, const DtOpDef *op,
                            const DtArgs *args, DtVar *const *in,
                            const DtNode *node);
+/* Did the node's operator save a number that stands for a tensor?  PyTorch
+** saves it as one (x * 2), freed with the rest.  Pure. */
+bool dt_saving_number (const DtNode *node);
 /* The first node of `v`'s graph that backward reads kept tensors in, and
 ** which of its outputs leads there; NULL if none.  Borrowed.  Pure. */
 DtNode *dt_saving_node (DtVar *v, int *nr);
 /* RUNTIME when `v` is saved by the node and was overwritten or freed. */
 DtStatus dt_node_check_saved (DtSession *s, const DtNode *n, const DtVar *v);
+/* What backward says of a node whose saved values are gone.  RUNTIME. */
+DtStatus dt_node_freed (DtSession *s);
 /* Let go of what the node saved (after backward). */
 void dt_node_release (DtSession *s, DtNode *n);
 

@@ -92,6 +92,7 @@ DtStatus dt_node_exec (DtSession *s, DtNode *n, DtVar *const *gout,
   DtStatus st = h && none && (kept || !n->saved_out) ? DT_OK : DT_E_NOMEM;
   dt_run_init(&run, s, &s->cx->scratch);
   run.node = n;
+  if (st == DT_OK && n->released && dt_saving_number(n)) st = dt_node_freed(s);
   if (st == DT_OK && n->packed)
     st = dt_saving_copies(s, n->op, &n->args, n->saved_in, n);
   if (st == DT_OK && kept) st = dt_node_unpack(s, n, kept);

@@ -118,7 +118,7 @@ DtStatus dt_node_edge (DtSession *s, DtVar *v, DtEdge *out) {
 
 /* --- saved variables --- */
 
-static DtStatus freed_error (DtSession *s) {
+DtStatus dt_node_freed (DtSession *s) {
   return dt_raise(s->cx, DT_E_AUTOGRAD,
                   "Trying to backward through the graph a second time (or "
                   "directly access saved tensors after they have already been "
@@ -173,14 +173,14 @@ DtStatus dt_node_check_saved (DtSession *s, const DtNode *n, const DtVar *v) {
   if (n->saved_version == NULL) return DT_OK;
   for (int i = 0; n->saved_in && i < n->nin; i++) {
     if (n->saved_in[i] != v) continue;
-    if (n->released) return freed_error(s);
+    if (n->released) return dt_node_freed(s);
     if (now == n->saved_version[i]) return DT_OK;
     return version_error(s, v, n->saved_version[i], n->next[i].fn,
                          n->next[i].nr);
   }
   for (int i = 0; n->saved_out && i < n->nout; i++) {
     if (n->saved_out[i] != v) continue;
-    if (n->released) return freed_error(s);
+    if (n->released) return dt_node_freed(s);
     if (now == n->saved_version[n->nin + i]) return DT_OK;
     return version_error(s, v, n->saved_version[n->nin + i], n, i);
   }

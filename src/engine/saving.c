@@ -57,6 +57,27 @@ DtStatus dt_saving_copies (DtSession *s, const DtOpDef *op,
   return DT_OK;
 }
 
+bool dt_saving_number (const DtNode *node) {
+  const DtOpDef *op = node->op;
+  const char *p = dt_saved_args(op->sig);
+  char text[64];
+  if (p == NULL && op->base != NULL) p = dt_saved_args(op->base->sig);
+  while (p != NULL && *p != '\0') {
+    size_t n = strcspn(p, ": "), len = strcspn(p, " ");
+    if (n < sizeof text) {
+      int j;
+      memcpy(text, p, n);
+      text[n] = '\0';
+      j = dt_schema_arg(node->op->sig, text);
+      if (j >= 0 && op->sig->arg[j].type == DT_T_TENSOR &&
+          dt_arg_is_number(&node->args, j))
+        return true;
+    }
+    p += p[len] == ' ' ? len + 1 : len;
+  }
+  return false;
+}
+
 DtStatus dt_saving_count (DtSession *s, const DtOpDef *op,
                           const DtArgs *args, DtVar *const *in) {
   DT_CHECK(s->cx, !s->saving_ended, DT_E_RUNTIME,

@@ -273,7 +273,10 @@ static DtStatus clip_t_decomp (DtDecompCall *c) {
                   dt_hin(c, 2)));
 }
 static DtStatus true_divide_decomp (DtDecompCall *c) {
-  return one(c, E("aten.div.Tensor", "tt", c->in[0], c->in[1]));
+  DtHandle *self = dt_hin(c, 0), *other = dt_hin(c, 1);
+  if (self == NULL) return one(c, E("aten.div.Tensor", "vt", V(0), other));
+  if (other == NULL) return one(c, E("aten.div.Tensor", "tv", self, V(1)));
+  return one(c, E("aten.div.Tensor", "tt", self, other));
 }
 static DtStatus xor_decomp (DtDecompCall *c) {
   if (dt_hin(c, 1))
