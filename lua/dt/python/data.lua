@@ -44,14 +44,36 @@ local TensorDataset = class("TensorDataset", Dataset, {
   end,
 })
 
--- The order of an epoch: 0 … n-1, shuffled by torch's generator if asked.
-local function order(n, shuffle)
+-- ---- orders ----
+
+local function torch() return require("dt.python.names").torch end
+
+-- A generator that starts with `seed`.
+local function seeded(seed)
+  local g = V.call(torch().Generator, V.list({}, 0))
+  V.call(attrs.get(g, "manual_seed"), V.list {seed})
+  return g
+end
+
+-- A number for a generator's seed, drawn by PyTorch's default one or `g`.
+local function draw_seed(g)
+  local kw = V.dict()
+  if g then V.dict_set(kw, "generator", g) end
+  local t = dt.empty({}, {dtype = dt.int64})
+  return V.call(attrs.get(t, "random_"), V.list({}, 0), kw):item()
+end
+
+-- 0 … n-1 as generator `g` shuffles them.
+local function shuffled(n, g)
+  local kw, out = V.dict(), {}
+  V.dict_set(kw, "generator", g)
+  local p = V.call(torch().randperm, V.list {n}, kw)
+  for i = 1, n do out[i] = p[i - 1]:item() end
+  return out
+end
+
+local function in_order(n)
   local out = {}
-  if shuffle then
-    local p = dt.randperm(n)
-    for i = 1, n do out[i] = p[i - 1]:item() end
-    return out
-  end
   for i = 1, n do out[i] = i - 1 end
   return out
 end
@@ -65,9 +87,13 @@ local DistributedSampler = class("DistributedSampler", Dataset, {
     s.shuffle = kwarg(kw, "shuffle")
     if s.shuffle == nil then s.shuffle = true end
     s.drop_last = kwarg(kw, "drop_last") or false
+    s.seed, s.epoch = kwarg(kw, "seed") or a[6] or 0, 0
     return None
   end,
-  set_epoch = function () return None end,
+  set_epoch = function (a)
+    a[1].epoch = a[2]
+    return None
+  end,
   __len__ = function (a)
     local s = a[1]
     if s.drop_last then return s.size // s.num_replicas end
@@ -76,7 +102,8 @@ local DistributedSampler = class("DistributedSampler", Dataset, {
   -- As PyTorch: the list is filled up from its head to an even share.
   __iter__ = function (a)
     local s = a[1]
-    local all = order(s.size, s.shuffle)
+    local all = s.shuffle and shuffled(s.size, seeded(s.seed + s.epoch))
+      or in_order(s.size)
     local each = V.special(s, "__len__")()
     local out = {}
     for i = 1, each do
@@ -124,6 +151,7 @@ local DataLoader = class("DataLoader", Dataset, {
     l.sampler = kwarg(kw, "sampler") or false
     l.drop_last = kwarg(kw, "drop_last") or false
     l._collate = kwarg(kw, "collate_fn") or false
+    l.generator = kwarg(kw, "generator") or false
     return None
   end,
   __len__ = function (a)
@@ -134,16 +162,17 @@ local DataLoader = class("DataLoader", Dataset, {
   end,
   __iter__ = function (a)
     local l = a[1]
+    draw_seed(l.generator)              -- that of its workers
     return calls.generate(function ()
-      local items = {}
+      local items, n = {}, length(l.dataset)
       local function give()
         local list = V.list(items)
         items = {}
         calls.yield(l._collate and V.call(l._collate, V.list {list})
           or collate(list))
       end
-      local next = V.iter(l.sampler or V.list(order(length(l.dataset),
-        l.shuffle)))
+      local next = V.iter(l.sampler or V.list(l.shuffle
+        and shuffled(n, l.generator or seeded(draw_seed())) or in_order(n)))
       while true do
         local more, i = next()
         if not more then break end

@@ -44,6 +44,7 @@ M.builtins = B
 require "dt.python.std_types"
 require "dt.python.std_re"
 require "dt.python.std_hash"
+require "dt.python.std_random"
 M.math = attrs.module "math"
 
 -- ---- torch ----

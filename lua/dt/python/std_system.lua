@@ -453,37 +453,4 @@ module("json", {
   end,
 })
 
--- ---- random: not Python's numbers ----
-
-local state = 88172645463325252
-local function uniform()
-  state = state ~ (state << 13)
-  state = state ~ (state >> 7)
-  state = state ~ (state << 17)
-  return (state >> 11) / (1 << 53)
-end
-local function pick(l) return l[1 + math.floor(uniform() * l.n)] end
-module("random", {seed = function (a)
-  state = (math.type(a[1]) == "integer" and a[1] or 0) * 2654435761
-    + 88172645463325252
-  return None
-end, random = uniform, uniform = function (a)
-  return a[1] + (a[2] - a[1]) * uniform()
-end, randint = function (a)
-  return a[1] + math.floor(uniform() * (a[2] - a[1] + 1))
-end, choice = function (a) return pick((V.items(a[1]))) end,
-  shuffle = function (a)
-    local l = a[1]
-    for i = l.n, 2, -1 do
-      local j = 1 + math.floor(uniform() * i)
-      l[i], l[j] = l[j], l[i]
-    end
-    return None
-  end, sample = function (a)
-    local items, n = V.items(a[1])
-    local l = V.list({table.unpack(items, 1, n)}, n)
-    attrs.module("random").shuffle.call(V.list {l})
-    return V.list({table.unpack(l, 1, a[2])}, a[2])
-  end})
-
 return M
