@@ -84,6 +84,14 @@ L
 "$DTREPL" -n 2 emptied.lua || failed=$((failed + 1))
 ok "to_empty gives a parameter other memory" same emptied 2
 
+# A parameter that autograd refuses to have written, after training whose
+# backward is not autograd's.
+sed -e 's/^dt.debug.export.*/model[2].weight:add_(dt.ones(4, 16))/' fsdp.lua > written.lua
+printf '%s\n' ':export torch written.py' | "$DTREPL" -n 4 -i written.lua > out 2>&1
+"$PYTHON" written.py > out 2>&1
+ok "autograd refuses it there, too" grep -qF \
+  "a leaf Variable that requires grad is being used in an in-place operation" out
+
 cat > tp.lua <<'L'
 local mesh = dt.init_device_mesh("cpu", {2, 2}, {mesh_dim_names = {"dp", "tp"}})
 dt.manual_seed(0)

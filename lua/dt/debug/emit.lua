@@ -243,8 +243,9 @@ end
 -- what was written into them before is past.
 local function ask_gradients(W, s, asked)
   if s.no_grad or s.kind == "detach" or s.kind == "view" then return end
+  local own = s.message and s.message:find("^a leaf Variable") and s.ins[1]
   for _, id in ipairs(s.ins) do
-    if W.P.values[id].requires_grad and not asked[id] and W.names[id] then
+    if (W.P.values[id].requires_grad or id == own) and not asked[id] and W.names[id] then
       asked[id] = true
       W.lines[#W.lines + 1] = {lhs = {}, step = s, rhs = W.names[id]
         .. W.D.dot .. "requires_grad_(" .. (W.D == Lua and "" or "True") .. ")"}
