@@ -297,6 +297,10 @@ static DtStatus split_strategy (DtStratCall *c) {
   int d;
   DtPlacement p[OP_MAXPL];
   DT_TRY(c->cx, op_dim(c->cx, c->args, 2, c->in[0]->meta.ndim, &d));
+  /* PyTorch's strategy counts no part of nothing, the operator one. */
+  DT_CHECK(c->cx, c->op->row != row_size || c->in[0]->meta.shape[d] > 0,
+           DT_E_VALUE, "For the op aten::split.Tensor, `output_specs` has 0 "
+           "outputs which does not equal the number of op outputs 1.");
   op_s_follow(c, 0, bit(d), false, p);
   return op_s_one(c, p, p, NAN);
 }
