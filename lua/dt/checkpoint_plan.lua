@@ -10,6 +10,7 @@
 -- dtype = "float32", element = bytes of one, grad = requires_grad}.
 
 local P = require "dt.pickle"
+local torch_file = require "dt.torch_file"
 
 local M = {}
 
@@ -425,45 +426,17 @@ end
 
 -- ---- torch.save ----
 
-local STORED = {float32 = "Float", float64 = "Double", float16 = "Half",
-  bfloat16 = "BFloat16", int64 = "Long", int32 = "Int", int16 = "Short",
-  int8 = "Char", uint8 = "Byte", bool = "Bool", complex64 = "ComplexFloat",
-  complex128 = "ComplexDouble"}
-
-local function ceil64(n) return (n + 63) // 64 * 64 end
-
--- The length of a zip archive of torch.save's: data.pkl, then small records,
--- with the bytes of a storage among them.
-local function archive(pickle, bytes)
-  local records = {{"data.pkl", pickle}, {".format_version", 1},
-    {".storage_alignment", 2}, {"byteorder", 6}, {"version", 2},
-    {".data/serialization_id", 40}}
-  if bytes then table.insert(records, 5, {"data/0", bytes}) end
-  local at, directory = 0, 0
-  for _, r in ipairs(records) do
-    local name = #"archive/" + #r[1]
-    at = ceil64(at + 30 + name + 4) + r[2]
-    at = at + 16                                  -- the data's descriptor
-    directory = directory + 46 + name
-  end
-  return at + directory + 56 + 20 + 22            -- three ends of directory
-end
-
 -- tensor_length(t): of a plain tensor whose storage holds nothing else: {dtype
 -- =, element =, sizes =, stride =, grad =}.
 function M.tensor_length(t)
-  local n = 1
+  local n = t.element
   for _, s in ipairs(t.sizes) do n = n * s end
-  local storage = P.persistent(P.tuple {"storage", P.global("torch",
-    (STORED[t.dtype] or "Untyped") .. "Storage"), P.str "0", "cpu", n})
-  local made = P.call(P.global("torch._utils", "_rebuild_tensor_v2"),
-    P.tuple {storage, 0, P.tuple {table.unpack(t.sizes)},
-      P.tuple {table.unpack(t.stride)}, t.grad or false,
-      P.call(P.global("collections", "OrderedDict"), P.tuple {})})
-  return archive(#P.dumps(made, 2), n * t.element)
+  return torch_file.length(torch_file.rebuilt {dtype = t.dtype, grad = t.grad,
+    element = t.element, sizes = t.sizes, stride = t.stride, bytes = n,
+    key = P.str "0"}, {n})
 end
 
 -- value_length(v): of a value described as dt.pickle has it.
-function M.value_length(v) return archive(#P.dumps(v, 2)) end
+function M.value_length(v) return torch_file.length(v) end
 
 return M

@@ -1,10 +1,12 @@
 -- SPDX-License-Identifier: MIT
--- dt/io.lua: tensors in files: dt.save and dt.load for .npy (one tensor) and
--- .safetensors (several by name).  Both formats are little-endian, as this
--- program is; a file cut short is refused before anything is made of it.
+-- dt/io.lua: tensors in files: dt.save and dt.load for .npy (one tensor),
+-- .safetensors (several by name) and PyTorch's .pt (torch_file.lua).  All are
+-- little-endian, as this program is; a file cut short is refused before
+-- anything is made of it.
 
 local dt = require "dt"
 local util = require "dt.util"
+local torch_values = require "dt.torch_values"
 
 local M = {}
 
@@ -172,13 +174,17 @@ end
 
 -- ---- by file name ----
 
+local KINDS = {npy = "npy", safetensors = "safetensors"}
+for ending in ("pt pth bin ckpt tar"):gmatch("%a+") do KINDS[ending] = "torch" end
+
 local function kind(path)
-  local ending = path:match("%.(%w+)$")
-  if ending ~= "npy" and ending ~= "safetensors" then
-    util.raise("ValueError", "%s: a file is .npy (one tensor) or .safetensors "
-      .. "(a table of tensors)", path)
+  local found = KINDS[path:match("%.(%w+)$")]
+  if not found then
+    util.raise("ValueError", "%s: a file is .npy (one tensor), .safetensors "
+      .. "(a table of tensors) or .pt (PyTorch's: tensors, numbers, tables)",
+      path)
   end
-  return ending
+  return found
 end
 
 -- Errors of one rank are everybody's.
@@ -199,7 +205,9 @@ function M.save(what, path)
   local ending = kind(path)
   together(function ()
     if dt.rank() ~= 0 then return end
-    if ending == "npy" then
+    if ending == "torch" then
+      dt._write_file(path, table.unpack(torch_values.save(what, path)))
+    elseif ending == "npy" then
       dt._write_file(path, npy_text(plain(what), path))
     else
       dt._write_file(path, M.safetensors(what))
@@ -233,10 +241,13 @@ local function note_part(t, name, metadata)
   end
 end
 
--- dt.load(path) -> a tensor (.npy) or a table of tensors (.safetensors).
+-- dt.load(path) -> a tensor (.npy), a table of tensors (.safetensors) or what
+-- torch.save was given (.pt and its like).
 function M.load(path)
+  local ending = kind(path)
   local text = read_all(path)
-  if kind(path) == "npy" then return npy_tensor(text, path) end
+  if ending == "torch" then return torch_values.load(text, path) end
+  if ending == "npy" then return npy_tensor(text, path) end
   local entries, base, metadata = M.header(text, path)
   local out = {}
   for name, e in pairs(entries) do

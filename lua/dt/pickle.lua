@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- dt/pickle.lua: the bytes that CPython's pickle makes of a value, so that
--- what PyTorch sends or stores as a pickle has its true length here.
+-- what PyTorch sends or stores as a pickle has its true length here, and can be
+-- read there (dt/torch_file.lua); dt/unpickle.lua is the way back.
 --
 -- Pure.  A value is described in Lua: booleans, integers, floats and `none` as
 -- they are; a string is one that Python interns (the same object wherever it
@@ -10,7 +11,10 @@
 --   dict{{key, value}, …}
 --   global(module, name)  a class or function; module may be a str of its own
 --   call(f, args, key)    what a __reduce__ gives; values with one key are one
---                         object (members of an enumeration)
+--                         object (members of an enumeration); its field items,
+--                         {{key, value}, …}, are set afterwards
+--   long(s)               an integer of more than 64 bits: two's complement,
+--                         little-endian
 --   object(class, state)  an instance: NEWOBJ, then its state (a dict, tuple)
 --   persistent(v)         a persistent id, as torch.save has for storages
 -- dumps(v, protocol): 4 (framed, as pickle.dump by default) or 2 (torch.save).
@@ -45,6 +49,7 @@ end
 function M.object(class, state, args)
   return {kind = "object", class = class, state = state, args = args}
 end
+function M.long(s) return {kind = "long", s = s} end
 function M.persistent(v) return {kind = "persistent", v = v} end
 
 local FRAME = 64 * 1024            -- a frame is closed at the first value after
@@ -134,14 +139,20 @@ function kinds.list(p, v)
   batches(p, v, v.n or #v, "a", "e", function (x) save(p, x) end)
 end
 
-function kinds.dict(p, v)
-  put(p, "}")
-  memoize(p, v)
-  batches(p, v, #v, "s", "u", function (item)
+local function set_items(p, items)
+  batches(p, items, #items, "s", "u", function (item)
     save(p, item[1])
     save(p, item[2])
   end)
 end
+
+function kinds.dict(p, v)
+  put(p, "}")
+  memoize(p, v)
+  set_items(p, v)
+end
+
+function kinds.long(p, v) put(p, "\x8a" .. string.char(#v.s) .. v.s) end
 
 function kinds.global(p, v)
   if p.protocol >= 4 then
@@ -160,6 +171,7 @@ function kinds.call(p, v)
   save(p, v.args)
   put(p, "R")
   memoize(p, v.key or v)
+  if v.items then set_items(p, v.items) end
 end
 
 function kinds.object(p, v)

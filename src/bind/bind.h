@@ -241,6 +241,7 @@ const char *dtL_temp_root (void);
 /* Raises SANDBOX when a script may not touch this path.  Local. */
 void dtL_check_path (lua_State *L, const char *path);
 void dtL_open_file (lua_State *L, int dt);
+void dtL_open_storage (lua_State *L, int dt);   /* what is under tensors */
 void dtL_open_diag (lua_State *L, int dt);      /* findings */
 void dtL_open_answers (lua_State *L, int dt);   /* why, plan, show as data */
 void dtL_open_export (lua_State *L, int dt);    /* page, trace */

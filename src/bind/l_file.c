@@ -105,7 +105,8 @@ static int l_write_file (lua_State *L) {
   FILE *f;
   bool ok = true;
   dtL_check_path(L, path);
-  beside = lua_pushfstring(L, "%s.%d.part", path, (int)getpid());
+  beside = lua_pushfstring(L, "%s.%d-%d.part", path, (int)getpid(),
+                           dtL_session(L)->comm->rank);
   f = fopen(beside, "wb");
   if (f == NULL) return io_error(L, "cannot write", path);
   for (i = 2; i <= n && ok; i++) {

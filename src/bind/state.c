@@ -150,6 +150,7 @@ static void open_dt (lua_State *L) {
   dtL_open_past(L, dt);
   dtL_open_rules(L, dt);
   dtL_open_file(L, dt);
+  dtL_open_storage(L, dt);
   dtL_open_entry(L, dt);
   dtL_open_raised(L, dt);
   dtL_open_who(L, dt);

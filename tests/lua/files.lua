@@ -1,6 +1,6 @@
 -- TEST: ranks=4 world={threads,mpi} needs=data args=--trust
 -- SPDX-License-Identifier: MIT
--- Tensors in files: .npy, .safetensors, and checkpoints written on one mesh
+-- Tensors in files: .npy, .safetensors, .pt, and checkpoints written on one mesh
 -- and read on another; files cut short are refused and the old one stays.
 
 local T = require "tests.lua.lib.check"
@@ -54,6 +54,38 @@ for _, n in ipairs {0, 4, 9, 100, -1} do
   cut(dir .. "/v.npy", dir .. "/cut.npy", math.min(n, 100))
   fails(function () dt.load(dir .. "/cut.npy") end, "", "npy of " .. n)
 end
+
+-- PyTorch's files: what is saved comes back, sharing what it shared
+local base = dt.arange(6.0)
+dt.save({w = base, part = base:narrow(0, 2, 3), n = 3, list = {1.5, "x"}},
+  dir .. "/all.pt")
+local back = dt.load(dir .. "/all.pt")
+T.eq(back.n, 3, "number of a .pt")
+T.eq(back.list[2], "x", "list of a .pt")
+T.ok(back.w:eq(base):all():item(), "tensor of a .pt")
+back.w:fill_(7)
+T.eq(back.part:tolist()[1], 7, "a view shares its storage")
+for _, n in ipairs {0, 3, 40, 200, 700, -1} do
+  cut(dir .. "/all.pt", dir .. "/cut.pt", n)
+  fails(function () dt.load(dir .. "/cut.pt") end, "", ".pt of " .. n)
+end
+
+-- pickles that were made to do harm
+local zip = require "dt.zip"
+local values = require "dt.torch_values"
+for what, p in pairs {marks = "(((", itself = "]2a", deep = ("]"):rep(9999)
+  .. ("a"):rep(9998) .. ".", long = "X\xff\xff\xff\x7f", digits =
+  "\x8b\xff\xff\xff\x7f", key = "}]]s.", memo = "h\5.",
+  called = "cos\nsystem\nX\2\0\0\0ls\x85R.",
+  tensor = "ctorch._utils\n_rebuild_tensor_v2\n)R.", built = "K\1b.",
+  number = "K\1K\1R.", operand = "\xff."} do
+  local text = table.concat(zip.write {{"a/data.pkl", p}})
+  local ok, e = pcall(values.load, text, "harm.pt")
+  T.ok(not ok and type(e) == "table" and e.class == "UnpicklingError",
+    what .. ": " .. tostring(e))
+end
+local at = table.concat(zip.write {{"a/data.pkl", "N."}})
+T.eq(values.load(at, "none.pt"), dt.None, "None alone")
 
 -- a checkpoint changes its mesh
 local flat = dt.init_device_mesh("cpu", {4})

@@ -75,6 +75,7 @@ local function state_dict(m, args, kw)
       kw)
   end
   local state, d = m:state_dict(), V.dict()
+  d.ordered = true
   local prefix = kw and V.dict_get(kw, "prefix") or args[2] or ""
   for path, sub in m:named_modules() do
     for _, map in ipairs {sub._parameters, sub._buffers} do

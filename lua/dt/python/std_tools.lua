@@ -657,6 +657,7 @@ module("collections", {
   end,
   OrderedDict = function (a, kw)
     local d = V.dict()
+    d.ordered = true                     -- dt.python.serialize writes it so
     d.shown_as = function (t)
       local list = {}
       for k, v in V.each(t) do list[#list + 1] = V.repr(V.tuple {k, v}) end

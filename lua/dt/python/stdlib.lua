@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- dt/python/stdlib.lua: the modules of Python's own that programs over torch
--- name: copy, io, pickle, numpy.  A pickle is the object itself in a box: it
+-- name: copy, pickle, numpy (io: serialize.lua).  A pickle is the object itself in a box: it
 -- is never written down.
 
 local dt = require "dt"
@@ -9,9 +9,10 @@ local nnm = require "dt.nn.module"
 local V = require "dt.python.values"
 local attrs = require "dt.python.attrs"
 local tensors = require "dt.python.tensor"
+local serialize = require "dt.python.serialize"
 
 local M = {}
-local None, namespace, builtin = dt.None, attrs.namespace, V.builtin
+local namespace, builtin = attrs.namespace, V.builtin
 
 -- ---- copy ----
 
@@ -86,7 +87,7 @@ attrs.provide("copy", namespace {
   deepcopy = builtin(function (a) return deep(a[1], {}) end, "deepcopy"),
 })
 
--- ---- pickle, io, torch.save ----
+-- ---- pickle, torch.save ----
 
 local box_mt = {__name = "bytes"}
 
@@ -105,31 +106,7 @@ attrs.provide("pickle", namespace {
   loads = builtin(function (a) return unpickled(a[1]) end, "loads"),
 })
 
-local stream_mt = {__name = "BytesIO"}
-
-attrs.provide("io", namespace {
-  BytesIO = builtin(function ()
-    return namespace(setmetatable({seek = builtin(function (a)
-      return a[1]
-    end, "seek")}, stream_mt))
-  end, "BytesIO"),
-})
-
--- torch.save and torch.load over a stream; a name of a file goes to dt.
-M.save = builtin(function (a)
-  if getmetatable(a[2]) == stream_mt then
-    rawset(a[2], "held", pickled(a[1]))
-    return None
-  end
-  dt.save(V.to_lua(a[1]), V.to_lua(a[2]))
-  return None
-end, "save")
-
-M.load = builtin(function (a)
-  local held = getmetatable(a[1]) == stream_mt and rawget(a[1], "held")
-  if held then return unpickled(held) end
-  return V.from_lua(dt.load(V.to_lua(a[1])))
-end, "load")
+M.save, M.load = serialize.define(pickled, unpickled)
 
 -- ---- numpy ----
 

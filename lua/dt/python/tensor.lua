@@ -267,6 +267,9 @@ function method.untyped_storage(t)
   }
 end
 
+function method.storage_offset(t)
+  return t.is_dtensor and 0 or dt._storage(t).offset
+end
 function method.nelement(t) return t:numel() end
 function method.ndimension(t) return t.ndim end
 function method.is_shared() return false end
