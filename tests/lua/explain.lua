@@ -254,7 +254,7 @@ T.eq(select(2, pcall(function () return #out.shape end)), 2, "out stays")
 
 -- ---- report, export, shrink ---------------------------------------------
 
-local h = y
+local h = y:redistribute(mesh, "R R")
 for _ = 1, 20 do h = h:relu() + h end
 local mask = dt.ones(8, 32):tril()
 T.raises("MIXED", "mixed", function () return h + mask end)

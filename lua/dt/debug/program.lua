@@ -575,7 +575,7 @@ function M.plain(P)
       for _, p in ipairs(s.op == "from_local" and s.placements or {}) do
         if p ~= "R" then error("parts have no whole", 0) end
       end
-      copy.kind, copy.mesh = "alias", nil
+      copy.kind, copy.mesh, copy.in_mesh = "alias", nil, nil
     end
     Q.steps[i] = copy
     if P.error == s then Q.error = copy end
