@@ -65,7 +65,7 @@ static int job_rank (DtCtx *cx, DtComm *comm, void *ud) {
   OK(&r, dt_session_new(cx, comm, &o, &r.s));
   OK(&r, dt_debug_new(r.s, 64, &r.d));
   OK(&r, dt_mesh_init(cx, "cpu", 1, &shape, &name, 0, 1, &r.mesh));
-  r.x = fill(&r, 4, 3);
+  r.x = fill(&r, 12, 3);        /* larger than what is always kept */
   r.w = fill(&r, 3, 2);
   if (r.bad == 0)
     job->fn(&r);
@@ -153,7 +153,10 @@ static void t_limit (Rank *r) {
   CHECK(r, r->d->rec.kept <= 1000 + 200);
   CHECK(r, r->d->rec.n == 64);
   op = dt_record_at(r->d, 63);
-  for (int i = 0; i < op->nin; i++) CHECK(r, op->in[i].block == NULL);
+  for (int i = 0; i < op->nin; i++)
+    CHECK(r, op->in[i].block == NULL ||
+             op->in[i].block->nbytes <= DT_RECORD_SMALL);
+  CHECK(r, op->nin > 0 && op->in[0].block == NULL);
   dt_record_limit(r->d, 0);
   CHECK(r, r->d->rec.kept == 0);
   OK(r, dt_record_reset(r->d, 8));
