@@ -83,6 +83,15 @@ local function all_grads(ctx, shown, results, grads)
   return out
 end
 
+local function run_backward(class, ...)
+  if class.backward == nil then
+    util.raise("NotImplementedError", "You must implement either the backward "
+      .. "or vjp method for your custom autograd.Function to use it with "
+      .. "backward mode AD.")
+  end
+  return table.pack(class.backward(...))
+end
+
 -- backward gives a gradient for each argument of forward; None may follow,
 -- and in Lua the last ones may be left out.
 local function check_count(class, out, want)
@@ -99,7 +108,9 @@ M.Function = Function
 
 local ctx_mt = {__index = {
   -- ctx:save_for_backward(...): tensors for backward, in ctx.saved_tensors
-  save_for_backward = function (ctx, ...) ctx.saved_tensors = {...} end,
+  save_for_backward = function (ctx, ...)
+    ctx.saved_tensors = rawget(ctx, "pack")({...}, select("#", ...))
+  end,
   save_for_forward = function () end,
   -- ctx:set_materialize_grads(false): a gradient that is not there is dt.None
   -- in backward, not zeros.
@@ -114,6 +125,12 @@ local ctx_mt = {__index = {
   mark_dirty = function (ctx, ...) rawset(ctx, "dirty", {...}) end,
 }}
 
+local function as_list(list) return list end
+
+-- _packed(list, n): the sequences that classes of Python programs are handed
+-- (a tuple there, which the Python side puts here).
+M._packed = as_list
+
 local function has(list, t)
   for _, v in ipairs(list or {}) do if v == t then return true end end
   return false
@@ -125,8 +142,9 @@ local function run_forward(class, ctx, args)
     return table.pack(class.forward(ctx, table.unpack(args, 1, args.n)))
   end
   local outs = table.pack(class.forward(table.unpack(args, 1, args.n)))
-  class.setup_context(ctx, {table.unpack(args, 1, args.n)}, outs.n == 1
-    and outs[1] or {table.unpack(outs, 1, outs.n)})
+  local pack = rawget(ctx, "pack")
+  class.setup_context(ctx, pack({table.unpack(args, 1, args.n)}, args.n),
+    outs.n == 1 and outs[1] or pack({table.unpack(outs, 1, outs.n)}, outs.n))
   return outs
 end
 
@@ -137,15 +155,16 @@ function Function:extend(name)
   -- Run forward, recording that backward is `class.backward`.
   class.apply = function (...)
     local args = table.pack(...)
-    local ctx = setmetatable({saved_tensors = {}, needs_input_grad = {}},
-      ctx_mt)
-    local inputs, needs = {}, false
+    local pack = rawget(class, "__python") and M._packed or as_list
+    local ctx = setmetatable({saved_tensors = pack({}, 0), pack = pack}, ctx_mt)
+    local inputs, wanted, needs = {}, {}, false
     for i = 1, args.n do
       local is = util.is_tensor(args[i])
       inputs[i] = is and args[i] or dt.None
-      ctx.needs_input_grad[i] = is and args[i].requires_grad or false
-      needs = needs or ctx.needs_input_grad[i]
+      wanted[i] = is and args[i].requires_grad or false
+      needs = needs or wanted[i]
     end
+    ctx.needs_input_grad = pack(wanted, args.n)
     local outs
     dt.no_grad(function ()
       outs = run_forward(class, ctx, args)
@@ -169,11 +188,10 @@ function Function:extend(name)
     end
     dt._custom_node(class.name .. "Backward", inputs, results,
       function (grads)
-        local out = table.pack(class.backward(ctx,
-          table.unpack(all_grads(ctx, shown, results, grads))))
+        local out = run_backward(class, ctx,
+          table.unpack(all_grads(ctx, shown, results, grads)))
         check_count(class, out, args.n)
-        return bypass(class.name .. "Backward", inputs, ctx.needs_input_grad,
-          out)
+        return bypass(class.name .. "Backward", inputs, wanted, out)
       end)
     return table.unpack(outs, 1, outs.n)
   end

@@ -199,19 +199,24 @@ local function together(f)
 end
 M.together = together
 
+-- write(tensor or table, path): the file, by the calling rank alone.  Local.
+function M.write(what, path)
+  local ending = kind(path)
+  if ending == "torch" then
+    dt._write_file(path, table.unpack(torch_values.save(what, path)))
+  elseif ending == "npy" then
+    dt._write_file(path, npy_text(plain(what), path))
+  else
+    dt._write_file(path, M.safetensors(what))
+  end
+end
+
 -- dt.save(tensor or table, path): rank 0 writes; the file is there, whole,
 -- when it returns on any rank.
 function M.save(what, path)
-  local ending = kind(path)
+  kind(path)
   together(function ()
-    if dt.rank() ~= 0 then return end
-    if ending == "torch" then
-      dt._write_file(path, table.unpack(torch_values.save(what, path)))
-    elseif ending == "npy" then
-      dt._write_file(path, npy_text(plain(what), path))
-    else
-      dt._write_file(path, M.safetensors(what))
-    end
+    if dt.rank() == 0 then M.write(what, path) end
   end)
 end
 

@@ -4,6 +4,7 @@
 **
 ** A file is written beside its name, flushed, and renamed: who reads it finds
 ** the old one or the new one, never half of it. */
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -135,6 +136,26 @@ static int l_make_dir (lua_State *L) {
   return 0;
 }
 
+/* dt._list_dir(path) -> the names in a folder, but "." and "..", in no order;
+** nil where there is no such folder.  Local. */
+static int l_list_dir (lua_State *L) {
+  const char *path = luaL_checkstring(L, 1);
+  const struct dirent *e;
+  lua_Integer n = 0;
+  DIR *d;
+  dtL_check_path(L, path);
+  lua_newtable(L);
+  d = opendir(path);
+  if (d == NULL) return 0;
+  while ((e = readdir(d)) != NULL) {
+    if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0) continue;
+    lua_pushstring(L, e->d_name);
+    lua_rawseti(L, -2, ++n);
+  }
+  closedir(d);
+  return 1;
+}
+
 /* dt._temp_dir(): a new folder among the system's temporary files, which may be
 ** written in without --trust.  Local. */
 static int l_temp_dir (lua_State *L) {
@@ -152,7 +173,7 @@ static int l_temp_dir (lua_State *L) {
 void dtL_open_file (lua_State *L, int dt) {
   static const luaL_Reg funcs[] = {
     {"_bytes", l_bytes}, {"_from_bytes", l_from_bytes},
-    {"_make_dir", l_make_dir}, {"_runs", l_runs},
+    {"_list_dir", l_list_dir}, {"_make_dir", l_make_dir}, {"_runs", l_runs},
     {"_temp_dir", l_temp_dir}, {"_write_file", l_write_file}, {NULL, NULL}
   };
   lua_pushvalue(L, dt);

@@ -327,12 +327,15 @@ static int l_printoptions (lua_State *L) {
 
 static void print_local (lua_State *L, DtVar *v, DtBuf *b) {
   const DtPrintOpts *o = print_opts(L);
-  if (!dt_tensor_has_data(v->local)) {
+  if (!dt_tensor_has_data(v->local)) {     /* as long as it is: no line ends */
     dt_buf_add(b, "tensor(..., device='meta', size=");
     dt_buf_add_tuple(b, v->local->m.shape, v->local->m.ndim);
     if (v->local->m.dtype != DT_F32)
       dt_buf_addf(b, ", dtype=%s",
                   dt_dtype_info((DtDtype)v->local->m.dtype)->torch);
+    if (v->grad_fn && v->grad_fn->name)
+      dt_buf_addf(b, ", grad_fn=<%s>", v->grad_fn->name);
+    else if (v->requires_grad) dt_buf_add(b, ", requires_grad=True");
     dt_buf_addc(b, ')');
     return;
   }

@@ -523,14 +523,14 @@ end
 def("input", function ()
   return util.raise("EOFError", "EOF when reading a line")
 end)
-for _, name in ipairs {"open", "compile", "__import__"} do
+for _, name in ipairs {"compile", "__import__"} do
   def(name, function ()
-    return util.raise("NotImplementedError", name == "open"
-      and "open() is not part of dtrepl: a program reads and writes no files; "
-      .. "torch.save and torch.load do below the working folder"
-      or "%s() is not part of dtrepl", name)
+    return util.raise("NotImplementedError", "%s() is not part of dtrepl", name)
   end)
 end
+def("open", function (a, kw)
+  return V.call(require("dt.python.streams").open, a, kw)
+end)
 def("breakpoint", function ()
   if dt.debug.breakpoint then dt.debug.breakpoint() end
   return None

@@ -84,6 +84,10 @@ local DistributedSampler = class("DistributedSampler", Dataset, {
     s.size = length(a[2])
     s.num_replicas = kwarg(kw, "num_replicas") or a[3] or dt.world_size()
     s.rank = kwarg(kw, "rank") or a[4] or dt.rank()
+    if s.rank >= s.num_replicas or s.rank < 0 then
+      util.raise("ValueError", "Invalid rank %d, rank should be in the interval "
+        .. "[0, %d]", s.rank, s.num_replicas - 1)
+    end
     s.shuffle = kwarg(kw, "shuffle")
     if s.shuffle == nil then s.shuffle = true end
     s.drop_last = kwarg(kw, "drop_last") or false
@@ -142,20 +146,67 @@ local function collate(items)
   return items
 end
 
+-- ---- loaders ----
+
+-- What samplers.lua defines, by name, when a program first asks.
+local function written_in_python()
+  local env = {vars = setmetatable({Dataset = Dataset},
+    {__index = require("dt.python.builtins").names})}
+  require("dt.python.eval").run(require "dt.python.samplers", env)
+  return env.vars
+end
+
+-- Batches of an iterable data set, in its order.
+local function batches_of(l, give)
+  local next, items = V.iter(l.dataset), {}
+  while true do
+    local more, v = next()
+    if not more then break end
+    items[#items + 1] = v
+    if #items == l.batch_size then
+      give(items)
+      items = {}
+    end
+  end
+  if #items > 0 and not l.drop_last then give(items) end
+end
+
+-- Batches whose indices `rows` gives, each a list.
+local function batches_by(l, rows, give)
+  local next = V.iter(rows)
+  while true do
+    local more, row = next()
+    if not more then break end
+    local at, n = V.items(row)
+    local items = {}
+    for i = 1, n do items[i] = ops.getitem(l.dataset, at[i]) end
+    give(items)
+  end
+end
+
 local DataLoader = class("DataLoader", Dataset, {
   __init__ = function (a, kw)
     local l = a[1]
     l.dataset = a[2]
-    l.batch_size = kwarg(kw, "batch_size") or a[3] or 1
+    local size = kw and V.dict_get(kw, "batch_size")
+    if size == nil then size = a[3] or 1 end
+    l.batch_size = size ~= None and size or false       -- false: item by item
     l.shuffle = kwarg(kw, "shuffle") or a[4] or false
     l.sampler = kwarg(kw, "sampler") or false
     l.drop_last = kwarg(kw, "drop_last") or false
     l._collate = kwarg(kw, "collate_fn") or false
     l.generator = kwarg(kw, "generator") or false
+    l.batch_sampler = kwarg(kw, "batch_sampler") or false
+    if l.sampler and l.shuffle then
+      util.raise("ValueError", "sampler option is mutually exclusive with "
+        .. "shuffle")
+    end
     return None
   end,
   __len__ = function (a)
     local l = a[1]
+    if l.batch_sampler then return length(l.batch_sampler) end
+    if not l.batch_size then return length(l.sampler or l.dataset) end
     local n = length(l.sampler or l.dataset)
     if l.drop_last then return n // l.batch_size end
     return -(-n // l.batch_size)
@@ -164,30 +215,56 @@ local DataLoader = class("DataLoader", Dataset, {
     local l = a[1]
     draw_seed(l.generator)              -- that of its workers
     return calls.generate(function ()
-      local items, n = {}, length(l.dataset)
-      local function give()
+      local function give(items)
         local list = V.list(items)
-        items = {}
         calls.yield(l._collate and V.call(l._collate, V.list {list})
           or collate(list))
       end
+      if l.batch_sampler then return batches_by(l, l.batch_sampler, give) end
+      if V.special(l.dataset, "__iter__") then return batches_of(l, give) end
+      local n = length(l.dataset)
       local next = V.iter(l.sampler or V.list(l.shuffle
         and shuffled(n, l.generator or seeded(draw_seed())) or in_order(n)))
+      local items = {}
       while true do
         local more, i = next()
         if not more then break end
         items[#items + 1] = ops.getitem(l.dataset, i)
-        if #items == l.batch_size then give() end
+        if not l.batch_size then
+          calls.yield(l._collate and V.call(l._collate, V.list {items[1]})
+            or V.is_tuple(items[1]) and V.list(items[1], items[1].n) or items[1])
+          items = {}
+        elseif #items == l.batch_size then
+          give(items)
+          items = {}
+        end
       end
-      if #items > 0 and not l.drop_last then give() end
+      if l.shuffle and l.generator then shuffled(n, l.generator) end
+      if #items > 0 and not l.drop_last then give(items) end
     end)
   end,
 })
 
-local M = namespace {Dataset = Dataset, IterableDataset = Dataset,
+local IterableDataset = Dataset:extend("IterableDataset")
+IterableDataset.__python = true
+
+local M = namespace {Dataset = Dataset, IterableDataset = IterableDataset,
   TensorDataset = TensorDataset, DataLoader = DataLoader,
   DistributedSampler = DistributedSampler,
   default_collate = builtin(function (a) return collate(a[1]) end)}
+
+local complete = false
+local function fill()
+  if complete then return M end
+  complete = true
+  for name, v in pairs(written_in_python()) do
+    if name:find("^%u") or name == "random_split" then rawset(M, name, v) end
+  end
+  return M
+end
+setmetatable(M, {all = fill, __index = function (_, name)
+  return not complete and rawget(fill(), name) or nil
+end})
 M.distributed = namespace {DistributedSampler = DistributedSampler}
 attrs.provide("torch.utils.data", M)
 attrs.provide("torch.utils.data.distributed", M.distributed)

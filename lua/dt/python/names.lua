@@ -249,7 +249,8 @@ attrs.anywhere = function (name)
   end
 end
 
--- Gradients come as a tuple.
+-- Gradients come as a tuple, and so does what a Function's ctx holds.
+dt.autograd._packed = V.tuple
 M.torch.autograd = space({grad = builtin(function (a, kw)
     local list = call(dt.autograd.grad, a, kw)
     return V.is_list(list) and V.tuple(list, list.n) or list

@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- dt/python/serialize.lua: torch.save, torch.load and io.BytesIO for Python
--- programs: values of a program in files that PyTorch reads and writes
+-- dt/python/serialize.lua: torch.save and torch.load for Python programs: values of a program in files that PyTorch reads and writes
 -- (dt/torch_file.lua).  Every rank reads and writes for itself.
 --
 -- What such a file does not hold (modules, functions, distributed tensors)
@@ -14,11 +13,12 @@ local args = require "dt.python.args"
 local attrs = require "dt.python.attrs"
 local big = require "dt.python.bigint"
 local exceptions = require "dt.python.exceptions"
+local streams = require "dt.python.streams"
 local torch_file = require "dt.torch_file"
 local torch_values = require "dt.torch_values"
 
 local M = {}
-local None, builtin = dt.None, V.builtin
+local None = dt.None
 
 local classes = exceptions.classes
 classes.UnpicklingError = exceptions.define("UnpicklingError", classes.Exception)
@@ -146,57 +146,6 @@ local function read(text, path, weights_only)
   return torch_values.decode(torch_file.open(text, path, weights_only), host)
 end
 
--- ---- io.BytesIO ----
-
-local streams = setmetatable({}, {__mode = "k"})    -- {text =, at =, held =}
-
-local function stream_write(s, text)
-  if type(text) ~= "string" then
-    util.raise("TypeError", "a bytes-like object is required, not '%s'",
-      V.type_name(text))
-  end
-  local gap = math.max(0, s.at - #s.text)
-  s.text = s.text:sub(1, s.at) .. ("\0"):rep(gap) .. text
-    .. s.text:sub(s.at + #text + 1)
-  s.at = s.at + #text
-  return #text
-end
-
-local methods = {write = function (s, a) return stream_write(s, a[1]) end,
-  read = function (s, a)
-    local n = math.type(a[1]) == "integer" and a[1] >= 0 and a[1] or #s.text
-    local out = s.text:sub(s.at + 1, s.at + n)
-    s.at = s.at + #out
-    return out
-  end,
-  seek = function (s, a)
-    local from = a[2] == 1 and s.at or a[2] == 2 and #s.text or 0
-    if math.type(a[1]) ~= "integer" or from + a[1] < 0 then
-      util.raise("ValueError", "negative seek value %s", V.str(a[1]))
-    end
-    s.at = from + a[1]
-    return s.at
-  end,
-  tell = function (s) return s.at end,
-  getvalue = function (s) return s.text end,
-  flush = function () return None end,
-  close = function () return None end,
-}
-
-local function new_stream(a)
-  local s = {text = type(a[1]) == "string" and a[1] or "", at = 0}
-  local obj = {}
-  for name, f in pairs(methods) do
-    obj[name] = builtin(function (more) return f(s, more) end, name)
-  end
-  obj.__enter__ = builtin(function () return obj end, "__enter__")
-  obj.__exit__ = builtin(function () return false end, "__exit__")
-  streams[obj] = s
-  return attrs.namespace(setmetatable(obj, {__name = "_io.BytesIO"}))
-end
-
-attrs.provide("io", attrs.namespace {BytesIO = builtin(new_stream, "BytesIO")})
-
 -- ---- torch.save and torch.load ----
 
 -- Files of other kinds are dt's.
@@ -207,8 +156,10 @@ end
 local function to_stream(s, v, keep)
   local ok, parts = pcall(written, v, "archive")
   if ok then
-    for _, part in ipairs(parts) do stream_write(s, part) end
-  elseif type(parts) == "table" and parts.class == "NotImplementedError" then
+    streams.write(s, table.concat(parts))
+    if s.path then streams.settle() end
+  elseif not s.path and type(parts) == "table"
+    and parts.class == "NotImplementedError" then
     s.held = keep(v)                       -- the object itself
   else
     error(parts, 0)
@@ -226,36 +177,19 @@ local function to_file(path, v)
   error(e, 0)
 end
 
--- A whole file, with Python's errors where there is none.
-local function whole(path)
-  local f, why, code = io.open(path, "rb")
-  if not f then
-    why = why:gsub("^.*: ", "")
-    local class = code == 2 and "FileNotFoundError" or code == 13
-      and "PermissionError" or "OSError"
-    util.raise(class, "[Errno %d] %s: '%s'", code or 5, why, path)
-  end
-  local text = f:read("a")
-  f:close()
-  if not text then
-    util.raise("IsADirectoryError", "[Errno 21] Is a directory: '%s'", path)
-  end
-  return text
-end
-
 -- define(keep, give): the two functions; keep(v) is a copy of an object that no
 -- file holds, give(kept) one of it.
 function M.define(keep, give)
   local save = args.def("save", {"obj", "f", "pickle_module?",
     "pickle_protocol?", "_use_new_zipfile_serialization?",
     "_disable_byteorder_record?"}, function (a)
-    local s = type(a.f) == "table" and streams[a.f]
+    local s = streams.of(a.f)
     if s then to_stream(s, a.obj, keep)
     elseif type(a.f) ~= "string" then
       util.raise("AttributeError", "expected 'f' to be string, path, or a "
         .. "file-like object with a 'write' attribute")
     elseif other_kind(a.f) then
-      dt.save(V.to_lua(a.obj), a.f)
+      require("dt.io").write(V.to_lua(a.obj), a.f)   -- this rank's, as PyTorch's
     else
       to_file(a.f, a.obj)
     end
@@ -264,10 +198,10 @@ function M.define(keep, give)
   local load = args.def("load", {"f", "map_location?", "pickle_module?", "*",
     "weights_only?", "mmap?", "**more"}, function (a)
     local safe = a.weights_only ~= false
-    local s = type(a.f) == "table" and streams[a.f]
+    local s = streams.of(a.f)
     if s then
       if s.held and s.text == "" then return give(s.held) end
-      return read(s.text:sub(s.at + 1), "BytesIO", safe)
+      return read(s.text:sub(s.at + 1), s.path or "BytesIO", safe)
     elseif type(a.f) ~= "string" then
       util.raise("AttributeError", "'%s' object has no attribute 'seek'. You "
         .. "can only torch.load from a file that is seekable. Please pre-load "
@@ -276,7 +210,7 @@ function M.define(keep, give)
     elseif other_kind(a.f) then
       return V.from_lua(dt.load(a.f))
     end
-    return read(whole(a.f), a.f, safe)
+    return read(streams.whole(a.f), a.f, safe)
   end)
   return save, load
 end

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- dt/python/std_system.lua: modules of Python's library about the process and
 -- its texts: os, sys, time, logging, warnings, argparse, json, random, …
--- Nothing real is touched: no file, no process, no clock but Lua's.
+-- Nothing real is touched but files (files.lua): no process, no clock but Lua's.
 
 local dt = require "dt"
 local util = require "dt.util"
@@ -9,6 +9,7 @@ local V = require "dt.python.values"
 local attrs = require "dt.python.attrs"
 local builtins = require "dt.python.builtins"
 local tools = require "dt.python.std_tools"
+local files = require "dt.python.files"
 local exceptions = require "dt.python.exceptions"
 
 local M = {}
@@ -45,31 +46,8 @@ local function joined(a)
   return out
 end
 
--- What a program is not let do.
-local function refused(name)
-  return function ()
-    return util.raise("NotImplementedError", "%s is not part of dtrepl: "
-      .. "nothing outside the program is touched", name)
-  end
-end
-
+local refused = files.refused
 local folders = {}              -- those that tempfile made
--- The only folders a program sees: those, and checkpoints.
-local function is_folder(a)
-  local path = V.str(a[1])
-  for _, name in ipairs(folders) do
-    if name == path then return true end
-  end
-  return require("dt.checkpoint").exists(path)
-end
-
--- os.listdir of a checkpoint: the names PyTorch's files would have.
-local function listed(a)
-  local path = V.str(a[1] or ".")
-  local checkpoint = require "dt.checkpoint"
-  if not checkpoint.exists(path) then return refused "os.listdir" () end
-  return require("dt.python.dcp_plan").files(checkpoint.told(path))
-end
 
 -- argv: what sys.argv holds.
 function M.provide(argv)
@@ -79,8 +57,8 @@ function M.provide(argv)
     dirname = builtin(function (a) return a[1]:match("^(.*)/") or "" end),
     abspath = builtin(function (a) return a[1] end),
     expanduser = builtin(function (a) return a[1] end),
-    exists = builtin(is_folder), isdir = builtin(is_folder),
-    isfile = builtin(function () return false end),
+    exists = builtin(files.exists), isdir = builtin(files.isdir),
+    isfile = builtin(files.isfile), getsize = builtin(files.getsize),
     splitext = builtin(function (a)
       local head, tail = a[1]:match("^(.*[^/])(%.[^./]*)$")
       return V.tuple {head or a[1], tail or ""}
@@ -96,13 +74,14 @@ function M.provide(argv)
       return v
     end,
     getpid = function () return 1000 + dt.rank() end,
-    cpu_count = function () return 1 end, makedirs = nothing,
+    cpu_count = function () return 1 end, makedirs = files.makedirs,
+    mkdir = files.mkdir,
     getcwd = function () return "." end,
     system = refused "os.system", popen = refused "os.popen",
-    remove = refused "os.remove", unlink = refused "os.unlink",
+    remove = files.remove, unlink = files.remove,
     rmdir = refused "os.rmdir", rename = refused "os.rename",
     fork = refused "os.fork", kill = refused "os.kill",
-    execv = refused "os.execv", listdir = listed,
+    execv = refused "os.execv", listdir = files.listdir,
   }, {environ = env, path = namespace(path), sep = "/", linesep = "\n"})
   provide("os.path", namespace(path))
   local stream = namespace {write = builtin(function (a) return log(a[1]) end),
@@ -157,7 +136,7 @@ for _, name in ipairs {"gc", "faulthandler", "atexit", "signal",
     end or nothing, key)
   end})))
 end
--- tempfile: folders to save in; dt.checkpoint's files go with them.
+-- tempfile: folders to save in; the files in them go with them.
 local function folder()
   folders[#folders + 1] = dt._temp_dir()
   return folders[#folders]
@@ -165,7 +144,7 @@ end
 -- remove_folders(): all that were made, with the checkpoints in them.
 function M.remove_folders()
   for i = #folders, 1, -1 do
-    require("dt.checkpoint").remove(folders[i])
+    files.remove_tree(folders[i])
     folders[i] = nil
   end
 end
@@ -181,10 +160,17 @@ function M.named(path)
 end
 local function clean(name)
   return builtin(function ()
-    require("dt.checkpoint").remove(name)
+    files.remove_tree(name)
     return None
   end, "cleanup")
 end
+-- shutil.rmtree: of those folders; others stay.
+attrs.module("shutil").rmtree = builtin(function (a)
+  for _, name in ipairs(folders) do
+    if V.str(a[1]):sub(1, #name) == name then files.remove_tree(V.str(a[1])) end
+  end
+  return None
+end, "rmtree")
 module("tempfile", {mkdtemp = folder, gettempdir = refused
   "tempfile.gettempdir", TemporaryDirectory = function ()
   local name = folder()

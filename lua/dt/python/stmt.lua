@@ -404,7 +404,9 @@ end
 -- are found wherever they are used.
 local function all_of(env, module)
   local ok, m = pcall(attrs.module, module)
-  if not ok or getmetatable(m) ~= nil or module:find("^torch") then return end
+  local mt = ok and getmetatable(m)
+  if mt and mt.all then m = mt.all()            -- one that fills itself
+  elseif not ok or mt or module:find("^torch") then return end
   local names = {}
   for name in next, m do
     if type(name) == "string" and not name:find("^_") then

@@ -93,7 +93,10 @@ function M.special(v, name)
   if not python and rawget(v, "python") then    -- an error of the program's
     python = M.error_member(rawget(v, "python"), name)
   end
-  if not python then return nil end
+  if not python then                            -- an object of the library's
+    local own = rawget(v, "specials")
+    return own and own[name]
+  end
   return function (...)
     return caller(python, M.list({v, ...}, select("#", ...) + 1))
   end

@@ -93,3 +93,38 @@ class N2(torch.autograd.Function):
         return g * ctx.k, None, None, None
 N2.apply(x).sum().backward()
 print(x.grad)
+
+
+# What ctx holds is tuples.
+class Tuples(torch.autograd.Function):
+    @staticmethod
+    def forward(x, y):
+        return x * y, x + y
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        print(type(inputs).__name__, type(output).__name__, ctx.needs_input_grad)
+        ctx.save_for_backward(*inputs)
+
+    @staticmethod
+    def backward(ctx, a, b):
+        print(type(ctx.saved_tensors).__name__, ctx.needs_input_grad)
+        x, y = ctx.saved_tensors
+        return a * y + b, None
+
+
+one = torch.tensor([3.0], requires_grad=True)
+Tuples.apply(one, torch.tensor([2.0]))[0].backward()
+print(one.grad)
+
+
+class NoWay(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+
+
+try:
+    NoWay.apply(one).backward()
+except NotImplementedError as e:
+    print(e)
