@@ -220,6 +220,9 @@ function M.call(f, args, kw)
      and not (type(mt) == "table" and mt.__call) then
     return decorated(f, args[1])
   end
+  if type(f) == "table" and not (type(mt) == "table" and mt.__call) then
+    util.raise("TypeError", "'%s' object is not callable", V.type_name(f))
+  end
   return call_lua(f, args, kw)
 end
 V.set_caller(M.call)

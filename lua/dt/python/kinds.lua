@@ -143,10 +143,16 @@ local function plain(v)
   return made[name]
 end
 
+-- set_async(f): f(t) is the class of a tensor that is being exchanged, or nil.
+local async_class
+function M.set_async(f) async_class = f end
+
 -- The class of a value that is no instance of a class of the program's.
 function M.class_of(v)
   if util.is_tensor(v) then
     if v.is_dtensor then return require("dt.python.dtensor").DTensor end
+    local async = async_class(v)
+    if async then return async end
     return v.is_parameter and M.Parameter
       or require("dt.python.names").Tensor
   elseif util.is_mesh(v) then

@@ -277,11 +277,18 @@ attrs.tensor_method.wait = function (t)
   if not is_async(t) then
     util.raise("AttributeError", "'Tensor' object has no attribute 'wait'")
   end
-  return t.requires_grad and waited.apply(t) or t
+  if t.requires_grad then return waited.apply(t) end
+  t._waited = true
+  return t
 end
 M.funcol = space({AsyncCollectiveTensor = class("AsyncCollectiveTensor",
   is_async)}, collective.functional,
   require("dt.distributed").functional)
+-- type() of one that nobody has waited for.
+require("dt.python.kinds").set_async(function (t)
+  return is_async(t) and dt._own_attr(t, "_waited") ~= true
+    and M.funcol.AsyncCollectiveTensor
+end)
 attrs.provide("torch.distributed._functional_collectives", M.funcol)
 attrs.provide("torch.distributed.distributed_c10d", M.dist)
 attrs.provide("torch.distributed._composable.replicate_with_fsdp",
