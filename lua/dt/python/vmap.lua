@@ -201,58 +201,9 @@ function RULE.linear(args, kw)
   return RULE.add(V.list {wrap(y), bias})
 end
 
--- ---- losses ----
-
--- The mean or the sum over what the function sees, or nothing.
-local function reduced(t, how)
-  local n = t.ndim - 1
-  if how == "none" or n == 0 then return t end
-  local dims = {}
-  for d = 1, n do dims[d] = d end
-  return on(t, how, V.list(dims))
-end
-
-function RULE.mse_loss(args, kw)
-  local how = argument(args, kw, 5, "reduction", "mean")
-  local d = wrap(RULE.sub(V.list {args[1], args[2]}))
-  return reduced(RULE.mul(V.list {d, d}), how)
-end
-
--- Only indices of classes, of one weight, none of them left out.
-local function plain_classes(name, kw, known)
-  for key in V.each(kw or V.dict()) do
-    if key ~= "reduction" then
-      util.raise("NotImplementedError", "vmap of %s with %s is not part of "
-        .. "dtrepl", name, key)
-    end
-  end
-  if not known then
-    util.raise("NotImplementedError", "vmap of %s over its target alone is not "
-      .. "part of dtrepl", name)
-  end
-end
-
-function RULE.nll_loss(args, kw)
-  local x, target = args[1], args[2]
-  plain_classes("nll_loss", kw, is_batched(x))
-  local dim = ndim(x) == 1 and 1 or 2
-  local t = whole(target)
-  if not is_batched(target) then
-    local sizes = V.items(attrs.get(target, "shape"))
-    t = on(on(t, "unsqueeze", 0), "expand", whole(x).shape[1],
-      table.unpack(sizes))
-  end
-  local picked = on(whole(x), "gather", dim, on(t, "unsqueeze", dim))
-  picked = on(on(picked, "squeeze", dim), "neg")
-  return reduced(picked, argument(args, kw, 7, "reduction", "mean"))
-end
-
-function RULE.cross_entropy(args, kw)
-  local x = args[1]
-  plain_classes("cross_entropy", kw, is_batched(x))
-  local logs = on(whole(x), "log_softmax", ndim(x) == 1 and 1 or 2)
-  return RULE.nll_loss(V.list({wrap(logs), args[2]}, 2), kw)
-end
+-- Losses are made of these.
+require("dt.python.vmap_losses").define(RULE, {on = on, whole = whole,
+  wrap = wrap, ndim = ndim, is_batched = is_batched, argument = argument})
 
 local function apply(name, args, kw)
   local rule = RULE[name]
