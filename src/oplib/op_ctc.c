@@ -44,7 +44,8 @@ static DtStatus read_lengths (DtKernelCall *c, int arg, int which,
   }
   for (int64_t i = 0; i < n; i++) {
     if ((*v)[i] > l->most[which]) l->most[which] = (*v)[i];
-    if (which) l->sum += (*v)[i];
+    if (which && __builtin_add_overflow(l->sum, (*v)[i], &l->sum))
+      l->sum = INT64_MAX;       /* more labels than any tensor has */
   }
 done:
   dt_tensor_unref(c->cx, flat);

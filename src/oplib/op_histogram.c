@@ -38,7 +38,7 @@ static DtStatus hist_meta (DtMetaCall *c) {
   }
   DT_CHECK(c->cx, n > 0, DT_E_RUNTIME, "torch.histogram(): bins must be > 0, "
            "but got %lld for dimension 0", (long long)n);
-  one = n + 1;
+  one = (int64_t)((uint64_t)n + 1);     /* beyond the largest: no size */
   DT_TRY(c->cx, op_new_meta(c->cx, &c->out[0], t, 1, &n, m));
   return op_new_meta(c->cx, &c->out[1], t, 1, &one, m);
 }
