@@ -129,10 +129,12 @@ static int l_command (lua_State *L) {
   return 0;
 }
 
-/* The key is made here, where memory may run out safely. */
+/* The keys are made here, where memory may run out safely. */
 static int open_command (lua_State *L) {
   lua_pushboolean(L, 0);
   lua_setfield(L, LUA_REGISTRYINDEX, DT_KEY_ERROR);
+  lua_pushboolean(L, 0);
+  lua_setfield(L, LUA_REGISTRYINDEX, DT_KEY_SLIP);
   lua_pushinteger(L, 0);
   lua_setfield(L, LUA_REGISTRYINDEX, key_after);
   if (lua_getfield(L, LUA_REGISTRYINDEX, "dt") == LUA_TTABLE) {

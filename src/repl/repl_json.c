@@ -123,7 +123,7 @@ static DtStatus run_taken (DtRepl *r, const char *line, DtBuf *text) {
   size_t before = out->len;
   lua_pushnil(r->L);
   lua_setfield(r->L, LUA_REGISTRYINDEX, DT_KEY_ANSWER);
-  lua_pushnil(r->L);
+  lua_pushboolean(r->L, false);         /* not nil: its place stays */
   lua_setfield(r->L, LUA_REGISTRYINDEX, DT_KEY_SLIP);
   DtStatus st = dt_cmd_run(r, line);
   out = dtL_out(r->L);
