@@ -7,6 +7,7 @@
 ** that elements are drawn one after the other. */
 #include <math.h>
 #include "kernel/kernel_int.h"
+#include "kernel/special.h"
 
 static double unit (DtRng *r) {
   if (r->twister != NULL) return dt_twist_f64(r);
@@ -31,7 +32,7 @@ static double large (DtRng *r, double mean) {
     if (us >= 0.07 && v <= most) return k;
     if (k < 0 || (us < 0.013 && v > us)) continue;
     if (log(v) + log(inverse) - log(a / (us * us) + b) <=
-        -mean + k * ln - lgamma(k + 1))
+        -mean + k * ln - dt_sp_lgamma(k + 1))
       return k;
   }
 }
