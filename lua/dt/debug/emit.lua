@@ -6,6 +6,7 @@
 -- (dialect.lua).  Tensors nobody made here are in leaves.lua.
 
 local dt = require "dt"
+local util = require "dt.util"
 local agreed = require "dt.debug.agreed"
 local dialect = require "dt.debug.dialect"
 local leaves = require "dt.debug.leaves"
@@ -98,7 +99,7 @@ local function view_step(W, s)
   local same = table.concat(b.local_shape, ",") == table.concat(v.local_shape, ",")
     and b.offset == v.offset
   if not same or not (b.placements or v.placements) then
-    local stride = v.placements and leaves.in_order(v.local_shape) or v.stride
+    local stride = v.placements and util.contiguous_stride(v.local_shape) or v.stride
     text = D.call(text .. D.dot .. "as_strided", {D.size(v.local_shape),
       D.size(stride), tostring(v.at)}, {})
   end

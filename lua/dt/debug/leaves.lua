@@ -110,16 +110,6 @@ local function pattern(D, v, shape)
     ints(D, shape))
 end
 
--- Strides of a tensor whose elements lie in order.
-function M.in_order(shape)
-  local stride, n = {}, 1
-  for i = #shape, 1, -1 do
-    stride[i] = n
-    n = n * math.max(shape[i], 1)
-  end
-  return stride
-end
-
 local function has_partial(pl)
   for _, p in ipairs(pl) do
     if not p:match("^S%(") and p ~= "R" and not p:match("^_S%(") then

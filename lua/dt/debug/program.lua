@@ -24,11 +24,11 @@
 -- asks for gradients (`explicit`).
 
 local dt = require "dt"
+local util = require "dt.util"
 local page = require "dt.debug.page"
 local called = require "dt.debug.called"
 local fields = require "dt.debug.fields"
 local flow = require "dt.debug.flow"
-local leaves = require "dt.debug.leaves"
 local loss = require "dt.parallel.loss"
 local naming = require "dt.debug.naming"
 
@@ -117,9 +117,9 @@ local function base_of(P, v)
     return nil
   end
   local first, last = extent(b, b.local_shape,
-    b.placements and leaves.in_order(b.local_shape) or b.stride)
+    b.placements and util.contiguous_stride(b.local_shape) or b.stride)
   local from, to = extent(v, v.local_shape,
-    v.placements and leaves.in_order(v.local_shape) or v.stride)
+    v.placements and util.contiguous_stride(v.local_shape) or v.stride)
   return from <= to and from >= first and to <= last and b or nil
 end
 
@@ -162,12 +162,12 @@ local function widest(P)
     local s = v.storage or 0
     if s ~= 0 then
       local from, to = extent(v, v.local_shape,
-        v.placements and leaves.in_order(v.local_shape) or v.stride)
+        v.placements and util.contiguous_stride(v.local_shape) or v.stride)
       local w = wide[s]
       least[s] = math.min(least[s] or to, to)
       if not v.placements and from == 0 and to >= 0
          and table.concat(v.stride, ",")
-           == table.concat(leaves.in_order(v.shape), ",")
+           == table.concat(util.contiguous_stride(v.shape), ",")
          and (not w or to > w.to or to == w.to and id < w.id) then
         wide[s] = {id = id, to = to}
       end
