@@ -86,21 +86,25 @@ function M.Embedding:forward(x)
     scale_grad_by_freq = self.scale_grad_by_freq})
 end
 
+--- _table_text(m): what a table of rows (Embedding, EmbeddingBag) prints of how
+--- its rows are cut and its gradients scaled.
+function M._table_text(m)
+  local text = ""
+  if not util.is_none(m.max_norm) then
+    text = text .. ", max_norm=" .. tostring(m.max_norm)
+  end
+  if m.norm_type ~= 2 then
+    text = text .. ", norm_type=" .. tostring(m.norm_type)
+  end
+  return m.scale_grad_by_freq and text .. ", scale_grad_by_freq=True" or text
+end
+
 function M.Embedding:extra_repr()
   local text = ("%d, %d"):format(self.num_embeddings, self.embedding_dim)
   if self.padding_idx then
     text = text .. ", padding_idx=" .. self.padding_idx
   end
-  if not util.is_none(self.max_norm) then
-    text = text .. ", max_norm=" .. tostring(self.max_norm)
-  end
-  if self.norm_type ~= 2 then
-    text = text .. ", norm_type=" .. tostring(self.norm_type)
-  end
-  if self.scale_grad_by_freq then
-    text = text .. ", scale_grad_by_freq=True"
-  end
-  return text
+  return text .. M._table_text(self)
 end
 
 -- nn.Identity()

@@ -84,16 +84,8 @@ function M.EmbeddingBag:forward(input, offsets, per_sample_weights)
 end
 
 function M.EmbeddingBag:extra_repr()
-  local text = ("%d, %d"):format(self.num_embeddings, self.embedding_dim)
-  if not util.is_none(self.max_norm) then
-    text = text .. ", max_norm=" .. tostring(self.max_norm)
-  end
-  if self.norm_type ~= 2 then
-    text = text .. ", norm_type=" .. tostring(self.norm_type)
-  end
-  if self.scale_grad_by_freq then
-    text = text .. ", scale_grad_by_freq=True"
-  end
+  local text = ("%d, %d%s"):format(self.num_embeddings, self.embedding_dim,
+    require("dt.nn.linear")._table_text(self))
   text = text .. ", mode='" .. self.mode .. "'"
   if self.padding_idx then
     text = text .. ", padding_idx=" .. self.padding_idx
