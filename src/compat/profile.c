@@ -38,7 +38,7 @@ static int by_name (const void *key, const void *row) {
 
 bool dt_profile_has_op (const char *name, int release) {
   const OpSpan *s;
-  if (release >= DT_LAST_RELEASE) return true;
+  if (release == DT_BASE_RELEASE) return true;
   if (strncmp(name, "aten.", 5) != 0 && strncmp(name, "prims.", 6) != 0)
     return true;
   s = (const OpSpan *)bsearch(name, op_spans, NSPANS, sizeof op_spans[0],
@@ -119,7 +119,7 @@ bool dt_profile_text (int release, const char *text, DtBuf *out,
   const char *cls = *pyclass;
   bool done;
   DtBuf b, inner;
-  if (release >= DT_LAST_RELEASE) return false;
+  if (release == DT_BASE_RELEASE) return false;
   if (wrap == NULL) return reword(release, text, out, pyclass);
   dt_buf_init(&b, out->cx);
   dt_buf_init(&inner, out->cx);
@@ -143,22 +143,15 @@ bool dt_profile_text (int release, const char *text, DtBuf *out,
 /* ---- releases and devices ---- */
 
 static const char *const release_names[] = {
-  "2.4", "2.5", "2.6", "2.7", "2.8", "2.9", "2.10", "2.11", "2.12", "2.13"
+  "2.4", "2.5", "2.6", "2.7", "2.8", "2.9", "2.10", "2.11", "2.12", "2.13",
+  "2.14", "2.15"
 };
 enum { NRELEASES = sizeof release_names / sizeof release_names[0] };
+_Static_assert(NRELEASES == DT_LAST_RELEASE - DT_FIRST_RELEASE + 1,
+               "a name for every release");
 
 const DtSwitchInfo *dt_switch_info (DtSwitch s) {
   return (unsigned)s < DT_NSWITCHES ? &switch_infos[s] : NULL;
-}
-
-int dt_profile_releases (const char *const **names) {
-  *names = release_names;
-  return NRELEASES;
-}
-
-int dt_profile_devices (const DtDeviceInfo **infos) {
-  *infos = device_infos;
-  return NDEVICES;
 }
 
 /* "2.6", "torch-2.6", "2.6.0", "v2.6.1+cpu" to 206; 0 when it is none. */
@@ -210,7 +203,7 @@ static const DtDeviceInfo *device_find (const char *name) {
 DtStatus dt_profile_init (DtCtx *cx, DtProfile *p, const char *release,
                           const char *device) {
   const char *names[NDEVICES];
-  const char *rel = release ? release : release_names[NRELEASES - 1];
+  const char *rel = release ? release : DT_DEFAULT_RELEASE_NAME;
   const char *dev = device ? device : device_infos[0].name;
   const DtDeviceInfo *info = device_find(dev);
   int number = release_number(rel);

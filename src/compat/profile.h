@@ -7,9 +7,8 @@
 
 #include "base/buf.h"
 #include "base/ctx.h"
+#include "compat/release.h"
 #include "tensor/dtype.h"
-
-enum { DT_FIRST_RELEASE = 204, DT_LAST_RELEASE = 213 };
 
 typedef enum DtSwitch {
 #define X(name, ...) DT_SW_##name,
@@ -28,7 +27,7 @@ typedef struct DtDeviceInfo {
 } DtDeviceInfo;
 
 typedef struct DtProfile {
-  int release;                  /* 204 .. 213 */
+  int release;                  /* DT_FIRST_RELEASE .. DT_LAST_RELEASE */
   const DtDeviceInfo *device;
   int sw[DT_NSWITCHES];         /* value of each switch in this release */
 } DtProfile;
@@ -48,16 +47,14 @@ static inline int dt_profile_views (const DtProfile *p) {
   return p->sw[DT_SW_VIEW_REPLICATES] | p->sw[DT_SW_VIEW_FLATTEN_REFUSED] |
          p->sw[DT_SW_VIEW_SPLIT_REFUSED];
 }
-/* Had operator `name` ("aten.mm.default") a sharding strategy in `release`?
-** For releases before the last; the last one's are those of the operator
-** table.  Operators of other namespaces than aten and prims: true.  Pure. */
+/* Has operator `name` ("aten.mm.default") a sharding strategy in `release`?
+** For releases other than the base one, whose operators are those of the
+** operator table.  Operators of other namespaces than aten and prims: true.  Pure. */
 bool dt_profile_has_op (const char *name, int release);
-/* How `release` worded the message `text` of the last one, into `out`, and its
+/* How `release` words the message `text` of the base one, into `out`, and its
 ** Python class; false when it said the same.  NOMEM shows in `out`.  Pure. */
 bool dt_profile_text (int release, const char *text, DtBuf *out,
                       const char **pyclass);
 const DtSwitchInfo *dt_switch_info (DtSwitch s);
-int dt_profile_releases (const char *const **names);
-int dt_profile_devices (const DtDeviceInfo **infos);
 
 #endif

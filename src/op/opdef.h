@@ -3,6 +3,7 @@
 **
 ** To add an operator: write one DtOpDef in its family file of oplib/ and one
 ** line in oplib/ops.def.  Binding, help, completion, validators, docs follow.
+** What a later release rules otherwise is a DtRuling in oplib/ruling_*.c.
 ** In-place, out=, functional, foreach, Scalar forms are not written: they are
 ** derived (registry.c) from the base by the row in oplib/variants.def. */
 #ifndef DT_OP_OPDEF_H
@@ -92,6 +93,18 @@ DtStatus dt_strat_add (DtStratCall *c, const DtPlacement *out,
 void dt_strat_real_strides (DtStratCall *c);
 /* PyTorch's text for an error of the strategy itself goes through dt_raise. */
 
+/* May a candidate over the whole mesh stand?  Asked last, of rows. */
+typedef struct DtFilterCall {
+  DtCtx *cx;
+  const DtOpDef *op;
+  const DtArgs *args;
+  const DtMesh *mesh;
+  int nin; const DtSpec *const *in;     /* by slot: as the call has them */
+  const DtPlacement *want;              /* nin x mesh->ndim: the candidate's */
+  bool ok;                              /* set it false to drop it */
+} DtFilterCall;
+typedef DtStatus (*DtFilterFn) (DtFilterCall *c);
+
 /* After a strategy is chosen: replace arguments for the local call. */
 typedef struct DtRewriteCall {
   DtCtx *cx; DtArena *arena;
@@ -112,6 +125,21 @@ typedef struct DtDecompCall {
   DtHandle **out; int maxout; int nout; /* results */
 } DtDecompCall;
 typedef DtStatus (*DtDecompFn) (DtDecompCall *c);
+
+/* What an operator's sharding is from release `since` on (compat/release.h):
+** it takes the place of the definition's own; all else (kernel, metas,
+** gradient, samples) stays.  In order of names, several of one by `since`.
+** Flags: DT_OP_UNEVEN, DT_OP_NARROW, DT_OP_WIDEN. */
+typedef struct DtRuling {
+  const char *op;               /* "aten.clone.default" */
+  int since;
+  uint32_t flags;
+  const char *const *rules;     /* or rulefn; neither: the definition's
+                                ** own, with the flags added */
+  DtRuleFn rulefn;
+  DtFilterFn filter;
+  DtDecompFn decomp;            /* NULL: the definition's */
+} DtRuling;
 
 /* A gradient: from grads of outputs (NULL = none) to grads of inputs by slot;
 ** need[slot] says which are wanted. */
@@ -165,8 +193,12 @@ enum {                                   /* flags */
                                 ** says: bias, philox_*, cum_seq_* */
   DT_OP_REPLICATES  = 1 << 23,  /* composite: plain tensors that it makes count
                                 ** as replicated */
-  DT_OP_TURNS       = 1 << 24   /* a view that conjugates or negates: it turns
+  DT_OP_TURNS       = 1 << 24,  /* a view that conjugates or negates: it turns
                                 ** the marks of its input (tensor.h) */
+  DT_OP_NARROW      = 1 << 25,  /* its rows have no columns for out arguments:
+                                ** with one they are refused, as PyTorch does */
+  DT_OP_WIDEN       = 1 << 26   /* not derived, yet its rows are its base's: a
+                                ** column is added for each out argument */
 };
 
 /* Classes of partial rows for pointwise operators (core.md 8.2): one rule
@@ -189,6 +221,7 @@ struct DtOpDef {
   /* sharding: rules, or rulefn, or strategy; none: decomp or missing */
   const char *const *rules;     /* NULL-terminated rows in text */
   DtRuleFn rulefn;
+  DtFilterFn filter;            /* of candidates made from rows, or NULL */
   DtStratFn strategy;
   DtRewriteFn rewrite;
   DtDecompFn decomp;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/hash.h"
+#include "compat/profile.h"
 #include "op/registry_int.h"
 #include "op/saved.h"
 
@@ -19,6 +20,7 @@ typedef struct Entry {
   struct Entry *next;           /* in its group */
   DtOpDef *def;                 /* once filled */
   bool busy;                    /* being filled (a base that is its own) */
+  bool stale;                   /* filled for another release */
 } Entry;
 
 typedef struct Group {
@@ -39,6 +41,8 @@ struct DtRegistry {
   DtArena arena;
   DtMap entries, groups;        /* by name */
   DtMap strategies;             /* by DtOpDef pointer */
+  const DtRuling *rulings;      /* of releases after the default, or NULL */
+  int release;
   const char *shadowed;         /* a row of schema_only.def, or NULL */
   Group **sorted;               /* by name; NULL = to be made */
   int nsorted;
@@ -144,6 +148,7 @@ DtStatus dt_registry_new (DtCtx *cx, const DtOpDef *const *ops,
   dt_map_init(&r->entries, cx, NULL);
   dt_map_init(&r->groups, cx, NULL);
   dt_map_init(&r->strategies, cx, never_equal);
+  r->release = DT_BASE_RELEASE;
   for (; ops != NULL && *ops != NULL && st == DT_OK; ops++)
     st = enter(cx, r, (*ops)->schema, *ops, NULL, NULL);
   for (; variants != NULL && variants->schema != NULL && st == DT_OK;
@@ -177,6 +182,57 @@ void dt_registry_free (DtCtx *cx, DtRegistry *r) {
 
 static DtStatus fill (DtCtx *cx, DtRegistry *r, Entry *e);
 
+/* The ruling that the release has for an operator, or NULL. */
+static const DtRuling *ruling_of (const DtRegistry *r, const char *name) {
+  const DtRuling *it, *found = NULL;
+  for (it = r->rulings; it != NULL && it->op != NULL; it++)
+    if (it->since <= r->release && strcmp(it->op, name) == 0) found = it;
+  return found;
+}
+
+/* What the release rules, in place of what the operator says itself. */
+static void apply_ruling (const DtRegistry *r, const Entry *e, DtOpDef *def) {
+  const DtRuling *it = ruling_of(r, e->name);
+  if (it == NULL) return;
+  def->flags |= it->flags;
+  if (it->decomp != NULL) def->decomp = it->decomp;
+  if (it->rules == NULL && it->rulefn == NULL) return;
+  def->flags = (def->flags & ~(uint32_t)(DT_OP_POINTWISE | DT_OP_UNEVEN |
+                                         DT_OP_NOSTRATEGY)) | it->flags;
+  def->pw = DT_PW_NONE;
+  def->rules = it->rules;
+  def->rulefn = it->rulefn;
+  def->filter = it->filter;
+  def->strategy = NULL;
+}
+
+/* How a variant is derived in the release: PyTorch may have registered by then
+** what it had not, and an out= form without a registration is traced even
+** where its base has rows now. */
+static DtVariantKind kind_of (const DtRegistry *r, const Entry *e) {
+  DtVariantKind kind = e->var->kind;
+  if (r->release <= DT_BASE_RELEASE) return kind;
+  if (dt_profile_has_op(e->name, r->release))
+    return kind == DT_VAR_TRACED ? DT_VAR_INPLACE : kind;
+  return kind == DT_VAR_OUT && ruling_of(r, e->var->base) != NULL
+         ? DT_VAR_OUT_TRACED : kind;
+}
+
+/* Has PyTorch no strategy for a form whose base has one? */
+static bool is_bare (const DtRegistry *r, const Entry *e) {
+  return e->var->bare && (r->release <= DT_BASE_RELEASE ||
+                          !dt_profile_has_op(e->name, r->release));
+}
+
+/* Since 2.14 all pointwise forms in place refuse a larger result when they are
+** inferred, in Python's words. */
+static void infer_in_python (const DtRegistry *r, DtOpDef *def) {
+  if (r->release > DT_BASE_RELEASE && (def->flags & DT_OP_INPLACE) != 0 &&
+      (def->flags & DT_OP_POINTWISE) != 0 &&
+      (def->flags & DT_OP_ITERMETA) == 0)
+    def->flags |= DT_OP_PYMETA;
+}
+
 static DtStatus fill_from (DtCtx *cx, DtRegistry *r, Entry *e, DtOpDef *def) {
   const DtOpDef *base;
   if (e->src != NULL) {
@@ -196,8 +252,8 @@ static DtStatus fill_from (DtCtx *cx, DtRegistry *r, Entry *e, DtOpDef *def) {
     return dt_raise(cx, DT_E_INTERNAL, "%s: there is no base %s", e->name,
                     e->var->base);
   }
-  DT_TRY(cx, dt_variant_fill(cx, e->var->kind, base, def));
-  if (e->var->bare) {
+  DT_TRY(cx, dt_variant_fill(cx, kind_of(r, e), base, def));
+  if (is_bare(r, e)) {
     def->flags = (def->flags | DT_OP_NOSTRATEGY) & ~(uint32_t)DT_OP_POINTWISE;
     def->pw = DT_PW_NONE;
     def->rules = NULL;
@@ -218,11 +274,27 @@ static void take_undefined (DtSchema *sig) {
   }
 }
 
+/* The same definition for another release; its schema stays. */
+static DtStatus refill (DtCtx *cx, DtRegistry *r, Entry *e) {
+  DtOpDef now;
+  memset(&now, 0, sizeof now);
+  now.sig = e->def->sig;
+  e->stale = false;
+  DT_TRY(cx, fill_from(cx, r, e, &now));
+  now.saved = e->def->saved;
+  now.refusal = e->def->refusal;
+  now.user = e->def->user;
+  apply_ruling(r, e, &now);
+  *e->def = now;
+  return DT_OK;
+}
+
 static DtStatus fill (DtCtx *cx, DtRegistry *r, Entry *e) {
   DtOpDef *def;
   DtSchema *sig;
   DtStatus st;
-  if (e->def != NULL) return DT_OK;
+  if (e->def != NULL && !e->stale) return DT_OK;
+  if (e->def != NULL) return refill(cx, r, e);
   DT_CHECK(cx, !e->busy, DT_E_INTERNAL, "%s is its own base", e->name);
   def = DT_ANEWN(cx, &r->arena, DtOpDef, 1);
   if (def == NULL) return DT_E_NOMEM;
@@ -232,10 +304,30 @@ static DtStatus fill (DtCtx *cx, DtRegistry *r, Entry *e) {
   st = fill_from(cx, r, e, def);
   e->busy = false;
   DT_TRY(cx, st);
+  apply_ruling(r, e, def);
+  infer_in_python(r, def);
   if ((def->flags & DT_OP_UNDEFINED) != 0) take_undefined(sig);
   def->saved = dt_saved_find(sig);
   def->refusal = dt_refusal_find(sig);
   e->def = def;
+  return DT_OK;
+}
+
+DtStatus dt_registry_release (DtCtx *cx, DtRegistry *r,
+                              const DtRuling *rulings, int release) {
+  DtMapEntry *m;
+  int32_t it = 0;
+  if (r->release == release && r->rulings == rulings) return DT_OK;
+  r->rulings = rulings;
+  r->release = release;
+  while ((m = dt_map_next(&r->entries, &it)) != NULL) {
+    Entry *e = (Entry *)m->value;
+    e->stale = e->def != NULL && (e->def->flags & DT_OP_CUSTOM) == 0;
+  }
+  for (it = 0; (m = dt_map_next(&r->entries, &it)) != NULL;) {
+    Entry *e = (Entry *)m->value;
+    if (e->stale) DT_TRY(cx, fill(cx, r, e));
+  }
   return DT_OK;
 }
 

@@ -21,6 +21,7 @@ typedef enum DtVariantKind {
   DT_VAR_TRACED,                /* in place too, but PyTorch registers no
                                 ** strategy: traced as base and copy_ */
   DT_VAR_OUT,                   /* add.Tensor -> add.out */
+  DT_VAR_OUT_TRACED,            /* the same without a strategy of its own */
   DT_VAR_SCALAR,                /* add.Tensor -> add.Scalar */
   DT_VAR_FOREACH,               /* mul.Tensor -> _foreach_mul.List ... */
   DT_VAR_FUNCTIONAL,            /* normal_ -> normal_functional */
@@ -39,6 +40,13 @@ typedef struct DtVariant {
 ** parsed on first use, so start-up stays short.  Caller frees.  Local. */
 DtStatus dt_registry_new (DtCtx *cx, const DtOpDef *const *ops,
                           const DtVariant *variants, DtRegistry **out);
+/* From now on operators shard as in `release`: the last ruling of each name
+** with since <= release, else the definition; and a variant that PyTorch
+** registered by then has its base's rules.  `rulings` ends with a NULL name, is
+** borrowed, NULL: none.  Definitions handed out before change in place.
+** Agreed. */
+DtStatus dt_registry_release (DtCtx *cx, DtRegistry *r,
+                              const DtRuling *rulings, int release);
 void dt_registry_free (DtCtx *cx, DtRegistry *r);
 /* "aten.mm.default", "aten::mm", "aten.mm" (its default overload).  NULL when
 ** unknown.  Local (may parse). */

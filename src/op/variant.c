@@ -8,6 +8,7 @@
 ** type of self, out= results are the given tensors, list operators infer
 ** element by element. */
 #include <string.h>
+#include "op/out_types.h"
 #include "op/registry_int.h"
 
 /* ---- shape inference ---- */
@@ -135,6 +136,13 @@ static DtStatus inplace_meta (DtMetaCall *c) {
   return into_self(c, c->op->flags, self, &c->out[0]);
 }
 
+/* May result k be written to `given`?  Propagation asks less than kernels. */
+static DtStatus check_out (DtMetaCall *c, int k, const DtMeta *given) {
+  DtDtype from = (DtDtype)c->out[k].dtype, to = (DtDtype)given->dtype;
+  return c->fake ? check_cast(c->cx, from, to)
+                 : dt_out_type_check(c->cx, c->op->sig, from, to);
+}
+
 /* Results are the tensors given, resized when their shape differs. */
 static DtStatus out_meta (DtMetaCall *c) {
   const DtSchema *s = c->op->sig;
@@ -145,8 +153,7 @@ static DtStatus out_meta (DtMetaCall *c) {
     if (!s->arg[i].kwonly || !s->arg[i].write) continue;
     given = dt_in(c, i);
     if (given != NULL) {
-      DT_TRY(c->cx, check_cast(c->cx, (DtDtype)c->out[k].dtype,
-                               (DtDtype)given->dtype));
+      DT_TRY(c->cx, check_out(c, k, given));
       if (dt_meta_same_shape(given, &c->out[k]))
         dt_meta_copy(&c->out[k], given);
       else
@@ -195,8 +202,9 @@ static DtStatus foreach_element (DtMetaCall *c, int i, DtArgs *args) {
   if ((c->op->flags & DT_OP_INPLACE) != 0) {
     const DtMeta *self = dt_in(&b, 0);
     if (self != NULL)
-      DT_TRY(c->cx, into_self(c, b.op->flags & (c->op->flags | ~POINTWISE),
-                              self, &out[0]));
+      DT_TRY(c->cx, into_self(c, (b.op->flags & (c->op->flags | ~POINTWISE))
+                              | (c->op->flags & (uint32_t)DT_OP_PYMETA), self,
+                              &out[0]));
   } else {
     DT_CHECK(c->cx, i < c->maxout, DT_E_LIMIT, "more than %d results",
              c->maxout);
@@ -365,6 +373,10 @@ static DtStatus out_decomp (DtDecompCall *c) {
   for (i = b->nargs; i < s->nargs && k < nres && k < c->maxout; i++) {
     DtHandle *out = dt_hin(c, i);
     if (!s->arg[i].write) continue;
+    if (out != NULL && res[k] != NULL && !c->e->pretend)
+      DT_TRY(c->e->cx, dt_out_type_check(c->e->cx, s,
+               (DtDtype)dt_emit_meta(c->e, res[k])->dtype,
+               (DtDtype)dt_emit_meta(c->e, out)->dtype));
     c->out[k] = out == NULL || res[k] == NULL ? res[k]
                 : dt_emit(c->e, "aten.copy_.default", "tt", out, res[k]);
     k++;
@@ -466,14 +478,18 @@ DtStatus dt_variant_fill (DtCtx *cx, DtVariantKind kind, const DtOpDef *base,
       }
       break;
     case DT_VAR_OUT:
+    case DT_VAR_OUT_TRACED:
       def->flags = (def->flags | DT_OP_OUT | DT_OP_NOGRAD) &
                    ~(uint32_t)(DT_OP_VIEW | DT_OP_SHARES | DT_OP_COMPOSITE |
                                DT_OP_INPLACE);
       if (base->meta != NULL) def->meta = out_meta;
       def->grad = NULL;
       def->decomp = base->decomp != NULL ? out_decomp : NULL;
-      if (base->strategy != NULL && base->rules == NULL &&
-          base->rulefn == NULL && !has_out_strategy(sig)) {
+      if (kind == DT_VAR_OUT_TRACED ||
+          (base->strategy != NULL && base->rules == NULL &&
+           base->rulefn == NULL && !has_out_strategy(sig))) {
+        def->rules = NULL;
+        def->rulefn = NULL;
         def->strategy = NULL;
         def->rewrite = NULL;
         def->decomp = out_decomp;

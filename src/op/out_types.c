@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT
+** op/out_types.c: look up the rows of out_types.def.  Asked only where an out=
+** has another type than the result, so the rows are searched in order. */
+#include "op/out_types.h"
+#include "base/buf.h"
+#include "tensor/dtype_text.h"
+
+#include <string.h>
+
+typedef enum Allowed { SAME, CAST, ANY } Allowed;
+typedef struct OutType { const char *op; Allowed allowed; const char *text; }
+  OutType;
+
+#define SET "Expected out tensor to have dtype {R}, but got {O} instead"
+#define FOUND "Found dtype {o} but expected {r}"
+#define REDUCED "Expected the dtype for input and out to match, but got {r} " \
+  "for input's dtype and {o} for out's dtype."
+#define SEARCHED "torch.searchsorted(): output tensor's dtype is wrong, it can " \
+  "only be Int(int32) or Long(int64) depending on whether out_int32 flag is " \
+  "True, but we got output tensor's dtype {o} and out_int32 flag is {f}"
+#define USUAL "result type {r} can't be cast to the desired output type {o}"
+
+static const OutType rows[] = {
+#define O(op, allowed, text) { op, allowed, text },
+#include "op/out_types.def"
+#undef O
+};
+
+static const OutType *find_row (const DtSchema *sig) {
+  static const OutType usual = { "", CAST, USUAL };
+  if (strcmp(sig->ns, "aten") != 0) return &usual;
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    if (strcmp(rows[i].op, sig->base) == 0) return &rows[i];
+  return &usual;
+}
+
+/* `text` with the names of the two types in their places. */
+static void put_types (DtBuf *b, const char *text, DtDtype from, DtDtype to) {
+  for (const char *s = text; *s != '\0'; s++) {
+    if (*s != '{') {
+      dt_buf_addn(b, s, 1);
+      continue;
+    }
+    switch (s[1]) {
+      case 'r': dt_buf_add(b, dt_dtype_word(from)); break;
+      case 'o': dt_buf_add(b, dt_dtype_word(to)); break;
+      case 'R': dt_buf_add(b, dt_dtype_info(from)->cpp); break;
+      case 'O': dt_buf_add(b, dt_dtype_info(to)->cpp); break;
+      case 'f': dt_buf_add(b, from == DT_I32 ? "True" : "False"); break;
+      default: break;
+    }
+    s += 2;
+  }
+}
+
+DtStatus dt_out_type_check (DtCtx *cx, const DtSchema *sig, DtDtype from,
+                            DtDtype to) {
+  const OutType *row = find_row(sig);
+  DtBuf b;
+  DtStatus st;
+  if (from == to || row->allowed == ANY) return DT_OK;
+  if (row->allowed == CAST && dt_dtype_can_cast(from, to)) return DT_OK;
+  dt_buf_init(&b, cx);
+  put_types(&b, row->text, from, to);
+  st = dt_raise(cx, DT_E_DTYPE, "%s", dt_buf_str(&b));
+  dt_buf_fini(&b);
+  return st;
+}
