@@ -205,7 +205,7 @@ static DtStatus with_twin (DtCtx *cx, DtPropagator *p, const DtOpDef *op,
                            const DtSpec *const *in, DtProp **out) {
   DtTwin t;
   DtStatus st;
-  if (p->release != DT_LAST_RELEASE || p->traced_mode == DT_TRACED_FROZEN)
+  if (p->release < DT_BASE_RELEASE || p->traced_mode == DT_TRACED_FROZEN)
     return DT_OK;
   st = dt_twin_init(cx, args, nin, in, &t);
   if (st == DT_OK && t.on)
@@ -262,14 +262,18 @@ DtStatus dt_propagator_new (DtCtx *cx, DtRegistry *r, DtPlanner *pl,
     return DT_E_NOMEM;
   }
   dt_map_init(&p->traced, cx, same_op);
-  p->release = DT_LAST_RELEASE;
+  p->release = DT_BASE_RELEASE;
   *out = p;
   return DT_OK;
 }
 
-void dt_prop_release (DtCtx *cx, DtPropagator *p, int release, int views) {
-  p->release = release;
-  p->views = views;
+void dt_prop_release (DtCtx *cx, DtPropagator *p, const DtProfile *profile) {
+  p->release = profile->release;
+  p->views = dt_profile_views(profile);
+  p->checks_rows = dt_switch(profile, DT_SW_ROWS_CHECKED) != 0;
+  if (p->plan != NULL)
+    dt_planner_shard_to_sum(cx, p->plan,
+                            dt_switch(profile, DT_SW_SHARD_TO_PARTIAL) != 0);
   dt_prop_clear(cx, p);
 }
 
@@ -293,7 +297,3 @@ void dt_prop_clear (DtCtx *cx, DtPropagator *p) {
 
 int64_t dt_prop_resized (const DtPropagator *p) { return p->resized; }
 
-void dt_prop_stats (const DtPropagator *p, int64_t *hits, int64_t *misses) {
-  *hits = p->hits;
-  *misses = p->misses;
-}

@@ -6,7 +6,7 @@
 ** each operator inside is propagated as any other.  A combination that would
 ** need communication inside is dropped, the others become rows on one mesh
 ** dim.  The same emitter, without specs, infers shapes of composites.
-** Semantics: _decompositions.py, 2.13 (core.md 4.9). */
+** Semantics: _decompositions.py, 2.13. */
 #include <string.h>
 #include "op/saved.h"
 #include "shard/prop_int.h"
@@ -548,11 +548,14 @@ DtStatus dt_decomp_run (DtDecide *d, DtSheet *s, bool *found) {
   DT_TRY(d->cx, st);
   if (t.gave_up || !t.any) return DT_OK;
   *found = true;
-  DT_CHECK(d->cx, !d->op->sig->returns_list || t.rows.nout != 1, DT_E_VALUE,
+  DT_CHECK(d->cx, !d->op->sig->returns_list || t.rows.nout != 1 ||
+           d->p->checks_rows, DT_E_VALUE,
            "For the op %s::%s%s%s, `output_specs` has 1 output which does not "
            "equal the number of op outputs: 1.", d->op->sig->ns,
            d->op->sig->base, is_default(d->op) ? "" : ".",
            is_default(d->op) ? "" : d->op->sig->overload);
   DT_TRY(d->cx, dt_sheet_init(s, d, t.rows.nout, false));
-  return dt_expand_rows(s, &t.rows, &o);
+  DT_TRY(d->cx, dt_expand_rows(s, &t.rows, &o));
+  if (s->n == 0 && d->p->checks_rows) *found = false;
+  return DT_OK;
 }

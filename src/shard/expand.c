@@ -32,6 +32,7 @@ typedef struct Column {
   int *id;                      /* of each row, into the distinct ones */
   size_t weight[DT_MAX_MDIM];   /* of a mesh dim in the key */
   Known *known;
+  bool mixes;                   /* some rows say None, others a placement */
   const DtSpec *ref;            /* spec that SAME compares with, or NULL */
   Known *now;                   /* under the combination at hand */
 } Column;
@@ -45,6 +46,7 @@ typedef struct Expand {
   Column *col;
   int row[DT_MAX_MDIM];         /* the combination */
   bool blocked;                 /* dropped for being in place */
+  bool strict;                  /* None on some mesh dims only is refused */
   bool out_form;
   DtPlacement *out, *in;        /* a candidate being written */
   double *cost;
@@ -148,6 +150,7 @@ static DtStatus column_init (Expand *x, int c) {
       col->ndistinct++;
     }
     col->id[i] = k;
+    col->mixes |= col->none[k] != col->none[0];
   }
   for (i = x->ndim - 1; i >= 0; i--) {
     col->weight[i] = size;
@@ -317,11 +320,70 @@ static DtStatus candidate_cost (Expand *x, double *total, bool *moves) {
   return DT_OK;
 }
 
+/* The tuple of one column's cells over the mesh dims. */
+static DtStatus raise_mixed (Expand *x, int c) {
+  const Column *col = &x->col[c];
+  DtBuf b;
+  DtStatus st;
+  int m;
+  dt_buf_init(&b, x->d->cx);
+  for (m = 0; m < x->ndim; m++) {
+    int k = col->id[x->row[m]];
+    if (m > 0) dt_buf_add(&b, ", ");
+    if (col->none[k]) dt_buf_add(&b, "None");
+    else dt_pl_repr(col->pl[k], &b);
+  }
+  st = dt_buf_ok(&b);
+  if (st == DT_OK)
+    st = dt_raise(x->d->cx, DT_E_ASSERT, "%s: strategy position %d mixes None "
+                  "with placements across mesh dims: (%s)", x->d->name, c,
+                  dt_buf_str(&b));
+  dt_buf_fini(&b);
+  return st;
+}
+
+/* None over the whole mesh, or nowhere. */
+static DtStatus check_mixed (Expand *x) {
+  int c, m;
+  for (c = 0; x->strict && c < x->ncols; c++) {
+    const Column *col = &x->col[c];
+    for (m = 1; col->mixes && m < x->ndim; m++)
+      if (col->none[col->id[x->row[m]]] != col->none[col->id[x->row[0]]])
+        return raise_mixed(x, c);
+  }
+  return DT_OK;
+}
+
+/* The operator's own word about a candidate. */
+static DtStatus filtered (Expand *x, bool *ok) {
+  DtFilterCall f;
+  int i;
+  *ok = true;
+  if (x->d->rule_op->filter == NULL || x->d->op->sig->nrets == 0) return DT_OK;
+  for (i = 0; i < x->d->nin; i++)
+    column_placements(x, x->nout + i, x->in + (size_t)i * (size_t)x->ndim);
+  memset(&f, 0, sizeof f);
+  f.cx = x->d->cx;
+  f.op = x->d->rule_op;
+  f.args = x->d->args;
+  f.mesh = x->d->mesh;
+  f.nin = x->d->nin;
+  f.in = x->d->in;
+  f.want = x->in;
+  f.ok = true;
+  DT_TRY(x->d->cx, x->d->rule_op->filter(&f));
+  *ok = f.ok;
+  return DT_OK;
+}
+
 static DtStatus candidate (Expand *x) {
   double total;
-  bool moves, wins;
+  bool moves, wins, ok;
   int c;
-  if (!possible(x)) {
+  DT_TRY(x->d->cx, check_mixed(x));
+  ok = possible(x);
+  if (ok) DT_TRY(x->d->cx, filtered(x, &ok));
+  if (!ok) {
     x->s->nexcluded++;
     return DT_OK;
   }
@@ -398,8 +460,10 @@ static DtStatus expand_init (Expand *x, const DtRows *rows) {
   x->cost = DT_ANEWN(d->cx, d->arena, double, d->nin + 1);
   if (x->col == NULL || x->out == NULL || x->in == NULL || x->cost == NULL)
     return DT_E_NOMEM;
-  for (c = 0; c < x->ncols; c++)
+  for (c = 0; c < x->ncols; c++) {
     DT_TRY(d->cx, column_init(x, c));
+    x->strict |= x->col[c].mixes && d->p->checks_rows;
+  }
   column_refs(x);
   return DT_OK;
 }

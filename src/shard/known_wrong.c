@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT
 ** shard/known_wrong.c: is a decision one of those that give wrong data? */
 #include <string.h>
+#include "compat/release.h"
 #include "shard/known_wrong.h"
 
 static const DtKnownWrong rows[] = {
-#define X(op, when, in, out, what, example) \
-  { op, DT_WRONG_##when, in, out, what, example },
+#define LAST DT_LAST_RELEASE
+#define X(op, when, until, in, out, what, example) \
+  { op, DT_WRONG_##when, in, out, what, example, until },
 #include "shard/known_wrong.def"
 #undef X
+#undef LAST
 };
 
 const DtKnownWrong *dt_known_wrong_rows (int *n) {

@@ -16,6 +16,7 @@ typedef struct DtKnownWrong {
   DtWrongWhen when;
   const char *in, *out;         /* cells of one mesh dimension */
   const char *what, *example;
+  int until;                    /* the last release that decides so */
 } DtKnownWrong;
 
 /* All rows; *n tells how many.  Pure. */

@@ -17,6 +17,7 @@ enum { MAX_PLANS = 4096, MAX_WARNED = 4096 };
 struct DtPlanner {
   DtTopo topo;
   DtPlanMode mode;
+  bool to_sum;                  /* see dt_planner_shard_to_sum() */
   DtMap plans;                  /* DtPlan to itself, by source and target */
   uint64_t warned[MAX_WARNED];
   int nwarned;
@@ -71,6 +72,11 @@ void dt_planner_set_mode (DtPlanner *p, DtPlanMode mode) {
   p->mode = mode;
 }
 
+void dt_planner_shard_to_sum (DtCtx *cx, DtPlanner *p, bool on) {
+  if (p->to_sum != on) dt_planner_clear(cx, p);
+  p->to_sum = on;
+}
+
 DtPlanMode dt_planner_mode (const DtPlanner *p) {
   return p != NULL ? p->mode : DT_PLAN_AUTO;
 }
@@ -118,7 +124,8 @@ bool dt_plan_needs_graph (const DtSpec *src, const DtSpec *dst) {
 }
 
 static DtStatus plan_make (DtCtx *cx, const DtTopo *t, const DtSpec *src,
-                           const DtSpec *dst, bool graph, DtPlan **out) {
+                           const DtSpec *dst, bool graph, bool to_sum,
+                           DtPlan **out) {
   DtStatus st = DT_OK;
   bool decoded = false;
   DtPlan *plan = DT_NEW(cx, DtPlan);
@@ -130,7 +137,7 @@ static DtStatus plan_make (DtCtx *cx, const DtTopo *t, const DtSpec *src,
   plan->dst = dt_spec_ref(dst);
   if (src->mesh->member) {      /* others have nothing to do */
     if (graph)
-      DT_TRYG(cx, dt_plan_graph(cx, t, plan, &decoded));
+      DT_TRYG(cx, dt_plan_graph(cx, t, plan, to_sum, &decoded));
     plan->undecodable = graph && !decoded;
     if (!decoded)
       DT_TRYG(cx, dt_plan_greedy(cx, plan));
@@ -192,12 +199,12 @@ DtStatus dt_plan_search (DtCtx *cx, DtPlanner *p, const DtSpec *src,
   bool graph = mode == DT_PLAN_GRAPH || dt_plan_needs_graph(src, dst);
   if (p == NULL) {
     dt_topo_default(&topo);
-    return plan_make(cx, &topo, src, dst, graph, out);
+    return plan_make(cx, &topo, src, dst, graph, false, out);
   }
   uint64_t h = request_hash(src, dst, graph);
   plan = cached(cx, p, h, src, dst, graph);
   if (plan == NULL) {
-    DT_TRY(cx, plan_make(cx, &p->topo, src, dst, graph, &plan));
+    DT_TRY(cx, plan_make(cx, &p->topo, src, dst, graph, p->to_sum, &plan));
     if (dt_map_count(&p->plans) >= MAX_PLANS)
       dt_planner_clear(cx, p);
     DtStatus st = dt_map_put(&p->plans, h, plan, plan);

@@ -51,6 +51,9 @@ const DtTopo *dt_planner_topo (const DtPlanner *p);
 ** = PyTorch's default).  As there it wins over an explicit mode, but not over
 ** specs that need the graph.  Local. */
 void dt_planner_set_mode (DtPlanner *p, DtPlanMode mode);
+/* May plans turn Shard into the Partial(sum) of their target, as releases since
+** 2.14 do?  Cached plans are forgotten.  Local. */
+void dt_planner_shard_to_sum (DtCtx *cx, DtPlanner *p, bool on);
 /* That mode; AUTO for NULL.  Pure. */
 DtPlanMode dt_planner_mode (const DtPlanner *p);
 

@@ -38,6 +38,8 @@ typedef struct Search {
   int nalpha;
   int op_code[DT_NREDOPS], nops;        /* P(op) that R may become */
   int strided[DT_MAX_MDIM], nstrided;   /* _S that R may become */
+  State goal;
+  bool to_sum;                          /* S may become the goal's P(sum) */
   State *states;
   bool *visited;
   int32_t nstates, cap_states;
@@ -299,6 +301,27 @@ static DtStatus moves_to_partial (Expand *x) {
   return DT_OK;
 }
 
+/* The last mesh dim of a tensor dim becomes the sum that the goal has there:
+** zeros around the shard, nothing is sent. */
+static DtStatus moves_to_sum (Expand *x) {
+  Search *s = x->s;
+  DtPlacement sum = dt_pl_partial(DT_OP_SUM);
+  for (int d = 0; s->to_sum && d < x->ntdim; d++) {
+    State to = x->from;
+    int32_t id = 0;
+    int m = x->last[d];
+    if (!last_is(x, d, DT_PL_SHARD) ||
+        !dt_pl_equal(s->alpha[s->goal.code[m]], sum))
+      continue;
+    to.code[m] = s->goal.code[m];
+    to.pos[m] = -1;
+    DT_TRY(s->cx, state_find(s, &to, &id));
+    if (!s->visited[id])
+      DT_TRY(s->cx, push(s, s->nodes[x->node].cost, id, x->node));
+  }
+  return DT_OK;
+}
+
 static DtStatus expand (Search *s, int32_t node) {
   Expand x;
   expand_init(&x, s, node);
@@ -315,7 +338,7 @@ static DtStatus expand (Search *s, int32_t node) {
   for (int m = 0; m < s->npl; m++)
     for (int k = 0; dt_pl_is_replicate(at(&x, m)) && k < s->nstrided; k++)
       DT_TRY(s->cx, move_to(&x, m, s->strided[k]));
-  return DT_OK;
+  return moves_to_sum(&x);
 }
 
 /* }==== Search ==== */
@@ -434,7 +457,7 @@ static void make_alphabet (Search *s, const DtPlacement *a,
   }
 }
 
-DtStatus dt_plan_graph (DtCtx *cx, const DtTopo *t, DtPlan *plan,
+DtStatus dt_plan_graph (DtCtx *cx, const DtTopo *t, DtPlan *plan, bool to_sum,
                         bool *decoded) {
   DtPlacement a[DT_MAX_MDIM], b[DT_MAX_MDIM];
   DtShardOrder oa, ob;
@@ -457,6 +480,8 @@ DtStatus dt_plan_graph (DtCtx *cx, const DtTopo *t, DtPlan *plan,
   make_alphabet(&s, a, b);
   state_make(&s, a, &oa, &from);
   state_make(&s, b, &ob, &to);
+  s.goal = to;
+  s.to_sum = to_sum;
   DT_TRYG(cx, state_find(&s, &from, &src));
   DT_TRYG(cx, state_find(&s, &to, &dst));
   DT_TRYG(cx, search(&s, src, dst, &goal));

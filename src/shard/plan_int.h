@@ -27,9 +27,9 @@ DtStatus dt_greedy_shapes (DtCtx *cx, const DtSpec *src,
 bool dt_plan_needs_graph (const DtSpec *src, const DtSpec *dst);
 /* Greedy or graph steps, allocated into plan->steps.  NOPLAN, ASSERT;
 ** plan_graph's *decoded false (and nothing made) when a _StridedShard is no
-** shard order.  Pure. */
+** shard order.  `to_sum`: shards may become the target's P(sum).  Pure. */
 DtStatus dt_plan_greedy (DtCtx *cx, DtPlan *plan);
-DtStatus dt_plan_graph (DtCtx *cx, const DtTopo *t, DtPlan *plan,
+DtStatus dt_plan_graph (DtCtx *cx, const DtTopo *t, DtPlan *plan, bool to_sum,
                         bool *decoded);
 /* Merge steps where the root has the flattened mesh.  Pure. */
 DtStatus dt_plan_flatten (DtCtx *cx, DtPlan *plan);

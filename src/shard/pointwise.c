@@ -6,7 +6,7 @@
 ** partial results an operator may be applied to before they are reduced.
 ** A class's rows are taken when the call has as many tensors as the row: so
 ** one list serves mul(tensor, tensor) and mul(tensor, number).
-** Semantics: _ops/_pointwise_ops.py, 2.13 (core.md 8.1, 8.2). */
+** Semantics: _ops/_pointwise_ops.py, 2.13. */
 #include <string.h>
 #include "shard/prop_int.h"
 

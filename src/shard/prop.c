@@ -6,7 +6,7 @@
 ** source the operator has (rules on one mesh dim, a user's strategy, a
 ** strategy, its decomposition), one choice, and the result as specs
 ** (result.c).  Nothing here sees data.
-** Semantics: _sharding_prop.py, 2.13 (core.md 4.1). */
+** Semantics: _sharding_prop.py, 2.13. */
 #include <string.h>
 #include "shard/known_wrong.h"
 #include "shard/prop_int.h"
@@ -232,7 +232,7 @@ DtStatus dt_decide_candidates (DtDecide *d, bool tuple, DtSheet *s,
   void *ud = NULL;
   DtStratFn user;
   bool found = false;
-  if (!dt_profile_has_op(d->name, d->p->release))
+  if (!dt_profile_has_op(d->rule_op->sig->full, d->p->release))
     return before_its_time(d, tuple, s, via);
   if (dt_op_single_dim(d->rule_op) &&
       !dt_registry_forced(d->p->reg, d->rule_op)) {

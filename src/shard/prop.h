@@ -5,6 +5,7 @@
 #ifndef DT_SHARD_PROP_H
 #define DT_SHARD_PROP_H
 
+#include "compat/profile.h"
 #include "op/registry.h"
 #include "shard/plan.h"
 
@@ -84,15 +85,13 @@ bool dt_prop_was_traced (const DtPropagator *p, const DtOpDef *op);
 typedef enum DtTracedMode { DT_TRACED_KEEP, DT_TRACED_FROZEN, DT_TRACED_ALL }
   DtTracedMode;
 DtTracedMode dt_prop_traced_mode (DtPropagator *p, DtTracedMode mode);
-/* Only operators that had a strategy in PyTorch `release` (206 = 2.6) have one
-** from now on, and strict views do what `views` (DtViewRules) says; the cache
-** is dropped.  Local. */
-void dt_prop_release (DtCtx *cx, DtPropagator *p, int release, int views);
+/* Decide as the profile's release does from now on; the cache is dropped.
+** Local. */
+void dt_prop_release (DtCtx *cx, DtPropagator *p, const DtProfile *profile);
 /* Forget everything (registration changed, profile changed).  Local. */
 void dt_prop_clear (DtCtx *cx, DtPropagator *p);
 /* How often a trace met an out= that it would have to resize.  Pure. */
 int64_t dt_prop_resized (const DtPropagator *p);
-void dt_prop_stats (const DtPropagator *p, int64_t *hits, int64_t *misses);
 /* Infer global metas of the outputs.  out, none, offset: `max` entries.
 ** Local. */
 DtStatus dt_prop_meta (DtCtx *cx, const DtOpDef *op, const DtArgs *args,
@@ -112,8 +111,8 @@ void dt_prop_schema_str (const DtOpDef *op, const DtArgs *args,
 ** its element 0), the all-R row where
 ** PyTorch inserts it (for :rules and registry parity); *inserted tells.
 ** Masked partials among them have no mask.  Local. */
-DtStatus dt_prop_rows (DtCtx *cx, const DtOpDef *op, const DtArgs *args,
-                       int nin, const DtMeta *const *in, DtArena *arena,
-                       DtRows *rows, bool *inserted);
+DtStatus dt_prop_rows (DtCtx *cx, DtPropagator *p, const DtOpDef *op,
+                       const DtArgs *args, int nin, const DtMeta *const *in,
+                       DtArena *arena, DtRows *rows, bool *inserted);
 
 #endif

@@ -23,8 +23,9 @@ struct DtPropagator {
   DtMesh *one;                  /* mesh of size 1 they are traced on */
   DtMap traced;                 /* operators whose decomposition was asked */
   DtTracedMode traced_mode;
-  int release;                  /* whose strategies count, 213 = ours */
+  int release;                  /* whose strategies count */
   int views;                    /* DtViewRules of it */
+  bool checks_rows;             /* ROWS_CHECKED of it */
 };
 
 /* Masks that must live until the decision is made. */

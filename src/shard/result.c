@@ -5,8 +5,7 @@
 ** A result is one block of memory (specs apart), so that the cache can hold
 ** thousands.  Inputs are compared by placements only to decide whether
 ** anything moves, and by the whole spec once something does.
-** Semantics: propagate_op_sharding_non_cached (_sharding_prop.py, 2.13) and
-** core.md 3.3, 3.7. */
+** Semantics: propagate_op_sharding_non_cached (_sharding_prop.py, 2.13). */
 #include <math.h>
 #include <string.h>
 #include "shard/prop_int.h"

@@ -8,13 +8,18 @@
 #include <string.h>
 #include "shard/prop_int.h"
 
+static bool checks_rows (const DtDecide *d) {
+  return d->p != NULL && d->p->checks_rows;
+}
+
 /* ---- out= ---- */
 
 /* Out arguments that are tensors: columns not written in the base's rows. */
 static int out_columns (const DtDecide *d) {
   const DtSchema *s = d->args->schema;
   int i, n = 0;
-  if (d->rule_op->base == NULL || (d->rule_op->flags & DT_OP_OUT) == 0)
+  if ((d->rule_op->flags & DT_OP_WIDEN) == 0 &&
+      (d->rule_op->base == NULL || (d->rule_op->flags & DT_OP_OUT) == 0))
     return 0;
   for (i = 0; i < s->nargs; i++)
     n += s->arg[i].kwonly && s->arg[i].write &&
@@ -82,6 +87,16 @@ static DtStatus adopt_masks (DtDecide *d, const DtRows *rows) {
   return DT_OK;
 }
 
+/* Rows of one input, asked with its out argument. */
+static DtStatus narrow_rows (const DtDecide *d) {
+  int n = d->nout + d->nin;
+  DT_CHECK(d->cx, n == 2, DT_E_ASSERT, "Strategy length 2 != expected %d "
+           "(schema_outputs=%d + inputs=%d) for %s. Strategies must include "
+           "placements for all outputs, args, and tensor kwargs.", n, d->nout,
+           d->nin, d->name);
+  return DT_OK;
+}
+
 static DtStatus source_rows (DtDecide *d, DtRows *rows) {
   int ncols = out_columns(d);
   DtRows narrow;
@@ -91,6 +106,7 @@ static DtStatus source_rows (DtDecide *d, DtRows *rows) {
     dt_rows_init(rows, d->cx, d->arena, d->nout, d->nin);
     return dt_pointwise_rows(d, rows);
   }
+  if ((d->rule_op->flags & DT_OP_NARROW) != 0) DT_TRY(d->cx, narrow_rows(d));
   dt_rows_init(&narrow, d->cx, d->arena, d->nout, d->nin - ncols);
   st = d->rule_op->rulefn != NULL ? function_rows(d, &narrow)
                                   : text_rows(d, &narrow);
@@ -102,6 +118,15 @@ static DtStatus source_rows (DtDecide *d, DtRows *rows) {
 }
 
 /* ---- the all-Replicate row ---- */
+
+/* An output that no row gives a placement. */
+static bool never_placed (const DtRows *r, int col) {
+  int i, width = r->nout + r->nin;
+  for (i = 0; i < r->n; i++)
+    if (r->cells[(size_t)i * (size_t)width + (size_t)col].kind != DT_C_NONE)
+      return false;
+  return r->n > 0;
+}
 
 static bool all_replicate (const DtRows *r, int row) {
   int i, width = r->nout + r->nin;
@@ -117,7 +142,9 @@ static DtStatus insert_replicate (DtDecide *d, DtRows *rows) {
   DtCell *cells = DT_ANEWN(d->cx, d->arena, DtCell, width + 1);
   if (cells == NULL) return DT_E_NOMEM;
   for (i = 0; i < width; i++)
-    cells[i] = i < d->nout && d->none[i] ? dt_c_none() : dt_c_r();
+    cells[i] = i < d->nout && (d->none[i] || (checks_rows(d) &&
+                                              never_placed(rows, i)))
+               ? dt_c_none() : dt_c_r();
   dt_rows_init(&with, d->cx, d->arena, rows->nout, rows->nin);
   dt_rows_add(&with, cells);
   for (i = 0; i < rows->n; i++)
@@ -164,13 +191,16 @@ static DtStatus rows_metas (DtDecide *d) {
     DT_TRY(d->cx, first_element(d));
     if (d->op->base == NULL && d->op == d->rule_op) return DT_OK;
   }
+  if (d->op->meta == NULL && d->op->decomp != NULL)
+    return dt_decomp_meta(d->cx, d->p, d->op, d->args, d->nin, d->meta,
+                          DT_MAX_OUTS, out, none, offset, &d->nout);
   return dt_prop_meta(d->cx, d->op, d->args, d->nin, d->meta, DT_MAX_OUTS,
                       out, none, offset, &d->nout);
 }
 
-DtStatus dt_prop_rows (DtCtx *cx, const DtOpDef *op, const DtArgs *args,
-                       int nin, const DtMeta *const *in, DtArena *arena,
-                       DtRows *rows, bool *inserted) {
+DtStatus dt_prop_rows (DtCtx *cx, DtPropagator *p, const DtOpDef *op,
+                       const DtArgs *args, int nin, const DtMeta *const *in,
+                       DtArena *arena, DtRows *rows, bool *inserted) {
   DtDecide d;
   const DtMeta **meta = DT_ANEWN(cx, arena, const DtMeta *, nin + 1);
   int i;
@@ -180,6 +210,7 @@ DtStatus dt_prop_rows (DtCtx *cx, const DtOpDef *op, const DtArgs *args,
   memset(&d, 0, sizeof d);
   for (i = 0; i < nin; i++) meta[i] = in[i];
   d.cx = cx;
+  d.p = p;
   d.arena = arena;
   d.op = d.rule_op = op;
   d.args = args;

@@ -219,6 +219,9 @@ DtStatus dt_sheet_put (DtSheet *s, bool wins, const DtPlacement *out,
 }
 
 DtStatus dt_sheet_check (DtSheet *s) {
+  DT_CHECK(s->d->cx, s->n > 0 || !s->d->p->checks_rows, DT_E_RUNTIME,
+           "%s: no valid sharding strategy for the input placements.",
+           s->d->name);
   DT_CHECK(s->d->cx, s->n > 0, DT_E_VALUE, "min() arg is an empty sequence");
   return DT_OK;
 }

@@ -80,9 +80,16 @@ DtStatus dt_element_args (DtDecide *d, int i, DtArgs *args, int *slot,
   return DT_OK;
 }
 
+/* A number with a default that the scalar operator takes by keyword. */
+static bool number_by_keyword (const DtArgDef *a) {
+  return a->kwonly && a->type == DT_T_SCALAR && a->has_default;
+}
+
 /* Could `b` be the scalar operator of list operator `s`?  Lists count as
-** their elements; `b` may have more arguments if they have defaults. */
-static bool scalar_form (const DtSchema *s, const DtSchema *b) {
+** their elements; `b` may have more arguments if they have defaults, and,
+** with `keywords`, take by keyword what `s` takes by position. */
+static bool scalar_form (const DtSchema *s, const DtSchema *b,
+                         bool keywords) {
   int i;
   if (s->nargs > b->nargs || b->is_out) return false;
   for (i = 0; i < b->nargs; i++) {
@@ -91,7 +98,8 @@ static bool scalar_form (const DtSchema *s, const DtSchema *b) {
       if (!b->arg[i].has_default) return false;
     } else if (s->arg[i].type != b->arg[i].type || b->arg[i].list ||
                s->arg[i].opt != b->arg[i].opt ||
-               s->arg[i].kwonly != b->arg[i].kwonly) {
+               (s->arg[i].kwonly != b->arg[i].kwonly &&
+                !(keywords && number_by_keyword(&b->arg[i])))) {
       return false;
     }
   }
@@ -113,7 +121,7 @@ static void scalar_base (const char *base, char *out, size_t size) {
 /* The operator that stands for one element: PyTorch finds it by comparing
 ** schemas, fewest extra arguments first; NULL when there is none. */
 static const DtSchema *scalar_schema (DtCtx *cx, DtRegistry *reg,
-                                      const DtSchema *s) {
+                                      const DtSchema *s, bool keywords) {
   const DtSchema *best = NULL;
   const DtPacket *p;
   char base[64];
@@ -122,7 +130,7 @@ static const DtSchema *scalar_schema (DtCtx *cx, DtRegistry *reg,
   p = dt_registry_packet(cx, reg, s->ns, base);
   for (i = 0; p != NULL && i < p->n; i++) {
     const DtSchema *b = p->op[i]->sig;
-    if (scalar_form(s, b) && (best == NULL || b->nargs < best->nargs))
+    if (scalar_form(s, b, keywords) && (best == NULL || b->nargs < best->nargs))
       best = b;
   }
   return best;
@@ -169,7 +177,7 @@ DtStatus dt_tuple_run (DtDecide *d, DtWhy *why, int *n, DtChosen **out,
   DtChosen *c;
   int i;
   DT_TRY(d->cx, list_length(d, n));
-  scalar = scalar_schema(d->cx, d->p->reg, d->rule_op->sig);
+  scalar = scalar_schema(d->cx, d->p->reg, d->rule_op->sig, d->p->checks_rows);
   d->element_nout = scalar != NULL ? -1 : own_outputs(d->rule_op->sig);
   if (scalar != NULL) d->name = scalar->full;
   c = DT_ANEWN(d->cx, d->arena, DtChosen, *n);

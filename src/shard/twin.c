@@ -8,8 +8,9 @@
 ** after the tensor, a number is added to a partial sum as it is (every rank
 ** adds the whole of it); after the number, the tensor shall be moved to where
 ** a number is, and PyTorch raises.
-** Found by running PyTorch 2.13 (pytorch/pytorch#163193; core.md 3.4). */
+** Found by running PyTorch 2.13 (pytorch/pytorch#163193). */
 #include <string.h>
+#include "compat/release.h"
 #include "shard/known_wrong.h"
 #include "shard/twin_int.h"
 
@@ -18,7 +19,8 @@ static const DtKnownWrong shared_decision = {
   "the decision is that of an earlier call with a 0-dim tensor where this one "
   "has a number: PyTorch's cache takes them for one, and only the tensor is "
   "divided over the ranks",
-  "P(sum) + torch.tensor(10), then P(sum) + 10: on 2 ranks 20 is added"
+  "P(sum) + torch.tensor(10), then P(sum) + 10: on 2 ranks 20 is added",
+  DT_LAST_RELEASE
 };
 
 /* The 0-dim tensor a number becomes; false: not a number. */
