@@ -78,10 +78,11 @@ DtStatus dt_k_arange (DtCtx *cx, DtTensor *dst, DtScalar start,
                       DtScalar step) {
   Fill f = {.make = make_arange_f64, .c = DT_CL_F64, .a = real_of(start),
             .b = real_of(step), .ia = start.i, .ib = step.i};
-  if (is_exact(start) && is_exact(step) &&
-      dt_class_of((DtDtype)dst->m.dtype) == DT_CL_I64) {
-    f.make = make_arange_i64;
+  if (dt_class_of((DtDtype)dst->m.dtype) == DT_CL_I64) {
+    f.make = make_arange_i64;        /* start and step without their fractions */
     f.c = DT_CL_I64;
+    if (!is_exact(start)) f.ia = (int64_t)start.re;
+    if (!is_exact(step)) f.ib = (int64_t)step.re;
   }
   return fill_rows(cx, dst, &f);
 }

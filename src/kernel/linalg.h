@@ -58,9 +58,6 @@ DtStatus dt_k_ldl_solve (DtCtx *cx, const DtTensor *ld, const DtTensor *pivots,
 DtStatus dt_k_solve_triangular (DtCtx *cx, const DtTensor *a,
                                 const DtTensor *b, bool upper, bool left,
                                 char trans, bool unit, DtTensor *out);
-/* Least squares; rcond < 0: LAPACK's choice.  rank i64 or NULL.  Local. */
-DtStatus dt_k_lstsq (DtCtx *cx, const DtTensor *a, const DtTensor *b,
-                     double rcond, DtTensor *x, DtTensor *rank);
 
 /* {==== Spectra ==== */
 

@@ -188,46 +188,6 @@ done:
   return st;
 }
 
-/* LAPACK wants the right-hand side with max(m, n) rows and leaves the answer
-** in the first n. */
-DtStatus dt_k_lstsq (DtCtx *cx, const DtTensor *a, const DtTensor *b,
-                     double rcond, DtTensor *x, DtTensor *rank) {
-  const DtLapack *lp = dt_lapack_of((DtDtype)a->m.dtype);
-  DtDtype type = (DtDtype)a->m.dtype;
-  size_t size = (size_t)dt_dtype_size(type);
-  int64_t m = rows_of(a), n = cols_of(a), rows = m > n ? m : n;
-  DtMats w = {0}, y = {0}, z = {0}, o = {0}, r = {0};
-  DtStatus st = DT_OK;
-  int info = 0, got = 0;
-  DT_TRYG(cx, factor(cx, &w, &x->m, 2, a));
-  DT_TRYG(cx, factor(cx, &y, &x->m, 2, b));
-  DT_TRYG(cx, dt_mats_init(cx, &z, &x->m, 2, rows, y.cols, type, NULL, false));
-  DT_TRYG(cx, dt_mats_init(cx, &o, &x->m, 2, n, y.cols, type, NULL, false));
-  DT_TRYG(cx, dt_mats_init(cx, &r, &x->m, 2, 1, 1, DT_I64, NULL, false));
-  for (int64_t i = 0; i < w.n && w.step > 0 && y.cols > 0; i++) {
-    char *to = dt_mats_at(&z, i);
-    for (int c = 0; c < y.cols; c++)
-      memcpy(to + (size_t)c * (size_t)rows * size,
-             (char *)dt_mats_at(&y, i) + (size_t)(c * m) * size,
-             (size_t)m * size);
-    DT_TRYG(cx, lp->lstsq(cx, w.rows, w.cols, y.cols, dt_mats_at(&w, i), to,
-                          rcond, &got, &info));
-    *(int64_t *)dt_mats_at(&r, i) = got;
-    for (int c = 0; c < y.cols; c++)
-      memcpy((char *)dt_mats_at(&o, i) + (size_t)(c * n) * size,
-             to + (size_t)c * (size_t)rows * size, (size_t)n * size);
-  }
-  DT_TRYG(cx, dt_mats_store(cx, &o, x));
-  if (rank != NULL) DT_TRYG(cx, dt_mats_store(cx, &r, rank));
-done:
-  dt_mats_fini(cx, &w);
-  dt_mats_fini(cx, &y);
-  dt_mats_fini(cx, &z);
-  dt_mats_fini(cx, &o);
-  dt_mats_fini(cx, &r);
-  return st;
-}
-
 /* ---- matrix exponential ---- */
 
 /* Largest column sum of absolute values. */

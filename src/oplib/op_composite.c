@@ -6,6 +6,7 @@
 ** PyTorch's CompositeImplicit kernels. */
 #include "base/sat.h"
 #include "oplib/oplib_int.h"
+#include "oplib/ruling_int.h"
 #include "oplib/emitting.h"
 
 #include <math.h>
@@ -131,7 +132,8 @@ static DtStatus matmul_decomp (DtDecompCall *c) {
 
 /* ---- linear: input @ weight^T + bias ---- */
 
-static DtStatus linear_decomp (DtDecompCall *c) {
+/* `last`: the view that brings the rows of addmm back to the input's dims. */
+static DtStatus linear (DtDecompCall *c, const char *last) {
   DtHandle *x = c->in[0], *w = c->in[1], *b = dt_hin(c, 2), *r;
   DtMeta m = meta_of(c, x), mw = meta_of(c, w);
   int64_t shape[DT_MAX_NDIM], rows[2];
@@ -153,7 +155,7 @@ static DtStatus linear_decomp (DtDecompCall *c) {
     r = E("aten.t.default", "t", w);
     r = E("aten.addmm.default", "ttt", b, x, r);
     shape[m.ndim - 1] = mw.shape[0];
-    return finish(c, E("aten.view.default", "tI", r, (int)m.ndim, shape));
+    return finish(c, E(last, "tI", r, (int)m.ndim, shape));
   }
   if (m.ndim == 1 && mw.ndim == 2) {
     w = E("aten.t.default", "t", w);
@@ -176,6 +178,13 @@ static DtStatus linear_decomp (DtDecompCall *c) {
   }
   if (b) r = E("aten.add.Tensor", "tt", r, b);
   return finish(c, r);
+}
+
+static DtStatus linear_decomp (DtDecompCall *c) {
+  return linear(c, "aten.view.default");
+}
+DtStatus op_rd_linear (DtDecompCall *c) {
+  return linear(c, "aten._unsafe_view.default");
 }
 
 /* ---- flatten, unflatten, chunk, split, narrow, expand_as, item ---- */

@@ -105,6 +105,31 @@ static double num (DtScalar s) {
   return s.kind <= DT_K_INT ? (double)s.i : s.re;
 }
 
+/* A number as PyTorch prints it: NaN has no sign. */
+static double plain_nan (double x) { return isnan(x) ? fabs(x) : x; }
+
+/* A bound or step as the kernel of int64 takes it: without its fraction. */
+static int64_t cut (DtScalar s) {
+  return s.kind <= DT_K_INT ? s.i : (int64_t)s.re;
+}
+
+/* How many numbers from `s` below `e` there are, exact beyond 2^53. */
+static DtStatus arange_count (DtCtx *cx, int64_t s, int64_t e, int64_t st,
+                              int64_t *size) {
+  DT_CHECK(cx, st != 0, DT_E_VALUE, "step must be nonzero");
+  uint64_t span = st > 0 ? (uint64_t)e - (uint64_t)s
+                         : (uint64_t)s - (uint64_t)e;
+  uint64_t by = st > 0 ? (uint64_t)st : 0 - (uint64_t)st;
+  *size = (int64_t)(span / by + (span % by != 0));
+  return DT_OK;
+}
+
+/* The type that the call asks for, or else `dflt`. */
+static DtDtype arange_type (const DtMetaCall *c, DtDtype dflt) {
+  int t = kw(c->args, "dtype");
+  return t < 0 ? dflt : op_dtype_or(c->args, t, dflt);
+}
+
 static DtStatus arange_meta (DtMetaCall *c) {
   DtScalar s, e, st;
   arange_args(c->op, c->args, &s, &e, &st);
@@ -113,19 +138,19 @@ static DtStatus arange_meta (DtMetaCall *c) {
   double n = ceil((num(e) - num(s)) / num(st));
   DT_CHECK(c->cx, num(st) != 0, DT_E_RUNTIME, "step must be nonzero");
   DT_CHECK(c->cx, isfinite(num(s)) && isfinite(num(e)), DT_E_RUNTIME,
-           "unsupported range: %g -> %g", num(s), num(e));
+           "unsupported range: %g -> %g", plain_nan(num(s)), plain_nan(num(e)));
   DT_CHECK(c->cx, num(st) > 0 ? num(e) >= num(s) : num(e) <= num(s),
            DT_E_RUNTIME, "upper bound and lower bound inconsistent with step "
            "sign");
   DT_CHECK(c->cx, n < 9e18, DT_E_RUNTIME, "invalid size, possible overflow?");
+  DtDtype dflt = whole ? DT_I64 : (DtDtype)OP_DEFAULT_FLOAT;
+  DtDtype t = arange_type(c, dflt);
+  DT_CHECK(c->cx, t != DT_BOOL && !dt_dtype_is_complex(t), DT_E_NOTIMPL,
+           "\"arange_cpu\" not implemented for '%s'", op_dtype_word(t));
   int64_t size = (int64_t)n;
-  if (whole) {                          /* exact beyond 2^53 */
-    uint64_t span = st.i > 0 ? (uint64_t)e.i - (uint64_t)s.i
-                             : (uint64_t)s.i - (uint64_t)e.i;
-    uint64_t by = st.i > 0 ? (uint64_t)st.i : 0 - (uint64_t)st.i;
-    size = (int64_t)(span / by + (span % by != 0));
-  }
-  return op_factory(c, whole ? DT_I64 : (DtDtype)OP_DEFAULT_FLOAT, 1, &size);
+  if (whole || t == DT_I64)
+    DT_TRY(c->cx, arange_count(c->cx, cut(s), cut(e), cut(st), &size));
+  return op_factory(c, dflt, 1, &size);
 }
 
 static DtStatus arange_kernel (DtKernelCall *c) {

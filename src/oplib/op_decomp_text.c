@@ -436,14 +436,14 @@ T0(_softmax_backward_data_out,
   "Gradient of softmax.",
   "a = mul.Tensor(grad_output, output); s = sum.dim_IntList(a, [dim], true); "
   "b = mul.Tensor(output, s); d = sub.Tensor(a, b); copy_(grad_input, d)",
-  "f32[8, 6], f32[8, 6], 1, torch.float32, grad_input=f32[8, 6]");
+  "f32[8, 6], f32[8, 6], 1, f32, grad_input=f32[8, 6]");
 T0(_log_softmax_backward_data_out,
   "_log_softmax_backward_data.out(Tensor grad_output, Tensor output, int dim, "
   "ScalarType input_dtype, *, Tensor(a!) out) -> Tensor(a!)",
   "Gradient of log_softmax.",
   "e = exp(output); s = sum.dim_IntList(grad_output, [dim], true); m = "
   "mul.Tensor(e, s); d = sub.Tensor(grad_output, m); copy_(out, d)",
-  "f32[8, 6], f32[8, 6], 1, torch.float32, out=f32[8, 6]");
+  "f32[8, 6], f32[8, 6], 1, f32, out=f32[8, 6]");
 T0(narrow_copy_out,
   "narrow_copy.out(Tensor self, int dim, SymInt start, SymInt length, *, "
   "Tensor(a!) out) -> Tensor(a!)",

@@ -229,15 +229,31 @@ static DtStatus bce_logits_decomp (DtDecompCall *c) {
   return finish(c, reduced(c, a));
 }
 
-/* The gradient's last steps: weight, upstream, mean. */
-static DtHandle *bce_logits_end (DtGradCall *c, DtHandle *g) {
+/* The gradient's last steps: weight, and the mean where argument `reduction`
+** asks for it. */
+static DtHandle *bce_end (DtGradCall *c, DtHandle *g, int reduction) {
   DtHandle *w = dt_gin(c, 2);
   DtMeta m;
   dt_meta_copy(&m, dt_emit_meta(c->e, c->in[0]));
   if (w != NULL) g = E("aten.mul.Tensor", "tt", g, w);
-  if (dt_arg_int(c->args, 4) == 1)
+  if (dt_arg_int(c->args, reduction) == 1)
     g = E("aten.div_.Scalar", "ti", g, dt_meta_numel(&m));
   return g;
+}
+
+/* To the target: -logit(self), also where that is infinite. */
+static DtStatus bce_grad (DtGradCall *c) {
+  if (op_g_need(c, 0))
+    op_g_set(c, 0, E("aten.binary_cross_entropy_backward.default", "ttttv",
+                     c->gout[0], dt_gin(c, 0), dt_gin(c, 1), dt_gin(c, 2),
+                     c->args->v[3]));
+  if (op_g_need(c, 1)) {
+    DtHandle *a = E("aten.logit.default", "t", dt_gin(c, 0));
+    a = E("aten.neg_.default", "t", a);
+    a = E("aten.mul.Tensor", "tt", a, c->gout[0]);
+    op_g_set(c, 1, bce_end(c, a, 3));
+  }
+  return op_g_finish(c);
 }
 
 static DtStatus bce_logits_grad (DtGradCall *c) {
@@ -256,7 +272,7 @@ static DtStatus bce_logits_grad (DtGradCall *c) {
       a = E("aten.sub.Tensor", "tt", a, t);
     }
     a = E("aten.mul.Tensor", "tt", a, c->gout[0]);
-    op_g_set(c, 0, bce_logits_end(c, a));
+    op_g_set(c, 0, bce_end(c, a, 4));
   }
   if (op_g_need(c, 1)) {
     if (pw != NULL) {
@@ -269,7 +285,7 @@ static DtStatus bce_logits_grad (DtGradCall *c) {
       a = E("aten.neg.default", "t", x);
     }
     a = E("aten.mul.Tensor", "tt", a, c->gout[0]);
-    op_g_set(c, 1, bce_logits_end(c, a));
+    op_g_set(c, 1, bce_end(c, a, 4));
   }
   return c->e->st;
 }
@@ -314,9 +330,7 @@ C(nll_loss_nd, "nll_loss_nd(Tensor self, Tensor target, Tensor? weight=None, "
   "f32[8, 6], i64[8], None, 0");
 K(binary_cross_entropy, "binary_cross_entropy(Tensor self, Tensor target, "
   "Tensor? weight=None, int reduction=1) -> Tensor",
-  "Cross entropy of probabilities.", bce_decomp, op_g_program,
-  "self: binary_cross_entropy_backward(grad, self, target, weight, reduction)",
-  B);
+  "Cross entropy of probabilities.", bce_decomp, bce_grad, NULL, B);
 K(binary_cross_entropy_backward, "binary_cross_entropy_backward(Tensor "
   "grad_output, Tensor self, Tensor target, Tensor? weight=None, int "
   "reduction=1) -> Tensor", "Gradient of binary_cross_entropy.",

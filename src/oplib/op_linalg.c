@@ -14,10 +14,6 @@
 
 /* ---- what is not written ---- */
 
-DtStatus op_k_unwritten (DtKernelCall *c) {
-  return dt_raise(c->cx, DT_E_NOTIMPL, "%s has no kernel", c->op->sig->full);
-}
-
 DtStatus op_g_unwritten (DtGradCall *c) {
   return dt_raise(c->e->cx, DT_E_NOTIMPL, "%s has no gradient",
                   c->op->sig->full);

@@ -2,7 +2,7 @@
 ** oplib/op_matmul.c: matrix products and the public functions made of them.
 **
 ** mm, bmm, addmm, baddbmm share one description: batch dims, then m, k, n.
-** Rules of one mesh dim follow from which letter is cut (core.md 9.3): batch,
+** Rules of one mesh dim follow from which letter is cut: batch,
 ** contracted (the result is a partial sum), rows, columns.  A bias is placed
 ** as the output seen through broadcasting.  Source: _matrix_ops.py and
 ** _einsum_strategy.py of PyTorch 2.13. */

@@ -2,6 +2,7 @@
 ** oplib/op_matmul_narrow.c: products of int8 matrices and of scaled float8
 ** ones, products of groups of rows, columns or matrices. */
 #include "oplib/oplib_int.h"
+#include "oplib/ruling_int.h"
 
 #include <math.h>
 #include <string.h>
@@ -300,7 +301,7 @@ static int grouped_rows (int na, int nb, DtPlacement (*row)[3]) {
 }
 /* Would the kernel take a shard with these strides?  16-byte rows or columns.
 */
-static bool aligned (const DtStratCall *c, const DtMeta *m,
+static bool aligned (const DtMesh *mesh, const DtMeta *m,
                      const DtPlacement *pl) {
   int64_t shape[DT_MAX_NDIM], stride[DT_MAX_NDIM];
   int64_t step = 16 / (int64_t)dt_dtype_size((DtDtype)m->dtype), swap;
@@ -309,9 +310,9 @@ static bool aligned (const DtStratCall *c, const DtMeta *m,
     shape[i] = m->shape[i];
     order[i] = i;
   }
-  for (int k = 0; k < c->mesh->ndim; k++)       /* the first rank's share */
+  for (int k = 0; k < mesh->ndim; k++)          /* the first rank's share */
     if (dt_pl_is_shard_like(pl[k])) {
-      int64_t parts = c->mesh->shape[k], *s = &shape[pl[k].dim];
+      int64_t parts = mesh->shape[k], *s = &shape[pl[k].dim];
       *s = (*s + parts - 1) / parts;
     }
   for (int i = 1; i < n; i++)                   /* by falling stride */
@@ -332,6 +333,31 @@ static bool aligned (const DtStratCall *c, const DtMeta *m,
     return stride[e - 1] % step == 0;
   return false;
 }
+
+/* Since 2.14 the same as rows, a shard standing for any kind of shard. */
+static DtCell grouped_cell (DtPlacement p) {
+  return dt_pl_is_replicate(p) ? dt_c_r()
+       : dt_pl_is_shard(p) ? dt_c_s(p.dim) : dt_c_fix(p);
+}
+DtStatus op_rl_grouped_mm (DtRuleCall *c) {
+  DtPlacement row[8][3];
+  int n = grouped_rows(c->in[0]->ndim, c->in[1]->ndim, row);
+  DT_CHECK(c->cx, dt_rin(c, 3) == NULL, DT_E_ASSERT,
+           "grouped_mm doesn't support bias yet");
+  for (int i = 1; i < n; i++) {
+    DtCell cell[4] = { dt_c_r(), dt_c_r(), dt_c_r(), dt_c_r() };
+    for (int k = 0; k < 3; k++) cell[k] = grouped_cell(row[i][k]);
+    dt_rows_add(c->rows, cell);
+  }
+  return c->rows->st;
+}
+DtStatus op_rf_grouped_mm (DtFilterCall *c) {
+  int n = c->mesh->ndim;
+  for (int i = 0; i < 2; i++)
+    c->ok = c->ok && aligned(c->mesh, &c->in[i]->meta, c->want + i * n);
+  return DT_OK;
+}
+
 static DtStatus grouped_strategy (DtStratCall *c) {
   DtPlacement row[8][3], buf[4 * OP_MAXPL];
   const DtSpec *a = dt_sin(c, 0), *b = dt_sin(c, 1);
@@ -350,7 +376,7 @@ static DtStatus grouped_strategy (DtStratCall *c) {
     for (int i = 0; i < 2 && ok; i++)
       ok = dt_layout_shardable(c->mesh, i ? &b->meta : &a->meta, in + i * nd,
                                nd) &&
-           aligned(c, i ? &b->meta : &a->meta, in + i * nd);
+           aligned(c->mesh, i ? &b->meta : &a->meta, in + i * nd);
     if (ok) DT_TRY(c->cx, dt_strat_add(c, buf, in, NAN));
     int k = nd - 1;
     while (k >= 0 && ++digit[k] == n) digit[k--] = 0;

@@ -240,7 +240,7 @@ static DtStatus lcs_grad (DtGradCall *c) {
   op_g_set(c, 0, E("aten.sub.Tensor", "tt", a, b));
   return op_g_finish(c);
 }
-/* A negative dim is never matched, as in PyTorch (core.md 9.1). */
+/* A negative dim is never matched, as in PyTorch. */
 static DtStatus lcs_strategy (DtStratCall *c) {
   DtPlacement p[OP_MAXPL];
   int64_t d = dt_arg_int(c->args, 1);

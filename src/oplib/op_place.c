@@ -393,8 +393,10 @@ static DtStatus fill_grad (DtGradCall *c) {
     op_g_set(c, 0, E("aten.index_fill.int_Scalar", "tvti", G, c->args->v[1],
                      dt_gin(c, 2), (int64_t)0));
   if (op_g_need(c, 3)) {
-    DtHandle *g = E("aten.index_select.default", "tvt", G, c->args->v[1],
-                    dt_gin(c, 2));
+    /* An index that stands there twice wrote one element. */
+    DtHandle *u[3] = { NULL, NULL, NULL };
+    dt_emit_n(c->e, "aten._unique2.default", u, 3, "t", dt_gin(c, 2));
+    DtHandle *g = E("aten.index_select.default", "tvt", G, c->args->v[1], u[0]);
     op_g_set(c, 3, E("aten.sum.default", "t", g));
   }
   return op_g_finish(c);

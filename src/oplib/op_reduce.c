@@ -3,7 +3,7 @@
 **
 ** A row tells what differs: the kernel's function, where the arguments stand,
 ** how the type follows, which partial a sharded dim leaves behind.  The
-** strategy follows the input (core.md 9.1): a shard on a reduced dim becomes
+** strategy follows the input: a shard on a reduced dim becomes
 ** that partial where local results combine, else it is gathered first. */
 #include "oplib/oplib_int.h"
 

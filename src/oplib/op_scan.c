@@ -45,7 +45,7 @@ static DtStatus scan_kernel (DtKernelCall *c) {
 }
 
 /* The dim is not normalised: a negative one is never matched, as in
-** PyTorch (core.md 9.1). */
+** PyTorch. */
 static DtStatus scan_strategy (DtStratCall *c) {
   DtPlacement p[OP_MAXPL];
   int64_t d = dt_arg_int(c->args, 1);

@@ -216,7 +216,7 @@ static DtStatus slice_back_kernel (DtKernelCall *c) {
   return put_part(c, d, start, step, dt_ceil_div(end - start, step), false);
 }
 
-/* The dim is not normalised: a negative one shifts wrongly (core.md 9.7). */
+/* The dim is not normalised: a negative one shifts wrongly. */
 static DtStatus select_back_strategy (DtStratCall *c) {
   DtPlacement out[OP_MAXPL];
   memcpy(out, c->in[0]->pl, sizeof *out * (size_t)c->mesh->ndim);

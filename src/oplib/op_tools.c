@@ -40,11 +40,6 @@ DtStatus op_k_copy0 (DtKernelCall *c) {
   return dt_k_copy(c->cx, c->in[0], c->out[0]);
 }
 
-DtStatus op_k_notimpl (DtKernelCall *c) {
-  return dt_raise(c->cx, DT_E_NOTIMPL, "%s: its decisions are known, its "
-                  "numbers are not computed here", c->op->sig->full);
-}
-
 DtStatus op_k_nothing (DtKernelCall *c) {
   (void)c;
   return DT_OK;
@@ -193,10 +188,6 @@ DtStatus op_s_one (DtStratCall *c, const DtPlacement *out,
      : dt_strat_add(c, buf, pin, as_is ? 0 : cost);
   if (buf != small) dt_free(c->cx, buf);
   return st;
-}
-
-bool op_pls_same (const DtPlacement *a, const DtPlacement *b, int n) {
-  return dt_pls_equal(a, b, n);
 }
 
 /* Two kinds of partial in one placement list cannot be reduced together,

@@ -7,7 +7,6 @@
 #include "oplib/oplib_int.h"
 
 /* A kernel and a gradient that raise NOTIMPL with the operator's name. */
-DtStatus op_k_unwritten (DtKernelCall *c);
 DtStatus op_g_unwritten (DtGradCall *c);
 
 /* One definition of the families that share these fields. */

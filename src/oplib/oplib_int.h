@@ -212,8 +212,6 @@ DtStatus op_program (DtDecompCall *c, const char *program);
 DtStatus op_d_program (DtDecompCall *c);
 /* The same for a gradient: runs the operator's `backward`. */
 DtStatus op_g_program (DtGradCall *c);
-/* A kernel that says there is none yet: NOTIMPL with the operator's name. */
-DtStatus op_k_notimpl (DtKernelCall *c);
 
 /* ---- strategies' tools ---- */
 
@@ -230,7 +228,6 @@ DtStatus op_s_one (DtStratCall *c, const DtPlacement *out,
 enum { OP_ROW_MAX = 24 };
 DtStatus op_s_rows (DtStratCall *c, int nrows, const DtPlacement *rows,
                     bool inplace);
-bool op_pls_same (const DtPlacement *a, const DtPlacement *b, int n);
 
 /* nll_loss and nll_loss2d, their gradients (op_loss.c). */
 DtStatus op_nll_strategy (DtStratCall *c);

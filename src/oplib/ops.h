@@ -8,5 +8,7 @@
 /* Sorted by name, NULL-terminated; and the derived forms. */
 extern const DtOpDef *const dt_ops[];
 extern const DtVariant dt_variants[];
+/* What later releases rule, ended by a NULL name. */
+extern const DtRuling dt_rulings[];
 
 #endif

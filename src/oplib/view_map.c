@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
-** oplib/view_map.c: how a placement goes through a view (core.md section 7).
+** oplib/view_map.c: how a placement goes through a view.
 **
 ** A view is described by its map: for each output dim, which input dims it
 ** takes, joins, splits, repeats.  A placement travels in two phases.  First

@@ -22,6 +22,8 @@ typedef struct DtStorage {
   int64_t id;             /* unique per context */
   bool drawn;             /* of random numbers that nobody seeded: kept by
                           ** diag/ */
+  uint8_t cut;            /* came through a collective that autograd does not
+                          ** see: kept by diag/ */
 } DtStorage;
 
 /* The elements are those of the storage, conjugated or negated: lazy, as
