@@ -128,6 +128,7 @@ DtStatus dt_agree_group (DtCtx *cx, DtGroup *g, const DtCollInfo *i,
   if (dt_agree_interrupted(cx, c))
     dt_verdict_claim(cx, c, DT_E_INTERRUPTED);
   st = dt_verdict_of(c);
+  c->astray = false;
   if (st != DT_OK)
     return dt_verdict_raise(cx, c, st, c->told == c->epoch + 1);
   key = dt_agree_next_key(g);
@@ -175,6 +176,7 @@ DtStatus dt_agree_posted_by_both (DtCtx *cx, DtGroup *g, uint64_t key,
   DtStatus st;
   DT_TRY(cx, dt_agree_alive(cx, c));
   st = dt_verdict_of(c);
+  c->astray = false;
   if (st != DT_OK)
     return dt_verdict_raise(cx, c, st, c->told == c->epoch + 1);
   dt_board_post(c, DT_POST_WAIT, g->slot, key, 0, i);

@@ -328,7 +328,7 @@ void dt_board_doing (DtBoard *board, DtBuf *b, const DtSnap *s) {
   static const char *const words[] = {
     "running", "waiting in ", "moving data in ", "ended the chunk",
     "waiting for the next line", "waiting for others to take a line", "left",
-    "stopped by the debugger"
+    "stopped by the debugger", "held by a breakpoint until all have come"
   };
   dt_buf_add(b, words[s->state]);
   if (s->state == DT_POST_WAIT || s->state == DT_POST_MOVE) {

@@ -23,7 +23,8 @@ typedef enum DtPostState {
   DT_POST_IDLE,               /* waits for rank 0's next line */
   DT_POST_LINE,               /* has it, waits until all others have */
   DT_POST_GONE,               /* has left */
-  DT_POST_STOP                /* the debugger waits for the others */
+  DT_POST_STOP,               /* the debugger waits for the others */
+  DT_POST_PACE                /* so does a breakpoint, see pace.c */
 } DtPostState;
 
 /* What a collective is, as a fixed block of text that can be copied word by
@@ -166,6 +167,8 @@ DtStatus dt_agree_done (DtCtx *cx, DtGroup *g, bool half);
 bool dt_agree_stuck (DtComm *c);
 DtStatus dt_agree_share (DtCtx *cx, DtComm *c, char **text, size_t *n);
 DtStatus dt_agree_stop (DtCtx *cx, DtGroup *g, const DtCollInfo *i, bool *all);
+DtStatus dt_agree_pace (DtCtx *cx, DtGroup *g, uint64_t place, int id,
+                        DtPace *out);
 
 /* --- comm.c --- */
 

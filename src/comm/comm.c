@@ -30,9 +30,9 @@ static void group_free (DtCtx *cx, DtGroup *g) {
   dt_free(cx, g);
 }
 
-/* `salt` keeps groups of the same ranks apart; those of 4 and more are channels
+/* `salt` keeps groups of the same ranks apart; those of 5 and more are channels
 ** for messages. */
-enum { FOR_DATA, FOR_MEET, FOR_LINE, FOR_STOP, FOR_MESSAGES };
+enum { FOR_DATA, FOR_MEET, FOR_LINE, FOR_STOP, FOR_PACE, FOR_MESSAGES };
 
 static DtStatus group_new (DtCtx *cx, DtComm *c, int n, const int *ranks,
                            uint64_t salt, DtGroup **out) {
@@ -118,6 +118,7 @@ void dt_comm_free (DtCtx *cx, DtComm *c) {
   dt_free(cx, c->channels);
   group_free(cx, c->meet);
   group_free(cx, c->line);
+  group_free(cx, c->pace);
   dt_free(cx, c->snap);
   dt_free(cx, c->statuses);
   if (c->vt->close != NULL)
@@ -557,6 +558,16 @@ DtStatus dt_comm_stop (DtCtx *cx, DtGroup *g, const DtCollInfo *i, bool *all) {
     return DT_OK;
   DT_TRY(cx, stop_twin(cx, g, &g));
   return g->comm->vt->stop(cx, g, i, all);
+}
+
+DtStatus dt_comm_pace (DtCtx *cx, DtComm *c, uint64_t place, int id,
+                       DtPace *out) {
+  *out = (DtPace){c->size == 1, id == 0 ? -1 : c->rank, id};
+  if (c->size == 1 || c->board == NULL || c->vt->stop == NULL || c->wide)
+    return DT_OK;
+  if (c->pace == NULL)
+    DT_TRY(cx, group_new(cx, c, c->size, NULL, FOR_PACE, &c->pace));
+  return dt_agree_pace(cx, c->pace, place, id, out);
 }
 
 atomic_int *dt_comm_ask (DtComm *c) {

@@ -131,6 +131,8 @@ struct DtComm {
   void *notice_ud;
   DtGroup *meet, *line;         /* all ranks too: end of chunk, next line */
   DtGroup *stops;               /* twins of groups, for debuggers' stops */
+  DtGroup *pace;                /* all ranks: dt_comm_pace(), NULL: not yet */
+  bool astray;                  /* keeps no pace until its next collective */
   struct DtBoard *board;        /* shared by the ranks of rank 0's host; NULL
                                 ** in fake and on other hosts */
   struct DtFar *far;            /* on another host: the way to rank 0's */
@@ -237,6 +239,15 @@ DtStatus dt_comm_share (DtCtx *cx, DtComm *c, char **text, size_t *n);
 ** trying.  The wait ends with INTERRUPTED by Ctrl-C, and RANK_LOST.
 ** Collective over the group, softly. */
 DtStatus dt_comm_stop (DtCtx *cx, DtGroup *g, const DtCollInfo *i, bool *all);
+/* Before a debugger decides on what may be true on some ranks only: say which
+** place this rank has come to (a hash) and what was hit here (0: nothing), and
+** wait until all ranks of the world stand there.  `together`: they do, and
+** `rank` is the first that was hit (-1: none), `id` what.  Not together when
+** some rank can never come, or has stopped, or lives on another host; nothing
+** is broken off by trying.  RANK_LOST.  Collective over the world, softly. */
+typedef struct DtPace { bool together; int rank, id; } DtPace;
+DtStatus dt_comm_pace (DtCtx *cx, DtComm *c, uint64_t place, int id,
+                       DtPace *out);
 /* A flag all ranks see: somebody has stopped and waits for the others.  NULL
 ** in fake.  Local. */
 atomic_int *dt_comm_ask (DtComm *c);

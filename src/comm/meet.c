@@ -86,6 +86,7 @@ DtStatus dt_agree_meet (DtCtx *cx, DtComm *c, DtStatus mine,
   if (all != NULL)
     memcpy(all, seen, (size_t)c->size * sizeof *all);
   c->epoch++;
+  c->astray = false;
   dt_board_post(c, DT_POST_RUN, NULL, 0, 0, NULL);
   return st;
 }

@@ -5,6 +5,8 @@
 #include <string.h>
 #include "comm/agree_int.h"
 
+enum { ARRIVAL_MS = 1000 };     /* at most, for ranks that still compute */
+
 static void take_snapshot (DtComm *c) {
   int r;
   for (r = 0; r < c->size; r++) {
@@ -59,6 +61,36 @@ static bool only_sizes_differ (const DtComm *c) {
   return false;
 }
 
+static bool some_run (const DtComm *c) {
+  int r;
+  for (r = 0; r < c->size; r++)
+    if (c->snap[r].state == DT_POST_RUN || c->snap[r].state == DT_POST_MOVE)
+      return true;
+  return false;
+}
+
+/* Copy what all ranks do.  Who still computes is most often about to arrive,
+** and the verdict should say where: it gets a moment.  Ctrl-C and a rank that
+** is gone end the moment, too. */
+static void await_arrivals (DtCtx *cx, DtComm *c) {
+  uint64_t end = dt_board_ms() + ARRIVAL_MS;
+  DtWait w;
+  dt_wait_init(&w, c->board, c->meet->slot, 1);
+  for (;;) {
+    dt_wait_look(&w);
+    take_snapshot(c);
+    if (!some_run(c) || w.lost >= 0 || dt_agree_interrupted(cx, c))
+      return;
+    if (!dt_wait_pause(&w))
+      continue;
+    dt_wait_check(c, &w);
+    if (dt_board_ms() >= end) {
+      take_snapshot(c);
+      return;
+    }
+  }
+}
+
 /* The first to claim writes the verdict of this chunk. */
 void dt_verdict_claim (DtCtx *cx, DtComm *c, DtStatus st) {
   DtBoard *b = c->board;
@@ -72,7 +104,7 @@ void dt_verdict_claim (DtCtx *cx, DtComm *c, DtStatus st) {
       DtBuf text;
       size_t n;
       dt_buf_init(&text, cx);
-      take_snapshot(c);
+      await_arrivals(cx, c);
       write_groups(c, &text);
       if (only_sizes_differ(c))
         dt_buf_add(&text, "the sizes or specs differ\n");
@@ -138,14 +170,26 @@ static bool needs_circle (DtComm *c, int r) {
   return c->snap[r].color == 0 && in_circle(c, r);
 }
 
+/* Who gives way is bound for nobody but itself; ranks that have stopped are for
+** one that a breakpoint holds, too: they will not come to its place. */
+static bool gives_way (const DtComm *c, const DtSnap *s) {
+  const DtSnap *me = &c->snap[c->rank];
+  if (s->state == DT_POST_PACE)
+    return s != me;
+  return me->state != DT_POST_STOP && me->state != DT_POST_PACE;
+}
+
 /* How many members of its group, from the first on, a rank may wait for. */
 static int may_need (const DtComm *c, const DtSnap *s, DtBoardGroup *bg) {
   switch (s->state) {
   case DT_POST_WAIT: case DT_POST_MEET:
     return atomic_load(&bg->decided) >> 1 >= s->key ? 0 : bg->size;
-  case DT_POST_STOP:            /* it gives way: bound for who stopped itself */
-    return c->snap[c->rank].state == DT_POST_STOP &&
-           atomic_load(&bg->decided) >> 1 < s->key ? bg->size : 0;
+  case DT_POST_STOP:
+    return !gives_way(c, s) && atomic_load(&bg->decided) >> 1 < s->key
+           ? bg->size : 0;
+  case DT_POST_PACE:
+    return !gives_way(c, s) && atomic_load(&bg->decided) >> 32 < s->key
+           ? bg->size : 0;
   case DT_POST_IDLE:
     return 1;
   case DT_POST_LINE:

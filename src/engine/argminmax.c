@@ -3,7 +3,7 @@
 **
 ** An index cannot be reduced like a sum.  Each rank finds the extreme of its
 ** part; where the reduced dim is sharded, values and (global) indices are
-** gathered and the best value's index is picked (core.md 3.8). */
+** gathered and the best value's index is picked. */
 #include "engine/engine_int.h"
 
 #include <string.h>

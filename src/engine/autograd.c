@@ -269,12 +269,6 @@ DtStatus dt_grad_end (DtSession *s, const DtOpDef *op, const DtArgs *args,
   return st;
 }
 
-DtStatus dt_autograd_record (DtSession *s, const DtOpDef *op,
-                             const DtArgs *args, int nin, DtVar *const *in,
-                             int nout, DtVar *const *out) {
-  return record(s, op, args, nin, in, NULL, nout, out);
-}
-
 DtStatus dt_autograd_custom (DtSession *s, const char *name, int nin,
                              DtVar *const *in, int nout, DtVar *const *out,
                              DtBackwardFn fn, void *ud,

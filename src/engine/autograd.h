@@ -45,11 +45,6 @@ struct DtNodeHook { int nr; struct DtHook hook; };
 /* Nodes are reference counted; NULL is accepted.  Local. */
 DtNode *dt_node_ref (DtNode *n);
 void dt_node_unref (DtSession *s, DtNode *n);
-/* Record an operator call: outputs get grad_fn.  Called by dt_call.
-** Local. */
-DtStatus dt_autograd_record (DtSession *s, const DtOpDef *op,
-                             const DtArgs *args, int nin, DtVar *const *in,
-                             int nout, DtVar *const *out);
 /* Record a custom function (from_local, redistribute, autograd.Function,
 ** custom operators' backward).  Local. */
 DtStatus dt_autograd_custom (DtSession *s, const char *name, int nin,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
 ** engine/coll.c: collectives on local tensors of one mesh dimension, as
 ** PyTorch's functional ones: results are new tensors, gathers and scatters
-** work on dim 0 and are cut and joined for other dims (core.md 1.6).
+** work on dim 0 and are cut and joined for other dims.
 **
 ** The order is always: event, agreement and bytes in comm, end event.  In a
 ** world without data nothing moves, but events and shapes are the same. */

@@ -3,9 +3,8 @@
 **
 ** The handler trusts the decided output placements and runs the kernel on the
 ** local tensors as they lie: inputs are not moved even where the decision
-** says so.  That is PyTorch's behaviour, wrong results included (core.md 9.6,
-** known difference 4).  Backward first brings the output's gradient to the
-** placements of the input. */
+** says so.  That is PyTorch's behaviour, wrong results included.
+** Backward first brings the output's gradient to the placements of the input. */
 #include "engine/engine_int.h"
 
 static DtStatus run_as_they_lie (DtSession *s, const DtOpDef *op,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
 ** engine/dispatch.c: one operator below autograd, in PyTorch's order: handler,
 ** mesh and mixed inputs, decision, redistribution of inputs, local kernel,
-** wrapping (core.md section 3).
+** wrapping.
 **
 ** The path of a cached decision allocates nothing but the outputs: inputs and
 ** outputs travel in small arrays on the stack, longer ones in the scratch
@@ -152,7 +152,7 @@ static DtStatus run_member (DtSession *s, const DtOpDef *op,
     st = dt_run_local(s, lop, p->args ? p->args : args, nin, l.in, l.max,
                       l.out, &l.nout, &ret);
   dt_rng_region_end(s, &rng);
-  if (st == DT_OK && p->no_spec) {
+  if (st == DT_OK && (p->no_spec || dt_handlers_reads(s, op))) {
     st = dt_handlers_scalar(s, op, true, &ret);
     if (st == DT_OK) st = dt_results_init(s, out, 0);
   } else if (st == DT_OK) {
@@ -172,7 +172,7 @@ static DtStatus run_outside (DtSession *s, const DtOpDef *op,
                              const DtProp *p, DtResults *out) {
   int slot = dt_wrap_ret_slot(op, args, 0);
   DtValue ret = { .kind = DT_V_NONE };
-  if (p->no_spec) {
+  if (p->no_spec || dt_handlers_reads(s, op)) {
     DT_TRY(s->cx, dt_handlers_scalar(s, op, false, &ret));
     DT_TRY(s->cx, dt_results_init(s, out, 0));
     out->ret = ret;

@@ -2,7 +2,7 @@
 ** engine/dist_grad.c: backward of from_local, to_local and redistribute.
 **
 ** A gradient of a partial value is replicated by default; nothing is scaled.
-** None of these materialises a missing gradient (core.md 6.6, section 12). */
+** None of these materialises a missing gradient. */
 #include "engine/dist_int.h"
 
 #include <string.h>

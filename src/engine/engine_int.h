@@ -60,6 +60,9 @@ DtStatus dt_mv_narrow (DtSession *s, DtTensor *t, int dim, int64_t start,
 /* Zeros added at the end of `dim`; n == 0 gives the tensor itself. */
 DtStatus dt_mv_pad (DtSession *s, DtTensor *t, int dim, int64_t n,
                     DtTensor **out);
+/* Zeros with `size` along dim and t at `offset` there. */
+DtStatus dt_mv_embed (DtSession *s, DtTensor *t, int dim, int64_t size,
+                      int64_t offset, DtTensor **out);
 DtStatus dt_mv_cat (DtSession *s, int n, DtTensor *const *in, int dim,
                     DtTensor **out);
 /* n blocks stacked on dim 0 joined along `dim`, and back. */
@@ -149,7 +152,9 @@ DtStatus dt_handle_conv_backward (DtSession *s, void *ud, const DtOpDef *op,
 const DtOpDef *dt_handlers_sdpa (const DtSession *s);
 /* RUNTIME when the operator is detach_ and `v` is a view.  Local. */
 DtStatus dt_handlers_detach (DtSession *s, const DtOpDef *op, const DtVar *v);
-/* After the local part of an operator without output spec: aten.equal is
+/* Does the operator give a number of Lua's, not tensors (equal, item)?  Pure. */
+bool dt_handlers_reads (const DtSession *s, const DtOpDef *op);
+/* After the local part of an operator that gives a number: aten.equal is
 ** agreed upon by the whole world. */
 DtStatus dt_handlers_scalar (DtSession *s, const DtOpDef *op, bool member,
                              DtValue *ret);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
 ** engine/handlers.c: operators that are taken over before dispatch looks at
-** their arguments (core.md 3.8), and the table that says which.
+** their arguments, and the table that says which.
 **
 ** The table belongs to the session: scripts put handlers in and take them out
 ** (loss_parallel, context_parallel). */
@@ -167,11 +167,15 @@ static DtStatus unscale (DtSession *s, void *ud, const DtOpDef *op,
 static DtStatus equal_everywhere (DtSession *s, bool member, DtValue *ret) {
   int64_t mine = member ? ret->u.b : 1, all = mine;
   DtCollInfo info = { "allreduce_", 8, "aten.equal.default", "" };
-  if (!dt_session_no_data(s) && s->comm != NULL && s->comm->size > 1)
-    DT_TRY(s->cx, dt_comm_all_reduce(s->cx, s->comm->world, &info, DT_OP_MIN,
-                                     DT_I64, &mine, &all, 1));
+  if (!dt_session_no_data(s) && s->comm != NULL && dt_session_size(s) > 1)
+    DT_TRY(s->cx, dt_comm_all_reduce(s->cx, dt_session_ranks(s), &info,
+                                     DT_OP_MIN, DT_I64, &mine, &all, 1));
   *ret = dt_v_bool(all != 0);
   return DT_OK;
+}
+
+bool dt_handlers_reads (const DtSession *s, const DtOpDef *op) {
+  return op == s->handlers->equal || op == s->handlers->item;
 }
 
 DtStatus dt_handlers_scalar (DtSession *s, const DtOpDef *op, bool member,

@@ -4,7 +4,7 @@
 ** Going from Replicate to MaskPartial keeps which indices are not this rank's
 ** and points them at row 0; reducing zeroes those rows first.  The mask lives
 ** in the buffer that both placements of the operator share, counted, so a
-** second user must bring the same mask (core.md 1.6). */
+** second user must bring the same mask. */
 #include "engine/engine_int.h"
 
 #include <string.h>

@@ -17,6 +17,7 @@ typedef struct Told {
   int nin; DtTensor *const *in;
   bool list;                    /* the inputs are one list argument */
   int nextra; DtValue extra[3];
+  bool second;                  /* the first extra value goes after input 0 */
   int nout; DtTensor *const *out;
 } Told;
 
@@ -26,9 +27,12 @@ static int told_values (const Told *t, DtValue *pos, DtValue *items) {
     for (int i = 0; i < t->nin; i++) items[i] = dt_v_slot(i);
     pos[n++] = dt_v_list(t->nin, items);
   } else {
-    for (int i = 0; i < t->nin; i++) pos[n++] = dt_v_slot(i);
+    for (int i = 0; i < t->nin; i++) {
+      pos[n++] = dt_v_slot(i);
+      if (i == 0 && t->second) pos[n++] = t->extra[0];
+    }
   }
-  for (int i = 0; i < t->nextra; i++) pos[n++] = t->extra[i];
+  for (int i = t->second; i < t->nextra; i++) pos[n++] = t->extra[i];
   return n;
 }
 
@@ -188,6 +192,93 @@ DtStatus dt_mv_pad (DtSession *s, DtTensor *t, int dim, int64_t n,
   a[1] = dt_v_float(0);
   return tell1(s, "aten.constant_pad_nd.default",
                "aten.constant_pad_nd.default", t, out, 2, a);
+}
+
+/* What PyTorch makes the offset and the places of: a number, a range, their
+** sum; told before the zeros are filled. */
+static DtStatus tell_places (DtSession *s, const DtMeta *like, int64_t len,
+                             int64_t offset, DtTensor **places) {
+  DtMeta m;
+  DtTensor *off = NULL, *sum = NULL, *pair[2];
+  DtValue v[1] = { dt_v_int(offset) };
+  Told t = { .inside = "aten.scalar_tensor.default",
+             .outside = "aten.scalar_tensor.default", .nextra = 1,
+             .extra = { v[0] }, .nout = 1, .out = &off };
+  DtStatus st;
+  dt_meta_copy(&m, like);
+  m.dtype = DT_I64;
+  DT_TRY(s->cx, dt_mv_empty(s, &m, 0, &len, &off));
+  st = dt_mv_empty(s, &m, 1, &len, places);
+  if (st == DT_OK) st = dt_mv_empty(s, &m, 1, &len, &sum);
+  if (st == DT_OK && dt_tensor_has_data(off))
+    st = dt_k_fill(s->cx, off, dt_scalar_int(offset));
+  if (st == DT_OK && dt_tensor_has_data(*places))
+    st = dt_k_arange(s->cx, *places, dt_scalar_int(0), dt_scalar_int(1));
+  if (st == DT_OK && dt_tensor_has_data(sum))
+    st = dt_k_arange(s->cx, sum, dt_scalar_int(offset), dt_scalar_int(1));
+  if (st == DT_OK) st = tell(s, &t);
+  t = (Told){ .inside = "aten.arange.default",
+              .outside = "aten.arange.start_step", .nextra = 1,
+              .extra = { dt_v_int(len) }, .nout = 1, .out = places };
+  if (st == DT_OK) st = tell(s, &t);
+  pair[0] = *places;
+  pair[1] = off;
+  t = (Told){ .inside = "aten.add.Tensor", .outside = "aten.add.Tensor",
+              .nin = 2, .in = pair, .nout = 1, .out = &sum };
+  if (st == DT_OK) st = tell(s, &t);
+  dt_tensor_unref(s->cx, off);
+  dt_tensor_unref(s->cx, *places);
+  *places = sum;
+  if (st != DT_OK) dt_drop_tensor(s, places);
+  return st;
+}
+
+static DtStatus tell_embed (DtSession *s, DtTensor *t, int dim, DtTensor *zero,
+                            int64_t offset) {
+  DtTensor *places = NULL, *in[2] = { zero, t };
+  DtValue shape[DT_MAX_NDIM], v[1];
+  Told z = { .inside = "aten.new_zeros.default",
+             .outside = "aten.new_zeros.default", .nin = 1, .in = &t,
+             .nextra = 1, .nout = 1, .out = &zero };
+  DtStatus st;
+  if (!dt_session_heard(s)) return DT_OK;
+  for (int i = 0; i < zero->m.ndim; i++)
+    shape[i] = dt_v_int(zero->m.shape[i]);
+  v[0] = dt_v_list(zero->m.ndim, shape);
+  z.extra[0] = v[0];
+  DT_TRY(s->cx, tell(s, &z));
+  DT_TRY(s->cx, tell_places(s, &t->m, t->m.shape[dim], offset, &places));
+  DtTensor *all[3] = { in[0], places, in[1] };
+  Told add = { .inside = "aten.index_add.default",
+               .outside = "aten.index_add.default", .nin = 3, .in = all,
+               .second = true, .nextra = 1, .extra = { dt_v_int(dim) },
+               .nout = 1, .out = &zero };
+  st = tell(s, &add);
+  dt_tensor_unref(s->cx, places);
+  return st;
+}
+
+DtStatus dt_mv_embed (DtSession *s, DtTensor *t, int dim, int64_t size,
+                      int64_t offset, DtTensor **out) {
+  int64_t shape[DT_MAX_NDIM];
+  DtTensor *part;
+  DtStatus st = DT_OK;
+  memcpy(shape, t->m.shape, sizeof shape);
+  shape[dim] = size;
+  DT_TRY(s->cx, dt_mv_empty(s, &t->m, t->m.ndim, shape, out));
+  if (!lacks_data(t) && dt_tensor_has_data(*out)) {
+    st = dt_k_fill(s->cx, *out, dt_scalar_int(0));
+    if (st == DT_OK && dt_meta_numel(&t->m) > 0) {
+      st = narrow_quiet(s, *out, dim, offset, t->m.shape[dim], &part);
+      if (st == DT_OK) {
+        st = dt_k_copy(s->cx, t, part);
+        dt_tensor_unref(s->cx, part);
+      }
+    }
+  }
+  if (st == DT_OK) st = tell_embed(s, t, dim, *out, offset);
+  if (st != DT_OK) dt_drop_tensor(s, out);
+  return st;
 }
 
 DtStatus dt_mv_cat (DtSession *s, int n, DtTensor *const *in, int dim,

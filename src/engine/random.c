@@ -3,7 +3,7 @@
 **
 ** Devices with a generator state (not the cpu) share one sequence: each shard
 ** starts where its elements begin, and all ranks end at the same place
-** (OffsetBasedRNGTracker, core.md section 10).  On a cpu mesh there is no
+** (OffsetBasedRNGTracker).  On a cpu mesh there is no
 ** tracker: every rank draws from its own generator, as in PyTorch. */
 #include "engine/engine_int.h"
 
@@ -60,9 +60,9 @@ static DtStatus tracker_start (DtSession *s) {
   uint64_t state[2] = { s->rng.device.seed, s->rng.device.offset };
   DtCollInfo info = { "broadcast_", sizeof state, "RNG state", "" };
   s->dist_rng = true;
-  if (dt_session_no_data(s) || s->comm == NULL || s->comm->size == 1)
+  if (dt_session_no_data(s) || s->comm == NULL || dt_session_size(s) == 1)
     return DT_OK;
-  DT_TRY(s->cx, dt_comm_broadcast(s->cx, s->comm->world, &info, state,
+  DT_TRY(s->cx, dt_comm_broadcast(s->cx, dt_session_ranks(s), &info, state,
                                   sizeof state, 0));
   s->rng.device.seed = state[0];
   s->rng.device.offset = state[1];

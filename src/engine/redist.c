@@ -2,7 +2,7 @@
 ** engine/redist.c: run a redistribution plan on this rank's part.
 **
 ** Each step converts one mesh dimension as the placements' own methods do in
-** PyTorch 2.13 (placement_types.py; core.md 1.6 and 6.5): pad to equal parts,
+** PyTorch 2.13 (placement_types.py): pad to equal parts,
 ** communicate, cut the padding off.  The shape a step pads against is the
 ** plan's, not the tensor's.  A mesh dimension of one rank does nothing at all,
 ** even where a partial value would be scaled: that is PyTorch's behaviour. */
@@ -431,12 +431,31 @@ static DtStatus via_replicate (Step *k, DtTensor *t, DtTensor **out) {
   return st;
 }
 
+/* From a shard to a sum, which plans have only in releases that allow it. */
+static bool sum_of_shard (const Step *k) {
+  return dt_switch(&k->s->profile, DT_SW_SHARD_TO_PARTIAL) != 0 &&
+         dt_pl_is_shard(k->src) &&
+         dt_pl_equal(k->dst, dt_pl_partial(DT_OP_SUM));
+}
+
+/* Zeros of the whole, with this rank's part where it belongs. */
+static DtStatus embed (Step *k, DtTensor *t, DtTensor **out) {
+  int d = k->src.dim;
+  int64_t len, off;
+  dt_shard_size(k->lshape[d], k->n, k->me, &len, &off);
+  DT_CHECK(k->s->cx, t->m.shape[d] == len, DT_E_RUNTIME, "Expected cond to be "
+           "True, but got False. (Could this error message be improved? If so, "
+           "please report an enhancement request to PyTorch.)");
+  return dt_mv_embed(k->s, t, d, k->lshape[d], off, out);
+}
+
 static DtStatus run_step (Step *k, DtTensor *t, DtTensor **out) {
   bool from_p = dt_pl_is_partial(k->src);
   bool from_r = dt_pl_is_replicate(k->src);
   if (dt_pl_is_replicate(k->dst))
     return from_p ? reduce_all(k, t, out) : gather(k, t, out);
   if (dt_pl_is_partial(k->dst)) {
+    if (!from_r && sum_of_shard(k)) return embed(k, t, out);
     if (!from_r) return unsupported(k);
     return dt_redist_partition(k->s, t, k->mesh, k->mdim, k->dst, out);
   }

@@ -137,6 +137,14 @@ DtStatus dt_session_fix (DtSession *s, int slot, DtVar *v) {
   return DT_OK;
 }
 
+/* Operators and propagation as the profile has them. */
+static DtStatus follow_profile (DtSession *s) {
+  DT_TRY(s->cx, dt_registry_release(s->cx, s->registry, s->rulings,
+                                    s->profile.release));
+  dt_prop_release(s->cx, s->prop, &s->profile);
+  return DT_OK;
+}
+
 static DtStatus tables_new (DtSession *s, const DtSessionOpts *o) {
   DtCtx *cx = s->cx;
   DtTopo topo;
@@ -153,9 +161,16 @@ static DtStatus tables_new (DtSession *s, const DtSessionOpts *o) {
   topo.devices_per_host = s->profile.device->devices_per_host;
   DT_TRY(cx, dt_planner_new(cx, &topo, &s->planner));
   DT_TRY(cx, dt_propagator_new(cx, s->registry, s->planner, &s->prop));
-  dt_prop_release(cx, s->prop, s->profile.release,
-                  dt_profile_views(&s->profile));
+  DT_TRY(cx, follow_profile(s));
   return dt_handlers_new(s);
+}
+
+DtStatus dt_session_profile (DtSession *s, const char *release,
+                             const char *device) {
+  DtProfile p;
+  DT_TRY(s->cx, dt_profile_init(s->cx, &p, release, device));
+  s->profile = p;
+  return follow_profile(s);
 }
 
 DtStatus dt_session_new (DtCtx *cx, DtComm *comm, const DtSessionOpts *o,
@@ -166,6 +181,7 @@ DtStatus dt_session_new (DtCtx *cx, DtComm *comm, const DtSessionOpts *o,
   s->cx = cx;
   s->comm = comm;
   s->grad_enabled = true;
+  s->rulings = o->rulings;
   s->module = "";
   (void)dt_session_seed(s, o->seed);
   s->seeded = false;

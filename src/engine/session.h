@@ -16,7 +16,13 @@ typedef struct DtWarnSink { void (*fn) (void *ud, const char *text); void *ud; }
 
 struct DtSession {
   DtCtx *cx;                    /* borrowed */
-  DtComm *comm;                 /* borrowed */
+  DtComm *comm;                 /* borrowed; owned while `home` is set */
+  DtComm *home;                 /* the real world, while `comm` is a pretended
+                                ** one inside it (nested.c); else NULL */
+  bool may_grow;                /* the program may ask for more ranks, */
+  int wants_ranks;              /* and does; 0: it does not */
+  DtGroup *part;                /* the ranks the program sees, when they are
+                                ** not all; else NULL */
   DtRegistry *registry;
   DtPlanner *planner;
   DtPropagator *prop;
@@ -54,6 +60,7 @@ struct DtSession {
   DtWhereFn where; void *where_ud;
   uint64_t listen_mask;         /* union of the listeners' masks */
   struct DtHubEv *events;
+  const DtRuling *rulings;      /* of releases after the default */
   struct DtIntern *strings;     /* interned names */
   struct DtSpecTable *specs;    /* interned specs */
   struct DtHandlers *handlers;  /* operators taken over, see dispatch.h */
@@ -64,9 +71,10 @@ struct DtSession {
 
 typedef struct DtSessionOpts {
   const DtOpDef *const *ops; const DtVariant *variants;
-  const char *torch_release;    /* "2.13" */
+  const char *torch_release;    /* "2.6"; NULL: the default */
   const char *device;           /* "cpu" */
   uint64_t seed;
+  const DtRuling *rulings;      /* of later releases */
 } DtSessionOpts;
 
 /* One per rank; freed by dt_session_free().  KEY for an unknown release or
@@ -74,6 +82,25 @@ typedef struct DtSessionOpts {
 DtStatus dt_session_new (DtCtx *cx, DtComm *comm, const DtSessionOpts *o,
                          DtSession **out);
 void dt_session_free (DtSession *s);
+/* Another release or device from now on.  KEY when it is unknown.  Agreed. */
+DtStatus dt_session_profile (DtSession *s, const char *release,
+                             const char *device);
+/* Worlds inside the world (nested.c), one at a time.  The program sees ranks 0
+** to n - 1 alone; on them only.  VALUE, WORLD.  Local. */
+enum { DT_PART_MAX = 1024 };
+DtStatus dt_session_part (DtSession *s, int n);
+/* The program is rank `rank` of a pretended world of `size` ranks, whose
+** tensors have data.  VALUE, WORLD, NOMEM.  Local. */
+DtStatus dt_session_pretend (DtSession *s, int size, int rank);
+/* Back to the real world; NULL is accepted.  Local. */
+void dt_session_home (DtSession *s);
+/* The ranks that the program sees (borrowed), and how many.  Pure. */
+static inline DtGroup *dt_session_ranks (const DtSession *s) {
+  return s->part != NULL ? s->part : s->comm->world;
+}
+static inline int dt_session_size (const DtSession *s) {
+  return s->part != NULL ? s->part->size : s->comm->size;
+}
 /* A string that lives as long as the session; NULL on NOMEM.  Local. */
 const char *dt_session_intern (DtSession *s, const char *text);
 /* The one shared spec equal to `spec` (steals the reference).  Local. */

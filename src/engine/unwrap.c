@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
 ** engine/unwrap.c: from variables to specs: which mesh computes, and what a
-** plain tensor among distributed ones means (core.md 3.2).
+** plain tensor among distributed ones means.
 **
 ** A plain tensor of one element is replicated; any other is the mixed error
 ** unless implicit replication is on.  PyTorch has two wordings: its compiled

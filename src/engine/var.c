@@ -48,6 +48,7 @@ static void var_free (DtVar *v) {
   for (int i = 0; i < v->nhooks; i++)
     if (v->hooks[i].ud_free) v->hooks[i].ud_free(v->hooks[i].ud);
   dt_free(s->cx, v->hooks);
+  if (v->types != NULL) v->types->free(s->cx, v->types);
   dt_var_unref(v->grad);
   dt_node_unref(s, v->grad_fn);
   dt_view_unref(s, v->view);

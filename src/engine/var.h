@@ -15,6 +15,11 @@ typedef struct DtOrigin {
   const char *op;               /* "aten.mm.default" or "dt.randn" */
 } DtOrigin;
 
+/* What another module knows of a tensor, which lives and dies with it. */
+typedef struct DtSide {
+  void (*free) (DtCtx *cx, struct DtSide *side);
+} DtSide;
+
 struct DtVar {
   int64_t refs;
   int64_t id;                   /* counts up per session */
@@ -32,6 +37,7 @@ struct DtVar {
   struct DtViewOp *view;        /* how it was made from view_base */
   DtNode *acc;                  /* leaf: its accumulation node (not owned) */
   int nhooks; struct DtHook *hooks;
+  DtSide *types;                /* SPMD types (bind/l_spmd.c), or NULL */
 };
 
 /* Wrap a local tensor (takes a reference of its own).  Caller owns. Local. */

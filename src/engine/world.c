@@ -108,6 +108,8 @@ static DtStatus run_all (DtCtx *cx, RankThread *t, int n) {
   return st;
 }
 
+void dt_world_prepare_alone (void) { dt_k_gemm_one_thread(); }
+
 static DtStatus run_threads (DtCtx *cx, const DtWorldOpts *o, DtRankMain fn,
                              void *ud, int *exit_code) {
   DtHub *hub = NULL;

@@ -33,6 +33,10 @@ typedef int (*DtRankMain) (DtCtx *cx, DtComm *comm, void *ud);
 DtStatus dt_world_run (DtCtx *cx, const DtWorldOpts *o, DtRankMain fn,
                        void *ud, int *exit_code);
 
+/* For a process that computes without ranks: one BLAS thread, as dt_world_run
+** has it, so that the bits do not depend on the cores.  Once.  Local. */
+void dt_world_prepare_alone (void);
+
 /* Rank 0's text reaches all ranks (others pass NULL, get an allocated copy).
 ** Waiting ranks sleep.  See dt_comm_share().  Collective over the world. */
 DtStatus dt_world_share (DtCtx *cx, DtComm *c, char **text, size_t *n);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
-** engine/wrap.c: from local results back to variables (core.md 3.5, 3.6).
+** engine/wrap.c: from local results back to variables.
 **
 ** An in-place form gives its argument back; when the decision changed the
 ** placements (squeeze_), the argument takes the new spec.  An out= form gives
