@@ -367,13 +367,10 @@ static void print_known_wrong (DtDebug *d, const DtFailed *f, DtBuf *out) {
   dt_error_clear(cx);
 }
 
-bool dt_autopsy_text (DtSession *s, DtStatus code, DtRepairs *r, DtBuf *out) {
-  DtDebug *d = dt_debug_of(s);
-  DtFailed *f;
-  if (d == NULL || d->muted) return false;
-  f = &d->failed;
-  if (!f->valid || !f->fresh || f->code != code) return false;
-  f->fresh = false;
+static void write_report (DtDebug *d, DtRepairs *r, DtBuf *out) {
+  DtSession *s = d->s;
+  DtFailed *f = &d->failed;
+  DtStatus code = f->code;
   print_head(f, out);
   dt_autopsy_args(f, out);
   print_parts(d, f, out);
@@ -392,6 +389,26 @@ bool dt_autopsy_text (DtSession *s, DtStatus code, DtRepairs *r, DtBuf *out) {
     (void)dt_doctor_text(d, f, out);
   }
   while (out->len && out->s[out->len - 1] == '\n') out->s[--out->len] = '\0';
+}
+
+bool dt_autopsy_text (DtSession *s, DtStatus code, DtRepairs *r, DtBuf *out) {
+  DtDebug *d = dt_debug_of(s);
+  DtFailed *f;
+  if (d == NULL || d->muted) return false;
+  f = &d->failed;
+  if (!f->valid || !f->fresh || f->code != code) return false;
+  f->fresh = false;
+  write_report(d, r, out);
+  return true;
+}
+
+bool dt_autopsy_again (DtSession *s, DtBuf *out) {
+  DtDebug *d = dt_debug_of(s);
+  DtRepairs r;
+  if (d == NULL || !d->failed.valid) return false;
+  memset(&r, 0, sizeof r);
+  write_report(d, &r, out);
+  dt_repairs_fini(d, &r);
   return true;
 }
 

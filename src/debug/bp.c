@@ -155,7 +155,33 @@ DtStatus dt_bp_load (DtControl *c, const char *text) {
 
 /* --- hitting --- */
 
+static void count (DtBreak *b) {
+  b->hits++;
+  if (b->once) b->off = true;
+}
+
+/* A breakpoint that all ranks hit alike, or (`varies`) maybe some only. */
+static void take (DtBreak *b, bool varies, DtStopAt *at) {
+  if (b->ignore > 0) { b->hits++; b->ignore--; return; }
+  count(b);
+  if (varies) {
+    at->mine = true;
+    if (at->own <= 0) at->own = b->id;
+  } else if (at->nhit < 8) at->hit[at->nhit++] = b->id;
+}
+
+static void found (DtControl *c, const DtBreak *b, const DtEvent *e,
+                   DtStopAt *at) {
+  DtBuf t;
+  if (b->kind->found == NULL || *at->note) return;
+  dt_buf_init(&t, c->d->s->cx);
+  b->kind->found(c, e, &t);
+  snprintf(at->note, sizeof at->note, "%s", dt_buf_str(&t));
+  dt_buf_fini(&t);
+}
+
 static void hit (DtControl *c, DtBreak *b, const DtEvent *e, DtStopAt *at) {
+  bool varies = b->kind->found != NULL || (b->cond && c->h.cond);
   if (b->cond && c->h.cond) {
     DtBuf why;
     bool yes, wrong;
@@ -166,11 +192,17 @@ static void hit (DtControl *c, DtBreak *b, const DtEvent *e, DtStopAt *at) {
       snprintf(at->note, sizeof at->note, "condition of breakpoint %d: %s",
                b->id, dt_buf_str(&why));
     dt_buf_fini(&why);
+    at->varies = true;
     if (!yes && !wrong) return;
   }
-  b->hits++;
-  if (b->ignore > 0) { b->ignore--; return; }
-  if (b->once) b->off = true;
+  take(b, varies, at);
+  if (at->own == b->id) found(c, b, e, at);
+}
+
+void dt_bp_settle (DtControl *c, DtStopAt *at) {
+  DtBreak *b = at->own > 0 ? dt_bp_find(c, at->own) : NULL;
+  if (b == NULL) return;
+  if (!at->mine) count(b);
   if (at->nhit < 8) at->hit[at->nhit++] = b->id;
 }
 
@@ -179,6 +211,7 @@ void dt_bp_event (DtControl *c, const DtEvent *e, DtStopAt *at) {
   for (i = 0; i < c->nbp; i++) {
     DtBreak *b = &c->bp[i];
     if ((b->kind->events >> e->kind & 1) == 0 || b->off) continue;
+    if (b->kind->found) at->varies = true;
     if (b->kind->match(c, b, e)) hit(c, b, e, at);
   }
 }

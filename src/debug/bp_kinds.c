@@ -187,35 +187,6 @@ static bool m_cast (DtControl *c, DtBreak *b, const DtEvent *e) {
   return false;
 }
 
-static bool has_nan (const DtTensor *t) {
-  int64_t index[DT_MAX_NDIM] = {0}, n = dt_meta_numel(&t->m), i;
-  int d;
-  if (!dt_tensor_has_data(t)) return false;
-  if (t->m.dtype == DT_F32 && dt_meta_is_contiguous(&t->m)) {
-    const float *p = (const float *)dt_tensor_cdata(t);
-    for (i = 0; i < n; i++) if (p[i] != p[i]) return true;
-    return false;
-  }
-  for (i = 0; i < n; i++) {
-    DtScalar v = dt_tensor_get(t, index);
-    if (v.re != v.re || v.im != v.im) return true;
-    for (d = t->m.ndim - 1; d >= 0; d--) {
-      if (++index[d] < t->m.shape[d]) break;
-      index[d] = 0;
-    }
-  }
-  return false;
-}
-
-static bool m_nan (DtControl *c, DtBreak *b, const DtEvent *e) {
-  int i;
-  (void)c; (void)b;
-  for (i = 0; i < e->nout; i++)
-    if (e->out[i] && is_float(e->out[i]) && has_nan(e->out[i]->local))
-      return true;
-  return false;
-}
-
 static bool m_always (DtControl *c, DtBreak *b, const DtEvent *e) {
   (void)c; (void)b; (void)e;
   return true;
@@ -229,35 +200,36 @@ static bool m_module (DtControl *c, DtBreak *b, const DtEvent *e) {
 /* --- the table --- */
 
 static const DtBpKind kinds[] = {
-  {"line", "FILE:LINE", 0, NULL, "before a line of the script"},
+  {"line", "FILE:LINE", 0, NULL, "before a line of the script", NULL},
   {"op", "GLOB", BIT(OP) | BIT(FUNC), m_op,
-   "before an operator: aten.mm*, mm, aten.linear"},
+   "before an operator: aten.mm*, mm, aten.linear", NULL},
   {"mixed", "", BIT(OP), m_mixed,
-   "before an operator that gets plain and distributed tensors"},
+   "before an operator that gets plain and distributed tensors", NULL},
   {"missing", "", BIT(ERROR), m_missing,
-   "where an operator has no sharding strategy"},
+   "where an operator has no sharding strategy", NULL},
   {"redistribute", "[> BYTES] [implicit]", BIT(REDIST), m_redistribute,
-   "before a redistribution: > 1M bytes sent per rank, implicit ones only"},
+   "before a redistribution: > 1M bytes sent per rank, implicit ones only", NULL},
   {"collective", "[NAME] [on MDIM]", BIT(COLL), m_collective,
-   "before a collective: all_gather on tp"},
+   "before a collective: all_gather on tp", NULL},
   {"placement", "X = PLACEMENTS", BIT(OP), m_placement,
-   "where the variable X comes to have placements: x = P(sum)"},
+   "where the variable X comes to have placements: x = P(sum)", NULL},
   {"watch", "X", BIT(OP), m_watch,
-   "where the variable X holds something else than before"},
+   "where the variable X holds something else than before", NULL},
   {"uneven", "", BIT(OP_END), m_uneven,
-   "after an operator whose result does not divide evenly"},
+   "after an operator whose result does not divide evenly", NULL},
   {"cast", "", BIT(OP_END), m_cast,
-   "after an operator that changed a floating dtype"},
-  {"nan", "", BIT(OP_END), m_nan, "after an operator whose result has a NaN"},
+   "after an operator that changed a floating dtype", NULL},
+  {"nan", "", BIT(OP_END), dt_bp_nan,
+   "after an operator whose result has a NaN on some rank", dt_bp_nan_found},
   {"diverge", "", BIT(ERROR), m_diverge,
-   "where ranks turn out to have taken different paths"},
+   "where ranks turn out to have taken different paths", NULL},
   {"error", "[CODE]", BIT(ERROR), m_error,
-   "where an error is raised, also one the script catches"},
-  {"backward", "", BIT(BACKWARD), m_always, "before backward"},
+   "where an error is raised, also one the script catches", NULL},
+  {"backward", "", BIT(BACKWARD), m_always, "before backward", NULL},
   {"module", "[GLOB]", BIT(MODULE), m_module,
-   "before the forward of a module: layers.0.*"},
-  {"grad", "", BIT(GRAD), m_always, "when a gradient reaches a leaf"},
-  {"warning", "", BIT(WARNING), m_always, "where PyTorch would warn"},
+   "before the forward of a module: layers.0.*", NULL},
+  {"grad", "", BIT(GRAD), m_always, "when a gradient reaches a leaf", NULL},
+  {"warning", "", BIT(WARNING), m_always, "where PyTorch would warn", NULL},
 };
 enum { NKINDS = sizeof kinds / sizeof kinds[0] };
 

@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include "base/hash.h"
 #include "debug/control.h"
 
 #define BIT(k) (UINT64_C(1) << DT_EV_##k)
@@ -79,7 +80,8 @@ void dt_control_arm (DtControl *c) {
   bool lines = false;
   uint64_t mask = mode_events(c) | dt_bp_events(c, &lines);
   if (c->abort || c->has_pending) mask |= calls;
-  if (mask != 0 || lines) mask |= BIT(OP);      /* others may ask */
+  if (mask != 0 || lines || c->attached)
+    mask |= BIT(OP);                            /* others may ask */
   if (c->attached || c->prompt) mask |= BIT(ERROR);
   lines = lines || mode_needs_lines(c) || c->has_pending;
   if (mask != c->mask) {
@@ -172,12 +174,46 @@ static void place (DtStopAt *at, const DtEvent *e, const DtSession *s) {
 /* The pending stop, told at the place where all could come. */
 static bool take_pending (DtControl *c, DtStopAt *at) {
   if (c->has_pending) {
+    size_t n = strlen(c->pending.note);
     *at = c->pending;
+    at->missed = false;
+    snprintf(at->note + n, sizeof at->note - n, "%sthat was at %s:%d, op #%lld; "
+             "the other ranks could come here only", n > 0 ? "; " : "",
+             at->file ? at->file : "?", at->line, (long long)at->seq);
+    if (at->own == 0) at->own = -1;     /* all ranks hear of it */
     return true;
   }
   if (!asked(c)) return false;
   at->why = DT_WHY_ASKED;
+  at->own = -1;
   return true;
+}
+
+/* A breakpoint that may be true on some ranks only: all come to this place
+** before anybody goes on, and know then whether one was hit.  Where they cannot
+** come, they are asked to stop. */
+static DtStatus keep_pace (DtControl *c, uint64_t place, DtStopAt *at) {
+  DtSession *s = c->d->s;
+  DtPace p = {true, -1, at->own};
+  if (s->comm && !s->comm->no_data)
+    DT_TRY(s->cx, dt_comm_pace(s->cx, s->comm, place, at->own, &p));
+  if (p.together) at->own = p.id;
+  else if (at->own != 0) ask_others(c, true);
+  dt_bp_settle(c, at);
+  return DT_OK;
+}
+
+static uint64_t place_of (const DtEvent *e) {
+  uint64_t h = dt_hash_u64(DT_HASH_SEED, (uint64_t)e->kind);
+  const char *name = e->op && e->op->sig ? e->op->sig->full
+    : e->coll ? e->coll : e->text;
+  h = dt_hash_u64(h, (uint64_t)e->line);
+  h = dt_hash_str(h, e->file ? e->file : "");
+  return dt_hash_str(h, name ? name : "");
+}
+
+static bool wanted (const DtStopAt *at) {
+  return at->nhit > 0 || at->note[0] || at->own != 0;
 }
 
 static DtStatus on_error (DtControl *c, const DtEvent *e) {
@@ -188,8 +224,9 @@ static DtStatus on_error (DtControl *c, const DtEvent *e) {
   memset(&at, 0, sizeof at);
   if (c->abort) return DT_OK;
   dt_bp_event(c, e, &at);
+  dt_bp_settle(c, &at);
   at.why = DT_WHY_ERROR;
-  if (at.nhit == 0 && *at.note == 0) {
+  if (!wanted(&at)) {
     if (!c->attached && !c->prompt) return DT_OK;
     if (c->h.caught && c->h.caught(c->h.ud)) return DT_OK;
     at.light = !c->attached;
@@ -214,10 +251,12 @@ static DtStatus listen (void *ud, DtSession *s, const DtEvent *e) {
   at.nhit = 0;
   at.message = NULL;
   at.note[0] = 0;
-  at.light = at.fixed = at.missed = false;
+  at.own = 0;
+  at.light = at.fixed = at.missed = at.varies = at.mine = false;
   at.why = DT_WHY_NONE;
   if (c->nbp) dt_bp_event(c, e, &at);
-  if (at.nhit || at.note[0]) at.why = DT_WHY_BREAK;
+  if (at.varies) DT_TRY(s->cx, keep_pace(c, place_of(e), &at));
+  if (wanted(&at)) at.why = DT_WHY_BREAK;
   else if (step_wants(c, e))
     at.why = c->starting ? DT_WHY_START : DT_WHY_STEP;
   else if (!is_in(calls, e->kind) || !take_pending(c, &at)) return DT_OK;
@@ -233,7 +272,9 @@ DtStatus dt_control_line (DtControl *c, const char *file, int line,
     return dt_raise(c->d->s->cx, DT_E_INTERRUPTED, "interrupted");
   memset(&at, 0, sizeof at);
   dt_bp_line(c, file, line, &at);
-  if (at.nhit || at.note[0]) at.why = DT_WHY_BREAK;
+  if (at.varies)
+    DT_TRY(c->d->s->cx, keep_pace(c, dt_hash_str((uint64_t)line, file), &at));
+  if (wanted(&at)) at.why = DT_WHY_BREAK;
   else if (line_wants(c, file, line, level))
     at.why = c->starting ? DT_WHY_START : DT_WHY_STEP;
   else if (!c->has_pending || !take_pending(c, &at)) return DT_OK;

@@ -39,7 +39,11 @@ typedef struct DtStopAt {
   int depth;                    /* of events; lines: 0 */
   int level;                    /* Lua frames below the stopped one */
   int nhit; int hit[8];         /* ids of breakpoints */
-  char note[256];               /* more words, "" = none */
+  /* Breakpoints that may be true on some ranks only (bp.c): one was asked
+  ** here; the first that was hit, on any rank once they have met; hit on this
+  ** rank. */
+  bool varies; int own; bool mine;
+  char note[512];               /* more words, "" = none */
   const char *message;          /* ERROR: its text, borrowed */
   bool light;                   /* error of a line typed at the prompt: only
                                 ** commands see the stop */
@@ -165,6 +169,8 @@ typedef struct DtBpKind {
   uint64_t events;              /* kinds of event it looks at; 0: lines */
   bool (*match) (DtControl *c, DtBreak *b, const DtEvent *e);
   const char *text;             /* one line of help */
+  /* It looks at numbers, which differ by rank: appends what was found. */
+  void (*found) (DtControl *c, const DtEvent *e, DtBuf *b);
 } DtBpKind;
 /* All kinds; NULL at the end.  Pure. */
 const DtBpKind *dt_bp_kind (int i);
@@ -186,15 +192,29 @@ void dt_bp_save (const DtControl *c, DtBuf *out);
 /* COMMAND names the line that cannot be read; those before it are set.
 ** Agreed. */
 DtStatus dt_bp_load (DtControl *c, const char *text);
-/* Ids of the breakpoints this event hits, counted; stops wanted in at->hit.
-** Local. */
+/* Ids of the breakpoints this event hits, counted; stops wanted in at->hit,
+** those that may be true on some ranks only in at->own.  Local. */
 void dt_bp_event (DtControl *c, const DtEvent *e, DtStopAt *at);
 void dt_bp_line (DtControl *c, const char *file, int line, DtStopAt *at);
+/* at->own is what all ranks stop for now: it joins at->hit, counted also on
+** the ranks where it was not true.  Local. */
+void dt_bp_settle (DtControl *c, DtStopAt *at);
 /* Event kinds the enabled ones need; sets lines_set.  Pure. */
 uint64_t dt_bp_events (DtControl *c, bool *lines);
 void dt_bp_free (DtControl *c);
 /* Shell-like pattern with * and ?; case matters.  Pure. */
 bool dt_glob (const char *pattern, const char *text);
+
+/* --- bp_note.c --- */
+/* ":break nan": where the first NaN of the results is, how many there are, and
+** whether an input had one already.  Local. */
+bool dt_bp_nan (DtControl *c, DtBreak *b, const DtEvent *e);
+void dt_bp_nan_found (DtControl *c, const DtEvent *e, DtBuf *b);
+/* What this rank has to say about its stop, and the note of the stop from what
+** all ranks said, one text a rank: equal words once, others with their ranks.
+** Local; Agreed. */
+void dt_stop_say (const DtStopAt *at, DtBuf *b);
+void dt_stop_hear (DtCtx *cx, DtStopAt *at, int n, char *const *said);
 
 /* --- stopview.c --- */
 /* The stop in words: line with a mark, operator, arguments with spec and

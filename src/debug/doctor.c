@@ -2,14 +2,15 @@
 ** debug/doctor.c: for an operator without rules: which shardings are valid?
 **
 ** A candidate row shards dim d of every input that has the first tensor's size
-** there, and of every output likewise; all else is Replicate.  It is tried on
-** the real (gathered) inputs: cut in two uneven parts, the operator run on
-** each, the parts put together and compared with the whole.  What holds is
+** there, and every output on the dim that has the parts' sizes when the operator
+** runs on parts; all else is Replicate.  It is tried on the real (gathered)
+** inputs: cut in two uneven parts, the operator run on each, the parts put
+** together and compared with the whole.  What holds is
 ** written as register_sharding, in Lua and in Python. */
 #include <string.h>
 #include "debug/debug.h"
 
-enum { MAX_IN = 32, MAX_DIM = 8 };
+enum { MAX_IN = 32, MAX_OUT = 16, MAX_DIM = 8 };
 
 typedef struct Doc {
   DtDebug *d;
@@ -17,7 +18,8 @@ typedef struct Doc {
   DtVar *full[MAX_IN];
   DtResults ref;
   bool held[MAX_DIM];
-  bool in_shard[MAX_DIM][MAX_IN], out_shard[MAX_DIM][16];
+  bool in_shard[MAX_DIM][MAX_IN];
+  int out_dim[MAX_DIM][MAX_OUT];        /* -1: Replicate */
   char *why[MAX_DIM];           /* why a row does not hold */
   DtArena arena;
 } Doc;
@@ -28,7 +30,7 @@ static DtStatus narrow (DtSession *s, DtVar *v, int dim, int64_t a, int64_t n,
                      a + n, (int64_t)1);
 }
 
-/* Marks which inputs and outputs a row on dim `k` shards. */
+/* Marks which inputs a row on dim `k` shards. */
 static void shape_row (Doc *c, int k) {
   const DtMeta *m0 = dt_var_meta(c->full[0]);
   int i;
@@ -36,12 +38,20 @@ static void shape_row (Doc *c, int k) {
     const DtMeta *m = dt_var_meta(c->full[i]);
     c->in_shard[k][i] = m->ndim == m0->ndim && m->shape[k] == m0->shape[k];
   }
-  for (i = 0; i < c->ref.n && i < 16; i++) {
-    DtVar *v = dt_result(&c->ref, i);
-    const DtMeta *m = v ? dt_var_meta(v) : NULL;
-    c->out_shard[k][i] = m && m->ndim == m0->ndim
-                         && m->shape[k] == m0->shape[k];
+}
+
+/* The dim in which a part of n of `size` is smaller than the whole; -1: none,
+** -2: it is no part. */
+static int part_dim (const DtMeta *part, const DtMeta *whole, int64_t n,
+                     int64_t size) {
+  int dim = -1;
+  if (part->ndim != whole->ndim) return -2;
+  for (int d = 0; d < part->ndim; d++) {
+    if (part->shape[d] == whole->shape[d]) continue;
+    if (dim >= 0 || part->shape[d] != n || whole->shape[d] != size) return -2;
+    dim = d;
   }
+  return dim;
 }
 
 /* Run on the part [a, a+n) and compare with that part of the whole. */
@@ -58,16 +68,19 @@ static DtStatus try_part (Doc *c, int k, int64_t a, int64_t n, bool *same) {
   }
   if (st == DT_OK)
     st = dt_call(s, c->f->op, &c->f->args, c->f->nin, in, &r);
-  for (i = 0; st == DT_OK && i < r.n && i < 16; i++) {
+  for (i = 0; st == DT_OK && i < r.n && i < MAX_OUT; i++) {
     DtVar *v = dt_result(&r, i), *w = dt_result(&c->ref, i), *part = NULL;
     DtVar *eq = NULL;
+    int dim;
     if (v == NULL || w == NULL) continue;
-    if (!c->out_shard[k][i]) { *same = *same && dt_tensor_identical(v->local,
-                                                  w->local); continue; }
-    st = narrow(s, w, k, a, n, &part);
-    if (st == DT_OK && !dt_meta_same_shape(dt_var_meta(part), dt_var_meta(v)))
-      *same = false;
-    else if (st == DT_OK && !dt_tensor_identical(part->local, v->local)) {
+    dim = part_dim(dt_var_meta(v), dt_var_meta(w), n,
+                   dt_var_meta(c->full[0])->shape[k]);
+    if (a == 0) c->out_dim[k][i] = dim;
+    if (dim == -2 || dim != c->out_dim[k][i]) { *same = false; continue; }
+    if (dim < 0) { *same = *same && dt_tensor_identical(v->local, w->local);
+                   continue; }
+    st = narrow(s, w, dim, a, n, &part);
+    if (st == DT_OK && !dt_tensor_identical(part->local, v->local)) {
       DtVar *diff = NULL, *worst = NULL;
       DtScalar x = dt_scalar_float(1);
       st = dt_call_fmt(s, &diff, "aten.sub.Tensor", "tt", v, part);
@@ -94,6 +107,7 @@ static void try_row (Doc *c, int k) {
   bool same = true;
   DtStatus st;
   shape_row(c, k);
+  for (int i = 0; i < MAX_OUT; i++) c->out_dim[k][i] = -1;
   if (size < 2) { c->why[k] = NULL; return; }
   st = try_part(c, k, 0, half, &same);
   if (st == DT_OK) st = try_part(c, k, half, size - half, &same);
@@ -113,20 +127,21 @@ static void print_side (const Doc *c, int k, bool out, bool python, DtBuf *b) {
   int n = out ? sig->nrets : c->f->args.n, i, first = 1;
   for (i = 0; i < n; i++) {
     const char *none = python ? "None" : "dt.None";
-    bool shard = false, tensor = true;
+    bool tensor = true;
+    int dim = -1;
     if (out) {
       tensor = sig->ret[i].type == DT_T_TENSOR;
-      shard = tensor && k >= 0 && i < 16 && c->out_shard[k][i];
+      if (tensor && k >= 0 && i < MAX_OUT) dim = c->out_dim[k][i];
     } else {
       int slot = dt_arg_slot(&c->f->args, i);
       if (i >= c->f->args.npos) break;
       tensor = slot >= 0;
-      shard = tensor && k >= 0 && c->in_shard[k][slot];
+      if (tensor && k >= 0 && c->in_shard[k][slot]) dim = k;
     }
     dt_buf_add(b, first ? "" : ", ");
     first = 0;
     if (!tensor) dt_buf_add(b, none);
-    else if (shard) dt_buf_addf(b, "Shard(%d)", k);
+    else if (dim >= 0) dt_buf_addf(b, "Shard(%d)", dim);
     else dt_buf_add(b, "Replicate()");
   }
 }

@@ -39,6 +39,14 @@ static void wf (Out *o, double v) {
 
 static bool eq_ptr (const void *a, const void *b) { return a == b; }
 
+/* Blocks are values, never changed: equal bytes are written once. */
+static bool eq_block (const void *a, const void *b) {
+  const DtBlock *x = (const DtBlock *)a, *y = (const DtBlock *)b;
+  return x == y || (x->nbytes == y->nbytes &&
+                    (x->nbytes == 0 ||
+                     memcmp(x->data, y->data, x->nbytes) == 0));
+}
+
 /* Number of `key`, from 1; 0 written first when it is new (true). */
 static bool pooled (Out *o, Pool *p, const void *key, uint64_t hash) {
   void *v = dt_map_get(&p->map, hash, key);
@@ -112,7 +120,8 @@ static void wspec (Out *o, const DtSpec *s) {
 
 static void wblock (Out *o, const DtBlock *b) {
   if (b == NULL || !o->values) { wn(o, -1); return; }
-  if (!pooled(o, &o->block, b, ptr_hash(b))) return;
+  if (!pooled(o, &o->block, b, dt_hash_bytes(DT_HASH_SEED, b->data,
+                                             b->nbytes))) return;
   wn(o, (int64_t)b->nbytes);
   dt_buf_addn(o->b, (const char *)b->data, b->nbytes);
 }
@@ -244,7 +253,7 @@ DtStatus dt_dump_write (DtDebug *d, const DtDumpSources *s, bool values,
   dt_map_init(&o.str.map, cx, NULL);
   dt_map_init(&o.mesh.map, cx, eq_ptr);
   dt_map_init(&o.spec.map, cx, eq_ptr);
-  dt_map_init(&o.block.map, cx, eq_ptr);
+  dt_map_init(&o.block.map, cx, eq_block);
   wsources(&o, s);
   wn(&o, d->rec.n);
   for (i = d->rec.n - 1; i >= 0; i--) wop(&o, dt_record_at(d, i));

@@ -158,11 +158,6 @@ void dt_spans_free (DtSpans *p) {
   dt_free(p->s->cx, p);
 }
 
-void dt_spans_clear (DtSpans *p) {
-  p->n = p->nopen = 0;
-  p->dropped = 0;
-}
-
 /* --- as text --- */
 
 /* A tab and the text; its own tabs and ends of lines are written otherwise. */

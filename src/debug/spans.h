@@ -34,8 +34,6 @@ typedef struct DtSpans {
 /* Begin to listen; NOMEM.  Local. */
 DtStatus dt_spans_new (DtDebug *d, DtSpans **out);
 void dt_spans_free (DtSpans *p);
-/* Forget them.  Local. */
-void dt_spans_clear (DtSpans *p);
 /* "op", "collective", ...  Pure. */
 const char *dt_span_kind (DtSpanKind k);
 

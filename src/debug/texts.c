@@ -335,7 +335,7 @@ DtStatus dt_rules_text (DtDebug *d, const DtOpDef *op, const DtRecOp *r,
     return DT_OK;
   }
   for (i = 0; i < r->nin; i++) in[i] = r->in[i].meta;
-  st = dt_prop_rows(s->cx, op, &r->args, r->nin, in, &a, &rows, &inserted);
+  st = dt_prop_rows(s->cx, s->prop, op, &r->args, r->nin, in, &a, &rows, &inserted);
   if (st == DT_OK) {
     if (inserted) dt_buf_add(b, "  all R (always there)\n");
     for (i = 0; i < rows.n; i++) {

@@ -73,6 +73,30 @@ static void place (DtBuf *b, const char *file, int line) {
   dt_buf_addf(b, ":%d</a> ", line);
 }
 
+/* --- what failed --- */
+
+static void failure (const DtPage *p, DtBuf *b) {
+  const char *s = NULL;
+  size_t n = 0;
+  if (p->failure == NULL) return;
+  dt_buf_add(b, "<h2 id=\"failure\">What failed</h2>\n"
+             "<div class=\"card wrong\">");
+  if (p->file && p->line > 0) {
+    dt_buf_add(b, "<p>");
+    place(b, p->file, p->line);
+    if (p->source) s = p->source(p->ud, p->file, p->line, &n);
+    if (s) {
+      dt_buf_add(b, "<code>");
+      esc_n(b, s, n);
+      dt_buf_add(b, "</code>");
+    }
+    dt_buf_add(b, "</p>");
+  }
+  dt_buf_add(b, "<pre class=\"scroll\">");
+  esc(b, p->failure);
+  dt_buf_add(b, "</pre></div>\n");
+}
+
 /* --- findings --- */
 
 static void finding (const DtFinding *f, DtBuf *b) {
@@ -103,7 +127,9 @@ static void findings (const DtPage *p, DtBuf *b) {
   dt_buf_add(b, "<h2 id=\"findings\">Findings</h2>\n");
   for (i = 0; p->diag && (f = dt_diag_at(p->diag, i)) != NULL; i++)
     finding(f, b);
-  if (i == 0) dt_buf_add(b, "<p>Nothing was found.</p>\n");
+  if (i == 0)
+    dt_buf_add(b, p->failure ? "<p>Nothing else was found.</p>\n"
+                             : "<p>Nothing was found.</p>\n");
 }
 
 /* --- meshes and layouts --- */
@@ -398,6 +424,7 @@ DtStatus dt_html_page (const DtPage *p, DtBuf *b) {
   dt_buf_add(b, "</style></head><body>\n<h1>");
   esc(b, p->title);
   dt_buf_add(b, "</h1>\n");
+  failure(p, b);
   summary(p, b);
   findings(p, b);
   meshes(p, s, b);

@@ -13,6 +13,8 @@ typedef struct DtPage {
   int nranks;
   DtDebug *d;                   /* record of this rank */
   const DtDiag *diag;           /* NULL: none */
+  const char *failure;          /* the report of what failed last, NULL */
+  const char *file; int line;   /* where that was; NULL: not known */
   DtSpan *const *span; const int *nspan;        /* by rank */
   /* Line `line` (from 1) of a source; NULL past its end or unknown. */
   const char *(*source) (void *ud, const char *file, int line, size_t *n);
