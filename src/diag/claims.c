@@ -8,6 +8,7 @@
 ** one rank did something alone.  What does not match is left alone: a rank
 ** that went another way is no evidence. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "base/hash.h"
 #include "diag/diag_int.h"
@@ -47,12 +48,15 @@ static void claim_fini (DtDiag *g, DtClaim *c) {
 }
 
 static bool claim_group (DtDiag *g, DtClaim *c, const DtMesh *mesh, int mdim) {
-  int64_t n = mdim < 0 ? dt_mesh_size(mesh) : mesh->shape[mdim], i;
+  int64_t n = mesh == NULL ? dt_session_size(g->s)
+            : mdim < 0 ? dt_mesh_size(mesh) : mesh->shape[mdim], i;
   if (n < 2 || n > MAX_GROUP) return false;
   c->rank = DT_NEWN(g->s->cx, int, n);
   if (c->rank == NULL) { dt_error_clear(g->s->cx); return false; }
   c->nrank = (int)n;
-  if (mdim >= 0) {
+  if (mesh == NULL) {
+    for (i = 0; i < n; i++) c->rank[i] = (int)i;
+  } else if (mdim >= 0) {
     dt_mesh_group(mesh, mdim, mesh->my_rank, c->rank);
   } else {
     int64_t *all = DT_NEWN(g->s->cx, int64_t, n);
@@ -99,7 +103,8 @@ void dt_diag_claim (DtDiag *g, const DtEvent *e, DtFindId id, bool differ,
     n++;
   }
   if (n == EACH) {
-    last->hash = last->hash && hash ? dt_hash_u64(last->hash, hash) | 1 : 0;
+    uint64_t *h = &last->fact[0].hash;
+    *h = *h && hash ? dt_hash_u64(*h, hash) | 1 : 0;
     last->count++;
     claim_fini(g, &c);
     return;
@@ -113,9 +118,9 @@ void dt_diag_claim (DtDiag *g, const DtEvent *e, DtFindId id, bool differ,
     return;
   }
   c.kind = dt_find_kind((int)id);
-  c.differ = differ;
+  c.nfact = 1;
+  c.fact[0] = (DtFact){ differ, hash };
   c.key = dt_hash_u64(key, (uint64_t)n);
-  c.hash = hash;
   c.count = 1;
   c.seq = e->seq; c.op = dt_diag_op(e); c.file = e->file; c.line = e->line;
   c.module = e->module; c.backward = e->backward; c.what = what;
@@ -127,31 +132,71 @@ void dt_diag_claim (DtDiag *g, const DtEvent *e, DtFindId id, bool differ,
   *put_at = c;
 }
 
-void dt_diag_claims (DtDiag *g, DtBuf *out) {
+DtClaim *dt_diag_claim_all (DtDiag *g, const DtEvent *e, DtFindId id,
+                            const DtMesh *mesh, int mdim, int64_t salt,
+                            int nfact, const DtFact *fact,
+                            const char *subject, const char *what) {
+  DtClaim c, *put_at;
   int i;
-  for (i = 0; i < g->nclaim; i++)
-    dt_buf_addf(out, "%016llx %016llx %lld\n",
-                (unsigned long long)g->claim[i].key,
-                (unsigned long long)g->claim[i].hash,
-                (long long)g->claim[i].count);
+  if ((mesh && !mesh->member) || g->s->comm == NULL ||
+      dt_session_no_data(g->s)) return NULL;
+  for (i = 0; i < nfact; i++)
+    if (fact[i].hash == 0) return NULL;
+  memset(&c, 0, sizeof c);
+  c.kind = dt_find_kind((int)id);
+  c.key = dt_diag_key(g, c.kind, dt_diag_op(e), e->file, e->line);
+  c.key = dt_hash_u64(c.key, (uint64_t)salt);
+  if (!claim_group(g, &c, mesh, mdim)) { claim_fini(g, &c); return NULL; }
+  for (i = 0; i < c.nrank; i++) c.key = dt_hash_u64(c.key, (uint64_t)c.rank[i]);
+  for (i = 0; i < g->nclaim && g->claim[i].key != c.key; i++) ;
+  put_at = i < g->nclaim ? NULL : claim_slot(g);
+  c.subject = put_at ? dt_strdup(g->s->cx, subject ? subject : "") : NULL;
+  if (c.subject == NULL) {
+    if (put_at) g->nclaim--;
+    dt_error_clear(g->s->cx);
+    claim_fini(g, &c);
+    return NULL;
+  }
+  c.nfact = nfact;
+  for (i = 0; i < nfact; i++) c.fact[i] = fact[i];
+  c.count = 1;
+  c.seq = e->seq; c.op = dt_diag_op(e); c.file = e->file; c.line = e->line;
+  c.module = e->module; c.backward = e->backward; c.what = what;
+  *put_at = c;
+  return put_at;
 }
 
-/* What the rank's text says under `key`. */
-static bool said (const char *text, uint64_t key, uint64_t *hash,
-                  int64_t *count) {
-  char want[20];
-  snprintf(want, sizeof want, "%016llx ", (unsigned long long)key);
-  while (text && *text) {
-    unsigned long long h;
-    long long c;
-    const char *end = strchr(text, '\n');
-    if (strncmp(text, want, 17) == 0 &&
-        sscanf(text + 17, "%llx %lld", &h, &c) == 2) {
-      *hash = h;
-      *count = c;
+void dt_diag_claims (DtDiag *g, DtBuf *out) {
+  int i, k;
+  for (i = 0; i < g->nclaim; i++) {
+    const DtClaim *c = &g->claim[i];
+    dt_buf_addf(out, "%016llx %lld", (unsigned long long)c->key,
+                (long long)c->count);
+    for (k = 0; k < c->nfact; k++)
+      dt_buf_addf(out, " %llx", (unsigned long long)c->fact[k].hash);
+    if (!c->quiet) dt_buf_addf(out, " @%d %s", c->line, c->op);
+    dt_buf_addc(out, '\n');
+  }
+}
+
+/* What the rank's text says under the key of `c`: the hashes of its facts.
+** Looked for from *at on, where the ranks agree; *at moves behind it. */
+static bool said (const char *text, const char **at, const DtClaim *c,
+                  uint64_t *hash) {
+  const char *s = *at && **at ? *at : text, *end;
+  char want[20], *next;
+  int k;
+  snprintf(want, sizeof want, "%016llx ", (unsigned long long)c->key);
+  for (int turn = 0; text && *text && turn < 2; turn++) {
+    for (; *s; s = end + 1) {
+      if ((end = strchr(s, '\n')) == NULL) break;
+      if (strncmp(s, want, 17) != 0) continue;
+      if (strtoll(s + 17, &next, 10) != c->count) return false;
+      for (k = 0; k < c->nfact; k++) hash[k] = strtoull(next, &next, 16);
+      *at = end + 1;
       return true;
     }
-    text = end ? end + 1 : NULL;
+    s = text;
   }
   return false;
 }
@@ -176,7 +221,7 @@ static void report (DtDiag *g, const DtClaim *c, const uint64_t *hash) {
   DtBuf b;
   dt_buf_init(&b, g->s->cx);
   dt_buf_add(&b, c->what);
-  if (c->differ) dt_buf_add(&b, ": bitwise the same on ranks ");
+  if (c->fact[0].same) dt_buf_add(&b, ": bitwise the same on ranks ");
   else dt_buf_add(&b, ": ranks with the same data: ");
   add_groups(c, hash, &b);
   if (!b.oom) dt_diag_put(g, &f, c->npl, c->pl, c->subject, dt_buf_str(&b));
@@ -184,18 +229,44 @@ static void report (DtDiag *g, const DtClaim *c, const uint64_t *hash) {
   dt_buf_fini(&b);
 }
 
-static void judge (DtDiag *g, const DtClaim *c, int n,
-                   const char *const *text, uint64_t *hash) {
-  bool equal = true;
-  int64_t count;
-  int i;
+/* The place that a rank knows whose line of claims ends before `end`. */
+static void adopt (DtDiag *g, DtClaim *c, const char *text, const char *end) {
+  const char *at = end - 1, *op;
+  char name[128];
+  int n;
+  while (at > text && at[-1] != '\n' && *at != '@') at--;
+  if (*at != '@' || (op = strchr(at, ' ')) == NULL || op >= end) return;
+  n = (int)(end - op - 2);
+  if (n < 1 || n >= (int)sizeof name) return;
+  memcpy(name, op + 1, (size_t)n);
+  name[n] = '\0';
+  op = dt_session_intern(g->s, name);
+  if (op == NULL) { dt_error_clear(g->s->cx); return; }
+  c->op = op;
+  c->line = (int)strtol(at + 1, NULL, 10);
+  c->quiet = false;
+}
+
+/* Do all facts hold?  `hash`: room for the first one's of each rank. */
+static void judge (DtDiag *g, DtClaim *c, int n,
+                   const char *const *text, const char **at, uint64_t *hash) {
+  bool equal[DT_FACTS] = { true, true, true, true };
+  uint64_t first[DT_FACTS], h[DT_FACTS];
+  int i, k;
   for (i = 0; i < c->nrank; i++) {
-    if (c->rank[i] >= n || !said(text[c->rank[i]], c->key, &hash[i], &count))
-      return;
-    if (count != c->count || hash[i] == 0) return;
-    if (hash[i] != hash[0]) equal = false;
+    int r = c->rank[i];
+    if (r >= n || !said(text[r], &at[r], c, h)) return;
+    if (c->quiet) adopt(g, c, text[r], at[r]);
+    for (k = 0; k < c->nfact; k++) {
+      if (h[k] == 0) return;
+      if (i == 0) first[k] = h[k];
+      if (h[k] != first[k]) equal[k] = false;
+    }
+    hash[i] = h[0];
   }
-  if (equal == c->differ) report(g, c, hash);
+  for (k = 0; k < c->nfact; k++)
+    if (equal[k] != c->fact[k].same) return;
+  if (!c->quiet && !c->mute) report(g, c, hash);
 }
 
 void dt_diag_unclaim (DtDiag *g) {
@@ -221,11 +292,13 @@ static void sort (DtDiag *g) {
 
 void dt_diag_judge (DtDiag *g, int n, const char *const *text) {
   uint64_t *hash = DT_NEWN(g->s->cx, uint64_t, MAX_GROUP);
+  const char **at = DT_NEWN(g->s->cx, const char *, n);
   int i;
-  if (hash == NULL) dt_error_clear(g->s->cx);
+  if (hash == NULL || at == NULL) dt_error_clear(g->s->cx);
   else for (i = 0; i < g->nclaim; i++)
-    judge(g, &g->claim[i], n, text, hash);
+    judge(g, &g->claim[i], n, text, at, hash);
   dt_free(g->s->cx, hash);
+  dt_free(g->s->cx, at);
   dt_diag_unclaim(g);
   sort(g);
 }
@@ -240,6 +313,8 @@ DtStatus dt_diag_settle (DtDiag *g) {
   if (n < 2 || dt_session_no_data(g->s)) { dt_diag_unclaim(g); return DT_OK; }
   dt_diag_numbers(g);
   dt_diag_copies(g);
+  dt_diag_train(g);
+  dt_diag_state(g);
   dt_buf_init(&b, cx);
   dt_diag_claims(g, &b);
   if (b.oom) dt_error_clear(cx);

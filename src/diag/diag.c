@@ -261,6 +261,14 @@ void dt_diag_add (DtDiag *g, const DtEvent *e, DtFindId id, const DtVar *v,
   va_end(ap);
 }
 
+DtOrigin dt_diag_here (const DtDiag *g, const char *op) {
+  const char *file = "";
+  int line = 0;
+  if (g->s->where) g->s->where(g->s->where_ud, &file, &line);
+  return (DtOrigin){ .op = op, .file = file ? file : "", .line = line,
+                     .seq = g->s->seq };
+}
+
 void dt_diag_tell (DtDiag *g, DtFindId id, DtVar *v, const char *op,
                    const char *evidence) {
   DtEvent e = { .kind = DT_EV_WARNING, .text = g->s->module, .seq = g->s->seq,
@@ -275,6 +283,20 @@ void dt_diag_tell (DtDiag *g, DtFindId id, DtVar *v, const char *op,
     dt_error_clear(g->s->cx);
   e.text = op ? op : kinds[id].name;
   dt_diag_add(g, &e, id, v, 0, NULL, "%s", evidence);
+}
+
+void dt_diag_withdraw (DtDiag *g, DtFindId id, const char *evidence) {
+  int i, n = 0;
+  for (i = 0; i < g->n; i++) {
+    if (g->found[i].kind->id == id &&
+        strcmp(g->found[i].evidence, evidence) == 0) {
+      finding_fini(g, &g->found[i]);
+      continue;
+    }
+    g->found[n] = g->found[i];
+    g->key[n++] = g->key[i];
+  }
+  g->n = n;
 }
 
 bool dt_diag_was_source (const DtDiag *g, int64_t var_id) {
@@ -364,6 +386,10 @@ void dt_diag_clear (DtDiag *g) {
   g->n = 0;
   g->ndropped = 0;
   dt_diag_unclaim(g);
+  dt_diag_learn_free(g);
+  dt_diag_where_free(g);
+  dt_diag_graph_free(g);
+  g->nbuffers = 0;
 }
 
 void dt_diag_free (DtDiag *g) {
@@ -382,6 +408,7 @@ void dt_diag_free (DtDiag *g) {
   dt_free(g->s->cx, g->blank.v);
   dt_free(g->s->cx, g->source.v);
   for (i = 0; i < DT_NMARKS; i++) dt_free(g->s->cx, g->mark[i].v);
+  dt_free(g->s->cx, g->loaded.v);
   dt_free(g->s->cx, g->strided.v);
   dt_diag_shares_free(g);
   dt_diag_copies_free(g);
@@ -426,6 +453,14 @@ void dt_finding_line (const DtFinding *f, DtBuf *b) {
   add_place(f, b);
   dt_buf_addf(b, ": %s", f->kind->title);
   if (*f->evidence) dt_buf_addf(b, ": %s", f->evidence);
+}
+
+void dt_finding_brief (const DtFinding *f, DtBuf *b) {
+  dt_buf_addf(b, "%s ", f->kind->code);
+  if (f->line > 0) dt_buf_addf(b, "%s:%d ", f->file ? f->file : "", f->line);
+  dt_buf_addf(b, "%s: %s", *f->subject ? f->subject : f->op, f->kind->title);
+  if (*f->evidence) dt_buf_addf(b, ": %s", f->evidence);
+  if (f->count > 1) dt_buf_addf(b, " (%lld times)", (long long)f->count);
 }
 
 void dt_finding_text (const DtFinding *f, DtBuf *b) {

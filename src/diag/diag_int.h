@@ -22,7 +22,7 @@ typedef struct DtDiagRule {
 
 #define DT_WHEN(count) offsetof(DtDiag, count)
 
-enum { DT_MOST_RULES = 20 };    /* of one kind of event */
+enum { DT_MOST_RULES = 31 };    /* of one kind of event */
 
 /* The rules to be asked of an operator, a bit each. */
 typedef struct DtDiagAsked {
@@ -42,6 +42,10 @@ extern const DtDiagRule dt_rules_share[];
 extern const DtDiagRule dt_rules_cut[];
 extern const DtDiagRule dt_rules_part[];
 extern const DtDiagRule dt_rules_copies[];
+extern const DtDiagRule dt_rules_train[];
+extern const DtDiagRule dt_rules_where[];
+extern const DtDiagRule dt_rules_graph[];
+extern const DtDiagRule dt_rules_state[];
 
 /* A set of positive numbers.  Without memory it forgets. */
 typedef struct DtIdSet { int64_t *v; int n, cap; } DtIdSet;
@@ -114,6 +118,10 @@ enum { DT_SHARES = 64 };
 typedef struct DtShare {
   int64_t storage, version;
   double weight;
+  double total;                 /* of all its elements; NAN: unknown */
+  int over;                     /* reduced over so many ranks; 0: not */
+  bool averaged, divided;       /* by that reduction; by their number, after */
+  bool factor;                  /* multiplied by a number: may be meant */
   DtMesh *mesh; int mdim;       /* owned */
 } DtShare;
 
@@ -150,19 +158,104 @@ typedef struct DtPartial {
   const DtOpDef *op; const char *file, *module; int line; int64_t seq;
 } DtPartial;
 
-/* "The data of these ranks is (or must not be) the same." */
+/* One thing that must hold of the ranks' data for a claim to be reported:
+** equal on all ranks, or not.  hash 0: says nothing, so nothing is reported. */
+typedef struct DtFact { bool same; uint64_t hash; } DtFact;
+
+/* "The data of these ranks is (or must not be) the same."  All facts must hold;
+** the first one's groups of ranks are the evidence. */
+enum { DT_FACTS = 4 };
 typedef struct DtClaim {
   const DtFindKind *kind;
-  bool differ;                  /* equal data is what is reported */
-  uint64_t key, hash;           /* hash 0: says nothing */
+  uint64_t key;
+  int nfact; DtFact fact[DT_FACTS];
   int64_t count, seq;
   const char *op, *file, *module; int line;
   bool backward;
   int nrank; int *rank;         /* the group, owned */
   char *subject;
   const char *what;             /* "gradient": static words for evidence */
+  bool quiet;                   /* another rank knows the place */
+  bool mute;                    /* others may tell it, this rank does not */
   int npl; DtPlacement pl[DT_MAX_MDIM];
 } DtClaim;
+
+/* A plain leaf that got a gradient, as long as it lies in one storage. */
+enum { DT_LEARNS = 256, DT_LEARN_SLOTS = 1024 };
+typedef struct DtLearn {
+  int64_t storage, version, grad;       /* grad: storage of its gradient */
+  uint64_t start, last;         /* values at the first gradient, and now */
+  uint64_t came, used;          /* its gradient from backward; at the update */
+  bool drawn, gdrawn, reduced, added, synced;    /* synced: broadcast since */
+  int sums;                     /* of the gradient over the ranks, undivided */
+  int steps;                    /* how often it was updated */
+  int lost;                     /* ... without any change, in low precision */
+  int came_often;               /* gradients */
+  bool param;
+  uint64_t clipped; DtOrigin clip;      /* factors after a norm; where */
+  uint64_t loss;                /* values that backward began with */
+  uint64_t kept;                /* by the gradient at the update, as a mean:
+                                ** 0, or 1 times the ranks, or 2 one of them */
+  int over;                     /* ... that it was reduced over */
+  DtOrigin made, step;          /* the first update */
+  const char *name, *file; int line;    /* of the first gradient */
+} DtLearn;
+
+/* What is known of a plain tensor by following operators (rules_where.c). */
+typedef enum DtPlaceKind {
+  DT_PLACE_PART,                /* `len` of `whole` along `dim`, from `off` on */
+  DT_PLACE_COUNTED,             /* numbers counted from 0 */
+  DT_PLACE_FOUND,               /* an index found within a part */
+  DT_PLACE_ADDEND,              /* a sum along cut columns */
+  DT_PLACE_BIASED,              /* ... and something was added, `added` */
+  DT_PLACE_BENT,                /* not linear in such a sum */
+  DT_PLACE_STAT,                /* a statistic along the cut dimension */
+  DT_PLACE_GATHERED,            /* some rank's part, as an all_gather gave it */
+  DT_PLACE_STACKED,             /* those of all ranks, one after the other */
+  DT_PLACE_TOTAL                /* addends that a collective has summed */
+} DtPlaceKind;
+enum { DT_PLACES = 1024 };
+typedef struct DtPlace {
+  int64_t id, version;          /* of the variable; of its storage */
+  DtPlaceKind kind;
+  int dim;
+  int columns;                  /* cut by the second operand of a product; of
+                                ** what is stacked: the dimensions of a part */
+  int64_t off, len, whole;
+  uint64_t where;               /* hash of where this rank's part begins */
+  DtOrigin at;                  /* where it was made */
+  int64_t root;                 /* the tensor made there */
+  int64_t of;                   /* what was cut */
+  int64_t first_off, first_len; /* cut twice: the first time; 0 long: once */
+  uint64_t first;               /* where that began, as a hash */
+  uint64_t src, fed, added;     /* values of what was cut; of what was multiplied
+                                ** with cut columns; of what was added */
+  int64_t fed_id;
+  DtOrigin cut, fed_at;         /* where it was cut, and multiplied */
+  bool summed;                  /* its log-sum-exp was kept: softmaxes of the
+                                ** parts can be merged with it */
+  uint64_t alone;               /* key of the claim that it was normalised alone */
+} DtPlace;
+
+/* What a collective took with a gradient and gave back without: lost, or (in
+** place) as if each rank had it alone.  The first of each. */
+enum { DT_CUT_LOST = 1, DT_CUT_SUMMED = 2 };
+typedef struct DtSevered {
+  DtOrigin at; const char *name;
+  DtMesh *mesh; int mdim;       /* owned */
+} DtSevered;
+
+/* A module's buffer. */
+enum { DT_BUFFERS = 64 };
+typedef struct DtBuffer {
+  int64_t storage, version;     /* as it was registered */
+  const char *name;
+  uint64_t used; DtOrigin at;   /* its values where it was read last */
+} DtBuffer;
+
+/* A tensor of low precision that is added to in place. */
+enum { DT_LOWS = 8 };
+typedef struct DtLow { int64_t storage; int count; } DtLow;
 
 struct DtDiag {
   DtSession *s;
@@ -193,7 +286,20 @@ struct DtDiag {
   int nshares; DtShare share[DT_SHARES];
   int nfates; DtPartial fate[DT_FATES];
   int ncopies; DtCopy copy[DT_COPIES];
+  int nlearn; DtLearn *learn;
+  int learn_at[DT_LEARN_SLOTS], grad_at[DT_LEARN_SLOTS];        /* 1 + index */
+  DtMesh *over; int over_dim;   /* gradients are reduced over (owned) */
+  bool moved, averaged;         /* activations travel; parameters are reduced */
+  int nplaces; DtPlace *place;  /* by id; nplaces: ever put in */
+  int nlow; DtLow low[DT_LOWS];
+  int nsevered; DtSevered severed[2];
+  int nbuffers; DtBuffer buffer[DT_BUFFERS];
+  DtIdSet loaded;               /* storages that a checkpoint was loaded into */
+  bool normed;                  /* a norm of gradients was taken since backward */
+  bool idle; DtOrigin idle_at;  /* an optimizer has what gets no gradient */
   double root;                  /* weight in the loss under way, NAN: unknown */
+  double root_total; bool root_factor;  /* as in DtShare */
+  uint64_t root_hash;           /* the loss's value */
   int nplans;                   /* by what the cache looks at, and the rest */
   struct { uint64_t key, rest; int64_t seq; } plan[DT_RECENT];
   DtIdSet strided;              /* plans already proved, by hash */
@@ -230,6 +336,15 @@ void dt_diag_add (DtDiag *g, const DtEvent *e, DtFindId id, const DtVar *v,
 void dt_diag_claim (DtDiag *g, const DtEvent *e, DtFindId id, bool differ,
                     const DtMesh *mesh, int mdim, const DtVar *v,
                     uint64_t hash, const char *what);
+/* The same with several facts that must hold together; `place`: event of the
+** operator to be named; `salt` tells claims of one line from each other; mesh
+** NULL: all ranks.  `subject` may be NULL; `what` must outlive the session's
+** findings (interned or static).  Borrowed until the next claim; NULL when it
+** was made before, or cannot be. */
+DtClaim *dt_diag_claim_all (DtDiag *g, const DtEvent *place, DtFindId id,
+                            const DtMesh *mesh, int mdim, int64_t salt,
+                            int nfact, const DtFact *fact,
+                            const char *subject, const char *what);
 /* What makes findings one: kind, operator, line, text that runs. */
 uint64_t dt_diag_key (const DtDiag *g, const DtFindKind *k, const char *op,
                       const char *file, int line);
@@ -259,8 +374,66 @@ void dt_diag_summed (DtDiag *g, const DtRecRaw *raw, const DtVar *in);
 /* Turn the copies that changed into claims. */
 void dt_diag_copies (DtDiag *g);
 void dt_diag_copies_free (DtDiag *g);
+/* The slice of a plain tensor that `v` is, NULL: none. */
+const DtPart *dt_diag_cut_of (const DtDiag *g, const DtVar *v);
+/* Does the operator go along one of `dims` (bits) of its first argument? */
+bool dt_diag_along (const DtEvent *e, uint32_t dims);
+/* The same of one dimension; an operator that names none goes along all. */
+bool dt_diag_along_dim (const DtEvent *e, int dim);
+/* Hash of up to 64 values; 0: no data, or all the same.  Pure. */
+uint64_t dt_diag_sample (const DtTensor *t);
+/* What is known of a plain tensor, NULL: nothing; and of this kind.  Pure. */
+DtPlace *dt_diag_place (const DtDiag *g, const DtVar *v);
+const DtPlace *dt_diag_place_of (const DtDiag *g, const DtEvent *e, int i,
+                                 DtPlaceKind kind);
+/* Note it.  Local. */
+void dt_diag_place_put (DtDiag *g, const DtVar *v, const DtPlace *w);
+/* `w` becomes something that the event's operator made.  Pure. */
+DtPlace dt_diag_place_made (const DtPlace *w, const DtEvent *e,
+                            DtPlaceKind kind);
+/* The script's name of a tensor, "" where it has none.  Pure. */
+const char *dt_diag_place_name (const DtDiag *g, int64_t id);
+/* rules_local.c.  A statistic of a part meets that part; two pieces of one part
+** meet; an operator goes along the cut dimension; queries meet keys. */
+void dt_diag_stat_met (DtDiag *g, const DtEvent *e);
+void dt_diag_along_cut (DtDiag *g, const DtEvent *e, DtPlace *w);
+void dt_diag_heads_met (DtDiag *g, const DtEvent *e);
+/* A view of what an all_gather brought; pieces that are joined; a slice. */
+void dt_diag_stacked_view (DtDiag *g, const DtEvent *e, const DtPlace *w);
+void dt_diag_joined (DtDiag *g, const DtEvent *e);
+void dt_diag_sliced (DtDiag *g, const DtEvent *e);
+/* A raw collective took `in`, of which `w` is known. */
+void dt_diag_local_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
+                        const DtVar *out, const DtPlace *w);
+/* An all_gather gave `piece` as that of one of the ranks. */
+void dt_diag_where_gathered (DtDiag *g, const DtVar *mine, const DtVar *piece);
+/* A raw collective took `in`: was it made of a part alone? */
+void dt_diag_where_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
+                        const DtVar *out);
+void dt_diag_where_free (DtDiag *g);
+/* Was the storage made equal on a group's ranks by a broadcast? */
+bool dt_diag_copied (const DtDiag *g, int64_t storage);
+/* A raw collective took `in`: does it reduce gradients? */
+void dt_diag_train_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in);
+/* A raw collective took `in`, which may have a gradient, and gave `out`. */
+void dt_diag_graph_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
+                        const DtVar *out);
+void dt_diag_graph_free (DtDiag *g);
+/* A raw collective took `in`: does a broadcast drop what was loaded? */
+void dt_diag_state_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in);
+/* Turn what is known of buffers into claims. */
+void dt_diag_state (DtDiag *g);
+/* Where the script is.  Local. */
+DtOrigin dt_diag_here (const DtDiag *g, const char *op);
+/* Turn what is known of parameters into claims. */
+void dt_diag_train (DtDiag *g);
+void dt_diag_learn_free (DtDiag *g);
 /* Note `v` as the part `p`, among those that are joined. */
 void dt_diag_part_add (DtDiag *g, const DtVar *v, const DtPart *p);
+/* How the gradient `t`, at an update, stands to that of the mean over all ranks:
+** 1 it is the sum of the ranks' means (times the ranks), 2 a rank's share of it
+** (divided once too often), 0 neither, or not known.  *over: the ranks. */
+int dt_diag_share_kept (DtDiag *g, const DtTensor *t, int *over);
 /* What the shares hold. */
 void dt_diag_shares_free (DtDiag *g);
 /* Turn the folded numbers into claims. */

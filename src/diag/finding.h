@@ -93,6 +93,9 @@ void dt_diag_read (DtDiag *g, const char *p, size_t n);
 /* A finding in one line: "T15 DT1015 prompt:3 #7 aten.mean.default: a mean of
 ** means ...; evidence".  Pure. */
 void dt_finding_line (const DtFinding *f, DtBuf *b);
+/* In one line for who did not ask: "DT1015 x.py:14 mae: a mean of means ...:
+** evidence".  Pure. */
+void dt_finding_brief (const DtFinding *f, DtBuf *b);
 /* In full: evidence, cause, fixes.  Pure. */
 void dt_finding_text (const DtFinding *f, DtBuf *b);
 /* Lines of those not yet shown; marks them.  Local. */
@@ -103,6 +106,9 @@ void dt_diag_fresh (DtDiag *g, DtBuf *b);
 ** Local. */
 void dt_diag_tell (DtDiag *g, DtFindId id, DtVar *v, const char *op,
                    const char *evidence);
+/* What was found of this kind with this evidence has been put right since:
+** forget it.  Local. */
+void dt_diag_withdraw (DtDiag *g, DtFindId id, const char *evidence);
 /* Was this tensor given to distribute_tensor as a parameter?  Pure. */
 bool dt_diag_was_source (const DtDiag *g, int64_t var_id);
 /* A tensor read from a file is the part at `off` of the tensor `name` of
@@ -112,6 +118,19 @@ void dt_diag_part (DtDiag *g, const DtVar *v, const char *name, int ndim,
 /* Told by who ran a raw collective: `raw` took `in` and gave `out`.  Local. */
 void dt_diag_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
                   const DtVar *out);
+/* The optimizer's step: `n` parameters have a gradient; of the others `p` is one,
+** or NULL.  Local. */
+void dt_diag_step (DtDiag *g, int n, const DtVar *p);
+/* How often parameters were updated.  Pure. */
+int64_t dt_diag_updates (const DtDiag *g);
+/* The gradient of a parameter was reduced along a dimension of a mesh by the
+** library.  Local. */
+void dt_diag_reduced (DtDiag *g, const DtVar *p, DtMesh *mesh, int mdim);
+/* A module's buffer; a tensor that a checkpoint was loaded into.  Local. */
+void dt_diag_buffer (DtDiag *g, const DtVar *v, const char *name);
+void dt_diag_loaded (DtDiag *g, const DtVar *v);
+/* A message between two ranks: activations travel.  Local. */
+void dt_diag_moved (DtDiag *g);
 /* A broadcast along `mdim` of `mesh` has made a plain tensor equal on all ranks;
 ** without a mesh: a reduction has.  Local. */
 void dt_diag_replica (DtDiag *g, const DtVar *v, DtMesh *mesh, int mdim);
@@ -119,15 +138,21 @@ void dt_diag_replica (DtDiag *g, const DtVar *v, DtMesh *mesh, int mdim);
 ** that of rank `i` of the group.  Local. */
 void dt_diag_gathered (DtDiag *g, const DtVar *mine, const DtMesh *mesh,
                        int mdim, const DtVar *piece, int64_t i);
+/* What is known of `from` holds of `to`, into which it was copied whole.
+** Local. */
+void dt_diag_carry (DtDiag *g, const DtVar *from, const DtVar *to);
+/* Its memory was written past the operators.  Local. */
+void dt_diag_written (DtDiag *g, const DtVar *v);
 /* Remember a tensor as such a source.  Local. */
 void dt_diag_source (DtDiag *g, const DtVar *v);
 
 /* What the library knows of a tensor's memory: a collective writes it that
-** nobody has waited for; its sequence is in a load balancer's order. */
+** nobody has waited for; its sequence is in a load balancer's order; one reads
+** it that nobody has waited for. */
 typedef enum DtDiagMark {
-  DT_MARK_PENDING, DT_MARK_PERMUTED, DT_NMARKS
+  DT_MARK_PENDING, DT_MARK_PERMUTED, DT_MARK_SENDING, DT_NMARKS
 } DtDiagMark;
-/* "pending", "permuted"; -1: no such mark.  Pure. */
+/* "pending", "permuted", "sending"; -1: no such mark.  Pure. */
 int dt_diag_mark_named (const char *name);
 /* Set or take a mark; tells whether it was set.  Local. */
 bool dt_diag_mark (DtDiag *g, DtDiagMark mark, const DtVar *v, bool on);

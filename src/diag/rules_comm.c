@@ -33,17 +33,13 @@ static uint64_t telling (const DtTensor *t) {
   return v.re == trunc(v.re) ? 0 : dt_diag_hash(t, false);
 }
 
-/* Hash of what may be a value that was computed whole: not of zeros, which
-** sum to themselves, nor of one whole number, which is likely a count. */
-static uint64_t addend (const DtTensor *t) {
-  int64_t at[DT_MAX_NDIM] = { 0 };
-  uint64_t h = dt_diag_hash(t, true);
-  double first;
-  if (h != 0 || dt_meta_numel(&t->m) == 0) return h;
-  first = dt_tensor_get(t, at).re;
-  if (first == 0 || (dt_meta_numel(&t->m) == 1 && first == trunc(first)))
-    return 0;
-  return dt_diag_hash(t, false);
+/* Hash of a tensor that holds one number only, and not 0: equal by chance, as
+** ones() are. */
+static uint64_t constant (const DtTensor *t) {
+  DtScalar v;
+  if (telling(t) != 0 || dt_meta_numel(&t->m) < 2) return 0;
+  v = dt_tensor_get(t, (int64_t[DT_MAX_NDIM]){ 0 });
+  return v.re == 0 ? 0 : dt_diag_hash(t, false);
 }
 
 static void from_local (DtDiag *g, const DtEvent *e) {
@@ -70,7 +66,9 @@ static void from_local (DtDiag *g, const DtEvent *e) {
                     e->in[0], varied, "local tensor");
     } else if (s->pl[m].op == DT_OP_SUM && is_float(v)) {
       dt_diag_claim(g, e, DT_FIND_ID_FROM_LOCAL_COUNTED, true, s->mesh, m,
-                    e->in[0], addend(v->local), "local tensor");
+                    e->in[0], telling(v->local), "local tensor");
+      dt_diag_claim(g, e, DT_FIND_ID_FROM_LOCAL_ONES, true, s->mesh, m,
+                    e->in[0], constant(v->local), "local tensor");
     }
   }
 }

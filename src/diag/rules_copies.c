@@ -17,6 +17,12 @@ static DtCopy *find (DtDiag *g, const DtTensor *t) {
   return NULL;
 }
 
+bool dt_diag_copied (const DtDiag *g, int64_t storage) {
+  for (int i = 0; i < g->ncopies; i++)
+    if (g->copy[i].storage == storage) return true;
+  return false;
+}
+
 static void drop (DtDiag *g, DtCopy *c) {
   dt_mesh_unref(g->s->cx, c->mesh);
   *c = g->copy[--g->ncopies];

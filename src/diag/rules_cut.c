@@ -20,6 +20,11 @@ static const DtPart *cut_find (const DtDiag *g, const DtVar *v) {
   return NULL;
 }
 
+const DtPart *dt_diag_cut_of (const DtDiag *g, const DtVar *v) {
+  const DtPart *p = g->ncuts > 0 ? cut_find(g, v) : NULL;
+  return p && !p->left ? p : NULL;
+}
+
 uint32_t dt_diag_cut_dims (const DtDiag *g, const DtVar *v) {
   const DtPart *p = g->ncuts > 0 ? cut_find(g, v) : NULL;
   uint32_t dims = 0;
@@ -135,6 +140,7 @@ void dt_diag_gathered (DtDiag *g, const DtVar *mine, const DtMesh *mesh,
   const DtPart *p;
   DtPart other;
   int d;
+  if (g->on) dt_diag_where_gathered(g, mine, piece);
   if (!g->on || g->ncuts == 0 || mine->spec || piece->spec ||
       (p = cut_find(g, mine)) == NULL ||
       p->ndim != piece->local->m.ndim) return;

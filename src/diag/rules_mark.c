@@ -8,7 +8,8 @@
 #include <string.h>
 #include "diag/diag_int.h"
 
-static const char *const mark_names[DT_NMARKS] = { "pending", "permuted" };
+static const char *const mark_names[DT_NMARKS] = { "pending", "permuted",
+                                                  "sending" };
 
 int dt_diag_mark_named (const char *name) {
   int i;
@@ -41,6 +42,15 @@ static void pending_read (DtDiag *g, const DtEvent *e) {
                 "a collective with async_op writes it, wait() was not called");
     return;
   }
+}
+
+/* Written while it is still being sent. */
+static void sending_written (DtDiag *g, const DtEvent *e) {
+  if (e->nin < 1 || e->in[0] == NULL || g->nfunc > 0 ||
+      !dt_idset_has(&g->mark[DT_MARK_SENDING], storage(e->in[0]))) return;
+  dt_diag_add(g, e, DT_FIND_ID_SENT_CHANGED, e->in[0], 0, NULL,
+              "a collective or a message with async_op reads it, wait() was not "
+              "called");
 }
 
 /* --- in a balancer's order --- */
@@ -76,6 +86,8 @@ static void permuted_shard (DtDiag *g, const DtEvent *e) {
 const DtDiagRule dt_rules_mark[] = {
   { DT_EV_FUNC, pending_read, NULL, DT_WHEN(mark[DT_MARK_PENDING].n) },
   { DT_EV_OP, pending_read, NULL, DT_WHEN(mark[DT_MARK_PENDING].n) },
+  { DT_EV_OP, sending_written, dt_diag_inplace,
+    DT_WHEN(mark[DT_MARK_SENDING].n) },
   { DT_EV_OP_END, permuted_spread, NULL,
     DT_WHEN(mark[DT_MARK_PERMUTED].n) },
   { DT_EV_FUNC_END, permuted_shard, NULL,

@@ -55,7 +55,8 @@ static void blank_made (DtDiag *g, const DtEvent *e) {
   int i;
   if (e->status != DT_OK || e->backward || g->d->composite) return;
   for (i = 0; i < e->nout; i++)
-    if (e->out[i] && dt_meta_numel(&e->out[i]->local->m) > 0)
+    if (e->out[i] && dt_meta_numel(&e->out[i]->local->m) > 0 &&
+        e->out[i]->local->m.device != DT_DEV_META)
       dt_idset_add(g, &g->blank, e->out[i]->local->storage->id);
 }
 
@@ -67,11 +68,24 @@ bool dt_diag_blank (DtDiag *g, const DtVar *v) {
   return false;
 }
 
-/* Does an in-place operator write its first argument without a look at it? */
+/* Is an argument of this name set? */
+static bool has_set (const DtEvent *e, const char *name) {
+  const DtSchema *sig = e->op->sig;
+  int i;
+  for (i = 0; i < sig->nargs && i < e->args->n; i++)
+    if (strcmp(sig->arg[i].name, name) == 0) return dt_arg_bool(e->args, i);
+  return false;
+}
+
+/* Does an in-place operator write its first argument without a look at it?  It
+** may write some of it only: what is left blank is not told. */
 static bool overwrites (const DtEvent *e) {
-  static const char *const words[] = { "copy_", "zero_", "fill_", "eye_" };
+  static const char *const words[] = { "copy_", "zero_", "fill_", "eye_",
+    "index_put_", "scatter_.src", "scatter_.value", "put_.default" };
   size_t i;
   if (e->op->flags & DT_OP_RANDOM) return true;
+  if (has_set(e, "accumulate") || strstr(e->op->sig->full, "_reduce"))
+    return false;
   for (i = 0; i < sizeof words / sizeof words[0]; i++)
     if (strstr(e->op->sig->full, words[i])) return true;
   return false;
@@ -93,12 +107,24 @@ static void blank_read (DtDiag *g, const DtEvent *e) {
   for (i = 0; i < e->nin; i++) {
     if (e->in[i] == NULL || !dt_diag_blank(g, e->in[i]) || !reads(g, e, i))
       continue;
-    dt_diag_add(g, e, DT_FIND_ID_UNINITIALISED, e->in[i], 0, NULL,
-                "made at %s:%d by %s, nothing was written since",
-                e->in[i]->origin.file ? e->in[i]->origin.file : "",
-                e->in[i]->origin.line, e->in[i]->origin.op
-                ? e->in[i]->origin.op : "?");
+    if (e->in[i]->origin.line > 0)
+      dt_diag_add(g, e, DT_FIND_ID_UNINITIALISED, e->in[i], 0, NULL,
+                  "made at %s:%d by %s, nothing was written since",
+                  e->in[i]->origin.file ? e->in[i]->origin.file : "",
+                  e->in[i]->origin.line, e->in[i]->origin.op
+                  ? e->in[i]->origin.op : "?");
+    else dt_diag_add(g, e, DT_FIND_ID_UNINITIALISED, e->in[i], 0, NULL,
+                     "nothing was written since it was made");
   }
+}
+
+void dt_diag_written (DtDiag *g, const DtVar *v) {
+  dt_idset_del(&g->blank, v->local->storage->id);
+}
+
+/* A gradient is written by backward itself. */
+static void blank_grad (DtDiag *g, const DtEvent *e) {
+  if (e->nout > 0 && e->out[0]) dt_diag_written(g, e->out[0]);
 }
 
 /* The parts of a blank tensor are blank. */
@@ -166,6 +192,7 @@ const DtDiagRule dt_rules_mem[] = {
   { DT_EV_FUNC_END, blank_spread, NULL, DT_WHEN(blank.n) },
   { DT_EV_OP, item, is_item, 0 },
   { DT_EV_OP, blank_read, NULL, DT_WHEN(blank.n) },
+  { DT_EV_GRAD, blank_grad, NULL, DT_WHEN(blank.n) },
   { DT_EV_OP, temp_written, dt_diag_inplace, DT_WHEN(temp.n) },
   { DT_EV_OP_END, blank_made, leaves_blank, 0 },
   { DT_EV_OP_END, temp_made, dt_diag_view, 0 },

@@ -183,7 +183,7 @@ static void addend (DtDiag *g, const DtEvent *e, const DtPartial *was) {
 
 /* --- along a cut dimension --- */
 
-static bool along (const DtEvent *e, uint32_t dims) {
+bool dt_diag_along (const DtEvent *e, uint32_t dims) {
   const DtSchema *sig = e->op->sig;
   const int ndim = e->in[0]->local->m.ndim;
   int64_t v[DT_MAX_NDIM];
@@ -199,6 +199,20 @@ static bool along (const DtEvent *e, uint32_t dims) {
   return false;
 }
 
+bool dt_diag_along_dim (const DtEvent *e, int dim) {
+  const DtSchema *sig = e->op->sig;
+  const int ndim = e->in[0]->local->m.ndim;
+  int64_t v[DT_MAX_NDIM];
+  bool some = false;
+  for (int i = 1; i < sig->nargs && i < e->args->n; i++) {
+    some = some || strcmp(sig->arg[i].name, "dim") == 0;
+    if (strcmp(sig->arg[i].name, "normalized_shape") == 0)
+      return dim >= ndim - dt_arg_ints(e->args, i, v, DT_MAX_NDIM);
+  }
+  return some ? dt_diag_along(e, UINT32_C(1) << dim)
+              : strstr(sig->full, "nll_loss") == NULL;
+}
+
 static void alone (DtDiag *g, const DtEvent *e, uint32_t dims) {
   static const char *const second[] = { "aten.max.dim", "aten.min.dim",
     "aten.topk.default", NULL };
@@ -210,7 +224,7 @@ static void alone (DtDiag *g, const DtEvent *e, uint32_t dims) {
     "aten.median.dim", NULL };
   const bool one = is_op(e, second);
   int i;
-  if ((!one && !is_op(e, all)) || !along(e, dims)) return;
+  if ((!one && !is_op(e, all)) || !dt_diag_along(e, dims)) return;
   for (i = one; i < e->nout; i++)
     if (e->out[i]) made_by(put(g, e->out[i], DT_FATE_ALONE), e);
 }
@@ -224,7 +238,7 @@ static bool picked (DtDiag *g, const DtEvent *e, uint32_t dims) {
   DtPartial *p;
   if ((!first && !is_op(e, any)) || at < 1 || e->in[at] == NULL ||
       e->in[at]->spec || e->in[at]->local->storage->drawn ||
-      !(first ? dims & 1 : along(e, dims))) return false;
+      !(first ? dims & 1 : dt_diag_along(e, dims))) return false;
   p = put(g, e->out[0], DT_FATE_PICKED);
   p->hash = dt_diag_hash(e->in[at]->local, true);
   made_by(p, e);

@@ -51,7 +51,17 @@ static DtShare *put (DtDiag *g, const DtTensor *t, double weight) {
   s->storage = t->storage->id;
   s->version = t->storage->version;
   s->weight = weight;
+  s->total = NAN;
   return s;
+}
+
+/* The rest of what is known of `from` holds of `to`; not its ranks. */
+static void same_as (DtShare *to, const DtShare *from) {
+  to->total = from->total;
+  to->over = from->over;
+  to->averaged = from->averaged;
+  to->divided = from->divided;
+  to->factor = from->factor;
 }
 
 static void claim (DtDiag *g, const DtEvent *e, const DtMesh *mesh, int mdim,
@@ -120,15 +130,38 @@ static double reduced (const DtDiag *g, const DtEvent *e) {
   return is_any(g, e->op, DT_DO_NLL, DT_DO_NLL2D) ? 1 / targets(e) : 1 / n;
 }
 
+/* How much more all elements of a result weigh than one of them. */
+static double gathered (const DtDiag *g, const DtEvent *e) {
+  double n = (double)dt_meta_numel(&e->in[0]->local->m);
+  double m = (double)dt_meta_numel(&e->out[0]->local->m);
+  if (is_any(g, e->op, DT_DO_MEAN, DT_DO_MEAN_DIM) || reduction(e) == 1)
+    return 1;
+  if (is_any(g, e->op, DT_DO_NLL, DT_DO_NLL2D))
+    return e->nin > 1 && e->in[1]
+           ? (double)dt_meta_numel(&e->in[1]->local->m) : NAN;
+  return n / m;
+}
+
 static void made (DtDiag *g, const DtEvent *e) {
   const DtShare *in = find(g, e->in[0]->local, false);
+  DtShare was = { .total = 1 }, *to;
   double w = reduced(g, e);
   if (isnan(w)) return;
   if (in && in->mesh) {         /* those of all ranks, put together */
     claim(g, e, in->mesh, in->mdim, e->in[0], in->weight);
     return;
   }
-  put(g, e->out[0]->local, in ? in->weight * w : w);
+  if (in) was = *in;
+  to = put(g, e->out[0]->local, in ? was.weight * w : w);
+  same_as(to, &was);
+  to->total *= gathered(g, e);
+}
+
+/* Is the new weight, of what was reduced, the old one by a number that was
+** computed, as a norm's, and not the count of ranks? */
+static bool clips (const DtEvent *e, const DtShare *was, double w) {
+  return e->args->n > 1 && !dt_arg_is_number(e->args, 1) &&
+         fabs(w * was->over - was->weight) >= 1e-6 * fabs(was->weight);
 }
 
 /* a * b, a / b, where one is a share and the other a number. */
@@ -136,6 +169,7 @@ static void scaled (DtDiag *g, const DtEvent *e) {
   const bool div = is_any(g, e->op, DT_DO_DIV, DT_DO_DIV_SCALAR);
   const bool own = (e->op->flags & DT_OP_INPLACE) != 0;
   const DtShare *s = find(g, e->in[0]->local, own);
+  DtShare was, *to;
   double x, w = NAN;
   if (s && s->mesh == NULL && second_number(e, &x))
     w = div ? s->weight / x : s->weight * x;
@@ -143,7 +177,36 @@ static void scaled (DtDiag *g, const DtEvent *e) {
            (s = find(g, e->in[1]->local, false)) != NULL && s->mesh == NULL &&
            number_in(e->in[0], &x))
     w = s->weight * x;
-  if (!isnan(w)) put(g, e->out[0]->local, w);
+  if (isnan(w)) return;
+  was = *s;
+  to = put(g, e->out[0]->local, w);
+  same_as(to, &was);
+  if (was.weight != 0 && !(was.over > 0 && clips(e, &was, w)))
+    to->total *= w / was.weight;
+  if (!div) to->factor = true;
+  if (was.over > 0 && fabs(w * was.over - was.weight) < 1e-6 * fabs(was.weight))
+    to->divided = true;
+}
+
+/* Many in place by one number: a list of gradients, divided or clipped. */
+static void scaled_list (DtDiag *g, const DtEvent *e) {
+  const bool div = strncmp(e->op->sig->full, "aten._foreach_div_", 18) == 0;
+  double x;
+  if (!second_number(e, &x) && !number_in(e->in[e->nin - 1], &x)) return;
+  for (int i = 0; i < e->nin; i++) {
+    DtShare *s = e->in[i] && !e->in[i]->spec
+                 ? find(g, e->in[i]->local, true) : NULL;
+    double w;
+    if (s == NULL || s->mesh || s->version == e->in[i]->local->storage->version)
+      continue;
+    w = div ? s->weight / x : s->weight * x;
+    if (s->over > 0 && fabs(w * s->over - s->weight) < 1e-6 * fabs(s->weight))
+      s->divided = true;
+    if (!(s->over > 0 && clips(e, s, w))) s->total *= div ? 1 / x : x;
+    s->factor = s->factor || !div;
+    s->weight = w;
+    s->version = e->in[i]->local->storage->version;
+  }
 }
 
 /* Copied, joined, added: of the shares among the inputs. */
@@ -155,12 +218,15 @@ static void passed (DtDiag *g, const DtEvent *e) {
   double w = 0;
   DtMesh *mesh = NULL;
   int i, n = 0, mdim = 0;
-  DtShare *to;
+  DtShare *to, all = { .total = NAN };
   for (i = copy ? 1 : 0; i < e->nin; i++) {
     if (e->in[i] == NULL) continue;
     s = find(g, e->in[i]->local, own && i == 0);
     if (s == NULL) continue;
     if (n == 0 || add) w = n ? w * SECOND + s->weight : s->weight;
+    if (n == 0) all = *s;
+    else if (add) all.total = NAN;      /* two losses, or two parts of one? */
+    else if (all.total != s->total || all.over != s->over) all.total = NAN;
     mesh = s->mesh;
     mdim = s->mdim;
     n++;
@@ -168,6 +234,7 @@ static void passed (DtDiag *g, const DtEvent *e) {
   if (n == 0) return;
   if (mesh) mesh = dt_mesh_ref(mesh);
   to = put(g, e->out[0]->local, w);
+  same_as(to, &all);
   to->mesh = mesh;
   to->mdim = mdim;
 }
@@ -196,6 +263,21 @@ static void scale_end (DtDiag *g, const DtEvent *e) {
   if (plain(g, e)) scaled(g, e);
 }
 
+static bool scales_list (const DtDiag *g, const DtOpDef *op) {
+  static const char *const names[] = { "aten._foreach_mul_.Scalar",
+    "aten._foreach_mul_.Tensor", "aten._foreach_div_.Scalar",
+    "aten._foreach_div_.Tensor", NULL };
+  (void)g;
+  for (int i = 0; names[i]; i++)
+    if (strcmp(op->sig->full, names[i]) == 0) return true;
+  return false;
+}
+
+static void list_end (DtDiag *g, const DtEvent *e) {
+  if (e->status == DT_OK && e->nin > 0 && !dt_session_no_data(g->s))
+    scaled_list(g, e);
+}
+
 static bool passes (const DtDiag *g, const DtOpDef *op) {
   return is_any(g, op, DT_DO_CAT, DT_DO_ADD) || dt_diag_clones(g, op) ||
          dt_diag_op_is(g, op, DT_DO_COPY);
@@ -210,9 +292,15 @@ static void pass_end (DtDiag *g, const DtEvent *e) {
 static void backward (DtDiag *g, const DtEvent *e) {
   const DtShare *s = NULL;
   g->root = NAN;
+  g->normed = false;
   if (e->nin == 1 && e->in[0] && e->in[0]->spec == NULL)
     s = find(g, e->in[0]->local, false);
-  if (s && s->mesh == NULL) g->root = s->weight;
+  g->root_hash = e->nin == 1 && e->in[0] && e->in[0]->spec == NULL
+                 ? dt_diag_hash(e->in[0]->local, false) : 0;
+  if (s == NULL || s->mesh) return;
+  g->root = s->weight;
+  g->root_total = s->over > 0 ? NAN : s->total;
+  g->root_factor = s->factor;
 }
 
 static void backward_end (DtDiag *g, const DtEvent *e) {
@@ -223,10 +311,27 @@ static void backward_end (DtDiag *g, const DtEvent *e) {
 static void gradient (DtDiag *g, const DtEvent *e) {
   const DtShare *s;
   const DtTensor *t;
+  DtShare *to;
+  double total = g->root_total;
   if (isnan(g->root) || e->nout < 1 || e->out[0] == NULL) return;
   t = e->out[0]->local;
   s = find(g, t, true);
-  put(g, t, s ? s->weight * SECOND + g->root : g->root);
+  if (s) total = s->over > 0 ? NAN : s->total + total;
+  to = put(g, t, s ? s->weight * SECOND + g->root : g->root);
+  to->total = total;
+  to->factor = g->root_factor;
+}
+
+int dt_diag_share_kept (DtDiag *g, const DtTensor *t, int *over) {
+  const DtShare *s = g->nshares > 0 ? find(g, t, false) : NULL;
+  double r;
+  if (s == NULL || s->over < 2 || s->mesh || isnan(s->total)) return 0;
+  *over = s->over;
+  r = s->over;
+  if (fabs(s->total - r) < 1e-4 * r) return 1;
+  if (fabs(s->total * r - 1) < 1e-4 &&
+      ((s->averaged && s->divided) || (r > 2 && !s->factor))) return 2;
+  return 0;
 }
 
 /* --- over the ranks --- */
@@ -259,12 +364,22 @@ static void told_reduced (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
   claim(g, &e, raw->mesh, raw->mdim, in, weight);
 }
 
+/* Is it this rank's mean, or that as one of n?  Other totals, as that of two
+** losses, would be taken for such once they are summed. */
+static bool is_mean (double total, int n) {
+  return fabs(total - 1) < 1e-4 || fabs(total * n - 1) < 1e-4;
+}
+
 void dt_diag_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
                   const DtVar *out) {
   const DtShare *s;
   DtShare *to;
   if (!g->on || g->d->muted || g->d->rec.off) return;
   dt_diag_summed(g, raw, in);
+  dt_diag_train_raw(g, raw, in);
+  dt_diag_where_raw(g, raw, in, out);
+  dt_diag_graph_raw(g, raw, in, out);
+  dt_diag_state_raw(g, raw, in);
   if (g->nshares == 0 ||
       (s = find(g, in->local, false)) == NULL || s->mesh) return;
   if (strcmp(raw->kind, "all_gather") == 0) {
@@ -273,13 +388,25 @@ void dt_diag_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
     to->mdim = raw->mdim;
   } else if (strstr(raw->kind, "reduce") && raw->reduce &&
              (strcmp(raw->reduce, "sum") == 0 ||
-              strcmp(raw->reduce, "avg") == 0))
-    told_reduced(g, raw, in, s->weight);
+              strcmp(raw->reduce, "avg") == 0)) {
+    const DtShare was = *s;
+    const int n = (int)raw->mesh->shape[raw->mdim];
+    told_reduced(g, raw, in, was.weight);
+    to = put(g, out->local, was.weight);
+    same_as(to, &was);
+    to->averaged = strcmp(raw->reduce, "avg") == 0;
+    to->divided = false;
+    if (was.over > 0 || !is_mean(was.total, n))
+      to->total = NAN;          /* over two groups, or of several losses */
+    else if (!to->averaged) to->total *= n;
+    to->over = n;
+  }
 }
 
 const DtDiagRule dt_rules_share[] = {
   { DT_EV_OP_END, reduce_end, reduces, 0 },
   { DT_EV_OP_END, scale_end, scales, DT_WHEN(nshares) },
+  { DT_EV_OP_END, list_end, scales_list, DT_WHEN(nshares) },
   { DT_EV_OP_END, pass_end, passes, DT_WHEN(nshares) },
   { DT_EV_BACKWARD, backward, NULL, 0 },
   { DT_EV_BACKWARD_END, backward_end, NULL, 0 },

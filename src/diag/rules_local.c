@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: MIT
+** diag/rules_local.c: what a rank makes of its own part alone, where the whole
+** is meant (rules_where.c follows the parts).
+**
+** - An operator that normalises along the cut dimension, or a statistic along
+**   it that meets the part again without a reduction between.
+** - Pieces of one part that meet: the whole was cut by rank first and then into
+**   its pieces (queries and keys, gate and up), as no single device cuts it.
+** - Parts that are joined along another dimension than they were cut.
+** - Addends of a sum over ranks that were computed from other inputs, or with
+**   weights that were cut out of other wholes.
+**
+** That the ranks hold other parts is always one of the facts that are claimed:
+** the same slice on every rank is an ordinary program. */
+#include <stdio.h>
+#include <string.h>
+#include "base/hash.h"
+#include "diag/diag_int.h"
+
+static DtEvent at_origin (const DtOrigin *o) {
+  return (DtEvent){ .kind = DT_EV_OP, .text = o->op ? o->op : "",
+                    .file = o->file ? o->file : "", .line = o->line,
+                    .seq = o->seq, .module = "" };
+}
+
+static const char *interned (DtDiag *g, DtBuf *b) {
+  const char *s = b->oom ? NULL : dt_session_intern(g->s, dt_buf_str(b));
+  dt_buf_fini(b);
+  if (s == NULL) dt_error_clear(g->s->cx);
+  return s;
+}
+
+static int ndim (const DtVar *v) { return v->local->m.ndim; }
+
+static bool is_op (const DtEvent *e, const char *const *names) {
+  for (; *names; names++)
+    if (strcmp(e->op->sig->full, *names) == 0) return true;
+  return false;
+}
+
+/* --- along the cut dimension --- */
+
+/* A softmax of a part whose log-sum-exp is taken too, before or after: the
+** parts are merged by it, as in ring attention. */
+static void merge_later (DtDiag *g, DtPlace *w) {
+  w->summed = true;
+  for (int i = 0; w->alone && i < g->nclaim; i++)
+    if (g->claim[i].key == w->alone) g->claim[i].mute = true;
+}
+
+void dt_diag_along_cut (DtDiag *g, const DtEvent *e, DtPlace *w) {
+  static const char *const norms[] = { "aten._softmax.default",
+    "aten._log_softmax.default", "aten.native_layer_norm.default",
+    "aten._fused_rms_norm.default", "aten.rms_norm.default", NULL };
+  static const char *const sums[] = { "aten.logsumexp.default", NULL };
+  const DtFact fact = { false, w->where };
+  const char *what;
+  DtClaim *c;
+  DtBuf b;
+  if (is_op(e, sums)) merge_later(g, w);
+  if (!is_op(e, norms) || w->summed) return;
+  dt_buf_init(&b, g->s->cx);
+  dt_buf_addf(&b, "it goes along dimension %d, of which each rank has %lld of "
+              "%lld; where each part begins", w->dim, (long long)w->len,
+              (long long)w->whole);
+  what = interned(g, &b);
+  c = what ? dt_diag_claim_all(g, e, DT_FIND_ID_PART_ALONE, NULL, -1, 2, 1,
+                               &fact, dt_diag_place_name(g, e->in[0]->id), what)
+           : NULL;
+  if (c && strcmp(e->op->sig->full, norms[0]) == 0) w->alone = c->key;
+}
+
+/* Is `s` a statistic of the part `p`? */
+static bool stat_of (const DtPlace *s, const DtPlace *p) {
+  return (s->kind == DT_PLACE_STAT || s->kind == DT_PLACE_ADDEND ||
+          s->kind == DT_PLACE_BENT) && s->where == p->where &&
+         s->of == p->of && s->len == p->len;
+}
+
+static bool combines (const DtDiag *g, const DtEvent *e) {
+  static const char *const names[] = { "aten.sub.Tensor", NULL };
+  return dt_diag_is(g, e, DT_DO_MUL) || dt_diag_is(g, e, DT_DO_DIV) ||
+         is_op(e, names);
+}
+
+/* Two pieces of one part are multiplied. */
+static void pieces_met (DtDiag *g, const DtEvent *e, const DtPlace *a,
+                        const DtPlace *b) {
+  const DtFact fact = { false, a->first };
+  DtEvent at = at_origin(&b->cut);
+  const char *what;
+  DtBuf t;
+  if (a->first_len == 0 || a->first_len != b->first_len ||
+      a->first_off != b->first_off || a->of != b->of || a->off == b->off ||
+      a->dim != b->dim) return;
+  dt_buf_init(&t, g->s->cx);
+  dt_buf_addf(&t, "each rank cut its part first and then that into pieces, which "
+              "meet at %s:%d; on one device the pieces are of the whole: where "
+              "each part begins", e->file ? e->file : "", e->line);
+  what = interned(g, &t);
+  if (what)
+    dt_diag_claim_all(g, &at, DT_FIND_ID_OTHER_PART, NULL, -1, 3, 1, &fact,
+                      dt_diag_place_name(g, e->in[1]->id), what);
+}
+
+/* What was summed over the ranks is divided by what was not: both go along the
+** same cut. */
+static void divided_alone (DtDiag *g, const DtEvent *e, const DtPlace *a,
+                           const DtPlace *b) {
+  const DtFact fact = { false, b->where };
+  DtEvent at = at_origin(&b->at);
+  const char *what;
+  DtBuf t;
+  if ((b->kind != DT_PLACE_ADDEND && b->kind != DT_PLACE_STAT) ||
+      a->of != b->of || a->where != b->where) return;
+  dt_buf_init(&t, g->s->cx);
+  dt_buf_addf(&t, "a sum along %lld of %lld on each rank, not reduced, divides "
+              "one that was, at %s:%d; where each part begins",
+              (long long)b->len, (long long)b->whole,
+              e->file ? e->file : "", e->line);
+  what = interned(g, &t);
+  if (what)
+    dt_diag_claim_all(g, &at, DT_FIND_ID_PART_ALONE, NULL, -1, 5, 1, &fact,
+                      dt_diag_place_name(g, b->root), what);
+}
+
+void dt_diag_stat_met (DtDiag *g, const DtEvent *e) {
+  const DtPlace *a, *b;
+  DtFact fact = { false, 0 };
+  DtEvent at;
+  const char *what;
+  DtBuf t;
+  if (e->nin < 2 || !combines(g, e)) return;
+  a = dt_diag_place(g, e->in[0]);
+  b = dt_diag_place(g, e->in[1]);
+  if (a == NULL || b == NULL) return;
+  if (a->kind == DT_PLACE_TOTAL && dt_diag_is(g, e, DT_DO_DIV)) {
+    divided_alone(g, e, a, b);
+    return;
+  }
+  if (a->kind == DT_PLACE_PART && b->kind == DT_PLACE_PART) {
+    if (dt_diag_is(g, e, DT_DO_MUL)) pieces_met(g, e, a, b);
+    return;
+  }
+  if (a->kind != DT_PLACE_PART) {
+    const DtPlace *c = a;
+    a = b;
+    b = c;
+  }
+  if (a->kind != DT_PLACE_PART || !stat_of(b, a)) return;
+  at = at_origin(&b->at);
+  fact.hash = a->where;
+  dt_buf_init(&t, g->s->cx);
+  dt_buf_addf(&t, "a statistic along %lld of %lld on each rank meets that part "
+              "at %s:%d, and was not reduced; where each part begins",
+              (long long)a->len, (long long)a->whole,
+              e->file ? e->file : "", e->line);
+  what = interned(g, &t);
+  if (what)
+    dt_diag_claim_all(g, &at, DT_FIND_ID_PART_ALONE, NULL, -1, 4, 1, &fact,
+                      dt_diag_place_name(g, b->root), what);
+}
+
+/* --- queries and keys --- */
+
+static bool apart (int64_t q, int64_t qlen, int64_t qwhole, int64_t k,
+                   int64_t klen, int64_t kwhole) {
+  return q * kwhole >= (k + klen) * qwhole || (q + qlen) * kwhole <= k * qwhole;
+}
+
+/* Every rank claims, also those whose heads belong together: they do not tell
+** it. */
+static void heads_claim (DtDiag *g, const DtEvent *e, const DtPlace *q,
+                         const DtPlace *k, int64_t salt, int nfact,
+                         const DtFact *facts, bool bad) {
+  DtEvent at = at_origin(&k->cut);
+  const char *what;
+  DtClaim *c;
+  DtBuf t;
+  dt_buf_init(&t, g->s->cx);
+  dt_buf_addf(&t, "queries of heads %lld to %lld of %lld meet keys of heads %lld "
+              "to %lld of %lld at %s:%d; where each part begins",
+              (long long)q->off, (long long)(q->off + q->len - 1),
+              (long long)q->whole, (long long)k->off,
+              (long long)(k->off + k->len - 1), (long long)k->whole,
+              e->file ? e->file : "", e->line);
+  what = interned(g, &t);
+  if (what == NULL) return;
+  c = dt_diag_claim_all(g, &at, DT_FIND_ID_OTHER_PART, NULL, -1, salt, nfact,
+                        facts, dt_diag_place_name(g, e->in[1]->id), what);
+  if (c) c->mute = !bad;
+}
+
+static bool is_causal (const DtEvent *e) {
+  const DtSchema *sig = e->op->sig;
+  for (int i = 0; i < sig->nargs && i < e->args->n; i++)
+    if (strcmp(sig->arg[i].name, "is_causal") == 0)
+      return dt_arg_bool(e->args, i);
+  return false;
+}
+
+/* A part of the queries, masked as if it began where the keys do. */
+static void causal (DtDiag *g, const DtEvent *e, const DtPlace *q) {
+  const DtFact fact = { false, q->where };
+  if (!is_causal(e) || q->dim != ndim(e->in[0]) - 2 ||
+      e->in[1]->local->m.shape[q->dim] != q->whole) return;
+  dt_diag_claim_all(g, e, DT_FIND_ID_COUNTED_ALIKE, NULL, -1, 5, 1, &fact,
+                    dt_diag_place_name(g, e->in[0]->id), "is_causal counts the "
+                    "queries of each rank from 0, the keys are all of them; "
+                    "where each part begins");
+}
+
+void dt_diag_heads_met (DtDiag *g, const DtEvent *e) {
+  const DtPlace *q = dt_diag_place_of(g, e, 0, DT_PLACE_PART);
+  const DtPlace *k = dt_diag_place_of(g, e, 1, DT_PLACE_PART);
+  DtFact facts[2];
+  if (q == NULL || e->nin < 2 || e->in[1] == NULL || e->in[1]->spec) return;
+  if (k == NULL) { causal(g, e, q); return; }
+  if (q->dim != k->dim || q->dim != ndim(e->in[0]) - 3) return;
+  facts[0] = (DtFact){ false, dt_hash_u64(q->where, k->where) | 1 };
+  if (q->first_len == 0 || k->first_len == 0) {
+    heads_claim(g, e, q, k, 6, 1, facts,
+                apart(q->off, q->len, q->whole, k->off, k->len, k->whole));
+    return;
+  }
+  facts[1] = (DtFact){ true, dt_hash_u64(q->first, k->first) | 1 };
+  heads_claim(g, e, q, k, 7, 2, facts,        /* cut into pieces, then by rank */
+              apart(q->off - q->first_off, q->len, q->first_len,
+                    k->off - k->first_off, k->len, k->first_len));
+  facts[0] = (DtFact){ false, q->first };
+  heads_claim(g, e, q, k, 8, 1, facts,        /* by rank, then into pieces */
+              q->of == k->of && q->first_off == k->first_off &&
+              apart(q->off, q->len, q->whole, k->off, k->len, k->whole));
+}
+
+/* --- joined --- */
+
+static void joined_claim (DtDiag *g, const DtEvent *e, const DtPlace *w,
+                          int64_t salt) {
+  const DtFact fact = { false, w->where };
+  const char *what;
+  DtBuf t;
+  dt_buf_init(&t, g->s->cx);
+  dt_buf_addf(&t, "each rank has %lld of %lld along dimension %d, and they are "
+              "put behind each other along another; where each part begins",
+              (long long)w->len, (long long)w->whole, w->dim);
+  what = interned(g, &t);
+  if (what)
+    dt_diag_claim_all(g, e, DT_FIND_ID_PART_ORDER, NULL, -1, salt, 1, &fact,
+                      dt_diag_place_name(g, e->out[0]->id), what);
+}
+
+void dt_diag_stacked_view (DtDiag *g, const DtEvent *e, const DtPlace *w) {
+  const DtMeta *z = &e->out[0]->local->m;
+  if (strcmp(e->op->sig->full, "aten.view.default") == 0 && z->ndim == w->columns
+      && w->dim > 0 && w->dim < z->ndim && z->shape[w->dim] == w->whole)
+    joined_claim(g, e, w, 9);
+}
+
+/* Halves of one part, or of what was counted, put side by side, as rotary
+** embeddings do: along another dimension than the part was cut. */
+static void side_by_side (DtDiag *g, const DtEvent *e, const DtPlace *w) {
+  const bool stack = strcmp(e->op->sig->full, "aten.stack.default") == 0;
+  int64_t dim = e->args->n > 1 ? dt_arg_int(e->args, 1) : 0;
+  DtPlace to = *w;
+  for (int i = 1; i < e->nin; i++) {
+    const DtPlace *o = dt_diag_place_of(g, e, i, w->kind);
+    if (o == NULL || o->dim != w->dim || o->where != w->where ||
+        o->len != w->len) return;
+  }
+  if (dim < 0) dim += ndim(e->out[0]);
+  if (w->kind == DT_PLACE_PART) {
+    if (!stack && dim == w->dim) return;
+    if (stack && dim <= w->dim) to.dim++;
+  }
+  dt_diag_place_put(g, e->out[0], &to);
+}
+
+void dt_diag_joined (DtDiag *g, const DtEvent *e) {
+  const DtPlace *any = dt_diag_place(g, e->in[0]);
+  const DtPlace *w = dt_diag_place_of(g, e, 0, DT_PLACE_GATHERED);
+  int64_t dim = e->args->n > 1 ? dt_arg_int(e->args, 1) : 0;
+  if (any && (any->kind == DT_PLACE_PART || any->kind == DT_PLACE_COUNTED))
+    side_by_side(g, e, any);
+  if (w == NULL || e->nin < 2 || !dt_diag_op_is(g, e->op, DT_DO_CAT)) return;
+  for (int i = 1; i < e->nin; i++)
+    if (!dt_diag_place_of(g, e, i, DT_PLACE_GATHERED)) return;
+  if (dim < 0) dim += ndim(e->in[0]);
+  if (dim != w->dim && w->len * e->nin == w->whole) joined_claim(g, e, w, 10);
+}
+
+void dt_diag_where_gathered (DtDiag *g, const DtVar *mine, const DtVar *piece) {
+  const DtPlace *w = g->nplaces ? dt_diag_place(g, mine) : NULL;
+  DtPlace to;
+  if (w == NULL || w->kind != DT_PLACE_PART || piece->spec) return;
+  to = *w;
+  to.kind = DT_PLACE_GATHERED;
+  dt_diag_place_put(g, piece, &to);
+}
+
+/* --- slices of an order drawn by each rank --- */
+
+void dt_diag_sliced (DtDiag *g, const DtEvent *e) {
+  const DtVar *v = e->in[0], *out = e->out[0];
+  DtFact facts[2];
+  if (v->origin.op == NULL || out == NULL ||
+      strncmp(v->origin.op, "aten.randperm", 13) != 0 ||
+      v->local->storage->drawn || ndim(v) != 1 ||
+      dt_meta_numel(&out->local->m) >= dt_meta_numel(&v->local->m)) return;
+  facts[0] = (DtFact){ false, dt_diag_sample(v->local) };
+  facts[1] = (DtFact){ false, (uint64_t)out->local->offset + 1 };
+  dt_diag_claim_all(g, e, DT_FIND_ID_OTHER_WHOLE, NULL, -1, 11, 2, facts,
+                    dt_diag_place_name(g, v->id), "each rank takes its part of an "
+                    "order that it drew itself: items are taken twice or not at "
+                    "all; the orders");
+}
+
+/* --- to the other ranks --- */
+
+static void sources (DtDiag *g, const DtRecRaw *raw, const DtPlace *w) {
+  const DtFact fed[2] = { { false, w->fed }, { false, w->where } };
+  const DtFact src[2] = { { false, w->src }, { false, w->where } };
+  DtEvent at = at_origin(&w->fed_at);
+  dt_diag_claim_all(g, &at, DT_FIND_ID_INPUTS_APART, raw->mesh, raw->mdim, 12,
+                    2, fed, dt_diag_place_name(g, w->fed_id), "what is multiplied "
+                    "with the columns of each rank; the results are put together");
+  at = at_origin(&w->cut);
+  if (w->columns)
+    dt_diag_claim_all(g, &at, DT_FIND_ID_OTHER_WHOLE, raw->mesh, raw->mdim, 13,
+                      2, src, dt_diag_place_name(g, w->of), "what each rank cut "
+                      "its columns out of");
+}
+
+void dt_diag_local_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
+                        const DtVar *out, const DtPlace *w) {
+  const bool sum = strstr(raw->kind, "reduce") && raw->reduce &&
+                   strcmp(raw->reduce, "sum") == 0;
+  const bool gather = strcmp(raw->kind, "all_gather") == 0;
+  DtFact facts[2] = { { true, w->added }, { false, w->where } };
+  DtEvent at = at_origin(&w->at);
+  DtPlace to = *w;
+  if ((gather && w->kind == DT_PLACE_PART && w->columns) ||
+      (sum && (w->kind == DT_PLACE_ADDEND || w->kind == DT_PLACE_BIASED ||
+               w->kind == DT_PLACE_BENT))) sources(g, raw, w);
+  if (sum && w->kind == DT_PLACE_BIASED)
+    dt_diag_claim_all(g, &at, DT_FIND_ID_ADDED_EACH, raw->mesh, raw->mdim, 14, 2,
+                      facts, dt_diag_place_name(g, in->id),
+                      "what is added to each addend");
+  if (sum && w->kind == DT_PLACE_ADDEND && out) {
+    to.kind = DT_PLACE_TOTAL;
+    dt_diag_place_put(g, out, &to);
+  }
+  if (gather && w->kind == DT_PLACE_PART && out && w->dim > 0 &&
+      ndim(out) == ndim(in)) {
+    to.kind = DT_PLACE_STACKED;
+    to.columns = ndim(in);
+    dt_diag_place_put(g, out, &to);
+  }
+}

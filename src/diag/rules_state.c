@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT
+** diag/rules_state.c: what a module keeps beside its parameters, and what was
+** loaded.
+**
+** - A buffer that each rank updates from its own data, and that its forward
+**   reads, where the parameters are kept equal.
+** - A broadcast from a rank that loaded nothing, over what another has loaded.
+** - Dropout that hits the same places on all parts of one activation. */
+#include <string.h>
+#include "base/hash.h"
+#include "diag/diag_int.h"
+
+/* --- buffers --- */
+
+void dt_diag_buffer (DtDiag *g, const DtVar *v, const char *name) {
+  DtBuffer *b;
+  const char *own;
+  if (!g->on || v->spec || g->nbuffers == DT_BUFFERS ||
+      !dt_dtype_is_float((DtDtype)v->local->m.dtype)) return;
+  own = dt_session_intern(g->s, name);
+  if (own == NULL) { dt_error_clear(g->s->cx); return; }
+  b = &g->buffer[g->nbuffers++];
+  *b = (DtBuffer){ .storage = v->local->storage->id, .name = own,
+                   .version = v->local->storage->version };
+}
+
+static DtBuffer *find (DtDiag *g, const DtVar *v) {
+  for (int i = 0; i < g->nbuffers; i++)
+    if (g->buffer[i].storage == v->local->storage->id) return &g->buffer[i];
+  return NULL;
+}
+
+/* A batch norm reads its statistics to update them: rules_train.c looks at
+** what it does in evaluation. */
+static bool reads (const DtDiag *g, const DtOpDef *op) {
+  return !dt_diag_inplace(g, op) && !dt_diag_view(g, op) &&
+         strstr(op->sig->full, "batch_norm") == NULL;
+}
+
+static void read (DtDiag *g, const DtEvent *e) {
+  if (e->status != DT_OK || e->backward || dt_session_no_data(g->s)) return;
+  for (int i = 0; i < e->nin; i++) {
+    DtBuffer *b = e->in[i] && !e->in[i]->spec ? find(g, e->in[i]) : NULL;
+    if (b == NULL || b->version == e->in[i]->local->storage->version) continue;
+    b->used = dt_diag_sample(e->in[i]->local);
+    b->at = (DtOrigin){ .op = e->op->sig->full, .file = e->file,
+                        .line = e->line, .seq = e->seq };
+  }
+}
+
+static const DtLearn *any_reduced (const DtDiag *g) {
+  for (int i = 0; i < g->nlearn; i++)
+    if (g->learn[i].reduced && g->learn[i].last) return &g->learn[i];
+  return NULL;
+}
+
+void dt_diag_state (DtDiag *g) {
+  const DtLearn *l = g->over ? any_reduced(g) : NULL;
+  if (l == NULL || g->moved || g->averaged) return;
+  for (int i = 0; i < g->nbuffers; i++) {
+    const DtBuffer *b = &g->buffer[i];
+    const DtFact facts[2] = { { false, b->used }, { true, l->last } };
+    DtEvent e = { .kind = DT_EV_OP, .text = b->at.op, .file = b->at.file,
+                  .line = b->at.line, .seq = b->at.seq, .module = "" };
+    if (b->at.line > 0)
+      dt_diag_claim_all(g, &e, DT_FIND_ID_STATE_APART, g->over, g->over_dim,
+                        100 + i, 2, facts, b->name, "a buffer that was written, "
+                        "where it is read; the parameters are the same");
+  }
+}
+
+/* --- what was loaded --- */
+
+void dt_diag_loaded (DtDiag *g, const DtVar *v) {
+  if (g->on && !v->spec) dt_idset_add(g, &g->loaded, v->local->storage->id);
+}
+
+/* Only one rank read the checkpoint, and another one's values are sent. */
+void dt_diag_state_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in) {
+  const bool loaded = dt_idset_has(&g->loaded, in->local->storage->id);
+  const bool src = raw->mesh->coord[raw->mdim] == raw->root;
+  DtFact fact = { false, loaded ? 3 : 2 };
+  DtOrigin here;
+  DtEvent e;
+  DtClaim *c;
+  if (strcmp(raw->kind, "broadcast") != 0 || g->s->backward) return;
+  dt_idset_del(&g->loaded, in->local->storage->id);
+  if (src && loaded) return;            /* then there is no claim of all */
+  here = dt_diag_here(g, raw->kind);
+  e = (DtEvent){ .kind = DT_EV_COLL, .text = raw->kind, .file = here.file,
+                 .line = here.line, .seq = here.seq, .module = "" };
+  c = dt_diag_claim_all(g, &e, DT_FIND_ID_LOAD_DROPPED, raw->mesh, raw->mdim, 0,
+                        1, &fact, dt_diag_name(g, in), "was it loaded here? the "
+                        "source of the broadcast did not load it");
+  if (c) c->quiet = !loaded;
+}
+
+/* --- dropout --- */
+
+static void dropped (DtDiag *g, const DtEvent *e) {
+  const DtPlace *w = e->nin > 0 && g->nplaces ? dt_diag_place(g, e->in[0]) : NULL;
+  DtFact facts[2];
+  if (e->status != DT_OK || e->backward || w == NULL || !w->columns ||
+      w->kind != DT_PLACE_PART || e->nout < 2 || e->out[1] == NULL ||
+      e->out[1]->local->storage->drawn) return;
+  facts[0] = (DtFact){ true, dt_diag_sample(e->out[1]->local) };
+  facts[1] = (DtFact){ false, w->where };
+  dt_diag_claim_all(g, e, DT_FIND_ID_SAME_MASK, NULL, -1, 0, 2, facts,
+                    dt_diag_place_name(g, e->in[0]->id), "what is dropped of the "
+                    "columns of each rank");
+}
+
+static bool drops (const DtDiag *g, const DtOpDef *op) {
+  (void)g;
+  return strcmp(op->sig->full, "aten.native_dropout.default") == 0;
+}
+
+const DtDiagRule dt_rules_state[] = {
+  { DT_EV_OP_END, read, reads, DT_WHEN(nbuffers) },
+  { DT_EV_OP_END, dropped, drops, DT_WHEN(nplaces) },
+  { 0, NULL, NULL, 0 }
+};

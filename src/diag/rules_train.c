@@ -1,0 +1,510 @@
+/* SPDX-License-Identifier: MIT
+** diag/rules_train.c: training by hand: plain parameters that all ranks hold.
+**
+** Of each plain leaf that gets a gradient a hash of a few of its values is kept
+** at its first gradient and after its last update, and one of the gradient, as
+** it came from backward and as it was when the parameter was updated.  Across
+** the ranks over which gradients are reduced: equal at first, another gradient,
+** not equal in the end: its gradient was not reduced.  Never equal, but the same
+** gradient after a reduction: the copies began apart.  All gradients equal
+** before a reduction: every rank has the same batch.  A program that moves
+** activations between ranks (pipelines, experts) or averages parameters means
+** them to differ: nothing is said of it.
+**
+** Values that are all the same (zeros, ones) are equal by chance: no evidence. */
+#include <stdio.h>
+#include <string.h>
+#include "base/hash.h"
+#include "diag/diag_int.h"
+
+uint64_t dt_diag_sample (const DtTensor *t) {
+  enum { FEW = 64 };
+  const DtMeta *m = &t->m;
+  const int64_t n = dt_meta_numel(m);
+  const int64_t size = (int64_t)dt_dtype_size((DtDtype)m->dtype);
+  const int64_t step = n > FEW ? n / FEW | 1 : 1;
+  int64_t i;
+  const char *p = dt_tensor_cdata(t), *first = NULL;
+  uint64_t h = dt_hash_u64(DT_HASH_SEED, (uint64_t)n);
+  bool same = true;
+  if (p == NULL || n < 2) return 0;
+  for (i = 0; i < n; i += step) {
+    int64_t rest = i, off = 0;
+    const char *at;
+    for (int d = m->ndim - 1; d >= 0; d--) {
+      off += rest % m->shape[d] * m->stride[d];
+      rest /= m->shape[d];
+    }
+    at = p + off * size;
+    if (first == NULL) first = at;
+    else if (memcmp(first, at, (size_t)size) != 0) same = false;
+    h = dt_hash_bytes(h, at, (size_t)size);
+  }
+  return same ? 0 : h | 1;
+}
+
+static uint64_t sample (const DtTensor *t) { return dt_diag_sample(t); }
+
+static DtLearn *by_storage (DtDiag *g, int64_t storage) {
+  int i = g->learn_at[(uint64_t)storage % DT_LEARN_SLOTS] - 1;
+  return i >= 0 && g->learn[i].storage == storage ? &g->learn[i] : NULL;
+}
+
+static DtLearn *by_grad (DtDiag *g, int64_t storage) {
+  int i = g->grad_at[(uint64_t)storage % DT_LEARN_SLOTS] - 1;
+  return i >= 0 && g->learn[i].grad == storage ? &g->learn[i] : NULL;
+}
+
+void dt_diag_learn_free (DtDiag *g) {
+  dt_mesh_unref(g->s->cx, g->over);
+  dt_free(g->s->cx, g->learn);
+  g->over = NULL;
+  g->learn = NULL;
+  g->nlearn = g->nlow = 0;
+  g->moved = g->averaged = g->idle = g->normed = false;
+  g->idle_at.line = 0;
+  memset(g->learn_at, 0, sizeof g->learn_at);
+  memset(g->grad_at, 0, sizeof g->grad_at);
+  memset(g->low, 0, sizeof g->low);
+}
+
+static DtLearn *begin (DtDiag *g, const DtEvent *e, const DtVar *p) {
+  const int64_t id = p->local->storage->id;
+  const char *name;
+  DtLearn *l;
+  if (g->learn == NULL &&
+      (g->learn = DT_NEWN(g->s->cx, DtLearn, DT_LEARNS)) == NULL) {
+    dt_error_clear(g->s->cx);
+    return NULL;
+  }
+  if (g->nlearn == DT_LEARNS ||
+      g->learn_at[(uint64_t)id % DT_LEARN_SLOTS] != 0) return NULL;
+  l = &g->learn[g->nlearn++];
+  g->learn_at[(uint64_t)id % DT_LEARN_SLOTS] = g->nlearn;
+  l->storage = id;
+  l->version = p->local->storage->version;
+  l->start = l->last = sample(p->local);
+  l->drawn = p->local->storage->drawn;
+  l->made = p->origin;
+  l->param = p->is_param;
+  l->clipped = DT_HASH_SEED;
+  name = dt_session_intern(g->s, dt_diag_name(g, p));
+  if (name == NULL) dt_error_clear(g->s->cx);
+  l->name = name ? name : "";
+  l->file = e->file;
+  l->line = e->line;
+  return l;
+}
+
+/* A gradient came. */
+static void gradient (DtDiag *g, const DtEvent *e) {
+  const DtVar *p = e->nin > 0 ? e->in[0] : NULL;
+  const DtVar *d = e->nout > 0 ? e->out[0] : NULL;
+  const DtTensor *t;
+  DtLearn *l;
+  if (p == NULL || d == NULL || p->spec || d->spec ||
+      !dt_dtype_is_float((DtDtype)p->local->m.dtype) ||
+      dt_session_no_data(g->s)) return;
+  l = by_storage(g, p->local->storage->id);
+  if (l == NULL && (l = begin(g, e, p)) == NULL) return;
+  t = d->local;
+  l->came_often++;
+  if (l->came == 0) {
+    l->came = sample(t);
+    l->gdrawn = t->storage->drawn;
+    l->loss = g->root_hash;
+  }
+  if (l->grad != t->storage->id) l->sums = 0;
+  else if (l->sums > 0) l->added = true;        /* to what was summed */
+  l->grad = t->storage->id;
+  g->grad_at[(uint64_t)l->grad % DT_LEARN_SLOTS] = (int)(l - g->learn) + 1;
+}
+
+/* Nothing came of an update: it was too small for the type's digits. */
+static void unchanged (DtDiag *g, const DtEvent *e, const DtVar *v, DtLearn *l) {
+  enum { OFTEN = 2 };
+  const DtDtype type = (DtDtype)v->local->m.dtype;
+  if ((type != DT_BF16 && type != DT_F16) || v->grad == NULL || v->grad->spec ||
+      dt_diag_sample(v->grad->local) == 0 || !dt_diag_is(g, e, DT_DO_ADD)) return;
+  for (int i = 0; i < e->op->sig->nargs && i < e->args->n; i++)
+    if (strcmp(e->op->sig->arg[i].name, "alpha") == 0 &&
+        dt_arg_float(e->args, i) == 0) return;
+  if (++l->lost == OFTEN && l->steps == OFTEN)
+    dt_diag_add(g, e, DT_FIND_ID_LOST_UPDATE, v, 0, NULL, "%d updates with a "
+                "gradient changed none of its values in %s", (int)OFTEN,
+                dt_dtype_info(type)->name);
+}
+
+/* A gradient is multiplied or divided by a number after a norm was taken. */
+static void scaled (DtDiag *g, const DtEvent *e, DtLearn *l) {
+  const bool div = dt_diag_is(g, e, DT_DO_DIV) ||
+                   dt_diag_is(g, e, DT_DO_DIV_SCALAR);
+  const DtVar *by = e->nin > 1 ? e->in[e->nin - 1] : NULL;
+  double x = 1;
+  if (!g->normed || (!div && !dt_diag_is(g, e, DT_DO_MUL) &&
+                     !dt_diag_is(g, e, DT_DO_MUL_SCALAR))) return;
+  if (e->args->n > 1 && dt_arg_is_number(e->args, 1))
+    x = dt_arg_float(e->args, 1);
+  else if (by && !by->spec && dt_meta_numel(&by->local->m) == 1 &&
+           dt_tensor_has_data(by->local))
+    x = dt_tensor_get(by->local, (int64_t[DT_MAX_NDIM]){ 0 }).re;
+  if (x == 1) return;
+  l->clipped = dt_hash_bytes(l->clipped, &x, sizeof x);
+  if (l->clip.line == 0)
+    l->clip = (DtOrigin){ .op = e->op->sig->full, .file = e->file,
+                          .line = e->line, .seq = e->seq };
+}
+
+static void norm_taken (DtDiag *g, const DtEvent *e) {
+  for (int i = 0; i < e->nin && !g->normed; i++)
+    g->normed = e->in[i] && !e->in[i]->spec &&
+                by_grad(g, e->in[i]->local->storage->id) != NULL;
+}
+
+static bool takes_norm (const DtDiag *g, const DtOpDef *op) {
+  static const char *const names[] = { "aten.linalg_vector_norm.default",
+    "aten.norm.", "aten._foreach_norm.", "aten.pow.Tensor_Scalar",
+    "aten.square.", "aten.dot.", "aten.abs.", "aten.mul.Tensor", NULL };
+  (void)g;
+  for (int i = 0; names[i]; i++)
+    if (strncmp(op->sig->full, names[i], strlen(names[i])) == 0) return true;
+  return false;
+}
+
+/* An update of a parameter, or a change of a gradient. */
+static void written (DtDiag *g, const DtEvent *e) {
+  int i;
+  if (e->status != DT_OK || e->backward || dt_session_no_data(g->s)) return;
+  for (i = 0; i < e->nin; i++) {
+    const DtVar *v = e->in[i];
+    DtLearn *l = v && !v->spec ? by_storage(g, v->local->storage->id) : NULL;
+    if (l != NULL && l->version != v->local->storage->version) {
+      if (l->step.line == 0) {
+        l->step = (DtOrigin){ .op = e->op->sig->full, .file = e->file,
+                              .line = e->line, .seq = e->seq };
+        if (v->grad && !v->grad->spec) {
+          l->used = sample(v->grad->local);
+          l->kept = (uint64_t)dt_diag_share_kept(g, v->grad->local, &l->over);
+        }
+      }
+      l->steps++;
+      if (sample(v->local) == l->last) unchanged(g, e, v, l);
+      l->version = v->local->storage->version;
+      l->last = sample(v->local);
+    } else if (v && !v->spec &&
+               (l = by_grad(g, v->local->storage->id)) != NULL && i == 0 &&
+               !dt_diag_is(g, e, DT_DO_COPY)) {
+      scaled(g, e, l);
+      l->sums = 0;              /* divided, cleared, clipped */
+      l->added = false;
+    }
+  }
+}
+
+/* --- collectives --- */
+
+void dt_diag_train_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in) {
+  const bool sum = raw->reduce && strcmp(raw->reduce, "sum") == 0;
+  DtLearn *l;
+  if (strstr(raw->kind, "all_to_all")) g->moved = true;
+  if (strcmp(raw->kind, "broadcast") == 0 &&
+      (l = by_storage(g, in->local->storage->id)) != NULL) l->synced = true;
+  if (g->nlearn == 0 || in->spec ||
+      !dt_dtype_is_float((DtDtype)in->local->m.dtype) ||
+      strstr(raw->kind, "reduce") == NULL ||
+      !(sum || (raw->reduce && strcmp(raw->reduce, "avg") == 0))) return;
+  if ((l = by_storage(g, in->local->storage->id)) != NULL) {
+    g->averaged = true;         /* parameters themselves */
+    return;
+  }
+  if (raw->mesh->shape[raw->mdim] > 1 &&
+      (dt_meta_numel(&in->local->m) > 1 || g->over == NULL)) {
+    dt_mesh_unref(g->s->cx, g->over);
+    g->over = dt_mesh_ref(raw->mesh);
+    g->over_dim = raw->mdim;
+  }
+  if ((l = by_grad(g, in->local->storage->id)) == NULL) return;
+  l->reduced = true;
+  if (sum && l->sums > 0 && l->added)
+    dt_diag_tell(g, DT_FIND_ID_SUMMED_TWICE, NULL, raw->kind,
+                 "backward added to a gradient that was summed over the ranks, "
+                 "then all of it is summed again");
+  if (sum) {
+    l->sums++;
+    l->added = false;
+  }
+}
+
+void dt_diag_reduced (DtDiag *g, const DtVar *p, DtMesh *mesh, int mdim) {
+  DtLearn *l = g->nlearn > 0 && !p->spec ? by_storage(g, p->local->storage->id)
+                                         : NULL;
+  if (l == NULL || !g->on || g->d->muted || mesh->shape[mdim] < 2) return;
+  l->reduced = true;
+  dt_mesh_unref(g->s->cx, g->over);
+  g->over = dt_mesh_ref(mesh);
+  g->over_dim = mdim;
+}
+
+int64_t dt_diag_updates (const DtDiag *g) {
+  int64_t n = 0;
+  for (int i = 0; i < g->nlearn; i++) n += g->learn[i].steps;
+  return n;
+}
+
+void dt_diag_step (DtDiag *g, int n, const DtVar *p) {
+  const DtLearn *l = p && !p->spec && g->nlearn > 0
+                     ? by_storage(g, p->local->storage->id) : NULL;
+  DtEvent e;
+  if (!g->on || g->d->muted || g->nlearn == 0 || p == NULL) return;
+  if (l == NULL) {
+    g->idle = g->idle || n > 0;
+    if (n > 0 && g->idle_at.line == 0) g->idle_at = dt_diag_here(g, "step");
+    return;
+  }
+  if (n > 0 || l->steps > 0) return;
+  g->idle_at = dt_diag_here(g, "step");
+  e = (DtEvent){ .kind = DT_EV_OP, .text = "step", .file = g->idle_at.file,
+                 .line = g->idle_at.line, .seq = g->s->seq, .module = "" };
+  dt_diag_add(g, &e, DT_FIND_ID_NOTHING_STEPPED, p, 0, NULL, "none of the "
+              "optimizer's parameters has a gradient; backward gave one at "
+              "%s:%d", l->file, l->line);
+}
+
+void dt_diag_moved (DtDiag *g) { g->moved = true; }
+
+/* --- when somebody asks --- */
+
+static const char *words (DtDiag *g, const DtLearn *l, const char *fmt) {
+  DtBuf b;
+  const char *s = NULL;
+  dt_buf_init(&b, g->s->cx);
+  dt_buf_addf(&b, fmt, *l->name ? l->name : "a parameter",
+              l->file ? l->file : "", l->line);
+  if (!b.oom) s = dt_session_intern(g->s, dt_buf_str(&b));
+  dt_buf_fini(&b);
+  if (s == NULL) dt_error_clear(g->s->cx);
+  return s;
+}
+
+static DtEvent at_origin (const DtOrigin *o) {
+  return (DtEvent){ .kind = DT_EV_OP, .text = o->op ? o->op : "update",
+                    .file = o->file ? o->file : "", .line = o->line,
+                    .seq = o->seq, .module = "" };
+}
+
+static void drifted (DtDiag *g, const DtLearn *l, int64_t nr) {
+  const DtFact facts[3] = { { false, l->last }, { true, l->start },
+                            { false, l->came } };
+  DtEvent e = at_origin(&l->step);
+  const char *what;
+  if (l->step.line == 0 || l->drawn || l->start == 0 || l->last == 0 ||
+      l->came == 0) return;
+  what = words(g, l, "%s was equal; its gradient, from %s:%d, is another on "
+                     "each rank and was not reduced");
+  if (what) dt_diag_claim_all(g, &e, DT_FIND_ID_DRIFT, g->over, g->over_dim, nr,
+                              3, facts, l->name, what);
+}
+
+static void began_apart (DtDiag *g, const DtLearn *l, int64_t nr) {
+  const DtFact facts[3] = { { false, l->start }, { false, l->came },
+                            { true, l->used } };
+  DtEvent e = at_origin(&l->made);
+  const char *what;
+  if (l->start == 0 || l->came == 0 || l->used == 0) return;
+  what = words(g, l, "%s when its first gradient came at %s:%d");
+  if (what) dt_diag_claim_all(g, &e, DT_FIND_ID_NEVER_EQUAL, g->over,
+                              g->over_dim, nr, 3, facts, l->name, what);
+}
+
+/* Each rank's loss is a mean of its own; is its gradient the mean of all? */
+static void kept (DtDiag *g, const DtLearn *l, int64_t nr) {
+  const bool twice = l->kept == 2;
+  const DtFact facts[2] = { { false, l->loss }, { true, l->kept } };
+  DtEvent e = at_origin(&l->step);
+  const char *what;
+  if (l->kept == 0 || l->loss == 0) return;
+  what = words(g, l, twice
+    ? "%s: each rank's loss counts for one of the ranks already when backward "
+      "gives its gradient at %s:%d, and the average divides by them again; the "
+      "losses"
+    : "%s: each rank's loss is a mean over its own part, the gradients from "
+      "%s:%d are summed over the ranks and not divided; the losses");
+  if (what)
+    dt_diag_claim_all(g, &e, twice ? DT_FIND_ID_DIVIDED_TWICE
+                      : DT_FIND_ID_SUMMED_MEANS, g->over, g->over_dim, nr, 2,
+                      facts, l->name, what);
+}
+
+/* A parameter that was equal, and its gradient too: but for how often it was
+** updated. */
+static void steps_apart (DtDiag *g, const DtLearn *l, int64_t nr) {
+  const DtFact facts[3] = { { false, (uint64_t)l->steps + 1 },
+                            { true, l->start }, { false, l->last } };
+  DtEvent e = { .kind = DT_EV_GRAD, .text = "backward", .file = l->file,
+                .line = l->line, .module = "", .backward = true };
+  const char *what;
+  DtClaim *c;
+  if (l->drawn || !l->reduced || l->synced) return;
+  what = words(g, l, "%s: how often it was updated with its gradient, which is "
+                     "reduced, from %s:%d");
+  c = what ? dt_diag_claim_all(g, &e, DT_FIND_ID_STEPS_APART, g->over,
+                               g->over_dim, nr, 3, facts, l->name, what) : NULL;
+  if (c && l->step.line > 0) {          /* told where it was updated */
+    c->op = l->step.op;
+    c->file = l->step.file;
+    c->line = l->step.line;
+    c->seq = l->step.seq;
+  } else if (c) c->quiet = true;
+}
+
+/* Clipped by a norm that each rank took of what it has. */
+static void clipped (DtDiag *g, const DtLearn *l, int64_t nr) {
+  const DtFact fact = { false, l->clipped };
+  DtEvent e = { .kind = DT_EV_GRAD, .text = "clip", .file = l->file,
+                .line = l->line, .module = "" };
+  const char *what = words(g, l, "the gradient of %s, from %s:%d, is scaled by "
+                           "another number on each rank, after a norm was taken");
+  DtClaim *c;
+  if (what == NULL || l->gdrawn) return;
+  c = dt_diag_claim_all(g, &e, DT_FIND_ID_LOCAL_CLIP, g->over, g->over_dim, nr,
+                        1, &fact, l->name, what);
+  if (c == NULL) return;
+  c->quiet = l->clip.line == 0;         /* not on this rank */
+  if (c->quiet) return;
+  c->op = l->clip.op;
+  c->file = l->clip.file;
+  c->line = l->clip.line;
+  c->seq = l->clip.seq;
+}
+
+/* Some parameters get gradients and no update, and an optimizer has some that
+** get none: it was made before they were replaced. */
+static void left_behind (DtDiag *g) {
+  const DtLearn *lost = NULL;
+  DtEvent e = at_origin(&g->idle_at);
+  bool some = false;
+  for (int i = 0; i < g->nlearn; i++) {
+    const DtLearn *l = &g->learn[i];
+    some = some || l->steps > 0;
+    if (l->param && l->steps == 0 && lost == NULL) lost = l;
+  }
+  if (!g->idle || lost == NULL || !some) return;
+  dt_diag_add(g, &e, DT_FIND_ID_STALE_PARAM, NULL, 0, NULL, "%s gets gradients "
+              "(%s:%d) and no update; the optimizer holds another that gets none",
+              *lost->name ? lost->name : "a parameter", lost->file, lost->line);
+}
+
+/* The gradients of all parameters, as they came. */
+static void same_batch (DtDiag *g) {
+  uint64_t h = DT_HASH_SEED;
+  const DtLearn *one = NULL;
+  DtFact fact = { true, 0 };
+  DtEvent e;
+  int i;
+  for (i = 0; i < g->nlearn; i++) {
+    const DtLearn *l = &g->learn[i];
+    if (l->gdrawn) return;
+    if (l->came) h = dt_hash_u64(h, l->came);
+    if (l->came && l->reduced && one == NULL) one = l;
+  }
+  if (one == NULL) return;
+  fact.hash = h | 1;
+  e = (DtEvent){ .kind = DT_EV_GRAD, .text = "backward", .file = one->file,
+                 .line = one->line, .module = "", .backward = true };
+  dt_diag_claim_all(g, &e, DT_FIND_ID_SAME_BATCH, g->over, g->over_dim, 0, 1,
+                    &fact, one->name, "gradients of all parameters as backward "
+                    "gave them");
+}
+
+void dt_diag_train (DtDiag *g) {
+  bool chosen = false;          /* a broadcast says which are to be equal */
+  int i;
+  if (g->nlearn > 0) left_behind(g);
+  if (g->over == NULL || g->moved || g->averaged) return;
+  for (i = 0; i < g->nlearn; i++)
+    chosen = chosen || dt_diag_copied(g, g->learn[i].storage);
+  for (i = 0; i < g->nlearn; i++) {
+    if (!chosen) drifted(g, &g->learn[i], i);
+    began_apart(g, &g->learn[i], i);
+    kept(g, &g->learn[i], i);
+    steps_apart(g, &g->learn[i], i);
+    clipped(g, &g->learn[i], i);
+  }
+  same_batch(g);
+}
+
+/* --- statistics of normalisation --- */
+
+static int arg_named (const DtEvent *e, const char *name) {
+  const DtSchema *sig = e->op->sig;
+  for (int i = 0; i < sig->nargs && i < e->args->n; i++)
+    if (strcmp(sig->arg[i].name, name) == 0) return i;
+  return -1;
+}
+
+/* Evaluation with running statistics: equal where the weights are. */
+static void normalised (DtDiag *g, const DtEvent *e) {
+  enum { WEIGHT = 1, MEAN = 3, VAR = 4 };
+  int k = arg_named(e, "training");
+  DtFact facts[2];
+  const DtVar *mean;
+  if (e->backward || (k >= 0 && dt_arg_bool(e->args, k)) || e->nin <= VAR ||
+      (mean = e->in[MEAN]) == NULL || mean->spec || e->in[WEIGHT] == NULL ||
+      e->in[WEIGHT]->spec || dt_session_no_data(g->s)) return;
+  facts[0] = (DtFact){ false, sample(mean->local) };
+  facts[1] = (DtFact){ true, sample(e->in[WEIGHT]->local) };
+  dt_diag_claim_all(g, e, DT_FIND_ID_STATE_APART, NULL, -1,
+                    (int64_t)(facts[1].hash >> 1), 2, facts,
+                    dt_diag_name(g, mean), "running mean in evaluation, the "
+                    "weight is the same on all ranks");
+}
+
+static bool normalises (const DtDiag *g, const DtOpDef *op) {
+  (void)g;
+  return strstr(op->sig->full, "batch_norm") != NULL &&
+         strstr(op->sig->full, "backward") == NULL;
+}
+
+/* --- sums in low precision --- */
+
+static bool low (const DtVar *v) {
+  return v && !v->spec && (v->local->m.dtype == DT_BF16 ||
+                           v->local->m.dtype == DT_F16);
+}
+
+/* One more addend into a plain tensor that nobody trains. */
+static void low_sum (DtDiag *g, const DtEvent *e) {
+  enum { MANY = 16 };
+  const DtVar *acc = e->nin > 0 ? e->in[0] : NULL;
+  const DtVar *x = e->nin > 1 ? e->in[1] : NULL;
+  DtLow *w = NULL;
+  int i;
+  if (e->status != DT_OK || e->backward || !low(acc) || x == NULL || x->spec ||
+      acc->requires_grad || x->requires_grad ||
+      dt_meta_numel(&acc->local->m) < 2 ||
+      (low(x) && !(x->origin.op &&
+                   strcmp(x->origin.op, "aten._to_copy.default") == 0))) return;
+  for (i = 0; i < DT_LOWS && w == NULL; i++)
+    if (g->low[i].storage == acc->local->storage->id) w = &g->low[i];
+  if (w == NULL) {
+    w = &g->low[g->nlow++ % DT_LOWS];
+    *w = (DtLow){ .storage = acc->local->storage->id };
+  }
+  if (++w->count == MANY)
+    dt_diag_add(g, e, DT_FIND_ID_LOW_SUM, acc, 0, NULL,
+                "%d addends of more digits were cast and added to a sum in %s",
+                (int)MANY, dt_dtype_info((DtDtype)acc->local->m.dtype)->name);
+}
+
+static bool adds_into (const DtDiag *g, const DtOpDef *op) {
+  return dt_diag_inplace(g, op) && dt_diag_op_is(g, op, DT_DO_ADD);
+}
+
+const DtDiagRule dt_rules_train[] = {
+  { DT_EV_GRAD, gradient, NULL, 0 },
+  { DT_EV_OP_END, written, dt_diag_inplace, DT_WHEN(nlearn) },
+  { DT_EV_OP_END, norm_taken, takes_norm, DT_WHEN(nlearn) },
+  { DT_EV_OP_END, low_sum, adds_into, 0 },
+  { DT_EV_OP, normalised, normalises, 0 },
+  { 0, NULL, NULL, 0 }
+};

@@ -1,0 +1,669 @@
+/* SPDX-License-Identifier: MIT
+** diag/rules_where.c: sharding by hand, followed through operators.
+**
+** What is cut out of a plain tensor, or left a distributed one, is a part along
+** one dimension; views, products, pointwise functions, lookups and reductions
+** carry that along.  Numbers counted from 0 (arange, tril) are followed, too.
+** Nothing follows from a slice alone, for x[:, :-1] is one as well: that the
+** ranks hold other parts is a fact to be claimed with the rest.
+**
+** - Counted numbers that are the same on all ranks meet a part along its cut
+**   dimension: positions, angles or masks of the part, not of the whole.
+** - An index found within a part is sent to the others as if it counted in the
+**   whole.
+** - A sum along the cut columns of a product is an addend; what is not linear in
+**   it must wait for the sum over the ranks.
+** - Heads of queries and of keys that would not meet on one device. */
+#include <string.h>
+#include "base/hash.h"
+#include "diag/diag_int.h"
+
+void dt_diag_carry (DtDiag *g, const DtVar *from, const DtVar *to) {
+  const DtPlace *w = g->nplaces ? dt_diag_place(g, from) : NULL;
+  if (w && dt_meta_same_shape(&from->local->m, &to->local->m))
+    dt_diag_place_put(g, to, w);
+}
+
+void dt_diag_where_free (DtDiag *g) {
+  dt_free(g->s->cx, g->place);
+  g->place = NULL;
+  g->nplaces = 0;
+}
+
+/* The same memory in the same shape: a Parameter made of a part, or its
+** `.data`, is another variable. */
+static int64_t memory_of (const DtVar *v) {
+  const DtTensor *t = v->local;
+  uint64_t h = dt_hash_u64(DT_HASH_SEED, (uint64_t)t->storage->id);
+  h = dt_hash_u64(h, (uint64_t)t->offset);
+  for (int d = 0; d < t->m.ndim; d++) h = dt_hash_u64(h, (uint64_t)t->m.shape[d]);
+  return (int64_t)(h | 1ull << 63);     /* below 0, unlike a variable's id */
+}
+
+/* Two halves: by the variable, and by its memory. */
+static DtPlace *slot_of (const DtDiag *g, const DtVar *v) {
+  return &g->place[(uint64_t)v->id % DT_PLACES];
+}
+
+static DtPlace *memory_slot (const DtDiag *g, int64_t memory) {
+  return &g->place[DT_PLACES + (uint64_t)memory % DT_PLACES];
+}
+
+DtPlace *dt_diag_place (const DtDiag *g, const DtVar *v) {
+  DtPlace *w;
+  if (g->place == NULL || v == NULL || v->spec) return NULL;
+  w = slot_of(g, v);
+  if (w->id != v->id) {
+    const int64_t memory = memory_of(v);
+    w = memory_slot(g, memory);
+    if (w->id != memory) return NULL;
+  }
+  return w->kind == DT_PLACE_PART || w->version == v->local->storage->version
+         ? w : NULL;
+}
+
+/* What the ranks hold other parts of, in one way or another. */
+static DtPlace *look (const DtDiag *g, const DtVar *v) {
+  DtPlace *w = dt_diag_place(g, v);
+  return w && w->kind != DT_PLACE_TOTAL ? w : NULL;
+}
+
+const DtPlace *dt_diag_place_of (const DtDiag *g, const DtEvent *e, int i,
+                                 DtPlaceKind kind) {
+  const DtPlace *w = i < e->nin ? look(g, e->in[i]) : NULL;
+  return w && w->kind == kind ? w : NULL;
+}
+
+static const DtPlace *look_for (const DtDiag *g, const DtEvent *e, int i,
+                                DtPlaceKind kind) {
+  return dt_diag_place_of(g, e, i, kind);
+}
+
+void dt_diag_place_put (DtDiag *g, const DtVar *v, const DtPlace *w) {
+  const DtPlace one = *w;       /* it may lie in the slot */
+  DtPlace *to, *memory;
+  if (v == NULL || v->spec || one.dim < 0 ||
+      (one.kind == DT_PLACE_PART && one.dim >= v->local->m.ndim)) return;
+  if (g->place == NULL &&
+      (g->place = DT_NEWN(g->s->cx, DtPlace, 2 * DT_PLACES)) == NULL) {
+    dt_error_clear(g->s->cx);
+    return;
+  }
+  to = slot_of(g, v);
+  *to = one;
+  to->id = v->id;
+  to->version = v->local->storage->version;
+  memory = memory_slot(g, memory_of(v));
+  *memory = *to;
+  memory->id = memory_of(v);
+  g->nplaces++;
+}
+
+static void put (DtDiag *g, const DtVar *v, const DtPlace *w) {
+  dt_diag_place_put(g, v, w);
+}
+
+DtPlace dt_diag_place_made (const DtPlace *w, const DtEvent *e,
+                            DtPlaceKind kind) {
+  DtPlace p = *w;
+  p.kind = kind;
+  p.at = (DtOrigin){ .op = e->op->sig->full, .file = e->file, .line = e->line,
+                     .seq = e->seq };
+  p.root = e->nout > 0 && e->out[0] ? e->out[0]->id : 0;
+  return p;
+}
+
+static DtPlace made (const DtPlace *w, const DtEvent *e, DtPlaceKind kind) {
+  return dt_diag_place_made(w, e, kind);
+}
+
+static bool named (const DtEvent *e, const char *const *names) {
+  for (; *names; names++)
+    if (strcmp(e->op->sig->full, *names) == 0) return true;
+  return false;
+}
+
+const char *dt_diag_place_name (const DtDiag *g, int64_t id) {
+  enum { FEW = 512 };
+  const DtRecord *r = &g->d->rec;
+  for (int i = r->nname - 1; i >= 0 && i >= r->nname - FEW; i--)
+    if (r->name[i].var == id && id != 0) return r->name[i].name;
+  return "";
+}
+
+static const char *name_of (const DtDiag *g, int64_t id) {
+  return dt_diag_place_name(g, id);
+}
+
+static int ndim (const DtVar *v) { return v->local->m.ndim; }
+
+static int64_t size (const DtVar *v, int d) { return v->local->m.shape[d]; }
+
+/* --- views --- */
+
+/* Where dimension w->dim of `a` is in `z`, which has the same elements in the
+** same order; false when it is not one dimension there. */
+static bool regroup (const DtMeta *a, const DtMeta *z, DtPlace *w) {
+  int64_t before = 1, pre = 1, inner;
+  const bool heads = w->dim == a->ndim - 1 && a->ndim > 2;
+  int d, j, at = -1;
+  for (d = 0; d < w->dim; d++) before *= a->shape[d];
+  for (j = 0; j < z->ndim; pre *= z->shape[j++]) {
+    if (pre != before) continue;
+    if (z->shape[j] == w->len && !(heads && at >= 0)) {
+      w->dim = j;
+      return true;
+    }
+    if (at < 0) at = j;
+  }
+  if (at < 0 || z->shape[at] == 0 || w->len % z->shape[at] != 0) return false;
+  inner = w->len / z->shape[at];
+  if (inner == 0) return false;
+  if (w->off % inner != 0 || w->whole % inner != 0) return false;
+  w->dim = at;
+  w->off /= inner;
+  w->len /= inner;
+  w->whole /= inner;
+  if (w->first_off % inner != 0 || w->first_len % inner != 0) w->first_len = 0;
+  w->first_off /= inner;
+  w->first_len /= inner;
+  return true;
+}
+
+static bool swapped (const DtEvent *e, DtPlace *w) {
+  const int n = ndim(e->in[0]);
+  int64_t p = n - 2, q = n - 1;
+  if (strcmp(e->op->sig->full, "aten.transpose.int") == 0) {
+    p = dt_arg_int(e->args, 1);
+    q = dt_arg_int(e->args, 2);
+    if (p < 0) p += n;
+    if (q < 0) q += n;
+  } else if (n != 2) return false;
+  if (w->dim == p) w->dim = (int)q;
+  else if (w->dim == q) w->dim = (int)p;
+  return true;
+}
+
+/* One index of a dimension is taken, or each: the dimension is gone. */
+static bool dropped (const DtEvent *e, DtPlace *w) {
+  int64_t d = e->args->n > 1 ? dt_arg_int(e->args, 1) : 0;
+  if (d < 0) d += ndim(e->in[0]);
+  if (d == w->dim) return false;
+  if (d < w->dim) w->dim--;
+  return true;
+}
+
+static bool permuted (const DtEvent *e, DtPlace *w) {
+  int64_t dims[DT_MAX_NDIM];
+  const int n = (int)dt_arg_ints(e->args, 1, dims, DT_MAX_NDIM);
+  for (int i = 0; i < n; i++)
+    if (dims[i] == w->dim || dims[i] + n == w->dim) {
+      w->dim = i;
+      return true;
+    }
+  return false;
+}
+
+static bool viewed (const DtEvent *e, const DtVar *out, DtPlace *w) {
+  static const char *const swaps[] = { "aten.t.default", "aten.transpose.int",
+                                       NULL };
+  static const char *const groups[] = { "aten.view.default",
+    "aten._unsafe_view.default", "aten.unsqueeze.default",
+    "aten.squeeze.dim", "aten.squeeze.default", "aten.reshape.default", NULL };
+  static const char *const drops[] = { "aten.select.int", "aten.unbind.int",
+                                       NULL };
+  static const char *const pieces[] = { "aten.slice.Tensor",
+    "aten.expand.default", "aten.split.Tensor", "aten.chunk.default",
+    "aten.narrow.default", "aten.split_with_sizes.default", NULL };
+  const DtMeta *a = &e->in[0]->local->m, *z = &out->local->m;
+  if (w->kind != DT_PLACE_PART) return true;
+  if (named(e, swaps)) return swapped(e, w);
+  if (named(e, groups)) return regroup(a, z, w);
+  if (named(e, drops)) return dropped(e, w);
+  if (strcmp(e->op->sig->full, "aten.permute.default") == 0)
+    return permuted(e, w);
+  if (a->ndim == z->ndim && w->dim < z->ndim)
+    return z->shape[w->dim] == w->len &&
+           (dt_meta_same_shape(a, z) || named(e, pieces));
+  return false;
+}
+
+/* A piece of what is a part already, along its cut dimension. */
+static bool cut_again (const DtEvent *e, const DtVar *v, DtPlace *w) {
+  const DtTensor *a = e->in[0]->local, *z = v->local;
+  const int64_t step = w->dim < a->m.ndim ? a->m.stride[w->dim] : 0;
+  if (w->kind != DT_PLACE_PART || a->m.ndim != z->m.ndim || step <= 0 ||
+      z->m.stride[w->dim] != step || z->m.shape[w->dim] >= w->len ||
+      z->m.shape[w->dim] == 0) return false;
+  for (int k = 0; k < a->m.ndim; k++)
+    if (k != w->dim && a->m.shape[k] != z->m.shape[k]) return false;
+  if (w->first_len == 0) {
+    w->first_off = w->off;
+    w->first_len = w->len;
+    w->first = w->where;
+  }
+  w->off += (z->offset - a->offset) / step;
+  w->len = z->m.shape[w->dim];
+  w->where = dt_hash_u64(DT_HASH_SEED, (uint64_t)w->off) | 1;
+  w->at = w->cut = (DtOrigin){ .op = e->op->sig->full, .file = e->file,
+                               .line = e->line, .seq = e->seq };
+  return true;
+}
+
+/* The ranks take equal parts one after the other, and something is left. */
+static void left_out (DtDiag *g, const DtEvent *e, const DtPlace *w) {
+  const int64_t n = g->s->comm ? g->s->comm->size : 1;
+  const int64_t me = g->s->comm ? g->s->comm->rank : 0;
+  const DtFact facts[2] = { { true, 1 }, { false, w->where } };
+  const char *what;
+  DtBuf b;
+  if (n < 2 || w->off != me * w->len || w->len * n >= w->whole ||
+      w->whole - w->len * n >= n || w->len < 2) return;
+  dt_buf_init(&b, g->s->cx);
+  dt_buf_addf(&b, "%lld items of dimension %d on each of %lld ranks, of %lld",
+              (long long)w->len, w->dim, (long long)n, (long long)w->whole);
+  what = b.oom ? NULL : dt_session_intern(g->s, dt_buf_str(&b));
+  dt_buf_fini(&b);
+  if (what == NULL) dt_error_clear(g->s->cx);
+  else dt_diag_claim_all(g, e, DT_FIND_ID_LEFT_OUT, NULL, -1, 20, 2, facts,
+                         name_of(g, e->in[0]->id), what);
+}
+
+static bool cut_here (DtDiag *g, const DtEvent *e, const DtVar *v,
+                      DtPlace *w) {
+  const DtPart *p = dt_diag_cut_of(g, v);
+  const DtVar *whole = e->in[0];
+  int d, n = 0;
+  for (d = 0; p && d < p->ndim; d++) {
+    if (p->len[d] == p->shape[d]) continue;
+    *w = (DtPlace){ .kind = DT_PLACE_PART, .dim = d, .off = p->off[d],
+                    .len = p->len[d], .whole = p->shape[d] };
+    n++;
+  }
+  if (n != 1) return false;
+  w->where = dt_hash_u64(DT_HASH_SEED, (uint64_t)w->off) | 1;
+  w->of = whole->id;
+  w->at = w->cut = (DtOrigin){ .op = e->op->sig->full, .file = e->file,
+                               .line = e->line, .seq = e->seq };
+  if (ndim(whole) > 1 && !whole->local->storage->drawn &&
+      dt_dtype_is_float((DtDtype)whole->local->m.dtype))
+    w->src = dt_diag_sample(whole->local);
+  left_out(g, e, w);
+  return true;
+}
+
+static void view_end (DtDiag *g, const DtEvent *e) {
+  const DtPlace *was = look(g, e->in[0]);
+  DtPlace w, old;
+  if (was != NULL) {            /* the slot may be taken over */
+    old = *was;
+    was = &old;
+  }
+  if (e->nin == 1) dt_diag_sliced(g, e);
+  for (int i = 0; i < e->nout; i++) {
+    if (e->out[i] == NULL || e->out[i]->spec) continue;
+    if (was != NULL) {
+      w = *was;
+      if (w.kind == DT_PLACE_STACKED) {
+        dt_diag_stacked_view(g, e, was);
+        if (dt_meta_same_shape(&e->in[0]->local->m, &e->out[i]->local->m))
+          put(g, e->out[i], &w);
+        continue;
+      }
+      if (cut_again(e, e->out[i], &w)) { put(g, e->out[i], &w); continue; }
+      if (w.kind == DT_PLACE_FOUND && (e->op->flags & DT_OP_VIEW))
+        w.root = e->out[i]->id;
+      if (viewed(e, e->out[i], &w)) { put(g, e->out[i], &w); continue; }
+    }
+    if (cut_here(g, e, e->out[i], &w)) put(g, e->out[i], &w);
+  }
+}
+
+/* --- products --- */
+
+/* Both were cut where the product sums: an addend, and what was added to it. */
+static void summed_end (DtDiag *g, const DtEvent *e, const DtProduct *f,
+                        const DtPlace *a, const DtPlace *b) {
+  const DtVar *bias = f->a > 0 ? e->in[0] : NULL;
+  DtPlace w = *a;
+  w.src = a->src && b->src ? dt_hash_u64(a->src, b->src) | 1 : 0;
+  w.added = bias && !bias->spec && !look(g, bias) ? dt_diag_sample(bias->local)
+                                                   : 0;
+  w = made(&w, e, w.added ? DT_PLACE_BIASED : DT_PLACE_ADDEND);
+  put(g, e->out[0], &w);
+}
+
+static bool adds_up (const DtPlace *w) {
+  return w && (w->kind == DT_PLACE_ADDEND || w->kind == DT_PLACE_BIASED ||
+               w->kind == DT_PLACE_BENT);
+}
+
+static void product_end (DtDiag *g, const DtEvent *e, const DtProduct *f) {
+  const DtVar *x = f->a < e->nin ? e->in[f->a] : NULL;
+  const DtPlace *a = look_for(g, e, f->a, DT_PLACE_PART);
+  const DtPlace *b = look_for(g, e, f->b, DT_PLACE_PART);
+  const int n = ndim(e->out[0]);
+  DtPlace w;
+  int back;                     /* the dimension, counted from the end */
+  if (x && adds_up(look(g, x)) && f->b < e->nin && !look(g, e->in[f->b])) {
+    put(g, e->out[0], look(g, x));
+    return;
+  }
+  if (a && b && a->dim == ndim(e->in[f->a]) - f->da &&
+      b->dim == ndim(e->in[f->b]) - f->db) {
+    summed_end(g, e, f, a, b);
+    return;
+  }
+  if (a && a->dim == ndim(e->in[f->a]) - f->da) a = NULL;
+  else if (x && look(g, x)) x = NULL;   /* not whole on every rank */
+  if (b && b->dim == ndim(e->in[f->b]) - f->db) b = NULL;
+  if ((a == NULL) == (b == NULL)) return;
+  w = a ? *a : *b;
+  w.columns = a == NULL;
+  back = a ? ndim(e->in[f->a]) - w.dim : ndim(e->in[f->b]) - w.dim;
+  if (a) w.dim = ndim(e->in[f->b]) == 1 ? n + 1 - back : n - back;
+  else w.dim = back <= 2 ? n - 1 : n - back;
+  if (w.columns && ndim(e->in[f->b]) == 2 && x && !x->spec) {
+    w.fed = x->local->storage->drawn ? 0 : dt_diag_sample(x->local);
+    w.fed_id = x->id;
+    w.fed_at = (DtOrigin){ .op = e->op->sig->full, .file = e->file,
+                           .line = e->line, .seq = e->seq };
+  }
+  if (w.dim >= 0 && w.dim < n && size(e->out[0], w.dim) == w.len)
+    put(g, e->out[0], &w);
+}
+
+/* --- what is counted meets a part --- */
+
+static void met (DtDiag *g, const DtEvent *e, int part, int count) {
+  const DtPlace *p = look(g, e->in[part]), *c = look(g, e->in[count]);
+  const int d = ndim(e->in[count]) - (ndim(e->in[part]) - p->dim);
+  DtEvent at = { .kind = DT_EV_OP, .text = c->at.op, .file = c->at.file,
+                 .line = c->at.line, .seq = c->at.seq, .module = "" };
+  DtFact facts[2];
+  const char *name, *what;
+  DtBuf b;
+  if (d < 0 || size(e->in[count], d) != p->len || p->len < 2) return;
+  facts[0] = (DtFact){ true, dt_diag_hash(e->in[count]->local, true) };
+  facts[1] = (DtFact){ false, p->where };
+  name = name_of(g, c->root);
+  dt_buf_init(&b, g->s->cx);
+  dt_buf_addf(&b, "they meet dimension %d, %lld of %lld positions on each rank, "
+              "at %s:%d", p->dim, (long long)p->len, (long long)p->whole,
+              e->file ? e->file : "", e->line);
+  what = b.oom ? NULL : dt_session_intern(g->s, dt_buf_str(&b));
+  dt_buf_fini(&b);
+  if (what == NULL) dt_error_clear(g->s->cx);
+  else dt_diag_claim_all(g, &at, DT_FIND_ID_COUNTED_ALIKE, NULL, -1, 0, 2,
+                         facts, name, what);
+}
+
+static bool linear (const DtDiag *g, const DtEvent *e) {
+  static const char *const names[] = { "aten.neg.default", "aten.sub.Tensor",
+    "aten.rsub.Scalar", "aten.sub.Scalar", "aten.add.Scalar", NULL };
+  return named(e, names) || dt_diag_is(g, e, DT_DO_ADD) ||
+         dt_diag_is(g, e, DT_DO_MUL) || dt_diag_is(g, e, DT_DO_DIV) ||
+         dt_diag_is(g, e, DT_DO_MUL_SCALAR) ||
+         dt_diag_is(g, e, DT_DO_DIV_SCALAR);
+}
+
+/* What is added to an addend, the same everywhere, as a hash; 0: nothing, or a
+** share of it. */
+static uint64_t added (DtDiag *g, const DtEvent *e, int i) {
+  const DtVar *v = i < e->nin ? e->in[i] : NULL;
+  if (v == NULL || v->spec || look(g, v) || v->local->storage->drawn ||
+      !dt_dtype_is_float((DtDtype)v->local->m.dtype) ||
+      (v->origin.op && (strstr(v->origin.op, "aten.div") ||
+                        strstr(v->origin.op, "aten.mul")))) return 0;
+  return dt_diag_sample(v->local);
+}
+
+static void addend_end (DtDiag *g, const DtEvent *e) {
+  const DtPlace *a = e->nin > 0 ? look(g, e->in[0]) : NULL;
+  const DtPlace *b = e->nin > 1 ? look(g, e->in[1]) : NULL;
+  const bool times = dt_diag_is(g, e, DT_DO_MUL);
+  const bool over = dt_diag_is(g, e, DT_DO_DIV);
+  DtPlace w;
+  if (!adds_up(a)) a = NULL;
+  if (!adds_up(b)) b = NULL;
+  if (a == NULL && b == NULL) return;
+  w = *(a ? a : b);
+  if ((a && a->kind == DT_PLACE_BENT) || (b && b->kind == DT_PLACE_BENT)) {
+    if (linear(g, e)) put(g, e->out[0], a && a->kind == DT_PLACE_BENT ? a : b);
+    return;
+  }
+  if (!linear(g, e) || (a && b && (times || over)) || (b && over))
+    w = made(&w, e, DT_PLACE_BENT);
+  else if (dt_diag_is(g, e, DT_DO_ADD) && w.kind == DT_PLACE_ADDEND &&
+           (a == NULL) != (b == NULL) &&
+           (w.added = added(g, e, a ? 1 : 0)) != 0)
+    w = made(&w, e, DT_PLACE_BIASED);
+  put(g, e->out[0], &w);
+}
+
+static bool whole_or_number (const DtVar *v) {
+  return v == NULL || ndim(v) < 2 || dt_meta_numel(&v->local->m) == 1;
+}
+
+static void pointwise_end (DtDiag *g, const DtEvent *e) {
+  const DtPlace *counted = NULL, *stat = NULL;
+  bool alone = true;
+  int i, k;
+  for (i = 0; i < e->nin; i++) {
+    const DtPlace *w = look(g, e->in[i]);
+    if (w == NULL) alone = alone && whole_or_number(e->in[i]);
+    else if (w->kind == DT_PLACE_STAT) stat = w;
+    else if (w->kind == DT_PLACE_COUNTED) counted = counted ? counted : w;
+    else alone = false;
+    if (w == NULL || w->kind != DT_PLACE_PART) continue;
+    for (k = 0; k < e->nin; k++)
+      if (look_for(g, e, k, DT_PLACE_COUNTED)) met(g, e, i, k);
+  }
+  dt_diag_stat_met(g, e);
+  addend_end(g, e);
+  for (i = 0; i < e->nin; i++) {
+    const DtPlace *w = look_for(g, e, i, DT_PLACE_PART);
+    DtPlace to;
+    if (w == NULL) continue;
+    to = *w;
+    to.dim += ndim(e->out[0]) - ndim(e->in[i]);
+    if (to.dim >= 0 && to.dim < ndim(e->out[0]) &&     /* a loss may reduce */
+        size(e->out[0], to.dim) == to.len) put(g, e->out[0], &to);
+    return;
+  }
+  if (counted && alone) put(g, e->out[0], counted);
+  else if (stat) put(g, e->out[0], stat);
+}
+
+/* --- along a dimension --- */
+
+static void along_end (DtDiag *g, const DtEvent *e) {
+  static const char *const finds[] = { "aten.argmax.default",
+    "aten.argmin.default", NULL };
+  static const char *const norms[] = { "aten._softmax.default",
+    "aten._log_softmax.default", "aten.logsumexp.default", NULL };
+  static const char *const stats[] = { "aten.mean.dim", "aten.mean.default",
+    "aten.sum.dim_IntList", "aten.std.correction", "aten.std.dim",
+    "aten.std.default", "aten.var.correction", "aten.var.dim",
+    "aten.var.default", "aten.linalg_vector_norm.default",
+    "aten.logsumexp.default", NULL };
+  static const char *const carries[] = { "aten.mean.default", "aten.mean.dim",
+    "aten.sum.default", "aten.sum.dim_IntList", "aten.gather.default",
+    "aten.nll_loss_forward.default", NULL };
+  DtPlace *w = look(g, e->in[0]);
+  const bool sums = dt_diag_is(g, e, DT_DO_SUM) ||
+                    dt_diag_is(g, e, DT_DO_SUM_DIM);
+  DtPlace to;
+  if (w == NULL) return;
+  if (w->kind == DT_PLACE_BENT || (w->kind == DT_PLACE_BIASED && sums) ||
+      (w->kind == DT_PLACE_ADDEND && sums)) {
+    if (named(e, carries)) put(g, e->out[0], w);
+    return;
+  }
+  if (w->kind != DT_PLACE_PART) return;
+  if (!dt_diag_along_dim(e, w->dim)) {
+    if (ndim(e->out[0]) == ndim(e->in[0])) put(g, e->out[0], w);
+    return;
+  }
+  dt_diag_along_cut(g, e, w);
+  if (named(e, finds)) to = made(w, e, DT_PLACE_FOUND);
+  else if (w->columns && sums) to = made(w, e, DT_PLACE_ADDEND);
+  else if (w->columns && named(e, norms)) to = made(w, e, DT_PLACE_BENT);
+  else if (named(e, stats)) to = made(w, e, DT_PLACE_STAT);
+  else return;
+  put(g, e->out[0], &to);
+}
+
+/* --- lookups, attention --- */
+
+static void lookup_end (DtDiag *g, const DtEvent *e) {
+  const DtPlace *w = e->nin > 1 ? look(g, e->in[1]) : NULL;
+  if (w && (w->kind == DT_PLACE_PART || w->kind == DT_PLACE_COUNTED))
+    put(g, e->out[0], w);
+}
+
+static void attention_end (DtDiag *g, const DtEvent *e) {
+  const DtPlace *q = look_for(g, e, 0, DT_PLACE_PART);
+  enum { MASK = 3 };
+  if (q == NULL) return;
+  dt_diag_heads_met(g, e);
+  if (look_for(g, e, MASK, DT_PLACE_COUNTED)) met(g, e, 0, MASK);
+  if (dt_meta_same_shape(&e->in[0]->local->m, &e->out[0]->local->m))
+    put(g, e->out[0], look(g, e->in[0]));
+}
+
+/* Copied over all that was there. */
+static void copied_end (DtDiag *g, const DtEvent *e) {
+  const DtPlace *w = e->nin > 1 ? look(g, e->in[1]) : NULL;
+  if (w && dt_meta_same_shape(&e->in[0]->local->m, &e->in[1]->local->m))
+    put(g, e->out[0], w);
+}
+
+static void counts_end (DtDiag *g, const DtEvent *e) {
+  const DtPlace none = { .kind = DT_PLACE_COUNTED };
+  DtPlace w;
+  if (dt_meta_numel(&e->out[0]->local->m) < 2 ||
+      look_for(g, e, 0, DT_PLACE_PART)) return;
+  w = made(&none, e, DT_PLACE_COUNTED);
+  put(g, e->out[0], &w);
+}
+
+/* --- operators --- */
+
+enum { NONE, COUNTS, VIEW, PRODUCT, LOOKUP, ATTENTION, ALONG, POINTWISE, COPY,
+       JOIN };
+
+static bool counts (const DtOpDef *op) {
+  const char *name = op->sig->full;
+  return strncmp(name, "aten.arange", 11) == 0 ||
+         strcmp(name, "aten.tril.default") == 0 ||
+         strcmp(name, "aten.triu.default") == 0;
+}
+
+static int kind_of (const DtDiag *g, const DtOpDef *op) {
+  static const char *const along[] = { "aten.argmax.", "aten.argmin.",
+    "aten._softmax.", "aten._log_softmax.", "aten.logsumexp.", "aten.mean.",
+    "aten.sum.", "aten.gather.", "aten.nll_loss_forward.", "aten.std.",
+    "aten.var.", "aten.linalg_vector_norm.", "aten.native_layer_norm.d",
+    "aten._fused_rms_norm.d", "aten.rms_norm.", NULL };
+  const char *name = op->sig->full;
+  int i;
+  if (counts(op)) return COUNTS;
+  if (strcmp(name, "aten.embedding.default") == 0) return LOOKUP;
+  if (strstr(name, "scaled_dot_product") && !strstr(name, "backward"))
+    return ATTENTION;
+  if (dt_diag_op_is(g, op, DT_DO_COPY)) return COPY;
+  if (dt_diag_op_is(g, op, DT_DO_CAT) ||
+      strcmp(name, "aten.stack.default") == 0) return JOIN;
+  if ((op->flags & DT_OP_INPLACE) != 0) return NONE;
+  if ((op->flags & DT_OP_VIEW) || dt_diag_clones(g, op) ||
+      strcmp(name, "aten._unsafe_view.default") == 0) return VIEW;
+  if (dt_diag_product(op) != NULL) return PRODUCT;
+  for (i = 0; along[i]; i++)
+    if (strncmp(name, along[i], strlen(along[i])) == 0) return ALONG;
+  return op->flags & DT_OP_POINTWISE ? POINTWISE : NONE;
+}
+
+static bool follows (const DtDiag *g, const DtOpDef *op) {
+  return kind_of(g, op) != NONE;
+}
+
+static void op_end (DtDiag *g, const DtEvent *e) {
+  if (e->status != DT_OK || e->backward || e->nout < 1 || e->out[0] == NULL ||
+      e->out[0]->spec || dt_session_no_data(g->s)) return;
+  if (counts(e->op)) { counts_end(g, e); return; }
+  if ((g->nplaces == 0 && g->ncuts == 0) || e->nin < 1 || e->in[0] == NULL ||
+      e->in[0]->spec) return;
+  switch (kind_of(g, e->op)) {
+    case VIEW: view_end(g, e); break;
+    case PRODUCT: product_end(g, e, dt_diag_product(e->op)); break;
+    case LOOKUP: lookup_end(g, e); break;
+    case ATTENTION: attention_end(g, e); break;
+    case ALONG: along_end(g, e); break;
+    case COPY: copied_end(g, e); break;
+    case JOIN: dt_diag_joined(g, e); break;
+    default: pointwise_end(g, e); break;
+  }
+}
+
+/* to_local() of shards along one dimension, which are cut evenly. */
+static void left (DtDiag *g, const DtEvent *e) {
+  const DtSpec *s;
+  DtPlace w = { .kind = DT_PLACE_PART };
+  int m, n = 0;
+  if (e->op != NULL || e->status != DT_OK || e->backward || e->nin < 1 ||
+      e->nout < 1 || e->in[0] == NULL || e->out[0] == NULL ||
+      (s = e->in[0]->spec) == NULL || e->out[0]->spec || !s->has_meta ||
+      !s->mesh->member || strcmp(e->text, "dtensor.to_local") != 0) return;
+  for (m = 0; m < s->npl && m < s->mesh->ndim; m++) {
+    if (s->mesh->shape[m] < 2 || dt_pl_is_replicate(s->pl[m])) continue;
+    if (!dt_pl_is_shard(s->pl[m]) || ++n > 1) return;
+    w.dim = s->pl[m].dim;       /* Shard(-1) stays so */
+    if (w.dim < 0) w.dim += ndim(e->out[0]);
+    if (w.dim < 0 || w.dim >= ndim(e->out[0])) return;
+    w.len = size(e->out[0], w.dim);
+    w.whole = s->meta.shape[w.dim];
+    w.off = w.len * s->mesh->coord[m];
+    if (w.len * s->mesh->shape[m] != w.whole) return;
+  }
+  if (n == 0) return;
+  w.where = dt_hash_u64(DT_HASH_SEED, (uint64_t)w.off) | 1;
+  w.of = e->in[0]->id;
+  w.at = w.cut = (DtOrigin){ .op = "dtensor.to_local", .file = e->file,
+                             .line = e->line, .seq = e->seq };
+  put(g, e->out[0], &w);
+}
+
+/* --- to the other ranks --- */
+
+void dt_diag_where_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
+                        const DtVar *out) {
+  const DtPlace *w = g->nplaces ? look(g, in) : NULL;
+  DtFact fact = { false, 0 };
+  DtEvent at;
+  const char *name;
+  if (w == NULL) return;
+  dt_diag_local_raw(g, raw, in, out, w);
+  if ((w = look(g, in)) == NULL) return;
+  at = (DtEvent){ .kind = DT_EV_OP, .text = w->at.op, .file = w->at.file,
+                  .line = w->at.line, .seq = w->at.seq, .module = "" };
+  fact.hash = w->where;
+  name = name_of(g, in->id);
+  if (*name == '\0') name = name_of(g, w->root);
+  if (w->kind == DT_PLACE_FOUND && strcmp(raw->kind, "broadcast") == 0)
+    dt_diag_claim_all(g, &at, DT_FIND_ID_PART_ALONE, raw->mesh, raw->mdim, 0,
+                      1, &fact, name, "an index within the part is "
+                      "sent to all; where each part begins");
+  if (w->kind == DT_PLACE_BENT && strstr(raw->kind, "reduce") && raw->reduce &&
+      (strcmp(raw->reduce, "sum") == 0 || strcmp(raw->reduce, "avg") == 0))
+    dt_diag_claim_all(g, &at, DT_FIND_ID_BENT_ADDEND, raw->mesh, raw->mdim, 1,
+                      1, &fact, name, "it takes a sum along a part "
+                      "of the columns, its result is reduced; where each part "
+                      "begins");
+}
+
+const DtDiagRule dt_rules_where[] = {
+  { DT_EV_FUNC_END, left, NULL, 0 },
+  { DT_EV_OP_END, op_end, follows, 0 },
+  { 0, NULL, NULL, 0 }
+};
