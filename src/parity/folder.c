@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
 ** parity/folder.c: a folder on the command line stands for the suites in it. */
 #include "parity/parity_int.h"
+#include "compat/release.h"
 
 #include <dirent.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -71,6 +73,39 @@ DtStatus dt_parity_files (DtCtx *cx, int n, char *const *given,
     bool folder = stat(given[i], &s) == 0 && S_ISDIR(s.st_mode);
     DT_TRY(cx, folder ? add_folder(cx, out, given[i])
                       : add(cx, out, dt_strdup(cx, given[i])));
+  }
+  return DT_OK;
+}
+
+/* The last folder of a path that is called as a release is: N.N. */
+static bool named_release (const char *path, char name[16]) {
+  const char *s = path, *slash;
+  bool found = false;
+  for (; (slash = strchr(s, '/')) != NULL; s = slash + 1) {
+    size_t n = (size_t)(slash - s), major = strspn(s, "0123456789"), minor;
+    if (major == 0 || s[major] != '.')
+      continue;
+    minor = strspn(s + major + 1, "0123456789");
+    if (minor == 0 || major + 1 + minor != n || n >= 16)
+      continue;
+    memcpy(name, s, n);
+    name[n] = '\0';
+    found = true;
+  }
+  return found;
+}
+
+DtStatus dt_parity_files_release (DtCtx *cx, const DtParityFiles *f,
+                                  char name[16]) {
+  char other[16];
+  name[0] = '\0';
+  for (int i = 0; i < f->n; i++) {
+    if (!named_release(f->name[i], other))
+      (void)snprintf(other, sizeof other, "%s", DT_BASE_RELEASE_NAME);
+    DT_CHECK(cx, i == 0 || strcmp(other, name) == 0, DT_E_COMMAND,
+             "the files are of PyTorch %s and %s: compare them one after the "
+             "other, or say --torch", name, other);
+    memcpy(name, other, sizeof other);
   }
   return DT_OK;
 }

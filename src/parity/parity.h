@@ -26,6 +26,7 @@ struct DtParityOpts {
   const char *const *files;
   const char *only;             /* lines whose id contains this; NULL = all */
   int show;                     /* lines that differ to print; < 0 = all */
+  const char *torch;            /* release, "2.15"; NULL: the base one */
   bool by_op;                   /* also one line per operator that differs */
   DtParityPut put;
   DtParityPut progress;         /* work of more than a second; may be NULL:
@@ -41,10 +42,13 @@ struct DtParityOpts {
 ** ranks of its own). */
 DtStatus dt_parity_run (DtCtx *cx, const DtParityOpts *o,
                         DtParityCount *count);
-/* `dtrepl parity [--only TEXT] [--show N] [--by-op] FILE...` on the caller's
-** behalf, a folder standing for the suites in it; returns the exit code: 0, 1 unreadable file, 2 usage, 3 something
+/* `torch` is the release asked for, NULL if none is.
+** `dtrepl parity [--only TEXT] [--show N] [--by-op] [--torch X] FILE...` on the caller's
+** behalf, a folder standing for the suites in it, and the release that the files' folders
+** name (the base one: none) for --torch; returns the exit code: 0, 1 unreadable file, 2 usage, 3 something
 ** differs.  Local. */
-int dt_parity_main (DtCtx *cx, int argc, char **argv, DtParityPut put,
-                    DtParityPut progress, DtParityProgram program, void *ud);
+int dt_parity_main (DtCtx *cx, int argc, char **argv, const char *torch,
+                    DtParityPut put, DtParityPut progress,
+                    DtParityProgram program, void *ud);
 
 #endif

@@ -51,6 +51,9 @@ struct DtParity {
   const struct DtOpenRule *open;        /* and by which rule */
   const char *unknown;          /* operator that is not registered */
   bool library;                 /* skipped, but the library has it */
+  const char *release;          /* "2.15"; NULL: the base one */
+  int number;                   /* of it (compat/release.h) */
+  bool shard_to_sum;            /* SHARD_TO_PARTIAL of it */
   bool alone;                   /* worlds of several ranks are not possible */
   /* made when first needed */
   DtRegistry *reg;
@@ -68,6 +71,10 @@ void dt_parity_fini (DtParity *p);
 void dt_parity_reset (DtParity *p);
 /* Registry, planner and propagator without a session. */
 DtStatus dt_parity_tables (DtParity *p);
+/* The tables' planner, without plans of earlier lines. */
+DtPlanner *dt_parity_planner (DtParity *p);
+/* The pending error in the words of the release that is checked. */
+void dt_parity_reword (DtParity *p);
 /* Session of rank `rank` of a world of `size` without data; size 1: one rank
 ** with data.  Borrowed; NULL + reason. */
 DtSession *dt_parity_session (DtParity *p, int size, int rank);
@@ -232,5 +239,10 @@ typedef struct DtParityFiles { int n, room; char **name; } DtParityFiles;
 DtStatus dt_parity_files (DtCtx *cx, int n, char *const *given,
                           DtParityFiles *out);
 void dt_parity_files_fini (DtCtx *cx, DtParityFiles *f);
+/* The release that the files' folders name, as tests/parity/2.15/prop does,
+** into `name`; the base release where none does.  COMMAND where they differ.
+** Pure. */
+DtStatus dt_parity_files_release (DtCtx *cx, const DtParityFiles *f,
+                                  char name[16]);
 
 #endif

@@ -204,7 +204,7 @@ static bool plan_rank (DtParity *p, const json_t *o, int rank,
   Request r;
   DtPlan *plan = NULL;
   bool ok = request_make(p, o, rank, NULL, &r) &&
-            dt_no_error(p, dt_plan_search(p->cx, NULL, r.src, r.dst,
+            dt_no_error(p, dt_plan_search(p->cx, dt_parity_planner(p), r.src, r.dst,
                                           mode_of(o), &plan));
   for (int i = 0; ok && i < plan->nraw; i++)
     ok = dt_same_ints(p, "logical of a rank",
@@ -240,6 +240,7 @@ static bool plan_cost (DtParity *p, const json_t *o, const Request *r) {
   if (!ok)
     return false;
   dt_planner_set_mode(planner, mode_of(o));
+  dt_planner_shard_to_sum(p->cx, planner, p->shard_to_sum);
   DtStatus st = dt_cost_redistribute(p->cx, planner,
                                      dt_planner_topo(planner), r->src, r->dst,
                                      &c);
@@ -255,7 +256,7 @@ static bool plan_checks (DtParity *p, const json_t *o, const Request *r) {
   const char *text = e != NULL ? dt_jstr(e, "text") : "";
   DtPlan *plan = NULL;
   bool mixed = strncmp(text, "Mixed Partial", 13) == 0;
-  DtStatus st = dt_plan_new(p->cx, NULL, r->src, r->dst, mode_of(o), &plan);
+  DtStatus st = dt_plan_new(p->cx, dt_parity_planner(p), r->src, r->dst, mode_of(o), &plan);
   dt_plan_unref(p->cx, plan);
   if (mixed)
     return dt_same_flag(p, "mixed refused", true, st == DT_E_VALUE &&
@@ -269,7 +270,7 @@ bool dt_check_plan (DtParity *p, const json_t *o) {
   DtPlan *plan = NULL;
   Request r;
   bool ok = request_make(p, o, 0, NULL, &r);
-  DtStatus st = ok ? dt_plan_search(p->cx, NULL, r.src, r.dst, mode_of(o),
+  DtStatus st = ok ? dt_plan_search(p->cx, dt_parity_planner(p), r.src, r.dst, mode_of(o),
                                     &plan) : DT_E_INTERNAL;
   if (ok && error != NULL) {
     ok = dt_same_error(p, error, st);
@@ -345,7 +346,7 @@ bool dt_check_flat (DtParity *p, const json_t *o) {
   DtPlan *plan = NULL;
   Request r;
   bool ok = request_make(p, o, 0, NULL, &r) && dt_flatten_all(p, o, r.mesh) &&
-            dt_no_error(p, dt_plan_search(p->cx, NULL, r.src, r.dst,
+            dt_no_error(p, dt_plan_search(p->cx, dt_parity_planner(p), r.src, r.dst,
                                        mode_of(o), &plan)) &&
             same_steps(p, "steps", json_object_get(o, "steps"), plan->raw,
                        plan->nraw) &&
@@ -373,7 +374,7 @@ static bool bytes_rank (DtParity *p, const json_t *o, int rank,
   Request r;
   bool ok = request_make(p, o, rank, dt_jstr(o, "fwd_dt"), &r) &&
             dt_flatten_all(p, o, r.mesh) &&
-            dt_no_error(p, dt_plan_new(p->cx, NULL, r.src, r.dst, DT_PLAN_AUTO,
+            dt_no_error(p, dt_plan_new(p->cx, dt_parity_planner(p), r.src, r.dst, DT_PLAN_AUTO,
                                     &plan));
   if (ok && bytes_of(forward) != dt_plan_bytes(plan)) {
     dt_buf_addf(&p->why, "rank %d: want %lld bytes, got %lld", rank,

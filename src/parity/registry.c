@@ -247,7 +247,7 @@ bool dt_check_rules (DtParity *p, const json_t *o) {
       return false;
     in[i] = &m[i];
   }
-  return dt_no_error(p, dt_prop_rows(p->cx, c.op, &c.args, c.nin, in,
+  return dt_no_error(p, dt_prop_rows(p->cx, p->prop, c.op, &c.args, c.nin, in,
                                      &p->arena, &rows, &inserted)) &&
          same_rules(p, o, &rows, inserted);
 }

@@ -361,6 +361,9 @@ static bool ends_with (const char *s, const char *end) {
   return n >= k && strcmp(s + n - k, end) == 0;
 }
 
+/* The file has lines for worlds of 2, 3 and 4 ranks. */
+enum { EACH_WORLD = 2 + 3 + 4 };
+
 /* Short programs, one a line: the world they run in, or 0. */
 static int lines_world (const char *file) {
   char head[32] = "";
@@ -372,6 +375,8 @@ static int lines_world (const char *file) {
     world = strstr(head, "\"errors/") != NULL   ? -8
             : strstr(head, "\"multi/") != NULL ? 4
             : strstr(head, "\"mesh/fsdp/") != NULL ? 8
+            : strstr(head, "\"spmd/ops/") != NULL ? -4
+            : strstr(head, "\"spmd/") != NULL ? EACH_WORLD
                                                : 0;
   (void)fclose(f);
   return world;
@@ -388,6 +393,12 @@ static bool is_program (const char *file) {
 static DtStatus run_program (Run *r, const char *file) {
   json_error_t e;
   int lines = lines_world(file);
+  DtStatus st = DT_OK;
+  if (lines == EACH_WORLD && r->o->program != NULL) {
+    for (int n = 2; n <= 4 && st == DT_OK; n++)
+      st = r->o->program(r->o->ud, file, n, r->o, r->count);
+    return st;
+  }
   if (lines != 0 && r->o->program != NULL)
     return r->o->program(r->o->ud, file, lines, r->o, r->count);
   json_t *p = json_load_file(file, JSON_DISABLE_EOF_CHECK, &e);
@@ -514,6 +525,8 @@ DtStatus dt_parity_run (DtCtx *cx, const DtParityOpts *o,
   dt_map_init(&r.ops, cx, NULL);
   dt_map_init(&r.waiting, cx, NULL);
   DT_TRYG(cx, dt_parity_init(&r.p, cx));
+  r.p.release = o->torch != NULL ? o->torch : DT_BASE_RELEASE_NAME;
+  DT_TRYG(cx, dt_parity_tables(&r.p));
   for (int i = 0; i < o->nfiles; i++)
     DT_TRYG(cx, check_file(&r, o->files[i]));
   DT_TRYG(cx, run_waiting(&r));
@@ -529,16 +542,18 @@ done:
 
 static int usage (DtParityPut put, void *ud) {
   put(ud, "usage: dtrepl parity [--only TEXT] [--show N] [--by-op] "
-          "FILE|FOLDER...\n");
+          "[--torch X] FILE|FOLDER...\n");
   return 2;
 }
 
-int dt_parity_main (DtCtx *cx, int argc, char **argv, DtParityPut put,
-                    DtParityPut progress, DtParityProgram program, void *ud) {
-  DtParityOpts o = { .show = -1, .put = put, .progress = progress,
+int dt_parity_main (DtCtx *cx, int argc, char **argv, const char *torch,
+                    DtParityPut put, DtParityPut progress,
+                    DtParityProgram program, void *ud) {
+  DtParityOpts o = { .show = -1, .torch = torch, .put = put, .progress = progress,
                      .program = program, .ud = ud };
   DtParityCount c;
   DtParityFiles files;
+  char release[16];
   int i = 0;
   for (; i < argc && argv[i][0] == '-'; i++) {
     bool more = i + 1 < argc;
@@ -546,6 +561,8 @@ int dt_parity_main (DtCtx *cx, int argc, char **argv, DtParityPut put,
       o.by_op = true;
     else if (strcmp(argv[i], "--only") == 0 && more)
       o.only = argv[++i];
+    else if (strcmp(argv[i], "--torch") == 0 && more)
+      o.torch = argv[++i];
     else if (strcmp(argv[i], "--show") == 0 && more)
       o.show = atoi(argv[++i]);
     else
@@ -554,6 +571,10 @@ int dt_parity_main (DtCtx *cx, int argc, char **argv, DtParityPut put,
   if (i == argc)
     return usage(put, ud);
   DtStatus st = dt_parity_files(cx, argc - i, argv + i, &files);
+  if (st == DT_OK && o.torch == NULL) {
+    st = dt_parity_files_release(cx, &files, release);
+    o.torch = release;
+  }
   if (st == DT_OK) {
     o.nfiles = files.n;
     o.files = (const char *const *)files.name;

@@ -56,17 +56,43 @@ void dt_parity_reset (DtParity *p) {
 }
 
 DtStatus dt_parity_tables (DtParity *p) {
+  DtProfile profile;
   if (p->reg == NULL)
     DT_TRY(p->cx, dt_registry_new(p->cx, dt_ops, dt_variants, &p->reg));
   if (p->planner == NULL)
     DT_TRY(p->cx, dt_planner_new(p->cx, NULL, &p->planner));
-  if (p->prop == NULL)
-    DT_TRY(p->cx, dt_propagator_new(p->cx, p->reg, p->planner, &p->prop));
-  return DT_OK;
+  if (p->prop != NULL)
+    return DT_OK;
+  DT_TRY(p->cx, dt_propagator_new(p->cx, p->reg, p->planner, &p->prop));
+  DT_TRY(p->cx, dt_profile_init(p->cx, &profile, p->release, NULL));
+  dt_prop_release(p->cx, p->prop, &profile);
+  p->number = profile.release;
+  p->shard_to_sum = dt_switch(&profile, DT_SW_SHARD_TO_PARTIAL) != 0;
+  return dt_registry_release(p->cx, p->reg, dt_rulings, profile.release);
+}
+
+DtPlanner *dt_parity_planner (DtParity *p) {
+  if (p->planner != NULL) dt_planner_clear(p->cx, p->planner);
+  return p->planner;
+}
+
+void dt_parity_reword (DtParity *p) {
+  DtError *e = &p->cx->err;
+  const char *pyclass = e->pyclass;
+  DtBuf b;
+  if (p->number == 0 || e->code == DT_OK) return;
+  dt_buf_init(&b, p->cx);
+  if (dt_profile_text(p->number, dt_buf_str(&e->message), &b, &pyclass) &&
+      b.len > 0) {
+    dt_buf_clear(&e->message);
+    dt_buf_addn(&e->message, dt_buf_str(&b), b.len);
+    e->pyclass = pyclass;
+  }
+  dt_buf_fini(&b);
 }
 
 static DtStatus pretend_new (DtParity *p, DtPretend *w) {
-  DtSessionOpts o = { dt_ops, dt_variants, "2.13", "cpu", 0 };
+  DtSessionOpts o = { dt_ops, dt_variants, p->release, "cpu", 0, dt_rulings };
   if (w->size == 1) {
     DT_TRY(p->cx, dt_hub_new(p->cx, 1, &w->hub));
     DT_TRY(p->cx, dt_comm_threads(p->cx, w->hub, 0, &w->comm));

@@ -18,6 +18,7 @@ enum { MAX_RANKS = 64, WHY = 400 };
 /* A line for all its ranks. */
 typedef struct Line {
   const json_t *o;
+  const char *release;
   bool ok[MAX_RANKS];
   char why[MAX_RANKS][WHY];
 } Line;
@@ -257,8 +258,9 @@ static DtStatus run_line (Rank *r) {
 
 /* }==== Ranks ==== */
 
-static bool rank_init (Rank *r, DtCtx *cx, DtComm *comm, const json_t *o) {
-  DtSessionOpts so = { dt_ops, dt_variants, "2.13", "cpu", 0 };
+static bool rank_init (Rank *r, DtCtx *cx, DtComm *comm, const json_t *o,
+                       const char *release) {
+  DtSessionOpts so = { dt_ops, dt_variants, release, "cpu", 0, dt_rulings };
   memset(r, 0, sizeof *r);
   if (dt_parity_init(&r->p, cx) != DT_OK ||
       dt_session_new(cx, comm, &so, &r->s) != DT_OK)
@@ -279,7 +281,7 @@ static bool rank_init (Rank *r, DtCtx *cx, DtComm *comm, const json_t *o) {
 static int rank_main (DtCtx *cx, DtComm *comm, void *ud) {
   Line *l = ud;
   Rank r;
-  bool ok = rank_init(&r, cx, comm, l->o);
+  bool ok = rank_init(&r, cx, comm, l->o, l->release);
   DtStatus st = ok ? run_line(&r) : DT_E_EXPECT;
   if (st != DT_E_EXPECT && ok) {
     const json_t *error = error_of(&r);
@@ -336,6 +338,7 @@ bool dt_check_values (DtParity *p, const json_t *o) {
   w.kind = DT_WORLD_THREADS;
   w.size = (int)world;
   l->o = o;
+  l->release = p->release;
   dt_error_clear(p->cx);
   if (!dt_no_error(p, dt_world_run(p->cx, &w, rank_main, l, &code)))
     return false;
