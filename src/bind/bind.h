@@ -27,6 +27,7 @@ typedef struct DtBindOpts {
   bool sandbox;         /* no files at all */
   int64_t mem_limit;    /* bytes of this rank, Lua and tensors; 0 = none */
   const char *argv0;    /* name of the program, for messages */
+  const char *program;  /* path of the script that is run; NULL: none */
 } DtBindOpts;
 
 struct DtControl;
@@ -103,6 +104,7 @@ typedef struct DtBind {
   /* What where() found last, and for which operator; names ask for it again. */
   struct { const void *ci; int64_t seq; const char *source; int line, defined; }
     at;
+  bool watched;         /* somebody looks at the operators called, l_op.c */
   unsigned char box_tag, lua_tag;       /* slots.c; 0: not known */
   bool protos, boxes, pcs, links;       /* slots.c: functions, boxes, where a
                                 ** function stands, and the call outside, lie
@@ -227,6 +229,7 @@ void dtL_open_p2p (lua_State *L, int dt);       /* send and recv */
 void dtL_open_autograd (lua_State *L, int dt);
 void dtL_open_custom (lua_State *L, int dt);
 void dtL_open_misc (lua_State *L, int dt);
+void dtL_open_libm (lua_State *L, int dt);      /* dt._libm */
 void dtL_open_record (lua_State *L, int dt);
 void dtL_open_named (lua_State *L, int dt);
 void dtL_open_handler (lua_State *L, int dt);
@@ -238,12 +241,19 @@ void dtL_open_rules (lua_State *L, int dt);
 ** of our folders in it begin.  Local. */
 #define DTL_TEMP_NAME "dtrepl-tmp-"
 const char *dtL_temp_root (void);
+/* Is it a relative path without ".."?  Pure. */
+bool dtL_path_is_below (const char *p);
 /* Raises SANDBOX when a script may not touch this path.  Local. */
 void dtL_check_path (lua_State *L, const char *path);
 void dtL_open_file (lua_State *L, int dt);
 void dtL_open_storage (lua_State *L, int dt);   /* what is under tensors */
 void dtL_open_diag (lua_State *L, int dt);      /* findings */
 void dtL_open_answers (lua_State *L, int dt);   /* why, plan, show as data */
+/* Lua's watch_ops(f): f(name, call, arguments...) stands for each operator that
+** is called from Lua, from here on; nil: none does.  Local. */
+int dtL_watch_ops (lua_State *L);
+void dtL_open_spmd (lua_State *L, int dt);      /* SPMD types */
+void dtL_open_program (lua_State *L, int dt);   /* modules, meeting */
 void dtL_open_export (lua_State *L, int dt);    /* page, trace */
 /* Keep which call of the script's raises the error object on the top.  Local.
 */

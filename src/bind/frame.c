@@ -125,16 +125,6 @@ static bool find_frame (const DtLuaFrame *f, lua_Debug *ar) {
   return level >= 0 && lua_getstack(f->co, level, ar) != 0;
 }
 
-const char *dtL_frame_scope (lua_State *L, const DtLuaFrame *f) {
-  char text[300];
-  const char *s;
-  if (f->scope) return f->scope;
-  snprintf(text, sizeof text, "%.250s:%d", f->file, f->defined);
-  s = dt_session_intern(dtL_state(L)->s, text);
-  if (s == NULL) { dt_error_clear(dtL_state(L)->s->cx); return ""; }
-  return s;
-}
-
 /* --- variables --- */
 
 /* Index of the innermost local of this name, 0 when there is none. */

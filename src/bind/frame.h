@@ -41,8 +41,6 @@ void dtL_frame_select (lua_State *L, const DtLuaFrame *f);
 ** name; of Python what is data), then what it sees of the functions around it;
 ** its list part holds the names in order. */
 void dtL_frame_locals (lua_State *L, const DtLuaFrame *f);
-/* Names and scopes as the record keeps them: "file:12". */
-const char *dtL_frame_scope (lua_State *L, const DtLuaFrame *f);
 
 /* The environment of prompt lines, used where a frame has no such name; set
 ** by the shell (a table on the top, popped). */

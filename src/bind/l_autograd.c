@@ -57,6 +57,19 @@ static void refuse_create_graph (lua_State *L, int idx) {
                "is not supported by dtrepl");
 }
 
+/* The way back is nobody's call: the operators that it takes in Lua are not
+** looked at (DtBind.watched). */
+static int run_backward (lua_State *L, int n, DtVar *const *roots,
+                         DtVar *const *grads, bool retain) {
+  DtBind *b = dtL_state(L);
+  bool watched = b->watched;
+  DtStatus st;
+  b->watched = false;
+  st = dt_backward(b->s, n, roots, grads, retain);
+  b->watched = watched;
+  return st == DT_OK ? 0 : dtL_raise(L);
+}
+
 static int m_backward (lua_State *L) {
   DtVar *root = dtL_check_tensor(L, 1), *grad = NULL;
   int o = 2;
@@ -69,10 +82,8 @@ static int m_backward (lua_State *L) {
     if (!lua_isnil(L, -1)) grad = dtL_check_tensor(L, -1);
   }
   refuse_create_graph(L, o);
-  if (dt_backward(dtL_session(L), 1, &root, &grad,
-                  opt_bool(L, o, "retain_graph", false)) != DT_OK)
-    return dtL_raise(L);
-  return 0;
+  return run_backward(L, 1, &root, &grad,
+                      opt_bool(L, o, "retain_graph", false));
 }
 
 /* autograd.backward(tensors, grads, opts) */
@@ -82,16 +93,17 @@ static int l_backward (lua_State *L) {
   for (i = 0; i < n; i++) grads[i] = NULL;
   if (!dtL_is_none(L, 2)) check_tensors(L, 2, grads, true);
   refuse_create_graph(L, 3);
-  if (dt_backward(dtL_session(L), n, roots, grads,
-                  opt_bool(L, 3, "retain_graph", false)) != DT_OK)
-    return dtL_raise(L);
-  return 0;
+  return run_backward(L, n, roots, grads,
+                      opt_bool(L, 3, "retain_graph", false));
 }
 
 /* autograd.grad(outputs, inputs, opts) -> table of gradients */
 static int l_grad (lua_State *L) {
   DtVar *roots[MAX_ROOTS], *grads[MAX_ROOTS], *in[MAX_ROOTS], *out[MAX_ROOTS];
   int n = check_tensors(L, 1, roots, false), nin, i;
+  DtBind *b = dtL_state(L);
+  bool watched;
+  DtStatus st;
   nin = check_tensors(L, 2, in, false);
   for (i = 0; i < n; i++) grads[i] = NULL;
   if (lua_istable(L, 3)) {
@@ -101,10 +113,13 @@ static int l_grad (lua_State *L) {
   }
   refuse_create_graph(L, 3);
   memset(out, 0, sizeof out);
-  if (dt_grad(dtL_session(L), n, roots, grads, nin, in,
-              opt_bool(L, 3, "retain_graph", false),
-              opt_bool(L, 3, "allow_unused", false), out) != DT_OK)
-    return dtL_raise(L);
+  watched = b->watched;
+  b->watched = false;
+  st = dt_grad(b->s, n, roots, grads, nin, in,
+               opt_bool(L, 3, "retain_graph", false),
+               opt_bool(L, 3, "allow_unused", false), out);
+  b->watched = watched;
+  if (st != DT_OK) return dtL_raise(L);
   lua_createtable(L, nin, 0);
   for (i = 0; i < nin; i++) {
     if (out[i]) dtL_push_tensor(L, out[i]); else dtL_push_none(L);

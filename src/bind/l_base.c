@@ -90,14 +90,19 @@ static int pairs_next (lua_State *L) {
   }
 }
 
-/* Keys of 1..n in order and nothing else need no sorting. */
+/* Keys of 1..n and nothing else need no sorting.  As many keys as the length
+** says are not enough: with holes the length is any border. */
 static bool is_sequence (lua_State *L, int t, lua_Integer *count) {
   lua_Integer n = (lua_Integer)lua_rawlen(L, t), seen = 0;
   lua_pushnil(L);
   while (lua_next(L, t)) {
     lua_pop(L, 1);
     seen++;
-    if (seen > n || !lua_isinteger(L, -1)) { lua_pop(L, 1); return false; }
+    if (seen > n || !lua_isinteger(L, -1) || lua_tointeger(L, -1) < 1 ||
+        lua_tointeger(L, -1) > n) {
+      lua_pop(L, 1);
+      return false;
+    }
   }
   *count = n;
   return seen == n;
@@ -153,8 +158,7 @@ static int b_pairs (lua_State *L) {
 
 /* --- limits --- */
 
-/* A path below the working folder: relative, no "..".  */
-static bool path_is_below (const char *p) {
+bool dtL_path_is_below (const char *p) {
   const char *s = p;
   if (*p == '/' || *p == '\0') return false;
   while (s) {
@@ -176,7 +180,8 @@ static bool path_is_temp (const char *p) {
   const char *root = dtL_temp_root();
   size_t n = strlen(root), k = strlen(DTL_TEMP_NAME);
   return strncmp(p, root, n) == 0 && p[n] == '/' &&
-         strncmp(p + n + 1, DTL_TEMP_NAME, k) == 0 && path_is_below(p + n + 1);
+         strncmp(p + n + 1, DTL_TEMP_NAME, k) == 0 &&
+         dtL_path_is_below(p + n + 1);
 }
 
 void dtL_check_path (lua_State *L, const char *path) {
@@ -184,7 +189,7 @@ void dtL_check_path (lua_State *L, const char *path) {
   if (o->trust) return;
   if (o->sandbox)
     dtL_errorf(L, DT_E_SANDBOX, "no files in the sandbox: %s", path);
-  if (!path_is_below(path) && !path_is_temp(path))
+  if (!dtL_path_is_below(path) && !path_is_temp(path))
     dtL_errorf(L, DT_E_SANDBOX, "'%s' lies outside the working folder; run "
                "with --trust to allow it", path);
 }

@@ -12,6 +12,14 @@
 
 static lua_State *main_of (void *ud) { return ((DtBind *)ud)->L; }
 
+/* A line behind the end of a text that is known: the shell's own call there
+** (repl_keep.c) is no line of the script. */
+static bool behind_the_end (lua_State *L, const char *file, int line) {
+  size_t n;
+  return dtL_source_line(L, file, line, &n) == NULL &&
+         dtL_source_line(L, file, 1, &n) != NULL;
+}
+
 static void hook_line (lua_State *L, lua_Debug *ar) {
   DtBind *b = dtL_state(L);
   DtControl *c = dt_control_of(b->s);
@@ -25,6 +33,7 @@ static void hook_line (lua_State *L, lua_Debug *ar) {
   file = dt_session_intern(b->s, ar->source[0] == '@' || ar->source[0] == '='
                                  ? ar->source + 1 : "script");
   if (file == NULL) { dt_error_clear(b->s->cx); return; }
+  if (behind_the_end(L, file, ar->currentline)) return;
   (void)dtL_session(L);                     /* this coroutine runs */
   b->hooked = L;
   st = dt_control_line(c, file, ar->currentline, dtL_frame_count(L));

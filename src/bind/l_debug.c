@@ -95,7 +95,7 @@ static int l_rules (lua_State *L) {
   char full[128];
   int i;
   DtBuf b;
-  if (op == NULL && strchr(name, '.') == NULL) {
+  if (op == NULL && strncmp(name, "aten.", 5) != 0) {
     snprintf(full, sizeof full, "aten.%.100s", name);
     op = dt_registry_find(s->cx, s->registry, full);
   }

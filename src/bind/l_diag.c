@@ -153,6 +153,68 @@ static int l_finding (lua_State *L) {
   return 0;
 }
 
+/* dt._unfound(name, evidence): what was found has been put right since. */
+static int l_unfound (lua_State *L) {
+  DtDiag *g = dt_diag_of(dtL_session(L));
+  const DtFindKind *k = dt_find_lookup(luaL_checkstring(L, 1));
+  luaL_argcheck(L, k != NULL, 1, "no such finding");
+  if (g) dt_diag_withdraw(g, k->id, luaL_checkstring(L, 2));
+  return 0;
+}
+
+/* dt._written(tensor): its memory was written past the operators. */
+static int l_written (lua_State *L) {
+  DtDiag *g = dt_diag_of(dtL_session(L));
+  if (g) dt_diag_written(g, dtL_check_tensor(L, 1));
+  return 0;
+}
+
+/* dt._carry(from, to): `from` was copied into `to`, whole. */
+static int l_carry (lua_State *L) {
+  DtDiag *g = dt_diag_of(dtL_session(L));
+  if (g) dt_diag_carry(g, dtL_check_tensor(L, 1), dtL_check_tensor(L, 2));
+  return 0;
+}
+
+/* dt._stepping(n, p or nil): an optimizer's step with n gradients; p has none. */
+static int l_stepping (lua_State *L) {
+  DtDiag *g = dt_diag_of(dtL_session(L));
+  if (g) dt_diag_step(g, (int)luaL_checkinteger(L, 1), dtL_test_tensor(L, 2));
+  return 0;
+}
+
+/* dt._updates(): how often parameters were updated so far. */
+static int l_updates (lua_State *L) {
+  const DtDiag *g = dt_diag_of(dtL_session(L));
+  lua_pushinteger(L, g ? dt_diag_updates(g) : 0);
+  return 1;
+}
+
+/* dt._reduced(parameter, mesh, mdim): its gradient was, by the library. */
+static int l_reduced (lua_State *L) {
+  DtDiag *g = dt_diag_of(dtL_session(L));
+  DtMesh *m = dtL_check_mesh(L, 2);
+  int mdim = (int)luaL_optinteger(L, 3, 0);
+  luaL_argcheck(L, mdim >= 0 && mdim < m->ndim, 3, "a dimension of the mesh");
+  if (g) dt_diag_reduced(g, dtL_check_tensor(L, 1), m, mdim);
+  return 0;
+}
+
+/* dt._buffer(tensor, name): a module's; dt._loaded(tensor): from a checkpoint. */
+static int l_buffer (lua_State *L) {
+  DtDiag *g = dt_diag_of(dtL_session(L));
+  const DtVar *v = dtL_test_tensor(L, 1);
+  if (g && v) dt_diag_buffer(g, v, luaL_checkstring(L, 2));
+  return 0;
+}
+
+static int l_loaded (lua_State *L) {
+  DtDiag *g = dt_diag_of(dtL_session(L));
+  const DtVar *v = dtL_test_tensor(L, 1);
+  if (g && v) dt_diag_loaded(g, v);
+  return 0;
+}
+
 /* dt._mark(tensor, "pending" | "permuted"[, on]): what the library knows of its
 ** memory; was it marked? */
 static int l_mark (lua_State *L) {
@@ -226,7 +288,11 @@ void dtL_open_diag (lua_State *L, int dt) {
     {NULL, NULL}
   };
   static const luaL_Reg own[] = {
-    {"_finding", l_finding}, {"_file_part", l_file_part}, {"_mark", l_mark},
+    {"_finding", l_finding}, {"_unfound", l_unfound},
+    {"_written", l_written}, {"_carry", l_carry},
+    {"_stepping", l_stepping}, {"_updates", l_updates},
+    {"_reduced", l_reduced}, {"_buffer", l_buffer}, {"_loaded", l_loaded},
+    {"_file_part", l_file_part}, {"_mark", l_mark},
     {"_replica", l_replica}, {"_gathered", l_gathered},
     {"_source", l_source}, {"_was_source", l_was_source}, {NULL, NULL}
   };

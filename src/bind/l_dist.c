@@ -52,9 +52,24 @@ static int l_distribute (lua_State *L) {
   return 1;
 }
 
+/* Push sizes as Python prints a tuple. */
+static const char *push_tuple (lua_State *L, const int64_t *v, int n) {
+  luaL_Buffer b;
+  int i;
+  luaL_buffinit(L, &b);
+  luaL_addchar(&b, '(');
+  for (i = 0; i < n; i++) {
+    lua_pushfstring(L, i > 0 ? ", %I" : "%I", (LUAI_UACINT)v[i]);
+    luaL_addvalue(&b);
+  }
+  luaL_addstring(&b, n == 1 ? ",)" : ")");
+  luaL_pushresult(&b);
+  return lua_tostring(L, -1);
+}
+
 static bool opt_meta (lua_State *L, int idx, DtVar *local, DtMeta *m) {
   int64_t v[DT_MAX_NDIM];
-  int n, i;
+  int n = 0, i;
   bool shape = opt(L, idx, "shape");
   if (shape) {
     n = dtL_check_ints(L, -1, v, DT_MAX_NDIM);
@@ -62,10 +77,14 @@ static bool opt_meta (lua_State *L, int idx, DtVar *local, DtMeta *m) {
                      v) != DT_OK)
       dtL_raise(L);
   }
-  if (opt(L, idx, "stride") != shape)
-    dtL_errorf(L, DT_E_RUNTIME, "Found shape:%s, stride:%s.Please pass both "
-               "shape and stride at the same time.", shape ? "given" : "None",
-               shape ? "None" : "given");
+  if (opt(L, idx, "stride") != shape) {
+    const char *text;
+    if (!shape) n = dtL_check_ints(L, -1, v, DT_MAX_NDIM);
+    text = push_tuple(L, v, n);
+    dtL_errorf(L, DT_E_RUNTIME, "('Found shape:%s, stride:%s.', 'Please pass "
+               "both shape and stride at the same time.')",
+               shape ? text : "None", shape ? "None" : text);
+  }
   if (shape) {
     n = dtL_check_ints(L, -1, v, DT_MAX_NDIM);
     for (i = 0; i < n && i < m->ndim; i++) m->stride[i] = v[i];
@@ -299,6 +318,12 @@ static DtStatus run_coll (lua_State *L, RawCall *c, DtTensor *in,
   return dt_raise(s->cx, DT_E_VALUE, "unknown collective '%s'", kind);
 }
 
+/* The script's own tensor, of which `t` is a view or a copy: it has a name. */
+static const DtVar *given (lua_State *L, const DtVar *t) {
+  const DtVar *of = opt(L, 5, "of") ? dtL_test_tensor(L, -1) : NULL;
+  return of != NULL && of->spec == NULL ? of : t;
+}
+
 static int l_coll (lua_State *L) {
   DtSession *s = dtL_session(L);
   DtDebug *d = dt_debug_of(s);
@@ -327,7 +352,8 @@ static int l_coll (lua_State *L) {
     dt_tensor_unref(s->cx, out);
   }
   if (st == DT_OK && d) dt_record_raw(d, before, &c.r, t, *box);
-  if (st == DT_OK && dt_diag_of(s)) dt_diag_raw(dt_diag_of(s), &c.r, t, *box);
+  if (st == DT_OK && dt_diag_of(s))
+    dt_diag_raw(dt_diag_of(s), &c.r, given(L, t), *box);
   lua_settop(L, 6);
   return st == DT_OK ? 1 : dtL_raise(L);
 }

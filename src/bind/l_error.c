@@ -175,7 +175,7 @@ static void reword (DtSession *s) {
   DtError *e = &s->cx->err;
   const char *pyclass = e->pyclass;
   DtBuf b;
-  if (s->profile.release >= DT_LAST_RELEASE) return;
+  if (s->profile.release == DT_BASE_RELEASE) return;
   dt_buf_init(&b, s->cx);
   if (dt_profile_text(s->profile.release, dt_buf_str(&e->message), &b,
                       &pyclass) && b.len > 0) {

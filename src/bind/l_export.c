@@ -4,6 +4,7 @@
 #include <string.h>
 #include "bind/bind.h"
 #include "bind/frame.h"
+#include "debug/autopsy.h"
 #include "debug/busy.h"
 #include "debug/control.h"
 #include "render/html.h"
@@ -70,10 +71,27 @@ static const char *title_of (DtDebug *d) {
   return "session";
 }
 
-static DtStatus page (DtSession *s, DtDiag *g, const All *a, DtBuf *b) {
+/* What failed last: the operator's report, or `error`, which was raised when
+** the program had come to #after.  Collective. */
+static void failure (DtSession *s, const char *error, int64_t after,
+                     DtBuf *b) {
+  const DtFailed *f = &dt_debug_of(s)->failed;
+  bool here = f->valid && (error == NULL || f->seq > after ||
+                           (f->message && strstr(error, f->message) != NULL));
+  if (!here || !dt_autopsy_again(s, b)) dt_buf_add(b, error ? error : "");
+}
+
+static DtStatus page (DtSession *s, DtDiag *g, const All *a,
+                      const char *failed, DtBuf *b) {
   DtControl *c = dt_control_of(s);
+  const DtFailed *f = &dt_debug_of(s)->failed;
   DtPage p = { .cx = s->cx, .nranks = a->n, .d = dt_debug_of(s), .diag = g,
                .span = a->v, .nspan = a->count };
+  if (*failed) p.failure = failed;
+  if (f->valid && f->message && strstr(failed, f->op->sig->full)) {
+    p.file = f->file;
+    p.line = f->line;
+  }
   p.title = title_of(p.d);
   if (c) {
     p.source = c->h.source;
@@ -88,16 +106,20 @@ static int make (lua_State *L, bool html) {
   DtDiag *g = check_diag(L);
   DtStatus st = html ? dt_diag_settle(g) : DT_OK;
   All a;
-  DtBuf b;
+  DtBuf b, failed;
   if (st != DT_OK) return dtL_raise(L);
   dt_buf_init(&b, s->cx);
+  dt_buf_init(&failed, s->cx);
+  if (html)
+    failure(s, luaL_optstring(L, 1, NULL), luaL_optinteger(L, 2, 0), &failed);
   st = gather(s, dt_diag_spans(g), &a);
   if (st == DT_OK && (a.n == 1 || s->comm->rank == 0)) {
-    if (html) st = page(s, g, &a, &b);
+    if (html) st = page(s, g, &a, dt_buf_str(&failed), &b);
     else dt_trace_json(a.n, a.v, a.count, &b);
   }
   if (st == DT_OK) st = dt_buf_ok(&b);
   all_fini(s->cx, &a);
+  dt_buf_fini(&failed);
   if (st != DT_OK) {
     dt_buf_fini(&b);
     return dtL_raise(L);
@@ -107,8 +129,9 @@ static int make (lua_State *L, bool html) {
   return 2;
 }
 
-/* dt.debug.page() -> the page's text on rank 0, number of operators.
-** Collective. */
+/* dt.debug.page([error, after]) -> the page's text on rank 0, number of
+** operators.  `error` is the text of one that no operator raised, when the
+** program had come to #after.  Collective. */
 static int l_page (lua_State *L) { return make(L, true); }
 
 /* dt.debug.chrome() -> a trace for chrome://tracing and Perfetto, on rank 0.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
 ** bind/l_file.c: tensors as bytes and files as a whole, for dt.save, dt.load
-** and checkpoints.  Formats are lua/dt/io.lua's business.
+** and checkpoints.  Formats are lua/dt/io's business.
 **
 ** A file is written beside its name, flushed, and renamed: who reads it finds
 ** the old one or the new one, never half of it. */
@@ -156,15 +156,21 @@ static int l_list_dir (lua_State *L) {
   return 1;
 }
 
-/* dt._temp_dir(): a new folder among the system's temporary files, which may be
-** written in without --trust.  Local. */
+/* dt._temp_dir([shared]): a new folder among the system's temporary files,
+** which may be written in without --trust; `shared`: the same one for all ranks
+** of this process.  Local. */
 static int l_temp_dir (lua_State *L) {
   char path[512];
   if (dtL_state(L)->o.sandbox)
     return dtL_errorf(L, DT_E_SANDBOX, "no files in the sandbox");
-  int n = snprintf(path, sizeof path, "%s/" DTL_TEMP_NAME "XXXXXX",
-                   dtL_temp_root());
-  if (n < 0 || (size_t)n >= sizeof path || mkdtemp(path) == NULL)
+  bool shared = lua_toboolean(L, 1);
+  int n = shared ? snprintf(path, sizeof path, "%s/" DTL_TEMP_NAME "%ld",
+                            dtL_temp_root(), (long)getpid())
+                 : snprintf(path, sizeof path, "%s/" DTL_TEMP_NAME "XXXXXX",
+                            dtL_temp_root());
+  if (n < 0 || (size_t)n >= sizeof path ||
+      (shared ? mkdir(path, 0700) != 0 && errno != EEXIST
+              : mkdtemp(path) == NULL))
     return io_error(L, "cannot make a folder in", dtL_temp_root());
   lua_pushstring(L, path);
   return 1;

@@ -66,7 +66,7 @@ static int l_init (lua_State *L) {
   box = dtL_box_mesh(L);
   if (dt_mesh_init_as(s->cx, dev, n, shape, nn < 0 ? 0 : nn,
                       nn < 0 ? NULL : names, &rules, s->comm->rank,
-                      s->comm->size, box) != DT_OK)
+                      dt_session_size(s), box) != DT_OK)
     return dtL_raise(L);
   return 1;
 }
@@ -112,7 +112,7 @@ static int l_new (lua_State *L) {             /* DeviceMesh("cpu", {{0,1}}) */
                       ndim);
   box = dtL_box_mesh(L);
   if (dt_mesh_new(s->cx, dev, ndim, shape, ranks, nn < 0 ? NULL : names,
-                  s->comm->rank, s->comm->size, box) != DT_OK)
+                  s->comm->rank, dt_session_size(s), box) != DT_OK)
     return dtL_raise(L);
   return 1;
 }

@@ -5,8 +5,10 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include "bind/bind.h"
 #include "bind/field.h"
+#include "bind/process.h"
 #include "kernel/kernel.h"
 
 #define HEARS "dt.hears_warnings"
@@ -17,7 +19,7 @@ static int l_rank (lua_State *L) {
 }
 
 static int l_world_size (lua_State *L) {
-  lua_pushinteger(L, dtL_session(L)->comm->size);
+  lua_pushinteger(L, dt_session_size(dtL_session(L)));
   return 1;
 }
 
@@ -113,8 +115,19 @@ static int l_barrier (lua_State *L) {
   DtSession *s = dtL_session(L);
   DtCollInfo i = { "barrier", 0, "dt.barrier", "" };
   if (s->comm->no_data) return 0;
-  if (dt_comm_barrier(s->cx, s->comm->world, &i) != DT_OK) return dtL_raise(L);
+  if (dt_comm_barrier(s->cx, dt_session_ranks(s), &i) != DT_OK) return dtL_raise(L);
   return 0;
+}
+
+/* dt._clocks() -> seconds since 1970, seconds of a clock that only goes on. */
+static int l_clocks (lua_State *L) {
+  static const clockid_t ids[] = { CLOCK_REALTIME, CLOCK_MONOTONIC };
+  for (int i = 0; i < 2; i++) {
+    struct timespec t;
+    clock_gettime(ids[i], &t);
+    lua_pushnumber(L, (lua_Number)t.tv_sec + (lua_Number)t.tv_nsec * 1e-9);
+  }
+  return 2;
 }
 
 static int l_warn (lua_State *L) {
@@ -274,14 +287,11 @@ static int l_profile (lua_State *L) {
 static int l_set_profile (lua_State *L) {
   DtSession *s = dtL_session(L);
   char rel[16];
-  DtProfile p;
   snprintf(rel, sizeof rel, "%d.%d", s->profile.release / 100,
            s->profile.release % 100);
-  if (dt_profile_init(s->cx, &p, luaL_optstring(L, 1, rel),
-                      luaL_optstring(L, 2, s->profile.device->name)) != DT_OK)
+  if (dt_session_profile(s, luaL_optstring(L, 1, rel),
+                         luaL_optstring(L, 2, s->profile.device->name)) != DT_OK)
     return dtL_raise(L);
-  s->profile = p;
-  dt_prop_release(s->cx, s->prop, p.release, dt_profile_views(&p));
   return 0;
 }
 
@@ -335,14 +345,15 @@ static int l_gather_text (lua_State *L) {
   size_t n, *len;
   const char *text = luaL_checklstring(L, 1, &n);
   DtCollInfo i = { "all_gather_object", 0, "dt._gather_text", "" };
-  int size = s->comm->no_data ? 1 : s->comm->size;
+  int size = s->comm->no_data ? 1 : dt_session_size(s);
   char **all = DT_NEWN(s->cx, char *, size);
   DtStatus st = DT_OK;
   len = DT_NEWN(s->cx, size_t, size);
   if (all == NULL || len == NULL) st = DT_E_NOMEM;
   lua_createtable(L, size, 0);
   if (st == DT_OK && size > 1)
-    st = dt_comm_gather_text(s->cx, s->comm->world, &i, text, n, all, len);
+    st = dt_comm_gather_text(s->cx, dt_session_ranks(s), &i, text, n, all,
+                             len);
   for (int r = 0; st == DT_OK && r < size; r++) {
     if (size > 1) lua_pushlstring(L, all[r], len[r]);
     else lua_pushvalue(L, 1);
@@ -356,7 +367,8 @@ static int l_gather_text (lua_State *L) {
 
 /* --- JSON (tests, exports) --- */
 
-static void push_json (lua_State *L, const json_t *j) {
+/* `plain`: null is nil; else dt.None. */
+static void push_json (lua_State *L, const json_t *j, bool plain) {
   size_t i;
   const char *k;
   json_t *v;
@@ -365,14 +377,14 @@ static void push_json (lua_State *L, const json_t *j) {
     case JSON_OBJECT:
       lua_createtable(L, 0, (int)json_object_size(j));
       json_object_foreach((json_t *)(uintptr_t)j, k, v) {
-        push_json(L, v);
+        push_json(L, v, plain);
         lua_setfield(L, -2, k);
       }
       break;
     case JSON_ARRAY:
       lua_createtable(L, (int)json_array_size(j), 0);
       json_array_foreach(j, i, v) {
-        push_json(L, v);
+        push_json(L, v, plain);
         lua_seti(L, -2, (lua_Integer)i + 1);
       }
       break;
@@ -383,8 +395,23 @@ static void push_json (lua_State *L, const json_t *j) {
     case JSON_REAL: lua_pushnumber(L, json_real_value(j)); break;
     case JSON_TRUE: lua_pushboolean(L, 1); break;
     case JSON_FALSE: lua_pushboolean(L, 0); break;
-    default: dtL_push_none(L); break;
+    default: if (plain) lua_pushnil(L); else dtL_push_none(L); break;
   }
+}
+
+int dtL_json_plain (lua_State *L) {
+  size_t n;
+  const char *s = luaL_checklstring(L, 1, &n);
+  json_error_t e;
+  json_t *j = json_loadb(s, n, JSON_ALLOW_NUL, &e);
+  if (j == NULL) {
+    lua_pushnil(L);
+    lua_pushfstring(L, "%s at line %d column %d", e.text, e.line, e.column);
+    return 2;
+  }
+  push_json(L, j, true);
+  json_decref(j);
+  return 1;
 }
 
 /* dt._json_decode(text): null becomes dt.None. */
@@ -396,7 +423,7 @@ static int l_json_decode (lua_State *L) {
   if (j == NULL)
     return dtL_errorf(L, DT_E_PARSE, "JSON: %s at line %d column %d", e.text,
                       e.line, e.column);
-  push_json(L, j);
+  push_json(L, j, false);
   json_decref(j);
   return 1;
 }
@@ -408,6 +435,7 @@ void dtL_open_misc (lua_State *L, int dt) {
     {"_mem", l_mem}, {"_module", l_module}, {"_profile", l_profile},
     {"_seq", l_seq},
     {"_set_profile", l_set_profile}, {"_switch", l_switch}, {"_warn", l_warn},
+    {"_clocks", l_clocks},
     {"_warn_always", l_warn_always}, {"_hear_warnings", l_hear_warnings},
     {"_pretend_data", l_pretend},
     {"barrier", l_barrier}, {"is_fake", l_is_fake},

@@ -83,6 +83,19 @@ static int l_alloc (lua_State *L) {
   return push_local(L, t, st);
 }
 
+/* dt._release(t): its local part lets go of its memory; shape and type stay.
+** Reading it is META_NO_DATA until dt._set_data() gives it another.  Local. */
+static int l_release (lua_State *L) {
+  DtSession *s = dtL_session(L);
+  DtVar *v = dtL_check_tensor(L, 1);
+  DtTensor *t = NULL;
+  if (dt_tensor_new(s->cx, &v->local->m, true, &t) != DT_OK)
+    return dtL_raise(L);
+  dt_tensor_unref(s->cx, v->local);
+  v->local = t;
+  return 0;
+}
+
 /* dt._part(t, sizes, offset, dtype): contiguous elements from `offset` on of a
 ** contiguous plain tensor, sharing its memory; of another dtype when given
 ** (offsets then count its elements). */
@@ -114,7 +127,7 @@ static int l_dtype_size (lua_State *L) {
 void dtL_open_named (lua_State *L, int dt) {
   static const luaL_Reg funcs[] = {
     {"_alloc", l_alloc}, {"_dtype_size", l_dtype_size},
-    {"_named", l_named}, {"_part", l_part},
+    {"_named", l_named}, {"_part", l_part}, {"_release", l_release},
     {NULL, NULL}
   };
   lua_pushvalue(L, dt);

@@ -81,7 +81,7 @@ static void get_options (lua_State *L, int idx, Nested *n, DtWorldOpts *w,
   snprintf(n->release, sizeof n->release, "%d.%d", s->profile.release / 100,
            s->profile.release % 100);
   n->so = (DtSessionOpts){dt_ops, dt_variants, n->release,
-                          s->profile.device->name, 0};
+                          s->profile.device->name, 0, dt_rulings};
   n->bo.sandbox = mine->sandbox;
   n->bo.mem_limit = mine->mem_limit;
   if (!lua_istable(L, idx)) return;

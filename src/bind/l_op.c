@@ -128,7 +128,7 @@ static int give_results (lua_State *L, DtVar **box, const DtOpDef *op,
 }
 
 /* Where the Lua function lies that changes arguments before an operator is
-** chosen (lua/dt/autocast.lua); none while no scope is open. */
+** chosen (lua/dt/torch/autocast.lua); none while no scope is open. */
 static const char autocast_key = 0;
 
 /* The arguments from `first` on, as that function gives them back. */
@@ -152,8 +152,52 @@ static int l_set_autocast (lua_State *L) {
   return 0;
 }
 
+/* Where the Lua function lies that looks at the operators a program calls
+** (lua/dt/spmd/watch.lua); only asked for while DtBind.watched. */
+static const char watcher_key = 0;
+
+static int call_plain (lua_State *L, const DtPacket *p, const DtOpDef *op,
+                       int first, DtLuaStyle style);
+
+/* The call itself, for the watcher: upvalues packet, overload, style. */
+static int call_again (lua_State *L) {
+  return call_plain(L,
+    (const DtPacket *)lua_touserdata(L, lua_upvalueindex(1)),
+    (const DtOpDef *)lua_touserdata(L, lua_upvalueindex(2)), 1,
+    (DtLuaStyle)lua_tointeger(L, lua_upvalueindex(3)));
+}
+
+/* watcher(name, call, arguments...) -> results */
+static int call_watched (lua_State *L, const DtPacket *p, const DtOpDef *op,
+                         int first, DtLuaStyle style) {
+  int n = lua_gettop(L) - first + 1;
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &watcher_key);
+  lua_pushstring(L, p != NULL ? p->base : op->sig->base);
+  lua_pushlightuserdata(L, (void *)(uintptr_t)p);
+  lua_pushlightuserdata(L, (void *)(uintptr_t)op);
+  lua_pushinteger(L, style);
+  lua_pushcclosure(L, call_again, 3);
+  lua_rotate(L, first, 3);
+  lua_call(L, n + 2, LUA_MULTRET);
+  return lua_gettop(L) - first + 1;
+}
+
+/* dt._spmd.watch_ops(f or nil) */
+int dtL_watch_ops (lua_State *L) {
+  lua_settop(L, 1);
+  dtL_state(L)->watched = !lua_isnil(L, 1);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &watcher_key);
+  return 0;
+}
+
 int dtL_call_op (lua_State *L, const DtPacket *p, const DtOpDef *op,
                  int first, DtLuaStyle style) {
+  if (dtL_state(L)->watched) return call_watched(L, p, op, first, style);
+  return call_plain(L, p, op, first, style);
+}
+
+static int call_plain (lua_State *L, const DtPacket *p, const DtOpDef *op,
+                       int first, DtLuaStyle style) {
   DtSession *s = dtL_session(L);
   DtArenaMark mark = dt_arena_mark(&s->cx->scratch);
   DtLuaArgs a;

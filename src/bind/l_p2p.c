@@ -2,6 +2,7 @@
 ** bind/l_p2p.c: dt._p2p(send, tensor, mesh, mdim, peer, tag) -> a message under
 ** way, with m:wait(), which gives what was received, and m:arrived(). */
 #include "bind/bind.h"
+#include "diag/finding.h"
 
 #define DTL_MESSAGE "dt.message"
 
@@ -20,6 +21,7 @@ static int l_p2p (lua_State *L) {
   p = (DtPostcard *)lua_newuserdatauv(L, sizeof *p, 0);
   *p = (DtPostcard){ .over = true };
   luaL_setmetatable(L, DTL_MESSAGE);
+  if (dt_diag_of(s)) dt_diag_moved(dt_diag_of(s));
   if (dt_p2p_post(s, m, mdim, send, peer, (int)tag, t->local, p) != DT_OK)
     return dtL_raise(L);
   return 1;

@@ -118,7 +118,7 @@ static int l_single_dim_rules (lua_State *L) {
   if (in == NULL) st = DT_E_NOMEM;
   for (i = 0; st == DT_OK && i < a.nin; i++) in[i] = dt_var_meta(a.in[i]);
   if (st == DT_OK)
-    st = dt_prop_rows(s->cx, op, &args, a.nin, in, &s->cx->scratch, &rows,
+    st = dt_prop_rows(s->cx, s->prop, op, &args, a.nin, in, &s->cx->scratch, &rows,
                       &inserted);
   if (st != DT_OK) {
     dt_arena_release(&s->cx->scratch, mark);
@@ -195,19 +195,21 @@ static int l_decide (lua_State *L) {
 }
 
 /* dt.debug.known_wrong() -> list of {op, inputs, outputs, what, example}: the
-** decisions of PyTorch that give wrong data.  Pure. */
+** decisions of PyTorch that give wrong data, in the session's release.  Pure. */
 static int l_known_wrong (lua_State *L) {
-  int i, n;
+  int i, n, release = dtL_session(L)->profile.release;
+  lua_Integer at = 0;
   const DtKnownWrong *k = dt_known_wrong_rows(&n);
   lua_createtable(L, n, 0);
   for (i = 0; i < n; i++) {
+    if (k[i].until < release) continue;
     lua_createtable(L, 0, 5);
     dtL_set_str(L, "op", k[i].op);
     dtL_set_str(L, "inputs", k[i].in);
     dtL_set_str(L, "outputs", k[i].out);
     dtL_set_str(L, "what", k[i].what);
     dtL_set_str(L, "example", k[i].example);
-    lua_seti(L, -2, i + 1);
+    lua_seti(L, -2, ++at);
   }
   return 1;
 }

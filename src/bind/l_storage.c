@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
 ** bind/l_storage.c: what lies under tensors, for files that keep which of them
-** share it (lua/dt/torch_file.lua): storages as bytes, views into them, and
+** share it (lua/dt/io/torch_file.lua): storages as bytes, views into them, and
 ** the checksum of the archives these are in. */
 #include <stdint.h>
 #include "bind/bind.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
 ** bind/l_tensor.c: tensor objects: attributes, methods (any aten packet by
 ** name), metamethods for arithmetic, indexing by {0, dt.slice(1, 3)}, printing.
-** Methods written in Lua (dt/tensor.lua) are in the table dt.Tensor and win
+** Methods written in Lua (dt/tensor) are in the table dt.Tensor and win
 ** over aten packets, which are found by name and kept there. */
 #include <limits.h>
 #include <math.h>
@@ -33,8 +33,9 @@ static void a_dtype (lua_State *L, DtVar *v) {
   dtL_push_dtype(L, (DtDtype)dt_var_meta(v)->dtype);
 }
 static void a_device (lua_State *L, DtVar *v) {
-  lua_pushstring(L, v->spec ? v->spec->mesh->device_name
-                 : dt_device_name((DtDevice)v->local->m.device));
+  DtDevice d = (DtDevice)v->local->m.device;
+  lua_pushstring(L, v->spec && d != DT_DEV_META ? v->spec->mesh->device_name
+                                                : dt_device_name(d));
 }
 static void a_requires_grad (lua_State *L, DtVar *v) {
   lua_pushboolean(L, dt_var_needs_grad(v));

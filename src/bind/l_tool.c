@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "bind/bind.h"
+#include "bind/process.h"
 #include "bind/tool.h"
 
 extern char **environ;
@@ -230,8 +231,8 @@ static int message (lua_State *L) {
 /* Stack: name, argc, argv.  Leaves the exit code. */
 static int tool_main (lua_State *L) {
   static const luaL_Reg fns[] = {
-    {"clock", l_clock}, {"isatty", l_isatty}, {"program", l_program},
-    {"run", l_run}, {NULL, NULL}
+    {"clock", l_clock}, {"decode", dtL_json_plain}, {"isatty", l_isatty},
+    {"program", l_program}, {"run", l_run}, {NULL, NULL}
   };
   const char *name = (const char *)lua_touserdata(L, 1);
   int argc = (int)lua_tointeger(L, 2);
@@ -254,6 +255,7 @@ static int tool_main (lua_State *L) {
   luaL_newlibtable(L, fns);
   lua_pushlightuserdata(L, cx);
   luaL_setfuncs(L, fns, 1);
+  dtL_process_open(L);
   lua_createtable(L, argc, 0);
   for (int i = 0; i < argc; i++) {
     lua_pushstring(L, argv[i]);

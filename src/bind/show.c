@@ -6,7 +6,7 @@
 static int show (lua_State *L) {
   if (lua_type(L, 1) == LUA_TTABLE || lua_type(L, 1) == LUA_TSTRING) {
     lua_getglobal(L, "require");
-    lua_pushliteral(L, "dt.inspect");
+    lua_pushliteral(L, "dt.tensor.inspect");
     lua_call(L, 1, 1);
     lua_pushvalue(L, 1);
     lua_call(L, 1, 1);
