@@ -117,6 +117,15 @@ DtStatus dt_help_page (DtRepl *r, const char *what, DtBuf *out);
 ** the comment above it, with `source` its text too.  False when there is none
 ** of that name.  Pure. */
 bool dt_help_lua (const char *what, bool source, DtBuf *out);
+/* Page on a public name that is no operator ("full_tensor", "dt.rank",
+** "x:item", "torch.nn.Linear").  Local. */
+bool dt_help_everyday (DtRepl *r, const char *what, DtBuf *out);
+/* What the definition of an overload ("aten.mm.default") tells: an example that
+** ran, placements.  False when it tells nothing.  Local. */
+bool dt_help_operator (DtRepl *r, const char *full, DtBuf *out);
+/* The operator ("aten.sum") that a name with its place means ("x:sum",
+** "torch.sum"), into `out`; false for none.  Local. */
+bool dt_help_packet (DtRepl *r, const char *what, DtBuf *out);
 /* Is the line "NAME?" or "NAME??" (then *source)?  The name goes into *name.
 ** Pure. */
 bool dt_help_asked (const char *text, DtBuf *name, bool *source);

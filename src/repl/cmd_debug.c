@@ -4,6 +4,7 @@
 ** which the shell keeps. */
 #include "repl/cmd.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,7 @@ static DtStatus cmd_history (DtCmdCall *c) {
 }
 
 /* Without a number: the operator looked at, the one that failed or is
-** stopped, the last. */
+** stopped, the last.  A tensor: the operator that made it. */
 static DtStatus cmd_why (DtCmdCall *c) {
   DtRepl *r = c->r;
   char seq[32];
@@ -25,6 +26,8 @@ static DtStatus cmd_why (DtCmdCall *c) {
     snprintf(seq, sizeof seq, "%lld", (long long)n);
     c->arg = seq;
   }
+  if (isalpha((unsigned char)*c->arg) || *c->arg == '_')
+    return dt_cmd_debug(c, "why_of", "r");
   return dt_cmd_debug(c, "why", strchr(c->arg, '+') != NULL ? "s" : "n");
 }
 
@@ -100,18 +103,20 @@ const DtCmd dt_cmds_debug[] = {
    "stop stands between them as #7+1, #7+2: the program's numbers, :rerun and\n"
    ":export leave it out.\n"
    "Example: :history 10", cmd_history},
-  {"why", "explain", 0, "[#N|#N+K]",
+  {"why", "explain", 0, "[#N|#N+K|X]",
    "Why an operator got its strategy.\n"
-   "The candidates of operator #N (or the last one), their moves and costs;\n"
-   "#N+K was typed at a stop, as :history shows it.\n"
+   "The candidates of operator #N (or the last one, or the one that made the\n"
+   "tensor X), their moves and costs; #N+K was typed at a stop, as :history\n"
+   "shows it.\n"
    "Example: :why #7", cmd_why},
-  {"fix", "explain", DT_NEED_DATA, "[N | ARG = EXPR]",
+  {"fix", "explain", DT_NEED_DATA, "[N [everywhere] | ARG = EXPR]",
    "The repairs of the last error (or, when nothing failed, of the last\n"
    "finding); with N, use one.\n"
    "Each was tried on the real inputs.  Where a script is stopped at the\n"
    "error, the call gets the repaired inputs and :continue goes on; a line\n"
    "typed at the prompt goes on at once.  ARG = EXPR gives an argument a\n"
-   "value of your own.\n"
+   "value of your own.  With everywhere all variables of the script that hold\n"
+   "the input hold the repaired one, so later uses are cured, too.\n"
    "Example: :fix", cmd_fix},
   {"bt backtrace where", "explain", 0, "",
    "Where the last error was raised: the script's lines.\n"
@@ -122,8 +127,9 @@ const DtCmd dt_cmds_debug[] = {
   {"plan", "explain", 0, "X PLACEMENTS",
    "The steps of a redistribution, their bytes and cost.\n"
    "Example: :plan x \"R S(0)\"", cmd_plan},
-  {"rules", "explain", 0, "OP",
-   "The sharding rules of an operator.\n"
+  {"rules", "explain", 0, "OP [ARGS]",
+   "The sharding rules of an operator, with ARGS for these inputs: tensors, or\n"
+   "shapes as in  :rules mm f32[64, 128], f32[128, 64]\n"
    "Example: :rules mm", cmd_rules},
   {"ledger", "explain", 0, "[#FIRST [#LAST]]",
    "Bytes and counts of the collectives so far.\n"

@@ -109,7 +109,13 @@ static DtStatus fix_by_words (DtRepl *r, const DtRepair *x) {
   const DtFailed *f = &dt_debug_of(r->s)->failed;
   int top = lua_gettop(r->L), here = r->here;
   DT_TRY(r->cx, dt_stop_select(r, 0));  /* where the names are */
+  if (x->retry) {               /* a rule names nothing of the script's */
+    lua_pushnil(r->L);
+    dt_eval_set_frame(r->L);
+  }
   DtStatus st = dt_eval_line(r->L, x->apply, &r->diag);
+  if (x->retry && dt_stop_select(r, 0) != DT_OK)
+    dt_error_clear(r->cx);
   if (st == DT_OK && x->retry)  /* the call again, as it is */
     st = put(r, 0, f->in[0]);
   for (int i = 0; i < f->nin && st == DT_OK; i++) {
@@ -196,6 +202,70 @@ static void show_words (const char *label, const char *s, DtBuf *out) {
     dt_buf_addf(out, "%-7s  %.*s\n", label, (int)n, s);
 }
 
+/* ---- everywhere: the script's variables that hold a repaired input ---- */
+
+typedef struct Spread {
+  DtRepl *r;
+  const DtVar *old;
+  DtVar *now;
+  DtBuf *out;
+  int n;
+} Spread;
+
+/* `name` of the frame's environment at `env` holds the input: the repaired one
+** from now on. */
+static void spread_name (lua_State *L, Spread *p, int env, const char *name,
+                         const char *where) {
+  dtL_push_tensor(L, dt_var_ref(p->now));
+  lua_setfield(L, env, name);
+  dt_buf_addf(p->out, "%s%s of %s", p->n++ > 0 ? ", " : "everywhere: ", name,
+              where);
+}
+
+static void spread_frame (lua_State *L, Spread *p, const DtLuaFrame *f) {
+  int top = lua_gettop(L);
+  dtL_frame_locals(L, f);
+  dtL_frame_env(L, f);
+  for (lua_Integer i = 1; lua_rawgeti(L, top + 1, i) == LUA_TSTRING; i++) {
+    const char *name = lua_tostring(L, -1);     /* held by the list */
+    lua_getfield(L, top + 1, name);
+    bool held = dtL_test_tensor(L, -1) == p->old;
+    lua_settop(L, top + 2);
+    if (held)
+      spread_name(L, p, top + 2, name, f->name);
+  }
+  lua_settop(L, top);
+}
+
+static int spread (lua_State *L) {
+  Spread *p = lua_touserdata(L, 1);
+  for (int i = 0; i < p->r->nframe; i++)
+    spread_frame(L, p, &p->r->frame[i]);
+  return 0;
+}
+
+/* Later uses of the inputs that were repaired meet the repaired ones, too. */
+static DtStatus fix_everywhere (DtCmdCall *c) {
+  DtRepl *r = c->r;
+  const DtFailed *f = &dt_debug_of(r->s)->failed;
+  Spread p = {r, NULL, NULL, c->out, 0};
+  if (!at_error(r) || !r->at->fixed)
+    return DT_OK;
+  for (int i = 0; i < f->nin && i < 64; i++) {
+    if (r->fix[i] == NULL || r->fix[i] == f->in[i])
+      continue;
+    p.old = f->in[i];
+    p.now = r->fix[i];
+    lua_pushcfunction(r->L, spread);
+    lua_pushlightuserdata(r->L, &p);
+    if (lua_pcall(r->L, 1, 0, 0) != LUA_OK)
+      return dtL_catch(r->L, DT_E_LUA);
+  }
+  dt_buf_add(c->out, p.n > 0 ? "\n" : "no other variable holds it: "
+             "this call and what comes of it\n");
+  return DT_OK;
+}
+
 static DtStatus use (DtCmdCall *c, const DtRepairs *v, int which) {
   const DtRepair *x = &v->r[which];
   if (x->torch == NULL || !in_python(c->r))
@@ -264,6 +334,9 @@ DtStatus dt_cmd_fix (DtCmdCall *c) {
   long k = strtol(c->arg, &end, 10);
   if (eq != NULL)
     return fix_by_hand(c, eq);
+  bool all = k > 0 && strcmp(end + strspn(end, " "), "everywhere") == 0;
+  if (all)
+    end += strlen(end);
   if (*end != '\0' || k < 0)
     return dt_cmd_error(c, 0, "wanted the number of a repair");
   if (nothing_yet(c->r))
@@ -296,6 +369,8 @@ DtStatus dt_cmd_fix (DtCmdCall *c) {
     st = dt_cmd_error(c, 0, "no repair has this number; :fix lists them");
   else if (st == DT_OK)
     st = use(c, &v, which);
+  if (st == DT_OK && all)
+    st = fix_everywhere(c);
   dt_repairs_fini(d, &v);
   return st;
 }

@@ -159,12 +159,17 @@ static void operator_page (const DtOpDef *d, DtBuf *out) {
     dt_buf_addf(out, "%s\n", d->brief);
   if (d->doc != NULL)
     dt_buf_addf(out, "%s\n", d->doc);
-  if (d->rules != NULL) {
-    dt_buf_add(out, "Sharding, on one mesh dimension (all R is always "
-               "allowed):\n");
-    for (int i = 0; d->rules[i] != NULL; i++)
-      dt_buf_addf(out, "  %s\n", d->rules[i]);
-  }
+}
+
+/* What follows from a definition: that of the first overload with samples. */
+static void operator_more (DtRepl *r, const DtPacket *p, DtBuf *out) {
+  const DtOpDef *d = p->op[0];
+  for (int i = 0; i < p->n; i++)
+    if (p->op[i]->samples != NULL && p->op[i]->samples[0] != NULL) {
+      d = p->op[i];
+      break;
+    }
+  dt_help_operator(r, d->sig->full, out);
 }
 
 /* "mm", "aten.mm", "aten.mm.default". */
@@ -187,11 +192,14 @@ static bool operator_help (DtRepl *r, const char *what, DtBuf *out) {
       operator_page(p->op[i], out);
       found = true;
     }
+    if (found)
+      operator_more(r, p, out);
   }
   if (!found) {
     const DtOpDef *d = dt_registry_find(r->cx, r->s->registry, full);
     if (d != NULL) {
       operator_page(d, out);
+      dt_help_operator(r, d->sig->full, out);
       found = true;
     }
   }
@@ -325,6 +333,30 @@ static void near_pages (DtRepl *r, const char *what, DtBuf *b) {
   dt_error_clear(r->cx);
 }
 
+/* A name of the library: "F.gelu" has its page; "gelu" that and the operator's;
+** "x:sum" and "torch.sum" the operator's. */
+static bool name_help (DtRepl *r, const char *what, DtBuf *out) {
+  DtBuf packet;
+  if (*what == ':')
+    return operator_help(r, what, out);
+  bool bare = strpbrk(what, ".:") == NULL;
+  bool found = (bare || strncmp(what, "aten.", 5) != 0) &&
+               dt_help_everyday(r, what, out);
+  if (found && !bare)
+    return true;
+  dt_buf_init(&packet, r->cx);
+  if (operator_help(r, what, &packet)) {
+    dt_buf_addf(out, "%s%s", found ? "\n" : "", dt_buf_str(&packet));
+    found = true;
+  }
+  dt_buf_clear(&packet);
+  if (!found)
+    found = dt_help_packet(r, what, &packet) &&
+            operator_help(r, dt_buf_str(&packet), out);
+  dt_buf_fini(&packet);
+  return found;
+}
+
 DtStatus dt_help_page (DtRepl *r, const char *what, DtBuf *out) {
   if (*what == '\0') {
     overview(r, out);
@@ -332,7 +364,7 @@ DtStatus dt_help_page (DtRepl *r, const char *what, DtBuf *out) {
   }
   if (topic_help(what, out) || dt_user_help(r->L, what, out) ||
       command_help(r, what, *what == ':', out) ||
-      live_help(r, what, out) || operator_help(r, what, out) ||
+      live_help(r, what, out) || name_help(r, what, out) ||
       error_help(what, out) || finding_help(what, out) || dt_help_lua(what, false, out) ||
       command_help(r, what, true, out))
     return dt_buf_ok(out);

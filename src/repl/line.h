@@ -45,10 +45,6 @@ struct DtLine { const DtLineVt *vt; DtCtx *cx; };
 /* Open the kind that fits: with a terminal that can be edited on, or plain.
 ** Freed by dt_line_close().  NOMEM, IO.  Local. */
 DtStatus dt_line_open (DtCtx *cx, const DtLineOpts *o, DtLine **out);
-/* Lines from the text of a file; for session files and scripts.  `name` is
-** borrowed.  Local. */
-DtStatus dt_line_open_text (DtCtx *cx, const char *text, size_t n,
-                            DtLine **out);
 
 /* Read one line into `out` (cleared first).  A bracketed paste is one line
 ** with newlines inside.  Local. */

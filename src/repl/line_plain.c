@@ -97,23 +97,6 @@ DtStatus dt_line_open_plain (DtCtx *cx, const DtLineOpts *o, DtLine **out) {
   return DT_OK;
 }
 
-DtStatus dt_line_open_text (DtCtx *cx, const char *text, size_t n,
-                            DtLine **out) {
-  Plain *p = DT_NEW(cx, Plain);
-  if (p == NULL)
-    return DT_E_NOMEM;
-  p->base.vt = &plain_vt;
-  p->base.cx = cx;
-  p->text = dt_strndup(cx, text, n);
-  p->n = n;
-  if (p->text == NULL) {
-    dt_free(cx, p);
-    return DT_E_NOMEM;
-  }
-  *out = &p->base;
-  return DT_OK;
-}
-
 DtStatus dt_line_open (DtCtx *cx, const DtLineOpts *o, DtLine **out) {
   const char *term = getenv("TERM");
   bool dumb = term == NULL || *term == '\0' || strcmp(term, "dumb") == 0;

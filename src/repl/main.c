@@ -81,6 +81,29 @@ static int become_mpirun (const DtOptions *o, int argc, char **argv) {
   return DT_EXIT_ERROR;
 }
 
+/* The program found that it wants more ranks than the default: become dtrepl
+** -n N ... of the same arguments.  Returns only on failure. */
+static int begin_again (int ranks, int argc, char **argv) {
+  char self[4096], n[16];
+  char *av[MAX_ARGV];
+  int k = 0;
+  static char flag_n[] = "-n";
+  if (!program_path(self, sizeof self) || argc > MAX_ARGV - 4) {
+    fprintf(stderr, "dtrepl: the program does not find itself\n");
+    return DT_EXIT_ERROR;
+  }
+  snprintf(n, sizeof n, "%d", ranks);
+  av[k++] = argv[0];
+  av[k++] = flag_n;
+  av[k++] = n;
+  for (int i = 1; i < argc; i++)
+    av[k++] = argv[i];
+  av[k] = NULL;
+  execv(self, av);
+  fprintf(stderr, "dtrepl: cannot begin again: %s\n", strerror(errno));
+  return DT_EXIT_ERROR;
+}
+
 /* The head of a script may set ranks, release, device; read before the world
 ** is made.  A script that cannot be read is reported later, on all ranks. */
 static DtStatus look_at_script (DtCtx *cx, DtOptions *o) {
@@ -94,6 +117,13 @@ static DtStatus look_at_script (DtCtx *cx, DtOptions *o) {
   size_t n = fread(head, 1, sizeof head, f);
   fclose(f);
   return dt_options_script(cx, head, n, o);
+}
+
+/* The release that the environment asks for, where nothing else names one. */
+static void look_at_environment (DtOptions *o) {
+  const char *torch = getenv("DTREPL_TORCH");
+  if (o->torch == NULL && torch != NULL && *torch != '\0')
+    o->torch = torch;
 }
 
 static void open_terminal (DtApp *a, bool first) {
@@ -236,7 +266,9 @@ static void add_quoted (DtBuf *b, const char *s) {
 /* A chunk of ours in a world of its own; a size below 0 is a pretended one. */
 static int run_chunk (DtCtx *cx, DtApp *a, const char *text, int world,
                       bool raw) {
+  const char *torch = a->o.torch;
   memset(&a->o, 0, sizeof a->o);
+  a->o.torch = torch;
   a->o.ranks = abs(world);
   a->o.fake = abs(world);
   a->o.trust = a->o.no_rc = a->o.no_history = true;
@@ -279,11 +311,12 @@ static DtStatus parity_program (void *ud, const char *file, int world,
   dt_buf_addf(&text, ", %d, ", o->show);
   add_quoted(&text, o->only != NULL ? o->only : "");
   dt_buf_addc(&text, ')');
+  p->a->o.torch = o->torch;
   int code = dt_buf_ok(&text) == DT_OK
     ? run_chunk(p->cx, p->a, dt_buf_str(&text), world, true) : DT_EXIT_ERROR;
   if (code >= 1 << 30) {
-    count->skip += code >> 20 & 1023;
-    count->pass += code >> 10 & 1023;
+    count->skip += code >> 24 & 63;
+    count->pass += code >> 10 & 16383;
     count->fail += code & 1023;
   } else {
     count->fail++;
@@ -295,12 +328,13 @@ static DtStatus parity_program (void *ud, const char *file, int world,
 static int parity (DtCtx *cx, DtApp *a, int argc, char **argv) {
   ParityApp p = { cx, a };
   signal(SIGPIPE, SIG_IGN);
-  return dt_parity_main(cx, argc, argv, put_stdout,
+  dt_world_prepare_alone();
+  return dt_parity_main(cx, argc, argv, a->o.torch, put_stdout,
                         isatty(2) ? put_progress : NULL, parity_program, &p);
 }
 
 /* dtrepl replay FILE: the log of a PyTorch program says in its head of how
-** many ranks it is, and whether they were pretended. */
+** many ranks it is, whether they were pretended, and of which release. */
 static int replay (DtCtx *cx, DtApp *a, int argc, char **argv) {
   char head[2048] = "";
   FILE *f = argc == 1 ? fopen(argv[0], "rb") : NULL;
@@ -318,13 +352,57 @@ static int replay (DtCtx *cx, DtApp *a, int argc, char **argv) {
             argv[0]);
     return DT_EXIT_ERROR;
   }
+  char release[32] = "";
+  const char *torch = strstr(head, "\"torch\":\"");
+  if (torch != NULL && a->o.torch == NULL &&
+      sscanf(torch + 9, "%31[^\"]", release) == 1)
+    a->o.torch = release;
   bool fake = strstr(head, "\"fake\":true") != NULL || n > MAX_REPLAYED;
-  return run_text(cx, a, "require('dt.replay').command(", argv[0], ")",
+  return run_text(cx, a, "require('dt.parity.replay').command(", argv[0], ")",
                   fake ? -(int)n : (int)n);
+}
+
+/* Is --across among the options before the program? */
+static bool across_asked (int argc, char **argv) {
+  for (int i = 1; i < argc && argv[i][0] == '-'; i++) {
+    if (strncmp(argv[i], "--across", 8) == 0) return true;
+    if (strcmp(argv[i], "-n") == 0 || strcmp(argv[i], "--fake") == 0 ||
+        strcmp(argv[i], "--device") == 0)
+      i++;
+  }
+  return false;
+}
+
+/* dtrepl --across A,B ... PROGRAM */
+static int across (DtCtx *cx, int argc, char **argv) {
+  int code = DT_EXIT_ERROR;
+  signal(SIGPIPE, SIG_IGN);
+  if (dtL_tool_run(cx, "dt.across.cli", argc, argv, &code) != DT_OK)
+    fprintf(stderr, "dtrepl --across: %s\n", dt_buf_str(&cx->err.message));
+  return code;
+}
+
+/* dtrepl --dap[=PORT] [options] */
+static int dap (DtCtx *cx, int argc, char **argv) {
+  int code = DT_EXIT_ERROR;
+  signal(SIGPIPE, SIG_IGN);
+  if (dtL_tool_run(cx, "repl.dap", argc, argv, &code) != DT_OK)
+    fprintf(stderr, "dtrepl --dap: %s\n", dt_buf_str(&cx->err.message));
+  return code;
 }
 
 static int start (DtCtx *cx, DtApp *a, int argc, char **argv) {
   DtBuf b;
+  if (across_asked(argc, argv))
+    return across(cx, argc - 1, argv + 1);
+  if (argc > 3 && strcmp(argv[1], "--torch") == 0 &&
+      (strcmp(argv[3], "parity") == 0 || strcmp(argv[3], "replay") == 0)) {
+    a->o.torch = argv[2];       /* before the command as well as behind it */
+    argc -= 2;
+    argv += 2;
+  }
+  if (argc > 1 && strncmp(argv[1], "--dap", 5) == 0)
+    return dap(cx, argc - 1, argv + 1);
   if (argc > 1 && strcmp(argv[1], "diagnose") == 0)
     return diagnose(cx, argc - 2, argv + 2);
   if (argc > 1 && strcmp(argv[1], "parity") == 0)
@@ -346,10 +424,12 @@ static int start (DtCtx *cx, DtApp *a, int argc, char **argv) {
       return DT_EXIT_OK;
   }
   a->launched = dt_mpi_launched();
+  a->editor = dt_editor_word();
   if (a->o.mpi > 0 && !a->launched)
     return become_mpirun(&a->o, argc, argv);
   if (look_at_script(cx, &a->o) != DT_OK)
     return usage_error(cx);
+  look_at_environment(&a->o);
   if (a->o.no_env)
     unsetenv("LUA_PATH"), unsetenv("LUA_PATH_5_4");
   a->world = a->launched ? DT_WORLD_MPI
@@ -374,12 +454,13 @@ int main (int argc, char **argv) {
   if (dt_ctx_new(&cx) != DT_OK)
     return DT_EXIT_ERROR;
   a = DT_NEW(cx, DtApp);
-  int code = DT_EXIT_ERROR;
+  int code = DT_EXIT_ERROR, ranks = 0;
   if (a != NULL) {
     a->argv0 = argc > 0 ? argv[0] : "dtrepl";
     code = start(cx, a, argc, argv);
+    ranks = a->wants_ranks;
     dt_free(cx, a);
   }
   dt_ctx_free(cx);
-  return code;
+  return ranks > 0 ? begin_again(ranks, argc, argv) : code;
 }

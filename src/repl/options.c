@@ -3,6 +3,7 @@
 ** To add an option: a row here, a field in DtOptions, a line in apply(). */
 #include "repl/options.h"
 
+#include "engine/session.h"
 #include "debug/dump.h"
 
 #include <errno.h>
@@ -14,7 +15,7 @@ enum {
   O_H = 'h', O_Q = 'q', O_N = 'n', O_D = 'd',
   O_MPI = 256, O_FAKE, O_CHECK, O_COLOR, O_RAW, O_FAST, O_BARE, O_NO_RC,
   O_RECORD, O_OPEN, O_JSON, O_NO_HISTORY, O_TRUST, O_SANDBOX, O_TORCH, O_DEVICE,
-  O_VERIFY
+  O_VERIFY, O_STRICT, O_DAP
 };
 
 typedef struct Row {
@@ -32,7 +33,7 @@ static const Row rows[] = {
   {O_ENV, NULL, NULL, "ignore LUA_PATH, LUA_INIT and the start-up file"},
   {O_W, NULL, NULL, "turn Lua's warnings on"},
   {O_H, "help", NULL, "this text"},
-  {O_Q, NULL, NULL, "no greeting"},
+  {O_Q, "quiet", NULL, "no greeting; findings are not told at the end"},
   {O_N, NULL, "N", "N ranks, threads of this process (default 4)"},
   {O_D, NULL, NULL, "debug: after an error, a prompt where it happened"},
   {O_MPI, "mpi", "N", "N ranks, processes: starts mpirun with the right flags"},
@@ -45,16 +46,21 @@ static const Row rows[] = {
   {O_VERIFY, "verify", NULL,
    "compare each operator with one device, name silent traps; exit status 3 "
    "when numbers are wrong"},
+  {O_STRICT, "strict", NULL,
+   "exit status 3 when a finding says that numbers are wrong, or likely are"},
+  {O_DAP, "dap", NULL,
+   "first of all: be a debug adapter for editors, on standard input and "
+   "output, with --dap=PORT on a port of this machine"},
   {O_JSON, "json", NULL, "commands give one JSON object a line"},
   {O_COLOR, "color", "WHEN", "auto, always or never"},
   {O_RAW, "raw", NULL, "print each rank's output by itself"},
-  {O_FAST, "fast", NULL, "no agreement before collectives"},
+  {O_FAST, "fast", NULL, "no agreement before collectives, no findings"},
   {O_BARE, "bare", NULL, "preset nothing but dt"},
   {O_NO_RC, "no-rc", NULL, "do not read init.lua"},
   {O_NO_HISTORY, "no-history", NULL, "keep no history file"},
   {O_TRUST, "trust", NULL, "let scripts use files and processes freely"},
   {O_SANDBOX, "sandbox", NULL, "no files, 1 GB a rank, 30 s: for a stranger's script"},
-  {O_TORCH, "torch", "REL", "behave like PyTorch REL (default 2.13)"},
+  {O_TORCH, "torch", "REL", "behave like PyTorch REL (default " DT_DEFAULT_RELEASE_NAME ")"},
   {O_DEVICE, "device", "NAME", "device profile: cpu, cuda, npu, xla"},
 };
 enum { NROWS = sizeof rows / sizeof rows[0] };
@@ -78,11 +84,13 @@ static const char tail[] =
   "\n"
   "Exit status:\n"
   "  0 fine; 1 error in the script or engine; 2 wrong usage; 3 a check or\n"
-  "  expectation failed; 130 interrupted.  The same on every rank.\n"
+  "  expectation failed, with --strict also a finding; 130 interrupted.  The\n"
+  "  same on every rank.\n"
   "\n"
   "Environment:\n"
   "  DTREPL_HISTORY    history file (empty: none)\n"
   "  DTREPL_SEED       first seed of the random numbers\n"
+  "  DTREPL_TORCH      the release where neither --torch nor a script says one\n"
   "  XDG_CONFIG_HOME   dtrepl/init.lua there is run before the prompt\n"
   "  XDG_STATE_HOME    dtrepl/history lies there\n"
   "  NO_COLOR, CLICOLOR_FORCE, TERM   colour, unless --color says it\n";
@@ -91,8 +99,10 @@ void dt_options_help (DtBuf *b) {
   dt_buf_add(b, "usage: dtrepl [options] [script.lua [args]]\n"
                 "       mpirun -n 4 dtrepl [options] [script.lua [args]]\n"
                 "       dtrepl parity [--only TEXT] [--show N] [--by-op] "
-                "FILE...\n"
+                "[--torch X] FILE...\n"
                 "       dtrepl replay FILE.json\n"
+                "       dtrepl --across REL,REL [--json] [options] program "
+                "[args]\n"
                 "       dtrepl diagnose [--json] [--run] [FILE... | -]\n"
                 "\nOptions:\n");
   for (int i = 0; i < NROWS; i++) {
@@ -163,7 +173,9 @@ static DtStatus apply (DtCtx *cx, const Row *r, const char *arg,
     case O_RECORD: o->record = arg; break;
     case O_OPEN: o->open = arg; break;
     case O_JSON: o->json = true; break;
+    case O_DAP: break;          /* main.c has looked */
     case O_VERIFY: o->verify = true; break;
+    case O_STRICT: o->strict = true; break;
     case O_COLOR:
       DT_CHECK(cx, strcmp(arg, "auto") == 0 || strcmp(arg, "always") == 0 ||
                strcmp(arg, "never") == 0, DT_E_COMMAND,

@@ -23,6 +23,7 @@ typedef struct DtOptions {
   int64_t fake_rank;
   const char *record, *open;    /* files of records */
   bool json, verify;
+  bool strict;                  /* findings make the exit status 3 */
   const char *check;            /* session file */
   const char *color;            /* "auto", "always", "never" */
   bool raw, fast, bare, no_rc, no_history, trust, sandbox;

@@ -46,6 +46,7 @@ DtStatus dt_repl_meet (DtRepl *r, DtStatus mine) {
   DtCollInfo info = {"end of line", 0, "", ""};
   if (r->lost)
     return DT_E_RANK_LOST;
+  dt_session_home(r->s);
   if (r->at == NULL)
     dt_notes_take(r->notes, &r->diag);
   dt_error_clear(cx);
@@ -99,6 +100,16 @@ static DtStatus run_line (DtRepl *r, const char *text) {
     r->part = part || strncmp(s + 1, "all", strcspn(s + 1, " \t\n")) != 0;
     DtStatus st = mine ? run_line(r, rest) : DT_OK;
     r->part = part;
+    return st;
+  }
+  if (*s == '\001' && r->app->editor != NULL) {
+    DtBuf line;
+    DtStatus st = DT_OK;
+    dt_buf_init(&line, r->cx);
+    dt_editor_line(r, s + 1, &line);
+    if (line.len > 0 && *dt_buf_str(&line) != '\001')
+      st = run_line(r, dt_buf_str(&line));
+    dt_buf_fini(&line);
     return st;
   }
   if (*s == ':' && s[1] != ':')

@@ -221,6 +221,7 @@ static void report_error (lua_State *L, DtBuf *diag) {
 
 /* Message handler: the stack still stands where the error was raised. */
 static int on_raised (lua_State *L) {
+  dt_keep_raised(L);
   dt_stop_raised(L);
   return dtL_traceback(L);
 }
@@ -458,15 +459,21 @@ DtStatus dt_eval_line (lua_State *L, const char *text, DtBuf *diag) {
   bool hidden = dt_source_hidden(text, &n);
   if (dtL_frame_count(L) == 0)  /* not at a stop, whose lines stay */
     keep_source(L, "prompt", text, strlen(text));
+  size_t before = diag->len;
   if (!dt_eval_compile(L, text, &expression)) {
     syntax_error(L, text, diag);
     lua_settop(L, top);
+    dt_slip_hint(L, "syntax", text, dt_buf_str(diag) + before, diag);
     return DT_E_PARSE;
   }
   DtFloor outer = dtL_floor(L, "prompt");
   DtStatus st = dt_eval_call(L, 0, LUA_MULTRET, diag);
+  if (st != DT_OK && diag->len > before)
+    dt_slip_hint(L, "raised", text, dt_buf_str(diag) + before, diag);
   if (st == DT_OK && expression && lua_gettop(L) > top) {
     int count = lua_gettop(L) - top;
+    if (count == 1)
+      dt_slip_value(L, top + 1, text, diag);
     lua_pushcfunction(L, hidden ? keep_values : show_values);
     lua_insert(L, top + 1);
     st = dt_eval_call(L, count, 0, diag);
@@ -515,7 +522,7 @@ static int load_script (lua_State *L) {
   make_arg(L, s);
   st = python ? luaL_loadbufferx(L, python_runner, sizeof python_runner - 1,
                                  "=[dt.script]", "t")
-              : luaL_loadbufferx(L, s->text, s->n, s->name, "t");
+              : dt_keep_load(L, s->text, s->n, s->name);
   if (st != LUA_OK) {
     lua_pushnil(L);
     lua_insert(L, -2);

@@ -25,11 +25,13 @@ typedef struct DtApp {
   DtWorldKind world;
   bool launched;                /* by mpirun */
   bool interactive;             /* a person at a terminal */
+  const char *editor;           /* DTREPL_EDITOR: an adapter's session */
   DtTty tty;
   DtOutput out;                 /* rank 0's */
   char *script;                 /* text of the script, NULL = none */
   size_t nscript;
   atomic_int interrupt;
+  int wants_ranks;              /* the program is to begin again with so many */
   DtStop *stop;
 } DtApp;
 
@@ -60,12 +62,15 @@ struct DtRepl {
   DtBuf diag;                   /* diagnostics of this chunk */
   DtBuf failed;                 /* the line that raised last, for :fix */
   DtBuf typed; size_t typed_last;       /* lines so far, rank 0's, for :save */
+  DtBuf paste; size_t pasted;   /* a pasted session, rank 0's; so much is run */
   int nplay; bool playing;      /* files in :load; a lesson, not the person */
   bool quit, lost;              /* leave; the world is broken */
+  bool exited;                  /* a program called for it (os.exit) */
   int code;                     /* exit code so far */
   DtStatus status;              /* of the last chunk, over all ranks */
   int depth;                    /* :run within :run */
   bool part;                    /* a line for some ranks only is run */
+  bool keep;                    /* the program leaves its names to the prompt */
   double elapsed;               /* seconds of the last text */
   /* stops (repl_stop.c) */
   bool asks;                    /* lines can be read: stops make sense */
@@ -81,6 +86,8 @@ struct DtRepl {
   char *stash;                  /* a line that left a light stop */
   char *display[16]; int ndisplay;
   DtRerun rerun;
+  int begin;                    /* the adapter has said: run, or stop first */
+  int ended;                    /* what the program's exit code would be */
   int64_t past;                 /* looking at the past, before #past; 0: now */
 };
 
@@ -101,13 +108,18 @@ int dt_repl_main (DtCtx *cx, DtComm *comm, void *app);
 void dt_prompt_open (DtRepl *r);
 /* Rounds until the person leaves.  Collective. */
 void dt_prompt_run (DtRepl *r);
+/* Rounds until an adapter lets the program begin.  Collective. */
+void dt_prompt_until_begin (DtRepl *r);
 
-/* --- repl_write.c --- */
+/* --- repl_findings.c; repl_write.c --- */
 /* Gather what all ranks wrote; rank 0 folds and writes it.  NOMEM, RANK_LOST.
 ** Collective. */
 DtStatus dt_repl_put (DtRepl *r);
 /* New findings, a line each; what ranks promised is compared first.  Local. */
 void dt_repl_findings (DtRepl *r);
+/* A script has ended: what was found in it, a line each, on the error output;
+** with --strict it makes the exit code.  Collective. */
+void dt_repl_report_findings (DtRepl *r);
 /* A diagnostic with at most one %s, at once and without memory: out of it is
 ** one of the things to be said.  Local. */
 void dt_repl_say (DtRepl *r, const char *fmt, const char *arg);
@@ -205,6 +217,48 @@ int dt_eval_pcall (lua_State *L, int nargs, int nresults,
                    lua_CFunction handler);
 /* Push the table of the prompt's locals.  Local. */
 void dt_eval_push_locals (lua_State *L);
+
+/* --- repl_editor.c --- */
+
+/* The word of an adapter that runs this session; NULL: none does.  Pure. */
+const char *dt_editor_word (void);
+/* Rank 0 waits for a line: said to the adapter, if there is one.  Local. */
+void dt_editor_ready (DtRepl *r);
+/* What an adapter asks (a line without its byte 1) is answered; a line that is
+** to be run instead goes into `line`.  Collective. */
+void dt_editor_line (DtRepl *r, const char *text, DtBuf *line);
+/* Functions that answers need, into dt.debug on the top of the stack.  LUA.
+** Local. */
+void dt_editor_open (lua_State *L);
+
+/* --- repl_paste.c --- */
+
+/* `chunk` was read at once, from what was `typed`; where it is several lines
+** that are no chunk of Lua, it becomes the first of them, or :python.
+** Local. */
+void dt_paste_look (DtRepl *r, DtBuf *chunk, const char *typed);
+/* The next lines of a pasted session; false when there are none.  Local. */
+bool dt_paste_next (DtRepl *r, DtBuf *chunk);
+
+/* --- repl_slips.c --- */
+
+/* A line was a slip: append what repl.slips' function `f` says of it, if
+** anything ("syntax": no Lua; "raised": `more` is the error).  Local. */
+void dt_slip_hint (lua_State *L, const char *f, const char *text,
+                   const char *more, DtBuf *diag);
+/* The same of a line whose value, at `idx`, is likely not meant.  Local. */
+void dt_slip_value (lua_State *L, int idx, const char *text, DtBuf *diag);
+
+/* --- repl_keep.c --- */
+
+#define DT_KEEP "_DT_KEEP"
+/* luaL_loadbufferx() of a program that may leave its locals.  Local. */
+int dt_keep_load (lua_State *L, const char *text, size_t n, const char *name);
+/* An error is being raised in it: they are taken now.  Local. */
+void dt_keep_raised (lua_State *L);
+/* What a program of Python left is given to Lua's lines.  NOMEM, and what the
+** library raises.  Local. */
+DtStatus dt_keep_python (lua_State *L, DtBuf *diag);
 
 /* The environment lines run in while the script is stopped (a table on the
 ** top, popped; nil: the prompt's own).  Local. */

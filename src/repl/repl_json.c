@@ -275,6 +275,7 @@ static int add_commands (lua_State *L) {
   lua_setfield(L, -2, "last_error");
   lua_pushcfunction(L, dt_complete_lua);
   lua_setfield(L, -2, "complete");
+  dt_editor_open(L);
   lua_newtable(L);              /* looked at where nothing else has the name */
   lua_pushvalue(L, -1);
   lua_setfield(L, -3, "_commands");

@@ -23,9 +23,13 @@ static const char *prompt_text (const DtRepl *r, char *buf, size_t n) {
   return buf;
 }
 
+/* A line, or a paste of several, behind what there is.  Without prompts; one
+** that begins a chunk may be a session or Python. */
 static DtLineResult read_line (DtRepl *r, const char *prompt, DtBuf *all) {
+  bool first = all->len == 0;
   DtBuf line;
   dt_buf_init(&line, r->cx);
+  dt_editor_ready(r);
   DtLineResult k = dt_line_read(r->line, prompt, &line);
   if (k == DT_LINE_TEXT && all->len > 0)
     dt_buf_addc(all, '\n');
@@ -33,6 +37,8 @@ static DtLineResult read_line (DtRepl *r, const char *prompt, DtBuf *all) {
       !dt_chunk_is_text(r, dt_buf_str(all))) {
     if (dt_source_strip(r->cx, dt_buf_str(&line), all) != DT_OK)
       dt_error_clear(r->cx);
+    else if (first)
+      dt_paste_look(r, all, dt_buf_str(&line));
   } else if (k == DT_LINE_TEXT) {
     dt_buf_addn(all, line.s, line.len);
   }
@@ -61,6 +67,8 @@ static bool read_chunk (DtRepl *r, DtBuf *chunk) {
   char buf[48];
   bool got = true;
   dt_buf_clear(chunk);
+  if (dt_paste_next(r, chunk))
+    return dt_buf_ok(chunk) == DT_OK;
   for (;;) {
     bool first = chunk->len == 0;
     size_t before = chunk->len + !first;
@@ -114,11 +122,12 @@ static bool read_typed (DtRepl *r, DtBuf *chunk) {
   return true;
 }
 
-static void prompt_loop (DtRepl *r) {
+/* `begin`: only until an adapter lets the program begin. */
+static void prompt_loop (DtRepl *r, bool begin) {
   DtBuf chunk;
   bool more = true;
   dt_buf_init(&chunk, r->cx);
-  while (more && !r->quit) {
+  while (more && !r->quit && !(begin && r->begin != 0)) {
     bool got = false;
     if (dt_repl_first(r)) {
       got = read_typed(r, &chunk);
@@ -131,6 +140,8 @@ static void prompt_loop (DtRepl *r) {
       r->code = dt_repl_code_of(r->status);       /* shared when all leave */
   }
   dt_buf_fini(&chunk);
+  if (begin && !more)
+    r->quit = true;
 }
 
 static void on_warn (void *ud, const char *text) {
@@ -161,7 +172,7 @@ static void greet (DtRepl *r) {
   DtBuf b;
   dt_buf_init(&b, r->cx);
   dt_buf_addf(&b, "dtrepl " DT_VERSION "  %d rank%s (%s)  "
-              ":help for help, Ctrl-D to leave\n", r->comm->size,
+              ":help for help, :lesson for a tour, Ctrl-D to leave\n", r->comm->size,
               r->comm->size == 1 ? "" : "s", world[r->app->world]);
   dt_output_write(&r->app->out, DT_OUT_DIAG, dt_buf_str(&b), b.len);
   dt_buf_fini(&b);
@@ -227,5 +238,10 @@ void dt_prompt_run (DtRepl *r) {
   if (dt_repl_first(r) && r->line == NULL)
     (void)dt_repl_round(r, NULL);
   else
-    prompt_loop(r);
+    prompt_loop(r, false);
+}
+
+void dt_prompt_until_begin (DtRepl *r) {
+  if (r->line != NULL || !dt_repl_first(r))
+    prompt_loop(r, true);
 }

@@ -88,6 +88,22 @@ static void attach (DtRepl *r, bool yes, bool first) {
   dt_control_arm(c);
 }
 
+/* The prompt that follows has the names of the program that ended. */
+static void keep_names (DtRepl *r, const char *name) {
+  size_t len = strlen(name);
+  if (r->keep && !r->quit && len > 3 &&
+      strcmp(name + len - 3, ".py") == 0 &&
+      dt_keep_python(r->L, &r->diag) != DT_OK)
+    dt_error_clear(r->cx);
+  r->keep = false;
+}
+
+/* -i: as in Python, a program that ends itself ends before the prompt. */
+static void stay_after_exit (DtRepl *r) {
+  if (!r->exited || !r->app->o.interactive || r->lost) return;
+  r->quit = r->exited = dtL_state(r->L)->exiting = false;
+}
+
 /* Preludes and script in order; stops at the first error. */
 static void run_given (DtRepl *r) {
   DtApp *a = r->app;
@@ -108,8 +124,11 @@ static void run_given (DtRepl *r) {
       snprintf(name, sizeof name, "@%s", strcmp(a->o.script, "-") == 0
                ? "stdin" : a->o.script);
       dt_rerun_remember(r, text, n, name);
-      attach(r, true, a->o.debug);
+      attach(r, true, a->o.debug && r->begin != 1);
+      r->keep = a->o.debug || a->o.interactive;
       dt_repl_round_all(r, text, name);
+      stay_after_exit(r);
+      keep_names(r, name);
       attach(r, false, false);
       dt_free(r->cx, text);
     } else if (!r->lost) {
@@ -132,15 +151,22 @@ static DtStatus open_rank (DtRepl *r) {
   DtApp *a = r->app;
   const char *seed = getenv("DTREPL_SEED");
   DtSessionOpts so = {dt_ops, dt_variants,
-                      a->o.torch != NULL ? a->o.torch : "2.13",
+                      a->o.torch,
                       a->o.device != NULL ? a->o.device : "cpu",
-                      seed != NULL ? strtoull(seed, NULL, 10) : 0};
+                      seed != NULL ? strtoull(seed, NULL, 10) : 0, dt_rulings};
   DtBindOpts bo = {a->o.bare, a->o.trust, a->o.sandbox,
-                   a->o.sandbox ? (int64_t)1 << 30 : 0, a->argv0};
+                   a->o.sandbox ? (int64_t)1 << 30 : 0, a->argv0,
+                   a->o.script};
   DT_TRY(r->cx, dt_session_new(r->cx, r->comm, &so, &r->s));
+  r->s->may_grow = a->world == DT_WORLD_THREADS && a->o.ranks == 0 &&
+                   a->o.script != NULL && strcmp(a->o.script, "-") != 0 &&
+                   a->o.nprelude == 0 && !a->o.interactive && !a->o.debug &&
+                   !a->o.sandbox;
   DT_TRY(r->cx, dt_debug_new(r->s, RECORD, NULL));
   DT_TRY(r->cx, dt_notes_new(r->s, &r->notes));
   DT_TRY(r->cx, dt_diag_new(r->s, &r->findings));
+  if (a->o.fast)
+    dt_diag_enable(r->findings, false);
   DT_TRY(r->cx, dtL_state_new(r->s, &bo, &r->L));
   DT_TRY(r->cx, dt_eval_open(r->L));
   dt_stop_open(r);
@@ -230,12 +256,19 @@ static void run_session (DtRepl *r) {
   DtStatus st = dt_verify_begin(r);
   if (st != DT_OK)
     dt_repl_tell(r);
+  if (a->editor != NULL && a->o.script != NULL)
+    dt_prompt_until_begin(r);
   run_given(r);
+  r->ended = r->code;
   dt_verify_end(r);
+  dt_repl_report_findings(r);
   save_record(r);
   dt_notes_enable(r->notes, r->set.notes);
-  if (wants_prompt && !r->quit && !(a->o.debug && given && !a->o.interactive &&
-                                    r->status == DT_OK)) {
+  if (wants_prompt && !r->quit) {
+    if (a->o.debug && given && r->status == DT_OK && a->editor == NULL &&
+        dt_repl_first(r))
+      dt_repl_say(r, "%s", "the program has ended: its names are here, and "
+                  ":ledger, :mem, :findings, :history\n");
     r->code = DT_EXIT_OK;
     r->status = DT_OK;
     dt_prompt_run(r);
@@ -274,6 +307,7 @@ int dt_repl_main (DtCtx *cx, DtComm *comm, void *app) {
   dt_buf_init(&r.diag, cx);
   dt_buf_init(&r.failed, cx);
   dt_buf_init(&r.typed, cx);
+  dt_buf_init(&r.paste, cx);
   r.set.pager = r.set.wrap = true;
   dt_buf_init(&r.again, cx);
   dt_buf_init(&r.told, cx);
@@ -291,6 +325,8 @@ int dt_repl_main (DtCtx *cx, DtComm *comm, void *app) {
   dt_line_close(r.line);
   dt_buf_fini(&r.history);
   say_why(&r);
+  if (r.s != NULL && dt_repl_first(&r))
+    r.app->wants_ranks = r.s->wants_ranks;
   dtL_state_free(r.L);
   dt_notes_free(r.notes);
   dt_diag_free(r.findings);
@@ -303,6 +339,7 @@ int dt_repl_main (DtCtx *cx, DtComm *comm, void *app) {
   dt_buf_fini(&r.diag);
   dt_buf_fini(&r.failed);
   dt_buf_fini(&r.typed);
+  dt_buf_fini(&r.paste);
   dt_stop_close(&r);
   return r.code;
 }

@@ -170,6 +170,8 @@ static void show_stop (DtRepl *r, DtControl *c, const DtStopAt *at,
       dt_cmd_json_stop(r);
       return;
     }
+    if (r->app->editor != NULL)
+      return;                     /* the editor shows it */
     dt_buf_add(out, "stopped ");
     dt_stop_text(c, at, out);
     return;
@@ -195,25 +197,34 @@ static void show_stop (DtRepl *r, DtControl *c, const DtStopAt *at,
 
 /* ---- rounds ---- */
 
-/* How many ranks say yes.  Collective. */
-static DtStatus count_ranks (DtRepl *r, const char *what, bool mine, int *yes) {
+/* How many ranks say yes (their text begins with 1); `at` hears the rest of the
+** texts, NULL: nobody.  Collective. */
+static DtStatus count_ranks (DtRepl *r, const char *what, const char *mine,
+                             DtStopAt *at, int *yes) {
   DtCtx *cx = r->cx;
   int n = r->comm->size;
   DtCollInfo info = {"debugger", 0, what, ""};
-  *yes = mine ? n : 0;
+  *yes = mine[0] == '1' ? n : 0;
   if (n == 1 || r->comm->no_data)
     return DT_OK;
   char **text = DT_NEWN(cx, char *, n);
   size_t *len = DT_NEWN(cx, size_t, n);
   DtStatus st = text != NULL && len != NULL ? DT_OK : DT_E_NOMEM;
+  bool all = true;
   if (st == DT_OK)
-    st = dt_comm_gather_text(cx, r->comm->world, &info, mine ? "1" : "0", 1,
+    st = dt_comm_gather_text(cx, r->comm->world, &info, mine, strlen(mine),
                              text, len);
   *yes = 0;
   for (int i = 0; i < n && text != NULL; i++) {
+    all = all && text[i] != NULL;
     *yes += text[i] != NULL && text[i][0] == '1';
-    dt_free(cx, text[i]);
+    if (text[i] != NULL)
+      memmove(text[i], text[i] + 1, strlen(text[i]));
   }
+  if (st == DT_OK && all && at != NULL)
+    dt_stop_hear(cx, at, n, text);
+  for (int i = 0; i < n && text != NULL; i++)
+    dt_free(cx, text[i]);
   dt_free(cx, text);
   dt_free(cx, len);
   return st;
@@ -222,7 +233,8 @@ static DtStatus count_ranks (DtRepl *r, const char *what, bool mine, int *yes) {
 /* All go on or none: "@2 :continue" would tear the ranks apart. */
 static void agree_to_go (DtRepl *r, DtControl *c) {
   int yes = 0;
-  DtStatus st = count_ranks(r, "who goes on", c->resumed, &yes);
+  DtStatus st = count_ranks(r, "who goes on", c->resumed ? "1" : "0", NULL,
+                            &yes);
   dt_error_clear(r->cx);
   if (st == DT_OK && (yes == 0 || yes == r->comm->size || r->comm->no_data))
     return;
@@ -253,7 +265,7 @@ static void run_commands (DtRepl *r, DtControl *c, const DtStopAt *at) {
 
 static bool is_command (const char *s) {
   s += strspn(s, " \t\n");
-  return (*s == ':' && s[1] != ':') || *s == '?';
+  return (*s == ':' && s[1] != ':') || *s == '?' || *s == '\001';
 }
 
 /* Rank 0's next line, to all.  False: leave the program. */
@@ -274,6 +286,7 @@ static void rounds (DtRepl *r, DtControl *c, DtStopAt *at, Saved *v) {
   show_stop(r, c, at, v->err.code, dt_buf_str(&v->err.message));
   dt_notes_take(r->notes, &r->diag);
   if (at->why == DT_WHY_ERROR && dt_repl_first(r) && !r->person &&
+      r->app->editor == NULL &&
       r->code == DT_EXIT_OK)
     r->code = DT_EXIT_ERROR;
   dt_debug_mute(d, &v->mute);   /* the report above reads the call: not muted */
@@ -311,7 +324,34 @@ static void give_fixes (DtRepl *r, const DtStopAt *at) {
     dt_buf_clear(&r->told);
 }
 
+/* The rule that a person gave for the operator of a stop; NULL: none. */
+static const void *rule_at (DtRepl *r, const DtStopAt *at) {
+  void *rule = NULL;
+  if (at->why != DT_WHY_ERROR || at->e == NULL || at->e->op == NULL ||
+      dt_registry_strategy(r->s->registry, at->e->op, &rule) == NULL)
+    return NULL;
+  return rule;
+}
+
+/* What :continue means at an error: the call is made again when it got other
+** inputs or its operator another rule; else the error goes on, and it is said
+** so. */
+static void mend (DtRepl *r, const DtControl *c, DtStopAt *at,
+                  const void *rule) {
+  if (at->why != DT_WHY_ERROR || at->light || at->fixed || c->abort)
+    return;
+  if (rule_at(r, at) != rule && at->e->nin > 0 && at->e->in[0] != NULL) {
+    r->fix[0] = dt_var_ref(at->e->in[0]);
+    at->fixed = true;
+    dt_buf_add(&r->diag, "its operator has a rule now: the call is made "
+               "again\n");
+  } else {
+    dt_buf_add(&r->diag, "the error goes on: nothing was repaired\n");
+  }
+}
+
 static void be_stopped (DtRepl *r, DtControl *c, DtStopAt *at, Saved *v) {
+  const void *rule = rule_at(r, at);
   r->at = at;
   r->nframe = dtL_frames(r->L, r->frame, 64);
   r->here = r->list_from = r->list_to = 0;
@@ -319,6 +359,8 @@ static void be_stopped (DtRepl *r, DtControl *c, DtStopAt *at, Saved *v) {
   if (dt_stop_select(r, 0) != DT_OK)
     dt_error_clear(r->cx);
   rounds(r, c, at, v);
+  if (!r->quit)
+    mend(r, c, at, rule);
   lua_pushnil(r->L);
   dt_eval_set_frame(r->L);
   dtL_py_leave(r->L);
@@ -334,7 +376,7 @@ static bool can_stop (void *ud) {
 }
 
 /* Wait for all ranks; *all when the prompt may begin. */
-static DtStatus gather_ranks (DtRepl *r, const DtStopAt *at, bool *all) {
+static DtStatus gather_ranks (DtRepl *r, DtStopAt *at, bool *all) {
   char what[80], where[64];
   DtCollInfo info = {"debugger", 0, what, where};
   int any = 0;
@@ -345,8 +387,12 @@ static DtStatus gather_ranks (DtRepl *r, const DtStopAt *at, bool *all) {
   DT_TRY(r->cx, dt_comm_stop(r->cx, r->comm->world, &info, all));
   if (!*all)
     return DT_OK;
-  DtStatus st = count_ranks(r, "who has stopped", at->why != DT_WHY_END,
-                            &any);
+  DtBuf mine;
+  dt_buf_init(&mine, r->cx);
+  dt_buf_addc(&mine, at->why != DT_WHY_END ? '1' : '0');
+  dt_stop_say(at, &mine);
+  DtStatus st = count_ranks(r, "who has stopped", dt_buf_str(&mine), at, &any);
+  dt_buf_fini(&mine);
   *all = st == DT_OK && any > 0;
   return st;
 }

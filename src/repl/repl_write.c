@@ -53,7 +53,7 @@ static void look_at_exits (DtRepl *r, int n, char **text) {
       continue;
     int c = (int)strtol(text[i], NULL, 10);
     r->code = r->quit && r->code > c ? r->code : c;
-    r->quit = true;
+    r->quit = r->exited = true;
   }
 }
 
@@ -162,7 +162,7 @@ DtStatus dt_repl_put (DtRepl *r) {
   if (st == DT_OK) {
     look_at_exits(r, n, text);
     count_alike(r, n, text);
-    if (dt_repl_first(r) || n == 1)
+    if ((dt_repl_first(r) || n == 1) && r->s->wants_ranks == 0)
       st = put_parts(r, n, text);
   }
   if (n == 1 && text != NULL)

@@ -206,10 +206,18 @@ static size_t prompt_length (const char *s) {
   return stop_prompt(s);
 }
 
+/* Output may stand in front of the first prompt. */
+static bool has_prompt (const char *s) {
+  for (; *s != '\0'; s += strcspn(s, "\n"), s += *s == '\n')
+    if (strncmp(s, DT_PROMPT, sizeof DT_PROMPT - 1) == 0 || stop_prompt(s) > 0)
+      return true;
+  return false;
+}
+
 DtStatus dt_source_strip (DtCtx *cx, const char *text, DtBuf *out) {
   (void)cx;
   const char *s = text + strspn(text, " \t\n");
-  if (prompt_length(s) == 0) {
+  if (prompt_length(s) == 0 && !has_prompt(s)) {
     dt_buf_add(out, text);
     return dt_buf_ok(out);
   }

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT
+** repl/repl_findings.c: what was found in a script is told when it has ended, also
+** when an error ended it, without being asked.
+**
+** Each rank hands in what it found, a line each; those of one code and place
+** are one finding, told in the words of the first rank that has it.  Notes are
+** not told: they say that something right could be better. */
+#include "repl/repl_int.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "diag/finding.h"
+
+enum { MOST = 12 };             /* lines; the rest is counted */
+
+/* "CODE:LINE:OP:FILE\tTEXT\n" of each finding. */
+static void pack (DtDiag *g, DtBuf *b) {
+  const DtFinding *f;
+  for (int i = 0; (f = dt_diag_at(g, i)) != NULL; i++) {
+    if (f->kind->severity == DT_FIND_NOTE)
+      continue;
+    dt_buf_addf(b, "%s:%d:%s:%s\t", f->kind->code, f->line, f->op,
+                f->file != NULL ? f->file : "");
+    dt_finding_brief(f, b);
+    dt_buf_addc(b, '\n');
+  }
+}
+
+/* Does `text` have a line that begins with the n bytes at `key`? */
+static bool has_line (const char *text, const char *key, size_t n) {
+  while (*text != '\0') {
+    const char *end = strchr(text, '\n');
+    if (strncmp(text, key, n) == 0)
+      return true;
+    if (end == NULL)
+      break;
+    text = end + 1;
+  }
+  return false;
+}
+
+/* The lines of all ranks, each finding once; how many there are. */
+static int merge (int n, char *const *text, DtBuf *out) {
+  int count = 0;
+  for (int i = 0; i < n; i++) {
+    const char *s = text[i];
+    while (s != NULL && *s != '\0') {
+      const char *end = strchr(s, '\n'), *tab = strchr(s, '\t');
+      int k = 0;
+      if (end == NULL || tab == NULL || tab > end)
+        break;
+      while (k < i && !has_line(text[k], s, (size_t)(tab - s) + 1))
+        k++;
+      if (k == i && count++ < MOST)
+        dt_buf_addn(out, tab + 1, (size_t)(end - tab));
+      s = end + 1;
+    }
+  }
+  return count;
+}
+
+static void tell (DtRepl *r, int count, DtBuf *lines) {
+  DtBuf all;
+  dt_buf_init(&all, r->cx);
+  dt_buf_addf(&all, "dtrepl: %d finding%s\n", count, count == 1 ? "" : "s");
+  dt_buf_add(&all, dt_buf_str(lines));
+  if (count > MOST)
+    dt_buf_addf(&all, "... and %d more\n", count - MOST);
+  dt_buf_add(&all, "  cause and fix: -i, then :findings; --strict: exit status "
+             "3; --quiet: not told\n");
+  if (!all.oom)
+    dt_output_write(&r->app->out, DT_OUT_DIAG, dt_buf_str(&all), all.len);
+  dt_buf_fini(&all);
+}
+
+/* How many findings all ranks have together, and their lines. */
+static int gather (DtRepl *r, DtBuf *lines) {
+  DtCtx *cx = r->cx;
+  int n = r->comm->no_data ? 1 : r->comm->size, count = 0;
+  DtCollInfo info = {"findings", 0, "", ""};
+  DtStatus st = DT_OK;
+  DtBuf mine;
+  char **text = DT_NEWN(cx, char *, n);
+  size_t *len = DT_NEWN(cx, size_t, n);
+  dt_buf_init(&mine, cx);
+  pack(r->findings, &mine);
+  if (text == NULL || len == NULL) {
+    st = DT_E_NOMEM;
+  } else if (n > 1) {
+    st = dt_comm_gather_text(cx, r->comm->world, &info,
+                             mine.oom ? "" : dt_buf_str(&mine),
+                             mine.oom ? 0 : mine.len, text, len);
+  } else {
+    text[0] = dt_strdup(cx, mine.oom ? "" : dt_buf_str(&mine));
+    st = text[0] != NULL ? DT_OK : DT_E_NOMEM;
+  }
+  if (st == DT_OK)
+    count = merge(n, text, lines);
+  if (st == DT_E_RANK_LOST)
+    dt_repl_lost(r);
+  dt_error_clear(cx);
+  dt_repl_free_texts(cx, text, n);
+  dt_free(cx, len);
+  dt_buf_fini(&mine);
+  return count;
+}
+
+void dt_repl_report_findings (DtRepl *r) {
+  const DtOptions *o = &r->app->o;
+  DtBuf lines;
+  int count;
+  if (r->findings == NULL || r->lost || r->set.findings || o->fast ||
+      (o->script == NULL && o->nprelude == 0) ||
+      (o->debug && !o->strict) || (o->quiet && !o->strict) ||
+      r->status == DT_E_INTERRUPTED || r->status == DT_E_NOMEM)
+    return;
+  if (dt_diag_settle(r->findings) != DT_OK)
+    dt_error_clear(r->cx);
+  dt_buf_init(&lines, r->cx);
+  count = gather(r, &lines);
+  if (count > 0 && !o->quiet && dt_repl_first(r))
+    tell(r, count, &lines);
+  dt_buf_fini(&lines);
+  if (o->strict && !r->lost) {
+    int code = dt_repl_share_code(r, count > 0 && r->code == DT_EXIT_OK
+                                  ? DT_EXIT_CHECK : r->code);
+    r->code = code;
+  }
+}

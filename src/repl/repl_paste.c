@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT
+** repl/repl_paste.c: several lines that came at once are taken for what they are:
+** a chunk of Lua; lines of a session, which are run one after the other (each
+** shows its value, commands among them); a text of Python.  Rank 0's. */
+#include "repl/repl_int.h"
+
+#include <lua.h>
+#include <string.h>
+#include "repl/cmd.h"
+#include "repl/source.h"
+
+static size_t line_length (const char *s) { return strcspn(s, "\n"); }
+
+/* The first lines of `s` that are whole by themselves; 0: none are. */
+static size_t unit_length (DtRepl *r, const char *s) {
+  DtBuf unit;
+  size_t n = 0;
+  bool whole = false;
+  dt_buf_init(&unit, r->cx);
+  while (s[n] != '\0' && !whole) {
+    size_t len = line_length(s + n);
+    if (unit.len > 0)
+      dt_buf_addc(&unit, '\n');
+    dt_buf_addn(&unit, s + n, len);
+    n += len + (s[n + len] == '\n');
+    whole = dt_chunk_whole(r, dt_buf_str(&unit));
+  }
+  dt_buf_fini(&unit);
+  return whole ? n : 0;
+}
+
+static bool blank (const char *s, size_t n) {
+  while (n > 0 && strchr(" \t\n", s[n - 1]) != NULL)
+    n--;
+  return n == 0;
+}
+
+bool dt_paste_next (DtRepl *r, DtBuf *chunk) {
+  const char *s = dt_buf_str(&r->paste) + r->pasted;
+  while (r->pasted < r->paste.len) {
+    size_t n = unit_length(r, s);
+    if (n == 0)                 /* it changed its mind: all that is left */
+      n = r->paste.len - r->pasted;
+    r->pasted += n;
+    if (!blank(s, n)) {
+      dt_buf_addn(chunk, s, n - (s[n - 1] == '\n'));
+      return true;
+    }
+    s += n;
+  }
+  dt_buf_clear(&r->paste);
+  r->pasted = 0;
+  return false;
+}
+
+/* Is it made of lines that are whole, more than one of them? */
+static bool is_session (DtRepl *r, const char *s) {
+  int units = 0;
+  while (*s != '\0') {
+    size_t n = unit_length(r, s);
+    if (n == 0)
+      return blank(s, strlen(s)) && units > 1;
+    units += !blank(s, n);
+    s += n;
+  }
+  return units > 1;
+}
+
+static bool has_line (const char *s, const char *head) {
+  for (; *s != '\0'; s += line_length(s) + (s[line_length(s)] == '\n'))
+    if (strncmp(s, head, strlen(head)) == 0)
+      return true;
+  return false;
+}
+
+static bool is_python (const char *s) {
+  static const char *const heads[] = {"import ", "from ", "def ", "class ",
+                                      "with ", "@", ">>> ", "try:"};
+  for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++)
+    if (has_line(s, heads[i]))
+      return true;
+  return false;
+}
+
+static bool is_lua (DtRepl *r, const char *s) {
+  bool expression;
+  int top = lua_gettop(r->L);
+  bool yes = dt_eval_compile(r->L, s, &expression);
+  lua_settop(r->L, top);
+  return yes;
+}
+
+void dt_paste_look (DtRepl *r, DtBuf *chunk, const char *typed) {
+  const char *s = dt_buf_str(chunk);
+  bool prompts = has_line(typed, ">>> ");
+  if (strchr(typed, '\n') == NULL || dt_chunk_is_text(r, s) ||
+      *typed == ':' || *typed == '@' || (!prompts && is_lua(r, s)))
+    return;                     /* a command has the lines behind it */
+  if (is_python(typed)) {
+    dt_repl_say(r, "%s", "taken for Python, as :python runs it\n");
+    dt_buf_clear(chunk);
+    dt_buf_addf(chunk, ":python\n%s\n.", typed);
+  } else if (is_session(r, s)) {
+    dt_buf_clear(&r->paste);
+    dt_buf_addn(&r->paste, s, chunk->len);
+    r->pasted = 0;
+    dt_buf_clear(chunk);
+    (void)dt_paste_next(r, chunk);
+  }
+}

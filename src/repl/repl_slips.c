@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT
+** repl/repl_slips.c: the right spelling of what a PyTorch user types by habit.
+** What is one, and what to write, is lua/repl/slips.lua's business. */
+#include "repl/repl_int.h"
+
+#include <lauxlib.h>
+#include <lua.h>
+#include <string.h>
+
+typedef struct Slip { const char *f, *text, *more; DtBuf *diag; } Slip;
+
+/* Protected, with all it makes: memory may run out. */
+static int ask (lua_State *L) {
+  const Slip *k = lua_touserdata(L, 1);
+  lua_getglobal(L, "require");
+  lua_pushliteral(L, "repl.slips");
+  lua_call(L, 1, 1);
+  lua_getfield(L, -1, k->f);
+  lua_pushstring(L, k->text);
+  lua_pushstring(L, k->more);
+  lua_call(L, 2, 1);
+  if (lua_isstring(L, -1))
+    dt_buf_addf(k->diag, "  %s\n", lua_tostring(L, -1));
+  return 0;
+}
+
+void dt_slip_hint (lua_State *L, const char *f, const char *text,
+                   const char *more, DtBuf *diag) {
+  Slip k = {f, text, more, diag};
+  if (!lua_checkstack(L, 12) || strlen(text) > 2000)
+    return;
+  lua_pushcfunction(L, ask);
+  lua_pushlightuserdata(L, &k);
+  if (lua_pcall(L, 1, 0, 0) != LUA_OK)
+    lua_pop(L, 1);
+  dt_error_clear(dtL_session(L)->cx);
+}
+
+/* Is the owner of a field, "x" of "x.T", a tensor or a mesh? */
+static bool owner_has_methods (lua_State *L, const char *text) {
+  const char *dot = strrchr(text, '.');
+  char name[128];
+  bool expression, yes = false;
+  int top = lua_gettop(L);
+  size_t n = dot == NULL ? 0 : (size_t)(dot - text);
+  if (n == 0 || n >= sizeof name ||
+      strspn(text, " \tabcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                   "0123456789_.") != strlen(text))
+    return false;
+  memcpy(name, text, n);
+  name[n] = '\0';
+  if (dt_eval_compile(L, name, &expression) && expression &&
+      lua_pcall(L, 0, 1, 0) == LUA_OK)
+    yes = dtL_test_tensor(L, -1) != NULL || dtL_test_mesh(L, -1) != NULL;
+  lua_settop(L, top);
+  dt_error_clear(dtL_session(L)->cx);
+  return yes;
+}
+
+void dt_slip_value (lua_State *L, int idx, const char *text, DtBuf *diag) {
+  if (lua_isnil(L, idx))
+    dt_slip_hint(L, "value", text, "nil", diag);
+  else if (lua_isfunction(L, idx) && owner_has_methods(L, text))
+    dt_slip_hint(L, "value", text, "method", diag);
+}
