@@ -19,10 +19,11 @@ lazy.distributed = {"dt.distributed"}
 lazy.autograd = {"dt.autograd"}
 lazy.tensor_parallel = {"dt.parallel"}
 lazy.fsdp = {"dt.fsdp"}
-provide("dt.create", "zeros", "ones", "empty", "full", "arange", "eye", "rand",
-  "randn", "randint", "tensor", "zeros_like", "ones_like", "empty_like",
-  "full_like", "rand_like", "randn_like", "linspace", "as_tensor",
-  "set_default_dtype", "get_default_dtype")
+lazy.spmd = {"dt.spmd"}
+provide("dt.tensor.create", "zeros", "ones", "empty", "full", "arange", "eye",
+  "rand", "randn", "randint", "tensor", "zeros_like", "ones_like",
+  "empty_like", "full_like", "rand_like", "randn_like", "linspace",
+  "as_tensor", "set_default_dtype", "get_default_dtype")
 provide("dt.parallel", "parallelize_module", "ColwiseParallel",
   "RowwiseParallel", "SequenceParallel", "PrepareModuleInput",
   "PrepareModuleOutput", "PrepareModuleInputOutput", "distribute_module",
@@ -30,19 +31,20 @@ provide("dt.parallel", "parallelize_module", "ColwiseParallel",
 provide("dt.parallel.loss", "loss_parallel")
 provide("dt.fsdp", "fully_shard", "MixedPrecisionPolicy", "FSDPModule")
 provide("dt.cp", "context_parallel", "context_parallel_unshard")
-provide("dt.library", "register_sharding")
-provide("dt.scope", "no_grad", "enable_grad", "inference_mode",
+provide("dt.torch.library", "register_sharding")
+provide("dt.torch.scope", "no_grad", "enable_grad", "inference_mode",
   "implicit_replication", "set_grad_enabled", "is_grad_enabled", "meta")
-provide("dt.autocast", "autocast", "is_autocast_enabled", "get_autocast_dtype")
+provide("dt.torch.autocast", "autocast", "is_autocast_enabled",
+  "get_autocast_dtype")
 provide("dt.testing", "allclose")
 provide("dt.debug.ledger", "expect")
 provide("dt.io", "save", "load")
-provide("dt.printing", "set_printoptions", "get_printoptions")
+provide("dt.tensor.printing", "set_printoptions", "get_printoptions")
 provide("dt.torch", "einsum", "meshgrid", "broadcast_tensors", "atleast_1d",
   "atleast_2d", "atleast_3d", "cartesian_prod", "block_diag", "tensordot",
   "norm", "broadcast_shapes", "unravel_index", "linalg", "fft", "special",
   "compile")
-provide("dt.torch_facts", "finfo", "iinfo")
+provide("dt.torch.facts", "finfo", "iinfo")
 lazy.float8 = {"dt.float8"}
 
 local function load_lazy(dt, name)
@@ -96,7 +98,7 @@ end
 return function (dt, bare)
   setmetatable(dt, {__index = dt_index, __name = "dt"})
   setmetatable(dt.library, {__index = function (_, name)
-    return require("dt.library")[name]
+    return require("dt.torch.library")[name]
   end})
   setmetatable(dt.debug, {__index = function (t, name)
     if type(name) ~= "string" or name == "_commands" then return nil end

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- dt/debug/answers.lua: dt.debug.why, plan, show, rules: tables that print as
--- the pages of the commands.
+-- dt/debug/answers.lua: dt.debug.why, plan, show: tables that print as the
+-- pages of the commands.
 
 local dt = require "dt"
 local util = require "dt.util"
@@ -23,6 +23,15 @@ function M.why(n)
   return page.new(dt.debug.why_data(n), function () return text end)
 end
 
+-- dt.debug.why_of(x): the same of the operator that made x.
+function M.why_of(x)
+  local seq = tensor(x).origin.seq
+  if seq == 0 then
+    util.raise("ValueError", "no recorded operator made this tensor")
+  end
+  return M.why(seq)
+end
+
 -- dt.debug.plan(x, placements): {from, to, greedy = {steps, bytes, cost},
 -- graph}: how a redistribution would go.
 function M.plan(x, placements)
@@ -37,19 +46,6 @@ end
 function M.show(x)
   local text = dt.debug.show_text(tensor(x))
   return page.new(dt.debug.show_data(x), function () return text end)
-end
-
--- dt.debug.rules(op): {op, schema, decided_by, rows}: the sharding rules of an
--- operator; rows as texts "S(0), R -> S(0)", for the inputs of its last call.
-function M.rules(name)
-  local text = dt.debug.rules_text(name)
-  local d = {op = name, rows = {}, schema = text:match("[^\n]+")}
-  for line in text:gmatch("\n  ([^\n]+)") do
-    if line:find("->", 1, true) or line:find("^all R") then
-      d.rows[#d.rows + 1] = line
-    end
-  end
-  return page.new(d, function () return text end)
 end
 
 -- dt.debug.status(): {ranks = {{rank, doing}}}: what each rank is doing now.

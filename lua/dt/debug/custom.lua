@@ -6,7 +6,7 @@
 -- schema and returns zeros of the shapes that were seen: enough for placements
 -- and errors, which come before any arithmetic.
 
-local library = require "dt.library"
+local library = require "dt.torch.library"
 
 local M = {}
 

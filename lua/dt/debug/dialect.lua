@@ -79,8 +79,8 @@ function Lua.mesh(m, name)
       table.concat(m.shape, ", "), names)
   end
   return ("dt.DeviceMesh(%q, %s%s)"):format(m.device,
-    require("dt.inspect").text(page.nest(m.ranks, m.shape)):gsub("%s+", " "),
-    names)
+    require("dt.tensor.inspect").text(page.nest(m.ranks, m.shape))
+      :gsub("%s+", " "), names)
 end
 
 local Py = {name = "python", comment = "# ", none = "None", open = "[", close = "]",

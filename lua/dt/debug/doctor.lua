@@ -12,7 +12,7 @@
 
 local dt = require "dt"
 local page = require "dt.debug.page"
-local sample = require "dt.samples"
+local sample = require "dt.testing.samples"
 
 local M = {}
 

@@ -39,7 +39,11 @@ local function json()
 end
 
 -- One page for a browser; a trace for Chrome or Perfetto.  Rank 0 makes it.
-local function html() return dt.debug.page() end
+local function html()
+  local e, after
+  if dt.debug.last_error then e, after = dt.debug.last_error() end
+  return dt.debug.page(e and tostring(e), e and after)
+end
 local function trace() return dt.debug.chrome() end
 
 local makers = {torch = torch, lua = lua, json = json, html = html,

@@ -10,8 +10,8 @@ local where = {
   ledger = "ledger", expect = "ledger", verify = "verify", check = "verify",
   same = "verify", program = "program",
   report = "report", export = "export", whatif = "whatif", sweep = "sweep",
-  why = "answers", plan = "answers", show = "answers", rules = "answers",
-  status = "answers",
+  why = "answers", plan = "answers", show = "answers", rules = "rules",
+  status = "answers", why_of = "answers",
   shrink = "shrink", doctor = "doctor", replay = "replay",
   numbers = "numbers", fill = "numbers", drawn = "numbers",
 }

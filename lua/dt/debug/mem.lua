@@ -2,8 +2,9 @@
 -- dt/debug/mem.lua: dt.debug.mem: memory per rank by kind, from the record.
 --
 -- Each storage of the record is alive from the operator that made it to the
--- last that used it; parameters, their gradients and the optimizer's state,
--- and what the script still holds, live on.  The peak is that of this walk:
+-- last that used it; what the script still holds lives on, and, where the record
+-- keeps no values by which that could be told, parameters, their gradients and
+-- the optimizer's state.  The peak is that of this walk:
 -- what the program needs, the same in every world, whatever the allocator and
 -- the record itself keep.  Kinds: parameters are said to be so by nn and
 -- requires_grad; gradients by backward; the optimizer's state is what is
@@ -21,23 +22,37 @@ local function optimizer_op(e)
     or e.op:find("^aten%._fused_") or e.op:match("_%.%w+$"))
 end
 
+-- Storages that are gradients: those that backward gave to leaves, and those
+-- of fully_shard, whose parameters no operator takes as they are.
+local function gradients(sharded)
+  local grads = {}
+  for _, g in ipairs(dt.debug.gradients()) do grads[g.storage] = true end
+  for id, kind in pairs(sharded) do
+    if kind == "gradients" then grads[id] = true end
+  end
+  return grads
+end
+
 -- storage -> {bytes, from, to, kind, live}, and operators in order.
 local function storages(entries)
   local all, order = {}, {}
-  local grads = {}
-  for _, g in ipairs(dt.debug.gradients()) do grads[g.storage] = true end
+  local fsdp = package.loaded["dt.fsdp.param"]
+  local sharded = fsdp and fsdp.storages() or {}
+  local grads = gradients(sharded)
   local function see(e, v, made)
     if not v.storage or v.bytes == 0 then return end
     local s = all[v.storage]
     if not s then
-      s = {bytes = v.bytes, from = made and e.seq or 0, to = e.seq}
+      s = {bytes = v.bytes, from = made and e.when or 0, to = e.when}
       all[v.storage] = s
       order[#order + 1] = s
     end
     s.bytes = math.max(s.bytes, v.bytes)
-    s.to = math.max(s.to, e.seq)
+    s.to = math.max(s.to, e.when)
     s.live = s.live or v.live
-    if v.param or (v.needs_grad and v.origin.seq == 0) then
+    s.known = s.known or v.kept
+    if v.param or (v.needs_grad and v.origin.seq == 0)
+       or sharded[v.storage] == "parameters" then
       s.kind = "parameters"
     end
     if grads[v.storage] and not s.kind then s.kind = "gradients" end
@@ -85,14 +100,14 @@ end
 local stays = {parameters = true, gradients = true, optimizer = true}
 
 local function walk(entries, order)
-  local last = #entries > 0 and entries[#entries].seq or 0
+  local last = #entries > 0 and entries[#entries].when or 0
   local events, now, peak, at = {}, {}, {total = 0}, 0
   for _, k in ipairs(KINDS) do now[k], peak[k] = 0, 0 end
   for _, s in ipairs(order) do
     s.kind = s.kind or "activations"
-    if s.live or stays[s.kind] then s.to = last + 1 end
+    if s.live or (stays[s.kind] and not s.known) then s.to = last + 1 end
     events[#events + 1] = {s.from, 1, s}
-    events[#events + 1] = {s.to + 0.5, -1, s}
+    events[#events + 1] = {s.to + 0.45, -1, s}
   end
   for _, e in ipairs(entries) do
     local most = 0
@@ -101,8 +116,8 @@ local function walk(entries, order)
     end
     if most > 0 then
       local s = {kind = "comm", bytes = most}
-      events[#events + 1] = {e.seq + 0.1, 1, s}
-      events[#events + 1] = {e.seq + 0.4, -1, s}
+      events[#events + 1] = {e.when + 0.1, 1, s}
+      events[#events + 1] = {e.when + 0.4, -1, s}
     end
   end
   table.sort(events, function (a, b)
@@ -119,7 +134,7 @@ local function walk(entries, order)
       if total > peak.total then
         peak = {total = total}
         for _, k in ipairs(KINDS) do peak[k] = now[k] end
-        at = math.floor(ev[1])
+        at = ev[1]
       end
     end
   end
@@ -139,10 +154,21 @@ local function text(d)
     page.bytes(d.peak.total)}
   local out = page.columns(rows)
   if d.at then
-    out = out .. ("\npeak at #%d %s  %s"):format(d.at.seq, d.at.op,
-      page.place(d.at))
+    out = out .. ("\npeak at %s%s  %s"):format(d.at.seq > 0
+      and "#" .. d.at.seq .. " " or "", d.at.op, page.place(d.at))
   end
   return out
+end
+
+-- When each entry was: its operator's number; communication outside operators
+-- has none and comes between the two beside it.
+local function ordered(entries)
+  local before = 0
+  for _, e in ipairs(entries) do
+    e.when = e.seq > 0 and e.seq or before + 0.5
+    before = e.seq > 0 and e.seq or before
+  end
+  return entries
 end
 
 -- dt.debug.mem(): bytes of this rank: {now = {parameters, gradients, optimizer,
@@ -150,14 +176,14 @@ end
 function M.mem()
   collectgarbage()                      -- held or not: no matter of when
   collectgarbage()
-  local entries = dt.debug.entries()
+  local entries = ordered(dt.debug.entries())
   local all, order, grads = storages(entries)
   mark_leaves(entries, all)
   mark_optimizer(entries, all, grads)
   local now, peak, seq = walk(entries, order)
   local at
   for _, e in ipairs(entries) do
-    if e.seq <= math.max(seq, 1) then
+    if e.when <= math.max(seq, 1) then
       at = {seq = e.seq, op = e.op, file = e.file, line = e.line}
     end
   end

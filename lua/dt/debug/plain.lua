@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- dt/debug/plain.lua: plain data (numbers, texts, tables of them) as text, to be
--- sent to other ranks.  Pure.
+-- dt/debug/plain.lua: plain data (numbers, texts, tables of them) as text, to
+-- be sent to other ranks.  Pure.
 
 local M = {}
 

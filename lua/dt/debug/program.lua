@@ -252,6 +252,24 @@ local function written(e)
   return all, asking
 end
 
+-- Statistics that a batch norm in training writes, though its schema does not
+-- say so.
+local function statistics(e, all)
+  local given = {}
+  for i, name in ipairs(e.arg_names or {}) do
+    given[name] = e.args and e.args[i]
+    if given[name] == nil then given[name] = e.kwargs and e.kwargs[name] end
+  end
+  local training = given.training
+  if training == nil then training = given.use_input_stats end
+  if training ~= true then return end
+  for _, name in ipairs {"running_mean", "running_var"} do
+    local a = given[name]
+    local v = type(a) == "table" and e.inputs[a.slot or 0]
+    if v and v.id then all[#all + 1] = v.id end
+  end
+end
+
 -- Masked sums whose own parts are masked when they are summed: written, too,
 -- though the record has them as they were.
 local function masked(P, e, all)
@@ -304,6 +322,7 @@ local function add_step(P, made, e, o)
     step.draw = e.draw and e.draw.at ~= e.draw.stop and e.draw or nil
     step.writes = next(e.writes) ~= nil
     step.wrote, step.asking = written(e)
+    statistics(e, step.wrote)
     step.read = READS[e.op] and not e.error
     step.implicit = implicit(e)
     step.no_grad = leaf_at_once(step.asking)

@@ -67,7 +67,9 @@ end
 local function raised(P)
   if not dt.debug.last_error then return caught(P) end
   local e, after = dt.debug.last_error()
-  if not e or e == true then return caught(P) or stopped(P) end
+  if not e or e == true then
+    return caught(P) or stopped(P) or dt.debug.ended
+  end
   local object = type(e) == "table"
   local r = {code = object and (e.id or e.code) or "DT0007", after = after,
     class = object and e.class or "RuntimeError",

@@ -239,7 +239,9 @@ end
 -- Rank-major rows of all gradients, zeros behind those that are short.
 local function chunk_cat(grads, n, into)
   local matrix = into:view({n, -1})
-  dt._named("fsdp.chunk_cat.default", grads, function ()
+  local name = dt._switch("FSDP_REDUCES_ORIGINAL") ~= 0
+    and "fsdp.chunk_cat_mixed_dtype.default" or "fsdp.chunk_cat.default"
+  dt._named(name, grads, function ()
     local at = 0
     for _, g in ipairs(grads) do
       local size = g.shape[1]
@@ -290,12 +292,20 @@ local function all_reduce(self, out, f)
     {op = f.all, name = "allreduce_"})
 end
 
+-- The dtype gradients are reduced in: the policy's, else theirs, or, in later
+-- releases, that of the parameters.
+local function reduce_dtype(self, grad, owner)
+  if self.mp.reduce_dtype then return self.mp.reduce_dtype end
+  if dt._switch("FSDP_REDUCES_ORIGINAL") ~= 0 then return owner.dtype end
+  return grad and grad.dtype
+end
+
 local function reduce(self, grads, owners)
-  if not same_dtype(grads) then
+  if not same_dtype(grads) and dt._switch("FSDP_REDUCES_ORIGINAL") == 0 then
     util.raise("AssertionError",
       "FSDP reduce-scatter expects uniform gradient dtype but got mixed")
   end
-  local dtype = self.mp.reduce_dtype or grads[1].dtype
+  local dtype = reduce_dtype(self, grads[1], owners[1])
   local f, n, numel = factors(self, dtype), self:ranks(), 0
   local widths = {}
   for i, g in ipairs(grads) do
@@ -325,7 +335,7 @@ function Group:post_backward()
   if not self.sync then
     if self.reshard_after_backward ~= false then self:reshard_now(false) end
     for _, p in ipairs(self.params) do
-      p:keep_grad(self.mp.reduce_dtype)
+      p:keep_grad(reduce_dtype(self, nil, p))
     end
     return
   end

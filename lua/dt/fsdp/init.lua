@@ -11,7 +11,7 @@
 
 local dt = require "dt"
 local util = require "dt.util"
-local ties = require "dt.ties"
+local ties = require "dt.nn.ties"
 local autograd = require "dt.autograd"
 local nnm = require "dt.nn.module"
 local Param = require "dt.fsdp.param"
@@ -483,6 +483,17 @@ local function advice(roots, p, info)
     table.concat(legal, " or "))
 end
 
+-- A number that stands for a parameter, also when it is gone: it shall go when
+-- its shard has taken its place.
+local number_of, numbers = setmetatable({}, {__mode = "k"}), 0
+local function identity(p)
+  if not number_of[p] then
+    numbers = numbers + 1
+    number_of[p] = numbers
+  end
+  return number_of[p]
+end
+
 -- Take the parameters of a module over.
 local function wrap(module, kw, info, reshard, prefix)
   autograd.watch_backward()
@@ -501,7 +512,7 @@ local function wrap(module, kw, info, reshard, prefix)
     params[i] = util.explained(function ()
       return advice(roots, item[3], info)
     end, Param.new, item[1], item[2], item[3], info, kw.shard_placement_fn)
-    params[i].original = item[3]
+    params[i].original = identity(item[3])
     params[i]:tie(item[4])
   end
   if #params > 0 then
@@ -526,7 +537,7 @@ local function notices(mesh, mp)
   end
   local low = mp and mp.param_dtype
   if low and (low == dt.bfloat16 or low == dt.float16)
-     and not mp.reduce_dtype then
+     and not mp.reduce_dtype and dt._switch("FSDP_REDUCES_ORIGINAL") == 0 then
     dt._finding("LOW_REDUCE", nil, "param_dtype is " .. tostring(low)
       .. ", reduce_dtype is not given")
   end
@@ -543,6 +554,10 @@ local function with_mesh(kw)
   return out
 end
 
+local keywords = {mesh = true, reshard_after_forward = true,
+  shard_placement_fn = true, mp_policy = true, offload_policy = true,
+  ignored_params = true, dp_mesh_dims = true}
+
 -- fully_shard(module, {mesh=, reshard_after_forward=, shard_placement_fn=,
 -- mp_policy=, ignored_params=, dp_mesh_dims=}): shard in place; a 2-D mesh is
 -- (replicate, shard), of any other the dims are named.  A list of modules is
@@ -550,6 +565,12 @@ end
 -- their own are wrapped first.
 function M.fully_shard(module, kw)
   kw = with_mesh(kw)
+  for key in pairs(kw) do
+    if type(key) == "string" and not keywords[key] then
+      util.raise("TypeError",
+        "fully_shard() got an unexpected keyword argument '%s'", key)
+    end
+  end
   checks.modules(module, "fully_shard")
   checks.mesh(kw.mesh, kw.dp_mesh_dims)
   local named = not util.is_none(kw.dp_mesh_dims)

@@ -84,10 +84,32 @@ local function extension_of(p)
     wrapper = dt._own_attr(p, "is_wrapper") or false}
 end
 
+local alive = setmetatable({}, {__mode = "k"})
+
+-- Storages of the parameters that are alive, for :mem: number -> "parameters"
+-- or "gradients".
+function Param.storages()
+  local out = {}
+  local function is(t, kind)
+    if t then out[dt._storage(t).id] = kind end
+  end
+  for p in pairs(alive) do
+    is(p.sharded, "parameters")
+    is(p.unsharded, "parameters")
+    is(p.kept, "parameters")
+    is(p.sharded and p.sharded.grad, "gradients")
+    is(p.unsharded and p.unsharded.grad, "gradients")
+    is(p.waiting, "gradients")
+    if p.reduced then out[p.reduced] = "gradients" end
+  end
+  return out
+end
+
 -- A parameter of `module` called `name`, to be sharded over info.mesh.
 function Param.new(module, name, p, info, placement_fn)
   local self = setmetatable({module = module, name = name, info = info},
     Param)
+  alive[self] = true
   self.requires_grad = p.requires_grad
   self.ext = extension_of(p)
   if p.is_dtensor then
@@ -238,9 +260,9 @@ end
 -- first time, later their memory only comes back.  For another dim than 0 a
 -- second one, where the shards lie one after the other.
 function Param:buffers(sizes, dtypes, n)
-  local first = self.outputs == nil
+  local first = not self.gathered
   local out = {}
-  self.outputs = {}
+  self.outputs, self.gathered = {}, true
   for i, size in ipairs(sizes) do
     self.outputs[i] = first and A.empty.memory_format({size * n},
       {dtype = dtypes[i]}) or dt._alloc({size * n}, dtypes[i])
@@ -316,10 +338,17 @@ function Param:copy(param_dtype)
   self.outputs[1]:copy_(self.flat)
 end
 
+-- Let go of the memory of the whole; its variable keeps its gradient.
+function Param:free()
+  self.outputs = nil
+  if self.unsharded then dt._release(self.unsharded) end
+end
+
 -- Back to the shard.
 function Param:reshard()
   self.kept = nil
   self:show(self.sharded)
+  self:free()
   self.state = "sharded"
 end
 
@@ -342,6 +371,7 @@ function Param:keep(which, k, mesh)
   local part = A.as_strided.default(self.kept, shape, strides_of(shape), 0)
   self:show(dt._make_param(dt._wrap_local(part, mesh,
     {dt.Replicate(), dt.Shard(self.dim)}, self.shape), self.requires_grad))
+  self:free()
   self.state = "kept"
 end
 
@@ -376,6 +406,9 @@ function Param:take_grad()
       wanted = dims.grad_placements(self.info, wanted, g.placements)
     end
     if not dt._same_placements(g.placements, wanted) then
+      if dt._switch("FSDP_REDUCES_ORIGINAL") ~= 0 and g.dtype ~= self.dtype then
+        g = g:to(self.dtype)            -- the sum over tensor parallel ranks, too
+      end
       g = g:redistribute(self.tp.mesh, wanted)
     end
     g = dt._local_of(g)
@@ -400,6 +433,7 @@ end
 function Param:give_grad(flat, offset)
   local g = A.as_strided.default(flat, self.own_shape,
     strides_of(self.own_shape), offset)
+  self.reduced = dt._storage(g).id
   if self.sharded.grad then
     dt._local_of(self.sharded.grad):add_(g)
   else

@@ -5,7 +5,7 @@ local dt = require "dt"
 local util = require "dt.util"
 local F = require "dt.functional"
 local define = require "dt.nn.define"
-local signature = require "dt.signature"
+local signature = require "dt.torch.signature"
 
 local ops = dt.ops.aten
 

@@ -96,10 +96,20 @@ function M.Sequential:__init__(...)
   end
   for i = 1, select("#", ...) do append(self, (select(i, ...))) end
 end
+-- _set_tuple(f): f(m, values) is what module `m` takes for several values of
+-- the module before it, or nil: as they are.
+local tuple
+function M._set_tuple(f) tuple = f end
+
 function M.Sequential:forward(...)
   local out = table.pack(...)
-  for _, m in each(self) do
-    out = table.pack(m(table.unpack(out, 1, out.n)))
+  for i, m in each(self) do
+    local one = tuple and i > 0 and out.n > 1 and tuple(m, out)
+    if one then
+      out = table.pack(m(one))
+    else
+      out = table.pack(m(table.unpack(out, 1, out.n)))
+    end
   end
   return table.unpack(out, 1, out.n)
 end

@@ -8,7 +8,7 @@
 -- function is told the mode), `check` (of a new module).
 
 local util = require "dt.util"
-local signature = require "dt.signature"
+local signature = require "dt.torch.signature"
 local F = require "dt.functional"
 local Module = require("dt.nn.module").Module
 
@@ -43,7 +43,7 @@ local function class_of(row)
   function class:__init__(...)
     local a = signature.bind(s, ...)
     if s.known.size_average then
-      a.reduction = require("dt.reduction").name(a)
+      a.reduction = require("dt.functional.reduction").name(a)
     end
     for _, p in ipairs(s) do
       local key = p.name

@@ -37,7 +37,7 @@ end
 
 local lazy = {parallel = "dt.nn.parallel", init = "dt.nn.init_values", utils = "dt.nn.clip",
   functional = "dt.functional",
-  attention = "dt.attention"}
+  attention = "dt.functional.sdpa"}
 
 return setmetatable(M, {__index = function (t, key)
   if not lazy[key] then return nil end

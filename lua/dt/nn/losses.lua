@@ -3,7 +3,7 @@
 
 local util = require "dt.util"
 local define = require "dt.nn.define"
-local signature = require "dt.signature"
+local signature = require "dt.torch.signature"
 
 local flags = "size_average=None, reduce=None, reduction='mean'"
 local pair = "input, target"

@@ -12,6 +12,7 @@
 --   local net = Net(4)
 
 local dt = require "dt"
+local ties = require "dt.nn.ties"
 local util = require "dt.util"
 
 -- ---- ordered maps ----
@@ -117,6 +118,7 @@ function instance_mt.__newindex(m, key, value)
     m._attrs[key] = nil
     params:set(key, value)
     version = version + 1
+    ties.tied()
   elseif is_module(value) then
     params:remove(key)
     m._attrs[key] = nil
@@ -155,6 +157,7 @@ end
 function Module:register_buffer(name, t, persistent)
   if type(persistent) == "table" then persistent = persistent.persistent end
   self._buffers:set(name, t or false)
+  if t then dt._buffer(t, name) end
   self._transient[name] = persistent == false or nil
 end
 
@@ -320,8 +323,9 @@ function Module:to(...)
     else device = v end
   end
   return self:_apply(function (t)
+    local formatted = t.ndim == 4 or t.ndim == 5
     return t:to {dtype = t:is_floating_point() and dtype or nil,
-      device = device}
+      device = device, memory_format = formatted and kw.memory_format or nil}
   end)
 end
 
@@ -468,6 +472,7 @@ function Module:load_state_dict(state, kw)
       missing[#missing + 1] = item[1]
     else
       errors[#errors + 1] = load_one(item[1], item[2], value, kw.assign)
+      dt._loaded(item[2])
     end
   end
   for _, name in ipairs(util.sorted_keys(state)) do
@@ -487,6 +492,7 @@ function Module:load_state_dict(state, kw)
     util.raise("RuntimeError", "%s", ("Error(s) in loading state_dict for %s:"
       .. "\n\t%s"):format(self._class.__name, table.concat(errors, "\n\t")))
   end
+  require("dt.nn.loaded").look(own, missing, unexpected, state)
   return {missing_keys = missing, unexpected_keys = unexpected}
 end
 
@@ -602,7 +608,18 @@ local function path_of(m)
   return name
 end
 
+-- listen(f): from now on f(m, root) is told that the forward of m begins, root
+-- being the module at the bottom of the stack, and f(nil) that one ends; nil:
+-- nobody listens.  Gives back who did.
+local listener
+local function listen(f)
+  local before = listener
+  listener = f
+  return before
+end
+
 local leave_mt = {__close = function (self)
+  if listener then listener(nil) end
   stack[#stack] = nil
   dt._module(self.outer, true)
 end}
@@ -610,6 +627,7 @@ end}
 local function forward(m, ...)
   local outer = dt._module(path_of(m))
   stack[#stack + 1] = m
+  if listener then listener(m, stack[1]) end
   local leave <close> = setmetatable({outer = outer}, leave_mt) -- luacheck: ignore
   local f = m._class.forward
   f = rawget(m, "_attrs").forward or f
@@ -667,7 +685,7 @@ end
 
 instance_mt.__name = "nn.Module"
 
-return {Module = Module, is_module = is_module, isinstance = isinstance,
+return {Module = Module, listen = listen, is_module = is_module, isinstance = isinstance,
   add_hook = add_hook,
   new_map = new_map, touch = function () version = version + 1 end,
   -- No forward is under way: one that was killed may not have said so.

@@ -88,8 +88,9 @@ local function batch_norm(name, dims)
       affine = true, track_running_stats = true}, ...)
     local n = {a.num_features}
     local kw = {dtype = a.dtype, device = a.device}
-    self.num_features, self.eps, self.momentum = a.num_features, a.eps,
-      a.momentum
+    self.num_features, self.eps = a.num_features, a.eps
+    -- None is a value here (the mean of all batches), and assigning it removes.
+    self._attrs.momentum = a.momentum == nil and dt.None or a.momentum
     self.affine, self.track_running_stats = a.affine, a.track_running_stats
     self:register_parameter("weight", a.affine and ones(n, a) or nil)
     self:register_parameter("bias", a.affine
@@ -109,20 +110,21 @@ local function batch_norm(name, dims)
     local momentum = self.momentum
     if self.training and self.track_running_stats then
       self.num_batches_tracked:add_(1)
-      if momentum == nil then                   -- the mean of all batches
+      if momentum == dt.None then               -- the mean of all batches
         momentum = 1 / self.num_batches_tracked:item()
       end
     end
     return F.batch_norm(x, self.running_mean or dt.None,
       self.running_var or dt.None, {weight = self.weight, bias = self.bias,
       training = self.training or not self.track_running_stats,
-      momentum = momentum or 0.0, eps = self.eps})
+      momentum = momentum == dt.None and 0.0 or momentum, eps = self.eps})
   end
   function C:extra_repr()
     return ("%d, eps=%s, momentum=%s, affine=%s, bias=%s, "
       .. "track_running_stats=%s")
       :format(self.num_features, ("%g"):format(self.eps),
-        ("%g"):format(self.momentum), self.affine and "True" or "False",
+        self.momentum == dt.None and "None" or ("%g"):format(self.momentum),
+        self.affine and "True" or "False",
         self.bias and "True" or "False",
         self.track_running_stats and "True" or "False")
   end

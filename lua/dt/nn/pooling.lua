@@ -4,10 +4,10 @@
 
 local dt = require "dt"
 local util = require "dt.util"
-local F = require "dt.functional_spatial"
+local F = require "dt.functional.spatial"
 local init = require "dt.nn.init_values"
 local define = require "dt.nn.define"
-local signature = require "dt.signature"
+local signature = require "dt.torch.signature"
 local Module = require("dt.nn.module").Module
 
 local M = {}

@@ -78,6 +78,7 @@ end
 local function from_first(self, values)
   local t = A.empty.memory_format({#values}, {dtype = dt.int32})
   local sent = A.empty.memory_format({#values}, {dtype = dt.int32})
+  dt._written(t)                -- the numbers, by no operator
   A.copy_.default(sent, t, true)
   local got = dt._coll("broadcast", dt.tensor(values, {dtype = dt.int32}),
     self.mesh, 0, {src = 0, name = "broadcast_"})
@@ -169,6 +170,7 @@ local function finish(self)
     for i, p in ipairs(b.params) do views[i] = view(b, p) end
     for i, p in ipairs(b.params) do
       if p.grad or self.unused then take(self, p, views[i]) end
+      dt._reduced(p, self.mesh, 0)
     end
   end
   if self.unused then A.fill_.Scalar(self.used, 0) end
@@ -322,6 +324,7 @@ function M.start(s, params, buffers, init_sync)
       state[#state + 1] = b
     end
     broadcast_all(s, state)
+    for _, p in ipairs(s.params) do dt._replica(p, s.mesh, 0) end
   end
   for _, p in ipairs(s.params) do
     p:register_post_accumulate_grad_hook(function () grad_came(s, p) end)

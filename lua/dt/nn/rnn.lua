@@ -9,7 +9,7 @@ local util = require "dt.util"
 local F = require "dt.functional"
 local init = require "dt.nn.init_values"
 local define = require "dt.nn.define"
-local signature = require "dt.signature"
+local signature = require "dt.torch.signature"
 local Module = require("dt.nn.module").Module
 
 local M = {}

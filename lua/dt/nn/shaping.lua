@@ -7,7 +7,7 @@ local dt = require "dt"
 local util = require "dt.util"
 local F = require "dt.functional"
 local define = require "dt.nn.define"
-local signature = require "dt.signature"
+local signature = require "dt.torch.signature"
 local Module = require("dt.nn.module").Module
 
 local M = define.modules {

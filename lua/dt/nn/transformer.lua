@@ -7,7 +7,7 @@
 local dt = require "dt"
 local util = require "dt.util"
 local F = require "dt.functional"
-local attention = require "dt.functional_attention"
+local attention = require "dt.functional.attention"
 local init = require "dt.nn.init_values"
 local define = require "dt.nn.define"
 local linear = require "dt.nn.linear"

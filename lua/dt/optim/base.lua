@@ -122,17 +122,21 @@ function Optimizer:step(closure)
     loss = dt.enable_grad(closure)
   end
   local guard <close> = dt.no_grad()            -- luacheck: ignore guard
+  local n, without = 0, nil
   for _, group in ipairs(self.param_groups) do
     local active = {}
     for _, p in ipairs(group.params) do
+      if not p.grad then without = without or p end
       if p.grad then active[#active + 1] = p
       elseif dt._was_source(p) then
         dt._finding("STALE_PARAM", p, "it has no gradient; a distributed "
           .. "tensor was made from it")
       end
     end
+    n = n + #active
     if #active > 0 then self:run(group, active) end
   end
+  if without then dt._stepping(n, without) end
   return loss
 end
 

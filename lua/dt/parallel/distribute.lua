@@ -3,7 +3,7 @@
 
 local dt = require "dt"
 local util = require "dt.util"
-local ties = require "dt.ties"
+local ties = require "dt.nn.ties"
 
 local M = {}
 
@@ -40,8 +40,8 @@ function M.distribute_module(module, mesh, partition_fn, input_fn, output_fn)
       .. "on a module, but it has already been called on this module!")
   end
   if is_xla(mesh) then
-    return require("dt.xla").distribute_module(module, mesh, partition_fn,
-      input_fn, output_fn)
+    return require("dt.parallel.xla").distribute_module(module, mesh,
+      partition_fn, input_fn, output_fn)
   end
   local tied = ties.of(module)
   for name, sub in module:named_modules() do

@@ -3,7 +3,7 @@
 
 local dt = require "dt"
 local util = require "dt.util"
-local ties = require "dt.ties"
+local ties = require "dt.nn.ties"
 local style = require "dt.parallel.style"
 local distribute = require "dt.parallel.distribute"
 

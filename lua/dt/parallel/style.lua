@@ -4,7 +4,7 @@
 
 local dt = require "dt"
 local util = require "dt.util"
-local ties = require "dt.ties"
+local ties = require "dt.nn.ties"
 local nnm = require "dt.nn.module"
 local distribute_module = require("dt.parallel.distribute").distribute_module
 
@@ -110,7 +110,9 @@ end
 local function input_hook(s)
   return function (_, args, mesh)
     local x = args[1]
-    if not util.is_dtensor(x) then
+    if x == nil then
+      util.raise("IndexError", "tuple index out of range")
+    elseif not util.is_dtensor(x) then
       x = from_local(x, mesh, s.input_layouts, {run_check = false})
     end
     if s.cast_input then x = s.cast_input(x) end

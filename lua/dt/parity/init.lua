@@ -182,6 +182,15 @@ function M.is_fsdp(path)
   return head:find('^{"id":%s*"mesh/fsdp/')
 end
 
+-- Lines about SPMD types: the module that checks them.
+local function of_spmd(path)
+  local f = io.open(path)
+  local kind = (f and f:read(40) or ""):match('^{"id":%s*"spmd/(%w+)/')
+  if f then f:close() end
+  return kind and "dt.parity.spmd_" .. (kind == "coll" and "collectives"
+    or kind)
+end
+
 local function report_of(path, only)
   if only:sub(1, 1) == "\n" then
     return require("dt.parity.calls").check(path, only)
@@ -189,6 +198,8 @@ local function report_of(path, only)
   if M.is_lines(path) then
     return require("dt.parity.errors").check(path, only)
   end
+  local spmd = of_spmd(path)
+  if spmd then return require(spmd).check(path, only) end
   if M.is_fsdp(path) then
     return require("dt.parity.fsdp").check(path, only)
   end
@@ -220,7 +231,7 @@ function M.command(path, show, only)
       end
     end
   end
-  os.exit(1 << 30 | math.min(skip, 1023) << 20 | math.min(pass, 1023) << 10
+  os.exit(1 << 30 | math.min(skip, 63) << 24 | math.min(pass, 16383) << 10
     | math.min(fail, 1023))
 end
 

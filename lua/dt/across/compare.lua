@@ -1,0 +1,162 @@
+-- SPDX-License-Identifier: MIT
+-- dt/across/compare.lua: two runs of one program, line by line: what was
+-- decided, what was moved, of what type, and what was printed.
+--
+-- Operators are paired within a line of the program, in order; one that only one
+-- run has is told as such.  A difference that a loop repeats is told once, with
+-- its count.
+
+local M = {}
+
+local AHEAD <const> = 64        -- operators looked at for the next pair
+
+local function where(row)
+  if not row.file then return "?" end
+  return (row.file:match "([^/]+)$" or row.file) .. ":" .. tostring(row.line)
+end
+
+-- Placements of the results, "t" for plain ones.
+local function decision(row)
+  local out = {}
+  for i, o in ipairs(row.outputs or {}) do
+    out[i] = o.placements and table.concat(o.placements, " ") or "plain"
+  end
+  return table.concat(out, ", ")
+end
+
+local function dtypes(row)
+  local out = {}
+  for i, o in ipairs(row.outputs or {}) do
+    out[i] = tostring(o.dtype):gsub("^torch%.", "")
+  end
+  return table.concat(out, ", ")
+end
+
+local function shapes(row)
+  local out = {}
+  for i, o in ipairs(row.outputs or {}) do
+    out[i] = "[" .. table.concat(o.shape or {}, ", ") .. "]"
+  end
+  return table.concat(out, ", ")
+end
+
+local function moves(row)
+  local out = {}
+  for i, m in ipairs(row.moves or {}) do
+    out[i] = ("input %s %s -> %s"):format(tostring(m.slot), m.from, m.to)
+  end
+  return #out > 0 and table.concat(out, ", ") or "none"
+end
+
+local function collectives(row)
+  local out = {}
+  for i, c in ipairs(row.collectives or {}) do
+    out[i] = ("%s of %d bytes (%s, %d ranks)"):format(c.op, c.bytes or 0,
+      tostring(c.mesh_dim), c.ranks or 1)
+  end
+  return #out > 0 and table.concat(out, ", ") or "none"
+end
+
+local asked = {{"decision", decision}, {"dtype", dtypes}, {"shape", shapes},
+  {"redistribution", moves}, {"collectives", collectives}}
+
+-- Lines of the program in the order they were first met, each with its rows.
+local function by_line(a, b)
+  local order, lines = {}, {}
+  for side, run in ipairs {a, b} do
+    for _, row in ipairs(run.ops) do
+      local key = where(row)
+      if not lines[key] then
+        lines[key] = {{}, {}, at = row.line or 0}
+        order[#order + 1] = key
+      end
+      local list = lines[key][side]
+      list[#list + 1] = row
+    end
+  end
+  return order, lines
+end
+
+-- The next place where both lists have the same operator.
+local function meet(a, i, b, j)
+  for far = 1, AHEAD do
+    for d = 0, far do
+      local x, y = a[i + d], b[j + far - d]
+      if x and y and x.op == y.op then return i + d, j + far - d end
+    end
+  end
+  return #a + 1, #b + 1
+end
+
+local function pair_up(a, b, same, only)
+  local i, j = 1, 1
+  while a[i] or b[j] do
+    if a[i] and b[j] and a[i].op == b[j].op then
+      same(a[i], b[j])
+      i, j = i + 1, j + 1
+    else
+      local i2, j2 = meet(a, i, b, j)
+      while i < i2 and a[i] do only(1, a[i]); i = i + 1 end
+      while j < j2 and b[j] do only(2, b[j]); j = j + 1 end
+    end
+  end
+end
+
+local function add(list, seen, d)
+  local key = table.concat({d.at, d.what, d.op or "", d[1], d[2]}, "\0")
+  if seen[key] then
+    seen[key].count = seen[key].count + 1
+    return
+  end
+  d.count = 1
+  seen[key] = d
+  list[#list + 1] = d
+end
+
+local function totals(run)
+  local t = {operators = #run.ops, redistributions = 0, collectives = 0,
+    bytes = 0}
+  for _, row in ipairs(run.ops) do
+    t.redistributions = t.redistributions + #(row.moves or {})
+    for _, c in ipairs(row.collectives or {}) do
+      t.collectives = t.collectives + 1
+      t.bytes = t.bytes + (c.bytes or 0)
+    end
+  end
+  return t
+end
+
+local function printed(a, b, put)
+  for i = 1, math.max(#a.printed, #b.printed) do
+    local x, y = a.printed[i] or "(no line)", b.printed[i] or "(no line)"
+    if x ~= y then put {at = "output line " .. i, what = "printed", x, y} end
+  end
+end
+
+-- Differences of two runs, in order of the program, and the totals of each.
+function M.runs(a, b)
+  local list, seen = {}, {}
+  local function put(d) add(list, seen, d) end
+  local order, lines = by_line(a, b)
+  for _, key in ipairs(order) do
+    pair_up(lines[key][1], lines[key][2], function (x, y)
+      for _, ask in ipairs(asked) do
+        local p, q = ask[2](x), ask[2](y)
+        if p ~= q then put {at = key, what = ask[1], op = x.op, p, q} end
+      end
+    end, function (side, row)
+      local d = {at = key, what = "operator", op = row.op, "not called",
+        "not called"}
+      d[side] = "called"
+      put(d)
+    end)
+  end
+  if a.error ~= b.error then
+    put {at = a.at or b.at or "end", what = "error", a.error or "none",
+      b.error or "none"}
+  end
+  printed(a, b, put)
+  return list, totals(a), totals(b)
+end
+
+return M

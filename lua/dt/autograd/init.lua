@@ -1,0 +1,212 @@
+-- SPDX-License-Identifier: MIT
+-- dt/autograd/init.lua: torch.autograd: grad, backward, Function, and
+-- callbacks that run when a backward pass is over.
+
+local dt = require "dt"
+local util = require "dt.util"
+
+local M = {}
+
+-- autograd.grad(outputs, inputs, {grad_outputs=, retain_graph=,
+-- allow_unused=}): a list of gradients; nothing is accumulated.
+M.grad = dt._autograd_grad
+
+-- ---- end of backward ----
+
+local queue, running = {}, 0
+
+-- Run f when the backward pass that is under way has ended.
+function M.queue_callback(f) queue[#queue + 1] = f end
+
+local function finish(ok, ...)
+  running = running - 1
+  if running > 0 then
+    if not ok then error(..., 0) end
+    return
+  end
+  local list = queue
+  queue = {}
+  if not ok then error(..., 0) end
+  for _, f in ipairs(list) do f() end
+end
+
+-- Callbacks are wanted: backward passes go through here from now on.
+function M.watch_backward()
+  M.watch_backward = function () end
+  local method, all = dt.Tensor.backward, dt._autograd_backward
+  dt.Tensor.backward = function (...)
+    running = running + 1
+    finish(pcall(method, ...))
+  end
+  M.backward = function (...)
+    running = running + 1
+    finish(pcall(all, ...))
+  end
+end
+
+-- autograd.backward(tensors, grads, {retain_graph=})
+function M.backward(...) return dt._autograd_backward(...) end
+
+-- ---- autograd.Function ----
+
+local gathered = setmetatable({}, {__mode = "k"})
+
+-- _reduced(p): somebody reduces the gradient that autograd gives p over the
+-- ranks (fully_shard).  Only so can it be noticed when none is given.
+function M._reduced(p) gathered[p] = true end
+
+local function bypass(name, inputs, wanted, grads)
+  for i, p in ipairs(inputs) do
+    if wanted[i] and gathered[p] and not util.is_tensor(grads[i]) then
+      dt._finding("GRAD_BYPASS", p, ("%s gives no gradient for input %d, a "
+        .. "parameter gathered by fully_shard"):format(name, i - 1), name)
+    end
+  end
+  return grads
+end
+
+-- The gradients that backward is given: one for each tensor of `shown`, zeros
+-- (or dt.None) where there is none.
+local function all_grads(ctx, shown, results, grads)
+  local out, at = {}, 0
+  for i, t in ipairs(shown) do
+    if results[at + 1] == t then
+      at = at + 1
+      out[i] = grads[at]
+    else
+      out[i] = dt.None
+    end
+    if out[i] == dt.None and not ctx.keep_none then
+      out[i] = dt.zeros_like(t:detach())
+    end
+  end
+  return out
+end
+
+local function run_backward(class, ...)
+  if class.backward == nil then
+    util.raise("NotImplementedError", "You must implement either the backward "
+      .. "or vjp method for your custom autograd.Function to use it with "
+      .. "backward mode AD.")
+  end
+  return table.pack(class.backward(...))
+end
+
+-- backward gives a gradient for each argument of forward; None may follow,
+-- and in Lua the last ones may be left out.
+local function check_count(class, out, want)
+  local n = out.n
+  while n > want and util.is_none(out[n]) do n = n - 1 end
+  if n > want or n < want and rawget(class, "__python") then
+    util.raise("RuntimeError", "function %sBackward returned an incorrect "
+      .. "number of gradients (expected %d, got %d)", class.name, want, n)
+  end
+end
+
+local Function = {}
+M.Function = Function
+
+local ctx_mt = {__index = {
+  -- ctx:save_for_backward(...): tensors for backward, in ctx.saved_tensors
+  save_for_backward = function (ctx, ...)
+    ctx.saved_tensors = rawget(ctx, "pack")({...}, select("#", ...))
+  end,
+  save_for_forward = function () end,
+  -- ctx:set_materialize_grads(false): a gradient that is not there is dt.None
+  -- in backward, not zeros.
+  set_materialize_grads = function (ctx, on)
+    rawset(ctx, "keep_none", not on)
+  end,
+  -- ctx:mark_non_differentiable(...): results that have no gradient.
+  mark_non_differentiable = function (ctx, ...)
+    rawset(ctx, "constant", {...})
+  end,
+  -- ctx:mark_dirty(...): inputs that forward changes in place and returns.
+  mark_dirty = function (ctx, ...) rawset(ctx, "dirty", {...}) end,
+}}
+
+local function as_list(list) return list end
+
+-- _packed(list, n): the sequences that classes of Python programs are handed
+-- (a tuple there, which the Python side puts here).
+M._packed = as_list
+
+local function has(list, t)
+  for _, v in ipairs(list or {}) do if v == t then return true end end
+  return false
+end
+
+-- forward of a class, and setup_context where it has one.
+local function run_forward(class, ctx, args)
+  if class.setup_context == nil then
+    return table.pack(class.forward(ctx, table.unpack(args, 1, args.n)))
+  end
+  local outs = table.pack(class.forward(table.unpack(args, 1, args.n)))
+  local pack = rawget(ctx, "pack")
+  class.setup_context(ctx, pack({table.unpack(args, 1, args.n)}, args.n),
+    outs.n == 1 and outs[1] or pack({table.unpack(outs, 1, outs.n)}, outs.n))
+  return outs
+end
+
+-- Who looks at Functions of Python programs that are applied: f(class, run, …),
+-- where run(…) applies it.
+local watcher
+function M.watch_apply(f) watcher = f end
+
+-- autograd.Function:extend("Name"): then define Name.forward(ctx, ...) and
+-- Name.backward(ctx, grads...); call Name.apply(...).
+function Function:extend(name)
+  local class = {name = name or "Function"}
+  -- Run forward, recording that backward is `class.backward`.
+  local function apply(...)
+    local args = table.pack(...)
+    local pack = rawget(class, "__python") and M._packed or as_list
+    local ctx = setmetatable({saved_tensors = pack({}, 0), pack = pack}, ctx_mt)
+    local inputs, wanted, needs = {}, {}, false
+    for i = 1, args.n do
+      local is = util.is_tensor(args[i])
+      inputs[i] = is and args[i] or dt.None
+      wanted[i] = is and args[i].requires_grad or false
+      needs = needs or wanted[i]
+    end
+    ctx.needs_input_grad = pack(wanted, args.n)
+    local outs
+    dt.no_grad(function ()
+      outs = run_forward(class, ctx, args)
+    end)
+    if not needs or not dt.is_grad_enabled() then
+      return table.unpack(outs, 1, outs.n)
+    end
+    local results, shown = {}, {}     -- with a gradient, and all tensors
+    for i = 1, outs.n do
+      for _, v in ipairs(inputs) do            -- an input returned as it is
+        if v == outs[i] and util.is_tensor(v) and not has(ctx.dirty, v) then
+          outs[i] = v:detach()
+        end
+      end
+      if util.is_tensor(outs[i]) then
+        shown[#shown + 1] = outs[i]
+        if not has(ctx.constant, outs[i]) then
+          results[#results + 1] = outs[i]
+        end
+      end
+    end
+    dt._custom_node(class.name .. "Backward", inputs, results,
+      function (grads)
+        local out = run_backward(class, ctx,
+          table.unpack(all_grads(ctx, shown, results, grads)))
+        check_count(class, out, args.n)
+        return bypass(class.name .. "Backward", inputs, wanted, out)
+      end)
+    return table.unpack(outs, 1, outs.n)
+  end
+  class.apply = function (...)
+    if watcher and rawget(class, "__python") then
+      return watcher(class, apply, ...)
+    end
+    return apply(...)
+  end
+  return class
+end
+
+return M

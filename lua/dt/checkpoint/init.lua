@@ -1,0 +1,291 @@
+-- SPDX-License-Identifier: MIT
+-- dt/checkpoint/init.lua: distributed checkpoints: every rank writes the
+-- shards it holds, any other mesh reads them back in its own layout.
+--
+-- A folder holds one safetensors file a rank and an index, checkpoint.json,
+-- which is written last and names the files of its save: until it is replaced
+-- the old checkpoint is the one that counts, whatever happens meanwhile.
+
+local dt = require "dt"
+local util = require "dt.util"
+local io_ = require "dt.io"
+
+local M = {}
+
+local INDEX = "checkpoint.json"
+local FORMAT = 1
+
+-- state {a = {b = t}} -> {["a.b"] = t}; numbers and texts stay as they are.
+local function flatten(state, prefix, out)
+  for key, v in pairs(state) do
+    local name = prefix .. tostring(key)
+    if type(v) == "table" and not util.is_tensor(v) then
+      flatten(v, name .. ".", out)
+    else
+      out[name] = v
+    end
+  end
+  return out
+end
+
+local function runs_of(t)
+  local runs = {}
+  for d = 0, #t.shape - 1 do
+    runs[d + 1] = t.is_dtensor and dt._runs(t, d) or {{0, t.shape[d + 1]}}
+  end
+  return runs
+end
+
+-- Is this rank the first of those that hold the same shard?
+local function first_holder(t)
+  if not t.is_dtensor then return dt.rank() == 0 end
+  local coord = t.device_mesh:get_coordinate()
+  if not coord then return false end
+  for m, p in ipairs(t.placements) do
+    if p:is_partial() then
+      util.raise("ValueError", "Any checkpointing related operations are not "
+        .. "supported for DTensor with partial placements!")
+    end
+    if p:is_replicate() and coord[m] ~= 0 then return false end
+  end
+  return true
+end
+
+local function index_text(path)
+  local f = io.open(path .. "/" .. INDEX, "rb")
+  if not f then return nil end
+  local text = f:read("a")
+  f:close()
+  return text
+end
+
+local function read_index(path)
+  local text = index_text(path)
+  if not text then
+    util.raise("FileNotFoundError", "%s holds no checkpoint (no %s)", path,
+      INDEX)
+  end
+  local ok, index = pcall(dt._json_decode, text)
+  if not ok or type(index) ~= "table" or type(index.tensors) ~= "table" then
+    util.raise("ValueError", "%s/%s is cut short or not ours", path, INDEX)
+  end
+  if index.format ~= FORMAT then
+    util.raise("ValueError", "%s was written in format %s; this program reads "
+      .. "format %d", path, tostring(index.format), FORMAT)
+  end
+  return index
+end
+
+local function run_text(runs)
+  local dims = {}
+  for d, list in ipairs(runs) do
+    local parts = {}
+    for i, r in ipairs(list) do
+      parts[i] = ("[%d,%d]"):format(r[1], r[2])
+    end
+    dims[d] = "[" .. table.concat(parts, ",") .. "]"
+  end
+  return "[" .. table.concat(dims, ",") .. "]"
+end
+
+-- Which part of the whole a shard is, when it is one block of it.
+local function block_text(t)
+  local off = {}
+  for d, list in ipairs(runs_of(t)) do
+    if #list > 1 then return nil end
+    off[d] = list[1] and list[1][1] or 0
+  end
+  return io_.part_text(t.shape, off)
+end
+
+-- save(state_dict, {checkpoint_id = folder}) or save(state_dict, folder);
+-- `told` is JSON that the index keeps for who saved, read back by M.told.
+function M.save(state, where, told)
+  local path = type(where) == "table" and where.checkpoint_id or where
+  if type(path) ~= "string" then
+    util.raise("TypeError", "save: wanted {checkpoint_id = folder}")
+  end
+  local flat = flatten(state, "", {})
+  local names = util.sorted_keys(flat)
+  local old = index_text(path)
+  local turn = old and (tonumber(old:match('"turn":(%d+)')) or 0) + 1 or 1
+  local file = ("%d-rank%d.safetensors"):format(turn, dt.rank())
+  local mine, chunks, parts = {}, {}, {}
+  io_.together(function ()
+    for _, name in ipairs(names) do
+      local t = flat[name]
+      if util.is_tensor(t) and first_holder(t) then
+        mine[name] = t.is_dtensor and t:to_local() or t
+        if t.is_dtensor then parts[io_.part_key(name)] = block_text(t) end
+        chunks[#chunks + 1] = ('%q:{"file":"%s","runs":%s}'):format(name, file,
+          run_text(runs_of(t)))
+      end
+    end
+    dt._make_dir(path)
+    if next(mine) then
+      dt._write_file(path .. "/" .. file, io_.safetensors(mine, parts))
+    end
+  end)
+  local all = dt._gather_text("{" .. table.concat(chunks, ",") .. "}")
+  io_.together(function ()
+    if dt.rank() ~= 0 then return end
+    local entries = {}
+    for _, name in ipairs(names) do
+      local t = flat[name]
+      if util.is_tensor(t) then
+        entries[#entries + 1] = ('%q:{"shape":[%s],"dtype":"%s"}'):format(name,
+          table.concat(t.shape, ","), tostring(t.dtype))
+      elseif type(t) == "number" or type(t) == "boolean" then
+        entries[#entries + 1] = ('%q:{"value":%s}'):format(name, tostring(t))
+      end
+    end
+    dt._write_file(path .. "/" .. INDEX, ('{"format":%d,"turn":%d,"told":%s,'
+      .. '"tensors":{%s},"chunks":[%s]}\n'):format(FORMAT, turn,
+      told or "null", table.concat(entries, ","), table.concat(all, ",")))
+    for r = 0, 4095 do                        -- files of the save before
+      local gone = ("%s/%d-rank%d.safetensors"):format(path, turn - 1, r)
+      if not os.remove(gone) and r >= dt.world_size() then break end
+    end
+  end)
+end
+
+-- exists(folder): does it hold a checkpoint?
+function M.exists(path)
+  local ok, text = pcall(index_text, path)
+  return ok and text ~= nil
+end
+
+-- told(folder): what M.save was given to keep, decoded; nil without.
+function M.told(path) return read_index(path).told end
+
+-- entries(folder): by name, {shape =, dtype =} of a tensor, {value =} of a
+-- number.
+function M.entries(path) return read_index(path).tensors end
+
+-- remove(folder): the files of a checkpoint and the folder, if nothing else is
+-- in it.
+function M.remove(path)
+  local text = index_text(path)
+  for file in (text or ""):gmatch('"file":"([^"/]+)"') do
+    os.remove(path .. "/" .. file)
+  end
+  os.remove(path .. "/" .. INDEX)
+  os.remove(path)
+end
+
+-- ---- reading ----
+
+-- Where two lists of runs meet: {from, to, length}: positions in each.
+local function meet(a, b)
+  local out, at_a = {}, 0
+  for _, x in ipairs(a) do
+    local at_b = 0
+    for _, y in ipairs(b) do
+      local first = math.max(x[1], y[1])
+      local last = math.min(x[1] + x[2], y[1] + y[2])
+      if last > first then
+        out[#out + 1] = {at_a + first - x[1], at_b + first - y[1],
+          last - first}
+      end
+      at_b = at_b + y[2]
+    end
+    at_a = at_a + x[2]
+  end
+  return out
+end
+
+-- Copy the blocks that are in both; returns how many elements.
+local function copy_blocks(src, dst, blocks, d)
+  local list = blocks[d]
+  if not list then
+    dst:copy_(src)
+    return src:numel()
+  end
+  local n = 0
+  for _, b in ipairs(list) do
+    n = n + copy_blocks(src:narrow(d - 1, b[1], b[3]),
+      dst:narrow(d - 1, b[2], b[3]), blocks, d + 1)
+  end
+  return n
+end
+
+local function opener(path)
+  local open = {}
+  return function (file)
+    if file:find("/", 1, true) then
+      util.raise("ValueError", "%s: a file of another folder: %s", path, file)
+    end
+    local f = open[file]
+    if not f then
+      local name = path .. "/" .. file
+      local text = io_.read_all(name)
+      local entries, base = io_.header(text, name)
+      f = {text = text, entries = entries, base = base, name = name}
+      open[file] = f
+    end
+    return f
+  end
+end
+
+local function fill(t, name, index, open)
+  local want, got = index.tensors[name], 0
+  if type(want) ~= "table" or type(want.shape) ~= "table" then
+    util.raise("RuntimeError", "Missing key in checkpoint state_dict: %s.",
+      name)
+  end
+  if table.concat(want.shape, ",") ~= table.concat(t.shape, ",") then
+    util.raise("ValueError", "Size mismatch between saved torch.Size([%s]) and "
+      .. "current: torch.Size([%s]) for %s", table.concat(want.shape, ", "),
+      table.concat(t.shape, ", "), name)
+  end
+  local dst = t.is_dtensor and t:to_local() or t
+  local runs = runs_of(t)
+  for _, of_rank in ipairs(index.chunks) do
+    local c = of_rank[name]
+    if c then
+      local blocks, some = {}, true
+      for d, list in ipairs(runs) do
+        blocks[d] = meet(c.runs[d], list)
+        some = some and #blocks[d] > 0
+      end
+      if some then
+        local f = open(c.file)
+        if not f.entries[name] then
+          util.raise("ValueError", "%s does not hold '%s'", f.name, name)
+        end
+        local src = io_.tensor(f.text, f.entries[name], f.base, f.name)
+        got = got + copy_blocks(src, dst, blocks, 1)
+      end
+    end
+  end
+  if got ~= dst:numel() then
+    util.raise("ValueError", "'%s': %d of %d elements are in the checkpoint",
+      name, got, dst:numel())
+  end
+end
+
+-- load(state_dict, {checkpoint_id = folder}): fills the tensors in place, each
+-- in its own layout, whatever mesh wrote them; numbers are replaced.
+function M.load(state, where)
+  local path = type(where) == "table" and where.checkpoint_id or where
+  io_.together(function ()
+    local guard <close> = dt.no_grad()          -- luacheck: ignore guard
+    local index = read_index(path)
+    local open = opener(path)
+    local function walk(map, prefix)
+      for _, key in ipairs(util.sorted_keys(map)) do
+        local v, name = map[key], prefix .. tostring(key)
+        if util.is_tensor(v) then
+          fill(v:detach(), name, index, open)
+        elseif type(v) == "table" then
+          walk(v, name .. ".")
+        elseif index.tensors[name] and index.tensors[name].value ~= nil then
+          map[key] = index.tensors[name].value
+        end
+      end
+    end
+    walk(state, "")
+  end)
+end
+
+return M

@@ -1,0 +1,236 @@
+-- SPDX-License-Identifier: MIT
+-- dt/functional/init.lua: F: the functions of torch.nn.functional, as the aten
+-- calls PyTorch makes.  Where the engine has the composite operator itself
+-- (linear, softmax, ...) that one is called, so that it shows in traces.
+
+local dt = require "dt"
+local util = require "dt.util"
+local signature = require "dt.torch.signature"
+local guard = require "dt.functional.guard"
+
+local M = {}
+
+local function need(name)
+  local f = dt._find(name)
+  if f == nil then
+    util.raise("NotImplementedError", "operator aten.%s is not built in", name)
+  end
+  return f
+end
+
+local cache = {}
+-- The aten operator `name`, or nil.
+local function find(name)
+  local f = cache[name]
+  if f == nil then
+    f = dt._find(name) or false
+    cache[name] = f
+  end
+  return f or nil
+end
+
+-- ---- linear and embedding ----
+
+M.linear = need("linear")
+
+-- Rows that are too long are cut: an operator without a rule in PyTorch.
+local function renorm(weight, ids, a)
+  if util.is_none(a.max_norm) then return end
+  if weight.is_dtensor or ids.is_dtensor then
+    util.raise("NotImplementedError", "Operator aten.embedding_renorm_.default "
+      .. "does not have a sharding strategy registered.")
+  end
+  local guard <close> = dt.no_grad()            -- luacheck: ignore guard
+  need("embedding_renorm_")(weight:detach(), ids:contiguous(), a.max_norm,
+    a.norm_type)
+end
+
+-- F.embedding(ids, weight, {padding_idx=, max_norm=, ...})
+function M.embedding(ids, weight, ...)
+  local a = util.bind("embedding", {"padding_idx", "max_norm", "norm_type",
+    "scale_grad_by_freq", "sparse"}, {norm_type = 2.0}, ...)
+  local pad, n = a.padding_idx or -1, weight.shape[1]
+  if n == nil and a.padding_idx and pad ~= 0 then
+    util.raise("IndexError",
+      "Dimension specified as 0 but tensor has no dimensions")
+  end
+  n = n or 0
+  if a.padding_idx and (pad >= n and pad > 0 or pad < -n) then
+    util.raise("AssertionError", "Padding_idx must be within num_embeddings")
+  end
+  if a.padding_idx and pad < 0 then pad = pad + n end
+  renorm(weight, ids, a)
+  if a.scale_grad_by_freq then return need("embedding")(weight, ids, pad, true) end
+  return need("embedding")(weight, ids, pad)
+end
+
+local bag_modes = {sum = 0, mean = 1, max = 2}
+
+-- The bags of a 2-D input are its rows: the flat input and where each begins.
+local function bags_of(ids, offsets)
+  if ids.ndim == 2 then
+    if not util.is_none(offsets) then
+      util.raise("ValueError", "if input is 2D, then offsets has to be None, "
+        .. "as input is treated is a mini-batch of fixed length sequences. "
+        .. "However, found offsets of type <class '%s'>",
+        util.type_text(offsets))
+    end
+    return ids:reshape {-1}, dt.arange(0, ids:numel(), ids.shape[2],
+      {dtype = ids.dtype})
+  elseif ids.ndim ~= 1 then
+    util.raise("ValueError", "input has to be 1D or 2D Tensor, but got Tensor "
+      .. "of dimension %d", ids.ndim)
+  elseif util.is_none(offsets) then
+    util.raise("ValueError", "offsets has to be a 1D Tensor but got None")
+  elseif offsets.ndim ~= 1 then
+    util.raise("ValueError", "offsets has to be a 1D Tensor")
+  end
+  return ids, offsets
+end
+
+-- F.embedding_bag(ids, weight, offsets, {mode="mean", ...}): rows of a table,
+-- one sum (mean, largest) a bag.
+function M.embedding_bag(ids, weight, ...)
+  local a = util.bind("embedding_bag", {"offsets", "max_norm", "norm_type",
+    "scale_grad_by_freq", "mode", "sparse", "per_sample_weights",
+    "include_last_offset", "padding_idx"}, {mode = "mean", norm_type = 2.0,
+    include_last_offset = false}, ...)
+  local flat, offsets = bags_of(ids, a.offsets)
+  local mode = bag_modes[a.mode]
+  if mode == nil then
+    util.raise("ValueError", "mode has to be one of sum, mean or max")
+  end
+  renorm(weight, flat, a)
+  local learns = dt.is_grad_enabled() and weight.requires_grad
+  local op = learns and "_embedding_bag" or "_embedding_bag_forward_only"
+  local scale = util.is_none(a.per_sample_weights) and dt.None
+    or a.per_sample_weights:reshape({-1})
+  local out = need(op)(weight, flat, offsets, a.scale_grad_by_freq or false,
+    mode, a.sparse or false, scale,
+    a.include_last_offset, a.padding_idx or -1)
+  return out
+end
+
+-- ---- activations ----
+
+function M.sigmoid(x) return need("sigmoid")(x) end
+function M.tanh(x) return need("tanh")(x) end
+
+local function implicit_dim(name, ndim)
+  dt._warn(("Implicit dimension choice for %s has been deprecated. Change "
+    .. "the call to include dim=X as an argument."):format(name))
+  return (ndim == 0 or ndim == 1 or ndim == 3) and 0 or 1
+end
+
+local function softmax(name)
+  return signature.def(name, "input, dim=None, _stacklevel=3, dtype=None",
+    function (a)
+      local x, dim = a.input, a.dim
+      if dim == nil then dim = implicit_dim(name, x.ndim) end
+      if math.type(dim) ~= "integer" then
+        util.raise("TypeError", "%s(): argument 'dim' (position 1) must be "
+          .. "int, not %s", name, util.type_text(dim))
+      end
+      if a.dtype then x = x:to(a.dtype) end
+      return need("_" .. name)(x, dim, false)
+    end)
+end
+
+-- F.softmax(x, dim, {dtype =}), F.log_softmax(x, dim, {dtype =})
+M.softmax = softmax("softmax")
+M.log_softmax = softmax("log_softmax")
+
+-- F.dropout(x, p = 0.5, training = true)
+function M.dropout(x, ...)
+  local a = util.bind("dropout", {"p", "training", "inplace"},
+    {p = 0.5, training = true}, ...)
+  if a.p < 0 or a.p > 1 then
+    util.raise("ValueError", "dropout probability has to be between 0 and 1, "
+      .. "but got %s", tostring(a.p))
+  end
+  if not a.training or a.p == 0 then return x end
+  if a.p == 1 then return x * dt.zeros({}, {dtype = x.dtype}) end
+  local noise
+  dt.no_grad(function ()
+    noise = dt.empty_like(x)
+    noise = noise:bernoulli_(1 - a.p)
+    noise = dt.ops.aten.div_.Scalar(noise, 1 - a.p)
+  end)
+  return x * noise
+end
+
+-- ---- norms ----
+
+-- F.layer_norm(x, shape, weight, bias, eps = 1e-5)
+function M.layer_norm(x, ...)
+  local a = util.bind("layer_norm", {"normalized_shape", "weight", "bias",
+    "eps"}, {eps = 1e-5}, ...)
+  local out = need("native_layer_norm")(x, util.list(a.normalized_shape),
+    a.weight or dt.None, a.bias or dt.None, a.eps)
+  return out
+end
+
+local epsilons = {["torch.float32"] = 2.0 ^ -23, ["torch.float64"] = 2.0 ^ -52,
+  ["torch.bfloat16"] = 2.0 ^ -7, ["torch.float16"] = 2.0 ^ -10}
+
+-- F.rms_norm(x, shape, weight, eps): on CPU the composite; eps defaults to
+-- the dtype's machine epsilon.
+function M.rms_norm(x, ...)
+  local a = util.bind("rms_norm", {"normalized_shape", "weight", "eps"}, {},
+    ...)
+  local shape = util.list(a.normalized_shape)
+  local eps = a.eps or epsilons[tostring(x.dtype)]
+  local fused = x.device ~= "cpu" and find("_fused_rms_norm")
+  if fused then
+    return (fused(x, shape, a.weight or dt.None, eps))
+  end
+  local up = x
+  local low = x.dtype == dt.bfloat16 or x.dtype == dt.float16
+  if low then up = x:float() end
+  local dims = {}
+  for i = 1, #shape do dims[i] = i - 1 - #shape end
+  local A = dt.ops.aten
+  local square = A.pow.Tensor_Scalar(up, 2)
+  local rms = A.add_.Scalar(A.mean.dim(square, dims, true), eps)
+  local out = up * dt.rsqrt(rms)
+  if a.weight then out = out * a.weight end
+  if out.dtype ~= x.dtype then out = out:to(x.dtype) end
+  return out
+end
+
+-- ---- attention ----
+
+-- F.scaled_dot_product_attention(q, k, v, {attn_mask=, dropout_p=,
+-- is_causal=, scale=, enable_gqa=}): the operator depends on the device.
+M.scaled_dot_product_attention = signature.arranged(
+  "scaled_dot_product_attention", "query, key, value, attn_mask=None, "
+  .. "dropout_p=0.0, is_causal=False, *, scale=None, enable_gqa=False",
+  function (...)
+    return require("dt.functional.sdpa").scaled_dot_product_attention(...)
+  end, guard.check("scaled_dot_product_attention"))
+
+-- Activations; pooling, resizing, padding, sampling, convolution; losses;
+-- norms.
+for _, part in ipairs {"activation", "spatial", "loss", "norm",
+    "attention"} do
+  for name, f in pairs(require("dt.functional." .. part)) do
+    if M[name] == nil then M[name] = f end
+  end
+end
+
+-- They keep the line of `return F.linear(x, w)`, and take their arguments
+-- after PyTorch's signatures.
+local signatures = require "dt.functional.signatures"
+local functions = {}
+for name, f in pairs(M) do
+  if type(f) == "function" then functions[name] = f end
+end
+for name, f in pairs(functions) do
+  local row = signatures[name]
+  if row then
+    f = signature.arranged(row[1], row[2], f, guard.check(name))
+  end
+  M[name] = dt._framed(f)
+end
+
+return M

@@ -1,0 +1,281 @@
+-- SPDX-License-Identifier: MIT
+-- dt/tensor/create.lua: tensors from nothing.  With device_mesh= the result is
+-- distributed: each rank makes its own part, nothing is communicated.
+
+local dt = require "dt"
+local util = require "dt.util"
+
+local M = {}
+
+local function aten(name)
+  local f = dt._find(name)
+  if f == nil then
+    util.raise("NotImplementedError", "operator aten.%s is not built in", name)
+  end
+  return f
+end
+
+-- Keywords of every factory, taken out of `kw`; what is left is returned to
+-- be checked by the caller.
+local function options(fname, kw, extra)
+  local known = {dtype = 1, device = 1, requires_grad = 1, device_mesh = 1,
+    placements = 1, layout = 1, pin_memory = 1, generator = 1}
+  for key in pairs(kw) do
+    if not known[key] and not (extra and extra[key]) then
+      util.raise("TypeError", "%s() got an unexpected keyword argument '%s'",
+        fname, key)
+    end
+  end
+  if type(kw.dtype) == "string" then kw.dtype = dt[kw.dtype] end
+  return kw
+end
+
+local devices = {}              -- of the scopes that are open
+
+-- enter_device(name), leave_device(): where tensors are made that do not say.
+function M.enter_device(name) devices[#devices + 1] = name end
+function M.leave_device() devices[#devices] = nil end
+
+local default                   -- of what holds fractions; nil: float32
+
+-- set_default_dtype(dtype): what factories make that are not told.
+function M.set_default_dtype(dtype)
+  if type(dtype) == "string" then dtype = dt[dtype] end
+  if not tostring(dtype):find("float") then
+    util.raise("TypeError", "only floating-point types are supported as the "
+      .. "default type")
+  end
+  default = dtype ~= dt.float32 and dtype or nil
+end
+
+function M.get_default_dtype() return default or dt.float32 end
+
+-- `fractions`: what is made holds them unless a dtype is given.
+local function plain_options(kw, fractions)
+  local o = {}
+  if kw.dtype then o.dtype = kw.dtype
+  elseif fractions then o.dtype = default end
+  if (kw.device or devices[#devices]) == "meta" then o.device = "meta" end
+  return next(o) and o or nil
+end
+
+-- f(..., options), without the last argument when there are none.
+local function call(f, o, ...)
+  if o == nil then return f(...) end
+  local args = table.pack(...)
+  args[args.n + 1] = o
+  if o.device ~= "meta" then return f(table.unpack(args, 1, args.n + 1)) end
+  local old = dt._set_no_data(true)
+  local guard <close> =                         -- luacheck: ignore guard
+    util.guard(function () dt._set_no_data(old) end)
+  return f(table.unpack(args, 1, args.n + 1))
+end
+
+local function finish(t, kw)
+  if kw.requires_grad then t:requires_grad_(true) end
+  return t
+end
+
+-- Sizes given as numbers or as one list.
+local function sizes_of(fname, pos, first)
+  local sizes = {}
+  local one = pos[first]
+  if type(one) == "table" then
+    for i, v in ipairs(one) do sizes[i] = v end
+  else
+    for i = first, pos.n do sizes[#sizes + 1] = pos[i] end
+  end
+  for i, v in ipairs(sizes) do
+    if math.type(v) ~= "integer" then
+      util.raise("TypeError", "%s(): argument 'size' must be tuple of ints, "
+        .. "but found element of type %s at pos %d", fname, util.type_text(v),
+        i - 1)
+    end
+    if v < 0 then
+      util.raise("RuntimeError", "Trying to create tensor with negative "
+        .. "dimension %d: [%s]", v, table.concat(sizes, ", "))
+    end
+  end
+  return sizes
+end
+
+local function check_placements(mesh, placements)
+  if not util.is_mesh(mesh) then
+    util.raise("TypeError", "device_mesh must be a DeviceMesh, got %s",
+      util.type_text(mesh))
+  end
+  if placements == nil then
+    placements = {}
+    for i = 1, mesh.ndim do placements[i] = dt.Replicate() end
+  end
+  if type(placements) == "table" and #placements ~= mesh.ndim then
+    util.raise("AssertionError",
+      "mesh dimension does not match the length of placements")
+  end
+  return placements
+end
+
+-- A distributed tensor whose local part comes from `make(local sizes)`.
+local function distributed(sizes, kw, make, after)
+  local placements = check_placements(kw.device_mesh, kw.placements)
+  local shape = dt._local_shape(sizes, kw.device_mesh, placements)
+  local list = {}
+  for i = 1, #shape do list[i] = shape[i] end
+  local part = make(list, plain_options(kw, kw.fractions ~= false))
+  local t = dt._wrap_local(part, kw.device_mesh, placements, sizes,
+    util.contiguous_stride(sizes))
+  if after then dt.no_grad(after, t) end
+  return finish(t, kw)
+end
+
+-- One factory: `name` of the operator, `after` what fills a distributed one.
+local function factory(name, after)
+  return function (...)
+    local pos, kw = util.split(...)
+    options(name, kw, {size = 1})
+    if kw.size then pos = {n = 1, kw.size} end
+    local sizes = sizes_of(name, pos, 1)
+    if kw.device_mesh then
+      local make = aten(after and "empty" or name)
+      return distributed(sizes, kw, function (list, o)
+        return call(make, o, list)
+      end, after)
+    end
+    return finish(call(aten(name), plain_options(kw, true), sizes), kw)
+  end
+end
+
+-- dt.zeros(8, 4, {dtype=, requires_grad=, device_mesh=, placements=})
+M.zeros = factory("zeros")
+-- dt.ones(8, 4, {...})
+M.ones = factory("ones")
+-- dt.empty(8, 4, {...}): the values are undefined.
+M.empty = factory("empty")
+-- dt.rand(8, 4, {...}): uniform in [0, 1).
+M.rand = factory("rand", function (t) t:uniform_(0.0, 1.0) end)
+-- dt.randn(8, 4, {...}): normal with mean 0 and deviation 1.
+M.randn = factory("randn", function (t) t:normal_(0.0, 1.0) end)
+
+-- dt.full({8, 4}, value, {...})
+function M.full(...)
+  local pos, kw = util.split(...)
+  options("full", kw, {size = 1, fill_value = 1})
+  local sizes = sizes_of("full", {n = 1, kw.size or pos[1]}, 1)
+  local value = kw.fill_value
+  if value == nil then value = pos[2] end
+  local fractions = math.type(value) == "float"
+  if kw.device_mesh then
+    kw.fractions = fractions
+    return distributed(sizes, kw, function (list, o)
+      return call(aten("full"), o, list, value)
+    end)
+  end
+  return finish(call(aten("full"), plain_options(kw, fractions), sizes, value),
+    kw)
+end
+
+-- dt.arange([start,] stop [, step], {dtype=}): numbers in equal steps.
+function M.arange(...)
+  local pos, kw = util.split(...)
+  options("arange", kw, {start = 1, ["end"] = 1, end_op = 1, step = 1})
+  local start, stop, step = 0, pos[1], 1
+  if pos.n >= 2 then start, stop = pos[1], pos[2] end
+  if pos.n >= 3 then step = pos[3] end
+  start = kw.start or start
+  stop = kw["end"] or kw.end_op or stop
+  step = kw.step or step
+  local o = plain_options(kw, math.type(start) == "float"
+    or math.type(stop) == "float" or math.type(step) == "float")
+  local A = dt.ops.aten.arange
+  local t
+  if pos.n == 1 and not kw.start and not kw.step then
+    t = call(A.default, o, stop)
+  elseif step == 1 and pos.n < 3 and not kw.step then
+    t = call(A.start, o, start, stop)
+  else
+    t = call(A.start_step, o, start, stop, step)
+  end
+  return finish(t, kw)
+end
+
+-- dt.linspace(start, stop, steps, {dtype=})
+function M.linspace(...)
+  local pos, kw = util.split(...)
+  options("linspace", kw)
+  return finish(call(aten("linspace"), plain_options(kw, true), pos[1], pos[2],
+    pos[3]), kw)
+end
+
+-- dt.eye(n [, m], {dtype=})
+function M.eye(...)
+  local pos, kw = util.split(...)
+  options("eye", kw)
+  local o = plain_options(kw, true)
+  local A = dt.ops.aten.eye
+  if pos[2] then return finish(call(A.m, o, pos[1], pos[2]), kw) end
+  return finish(call(A.default, o, pos[1]), kw)
+end
+
+-- dt.randint([low,] high, {sizes}, {dtype=})
+function M.randint(...)
+  local pos, kw = util.split(...)
+  options("randint", kw, {low = 1, high = 1, size = 1})
+  local low, high, size = 0, pos[1], pos[2]
+  if type(size) ~= "table" then low, high, size = pos[1], pos[2], pos[3] end
+  kw.dtype = kw.dtype or dt.int64
+  local o = plain_options(kw)
+  return finish(call(dt.ops.aten.randint.low, o, kw.low or low,
+    kw.high or high, kw.size or size), kw)
+end
+
+-- dt.tensor(nested lists or number, {dtype=, requires_grad=})
+function M.tensor(data, kw)
+  kw = options("tensor", kw or {})
+  if util.is_tensor(data) then
+    local copy = data:detach():clone()
+    if kw.dtype then copy = copy:to(kw.dtype) end
+    return finish(copy, kw)
+  end
+  local t = dt._from_data(data, kw.dtype)
+  if default and not kw.dtype and t.dtype == dt.float32 then
+    t = dt._from_data(data, default)
+  end
+  if kw.device == "meta" then t = t:to("meta") end
+  return finish(t, kw)
+end
+
+-- dt.as_tensor(x): a tensor as it is, else dt.tensor(x).
+function M.as_tensor(data, kw)
+  if util.is_tensor(data) and kw == nil then return data end
+  return M.tensor(data, kw)
+end
+
+-- Factories shaped as another tensor.
+local function like(name, nargs)
+  return function (t, ...)
+    local pos, kw = util.split(...)
+    options(name, kw, {memory_format = 1})
+    local o = plain_options(kw)
+    if kw.memory_format then
+      o = o or {}
+      o.memory_format = kw.memory_format
+    end
+    if kw.device and t.device == "meta" then
+      o = o or {}
+      o.device = kw.device
+    end
+    if nargs == 1 then return finish(call(aten(name), o, t, pos[1]), kw) end
+    return finish(call(aten(name), o, t), kw)
+  end
+end
+
+-- dt.zeros_like(x), ones_like, empty_like, rand_like, randn_like,
+-- full_like(x, value)
+M.zeros_like = like("zeros_like", 0)
+M.ones_like = like("ones_like", 0)
+M.empty_like = like("empty_like", 0)
+M.rand_like = like("rand_like", 0)
+M.randn_like = like("randn_like", 0)
+M.full_like = like("full_like", 1)
+
+return M
