@@ -1,0 +1,274 @@
+-- SPDX-License-Identifier: MIT
+-- dt/spmd/check.lua: checks one call of a program: its operands are looked up,
+-- the call runs, then its types are inferred and given to what came out.  A
+-- call inside of a checked one is its own matter and is not looked at.
+
+local dt = require "dt"
+local util = require "dt.util"
+local V = require "dt.python.values"
+local core = dt._spmd
+local autopsy = require "dt.spmd.autopsy"
+local advice = require "dt.spmd.advice"
+local labels = require "dt.spmd.labels"
+local remesh = require "dt.spmd.remesh"
+local say = require "dt.spmd.say"
+local state = require "dt.spmd.state"
+local trace = require "dt.spmd.trace"
+
+local M = {}
+local None = dt.None
+
+local busy = false
+function M.busy() return busy end
+
+-- ---- operands ----
+
+-- The types of a number that has some (spmd_types' Scalar), or nil.
+local function scalar(v)
+  return type(v) == "table" and rawget(v, "_spmd_scalar") or nil
+end
+M.scalar = scalar
+
+local function scalar_types(v)
+  return type(v) == "table" and not util.is_tensor(v)
+end
+
+local function core_types(v)
+  if util.is_tensor(v) then return core.types(v) or {} end
+  return v
+end
+
+local operands = {}
+operands.__index = operands
+
+local function new()
+  return setmetatable({values = {}, places = {}, grads = {}, tensors = {},
+    had_grad = {}, n = 0}, operands)
+end
+
+function operands:add(v, place)
+  local n = self.n + 1
+  self.n = n
+  self.values[n], self.places[n] = v, place
+  if util.is_tensor(v) then
+    local grad = core.takes_grad(v)
+    self.grads[n] = grad
+    self.tensors[v._id], self.had_grad[v._id] = v, grad
+    self.distributed = self.distributed or v.is_dtensor
+  else
+    self.grads[n] = false
+  end
+end
+
+-- A value of an argument; `sums`: a plain number there is an addend.
+function operands:look(v, place, sums)
+  if util.is_tensor(v) then
+    self:add(v, place)
+  elseif scalar(v) then
+    self:add(scalar(v), place)
+  elseif sums and type(v) == "number" then
+    self:add(true, place)
+  elseif V.is_seq(v) then
+    for i = 1, v.n do
+      if util.is_tensor(v[i]) then self:add(v[i], place)
+      elseif scalar(v[i]) then self:add(scalar(v[i]), place) end
+    end
+  end
+end
+
+local addend = {input = 0, other = 1}
+
+local function operands_of(key, args, kw)
+  local o = new()
+  local sums = core.class(key) == "linear2"
+  for i = 1, args.n do o:look(args[i], i - 1, sums and i <= 2) end
+  for k, v in V.each(kw or V.dict()) do
+    if k ~= "out" then o:look(v, addend[k] or -1, sums and addend[k]) end
+  end
+  return o
+end
+
+-- Arguments with the values of typed numbers in their place.
+local function bare(v)
+  if scalar(v) then return v.value end
+  if not V.is_seq(v) then return v end
+  local out, any = {}, false
+  for i = 1, v.n do
+    out[i] = scalar(v[i]) and v[i].value or v[i]
+    any = any or scalar(v[i]) ~= nil
+  end
+  if not any then return v end
+  return V.is_tuple(v) and V.tuple(out, v.n) or V.list(out, v.n)
+end
+
+say.bare = bare
+
+local function bare_all(args, kw)
+  local list = {}
+  for i = 1, args.n do list[i] = bare(args[i]) end
+  local named = kw and V.dict()
+  for k, v in V.each(kw or V.dict()) do V.dict_set(named, k, bare(v)) end
+  return V.list(list, args.n), named
+end
+
+-- ---- results ----
+
+-- Call f for each tensor of a result.
+local function each_tensor(v, f, depth)
+  if util.is_tensor(v) then
+    f(v)
+  elseif V.is_seq(v) and (depth or 0) < 3 then
+    for i = 1, v.n do each_tensor(v[i], f, (depth or 0) + 1) end
+  end
+end
+M.each_tensor = each_tensor
+
+-- Raise what the checker found, the call behind it.
+local with_call = {SpmdTypeError = true, RedistributeError = true,
+  DTensorPropagationError = true}
+
+local function failed(e, call)
+  if type(e) == "table" and with_call[e.class] then
+    local mesh = state.mesh()
+    local named = labels.of(call.name == "__get__" and "Tensor.__get__"
+      or call.key, call.args, call.kw)
+    say.dress(e, call.name, named, mesh and mesh.axes)
+    e.torch = e.message
+    autopsy.attach(e, named)
+  end
+  error(e, 0)
+end
+
+-- Give the types to the tensors of the result; what was written keeps its own
+-- but for what check_write() lets through.
+local function give(call, out, types)
+  local written = {}
+  if call.out then
+    each_tensor(call.out, function (t) written[t._id] = true end)
+  end
+  local lists = call.name:find("^_foreach_")    -- written without a check
+  each_tensor(out, function (t)
+    if lists then return end
+    if call.operands.tensors[t._id] or written[t._id] then
+      core.check_write(call.name, t, types, call.operands.had_grad[t._id]
+        or call.out_grad and call.out_grad[t._id] or false)
+    end
+  end)
+  each_tensor(out, function (t)
+    local own = call.operands.tensors[t._id] or written[t._id]
+    core.set(t, types, own and core.spec(t) or nil)
+    autopsy.note(t, call.name, types)
+  end)
+  if call.name:find("_$") and not call.name:find("^__") and out == None then
+    each_tensor(call.args[1], function (t) core.set(t, types) end)
+  end
+end
+
+-- Operands of another mesh get the types that they have over the axes of the
+-- current one: gives the list of what core.infer() looks at.
+local function onto_mesh(o)
+  local mesh = state.mesh()
+  if not mesh or not core.outside(o.values) then return o.values end
+  local out = {}
+  for i = 1, o.n do
+    local v = o.values[i]
+    out[i] = v
+    if util.is_tensor(v) or scalar_types(v) then
+      out[i] = remesh.onto_mesh(core_types(v), util.is_tensor(v)
+        and core.spec(v) or nil, i - 1, mesh.axes)
+    end
+  end
+  return out
+end
+
+-- The axes of each operand that has its own; a plain number goes with the
+-- others.
+local function axes_of(values, n)
+  local out = {}
+  for i = 1, n do
+    if values[i] ~= true then
+      local list = {}
+      for k, t in ipairs(core_types(values[i])) do list[k] = t[1] end
+      out[#out + 1] = list
+    end
+  end
+  return out
+end
+
+local function infer(call, values)
+  local o = call.operands
+  local ok, types = pcall(core.infer, call.key, call.name, values, o.places,
+    o.grads)
+  if ok then return types end
+  local e = types
+  if type(e) == "table" and e.class == "SpmdTypeError"
+     and e.message:find("^args%[%d+%] missing axis") then
+    local sets = axes_of(values, o.n)
+    if core.class(call.key) == "sum_product" and #sets == 3 then
+      sets = #sets[2] == #sets[3] and {sets[2], sets[1]} or {sets[2], sets[3]}
+    end
+    e.message = e.message .. advice.advice(sets)
+  end
+  return error(e, 0)
+end
+
+local function judge(call, out)
+  local o = call.operands
+  state.sync()
+  local types
+  if not state.is_local() then
+    require("dt.spmd.global").operands(call)
+  end
+  types = infer(call, onto_mesh(o))
+  local before = trace.on and trace.before(o.values, o.n)
+  give(call, out, types)
+  if not state.is_local() then
+    require("dt.spmd.global").results(call, out, types)
+  end
+  if before then
+    each_tensor(out, function (t) types = core.types(t) or types end)
+    trace.call(call.name, before, types)
+  end
+end
+
+-- What is made from nothing has no type on any axis, as far as is known.
+local function untyped(...)
+  for i = 1, select("#", ...) do
+    each_tensor((select(i, ...)), function (t)
+      if not core.types(t) then core.set(t, {}) end
+    end)
+  end
+  return ...
+end
+
+-- run(key, name, f, args, kw): f(args, kw) is called and checked.  `key` is
+-- the function's place in functions.def, `name` what messages call it; `again`,
+-- if not f, calls it once more on other arguments.
+function M.run(key, name, f, args, kw, again)
+  local o = operands_of(key, args, kw)
+  if o.distributed then return f(args, kw) end
+  if o.n == 0 and core.class(key) ~= "replicated" then
+    return untyped(f(args, kw))
+  end
+  local call = {key = key, name = name, args = args, kw = kw, operands = o,
+    again = again or f, out = kw and V.dict_get(kw, "out"), out_grad = {},
+    each = each_tensor}
+  call.bare, call.bare_kw = bare_all(args, kw)
+  if call.out then
+    each_tensor(call.out, function (t)
+      call.out_grad[t._id] = core.takes_grad(t)
+    end)
+  end
+  busy = true
+  local done = table.pack(pcall(f, call.bare, call.bare_kw))
+  if not done[1] then
+    busy = false
+    error(done[2], 0)
+  end
+  local ok, e = pcall(judge, call, done[2])
+  busy = false
+  if not ok then failed(e, call) end
+  return table.unpack(done, 2, done.n)
+end
+
+return M

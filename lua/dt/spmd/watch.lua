@@ -1,0 +1,342 @@
+-- SPDX-License-Identifier: MIT
+-- dt/spmd/watch.lua: while calls are checked, looks at those that a Python
+-- program makes: functions of torch, methods and signs of tensors.  While none
+-- are, nothing of this is in their way.
+
+local dt = require "dt"
+local util = require "dt.util"
+local V = require "dt.python.values"
+local attrs = require "dt.python.attrs"
+local calls = require "dt.python.call"
+local ops = require "dt.python.ops"
+local check = require "dt.spmd.check"
+local state = require "dt.spmd.state"
+
+local M = {}
+
+local function set(text)
+  local out = {}
+  for word in text:gmatch("%S+") do out[word] = true end
+  return out
+end
+
+-- What asks of a tensor and does nothing with it.
+local silent = set [[size stride dim ndimension numel nelement element_size
+  is_contiguous is_floating_point is_complex is_signed is_conj is_neg
+  data_ptr storage untyped_storage storage_offset requires_grad_ retain_grad
+  register_hook register_post_accumulate_grad_hook get_device backward
+  is_inference is_pinned numpy wait]]
+local properties = set "T mT H mH real imag"
+
+-- ---- functions of torch ----
+
+-- Functions that are no operation.
+local unseen = set [[is_tensor is_storage is_floating_point is_complex
+  is_nonzero numel save load manual_seed seed no_grad enable_grad
+  set_grad_enabled inference_mode is_grad_enabled set_default_dtype
+  get_default_dtype compile Tensor Size device dtype Generator get_rng_state
+  set_rng_state from_numpy Parameter]]
+
+local spaces                        -- {table, qualifier, prefix of names}
+
+local function all_spaces()
+  if not spaces then
+    local names = require "dt.python.names"
+    spaces = {{names.torch, "torch.", ""}, {names.F, "F.", ""},
+      {{grad = names.torch.autograd.grad}, "autograd.", ""},
+      {names.torch.linalg, "torch.", "linalg_"},
+      {names.torch.fft, "torch.", "fft_"},
+      {names.torch.special, "torch.", "special_"}}
+  end
+  return spaces
+end
+
+local known = setmetatable({}, {__mode = "k"})
+
+local function find(f)
+  local own = type(f) == "table" and rawget(f, "name")
+  for _, s in ipairs(all_spaces()) do
+    if type(own) == "string" then
+      if rawequal(rawget(s[1], own), f) then
+        return {s[2] .. s[3] .. own, s[3] .. own, own}
+      end
+    else
+      for name, v in pairs(s[1]) do
+        if rawequal(v, f) and type(name) == "string" then
+          return {s[2] .. s[3] .. name, s[3] .. name, name}
+        end
+      end
+    end
+  end
+  return false
+end
+
+-- The key and the name of a function of torch, or nil.
+local function key_of(f)
+  if type(f) ~= "function" and type(f) ~= "table"
+     and type(f) ~= "userdata" then
+    return nil
+  end
+  local found = known[f]
+  if found == nil then
+    found = find(f)
+    if found and unseen[found[3]] then found = false end
+    known[f] = found
+  end
+  if found then return found[1], found[2] end
+end
+
+local passing                       -- is being called, and was looked at
+
+-- torch.autograd.grad looks at tuples.
+local function in_tuple(v)
+  if util.is_tensor(v) then return V.tuple({v}, 1) end
+  return V.is_list(v) and V.tuple({table.unpack(v, 1, v.n)}, v.n) or v
+end
+
+local function seen(f, args, kw)
+  if check.busy() then return false end
+  if passing == f then
+    passing = nil
+    return false
+  end
+  local key, name = key_of(f)
+  if not key then return false end
+  if key == "autograd.grad" then
+    for i = 1, math.min(args.n, 3) do args[i] = in_tuple(args[i]) end
+  end
+  return true, check.run(key, name, function (a, k)
+    if not check.busy() then passing = f end
+    return calls.call(f, a, k)
+  end, args, kw)
+end
+
+-- ---- methods ----
+
+local function rest(args) return V.list({table.unpack(args, 2, args.n)},
+  args.n - 1) end
+
+local function joined(t, args)
+  return V.list({t, table.unpack(args, 1, args.n)}, args.n + 1)
+end
+
+local inside = false                -- asks for the plain attribute
+
+local function attribute(t, name)
+  if inside or check.busy() or silent[name] or name:find("^_") then
+    return false
+  end
+  if properties[name] then
+    return true, check.run("Tensor." .. name, "__get__", function (a)
+      return attrs.get(a[1], name)
+    end, V.list({t}, 1))
+  end
+  inside = true
+  local ok, f = pcall(attrs.get, t, name)
+  inside = false
+  if not ok then error(f, 0) end
+  if not V.is_function(f) and type(f) ~= "function" then return true, f end
+  return true, V.builtin(function (args, kw)
+    return check.run("Tensor." .. name, name, function (a, k)
+      return calls.call(f, rest(a), k)
+    end, joined(t, args), kw, function (a, k)
+      return calls.call(attrs.get(a[1], name), rest(a), k)
+    end)
+  end, name)
+end
+
+-- ---- signs ----
+
+-- What a sign is called: where the tensor is on the left, and on the right.
+local sign = {["+"] = {"add", "add"}, ["-"] = {"sub", "__rsub__"},
+  ["*"] = {"mul", "mul"}, ["/"] = {"div", "__rdiv__"},
+  ["//"] = {"__floordiv__", "__rfloordiv__"},
+  ["%"] = {"remainder", "__rmod__"}, ["**"] = {"pow", "__rpow__"},
+  ["@"] = {"matmul", "__rmatmul__"}, ["|"] = {"__or__", "__ror__"},
+  ["&"] = {"__and__", "__rand__"}, ["^"] = {"__xor__", "__rxor__"},
+  ["<<"] = {"__lshift__", "__rlshift__"},
+  [">>"] = {"__rshift__", "__rrshift__"}, ["=="] = {"__eq__", "__eq__"},
+  ["!="] = {"ne", "ne"}, ["<"] = {"lt", "gt"}, [">"] = {"gt", "lt"},
+  ["<="] = {"le", "ge"}, [">="] = {"ge", "le"}}
+
+local function binary(op, f, a, b)
+  if check.busy() then return f(a, b) end
+  local left = util.is_tensor(a)
+  local name = sign[op][left and 1 or 2]
+  return check.run("Tensor." .. name, name, function (args)
+    if left then return f(args[1], args[2]) end
+    return f(args[2], args[1])
+  end, left and V.list({a, b}, 2) or V.list({b, a}, 2))
+end
+
+-- Is one of them a number with types?
+local function takes(a, b)
+  return not check.busy() and (check.scalar(a) or check.scalar(b)) ~= nil
+end
+
+local one_sided = {["-"] = "neg", ["+"] = "positive", ["~"] = "__invert__"}
+
+local function unary(op, f, a)
+  if check.busy() then return f(a) end
+  return check.run("Tensor." .. one_sided[op], one_sided[op], function (args)
+    return f(args[1])
+  end, V.list({a}, 1))
+end
+
+-- A method by its name: __getitem__, add_, __float__.
+local function method(name, f, ...)
+  if check.busy() then return f(...) end
+  local list = table.pack(...)
+  return check.run("Tensor." .. name, name, function (a)
+    return f(table.unpack(a, 1, a.n))
+  end, V.list(list, list.n))
+end
+M.method = method
+
+-- ---- what the library calls ----
+
+-- Arguments of Lua as Python's: the last table of names holds the keywords.
+local function as_python(...)
+  local n, kw = select("#", ...), nil
+  local list = {...}
+  local last = list[n]
+  if type(last) == "table" and getmetatable(last) == nil and #last == 0
+     and next(last) ~= nil then
+    kw, n = V.dict(), n - 1
+    for _, k in ipairs(util.sorted_keys(last)) do
+      V.dict_set(kw, k, V.from_lua(last[k]))
+    end
+  end
+  local args = {}
+  for i = 1, n do
+    local v = list[i]
+    if v == nil then v = dt.None
+    elseif type(v) == "table" and getmetatable(v) == nil then
+      v = V.from_lua(v)
+      if V.is_list(v) and not util.is_tensor(v[1]) then
+        v = V.tuple({table.unpack(v, 1, v.n)}, v.n)
+      end
+    end
+    args[i] = v
+  end
+  while n > 0 and args[n] == dt.None do n = n - 1 end
+  return V.list(args, n), kw
+end
+
+-- Several tensors from Lua are a tuple for who looks.
+local function looked_at(key, name, f, ...)
+  local args, kw = as_python(...)
+  local given, out = table.pack(...), nil
+  check.run(key, name, function ()
+    out = table.pack(f(table.unpack(given, 1, given.n)))
+    if out.n == 1 then return V.from_lua(out[1]) end
+    return V.tuple({table.unpack(out, 1, out.n)}, out.n)
+  end, args, kw, function (a, k) return V.call(f, a, k) end)
+  return table.unpack(out, 1, out.n)
+end
+
+-- Parts of the library that stand for a program's own code.
+local function like_a_program(module)
+  return module:find("^dt%.nn") or module:find("^dt%.zoo")
+end
+
+-- Is what is called at this moment the business of the library?
+local function by_library()
+  local level = 3
+  while true do
+    local info = debug.getinfo(level, "S")
+    if not info then return false end
+    if info.what ~= "C" then
+      local module = info.source:match("%[(dt[%w_.]*)%]")
+      if not module then return false end
+      if module ~= "dt.tensor" then return not like_a_program(module) end
+    end
+    level = level + 1
+  end
+end
+
+local function operator(name, f, ...)
+  if check.busy() or by_library() then return f(...) end
+  return looked_at("torch." .. name, name, f, ...)
+end
+
+-- torch.nn.functional for modules, which are written in Lua.
+local function patch_functional(plain_of)
+  local F = require "dt.functional"
+  for name, f in pairs(F) do
+    if type(f) == "function" then
+      plain_of[name] = f
+      F[name] = function (...)
+        if check.busy() or not state.on() or by_library() then
+          return f(...)
+        end
+        return looked_at("F." .. name, name, f, ...)
+      end
+      V.plain_of[F[name]] = f
+    end
+  end
+end
+
+-- ---- on and off ----
+
+local plain = {}
+
+local function patch(name, f)
+  plain[name] = V[name]
+  V[name] = f
+end
+
+local function patch_values()
+  patch("tensor_truth", function (t)
+    return method("__bool__", plain.tensor_truth, t)
+  end)
+  for _, name in ipairs {"repr", "str"} do
+    patch(name, function (v)
+      if not util.is_tensor(v) or v.is_dtensor then return plain[name](v) end
+      return method("__repr__", plain[name], v)
+    end)
+  end
+  patch("tensor_number", function (t)
+    return method("__float__", plain.tensor_number, t)
+  end)
+  patch("contains", function (box, v)
+    if not util.is_tensor(box) then return plain.contains(box, v) end
+    return method("__contains__", plain.contains, box, v)
+  end)
+  for _, name in ipairs {"iter", "items"} do
+    patch(name, function (v)
+      if not util.is_tensor(v) or check.busy() then return plain[name](v) end
+      return plain[name](attrs.get(v, "unbind").call(V.list({}, 0)))
+    end)
+  end
+end
+
+local on, before = false, nil
+local functional = {}
+
+local function turn(now)
+  if now == on then return end
+  on = now
+  attrs.watch(now and attribute or nil, now and function (f, t, v)
+    method("__set__", f, t, v)
+  end or nil)
+  ops.watch(now and {binary = binary, unary = unary, method = method,
+    takes = takes} or nil)
+  if now then
+    before = calls.set_seen(seen)
+    patch_values()
+    patch_functional(functional)
+    dt._spmd.watch_ops(operator)
+  else
+    dt._spmd.watch_ops(nil)
+    local F = require "dt.functional"
+    for name, f in pairs(functional) do F[name] = f end
+    calls.set_seen(before)
+    for name, f in pairs(plain) do V[name] = f end
+  end
+end
+
+state.watch = turn
+M.key_of = key_of
+
+return M
