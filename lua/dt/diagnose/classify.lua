@@ -8,6 +8,7 @@
 -- report is not classed, and the nearest classes are named.
 
 local clean = require "dt.diagnose.clean"
+local fallback = require "dt.diagnose.fallback"
 local match = require "dt.diagnose.match"
 local tests = require "dt.diagnose.tests"
 
@@ -28,8 +29,8 @@ local function globs(text)
   return list
 end
 
--- Lower-case words of the report and the runs of letters in them, for texts too short to be looked for as
--- letters only ("cp" stands in "tcp").
+-- Lower-case words of the report and the runs of letters in them, for texts
+-- too short to be looked for as letters only ("cp" stands in "tcp").
 local function words_of(r)
   if not r.words then
     local set = {}
@@ -48,8 +49,21 @@ end
 
 local SHORT = 5
 
+-- The class's name as it is written: among letters alone it would also stand
+-- in "ShardedTensor" and in "and Tensor".
+local function names_dtensor(r)
+  if r.dtensor == nil then
+    local flat = r.doc.flat
+    r.dtensor = flat:find("DTensor", 1, true) or flat:find "%f[%a]dtensor"
+      or flat:find "%f[%a]DTENSOR" or flat:find "%f[%a][Dd][ -][Tt]ensor"
+      or flat:find "%f[%a]Dtensor" or flat:find "[%l_%d]_dtensor" or false
+  end
+  return r.dtensor and math.huge or nil
+end
+
 local function one(set, text)
   local key = clean.squash(text)
+  if key == "dtensor" then return names_dtensor end
   if #key < SHORT then
     return function (r)
       local w = words_of(r)
@@ -94,10 +108,33 @@ local function named(set, name)
   return function (r)
     local memo = r.memo[name]
     if memo == nil then
+      r.asking = name
       memo = f(r) and true or false
       r.memo[name] = memo
     end
     return memo and math.huge or nil
+  end
+end
+
+local WINDOW, WINDOWS = 600, 200
+
+-- A Lua pattern, where the letters it begins with stand; what it spans is
+-- near them, so that the time stays linear whatever it holds.
+local function pattern(text)
+  local head = text:match "^[%w ]*"
+  local magic = text:sub(#head + 1, #head + 1)
+  if magic:find "[%?%*%-]" then head = head:sub(1, -2) end
+  if #head < 4 then
+    return function (r) return r.doc.flat:find(text) end
+  end
+  return function (r)
+    local flat, at = r.doc.flat, 1
+    for _ = 1, WINDOWS do
+      local a = flat:find(head, at, true)
+      if not a then return nil end
+      if flat:sub(a, a + WINDOW):find("^" .. text) then return a end
+      at = a + 1
+    end
   end
 end
 
@@ -114,25 +151,39 @@ local function condition(set, text)
   elseif mark == "=" then
     return named(set, rest)
   elseif mark == "/" then
-    return function (r) return r.doc.flat:find(rest) end
+    return pattern(rest)
   end
   return one(set, text)
+end
+
+-- Sign `s` of the class number `i`, its conditions prepared.
+local function add_sign(self, i, s)
+  local list, narrow, named_ones = {}, -1, {}
+  for k = 2, #s do
+    list[#list + 1] = condition(self.set, s[k])
+    if s[k]:sub(1, 1) == "=" then
+      named_ones[#named_ones + 1] = s[k]:sub(2)
+    end
+    if s[k]:sub(1, 1) ~= "!" then narrow = narrow + 1 end
+  end
+  self.signs[#self.signs + 1] = {class = i, score = s[1], when = list,
+    weight = s[1] + math.min(0.12, 0.08 * narrow), text = s[2],
+    named = named_ones, conditions = s}
 end
 
 -- What the classifier works with: made from the classes, used for any number
 -- of reports.
 function M.new(classes)
   local self = {classes = classes, set = match.new(), signs = {},
-    templates = {}}
+    templates = {}, only = {}}
+  local number = {}
   for i, c in ipairs(classes) do
-    for _, s in ipairs(c.signs) do
-      local list, narrow = {}, -1
-      for k = 2, #s do
-        list[#list + 1] = condition(self.set, s[k])
-        if s[k]:sub(1, 1) ~= "!" then narrow = narrow + 1 end
-      end
-      self.signs[#self.signs + 1] = {class = i, score = s[1], when = list,
-        weight = s[1] + math.min(0.12, 0.08 * narrow), text = s[2]}
+    number[c.id] = i
+    for _, s in ipairs(c.signs) do add_sign(self, i, s) end
+  end
+  for _, row in ipairs(require "dt.diagnose.libraries") do
+    if number[row[1]] then
+      add_sign(self, number[row[1]], {table.unpack(row, 2)})
     end
   end
   for _, t in ipairs(require "dt.diagnose.templates") do
@@ -151,11 +202,29 @@ function M.new(classes)
         first = t[3], last = t[4], where = t[5]}
     end
   end
+  for _, c in ipairs(classes) do
+    for _, list in ipairs {c.fixes, c.causes or {}} do
+      for _, f in ipairs(list) do
+        for _, text in ipairs(f.only or {}) do
+          self.only[text] = condition(self.set, text)
+        end
+      end
+    end
+  end
   self.foreign = {}
   for _, f in ipairs(M.foreign_errors) do
     self.foreign[#self.foreign + 1] = {any(self.set, f[1]), f[2]}
   end
   return self
+end
+
+-- Do the conditions of a fix hold for the report?
+function M.allows(self, r, fix)
+  for _, text in ipairs(fix.only or {}) do
+    local f = self.only[text]
+    if f and not f(r) then return false end
+  end
+  return true
 end
 
 -- ---- errors of others --------------------------------------------------
@@ -305,7 +374,8 @@ local function scores_of(self, r)
       local score, at = sign_score(s, r)
       if score then
         best[s.class] = {class = self.classes[s.class], score = score,
-          weight = s.weight, at = at, sign = s.text, order = s.class}
+          weight = s.weight, at = at, sign = s.text, order = s.class,
+          named = s.named, conditions = s.conditions}
       end
     end
   end
@@ -341,6 +411,36 @@ local own_fault = {AttributeError = true, ImportError = true, NameError = true,
   UnboundLocalError = true, IndentationError = true, UnicodeDecodeError = true,
   ZeroDivisionError = true, FileNotFoundError = true, PermissionError = true}
 
+-- The best sign's confidence, lowered by what speaks against it.
+local function settle_score(r, top, second)
+  local c = top.score
+  local expected = r.foreign and r.foreign == top.class.expects
+  if c < 0.75 and r.foreign and not expected and not top.class.family then c = c - 0.25 end
+  if second and c >= 0.9 and second.score >= 0.93 and top.score - second.score
+    < 0.06 then
+    c = c - 0.08
+  end
+  if c < 0.7 and not expected and not top.class.family
+    and #r.exceptions > 0 and #r.templates == 0 then
+    c = c - (own_fault[r.exceptions[#r.exceptions].class] and 0.25 or 0.08)
+  end
+  return c
+end
+
+-- No sign is sure enough: what file, wording and frames say, and the nearest.
+local function fall_back(self, r)
+  if r.plain then return r end
+  local class, c, why = fallback.find(self, r, M.run)
+  if class then
+    r.class, r.confidence = class, math.floor(c * 100 + 0.5) / 100
+    r.because, r.sign = {why}, why
+  elseif #r.doc.squash > 0 then
+    local list = fallback.nearest(self, r)
+    if #list > 0 then r.nearest = list end
+  end
+  return r
+end
+
 -- Reads `r` = {doc=, op=, exceptions=}: sets r.found, r.class (or nil),
 -- r.confidence, r.nearest, r.templates, r.foreign, r.sign.
 function M.run(self, r)
@@ -354,20 +454,13 @@ function M.run(self, r)
   for i = 1, math.min(4, #list) do
     r.nearest[i] = {id = list[i].class.id, score = list[i].score}
   end
-  if not top then return r end
-  local c = top.score
-  local expected = r.foreign and r.foreign == top.class.expects
-  if c < 0.75 and r.foreign and not expected then c = c - 0.25 end
-  local second = list[2]
-  if second and c >= 0.9 and second.score >= 0.93 and top.score - second.score
-    < 0.06 then
-    c = c - 0.08
+  local c = top and settle_score(r, top, list[2]) or 0
+  if c < MIN then return fall_back(self, r) end
+  r.class, r.sign, r.conditions = top.class, top.sign, top.conditions
+  r.because = {}
+  for _, name in ipairs(top.named) do
+    r.because[#r.because + 1] = r.said and r.said[name]
   end
-  if c < 0.7 and not expected and #r.exceptions > 0 and #r.templates == 0 then
-    c = c - (own_fault[r.exceptions[#r.exceptions].class] and 0.25 or 0.08)
-  end
-  if c < MIN then return r end
-  r.class, r.sign = top.class, top.sign
   r.confidence = math.floor(c * 100 + 0.5) / 100
   return r
 end

@@ -10,6 +10,7 @@
 --
 -- Nothing here knows a class.  Every step is linear in the text.
 
+local json = require "dt.io.json"
 local lpeg = require "lpeg"
 local P, R, S = lpeg.P, lpeg.R, lpeg.S
 local Cg, Ct = lpeg.Cg, lpeg.Ct
@@ -144,24 +145,19 @@ function M.squash(text)
 end
 
 -- Only valid UTF-8, for output; other bytes become "?".
-function M.utf8(text)
-  if utf8.len(text) then return text end
-  local out, at = {}, 1
-  while at <= #text do
-    local ok, bad = utf8.len(text, at)
-    if ok then out[#out + 1] = text:sub(at); break end
-    out[#out + 1] = text:sub(at, bad - 1)
-    out[#out + 1] = "?"
-    at = bad + 1
-  end
-  return table.concat(out)
-end
+M.utf8 = json.utf8
 
 local MAX_LINE = 20000        -- what is longer is cut
+local MAX_WORD = 200          -- no name and no number is longer
+
+local function short_word(w)
+  if #w > MAX_WORD then return w:sub(1, MAX_WORD) end
+end
 
 -- {text=, rank=, host=} of a raw line.
 local function read_line(raw)
   if #raw > MAX_LINE then raw = raw:sub(1, MAX_LINE) end
+  if #raw > MAX_WORD then raw = raw:gsub("[%w_]+", short_word) end
   local caught, at = head:match(raw)
   local indent = #raw:sub(1, at - 1):match "%s*$"
   return raw:sub(at - indent), caught

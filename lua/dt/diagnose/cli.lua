@@ -4,17 +4,28 @@
 -- Exit status: 0 every report was classed, 1 one was not, 2 wrong usage or a
 -- file that cannot be read.  A large file is read in blocks and sifted.
 
+-- This state has no ranks and no engine.  The reader of Python needs of it only
+-- how an error is made.
+if not package.loaded.dt then
+  package.preload.dt = package.preload.dt or function ()
+    return {None = {}, error = function (_, text) return text end}
+  end
+end
+
 local clean = require "dt.diagnose.clean"
 local diagnose = require "dt.diagnose"
+local releases = require "dt.diagnose.release"
 local render = require "dt.diagnose.render"
 
 local usage = [[
 usage: dtrepl diagnose [--json] [--run] [--table] [--classes FILE] [FILE... | -]
 Read a bug report, a log or a traceback: which class of fault it is, why, and
-what helps.  Without FILE, or with -, standard input is read.
+what helps.  Without FILE, or with -, standard input is read; of a folder all
+its files are.  A table of many ends with the reports that have one cause.
 
   --json          one JSON object for each file
   --run           write a minimal repro, run it in the sandbox, try the fixes
+  --export FILE   --run, and what it came to as a script for PyTorch
   --table         one line for each file (the default for more than one)
   --full          a page for each file
   --classes FILE  classes of your own, a Lua file that returns a list of them;
@@ -48,6 +59,40 @@ local function read_file(name)
   return text
 end
 
+-- The files of a folder, in the order of their names; nil when `name` is none.
+local function folder(name)
+  local f = name ~= "-" and io.open(name, "rb")
+  if not f then return nil end
+  local ok, _, code = f:read(0)
+  f:close()
+  if ok or code ~= 21 then return nil end         -- EISDIR
+  local list = {}
+  local p = io.popen(("ls -1p -- '%s' 2>/dev/null"):format(
+    name:gsub("'", "'\\''")))
+  for line in p and p:lines() or function () end do
+    if not line:find "/$" then
+      list[#list + 1] = name:gsub("/+$", "") .. "/" .. line
+    end
+  end
+  if p then p:close() end
+  return list
+end
+
+-- Each folder among the names becomes its files.
+local function expand(names)
+  local out, any = {}, false
+  for _, name in ipairs(names) do
+    local list = folder(name)
+    if list then
+      any = true
+      table.move(list, 1, #list, #out + 1, out)
+    else
+      out[#out + 1] = name
+    end
+  end
+  return out, any
+end
+
 local function complain(text)
   io.stderr:write("dtrepl diagnose: ", text, "\n")
   return 2
@@ -65,6 +110,10 @@ local function parse(args)
       o.files[#o.files + 1] = a
     elseif a == "--" then
       only_files = true
+    elseif a == "--export" then
+      i = i + 1
+      if not args[i] then return nil, "--export wants a file" end
+      o.export, o.run = args[i], true
     elseif a == "--classes" then
       i = i + 1
       if not args[i] then return nil, "--classes wants a file" end
@@ -123,8 +172,19 @@ local function progress(tool, total)
   end
 end
 
+-- The run as a script in `path`; what is to be said of it.
+local function write_export(tool, run, path)
+  local text, why = require("dt.diagnose.repro").export(tool, run)
+  if not text then return "no script: " .. why end
+  local f, err = io.open(path, "wb")
+  if not f then return "no script: " .. err end
+  f:write(text)
+  f:close()
+  return path
+end
+
 local function run_files(tool, o)
-  local code, counts = 0, {}
+  local code, counts, entries = 0, {}, {}
   local many = #o.files > 1
   local as_table = o.table or many and not o.json and not o.full
   local show = progress(tool, #o.files)
@@ -135,8 +195,12 @@ local function run_files(tool, o)
     else
       local r = diagnose.read(text)
       if o.run then r.run = require("dt.diagnose.repro").run(tool, r) end
+      if o.export then r.run.export = write_export(tool, r.run, o.export) end
       local id = r.class and r.class.id or "-"
       counts[id] = (counts[id] or 0) + 1
+      entries[#entries + 1] = {class = r.class and r.class.id, op = r.op,
+        torch = r.torch and r.torch.release, file = name,
+        seen = as_table and releases.seen(r.doc) or nil}
       if not r.class and code == 0 then code = 1 end
       if o.json then
         io.write(render.json(r, name))
@@ -148,7 +212,7 @@ local function run_files(tool, o)
     end
     show(i)
   end
-  if as_table and many then io.write(render.summary(counts, #o.files)) end
+  if as_table and many then io.write(render.summary(counts, #o.files, entries)) end
   return code
 end
 
@@ -174,5 +238,11 @@ return function (tool, args)
   end
   if o.list then return list_classes() end
   if #o.files == 0 then o.files[1] = "-" end
+  if o.export and #o.files > 1 then
+    return complain "--export takes one report"
+  end
+  local any
+  o.files, any = expand(o.files)
+  if any and #o.files == 0 then return complain "the folder holds no file" end
   return run_files(tool, o)
 end

@@ -88,10 +88,11 @@ local function wordings(class)
   return list
 end
 
-local function span_text(first, last)
-  if first == "2.4" and last == "2.13" then return "all releases" end
+-- The releases `first` to `last`, `newest` being the last that was looked at.
+local function span_text(first, last, newest)
+  if first == "2.4" and last == newest then return "all releases" end
   if first == "2.4" then return "to " .. last end
-  if last == "2.13" then return "from " .. first end
+  if last == newest then return "from " .. first end
   if first == last then return first .. " only" end
   return first .. " to " .. last
 end
@@ -133,8 +134,8 @@ function M.class_page(class)
     out[#out + 1] = "What PyTorch says"
     for i = 1, math.min(#texts, 14) do
       local t = texts[i]
-      out[#out + 1] = ("  %-12s  %s: %s"):format(span_text(t[3], t[4]), t[2],
-        (t[1]:gsub("\n", " "):gsub("{}", "…")))
+      out[#out + 1] = ("  %-12s  %s: %s"):format(
+        span_text(t[3], t[4], "2.15"), t[2], (t[1]:gsub("\n", " "):gsub("{}", "…")))
     end
     out[#out + 1] = ""
   end
@@ -159,8 +160,8 @@ local function op_page(word)
   local span = name and t.span[name]
   if not span then return nil end
   return ("%s\n  has a sharding strategy in PyTorch %s"):format(name,
-    span_text(span[1], span[2])):gsub("in PyTorch all releases",
-    "in all releases from 2.4 to 2.13")
+    span_text(span[1], span[2], releases.newest)):gsub("in PyTorch all releases",
+    "in all releases from 2.4 to " .. releases.newest)
 end
 
 -- Classes whose id or name holds all words.

@@ -8,6 +8,7 @@
 
 local clean = require "dt.diagnose.clean"
 local grammar = require "dt.diagnose.grammar"
+local opnames = require "dt.diagnose.opnames"
 
 local M = {}
 
@@ -94,9 +95,12 @@ local after = {"Operator ", "All operands in ", "Sharding propagation failed for
   "NotImplementedError: ", "Op(op=", "Cannot run ",
   "DTensorSpec in args for ", "implementation for ", "operator ", "operation: "}
 
+local PLACES = 1000             -- of one phrase that are looked at
+
 local function op_before(flat, mark)
   local at = flat:find(mark, 1, true)
-  while at do
+  for _ = 1, PLACES do
+    if not at then break end
     local head = flat:sub(math.max(1, at - 120), at - 1)
     local tail = head:match("(" .. NAME .. ")[`'\"%s:*()]*$")
     local op = tail and M.canonical(tail)
@@ -119,7 +123,8 @@ local namespaces = {aten = true, prims = true, npu = true, flash_attn = true,
 
 local function op_after(flat, mark)
   local at = flat:find(mark, 1, true)
-  while at do
+  for _ = 1, PLACES do
+    if not at then break end
     local rest = flat:sub(at + #mark, at + #mark + 160)
     local name = rest:match("^[`'\"*(<%s]*(" .. NAME .. ")")
     local op = name and M.canonical(name)
@@ -134,6 +139,7 @@ end
 -- Any name of a known namespace, in messages rather than in code.
 local function op_anywhere(flat)
   for at, name in flat:gmatch("%f[%w_]()(" .. NAME .. ")") do
+    name = name:gsub("^torch%.ops%.", "")
     local ns = name:match "^[%w_]+"
     if namespaces[ns] then
       local op = M.canonical(name)
@@ -160,7 +166,11 @@ end
 local function known(op)
   local t = M.ops()
   if t.span[op] then return op end
-  return t.by_squash[clean.squash(op)] or op
+  local found = t.by_squash[clean.squash(op)]
+  if found then return found end
+  -- an overload joined to the name: aten.add_Tensor
+  local base = op:match "^aten%.([%w_]+)%.default$"
+  return base and opnames.joined(t, base) or op
 end
 
 -- OpOverload(op='aten.view', overload='default')
@@ -280,7 +290,12 @@ local function told(flat)
     if not a or (shape and names) then break end
     local near = flat:sub(math.max(1, a - 40), a + 80)
     if not shape then
-      local list = near:match "[%[(](%d+%s*,%s*%d+[%d,%s]*)[%])]"
+      -- the pair stands beside the word: "(2, 4) device mesh", "mesh of shape
+      -- (2, 4)"; any pair nearby would make a mesh of a loop's bounds
+      local list = flat:sub(math.max(1, a - 40), a - 1):match
+        "[%[(](%d+%s*,%s*%d+[%d,%s]*)[%])][ %-]?[Dd]?e?v?i?c?e?[ %-_]?$"
+        or flat:sub(a, a + 60):match
+        "^[Mm]esh[%a_]*[%s:=,`'\"]*[%a%s]-[=:%s]*[%[(](%d+%s*,%s*%d+[%d,%s]*)[%])]"
       if list then
         shape = {}
         for n in list:gmatch "%d+" do
@@ -396,7 +411,7 @@ end
 -- The device the report is about: of a mesh, of the operator, or named.
 local devices = {{"torch_xla", "xla"}, {"%f[%a]xla%f[%A]", "xla"},
   {"xlasharded", "xla"}, {"%f[%a]tpu%f[%A]", "xla"},
-  {"torch_npu", "npu"}, {"%f[%a]npu", "npu"}, {"ascend", "npu"},
+  {"torch_npu", "npu"}, {"%f[%a]npu", "npu"}, {"%f[%a]ascend%f[%A]", "npu"},
   {"%f[%a]hpu%f[%A]", "hpu"}, {"gaudi", "hpu"}, {"%f[%a]xpu%f[%A]", "xpu"},
   {"%f[%a]rocm%f[%A]", "cuda"}, {"%f[%a]nccl%f[%A]", "cuda"},
   {"%f[%a]cuda", "cuda"}}
@@ -424,7 +439,7 @@ local degrees = {
   cp = {"cp[_%a]*[\"']?%s*[:=]%s*(%d+)",
         "context_parallel_%a+%s*[:= ]%s*(%d+)"},
   world = {"nproc[_-]per[_-]node[= ]+(%d+)", "world[_ ]size[\"']?%s*[:= ]+(%d+)",
-           "num_processes[\"']?%s*[:= ]+(%d+)", "(%d+)%s*gpus?%f[%A]"},
+           "num_processes[\"']?%s*[:= ]+(%d+)", "%f[%d](%d+)%s*gpus?%f[%A]"},
 }
 
 function M.degrees_of(doc)

@@ -9,14 +9,16 @@
 -- as Lua; a repro is written from the facts alone (repro.lua) and runs in the
 -- sandbox.
 
+local advice = require "dt.diagnose.advice"
 local classify = require "dt.diagnose.classify"
 local clean = require "dt.diagnose.clean"
 local facts = require "dt.diagnose.facts"
+local opnames = require "dt.diagnose.opnames"
 local releases = require "dt.diagnose.release"
 
 local M = {}
 
-local modules = {"mixed", "mesh", "train", "parallel", "traps"}
+local modules = {"mixed", "mesh", "train", "parallel", "traps", "more"}
 
 local catalogue
 local added = {}
@@ -69,60 +71,6 @@ function M.class(id)
 end
 
 -- ---- what follows from class and facts ---------------------------------
-
-local function later(release, fixed)
-  if not release or not fixed then return true end
-  return (releases.number(fixed) or 0) > (releases.number(release) or 0)
-end
-
--- When the operator got its strategy, for fixes.
-local function op_story(r)
-  local span = r.op and facts.ops().span[r.op]
-  if not span then return nil end
-  if span[1] == "2.4" then
-    if span[2] ~= "2.13" then
-      return nil, ("%s had a rule until %s; later it is taken apart")
-        :format(r.op, span[2])
-    end
-    return nil, ("%s has a strategy since 2.4 or before"):format(r.op)
-  end
-  return span[1], ("%s has a strategy since %s"):format(r.op, span[1])
-end
-
-local function fixes_of(r)
-  local list = {}
-  local release = r.torch and r.torch.release
-  local since, story = op_story(r)
-  if r.class.id == "missing-sharding-strategy" or
-    r.class.id == "index-put-and-select" then
-    if since and later(release, since) then
-      list[1] = {text = "upgrade: " .. story, fixed_in = since}
-    elseif story then
-      r.notes[#r.notes + 1] = story
-    elseif r.op and r.op:find "^aten%." then
-      r.notes[#r.notes + 1] = r.op .. " has no strategy in any release to "
-        .. "2.13"
-    end
-  end
-  for i, f in ipairs(r.class.fixes) do
-    if not (i == 1 and list[1] and f[1]:find "^upgrade") then
-      list[#list + 1] = {text = f[1], fixed_in = f.fixed_in, lua = f.lua,
-        torch = f.torch}
-    end
-  end
-  -- what the report's release has already goes last
-  local now, had = {}, {}
-  for _, f in ipairs(list) do
-    if f.fixed_in and release and not later(release, f.fixed_in) then
-      f.text = f.text .. (" (your %s has it)"):format(release)
-      local to = f.text:find "^upgrade" and had or now
-      to[#to + 1] = f
-    else
-      now[#now + 1] = f
-    end
-  end
-  return table.move(had, 1, #had, #now + 1, now)
-end
 
 local function questions_of(r)
   local list = {}
@@ -232,6 +180,33 @@ end
 
 -- ---- reading -----------------------------------------------------------
 
+-- Classes whose operator is not printed are asked for it elsewhere.
+local about_operator = {"got mixed torch", "sharding strategy",
+  "Sharding propagation", "in-place operations", "cross-mesh",
+  "implicit redistribution"}
+
+-- Errors about sizes: the line that raises is the operator's.
+local about_sizes = {"must match the size of tensor", "same reduction dim",
+  "is invalid for input of size", "shapes cannot be multiplied",
+  "Sizes of tensors must match", "size mismatch, got"}
+
+local function name_operator(r)
+  if r.op or r.form then return end
+  local flat = r.doc.flat
+  local asked = flat:find("torch/distributed/tensor/", 1, true) ~= nil
+  for _, text in ipairs(about_operator) do
+    asked = asked or flat:find(text, 1, true) ~= nil
+  end
+  for _, text in ipairs(r.class and about_sizes or {}) do
+    asked = asked or flat:find(text, 1, true) ~= nil
+  end
+  if not asked and (not r.class or r.class.trap or #r.exceptions > 0) then
+    return
+  end
+  r.op, r.op_how, r.op_from = opnames.find(facts.ops(), r.doc,
+    flat:find("mixed torch", 1, true) ~= nil)
+end
+
 -- Everything known of `text`:
 --   class, name, confidence, cause, fixes, threads, questions, nearest,
 --   op, args, meshes, ranks, torch, frames, user_frame, notes, foreign
@@ -240,7 +215,7 @@ function M.read(text)
   local form
   text, form = clean.readable(text)
   local doc = clean.read(text)
-  local r = {doc = doc, notes = {}, form = form}
+  local r = {doc = doc, notes = {}, form = form, text = text}
   if form == "binary" then
     r.notes[1] = "this is binary data, not text; only the readable pieces "
       .. "in it were read"
@@ -255,6 +230,7 @@ function M.read(text)
   if r.class and r.class.mark then
     r.op = facts.op_at(doc, r.class.mark) or r.op
   end
+  name_operator(r)
   r.frames = facts.frames_of(doc)
   r.user_frame = facts.user_frame(r.frames)
   r.meshes = facts.meshes_of(doc)
@@ -264,8 +240,15 @@ function M.read(text)
   r.ranks, r.all_ranks = facts.ranks_of(doc)
   r.torch = releases.find(doc, r.templates)
   if r.class then
-    r.fixes = fixes_of(r)
+    r.fixes = advice.fixes(r, function (f)
+      return classify.allows(engine, r, f)
+    end)
     r.cause = r.class.cause
+    for _, c in ipairs(r.class.causes or {}) do
+      if classify.allows(engine, r, c) then
+        r.cause = r.cause .. " " .. c[1]
+      end
+    end
     r.threads = threads_of(r.class.id)
     note_sizes(r)
   else
@@ -274,6 +257,7 @@ function M.read(text)
       .. ", not like a matter of distributed tensors." or nil
   end
   r.questions = questions_of(r)
+  r.checks = advice.checks(r)
   return r
 end
 

@@ -9,7 +9,7 @@ aten.linear.default
   {"2.4", "2.10", [[
 aten.ldexp.default
 ]]},
-  {"2.4", "2.13", [[
+  {"2.4", "2.15", [[
 aten._conj.default aten._foreach_abs.default aten._foreach_abs_.default
 aten._foreach_add.List aten._foreach_add.Scalar aten._foreach_add_.List
 aten._foreach_add_.Scalar aten._foreach_add_.ScalarList
@@ -165,7 +165,7 @@ aten.xlogy.OutTensor aten.xlogy.Scalar_Other aten.xlogy.Scalar_Self
 aten.xlogy.Tensor aten.xlogy_.Scalar_Other aten.xlogy_.Tensor
 aten.zero_.default aten.zeros_like.default
 ]]},
-  {"2.5", "2.13", [[
+  {"2.5", "2.15", [[
 aten.__ilshift__.Scalar aten.__ilshift__.Tensor aten.__irshift__.Scalar
 aten.__irshift__.Tensor aten.__lshift__.Scalar aten.__lshift__.Tensor
 aten.__rshift__.Scalar aten.__rshift__.Tensor
@@ -186,42 +186,45 @@ aten.linalg_qr.default aten.tril.default aten.triu.default
   {"2.6", "2.7", [[
 aten.matmul.default
 ]]},
-  {"2.6", "2.13", [[
+  {"2.6", "2.15", [[
 aten.upsample_bicubic2d.default aten.upsample_bilinear2d.default
 aten.upsample_linear1d.default aten.upsample_nearest2d.default
 aten.upsample_trilinear3d.default
 ]]},
-  {"2.7", "2.13", [[
+  {"2.7", "2.15", [[
 aten._scaled_dot_product_cudnn_attention.default
 aten._scaled_dot_product_cudnn_attention_backward.default
 aten._scaled_mm.default aten.amax.default aten.amax.out aten.amin.default
 aten.amin.out aten.maximum.default aten.minimum.default aten.minimum.out
 aten.view.dtype
 ]]},
-  {"2.8", "2.13", [[
+  {"2.8", "2.15", [[
 aten._grouped_mm.default aten.cumsum.default aten.dot.default aten.select.int
 aten.select_backward.default
 ]]},
-  {"2.9", "2.13", [[
+  {"2.9", "2.15", [[
 aten._fused_rms_norm.default aten._fused_rms_norm_backward.default
 aten._index_put_impl_.default aten.clamp.Tensor aten.clamp_.Tensor
 aten.clamp_max.Tensor aten.clamp_max.default aten.clamp_min.Tensor
 aten.clamp_min.default aten.histc.default aten.index_put.default
 aten.scatter_add.default aten.sort.default aten.sort.stable aten.squeeze_.dim
 ]]},
-  {"2.10", "2.13", [[
+  {"2.10", "2.15", [[
 aten._foreach_max.default aten._foreach_pow.List aten._foreach_pow.ScalarList
 aten.alias.default aten.argmax.default aten.argmin.default
 aten.as_strided.default aten.logsumexp.default aten.masked_fill_.Scalar
 aten.rand.default aten.randn.default aten.std.correction
 aten.std.correction_out aten.unbind.int
 ]]},
-  {"2.11", "2.13", [[
+  {"2.11", "2.15", [[
 aten._foreach_powsum.Scalar aten.eye.m_out aten.fmax.default aten.fmax.out
 aten.fmin.default aten.fmin.out aten.heaviside.default aten.heaviside.out
 aten.ldexp.Tensor aten.linalg__powsum.default
 ]]},
   {"2.12", "2.13", [[
+aten.cholesky.default
+]]},
+  {"2.12", "2.15", [[
 aten.__ixor__.Scalar aten.__ixor__.Tensor aten.__xor__.Scalar
 aten.__xor__.Tensor aten._adaptive_avg_pool2d.default
 aten._adaptive_avg_pool2d_backward.default aten._adaptive_avg_pool3d.default
@@ -233,36 +236,36 @@ aten._upsample_nearest_exact2d.default aten._upsample_nearest_exact3d.default
 aten.adaptive_avg_pool1d.default aten.adaptive_max_pool1d.default
 aten.adaptive_max_pool2d.default aten.adaptive_max_pool3d.default aten.any.dims
 aten.avg_pool1d.default aten.avg_pool2d.default aten.avg_pool3d.default
-aten.celu.default aten.celu_.default aten.cholesky.default
-aten.cholesky_inverse.default aten.cholesky_solve.default aten.clamp.Tensor_out
-aten.clamp_max.Tensor_out aten.clamp_max.out aten.clamp_max_.Tensor
-aten.clamp_max_.default aten.clamp_min.Tensor_out aten.clamp_min.out
-aten.clamp_min_.Tensor aten.clamp_min_.default aten.clip.Tensor
-aten.clip_.Tensor aten.cummax.default aten.cummin.default aten.cumprod.default
-aten.diagonal_scatter.default aten.div.Scalar_mode aten.div_.Scalar_mode
-aten.elu.default aten.elu_.default aten.expand_copy.default
-aten.exponential_.default aten.flip.default aten.fractional_max_pool2d.default
-aten.fractional_max_pool3d.default aten.frexp.Tensor aten.frexp.Tensor_out
-aten.gcd.default aten.gcd.out aten.ge.Scalar_out aten.ge.Tensor_out
-aten.geqrf.default aten.grid_sampler_2d.default
-aten.grid_sampler_2d_backward.default aten.grid_sampler_3d.default
-aten.grid_sampler_3d_backward.default aten.hardshrink.default
-aten.hardsigmoid.default aten.hardsigmoid_.default aten.hardtanh.default
-aten.hardtanh_.default aten.index_fill.int_Scalar aten.index_fill.int_Tensor
-aten.index_fill_.int_Scalar aten.index_fill_.int_Tensor aten.index_put_.default
-aten.index_reduce.default aten.index_reduce_.default aten.is_pinned.default
-aten.isfinite.default aten.kthvalue.default aten.lcm.default aten.lcm.out
-aten.le.Scalar_out aten.le.Tensor_out aten.leaky_relu.default
-aten.leaky_relu_.default aten.linalg_cholesky_ex.default
-aten.linalg_cross.default aten.linalg_eig.default
-aten.linalg_householder_product.default aten.linalg_inv_ex.default
-aten.linalg_ldl_factor_ex.default aten.linalg_ldl_solve.default
-aten.linalg_lu.default aten.linalg_lu_factor_ex.default
-aten.linalg_lu_solve.default aten.linalg_matrix_exp.default
-aten.linalg_pinv.atol_rtol_tensor aten.linalg_solve_triangular.default
-aten.logcumsumexp.default aten.logit_backward.default
-aten.logit_backward.grad_input aten.lu_unpack.default aten.max.other
-aten.max_pool1d_with_indices.default aten.max_pool2d_with_indices.default
+aten.celu.default aten.celu_.default aten.cholesky_inverse.default
+aten.cholesky_solve.default aten.clamp.Tensor_out aten.clamp_max.Tensor_out
+aten.clamp_max.out aten.clamp_max_.Tensor aten.clamp_max_.default
+aten.clamp_min.Tensor_out aten.clamp_min.out aten.clamp_min_.Tensor
+aten.clamp_min_.default aten.clip.Tensor aten.clip_.Tensor aten.cummax.default
+aten.cummin.default aten.cumprod.default aten.diagonal_scatter.default
+aten.div.Scalar_mode aten.div_.Scalar_mode aten.elu.default aten.elu_.default
+aten.expand_copy.default aten.exponential_.default aten.flip.default
+aten.fractional_max_pool2d.default aten.fractional_max_pool3d.default
+aten.frexp.Tensor aten.frexp.Tensor_out aten.gcd.default aten.gcd.out
+aten.ge.Scalar_out aten.ge.Tensor_out aten.geqrf.default
+aten.grid_sampler_2d.default aten.grid_sampler_2d_backward.default
+aten.grid_sampler_3d.default aten.grid_sampler_3d_backward.default
+aten.hardshrink.default aten.hardsigmoid.default aten.hardsigmoid_.default
+aten.hardtanh.default aten.hardtanh_.default aten.index_fill.int_Scalar
+aten.index_fill.int_Tensor aten.index_fill_.int_Scalar
+aten.index_fill_.int_Tensor aten.index_put_.default aten.index_reduce.default
+aten.index_reduce_.default aten.is_pinned.default aten.isfinite.default
+aten.kthvalue.default aten.lcm.default aten.lcm.out aten.le.Scalar_out
+aten.le.Tensor_out aten.leaky_relu.default aten.leaky_relu_.default
+aten.linalg_cholesky_ex.default aten.linalg_cross.default
+aten.linalg_eig.default aten.linalg_householder_product.default
+aten.linalg_inv_ex.default aten.linalg_ldl_factor_ex.default
+aten.linalg_ldl_solve.default aten.linalg_lu.default
+aten.linalg_lu_factor_ex.default aten.linalg_lu_solve.default
+aten.linalg_matrix_exp.default aten.linalg_pinv.atol_rtol_tensor
+aten.linalg_solve_triangular.default aten.logcumsumexp.default
+aten.logit_backward.default aten.logit_backward.grad_input
+aten.lu_unpack.default aten.max.other aten.max_pool1d_with_indices.default
+aten.max_pool2d_with_indices.default
 aten.max_pool2d_with_indices_backward.default
 aten.max_pool3d_with_indices.default aten.max_unpool2d.default
 aten.max_unpool3d.default aten.median.default aten.median.dim aten.min.other
@@ -387,6 +390,9 @@ prims.spherical_bessel_j0.default prims.sum.default prims.trunc.default
 prims.var.default prims.view_of.default prims.zeta.default
 ]]},
   {"2.13", "2.13", [[
+aten.cholesky.out
+]]},
+  {"2.13", "2.15", [[
 aten.__lshift__.Scalar_out aten.__lshift__.Tensor_out
 aten.__rshift__.Scalar_out aten.__rshift__.Tensor_out
 aten._adaptive_avg_pool2d_backward.out aten._batch_norm_with_update.default
@@ -455,19 +461,18 @@ aten.addmm.out aten.addmm_.default aten.baddbmm.out aten.baddbmm_.default
 aten.bernoulli.float_out aten.bernoulli.out aten.bitwise_and.Scalar_Tensor_out
 aten.bitwise_left_shift.Scalar_Tensor_out aten.bitwise_or.Scalar_Tensor_out
 aten.bitwise_right_shift.Scalar_Tensor_out aten.bitwise_xor.Scalar_Tensor_out
-aten.bmm.out aten.bucketize.Tensor_out aten.celu.out aten.cholesky.out
-aten.cholesky_inverse.out aten.cholesky_solve.out aten.clip.Tensor_out
-aten.clone.out aten.constant_pad_nd.out aten.convolution.out
-aten.convolution_backward.out aten.copy.out aten.detach_.default
-aten.diagonal_scatter.out aten.div.Scalar_mode_out aten.div.Scalar_out
-aten.elu.out aten.embedding.out aten.embedding_dense_backward.out
-aten.eq_.Scalar aten.eq_.Tensor aten.exponential.out aten.flip.out
-aten.gcd_.default aten.ge_.Scalar aten.ge_.Tensor aten.gelu.out
-aten.gelu_.default aten.gelu_backward.grad_input aten.geometric.out
-aten.geometric_.default aten.geqrf.a aten.grid_sampler_2d.out
-aten.grid_sampler_2d_backward.out aten.grid_sampler_3d.out
-aten.grid_sampler_3d_backward.out aten.gt_.Scalar aten.gt_.Tensor
-aten.hardshrink.out aten.hardsigmoid.out aten.hardtanh.out
+aten.bmm.out aten.bucketize.Tensor_out aten.celu.out aten.cholesky_inverse.out
+aten.cholesky_solve.out aten.clip.Tensor_out aten.clone.out
+aten.constant_pad_nd.out aten.convolution.out aten.convolution_backward.out
+aten.copy.out aten.detach_.default aten.diagonal_scatter.out
+aten.div.Scalar_mode_out aten.div.Scalar_out aten.elu.out aten.embedding.out
+aten.embedding_dense_backward.out aten.eq_.Scalar aten.eq_.Tensor
+aten.exponential.out aten.flip.out aten.gcd_.default aten.ge_.Scalar
+aten.ge_.Tensor aten.gelu.out aten.gelu_.default aten.gelu_backward.grad_input
+aten.geometric.out aten.geometric_.default aten.geqrf.a
+aten.grid_sampler_2d.out aten.grid_sampler_2d_backward.out
+aten.grid_sampler_3d.out aten.grid_sampler_3d_backward.out aten.gt_.Scalar
+aten.gt_.Tensor aten.hardshrink.out aten.hardsigmoid.out aten.hardtanh.out
 aten.heaviside_.default aten.index.Tensor_out aten.index_fill.int_Scalar_out
 aten.index_fill.int_Tensor_out aten.index_put.out aten.index_reduce.out
 aten.index_select.out aten.isinf.out aten.isnan.out aten.kthvalue.values
@@ -510,5 +515,32 @@ aten.upsample_nearest3d_backward.default
 aten.upsample_nearest3d_backward.grad_input aten.upsample_trilinear3d.out
 aten.upsample_trilinear3d_backward.default
 aten.upsample_trilinear3d_backward.grad_input
+]]},
+  {"2.14", "2.15", [[
+aten._adaptive_avg_pool2d.out aten._adaptive_avg_pool3d.out
+aten._foreach_addcdiv.Scalar aten._foreach_addcdiv.ScalarList
+aten._foreach_addcmul.ScalarList aten._linalg_eigh.eigenvalues
+aten._linalg_svd.U aten._log_softmax.out aten._log_softmax_backward_data.out
+aten._softmax.out aten._softmax_backward_data.out aten.adaptive_avg_pool1d.out
+aten.adaptive_max_pool2d.out aten.adaptive_max_pool3d.out aten.all.all_out
+aten.all.out aten.any.all_out aten.any.dims_out aten.argmax.out aten.argmin.out
+aten.avg_pool1d.out aten.avg_pool2d.out aten.avg_pool3d.out aten.cat.out
+aten.cummax.out aten.cummin.out aten.cumprod.out aten.cumprod_.default
+aten.cumsum.out aten.cumsum_.default aten.diag.out aten.diag_embed.out
+aten.diagonal_copy.out aten.dot.out aten.fill.Scalar_out
+aten.fractional_max_pool2d.output aten.fractional_max_pool3d.output
+aten.gather.out aten.histc.out aten.linalg_qr.out aten.linalg_vector_norm.out
+aten.logcumsumexp.out aten.logsumexp.out aten.max.unary_out
+aten.max_pool2d_with_indices.out aten.max_pool3d_with_indices.out
+aten.mean.dtype_out aten.median.out aten.min.unary_out aten.nanmedian.out
+aten.nansum.out aten.nll_loss2d_backward.grad_input
+aten.nll_loss2d_forward.output aten.nll_loss_backward.grad_input
+aten.nll_loss_forward.output aten.norm.Scalar_out aten.prod.out
+aten.scatter.src_out aten.scatter.value_out aten.scatter_add.out
+aten.scatter_add_.default aten.select_backward.out aten.slice_backward.out
+aten.slice_scatter.out aten.sort.values aten.sort.values_stable
+aten.sum.IntList_out aten.sum.out aten.t_.default aten.topk.values
+aten.tril.out aten.tril_.default aten.triu.out aten.triu_.default aten.zero.out
+prims.amax.default prims.amin.default
 ]]},
 }

@@ -9,14 +9,17 @@
 local M = {}
 
 M.releases = {"2.4", "2.5", "2.6", "2.7", "2.8", "2.9", "2.10", "2.11",
-  "2.12", "2.13"}
+  "2.12", "2.13", "2.14", "2.15"}
+M.newest = M.releases[#M.releases]
+
 -- When each came out, year * 12 + month; the branch is cut about a month
 -- before.
 local came = {["2.0"] = {2023, 3}, ["2.1"] = {2023, 10}, ["2.2"] = {2024, 1},
   ["2.3"] = {2024, 4}, ["2.4"] = {2024, 7}, ["2.5"] = {2024, 10},
   ["2.6"] = {2025, 1}, ["2.7"] = {2025, 4}, ["2.8"] = {2025, 8},
   ["2.9"] = {2025, 10}, ["2.10"] = {2026, 1}, ["2.11"] = {2026, 3},
-  ["2.12"] = {2026, 5}, ["2.13"] = {2026, 7}, ["2.14"] = {2026, 9}}
+  ["2.12"] = {2026, 5}, ["2.13"] = {2026, 7}, ["2.14"] = {2026, 9},
+  ["2.15"] = {2026, 11}}
 
 function M.number(release)
   local major, minor = release:match "^(%d+)%.(%d+)"
@@ -140,24 +143,24 @@ M.marks = {
   {"torch/distributed/_tensor/ops/", "2.0", "2.4", "module path"},
   {"torch/distributed/_tensor/_dispatch.py", "2.5", "2.5", "module path"},
   {"torch/distributed/_tensor/_api.py", "2.5", "2.5", "module path"},
-  {"torch/distributed/tensor/_", "2.5", "2.13", "module path"},
+  {"torch/distributed/tensor/_", "2.5", "2.15", "module path"},
   {"torch/distributed/_composable/fsdp/", "2.4", "2.5", "FSDP2's path"},
-  {"torch/distributed/fsdp/_fully_shard/", "2.6", "2.13", "FSDP2's path"},
+  {"torch/distributed/fsdp/_fully_shard/", "2.6", "2.15", "FSDP2's path"},
   {"experimental/_attention.py", "2.5", "2.9", "module path"},
-  {"_context_parallel/_attention.py", "2.10", "2.13", "module path"},
-  {"_propagate_op_sharding_dispatch_slow_path", "2.10", "2.13",
+  {"_context_parallel/_attention.py", "2.10", "2.15", "module path"},
+  {"_propagate_op_sharding_dispatch_slow_path", "2.10", "2.15",
    "frame of the C++ dispatch"},
-  {"_dispatch_get_local_results_slow_path", "2.10", "2.13",
+  {"_dispatch_get_local_results_slow_path", "2.10", "2.15",
    "frame of the C++ dispatch"},
-  {"_dispatch_fast_path_python_tail", "2.10", "2.13",
+  {"_dispatch_fast_path_python_tail", "2.10", "2.15",
    "frame of the C++ dispatch"},
   {"enviroment", "2.4", "2.8", "the misspelt warning"},
-  {"mixed-tensor-and-dtensor-operations", "2.10", "2.13", "the link"},
+  {"mixed-tensor-and-dtensor-operations", "2.10", "2.15", "the link"},
   {"Sharding propagation failed on op", "2.4", "2.8", "wording"},
   {"_Partial(reduce_op", "2.0", "2.3", "how Partial prints"},
   {"DTensor does not support cross-mesh operation yet!", "2.4", "2.6",
    "wording"},
-  {"must have the same mesh, but got", "2.7", "2.13", "wording"},
+  {"must have the same mesh, but got", "2.7", "2.15", "wording"},
   {"default world size, but found", "2.4", "2.4", "wording"},
   {"Cannot create a submesh from a submesh", "2.5", "2.8", "wording"},
 }
@@ -168,15 +171,15 @@ local printed = {
   {"DeviceMesh(", "^'%a+', %[", "2.5", "2.8", "how a mesh prints"},
   {"DeviceMesh(", "^%([%w_=, ]+%), device: ", "2.9", "2.9",
    "how a mesh prints"},
-  {"DeviceMesh(", "^%([%w_=, ]+%), '%a+', stride", "2.10", "2.13",
+  {"DeviceMesh(", "^%([%w_=, ]+%), '%a+', stride", "2.10", "2.15",
    "how a mesh prints"},
-  {"Spec(", "^%a+%d*[%w_]*%[", "2.10", "2.13", "how specs print"},
+  {"Spec(", "^%a+%d*[%w_]*%[", "2.10", "2.15", "how specs print"},
   {"Spec(", "^%(%u[^)]-%).-on %(", "2.4", "2.9", "how specs print"},
   {"Spec(", "^[SRP]%S* on %(", "2.9", "2.9", "how specs print"},
-  {" got mixed torch.Tensor and DTensor", "", "2.10", "2.13",
+  {" got mixed torch.Tensor and DTensor", "", "2.10", "2.15",
    "the mixed error without a colon", "[%w_]%.[%w_]+$"},
   {": got mixed torch.Tensor and DTensor", "^[^!]+!%s*Please see", "2.10",
-   "2.13", "the mixed error with a link", "[%w_]%.[%w_]+$"},
+   "2.15", "the mixed error with a link", "[%w_]%.[%w_]+$"},
   {": got mixed torch.Tensor and DTensor", "^[^!]+!['\"]?,?%)?%s*$", "2.4",
    "2.9", "the mixed error with a colon and no link", "[%w_]%.[%w_]+$"},
   {": got mixed torch.Tensor and DTensor", "^[^!]+![^P]*$", "2.4", "2.9",
@@ -213,7 +216,7 @@ local function ranges_of(doc, found_templates)
   end
   add_printed(list, flat)
   for _, t in ipairs(found_templates or {}) do
-    if not (t.first == "2.4" and t.last == "2.13") then
+    if not (t.first == "2.4" and t.last == "2.15") then
       list[#list + 1] = {M.number(t.first), M.number(t.last),
         "message: " .. t.text:sub(1, 60)}
     end
@@ -246,6 +249,12 @@ local function date_of(low)
   return best
 end
 
+-- When a report was written, "2025-06", as far as its text says.
+function M.seen(doc)
+  local date = date_of(doc.text:sub(1, 200000):lower())
+  return date and ("%d-%02d"):format((date - 1) // 12, (date - 1) % 12 + 1)
+end
+
 local function newest_at(date, low, high)
   local best
   for rel, d in pairs(came) do
@@ -259,7 +268,7 @@ local function newest_at(date, low, high)
 end
 
 local function infer(doc, low_text, templates)
-  local low, high, why = 200, 213, {}
+  local low, high, why = 200, 215, {}
   for _, r in ipairs(ranges_of(doc, templates)) do
     local a, b = math.max(low, r[1]), math.min(high, r[2])
     if a <= b and (a > low or b < high) then
@@ -277,7 +286,8 @@ local function infer(doc, low_text, templates)
     end
   end
   if #why == 0 then return nil end
-  if not best then best = (low + high + 1) // 2 end
+  -- most reports are of releases that have been out for a while
+  if not best then best = (low + math.max(low, math.min(high, 213)) + 1) // 2 end
   return {release = M.name(best), how = "inferred",
     evidence = table.concat(why, "; "),
     range = {M.name(math.max(low, 200)), M.name(high)}}

@@ -2,7 +2,7 @@
 -- dt/diagnose/render.lua: a report for a person, for a program, in a table.
 
 local clean = require "dt.diagnose.clean"
-local json = require "dt.diagnose.json"
+local json = require "dt.io.json"
 
 local M = {}
 
@@ -77,13 +77,26 @@ local function wrap(text, indent, width)
   return table.concat(lines, "\n" .. indent)
 end
 
+-- Where the operator was read when the message does not print it.
+local function where_from(r)
+  if r.op_how == "letters" then
+    return "  (its letters; written without underscores)"
+  elseif r.op_how == "line" then
+    return ("  (from the line: %s)"):format(r.op_from:sub(1, 60))
+  elseif r.op_how == "symbol" then
+    return "  (from a C++ frame)"
+  elseif r.op_how == "word" then
+    return ("  (named in the text: %s)"):format(r.op_from)
+  end
+  return ""
+end
+
 local function put_facts(out, r)
   local function put(label, text)
     out[#out + 1] = ("  %-9s %s"):format(label, text)
   end
   if r.op then
-    put("operator", r.op .. (r.op_how == "letters"
-      and "  (its letters; written without underscores)" or ""))
+    put("operator", r.op .. where_from(r))
   end
   for i, a in ipairs(r.args) do
     put(i == 1 and "args" or "", ("%d  %s"):format(i - 1, M.arg_text(a)))
@@ -132,6 +145,7 @@ end
 -- one, or what is wrong without one.
 local function ended(run, op)
   if not run.reproduced then return run.why or "does not raise it" end
+  if run.own then return "the report's own program raises the same text" end
   if not run.raised then return "shows the same: nothing is raised" end
   local other = op and run.message and run.message:match "^([%w_]+%.[%w_.]+):"
   if other and other ~= op and run.message:find("^" .. other:gsub("%p", "%%%0"))
@@ -158,6 +172,7 @@ local function put_run(out, run, op)
       .. (c.cures and "cures it" or "does not cure it" .. why_not(c)),
       "            ", 66))
   end
+  if run.export then out[#out + 1] = "  export    " .. run.export end
   if run.script then
     out[#out + 1] = "  script"
     for line in run.script:gmatch "[^\n]*" do
@@ -178,24 +193,31 @@ function M.text(r, file)
     out[1] = head .. (r.form == "empty" and "unknown: there is nothing to read"
       or "unknown: no class of the catalogue fits")
     if r.cause then out[2] = "  " .. r.cause end
-    local near = {}
-    for _, n in ipairs(r.nearest) do
-      near[#near + 1] = ("%s (%.2f)"):format(n.id, n.score)
-    end
-    if #near > 0 then
-      out[#out + 1] = "  nearest   " .. wrap(table.concat(near, ", "),
-        "            ", 66)
+    local near
+    for i, n in ipairs(r.nearest) do
+      near = ("%s (%.2f)%s"):format(n.id, n.score, n.decides
+        and ", would print or say " .. n.decides or "")
+      out[#out + 1] = ("  %-9s %s"):format(i == 1 and "nearest" or "",
+        wrap(near, "            ", 66))
     end
   end
   put_facts(out, r)
   if r.class then
     out[#out + 1] = "  cause     " .. wrap(r.cause, "            ", 66)
   end
+  for i, b in ipairs(r.because or {}) do
+    out[#out + 1] = ("  %-9s %s"):format(i == 1 and "because" or "",
+      wrap(b, "            ", 66))
+  end
   for _, n in ipairs(r.notes) do
     out[#out + 1] = "  note      " .. wrap(n, "            ", 66)
   end
   put_fixes(out, r)
   if r.run then put_run(out, r.run, r.op) end
+  for i, c in ipairs(r.checks or {}) do
+    out[#out + 1] = ("  %-9s %s"):format(i == 1 and "find out" or "",
+      wrap(c, "            ", 66))
+  end
   if #r.threads > 0 then
     out[#out + 1] = "  threads   " .. wrap(table.concat(r.threads, " "),
       "            ", 66)
@@ -246,7 +268,9 @@ local function run_json(run)
   return json.object {{"reproduced", run.reproduced or false},
     {"cured_by", run.cured_by or json.null}, {"tried", tried},
     {"message", run.message or json.null}, {"why", run.why or json.null},
-    {"script", run.script or json.null}}
+    {"script", run.script or json.null}, {"own", run.own or false},
+    {"export", run.export or json.null},
+    {"same_operator", run.own or run.same_operator or false}}
 end
 
 -- Keys and their order are stable; new ones may come at the end of an object.
@@ -264,10 +288,12 @@ function M.json(r, file)
     {"questions", r.questions}, {"run", run_json(r.run)},
     {"name", r.class and r.class.name or json.null},
     {"nearest", map(r.nearest, function (n)
-      return json.object {{"class", n.id}, {"confidence", n.score}}
+      return json.object {{"class", n.id}, {"confidence", n.score},
+        {"decides", n.decides or json.null}}
     end)},
     {"meshes", map(r.meshes, mesh_json)}, {"notes", r.notes},
     {"foreign", r.foreign or json.null}, {"device", r.device or json.null},
+    {"because", r.because or {}}, {"checks", r.checks or {}}, {"op_from", r.op_from or json.null},
   }) .. "\n"
 end
 
@@ -281,8 +307,49 @@ function M.row(r, file)
     r.torch and r.torch.release or "-", file)
 end
 
--- How often each class came.
-function M.summary(counts, total)
+-- One line for each cause that came more than once: how often, since when,
+-- in which releases, where.
+local function clusters(list)
+  local by_key, keys = {}, {}
+  for _, e in ipairs(list) do
+    if e.class then
+      local key = e.class .. " " .. (e.op or "-")
+      if not by_key[key] then
+        by_key[key] = {n = 0, files = {}, torch = {}, class = e.class, op = e.op}
+        keys[#keys + 1] = key
+      end
+      local c = by_key[key]
+      c.n = c.n + 1
+      if #c.files < 4 then c.files[#c.files + 1] = e.file end
+      if e.torch and not c.torch[e.torch] then
+        c.torch[e.torch] = true
+        c.torch[#c.torch + 1] = e.torch
+      end
+      if e.seen and (not c.seen or e.seen < c.seen) then c.seen = e.seen end
+    end
+  end
+  table.sort(keys, function (a, b)
+    if by_key[a].n ~= by_key[b].n then return by_key[a].n > by_key[b].n end
+    return a < b
+  end)
+  local out = {}
+  for _, key in ipairs(keys) do
+    local c = by_key[key]
+    if c.n > 1 then
+      table.sort(c.torch, function (a, b)
+        return tonumber((a:gsub("^%d+%.", ""))) < tonumber((b:gsub("^%d+%.", "")))
+      end)
+      out[#out + 1] = ("%6d  %s%s%s%s: %s%s\n"):format(c.n, c.class,
+        c.op and " of " .. c.op or "", c.seen and ", first seen " .. c.seen
+        or "", #c.torch > 0 and ", torch " .. table.concat(c.torch, " ") or "",
+        table.concat(c.files, " "), c.n > #c.files and " …" or "")
+    end
+  end
+  return out
+end
+
+-- How often each class came, and which reports are of one cause.
+function M.summary(counts, total, entries)
   local list = {}
   for id, n in pairs(counts) do list[#list + 1] = {id, n} end
   table.sort(list, function (a, b)
@@ -292,6 +359,11 @@ function M.summary(counts, total)
   local out = {("\n%d reports\n"):format(total)}
   for _, p in ipairs(list) do
     out[#out + 1] = ("%6d  %s\n"):format(p[2], p[1])
+  end
+  local same = clusters(entries or {})
+  if #same > 0 then
+    out[#out + 1] = "\nof one cause\n"
+    table.move(same, 1, #same, #out + 1, out)
   end
   return table.concat(out)
 end

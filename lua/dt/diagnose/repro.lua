@@ -91,12 +91,13 @@ end
 -- Releases the profiles know.
 local function profile_release(name)
   local n = name and releases.number(name)
-  if not n then return "2.13" end
-  n = math.max(204, math.min(213, n))
+  if not n then return releases.newest end
+  n = math.max(releases.number(releases.releases[1]),
+    math.min(releases.number(releases.newest), n))
   return releases.name(n)
 end
 
-local function run_script(tool, script, o)
+local function run_script(tool, script, o, at_prompt)
   local argv = {tool.program(), "--sandbox", "--no-rc", "--no-history",
     "--color", "never", "--torch", o.torch, "--device", o.device}
   if o.ranks <= 8 then
@@ -105,7 +106,7 @@ local function run_script(tool, script, o)
     argv[#argv + 1] = "--fake"
   end
   argv[#argv + 1] = ("%d"):format(o.ranks)
-  argv[#argv + 1] = "-"
+  if not at_prompt then argv[#argv + 1] = "-" end
   return tool.run(argv, script, SECONDS)
 end
 
@@ -142,20 +143,9 @@ local function same_text(read, r, text)
   return again.class ~= nil and again.class.id == r.class.id
 end
 
--- Write, run, compare.  The result goes into the report as `run`.
-function M.run(tool, r)
-  if not r.class then
-    return {reproduced = false, why = "unknown: nothing to reproduce"}
-  end
-  local scenario = require("dt.diagnose.scenarios").find(r)
-  if not scenario then
-    return {reproduced = false, why = "no repro can be written from what the "
-      .. "report says"}
-  end
+-- The script of a scenario: what fails, then each fix.
+local function write(scenario, r, o)
   local mesh = scenario.mesh
-  local o = {ranks = scenario.ranks or mesh and mesh.size or 4,
-    torch = profile_release(scenario.torch or r.torch and r.torch.release),
-    device = scenario.device or device_of(r)}
   local lines = {("-- dtrepl: %storch=%s device=%s"):format(
     o.ranks <= 8 and ("ranks=%d "):format(o.ranks) or "", o.torch, o.device),
     "-- A repro of " .. r.class.id .. ", written from a report.",
@@ -169,23 +159,15 @@ function M.run(tool, r)
     if f.before then lines[#lines + 1] = f.before end
     lines[#lines + 1] = ('try("fix %d", function () %s end)'):format(i, f.lua)
   end
-  local script = table.concat(lines, "\n") .. "\n"
-  local output, code, how = run_script(tool, script, o)
-  local run = {script = script, tried = {}, torch = o.torch,
-    device = o.device}
-  if not output then
-    run.why = "the repro could not be started: " .. tostring(code)
-    return run
-  end
-  local got = results_of(output)
-  local read = require("dt.diagnose").read
-  if not got.repro then
-    run.why = how == "time" and "the repro took too long"
-      or "the repro itself failed: " .. output:sub(1, 200):gsub("%s+", " ")
-    return run
-  end
+  return table.concat(lines, "\n") .. "\n"
+end
+
+-- Whether what was printed is the report's fault.
+local function judge(run, got, scenario, r, read)
   run.raised = not got.repro.ok
   run.message = run.raised and got.repro.text or nil
+  run.same_operator = not r.op or run.raised
+    and got.repro.text:find(r.op, 1, true) ~= nil
   if scenario.silent then
     run.reproduced = got.repro.ok and true or false
     run.message = scenario.silent
@@ -193,19 +175,22 @@ function M.run(tool, r)
     run.reproduced = same_text(read, r, got.repro.text)
     if not run.reproduced then run.why = "raises another error" end
   else
-    run.why = "does not raise under the profile of " .. o.torch
+    run.why = "does not raise under the profile of " .. run.torch
   end
+end
+
+-- Which fixes cure it, and whether a newer release does.
+local function try_fixes(tool, run, got, scenario, o)
   for i, f in ipairs(scenario.fixes or {}) do
     local g = got["fix " .. i]
     run.tried[#run.tried + 1] = {text = f.text, lua = f.lua,
       cures = g and g.ok or false, why = g and not g.ok and g.text or nil}
   end
-  -- a newer release: the same script once more
-  if run.reproduced and not scenario.silent and o.torch ~= "2.13" then
-    local out = run_script(tool, script, {ranks = o.ranks, torch = "2.13",
+  if run.reproduced and not scenario.silent and o.torch ~= releases.newest then
+    local out = run_script(tool, run.lua or run.script, {ranks = o.ranks, torch = releases.newest,
       device = o.device})
     local again = out and results_of(out).repro
-    table.insert(run.tried, 1, {text = "torch 2.13", cures = again ~= nil
+    table.insert(run.tried, 1, {text = "torch " .. releases.newest, cures = again ~= nil
       and again.ok, why = again and not again.ok and again.text or nil})
   end
   for _, t in ipairs(run.tried) do
@@ -214,7 +199,136 @@ function M.run(tool, r)
       break
     end
   end
+end
+
+-- Does `text` say what `cure` says?  All longer words of it, by their stems.
+local function same_words(text, cure)
+  local stems, low = 0, text:lower()
+  for w in cure:lower():gmatch "%a%a%a%a+" do
+    stems = stems + 1
+    if not low:find(w:sub(1, 6), 1, true) then return false end
+  end
+  return stems > 0
+end
+
+-- The cure is among the fixes that are printed.
+local function print_cure(r, run)
+  if not run.cured_by then return end
+  for _, f in ipairs(r.fixes) do
+    if f.text == run.cured_by or same_words(f.text, run.cured_by) then
+      f.text = f.text .. " (tried here: cures it)"
+      return
+    end
+  end
+  for _, t in ipairs(run.tried) do
+    if t.text == run.cured_by then
+      local upgrade = t.text:find "^torch "
+      r.fixes[#r.fixes + 1] = {text = upgrade and "upgrade to " .. t.text
+        .. ": the same script runs there" or t.text .. " (tried here)",
+        lua = not upgrade and not t.lua:find "call_sample"
+          and not t.lua:find "\n" and t.lua:gsub("^return ", "") or nil}
+      return
+    end
+  end
+end
+
+-- The report's own program; nil when there is none or it does not come to the
+-- report's fault.
+local function run_own(tool, r, read)
+  local script, ranks, program = require("dt.diagnose.own").script(r, prelude)
+  if not script then return nil end
+  local o = {ranks = ranks, device = device_of(r),
+    torch = profile_release(r.torch and r.torch.release)}
+  local output = run_script(tool, script, o)
+  local got = output and results_of(output)
+  if not got or not got.repro or got.repro.ok then return nil end
+  if not same_text(read, r, got.repro.text) then return nil end
+  return {script = program, tried = {}, torch = o.torch, device = o.device,
+    ranks = ranks, own = true, raised = true, reproduced = true, message = got.repro.text}
+end
+
+-- What runs in the script, not here.
+local RUN_PYTHON <const> = "local function python(text) "
+  .. "require(\"dt.python.script\").run(text, \"repro.py\") end\n"
+
+-- A scene in Python; nil when the class has none for this report.
+local function run_python(tool, r, read)
+  local scene = require("dt.diagnose.pyscenes").find(r)
+  if not scene then return nil end
+  local o = {ranks = scene.ranks, device = "cpu",
+    torch = profile_release(r.torch and r.torch.release)}
+  local lines = {prelude .. RUN_PYTHON .. ('try("repro", function () '
+    .. "python(%q) end)"):format(scene.program)}
+  for i, f in ipairs(scene.fixes) do
+    lines[#lines + 1] = ('try("fix %d", function () python(%q) end)'):format(i,
+      f.program)
+  end
+  local lua = table.concat(lines, "\n") .. "\n"
+  local output = run_script(tool, lua, o)
+  local got = output and results_of(output)
+  if not got or not got.repro or got.repro.ok then return nil end
+  local run = {script = scene.program, program = true, tried = {},
+    torch = o.torch, device = o.device, ranks = o.ranks}
+  judge(run, got, scene, r, read)
+  if not run.reproduced then return nil end
+  run.lua = lua
+  try_fixes(tool, run, got, scene, o)
   return run
+end
+
+-- A scene written from the facts of the report.
+local function run_scene(tool, r, read)
+  local scenario = require("dt.diagnose.scenarios").find(r)
+  if not scenario then
+    return {reproduced = false, why = "no repro can be written from what the "
+      .. "report says"}
+  end
+  local o = {ranks = scenario.ranks or scenario.mesh and scenario.mesh.size
+    or 4, torch = profile_release(scenario.torch or r.torch
+      and r.torch.release), device = scenario.device or device_of(r)}
+  local script = write(scenario, r, o)
+  local output, code, how = run_script(tool, script, o)
+  local run = {script = script, tried = {}, torch = o.torch,
+    device = o.device, ranks = o.ranks, scenario = scenario,
+    mesh_line = scenario.mesh and M.mesh_line(scenario.mesh, "cpu")}
+  if not output then
+    run.why = "the repro could not be started: " .. tostring(code)
+    return run
+  end
+  local got = results_of(output)
+  if not got.repro then
+    run.why = how == "time" and "the repro took too long"
+      or "the repro itself failed: " .. output:sub(1, 200):gsub("%s+", " ")
+    return run
+  end
+  judge(run, got, scenario, r, read)
+  try_fixes(tool, run, got, scenario, o)
+  return run
+end
+
+-- Write, run, compare.  The result goes into the report as `run`.  The
+-- report's own program counts before a scene; the scene then only says what
+-- cures it.
+function M.run(tool, r)
+  if not r.class then
+    return {reproduced = false, why = "unknown: nothing to reproduce"}
+  end
+  local read = require("dt.diagnose").read
+  local own = run_own(tool, r, read)
+  local run = run_python(tool, r, read) or run_scene(tool, r, read)
+  if own then
+    own.tried, own.cured_by = run.tried or {}, run.cured_by
+    run = own
+  end
+  print_cure(r, run)
+  return run
+end
+
+-- The run as a script for PyTorch; nil and why there is none.
+function M.export(tool, run)
+  return require("dt.diagnose.export").python(run, function (lines, o)
+    return run_script(tool, table.concat(lines, "\n") .. "\n", o, true)
+  end)
 end
 
 -- Is `op` one the program has (a name of the table of operators)?

@@ -115,6 +115,12 @@ local function replicated(names, mesh)
   return table.concat(out, ", ")
 end
 
+-- `body` where an operator may not move its inputs unasked.
+local function explicitly(body)
+  return ("dt._set_explicit_redist(2) local ok, e = pcall(function () %s end) "
+    .. "dt._set_explicit_redist(0) if not ok then error(e, 0) end"):format(body)
+end
+
 local function from_call(r)
   local op = repro.op_name(r.op)
   if not op or #r.args == 0 then return nil end
@@ -135,7 +141,10 @@ local function from_call(r)
         table.concat(names, ", "))}
   end
   local fail = ("return %s(%s)"):format(call, table.concat(names, ", "))
-  if r.class.id == "implicit-redistribution-forbidden" then return nil end
+  if r.class.id == "implicit-redistribution-forbidden" then
+    fail, fixes = explicitly(fail), {{text = "redistribute before the operator",
+      lua = explicitly(fixes[1].lua)}}
+  end
   return {mesh = mesh, setup = lines, fail = fail, fixes = fixes}
 end
 
@@ -342,9 +351,55 @@ local m = Toy()
 ]]}}}
 end
 
+-- The line of a mesh in Python.
+local function python_mesh(mesh)
+  local sizes, names = {}, {}
+  for i, n in ipairs(mesh.shape) do
+    sizes[i] = ("%d,"):format(n)
+    names[i] = ("%q,"):format(mesh.names[i])
+  end
+  return ('mesh = init_device_mesh("cpu", (%s), mesh_dim_names=(%s))\n'):format(
+    table.concat(sizes, " "), table.concat(names, " "))
+end
+
+-- The names the message says the mesh has, two ranks each (at most 8).
+local function named_mesh(r)
+  local said = r.doc.flat:match "Valid mesh_dim_names are [%[%(]([^%]%)]+)"
+  local names, shape = {}, {}
+  for name in (said or ""):gmatch "['\"]([%a_][%w_]*)['\"]" do
+    names[#names + 1] = name
+    shape[#shape + 1] = #shape < 3 and 2 or 1
+  end
+  if #names == 0 or #names > 6 then return nil end
+  return repro.mesh_of({meshes = {}}, {shape = shape, names = names})
+end
+
+-- The one name that was asked for; "nowhere" when several or none are told.
+local function asked_name(r)
+  local name = r.doc.flat:match
+    "Invalid mesh_dim_names? %(?['\"]?%(?['\"]([%a_][%w_]*)['\"],?%)? specified"
+  return name or "nowhere"
+end
+
+scenes["implicit-redistribution-forbidden"] = function ()
+  return {ranks = 2, mesh = repro.mesh_of({meshes = {}}, {shape = {2},
+      names = {"tp"}}),
+    setup = {'local x = dt.distribute_tensor(dt.ones(8, 8), mesh, "S(0)")',
+      'local y = dt.distribute_tensor(dt.ones(8, 8), mesh, "S(1)")'},
+    fail = explicitly "return x + y", fixes = {
+      {text = "redistribute before the operator",
+        lua = explicitly 'return x + y:redistribute(mesh, "S(0)")'}}}
+end
+
 scenes["invalid-mesh-dim-name"] = function (r)
-  local mesh = repro.mesh_of(r, {shape = {2, 2}, names = {"dp", "tp"}})
-  return {mesh = mesh, fail = 'return mesh["nowhere"]', fixes = {
+  local mesh = named_mesh(r)
+    or repro.mesh_of(r, {shape = {2, 2}, names = {"dp", "tp"}})
+  local asked = asked_name(r)
+  for _, name in ipairs(mesh.names) do
+    if name == asked then asked = "nowhere" end
+  end
+  return {mesh = mesh, fail = ("return mesh[%q]"):format(asked),
+    python = python_mesh(mesh) .. ('mesh["%s"]\n'):format(asked), fixes = {
     {text = "a name the mesh has",
       lua = ("return mesh[%q]"):format(mesh.names[1])}}}
 end
@@ -352,7 +407,8 @@ end
 scenes["mesh-dim-required"] = function (r)
   local mesh = repro.mesh_of(r, {shape = {2, 2}, names = {"dp", "tp"}})
   if #mesh.shape < 2 then return nil end
-  return {mesh = mesh, fail = "return mesh:get_group()", fixes = {
+  return {mesh = mesh, fail = "return mesh:get_group()",
+    python = python_mesh(mesh) .. "mesh.get_group()\n", fixes = {
     {text = "one axis", lua = ("return mesh[%q]:get_group()"):format(
       mesh.names[1])},
     {text = "name the dimension", lua = "return mesh:get_group(0)"}}}
@@ -360,6 +416,7 @@ end
 
 scenes["mesh-larger-than-world"] = function ()
   return {ranks = 4, fail = 'return dt.init_device_mesh("cpu", {3, 3})',
+    python = 'init_device_mesh("cpu", (3, 3))\n',
     fixes = {{text = "as many ranks as the mesh has",
       lua = 'return dt.init_device_mesh("cpu", {2, 2})'}}}
 end
@@ -550,12 +607,13 @@ end
 scenes["tp-heads-not-divisible"] = function (r)
   local sizes, n = r.doc.flat:match
     "shape '%[([%d, %-]+)%]' is invalid for input of size (%d+)"
+  if not sizes then return nil end         -- made-up sizes would decide it
   local view, known = {}, 1
-  for s in (sizes or "4, 178, -1, 128"):gmatch "%-?%d+" do
+  for s in sizes:gmatch "%-?%d+" do
     view[#view + 1] = math.tointeger(tonumber(s))
     if tonumber(s) > 0 then known = known * tonumber(s) end
   end
-  n = math.tointeger(tonumber(n or 45568))
+  n = math.tointeger(tonumber(n))
   if not n or n > MAX_ELEMENTS or #view > 8 then return nil end
   return {ranks = 1, setup = {("local k = dt.ones(%d)"):format(n)},
     fail = ("return k:view(%s)"):format(repro.list(view)), fixes = {

@@ -34,6 +34,10 @@ M["tp-plan-unmatched"] = function ()
     setup = {'local tp = require "dt.parallel"'},
     fail = "return tp.parallelize_module(nn.LayerNorm(8), mesh, "
       .. "tp.ColwiseParallel())",
+    python = "from torch.distributed.tensor.parallel import (\n"
+      .. "    ColwiseParallel, parallelize_module)\n\n"
+      .. 'mesh = init_device_mesh("cpu", (2,), mesh_dim_names=("tp",))\n'
+      .. "parallelize_module(torch.nn.LayerNorm(8), mesh, ColwiseParallel())\n",
     fixes = {
       {text = "a style that fits the module", lua =
         "return tp.parallelize_module(nn.LayerNorm(8), mesh, "
@@ -43,12 +47,34 @@ M["tp-plan-unmatched"] = function ()
         .. "tp.ColwiseParallel())"}}}
 end
 
+-- The lines of a scene in Python, where what fails is fully_shard.
+local function python(params, last)
+  return ([[
+from torch.distributed.fsdp import fully_shard
+
+mesh = init_device_mesh("cpu", (2,), mesh_dim_names=("fsdp",))
+
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+%s
+
+    def forward(self, x):
+        return x @ self.w
+
+
+%s]]):format(params, last)
+end
+
 M["fsdp-uneven-nonzero-dim"] = function ()
   return {ranks = 2, mesh = line(2, "fsdp"),
     setup = class("Net", "self.w = nn.Parameter(dt.ones(4, 3))",
       "return x:matmul(self.w)"),
     fail = "return dt.fully_shard(Net(), {mesh = mesh, shard_placement_fn = "
       .. "function () return Shard(1) end})",
+    python = python("        self.w = torch.nn.Parameter(torch.ones(4, 3))",
+      "fully_shard(Net(), mesh=mesh, shard_placement_fn=lambda p: Shard(1))"),
     fixes = {{text = "shard dimension 0",
       lua = "return dt.fully_shard(Net(), {mesh = mesh})"}}}
 end
@@ -62,6 +88,8 @@ M["fsdp2-scalar-parameter"] = function ()
   end
   return {ranks = 2, mesh = line(2, "fsdp"), setup = setup,
     fail = "return dt.fully_shard(Net(), {mesh = mesh})",
+    python = python("        self.scale = torch.nn.Parameter(torch.ones(()))",
+      "fully_shard(Net(), mesh=mesh)"),
     fixes = {{text = "shape (1,)",
       lua = "return dt.fully_shard(Fixed(), {mesh = mesh})"}}}
 end
@@ -72,6 +100,10 @@ M["fsdp2-mixed-dtype-group"] = function ()
       .. "nn.Parameter(dt.ones({4, 4}, {dtype = dt.bfloat16}))",
       "return x:matmul(self.a)"),
     fail = "return dt.fully_shard(Net(), {mesh = mesh})(dt.ones(2, 4))",
+    python = python("        self.w = torch.nn.Parameter(torch.ones(4, 4))\n"
+      .. "        self.b = torch.nn.Parameter(torch.ones(4, 4, "
+      .. "dtype=torch.bfloat16))", "fully_shard(Net(), mesh=mesh)"
+      .. "(torch.ones(2, 4))"),
     fixes = {{text = "one dtype before sharding", lua =
       "return dt.fully_shard(Net():to(dt.float32), {mesh = mesh})"
       .. "(dt.ones(2, 4))"}}}
@@ -91,10 +123,16 @@ M["tp-local-output-uneven"] = function ()
       .. "(dt.ones(2, 8))"}}}
 end
 
-M["dynamic-output-shape"] = function ()
+local by_data = {["aten.masked_select.default"] = "x:masked_select(x:gt(0))",
+  ["aten.nonzero.default"] = "x:nonzero()", ["aten.index.Tensor"] =
+    "dt.ops.aten.index.Tensor(x, {x:gt(0)})"}
+
+M["dynamic-output-shape"] = function (r)
+  local call = by_data[r.op or "aten.nonzero.default"]
+  if not call then return nil end
   return {ranks = 2, mesh = line(2, "tp"),
     setup = {'local x = dt.distribute_tensor(dt.ones(8), mesh, "S(0)")'},
-    fail = "return x:nonzero()", fixes = {
+    fail = "return " .. call, fixes = {
       {text = "where instead of an index",
         lua = "return dt.where(x:gt(0), x, 0)"},
       {text = "through the full tensor",

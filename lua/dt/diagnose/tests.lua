@@ -13,6 +13,8 @@ M.texts = {
     "context parallel", "distribute_module", "tp_plan", "loss_parallel",
     "FSDP 2", "torch.distributed.tensor", "fsdp_version", "full_tensor()",
     "_local_tensor"},
+  dt_words = {"DTensor", "DeviceMesh", "Shard(", "StridedShard", "Replicate()",
+    "mesh axes", "sharding propagation"},
   fsdp = {"fsdp", "fully_shard", "FullyShardedDataParallel"},
   mesh = {"DeviceMesh", "device_mesh", "mesh_dim"},
   tp = {"tensor parallel", "tensor_parallel", "tensor-parallel",
@@ -46,7 +48,8 @@ M.texts = {
     "get_text_features", "lm_head.weight", "chunked cross", "fused_linear_cross",
     "linear_cross_entropy", "in _sample", "encode_text", "encode(", "sample(",
     "lm_head(", ".decode(", "model.model(", "score(", "LigerFused",
-    "get_output_embeddings", "no_sync", "prefill", "in evaluate"},
+    "get_output_embeddings", "no_sync", "loss_fn(weight",
+    "loss_fn(model.lm_head", "output.weight,", "prefill", "in evaluate"},
   sdpa_frame = {"scaled_dot_product", "sdpa_attention", "flash_attention",
     "SDPBackend", "causal_mask", "attn_mask", "attention_mask",
     "flash_attn", "eager_attention_forward", "_update_causal_mask"},
@@ -59,6 +62,32 @@ M.texts = {
     "_load_state_dict", "default_weight_loader", "load_pretrained",
     "sync_weights", "update_weights", "load_adapter", "_load_from_state_dict",
     "state_dict"},
+  -- a collective that did not end
+  stuck = {"Watchdog caught collective operation timeout", "NCCL timeout",
+    "collective timeout", "Timeout at NCCL work", "hangs", "deadlock",
+    "is stuck", "gets stuck", "never returns", "freezes", "hanging",
+    "waits forever", "hang"},
+  -- one number on each rank
+  per_rank_words = {"different numbers", "differs per rank",
+    "different on each rank", "differ between ranks", "each rank prints",
+    "each rank gets", "each rank returns", "differs across ranks",
+    "not the same on all ranks", "different per rank", "different on every",
+    "every rank prints", "every rank has a different", "local tensor value",
+    "differs on every rank", "different values on", "differ across ranks",
+    "only its own part", "only the local part", "rank's own part"},
+  -- which add up to the right one
+  sum_right = {"their sum is", "sum of them", "sum over the ranks",
+    "sum over ranks", "sum across ranks", "summing them", "add up to",
+    "adds up to", "when summed", "summed over", "added together",
+    "times smaller", "times too small", "divided by the number of ranks",
+    "all_reduce gives the right", "all-reduce gives the right"},
+  no_effect = {"not updated", "does not change", "do not change",
+    "don't change", "doesn't change", "not change", "never changes",
+    "no effect", "stays the same", "constant loss", "loss is constant",
+    "loss stays", "not decreas", "doesn't decrease", "not improv",
+    "does not train", "doesn't train", "not training", "not learning",
+    "does not learn", "doesn't learn", "unchanged", "loss is flat",
+    "does not go down", "doesn't go down", "same loss"},
   skip_words = {"expert", "vision tower", "vision encoder", "vision model",
     "vision-language", "visual", "no image", "without image", "images",
     "unused", "skip", "branch",
@@ -90,6 +119,12 @@ M.functions = {}
 M.functions.weight_op = begins_with(weight_ops)
 M.functions.mask_op = begins_with(mask_ops)
 
+-- An operator of the reporter's own library.
+function M.functions.own_op(r)
+  local ns = r.op and r.op:match "^[^.]+"
+  return ns ~= nil and not (ns == "aten" or ns == "prims" or ns:find "c10d")
+end
+
 -- "mixing Tensor and DTensor", in Chinese, Japanese, Korean or loose English.
 local mixing = {"\230\183\183\229\144\136",               -- hun he
   "\229\144\140\230\151\182\229\173\152\229\156\168",     -- tong shi cun zai
@@ -116,15 +151,30 @@ function M.functions.mixed_words(r)
   return false
 end
 
--- A mesh axis of size 1: "tp mesh size is 1", tp=1, tp_size: 1.
+-- A mesh axis of size 1: "tp mesh size is 1", tp=1, tp_size: 1.  Each row: a
+-- word, and what follows it; looked for at a limited number of places, in the
+-- next few letters, so that the time stays linear.
+local ones = {{"tp", "^[_ ]?%a*%s?[=:]%s?1%f[^%w]"},
+  {"size", "^[_%a ]*%f[%w]is[ `]*1%f[^%w]"}, {"size", "^[ _]?of[ `]*1%f[^%w]"},
+  {"parallel", "^[_ ]?%a*%s?[=:]%s?1%f[^%w]"}, {"size", "^[ `]+1%f[^%w]"},
+  {"size", "^ to[ `]*1%f[^%w]"}, {"degree", "^[ _]?%a*[ =:]+1%f[^%w]"},
+  {"size", "^ one"}}
+local PLACES, REACH = 2000, 60
+
 function M.functions.size_one(r)
   local low = r.doc.flat:sub(1, 300000):lower()
-  for _, p in ipairs {"%f[%w]tp[_ ]?%a*%s?[=:]%s?1%f[^%w]",
-    "size[_%a ]*%f[%w]is[ `]*1%f[^%w]", "size[ _]?of[ `]*1%f[^%w]",
-    "parallel[_ ]?%a*%s?[=:]%s?1%f[^%w]", "size[ `]+1%f[^%w]",
-    "size to[ `]*1%f[^%w]", "degree[ _]?%a*[ =:]+1%f[^%w]", "size one"} do
-    local _, last = low:find(p)
-    if last and not low:find("^%.%d", last + 1) then return true end
+  for _, row in ipairs(ones) do
+    local word, pattern, at = row[1], row[2], 1
+    for _ = 1, PLACES do
+      local from, to = low:find(word, at, true)
+      if not from then break end
+      local _, last = low:sub(to + 1, to + REACH):find(pattern)
+      local whole = word ~= "tp" or not low:sub(from - 1, from - 1):find "%w"
+      if last and whole and not low:find("^%.%d", to + last + 1) then
+        return true
+      end
+      at = to + 1
+    end
   end
   return false
 end
@@ -198,6 +248,11 @@ function M.functions.flight_differs(r)
     seen[seq] = name
   end
   return false
+end
+
+local evidence = require "dt.diagnose.evidence"
+for _, name in ipairs(evidence.names) do
+  M.functions[name] = evidence[name]
 end
 
 return M

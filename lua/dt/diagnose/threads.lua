@@ -234,4 +234,6 @@ return {
   ["view-without-redistribute"] = "pytorch/pytorch#179502 "
     .. "pytorch/pytorch#186282",
   ["matmul-shard-order"] = "pytorch/pytorch#166598",
+  ["spmd-type-error"] = "pytorch/pytorch#181398 pytorch/torchtitan#3253 "
+    .. "pytorch/torchtitan#3278 pytorch/torchtitan#3936",
 }

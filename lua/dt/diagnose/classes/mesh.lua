@@ -22,7 +22,8 @@ return {
       fixed_in = "2.9"},
      {"slice from the root mesh", lua = 'root["fsdp"]',
       torch = 'root["fsdp"]'},
-     {"fewer dimensions: drop the third one"},
+     {"fewer dimensions: drop the third one, so that no slice is "
+       .. "needed"},
      {"switch the float8 all-gather off",
       lua = "float8.Float8LinearConfig{enable_fsdp_float8_all_gather = false}",
       torch = "Float8LinearConfig(enable_fsdp_float8_all_gather=False)"},
@@ -77,10 +78,12 @@ return {
    cause = "A function for one mesh dimension got a mesh with several, "
      .. "usually in a library written for a 1-D mesh.",
    fixes = {
-     {"pass one axis", lua = 'mesh["tp"]', torch = 'mesh["tp"]'},
-     {"name the dimension", lua = 'mesh:get_group("tp")',
+     {"pass one axis of the mesh, the one whose group is meant",
+       lua = 'mesh["tp"]', torch = 'mesh["tp"]'},
+     {"name the dimension whose group is meant", lua = 'mesh:get_group("tp")',
       torch = 'mesh.get_group(mesh_dim="tp")'},
-     {"all of them", torch = "mesh.get_all_groups()"},
+     {"or ask for all of them, one group for each dimension",
+       torch = "mesh.get_all_groups()"},
    },
    ask = {}},
 
@@ -88,6 +91,8 @@ return {
    name = "the mesh needs more ranks than there are",
    signs = {
      {0.98, "Mesh should not be bigger than default world size"},
+     {0.95, "Invalid parallel dims", "WORLD_SIZE"},
+     {0.95, "ParallelismConfig total_size", "does not match"},
      {0.95, "Each device mesh dimension should get only one process group"},
      {0.93, "Mesh tensor", "DeviceMesh", "ranks list must not contain duplicate"},
      {0.8, "ranks list must not contain duplicate entries", "=mesh"},
@@ -108,6 +113,7 @@ return {
    name = "redistributing to Partial",
    signs = {
      {0.98, "redistributing to Partial is for internal use only"},
+     {0.98, "only Shard to Partial(sum) redistribution is supported"},
      {0.95, "to Partial", "conversion is not supported", "=dt"},
      {0.93, "only support replicate to PartialSUM"},
      {0.85, "/redistribute from .- to .-Partial.- not supported yet"},
@@ -122,7 +128,8 @@ return {
      {"ask for Replicate or Shard", lua = 'x:redistribute(mesh, "R")',
       torch = "x.redistribute(placements=[Replicate()])"},
      {"let the producing operator give the Partial (reduce a sharded dim)"},
-     {"equal source and target are allowed", fixed_in = "2.10"},
+     {"equal source and target are allowed: leave it Partial where it "
+       .. "is one", fixed_in = "2.10"},
    },
    ask = {"From which placement, for which shape?"}},
 
@@ -192,16 +199,19 @@ return {
      .. "heads than tp, or a state-dict converter on FSDP shards, lead here.",
    fixes = {
      {"choose a degree that divides the size"},
-     {"replicate, reshape, shard again",
+     {"replicate, reshape, shard again (moves the whole tensor once)",
       lua = 'x:redistribute(mesh, "R"):view{4, 4, 4}',
       torch = "x.redistribute(placements=[Replicate()]).view(...)"},
-     {"shard another dimension"},
+     {"shard a dimension that the view keeps",
+      lua = 'x:redistribute(mesh, "S(0)")',
+      torch = "x.redistribute(placements=[Shard(0)])"},
    },
    ask = {"Which size is split, over how many ranks?"}},
 
   {id = "sharding-propagation-failed",
    name = "a sharding rule failed inside",
    signs = {
+     {0.85, "no valid sharding strategy for the input placements"},
      {0.7, "Sharding propagation failed for"},
      {0.7, "Sharding propagation failed on op"},
      {0.8, "Sharding propagation failed", "~AssertionError|IndexError|"
@@ -229,19 +239,23 @@ return {
      {0.96, "Inconsistent tensor metadata (including shape and stride)"},
      {0.62, "from_local", "~uneven|not evenly|different sizes|unequal|"
        .. "different shapes|non-uniform", "~shape|size", "=dt"},
+     {0.6, "from_local", "~uneven|not evenly|different sizes|unequal|"
+       .. "different number of rows|non-uniform", "~full_tensor|run_check|rows"},
      {0.55, "DTensor.from_local", "~wrong shape|incorrect shape|global shape",
       "!SequenceParallel"},
    },
    cause = "from_local multiplies the local size by the mesh size, so "
      .. "unequal pieces give each rank another global shape.",
    fixes = {
-     {"pass shape and stride",
+     {"pass shape and stride of the whole tensor: the pieces differ "
+       .. "in size",
       lua = "DTensor.from_local(x, mesh, {Shard(0)}, {shape = {10, 4}, "
         .. "stride = {4, 1}})",
       torch = "DTensor.from_local(x, mesh, [Shard(0)], shape=torch.Size("
         .. "[10, 4]), stride=(4, 1))"},
      {"make the pieces follow chunk: the larger ones first"},
-     {"distribute the full tensor", lua = 'dt.distribute_tensor(x, mesh, '
+     {"distribute the full tensor from one rank instead of joining "
+       .. "pieces", lua = 'dt.distribute_tensor(x, mesh, '
         .. '"S(0)")', torch = "distribute_tensor(x, mesh, [Shard(0)])"},
    },
    ask = {"What is the local shape on each rank?"}},
@@ -276,7 +290,8 @@ return {
      {"to change a layout use redistribute",
       lua = 'x:redistribute(mesh, "S(0) R")',
       torch = "x.redistribute(placements=[Shard(0), Replicate()])"},
-     {"one placement for each mesh dimension"},
+     {"give one placement for each mesh dimension, Replicate where it "
+       .. "is not cut"},
    },
    ask = {}},
 
@@ -304,7 +319,7 @@ return {
      {"upgrade: FSDP2 with TP 2.5, uneven strided shards 2.8 and 2.10",
       fixed_in = "2.10"},
      {"do not rebuild such a tensor with plain Shard"},
-     {"choose sizes that divide evenly"},
+     {"choose sizes that divide evenly by both degrees"},
    },
    ask = {"Which placements does the parameter print?"}},
 
@@ -324,7 +339,7 @@ return {
    cause = "Rules that test for Shard with an exact dimension lose the split "
      .. "factor, or do not see that the dimension is sharded.",
    fixes = {
-     {"upgrade", fixed_in = "2.12"},
+     {"upgrade: more rules keep the split factor", fixed_in = "2.12"},
      {"redistribute to plain Shard or Replicate before the operator",
       lua = 'x:redistribute(mesh, "R R")',
       torch = "x.redistribute(placements=[Replicate(), Replicate()])"},
@@ -352,9 +367,10 @@ return {
    cause = "The rule was written for the usual signature; a missing bias or "
      .. "a frozen parameter changes which arguments and gradients there are.",
    fixes = {
-     {"upgrade (layer_norm backward)", fixed_in = "2.5"},
+     {"upgrade: the rule of layer_norm's backward takes a frozen weight",
+      fixed_in = "2.5"},
      {"pass a zero bias, or do not freeze the parameter"},
-     {"run the layer on local tensors"},
+     {"run the layer on local tensors until the rule is mended"},
    },
    ask = {"Which optional argument is None; what requires a gradient?"}},
 
@@ -378,7 +394,7 @@ return {
       lua = 'x:redistribute(mesh, "S(0)")',
       torch = "x.redistribute(placements=[Shard(0)])"},
      {"write a patch embedding (kernel = stride) as unfold and linear"},
-     {"upgrade for the batch-only case", fixed_in = "2.12"},
+     {"upgrade: a batch-only shard has a rule there", fixed_in = "2.12"},
      {"leave the vision tower out of the plan"},
    },
    ask = {"Stride, padding, kernel, and which dimension is sharded?"}},
@@ -398,7 +414,8 @@ return {
      .. "inside its placement; caching or tracing shares or loses it.",
    fixes = {
      {"upgrade: two embeddings 2.5, under compile 2.13", fixed_in = "2.13"},
-     {"shard the feature dimension", lua = "tp.ColwiseParallel()",
+     {"shard the feature dimension of the embedding, which needs no "
+       .. "mask", lua = "tp.ColwiseParallel()",
       torch = "ColwiseParallel()"},
    },
    ask = {"How many embeddings? Is the model compiled?"}},
@@ -413,7 +430,8 @@ return {
    cause = "You asked to be told of implicit redistribution, and this "
      .. "operator needed one.",
    fixes = {
-     {"redistribute explicitly before it",
+     {"redistribute explicitly before it, where the code shows the "
+       .. "cost",
       lua = 'x = x:redistribute(mesh, "S(0)")',
       torch = "x = x.redistribute(placements=[Shard(0)])"},
      {"or let the producer give the layout that is wanted"},
@@ -423,12 +441,18 @@ return {
   {id = "tp-axis-size-one",
    name = "a tensor parallel axis of size 1",
    signs = {
+     {0.8, "=mesh_of_one", "~index out of range|IndexError|list index|"
+       .. "too few strategies", "=dt"},
      {0.78, "=size_one", "~index out of range|IndexError|list index|"
        .. "too few strategies", "=dt"},
      {0.6, "=size_one", "=dt", "~fail|error|not work|cannot work"},
    },
    cause = "Rules skip an axis of size 1 and return too few strategies.",
-   fixes = {{"upgrade"}, {"do not parallelize when tp is 1"}},
+   fixes = {{"do not parallelize when the axis has size 1: leave it out of the "
+     .. "mesh", lua = "if mesh:size(1) > 1 then tp.parallelize_module(...) end",
+     torch = "if tp_mesh.size() > 1: parallelize_module(model, tp_mesh, plan)"},
+     {"upgrade: size-1 axes were mended one rule at a time, 2.6 on",
+      fixed_in = "2.6"}},
    ask = {"Is an axis of the mesh of size 1?"}},
 
   {id = "mesh-dim-group-missing",
@@ -443,7 +467,8 @@ return {
      .. "this rank belongs to no group of the axis.",
    fixes = {
      {"start as many processes as the configured axes multiply to"},
-     {"set the replicate size to 1"},
+     {"set the replicate size to 1, or start as many processes as the "
+       .. "sizes need"},
    },
    ask = {"Number of processes and the configured sizes?"}},
 
@@ -456,10 +481,11 @@ return {
    cause = "The random generator's offsets are worked out for one shard per "
      .. "tensor dimension only.",
    fixes = {
-     {"initialise before the second sharding"},
-     {"fill the local tensor", lua = "x:to_local():normal_()",
+     {"initialise before the second sharding, while the dimension is "
+       .. "cut once"},
+     {"fill the local tensor: each rank draws its own piece",
+       lua = "x:to_local():normal_()",
       torch = "x.to_local().normal_()"},
-     {"upgrade"},
    },
    ask = {}},
 
@@ -471,7 +497,8 @@ return {
        .. "NotImplemented|strategy"},
    },
    cause = ".cpu() of a DTensor is a DTensor, and pinning has no rule.",
-   fixes = {{"pin the local tensor", torch = "x.to_local().pin_memory()"}},
+   fixes = {{"pin the local tensor; the DTensor has no storage of its own",
+       torch = "x.to_local().pin_memory()"}},
    ask = {}},
 
   {id = "xla-sharded-tensor",
@@ -495,7 +522,7 @@ return {
       torch = "nn.Parameter(distribute_tensor(w, mesh, [Shard(0)]))"},
      {"use XLA's SPMD interface throughout",
       torch = "xs.mark_sharding(t, mesh, spec)"},
-     {"upgrade torch_xla"},
+     {"upgrade torch_xla with torch: both have to be of one release"},
    },
    ask = {"Versions of torch and torch_xla?"}},
 
@@ -511,10 +538,12 @@ return {
      .. "device, and set_device was not called, or late. Release 2.6.0 did "
      .. "this in any parallelize_module.",
    fixes = {
-     {"set the device first",
+     {"set the device first: collectives run on the current one",
       torch = "torch.cuda.set_device(local_rank)  # before anything else"},
-     {"upgrade", fixed_in = "2.7"},
-     {"no traffic at start", torch = "parallelize_module(..., "
+     {"upgrade: parallelize_module no longer needs the device set before",
+      fixed_in = "2.7"},
+     {"no traffic at start: keep each rank's own values",
+       torch = "parallelize_module(..., "
         .. "src_data_rank=None)"},
    },
    ask = {"Was device_id passed to init_process_group?"}},

@@ -9,7 +9,8 @@
 --   "@a.b*|c.d"  the operator of the error is one of these
 --   "=name"      a test of dt/diagnose/tests.lua
 --   "/pattern"   this Lua pattern matches the report, put on one line
--- A fix is {text, fixed_in=, lua=, torch=}.
+-- A fix is {text, fixed_in=, lua=, torch=, only=}; it and the sentences of
+-- `causes` are said when all conditions in `only` hold.
 
 local MIXED = "got mixed torch.Tensor and DTensor"
 local MISSING = "does not have a sharding strategy registered"
@@ -71,7 +72,7 @@ return {
         .. "model.load_state_dict(sd, assign=True)"},
      {"when exporting to a plain model, gather first (on all ranks)",
       lua = "w:full_tensor()", torch = "w.full_tensor()"},
-     {"or load before fully_shard"},
+     {"or load into the plain model and apply fully_shard afterwards"},
    },
    ask = {"Is the parameter or the checkpoint's value the DTensor?"}},
 
@@ -94,7 +95,8 @@ return {
    fixes = {
      {"tell FSDP2 about the method", fixed_in = "2.4",
       torch = 'register_fsdp_forward_method(model, "generate")'},
-     {"gather around the region", torch = "module.unshard() ... "
+     {"gather around the region that uses the weight, and reshard "
+       .. "after it", torch = "module.unshard() ... "
         .. "module.reshard()"},
      {"apply fully_shard to the root too, after its blocks",
       lua = "dt.fully_shard(model, {mesh = mesh})",
@@ -151,7 +153,8 @@ return {
      .. "resharded its parameters and believes they are still gathered. "
      .. "Several forwards before one backward trigger it.",
    fixes = {
-     {"upgrade", fixed_in = "2.11"},
+     {"upgrade: parameters are gathered again in the recomputation",
+      fixed_in = "2.11"},
      {"do not reshard the inner modules",
       torch = "fully_shard(block, reshard_after_forward=False)"},
      {"one backward for each forward, or concatenate the batches"},
@@ -173,16 +176,22 @@ return {
      {0.88, MISSING, "@flash_attn.*|*flash_attn*"},
    },
    cause = "Queries, keys and values are distributed while the mask, the "
-     .. "rotary table or the sequence lengths are plain, or a device's own "
-     .. "fused attention has no sharding rule at all. Backends without a "
-     .. "fused kernel fall back to the math path, which makes a plain causal "
-     .. "mask inside.",
+     .. "rotary table or the sequence lengths are plain.",
+   causes = {
+     {"A device's own fused attention may have no sharding rule at all.",
+      only = {"@npu.*|flash_attn.*|*fusion*|*flash_attn*|"
+        .. "transformer_engine.*|te.*|xformers.*|hpu.*|xpu.*|mlu.*"}},
+     {"Backends without a fused kernel fall back to the math path, which "
+        .. "makes a plain causal mask inside.",
+      only = {"@*attention*|aten.bmm*|aten.baddbmm*|aten._softmax*"}},
+   },
    fixes = {
      {"distribute every input of the operator, the mask too",
       lua = 'dt.distribute_tensor(mask, mesh, "R")',
       torch = "distribute_tensor(mask, mesh, [Replicate()])"},
      {"register the sharding of the device's operator, forward and backward",
-      fixed_in = "2.5",
+      fixed_in = "2.5", only = {"@npu.*|flash_attn.*|*fusion*|*flash_attn*|"
+        .. "transformer_engine.*|te.*|xformers.*|hpu.*|xpu.*|mlu.*"},
       lua = "dt.register_sharding(dt.ops.npu.npu_fusion_attention.default, "
         .. "rules)",
       torch = "@register_sharding(torch.ops.npu.npu_fusion_attention.default)"},
@@ -192,6 +201,7 @@ return {
       torch = "DTensor.from_local(attn(q.to_local(), k.to_local(), "
         .. "v.to_local()), mesh, [Shard(1)])"},
      {"choose an attention backend that has a rule",
+      only = {"@*attention*|aten.bmm*|aten.baddbmm*|aten._softmax*|npu.*"},
       torch = "with sdpa_kernel(SDPBackend.FLASH_ATTENTION): ..."},
    },
    ask = {"Which device and attention backend? Is a mask given?"}},
@@ -233,15 +243,19 @@ return {
        .. "aten.rms_norm.*|aten.conv2d.*|aten.einsum.*|aten.reshape.*"},
      {0.86, MISSING, "@aten.matmul.default|aten.linear.default|"
        .. "aten.layer_norm.default"},
+     {0.88, MIXED, "@aten.matmul.default|aten.linear.default|"
+       .. "aten.layer_norm.default|aten.reshape.default", "!recompute_fn"},
      {0.88, MIXED, "inference_mode", "=weight_op", "!recompute_fn"},
      {0.6, "inference_mode", "DTensor", "~aten.|error|fail"},
    },
    cause = "In inference mode composite operators are not taken apart before "
      .. "DTensor sees them, and it has rules only for the parts.",
    fixes = {
-     {"use no_grad instead", lua = "dt.no_grad(function () ... end)",
+     {"use no_grad instead of inference_mode: composite operators are "
+       .. "taken apart there", lua = "dt.no_grad(function () ... end)",
       torch = "with torch.no_grad(): ..."},
-     {"upgrade", fixed_in = "2.6"},
+     {"upgrade: composite operators are taken apart in inference mode too",
+      fixed_in = "2.6"},
    },
    ask = {"Does it work under torch.no_grad()?"}},
 
@@ -262,7 +276,8 @@ return {
      {"register the sharding in the backend", fixed_in = "2.5",
       lua = "dt.register_sharding(op, rules)",
       torch = "@register_sharding(torch.ops.npu._npu_dtype_cast.default)"},
-     {"switch the fused operator off"},
+     {"switch the fused operator off in the model's settings, so that "
+       .. "plain operators run"},
    },
    ask = {"Which versions of torch and of the backend's package?"}},
 
@@ -272,6 +287,8 @@ return {
      {0.97, "in-place operations that require placement changes are not "
        .. "supported"},
      {0.9, "breaks aliasing semantics", "out-of-place version"},
+     {0.8, "output with shape", "match the broadcast shape",
+      "Sharding propagation failed"},
      {0.75, "min() arg is an empty sequence", "=dt"},
      {0.75, "min() arg is an empty sequence", "@aten.*"},
    },
@@ -279,7 +296,8 @@ return {
      .. "others hold it too. The layout of the result would differ from the "
      .. "layout the tensor has.",
    fixes = {
-     {"the out-of-place form", lua = "x = x:clamp(nil, 10)",
+     {"the out-of-place form: the result may have another placement",
+       lua = "x = x:clamp(nil, 10)",
       torch = "x = x.clamp(max=10)"},
      {"redistribute first, then write in place",
       lua = 'x = x:redistribute(x.device_mesh, "R")',
@@ -310,10 +328,12 @@ return {
      {"make the router a local region with declared placements",
       lua = "tp.local_map(router, out, in)",
       torch = "local_map(router, out_placements=..., in_placements=...)"},
-     {"scatter out of place", lua = "x:scatter(dim, index, 1)",
+     {"scatter out of place: the result may be placed anew",
+       lua = "x:scatter(dim, index, 1)",
       torch = "x.scatter(dim, index, 1)"},
-     {"size buffers by the local batch"},
-     {"grouped_mm has rules from 2.8", fixed_in = "2.8"},
+     {"size buffers by the local batch, not by the DTensor's global "
+       .. "shape"},
+     {"upgrade: grouped_mm has rules from 2.8 on", fixed_in = "2.8"},
    },
    ask = {"How many tokens, experts, tp and ep?"}},
 
@@ -326,9 +346,17 @@ return {
      {0.9, MIXED, "@aten.index_put.default", "!recompute_fn"},
      {0.93, MISSING, "@aten.fill_.Tensor", "/%] = %-?%d"},
      {0.97, "DTensor does not support select on sharded dimension"},
+     {0.8, "Sharding propagation failed", "~select(): index|out of range for "
+       .. "tensor|exceeds dimension size", "@aten.select*|aten.index*|"
+       .. "aten.slice*|aten.narrow*"},
+     {0.75, "Sharding propagation failed", "@aten.index_put*|aten.select*|"
+       .. "aten.slice_backward*|aten.slice_scatter*"},
      {0.72, "cannot be broadcast to indexing result of shape", "=dt"},
      {0.7, "@aten.index_put*|aten.select*|aten.index.Tensor", "=dt",
       "~wrong|incorrect|illegal|sharded dim", "!" .. MIXED},
+     {0.6, "DTensor", "~slicing|index slice|slice assignment|indexing|sliced",
+      "~silent|no effect|not written|is lost|not modified|none of|unchanged|"
+      .. "not change", "!=raises"},
      {0.5, "index_put", "DTensor", "~shard"},
    },
    cause = "Indices are global positions but are applied to local shards, or "
@@ -375,6 +403,9 @@ return {
    signs = {
      {0.93, "input_specs(", ") != strategies("},
      {0.93, "which does not equal the number of op outputs"},
+     {0.88, "no valid sharding strategy for the input placements", "=own_op"},
+     {0.8, "Sharding propagation failed", "~is_replicate|is_shard|"
+       .. "positional argument but|positional arguments but", "=own_op"},
      {0.72, "register_sharding", "len(input_specs) == len(input_args_strategy)"},
      {0.8, "min() arg is an empty sequence", "register_sharding"},
      {0.62, "register_sharding", "~AssertionError|assertion|kwargs|keyword|"
@@ -405,7 +436,7 @@ return {
      {"build the full tensor and distribute it",
       lua = 'dt.distribute_tensor(dt.eye(8), mesh, "S(0)")',
       torch = "distribute_tensor(torch.eye(8), mesh, [Shard(0)])"},
-     {"or write into the local tensor"},
+     {"or write into the local tensor: out=y.to_local()"},
    },
    ask = {}},
 
@@ -422,10 +453,12 @@ return {
    cause = "c10d collectives take lists the dispatcher does not unwrap, and "
      .. "acting on the local shard would ignore the placement.",
    fixes = {
-     {"use the local tensor", lua = "x:to_local()", torch = "x.to_local()"},
-     {"redistribute or full_tensor instead", lua = "x:full_tensor()",
+     {"use the local tensor: a raw collective knows no placement",
+       lua = "x:to_local()", torch = "x.to_local()"},
+     {"redistribute or full_tensor instead: they choose the "
+       .. "collective", lua = "x:full_tensor()",
       torch = "x.full_tensor()"},
-     {"synchronise before distributing"},
+     {"broadcast the plain parameters first and distribute them afterwards"},
    },
    ask = {}},
 }

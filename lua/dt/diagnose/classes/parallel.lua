@@ -12,10 +12,14 @@ return {
    signs = {
      {0.93, "Total number of attention heads", "must be divisible by"},
      {0.93, "~num_attention_heads|num_key_value_heads|n_kv_heads|num_heads|"
-       .. "n_heads|number of heads|attention heads|kv heads",
+       .. "num_query_groups|n_heads|number of heads|attention heads|kv heads",
       "~must be divisible by|not divisible by|divisible by", "=tp"},
      {0.66, "=tp", "~num_key_value_heads|n_kv_heads|num_kv_heads|num_heads",
       "~validat|% tp|divisib|fraction|replicat"},
+     {0.86, "is invalid for input of size", "=heads_fraction", "=tp",
+      "!=other_tp"},
+     {0.72, "=heads_fraction", "=tp", "!=other_tp", "!" .. MIXED,
+      "!" .. MISSING, "!=stuck"},
      {0.82, "is invalid for input of size", "=heads_ratio", "=tp",
       "!=other_tp"},
      {0.82, "is invalid for input of size", "=tp", "=dtensor",
@@ -32,7 +36,7 @@ return {
      .. "there are fewer (kv) heads than ranks, or the model code has the "
      .. "global number of heads written into its reshape.",
    fixes = {
-     {"let tp divide num_key_value_heads"},
+     {"choose a tp degree that divides num_key_value_heads"},
      {"replicate the kv projections, or repeat kv heads"},
      {"-1 for the local number of heads", lua = "k:view{b, s, -1, head_dim}",
       torch = "k.view(b, s, -1, head_dim)"},
@@ -57,7 +61,7 @@ return {
      {"keep DTensors along the chain",
       lua = "tp.ColwiseParallel{use_local_output = false}",
       torch = "ColwiseParallel(use_local_output=False)"},
-     {"sizes divisible by tp, or padding"},
+     {"choose sizes divisible by tp, or pad to the next multiple"},
    },
    ask = {"Which size does tp not divide?"}},
 
@@ -84,7 +88,10 @@ return {
         .. "desired_input_layouts = Shard(1)}",
       torch = "PrepareModuleInput(input_layouts=Replicate(), "
         .. "desired_input_layouts=Shard(1))"},
-     {"feed DTensors"}, {"slice masks and positions alike"},
+     {"feed DTensors, whose placement says what they are",
+      lua = 'dt.distribute_tensor(x, mesh, "S(1)")',
+      torch = "distribute_tensor(x, mesh, [Shard(1)])"},
+     {"slice masks and positions as the input is sliced"},
    },
    ask = {"Is the input of the first SequenceParallel module whole?"}},
 
@@ -92,6 +99,9 @@ return {
    name = "the plan names a module that is not there or not fit",
    signs = {
      {0.97, "Parallelize plan key"},
+     {0.93, "Unsupported tensor parallel style"},
+     {0.9, "TP rules were not applied on any of the layers"},
+     {0.8, "The following layers were not sharded"},
      {0.96, "currently only support nn.Linear and nn.Embedding"},
      {0.96, "currently only supports nn.Linear and nn.Embedding"},
      {0.95, "currently only support nn.Linear"},
@@ -109,9 +119,10 @@ return {
      .. "refused, and the mesh has to be one-dimensional.",
    fixes = {
      {"correct the path; apply the plan before wrapping"},
-     {"pass the tp slice", lua = 'tp.parallelize_module(m, mesh["tp"], plan)',
+     {"pass the tp slice of the mesh, one dimension",
+       lua = 'tp.parallelize_module(m, mesh["tp"], plan)',
       torch = 'parallelize_module(m, mesh["tp"], plan)'},
-     {"check that every key matched"},
+     {"check that every key matched: print which weights are DTensors"},
    },
    ask = {"The names of the model's modules near the key?"}},
 
@@ -126,8 +137,9 @@ return {
    cause = "The module is called with keyword arguments only, and the hook "
      .. "looks at positional inputs.",
    fixes = {
-     {"pass the tensor positionally", lua = "layer(x)", torch = "layer(x)"},
-     {"or describe the keywords",
+     {"pass the tensor positionally: the hook reads inputs[0]",
+       lua = "layer(x)", torch = "layer(x)"},
+     {"or describe the keywords to the hook",
       torch = "PrepareModuleInput(input_kwarg_layouts={...})"},
    },
    ask = {}},
@@ -144,6 +156,8 @@ return {
        .. "(Replicate|but got"},
      {0.75, "loss_parallel", "~_nll_loss|nll_loss|log_softmax|cross_entropy",
       "~error|fail|Error|wrong"},
+     {0.6, "/[Ee]xpected %(Replicate%(%),%) but got"},
+     {0.6, "/[Ee]xpected %(Shard%(dim=%d%),%) but got"},
      {0.5, "loss_parallel", "=dt"},
    },
    cause = "The context swaps handlers that assume logits sharded over the "
@@ -155,7 +169,8 @@ return {
         .. "use_local_output = false}",
       torch = "ColwiseParallel(output_layouts=Shard(-1), "
         .. "use_local_output=False)"},
-     {"logits on the 1-D tp mesh"},
+     {"make the logits a DTensor on the 1-D tp mesh, cut at the class "
+       .. "dimension"},
      {"replicate the logits and leave the context"},
      {"sum or none as reduction, divided by the global count"},
    },
@@ -182,9 +197,10 @@ return {
    fixes = {
      {"no Partial at the graph's border",
       torch = "y.redistribute(placements=[Replicate()])"},
-     {"state the gradient's placement",
+     {"state the gradient's placement, so that backward gets what was "
+       .. "traced",
       torch = "y.to_local(grad_placements=y.placements)"},
-     {"use every output, or detach it"},
+     {"use every output of the compiled part, or detach it"},
    },
    ask = {"Which outputs leave the compiled region, with which placements?"}},
 
@@ -203,10 +219,11 @@ return {
    cause = "Caches and divisibility checks of propagation were written for "
      .. "numbers.",
    fixes = {
-     {"upgrade", fixed_in = "2.10"},
+     {"upgrade: sharding propagation takes symbolic sizes there",
+       fixed_in = "2.10"},
      {"static sizes for sharded dimensions",
       torch = "torch.compile(m, dynamic=False)"},
-     {"pad to few lengths"},
+     {"pad to a few lengths, so that few graphs are compiled"},
    },
    ask = {"Which dimension is dynamic?"}},
 
@@ -224,9 +241,9 @@ return {
    cause = "Placements and meshes are opaque Python objects that the tracer "
      .. "knows only in given places.",
    fixes = {
-     {"upgrade"},
      {"pass placements as the tracer expects them (positional, literal)"},
-     {"convert outside the compiled region"},
+     {"convert outside the compiled region: from_local before it, "
+       .. "to_local after it"},
    },
    ask = {}},
 
@@ -281,7 +298,8 @@ return {
      {"switch it off for short or non-causal sequences",
       torch = "_cp_options.enable_load_balance = False"},
      {"pad to a multiple of 2 * cp"},
-     {"compare after unsharding", lua = "dt.context_parallel_unshard(...)",
+     {"compare after unsharding, which puts the sequence back in "
+       .. "order", lua = "dt.context_parallel_unshard(...)",
       torch = "context_parallel_unshard(mesh, [out], [2])"},
    },
    ask = {"is_causal, sequence length and cp?"}},
@@ -350,11 +368,13 @@ return {
    fixes = {
      {"convert to float8 first, then TP, then FSDP"},
      {"use the library's float8 styles", torch = "Float8ColwiseParallel()"},
-     {"compile"}, {"upgrade torchao"},
+     {"compile: eager mode calls operators the subclass lacks",
+      torch = "model = torch.compile(model)"},
+     {"upgrade torchao: it adds operators with each release"},
    },
    ask = {"Which recipe, eager or compiled, which torchao?"}},
 
-  {id = "global-shape-as-local",
+  {id = "global-shape-as-local", expects = "shapes that do not fit",
    name = "the global shape taken for the local one",
    signs = {
      {0.66, "~.shape|.numel()|.size()|numel", "DTensor", "~global shape|"
@@ -366,14 +386,24 @@ return {
       "DTensor", "!from_local"},
      {0.55, "~empty(x.shape|empty(p.shape|zeros(p.shape|torch.empty(param.shape",
       "DTensor"},
+     {0.62, "=rank_ratio", "=dt", "!=other_tp", "!size mismatch for",
+      "!Watchdog", "!" .. MIXED, "!" .. MISSING},
+     {0.6, "~.shape|size()|numel", "DTensor", "~original non-sharded|"
+       .. "non-sharded tensor|unsharded shape|global shape|original shape|"
+       .. "sharded shape", "!from_local", "!" .. MIXED, "!" .. MISSING,
+      "!Error:"},
    },
    cause = "shape, numel and stride of a DTensor are global; buffers and "
      .. "kernels that use them are too large, or index out of range.",
    fixes = {
-     {"the local shape", lua = "x:to_local().shape",
+     {"take the local shape wherever a buffer or a grid is sized",
+       lua = "x:to_local().shape",
       torch = "x.to_local().shape"},
-     {"allocate like the tensor", lua = "dt.zeros_like(x)",
+     {"or allocate like the tensor, so that shape and placement agree",
+       lua = "dt.zeros_like(x)",
       torch = "torch.zeros_like(x)"},
+     {"when two operands do not fit: bring both to one side, both whole or "
+        .. "both local", lua = "x:full_tensor()", torch = "x.full_tensor()"},
    },
    ask = {"Which buffer is allocated from which shape?"}},
 
@@ -389,10 +419,12 @@ return {
    cause = "Functional collectives return a lazy tensor; code that reaches "
      .. "into _local_tensor, casts, or hands it to a kernel may not wait.",
    fixes = {
-     {"wait before custom kernels", torch = "x = x.wait()"},
-     {"synchronous", lua = "x:redistribute(mesh, pl)",
+     {"wait before custom kernels or data pointers read it",
+       torch = "x = x.wait()"},
+     {"or ask for the synchronous form", lua = "x:redistribute(mesh, pl)",
       torch = "x.redistribute(placements=pl, async_op=False)"},
-     {"upgrade: dtype cast 2.8, redistribute 2.10", fixed_in = "2.10"},
+     {"upgrade: a cast waits since 2.8, redistribute since 2.10",
+       fixed_in = "2.10"},
    },
    ask = {}},
 
@@ -405,16 +437,21 @@ return {
       "!MemoryError", "!cache"},
      {0.5, "DTensor", "~performance|slow|overhead|latency", "!Error:",
       "!memory leak"},
+     {0.56, "DTensor", "~optimizer step|per step|each step|forward",
+      "~times slower|x slower|slower than|takes longer|too slow|overhead",
+      "!Error:", "!memory leak"},
    },
    cause = "Each operator goes through Python, hashing of specs and "
      .. "wrapping; lists hash every entry.",
    fixes = {
-     {"upgrade: dispatch in C++", fixed_in = "2.10"},
+     {"upgrade: dispatch is written in C++ there", fixed_in = "2.10"},
      {"local tensors in hot loops", lua = "x:to_local()",
       torch = "x.to_local()"},
-     {"a fused optimizer", lua = "dt.optim.AdamW(params, {fused = true})",
+     {"take a fused optimizer: one dispatch instead of one for each "
+       .. "parameter", lua = "dt.optim.AdamW(params, {fused = true})",
       torch = "AdamW(params, fused=True)"},
-     {"compile"},
+     {"compile, which removes dispatch at run time",
+      torch = "model = torch.compile(model)"},
    },
    ask = {"A profile: how many operators, how much time in dispatch?"}},
 
@@ -425,6 +462,10 @@ return {
        .. "leaking|memory grows|memory keeps|memory increases|ram usage|"
        .. "throughput degrad|gets slower|progressively slow|slows down|"
        .. "decays", "~cache|sharding|step|scalar|foreach|gc|dispatch"},
+     {0.7, "=dt", "~DTensorSpec|OpSchema|gc.collect|tracked objects|host ram|"
+       .. "host memory|cpu memory|CPU RAM|rss", "~leak|accumulat|grow|"
+       .. "increas|never freed|unbounded|eventually", "!" .. MIXED,
+      "!" .. MISSING},
      {0.7, "=dt", "~lru_cache|propagation cache|sharding cache|native cache|"
        .. "cache miss|cache key|uncached", "!" .. MIXED, "!" .. MISSING,
       "!Error:"},
@@ -432,16 +473,23 @@ return {
    cause = "Scalars that change with every step, or freshly built specs, "
      .. "become keys of the cache.",
    fixes = {
-     {"fused, or no foreach", lua = "dt.optim.AdamW(params, {fused = true})",
+     {"a fused optimizer, or none of the foreach kind: no new scalar "
+       .. "at each step", lua = "dt.optim.AdamW(params, {fused = true})",
       torch = "AdamW(params, fused=True)"},
-     {"upgrade past 2.11", fixed_in = "2.12"},
-     {"clear caches from time to time"},
+     {"upgrade past 2.11: scalars are no longer keys of the cache",
+      fixed_in = "2.12"},
+     {"clear the propagation caches from time to time, as a stopgap"},
    },
    ask = {"How does memory grow per step; which optimizer flags?"}},
 
   {id = "numerics-drift-not-bug",
    name = "small differences that are not a fault",
    signs = {
+     {0.58, "=dt", "~Tensor-likes are not close|assert_close|allclose|"
+       .. "Mismatched elements|Greatest absolute difference",
+      "!Partial", "!StridedShard", "!full_tensor", "!context_parallel",
+      "!from_local", "!to_local", "!grad_norm", "!RuntimeError",
+      "!ValueError"},
      {0.62, "=dt", "~numerical|numerics|allclose|output differs|outputs "
        .. "differ|results differ|differs from|difference|not equal|different results|different loss|discrepanc|"
        .. "mismatched elements|tolerance|bitwise|reproduc|different random|"
@@ -460,7 +508,8 @@ return {
       lua = "dt.allclose(a, b)", torch = "torch.testing.assert_close(a, b)"},
      {"seeds per group of ranks", lua = "dt.manual_seed(0)",
       torch = "torch.manual_seed(0)"},
-     {"accept a tolerance"},
+     {"accept a tolerance that fits the dtype: 1e-2 relative in bfloat16, "
+        .. "1e-5 in float32"},
    },
    ask = {"Relative error by layer, dtype, dropout?"}},
 }

@@ -62,7 +62,8 @@ return {
      {"a norm for each mesh, then combine",
       lua = "total = (n1:full_tensor() ^ 2 + n2:full_tensor() ^ 2):sqrt()",
       torch = "total = (n1.full_tensor()**2 + n2.full_tensor()**2).sqrt()"},
-     {"put all parameters on one mesh"},
+     {"put all parameters on one mesh, replicated where they are not "
+       .. "cut"},
      {"do not call item() on a norm that is not reduced"},
    },
    ask = {"Which meshes do the parameters use?"}},
@@ -85,7 +86,8 @@ return {
       "!" .. MIXED, "!No backend type", "!Error:"},
      {0.6, "clip_grad_norm_ doesn't work", "=dt"},
      {0.7, "~.item()|float(|print", "Partial", "=dt", "~local value|"
-       .. "not reduced|unreduced|wrong value|incorrect value|wrong loss",
+       .. "not reduced|unreduced|wrong value|incorrect value|wrong loss|"
+       .. "local tensor value|each rank returns|global tensor value",
       "!Error:"},
      {0.45, "~clip_grad_norm|grad_norm", "~DTensor", "~wrong|incorrect|"
        .. "different", "!Error:"},
@@ -96,7 +98,7 @@ return {
    fixes = {
      {"reduce before reading, on all ranks", lua = "norm:full_tensor():item()",
       torch = "norm.full_tensor().item()"},
-     {"upgrade", fixed_in = "2.10"},
+     {"upgrade: item() reduces the Partial first there", fixed_in = "2.10"},
    },
    ask = {"What does repr(norm) print?"}},
 
@@ -111,9 +113,11 @@ return {
    cause = "With CPU offload shards and norms are CPU tensors, but the "
      .. "process group was made with the accelerator's backend only.",
    fixes = {
-     {"both backends", torch = 'init_process_group("cpu:gloo,cuda:nccl")'},
+     {"give the process group both backends",
+       torch = 'init_process_group("cpu:gloo,cuda:nccl")'},
      {"move the scalar to the mesh's device before the collective"},
-     {"switch offload off"},
+     {"switch CPU offload off when memory allows",
+      torch = "fully_shard(model)  # without offload_policy"},
    },
    ask = {"How is the process group initialised?"}},
 
@@ -138,7 +142,8 @@ return {
      {"wrap the adapters in groups of their own",
       lua = "dt.fully_shard(adapter, {mesh = mesh})",
       torch = "fully_shard(adapter)"},
-     {"PEFT: autocast_adapter_dtype=False"},
+     {"keep PEFT from casting adapters",
+      torch = "get_peft_model(model, cfg, autocast_adapter_dtype=False)"},
    },
    ask = {"Which parameters have which dtype?"}},
 
@@ -154,9 +159,11 @@ return {
    cause = "Embedding and output head share one parameter but are wrapped by "
      .. "different fully_shard calls.",
    fixes = {
-     {"one group", lua = "dt.fully_shard({emb, norm, head}, {mesh = mesh})",
+     {"put the modules that share it into one group",
+       lua = "dt.fully_shard({emb, norm, head}, {mesh = mesh})",
       torch = "fully_shard([tok_embeddings, norm, lm_head])"},
-     {"leave both to the root"}, {"untie them"},
+     {"leave both to the root's own group: wrap only the blocks between"},
+     {"untie them: two parameters, copied once at the start"},
    },
    ask = {"Which modules are wrapped by which call?"}},
 
@@ -183,8 +190,8 @@ return {
         .. '{"dp", "tp"}})',
       torch = 'mesh = init_device_mesh("cuda", (2, 2), mesh_dim_names='
         .. '("dp", "tp"))'},
-     {"parallelize_module before fully_shard"},
-     {"upgrade for EP with TP", fixed_in = "2.9"},
+     {"call parallelize_module first and fully_shard on its result"},
+     {"upgrade: EP together with TP is accepted there", fixed_in = "2.9"},
    },
    ask = {"How are the two meshes made?"}},
 
@@ -196,6 +203,8 @@ return {
      {0.62, "~fully_shard|fsdp2", "~hsdp|HSDP|hybrid shard",
       "~2d mesh|2-d mesh|two-dimensional mesh|2D mesh|dp_shard_cp|mesh[",
       "~memory|flatten|replicat", "!Cannot create a submesh", "!Error:"},
+     {0.7, "=fsdp_gets_2d", "~memory|OOM|out of memory|replicat|not sharded|"
+       .. "full size|expected", "!Error:"},
      {0.5, "~dp_shard", "cp", "flatten", "~memory|replicated"},
    },
    cause = "fully_shard reads a 2-D mesh as (replicate, shard): over the "
@@ -218,8 +227,10 @@ return {
    cause = "Dimension 0 may be sharded unevenly (it is padded); any other "
      .. "has to divide.",
    fixes = {
-     {"change the FSDP degree to a divisor"}, {"shard dimension 0"},
-     {"pad the dimension"},
+     {"change the FSDP degree to a divisor of that dimension"},
+     {"shard dimension 0, which may be uneven",
+      torch = "fully_shard(m, shard_placement_fn=lambda p: Shard(0))"},
+     {"pad the dimension to a multiple of the degree"},
    },
    ask = {"Shape, dimension and world size?"}},
 
@@ -238,7 +249,7 @@ return {
      .. "second does not divide: padded parameters and unpadded gradients "
      .. "differ by a row, and the last rank may own nothing.",
    fixes = {
-     {"let fsdp divide num_experts / ep"},
+     {"let the fsdp degree divide num_experts / ep"},
      {"shard the experts on dimension 1",
       torch = "fully_shard(experts, shard_placement_fn=lambda p: Shard(1))"},
    },
@@ -257,7 +268,7 @@ return {
    fixes = {
      {"materialise, then initialise every module",
       torch = 'model.to_empty(device="cuda"); init_weights(model)'},
-     {"load a full state dict"},
+     {"load a full state dict, which makes the parameters real"},
      {"define reset_parameters on modules that own parameters"},
    },
    ask = {"Which names does the message list?"}},
@@ -273,7 +284,8 @@ return {
        .. "change|not change|loss does not move|stale param|old parameters|"
        .. "unsharded param|doesn't decrease|does not decrease|not learning",
       "!Error:"},
-    {0.6, "KeyError", "Adagrad", "=dt"},
+     {0.76, "=optimizer_first", "=no_effect", "!Error:"},
+     {0.6, "KeyError", "Adagrad", "=dt"},
    },
    cause = "Sharding replaces the Parameter objects and the optimizer keeps "
      .. "the old ones. A forward between fully_shard and the optimizer, "
@@ -282,7 +294,8 @@ return {
      {"make the optimizer after all parallelisation, before any forward",
       lua = "dt.fully_shard(model); opt = dt.optim.AdamW(model:parameters())",
       torch = "fully_shard(model); opt = AdamW(model.parameters())"},
-     {"or reshard first", torch = "model.reshard()"},
+     {"or reshard first: the optimizer then sees the sharded "
+       .. "parameters", torch = "model.reshard()"},
    },
    ask = {"In which order are model, sharding and optimizer made?"}},
 
@@ -323,8 +336,10 @@ return {
      .. "wrappers, entries bound to the number of ranks.",
    fixes = {
      {"save and load through the same state-dict helper and planner"},
-     {"strip wrapper prefixes (_checkpoint_wrapped_module, _orig_mod)"},
-     {"allow a partial load",
+     {"strip wrapper prefixes (_checkpoint_wrapped_module, _orig_mod) "
+       .. "from the keys before saving and loading"},
+     {"allow a partial load: keys that are not saved keep their "
+       .. "values",
       torch = "DefaultLoadPlanner(allow_partial_load=True)"},
    },
    ask = {"Which key, and how was the checkpoint saved?"}},
@@ -336,8 +351,7 @@ return {
      {0.72, "Watchdog caught collective operation timeout",
       "~ALLGATHER_BASE|REDUCE_SCATTER_BASE|_ALLGATHER|REDUCE_SCATTER",
       "=skip_words", "=fsdp"},
-     {0.6, "~Watchdog caught collective operation timeout|hang|deadlock|stuck|"
-       .. "NCCL timeout", "=fsdp", "=skip_words"},
+     {0.6, "=stuck", "=fsdp", "=skip_words"},
      {0.6, "~some ranks|one rank|other ranks|not all ranks", "=fsdp",
       "~hang|deadlock|timeout|stuck", "~expert|skip|unused|branch|different "
        .. "modules|no image|conditional"},
@@ -348,7 +362,8 @@ return {
    fixes = {
      {"run every unit on every rank (dummy input times zero)"},
      {"wrap at a level that always runs"},
-     {"stack experts into one parameter"},
+     {"stack experts into one parameter, so that each rank runs the "
+       .. "same modules"},
      {"decide to skip on a flag that all ranks share",
       torch = "dist.all_reduce(flag)"},
    },
@@ -366,6 +381,9 @@ return {
        .. "is_rank_zero|not dist.get_rank()", "~full_tensor|redistribute|all_gather|"
        .. "barrier|get_model_state_dict|state_dict",
       "~hang|deadlock|timeout|stuck|Watchdog", "=dt"},
+     {0.78, "=collective_of_one_rank", "=stuck", "=dt"},
+     {0.7, "=collective_of_one_rank", "=stuck"},
+     {0.55, "=stuck", "=dt", "=skip_words", "!=fsdp"},
      {0.6, "~full_tensor()|aten.equal|torch.equal|redistribute", "~hang|deadlock|stuck|"
        .. "freezes|timeout", "=dt"},
      {0.5, "~hangs|deadlock|Watchdog caught", "=dt",
@@ -401,9 +419,10 @@ return {
      .. "accelerator's generator region that restores the CPU's state, so "
      .. "the stream never advances; rejection sampling loops for ever.",
    fixes = {
-     {"initialise on the accelerator, then offload"},
+     {"initialise on the accelerator, then offload: its generator "
+       .. "advances"},
      {"initialise local tensors with a generator of their own"},
-     {"load weights instead"},
+     {"load weights instead of drawing them: set_model_state_dict"},
    },
    ask = {"Which init function, and is offload on?"}},
 
@@ -425,9 +444,13 @@ return {
    cause = "Views of FSDP1's flat parameter do not survive re-wrapping as "
      .. "DTensors, or the unwrapped model object is called.",
    fixes = {
-     {"migrate to fully_shard", lua = "dt.fully_shard(model)",
+     {"migrate to fully_shard, which keeps each parameter a DTensor",
+       lua = "dt.fully_shard(model)",
       torch = "fully_shard(model)"},
-     {"call the wrapped module"}, {"use FULL_SHARD"},
+     {"call the object that FullyShardedDataParallel returned, everywhere"},
+     {"or take another strategy, without views that outlive the "
+       .. "forward", torch = "FSDP(model, sharding_strategy="
+       .. "ShardingStrategy.FULL_SHARD)"},
    },
    ask = {}},
 
@@ -441,13 +464,15 @@ return {
      {0.9, "cannot pickle", "_distributed_c10d"},
      {0.9, "Any checkpointing related operations are not supported for "
        .. "DTensor with partial placements"},
+     {0.62, "support the deepcopy protocol", "=dt"},
      {0.62, "~torch.save|torch.load|pickle|deepcopy", "DTensor",
       "~fail|error|cannot|unable"},
    },
    cause = "A pickled DTensor holds its mesh and this rank's shard only, and "
      .. "the safe loader has to know its class.",
    fixes = {
-     {"import torch.distributed.tensor before loading", fixed_in = "2.6",
+     {"import torch.distributed.tensor before loading, which "
+       .. "registers the class", fixed_in = "2.6",
       torch = "import torch.distributed.tensor"},
      {"save full tensors or use distributed checkpoints",
       lua = "x:full_tensor()", torch = "torch.save(x.full_tensor(), f)"},
@@ -484,9 +509,11 @@ return {
    cause = "The loader walks a state dict as if every value were a DTensor; "
      .. "buffers and plain optimizer states are not.",
    fixes = {
-     {"branch", lua = "if v.is_dtensor then v = v:full_tensor() end",
+     {"branch: a state dict may hold plain entries beside DTensors",
+       lua = "if v.is_dtensor then v = v:full_tensor() end",
       torch = "v.full_tensor() if isinstance(v, DTensor) else v"},
-     {"keep optimizer states as DTensors"},
+     {"keep optimizer states as DTensors: make them with zeros_like "
+       .. "of the parameter"},
    },
    ask = {"Which entry is it?"}},
 
@@ -512,7 +539,8 @@ return {
      {0.97, "doesn't support scalar parameters"},
    },
    cause = "A 0-dimensional parameter has no dimension to shard.",
-   fixes = {{"shape (1,)", lua = "nn.Parameter(dt.ones(1))",
+   fixes = {{"give it the shape (1,): FSDP cuts dimension 0",
+       lua = "nn.Parameter(dt.ones(1))",
      torch = "nn.Parameter(torch.ones(1))"}},
    ask = {}},
 
@@ -529,7 +557,8 @@ return {
    fixes = {
      {"store as floating point, or keep the flag",
       torch = "nn.Parameter(q, requires_grad=False)"},
-     {"ignore those parameters", torch = "fully_shard(m, ignored_params=...)"},
+     {"or ignore those parameters: each rank keeps them whole",
+       torch = "fully_shard(m, ignored_params=...)"},
    },
    ask = {}},
 }

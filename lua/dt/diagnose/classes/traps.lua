@@ -46,12 +46,14 @@ return {
      {0.66, "grad_placements", "~to_local|from_local", "!" .. MIXED,
       "!compile", "!dynamo"},
      quiet(0.6, "to_local", "~gradient|backward", "~wrong|missing|missed|"
-       .. "different|incorrect|scaled", "DTensor"),
+       .. "different|incorrect|scaled|loses|lost|never gets|not reduced|"
+       .. "not all-reduced|skipped|drift", "DTensor"),
    },
    cause = "to_local labels the incoming gradient with the forward's layout: "
      .. "for a Replicate input that ranks use differently the reduction is "
      .. "skipped, for a Partial one the gradient is scaled.",
-   fixes = {{"state the gradient's placement",
+   fixes = {{"state the gradient's placement, so that backward reduces what "
+       .. "is partial",
      lua = "x:to_local{grad_placements = {Partial()}}",
      torch = "x.to_local(grad_placements=[Partial()])"}},
    ask = {"The placements of the tensor that leaves?"}},
@@ -63,30 +65,39 @@ return {
      .. "wrong|incorrect", "!clip_grad", "!gradient clipping")},
    cause = "The number is added on every rank, so the sum is off by "
      .. "(ranks - 1) times the number.",
-   fixes = {{"reduce first", lua = 'x:redistribute(mesh, "R") + 1',
+   fixes = {{"reduce first, then the result is that of the whole tensor",
+       lua = 'x:redistribute(mesh, "R") + 1',
      torch = "x.redistribute(placements=[Replicate()]) + 1"},
-     {"upgrade", fixed_in = "2.11"}},
+     {"upgrade: the sum is made first there", fixed_in = "2.11"}},
    ask = {}},
 
   {id = "nonlinear-on-partial", trap = 3,
    name = "a non-linear operator on a Partial tensor",
    signs = {quiet(0.58, "Partial", "~norm|max|pow|abs|nonlinear|non-linear",
      "~sum of norms|before reduc|without reduc|non-linear|nonlinear",
-     "!clip_grad", "!NormPartial")},
+     "!clip_grad", "!NormPartial"),
+     quiet(0.56, "Partial", "DTensor", "~==|wrongly|relu|gelu|softmax|square|"
+       .. "sqrt|clamp|argmax|sort|comparison|compare", "~not expected|"
+       .. "same result|wrong|incorrect|unexpected", "!clip_grad",
+       "!NormPartial", "!to_local", "!from_local without")},
    cause = "The operator was applied to each addend instead of to the sum.",
-   fixes = {{"reduce first", lua = 'x:redistribute(mesh, "R"):abs()',
+   fixes = {{"reduce first, then the result is that of the whole tensor",
+       lua = 'x:redistribute(mesh, "R"):abs()',
      torch = "x.redistribute(placements=[Replicate()]).abs()"},
-     {"upgrade", fixed_in = "2.9"}},
+     {"upgrade: most non-linear operators reduce first", fixed_in = "2.9"}},
    ask = {}},
 
   {id = "from-local-lies", trap = 7,
    name = "from_local was told a placement that is not true",
-   signs = {quiet(0.58, "from_local", "Replicate", "~run_check|differ per rank|"
+   signs = {quiet(0.6, "=from_local_replicate", "~differ|diverge|drift|"
+       .. "random|seed|not equal|wrong", "!uneven", "!grad_placements"),
+     quiet(0.58, "from_local", "Replicate", "~run_check|differ per rank|"
      .. "different on each rank|not the same on|not identical",
      "!uneven")},
    cause = "from_local believes its placement: tensors that differ called "
      .. "Replicate, or equal ones called Shard, go unnoticed.",
-   fixes = {{"check once", lua = "DTensor.from_local(x, mesh, pl, {run_check = "
+   fixes = {{"check once that the ranks agree, while looking for the fault",
+       lua = "DTensor.from_local(x, mesh, pl, {run_check = "
      .. "true})", torch = "DTensor.from_local(x, mesh, pl, run_check=True)"}},
    ask = {}},
 
@@ -96,9 +107,10 @@ return {
      .. "sharded")},
    cause = "Indices of each shard were returned or reduced as if they were "
      .. "global.",
-   fixes = {{"gather first", lua = 'x:redistribute(mesh, "R"):argmax(-1)',
+   fixes = {{"gather first: the index then counts in the whole dimension",
+       lua = 'x:redistribute(mesh, "R"):argmax(-1)',
      torch = "x.redistribute(placements=[Replicate()]).argmax(-1)"},
-     {"upgrade", fixed_in = "2.11"}},
+     {"upgrade: argmax gives global indices there", fixed_in = "2.11"}},
    ask = {}},
 
   {id = "weighted-mean-loss", trap = 15,
@@ -118,7 +130,9 @@ return {
    signs = {quiet(0.6, "~scaled_dot_product|sdpa", "~cache|cached", "DTensor",
      "~requires_grad|logsumexp")},
    cause = "The cache's key left out whether the logsumexp is wanted (2.4).",
-   fixes = {{"upgrade", fixed_in = "2.5"}},
+   fixes = {{"upgrade: the key holds every static argument",
+     fixed_in = "2.5"},
+     {"or give all layers the same requires_grad"}},
    ask = {}},
 
   {id = "ep-gradient-scale", trap = 21,
@@ -138,8 +152,10 @@ return {
      "!" .. MISSING}},
    cause = "squeeze without a dimension looked at local sizes, where the "
      .. "global size is the mesh's.",
-   fixes = {{"name the dimension", lua = "x:squeeze(1)",
-     torch = "x.squeeze(1)"}, {"upgrade", fixed_in = "2.12"}},
+   fixes = {{"name the dimension, so that local sizes do not decide",
+       lua = "x:squeeze(1)",
+     torch = "x.squeeze(1)"},
+     {"upgrade: squeeze goes by global sizes there", fixed_in = "2.12"}},
    ask = {}},
 
   {id = "distribute-source-rank-wins", trap = 35,
@@ -156,13 +172,17 @@ return {
 
   {id = "view-without-redistribute", trap = 11,
    name = "a view that would need communication",
-   signs = {quiet(0.6, "~view|reshape", "DTensor",
+   signs = {quiet(0.62, "~unflatten|flatten|view|reshape", "~Shard(|sharded|"
+       .. "mesh axes|mesh dim", "~silent wrong|silently wrong|silently-wrong|"
+       .. "wrong output dim|wrong local shape|wrong gradients", "=dt_words"),
+     quiet(0.6, "~view|reshape", "DTensor",
      "~silently|wrong result|incorrect result|wrong values|garbage|"
      .. "numerics are incorrect|wrong numerics|incorrect numerics|"
      .. "numerically wrong|no error", "~shard|S(0)|S(1)", "!StridedShard")},
    cause = "The view was accepted although its local results are not the "
      .. "shards of the global one.",
-   fixes = {{"redistribute first", lua = 'x:redistribute(mesh, "R")',
+   fixes = {{"redistribute first, so that the view cuts no shard",
+       lua = 'x:redistribute(mesh, "R")',
      torch = "x.redistribute(placements=[Replicate()])"}},
    ask = {}},
 

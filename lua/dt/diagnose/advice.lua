@@ -1,0 +1,218 @@
+-- SPDX-License-Identifier: MIT
+-- dt/diagnose/advice.lua: which fixes of a class are said to this report, in
+-- which words: those whose condition holds, without what the report says was
+-- done, with the reporter's own names; and the commands that find out when
+-- the text alone does not decide.
+
+local code = require "dt.diagnose.code"
+local facts = require "dt.diagnose.facts"
+local opnames = require "dt.diagnose.opnames"
+local releases = require "dt.diagnose.release"
+
+local M = {}
+
+-- ---- releases ----------------------------------------------------------
+
+local function later(release, fixed)
+  if not release or not fixed then return true end
+  return (releases.number(fixed) or 0) > (releases.number(release) or 0)
+end
+
+-- The release the report surely has: the one it states, or the oldest that
+-- its wording allows.
+local function sure_release(r)
+  local t = r.torch
+  return t and (t.how == "stated" and t.release or t.range and t.range[1])
+end
+
+-- When the operator got its strategy.
+local function op_story(r)
+  local span = r.op and facts.ops().span[r.op]
+  if not span then return nil end
+  if span[1] == "2.4" then
+    if span[2] ~= releases.newest then
+      return nil, ("%s had a rule until %s; later it is taken apart")
+        :format(r.op, span[2])
+    end
+    return nil, ("%s has a strategy since 2.4 or before"):format(r.op)
+  end
+  return span[1], ("%s has a strategy since %s"):format(r.op, span[1])
+end
+
+-- ---- what was done already ---------------------------------------------
+
+-- Calls whose presence in a report's code means that the fix was tried.
+local telling = {"register_fsdp_forward_method", "implicit_replication",
+  "set_requires_gradient_sync", "context_parallel_unshard",
+  "register_sharding", "local_map", "sdpa_kernel", "set_device",
+  "set_model_state_dict", "mark_sharding", "to_empty"}
+
+-- Does the report's own text show what the fix asks for?
+local function done(r, f)
+  if not f.torch then return false end
+  local flat = r.doc.flat
+  for name, value in f.torch:gmatch "([%a_][%w_]*)=([%w_]+)" do
+    local at = flat:find(name .. "=" .. value, 1, true)
+      or flat:find(name .. " = " .. value, 1, true)
+    if at and #name > 4 and name ~= "shape" then return true end
+  end
+  for _, call in ipairs(telling) do
+    if f.torch:find(call, 1, true) and flat:find(call .. "(", 1, true) then
+      return true
+    end
+  end
+  return false
+end
+
+-- ---- the reporter's names ----------------------------------------------
+
+local constants = {"mask", "bias", "pos", "idx", "index", "cos", "sin",
+  "freq", "offset", "scale", "label", "target", "ids", "buffer", "table",
+  "const", "cache"}
+
+local function like_constant(name)
+  local low = name:lower()
+  for _, c in ipairs(constants) do
+    if low:find(c, 1, true) then return true end
+  end
+end
+
+local function valid(name)
+  return name and #name <= 40 and name:find "^[%a_][%w_%.]*$" and name ~= "self"
+end
+
+-- A name of a tree: x, self.mask; the tensor a method is called on.
+local function name_of(t)
+  if not t then return nil end
+  if t.kind == "name" or t.kind == "attr" then
+    local text = code.dotted(t)
+    return not text:find("?", 1, true) and text or nil
+  elseif t.kind == "call" and t.fn.kind == "attr" then
+    return name_of(t.fn.value)
+  elseif t.kind == "item" then
+    return name_of(t.value)
+  end
+end
+
+-- The operands of the line that raises: {x=, mask=}, in the words of classes.
+local function names_in(r)
+  local value
+  local statements = code.statements(r.doc)
+  for _, s in ipairs(statements) do
+    if s.text == r.op_from then value = s.tree.value or s.tree end
+  end
+  if not value and r.op_how == "message" and r.op then
+    local base = r.op:match "^[%w_]+%.([%w_]-)_?%."
+    for _, s in ipairs(statements) do
+      for _, o in ipairs(code.operators(s.tree)) do
+        local last = o[1]:match "[%w_]+$"
+        if last == base or opnames.comes_to(last) == r.op then
+          value = s.tree.value or s.tree
+        end
+      end
+    end
+  end
+  if not value then return {} end
+  if value.kind == "binary" then
+    local a, b = name_of(value.a), name_of(value.b)
+    if a and b and like_constant(a) and not like_constant(b) then a, b = b, a end
+    return {x = a, mask = b}
+  end
+  return {x = name_of(value)}
+end
+
+local function with_names(text, names)
+  if not text then return nil end
+  for from, to in pairs(names) do
+    if valid(to) then
+      text = text:gsub("%f[%w_.]" .. from .. "%f[^%w_]", (to:gsub("%%", "%%%%")))
+    end
+  end
+  return text
+end
+
+-- ---- fixes -------------------------------------------------------------
+
+-- The fixes of the report's class, likeliest first.  `allows(f)` says whether
+-- the fix's own condition holds.
+function M.fixes(r, allows)
+  local list, release = {}, sure_release(r)
+  local since, story = op_story(r)
+  if r.class.id == "missing-sharding-strategy"
+    or r.class.id == "index-put-and-select" then
+    if since and later(release, since) then
+      list[1] = {text = "upgrade: " .. story, fixed_in = since}
+    elseif story then
+      r.notes[#r.notes + 1] = story
+    elseif r.op and r.op:find "^aten%." then
+      r.notes[#r.notes + 1] = r.op .. " has no strategy in any release to "
+        .. releases.newest
+    end
+  end
+  local names, left = names_in(r), {}
+  for i, f in ipairs(r.class.fixes) do
+    local old = f[1]:find "^upgrade" and f.fixed_in
+      and not later(release, f.fixed_in) and r.torch.how == "stated"
+    if not (i == 1 and list[1] and f[1]:find "^upgrade") and allows(f)
+      and not old then
+      local to = done(r, f) and left or list
+      to[#to + 1] = {text = f[1], fixed_in = f.fixed_in,
+        lua = with_names(f.lua, names), torch = with_names(f.torch, names)}
+    end
+  end
+  if #left > 0 and #list > 0 then
+    r.notes[#r.notes + 1] = "not repeated, since the report shows it was "
+      .. "done: " .. left[1].text
+  elseif #list == 0 then
+    list = left
+  end
+  -- what the report's release has already goes last
+  local now, had = {}, {}
+  for _, f in ipairs(list) do
+    if f.fixed_in and release and not later(release, f.fixed_in) then
+      f.text = f.text .. (" (your %s has it)"):format(release)
+      local to = f.text:find "^upgrade" and had or now
+      to[#to + 1] = f
+    else
+      now[#now + 1] = f
+    end
+  end
+  return table.move(had, 1, #had, #now + 1, now)
+end
+
+-- ---- finding out -------------------------------------------------------
+
+local wrong = {"loss is wrong", "wrong loss", "loss differs", "different loss",
+  "loss is different", "results differ", "different results", "wrong result",
+  "incorrect result", "not the same as", "does not match", "doesn't match",
+  "gibberish", "nonsens", "garbage", "diverge", "nan loss", "loss is nan",
+  "grad norm", "mismatch", "incorrect"}
+local stuck = {"hang", "deadlock", "stuck", "watchdog", "timed out",
+  "timeout"}
+
+local function says(low, list)
+  for _, w in ipairs(list) do
+    if low:find(w, 1, true) then return true end
+  end
+end
+
+-- Commands that find out what the text does not say.
+function M.checks(r)
+  local list = {}
+  local low = r.doc.flat:sub(1, 100000):lower()
+  local silent = not r.class or r.class.trap or r.confidence < 0.7
+  if not silent or r.form then return list end
+  if says(low, stuck) then
+    list[1] = "dtrepl -n 4 program.py   (names the collective each rank is in "
+      .. "and the lines)"
+  elseif #r.exceptions == 0 and (r.class and r.class.trap or says(low, wrong))
+  then
+    list[1] = "dtrepl --verify -n 4 program.py   (compares each operator with "
+      .. "one device; the first that differs is named)"
+    list[2] = "dtrepl -n 4 -i program.py, then :findings   (silent traps, "
+      .. "with their lines)"
+  end
+  return list
+end
+
+return M

@@ -1,0 +1,463 @@
+-- SPDX-License-Identifier: MIT
+-- dt/diagnose/claims.lua: what reports claim in words: concepts (alternatives
+-- that mean one thing) and the classes that several of them tell together.
+-- prose.lua reads them.
+
+local M = {}
+
+-- A concept: alternatives, plain text in lower case; "=w" is a whole word.
+M.concepts = {
+  dt = "dtensor|fully_shard|fsdp2|device mesh|device_mesh|devicemesh|"
+    .. "parallelize_module|distribute_tensor|context_parallel|"
+    .. "context parallel|torchtitan|sequenceparallel|colwiseparallel|"
+    .. "rowwiseparallel|tensor parallel|tensor-parallel|tp_plan|full_tensor|"
+    .. "from_local(|from_local with|to_local|dcp.load|dcp.save|"
+    .. "loss_parallel|expert parallel|expert-parallel|distribute_module|"
+    .. "get_group()|mesh[|shard(0)|shard(1)|shard(-1)|replicate()|"
+    .. "distributed checkpoint|sharded over|sharded on|sharded along|=tp",
+  -- What is told about others' work is no report of a fault.
+  news = "changelog|change log|release notes|tests skipped|test suite|"
+    .. "the runner|=ci|=ci's|this pr|pull request|what's new|roadmap|"
+    .. "feature request|plan to support|next release|tensorflow|"
+    .. "namedsharding|shard_map|paddle|mindspore|[rfc]",
+  fsdp = "fully_shard|fsdp",
+  tp = "tensor parallel|tensor-parallel|=tp|colwise|rowwise|"
+    .. "parallelize_module|tp_plan",
+  cp = "context_parallel|context parallel|ring attention",
+  hang = "hang|stuck|blocks forever|never finish|never return|never ends|"
+    .. "never comes back|deadlock|freez|waits forever|wait forever|"
+    .. "does not finish|doesn't finish|timeout|timed out|stalls|"
+    .. "never proceed|does not proceed|waits|blocks|stands still|"
+    .. "no progress|gets stuck",
+  one_rank = "main process|rank 0 only|only on rank 0|only rank 0|rank == 0|"
+    .. "rank zero|is_main_process|on one rank only|only on one rank|"
+    .. "only in rank 0|on the first rank",
+  together = "full_tensor|state_dict|redistribute|all_gather|all-gather|"
+    .. "barrier|all_reduce|all-reduce|save_pretrained|print|save",
+  unlike = "no picture|no image|without image|without picture|text-only|"
+    .. "no tokens|skips|skipped|conditional|unused|some ranks|"
+    .. "one of the rank|one of the node|other ranks|three ranks|"
+    .. "not all ranks|early return|returns early|early exit|have no image|"
+    .. "has no image|not run there|without a picture|another module|"
+    .. "different module|not executed|is not run|are not run|some batch|"
+    .. "other branch|another branch|different path|only some",
+  no_learning = "not learn|not train|never change|don't change|"
+    .. "do not change|does not change|not updated|not being updated|"
+    .. "loss stays|loss is flat|not decreas|not go down|weights stay|"
+    .. "does not go down|not going down|never goes down|doesn't learn|"
+    .. "no progress in|constant loss|same loss|not change",
+  optimizer = "optimizer|=adam|adamw|=sgd",
+  order_of_calls = "before|right after the model|later|earlier|prior|first|"
+    .. "afterwards|after that|and then|in setup|then i call",
+  grad_norm = "clip_grad|grad norm|grad_norm|gradient norm|total_norm|"
+    .. "gradient clipping|norm of the gradient|norm that i log|"
+    .. "norm of gradients",
+  too_low = "shrink|smaller|lower|too small|depends on the number|"
+    .. "changes with the number|differs per rank|different on each|too low|"
+    .. "is wrong|when i add gpus|not the same on|different on|each rank|"
+    .. "per rank|local|not equal|much smaller",
+  host_memory = "=rss|host memory|cpu memory|host ram|cpu ram|"
+    .. "process memory|ram usage|tracemalloc|gc.get_objects|"
+    .. "memory of the process|process's memory|python objects|host side",
+  grows = "grow|goes up|increas|leak|climb|rises|accumulat|rising|"
+    .. "more and more|every iteration|each iteration|never freed|unbounded",
+  slow = "slow|overhead|idles|cpu-bound|cpu bound|latency|spends|"
+    .. "takes longer|times longer|longer than|slower|time in|cpu time|"
+    .. "bottleneck|launch bound",
+  dispatch = "dispatch|optimizer step|per op|profil|__torch_dispatch__|"
+    .. "dtensor dispatch|per operator|optimizer.step",
+  no_saving = "twice the memory|same memory|not less memory|"
+    .. "more memory than|memory is the same|memory than|as much memory|"
+    .. "memory that i computed|no memory saving|does not save memory|halved|"
+    .. "only half|less than expected|not sharded over all|more memory|"
+    .. "still replicat|is replicated|not drop|does not go down",
+  two_dims = "2d mesh|2-d mesh|(replicate(), shard|two dimensions|dp and cp|"
+    .. "two-dimensional|hsdp|(2, 4) mesh|(4, 2) mesh|(2, 2) mesh|2d|2-d|"
+    .. "mesh_2d|two-d|(dp, cp)|dp_shard, cp|(2, |second dim",
+  small = "1e-1|1e-2|1e-3|1e-4|1e-5|1e-6|slightly|tiny|bf16|bfloat16|"
+    .. "rounding|precision|tolerance|small difference|exactly in float64|"
+    .. "in double|in fp32 they|float64|last digit|1e-",
+  one_device = "single gpu|one gpu|single device|one device|without tp|"
+    .. "single-gpu|one process|1 gpu|single|unsharded run|no parallelism|"
+    .. "baseline",
+  differs = "differ|not the same|mismatch|not equal|unequal|discrepan|"
+    .. "disagree|not agree|another|wrong|incorrect|garbage|gibberish|"
+    .. "nonsense|unlike",
+  sp = "sequenceparallel|sequence parallel",
+  too_long = "* tp|times longer|twice as long|repeated|full sequence|"
+    .. "too long|doubled|whole sequence|tiled|tiles|tiling|tp times|"
+    .. "world_size times|concatenat|whole input|full input|complete input|"
+    .. "times as many",
+  plan = "plan|tp_plan|parallelize_module|plan key|names in",
+  unmatched = "not matched|be matched|matches nothing|plain tensors afterw|"
+    .. "silently|not applied|_orig_mod|prefix|nothing in my|no module|"
+    .. "not sharded|without a word|no effect|none of|nothing is sharded|"
+    .. "nothing happens|stay plain|remain plain|still plain|does nothing|"
+    .. "no weight",
+  permuted = "permut|another order|wrong order|other order|shuffl|reorder|"
+    .. "interleav|scrambl|mixed up|pieces from|front and|different order|"
+    .. "in the wrong place|order of rows|order of the rows",
+  uneven = "uneven|not divisible|different number of rows|different sizes|"
+    .. "unequal|pieces of|another number of rows|different numbers of|"
+    .. "other number of rows|not equal in size|different length|"
+    .. "unequal length|various lengths",
+  from_local = "from_local",
+  to_local = "to_local",
+  gradient = "gradient|=grad|backward|gradients",
+  incomplete = "only a part|different on each|each tp rank|is different|"
+    .. "missing|wrong|not reduced|too small|too large|scaled|incorrect|"
+    .. "nobody sums|its own gradient|own gradient|not summed|not synchron|"
+    .. "not averaged|drift|not the same|diverge|lost|differs|differ",
+  partial = "partial",
+  a_number = "add 1|adding 1|+ 1|constant|scalar|python number|a number|"
+    .. "plus 1|plus one|adds 1|add one|bias|epsilon|a float|1.0",
+  too_big = "too big|too large|off by|too high|larger by|too much|bigger|"
+    .. "larger than|times the",
+  nonlinear = "=abs|relu|gelu|square|sqrt|non-linear|nonlinear|clamp|=exp|"
+    .. "sum of the abs|sum of norms|abs(|relu(|softmax|sigmoid|tanh|silu|"
+    .. "pow(|exp(",
+  of_sum = "of the sum|sum of the|before the sum|before reduc|each addend|"
+    .. "of their sum|of the addends|sum of absolute|of each part|"
+    .. "of the parts|of the local",
+  sizes = ".shape|numel|.size()|=strides|shape of the dtensor|its shape|"
+    .. "number of rows|.size(",
+  whole = "out of bounds|out-of-bounds|illegal memory|full tensor|"
+    .. "global shape|global size|not of my shard|unsharded|whole tensor|"
+    .. "shape of the whole|beyond the end|past the end|reads beyond|"
+    .. "global number|of the full",
+  kernel = "kernel|triton|buffer|=grid|cuda kernel|extension|custom kernel|"
+    .. "=op",
+  checkpoint = "checkpoint|=dcp|resum",
+  other_world = "with 4|with 2|with 16|different number of gpu|"
+    .. "different number of rank|world size|fewer gpus|more gpus|"
+    .. "other number|loaded on|load on|resume on|resumed on|reloaded on|"
+    .. "another number of|number of gpus|number of ranks|gpus and load|"
+    .. "ranks and load|other world",
+  missing_key = "missing|not found|key|do not exist|does not exist|"
+    .. "not exist|unknown|not in the",
+  heads = "heads|head_dim|kv head|key/value|kv-head|kv_head|n_kv_heads|=head",
+  refuses = "fail|error|raise|does not work|doesn't work|cannot|wants|"
+    .. "complain|not allowed|not supported|refuse|not accepted|not possible|"
+    .. "impossible|forbidden|can not|can't|isn't accepted|no way|rejected|"
+    .. "crash|dies|breaks|assert|stops|not implemented|unsupported|invalid|"
+    .. "doesn't accept|does not accept|not take",
+  distribute = "distribute_tensor",
+  of_rank0 = "data of rank 0|rank 0's|from rank 0|overwritten|ignores what|"
+    .. "all ranks end with|same as rank 0|other ranks|of rank 0|first rank|"
+    .. "broadcast|scatter",
+  argmax = "argmax|argmin|topk",
+  local_index = "below vocab|local ind|within the shard|wrong ind|all below|"
+    .. "relative to the shard|vocab/tp|less than vocab|smaller than vocab|"
+    .. "/ tp|/tp|local position|vocab_size /|wrong token|per shard|"
+    .. "in the shard",
+  loss = "loss|cross_entropy|nll|=mean|crossentropy",
+  weights = "ignore_index|ignored token|different number of ignored|"
+    .. "padding token|token count|class weight|valid token|number of token|"
+    .. "padding|fewer token|pad token|weigh too|weighs|ignored",
+  plain_values = "plain tensor|normal torch checkpoint|ordinary tensor|"
+    .. "regular tensor|normal tensor|full state dict|torch.tensor|"
+    .. "unsharded model|plain state|whole tensors|full checkpoint|"
+    .. "hf checkpoint|full weights",
+  loading = "load_state_dict|loading a|load a|loading|checkpoint has|"
+    .. "set_model_state_dict|copy the weights|copy weights",
+  to_partial = "to partial|partial()|as the target|into a partial|partial as",
+  mixed_dtypes = "one dtype|different dtype|float32 and|bfloat16 and|"
+    .. "are float32|mixed dtype|dtypes|two dtypes|fp32 and|bf16 and|"
+    .. "float32, base|same dtype|dtype for all",
+  adapters = "lora|adapter|peft|adapters|lora_a|norm layers|frozen",
+  router = "router|routing|=moe|expert",
+  counts = "count|histc|tokens per expert|tokens per|token counts|"
+    .. "num_tokens|bincount",
+  all_gather = "all-gather|all_gather|allgather|communication|all-to-all",
+  unasked = "never call|although i|unexpected|nobody asked|not in my code|"
+    .. "i did not|without any redistribute|hidden|never asked|"
+    .. "no redistribute|not expect|surprising|extra|where does",
+  unlike_shards = "shard(0) and|shard(1)|different placement|"
+    .. "other placement|each add|each matmul|placements|another placement|"
+    .. "sharded differently|shard(0) dtensor and",
+  attention = "attention|sdpa|scaled_dot_product|=attn",
+
+  -- by the classes below
+  dtensor = "dtensor|dtensors|shard(0)|shard(1)|replicate()",
+  plain = "plain tensor|ordinary tensor|regular tensor|normal tensor|"
+    .. "plain torch|non-dtensor|not a dtensor|plain buffer|ordinary buffer|"
+    .. "ordinary torch|normal torch|=plain|=ordinary|a torch.tensor",
+  mixing = "mixed|mixing|mix of|mixture|one of the two|both kinds|"
+    .. "how to convert|convert the",
+  outside_forward = "generate|outside forward|outside of forward|"
+    .. "other than forward|rather than forward|not through forward|"
+    .. "another method|custom method|encode_|get_input_embeddings|"
+    .. "lm_head.weight|bypass|through generate|own method|not call forward|"
+    .. "instead of forward|.weight itself|sampling loop",
+  still_sharded = "still sharded|still a|not unshard|not gathered|"
+    .. "sharded weight|not all-gathered|sharded dtensor|remain sharded|"
+    .. "is sharded|weight is a dtensor",
+  no_rule = "no sharding rule|no strategy|no sharding strategy|"
+    .. "without a strategy|ops with a strategy|list of ops|not covered|"
+    .. "operator coverage|op coverage|unsupported op|"
+    .. "not implemented for dtensor|not support the op|no rule|"
+    .. "not registered|missing op|missing operator|support for the op|"
+    .. "ops are supported",
+  mask = "=mask|attn_mask|tril|attention mask|bias mask|=rope|cos and sin|"
+    .. "position",
+  several_meshes = "different device mesh|different meshes|other mesh|"
+    .. "ep mesh|two meshes|several meshes|different mesh|meshes differ|"
+    .. "on another mesh|on a different mesh|the dp mesh|own mesh|"
+    .. "several device meshes",
+  clipping = "clip_grad|gradient clipping|clipping|clip the grad",
+  heads_word = "head",
+  reshaping = "reshape|reshaping|view|unflatten|.view(",
+  splitting = "split|unflatten|divide|evenly|into heads|separate",
+  merging = "merge|flatten|combin|join|collaps",
+  sharded_dim = "sharded dim|shard(1)|sharded on|sharded over|sharded along|"
+    .. "the sharded|shard(2)|sequence dim",
+  uneven_layers = "same reduction|reduction dim|last rank|not divisible|"
+    .. "does not divide|reduction size|uneven",
+  col_row = "colwiseparallel|rowwiseparallel|colwise|rowwise",
+  tied = "tied|share their weight|shares its weight|shared weight|"
+    .. "weight tying|same weight|tie_word|share the weight|share a weight|"
+    .. "sharing",
+  embedding = "embedding|lm_head|=wte",
+  meta = "meta device|=meta|(meta)|'meta'",
+  slice = "slice|slicing|sub-mesh|submesh|sub mesh",
+  of_slice = "slice of a slice|slicing a slice|out of the result|"
+    .. "of a submesh|from a submesh|nested|already sliced|again|"
+    .. "of the slice|sliced mesh|out of it|second slice",
+  mesh = "mesh",
+  which_dim = "which dim|mesh_dim|say which|specify the dim|which dimension|"
+    .. "more than one dim|2d mesh|two dimensions",
+  group = "get_group|process group|get_local_rank",
+  no_dim_name = "no dimension|no dim|not a dimension|dimension of that name|"
+    .. "mesh_dim_names|keyerror|unknown name|does not have a|not among",
+  interleaved = "interleav|another order|permut|other order|wrong order|"
+    .. "shuffl|not in order|order of rows|mixed up",
+  full = "full_tensor|gather|whole weight|full weight",
+  redistribute = "redistribut",
+  other_mesh = "other mesh|another mesh|different mesh|second mesh|"
+    .. "ranks 4-7|different device mesh|new mesh|other device mesh|mesh of",
+  noop = "without an error|no error|nothing happens|still where|unchanged|"
+    .. "does nothing|stays|no-op|still on",
+  nonzero = "nonzero|masked_select|=unique|boolean mask|bool mask|"
+    .. "data-dependent|depends on the data|depends on data",
+  in_place = "in-place|in place|inplace|add_(|mul_(|copy_(|clamp_|_ on",
+  placement = "placement",
+  indexing = "index|x[|[:|slice assignment|assign|select",
+  lost = "lost|no effect|not written|unchanged|silently|ignored|"
+    .. "nothing changes|none of the",
+  compile = "torch.compile|dynamo|inductor|compiled|compil",
+  dynamic = "dynamic|symint|symbolic|varying|different shape|second shape|"
+    .. "recompil|unbacked",
+  trace = "graph break|cannot trace|fullgraph|not traceable|traced|"
+    .. "graph-break|breaks the graph|proxy",
+  objects = "devicemesh|device mesh|placement|redistribute|from_local|"
+    .. "to_local|mesh argument",
+  tangent = "tangent|grad_output|gradient has|gradient comes|"
+    .. "incoming gradient|backward of the compiled|compiled backward",
+  length = "sequence of|sequence length|tokens|seq_len|length|multiple of|"
+    .. "divisible",
+  odd_length = "odd|lost|1001|not divisible|remainder|multiple|pad|asserts|"
+    .. "last tokens|must divide|does not divide",
+  flex = "flex_attention|flexattention|flex attention|block_mask|blockmask",
+  quant = "float8|fp8|torchao|quantiz|quantis|int8|nf4|4-bit|4bit|mxfp",
+  no_op = "unimplemented|not implemented|fail|error|unsupported|"
+    .. "does not work|not support",
+  per_rank_number = "another number on|different number|number on each|"
+    .. "another value on|different value|each rank prints|each rank shows|"
+    .. "every rank prints|each of the|every rank has|other value on",
+  sum_right = "together they|sum to|sum of them|their sum|add up|adds up|"
+    .. "summed they|sum is|in total",
+  print = "print|.item()|=log|logs|logged|shows",
+  random = "random|init|dropout|=seed|manual_seed|sampl|normal_",
+  same_seed = "same seed|equal seed|other values|different values|"
+    .. "other numbers|not the same values|depends on|with another number|"
+    .. "changes with|another token|different token|each rank draws|"
+    .. "every rank samples|every rank draws|rank samples",
+  garbled = "gibberish|garbage|nonsense|wrong values|loss starts|loss jumps|"
+    .. "loss is high|corrupt|scrambled|at 11|bad loss|loss spike",
+  row_embedding = "rowwiseparallel|sharded by rows|row-sharded|"
+    .. "vocab-parallel|vocab parallel|row-wise",
+  embedding_mask = "mask_buffer|maskpartial|masked partial|mask buffer|"
+    .. "_maskpartial",
+  conv = "conv2d|conv1d|conv3d|convolution|=conv",
+  spatial = "width|height|spatial|channel|sharded|tensor parallel|halo",
+  other_dim = "shard(1)|dim 1|dimension 1|other dim|shard_placement_fn|"
+    .. "another dim|last dim|non-zero dim|nonzero dim",
+  placement_fn = "shard_placement_fn",
+  expert = "expert",
+  scaled = "times larger|too large|larger than|scaled|factor|times too|"
+    .. "times bigger|multiplied|too big|weigh|global mean|not the mean|"
+    .. "mean over ranks|divided by",
+  pickle = "torch.save|torch.load|pickle|unpickle|deepcopy|serializ|"
+    .. "serialis|safetensors|save_pretrained",
+  version = "torch 2.|another version|older version|newer version|"
+    .. "other release|another release|upgrade|different torch|"
+    .. "version of torch|old checkpoint",
+  async = "asynccollectivetensor|async_op|all_gather_tensor|asynchron|"
+    .. "all_reduce_tensor|funcol",
+  not_waited = "wait|garbage|data pointer|uninitial|nan|stale|too early|"
+    .. "random values|not ready",
+  loss_parallel = "loss_parallel|loss parallel",
+  offload = "cpuoffload|cpu offload|offload_policy|offload to cpu|"
+    .. "cpu-offload|offload",
+  backend = "backend|nccl|gloo",
+  raw_collective = "dist.all_reduce|all_reduce(|dist.broadcast|broadcast(|"
+    .. "dist.all_gather|dist.reduce|torch.distributed.all_reduce|ddp",
+  size_one = "size 1|size one|tp=1|tp 1|tp size of 1|degree 1|degree of 1|"
+    .. "world size 1|one rank in|=1",
+  index_error = "index out of range|indexerror|list index|fails|raises|"
+    .. "not work",
+  recompute = "recompute|activation checkpoint|gradient checkpoint|"
+    .. "checkpointing",
+  two_ways = "same root|parent mesh|root mesh|two different meshes|"
+    .. "separately made|own init_device_mesh|made separately|"
+    .. "second init_device_mesh|different meshes",
+  sdpa = "scaled_dot_product|sdpa|flash attention|attention",
+  scalar_param = "scalar parameter|0-d parameter|zero-dim|0-dim|"
+    .. "no dimension|logit_scale|scalar param|without dimensions",
+  int_param = "integer parameter|uint8|int8 param|int param|integer storage|"
+    .. "non-float|quantised param",
+  register = "register_sharding|custom op|custom operator|own operator",
+  out_arg = "out=",
+  pin = "pin_memory|pinned|pinning",
+  squeeze = "squeeze",
+  kwargs = "keyword|kwargs|kwarg",
+  input_hook = "preparemoduleinput|input_fn|input hook|pre-hook|pre hook|"
+    .. "style",
+  contraction = "matmul|einsum|contraction|=mm|bmm",
+  avg = "partial(avg|avg|average|reduce_op",
+  uncoll = "no mesh|mesh was found|found no|asserts|fails|hang|wrong",
+  inference = "inference_mode|inference mode",
+  strided = "_stridedshard|stridedshard|strided shard",
+  same_init = "identical|same values|equal on|bit-identical|same on all|"
+    .. "hangs",
+  convback = "convolution_backward|backward of the convolution|conv backward",
+  saved_size = "size|shape",
+  saved = "saved|written|checkpoint|current",
+  double = "twice|double|both|two times|again",
+  loosely = "agree|same to|equal to|match to|differ|close",
+  numbers = "1e-|float64|double|bf16|precision|digits",
+  xla = "xla|=tpu",
+  mask_unsupported = "mask|is_causal=false|non-causal|document|math backend|"
+    .. "packed",
+  wrong_numbers = "wrong|incorrect|prints false|not equal|differ|mismatch",
+  silent = "nothing is raised|no error|silently|numbers are wrong|"
+    .. "without an error|numerics|wrong numbers|wrong result|wrong values",
+  said_replicate = "replicate",
+  unlike_ranks = "differ from rank|differ per rank|differ between|differ on|"
+    .. "not the same on|different on each|not equal on|other values on|"
+    .. "each rank has its own|different data|own random|local tensors differ",
+  elsewhere = "vllm|sglang|deepspeed|megatron|tensorrt|lmdeploy|exllama|"
+    .. "llama.cpp|colossal|ray train|mindspeed|gguf|ctranslate",
+}
+
+-- {class, confidence, concepts that must all be there}.  More concepts go
+-- before fewer.
+M.rules = {
+  {"collective-sequence-mismatch", 0.6, "hang one_rank together"},
+  {"fsdp-divergent-module-execution", 0.6, "hang fsdp unlike"},
+  {"optimizer-built-before-sharding", 0.6,
+   "optimizer no_learning order_of_calls fsdp"},
+  {"grad-norm-is-partial-dtensor", 0.58, "grad_norm too_low"},
+  {"sharding-cache-growth", 0.6, "host_memory grows"},
+  {"dispatch-overhead", 0.56, "slow dispatch"},
+  {"fsdp-2d-mesh-is-hsdp", 0.58, "fsdp no_saving two_dims"},
+  {"sequence-parallel-input-contract", 0.56, "sp too_long"},
+  {"tp-plan-unmatched", 0.56, "plan unmatched tp"},
+  {"cp-load-balance", 0.58, "cp permuted"},
+  {"strided-shard-order", 0.55, "fsdp tp permuted"},
+  {"from-local-uneven-shape", 0.58, "from_local uneven"},
+  {"from-local-uneven-shape", 0.55, "from_local sizes differs"},
+  {"global-shape-as-local", 0.56, "sizes whole kernel"},
+  {"to-local-grad-placement", 0.58, "to_local gradient incomplete"},
+  {"partial-plus-scalar", 0.58, "partial a_number too_big"},
+  {"nonlinear-on-partial", 0.58, "partial nonlinear of_sum"},
+  {"argmax-local-index", 0.58, "argmax local_index"},
+  {"weighted-mean-loss", 0.56, "loss weights differs"},
+  {"distribute-source-rank-wins", 0.56, "distribute of_rank0"},
+  {"dcp-missing-key", 0.55, "checkpoint other_world missing_key refuses"},
+  {"tp-heads-not-divisible", 0.55, "tp heads refuses"},
+  {"mixed-load-state-dict", 0.58, "loading plain_values refuses"},
+  {"redistribute-to-partial", 0.58, "to_partial refuses"},
+  {"fsdp2-mixed-dtype-group", 0.58, "fsdp mixed_dtypes adapters"},
+  {"moe-router-full-dtensor", 0.55, "router counts whole"},
+  {"hidden-redistribution", 0.58, "all_gather unasked unlike_shards"},
+  {"numerics-drift-not-bug", 0.55, "one_device small differs"},
+  {"mixed-tensor-dtensor", 0.55, "dtensor plain mixing"},
+  {"mixed-tensor-dtensor", 0.52, "dtensor plain refuses"},
+  {"mixed-load-state-dict", 0.58, "loading dtensor plain refuses"},
+  {"mixed-fsdp2-non-forward-entry", 0.57, "fsdp outside_forward refuses"},
+  {"mixed-fsdp2-non-forward-entry", 0.58,
+   "fsdp outside_forward still_sharded"},
+  {"mixed-attention-operand", 0.58, "dtensor attention mask plain mixing"},
+  {"mixed-activation-checkpoint-recompute", 0.58,
+   "recompute dtensor plain mixing"},
+  {"missing-sharding-strategy", 0.56, "dtensor no_rule"},
+  {"optimizer-cross-mesh", 0.57, "optimizer several_meshes refuses"},
+  {"clip-grad-cross-mesh", 0.58, "clipping several_meshes refuses"},
+  {"tp-heads-not-divisible", 0.57, "tp heads_word reshaping refuses"},
+  {"tp-local-output-uneven", 0.56, "col_row uneven_layers"},
+  {"fsdp-tied-params-two-groups", 0.57, "fsdp tied embedding"},
+  {"meta-device-not-materialised", 0.57, "fsdp meta"},
+  {"dcp-size-mismatch", 0.56, "checkpoint saved_size saved differs"},
+  {"checkpoint-order", 0.57, "checkpoint other_world garbled"},
+  {"submesh-of-submesh", 0.58, "mesh slice of_slice"},
+  {"mesh-dim-required", 0.56, "group mesh which_dim refuses"},
+  {"invalid-mesh-dim-name", 0.54, "mesh slice no_dim_name"},
+  {"strided-shard-order", 0.58, "fsdp tp full interleaved"},
+  {"strided-shard-op-rules", 0.56, "strided refuses"},
+  {"strided-shard-op-rules", 0.56, "strided differs"},
+  {"redistribute-cross-mesh", 0.57, "redistribute other_mesh refuses"},
+  {"cross-mesh-noop", 0.58, "redistribute other_mesh noop"},
+  {"redistribute-to-partial", 0.58, "redistribute to_partial refuses"},
+  {"view-flatten-sharded-dim", 0.57, "reshaping merging sharded_dim refuses"},
+  {"view-unflatten-uneven", 0.57, "reshaping splitting sharded_dim refuses"},
+  {"dynamic-output-shape", 0.57, "dtensor nonzero refuses"},
+  {"inplace-placement-change", 0.57, "dtensor in_place placement refuses"},
+  {"inplace-on-partial", 0.57, "dtensor in_place partial lost"},
+  {"index-put-and-select", 0.57, "dtensor indexing sharded_dim lost"},
+  {"compile-symbolic-shape-rule", 0.57, "compile dynamic refuses"},
+  {"compile-placement-not-traceable", 0.57, "compile trace objects"},
+  {"compile-tangent-placement", 0.57, "compile tangent differs"},
+  {"cp-backend-or-mask", 0.57, "cp mask_unsupported refuses"},
+  {"cp-seq-divisibility", 0.57, "cp length odd_length"},
+  {"flex-attention-dtensor", 0.57, "flex dtensor"},
+  {"fp8-subclass-inside-dtensor", 0.56, "quant dtensor no_op"},
+  {"fp8-subclass-inside-dtensor", 0.54, "quant tp no_op"},
+  {"partial-read-as-value", 0.58, "partial per_rank_number sum_right"},
+  {"partial-read-as-value", 0.56, "to_local sum_right print"},
+  {"rng-layout-dependence", 0.56, "random same_seed tp"},
+  {"rng-layout-dependence", 0.56, "random same_seed dtensor"},
+  {"vocab-parallel-mask", 0.57, "embedding embedding_mask"},
+  {"conv-tp-unsupported", 0.55, "conv spatial refuses"},
+  {"conv-backward-placement", 0.57, "convback placement"},
+  {"fsdp-uneven-nonzero-dim", 0.57, "fsdp placement_fn"},
+  {"ep-gradient-scale", 0.57, "expert gradient scaled"},
+  {"weighted-mean-loss", 0.57, "loss weights scaled"},
+  {"weighted-mean-loss", 0.57, "loss weights too_low"},
+  {"dtensor-serialization", 0.57, "dtensor pickle refuses"},
+  {"devicemesh-pickle-version-skew", 0.58, "mesh pickle version refuses"},
+  {"async-result-not-waited", 0.58, "async not_waited"},
+  {"loss-parallel-preconditions", 0.56, "loss_parallel refuses"},
+  {"cpu-offload-no-cpu-backend", 0.57, "fsdp offload backend"},
+  {"raw-collective-on-dtensor", 0.56, "raw_collective dtensor uncoll"},
+  {"tp-axis-size-one", 0.57, "tp size_one index_error"},
+  {"fsdp-tp-mesh-relationship", 0.56, "fsdp tp two_ways"},
+  {"fsdp2-scalar-parameter", 0.57, "fsdp scalar_param refuses"},
+  {"fsdp2-non-float-parameter", 0.56, "fsdp int_param refuses"},
+  {"register-sharding-limits", 0.56, "register dtensor refuses"},
+  {"out-variant-kwarg-dtensor", 0.56, "out_arg dtensor uncoll refuses"},
+  {"pin-memory-dtensor", 0.57, "pin dtensor refuses"},
+  {"squeeze-local-singleton", 0.56, "squeeze dtensor differs"},
+  {"tp-hook-kwargs-only", 0.56, "kwargs input_hook refuses"},
+  {"matmul-shard-order", 0.55, "contraction interleaved dtensor"},
+  {"partial-type-confusion", 0.56, "partial avg scaled"},
+  {"inference-mode-composite", 0.56, "inference dtensor refuses"},
+  {"rng-offload-hang", 0.57, "offload random same_init"},
+  {"xla-sharded-tensor", 0.55, "xla dtensor refuses"},
+  {"numerics-drift-not-bug", 0.56, "one_device loosely numbers"},
+  {"view-without-redistribute", 0.58, "dtensor reshaping wrong_numbers silent"},
+  {"dcp-missing-key", 0.54, "checkpoint missing_key refuses"},
+  {"from-local-lies", 0.57, "from_local said_replicate unlike_ranks"},
+}
+
+return M

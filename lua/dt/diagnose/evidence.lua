@@ -1,0 +1,349 @@
+-- SPDX-License-Identifier: MIT
+-- dt/diagnose/evidence.lua: what several signs of a report say together that
+-- none says alone: two sizes whose ratio is the number of ranks, heads that
+-- the degree does not divide, a collective that timed out beside the words of
+-- a rank that goes its own way, an order of calls in the code.
+--
+-- Each function is a named condition of the classes' signs (tests.lua); what
+-- it found is kept in `r.said`, in the words of the report.
+
+local code = require "dt.diagnose.code"
+
+local M = {}
+
+local LIMIT = 200000            -- letters that are looked at
+
+-- ---- how many ranks ----------------------------------------------------
+
+local spelled = {two = 2, three = 3, four = 4, six = 6, eight = 8,
+  sixteen = 16}
+local things = {process = true, processes = true, rank = true, ranks = true,
+  gpu = true, gpus = true, device = true, devices = true, card = true,
+  cards = true, worker = true, workers = true, npu = true, npus = true,
+  tpu = true, tpus = true, shards = true, way = true, accelerators = true}
+
+-- What is set to a number of ranks: --nproc_per_node=8, tp_size: 4, cp=2.
+local settings = {"nproc[_-]per[_-]node", "num_processes", "world[_ ]size",
+  "tensor[_-]?parallel[_-]?%a*[_-]?%a*", "tp[_-]?%a*", "dp[_-]?%a*",
+  "cp[_-]?%a*", "ep[_-]?%a*", "context[_-]parallel[_-]?%a*", "ulysses[_-]?%a*",
+  "fsdp[_-]?size", "degree", "nproc"}
+
+local function add(set, n, words)
+  n = math.tointeger(tonumber(n) or spelled[n])
+  if n and n > 1 and n <= 4096 and not set[n] then set[n] = words end
+end
+
+-- Numbers of ranks the report names: {[8] = "8 processes"}.
+function M.counts(r)
+  if r.rank_counts then return r.rank_counts end
+  local set, low = {}, r.doc.flat:sub(1, LIMIT):lower()
+  for n, word in low:gmatch "%f[%w](%w+)[ %-]+(%a+)" do
+    if things[word] then add(set, n, n .. " " .. word) end
+  end
+  for n, _, word in low:gmatch "%f[%w](%d+)x? ?(%a%d+) ?(%a*)" do
+    if word == "gpus" then add(set, n, n .. " " .. word) end
+  end
+  for n in low:gmatch "divided? by (%d+)" do add(set, n, "divide by " .. n) end
+  for n in low:gmatch "%(x(%d+)%)" do add(set, n, "x" .. n) end
+  for _, s in ipairs(settings) do
+    for name, n in low:gmatch("%f[%w](" .. s .. ")[\"']?%s?[:= ]%s?(%d+)") do
+      add(set, n, name .. "=" .. n)
+    end
+  end
+  local at = 1
+  for _ = 1, 60 do
+    local a, b = low:find("mesh", at, true)
+    if not a then break end
+    local shape = low:sub(b + 1, b + 60):match("^[^%[%(%d]*%(?[^%[%(%d]*"
+      .. "[%[%(](%d[%d, ]*)[%]%)]")
+    for n in (shape or ""):gmatch "%d+" do
+      add(set, n, "a mesh of (" .. shape .. ")")
+    end
+    at = b + 1
+  end
+  r.rank_counts = set
+  return set
+end
+
+-- ---- sizes of a message ------------------------------------------------
+
+local of_sizes = {"size", "shape", "dim", "mismatch", "must match", "expected"}
+
+-- The numbers in the exceptions that speak of sizes.
+local function sizes(r)
+  local list, seen = {}, {}
+  for _, e in ipairs(r.exceptions) do
+    local low, about = e.message:lower(), false
+    for _, w in ipairs(of_sizes) do about = about or low:find(w, 1, true) end
+    if about then
+      for n in e.message:sub(1, 600):gmatch "%f[%w]%d+" do
+        local v = math.tointeger(tonumber(n))
+        if v and v >= 2 and v < 1 << 40 and not seen[v] and #list < 16 then
+          seen[v] = true
+          list[#list + 1] = v
+        end
+      end
+      for a, b in e.message:sub(1, 600):gmatch "(%d+)x(%d+)" do
+        for _, n in ipairs {a, b} do
+          local v = math.tointeger(tonumber(n))
+          if v and v >= 2 and not seen[v] and #list < 16 then
+            seen[v] = true
+            list[#list + 1] = v
+          end
+        end
+      end
+    end
+  end
+  return list
+end
+
+-- What the condition that is being asked has found; the first time counts.
+local function say(r, text)
+  r.said = r.said or {}
+  local name = r.asking or ""
+  r.said[name] = r.said[name] or text
+end
+M.say = say
+
+-- Two sizes of one message whose ratio is a number of ranks the report names.
+function M.rank_ratio(r)
+  local list = sizes(r)
+  if #list < 2 then return false end
+  local counts = M.counts(r)
+  for i, a in ipairs(list) do
+    for k = i + 1, #list do
+      local high, low = math.max(a, list[k]), math.min(a, list[k])
+      local n = high // low
+      if high >= 16 and high % low == 0 and n > 1 and counts[n] then
+        say(r, ("%d / %d = %d, and the report names %s"):format(high, low, n,
+          counts[n]))
+        return true
+      end
+    end
+  end
+  return false
+end
+
+-- ---- heads -------------------------------------------------------------
+
+local head_names = {"num_key_value_heads", "n_kv_heads", "num_kv_heads",
+  "kv_heads", "num_attention_heads", "num_heads", "n_heads", "nheads", "n_head"}
+
+-- A number of heads that the tensor parallel degree does not divide.
+function M.heads_fraction(r)
+  local low = r.doc.flat:sub(1, LIMIT):lower()
+  local tp
+  for _, p in ipairs {"tensor[_%- ]parallel[_%- ]?%a*[\"']?%s?[:= ]%s?(%d+)",
+    "%f[%w]tp[_%- ]?%a*[\"']?%s?[:=]%s?(%d+)", "%f[%w]tp(%d+)%f[%D]",
+    "%f[%w]tp (%d+)%f[%D]", "(%d+)[%- ]way tensor", "tp of (%d+)"} do
+    tp = tp or math.tointeger(tonumber(low:match(p)))
+  end
+  if not tp or tp < 2 or tp > 1024 then return false end
+  for _, name in ipairs(head_names) do
+    local n = low:match("%f[%w_]" .. name .. "[\"'`]?%s?[:= ]%s?(%d+)")
+    n = math.tointeger(tonumber(n))
+    if n and n > 0 and n % tp ~= 0 then
+      say(r, ("%s %d over tp %d is %g"):format(name, n, tp, n / tp))
+      return true
+    end
+  end
+  for n, word in low:gmatch "%f[%w](%d+) k?v? ?(heads)" do
+    n = math.tointeger(tonumber(n))
+    if n and n > 0 and n % tp ~= 0 then
+      say(r, ("%d %s over tp %d is %g"):format(n, word, tp, n / tp))
+      return true
+    end
+  end
+  return false
+end
+
+-- ---- an axis of one ----------------------------------------------------
+
+-- A mesh in the report's text or code one of whose sizes is 1.
+function M.mesh_of_one(r)
+  local flat = r.doc.flat:sub(1, LIMIT)
+  for _, pattern in ipairs {"init_device_mesh%([^%(%)]-%(([%d, ]+)%)",
+    "DeviceMesh%([^%(%)]-%(([%w_=, ]+)%)", "_size%s?=%s?%(([%d, ]+)%)",
+    "mesh_shape%s?=%s?%(([%d, ]+)%)"} do
+    local at, list = flat:match("()" .. pattern)
+    if list and (", " .. list .. ","):find "[ =,]1," and list:find "," then
+      M.say(r, "a mesh dimension of size 1: (" .. list .. ")")
+      return at ~= nil
+    end
+  end
+  return false
+end
+
+-- A mesh in the report's code that holds more ranks than were started.
+function M.mesh_exceeds(r)
+  local flat = r.doc.flat:sub(1, LIMIT)
+  local world
+  for _, p in ipairs {"nproc[_-]per[_-]node[= ](%d+)", "num_processes:? ?=?(%d+)",
+    "WORLD_SIZE=(%d+)", "%-%-nproc[= ](%d+)"} do
+    world = world or math.tointeger(tonumber(flat:match(p)))
+  end
+  if not world or world < 1 or flat:find "nnodes[= ][2-9]" then return false end
+  for list in flat:gmatch "init_device_mesh%([^%(%)]-%(([%d, ]+)%)" do
+    local n = 1.0
+    for size in list:gmatch "%d+" do n = n * tonumber(size) end
+    if n > world and n < 1 << 20 then
+      M.say(r, ("a mesh of (%s) for %d processes"):format(list, world))
+      return true
+    end
+  end
+  return false
+end
+
+-- ---- claims ------------------------------------------------------------
+
+local numerals = "%f[%w](%a+) different (%a+)"
+
+-- "four different numbers", "a different value on every rank".
+function M.per_rank(r)
+  local low = r.doc.flat:sub(1, LIMIT):lower()
+  for n, what in low:gmatch(numerals) do
+    if (spelled[n] or n == "several") and (what:find "^number"
+      or what:find "^value" or what:find "^result" or what:find "^loss") then
+      say(r, ("\"%s different %s\""):format(n, what))
+      return true
+    end
+  end
+  for n, what in low:gmatch "%f[%w](%d+) different (%a+)" do
+    if what:find "^number" or what:find "^value" or what:find "^result" then
+      say(r, ("\"%s different %s\""):format(n, what))
+      return true
+    end
+  end
+  return false
+end
+
+-- Does the report print an exception (a warning is none)?
+function M.raises(r)
+  for _, e in ipairs(r.exceptions) do
+    if not e.class:find "Warning$" then return true end
+  end
+  return r.doc.flat:sub(1, LIMIT):find "%u%l+Error: " ~= nil
+end
+
+-- ---- code --------------------------------------------------------------
+
+local reductions = {mean = true, sum = true, item = true, norm = true,
+  max = true, min = true, std = true, tolist = true, numpy = true}
+
+-- A local piece is read as if it were the value: x.to_local().mean(),
+-- print(x.to_local()), float(x.to_local()).
+function M.reads_local(r)
+  if not r.doc.flat:find("to_local()", 1, true) then return false end
+  for _, s in ipairs(code.statements(r.doc)) do
+    if s.text:find("to_local()", 1, true) then
+      for _, c in ipairs(code.calls(s.tree)) do
+        local inner = c.node.fn.kind == "attr" and c.node.fn.value
+        local read = reductions[c.name] and inner and inner.kind == "call"
+          and code.dotted(inner.fn):find "to_local$"
+        local shown = (c.path == "print" or c.path == "float"
+          or c.name:find "^log") and s.text:find("to_local()", 1, true)
+        if read or shown then
+          say(r, "the line: " .. s.text:sub(1, 72))
+          return true
+        end
+      end
+    end
+  end
+  return false
+end
+
+-- Line of the first statement that calls one of `names`.
+local function first_call(r, names)
+  for _, s in ipairs(code.statements(r.doc)) do
+    for _, c in ipairs(code.calls(s.tree)) do
+      if names[c.name] then return s, c end
+    end
+  end
+end
+
+local optimizers = {Adam = true, AdamW = true, SGD = true, Adagrad = true,
+  Adafactor = true, RMSprop = true, Muon = true, AdamW8bit = true}
+local sharding = {fully_shard = true, parallelize_module = true,
+  distribute_module = true, FSDP = false}
+
+-- The optimizer is made on a line before the one that shards.
+function M.optimizer_first(r)
+  if not r.doc.flat:find("optim", 1, true) then return false end
+  local o, s = first_call(r, optimizers), first_call(r, sharding)
+  if not o or not s or o.line >= s.line then return false end
+  say(r, ("\"%s\" stands before \"%s\""):format(o.text:sub(1, 40),
+    s.text:sub(1, 40)))
+  return true
+end
+
+local together = {full_tensor = true, redistribute = true, all_gather = true,
+  all_reduce = true, barrier = true, broadcast = true,
+  get_model_state_dict = true, get_optimizer_state_dict = true,
+  get_state_dict = true, all_gather_into_tensor = true, equal = true,
+  save_pretrained = true, clip_grad_norm_ = true}
+
+-- A collective in the body of `if rank == 0:`.
+function M.collective_of_one_rank(r)
+  if not r.doc.flat:find "if [^:]*rank" and not r.doc.flat:find "if [^:]*main"
+  then
+    return false
+  end
+  local list = code.statements(r.doc)
+  for i, s in ipairs(list) do
+    if s.tree.kind == "if" and (s.text:find "rank" or s.text:find "main_process"
+      or s.text:find "is_master") then
+      for k = i, #list do
+        local t = list[k]
+        local inside = k == i or t.indent > s.indent and t.line - s.line < 12
+        if not inside then break end
+        for _, c in ipairs(code.calls(t.tree)) do
+          if together[c.name] then
+            say(r, ("%s() in the body of \"%s\""):format(c.name,
+              s.text:sub(1, 48)))
+            return true
+          end
+        end
+      end
+    end
+  end
+  return false
+end
+
+-- from_local of a tensor that is said to be Replicate, or without a shape.
+function M.from_local_replicate(r)
+  if not r.doc.flat:find("from_local(", 1, true) then return false end
+  local s = first_call(r, {from_local = true})
+  if s and s.text:find("Replicate()", 1, true) then
+    say(r, "the line: " .. s.text:sub(1, 72))
+    return true
+  end
+  return false
+end
+
+-- fully_shard is given a mesh that the code makes with two dimensions.
+function M.fsdp_gets_2d(r)
+  if not r.doc.flat:find("fully_shard(", 1, true) then return false end
+  local dims = {}
+  for _, s in ipairs(code.statements(r.doc)) do
+    for _, c in ipairs(code.calls(s.tree)) do
+      local shape = c.args[2] and c.args[2].value
+      if c.name == "init_device_mesh" and shape and shape.items
+        and s.tree.targets and s.tree.targets[1].name then
+        dims[s.tree.targets[1].name] = #shape.items
+      elseif c.name == "fully_shard" then
+        local mesh = code.keyword(c, "mesh")
+        if mesh and mesh.kind == "name" and dims[mesh.name] == 2 then
+          say(r, "the line: " .. s.text:sub(1, 72))
+          return true
+        end
+      end
+    end
+  end
+  return false
+end
+
+M.names = {"raises", "rank_ratio", "heads_fraction", "per_rank", "reads_local",
+  "optimizer_first", "collective_of_one_rank", "from_local_replicate",
+  "fsdp_gets_2d", "mesh_of_one", "mesh_exceeds"}
+
+return M

@@ -1,0 +1,97 @@
+-- SPDX-License-Identifier: MIT
+-- dt/diagnose/export.lua: `--export FILE`: what --run came to, as a script for
+-- PyTorch: the report's own program, a scene's lines in Python where what
+-- fails is a wrapper and no operator, or else the record of the scene.  It
+-- runs by itself or under torchrun, and raises what the report says.
+
+local M = {}
+
+-- The report's program, in as many processes as it was run with.
+local OWN <const> = [[
+# %s%s.
+# It makes its %d processes itself; torchrun makes its own.
+import os
+import socket
+if "WORLD_SIZE" not in os.environ:
+    with socket.socket() as _free:
+        _free.bind(("localhost", 0))
+        _port = str(_free.getsockname()[1])
+    os.environ.update(MASTER_ADDR="localhost", MASTER_PORT=_port,
+                      WORLD_SIZE="%d", LOCAL_WORLD_SIZE="%d", RANK="0",
+                      LOCAL_RANK="0")
+    for _rank in range(1, %d):
+        if os.fork() == 0:
+            os.environ.update(RANK=str(_rank), LOCAL_RANK=str(_rank))
+            break
+
+]]
+
+local TAIL <const> = [[
+dist.destroy_process_group()
+if "WORLD_SIZE" not in os.environ:
+    leave()
+]]
+
+local function own(run)
+  local text, where = run.script, ""
+  local plain = text:gsub("(init_device_mesh%(%s*[^\"'%(%)]-)([\"'])cuda%2",
+    "%1%2cpu%2"):gsub("(DeviceMesh%(%s*)([\"'])cuda%2", "%1%2cpu%2")
+    :gsub("([\"'])nccl%1", "%1gloo%1")
+  if plain ~= text then where = ", on CPU tensors" end
+  local n = run.ranks
+  return OWN:format(run.own and "The report's own program"
+    or "A repro of the report, under torch " .. run.torch, where, n, n, n, n) .. plain .. "\n"
+end
+
+-- What the script is expected to raise, and under which release.
+local function said(run)
+  local message = run.raised and run.message and run.message:match "^[^\n]+"
+  if not message then return "" end
+  return ("# Under torch %s: %s\n"):format(run.torch, message)
+end
+
+-- The script inside what the prompt printed.
+local function cut(output)
+  local from = output:find("import os\nimport sys\n", 1, true)
+  if not from then return nil end
+  local _, to = output:find('if "WORLD_SIZE" not in os.environ:\n    leave()',
+    output:find("\nshow", from, true) or from, true)
+  local at = to
+  while at do
+    to = at
+    _, at = output:find('if "WORLD_SIZE" not in os.environ:\n    leave()',
+      to + 1, true)
+  end
+  return to and output:sub(from, to) .. "\n"
+end
+
+-- The text of the run as PyTorch's Python; nil and why there is none.
+-- `prompt(lines, o)` runs lines at a prompt of the sandbox.
+function M.python(run, prompt)
+  if not run.reproduced then return nil, "nothing was reproduced" end
+  if run.own then return own(run) end
+  if run.device == "xla" then
+    return nil, "torch_xla's own fault: PyTorch on CPU tensors does not raise it"
+  end
+  if run.program then return said(run) .. own(run) end
+  local s, lines = run.scenario, {}
+  if s.mesh then lines[1] = run.mesh_line end
+  if s.python then
+    local head = cut(prompt({"t = dt.ones(1)", ":export torch"}, run) or "")
+    local _, at = (head or ""):find("its own\n", 1, true)
+    if not at then return nil, "the head of the script could not be made" end
+    return said(run) .. head:sub(1, at) .. "\n\n" .. s.python .. "\n" .. TAIL
+  end
+  for _, line in ipairs(s.setup or {}) do lines[#lines + 1] = line end
+  lines[#lines + 1] = (s.fail:gsub("^return ", ""))
+  lines[#lines + 1] = ":export torch"
+  local output = prompt(lines, run) or ""
+  local text = cut(output)
+  if not text then return nil, "the scene has no record to write" end
+  if output:find("\n# Then, at ", 1, true) then
+    return nil, "what fails is no operator's: no record of operators shows it"
+  end
+  return said(run) .. text
+end
+
+return M

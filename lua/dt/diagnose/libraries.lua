@@ -1,0 +1,94 @@
+-- SPDX-License-Identifier: MIT
+-- dt/diagnose/libraries.lua: signs of the classes in the words of libraries
+-- that stand on meshes and DTensors (accelerate, transformers, torchtitan,
+-- diffusers, torch_xla, FSDP1) and in torch's own words outside
+-- torch.distributed.tensor.  A row is {class, confidence, condition...}; the
+-- conditions are those of lua/dt/diagnose/classes/mixed.lua.
+
+return {
+  -- FSDP, both kinds
+  {"cpu-offload-no-cpu-backend", 0.93,
+   "parameters should be materialized on CPU when enabling CPU offloading"},
+  {"cpu-offload-no-cpu-backend", 0.66,
+   "Attempted to set the storage of a tensor on device",
+   "~CPUOffloadPolicy|cpu_offload|offload_policy|offload"},
+  {"meta-device-not-materialised", 0.8, "Cannot copy out of meta tensor",
+   "~FSDP2|fully_shard|DTensor|tp_plan|tp_device|tensor_parallel|fsdp"},
+  {"fsdp2-non-float-parameter", 0.9, "Integer parameters are unsupported"},
+  {"fsdp2-full-state-dict-key", 0.82, "FSDP assumes",
+   "is in the state_dict but the state_dict only has"},
+  {"fsdp2-usage", 0.55, "~fully_shard|FSDP2|fsdp2", "reshard",
+   "~memory|unsharded|resharded", "~stays|still|remain|not freed|not released|"
+   .. "does not reshard|not resharded|doesn't reshard", "!=raises"},
+  {"mesh-arguments", 0.88, "Cannot pass both process_group and device_mesh"},
+  {"dtensor-serialization", 0.84,
+   "Attempted to access the data pointer on an invalid python storage",
+   "~DTensor|FSDP2|fully_shard|tensor parallel"},
+  {"dtensor-serialization", 0.7,
+   "Attempted to access the data pointer on an invalid python storage",
+   "~safetensors|save_pretrained|storage_ptr|id_tensor_storage"},
+
+  -- code that recomputes, and the mixed kinds in its backward
+  {"mixed-activation-checkpoint-recompute", 0.88,
+   "got mixed torch.Tensor and DTensor", "/[^_%w%.]checkpoint%([^_]", "backward",
+   "!load_state_dict"},
+  {"mixed-attention-operand", 0.78, "mixed torch.Tensor and DTensor",
+   "=sdpa_frame", "!got mixed torch.Tensor and DTensor", "!flex_attention"},
+  {"compile-symbolic-shape-rule", 0.6, "treespec.unflatten(leaves)", "=dt",
+   "~torch.compile|compiled"},
+  {"distribute-misuse", 0.8, "spec.tensor_meta.shape", "must be a tuple"},
+  {"dcp-size-mismatch", 0.7, "Invalid checkpoint metadata for", "but found"},
+  {"mesh-larger-than-world", 0.66, "=mesh_exceeds"},
+  {"rng-layout-dependence", 0.66, "=dt", "seed", "~initialis|initializ|init.",
+   "~other values|different values|other numbers|not the same values|differ",
+   "~number of GPUs|number of ranks|world size|number of devices",
+   "!=raises"},
+
+  -- attention under context parallelism
+  {"cp-backend-or-mask", 0.93, "got mixed torch.Tensor and DTensor", "=cp",
+   "=mask_op", "~scaled_dot_product|ScaledDotProduct|sdpa"},
+  {"cp-seq-divisibility", 0.93,
+   "Tensor size along dimension to be sharded must be divisible by mesh size"},
+  {"cp-seq-divisibility", 0.85, "Cannot shard tensor of size", "along dim",
+   "across mesh of size"},
+
+  -- transformers, accelerate, torchtitan, vLLM: plans and sizes
+  {"tp-heads-not-divisible", 0.6, "/AssertionError: %d+ is not divisible by "
+   .. "%d+", "~tensor_parallel|tensor parallel|tp_size|tensor_model_parallel"},
+  {"tp-plan-unmatched", 0.85, "`tp_plan` and `device_map` are mutually"},
+  {"tp-plan-unmatched", 0.8, "tp_plan has to be set when tp_size is passed"},
+  {"tp-plan-unmatched", 0.8, "tp_plan supports 'auto' only for now"},
+  {"tp-plan-unmatched", 0.75, "Fix it's TP plan"},
+  {"mesh-larger-than-world", 0.9, "fsdp_size", "is not equal to world_size"},
+  {"mesh-larger-than-world", 0.85, "is out of bounds for mesh size"},
+  {"fsdp-tp-mesh-relationship", 0.8, "Tensor/Context parallelism",
+   "cannot be used with pure data parallelism"},
+  {"mesh-arguments", 0.8, "The device_mesh is already created with device "
+   .. "type"},
+  {"mesh-arguments", 0.75, "Parallelism degree should be >= 1"},
+  {"mesh-arguments", 0.75, "Currently we only support ETP=TP or ETP=1"},
+
+  -- torch_xla
+  {"xla-sharded-tensor", 0.85, "is not mappable over", "devices"},
+  {"xla-sharded-tensor", 0.85, "Partition spec length",
+   "~equal to the input rank|to the input rank"},
+  {"xla-sharded-tensor", 0.8, "Axis name", "is not defined in the given mesh"},
+  {"xla-sharded-tensor", 0.8, "partition_spec",
+   "~contains out of bound index into mesh_shape|should appear at most once "
+   .. "in partition_spec"},
+  {"xla-sharded-tensor", 0.82, "Input tensor is not an XLA tensor"},
+
+  -- two sizes in the ratio of the ranks, where a library names its way of
+  -- parallelism and no DTensor
+  {"global-shape-as-local", 0.6, "=rank_ratio", "!=dt", "=cp_loose",
+   "!=other_tp", "!size mismatch for", "!Watchdog"},
+
+  -- described rather than printed
+  {"missing-sharding-strategy", 0.6, "=dt", "@aten.*|prims.*",
+   "~not registered in|is not registered|are not registered|isn't registered|"
+   .. "no registration", "!got mixed torch.Tensor and DTensor"},
+  {"sharding-cache-growth", 0.68, "=dt", "~DTensorSpec|OpSchema|OpInfo",
+   "~more for every|more per|one for each|every optimizer step|each optimizer "
+   .. "step|per optimizer step|every step|per step|each step",
+   "!got mixed torch.Tensor and DTensor"},
+}

@@ -1,0 +1,197 @@
+-- SPDX-License-Identifier: MIT
+-- dt/diagnose/opnames.lua: the operator of a report that does not print its
+-- full name: from the symbols of C++ frames, from the line that raises, from
+-- the frames of torch's own functions, from a name in the text.  Each answer
+-- says where it was read.
+
+local clean = require "dt.diagnose.clean"
+local code = require "dt.diagnose.code"
+
+local M = {}
+
+-- Functions whose work another operator does; what DTensor then names.
+local composite = {
+  matmul = "aten.mm.default", mm = "aten.mm.default", linear = "aten.mm.default",
+  bmm = "aten.bmm.default", einsum = "aten.bmm.default",
+  layer_norm = "aten.native_layer_norm.default",
+  rms_norm = "aten._fused_rms_norm.default",
+  group_norm = "aten.native_group_norm.default",
+  batch_norm = "aten.native_batch_norm.default",
+  softmax = "aten._softmax.default", log_softmax = "aten._log_softmax.default",
+  cross_entropy = "aten._log_softmax.default",
+  scaled_dot_product_attention =
+    "aten._scaled_dot_product_flash_attention.default",
+  conv1d = "aten.convolution.default", conv2d = "aten.convolution.default",
+  conv3d = "aten.convolution.default", _conv_forward = "aten.convolution.default",
+  dropout = "aten.native_dropout.default", pad = "aten.constant_pad_nd.default",
+  flatten = "aten.view.default", reshape = "aten.view.default",
+  view = "aten.view.default", item = "aten._local_scalar_dense.default",
+  tolist = "aten._local_scalar_dense.default",
+  nonzero = "aten.nonzero.default", masked_select = "aten.masked_select.default",
+  where = "aten.where.self", norm = "aten.linalg_vector_norm.default",
+  vector_norm = "aten.linalg_vector_norm.default",
+  to = false, size = false, float = false, len = false, print = false,
+  range = false, zeros = false, ones = false, randn = false, rand = false,
+  empty = false, full = false, arange = false, tensor = false, clone = false,
+  detach = false, contiguous = false, cuda = false, cpu = false,
+  copy = false, set = false, min = false, max = false, sum = false,
+  all = false, any = false, abs = false, split = false, sort = false,
+  index = false, repr = false, zip = false, dot = false, pow = false,
+}
+
+local preferred = {"Tensor", "default", "int", "self", "dim", "Scalar", "List"}
+
+-- The operator of the table whose base is `name`, by the overload that code
+-- with tensors reaches most often.
+local function by_name(ops, name)
+  for _, over in ipairs(preferred) do
+    local op = ("aten.%s.%s"):format(name, over)
+    if ops.span[op] then return op end
+  end
+end
+
+-- What `path` of a call or an operator sign comes to.
+local function op_of_path(ops, path)
+  local last = path:match "[%w_]+$"
+  if not last then return nil end
+  local tensor = path:find "^torch%.[%w_]+$" or path:find "^F%.[%w_]+$"
+    or path:find "functional%.[%w_]+$" or not path:find "%."
+  local made = composite[last]
+  if made then return made end
+  if made == false and not path:find "^torch%.%w" and path:find "[%.%?]" == nil
+  then
+    return nil
+  end
+  if made == false and not path:find "^torch%.%w" then return nil end
+  local op = by_name(ops, last)
+  if op and (tensor or #last > 3) then return op end
+end
+
+-- The operator that a function's or a method's name comes to, or nil.
+function M.comes_to(name) return composite[name] or nil end
+
+-- ---- C++ symbols -------------------------------------------------------
+
+-- "add_Tensor", "mm", "index_put_": base and overload are joined.
+function M.joined(ops, name)
+  if ops.span["aten." .. name .. ".default"] then
+    return "aten." .. name .. ".default"
+  end
+  local base, over = name:match "^(.+)_([%a][%w]*)$"
+  while base do
+    local op = ("aten.%s.%s"):format(base, over)
+    if ops.span[op] then return op end
+    local shorter, more = base:match "^(.+)_([%a][%w]*)$"
+    if not shorter then break end
+    base, over = shorter, more .. "_" .. over
+  end
+end
+
+local function of_symbols(ops, flat)
+  local n = 0
+  for name in flat:gmatch "at::_ops::([%w_]+)::" do
+    n = n + 1
+    local op = M.joined(ops, name)
+    if op then return op end
+    if n > 50 then break end
+  end
+  for len, rest in flat:gmatch "_ops(%d+)([%a_][%w_]*)" do
+    local k = math.tointeger(tonumber(len)) or 0
+    local op = k > 0 and k <= #rest and M.joined(ops, rest:sub(1, k))
+    if op then return op end
+  end
+end
+
+-- ---- the line that raises ----------------------------------------------
+
+local skipped = {"torch/distributed/tensor", "torch/distributed/_tensor",
+  "torch/_compile", "torch/_dynamo", "torch/_ops", "torch/utils/",
+  "torch/_prims", "torch/_subclasses", "torch/overrides", "torch/_library",
+  "torch/autograd", "torch/_tensor.py"}
+
+local function of_dispatch(path)
+  for _, s in ipairs(skipped) do
+    if path:find(s, 1, true) then return true end
+  end
+end
+
+-- The first operator of a list that a message about several tensors can mean.
+local function choose(ops, list, several)
+  local found
+  for _, o in ipairs(list) do
+    local op = not (several and o[2] < 2) and op_of_path(ops, o[1])
+    if op and (not found or o[1]:find "^[%w]+_?$") then
+      found = op
+      if not o[1]:find "%." then break end
+    end
+  end
+  return found
+end
+
+-- Innermost frame that is not the dispatcher's own, with its line of code.
+local function of_frames(ops, doc, several)
+  local lines, tried = doc.lines, 0
+  for i = #lines, 1, -1 do
+    local path, fn = lines[i]:match '^%s*File "([^"]+)", line %d+,? ?i?n? ?(.*)$'
+    if path and not of_dispatch(path) then
+      tried = tried + 1
+      if tried > 3 then return nil end
+      local text = lines[i + 1] or ""
+      local under = lines[i + 2]
+      if not (under and under:find "^%s*[~%^]+%s*$") then under = nil end
+      local op = choose(ops, code.operators_of_line(text, under), several)
+      if not op and path:find("torch/nn/functional", 1, true) then
+        op = composite[fn] or by_name(ops, fn)
+      end
+      if op then return op, text:match "^%s*(.-)%s*$" end
+      if not path:find("site-packages", 1, true)
+        and not path:find("torch/", 1, true) then
+        return nil
+      end
+    end
+  end
+end
+
+-- A line of code that stands by itself in the text: the last before the error.
+local function of_snippet(ops, doc, several)
+  local found, text
+  for _, s in ipairs(code.statements(doc)) do
+    local before = doc.lines[s.line - 1]
+    if not (before and before:find '^%s*File "') then
+      local op = choose(ops, code.operators(s.tree), several)
+      if op then found, text = op, s.text end
+    end
+  end
+  return found, text
+end
+
+-- ---- names in the text -------------------------------------------------
+
+-- A word with an underscore that is an operator's base: "convolution_backward".
+local function of_words(ops, text)
+  local seen = 0
+  for word in text:gmatch "%f[%w_]([%a_][%w]*_[%w_]+)%f[^%w_]" do
+    seen = seen + 1
+    if seen > 400 then return nil end
+    if #word >= 8 and word:find "%l" and not composite[word] then
+      local op = by_name(ops, word) or ops.by_base[clean.squash(word)]
+      if op and op:match "^aten%.([%w_]+)%." == word then return op, word end
+    end
+  end
+end
+
+-- The operator of a report whose message names none: op, how, the words it
+-- was read from.  `several`: the message speaks of more than one tensor.
+function M.find(ops, doc, several)
+  local op = of_symbols(ops, doc.flat)
+  if op then return op, "symbol" end
+  local from
+  op, from = of_frames(ops, doc, several)
+  if op then return op, "line", from end
+  op, from = of_snippet(ops, doc, several)
+  if op then return op, "line", from end
+  op, from = of_words(ops, doc.text:sub(1, 100000))
+  if op then return op, "word", from end
+end
+
+return M

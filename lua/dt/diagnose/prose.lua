@@ -1,0 +1,68 @@
+-- SPDX-License-Identifier: MIT
+-- dt/diagnose/prose.lua: reports that only describe.  Words are gathered to
+-- concepts (a claim, a subject, a way of parallelism); a class is told by
+-- several concepts together, never by one, at low confidence, and with the
+-- words it was read from.  Asked only when no message says more.
+
+local M = {}
+
+local claims = require "dt.diagnose.claims"
+
+local LIMIT = 60000
+
+-- Where a concept stands: its first alternative in the text, or false.
+local function look(low, concept)
+  for alternative in claims.concepts[concept]:gmatch "[^|]+" do
+    local word = alternative:match "^=(.*)$"
+    if word then
+      local at = low:find("%f[%w]" .. word .. "%f[^%w]")
+      if at then return word end
+    elseif low:find(alternative, 1, true) then
+      return alternative
+    end
+  end
+  return false
+end
+
+-- How much a concept tells: less when many rules ask for it.
+local telling
+
+local function weigh(rule)
+  if not telling then
+    telling = {}
+    for _, other in ipairs(claims.rules) do
+      for c in other[3]:gmatch "%S+" do telling[c] = (telling[c] or 0) + 1 end
+    end
+  end
+  local sum = 0
+  for c in rule[3]:gmatch "%S+" do sum = sum + 1 / (1 + math.log(telling[c])) end
+  return sum
+end
+
+-- The class that the report's words tell: id, confidence, the words.
+function M.find(r)
+  local low, seen = r.doc.flat:sub(1, LIMIT):lower(), {}
+  local function has(concept)
+    if seen[concept] == nil then seen[concept] = look(low, concept) end
+    return seen[concept]
+  end
+  if not has "dt" or has "news" then return nil end
+  if has "elsewhere" and not has "dtensor" and not has "fsdp" then return nil end
+  local best, most
+  for _, rule in ipairs(claims.rules) do
+    local all = true
+    for concept in rule[3]:gmatch "%S+" do
+      if not has(concept) then all = false; break end
+    end
+    local weight = all and weigh(rule)
+    if all and (not best or weight > most) then best, most = rule, weight end
+  end
+  if not best then return nil end
+  local words = {}
+  for concept in best[3]:gmatch "%S+" do
+    words[#words + 1] = ("\"%s\""):format(seen[concept])
+  end
+  return best[1], best[2], "the words " .. table.concat(words, ", ")
+end
+
+return M
