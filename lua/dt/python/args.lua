@@ -40,7 +40,7 @@ local function parameters(signature)
 end
 
 -- "f() takes 2 positional arguments but 3 were given"
-local function too_many(fname, params, given, self)
+local function too_many(fname, params, given, self, named)
   local least, most = self, self
   for _, p in ipairs(params) do
     if not p.only then
@@ -51,8 +51,14 @@ local function too_many(fname, params, given, self)
   given = given + self
   local from = least < most and ("from %d to %d"):format(least, most)
     or tostring(most)
-  util.raise("TypeError", "%s() takes %s positional argument%s but %d %s given",
-    fname, from, plural(most), given, given == 1 and "was" or "were")
+  local count = tostring(given)
+  if named > 0 then
+    count = ("%d positional argument%s (and %d keyword-only argument%s)")
+      :format(given, plural(given), named, plural(named))
+  end
+  util.raise("TypeError", "%s() takes %s positional argument%s but %s %s given",
+    fname, from, least < most and "s" or plural(most), count, given == 1
+    and named == 0 and "was" or "were")
 end
 
 local function missing(fname, params, out)
@@ -102,7 +108,11 @@ local function bind(fname, params, args, kw, self)
     out[params.rest] = V.tuple({table.unpack(args, positional + 1, args.n)},
       math.max(args.n - positional, 0))
   elseif args.n > positional then
-    too_many(fname, params, args.n, self)
+    local named = 0
+    for _, p in ipairs(params) do
+      if p.only and out[p.name] ~= nil then named = named + 1 end
+    end
+    too_many(fname, params, args.n, self, named)
   end
   if more then out[params.keywords] = more end
   missing(fname, params, out)

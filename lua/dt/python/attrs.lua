@@ -8,11 +8,14 @@ local nnm = require "dt.nn.module"
 local V = require "dt.python.values"
 local big = require "dt.python.bigint"
 local absent = require "dt.python.absent"
-local text = require "dt.python.text"
+local text = require("dt.python.text").methods
+local bytes = require "dt.python.bytes_methods"
+local numbers = require "dt.python.number_methods"
 local boxes = require "dt.python.boxes"
 local exceptions = require "dt.python.exceptions"
 local dunder = require "dt.python.dunder"
 local dtype = require "dt.python.dtype"
+local object = require "dt.python.object"
 
 local M = {}
 local None = dt.None
@@ -94,7 +97,26 @@ local function state_dict(m, args, kw)
   return d
 end
 
+-- get_parameter("a.weight"), get_buffer("a.mean")
+local function of_path(kind, word)
+  return function (m, args, kw)
+    local path = args[1] or kw and V.dict_get(kw, "target")
+    local above, name = path:match("^(.*)%.([^.]+)$")
+    local at = m:get_submodule(above or "")
+    name = name or path
+    local v = at[kind].map[name]
+    if v == nil then
+      util.raise("AttributeError", at[name] == nil
+        and "%s has no attribute `%s`" or "`%s` is not " .. word,
+        at[name] == nil and at._class.__name or name, name)
+    end
+    return v
+  end
+end
+
 local of_module = {
+  get_parameter = of_path("_parameters", "an nn.Parameter"),
+  get_buffer = of_path("_buffers", "a buffer"),
   state_dict = state_dict,
   load_state_dict = load_state,
   parameters = listed("parameters", 1), modules = listed("modules", 1),
@@ -141,6 +163,10 @@ local of_tensor = {
   T = function (t) return t:T() end,
   mT = function (t) return t:mT() end,
   H = function (t) return t:T() end,
+  real = function (t)
+    return tostring(t.dtype):find("complex", 1, true) and t:real() or t
+  end,
+  imag = function (t) return t:imag() end,
   data = function (t) return dt._data_view(t) end,
   _local_tensor = function (t) return dt._local_of(t) end,
   is_sparse = function () return false end,
@@ -210,6 +236,7 @@ function M.namespace(t)
 end
 
 M.of_tensor, M.tensor_method = of_tensor, tensor_method
+M.placement_method = {}                 -- filled by placements.lua
 M.of_mesh, M.mesh_method = {}, {}       -- filled by mesh.lua
 M.optimizer_method = {}                 -- by optimizer.lua
 
@@ -221,7 +248,19 @@ end
 
 local module_name = setmetatable({}, {__mode = "k"})
 
+-- more(name): the names that Python texts of dtrepl add to a module of Lua's,
+-- or nil: sources.lua's.
+local more
+function M.set_more(f) more = f end
+
+local function added(v, name)
+  local vars = more and module_name[v] and more(module_name[v])
+  return vars and rawget(vars, name)
+end
+
 local function missing(v, name)
+  local x = added(v, name)
+  if x ~= nil then return x end
   if module_name[v] then
     util.raise("AttributeError", "module '%s' has no attribute '%s', or it is "
       .. "not part of dtrepl", module_name[v], name)
@@ -281,6 +320,9 @@ end
 local function table_for(v)
   local mt = getmetatable(v)
   if type(v) == "string" then return text end
+  if V.is_bytes(v) then
+    return V.is_bytearray(v) and bytes.bytearray or bytes.bytes
+  end
   if mt == V.func_mt or mt == V.builtin_mt then return {} end
   return boxes.methods_of(v)
 end
@@ -313,6 +355,10 @@ local function of_error(e, name)
   elseif name == "with_traceback" then
     return method(e, function () return e end, name)
   end
+  if name == "context" and e.context == nil
+     and exceptions.catches(exceptions.classes.SpmdTypeError, e) then
+    return None                         -- raised outside of a call
+  end
   return e[name]
 end
 
@@ -327,21 +373,13 @@ local class_fact_of_nn = {
   __module__ = function (c) return V.module_of(c) end,
 }
 
--- What numbers have.
-local number = {
-  real = function (v) return v end, imag = function () return 0 end,
-  is_integer = function (v)
-    return V.builtin(function () return v % 1 == 0 end, "is_integer")
-  end,
-  bit_length = function (v)
-    return V.builtin(function ()
-      return big.bit_length(v)
-    end, "bit_length")
-  end,
-  item = function (v)
-    return V.builtin(function () return v end, "item")
-  end,
-}
+-- What numbers have: fields and methods.
+local function of_number(v, name)
+  local facts, methods = numbers.of(v)
+  if facts[name] then return facts[name](v) end
+  if methods[name] then return method(v, methods[name], name) end
+  if name == "item" then return method(v, function () return v end, name) end
+end
 
 -- What functions say of themselves.
 local function_fact = {
@@ -373,10 +411,18 @@ local function dict_of(v)
   local d = V.dict()
   for _, name in ipairs(rawget(v, "_order") or {}) do
     local x = v._attrs[name]
-    if x ~= nil then V.dict_set(d, name, V.from_lua(x)) end
+    if x ~= nil and not classes.is_slot(v._class, name) then
+      V.dict_set(d, name, V.from_lua(x))
+    end
   end
   d.changed = function (name, x)
-    if x == nil then M.delete(v, name) else M.set_plain(v, name, x) end
+    if V.is_object(v) then
+      if x == nil then object.drop(v, name) else object.put(v, name, x) end
+    elseif x == nil then
+      M.delete(v, name)
+    else
+      M.set_plain(v, name, x)
+    end
   end
   return d
 end
@@ -391,6 +437,9 @@ local class_fact = {
   __mro__ = function (c) return classes.shown_order(c) end,
   __bases__ = function (c)
     local b = rawget(c, "__bases") or {}
+    if #b == 0 then
+      return V.tuple({require("dt.python.builtins").names.object}, 1)
+    end
     return V.tuple({table.unpack(b)}, #b)
   end,
   __dict__ = function (c)
@@ -408,11 +457,40 @@ local class_fact = {
   end,
 }
 
+-- A module's _parameters, _buffers and _modules: dictionaries, and what is put
+-- into them is put into the module.
+local module_maps = {}
+for name, put in pairs {_parameters = "register_parameter",
+    _buffers = "register_buffer", _modules = "register_module"} do
+  module_maps[name] = function (m)
+    local d = V.dict()
+    for key, v in m[name]:each() do
+      V.dict_set(d, key, v == false and None or V.from_lua(v))
+    end
+    d.changed = function (key, v)
+      if v == nil then
+        m[name]:remove(key)
+      else
+        m[put](m, key, v ~= None and v or nil)
+      end
+    end
+    return d
+  end
+end
+
+-- Who looks at what is asked of tensors (dt.spmd.watch), or nil.
+local watcher, set_watcher
+function M.watch(f, set) watcher, set_watcher = f, set end
+
 function M.get(v, name)
   if name == "__class__" then return class_of(v) end
+  if V.is_object(v) then return classes.get_object(v, name) end
   if v == None then return missing(v, name) end
-  if (type(v) == "number" or big.is(v)) and number[name] then
-    return number[name](v)
+  local kind = type(v)
+  if kind == "number" or kind == "boolean" or big.is(v) or V.is_complex(v) then
+    local x = of_number(v, name)
+    if x ~= nil then return x end
+    return dunder.get(v, name) or missing(v, name)
   end
   if type(v) == "table" then
     if absent.name(v) and name ~= "__name__" then return absent.get(v, name) end
@@ -420,6 +498,11 @@ function M.get(v, name)
     if found then return x end
     if class_fact[name] and rawget(v, "__python") then
       return class_fact[name](v)
+    elseif rawget(v, "__python") and v.__native and v[name] == nil then
+      x = classes.native_class_member(v, name)
+      if x ~= nil then return x end
+    elseif rawget(v, "__python") and classes.inner[name] then
+      return missing(v, name)
     elseif name == "__dict__" and rawget(v, "_class") then
       return dict_of(v)
     elseif name == "__doc__" and rawget(v, "_class") then
@@ -441,12 +524,17 @@ function M.get(v, name)
   end
   local own = table_for(v)
   if own then
-    if own[name] then return method(v, own[name], name) end
+    if own[name] and type(v) ~= "function" then
+      return method(v, own[name], name)
+    end
     if type(v) == "table" and rawget(v, name) ~= nil then
       return rawget(v, name)
     end
     if V.is_function(v) and function_fact[name] then
       return function_fact[name](v)
+    end
+    if name == "__mro__" and rawget(v, "is_data") then
+      return V.tuple {v, require("dt.python.builtins").names.object}
     end
     local through = type(v) == "table" and rawget(v, "unbound")
     local free = through and through(name)      -- torch.Tensor.add
@@ -454,7 +542,7 @@ function M.get(v, name)
     if V.is_tuple(v) and v.n == 2 and result_of_two[name] then
       return v[result_of_two[name]]
     end
-    return dunder(v, name) or missing(v, name)
+    return dunder.get(v, name) or missing(v, name)
   end
   if type(v) == "function" and name == "remove" then
     return method(v, function (f)       -- what register_hook gave
@@ -463,15 +551,19 @@ function M.get(v, name)
     end, name)
   end
   if type(v) ~= "table" and type(v) ~= "userdata" then
-    return dunder(v, name) or missing(v, name)
+    return dunder.get(v, name) or missing(v, name)
   end
   if type(v) == "userdata" and name:find("^__") then
-    local f = dunder(v, name)
+    local f = dunder.get(v, name)
     if f then return f end
   elseif class_fact_of_nn[name] and rawget(v, "__base") then
     return class_fact_of_nn[name](v)
   end
   if util.is_tensor(v) then
+    if watcher then
+      local done, x = watcher(v, name)
+      if done then return x end
+    end
     if of_tensor[name] then return V.from_lua(of_tensor[name](v)) end
     if tensor_method[name] then return method(v, tensor_method[name], name) end
     if name == "grad" or name == "grad_fn" then return V.from_lua(v[name]) end
@@ -479,8 +571,12 @@ function M.get(v, name)
     return M.of_mesh[name](v)
   elseif util.is_mesh(v) and M.mesh_method[name] then
     return method(v, M.mesh_method[name], name)
+  elseif util.is_placement(v) and M.placement_method[name] then
+    return method(v, M.placement_method[name], name)
   elseif nnm.is_module(v) and of_module[name] then
     return method(v, of_module[name], name)
+  elseif module_maps[name] and nnm.is_module(v) then
+    return module_maps[name](v)
   elseif name == "extend" and nnm.is_module(v) and v.extend_with then
     return method(v, extend, name)
   end
@@ -525,8 +621,8 @@ end
 -- v.name = x
 function M.set(v, name, x)
   if type(v) ~= "table" and type(v) ~= "userdata" then missing(v, name) end
-  local own = rawget(type(v) == "table" and v or {}, "_class")
-    and V.special(v, "__setattr__")
+  local own = type(v) == "table" and (rawget(v, "_class")
+    or rawget(v, "specials")) and V.special(v, "__setattr__")
   if own then
     own(name, x)
   else
@@ -536,6 +632,7 @@ end
 
 -- v.name = x where no __setattr__ of the program is asked.
 function M.set_plain(v, name, x)
+  if V.is_object(v) then return classes.set_object(v, name, x) end
   local class = type(v) == "table" and rawget(v, "_class")
   if class and classes.set(v, class, name, x) then return end
   if class and x == None and rawget(class, "__python")
@@ -549,12 +646,18 @@ function M.set_plain(v, name, x)
      and getmetatable(x) == V.func_mt then
     x = classes.lua_method(x)
   end
+  if class and nnm.is_module(v) and v._modules.map[name] and x ~= None
+     and not nnm.is_module(x) then
+    util.raise("TypeError", "cannot assign '%s' as child module '%s' "
+      .. "(torch.nn.Module or None expected)", V.type_name(x), name)
+  end
   if name == "forward" and nnm.is_module(v) and type(x) == "table" then
     v._attrs.forward = require("dt.python.call").lua_attribute(x)
   elseif getmetatable(v) == V.func_mt or V.is_dict(v) then
     rawset(v, name, x)
   elseif util.is_tensor(v) and name == "data" then
-    require("dt.python.tensor").set_data(v, x)
+    local set = require("dt.python.tensor").set_data
+    if set_watcher then set_watcher(set, v, x) else set(v, x) end
   elseif util.is_tensor(v) and name == "grad" then
     require("dt.python.tensor").set_grad(v, x)
   elseif util.is_dtensor(v) and (name == "placements"
@@ -573,6 +676,18 @@ end
 
 -- del v.name
 function M.delete(v, name)
+  local own = type(v) == "table" and (rawget(v, "_class")
+    or rawget(v, "specials")) and V.special(v, "__delattr__")
+  if own then
+    own(name)
+  else
+    M.delete_plain(v, name)
+  end
+end
+
+-- del v.name where no __delattr__ of the program is asked.
+function M.delete_plain(v, name)
+  if V.is_object(v) then return classes.delete_object(v, name) end
   local class = type(v) == "table" and rawget(v, "_class")
   if class and classes.delete(v, class, name) then return end
   if nnm.is_module(v) then
@@ -598,10 +713,16 @@ function M.super(class, self)
       return None
     end, "__init__")}
   end
-  local owner = classes.next_owner(class, self)
+  local owner, own = classes.next_owner(class, self)
   return M.namespace(setmetatable({}, {__index = function (_, name)
-    if name == "__new__" then
-      return V.builtin(function (a) return classes.bare(a[1]) end, name)
+    if name == "__new__" and V.raw(owner(name)[name]) == nil then
+      return V.builtin(function (a, kw)
+        if type(a[1]) == "table" and a[1].__native then
+          return classes.native_new(a[1], V.list({table.unpack(a, 2, a.n)},
+            a.n - 1), kw)
+        end
+        return classes.bare(a[1])
+      end, name)
     elseif name == "__setattr__" or name == "__getattribute__" then
       return V.builtin(function (a)
         if name == "__getattribute__" then return M.get(self, a[1]) end
@@ -610,9 +731,15 @@ function M.super(class, self)
       end, name)
     end
     local base = owner(name)
-    local x, found = classes.get(self, base, name)
+    local x, found = classes.get(self, base, name, own)
     if found then return x end
-    local f = base[name]
+    local f = classes.class_value(base, name)
+    local default = f == nil and V.is_object(self)
+      and (classes.native_member(rawget(self, "_native"), name)
+      or classes.of_object[name])
+    if default then
+      return V.builtin(function (a, kw) return default(self, a, kw) end, name)
+    end
     if f == nil and (name == "__init__" or name == "__init_subclass__") then
       f = function () end
     end
@@ -633,10 +760,14 @@ function M.enter(scope)
   end
   if util.is_mesh(scope) then return M.enter_mesh(scope) end
   if V.is_device(scope) then             -- torch.device("meta")
-    return require("dt.create").enter_device(tostring(scope))
+    return require("dt.tensor.create").enter_device(tostring(scope))
   end
   local special = V.special(scope, "__enter__")
   if special then return special() end
+  if V.is_object(scope) then
+    util.raise("TypeError", "'%s' object does not support the context manager "
+      .. "protocol", V.type_name(scope))
+  end
   if type(scope) == "table" then
     local f = rawget(scope, "__enter__")
     if f then
@@ -649,7 +780,10 @@ end
 
 -- Is it there to end errors (contextlib.suppress, assertRaises)?
 function M.catches(scope)
-  return type(scope) == "table" and rawget(scope, "catches") == true
+  if type(scope) ~= "table" then return false end
+  if rawget(scope, "catches") == true then return true end
+  local ok, own = pcall(M.get, scope, "_ends_errors")     -- of Python texts
+  return ok and own == true
 end
 
 -- May it end an error (a class's __exit__)?
@@ -664,7 +798,7 @@ end
 function M.leave(scope, err)
   if util.is_mesh(scope) then return M.leave_mesh() end
   if V.is_device(scope) then
-    return require("dt.create").leave_device()
+    return require("dt.tensor.create").leave_device()
   end
   local special = V.special(scope, "__exit__")
   if special then
@@ -692,8 +826,19 @@ function M.provide(name, t)
   module_name[t] = name
 end
 
+local source                        -- sources.lua, which stands above
+function M.set_sources(f) source = f end
+
+-- load(name): run the text of a module, where one has it.
+function M.load(name)
+  if source and not modules[name] then source(name) end
+end
+
+-- Forget a module, which may be read again.
+function M.forget(name) modules[name] = nil end
+
 function M.module(name)
-  local m = modules[name]
+  local m = modules[name] or source and source(name)
   if m then return m end
   local parent, leaf = name:match("^(.*)%.([^.]+)$")
   m = parent and M.module(parent)
@@ -705,13 +850,21 @@ end
 -- from module import name: the module's own, else what is called so anywhere.
 function M.member(module, name)
   local ok, m = pcall(M.module, module)
+  if not ok and type(m) == "table" and m.class ~= "ModuleNotFoundError" then
+    error(m, 0)
+  end
   local v
   if ok then
     v = rawget(m, name)
+    if v == nil then v = added(m, name) end
     if v == nil then v = modules[module .. "." .. name] or m[name] end
   end
   if v == nil then v = modules[module .. "." .. name] or modules[name] end
-  if v == nil then v = M.anywhere and M.anywhere(name) end
+  if v == nil and source then v = source(module .. "." .. name) end
+  local written = ok and getmetatable(m)
+  if v == nil and not (type(written) == "table" and written.all) then
+    v = M.anywhere and M.anywhere(name)
+  end
   if v == nil then
     util.raise(ok and "ImportError" or "ModuleNotFoundError", ok
       and "cannot import name '%s' from '%s'" or "No module named '%s'",

@@ -10,10 +10,16 @@ local big = require "dt.python.bigint"
 local attrs = require "dt.python.attrs"
 local calls = require "dt.python.call"
 local format = require "dt.python.format"
+local ops = require "dt.python.ops"
 local classes = require "dt.python.class"
 local exceptions = require "dt.python.exceptions"
+local object = require "dt.python.object"
+local constructors = require "dt.python.constructors"
+local text = require "dt.python.text"
 
 local B, M = {}, {}
+format.set_reach(attrs.get, ops.getitem)
+text.set_getitem(ops.getitem)
 M.names = B
 local None = dt.None
 local call, builtin, namespace = calls.call, V.builtin, attrs.namespace
@@ -32,17 +38,24 @@ end
 
 def("len", function (a)
   local v = a[1]
+  if type(v) == "table" and rawget(v, "_class") then
+    local own = V.special(v, "__len__")
+    if own then return V.length_of(own()) end
+    v = V.unbox(v)
+  end
+  if V.is_bytes(v) then return #v.s end
   if V.is_seq(v) then return v.n end
-  if V.is_dict(v) or V.is_set(v) then return #v.keys end
-  if type(v) == "string" then return utf8.len(v) or #v end
+  if V.is_dict(v) or V.is_set(v) then return v.n end
+  if V.is_view(v) then return v.dict.n end
+  if type(v) == "string" then return utf8.len(v, 1, -1, true) or #v end
   local special = V.special(v, "__len__")
-  if special then return special() end
+  if special then return V.length_of(special()) end
   if util.is_tensor(v) then
     if #v.shape == 0 then util.raise("TypeError", "len() of a 0-d tensor") end
     return v.shape[1]
   end
   if type(v) == "number" or type(v) == "boolean" or v == None
-     or V.is_generator(v) then
+     or V.is_generator(v) or V.is_object(v) or V.is_opaque(v) then
     util.raise("TypeError", "object of type '%s' has no len()", V.type_name(v))
   end
   return #v
@@ -173,41 +186,22 @@ def("next", function (a)
     and V.list({}, 0) or V.list({v}, 1)), 0)
 end)
 
-local function copied(make)
-  return function (a)
-    if a.n == 0 then return make({}, 0) end
-    local items, n = V.items(a[1])
-    return make({table.unpack(items, 1, n)}, n)
-  end
-end
-def("list", copied(V.list))
-def("tuple", copied(V.tuple))
-def("set", function (a) return V.set(a.n > 0 and (V.items(a[1])) or {}) end)
-def("frozenset", function (a)
-  local s = V.set(a.n > 0 and (V.items(a[1])) or {})
-  s.frozen = true
-  return s
-end)
-def("dict", function (a, kw)
-  local d = V.dict()
-  attrs.get(d, "update").call(a, kw)
-  return d
-end)
-local function fromkeys(a)
-  local d = V.dict()
-  local items, n = V.items(a[1])
-  for i = 1, n do V.dict_set(d, items[i], a[2] == nil and None or a[2]) end
-  return d
-end
-B.dict.fromkeys = builtin(fromkeys, "fromkeys")
+for name, class in pairs(constructors.names) do B[name] = class end
 
 def("reversed", function (a)
   local special = V.special(a[1], "__reversed__")
   if special then return special() end
+  local ordered = V.is_seq(a[1]) or V.is_dict(a[1]) or V.is_view(a[1])
+    or V.is_bytes(a[1]) or type(V.unbox(a[1])) == "string"
+    or util.is_tensor(a[1]) or V.special(a[1], "__getitem__")
+    or type(a[1]) == "table" and not V.is_set(a[1]) and not V.is_generator(a[1])
+  if not ordered then
+    util.raise("TypeError", "'%s' object is not reversible", V.type_name(a[1]))
+  end
   local items, n = V.items(a[1])
   local out = {}
   for i = 1, n do out[i] = items[n - i + 1] end
-  return V.list(out, n)
+  return V.generator(V.iter(V.list(out, n)))
 end)
 def("sorted", function (a, kw)
   return V.sorted(a[1], kwarg(kw, "key"), kwarg(kw, "reverse"))
@@ -274,90 +268,17 @@ extreme("min", V.less)
 
 -- ---- numbers and texts ----
 
-def("str", function (a) return a.n > 0 and V.str(a[1]) or "" end)
 def("repr", function (a) return V.repr(a[1]) end)
 def("ascii", function (a) return V.repr(a[1]) end)
 def("format", function (a) return format.value(a[1], a[2] or "") end)
 
-local BASES = {b = 2, o = 8, x = 16}
-
--- The integer that digits with or without a sign say, or nil.
-local function whole(digits, base)
-  local sign, rest = digits:match("^([+-]?)(%w+)$")
-  local n = rest and big.parse(rest, base)
-  return n and (sign == "-" and big.neg(n) or n)
-end
-
-local function to_int(v, base)
-  if big.is(v) then return v end
-  if util.is_tensor(v) then v = V.tensor_number(v) end
-  local special = V.special(v, "__int__")
-  if special then return special() end
-  if type(v) == "boolean" then return v and 1 or 0 end
-  if type(v) == "string" then
-    local digits = v:gsub("_", ""):match("^%s*([+-]?%w+)%s*$")
-    local n
-    if base == 10 or base == nil then
-      n = digits and digits:find("^[+-]?%d+$") and whole(digits, 10)
-    else
-      local prefix = digits and digits:match("^[+-]?0([xXbBoO])")
-      if base == 0 then base = prefix and BASES[prefix:lower()] or 10 end
-      if prefix and BASES[prefix:lower()] == base then
-        digits = digits:gsub("0[xXbBoO]", "", 1)
-      end
-      n = digits and whole(digits, base)
-    end
-    if not n then
-      util.raise("ValueError", "invalid literal for int() with base %d: %s",
-        base or 10, V.repr(v))
-    end
-    return n
-  end
-  if type(v) ~= "number" then
-    util.raise("TypeError", "int() argument must be a string, a bytes-like "
-      .. "object or a real number, not '%s'", V.type_name(v))
-  end
-  if v ~= v then
-    util.raise("ValueError", "cannot convert float NaN to integer")
-  end
-  if v - v ~= 0 then
-    util.raise("OverflowError", "cannot convert float infinity to integer")
-  end
-  return big.of_float(v >= 0 and math.floor(v) or math.ceil(v))
-end
-def("int", function (a, kw)
-  if a.n == 0 then return 0 end
-  return to_int(a[1], a[2] or kwarg(kw, "base"))
-end)
-
-local NAMED = {inf = math.huge, ["+inf"] = math.huge, ["-inf"] = -math.huge,
-  infinity = math.huge, nan = 0 / 0}
-def("float", function (a)
-  local v = a[1]
-  if a.n == 0 then return 0.0 end
-  if util.is_tensor(v) then v = V.tensor_number(v) end
-  local special = V.special(v, "__float__")
-  if special then return special() end
-  if type(v) == "boolean" then return v and 1.0 or 0.0 end
-  if big.is(v) then return big.float(v) end
-  if type(v) == "string" then
-    local word = v:match("^%s*(.-)%s*$"):lower()
-    local n = NAMED[word] or not word:find("x") and tonumber(word)
-    if not n then
-      util.raise("ValueError", "could not convert string to float: %s",
-        V.repr(v))
-    end
-    return n + 0.0
-  end
-  if type(v) ~= "number" then
-    util.raise("TypeError", "float() argument must be a string or a real "
-      .. "number, not '%s'", V.type_name(v))
-  end
-  return v + 0.0
-end)
 def("bool", function (a) return a.n > 0 and V.truth(a[1]) end)
 def("abs", function (a)
   local v = a[1]
+  local own = V.special(v, "__abs__")
+  if own then return own() end
+  v = V.unbox(v)
+  if V.is_complex(v) then return V.complex_abs(v) end
   if type(v) == "boolean" then return v and 1 or 0 end
   if big.is(v) or v == math.mininteger then return big.abs(v) end
   if type(v) == "number" then return math.abs(v) end
@@ -367,23 +288,58 @@ def("abs", function (a)
     util.raise("TypeError", "bad operand type for abs(): '%s'",
       V.type_name(v))
   end
-  return v:abs()
+  return attrs.get(v, "abs").call(V.list({}, 0))
 end)
 def("divmod", function (a)
   local ops = require("dt.python.ops").binary
   return V.tuple({ops["//"](a[1], a[2]), ops["%"](a[1], a[2])}, 2)
 end)
-def("pow", function (a)
+-- The x with a * x = 1 modulo m.
+local function inverse(a, m)
+  local sign = ops.binary
+  local r, next_r, x, next_x = m, sign["%"](a, m), 0, 1
+  while next_r ~= 0 do
+    local q = sign["//"](r, next_r)
+    r, next_r = next_r, sign["-"](r, sign["*"](q, next_r))
+    x, next_x = next_x, sign["-"](x, sign["*"](q, next_x))
+  end
+  if r ~= 1 then
+    util.raise("ValueError", "base is not invertible for the given modulus")
+  end
+  return sign["%"](x, m)
+end
+
+-- power_modulo(a, n, m): pow(a, n, m).
+function M.power_modulo(a, n, m)
+  for _, v in ipairs {a, n, m} do
+    if math.type(v) ~= "integer" and not big.is(v) then
+      util.raise("TypeError", "pow() 3rd argument not allowed unless all "
+        .. "arguments are integers")
+    end
+  end
+  local sign, negative = ops.binary, V.less(m, 0)
+  if m == 0 then util.raise("ValueError", "pow() 3rd argument cannot be 0") end
+  if negative then m = ops.unary["-"](m) end
+  if V.less(n, 0) then a, n = inverse(a, m), ops.unary["-"](n) end
+  local out, base = sign["%"](1, m), sign["%"](a, m)
+  while n ~= 0 do
+    if sign["%"](n, 2) == 1 then out = sign["%"](sign["*"](out, base), m) end
+    base, n = sign["%"](sign["*"](base, base), m), sign["//"](n, 2)
+  end
+  if negative and out ~= 0 then out = sign["-"](out, m) end
+  return out
+end
+
+def("pow", function (a, kw)
+  for k, v in V.each(kw or {keys = {}}) do
+    local at = ({base = 1, exp = 2, mod = 3})[k]
+    if at then a[at], a.n = v, math.max(a.n, at) end
+  end
+  if a[3] == None then a.n = 2 end
   if a.n < 3 then
     return require("dt.python.ops").binary["**"](a[1], a[2])
   end
-  local ops = require("dt.python.ops").binary
-  local out, base, n = 1, ops["%"](a[1], a[3]), a[2]
-  while n ~= 0 do
-    if ops["%"](n, 2) == 1 then out = ops["%"](ops["*"](out, base), a[3]) end
-    base, n = ops["%"](ops["*"](base, base), a[3]), ops["//"](n, 2)
-  end
-  return ops["%"](out, a[3])
+  return M.power_modulo(V.index_of(a[1]), V.index_of(a[2]), V.index_of(a[3]))
 end)
 -- Halves go to the even side.
 local function nearest(v)
@@ -400,6 +356,12 @@ def("round", function (a, kw)
   if util.is_tensor(v) then
     if digits then return v:round {decimals = digits} end
     return v:round()
+  end
+  v = V.unbox(v)
+  if type(v) == "boolean" then v = v and 1 or 0 end
+  if type(v) ~= "number" and not big.is(v) then
+    util.raise("TypeError", "type %s doesn't define __round__ method",
+      V.type_name(a[1]))
   end
   if digits == nil or digits == None then
     return math.type(v) == "integer" and v or nearest(v)
@@ -435,27 +397,45 @@ end)
 for name, prefix in pairs {hex = "#x", bin = "#b", oct = "#o"} do
   def(name, function (a) return format.value(a[1], prefix) end)
 end
-def("hash", function (a) return V.key_of(a[1]) end)
-def("bytes", function (a) return a[1] or "" end)
-def("complex", function (a)
-  return dt.complex and dt.complex(a[1], a[2] or 0) or a[1]
-end)
-
+def("hash", function (a) return V.hash(a[1]) end)
 -- ---- printing ----
 
 local pending = ""                  -- what end="" left without a line's end
 
-def("print", function (a, kw)
-  local t = {}
-  for i = 1, a.n do t[i] = V.str(a[i]) end
-  local sep, stop = kwarg(kw, "sep"), kwarg(kw, "end")
-  if sep == nil or sep == None then sep = " " end
-  if stop == nil or stop == None then stop = "\n" end
-  pending = pending .. table.concat(t, sep) .. stop
+-- write(text): what sys.stdout shows: whole lines, the rest when it ends.
+function M.write(text)
+  pending = pending .. text
   local lines, rest = pending:match("^(.*)\n([^\n]*)$")
   if lines then
     pending = rest
     print(lines)
+  end
+end
+
+-- write_error(text): what sys.stderr shows, after what stdout was given.
+function M.write_error(text) io.stderr:write(text) end
+
+local redirected                    -- std_system.lua's, which stands above
+function M.set_stdout(f) redirected = f end
+
+def("print", function (a, kw)
+  local t = {}
+  for i = 1, a.n do t[i] = V.str(a[i]) end
+  for k in V.each(kw or {keys = {}}) do
+    if k ~= "sep" and k ~= "end" and k ~= "file" and k ~= "flush" then
+      util.raise("TypeError", "'%s' is an invalid keyword argument for print()",
+        k)
+    end
+  end
+  local sep, stop, file = kwarg(kw, "sep"), kwarg(kw, "end"), kwarg(kw, "file")
+  if sep == nil or sep == None then sep = " " end
+  if stop == nil or stop == None then stop = "\n" end
+  local text = table.concat(t, sep) .. stop
+  if file == nil or file == None then file = redirected and redirected() end
+  if file == nil then
+    M.write(text)
+  else
+    V.call(attrs.get(file, "write"), V.list {text})
   end
   return None
 end)
@@ -491,6 +471,7 @@ end)
 def("hasattr", function (a) return (pcall(attrs.get, a[1], a[2])) end)
 def("callable", function (a)
   local mt = getmetatable(a[1])
+  if V.is_object(a[1]) then return V.special(a[1], "__call__") ~= nil end
   if nnm.is_module(a[1]) then
     return V.special(a[1], "__call__") ~= nil or a[1].forward ~= nil
   end
@@ -502,7 +483,8 @@ def("dir", function (a)
   local seen, out = {}, {}
   local function add(t)
     for key in pairs(t or {}) do
-      if type(key) == "string" and not seen[key] then
+      if type(key) == "string" and not seen[key] and not classes.inner[key]
+      then
         seen[key], out[#out + 1] = true, key
       end
     end
@@ -565,6 +547,13 @@ local function is_class(v, c)
     if type(c) == "table" and c.instance then return c.instance(v) end
     return nnm.isinstance(v, c)
   end
+  local own = type(c) == "table" and rawget(c, "is_data")
+  if own and type(v) == "table" and rawget(v, "_native") then
+    return rawget(v, "_native") == own
+  end
+  if own == "complex" then return V.is_complex(v) end
+  if own == "bytes" then return V.is_bytes(v) and not V.is_bytearray(v) end
+  if own == "bytearray" then return V.is_bytearray(v) end
   local kinds = {[B.int] = math.type(v) == "integer" or type(v) == "boolean"
       or big.is(v), [B.range] = V.is_list(v) and v.range ~= nil,
     [B.float] = math.type(v) == "float", [B.str] = type(v) == "string",
@@ -603,7 +592,9 @@ def("issubclass", function (a) return below(a[1], a[2]) end)
 
 M.none_type = M.class("NoneType", function (v) return v == None end)
 local KINDS = {str = "str", bool = "bool", int = "int", float = "float",
-  list = "list", tuple = "tuple", dict = "dict", set = "set"}
+  list = "list", tuple = "tuple", dict = "dict", set = "set",
+  frozenset = "frozenset", complex = "complex", bytes = "bytes",
+  bytearray = "bytearray"}
 def("type", function (a)
   local v = a[1]
   if a.n == 3 then
@@ -612,18 +603,20 @@ def("type", function (a)
     return classes.make(v, {table.unpack(bases, 1, a[2].n)}, members, {}, {})
   end
   if v == None then return M.none_type end
-  local kind = KINDS[V.type_name(v)]
+  local kind = not (type(v) == "table" and rawget(v, "_class"))
+    and KINDS[V.type_name(v)]
   if kind and not util.is_tensor(v)
      and not (V.is_tuple(v) and rawget(v, "is_size")) then return B[kind] end
   return attrs.get(v, "__class__")
 end)
-B.object = namespace {__name__ = "object",
-  __new__ = builtin(function (a) return classes.bare(a[1]) end, "__new__"),
-  __setattr__ = builtin(function (a)
-    attrs.set_plain(a[1], a[2], a[3])
-    return None
-  end, "__setattr__"),
-  __init__ = builtin(function () return None end, "__init__")}
-B.__debug__, B.NotImplemented, B.Ellipsis = true, None, dt.ellipsis
+B.object = namespace(setmetatable({__name__ = "object",
+  __new__ = builtin(function (a) return classes.bare(a[1]) end, "__new__")},
+  {__call = function () return object.bare(object.Object) end}))
+for name, f in pairs(classes.of_object) do
+  B.object[name] = builtin(function (a)
+    return f(a[1], V.list({table.unpack(a, 2, a.n)}, a.n - 1))
+  end, name)
+end
+B.__debug__, B.NotImplemented, B.Ellipsis = true, V.not_implemented, dt.ellipsis
 
 return M

@@ -10,6 +10,7 @@ local bind = require "dt.python.bind"
 local exceptions = require "dt.python.exceptions"
 local protect = require "dt.python.protect"
 local structseq = require "dt.python.structseq"
+local object = require "dt.python.object"
 
 local M = {}
 local None = dt.None
@@ -84,17 +85,25 @@ local function result(f, v)
   return out
 end
 
+-- Does a class of ours bind its arguments itself (util.bind)?  For such a one
+-- None is a value, not the absence of an argument.
+local function binds_itself(f)
+  local init = type(f) == "table" and f.__init__
+  return type(init) == "function" and debug.getinfo(init, "u").isvararg
+end
+
 -- A Lua function, with Lua's values.
 local function call_lua(f, args, kw)
   local list, n = {}, args.n
   local in_order = ordered[f]
+  local keep_none = binds_itself(f)
   for i = 1, n do
     local v = in_order and V.is_dict(args[i]) and pairs_of(args[i])
       or V.to_lua(args[i])
-    if v == None then v = nil end
+    if v == None and not keep_none then v = nil end
     list[i] = v
   end
-  if kw and #kw.keys > 0 then
+  if kw and V.count(kw) > 0 then
     local t = {}
     for k, v in V.each(kw) do t[k] = V.to_lua(v) end
     n = n + 1
@@ -166,8 +175,11 @@ function M.set_classes(t) classes = t end
 local function made(class, new, args, kw)
   local v = M.call(new, V.list({class, table.unpack(args, 1, args.n)},
     args.n + 1), kw)
-  local init = type(v) == "table" and rawget(v, "_class") == class
-    and V.raw(class.__init__)
+  local of_class = type(v) == "table" and rawget(v, "_class") == class
+  local init = of_class and V.raw(class.__init__)
+  if of_class and not init and class.__native then
+    classes.native_member(class.__native, "__init__")(v, args, kw)
+  end
   if init then
     M.call(init, V.list({v, table.unpack(args, 1, args.n)}, args.n + 1), kw)
   end
@@ -194,15 +206,33 @@ function M.call(f, args, kw)
   if mt == V.func_mt then return call_python(f, args, kw) end
   if exceptions.is_class(f) then return f.make(args, kw) end
   if type(f) == "table" and rawget(f, "__python") then
+    local own = rawget(f, "specials")
+    if own and own.__call_with then return own.__call_with(args, kw) end
     if rawget(f, "__abstract") then classes.refuse_abstract(f) end
     local new = f.__new__
     if V.raw(new) or type(new) == "table" and rawget(new, "kind") then
       return made(f, V.raw(new) or new.get, args, kw)
     end
-    if V.raw(f.__init__) then
+    local init = V.raw(f.__init__)
+    if f.__native then
+      local v = classes.native_new(f, args, kw)
+      if init then
+        M.call(init, V.list({v, table.unpack(args, 1, args.n)}, args.n + 1),
+          kw)
+      else
+        classes.native_member(f.__native, "__init__")(v, args, kw)
+      end
+      return v
+    end
+    if init and rawget(f, "__plain") then
+      local v = object.bare(f)
+      M.call(init, V.list({v, table.unpack(args, 1, args.n)}, args.n + 1), kw)
+      return v
+    end
+    if init then
       return f(setmetatable({args = args, kw = kw}, packed_mt))
     end
-    if (args.n > 0 or kw and #kw.keys > 0) and classes.is_plain(f) then
+    if (args.n > 0 or kw and V.count(kw) > 0) and classes.is_plain(f) then
       util.raise("TypeError", "%s() takes no arguments", f.__name)
     end
     return call_lua(f, args, kw)

@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: MIT
--- dt/python/class.lua: classes of the program.  They are classes of nn.Module
--- (Lua tables); functions stand in them as Lua functions, so that the library
--- can call them, and keep the Python function behind (values.lua, raw), which
--- is what Python code calls.  A class with several bases inherits from the
--- first by Lua's means, and gets what the others have copied.
+-- dt/python/class.lua: classes of the program: below a class of the library
+-- (nn.Module) where they name one, else below object.lua's.  They are Lua
+-- tables; functions stand in them as Lua functions, so that the library can
+-- call them, and keep the Python function behind (values.lua, raw), which is
+-- what Python code calls.
 
 local dt = require "dt"
 local util = require "dt.util"
@@ -12,6 +12,7 @@ local V = require "dt.python.values"
 local absent = require "dt.python.absent"
 local calls = require "dt.python.call"
 local exceptions = require "dt.python.exceptions"
+local object = require "dt.python.object"
 
 local attrs = require "dt.python.attrs"
 
@@ -61,18 +62,23 @@ local function bound(f, self)
   local b = builtin(function (args, kw)
     return calls.call(f, V.list({self, table.unpack(args, 1, args.n)},
       args.n + 1), kw)
-  end, rawget(f, "plain") or rawget(f, "name"))
-  b.bound_to, b.full_name = self, rawget(f, "name")
+  end)
+  if type(f) == "table" then
+    b.__name__ = rawget(f, "plain") or rawget(f, "name")
+    b.full_name = rawget(f, "name")
+  end
+  b.bound_to = self
   return b
 end
 
 -- What v.name is when a Python class says it: value, found.  `class` is v's
--- (or v itself, a class); v's own fields come first, except properties.
-function M.get(v, class, name)
+-- (or v itself, a class); v's own fields come first, except properties.  `own`
+-- is what a class method is bound to where that is another class (super).
+function M.get(v, class, name, own)
   local x = class[name]
   if is_descriptor(x) then
     if x.kind == "staticmethod" then return x.get, true end
-    if x.kind == "classmethod" then return bound(x.get, class), true end
+    if x.kind == "classmethod" then return bound(x.get, own or class), true end
     if v == class then return x, true end
     if rawget(x, "cached") and v._attrs[name] ~= nil then
       return v._attrs[name], true
@@ -86,7 +92,11 @@ function M.get(v, class, name)
     local get = type(x) == "table" and V.special(x, "__get__")
     if not get then return nil, false end
     if v == class then return get(None, class), true end
-    return get(v, class), true
+    if rawget(v, "_attrs") and v._attrs[name] ~= nil
+       and not V.special(x, "__set__") then
+      return nil, false
+    end
+    return get(v, own or class), true
   end
   if v == class then return f, true end
   if v._attrs[name] ~= nil then return nil, false end
@@ -181,21 +191,22 @@ local function order_of(name, bases)
   return merged(lists, name, bases)
 end
 
--- A class reads what it does not have in its order, then in nn.Module.
-local function inherit(class, order)
-  local mt = getmetatable(class) or {}
-  setmetatable(class, mt).__index = function (_, key)
+-- A class reads what it does not have in its order, then in the library's
+-- class among them.
+local function inherit(class, order, last)
+  getmetatable(class).__index = function (_, key)
     for i = 2, #order do
       local v = rawget(order[i], key)
       if v ~= nil and key ~= "__order" and key ~= "__fields"
-         and key ~= "__base" then
+         and key ~= "__base" and key ~= "__notes" then
         return v
       end
     end
-    if key == "__order" or key == "__fields" or key == "__base" then
+    if key == "__order" or key == "__fields" or key == "__base"
+       or key == "__notes" then
       return nil
     end
-    return nnm.Module[key]
+    return last[key]
   end
 end
 
@@ -228,7 +239,27 @@ end
 -- A class that is there without the program having written it.
 local function is_plain_base(base)
   return type(base) == "table" and (rawget(base, "plain_base")
-    or type(base.extend) ~= "function")
+    or not object.is_plain_class(base) and type(base.extend) ~= "function")
+end
+
+-- A new class below these: of the library's class among them, if any, or a
+-- plain one; and the class that is asked last.
+local function made_below(name, above)
+  for _, base in ipairs(above) do
+    if not object.is_plain_class(base) then return base:extend(name), base end
+  end
+  return object.extend(above[1] or object.Object, name), object.Object
+end
+
+-- Refuse a metaclass by name; those of the library do nothing here.
+local function check_metaclass(name, meta)
+  local known = type(meta) == "table" and (rawget(meta, "__name__") == "ABCMeta"
+    or rawget(meta, "__name__") == "type")
+  if not known then
+    util.raise("NotImplementedError", "class %s: the metaclass %s is not part "
+      .. "of dtrepl", name, type(meta) == "table" and (rawget(meta, "__name__")
+      or rawget(meta, "__name")) or V.repr(meta))
+  end
 end
 
 -- What classes above do when one is made below them.
@@ -249,8 +280,7 @@ end
 
 -- Is the class, and all above it, of the program's own: no nn.Module?
 function M.is_plain(class)
-  if not rawget(class, "__order")
-     or class.__init__ ~= nnm.Module.__init__ then
+  if not rawget(class, "__order") or class.__init__ ~= nil then
     return false
   end
   for _, c in ipairs(rawget(class, "__order")) do
@@ -261,8 +291,7 @@ end
 
 -- Classes of data that none can be made below: its values would be none.
 local DATA = {}
-for word in ([[dict list tuple set frozenset int float str bytes complex
-  OrderedDict defaultdict deque Counter Tensor]]):gmatch "%S+" do
+for word in ([[OrderedDict defaultdict deque Counter Tensor]]):gmatch "%S+" do
   DATA[word] = true
 end
 
@@ -305,17 +334,29 @@ function M.make(name, bases, members, fields, noted, kw)
     abstract = abstract or type(b) == "table" and (rawget(b, "plain_base")
       or rawget(b, "__abstract")) ~= nil
   end
-  local class = (above[1] or nnm.Module):extend(name)
-  class.__python, class.__fields = true, noted
+  if abstract and V.dict_get(kw or V.dict(), "metaclass") ~= nil then
+    check_metaclass(name, V.dict_get(kw, "metaclass"))
+  end
+  local class, last = made_below(name, above)
+  for _, b in ipairs(bases) do
+    local data = M.native_base and M.native_base(b)
+    if data then class.__native = data end
+  end
+  class.__python, class.__fields, class.__notes = true, noted, noted.notes
   class.__body = fields
   local order = order_of(name, above)
   table.insert(order, 1, class)
   class.__order = order
-  if #above > 1 then inherit(class, order) end
+  if #above > 1 then inherit(class, order, last) end
+  if members.__slots__ ~= nil then M.set_slots(class, members.__slots__) end
   class.__qualname, class.__bases = name, bases
   fill(class, members)
+  if members.__eq__ ~= nil and members.__hash__ == nil then
+    class.__hash__ = None           -- equal, but no key
+  end
   if abstract then class.__abstract = abstract_of(class) end
   if class.__made then class.__made(class) end
+  if class.__derive then class.__derive(class, members, fields, kw) end
   if kw then
     local rest = V.dict()
     for k, v in V.each(kw) do
@@ -339,20 +380,147 @@ function M.next_owner(class, self)
     for i = first, #order do
       if rawget(order[i], name) ~= nil then return order[i] end
     end
-    return nnm.Module
-  end
+    return object.is_plain_class(own or class) and object.Object or nnm.Module
+  end, own
 end
 
 -- The order as a tuple, with `object` at its end.
 function M.shown_order(class)
   local list = {table.unpack(mro(class))}
+  local names = require("dt.python.builtins").names
+  if class.__native then list[#list + 1] = names[class.__native] end
   list[#list + 1] = require("dt.python.builtins").names.object
   return V.tuple(list)
+end
+
+-- ---- objects of plain classes ----
+
+-- Names by which this file keeps its own facts in a class: no attributes.
+local INNER = {}
+for word in ([[__name __base __plain __python __fields __body __order __qualname
+  __bases __native __derive __enum specials __abstract __dataclass __home __doc __made __notes __slot_names]]):gmatch
+  "%S+" do
+  INNER[word] = true
+end
+M.inner = INNER
+
+-- What a class says by a name that stands for no function: value or nil.
+function M.class_value(class, name)
+  if INNER[name] then return nil end
+  return class[name]
+end
+
+-- __slots__: a text or several.
+function M.set_slots(class, names)
+  class.__slot_names = type(names) == "string" and {[names] = true} or {}
+  if type(names) ~= "string" then
+    local items, n = V.items(names)
+    for i = 1, n do class.__slot_names[items[i]] = true end
+  end
+end
+
+-- Does a class of the order keep this attribute in a slot?
+function M.is_slot(class, name)
+  for _, c in ipairs(mro(class)) do
+    local slots = rawget(c, "__slot_names")
+    if slots and slots[name] then return true end
+  end
+  return false
+end
+
+-- May an instance of the class have this attribute?
+local function has_slot(class, name)
+  for _, c in ipairs(mro(class)) do
+    local slots = rawget(c, "__slot_names")
+    if not slots or slots[name] or slots.__dict__ then return true end
+  end
+  return false
+end
+
+-- v.name = x of a plain object, when no __setattr__ is asked.
+function M.set_object(v, name, x)
+  local class = rawget(v, "_class")
+  local d = class[name]
+  if d ~= nil and M.set(v, class, name, x) then return end
+  if rawget(v, "_attrs")[name] == nil and rawget(class, "__slot_names")
+     and not has_slot(class, name) then
+    util.raise("AttributeError", d ~= nil and "'%s' object attribute '%s' is "
+      .. "read-only" or "'%s' object has no attribute '%s'", class.__name,
+      name)
+  end
+  object.put(v, name, x)
+end
+
+-- del v.name of a plain object.
+function M.delete_object(v, name)
+  if M.delete(v, rawget(v, "_class"), name) then return end
+  if not object.drop(v, name) then
+    util.raise("AttributeError", "'%s' object has no attribute '%s'",
+      rawget(v, "_class").__name, name)
+  end
+end
+
+-- What every object has: f(v, args).
+M.of_object = {
+  __init__ = function () return None end,
+  __repr__ = function (v) return V.object_text(v) end,
+  __str__ = function (v) return V.repr(v) end,
+  __hash__ = function (v) return V.identity(v) >> 4 end,
+  __eq__ = function (v, a)
+    return rawequal(v, a[1]) or V.not_implemented
+  end,
+  __ne__ = function (v, a) return not V.truth(V.equal(v, a[1])) end,
+  __format__ = function (v) return V.str(v) end,
+  __init_subclass__ = function () return None end,
+  __setattr__ = function (v, a)
+    attrs.set_plain(v, a[1], a[2])
+    return None
+  end,
+  __delattr__ = function (v, a)
+    attrs.delete_plain(v, a[1])
+    return None
+  end,
+  __getattribute__ = function (v, a) return attrs.get(v, a[1]) end,
+}
+
+-- v.name of a plain object.
+function M.get_object(v, name)
+  local class = rawget(v, "_class")
+  if class[name] ~= nil then
+    local x, found = M.get(v, class, name)
+    if found then return x end
+  end
+  local x = rawget(v, "_attrs")[name]
+  if x ~= nil then return x end
+  x = M.class_value(class, name)
+  if type(x) == "function" then return bound(x, v) end  -- the library's, in Lua
+  if x ~= nil then return x end
+  local own = V.special(v, "__getattr__")
+  if own and name ~= "__dict__" then return own(name) end
+  if name == "__dict__" and not rawget(class, "__slot_names") then
+    return attrs.dict_of(v)
+  elseif name == "__doc__" then
+    return rawget(class, "__doc") or None
+  elseif name == "__module__" then
+    return V.home(class)
+  end
+  local f = M.native_member and rawget(v, "_native")
+    and M.native_member(rawget(v, "_native"), name) or M.of_object[name]
+  if f then
+    return builtin(function (a, kw) return f(v, a, kw) end, name)
+  end
+  if rawget(v, "_boxed") ~= nil then return attrs.get(v._boxed, name) end
+  return attrs.missing(v, name)
 end
 
 -- del v.name by a property: true when there is one.
 function M.delete(v, class, name)
   local d = class[name]
+  local own = type(d) == "table" and V.special(d, "__delete__")
+  if own then
+    own(v)
+    return true
+  end
   if not is_descriptor(d) or d.kind ~= "property" then return false end
   if rawget(d, "del") == nil then
     util.raise("AttributeError", "property '%s' of '%s' object has no deleter",
@@ -364,6 +532,8 @@ end
 
 -- An instance before its __init__.
 function M.bare(class)
+  if class.__native then return M.native_new(class, V.list({}, 0)) end
+  if object.is_plain_class(class) then return object.bare(class) end
   local empty = setmetatable({__init__ = false}, {__index = class})
   local v = nnm.Module.__new(empty)
   rawset(v, "_class", class)
@@ -380,131 +550,6 @@ function M.is_below(c, class)
   if type(c) ~= "table" or not rawget(c, "__python") then return false end
   for _, one in ipairs(mro(c)) do if one == class then return true end end
   return false
-end
-
--- ---- data classes ----
-
-local FIELD = {}                    -- field(default=, default_factory=)
-
-function M.field(_, kw)
-  local f = {mark = FIELD}
-  if kw then
-    f.default = V.dict_get(kw, "default")
-    f.factory = V.dict_get(kw, "default_factory")
-  end
-  return setmetatable(f, {__name = "field"})
-end
-
-local function is_field(v) return type(v) == "table" and rawget(v, "mark") == FIELD end
-
-local function value_of(class, name, given)
-  if given ~= nil then return given end
-  local v = class[name]
-  if is_field(v) then
-    if v.factory then return calls.call(v.factory, V.list({}, 0)) end
-    v = v.default
-  end
-  if v == nil then
-    util.raise("TypeError", "%s.__init__() missing 1 required positional "
-      .. "argument: '%s'", class.__name, name)
-  end
-  return v
-end
-
--- All fields, those of the base class first.
-local function fields_of(class)
-  local out, seen = {}, {}
-  local function add(c)
-    local base = rawget(c, "__base")
-    if base then add(base) end
-    for _, name in ipairs(rawget(c, "__fields") or {}) do
-      if not seen[name] then out[#out + 1] = name end
-      seen[name] = true
-    end
-  end
-  add(class)
-  return out
-end
-
-M.fields = fields_of
-
-local function method(class, name, f)
-  if V.raw(rawget(class, name)) then return end
-  class[name] = calls.lua_method(builtin(f, name))
-end
-
--- With frozen=True: no field changes, and equal ones have one hash.
-local function freeze(class, names)
-  for word, what in pairs {__setattr__ = "assign to", __delattr__ = "delete"} do
-    method(class, word, function (a)
-      util.raise("FrozenInstanceError", "cannot %s field '%s'", what, a[2])
-    end)
-  end
-  method(class, "__hash__", function (a)
-    local values = {}
-    for i, name in ipairs(names) do values[i] = V.from_lua(a[1][name]) end
-    return calls.call(require("dt.python.builtins").names.hash,
-      V.list {V.tuple(values, #names)})
-  end)
-end
-
--- dataclasses.dataclass: the fields are the arguments; options: a dict of the
--- decorator's, or nil.
-function M.dataclass(class, options)
-  class.__dataclass = true
-  local names = fields_of(class)
-  if options and V.truth(V.dict_get(options, "frozen") or false) then
-    freeze(class, names)
-  end
-  method(class, "__init__", function (a, kw)
-    local self, used = a[1], 0
-    for i, name in ipairs(names) do
-      local given = a[i + 1]
-      if given == nil and kw then
-        given = V.dict_get(kw, name)
-        used = used + (given ~= nil and 1 or 0)
-      end
-      self[name] = value_of(class, name, given)
-    end
-    if a.n - 1 > #names or kw and used < #kw.keys then
-      util.raise("TypeError", "%s.__init__() got an unexpected argument",
-        class.__name)
-    end
-    local after = V.special(self, "__post_init__")
-    if after then after() end
-    return None
-  end)
-  method(class, "__repr__", function (a)
-    local parts = {}
-    for i, name in ipairs(names) do
-      parts[i] = name .. "=" .. V.repr(V.from_lua(a[1][name]))
-    end
-    return class.__name .. "(" .. table.concat(parts, ", ") .. ")"
-  end)
-  method(class, "__eq__", function (a)
-    if type(a[2]) ~= "table" or rawget(a[2], "_class") ~= class then
-      return false
-    end
-    for _, name in ipairs(names) do
-      if V.equal(a[1][name], a[2][name]) ~= true then return false end
-    end
-    return true
-  end)
-  return class
-end
-
--- The fields of an instance of a data class, as a dict.
-function M.asdict(v)
-  local d = V.dict()
-  for _, name in ipairs(fields_of(v._class)) do
-    local item = v[name]
-    if type(item) == "table" and rawget(item, "_class")
-       and rawget(item._class, "__fields") then
-      item = M.asdict(item)
-    end
-    V.dict_set(d, name, V.from_lua(item))
-  end
-  return d
 end
 
 return M

@@ -319,6 +319,9 @@ local function not_in(v, g)
   return util.raise("ValueError", "%s is not part of group %s", v, V.str(g))
 end
 
+M._get_default_group = args.def("_get_default_group", {}, function ()
+  return meshes.world_group()
+end)
 M.get_process_group_ranks = args.def("get_process_group_ranks", {"group?"},
   function (a) return V.list(table.move(ranks_of(a.group), 1,
     #ranks_of(a.group), 1, {}), #ranks_of(a.group)) end)
@@ -361,6 +364,8 @@ local function answer(name, v)
   M[name] = args.def(name, {"group?"}, function () return v end)
 end
 answer("get_backend", "gloo")
+M.get_default_backend_for_device = args.def("get_default_backend_for_device",
+  {"device"}, function () return "gloo" end)
 answer("is_available", true)
 answer("is_gloo_available", true)
 answer("is_nccl_available", false)
@@ -368,13 +373,30 @@ answer("is_mpi_available", false)
 answer("is_ucc_available", false)
 answer("is_torchelastic_launched", true)
 
+M.ProcessGroup = args.class("ProcessGroup", {test = meshes.is_group,
+  __module__ = "torch.distributed.distributed_c10d"})
+M.GroupMember = attrs.namespace(setmetatable({NON_GROUP_MEMBER = -100},
+  {__index = function (_, name)
+    return name == "WORLD" and meshes.world_group() or nil
+  end}))
+
+-- Backend("GLOO") is its name in small letters.
+M.Backend = args.class("Backend", {new = args.def("Backend", {"name"},
+  function (a) return a.name:lower() end), GLOO = "gloo", NCCL = "nccl",
+  MPI = "mpi", UCC = "ucc", XCCL = "xccl", FAKE = "fake", UNDEFINED = "undefined",
+  default_device_backend_map = V.dict_of({cpu = "gloo"}, {"cpu"}),
+  backend_list = V.list {"undefined", "gloo", "nccl", "xccl", "ucc", "mpi"}})
+
 M.get_node_local_rank = args.def("get_node_local_rank", {"fallback_rank?"},
   function () return dt.rank() end)
 
 M.new_group = args.def("new_group", {"ranks?", "timeout?", "backend?",
   "pg_options?", "use_local_synchronization?", "group_desc?", "device_id?"},
   function (a)
-    if not given(a.ranks) then return meshes.world_group() end
+    if not given(a.ranks) then
+      local all = meshes.world_group().ranks
+      return meshes.group_of(table.move(all, 1, #all, 1, {}))
+    end
     return meshes.group_of(V.to_lua(a.ranks))
   end)
 
@@ -393,12 +415,26 @@ local functional = {
   wait_tensor = {"wait_tensor"},
 }
 local older = {all_gather_single = "all_gather_tensor",
-  reduce_scatter_single = "reduce_scatter_tensor"}
+  reduce_scatter_single = "reduce_scatter_tensor",
+  all_gather_single_autograd = "all_gather_tensor_autograd",
+  reduce_scatter_single_autograd = "reduce_scatter_tensor_autograd"}
+for _, name in ipairs {"all_gather_tensor", "all_gather_single",
+    "reduce_scatter_tensor", "reduce_scatter_single", "all_to_all_single"} do
+  local row = functional[name]
+  functional[name .. "_autograd"] = {row[1], row[2] and row[2] .. "_autograd",
+    group = row.group}
+end
 
 local function check_group(g)
   if util.is_mesh(g) and g.ndim ~= 1 then
     util.raise("AssertionError", "Only 1D mesh is supported, pass in "
       .. "(DeviceMesh, int) together if mesh > 1D")
+  elseif type(g) == "string" and not meshes.group_named(g) then
+    meshes.world_group()
+    if not meshes.group_named(g) then
+      util.raise("RuntimeError", "Could not resolve the process group "
+        .. "registered under the name %s", g)
+    end
   elseif type(g) == "number" then
     util.raise("ValueError", "Unsupported group type: <class '%s'>, %s",
       V.type_name(g), V.str(g))
@@ -410,7 +446,7 @@ local function lua_group(v)
   if V.is_tuple(v) and util.is_mesh(v[1]) then
     return {mesh = v[1], mesh_dim = v[2]}
   end
-  return v
+  return type(v) == "string" and meshes.group_named(v) or v
 end
 
 -- A functional collective that takes its arguments by place or name.
@@ -448,18 +484,25 @@ for name, row in pairs(functional) do
   end, name)
 end
 
--- torch.ops.NAMESPACE.name: c10d has no rule for any DTensor.
+-- torch.ops.NAMESPACE.name: c10d has no rule for any DTensor.  An operator is
+-- one object: CommDebugMode counts by it.
 local function operators(space)
-  return attrs.namespace(setmetatable({}, {__index = function (_, name)
-    return V.builtin(function (a, kw)
+  return attrs.namespace(setmetatable({}, {__index = function (t, name)
+    if name:find("^__") then return nil end
+    local op = V.builtin(function (a, kw)
       if name == "wait_tensor" and not tensors.kinds_of(a, kw) then
         return a[1]                     -- the data is there at once
       end
       return tensors.refuse(space .. "." .. name .. ".default", a, kw)
     end, name)
+    op.shown = ("<OpOverloadPacket(op='%s.%s')>"):format(space, name)
+    op.text = space .. "." .. name
+    rawset(t, name, op)
+    return op
   end}))
 end
 M.c10d, M._c10d_functional = operators "c10d", operators "_c10d_functional"
+M.c10d_functional = operators "c10d_functional"
 
 for name, f in pairs(require("dt.python.objects").functions) do M[name] = f end
 

@@ -10,6 +10,7 @@ local attrs = require "dt.python.attrs"
 local args = require "dt.python.args"
 local builtins = require "dt.python.builtins"
 require "dt.python.std_system"
+require "dt.python.std_time"
 
 local None, builtin, namespace = dt.None, V.builtin, attrs.namespace
 local provide = attrs.provide
@@ -110,11 +111,11 @@ provide("torch.autograd.profiler", namespace {record_function =
 local function fake_mode()
   local t = {}
   t.__enter__ = function ()
-    require("dt.create").enter_device "meta"
+    require("dt.tensor.create").enter_device "meta"
     return t
   end
   t.__exit__ = function ()
-    require("dt.create").leave_device()
+    require("dt.tensor.create").leave_device()
     return false
   end
   t.from_tensor = builtin(function (a) return a[1]:to("meta") end,
@@ -151,26 +152,6 @@ for _, name in ipairs {"tqdm", "tqdm.auto", "tqdm.notebook"} do
     return bar_over(V.call(builtins.names.range, a))
   end, "trange")})
 end
-
--- loguru: a logger that says everything; its texts are str.format's.
-local log = V.call(attrs.module("logging").getLogger, V.list {"loguru"})
-V.call(log.setLevel, V.list {10})
-local function says(level)
-  return builtin(function (a, kw)
-    local text = V.str(a[1])
-    if a.n > 1 or kw then
-      text = V.call(attrs.get(text, "format"), V.list({table.unpack(a, 2,
-        a.n)}, a.n - 1), kw)
-    end
-    return V.call(log[level], V.list {text})
-  end, level)
-end
-provide("loguru", namespace {logger = namespace {
-  trace = says "debug", debug = says "debug", info = says "info",
-  success = says "info", warning = says "warning", error = says "error",
-  critical = says "critical", exception = says "error",
-  remove = builtin(function () return None end, "remove"),
-  add = builtin(function () return 0 end, "add")}})
 
 -- ---- torch.distributed.tensor._utils ----
 

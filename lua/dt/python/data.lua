@@ -4,7 +4,7 @@
 
 local dt = require "dt"
 local util = require "dt.util"
-local nnm = require "dt.nn.module"
+local object = require "dt.python.object"
 local V = require "dt.python.values"
 local attrs = require "dt.python.attrs"
 local calls = require "dt.python.call"
@@ -20,11 +20,11 @@ end
 
 local function length(v) return V.is_seq(v) and v.n or V.special(v, "__len__")() end
 
-local Dataset = nnm.Module:extend("Dataset")
+local Dataset = object.extend(object.Object, "Dataset")
 Dataset.__python = true
 
 local function class(name, base, methods)
-  local c = base:extend(name)
+  local c = object.extend(base, name)
   c.__python = true
   for key, f in pairs(methods) do c[key] = calls.lua_method(builtin(f, key)) end
   return c
@@ -78,6 +78,22 @@ local function in_order(n)
   return out
 end
 
+-- Is it gone through again as before, after parameters were updated; or are
+-- some items given twice where nothing is trained?
+local function look_at(s)
+  local now = dt._updates()
+  if s.shuffle and s.looked == s.epoch and now > s.updates then
+    dt._finding("SAME_ORDER", nil, ("epoch %d was begun again after %d updates")
+      :format(s.epoch, now - s.updates), "DistributedSampler")
+  end
+  s.looked, s.updates = s.epoch, now
+  if s.size % s.num_replicas ~= 0 and not s.drop_last
+      and not dt.is_grad_enabled() then
+    dt._finding("COUNTED_TWICE", nil, ("%d items for %d ranks, without "
+      .. "gradients"):format(s.size, s.num_replicas), "DistributedSampler")
+  end
+end
+
 local DistributedSampler = class("DistributedSampler", Dataset, {
   __init__ = function (a, kw)
     local s = a[1]
@@ -106,6 +122,7 @@ local DistributedSampler = class("DistributedSampler", Dataset, {
   -- As PyTorch: the list is filled up from its head to an even share.
   __iter__ = function (a)
     local s = a[1]
+    look_at(s)
     local all = s.shuffle and shuffled(s.size, seeded(s.seed + s.epoch))
       or in_order(s.size)
     local each = V.special(s, "__len__")()
@@ -245,7 +262,7 @@ local DataLoader = class("DataLoader", Dataset, {
   end,
 })
 
-local IterableDataset = Dataset:extend("IterableDataset")
+local IterableDataset = object.extend(Dataset, "IterableDataset")
 IterableDataset.__python = true
 
 local M = namespace {Dataset = Dataset, IterableDataset = IterableDataset,

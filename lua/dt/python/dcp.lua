@@ -61,6 +61,34 @@ local function put_back(v, loaded)
   end
 end
 
+-- What stands in a state dict and in the folder, too: other entries are left
+-- out.
+local function present(v, name, saved)
+  local out = V.dict()
+  for k, item in V.each(v) do
+    local own = (name and name .. "." or "") .. V.str(k)
+    if V.is_dict(item) then
+      V.dict_set(out, k, present(item, own, saved))
+    elseif V.is_seq(item) or saved[own] ~= nil then
+      V.dict_set(out, k, item)
+    end
+  end
+  return out
+end
+
+local planners = {DefaultSavePlanner = true, DefaultLoadPlanner = true}
+
+-- The planner of a call, or nil.  One of the program's own would be asked for
+-- every tensor: it is refused.
+local function planner_of(args, kw)
+  local planner = get(args, kw, 99, "planner")
+  if planner and not planners[V.type_name(planner)] then
+    util.raise("NotImplementedError", "planner=%s(): a planner of the "
+      .. "program's own is not part of dtrepl", V.type_name(planner))
+  end
+  return planner
+end
+
 local function place(args, kw, storage)
   local id = get(args, kw, 99, "checkpoint_id")
   if id then return V.str(id) end
@@ -151,6 +179,7 @@ end
 local function save(args, kw)
   local single = alone(args, kw, "save")
   local path = place(args, kw, "storage_writer")
+  planner_of(args, kw)
   local state = opened(get(args, kw, 1, "state_dict"))
   local writer = get(args, kw, 99, "storage_writer")
   return planned(single, "save", function ()
@@ -217,11 +246,17 @@ local function load(args, kw)
   local given = get(args, kw, 1, "state_dict")
   local single = alone(args, kw, "load")
   local path = place(args, kw, "storage_reader")
+  local planner = planner_of(args, kw)
   local state, owners = opened(given)
-  local plain = tables(state)
+  local part = state
+  if planner and V.truth(attrs.get(planner, "allow_partial_load"))
+     and checkpoint.exists(path) then
+    part = present(state, nil, checkpoint.entries(path))
+  end
+  local plain = tables(part)
   planned(single, "load", function ()
-    check(state, path)
-    local all = not single and plan.load(state, told(path))
+    check(part, path)
+    local all = not single and plan.load(part, told(path))
     checkpoint.load(plain, {checkpoint_id = path})
     if all then plan.loaded() end
     put_back(state, plain)
@@ -348,7 +383,7 @@ local function set_model(args, kw)
     util.raise("ValueError",
       "full_state_dict must be True when broadcast_from_rank0 is True.")
   end
-  local empty = not state or #state.keys == 0
+  local empty = not state or V.count(state) == 0
   if empty and not from0 then
     if strict and not (whole and option(options, "cpu_offload")) then
       util.raise("RuntimeError", "The option indicates that model state_dict "
@@ -414,7 +449,7 @@ end
 -- An optimizer that made no step yet gets its state by one that changes
 -- nothing: zero gradients, rate 0.
 local function init_state(opt)
-  if #attrs.get(opt, "state").keys > 0 then return end
+  if V.count(attrs.get(opt, "state")) > 0 then return end
   local rates, all = {}, {}
   for i, g, params in groups_of(opt) do
     for _, p in ipairs(params) do
@@ -577,6 +612,10 @@ M.state_dict = namespace {
     "get_optimizer_state_dict"),
   set_optimizer_state_dict = builtin(set_optimizer,
     "set_optimizer_state_dict"),
+  _init_optim_state = builtin(function (a)
+    init_state(working(a[1]))
+    return None
+  end, "_init_optim_state"),
   StateDictOptions = builtin(state_options, "StateDictOptions"),
 }
 M.module = namespace {CheckpointException = classes.CheckpointException,

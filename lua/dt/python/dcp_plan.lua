@@ -1,15 +1,15 @@
 -- SPDX-License-Identifier: MIT
 -- dt/python/dcp_plan.lua: what torch.distributed.checkpoint's ranks tell each
 -- other before and after they save or load (Collective): the collectives, and
--- how many bytes each moves.  dt.checkpoint_plan makes the plans; the data
+-- how many bytes each moves.  dt.checkpoint.plan makes the plans; the data
 -- itself goes through dt.checkpoint.
 
 local dt = require "dt"
 local util = require "dt.util"
 local V = require "dt.python.values"
-local P = require "dt.pickle"
-local json = require "dt.diagnose.json"
-local plans = require "dt.checkpoint_plan"
+local P = require "dt.io.pickle"
+local json = require "dt.io.json"
+local plans = require "dt.checkpoint.plan"
 local dist = require "dt.distributed"
 local attrs = require "dt.python.attrs"
 

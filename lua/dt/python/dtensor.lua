@@ -11,6 +11,7 @@ local V = require "dt.python.values"
 local hooks = require "dt.python.module_hooks"
 local attrs = require "dt.python.attrs"
 local args = require "dt.python.args"
+local state = require "dt.spmd.state"
 local meshes = require "dt.python.mesh"
 local placements = require "dt.python.placements"
 local tensors = require "dt.python.tensor"
@@ -97,9 +98,14 @@ local function from_local(a)
     util.raise("RuntimeError", "dimensionality of sizes (%d) must match "
       .. "dimensionality of strides (%d)", #sizes, #steps)
   end
+  local grads = grad_list(a.grad_placements)
+  if state.on() and list then
+    require("dt.python.spmd_boundary").from_local(t, mesh, list, grads,
+      V.truth(a.run_check or false))
+  end
   return dt.DTensor.from_local(t, mesh, list, {run_check =
     V.truth(a.run_check or false), shape = sizes, stride = steps,
-    grad_placements = grad_list(a.grad_placements)})
+    grad_placements = grads})
 end
 
 -- len(v) of a list of placements.
@@ -278,7 +284,10 @@ of_dtensor("redistribute", {"device_mesh?", "placements?", "*", "async_op?",
 end)
 
 of_dtensor("to_local", {"*", "grad_placements?"}, function (t, a)
-  return t:to_local {grad_placements = grad_list(a.grad_placements)}
+  local grads = grad_list(a.grad_placements)
+  local out = t:to_local {grad_placements = grads}
+  if not state.on() then return out end
+  return require("dt.python.spmd_boundary").to_local(t, grads, out)
 end)
 
 of_dtensor("full_tensor", {"*", "grad_placements?"}, function (t, a)
@@ -321,29 +330,96 @@ of_dtensor("__get_tensor_shard__", {"index"}, function (t)
   return t:to_local()
 end)
 
--- DTensorSpec: what the engine knows of the layout, with Python's names.
-local function spec_of(t)
-  local map, sums, shards, replicated = {}, {}, {}, true
-  for d = 1, t.ndim do map[d], shards[d] = -1, 1 end
-  for i, p in ipairs(t.placements) do
+-- same(a, b, names): two objects with the fields of these names.
+local function same(a, b, names)
+  if type(b) ~= "table" or getmetatable(b) == nil
+     or getmetatable(a).__name ~= getmetatable(b).__name then
+    return false
+  end
+  for _, name in ipairs(names) do
+    if V.equal(a[name], b[name]) ~= true then return false end
+  end
+  return true
+end
+
+-- valued(t, names): equal to others with such fields, and hashed by them.
+local function valued(t, names)
+  rawset(t, "specials", {__eq__ = function (b) return same(t, b, names) end,
+    __hash__ = function ()
+      local parts = {}
+      for i, name in ipairs(names) do parts[i] = V.repr(t[name]) end
+      return V.hash(table.concat(parts, ";"))
+    end})
+  return t
+end
+
+-- TensorMeta(shape, stride, dtype)
+local META = {"shape", "stride", "dtype"}
+local function meta_of(shape, stride, dtype)
+  return attrs.namespace(setmetatable(valued({shape = shape, stride = stride,
+    dtype = dtype}, META), {__name = "TensorMeta", __tostring = function (m)
+    return ("TensorMeta(shape=%s, stride=%s, dtype=%s)"):format(V.repr(m.shape),
+      V.repr(m.stride), V.repr(m.dtype))
+  end}))
+end
+local TensorMeta = args.class("TensorMeta", {
+  __module__ = "torch.distributed.tensor._dtensor_spec",
+  test = function (v)
+    return type(v) == "table" and (getmetatable(v) or {}).__name == "TensorMeta"
+  end,
+  new = def("TensorMeta.__new__", META, function (a)
+    return meta_of(a.shape, a.stride, a.dtype)
+  end, 1)})
+placements.TensorMeta = TensorMeta
+
+local SPEC = {"mesh", "placements", "tensor_meta"}
+
+-- make_spec(mesh, placements, meta[, shown]): a DTensorSpec of a tuple of placements
+-- and a TensorMeta or None; `shown` gives its text.
+local make_spec
+local function shard_count(shards)
+  local n = 1
+  for _, k in ipairs(shards) do n = n * k end
+  return n
+end
+function make_spec(mesh, list, meta, shown)
+  local map, sums, shards, replicated, sharded = {}, {}, {}, true, false
+  local shape = meta ~= None and meta.shape
+  for d = 1, shape and select(2, V.items(shape)) or 0 do map[d], shards[d] = -1, 1 end
+  for i = 1, list.n do
+    local p = list[i]
     replicated = replicated and p:is_replicate()
     if p:is_partial() then
       sums[#sums + 1] = i - 1
     elseif not p:is_replicate() then
-      map[p.dim + 1] = i - 1
-      shards[p.dim + 1] = shards[p.dim + 1] * t.device_mesh:size(i - 1)
+      sharded = true
+      if shape then
+        map[p.dim + 1] = i - 1
+        shards[p.dim + 1] = shards[p.dim + 1] * mesh:size(i - 1)
+      end
     end
   end
-  return attrs.namespace(setmetatable({mesh = t.device_mesh,
-    device_mesh = t.device_mesh, placements = V.tuple {
-    table.unpack(t.placements)}, shape = V.size(t.shape), ndim = t.ndim,
-    dim_map = V.list(map), sums = V.list(sums), stride = V.tuple {
-    table.unpack(t:stride())}, num_shards_map = V.list(shards),
+  return attrs.namespace(setmetatable(valued({mesh = mesh, device_mesh = mesh,
+    placements = list, tensor_meta = meta, shape = shape or nil,
+    ndim = shape and #map or nil, dim_map = V.list(map), sums = V.list(sums),
+    stride = shape and meta.stride or nil,
+    num_shards_map = V.list(shards),
+    num_shards = shard_count(shards),
+    shallow_copy_with_tensor_meta = V.builtin(function (a)
+      if a[1] == nil or a[1] == None then
+        util.raise("AssertionError", "shallow copy with no tensor_meta!")
+      end
+      return make_spec(mesh, list, a[1])
+    end),
     is_replicated = V.builtin(function () return replicated end),
-    is_sharded = V.builtin(function () return not replicated and #sums == 0
-    end)}, {__name = "DTensorSpec", __tostring = function ()
-      return dt._spec_text(t)
-    end}))
+    is_sharded = V.builtin(function () return sharded end)}, SPEC),
+    {__name = "DTensorSpec", __tostring = shown}))
+end
+
+local function spec_of(t)
+  return make_spec(t.device_mesh, V.tuple {table.unpack(t.placements)},
+    meta_of(V.size(t.shape), V.tuple {table.unpack(t:stride())}, t.dtype),
+    function () return dt._spec_text(t) end)
 end
 
 of_tensor._spec = function (t)
@@ -374,25 +450,18 @@ local function from_dim_map(a)
       list[i + 1] = dt.Shard(d - 1)
     end
   end
-  return attrs.namespace(setmetatable({mesh = a.mesh,
-    placements = V.tuple(list)}, {__name = "DTensorSpec"}))
+  return make_spec(a.mesh, V.tuple(list), a.tensor_meta or None)
 end
 
 local function new_spec(a)
-  local meta = given(a.tensor_meta) and a.tensor_meta or {}
-  return attrs.namespace(setmetatable({mesh = a.mesh, device_mesh = a.mesh,
-    placements = a.placements, tensor_meta = a.tensor_meta or None,
-    shape = meta.shape, stride = meta.stride,
-    ndim = meta.shape and #meta.shape}, {__name = "DTensorSpec"}))
+  local list, n = V.items(a.placements)
+  return make_spec(a.mesh, V.tuple({table.unpack(list, 1, n)}, n),
+    a.tensor_meta or None)
 end
 
--- TensorMeta(shape, stride, dtype)
-local TensorMeta = def("TensorMeta", {"shape", "stride", "dtype"}, function (a)
-  return attrs.namespace(setmetatable({shape = a.shape, stride = a.stride,
-    dtype = a.dtype}, {__name = "TensorMeta"}))
-end)
-
-M.DTensorSpec = args.class("DTensorSpec", {
+M.DTensorSpec = args.class("DTensorSpec", {test = function (v)
+    return type(v) == "table" and (getmetatable(v) or {}).__name == "DTensorSpec"
+  end,
   new = def("DTensorSpec.__init__", {"mesh", "placements", "tensor_meta?",
     "shard_order?"}, new_spec, 1),
   from_dim_map = def("DTensorSpec.from_dim_map", {"mesh", "dim_map", "sums",
@@ -428,8 +497,15 @@ local function new_dtensor(a, kw)
   if type(spec) ~= "table" or not spec.placements or not spec.shape then
     no_attribute(spec or None, "tensor_meta")
   end
-  return dt.DTensor.from_local(a[1], spec.mesh, V.to_lua(spec.placements),
-    {shape = V.to_lua(spec.shape)})
+  local wants = a[3] or kw and V.dict_get(kw, "requires_grad") or false
+  if a[1].requires_grad and not wants then
+    dt._warn("To construct DTensor from torch.Tensor, it's recommended to use "
+      .. "local_tensor.detach() and make requires_grad consistent.")
+  end
+  local t = dt.DTensor.from_local(a[1]:detach(), spec.mesh,
+    V.to_lua(spec.placements), {shape = V.to_lua(spec.shape),
+    stride = V.to_lua(spec.stride)})
+  return wants and t:requires_grad_(true) or t
 end
 
 M.DTensor = args.class("DTensor", {

@@ -10,10 +10,10 @@ local calls = require "dt.python.call"
 local attrs = require "dt.python.attrs"
 local expr = require "dt.python.expr"
 local stmt = require "dt.python.stmt"
-local classes = require "dt.python.class"
+local dataclass = require "dt.python.dataclass"
 
 local M = {call = calls.call, getattr = attrs.get,
-  dataclass = classes.dataclass}
+  dataclass = dataclass.dataclass}
 
 -- Run a text in an environment {vars = ...}; `name` is that of its file.
 function M.run(text, env, name)

@@ -25,7 +25,8 @@ OSError: FileNotFoundError FileExistsError PermissionError TimeoutError
 OSError: ConnectionError IsADirectoryError
 RuntimeError: NotImplementedError RecursionError OutOfMemoryError
 RuntimeError: DistBackendError DistError DistNetworkError DistStoreError
-RuntimeError: _LinAlgError
+RuntimeError: _LinAlgError SpmdTypeError
+SpmdTypeError: RedistributeError DTensorPropagationError
 AttributeError: FrozenInstanceError
 ValueError: UnicodeDecodeError
 SyntaxError: IndentationError
@@ -38,7 +39,8 @@ local MODULES = {
   OutOfMemoryError = "torch", DistBackendError = "torch.distributed",
   DistError = "torch.distributed", DistNetworkError = "torch.distributed",
   DistStoreError = "torch.distributed", _LinAlgError = "torch._C",
-  FrozenInstanceError = "dataclasses",
+  FrozenInstanceError = "dataclasses", SpmdTypeError = "spmd_types",
+  RedistributeError = "spmd_types", DTensorPropagationError = "spmd_types",
 }
 
 local classes = {}                  -- by name

@@ -25,6 +25,24 @@ function X.const(n)
   return function () return v end
 end
 
+function X.bytes(n)
+  local v = V.bytes(n.value)
+  return function () return v end
+end
+
+function X.imaginary(n)
+  local v = V.complex(0.0, n.value)
+  return function () return v end
+end
+
+-- What is read, and refused where the program comes to it.
+function X.refused(n)
+  return function ()
+    util.raise("NotImplementedError", "line %d of the Python text: %s is not "
+      .. "part of dtrepl", n.at, n.what)
+  end
+end
+
 local literals = {None = None, True = true, False = false}
 function X.literal(n)
   local v = literals[n.name]

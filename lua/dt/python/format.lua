@@ -124,6 +124,7 @@ local FLOAT = {e = true, E = true, f = true, F = true, g = true, G = true,
 function M.value(v, spec)
   local own = V.special(v, "__format__")
   if own then return own(spec) end
+  v = V.unbox(v)
   if spec == "" then return V.formatted(v) end
   local s = parse(spec)
   if util.is_tensor(v) and #v.shape == 0 then v = v:item() end
@@ -217,8 +218,12 @@ function M.percent(template, v)
   return table.concat(out) .. template:sub(at)
 end
 
--- template.format(args, kw); get(v, name) and item(v, key) reach into values.
-function M.template(template, args, kw, get, item)
+-- How a template reaches into values: v.name and v[key], which stand above.
+local get, item
+function M.set_reach(of_name, of_key) get, item = of_name, of_key end
+
+-- template.format(args, kw).
+function M.template(template, args, kw)
   local auto = 0
   local function field(inner)
     local head, spec = inner:match("^([^:]*):?(.*)$")

@@ -147,8 +147,69 @@ function M.einsum(plain)
   end, "einsum")
 end
 
+-- torch.max(x, dim, out=(values, indices)): written where they are wanted.
+local function with_outs(plain, name)
+  return V.builtin(function (args, kw)
+    local out = kw and V.dict_get(kw, "out")
+    if not (out ~= nil and V.is_seq(out)) then return V.call(plain, args, kw) end
+    local rest = V.dict()
+    for k, v in V.each(kw) do if k ~= "out" then V.dict_set(rest, k, v) end end
+    local got = V.call(plain, args, rest)
+    if not V.is_seq(got) or got.n ~= out.n then
+      util.raise("TypeError", "%s(): expected %d tensors in out", name,
+        V.is_seq(got) and got.n or 1)
+    end
+    dt.no_grad(function ()
+      for i = 1, out.n do
+        if tostring(out[i].shape) ~= tostring(got[i].shape) then
+          out[i].data = dt.empty({table.unpack(got[i].shape)},
+            {dtype = out[i].dtype})
+        end
+        out[i]:copy_(got[i])
+      end
+    end)
+    return V.tuple({table.unpack(out, 1, out.n)}, out.n)
+  end, name)
+end
+
+-- torch.result_type(a, b): the type of a sum of the two.
+local result_type = A.def("result_type", {"tensor1", "tensor2"}, function (a)
+  local function like(v)
+    if not util.is_tensor(v) then return v end
+    return dt.zeros(v.ndim == 0 and {} or {0}, {dtype = v.dtype})
+  end
+  local x, y = like(a.tensor1), like(a.tensor2)
+  if not util.is_tensor(x) and not util.is_tensor(y) then x = dt.tensor(x) end
+  if not util.is_tensor(x) then x, y = y, x end
+  return (x + y).dtype
+end)
+
+-- torch._foreach_add_(list, ...) gives its list back.
+local function in_place_lists(torch)
+  local mt = getmetatable(torch)
+  local outer = mt.__index
+  mt.__index = function (t, name)
+    local v = outer(t, name)
+    if v == nil or type(name) ~= "string"
+       or not name:find("^_foreach_.*_$") then
+      return v
+    end
+    local f = V.builtin(function (args, kw)
+      V.call(v, args, kw)
+      return args[1] or V.dict_get(kw, "self")
+    end, name)
+    rawset(t, name, f)
+    return f
+  end
+end
+
 -- Put what belongs to torch and torch.nn.utils there.
 function M.provide(torch)
+  in_place_lists(torch)
+  for _, name in ipairs {"max", "min"} do
+    rawset(torch, name, with_outs(torch[name], name))
+  end
+  rawset(torch, "result_type", result_type)
   rawset(torch, "einsum", M.einsum(torch.einsum))
   for _, name in ipairs {"meshgrid", "broadcast_tensors", "atleast_1d",
       "atleast_2d", "atleast_3d", "unravel_index", "broadcast_shapes",

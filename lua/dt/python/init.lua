@@ -12,5 +12,8 @@ local names = require "dt.python.names"
 local values = require "dt.python.values"
 require "dt.python.training"
 
+require("dt.python.sources").set_tools {environment = names.environment,
+  run = eval.run}
+
 return {run = eval.run, value = eval.value, last = eval.last, call = eval.call,
   environment = names.environment, names = names, values = values}

@@ -14,8 +14,7 @@ local longest = {"**=", "//=", ">>=", "<<=", "...", "**", "//", "->", "==",
   "<<", ">>", ":="}
 
 local escapes = {n = "\n", t = "\t", r = "\r", ["\\"] = "\\", ["'"] = "'",
-  ['"'] = '"', ["0"] = "\0", a = "\a", b = "\b", f = "\f", v = "\v",
-  ["\n"] = ""}
+  ['"'] = '"', a = "\a", b = "\b", f = "\f", v = "\v", ["\n"] = ""}
 
 local function bad(line, what, class)
   util.raise(class or "SyntaxError", "line %d of the Python text: %s", line,
@@ -44,11 +43,56 @@ end
 
 local NESTED <const> = 200          -- brackets in brackets, at most
 
-local function unescape(s, prefix)
-  if prefix:find("r", 1, true) then return s end
-  return (s:gsub("\\x(%x%x)", function (h)
-    return string.char(tonumber(h, 16))
-  end):gsub("\\(.)", function (c) return escapes[c] or "\\" .. c end))
+local WIDTHS = {x = 2, u = 4, U = 8}
+
+-- The escape behind the backslash at `at`: its text and the place after it.
+local function escape(s, at, bytes, line)
+  local c = s:sub(at + 1, at + 1)
+  local octal = s:match("^[0-7][0-7]?[0-7]?", at + 1)
+  if octal then
+    local code = tonumber(octal, 8)
+    return bytes and string.char(code & 255) or utf8.char(code),
+      at + 1 + #octal
+  end
+  local width = (c == "x" or not bytes) and WIDTHS[c]
+  if width then
+    local digits = s:match("^" .. ("%x"):rep(width), at + 2)
+    if not digits then
+      bad(line, bytes and "(value error) invalid \\x escape at position "
+        .. at - 1 or ("(unicode error) 'unicodeescape' codec can't decode "
+        .. "bytes in position %d-%d: truncated \\%s%s escape"):format(at - 1,
+        at + #s:match("^%x*", at + 2), c, ("X"):rep(width)))
+    end
+    local code = tonumber(digits, 16)
+    if code > 0x10ffff then
+      bad(line, ("(unicode error) 'unicodeescape' codec can't decode bytes in "
+        .. "position %d-%d: illegal Unicode character"):format(at - 1,
+        at + width))
+    end
+    return bytes and string.char(code) or utf8.char(code), at + 2 + width
+  end
+  if c == "N" and not bytes then return nil, at + 2 end    -- refused later
+  if s:sub(at + 1, at + 2) == "\r\n" then return "", at + 3 end
+  return escapes[c] or "\\" .. c, at + 2
+end
+
+local function unescape(s, prefix, line)
+  local bytes = prefix:find("b", 1, true)
+  if bytes and s:find("[\x80-\xff]") then
+    bad(line, "bytes can only contain ASCII literal characters")
+  end
+  if prefix:find("r", 1, true) or not s:find("\\", 1, true) then return s end
+  local out, at, named = {}, 1, false
+  while true do
+    local i = s:find("\\", at, true)
+    if not i then break end
+    out[#out + 1] = s:sub(at, i - 1)
+    local text
+    text, at = escape(s, i, bytes, line)
+    named = named or text == nil
+    out[#out + 1] = text or ""
+  end
+  return table.concat(out) .. s:sub(at), named
 end
 
 -- A string literal at `at` (after its prefix): value and the place behind.
@@ -73,7 +117,9 @@ local function read_string(src, at, prefix, line)
       i = i + 1
     end
   end
-  return unescape(src:sub(start, i - 1), prefix), i + #close
+  local raw = src:sub(start, i - 1)
+  local value, named = unescape(raw, prefix, line)
+  return value, i + #close, select(2, raw:gsub("\n", "")), named
 end
 
 local function read_op(src, at)
@@ -91,8 +137,9 @@ local function read_number(src, at)
     digits_of = digits_of:gsub("_", "")
     return bigint.parse(digits_of, BASES[base:lower()]), after
   end
-  local text = src:match("^%d[%d_]*%.?%d*[eE][+-]?%d+", at)
-    or src:match("^%.?%d[%d_]*%.%d*", at) or src:match("^%.%d+", at)
+  local text = src:match("^%d[%d_]*%.?[%d_]*[eE][+-]?%d[%d_]*", at)
+    or src:match("^%.%d[%d_]*[eE][+-]?%d[%d_]*", at)
+    or src:match("^%d[%d_]*%.[%d_]*", at) or src:match("^%.%d[%d_]*", at)
     or src:match("^%d[%d_]*", at)
   local digits = text:gsub("_", "")
   if digits:find("[.eE]") then return tonumber(digits) + 0.0, at + #text end
@@ -169,9 +216,6 @@ end
 -- Letters right behind a number; words may follow it (1if x else 2).
 local function number_ends(src, at, line)
   local word = src:match("^[%w_]+", at)
-  if word == "j" or word == "J" then
-    bad(line, "complex numbers are not known here")
-  end
   if not ({["if"] = 1, ["else"] = 1, ["and"] = 1, ["or"] = 1, ["in"] = 1,
     ["is"] = 1, ["for"] = 1, ["not"] = 1})[word] then
     bad(line, "invalid decimal literal")
@@ -219,15 +263,18 @@ function M.tokens(src)
       line, at = line + 1, at + 2
     elseif c == "" then
       break
-    elseif src:find("^[rbfuRBFU]*['\"]", at) then
+    elseif src:find("^[rbfuRBFU]?[rbfRBF]?['\"]", at) then
       local prefix = src:match("^[rbfuRBFU]*", at):lower()
-      local value
-      value, at = read_string(src, at + #prefix, prefix, line)
-      out[#out + 1] = {"string", value, line, prefix}
-      line = line + select(2, value:gsub("\n", ""))
+      local value, lines, named
+      value, at, lines, named = read_string(src, at + #prefix, prefix, line)
+      out[#out + 1] = {"string", value, line, prefix, named}
+      line = line + lines
     elseif src:find("^%.?%d", at) then
       local value
       value, at = read_number(src, at)
+      if src:find("^[jJ]%f[^%w_]", at) then
+        value, at = {imaginary = value}, at + 1
+      end
       if src:find("^[%w_]", at) then number_ends(src, at, line) end
       add("number", value)
     elseif src:find("^[%a_\x80-\xff]", at) then

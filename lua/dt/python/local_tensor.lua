@@ -38,6 +38,11 @@ end
 
 local function mode(ranks)
   local n = count(ranks)
+  if dt.world() == "fake" then          -- the program's: the ranks are here
+    dt._world_home()
+    require("dt.python.mesh").forget_groups()
+  end
+  if n ~= dt.world_size() and dt._wants_ranks(n) then os.exit(0) end
   if n ~= dt.world_size() then
     util.raise("RuntimeError", "LocalTensorMode simulates %d ranks and this "
       .. "world has %d: run the program with -n %d", n, dt.world_size(), n)

@@ -112,7 +112,7 @@ local function check_backends(backends, ndim, names)
     end
     V.dict_remove(rest, by_name and name or i)
   end
-  if #rest.keys > 0 then
+  if V.count(rest) > 0 then
     local keys = {}
     for key in V.each(rest) do keys[#keys + 1] = key end
     util.raise("RuntimeError", "Found invalid keys in backend_override: got "
@@ -126,10 +126,17 @@ end
 
 -- ---- process groups ----
 
-local group_mt = {__name = "ProcessGroup"}
+local group_mt = {__name = "ProcessGroup", __tostring = function (g)
+  return ("<torch.distributed.distributed_c10d.ProcessGroup object at %p>")
+    :format(g)
+end}
 
--- The group of `ranks`; with mesh and mesh_dim where it came from.
-local function make_group(mesh, dim, ranks)
+local made = 0                      -- groups, as PyTorch names them
+local world                         -- the group of all ranks, once asked for
+local groups = {}                   -- all of them, in the order they were made
+
+-- A new group of `ranks`; with mesh and mesh_dim where it came from.
+local function new_group(mesh, dim, ranks)
   local group
   local function size() return #ranks end
   local function rank()
@@ -139,30 +146,74 @@ local function make_group(mesh, dim, ranks)
     return -1
   end
   group = attrs.namespace(setmetatable({mesh = mesh, mesh_dim = dim,
-    ranks = ranks, size = size, rank = rank,
-    name = function () return "custom" end,
+    ranks = ranks, size = size, rank = rank, group_name = tostring(made),
+    group_desc = made == 0 and "default_pg" or "undefined",
+    bound_device_id = None, _get_backend_name = function () return "gloo" end,
+    name = function () return "gloo" end,
     boxed = function () return group end}, group_mt))
+  made = made + 1
+  groups[#groups + 1] = group
   return group
+end
+
+-- Forget all groups: the world they are of ends.
+local of_meshes = {}                -- by their ranks
+function M.forget_groups()
+  made, world, groups, of_meshes = 0, nil, {}, {}
+end
+
+-- All groups; the one of that name.
+function M.groups() return groups end
+function M.group_named(name)
+  for _, group in ipairs(groups) do
+    if group.group_name == name then return group end
+  end
+end
+
+-- The group of all ranks: there is one.
+local function world_group()
+  if not world then
+    local n, ranks = dt.world_size(), {}
+    for i = 0, n - 1 do ranks[i + 1] = i end
+    world = new_group(dt.init_device_mesh("cpu", {n}), 0, ranks)
+  end
+  return world
+end
+M.world_group = world_group
+
+-- The group of a mesh's dimension, the same one each time and for each part of
+-- the mesh; one of all ranks in their order is the world's.
+local function make_group(mesh, dim, ranks)
+  world_group()
+  local whole = #ranks == dt.world_size()
+  for i, r in ipairs(ranks) do whole = whole and r == i - 1 end
+  if whole then return world end
+  local key = table.concat(ranks, " ")
+  of_meshes[key] = of_meshes[key] or new_group(mesh, dim, ranks)
+  return of_meshes[key]
 end
 
 local function is_group(v) return getmetatable(v) == group_mt end
 M.is_group = is_group
 
--- The group of all ranks.
-function M.world_group()
-  local n, ranks = dt.world_size(), {}
-  for i = 0, n - 1 do ranks[i + 1] = i end
-  return make_group(dt.init_device_mesh("cpu", {n}), 0, ranks)
-end
-
 -- The group of a list of world ranks.
 function M.group_of(ranks)
-  return make_group(dt.DeviceMesh("cpu", ranks), 0, ranks)
+  world_group()
+  return new_group(dt.DeviceMesh("cpu", ranks), 0, ranks)
 end
 
 -- ---- methods of a mesh ----
 
 local of_mesh, methods = attrs.of_mesh, attrs.mesh_method
+
+-- Meshes made with _init_backend=False: they have no groups.
+local bare = setmetatable({}, {__mode = "k"})
+
+local function check_groups(m)
+  if bare[m] then
+    util.raise("RuntimeError", "DeviceMesh process groups not initialized!")
+  end
+end
 
 -- The ranks as a tensor of the mesh's shape.
 function of_mesh.mesh(m)
@@ -200,6 +251,7 @@ end
 
 methods.get_group = method("DeviceMesh.get_group", {"mesh_dim?"},
   function (m, a)
+    check_groups(m)
     local dim = mesh_dim(a.mesh_dim)
     local ranks = m:get_group(dim)
     if type(dim) == "string" then
@@ -355,7 +407,9 @@ local function new_mesh(a)
     util.raise("IndexError", "tuple index out of range")
   end
   if names then names = {table.unpack(names, 1, #sizes)} end
-  return dt.DeviceMesh(V.str(a.device_type), ranks, {mesh_dim_names = names})
+  local m = dt.DeviceMesh(V.str(a.device_type), ranks, {mesh_dim_names = names})
+  if a._init_backend == false then bare[m] = true end
+  return m
 end
 
 local function group_ranks(groups)

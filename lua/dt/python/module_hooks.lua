@@ -49,6 +49,14 @@ end
 
 M.inputs, M.outputs = inputs, outputs
 
+-- Several values in a Sequential are one tuple to a class of the program.
+require("dt.nn.container")._set_tuple(function (m, values)
+  if not rawget(m, "_class") or not rawget(m._class, "__python") then
+    return nil
+  end
+  return outputs(table.unpack(values, 1, values.n))
+end)
+
 -- register_…(hook, *, prepend, with_kwargs, always_call); `named` for hooks
 -- with the keywords, `plain` for those without.
 local function register(name, plain, named)

@@ -10,6 +10,7 @@ local V = require "dt.python.values"
 local attrs = require "dt.python.attrs"
 local eval = require "dt.python.eval"
 local dtensor = require "dt.python.dtensor"
+local accelerator = require "dt.python.accelerator"
 local tensors = require "dt.python.tensor"
 local stdlib = require "dt.python.stdlib"
 local kinds = require "dt.python.kinds"
@@ -28,6 +29,7 @@ local function space(own, ...)
       local v = place[name]
       if v == nil then v = place[name .. "_op"] end
       if v ~= nil then
+        v = V.plain_of[v] or v
         rawset(t, name, v)
         return v
       end
@@ -42,9 +44,11 @@ local B, class = builtins.names, builtins.class
 M.builtins = B
 
 require "dt.python.std_types"
+require "dt.python.std_enum"
 require "dt.python.std_re"
 require "dt.python.std_hash"
 require "dt.python.std_random"
+require "dt.python.std_math"
 M.math = attrs.module "math"
 
 -- ---- torch ----
@@ -119,13 +123,13 @@ local function family(prefix, own)
 end
 
 -- The names of `from torch.nn.attention import`.
-local attention = space({}, require "dt.attention")
+local attention = space({}, require "dt.functional.sdpa")
 
 -- no_grad() as a scope of Python: it holds from where it is entered, again
 -- and again; @no_grad and @no_grad() hold in each call of the function.
 local function stage(name)
   return builtin(function (a, kw)
-    local f = require("dt.scope")[name]
+    local f = require("dt.torch.scope")[name]
     local open = {}
     local s = namespace {
       __enter__ = function (s)
@@ -147,7 +151,7 @@ end
 -- set_grad_enabled(on) holds at once, and ends with its scope, if it is one.
 local function switch(name)
   return builtin(function (a, kw)
-    return call(require("dt.scope")[name], a, kw)
+    return call(require("dt.torch.scope")[name], a, kw)
   end, name)
 end
 
@@ -173,6 +177,8 @@ M.torch = space({
 }, dt, F)
 
 for name, f in pairs(tensors.functions) do M.torch[name] = f end
+for name, f in pairs(accelerator.formats) do M.torch[name] = f end
+M.torch.accelerator = accelerator.accelerator
 for _, name in ipairs {"qint8", "quint8", "qint32"} do
   M.torch[name] = namespace {__name__ = name}
 end
@@ -186,8 +192,10 @@ local collective = require "dt.python.collective"
 M.dist = space(collective, require "dt.distributed")
 M.aten = space({}, dt.ops.aten)
 M.torch.ops = space({aten = M.aten, c10d = collective.c10d,
+  c10d_functional = collective.c10d_functional,
   _c10d_functional = collective._c10d_functional}, dt.ops)
 M.torch.distributed = M.dist
+M.dist.distributed_c10d = M.dist
 
 -- A plan keeps its order.
 local function plan_of(v)
@@ -228,6 +236,7 @@ for _, name in ipairs {"DTensor", "Shard", "Replicate", "Partial",
   "distribute_module", "init_device_mesh", "DTensorSpec"} do
   flat[name] = dtensor[name]
 end
+flat._Partial = dtensor.Partial
 for name, one in pairs(styles) do
   if name ~= "of" then flat[name] = one end
 end
@@ -235,7 +244,7 @@ M.flat = flat
 
 -- torch.distributed.tensor
 M.tensor = space(dtensor, parallel, dt)
-M.dist.tensor = M.tensor
+M.dist.tensor, M.dist._tensor = M.tensor, M.tensor
 M.dist.device_mesh = require("dt.python.mesh").module
 M.dist.init_device_mesh = dtensor.init_device_mesh
 M.dist.DeviceMesh = dtensor.DeviceMesh
@@ -296,19 +305,6 @@ attrs.provide("torch.distributed._composable.replicate_with_fsdp",
 attrs.provide("torch.distributed._composable.replicate",
   space({replicate = require("dt.nn.parallel").replicate}))
 
-local function sorted(t, kw)
-  local stable = kw and kw.stable
-  if stable then
-    return dt.ops.aten.sort.stable(t, {stable = true, dim = kw.dim or -1,
-      descending = kw.descending or false})
-  end
-  return dt.sort(t)
-end
-M.torch.argsort = function (t, kw)
-  local _, order = sorted(t, kw)
-  return order
-end
-
 -- With a tensor of counts the elements are picked by the indices it makes.
 M.torch.repeat_interleave = function (t, n, dim)
   if not util.is_tensor(n) then return t:repeat_interleave(n, dim) end
@@ -318,7 +314,7 @@ end
 
 attrs.provide("torchao.float8", space({}, require "dt.float8"))
 attrs.provide("torchao.float8.float8_tensor_parallel", space({},
-  require "dt.float8_parallel"))
+  require "dt.float8.parallel"))
 attrs.provide("torchao", namespace {__version__ = "0.18.0"})
 
 M.cpa = space({}, require "dt.cp")
@@ -331,10 +327,14 @@ end
 flat.register_sharding = require("dt.python.sharding").register_sharding
 attrs.provide("torch.distributed.tensor.parallel", space({
   parallelize_module = M.parallelize_module}, parallel))
+require "dt.python.placement_moves"
 require "dt.python.debugging"
 require "dt.python.testing"
 require "dt.python.local_tensor"
 require "dt.python.common"
+require "dt.python.spmd"
+require("dt.python.spmd_raw").provide(M.dist)
+require "dt.python.spmd_local_map"
 M.torch.autograd.profiler = attrs.module "torch.autograd.profiler"
 require "dt.python.containers"
 M.torch.utils = namespace {data = require "dt.python.data"}

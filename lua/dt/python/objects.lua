@@ -28,7 +28,7 @@ local function items(tag, v)
 end
 
 local function pairs_of(tag, v)
-  local out = {("%s%d:"):format(tag, #v.keys)}
+  local out = {("%s%d:"):format(tag, V.count(v))}
   for k, item in V.each(v) do
     out[#out + 1] = encode(k) .. (tag == "m" and encode(item) or "")
   end

@@ -8,13 +8,18 @@ local V = require "dt.python.values"
 local format = require "dt.python.format"
 local big = require "dt.python.bigint"
 local exceptions = require "dt.python.exceptions"
-local sets = require("dt.python.boxes").set
+local boxes = require "dt.python.boxes"
+local sets = boxes.set
 
 local M = {}
 local None = dt.None
 local A = dt._arith
 
 local function tensorish(a, b) return util.is_tensor(a) or util.is_tensor(b) end
+
+-- Who looks at what is done with tensors (dt.spmd.watch), or nil.
+local watcher
+function M.watch(w) watcher = w end
 
 local function number(v)
   if v == true then return 1 elseif v == false then return 0 end
@@ -34,11 +39,24 @@ local function concat(a, b)
   return like(b.is_size and b or a, out, a.n + b.n)
 end
 
+-- How often a sequence is repeated.
+local function repeats(n)
+  local times = V.index_of(n)
+  if math.type(times) ~= "integer" and not big.is(times) then
+    util.raise("TypeError", "can't multiply sequence by non-int of type '%s'",
+      V.type_name(n))
+  end
+  return times
+end
+
 local function times(seq, n)
   local out, k = {}, 0
-  n = number(n)
-  if big.is(n) or seq.n * n > 1 << 27 then util.raise("MemoryError", "") end
-  for _ = 1, n do
+  n = repeats(n)
+  if seq.n > 0 and (big.is(n) and big.compare(n, 0) > 0
+     or not big.is(n) and n > (1 << 27) // seq.n) then
+    util.raise("MemoryError", "")
+  end
+  for _ = 1, (big.is(n) or seq.n == 0) and 0 or n do
     for i = 1, seq.n do
       k = k + 1
       out[k] = seq[i]
@@ -85,6 +103,9 @@ local function power(a, b)
     if a == 0 and b < 0 then
       util.raise("ZeroDivisionError", "0.0 cannot be raised to a negative "
         .. "power")
+    end
+    if a < 0 and b - b == 0 and b ~= math.floor(b) and a - a == 0 then
+      return V.complex_sign("**", a, b)
     end
     return a ^ b
   end
@@ -155,6 +176,7 @@ local function merged(a, b)
   local d = V.dict()
   for k, v in V.each(a) do V.dict_set(d, k, v) end
   for k, v in V.each(b) do V.dict_set(d, k, v) end
+  d.factory, d.shown_as, d.ordered = a.factory, a.shown_as, a.ordered
   return d
 end
 
@@ -191,6 +213,27 @@ local function unsupported(op, a, b)
     op == "**" and "** or pow()" or op, V.type_name(a), V.type_name(b))
 end
 
+-- A sign for operands of which one is bytes.
+local function bytes_sign(op, a, b)
+  if op == "+" and V.is_bytes(a) then
+    if V.is_bytes(b) then return V.bytes_like(a, a.s .. b.s) end
+    util.raise("TypeError", "can't concat %s to %s", V.type_name(b),
+      V.type_name(a))
+  elseif op == "*" then
+    local v, n = V.is_bytes(a) and a or b, V.is_bytes(a) and b or a
+    n = V.index_of(n)
+    if math.type(n) ~= "integer" then
+      util.raise("TypeError", "can't multiply sequence by non-int of type '%s'",
+        V.type_name(n))
+    end
+    if #v.s * n > 1 << 27 then util.raise("MemoryError", "") end
+    return V.bytes_like(v, v.s:rep(n))
+  elseif op == "%" and V.is_bytes(a) then
+    return V.bytes_like(a, format.percent_bytes(a.s, b))
+  end
+  return unsupported(op, a, b)
+end
+
 -- A sign for operands that are Python's own, or the program's.
 local function guarded(op, f)
   local left, right = "__" .. METHOD[op] .. "__", "__r" .. METHOD[op] .. "__"
@@ -198,30 +241,46 @@ local function guarded(op, f)
   return function (a, b)
     if is_number(a) and is_number(b) then
       if divides and (b == 0 or b == false) then zero(op, a, b) end
+      if op == "@" then unsupported(op, a, b) end
       return f(a, b)
     end
-    local special = V.special(a, left)
-    if special then return special(b) end
-    special = V.special(b, right)
-    if special then return special(a) end
+    if watcher and tensorish(a, b) and watcher.takes(a, b) then
+      return watcher.binary(op, f, a, b)
+    end
+    local said = V.ask(a, b, left, right)
+    if said ~= nil then return said end
+    if V.is_boxed(a) or V.is_boxed(b) then
+      return M.binary[op](V.unbox(a), V.unbox(b))
+    end
+    if V.is_complex(a) or V.is_complex(b) then
+      local other = V.is_complex(a) and b or a
+      if is_number(other) or V.is_complex(other) then
+        local v = V.complex_sign(op, a, b)
+        if v == nil then unsupported(op, a, b) end
+        return v
+      end
+    end
+    if V.is_bytes(a) or V.is_bytes(b) then return bytes_sign(op, a, b) end
     if tensorish(a, b) then
       if V.no_operand(a) or V.no_operand(b) then unsupported(op, a, b) end
+      if watcher then return watcher.binary(op, f, a, b) end
       return f(a, b)
     end
     local kind = type(a) == "string" and "text" or V.is_seq(a) and "seq"
       or (V.is_dict(a) or V.is_set(a)) and "map"
-    local object = type(a) == "table" and rawget(a, "_class")
-      or type(b) == "table" and rawget(b, "_class")
+    local object = not kind and (type(a) == "table" and rawget(a, "_class")
+      or type(b) == "table" and rawget(b, "_class") or V.is_opaque(a)
+      or V.is_opaque(b))
     if object and not (type(a) == "string" and op == "%") then
       unsupported(op, a, b)
     end
     if a == None or b == None or kind == "text" and op ~= "%"
        and not (op == "+" and type(b) == "string")
-       and not (op == "*" and is_number(b))
-       or kind == "seq" and not (V.is_list(a) and a.view)
-       and not (op == "+" and V.is_seq(b)
-       and V.type_name(a) == V.type_name(b))
-       and not (op == "*" and is_number(b))
+       and op ~= "*"
+       or kind == "seq" and not (op == "+" and V.is_seq(b)
+       and (V.type_name(a) == V.type_name(b)
+       or V.is_tuple(a) and V.is_tuple(b) or V.is_list(a) and V.is_list(b)))
+       and op ~= "*"
        or is_number(a) and type(b) == "string" and op ~= "*"
        or is_number(a) and V.is_seq(b) and op ~= "*" then
       unsupported(op, a, b)
@@ -239,27 +298,46 @@ local MOST <const> = 1 << 27        -- items of a sequence, bytes of a text
 local function no_memory() util.raise("MemoryError", "") end
 
 local function repeated(text, n)
-  n = number(n)
+  n = repeats(n)
   if big.is(n) or #text * n > MOST then no_memory() end
   return text:rep(n)
 end
 
--- Counter + Counter
-local function counts(a, b)
-  local d = V.dict()
-  for _, from in ipairs {a, b} do
-    for k, n in V.each(from) do
-      V.dict_set(d, k, (V.dict_get(d, k) or 0) + n)
+-- A sign of two Counters: what is counted more than zero times.
+local function counters(op, f)
+  return function (a, b)
+    if not (a.absent_value and V.is_dict(b) and b.absent_value) then
+      unsupported(op, a, b)
     end
+    local d = V.dict()
+    d.shown_as, d.absent_value = a.shown_as, 0
+    local function add(k)
+      local n = f(V.dict_get(a, k) or 0, V.dict_get(b, k) or 0)
+      if n > 0 then V.dict_set(d, k, n) end
+    end
+    for k in V.each(a) do add(k) end
+    for k in V.each(b) do
+      if V.dict_get(a, k) == nil then add(k) end
+    end
+    return d
   end
-  d.shown_as, d.factory = a.shown_as, a.factory
-  return d
+end
+local counts = {
+  ["+"] = counters("+", function (x, y) return x + y end),
+  ["-"] = counters("-", function (x, y) return x - y end),
+  ["&"] = counters("&", math.min), ["|"] = counters("|", math.max),
+}
+
+-- The right operand of a set's sign, as a list of arguments.
+local function operand(op, a, b)
+  if not V.is_set(b) and not V.is_view(b) then unsupported(op, a, b) end
+  return V.list({b}, 1)
 end
 
 M.binary = {
   ["+"] = function (a, b)
     if V.is_seq(a) and V.is_seq(b) then return concat(a, b) end
-    if V.is_dict(a) and V.is_dict(b) then return counts(a, b) end
+    if V.is_dict(a) then return counts["+"](a, b) end
     if type(a) == "string" and type(b) == "string" then
       if #a + #b > MOST then no_memory() end
       return a .. b
@@ -267,8 +345,9 @@ M.binary = {
     return plus(number(a), number(b))
   end,
   ["-"] = function (a, b)
-    if V.is_list(a) and a.view then a = V.set((V.items(a))) end
-    if V.is_set(a) then return sets.difference(a, {b}) end
+    if V.is_view(a) then a = V.as_set(a) end
+    if V.is_dict(a) then return counts["-"](a, b) end
+    if V.is_set(a) then return sets.difference(a, operand("-", a, b)) end
     return minus(number(a), number(b))
   end,
   ["*"] = function (a, b)
@@ -293,20 +372,28 @@ M.binary = {
   end,
   ["@"] = function (a, b) return dt.matmul(a, b) end,
   ["|"] = function (a, b)
-    if V.is_dict(a) then return merged(a, b) end
-    if V.is_list(a) and a.view then a = V.set((V.items(a))) end
-    if V.is_set(a) then return sets.union(a, V.list {b}) end
+    if V.is_dict(a) and a.absent_value then return counts["|"](a, b) end
+    if V.is_dict(a) then
+      if not V.is_dict(b) then unsupported("|", a, b) end
+      return merged(a, b)
+    end
+    if V.is_view(a) then a = V.as_set(a) end
+    if V.is_set(a) then return sets.union(a, operand("|", a, b)) end
     if type(a) == "boolean" and type(b) == "boolean" then return a or b end
     return either(a, b)
   end,
   ["&"] = function (a, b)
-    if V.is_list(a) and a.view then a = V.set((V.items(a))) end
-    if V.is_set(a) then return sets.intersection(a, {b}) end
+    if V.is_view(a) then a = V.as_set(a) end
+    if V.is_dict(a) then return counts["&"](a, b) end
+    if V.is_set(a) then return sets.intersection(a, operand("&", a, b)) end
     if type(a) == "boolean" and type(b) == "boolean" then return a and b end
     return both(a, b)
   end,
   ["^"] = function (a, b)
-    if V.is_set(a) then return sets.symmetric_difference(a, {b}) end
+    if V.is_view(a) then a = V.as_set(a) end
+    if V.is_set(a) then
+      return sets.symmetric_difference(a, operand("^", a, b))
+    end
     if type(a) == "boolean" and type(b) == "boolean" then return a ~= b end
     return one_of(a, b)
   end,
@@ -323,9 +410,10 @@ M.binary = {
 for op, f in pairs(M.binary) do M.binary[op] = guarded(op, f) end
 
 local function refuse_unary(op, a, shown)
+  if V.is_complex(a) then return end
   if type(a) == "string" or a == None or V.is_seq(a) or V.is_dict(a)
      or V.is_set(a) or V.is_function(a)
-     or type(a) == "table" and rawget(a, "_class") then
+     or type(a) == "table" and rawget(a, "_class") or V.is_opaque(a) then
     util.raise("TypeError", "bad operand type for unary %s: '%s'", op,
       V.type_name(shown or a))
   end
@@ -335,14 +423,17 @@ M.unary = {
   ["-"] = function (a)
     local special = V.special(a, "__neg__")
     if special then return special() end
+    a = V.unbox(a)
     refuse_unary("-", a)
     a = number(a)
+    if V.is_complex(a) then return V.complex(-a.re, -a.im) end
     if big.is(a) or a == math.mininteger then return big.neg(a) end
     return -a
   end,
   ["+"] = function (a)
     local special = V.special(a, "__pos__")
     if special then return special() end
+    a = V.unbox(a)
     refuse_unary("+", a)
     return number(a)
   end,
@@ -350,6 +441,7 @@ M.unary = {
     if util.is_tensor(a) then return a:bitwise_not() end
     local special = V.special(a, "__invert__")
     if special then return special() end
+    a = V.unbox(a)
     if big.is(a) then return big.bnot(a) end
     refuse_unary("~", math.type(a) == "float" and "" or a, a)
     return ~number(a)
@@ -359,19 +451,50 @@ M.unary = {
 local inplace = {["+"] = "add_", ["-"] = "sub_", ["*"] = "mul_",
   ["/"] = "div_", ["**"] = "pow_"}
 
+for op, f in pairs(M.unary) do
+  M.unary[op] = function (a)
+    if watcher and util.is_tensor(a) then return watcher.unary(op, f, a) end
+    return f(a)
+  end
+end
+
+local IN_PLACE = {["|"] = "update", ["&"] = "intersection_update",
+  ["-"] = "difference_update", ["^"] = "symmetric_difference_update"}
+
 -- a += b: tensors change in place.
 function M.augmented(op)
   local plain, name = M.binary[op], inplace[op]
+  local own = "__i" .. METHOD[op] .. "__"
   return function (a, b)
-    if util.is_tensor(a) and name then return a[name](a, b) end
+    if util.is_tensor(a) and name then
+      if watcher then return watcher.method(name, a[name], a, b) end
+      return a[name](a, b)
+    end
     if V.is_list(a) and op == "+" then
       local items, n = V.items(b)
       table.move(items, 1, n, a.n + 1, a)
       a.n = a.n + n
       return a
     end
-    local special = V.special(a, "__i" .. METHOD[op] .. "__")
-    if special then return special(b) end
+    if V.is_dict(a) and op == "|" and not a.absent_value
+       and not rawget(a, "_class") then
+      boxes.methods_of(a).update(a, V.list({b}, 1))
+      return a
+    end
+    if V.is_set(a) and not a.frozen and V.is_set(b) and IN_PLACE[op] then
+      sets[IN_PLACE[op]](a, V.list({b}, 1))
+      return a
+    end
+    if V.is_list(a) and op == "*" and is_number(b) and not rawget(a, "_class")
+    then
+      local out = plain(a, b)
+      for i = 1, math.max(out.n, a.n) do a[i] = out[i] end
+      a.n = out.n
+      return a
+    end
+    local special = V.special(a, own)
+    local said = special and special(b)
+    if special and said ~= V.not_implemented then return said end
     return plain(a, b)
   end
 end
@@ -380,6 +503,7 @@ local MIRROR = {lt = "gt", gt = "lt", le = "ge", ge = "le"}
 local SIGN = {lt = "<", gt = ">", le = "<=", ge = ">="}
 
 local function ordered(name, f)
+  local own, mirrored = "__" .. name .. "__", "__" .. MIRROR[name] .. "__"
   return function (a, b)
     if util.is_tensor(a) then return a[name](a, b) end
     if util.is_tensor(b) then return b[MIRROR[name]](b, a) end
@@ -388,23 +512,26 @@ local function ordered(name, f)
     elseif is_number(a) and is_number(b) then
       return f(number(a), number(b))
     end
-    local special = V.special(a, "__" .. name .. "__")
-    if special then return special(b) end
-    special = V.special(b, "__" .. MIRROR[name] .. "__")
-    if special then return special(a) end
-    if V.is_seq(a) and V.is_seq(b) then
+    local said = V.ask(a, b, own, mirrored)
+    if said ~= nil then return said end
+    if V.is_boxed(a) or V.is_boxed(b) then
+      return M.compare[SIGN[name]](V.unbox(a), V.unbox(b))
+    end
+    if V.is_seq(a) and getmetatable(a) == getmetatable(b) then
       if name == "lt" then return V.less(a, b) end
       if name == "gt" then return V.less(b, a) end
       return V.equal(a, b) == true or V.less(name == "le" and a or b,
         name == "le" and b or a)
     end
+    a, b = V.as_set(a), V.as_set(b)
     if V.is_set(a) and V.is_set(b) then
       local small, large = a, b
       if name == "ge" or name == "gt" then small, large = b, a end
       return sets.issubset(small, {large}) and (name == "le" or name == "ge"
-        or #small.keys < #large.keys)
+        or V.count(small) < V.count(large))
     end
     if type(a) == "string" and type(b) == "string" then return f(a, b) end
+    if V.is_bytes(a) and V.is_bytes(b) then return f(a.s, b.s) end
     return util.raise("TypeError", "'%s' not supported between instances of "
       .. "'%s' and '%s'", SIGN[name], V.type_name(a), V.type_name(b))
   end
@@ -413,7 +540,13 @@ end
 local function same(a, b)
   if rawequal(a, b) then return true end
   if util.is_tensor(a) and util.is_tensor(b) then return a._id == b._id end
-  if type(a) == "number" or type(a) == "string" then return a == b end
+  if type(a) == "number" or type(a) == "string" then
+    return a == b and math.type(a) == math.type(b)
+  end
+  if V.is_tuple(a) then                 -- there is one empty tuple
+    return a.n == 0 and V.is_tuple(b) and b.n == 0
+      and not rawget(a, "_class") and not rawget(b, "_class")
+  end
   if type(a) == "userdata" and type(b) == "userdata"
      and not tensorish(a, b) then
     return a == b
@@ -428,8 +561,11 @@ M.compare = {
       return util.is_tensor(a) and a:ne(b) or b:ne(a)
     end
     local special = V.special(a, "__ne__")
-    if special then return special(b) end
-    return not V.equal(a, b)
+    local said = special and special(b)
+    if special and said ~= V.not_implemented then return said end
+    said = V.equal(a, b)
+    if util.is_tensor(said) then return said:logical_not() end
+    return not V.truth(said)
   end,
   ["<"] = ordered("lt", function (a, b) return a < b end),
   [">"] = ordered("gt", function (a, b) return a > b end),
@@ -440,6 +576,18 @@ M.compare = {
   ["is"] = same,
   ["is not"] = function (a, b) return not same(a, b) end,
 }
+
+-- Signs that compare tensors.
+for _, op in ipairs {"==", "!=", "<", ">", "<=", ">="} do
+  local f = M.compare[op]
+  M.compare[op] = function (a, b)
+    if watcher and tensorish(a, b) and not V.no_operand(a)
+       and not V.no_operand(b) then
+      return watcher.binary(op, f, a, b)
+    end
+    return f(a, b)
+  end
+end
 
 -- ---- subscripts ----
 
@@ -481,12 +629,24 @@ end
 
 -- First, last (not reached) and step of a slice of n items, from 0.
 local function bounds(s, n)
-  local step = s.step == None and 1 or s.step
+  local step = s.step == None and 1 or V.index_of(s.step)
+  if big.is(step) then
+    step = big.compare(step, 0) < 0 and -math.maxinteger or math.maxinteger
+  elseif math.type(step) ~= "integer" then
+    util.raise("TypeError", "slice indices must be integers or None or have "
+      .. "an __index__ method")
+  end
   if step == 0 then util.raise("ValueError", "slice step cannot be zero") end
   local lo, hi = 0, n
   if step < 0 then lo, hi = -1, n - 1 end
   local function clip(v, default)
     if v == None then return default end
+    v = V.index_of(v)
+    if big.is(v) then v = big.compare(v, 0) < 0 and -n - 1 or n end
+    if math.type(v) ~= "integer" then
+      util.raise("TypeError", "slice indices must be integers or None or have "
+        .. "an __index__ method")
+    end
     if v < 0 then v = v + n end
     return math.max(lo, math.min(hi, v))
   end
@@ -513,12 +673,40 @@ local function slice_of(v, s)
   return like(v, out)
 end
 
--- l[a:b] = items: the items between are replaced.
-local function put_slice(l, s, x)
-  local first, last, step = bounds(s, l.n)
+-- What is assigned to a slice of l: a copy where it is l.
+local function assigned(l, x)
+  if type(x) == "number" or type(x) == "boolean" or x == None then
+    util.raise("TypeError", "can only assign an iterable")
+  end
   local items, n = V.items(x)
+  if items == l then items = {table.unpack(l, 1, n)} end
+  return items, n
+end
+
+-- l[a:b] = items: the items between are replaced.
+local function put_slice(l, s, x, deletes)
+  local items, n = assigned(l, x)
+  local first, last, step = bounds(s, l.n)
   if step ~= 1 then
     local k = 0
+    local places = slice_places(s, l.n)
+    if deletes then
+      local gone = {}
+      for _, i in ipairs(places) do gone[i + 1] = true end
+      local m = 0
+      for i = 1, l.n do
+        if not gone[i] then
+          m = m + 1
+          l[m] = l[i]
+        end
+      end
+      for i = m + 1, l.n do l[i] = nil end
+      l.n = m
+      return
+    elseif n ~= #places then
+      util.raise("ValueError", "attempt to assign sequence of size %d to "
+        .. "extended slice of size %d", n, #places)
+    end
     for i = first, last - (step > 0 and 1 or -1), step do
       k = k + 1
       l[i + 1] = items[k]
@@ -537,12 +725,10 @@ end
 local function place(v, i, what)
   if util.is_tensor(i) then i = require("dt.python.tensor").index(i) end
   if math.type(i) ~= "integer" then
-    local own = V.special(i, "__index__")
-    if type(i) == "boolean" then
-      i = i and 1 or 0
-    elseif own then
-      i = own()
-    else
+    i = V.index_of(i)
+    if big.is(i) then
+      util.raise("IndexError", "cannot fit 'int' into an index-sized integer")
+    elseif math.type(i) ~= "integer" then
       util.raise("TypeError", "%s indices must be integers or slices, not %s",
         V.type_name(v), V.type_name(i))
     end
@@ -564,7 +750,18 @@ local function no_key(k)
   error(exceptions.classes.KeyError.make(V.list({k}, 1)), 0)
 end
 
+local function item_of(v, i) return dt.Tensor._getitem(v, whole_index(i)) end
+
+local function put_item(v, i, x)
+  dt.Tensor._setitem(v, whole_index(i), V.to_lua(x))
+end
+
 function M.getitem(v, i)
+  if type(v) == "table" and rawget(v, "_class") then
+    local special = V.special(v, "__getitem__")
+    if special then return special(i) end
+    v = V.unbox(v)
+  end
   if V.is_seq(v) then
     if is_slice(i) then return slice_of(v, i) end
     return v[place(v, i)]
@@ -575,10 +772,14 @@ function M.getitem(v, i)
       V.dict_set(v, i, item)
     end
     if item == nil and v.absent_value ~= nil then return v.absent_value end
+    local missing = item == nil and rawget(v, "_native")
+      and V.special(v, "__missing__")
+    if missing then return missing(i) end
     if item == nil then no_key(i) end
     return item
   elseif type(v) == "string" then
     if is_slice(i) then return slice_of(v, i) end
+    i = V.index_of(i)
     if math.type(i) ~= "integer" then
       util.raise("TypeError", "string indices must be integers, not '%s'",
         V.type_name(i))
@@ -590,8 +791,28 @@ function M.getitem(v, i)
     end
     if n == #v then return v:sub(i + 1, i + 1) end
     return v:sub(utf8.offset(v, i + 1), utf8.offset(v, i + 2) - 1)
+  elseif V.is_bytes(v) then
+    if is_slice(i) then
+      local out = {}
+      for k, at in ipairs(slice_places(i, #v.s)) do
+        out[k] = v.s:sub(at + 1, at + 1)
+      end
+      return V.bytes_like(v, table.concat(out))
+    end
+    i = V.index_of(i)
+    if math.type(i) ~= "integer" then
+      util.raise("TypeError", "byte indices must be integers or slices, not %s",
+        V.type_name(i))
+    end
+    if i < 0 then i = i + #v.s end
+    if i < 0 or i >= #v.s then
+      util.raise("IndexError", "%s", V.is_bytearray(v)
+        and "bytearray index out of range" or "index out of range")
+    end
+    return v.s:byte(i + 1)
   elseif util.is_tensor(v) then
-    return dt.Tensor._getitem(v, whole_index(i))
+    if watcher then return watcher.method("__getitem__", item_of, v, i) end
+    return item_of(v, i)
   elseif util.is_mesh(v) then
     return mesh_slice(v, i)
   end
@@ -605,7 +826,8 @@ function M.getitem(v, i)
     return V.from_lua(v:__getitem(i))
   end
   if type(v) ~= "table" and type(v) ~= "userdata" or V.is_set(v)
-     or V.is_generator(v) then
+     or V.is_generator(v) or V.is_view(v) or V.is_object(v)
+     or V.is_opaque(v) then
     util.raise("TypeError", "'%s' object is not subscriptable", V.type_name(v))
   end
   local key = V.to_lua(i)
@@ -626,12 +848,28 @@ function M.setitem(v, i, x)
     v[place(v, i, " assignment")] = x
   elseif V.is_dict(v) then
     V.dict_set(v, i, x)
+  elseif V.is_bytearray(v) then
+    local items, n = V.items(v)
+    local l = V.list({table.unpack(items, 1, n)}, n)
+    M.setitem(l, i, x)
+    for k = 1, l.n do
+      local b = V.index_of(l[k])
+      if math.type(b) ~= "integer" then
+        util.raise("TypeError", "'%s' object cannot be interpreted as an "
+          .. "integer", V.type_name(b))
+      elseif b < 0 or b > 255 then
+        util.raise("ValueError", "byte must be in range(0, 256)")
+      end
+      l[k] = string.char(b)
+    end
+    v.s = table.concat(l, "", 1, l.n)
   elseif type(v) ~= "table" and type(v) ~= "userdata" or V.is_set(v)
-    or V.is_function(v) then
+    or V.is_function(v) or V.is_object(v) then
     util.raise("TypeError", "'%s' object does not support item assignment",
       V.type_name(v))
   elseif util.is_tensor(v) then
-    dt.Tensor._setitem(v, whole_index(i), V.to_lua(x))
+    if watcher then watcher.method("__setitem__", put_item, v, i, x)
+    else put_item(v, i, x) end
   else
     v[V.to_lua(i)] = x
   end
@@ -639,20 +877,22 @@ end
 
 -- del v[i]
 function M.delitem(v, i)
-  if V.is_list(v) then
-    if is_slice(i) then return put_slice(v, i, V.list({}, 0)) end
+  local own = V.special(v, "__delitem__")
+  if own then
+    own(i)
+  elseif V.is_bytearray(v) then
+    M.setitem(v, is_slice(i) and i or M.slice(place({n = #v.s}, i) - 1,
+      place({n = #v.s}, i), None), V.bytes "")
+  elseif V.is_list(v) then
+    if is_slice(i) then return put_slice(v, i, V.list({}, 0), true) end
     table.move(v, place(v, i) + 1, v.n + 1, place(v, i))
     v.n = v.n - 1
   elseif V.is_dict(v) then
     if V.dict_get(v, i) == nil then no_key(i) end
     V.dict_remove(v, i)
   else
-    local special = V.special(v, "__delitem__")
-    if not special then
-      util.raise("TypeError", "'%s' object doesn't support item deletion",
-        V.type_name(v))
-    end
-    special(i)
+    util.raise("TypeError", "'%s' object doesn't support item deletion",
+      V.type_name(v))
   end
 end
 

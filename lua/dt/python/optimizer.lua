@@ -32,17 +32,17 @@ local function view(opt, g)
     d = V.dict()
     d.map = setmetatable({}, {
       __index = function (_, id)
-        local v = g[id:sub(2)]
+        local v = g[id]
         if v ~= nil then return shown(v) end
         return d.fixed[id]
       end,
       __newindex = function (_, id, v)
         if v == nil then                        -- del group[name]
-          g[id:sub(2)], d.fixed[id] = nil, nil
+          g[id], d.fixed[id] = nil, nil
           return
         end
         if v == None then v = nil end
-        g[id:sub(2)] = V.to_lua(v)
+        g[id] = V.to_lua(v)
         d.fixed[id] = None
       end})
     views[g] = d
@@ -54,12 +54,11 @@ local function view(opt, g)
     if not seen[name] then names[#names + 1] = name end
   end
   local _, values = base.settings(opt, g)
-  d.keys, d.of, d.fixed = {}, {}, {}
-  for i, name in ipairs(names) do
-    local id = V.key_of(name)
-    d.keys[i], d.of[id] = id, name
+  d.keys, d.fixed, d.n, d.top = names, {}, #names, #names
+  d.first, d.places = nil, nil
+  for _, name in ipairs(names) do
     local v = values[name]
-    d.fixed[id] = v == nil and None or shown(v)
+    d.fixed[name] = v == nil and None or shown(v)
   end
   return d
 end

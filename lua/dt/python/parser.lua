@@ -5,7 +5,6 @@
 -- what stands where is said at each maker.
 
 local lexer = require "dt.python.lexer"
-local pattern = require "dt.python.pattern"
 
 local M = {}
 local P = {}
@@ -180,9 +179,14 @@ local function fstring(p, s, at, inside)
 end
 
 local function strings(p)
-  local parts, format = {}, false
+  local parts, format, bytes = {}, false, p.t[p.i][4]:find("b", 1, true)
+  local refused, line = false, p.t[p.i][3]
   while p.t[p.i][1] == "string" do
     local t = p.t[p.i]
+    if not bytes ~= not t[4]:find("b", 1, true) then
+      refuse(p, "cannot mix bytes and nonbytes literals")
+    end
+    refused = refused or t[5]
     if t[4]:find("f", 1, true) then
       format = true
       for _, part in ipairs((fstring(p, t[2], 1))) do
@@ -193,8 +197,12 @@ local function strings(p)
     end
     p.i = p.i + 1
   end
+  if refused then
+    return node(p, "refused", {what = "\\N{...} (a character by its name)",
+      at = line})
+  end
   if format then return node(p, "fstring", {parts = parts}) end
-  return node(p, "const", {value = table.concat(parts)})
+  return node(p, bytes and "bytes" or "const", {value = table.concat(parts)})
 end
 
 local function list_display(p)
@@ -272,6 +280,9 @@ local function atom(p)
   local t = p.t[p.i]
   if t[1] == "number" then
     p.i = p.i + 1
+    if type(t[2]) == "table" and t[2].imaginary then
+      return node(p, "imaginary", {value = t[2].imaginary})
+    end
     return node(p, "const", {value = t[2]})
   elseif t[1] == "string" then
     return strings(p)
@@ -455,7 +466,8 @@ local function yield(p)
     return node(p, "yield_from", {value = expr(p)})
   end
   local t = p.t[p.i]
-  local ends = t[1] == "newline" or t[2] == ")" or t[2] == "="
+  local ends = t[1] == "newline" or t[1] == "end"
+    or t[1] == "op" and t[2]:find("^[%)%]},;:=]$")
   return node(p, "yield", {value = not ends and exprlist(p) or nil})
 end
 
@@ -505,7 +517,9 @@ function target(p, one_only)
   local first = one()
   if one_only or not is(p, ",") then return first end
   local items = {first}
-  while take(p, ",") and not word(p, "in") do items[#items + 1] = one() end
+  while take(p, ",") and not word(p, "in") and not is(p, ")") do
+    items[#items + 1] = one()
+  end
   return node(p, "tuple", {items = items})
 end
 
@@ -709,6 +723,8 @@ S["match"] = function (p)
   expect(p, ":")
   p.i = p.i + 2                     -- the line's end, the indent
   while take(p, "case", "name") do
+    -- asked for here: its other half compares values, which need the engine
+    local pattern = require "dt.python.pattern"
     local c = {pattern = pattern.parse_case(p, pattern_tools)}
     if take(p, "if", "name") then c.guard = expr(p) end
     c.body = block(p)
@@ -779,7 +795,13 @@ simple["import"] = function (p)
   return node(p, "import", {list = list})
 end
 simple["from"] = function (p)
-  local module = dotted(p)
+  local level = 0
+  while is(p, ".") or is(p, "...") do
+    level = level + #p.t[p.i][2]
+    p.i = p.i + 1
+  end
+  local module = (level == 0 or not is(p, "import", "name")) and dotted(p)
+    or ""
   expect(p, "import", "name")
   local brackets, list, all = take(p, "("), {}, false
   repeat
@@ -791,13 +813,15 @@ simple["from"] = function (p)
     list[#list + 1] = m
   until not take(p, ",")
   if brackets then expect(p, ")") end
-  return node(p, "from", {module = module, list = list, all = all})
+  return node(p, "from", {module = module, level = level, list = list,
+    all = all})
 end
 
 local augmented = {"+=", "-=", "*=", "/=", "//=", "%=", "**=", "|=", "&=",
   "@=", "^=", "<<=", ">>="}
 
-local NO_TARGET = {const = "literal", call = "function call",
+local NO_TARGET = {const = "literal", bytes = "literal",
+  imaginary = "literal", call = "function call",
   binary = "expression", compare = "comparison", literal = "",
   fstring = "f-string expression", lambda = "lambda", cond = "conditional "
   .. "expression", listcomp = "list comprehension", unary = "expression",
@@ -828,7 +852,7 @@ local function expression_statement(p)
     end
   end
   local noted = first.kind ~= "tuple" and take(p, ":")
-  if noted then expr(p) end
+  local note = noted and expr(p) or nil
   local targets = {}
   while is(p, "=") do
     check_target(p, first)
@@ -837,11 +861,11 @@ local function expression_statement(p)
     first = exprlist(p)
   end
   if #targets == 0 and noted then
-    return node(p, "annotation", {value = first})
+    return node(p, "annotation", {value = first, note = note})
   end
   if #targets == 0 then return node(p, "expr", {value = first}) end
   return node(p, "assign", {targets = targets, value = first,
-    noted = noted})
+    note = note})
 end
 
 -- Simple statements with ; between, up to the end of the line.
@@ -883,9 +907,11 @@ function statement(p, list)
   if t[1] == "indent" then
     refuse(p, "unexpected indent", "IndentationError")
   end
-  if t[1] == "name" and t[2] == "async" and p.t[p.i + 1][1] == "name" then
-    refuse(p, "async is not known here: nothing runs beside the program",
-      "NotImplementedError")
+  local later = t[1] == "name" and t[2] == "async"
+    and ({def = true, ["for"] = true, with = true})[p.t[p.i + 1][2]]
+  if later then
+    p.i = p.i + 1
+    t = p.t[p.i]
   end
   local f = t[1] == "name" and S[t[2]]
   if f == S["match"] and not is_match(p) then f = nil end
@@ -895,7 +921,7 @@ function statement(p, list)
   end
   p.i = p.i + 1
   local n = f(p)
-  n.first = t[3]
+  n.first, n.async = t[3], later
   list[#list + 1] = n
 end
 

@@ -54,6 +54,11 @@ local function transcript(text, first, more)
 end
 
 local function python_shell(text)
+  for _, word in ipairs {"import ", "from ", "def ", "class "} do
+    if ("\n" .. text):find("\n" .. word, 1, true) then
+      return text                     -- a file, whose texts hold transcripts
+    end
+  end
   return transcript(text, "^%s*>>> ?", "^%s*%.%.%. ?")
 end
 

@@ -7,6 +7,7 @@ local dt = require "dt"
 local util = require "dt.util"
 local V = require "dt.python.values"
 local args = require "dt.python.args"
+local attrs = require "dt.python.attrs"
 
 local M = {}
 
@@ -15,7 +16,7 @@ local function no_constructor(forms, a, kw)
   local given = {}
   for i = 1, a.n do given[i] = V.repr(a[i]) end
   local text = table.concat(given, ", ")
-  if kw and #kw.keys > 0 then
+  if kw and V.count(kw) > 0 then
     local named = {}
     for key, v in V.each(kw) do named[#named + 1] = key .. "=" .. V.repr(v) end
     text = text .. (a.n > 0 and "; " or "") .. "kwargs: "
@@ -53,7 +54,7 @@ local function shard(a, kw)
 end
 
 local function replicate(a, kw)
-  if a.n > 0 or kw and #kw.keys > 0 then
+  if a.n > 0 or kw and V.count(kw) > 0 then
     no_constructor({"Replicate()"}, a, kw)
   end
   return dt.Replicate()
@@ -119,6 +120,76 @@ M._StridedShard = args.class("_StridedShard", {test = kind "_StridedShard",
 M._MaskPartial = args.class("_MaskPartial", {test = kind "_MaskPartial",
   new = mask_partial})
 M.Placement = args.class("Placement", {test = util.is_placement})
+-- ---- methods ----
+
+-- The parts of a tensor of which chunk `i` of `k` (from 0) along `dim` is one:
+-- as torch.chunk cuts, those that there are none for are empty.
+local function chunk(t, dim, k, i)
+  local n = t:size(dim)
+  local each = (n + k - 1) // k
+  local from = math.min(i * each, n)
+  return t:narrow(dim, from, math.min(each, n - from))
+end
+
+local function padded(t, dim, n)
+  if t:size(dim) == n then return t end
+  local shape = {table.unpack(t.shape)}
+  shape[dim + 1] = n - t:size(dim)
+  return dt.cat({t, t:new_zeros(shape)}, dim)
+end
+
+-- _split_tensor(tensor, num_chunks, *, with_padding=True, contiguous=True): the
+-- local tensors of all ranks, and by how much each was made longer.
+local function split_tensor(p, a)
+  local dim, k = p.dim, a.num_chunks
+  if dim < 0 then dim = dim + a.tensor:dim() end
+  if dim >= a.tensor:dim() then
+    util.raise("AssertionError", "Sharding dim %d greater than tensor ndim %d",
+      p.dim, a.tensor:dim())
+  end
+  local factor = p.split_factor or 1
+  local parts, most, pads = {}, 0, {}
+  for i = 0, k - 1 do
+    local list = {}
+    for j = 0, factor - 1 do
+      list[j + 1] = chunk(a.tensor, dim, k * factor, i + j * k)
+    end
+    parts[i + 1] = factor == 1 and list[1] or dt.cat(list, dim)
+    most = math.max(most, parts[i + 1]:size(dim))
+  end
+  local pad = a.with_padding == nil or V.truth(a.with_padding)
+  for i, t in ipairs(parts) do
+    if pad then
+      pads[i] = most - t:size(dim)
+      t = padded(t, dim, most)
+    end
+    parts[i] = (a.contiguous == nil or V.truth(a.contiguous))
+      and t:contiguous() or t
+  end
+  return V.tuple {V.list(parts), V.list(pads)}
+end
+
+local split_parts = args.method("Shard._split_tensor", {"tensor", "num_chunks",
+  "with_padding?", "contiguous?"}, split_tensor)
+
+local function asked(name, keyword)
+  return args.method("Placement." .. name, {keyword .. "?"}, function (p, a)
+    local v = a[keyword]
+    if v == dt.None then v = nil end
+    return p[name](p, v)
+  end)
+end
+
+attrs.placement_method.is_shard = asked("is_shard", "dim")
+attrs.placement_method.is_partial = asked("is_partial", "reduce_op")
+attrs.placement_method._split_tensor = function (p, a, kw)
+  if p.dim == nil then
+    util.raise("AttributeError", "'%s' object has no attribute '_split_tensor'",
+      V.type_name(p))
+  end
+  return split_parts(p, a, kw)
+end
+
 for _, name in ipairs {"Shard", "Replicate", "Partial", "_StridedShard",
   "_MaskPartial", "Placement"} do
   M[name].__module__ = "torch.distributed.tensor.placement_types"

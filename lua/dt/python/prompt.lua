@@ -19,9 +19,11 @@ local function common(v)
     or type(v) == "number" or type(v) == "string" or type(v) == "boolean"
 end
 
--- A session's names: Python's own, then those that Lua's lines left.
+-- A session's names: those of the program that was run before the prompt or
+-- Python's own, then those that Lua's lines left.
 local function session()
-  local e = require("dt.python.script").environment("prompt")
+  local script = require "dt.python.script"
+  local e = script.left or script.environment("prompt")
   local given = getmetatable(e.vars).__index
   setmetatable(e.vars, {__index = function (vars, name)
     local v = rawget(_G, name)
@@ -62,6 +64,12 @@ local function stopped()
       local v = past[name]
       return util.is_tensor(v) and v or nil
     end})}
+end
+
+-- The program has ended: its names are the session's, in both languages.
+function M.keep()
+  env = session()
+  share(env.vars)
 end
 
 -- Run a text; what its last line is worth is shown, as Python's shell does.

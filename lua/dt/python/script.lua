@@ -16,6 +16,10 @@ local system = require "dt.python.std_system"
 local builtins = require "dt.python.builtins"
 local exceptions = require "dt.python.exceptions"
 local protect = require "dt.python.protect"
+local sources = require "dt.python.sources"
+local testing = require "dt.python.testing"
+local args = require "dt.python.args"
+local meshes = require "dt.python.mesh"
 require "dt.python.training"
 
 local M = {}
@@ -32,9 +36,36 @@ local function check_world(n, what, fake)
     (fake or n > 64) and "fake" or "ranks", n)
 end
 
+local spawned = false               -- inside a process that the program began
+
+-- f() in a process of its own: f's errors are the program's.
+local function inside(f)
+  local before = spawned
+  spawned = true
+  f()
+  spawned = before
+end
+
+-- f() on the first n ranks alone, which are a world; with fewer ranks than n
+-- the program begins again with n, where nobody said how many.
+local function on_ranks(n, what, f)
+  if math.type(n) ~= "integer" or n < 1 then n = dt.world_size() end
+  if n > dt.world_size() and dt._wants_ranks(n) then os.exit(0) end
+  if n >= dt.world_size() then
+    check_world(n, what)
+    return inside(f)
+  elseif dt.rank() >= n then
+    return
+  end
+  meshes.forget_groups()
+  dt._world_part(n)
+  inside(f)
+  dt._world_home()
+  meshes.forget_groups()
+end
+
 -- torch.multiprocessing.spawn: the ranks are here already.
 local function spawn(args, kw)
-  check_world(args[3] or kw and V.dict_get(kw, "nprocs"), "nprocs")
   local given = args[2] or kw and V.dict_get(kw, "args")
   local list, n = {dt.rank()}, 0
   if given then
@@ -42,7 +73,9 @@ local function spawn(args, kw)
     items, n = V.items(given)
     for i = 1, n do list[i + 1] = items[i] end
   end
-  return eval.call(args[1], V.list(list, n + 1))
+  on_ranks(args[3] or kw and V.dict_get(kw, "nprocs") or 1, "nprocs",
+    function () eval.call(args[1], V.list(list, n + 1)) end)
+  return None
 end
 
 -- multiprocessing.Process: the first one made is rank 0, the next rank 1, …;
@@ -55,8 +88,10 @@ local function process(_, kw)
   p.start = builtin(function ()
     if mine and kw and V.dict_get(kw, "target") then
       local items, n = V.items(V.dict_get(kw, "args") or V.tuple {})
-      eval.call(V.dict_get(kw, "target"), V.list({table.unpack(items, 1, n)},
-        n), V.dict_get(kw, "kwargs"))
+      inside(function ()
+        eval.call(V.dict_get(kw, "target"), V.list({table.unpack(items, 1, n)},
+          n), V.dict_get(kw, "kwargs"))
+      end)
     end
     return None
   end, "start")
@@ -119,6 +154,43 @@ local function cuda()
   return namespace(t)
 end
 
+-- ---- the default group ----
+
+local pretended = false             -- by the program: backend "fake"
+
+local function end_group(a)
+  if args.given(a.group) and a.group ~= meshes.world_group() then
+    return None
+  end
+  if pretended then
+    dt._world_home()
+    meshes.forget_groups()
+  end
+  pretended = false
+  return None
+end
+
+-- A pretended world is made when it is not the program's own, real ones are
+-- there: all of it, or the part that spawned processes are.
+local function begin_group(a)
+  local n, fake = a.world_size, a.backend == "fake"
+  if not args.given(n) or n == -1 then return None end
+  if fake and not (dt.world() == "fake" and dt.world_size() == n) then
+    end_group {}
+    dt._world_home()
+    meshes.forget_groups()
+    dt._world_fake(n, args.given(a.rank) and a.rank or 0)
+    pretended = true
+  elseif not fake and spawned and math.type(n) == "integer"
+     and dt.rank() < n and n < dt.world_size() then
+    meshes.forget_groups()
+    dt._world_part(n)
+  elseif not fake then
+    check_world(n, "world_size", fake)
+  end
+  return None
+end
+
 local provided = false
 
 local function provide(argv)
@@ -130,15 +202,15 @@ local function provide(argv)
   attrs.provide("torch.multiprocessing", mp)
   names.torch.multiprocessing = mp
   names.torch.cuda = cuda()
-  names.dist.init_process_group = builtin(function (a, kw)
-    local n = kw and V.dict_get(kw, "world_size") or a[4]
-    check_world(n ~= nil and n ~= None and n ~= -1 and n or nil, "world_size",
-      (a[1] or kw and V.dict_get(kw, "backend")) == "fake")
-    return None
-  end, "init_process_group")
-  names.dist.destroy_process_group = nothing()
-  names.dist.is_initialized = builtin(function () return true end)
+  names.dist.init_process_group = args.def("init_process_group", {"backend?",
+    "init_method?", "timeout?", "world_size?", "rank?", "store?",
+    "group_name?", "pg_options?", "device_id?", "_ranks?"}, begin_group)
+  names.dist.destroy_process_group = args.def("destroy_process_group",
+    {"group?"}, end_group)
 end
+
+sources.set_tools {environment = names.environment,
+  run = function (text, env, file) return eval.run(text, env, file) end}
 
 -- A fresh environment of a program in `file`.
 function M.environment(file, ...)
@@ -147,15 +219,22 @@ function M.environment(file, ...)
   local env = names.environment()
   env.vars.__name__ = "__main__"
   env.vars.__file__ = file
+  sources.begin()
+  testing.begin(env.vars)
   return env
 end
 
--- sys.exit(code): a text is said, and is a failure.
+-- sys.exit(code): a text is said, and is a failure.  What ended a program so
+-- is its error for the reports of the prompt after it (dt.debug.ended).
 local function leave(code)
-  if type(code) == "number" then os.exit(code) end
-  if code == nil or code == None then os.exit(0) end
-  builtins.names.print.call(V.list {V.str(code)})
-  os.exit(1)
+  local said = type(code) ~= "number" and code ~= nil and code ~= None
+  local status = said and 1 or type(code) == "number" and code or 0
+  if said then builtins.names.print.call(V.list {V.str(code)}) end
+  if status ~= 0 then
+    dt.debug.ended = {code = "DT0017", class = "SystemExit",
+      message = V.str(code), where = M.running, after = dt._seq()}
+  end
+  os.exit(status)
 end
 
 local function flushed(...)
@@ -164,6 +243,9 @@ local function flushed(...)
   if not out[1] then
     local e = out[2]
     if type(e) == "table" and e.class == "SystemExit" then leave(e.code) end
+    if type(e) == "table" and rawget(e, "operands") then
+      require("dt.spmd.autopsy").compare(e)
+    end
     if type(e) == "string" and (e:find("stack overflow", 1, true)
        or e:find("not enough memory", 1, true)
        or e:find("string too large", 1, true)) then
@@ -174,10 +256,12 @@ local function flushed(...)
   return out[2]
 end
 
--- Run the text of a file.
+-- Run the text of a file.  M.left is what it left, for a prompt after it.
 function M.run(text, file, ...)
   text = require("dt.python.paste").read(text)
-  flushed(eval.run, text, M.environment(file, ...), file)
+  M.left, M.running = M.environment(file, ...), file
+  dt.debug.ended = nil
+  flushed(eval.run, text, M.left, file)
 end
 
 -- Run a text in an environment; the value of its last expression, or nil.

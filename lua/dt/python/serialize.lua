@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
--- dt/python/serialize.lua: torch.save and torch.load for Python programs: values of a program in files that PyTorch reads and writes
--- (dt/torch_file.lua).  Every rank reads and writes for itself.
+-- dt/python/serialize.lua: torch.save and torch.load for Python programs:
+-- values of a program in files that PyTorch reads and writes
+-- (dt/io/torch_file.lua).  Every rank reads and writes for itself.
 --
 -- What such a file does not hold (modules, functions, distributed tensors)
 -- raises; in a BytesIO it is kept as the object itself, as pickle.dumps does.
@@ -8,14 +9,14 @@
 local dt = require "dt"
 local util = require "dt.util"
 local V = require "dt.python.values"
-local P = require "dt.pickle"
+local P = require "dt.io.pickle"
 local args = require "dt.python.args"
 local attrs = require "dt.python.attrs"
 local big = require "dt.python.bigint"
 local exceptions = require "dt.python.exceptions"
 local streams = require "dt.python.streams"
-local torch_file = require "dt.torch_file"
-local torch_values = require "dt.torch_values"
+local torch_file = require "dt.io.torch_file"
+local torch_values = require "dt.io.torch_values"
 
 local M = {}
 local None = dt.None

@@ -87,6 +87,10 @@ local FUNCTIONAL = {
     "group", "tag?"},
   wait_tensor = {"tensor"},
 }
+for _, name in ipairs {"all_gather_tensor", "reduce_scatter_tensor",
+    "all_to_all_single"} do
+  FUNCTIONAL[name .. "_autograd"] = FUNCTIONAL[name]
+end
 local dist = require "dt.distributed"
 
 -- broadcast(self, src, group): a new tensor.

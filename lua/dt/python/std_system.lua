@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- dt/python/std_system.lua: modules of Python's library about the process and
--- its texts: os, sys, time, logging, warnings, argparse, json, random, …
+-- its texts: os, sys, warnings, json, random, …
 -- Nothing real is touched but files (files.lua): no process, no clock but Lua's.
 
 local dt = require "dt"
@@ -24,7 +24,7 @@ local function log(text)
   return None
 end
 
--- ---- os, sys, time ----
+-- ---- os, sys ----
 
 local function environ()
   local d = V.dict()
@@ -48,6 +48,30 @@ end
 
 local refused = files.refused
 local folders = {}              -- those that tempfile made
+
+-- stream(write): sys.stdout or sys.stderr, whose texts go to write(text).
+local function stream(write)
+  local function put(text)
+    text = V.unbox(text)
+    if type(text) ~= "string" then
+      util.raise("TypeError", "write() argument must be str, not %s",
+        V.type_name(text))
+    end
+    write(text)
+    return utf8.len(text) or #text
+  end
+  return namespace(setmetatable({
+    write = builtin(function (a) return put(a[1]) end, "write"),
+    writelines = builtin(function (a)
+      local items, n = V.items(a[1])
+      for i = 1, n do put(items[i]) end
+      return None
+    end, "writelines"), flush = builtin(nothing),
+    isatty = builtin(function () return false end), encoding = "utf-8",
+    fileno = builtin(function ()
+      return write == builtins.write and 1 or 2
+    end)}, {__name = "_io.TextIOWrapper"}))
+end
 
 -- argv: what sys.argv holds.
 function M.provide(argv)
@@ -84,8 +108,7 @@ function M.provide(argv)
     execv = refused "os.execv", listdir = files.listdir,
   }, {environ = env, path = namespace(path), sep = "/", linesep = "\n"})
   provide("os.path", namespace(path))
-  local stream = namespace {write = builtin(function (a) return log(a[1]) end),
-    flush = builtin(nothing), isatty = builtin(function () return false end)}
+  local out, err = stream(builtins.write), stream(builtins.write_error)
   module("sys", {exit = function (a)
     local e = exceptions.classes.SystemExit.make(a)
     e.code = a[1] == nil and None or a[1]
@@ -98,21 +121,17 @@ function M.provide(argv)
     getrecursionlimit = function () return 1000 end,
     setrecursionlimit = nothing},
     {argv = argv, version_info = V.tuple {3, 11, 0}, version = "3.11.0",
-      platform = "linux", stdout = stream, stderr = stream,
+      platform = "linux", stdout = out, stderr = err,
+      __stdout__ = out, __stderr__ = err,
       maxsize = math.maxinteger, float_info = namespace {max = 1.7976931348623157e308,
         eps = 2.0 ^ -52}, modules = V.dict(), path = V.list {}})
   M.argv = argv
+  local sys = attrs.module "sys"
+  builtins.set_stdout(function ()
+    local now = sys.stdout
+    return now ~= out and now or nil
+  end)
 end
-
-local function clock() return os.clock() end
-module("time", {time = clock, perf_counter = clock, monotonic = clock,
-  process_time = clock, sleep = nothing,
-  perf_counter_ns = function () return math.floor(os.clock() * 1e9) end,
-  strftime = function () return "" end})
-module("datetime", {}, {datetime = namespace {now = builtin(function ()
-  return namespace {strftime = builtin(function () return "" end),
-    isoformat = builtin(function () return "" end)}
-end)}, timedelta = builtin(function () return namespace {} end)})
 
 -- ---- quiet ones ----
 
@@ -141,12 +160,29 @@ local function folder()
   folders[#folders + 1] = dt._temp_dir()
   return folders[#folders]
 end
+-- gettempdir(): one folder of all ranks.
+local shared
+local function shared_folder()
+  if not shared then
+    shared = dt._temp_dir(true)
+    folders[#folders + 1] = shared
+  end
+  return shared
+end
+-- NamedTemporaryFile(mode="w+b", ...): a file in a folder of its own.
+local function named_file(a, kw)
+  local mode = a[1] or kw and V.dict_get(kw, "mode") or "w+b"
+  local suffix = kw and V.dict_get(kw, "suffix")
+  local path = folder() .. "/tmp" .. (type(suffix) == "string" and suffix or "")
+  return V.call(require("dt.python.streams").open, V.list {path, mode})
+end
 -- remove_folders(): all that were made, with the checkpoints in them.
 function M.remove_folders()
   for i = #folders, 1, -1 do
     files.remove_tree(folders[i])
     folders[i] = nil
   end
+  shared = nil
 end
 -- named(path): a path in one of them under the name Python's tempfile would
 -- have given it, so that what holds the path has its length there.
@@ -171,8 +207,8 @@ attrs.module("shutil").rmtree = builtin(function (a)
   end
   return None
 end, "rmtree")
-module("tempfile", {mkdtemp = folder, gettempdir = refused
-  "tempfile.gettempdir", TemporaryDirectory = function ()
+module("tempfile", {mkdtemp = folder,
+  gettempdir = shared_folder, TemporaryDirectory = function ()
   local name = folder()
   local gone = clean(name)
   return namespace {name = name, cleanup = gone,
@@ -181,7 +217,7 @@ module("tempfile", {mkdtemp = folder, gettempdir = refused
       gone.call(V.list {})
       return false
     end}
-end, NamedTemporaryFile = refused "tempfile.NamedTemporaryFile",
+end, NamedTemporaryFile = named_file,
   mkstemp = refused "tempfile.mkstemp"})
 -- subprocess: no program is started.
 provide("subprocess", namespace(setmetatable({}, {__index = function (_, key)
@@ -259,143 +295,6 @@ module("warnings", {filterwarnings = nothing,
 module("string", {}, {ascii_lowercase = "abcdefghijklmnopqrstuvwxyz",
   ascii_uppercase = "ABCDEFGHIJKLMNOPQRSTUVWXYZ", digits = "0123456789",
   ascii_letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"})
-
--- ---- logging ----
-
-local LEVELS = {debug = 10, info = 20, warning = 30, error = 40, critical = 50}
-
-local function logger(name)
-  local self = {level = 30, name = name}
-  local t = {name = name, handlers = V.list({}, 0), propagate = true,
-    addHandler = builtin(nothing), removeHandler = builtin(nothing),
-    setLevel = builtin(function (a)
-      self.level = type(a[1]) == "number" and a[1]
-        or LEVELS[tostring(a[1]):lower()] or 20
-      return None
-    end), isEnabledFor = builtin(function (a) return a[1] >= self.level end)}
-  for word, level in pairs(LEVELS) do
-    t[word] = builtin(function (a)
-      if level < self.level then return None end
-      local text = V.str(a[1])
-      if a.n > 1 then
-        text = require("dt.python.format").percent(text, V.tuple({table.unpack(
-          a, 2, a.n)}, a.n - 1))
-      end
-      return log(("%s:%s:%s"):format(word:upper(), name, text))
-    end, word)
-  end
-  t.warn, t.exception = t.warning, t.error
-  return namespace(t)
-end
-local root, loggers = logger("root"), {}
-local logging = {getLogger = builtin(function (a)
-  local name = a[1]
-  if name == nil or name == None or name == "root" then return root end
-  loggers[name] = loggers[name] or logger(name)
-  return loggers[name]
-end, "getLogger"), basicConfig = builtin(function (_, kw)
-  local level = kwarg(kw, "level")
-  if level then root.setLevel.call(V.list {level}) end
-  return None
-end, "basicConfig"), StreamHandler = builtin(function () return namespace {
-  setFormatter = builtin(nothing), setLevel = builtin(nothing)} end),
-  Formatter = builtin(function () return namespace {} end),
-  Logger = namespace {}}
-for word, level in pairs(LEVELS) do
-  logging[word:upper()], logging[word] = level, root[word]
-end
-logging.WARN = 30
-provide("logging", namespace(logging))
-
--- ---- argparse ----
-
-local function option(a, kw)
-  local o = {flags = {}, kw = kw or V.dict()}
-  for i = 1, a.n do o.flags[i] = a[i] end
-  local long = o.flags[1]
-  for _, f in ipairs(o.flags) do if f:find("^%-%-") then long = f end end
-  o.name = kwarg(kw, "dest") or long:gsub("^%-+", ""):gsub("%-", "_")
-  o.positional = not long:find("^%-")
-  local action = kwarg(kw, "action")
-  o.constant = action == "store_true" and true or nil
-  if action == "store_false" then o.constant = false end
-  o.default = kwarg(kw, "default")
-  if o.default == nil then
-    o.default = o.constant == nil and None or not o.constant
-  end
-  return o
-end
-
-local function converted(o, text)
-  local kind = kwarg(o.kw, "type")
-  if kind and kind ~= None then return V.call(kind, V.list {text}) end
-  return text
-end
-
-local function parse_args(options, list)
-  local values, at = {}, 1
-  for _, o in ipairs(options) do values[o.name] = o.default end
-  local function find(flag)
-    for _, o in ipairs(options) do
-      for _, f in ipairs(o.flags) do if f == flag then return o end end
-    end
-  end
-  local positional = {}
-  for _, o in ipairs(options) do
-    if o.positional then positional[#positional + 1] = o end
-  end
-  while at <= list.n do
-    local word = list[at]
-    local flag, inline = word:match("^(%-%-[^=]+)=(.*)$")
-    local o = find(flag or word)
-    if not o and not word:find("^%-") then
-      o = table.remove(positional, 1)
-      if o then at = at - 1 end
-    end
-    if not o then
-      util.raise("SystemExit", "unrecognized arguments: %s", word)
-    elseif o.constant ~= nil then
-      values[o.name] = o.constant
-    elseif kwarg(o.kw, "nargs") then
-      local items = {}
-      while at < list.n and not list[at + 1]:find("^%-%-") do
-        at = at + 1
-        items[#items + 1] = converted(o, list[at])
-      end
-      values[o.name] = V.list(items)
-    else
-      if not inline then at = at + 1 end
-      values[o.name] = converted(o, inline or list[at])
-    end
-    at = at + 1
-  end
-  local names = {}
-  for i, o in ipairs(options) do names[i] = o.name end
-  return attrs.record("Namespace", names, values)
-end
-
-local function parser()
-  local options, t = {}, {}
-  t.add_argument = builtin(function (a, kw)
-    options[#options + 1] = option(a, kw)
-    return None
-  end, "add_argument")
-  local function group() return namespace {add_argument = t.add_argument} end
-  t.add_argument_group = builtin(group)
-  t.add_mutually_exclusive_group = builtin(group)
-  local function given(a)
-    if a[1] and a[1] ~= None then return a[1] end
-    local argv = M.argv or V.list({}, 0)
-    return V.list({table.unpack(argv, 2, argv.n)}, math.max(0, argv.n - 1))
-  end
-  t.parse_args = builtin(function (a) return parse_args(options, given(a)) end,
-    "parse_args")
-  t.parse_known_args = builtin(function (a)
-    return V.tuple {parse_args(options, given(a)), V.list({}, 0)}
-  end, "parse_known_args")
-  return namespace(t)
-end
-module("argparse", {ArgumentParser = parser})
 
 -- ---- json ----
 

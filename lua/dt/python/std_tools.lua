@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- dt/python/std_tools.lua: modules of Python's library that work on values:
--- math, functools, itertools, operator, collections, contextlib.
+-- math, functools, itertools, operator, collections.
 
 local dt = require "dt"
 local util = require "dt.util"
@@ -10,7 +10,6 @@ local attrs = require "dt.python.attrs"
 local ops = require "dt.python.ops"
 local calls = require "dt.python.call"
 local boxes = require "dt.python.boxes"
-local exceptions = require "dt.python.exceptions"
 
 local None = dt.None
 local builtin, namespace, provide = V.builtin, attrs.namespace, attrs.provide
@@ -29,169 +28,6 @@ local function module(name, functions, others)
   return t
 end
 
--- ---- math ----
-
-local function real(f)
-  return function (a)
-    local v = a[1]
-    if util.is_tensor(v) then v = v:item() end
-    if type(v) == "boolean" then v = v and 1 or 0 end
-    if big.is(v) then v = big.float(v) end
-    if type(v) ~= "number" then
-      util.raise("TypeError", "must be real number, not %s", V.type_name(v))
-    end
-    return f(v, a[2], a[3])
-  end
-end
-local function domain(test, f)
-  return real(function (x, ...)
-    if test(x) then util.raise("ValueError", "math domain error") end
-    return f(x, ...)
-  end)
-end
-local function float(f)
-  return real(function (x, y) return f(x + 0.0, y) + 0.0 end)
-end
-local function gcd(a, b)
-  while b ~= 0 do a, b = b, a % b end
-  return math.abs(a)
-end
-local function product(a)
-  local items, n = V.items(a[1])
-  local p = 1
-  for i = 1, n do p = ops.binary["*"](p, items[i]) end
-  return p
-end
-local function choose(n, k)
-  local out = 1
-  for i = 1, k do
-    out = ops.binary["//"](ops.binary["*"](out, n - k + i), i)
-  end
-  return out
-end
-local function truncated(x)
-  return math.tointeger(x >= 0 and math.floor(x) or math.ceil(x))
-end
-
-module("math", {
-  sqrt = domain(function (x) return x < 0 end, function (x)
-    return math.sqrt(x)
-  end),
-  log = domain(function (x) return x <= 0 end, function (x, base)
-    return base and math.log(x) / math.log(base) or math.log(x)
-  end),
-  log2 = domain(function (x) return x <= 0 end, function (x)
-    return math.log(x, 2)
-  end),
-  log10 = domain(function (x) return x <= 0 end, function (x)
-    return math.log(x, 10)
-  end),
-  log1p = float(function (x) return math.log(1 + x) end),
-  exp = float(math.exp), sin = float(math.sin), cos = float(math.cos),
-  tan = float(math.tan), atan = float(math.atan), asin = float(math.asin),
-  acos = float(math.acos), atan2 = float(math.atan),
-  tanh = float(function (x)
-    local e = math.exp(-2 * math.abs(x))
-    return (x < 0 and -1 or 1) * (1 - e) / (1 + e)
-  end),
-  pow = float(function (x, y) return x ^ y end),
-  hypot = float(function (x, y) return math.sqrt(x * x + y * y) end),
-  copysign = float(function (x, y)
-    return (y < 0 or 1 / y < 0) and -math.abs(x) or math.abs(x)
-  end),
-  fabs = float(math.abs), ceil = real(math.ceil), floor = real(math.floor),
-  trunc = real(truncated), radians = float(math.rad), degrees = float(math.deg),
-  fmod = float(math.fmod),
-  isnan = real(function (x) return x ~= x end),
-  isinf = real(function (x) return math.abs(x) == math.huge end),
-  isfinite = real(function (x) return x - x == 0 end),
-  isclose = function (a, kw)
-    local rel = kwarg(kw, "rel_tol") or 1e-9
-    local abs = kwarg(kw, "abs_tol") or 0
-    local d = math.abs(a[1] - a[2])
-    return a[1] == a[2] or d <= math.max(rel * math.max(math.abs(a[1]),
-      math.abs(a[2])), abs)
-  end,
-  gcd = function (a)
-    local g = 0
-    for i = 1, a.n do g = gcd(g, a[i]) end
-    return g
-  end,
-  lcm = function (a)
-    local m = 1
-    for i = 1, a.n do m = a[i] == 0 and 0 or m * a[i] // gcd(m, a[i]) end
-    return math.abs(m)
-  end,
-  perm = function (a)
-    local out = 1
-    for i = 0, (a[2] or a[1]) - 1 do
-      out = ops.binary["*"](out, a[1] - i)
-    end
-    return out
-  end,
-  isqrt = function (a)
-    local n = a[1]
-    if big.is(n) then
-      local x = ops.binary["<<"](1, (big.bit_length(n) + 1) // 2)
-      while true do
-        local y = ops.binary["//"](ops.binary["+"](x, ops.binary["//"](n, x)), 2)
-        if ops.compare[">="](y, x) then return x end
-        x = y
-      end
-    end
-    if n < 0 then
-      util.raise("ValueError", "isqrt() argument must be nonnegative")
-    end
-    local r = math.floor(math.sqrt(n))
-    while r * r > n do r = r - 1 end
-    while (r + 1) * (r + 1) <= n do r = r + 1 end
-    return math.tointeger(r)
-  end,
-  dist = function (a)
-    local p, q, s = (V.items(a[1])), (V.items(a[2])), 0.0
-    for i = 1, #p do s = s + (p[i] - q[i]) ^ 2 end
-    return math.sqrt(s)
-  end,
-  cbrt = float(function (x)
-    local r = math.abs(x) ^ (1 / 3)
-    local whole = math.floor(r + 0.5)
-    if whole ^ 3 == math.abs(x) then r = whole end
-    return x < 0 and -r or r
-  end),
-  sinh = float(function (x) return (math.exp(x) - math.exp(-x)) / 2 end),
-  cosh = float(function (x) return (math.exp(x) + math.exp(-x)) / 2 end),
-  expm1 = float(function (x)
-    return math.abs(x) < 1e-5 and x + x * x / 2 or math.exp(x) - 1
-  end),
-  erf = real(function (x)
-    return V.from_lua(dt.erf(dt.tensor(x + 0.0, {dtype = dt.float64})):item())
-  end),
-  modf = real(function (x)
-    local whole = truncated(x) + 0.0
-    return V.tuple {x - whole, whole}
-  end),
-  frexp = real(function (x)
-    if x == 0 then return V.tuple {0.0, 0} end
-    local e = math.floor(math.log(math.abs(x), 2)) + 1
-    return V.tuple {x / 2.0 ^ e, math.tointeger(e)}
-  end),
-  ldexp = real(function (x, e) return x * 2.0 ^ e end),
-  remainder = real(function (x, y) return math.fmod(x, y) end),
-  prod = product, comb = function (a) return choose(a[1], a[2]) end,
-  factorial = function (a)
-    local out = 1
-    for i = 2, a[1] do out = ops.binary["*"](out, i) end
-    return out
-  end,
-  fsum = function (a)
-    local items, n = V.items(a[1])
-    local s = 0.0
-    for i = 1, n do s = s + items[i] end
-    return s
-  end,
-}, {pi = math.pi, e = math.exp(1), tau = 2 * math.pi, inf = math.huge,
-  nan = 0 / 0})
-
 -- ---- functools ----
 
 local function partial(a, kw)
@@ -207,20 +43,78 @@ local function partial(a, kw)
   end, "partial")
 end
 
-local function remembering(f)
-  local seen = V.dict()
-  local b = builtin(function (a, kw)
-    local key = V.tuple({table.unpack(a, 1, a.n)}, a.n)
-    if kw then key = V.tuple {key, V.repr(kw)} end
-    local v = V.dict_get(seen, key)
-    if v == nil then
-      v = calls.call(f, a, kw)
-      V.dict_set(seen, key, v)
+-- The key of a call's arguments, as CPython's cache makes it: one number or
+-- text is itself the key.
+local function call_key(a, kw, typed)
+  if a.n == 1 and not kw and not typed and (math.type(a[1]) == "integer"
+     or type(a[1]) == "string") then
+    return a[1]
+  end
+  local key, n = {}, a.n
+  for i = 1, n do key[i] = a[i] end
+  if kw then
+    n = n + 1
+    key[n] = call_key               -- what parts the two kinds
+    for k, v in V.each(kw) do
+      key[n + 1], key[n + 2] = k, v
+      n = n + 2
     end
+  end
+  if typed then
+    for i = 1, a.n do key[n + i] = V.type_name(a[i]) end
+    n = n + a.n
+  end
+  return V.tuple({V.tuple(key, n)}, 1)
+end
+
+local cache_info = V.record("CacheInfo", {"hits", "misses", "maxsize",
+  "currsize"})
+
+-- remembering(f, most, typed): f with its last `most` results; nil: all.
+local function remembering(f, most, typed)
+  local seen, hits, misses = V.dict(), 0, 0
+  local b = builtin(function (a, kw)
+    local key = call_key(a, kw, typed)
+    local v = V.dict_get(seen, key)
+    if v ~= nil then
+      hits = hits + 1
+      if most then
+        V.dict_remove(seen, key)
+        V.dict_set(seen, key, v)
+      end
+      return v
+    end
+    misses = misses + 1
+    v = calls.call(f, a, kw)
+    if most == 0 then return v end
+    if most and V.count(seen) >= most then
+      V.dict_remove(seen, (V.dict_end(seen, true)))
+    end
+    V.dict_set(seen, key, v)
     return v
-  end, rawget(f, "name"))
+  end, rawget(f, "plain") or rawget(f, "name"))
   b.binds = true                    -- in a class it is a method
+  b.__wrapped__ = f
+  b.cache_info = builtin(function ()
+    return cache_info.call(V.list {hits, misses, most or None, V.count(seen)})
+  end, "cache_info")
+  b.cache_clear = builtin(function ()
+    V.dict_clear(seen)
+    hits, misses = 0, 0
+    return None
+  end, "cache_clear")
   return b
+end
+
+local function lru_cache(a, kw)
+  if V.is_function(a[1]) then return remembering(a[1], 128) end
+  local most = a[1]
+  if most == nil then most = kwarg(kw, "maxsize") end
+  if most == nil then most = 128 elseif most == None then most = nil end
+  if most and most < 0 then most = 0 end
+  local typed = V.truth(a[2] or kwarg(kw, "typed") or false)
+  return builtin(function (b) return remembering(b[1], most, typed) end,
+    "lru_cache")
 end
 
 -- @total_ordering: the three orders that a class does not have, by __lt__ (or
@@ -263,6 +157,13 @@ local function ordered_class(a)
   return class
 end
 
+-- The fields of a function that are not attributes of the program's.
+local OWN_OF_FUNCTION = {}
+for word in ([[name plain params body env generator note doc where value call
+  __name__ bound_to full_name binds __wrapped__ shown text]]):gmatch "%S+" do
+  OWN_OF_FUNCTION[word] = true
+end
+
 module("functools", {
   partial = partial,
   wraps = function (a)
@@ -274,6 +175,11 @@ module("functools", {
         b[1].name, b[1].plain, b[1].doc = name, rawget(f, "plain") or name,
           rawget(f, "doc")
         b[1].__wrapped__ = f
+        for key, v in next, f do      -- what the program wrote on it
+          if not OWN_OF_FUNCTION[key] and rawget(b[1], key) == nil then
+            b[1][key] = v
+          end
+        end
       end
       return b[1]
     end, "wraps")
@@ -285,10 +191,7 @@ module("functools", {
     for i = first, n do v = call(a[1], v, items[i]) end
     return v
   end,
-  lru_cache = function (a)
-    if getmetatable(a[1]) == V.func_mt then return remembering(a[1]) end
-    return builtin(function (b) return remembering(b[1]) end, "lru_cache")
-  end,
+  lru_cache = lru_cache,
   cache = function (a) return remembering(a[1]) end,
   total_ordering = ordered_class,
   cmp_to_key = function (a)
@@ -685,78 +588,5 @@ module("collections", {
   end,
 })
 provide("collections.abc", attrs.module("collections"))
-
--- ---- contextlib ----
-
--- @contextmanager: a scope of a generator that yields once.
-local function contextmanager(a)
-  local f = a[1]
-  local b = builtin(function (args, kw)
-    local g = calls.call(f, args, kw)
-    return namespace {
-      __enter__ = function ()
-        local more, v = g.next()
-        if not more then
-          util.raise("RuntimeError", "generator didn't yield")
-        end
-        return v
-      end,
-      __exit__ = function (_, err)
-        if err == nil then
-          g.next()
-          return false
-        end
-        local out = table.pack(pcall(g.throw, err))
-        if out[1] then return true end
-        if out[2] == err then return false end
-        return error(out[2], 0)
-      end,
-    }
-  end, rawget(f, "name"))
-  b.binds = true                    -- in a class it is a method
-  return b
-end
-
-module("contextlib", {
-  contextmanager = contextmanager,
-  nullcontext = function (a)
-    return namespace {__enter__ = function ()
-      return a[1] == nil and None or a[1]
-    end}
-  end,
-  suppress = function (a)
-    return namespace {catches = true, __exit__ = function (_, err)
-      return err ~= nil and exceptions.catches(V.tuple({table.unpack(a, 1,
-        a.n)}, a.n), exceptions.exception(err))
-    end}
-  end,
-  closing = function (a) return a[1] end,
-  redirect_stdout = function () return namespace {} end,
-  ExitStack = function ()
-    local scopes = {}
-    return namespace {
-      enter_context = builtin(function (a)
-        local v = attrs.enter(a[1])
-        scopes[#scopes + 1] = a[1]
-        return v
-      end, "enter_context"),
-      callback = builtin(function (a, kw)
-        local args = V.list({table.unpack(a, 2, a.n)}, a.n - 1)
-        scopes[#scopes + 1] = namespace {__exit__ = function ()
-          V.call(a[1], args, kw)
-          return false
-        end}
-        return a[1]
-      end, "callback"),
-      __exit__ = function (_, err)
-        local swallowed = false
-        for i = #scopes, 1, -1 do
-          swallowed = attrs.leave(scopes[i], err) or swallowed
-        end
-        return swallowed
-      end,
-    }
-  end,
-})
 
 return {module = module}

@@ -7,6 +7,7 @@ local util = require "dt.util"
 local V = require "dt.python.values"
 local attrs = require "dt.python.attrs"
 local classes = require "dt.python.class"
+local dataclass = require "dt.python.dataclass"
 local tools = require "dt.python.std_tools"
 
 local None = dt.None
@@ -16,100 +17,20 @@ local builtin, namespace, provide = V.builtin, attrs.namespace, attrs.provide
 
 tools.module("dataclasses", {
   dataclass = function (a, kw)
-    if a.n > 0 then return classes.dataclass(a[1], kw) end
-    return builtin(function (b) return classes.dataclass(b[1], kw) end,
+    if a.n > 0 then return dataclass.dataclass(a[1], kw) end
+    return builtin(function (b) return dataclass.dataclass(b[1], kw) end,
       "dataclass")
   end,
-  field = classes.field,
-  asdict = function (a) return classes.asdict(a[1]) end,
-  astuple = function (a)
-    local out = {}
-    for _, v in V.each(classes.asdict(a[1])) do out[#out + 1] = v end
-    return V.tuple(out)
-  end,
-  replace = function (a, kw)
-    local d = classes.asdict(a[1])
-    for k, v in V.each(kw or V.dict()) do V.dict_set(d, k, v) end
-    return V.call(a[1]._class, V.list({}, 0), d)
-  end,
-  fields = function (a)
-    local out = {}
-    local class = rawget(a[1], "_class") or a[1]
-    for i, name in ipairs(classes.fields(class)) do
-      out[i] = namespace {name = name}
-    end
-    return V.tuple(out)
-  end,
-  is_dataclass = function (a)
-    local c = type(a[1]) == "table" and (rawget(a[1], "_class") or a[1])
-    return c and rawget(c, "__dataclass") == true or false
-  end,
+  field = dataclass.field,
+  asdict = function (a) return dataclass.asdict(a[1]) end,
+  astuple = function (a) return dataclass.astuple(a[1]) end,
+  replace = function (a, kw) return dataclass.replace(a[1], kw) end,
+  fields = function (a) return dataclass.fields(a[1]) end,
+  is_dataclass = function (a) return dataclass.is_dataclass(a[1]) end,
 }, {FrozenInstanceError =
-  require("dt.python.exceptions").classes.FrozenInstanceError})
-
--- ---- enum ----
-
-local AUTO = {}
-local member_mt = {__name = "enum"}
-member_mt.__tostring = function (m) return m.text end
-
--- A class below Enum: its members are the names that its body assigns.
-local function enum(plain)
-  local base = namespace {__name__ = plain and "IntEnum" or "Enum"}
-  base.derive = function (name, body, order)
-    local class, by_value, list, last = {__name__ = name}, V.dict(), {}, 0
-    for _, key in ipairs(order) do
-      local value = body[key]
-      if value ~= nil and getmetatable(value) ~= V.func_mt then
-        if value == AUTO then value = last + 1 end
-        last = math.type(value) == "integer" and value or last
-        local m
-        if plain then
-          m = value
-        else
-          m = setmetatable({name = key, value = value,
-            text = name .. "." .. key, _class = class, _attrs = {},
-            shown = ("<%s.%s: %s>"):format(name, key, V.repr(value))},
-            member_mt)
-        end
-        class[key] = m
-        list[#list + 1] = m
-        V.dict_set(by_value, value, m)
-      end
-    end
-    for key, v in pairs(body) do
-      if getmetatable(v) == V.func_mt then class[key] = classes.lua_method(v) end
-    end
-    class.__items = function () return V.list(list) end
-    class.__members__ = V.dict()
-    for _, m in ipairs(list) do
-      if not plain then V.dict_set(class.__members__, m.name, m) end
-    end
-    class.test = function (v)
-      return type(v) == "table" and rawget(v, "_class") == class
-    end
-    class.__class_getitem = true
-    class.__getitem = function (_, key)
-      if class[key] == nil then
-        util.raise("KeyError", "%s", V.repr(key))
-      end
-      return class[key]
-    end
-    return namespace(setmetatable(class, {__call = function (_, value)
-      local m = V.dict_get(by_value, value)
-      if m == nil then
-        util.raise("ValueError", "%s is not a valid %s", V.repr(value), name)
-      end
-      return m
-    end}))
-  end
-  return base
-end
-
-tools.module("enum", {auto = function () return AUTO end,
-  unique = function (a) return a[1] end},
-  {Enum = enum(false), IntEnum = enum(true), StrEnum = enum(true),
-    Flag = enum(false), IntFlag = enum(true)})
+  require("dt.python.exceptions").classes.FrozenInstanceError,
+  MISSING = dataclass.MISSING, KW_ONLY = dataclass.KW_ONLY,
+  InitVar = builtin(function (a) return a[1] end, "InitVar")})
 
 -- ---- typing, abc, types ----
 

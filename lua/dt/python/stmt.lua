@@ -120,6 +120,15 @@ local function doc_of(body)
     or nil
 end
 
+-- Nothing runs beside the program: what is async is refused when it is called.
+local function refuse_async(name, line)
+  return function ()
+    util.raise("NotImplementedError", "line %d of the Python text: async "
+      .. "(%s) is not part of dtrepl: nothing runs beside the program", line,
+      name)
+  end
+end
+
 S["def"] = function (n)
   local params, decorate = make_params(n), decorators(n)
   local name, generator = n.name, n.generator
@@ -128,6 +137,7 @@ S["def"] = function (n)
   local body = scope.inside("def", name, n, function ()
     return block(n.body)
   end)
+  if n.async then body, generator = refuse_async(name, n.line), false end
   local doc = doc_of(n.body)
   return function (env)
     local f = setmetatable({name = full, plain = name, params = params(env),
@@ -140,13 +150,16 @@ end
 -- Names assigned or annotated in the body of a class, in order; and those
 -- annotated.
 local function fields_of(list)
-  local all, noted = {}, {}
+  local all, noted = {}, {notes = {}}
   for _, n in ipairs(list) do
     local t = n.kind == "assign" and n.targets[1] or n.kind == "annotation"
       and n.value
     if t and t.kind == "name" then
       all[#all + 1] = t.name
-      if n.kind == "annotation" or n.noted then noted[#noted + 1] = t.name end
+      if n.note then
+        noted[#noted + 1] = t.name
+        noted.notes[t.name] = n.note
+      end
     end
   end
   return all, noted
@@ -203,6 +216,7 @@ local function loop(n, turns)
 end
 
 S["for"] = function (n)
+  if n.async then return refuse_async("for", n.line) end
   local set, iter = store(n.target), compile(n.iter)
   return loop(n, function (env)
     local next = V.iter(iter(env))
@@ -222,6 +236,7 @@ S["while"] = function (n)
 end
 
 S["with"] = function (n)
+  if n.async then return refuse_async("with", n.line) end
   local items = {}
   for i, item in ipairs(n.items) do
     items[i] = {f = compile(item.value),
@@ -393,6 +408,7 @@ S["import"] = function (n)
   return function (env)
     for _, m in ipairs(n.list) do
       local name = m.as and m.module or m.module:match("^[^.]+")
+      attrs.load(m.module)
       env_of.assign(env, m.as or name, absent.import(function ()
         return attrs.module(name)
       end, name, n.line, guarded))
@@ -404,6 +420,7 @@ end
 -- are found wherever they are used.
 local function all_of(env, module)
   local ok, m = pcall(attrs.module, module)
+  if not ok and m.class ~= "ModuleNotFoundError" then error(m, 0) end
   local mt = ok and getmetatable(m)
   if mt and mt.all then m = mt.all()            -- one that fills itself
   elseif not ok or mt or module:find("^torch") then return end
@@ -417,14 +434,34 @@ local function all_of(env, module)
   for _, name in ipairs(names) do env_of.assign(env, name, m[name]) end
 end
 
+-- The full name of what an import in `env` names with `level` dots before it.
+local function full_name(env, module, level)
+  if level == 0 then return module end
+  while env.up do env = env.up end
+  local package = rawget(env.vars, "__package__")
+  if not package or package == "" then
+    util.raise("ImportError", "attempted relative import with no known parent "
+      .. "package")
+  end
+  for _ = 2, level do
+    package = package:match("^(.*)%.[^.]+$")
+    if not package then
+      util.raise("ImportError", "attempted relative import beyond top-level "
+        .. "package")
+    end
+  end
+  return module == "" and package or package .. "." .. module
+end
+
 S["from"] = function (n)
   local guarded = tries > 0
   return function (env)
-    if n.all then all_of(env, n.module) end
+    local module = full_name(env, n.module, n.level)
+    if n.all then all_of(env, module) end
     for _, m in ipairs(n.list) do
       env_of.assign(env, m.as or m.name, absent.import(function ()
-        return attrs.member(n.module, m.name)
-      end, n.module .. "." .. m.name, n.line, guarded))
+        return attrs.member(module, m.name)
+      end, module .. "." .. m.name, n.line, guarded or n.level > 0))
     end
   end
 end

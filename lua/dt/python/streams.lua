@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
--- dt/python/streams.lua: io.BytesIO and open() for Python programs.  A file is
--- held whole: read when it is opened, written when it is closed, flushed or
--- asked for by another call of this process.  Bytes are texts here.
+-- dt/python/streams.lua: io.BytesIO, io.StringIO and open() for Python
+-- programs.  A file is held whole: read when it is opened, written when it is
+-- closed, flushed or asked for by another call of this process.
 --
 -- Every rank reads and writes for itself, where the engine lets it: below the
 -- working folder and in the folders of tempfile.
@@ -43,11 +43,16 @@ function M.settle()
   for s in pairs(unwritten) do store(s) end
 end
 
--- whole(path): the text of a file.
+-- whole(path): the text of a file, which may lie beside the program.
 function M.whole(path)
   M.settle()
-  local f, why, code = io.open(path, "rb")
-  if not f then M.failed(code or 5, why:gsub("^.*: ", ""), path) end
+  local seen, f, why, code = pcall(io.open, path, "rb")
+  if not seen or not f then
+    local beside = dt._read_beside(path)
+    if beside then return beside end
+    if not seen then error(f, 0) end
+    M.failed(code or 5, why:gsub("^.*: ", ""), path)
+  end
   local text = f:read("a")
   f:close()
   if not text then M.failed(21, "Is a directory", path) end
@@ -82,16 +87,27 @@ local function line(s)
   return take(s, stop - s.at)
 end
 
+-- What a stream gives: texts, or bytes.
+local function given(s, text) return s.words and text or V.bytes(text) end
+
 local methods = {
-  write = function (s, a) return M.write(s, a[1]) end,
-  read = function (s, a)
-    return take(s, math.type(a[1]) == "integer" and a[1] >= 0 and a[1]
-      or #s.text)
+  write = function (s, a)
+    local v = V.unbox(a[1])
+    if s.words then return M.write(s, v) end
+    if not V.is_bytes(v) then
+      util.raise("TypeError", "a bytes-like object is required, not '%s'",
+        V.type_name(v))
+    end
+    return M.write(s, v.s)
   end,
-  readline = line,
+  read = function (s, a)
+    return given(s, take(s, math.type(a[1]) == "integer" and a[1] >= 0 and a[1]
+      or #s.text))
+  end,
+  readline = function (s) return given(s, line(s)) end,
   readlines = function (s)
     local out = {}
-    while s.at < #s.text do out[#out + 1] = line(s) end
+    while s.at < #s.text do out[#out + 1] = given(s, line(s)) end
     return V.list(out)
   end,
   seek = function (s, a)
@@ -103,7 +119,7 @@ local methods = {
     return s.at
   end,
   tell = function (s) return s.at end,
-  getvalue = function (s) return s.text end,
+  getvalue = function (s) return given(s, s.text) end,
   flush = function (s)
     if unwritten[s] then store(s) end
     return None
@@ -141,23 +157,40 @@ local function object(s, class)
 end
 
 M.BytesIO = builtin(function (a)
-  return object({text = type(a[1]) == "string" and a[1] or "", at = 0},
+  local first = V.unbox(a[1])
+  return object({text = V.is_bytes(first) and first.s or "", at = 0},
     "_io.BytesIO")
 end, "BytesIO")
 
+-- StringIO(text): writing begins over the text.
+M.StringIO = builtin(function (a)
+  local text = a[1]
+  if text ~= nil and text ~= None and type(text) ~= "string" then
+    util.raise("TypeError", "initial_value must be str or None, not %s",
+      V.type_name(text))
+  end
+  return object({text = type(text) == "string" and text or "", at = 0,
+    words = true}, "_io.StringIO")
+end, "StringIO")
+
 M.open = args.def("open", {"file", "mode?", "**more"}, function (a)
   local path, mode = a.file, type(a.mode) == "string" and a.mode or "r"
-  local how, rest = mode:match("^([rwa])([bt]?)$")
+  local how, rest = mode:match("^([rwax])([bt+]*)$")
   if type(path) ~= "string" or not how then
     util.raise("NotImplementedError", "open(%s, %s) is not part of dtrepl: a "
-      .. "path as a text is opened as r, w or a, with or without b",
+      .. "path as a text is opened as r, w, x or a, with or without b and +",
       V.repr(path), V.repr(mode))
   end
-  local s = {text = "", at = 0, path = path, words = rest ~= "b",
-    writes = how ~= "r", appends = how == "a"}
+  local s = {text = "", at = 0, path = path,
+    words = not rest:find("b", 1, true),
+    writes = how ~= "r" or rest:find("+", 1, true) ~= nil,
+    appends = how == "a"}
   if how == "r" then
     s.text = M.whole(path)
   else
+    if how == "x" and pcall(M.whole, path) then
+      M.failed(17, "File exists", path)
+    end
     if how == "a" then
       local ok, text = pcall(M.whole, path)
       s.text = ok and text or ""
@@ -175,6 +208,7 @@ M.open = args.def("open", {"file", "mode?", "**more"}, function (a)
   return obj
 end)
 
-attrs.provide("io", attrs.namespace {BytesIO = M.BytesIO, open = M.open})
+attrs.provide("io", attrs.namespace {BytesIO = M.BytesIO,
+  StringIO = M.StringIO, open = M.open})
 
 return M

@@ -173,7 +173,9 @@ end, "block_diag")
 M.functions.equal = function (a, b) return dt.ops.aten.equal(a, b) end
 M.functions.allclose = V.builtin(function (a, kw)
   local first, mixed = kinds_of(a, kw)
-  if not first then return V.from_lua(dt.allclose(a[1], a[2])) end
+  if not first then
+    return require("dt.python.eval").call(dt.allclose, a, kw)
+  end
   return refuse("aten.allclose.default", a, mixed and kw, true)
 end, "allclose")
 
@@ -251,7 +253,16 @@ function method.new_tensor(t, a, kw)
     given)
 end
 
-function method.data_ptr(t) return t.is_dtensor and 0 or t._id end
+-- An address as good as any: storages lie 4 GiB apart.
+local function address(t)
+  local s = dt._storage(t)
+  return s.id << 32, s.offset * t:element_size()
+end
+function method.data_ptr(t)
+  if t.is_dtensor or t:numel() == 0 or t.device == "meta" then return 0 end
+  local base, offset = address(t)
+  return base + offset
+end
 function method.untyped_storage(t)
   local size = t:numel() * t:element_size()
   return attrs.namespace {
@@ -262,7 +273,7 @@ function method.untyped_storage(t)
         util.raise("RuntimeError", "Attempted to access the data pointer on an "
           .. "invalid python storage.")
       end
-      return t._id
+      return (address(t))
     end, "data_ptr"),
   }
 end
@@ -337,7 +348,7 @@ function method.to(t, a, kw)
   if kw then M.check_device(V.dict_get(kw, "device")) end
   local list = {}
   for i = 1, a.n do list[i] = V.to_lua(a[i]) end
-  if kw and #kw.keys > 0 then list[a.n + 1] = V.to_lua(kw) end
+  if kw and V.count(kw) > 0 then list[a.n + 1] = V.to_lua(kw) end
   return t:to(table.unpack(list))
 end
 

@@ -16,7 +16,8 @@ local list_mt, tuple_mt = {__name = "list"}, {__name = "tuple"}
 local dict_mt, set_mt = {__name = "dict"}, {__name = "set"}
 local func_mt, builtin_mt = {__name = "function"}, {__name = "builtin"}
 local generator_mt = {__name = "generator"}
-M.func_mt, M.builtin_mt = func_mt, builtin_mt
+M.func_mt, M.builtin_mt, M.dict_mt, M.set_mt = func_mt, builtin_mt, dict_mt,
+  set_mt
 
 function M.list(items, n)
   items.n = n or items.n or #items
@@ -46,6 +47,27 @@ function M.is_seq(v)
   return mt == list_mt or mt == tuple_mt
 end
 
+
+-- Is it the metatable of a box that no dict takes as a key?
+function M.is_builtin_box(mt)
+  return mt == list_mt or mt == dict_mt or mt == set_mt
+end
+
+-- What an object of a class below int, float, str, … holds; else v itself.
+function M.unbox(v)
+  if type(v) == "table" then
+    local x = rawget(v, "_boxed")
+    if x ~= nil then return x end
+  end
+  return v
+end
+
+-- Has it a plain value inside?  Not: is what unbox gives another, since a nan
+-- is never equal to itself.
+function M.is_boxed(v)
+  return type(v) == "table" and rawget(v, "_boxed") ~= nil
+end
+
 -- A function of the program, or one that is built in.
 function M.is_function(v)
   local mt = getmetatable(v)
@@ -63,6 +85,9 @@ end
 
 -- The Python function behind a function that stands in a class.
 local raw_of = setmetatable({}, {__mode = "k"})
+-- The function that one looks at which stands in its place (dt.spmd.watch).
+M.plain_of = setmetatable({}, {__mode = "k"})
+
 function M.set_raw(f, python) raw_of[f] = python end
 function M.raw(f) return raw_of[f] end
 
@@ -102,90 +127,41 @@ function M.special(v, name)
   end
 end
 
+-- NotImplemented: a method's word that it does not know this operand.
+M.not_implemented = setmetatable({shown = "NotImplemented"},
+  {__name = "NotImplementedType"})
+
+-- Is b asked before a: does its class stand below that of a, with another
+-- method `name` where that is one of a sign?
+local function asked_first(b, a, name)
+  local below = type(b) == "table" and rawget(b, "_class")
+  local above = type(a) == "table" and rawget(a, "_class")
+  if not below or not above or below == above or below[name] == nil then
+    return false
+  end
+  if name:find("^__r") and above[name] == below[name] then return false end
+  for _, c in ipairs(rawget(below, "__order") or {}) do
+    if c == above then return true end
+  end
+  return false
+end
+
+-- ask(a, b, left, right): what a's method `left` says of b or, when it does
+-- not know, b's `right` of a; nil when no method does.
+function M.ask(a, b, left, right)
+  local swapped = asked_first(b, a, right)
+  if swapped then a, b, left, right = b, a, right, left end
+  local f = M.special(a, left)
+  local v = f and f(b)
+  if f and v ~= M.not_implemented then return v end
+  f = M.special(b, right)
+  v = f and f(a)
+  if f and v ~= M.not_implemented then return v end
+end
+
 -- f(args, kw) with Python's calling convention: args is a list, kw a dict.
 function M.builtin(f, name)
   return setmetatable({call = f, __name__ = name}, builtin_mt)
-end
-
--- ---- dicts ----
-
--- What identifies a key: tensors by identity, tuples by their parts.
-local key_of
-function key_of(k)
-  if math.type(k) == "float" and math.tointeger(k) then
-    return math.tointeger(k)
-  end
-  if util.is_tensor(k) then return "tensor:" .. k._id end
-  if M.is_tuple(k) then
-    local parts = {}
-    for i = 1, k.n do parts[i] = tostring(key_of(k[i])) end
-    return "tuple:" .. table.concat(parts, ",")
-  end
-  if type(k) == "string" then return "'" .. k end
-  if big.is(k) then return "big:" .. big.text(k) end
-  if M.is_device(k) then return "device:" .. tostring(k) end
-  if M.is_set(k) and k.frozen then
-    local parts = {}
-    for item in M.each(k) do parts[#parts + 1] = tostring(key_of(item)) end
-    table.sort(parts)
-    return "set:" .. table.concat(parts, ",")
-  end
-  if M.is_list(k) or M.is_dict(k) or M.is_set(k) then
-    util.raise("TypeError", "unhashable type: '%s'", M.type_name(k))
-  end
-  local hash = M.special(k, "__hash__")
-  if hash then return "hash:" .. tostring(hash()) end
-  return k
-end
-M.key_of = key_of
-
-function M.dict() return setmetatable({keys = {}, map = {}, of = {}}, dict_mt) end
-
-function M.dict_set(d, k, v)
-  local id = key_of(k)
-  if d.map[id] == nil then
-    d.keys[#d.keys + 1] = id
-    d.of[id] = k
-  end
-  d.map[id] = v
-  if d.changed then d.changed(k, v) end     -- an object's __dict__
-end
-
-function M.dict_get(d, k) return d.map[key_of(k)] end
-
-function M.dict_remove(d, k)
-  local id = key_of(k)
-  d.map[id], d.of[id] = nil, nil
-  for i, key in ipairs(d.keys) do
-    if key == id then table.remove(d.keys, i) break end
-  end
-end
-
--- for key, value in each(d)
-function M.each(d)
-  local i = 0
-  return function ()
-    i = i + 1
-    local id = d.keys[i]
-    if id ~= nil then return d.of[id], d.map[id] end
-  end
-end
-
-function M.set(items)
-  local s = M.dict()
-  for _, v in ipairs(items or {}) do M.dict_set(s, v, true) end
-  return setmetatable(s, set_mt)
-end
-
--- A dict of a Lua table's string keys in the order of `order` or of pairs.
-function M.dict_of(t, order)
-  local d = M.dict()
-  if order then
-    for _, k in ipairs(order) do M.dict_set(d, k, M.from_lua(t[k])) end
-  else
-    for k, v in pairs(t) do M.dict_set(d, k, M.from_lua(v)) end
-  end
-  return d
 end
 
 -- ---- to Lua and back ----
@@ -204,6 +180,7 @@ end
 
 -- A Lua function for a Python one.
 local wrapped = setmetatable({}, {__mode = "k"})
+local inner = setmetatable({}, {__mode = "kv"})
 function M.lua_function(f)
   if wrapped[f] then return wrapped[f] end
   local function w(...)
@@ -225,17 +202,22 @@ function M.lua_function(f)
     return M.to_lua(out)
   end
   wrapped[f] = w
+  inner[w] = f
   return w
 end
+
+-- The Python function that such a one calls, or nil.
+function M.python_of(w) return inner[w] end
 
 function M.to_lua(v)
   local mt = type(v) == "table" and getmetatable(v)
   if not mt then return v end
+  if rawget(v, "_boxed") ~= nil then return M.to_lua(v._boxed) end
   if mt == list_mt or mt == tuple_mt then
     local out = {}
     for i = 1, v.n do out[i] = M.to_lua(v[i]) end
     return dt._sequence(out, mt == tuple_mt and 2 or 1)
-  elseif mt == set_mt or mt == generator_mt then
+  elseif mt == set_mt or mt == generator_mt or M.is_view(v) then
     local out, items, n = {}, M.items(v)
     for i = 1, n do out[i] = M.to_lua(items[i]) end
     return out
@@ -249,6 +231,8 @@ function M.to_lua(v)
     return tostring(v)
   elseif big.is(v) then
     return big.refuse(v)
+  elseif mt.__to_lua then
+    return mt.__to_lua(v)
   end
   return v
 end
@@ -290,6 +274,9 @@ local function float_text(v)
   for digits = 1, 17 do
     local s = ("%." .. digits .. "g"):format(v)
     if tonumber(s) == v then
+      if v >= 1e16 or v <= -1e16 then     -- %g waits for one digit more
+        return ("%." .. digits - 1 .. "e"):format(v)
+      end
       local exp = tonumber(s:match("e(.*)$") or "")
       if exp and exp >= 0 and exp < 16 or exp and exp >= -4 and exp < 0 then
         s = ("%." .. math.max(0, digits - 1 - exp) .. "f"):format(v)
@@ -360,16 +347,8 @@ function M.of_record(v, name)
   end, name)
 end
 
--- What Python shows of where an object is: a number of its own.
-local places = setmetatable({}, {__mode = "k"})
-local last_place = 0x7f0000000000
-local function place_of(v)
-  if not places[v] then
-    last_place = last_place + 16
-    places[v] = ("0x%x"):format(last_place)
-  end
-  return places[v]
-end
+-- What Python shows of where an object is.
+local function place_of(v) return ("0x%x"):format(M.identity(v)) end
 
 -- Builtins that are classes have a capital, or are one of these.
 local LOWER_CLASSES = {}
@@ -390,6 +369,10 @@ local function callable_text(v, mt)
       or v.__name__, M.repr(v.bound_to))
   end
   local name = v.__name__
+  if rawget(v, "of_type") then
+    return (name:find("^__") and "<slot wrapper '%s' of '%s' objects>"
+      or "<method '%s' of '%s' objects>"):format(name, v.of_type)
+  end
   if mt == builtin_mt and type(name) == "string" and not rawget(v, "test")
      and not LOWER_CLASSES[name] and name:find("^%l") then
     return ("<built-in function %s>"):format(name)
@@ -401,11 +384,14 @@ end
 --- has it.
 function M.home(class) return rawget(class, "__home") or "__main__" end
 
-local function object_text(v)
+function M.object_text(v)
+  if type(v) ~= "table" or not rawget(v, "_class") then
+    return ("<%s object at %s>"):format(M.type_name(v), place_of(v))
+  end
   local class = rawget(v, "_class")
-  if not rawget(class, "__order") then return nil end
-  for _, c in ipairs(rawget(class, "__order")) do
-    if not rawget(c, "__python") then return nil end
+  if not M.is_object(v) and not rawget(class, "__order") then return nil end
+  for _, c in ipairs(rawget(class, "__order") or {}) do
+    if not rawget(c, "__python") and not M.is_object(v) then return nil end
   end
   return ("<%s.%s object at %s>"):format(M.home(class), class.__name,
     place_of(v))
@@ -458,7 +444,13 @@ function plain_repr(v)
   local special = M.special(v, "__repr__")
   if special then return special() end
   if type(v) == "table" and rawget(v, "shown") then return v.shown end
+  if type(v) == "table" and rawget(v, "_boxed") ~= nil then
+    return M.repr(v._boxed)
+  end
   local mt = type(v) == "table" and getmetatable(v)
+  if M.is_object(v) and not rawget(v, "_native") then
+    return M.object_text(v)
+  end
   if mt == list_mt and v.range then return range_text(v.range) end
   if mt == list_mt and v.view then
     return joined(v, v.view .. "([", "])", v.n)
@@ -468,8 +460,15 @@ function plain_repr(v)
       or "])", v.n)
   end
   if mt == list_mt then return joined(v, "[", "]", v.n) end
+  if M.is_view(v) then
+    local items, n = M.items(v)
+    return joined(items, mt.__name .. "([", "])", n)
+  end
   if mt == tuple_mt and v.is_size then
     return joined(v, "torch.Size([", "])", v.n)
+  end
+  if mt == tuple_mt and v.called then            -- a class of tuples
+    return (joined(v, v.called .. "(", ")", v.n):gsub(",%)$", ")"))
   end
   if mt == tuple_mt and v.record then
     local own = v.record.members.__repr__
@@ -488,6 +487,10 @@ function plain_repr(v)
     end
     local text = "{" .. table.concat(parts, ", ") .. "}"
     return v.shown_as and v.shown_as(v, text) or text
+  end
+  if mt == set_mt and rawget(v, "_class") then
+    local items, n = M.items(v)
+    return v._class.__name .. (n == 0 and "()" or joined(items, "({", "})", n))
   end
   if mt == set_mt then
     local items, n = M.items(v)
@@ -513,6 +516,16 @@ function plain_repr(v)
   return M.str(v)
 end
 
+-- What __str__ or __repr__ gave, which has to be a text.
+local function said_text(name, text)
+  text = M.unbox(text)
+  if type(text) ~= "string" then
+    util.raise("TypeError", "%s returned non-string (type %s)", name,
+      M.type_name(text))
+  end
+  return text
+end
+
 function M.str(v)
   if type(v) == "string" then return v end
   if util.is_dtensor(v) then return M.repr(v) end
@@ -524,22 +537,29 @@ function M.str(v)
   if math.type(v) == "float" then return float_text(v) end
   if type(v) == "table" then
     local mt = getmetatable(v)
-    if mt == list_mt or mt == tuple_mt or mt == dict_mt or mt == set_mt then
+    if not rawget(v, "_class") and (mt == list_mt or mt == tuple_mt
+       or mt == dict_mt or mt == set_mt or M.is_view(v)) then
       return M.repr(v)
     end
-    local special = M.special(v, "__str__") or M.special(v, "__repr__")
-    if special then return special() end
+    local special = M.special(v, "__str__")
+    if special then return said_text("__str__", special()) end
+    special = M.special(v, "__repr__")
+    if special then return said_text("__repr__", special()) end
+    if rawget(v, "_boxed") ~= nil then return M.str(v._boxed) end
+    if rawget(v, "_native") then return M.repr(v) end
+    if M.is_object(v) then return M.object_text(v) end
     if v.class and v.message then return v.message end
     if type(rawget(v, "shown")) == "string" and not (mt and mt.__tostring) then
       return v.shown
     end
     local text = (mt == func_mt or mt == builtin_mt) and callable_text(v, mt)
       or rawget(v, "_class") and rawget(v._class, "__python")
-      and object_text(v)
+      and M.object_text(v)
     if text then return text end
     if rawget(v, "__python") then
       return ("<class '%s.%s'>"):format(M.home(v), rawget(v, "__name"))
-    elseif rawget(v, "__base") and rawget(v, "__name") then
+    elseif (rawget(v, "__base") or rawget(v, "__new"))
+           and rawget(v, "__name") then
       return ("<class '%s.%s'>"):format(M.module_of(v), v.__name)
     elseif mt == nil and not v.__name__ then
       return ("<object at %s>"):format(place_of(v))
@@ -567,15 +587,59 @@ function M.truth(v)
   if v == None or v == false or v == nil or v == 0 or v == "" then
     return false
   end
-  if type(v) == "table" and rawget(v, "absent") then return true end
+  if v == true then return true end
   local mt = type(v) == "table" and getmetatable(v)
-  if mt == list_mt or mt == tuple_mt then return v.n > 0 end
-  if mt == dict_mt or mt == set_mt then return #v.keys > 0 end
-  if util.is_tensor(v) then return M.tensor_truth(v) end
+  if not mt then
+    if util.is_tensor(v) then return M.tensor_truth(v) end
+    return true
+  end
+  if not rawget(v, "_class") then
+    if mt == list_mt or mt == tuple_mt or mt == dict_mt or mt == set_mt then
+      return v.n > 0
+    end
+    if rawget(v, "absent") then return v.call() end
+    if mt.truth then return mt.truth(v) end
+    if M.is_view(v) then return v.dict.n > 0 end
+  end
+  return M.said_truth(v)
+end
+
+-- bool(v) of an object, by __bool__ or __len__.
+function M.said_truth(v)
   local special = M.special(v, "__bool__")
-  if special then return special() == true end
+  if special then
+    local said = special()
+    if type(said) ~= "boolean" then
+      util.raise("TypeError", "__bool__ should return bool, returned %s",
+        M.type_name(said))
+    end
+    return said
+  end
   special = M.special(v, "__len__")
-  return not special or special() ~= 0
+  if special then return M.length_of(special()) ~= 0 end
+  if rawget(v, "_boxed") ~= nil then return M.truth(v._boxed) end
+  if rawget(v, "_native") then return v.n > 0 end
+  return true
+end
+
+-- What __len__ gave, which has to be a number that counts.
+function M.length_of(n)
+  n = M.unbox(n)
+  local index = math.type(n) ~= "integer" and M.special(n, "__index__")
+  if index then n = index() end
+  if type(n) == "boolean" then n = n and 1 or 0 end
+  if math.type(n) ~= "integer" then
+    if big.is(n) then
+      util.raise("OverflowError", "cannot fit 'int' into an index-sized "
+        .. "integer")
+    end
+    util.raise("TypeError", "'%s' object cannot be interpreted as an integer",
+      M.type_name(n))
+  end
+  if n < 0 then
+    util.raise("ValueError", "__len__() should return >= 0")
+  end
+  return n
 end
 
 -- iter(v): a function that gives true and the next item, or false.
@@ -596,6 +660,9 @@ function M.iter(v)
       return error(e, 0)
     end
   end
+  if M.is_dict(v) or M.is_set(v) then return M.walk(v) end
+  if M.is_view(v) then return M.view_iter(v) end
+  v = M.unbox(v)
   local live = M.is_list(v)             -- a list may grow while it is read
   local items, n = M.items(v)
   local i = 0
@@ -619,14 +686,40 @@ local function drained(next)
   end
 end
 
+-- The items of an object that has __getitem__ alone: v[0], v[1], … until an
+-- IndexError.
+function M.indexed(v)
+  local get = M.special(v, "__getitem__")
+  if not get then
+    util.raise("TypeError", "'%s' object is not iterable", M.type_name(v))
+  end
+  local i = -1
+  return drained(function ()
+    i = i + 1
+    local ok, x = pcall(get, i)
+    if ok then return true, x end
+    if type(x) == "table" and (x.class == "IndexError"
+       or x.class == "StopIteration") then
+      return false
+    end
+    return error(x, 0)
+  end)
+end
+
 -- All items of anything a for goes over, and how many.
 function M.items(v)
   local mt = type(v) == "table" and getmetatable(v)
-  if mt == list_mt or mt == tuple_mt then return v, v.n end
-  if mt == generator_mt or M.special(v, "__iter__")
+  if (mt == list_mt or mt == tuple_mt) and not rawget(v, "_class") then
+    return v, v.n
+  end
+  if mt == generator_mt or M.is_view(v) or M.special(v, "__iter__")
      or M.special(v, "__next__") then
     return drained(M.iter(v))
   end
+  v = M.unbox(v)
+  if mt == list_mt or mt == tuple_mt then return v, v.n end
+  if mt and mt.items then return mt.items(v) end
+  if M.is_object(v) and mt ~= dict_mt and mt ~= set_mt then return M.indexed(v) end
   local out = {}
   if mt == dict_mt or mt == set_mt then
     for k in M.each(v) do out[#out + 1] = k end
@@ -665,9 +758,10 @@ function M.compare_big(a, b)
     if a ~= a or b ~= b then return 2 end
     if a == math.huge or b == -math.huge then return 1 end
     if b == math.huge or a == -math.huge then return -1 end
-    local x = big.is(a) and big.float(a) or a
-    local y = big.is(b) and big.float(b) or b
-    return x < y and -1 or x > y and 1 or 0
+    if math.type(a) == "float" then return -M.compare_big(b, a) end
+    local low = math.floor(b)       -- exactly, not as floats
+    local order = big.compare(a, big.of_float(low))
+    return order == 0 and low < b and -1 or order
   end
   return big.compare(a, b)
 end
@@ -679,7 +773,14 @@ end
 
 -- a < b for numbers, texts, sequences and objects that say it.
 function M.less(a, b)
-  if M.is_seq(a) and M.is_seq(b) then
+  local classed = type(a) == "table" and rawget(a, "_class")
+    or type(b) == "table" and rawget(b, "_class")
+  if classed then
+    local said = M.ask(a, b, "__lt__", "__gt__")
+    if said ~= nil then return M.truth(said) end
+    a, b = M.unbox(a), M.unbox(b)
+  end
+  if M.is_seq(a) and getmetatable(a) == getmetatable(b) then
     for i = 1, math.min(a.n, b.n) do
       if M.equal(a[i], b[i]) ~= true then return M.less(a[i], b[i]) end
     end
@@ -687,16 +788,15 @@ function M.less(a, b)
   end
   local by = type(a) == "table" and type(b) == "table" and rawget(a, "compares")
   if by then return M.less(by(b), 0) end    -- functools.cmp_to_key
-  local lt = M.special(a, "__lt__")
-  if lt then return M.truth(lt(b)) end
-  local gt = M.special(b, "__gt__")
-  if gt then return M.truth(gt(a)) end
+  local said = not classed and M.ask(a, b, "__lt__", "__gt__") or nil
+  if said ~= nil then return M.truth(said) end
   if any_big(a, b) then return M.compare_big(a, b) == -1 end
   if type(a) == "boolean" then a = a and 1 or 0 end
   if type(b) == "boolean" then b = b and 1 or 0 end
   if util.is_tensor(a) or util.is_tensor(b) then
     return M.truth(util.is_tensor(a) and a:lt(b) or b:gt(a))
   end
+  if M.is_bytes(a) and M.is_bytes(b) then return a.s < b.s end
   if type(a) ~= type(b) or (type(a) ~= "number" and type(a) ~= "string") then
     util.raise("TypeError", "'<' not supported between instances of '%s' and "
       .. "'%s'", M.type_name(a), M.type_name(b))
@@ -747,8 +847,9 @@ end
 -- object; false for what is no data: a function, class or module.
 function M.outline(v)
   if M.is_seq(v) then return M.type_name(v) .. " of " .. v.n end
-  if M.is_dict(v) then return "dict of " .. #v.keys end
+  if M.is_dict(v) then return "dict of " .. v.n end
   if M.is_set(v) then return "set" end
+  if M.is_view(v) then return M.type_name(v) .. " of " .. v.dict.n end
   return rawget(v, "_class") ~= nil
 end
 
@@ -760,10 +861,13 @@ function M.type_name(v)
   if type(v) == "table" then
     local mt = getmetatable(v)
     if mt == func_mt or mt == builtin_mt then return "function" end
+    if rawget(v, "_native") then return v._class.__name end
     if rawget(v, "class") and rawget(v, "message") then return v.class end
     if rawget(v, "range") then return "range" end
+    if mt == set_mt and rawget(v, "frozen") then return "frozenset" end
     if mt == list_mt and rawget(v, "view") then return v.view end
     if mt == list_mt and rawget(v, "deque") then return "collections.deque" end
+    if mt == tuple_mt and rawget(v, "called") then return v.called end
     if type(rawget(v, "record")) == "table" then
       return (v.record.structseq and v.record.__module__ .. "." or "")
         .. v.record.__name__
@@ -790,12 +894,19 @@ function M.type_name(v)
   return util.type_text(v)
 end
 
+-- An object of the library's without signs, a length and items of its own: its
+-- metatable says so.
+function M.is_opaque(v)
+  local mt = type(v) == "table" and getmetatable(v)
+  return type(mt) == "table" and rawget(mt, "opaque") == true
+end
+
 -- ---- equality and order ----
 
 -- What no tensor can be combined or compared with.
 function M.no_operand(v)
   return v == None or type(v) == "string" or M.is_seq(v) or M.is_dict(v)
-    or M.is_set(v) or M.is_function(v)
+    or M.is_set(v) or M.is_function(v) or M.is_view(v)
 end
 
 -- Are two items of boxes the same or equal, as Python's boxes ask it?
@@ -810,6 +921,14 @@ end
 function M.equal(a, b)
   if rawequal(a, b) and not util.is_tensor(a) then return true end
   if any_big(a, b) then return M.compare_big(a, b) == 0 end
+  if type(a) == "table" and rawget(a, "_class")
+     or type(b) == "table" and rawget(b, "_class") then
+    local said = M.ask(a, b, "__eq__", "__eq__")
+    if said ~= nil then return said end
+    if M.is_boxed(a) or M.is_boxed(b) then
+      return M.equal(M.unbox(a), M.unbox(b))
+    end
+  end
   if M.is_seq(a) and getmetatable(a) == getmetatable(b) then
     if a.n ~= b.n then return false end
     for i = 1, a.n do
@@ -817,17 +936,15 @@ function M.equal(a, b)
     end
     return true
   end
-  local special = M.special(a, "__eq__")
-  if special then return special(b) end
+  local said = M.ask(a, b, "__eq__", "__eq__")
+  if said ~= nil then return said end
+  a, b = M.as_set(a), M.as_set(b)
   if (M.is_dict(a) or M.is_set(a)) and getmetatable(a) == getmetatable(b) then
-    if #a.keys ~= #b.keys then return false end
-    for id, v in pairs(a.map) do
-      if b.map[id] == nil or not M.alike(v, b.map[id]) then return false end
-    end
-    return true
+    return M.same_boxes(a, b)
   end
   if type(a) == "boolean" and type(b) == "number" then a = a and 1 or 0 end
   if type(b) == "boolean" and type(a) == "number" then b = b and 1 or 0 end
+  if M.is_complex(a) or M.is_complex(b) then return M.equal_complex(a, b) end
   if util.is_tensor(a) or util.is_tensor(b) then
     if M.no_operand(a) or M.no_operand(b) then return false end
     return util.is_tensor(a) and a:eq(b) or b:eq(a)
@@ -837,8 +954,16 @@ end
 
 function M.contains(box, v)
   local mt = type(box) == "table" and getmetatable(box)
-  if mt == dict_mt or mt == set_mt then return M.dict_get(box, v) ~= nil end
+  if (mt == dict_mt or mt == set_mt) and not rawget(box, "_class") then
+    return M.dict_get(box, v) ~= nil
+  end
+  if mt and rawget(box, "_boxed") ~= nil and not M.special(box,
+     "__contains__") then
+    box = box._boxed
+  end
+  if M.is_view(box) then return M.view_contains(box, v) end
   if type(box) == "string" then
+    v = M.unbox(v)
     if type(v) ~= "string" then
       util.raise("TypeError", "'in <string>' requires string as left operand, "
         .. "not %s", M.type_name(v))
@@ -847,6 +972,13 @@ function M.contains(box, v)
   end
   local special = M.special(box, "__contains__")
   if special then return M.truth(special(v)) end
+  if mt == dict_mt or mt == set_mt then return M.dict_get(box, v) ~= nil end
+  if mt and mt.contains then return mt.contains(box, v) end
+  if M.is_object(box) and not rawget(box, "_native") and not M.special(box, "__iter__")
+     and not M.special(box, "__getitem__") then
+    util.raise("TypeError", "argument of type '%s' is not iterable",
+      M.type_name(box))
+  end
   if util.is_tensor(box) and (util.is_tensor(v) or type(v) == "number"
      or type(v) == "boolean") then
     return M.truth(M.equal(box, v):any())
@@ -861,5 +993,28 @@ function M.contains(box, v)
   end
   return false
 end
+
+-- An integer that stands for v: itself, or what __index__ says; else v.
+function M.index_of(v)
+  if math.type(v) == "integer" then return v end
+  v = M.unbox(v)
+  if type(v) == "boolean" then return v and 1 or 0 end
+  local own = M.special(v, "__index__")
+  if not own then return v end
+  local n = own()
+  n = M.unbox(n)
+  if type(n) == "boolean" then return n and 1 or 0 end
+  if math.type(n) ~= "integer" and not big.is(n) then
+    util.raise("TypeError", "__index__ returned non-int (type %s)",
+      M.type_name(n))
+  end
+  return n
+end
+
+require("dt.python.complex")(M)
+require("dt.python.bytes")(M)
+require("dt.python.codec")(M)
+require("dt.python.dict")(M)
+require("dt.python.views")(M)
 
 return M

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- dt/python/vmap_losses.lua: the rules of losses under torch.vmap, made of those
--- of other operators (vmap.lua).
+-- dt/python/vmap_losses.lua: the rules of losses under torch.vmap, made of
+-- those of other operators (vmap.lua).
 
 local util = require "dt.util"
 local V = require "dt.python.values"

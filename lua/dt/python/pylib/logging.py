@@ -1,0 +1,461 @@
+# SPDX-License-Identifier: MIT
+"""Loggers, levels, handlers and formats as programs use them.
+
+What is logged goes to the stream of the handler; a program without a handler
+sees warnings and errors as their bare text.
+"""
+import sys
+import time
+
+CRITICAL = FATAL = 50
+ERROR = 40
+WARNING = WARN = 30
+INFO = 20
+DEBUG = 10
+NOTSET = 0
+
+BASIC_FORMAT = "%(levelname)s:%(name)s:%(message)s"
+raiseExceptions = True
+lastResort = None
+
+_names = {50: "CRITICAL", 40: "ERROR", 30: "WARNING", 20: "INFO", 10: "DEBUG",
+          0: "NOTSET"}
+_levels = {"CRITICAL": 50, "FATAL": 50, "ERROR": 40, "WARNING": 30, "WARN": 30,
+           "INFO": 20, "DEBUG": 10, "NOTSET": 0}
+
+
+def getLevelName(level):
+    if isinstance(level, str):
+        return _levels.get(level, "Level " + level)
+    return _names.get(level, "Level " + str(level))
+
+
+def getLevelNamesMapping():
+    return dict(_levels)
+
+
+def addLevelName(level, name):
+    _names[level] = name
+    _levels[name] = level
+
+
+def _check_level(level):
+    if isinstance(level, int):
+        return level
+    if isinstance(level, str):
+        if level not in _levels:
+            raise ValueError("Unknown level: %r" % (level,))
+        return _levels[level]
+    raise TypeError("Level not an integer or a valid string: %r" % (level,))
+
+
+class LogRecord:
+    def __init__(self, name, level, msg, args, exc_info=None, extra=None):
+        self.name = name
+        self.levelno = level
+        self.levelname = getLevelName(level)
+        self.msg = msg
+        self.args = args
+        self.exc_info = exc_info
+        self.exc_text = None
+        self.created = time.time()
+        self.msecs = int(self.created * 1000) % 1000
+        self.process = 0
+        self.processName = "MainProcess"
+        self.threadName = "MainThread"
+        self.pathname = self.filename = self.module = ""
+        self.funcName = ""
+        self.lineno = 0
+        for key, value in (extra or {}).items():
+            setattr(self, key, value)
+
+    def getMessage(self):
+        msg = str(self.msg)
+        if self.args:
+            one = self.args[0]
+            if len(self.args) == 1 and isinstance(one, dict):
+                return msg % one
+            return msg % self.args
+        return msg
+
+
+class Formatter:
+    default_time_format = "%Y-%m-%d %H:%M:%S"
+
+    def __init__(self, fmt=None, datefmt=None, style="%", validate=True):
+        if style not in ("%", "{", "$"):
+            raise ValueError("Style must be one of: %,{,$")
+        if style == "$":
+            raise NotImplementedError("logging.Formatter: style '$' is not "
+                                      "part of dtrepl")
+        self._fmt = fmt or ("{message}" if style == "{" else "%(message)s")
+        self.datefmt = datefmt
+        self.style = style
+
+    def formatTime(self, record, datefmt=None):
+        when = time.localtime(record.created)
+        if datefmt:
+            return time.strftime(datefmt, when)
+        text = time.strftime(self.default_time_format, when)
+        return "%s,%03d" % (text, record.msecs)
+
+    def formatException(self, info):
+        return ("Traceback (most recent call last):\n"
+                "%s: %s" % (type(info[1]).__name__, info[1]))
+
+    def usesTime(self):
+        return "asctime" in self._fmt
+
+    def format(self, record):
+        record.message = record.getMessage()
+        if self.usesTime():
+            record.asctime = self.formatTime(record, self.datefmt)
+        if self.style == "{":
+            text = self._fmt.format(**record.__dict__)
+        else:
+            text = self._fmt % record.__dict__
+        if record.exc_info:
+            text = text + "\n" + self.formatException(record.exc_info)
+        return text
+
+
+class Filter:
+    def __init__(self, name=""):
+        self.name = name
+
+    def filter(self, record):
+        if self.name == "" or self.name == record.name:
+            return True
+        return record.name.startswith(self.name + ".")
+
+
+class Filterer:
+    def __init__(self):
+        self.filters = []
+
+    def addFilter(self, filter):
+        if filter not in self.filters:
+            self.filters.append(filter)
+
+    def removeFilter(self, filter):
+        if filter in self.filters:
+            self.filters.remove(filter)
+
+    def filter(self, record):
+        for f in self.filters:
+            keep = f.filter(record) if hasattr(f, "filter") else f(record)
+            if not keep:
+                return False
+        return True
+
+
+class Handler(Filterer):
+    def __init__(self, level=NOTSET):
+        super().__init__()
+        self.level = _check_level(level)
+        self.formatter = None
+
+    def setLevel(self, level):
+        self.level = _check_level(level)
+
+    def setFormatter(self, formatter):
+        self.formatter = formatter
+
+    def format(self, record):
+        return (self.formatter or Formatter()).format(record)
+
+    def handle(self, record):
+        keep = self.filter(record)
+        if keep:
+            self.emit(record)
+        return keep
+
+    def emit(self, record):
+        raise NotImplementedError("emit must be implemented by Handler "
+                                  "subclasses")
+
+    def flush(self):
+        pass
+
+    def close(self):
+        pass
+
+
+class StreamHandler(Handler):
+    terminator = "\n"
+
+    def __init__(self, stream=None):
+        super().__init__()
+        self.stream = sys.stderr if stream is None else stream
+
+    def setStream(self, stream):
+        old = self.stream
+        self.stream = stream
+        return old
+
+    def emit(self, record):
+        self.stream.write(self.format(record) + self.terminator)
+
+
+class FileHandler(StreamHandler):
+    def __init__(self, filename, mode="a", encoding=None, delay=False,
+                 errors=None):
+        super().__init__(open(filename, mode))
+        self.baseFilename = filename
+
+    def close(self):
+        self.stream.close()
+
+
+class NullHandler(Handler):
+    def emit(self, record):
+        pass
+
+
+class Logger(Filterer):
+    def __init__(self, name, level=NOTSET):
+        super().__init__()
+        self.name = name
+        self.level = _check_level(level)
+        self.parent = None
+        self.propagate = True
+        self.handlers = []
+        self.disabled = False
+
+    def __repr__(self):
+        return "<Logger %s (%s)>" % (self.name,
+                                     getLevelName(self.getEffectiveLevel()))
+
+    def setLevel(self, level):
+        self.level = _check_level(level)
+
+    def getEffectiveLevel(self):
+        logger = self
+        while logger:
+            if logger.level:
+                return logger.level
+            logger = logger.parent
+        return NOTSET
+
+    def isEnabledFor(self, level):
+        if self.disabled or level <= _state["disabled"]:
+            return False
+        return level >= self.getEffectiveLevel()
+
+    def getChild(self, suffix):
+        return getLogger(suffix if self.parent is None
+                         else self.name + "." + suffix)
+
+    def addHandler(self, handler):
+        if handler not in self.handlers:
+            self.handlers.append(handler)
+
+    def removeHandler(self, handler):
+        if handler in self.handlers:
+            self.handlers.remove(handler)
+
+    def hasHandlers(self):
+        logger = self
+        while logger:
+            if logger.handlers:
+                return True
+            logger = logger.parent if logger.propagate else None
+        return False
+
+    def handle(self, record):
+        if not self.disabled and self.filter(record):
+            self.callHandlers(record)
+
+    def callHandlers(self, record):
+        found = 0
+        logger = self
+        while logger:
+            for handler in logger.handlers:
+                found = found + 1
+                if record.levelno >= handler.level:
+                    handler.handle(record)
+            logger = logger.parent if logger.propagate else None
+        if found == 0 and record.levelno >= WARNING:
+            sys.stderr.write(record.getMessage() + "\n")
+
+    def _log(self, level, msg, args, exc_info=None, extra=None,
+             stack_info=False, stacklevel=1):
+        if exc_info:
+            if isinstance(exc_info, BaseException):
+                exc_info = (type(exc_info), exc_info, None)
+            elif not isinstance(exc_info, tuple):
+                exc_info = sys.exc_info()
+        self.handle(LogRecord(self.name, level, msg, args, exc_info, extra))
+
+    def log(self, level, msg, *args, **kwargs):
+        if self.isEnabledFor(level):
+            self._log(level, msg, args, **kwargs)
+
+    def debug(self, msg, *args, **kwargs):
+        if self.isEnabledFor(DEBUG):
+            self._log(DEBUG, msg, args, **kwargs)
+
+    def info(self, msg, *args, **kwargs):
+        if self.isEnabledFor(INFO):
+            self._log(INFO, msg, args, **kwargs)
+
+    def warning(self, msg, *args, **kwargs):
+        if self.isEnabledFor(WARNING):
+            self._log(WARNING, msg, args, **kwargs)
+
+    def warn(self, msg, *args, **kwargs):
+        self.warning(msg, *args, **kwargs)
+
+    def error(self, msg, *args, **kwargs):
+        if self.isEnabledFor(ERROR):
+            self._log(ERROR, msg, args, **kwargs)
+
+    def exception(self, msg, *args, exc_info=True, **kwargs):
+        self.error(msg, *args, exc_info=exc_info, **kwargs)
+
+    def critical(self, msg, *args, **kwargs):
+        if self.isEnabledFor(CRITICAL):
+            self._log(CRITICAL, msg, args, **kwargs)
+
+    def fatal(self, msg, *args, **kwargs):
+        self.critical(msg, *args, **kwargs)
+
+
+class LoggerAdapter:
+    def __init__(self, logger, extra=None):
+        self.logger = logger
+        self.extra = extra
+
+    def process(self, msg, kwargs):
+        kwargs["extra"] = self.extra
+        return msg, kwargs
+
+    def log(self, level, msg, *args, **kwargs):
+        if self.logger.isEnabledFor(level):
+            msg, kwargs = self.process(msg, kwargs)
+            self.logger.log(level, msg, *args, **kwargs)
+
+    def debug(self, msg, *args, **kwargs):
+        self.log(DEBUG, msg, *args, **kwargs)
+
+    def info(self, msg, *args, **kwargs):
+        self.log(INFO, msg, *args, **kwargs)
+
+    def warning(self, msg, *args, **kwargs):
+        self.log(WARNING, msg, *args, **kwargs)
+
+    def error(self, msg, *args, **kwargs):
+        self.log(ERROR, msg, *args, **kwargs)
+
+    def critical(self, msg, *args, **kwargs):
+        self.log(CRITICAL, msg, *args, **kwargs)
+
+
+root = Logger("root", WARNING)
+Logger.root = root
+_loggers = {}
+_state = {"disabled": NOTSET}
+
+
+def _parent_of(name):
+    while "." in name:
+        name = name[:name.rfind(".")]
+        if name in _loggers:
+            return _loggers[name]
+    return root
+
+
+def getLogger(name=None):
+    if not name or name == "root":
+        return root
+    if not isinstance(name, str):
+        raise TypeError("A logger name must be a string")
+    if name not in _loggers:
+        logger = Logger(name)
+        logger.parent = _parent_of(name)
+        _loggers[name] = logger
+        for other in _loggers.values():
+            if other.name.startswith(name + "."):
+                other.parent = _parent_of(other.name)
+    return _loggers[name]
+
+
+def basicConfig(**kwargs):
+    force = kwargs.pop("force", False)
+    handlers = kwargs.pop("handlers", None)
+    stream = kwargs.pop("stream", None)
+    filename = kwargs.pop("filename", None)
+    mode = kwargs.pop("filemode", "a")
+    form = kwargs.pop("format", None)
+    dates = kwargs.pop("datefmt", None)
+    style = kwargs.pop("style", "%")
+    level = kwargs.pop("level", None)
+    kwargs.pop("encoding", None)
+    kwargs.pop("errors", None)
+    if force:
+        root.handlers = []
+    if root.handlers:
+        return
+    if kwargs:
+        raise ValueError("Unrecognised argument(s): %s" % ", ".join(kwargs))
+    if handlers is None:
+        handlers = [FileHandler(filename, mode) if filename
+                    else StreamHandler(stream)]
+    basic = "{levelname}:{name}:{message}" if style == "{" else BASIC_FORMAT
+    formatter = Formatter(form or basic, dates, style)
+    for handler in handlers:
+        if handler.formatter is None:
+            handler.setFormatter(formatter)
+        root.addHandler(handler)
+    if level is not None:
+        root.setLevel(level)
+
+
+def disable(level=CRITICAL):
+    _state["disabled"] = level
+
+
+def log(level, msg, *args, **kwargs):
+    if not root.handlers:
+        basicConfig()
+    root.log(level, msg, *args, **kwargs)
+
+
+def debug(msg, *args, **kwargs):
+    log(DEBUG, msg, *args, **kwargs)
+
+
+def info(msg, *args, **kwargs):
+    log(INFO, msg, *args, **kwargs)
+
+
+def warning(msg, *args, **kwargs):
+    log(WARNING, msg, *args, **kwargs)
+
+
+def warn(msg, *args, **kwargs):
+    log(WARNING, msg, *args, **kwargs)
+
+
+def error(msg, *args, **kwargs):
+    log(ERROR, msg, *args, **kwargs)
+
+
+def exception(msg, *args, exc_info=True, **kwargs):
+    error(msg, *args, exc_info=exc_info, **kwargs)
+
+
+def critical(msg, *args, **kwargs):
+    log(CRITICAL, msg, *args, **kwargs)
+
+
+def getLoggerClass():
+    return Logger
+
+
+def captureWarnings(capture):
+    pass
+
+
+def shutdown():
+    pass

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: MIT
+"""torch.distributed and torch.distributed.distributed_c10d: process groups by
+tag, which PyTorch's functional collectives look them up by.
+
+A group that nobody named has the tag "ptd:" + its name, one that a program
+named "user:" + that; the group of all ranks has "".
+"""
+import _dtrepl
+from torch.distributed import (get_process_group_ranks, get_rank,
+                               get_world_size, new_group)
+
+_tags = {}                      # name of a group: its tag
+_tagged = []                    # groups of this rank that have one
+
+
+def _world_group():
+    from torch.distributed import group
+    return group.WORLD
+
+
+def _groups_with(tag):
+    found = [g for g in _tagged if _tags[g.group_name] == tag]
+    if tag == "":
+        found.insert(0, _world_group())
+    if tag.startswith("ptd:"):
+        found += [g for g in _dtrepl.groups()
+                  if g.group_name not in _tags and g is not _world_group()
+                  and "ptd:" + g.group_name == tag]
+    return found
+
+
+def _full_tag(tag):
+    if tag and not tag.startswith("ptd:") and not tag.startswith("user:"):
+        return "user:" + tag
+    return tag
+
+
+def _get_group_tag(pg):
+    if pg is _world_group():
+        return ""
+    tag = _tags.get(pg.group_name, "ptd:" + pg.group_name)
+    return tag[len("user:"):] if tag.startswith("user:") else tag
+
+
+def _find_pg_by_ranks_and_tag(tag, ranks):
+    for pg in _groups_with(_full_tag(tag)):
+        if sorted(get_process_group_ranks(pg)) == sorted(ranks):
+            return pg
+    return None
+
+
+def _new_group_with_tag(ranks=None, timeout=None, backend=None,
+                        backend_options=None, pg_tag=None,
+                        use_local_synchronization=False, group_desc=None,
+                        device_id=None, sort_ranks=True):
+    if ranks is None:
+        ranks = list(range(get_world_size()))
+    elif sort_ranks:
+        ranks = sorted(ranks)
+    if pg_tag:
+        known = _find_pg_by_ranks_and_tag(pg_tag, ranks)
+        if known is not None:
+            return known
+    pg = new_group(ranks)
+    _tags[pg.group_name] = _full_tag(pg_tag) if pg_tag \
+        else "ptd:" + pg.group_name
+    _tagged.append(pg)
+    return pg
+
+
+def _find_or_create_pg_by_ranks_and_tag(tag, ranks, stride):
+    if len(ranks) % stride != 0:
+        raise ValueError("Ranks length (%d) must be divisible by stride (%d)"
+                         % (len(ranks), stride))
+    rows = [ranks[i:i + stride] for i in range(0, len(ranks), stride)]
+    mine = [row for row in rows if get_rank() in row]
+    if not mine:
+        raise AssertionError("rankset doesn't include the current node")
+    pg = _find_pg_by_ranks_and_tag(tag, mine[0])
+    if pg is not None:
+        return pg
+    if tag == "":
+        raise ValueError("Cannot automatically create PG with empty tag")
+    made = [_new_group_with_tag(row, pg_tag=tag) for row in rows]
+    return made[rows.index(mine[0])]
+
+
+def _resolve_process_group(group_name):
+    for pg in _dtrepl.groups():
+        if pg.group_name == group_name:
+            return pg
+    raise RuntimeError("Could not resolve the process group registered under "
+                       "the name " + group_name)
+
+
+def _get_process_group_name(pg):
+    return pg.group_name
+
+
+class _World:
+    """What PyTorch keeps of all process groups."""
+
+    @property
+    def default_pg(self):
+        return _world_group()
+
+    @property
+    def group_count(self):
+        return len(_dtrepl.groups())
+
+    @property
+    def pg_map(self):
+        return {pg: ("gloo", None) for pg in _dtrepl.groups()}
+
+    @property
+    def pg_names(self):
+        return {pg: pg.group_name for pg in _dtrepl.groups()}
+
+    @property
+    def pg_group_ranks(self):
+        return {pg: {rank: at for at, rank in enumerate(
+            get_process_group_ranks(pg))} for pg in _dtrepl.groups()}
+
+
+_world = _World()

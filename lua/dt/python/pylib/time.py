@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: MIT
+"""Clocks and dates.  Nothing runs beside the program, so sleep() returns at
+once."""
+from collections import namedtuple
+import _time
+
+struct_time = namedtuple("struct_time", [
+    "tm_year", "tm_mon", "tm_mday", "tm_hour", "tm_min", "tm_sec", "tm_wday",
+    "tm_yday", "tm_isdst"])
+timezone = 0
+tzname = ("UTC", "UTC")
+
+
+def time():
+    return _time.time()
+
+
+def time_ns():
+    return int(_time.time() * 1e9)
+
+
+def monotonic():
+    return _time.monotonic()
+
+
+def monotonic_ns():
+    return int(_time.monotonic() * 1e9)
+
+
+def perf_counter():
+    return _time.monotonic()
+
+
+def perf_counter_ns():
+    return int(_time.monotonic() * 1e9)
+
+
+def process_time():
+    return _time.process_time()
+
+
+def process_time_ns():
+    return int(_time.process_time() * 1e9)
+
+
+def thread_time():
+    return _time.process_time()
+
+
+def sleep(seconds):
+    if seconds < 0:
+        raise ValueError("sleep length must be non-negative")
+
+
+def localtime(seconds=None):
+    return struct_time(*_time.fields(time() if seconds is None else seconds,
+                                     False))
+
+
+def gmtime(seconds=None):
+    return struct_time(*_time.fields(time() if seconds is None else seconds,
+                                     True))
+
+
+def mktime(when):
+    return _time.mktime(list(when))
+
+
+def strftime(format, when=None):
+    if when is None:
+        when = localtime()
+    return _time.strftime(format, list(when))
+
+
+def asctime(when=None):
+    return strftime("%a %b %e %H:%M:%S %Y", when)
+
+
+def ctime(seconds=None):
+    return asctime(localtime(seconds))

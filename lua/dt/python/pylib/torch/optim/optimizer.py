@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: MIT
+"""torch.optim.optimizer."""
+import torch
+from torch.distributed.tensor import DTensor
+from torch.optim import Optimizer
+
+ParamsT = "ParamsT"             # of annotations
+_foreach_supported_types = [torch.Tensor, torch.nn.Parameter, DTensor]

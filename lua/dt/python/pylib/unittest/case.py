@@ -1,0 +1,430 @@
+# SPDX-License-Identifier: MIT
+"""unittest.case: TestCase, what it asserts, and what skips a test."""
+import functools
+import re
+import warnings
+
+import _dtrepl
+
+
+class SkipTest(Exception):
+    """Raised by a test that is not to run."""
+
+
+def _marked(target, reason):
+    target.__unittest_skip__ = True
+    target.__unittest_skip_why__ = reason
+    return target
+
+
+def skip(reason):
+    if callable(reason) and not isinstance(reason, str):
+        return _marked(reason, "")
+    return lambda target: _marked(target, reason)
+
+
+def skipIf(condition, reason):
+    return skip(reason) if condition else (lambda target: target)
+
+
+def skipUnless(condition, reason):
+    return (lambda target: target) if condition else skip(reason)
+
+
+def expectedFailure(test):
+    test.__unittest_expecting_failure__ = True
+    return test
+
+
+def addModuleCleanup(function, *args, **kwargs):
+    raise NotImplementedError("unittest.addModuleCleanup is not part of dtrepl")
+
+
+class _Raises:
+    """The scope of assertRaises and assertRaisesRegex."""
+    _ends_errors = True             # the shell does not stop at what it catches
+
+    def __init__(self, case, expected, pattern, msg):
+        self.case, self.expected, self.pattern = case, expected, pattern
+        self.msg, self.exception = msg, None
+
+    def names(self):
+        if isinstance(self.expected, tuple):
+            return "(" + ", ".join([e.__name__ for e in self.expected]) + ")"
+        return self.expected.__name__
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, trace):
+        if kind is None:
+            self.case._refuse(self.names() + " not raised", self.msg)
+        if not isinstance(error, self.expected):
+            return False
+        self.exception = error
+        if self.pattern is not None:
+            self.case._fits(self.pattern, str(error), self.msg)
+        return True
+
+
+class Idle(BaseException):
+    """This rank has no part in the test."""
+
+
+class _Warns:
+    """The scope of assertWarns and assertWarnsRegex."""
+
+    def __init__(self, case, pattern, what, msg):
+        self.case, self.pattern, self.what, self.msg = case, pattern, what, msg
+        self.warning, self.warnings = None, []
+        self.scope = warnings.catch_warnings(record=True)
+
+    def __enter__(self):
+        self.warnings = self.scope.__enter__()
+        warnings.simplefilter("always")
+        return self
+
+    def __exit__(self, kind, error, trace):
+        self.scope.__exit__(kind, error, trace)
+        if kind is not None:
+            return False
+        told = [str(w.message) for w in self.warnings]
+        if not told:
+            self.case._refuse(self.what + " not triggered", self.msg)
+        if self.pattern is None:
+            self.warning = self.warnings[0].message
+            return False
+        for w in self.warnings:
+            if re.search(self.pattern, str(w.message)):
+                self.warning = w.message
+                return False
+        self.case._refuse("\"%s\" does not match \"%s\""
+                          % (_text_of(self.pattern), told[-1]), self.msg)
+
+
+class _SubTest:
+    """One part of a test; its failure does not end the test."""
+    _ends_errors = True
+
+    def __init__(self, case, label):
+        self.case, self.label = case, label
+
+    def __enter__(self):
+        self.before = self.case._subtest
+        self.case._subtest = self.label
+        return None
+
+    def __exit__(self, kind, error, trace):
+        self.case._subtest = self.before
+        if kind is None or self.case._result is None:
+            return False
+        if isinstance(error, KeyboardInterrupt):
+            return False
+        self.case._result.part(self.case, self.label, error)
+        return True
+
+
+def _text_of(pattern):
+    return pattern if isinstance(pattern, str) else pattern.pattern
+
+
+class TestCase:
+    failureException = AssertionError
+    longMessage = True
+    maxDiff = 640
+
+    def __init__(self, methodName="runTest"):
+        self._testMethodName = methodName
+        self._cleanups, self._subtest, self._result = [], None, None
+
+    @classmethod
+    def setUpClass(cls):
+        pass
+
+    @classmethod
+    def tearDownClass(cls):
+        pass
+
+    def setUp(self):
+        pass
+
+    def tearDown(self):
+        pass
+
+    def id(self):
+        return "__main__." + type(self).__name__ + "." + self._testMethodName
+
+    def __str__(self):
+        return self._testMethodName + " (__main__." + type(self).__name__ + ")"
+
+    def shortDescription(self):
+        return None
+
+    def countTestCases(self):
+        return 1
+
+    def addCleanup(self, function, *args, **kwargs):
+        self._cleanups.append((function, args, kwargs))
+
+    def enterContext(self, scope):
+        value = scope.__enter__()
+        self.addCleanup(scope.__exit__, None, None, None)
+        return value
+
+    def doCleanups(self):
+        while self._cleanups:
+            function, args, kwargs = self._cleanups.pop()
+            function(*args, **kwargs)
+
+    def skipTest(self, reason):
+        raise SkipTest(reason)
+
+    def subTest(self, msg=None, **params):
+        parts = [] if msg is None else ["[" + str(msg) + "]"]
+        if params:
+            parts.append("(" + ", ".join([k + "=" + repr(v)
+                                          for k, v in params.items()]) + ")")
+        return _SubTest(self, " ".join(parts) or "(<subtest>)")
+
+    def debug(self):
+        self.setUp()
+        getattr(self, self._testMethodName)()
+        self.tearDown()
+        self.doCleanups()
+
+    # ---- what fails, and with which words ----
+
+    def _refuse(self, text, msg=None):
+        if msg is not None:
+            text = text + " : " + str(msg) if self.longMessage else str(msg)
+        raise self.failureException(text)
+
+    def _fits(self, pattern, text, msg=None):
+        if not re.search(pattern, text):
+            self._refuse("\"%s\" does not match \"%s\""
+                         % (_text_of(pattern), text), msg)
+
+    def _formatMessage(self, msg, standardMsg):
+        if not self.longMessage:
+            return msg or standardMsg
+        return standardMsg if msg is None else "%s : %s" % (standardMsg, msg)
+
+    def fail(self, msg=None):
+        raise self.failureException(msg)
+
+    def assertTrue(self, expr, msg=None):
+        if not expr:
+            self._refuse(repr(expr) + " is not true", msg)
+
+    def assertFalse(self, expr, msg=None):
+        if expr:
+            self._refuse(repr(expr) + " is not false", msg)
+
+    def assertEqual(self, first, second, msg=None):
+        for cls, word in ((list, "Lists"), (tuple, "Tuples")):
+            if type(first) is cls and type(second) is cls:
+                return self._sequences(first, second, msg, word)
+        if not first == second:
+            self._refuse(repr(first) + " != " + repr(second), msg)
+
+    def assertNotEqual(self, first, second, msg=None):
+        if not first != second:
+            self._refuse(repr(first) + " == " + repr(second), msg)
+
+    def assertIs(self, first, second, msg=None):
+        if first is not second:
+            self._refuse(repr(first) + " is not " + repr(second), msg)
+
+    def assertIsNot(self, first, second, msg=None):
+        if first is second:
+            self._refuse("unexpectedly identical: " + repr(first), msg)
+
+    def assertIsNone(self, obj, msg=None):
+        if obj is not None:
+            self._refuse(repr(obj) + " is not None", msg)
+
+    def assertIsNotNone(self, obj, msg=None):
+        if obj is None:
+            self._refuse("unexpectedly None", msg)
+
+    def assertIn(self, member, container, msg=None):
+        if member not in container:
+            self._refuse(repr(member) + " not found in " + repr(container), msg)
+
+    def assertNotIn(self, member, container, msg=None):
+        if member in container:
+            self._refuse(repr(member) + " unexpectedly found in "
+                         + repr(container), msg)
+
+    def assertIsInstance(self, obj, cls, msg=None):
+        if not isinstance(obj, cls):
+            self._refuse(repr(obj) + " is not an instance of " + repr(cls), msg)
+
+    def assertNotIsInstance(self, obj, cls, msg=None):
+        if isinstance(obj, cls):
+            self._refuse(repr(obj) + " is an instance of " + repr(cls), msg)
+
+    def assertLess(self, a, b, msg=None):
+        if not a < b:
+            self._refuse(repr(a) + " not less than " + repr(b), msg)
+
+    def assertLessEqual(self, a, b, msg=None):
+        if not a <= b:
+            self._refuse(repr(a) + " not less than or equal to " + repr(b), msg)
+
+    def assertGreater(self, a, b, msg=None):
+        if not a > b:
+            self._refuse(repr(a) + " not greater than " + repr(b), msg)
+
+    def assertGreaterEqual(self, a, b, msg=None):
+        if not a >= b:
+            self._refuse(repr(a) + " not greater than or equal to " + repr(b),
+                         msg)
+
+    def assertAlmostEqual(self, first, second, places=None, msg=None,
+                          delta=None):
+        if first == second:
+            return
+        gap = abs(first - second)
+        if delta is not None:
+            if gap > delta:
+                self._refuse("%r != %r within %r delta (%r difference)"
+                             % (first, second, delta, gap), msg)
+        elif round(gap, 7 if places is None else places) != 0:
+            self._refuse("%r != %r within %r places (%r difference)"
+                         % (first, second, 7 if places is None else places,
+                            gap), msg)
+
+    def assertNotAlmostEqual(self, first, second, places=None, msg=None,
+                             delta=None):
+        gap = abs(first - second)
+        if delta is not None:
+            near = gap <= delta
+        else:
+            near = round(gap, 7 if places is None else places) == 0
+        if first == second or near:
+            self._refuse("%r == %r within %r" % (first, second, delta
+                         if delta is not None else "%d places"
+                         % (7 if places is None else places)), msg)
+
+    def _sequences(self, first, second, msg, word):
+        head = "%s differ: %r != %r\n" % (word, first, second)
+        for at, (a, b) in enumerate(zip(first, second)):
+            if not a == b:
+                self._refuse("%s\nFirst differing element %d:\n%r\n%r"
+                             % (head, at, a, b), msg)
+        n, m = len(first), len(second)
+        if n != m:
+            which, more, at = ("First", first, m) if n > m else (
+                "Second", second, n)
+            self._refuse("%s\n%s %s contains %d additional elements.\n"
+                         "First extra element %d:\n%r"
+                         % (head, which, word[:-1].lower(), abs(n - m), at,
+                            more[at]), msg)
+
+    def assertSequenceEqual(self, first, second, msg=None, seq_type=None):
+        self._sequences(first, second, msg, {list: "Lists", tuple: "Tuples"}
+                        .get(seq_type, "Sequences"))
+
+    def assertListEqual(self, list1, list2, msg=None):
+        self._typed(list, "list", list1, list2)
+        self._sequences(list1, list2, msg, "Lists")
+
+    def assertTupleEqual(self, tuple1, tuple2, msg=None):
+        self._typed(tuple, "tuple", tuple1, tuple2)
+        self._sequences(tuple1, tuple2, msg, "Tuples")
+
+    def _typed(self, cls, word, *values):
+        for which, value in zip(("First", "Second"), values):
+            if not isinstance(value, cls):
+                self._refuse("%s sequence is not a %s: %r"
+                             % (which, word, value))
+
+    def assertSetEqual(self, set1, set2, msg=None):
+        parts = []
+        for word, items in (("first set but not the second", set1 - set2),
+                            ("second set but not the first", set2 - set1)):
+            if items:
+                parts.append("Items in the " + word + ":")
+                parts.extend([repr(i) for i in items])
+        if parts:
+            self._refuse("\n".join(parts), msg)
+
+    def assertDictEqual(self, d1, d2, msg=None):
+        self.assertIsInstance(d1, dict, "First argument is not a dictionary")
+        self.assertIsInstance(d2, dict, "Second argument is not a dictionary")
+        if d1 != d2:
+            self._refuse(repr(d1) + " != " + repr(d2), msg)
+
+    def assertMultiLineEqual(self, first, second, msg=None):
+        if first != second:
+            self._refuse(repr(first) + " != " + repr(second), msg)
+
+    def assertCountEqual(self, first, second, msg=None):
+        rest, gone = list(second), []
+        for item in first:
+            if item in rest:
+                rest.remove(item)
+            else:
+                gone.append(item)
+        lines = ["First has 1, Second has 0:  " + repr(i) for i in gone]
+        lines += ["First has 0, Second has 1:  " + repr(i) for i in rest]
+        if lines:
+            self._refuse("Element counts were not equal:\n"
+                         + "\n".join(lines), msg)
+
+    def assertRegex(self, text, expected_regex, msg=None):
+        if not re.search(expected_regex, text):
+            self._refuse("Regex didn't match: %r not found in %r"
+                         % (_text_of(expected_regex), text), msg)
+
+    def assertNotRegex(self, text, unexpected_regex, msg=None):
+        found = re.search(unexpected_regex, text)
+        if found:
+            self._refuse("Regex matched: %r matches %r in %r"
+                         % (found.group(0), _text_of(unexpected_regex), text),
+                         msg)
+
+    # ---- what is raised and warned ----
+
+    def _scoped(self, scope, args, kwargs):
+        if not args:
+            return scope
+        with scope:
+            args[0](*args[1:], **kwargs)
+        return None
+
+    def assertRaises(self, expected_exception, *args, **kwargs):
+        msg = kwargs.pop("msg", None) if not args else None
+        return self._scoped(_Raises(self, expected_exception, None, msg), args,
+                            kwargs)
+
+    def assertRaisesRegex(self, expected_exception, expected_regex, *args,
+                          **kwargs):
+        msg = kwargs.pop("msg", None) if not args else None
+        return self._scoped(_Raises(self, expected_exception, expected_regex,
+                                    msg), args, kwargs)
+
+    def assertWarns(self, expected_warning, *args, **kwargs):
+        msg = kwargs.pop("msg", None) if not args else None
+        return self._scoped(_Warns(self, None, expected_warning.__name__, msg),
+                            args, kwargs)
+
+    def assertWarnsRegex(self, expected_warning, expected_regex, *args,
+                         **kwargs):
+        msg = kwargs.pop("msg", None) if not args else None
+        return self._scoped(_Warns(self, expected_regex,
+                                   expected_warning.__name__, msg), args,
+                            kwargs)
+
+    def assertLogs(self, logger=None, level=None):
+        raise NotImplementedError("unittest.TestCase.assertLogs is not part "
+                                  "of dtrepl")
+
+    def assertNoLogs(self, logger=None, level=None):
+        raise NotImplementedError("unittest.TestCase.assertNoLogs is not part "
+                                  "of dtrepl")
+
+
+TestCase.assertEquals = TestCase.assertEqual
+TestCase.assertRaisesRegexp = TestCase.assertRaisesRegex
