@@ -1,0 +1,155 @@
+-- SPDX-License-Identifier: MIT
+-- repl/slips.lua: what a PyTorch user types by habit and Lua does not know: the
+-- right spelling, found in the line that failed and in what the error says.
+
+local M = {}
+
+-- The line without what stands in strings and comments; as long as it was.
+local function code(text)
+  local function blank(s) return (" "):rep(#s) end
+  local function hollow(s) return '"' .. blank(s:sub(2, -2)) .. '"' end
+  return (text:gsub("%[%[.-%]%]", hollow):gsub('"[^"\n]*"', hollow)
+    :gsub("'[^'\n]*'", hollow):gsub("%-%-[^\n]*", blank))
+end
+
+local NAME = "[%a_][%w_%.]*"
+
+-- ---- signs that are no signs of Lua -------------------------------------------
+
+-- What Lua says, what then stands in the line, and what to write.
+local signs = {
+  {"near '@'", "(" .. NAME .. ")%s*@%s*(" .. NAME .. ")", function (a, b)
+    return ("the product of matrices is %s:matmul(%s)"):format(a, b)
+  end},
+  {"near '!'", "(" .. NAME .. ")%s*!=%s*([^%s%)]+)", function (a, b)
+    return ("unequal is %s ~= %s; of tensors, each element, %s:ne(%s)")
+      :format(a, b, a, b)
+  end},
+  {"near '[=%+%-%*/]", "(" .. NAME .. ")%s*([%+%-%*/])=%s*([^%s;]+)", function (a, op, b)
+    local f = ({["+"] = "add_", ["-"] = "sub_", ["*"] = "mul_",
+      ["/"] = "div_"})[op]
+    return ("write %s = %s %s %s; in place, %s:%s(%s)"):format(a, a, op, b, a,
+      f, b)
+  end},
+  {"near '[,:]'", "(" .. NAME .. ")%[(%s*[%w_%-:]+%s*,[^%]]*)%]", function (a, list)
+    if list:find(":", 1, true) then
+      return ("several indices are a list, a slice is dt.slice(from, to): "
+        .. "%s[{0, dt.slice(1, 3)}]"):format(a)
+    end
+    return ("several indices are a list: %s[{%s}]"):format(a, list)
+  end},
+  {"near '[:%]]'", "(" .. NAME .. ")%[(%s*%-?%w*%s*):(%s*%-?%w*%s*)%]", function (a, i, j)
+    local function or_nil(s) return s:find("%S") and s or "nil" end
+    return ("a slice is %s[dt.slice(%s, %s)]"):format(a, or_nil(i), or_nil(j))
+  end},
+  {"near '%['", "[%(,=%s]%[([^%[%]]*)%]", function (list)
+    return ("a list has braces in Lua: {%s}"):format(list)
+  end},
+  {"near '%['", "^%[([^%[%]]*)%]", function (list)
+    return ("a list has braces in Lua: {%s}"):format(list)
+  end},
+  {"near ','", "[%(,=]%s*%((%s*[%w_%-]+%s*,[%w_%-%s,]*)%)", function (list)
+    return ("a tuple is a list with braces: {%s}"):format((list:gsub(
+      ",%s*$", "")))
+  end},
+  {"near '='", "[%(,]%s*([%a_][%w_]*)%s*=[^=]", function (k)
+    return ("keywords stand in a table, the last argument: f(x, {%s = …})")
+      :format(k)
+  end},
+  {"near '%*'", "%*%*", function () return "the power is x ^ 2" end},
+  {"near '&'", "&&", function () return "and is the word `and`" end},
+  {"near '|'", "||", function () return "or is the word `or`" end},
+  {"near", "%f[%w_]lambda%f[^%w_]", function ()
+    return "a function is function(x) return x * 2 end; :python takes lambda"
+  end},
+}
+
+local function by_sign(text, message)
+  local line = code(text)
+  for _, sign in ipairs(signs) do
+    local found = message:find(sign[1]) and table.pack(line:find(sign[2])) or {}
+    if found[1] then
+      local words = {}
+      local from = found[1]
+      -- The words of the text itself: strings were made hollow.
+      for i = 3, found.n do
+        local at, to = line:find(found[i], from, true)
+        words[#words + 1] = at and text:sub(at, to) or found[i]
+        from = to and to + 1 or from
+      end
+      return sign[3](table.unpack(words))
+    end
+  end
+end
+
+-- ---- names of Python ---------------------------------------------------------
+
+local names = {
+  torch = "torch is dt here: dt.randn(2), dt.distributed, nn, F; :python runs "
+    .. "lines of Python",
+  dist = "torch.distributed is dt.distributed",
+  np = "NumPy is not here: dt.tensor, dt.load(\"x.npy\")",
+  len = "the length is #x",
+  range = "counting is for i = 0, n - 1 do … end",
+  isinstance = "kinds: type(x), dt.is_tensor(x), x.is_dtensor",
+  str = "a text is tostring(x)", int = "a whole number is math.tointeger(x)",
+  float = "a number is tonumber(x)",
+  list = "a list is {1, 2}", tuple = "a tuple is {1, 2}",
+  dict = "a table is {a = 1}",
+  exit = "Ctrl-D or :quit leaves", quit = "Ctrl-D or :quit leaves",
+}
+
+local words = {
+  None = "nothing is nil; a hole in a list or an argument is dt.None",
+  True = "true is written in small letters",
+  False = "false is written in small letters",
+  exit = names.exit, quit = names.quit,
+}
+
+-- ---- methods that were called with a dot -----------------------------------
+
+local function by_call(text, message)
+  local f = message:match("([%w_]+)%(%): argument 'self'")
+    or message:match("([%w_]+)%(%) received an invalid combination")
+    or message:match("bad argument #1 to '([%w_]+)'")
+  local line = code(text)
+  for owner, method, args in line:gmatch("(" .. NAME .. ")%.([%a_][%w_]*)"
+    .. "%s*(%b())") do
+    if (f == nil or method == f) and not owner:find("^dt")
+       and not ({nn = 1, F = 1, math = 1, string = 1, table = 1})[owner] then
+      local at = line:find(owner .. "." .. method, 1, true)
+      local tail = line:find(args, at, true)
+      return ("a method is called with a colon: %s:%s%s"):format(owner, method,
+        text:sub(tail, tail + #args - 1))
+    end
+  end
+end
+
+-- ---- what the shell asks -------------------------------------------------------
+
+-- The line is no Lua, as the message says; nil: nothing is known.
+function M.syntax(text, message) return by_sign(text, message) end
+
+-- The line failed with this message.
+function M.raised(text, message)
+  local name = message:match("a nil value %(global '([%w_]+)'%)")
+  if name and names[name] then return names[name] end
+  if message:find("'self' must be", 1, true)
+     or message:find("received an invalid combination", 1, true)
+     or message:find("bad argument #1 to", 1, true) then
+    return by_call(text, message)
+  end
+end
+
+-- The line is one name that holds nothing, or a function.
+function M.value(text, kind)
+  local name = text:match("^%s*([%w_%.]+)%s*$")
+  if not name then return nil end
+  if kind == "nil" then return words[name] end
+  local owner, method = name:match("^(.*)%.([%w_]+)$")
+  if kind == "method" and owner then
+    return ("a method is called with a colon: %s:%s()"):format(owner, method)
+  end
+end
+
+return M
