@@ -105,7 +105,8 @@ MPISO := $(B)/dtrepl-mpi.so
 MAIN    := src/repl/main.c
 SRC     := $(sort $(foreach m,$(MODULES),$(wildcard src/$(m)/*.c)))
 LIBSRC  := $(filter-out $(MAIN) src/comm/mpi.c,$(SRC))
-LUASRC  := $(sort $(shell find lua/dt lua/repl -name '*.lua' 2>/dev/null))
+LUASRC  := $(sort $(shell find lua/dt lua/repl -name '*.lua' -o \
+             -path '*/pylib/*.py' 2>/dev/null))
 EMBED   := $(B)/gen/lua_embed.c
 LIBOBJ  := $(LIBSRC:src/%.c=$(OBJ)/%.o) $(OBJ)/gen/lua_embed.o
 MAINOBJ := $(MAIN:src/%.c=$(OBJ)/%.o)
@@ -243,11 +244,13 @@ print-obj:
 setup:
 	@scripts/setup.sh
 
-# run: set up, build, show founding case a on four real ranks; on a terminal
-# the person stays at the prompt.
+# run: set up, build with all cores (or as many as -j says), show founding case
+# a on four real ranks; on a terminal the person stays at the prompt.
+CORES ?= $(or $(shell nproc 2>/dev/null),2)
 run:
 	@scripts/setup.sh
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) $(if $(filter -j%,$(MAKEFLAGS)),,-j$(CORES)) \
+	  --no-print-directory all
 	@scripts/run.sh $(B)
 
 test:

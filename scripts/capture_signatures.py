@@ -4,7 +4,7 @@
 
     python3 scripts/capture_signatures.py > src/op/signatures.def
     python3 scripts/capture_signatures.py --functional \\
-        > lua/dt/functional_signatures.lua
+        > lua/dt/functional/signatures.lua
 
 Functions of torch with several signatures list them in their error; each is
 called wrongly, without arguments or with a dozen strings, and what it lists is
@@ -52,7 +52,7 @@ def show(name, lines):
 
 
 LUA_HEAD = """-- SPDX-License-Identifier: MIT
--- dt/functional_signatures.lua: what the functions of torch.nn.functional that
+-- dt/functional/signatures.lua: what the functions of torch.nn.functional that
 -- are written in Python take: facts of PyTorch 2.13, made by
 -- scripts/capture_signatures.py --functional.  Of each the name in its errors
 -- and its parameters.

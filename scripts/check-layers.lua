@@ -1,9 +1,11 @@
 -- SPDX-License-Identifier: MIT
 -- check-layers.lua: who may include whom.  The table is the law of the
 -- source tour in README.md; a module may include itself and what it lists.
+-- The same law for lua/dt is in check-requires.lua, and which file of a module
+-- may call which in check-calls.lua; this runs both.
 
-local all = "base compat tensor kernel mesh comm op shard oplib engine debug" ..
-  " diag render"
+local all = "base compat tensor kernel mesh comm op shard spmd oplib engine" ..
+  " debug diag render"
 
 -- module = {modules it may include, [third-party header pattern] = files}
 local law = {
@@ -16,6 +18,7 @@ local law = {
   comm   = {"base tensor kernel", ["^mpi%.h$"] = "^mpi%.c"},
   op     = {"base compat tensor mesh"},
   shard  = {"base compat tensor mesh op"},
+  spmd   = {"base tensor mesh op shard"},
   oplib  = {"base tensor kernel mesh op shard"},
   engine = {"base compat tensor kernel mesh comm op shard"},
   debug  = {"base tensor mesh op shard engine"},
@@ -107,4 +110,9 @@ for path in p:lines() do
 end
 p:close()
 print(("%d files, %d violations"):format(files, bad))
-os.exit(bad == 0 and files > 0 and 0 or 1)
+local function holds(other)
+  return os.execute((arg[-1] or "lua") .. " " .. arg[0]:gsub("layers", other))
+end
+local others = holds("requires")
+others = holds("calls") and others
+os.exit(bad == 0 and files > 0 and others and 0 or 1)

@@ -140,6 +140,7 @@ class Recorder(TorchDispatchMode):
         self.made_at = {}       # id -> line
         self.raised, self.calls, self.dropped = None, [], 0
         self.fake = dist.is_initialized() and dist.get_backend() == "fake"
+        self.world = 1, rank()
 
     # -- meshes and groups --
 
@@ -500,10 +501,17 @@ class Recorder(TorchDispatchMode):
         if self.modules:
             self.modules.pop()
 
+    def note_world(self):
+        """The ranks there are, while there is a group: it may be gone when the
+        log is written."""
+        if dist.is_available() and dist.is_initialized():
+            self.world = dist.get_world_size(), dist.get_rank()
+
     def log(self):
-        world = dist.get_world_size() if dist.is_initialized() else 1
+        self.note_world()
         return {"dtrepl_record": VERSION, "torch": torch.__version__,
-                "world": world, "rank": rank(), "fake": self.fake,
+                "world": self.world[0], "rank": self.world[1],
+                "fake": self.fake,
                 "argv": [os.path.basename(sys.argv[0])] + sys.argv[1:],
                 "meshes": self.meshes, "leaves": self.leaves,
                 "rows": self.rows, "dropped": self.dropped,
@@ -572,6 +580,14 @@ class Patches:
 def listen(rec, patches):
     from torch.distributed.tensor import _api, _redistribute, _sharding_prop
     from torch.distributed.tensor import _dispatch
+
+    # The ranks there were, before the group goes.
+    end = dist.destroy_process_group
+
+    def ended(*args, **kw):
+        rec.note_world()
+        return end(*args, **kw)
+    patches.everywhere("destroy_process_group", end, ended)
 
     # What propagation computes is none of the program's operators.
     prop = _sharding_prop.ShardingPropagator
@@ -755,8 +771,13 @@ class Repro:
         if i in self.meshes:
             return self.meshes[i]
         m = self.log["meshes"][i]
+        root = self.root_of(m)
         name = "mesh" if i == 0 else f"mesh{i + 1}"
         self.meshes[i] = name
+        if root is not None:            # each rank has its own part of it
+            self.put("local %s = %s[%s]" % (name, self.mesh(root), lua_list(
+                map(quoted, m["names"]))), m.get("at"))
+            return name
         kw = ""
         if m["names"]:
             kw = ", {mesh_dim_names = %s}" % lua_list(map(quoted, m["names"]))
@@ -769,6 +790,14 @@ class Repro:
             self.put('local %s = dt.DeviceMesh("cpu", %s%s)' % (
                 name, lua_list_deep(m["ranks"]), kw), m.get("at"))
         return name
+
+    def root_of(self, m):
+        """The mesh that m is a slice of by its names, or None."""
+        root = m.get("root")
+        if root is None or not m["names"]:
+            return None
+        names = self.log["meshes"][root]["names"] or []
+        return root if all(n in names for n in m["names"]) else None
 
     def tensor(self, s, data, shape):
         """An expression for a plain tensor of this dtype."""
@@ -1032,7 +1061,7 @@ class Repro:
         try:
             f = getattr(getattr(getattr(torch.ops, ns), base), overload)
             r = f._schema.returns
-            return len(r) == 1 and "[]" in str(r[0].type)
+            return len(r) == 1 and str(r[0].type).startswith("List[")
         except AttributeError:
             return False
 
@@ -1055,9 +1084,12 @@ class Repro:
                 any(p != "R" for p in out["pl"]):
             return
         name = self.named[out["id"]]
-        own = f"{name}:to_local()" if "dt" in out else name
-        self.put(f"dt.testing.assert_close({own}, "
+        check = (f"dt.testing.assert_close("
+                 f"{name + ':to_local()' if 'dt' in out else name}, "
                  f"dt.tensor({lua_number(x)}, {{dtype = {name}.dtype}}))")
+        if "dt" not in out:             # rank 0's own number
+            check = "if dt.rank() == 0 then " + check + " end"
+        self.put(check)
 
 
 _IDS = Recorder.__new__(Recorder)

@@ -86,7 +86,7 @@ local have_mpi = io.open(opt.build .. "/dtrepl-mpi.so") ~= nil
 
 local known = {ranks = true, world = true, needs = true, seeds = true,
   timeout = true, expect_exit = true, tags = true, args = true, same = true,
-  serial = true}
+  serial = true, torch = true}
 
 local function split(s)
   local list = {}
@@ -130,6 +130,16 @@ local function header(path)
   return h
 end
 
+-- A race takes two threads: under the thread sanitizer tests of one rank are
+-- left out, unless they start programs of several (tag races), and files
+-- that say so (tag one_thread).
+local threads_only = opt.sanitizer and opt.sanitizer:find("thread")
+
+local function cannot_race(tags, ranks)
+  return threads_only and (has(tags, "one_thread")
+    or ranks == "1" and not has(tags, "races"))
+end
+
 -- ---- cases ---------------------------------------------------------------
 
 local cases = {}
@@ -148,6 +158,22 @@ local function skip_reason(needs, world)
   end
   if world == "mpi" and not have_mpi then return "needs MPI" end
   return nil
+end
+
+-- The release a test's facts are of: the one its header names, of a test that
+-- compares with PyTorch itself the installed one.  nil: the program's default.
+local installed
+local function release_of(h)
+  if h.torch then return h.torch end
+  if not opt.full or not has(split(h.needs or ""), "torch") then return nil end
+  installed = installed or capture(quote(os.getenv("DTREPL_PYTHON") or "python3")
+    .. " -c 'import importlib.metadata as m; print(m.version(\"torch\"))'")
+  return installed:match("^%d+%.%d+")
+end
+
+local function with_release(cmd, h)
+  local release = release_of(h)
+  return release and "DTREPL_TORCH=" .. release .. " " .. cmd or cmd
 end
 
 -- Add one case.  c: name, cmd, timeout, expect, needs, world.
@@ -181,7 +207,8 @@ local function add_case(kind, path, h, world, ranks, seed)
   local cmd = ("%s%s %s %s%s"):format(
     seed > 1 and "DTREPL_SEED=" .. seed .. " " or "", quote(program),
     world_args[world](ranks), h.args and h.args .. " " or "", quote(path))
-  add{name = path .. " (" .. table.concat(words, " ") .. ")", cmd = cmd,
+  add{name = path .. " (" .. table.concat(words, " ") .. ")",
+    cmd = with_release(cmd, h),
     kind = kind, world = world, needs = split(h.needs or ""),
     timeout = tonumber(h.timeout), expect = tonumber(h.expect_exit or 0),
     serial = h.serial, same = h.same and path .. " " .. ranks .. " " .. seed}
@@ -199,6 +226,7 @@ local function add_lua(kind, path, need_header)
   local worlds = split(h.world or "threads")
   if opt.quick and not has(tags, "quick") then worlds = {worlds[1]} end
   local ranks = thin(h, split(h.ranks or "4"))
+  if cannot_race(tags, ranks[#ranks]) then return end
   for _, world in ipairs(worlds) do
     if not world_args[world] then usage(path .. ": no world " .. world) end
     local no_data = world == "fake" and has(split(h.needs or ""), "data")
@@ -218,8 +246,10 @@ local function add_file(kind, path, cmd, timeout)
       kind == "terminal" and not has(tags, "quick")) then
     return
   end
-  add{name = path, cmd = cmd, kind = kind, needs = split(h.needs or ""),
-    timeout = tonumber(h.timeout) or timeout, serial = kind == "terminal",
+  if cannot_race(tags) then return end
+  add{name = path, cmd = with_release(cmd, h), kind = kind,
+    needs = split(h.needs or ""), timeout = tonumber(h.timeout) or timeout,
+    serial = kind == "terminal",
     expect = tonumber(h.expect_exit or 0)}
 end
 
@@ -227,8 +257,10 @@ local function discover()
   if wanted("unit") then
     for _, src in ipairs(files("tests/unit/test_*.c")) do
       local name = src:match("([^/]+)%.c$")
-      add{name = src, kind = "unit", cmd = quote(opt.obj .. "/unit/" .. name),
-        timeout = 120, expect = 0, tap = true}
+      if not cannot_race(split((header(src) or {}).tags or "")) then
+        add{name = src, kind = "unit", cmd = quote(opt.obj .. "/unit/" .. name),
+          timeout = 120, expect = 0, tap = true}
+      end
     end
   end
   for _, kind in ipairs{"lua", "ops", "parity", "debug", "findings"} do
@@ -284,6 +316,7 @@ local function environment()
   if opt.sanitizer then
     env[#env + 1] = {"DTREPL_SANITIZER", opt.sanitizer}
   end
+  if opt.quick then env[#env + 1] = {"DTREPL_QUICK", "1"} end
   if opt.bless then env[#env + 1] = {"DTREPL_BLESS", "1"} end
   if opt.full then
     env[#env + 1] = {"DTREPL_PYTHON", os.getenv("DTREPL_PYTHON") or "python3"}
@@ -292,7 +325,7 @@ local function environment()
   for _, kv in ipairs(env) do
     out[#out + 1] = ("export %s=%s"):format(kv[1], quote(kv[2]))
   end
-  out[#out + 1] = "unset DTREPL_HISTORY DT_LUA_PATH NO_COLOR CLICOLOR_FORCE"
+  out[#out + 1] = "unset DTREPL_HISTORY DTREPL_TORCH DT_LUA_PATH NO_COLOR CLICOLOR_FORCE"
   return table.concat(out, "\n") .. "\n"
 end
 
@@ -376,8 +409,9 @@ local function run(list, jobs)
     f:write(("%s %s %d\n"):format(dir, c.id, c.timeout))
   end
   f:close()
-  local p = assert(io.popen(("xargs -r -P %s -L 1 scripts/run-one.sh < %s")
-    :format(jobs, quote(plan))))
+  -- The outer shell stays: were a command killed, xargs would start no more.
+  local p = assert(io.popen(("xargs -r -P %s -L 1 sh -c 'scripts/run-one.sh "
+    .. "\"$@\"; exit 0' run < %s"):format(jobs, quote(plan))))
   for line in p:lines() do
     local id, status, ms = line:match("^(%S+) (%S+) (%d+)$")
     local c = by_id[id]
@@ -459,10 +493,15 @@ for i, c in ipairs(cases) do
     report(c, true, "SKIP " .. c.skip)
   else
     local f = assert(io.open(dir .. "/" .. c.id .. ".sh", "w"))
-    f:write(env, c.tap and "export CMOCKA_MESSAGE_OUTPUT=TAP\n" or "",
-      (c.cmd:gsub("^([%w_]+=%S+) ", "export %1\n", 1)
-        :gsub("([^\n]*)$", "exec " .. prefix:gsub("%%", "%%%%") .. "%1", 1)),
-      "\n")
+    f:write(env, c.tap and "export CMOCKA_MESSAGE_OUTPUT=TAP\n" or "")
+    local cmd, n = c.cmd, 1
+    while n > 0 do                      -- what stands before the program
+      cmd, n = cmd:gsub("^([%w_]+=%S+) ", function (setting)
+        f:write("export ", setting, "\n")
+        return ""
+      end)
+    end
+    f:write("exec ", prefix, cmd, "\n")
     f:close()
     table.insert(c.serial and serial or parallel, c)
   end

@@ -80,7 +80,9 @@ memcheck () {
 # PyTorch for the suites that compare with it, in a folder of its own.
 torch () {
   scripts/setup.sh full || { left_out="$left_out PyTorch(no python)"; return; }
-  for py in python3 "$build/venv/bin/python"; do
+  # By its whole path: tests change their folder.
+  own=$(cd "$build" && pwd)/venv/bin/python
+  for py in python3 "$own"; do
     if "$py" -c 'import torch, sys
 sys.exit(not torch.__version__.startswith("2.13.0"))' 2>/dev/null; then
       DTREPL_PYTHON=$py; export DTREPL_PYTHON; return
@@ -89,7 +91,7 @@ sys.exit(not torch.__version__.startswith("2.13.0"))' 2>/dev/null; then
   if python3 -m venv "$build/venv" >"$build/venv.log" 2>&1 &&
      "$build/venv/bin/pip" install -q torch==2.13.0 numpy \
        >>"$build/venv.log" 2>&1; then
-    DTREPL_PYTHON=$build/venv/bin/python; export DTREPL_PYTHON
+    DTREPL_PYTHON=$own; export DTREPL_PYTHON
   else
     left_out="$left_out PyTorch(pip could not install torch==2.13.0)"
   fi
