@@ -1,4 +1,4 @@
--- TEST: ranks={4} world={threads} needs=data
+-- TEST: ranks={4} world={threads} needs=data torch=2.13
 -- SPDX-License-Identifier: MIT
 -- The table of fault classes: for each class that `diagnose` knows and each of
 -- the 35 silent traps, a script that runs into it and what must be said of it,
@@ -388,6 +388,26 @@ local rows = {
     return y
   end, finds = "DT1031", op = "view"},
   ["matmul-shard-order"] = {at = "tests/findings/traps.lua"},
+  ["partial-read-as-value"] = {at = "tests/findings/traps.lua"},
+  ["inplace-on-partial"] = {no = "refused: the class inplace-placement-change"},
+  ["partial-type-confusion"] = {no = "refused: redistribute-to-partial"},
+  ["loss-parallel-handler-scope"] = {at = "tests/findings/traps.lua"},
+  ["rng-layout-dependence"] = {at = "tests/findings/traps.lua"},
+  ["checkpoint-order"] = {at = "tests/findings/traps.lua"},
+  ["cross-mesh-noop"] = {no = "refused: the class redistribute-cross-mesh"},
+  ["one-element-implicit-replicate"] = {at = "tests/findings/traps.lua"},
+  ["conv-backward-placement"] = {at = "tests/findings/traps.lua"},
+  -- ---- types, and families told by names ----
+  ["spmd-type-error"] = {no = "its messages are those of spmd_types"},
+  ["mesh-arguments"] = {function ()
+    return dt.init_device_mesh("cpu:0", {world})
+  end, raises = "with index is not supported"},
+  ["fsdp2-usage"] = {function ()
+    return dt.fully_shard(nn.ModuleList {nn.Linear(4, 4)}, {mesh = mesh})
+  end, raises = "do not implement forward"},
+  ["local-map-placements"] = {no = "tests/lua/diagnose.lua reads its texts"},
+  ["placement-kind-assumed"] = {no = "an attribute is nil in Lua"},
+  ["wrapper-setting-of-another"] = {no = "FSDP1 is not here"},
 }
 
 -- The silent traps: the findings are in findings.def, by trap, and each has its

@@ -1,4 +1,4 @@
--- TEST: ranks={4} world={threads,mpi} needs=data
+-- TEST: ranks={4} world={threads,mpi} needs=data torch=2.13
 -- SPDX-License-Identifier: MIT
 -- Thirty small scripts as people report them: silent ones, whose numbers are
 -- wrong without a word, and loud ones.  What the debugger says of each must

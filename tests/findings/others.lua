@@ -1,4 +1,4 @@
--- TEST: ranks={3,4} world={threads} needs=data
+-- TEST: ranks={3,4} world={threads} needs=data torch=2.13
 -- SPDX-License-Identifier: MIT
 -- Scripts of the kinds that people report, on meshes of three ranks and of
 -- three dimensions, through helpers, modules and training loops.  Findings, the

@@ -1,4 +1,4 @@
--- TEST: ranks={4} world={threads,mpi} needs=data
+-- TEST: ranks={4} world={threads,mpi} needs=data torch=2.13
 -- SPDX-License-Identifier: MIT
 -- More scripts as people report them, on a grid of ranks and with sizes that
 -- do not divide: metrics, masks, norms, embeddings, custom layers.  Findings,

@@ -1,4 +1,4 @@
--- TEST: ranks={4} world={threads,mpi} needs=data
+-- TEST: ranks={4} world={threads,mpi} needs=data torch=2.13
 -- SPDX-License-Identifier: MIT
 -- Verdicts of the comparison with one device where rounding is large, and
 -- where an error is as small as rounding: "rounding" is proved by replaying the

@@ -84,8 +84,8 @@ local function placements()
   T.raises("TYPE", "dim must be an integer", Shard, 1.5)
   T.raises("TYPE", "dim must be an integer", Shard)
   T.raises("PLACEMENT", "'foo'", Partial, "foo")
-  T.raises("REDIST", "redistributing to Partial is for internal use only",
-    x.redistribute, x, mesh, {Partial()})
+  T.raises("REDIST", "only Shard to Partial(sum) redistribution is supported",
+    x.redistribute, x, mesh, {Partial("max")})
   -- A dim that is not there: as the step that meets it says it.
   local range = "Dimension out of range (expected to be in range of [-2, 1], "
   for text, from in pairs {["list index out of range"] = Shard(0),

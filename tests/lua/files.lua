@@ -71,8 +71,8 @@ for _, n in ipairs {0, 3, 40, 200, 700, -1} do
 end
 
 -- pickles that were made to do harm
-local zip = require "dt.zip"
-local values = require "dt.torch_values"
+local zip = require "dt.io.zip"
+local values = require "dt.io.torch_values"
 for what, p in pairs {marks = "(((", itself = "]2a", deep = ("]"):rep(9999)
   .. ("a"):rep(9998) .. ".", long = "X\xff\xff\xff\x7f", digits =
   "\x8b\xff\xff\xff\x7f", key = "}]]s.", memo = "h\5.",

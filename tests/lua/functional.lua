@@ -5,7 +5,7 @@
 
 local C = require "tests.lua.lib.check"
 local check, raises = C.ok, C.throws
-local inspect = require "dt.inspect"
+local inspect = require "dt.tensor.inspect"
 local function same(got, want, what)
   if dt.is_tensor(got) then got = got:detach():tolist() end
   check(inspect(got) == inspect(want),

@@ -16,6 +16,11 @@ local function order()
     [-7] = 1}, "-7 1 2.5 3 Z a b true", "integers, strings, the rest")
   T.eq(keys_of {"x", "y", "z"}, "1 2 3", "a sequence")
   T.eq(keys_of {}, "", "nothing")
+  local holes = {}                      -- 16 keys, and a border at 16
+  for i = 1, 16 do holes[i] = i end
+  holes[18], holes[19], holes[11], holes[14] = 18, 19, nil, nil
+  T.eq(keys_of(holes), "1 2 3 4 5 6 7 8 9 10 12 13 15 16 18 19",
+    "a table with holes")
   local many, want = {}, {}
   for i = 1, 300 do
     local k = ("k%03d"):format((i * 7) % 307)

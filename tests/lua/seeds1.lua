@@ -1,4 +1,4 @@
--- TEST: ranks=4 world={threads,mpi} needs=data timeout=120
+-- TEST: ranks=4 world={threads,mpi} needs=data torch=2.13 timeout=120
 -- SPDX-License-Identifier: MIT
 -- Founding case a: every step of tests/parity/2.13/seeds/seed1.jsonl: a custom
 -- attention operator without a strategy, under context parallelism.
@@ -246,7 +246,7 @@ local function program_8()
 end
 
 local function program_9()
-  local sdpa = require "dt.attention"
+  local sdpa = require "dt.functional.sdpa"
   local function run(id, causal, math)
     local rec = data[id]
     local out, err, colls = T.run(function ()

@@ -1,4 +1,4 @@
--- TEST: ranks=1 world=threads args=--trust
+-- TEST: ranks=1 world=threads args=--trust torch=2.13
 -- SPDX-License-Identifier: MIT
 -- An overload that PyTorch has no sharding rule or strategy for must have
 -- none here either, or a refusal would be missed: the reverse of what

@@ -19,6 +19,7 @@ local programs = {
   {"index", 4, false}, {"no_strategy", 4, "aten.bincount.default"},
   {"view_error", 2, "a and b must have same reduction dim"},
   {"backward_mixed", 4, "aten.mul.Tensor got mixed"},
+  {"slices", 4, false},
 }
 
 local function run(cmd)

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- TEST: ranks=1 world=threads args=--trust needs=torch timeout=300
+-- TEST: ranks=1 world=threads args=--trust needs=torch,release timeout=300
 -- capture.lua: scripts/capture_pytorch.py answers as the files do, and what
 -- it writes is read back by `dtrepl parity`.
 

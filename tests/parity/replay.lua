@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- TEST: ranks=1 world=threads args=--trust
+-- TEST: ranks=1 world=threads args=--trust tags=races
 -- replay.lua: `dtrepl replay` on stored logs of programs in this folder, on
 -- logs that were changed, and on what is no log.
 

@@ -141,7 +141,7 @@ typedef void (*Bench) (DtCtx *, DtSession *, int);
 
 static void with_session (DtCtx *cx, DtComm *c, bool record, Bench f,
                           int ndim) {
-  DtSessionOpts o = { dt_ops, dt_variants, "2.13", "cpu", 0 };
+  DtSessionOpts o = { dt_ops, dt_variants, NULL, "cpu", 0, dt_rulings };
   DtSession *s = NULL;
   TRY(dt_session_new(cx, c, &o, &s));
   if (record) TRY(dt_debug_new(s, 10000, NULL));

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# TEST: timeout=120 tags=quick
+# TEST: timeout=120 tags=quick,one_thread
 # dtrepl diagnose: exit codes, JSON, tables, --run on the founding cases, the
 # user's own classes, streams and bad files; the sandbox's limits.
 here=$(cd "$(dirname "$0")/../.." && pwd)
@@ -46,13 +46,44 @@ has "a table" 1 "2 reports" "$DTREPL" diagnose submesh.txt oom.txt
 has "json" 0 '{"schema":1,"file":"submesh.txt","class":"submesh-of-submesh"' \
   "$DTREPL" diagnose --json submesh.txt
 has "json, unknown" 1 '"class":null' "$DTREPL" diagnose --json oom.txt
+cat >own.txt <<'EOF'
+torch 2.6, torchrun --nproc_per_node=2:
+```python
+import torch
+from torch.distributed.tensor import init_device_mesh, distribute_tensor, Shard
+mesh = init_device_mesh("cuda", (2,))
+x = distribute_tensor(torch.ones(6, 4), mesh, [Shard(0)])
+shift = torch.ones(6, 4)
+y = x + shift
+```
+RuntimeError: aten.add.Tensor: got mixed torch.Tensor and DTensor, need to
+convert all torch.Tensor to DTensor before calling distributed operators!
+EOF
+has "the reporter's names" 0 "distribute_tensor(shift, x.device_mesh" \
+  "$DTREPL" diagnose own.txt
+has "run: the report's own program" 0 \
+  "the report's own program raises the same text" \
+  "$DTREPL" diagnose --run own.txt
+has "run: the cure is printed" 0 "true placement (tried" \
+  "$DTREPL" diagnose --run own.txt
+
 has "stdin" 0 "submesh-of-submesh" sh -c "\"$DTREPL\" diagnose - <submesh.txt"
 has "no such file" 2 "nowhere.txt" "$DTREPL" diagnose nowhere.txt
-has "a folder" 2 "" "$DTREPL" diagnose .
+mkdir -p reports
+cp submesh.txt reports/a.txt
+echo "2025-03-02, torch 2.6: Cannot create a submesh from a submesh" \
+  >reports/b.txt
+echo "2024-11-20, torch==2.5.1: Cannot create a submesh from a submesh" \
+  >reports/c.txt
+has "a folder" 0 "3 reports" "$DTREPL" diagnose reports
+has "a folder: one cause" 0 \
+  "3  submesh-of-submesh, first seen 2024-11, torch" "$DTREPL" diagnose reports
+mkdir -p nothing
+has "an empty folder" 2 "holds no file" "$DTREPL" diagnose nothing
 has "wrong option" 2 "usage" "$DTREPL" diagnose --nope
 has "the list" 0 "mixed-tensor-dtensor" "$DTREPL" diagnose --list
 
-has "run: submesh" 0 '"reproduced":true,"cured_by":"torch 2.13"' \
+has "run: submesh" 0 '"reproduced":true,"cured_by":"torch 2.15"' \
   "$DTREPL" diagnose --json --run submesh.txt
 has "run: npu attention" 0 "raises the same text" \
   "$DTREPL" diagnose --run npu.txt
@@ -61,7 +92,7 @@ has "run: npu attention, cured" 0 \
   "$DTREPL" diagnose --json --run npu.txt
 has "run: xla" 0 '"reproduced":true,"cured_by":"place the parameters by hand"' \
   "$DTREPL" diagnose --json --run xla.txt
-has "run: missing strategy" 0 '"reproduced":true,"cured_by":"torch 2.13"' \
+has "run: missing strategy" 0 '"reproduced":true,"cured_by":"torch 2.15"' \
   "$DTREPL" diagnose --json --run missing.txt
 has "fixed in" 0 '"fixed_in":"2.8"' "$DTREPL" diagnose --json missing.txt
 
@@ -93,6 +124,17 @@ echo "fully_shard doesn't support scalar parameters. Change s to a 1D tensor" \
   >scalar.txt
 has "run: a scene" 0 '"reproduced":true,"cured_by":"shape (1,)"' \
   "$DTREPL" diagnose --json --run scalar.txt
+
+has "export: a script" 0 "export    scalar.py" \
+  "$DTREPL" diagnose --export scalar.py scalar.txt
+has "export: the failing call" 0 "fully_shard(Net(), mesh=mesh)" cat scalar.py
+has "export: of its own program" 0 "export    own.py" \
+  "$DTREPL" diagnose --export own.py own.txt
+has "export: as it stands" 0 "y = x + shift" cat own.py
+has "export: one report" 2 "takes one report" \
+  "$DTREPL" diagnose --export x.py own.txt scalar.txt
+has "export: nothing to write" 1 "no script: nothing was reproduced" \
+  "$DTREPL" diagnose --export x.py oom.txt
 
 echo "RuntimeError: Cannot flatten unevenly sharded tensor: dimension 1 (size" \
   "7) is not evenly divisible by mesh dimension 0 (size 2). Please" \
@@ -156,6 +198,25 @@ dt.distribute_tensor(dt.ones(2, 6), dt.init_device_mesh("cpu", {2}),
 EOF
 has "a split of 2.10" 1 "Attempted to split the sharded dimension 1 into" \
   "$DTREPL" -n 2 --torch 2.10 split.lua
+
+# Scenes in Python, also under an old release, where the newest is tried too.
+echo "torch 2.13: AttributeError: 'Tensor' object has no attribute 'to_local'" \
+  >plain.txt
+has "run: a scene in Python" 0 '"cured_by":"distribute the plain entry first"' \
+  "$DTREPL" diagnose --json --run plain.txt
+echo "torch 2.7: ValueError: fully_shard does not support containers that do \
+not implement forward: ModuleList()" >list.txt
+has "run: a scene in Python, older" 0 "torch 2.15" \
+  "$DTREPL" diagnose --export list.py list.txt
+has "run: its export" 0 "Under torch 2.7: fully_shard does not support" \
+  cat list.py
+echo "torch 2.13: RuntimeError: ('Found shape:(6, 4), stride:None.', 'Please pass \
+both shape and stride at the same time.')" >pieces.txt
+has "run: the sizes of a message" 0 "('Found shape:(5, 4), stride:None.'" \
+  "$DTREPL" diagnose --run pieces.txt
+echo "AssertionError: 25 is not divisible by 4 (tensor_parallel_size=4)" >heads.txt
+has "run: no sizes are made up" 0 "no repro can be written" \
+  "$DTREPL" diagnose --run heads.txt
 
 : >empty.txt
 has "an empty file" 1 "there is nothing to read" "$DTREPL" diagnose empty.txt

@@ -75,6 +75,37 @@ if command -v mpirun >/dev/null 2>&1 &&  # sanitizers and MPI quarrel
   "$LUA" look.lua
   check "mpi: page and trace" $?
 fi
+ok () { what=$1; shift; "$@"; check "$what" $?; }
+# A program that failed: the page is led by the failure and its line.
+cat >failed.lua <<'END'
+-- dtrepl: ranks=2
+local mesh = dt.init_device_mesh("cpu", {2})
+local x = dt.distribute_tensor(dt.ones(8, 4), mesh, "S(0)")
+local mask = dt.ones(8, 4)
+local y = x * mask
+END
+cat >raised.py <<'END'
+# dtrepl: ranks=2
+import torch
+x = torch.ones(2)
+raise KeyError("a & b")
+END
+for when in ':export html f.html' ':kill
+:export html f.html'; do
+  rm -f f.html
+  printf '%s\n' "$when" | "$DTREPL" -i failed.lua >out.txt 2>&1
+  ok "the failure leads the page" test "$(grep -n 'id="failure"' f.html |
+    cut -d: -f1)" -lt "$(grep -n 'id="findings"' f.html | cut -d: -f1)"
+  ok "its report" grep -q '^DT0101\|>DT0101 mixed torch.Tensor' f.html
+  ok "its fixes" grep -q '1 distribute_tensor(mask, mesh' f.html
+  ok "its line" grep -q '<code>local y = x \* mask</code>' f.html
+done
+printf '%s\n' ':kill' ':export html r.html' | "$DTREPL" -i raised.py \
+  >out.txt 2>&1
+ok "an error of no operator" grep -q 'a &amp; b' r.html
+printf '%s\n' 'x = dt.ones(2) + 1' ':export html n.html' | "$DTREPL" -n 2 >out.txt
+ok "none, none" test "$(grep -c 'id="failure"' n.html)" = 0
+
 printf '%s\n' 'x = dt.ones(2) + 1' ':export html p.html' ':export trace t.json' \
   | "$DTREPL" -n 2 >out.txt 2>&1
 [ -s p.html ] && [ -s t.json ]

@@ -17,6 +17,7 @@ list=
 for n in $names; do
   printf '%s\n' ":export torch $tmp/$n.py" ":report $tmp/$n.md" |
     "$DTREPL" -n 4 --trust -i "$tmp/$n.lua" > "$tmp/$n.log" 2>&1
+  grep -q '^no case' "$tmp/$n.log" && continue
   [ -s "$tmp/$n.py" ] || continue
   list="$list $tmp/$n.py"
   sed -n '/^```python$/,/^```$/p' "$tmp/$n.md" | sed '/^```/d' > "$tmp/$n-report.py"

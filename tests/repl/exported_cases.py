@@ -44,7 +44,7 @@ def cut(folder, paths):
         for k in range(1, count + 1):
             with open(f"{folder}/{name}-{k}.lua", "w") as out:
                 out.write(head + PICK % ", ".join(tables)
-                          + f"if not all[{k}] then os.exit(0) end\n"
+                          + f"if not all[{k}] then print('no case') return end\n"
                           + f"all[{k}]()\n")
             print(f"{name}-{k}")
 

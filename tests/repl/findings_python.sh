@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# TEST: tags=quick timeout=240
+# TEST: tags=quick timeout=240 torch=2.13
 # PyTorch programs as people paste them, run with --verify: each silent trap is
 # named at its line, with its operator; the clean twin of each has no finding.
 : "${DTREPL:=$PWD/build/dtrepl}"
@@ -23,9 +23,13 @@ r = dist.get_rank()
 EOF
 
 # has NAME CODE OPERATOR [WORDS OF VERIFY]: the program on stdin falls into the
-# trap; what stands after a line "# clean" does not.
+# trap; what stands after a line "# clean" does not.  Under a sanitizer every
+# third runs: what they reach in C is much the same.
+number=0
 has () {
   cat > both.py
+  number=$((number + 1))
+  [ -n "$DTREPL_SANITIZER" ] && [ $((number % 3)) != 1 ] && return
   { cat head.py; sed '/^# clean$/,$d' both.py; } > trap.py
   { cat head.py; sed '1,/^# clean$/d' both.py; } > clean.py
   out=$(timeout 60 "$DTREPL" -n 4 --verify trap.py 2>&1)
@@ -205,4 +209,6 @@ y = y.masked_fill(out.unsqueeze(-1), 0)
 dist.all_reduce(y)
 EOF
 echo "$passed passed, $failed failed"
-[ "$failed" = 0 ] && [ "$passed" = 34 ]
+want=34
+[ -n "$DTREPL_SANITIZER" ] && want=12
+[ "$failed" = 0 ] && [ "$passed" = $want ]

@@ -46,6 +46,51 @@ clear_screen
 printf 'dt[4]> for i = 1, 2 do\n..> print("round " .. i)\n..> end\n' >"$tmp/p"
 t load-buffer "$tmp/p"; t paste-buffer -p; sleep 0.3; send Enter
 wait_for "round 2"
+
+# A session as the README shows it, with its output: the lines are run.
+paste_text () {
+  clear_screen
+  printf '%s\n' "$1" >"$tmp/p"
+  t load-buffer "$tmp/p"; t paste-buffer -p; sleep 0.3; send Enter
+}
+paste_text 'dtrepl 0.1.0  4 ranks (threads)  :help for help
+dt> mesh = dt.init_device_mesh("cpu", {2, 2}, {mesh_dim_names = {"dp", "tp"}})
+dt> x = dt.distribute_tensor(dt.ones(8, 4), mesh, "S(0) R")
+dt> mask = dt.ones(8, 4):tril()
+dt> y = x * mask
+DT0101 mixed torch.Tensor and DTensor in aten.mul.Tensor
+  arg 0 self  x
+dt> :fix 1
+dt> y.shape'
+wait_for "goes on  prompt:1"
+wait_for "torch.Size([8, 4])"
+gone "SyntaxError"
+paste_text 'a = 41
+a + 1'
+wait_for "42"
+gone "SyntaxError"
+paste_text '-- a block whose last line is a value
+local function twice(v)
+  return v * 2
+end
+
+local w = twice(21)
+w + 0.5'
+wait_for "42.5"
+paste_text '>>> import torch
+>>> n = 6
+>>> def f(v):
+...     return v * 7 + 0.25
+...
+>>> f(n)
+1'
+wait_for "taken for Python"
+wait_for "42.25"
+paste_text 'import torch
+def g(v):
+    return v + 0.5
+g(n)'
+wait_for "6.5"
 send C-d
 code_is 0
 same_tty

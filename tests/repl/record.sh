@@ -29,6 +29,18 @@ input=
 is "a failed run is recorded" 1 "DT0101" --record a.dtr mixed.lua
 is "a run that ends, too" 0 "total" -e 'dt.ones(1)' --record b.dtr -e \
   'print("total")'
+timeout 30 "$DTREPL" --no-rc -n 1 --record same.dtr -e \
+  'for i = 1, 8 do x = dt.ones(64, 64):clone() end' >/dev/null 2>&1
+size=$(wc -c < same.dtr)              # of 16 tensors of 16 kB, all alike
+if [ "$size" -lt 40000 ]; then
+  echo "ok - equal values are written once"; passed=$((passed + 1))
+else
+  echo "not ok - equal values are written once: $size bytes"
+  failed=$((failed + 1))
+fi
+input=':goto #9\nx:sum():item()\n'
+is "and read for each" 0 "4096" --open same.dtr
+input=
 rm mixed.lua
 input=':goto #5\nm.shape[1] * m.shape[2]\nmask:sum():item()\n:list\n'
 is "opened without the script" 0 "32" --open a.dtr

@@ -87,6 +87,7 @@ static void test_every_module (void **state) {
   assert_true(n > 100);
   for (size_t i = 0; i < n; i++) {
     assert_ptr_equal(dt_embed_find(all[i].name), &all[i]);
+    if (strncmp(all[i].name, "py:", 3) == 0) continue;   /* Python's texts */
     for (int with = 0; with < 2; with++) {
       code[with].n = 0;
       dtL_load_embed(c.L, &all[i], with ? dt_embed_release() : "");

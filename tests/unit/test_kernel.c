@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT
+** TEST: tags=one_thread
 ** test_kernel.c: arithmetic on local tensors, against straightforward
 ** formulas and finite differences (PyTorch's values: test_suites.c). */
 #include <setjmp.h>

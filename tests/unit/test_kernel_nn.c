@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT
+** TEST: tags=one_thread
 ** test_kernel_nn.c: softmax, norms, attention, indexing, order, factories,
 ** buffers, against straightforward formulas and finite differences. */
 #include <setjmp.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT
+** TEST: tags=one_thread
 ** tests/unit/test_layout.c: placements, specs, shard orders, layouts; first
 ** by hand, then against layout/shards.jsonl and layout/shard_order.jsonl. */
 #include <setjmp.h>

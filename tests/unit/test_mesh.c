@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT
+** TEST: tags=one_thread
 ** tests/unit/test_mesh.c: device meshes by hand and against the
 ** reference (parity/mesh.c). */
 #include <setjmp.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT
+** TEST: tags=one_thread
 ** tests/unit/test_op.c: values, schemas, binding, overloads, rows, emitter,
 ** registry. */
 #include <stdarg.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT
+** TEST: tags=one_thread
 ** tests/unit/test_oplib.c: the operator tables themselves: every definition
 ** complete, sorted, known by name, every derived form made from its base.
 ** What the operators decide and compute is compared elsewhere with data
@@ -30,6 +31,33 @@ static void test_selfcheck (void **state) {
   assert_int_equal(dt_registry_new(cx, dt_ops, dt_variants, &r), DT_OK);
   if (dt_registry_selfcheck(cx, r) != DT_OK)
     fail_msg("%s", dt_buf_str(&cx->err.message));
+  dt_registry_free(cx, r);
+}
+
+/* A ruling names an operator, in rising releases, and changes what it shards
+** like; going back gives what was. */
+static void test_rulings (void **state) {
+  DtCtx *cx = *state;
+  DtRegistry *r;
+  assert_int_equal(dt_registry_new(cx, dt_ops, dt_variants, &r), DT_OK);
+  const DtOpDef *sum = dt_registry_find(cx, r, "aten.sum.default");
+  DtStratFn strategy = sum->strategy;
+  assert_non_null(strategy);
+  assert_int_equal(dt_registry_release(cx, r, dt_rulings, 215), DT_OK);
+  assert_null(sum->strategy);
+  assert_non_null(sum->rulefn);
+  for (int i = 0; dt_rulings[i].op; i++) {
+    const DtRuling *l = &dt_rulings[i];
+    const DtOpDef *op = dt_registry_find(cx, r, l->op);
+    if (op == NULL) fail_msg("%s is not an operator", l->op);
+    bool rows = l->rules != NULL || l->rulefn != NULL;
+    if (rows && (op->rulefn != l->rulefn || op->rules != l->rules))
+      fail_msg("%s is ruled twice", l->op);
+    assert_true((op->flags & l->flags) == l->flags);
+    assert_true(l->since > 213);
+  }
+  assert_int_equal(dt_registry_release(cx, r, dt_rulings, 213), DT_OK);
+  assert_true(sum->strategy == strategy && sum->rulefn == NULL);
   dt_registry_free(cx, r);
 }
 
@@ -76,6 +104,7 @@ static void test_variants (void **state) {
 int main (void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test_setup_teardown(test_selfcheck, setup, teardown),
+    cmocka_unit_test_setup_teardown(test_rulings, setup, teardown),
     cmocka_unit_test_setup_teardown(test_sorted, setup, teardown),
     cmocka_unit_test_setup_teardown(test_variants, setup, teardown),
   };

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT
+** TEST: tags=one_thread
 ** tests/unit/test_parity.c: the comparison itself: it must see what differs,
 ** count what it cannot check as skipped, survive bad files.  The suites are
 ** run by tests/parity/suites.lua. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT
+** TEST: tags=one_thread
 ** tests/unit/test_plan.c: cost model and redistribution plans, by hand and
 ** against layout/cost.jsonl, redist/plans.jsonl, redist/plans_flat.jsonl. */
 #include <setjmp.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT
+** TEST: tags=one_thread
 ** tests/unit/test_prop.c: propagation: every reference case of the operators
 ** that exist (by the checkers of parity/), the cache, the order of slots,
 ** errors, the table of candidates, failing allocations. */

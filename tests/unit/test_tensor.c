@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT
+** TEST: tags=one_thread
 ** test_tensor.c: element types, promotion, shapes, storage, iteration,
 ** printing. */
 #include <math.h>

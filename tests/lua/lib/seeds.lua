@@ -23,7 +23,7 @@ function M.load(name)
 end
 
 local function text(v)
-  if type(v) == "table" then return require("dt.inspect")(v) end
+  if type(v) == "table" then return require("dt.tensor.inspect")(v) end
   return tostring(v)
 end
 

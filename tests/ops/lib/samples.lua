@@ -2,7 +2,7 @@
 -- lib/samples.lua: samples of operators (dt.samples), and a walk over
 -- all overloads.
 
-local M = setmetatable({}, {__index = require "dt.samples"})
+local M = setmetatable({}, {__index = require "dt.testing.samples"})
 
 -- all() -> list of overloads, in a fixed order, with what the tables say.
 function M.all()

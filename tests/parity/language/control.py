@@ -96,3 +96,15 @@ def g2():
 print(list(g2())); pass; ...
 print((lambda *a, **k: (a, k))(1, z=2)); assert True
 async_ = 1; print(async_, 1_000, 0xff, 0b11, 0o7, 1e3)
+
+# Targets in brackets.
+for (x,) in [(1,), (2,)]:
+    print(x)
+for (a, b), [c] in [((1, 2), [3])]:
+    print(a, b, c)
+for (i), (j,) in [(1, (2,))]:
+    print(i, j)
+print([x for (x,) in [(5,)]], {k: v for (k, v) in {1: 2}.items()})
+(y,) = [7]
+[z], *w = [8], 9, 10
+print(y, z, w)

@@ -1,0 +1,59 @@
+-- TEST: ranks=1 world=threads args=--trust
+-- SPDX-License-Identifier: MIT
+-- Reports that print no message: a class is told by several claims together,
+-- at low confidence and with the words it was read from; one alone tells none.
+
+local T = require "tests.lua.lib.check"
+local diagnose = require "dt.diagnose"
+
+local described = {
+  {"collective-sequence-mismatch",
+    "Saving my fully_shard model hangs. I call model.state_dict() and "
+    .. "full_tensor() inside an if for the main process only."},
+  {"fsdp-divergent-module-execution",
+    "With FSDP2 training is stuck after some steps; batches without images "
+    .. "let some ranks skip the vision tower (skipped on three ranks)."},
+  {"optimizer-built-before-sharding",
+    "I create AdamW right after the model and call fully_shard later. The "
+    .. "weights do not change and the loss stays flat."},
+  {"grad-norm-is-partial-dtensor",
+    "With DTensor parameters clip_grad_norm_ returns a norm that gets smaller "
+    .. "when I add GPUs."},
+  {"sharding-cache-growth",
+    "Host memory grows by some MB every step when the sequence length varies; "
+    .. "the model is a DTensor with tensor parallel."},
+  {"cp-load-balance",
+    "context_parallel gives me outputs in another order, as if the sequence "
+    .. "was permuted."},
+  {"partial-plus-scalar",
+    "A DTensor that is Partial, to which I add 1, comes out too big after "
+    .. "the reduction."},
+  {"argmax-local-index",
+    "torch.argmax over vocab parallel logits (ColwiseParallel) gives only "
+    .. "indices below vocab/tp."},
+  {"to-local-grad-placement",
+    "I call to_local() inside forward of a tensor parallel module and the "
+    .. "gradient of the norm weight is different on each rank."},
+  {"mixed-load-state-dict",
+    "Loading a normal torch checkpoint of plain tensors with load_state_dict "
+    .. "into a model after parallelize_module does not work."},
+}
+for _, c in ipairs(described) do
+  local r = diagnose.read(c[2])
+  if T.ok(r.class, c[1] .. ": a class") then
+    T.eq(r.class.id, c[1], c[2])
+    T.ok(r.confidence <= 0.75, c[1] .. ": not sure of it")
+  end
+end
+
+for _, text in ipairs {
+  "My DTensor training hangs.",
+  "How do I use fully_shard with AdamW?",
+  "The oven is stuck and grows hot; memory of its main process leaks.",
+} do
+  local r = diagnose.read(text)
+  T.ok(not r.class or r.confidence < 0.5, "no class for: " .. text .. " "
+    .. tostring(r.class and r.class.id))
+end
+
+T.finish()

@@ -1,0 +1,118 @@
+-- TEST: ranks=4 needs=data tags=quick
+-- SPDX-License-Identifier: MIT
+-- Every public name has a page whose example runs; operators have theirs from
+-- their definitions.
+
+local T = require "tests.lua.lib.check"
+local pages = require "repl.pages"
+
+for _, name in ipairs(pages.names()) do
+  local text = pages.page(name)
+  T.has(text, pages.example(name), name .. ": the example is on the page")
+  local run = load("return " .. pages.example(name))
+  T.ok(run, name .. ": the example is an expression")
+  local ok, e = pcall(run)
+  T.ok(ok, name .. ": the example runs" .. (ok and "" or ": " .. tostring(e)))
+end
+
+-- What is asked for is answered as :help answers it.
+local function help(name)
+  local ok, answer = pcall(dt.debug.command, "help", name)
+  return ok and answer.text or nil
+end
+
+-- Each rank asks for its share.
+local missing, asked = {}, 0
+local function wanted(name, pattern)
+  asked = asked + 1
+  if asked % dt.world_size() ~= dt.rank() then return end
+  local text = help(name)
+  if not text or not text:find(pattern or "Example: ") then
+    missing[#missing + 1] = name
+  end
+end
+
+-- The public names of a table.  `own` are not PyTorch's: helpers of the
+-- library's other files that happen to be reached by them.
+local function all_of(list, before, own)
+  for name in pairs(list) do
+    if type(name) == "string" and not name:match("^_")
+        and not (own and own[name]) then
+      wanted(before .. name)
+    end
+  end
+end
+
+local function set(text)
+  local out = {}
+  for word in text:gmatch("%S+") do out[word] = true end
+  return out
+end
+
+for _, name in ipairs(dt._lazy_names()) do wanted("dt." .. name) end
+all_of(nn, "nn.", set "set_tuple")
+all_of(dt.F, "F.", set "additive_mask")
+all_of(nn.init, "nn.init.")
+all_of(nn.utils, "nn.utils.")
+all_of(nn.parallel, "nn.parallel.")
+all_of(nn.Module, "nn.Module.")
+all_of(dt.optim, "optim.", set "base")
+all_of(dt.optim.lr_scheduler, "lr_scheduler.")
+all_of(dt.tensor_parallel, "tensor.parallel.", set "as_style derived")
+all_of(dt.fsdp, "fsdp.")
+all_of(dt.FSDPModule, "module:")
+all_of(dt.distributed, "distributed.")
+all_of(dt.spmd, "spmd.")
+all_of(dt.float8, "float8.", set "cast_grad gather_as_float8")
+all_of(dt.Tensor, "x:")
+all_of(dt.DTensor, "DTensor.")
+all_of(DeviceMesh, "DeviceMesh.")
+for _, name in ipairs(dt._attr_names()) do
+  if not name:match("^_") then wanted("x." .. name) end
+end
+for name in ("device_type mesh_dim_names ndim shape"):gmatch("%S+") do
+  wanted("mesh." .. name)
+end
+for name in ("size ranks get_coordinate get_local_rank get_group _flatten "
+  .. "_unflatten _get_root_mesh"):gmatch("%S+") do
+  wanted("mesh:" .. name)
+end
+for name in next, dt do
+  if type(name) == "string" and not name:match("^_") and name ~= "debug" then
+    wanted("dt." .. name)
+  end
+end
+
+-- Operators, commands, errors: a page from their definitions.
+for _, name in ipairs(dt._op_names()) do wanted(name, "::") end
+for name in pairs(dt.debug._commands) do wanted(":" .. name, "^:") end
+
+-- Names as PyTorch's users spell them.
+for name in ([[torch.nn.Linear torch.nn.functional.gelu torch.Tensor.view
+    torch.distributed.all_reduce torch.optim.AdamW torch.einsum torch.float32
+    torch.linalg.inv torch.randn torch.distributed.tensor.distribute_tensor
+    torch.distributed.tensor.parallel.ColwiseParallel torch.nn.init.normal_
+    torch.distributed.fsdp.fully_shard torch.optim.lr_scheduler.StepLR
+    nn.functional.silu Tensor.sum x:sum x:item DTensor.from_local device_mesh
+    DTensor.redistribute redistribute full_tensor to_local F.linear gelu
+    nn.GELU optim.Adam dt.sum PrepareModuleInput]])
+    :gmatch("%S+") do
+  wanted(name)
+end
+table.sort(missing)
+T.eq(table.concat(missing, " "), "", "names without a page")
+T.eq(help("nosuch"), nil, "no page on what is not there")
+
+-- What a page tries leaves no trace: number, generator, record.
+dt.manual_seed(3)
+local first = dt.randn(4)
+local gap = dt.ones(1).origin.seq - first.origin.seq
+dt.manual_seed(3)
+T.has(help("aten.cholesky"), "Example: dt.ops.aten.cholesky.default(dt.eye(4))",
+  "an example that ran")
+local second = dt.randn(4)
+T.ok(dt.equal(second, first), "no number was drawn")
+T.eq(second.origin.seq, first.origin.seq + 2 * gap,
+  "no operator was counted")
+T.has(help("mm"), "S(1), S(0) -> P(sum)", "placements in and out")
+T.finish()

@@ -1,0 +1,54 @@
+-- SPDX-License-Identifier: MIT
+-- lib/sample.lua: how much of the captured data a build runs.  A plain build
+-- runs all of it, in the quick set every third of the traced programs.  A sanitizer is slower by ten to twenty times and asks
+-- another question, which a case answers as soon as it reaches the code:
+-- address and undefined run the first case of each operator and every 8th of
+-- the rest; thread, where cases of one rank can show nothing, every 40th.
+-- The choice depends on the data alone, so that a failure can be run again.
+
+local M = {}
+
+local sanitizer = os.getenv "DTREPL_SANITIZER"
+M.all = not sanitizer           -- every line of every file
+local thread = sanitizer and sanitizer:find "thread"
+local line_step = thread and 40 or 8
+local file_step = thread and 8 or sanitizer and 4
+  or os.getenv "DTREPL_QUICK" and 3 or 1
+M.all_files = file_step == 1
+
+-- Of the files that fit a pattern of the shell every k-th, from the first on;
+-- all where all_files says so.
+function M.files(pattern)
+  local p, out, n = assert(io.popen("ls " .. pattern)), {}, 0
+  for path in p:lines() do
+    if n % file_step == 0 then out[#out + 1] = path end
+    n = n + 1
+  end
+  p:close()
+  return out
+end
+
+-- What a case is about: its operator, else the function or kind it checks.
+local function subject(line)
+  return line:match('"op":"([^"]*)"') or line:match('"fn":"([^"]*)"')
+    or line:match('"kind":"([^"]*)"')
+end
+
+-- The cases of a file that are run, as one text; nil when all are, as of a
+-- short one.
+function M.lines(path)
+  local all, out, seen = {}, {}, {}
+  if M.all then return nil end
+  for line in io.lines(path) do all[#all + 1] = line end
+  if #all < 64 then return nil end
+  for i, line in ipairs(all) do
+    local key = not thread and subject(line)
+    if i % line_step == 1 or key and not seen[key] then
+      out[#out + 1] = line
+    end
+    if key then seen[key] = true end
+  end
+  return table.concat(out, "\n") .. "\n"
+end
+
+return M

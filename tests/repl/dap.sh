@@ -1,0 +1,280 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# TEST: tags=quick timeout=120
+# A debug adapter's client, message by message: programs of Lua and of Python,
+# what an editor sees of distributed tensors, time travel, restart; messages
+# that are none, and an editor that goes in the middle.
+: "${DTREPL:=$PWD/build/dtrepl}"
+export DTREPL
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+cd "$tmp" || exit 1
+cat > prog.lua <<'EOF'
+local mesh = dt.init_device_mesh("cpu", {2, 2}, {mesh_dim_names = {"dp", "tp"}})
+local x = dt.distribute_tensor(dt.ones(8, 4), mesh, "S(0) R")
+local w = dt.distribute_tensor(dt.ones(4, 4), mesh, "R S(1)")
+local function f(a)
+  local h = a:matmul(w)
+  return h:relu()
+end
+local total = 0
+for i = 1, 3 do
+  local y = f(x)
+  total = total + i
+end
+local plain = dt.ones(8, 4)
+local z = x + plain
+print("end of it", total)
+EOF
+cat > prog.py <<'EOF'
+import torch
+from torch.distributed.tensor import (distribute_tensor, Shard,
+                                      init_device_mesh)
+
+mesh = init_device_mesh("cpu", (2,), mesh_dim_names=("tp",))
+x = distribute_tensor(torch.ones(8, 4), mesh, [Shard(0)])
+
+
+def scale(t, by):
+    out = t * by
+    return out
+
+
+total = 0
+for i in range(3):
+    y = scale(x, i)
+    total += int(y.sum().full_tensor().item())
+print("total", total)
+EOF
+cat > client.lua <<'EOF'
+local C, passed, failed = {}, 0, 0
+local function check(what, ok, text)
+  if ok then passed = passed + 1 else failed = failed + 1 end
+  print(("%s - %s"):format(ok and "ok" or "not ok", what))
+  if not ok then print("    | " .. tostring(text):sub(1, 600)) end
+end
+local seq, input, output
+function C.open(command)
+  os.execute("rm -f in; mkfifo in")
+  output = assert(io.popen(command .. " < in 2>err; echo status $?", "r"))
+  input = assert(io.open("in", "wb"))
+  input:setvbuf("full")
+  seq = 0
+end
+function C.raw(text) input:write(text) input:flush() end
+function C.send(command, arguments)
+  seq = seq + 1
+  local body = ('{"seq":%d,"type":"request","command":"%s","arguments":%s}')
+    :format(seq, command, arguments or "{}")
+  C.raw(("Content-Length: %d\r\n\r\n%s"):format(#body, body))
+  return seq
+end
+function C.hear()
+  local line = output:read("L")
+  local n = line and line:match("^Content%-Length: (%d+)")
+  if not n then return nil, line end
+  output:read("L")
+  return output:read(tonumber(n))
+end
+-- Messages up to one that has all these words; they as one text, too.
+function C.until_(...)
+  local all = {}
+  while true do
+    local m, line = C.hear()
+    if not m then return nil, table.concat(all, "\n") .. tostring(line) end
+    all[#all + 1] = m
+    local fits = true
+    for _, word in ipairs{...} do
+      fits = fits and m:find(word, 1, true) ~= nil
+    end
+    if fits then return m, table.concat(all, "\n") end
+  end
+end
+function C.ask(command, arguments)
+  local id = C.send(command, arguments)
+  return C.until_('"type":"response"', ('"request_seq":%d,'):format(id)) or ""
+end
+function C.has(what, text, ...)
+  for _, word in ipairs{...} do
+    if not (text or ""):find(word, 1, true) then
+      return check(what, false, text)
+    end
+  end
+  check(what, true)
+end
+function C.ref(text, name)
+  return (text:match('"name":"' .. name .. '"[^{}]-"variablesReference":(%d+)'))
+end
+function C.close()
+  input:close()
+  local rest = output:read("a")
+  output:close()
+  return rest:match("status (%d+)")
+end
+function C.done()
+  print(("%d passed, %d failed"):format(passed, failed))
+  os.exit(failed == 0)
+end
+C.check = check
+return C
+EOF
+cat > lua.lua <<'EOF'
+local C = require "client"
+local dir = arg[1]
+local function launch(program, more)
+  C.has("initialize", C.ask("initialize"), '"supportsStepBack":true')
+  C.send("launch", ('{"program":"%s/%s","cwd":"%s"%s}'):format(dir, program,
+    dir, more or ""))
+  C.until_('"event":"initialized"')
+end
+C.open(os.getenv "DTREPL" .. " --dap -n 4")
+launch("prog.lua")
+C.has("a breakpoint by line, with a count and a log line",
+  C.ask("setBreakpoints", ('{"source":{"path":"%s/prog.lua"},"breakpoints":'
+  .. '[{"line":6,"hitCondition":"== 2"},{"line":11,"logMessage":"so far {total}"},'
+  .. '{"line":3,"condition":"=="}]}'):format(dir)), '"id":1', '"line":6',
+  '"message":', '"verified":false')
+C.has("by function", C.ask("setFunctionBreakpoints",
+  '{"breakpoints":[{"name":"mm","hitCondition":"== 3"}]}'),
+  '"verified":true')
+C.ask("setExceptionBreakpoints", '{"filters":["error"]}')
+C.send("configurationDone")
+local m, all = C.until_('"event":"stopped"')
+C.has("the log line came, then the stop", all, "so far 0",
+  '"reason":"breakpoint"', '"hitBreakpointIds":[1]')
+C.has("threads are ranks", C.ask("threads"), '"name":"rank 3"')
+local stack = C.ask("stackTrace", '{"threadId":3}')
+C.has("the stack of rank 2", stack, "function f", '"line":6', '"line":10')
+local frame = stack:match('"id":(%d+)')
+local scopes = C.ask("scopes", ('{"frameId":%s}'):format(frame))
+local function vars(ref)
+  return C.ask("variables", ('{"variablesReference":%s}'):format(ref))
+end
+local locals = C.ref(scopes, "Locals")
+local v = vars(locals)
+C.has("its variables", v, '"name":"a"', "f32[8, 4]| S(0)S(1)")
+local h = vars(C.ref(v, "h"))
+C.has("a distributed tensor unfolds", h, '"name":"placements"', "S(1)",
+  '"name":"mesh"', '"name":"made at"', "aten.mm")
+C.has("into what each rank has", vars(C.ref(h, "ranks")), '"name":"rank 3"',
+  "f32[4, 2]")
+local own = vars(C.ref(h, "local"))
+C.has("into its own part", own, "[4, 2]")
+local rows = vars(C.ref(own, "values"))
+C.has("by rows", rows, '"name":"[3]"')
+C.has("down to numbers", vars(rows:match('"variablesReference":(%d+)')),
+  '"value":"4.0"')
+C.has("hover", C.ask("evaluate",
+  ('{"expression":"a","context":"hover","frameId":%s}'):format(frame)),
+  "f32[8, 4]| S(0)R")
+C.has("the console is the prompt", C.ask("evaluate",
+  '{"expression":":why","context":"repl"}'), "aten.mm")
+C.has("an expression that fails", C.ask("evaluate",
+  '{"expression":"nope.x","context":"watch"}'), '"success":false')
+C.has("completion", C.ask("completions", '{"text":"h:rel","column":6}'),
+  '"label":"h:relu"')
+C.has("a variable is set", C.ask("setVariable",
+  ('{"variablesReference":%s,"name":"a","value":"a * 2"}'):format(locals)),
+  "DTensor")
+C.send("stepBack")
+C.until_('"event":"stopped"')
+C.has("a step back", C.ask("stackTrace", '{"threadId":1}'), "in the past",
+  '"line":5')
+C.has("values that are gone", vars(locals), '"success":false', "gone")
+C.send("reverseContinue")
+C.until_('"event":"stopped"')
+C.has("back to the breakpoint before", C.ask("stackTrace", '{"threadId":1}'),
+  "in the past", '"line":6')
+C.send("continue")
+C.until_('"event":"stopped"')
+C.send("stepIn")
+C.until_('"event":"stopped"')
+C.has("a step goes into operators", C.ask("stackTrace", '{"threadId":1}'),
+  "aten.relu.default #")
+C.send("continue")
+m = C.until_('"event":"stopped"')
+C.has("a breakpoint on an operator", m, "function breakpoint")
+C.send("next")
+m = C.until_('"event":"stopped"')
+C.send("continue")
+m = C.until_('"event":"stopped"')
+C.has("an error stops where it is raised", m, '"reason":"exception"',
+  "got mixed torch.Tensor and DTensor")
+C.has("with autopsy and fixes", C.ask("exceptionInfo", '{"threadId":1}'),
+  '"exceptionId"', "DT0101", "distribute_tensor(plain, mesh")
+C.ask("evaluate", '{"expression":":fix 2","context":"repl"}')
+C.send("continue")
+m, all = C.until_('"event":"exited"')
+C.has("it goes on, mended", all, "end of it", '"exitCode":0')
+C.until_('"event":"terminated"')
+C.has("nothing runs now", C.ask("stackTrace", '{"threadId":1}'),
+  '"success":false')
+C.ask("disconnect")
+C.check("the adapter leaves", C.close() == "0")
+
+-- Python, started again.
+C.open(os.getenv "DTREPL" .. " --dap")
+launch("prog.py", ',"ranks":2')
+C.ask("setBreakpoints", ('{"source":{"path":"%s/prog.py"},"breakpoints":'
+  .. '[{"line":11,"condition":"by == 1"}]}'):format(dir))
+C.send("configurationDone")
+C.until_('"event":"stopped"')
+stack = C.ask("stackTrace", '{"threadId":2}')
+C.has("a stack of Python", stack, '"name":"scale"', '"name":"<module>"')
+frame = stack:match('"id":(%d+)')
+v = vars(C.ref(C.ask("scopes", ('{"frameId":%s}'):format(frame)), "Locals"))
+C.has("variables of Python", v, '"name":"by"', '"name":"out"', "DTensor")
+C.has("Python in the console", C.ask("evaluate",
+  '{"expression":"tuple(t.shape)","context":"repl"}'), "(8, 4)")
+C.send("restart")
+m = C.until_('"event":"stopped"')
+C.has("again from the start", m, '"reason":"breakpoint"')
+C.ask("setBreakpoints", ('{"source":{"path":"%s/prog.py"},"breakpoints":[]}')
+  :format(dir))
+C.send("continue")
+m, all = C.until_('"event":"terminated"')
+C.has("to its end", all, "total 96", '"exitCode":0')
+C.ask("disconnect")
+C.close()
+
+-- Messages that are none; an editor that goes in the middle.
+C.open(os.getenv "DTREPL" .. " --dap")
+C.has("no such request", C.ask("dance"), '"success":false', "dance")
+C.raw("Content-Length: 5\r\n\r\n{nope")
+m = C.until_('"event":"output"')
+C.has("no JSON", m, "no JSON")
+C.raw("Content-Length: 2\r\n\r\n[]")
+C.has("no request", C.until_('"event":"output"'), "no request")
+C.has("a program that is not there", C.ask("launch",
+  '{"program":"/nonexistent.lua"}'), '"success":false', "cannot read")
+C.has("wrong arguments", C.ask("setBreakpoints", '{"source":7}'),
+  '"success":false')
+launch("prog.lua", ',"ranks":4,"stopOnEntry":true')
+C.send("configurationDone")
+C.has("stopped at its first operator", C.until_('"event":"stopped"'),
+  '"reason"')
+C.raw("nonsense without a head, " .. ("x"):rep(5000))
+C.has("what cannot be read ends it", C.until_('"event":"output"'),
+  "the session ends")
+C.check("and nobody is left waiting", C.close() == "0")
+C.done()
+EOF
+lua5.4 lua.lua "$tmp" || exit 1
+
+# A port of this machine: what it is called stands on the error output.
+cat > port.bash <<'EOF'
+mkfifo said
+"$DTREPL" --dap=0 2> said &
+read -r line < said
+exec 3<>"/dev/tcp/127.0.0.1/${line##*:}"
+b='{"seq":1,"type":"request","command":"initialize","arguments":{}}'
+printf 'Content-Length: %d\r\n\r\n%s' "${#b}" "$b" >&3
+read -r head <&3
+exec 3>&-
+wait
+echo "$head"
+EOF
+case $(bash port.bash) in
+Content-Length:*) echo "ok - on a port"; echo "1 passed, 0 failed" ;;
+*) echo "not ok - on a port"; echo "0 passed, 1 failed"; exit 1 ;;
+esac

@@ -1,0 +1,64 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# TEST: needs=torch timeout=600 tags=slow
+# What `dtrepl diagnose --export` writes raises in PyTorch what --run says, also
+# where the failing call is no operator's: fully_shard, plans, meshes.
+here=$(cd "$(dirname "$0")/../.." && pwd)
+DTREPL=${DTREPL:-$here/build/dtrepl}
+PYTHON=${DTREPL_PYTHON:-python3}
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+cd "$tmp" || exit 1
+passed=0 failed=0
+
+# One report a line: the words that PyTorch has to raise, then the text.
+while IFS='|' read -r want text; do
+  printf 'torch 2.13: %s\n' "$text" >report.txt
+  rm -f out.py
+  "$DTREPL" diagnose --export out.py report.txt >said.txt 2>&1
+  got=$("$PYTHON" out.py 2>&1); rc=$?
+  if [ $rc != 0 ] && printf '%s' "$got" | grep -qF -- "$want"; then
+    passed=$((passed + 1)); echo "ok - $want"
+  else
+    failed=$((failed + 1)); echo "not ok - $want"
+    tail -n 5 said.txt; printf '%s\n' "$got" | tail -n 5
+  fi
+done <<'EOF'
+support scalar parameters. Change scale|ValueError: fully_shard doesn't support scalar parameters. Change s to a 1D tensor with numel equal to 1.
+does not support uneven sharding on dim 1|NotImplementedError: FSDP does not support uneven sharding on dim 1: torch.Size([4, 3]) (world size: 2)
+expects uniform original parameter dtype|AssertionError: FSDP expects uniform original parameter dtype but got {torch.float32, torch.bfloat16}
+currently only support nn.Linear|NotImplementedError: ColwiseParallel currently only support nn.Linear and nn.Embedding!
+Invalid mesh_dim_names ('zz',)|KeyError: "Invalid mesh_dim_names ('zz',) specified. Valid mesh_dim_names are ['dp', 'tp']."
+default world size 4, but found 9|RuntimeError: Mesh should not be bigger than default world size 4, but found 9 ranks!
+Found the DeviceMesh have 2 dimensions|RuntimeError: ('Found the DeviceMesh have 2 dimensions', 'Optional kwarg mesh_dim needs to be specified when device_mesh.ndim > 1.')
+in-place operations that require placement|RuntimeError: aten.clamp_.default: in-place operations that require placement changes are not supported. The input has placement (Partial(sum),), but no valid strategy preserves this placement.
+a and b must have same reduction dim|RuntimeError: a and b must have same reduction dim, but got [2, 6] X [5, 4]. ColwiseParallel
+on inputs with different meshes|ValueError: Cannot run aten._foreach_add_.List on inputs with different meshes: got DeviceMesh((dp=2), 'cpu', stride=(1,)) and DeviceMesh((tp=2), 'cpu', stride=(1,)), optimizer
+c10d.broadcast_.default does not have|AssertionError: found no DeviceMesh from dtensor args for c10d.broadcast_.default!
+object has no attribute 'to_local'|AttributeError: 'Tensor' object has no attribute 'to_local' in the sharded state dict
+argument 'auto_wrap_policy'|TypeError: fully_shard() got an unexpected keyword argument 'auto_wrap_policy'
+tuple index out of range|IndexError: tuple index out of range in _prepare_input_fn, ColwiseParallel tensor_parallel
+still on meta device|RuntimeError: FSDP parameters should be materialized from meta device before training, but the following were still on meta device: ['w']
+aten.nonzero.default|DTensor: torch._subclasses.fake_tensor.DynamicOutputShapeException: aten.nonzero.default
+EOF
+
+# The report's own program.
+cat >own.txt <<'EOF'
+```python
+import torch
+from torch.distributed.tensor import init_device_mesh, distribute_tensor, Shard
+mesh = init_device_mesh("cuda", (2,))
+x = distribute_tensor(torch.ones(6, 4), mesh, [Shard(0)])
+y = x + torch.ones(6, 4)
+```
+RuntimeError: aten.add.Tensor: got mixed torch.Tensor and DTensor, need to
+convert all torch.Tensor to DTensor before calling distributed operators!
+EOF
+"$DTREPL" diagnose --export own.py own.txt >/dev/null 2>&1
+if "$PYTHON" own.py 2>&1 | grep -qF "got mixed torch.Tensor and DTensor"; then
+  passed=$((passed + 1))
+else
+  failed=$((failed + 1)); echo "not ok - the report's own program"
+fi
+echo "$passed passed, $failed failed"
+[ $failed = 0 ]

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: MIT
+# Modules, packages and data below the program's folder.
+import other
+import parts.inner as inner
+from parts import NAME, inner as again
+from parts.deep.below import up, both
+import parts.deep.below
+
+print(other.VALUE, other.__name__, NAME, inner is again)
+print(up(), both, parts.deep.below.both)
+print(other.counted(), other.counted())
+other.VALUE = 8
+print(other.VALUE, other.read())
+try:
+    from . import other as relative
+except ImportError as e:
+    print(type(e).__name__, e)
+try:
+    import no_such_module
+except ModuleNotFoundError as e:
+    print(e)
+try:
+    from other import NOTHING
+except ImportError as e:
+    print(e)

@@ -1,0 +1,72 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# TEST: timeout=60 tags=quick
+# After a program the prompt has its names and its record, in both languages,
+# also when it failed.
+. "$(dirname "$0")/term.inc"
+cd "$tmp" || exit 1
+out=$tmp/out
+play () { printf '%s\n' "$2" | "$DTREPL" -q $1 >"$out" 2>&1; code=$?; }
+has () { grep -qF -- "$1" "$out"; }
+
+cat >a.lua <<'END'
+-- dtrepl: ranks=2
+local mesh = dt.init_device_mesh("cpu", {2})
+local x = dt.distribute_tensor(dt.ones(8, 16), mesh, "S(0)")
+local function twice(a) local inner = a * 2 return inner end
+local y = twice(x)
+y = y:redistribute(mesh, "R")
+local last = 5   -- the end
+END
+play "-i a.lua" 'tostring(y.placements[1]) .. last .. tostring(inner)
+twice(x).shape
+:ledger
+_DT_KEEP'
+check "locals of the chunk" has "R5nil"
+check "its functions" has "torch.Size([8, 16])"
+check "the record" has "a.lua:6"
+check "nothing of ours is left" test "$(tail -1 "$out")" = nil
+play "-d a.lua" ':c
+last + 1
+:mem'
+check "-d stays" has "the program has ended: its names are here"
+check "-d has the names" has "6"
+check "and :mem" has "activations"
+check "-d ends well" test $code = 0
+play "-d a.lua" ':line
+:line
+:line
+:line
+:line
+last'
+check "no line behind the end" test "$(grep -c 'stopped' "$out")" = 5
+echo 'error("bad")' >>a.lua
+play "-i a.lua" 'last + 2'
+check "a program that failed" has "7"
+printf 'local k = 4\nreturn k' >b.lua
+play "-i b.lua" '"k is " .. tostring(k)'
+check "a chunk that returns runs as ever" has "k is "
+
+cat >a.py <<'END'
+# dtrepl: ranks=2
+import torch
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.tensor import distribute_tensor, Shard
+
+class Net(torch.nn.Module):
+    pass
+
+mesh = init_device_mesh("cpu", (2,))
+w = distribute_tensor(torch.ones(4, 4), mesh, [Shard(0)])
+sizes = [1, 2]
+END
+play "-i a.py" 'w.shape
+:python sizes + [len(w.placements)]
+:python Net().training
+:python sizes = 3
+sizes'
+check "globals of Python for Lua" has "torch.Size([4, 4])"
+check "and for Python" has "[1, 2, 1]"
+check "its classes" has "True"
+check "and what is set after it" test "$(tail -1 "$out")" = 3
+done_testing
