@@ -256,7 +256,7 @@ end
 
 -- Lines {lhs, rhs, note, step} of a program in a dialect.  With `own` each
 -- rank writes the numbers it has.  Gives the lines, how many of them stand
--- before the first step, the names, were bytes written.
+-- before the first step, and the names.
 local function walk(D, P, own)
   local list, meshes = program.meshes(P)
   local W = {D = D, P = P, names = program.names(P), meshes = meshes,
@@ -275,7 +275,7 @@ local function walk(D, P, own)
       step_lines(W, s)
     end
   end
-  return W.lines, head, W.names, W.left and W.left.used
+  return W.lines, head, W.names
 end
 
 local MANY = 150                -- Lua has room for 200 locals
@@ -385,7 +385,7 @@ end
 
 -- python(P[, alone]) -> a script for PyTorch.  Collective, unless `alone`.
 function M.python(P, alone)
-  local lines, head, names, bytes = walk(Py, P, not alone)
+  local lines, head, names = walk(Py, P, not alone)
   P.fails = P.error ~= nil
   if not alone then P.fails = agreed.first(P.fails) ~= nil end
   local texts = {}
@@ -398,7 +398,7 @@ function M.python(P, alone)
       table.move(had, 1, #had, #texts + 1, texts)
     end
   end
-  return python.script(P, texts, names, {alone = alone, bytes = bytes})
+  return python.script(P, texts, names, {alone = alone})
 end
 
 M.Lua, M.Py = Lua, Py

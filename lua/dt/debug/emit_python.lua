@@ -289,14 +289,18 @@ local function text_has(lines, pattern)
   return false
 end
 
--- script(P, lines, names, {alone, bytes}) -> text.  Collective, unless `alone`.
+-- script(P, lines, names, {alone}) -> text.  Collective, unless `alone`.
+-- What the lines call is defined; the lines decide, as they hold what every rank
+-- wrote: this rank's own part may need less.
 function M.script(P, lines, names, o)
   local n = P.ranks
   local out = {IMPORTS, n <= REAL and FORK:format(n, n, n) or FAKE:format(n, n)}
   local function part(text) out[#out + 1] = text:gsub("^\n+", "\n") .. "" end
   local shows = not P.fails and #P.steps > 0
   if shows or text_has(lines, "show%(") then part(SHOW) end
-  if o.bytes then part(BYTES) end
+  if text_has(lines, "%f[%w_]fill%(") or text_has(lines, "%f[%w_]numbers%(") then
+    part(BYTES)
+  end
   if text_has(lines, "drawn%(") then part(DRAWN) end
   if text_has(lines, "zeroed%(") then part(ZEROED) end
   if any(P, function (s) return s.implicit end) then part(IMPLICIT) end

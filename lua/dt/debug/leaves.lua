@@ -53,7 +53,6 @@ end
 local function bytes_text(D, bytes, left, name, more)
   if not left or #bytes > ONE or #bytes > left.left then return nil end
   left.left = left.left - #bytes
-  left.used = true
   return D.call(D.name == "lua" and "dt.debug." .. name or name, more(
     D.string(numbers.encode(bytes))), {})
 end
