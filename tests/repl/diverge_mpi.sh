@@ -23,7 +23,7 @@ for start in "mpirun -n 4 $DTREPL -q" "$DTREPL -n 4 -q"; do
   line 'if dt.rank() == 0 then local y = dt.ones(3) + 1 end'
   line '6 * 9'
   check "$start: local work is free" wait_quietly "54" 10
-  send C-d
+  send_eof
   check "$start: leaves" left
   same_tty
 done

@@ -85,13 +85,13 @@ wait_for 108
 printf '1000 + 5\n' >"$tmp/f.dt"
 line ":e $tmp/f.dt"
 wait_for 1008
-send C-d
+send_eof
 code_is 0
 line "VISUAL=$tmp/bad TMPDIR=$tmp $DTREPL -q -n 4"
 wait_for "dt>"
 line ':e'
 wait_for "the editor failed"
-send C-d
+send_eof
 code_is 0
 check "no files left behind" test -z "$(ls "$tmp" | grep dtrepl-)"
 same_tty

@@ -30,7 +30,7 @@ for r in 0 1 2 3; do
   check "rank $r used $used ticks in $seconds s" \
     test $((used * 100)) -le $((hz * seconds))
 done
-send C-d
+send_eof
 check "leaves" left
 same_tty
 done_testing

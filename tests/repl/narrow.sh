@@ -28,7 +28,7 @@ line ':set wrap off'
 line '("word "):rep(9) .. "end"'
 wait_for '"word word word word word word word word'
 gone '    word end"'
-send C-d
+send_eof
 code_is 0
 check "whole lines in the transcript" \
   grep -q 'says: aten.mul.Tensor got mixed .* distributed operators!' "$tmp/t"

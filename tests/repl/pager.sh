@@ -23,20 +23,20 @@ wait_for "few     5"
 line ':set pager off'
 line 'for i = 1, 90 do print("all", i) end'
 wait_for "all     90"
-send C-d
+send_eof
 code_is 0
 line "DTREPL_PAGER=/nonexistent/pager $DTREPL -q"
 wait_for "dt>"
 line 'for i = 1, 60 do print("own", i) end'
 wait_for "own     60"
-send C-d
+send_eof
 code_is 0
 line "PAGER= $DTREPL -q"
 wait_for "dt>"
 line 'for i = 1, 60 do print("none", i) end'
 wait_for "none    60"
 
-send C-d
+send_eof
 code_is 0
 same_tty
 done_testing

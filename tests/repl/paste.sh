@@ -24,6 +24,7 @@ clear_screen
 line ':import'
 wait_for "paste the text"
 line 'something'
+until_true "$PATIENCE" prompted
 send C-c
 wait_for "^C"
 line ':import'
@@ -36,7 +37,7 @@ clear_screen
 line ':import'
 wait_for "paste the text"
 line 'RuntimeError: Cannot create a submesh from a submesh.'
-send C-d
+send_eof
 wait_for "submesh-of-submesh"
 line '"the session" .. " goes on"'
 wait_for "the session goes on"
@@ -91,7 +92,7 @@ def g(v):
     return v + 0.5
 g(n)'
 wait_for "6.5"
-send C-d
+send_eof
 code_is 0
 same_tty
 done_testing

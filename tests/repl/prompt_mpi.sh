@@ -34,28 +34,28 @@ send C-u
 clear_screen
 line 'while true do end'
 sleep 0.5; send C-c
-wait_for "interrupted" 5
+wait_for "interrupted"
 line '"still" .. " here"'
 wait_for '"still here"'
 line 'if dt.rank() == 2 then while true do end end'
 sleep 0.5; send C-c
-wait_for "interrupted" 5
+wait_for "interrupted"
 line '"and" .. " here"'
 wait_for '"and here"'
 line 'coroutine.wrap(function() while true do end end)()'
 sleep 0.5; send C-c
 sleep 0.5
 line '"back from" .. " it"'
-wait_for '"back from it"' 5
+wait_for '"back from it"'
 line 'while true do coroutine.resume(coroutine.create(function() while true do end end)) end'
 sleep 0.5; send C-c; sleep 0.5
 line '"and from" .. " these"'
-wait_for '"and from these"' 5
+wait_for '"and from these"'
 # In a finalizer Lua turns hooks off.
 line 'setmetatable({}, {__gc = function() while true do end end}) collectgarbage()'
 sleep 0.5; send C-c; sleep 0.5
 line '"and from" .. " its end"'
-wait_for '"and from its end"' 5
+wait_for '"and from its end"'
 
 clear_screen
 line 'for i = 1, 2 do'
@@ -74,7 +74,7 @@ wait_for "ababababab"
 line '1111 * 2'
 wait_for "2222"
 
-send C-d
+send_eof
 wait_for "shell>"
 code_is 0
 same_tty

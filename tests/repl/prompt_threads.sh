@@ -23,7 +23,7 @@ t send-keys -l 'zzz'; send C-c
 wait_for "zzz^C"
 line 'while true do end'
 sleep 0.5; send C-c
-wait_for "interrupted" 5
+wait_for "interrupted"
 line 'if dt.rank() == 1 then while true do end end'
 sleep 0.5; send C-c
 sleep 0.5
@@ -40,7 +40,7 @@ line '"back" .. " again"'
 wait_for '"back again"'
 t send-keys -l 'dt> 5 * 5'; send Enter
 wait_for "25"
-send C-d
+send_eof
 code_is 0
 same_tty
 
@@ -51,7 +51,7 @@ wait_for "42"
 t send-keys -l 'dropped'; send C-c; sleep 0.3
 line 'dropped == nil'
 wait_for "true"
-send C-d
+send_eof
 code_is 0
 same_tty
 
@@ -59,13 +59,13 @@ line "HOME=/nonexistent XDG_STATE_HOME=/proc/nothing $DTREPL -q"
 wait_for "history is not kept"
 line '6 * 8'
 wait_for "48"
-send C-d
+send_eof
 code_is 0
 same_tty
 
 line "$DTREPL -q"
 wait_for "dt>"
 kill -KILL "$(program_pid)"
-wait_for "the terminal is restored" 5
+wait_for "the terminal is restored"
 same_tty
 done_testing

@@ -14,7 +14,7 @@ t resize-window -x 100 -y 30
 sleep 0.6
 send Enter
 wait_for '"a line longer than forty columns is kept whole!"'
-send C-d
+send_eof
 code_is 0
 same_tty
 done_testing
