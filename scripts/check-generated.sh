@@ -30,7 +30,9 @@ fi
 sed -n 's/^X([^"]*"\(DT[0-9]*\)".*/\1/p' src/base/errors.def >"$tmp/ids"
 LC_ALL=C sort -uc "$tmp/ids" || say "src/base/errors.def: ids not sorted, or twice"
 
-out=$(${LUA:-lua5.4} scripts/gen-diagnose.lua --check) || say "$out"
+for gen in gen-diagnose gen-wordings; do
+  out=$(${LUA:-lua5.4} scripts/$gen.lua --check) || say "$out"
+done
 
 [ $bad = 0 ] && echo "generated lists agree"
 exit $bad

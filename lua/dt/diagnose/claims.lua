@@ -7,7 +7,8 @@ local M = {}
 
 -- A concept: alternatives, plain text in lower case; "=w" is a whole word.
 M.concepts = {
-  dt = "dtensor|fully_shard|fsdp2|device mesh|device_mesh|devicemesh|"
+  dt = "dtensor|fully_shard|fsdp2|[dcp]|set_optimizer_state_dict|"
+    .. "set_model_state_dict|device mesh|device_mesh|devicemesh|"
     .. "parallelize_module|distribute_tensor|context_parallel|"
     .. "context parallel|torchtitan|sequenceparallel|colwiseparallel|"
     .. "rowwiseparallel|tensor parallel|tensor-parallel|tp_plan|full_tensor|"
@@ -20,6 +21,15 @@ M.concepts = {
     .. "the runner|=ci|=ci's|this pr|pull request|what's new|roadmap|"
     .. "feature request|plan to support|next release|tensorflow|"
     .. "namedsharding|shard_map|paddle|mindspore|[rfc]",
+  -- A report complains; a question or a wish does not.
+  complaint = "error|fail|wrong|incorrect|bug|crash|hang|stuck|does not|"
+    .. "doesn't|cannot|can't|don't work|not work|not updated|unexpected|"
+    .. "mismatch|differ|grows|leak|oom|out of memory|raise|refuse|broken|"
+    .. "lost|loses|silently|instead of|fix|unsupported|regression|never|"
+    .. "twice|times too|inconsistent",
+  question = "how do i|how can i|can someone|could someone|why use|"
+    .. "is there a way|which version|i'd like to see|question about|"
+    .. "the documentation of|does fsdp2 also|any plans|thanks for the great",
   fsdp = "fully_shard|fsdp",
   tp = "tensor parallel|tensor-parallel|=tp|colwise|rowwise|"
     .. "parallelize_module|tp_plan",
@@ -184,6 +194,7 @@ M.concepts = {
     .. "ordinary torch|normal torch|=plain|=ordinary|a torch.tensor",
   mixing = "mixed|mixing|mix of|mixture|one of the two|both kinds|"
     .. "how to convert|convert the",
+  foreach = "foreach|fused adam|fused optimizer|multi-tensor",
   outside_forward = "generate|outside forward|outside of forward|"
     .. "other than forward|rather than forward|not through forward|"
     .. "another method|custom method|encode_|get_input_embeddings|"
@@ -382,6 +393,7 @@ M.rules = {
   {"moe-router-full-dtensor", 0.55, "router counts whole"},
   {"hidden-redistribution", 0.58, "all_gather unasked unlike_shards"},
   {"numerics-drift-not-bug", 0.55, "one_device small differs"},
+  {"mixed-optimizer-group", 0.58, "dtensor plain foreach"},
   {"mixed-tensor-dtensor", 0.55, "dtensor plain mixing"},
   {"mixed-tensor-dtensor", 0.52, "dtensor plain refuses"},
   {"mixed-load-state-dict", 0.58, "loading dtensor plain refuses"},

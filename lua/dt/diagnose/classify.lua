@@ -72,6 +72,14 @@ local function one(set, text)
     end
   end
   set:add(text)
+  -- a quoted class name is a whole word: 'Tensor' is no AsyncCollectiveTensor
+  local whole = text:match "^'(%a%w*)'"
+  if whole then
+    return function (r)
+      return r.found[key] and r.doc.flat:find("%f[%w]" .. whole .. "%f[%W]")
+        and r.found[key]
+    end
+  end
   return function (r) return r.found[key] end
 end
 
@@ -238,13 +246,15 @@ M.foreign_errors = {
    .. "undefined symbol|cannot open shared object", "an import that fails"},
   {"ncclUnhandledCudaError|ncclSystemError|ncclInternalError|"
    .. "unhandled cuda error|unhandled system error|NCCL error in|"
-   .. "ncclRemoteError|Connection reset by peer|Socket Timeout|"
+   .. "ncclRemoteError|NCCL communicator was aborted|NCCL error:|"
+   .. "Connection reset by peer|Socket Timeout|"
    .. "DistStoreError|connect() timed out|TCPStore|DistNetworkError",
    "a fault of the network or of NCCL"},
   {"Watchdog caught collective operation timeout|NCCL timeout|"
    .. "Timed out waiting", "a collective that timed out"},
   {"device-side assert triggered|CUBLAS_STATUS|cuDNN error|"
-   .. "no kernel image is available|CUDA error:|illegal memory access",
+   .. "no kernel image is available|CUDA error:|illegal memory access|"
+   .. "Invalid device id|invalid device ordinal",
    "a fault of the device or its libraries"},
   {"mat1 and mat2 shapes cannot be multiplied|must match the size of tensor b|"
    .. "is invalid for input of size|size mismatch for|"

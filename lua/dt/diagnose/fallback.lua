@@ -6,6 +6,7 @@
 -- decide between them.  Nothing here is surer than 0.75.
 
 local clean = require "dt.diagnose.clean"
+local liken = require "dt.diagnose.liken"
 local prose = require "dt.diagnose.prose"
 
 local M = {}
@@ -201,6 +202,53 @@ local function raises(r)
   end
 end
 
+-- ---- likeness ----------------------------------------------------------
+
+local LIKE, APART = 0.14, 0.9   -- of the first class, and second to first
+local LIKE_RAISING = 0.17       -- when Python's own exception is printed
+local TELLING = 4               -- words that are shown
+
+-- What any Python program can raise.
+local any_fault = {KeyError = true, IndexError = true, TypeError = true,
+  AttributeError = true, NameError = true, ImportError = true,
+  ModuleNotFoundError = true, FileNotFoundError = true, OSError = true,
+  SyntaxError = true, ZeroDivisionError = true, ValueError = true}
+
+local FEW = 10                  -- words and pairs below which nothing is said
+local OTHERS = 0.8              -- so near to reports of other matters: nothing
+local CLEAR = 0.6               -- a claim's class is kept if this near
+
+-- How like the report is to the class `id`.
+local function like_of(list, id)
+  for _, l in ipairs(list) do
+    if l.id == id then return l.like end
+  end
+  return 0
+end
+
+-- The class whose reports are worded like this one; `claimed` is what a rule
+-- of claims said, which goes before unless the words are clearly others.
+local function by_likeness(r, claimed)
+  if r.foreign and r.foreign ~= "shapes that do not fit"
+    or not prose.complains(r) then
+    return nil
+  end
+  local list, words = liken.rank(r.doc.text)
+  r.likeness = list
+  local first, second = list[1], list[2]
+  local last = r.exceptions[#r.exceptions]
+  local needed = last and any_fault[last.class] and LIKE_RAISING or LIKE
+  if first.id == "-" or first.like < needed or #words < FEW
+    or second.like > APART * first.like
+    or like_of(list, "-") >= OTHERS * first.like
+    or claimed and like_of(list, claimed) >= CLEAR * first.like then
+    return nil
+  end
+  return first.id, 0.46 + math.min(0.1, first.like - LIKE),
+    "worded like reports of this class: " .. liken.telling(first, words,
+      TELLING)
+end
+
 -- A class, its confidence and why, for a report that no sign fits.
 function M.find(self, r, classify)
   local id, c, why = by_template(r)
@@ -213,6 +261,10 @@ function M.find(self, r, classify)
   end
   if not id and not r.foreign and not r.plain and not raises(r) then
     id, c, why = prose.find(r)
+  end
+  if (not id or c < 0.6) and not r.plain then
+    local id2, c2, why2 = by_likeness(r, id)
+    if id2 and id2 ~= id then id, c, why = id2, c2, why2 end
   end
   if not id then return nil end
   for _, class in ipairs(self.classes) do

@@ -26,7 +26,8 @@ return {
    "~DTensor|FSDP2|fully_shard|tensor parallel"},
   {"dtensor-serialization", 0.7,
    "Attempted to access the data pointer on an invalid python storage",
-   "~safetensors|save_pretrained|storage_ptr|id_tensor_storage"},
+   "~safetensors|save_pretrained|storage_ptr|id_tensor_storage",
+   "!~TPU|torch_xla|xla_model"},
 
   -- code that recomputes, and the mixed kinds in its backward
   {"mixed-activation-checkpoint-recompute", 0.88,
@@ -47,6 +48,8 @@ return {
   -- attention under context parallelism
   {"cp-backend-or-mask", 0.93, "got mixed torch.Tensor and DTensor", "=cp",
    "=mask_op", "~scaled_dot_product|ScaledDotProduct|sdpa"},
+  {"cp-backend-or-mask", 0.93, "got mixed torch.Tensor and DTensor", "=cp",
+   "@aten._scaled_dot_product*"},
   {"cp-seq-divisibility", 0.93,
    "Tensor size along dimension to be sharded must be divisible by mesh size"},
   {"cp-seq-divisibility", 0.85, "Cannot shard tensor of size", "along dim",

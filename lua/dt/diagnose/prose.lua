@@ -39,15 +39,31 @@ local function weigh(rule)
   return sum
 end
 
--- The class that the report's words tell: id, confidence, the words.
-function M.find(r)
+-- Which concepts stand in the report: a function of their names.
+local function concepts_of(r)
   local low, seen = r.doc.flat:sub(1, LIMIT):lower(), {}
-  local function has(concept)
+  return function (concept)
     if seen[concept] == nil then seen[concept] = look(low, concept) end
     return seen[concept]
-  end
-  if not has "dt" or has "news" then return nil end
-  if has "elsewhere" and not has "dtensor" and not has "fsdp" then return nil end
+  end, seen
+end
+
+-- Is it a matter of distributed tensors at all, and no news of them?
+local function is_of_ours(has, also)
+  return (has "dt" or also and has(also)) and not has "news"
+    and (not has "elsewhere" or has "dtensor" or has "fsdp")
+end
+
+-- Does the report complain of something of ours?
+function M.complains(r)
+  local has = concepts_of(r)
+  return is_of_ours(has, "fsdp") and has "complaint" and not has "question"
+end
+
+-- The class that the report's words tell: id, confidence, the words.
+function M.find(r)
+  local has, seen = concepts_of(r)
+  if not is_of_ours(has) then return nil end
   local best, most
   for _, rule in ipairs(claims.rules) do
     local all = true

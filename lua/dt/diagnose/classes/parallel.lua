@@ -411,6 +411,7 @@ return {
    name = "the result of a collective was not waited for",
    signs = {
      {0.9, "'Tensor' object has no attribute 'wait'"},
+     {0.88, "AsyncCollectiveTensor", "object has no attribute"},
      {0.82, "AsyncCollectiveTensor", "~wait|random|garbage|uninitialized|nan|"
        .. "wrong|stale|not synchron"},
      {0.6, "~async_op=True|async_op", "~redistribute|DTensor|full_tensor",

@@ -376,6 +376,9 @@ return {
      {0.96, "Detected mismatch between collectives on ranks"},
      {0.9, "Watchdog caught collective operation timeout", "=seq_differs"},
      {0.9, "=flight_differs"},
+     {0.9, "~SIZE_OR_SYNTAX_MISMATCH|COLLECTIVE_TYPE_MISMATCH|"
+       .. "COLLECTIVE_STATE_MISMATCH|COLLECTIVE_DTYPE_MISMATCH"},
+     {0.5, "order of collectives is not same for all ranks", "=dt"},
      {0.72, "~if rank == 0|only on rank 0|rank 0 only|rank==0|is_main_process|"
        .. "rank zero only|on rank 0|get_rank() == 0|local_rank == 0|"
        .. "is_rank_zero|not dist.get_rank()", "~full_tensor|redistribute|all_gather|"

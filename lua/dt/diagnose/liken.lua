@@ -1,0 +1,139 @@
+-- SPDX-License-Identifier: MIT
+-- dt/diagnose/liken.lua: to the reports of which class a report's words are
+-- most like.  Asked when no message, place or claim says more.
+--
+-- Every class has a list of words and pairs of words, with the number of its
+-- texts that hold them (wordings.lua).  A word weighs the more the fewer texts
+-- hold it; the likeness is the cosine of the two lists, 0 to 1.
+
+local M = {}
+
+local LIMIT = 20000             -- letters read from either end of a text
+
+-- ---- words -------------------------------------------------------------
+
+local idle = {}
+for w in ([[the a is to of and but in for be not with on it this that are an as
+  by at or if was were have has from i we my when which then than only can all
+  its there one no do does so what you file line usr lib local python packages
+  dist site home]]):gmatch "%S+" do
+  idle[w] = true
+end
+
+-- "placements" and "placement", "sharded" and "shard" count as one.
+local function stem(w)
+  w = w:gsub("ies$", "y"):gsub("sses$", "ss"):gsub("([^s])s$", "%1")
+  return (w:gsub("ing$", ""):gsub("ed$", ""):gsub("e$", ""))
+end
+
+local LONG = 40                 -- letters; longer ones are no words
+
+-- The stems of `text` and the pairs that stand side by side: {[word] = true}.
+function M.words(text)
+  local set, before = {}, nil
+  for w in text:lower():gmatch "%f[%w_][%a_][%w_]+" do
+    if not idle[w] and #w < LONG then
+      local s = stem(w)
+      set[s] = true
+      if w:find("_", 1, true) then
+        for part in w:gmatch "[^_]+" do
+          if #part > 2 then set[stem(part)] = true end
+        end
+      end
+      if before then set[before .. " " .. s] = true end
+      before = s
+    end
+  end
+  return set
+end
+
+-- ---- the lists of the classes ------------------------------------------
+
+local model
+
+-- {weight = {[word] = how much it tells}, classes = {{id=, [word] = weight}}}
+local function build()
+  local data = require "dt.diagnose.wordings"
+  local total, held, by_class = 0, {}, {}
+  for i, c in ipairs(data.classes) do
+    total = total + c[2]
+    by_class[i] = {id = c[1], texts = c[2], words = {}}
+  end
+  for word, list in data.words:gmatch "([^=;\n]+)=([^;\n]+)" do
+    local n = 0
+    for i, count in list:gmatch "(%d+):(%d+)" do
+      i, count = math.tointeger(i), math.tointeger(count)
+      by_class[i].words[word] = count
+      n = n + count
+    end
+    held[word] = n
+  end
+  local weight = {}
+  for word, n in pairs(held) do weight[word] = math.log(1 + total / n) end
+  for _, c in ipairs(by_class) do
+    local square = 0
+    for word, count in pairs(c.words) do
+      local x = math.sqrt(count / c.texts) * weight[word]
+      c.words[word] = x
+      square = square + x * x
+    end
+    c.length = math.sqrt(square)
+  end
+  return {weight = weight, classes = by_class}
+end
+
+-- ---- likeness ----------------------------------------------------------
+
+local function excerpt(text)
+  if #text <= 2 * LIMIT then return text end
+  return text:sub(1, LIMIT) .. "\n" .. text:sub(-LIMIT)
+end
+
+-- The classes by likeness to `text`, best first: {{id=, like=, class=}, ...};
+-- the id "-" stands for reports of other matters.
+function M.rank(text)
+  model = model or build()
+  local words, square = {}, 0
+  for w in pairs(M.words(excerpt(text))) do
+    local x = model.weight[w]
+    if x then
+      words[#words + 1] = w
+      square = square + x * x
+    end
+  end
+  table.sort(words)                     -- sums in one order, whatever the run
+  local list = {}
+  for i, c in ipairs(model.classes) do
+    local sum = 0
+    for _, w in ipairs(words) do
+      local y = c.words[w]
+      if y then sum = sum + model.weight[w] * y end
+    end
+    local length = math.sqrt(square) * c.length
+    list[i] = {id = c.id, like = length > 0 and sum / length or 0, class = c,
+      order = i}
+  end
+  table.sort(list, function (a, b)
+    if a.like ~= b.like then return a.like > b.like end
+    return a.order < b.order
+  end)
+  return list, words
+end
+
+-- The words of the text that tell most for `entry` of a ranking.
+function M.telling(entry, words, n)
+  local list = {}
+  for _, w in ipairs(words) do
+    local y = entry.class.words[w]
+    if y then list[#list + 1] = {w, y * model.weight[w]} end
+  end
+  table.sort(list, function (a, b)
+    if a[2] ~= b[2] then return a[2] > b[2] end
+    return a[1] < b[1]
+  end)
+  local out = {}
+  for i = 1, math.min(n, #list) do out[i] = "\"" .. list[i][1] .. "\"" end
+  return table.concat(out, ", ")
+end
+
+return M
