@@ -45,7 +45,7 @@ import weakref
 import torch
 import torch.distributed as dist
 from torch.distributed.device_mesh import DeviceMesh
-from torch.distributed.tensor import DTensor
+from torch.distributed.tensor import DTensor, Replicate
 from torch.utils._python_dispatch import TorchDispatchMode
 
 VERSION = 1
@@ -106,16 +106,38 @@ def own_part(t):
     return getattr(t, "elem", t)
 
 
-def user_line(frame):
-    """file:line of the innermost frame that is the user's."""
+def user_frame(frame):
+    """The innermost frame that is the user's, or None."""
     f = frame
     while f is not None:
         name = f.f_code.co_filename
         if not (name.startswith((TORCH_DIR, "<")) or name == OWN_FILE
                 or name.startswith(PYTHON_DIR) and "-packages" not in name):
-            return f"{os.path.basename(name)}:{f.f_lineno}"
+            return f
         f = f.f_back
     return None
+
+
+def line_of(frame):
+    return frame and \
+        f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}"
+
+
+def user_line(frame):
+    """file:line of the innermost frame that is the user's."""
+    return line_of(user_frame(frame))
+
+
+def names_in(frame):
+    """Pairs of a name and what it stands for: locals, then fields of self."""
+    names = frame.f_locals
+    yield from names.items()
+    own = names.get("self")
+    for fields in (getattr(own, "__dict__", {}),) + tuple(
+            getattr(own, "__dict__", {}).get(k) or {}
+            for k in ("_parameters", "_buffers")):
+        for name, value in fields.items():
+            yield "self." + name, value
 
 
 # ---- the recorder ---------------------------------------------------------
@@ -134,10 +156,12 @@ class Recorder(TorchDispatchMode):
         self.row = None         # the open row
         self.armed = False      # the next DTensor call goes to DTensor
         self.quiet = 0          # inside sharding propagation
+        self.handled = False    # an operator on its way to the modes below
         self.redist = None      # index of the open redistribution
         self.modules, self.names = [], weakref.WeakKeyDictionary()
         self.nodes, self.last_seq = {}, -1
         self.made_at = {}       # id -> line
+        self.variables = {}     # id -> the program's name of it
         self.raised, self.calls, self.dropped = None, [], 0
         self.fake = dist.is_initialized() and dist.get_backend() == "fake"
         self.world = 1, rank()
@@ -294,8 +318,10 @@ class Recorder(TorchDispatchMode):
     # -- rows --
 
     def open_row(self, op, args, kw, plain=False):
-        line = user_line(sys._getframe(2))
+        frame = user_frame(sys._getframe(2))
+        line = line_of(frame)
         row = {"op": op, "in": self.value(list(args), line)}
+        self.find_names(frame, args, row["in"])
         if kw:
             row["kw"] = self.value(kw, line)
         row.update({k: v for k, v in (("plain", plain), ("at", line)) if v})
@@ -317,7 +343,20 @@ class Recorder(TorchDispatchMode):
         self.row = row
         return row
 
-    def close_row(self, row, out, opaque=False):
+    def find_names(self, frame, args, seen):
+        """What the program calls the tensors among the arguments."""
+        wanted = {id(a): s["id"] for a, s in zip(args, seen)
+                  if isinstance(a, torch.Tensor)
+                  and s["id"] not in self.variables}
+        if not wanted or frame is None:
+            return
+        with contextlib.suppress(Exception):
+            for name, value in names_in(frame):
+                if id(value) in wanted and isinstance(name, str):
+                    self.variables.setdefault(wanted[id(value)], name)
+
+    def close_row(self, row, out, opaque=False, unwritten=False):
+        """The results; of memory that nobody wrote, without numbers."""
         line = row.get("at")
         inputs = {}
         self.row = None
@@ -327,7 +366,7 @@ class Recorder(TorchDispatchMode):
             self.drop(out)
             row["out"] = self.specs(out)
         else:
-            row["out"] = self.results(out, line, inputs)
+            row["out"] = self.results(out, line, inputs, not unwritten)
         self.add(row)
 
     def add(self, row):
@@ -365,10 +404,10 @@ class Recorder(TorchDispatchMode):
             for x in v:
                 self.drop(x)
 
-    def results(self, v, line, inputs):
+    def results(self, v, line, inputs, written=True):
         """JSON of results; one that is an argument again keeps its id."""
         if isinstance(v, (list, tuple)):
-            return [self.results(x, line, inputs) for x in v]
+            return [self.results(x, line, inputs, written) for x in v]
         if not isinstance(v, torch.Tensor):
             return self.value(v, line)
         where = self.memory(v)
@@ -376,7 +415,7 @@ class Recorder(TorchDispatchMode):
         out = self.spec(v)
         out["id"] = known if known in inputs else self.make_id(v, line)
         own = own_part(v)
-        if not self.fake and own.device.type == "cpu" \
+        if written and not self.fake and own.device.type == "cpu" \
                 and own.numel() <= SMALL and type(own) is torch.Tensor:
             self.quiet += 1
             with contextlib.suppress(Exception):
@@ -415,6 +454,8 @@ class Recorder(TorchDispatchMode):
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
+        if self.handled:        # seen above, by the same recorder
+            return func(*args, **kwargs)
         has_dt = any(issubclass(t, DTensor) for t in types)
         if has_dt and self.armed:
             self.armed = False
@@ -444,14 +485,19 @@ class Recorder(TorchDispatchMode):
         if ns in GROUP_OPS:
             self.collective(row, func, args, out)
             self.drop(args)
-        self.close_row(row, out, opaque and not has_dt)
+        self.close_row(row, out, opaque and not has_dt,
+                       unwritten="empty" in str(func))
         if opaque and has_dt:
             self.drop(out)
         return out
 
     def run(self, func, args, kwargs, has_dt):
         if not has_dt:
-            return func(*args, **kwargs)
+            self.handled = True
+            try:
+                return func(*args, **kwargs)
+            finally:
+                self.handled = False
         self.armed = True
         try:
             with self:
@@ -514,6 +560,7 @@ class Recorder(TorchDispatchMode):
                 "fake": self.fake,
                 "argv": [os.path.basename(sys.argv[0])] + sys.argv[1:],
                 "meshes": self.meshes, "leaves": self.leaves,
+                "names": list(self.variables.items()),
                 "rows": self.rows, "dropped": self.dropped,
                 "calls": self.calls, "raised": self.raised}
 
@@ -577,6 +624,30 @@ class Patches:
             setattr(owner, name, old)
 
 
+def stay_on_top(rec, patches):
+    """A mode that the program enters, as CommDebugMode, lets DTensor take its
+    operators apart before a mode below sees them: the recorder goes above."""
+    enter, leave = TorchDispatchMode.__enter__, TorchDispatchMode.__exit__
+
+    def theirs(mode):
+        return not isinstance(mode, Recorder) and not rec.quiet \
+            and not getattr(mode, "is_infra_mode", bool)() and rec.row is None
+
+    def entered(mode):
+        got = enter(mode)
+        mode.__dict__["_below_recorder"] = theirs(mode)
+        if mode._below_recorder:
+            enter(rec)
+        return got
+
+    def left(mode, *why):
+        if mode.__dict__.pop("_below_recorder", False):
+            leave(rec, *why)
+        return leave(mode, *why)
+    patches.attr(TorchDispatchMode, "__enter__", entered)
+    patches.attr(TorchDispatchMode, "__exit__", left)
+
+
 def listen(rec, patches):
     from torch.distributed.tensor import _api, _redistribute, _sharding_prop
     from torch.distributed.tensor import _dispatch
@@ -588,6 +659,8 @@ def listen(rec, patches):
         rec.note_world()
         return end(*args, **kw)
     patches.everywhere("destroy_process_group", end, ended)
+
+    stay_on_top(rec, patches)
 
     # What propagation computes is none of the program's operators.
     prop = _sharding_prop.ShardingPropagator
@@ -684,6 +757,26 @@ def listen(rec, patches):
                          "to": pl(placements)}, fn)
     patches.everywhere("distribute_tensor", old, distribute_tensor)
 
+    # Tensors from nothing on a mesh; what is drawn is a leaf.
+    made = _api._dtensor_init_helper
+    filled = {torch.full: "full", torch.zeros: "zeros", torch.ones: "ones"}
+
+    def init_helper(init_op, size, device_mesh=None, placements=None, **kw):
+        def fn():
+            return made(init_op, size, device_mesh, placements, **kw)
+        if init_op not in filled or device_mesh is None:
+            return fn()
+        facts = {"mesh": rec.mesh_index(device_mesh),
+                 "to": pl(placements or [Replicate()] * device_mesh.ndim),
+                 "size": list(size)}
+        if init_op is torch.full:
+            facts["fill"] = plain_number(kw.get("fill_value", 0))
+        return rec.call(filled[init_op], [], facts, fn)
+    patches.attr(_api, "_dtensor_init_helper", init_helper)
+
+    # Ranks that compare their shapes are none of the program's collectives.
+    patches.attr(_api, "check_tensor_meta", hushed(_api.check_tensor_meta))
+
     # A mesh computes with small tensors of its own.
     patches.attr(DeviceMesh, "__init__", hushed(DeviceMesh.__init__))
     for name in ("_flatten", "_unflatten", "_get_slice_mesh_layout",
@@ -713,6 +806,8 @@ LUA_DTYPE = {"f16": "float16", "bf16": "bfloat16", "f32": "float32",
              "i64": "int64", "u8": "uint8", "bool": "bool",
              "c64": "complex64", "c128": "complex128",
              "f8_e4m3fn": "float8_e4m3fn", "f8_e5m2": "float8_e5m2"}
+# Names that the repro uses itself, besides those of meshes.
+RESERVED = {"dt", "t", "no_grad", "math", "print", "tostring"}
 KEYWORDS = set("and break do else elseif end false for function goto if in "
                "local nil not or repeat return then true until while".split())
 
@@ -745,6 +840,7 @@ class Repro:
         self.log, self.out, self.note = log, [], note
         self.leaves = {leaf["id"]: leaf for leaf in log["leaves"]}
         self.named, self.meshes = {}, {}
+        self.variables, self.taken = dict(log.get("names", ())), {}
         self.specs = {}
         for row in log["rows"]:
             for part in ("in", "kw", "out"):
@@ -871,8 +967,17 @@ class Repro:
         return shape
 
     def name(self, ident):
-        many = len(self.named) > 150     # Lua has 200 locals
-        self.named[ident] = f"t[{ident}]" if many else f"t{ident}"
+        """The program's own name where it has one: h, self_scale, h_2."""
+        if len(self.named) > 150:        # Lua has 200 locals
+            self.named[ident] = f"t[{ident}]"
+            return self.named[ident]
+        base = self.variables.get(ident, "").replace(".", "_")
+        if not base.isascii() or not base.isidentifier() \
+                or base in KEYWORDS or base in RESERVED \
+                or base.startswith("mesh"):
+            base = f"t{ident}"
+        count = self.taken[base] = self.taken.get(base, 0) + 1
+        self.named[ident] = base if count == 1 else f"{base}_{count}"
         return self.named[ident]
 
     def value(self, v):
@@ -915,13 +1020,19 @@ class Repro:
         return f"dt.ops{path}({', '.join(args)})"
 
     def dtensor_call(self, what, row, args):
-        t = args[0]
+        t = args[0] if args else None
         out = row.get("out") or {}
         if what in ("to_local", "from_local_backward"):
             return f"{t}:to_local()"
         to = row.get("to") or out.get("pl", [])
         mesh = self.mesh(row.get("mesh", out.get("m", 0)))
         pl = quoted(" ".join(to))
+        if what in ("full", "zeros", "ones"):
+            fill = [lua_number(row["fill"])] if what == "full" else []
+            return "dt.%s(%s)" % (what, ", ".join(
+                [lua_list(map(str, row["size"]))] + fill +
+                [f"{{device_mesh = {mesh}, placements = {pl}, "
+                 f"dtype = dt.{LUA_DTYPE[out['dt']]}}}"]))
         if what.startswith("redistribute"):
             return f"{t}:redistribute({mesh}, {pl})"
         if what == "distribute_tensor":
@@ -931,8 +1042,9 @@ class Repro:
             lua_list(map(str, shape)),
             lua_list(map(str, out.get("stride") or contiguous(shape)))) \
             if shape is not None else ""
+        check = "true" if row.get("check") else "false"
         return (f"dt.DTensor.from_local({t}, {mesh}, {pl}, "
-                f"{{run_check = false{size}}})")
+                f"{{run_check = {check}{size}}})")
 
     def head(self):
         log = self.log

@@ -19,7 +19,16 @@ local programs = {
   {"index", 4, false}, {"no_strategy", 4, "aten.bincount.default"},
   {"view_error", 2, "a and b must have same reduction dim"},
   {"backward_mixed", 4, "aten.mul.Tensor got mixed"},
-  {"slices", 4, false},
+  {"slices", 4, false}, {"comm_mode", 4, false}, {"factories", 4, false},
+  {"named", 4, "aten.mul.Tensor got mixed"},
+}
+
+-- What the repro of a program says, in the program's own names.
+local words = {
+  comm_mode = {"embedding.default(", "= dt.ops.aten.mul.Tensor(tokens, 2"},
+  factories = {"dt.full({4, 6}, 3.5, ", "run_check = true",
+    "add.Tensor(filled, ones)"},
+  named = {"dt.ops.aten.mul.Tensor(h, self_scale)"},
 }
 
 local function run(cmd)
@@ -55,6 +64,11 @@ for _, p in ipairs(programs) do
   out, code = run(("%s --trust %s.lua"):format(program, base))
   check(name .. ": repro", code == (dies and 1 or 0) and (not dies
     or out:find(dies, 1, true)), out)
+  for _, word in ipairs(words[name] or {}) do
+    local f <close> = assert(io.open(base .. ".lua"))
+    local repro = f:read("a")
+    check(name .. ": the repro has " .. word, repro:find(word, 1, true), repro)
+  end
   out, code = run(("%s %s%s.py"):format(program, source, name))
   check(name .. ": as it stands", code == (dies and 1 or 0) and (not dies
     or out:find(dies, 1, true)), out)

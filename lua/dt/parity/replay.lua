@@ -185,12 +185,17 @@ function Replay:dtensor(row)
   end
   local mesh = self:mesh(row.mesh or out.m)
   local to = table.concat(row.to or out.pl or {}, " ")
+  if row.size then                      -- full, zeros, ones
+    local kw = {device_mesh = mesh, placements = to, dtype = dtype_of(out.dt)}
+    if row.fill == nil then return table.pack(dt[what](row.size, kw)) end
+    return table.pack(dt.full(row.size, self:value(row.fill), kw))
+  end
   if what == "redistribute" or what == "redistribute_backward" then
     return table.pack(t:redistribute(mesh, to))
   elseif what == "distribute_tensor" then
     return table.pack(dt.distribute_tensor(t, mesh, to))
   end
-  local kw = {run_check = false}
+  local kw = {run_check = row.check == true}
   if out.shape then
     kw.shape = out.shape
     kw.stride = given(out.stride) or contiguous_stride(out.shape)
