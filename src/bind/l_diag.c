@@ -200,6 +200,18 @@ static int l_reduced (lua_State *L) {
   return 0;
 }
 
+/* dt._scattered(gradients, mesh, mdim, parameter): fully_shard reduces the
+** gradients of a unit now; one of its parameters. */
+static int l_scattered (lua_State *L) {
+  DtDiag *g = dt_diag_of(dtL_session(L));
+  DtMesh *m = dtL_check_mesh(L, 2);
+  int mdim = (int)luaL_checkinteger(L, 3);
+  luaL_argcheck(L, mdim >= 0 && mdim < m->ndim, 3, "a dimension of the mesh");
+  if (g) dt_diag_scattered(g, dtL_check_tensor(L, 1), dtL_test_tensor(L, 4), m,
+                           mdim);
+  return 0;
+}
+
 /* dt._buffer(tensor, name): a module's; dt._loaded(tensor): from a checkpoint. */
 static int l_buffer (lua_State *L) {
   DtDiag *g = dt_diag_of(dtL_session(L));
@@ -291,7 +303,8 @@ void dtL_open_diag (lua_State *L, int dt) {
     {"_finding", l_finding}, {"_unfound", l_unfound},
     {"_written", l_written}, {"_carry", l_carry},
     {"_stepping", l_stepping}, {"_updates", l_updates},
-    {"_reduced", l_reduced}, {"_buffer", l_buffer}, {"_loaded", l_loaded},
+    {"_reduced", l_reduced}, {"_scattered", l_scattered},
+    {"_buffer", l_buffer}, {"_loaded", l_loaded},
     {"_file_part", l_file_part}, {"_mark", l_mark},
     {"_replica", l_replica}, {"_gathered", l_gathered},
     {"_source", l_source}, {"_was_source", l_was_source}, {NULL, NULL}

@@ -314,6 +314,7 @@ DtStatus dt_diag_settle (DtDiag *g) {
   dt_diag_numbers(g);
   dt_diag_copies(g);
   dt_diag_train(g);
+  dt_diag_batch(g);
   dt_diag_state(g);
   dt_buf_init(&b, cx);
   dt_diag_claims(g, &b);

@@ -387,6 +387,7 @@ void dt_diag_clear (DtDiag *g) {
   g->ndropped = 0;
   dt_diag_unclaim(g);
   dt_diag_learn_free(g);
+  dt_diag_batch_free(g);
   dt_diag_where_free(g);
   dt_diag_graph_free(g);
   g->nbuffers = 0;

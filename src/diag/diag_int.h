@@ -257,6 +257,16 @@ typedef struct DtBuffer {
 enum { DT_LOWS = 8 };
 typedef struct DtLow { int64_t storage; int count; } DtLow;
 
+/* Gradients that fully_shard's units are about to reduce. */
+typedef struct DtBatch {
+  DtMesh *mesh; int mdim;       /* over which; owned, NULL: none yet */
+  uint64_t hash;                /* of all units so far */
+  int units;
+  bool telling;                 /* some were more than one number */
+  DtOrigin at;                  /* of the first */
+  const char *name;             /* of a parameter there (interned), or NULL */
+} DtBatch;
+
 struct DtDiag {
   DtSession *s;
   DtDebug *d;
@@ -289,6 +299,7 @@ struct DtDiag {
   int nlearn; DtLearn *learn;
   int learn_at[DT_LEARN_SLOTS], grad_at[DT_LEARN_SLOTS];        /* 1 + index */
   DtMesh *over; int over_dim;   /* gradients are reduced over (owned) */
+  DtBatch batch;
   bool moved, averaged;         /* activations travel; parameters are reduced */
   int nplaces; DtPlace *place;  /* by id; nplaces: ever put in */
   int nlow; DtLow low[DT_LOWS];
@@ -427,6 +438,9 @@ void dt_diag_state (DtDiag *g);
 DtOrigin dt_diag_here (const DtDiag *g, const char *op);
 /* Turn what is known of parameters into claims. */
 void dt_diag_train (DtDiag *g);
+/* Turn what fully_shard's units reduced into a claim; forget it. */
+void dt_diag_batch (DtDiag *g);
+void dt_diag_batch_free (DtDiag *g);
 void dt_diag_learn_free (DtDiag *g);
 /* Note `v` as the part `p`, among those that are joined. */
 void dt_diag_part_add (DtDiag *g, const DtVar *v, const DtPart *p);

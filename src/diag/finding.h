@@ -126,6 +126,10 @@ int64_t dt_diag_updates (const DtDiag *g);
 /* The gradient of a parameter was reduced along a dimension of a mesh by the
 ** library.  Local. */
 void dt_diag_reduced (DtDiag *g, const DtVar *p, DtMesh *mesh, int mdim);
+/* `grads` of a unit of fully_shard are about to be reduced along a dimension of
+** a mesh; `p` is one of its parameters, or NULL.  Local. */
+void dt_diag_scattered (DtDiag *g, const DtVar *grads, const DtVar *p,
+                        DtMesh *mesh, int mdim);
 /* A module's buffer; a tensor that a checkpoint was loaded into.  Local. */
 void dt_diag_buffer (DtDiag *g, const DtVar *v, const char *name);
 void dt_diag_loaded (DtDiag *g, const DtVar *v);

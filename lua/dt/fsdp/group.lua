@@ -316,6 +316,9 @@ local function reduce(self, grads, owners)
   local input = A.empty.memory_format({numel * n}, {dtype = dtype})
   chunk_cat(grads, n, input)
   local out = A.empty.memory_format({numel}, {dtype = dtype})
+  if self.info.shard_mdim then
+    dt._scattered(input, self.info.mesh, self.info.shard_mdim, owners[1].sharded)
+  end
   out = all_reduce(self, reduce_scatter(self, input, out, f), f)
   if not out then return end
   divide(out, f.post)

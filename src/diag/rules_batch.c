@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT
+** diag/rules_batch.c: the same batch on every rank, under fully_shard.
+**
+** Each unit hands over the gradients of all its parameters before they are
+** reduced.  One unit's may be equal on all ranks although the batches differ (a
+** weight decay in the loss); all units' are equal only where every rank computed
+** the same.  A few values of each are folded into one hash, of the units that
+** come first. */
+#include "base/hash.h"
+#include "diag/diag_int.h"
+
+enum { UNITS = 32 };
+
+void dt_diag_batch_free (DtDiag *g) {
+  dt_mesh_unref(g->s->cx, g->batch.mesh);
+  g->batch = (DtBatch){ .mesh = NULL };
+}
+
+void dt_diag_scattered (DtDiag *g, const DtVar *grads, const DtVar *p,
+                        DtMesh *mesh, int mdim) {
+  DtBatch *b = &g->batch;
+  const char *name;
+  uint64_t h;
+  if (!g->on || g->d->muted || mesh->shape[mdim] < 2 || b->units == UNITS ||
+      dt_session_no_data(g->s)) return;
+  if (b->mesh == NULL) {
+    *b = (DtBatch){ .mesh = dt_mesh_ref(mesh), .mdim = mdim,
+                    .hash = DT_HASH_SEED, .at = grads->origin };
+    name = dt_session_intern(g->s, dt_diag_name(g, p));
+    if (name == NULL) dt_error_clear(g->s->cx);
+    b->name = name;
+  } else if (b->mesh != mesh || b->mdim != mdim) {
+    return;
+  }
+  b->units++;
+  if ((h = dt_diag_sample(grads->local)) == 0) return;
+  b->hash = dt_hash_u64(b->hash, h);
+  b->telling = true;
+}
+
+void dt_diag_batch (DtDiag *g) {
+  const DtBatch *b = &g->batch;
+  DtFact fact = { true, b->hash | 1 };
+  DtEvent e = { .kind = DT_EV_GRAD, .text = "backward", .file = b->at.file,
+                .line = b->at.line, .seq = b->at.seq, .module = "",
+                .backward = true };
+  if (!b->telling) return;
+  dt_diag_claim_all(g, &e, DT_FIND_ID_SAME_BATCH, b->mesh, b->mdim, 0, 1,
+                    &fact, b->name, "gradients of fully_shard's units as backward "
+                    "gave them");
+}
