@@ -27,7 +27,7 @@ local circles = {
       "verify_cause verify_replay verify_torn",
   },
   diag = {
-    "claims diag rules_comm rules_copies rules_cut rules_graph rules_local " ..
+    "claims diag rules_batch rules_comm rules_copies rules_cut rules_graph rules_local " ..
       "rules_mem rules_order rules_part rules_share rules_state " ..
       "rules_train rules_where",
   },
