@@ -80,5 +80,12 @@ for f in $(ls src/*/*.c 2>/dev/null); do
             start = 0 }' "$f"
 done | none "functions longer than 120 lines"
 
+# A document that is cited can be read: its path is that of the tree, or it
+# stands beside.
+grep -rnoE '[A-Za-z][A-Za-z_/0-9.]*[A-Za-z0-9]\.md\b' src lua |
+  while IFS=: read -r file n name; do
+    [ -e "$name" ] || [ -e "${file%/*}/$name" ] || echo "$file:$n: $name"
+  done | none "documents cited that are not in the tree"
+
 [ -s "$all" ] && exit 1
 echo "no violations"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
 ** engine/dispatch.h: run an operator on variables: PyTorch's order of
 ** handlers, strategies, decomposition, error; exact rules for mixed inputs
-** (core.md section 3).  Everything that computes goes through here: Lua,
+** (_dispatch.py, 2.13).  Everything that computes goes through here: Lua,
 ** gradients, decompositions. */
 #ifndef DT_ENGINE_DISPATCH_H
 #define DT_ENGINE_DISPATCH_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
 ** engine/dist.h: the DTensor calls: from_local, to_local, redistribute,
-** full_tensor, distribute_tensor (core.md 6.6).  Texts of errors as PyTorch.
+** full_tensor, distribute_tensor.  Texts of errors as PyTorch.
 ** All take variables and follow autograd. */
 #ifndef DT_ENGINE_DIST_H
 #define DT_ENGINE_DIST_H

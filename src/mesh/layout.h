@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
 ** mesh/layout.h: which part of a tensor a rank holds.  Pure metadata.
-** Semantics: placement_types.py, _utils.py, PyTorch 2.13 (core.md 1.2-1.5). */
+** Semantics: placement_types.py, _utils.py, PyTorch 2.13. */
 #ifndef DT_MESH_LAYOUT_H
 #define DT_MESH_LAYOUT_H
 
@@ -38,7 +38,7 @@ DtStatus dt_layout_global (DtCtx *cx, const DtMesh *mesh, int npl,
 ** order; *out is allocated from the scratch arena.  Pure. */
 DtStatus dt_layout_indices (DtCtx *cx, const DtSpec *s, const int64_t *coord,
                             int tdim, int64_t **out, int64_t *n);
-/* is_tensor_shardable / is_tensor_evenly_shardable (core.md 4.5).  Pure. */
+/* is_tensor_shardable / is_tensor_evenly_shardable (_ops/utils.py).  Pure. */
 bool dt_layout_shardable (const DtMesh *mesh, const DtMeta *m,
                           const DtPlacement *pl, int npl);
 bool dt_layout_evenly_shardable (const DtMesh *mesh, const DtMeta *m,

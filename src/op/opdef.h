@@ -155,13 +155,13 @@ typedef struct DtGradCall {
 } DtGradCall;
 typedef DtStatus (*DtGradFn) (DtGradCall *c);
 
-/* Sample inputs for every validator.  One line each, in FORMAT.md's notation
-** for plain tensors: "f32[8, 6], f32[6, 4]", "f32[7, 5], dim=0",
+/* Sample inputs for every validator.  One line each, in the notation
+** of captured cases: "f32[8, 6], f32[6, 4]", "f32[7, 5], dim=0",
 ** "[f32[2], f32[3]], 1".  Values are made by the validator. */
 typedef const char *const *DtSamples;
 
 enum {                                   /* flags */
-  DT_OP_POINTWISE   = 1 << 0,   /* base rows of core.md 8.1 */
+  DT_OP_POINTWISE   = 1 << 0,   /* rules of shard/pointwise.c */
   DT_OP_UNEVEN      = 1 << 1,   /* allow_uneven_sharding */
   DT_OP_VIEW        = 1 << 2,   /* outputs alias input 0: meta is enough */
   DT_OP_COMPOSITE   = 1 << 3,   /* CompositeImplicit: decomposed above
@@ -201,8 +201,8 @@ enum {                                   /* flags */
                                 ** column is added for each out argument */
 };
 
-/* Classes of partial rows for pointwise operators (core.md 8.2): one rule
-** list each, in shard/pointwise.c. */
+/* Classes of partial rows for pointwise operators (_ops/_pointwise_ops.py): one
+** rule list each, in shard/pointwise.c. */
 typedef enum DtPwClass {
   DT_PW_NONE, DT_PW_ADDITIVE, DT_PW_MUL, DT_PW_DIV, DT_PW_SCALAR_LINEAR,
   DT_PW_NEG, DT_PW_NONDECREASING, DT_PW_NONINCREASING, DT_PW_BESSEL_K,

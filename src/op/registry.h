@@ -80,7 +80,7 @@ const DtPacket *dt_registry_next (DtCtx *cx, DtRegistry *r, int *it);
 DtStatus dt_registry_add (DtCtx *cx, DtRegistry *r, const DtOpDef *def,
                           const DtOpDef **out);
 /* Sharding given to an operator at run time (register_sharding): an op
-** strategy function with its data; single-dim rules still win (core.md 4.12).
+** strategy function with its data; single-dim rules still win.
 ** Agreed. */
 DtStatus dt_registry_set_strategy (DtCtx *cx, DtRegistry *r,
                                    const DtOpDef *op, DtStratFn fn,

@@ -224,7 +224,7 @@ void op_s_follow (const DtStratCall *c, int slot, uint32_t mask,
 DtStatus op_s_one (DtStratCall *c, const DtPlacement *out,
                    const DtPlacement *in, double cost);
 /* Candidates from rows on one mesh dim (outputs, then inputs; fixed
-** placements), expanded over the mesh as core.md 4.4. */
+** placements), expanded over the mesh as expand_to_full_mesh_op_strategy. */
 enum { OP_ROW_MAX = 24 };
 DtStatus op_s_rows (DtStratCall *c, int nrows, const DtPlacement *rows,
                     bool inplace);
@@ -233,7 +233,7 @@ DtStatus op_s_rows (DtStratCall *c, int nrows, const DtPlacement *rows,
 DtStatus op_nll_strategy (DtStratCall *c);
 DtStatus op_nll_back_strategy (DtStratCall *c);
 
-/* ---- local rewriting of shape arguments (core.md 3.7) ---- */
+/* ---- local rewriting of shape arguments (shard/prop.h) ---- */
 
 /* Replace int-list argument i by the local shape of output 0 when sharded. */
 DtStatus op_rw_shape (DtRewriteCall *c, int i);

@@ -153,7 +153,7 @@ bool dt_no_error (DtParity *p, DtStatus st) {
 
 /* }==== Placements and specs ==== */
 
-/* As FORMAT.md writes it: the mask stands beside. */
+/* As captured cases write it: the mask stands beside. */
 static void print_short (DtPlacement pl, DtBuf *b) {
   if (pl.kind == DT_PL_MASK_PARTIAL)
     dt_buf_addf(b, "MaskP(%s)", dt_redop_name((DtRedOp)pl.op));
@@ -227,7 +227,7 @@ bool dt_same_meta (DtParity *p, const char *what, const json_t *want,
   const json_t *stride = json_object_get(want, "stride");
   DtDtype d = dt_jdtype(want);
   bool ok = true;
-  /* a type that FORMAT.md does not have (uint64) cannot be compared */
+  /* a type that captured cases do not have (uint64) cannot be compared */
   if (d != DT_DTYPE_NONE && d != got->dtype)
     ok = dt_fails(p, "dtype: want %s, got %s", dt_jstr(want, "dt") != NULL
                   ? dt_jstr(want, "dt") : dt_jstr(want, "t"),

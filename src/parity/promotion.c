@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-/* Arguments of a call in FORMAT.md's notation.  A and B stand for the operands
+/* Arguments of a call, as in captured cases.  A and B stand for the operands
 ** of the row and of the column (M, N: as matrices, Q, U: in three dimensions,
 ** Z: the column's in none), I for indices, K for a mask.  Checked against
 ** PyTorch: these calls give the tables. */

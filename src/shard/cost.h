@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
 ** shard/cost.h: cost of collectives and of a redistribution, as PyTorch's
-** _collective_utils.py (core.md section 5).  Pure. */
+** _collective_utils.py, 2.13.  Pure. */
 #ifndef DT_SHARD_COST_H
 #define DT_SHARD_COST_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
 ** shard/plan.h: the steps that turn one spec into another: greedy, graph
-** search, flattening (core.md section 6).  Pure: plans are executed by
+** search, flattening (_redistribute.py, 2.13).  Pure: plans are executed by
 ** engine/redist.c. */
 #ifndef DT_SHARD_PLAN_H
 #define DT_SHARD_PLAN_H
@@ -35,7 +35,7 @@ typedef struct DtPlan {
 } DtPlan;
 
 typedef enum DtPlanMode {
-  DT_PLAN_AUTO,                 /* as PyTorch chooses (core.md 6.1) */
+  DT_PLAN_AUTO,                 /* as PyTorch chooses */
   DT_PLAN_GREEDY, DT_PLAN_GRAPH
 } DtPlanMode;
 
@@ -78,8 +78,8 @@ void dt_plan_unref (DtCtx *cx, DtPlan *p);
 /* redistribute_cost along this plan's steps, as PyTorch before merging;
 ** INFINITY when a step is impossible.  Pure. */
 double dt_plan_cost (const DtPlanner *p, const DtPlan *plan);
-/* Bytes this rank sends into collectives (FORMAT.md's bytes_in), summed.
-** Pure. */
+/* Bytes this rank sends into collectives ("bytes_in" of captured plans),
+** summed.  Pure. */
 int64_t dt_plan_bytes (const DtPlan *plan);
 /* "S(0)R->RR", "-->" for flattened steps: DebugMode's trace.  Pure. */
 void dt_plan_print (const DtPlan *plan, DtBuf *b);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
 ** shard/prop.h: choose a strategy for a call, from specs alone.
 ** Semantics: _sharding_prop.py, _op_schema.py, single_dim_strategy.py,
-** _decompositions.py, PyTorch 2.13 (core.md sections 3.7, 4). */
+** _decompositions.py, PyTorch 2.13. */
 #ifndef DT_SHARD_PROP_H
 #define DT_SHARD_PROP_H
 
@@ -27,7 +27,7 @@ typedef struct DtWhy {
   int ncand, winner;
   DtCand *cand;
   int nchild; struct DtWhy **child;      /* tuple strategies */
-  int64_t nexcluded;            /* candidates dropped by core.md 4.4 */
+  int64_t nexcluded;            /* candidates not shardable so */
   int nmask; DtMaskBuf **mask;  /* counted: the placements show them */
   DtArena arena;
 } DtWhy;

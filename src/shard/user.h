@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
 ** shard/user.h: register_sharding: rules on one mesh dimension given at run
-** time by a function, expanded like any op strategy (core.md 4.12).
+** time by a function, expanded like any op strategy.
 ** Source: tensor/experimental/_register_sharding.py, PyTorch 2.13. */
 #ifndef DT_SHARD_USER_H
 #define DT_SHARD_USER_H

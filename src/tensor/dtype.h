@@ -20,7 +20,7 @@ typedef enum DtDtype {
 typedef enum DtKind { DT_K_BOOL, DT_K_INT, DT_K_FLOAT, DT_K_COMPLEX } DtKind;
 
 typedef struct DtDtypeInfo {
-  const char *name;       /* "f32": FORMAT.md and the Lua API */
+  const char *name;       /* "f32": captured cases, the Lua API */
   const char *torch;      /* "torch.float32" */
   const char *tag;        /* as DebugMode prints: "f32", "b8" */
   const char *word;       /* "Float": ScalarType, in errors */
