@@ -107,6 +107,13 @@ static int l_value (lua_State *L) {
   return 1;
 }
 
+/* The newest number: collectives of the script's have none. */
+static int64_t last_seq (DtDebug *d) {
+  int64_t seq = 0;
+  for (int i = 0; i < d->rec.n && seq == 0; i++) seq = dt_record_at(d, i)->seq;
+  return seq;
+}
+
 /* dt.debug.recording([{ring=, limit=, on=}]) -> its state after the change. */
 static int l_recording (lua_State *L) {
   DtDebug *d = dtL_check_debug(L);
@@ -132,7 +139,7 @@ static int l_recording (lua_State *L) {
   dtL_set_int(L, "limit", k->limit);
   dtL_set_int(L, "bytes", k->kept);
   dtL_set_int(L, "first", k->n ? dt_record_at(d, k->n - 1)->seq : 0);
-  dtL_set_int(L, "last", k->n ? dt_record_at(d, 0)->seq : 0);
+  dtL_set_int(L, "last", last_seq(d));
   dtL_set_bool(L, "on", !k->off);
   return 1;
 }

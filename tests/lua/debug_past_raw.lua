@@ -13,6 +13,8 @@ for _ = 1, 100 do x:add_(1) end
 dist.all_reduce(x)
 local after = dt.debug.recording().last
 
+T.ok(after >= filled + 100, "the last number is of the operator before it")
+
 local function held(seq)
   local id
   for _, e in ipairs(dt.debug.entries(filled, filled)) do id = e.outputs[1].id end

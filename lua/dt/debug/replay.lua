@@ -29,14 +29,19 @@ local function others_failed(r)
   end
 end
 
--- Inside the world: what the steps did.  marks: {step, last operator}.
+-- Inside the world: what the steps did.  marks: {step, entries recorded until
+-- then, last operator}.  Entries are counted, for collectives of the script's
+-- have no number.
 function M.summary(marks, ok, err)
   local r = {ok = ok, steps = {}}
+  local all = dt.debug.entries()
+  local gone = dt.debug.recording().total - #all
   local from = 0
   for _, m in ipairs(marks) do
     local s = {step = m[1], collectives = 0, bytes = 0, implicit = 0, per = {},
-      specs = {}, seq = m[2]}
-    for _, e in ipairs(dt.debug.entries(from + 1, m[2])) do
+      specs = {}, seq = m[3]}
+    for k = math.max(1, from + 1 - gone), m[2] - gone do
+      local e = all[k]
       for _, c in ipairs(e.collectives) do
         local key = c.op .. " on " .. c.mesh_dim
         s.collectives, s.bytes = s.collectives + 1, s.bytes + c.bytes
@@ -66,7 +71,10 @@ end
 local FRAME = [[
 local arg = ...
 local marks = {}
-function __mark(i) marks[#marks + 1] = {i, dt.debug.recording().last} end
+function __mark(i)
+  local now = dt.debug.recording()
+  marks[#marks + 1] = {i, now.total, now.last}
+end
 %s
 local ok, err = pcall(function ()
 %s
