@@ -203,6 +203,15 @@ function M.by_dtype(list)
   return groups, places
 end
 
+-- The type of numbers `dtype` as PyTorch's C++ calls it: "Float", "Char".
+local KINDS = {float32 = "Float", float64 = "Double", float16 = "Half",
+  bfloat16 = "BFloat16", int64 = "Long", int32 = "Int", int16 = "Short",
+  int8 = "Char", uint8 = "Byte", bool = "Bool", complex64 = "ComplexFloat",
+  complex128 = "ComplexDouble"}
+function M.kind_word(dtype)
+  return KINDS[tostring(dtype):match("%w+$")]
+end
+
 -- sorted_keys(t): the keys of a table in byte order of their text.
 function M.sorted_keys(t)
   local keys = {}

@@ -111,7 +111,7 @@ DtStatus dt_grad_begin (DtSession *s, const DtOpDef *op, const DtArgs *args,
   g->written = -1;
   g->before = NULL;
   g->record = !(op->flags & DT_OP_NOGRAD);
-  DT_CHECK(s->cx, !sig->is_out, DT_E_AUTOGRAD,
+  DT_CHECK(s->cx, !sig->writes_out, DT_E_AUTOGRAD,
            "%s(): functions with out=... arguments don't support automatic "
            "differentiation, but one of the arguments requires grad.",
            sig->base);

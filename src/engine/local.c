@@ -9,6 +9,7 @@
 ** copied: so every kernel is written once, for fresh outputs. */
 #include "base/sat.h"
 #include "engine/engine_int.h"
+#include "op/out_types.h"
 #include "tensor/dtype_text.h"
 
 #include <string.h>
@@ -167,7 +168,7 @@ static bool writes_directly (const LocalCall *c, int i, const DtTensor *dst) {
     if (t->offset != dst->offset || !dt_meta_equal(&t->m, &dst->m) || !safe)
       return false;
   }
-  if (c->op->sig->is_out) return true;
+  if (c->op->sig->writes_out) return true;
   return safe;
 }
 
@@ -179,7 +180,7 @@ static DtStatus prepare_written (LocalCall *c, int i, DtTensor *dst,
   if (c->m[i].dtype != dst->m.dtype)
     DT_TRY(cx, check_cast(cx, c->m[i].dtype, dst->m.dtype));
   if (!same) {
-    if (!c->op->sig->is_out) return shape_error(cx, &dst->m, &c->m[i]);
+    if (!c->op->sig->writes_out) return shape_error(cx, &dst->m, &c->m[i]);
     dt_resized_warn(c->s, &dst->m, &c->m[i]);
     DT_TRY(cx, resize_to(c, dst, &c->m[i]));
   }
@@ -491,6 +492,27 @@ static DtStatus run_decomp (LocalCall *c) {
 
 /* --- results whose shapes depend on data: the kernel makes them --- */
 
+/* What the kernel made goes into the out= tensors, where some were given. */
+static DtStatus store_made (LocalCall *c) {
+  DtCtx *cx = c->s->cx;
+  for (int i = 0; i < c->n; i++) {
+    int slot = ret_slot(c, i);
+    DtTensor *dst = slot >= 0 ? c->in[slot] : NULL, *made = c->out[i];
+    if (dst == NULL || made == NULL) continue;
+    DT_TRY(cx, dt_out_type_check(cx, c->op->sig, (DtDtype)made->m.dtype,
+                                 (DtDtype)dst->m.dtype));
+    if (!dt_meta_same_shape(&dst->m, &made->m)) {
+      dt_resized_warn(c->s, &dst->m, &made->m);
+      DT_TRY(cx, resize_to(c, dst, &made->m));
+    }
+    DT_TRY(cx, dt_k_copy(cx, made, dst));
+    dt_tensor_unref(cx, made);
+    c->out[i] = dt_tensor_ref(dst);
+  }
+  bump_versions(c);
+  return DT_OK;
+}
+
 static DtStatus run_datadep (LocalCall *c) {
   DtKernelCall k = { .cx = c->s->cx, .op = c->op, .args = c->args,
                      .nin = c->nin, .in = c->kin, .nout = c->op->sig->nrets,
@@ -500,11 +522,12 @@ static DtStatus run_datadep (LocalCall *c) {
            "tensor has none", c->op->sig->full);
   DT_TRY(k.cx, tell_begin(c));
   st = c->op->kernel(&k);
+  c->n = k.nout;
+  if (st == DT_OK && c->op->sig->writes_out) st = store_made(c);
   for (int i = 0; i < k.nout && st != DT_OK; i++) {
     dt_tensor_unref(k.cx, c->out[i]);
     c->out[i] = NULL;
   }
-  c->n = k.nout;
   return tell_end(c, st);
 }
 

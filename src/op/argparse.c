@@ -482,12 +482,46 @@ static DtStatus raise_resolve (DtCtx *cx, const DtPacket *p,
   return raise_list(cx, p, n, sig, c);
 }
 
+/* A call whose out=(a, b) is given as the keywords of an overload. */
+typedef struct OutCall {
+  DtBindCall c;
+  const char *name[DT_MAX_ARGS];
+  DtValue kw[DT_MAX_ARGS];
+} OutCall;
+
+/* The call as the overload `s` wants it: a tuple of tensors given as out= goes
+** to its several out arguments, in order.  Any other call stays as it is. */
+static const DtBindCall *spread_out (const DtSchema *s, const DtBindCall *c,
+                                     OutCall *o) {
+  int nout = s->nargs - inputs(s), at = -1, n = 0, i;
+  for (i = 0; i < c->nkw; i++)
+    if (strcmp(c->kwname[i], "out") == 0 && c->kw[i].kind == DT_V_LIST) at = i;
+  if (nout < 2 || at < 0 || c->kw[at].u.list.n != nout ||
+      c->nkw - 1 + nout > DT_MAX_ARGS)
+    return c;
+  for (i = 0; i < c->nkw; i++)
+    if (i != at) {
+      o->name[n] = c->kwname[i];
+      o->kw[n++] = c->kw[i];
+    }
+  for (i = 0; i < nout; i++) {
+    o->name[n] = s->arg[inputs(s) + i].name;
+    o->kw[n++] = c->kw[at].u.list.v[i];
+  }
+  o->c = *c;
+  o->c.nkw = n;
+  o->c.kwname = o->name;
+  o->c.kw = o->kw;
+  return &o->c;
+}
+
 static DtStatus resolve (DtCtx *cx, const DtPacket *p, const DtBindCall *c,
                          const DtOpDef **op, DtArgs *args) {
+  OutCall o;
   for (int i = 0; i < p->n; i++) {
     const DtSchema *s = p->op[i]->sig;
     if (c->self > 0 && inputs(s) != s->nargs) continue;
-    if (dt_bind_try(NULL, s, c, args) == DT_OK) {
+    if (dt_bind_try(NULL, s, spread_out(s, c, &o), args) == DT_OK) {
       *op = p->op[i];
       return DT_OK;
     }

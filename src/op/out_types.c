@@ -18,6 +18,9 @@ typedef struct OutType { const char *op; Allowed allowed; const char *text; }
 #define SEARCHED "torch.searchsorted(): output tensor's dtype is wrong, it can " \
   "only be Int(int32) or Long(int64) depending on whether out_int32 flag is " \
   "True, but we got output tensor's dtype {o} and out_int32 flag is {f}"
+#define MEDIAN "Expected tensor for 'values' to have the same type as tensor " \
+  "for argument #2 'self'; but type torch.{o}Tensor does not equal " \
+  "torch.{r}Tensor (while checking arguments for median)"
 #define USUAL "result type {r} can't be cast to the desired output type {o}"
 
 static const OutType rows[] = {
@@ -30,7 +33,9 @@ static const OutType *find_row (const DtSchema *sig) {
   static const OutType usual = { "", CAST, USUAL };
   if (strcmp(sig->ns, "aten") != 0) return &usual;
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-    if (strcmp(rows[i].op, sig->base) == 0) return &rows[i];
+    if (strcmp(rows[i].op, sig->base) == 0 ||
+        strcmp(rows[i].op, sig->full + sizeof "aten." - 1) == 0)
+      return &rows[i];
   return &usual;
 }
 

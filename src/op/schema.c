@@ -307,6 +307,8 @@ DtStatus dt_schema_parse (DtCtx *cx, DtArena *arena, const char *text,
   DT_TRY(cx, read_rets(&r, s));
   skip(&r);
   if (*r.p != '\0') return bad(&r, "the end");
+  for (int i = 0; i < s->nargs; i++)
+    if (s->arg[i].kwonly && s->arg[i].write) s->writes_out = true;
   s->returns_list = s->nrets == 1 && s->ret[0].list &&
                     s->ret[0].type == DT_T_TENSOR;
   *out = s;

@@ -43,6 +43,7 @@ struct DtSchema {
   DtRetDef ret[16];
   bool inplace;                 /* base name ends in '_' (PyTorch's test) */
   bool is_out;                  /* overload name contains "out" */
+  bool writes_out;              /* it has out= arguments, whatever its name */
   bool returns_list;            /* one return that is Tensor[] */
 };
 

@@ -18,6 +18,7 @@
 ** result1, ... besides, and runs only where that gradient is wanted.
 ** The difficult part is slots: each call gets its own array of tensors, so
 ** every value is copied with its slots renumbered. */
+#include "op/out_types.h"
 #include "oplib/oplib_int.h"
 
 #include <ctype.h>
@@ -252,6 +253,17 @@ static DtStatus arguments (Prog *p, Call *k) {
   return DT_OK;
 }
 
+/* May `x` be written into `to`, if that is the program's out=? */
+static DtStatus check_out_type (Prog *p, DtHandle *to, DtHandle *x) {
+  const DtDecompCall *c = p->c;
+  const DtSchema *s = c->op->sig;
+  if (!s->writes_out || to == NULL || x == NULL ||
+      to != dt_hin(c, s->nargs - 1))
+    return DT_OK;
+  return dt_out_type_check(c->e->cx, s, (DtDtype)dt_emit_meta(c->e, x)->dtype,
+                           (DtDtype)dt_emit_meta(c->e, to)->dtype);
+}
+
 /* op(...) with its results into out[max]. */
 static DtStatus call (Prog *p, const char *name, DtHandle **out, int max,
                       int *nout) {
@@ -272,6 +284,8 @@ static DtStatus call (Prog *p, const char *name, DtHandle **out, int max,
     (void)snprintf(full, sizeof full, "aten.%s.default",
                    reduction(p) == 1 ? "mean" : "sum");
   }
+  if (strcmp(full, "aten.copy_.default") == 0 && k->nin == 2 && !e->pretend)
+    DT_TRY(e->cx, check_out_type(p, k->in[0], k->in[1]));
   return e->vt->call(e, full, k->npos, k->pos, k->nkw, k->kwname, k->kw,
                      k->nin, k->in, out, max, nout);
 }

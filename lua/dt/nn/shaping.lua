@@ -131,17 +131,14 @@ local function as_parameter(v)
   return v
 end
 
-local kinds = {float32 = "Float", float64 = "Double", float16 = "Half",
-  bfloat16 = "BFloat16", int64 = "Long", int32 = "Int", int16 = "Short",
-  int8 = "Char", uint8 = "Byte", bool = "Bool"}
-
 -- A line of the text: a list names the dtype, a dict the class of old.
 local function entry(name, v, old)
   local size, kind = {}, tostring(v.dtype):match("%w+$")
   for i, n in ipairs(v.shape) do size[i] = tostring(n) end
   return ("    (%s): %s containing: [torch.%s of size %s]"):format(name,
     v.is_parameter and "Parameter" or "Tensor",
-    old and kinds[kind] and kinds[kind] .. "Tensor" or kind,
+    old and util.kind_word(v.dtype) and util.kind_word(v.dtype) .. "Tensor"
+      or kind,
     table.concat(size, "x"))
 end
 

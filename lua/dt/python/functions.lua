@@ -39,11 +39,14 @@ function method.split(t, args, kw)
 end
 
 -- nonzero(as_tuple): the indices as one tensor, or one for each dimension.
-local nonzero = A.def("nonzero", {"input", "*", "as_tuple?"}, function (a)
+local nonzero = A.def("nonzero", {"input", "*", "as_tuple?", "out?"},
+  function (a)
   local x = a.input
   if not util.is_tensor(x) then
     util.raise("TypeError", "nonzero(): argument 'input' (position 1) must be "
       .. "Tensor, not %s", V.type_name(x))
+  elseif A.given(a.out) then
+    return dt.ops.aten.nonzero.out(x, {out = a.out})
   elseif a.as_tuple ~= true then
     return x:nonzero()
   end
@@ -147,28 +150,18 @@ function M.einsum(plain)
   end, "einsum")
 end
 
--- torch.max(x, dim, out=(values, indices)): written where they are wanted.
-local function with_outs(plain, name)
+-- f(..., out=t) of a function that makes tensors: its numbers, of t's type.
+local function into_out(f, name)
   return V.builtin(function (args, kw)
     local out = kw and V.dict_get(kw, "out")
-    if not (out ~= nil and V.is_seq(out)) then return V.call(plain, args, kw) end
+    if not util.is_tensor(out) then return V.call(f, args, kw) end
     local rest = V.dict()
     for k, v in V.each(kw) do if k ~= "out" then V.dict_set(rest, k, v) end end
-    local got = V.call(plain, args, rest)
-    if not V.is_seq(got) or got.n ~= out.n then
-      util.raise("TypeError", "%s(): expected %d tensors in out", name,
-        V.is_seq(got) and got.n or 1)
-    end
-    dt.no_grad(function ()
-      for i = 1, out.n do
-        if tostring(out[i].shape) ~= tostring(got[i].shape) then
-          out[i].data = dt.empty({table.unpack(got[i].shape)},
-            {dtype = out[i].dtype})
-        end
-        out[i]:copy_(got[i])
-      end
+    V.dict_set(rest, "dtype", out.dtype)
+    local made = V.call(f, args, rest)
+    return dt.no_grad(function ()
+      return dt.ops.aten.clone.out(made, {out = out})
     end)
-    return V.tuple({table.unpack(out, 1, out.n)}, out.n)
   end, name)
 end
 
@@ -206,8 +199,8 @@ end
 -- Put what belongs to torch and torch.nn.utils there.
 function M.provide(torch)
   in_place_lists(torch)
-  for _, name in ipairs {"max", "min"} do
-    rawset(torch, name, with_outs(torch[name], name))
+  for _, name in ipairs {"randperm", "normal", "logspace"} do
+    rawset(torch, name, into_out(torch[name], name))
   end
   rawset(torch, "result_type", result_type)
   rawset(torch, "einsum", M.einsum(torch.einsum))

@@ -290,11 +290,7 @@ function method.type(t, a)
     util.raise("ValueError", "invalid type: '%s'", a[1])
   end
   if a.n > 0 then return t:to(a[1]) end
-  local names = {float32 = "Float", float64 = "Double", float16 = "Half",
-    bfloat16 = "BFloat16", int64 = "Long", int32 = "Int", int16 = "Short",
-    int8 = "Char", uint8 = "Byte", bool = "Bool"}
-  return "torch." .. (names[tostring(t.dtype):match("%.(.*)$")] or "")
-    .. "Tensor"
+  return "torch." .. (util.kind_word(t.dtype) or "") .. "Tensor"
 end
 of_tensor.nbytes = function (t) return t:numel() * t:element_size() end
 of_tensor.is_cuda = function () return false end

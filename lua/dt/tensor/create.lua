@@ -15,11 +15,26 @@ local function aten(name)
   return f
 end
 
+-- With out= the numbers, of its type unless that is said, go there.
+local function type_of_out(fname, kw)
+  local out = kw.out
+  if out == nil or out == dt.None then return end
+  if not util.is_tensor(out) then
+    util.raise("TypeError", "%s(): argument 'out' must be Tensor, not %s",
+      fname, util.type_text(out))
+  elseif kw.dtype and kw.dtype ~= dt.None and kw.dtype ~= out.dtype then
+    util.raise("RuntimeError", "dtype %s does not match dtype of out parameter "
+      .. "(%s)", util.kind_word(kw.dtype), util.kind_word(out.dtype))
+  end
+  kw.dtype = out.dtype
+end
+
 -- Keywords of every factory, taken out of `kw`; what is left is returned to
 -- be checked by the caller.
 local function options(fname, kw, extra)
   local known = {dtype = 1, device = 1, requires_grad = 1, device_mesh = 1,
-    placements = 1, layout = 1, pin_memory = 1, generator = 1}
+    placements = 1, layout = 1, pin_memory = 1, generator = 1,
+    out = fname ~= "tensor" and not fname:find("_like$") and 1 or nil}
   for key in pairs(kw) do
     if not known[key] and not (extra and extra[key]) then
       util.raise("TypeError", "%s() got an unexpected keyword argument '%s'",
@@ -27,6 +42,7 @@ local function options(fname, kw, extra)
     end
   end
   if type(kw.dtype) == "string" then kw.dtype = dt[kw.dtype] end
+  type_of_out(fname, kw)
   return kw
 end
 
@@ -72,6 +88,12 @@ local function call(f, o, ...)
 end
 
 local function finish(t, kw)
+  if util.is_tensor(kw.out) then
+    local made = t
+    t = dt.no_grad(function ()
+      return dt.ops.aten.clone.out(made, {out = kw.out})
+    end)
+  end
   if kw.requires_grad then t:requires_grad_(true) end
   return t
 end
