@@ -21,6 +21,10 @@ local None = dt.None
 local call = eval.call
 local builtin, namespace = V.builtin, attrs.namespace
 
+local asked = 0
+-- How often a name space got a name from behind it.
+function M.count() return asked end
+
 -- A name space that asks the tables behind it.
 local function space(own, ...)
   local behind = {...}
@@ -31,6 +35,7 @@ local function space(own, ...)
       if v ~= nil then
         v = V.plain_of[v] or v
         rawset(t, name, v)
+        asked = asked + 1
         return v
       end
     end

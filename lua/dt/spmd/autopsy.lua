@@ -13,13 +13,25 @@ local M = {}
 
 local given = setmetatable({}, {__mode = "k"})
 
--- The line of the program that is running, or nil.
+-- What a function of the program says of its file, false for others: to ask is
+-- dear, and every call asks.
+local file_of = setmetatable({}, {__mode = "k"})
+
+local function file(f)
+  local at = debug.getinfo(f, "S").short_src
+  return at:find("%.py$") and at or false
+end
+
+-- The file and the line of the program that is running, or nil.
 local function place()
   for level = 3, 60 do
-    local at = debug.getinfo(level, "Sl")
+    local at = debug.getinfo(level, "f")
     if not at then return nil end
-    if at.currentline > 0 and at.short_src:find("%.py$") then
-      return ("%s:%d"):format(at.short_src, at.currentline)
+    local f = at.func
+    if file_of[f] == nil then file_of[f] = file(f) end
+    if file_of[f] then
+      local line = debug.getinfo(level, "l").currentline
+      if line > 0 then return file_of[f], line end
     end
   end
 end
@@ -28,7 +40,8 @@ end
 -- ("asserted", "all_reduce", …), told by the line that runs now.
 function M.note(t, how, list)
   local mine = given[t] or {}
-  local what = {how = how, at = place()}
+  local what = {how = how}
+  what.file, what.line = place()
   for _, v in ipairs(list or {}) do mine[v[1]] = what end
   given[t] = mine
 end
@@ -47,7 +60,8 @@ local function origin(t, axis)
   local what = given[t] and given[t][axis]
   if not what then return "said by nobody that was seen" end
   return (what.how == "asserted" and "asserted" or "inferred from "
-    .. what.how) .. (what.at and " at " .. what.at or "")
+    .. what.how) .. (what.file and (" at %s:%d"):format(what.file, what.line)
+    or "")
 end
 
 -- ---- the numbers ----

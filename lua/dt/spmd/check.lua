@@ -65,13 +65,17 @@ function operands:look(v, place, sums)
   if util.is_tensor(v) then
     self:add(v, place)
   elseif scalar(v) then
+    self.scalars = true
     self:add(scalar(v), place)
   elseif sums and type(v) == "number" then
     self:add(true, place)
   elseif V.is_seq(v) then
     for i = 1, v.n do
       if util.is_tensor(v[i]) then self:add(v[i], place)
-      elseif scalar(v[i]) then self:add(scalar(v[i]), place) end
+      elseif scalar(v[i]) then
+        self.scalars = true
+        self:add(scalar(v[i]), place)
+      end
     end
   end
 end
@@ -82,8 +86,10 @@ local function operands_of(key, args, kw)
   local o = new()
   local sums = core.class(key) == "linear2"
   for i = 1, args.n do o:look(args[i], i - 1, sums and i <= 2) end
-  for k, v in V.each(kw or V.dict()) do
-    if k ~= "out" then o:look(v, addend[k] or -1, sums and addend[k]) end
+  if kw then
+    for k, v in V.each(kw) do
+      if k ~= "out" then o:look(v, addend[k] or -1, sums and addend[k]) end
+    end
   end
   return o
 end
@@ -103,11 +109,12 @@ end
 
 say.bare = bare
 
-local function bare_all(args, kw)
-  local list = {}
-  for i = 1, args.n do list[i] = bare(args[i]) end
-  local named = kw and V.dict()
-  for k, v in V.each(kw or V.dict()) do V.dict_set(named, k, bare(v)) end
+local function bare_all(args, kw, any)
+  local list, named = {table.unpack(args, 1, args.n)}, kw and V.dict()
+  for i = 1, any and args.n or 0 do list[i] = bare(list[i]) end
+  if kw then
+    for k, v in V.each(kw) do V.dict_set(named, k, any and bare(v) or v) end
+  end
   return V.list(list, args.n), named
 end
 
@@ -253,7 +260,7 @@ function M.run(key, name, f, args, kw, again)
   local call = {key = key, name = name, args = args, kw = kw, operands = o,
     again = again or f, out = kw and V.dict_get(kw, "out"), out_grad = {},
     each = each_tensor}
-  call.bare, call.bare_kw = bare_all(args, kw)
+  call.bare, call.bare_kw = bare_all(args, kw, o.scalars)
   if call.out then
     each_tensor(call.out, function (t)
       call.out_grad[t._id] = core.takes_grad(t)

@@ -52,31 +52,49 @@ local function all_spaces()
 end
 
 local known = setmetatable({}, {__mode = "k"})
+local index, indexed                -- function -> {key, name, own name}
+
+local function place_of(s, name)
+  return {s[2] .. s[3] .. name, s[3] .. name, name}
+end
+
+local function is_callable(v)
+  local kind = type(v)
+  return kind == "function" or kind == "table" or kind == "userdata"
+end
+
+-- Functions of the spaces; of several names the first in the first space.
+local function build_index()
+  index, indexed = {}, require("dt.python.names").count()
+  for _, s in ipairs(all_spaces()) do
+    local names = {}
+    for name in pairs(s[1]) do
+      if type(name) == "string" then names[#names + 1] = name end
+    end
+    table.sort(names)
+    for _, name in ipairs(names) do
+      local v = rawget(s[1], name)
+      if is_callable(v) and index[v] == nil then index[v] = place_of(s, name) end
+    end
+  end
+end
 
 local function find(f)
   local own = type(f) == "table" and rawget(f, "name")
+  if type(own) ~= "string" then
+    -- A name space gets a name when it is first asked for it.
+    if indexed ~= require("dt.python.names").count() then build_index() end
+    return index[f] or false
+  end
   for _, s in ipairs(all_spaces()) do
-    if type(own) == "string" then
-      if rawequal(rawget(s[1], own), f) then
-        return {s[2] .. s[3] .. own, s[3] .. own, own}
-      end
-    else
-      for name, v in pairs(s[1]) do
-        if rawequal(v, f) and type(name) == "string" then
-          return {s[2] .. s[3] .. name, s[3] .. name, name}
-        end
-      end
-    end
+    if rawequal(rawget(s[1], own), f) then return place_of(s, own) end
   end
   return false
 end
 
 -- The key and the name of a function of torch, or nil.
 local function key_of(f)
-  if type(f) ~= "function" and type(f) ~= "table"
-     and type(f) ~= "userdata" then
-    return nil
-  end
+  if not is_callable(f) then return nil end
   local found = known[f]
   if found == nil then
     found = find(f)
@@ -260,21 +278,30 @@ local function operator(name, f, ...)
   return looked_at("torch." .. name, name, f, ...)
 end
 
--- torch.nn.functional for modules, which are written in Lua.
-local function patch_functional(plain_of)
-  local F = require "dt.functional"
+-- torch.nn.functional for modules, which are written in Lua: {plain, watched}.
+local functional
+
+local function watched_functional(F)
+  local out = {}
   for name, f in pairs(F) do
     if type(f) == "function" then
-      plain_of[name] = f
-      F[name] = function (...)
+      local function watched(...)
         if check.busy() or not state.on() or by_library() then
           return f(...)
         end
         return looked_at("F." .. name, name, f, ...)
       end
-      V.plain_of[F[name]] = f
+      out[name] = {f, watched}
+      V.plain_of[watched] = f
     end
   end
+  return out
+end
+
+local function patch_functional(which)
+  local F = require "dt.functional"
+  functional = functional or watched_functional(F)
+  for name, pair in pairs(functional) do F[name] = pair[which] end
 end
 
 -- ---- on and off ----
@@ -312,7 +339,6 @@ local function patch_values()
 end
 
 local on, before = false, nil
-local functional = {}
 
 local function turn(now)
   if now == on then return end
@@ -325,12 +351,11 @@ local function turn(now)
   if now then
     before = calls.set_seen(seen)
     patch_values()
-    patch_functional(functional)
+    patch_functional(2)
     dt._spmd.watch_ops(operator)
   else
     dt._spmd.watch_ops(nil)
-    local F = require "dt.functional"
-    for name, f in pairs(functional) do F[name] = f end
+    patch_functional(1)
     calls.set_seen(before)
     for name, f in pairs(plain) do V[name] = f end
   end
