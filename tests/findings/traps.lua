@@ -708,6 +708,16 @@ local cases = {
       local m = x:mean() * x:numel()
       dt.distributed.all_reduce(m)
     end},
+  {"DT1015", "all_reduce",                    -- with the number on the left
+    function ()
+      local m = dt.tensor(0.5) * count(me + 2, 3):mean()
+      dt.distributed.all_reduce(m, {op = "avg"})
+    end,
+    function ()
+      local x = count(me + 2, 3)
+      local m = dt.tensor(x:numel() + 0.0) * x:mean()
+      dt.distributed.all_reduce(m)
+    end},
   {"DT1015", "from_local",                    -- of what a rank holds
     function ()
       local part = D(count(10, 3), mesh, {S(0)}):to_local()

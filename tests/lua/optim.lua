@@ -60,6 +60,51 @@ for _, c in ipairs(after) do
   assert(math.abs(got - want) <= 1.2e-7, ("%s: %.17g"):format(name, got))
 end
 
+-- ---- defaults, as PyTorch's constructors have them ----
+
+local betas = {0.9, 0.999}
+local defaults = {
+  SGD = {lr = 0.001, momentum = 0, dampening = 0, weight_decay = 0,
+    nesterov = false, maximize = false},
+  Adam = {lr = 0.001, betas = betas, eps = 1e-8, weight_decay = 0,
+    amsgrad = false, maximize = false},
+  AdamW = {lr = 0.001, betas = betas, eps = 1e-8, weight_decay = 0.01,
+    amsgrad = false, maximize = false},
+  Adagrad = {lr = 0.01, lr_decay = 0, eps = 1e-10, weight_decay = 0,
+    initial_accumulator_value = 0, maximize = false},
+  Adadelta = {lr = 1.0, rho = 0.9, eps = 1e-6, weight_decay = 0,
+    maximize = false},
+  Adamax = {lr = 0.002, betas = betas, eps = 1e-8, weight_decay = 0,
+    maximize = false},
+  NAdam = {lr = 0.002, betas = betas, eps = 1e-8, weight_decay = 0,
+    momentum_decay = 0.004, decoupled_weight_decay = false, maximize = false},
+  RAdam = {lr = 0.001, betas = betas, eps = 1e-8, weight_decay = 0,
+    decoupled_weight_decay = false, maximize = false},
+  RMSprop = {lr = 0.01, momentum = 0, alpha = 0.99, eps = 1e-8,
+    centered = false, weight_decay = 0, maximize = false},
+  Rprop = {lr = 0.01, etas = {0.5, 1.2}, step_sizes = {1e-6, 50},
+    maximize = false},
+  ASGD = {lr = 0.01, lambd = 1e-4, alpha = 0.75, t0 = 1e6, weight_decay = 0,
+    maximize = false},
+  Muon = {lr = 0.001, weight_decay = 0.1, momentum = 0.95, nesterov = true,
+    ns_coefficients = {3.4445, -4.775, 2.0315}, eps = 1e-7, ns_steps = 5},
+  Adafactor = {lr = 0.01, beta2_decay = -0.8, eps = {dt.None, 0.001}, d = 1.0,
+    weight_decay = 0.0, maximize = false},
+  LBFGS = {lr = 1, max_iter = 20, max_eval = 25, tolerance_grad = 1e-7,
+    tolerance_change = 1e-9, history_size = 100},
+}
+for _, name in ipairs(names) do
+  local group = optim[name](params(), {}).param_groups[1]
+  for key, want in pairs(defaults[name]) do
+    local got, what = group[key], name .. "." .. key
+    if type(want) ~= "table" then got, want = {got}, {want} end
+    assert(type(got) == "table" and #got == #want, what)
+    for i, w in ipairs(want) do
+      assert(got[i] == w, ("%s is %s"):format(what, got[i]))
+    end
+  end
+end
+
 -- ---- arguments that do not go together ----
 
 for _, name in ipairs {"Adam", "AdamW"} do
