@@ -27,6 +27,11 @@ local rows = {
   {"m.size(4)", "IndexError: tuple index out of range"},
   {"m.get_group(1.5)",
     "AssertionError: mesh_dim must be an int, got <class 'float'>"},
+  {"assert m.get_group('a').rank() == torch.distributed.get_rank() // 2",
+    "no error"},
+  {"assert m.get_group('b').rank() == torch.distributed.get_rank() % 2",
+    "no error"},
+  {"assert m.get_group('b').size() == 2", "no error"},
   {"m.zz", "AttributeError: 'DeviceMesh' object has no attribute 'zz'"},
   {"DeviceMesh('cpu')", "TypeError: The mesh argument is required except for "
     .. "PRIVATE USAGE ONLY!"},
