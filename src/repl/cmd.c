@@ -79,6 +79,15 @@ static void near_names (const char *name, size_t n, DtBuf *b) {
   }
 }
 
+/* Does any command's name begin so? */
+static bool begins_any (const char *name, size_t n) {
+  const DtCmd *c;
+  int it = 0;
+  while ((c = dt_cmd_next(&it)) != NULL)
+    if (match(c, name, n) > 0) return true;
+  return false;
+}
+
 DtStatus dt_cmd_find (DtCtx *cx, const char *name, size_t n,
                       const DtCmd **out) {
   const DtCmd *c, *found = NULL;
@@ -313,15 +322,12 @@ DtStatus dt_cmd_run (DtRepl *r, const char *line) {
     dt_free(cx, arg);
     return st;
   }
-  st = dt_cmd_find(cx, name, n, &cmd);
-  if (st != DT_OK && strncmp(dt_buf_str(&cx->err.message), "no c", 4) == 0) {
-    DtStatus own = DT_OK;
-    if (dt_user_command(r, name, n, arg, false, &own)) {
-      dt_error_clear(cx);
-      dt_free(cx, arg);
-      return own;
-    }
+  /* the person's own may be abbreviated where the name is nobody else's */
+  if (!begins_any(name, n) && dt_user_command(r, name, n, arg, false, &st)) {
+    dt_free(cx, arg);
+    return st;
   }
+  st = dt_cmd_find(cx, name, n, &cmd);
   if (st == DT_OK) {
     DtCmdCall c = {r, cmd, arg, dtL_out(r->L)};
     if ((cmd->needs & (DT_CMD_TEXT | DT_CMD_TEXT_OF)) != 0)
