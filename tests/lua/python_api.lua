@@ -32,6 +32,19 @@ local rows = {
   {"assert m.get_group('b').rank() == torch.distributed.get_rank() % 2",
     "no error"},
   {"assert m.get_group('b').size() == 2", "no error"},
+  -- recomputing ends with the last value that backward needs
+  {[[
+calls = []
+def f(x):
+    calls.append("a")
+    y = x.sin()
+    calls.append("b")
+    return y.add(1)
+x = torch.ones(3, requires_grad=True)
+torch.utils.checkpoint.checkpoint(f, x, use_reentrant=False).sum().backward()
+assert calls == ["a", "b", "a"], calls
+assert torch.equal(x.grad, x.detach().cos())
+]], "no error"},
   {"m.zz", "AttributeError: 'DeviceMesh' object has no attribute 'zz'"},
   {"DeviceMesh('cpu')", "TypeError: The mesh argument is required except for "
     .. "PRIVATE USAGE ONLY!"},
