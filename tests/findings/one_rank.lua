@@ -22,6 +22,10 @@ local cases = {
     local v = D(count(8), mesh, {S(0)}):sum():item()
     return v
   end},
+  {"DT1002", function (mesh)
+    local x = D(count(1), mesh, {S(0)})
+    pcall(function () local v = x:item() return v end)   -- empty on others
+  end},
   {nil, function (mesh)
     local s = D(count(8), mesh, {S(0)}):sum() + 10
     return s
