@@ -409,12 +409,17 @@ function generator.throw(g, args)
 end
 function generator.close(g)
   local throw = rawget(g, "throw")
-  g.next = function () return false end
   if throw then
     local exit = exceptions.classes.GeneratorExit.make(V.list({}, 0))
-    local ok, err = pcall(throw, exit)
-    if not ok and err ~= exit then error(err, 0) end
+    local ok, more = pcall(throw, exit)
+    if not ok and not exceptions.catches(exceptions.classes.GeneratorExit, more)
+       and not exceptions.catches(exceptions.classes.StopIteration, more) then
+      error(more, 0)
+    elseif ok and more then
+      util.raise("RuntimeError", "generator ignored GeneratorExit")
+    end
   end
+  g.next = function () return false end
   return None
 end
 

@@ -269,7 +269,7 @@ extreme("min", V.less)
 -- ---- numbers and texts ----
 
 def("repr", function (a) return V.repr(a[1]) end)
-def("ascii", function (a) return V.repr(a[1]) end)
+def("ascii", function (a) return V.ascii(a[1]) end)
 def("format", function (a) return format.value(a[1], a[2] or "") end)
 
 def("bool", function (a) return a.n > 0 and V.truth(a[1]) end)

@@ -26,19 +26,40 @@ function M.yield(v)
   return how == nil and None or how
 end
 
+-- What a generator's body raised, as its caller sees it: the end of an
+-- iteration would be taken for the generator's own.
+local function left_by(err)
+  if not exceptions.catches(exceptions.classes.StopIteration, err) then
+    return err
+  end
+  local e = exceptions.classes.RuntimeError.make(
+    V.list {"generator raised StopIteration"})
+  e.__cause__, e.__context__ = err, err
+  return e
+end
+
 -- An iterator that runs body(); its throw(err) raises where it waits.
 function M.generate(body)
   local co, begun = coroutine.create(body), false
   local function resume(...)
+    local status = coroutine.status(co)
+    if status == "dead" then return false end
+    if status == "running" or status == "normal" then
+      util.raise("ValueError", "generator already executing")
+    end
+    if not begun and ... ~= nil and ... ~= None and ... ~= THROW then
+      util.raise("TypeError", "can't send non-None value to a just-started "
+        .. "generator")
+    end
     begun = true
-    if coroutine.status(co) == "dead" then return false end
     local ok, v = coroutine.resume(co, ...)
-    if not ok then error(v, 0) end
+    if not ok then error(left_by(v), 0) end
     if coroutine.status(co) == "dead" then return false, v end
     return true, v
   end
   local g = V.generator(resume)
   g.throw = function (err)
+    if coroutine.status(co) == "dead" then error(err, 0) end
     if not begun then                 -- ends before its first line
       co = coroutine.create(function () error(err, 0) end)
     end
@@ -55,10 +76,12 @@ local function call_python(f, args, kw)
   bind(f, args, kw, env.vars)
   if f.value then return f.value(env) end
   if f.generator then
-    return M.generate(function ()
+    local g = M.generate(function ()
       local _, v = f.body(env)
       return v
     end)
+    g.func = f
+    return g
   end
   local signal, v = f.body(env)
   if signal == "return" then return v end

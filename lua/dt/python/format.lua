@@ -155,20 +155,71 @@ end
 
 -- A value in the way !r or !s asks for, then by its spec.
 function M.field(v, conv, spec)
-  if conv == "r" or conv == "a" then v = V.repr(v) end
+  if conv == "r" then v = V.repr(v) end
+  if conv == "a" then v = V.ascii(v) end
   if conv == "s" then v = V.str(v) end
   return M.value(v, spec or "")
 end
 
+-- ascii(v): its repr without what is not ASCII.
+function V.ascii(v)
+  return (V.repr(v):gsub(utf8.charpattern, function (c)
+    if #c == 1 then return nil end
+    local code = utf8.codepoint(c)
+    return (code < 256 and "\\x%02x" or code < 65536 and "\\u%04x"
+      or "\\U%08x"):format(code)
+  end))
+end
+
+-- %c: a character, or the one of a number.
+local function character(x)
+  x = V.index_of(x)
+  if math.type(x) == "integer" then
+    if x < 0 or x > 0x10ffff then
+      util.raise("OverflowError", "%%c arg not in range(0x110000)")
+    end
+    return utf8.char(x)
+  elseif type(x) ~= "string" or utf8.len(x) ~= 1 then
+    util.raise("TypeError", "%%c requires int or char")
+  end
+  return x
+end
+
 -- One %-conversion of x.
 local function conversion(x, flags, width, precision, kind)
-  if kind == "s" or kind == "r" then
-    x = kind == "r" and V.repr(x) or V.str(x)
+  x = V.unbox(x)
+  if kind == "s" or kind == "r" or kind == "a" then
+    x = kind == "s" and V.str(x) or kind == "r" and V.repr(x) or V.ascii(x)
     kind = "s"
+  elseif kind == "c" then
+    x, kind, precision = character(x), "s", ""
+  elseif kind == "x" or kind == "X" or kind == "o" then
+    x = V.index_of(x)
+    if math.type(x) ~= "integer" and type(x) ~= "boolean" and not big.is(x) then
+      util.raise("TypeError", "%%%s format: an integer is required, not %s",
+        kind, V.type_name(x))
+    end
+  elseif FLOAT[kind] then
+    if type(x) ~= "number" and type(x) ~= "boolean" and not big.is(x)
+       and not util.is_tensor(x) then
+      util.raise("TypeError", "must be real number, not %s", V.type_name(x))
+    end
+    if not util.is_tensor(x) then
+      x = big.is(x) and big.float(x) or (type(x) == "boolean" and (x and 1.0
+        or 0.0)) or x + 0.0
+    end
   elseif kind == "d" or kind == "i" then
     kind = "d"
-    if math.type(x) == "float" then x = math.tointeger(x // 1) end
-    if type(x) ~= "number" and type(x) ~= "boolean" then
+    if math.type(x) == "float" then
+      if x ~= x then
+        util.raise("ValueError", "cannot convert float NaN to integer")
+      elseif x - x ~= 0 then
+        util.raise("OverflowError", "cannot convert float infinity to integer")
+      end
+      x = big.of_float(x >= 0 and math.floor(x) or math.ceil(x))
+    end
+    if type(x) ~= "number" and type(x) ~= "boolean" and not big.is(x)
+       and not (util.is_tensor(x) and #x.shape == 0) then
       util.raise("TypeError", "%%d format: a real number is required, not %s",
         V.type_name(x))
     end
@@ -179,35 +230,61 @@ local function conversion(x, flags, width, precision, kind)
     .. (flags:match("#") or "") .. zero .. width .. precision .. kind)
 end
 
--- template % v
-function M.percent(template, v)
+-- How a template reaches into values: v.name and v[key], which stand above.
+local get, item
+function M.set_reach(of_name, of_key) get, item = of_name, of_key end
+
+-- The pieces of a template of %: f(conversion) gives the text of each one,
+-- where conversion is {flags, width, precision, kind, x}; the rest as it is.
+local function percent_with(template, v, one)
   local items, n = {v}, 1
   if V.is_tuple(v) then items, n = v, v.n end
   local out, at, used = {}, 1, 0
+  local function taken()
+    used = used + 1
+    if used > n then
+      util.raise("TypeError", "not enough arguments for format string")
+    end
+    return items[used]
+  end
+  local function starred(width)
+    if width ~= "*" then return width end
+    local w = V.index_of(taken())
+    if math.type(w) ~= "integer" then
+      util.raise("TypeError", "* wants int")
+    end
+    return tostring(w)
+  end
   while true do
     local i = template:find("%", at, true)
     if not i then break end
     out[#out + 1] = template:sub(at, i - 1)
     local key, behind = template:match("^%((.-)%)()", i + 1)
-    local flags, width, precision, kind, stop = template:match(
-      "^([#0%- +]*)(%d*)(%.?%d*)([%a%%])()", behind or i + 1)
-    if not kind then
-      util.raise("ValueError", "incomplete format")
-    end
+    local flags, width, dot, precision, kind, stop = template:match(
+      "^([#0%- +]*)([%d*]*)(%.?)([%d*]*)[hlL]?(.?)()", behind or i + 1)
+    if kind == "" then util.raise("ValueError", "incomplete format") end
     if kind == "%" then
       out[#out + 1] = "%"
     else
+      width = starred(width)
+      if width:sub(1, 1) == "-" then flags, width = flags .. "-", width:sub(2) end
+      precision = dot == "" and "" or "." .. starred(precision)
+      if precision == "." then precision = ".0" end
+      if not ("diouxXeEfFgGcrsab"):find(kind, 1, true) then
+        util.raise("ValueError", "unsupported format character '%s' (0x%x) at "
+          .. "index %d", kind, kind:byte(), stop - 2)
+      end
       local x
       if key then
-        x = V.dict_get(v, key)
+        if not V.is_dict(v) then
+          util.raise("TypeError", "format requires a mapping")
+        end
+        x = item(v, key)
       else
-        used = used + 1
-        x = items[used]
+        x = taken()
       end
-      if x == nil then
-        util.raise("TypeError", "not enough arguments for format string")
-      end
-      out[#out + 1] = conversion(x, flags, width, precision, kind)
+      if kind == "i" or kind == "u" then kind = "d" end
+      out[#out + 1] = one(x, flags, width, precision, kind)
     end
     at = stop
   end
@@ -218,9 +295,36 @@ function M.percent(template, v)
   return table.concat(out) .. template:sub(at)
 end
 
--- How a template reaches into values: v.name and v[key], which stand above.
-local get, item
-function M.set_reach(of_name, of_key) get, item = of_name, of_key end
+-- template % v
+function M.percent(template, v) return percent_with(template, v, conversion) end
+
+-- template % v, of the text of bytes: %s and %b take bytes.
+function M.percent_bytes(template, v)
+  return percent_with(template, v, function (x, flags, width, precision, kind)
+    if kind == "s" or kind == "b" then
+      if not V.is_bytes(x) then
+        util.raise("TypeError", "%%b requires a bytes-like object, or an "
+          .. "object that implements __bytes__, not '%s'", V.type_name(x))
+      end
+      local text = x.s
+      if precision ~= "" then text = text:sub(1, tonumber(precision:sub(2))) end
+      local fill = (" "):rep((tonumber(width) or 0) - #text)
+      return flags:find("-", 1, true) and text .. fill or fill .. text
+    elseif kind == "c" and V.is_bytes(x) and #x.s == 1 then
+      return x.s
+    elseif kind == "c" then
+      x = V.index_of(x)
+      if math.type(x) ~= "integer" or x < 0 or x > 255 then
+        util.raise(math.type(x) == "integer" and "OverflowError" or "TypeError",
+          "%%c requires an integer in range(256) or a single byte")
+      end
+      return string.char(x)
+    elseif kind == "r" then
+      kind = "a"
+    end
+    return conversion(x, flags, width, precision, kind)
+  end)
+end
 
 -- template.format(args, kw).
 function M.template(template, args, kw)

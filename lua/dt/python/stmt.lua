@@ -12,6 +12,7 @@ local pattern = require "dt.python.pattern"
 local calls = require "dt.python.call"
 local absent = require "dt.python.absent"
 local attrs = require "dt.python.attrs"
+local boxes = require "dt.python.boxes"
 local expr = require "dt.python.expr"
 local classes = require "dt.python.class"
 local exceptions = require "dt.python.exceptions"
@@ -215,8 +216,44 @@ local function loop(n, turns)
   end
 end
 
+local closing = {__close = function (held)
+  boxes.methods_of(held.g).close(held.g)
+end}
+
+-- The loop over a call of that name: a generator that the function of this
+-- name has just made is nobody else's, and ends with the loop.
+local function loop_over_call(n, name)
+  local set, iter = store(n.target), compile(n.iter)
+  local from                        -- of this turn: the loop is run at once
+  local turns = loop(n, function (env)
+    local next = from
+    from = nil
+    return function ()
+      local more, item = next()
+      if more then set(env, item) end
+      return more
+    end
+  end)
+  return function (env)
+    local g = iter(env)
+    local next = V.iter(g)
+    local f = V.is_generator(g) and rawget(g, "func")
+    if not f or (f.plain or f.name) ~= name then
+      from = next
+      return turns(env)
+    end
+    local held <close> = setmetatable({g = g}, closing)
+    from = next
+    local signal, v = turns(env)
+    return signal, v
+  end
+end
+
 S["for"] = function (n)
   if n.async then return refuse_async("for", n.line) end
+  if n.iter.kind == "call" and n.iter.fn.name then
+    return loop_over_call(n, n.iter.fn.name)
+  end
   local set, iter = store(n.target), compile(n.iter)
   return loop(n, function (env)
     local next = V.iter(iter(env))
