@@ -393,7 +393,7 @@ for _, name in ipairs {"format", "strings", "lists", "dicts", "classes",
   "control", "stdlib", "calls", "scopes", "inherit", "match", "integers",
   "patterns", "generators", "tensors", "modules", "sequences",
   "hashing", "objects", "dataclasses_of", "nan_operand", "wrongcalls", "local_tensor", "training", "kinds", "hooks", "operators",
-  "samples"} do
+  "samples", "collections_of", "typing_of", "ends", "dataclass_more"} do
   local base = "tests/parity/language/" .. name
   local ranks = name == "local_tensor" and 4 or 1
   local f = assert(io.open(base .. ".out"))

@@ -12,6 +12,7 @@ local text = require("dt.python.text").methods
 local bytes = require "dt.python.bytes_methods"
 local numbers = require "dt.python.number_methods"
 local boxes = require "dt.python.boxes"
+local box_facts = require "dt.python.box_facts"
 local exceptions = require "dt.python.exceptions"
 local dunder = require "dt.python.dunder"
 local dtype = require "dt.python.dtype"
@@ -383,6 +384,9 @@ end
 
 -- What functions say of themselves.
 local function_fact = {
+  __annotations__ = function (f)
+    return require("dt.python.annotations").of_function(f)
+  end,
   __name__ = function (f)
     return rawget(f, "plain") or rawget(f, "name") or missing(f, "__name__")
   end,
@@ -430,6 +434,16 @@ M.dict_of = dict_of
 
 -- What classes of the program say of themselves.
 local class_fact = {
+  __dataclass_fields__ = function (c)
+    local facts = c.__dataclass
+    if not facts then return missing(c, "__dataclass_fields__") end
+    local d = V.dict()
+    for _, field in ipairs(facts.fields) do V.dict_set(d, field.name, field) end
+    return d
+  end,
+  __annotations__ = function (c)
+    return require("dt.python.annotations").of_class(c)
+  end,
   __name__ = function (c) return rawget(c, "__name") end,
   __qualname__ = function (c) return rawget(c, "__name") end,
   __module__ = V.home,
@@ -527,7 +541,11 @@ function M.get(v, name)
     if own[name] and type(v) ~= "function" then
       return method(v, own[name], name)
     end
-    if type(v) == "table" and rawget(v, name) ~= nil then
+    local box = type(v) == "table" and box_facts(v)
+    if box then
+      local fact = box[name]
+      if fact then return fact(v) end
+    elseif type(v) == "table" and rawget(v, name) ~= nil then
       return rawget(v, name)
     end
     if V.is_function(v) and function_fact[name] then

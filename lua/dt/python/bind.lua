@@ -83,7 +83,7 @@ local function keywords_left(f, kw, used)
 end
 
 -- bind(f, args, kw, vars): the parameters of f get their values in `vars`.
-return function (f, args, kw, vars)
+local function bind(f, args, kw, vars)
   local at, used, open, all = 1, {}, false, nil
   local missing, missing_keyword = {}, {}
   for _, p in ipairs(f.params) do
@@ -121,3 +121,6 @@ return function (f, args, kw, vars)
     refuse_missing(f, "keyword-only", missing_keyword)
   end
 end
+V.set_bind(bind)
+
+return bind

@@ -10,6 +10,7 @@ local exceptions = require "dt.python.exceptions"
 
 local None = dt.None
 local list, tuple, map, set, generator = {}, {}, {}, {}, {}
+local deque, ordered, counter = {}, {}, {}       -- what these have besides
 
 -- KeyError(k)
 local function no_key(k)
@@ -121,21 +122,21 @@ function list.sort(l, _, kw)
   return None
 end
 -- deque's
-function list.appendleft(l, args)
+function deque.appendleft(l, args)
   if l.most and l.n == l.most then list.pop(l, {-1}) end
   return list.insert(l, {0, args[1]})
 end
-function list.popleft(l) return list.pop(l, {0}) end
+function deque.popleft(l) return list.pop(l, {0}) end
 
-function list.rotate(l, args)
+function deque.rotate(l, args)
   local by = l.n > 0 and (args[1] or 1) % l.n or 0
   local old = {table.unpack(l, 1, l.n)}
   for i = 1, l.n do l[(i - 1 + by) % l.n + 1] = old[i] end
   return None
 end
-function list.extendleft(l, args)
+function deque.extendleft(l, args)
   local items, n = V.items(args[1])
-  for i = 1, n do list.appendleft(l, {items[i]}) end
+  for i = 1, n do deque.appendleft(l, {items[i]}) end
   return None
 end
 
@@ -176,7 +177,7 @@ local function count_all(d, args, kw, sign)
   if kw then for k, n in V.each(kw) do add(k, n) end end
   return None
 end
-function map.subtract(d, args, kw) return count_all(d, args, kw, -1) end
+function counter.subtract(d, args, kw) return count_all(d, args, kw, -1) end
 
 local function update_pairs(d, from)
   local next, i = V.iter(from), -1
@@ -258,13 +259,14 @@ end
 function map.copy(d)
   local out = V.dict()
   for k, v in V.each(d) do V.dict_set(out, k, v) end
-  for _, field in ipairs {"factory", "absent_value", "shown_as", "ordered"} do
+  for _, field in ipairs {"factory", "default", "absent_value", "shown_as", "ordered",
+      "data_class"} do
     out[field] = d[field]
   end
   return out
 end
 -- OrderedDict's
-function map.move_to_end(d, args, kw)
+function ordered.move_to_end(d, args, kw)
   local v = V.dict_get(d, args[1])
   if v == nil then no_key(args[1]) end
   local last = args[2]
@@ -275,17 +277,17 @@ function map.move_to_end(d, args, kw)
   return None
 end
 -- Counter's
-function map.elements(d)
+function counter.elements(d)
   local out = {}
   for k, n in V.each(d) do for _ = 1, n do out[#out + 1] = k end end
   return V.generator(V.iter(V.list(out)))
 end
-function map.total(d)
+function counter.total(d)
   local n = 0
   for _, v in V.each(d) do n = n + v end
   return n
 end
-function map.most_common(d, args)
+function counter.most_common(d, args)
   local pairs_of = map.items(d)
   local out = V.sorted(pairs_of, function (p) return p[2] end, true)
   local n = args[1] and math.min(args[1], out.n) or out.n
@@ -476,11 +478,25 @@ counted("dict", map, "map")
 counted("set", set, "set")
 counted("frozenset", frozen, "set")
 
+-- What a deque, an OrderedDict, a Counter have: all that is a list's, a
+-- dict's, with their own.
+for own, all in pairs {[deque] = list, [ordered] = map, [counter] = map} do
+  for name, f in pairs(all) do
+    if own[name] == nil then own[name] = f end
+  end
+end
+deque.sort = nil
+local range = {index = list.index, count = list.count}
+
 -- The methods that a value of this kind has, or nil.
 local function methods_of(v)
-  if V.is_list(v) then return list end
+  if V.is_list(v) then
+    return v.deque and deque or v.range and range or list
+  end
   if V.is_tuple(v) then return v.is_size and size or tuple end
-  if V.is_dict(v) then return map end
+  if V.is_dict(v) then
+    return v.absent_value and counter or v.ordered and ordered or map
+  end
   if V.is_set(v) then return v.frozen and frozen or set end
   if V.is_generator(v) then return generator end
   if V.is_view(v) then return V.is_set_view(v) and view or {} end

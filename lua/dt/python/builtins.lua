@@ -12,6 +12,7 @@ local calls = require "dt.python.call"
 local format = require "dt.python.format"
 local ops = require "dt.python.ops"
 local classes = require "dt.python.class"
+local native = require "dt.python.native"
 local exceptions = require "dt.python.exceptions"
 local object = require "dt.python.object"
 local constructors = require "dt.python.constructors"
@@ -549,7 +550,7 @@ local function is_class(v, c)
   end
   local own = type(c) == "table" and rawget(c, "is_data")
   if own and type(v) == "table" and rawget(v, "_native") then
-    return rawget(v, "_native") == own
+    return native.is(v, own)
   end
   if own == "complex" then return V.is_complex(v) end
   if own == "bytes" then return V.is_bytes(v) and not V.is_bytearray(v) end

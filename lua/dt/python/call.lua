@@ -53,7 +53,10 @@ function M.generate(body)
     end
     begun = true
     local ok, v = coroutine.resume(co, ...)
-    if not ok then error(left_by(v), 0) end
+    if not ok then
+      local _, last = coroutine.close(co)       -- ends loops it is in
+      error(left_by(last == nil and v or last), 0)
+    end
     if coroutine.status(co) == "dead" then return false, v end
     return true, v
   end

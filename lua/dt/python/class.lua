@@ -198,12 +198,13 @@ local function inherit(class, order, last)
     for i = 2, #order do
       local v = rawget(order[i], key)
       if v ~= nil and key ~= "__order" and key ~= "__fields"
-         and key ~= "__base" and key ~= "__notes" then
+         and key ~= "__base" and key ~= "__notes" and key ~= "__noted"
+         and key ~= "__note_env" then
         return v
       end
     end
     if key == "__order" or key == "__fields" or key == "__base"
-       or key == "__notes" then
+       or key == "__notes" or key == "__noted" or key == "__note_env" then
       return nil
     end
     return last[key]
@@ -291,7 +292,7 @@ end
 
 -- Classes of data that none can be made below: its values would be none.
 local DATA = {}
-for word in ([[OrderedDict defaultdict deque Counter Tensor]]):gmatch "%S+" do
+for word in ([[Tensor]]):gmatch "%S+" do
   DATA[word] = true
 end
 
@@ -317,7 +318,12 @@ end
 -- names of its body, `fields` those assigned or annotated there, in order,
 -- `noted` only the annotated ones, `kw` what else stood in its brackets.
 function M.make(name, bases, members, fields, noted, kw)
-  for i, b in ipairs(bases) do bases[i] = M.below and M.below(b) or b end
+  for i, b in ipairs(bases) do
+    if type(b) == "table" and rawget(b, "args") and rawget(b, "origin") then
+      b = rawget(b, "origin")         -- Box[int] as a base is Box
+    end
+    bases[i] = M.below and M.below(b) or b
+  end
   local base = bases[1]
   check_bases(name, bases)
   if exceptions.is_class(base) then
@@ -326,7 +332,7 @@ function M.make(name, bases, members, fields, noted, kw)
     return class
   end
   if type(base) == "table" and rawget(base, "derive") then
-    return base.derive(name, members, fields)
+    return base.derive(name, members, noted)
   end
   local above, abstract = {}, kw and V.dict_get(kw, "metaclass") ~= nil
   for _, b in ipairs(bases) do
@@ -343,6 +349,7 @@ function M.make(name, bases, members, fields, noted, kw)
     if data then class.__native = data end
   end
   class.__python, class.__fields, class.__notes = true, noted, noted.notes
+  class.__noted, class.__note_env = noted, noted.env
   class.__body = fields
   local order = order_of(name, above)
   table.insert(order, 1, class)
@@ -398,7 +405,8 @@ end
 -- Names by which this file keeps its own facts in a class: no attributes.
 local INNER = {}
 for word in ([[__name __base __plain __python __fields __body __order __qualname
-  __bases __native __derive __enum specials __abstract __dataclass __home __doc __made __notes __slot_names]]):gmatch
+  __bases __native __derive __enum specials __abstract __dataclass __home __doc __made __notes
+  __noted __note_env __slot_names]]):gmatch
   "%S+" do
   INNER[word] = true
 end
@@ -417,6 +425,7 @@ function M.set_slots(class, names)
     local items, n = V.items(names)
     for i = 1, n do class.__slot_names[items[i]] = true end
   end
+  class.__slots__ = names
 end
 
 -- Does a class of the order keep this attribute in a slot?

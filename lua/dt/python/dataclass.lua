@@ -17,6 +17,11 @@ M.MISSING = MISSING
 M.KW_ONLY = setmetatable({shown = "KW_ONLY"}, {__name = "_KW_ONLY_TYPE"})
 
 local field_mt = {__name = "Field"}
+field_mt.__index = function (f, name)
+  if name ~= "type" or not rawget(f, "of_class") then return nil end
+  local notes = require("dt.python.annotations").of_class(f.of_class)
+  return V.dict_get(notes, f.name)
+end
 
 local FLAGS = {"init", "repr", "compare", "kw_only"}
 
@@ -65,6 +70,7 @@ local function own_fields(class, options, into, order)
         util.raise("ValueError", "mutable default <class '%s'> for field %s is "
           .. "not allowed: use default_factory", V.type_name(f.default), name)
       end
+      f.of_class = class
       f.name, f.passed_on = name, noted_as(note, "InitVar")
       f.kw_only = f.kw_only or only
       if not into[name] then order[#order + 1] = name end
@@ -365,9 +371,18 @@ local function check_instance(v, name)
 end
 
 -- asdict(v): the fields of an instance as a dict, of those below it too.
-function M.asdict(v)
+-- asdict(v[, factory]): factory makes each dict of a list of pairs.
+function M.asdict(v, factory)
   check_instance(v, "asdict")
-  return unfolded(v, function (d) return d end)
+  return unfolded(v, function (d)
+    if not factory then return d end
+    local pairs_of = V.list({}, 0)
+    for k, x in V.each(d) do
+      pairs_of.n = pairs_of.n + 1
+      pairs_of[pairs_of.n] = V.tuple({k, x}, 2)
+    end
+    return V.call(factory, V.list({pairs_of}, 1))
+  end)
 end
 
 function M.astuple(v)

@@ -12,12 +12,19 @@ local expr = require "dt.python.expr"
 local stmt = require "dt.python.stmt"
 local dataclass = require "dt.python.dataclass"
 
+local None = require("dt").None
 local M = {call = calls.call, getattr = attrs.get,
   dataclass = dataclass.dataclass}
 
 -- Run a text in an environment {vars = ...}; `name` is that of its file.
 function M.run(text, env, name)
-  return stmt.block(parser.parse(text), name)(env)
+  local list = parser.parse(text)
+  local first = list[1]
+  if env.vars.__doc__ == None and first and first.kind == "expr"
+     and first.value.kind == "const" and type(first.value.value) == "string" then
+    env.vars.__doc__ = first.value.value
+  end
+  return stmt.block(list, name)(env)
 end
 
 -- Run a text (of the file of that name, or nil); returns the value of its last

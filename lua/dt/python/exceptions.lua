@@ -22,16 +22,22 @@ ImportError: ModuleNotFoundError
 LookupError: IndexError KeyError
 NameError: UnboundLocalError
 OSError: FileNotFoundError FileExistsError PermissionError TimeoutError
-OSError: ConnectionError IsADirectoryError
+OSError: ConnectionError IsADirectoryError NotADirectoryError ProcessLookupError
+OSError: ChildProcessError InterruptedError BlockingIOError
 RuntimeError: NotImplementedError RecursionError OutOfMemoryError
 RuntimeError: DistBackendError DistError DistNetworkError DistStoreError
 RuntimeError: _LinAlgError SpmdTypeError
 SpmdTypeError: RedistributeError DTensorPropagationError
 AttributeError: FrozenInstanceError
-ValueError: UnicodeDecodeError
+ValueError: UnicodeError
+UnicodeError: UnicodeDecodeError UnicodeEncodeError UnicodeTranslateError
 SyntaxError: IndentationError
 IndentationError: TabError
 Warning: UserWarning DeprecationWarning FutureWarning RuntimeWarning
+Warning: SyntaxWarning PendingDeprecationWarning ImportWarning BytesWarning
+Warning: UnicodeWarning ResourceWarning EncodingWarning
+ConnectionError: BrokenPipeError ConnectionResetError ConnectionRefusedError
+ConnectionError: ConnectionAbortedError
 ]]
 
 -- Where the classes that are not Python's own live.

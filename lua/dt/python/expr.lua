@@ -127,6 +127,25 @@ function X.set(n)
   return function (env) return V.set((f(env))) end
 end
 
+-- The pairs of what stands behind **: a dict's, or those of what has keys();
+-- refuse(v) says that it has none.
+local function pairs_of_mapping(v, refuse)
+  if V.is_dict(v) then return V.each(v) end
+  local ok, keys = pcall(attrs.get, v, "keys")
+  if not ok then refuse(v) end
+  local items, n = V.items(call(keys, V.list({}, 0)))
+  local i = 0
+  return function ()
+    i = i + 1
+    if i > n then return nil end
+    return items[i], ops.getitem(v, items[i])
+  end
+end
+
+local function refuse_mapping(v)
+  util.raise("TypeError", "'%s' object is not a mapping", V.type_name(v))
+end
+
 function X.dict(n)
   local list = {}
   for i, item in ipairs(n.items) do
@@ -137,7 +156,9 @@ function X.dict(n)
     local d = V.dict()
     for _, item in ipairs(list) do
       if item.star then
-        for k, v in V.each(item.star(env)) do V.dict_set(d, k, v) end
+        for k, v in pairs_of_mapping(item.star(env), refuse_mapping) do
+          V.dict_set(d, k, v)
+        end
       else
         V.dict_set(d, item.key(env), item.value(env))
       end
@@ -412,6 +433,42 @@ local names_of = {
   end,
 }
 
+-- What a function is called in the words about its stars.
+local function callee_name(f)
+  if getmetatable(f) == V.func_mt then return "__main__." .. f.name end
+  local ok, name = pcall(attrs.get, f, "__qualname__")
+  return ok and type(name) == "string" and name or V.type_name(f)
+end
+
+local function refuse_twice(f, name)
+  util.raise("TypeError", "%s() got multiple values for keyword argument '%s'",
+    callee_name(f), name)
+end
+
+-- What **v adds to the keywords of a call of f.
+local function add_keywords(kw, v, f)
+  for key, item in pairs_of_mapping(v, function ()
+    util.raise("TypeError", "%s() argument after ** must be a mapping, not %s",
+      callee_name(f), V.type_name(v))
+  end) do
+    key = V.unbox(key)
+    if type(key) ~= "string" then
+      util.raise("TypeError", "keywords must be strings")
+    end
+    if V.dict_get(kw, key) ~= nil then refuse_twice(f, key) end
+    V.dict_set(kw, key, item)
+  end
+end
+
+-- The items of *v in a call of f.
+local function rest_items(v, f)
+  if type(v) == "number" or type(v) == "boolean" or v == None then
+    util.raise("TypeError", "%s() argument after * must be an iterable, not %s",
+      callee_name(f), V.type_name(v))
+  end
+  return V.items(v)
+end
+
 function X.call(n)
   if n.fn.kind == "name" and n.fn.name == "super" then
     if #n.args == 0 then return super_of end
@@ -432,8 +489,10 @@ function X.call(n)
       return text(env, list)
     end
   end
+  local double = false              -- stands a ** there?
   for i, a in ipairs(n.args) do
     args[i] = {f = compile(a.value), name = a.name, star = a.star}
+    double = double or a.star == 2
   end
   return function (env)
     local f = fn(env)
@@ -441,16 +500,19 @@ function X.call(n)
     for _, a in ipairs(args) do
       local v = a.f(env)
       if a.star == 1 then
-        local all, m = V.items(v)
+        local all, m = rest_items(v, f)
         for i = 1, m do
           k = k + 1
           pos[k] = all[i]
         end
       elseif a.star == 2 then
         kw = kw or V.dict()
-        for key, item in V.each(v) do V.dict_set(kw, key, item) end
+        add_keywords(kw, v, f)
       elseif a.name then
         kw = kw or V.dict()
+        if double and V.dict_get(kw, a.name) ~= nil then
+          refuse_twice(f, a.name)
+        end
         V.dict_set(kw, a.name, v)
       else
         k = k + 1

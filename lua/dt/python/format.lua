@@ -100,7 +100,15 @@ local function number_text(v, s)
     s)
   if s.comma ~= "" then
     local whole, rest = digits:match("^(%d+)(.*)$")
-    if whole then digits = grouped(whole, s.comma) .. rest end
+    if whole and PREFIX[s.kind] == nil then
+      digits = grouped(whole, s.comma) .. rest
+    end
+    local by_four = PREFIX[s.kind] and digits:match("^0?[xXob]?(%x+)$")
+    if by_four then
+      local out = by_four:reverse():gsub("(%x%x%x%x)", "%1" .. s.comma):reverse()
+      digits = digits:sub(1, #digits - #by_four)
+        .. (out:sub(1, 1) == s.comma and out:sub(2) or out)
+    end
   end
   local sign = negative and "-" or s.sign ~= "-" and s.sign or ""
   return sign, digits
@@ -128,10 +136,17 @@ function M.value(v, spec)
   if spec == "" then return V.formatted(v) end
   local s = parse(spec)
   if util.is_tensor(v) and #v.shape == 0 then v = v:item() end
+  local was = V.type_name(v)
   if type(v) == "boolean" and s.kind ~= "" and s.kind ~= "s" then
     v = v and 1 or 0
   end
-  if (type(v) == "number" or big.is(v)) and s.kind ~= "s" then
+  if type(v) == "number" or big.is(v) then
+    if math.type(v) ~= "float" and (s.kind == "s" or s.kind ~= ""
+       and s.kind ~= "c" and s.kind ~= "d" and s.kind ~= "n"
+       and not PREFIX[s.kind] and not FLOAT[s.kind]) then
+      util.raise("ValueError", "Unknown format code '%s' for object of type "
+        .. "'%s'", s.kind, was)
+    end
     if math.type(v) == "float" and not FLOAT[s.kind] and s.kind ~= ""
        and s.kind ~= "n" then
       util.raise("ValueError", "Unknown format code '%s' for object of type "
@@ -176,11 +191,11 @@ local function character(x)
   x = V.index_of(x)
   if math.type(x) == "integer" then
     if x < 0 or x > 0x10ffff then
-      util.raise("OverflowError", "%%c arg not in range(0x110000)")
+      util.raise("OverflowError", "%c arg not in range(0x110000)")
     end
     return utf8.char(x)
   elseif type(x) ~= "string" or utf8.len(x) ~= 1 then
-    util.raise("TypeError", "%%c requires int or char")
+    util.raise("TypeError", "%c requires int or char")
   end
   return x
 end
@@ -316,7 +331,7 @@ function M.percent_bytes(template, v)
       x = V.index_of(x)
       if math.type(x) ~= "integer" or x < 0 or x > 255 then
         util.raise(math.type(x) == "integer" and "OverflowError" or "TypeError",
-          "%%c requires an integer in range(256) or a single byte")
+          "%c requires an integer in range(256) or a single byte")
       end
       return string.char(x)
     elseif kind == "r" then

@@ -82,7 +82,8 @@ function M.name_of(v)
   if type(v) == "table" and rawget(v, "_native") then
     return rawget(v, "_native")
   end
-  local name = V.type_name(v)
+  local made = type(v) == "table" and rawget(v, "data_class")
+  local name = made and made.__name__ or V.type_name(v)
   return M.types[name] and name or nil
 end
 
@@ -154,7 +155,9 @@ end
 
 -- is(v, name): is v of that type of data, or below it?
 function M.is(v, name)
-  return type(v) == "table" and rawget(v, "_native") == name
+  local own = type(v) == "table" and rawget(v, "_native")
+  return own ~= nil and (own == name
+    or M.types[own] ~= nil and M.types[own].above == name)
 end
 
 for name, kind in pairs {list = V.list({}, 0), tuple = V.tuple({}, 0),

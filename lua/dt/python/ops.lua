@@ -6,6 +6,7 @@ local dt = require "dt"
 local util = require "dt.util"
 local V = require "dt.python.values"
 local format = require "dt.python.format"
+local aliases = require "dt.python.aliases"
 local big = require "dt.python.bigint"
 local exceptions = require "dt.python.exceptions"
 local boxes = require "dt.python.boxes"
@@ -177,6 +178,7 @@ local function merged(a, b)
   for k, v in V.each(a) do V.dict_set(d, k, v) end
   for k, v in V.each(b) do V.dict_set(d, k, v) end
   d.factory, d.shown_as, d.ordered = a.factory, a.shown_as, a.ordered
+  d.default, d.data_class = a.default, rawget(a, "data_class")
   return d
 end
 
@@ -249,6 +251,10 @@ local function guarded(op, f)
     end
     local said = V.ask(a, b, left, right)
     if said ~= nil then return said end
+    if op == "|" and (aliases.is_type(a) and (b == None or aliases.is_type(b))
+       or a == None and aliases.is_type(b)) then
+      return aliases.union(a, b)
+    end
     if V.is_boxed(a) or V.is_boxed(b) then
       return M.binary[op](V.unbox(a), V.unbox(b))
     end
@@ -311,6 +317,7 @@ local function counters(op, f)
     end
     local d = V.dict()
     d.shown_as, d.absent_value = a.shown_as, 0
+    d.data_class = rawget(a, "data_class")
     local function add(k)
       local n = f(V.dict_get(a, k) or 0, V.dict_get(b, k) or 0)
       if n > 0 then V.dict_set(d, k, n) end
@@ -434,6 +441,11 @@ M.unary = {
     local special = V.special(a, "__pos__")
     if special then return special() end
     a = V.unbox(a)
+    if V.is_dict(a) and a.absent_value then
+      local none = V.dict()
+      none.absent_value = 0
+      return counts["+"](a, none)
+    end
     refuse_unary("+", a)
     return number(a)
   end,
@@ -767,14 +779,14 @@ function M.getitem(v, i)
     return v[place(v, i)]
   elseif V.is_dict(v) then
     local item = V.dict_get(v, i)
+    local missing = item == nil and rawget(v, "_native")
+      and V.special(v, "__missing__")
+    if missing then return missing(i) end
     if item == nil and v.factory then
       item = v.factory()
       V.dict_set(v, i, item)
     end
     if item == nil and v.absent_value ~= nil then return v.absent_value end
-    local missing = item == nil and rawget(v, "_native")
-      and V.special(v, "__missing__")
-    if missing then return missing(i) end
     if item == nil then no_key(i) end
     return item
   elseif type(v) == "string" then
@@ -820,6 +832,9 @@ function M.getitem(v, i)
   if special then return special(i) end
   if type(v) == "table" and rawget(v, "__class_getitem") then
     return v.__getitem(v, i)
+  elseif type(v) == "table" and (rawget(v, "is_data") or rawget(v, "__plain")
+     and not aliases.is_hint(v) and rawget(v, "__python")) then
+    return aliases.generic(v, i)
   elseif type(v) == "table" and is_slice(i) and v.__part then
     return v:__part(slice_places(i, #v))
   elseif type(v) == "table" and v.__getitem then

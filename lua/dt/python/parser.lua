@@ -411,6 +411,13 @@ function P.or_(p)
   return e
 end
 
+-- An annotation; after the import that says so, it is a text.
+local function annotation(p, read)
+  local n = read(p)
+  n.future = p.texts
+  return n
+end
+
 -- Parameters up to `stop`: list of {name, default=, star=, only=}.
 local function parameters(p, stop)
   local list, only, seen = {}, nil, {}
@@ -428,7 +435,7 @@ local function parameters(p, stop)
           :format(a.name))
       end
       seen[a.name] = true
-      if stop == ")" and take(p, ":") then a.note = expr(p) end
+      if stop == ")" and take(p, ":") then a.note = annotation(p, expr) end
       if take(p, "=") then a.default = expr(p) end
     end
     list[#list + 1] = a
@@ -554,7 +561,7 @@ S["def"] = function (p)
   local n = name(p)
   expect(p, "(")
   local params = parameters(p, ")")
-  local note = take(p, "->") and exprlist(p) or nil
+  local note = take(p, "->") and annotation(p, exprlist) or nil
   local fn, outer, loop = node(p, "def", {name = n, params = params,
     note = note}), p.fn, p.loop
   p.fn, p.loop = fn, nil
@@ -813,6 +820,9 @@ simple["from"] = function (p)
     list[#list + 1] = m
   until not take(p, ",")
   if brackets then expect(p, ")") end
+  for _, m in ipairs(list) do
+    p.texts = p.texts or module == "__future__" and m.name == "annotations"
+  end
   return node(p, "from", {module = module, level = level, list = list,
     all = all})
 end
@@ -852,7 +862,7 @@ local function expression_statement(p)
     end
   end
   local noted = first.kind ~= "tuple" and take(p, ":")
-  local note = noted and expr(p) or nil
+  local note = noted and annotation(p, expr) or nil
   local targets = {}
   while is(p, "=") do
     check_target(p, first)

@@ -218,7 +218,7 @@ function M.environment(file, ...)
   processes = 0
   local env = names.environment()
   env.vars.__name__ = "__main__"
-  env.vars.__file__ = file
+  env.vars.__file__, env.vars.__doc__ = file, None
   sources.begin()
   testing.begin(env.vars)
   return env

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- dt/python/std_tools.lua: modules of Python's library that work on values:
--- math, functools, itertools, operator, collections.
+-- math, functools, itertools, operator.
 
 local dt = require "dt"
 local util = require "dt.util"
@@ -9,7 +9,6 @@ local big = require "dt.python.bigint"
 local attrs = require "dt.python.attrs"
 local ops = require "dt.python.ops"
 local calls = require "dt.python.call"
-local boxes = require "dt.python.boxes"
 
 local None = dt.None
 local builtin, namespace, provide = V.builtin, attrs.namespace, attrs.provide
@@ -506,87 +505,6 @@ for name, sign in pairs {eq = "==", ne = "!=", lt = "<", le = "<=", gt = ">",
 end
 module("operator", operator)
 
--- ---- collections ----
-
-local update = boxes.methods_of(V.dict()).update
-
-local function counter(a, kw)
-  local d = V.dict()
-  d.absent_value = 0
-  d.shown_as = function (t)
-    local list = {}
-    for k, n in V.each(t) do list[#list + 1] = V.tuple {k, n} end
-    list = V.sorted(V.list(list), function (p) return p[2] end, true)
-    for i = 1, list.n do
-      list[i] = V.repr(list[i][1]) .. ": " .. V.repr(list[i][2])
-    end
-    return list.n == 0 and "Counter()" or "Counter({" .. table.concat(list,
-      ", ") .. "})"
-  end
-  if a[1] and V.is_dict(a[1]) then
-    update(d, a)
-  elseif a[1] then
-    each(a[1], function (v)
-      V.dict_set(d, v, (V.dict_get(d, v) or 0) + 1)
-    end)
-  end
-  for k, n in V.each(kw or V.dict()) do V.dict_set(d, k, n) end
-  return d
-end
-
-local function namedtuple(a)
-  local name, names = a[1], a[2]
-  if type(names) == "string" then
-    local list = {}
-    for word in names:gmatch("[%w_]+") do list[#list + 1] = word end
-    names = V.list(list)
-  end
-  return V.record(name, (V.to_lua(names)))
-end
-
-module("collections", {
-  defaultdict = function (a, kw)
-    local d = V.dict()
-    local make = a[1]
-    if make ~= nil and make ~= None then
-      d.factory = function () return call(make) end
-    end
-    d.shown_as = function (_, text)
-      return ("defaultdict(%s, %s)"):format(V.repr(make == nil and None
-        or make), text)
-    end
-    update(d, V.list({a[2]}, a[2] and 1 or 0), kw)
-    return d
-  end,
-  OrderedDict = function (a, kw)
-    local d = V.dict()
-    d.ordered = true                     -- dt.python.serialize writes it so
-    d.shown_as = function (t)
-      local list = {}
-      for k, v in V.each(t) do list[#list + 1] = V.repr(V.tuple {k, v}) end
-      return #list == 0 and "OrderedDict()" or "OrderedDict([" .. table.concat(
-        list, ", ") .. "])"
-    end
-    update(d, a, kw)
-    return d
-  end,
-  ChainMap = function (a)
-    local d = V.dict()
-    for i = a.n, 1, -1 do update(d, V.list {a[i]}) end
-    return d
-  end,
-  Counter = counter, namedtuple = namedtuple,
-  deque = function (a, kw)
-    local items, n = {}, 0
-    if a[1] then items, n = V.items(a[1]) end
-    local l = V.list({table.unpack(items, 1, n)}, n)
-    local most = a[2] or kwarg(kw, "maxlen")
-    l.most = most ~= None and most or nil
-    l.deque = true
-    while l.most and l.n > l.most do boxes.methods_of(l).pop(l, {0}) end
-    return l
-  end,
-})
-provide("collections.abc", attrs.module("collections"))
+require "dt.python.std_collections"
 
 return {module = module}

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- dt/python/std_types.lua: modules of Python's library that make classes:
--- dataclasses, enum, typing, abc, types.
+-- dataclasses, abc, types.
 
 local dt = require "dt"
 local util = require "dt.util"
@@ -8,21 +8,57 @@ local V = require "dt.python.values"
 local attrs = require "dt.python.attrs"
 local classes = require "dt.python.class"
 local dataclass = require "dt.python.dataclass"
+local aliases = require "dt.python.aliases"
 local tools = require "dt.python.std_tools"
+require "dt.python.std_typing"
 
 local None = dt.None
 local builtin, namespace, provide = V.builtin, attrs.namespace, attrs.provide
 
 -- ---- dataclasses ----
 
+-- make_dataclass(name, fields, *, bases, namespace, …): a field is a name, or
+-- (name, type[, field]).
+local function make_dataclass(a, kw)
+  local rest, members, bases = V.dict(), {}, {}
+  local noted = {notes = {}}
+  for k, v in V.each(kw or V.dict()) do
+    if k == "bases" then
+      bases = {table.unpack(V.items(v))}
+    elseif k == "namespace" then
+      for name, x in V.each(v) do members[name] = x end
+    else
+      V.dict_set(rest, k, v)
+    end
+  end
+  local items, n = V.items(a[2])
+  for i = 1, n do
+    local name, note, value = items[i], attrs.module("typing").Any, nil
+    if V.is_tuple(name) or V.is_list(name) then
+      name, note, value = items[i][1], items[i][2], items[i][3]
+    end
+    if noted.notes[name] then
+      util.raise("TypeError", "Field name duplicated: %s", V.repr(name))
+    end
+    noted[#noted + 1], noted.notes[name] = name, {kind = "given", value = note}
+    members[name] = value
+  end
+  return dataclass.dataclass(classes.make(a[1], bases, members, noted, noted),
+    rest)
+end
+
 tools.module("dataclasses", {
+  make_dataclass = make_dataclass,
   dataclass = function (a, kw)
     if a.n > 0 then return dataclass.dataclass(a[1], kw) end
     return builtin(function (b) return dataclass.dataclass(b[1], kw) end,
       "dataclass")
   end,
   field = dataclass.field,
-  asdict = function (a) return dataclass.asdict(a[1]) end,
+  asdict = function (a, kw)
+    return dataclass.asdict(a[1], a[2] or kw
+      and V.dict_get(kw, "dict_factory"))
+  end,
   astuple = function (a) return dataclass.astuple(a[1]) end,
   replace = function (a, kw) return dataclass.replace(a[1], kw) end,
   fields = function (a) return dataclass.fields(a[1]) end,
@@ -30,41 +66,10 @@ tools.module("dataclasses", {
 }, {FrozenInstanceError =
   require("dt.python.exceptions").classes.FrozenInstanceError,
   MISSING = dataclass.MISSING, KW_ONLY = dataclass.KW_ONLY,
-  InitVar = builtin(function (a) return a[1] end, "InitVar")})
+  InitVar = aliases.of("dataclasses.", "InitVar")})
 
--- ---- typing, abc, types ----
+-- ---- abc, types ----
 
--- Whatever is asked of a hint is a hint.
-local hint = {}
-hint.__index = function (_, key)
-  if type(key) ~= "string" or key:find("^__") or key == "extend"
-     or key == "derive" then
-    return nil
-  end
-  return setmetatable({}, hint)
-end
-hint.__call = function () return setmetatable({}, hint) end
-hint.__bor = function (a) return a end
-local function hints(own)
-  return namespace(setmetatable(own, {__index = function (_, name)
-    if name == "TYPE_CHECKING" then return false end
-    local h = setmetatable({}, hint)
-    rawset(h, "__class_getitem", true)
-    rawset(h, "__getitem", function () return h end)
-    return h
-  end}))
-end
-provide("typing", hints {
-  TYPE_CHECKING = false,
-  cast = builtin(function (a) return a[2] end, "cast"),
-  overload = builtin(function (a) return a[1] end, "overload"),
-  final = builtin(function (a) return a[1] end, "final"),
-  NamedTuple = namespace {__name__ = "NamedTuple",
-    derive = function (name, body, order)
-      return V.record(name, order, body)
-    end},
-})
-provide("typing_extensions", attrs.module("typing"))
 provide("__future__", namespace(setmetatable({}, {__index = function ()
   return None
 end})))

@@ -187,7 +187,9 @@ S["class"] = function (n)
       kw = kw or V.dict()
       V.dict_set(kw, k[1], k[2](env))
     end
-    local class = classes.make(n.name, above, members.vars, fields, noted, kw)
+    local here = {notes = noted.notes, env = members,
+      table.unpack(noted)}
+    local class = classes.make(n.name, above, members.vars, fields, here, kw)
     inner.vars.__class__ = class
     env_of.assign(env, n.name, decorate(env, class))
   end

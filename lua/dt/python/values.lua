@@ -288,6 +288,19 @@ local function float_text(v)
 end
 M.float_text = float_text
 
+-- The parameters by which a record is made, as a function has them (bind.lua).
+local function maker_of(name, names, defaults)
+  local params = {{name = "_cls", only = "positional"}}
+  for i, field in ipairs(names) do
+    params[i + 1] = {name = field, value = defaults[field]}
+  end
+  return {name = name .. ".__new__", params = params}
+end
+
+-- set_bind(f): how arguments are bound (bind.lua, which stands above).
+local bind
+function M.set_bind(f) bind = f end
+
 -- record("P", {"x", "y"}): collections.namedtuple: tuples whose items have
 -- names; `members` are what a class body defined (defaults, methods).
 function M.record(name, names, members)
@@ -296,24 +309,30 @@ function M.record(name, names, members)
   for i, field in ipairs(names) do at[field] = i end
   class.at, class.members, class.names = at, members or {}, names
   class.call = function (args, kw)
-    local t = {record = class}
-    for i, field in ipairs(names) do
-      local v = args[i]
-      if v == nil and kw then v = M.dict_get(kw, field) end
-      if v == nil then v = class.members[field] end
-      if v == nil then
-        util.raise("TypeError", "%s.__new__() missing 1 required positional "
-          .. "argument: '%s'", name, field)
-      end
-      t[i] = v
-    end
+    local t, given = {record = class}, {}
+    bind(class.maker, M.list({false, table.unpack(args, 1, args.n)},
+      args.n + 1), kw, given)
+    for i, field in ipairs(names) do t[i] = given[field] end
     return M.tuple(t, #names)
   end
+  class.maker = maker_of(name, names, class.members)
+  local shown, defaults = M.tuple({table.unpack(names)}, #names), M.dict()
+  for _, field in ipairs(names) do
+    if class.members[field] ~= nil then
+      M.dict_set(defaults, field, class.members[field])
+    end
+  end
+  class._fields, class.__match_args__ = shown, shown
+  class._field_defaults, class.__qualname__ = defaults, name
   class.test = function (v)
     return type(v) == "table" and rawget(v, "record") == class
   end
   class._make = M.builtin(function (a)
-    return class.call((M.items(a[1])))
+    local items, n = M.items(a[1])
+    if n ~= #names then
+      util.raise("TypeError", "Expected %d arguments, got %d", #names, n)
+    end
+    return class.call(M.list({table.unpack(items, 1, n)}, n))
   end, "_make")
   return class
 end
@@ -329,7 +348,17 @@ function M.of_record(v, name)
     return M.builtin(function (_, kw)
       local d = M.dict()
       for i, field in ipairs(class.names) do M.dict_set(d, field, v[i]) end
-      for k, x in M.each(kw) do M.dict_set(d, k, x) end
+      local odd = M.list({}, 0)
+      for k, x in M.each(kw or M.dict()) do
+        if class.at[k] == nil then
+          odd.n = odd.n + 1
+          odd[odd.n] = k
+        end
+        M.dict_set(d, k, x)
+      end
+      if odd.n > 0 then
+        util.raise("ValueError", "Got unexpected field names: %s", M.repr(odd))
+      end
       return class.call({n = 0}, d)
     end, name)
   elseif name == "_asdict" then
@@ -340,7 +369,19 @@ function M.of_record(v, name)
     end, name)
   end
   local member = class.members[name]
-  if getmetatable(member) ~= func_mt then return member end
+  local mt = getmetatable(member)
+  if type(mt) == "table" and mt.__name == "descriptor" then
+    if member.kind == "staticmethod" then return member.get end
+    local self = member.kind == "classmethod" and class or v
+    if member.kind == "property" then
+      return caller(member.get, M.list({self}, 1))
+    end
+    return M.builtin(function (args, kw)
+      return caller(member.get, M.list({self, table.unpack(args, 1, args.n)},
+        args.n + 1), kw)
+    end, name)
+  end
+  if mt ~= func_mt then return member end
   return M.builtin(function (args, kw)
     return caller(member, M.list({v, table.unpack(args, 1, args.n)},
       args.n + 1), kw)
@@ -456,8 +497,9 @@ function plain_repr(v)
     return joined(v, v.view .. "([", "])", v.n)
   end
   if mt == list_mt and v.deque then
-    return joined(v, "deque([", v.most and "], maxlen=" .. v.most .. ")"
-      or "])", v.n)
+    local class = rawget(v, "_class")
+    return joined(v, (class and class.__name or "deque") .. "([", v.most
+      and "], maxlen=" .. v.most .. ")" or "])", v.n)
   end
   if mt == list_mt then return joined(v, "[", "]", v.n) end
   if M.is_view(v) then
@@ -537,6 +579,7 @@ function M.str(v)
   if math.type(v) == "float" then return float_text(v) end
   if type(v) == "table" then
     local mt = getmetatable(v)
+    if mt and mt.shows_itself then return tostring(v) end
     if not rawget(v, "_class") and (mt == list_mt or mt == tuple_mt
        or mt == dict_mt or mt == set_mt or M.is_view(v)) then
       return M.repr(v)
@@ -863,6 +906,7 @@ function M.type_name(v)
     if mt == func_mt or mt == builtin_mt then return "function" end
     if rawget(v, "_native") then return v._class.__name end
     if rawget(v, "class") and rawget(v, "message") then return v.class end
+    if rawget(v, "data_class") then return v.data_class.full_name end
     if rawget(v, "range") then return "range" end
     if mt == set_mt and rawget(v, "frozen") then return "frozenset" end
     if mt == list_mt and rawget(v, "view") then return v.view end
