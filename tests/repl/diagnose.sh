@@ -122,6 +122,14 @@ has "run: a dump" 0 '"reproduced":true,"cured_by":"distribute the plain' \
   "$DTREPL" diagnose --json --run dump.txt
 echo "fully_shard doesn't support scalar parameters. Change s to a 1D tensor" \
   >scalar.txt
+printf '%s\n' "After x.to_local() the gradient of the norm weight, a DTensor" \
+  "that is Replicate over tp, is not all-reduced in the backward." >quiet.txt
+has "run: what raises nothing" 0 "partial (tried here: cures it)" \
+  "$DTREPL" diagnose --run quiet.txt
+printf '%s\n' "ValueError: fsdp_size 4 x tp_size 2 is not equal to world_size 4" \
+  "device_mesh, DTensor" >other.txt
+has "run: another message of the class" 0 "another message of this class" \
+  "$DTREPL" diagnose --run other.txt
 has "run: a scene" 0 '"reproduced":true,"cured_by":"shape (1,)"' \
   "$DTREPL" diagnose --json --run scalar.txt
 

@@ -39,7 +39,29 @@ object has no attribute 'to_local'|AttributeError: 'Tensor' object has no attrib
 argument 'auto_wrap_policy'|TypeError: fully_shard() got an unexpected keyword argument 'auto_wrap_policy'
 tuple index out of range|IndexError: tuple index out of range in _prepare_input_fn, ColwiseParallel tensor_parallel
 still on meta device|RuntimeError: FSDP parameters should be materialized from meta device before training, but the following were still on meta device: ['w']
+expects placements but received None|AssertionError: Tensor input DTensor(local_tensor=tensor([1.]), placements=(Shard(dim=0),)) expects placements but received None! local_map
+Non-Tensor input 3 expects None|AssertionError: Non-Tensor input 3 expects None placements but received [Replicate()]! local_map
+on an invalid python storage|fully_shard, save_pretrained: RuntimeError: Attempted to access the data pointer on an invalid python storage.
+Only Tensors of floating point|fully_shard: RuntimeError: Only Tensors of floating point and complex dtype can require gradients
+Must pass mesh_dim_names|ValueError: Must pass mesh_dim_names if passing multiple ProcessGroups, device_mesh
 aten.nonzero.default|DTensor: torch._subclasses.fake_tensor.DynamicOutputShapeException: aten.nonzero.default
+EOF
+
+# Reports of what raises nothing: the script asserts the wrong thing and ends.
+while IFS= read -r text; do
+  printf '%s\n' "$text" >report.txt
+  rm -f out.py
+  "$DTREPL" diagnose --export out.py report.txt >said.txt 2>&1
+  if grep -q '^assert' out.py && "$PYTHON" out.py >got.txt 2>&1; then
+    passed=$((passed + 1)); echo "ok - $text"
+  else
+    failed=$((failed + 1)); echo "not ok - $text"
+    tail -n 5 said.txt got.txt
+  fi
+done <<'EOF'
+The norm weight is a DTensor, Replicate over tp. After x.to_local() its gradient is not all-reduced in the backward.
+The optimizer was made before fully_shard and the loss does not change at all, FSDP2.
+Each rank prints another number for loss.to_local(), a DTensor, together they sum to the right loss.
 EOF
 
 # The report's own program.

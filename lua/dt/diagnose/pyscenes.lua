@@ -7,6 +7,8 @@
 -- says (attribute, keyword, operator, names, sizes) goes into them; only
 -- names and numbers that were parsed do.
 
+local silent = require "dt.diagnose.silent"
+
 local M, scenes = {}, {}
 
 local NAME = "[%a_][%w_]*"
@@ -16,8 +18,8 @@ local TP <const> = "from torch.distributed.tensor.parallel import (\n"
   .. "    ColwiseParallel, RowwiseParallel, loss_parallel, parallelize_module)\n"
 
 -- The report's first mesh, when it is one of a few ranks; else `n` ranks.
-local function mesh_of(r, n, name)
-  local m = r.meshes[1]
+local function mesh_of(r, n, name, fixed)
+  local m = not fixed and r.meshes[1]
   local size = m and #m.shape == 1 and m.shape[1]
   local names = m and m.names or {}
   if not size or size < 2 or size > 8 then size, names = n, {} end
@@ -27,8 +29,9 @@ local function mesh_of(r, n, name)
     :format(size, said), size
 end
 
-local function scene(r, name, head, lines, fails, fixes)
-  local mesh, ranks = mesh_of(r, 2, name)
+-- With `fixed` ranks the mesh is not the report's: sizes decide the outcome.
+local function scene(r, name, head, lines, fails, fixes, fixed)
+  local mesh, ranks = mesh_of(r, fixed or 2, name, fixed)
   return {ranks = ranks, lines = head .. mesh .. lines, fails = fails,
     fixes = fixes, head = head .. mesh}
 end
@@ -92,6 +95,51 @@ scenes["placement-kind-assumed"] = function (r)
   return scene(r, "tp", "", ("p = %s\n"):format(made), "p." .. name, {
     {text = "ask what kind it is", lines = ("p.%s if isinstance(p, Shard) and "
       .. "hasattr(p, %q) else None"):format(name, name)}})
+end
+
+local MAP <const> = "from torch.distributed.tensor.experimental import "
+  .. "local_map\n"
+
+scenes["local-map-placements"] = function (r)
+  local flat = r.doc.flat
+  local function call(body, places, args)
+    return ("local_map(%s, out_placements=[Shard(0)],\n          "
+      .. "in_placements=(%s), device_mesh=mesh)(%s)"):format(body, places, args)
+  end
+  local before = "x = distribute_tensor(torch.ones(8, 4), mesh, [Shard(0)])\n"
+  local text = "one entry each, None where it is no tensor"
+  if flat:find("expects placements but received None", 1, true) then
+    return scene(r, "tp", MAP, before, call("lambda t: t * 2", "None,", "x"),
+      {{text = text, lines = call("lambda t: t * 2", "[Shard(0)],", "x")}})
+  end
+  local given = flat:match "Non%-Tensor input (%d+) expects None placements"
+  if not given or #given > 9 then return nil end
+  local body = "lambda t, n: t * n"
+  return scene(r, "tp", MAP, before, call(body, "[Shard(0)], [Replicate()]",
+    "x, " .. given), {{text = text, lines = call(body, "[Shard(0)], None",
+    "x, " .. given)}})
+end
+
+scenes["dtensor-serialization"] = function (r)
+  if not r.doc.flat:find("data pointer on an invalid python storage", 1, true)
+  then
+    return nil
+  end
+  return scene(r, "fsdp", "",
+    "x = distribute_tensor(torch.ones(8, 4), mesh, [Shard(0)])\n",
+    "x.untyped_storage().data_ptr()", {
+    {text = "save full tensors or use distributed checkpoints",
+      lines = "x.full_tensor().untyped_storage().data_ptr()"}})
+end
+
+scenes["fsdp2-non-float-parameter"] = function (r)
+  if not r.doc.flat:lower():find "only tensors of floating point" then
+    return nil
+  end
+  return scene(r, "fsdp", "", "q = torch.ones(4, dtype=torch.int8)\n",
+    "nn.Parameter(q)", {
+    {text = "store as floating point, or keep the flag",
+      lines = "nn.Parameter(q, requires_grad=False)"}})
 end
 
 -- ---- fully_shard -------------------------------------------------------
@@ -209,6 +257,14 @@ end
 -- ---- meshes, plans, losses --------------------------------
 
 scenes["mesh-arguments"] = function (r)
+  if r.doc.flat:find("if passing multiple ProcessGroups", 1, true) then
+    local call = "DeviceMesh.from_group([dist.group.WORLD, dist.group.WORLD],"
+      .. ' "cpu",\n                      mesh=[[0], [1]]%s)'
+    return scene(r, "dp",
+      "from torch.distributed.device_mesh import DeviceMesh\n", "",
+      call:format "", {{text = "a name for each dimension, mesh_dim_names",
+      lines = call:format ', mesh_dim_names=("dp", "tp")'}})
+  end
   if not r.doc.flat:find("index is not supported", 1, true) then return nil end
   return {ranks = 2, head = "", lines = "",
     fails = 'init_device_mesh("cpu:0", (2,))', fixes = {
@@ -253,10 +309,14 @@ end
 -- The scene of a report with its programs: {ranks=, program=, fixes={{text=,
 -- program=}}}; nil when there is none.
 function M.find(r)
-  local make = scenes[r.class.id]
+  local make, quiet = scenes[r.class.id], silent[r.class.id]
   local s = make and make(r)
+  if not s and quiet and #r.exceptions == 0 then
+    s = scene(r, quiet.name, "", quiet.lines, quiet.fails, quiet.fixes, 2)
+    s.silent = quiet.what
+  end
   if not s then return nil end
-  local out = {ranks = s.ranks, program = whole(s.lines, s.fails), fixes = {}}
+  local out = {ranks = s.ranks, silent = s.silent, program = whole(s.lines, s.fails), fixes = {}}
   for i, f in ipairs(s.fixes) do
     out.fixes[i] = {text = f.text, lua = f.lines, python = f.lines,
       program = whole(f.fresh and s.head or s.lines, f.lines)}

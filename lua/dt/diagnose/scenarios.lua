@@ -186,6 +186,7 @@ local function foreach_call(r)
   if over == "default" then return op, "" end
   if over == "Scalar" then return op, ", 2" end
   if over == "List" then return op, ", {db, db}" end
+  if over == "Tensor" then return op, ", dt.tensor(2.0)" end
 end
 
 local function from_foreach(r, is_mixed)
