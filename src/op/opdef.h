@@ -129,7 +129,7 @@ typedef DtStatus (*DtDecompFn) (DtDecompCall *c);
 /* What an operator's sharding is from release `since` on (compat/release.h):
 ** it takes the place of the definition's own; all else (kernel, metas,
 ** gradient, samples) stays.  In order of names, several of one by `since`.
-** Flags: DT_OP_UNEVEN, DT_OP_NARROW, DT_OP_WIDEN. */
+** Flags: DT_OP_UNEVEN, DT_OP_NARROW, DT_OP_WIDEN, DT_OP_LATER. */
 typedef struct DtRuling {
   const char *op;               /* "aten.clone.default" */
   int since;
@@ -197,8 +197,11 @@ enum {                                   /* flags */
                                 ** the marks of its input (tensor.h) */
   DT_OP_NARROW      = 1 << 25,  /* its rows have no columns for out arguments:
                                 ** with one they are refused, as PyTorch does */
-  DT_OP_WIDEN       = 1 << 26   /* not derived, yet its rows are its base's: a
+  DT_OP_WIDEN       = 1 << 26,  /* not derived, yet its rows are its base's: a
                                 ** column is added for each out argument */
+  DT_OP_LATER       = 1 << 27   /* of two ways that its definition knows (shapes,
+                                ** words, gradient) the later one; set by a
+                                ** ruling, never by the definition */
 };
 
 /* Classes of partial rows for pointwise operators (_ops/_pointwise_ops.py): one

@@ -182,18 +182,23 @@ void dt_registry_free (DtCtx *cx, DtRegistry *r) {
 
 static DtStatus fill (DtCtx *cx, DtRegistry *r, Entry *e);
 
-/* The ruling that the release has for an operator, or NULL. */
-static const DtRuling *ruling_of (const DtRegistry *r, const char *name) {
-  const DtRuling *it, *found = NULL;
-  for (it = r->rulings; it != NULL && it->op != NULL; it++)
-    if (it->since <= r->release && strcmp(it->op, name) == 0) found = it;
-  return found;
+/* Does the release have this ruling for an operator? */
+static bool rules_on (const DtRegistry *r, const DtRuling *it,
+                      const char *name) {
+  return it->since <= r->release && strcmp(it->op, name) == 0;
 }
 
-/* What the release rules, in place of what the operator says itself. */
-static void apply_ruling (const DtRegistry *r, const Entry *e, DtOpDef *def) {
-  const DtRuling *it = ruling_of(r, e->name);
-  if (it == NULL) return;
+/* Does the release rule how an operator shards?  The mark of a later way of
+** its definition says nothing of that. */
+static bool has_ruling (const DtRegistry *r, const char *name) {
+  const DtRuling *it;
+  for (it = r->rulings; it != NULL && it->op != NULL; it++)
+    if (it->flags != DT_OP_LATER && rules_on(r, it, name)) return true;
+  return false;
+}
+
+/* One ruling, in place of what the operator says itself. */
+static void apply_ruling (const DtRuling *it, DtOpDef *def) {
   def->flags |= it->flags;
   if (it->decomp != NULL) def->decomp = it->decomp;
   if (it->rules == NULL && it->rulefn == NULL) return;
@@ -206,6 +211,12 @@ static void apply_ruling (const DtRegistry *r, const Entry *e, DtOpDef *def) {
   def->strategy = NULL;
 }
 
+static void apply_rulings (const DtRegistry *r, const Entry *e, DtOpDef *def) {
+  const DtRuling *it;
+  for (it = r->rulings; it != NULL && it->op != NULL; it++)
+    if (rules_on(r, it, e->name)) apply_ruling(it, def);
+}
+
 /* How a variant is derived in the release: PyTorch may have registered by then
 ** what it had not, and an out= form without a registration is traced even
 ** where its base has rows now. */
@@ -214,7 +225,7 @@ static DtVariantKind kind_of (const DtRegistry *r, const Entry *e) {
   if (r->release <= DT_BASE_RELEASE) return kind;
   if (dt_profile_has_op(e->name, r->release))
     return kind == DT_VAR_TRACED ? DT_VAR_INPLACE : kind;
-  return kind == DT_VAR_OUT && ruling_of(r, e->var->base) != NULL
+  return kind == DT_VAR_OUT && has_ruling(r, e->var->base)
          ? DT_VAR_OUT_TRACED : kind;
 }
 
@@ -284,7 +295,7 @@ static DtStatus refill (DtCtx *cx, DtRegistry *r, Entry *e) {
   now.saved = e->def->saved;
   now.refusal = e->def->refusal;
   now.user = e->def->user;
-  apply_ruling(r, e, &now);
+  apply_rulings(r, e, &now);
   *e->def = now;
   return DT_OK;
 }
@@ -304,7 +315,7 @@ static DtStatus fill (DtCtx *cx, DtRegistry *r, Entry *e) {
   st = fill_from(cx, r, e, def);
   e->busy = false;
   DT_TRY(cx, st);
-  apply_ruling(r, e, def);
+  apply_rulings(r, e, def);
   infer_in_python(r, def);
   if ((def->flags & DT_OP_UNDEFINED) != 0) take_undefined(sig);
   def->saved = dt_saved_find(sig);

@@ -51,8 +51,8 @@ static DtStatus check_average (DtMetaCall *c, const DtMeta *in) {
   return DT_OK;
 }
 
-/* PyTorch decides max with out= by a decomposition that knows windows of one
-** size, and nothing else; no candidate is left then. */
+/* PyTorch decided max with out= by a decomposition that knows windows of one
+** size, and nothing else; no candidate is left then.  Later it had rows. */
 static DtStatus check_even (DtCtx *cx, const DtMeta *in, int nd,
                             const int64_t *size) {
   bool even = true, one = true, none = false;
@@ -90,7 +90,8 @@ static DtStatus adaptive_meta (DtMetaCall *c) {
                                  max || nd == 3 ? 1 : in->ndim - 2));
   DT_CHECK(c->cx, n == nd, DT_E_RUNTIME,
            "%s: internal error: output_size.size() must be %d", fn, nd);
-  if (c->fake && max && c->args->schema->is_out)
+  if (c->fake && max && c->args->schema->is_out &&
+      (c->op->flags & DT_OP_LATER) == 0)
     DT_TRY(c->cx, check_even(c->cx, in, nd, size));
   for (int d = 0; d < nd; d++)
     DT_CHECK(c->cx, max || size[d] >= 0, DT_E_RUNTIME,

@@ -142,12 +142,16 @@ static DtStatus pow_of_number_grad (DtGradCall *c) {
   return op_g_finish(c);
 }
 
-/* Half of the gradient to each side where the operands are equal. */
+/* Half of the gradient to each side where the operands are equal.  Later the
+** mask comes first, and the zeros go into a new tensor. */
 static DtHandle *extreme_part (DtGradCall *c, const char *loses) {
+  bool later = (c->op->flags & DT_OP_LATER) != 0;
+  DtHandle *lose = later ? E(loses, "tt", dt_gin(c, 0), dt_gin(c, 1)) : NULL;
   DtHandle *half = E("aten.div.Scalar", "ti", G, (int64_t)2);
   DtHandle *eq = E("aten.eq.Tensor", "tt", dt_gin(c, 0), dt_gin(c, 1));
   DtHandle *w = E("aten.where.self", "ttt", eq, half, G);
-  DtHandle *lose = E(loses, "tt", dt_gin(c, 0), dt_gin(c, 1));
+  if (later) return E("aten.masked_fill.Scalar", "tti", w, lose, (int64_t)0);
+  lose = E(loses, "tt", dt_gin(c, 0), dt_gin(c, 1));
   return E("aten.masked_fill_.Scalar", "tti", w, lose, (int64_t)0);
 }
 static DtStatus extreme_grad (DtGradCall *c, const char *other_loses,
@@ -163,7 +167,8 @@ static DtStatus minimum_grad (DtGradCall *c) {
   return extreme_grad(c, "aten.lt.Tensor", "aten.gt.Tensor");
 }
 
-/* clamp_min.Tensor: `min` gets what `self` does not. */
+/* clamp_min.Tensor: `min` gets what `self` does not; later they share as those
+** of maximum do. */
 static DtStatus clamp_t_grad (DtGradCall *c, const char *lose,
                               const char *keep) {
   const char *op[2] = { keep, lose };
@@ -176,9 +181,11 @@ static DtStatus clamp_t_grad (DtGradCall *c, const char *lose,
   return op_g_finish(c);
 }
 static DtStatus clamp_min_t_grad (DtGradCall *c) {
+  if ((c->op->flags & DT_OP_LATER) != 0) return maximum_grad(c);
   return clamp_t_grad(c, "aten.lt.Tensor", "aten.ge.Tensor");
 }
 static DtStatus clamp_max_t_grad (DtGradCall *c) {
+  if ((c->op->flags & DT_OP_LATER) != 0) return minimum_grad(c);
   return clamp_t_grad(c, "aten.gt.Tensor", "aten.le.Tensor");
 }
 

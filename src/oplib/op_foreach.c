@@ -76,9 +76,29 @@ static DtStatus amp_rules (DtRuleCall *c) {
 
 /* ---- numbers from a tensor ---- */
 
+/* Inferred as the operator of one element, with all numbers for each. */
+static DtStatus infer_elements (DtMetaCall *c, int n) {
+  int slot[3][DT_MAX_OUTS];
+  OpOperand o[4];
+  memset(o, 0, sizeof o);
+  o[3].m = dt_in(c, 3);
+  for (int k = 0; k < 3; k++)
+    DT_CHECK(c->cx, dt_arg_slots(c->args, k, slot[k], DT_MAX_OUTS) == n,
+             DT_E_RUNTIME, "Tensor lists must have the same number of "
+             "tensors, got %d and %d", n, c->args->v[k].u.list.n);
+  for (int i = 0; i < n; i++) {
+    for (int k = 0; k < 3; k++) o[k].m = c->in[slot[k][i]];
+    DT_TRY(c->cx, op_py_broadcast(c->cx, 4, o));
+  }
+  c->nout = 0;
+  return DT_OK;
+}
+
 static DtStatus scalars_meta (DtMetaCall *c) {
   const DtMeta *s = dt_in(c, 3);
   int n = dt_foreach_count(c->args);
+  if (c->fake && (c->op->flags & DT_OP_LATER) != 0)
+    return infer_elements(c, n);
   DT_CHECK(c->cx, !c->fake, DT_E_RUNTIME,
            "Expected scalars to be on CPU, got meta instead.");
   DT_TRY(c->cx, not_empty(c->cx, n));

@@ -268,13 +268,12 @@ static DtStatus noise_decomp (DtDecompCall *c) {
   return finish(c, alpha ? E("aten.add_.Tensor", "tt", x, b) : x);
 }
 
-/* In place by a decomposition that goes over a copy: partials end there. */
+/* In place by a decomposition; partials end at the quotient. */
 static DtStatus true_divide__decomp (DtDecompCall *c) {
   DtHandle *x = c->in[0];
   if (!c->e->tracing)
     return finish(c, E("aten.div_.Scalar", "tv", x, V(1)));
-  x = E("aten.clone.default", "t", x);
-  x = E("aten.div.Scalar", "tv", x, V(1));
+  x = E("prims.div.default", "tv", x, V(1));
   return finish(c, E("aten.copy_.default", "tt", c->in[0], x));
 }
 

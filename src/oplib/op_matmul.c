@@ -22,16 +22,29 @@ static const char *c_name (const DtMeta *m) {
   return dt_dtype_info((DtDtype)m->dtype)->cpp;
 }
 
+/* One matrix of two, in the words that the later way has. */
+static DtStatus check_matrix (DtMetaCall *c, const DtMeta *m, bool second,
+                              bool bias) {
+  if (m->ndim == 2) return DT_OK;
+  if (c->fake)
+    return dt_raise(c->cx, DT_E_SHAPE, "%c must be 2D", second ? 'b' : 'a');
+  if ((c->op->flags & DT_OP_LATER) != 0)
+    return dt_raise(c->cx, DT_E_SHAPE, "%s: %s must be a matrix, got %d-D "
+                    "tensor", bias ? "addmm" : "mm", second ? "mat2" : "self",
+                    m->ndim);
+  if (bias)
+    return dt_raise(c->cx, DT_E_SHAPE, "mat%d must be a matrix, got %d-D "
+                    "tensor", second ? 2 : 1, m->ndim);
+  return dt_raise(c->cx, DT_E_SHAPE, "%s must be a matrix",
+                  second ? "mat2" : "self");
+}
+
 static DtStatus check_mm (DtMetaCall *c, const DtMeta *a, const DtMeta *b,
                           bool bias) {
-  DT_CHECK(c->cx, a->ndim == 2, DT_E_SHAPE,
-           c->fake ? "a must be 2D" : bias
-             ? "mat1 must be a matrix, got %d-D tensor"
-             : "self must be a matrix", a->ndim);
-  DT_CHECK(c->cx, b->ndim == 2, DT_E_SHAPE,
-           c->fake ? "b must be 2D" : bias
-             ? "mat2 must be a matrix, got %d-D tensor"
-             : "mat2 must be a matrix", b->ndim);
+  const char *name = (c->op->flags & DT_OP_LATER) == 0 ? ""
+                     : bias ? "addmm: " : "mm: ";
+  DT_TRY(c->cx, check_matrix(c, a, false, bias));
+  DT_TRY(c->cx, check_matrix(c, b, true, bias));
   if (c->fake) {
     DT_CHECK(c->cx, a->shape[1] == b->shape[0], DT_E_SHAPE,
              "a and b must have same reduction dim, but got "
@@ -41,8 +54,8 @@ static DtStatus check_mm (DtMetaCall *c, const DtMeta *a, const DtMeta *b,
     return DT_OK;
   }
   DT_CHECK(c->cx, a->shape[1] == b->shape[0], DT_E_SHAPE,
-           "mat1 and mat2 shapes cannot be multiplied "
-           "(%lldx%lld and %lldx%lld)", (long long)a->shape[0],
+           "%smat1 and mat2 shapes cannot be multiplied "
+           "(%lldx%lld and %lldx%lld)", name, (long long)a->shape[0],
            (long long)a->shape[1], (long long)b->shape[0],
            (long long)b->shape[1]);
   return DT_OK;

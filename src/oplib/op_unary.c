@@ -74,14 +74,16 @@ static DtStatus g_erf (DtGradCall *c) {
   return op_g_finish(c);
 }
 
-/* clamp and its halves: the gradient passes where the input is in bounds. */
+/* clamp and its halves: the gradient passes where the input is in bounds; the
+** bounds themselves were in, and later out. */
 static DtStatus bound (DtGradCall *c, int lo, int hi) {
   DtHandle *z = op_e_scalar(c->e, 0, dt_emit_meta(c->e, G));
   DtHandle *a = NULL, *b = NULL;
+  bool out = (c->op->flags & DT_OP_LATER) != 0;
   if (lo && !dt_arg_is_none(c->args, lo))
-    a = E("aten.ge.Scalar", "tv", IN, V(lo));
+    a = E(out ? "aten.gt.Scalar" : "aten.ge.Scalar", "tv", IN, V(lo));
   if (hi && !dt_arg_is_none(c->args, hi))
-    b = E("aten.le.Scalar", "tv", IN, V(hi));
+    b = E(out ? "aten.lt.Scalar" : "aten.le.Scalar", "tv", IN, V(hi));
   if (a && b) a = E("aten.logical_and_.default", "tt", a, b);
   op_g_set(c, 0, E("aten.where.self", "ttt", a ? a : b, G, z));
   return op_g_finish(c);

@@ -34,7 +34,7 @@ DtStatus op_rl_dims (DtCtx *cx, const DtArgs *args, int ndim, uint32_t *mask);
 
 #define RULE(fn) DtStatus op_rl_##fn (DtRuleCall *c)
 #define FILTER(fn) DtStatus op_rf_##fn (DtFilterCall *c)
-RULE(follow); RULE(to_copy); RULE(both); RULE(like); RULE(new_from);
+RULE(follow); RULE(shards); RULE(to_copy); RULE(both); RULE(like); RULE(new_from);
 RULE(select); RULE(select_back); RULE(slice); RULE(slice_back);
 RULE(slice_scatter); RULE(scatter); RULE(scatter_add); RULE(gather);
 RULE(cat); RULE(split); RULE(unbind); RULE(turn); RULE(index_select);

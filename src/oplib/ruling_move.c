@@ -8,6 +8,12 @@
 
 /* ---- copies and makers ---- */
 
+/* Cut as the input, no partials. */
+DtStatus op_rl_shards (DtRuleCall *c) {
+  op_rl_except(c, c->in[0]->ndim, 0);
+  return c->rows->st;
+}
+
 DtStatus op_rl_follow (DtRuleCall *c) {
   op_rl_except(c, c->in[0]->ndim, 0);
   op_rl_pass(c);
