@@ -272,7 +272,7 @@ static int run_chunk (DtCtx *cx, DtApp *a, const char *text, int world,
   a->o.ranks = abs(world);
   a->o.fake = abs(world);
   a->o.trust = a->o.no_rc = a->o.no_history = true;
-  a->o.raw = raw;
+  a->o.raw = a->o.quiet = raw;  /* captured programs: told by their counts */
   a->o.color = "never";
   a->o.prelude[a->o.nprelude++] = (DtPrelude){ 'e', text };
   a->world = world < 0 ? DT_WORLD_FAKE : DT_WORLD_THREADS;

@@ -64,6 +64,18 @@ if several then
   T.eq(value "kinds[1].split(': ')[1]", "R}", "the type of the sum")
   T.has(value "caught", "tensor has PerMeshAxisLocalSpmdType.R, expected "
     .. "PerMeshAxisLocalSpmdType.V", "a contradiction")
+  raises("RuntimeError", "Axis (<torch.distributed.distributed_c10d.Process",
+    "spmd.reinterpret(x, (tp, tp), src=V, dst=P)")
+  raises("TypeError", "unhashable type: 'list'",
+    "spmd.reinterpret(x, ['tp'], src=V, dst=P)")
+  raises("SpmdTypeError", "__set__", [[
+plain = torch.zeros(2).requires_grad_()
+with spmd.set_current_mesh(mesh), typecheck():
+    plain.grad = None]])
+  raises("SpmdTypeError", "cannot propagate through non-linear ops", [[
+with spmd.set_current_mesh(mesh), typecheck():
+    torch.zeros(1)
+    torch.sinc(x)]])
   raises("SpmdTypeError", "Conflicting types", [[
 with spmd.set_current_mesh(mesh):
     spmd.assert_type(torch.ones(2), {tp: R, 'tp': V})]])

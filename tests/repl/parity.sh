@@ -4,6 +4,7 @@
 # `dtrepl parity` with files that are none: what is wrong is said with the line,
 # and nothing that was not compared counts as passed.
 : "${DTREPL:=$PWD/build/dtrepl}"
+spmd=$PWD/tests/parity/spmd/programs.jsonl
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 cd "$tmp" || exit 1
@@ -45,6 +46,14 @@ cp lists.jsonl suites/a.jsonl
 says 3 "suites/a.jsonl: line 3 is no JSON" suites
 says 3 "suites/b.jsonl: line 1 is no JSON" suites/
 says 1 "none: no .jsonl and no .program.json file in this folder" none
+
+# What a captured program does wrong is no finding of the user's.
+got=$("$DTREPL" parity --only dptp/wrong_group "$spmd" 2>&1)
+if [ "$got" = "1 passed, 0 failed" ]; then
+  passed=$((passed + 1)); echo "ok - quiet"
+else
+  failed=$((failed + 1)); echo "not ok - quiet"; printf '%s\n' "$got"
+fi
 
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

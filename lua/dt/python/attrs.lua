@@ -677,7 +677,8 @@ function M.set_plain(v, name, x)
     local set = require("dt.python.tensor").set_data
     if set_watcher then set_watcher(set, v, x) else set(v, x) end
   elseif util.is_tensor(v) and name == "grad" then
-    require("dt.python.tensor").set_grad(v, x)
+    local set = require("dt.python.tensor").set_grad
+    if set_watcher then set_watcher(set, v, x) else set(v, x) end
   elseif util.is_dtensor(v) and (name == "placements"
      or name == "device_mesh") then
     util.raise("AttributeError", "property '%s' of 'DTensor' object has no "

@@ -109,6 +109,14 @@ end
 
 say.bare = bare
 
+-- How a tuple is shown that stands where an axis is wanted, nil for others.
+function say.tuple_text(v)
+  if V.is_list(v) and not V.is_tuple(v) then
+    util.raise("TypeError", "unhashable type: 'list'")
+  end
+  return V.is_tuple(v) and V.repr(v) or nil
+end
+
 local function bare_all(args, kw, any)
   local list, named = {table.unpack(args, 1, args.n)}, kw and V.dict()
   for i = 1, any and args.n or 0 do list[i] = bare(list[i]) end

@@ -20,6 +20,11 @@ local function quoted(v)
   return type(v) == "string" and ("'%s'"):format(v) or tostring(v)
 end
 
+-- A text as an argument that is shown as it is.
+local shown_mt = {__tostring = function (v) return v.text end}
+local function as_is(text) return setmetatable({text = text, shown = text},
+  shown_mt) end
+
 local function no_such(axis)
   util.raise("RuntimeError", "Axis %s is not in the current mesh.",
     (axis == nil or axis == dt.None) and "None" or quoted(axis))
@@ -52,6 +57,8 @@ end
 function M.group(axis)
   if util.is_mesh(axis) then return axis end
   if type(axis) == "table" and axis ~= dt.None and not number_of(axis) then
+    local text = say.tuple_text and say.tuple_text(axis)
+    if text then no_such(as_is(text)) end
     return axis
   end
   return of_mesh(axis)
@@ -62,11 +69,6 @@ function M.axis_text(axis, as_written)
   if as_written and type(axis) == "string" then return quoted(axis) end
   return core.axis_info(state.axis(axis)).name
 end
-
--- A text as an argument that is shown as it is.
-local shown_mt = {__tostring = function (v) return v.text end}
-local function as_is(text) return setmetatable({text = text, shown = text},
-  shown_mt) end
 
 local SPMD = {SpmdTypeError = true, RedistributeError = true,
   DTensorPropagationError = true}
