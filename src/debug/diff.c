@@ -64,8 +64,12 @@ static bool other_values (const DtRecVar *a, const DtRecVar *b) {
                 n * es) != 0;
 }
 
+/* The two records, and what they are called. */
+typedef struct Pair { const DtRecord *x, *y; const char *name[2]; } Pair;
+
 static int diff_vars (const char *what, const DtRecOp *x, const DtRecOp *y,
-                      bool results, const char *const *name, DtBuf *out) {
+                      bool results, const Pair *p, DtBuf *out) {
+  const char *const *name = p->name;
   int i, found = 0;
   int nx = results ? x->nout : x->nin, ny = results ? y->nout : y->nin;
   const DtRecVar *vx = results ? x->out : x->in;
@@ -82,7 +86,9 @@ static int diff_vars (const char *what, const DtRecOp *x, const DtRecOp *y,
       print_var(&vy[i], out);
       dt_buf_addc(out, '\n');
       found++;
-    } else if (other_values(&vx[i], &vy[i])) {
+    } else if (other_values(&vx[i], &vy[i]) &&
+               !(dt_record_blank(p->x, &vx[i]) &&
+                 dt_record_blank(p->y, &vy[i]))) {
       dt_buf_addf(out, "  %s %d holds other values: ", what, i);
       print_var(&vx[i], out);
       dt_buf_addc(out, '\n');
@@ -109,15 +115,16 @@ static void print_colls (const char *name, const DtRecOp *r, DtBuf *out) {
   dt_buf_addc(out, '\n');
 }
 
-static int diff_op (const DtRecOp *x, const DtRecOp *y,
-                    const char *const *name, DtBuf *out) {
+static int diff_op (const DtRecOp *x, const DtRecOp *y, const Pair *p,
+                    DtBuf *out) {
+  const char *const *name = p->name;
   int found = 0;
   if (strcmp(x->label, y->label) != 0) {
     dt_buf_addf(out, "  operator\n    %s  %s\n    %s  %s\n", name[0],
                 x->label, name[1], y->label);
     return 1;
   }
-  found += diff_vars("input", x, y, false, name, out);
+  found += diff_vars("input", x, y, false, p, out);
   if (x->op && y->op && x->nin == y->nin && !dt_args_equal(&x->args, &y->args)
       && x->op == y->op) {
     dt_buf_add(out, "  arguments differ\n");
@@ -135,7 +142,7 @@ static int diff_op (const DtRecOp *x, const DtRecOp *y,
                 y->st ? dt_error_info(y->st)->text : "fine");
     found++;
   }
-  return found + diff_vars("result", x, y, true, name, out);
+  return found + diff_vars("result", x, y, true, p, out);
 }
 
 static void print_place (const DtRecOp *x, const DtRecOp *y,
@@ -151,7 +158,8 @@ static void print_place (const DtRecOp *x, const DtRecOp *y,
 void dt_record_diff (DtDebug *d, const DtRecord *x, const char *xname,
                      const DtRecord *y, const char *yname, DtBuf *out,
                      DtRecDiff *res) {
-  const char *const name[2] = { xname, yname };
+  const Pair pair = { x, y, { xname, yname } };
+  const char *const *name = pair.name;
   int nx = count(x), ny = count(y), n = nx < ny ? nx : ny, i;
   DtBuf what;
   memset(res, 0, sizeof *res);
@@ -160,7 +168,7 @@ void dt_record_diff (DtDebug *d, const DtRecord *x, const char *xname,
   for (i = 0; i < n; i++) {
     const DtRecOp *p = dt_record_of(x, nx - 1 - i);
     const DtRecOp *q = dt_record_of(y, ny - 1 - i);
-    if (diff_op(p, q, name, &what) == 0) continue;
+    if (diff_op(p, q, &pair, &what) == 0) continue;
     print_place(p, q, name, out);
     dt_buf_add(out, dt_buf_str(&what));
     res->same = false;

@@ -16,6 +16,21 @@ DtRecOp *dt_record_of (const DtRecord *k, int i) {
   return &k->ring[(k->head - 1 - i + 2 * k->cap) % k->cap];
 }
 
+const DtRecOp *dt_record_maker (const DtRecord *k, int64_t storage) {
+  for (int i = k->n - 1; i >= 0; i--) {
+    const DtRecOp *r = dt_record_of(k, i);
+    for (int j = 0; j < r->nout; j++)
+      if (!r->out[j].none && r->out[j].storage == storage) return r;
+  }
+  return NULL;
+}
+
+bool dt_record_blank (const DtRecord *k, const DtRecVar *v) {
+  const DtRecOp *r = v->none || v->version != 0
+    ? NULL : dt_record_maker(k, v->storage);
+  return r && r->op && strstr(r->op->sig->base, "empty") != NULL;
+}
+
 /* Numbers rise along the ring but for communication that is entered late:
 ** a little further back it may still be. */
 enum { LATE = 64 };

@@ -154,6 +154,11 @@ DtStatus dt_record_reset (DtDebug *d, int cap);
 DtStatus dt_record_take (DtDebug *d, int cap, DtRecord *old);
 void dt_record_give (DtDebug *d, DtRecord *old);
 void dt_record_drop (DtDebug *d, DtRecord *old);
+/* The operator that made a storage; NULL: the record does not go back to it.
+** Pure. */
+const DtRecOp *dt_record_maker (const DtRecord *k, int64_t storage);
+/* Memory as empty() found it: nobody wrote to it until then.  Pure. */
+bool dt_record_blank (const DtRecord *k, const DtRecVar *v);
 /* i-th newest of any record of this session.  Pure. */
 DtRecOp *dt_record_of (const DtRecord *k, int i);
 /* The k-th operator typed at a stop after operator #seq, "#7+2"; NULL when it is

@@ -105,14 +105,15 @@ static bool reads (const DtDiag *g, const DtEvent *e, int i) {
 static void blank_read (DtDiag *g, const DtEvent *e) {
   int i;
   for (i = 0; i < e->nin; i++) {
+    const DtRecOp *r;
     if (e->in[i] == NULL || !dt_diag_blank(g, e->in[i]) || !reads(g, e, i))
       continue;
-    if (e->in[i]->origin.line > 0)
+    /* a tensor's own origin may be a view of it */
+    r = dt_record_maker(&g->d->rec, e->in[i]->local->storage->id);
+    if (r && r->line > 0)
       dt_diag_add(g, e, DT_FIND_ID_UNINITIALISED, e->in[i], 0, NULL,
                   "made at %s:%d by %s, nothing was written since",
-                  e->in[i]->origin.file ? e->in[i]->origin.file : "",
-                  e->in[i]->origin.line, e->in[i]->origin.op
-                  ? e->in[i]->origin.op : "?");
+                  r->file ? r->file : "", r->line, r->label);
     else dt_diag_add(g, e, DT_FIND_ID_UNINITIALISED, e->in[i], 0, NULL,
                      "nothing was written since it was made");
   }

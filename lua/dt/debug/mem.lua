@@ -146,7 +146,7 @@ local function walk(entries, order)
 end
 
 local function text(d)
-  local rows = {{"", "now", "peak"}}
+  local rows = {{"", "now", "at the peak"}}
   for _, k in ipairs(KINDS) do
     rows[#rows + 1] = {k, page.bytes(d.now[k]), page.bytes(d.peak[k])}
   end

@@ -23,6 +23,10 @@ end
 -- Arguments as typed: samples' notation, or expressions.
 local function arguments(text)
   if text:find("%f[%w]%l%w*%[[%d, ]*%]") then return samples.parse(text) end
+  if text:find("^%s*[%a_][%w_.]*%f[%s][%s%w_.]*$") then
+    page.fail("COMMAND", "arguments have commas between them: %s",
+      (text:match("^%s*(.-)%s*$"):gsub("%s+", ", ")))
+  end
   local list = table.pack(dt.debug._value(text))
   local kw = list[list.n]
   if util.is_kwargs(kw) then
