@@ -4,6 +4,7 @@
 ;;; Code:
 
 (require 'dap-mode)
+(require 'dap-ui)                         ; it has the filters of exceptions
 
 (defun dap-dtrepl--populate (conf)
   "Complete the launch configuration CONF."
