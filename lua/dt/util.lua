@@ -118,8 +118,8 @@ function M.bind(fname, names, defaults, ...)
   for _, name in ipairs(names) do known[name] = true end
   for key, value in pairs(kw) do
     if not known[key] then
-      M.raise("TypeError", "%s() got an unexpected keyword argument '%s'",
-        fname, key)
+      M.raise("TypeError", "%s%s() got an unexpected keyword argument '%s'",
+        fname, fname:find("^%u") and ".__init__" or "", key)
     end
     out[key] = value
   end

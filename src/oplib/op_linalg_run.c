@@ -451,8 +451,28 @@ done:
   return st;
 }
 
+/* The Hermitian matrices whose lower triangles are those of `a`: PyTorch does
+** not look at the upper ones. */
+static DtStatus from_lower (DtKernelCall *c, const DtTensor *a,
+                            DtTensor **out) {
+  DtDtype t = (DtDtype)a->m.dtype;
+  DtTensor *low = NULL;
+  DtStatus st = DT_OK;
+  DT_TRYG(c->cx, op_temp(c->cx, t, a->m.ndim, a->m.shape, out));
+  DT_TRYG(c->cx, op_temp(c->cx, t, a->m.ndim, a->m.shape, &low));
+  DT_TRYG(c->cx, dt_k_tri(c->cx, a, 0, false, *out));
+  DT_TRYG(c->cx, dt_k_tri(c->cx, a, -1, false, low));
+  if (dt_dtype_is_complex(t))
+    DT_TRYG(c->cx, dt_k_unary(c->cx, DT_U_conj_physical, t, NULL, low, low));
+  flip_view(low);
+  DT_TRYG(c->cx, dt_k_binary(c->cx, DT_B_add, t, NULL, *out, low, *out));
+done:
+  dt_tensor_unref(c->cx, low);
+  return st;
+}
+
 DtStatus op_k_la_pinv (DtKernelCall *c) {
-  DtTensor *a = c->in[0], *u = NULL, *s = NULL, *vh = NULL, *w = NULL;
+  DtTensor *a = c->in[0], *whole = NULL, *u = NULL, *s = NULL, *vh = NULL, *w = NULL;
   DtTensor *r = NULL, *sv = NULL;
   int n = a->m.ndim;
   int64_t m = a->m.shape[n - 2], l = a->m.shape[n - 1], k = m < l ? m : l;
@@ -460,6 +480,10 @@ DtStatus op_k_la_pinv (DtKernelCall *c) {
   DtDtype t = (DtDtype)a->m.dtype;
   DtStatus st = DT_OK;
   if (dt_meta_numel(&c->out[0]->m) == 0) return DT_OK;
+  if (dt_arg_bool(c->args, 3) && m == l) {
+    DT_TRYG(c->cx, from_lower(c, a, &whole));
+    a = whole;
+  }
   memcpy(shape, a->m.shape, sizeof(int64_t) * (size_t)n);
   shape[n - 1] = k;
   DT_TRYG(c->cx, op_temp(c->cx, t, n, shape, &u));
@@ -488,6 +512,7 @@ DtStatus op_k_la_pinv (DtKernelCall *c) {
   DT_TRYG(c->cx, batch_product(c, w, u, r));
   DT_TRYG(c->cx, dt_k_copy(c->cx, r, c->out[0]));
 done:
+  dt_tensor_unref(c->cx, whole);
   dt_tensor_unref(c->cx, u);
   dt_tensor_unref(c->cx, s);
   dt_tensor_unref(c->cx, vh);

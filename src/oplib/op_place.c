@@ -9,6 +9,7 @@
 #include "oplib/op_linalg_int.h"
 
 #include <math.h>
+#include <inttypes.h>
 #include <string.h>
 
 #define E(...) dt_emit(c->e, __VA_ARGS__)
@@ -504,6 +505,10 @@ static DtStatus inactive_rows (DtRuleCall *c, uint32_t mask) {
   }
   return c->rows->st;
 }
+static int64_t first_int (const DtArgs *a, int i) {
+  int64_t v[DT_MAX_NDIM];
+  return op_ints(a, i, v) > 0 ? v[0] : 0;
+}
 static DtStatus roll_meta (DtMetaCall *c) {
   int ns = dt_arg_len(c->args, 1), nd = dt_arg_len(c->args, 2);
   uint32_t mask;
@@ -511,6 +516,9 @@ static DtStatus roll_meta (DtMetaCall *c) {
   DT_CHECK(c->cx, nd == 0 ? ns == 1 : ns == nd, DT_E_RUNTIME, "shifts and "
            "dimensions must align. shifts: %d, dims:%s%d", ns,
            c->fake ? " " : "", nd);
+  DT_CHECK(c->cx, c->fake || nd == 0 || c->in[0]->ndim > 0, DT_E_INDEX,
+           "Dimension specified as %" PRId64 " but tensor has no dimensions",
+           first_int(c->args, 2));
   DT_TRY(c->cx, op_dims(c->cx, c->args, 2, c->in[0]->ndim, true, &mask));
   return op_meta_plain(c);
 }

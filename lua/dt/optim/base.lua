@@ -115,6 +115,18 @@ function Optimizer:add_param_group(group)
   check_groups(self.param_groups)
 end
 
+-- A step that is differentiable writes to parameters while gradients are
+-- recorded, which a leaf forbids.
+local function check_written(group, active)
+  if not group.differentiable then return end
+  for _, p in ipairs(active) do
+    if p.requires_grad and p.is_leaf then
+      util.raise("RuntimeError", "a leaf Variable that requires grad is being "
+        .. "used in an in-place operation.")
+    end
+  end
+end
+
 -- One step; `closure`, if given, computes the loss again and returns it.
 function Optimizer:step(closure)
   local loss
@@ -134,6 +146,7 @@ function Optimizer:step(closure)
       end
     end
     n = n + #active
+    check_written(group, active)
     if #active > 0 then self:run(group, active) end
   end
   if without then dt._stepping(n, without) end

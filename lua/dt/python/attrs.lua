@@ -163,7 +163,8 @@ end
 local of_tensor = {
   T = function (t) return t:T() end,
   mT = function (t) return t:mT() end,
-  H = function (t) return t:T() end,
+  H = function (t) return t:matrix_H() end,
+  mH = function (t) return t:mH() end,
   real = function (t)
     return tostring(t.dtype):find("complex", 1, true) and t:real() or t
   end,
@@ -173,6 +174,10 @@ local of_tensor = {
   is_sparse = function () return false end,
   itemsize = function (t) return t:element_size() end,
 }
+local function holds_complex(t)
+  return tostring(t.dtype):find("complex", 1, true) ~= nil
+end
+
 local tensor_method = {
   ["repeat"] = function (t, args, kw) return call(t.repeat_op, V.list({t,
     table.unpack(args, 1, args.n)}, args.n + 1), kw) end,
@@ -183,7 +188,13 @@ local tensor_method = {
   end,
   numpy = function (t) return t end,
   tobytes = function (t) return V.repr(V.from_lua(t:tolist())) end,
-  tolist = function (t) return V.from_lua(t:tolist()) end,
+  tolist = function (t)
+    return holds_complex(t) and V.complex_list(t) or V.from_lua(t:tolist())
+  end,
+  item = function (t)
+    if not holds_complex(t) or t:numel() ~= 1 then return t:item() end
+    return V.complex_list(t:reshape({}))
+  end,
   size = function (t, args)
     if args.n == 0 then return V.from_lua(t.shape) end
     return t:size(args[1])

@@ -265,6 +265,7 @@ local function guarded(op, f)
         if v == nil then unsupported(op, a, b) end
         return v
       end
+      a, b = V.complex_operands(a, b)
     end
     if V.is_bytes(a) or V.is_bytes(b) then return bytes_sign(op, a, b) end
     if tensorish(a, b) then
@@ -570,6 +571,7 @@ M.compare = {
   ["=="] = V.equal,
   ["!="] = function (a, b)
     if tensorish(a, b) and not V.no_operand(a) and not V.no_operand(b) then
+      a, b = V.complex_operands(a, b)
       return util.is_tensor(a) and a:ne(b) or b:ne(a)
     end
     local special = V.special(a, "__ne__")

@@ -988,6 +988,7 @@ function M.equal(a, b)
   end
   if type(a) == "boolean" and type(b) == "number" then a = a and 1 or 0 end
   if type(b) == "boolean" and type(a) == "number" then b = b and 1 or 0 end
+  a, b = M.complex_operands(a, b)
   if M.is_complex(a) or M.is_complex(b) then return M.equal_complex(a, b) end
   if util.is_tensor(a) or util.is_tensor(b) then
     if M.no_operand(a) or M.no_operand(b) then return false end
