@@ -411,6 +411,8 @@ void dt_diag_free (DtDiag *g) {
   for (i = 0; i < DT_NMARKS; i++) dt_free(g->s->cx, g->mark[i].v);
   dt_free(g->s->cx, g->loaded.v);
   dt_free(g->s->cx, g->strided.v);
+  dt_free(g->s->cx, g->gains.v);
+  dt_free(g->s->cx, g->waiting.v);
   dt_diag_shares_free(g);
   dt_diag_copies_free(g);
   dt_diag_rules_free(g);

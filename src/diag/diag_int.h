@@ -176,6 +176,8 @@ typedef struct DtClaim {
   char *subject;
   const char *what;             /* "gradient": static words for evidence */
   bool quiet;                   /* another rank knows the place */
+  bool untrained;               /* dropped when the program trains: samples are
+                                ** left out of an epoch on purpose */
   bool mute;                    /* others may tell it, this rank does not */
   int npl; DtPlacement pl[DT_MAX_MDIM];
 } DtClaim;
@@ -305,9 +307,15 @@ struct DtDiag {
   int nlow; DtLow low[DT_LOWS];
   int nsevered; DtSevered severed[2];
   int nbuffers; DtBuffer buffer[DT_BUFFERS];
+  DtIdSet gains;                /* storages of vectors that were trained on
+                                ** parts of a sequence */
   DtIdSet loaded;               /* storages that a checkpoint was loaded into */
   bool normed;                  /* a norm of gradients was taken since backward */
   bool idle; DtOrigin idle_at;  /* an optimizer has what gets no gradient */
+  DtIdSet waiting;              /* storages of parameters that got gradients and
+                                ** no update; the first of them: */
+  const char *waits; const char *waits_file; int waits_line;
+  DtOrigin void_at;             /* a step of an optimizer without any gradient */
   double root;                  /* weight in the loss under way, NAN: unknown */
   double root_total; bool root_factor;  /* as in DtShare */
   uint64_t root_hash;           /* the loss's value */

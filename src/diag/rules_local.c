@@ -124,7 +124,17 @@ static void divided_alone (DtDiag *g, const DtEvent *e, const DtPlace *a,
                       dt_diag_place_name(g, b->root), what);
 }
 
+/* Activations of this rank's samples, normalised among them as BatchNorm does in
+** each replica: that is what is meant. */
+static bool of_samples (const DtVar *v, const DtPlace *p) {
+  return p->dim == 0 && !p->columns && v->local->m.ndim == 2 &&
+         v->grad_fn != NULL && v->origin.op != NULL &&
+         strstr(v->origin.op, "slice") == NULL &&
+         strstr(v->origin.op, "split") == NULL;
+}
+
 void dt_diag_stat_met (DtDiag *g, const DtEvent *e) {
+  const DtVar *part = e->in[0];
   const DtPlace *a, *b;
   DtFact fact = { false, 0 };
   DtEvent at;
@@ -146,8 +156,9 @@ void dt_diag_stat_met (DtDiag *g, const DtEvent *e) {
     const DtPlace *c = a;
     a = b;
     b = c;
+    part = e->in[1];
   }
-  if (a->kind != DT_PLACE_PART || !stat_of(b, a)) return;
+  if (a->kind != DT_PLACE_PART || !stat_of(b, a) || of_samples(part, a)) return;
   at = at_origin(&b->at);
   fact.hash = a->where;
   dt_buf_init(&t, g->s->cx);

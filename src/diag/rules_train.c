@@ -62,7 +62,7 @@ void dt_diag_learn_free (DtDiag *g) {
   g->learn = NULL;
   g->nlearn = g->nlow = 0;
   g->moved = g->averaged = g->idle = g->normed = false;
-  g->idle_at.line = 0;
+  g->idle_at.line = g->void_at.line = 0;
   memset(g->learn_at, 0, sizeof g->learn_at);
   memset(g->grad_at, 0, sizeof g->grad_at);
   memset(g->low, 0, sizeof g->low);
@@ -84,6 +84,8 @@ static DtLearn *begin (DtDiag *g, const DtEvent *e, const DtVar *p) {
   l->storage = id;
   l->version = p->local->storage->version;
   l->start = l->last = sample(p->local);
+  if (l->start == 0 && dt_idset_has(&g->gains, id))
+    l->start = dt_diag_hash(p->local, false);
   l->drawn = p->local->storage->drawn;
   l->made = p->origin;
   l->param = p->is_param;
@@ -94,6 +96,27 @@ static DtLearn *begin (DtDiag *g, const DtEvent *e, const DtVar *p) {
   l->file = e->file;
   l->line = e->line;
   return l;
+}
+
+/* A distributed parameter got a gradient: it waits for its update. */
+static void waits (DtDiag *g, const DtEvent *e) {
+  const DtVar *p = e->nin > 0 ? e->in[0] : NULL;
+  const char *name;
+  if (p == NULL || p->spec == NULL || !p->is_param) return;
+  if (g->waiting.n == 0) {
+    name = dt_session_intern(g->s, dt_diag_name(g, p));
+    if (name == NULL) dt_error_clear(g->s->cx);
+    g->waits = name ? name : "";
+    g->waits_file = e->file ? e->file : "";
+    g->waits_line = e->line;
+  }
+  dt_idset_add(g, &g->waiting, p->local->storage->id);
+}
+
+static void waited (DtDiag *g, const DtEvent *e) {
+  for (int i = 0; e->status == DT_OK && !e->backward && i < e->nin; i++)
+    if (e->in[i] && e->in[i]->spec)
+      dt_idset_del(&g->waiting, e->in[i]->local->storage->id);
 }
 
 /* A gradient came. */
@@ -255,7 +278,11 @@ void dt_diag_step (DtDiag *g, int n, const DtVar *p) {
   const DtLearn *l = p && !p->spec && g->nlearn > 0
                      ? by_storage(g, p->local->storage->id) : NULL;
   DtEvent e;
-  if (!g->on || g->d->muted || g->nlearn == 0 || p == NULL) return;
+  if (!g->on || g->d->muted || p == NULL) return;
+  if (n == 0 && g->waiting.n > 0 && g->void_at.line == 0 &&
+      !dt_idset_has(&g->waiting, p->local->storage->id))
+    g->void_at = dt_diag_here(g, "step");
+  if (g->nlearn == 0) return;
   if (l == NULL) {
     g->idle = g->idle || n > 0;
     if (n > 0 && g->idle_at.line == 0) g->idle_at = dt_diag_here(g, "step");
@@ -394,6 +421,17 @@ static void left_behind (DtDiag *g) {
               *lost->name ? lost->name : "a parameter", lost->file, lost->line);
 }
 
+/* None of an optimizer's parameters has a gradient, and those that have one are
+** nobody's: all were replaced. */
+static void replaced (DtDiag *g) {
+  DtEvent e = at_origin(&g->void_at);
+  if (g->void_at.line == 0 || g->waiting.n == 0) return;
+  dt_diag_add(g, &e, DT_FIND_ID_STALE_PARAM, NULL, 0, NULL, "%s gets gradients "
+              "(%s:%d) and no update; none of the optimizer's parameters has one",
+              *g->waits ? g->waits : "a parameter", g->waits_file,
+              g->waits_line);
+}
+
 /* The gradients of all parameters, as they came. */
 static void same_batch (DtDiag *g) {
   uint64_t h = DT_HASH_SEED;
@@ -420,6 +458,9 @@ void dt_diag_train (DtDiag *g) {
   bool chosen = false;          /* a broadcast says which are to be equal */
   int i;
   if (g->nlearn > 0) left_behind(g);
+  replaced(g);
+  for (i = 0; i < g->nclaim && g->nlearn > 0; i++)
+    if (g->claim[i].untrained) g->claim[i].mute = true;
   if (g->over == NULL || g->moved || g->averaged) return;
   for (i = 0; i < g->nlearn; i++)
     chosen = chosen || dt_diag_copied(g, g->learn[i].storage);
@@ -502,6 +543,8 @@ static bool adds_into (const DtDiag *g, const DtOpDef *op) {
 
 const DtDiagRule dt_rules_train[] = {
   { DT_EV_GRAD, gradient, NULL, 0 },
+  { DT_EV_GRAD, waits, NULL, 0 },
+  { DT_EV_OP_END, waited, dt_diag_inplace, DT_WHEN(waiting.n) },
   { DT_EV_OP_END, written, dt_diag_inplace, DT_WHEN(nlearn) },
   { DT_EV_OP_END, norm_taken, takes_norm, DT_WHEN(nlearn) },
   { DT_EV_OP_END, low_sum, adds_into, 0 },

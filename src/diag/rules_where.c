@@ -255,7 +255,9 @@ static void left_out (DtDiag *g, const DtEvent *e, const DtPlace *w) {
   const int64_t n = g->s->comm ? g->s->comm->size : 1;
   const int64_t me = g->s->comm ? g->s->comm->rank : 0;
   const DtFact facts[2] = { { true, 1 }, { false, w->where } };
+  const DtVar *whole = e->in[0];
   const char *what;
+  DtClaim *c;
   DtBuf b;
   if (n < 2 || w->off != me * w->len || w->len * n >= w->whole ||
       w->whole - w->len * n >= n || w->len < 2) return;
@@ -264,9 +266,13 @@ static void left_out (DtDiag *g, const DtEvent *e, const DtPlace *w) {
               (long long)w->len, w->dim, (long long)n, (long long)w->whole);
   what = b.oom ? NULL : dt_session_intern(g->s, dt_buf_str(&b));
   dt_buf_fini(&b);
-  if (what == NULL) dt_error_clear(g->s->cx);
-  else dt_diag_claim_all(g, e, DT_FIND_ID_LEFT_OUT, NULL, -1, 20, 2, facts,
-                         name_of(g, e->in[0]->id), what);
+  if (what == NULL) {
+    dt_error_clear(g->s->cx);
+    return;
+  }
+  c = dt_diag_claim_all(g, e, DT_FIND_ID_LEFT_OUT, NULL, -1, 20, 2, facts,
+                        name_of(g, whole->id), what);
+  if (c) c->untrained = w->dim == 0 && !whole->requires_grad && !whole->is_param;
 }
 
 static bool cut_here (DtDiag *g, const DtEvent *e, const DtVar *v,
@@ -477,9 +483,19 @@ static void pointwise_end (DtDiag *g, const DtEvent *e) {
 
 /* --- along a dimension --- */
 
+/* The values' indices are the second result. */
+static void found_beside (DtDiag *g, const DtEvent *e, const DtPlace *w) {
+  DtPlace to = made(w, e, DT_PLACE_FOUND);
+  if (e->nout < 2 || e->out[1] == NULL) return;
+  to.root = e->out[1]->id;
+  put(g, e->out[1], &to);
+}
+
 static void along_end (DtDiag *g, const DtEvent *e) {
   static const char *const finds[] = { "aten.argmax.default",
     "aten.argmin.default", NULL };
+  static const char *const pairs[] = { "aten.max.dim", "aten.min.dim",
+    "aten.topk.default", "aten.sort.default", "aten.sort.stable", NULL };
   static const char *const norms[] = { "aten._softmax.default",
     "aten._log_softmax.default", "aten.logsumexp.default", NULL };
   static const char *const stats[] = { "aten.mean.dim", "aten.mean.default",
@@ -506,6 +522,10 @@ static void along_end (DtDiag *g, const DtEvent *e) {
     return;
   }
   dt_diag_along_cut(g, e, w);
+  if (named(e, pairs)) {
+    found_beside(g, e, w);
+    return;
+  }
   if (named(e, finds)) to = made(w, e, DT_PLACE_FOUND);
   else if (w->columns && sums) to = made(w, e, DT_PLACE_ADDEND);
   else if (w->columns && named(e, norms)) to = made(w, e, DT_PLACE_BENT);
@@ -565,7 +585,8 @@ static int kind_of (const DtDiag *g, const DtOpDef *op) {
     "aten._softmax.", "aten._log_softmax.", "aten.logsumexp.", "aten.mean.",
     "aten.sum.", "aten.gather.", "aten.nll_loss_forward.", "aten.std.",
     "aten.var.", "aten.linalg_vector_norm.", "aten.native_layer_norm.d",
-    "aten._fused_rms_norm.d", "aten.rms_norm.", NULL };
+    "aten._fused_rms_norm.d", "aten.rms_norm.", "aten.max.dim",
+    "aten.min.dim", "aten.topk.", "aten.sort.", NULL };
   const char *name = op->sig->full;
   int i;
   if (counts(op)) return COUNTS;
@@ -588,12 +609,29 @@ static bool follows (const DtDiag *g, const DtOpDef *op) {
   return kind_of(g, op) != NONE;
 }
 
+/* A trained vector that goes along a dimension that is not cut: a gain or a bias
+** of every position, of which each rank has some. */
+static void gains_met (DtDiag *g, const DtEvent *e) {
+  bool part = false;
+  for (int i = 0; i < e->nin && !part; i++) {
+    const DtPlace *w = look_for(g, e, i, DT_PLACE_PART);
+    part = w && !w->columns && w->dim < ndim(e->in[i]) - 1;
+  }
+  for (int i = 0; i < e->nin && part; i++) {
+    const DtVar *v = e->in[i];
+    if (v && !v->spec && v->requires_grad && v->grad_fn == NULL &&
+        ndim(v) == 1 && !look(g, v))
+      dt_idset_add(g, &g->gains, v->local->storage->id);
+  }
+}
+
 static void op_end (DtDiag *g, const DtEvent *e) {
   if (e->status != DT_OK || e->backward || e->nout < 1 || e->out[0] == NULL ||
       e->out[0]->spec || dt_session_no_data(g->s)) return;
   if (counts(e->op)) { counts_end(g, e); return; }
   if ((g->nplaces == 0 && g->ncuts == 0) || e->nin < 1 || e->in[0] == NULL ||
       e->in[0]->spec) return;
+  if (g->nplaces > 0) gains_met(g, e);
   switch (kind_of(g, e->op)) {
     case VIEW: view_end(g, e); break;
     case PRODUCT: product_end(g, e, dt_diag_product(e->op)); break;
