@@ -96,11 +96,6 @@ end
 
 local function select_int(t, dim, i, at)
   local n = t.shape[dim + 1]
-  if n == nil then
-    util.raise("IndexError", "invalid index of a 0-dim tensor. Use "
-      .. "`tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a "
-      .. "0-dim tensor to a number")
-  end
   if i < -n or i >= n then
     util.raise("IndexError",
       "index %d is out of bounds for dimension %d with size %d", i, at, n)
@@ -121,16 +116,28 @@ local function slice_dim(t, dim, s, always)
   return op.slice(t, dim, start, stop, step)
 end
 
+-- The only index of a tensor without dims has errors of its own: applySelect
+-- and applySlice, ATen/TensorIndexing.h.
+local function refuse_scalar(item)
+  if math.type(item) == "integer" then
+    if item ~= 0 then
+      util.raise("IndexError",
+        "index %d is out of bounds for dimension 0 with size 0", item)
+    end
+    util.raise("IndexError", "invalid index of a 0-dim tensor. Use "
+      .. "`tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a "
+      .. "0-dim tensor to a number")
+  elseif is_slice(item) then
+    util.raise("IndexError", "slice() cannot be applied to a 0-dim tensor.")
+  end
+end
+
 -- Apply the views of a list of indices.  Returns the tensor and the tensor
 -- indices by result dim (nil when there are none).
 local function apply_views(t, items)
   local taken = 0
   for _, item in ipairs(items) do taken = taken + consumes(item) end
-  if t.ndim == 0 and #items == 1 and math.type(items[1]) == "integer" then
-    util.raise("IndexError", "invalid index of a 0-dim tensor. Use "
-      .. "`tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a "
-      .. "0-dim tensor to a number")
-  end
+  if t.ndim == 0 and #items == 1 then refuse_scalar(items[1]) end
   if taken > t.ndim then
     util.raise("IndexError", "too many indices for tensor of dimension %d",
       t.ndim)
