@@ -186,7 +186,8 @@ local wrong = {"loss is wrong", "wrong loss", "loss differs", "different loss",
   "loss is different", "results differ", "different results", "wrong result",
   "incorrect result", "not the same as", "does not match", "doesn't match",
   "gibberish", "nonsens", "garbage", "diverge", "nan loss", "loss is nan",
-  "grad norm", "mismatch", "incorrect"}
+  "grad norm", "mismatch", "incorrect", "different from", "differs from",
+  "different than", "drift", "gradients differ", "gradients are different"}
 local stuck = {"hang", "deadlock", "stuck", "watchdog", "timed out",
   "timeout"}
 

@@ -28,20 +28,27 @@ end
 
 local LONG = 40                 -- letters; longer ones are no words
 
--- The stems of `text` and the pairs that stand side by side: {[word] = true}.
+-- The stems of `text` and the pairs that stand side by side, with the words as
+-- they were written: {[stem] = words}.
 function M.words(text)
-  local set, before = {}, nil
+  local set, before, written = {}, nil, nil
   for w in text:lower():gmatch "%f[%w_][%a_][%w_]+" do
     if not idle[w] and #w < LONG then
       local s = stem(w)
-      set[s] = true
+      set[s] = set[s] or w
       if w:find("_", 1, true) then
         for part in w:gmatch "[^_]+" do
-          if #part > 2 then set[stem(part)] = true end
+          if #part > 2 then
+            local part_stem = stem(part)
+            set[part_stem] = set[part_stem] or part
+          end
         end
       end
-      if before then set[before .. " " .. s] = true end
-      before = s
+      if before then
+        local pair = before .. " " .. s
+        set[pair] = set[pair] or written .. " " .. w
+      end
+      before, written = s, w
     end
   end
   return set
@@ -90,11 +97,12 @@ local function excerpt(text)
 end
 
 -- The classes by likeness to `text`, best first: {{id=, like=, class=}, ...};
--- the id "-" stands for reports of other matters.
+-- the id "-" stands for reports of other matters.  And the stems of the text
+-- that have a weight, `written` as they were.
 function M.rank(text)
   model = model or build()
-  local words, square = {}, 0
-  for w in pairs(M.words(excerpt(text))) do
+  local words, square = {written = M.words(excerpt(text))}, 0
+  for w in pairs(words.written) do
     local x = model.weight[w]
     if x then
       words[#words + 1] = w
@@ -120,6 +128,13 @@ function M.rank(text)
   return list, words
 end
 
+-- Is the word one of a pair that is shown already?
+local function is_shown(shown, word)
+  for _, text in ipairs(shown) do
+    if (" " .. text .. " "):find(" " .. word .. " ", 1, true) then return true end
+  end
+end
+
 -- The words of the text that tell most for `entry` of a ranking.
 function M.telling(entry, words, n)
   local list = {}
@@ -132,7 +147,14 @@ function M.telling(entry, words, n)
     return a[1] < b[1]
   end)
   local out = {}
-  for i = 1, math.min(n, #list) do out[i] = "\"" .. list[i][1] .. "\"" end
+  local shown = {}
+  for _, row in ipairs(list) do
+    local text = words.written[row[1]]
+    if #out < n and not is_shown(shown, text) then
+      shown[#shown + 1] = text
+      out[#out + 1] = "\"" .. text .. "\""
+    end
+  end
   return table.concat(out, ", ")
 end
 
