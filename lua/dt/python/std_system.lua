@@ -149,6 +149,9 @@ for _, name in ipairs {"gc", "faulthandler", "atexit", "signal",
   provide(name, namespace(setmetatable({}, {__index = function (_, key)
     if key:find("^__") then return nil end
     local why = instead[name .. "." .. key]
+    if name == "inspect" and key:find("^is") or name == "platform" then
+      why = why or "nothing is known of it"     -- None would be an answer
+    end
     return builtin(why and function ()
       return util.raise("NotImplementedError", "%s.%s is not part of dtrepl: "
         .. "%s", name, key, why)
