@@ -226,9 +226,17 @@ local function like_of(list, id)
   return 0
 end
 
+-- Does the class raise a message about sizes, and the report prints none?
+local function lacks_message(self, r, id)
+  if #r.exceptions > 0 then return false end
+  for _, class in ipairs(self.classes) do
+    if class.id == id then return class.expects ~= nil end
+  end
+end
+
 -- The class whose reports are worded like this one; `claimed` is what a rule
 -- of claims said, which goes before unless the words are clearly others.
-local function by_likeness(r, claimed)
+local function by_likeness(self, r, claimed)
   if r.foreign and r.foreign ~= "shapes that do not fit"
     or not prose.complains(r) then
     return nil
@@ -241,6 +249,7 @@ local function by_likeness(r, claimed)
   if first.id == "-" or first.like < needed or #words < FEW
     or second.like > APART * first.like
     or like_of(list, "-") >= OTHERS * first.like
+    or lacks_message(self, r, first.id)
     or claimed and like_of(list, claimed) >= CLEAR * first.like then
     return nil
   end
@@ -263,7 +272,7 @@ function M.find(self, r, classify)
     id, c, why = prose.find(r)
   end
   if (not id or c < 0.6) and not r.plain then
-    local id2, c2, why2 = by_likeness(r, id)
+    local id2, c2, why2 = by_likeness(self, r, id)
     if id2 and id2 ~= id then id, c, why = id2, c2, why2 end
   end
   if not id then return nil end
