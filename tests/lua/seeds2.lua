@@ -1,4 +1,4 @@
--- TEST: ranks=4 world={threads,mpi} needs=data timeout=120
+-- TEST: ranks=4 world={threads,mpi} torch=2.13 needs=data timeout=120
 -- SPDX-License-Identifier: MIT
 -- Founding case b: every step of tests/parity/2.13/seeds/seed2.jsonl: a toy
 -- MLP by parallelize_module and by hand; optimizers and clipping over mixed
