@@ -352,11 +352,11 @@ end
 
 -- An error object's attributes.
 local function of_error(e, name)
-  local member = exceptions.member(exceptions.class_of(e), name)
-  if member ~= nil then return method(e, function (self, args, kw)
-    return call(member, V.list({self, table.unpack(args, 1, args.n)},
-      args.n + 1), kw)
-  end, name) end
+  local own = exceptions.field(e, name)
+  if own ~= nil then return own end
+  local class = exceptions.class_of(e)
+  local member = exceptions.member(class, name)
+  if member ~= nil then return classes.bind(member, e, class) end
   if name == "args" then
     local key = e.class == "KeyError" and e.message:match("^(['\"])")
     local inner = key and e.message:match("^" .. key .. "(.*)" .. key .. "$")
@@ -536,6 +536,8 @@ function M.get(v, name)
     if exceptions.is_class(v) then
       if name == "__name__" or name == "__qualname__" then return v.__name__ end
       x = exceptions.member(v, name)
+      if x ~= nil then return classes.bind(x, nil, v) end
+      x = exceptions.default(name)
       if x ~= nil then return x end
     elseif rawget(v, "class") and is_error(v) then
       x = of_error(v, name)
@@ -662,6 +664,7 @@ end
 -- v.name = x where no __setattr__ of the program is asked.
 function M.set_plain(v, name, x)
   if V.is_object(v) then return classes.set_object(v, name, x) end
+  if is_error(v) then return exceptions.set_field(v, name, x) end
   local class = type(v) == "table" and rawget(v, "_class")
   if class and classes.set(v, class, name, x) then return end
   if class and x == None and rawget(class, "__python")
@@ -733,15 +736,11 @@ end
 -- super(): what the base class of `class` has, with `self`.
 function M.super(class, self)
   if exceptions.is_class(class) then
-    return M.namespace {__init__ = V.builtin(function (args)
-      local above = exceptions.member(class.base, "__init__")
-      if above then
-        return call(above, V.list({self, table.unpack(args, 1, args.n)},
-          args.n + 1))
-      end
-      exceptions.init(self, args)
-      return None
-    end, "__init__")}
+    return M.namespace(setmetatable({}, {__index = function (_, name)
+      local above = exceptions.member(class.base, name)
+      if above == nil then above = exceptions.default(name) end
+      return classes.bind(above, self, exceptions.class_of(self))
+    end, __name = "super"}))
   end
   local owner, own = classes.next_owner(class, self)
   return M.namespace(setmetatable({}, {__index = function (_, name)

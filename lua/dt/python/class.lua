@@ -71,6 +71,19 @@ local function bound(f, self)
   return b
 end
 
+-- bind(x, v, class): what the member `x` of an exception's class is when it is
+-- read of the instance `v`, or, where that is nil, of the class itself.
+function M.bind(x, v, class)
+  if is_descriptor(x) then
+    if x.kind == "staticmethod" then return x.get end
+    if x.kind == "classmethod" then return bound(x.get, class) end
+    return v and calls.call(x.get, V.list({v}, 1)) or x
+  end
+  local kind = V.type_name(x)
+  local callable = kind == "function" or kind == "builtin_function_or_method"
+  return v and callable and bound(x, v) or x
+end
+
 -- What v.name is when a Python class says it: value, found.  `class` is v's
 -- (or v itself, a class); v's own fields come first, except properties.  `own`
 -- is what a class method is bound to where that is another class (super).

@@ -109,6 +109,59 @@ function M.init(e, args)
   e.message, e.args = again.message, again.args
 end
 
+-- Names that the engine or the reader itself asks an exception for.
+local asked = {args = true, __cause__ = true, __context__ = true,
+  __traceback__ = true, __suppress_context__ = true, value = true}
+
+local function is_exit(e)
+  local class = e.python
+  while class do
+    if class == classes.SystemExit then return true end
+    class = class.base
+  end
+end
+
+-- set_field(e, name, v): what a program keeps in an exception stands apart from
+-- what the engine does: e.message = "x" is no other text.
+function M.set_field(e, name, v)
+  if asked[name] or name == "code" and is_exit(e) then
+    e[name] = v
+    if name == "args" then M.init(e, v) end
+    return
+  end
+  local fields = rawget(e, "fields") or {}
+  e.fields, fields[name] = fields, v
+end
+
+-- field(e, name): what the program keeps there, or nil.
+function M.field(e, name)
+  local fields = rawget(e, "fields")
+  return fields and fields[name]
+end
+
+-- What every exception has by these names: f(e, args).
+local of_all = {
+  __init__ = function (e, args)
+    M.init(e, args)
+    return dt.None
+  end,
+  __str__ = function (e) return e.message end,
+  __repr__ = function (e)
+    local inner = {}
+    for i = 1, e.args.n do inner[i] = V.repr(e.args[i]) end
+    return M.class_of(e).__name__ .. "(" .. table.concat(inner, ", ") .. ")"
+  end,
+}
+
+-- default(name): that member of BaseException as a function of the exception
+-- and its arguments, or nil.
+function M.default(name)
+  local f = of_all[name]
+  return f and V.builtin(function (a)
+    return f(a[1], V.list({table.unpack(a, 2, a.n)}, a.n - 1))
+  end, name)
+end
+
 classes.BaseException = M.define("BaseException")
 for base, below in TREE:gmatch("(%w+): ([^\n]+)") do
   for name in below:gmatch("[%w_]+") do

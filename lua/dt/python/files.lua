@@ -8,6 +8,8 @@ local util = require "dt.util"
 local V = require "dt.python.values"
 local streams = require "dt.python.streams"
 
+local path_text = streams.path_text
+
 local M = {}
 local None = dt.None
 
@@ -34,8 +36,8 @@ local function size(path) return seen(file, path) end
 
 local function is_dir(path) return seen(dt._list_dir, path) ~= nil end
 
-function M.isfile(a) return size(V.str(a[1])) ~= nil end
-function M.isdir(a) return is_dir(V.str(a[1])) end
+function M.isfile(a) return size(path_text(a[1])) ~= nil end
+function M.isdir(a) return is_dir(path_text(a[1])) end
 function M.exists(a) return M.isfile(a) or M.isdir(a) end
 
 local function missing(path)
@@ -43,11 +45,11 @@ local function missing(path)
 end
 
 function M.getsize(a)
-  return size(V.str(a[1])) or missing(V.str(a[1]))
+  return size(path_text(a[1])) or missing(path_text(a[1]))
 end
 
 function M.listdir(a)
-  local path = V.str(a[1] or ".")
+  local path = path_text(a[1] or ".")
   local checkpoint = require "dt.checkpoint"
   if checkpoint.exists(path) then
     return require("dt.python.dcp_plan").files(checkpoint.told(path))
@@ -58,7 +60,7 @@ function M.listdir(a)
 end
 
 function M.remove(a)
-  local path = V.str(a[1])
+  local path = path_text(a[1])
   if is_dir(path) then streams.failed(21, "Is a directory", path) end
   streams.settle()
   local ok, why, code = os.remove(path)
@@ -71,7 +73,7 @@ end
 -- Folders outside of what a program may write to are as made: nothing can be
 -- saved there that would miss them.
 function M.makedirs(a, kw)
-  local path = V.str(a[1])
+  local path = path_text(a[1])
   local told = kw and V.dict_get(kw, "exist_ok")
   if told ~= true and a[3] ~= true and is_dir(path) then
     streams.failed(17, "File exists", path)
@@ -87,7 +89,7 @@ function M.makedirs(a, kw)
 end
 
 function M.mkdir(a)
-  local path = V.str(a[1])
+  local path = path_text(a[1])
   if M.exists(a) then streams.failed(17, "File exists", path) end
   local parent = path:match("^(.*)/[^/]+/*$")
   if parent and parent ~= "" and not is_dir(parent) then missing(path) end

@@ -185,14 +185,15 @@ function M.define(keep, give)
     "pickle_protocol?", "_use_new_zipfile_serialization?",
     "_disable_byteorder_record?"}, function (a)
     local s = streams.of(a.f)
+    local path = not s and streams.path_of(a.f)
     if s then to_stream(s, a.obj, keep)
-    elseif type(a.f) ~= "string" then
+    elseif not path then
       util.raise("AttributeError", "expected 'f' to be string, path, or a "
         .. "file-like object with a 'write' attribute")
-    elseif other_kind(a.f) then
-      require("dt.io").write(V.to_lua(a.obj), a.f)   -- this rank's, as PyTorch's
+    elseif other_kind(path) then
+      require("dt.io").write(V.to_lua(a.obj), path)  -- this rank's, as PyTorch's
     else
-      to_file(a.f, a.obj)
+      to_file(path, a.obj)
     end
     return None
   end)
@@ -200,18 +201,19 @@ function M.define(keep, give)
     "weights_only?", "mmap?", "**more"}, function (a)
     local safe = a.weights_only ~= false
     local s = streams.of(a.f)
+    local path = not s and streams.path_of(a.f)
     if s then
       if s.held and s.text == "" then return give(s.held) end
       return read(s.text:sub(s.at + 1), s.path or "BytesIO", safe)
-    elseif type(a.f) ~= "string" then
+    elseif not path then
       util.raise("AttributeError", "'%s' object has no attribute 'seek'. You "
         .. "can only torch.load from a file that is seekable. Please pre-load "
         .. "the data into a buffer like io.BytesIO and try to load from it "
         .. "instead.", V.type_name(a.f))
-    elseif other_kind(a.f) then
-      return V.from_lua(dt.load(a.f))
+    elseif other_kind(path) then
+      return V.from_lua(dt.load(path))
     end
-    return read(streams.whole(a.f), a.f, safe)
+    return read(streams.whole(path), path, safe)
   end)
   return save, load
 end

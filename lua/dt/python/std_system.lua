@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- dt/python/std_system.lua: modules of Python's library about the process and
--- its texts: os, sys, warnings, json, random, …
+-- its texts: os, sys, warnings, string, …
 -- Nothing real is touched but files (files.lua): no process, no clock but Lua's.
 
 local dt = require "dt"
@@ -10,6 +10,7 @@ local attrs = require "dt.python.attrs"
 local builtins = require "dt.python.builtins"
 local tools = require "dt.python.std_tools"
 local files = require "dt.python.files"
+local streams = require "dt.python.streams"
 local exceptions = require "dt.python.exceptions"
 
 local M = {}
@@ -37,11 +38,14 @@ local function environ()
   return d
 end
 
+local path_text = streams.path_text
+
 local function joined(a)
-  local out = a[1]
+  local out = path_text(a[1])
   for i = 2, a.n do
-    if a[i]:sub(1, 1) == "/" then out = a[i]
-    else out = out .. (out:sub(-1) == "/" and "" or "/") .. a[i] end
+    local part = path_text(a[i])
+    if part:sub(1, 1) == "/" then out = part
+    else out = out .. (out:sub(-1) == "/" and "" or "/") .. part end
   end
   return out
 end
@@ -77,18 +81,23 @@ end
 function M.provide(argv)
   local env = environ()
   local path = {join = builtin(joined, "join"),
-    basename = builtin(function (a) return a[1]:match("([^/]*)$") end),
-    dirname = builtin(function (a) return a[1]:match("^(.*)/") or "" end),
-    abspath = builtin(function (a) return a[1] end),
-    expanduser = builtin(function (a) return a[1] end),
+    basename = builtin(function (a)
+      return path_text(a[1]):match("([^/]*)$")
+    end),
+    dirname = builtin(function (a)
+      return path_text(a[1]):match("^(.*)/") or ""
+    end),
+    abspath = builtin(function (a) return path_text(a[1]) end),
+    expanduser = builtin(function (a) return path_text(a[1]) end),
     exists = builtin(files.exists), isdir = builtin(files.isdir),
     isfile = builtin(files.isfile), getsize = builtin(files.getsize),
     splitext = builtin(function (a)
-      local head, tail = a[1]:match("^(.*[^/])(%.[^./]*)$")
-      return V.tuple {head or a[1], tail or ""}
+      local path = path_text(a[1])
+      local head, tail = path:match("^(.*[^/])(%.[^./]*)$")
+      return V.tuple {head or path, tail or ""}
     end),
     split = builtin(function (a)
-      local head, tail = a[1]:match("^(.-)/*([^/]*)$")
+      local head, tail = path_text(a[1]):match("^(.-)/*([^/]*)$")
       return V.tuple {head, tail}
     end)}
   module("os", {
@@ -101,6 +110,7 @@ function M.provide(argv)
     cpu_count = function () return 1 end, makedirs = files.makedirs,
     mkdir = files.mkdir,
     getcwd = function () return "." end,
+    fspath = function (a) return path_text(a[1]) end,
     system = refused "os.system", popen = refused "os.popen",
     remove = files.remove, unlink = files.remove,
     rmdir = refused "os.rmdir", rename = refused "os.rename",
@@ -136,16 +146,12 @@ end
 -- ---- quiet ones ----
 
 -- What a program would wait for, and what to write instead.
-local alone = "nothing runs beside the program; call the function itself"
-local instead = {["threading.Thread"] = alone, ["threading.Timer"] = alone,
-  ["pathlib.Path"] = "no file is "
-    .. "touched; write the path as a text", ["socket.socket"] = "no "
+local instead = {["socket.socket"] = "no "
     .. "connection is opened", ["inspect.getsource"] = "a function's text is "
     .. "not kept", ["inspect.signature"] = "name the arguments"}
 
 for _, name in ipairs {"gc", "faulthandler", "atexit", "signal",
-  "pdb", "socket", "platform", "inspect", "shutil",
-  "threading", "pathlib"} do
+  "pdb", "socket", "platform", "inspect", "shutil"} do
   provide(name, namespace(setmetatable({}, {__index = function (_, key)
     if key:find("^__") then return nil end
     local why = instead[name .. "." .. key]
@@ -177,7 +183,7 @@ local function named_file(a, kw)
   local mode = a[1] or kw and V.dict_get(kw, "mode") or "w+b"
   local suffix = kw and V.dict_get(kw, "suffix")
   local path = folder() .. "/tmp" .. (type(suffix) == "string" and suffix or "")
-  return V.call(require("dt.python.streams").open, V.list {path, mode})
+  return V.call(streams.open, V.list {path, mode})
 end
 -- remove_folders(): all that were made, with the checkpoints in them.
 function M.remove_folders()
@@ -297,48 +303,8 @@ module("warnings", {filterwarnings = nothing,
   end, catch_warnings = catch_warnings})
 module("string", {}, {ascii_lowercase = "abcdefghijklmnopqrstuvwxyz",
   ascii_uppercase = "ABCDEFGHIJKLMNOPQRSTUVWXYZ", digits = "0123456789",
-  ascii_letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"})
-
--- ---- json ----
-
-local function to_json(v, indent, at, sorted)
-  local inner = indent and "\n" .. (" "):rep(at + indent) or ""
-  local outer = indent and "\n" .. (" "):rep(at) or ""
-  local comma = indent and "," or ", "
-  if v == None then return "null" end
-  if type(v) == "boolean" or type(v) == "number" then
-    return V.str(v):lower():gsub("nan", "NaN")
-  end
-  if type(v) == "string" then
-    return '"' .. v:gsub('[\\"]', "\\%0"):gsub("\n", "\\n"):gsub("\t", "\\t")
-      .. '"'
-  end
-  local parts = {}
-  if V.is_seq(v) then
-    for i = 1, v.n do parts[i] = inner .. to_json(v[i], indent, at
-      + (indent or 0), sorted) end
-    return "[" .. table.concat(parts, comma) .. (v.n > 0 and outer or "") .. "]"
-  elseif V.is_dict(v) then
-    local keys = sorted and V.sorted(v) or V.list((V.items(v)))
-    for i = 1, keys.n do
-      parts[i] = inner .. '"' .. V.str(keys[i]) .. '": '
-        .. to_json(V.dict_get(v, keys[i]), indent, at + (indent or 0), sorted)
-    end
-    return "{" .. table.concat(parts, comma) .. (#parts > 0 and outer or "")
-      .. "}"
-  end
-  return util.raise("TypeError", "Object of type %s is not JSON serializable",
-    V.type_name(v))
-end
-module("json", {
-  dumps = function (a, kw)
-    local indent = kwarg(kw, "indent")
-    return to_json(a[1], indent ~= None and indent or nil, 0,
-      V.truth(kwarg(kw, "sort_keys") or false))
-  end,
-  loads = function (a)
-    return V.from_lua(dt._json_decode(a[1]))
-  end,
-})
+  ascii_letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ",
+  hexdigits = "0123456789abcdefABCDEF", octdigits = "01234567",
+  punctuation = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", whitespace = " \t\n\r\v\f"})
 
 return M

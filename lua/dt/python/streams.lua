@@ -173,8 +173,23 @@ M.StringIO = builtin(function (a)
     words = true}, "_io.StringIO")
 end, "StringIO")
 
+-- path_of(v): the text of a path: of a str, or what __fspath__ gives; else nil.
+function M.path_of(v)
+  v = V.unbox(v)
+  if type(v) == "string" then return v end
+  local f = V.special(v, "__fspath__")
+  return f and M.path_of(f())
+end
+
+-- path_text(v): the same, or what os says of something else.
+function M.path_text(v)
+  return M.path_of(v) or util.raise("TypeError", "expected str, bytes or "
+    .. "os.PathLike object, not %s", V.type_name(v))
+end
+
 M.open = args.def("open", {"file", "mode?", "**more"}, function (a)
   local path, mode = a.file, type(a.mode) == "string" and a.mode or "r"
+  path = M.path_of(path) or path
   local how, rest = mode:match("^([rwax])([bt+]*)$")
   if type(path) ~= "string" or not how then
     util.raise("NotImplementedError", "open(%s, %s) is not part of dtrepl: a "
