@@ -84,6 +84,10 @@ function M.find(name)
   end
   local holder = parent and M.find(parent)
   local module = made[name] or run(name, text, file, package)
+  if parent and not holder then         -- a module of Lua's
+    local ok, its = pcall(attrs.module, parent)
+    holder = ok and rawget(its, leaf) == nil and its
+  end
   if holder then holder[leaf] = module end
   return module
 end
