@@ -273,10 +273,10 @@ void dtL_error_text (lua_State *L, int idx, DtBuf *out) {
     dt_buf_addf(out, "\n  caused by: %s", field(L, idx, "cause"));
 }
 
-DtStatus dtL_catch (lua_State *L, DtStatus code) {
+/* What the error on top of the stack is in the context. */
+static DtStatus caught (lua_State *L, DtStatus code) {
   DtCtx *cx = dtL_session(L)->cx;
   DtStatus st = code;
-  dt_error_clear(cx);
   if (is_error(L, -1)) {
     DtStatus own = dt_error_find(field(L, lua_absindex(L, -1), "code"));
     const char *cls = dt_error_info(own ? own : code)->pyclass;
@@ -294,8 +294,31 @@ DtStatus dtL_catch (lua_State *L, DtStatus code) {
     st = dt_raise(cx, out_of_memory(msg) ? DT_E_NOMEM : code, "%s", msg);
     lua_pop(L, 1);
   }
-  lua_pop(L, 1);
   return st;
+}
+
+typedef struct Caught { DtStatus code, st; } Caught;
+
+static int catch_protected (lua_State *L) {
+  Caught *c = (Caught *)lua_touserdata(L, 2);
+  lua_settop(L, 1);
+  c->st = caught(L, c->code);
+  return 0;
+}
+
+/* The callers hold references: reading the error, for which Lua may want memory,
+** must not jump over them. */
+DtStatus dtL_catch (lua_State *L, DtStatus code) {
+  DtCtx *cx = dtL_session(L)->cx;
+  Caught c = { code, DT_E_NOMEM };
+  dt_error_clear(cx);
+  lua_pushcfunction(L, catch_protected);
+  lua_insert(L, -2);
+  lua_pushlightuserdata(L, &c);
+  if (lua_pcall(L, 2, 0, 0) == LUA_OK) return c.st;
+  lua_pop(L, 1);
+  dt_error_clear(cx);
+  return dt_raise(cx, DT_E_NOMEM, "out of memory");
 }
 
 static int e_tostring (lua_State *L) {

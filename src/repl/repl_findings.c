@@ -80,27 +80,25 @@ static int gather (DtRepl *r, DtBuf *lines) {
   DtCollInfo info = {"findings", 0, "", ""};
   DtStatus st = DT_OK;
   DtBuf mine;
-  char **text = DT_NEWN(cx, char *, n);
-  size_t *len = DT_NEWN(cx, size_t, n);
   dt_buf_init(&mine, cx);
   pack(r->findings, &mine);
-  if (text == NULL || len == NULL) {
-    st = DT_E_NOMEM;
-  } else if (n > 1) {
+  if (n > 1) {
     st = dt_comm_gather_text(cx, r->comm->world, &info,
                              mine.oom ? "" : dt_buf_str(&mine),
-                             mine.oom ? 0 : mine.len, text, len);
+                             mine.oom ? 0 : mine.len, r->found, r->found_len);
   } else {
-    text[0] = dt_strdup(cx, mine.oom ? "" : dt_buf_str(&mine));
-    st = text[0] != NULL ? DT_OK : DT_E_NOMEM;
+    r->found[0] = dt_strdup(cx, mine.oom ? "" : dt_buf_str(&mine));
+    st = r->found[0] != NULL ? DT_OK : DT_E_NOMEM;
   }
   if (st == DT_OK)
-    count = merge(n, text, lines);
+    count = merge(n, r->found, lines);
   if (st == DT_E_RANK_LOST)
     dt_repl_lost(r);
   dt_error_clear(cx);
-  dt_repl_free_texts(cx, text, n);
-  dt_free(cx, len);
+  for (int i = 0; i < n; i++) {
+    dt_free(cx, r->found[i]);
+    r->found[i] = NULL;
+  }
   dt_buf_fini(&mine);
   return count;
 }

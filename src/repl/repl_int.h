@@ -58,6 +58,8 @@ struct DtRepl {
   DtBuf history;                /* its file */
   DtNotes *notes;
   DtDiag *findings;
+  char **found; size_t *found_len;      /* room for what each rank found: a rank
+                                ** without memory must come all the same */
   DtSettings set;
   DtBuf diag;                   /* diagnostics of this chunk */
   DtBuf failed;                 /* the line that raised last, for :fix */

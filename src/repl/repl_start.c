@@ -165,6 +165,10 @@ static DtStatus open_rank (DtRepl *r) {
   DT_TRY(r->cx, dt_debug_new(r->s, RECORD, NULL));
   DT_TRY(r->cx, dt_notes_new(r->s, &r->notes));
   DT_TRY(r->cx, dt_diag_new(r->s, &r->findings));
+  r->found = DT_NEWN(r->cx, char *, r->comm->no_data ? 1 : r->comm->size);
+  r->found_len = DT_NEWN(r->cx, size_t, r->comm->no_data ? 1 : r->comm->size);
+  if (r->found == NULL || r->found_len == NULL)
+    return dt_raise(r->cx, DT_E_NOMEM, "no memory for the ranks' findings");
   if (a->o.fast)
     dt_diag_enable(r->findings, false);
   DT_TRY(r->cx, dtL_state_new(r->s, &bo, &r->L));
@@ -328,6 +332,8 @@ int dt_repl_main (DtCtx *cx, DtComm *comm, void *app) {
   if (r.s != NULL && dt_repl_first(&r))
     r.app->wants_ranks = r.s->wants_ranks;
   dtL_state_free(r.L);
+  dt_free(cx, r.found);
+  dt_free(cx, r.found_len);
   dt_notes_free(r.notes);
   dt_diag_free(r.findings);
   if (r.s != NULL)
