@@ -467,9 +467,11 @@ static DtStatus cut_texts (DtCtx *cx, int k, const char *all, size_t block,
 DtStatus dt_comm_gather_text (DtCtx *cx, DtGroup *g, const DtCollInfo *i,
                               const char *text, size_t n, char **outs,
                               size_t *lens) {
+  const size_t none = SIZE_MAX;
   size_t most = 0;
   char *all = NULL, *mine = NULL;
   DtStatus st = DT_OK;
+  bool room;
   int r;
   for (r = 0; r < g->size; r++)
     lens[r] = n;                  /* the fake world: all say the same */
@@ -478,8 +480,15 @@ DtStatus dt_comm_gather_text (DtCtx *cx, DtGroup *g, const DtCollInfo *i,
     most = lens[r] > most ? lens[r] : most;
   mine = dt_calloc(cx, most + 1, 1);
   all = dt_alloc(cx, most * (size_t)g->size + 1);
-  DT_CHECKG(cx, mine != NULL && all != NULL, DT_E_NOMEM,
-            "no memory for the texts of %d ranks", g->size);
+  room = mine != NULL && all != NULL;
+  /* One without room must not leave the others waiting for its text. */
+  if (most > 0)
+    DT_TRYG(cx, dt_comm_all_gather(cx, g, i, room ? &n : &none, sizeof n,
+                                   lens));
+  for (r = 0; r < g->size; r++)
+    room = room && lens[r] != none;
+  DT_CHECKG(cx, room, DT_E_NOMEM, "no memory for the texts of %d ranks",
+            g->size);
   if (n > 0)
     memcpy(mine, text, n);
   if (g->comm->no_data) {
