@@ -145,6 +145,9 @@ DtVar **dtL_box_tensor (lua_State *L);
 void dtL_count_tensor (lua_State *L, const DtVar *v);
 /* Push a box that takes over the reference. */
 void dtL_push_tensor (lua_State *L, DtVar *v);
+/* Push a box with a reference of its own, which is taken when the box is there:
+** where Lua has no memory for it, none is lost. */
+void dtL_share_tensor (lua_State *L, DtVar *v);
 DtVar *dtL_check_tensor (lua_State *L, int idx);
 DtVar *dtL_test_tensor (lua_State *L, int idx);
 DtMesh **dtL_box_mesh (lua_State *L);

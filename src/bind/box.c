@@ -67,6 +67,14 @@ void dtL_push_tensor (lua_State *L, DtVar *v) {
   dtL_count_tensor(L, v);
 }
 
+void dtL_share_tensor (lua_State *L, DtVar *v) {
+  DtVar **b;
+  if (v == NULL) { lua_pushnil(L); return; }
+  b = dtL_box_tensor(L);
+  *b = dt_var_ref(v);
+  dtL_count_tensor(L, v);
+}
+
 /* luaL_testudata(), which looks the name up, at most once per state: the
 ** metatable stays as long as the state does. */
 static DtVar **test_box (lua_State *L, int idx) {

@@ -150,7 +150,7 @@ static DtStatus hook_call (DtSession *s, void *ud, DtVar *grad, DtVar **out) {
   if (!lua_checkstack(L, 8)) return dt_raise(r->cx, DT_E_LUA, "stack overflow");
   lua_pushcfunction(L, dtL_traceback);
   lua_rawgeti(L, LUA_REGISTRYINDEX, r->ref);
-  dtL_push_tensor(L, dt_var_ref(grad));
+  dtL_share_tensor(L, grad);
   if (lua_pcall(L, 1, 1, -3) != LUA_OK) {
     lua_remove(L, -2);
     return dtL_catch(L, DT_E_LUA);
@@ -259,7 +259,7 @@ static DtStatus custom_backward (DtSession *s, void *ud, int nout,
   lua_rawgeti(L, LUA_REGISTRYINDEX, r->ref);
   lua_createtable(L, nout, 0);
   for (i = 0; i < nout; i++) {
-    if (gout[i]) dtL_push_tensor(L, dt_var_ref(gout[i]));
+    if (gout[i]) dtL_share_tensor(L, gout[i]);
     else dtL_push_none(L);
     lua_seti(L, -2, i + 1);
   }

@@ -186,7 +186,7 @@ static void set_vars (lua_State *L, const char *k, int n, DtVar *const *v) {
   int i;
   lua_createtable(L, n, 0);
   for (i = 0; i < n; i++) {
-    if (v[i]) dtL_push_tensor(L, dt_var_ref(v[i]));
+    if (v[i]) dtL_share_tensor(L, v[i]);
     else dtL_push_none(L);
     lua_seti(L, -2, i + 1);
   }

@@ -31,18 +31,22 @@ typedef struct Call {
   int ref;                      /* the function */
   const DtArgs *args;
   DtVar *const *v;              /* tensors by slot */
+  DtStatus (*read) (LuaOp *o, void *ud);        /* takes the results, on top */
+  void *ud;
+  DtStatus st;                  /* of reading them */
 } Call;
 
-/* (Call *, nres): push the arguments and call; Lua may run out of memory in
-** both, so both are protected. */
+/* (Call *, nres): push the arguments, call, read the results; Lua may run out of
+** memory in all three, so all are protected: what the caller holds is not lost. */
 static int protected_call (lua_State *L) {
-  const Call *c = (const Call *)lua_touserdata(L, 1);
+  Call *c = (Call *)lua_touserdata(L, 1);
   int i, nres = (int)lua_tointeger(L, 2);
   lua_rawgeti(L, LUA_REGISTRYINDEX, c->ref);
   luaL_checkstack(L, c->args->n + 8, "too many arguments");
   for (i = 0; i < c->args->n; i++) dtL_push_value(L, &c->args->v[i], c->v);
   lua_call(L, c->args->n, nres);
-  return nres;
+  c->st = c->read(c->o, c->ud);
+  return 0;
 }
 
 /* Call `f` with a pointer and a number, traceback included; the results stay,
@@ -64,11 +68,13 @@ static DtStatus run_protected (lua_State *L, DtCtx *cx, lua_CFunction f,
   return DT_OK;
 }
 
-/* Call a referenced function with the arguments; nres results stay. */
+/* Call a referenced function with the arguments; `read` takes its results. */
 static DtStatus call_ref (LuaOp *o, int ref, const DtArgs *a,
-                          DtVar *const *v, int nres) {
-  Call c = { o, ref, a, v };
-  return run_protected(o->L, o->s->cx, protected_call, &c, nres, nres);
+                          DtVar *const *v, int nres,
+                          DtStatus (*read) (LuaOp *, void *), void *ud) {
+  Call c = { o, ref, a, v, read, ud, DT_OK };
+  DtStatus st = run_protected(o->L, o->s->cx, protected_call, &c, nres, 0);
+  return st == DT_OK ? c.st : st;
 }
 
 static void unref_all (int n, DtVar **v) {
@@ -120,7 +126,8 @@ static DtStatus spread (LuaOp *o, const DtOpDef *op, int *n) {
   return DT_OK;
 }
 
-static DtStatus store_results (LuaOp *o, DtKernelCall *c) {
+static DtStatus store_results (LuaOp *o, void *ud) {
+  DtKernelCall *c = (DtKernelCall *)ud;
   const DtSchema *sig = c->op->sig;
   int i, n;
   DT_TRY(c->cx, spread(o, c->op, &n));
@@ -152,9 +159,8 @@ static DtStatus custom_kernel (DtKernelCall *c) {
     return dt_raise(c->cx, DT_E_LIMIT, "more than %d tensors", MAX_CUSTOM_IN);
   DT_TRY(c->cx, wrap_locals(o, c->nin, c->in, v));
   o->s->grad_enabled = false;
-  st = call_ref(o, o->impl, c->args, v, c->op->sig->nrets);
+  st = call_ref(o, o->impl, c->args, v, c->op->sig->nrets, store_results, c);
   o->s->grad_enabled = grad;
-  if (st == DT_OK) st = store_results(o, c);
   lua_settop(o->L, top);
   unref_all(c->nin, v);
   return st;
@@ -175,7 +181,8 @@ static DtStatus meta_vars (LuaOp *o, const DtMetaCall *c, DtVar **v) {
   return DT_OK;
 }
 
-static DtStatus read_metas (LuaOp *o, DtMetaCall *c) {
+static DtStatus read_metas (LuaOp *o, void *ud) {
+  DtMetaCall *c = (DtMetaCall *)ud;
   const DtSchema *sig = c->op->sig;
   int i, n;
   DT_TRY(c->cx, spread(o, c->op, &n));
@@ -211,12 +218,11 @@ static DtStatus custom_meta (DtMetaCall *c) {
   s->no_data = true;
   s->listen_mask = 0;
   st = call_ref(o, o->meta != LUA_NOREF ? o->meta : o->impl, c->args, v,
-                c->op->sig->nrets);
+                c->op->sig->nrets, read_metas, c);
   s->grad_enabled = grad;
   s->no_data = nodata;
   s->listen_mask = mask;
   s->seq = seq;
-  if (st == DT_OK) st = read_metas(o, c);
   lua_settop(o->L, top);
   unref_all(c->nin, v);
   return st;
@@ -236,7 +242,7 @@ static void push_ctx (lua_State *L, DtGradCall *c) {
   lua_createtable(L, c->nout, 0);
   for (i = 0; i < c->nout; i++) {
     DtVar *v = (DtVar *)c->out[i];
-    if (v) dtL_push_tensor(L, dt_var_ref(v)); else dtL_push_none(L);
+    if (v) dtL_share_tensor(L, v); else dtL_push_none(L);
     lua_seti(L, -2, i + 1);
   }
   lua_setfield(L, -2, "outputs");
@@ -244,7 +250,7 @@ static void push_ctx (lua_State *L, DtGradCall *c) {
 
 static int protected_grad (lua_State *L) {
   DtGradCall *c = (DtGradCall *)lua_touserdata(L, 1);
-  int i, n = c->args->n;
+  int i, n = c->args->n, base = lua_gettop(L);
   luaL_checkstack(L, n + c->nout + 8, "too many gradients");
   lua_rawgeti(L, LUA_REGISTRYINDEX, ((LuaOp *)c->op->user)->backward);
   push_ctx(L, c);
@@ -252,29 +258,24 @@ static int protected_grad (lua_State *L) {
   for (i = 0; i < c->nout; i++) {
     DtVar *g = (DtVar *)c->gout[i];
     bool listed = c->op->sig->returns_list;
-    if (g) dtL_push_tensor(L, dt_var_ref(g));
+    if (g) dtL_share_tensor(L, g);
     else if (listed) dtL_push_none(L);
     else lua_pushnil(L);
     if (listed) lua_rawseti(L, -2, i + 1);
   }
   lua_call(L, c->op->sig->returns_list ? 2 : 1 + c->nout, n);
-  return n;
-}
-
-static DtStatus custom_grad (DtGradCall *c) {
-  LuaOp *o = (LuaOp *)c->op->user;
-  lua_State *L = o->L;
-  int base = lua_gettop(L), i, n = c->args->n;
-  DtStatus st = run_protected(L, c->e->cx, protected_grad, c, 0, n);
-  if (st != DT_OK) return st;
   for (i = 0; i < n; i++) {
     int slot = dt_arg_slot(c->args, i);
     DtVar *g = dtL_test_tensor(L, base + 1 + i);
     if (slot >= 0 && g && c->need[slot])
       c->gin[slot] = dt_grad_keep(c->e, dt_var_ref(g));
   }
-  lua_settop(L, base);
-  return DT_OK;
+  return 0;
+}
+
+static DtStatus custom_grad (DtGradCall *c) {
+  LuaOp *o = (LuaOp *)c->op->user;
+  return run_protected(o->L, c->e->cx, protected_grad, c, 0, 0);
 }
 
 static int opt_ref (lua_State *L, int idx) {

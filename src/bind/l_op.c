@@ -13,7 +13,7 @@ int dtL_push_results (lua_State *L, const DtOpDef *op, DtResults *r) {
     lua_createtable(L, r->n, 0);
     for (i = 0; i < r->n; i++) {
       DtVar *v = dt_result(r, i);
-      dtL_push_tensor(L, v ? dt_var_ref(v) : NULL);
+      dtL_share_tensor(L, v);
       lua_seti(L, -2, i + 1);
     }
     return 1;
@@ -30,7 +30,7 @@ int dtL_push_results (lua_State *L, const DtOpDef *op, DtResults *r) {
     if (v == NULL && i < 16 && (r->nums >> i & 1u))
       lua_pushinteger(L, r->num[i]);
     else if (v == NULL && dtL_custom_int(op, i, &k)) lua_pushinteger(L, k);
-    else dtL_push_tensor(L, v ? dt_var_ref(v) : NULL);
+    else dtL_share_tensor(L, v);
   }
   return r->n;
 }

@@ -50,7 +50,7 @@ static void a_is_dtensor (lua_State *L, DtVar *v) {
   lua_pushboolean(L, v->spec != NULL);
 }
 static void a_grad (lua_State *L, DtVar *v) {
-  dtL_push_tensor(L, v->grad ? dt_var_ref(v->grad) : NULL);
+  dtL_share_tensor(L, v->grad);
 }
 static void a_grad_fn (lua_State *L, DtVar *v) {
   if (v->grad_fn && v->grad_fn->name) lua_pushstring(L, v->grad_fn->name);

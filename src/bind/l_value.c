@@ -195,7 +195,7 @@ void dtL_push_value (lua_State *L, const DtValue *v, DtVar *const *in) {
       break;
     case DT_V_TENSOR:
       if (in && v->u.slot >= 0 && in[v->u.slot])
-        dtL_push_tensor(L, dt_var_ref(in[v->u.slot]));
+        dtL_share_tensor(L, in[v->u.slot]);
       else lua_pushnil(L);
       break;
     case DT_V_LIST:

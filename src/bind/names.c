@@ -268,17 +268,28 @@ static void each_frame (lua_State *L, Find *f,
   }
 }
 
+static int find_protected (lua_State *L) {
+  Find *f = (Find *)lua_touserdata(L, 1);
+  luaL_checkstack(L, 16, "names of tensors");
+  each_frame(L, f, frame);
+  lua_pushglobaltable(L);
+  table_fields(L, f, "");
+  settle(f);
+  lua_pop(L, 1);
+  if (unnamed(f)) each_frame(L, f, frame_modules);
+  return 0;
+}
+
+/* The engine asks in the middle of its work: where Lua has no memory for it, a
+** name is not found, and nothing jumps over what the engine holds. */
 void dtL_find_names (lua_State *L, int n, DtVar *const *v, const char **out) {
   DtCtx *cx = dtL_session(L)->cx;
   DtArenaMark top = dt_arena_mark(&cx->scratch);
   Find f = { n, v, out, DT_ANEWN(cx, &cx->scratch, bool, n), false };
-  if (f.open != NULL && lua_checkstack(L, 16)) {
-    each_frame(L, &f, frame);
-    lua_pushglobaltable(L);
-    table_fields(L, &f, "");
-    settle(&f);
-    lua_pop(L, 1);
-    if (unnamed(&f)) each_frame(L, &f, frame_modules);
+  if (f.open != NULL && lua_checkstack(L, 4)) {
+    lua_pushcfunction(L, find_protected);
+    lua_pushlightuserdata(L, &f);
+    if (lua_pcall(L, 1, 0, 0) != LUA_OK) lua_pop(L, 1);
   }
   dt_arena_release(&cx->scratch, top);
   dt_error_clear(cx);

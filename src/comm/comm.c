@@ -456,8 +456,10 @@ static DtStatus cut_texts (DtCtx *cx, int k, const char *all, size_t block,
       memcpy(outs[i], all + (size_t)i * block, lens[i]);
       outs[i][lens[i]] = '\0';
     } else {
-      while (i-- > 0)
+      while (i-- > 0) {
         dt_free(cx, outs[i]);
+        outs[i] = NULL;
+      }
       return DT_E_NOMEM;
     }
   }

@@ -77,6 +77,7 @@ static DtClaim *claim_slot (DtDiag *g) {
     g->claim = c;
     g->capclaim = cap;
   }
+  memset(&g->claim[g->nclaim], 0, sizeof *g->claim);
   return &g->claim[g->nclaim++];
 }
 
@@ -86,9 +87,11 @@ void dt_diag_claim (DtDiag *g, const DtEvent *e, DtFindId id, bool differ,
                     const DtMesh *mesh, int mdim, const DtVar *v,
                     uint64_t hash, const char *what) {
   DtClaim c, *last = NULL, *put_at;
+  const char *name;
   uint64_t key;
   int i, n = 0;
   if (!mesh->member || g->s->comm == NULL || dt_session_no_data(g->s)) return;
+  name = dt_diag_name(g, v);    /* first: it may ask Lua, which may raise */
   memset(&c, 0, sizeof c);
   if (!claim_group(g, &c, mesh, mdim)) { claim_fini(g, &c); return; }
   key = dt_diag_key(g, dt_find_kind((int)id), dt_diag_op(e), e->file, e->line);
@@ -110,7 +113,7 @@ void dt_diag_claim (DtDiag *g, const DtEvent *e, DtFindId id, bool differ,
     return;
   }
   put_at = claim_slot(g);
-  c.subject = put_at ? dt_strdup(g->s->cx, dt_diag_name(g, v)) : NULL;
+  c.subject = put_at ? dt_strdup(g->s->cx, name) : NULL;
   if (c.subject == NULL) {
     if (put_at) g->nclaim--;
     dt_error_clear(g->s->cx);

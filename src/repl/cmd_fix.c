@@ -216,7 +216,7 @@ typedef struct Spread {
 ** from now on. */
 static void spread_name (lua_State *L, Spread *p, int env, const char *name,
                          const char *where) {
-  dtL_push_tensor(L, dt_var_ref(p->now));
+  dtL_share_tensor(L, p->now);
   lua_setfield(L, env, name);
   dt_buf_addf(p->out, "%s%s of %s", p->n++ > 0 ? ", " : "everywhere: ", name,
               where);
