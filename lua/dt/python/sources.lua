@@ -84,7 +84,9 @@ function M.find(name)
   end
   local holder = parent and M.find(parent)
   local module = made[name] or run(name, text, file, package)
-  if parent and not holder then         -- a module of Lua's
+  -- In a module of Lua's, a package only: what stands in any other file may be a
+  -- function of the same name.
+  if parent and package and not holder then
     local ok, its = pcall(attrs.module, parent)
     holder = ok and rawget(its, leaf) == nil and its
   end
