@@ -29,8 +29,8 @@ void dt_diag_scattered (DtDiag *g, const DtVar *grads, const DtVar *p,
     name = dt_session_intern(g->s, dt_diag_name(g, p));
     if (name == NULL) dt_error_clear(g->s->cx);
     b->name = name;
-  } else if (b->mesh != mesh || b->mdim != mdim) {
-    return;
+  } else if (!dt_mesh_equal(b->mesh, mesh) || b->mdim != mdim) {
+    return;                     /* mesh["dp"] is another object each time */
   }
   b->units++;
   if ((h = dt_diag_sample(grads->local)) == 0) return;
