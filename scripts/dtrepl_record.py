@@ -807,7 +807,7 @@ LUA_DTYPE = {"f16": "float16", "bf16": "bfloat16", "f32": "float32",
              "c64": "complex64", "c128": "complex128",
              "f8_e4m3fn": "float8_e4m3fn", "f8_e5m2": "float8_e5m2"}
 # Names that the repro uses itself, besides those of meshes.
-RESERVED = {"dt", "t", "no_grad", "math", "print", "tostring"}
+RESERVED = {"dt", "t", "no_grad", "math", "print", "tostring", "_ENV"}
 KEYWORDS = set("and break do else elseif end false for function goto if in "
                "local nil not or repeat return then true until while".split())
 
@@ -840,7 +840,7 @@ class Repro:
         self.log, self.out, self.note = log, [], note
         self.leaves = {leaf["id"]: leaf for leaf in log["leaves"]}
         self.named, self.meshes = {}, {}
-        self.variables, self.taken = dict(log.get("names", ())), {}
+        self.variables, self.taken = dict(log.get("names", ())), set()
         self.specs = {}
         for row in log["rows"]:
             for part in ("in", "kw", "out"):
@@ -976,9 +976,13 @@ class Repro:
                 or base in KEYWORDS or base in RESERVED \
                 or base.startswith("mesh"):
             base = f"t{ident}"
-        count = self.taken[base] = self.taken.get(base, 0) + 1
-        self.named[ident] = base if count == 1 else f"{base}_{count}"
-        return self.named[ident]
+        name, count = base, 1
+        while name in self.taken:       # a_2 may be a name of the program's
+            count += 1
+            name = f"{base}_{count}"
+        self.taken.add(name)
+        self.named[ident] = name
+        return name
 
     def value(self, v):
         if isinstance(v, list):

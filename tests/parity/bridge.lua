@@ -20,7 +20,7 @@ local programs = {
   {"view_error", 2, "a and b must have same reduction dim"},
   {"backward_mixed", 4, "aten.mul.Tensor got mixed"},
   {"slices", 4, false}, {"comm_mode", 4, false}, {"factories", 4, false},
-  {"named", 4, "aten.mul.Tensor got mixed"},
+  {"named", 4, "aten.mul.Tensor got mixed"}, {"renamed", 4, false},
 }
 
 -- What the repro of a program says, in the program's own names.
@@ -29,6 +29,7 @@ local words = {
   factories = {"dt.full({4, 6}, 3.5, ", "run_check = true",
     "add.Tensor(filled, ones)"},
   named = {"dt.ops.aten.mul.Tensor(h, self_scale)"},
+  renamed = {"local a_2_2 = ", "add.Tensor(a_2_2, 1)"},
 }
 
 local function run(cmd)
