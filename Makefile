@@ -105,7 +105,8 @@ MPISO := $(B)/dtrepl-mpi.so
 MAIN    := src/repl/main.c
 SRC     := $(sort $(foreach m,$(MODULES),$(wildcard src/$(m)/*.c)))
 LIBSRC  := $(filter-out $(MAIN) src/comm/mpi.c,$(SRC))
-LUASRC  := $(sort $(shell find lua/dt lua/repl -name '*.lua' -o \
+LUASRC  := $(sort $(shell find $(filter-out \
+             lua/examples/,$(wildcard lua/*/)) -name '*.lua' -o \
              -path '*/pylib/*.py' 2>/dev/null))
 EMBED   := $(B)/gen/lua_embed.c
 LIBOBJ  := $(LIBSRC:src/%.c=$(OBJ)/%.o) $(OBJ)/gen/lua_embed.o

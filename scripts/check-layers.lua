@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- check-layers.lua: who may include whom.  The table is the law of the
 -- source tour in README.md; a module may include itself and what it lists.
--- The same law for lua/dt is in check-requires.lua, and which file of a module
+-- The same law for Lua is in check-requires.lua, and which file of a module
 -- may call which in check-calls.lua; this runs both.
 
 local all = "base compat tensor kernel mesh comm op shard spmd oplib engine" ..

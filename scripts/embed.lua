@@ -1,14 +1,14 @@
 -- SPDX-License-Identifier: MIT
 -- embed.lua OUT FILE...: write C source that holds the Lua files as bytes and
 -- as this Lua compiles them, and dt_embed_find() over them (src/bind/embed.h).
--- "lua/a/b.lua" becomes module "a.b", "lua/a/b/init.lua" too; "lua/a/init.lua"
--- stays "a.init".  A Python text "…/pylib/a/b.py" becomes "py:a.b".
+-- "lua/a/b.lua" becomes module "a.b", "lua/a/b/init.lua" too; only "dt.init"
+-- keeps its name, since `dt` is made in C.  A Python text "…/pylib/a/b.py" becomes "py:a.b".
 
 local out_path = table.remove(arg, 1)
 local mods = {}
 for _, path in ipairs(arg) do
   local name = path:gsub("^lua/", ""):gsub("%.lua$", ""):gsub("/", ".")
-  name = name:gsub("^(.+%..+)%.init$", "%1")    -- dt.init keeps its name
+  if name ~= "dt.init" then name = name:gsub("%.init$", "") end
   local python = path:match("/pylib/(.+)%.py$")
   if python then name = "py:" .. python:gsub("/", ".") end
   mods[#mods + 1] = {name = name, path = path}
@@ -55,6 +55,12 @@ local function words(code)
   return table.concat(lines, ",\n")
 end
 
+-- As src/bind/embed.c names a text: what is not the shell's begins with "dt".
+local function chunk_name(name)
+  local named = name:find("^dt") or name:find("^repl%.")
+  return ("=[%s%s]"):format(named and "" or "dt:", name)
+end
+
 local compiler = release()
 for i, m in ipairs(mods) do
   local f = assert(io.open(m.path, "rb"))
@@ -62,7 +68,8 @@ for i, m in ipairs(mods) do
   f:close()
   put("static const unsigned char m%d[] = {\n%s\n};", i, bytes(m.text))
   -- With its lines and names; a file that does not compile says so when used.
-  local main = compiler ~= "" and not m.path:find("%.py$") and load(m.text, "=[" .. m.name .. "]", "t")
+  local main = compiler ~= "" and not m.path:find("%.py$")
+    and load(m.text, chunk_name(m.name), "t")
   m.code = main and string.dump(main)
   if m.code then
     put("static const uint64_t c%d[] = {\n%s\n};", i, words(m.code))

@@ -305,7 +305,7 @@ function ask.value(q, past)
     if v == nil then gone() end
   elseif q.python and not q.text:match("^[%a_][%w_.]*$") then
     dt.debug._select(q.frame or 0)
-    v = require("dt.python.prompt").python(q.text)
+    v = require("torch.prompt").python(q.text)
     return {value = cut(tostring(v)), type = "text"}
   else
     dt.debug._select(q.frame or 0)

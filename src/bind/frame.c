@@ -6,6 +6,7 @@
 ** metamethod of the script runs. */
 #include "bind/frame.h"
 #include "bind/pyframe.h"
+#include "bind/slots.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -25,7 +26,7 @@ static int stack_size (lua_State *co) {
 }
 
 static bool is_script (const lua_Debug *ar) {
-  return ar->currentline >= 0 && strncmp(ar->source, "=[dt", 4) != 0;
+  return ar->currentline >= 0 && !dtL_is_ours(ar->source);
 }
 
 static const char *chunk_name (lua_State *L, const char *source) {

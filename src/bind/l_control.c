@@ -7,6 +7,7 @@
 #include "bind/frame.h"
 #include "bind/field.h"
 #include "bind/names.h"
+#include "bind/slots.h"
 
 /* --- hooks --- */
 
@@ -29,7 +30,7 @@ static void hook_line (lua_State *L, lua_Debug *ar) {
   lua_getinfo(L, "l", ar);
   if (c == NULL || !dt_control_wants_line(c, ar->currentline)) return;
   lua_getinfo(L, "S", ar);
-  if (ar->currentline < 0 || strncmp(ar->source, "=[dt", 4) == 0) return;
+  if (ar->currentline < 0 || dtL_is_ours(ar->source)) return;
   file = dt_session_intern(b->s, ar->source[0] == '@' || ar->source[0] == '='
                                  ? ar->source + 1 : "script");
   if (file == NULL) { dt_error_clear(b->s->cx); return; }
@@ -70,12 +71,12 @@ static bool h_present (void *ud) {
 }
 
 /* Is the function of the library the one that catches for Python
-** (lua/dt/python/protect.lua)? */
+** (lua/python/protect.lua)? */
 static bool is_python_try (lua_State *co, const lua_Debug *ar,
                            lua_CFunction pc) {
   const char *name;
   bool yes = false;
-  if (strcmp(ar->source, "=[dt.python.protect]") != 0) return false;
+  if (strcmp(ar->source, "=[dt:python.protect]") != 0) return false;
   for (int i = 1; !yes && (name = lua_getlocal(co, ar, i)) != NULL; i++) {
     yes = strcmp(name, "python_try") == 0 && lua_tocfunction(co, -1) == pc;
     lua_pop(co, 1);
@@ -97,7 +98,7 @@ static bool caught_in (lua_State *co, lua_CFunction pc, lua_CFunction xpc,
     if (f == NULL || (f != pc && f != xpc && f != resume)) continue;
     if (!lua_getstack(co, level + 1, &ar)) return true;
     lua_getinfo(co, "S", &ar);
-    if (strncmp(ar.source, "=[dt", 4) != 0 || is_python_try(co, &ar, pc))
+    if (!dtL_is_ours(ar.source) || is_python_try(co, &ar, pc))
       return true;
   }
   return false;

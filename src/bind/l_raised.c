@@ -13,10 +13,11 @@
 #include <string.h>
 #include "bind/bind.h"
 #include "bind/field.h"
+#include "bind/slots.h"
 #include "debug/debug.h"
 
 static bool is_script (const lua_Debug *ar) {
-  return ar->currentline >= 0 && strncmp(ar->source, "=[dt", 4) != 0;
+  return ar->currentline >= 0 && !dtL_is_ours(ar->source);
 }
 
 /* pcall and xpcall: the error will be caught there. */

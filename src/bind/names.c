@@ -7,6 +7,7 @@
 #include <string.h>
 #include "bind/names.h"
 #include "bind/pyframe.h"
+#include "bind/slots.h"
 
 typedef struct Find {
   int n; DtVar *const *v; const char **out;
@@ -262,7 +263,7 @@ static void each_frame (lua_State *L, Find *f,
   lua_Debug ar;
   for (int level = 0; level < 64 && lua_getstack(L, level, &ar); level++) {
     lua_getinfo(L, "Sl", &ar);
-    if (ar.currentline < 0 || strncmp(ar.source, "=[dt", 4) == 0) continue;
+    if (ar.currentline < 0 || dtL_is_ours(ar.source)) continue;
     look(L, &ar, f);
     settle(f);
   }

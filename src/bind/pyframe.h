@@ -2,7 +2,7 @@
 ** bind/pyframe.h: variables of Python programs.
 **
 ** A statement of a Python file runs in a Lua function of its line whose one
-** parameter is the scope it sees (lua/dt/python/stmt.lua): a table
+** parameter is the scope it sees (lua/python/stmt.lua): a table
 ** {vars =, up =, scope =, name =}.  `vars` holds the names of the function,
 ** `up` is the scope around it, `scope` is where it begins ("f.py:12"; of a
 ** module "f.py:0"), `name` what it is called.  All of it is read raw, and

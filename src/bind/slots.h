@@ -80,7 +80,8 @@ static inline bool dtL_slots_source (lua_State *L, const DtBind *b,
   return dtL_slots_ask(L, ar, source, line);
 }
 
-/* Is a source the library's, "=[dt.nn]"?  Pure. */
+/* Is a source the library's: "=[dt.nn]", or "=[dt:python.values]" of the trees
+** beside dt (embed.c)?  Pure. */
 static inline bool dtL_is_ours (const char *source) {
   return source[0] == '=' && source[1] == '[' && source[2] == 'd' &&
          source[3] == 't';

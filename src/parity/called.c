@@ -2,7 +2,7 @@
 ** parity/called.c: wrong calls against values/shapes_errors.jsonl: torch.X,
 ** torch.Tensor.X and aten.X by their names, the parser choosing the overload.
 ** What PyTorch has in Python is left to the Lua library's part of the check,
-** dt.parity.calls. */
+** parity.calls. */
 #include "parity/values_int.h"
 
 #include <stdint.h>

@@ -5,7 +5,7 @@
 **
 ** Functions are found by name among the operators, the parser choosing the
 ** overload; those that live in the Lua library (nn.functional and the
-** like) are left to dt.parity.calls. */
+** like) are left to parity.calls. */
 #include "parity/values_int.h"
 
 #include "engine/autograd.h"

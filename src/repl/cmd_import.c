@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
 ** repl/cmd_import.c: :import reads a pasted bug report, :explain gives the page
 ** on an error, :python runs a Python text.  All are written in Lua
-** (lua/dt/diagnose, lua/dt/python); the text goes there as a string. */
+** (lua/dt/diagnose, lua/torch); the text goes there as a string. */
 #include "repl/cmd.h"
 
 #include <string.h>

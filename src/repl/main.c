@@ -306,7 +306,7 @@ static DtStatus parity_program (void *ud, const char *file, int world,
   ParityApp *p = ud;
   DtBuf text;
   dt_buf_init(&text, p->cx);
-  dt_buf_add(&text, "require('dt.parity').command(");
+  dt_buf_add(&text, "require('parity').command(");
   add_quoted(&text, file);
   dt_buf_addf(&text, ", %d, ", o->show);
   add_quoted(&text, o->only != NULL ? o->only : "");
@@ -358,7 +358,7 @@ static int replay (DtCtx *cx, DtApp *a, int argc, char **argv) {
       sscanf(torch + 9, "%31[^\"]", release) == 1)
     a->o.torch = release;
   bool fake = strstr(head, "\"fake\":true") != NULL || n > MAX_REPLAYED;
-  return run_text(cx, a, "require('dt.parity.replay').command(", argv[0], ")",
+  return run_text(cx, a, "require('parity.replay').command(", argv[0], ")",
                   fake ? -(int)n : (int)n);
 }
 

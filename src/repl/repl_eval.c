@@ -442,7 +442,7 @@ static void syntax_error (lua_State *L, const char *text, DtBuf *diag) {
 DtStatus dt_eval_python (lua_State *L, const char *text, size_t n,
                          DtBuf *diag) {
   static const char chunk[] =
-    "return require('dt.python.prompt').python(...)";
+    "return require('torch.prompt').python(...)";
   if (luaL_loadbufferx(L, chunk, sizeof chunk - 1, "=[dt.python]", "t") !=
       LUA_OK) {
     lua_pop(L, 1);
@@ -506,7 +506,7 @@ static void make_arg (lua_State *L, const Script *s) {
 
 /* A Python file is run by the library: its text and name, then arguments. */
 static const char python_runner[] =
-  "return require('dt.python.script').run(...)";
+  "return require('torch.script').run(...)";
 
 static bool is_python (const char *name) {
   size_t len = strlen(name);

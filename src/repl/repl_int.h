@@ -196,7 +196,7 @@ DtStatus dt_eval_open (lua_State *L);
 ** (into print's buffer) and kept in _, else as statements.  Diagnostics go to
 ** `diag`.  Status of what was raised.  Local. */
 DtStatus dt_eval_line (lua_State *L, const char *text, DtBuf *diag);
-/* Run n bytes of Python (lua/dt/python/prompt.lua); on success the text of its
+/* Run n bytes of Python (lua/torch/prompt.lua); on success the text of its
 ** last value is pushed.  Diagnostics go to `diag`.  Local. */
 DtStatus dt_eval_python (lua_State *L, const char *text, size_t n,
                          DtBuf *diag);

@@ -83,7 +83,7 @@ int dt_keep_load (lua_State *L, const char *text, size_t n, const char *name) {
 
 /* What a program of Python left goes to Lua, too. */
 DtStatus dt_keep_python (lua_State *L, DtBuf *diag) {
-  static const char chunk[] = "require('dt.python.prompt').keep()";
+  static const char chunk[] = "require('torch.prompt').keep()";
   if (luaL_loadbufferx(L, chunk, sizeof chunk - 1, "=[dt.python]", "t") !=
       LUA_OK) {
     lua_pop(L, 1);

@@ -198,7 +198,7 @@ local function sampled(set, n)
     .. (set and "    s.set_epoch(epoch)\n" or "")
     .. "    x = list(s)\n    m(torch.ones(1, 1)).sum().backward()\n"
     .. "    o.step()"
-  local python = require "dt.python"
+  local python = require "torch"
   python.run(table.concat(source, "\n") .. "\n" .. text .. "\n",
     python.environment())
 end

@@ -5,7 +5,7 @@
 -- is differentiable.  The values are PyTorch 2.13's.
 
 local T = require "tests.lua.lib.check"
-local python = require "dt.python"
+local python = require "torch"
 
 local env = python.environment()
 python.run([=[

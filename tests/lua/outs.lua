@@ -4,7 +4,7 @@
 -- another type is refused in PyTorch 2.13's words, another size is changed.
 
 local T = require "tests.lua.lib.check"
-local python = require "dt.python"
+local python = require "torch"
 
 local env = python.environment()
 python.run([=[

@@ -5,7 +5,7 @@
 
 local T = require "tests.lua.lib.check"
 local dt = require "dt"
-local python = require "dt.python"
+local python = require "torch"
 
 local head = [[
 m = init_device_mesh("cpu", (2, 2), mesh_dim_names=("a", "b"))

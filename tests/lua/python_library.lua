@@ -6,7 +6,7 @@
 
 local T = require "tests.lua.lib.check"
 local dt = require "dt"
-local python = require "dt.python"
+local python = require "torch"
 
 local function value(text, expr)
   local env = python.environment()

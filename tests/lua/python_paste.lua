@@ -4,8 +4,8 @@
 -- shells, notebooks, quotes and spaces of web pages.
 
 local T = require "tests.lua.lib.check"
-local prompt = require "dt.python.prompt"
-local paste = require "dt.python.paste"
+local prompt = require "torch.prompt"
+local paste = require "python.paste"
 
 local function worth(what, text, want)
   local ok, v = pcall(prompt.python, text)

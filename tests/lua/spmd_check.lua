@@ -4,7 +4,7 @@
 -- rules and with partition specs; and nothing is looked at outside of a block.
 
 local T = require "tests.lua.lib.check"
-local python = require "dt.python"
+local python = require "torch"
 local state = require "dt.spmd.state"
 require "dt.spmd.watch"
 local core = dt._spmd

@@ -3,7 +3,7 @@
 -- `import spmd_types` in Python programs: names, types, errors, blocks.
 
 local T = require "tests.lua.lib.check"
-local python = require "dt.python"
+local python = require "torch"
 
 local env = python.environment()
 python.run([[

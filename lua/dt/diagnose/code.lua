@@ -7,7 +7,7 @@
 -- a call over several lines is put together.  Reading a line costs as much as
 -- a few thousand letters of matching, so their number is limited.
 
-local parser = require "dt.python.parser"
+local parser = require "python.parser"
 
 local M = {}
 

@@ -78,7 +78,7 @@ function M.script(r, prelude)
   if not r.text or #r.text > 1 << 20 then return nil end
   local program = M.program(r.text)
   if not program then return nil end
-  return ("%s\ntry(\"repro\", function ()\n  require(\"dt.python.script\").run("
+  return ("%s\ntry(\"repro\", function ()\n  require(\"torch.script\").run("
     .. "%q, \"report.py\")\nend)\n"):format(prelude, program), ranks_of(r,
     program), program
 end

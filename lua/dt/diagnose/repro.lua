@@ -269,7 +269,7 @@ end
 
 -- What runs in the script, not here.
 local RUN_PYTHON <const> = "local function python(text) "
-  .. "require(\"dt.python.script\").run(text, \"repro.py\") end\n"
+  .. "require(\"torch.script\").run(text, \"repro.py\") end\n"
 
 -- A scene in Python; nil when the class has none for this report.
 local function run_python(tool, r, read)

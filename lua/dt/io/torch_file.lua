@@ -5,7 +5,7 @@
 --
 -- Values go through as dt/io/pickle.lua describes them; what they are besides
 -- tensors is the caller's: tables of Lua (dt/io) or a program's values
--- (dt/python/serialize.lua).  Local: nothing is said to other ranks.
+-- (torch/serialize.lua).  Local: nothing is said to other ranks.
 
 local dt = require "dt"
 local util = require "dt.util"

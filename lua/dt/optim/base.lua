@@ -240,7 +240,7 @@ local function new(class, params, defaults)
   if params == nil or params == dt.None or kind == "number"
      or kind == "boolean" then
     util.raise("TypeError", "'%s' object is not iterable",
-      require("dt.python.values").type_name(params == nil and dt.None
+      require("python.values").type_name(params == nil and dt.None
         or params))
   end
   params = kind == "table" and params or tensors_of(params)
@@ -263,7 +263,7 @@ end
 
 -- A number, or a tensor of one, as Python's format() writes it.
 local function shown(v)
-  local float_text = require("dt.python.values").float_text
+  local float_text = require("python.values").float_text
   if util.is_tensor(v) then
     if v.ndim > 0 then return tostring(v) end
     v = v:item()
@@ -287,7 +287,7 @@ end
 function M.check_betas(a)
   if type(a.betas) ~= "table" then
     util.raise("TypeError", "'%s' object is not subscriptable",
-      require("dt.python.values").type_name(a.betas == nil and dt.None
+      require("python.values").type_name(a.betas == nil and dt.None
         or a.betas))
   end
   for i = 1, 2 do
@@ -295,7 +295,7 @@ function M.check_betas(a)
     b = util.is_tensor(b) and b:item() or b
     if type(b) ~= "number" then
       util.raise("TypeError", "'<=' not supported between instances of 'float' "
-        .. "and '%s'", require("dt.python.values").type_name(b == nil
+        .. "and '%s'", require("python.values").type_name(b == nil
           and dt.None or b))
     end
     if not (b >= 0 and b < 1) then
@@ -311,7 +311,7 @@ local function check_one(c, a)
   local n = util.is_tensor(v) and v:item() or v
   if type(n) ~= "number" then
     util.raise("TypeError", "'<=' not supported between instances of 'float' "
-      .. "and '%s'", require("dt.python.values").type_name(n))
+      .. "and '%s'", require("python.values").type_name(n))
   end
   local ok = n >= 0
   if c.ok then ok = c.ok(n) end
@@ -359,7 +359,7 @@ end
 
 -- An optimizer as Python prints it: each group's settings, sorted.
 function M.text(o)
-  local V = require "dt.python.values"
+  local V = require "python.values"
   local lines = {o.class.name .. " ("}
   for i, g in ipairs(o.param_groups) do
     local names, values = M.settings(o, g)

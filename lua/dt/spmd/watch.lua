@@ -5,10 +5,10 @@
 
 local dt = require "dt"
 local util = require "dt.util"
-local V = require "dt.python.values"
-local attrs = require "dt.python.attrs"
-local calls = require "dt.python.call"
-local ops = require "dt.python.ops"
+local V = require "python.values"
+local attrs = require "python.attrs"
+local calls = require "python.call"
+local ops = require "python.ops"
 local check = require "dt.spmd.check"
 local state = require "dt.spmd.state"
 
@@ -41,7 +41,7 @@ local spaces                        -- {table, qualifier, prefix of names}
 
 local function all_spaces()
   if not spaces then
-    local names = require "dt.python.names"
+    local names = require "torch.names"
     spaces = {{names.torch, "torch.", ""}, {names.F, "F.", ""},
       {{grad = names.torch.autograd.grad}, "autograd.", ""},
       {names.torch.linalg, "torch.", "linalg_"},
@@ -65,7 +65,7 @@ end
 
 -- Functions of the spaces; of several names the first in the first space.
 local function build_index()
-  index, indexed = {}, require("dt.python.names").count()
+  index, indexed = {}, require("torch.names").count()
   for _, s in ipairs(all_spaces()) do
     local names = {}
     for name in pairs(s[1]) do
@@ -83,7 +83,7 @@ local function find(f)
   local own = type(f) == "table" and rawget(f, "name")
   if type(own) ~= "string" then
     -- A name space gets a name when it is first asked for it.
-    if indexed ~= require("dt.python.names").count() then build_index() end
+    if indexed ~= require("torch.names").count() then build_index() end
     return index[f] or false
   end
   for _, s in ipairs(all_spaces()) do

@@ -1,0 +1,173 @@
+-- SPDX-License-Identifier: MIT
+-- python/aliases.lua: what annotations are as values: list[int], int | None
+-- and the names of typing.  A hint is {name, origin, args, test}: origin is the
+-- class that is called, test(v) answers isinstance.
+
+local util = require "dt.util"
+local V = require "python.values"
+
+local None = require("dt").None
+local M = {}
+local hint_mt = {__name = "typing._GenericAlias", shows_itself = true}
+local union_mt = {__name = "types.UnionType", shows_itself = true}
+
+function M.is_hint(v) return getmetatable(v) == hint_mt end
+function M.is_union(v) return getmetatable(v) == union_mt end
+
+-- is_type(v): may v stand on a side of a | that makes a union?
+function M.is_type(v)
+  if type(v) ~= "table" then return false end
+  local mt = getmetatable(v)
+  if mt == hint_mt or mt == union_mt then return true end
+  if mt == V.builtin_mt then
+    return rawget(v, "is_data") ~= nil or rawget(v, "test") ~= nil
+  end
+  return rawget(v, "__python") ~= nil or rawget(v, "__base") ~= nil
+    or rawget(v, "test") ~= nil or rawget(v, "make") ~= nil
+    and rawget(v, "__name__") ~= nil
+end
+
+-- How an argument is shown: a class by its name, else as it is.
+local function shown(v)
+  if v == None then return "None" end
+  if v == require("dt").ellipsis then return "..." end
+  if V.is_list(v) then
+    local out = {}
+    for i = 1, v.n do out[i] = shown(v[i]) end
+    return "[" .. table.concat(out, ", ") .. "]"
+  end
+  return (V.repr(v):gsub("^<class '(.*)'>$", "%1"))
+end
+
+local function listed(args)
+  local out = {}
+  for i = 1, args.n do
+    out[i] = shown(args[i])
+    if out[i] == "NoneType" then out[i] = "None" end
+  end
+  return table.concat(out, ", ")
+end
+
+hint_mt.__tostring = function (h)
+  local name = h.module .. h.name
+  if not h.args then return name end
+  if h.name == "Literal" then
+    local out = {}
+    for i = 1, h.args.n do out[i] = V.repr(h.args[i]) end
+    return name .. "[" .. table.concat(out, ", ") .. "]"
+  end
+  return name .. "[" .. (h.name == "Optional" and shown(h.args[1])
+    or listed(h.args)) .. "]"
+end
+
+union_mt.__tostring = function (u)
+  return (listed(u.args):gsub(", ", " | "))
+end
+
+local function same(a, b)
+  if a.args == nil or b.args == nil then return rawequal(a, b) end
+  return a.name == b.name and V.equal(V.tuple({table.unpack(a.args, 1,
+    a.args.n)}, a.args.n), V.tuple({table.unpack(b.args, 1, b.args.n)},
+    b.args.n)) == true
+end
+hint_mt.__eq, union_mt.__eq = same, same
+hint_mt.hash = function (h, hash) return hash(tostring(h)) end
+union_mt.hash = hint_mt.hash
+
+-- A hint that is called makes what its class makes.
+hint_mt.__index = function (h, key)
+  if key == "__origin__" then return rawget(h, "origin") end
+  if key == "__args__" then
+    local args = rawget(h, "args")
+    return args and V.tuple({table.unpack(args, 1, args.n)}, args.n) or nil
+  elseif key == "__name__" then
+    return h.name
+  end
+end
+hint_mt.__call = function (h, ...)
+  local origin = rawget(h, "origin")
+  if not origin then
+    util.raise("TypeError", "Cannot instantiate %s", tostring(h))
+  end
+  return V.lua_function(origin)(...)
+end
+union_mt.__index = function (u, key)
+  if key == "__args__" then
+    return V.tuple({table.unpack(u.args, 1, u.args.n)}, u.args.n)
+  end
+end
+
+local function refuse_parts(h)
+  return function ()
+    return util.raise("TypeError", h.args and h.module == "typing."
+      and "Subscripted generics cannot be used with class and instance checks"
+      or h.args and "isinstance() argument 2 cannot be a parameterized generic"
+      or "%s cannot be used with isinstance()", tostring(h))
+  end
+end
+
+-- The arguments in the brackets, as a list of them.
+local function in_brackets(i)
+  if V.is_tuple(i) then return {n = i.n, table.unpack(i, 1, i.n)} end
+  return {n = 1, i}
+end
+
+-- of(module, name, origin, args[, test]): a hint.
+function M.of(module, name, origin, args, test)
+  local h = setmetatable({module = module, name = name, origin = origin,
+    args = args, __class_getitem = true}, hint_mt)
+  rawset(h, "__getitem", function (_, i)
+    local given = in_brackets(i)
+    if name == "Optional" then
+      given = {n = 2, given[1], None}
+    end
+    return M.of(module, name, origin, given)
+  end)
+  rawset(h, "test", test or refuse_parts(h))
+  return h
+end
+
+-- generic(class, index): list[int], a class of the program's with [T].
+function M.generic(class, index)
+  return M.of("", shown(class), class, in_brackets(index))
+end
+
+-- union(a, b): a | b of types.
+function M.union(a, b)
+  local args = {n = 0}
+  local function add(v)
+    for i = 1, args.n do
+      if V.equal(args[i], v) == true then return end
+    end
+    args.n = args.n + 1
+    args[args.n] = v
+  end
+  for _, side in ipairs {a, b} do
+    if M.is_union(side) then
+      for i = 1, side.args.n do add(side.args[i]) end
+    else
+      add(side)
+    end
+  end
+  local u = setmetatable({args = args}, union_mt)
+  rawset(u, "test", function (v) return M.fits(v, u) end)
+  return u
+end
+
+-- set_is_instance(f): isinstance of a value and a class (builtins.lua).
+local is_instance
+function M.set_is_instance(f) is_instance = f end
+
+-- fits(v, union): is v of one of its classes?
+function M.fits(v, union)
+  for i = 1, union.args.n do
+    local class = union.args[i]
+    if class == None and v == None or class ~= None and is_instance(v, class)
+    then
+      return true
+    end
+  end
+  return false
+end
+
+return M

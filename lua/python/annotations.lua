@@ -1,0 +1,81 @@
+-- SPDX-License-Identifier: MIT
+-- python/annotations.lua: __annotations__ of classes and functions.  The
+-- trees of the annotations are kept; their values are made when the program
+-- asks for them, in the names where they stand; after `from __future__ import
+-- annotations` they are texts.
+
+local util = require "dt.util"
+local V = require "python.values"
+local expr = require "python.expr"
+local parser = require "python.parser"
+
+local None = require("dt").None
+local M = {}
+
+local text
+
+local function joined(list)
+  local out = {}
+  for i, n in ipairs(list) do out[i] = text(n) end
+  return table.concat(out, ", ")
+end
+
+local UNPARSE = {
+  name = function (n) return n.name end,
+  attr = function (n) return text(n.value) .. "." .. n.name end,
+  const = function (n) return V.repr(n.value) end,
+  literal = function (n) return V.repr(n.value) end,
+  list = function (n) return "[" .. joined(n.items) .. "]" end,
+  tuple = function (n)
+    return "(" .. joined(n.items) .. (#n.items == 1 and ",)" or ")")
+  end,
+  binary = function (n) return text(n.a) .. " " .. n.op .. " " .. text(n.b) end,
+  item = function (n)
+    local index = n.index
+    return text(n.value) .. "[" .. (index.kind == "tuple" and #index.items > 1
+      and joined(index.items) or text(index)) .. "]"
+  end,
+}
+
+-- text(n): an annotation as ast.unparse writes it.
+function text(n)
+  local f = UNPARSE[n.kind]
+  if f then return f(n) end
+  return util.raise("NotImplementedError", "the text of an annotation of this "
+    .. "kind (%s) is not part of dtrepl", n.kind)
+end
+
+-- value(n, env, evaluate): what the annotation is.
+local function value(n, env, evaluate)
+  if n.kind == "given" then return n.value end    -- by make_dataclass
+  if n.future and not evaluate then return text(n) end
+  local v = expr.compile(n)(env)
+  if evaluate and type(v) == "string" then
+    v = expr.compile(parser.expression(v))(env)
+  end
+  return v == nil and None or v
+end
+
+-- of_class(class, evaluate): the dict of what the body of a class annotates.
+function M.of_class(class, evaluate)
+  local d, notes = V.dict(), rawget(class, "__notes") or {}
+  for _, name in ipairs(rawget(class, "__noted") or {}) do
+    V.dict_set(d, name, value(notes[name], rawget(class, "__note_env"),
+      evaluate))
+  end
+  return d
+end
+
+-- of_function(f, evaluate): those of the parameters, then of the result.
+function M.of_function(f, evaluate)
+  local d = V.dict()
+  for _, p in ipairs(rawget(f, "params") or {}) do
+    if p.note then V.dict_set(d, p.name, value(p.note, f.env, evaluate)) end
+  end
+  if rawget(f, "note") then
+    V.dict_set(d, "return", value(f.note, f.env, evaluate))
+  end
+  return d
+end
+
+return M

@@ -1,0 +1,905 @@
+-- SPDX-License-Identifier: MIT
+-- python/attrs.lua: what stands behind a dot, what a with enters, what a
+-- module is called: Python's view of the engine's objects.
+
+local dt = require "dt"
+local util = require "dt.util"
+local nnm = require "dt.nn.module"
+local V = require "python.values"
+local big = require "python.bigint"
+local absent = require "python.absent"
+local text = require("python.text").methods
+local bytes = require "python.bytes_methods"
+local numbers = require "python.number_methods"
+local boxes = require "python.boxes"
+local box_facts = require "python.box_facts"
+local exceptions = require "python.exceptions"
+local dunder = require "python.dunder"
+local dtype = require "torch.dtype"
+local object = require "python.object"
+
+local M = {}
+local None = dt.None
+local call
+
+function M.set_call(f) call = f end
+
+-- A method: f(self, args, kw) in Python's convention.
+local function method(self, f, name)
+  return V.builtin(function (args, kw) return f(self, args, kw) end, name)
+end
+
+-- ---- modules: iterators become lists ----
+
+local function listed(name, width)
+  return function (m, _, kw)
+    local t
+    if kw then
+      t = {}
+      for k, v in V.each(kw) do t[k] = V.to_lua(v) end
+    end
+    local out = {}
+    for a, b in m[name](m, t) do
+      out[#out + 1] = width == 2 and V.tuple {a, b} or a
+    end
+    return V.generator(V.iter(V.list(out)))
+  end
+end
+
+-- What load_state_dict returns.
+local incompatible = V.record("_IncompatibleKeys", {"missing_keys",
+  "unexpected_keys"}, {__repr__ = function (t)
+    return t[1].n + t[2].n == 0 and "<All keys matched successfully>"
+  end})
+
+function M.incompatible_keys(t)
+  return incompatible.call(V.list {V.list(t.missing_keys),
+    V.list(t.unexpected_keys)})
+end
+
+local function load_state(m, args, kw)
+  local strict = kw and V.dict_get(kw, "strict")
+  if strict == nil then strict = args[2] end
+  local state = args[1] or kw and V.dict_get(kw, "state_dict")
+  if not V.is_dict(state) then
+    util.raise("TypeError", "Expected state_dict to be dict-like, got <class "
+      .. "'%s'>.", V.type_name(state))
+  end
+  return M.incompatible_keys(m:load_state_dict(V.to_lua(state), {
+    strict = strict == nil or V.truth(strict),
+    assign = V.truth(kw and V.dict_get(kw, "assign") or args[3] or false)}))
+end
+
+-- state_dict() in the order of registration: a module's parameters, its
+-- buffers, then its children.
+local function state_dict(m, args, kw)
+  local own = V.raw(m._class.state_dict)
+  if own then
+    return V.call(own, V.list({m, table.unpack(args, 1, args.n)}, args.n + 1),
+      kw)
+  end
+  local state, d = m:state_dict(), V.dict()
+  d.ordered = true
+  local prefix = kw and V.dict_get(kw, "prefix") or args[2] or ""
+  for path, sub in m:named_modules() do
+    for _, map in ipairs {sub._parameters, sub._buffers} do
+      for name in map:each() do
+        local key = path == "" and name or path .. "." .. name
+        if state[key] ~= nil then
+          V.dict_set(d, prefix .. key, state[key])
+          state[key] = nil
+        end
+      end
+    end
+  end
+  for _, key in ipairs(util.sorted_keys(state)) do
+    V.dict_set(d, prefix .. key, state[key])
+  end
+  return d
+end
+
+-- get_parameter("a.weight"), get_buffer("a.mean")
+local function of_path(kind, word)
+  return function (m, args, kw)
+    local path = args[1] or kw and V.dict_get(kw, "target")
+    local above, name = path:match("^(.*)%.([^.]+)$")
+    local at = m:get_submodule(above or "")
+    name = name or path
+    local v = at[kind].map[name]
+    if v == nil then
+      util.raise("AttributeError", at[name] == nil
+        and "%s has no attribute `%s`" or "`%s` is not " .. word,
+        at[name] == nil and at._class.__name or name, name)
+    end
+    return v
+  end
+end
+
+local of_module = {
+  get_parameter = of_path("_parameters", "an nn.Parameter"),
+  get_buffer = of_path("_buffers", "a buffer"),
+  state_dict = state_dict,
+  load_state_dict = load_state,
+  parameters = listed("parameters", 1), modules = listed("modules", 1),
+  children = listed("children", 1), buffers = listed("buffers", 1),
+  named_parameters = listed("named_parameters", 2),
+  named_modules = listed("named_modules", 2),
+  named_children = listed("named_children", 2),
+  named_buffers = listed("named_buffers", 2),
+}
+
+M.of_module = of_module                 -- module_hooks.lua has more
+
+-- list.extend(modules or parameters): Lua's name is taken by classes.
+local function extend(m, args)
+  m:extend_with((V.items(args[1])))
+  return m
+end
+
+-- ---- optimizers: state by parameter ----
+
+local function state_of(opt)
+  local d = V.dict()
+  for _, group in ipairs(opt.param_groups) do
+    for _, p in ipairs(group.params) do
+      local state = opt.state[p._id]
+      if state then
+        local t, names = opt:state_dict_of(state), {}
+        for name in pairs(t) do names[#names + 1] = name end
+        table.sort(names, function (a, b)       -- "step" was made first
+          if (a == "step") ~= (b == "step") then return a == "step" end
+          return a < b
+        end)
+        V.dict_set(d, p, V.dict_of(t, names))
+      end
+    end
+  end
+  return d
+end
+
+-- ---- tensors: names that are no method of ours ----
+
+-- Both are added to by the modules that know more (dtensor.lua, stdlib.lua).
+local of_tensor = {
+  T = function (t) return t:T() end,
+  mT = function (t) return t:mT() end,
+  H = function (t) return t:matrix_H() end,
+  mH = function (t) return t:mH() end,
+  real = function (t)
+    return tostring(t.dtype):find("complex", 1, true) and t:real() or t
+  end,
+  imag = function (t) return t:imag() end,
+  data = function (t) return dt._data_view(t) end,
+  _local_tensor = function (t) return dt._local_of(t) end,
+  is_sparse = function () return false end,
+  itemsize = function (t) return t:element_size() end,
+}
+local function holds_complex(t)
+  return tostring(t.dtype):find("complex", 1, true) ~= nil
+end
+
+local tensor_method = {
+  ["repeat"] = function (t, args, kw) return call(t.repeat_op, V.list({t,
+    table.unpack(args, 1, args.n)}, args.n + 1), kw) end,
+  ["detach_"] = function (t) return dt._detach_ and dt._detach_(t) or t end,
+  requires_grad_ = function (t, args)
+    t.requires_grad = args[1] == nil or args[1]
+    return t
+  end,
+  numpy = function (t) return t end,
+  tobytes = function (t) return V.repr(V.from_lua(t:tolist())) end,
+  tolist = function (t)
+    return holds_complex(t) and V.complex_list(t) or V.from_lua(t:tolist())
+  end,
+  item = function (t)
+    if not holds_complex(t) or t:numel() ~= 1 then return t:item() end
+    return V.complex_list(t:reshape({}))
+  end,
+  size = function (t, args)
+    if args.n == 0 then return V.from_lua(t.shape) end
+    return t:size(args[1])
+  end,
+  is_floating_point = function (t) return t:is_floating_point() end,
+  is_conj = function (t) return t:is_conj() end,
+  is_neg = function (t) return t:is_neg() end,
+}
+
+-- Tables whose functions are no methods: their first argument is not self.
+local unbound = setmetatable({}, {__mode = "k"})
+
+-- record(word, names, values): an object whose attributes are shown in the
+-- order they were set, as argparse.Namespace and types.SimpleNamespace are.
+function M.record(word, names, given)
+  local order, held = {}, {}
+  local mt = {__name = word, __index = held}
+  local v = M.namespace(setmetatable({}, mt))
+  function mt.__newindex(_, name, x)
+    if held[name] == nil then order[#order + 1] = name end
+    held[name] = x
+  end
+  function mt.dict()
+    local d = V.dict()
+    for _, name in ipairs(order) do
+      if held[name] ~= nil then V.dict_set(d, name, held[name]) end
+    end
+    d.changed = function (name, x) v[name] = x end
+    return d
+  end
+  function mt.__tostring()
+    local parts = {}
+    for k, x in V.each(mt.dict()) do
+      parts[#parts + 1] = k .. "=" .. V.repr(x)
+    end
+    return word .. "(" .. table.concat(parts, ", ") .. ")"
+  end
+  function mt.__eq(a, b)
+    local other = getmetatable(b)
+    return other.dict ~= nil and other.__name == word
+      and V.equal(mt.dict(), other.dict()) == true
+  end
+  for _, name in ipairs(names) do v[name] = given[name] end
+  return v
+end
+
+-- Mark a table as a name space.
+function M.namespace(t)
+  unbound[t] = true
+  return t
+end
+
+M.of_tensor, M.tensor_method = of_tensor, tensor_method
+M.placement_method = {}                 -- filled by placements.lua
+M.of_mesh, M.mesh_method = {}, {}       -- filled by mesh.lua
+M.optimizer_method = {}                 -- by optimizer.lua
+
+local function has_methods(v)
+  if type(v) == "userdata" then return true end
+  return not unbound[v] and getmetatable(v) ~= nil
+    and not (nnm.Module == v or rawget(v, "__base"))
+end
+
+local module_name = setmetatable({}, {__mode = "k"})
+
+-- more(name): the names that Python texts of dtrepl add to a module of Lua's,
+-- or nil: sources.lua's.
+local more
+function M.set_more(f) more = f end
+
+local function added(v, name)
+  local vars = more and module_name[v] and more(module_name[v])
+  return vars and rawget(vars, name)
+end
+
+local function missing(v, name)
+  local x = added(v, name)
+  if x ~= nil then return x end
+  if module_name[v] then
+    util.raise("AttributeError", "module '%s' has no attribute '%s', or it is "
+      .. "not part of dtrepl", module_name[v], name)
+  end
+  if type(v) == "table" and rawget(v, "__python") then
+    util.raise("AttributeError", "type object '%s' has no attribute '%s'",
+      rawget(v, "__name"), name)
+  end
+  if type(v) == "table" and getmetatable(v) == V.builtin_mt
+     and rawget(v, "__qualname__") then
+    util.raise("AttributeError", "type object '%s' has no attribute '%s'",
+      v.__name__, name)
+  end
+  util.raise("AttributeError", "'%s' object has no attribute '%s'",
+    V.type_name(v), name)
+end
+
+M.missing = missing
+
+local function class_of(v)
+  if type(v) == "table" and rawget(v, "class") and rawget(v, "message") then
+    return exceptions.class_of(v)
+  end
+  local lua = rawget(type(v) == "table" and v or {}, "_class")
+  if lua then return lua end
+  return require("torch.kinds").class_of(v)
+end
+
+local function get_engine(v, name)
+  if util.is_dtype(v) then return dtype.fact(v, name) end
+  local x = v[name]
+  if x == nil then
+    if name == "__name__" and type(v) == "table" then
+      return rawget(v, "__name") or rawget(v, "name") or missing(v, name)
+    end
+    local alias = name .. "_op"
+    if util.is_tensor(v) and dt._find(name) == nil then missing(v, name) end
+    x = has_methods(v) and v[alias] or nil
+    if x == nil then return nil end
+  end
+  if has_methods(v) and (type(x) == "function" or type(x) == "userdata"
+     and type(getmetatable(x)) == "table" and getmetatable(x).__call
+     and not util.is_tensor(x) and not util.is_mesh(x)) then
+    return V.builtin(function (args, kw)
+      return call(x, V.list({v, table.unpack(args, 1, args.n)}, args.n + 1),
+        kw)
+    end, name)
+  end
+  local mt = getmetatable(v)
+  if type(x) == "table" and getmetatable(x) == nil and (unbound[v]
+     or type(mt) == "table" and mt.__call and not nnm.is_module(v)) then
+    return M.namespace(x)           -- a table of names inside a name space
+  end
+  return V.from_lua(x)
+end
+
+local function table_for(v)
+  local mt = getmetatable(v)
+  if type(v) == "string" then return text end
+  if V.is_bytes(v) then
+    return V.is_bytearray(v) and bytes.bytearray or bytes.bytes
+  end
+  if mt == V.func_mt or mt == V.builtin_mt then return {} end
+  return boxes.methods_of(v)
+end
+
+-- What a class of the program says of v.name: value, found.
+local classes                       -- class.lua, which stands above
+
+function M.set_classes(t) classes = t end
+
+local function of_class(v, name)
+  local class = rawget(v, "_class") or rawget(v, "__python") and v
+  if not class then return nil, false end
+  return classes.get(v, class, name)
+end
+
+-- An error object's attributes.
+local function of_error(e, name)
+  local own = exceptions.field(e, name)
+  if own ~= nil then return own end
+  local class = exceptions.class_of(e)
+  local member = exceptions.member(class, name)
+  if member ~= nil then return classes.bind(member, e, class) end
+  if name == "args" then
+    local key = e.class == "KeyError" and e.message:match("^(['\"])")
+    local inner = key and e.message:match("^" .. key .. "(.*)" .. key .. "$")
+    return rawget(e, "args") or V.tuple {inner or e.message}
+  elseif name == "__cause__" or name == "__context__"
+    or name == "__traceback__" then
+    return rawget(e, name) or None
+  elseif name == "with_traceback" then
+    return method(e, function () return e end, name)
+  end
+  if name == "context" and e.context == nil
+     and exceptions.catches(exceptions.classes.SpmdTypeError, e) then
+    return None                         -- raised outside of a call
+  end
+  return e[name]
+end
+
+local function is_error(v)
+  return type(v) == "table" and v.class and v.message and true or false
+end
+
+-- What a class of the library's says of itself.
+local class_fact_of_nn = {
+  __name__ = function (c) return rawget(c, "__name") end,
+  __qualname__ = function (c) return rawget(c, "__name") end,
+  __module__ = function (c) return V.module_of(c) end,
+}
+
+-- What numbers have: fields and methods.
+local function of_number(v, name)
+  local facts, methods = numbers.of(v)
+  if facts[name] then return facts[name](v) end
+  if methods[name] then return method(v, methods[name], name) end
+  if name == "item" then return method(v, function () return v end, name) end
+end
+
+-- What functions say of themselves.
+local function_fact = {
+  __annotations__ = function (f)
+    return require("python.annotations").of_function(f)
+  end,
+  __name__ = function (f)
+    return rawget(f, "plain") or rawget(f, "name") or missing(f, "__name__")
+  end,
+  __qualname__ = function (f) return f.name end,
+  __doc__ = function (f) return rawget(f, "doc") or None end,
+  __module__ = function () return "__main__" end,
+  __defaults__ = function (f)
+    local t = {}
+    for _, p in ipairs(rawget(f, "params") or {}) do
+      if p.value ~= nil and p.only ~= "keyword" then t[#t + 1] = p.value end
+    end
+    return #t > 0 and V.tuple(t) or None
+  end,
+  __dict__ = function () return V.dict() end,
+}
+
+-- v.name
+-- Fields of modules that are tuples.
+local tuple_field = {kernel_size = true, stride = true, padding = true,
+  dilation = true, output_padding = true, normalized_shape = true}
+local result_of_two = {values = 1, indices = 2}   -- max, sort, topk
+
+-- The names and values of an object's own attributes; a change is one of the
+-- object.
+local function dict_of(v)
+  local d = V.dict()
+  for _, name in ipairs(rawget(v, "_order") or {}) do
+    local x = v._attrs[name]
+    if x ~= nil and not classes.is_slot(v._class, name) then
+      V.dict_set(d, name, V.from_lua(x))
+    end
+  end
+  d.changed = function (name, x)
+    if V.is_object(v) then
+      if x == nil then object.drop(v, name) else object.put(v, name, x) end
+    elseif x == nil then
+      M.delete(v, name)
+    else
+      M.set_plain(v, name, x)
+    end
+  end
+  return d
+end
+M.dict_of = dict_of
+
+-- What classes of the program say of themselves.
+local class_fact = {
+  __dataclass_fields__ = function (c)
+    local facts = c.__dataclass
+    if not facts then return missing(c, "__dataclass_fields__") end
+    local d = V.dict()
+    for _, field in ipairs(facts.fields) do V.dict_set(d, field.name, field) end
+    return d
+  end,
+  __annotations__ = function (c)
+    return require("python.annotations").of_class(c)
+  end,
+  __name__ = function (c) return rawget(c, "__name") end,
+  __qualname__ = function (c) return rawget(c, "__name") end,
+  __module__ = V.home,
+  __doc__ = function (c) return rawget(c, "__doc") or None end,
+  __mro__ = function (c) return classes.shown_order(c) end,
+  __bases__ = function (c)
+    local b = rawget(c, "__bases") or {}
+    if #b == 0 then
+      return V.tuple({require("python.builtins").names.object}, 1)
+    end
+    return V.tuple({table.unpack(b)}, #b)
+  end,
+  __dict__ = function (c)
+    local d = V.dict()
+    for _, name in ipairs(rawget(c, "__body") or {}) do
+      V.dict_set(d, name, M.get(c, name))
+    end
+    return d
+  end,
+  mro = function (c)
+    return V.builtin(function ()
+      local t = classes.shown_order(c)
+      return V.list({table.unpack(t, 1, t.n)}, t.n)
+    end, "mro")
+  end,
+}
+
+-- A module's _parameters, _buffers and _modules: dictionaries, and what is put
+-- into them is put into the module.
+local module_maps = {}
+for name, put in pairs {_parameters = "register_parameter",
+    _buffers = "register_buffer", _modules = "register_module"} do
+  module_maps[name] = function (m)
+    local d = V.dict()
+    for key, v in m[name]:each() do
+      V.dict_set(d, key, v == false and None or V.from_lua(v))
+    end
+    d.changed = function (key, v)
+      if v == nil then
+        m[name]:remove(key)
+      else
+        m[put](m, key, v ~= None and v or nil)
+      end
+    end
+    return d
+  end
+end
+
+-- Who looks at what is asked of tensors (dt.spmd.watch), or nil.
+local watcher, set_watcher
+function M.watch(f, set) watcher, set_watcher = f, set end
+
+function M.get(v, name)
+  if name == "__class__" then return class_of(v) end
+  if V.is_object(v) then return classes.get_object(v, name) end
+  if v == None then return missing(v, name) end
+  local kind = type(v)
+  if kind == "number" or kind == "boolean" or big.is(v) or V.is_complex(v) then
+    local x = of_number(v, name)
+    if x ~= nil then return x end
+    return dunder.get(v, name) or missing(v, name)
+  end
+  if type(v) == "table" then
+    if absent.name(v) and name ~= "__name__" then return absent.get(v, name) end
+    local x, found = of_class(v, name)
+    if found then return x end
+    if class_fact[name] and rawget(v, "__python") then
+      return class_fact[name](v)
+    elseif rawget(v, "__python") and v.__native and v[name] == nil then
+      x = classes.native_class_member(v, name)
+      if x ~= nil then return x end
+    elseif rawget(v, "__python") and classes.inner[name] then
+      return missing(v, name)
+    elseif name == "__dict__" and rawget(v, "_class") then
+      return dict_of(v)
+    elseif name == "__doc__" and rawget(v, "_class") then
+      return class_fact.__doc__(v._class)
+    end
+    if exceptions.is_class(v) then
+      if name == "__name__" or name == "__qualname__" then return v.__name__ end
+      x = exceptions.member(v, name)
+      if x ~= nil then return classes.bind(x, nil, v) end
+      x = exceptions.default(name)
+      if x ~= nil then return x end
+    elseif rawget(v, "class") and is_error(v) then
+      x = of_error(v, name)
+      if x ~= nil then return x end
+      return missing(v, name)
+    end
+  end
+  if V.is_tuple(v) and rawget(v, "record") then
+    local x = V.of_record(v, name)
+    if x ~= nil then return x end
+  end
+  local own = table_for(v)
+  if own then
+    if own[name] and type(v) ~= "function" then
+      return method(v, own[name], name)
+    end
+    local box = type(v) == "table" and box_facts(v)
+    if box then
+      local fact = box[name]
+      if fact then return fact(v) end
+    elseif type(v) == "table" and rawget(v, name) ~= nil then
+      return rawget(v, name)
+    end
+    if V.is_function(v) and function_fact[name] then
+      return function_fact[name](v)
+    end
+    if name == "__mro__" and rawget(v, "is_data") then
+      return V.tuple {v, require("python.builtins").names.object}
+    end
+    local through = type(v) == "table" and rawget(v, "unbound")
+    local free = through and through(name)      -- torch.Tensor.add
+    if free then return free end
+    if V.is_tuple(v) and v.n == 2 and result_of_two[name] then
+      return v[result_of_two[name]]
+    end
+    return dunder.get(v, name) or missing(v, name)
+  end
+  if type(v) == "function" and name == "remove" then
+    return method(v, function (f)       -- what register_hook gave
+      f()
+      return None
+    end, name)
+  end
+  if type(v) ~= "table" and type(v) ~= "userdata" then
+    return dunder.get(v, name) or missing(v, name)
+  end
+  if type(v) == "userdata" and name:find("^__") then
+    local f = dunder.get(v, name)
+    if f then return f end
+  elseif class_fact_of_nn[name] and rawget(v, "__base") then
+    return class_fact_of_nn[name](v)
+  end
+  if util.is_tensor(v) then
+    if watcher then
+      local done, x = watcher(v, name)
+      if done then return x end
+    end
+    if of_tensor[name] then return V.from_lua(of_tensor[name](v)) end
+    if tensor_method[name] then return method(v, tensor_method[name], name) end
+    if name == "grad" or name == "grad_fn" then return V.from_lua(v[name]) end
+  elseif util.is_mesh(v) and M.of_mesh[name] then
+    return M.of_mesh[name](v)
+  elseif util.is_mesh(v) and M.mesh_method[name] then
+    return method(v, M.mesh_method[name], name)
+  elseif util.is_placement(v) and M.placement_method[name] then
+    return method(v, M.placement_method[name], name)
+  elseif nnm.is_module(v) and of_module[name] then
+    return method(v, of_module[name], name)
+  elseif module_maps[name] and nnm.is_module(v) then
+    return module_maps[name](v)
+  elseif name == "extend" and nnm.is_module(v) and v.extend_with then
+    return method(v, extend, name)
+  end
+  if name == "__dict__" and type(v) == "table" and getmetatable(v)
+     and getmetatable(v).dict then
+    return getmetatable(v).dict()
+  end
+  if type(v) == "table" and rawget(v, "param_groups") then
+    if name == "state" then return state_of(v) end
+    if name == "param_groups" then return M.param_groups(v) end
+    local f = M.optimizer_method[name]
+    if f then return method(v, f, name) end
+  end
+  local x = get_engine(v, name)
+  if x == nil then
+    if util.is_tensor(v) and (name == "grad" or name == "grad_fn") then
+      return None
+    end
+    if nnm.is_module(v) and (v._parameters.map[name] == false
+       or v._modules.map[name] == false) then
+      return None
+    end
+    return missing(v, name)
+  end
+  if tuple_field[name] and V.is_list(x) and nnm.is_module(v) then
+    return V.tuple(x, x.n)
+  end
+  return x
+end
+
+-- Remember when an attribute was first set.
+local function note_order(v, name)
+  local order = rawget(v, "_order")
+  if not order then
+    order = {}
+    rawset(v, "_order", order)
+  end
+  for _, old in ipairs(order) do if old == name then return end end
+  order[#order + 1] = name
+end
+
+-- v.name = x
+function M.set(v, name, x)
+  if type(v) ~= "table" and type(v) ~= "userdata" then missing(v, name) end
+  local own = type(v) == "table" and (rawget(v, "_class")
+    or rawget(v, "specials")) and V.special(v, "__setattr__")
+  if own then
+    own(name, x)
+  else
+    M.set_plain(v, name, x)
+  end
+end
+
+-- v.name = x where no __setattr__ of the program is asked.
+function M.set_plain(v, name, x)
+  if V.is_object(v) then return classes.set_object(v, name, x) end
+  if is_error(v) then return exceptions.set_field(v, name, x) end
+  local class = type(v) == "table" and rawget(v, "_class")
+  if class and classes.set(v, class, name, x) then return end
+  if class and x == None and rawget(class, "__python")
+     and v._parameters.map[name] == nil and v._modules.map[name] == nil
+     and v._buffers.map[name] == nil then
+    if v._attrs[name] == nil then note_order(v, name) end
+    v._attrs[name] = None           -- set, and None: not an absent name
+    return
+  end
+  if type(v) == "table" and rawget(v, "__python")
+     and getmetatable(x) == V.func_mt then
+    x = classes.lua_method(x)
+  end
+  if class and nnm.is_module(v) and v._modules.map[name] and x ~= None
+     and not nnm.is_module(x) then
+    util.raise("TypeError", "cannot assign '%s' as child module '%s' "
+      .. "(torch.nn.Module or None expected)", V.type_name(x), name)
+  end
+  if name == "forward" and nnm.is_module(v) and type(x) == "table" then
+    v._attrs.forward = require("python.call").lua_attribute(x)
+  elseif getmetatable(v) == V.func_mt or V.is_dict(v) then
+    rawset(v, name, x)
+  elseif util.is_tensor(v) and name == "data" then
+    local set = require("torch.tensor").set_data
+    if set_watcher then set_watcher(set, v, x) else set(v, x) end
+  elseif util.is_tensor(v) and name == "grad" then
+    local set = require("torch.tensor").set_grad
+    if set_watcher then set_watcher(set, v, x) else set(v, x) end
+  elseif util.is_dtensor(v) and (name == "placements"
+     or name == "device_mesh") then
+    util.raise("AttributeError", "property '%s' of 'DTensor' object has no "
+      .. "setter", name)
+  elseif util.is_tensor(v) and x == None then
+    v[name] = dt.None
+  else
+    if class and rawget(class, "__python") and v._attrs[name] == nil then
+      note_order(v, name)
+    end
+    v[name] = x
+  end
+end
+
+-- del v.name
+function M.delete(v, name)
+  local own = type(v) == "table" and (rawget(v, "_class")
+    or rawget(v, "specials")) and V.special(v, "__delattr__")
+  if own then
+    own(name)
+  else
+    M.delete_plain(v, name)
+  end
+end
+
+-- del v.name where no __delattr__ of the program is asked.
+function M.delete_plain(v, name)
+  if V.is_object(v) then return classes.delete_object(v, name) end
+  local class = type(v) == "table" and rawget(v, "_class")
+  if class and classes.delete(v, class, name) then return end
+  if nnm.is_module(v) then
+    for _, map in ipairs {v._parameters, v._modules, v._buffers} do
+      map:remove(name)
+    end
+    v._attrs[name] = nil
+  else
+    v[name] = nil
+  end
+end
+
+-- super(): what the base class of `class` has, with `self`.
+function M.super(class, self)
+  if exceptions.is_class(class) then
+    return M.namespace(setmetatable({}, {__index = function (_, name)
+      local above = exceptions.member(class.base, name)
+      if above == nil then above = exceptions.default(name) end
+      return classes.bind(above, self, exceptions.class_of(self))
+    end, __name = "super"}))
+  end
+  local owner, own = classes.next_owner(class, self)
+  return M.namespace(setmetatable({}, {__index = function (_, name)
+    if name == "__new__" and V.raw(owner(name)[name]) == nil then
+      return V.builtin(function (a, kw)
+        if type(a[1]) == "table" and a[1].__native then
+          return classes.native_new(a[1], V.list({table.unpack(a, 2, a.n)},
+            a.n - 1), kw)
+        end
+        return classes.bare(a[1])
+      end, name)
+    elseif name == "__setattr__" or name == "__getattribute__" then
+      return V.builtin(function (a)
+        if name == "__getattribute__" then return M.get(self, a[1]) end
+        M.set_plain(self, a[1], a[2])
+        return None
+      end, name)
+    end
+    local base = owner(name)
+    local x, found = classes.get(self, base, name, own)
+    if found then return x end
+    local f = classes.class_value(base, name)
+    local default = f == nil and V.is_object(self)
+      and (classes.native_member(rawget(self, "_native"), name)
+      or classes.of_object[name])
+    if default then
+      return V.builtin(function (a, kw) return default(self, a, kw) end, name)
+    end
+    if f == nil and (name == "__init__" or name == "__init_subclass__") then
+      f = function () end
+    end
+    if type(f) ~= "function" then return f end
+    return function (...) return f(self, ...) end
+  end, __name = "super"}))
+end
+
+-- ---- with ----
+
+-- Enter a scope; returns what `as` gets.
+function M.enter(scope)
+  local kind = type(scope)
+  if kind == "number" or kind == "boolean" or scope == None
+     or V.is_seq(scope) or V.is_dict(scope) or V.is_set(scope) then
+    util.raise("TypeError", "'%s' object does not support the context manager "
+      .. "protocol", V.type_name(scope))
+  end
+  if util.is_mesh(scope) then return M.enter_mesh(scope) end
+  if V.is_device(scope) then             -- torch.device("meta")
+    return require("dt.tensor.create").enter_device(tostring(scope))
+  end
+  local special = V.special(scope, "__enter__")
+  if special then return special() end
+  if V.is_object(scope) then
+    util.raise("TypeError", "'%s' object does not support the context manager "
+      .. "protocol", V.type_name(scope))
+  end
+  if type(scope) == "table" then
+    local f = rawget(scope, "__enter__")
+    if f then
+      local v = f(scope)
+      return v == scope and v or V.from_lua(v)
+    end
+  end
+  return scope
+end
+
+-- Is it there to end errors (contextlib.suppress, assertRaises)?
+function M.catches(scope)
+  if type(scope) ~= "table" then return false end
+  if rawget(scope, "catches") == true then return true end
+  local ok, own = pcall(M.get, scope, "_ends_errors")     -- of Python texts
+  return ok and own == true
+end
+
+-- May it end an error (a class's __exit__)?
+function M.may_swallow(scope)
+  return type(scope) == "table" and not util.is_mesh(scope)
+    and (V.special(scope, "__exit__") or rawget(scope, "__exit__")) and true
+    or false
+end
+
+-- Leave it; `err` is the error that ended the body, or nil.  True: the error
+-- ends here.
+function M.leave(scope, err)
+  if util.is_mesh(scope) then return M.leave_mesh() end
+  if V.is_device(scope) then
+    return require("dt.tensor.create").leave_device()
+  end
+  local special = V.special(scope, "__exit__")
+  if special then
+    local e = err and exceptions.exception(err)
+    return V.truth(special(e and exceptions.class_of(e) or None, e or None,
+      None))
+  end
+  if type(scope) == "table" and rawget(scope, "__exit__") then
+    return scope.__exit__(scope, err) == true
+  end
+  local mt = getmetatable(scope)
+  if type(mt) == "table" and mt.__close then mt.__close(scope, err) end
+  return false
+end
+
+require("python.call").set_scopes {enter = M.enter, leave = M.leave}
+
+-- ---- import ----
+
+local modules = {}
+
+-- Say what a module is called.
+function M.provide(name, t)
+  modules[name] = t
+  module_name[t] = name
+end
+
+local source                        -- sources.lua, which stands above
+function M.set_sources(f) source = f end
+
+-- load(name): run the text of a module, where one has it.
+function M.load(name)
+  if source and not modules[name] then source(name) end
+end
+
+-- Forget a module, which may be read again.
+function M.forget(name) modules[name] = nil end
+
+function M.module(name)
+  local m = modules[name] or source and source(name)
+  if m then return m end
+  local parent, leaf = name:match("^(.*)%.([^.]+)$")
+  m = parent and M.module(parent)
+  local v = m and m[leaf]
+  if v ~= nil then return v end
+  return util.raise("ModuleNotFoundError", "No module named '%s'", name)
+end
+
+-- from module import name: the module's own, else what is called so anywhere.
+function M.member(module, name)
+  local ok, m = pcall(M.module, module)
+  if not ok and type(m) == "table" and m.class ~= "ModuleNotFoundError" then
+    error(m, 0)
+  end
+  local v
+  if ok then
+    v = rawget(m, name)
+    if v == nil then v = added(m, name) end
+    if v == nil then v = modules[module .. "." .. name] or m[name] end
+  end
+  if v == nil then v = modules[module .. "." .. name] or modules[name] end
+  if v == nil and source then v = source(module .. "." .. name) end
+  local written = ok and getmetatable(m)
+  if v == nil and not (type(written) == "table" and written.all) then
+    v = M.anywhere and M.anywhere(name)
+  end
+  if v == nil then
+    util.raise(ok and "ImportError" or "ModuleNotFoundError", ok
+      and "cannot import name '%s' from '%s'" or "No module named '%s'",
+      ok and name or module, module)
+  end
+  return v
+end
+
+return M

@@ -1,0 +1,505 @@
+-- SPDX-License-Identifier: MIT
+-- python/boxes.lua: the methods of list, tuple, dict, set and generators:
+-- f(self, args, kw).
+
+local dt = require "dt"
+local util = require "dt.util"
+local V = require "python.values"
+local big = require "python.bigint"
+local exceptions = require "python.exceptions"
+
+local None = dt.None
+local list, tuple, map, set, generator = {}, {}, {}, {}, {}
+local deque, ordered, counter = {}, {}, {}       -- what these have besides
+
+-- KeyError(k)
+local function no_key(k)
+  error(exceptions.classes.KeyError.make(V.list({k}, 1)), 0)
+end
+
+-- ---- lists and tuples ----
+
+local function place(l, i, what)
+  i = V.index_of(i)
+  if math.type(i) ~= "integer" then
+    util.raise(big.is(i) and "IndexError" or "TypeError", big.is(i)
+      and "cannot fit 'int' into an index-sized integer" or "'%s' object "
+      .. "cannot be interpreted as an integer", V.type_name(i))
+  end
+  if i < 0 then i = i + l.n end
+  if i < 0 or i >= l.n then util.raise("IndexError", "%s", what) end
+  return i + 1
+end
+
+function list.append(l, args)
+  l.n = l.n + 1
+  l[l.n] = args[1]
+  if l.most and l.n > l.most then list.pop(l, {0}) end  -- a deque's maxlen
+  return None
+end
+function list.extend(l, args)
+  local items, n = V.items(args[1])
+  for i = 1, n do l[l.n + i] = items[i] end
+  l.n = l.n + n
+  return None
+end
+function list.clear(l)
+  for i = 1, l.n do l[i] = nil end
+  l.n = 0
+  return None
+end
+-- A place among n items that an argument names, from 1.
+local function bound(v, n, default)
+  if v == nil then return default end
+  v = V.index_of(v)
+  if big.is(v) then return big.compare(v, 0) < 0 and 0 or n end
+  if math.type(v) ~= "integer" then
+    util.raise("TypeError", "slice indices must be integers or have an "
+      .. "__index__ method")
+  end
+  return v < 0 and math.max(0, v + n) or v
+end
+
+function list.index(l, args)
+  local first, last = bound(args[2], l.n, 0), bound(args[3], l.n, l.n)
+  for i = first + 1, math.min(last, l.n) do
+    if i > l.n then break end
+    if V.alike(l[i], args[1]) then return i - 1 end
+  end
+  return util.raise("ValueError", V.is_tuple(l) and "tuple.index(x): x not in "
+    .. "tuple" or V.repr(args[1]) .. " is not in list")
+end
+function list.pop(l, args)
+  if l.n == 0 then util.raise("IndexError", "pop from empty list") end
+  local i = place(l, args[1] or -1, "pop index out of range")
+  local v = l[i]
+  table.move(l, i + 1, l.n + 1, i)
+  l.n = l.n - 1
+  return v
+end
+function list.insert(l, args)
+  local i = V.index_of(args[1])
+  if math.type(i) ~= "integer" then
+    util.raise("TypeError", "'%s' object cannot be interpreted as an integer",
+      V.type_name(i))
+  end
+  if i < 0 then i = math.max(0, i + l.n) end
+  i = math.min(i, l.n) + 1
+  table.move(l, i, l.n, i + 1)
+  l[i] = args[2]
+  l.n = l.n + 1
+  return None
+end
+function list.remove(l, args)
+  for i = 1, l.n do
+    if V.alike(l[i], args[1]) then
+      list.pop(l, {i - 1})
+      return None
+    end
+  end
+  return util.raise("ValueError", "list.remove(x): x not in list")
+end
+function list.count(l, args)
+  local k = 0
+  for i = 1, l.n do k = k + (V.alike(l[i], args[1]) and 1 or 0) end
+  return k
+end
+function list.reverse(l)
+  for i = 1, l.n // 2 do l[i], l[l.n + 1 - i] = l[l.n + 1 - i], l[i] end
+  return None
+end
+function list.copy(l) return V.list({table.unpack(l, 1, l.n)}, l.n) end
+function list.sort(l, _, kw)
+  for name in V.each(kw or {keys = {}}) do
+    if name ~= "key" and name ~= "reverse" then
+      util.raise("TypeError", "'%s' is an invalid keyword argument for sort()",
+        name)
+    end
+  end
+  local sorted = V.sorted(l, kw and V.dict_get(kw, "key"),
+    kw and V.dict_get(kw, "reverse"))
+  for i = 1, l.n do l[i] = sorted[i] end
+  return None
+end
+-- deque's
+function deque.appendleft(l, args)
+  if l.most and l.n == l.most then list.pop(l, {-1}) end
+  return list.insert(l, {0, args[1]})
+end
+function deque.popleft(l) return list.pop(l, {0}) end
+
+function deque.rotate(l, args)
+  local by = l.n > 0 and (args[1] or 1) % l.n or 0
+  local old = {table.unpack(l, 1, l.n)}
+  for i = 1, l.n do l[(i - 1 + by) % l.n + 1] = old[i] end
+  return None
+end
+function deque.extendleft(l, args)
+  local items, n = V.items(args[1])
+  for i = 1, n do deque.appendleft(l, {items[i]}) end
+  return None
+end
+
+tuple.index, tuple.count = list.index, list.count
+
+-- A torch.Size is a tuple that counts elements too.
+local size = setmetatable({}, {__index = tuple})
+function size.numel(t)
+  local n = 1
+  for i = 1, t.n do n = n * t[i] end
+  return n
+end
+
+-- ---- dicts and sets ----
+
+for _, kind in ipairs {"items", "keys", "values"} do
+  map[kind] = function (d) return V.view(d, kind) end
+end
+local view = {}
+function view.isdisjoint(v, args) return set.isdisjoint(V.as_set(v), args) end
+function map.get(d, args)
+  local v = V.dict_get(d, args[1])
+  if v ~= nil then return v end
+  if args.n > 1 then return args[2] end
+  return None
+end
+-- Counter.update and subtract add what others overwrite.
+local function count_all(d, args, kw, sign)
+  local function add(k, n)
+    V.dict_set(d, k, (V.dict_get(d, k) or 0) + sign * n)
+  end
+  if args[1] ~= nil and V.is_dict(args[1]) then
+    for k, n in V.each(args[1]) do add(k, n) end
+  elseif args[1] ~= nil then
+    local items, n = V.items(args[1])
+    for i = 1, n do add(items[i], 1) end
+  end
+  if kw then for k, n in V.each(kw) do add(k, n) end end
+  return None
+end
+function counter.subtract(d, args, kw) return count_all(d, args, kw, -1) end
+
+local function update_pairs(d, from)
+  local next, i = V.iter(from), -1
+  while true do
+    local more, item = next()
+    if not more then return end
+    i = i + 1
+    if type(item) == "number" or item == None or type(item) == "boolean" then
+      util.raise("TypeError", "cannot convert dictionary update sequence "
+        .. "element #%d to a sequence", i)
+    end
+    local pair, n = V.items(item)
+    if n ~= 2 then
+      util.raise("ValueError", "dictionary update sequence element #%d has "
+        .. "length %d; 2 is required", i, n)
+    end
+    V.dict_set(d, pair[1], pair[2])
+  end
+end
+
+function map.update(d, args, kw)
+  if d.absent_value then return count_all(d, args, kw, 1) end
+  local from = args[1]
+  if from ~= nil and V.is_dict(from) and not V.special(from, "keys") then
+    if from ~= d then
+      local next = V.walk(from)
+      while true do
+        local more, k, v = next()
+        if not more then break end
+        V.dict_set(d, k, v)
+      end
+    end
+  elseif from ~= nil and V.special(from, "keys") then
+    local next = V.iter(V.special(from, "keys")())
+    local get = V.special(from, "__getitem__")
+    while true do
+      local more, k = next()
+      if not more then break end
+      V.dict_set(d, k, get and get(k) or V.dict_get(from, k))
+    end
+  elseif from ~= nil then
+    update_pairs(d, from)
+  end
+  if kw then
+    for k, v in V.each(kw) do V.dict_set(d, k, v) end
+  end
+  return None
+end
+function map.pop(d, args)
+  local v = V.dict_get(d, args[1])
+  if v == nil then
+    if args.n > 1 then return args[2] end
+    no_key(args[1])
+  end
+  V.dict_remove(d, args[1])
+  return v
+end
+function map.popitem(d, args, kw)
+  local last = args[1]
+  if last == nil and kw then last = V.dict_get(kw, "last") end
+  local k, v = V.dict_end(d, last == false)
+  if k == nil then
+    no_key("popitem(): dictionary is empty")
+  end
+  V.dict_remove(d, k)
+  return V.tuple {k, v}
+end
+function map.setdefault(d, args)
+  local v = V.dict_get(d, args[1])
+  if v ~= nil then return v end
+  v = args.n > 1 and args[2] or args.n < 2 and None or args[2]
+  V.dict_set(d, args[1], v)
+  return v
+end
+function map.clear(d)
+  V.dict_clear(d)
+  return None
+end
+function map.copy(d)
+  local out = V.dict()
+  for k, v in V.each(d) do V.dict_set(out, k, v) end
+  for _, field in ipairs {"factory", "default", "absent_value", "shown_as", "ordered",
+      "data_class"} do
+    out[field] = d[field]
+  end
+  return out
+end
+-- OrderedDict's
+function ordered.move_to_end(d, args, kw)
+  local v = V.dict_get(d, args[1])
+  if v == nil then no_key(args[1]) end
+  local last = args[2]
+  if last == nil and kw then last = V.dict_get(kw, "last") end
+  V.dict_remove(d, args[1])
+  V.dict_set(d, args[1], v)
+  if last == false then V.dict_last_to_first(d) end
+  return None
+end
+-- Counter's
+function counter.elements(d)
+  local out = {}
+  for k, n in V.each(d) do for _ = 1, n do out[#out + 1] = k end end
+  return V.generator(V.iter(V.list(out)))
+end
+function counter.total(d)
+  local n = 0
+  for _, v in V.each(d) do n = n + v end
+  return n
+end
+function counter.most_common(d, args)
+  local pairs_of = map.items(d)
+  local out = V.sorted(pairs_of, function (p) return p[2] end, true)
+  local n = args[1] and math.min(args[1], out.n) or out.n
+  return V.list({table.unpack(out, 1, n)}, n)
+end
+
+function set.add(s, args)
+  V.dict_set(s, args[1], true)
+  return None
+end
+function set.discard(s, args)
+  V.dict_remove(s, args[1])
+  return None
+end
+function set.remove(s, args)
+  if V.dict_get(s, args[1]) == nil then
+    no_key(args[1])
+  end
+  return set.discard(s, args)
+end
+set.clear = map.clear
+function set.copy(s)
+  local out = V.set((V.items(s)))
+  out.frozen = s.frozen
+  return out
+end
+function set.pop(s)
+  local k = V.dict_end(s, true)
+  if k == nil then no_key("pop from an empty set") end
+  V.dict_remove(s, k)
+  return k
+end
+function set.update(s, args)
+  for i = 1, args.n do
+    local items, n = V.items(args[i])
+    for j = 1, n do V.dict_set(s, items[j], true) end
+  end
+  return None
+end
+-- The algebra; also the signs | & - ^ (ops.lua).
+function set.union(s, args)
+  local out = set.copy(s)
+  set.update(out, args)
+  return out
+end
+local function kept(s, other, wanted)
+  local out = {}
+  for k in V.each(s) do
+    if V.contains(other, k) == wanted then out[#out + 1] = k end
+  end
+  out = V.set(out)
+  out.frozen = s.frozen
+  return out
+end
+-- What is iterated over, as something that knows what it has.
+local function container(v)
+  if V.is_set(v) or V.is_dict(v) then return v end
+  return V.set((V.items(v)))
+end
+local function kept_by_all(wanted)
+  return function (s, args)
+    local out = set.copy(s)
+    for i = 1, args.n do out = kept(out, container(args[i]), wanted) end
+    return out
+  end
+end
+set.intersection, set.difference = kept_by_all(true), kept_by_all(false)
+for name, f in pairs {intersection_update = set.intersection,
+    difference_update = set.difference,
+    symmetric_difference_update = function (s, args)
+      return set.symmetric_difference(s, args)
+    end} do
+  set[name] = function (s, args)
+    local left = f(s, args)
+    V.dict_clear(s)
+    for k in V.each(left) do V.dict_set(s, k, true) end
+    return None
+  end
+end
+function set.symmetric_difference(s, args)
+  local b = V.set((V.items(args[1])))
+  return set.union(kept(s, b, false), V.list({kept(b, s, false)}, 1))
+end
+function set.issubset(s, args)
+  return V.count(kept(s, container(args[1]), false)) == 0
+end
+function set.issuperset(s, args)
+  return set.issubset(V.set((V.items(args[1]))), {s})
+end
+function set.isdisjoint(s, args)
+  return V.count(kept(s, container(args[1]), true)) == 0
+end
+
+-- What a frozenset has: all that changes nothing.
+local frozen = {}
+for name in ([[copy union intersection difference symmetric_difference issubset
+  issuperset isdisjoint]]):gmatch "%S+" do
+  frozen[name] = set[name]
+end
+
+-- ---- generators ----
+
+local function stopped(v)
+  error(exceptions.classes.StopIteration.make(v == nil and V.list({}, 0)
+    or V.list({v}, 1)), 0)
+end
+
+function generator.send(g, args)
+  local more, v = g.next(args[1])
+  if not more then stopped(v) end
+  return v
+end
+function generator.__next__(g) return generator.send(g, {}) end
+function generator.__iter__(g) return g end
+function generator.throw(g, args)
+  local err = exceptions.raised(args[1])
+  if not g.throw then error(err, 0) end
+  local more, v = g.throw(err)
+  if not more then stopped(v) end
+  return v
+end
+function generator.close(g)
+  local throw = rawget(g, "throw")
+  if throw then
+    local exit = exceptions.classes.GeneratorExit.make(V.list({}, 0))
+    local ok, more = pcall(throw, exit)
+    if not ok and not exceptions.catches(exceptions.classes.GeneratorExit, more)
+       and not exceptions.catches(exceptions.classes.StopIteration, more) then
+      error(more, 0)
+    elseif ok and more then
+      util.raise("RuntimeError", "generator ignored GeneratorExit")
+    end
+  end
+  g.next = function () return false end
+  return None
+end
+
+-- How many arguments a method takes, at least and at most, and whether it
+-- takes keywords.
+local COUNTS = {
+  list = [[append 1 1 extend 1 1 clear 0 0 index 1 3 pop 0 1 insert 2 2
+    remove 1 1 count 1 1 reverse 0 0 copy 0 0 sort 0 0 kw]],
+  tuple = "index 1 3 count 1 1",
+  map = [[items 0 0 keys 0 0 values 0 0 get 1 2 update 0 1 kw pop 1 2
+    setdefault 1 2 clear 0 0 copy 0 0 popitem 0 1 kw]],
+  set = [[add 1 1 discard 1 1 remove 1 1 clear 0 0 copy 0 0 pop 0 0
+    symmetric_difference 1 1 symmetric_difference_update 1 1 issubset 1 1
+    issuperset 1 1 isdisjoint 1 1 update 0 999 union 0 999
+    intersection 0 999 difference 0 999 intersection_update 0 999
+    difference_update 0 999]],
+}
+
+local function refuse_count(name, least, most, n)
+  if least == most then
+    util.raise("TypeError", most == 0 and "%s() takes no arguments (%d given)"
+      or most == 1 and "%s() takes exactly one argument (%d given)"
+      or "%s expected " .. most .. " arguments, got %d", most < 2 and name
+      or name:match("[^.]+$"), n)
+  end
+  util.raise("TypeError", "%s expected at %s %d argument%s, got %d",
+    name:match("[^.]+$"), n < least and "least" or "most", n < least and least or most,
+    (n < least and least or most) == 1 and "" or "s", n)
+end
+
+local function counted(kind, methods, word)
+  for name, least, most, kw in COUNTS[word]:gmatch(
+      "([%a_]+) (%d+) (%d+)%s*(k?w?)") do
+    local f = methods[name]
+    least, most = tonumber(least), tonumber(most)
+    if f then
+      methods[name] = function (self, args, named)
+        local n = args and args.n
+        if n and (n < least or n > most) then
+          refuse_count(kind .. "." .. name, least, most, n)
+        end
+        if named and n and kw == "" and V.count(named) > 0 then
+          util.raise("TypeError", "%s.%s() takes no keyword arguments", kind,
+            name)
+        end
+        return f(self, args, named)
+      end
+    end
+  end
+end
+counted("list", list, "list")
+counted("tuple", tuple, "tuple")
+counted("dict", map, "map")
+counted("set", set, "set")
+counted("frozenset", frozen, "set")
+
+-- What a deque, an OrderedDict, a Counter have: all that is a list's, a
+-- dict's, with their own.
+for own, all in pairs {[deque] = list, [ordered] = map, [counter] = map} do
+  for name, f in pairs(all) do
+    if own[name] == nil then own[name] = f end
+  end
+end
+deque.sort = nil
+local range = {index = list.index, count = list.count}
+
+-- The methods that a value of this kind has, or nil.
+local function methods_of(v)
+  if V.is_list(v) then
+    return v.deque and deque or v.range and range or list
+  end
+  if V.is_tuple(v) then return v.is_size and size or tuple end
+  if V.is_dict(v) then
+    return v.absent_value and counter or v.ordered and ordered or map
+  end
+  if V.is_set(v) then return v.frozen and frozen or set end
+  if V.is_generator(v) then return generator end
+  if V.is_view(v) then return V.is_set_view(v) and view or {} end
+end
+
+return {methods_of = methods_of, set = set}

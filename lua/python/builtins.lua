@@ -1,0 +1,623 @@
+-- SPDX-License-Identifier: MIT
+-- python/builtins.lua: what every Python program may name without import:
+-- len, range, print, isinstance, int, exceptions, …
+
+local dt = require "dt"
+local util = require "dt.util"
+local nnm = require "dt.nn.module"
+local V = require "python.values"
+local big = require "python.bigint"
+local attrs = require "python.attrs"
+local calls = require "python.call"
+local format = require "python.format"
+local ops = require "python.ops"
+local classes = require "python.class"
+local native = require "python.native"
+local exceptions = require "python.exceptions"
+local object = require "python.object"
+local constructors = require "python.constructors"
+local text = require "python.text"
+
+local B, M = {}, {}
+format.set_reach(attrs.get, ops.getitem)
+text.set_getitem(ops.getitem)
+M.names = B
+local None = dt.None
+local call, builtin, namespace = calls.call, V.builtin, attrs.namespace
+
+local function def(name, f) B[name] = builtin(f, name) end
+local function kwarg(kw, name) return kw and V.dict_get(kw, name) end
+
+for name, v in pairs(exceptions.classes) do B[name] = v end
+for name, v in pairs(classes.names) do B[name] = v end
+-- A class of exceptions is called like a function.
+getmetatable(B.ValueError).__call = function (class, ...)
+  return class.make(V.list({...}, select("#", ...)))
+end
+
+-- ---- sequences ----
+
+def("len", function (a)
+  local v = a[1]
+  if type(v) == "table" and rawget(v, "_class") then
+    local own = V.special(v, "__len__")
+    if own then return V.length_of(own()) end
+    v = V.unbox(v)
+  end
+  if V.is_bytes(v) then return #v.s end
+  if V.is_seq(v) then return v.n end
+  if V.is_dict(v) or V.is_set(v) then return v.n end
+  if V.is_view(v) then return v.dict.n end
+  if type(v) == "string" then return utf8.len(v, 1, -1, true) or #v end
+  local special = V.special(v, "__len__")
+  if special then return V.length_of(special()) end
+  if util.is_tensor(v) then
+    if #v.shape == 0 then util.raise("TypeError", "len() of a 0-d tensor") end
+    return v.shape[1]
+  end
+  if type(v) == "number" or type(v) == "boolean" or v == None
+     or V.is_generator(v) or V.is_object(v) or V.is_opaque(v) then
+    util.raise("TypeError", "object of type '%s' has no len()", V.type_name(v))
+  end
+  return #v
+end)
+
+local LISTED <const> = 1 << 20      -- items of a range that are kept
+
+def("range", function (a)
+  if a.n == 0 then
+    util.raise("TypeError", "range expected at least 1 argument, got 0")
+  end
+  local first, last, step = 0, a[1], a[3] or 1
+  if a.n > 1 then first, last = a[1], a[2] end
+  for i = 1, a.n do
+    if math.type(a[i]) ~= "integer" then
+      util.raise("TypeError", "'%s' object cannot be interpreted as an integer",
+        V.type_name(a[i]))
+    end
+  end
+  if step == 0 then util.raise("ValueError", "range() arg 3 must not be zero") end
+  local stop, i = last - (step > 0 and 1 or -1), first - step
+  if (stop - first) // step >= LISTED then      -- its items one by one
+    return V.generator(function ()
+      i = i + step
+      if step > 0 and i > stop or step < 0 and i < stop then return false end
+      return true, i
+    end)
+  end
+  local out, n = {}, 0
+  for item = first, stop, step do
+    n = n + 1
+    out[n] = item
+  end
+  out = V.list(out, n)
+  out.range = {first, last, step}
+  return out
+end)
+
+def("enumerate", function (a, kw)
+  local next, i = V.iter(a[1]), (a[2] or kwarg(kw, "start") or 0) - 1
+  return V.generator(function ()
+    local more, v = next()
+    if not more then return false end
+    i = i + 1
+    return true, V.tuple({i, v}, 2)
+  end)
+end)
+
+-- zip(…, strict=True): says which one is over first.
+local function uneven(i, longer)
+  util.raise("ValueError", "zip() argument %d is %s than argument%s", i,
+    longer and "longer" or "shorter", i == 2 and " 1" or "s 1-" .. i - 1)
+end
+
+local function all_over(nexts, i)
+  if i > 1 then uneven(i, false) end
+  for j = 2, #nexts do if (nexts[j]()) then uneven(j, true) end end
+end
+
+def("zip", function (a, kw)
+  local nexts, strict = {}, V.truth(kwarg(kw, "strict") or false)
+  for i = 1, a.n do nexts[i] = V.iter(a[i]) end
+  return V.generator(function ()
+    local t = {}
+    for i = 1, a.n do
+      local more, v = nexts[i]()
+      if not more then
+        if strict then all_over(nexts, i) end
+        return false
+      end
+      t[i] = v
+    end
+    return a.n > 0, V.tuple(t, a.n)
+  end)
+end)
+
+def("map", function (a)
+  local nexts = {}
+  for i = 2, a.n do nexts[i - 1] = V.iter(a[i]) end
+  return V.generator(function ()
+    local t = {}
+    for i, next in ipairs(nexts) do
+      local more, v = next()
+      if not more then return false end
+      t[i] = v
+    end
+    return true, call(a[1], V.list(t, #nexts))
+  end)
+end)
+
+def("filter", function (a)
+  local next = V.iter(a[2])
+  return V.generator(function ()
+    while true do
+      local more, v = next()
+      if not more then return false end
+      if a[1] == None and V.truth(v)
+         or a[1] ~= None and V.truth(call(a[1], V.list({v}, 1))) then
+        return true, v
+      end
+    end
+  end)
+end)
+
+def("iter", function (a)
+  if a.n < 2 then
+    if V.is_generator(a[1]) then return a[1] end
+    return V.generator(V.iter(a[1]))
+  end
+  return V.generator(function ()    -- iter(f, last)
+    local v = call(a[1], V.list({}, 0))
+    if V.equal(v, a[2]) == true then return false end
+    return true, v
+  end)
+end)
+def("next", function (a)
+  local special = V.special(a[1], "__next__")
+  if special and a.n < 2 then return special() end
+  local next = V.is_generator(a[1]) and a[1].next or special and V.iter(a[1])
+  if not next then
+    util.raise("TypeError", "'%s' object is not an iterator",
+      V.type_name(a[1]))
+  end
+  local more, v = next()
+  if more then return v end
+  if a.n > 1 then return a[2] end
+  return error(exceptions.classes.StopIteration.make(v == nil
+    and V.list({}, 0) or V.list({v}, 1)), 0)
+end)
+
+for name, class in pairs(constructors.names) do B[name] = class end
+
+def("reversed", function (a)
+  local special = V.special(a[1], "__reversed__")
+  if special then return special() end
+  local ordered = V.is_seq(a[1]) or V.is_dict(a[1]) or V.is_view(a[1])
+    or V.is_bytes(a[1]) or type(V.unbox(a[1])) == "string"
+    or util.is_tensor(a[1]) or V.special(a[1], "__getitem__")
+    or type(a[1]) == "table" and not V.is_set(a[1]) and not V.is_generator(a[1])
+  if not ordered then
+    util.raise("TypeError", "'%s' object is not reversible", V.type_name(a[1]))
+  end
+  local items, n = V.items(a[1])
+  local out = {}
+  for i = 1, n do out[i] = items[n - i + 1] end
+  return V.generator(V.iter(V.list(out, n)))
+end)
+def("sorted", function (a, kw)
+  return V.sorted(a[1], kwarg(kw, "key"), kwarg(kw, "reverse"))
+end)
+def("slice", function (a)
+  local ops = require "python.ops"
+  if a.n == 1 then return ops.slice(None, a[1], None) end
+  return ops.slice(a[1], a[2], a[3] or None)
+end)
+
+def("any", function (a)
+  local next = V.iter(a[1])
+  while true do
+    local more, v = next()
+    if not more then return false end
+    if V.truth(v) then return true end
+  end
+end)
+def("all", function (a)
+  local next = V.iter(a[1])
+  while true do
+    local more, v = next()
+    if not more then return true end
+    if not V.truth(v) then return false end
+  end
+end)
+def("sum", function (a, kw)
+  local add = require("python.ops").binary["+"]
+  local next = V.iter(a[1])
+  local s = a[2] or kwarg(kw, "start") or 0
+  while true do
+    local more, v = next()
+    if not more then return s end
+    s = add(s, v)
+  end
+end)
+
+local function extreme(name, better)
+  def(name, function (a, kw)
+    local items, n = a, a.n
+    if n == 0 then
+      util.raise("TypeError", "%s expected at least 1 argument, got 0", name)
+    end
+    if n == 1 then items, n = V.items(a[1]) end
+    local key = kwarg(kw, "key")
+    if n == 0 then
+      local default = kwarg(kw, "default")
+      if default == nil then
+        util.raise("ValueError", "%s() arg is an empty sequence", name)
+      end
+      return default
+    end
+    local best, score
+    for i = 1, n do
+      local k = items[i]
+      if key and key ~= None then k = call(key, V.list({k}, 1)) end
+      if i == 1 or better(k, score) then best, score = items[i], k end
+    end
+    return best
+  end)
+end
+extreme("max", function (x, y) return V.less(y, x) end)
+extreme("min", V.less)
+
+-- ---- numbers and texts ----
+
+def("repr", function (a) return V.repr(a[1]) end)
+def("ascii", function (a) return V.ascii(a[1]) end)
+def("format", function (a) return format.value(a[1], a[2] or "") end)
+
+def("bool", function (a) return a.n > 0 and V.truth(a[1]) end)
+def("abs", function (a)
+  local v = a[1]
+  local own = V.special(v, "__abs__")
+  if own then return own() end
+  v = V.unbox(v)
+  if V.is_complex(v) then return V.complex_abs(v) end
+  if type(v) == "boolean" then return v and 1 or 0 end
+  if big.is(v) or v == math.mininteger then return big.abs(v) end
+  if type(v) == "number" then return math.abs(v) end
+  local special = V.special(v, "__abs__")
+  if special then return special() end
+  if not util.is_tensor(v) then
+    util.raise("TypeError", "bad operand type for abs(): '%s'",
+      V.type_name(v))
+  end
+  return attrs.get(v, "abs").call(V.list({}, 0))
+end)
+def("divmod", function (a)
+  local ops = require("python.ops").binary
+  return V.tuple({ops["//"](a[1], a[2]), ops["%"](a[1], a[2])}, 2)
+end)
+-- The x with a * x = 1 modulo m.
+local function inverse(a, m)
+  local sign = ops.binary
+  local r, next_r, x, next_x = m, sign["%"](a, m), 0, 1
+  while next_r ~= 0 do
+    local q = sign["//"](r, next_r)
+    r, next_r = next_r, sign["-"](r, sign["*"](q, next_r))
+    x, next_x = next_x, sign["-"](x, sign["*"](q, next_x))
+  end
+  if r ~= 1 then
+    util.raise("ValueError", "base is not invertible for the given modulus")
+  end
+  return sign["%"](x, m)
+end
+
+-- power_modulo(a, n, m): pow(a, n, m).
+function M.power_modulo(a, n, m)
+  for _, v in ipairs {a, n, m} do
+    if math.type(v) ~= "integer" and not big.is(v) then
+      util.raise("TypeError", "pow() 3rd argument not allowed unless all "
+        .. "arguments are integers")
+    end
+  end
+  local sign, negative = ops.binary, V.less(m, 0)
+  if m == 0 then util.raise("ValueError", "pow() 3rd argument cannot be 0") end
+  if negative then m = ops.unary["-"](m) end
+  if V.less(n, 0) then a, n = inverse(a, m), ops.unary["-"](n) end
+  local out, base = sign["%"](1, m), sign["%"](a, m)
+  while n ~= 0 do
+    if sign["%"](n, 2) == 1 then out = sign["%"](sign["*"](out, base), m) end
+    base, n = sign["%"](sign["*"](base, base), m), sign["//"](n, 2)
+  end
+  if negative and out ~= 0 then out = sign["-"](out, m) end
+  return out
+end
+
+def("pow", function (a, kw)
+  for k, v in V.each(kw or {keys = {}}) do
+    local at = ({base = 1, exp = 2, mod = 3})[k]
+    if at then a[at], a.n = v, math.max(a.n, at) end
+  end
+  if a[3] == None then a.n = 2 end
+  if a.n < 3 then
+    return require("python.ops").binary["**"](a[1], a[2])
+  end
+  return M.power_modulo(V.index_of(a[1]), V.index_of(a[2]), V.index_of(a[3]))
+end)
+-- Halves go to the even side.
+local function nearest(v)
+  local low = math.floor(v)
+  local rest = v - low
+  if rest > 0.5 or (rest == 0.5 and low % 2 == 1) then low = low + 1 end
+  return math.tointeger(low) or low
+end
+def("round", function (a, kw)
+  local v, digits = a[1], a[2] or kwarg(kw, "ndigits")
+  if big.is(v) then return v end
+  local special = V.special(v, "__round__")
+  if special then return special(table.unpack(a, 2, a.n)) end
+  if util.is_tensor(v) then
+    if digits then return v:round {decimals = digits} end
+    return v:round()
+  end
+  v = V.unbox(v)
+  if type(v) == "boolean" then v = v and 1 or 0 end
+  if type(v) ~= "number" and not big.is(v) then
+    util.raise("TypeError", "type %s doesn't define __round__ method",
+      V.type_name(a[1]))
+  end
+  if digits == nil or digits == None then
+    return math.type(v) == "integer" and v or nearest(v)
+  end
+  if math.type(v) == "integer" then
+    if digits >= 0 then return v end
+    if digits < -18 then return 0 end
+    local unit = math.tointeger(10 ^ -digits)
+    return nearest(v / unit) * unit
+  end
+  if digits > 99 or v - v ~= 0 then return v end
+  if digits < 0 then
+    local unit = 10.0 ^ -digits
+    return unit == math.huge and 0.0 or nearest(v / unit) * unit
+  end
+  return tonumber(("%." .. digits .. "f"):format(v)) + 0.0
+end)
+def("ord", function (a)
+  local n = type(a[1]) == "string" and (utf8.len(a[1]) or #a[1])
+  if n ~= 1 then
+    util.raise("TypeError", n and "ord() expected a character, but string of "
+      .. "length %s found" or "ord() expected string of length 1, but %s found",
+      n or V.type_name(a[1]))
+  end
+  return utf8.codepoint(a[1])
+end)
+def("chr", function (a)
+  if math.type(a[1]) ~= "integer" or a[1] < 0 or a[1] > 0x10ffff then
+    util.raise("ValueError", "chr() arg not in range(0x110000)")
+  end
+  return utf8.char(a[1])
+end)
+for name, prefix in pairs {hex = "#x", bin = "#b", oct = "#o"} do
+  def(name, function (a) return format.value(a[1], prefix) end)
+end
+def("hash", function (a) return V.hash(a[1]) end)
+-- ---- printing ----
+
+local pending = ""                  -- what end="" left without a line's end
+
+-- write(text): what sys.stdout shows: whole lines, the rest when it ends.
+function M.write(text)
+  pending = pending .. text
+  local lines, rest = pending:match("^(.*)\n([^\n]*)$")
+  if lines then
+    pending = rest
+    print(lines)
+  end
+end
+
+-- write_error(text): what sys.stderr shows, after what stdout was given.
+function M.write_error(text) io.stderr:write(text) end
+
+local redirected                    -- std_system.lua's, which stands above
+function M.set_stdout(f) redirected = f end
+
+def("print", function (a, kw)
+  local t = {}
+  for i = 1, a.n do t[i] = V.str(a[i]) end
+  for k in V.each(kw or {keys = {}}) do
+    if k ~= "sep" and k ~= "end" and k ~= "file" and k ~= "flush" then
+      util.raise("TypeError", "'%s' is an invalid keyword argument for print()",
+        k)
+    end
+  end
+  local sep, stop, file = kwarg(kw, "sep"), kwarg(kw, "end"), kwarg(kw, "file")
+  if sep == nil or sep == None then sep = " " end
+  if stop == nil or stop == None then stop = "\n" end
+  local text = table.concat(t, sep) .. stop
+  if file == nil or file == None then file = redirected and redirected() end
+  if file == nil then
+    M.write(text)
+  else
+    V.call(attrs.get(file, "write"), V.list {text})
+  end
+  return None
+end)
+
+-- At the end of a program: a line without an end is shown too.
+function M.flush()
+  local rest = pending
+  pending = ""
+  if rest ~= "" then print(rest) end
+end
+
+-- ---- objects ----
+
+def("id", function (a)
+  return util.is_tensor(a[1]) and a[1]._id or tostring(a[1])
+end)
+def("getattr", function (a)
+  local ok, v = pcall(attrs.get, a[1], a[2])
+  if ok then return v end
+  if a.n > 2 and type(v) == "table" and v.class == "AttributeError" then
+    return a[3]
+  end
+  return error(v, 0)
+end)
+def("setattr", function (a)
+  attrs.set(a[1], a[2], a[3])
+  return None
+end)
+def("delattr", function (a)
+  attrs.delete(a[1], a[2])
+  return None
+end)
+def("hasattr", function (a) return (pcall(attrs.get, a[1], a[2])) end)
+def("callable", function (a)
+  local mt = getmetatable(a[1])
+  if V.is_object(a[1]) then return V.special(a[1], "__call__") ~= nil end
+  if nnm.is_module(a[1]) then
+    return V.special(a[1], "__call__") ~= nil or a[1].forward ~= nil
+  end
+  return type(a[1]) == "function" or mt == V.func_mt or mt == V.builtin_mt
+    or type(mt) == "table" and mt.__call ~= nil or false
+end)
+def("vars", function (a) return attrs.get(a[1], "__dict__") end)
+def("dir", function (a)
+  local seen, out = {}, {}
+  local function add(t)
+    for key in pairs(t or {}) do
+      if type(key) == "string" and not seen[key] and not classes.inner[key]
+      then
+        seen[key], out[#out + 1] = true, key
+      end
+    end
+  end
+  local v = a[1]
+  local class = type(v) == "table" and (rawget(v, "_class") or v)
+  add(type(v) == "table" and rawget(v, "_attrs"))
+  while class do
+    add(class)
+    class = rawget(class, "__base")
+  end
+  table.sort(out)
+  return V.list(out)
+end)
+for _, name in ipairs {"globals", "locals"} do
+  def(name, function () return V.dict() end)      -- see expr.lua
+end
+def("input", function ()
+  return util.raise("EOFError", "EOF when reading a line")
+end)
+for _, name in ipairs {"compile", "__import__"} do
+  def(name, function ()
+    return util.raise("NotImplementedError", "%s() is not part of dtrepl", name)
+  end)
+end
+def("open", function (a, kw)
+  return V.call(require("python.std.streams").open, a, kw)
+end)
+def("breakpoint", function ()
+  if dt.debug.breakpoint then dt.debug.breakpoint() end
+  return None
+end)
+
+-- A class as a name for isinstance.
+function M.class(name, test)
+  return namespace {__name__ = name, test = test}
+end
+
+local PLACEMENT = {[dt.Shard] = "is_shard", [dt.Replicate] = "is_replicate",
+  [dt.Partial] = "is_partial"}
+
+local function is_class(v, c)
+  if V.is_tuple(c) then
+    for i = 1, c.n do if is_class(v, c[i]) then return true end end
+    return false
+  end
+  if exceptions.is_class(c) then
+    return type(v) == "table" and v.class ~= nil and v.message ~= nil
+      and exceptions.catches(c, v)
+  end
+  if type(c) == "table" and rawget(c, "test") then return c.test(v) end
+  if c == dt.DTensor then return util.is_dtensor(v) end
+  if PLACEMENT[c] then
+    return util.is_placement(v) and v[PLACEMENT[c]](v) or false
+  end
+  if c == B.object then return true end
+  if classes.is_instance(v, c) then return true end
+  if type(c) == "table" and rawget(c, "holds") then return c.holds(v) end
+  if nnm.is_module(v) then
+    if type(c) == "table" and c.instance then return c.instance(v) end
+    return nnm.isinstance(v, c)
+  end
+  local own = type(c) == "table" and rawget(c, "is_data")
+  if own and type(v) == "table" and rawget(v, "_native") then
+    return native.is(v, own)
+  end
+  if own == "complex" then return V.is_complex(v) end
+  if own == "bytes" then return V.is_bytes(v) and not V.is_bytearray(v) end
+  if own == "bytearray" then return V.is_bytearray(v) end
+  local kinds = {[B.int] = math.type(v) == "integer" or type(v) == "boolean"
+      or big.is(v), [B.range] = V.is_list(v) and v.range ~= nil,
+    [B.float] = math.type(v) == "float", [B.str] = type(v) == "string",
+    [B.bool] = type(v) == "boolean", [B.dict] = V.is_dict(v),
+    [B.list] = V.is_list(v) and not v.range, [B.tuple] = V.is_tuple(v),
+    [B.set] = V.is_set(v) and not v.frozen,
+    [B.frozenset] = V.is_set(v) and v.frozen == true}
+  return kinds[c] or false
+end
+M.is_class = is_class
+
+def("isinstance", function (a)
+  local c = a[2]
+  if type(c) == "string" or type(c) == "number" or type(c) == "boolean"
+     or V.is_list(c) or V.is_dict(c) or c == nil then
+    util.raise("TypeError", "isinstance() arg 2 must be a type, a tuple of "
+      .. "types, or a union")
+  end
+  return is_class(a[1], c)
+end)
+
+local function below(c, base)
+  if V.is_tuple(base) then
+    for i = 1, base.n do if below(c, base[i]) then return true end end
+    return false
+  end
+  if c == B.bool and base == B.int or base == B.object then return true end
+  if classes.is_below(c, base) then return true end
+  while type(c) == "table" do
+    if c == base then return true end
+    c = rawget(c, "__base") or rawget(c, "base")
+  end
+  return false
+end
+def("issubclass", function (a) return below(a[1], a[2]) end)
+
+M.none_type = M.class("NoneType", function (v) return v == None end)
+local KINDS = {str = "str", bool = "bool", int = "int", float = "float",
+  list = "list", tuple = "tuple", dict = "dict", set = "set",
+  frozenset = "frozenset", complex = "complex", bytes = "bytes",
+  bytearray = "bytearray"}
+def("type", function (a)
+  local v = a[1]
+  if a.n == 3 then
+    local bases, members = V.items(a[2]), {}
+    for k, x in V.each(a[3]) do members[k] = x end
+    return classes.make(v, {table.unpack(bases, 1, a[2].n)}, members, {}, {})
+  end
+  if v == None then return M.none_type end
+  local kind = not (type(v) == "table" and rawget(v, "_class"))
+    and KINDS[V.type_name(v)]
+  if kind and not util.is_tensor(v)
+     and not (V.is_tuple(v) and rawget(v, "is_size")) then return B[kind] end
+  return attrs.get(v, "__class__")
+end)
+B.object = namespace(setmetatable({__name__ = "object",
+  __new__ = builtin(function (a) return classes.bare(a[1]) end, "__new__")},
+  {__call = function () return object.bare(object.Object) end}))
+for name, f in pairs(classes.of_object) do
+  B.object[name] = builtin(function (a)
+    return f(a[1], V.list({table.unpack(a, 2, a.n)}, a.n - 1))
+  end, name)
+end
+B.__debug__, B.NotImplemented, B.Ellipsis = true, V.not_implemented, dt.ellipsis
+
+return M

@@ -1,0 +1,286 @@
+-- SPDX-License-Identifier: MIT
+-- python/call.lua: calls of everything that can be called with Python's
+-- arguments (a list and a dict or nil): functions of the program, of its
+-- classes, of Lua; and generators, which are coroutines.
+
+local dt = require "dt"
+local util = require "dt.util"
+local V = require "python.values"
+local bind = require "python.bind"
+local exceptions = require "python.exceptions"
+local protect = require "python.protect"
+local structseq = require "torch.structseq"
+local object = require "python.object"
+
+local M = {}
+local None = dt.None
+
+-- ---- generators ----
+
+local THROW = {}                    -- resumes a generator with an error
+
+-- yield v: gives what send() sent.
+function M.yield(v)
+  local how, err = coroutine.yield(v)
+  if how == THROW then error(err, 0) end
+  return how == nil and None or how
+end
+
+-- What a generator's body raised, as its caller sees it: the end of an
+-- iteration would be taken for the generator's own.
+local function left_by(err)
+  if not exceptions.catches(exceptions.classes.StopIteration, err) then
+    return err
+  end
+  local e = exceptions.classes.RuntimeError.make(
+    V.list {"generator raised StopIteration"})
+  e.__cause__, e.__context__ = err, err
+  return e
+end
+
+-- An iterator that runs body(); its throw(err) raises where it waits.
+function M.generate(body)
+  local co, begun = coroutine.create(body), false
+  local function resume(...)
+    local status = coroutine.status(co)
+    if status == "dead" then return false end
+    if status == "running" or status == "normal" then
+      util.raise("ValueError", "generator already executing")
+    end
+    if not begun and ... ~= nil and ... ~= None and ... ~= THROW then
+      util.raise("TypeError", "can't send non-None value to a just-started "
+        .. "generator")
+    end
+    begun = true
+    local ok, v = coroutine.resume(co, ...)
+    if not ok then
+      local _, last = coroutine.close(co)       -- ends loops it is in
+      error(left_by(last == nil and v or last), 0)
+    end
+    if coroutine.status(co) == "dead" then return false, v end
+    return true, v
+  end
+  local g = V.generator(resume)
+  g.throw = function (err)
+    if coroutine.status(co) == "dead" then error(err, 0) end
+    if not begun then                 -- ends before its first line
+      co = coroutine.create(function () error(err, 0) end)
+    end
+    return resume(THROW, err)
+  end
+  return g
+end
+
+-- ---- calls ----
+
+local function call_python(f, args, kw)
+  local env = {vars = {}, up = f.env, first = args[1], scope = f.where,
+    name = f.name}
+  bind(f, args, kw, env.vars)
+  if f.value then return f.value(env) end
+  if f.generator then
+    local g = M.generate(function ()
+      local _, v = f.body(env)
+      return v
+    end)
+    g.func = f
+    return g
+  end
+  local signal, v = f.body(env)
+  if signal == "return" then return v end
+  return None
+end
+
+-- Classes of the library that take a dict's items in their order.
+local ordered = setmetatable({}, {__mode = "k"})
+function M.keeps_order(class) ordered[class] = true end
+
+local function pairs_of(d)
+  local out = {}
+  for k, v in V.each(d) do out[#out + 1] = {k, V.to_lua(v)} end
+  return out
+end
+
+-- What f gave as its one value; several tensors of an operator are a tuple.
+local function result(f, v)
+  local out = V.from_lua(v)
+  if V.is_list(out) and util.is_tensor(out[1]) and type(f) == "function"
+     and structseq.is_operator(f) then
+    return V.tuple(out, out.n)
+  end
+  return out
+end
+
+-- Does a class of ours bind its arguments itself (util.bind)?  For such a one
+-- None is a value, not the absence of an argument.
+local function binds_itself(f)
+  local init = type(f) == "table" and f.__init__
+  return type(init) == "function" and debug.getinfo(init, "u").isvararg
+end
+
+-- A Lua function, with Lua's values.
+local function call_lua(f, args, kw)
+  local list, n = {}, args.n
+  local in_order = ordered[f]
+  local keep_none = binds_itself(f)
+  for i = 1, n do
+    local v = in_order and V.is_dict(args[i]) and pairs_of(args[i])
+      or V.to_lua(args[i])
+    if v == None and not keep_none then v = nil end
+    list[i] = v
+  end
+  if kw and V.count(kw) > 0 then
+    local t = {}
+    for k, v in V.each(kw) do t[k] = V.to_lua(v) end
+    n = n + 1
+    list[n] = t
+  end
+  local out = table.pack(f(table.unpack(list, 1, n)))
+  if out.n <= 1 then return result(f, out[1]) end
+  for i = 1, out.n do out[i] = V.from_lua(out[i]) end
+  local class = type(f) == "function" and structseq.of(f)
+  if class and #class.names == out.n then return structseq.named(class, out) end
+  return V.tuple(out, out.n)
+end
+
+-- Arguments on their way through Lua as they are.
+local packed_mt = {}
+
+-- A function of a Python class, as Lua calls it.
+function M.lua_method(f)
+  local plain = V.lua_function(f)
+  local function method(self, ...)
+    local packed = ...
+    if getmetatable(packed) == packed_mt then
+      return M.call(f, V.list({self, table.unpack(packed.args, 1,
+        packed.args.n)}, packed.args.n + 1), packed.kw)
+    end
+    return plain(self, ...)
+  end
+  V.set_raw(method, f)
+  return method
+end
+
+-- A scope used as a decorator (@torch.no_grad()): each call runs in one.
+local scopes                        -- attrs.lua, which stands above
+function M.set_scopes(t) scopes = t end
+
+local function decorated(scope, f)
+  local b = V.builtin(function (args, kw)
+    scopes.enter(scope)
+    local out = table.pack(protect.passing(M.call, f, args, kw))
+    scopes.leave(scope, not out[1] and out[2] or nil)
+    if not out[1] then error(out[2], 0) end
+    return out[2]
+  end, rawget(f, "name"))
+  b.binds = true                    -- in a class it is a method
+  return b
+end
+
+-- A callable set on an object, which is called without the object.
+function M.lua_attribute(f)
+  local plain = V.lua_function(f)
+  return function (_, ...)
+    local packed = ...
+    if getmetatable(packed) == packed_mt then
+      return M.call(f, packed.args, packed.kw)
+    end
+    return plain(...)
+  end
+end
+
+-- What an annotation names in an environment: its class, or None.
+function M.note_of(note, env)
+  return require("python.expr").compile(note)(env)
+end
+
+local classes                       -- class.lua, which stands above
+function M.set_classes(t) classes = t end
+
+-- An instance by the class's own __new__.
+local function made(class, new, args, kw)
+  local v = M.call(new, V.list({class, table.unpack(args, 1, args.n)},
+    args.n + 1), kw)
+  local of_class = type(v) == "table" and rawget(v, "_class") == class
+  local init = of_class and V.raw(class.__init__)
+  if of_class and not init and class.__native then
+    classes.native_member(class.__native, "__init__")(v, args, kw)
+  end
+  if init then
+    M.call(init, V.list({v, table.unpack(args, 1, args.n)}, args.n + 1), kw)
+  end
+  return v
+end
+
+-- Who sees the calls of functions of the library first, while there is
+-- somebody (vmap.lua): seen(f, args, kw) -> done, value.
+local seen
+function M.set_seen(f)
+  local before = seen
+  seen = f
+  return before
+end
+
+-- Call any callable.
+function M.call(f, args, kw)
+  local mt = getmetatable(f)
+  if seen and mt ~= V.func_mt then
+    local done, v = seen(f, args, kw)
+    if done then return v end
+  end
+  if mt == V.builtin_mt then return f.call(args, kw) end
+  if mt == V.func_mt then return call_python(f, args, kw) end
+  if exceptions.is_class(f) then return f.make(args, kw) end
+  if type(f) == "table" and rawget(f, "__python") then
+    local own = rawget(f, "specials")
+    if own and own.__call_with then return own.__call_with(args, kw) end
+    if rawget(f, "__abstract") then classes.refuse_abstract(f) end
+    local new = f.__new__
+    if V.raw(new) or type(new) == "table" and rawget(new, "kind") then
+      return made(f, V.raw(new) or new.get, args, kw)
+    end
+    local init = V.raw(f.__init__)
+    if f.__native then
+      local v = classes.native_new(f, args, kw)
+      if init then
+        M.call(init, V.list({v, table.unpack(args, 1, args.n)}, args.n + 1),
+          kw)
+      else
+        classes.native_member(f.__native, "__init__")(v, args, kw)
+      end
+      return v
+    end
+    if init and rawget(f, "__plain") then
+      local v = object.bare(f)
+      M.call(init, V.list({v, table.unpack(args, 1, args.n)}, args.n + 1), kw)
+      return v
+    end
+    if init then
+      return f(setmetatable({args = args, kw = kw}, packed_mt))
+    end
+    if (args.n > 0 or kw and V.count(kw) > 0) and classes.is_plain(f) then
+      util.raise("TypeError", "%s() takes no arguments", f.__name)
+    end
+    return call_lua(f, args, kw)
+  end
+  local special = V.special(f, "__call__")
+  if special then
+    return M.call(V.raw(f._class.__call__),
+      V.list({f, table.unpack(args, 1, args.n)}, args.n + 1), kw)
+  end
+  if f == None or type(f) == "number" or type(f) == "string"
+     or type(f) == "boolean" or V.is_seq(f) or V.is_dict(f) then
+    util.raise("TypeError", "'%s' object is not callable", V.type_name(f))
+  end
+  if type(f) == "table" and getmetatable(args[1]) == V.func_mt
+     and not (type(mt) == "table" and mt.__call) then
+    return decorated(f, args[1])
+  end
+  if type(f) == "table" and not (type(mt) == "table" and mt.__call) then
+    util.raise("TypeError", "'%s' object is not callable", V.type_name(f))
+  end
+  return call_lua(f, args, kw)
+end
+V.set_caller(M.call)
+
+return M

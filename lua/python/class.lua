@@ -1,0 +1,577 @@
+-- SPDX-License-Identifier: MIT
+-- python/class.lua: classes of the program: below a class of the library
+-- (nn.Module) where they name one, else below object.lua's.  They are Lua
+-- tables; functions stand in them as Lua functions, so that the library can
+-- call them, and keep the Python function behind (values.lua, raw), which is
+-- what Python code calls.
+
+local dt = require "dt"
+local util = require "dt.util"
+local nnm = require "dt.nn.module"
+local V = require "python.values"
+local absent = require "python.absent"
+local calls = require "python.call"
+local exceptions = require "python.exceptions"
+local object = require "python.object"
+
+local attrs = require "python.attrs"
+
+local M = {lua_method = calls.lua_method}
+local None, builtin = dt.None, V.builtin
+attrs.set_classes(M)
+calls.set_classes(M)
+
+-- ---- descriptors ----
+
+local descriptor_mt = {__name = "descriptor"}
+
+local function descriptor(kind, f)
+  return setmetatable({kind = kind, get = f, __name__ = kind}, descriptor_mt)
+end
+
+local function is_descriptor(v) return getmetatable(v) == descriptor_mt end
+
+-- x.setter, x.getter of a property in a class body.
+descriptor_mt.__index = function (d, name)
+  local slot = ({setter = "set", getter = "get", deleter = "del"})[name]
+  if not slot then return nil end
+  return builtin(function (a)
+    local new = descriptor("property", rawget(d, "get"))
+    rawset(new, "set", rawget(d, "set"))
+    rawset(new, slot, a[1])
+    return new
+  end, name)
+end
+
+-- Called by Lua (autograd.Function's forward): without self.
+descriptor_mt.__call = function (d, ...)
+  return V.lua_function(rawget(d, "get"))(...)
+end
+
+M.names = {}                        -- builtins of this file
+for _, kind in ipairs {"property", "staticmethod", "classmethod"} do
+  M.names[kind] = builtin(function (a) return descriptor(kind, a[1]) end, kind)
+end
+M.cached_property = builtin(function (a)
+  local d = descriptor("property", a[1])
+  rawset(d, "cached", true)
+  return d
+end, "cached_property")
+
+local function bound(f, self)
+  local b = builtin(function (args, kw)
+    return calls.call(f, V.list({self, table.unpack(args, 1, args.n)},
+      args.n + 1), kw)
+  end)
+  if type(f) == "table" then
+    b.__name__ = rawget(f, "plain") or rawget(f, "name")
+    b.full_name = rawget(f, "name")
+  end
+  b.bound_to = self
+  return b
+end
+
+-- bind(x, v, class): what the member `x` of an exception's class is when it is
+-- read of the instance `v`, or, where that is nil, of the class itself.
+function M.bind(x, v, class)
+  if is_descriptor(x) then
+    if x.kind == "staticmethod" then return x.get end
+    if x.kind == "classmethod" then return bound(x.get, class) end
+    return v and calls.call(x.get, V.list({v}, 1)) or x
+  end
+  local kind = V.type_name(x)
+  local callable = kind == "function" or kind == "builtin_function_or_method"
+  return v and callable and bound(x, v) or x
+end
+
+-- What v.name is when a Python class says it: value, found.  `class` is v's
+-- (or v itself, a class); v's own fields come first, except properties.  `own`
+-- is what a class method is bound to where that is another class (super).
+function M.get(v, class, name, own)
+  local x = class[name]
+  if is_descriptor(x) then
+    if x.kind == "staticmethod" then return x.get, true end
+    if x.kind == "classmethod" then return bound(x.get, own or class), true end
+    if v == class then return x, true end
+    if rawget(x, "cached") and v._attrs[name] ~= nil then
+      return v._attrs[name], true
+    end
+    local value = calls.call(x.get, V.list({v}, 1))
+    if rawget(x, "cached") then v._attrs[name] = value end
+    return value, true
+  end
+  local f = V.raw(x)
+  if not f then
+    local get = type(x) == "table" and V.special(x, "__get__")
+    if not get then return nil, false end
+    if v == class then return get(None, class), true end
+    if rawget(v, "_attrs") and v._attrs[name] ~= nil
+       and not V.special(x, "__set__") then
+      return nil, false
+    end
+    return get(v, own or class), true
+  end
+  if v == class then return f, true end
+  if v._attrs[name] ~= nil then return nil, false end
+  return bound(f, v), true
+end
+
+-- v.name = x by a property: true when there is one.
+function M.set(v, class, name, x)
+  local d = class[name]
+  local own = type(d) == "table" and V.special(d, "__set__")
+  if own then
+    own(v, x)
+    return true
+  end
+  if not is_descriptor(d) or d.kind ~= "property" then return false end
+  if rawget(d, "set") == nil then
+    util.raise("AttributeError", "property '%s' of '%s' object has no setter",
+      name, class.__name)
+  end
+  calls.call(d.set, V.list({v, x}, 2))
+  return true
+end
+
+-- ---- making ----
+
+-- Put what a body defined into the class.
+local function fill(class, members)
+  for key, v in pairs(members) do
+    class[key] = (getmetatable(v) == V.func_mt or type(v) == "table"
+      and rawget(v, "binds")) and calls.lua_method(v) or v
+  end
+end
+
+-- mro(class): the classes whose members it has, itself first.  nn.Module is
+-- not among those of a class that does not name it.
+local function mro(class)
+  local own = rawget(class, "__order")
+  if own then return own end
+  local out = {}
+  while class do
+    out[#out + 1] = class
+    class = rawget(class, "__base")
+  end
+  return out
+end
+M.mro = mro
+
+local function in_tail(list, class)
+  for i = 2, #list do if list[i] == class then return true end end
+  return false
+end
+
+-- One order out of those of the bases and of their own order, each kept.
+local function merged(lists, name, bases)
+  local out = {}
+  while true do
+    local head
+    local rest = {}
+    for _, list in ipairs(lists) do
+      if #list > 0 then rest[#rest + 1] = list end
+    end
+    if #rest == 0 then return out end
+    for _, list in ipairs(rest) do
+      local free = true
+      for _, other in ipairs(rest) do
+        free = free and not in_tail(other, list[1])
+      end
+      if free then head = list[1] break end
+    end
+    if not head then
+      local names = {}
+      for i, base in ipairs(bases) do names[i] = base.__name end
+      util.raise("TypeError", "Cannot create a consistent method resolution\n"
+        .. "order (MRO) for bases %s", table.concat(names, ", "), name)
+    end
+    out[#out + 1] = head
+    for _, list in ipairs(rest) do
+      if list[1] == head then table.remove(list, 1) end
+    end
+    lists = rest
+  end
+end
+
+-- The order of a class of these bases, without itself.
+local function order_of(name, bases)
+  local lists = {}
+  for i, base in ipairs(bases) do
+    local list = mro(base)
+    lists[i] = {table.unpack(list)}
+  end
+  lists[#lists + 1] = {table.unpack(bases)}
+  return merged(lists, name, bases)
+end
+
+-- A class reads what it does not have in its order, then in the library's
+-- class among them.
+local function inherit(class, order, last)
+  getmetatable(class).__index = function (_, key)
+    for i = 2, #order do
+      local v = rawget(order[i], key)
+      if v ~= nil and key ~= "__order" and key ~= "__fields"
+         and key ~= "__base" and key ~= "__notes" and key ~= "__noted"
+         and key ~= "__note_env" then
+        return v
+      end
+    end
+    if key == "__order" or key == "__fields" or key == "__base"
+       or key == "__notes" or key == "__noted" or key == "__note_env" then
+      return nil
+    end
+    return last[key]
+  end
+end
+
+-- The names of abstract methods that nothing replaces, in order.
+local function abstract_of(class)
+  local out, seen = {}, {}
+  for _, c in ipairs(mro(class)) do
+    for name, v in pairs(c) do
+      local now = type(name) == "string" and not seen[name] and class[name]
+      seen[name] = true
+      local f = now and (is_descriptor(now) and rawget(now, "get")
+        or V.raw(now))
+      if v ~= nil and f and rawget(f, "abstract") then out[#out + 1] = name end
+    end
+  end
+  table.sort(out)
+  return out
+end
+
+-- Refuse an instance of a class with abstract methods.
+function M.refuse_abstract(class)
+  local names = rawget(class, "__abstract")
+  if names and #names > 0 then
+    util.raise("TypeError", "Can't instantiate abstract class %s with "
+      .. "abstract method%s %s", class.__name, #names == 1 and "" or "s",
+      table.concat(names, ", "))
+  end
+end
+
+-- A class that is there without the program having written it.
+local function is_plain_base(base)
+  return type(base) == "table" and (rawget(base, "plain_base")
+    or not object.is_plain_class(base) and type(base.extend) ~= "function")
+end
+
+-- A new class below these: of the library's class among them, if any, or a
+-- plain one; and the class that is asked last.
+local function made_below(name, above)
+  for _, base in ipairs(above) do
+    if not object.is_plain_class(base) then return base:extend(name), base end
+  end
+  return object.extend(above[1] or object.Object, name), object.Object
+end
+
+-- Refuse a metaclass by name; those of the library do nothing here.
+local function check_metaclass(name, meta)
+  local known = type(meta) == "table" and (rawget(meta, "__name__") == "ABCMeta"
+    or rawget(meta, "__name__") == "type")
+  if not known then
+    util.raise("NotImplementedError", "class %s: the metaclass %s is not part "
+      .. "of dtrepl", name, type(meta) == "table" and (rawget(meta, "__name__")
+      or rawget(meta, "__name")) or V.repr(meta))
+  end
+end
+
+-- What classes above do when one is made below them.
+local function told(class, kw)
+  for key, v in pairs(class) do
+    local f = type(v) == "table" and V.special(v, "__set_name__")
+    if f then f(class, key) end
+  end
+  for i = 2, #mro(class) do
+    local f = rawget(mro(class)[i], "__init_subclass__")
+    f = f and (is_descriptor(f) and f.get or V.raw(f))
+    if f then
+      calls.call(f, V.list({class}, 1), kw)
+      return
+    end
+  end
+end
+
+-- Is the class, and all above it, of the program's own: no nn.Module?
+function M.is_plain(class)
+  if not rawget(class, "__order") or class.__init__ ~= nil then
+    return false
+  end
+  for _, c in ipairs(rawget(class, "__order")) do
+    if not rawget(c, "__python") or rawget(c, "__made") then return false end
+  end
+  return true
+end
+
+-- Classes of data that none can be made below: its values would be none.
+local DATA = {}
+for word in ([[Tensor]]):gmatch "%S+" do
+  DATA[word] = true
+end
+
+local function check_bases(name, bases)
+  local derives = false
+  for _, b in ipairs(bases) do
+    if absent.name(b) then absent.refuse(b) end
+    derives = derives or type(b) == "table" and rawget(b, "derive") ~= nil
+  end
+  for _, b in ipairs(bases) do
+    local above = V.is_function(b) and rawget(b, "__name__")
+    if above == "type" then
+      util.raise("NotImplementedError", "class %s: a metaclass of one's own is "
+        .. "not part of dtrepl", name)
+    elseif DATA[above] and not derives then
+      util.raise("NotImplementedError", "class %s: %s as a base is not part of "
+        .. "dtrepl; keep one in a field", name, above)
+    end
+  end
+end
+
+-- make(name, bases, members, fields, noted, kw): a class; `members` are the
+-- names of its body, `fields` those assigned or annotated there, in order,
+-- `noted` only the annotated ones, `kw` what else stood in its brackets.
+function M.make(name, bases, members, fields, noted, kw)
+  for i, b in ipairs(bases) do
+    if type(b) == "table" and rawget(b, "args") and rawget(b, "origin") then
+      b = rawget(b, "origin")         -- Box[int] as a base is Box
+    end
+    bases[i] = M.below and M.below(b) or b
+  end
+  local base = bases[1]
+  check_bases(name, bases)
+  if exceptions.is_class(base) then
+    local class = exceptions.define(name, base, members)
+    members.__class__ = nil
+    return class
+  end
+  if type(base) == "table" and rawget(base, "derive") then
+    return base.derive(name, members, noted)
+  end
+  local above, abstract = {}, kw and V.dict_get(kw, "metaclass") ~= nil
+  for _, b in ipairs(bases) do
+    if not is_plain_base(b) then above[#above + 1] = b end
+    abstract = abstract or type(b) == "table" and (rawget(b, "plain_base")
+      or rawget(b, "__abstract")) ~= nil
+  end
+  if abstract and V.dict_get(kw or V.dict(), "metaclass") ~= nil then
+    check_metaclass(name, V.dict_get(kw, "metaclass"))
+  end
+  local class, last = made_below(name, above)
+  for _, b in ipairs(bases) do
+    local data = M.native_base and M.native_base(b)
+    if data then class.__native = data end
+  end
+  class.__python, class.__fields, class.__notes = true, noted, noted.notes
+  class.__noted, class.__note_env = noted, noted.env
+  class.__body = fields
+  local order = order_of(name, above)
+  table.insert(order, 1, class)
+  class.__order = order
+  if #above > 1 then inherit(class, order, last) end
+  if members.__slots__ ~= nil then M.set_slots(class, members.__slots__) end
+  class.__qualname, class.__bases = name, bases
+  fill(class, members)
+  if members.__eq__ ~= nil and members.__hash__ == nil then
+    class.__hash__ = None           -- equal, but no key
+  end
+  if abstract then class.__abstract = abstract_of(class) end
+  if class.__made then class.__made(class) end
+  if class.__derive then class.__derive(class, members, fields, kw) end
+  if kw then
+    local rest = V.dict()
+    for k, v in V.each(kw) do
+      if k ~= "metaclass" then V.dict_set(rest, k, v) end
+    end
+    kw = rest
+  end
+  told(class, kw)
+  return class
+end
+
+-- A function that says in which class after `class`, in the order of self's,
+-- a name is found.
+function M.next_owner(class, self)
+  local own = type(self) == "table" and (rawget(self, "_class")
+    or rawget(self, "__python") and self)
+  local order = own and mro(own) or class and mro(class) or {}
+  local first = 1
+  for i, c in ipairs(order) do if c == class then first = i + 1 end end
+  return function (name)
+    for i = first, #order do
+      if rawget(order[i], name) ~= nil then return order[i] end
+    end
+    return object.is_plain_class(own or class) and object.Object or nnm.Module
+  end, own
+end
+
+-- The order as a tuple, with `object` at its end.
+function M.shown_order(class)
+  local list = {table.unpack(mro(class))}
+  local names = require("python.builtins").names
+  if class.__native then list[#list + 1] = names[class.__native] end
+  list[#list + 1] = require("python.builtins").names.object
+  return V.tuple(list)
+end
+
+-- ---- objects of plain classes ----
+
+-- Names by which this file keeps its own facts in a class: no attributes.
+local INNER = {}
+for word in ([[__name __base __plain __python __fields __body __order __qualname
+  __bases __native __derive __enum specials __abstract __dataclass __home __doc __made __notes
+  __noted __note_env __slot_names]]):gmatch
+  "%S+" do
+  INNER[word] = true
+end
+M.inner = INNER
+
+-- What a class says by a name that stands for no function: value or nil.
+function M.class_value(class, name)
+  if INNER[name] then return nil end
+  return class[name]
+end
+
+-- __slots__: a text or several.
+function M.set_slots(class, names)
+  class.__slot_names = type(names) == "string" and {[names] = true} or {}
+  if type(names) ~= "string" then
+    local items, n = V.items(names)
+    for i = 1, n do class.__slot_names[items[i]] = true end
+  end
+  class.__slots__ = names
+end
+
+-- Does a class of the order keep this attribute in a slot?
+function M.is_slot(class, name)
+  for _, c in ipairs(mro(class)) do
+    local slots = rawget(c, "__slot_names")
+    if slots and slots[name] then return true end
+  end
+  return false
+end
+
+-- May an instance of the class have this attribute?
+local function has_slot(class, name)
+  for _, c in ipairs(mro(class)) do
+    local slots = rawget(c, "__slot_names")
+    if not slots or slots[name] or slots.__dict__ then return true end
+  end
+  return false
+end
+
+-- v.name = x of a plain object, when no __setattr__ is asked.
+function M.set_object(v, name, x)
+  local class = rawget(v, "_class")
+  local d = class[name]
+  if d ~= nil and M.set(v, class, name, x) then return end
+  if rawget(v, "_attrs")[name] == nil and rawget(class, "__slot_names")
+     and not has_slot(class, name) then
+    util.raise("AttributeError", d ~= nil and "'%s' object attribute '%s' is "
+      .. "read-only" or "'%s' object has no attribute '%s'", class.__name,
+      name)
+  end
+  object.put(v, name, x)
+end
+
+-- del v.name of a plain object.
+function M.delete_object(v, name)
+  if M.delete(v, rawget(v, "_class"), name) then return end
+  if not object.drop(v, name) then
+    util.raise("AttributeError", "'%s' object has no attribute '%s'",
+      rawget(v, "_class").__name, name)
+  end
+end
+
+-- What every object has: f(v, args).
+M.of_object = {
+  __init__ = function () return None end,
+  __repr__ = function (v) return V.object_text(v) end,
+  __str__ = function (v) return V.repr(v) end,
+  __hash__ = function (v) return V.identity(v) >> 4 end,
+  __eq__ = function (v, a)
+    return rawequal(v, a[1]) or V.not_implemented
+  end,
+  __ne__ = function (v, a) return not V.truth(V.equal(v, a[1])) end,
+  __format__ = function (v) return V.str(v) end,
+  __init_subclass__ = function () return None end,
+  __setattr__ = function (v, a)
+    attrs.set_plain(v, a[1], a[2])
+    return None
+  end,
+  __delattr__ = function (v, a)
+    attrs.delete_plain(v, a[1])
+    return None
+  end,
+  __getattribute__ = function (v, a) return attrs.get(v, a[1]) end,
+}
+
+-- v.name of a plain object.
+function M.get_object(v, name)
+  local class = rawget(v, "_class")
+  if class[name] ~= nil then
+    local x, found = M.get(v, class, name)
+    if found then return x end
+  end
+  local x = rawget(v, "_attrs")[name]
+  if x ~= nil then return x end
+  x = M.class_value(class, name)
+  if type(x) == "function" then return bound(x, v) end  -- the library's, in Lua
+  if x ~= nil then return x end
+  local own = V.special(v, "__getattr__")
+  if own and name ~= "__dict__" then return own(name) end
+  if name == "__dict__" and not rawget(class, "__slot_names") then
+    return attrs.dict_of(v)
+  elseif name == "__doc__" then
+    return rawget(class, "__doc") or None
+  elseif name == "__module__" then
+    return V.home(class)
+  end
+  local f = M.native_member and rawget(v, "_native")
+    and M.native_member(rawget(v, "_native"), name) or M.of_object[name]
+  if f then
+    return builtin(function (a, kw) return f(v, a, kw) end, name)
+  end
+  if rawget(v, "_boxed") ~= nil then return attrs.get(v._boxed, name) end
+  return attrs.missing(v, name)
+end
+
+-- del v.name by a property: true when there is one.
+function M.delete(v, class, name)
+  local d = class[name]
+  local own = type(d) == "table" and V.special(d, "__delete__")
+  if own then
+    own(v)
+    return true
+  end
+  if not is_descriptor(d) or d.kind ~= "property" then return false end
+  if rawget(d, "del") == nil then
+    util.raise("AttributeError", "property '%s' of '%s' object has no deleter",
+      name, class.__name)
+  end
+  calls.call(rawget(d, "del"), V.list({v}, 1))
+  return true
+end
+
+-- An instance before its __init__.
+function M.bare(class)
+  if class.__native then return M.native_new(class, V.list({}, 0)) end
+  if object.is_plain_class(class) then return object.bare(class) end
+  local empty = setmetatable({__init__ = false}, {__index = class})
+  local v = nnm.Module.__new(empty)
+  rawset(v, "_class", class)
+  return v
+end
+
+-- Is `v` an instance of a class that has `class` in its order?
+function M.is_instance(v, class)
+  local own = type(v) == "table" and rawget(v, "_class")
+  return own and M.is_below(own, class) or false
+end
+
+function M.is_below(c, class)
+  if type(c) ~= "table" or not rawget(c, "__python") then return false end
+  for _, one in ipairs(mro(c)) do if one == class then return true end end
+  return false
+end
+
+return M

@@ -1,0 +1,227 @@
+-- SPDX-License-Identifier: MIT
+-- python/exceptions.lua: Python's exception classes, as values that can be
+-- called, raised, named in except and inherited from.  What is raised is the
+-- engine's error object, so that the shell, Lua's pcall and Python's except
+-- see the same thing; its class is found by the name it carries.
+
+local dt = require "dt"
+local util = require "dt.util"
+local V = require "python.values"
+
+local M = {}
+
+-- A line: the class and those right below it.
+local TREE = [[
+BaseException: Exception KeyboardInterrupt SystemExit GeneratorExit
+Exception: ArithmeticError AssertionError AttributeError BufferError EOFError
+Exception: ImportError LookupError MemoryError NameError OSError RuntimeError
+Exception: StopIteration StopAsyncIteration SyntaxError SystemError TypeError
+Exception: ValueError Warning
+ArithmeticError: ZeroDivisionError OverflowError FloatingPointError
+ImportError: ModuleNotFoundError
+LookupError: IndexError KeyError
+NameError: UnboundLocalError
+OSError: FileNotFoundError FileExistsError PermissionError TimeoutError
+OSError: ConnectionError IsADirectoryError NotADirectoryError ProcessLookupError
+OSError: ChildProcessError InterruptedError BlockingIOError
+RuntimeError: NotImplementedError RecursionError OutOfMemoryError
+RuntimeError: DistBackendError DistError DistNetworkError DistStoreError
+RuntimeError: _LinAlgError SpmdTypeError
+SpmdTypeError: RedistributeError DTensorPropagationError
+AttributeError: FrozenInstanceError
+ValueError: UnicodeError
+UnicodeError: UnicodeDecodeError UnicodeEncodeError UnicodeTranslateError
+SyntaxError: IndentationError
+IndentationError: TabError
+Warning: UserWarning DeprecationWarning FutureWarning RuntimeWarning
+Warning: SyntaxWarning PendingDeprecationWarning ImportWarning BytesWarning
+Warning: UnicodeWarning ResourceWarning EncodingWarning
+ConnectionError: BrokenPipeError ConnectionResetError ConnectionRefusedError
+ConnectionError: ConnectionAbortedError
+]]
+
+-- Where the classes that are not Python's own live.
+local MODULES = {
+  OutOfMemoryError = "torch", DistBackendError = "torch.distributed",
+  DistError = "torch.distributed", DistNetworkError = "torch.distributed",
+  DistStoreError = "torch.distributed", _LinAlgError = "torch._C",
+  FrozenInstanceError = "dataclasses", SpmdTypeError = "spmd_types",
+  RedistributeError = "spmd_types", DTensorPropagationError = "spmd_types",
+}
+
+local classes = {}                  -- by name
+M.classes = classes
+
+local class_mt = {__name = "type"}
+class_mt.__tostring = function (c)
+  local module = rawget(c, "__module__")
+  return ("<class '%s%s'>"):format(module and module .. "." or "", c.__name__)
+end
+
+function M.is_class(v) return getmetatable(v) == class_mt end
+
+-- An instance: the engine's error, with Python's args.
+local function make(class, args)
+  local text = args.n == 1 and (class.of_key and V.repr(args[1])
+    or V.str(args[1])) or args.n > 1 and V.repr(V.tuple({table.unpack(args, 1,
+    args.n)}, args.n)) or ""
+  local e = dt.error("RUNTIME", text, class.__name__)
+  e.__context__ = M.handled and M.handled[1]
+  e.args = V.tuple({table.unpack(args, 1, args.n)}, args.n)
+  e.python = class
+  if class.__name__ == "StopIteration" then
+    e.value = args[1] == nil and dt.None or args[1]
+  elseif class.__name__ == "SystemExit" then
+    e.code = args[1] == nil and dt.None or args[1]
+  end
+  return e
+end
+
+-- define(name, base[, members]): a class below base.
+function M.define(name, base, members)
+  local class = setmetatable({__name__ = name, base = base,
+    members = members or {}, of_key = base and base.of_key}, class_mt)
+  class.make = function (args, kw)
+    local e = make(class, args)
+    local init = M.member(class, "__init__")
+    if init then
+      V.call(init, V.list({e, table.unpack(args, 1, args.n)}, args.n + 1), kw)
+    end
+    return e
+  end
+  return class
+end
+
+-- What the program wrote in the class or above it.
+function M.member(class, name)
+  while class do
+    local v = class.members[name]
+    if v ~= nil then return v end
+    class = class.base
+  end
+end
+
+V.error_member = M.member
+
+-- Exception.__init__(e, …): the text is made of these arguments.
+function M.init(e, args)
+  local again = make(e.python or classes[e.class] or classes.Exception, args)
+  e.message, e.args = again.message, again.args
+end
+
+-- Names that the engine or the reader itself asks an exception for.
+local asked = {args = true, __cause__ = true, __context__ = true,
+  __traceback__ = true, __suppress_context__ = true, value = true}
+
+local function is_exit(e)
+  local class = e.python
+  while class do
+    if class == classes.SystemExit then return true end
+    class = class.base
+  end
+end
+
+-- set_field(e, name, v): what a program keeps in an exception stands apart from
+-- what the engine does: e.message = "x" is no other text.
+function M.set_field(e, name, v)
+  if asked[name] or name == "code" and is_exit(e) then
+    e[name] = v
+    if name == "args" then M.init(e, v) end
+    return
+  end
+  local fields = rawget(e, "fields") or {}
+  e.fields, fields[name] = fields, v
+end
+
+-- field(e, name): what the program keeps there, or nil.
+function M.field(e, name)
+  local fields = rawget(e, "fields")
+  return fields and fields[name]
+end
+
+-- What every exception has by these names: f(e, args).
+local of_all = {
+  __init__ = function (e, args)
+    M.init(e, args)
+    return dt.None
+  end,
+  __str__ = function (e) return e.message end,
+  __repr__ = function (e)
+    local inner = {}
+    for i = 1, e.args.n do inner[i] = V.repr(e.args[i]) end
+    return M.class_of(e).__name__ .. "(" .. table.concat(inner, ", ") .. ")"
+  end,
+}
+
+-- default(name): that member of BaseException as a function of the exception
+-- and its arguments, or nil.
+function M.default(name)
+  local f = of_all[name]
+  return f and V.builtin(function (a)
+    return f(a[1], V.list({table.unpack(a, 2, a.n)}, a.n - 1))
+  end, name)
+end
+
+classes.BaseException = M.define("BaseException")
+for base, below in TREE:gmatch("(%w+): ([^\n]+)") do
+  for name in below:gmatch("[%w_]+") do
+    classes[name] = M.define(name, classes[base])
+    classes[name].__module__ = MODULES[name]
+  end
+end
+classes.KeyError.of_key = true
+classes.IOError, classes.EnvironmentError = classes.OSError, classes.OSError
+
+-- The class of an error; errors of the engine name theirs.
+function M.class_of(e)
+  return type(e) == "table" and (rawget(e, "python") or classes[e.class])
+    or classes.RuntimeError
+end
+
+-- Is the error one of `class` (an exception class, a tuple of them)?
+function M.catches(class, e)
+  if V.is_tuple(class) then
+    for i = 1, class.n do
+      if M.catches(class[i], e) then return true end
+    end
+    return false
+  end
+  if not M.is_class(class) then return false end
+  local c = M.class_of(e)
+  while c do
+    if c == class then return true end
+    c = c.base
+  end
+  -- A class of torch's that is not in the tree.
+  return type(e) == "table" and e.class == class.__name__
+    or class == classes.Exception and not classes[e.class]
+end
+
+-- The errors that are being handled, the innermost one first.
+M.handled = {}
+
+-- What `raise v` raises: a class makes an instance.
+function M.raised(v)
+  if M.is_class(v) then return v.make(V.list({}, 0)) end
+  if type(v) ~= "table" or not rawget(v, "class") then
+    util.raise("TypeError", "exceptions must derive from BaseException")
+  end
+  return v
+end
+
+-- The Python view of a Lua error.
+function M.exception(e)
+  if type(e) == "table" and e.class then return e end
+  local text = tostring(e)
+  if text:find("stack overflow", 1, true) then
+    return dt.error("RUNTIME", "maximum recursion depth exceeded",
+      "RecursionError")
+  end
+  if text:find("not enough memory", 1, true)
+     or text:find("resulting string too large", 1, true) then
+    return dt.error("RUNTIME", "", "MemoryError")
+  end
+  return dt.error("RUNTIME", text, "RuntimeError")
+end
+
+return M

@@ -1,0 +1,390 @@
+-- SPDX-License-Identifier: MIT
+-- python/format.lua: numbers and texts as Python writes them: format(v,
+-- spec), "…".format(…), "…" % ….  A spec is
+-- [[fill]align][sign][#][0][width][,][.precision][kind].
+
+local dt = require "dt"
+local util = require "dt.util"
+local V = require "python.values"
+local big = require "python.bigint"
+
+local M = {}
+
+local function parse(spec)
+  local s = {fill = " ", precision = nil}
+  local fill, align = spec:match("^(" .. utf8.charpattern .. ")([<>=^])")
+  if fill then
+    s.fill, s.align = fill, align
+    spec = spec:sub(#fill + 2)
+  else
+    align = spec:match("^[<>=^]")
+    if align then s.align, spec = align, spec:sub(2) end
+  end
+  local sign, alt, zero, width, comma, precision, kind =
+    spec:match("^([+ %-]?)z?(#?)(0?)(%d*)([,_]?)%.?(%d*)([%a%%]?)$")
+  if not sign then
+    util.raise("ValueError", "Invalid format specifier '%s'", spec)
+  end
+  s.sign, s.alt, s.comma = sign, alt ~= "", comma
+  if zero ~= "" and not s.align then s.fill, s.align = "0", "=" end
+  s.width = tonumber(width) or 0
+  if s.width > 1 << 27 then util.raise("MemoryError", "") end
+  s.precision = spec:find(".", 1, true) and tonumber(precision) or nil
+  s.kind = kind
+  if s.precision and s.precision > 99 and kind ~= "s" and kind ~= "" then
+    util.raise("ValueError", "a precision of more than 99 is not part of "
+      .. "dtrepl")
+  end
+  return s
+end
+
+local function grouped(digits, comma)
+  if comma == "" then return digits end
+  local out = digits:reverse():gsub("(%d%d%d)", "%1" .. comma):reverse()
+  return out:sub(1, 1) == comma and out:sub(2) or out
+end
+
+local BASE = {x = 16, X = 16, o = 8, b = 2}
+
+local function based(n, kind)
+  if big.is(n) then
+    local out = big.digits(n, BASE[kind])
+    return kind == "X" and out:upper() or out
+  end
+  if kind == "x" or kind == "X" or kind == "o" then
+    return ("%" .. kind):format(n)
+  end
+  local out = ""
+  repeat
+    out = n % 2 .. out
+    n = n // 2
+  until n == 0
+  return out
+end
+
+local PREFIX = {x = "0x", X = "0X", o = "0o", b = "0b"}
+
+local function float_digits(v, s)
+  local kind = s.kind
+  if v ~= v then return "nan" end
+  if v == math.huge then return "inf" end
+  if kind == "" and not s.precision then return V.float_text(v) end
+  if kind == "%" then
+    return ("%." .. (s.precision or 6) .. "f"):format(v * 100) .. "%"
+  end
+  if kind == "" then
+    local out = ("%." .. math.max(1, s.precision) .. "g"):format(v)
+    return out:find("[.e]") and out or out .. ".0"
+  end
+  return ("%" .. (s.alt and "#" or "") .. "." .. (s.precision or 6) .. kind)
+    :format(v)
+end
+
+local function number_text(v, s)
+  local large = big.is(v)
+  local negative = large and v.neg
+    or not large and (v < 0 or v == 0 and 1 / v < 0)
+  local digits
+  if large or math.type(v) == "integer" then
+    negative = large and v.neg or not large and v < 0
+    local n = large and v or math.abs(v)
+    if s.kind == "" or s.kind == "d" or s.kind == "n" then
+      digits = large and big.digits(n, 10) or ("%d"):format(n)
+    elseif PREFIX[s.kind] then
+      digits = (s.alt and PREFIX[s.kind] or "") .. based(n, s.kind)
+    elseif s.kind == "c" then
+      return "", utf8.char(n)
+    end
+  end
+  digits = digits or float_digits(math.abs(large and big.float(v) or v) + 0.0,
+    s)
+  if s.comma ~= "" then
+    local whole, rest = digits:match("^(%d+)(.*)$")
+    if whole and PREFIX[s.kind] == nil then
+      digits = grouped(whole, s.comma) .. rest
+    end
+    local by_four = PREFIX[s.kind] and digits:match("^0?[xXob]?(%x+)$")
+    if by_four then
+      local out = by_four:reverse():gsub("(%x%x%x%x)", "%1" .. s.comma):reverse()
+      digits = digits:sub(1, #digits - #by_four)
+        .. (out:sub(1, 1) == s.comma and out:sub(2) or out)
+    end
+  end
+  local sign = negative and "-" or s.sign ~= "-" and s.sign or ""
+  return sign, digits
+end
+
+local function padded(sign, text, s, align)
+  local n = s.width - (utf8.len(sign .. text) or #sign + #text)
+  if n <= 0 then return sign .. text end
+  if align == "=" then return sign .. s.fill:rep(n) .. text end
+  if align == "<" then return sign .. text .. s.fill:rep(n) end
+  if align == "^" then
+    return s.fill:rep(n // 2) .. sign .. text .. s.fill:rep(n - n // 2)
+  end
+  return s.fill:rep(n) .. sign .. text
+end
+
+local FLOAT = {e = true, E = true, f = true, F = true, g = true, G = true,
+  ["%"] = true}
+
+-- format(v, spec)
+function M.value(v, spec)
+  local own = V.special(v, "__format__")
+  if own then return own(spec) end
+  v = V.unbox(v)
+  if spec == "" then return V.formatted(v) end
+  local s = parse(spec)
+  if util.is_tensor(v) and #v.shape == 0 then v = v:item() end
+  local was = V.type_name(v)
+  if type(v) == "boolean" and s.kind ~= "" and s.kind ~= "s" then
+    v = v and 1 or 0
+  end
+  if type(v) == "number" or big.is(v) then
+    if math.type(v) ~= "float" and (s.kind == "s" or s.kind ~= ""
+       and s.kind ~= "c" and s.kind ~= "d" and s.kind ~= "n"
+       and not PREFIX[s.kind] and not FLOAT[s.kind]) then
+      util.raise("ValueError", "Unknown format code '%s' for object of type "
+        .. "'%s'", s.kind, was)
+    end
+    if math.type(v) == "float" and not FLOAT[s.kind] and s.kind ~= ""
+       and s.kind ~= "n" then
+      util.raise("ValueError", "Unknown format code '%s' for object of type "
+        .. "'float'", s.kind)
+    end
+    local sign, text = number_text(v, s)
+    return padded(sign, text, s, s.align or ">")
+  end
+  if s.kind ~= "" and s.kind ~= "s" then
+    util.raise("ValueError", "Unknown format code '%s' for object of type "
+      .. "'%s'", s.kind, V.type_name(v))
+  end
+  if type(v) ~= "string" and (V.is_seq(v) or v == dt.None or V.is_dict(v)) then
+    util.raise("TypeError", "unsupported format string passed to %s.__format__",
+      V.type_name(v))
+  end
+  local text = V.str(v)
+  if s.precision then text = text:sub(1, s.precision) end
+  return padded("", text, s, s.align == "=" and "<" or s.align or "<")
+end
+
+-- A value in the way !r or !s asks for, then by its spec.
+function M.field(v, conv, spec)
+  if conv == "r" then v = V.repr(v) end
+  if conv == "a" then v = V.ascii(v) end
+  if conv == "s" then v = V.str(v) end
+  return M.value(v, spec or "")
+end
+
+-- ascii(v): its repr without what is not ASCII.
+function V.ascii(v)
+  return (V.repr(v):gsub(utf8.charpattern, function (c)
+    if #c == 1 then return nil end
+    local code = utf8.codepoint(c)
+    return (code < 256 and "\\x%02x" or code < 65536 and "\\u%04x"
+      or "\\U%08x"):format(code)
+  end))
+end
+
+-- %c: a character, or the one of a number.
+local function character(x)
+  x = V.index_of(x)
+  if math.type(x) == "integer" then
+    if x < 0 or x > 0x10ffff then
+      util.raise("OverflowError", "%c arg not in range(0x110000)")
+    end
+    return utf8.char(x)
+  elseif type(x) ~= "string" or utf8.len(x) ~= 1 then
+    util.raise("TypeError", "%c requires int or char")
+  end
+  return x
+end
+
+-- One %-conversion of x.
+local function conversion(x, flags, width, precision, kind)
+  x = V.unbox(x)
+  if kind == "s" or kind == "r" or kind == "a" then
+    x = kind == "s" and V.str(x) or kind == "r" and V.repr(x) or V.ascii(x)
+    kind = "s"
+  elseif kind == "c" then
+    x, kind, precision = character(x), "s", ""
+  elseif kind == "x" or kind == "X" or kind == "o" then
+    x = V.index_of(x)
+    if math.type(x) ~= "integer" and type(x) ~= "boolean" and not big.is(x) then
+      util.raise("TypeError", "%%%s format: an integer is required, not %s",
+        kind, V.type_name(x))
+    end
+  elseif FLOAT[kind] then
+    if type(x) ~= "number" and type(x) ~= "boolean" and not big.is(x)
+       and not util.is_tensor(x) then
+      util.raise("TypeError", "must be real number, not %s", V.type_name(x))
+    end
+    if not util.is_tensor(x) then
+      x = big.is(x) and big.float(x) or (type(x) == "boolean" and (x and 1.0
+        or 0.0)) or x + 0.0
+    end
+  elseif kind == "d" or kind == "i" then
+    kind = "d"
+    if math.type(x) == "float" then
+      if x ~= x then
+        util.raise("ValueError", "cannot convert float NaN to integer")
+      elseif x - x ~= 0 then
+        util.raise("OverflowError", "cannot convert float infinity to integer")
+      end
+      x = big.of_float(x >= 0 and math.floor(x) or math.ceil(x))
+    end
+    if type(x) ~= "number" and type(x) ~= "boolean" and not big.is(x)
+       and not (util.is_tensor(x) and #x.shape == 0) then
+      util.raise("TypeError", "%%d format: a real number is required, not %s",
+        V.type_name(x))
+    end
+  end
+  local align = flags:find("-", 1, true) and "<" or kind == "s" and ">" or ""
+  local zero = flags:find("0", 1, true) and align == "" and "0" or ""
+  return M.value(x, align .. (flags:match("[+ ]") or "")
+    .. (flags:match("#") or "") .. zero .. width .. precision .. kind)
+end
+
+-- How a template reaches into values: v.name and v[key], which stand above.
+local get, item
+function M.set_reach(of_name, of_key) get, item = of_name, of_key end
+
+-- The pieces of a template of %: f(conversion) gives the text of each one,
+-- where conversion is {flags, width, precision, kind, x}; the rest as it is.
+local function percent_with(template, v, one)
+  local items, n = {v}, 1
+  if V.is_tuple(v) then items, n = v, v.n end
+  local out, at, used = {}, 1, 0
+  local function taken()
+    used = used + 1
+    if used > n then
+      util.raise("TypeError", "not enough arguments for format string")
+    end
+    return items[used]
+  end
+  local function starred(width)
+    if width ~= "*" then return width end
+    local w = V.index_of(taken())
+    if math.type(w) ~= "integer" then
+      util.raise("TypeError", "* wants int")
+    end
+    return tostring(w)
+  end
+  while true do
+    local i = template:find("%", at, true)
+    if not i then break end
+    out[#out + 1] = template:sub(at, i - 1)
+    local key, behind = template:match("^%((.-)%)()", i + 1)
+    local flags, width, dot, precision, kind, stop = template:match(
+      "^([#0%- +]*)([%d*]*)(%.?)([%d*]*)[hlL]?(.?)()", behind or i + 1)
+    if kind == "" then util.raise("ValueError", "incomplete format") end
+    if kind == "%" then
+      out[#out + 1] = "%"
+    else
+      width = starred(width)
+      if width:sub(1, 1) == "-" then flags, width = flags .. "-", width:sub(2) end
+      precision = dot == "" and "" or "." .. starred(precision)
+      if precision == "." then precision = ".0" end
+      if not ("diouxXeEfFgGcrsab"):find(kind, 1, true) then
+        util.raise("ValueError", "unsupported format character '%s' (0x%x) at "
+          .. "index %d", kind, kind:byte(), stop - 2)
+      end
+      local x
+      if key then
+        if not V.is_dict(v) then
+          util.raise("TypeError", "format requires a mapping")
+        end
+        x = item(v, key)
+      else
+        x = taken()
+      end
+      if kind == "i" or kind == "u" then kind = "d" end
+      out[#out + 1] = one(x, flags, width, precision, kind)
+    end
+    at = stop
+  end
+  if used < n and not V.is_dict(v) then
+    util.raise("TypeError", "not all arguments converted during string "
+      .. "formatting")
+  end
+  return table.concat(out) .. template:sub(at)
+end
+
+-- template % v
+function M.percent(template, v) return percent_with(template, v, conversion) end
+
+-- template % v, of the text of bytes: %s and %b take bytes.
+function M.percent_bytes(template, v)
+  return percent_with(template, v, function (x, flags, width, precision, kind)
+    if kind == "s" or kind == "b" then
+      if not V.is_bytes(x) then
+        util.raise("TypeError", "%%b requires a bytes-like object, or an "
+          .. "object that implements __bytes__, not '%s'", V.type_name(x))
+      end
+      local text = x.s
+      if precision ~= "" then text = text:sub(1, tonumber(precision:sub(2))) end
+      local fill = (" "):rep((tonumber(width) or 0) - #text)
+      return flags:find("-", 1, true) and text .. fill or fill .. text
+    elseif kind == "c" and V.is_bytes(x) and #x.s == 1 then
+      return x.s
+    elseif kind == "c" then
+      x = V.index_of(x)
+      if math.type(x) ~= "integer" or x < 0 or x > 255 then
+        util.raise(math.type(x) == "integer" and "OverflowError" or "TypeError",
+          "%c requires an integer in range(256) or a single byte")
+      end
+      return string.char(x)
+    elseif kind == "r" then
+      kind = "a"
+    end
+    return conversion(x, flags, width, precision, kind)
+  end)
+end
+
+-- template.format(args, kw).
+function M.template(template, args, kw)
+  local auto = 0
+  local function field(inner)
+    local head, spec = inner:match("^([^:]*):?(.*)$")
+    local name, conv = head:match("^([^!]*)!?(%a?)$")
+    local first, path = name:match("^([%w_]*)(.*)$")
+    local v
+    if first == "" then
+      auto = auto + 1
+      v = args[auto]
+    elseif tonumber(first) then
+      v = args[tonumber(first) + 1]
+    else
+      v = kw and V.dict_get(kw, first)
+      if v == nil then util.raise("KeyError", "%s", V.repr(first)) end
+    end
+    if v == nil then
+      util.raise("IndexError", "Replacement index %s out of range for "
+        .. "positional args tuple", first == "" and auto - 1 or first)
+    end
+    for dot, key in path:gmatch("([.%[])([^.%[%]]+)") do
+      v = dot == "." and get(v, key) or item(v, tonumber(key) or key)
+    end
+    spec = spec:gsub("{([^{}]*)}", field)
+    return M.field(v, conv, spec)
+  end
+  local out, at = {}, 1
+  while at <= #template do
+    local c = template:sub(at, at)
+    if (c == "{" or c == "}") and template:sub(at + 1, at + 1) == c then
+      out[#out + 1], at = c, at + 2
+    elseif c == "{" then
+      local stop = template:match("^%b{}()", at)
+      if not stop then
+        util.raise("ValueError", "expected '}' before end of string")
+      end
+      out[#out + 1] = field(template:sub(at + 1, stop - 2))
+      at = stop
+    else
+      out[#out + 1], at = c, at + 1
+    end
+  end
+  return table.concat(out)
+end
+
+return M

@@ -1,0 +1,916 @@
+-- SPDX-License-Identifier: MIT
+-- python/ops.lua: Python's operators and subscripts.  Where an operand is
+-- a tensor, the tensor's own sign is meant.
+
+local dt = require "dt"
+local util = require "dt.util"
+local V = require "python.values"
+local format = require "python.format"
+local aliases = require "python.aliases"
+local big = require "python.bigint"
+local exceptions = require "python.exceptions"
+local boxes = require "python.boxes"
+local sets = boxes.set
+
+local M = {}
+local None = dt.None
+local A = dt._arith
+
+local function tensorish(a, b) return util.is_tensor(a) or util.is_tensor(b) end
+
+-- Who looks at what is done with tensors (dt.spmd.watch), or nil.
+local watcher
+function M.watch(w) watcher = w end
+
+local function number(v)
+  if v == true then return 1 elseif v == false then return 0 end
+  return v
+end
+
+-- Items as a sequence of seq's kind; part of a torch.Size is one.
+local function like(seq, items, n)
+  if not V.is_tuple(seq) then return V.list(items, n) end
+  return seq.is_size and V.size(items) or V.tuple(items, n)
+end
+
+local function concat(a, b)
+  local out = {}
+  for i = 1, a.n do out[i] = a[i] end
+  for i = 1, b.n do out[a.n + i] = b[i] end
+  return like(b.is_size and b or a, out, a.n + b.n)
+end
+
+-- How often a sequence is repeated.
+local function repeats(n)
+  local times = V.index_of(n)
+  if math.type(times) ~= "integer" and not big.is(times) then
+    util.raise("TypeError", "can't multiply sequence by non-int of type '%s'",
+      V.type_name(n))
+  end
+  return times
+end
+
+local function times(seq, n)
+  local out, k = {}, 0
+  n = repeats(n)
+  if seq.n > 0 and (big.is(n) and big.compare(n, 0) > 0
+     or not big.is(n) and n > (1 << 27) // seq.n) then
+    util.raise("MemoryError", "")
+  end
+  for _ = 1, (big.is(n) or seq.n == 0) and 0 or n do
+    for i = 1, seq.n do
+      k = k + 1
+      out[k] = seq[i]
+    end
+  end
+  return like(seq, out, k)
+end
+
+-- ---- integers: those that leave 64 bits go on in bigint.lua ----
+
+local function is_int(v) return math.type(v) == "integer" end
+
+-- f(a, b) for Lua's numbers, exact(a, b) where an integer is a large one.
+local function mixed(f, exact)
+  return function (a, b)
+    local big_a, big_b = big.is(a), big.is(b)
+    if not (big_a or big_b) then return f(a, b) end
+    if (big_a or is_int(a)) and (big_b or is_int(b)) then return exact(a, b) end
+    return f(big_a and big.float(a) or a, big_b and big.float(b) or b)
+  end
+end
+
+local function plus(a, b)
+  local c = a + b
+  if is_int(c) and (a ~ c) & (b ~ c) < 0 then return big.add(a, b) end
+  return c
+end
+
+local function minus(a, b)
+  local c = a - b
+  if is_int(c) and (a ~ b) & (a ~ c) < 0 then return big.sub(a, b) end
+  return c
+end
+
+local function product(a, b)
+  if is_int(a) and is_int(b) and math.abs((a + 0.0) * b) > 9.2e18 then
+    return big.mul(a, b)
+  end
+  return a * b
+end
+
+local function power(a, b)
+  if not (is_int(a) and is_int(b)) or b < 0 then
+    if a == 0 and b < 0 then
+      util.raise("ZeroDivisionError", "0.0 cannot be raised to a negative "
+        .. "power")
+    end
+    if a < 0 and b - b == 0 and b ~= math.floor(b) and a - a == 0 then
+      return V.complex_sign("**", a, b)
+    end
+    return a ^ b
+  end
+  if a ~= 0 and b * math.log(math.abs(a + 0.0), 2) > 62 then
+    return big.pow(a, b)
+  end
+  local out = 1
+  while b > 0 do
+    if b & 1 == 1 then out = out * a end
+    a, b = a * a, b >> 1
+  end
+  return out
+end
+
+local function check_shift(n)
+  if not big.is(n) and n < 0 then
+    util.raise("ValueError", "negative shift count")
+  end
+end
+
+local function shift_left(a, n)
+  check_shift(n)
+  if a == 0 then return 0 end
+  if n < 62 and math.abs(a) < 1 << (62 - n) then return a << n end
+  return big.shl(a, n)
+end
+
+local function shift_right(a, n)
+  check_shift(n)
+  if n > 62 then return a < 0 and -1 or 0 end
+  return a // (1 << n)
+end
+
+local function quotient(a, b)
+  if b == -1 and a == math.mininteger then return big.neg(a) end
+  return a // b
+end
+
+plus, minus, product = mixed(plus, big.add), mixed(minus, big.sub),
+  mixed(product, big.mul)
+power = mixed(power, function (a, b)
+  if big.compare(b, 0) < 0 then return big.float(a) ^ big.float(b) end
+  return big.pow(a, b)
+end)
+quotient = mixed(quotient, function (a, b) return (big.divmod(a, b)) end)
+local modulo = mixed(function (a, b) return a % b end, function (a, b)
+  return (select(2, big.divmod(a, b)))
+end)
+local ratio = mixed(function (a, b) return a / b end, function (a, b)
+  return big.float(a) / big.float(b)
+end)
+
+-- | & ^ << >>: integers only.
+local function bits(op, f, exact)
+  f = mixed(f, exact)
+  return function (a, b)
+    a, b = number(a), number(b)
+    if not tensorish(a, b) and (math.type(a) == "float"
+       or math.type(b) == "float") then
+      util.raise("TypeError", "unsupported operand type(s) for %s: '%s' and "
+        .. "'%s'", op, V.type_name(a), V.type_name(b))
+    end
+    return f(a, b)
+  end
+end
+
+local function merged(a, b)
+  local d = V.dict()
+  for k, v in V.each(a) do V.dict_set(d, k, v) end
+  for k, v in V.each(b) do V.dict_set(d, k, v) end
+  d.factory, d.shown_as, d.ordered = a.factory, a.shown_as, a.ordered
+  d.default, d.data_class = a.default, rawget(a, "data_class")
+  return d
+end
+
+-- The methods that stand for a sign, of the left and of the right operand.
+local METHOD = {["+"] = "add", ["-"] = "sub", ["*"] = "mul", ["/"] = "truediv",
+  ["//"] = "floordiv", ["%"] = "mod", ["**"] = "pow", ["@"] = "matmul",
+  ["|"] = "or", ["&"] = "and", ["^"] = "xor", ["<<"] = "lshift",
+  [">>"] = "rshift"}
+
+local function is_number(v)
+  return type(v) == "number" or type(v) == "boolean" or big.is(v)
+end
+
+local function zero(op, a, b)
+  local float = math.type(a) == "float" or math.type(b) == "float"
+  util.raise("ZeroDivisionError", op == "/" and not float
+    and "division by zero" or op == "/" and "float division by zero"
+    or op == "%" and (float and "float modulo" or "integer modulo by zero")
+    or float and "float floor division by zero"
+    or "integer division or modulo by zero")
+end
+
+-- Neither operand can do it.
+local function unsupported(op, a, b)
+  if op == "+" and type(a) == "string" then
+    util.raise("TypeError", "can only concatenate str (not \"%s\") to str",
+      V.type_name(b))
+  end
+  if op == "+" and V.is_seq(a) then
+    util.raise("TypeError", "can only concatenate %s (not \"%s\") to %s",
+      V.type_name(a), V.type_name(b), V.type_name(a))
+  end
+  util.raise("TypeError", "unsupported operand type(s) for %s: '%s' and '%s'",
+    op == "**" and "** or pow()" or op, V.type_name(a), V.type_name(b))
+end
+
+-- A sign for operands of which one is bytes.
+local function bytes_sign(op, a, b)
+  if op == "+" and V.is_bytes(a) then
+    if V.is_bytes(b) then return V.bytes_like(a, a.s .. b.s) end
+    util.raise("TypeError", "can't concat %s to %s", V.type_name(b),
+      V.type_name(a))
+  elseif op == "*" then
+    local v, n = V.is_bytes(a) and a or b, V.is_bytes(a) and b or a
+    n = V.index_of(n)
+    if math.type(n) ~= "integer" then
+      util.raise("TypeError", "can't multiply sequence by non-int of type '%s'",
+        V.type_name(n))
+    end
+    if #v.s * n > 1 << 27 then util.raise("MemoryError", "") end
+    return V.bytes_like(v, v.s:rep(n))
+  elseif op == "%" and V.is_bytes(a) then
+    return V.bytes_like(a, format.percent_bytes(a.s, b))
+  end
+  return unsupported(op, a, b)
+end
+
+-- A sign for operands that are Python's own, or the program's.
+local function guarded(op, f)
+  local left, right = "__" .. METHOD[op] .. "__", "__r" .. METHOD[op] .. "__"
+  local divides = op == "/" or op == "//" or op == "%"
+  return function (a, b)
+    if is_number(a) and is_number(b) then
+      if divides and (b == 0 or b == false) then zero(op, a, b) end
+      if op == "@" then unsupported(op, a, b) end
+      return f(a, b)
+    end
+    if watcher and tensorish(a, b) and watcher.takes(a, b) then
+      return watcher.binary(op, f, a, b)
+    end
+    local said = V.ask(a, b, left, right)
+    if said ~= nil then return said end
+    if op == "|" and (aliases.is_type(a) and (b == None or aliases.is_type(b))
+       or a == None and aliases.is_type(b)) then
+      return aliases.union(a, b)
+    end
+    if V.is_boxed(a) or V.is_boxed(b) then
+      return M.binary[op](V.unbox(a), V.unbox(b))
+    end
+    if V.is_complex(a) or V.is_complex(b) then
+      local other = V.is_complex(a) and b or a
+      if is_number(other) or V.is_complex(other) then
+        local v = V.complex_sign(op, a, b)
+        if v == nil then unsupported(op, a, b) end
+        return v
+      end
+      a, b = V.complex_operands(a, b)
+    end
+    if V.is_bytes(a) or V.is_bytes(b) then return bytes_sign(op, a, b) end
+    if tensorish(a, b) then
+      if V.no_operand(a) or V.no_operand(b) then unsupported(op, a, b) end
+      if watcher then return watcher.binary(op, f, a, b) end
+      return f(a, b)
+    end
+    local kind = type(a) == "string" and "text" or V.is_seq(a) and "seq"
+      or (V.is_dict(a) or V.is_set(a)) and "map"
+    local object = not kind and (type(a) == "table" and rawget(a, "_class")
+      or type(b) == "table" and rawget(b, "_class") or V.is_opaque(a)
+      or V.is_opaque(b))
+    if object and not (type(a) == "string" and op == "%") then
+      unsupported(op, a, b)
+    end
+    if a == None or b == None or kind == "text" and op ~= "%"
+       and not (op == "+" and type(b) == "string")
+       and op ~= "*"
+       or kind == "seq" and not (op == "+" and V.is_seq(b)
+       and (V.type_name(a) == V.type_name(b)
+       or V.is_tuple(a) and V.is_tuple(b) or V.is_list(a) and V.is_list(b)))
+       and op ~= "*"
+       or is_number(a) and type(b) == "string" and op ~= "*"
+       or is_number(a) and V.is_seq(b) and op ~= "*" then
+      unsupported(op, a, b)
+    end
+    return f(a, b)
+  end
+end
+
+local either = bits("|", function (a, b) return a | b end, big.bor)
+local both = bits("&", function (a, b) return a & b end, big.band)
+local one_of = bits("^", function (a, b) return a ~ b end, big.bxor)
+
+local MOST <const> = 1 << 27        -- items of a sequence, bytes of a text
+
+local function no_memory() util.raise("MemoryError", "") end
+
+local function repeated(text, n)
+  n = repeats(n)
+  if big.is(n) or #text * n > MOST then no_memory() end
+  return text:rep(n)
+end
+
+-- A sign of two Counters: what is counted more than zero times.
+local function counters(op, f)
+  return function (a, b)
+    if not (a.absent_value and V.is_dict(b) and b.absent_value) then
+      unsupported(op, a, b)
+    end
+    local d = V.dict()
+    d.shown_as, d.absent_value = a.shown_as, 0
+    d.data_class = rawget(a, "data_class")
+    local function add(k)
+      local n = f(V.dict_get(a, k) or 0, V.dict_get(b, k) or 0)
+      if n > 0 then V.dict_set(d, k, n) end
+    end
+    for k in V.each(a) do add(k) end
+    for k in V.each(b) do
+      if V.dict_get(a, k) == nil then add(k) end
+    end
+    return d
+  end
+end
+local counts = {
+  ["+"] = counters("+", function (x, y) return x + y end),
+  ["-"] = counters("-", function (x, y) return x - y end),
+  ["&"] = counters("&", math.min), ["|"] = counters("|", math.max),
+}
+
+-- The right operand of a set's sign, as a list of arguments.
+local function operand(op, a, b)
+  if not V.is_set(b) and not V.is_view(b) then unsupported(op, a, b) end
+  return V.list({b}, 1)
+end
+
+M.binary = {
+  ["+"] = function (a, b)
+    if V.is_seq(a) and V.is_seq(b) then return concat(a, b) end
+    if V.is_dict(a) then return counts["+"](a, b) end
+    if type(a) == "string" and type(b) == "string" then
+      if #a + #b > MOST then no_memory() end
+      return a .. b
+    end
+    return plus(number(a), number(b))
+  end,
+  ["-"] = function (a, b)
+    if V.is_view(a) then a = V.as_set(a) end
+    if V.is_dict(a) then return counts["-"](a, b) end
+    if V.is_set(a) then return sets.difference(a, operand("-", a, b)) end
+    return minus(number(a), number(b))
+  end,
+  ["*"] = function (a, b)
+    if V.is_seq(a) then return times(a, b) end
+    if V.is_seq(b) then return times(b, a) end
+    if type(a) == "string" then return repeated(a, b) end
+    if type(b) == "string" then return repeated(b, a) end
+    return product(number(a), number(b))
+  end,
+  ["/"] = function (a, b) return ratio(number(a), number(b)) end,
+  ["//"] = function (a, b) return quotient(number(a), number(b)) end,
+  ["%"] = function (a, b)
+    if type(a) == "string" then return format.percent(a, b) end
+    return modulo(number(a), number(b))
+  end,
+  ["**"] = function (a, b)
+    if tensorish(a, b) then
+      if not util.is_tensor(a) then return A.rpow(b, a) end
+      return A.pow(a, b)
+    end
+    return power(number(a), number(b))
+  end,
+  ["@"] = function (a, b) return dt.matmul(a, b) end,
+  ["|"] = function (a, b)
+    if V.is_dict(a) and a.absent_value then return counts["|"](a, b) end
+    if V.is_dict(a) then
+      if not V.is_dict(b) then unsupported("|", a, b) end
+      return merged(a, b)
+    end
+    if V.is_view(a) then a = V.as_set(a) end
+    if V.is_set(a) then return sets.union(a, operand("|", a, b)) end
+    if type(a) == "boolean" and type(b) == "boolean" then return a or b end
+    return either(a, b)
+  end,
+  ["&"] = function (a, b)
+    if V.is_view(a) then a = V.as_set(a) end
+    if V.is_dict(a) then return counts["&"](a, b) end
+    if V.is_set(a) then return sets.intersection(a, operand("&", a, b)) end
+    if type(a) == "boolean" and type(b) == "boolean" then return a and b end
+    return both(a, b)
+  end,
+  ["^"] = function (a, b)
+    if V.is_view(a) then a = V.as_set(a) end
+    if V.is_set(a) then
+      return sets.symmetric_difference(a, operand("^", a, b))
+    end
+    if type(a) == "boolean" and type(b) == "boolean" then return a ~= b end
+    return one_of(a, b)
+  end,
+  ["<<"] = bits("<<", function (a, b)
+    if tensorish(a, b) then return a << b end
+    return shift_left(a, b)
+  end, big.shl),
+  [">>"] = bits(">>", function (a, b)
+    if tensorish(a, b) then return a >> b end
+    return shift_right(a, b)
+  end, big.shr),
+}
+
+for op, f in pairs(M.binary) do M.binary[op] = guarded(op, f) end
+
+local function refuse_unary(op, a, shown)
+  if V.is_complex(a) then return end
+  if type(a) == "string" or a == None or V.is_seq(a) or V.is_dict(a)
+     or V.is_set(a) or V.is_function(a)
+     or type(a) == "table" and rawget(a, "_class") or V.is_opaque(a) then
+    util.raise("TypeError", "bad operand type for unary %s: '%s'", op,
+      V.type_name(shown or a))
+  end
+end
+
+M.unary = {
+  ["-"] = function (a)
+    local special = V.special(a, "__neg__")
+    if special then return special() end
+    a = V.unbox(a)
+    refuse_unary("-", a)
+    a = number(a)
+    if V.is_complex(a) then return V.complex(-a.re, -a.im) end
+    if big.is(a) or a == math.mininteger then return big.neg(a) end
+    return -a
+  end,
+  ["+"] = function (a)
+    local special = V.special(a, "__pos__")
+    if special then return special() end
+    a = V.unbox(a)
+    if V.is_dict(a) and a.absent_value then
+      local none = V.dict()
+      none.absent_value = 0
+      return counts["+"](a, none)
+    end
+    refuse_unary("+", a)
+    return number(a)
+  end,
+  ["~"] = function (a)
+    if util.is_tensor(a) then return a:bitwise_not() end
+    local special = V.special(a, "__invert__")
+    if special then return special() end
+    a = V.unbox(a)
+    if big.is(a) then return big.bnot(a) end
+    refuse_unary("~", math.type(a) == "float" and "" or a, a)
+    return ~number(a)
+  end,
+}
+
+local inplace = {["+"] = "add_", ["-"] = "sub_", ["*"] = "mul_",
+  ["/"] = "div_", ["**"] = "pow_"}
+
+for op, f in pairs(M.unary) do
+  M.unary[op] = function (a)
+    if watcher and util.is_tensor(a) then return watcher.unary(op, f, a) end
+    return f(a)
+  end
+end
+
+local IN_PLACE = {["|"] = "update", ["&"] = "intersection_update",
+  ["-"] = "difference_update", ["^"] = "symmetric_difference_update"}
+
+-- a += b: tensors change in place.
+function M.augmented(op)
+  local plain, name = M.binary[op], inplace[op]
+  local own = "__i" .. METHOD[op] .. "__"
+  return function (a, b)
+    if util.is_tensor(a) and name then
+      if watcher then return watcher.method(name, a[name], a, b) end
+      return a[name](a, b)
+    end
+    if V.is_list(a) and op == "+" then
+      local items, n = V.items(b)
+      table.move(items, 1, n, a.n + 1, a)
+      a.n = a.n + n
+      return a
+    end
+    if V.is_dict(a) and op == "|" and not a.absent_value
+       and not rawget(a, "_class") then
+      boxes.methods_of(a).update(a, V.list({b}, 1))
+      return a
+    end
+    if V.is_set(a) and not a.frozen and V.is_set(b) and IN_PLACE[op] then
+      sets[IN_PLACE[op]](a, V.list({b}, 1))
+      return a
+    end
+    if V.is_list(a) and op == "*" and is_number(b) and not rawget(a, "_class")
+    then
+      local out = plain(a, b)
+      for i = 1, math.max(out.n, a.n) do a[i] = out[i] end
+      a.n = out.n
+      return a
+    end
+    local special = V.special(a, own)
+    local said = special and special(b)
+    if special and said ~= V.not_implemented then return said end
+    return plain(a, b)
+  end
+end
+
+local MIRROR = {lt = "gt", gt = "lt", le = "ge", ge = "le"}
+local SIGN = {lt = "<", gt = ">", le = "<=", ge = ">="}
+
+local function ordered(name, f)
+  local own, mirrored = "__" .. name .. "__", "__" .. MIRROR[name] .. "__"
+  return function (a, b)
+    if util.is_tensor(a) then return a[name](a, b) end
+    if util.is_tensor(b) then return b[MIRROR[name]](b, a) end
+    if big.is(a) or big.is(b) then
+      if is_number(a) and is_number(b) then return f(V.compare_big(a, b), 0) end
+    elseif is_number(a) and is_number(b) then
+      return f(number(a), number(b))
+    end
+    local said = V.ask(a, b, own, mirrored)
+    if said ~= nil then return said end
+    if V.is_boxed(a) or V.is_boxed(b) then
+      return M.compare[SIGN[name]](V.unbox(a), V.unbox(b))
+    end
+    if V.is_seq(a) and getmetatable(a) == getmetatable(b) then
+      if name == "lt" then return V.less(a, b) end
+      if name == "gt" then return V.less(b, a) end
+      return V.equal(a, b) == true or V.less(name == "le" and a or b,
+        name == "le" and b or a)
+    end
+    a, b = V.as_set(a), V.as_set(b)
+    if V.is_set(a) and V.is_set(b) then
+      local small, large = a, b
+      if name == "ge" or name == "gt" then small, large = b, a end
+      return sets.issubset(small, {large}) and (name == "le" or name == "ge"
+        or V.count(small) < V.count(large))
+    end
+    if type(a) == "string" and type(b) == "string" then return f(a, b) end
+    if V.is_bytes(a) and V.is_bytes(b) then return f(a.s, b.s) end
+    return util.raise("TypeError", "'%s' not supported between instances of "
+      .. "'%s' and '%s'", SIGN[name], V.type_name(a), V.type_name(b))
+  end
+end
+
+local function same(a, b)
+  if rawequal(a, b) then return true end
+  if util.is_tensor(a) and util.is_tensor(b) then return a._id == b._id end
+  if type(a) == "number" or type(a) == "string" then
+    return a == b and math.type(a) == math.type(b)
+  end
+  if V.is_tuple(a) then                 -- there is one empty tuple
+    return a.n == 0 and V.is_tuple(b) and b.n == 0
+      and not rawget(a, "_class") and not rawget(b, "_class")
+  end
+  if type(a) == "userdata" and type(b) == "userdata"
+     and not tensorish(a, b) then
+    return a == b
+  end
+  return false
+end
+
+M.compare = {
+  ["=="] = V.equal,
+  ["!="] = function (a, b)
+    if tensorish(a, b) and not V.no_operand(a) and not V.no_operand(b) then
+      a, b = V.complex_operands(a, b)
+      return util.is_tensor(a) and a:ne(b) or b:ne(a)
+    end
+    local special = V.special(a, "__ne__")
+    local said = special and special(b)
+    if special and said ~= V.not_implemented then return said end
+    said = V.equal(a, b)
+    if util.is_tensor(said) then return said:logical_not() end
+    return not V.truth(said)
+  end,
+  ["<"] = ordered("lt", function (a, b) return a < b end),
+  [">"] = ordered("gt", function (a, b) return a > b end),
+  ["<="] = ordered("le", function (a, b) return a <= b end),
+  [">="] = ordered("ge", function (a, b) return a >= b end),
+  ["in"] = function (a, b) return V.contains(b, a) end,
+  ["not in"] = function (a, b) return not V.contains(b, a) end,
+  ["is"] = same,
+  ["is not"] = function (a, b) return not same(a, b) end,
+}
+
+-- Signs that compare tensors.
+for _, op in ipairs {"==", "!=", "<", ">", "<=", ">="} do
+  local f = M.compare[op]
+  M.compare[op] = function (a, b)
+    if watcher and tensorish(a, b) and not V.no_operand(a)
+       and not V.no_operand(b) then
+      return watcher.binary(op, f, a, b)
+    end
+    return f(a, b)
+  end
+end
+
+-- ---- subscripts ----
+
+local slice_mt = {__name = "slice"}
+slice_mt.__tostring = function (s)
+  return ("slice(%s, %s, %s)"):format(V.repr(s.start), V.repr(s.stop),
+    V.repr(s.step))
+end
+
+function M.slice(start, stop, step)
+  return setmetatable({start = start, stop = stop, step = step}, slice_mt)
+end
+
+local function is_slice(v) return getmetatable(v) == slice_mt end
+
+-- An index for a tensor.
+local function to_index(v)
+  if is_slice(v) then
+    local step = v.step ~= None and v.step or nil
+    if v.start == None and v.stop == None then
+      return dt.slice(nil, nil, step)
+    end
+    return dt.slice(v.start, v.stop, step or 1)
+  end
+  if V.is_tuple(v) then
+    local out = {}
+    for i = 1, v.n do out[i] = to_index(v[i]) end
+    return out
+  end
+  return V.to_lua(v)
+end
+
+-- The whole subscript of a tensor: a list picks by its numbers.
+local function whole_index(v)
+  if V.is_list(v) then return {dt.tensor(V.to_lua(v), {dtype =
+    type(v[1]) ~= "boolean" and dt.int64 or nil})} end
+  return to_index(v)
+end
+
+-- First, last (not reached) and step of a slice of n items, from 0.
+local function bounds(s, n)
+  local step = s.step == None and 1 or V.index_of(s.step)
+  if big.is(step) then
+    step = big.compare(step, 0) < 0 and -math.maxinteger or math.maxinteger
+  elseif math.type(step) ~= "integer" then
+    util.raise("TypeError", "slice indices must be integers or None or have "
+      .. "an __index__ method")
+  end
+  if step == 0 then util.raise("ValueError", "slice step cannot be zero") end
+  local lo, hi = 0, n
+  if step < 0 then lo, hi = -1, n - 1 end
+  local function clip(v, default)
+    if v == None then return default end
+    v = V.index_of(v)
+    if big.is(v) then v = big.compare(v, 0) < 0 and -n - 1 or n end
+    if math.type(v) ~= "integer" then
+      util.raise("TypeError", "slice indices must be integers or None or have "
+        .. "an __index__ method")
+    end
+    if v < 0 then v = v + n end
+    return math.max(lo, math.min(hi, v))
+  end
+  return clip(s.start, step > 0 and lo or hi), clip(s.stop, step > 0 and hi
+    or lo), step
+end
+
+-- The places that a slice of n items names, from 0.
+local function slice_places(s, n)
+  local first, last, step = bounds(s, n)
+  local out = {}
+  for i = first, last - (step > 0 and 1 or -1), step do out[#out + 1] = i end
+  return out
+end
+
+-- The same; nil when s is no slice.
+function M.places(s, n) return is_slice(s) and slice_places(s, n) or nil end
+
+local function slice_of(v, s)
+  local items, n = V.items(v)
+  local out = {}
+  for k, i in ipairs(slice_places(s, n)) do out[k] = items[i + 1] end
+  if type(v) == "string" then return table.concat(out) end
+  return like(v, out)
+end
+
+-- What is assigned to a slice of l: a copy where it is l.
+local function assigned(l, x)
+  if type(x) == "number" or type(x) == "boolean" or x == None then
+    util.raise("TypeError", "can only assign an iterable")
+  end
+  local items, n = V.items(x)
+  if items == l then items = {table.unpack(l, 1, n)} end
+  return items, n
+end
+
+-- l[a:b] = items: the items between are replaced.
+local function put_slice(l, s, x, deletes)
+  local items, n = assigned(l, x)
+  local first, last, step = bounds(s, l.n)
+  if step ~= 1 then
+    local k = 0
+    local places = slice_places(s, l.n)
+    if deletes then
+      local gone = {}
+      for _, i in ipairs(places) do gone[i + 1] = true end
+      local m = 0
+      for i = 1, l.n do
+        if not gone[i] then
+          m = m + 1
+          l[m] = l[i]
+        end
+      end
+      for i = m + 1, l.n do l[i] = nil end
+      l.n = m
+      return
+    elseif n ~= #places then
+      util.raise("ValueError", "attempt to assign sequence of size %d to "
+        .. "extended slice of size %d", n, #places)
+    end
+    for i = first, last - (step > 0 and 1 or -1), step do
+      k = k + 1
+      l[i + 1] = items[k]
+    end
+    return
+  end
+  last = math.max(first, last)
+  local tail = table.pack(table.unpack(l, last + 1, l.n))
+  local old = l.n
+  for i = 1, n do l[first + i] = items[i] end
+  for i = 1, tail.n do l[first + n + i] = tail[i] end
+  l.n = first + n + tail.n
+  for i = l.n + 1, old do l[i] = nil end
+end
+
+local function place(v, i, what)
+  if util.is_tensor(i) then i = require("torch.tensor").index(i) end
+  if math.type(i) ~= "integer" then
+    i = V.index_of(i)
+    if big.is(i) then
+      util.raise("IndexError", "cannot fit 'int' into an index-sized integer")
+    elseif math.type(i) ~= "integer" then
+      util.raise("TypeError", "%s indices must be integers or slices, not %s",
+        V.type_name(v), V.type_name(i))
+    end
+  end
+  if i < 0 then i = i + v.n end
+  if i < 0 or i >= v.n then
+    util.raise("IndexError", "%s%s index out of range", V.type_name(v),
+      what or "")
+  end
+  return i + 1
+end
+
+local function mesh_slice(m, i)
+  return require("torch.mesh").slice(m, i)
+end
+
+-- KeyError(k)
+local function no_key(k)
+  error(exceptions.classes.KeyError.make(V.list({k}, 1)), 0)
+end
+
+local function item_of(v, i) return dt.Tensor._getitem(v, whole_index(i)) end
+
+local function put_item(v, i, x)
+  dt.Tensor._setitem(v, whole_index(i), V.to_lua(x))
+end
+
+function M.getitem(v, i)
+  if type(v) == "table" and rawget(v, "_class") then
+    local special = V.special(v, "__getitem__")
+    if special then return special(i) end
+    v = V.unbox(v)
+  end
+  if V.is_seq(v) then
+    if is_slice(i) then return slice_of(v, i) end
+    return v[place(v, i)]
+  elseif V.is_dict(v) then
+    local item = V.dict_get(v, i)
+    local missing = item == nil and rawget(v, "_native")
+      and V.special(v, "__missing__")
+    if missing then return missing(i) end
+    if item == nil and v.factory then
+      item = v.factory()
+      V.dict_set(v, i, item)
+    end
+    if item == nil and v.absent_value ~= nil then return v.absent_value end
+    if item == nil then no_key(i) end
+    return item
+  elseif type(v) == "string" then
+    if is_slice(i) then return slice_of(v, i) end
+    i = V.index_of(i)
+    if math.type(i) ~= "integer" then
+      util.raise("TypeError", "string indices must be integers, not '%s'",
+        V.type_name(i))
+    end
+    local n = utf8.len(v) or #v
+    if i < 0 then i = i + n end
+    if i < 0 or i >= n then
+      util.raise("IndexError", "string index out of range")
+    end
+    if n == #v then return v:sub(i + 1, i + 1) end
+    return v:sub(utf8.offset(v, i + 1), utf8.offset(v, i + 2) - 1)
+  elseif V.is_bytes(v) then
+    if is_slice(i) then
+      local out = {}
+      for k, at in ipairs(slice_places(i, #v.s)) do
+        out[k] = v.s:sub(at + 1, at + 1)
+      end
+      return V.bytes_like(v, table.concat(out))
+    end
+    i = V.index_of(i)
+    if math.type(i) ~= "integer" then
+      util.raise("TypeError", "byte indices must be integers or slices, not %s",
+        V.type_name(i))
+    end
+    if i < 0 then i = i + #v.s end
+    if i < 0 or i >= #v.s then
+      util.raise("IndexError", "%s", V.is_bytearray(v)
+        and "bytearray index out of range" or "index out of range")
+    end
+    return v.s:byte(i + 1)
+  elseif util.is_tensor(v) then
+    if watcher then return watcher.method("__getitem__", item_of, v, i) end
+    return item_of(v, i)
+  elseif util.is_mesh(v) then
+    return mesh_slice(v, i)
+  end
+  local special = V.special(v, "__getitem__")
+  if special then return special(i) end
+  if type(v) == "table" and rawget(v, "__class_getitem") then
+    return v.__getitem(v, i)
+  elseif type(v) == "table" and (rawget(v, "is_data") or rawget(v, "__plain")
+     and not aliases.is_hint(v) and rawget(v, "__python")) then
+    return aliases.generic(v, i)
+  elseif type(v) == "table" and is_slice(i) and v.__part then
+    return v:__part(slice_places(i, #v))
+  elseif type(v) == "table" and v.__getitem then
+    return V.from_lua(v:__getitem(i))
+  end
+  if type(v) ~= "table" and type(v) ~= "userdata" or V.is_set(v)
+     or V.is_generator(v) or V.is_view(v) or V.is_object(v)
+     or V.is_opaque(v) then
+    util.raise("TypeError", "'%s' object is not subscriptable", V.type_name(v))
+  end
+  local key = V.to_lua(i)
+  if math.type(key) == "integer" and getmetatable(v) == nil then
+    key = key + 1
+  end
+  return V.from_lua(v[key])
+end
+
+function M.setitem(v, i, x)
+  local special = V.special(v, "__setitem__")
+  if special then
+    special(i, x)
+  elseif V.is_tuple(v) then
+    util.raise("TypeError", "'tuple' object does not support item assignment")
+  elseif V.is_list(v) then
+    if is_slice(i) then return put_slice(v, i, x) end
+    v[place(v, i, " assignment")] = x
+  elseif V.is_dict(v) then
+    V.dict_set(v, i, x)
+  elseif V.is_bytearray(v) then
+    local items, n = V.items(v)
+    local l = V.list({table.unpack(items, 1, n)}, n)
+    M.setitem(l, i, x)
+    for k = 1, l.n do
+      local b = V.index_of(l[k])
+      if math.type(b) ~= "integer" then
+        util.raise("TypeError", "'%s' object cannot be interpreted as an "
+          .. "integer", V.type_name(b))
+      elseif b < 0 or b > 255 then
+        util.raise("ValueError", "byte must be in range(0, 256)")
+      end
+      l[k] = string.char(b)
+    end
+    v.s = table.concat(l, "", 1, l.n)
+  elseif type(v) ~= "table" and type(v) ~= "userdata" or V.is_set(v)
+    or V.is_function(v) or V.is_object(v) then
+    util.raise("TypeError", "'%s' object does not support item assignment",
+      V.type_name(v))
+  elseif util.is_tensor(v) then
+    if watcher then watcher.method("__setitem__", put_item, v, i, x)
+    else put_item(v, i, x) end
+  else
+    v[V.to_lua(i)] = x
+  end
+end
+
+-- del v[i]
+function M.delitem(v, i)
+  local own = V.special(v, "__delitem__")
+  if own then
+    own(i)
+  elseif V.is_bytearray(v) then
+    M.setitem(v, is_slice(i) and i or M.slice(place({n = #v.s}, i) - 1,
+      place({n = #v.s}, i), None), V.bytes "")
+  elseif V.is_list(v) then
+    if is_slice(i) then return put_slice(v, i, V.list({}, 0), true) end
+    table.move(v, place(v, i) + 1, v.n + 1, place(v, i))
+    v.n = v.n - 1
+  elseif V.is_dict(v) then
+    if V.dict_get(v, i) == nil then no_key(i) end
+    V.dict_remove(v, i)
+  else
+    util.raise("TypeError", "'%s' object doesn't support item deletion",
+      V.type_name(v))
+  end
+end
+
+return M

@@ -1,0 +1,960 @@
+-- SPDX-License-Identifier: MIT
+-- python/parser.lua: a Python text to a tree.  The part of the language
+-- that programs over torch use: functions, classes, lambdas, comprehensions,
+-- with, try, for, while, if, f-strings, imports.  A node is {kind, line, ...};
+-- what stands where is said at each maker.
+
+local lexer = require "python.lexer"
+
+local M = {}
+local P = {}
+P.__index = P
+
+-- What does not fit, in CPython's words where it has some.
+local function refuse(p, what, class, line)
+  lexer.refuse(line or p.t[p.i][3], what, class)
+end
+
+-- "invalid syntax", and what was looked for.
+local function bad(p, what)
+  local t = p.t[p.i]
+  if t[1] == "indent" then refuse(p, "unexpected indent", "IndentationError") end
+  local near = (t[1] == "newline" or t[1] == "end") and "at the end of the line"
+    or ("near '%s'"):format(tostring(t[2]))
+  refuse(p, ("invalid syntax: %s %s"):format(what, near))
+end
+
+local function is(p, value, kind)
+  local t = p.t[p.i]
+  return t[2] == value and t[1] == (kind or "op")
+end
+
+local function word(p, value) return is(p, value, "name") end
+
+local function take(p, value, kind)
+  if is(p, value, kind) then
+    p.i = p.i + 1
+    return true
+  end
+  return false
+end
+
+local function expect(p, value, kind)
+  if value == ":" and not is(p, ":") then
+    local t = p.t[p.i]
+    if t[1] == "newline" or t[1] == "name" then refuse(p, "expected ':'") end
+  end
+  if not take(p, value, kind) then bad(p, "'" .. value .. "' expected") end
+end
+
+local function name(p)
+  local t = p.t[p.i]
+  if t[1] ~= "name" then bad(p, "a name expected") end
+  p.i = p.i + 1
+  return t[2]
+end
+
+local function node(p, kind, fields)
+  fields.kind, fields.line = kind, p.t[p.i][3]
+  return fields
+end
+
+-- ---- expressions, from loose to tight ----
+
+local expr, ternary, exprlist, target
+
+-- x for a in b if c ...: list of {target, iterable, conditions}
+local function comp_for(p)
+  local fors = {}
+  while take(p, "for", "name") do
+    local f = {target = target(p)}
+    expect(p, "in", "name")
+    f.iter = P.or_(p)
+    f.ifs = {}
+    while take(p, "if", "name") do f.ifs[#f.ifs + 1] = P.or_(p) end
+    fors[#fors + 1] = f
+  end
+  return fors
+end
+
+-- Arguments of a call: list of {value, name=, star=}.
+local function arguments(p)
+  local args, named, unpacked = {}, false, false
+  while not is(p, ")") do
+    local a = {}
+    if take(p, "**") then a.star = 2
+    elseif take(p, "*") then a.star = 1 end
+    local after = p.t[p.i + 1]
+    if p.t[p.i][1] == "name" and after[1] == "op" and after[2] == "=" then
+      a.name = name(p)
+      expect(p, "=")
+      named = true
+    elseif named == true and not a.star then
+      refuse(p, "positional argument follows keyword argument")
+    elseif a.star == 2 then
+      unpacked = true
+    elseif unpacked and not a.star then
+      refuse(p, "positional argument follows keyword argument unpacking")
+    end
+    a.value = expr(p)
+    if word(p, "for") then
+      a.value = node(p, "generator", {item = a.value, fors = comp_for(p)})
+    end
+    args[#args + 1] = a
+    if not take(p, ",") then break end
+  end
+  expect(p, ")")
+  return args
+end
+
+-- One index or slice of a subscript.
+local function subscript_item(p)
+  local start
+  if not is(p, ":") then start = expr(p) end
+  if not take(p, ":") then return start end
+  local stop, step
+  if not (is(p, "]") or is(p, ",") or is(p, ":")) then stop = expr(p) end
+  if take(p, ":") and not (is(p, "]") or is(p, ",")) then step = expr(p) end
+  return node(p, "slice", {start = start, stop = stop, step = step})
+end
+
+local function subscript(p)
+  local items = {}
+  local comma = false
+  while not is(p, "]") do
+    items[#items + 1] = subscript_item(p)
+    if not take(p, ",") then break end
+    comma = true
+  end
+  expect(p, "]")
+  if #items == 1 and not comma then return items[1] end
+  return node(p, "tuple", {items = items})
+end
+
+local parse_text
+
+-- The place behind a replacement's expression, from the one after "{".
+local function expression_end(p, s, i)
+  local depth, quote = 0, nil
+  while true do
+    local d = s:sub(i, i)
+    if d == "" then bad(p, "an f-string does not end") end
+    if quote then
+      if d == quote then quote = nil end
+    elseif d == "'" or d == '"' then quote = d
+    elseif d:find("[%(%[{]") then depth = depth + 1
+    elseif depth == 0 and (d == "}" or d == ":" or (d == "!"
+      and s:sub(i + 1, i + 1) ~= "=")) then return i
+    elseif d:find("[%)%]}]") then depth = depth - 1 end
+    i = i + 1
+  end
+end
+
+-- The parts of an f-string: texts and {expr, conv, fmt}; fmt are parts again.
+-- `at` is where to begin; a spec inside ends at its "}".
+local function fstring(p, s, at, inside)
+  local parts, text = {}, ""
+  while at <= #s do
+    local c = s:sub(at, at)
+    if c == "}" and inside then break end
+    if (c == "{" or c == "}") and s:sub(at + 1, at + 1) == c then
+      text, at = text .. c, at + 2
+    elseif c == "{" then
+      local i = expression_end(p, s, at + 1)
+      local inner, conv, fmt = s:sub(at + 1, i - 1), nil, nil
+      local said = inner:match("^(.-[^=!<>]=%s*)$")
+      if said then text, inner = text .. said, inner:match("^(.*)=%s*$") end
+      if text ~= "" then parts[#parts + 1], text = text, "" end
+      if s:sub(i, i) == "!" then conv, i = s:sub(i + 1, i + 1), i + 2 end
+      if s:sub(i, i) == ":" then fmt, i = fstring(p, s, i + 1, true) end
+      if said and not conv and not fmt then conv = "r" end
+      parts[#parts + 1] = {expr = parse_text(inner), conv = conv, fmt = fmt}
+      at = i + 1
+    else
+      text, at = text .. c, at + 1
+    end
+  end
+  if text ~= "" then parts[#parts + 1] = text end
+  return parts, at
+end
+
+local function strings(p)
+  local parts, format, bytes = {}, false, p.t[p.i][4]:find("b", 1, true)
+  local refused, line = false, p.t[p.i][3]
+  while p.t[p.i][1] == "string" do
+    local t = p.t[p.i]
+    if not bytes ~= not t[4]:find("b", 1, true) then
+      refuse(p, "cannot mix bytes and nonbytes literals")
+    end
+    refused = refused or t[5]
+    if t[4]:find("f", 1, true) then
+      format = true
+      for _, part in ipairs((fstring(p, t[2], 1))) do
+        parts[#parts + 1] = part
+      end
+    else
+      parts[#parts + 1] = t[2]
+    end
+    p.i = p.i + 1
+  end
+  if refused then
+    return node(p, "refused", {what = "\\N{...} (a character by its name)",
+      at = line})
+  end
+  if format then return node(p, "fstring", {parts = parts}) end
+  return node(p, bytes and "bytes" or "const", {value = table.concat(parts)})
+end
+
+local function list_display(p)
+  if take(p, "]") then return node(p, "list", {items = {}}) end
+  local first = P.starred(p)
+  if word(p, "for") then
+    local fors = comp_for(p)
+    expect(p, "]")
+    return node(p, "listcomp", {item = first, fors = fors})
+  end
+  local items = {first}
+  while take(p, ",") and not is(p, "]") do items[#items + 1] = P.starred(p) end
+  expect(p, "]")
+  return node(p, "list", {items = items})
+end
+
+local function brace_display(p)
+  if take(p, "}") then return node(p, "dict", {items = {}}) end
+  local items = {}
+  local star = take(p, "**")
+  local key = expr(p)
+  if not star and not is(p, ":") then
+    items[1] = key
+    if word(p, "for") then
+      local fors = comp_for(p)
+      expect(p, "}")
+      return node(p, "setcomp", {item = key, fors = fors})
+    end
+    while take(p, ",") and not is(p, "}") do items[#items + 1] = expr(p) end
+    expect(p, "}")
+    return node(p, "set", {items = items})
+  end
+  local function pair(k, starred)
+    if starred then return {star = k} end
+    if not is(p, ":") then refuse(p, "':' expected after dictionary key") end
+    expect(p, ":")
+    return {key = k, value = expr(p)}
+  end
+  items[1] = pair(key, star)
+  if word(p, "for") then
+    local fors = comp_for(p)
+    expect(p, "}")
+    return node(p, "dictcomp", {key = items[1].key, value = items[1].value,
+      fors = fors})
+  end
+  while take(p, ",") and not is(p, "}") do
+    star = take(p, "**")
+    items[#items + 1] = pair(expr(p), star)
+  end
+  expect(p, "}")
+  return node(p, "dict", {items = items})
+end
+
+local function paren(p)
+  if take(p, ")") then return node(p, "tuple", {items = {}}) end
+  local first = P.starred(p)
+  if word(p, "for") then
+    local g = node(p, "generator", {item = first, fors = comp_for(p)})
+    expect(p, ")")
+    return g
+  end
+  if not is(p, ",") then
+    expect(p, ")")
+    return first
+  end
+  local items = {first}
+  while take(p, ",") and not is(p, ")") do items[#items + 1] = P.starred(p) end
+  expect(p, ")")
+  return node(p, "tuple", {items = items})
+end
+
+local constants = {None = true, True = true, False = true}
+
+local function atom(p)
+  local t = p.t[p.i]
+  if t[1] == "number" then
+    p.i = p.i + 1
+    if type(t[2]) == "table" and t[2].imaginary then
+      return node(p, "imaginary", {value = t[2].imaginary})
+    end
+    return node(p, "const", {value = t[2]})
+  elseif t[1] == "string" then
+    return strings(p)
+  elseif t[1] == "name" then
+    p.i = p.i + 1
+    if constants[t[2]] then return node(p, "literal", {name = t[2]}) end
+    return node(p, "name", {name = t[2]})
+  end
+  p.i = p.i + 1
+  if t[2] == "(" then return paren(p) end
+  if t[2] == "[" then return list_display(p) end
+  if t[2] == "{" then return brace_display(p) end
+  if t[2] == "..." then return node(p, "ellipsis", {}) end
+  p.i = p.i - 1
+  if t[2] == "await" then
+    refuse(p, "await is not known here", "NotImplementedError")
+  end
+  return bad(p, "an expression expected")
+end
+
+local function postfix(p)
+  local e = atom(p)
+  while true do
+    if take(p, ".") then
+      e = node(p, "attr", {value = e, name = name(p)})
+    elseif take(p, "(") then
+      e = node(p, "call", {fn = e, args = arguments(p)})
+    elseif take(p, "[") then
+      e = node(p, "item", {value = e, index = subscript(p)})
+    else
+      return e
+    end
+  end
+end
+
+local unary
+
+local function power(p)
+  local e = postfix(p)
+  if take(p, "**") then
+    return node(p, "binary", {op = "**", a = e, b = unary(p)})
+  end
+  return e
+end
+
+function unary(p)
+  for _, op in ipairs {"-", "+", "~"} do
+    if take(p, op) then return node(p, "unary", {op = op, a = unary(p)}) end
+  end
+  return power(p)
+end
+
+-- A number, text or name with a sign before it or not; a sum of two.
+function P.signed(p)
+  local e = unary(p)
+  while is(p, "+") or is(p, "-") do
+    local op = p.t[p.i][2]
+    p.i = p.i + 1
+    e = node(p, "binary", {op = op, a = e, b = unary(p)})
+  end
+  return e
+end
+
+local levels = {{"|"}, {"^"}, {"&"}, {"<<", ">>"}, {"+", "-"},
+  {"*", "/", "//", "%", "@"}}
+
+local function binary(p, level)
+  if level > #levels then return unary(p) end
+  local e = binary(p, level + 1)
+  while true do
+    local found
+    for _, op in ipairs(levels[level]) do
+      if take(p, op) then found = op break end
+    end
+    if not found then return e end
+    e = node(p, "binary", {op = found, a = e, b = binary(p, level + 1)})
+  end
+end
+
+local function compare_op(p)
+  for _, op in ipairs {"==", "!=", "<=", ">=", "<", ">"} do
+    if take(p, op) then return op end
+  end
+  if take(p, "in", "name") then return "in" end
+  if take(p, "is", "name") then
+    return take(p, "not", "name") and "is not" or "is"
+  end
+  local after = p.t[p.i + 1]
+  if word(p, "not") and after[1] == "name" and after[2] == "in" then
+    p.i = p.i + 2
+    return "not in"
+  end
+end
+
+local function comparison(p)
+  local e = binary(p, 1)
+  local ops, items = {}, {e}
+  while true do
+    local op = compare_op(p)
+    if not op then break end
+    ops[#ops + 1] = op
+    items[#items + 1] = binary(p, 1)
+  end
+  if #ops == 0 then return e end
+  return node(p, "compare", {ops = ops, items = items})
+end
+
+local function not_(p)
+  if take(p, "not", "name") then return node(p, "not", {a = not_(p)}) end
+  return comparison(p)
+end
+
+local function and_(p)
+  local e = not_(p)
+  while take(p, "and", "name") do
+    e = node(p, "and", {a = e, b = not_(p)})
+  end
+  return e
+end
+
+function P.or_(p)
+  local e = and_(p)
+  while take(p, "or", "name") do
+    e = node(p, "or", {a = e, b = and_(p)})
+  end
+  return e
+end
+
+-- An annotation; after the import that says so, it is a text.
+local function annotation(p, read)
+  local n = read(p)
+  n.future = p.texts
+  return n
+end
+
+-- Parameters up to `stop`: list of {name, default=, star=, only=}.
+local function parameters(p, stop)
+  local list, only, seen = {}, nil, {}
+  while not is(p, stop) do
+    local a = {only = only}
+    if take(p, "**") then a.star = 2
+    elseif take(p, "*") then a.star, only = 1, "keyword" end
+    if take(p, "/") then
+      a = nil
+      for _, before in ipairs(list) do before.only = "positional" end
+    elseif not (a.star == 1 and is(p, ",")) then
+      a.name = name(p)
+      if seen[a.name] then
+        refuse(p, ("duplicate argument '%s' in function definition")
+          :format(a.name))
+      end
+      seen[a.name] = true
+      if stop == ")" and take(p, ":") then a.note = annotation(p, expr) end
+      if take(p, "=") then a.default = expr(p) end
+    end
+    list[#list + 1] = a
+    if not take(p, ",") then break end
+  end
+  expect(p, stop)
+  return list
+end
+
+function ternary(p)
+  if take(p, "lambda", "name") then
+    local params = parameters(p, ":")
+    local outer = p.fn
+    p.fn = nil
+    local n = node(p, "lambda", {params = params, body = expr(p)})
+    p.fn = outer
+    return n
+  end
+  local e = P.or_(p)
+  if take(p, "if", "name") then
+    local cond = P.or_(p)
+    if not word(p, "else") then
+      refuse(p, "expected 'else' after 'if' expression")
+    end
+    expect(p, "else", "name")
+    return node(p, "cond", {cond = cond, a = e, b = ternary(p)})
+  end
+  return e
+end
+
+-- yield, yield x, yield from x: makes the function a generator.
+local function yield(p)
+  if p.fn then p.fn.generator = true end
+  if take(p, "from", "name") then
+    return node(p, "yield_from", {value = expr(p)})
+  end
+  local t = p.t[p.i]
+  local ends = t[1] == "newline" or t[1] == "end"
+    or t[1] == "op" and t[2]:find("^[%)%]},;:=]$")
+  return node(p, "yield", {value = not ends and exprlist(p) or nil})
+end
+
+function expr(p)
+  if take(p, "yield", "name") then return yield(p) end
+  take(p, "await", "name")
+  local e = ternary(p)
+  if e.kind == "name" and take(p, ":=") then
+    return node(p, "walrus", {name = e.name, value = expr(p)})
+  end
+  return e
+end
+
+function P.starred(p)
+  if take(p, "*") then return node(p, "starred", {value = P.or_(p)}) end
+  return expr(p)
+end
+
+-- Several expressions with commas are a tuple.
+function exprlist(p)
+  local first = P.starred(p)
+  if not is(p, ",") then return first end
+  local items = {first}
+  while take(p, ",") do
+    local t = p.t[p.i]
+    if t[1] == "newline" or t[2] == "=" or t[2] == ")" or t[2] == ":" then
+      break
+    end
+    items[#items + 1] = P.starred(p)
+  end
+  return node(p, "tuple", {items = items})
+end
+
+-- What a for assigns to; `one_only`: no tuple without brackets.
+function target(p, one_only)
+  local function one()
+    if take(p, "*") then
+      return node(p, "starred", {value = postfix(p)})
+    end
+    if take(p, "(") then
+      local t = target(p)
+      expect(p, ")")
+      return t
+    end
+    return postfix(p)
+  end
+  local first = one()
+  if one_only or not is(p, ",") then return first end
+  local items = {first}
+  while take(p, ",") and not word(p, "in") and not is(p, ")") do
+    items[#items + 1] = one()
+  end
+  return node(p, "tuple", {items = items})
+end
+
+-- ---- statements ----
+
+local statement
+
+local function block(p, what)
+  local line = p.t[math.max(1, p.i - 1)][3]
+  expect(p, ":")
+  local list = {}
+  if p.t[p.i][1] ~= "newline" then
+    P.simple_line(p, list)
+    return list
+  end
+  p.i = p.i + 1
+  if p.t[p.i][1] ~= "indent" then
+    refuse(p, ("expected an indented block after %s on line %d"):format(what
+      or "this statement", line), "IndentationError")
+  end
+  p.i = p.i + 1
+  while p.t[p.i][1] ~= "dedent" and p.t[p.i][1] ~= "end" do
+    statement(p, list)
+  end
+  if p.t[p.i][1] == "dedent" then p.i = p.i + 1 end
+  return list
+end
+
+local S = {}
+
+S["def"] = function (p)
+  local n = name(p)
+  expect(p, "(")
+  local params = parameters(p, ")")
+  local note = take(p, "->") and annotation(p, exprlist) or nil
+  local fn, outer, loop = node(p, "def", {name = n, params = params,
+    note = note}), p.fn, p.loop
+  p.fn, p.loop = fn, nil
+  fn.body = block(p, "function definition")
+  p.fn, p.loop = outer, loop
+  return fn
+end
+
+-- The body of a loop.
+local function looped(p, what)
+  local outer = p.loop
+  p.loop = true
+  local list = block(p, what)
+  p.loop = outer
+  return list
+end
+
+S["class"] = function (p)
+  local n, bases, keywords = name(p), {}, {}
+  if take(p, "(") then
+    for _, a in ipairs(arguments(p)) do
+      if a.name then keywords[#keywords + 1] = a
+      else bases[#bases + 1] = a.value end
+    end
+  end
+  return node(p, "class", {name = n, bases = bases, keywords = keywords,
+    body = block(p, "class definition")})
+end
+
+S["if"] = function (p)
+  local cond = expr(p)
+  local n = node(p, "if", {cond = cond, body = block(p,
+    "'if' statement")})
+  if take(p, "elif", "name") then
+    n.orelse = {S["if"](p)}
+  elseif take(p, "else", "name") then
+    n.orelse = block(p)
+  end
+  return n
+end
+
+S["for"] = function (p)
+  local t = target(p)
+  expect(p, "in", "name")
+  local iter = exprlist(p)
+  local n = node(p, "for", {target = t, iter = iter,
+    body = looped(p, "'for' statement")})
+  if take(p, "else", "name") then n.orelse = block(p) end
+  return n
+end
+
+S["while"] = function (p)
+  local cond = expr(p)
+  local n = node(p, "while", {cond = cond,
+    body = looped(p, "'while' statement")})
+  if take(p, "else", "name") then n.orelse = block(p) end
+  return n
+end
+
+-- Do brackets at hand hold items with "as"?
+local function bracketed_items(p)
+  if not is(p, "(") then return false end
+  local depth, i = 0, p.i
+  while true do
+    local t = p.t[i]
+    if t[1] == "end" or t[1] == "newline" then return false end
+    if t[1] == "op" and t[2]:find("^[%(%[{]$") then depth = depth + 1 end
+    if t[1] == "op" and t[2]:find("^[%)%]}]$") then depth = depth - 1 end
+    if depth == 0 then return p.t[i + 1][2] == ":" and i > p.i end
+    i = i + 1
+  end
+end
+
+S["with"] = function (p)
+  local items, brackets = {}, bracketed_items(p)
+  if brackets then expect(p, "(") end
+  repeat
+    if brackets and is(p, ")") then break end
+    local item = {value = expr(p)}
+    if take(p, "as", "name") then item.target = target(p, true) end
+    items[#items + 1] = item
+  until not take(p, ",")
+  if brackets then expect(p, ")") end
+  return node(p, "with", {items = items,
+    body = block(p, "'with' statement")})
+end
+
+S["try"] = function (p)
+  local n = node(p, "try", {body = block(p, "'try' statement"),
+    handlers = {}})
+  while take(p, "except", "name") do
+    local h = {}
+    take(p, "*")
+    if not is(p, ":") then
+      h.class = expr(p)
+      if take(p, "as", "name") then h.name = name(p) end
+    end
+    h.body = block(p, "'except' statement")
+    n.handlers[#n.handlers + 1] = h
+  end
+  if take(p, "else", "name") then n.orelse = block(p) end
+  if take(p, "finally", "name") then
+    n.final = block(p, "'finally' statement")
+  end
+  if #n.handlers == 0 and not n.final then
+    refuse(p, "expected 'except' or 'finally' block")
+  end
+  return n
+end
+
+-- ---- match ----
+
+-- A literal or a dotted name, as a pattern has them.
+local function pattern_literal(p)
+  local first = p.t[p.i]
+  if first[1] == "name" and not constants[first[2]] then
+    local e = node(p, "name", {name = name(p)})
+    while take(p, ".") do e = node(p, "attr", {value = e, name = name(p)}) end
+    return e
+  end
+  return P.signed(p)
+end
+
+local pattern_tools = {is = is, take = take, expect = expect, name = name,
+  literal = pattern_literal,
+  -- A name by itself, which captures.
+  plain_name = function (p)
+    local t, after = p.t[p.i], p.t[p.i + 1]
+    if t[1] ~= "name" or constants[t[2]] or after[2] == "." and after[1] == "op"
+       or after[2] == "(" and after[1] == "op" then
+      return nil
+    end
+    p.i = p.i + 1
+    return t[2]
+  end,
+  -- `x=` of a class pattern.
+  keyword = function (p)
+    local t, after = p.t[p.i], p.t[p.i + 1]
+    if t[1] ~= "name" or after[1] ~= "op" or after[2] ~= "=" then return nil end
+    p.i = p.i + 2
+    return t[2]
+  end}
+
+-- Does a match statement begin here?  The word is a name elsewhere.
+local function is_match(p)
+  if not word(p, "match") then return false end
+  local depth, i = 0, p.i + 1
+  local second = p.t[i]
+  if second[1] == "newline" or second[1] == "op"
+     and not second[2]:find("^[%(%[{%-]$") then
+    return false
+  end
+  while p.t[i][1] ~= "newline" and p.t[i][1] ~= "end" do
+    local t = p.t[i]
+    if t[1] == "op" and t[2]:find("^[%(%[{]$") then depth = depth + 1 end
+    if t[1] == "op" and t[2]:find("^[%)%]}]$") then depth = depth - 1 end
+    i = i + 1
+  end
+  return depth == 0 and p.t[i - 1][2] == ":" and p.t[i - 1][1] == "op"
+    and p.t[i + 1] and p.t[i + 1][1] == "indent"
+    and p.t[i + 2][2] == "case"
+end
+
+S["match"] = function (p)
+  local n = node(p, "match", {value = exprlist(p), cases = {}})
+  expect(p, ":")
+  p.i = p.i + 2                     -- the line's end, the indent
+  while take(p, "case", "name") do
+    -- asked for here: its other half compares values, which need the engine
+    local pattern = require "python.pattern"
+    local c = {pattern = pattern.parse_case(p, pattern_tools)}
+    if take(p, "if", "name") then c.guard = expr(p) end
+    c.body = block(p)
+    n.cases[#n.cases + 1] = c
+  end
+  if p.t[p.i][1] == "dedent" then p.i = p.i + 1 end
+  return n
+end
+
+local simple = {}
+
+simple["return"] = function (p)
+  local value
+  if not p.fn then refuse(p, "'return' outside function") end
+  if p.t[p.i][1] ~= "newline" then value = exprlist(p) end
+  return node(p, "return", {value = value})
+end
+simple["pass"] = function (p) return node(p, "pass", {}) end
+simple["break"] = function (p)
+  if not p.loop then refuse(p, "'break' outside loop") end
+  return node(p, "break", {})
+end
+simple["continue"] = function (p)
+  if not p.loop then refuse(p, "'continue' not properly in loop") end
+  return node(p, "continue", {})
+end
+simple["raise"] = function (p)
+  local value
+  local cause
+  if p.t[p.i][1] ~= "newline" then value = expr(p) end
+  if take(p, "from", "name") then cause = expr(p) end
+  return node(p, "raise", {value = value, cause = cause})
+end
+simple["global"] = function (p)
+  local names = {name(p)}
+  while take(p, ",") do names[#names + 1] = name(p) end
+  return node(p, "global", {names = names})
+end
+simple["nonlocal"] = function (p)
+  local n = simple["global"](p)
+  n.kind = "nonlocal"
+  return n
+end
+simple["del"] = function (p)
+  local targets = {postfix(p)}
+  while take(p, ",") do targets[#targets + 1] = postfix(p) end
+  return node(p, "del", {targets = targets})
+end
+simple["assert"] = function (p)
+  local n = node(p, "assert", {cond = expr(p)})
+  if take(p, ",") then n.text = expr(p) end
+  return n
+end
+
+local function dotted(p)
+  local s = name(p)
+  while take(p, ".") do s = s .. "." .. name(p) end
+  return s
+end
+
+simple["import"] = function (p)
+  local list = {}
+  repeat
+    local m = {module = dotted(p)}
+    if take(p, "as", "name") then m.as = name(p) end
+    list[#list + 1] = m
+  until not take(p, ",")
+  return node(p, "import", {list = list})
+end
+simple["from"] = function (p)
+  local level = 0
+  while is(p, ".") or is(p, "...") do
+    level = level + #p.t[p.i][2]
+    p.i = p.i + 1
+  end
+  local module = (level == 0 or not is(p, "import", "name")) and dotted(p)
+    or ""
+  expect(p, "import", "name")
+  local brackets, list, all = take(p, "("), {}, false
+  repeat
+    if is(p, ")") then break end
+    all = take(p, "*")
+    if all then break end
+    local m = {name = name(p)}
+    if take(p, "as", "name") then m.as = name(p) end
+    list[#list + 1] = m
+  until not take(p, ",")
+  if brackets then expect(p, ")") end
+  for _, m in ipairs(list) do
+    p.texts = p.texts or module == "__future__" and m.name == "annotations"
+  end
+  return node(p, "from", {module = module, level = level, list = list,
+    all = all})
+end
+
+local augmented = {"+=", "-=", "*=", "/=", "//=", "%=", "**=", "|=", "&=",
+  "@=", "^=", "<<=", ">>="}
+
+local NO_TARGET = {const = "literal", bytes = "literal",
+  imaginary = "literal", call = "function call",
+  binary = "expression", compare = "comparison", literal = "",
+  fstring = "f-string expression", lambda = "lambda", cond = "conditional "
+  .. "expression", listcomp = "list comprehension", unary = "expression",
+  generator = "generator expression", dict = "dict literal", set =
+  "set display", ["and"] = "expression", ["or"] = "expression"}
+
+-- Refuse what cannot stand before "=".
+local function check_target(p, t)
+  if t.kind == "tuple" or t.kind == "list" then
+    for _, item in ipairs(t.items) do check_target(p, item) end
+    return
+  end
+  local what = NO_TARGET[t.kind]
+  if t.kind == "literal" then
+    refuse(p, "cannot assign to " .. t.name)
+  elseif what then
+    refuse(p, ("cannot assign to %s here. Maybe you meant '==' instead of "
+      .. "'='?"):format(what))
+  end
+end
+
+local function expression_statement(p)
+  local first = exprlist(p)
+  for _, op in ipairs(augmented) do
+    if take(p, op) then
+      return node(p, "augment", {target = first, op = op:sub(1, -2),
+        value = exprlist(p)})
+    end
+  end
+  local noted = first.kind ~= "tuple" and take(p, ":")
+  local note = noted and annotation(p, expr) or nil
+  local targets = {}
+  while is(p, "=") do
+    check_target(p, first)
+    expect(p, "=")
+    targets[#targets + 1] = first
+    first = exprlist(p)
+  end
+  if #targets == 0 and noted then
+    return node(p, "annotation", {value = first, note = note})
+  end
+  if #targets == 0 then return node(p, "expr", {value = first}) end
+  return node(p, "assign", {targets = targets, value = first,
+    note = note})
+end
+
+-- Simple statements with ; between, up to the end of the line.
+function P.simple_line(p, list)
+  repeat
+    if p.t[p.i][1] == "newline" then break end
+    local t = p.t[p.i]
+    local f = t[1] == "name" and simple[t[2]]
+    if f then p.i = p.i + 1 end
+    local n = (f or expression_statement)(p)
+    n.first = t[3]
+    list[#list + 1] = n
+  until not take(p, ";")
+  if p.t[p.i][1] == "newline" then p.i = p.i + 1
+  elseif p.t[p.i][1] ~= "end" then
+    local last = list[#list]
+    local value = last and last.kind == "expr" and last.value
+    if value and value.kind == "name" and (value.name == "print"
+       or value.name == "exec") then
+      refuse(p, ("Missing parentheses in call to '%s'. Did you mean %s(...)?")
+        :format(value.name, value.name))
+    end
+    bad(p, "the end of the line expected")
+  end
+end
+
+function statement(p, list)
+  local t = p.t[p.i]
+  if take(p, "@") then              -- decorators, the last one first
+    local d = expr(p)
+    p.i = p.i + 1
+    local at = #list
+    statement(p, list)
+    local n = list[at + 1]
+    n.decorators = n.decorators or {}
+    table.insert(n.decorators, d)
+    return
+  end
+  if t[1] == "indent" then
+    refuse(p, "unexpected indent", "IndentationError")
+  end
+  local later = t[1] == "name" and t[2] == "async"
+    and ({def = true, ["for"] = true, with = true})[p.t[p.i + 1][2]]
+  if later then
+    p.i = p.i + 1
+    t = p.t[p.i]
+  end
+  local f = t[1] == "name" and S[t[2]]
+  if f == S["match"] and not is_match(p) then f = nil end
+  if not f then
+    P.simple_line(p, list)
+    return
+  end
+  p.i = p.i + 1
+  local n = f(p)
+  n.first, n.async = t[3], later
+  list[#list + 1] = n
+end
+
+function parse_text(text)
+  local p = setmetatable({t = lexer.tokens(text), i = 1}, P)
+  return exprlist(p)
+end
+
+-- The statements of a text.
+function M.parse(text)
+  local p = setmetatable({t = lexer.tokens(text), i = 1}, P)
+  local list = {}
+  while p.t[p.i][1] ~= "end" do
+    if p.t[p.i][1] == "newline" or p.t[p.i][1] == "dedent" then
+      p.i = p.i + 1
+    else
+      statement(p, list)
+    end
+  end
+  return list
+end
+
+-- One expression.
+M.expression = parse_text
+
+return M

@@ -1,0 +1,28 @@
+-- SPDX-License-Identifier: MIT
+-- python/protect.lua: a pcall beneath statements of Python that does
+-- something and raises again.  Nobody has caught the error then, so a shell that
+-- stops after uncaught errors stops where it is raised, while its functions are
+-- under way.  src/bind/l_control.c knows what catches by the name python_try.
+
+local dt = require "dt"
+
+local M = {}
+
+local function raised(e)
+  local leaves = type(e) == "table" and e.class == "SystemExit"
+  local deep = type(e) == "string" and e:find("stack overflow", 1, true)
+  if not leaves and not deep then dt._raised(e) end
+  return e
+end
+
+-- passing(f, ...): as pcall.
+function M.passing(f, ...) return xpcall(f, raised, ...) end
+
+-- catching(f, ...): as pcall, for what ends the error, as try does.
+function M.catching(f, ...)
+  local python_try = pcall
+  local out = table.pack(python_try(f, ...))      -- no tail call: seen there
+  return table.unpack(out, 1, out.n)
+end
+
+return M

@@ -1,0 +1,126 @@
+-- SPDX-License-Identifier: MIT
+-- python/scope.lua: what is known of names before a program runs: which of
+-- them a function binds itself (they are its own from its first line on), and
+-- the full name of what is being compiled (Outer.<locals>.inner).
+
+local M = {}
+
+local current                       -- the scope being compiled, or nil
+
+-- ---- the names that a body binds ----
+
+local collect
+
+local function bind_target(t, out)
+  if t.kind == "name" then
+    out[t.name] = true
+  elseif t.items then
+    for _, item in ipairs(t.items) do bind_target(item, out) end
+  elseif t.kind == "starred" then
+    bind_target(t.value, out)
+  else
+    collect(t, out)
+  end
+end
+
+local function bind_imports(n, out)
+  for _, m in ipairs(n.list) do
+    local name = m.as or m.name or m.module and m.module:match("^[^.]+")
+    if name then out[name] = true end
+  end
+end
+
+-- Pattern captures of a case.
+local function bind_pattern(p, out)
+  if p.capture then out[p.capture] = true end
+  if p.rest then out[p.rest] = true end
+  for _, part in ipairs(p.parts or {}) do bind_pattern(part, out) end
+end
+
+local BINDS = {}                    -- by kind of node; true: go no deeper
+
+function BINDS.assign(n, out)
+  for _, t in ipairs(n.targets) do bind_target(t, out) end
+end
+function BINDS.augment(n, out) bind_target(n.target, out) end
+BINDS["for"] = BINDS.augment
+function BINDS.del(n, out)
+  for _, t in ipairs(n.targets) do bind_target(t, out) end
+end
+BINDS["with"] = function (n, out)
+  for _, item in ipairs(n.items) do
+    if item.target then bind_target(item.target, out) end
+  end
+end
+BINDS["try"] = function (n, out)
+  for _, h in ipairs(n.handlers) do if h.name then out[h.name] = true end end
+end
+function BINDS.match(n, out)
+  collect(n.value, out)
+  for _, c in ipairs(n.cases) do
+    bind_pattern(c.pattern, out)
+    if c.guard then collect(c.guard, out) end
+    for _, inner in ipairs(c.body) do collect(inner, out) end
+  end
+  return true
+end
+BINDS.import, BINDS.from = bind_imports, bind_imports
+function BINDS.walrus(n, out) out[n.name] = true end
+BINDS["def"] = function (n, out)
+  out[n.name] = true
+  return true
+end
+BINDS.class = BINDS["def"]
+BINDS.lambda = function () return true end
+BINDS.global = function (n, out)
+  out.elsewhere = out.elsewhere or {}
+  for _, name in ipairs(n.names) do out.elsewhere[name] = true end
+  return true
+end
+BINDS.nonlocal = BINDS.global
+
+function collect(n, out)
+  local f = n.kind and BINDS[n.kind]
+  if f and f(n, out) then return end
+  for _, part in pairs(n) do
+    if type(part) == "table" then collect(part, out) end
+  end
+end
+
+-- The set of names that a function of these parameters and body binds.
+local function locals_of(params, body)
+  local out = {}
+  for _, p in ipairs(params) do if p.name then out[p.name] = true end end
+  for _, n in ipairs(body) do collect(n, out) end
+  for name in pairs(out.elsewhere or {}) do out[name] = nil end
+  out.elsewhere = nil
+  return out
+end
+
+-- ---- scopes ----
+
+-- qualified(name): the full name of what is defined here under that name.
+function M.qualified(name)
+  return current and current.prefix .. name or name
+end
+
+-- inside(kind, name, n, f): what f() gives, compiled inside the function
+-- ("def") or class of that name.
+function M.inside(kind, name, n, f)
+  local outer = current
+  local full = M.qualified(name)
+  current = {prefix = full .. (kind == "class" and "." or ".<locals>."),
+    names = kind == "def" and locals_of(n.params, n.body) or nil}
+  local ok, v = pcall(f)
+  current = outer
+  if not ok then error(v, 0) end
+  return v
+end
+
+-- Is the name bound by the function being compiled?
+function M.is_local(name)
+  return current ~= nil and current.names ~= nil and current.names[name]
+    or false
+end
+
+return M

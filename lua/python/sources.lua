@@ -1,0 +1,122 @@
+-- SPDX-License-Identifier: MIT
+-- python/sources.lua: modules whose text is Python's: those that are part
+-- of dtrepl (pylib), and files and packages beside the program.  A module runs
+-- once; its object shows the names of its environment.  What stands in
+-- pylib/more adds names to the module of Lua's that is called so.
+
+local dt = require "dt"
+local attrs = require "python.attrs"
+
+local M = {}
+local made = {}                     -- by name: objects of modules
+local beside                        -- names of those beside the program
+local tools                         -- {environment, run}: script.lua's
+
+-- set_tools(t): how a text is run: t.environment(), t.run(text, env, file).
+function M.set_tools(t) tools = t end
+
+-- begin(): a program begins: what stood beside the one before is forgotten.
+function M.begin()
+  for name in pairs(beside or {}) do
+    made[name] = nil
+    attrs.forget(name)
+  end
+  beside = {}
+end
+
+-- of(env): an object that shows the names of a module's environment.
+function M.of(vars)
+  return attrs.namespace(setmetatable({}, {__name = "module",
+    __index = function (_, name) return rawget(vars, name) end,
+    __newindex = function (_, name, v) rawset(vars, name, v) end,
+    __pairs = function () return next, vars end,
+    all = function () return vars end}))
+end
+
+-- The text of a module, the name of its file, and whether it is a package.
+local function part_of_dtrepl(name)
+  local text = dt._library_text("py:" .. name)
+  if text then return text, nil, false end
+  text = dt._library_text("py:" .. name .. ".__init__")
+  return text, nil, text ~= nil
+end
+
+local function of_program(name)
+  local path = name:gsub("%.", "/")
+  for _, try in ipairs {path .. ".py", path .. "/__init__.py"} do
+    local text, file = dt._read_beside(try)
+    if text then return text, file, try:find("__init__", 1, true) ~= nil end
+  end
+end
+
+local function run(name, text, file, package)
+  local env = tools.environment()
+  local vars = env.vars
+  vars.__name__, vars.__doc__ = name, dt.None
+  vars.__package__ = package and name or name:match("^(.*)%.[^.]+$") or ""
+  if file then vars.__file__ = file end
+  local module = M.of(vars)
+  made[name] = module
+  attrs.provide(name, module)
+  local ok, err = pcall(tools.run, text, env, file)
+  if not ok then
+    made[name] = nil
+    attrs.forget(name)
+    error(err, 0)
+  end
+  return module
+end
+
+-- find(name): the module of that name, or nil where no text has it.
+function M.find(name)
+  if made[name] then return made[name] end
+  if not tools then return nil end
+  local parent, leaf = name:match("^(.*)%.([^.]+)$")
+  local text, file, package = part_of_dtrepl(name)
+  if not text then
+    if parent and not (M.find(parent) or beside and beside[parent]) then
+      return nil
+    end
+    text, file, package = of_program(name)
+    if not text then return nil end
+    beside = beside or {}
+    beside[name] = true
+  end
+  local holder = parent and M.find(parent)
+  local module = made[name] or run(name, text, file, package)
+  -- In a module of Lua's, a package only: what stands in any other file may be a
+  -- function of the same name.
+  if parent and package and not holder then
+    local ok, its = pcall(attrs.module, parent)
+    holder = ok and rawget(its, leaf) == nil and its
+  end
+  if holder then holder[leaf] = module end
+  return module
+end
+
+local more = {}                     -- by name: names added, or false
+
+-- The names that pylib/more adds to a module of Lua's.
+local function added(name)
+  if more[name] ~= nil then return more[name] or nil end
+  local text = tools and part_of_dtrepl("more." .. name)
+  if not text then
+    if tools then more[name] = false end
+    return nil
+  end
+  local env = tools.environment()
+  env.vars.__name__, env.vars.__doc__ = name, dt.None
+  env.vars.__package__ = name
+  more[name] = env.vars             -- at once: it may ask for its own module
+  local ok, err = pcall(tools.run, text, env, nil)
+  if not ok then
+    more[name] = nil
+    error(err, 0)
+  end
+  return env.vars
+end
+
+attrs.set_sources(M.find)
+attrs.set_more(added)
+
+return M

@@ -1,0 +1,130 @@
+-- SPDX-License-Identifier: MIT
+-- python/std/copy.lua: the module copy: copies of values, of what is below
+-- them too (deepcopy), of objects by their __copy__ and __deepcopy__.
+
+local dt = require "dt"
+local util = require "dt.util"
+local nnm = require "dt.nn.module"
+local V = require "python.values"
+local attrs = require "python.attrs"
+local object = require "python.object"
+
+local builtin = V.builtin
+
+local function copy_tensor(t)
+  if not t.is_leaf then
+    util.raise("RuntimeError", "Only Tensors created explicitly by the user "
+      .. "(graph leaves) support the deepcopy protocol at the moment.  If you "
+      .. "were attempting to deepcopy a module, this may be because of a "
+      .. "torch.nn.utils.weight_norm usage, see "
+      .. "https://github.com/pytorch/pytorch/pull/103001")
+  end
+  local out = dt.no_grad(function () return t:detach():clone() end)
+  if t.is_parameter then return dt._make_param(out, t.requires_grad) end
+  out.requires_grad = t.requires_grad
+  return out
+end
+
+local deep
+
+-- A module: its fields, and what is below them; classes stay.
+local function copy_table(v, seen)
+  local out = setmetatable({}, getmetatable(v))
+  seen[v] = out
+  for key, item in next, v do
+    local class = type(key) == "string" and key:find("^_class")
+    if util.is_tensor(item) then
+      rawset(out, key, deep(item, seen))
+    elseif type(item) == "table" and not class then
+      rawset(out, key, seen[item] or copy_table(item, seen))
+    else
+      rawset(out, key, item)
+    end
+  end
+  return out
+end
+
+-- What a list or dict is besides its items.
+local FACTS = {"deque", "most", "frozen", "factory", "default", "absent_value", "shown_as", "data_class",
+  "ordered", "is_size", "record"}
+
+local function like(v, out)
+  for _, fact in ipairs(FACTS) do out[fact] = rawget(v, fact) end
+  return out
+end
+
+-- fill(v, out, f): the items of a list, dict, set or object, each by f, in out.
+local function fill(v, out, f)
+  if V.is_seq(v) then
+    for i = 1, v.n do out[i] = f(v[i]) end
+    out.n = v.n
+  elseif V.is_set(v) then
+    for k in V.each(v) do V.dict_set(out, f(k), true) end
+  elseif V.is_dict(v) then
+    for k, x in V.each(v) do V.dict_set(out, f(k), f(x)) end
+  else
+    for _, name in ipairs(rawget(v, "_order")) do
+      object.put(out, name, f(v._attrs[name]))
+    end
+  end
+  return out
+end
+
+-- An empty value of v's kind, or nil where v is none that holds others.
+local function empty(v)
+  if V.is_list(v) then return not v.range and like(v, V.list({}, 0)) or nil end
+  if V.is_tuple(v) then return like(v, V.tuple({}, 0)) end
+  if V.is_set(v) then return like(v, V.set()) end
+  if V.is_dict(v) then return like(v, V.dict()) end
+  if V.is_object(v) then return object.bare(v._class) end
+end
+
+-- A copy of everything below v; `seen` keeps what is shared shared.
+function deep(v, seen)
+  if seen[v] ~= nil then return seen[v] end
+  local own = V.special(v, "__deepcopy__")
+  if own then
+    seen[v] = own(V.dict())
+    return seen[v]
+  end
+  if util.is_tensor(v) then
+    seen[v] = copy_tensor(v)
+    return seen[v]
+  elseif nnm.is_module(v) then
+    if v._attrs._fsdp_state then
+      util.raise("AssertionError", "FSDP does not support deepcopy. Please use "
+        .. "state dict for serialization.")
+    end
+    return copy_table(v, seen)
+  end
+  local out = empty(v)
+  if not out then return v end
+  seen[v] = out
+  return fill(v, out, function (x) return deep(x, seen) end)
+end
+
+-- A module with its own attributes and the same parameters and children.
+local function shallow_module(v)
+  local out = setmetatable({}, getmetatable(v))
+  for key, x in next, v do rawset(out, key, x) end
+  local own = {}
+  for key, x in next, v._attrs do own[key] = x end
+  rawset(out, "_attrs", own)
+  return out
+end
+
+local function shallow(v)
+  local own = V.special(v, "__copy__")
+  if own then return own() end
+  if nnm.is_module(v) then return shallow_module(v) end
+  local out = not V.is_tuple(v) and empty(v)
+  if not out then return v end
+  return fill(v, out, function (x) return x end)
+end
+
+attrs.provide("copy", attrs.namespace {
+  copy = builtin(function (a) return shallow(a[1]) end, "copy"),
+  deepcopy = builtin(function (a) return deep(a[1], {}) end, "deepcopy"),
+})
+
+return {deep = deep}

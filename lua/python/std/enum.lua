@@ -1,0 +1,574 @@
+-- SPDX-License-Identifier: MIT
+-- python/std/enum.lua: enum.  Enum is a class like others; what a class
+-- below it names in its body becomes its members when it is made.
+
+local dt = require "dt"
+local util = require "dt.util"
+local V = require "python.values"
+local attrs = require "python.attrs"
+local classes = require "python.class"
+local calls = require "python.call"
+local object = require "python.object"
+local ops = require "python.ops"
+local big = require "python.bigint"
+local tools = require "python.std.tools"
+
+local None, builtin = dt.None, V.builtin
+
+-- auto() has no value before the class is made: signs of it wait till then.
+local auto_mt, later_mt = {__name = "auto"}, {__name = "auto"}
+for event, sign in pairs {__bor = "|", __band = "&", __bxor = "^",
+    __add = "+"} do
+  auto_mt[event] = function (a, b)
+    return setmetatable({sign, a, b}, later_mt)
+  end
+  later_mt[event] = auto_mt[event]
+end
+local function settled(v)
+  if getmetatable(v) == auto_mt then return rawget(v, "value") end
+  if getmetatable(v) ~= later_mt then return v end
+  return ops.binary[v[1]](settled(v[2]), settled(v[3]))
+end
+local kept_mt = {__name = "nonmember"}       -- nonmember(x), member(x)
+
+local function attr(v, name) return rawget(v, "_attrs")[name] end
+
+local Mixed = {}                    -- filled below
+
+local function enum_of(class) return rawget(class, "__enum") end
+
+local function is_flag(class) return class.__flag == true end
+
+-- ---- making members ----
+
+-- The value that auto() stands for.
+local function next_value(class, name, values)
+  local own = V.raw(class._generate_next_value_)
+  if not own then
+    local d = class._generate_next_value_
+    own = type(d) == "table" and rawget(d, "get")
+  end
+  if own then
+    return calls.call(own, V.list({name, 1, #values, V.list({table.unpack(
+      values)}, #values)}, 4))
+  end
+  if class.__lower_names then return name:lower() end
+  local last
+  for _, v in ipairs(values) do
+    v = V.unbox(v)
+    if math.type(v) == "integer" or big.is(v) then
+      if last == nil or V.less(last, v) then last = v end
+    end
+  end
+  if is_flag(class) then
+    return last and last > 0 and 1 << (big.bit_length(last)) or 1
+  end
+  return last and ops.binary["+"](last, 1) or 1
+end
+
+-- An object of the class that stands for the value.
+local function made(class, value)
+  local args = V.is_tuple(value) and not rawget(value, "_class") and value
+    or V.list({value}, 1)
+  local new = class.__new__
+  new = V.raw(new) or type(new) == "table" and rawget(new, "get")
+  local m
+  if new then
+    m = calls.call(new, V.list({class, table.unpack(args, 1, args.n)},
+      args.n + 1))
+  else
+    m = class.__native and classes.native_new(class, args) or object.bare(class)
+  end
+  if attr(m, "_value_") == nil then
+    local boxed = rawget(m, "_boxed")
+    object.put(m, "_value_", boxed ~= nil and not V.is_tuple(value) and value
+      or boxed ~= nil and boxed or value)
+  end
+  return m, args
+end
+
+local function init(m, class, args)
+  local own = V.raw(class.__init__)
+  if own then
+    calls.call(own, V.list({m, table.unpack(args, 1, args.n)}, args.n + 1))
+  end
+end
+
+-- The member of the class that has this value, or nil.
+local function with_value(class, value)
+  local e = enum_of(class)
+  local ok, m = pcall(V.dict_get, e.by_value, value)
+  if ok then return m end
+  for _, one in ipairs(e.all) do               -- a value that is no key
+    if V.alike(attr(one, "_value_"), value) then return one end
+  end
+end
+
+local function name_member(m, name)
+  object.put(m, "_name_", name)
+end
+
+local function add(class, name, value)
+  local e = enum_of(class)
+  local m, args = made(class, value)
+  local held = attr(m, "_value_")
+  local before = with_value(class, held)
+  if before then                               -- another name of it
+    class[name] = before
+    V.dict_set(e.members, name, before)
+    return
+  end
+  name_member(m, name)
+  init(m, class, args)
+  object.put(m, "_sort_order_", #e.all)
+  class[name] = m
+  V.dict_set(e.members, name, m)
+  e.all[#e.all + 1] = m
+  held = attr(m, "_value_")
+  pcall(V.dict_set, e.by_value, held, m)
+  local number = V.unbox(held)
+  if not is_flag(class) or math.type(number) == "integer" and number > 0
+     and number & (number - 1) == 0 then
+    e.list[#e.list + 1] = m
+    if is_flag(class) then e.mask = e.mask | number end
+  end
+end
+
+-- ---- flags ----
+
+-- The member or the sum of members that has these bits.
+local function with_bits(class, bits)
+  local e = enum_of(class)
+  local m = with_value(class, bits)
+  if m then return m end
+  local known = bits & e.mask
+  if bits < 0 then
+    return with_bits(class, bits & ((1 << big.bit_length(e.mask)) - 1)
+      & e.mask)
+  end
+  if known ~= bits and class.__boundary == "conform" then
+    return with_bits(class, known)
+  elseif known ~= bits and class.__boundary == "eject" then
+    return bits
+  end
+  if known ~= bits and not class.__keep then
+    local n = math.max(big.bit_length(bits), big.bit_length(e.mask))
+    local function shown(x)
+      local digits = big.digits(x, 2)
+      return "0b0 " .. ("0"):rep(n - #digits) .. digits
+    end
+    util.raise("ValueError", "<flag %s> invalid value %d\n    given %s\n"
+      .. "  allowed %s", V.repr(class.__name), bits, shown(bits),
+      shown(e.mask))
+  end
+  m = class.__native and classes.native_new(class, V.list {bits})
+    or object.bare(class)
+  object.put(m, "_value_", bits)
+  local names = {}
+  for _, one in ipairs(e.list) do
+    local b = V.unbox(attr(one, "_value_"))
+    if bits & b == b then names[#names + 1] = attr(one, "_name_") end
+  end
+  local rest = bits & ~e.mask
+  if rest ~= 0 and #names > 0 then names[#names + 1] = tostring(rest) end
+  object.put(m, "_name_", #names > 0 and table.concat(names, "|") or None)
+  V.dict_set(e.by_value, bits, m)
+  return m
+end
+
+-- ---- what the class does ----
+
+local function call_class(class, args, kw)
+  local e = enum_of(class)
+  if #e.all == 0 or args.n > 1 or kw then
+    return e.functional(class, args, kw)
+  end
+  local value = args[1]
+  if type(value) == "table" and rawget(value, "_class") == class then
+    return value
+  end
+  local m = with_value(class, value)
+  if m then return m end
+  local missing = class._missing_
+  missing = type(missing) == "table" and rawget(missing, "get") or nil
+  local said = missing and calls.call(missing, V.list({class, value}, 2))
+  if said ~= nil and said ~= None then
+    if type(said) == "table" and rawget(said, "_class") == class then
+      return said
+    end
+    util.raise("TypeError", "error in %s._missing_: returned %s instead of "
+      .. "None or a valid member", class.__name, V.repr(said))
+  end
+  local number = V.unbox(value)
+  if is_flag(class) and math.type(number) == "integer" then
+    return with_bits(class, number)
+  end
+  return util.raise("ValueError", "%s is not a valid %s", V.repr(value),
+    class.__qualname or class.__name)
+end
+
+-- Color("Color", "RED GREEN"): a class below this one of these members.
+local function functional(class, args, kw)
+  local function arg(i, name)
+    local v = args[i]
+    if v == nil and kw then v = V.dict_get(kw, name) end
+    return v ~= None and v or nil
+  end
+  local name, names = arg(1, "value"), arg(2, "names")
+  if names == nil then
+    util.raise("TypeError", "<enum %s> has no members; specify `names=()` if "
+      .. "you meant to create a new, empty, enum", V.repr(class.__name))
+  end
+  local start, body, fields = arg(7, "start") or kw and V.dict_get(kw, "start")
+    or 1, {}, {}
+  if type(names) == "string" then
+    local list = {}
+    for word in names:gmatch("[^%s,]+") do list[#list + 1] = word end
+    names = V.list(list)
+  end
+  local items, n = V.items(names)
+  for i = 1, n do
+    local key, value = items[i], nil
+    if V.is_dict(names) then
+      value = V.dict_get(names, key)
+    elseif V.is_seq(key) then
+      key, value = key[1], key[2]
+    else
+      value = is_flag(class) and 1 << (i - 1) or class.__lower_names
+        and key:lower() or start + i - 1
+    end
+    body[key], fields[#fields + 1] = value, key
+  end
+  local bases = {class}
+  local mixin = arg(6, "type")
+  if mixin then table.insert(bases, 1, mixin) end
+  return classes.make(name, bases, body, fields, {})
+end
+
+local function reserved(class, name)
+  return enum_of(class) and V.dict_get(enum_of(class).members, name) ~= nil
+end
+
+local function class_specials(class)
+  local e = enum_of(class)
+  local function each(list)
+    return V.generator(V.iter(V.list(list, #list)))
+  end
+  return {
+    __len__ = function () return #e.list end,
+    __iter__ = function () return each(e.list) end,
+    __reversed__ = function ()
+      local out = {}
+      for i = #e.list, 1, -1 do out[#out + 1] = e.list[i] end
+      return each(out)
+    end,
+    __contains__ = function (v)
+      if type(v) ~= "table" or not (rawget(v, "_class")
+         and enum_of(v._class)) then
+        util.raise("TypeError", "unsupported operand type(s) for 'in': '%s' "
+          .. "and 'EnumType'", V.type_name(v))
+      end
+      return classes.is_instance(v, class)
+    end,
+    __getitem__ = function (key)
+      local m = V.dict_get(e.members, key)
+      if m == nil then
+        error(require("python.exceptions").classes.KeyError.make(
+          V.list {key}), 0)
+      end
+      return m
+    end,
+    __bool__ = function () return true end,
+    __repr__ = function ()
+      return ("<%s '%s'>"):format(is_flag(class) and "flag" or "enum",
+        class.__name)
+    end,
+    __call__ = function (...)
+      return call_class(class, V.list({...}, select("#", ...)))
+    end,
+    __call_with = function (args, kw) return call_class(class, args, kw) end,
+    __setattr__ = function (name, x)
+      if reserved(class, name) then
+        util.raise("AttributeError", "cannot reassign member %s", V.repr(name))
+      end
+      class[name] = V.is_function(x) and calls.lua_method(x) or x
+    end,
+    __delattr__ = function (name)
+      if reserved(class, name) then
+        util.raise("AttributeError", "'%s' cannot delete member '%s'.",
+          class.__name, name)
+      end
+      class[name] = nil
+    end,
+  }
+end
+
+local IGNORED = {_ignore_ = true, _order_ = true}
+
+-- Does a name of the body name a member?
+local function is_member(name, v)
+  if name:find("^__.*__$") or IGNORED[name] or v == nil then return false end
+  if name:find("^_[^_].*_$") then return false end
+  if V.is_function(v) and not rawget(v, "is_data") then return false end
+  if type(v) == "function" then return false end
+  local mt = getmetatable(v)
+  if mt == kept_mt then return rawget(v, "member") end
+  if type(v) == "table" and (mt and mt.__name == "descriptor"
+     or rawget(v, "_class") and V.special(v, "__get__")) then
+    return false
+  end
+  return true
+end
+
+-- derive(class, members, fields): the class has been made.
+local function derive(class, members, fields, kw)
+  local boundary = kw and V.dict_get(kw, "boundary")
+  if boundary ~= nil then
+    V.dict_remove(kw, "boundary")
+    if boundary == "keep" or V.unbox(boundary) == "keep" then
+      class.__keep = true
+    else
+      class.__boundary = V.unbox(boundary)
+    end
+  end
+  for _, c in ipairs(classes.mro(class)) do
+    if c ~= class and enum_of(c) and #enum_of(c).all > 0 then
+      util.raise("TypeError", "<enum %s> cannot extend %s",
+        V.repr(class.__name), V.repr(c))
+    end
+  end
+  if class.__native and not members.__hash__ and Mixed.hash then
+    class.__hash__ = Mixed.hash        -- that of the type, which stands first
+  end
+  class.__enum = {all = {}, list = {}, by_value = V.dict(), mask = 0,
+    members = V.dict(), functional = functional}
+  local ignore = members._ignore_
+  local out = {}
+  if ignore then
+    local list = type(ignore) == "string" and ignore:gsub(",", " ") or nil
+    if list then for word in list:gmatch "%S+" do out[word] = true end
+    else for _, w in ipairs((V.items(ignore))) do out[w] = true end end
+  end
+  local values, seen = {}, {}
+  local order = {}
+  for _, name in ipairs(fields) do
+    if not seen[name] and not out[name] and is_member(name, members[name]) then
+      seen[name], order[#order + 1] = true, name
+    end
+  end
+  for _, name in ipairs(order) do
+    if name == "mro" or name == "" then
+      util.raise("ValueError", "invalid enum member name(s) '%s'", name)
+    end
+    local v = members[name]
+    if getmetatable(v) == kept_mt then v = rawget(v, "value") end
+    if getmetatable(v) == auto_mt then
+      if rawget(v, "value") == nil then
+        rawset(v, "value", next_value(class, name, values))
+      end
+      v = rawget(v, "value")
+    elseif getmetatable(v) == later_mt then
+      v = settled(v)
+    elseif V.is_tuple(v) then
+      local t = {}
+      for i = 1, v.n do
+        t[i] = getmetatable(v[i]) == auto_mt and next_value(class, name, values)
+          or v[i]
+      end
+      v = V.tuple(t, v.n)
+    end
+    values[#values + 1] = v
+    add(class, name, v)
+  end
+  for name in pairs(out) do class[name] = nil end
+  for name, v in pairs(members) do
+    if getmetatable(v) == kept_mt and not rawget(v, "member") then
+      class[name] = rawget(v, "value")
+    end
+  end
+  class.specials = class_specials(class)
+  class.__members__ = enum_of(class).members
+end
+
+-- ---- Enum and its kin ----
+
+local function method(f)
+  return calls.lua_method(builtin(function (a, kw)
+    return f(a[1], V.list({table.unpack(a, 2, a.n)}, a.n - 1), kw)
+  end, "method"))
+end
+
+local function define(name, bases, own)
+  local class = classes.make(name, bases, {}, {}, {})
+  for key, f in pairs(own) do
+    class[key] = type(f) == "function" and method(f) or f
+  end
+  class.__home = "enum"
+  return class
+end
+
+local function value_of(m) return attr(m, "_value_") end
+local function name_of(m) return attr(m, "_name_") end
+
+local Enum = classes.make("Enum", {}, {}, {}, {})
+Enum.__home, Enum.__derive = "enum", derive
+for key, f in pairs {
+  __repr__ = function (m)
+    if is_flag(m._class) then
+      local name = name_of(m)
+      return name == None and ("<%s: %s>"):format(m._class.__name,
+        V.repr(value_of(m))) or ("<%s.%s: %s>"):format(m._class.__name, name,
+        V.repr(value_of(m)))
+    end
+    return ("<%s.%s: %s>"):format(m._class.__name, name_of(m),
+      V.repr(value_of(m)))
+  end,
+  __str__ = function (m)
+    local name = name_of(m)
+    return m._class.__name .. (name == None and "(" .. V.str(value_of(m)) .. ")"
+      or "." .. name)
+  end,
+  __hash__ = function (m) return V.hash(name_of(m)) end,
+  __format__ = function (m, a)
+    return require("python.format").value(V.str(m), a[1])
+  end,
+  __reduce_ex__ = function (m)
+    return V.tuple {m._class, V.tuple {value_of(m)}}
+  end,
+  __setattr__ = function (m, a)
+    if a[1] == "name" or a[1] == "value" then
+      util.raise("AttributeError", "<enum %s> cannot set attribute %s",
+        V.repr(m._class.__name), V.repr(a[1]))
+    end
+    object.put(m, a[1], a[2])
+    return None
+  end,
+} do Enum[key] = method(f) end
+derive(Enum, {}, {})
+local property = classes.names.property.call
+Enum.name = property(V.list {builtin(function (a) return name_of(a[1]) end)})
+Enum.value = property(V.list {builtin(function (a) return value_of(a[1]) end)})
+
+local B = require "python.builtins"
+local plain_text = {
+  __str__ = function (m) return V.str(V.unbox(m)) end,
+  __format__ = function (m, a)
+    return require("python.format").value(V.unbox(m), a[1])
+  end,
+  __hash__ = function (m) return V.hash(V.unbox(m)) end,
+}
+Mixed.hash = method(plain_text.__hash__)
+local ReprEnum = define("ReprEnum", {Enum}, plain_text)
+local IntEnum = define("IntEnum", {B.names.int, ReprEnum}, {})
+local StrEnum = define("StrEnum", {B.names.str, ReprEnum},
+  {__lower_names = true})
+
+local function bits_of(m, other)
+  if type(other) == "table" and rawget(other, "_class") == m._class then
+    return V.unbox(value_of(other))
+  end
+  local x = V.unbox(other)
+  if m._class.__native and math.type(x) == "integer" then return x end
+end
+local function sign(f)
+  return function (m, a)
+    local other = bits_of(m, a[1])
+    if not other then return V.not_implemented end
+    local bits = f(V.unbox(value_of(m)), other)
+    if m._class.__native and (bits & ~enum_of(m._class).mask) ~= 0
+       and not m._class.__keep then
+      return bits
+    end
+    return with_bits(m._class, bits)
+  end
+end
+local either = sign(function (x, y) return x | y end)
+local both = sign(function (x, y) return x & y end)
+local one_of = sign(function (x, y) return x ~ y end)
+local function parts(m)
+  local out = {}
+  local bits = V.unbox(value_of(m))
+  for _, one in ipairs(enum_of(m._class).list) do
+    if bits & V.unbox(value_of(one)) ~= 0 then out[#out + 1] = one end
+  end
+  return out
+end
+local Flag = define("Flag", {Enum}, {
+  __flag = true, __or__ = either, __ror__ = either, __and__ = both,
+  __rand__ = both, __xor__ = one_of, __rxor__ = one_of,
+  __invert__ = function (m)
+    return with_bits(m._class, enum_of(m._class).mask
+      & ~V.unbox(value_of(m)))
+  end,
+  __contains__ = function (m, a)
+    local other = a[1]
+    if type(other) ~= "table" or rawget(other, "_class") ~= m._class then
+      util.raise("TypeError", "unsupported operand type(s) for 'in': %s and %s",
+        V.repr(V.type_name(other)), V.repr(m._class.__name))
+    end
+    local bits = V.unbox(value_of(other))
+    return V.unbox(value_of(m)) & bits == bits
+  end,
+  __bool__ = function (m) return V.unbox(value_of(m)) ~= 0 end,
+  __len__ = function (m) return #parts(m) end,
+  __iter__ = function (m)
+    local list = parts(m)
+    return V.generator(V.iter(V.list(list, #list)))
+  end,
+})
+local IntFlag = define("IntFlag", {B.names.int, ReprEnum, Flag}, {
+  __keep = true,
+  __repr__ = function (m)
+    local name = name_of(m)
+    return name == None and ("<%s: %d>"):format(m._class.__name,
+      V.unbox(value_of(m))) or ("<%s.%s: %d>"):format(m._class.__name, name,
+      V.unbox(value_of(m)))
+  end})
+
+local function unique(a)
+  local class, twice = a[1], {}
+  for name, m in V.each(enum_of(class).members) do
+    if name_of(m) ~= name then
+      twice[#twice + 1] = name .. " -> " .. name_of(m)
+    end
+  end
+  if #twice > 0 then
+    util.raise("ValueError", "duplicate values found in %s: %s", V.repr(class),
+      table.concat(twice, ", "))
+  end
+  return class
+end
+
+local function kept(member)
+  return function (a)
+    return setmetatable({value = a[1], member = member}, kept_mt)
+  end
+end
+
+local kind = attrs.namespace {__name__ = "EnumType"}
+local Boundary = classes.make("FlagBoundary", {StrEnum}, {STRICT = "strict",
+  CONFORM = "conform", EJECT = "eject", KEEP = "keep"}, {"STRICT", "CONFORM",
+  "EJECT", "KEEP"}, {})
+local Check = classes.make("EnumCheck", {StrEnum}, {UNIQUE = "unique",
+  CONTINUOUS = "continuous", NAMED_FLAGS = "named flags"}, {"CONTINUOUS",
+  "NAMED_FLAGS", "UNIQUE"}, {})
+local function verify(a)
+  for i = 1, a.n do
+    if a[i] ~= Check.UNIQUE then
+      util.raise("NotImplementedError", "enum.verify(%s) is not part of dtrepl",
+        V.str(a[i]))
+    end
+  end
+  return builtin(unique, "verify")
+end
+tools.module("enum", {auto = function () return setmetatable({}, auto_mt) end,
+  unique = unique, member = kept(true), nonmember = kept(false),
+  property = property, verify = verify,
+  global_enum = function (a) return a[1] end}, {Enum = Enum,
+  IntEnum = IntEnum, StrEnum = StrEnum, Flag = Flag, IntFlag = IntFlag,
+  KEEP = Boundary.KEEP, STRICT = Boundary.STRICT, EJECT = Boundary.EJECT,
+  CONFORM = Boundary.CONFORM, FlagBoundary = Boundary, EnumCheck = Check,
+  UNIQUE = Check.UNIQUE, CONTINUOUS = Check.CONTINUOUS,
+  NAMED_FLAGS = Check.NAMED_FLAGS, ReprEnum = ReprEnum, EnumType = kind, EnumMeta = kind})
+
+return {kind = kind, of = enum_of}

@@ -1,0 +1,118 @@
+-- SPDX-License-Identifier: MIT
+-- python/std/files.lua: os and os.path on files and folders, as far as a program
+-- may see them: below the working folder and in the folders of tempfile.  What
+-- lies elsewhere is not there.  Checkpoints show the files PyTorch's would have.
+
+local dt = require "dt"
+local util = require "dt.util"
+local V = require "python.values"
+local streams = require "python.std.streams"
+
+local path_text = streams.path_text
+
+local M = {}
+local None = dt.None
+
+-- f(path), or nil where the engine does not let this program look.
+local function seen(f, path)
+  streams.settle()
+  local ok, v = pcall(f, path)
+  if ok then return v end
+  if type(v) == "table" and v.class == "PermissionError" then return nil end
+  error(v, 0)
+end
+
+local function file(path)
+  local f = io.open(path, "rb")
+  if not f then return nil end
+  local _, why = f:read(0)
+  local bytes = why == nil and f:seek("end") or nil
+  f:close()
+  return bytes
+end
+
+-- size(path): the bytes of a file, or nil.
+local function size(path) return seen(file, path) end
+
+local function is_dir(path) return seen(dt._list_dir, path) ~= nil end
+
+function M.isfile(a) return size(path_text(a[1])) ~= nil end
+function M.isdir(a) return is_dir(path_text(a[1])) end
+function M.exists(a) return M.isfile(a) or M.isdir(a) end
+
+local function missing(path)
+  streams.failed(2, "No such file or directory", path)
+end
+
+function M.getsize(a)
+  return size(path_text(a[1])) or missing(path_text(a[1]))
+end
+
+function M.listdir(a)
+  local path = path_text(a[1] or ".")
+  local checkpoint = require "dt.checkpoint"
+  if checkpoint.exists(path) then
+    return require("torch.dcp_plan").files(checkpoint.told(path))
+  end
+  local names = seen(dt._list_dir, path) or missing(path)
+  table.sort(names)
+  return V.list(names)
+end
+
+function M.remove(a)
+  local path = path_text(a[1])
+  if is_dir(path) then streams.failed(21, "Is a directory", path) end
+  streams.settle()
+  local ok, why, code = os.remove(path)
+  if not ok then
+    streams.failed(code or 5, tostring(why):gsub("^.*: ", ""), path)
+  end
+  return None
+end
+
+-- Folders outside of what a program may write to are as made: nothing can be
+-- saved there that would miss them.
+function M.makedirs(a, kw)
+  local path = path_text(a[1])
+  local told = kw and V.dict_get(kw, "exist_ok")
+  if told ~= true and a[3] ~= true and is_dir(path) then
+    streams.failed(17, "File exists", path)
+  end
+  local at = 1
+  repeat
+    local stop = path:find("/", at, true)
+    local part = path:sub(1, stop and stop - 1 or #path)
+    if part ~= "" and not is_dir(part) then seen(dt._make_dir, part) end
+    at = stop and stop + 1
+  until not at
+  return None
+end
+
+function M.mkdir(a)
+  local path = path_text(a[1])
+  if M.exists(a) then streams.failed(17, "File exists", path) end
+  local parent = path:match("^(.*)/[^/]+/*$")
+  if parent and parent ~= "" and not is_dir(parent) then missing(path) end
+  seen(dt._make_dir, path)
+  return None
+end
+
+-- remove_tree(path): a folder that this program made for passing files, with
+-- all that is in it.
+function M.remove_tree(path)
+  for _, name in ipairs(seen(dt._list_dir, path) or {}) do
+    local inner = path .. "/" .. name
+    if is_dir(inner) then M.remove_tree(inner) else os.remove(inner) end
+  end
+  os.remove(path)
+end
+
+-- refused(name): a function that says that it is not there.
+function M.refused(name)
+  return function ()
+    return util.raise("NotImplementedError", "%s is not part of dtrepl: "
+      .. "nothing outside the program is touched", name)
+  end
+end
+
+return M

@@ -1,0 +1,264 @@
+-- SPDX-License-Identifier: MIT
+-- python/std/random.lua: Python's module random, with CPython's numbers:
+-- the Mersenne twister MT19937 seeded by an array, and what CPython makes of
+-- its words.  A program that sets no seed begins with seed 0 here, so that runs
+-- can be repeated.
+-- Source: Lib/random.py and Modules/_randommodule.c of CPython 3.11 (what they
+-- give was compared; Matsumoto and Nishimura 1998).
+
+local dt = require "dt"
+local util = require "dt.util"
+local V = require "python.values"
+local attrs = require "python.attrs"
+local args = require "python.args"
+local classes = require "python.class"
+
+local None = dt.None
+local N, HALF = 624, 397
+
+-- ---- the twister ----
+
+local function init(s)
+  local mt = {[0] = s & 0xffffffff}
+  for i = 1, N - 1 do
+    mt[i] = (1812433253 * (mt[i - 1] ~ (mt[i - 1] >> 30)) + i) & 0xffffffff
+  end
+  return mt
+end
+
+local function init_by_array(key)
+  local mt, i, j = init(19650218), 1, 0
+  for _ = 1, math.max(N, #key) do
+    mt[i] = ((mt[i] ~ ((mt[i - 1] ~ (mt[i - 1] >> 30)) * 1664525))
+      + key[j + 1] + j) & 0xffffffff
+    i, j = i + 1, (j + 1) % #key
+    if i >= N then mt[0], i = mt[N - 1], 1 end
+  end
+  for _ = 1, N - 1 do
+    mt[i] = ((mt[i] ~ ((mt[i - 1] ~ (mt[i - 1] >> 30)) * 1566083941)) - i)
+      & 0xffffffff
+    i = i + 1
+    if i >= N then mt[0], i = mt[N - 1], 1 end
+  end
+  mt[0] = 0x80000000
+  return {mt = mt, at = N}
+end
+
+local function of_seed(seed)
+  if math.type(seed) ~= "integer" then
+    util.raise("NotImplementedError", "random.seed of %s is not part of dtrepl; "
+      .. "give an int", V.type_name(seed))
+  end
+  local n, key = seed < 0 and -seed or seed, {}
+  repeat
+    key[#key + 1] = n & 0xffffffff
+    n = n >> 32
+  until n == 0
+  return init_by_array(key)
+end
+
+local function twist(mt)
+  for i = 0, N - 1 do
+    local y = (mt[i] & 0x80000000) | (mt[(i + 1) % N] & 0x7fffffff)
+    mt[i] = mt[(i + HALF) % N] ~ (y >> 1) ~ (y & 1 == 1 and 0x9908b0df or 0)
+  end
+end
+
+local function word(r)
+  if r.at >= N then
+    twist(r.mt)
+    r.at = 0
+  end
+  local y = r.mt[r.at]
+  r.at = r.at + 1
+  y = y ~ (y >> 11)
+  y = y ~ ((y << 7) & 0x9d2c5680)
+  y = y ~ ((y << 15) & 0xefc60000)
+  return (y ~ (y >> 18)) & 0xffffffff
+end
+
+-- In [0, 1), 53 bits.
+local function uniform(r)
+  local a, b = word(r) >> 5, word(r) >> 6
+  return (a * 67108864.0 + b) * (1.0 / 9007199254740992.0)
+end
+
+local function bits(r, k)
+  if k <= 32 then return k == 0 and 0 or word(r) >> (32 - k) end
+  local low = word(r)
+  return low | (bits(r, k - 32) << 32)
+end
+
+-- In 0 … n - 1.
+local function below(r, n)
+  local k = 0
+  while n >> k > 0 do k = k + 1 end
+  local v = bits(r, k)
+  while v >= n do v = bits(r, k) end
+  return v
+end
+
+-- ---- what is made of it ----
+
+local function shuffle(r, list, n)
+  for i = n, 2, -1 do
+    local j = below(r, i) + 1
+    list[i], list[j] = list[j], list[i]
+  end
+end
+
+local function sample(r, items, n, k)
+  if k < 0 or k > n then
+    util.raise("ValueError", "Sample larger than population or is negative")
+  end
+  local size, out = 21, {}
+  if k > 5 then size = size + 4 ^ math.ceil(math.log(k * 3) / math.log(4)) end
+  if n <= size then
+    local pool = {table.unpack(items, 1, n)}
+    for i = 1, k do
+      local j = below(r, n - i + 1) + 1
+      out[i], pool[j] = pool[j], pool[n - i + 1]
+    end
+    return V.list(out, k)
+  end
+  local seen = {}
+  for i = 1, k do
+    local j = below(r, n)
+    while seen[j] do j = below(r, n) end
+    seen[j], out[i] = true, items[j + 1]
+  end
+  return V.list(out, k)
+end
+
+local function gauss(r, mu, sigma)
+  local z = r.spare
+  r.spare = nil
+  if z == nil then
+    local angle = uniform(r) * 2 * math.pi
+    local radius = math.sqrt(-2.0 * math.log(1.0 - uniform(r)))
+    z, r.spare = math.cos(angle) * radius, math.sin(angle) * radius
+  end
+  return mu + z * sigma
+end
+
+local MAGIC = 4 * math.exp(-0.5) / math.sqrt(2.0)
+local function normal(r, mu, sigma)
+  while true do
+    local u1 = uniform(r)
+    local u2 = 1.0 - uniform(r)
+    local z = MAGIC * (u1 - 0.5) / u2
+    if z * z / 4.0 <= -math.log(u2) then return mu + z * sigma end
+  end
+end
+
+local function range(r, start, stop, step)
+  local width = stop - start
+  if step == 0 then
+    util.raise("ValueError", "zero step for randrange()")
+  end
+  local n = step > 0 and (width + step - 1) // step
+    or (width + step + 1) // step
+  if n <= 0 then
+    util.raise("ValueError", "empty range for randrange() (%d, %d, %d)", start,
+      stop, width)
+  end
+  return start + step * below(r, n)
+end
+
+local function choices(r, items, n, weights, k)
+  local out, sums, total = {}, {}, 0.0
+  for i = 1, weights and weights.n or 0 do
+    total = total + weights[i]
+    sums[i] = total
+  end
+  for i = 1, k do
+    local at = 1
+    if weights then
+      local x = uniform(r) * total
+      while at < n and sums[at] <= x do at = at + 1 end
+    else
+      at = math.floor(uniform(r) * n) + 1
+    end
+    out[i] = items[at]
+  end
+  return V.list(out, k)
+end
+
+local function or_else(v, default)
+  if v == nil or v == None then return default end
+  return v
+end
+
+-- name = {signature, body(state, arguments by name)}
+local METHODS = {
+  seed = {{"a?", "version?"}, function (r, a)
+    local fresh = of_seed(or_else(a.a, 0))
+    r.mt, r.at, r.spare = fresh.mt, fresh.at, nil
+    return None
+  end},
+  random = {{}, uniform},
+  getrandbits = {{"k"}, function (r, a) return bits(r, a.k) end},
+  uniform = {{"a", "b"}, function (r, a)
+    return a.a + (a.b - a.a) * uniform(r)
+  end},
+  randrange = {{"start", "stop?", "step?"}, function (r, a)
+    if or_else(a.stop) == nil then return range(r, 0, a.start, 1) end
+    return range(r, a.start, a.stop, or_else(a.step, 1))
+  end},
+  randint = {{"a", "b"}, function (r, a) return range(r, a.a, a.b + 1, 1) end},
+  choice = {{"seq"}, function (r, a)
+    local items, n = V.items(a.seq)
+    if n == 0 then
+      util.raise("IndexError", "Cannot choose from an empty sequence")
+    end
+    return items[below(r, n) + 1]
+  end},
+  choices = {{"population", "weights?", "*", "cum_weights?", "k?"},
+    function (r, a)
+      local items, n = V.items(a.population)
+      return choices(r, items, n, or_else(a.weights), or_else(a.k, 1))
+    end},
+  shuffle = {{"x"}, function (r, a)
+    shuffle(r, a.x, a.x.n)
+    return None
+  end},
+  sample = {{"population", "k"}, function (r, a)
+    local items, n = V.items(a.population)
+    return sample(r, items, n, a.k)
+  end},
+  gauss = {{"mu?", "sigma?"}, function (r, a)
+    return gauss(r, or_else(a.mu, 0.0), or_else(a.sigma, 1.0))
+  end},
+  normalvariate = {{"mu?", "sigma?"}, function (r, a)
+    return normal(r, or_else(a.mu, 0.0), or_else(a.sigma, 1.0))
+  end},
+  expovariate = {{"lambd?"}, function (r, a)
+    return -math.log(1.0 - uniform(r)) / or_else(a.lambd, 1.0)
+  end},
+}
+
+-- ---- random, random.Random ----
+
+local names, members = {}, {}
+local shared = of_seed(0)
+
+for name, m in pairs(METHODS) do
+  names[name] = args.def(name, m[1], function (a) return m[2](shared, a) end)
+  local signature = {"self", table.unpack(m[1])}
+  members[name] = args.def(name, signature, function (a)
+    return m[2](rawget(a.self, "random_state"), a)
+  end)
+  rawset(members[name], "binds", true)
+end
+
+members.__init__ = args.def("__init__", {"self", "x?"}, function (a)
+  rawset(a.self, "random_state", of_seed(or_else(a.x, 0)))
+  return None
+end)
+rawset(members.__init__, "binds", true)
+names.Random = classes.make("Random", {}, members, {}, {})
+rawset(names.Random, "__home", "random")
+
+attrs.provide("random", attrs.namespace(names))
+
+return names

@@ -1,0 +1,229 @@
+-- SPDX-License-Identifier: MIT
+-- python/std/streams.lua: io.BytesIO, io.StringIO and open() for Python
+-- programs.  A file is held whole: read when it is opened, written when it is
+-- closed, flushed or asked for by another call of this process.
+--
+-- Every rank reads and writes for itself, where the engine lets it: below the
+-- working folder and in the folders of tempfile.
+
+local dt = require "dt"
+local util = require "dt.util"
+local V = require "python.values"
+local attrs = require "python.attrs"
+local args = require "python.args"
+local exceptions = require "python.exceptions"
+
+local M = {}
+local None, builtin = dt.None, V.builtin
+
+-- failed(code, why, path): raise what Python does for that number of a system
+-- call's error.
+function M.failed(code, why, path)
+  local class = ({[2] = "FileNotFoundError", [13] = "PermissionError",
+    [17] = "FileExistsError", [21] = "IsADirectoryError"})[code] or "OSError"
+  local e = exceptions.classes[class].make(V.list {("[Errno %d] %s: '%s'")
+    :format(code, why, path)})
+  e.errno, e.filename = code, path
+  error(e, 0)
+end
+
+local streams = setmetatable({}, {__mode = "k"})  -- {text =, at =, path =, …}
+local unwritten = {}                    -- files that are not yet as they hold
+
+-- of(v): what a stream of a program holds, or nil.
+function M.of(v) return type(v) == "table" and streams[v] or nil end
+
+local function store(s)
+  unwritten[s] = nil
+  dt._write_file(s.path, s.text)
+end
+
+-- settle(): write every file that is open for writing.
+function M.settle()
+  for s in pairs(unwritten) do store(s) end
+end
+
+-- whole(path): the text of a file, which may lie beside the program.
+function M.whole(path)
+  M.settle()
+  local seen, f, why, code = pcall(io.open, path, "rb")
+  if not seen or not f then
+    local beside = dt._read_beside(path)
+    if beside then return beside end
+    if not seen then error(f, 0) end
+    M.failed(code or 5, why:gsub("^.*: ", ""), path)
+  end
+  local text = f:read("a")
+  f:close()
+  if not text then M.failed(21, "Is a directory", path) end
+  return text
+end
+
+-- write(s, text): at its place, or at the end where a file is appended to.
+function M.write(s, text)
+  if type(text) ~= "string" then
+    util.raise("TypeError", s.words and "write() argument must be str, not %s"
+      or "a bytes-like object is required, not '%s'", V.type_name(text))
+  elseif s.path and not s.writes then
+    util.raise("ValueError", "not writable")
+  end
+  if s.appends then s.at = #s.text end
+  local gap = math.max(0, s.at - #s.text)
+  s.text = s.text:sub(1, s.at) .. ("\0"):rep(gap) .. text
+    .. s.text:sub(s.at + #text + 1)
+  s.at = s.at + #text
+  if s.path then unwritten[s] = true end
+  return #text
+end
+
+local function take(s, n)
+  local out = s.text:sub(s.at + 1, s.at + n)
+  s.at = s.at + #out
+  return out
+end
+
+local function line(s)
+  local stop = s.text:find("\n", s.at + 1, true) or #s.text
+  return take(s, stop - s.at)
+end
+
+-- What a stream gives: texts, or bytes.
+local function given(s, text) return s.words and text or V.bytes(text) end
+
+local methods = {
+  write = function (s, a)
+    local v = V.unbox(a[1])
+    if s.words then return M.write(s, v) end
+    if not V.is_bytes(v) then
+      util.raise("TypeError", "a bytes-like object is required, not '%s'",
+        V.type_name(v))
+    end
+    return M.write(s, v.s)
+  end,
+  read = function (s, a)
+    return given(s, take(s, math.type(a[1]) == "integer" and a[1] >= 0 and a[1]
+      or #s.text))
+  end,
+  readline = function (s) return given(s, line(s)) end,
+  readlines = function (s)
+    local out = {}
+    while s.at < #s.text do out[#out + 1] = given(s, line(s)) end
+    return V.list(out)
+  end,
+  seek = function (s, a)
+    local from = a[2] == 1 and s.at or a[2] == 2 and #s.text or 0
+    if math.type(a[1]) ~= "integer" or from + a[1] < 0 then
+      util.raise("ValueError", "negative seek value %s", V.str(a[1]))
+    end
+    s.at = from + a[1]
+    return s.at
+  end,
+  tell = function (s) return s.at end,
+  getvalue = function (s) return given(s, s.text) end,
+  flush = function (s)
+    if unwritten[s] then store(s) end
+    return None
+  end,
+  close = function (s)
+    if unwritten[s] then store(s) end
+    s.closed = true
+    return None
+  end,
+}
+
+-- A stream for the program: an object with those methods.
+local function object(s, class)
+  local obj = {}
+  for name, f in pairs(methods) do
+    if name ~= "getvalue" or not s.path then
+      obj[name] = builtin(function (a)
+        if s.closed and name ~= "close" then
+          util.raise("ValueError", "I/O operation on closed file.")
+        end
+        return f(s, a)
+      end, name)
+    end
+  end
+  function obj.__enter__() return obj end
+  function obj.__exit__()
+    methods.close(s)
+    return false
+  end
+  obj.specials = {__iter__ = function ()
+    return V.generator(V.iter(methods.readlines(s)))
+  end}
+  streams[obj] = s
+  return attrs.namespace(setmetatable(obj, {__name = class}))
+end
+
+M.BytesIO = builtin(function (a)
+  local first = V.unbox(a[1])
+  return object({text = V.is_bytes(first) and first.s or "", at = 0},
+    "_io.BytesIO")
+end, "BytesIO")
+
+-- StringIO(text): writing begins over the text.
+M.StringIO = builtin(function (a)
+  local text = a[1]
+  if text ~= nil and text ~= None and type(text) ~= "string" then
+    util.raise("TypeError", "initial_value must be str or None, not %s",
+      V.type_name(text))
+  end
+  return object({text = type(text) == "string" and text or "", at = 0,
+    words = true}, "_io.StringIO")
+end, "StringIO")
+
+-- path_of(v): the text of a path: of a str, or what __fspath__ gives; else nil.
+function M.path_of(v)
+  v = V.unbox(v)
+  if type(v) == "string" then return v end
+  local f = V.special(v, "__fspath__")
+  return f and M.path_of(f())
+end
+
+-- path_text(v): the same, or what os says of something else.
+function M.path_text(v)
+  return M.path_of(v) or util.raise("TypeError", "expected str, bytes or "
+    .. "os.PathLike object, not %s", V.type_name(v))
+end
+
+M.open = args.def("open", {"file", "mode?", "**more"}, function (a)
+  local path, mode = a.file, type(a.mode) == "string" and a.mode or "r"
+  path = M.path_of(path) or path
+  local how, rest = mode:match("^([rwax])([bt+]*)$")
+  if type(path) ~= "string" or not how then
+    util.raise("NotImplementedError", "open(%s, %s) is not part of dtrepl: a "
+      .. "path as a text is opened as r, w, x or a, with or without b and +",
+      V.repr(path), V.repr(mode))
+  end
+  local s = {text = "", at = 0, path = path,
+    words = not rest:find("b", 1, true),
+    writes = how ~= "r" or rest:find("+", 1, true) ~= nil,
+    appends = how == "a"}
+  if how == "r" then
+    s.text = M.whole(path)
+  else
+    if how == "x" and pcall(M.whole, path) then
+      M.failed(17, "File exists", path)
+    end
+    if how == "a" then
+      local ok, text = pcall(M.whole, path)
+      s.text = ok and text or ""
+    end
+    local ok, e = pcall(store, s)
+    if not ok and tostring(e):find("No such file or directory", 1, true) then
+      M.failed(2, "No such file or directory", path)
+    elseif not ok then
+      error(e, 0)
+    end
+  end
+  local obj = object(s, s.words and "_io.TextIOWrapper"
+    or how == "r" and "_io.BufferedReader" or "_io.BufferedWriter")
+  obj.name, obj.mode = path, mode
+  return obj
+end)
+
+attrs.provide("io", attrs.namespace {BytesIO = M.BytesIO,
+  StringIO = M.StringIO, open = M.open})
+
+return M

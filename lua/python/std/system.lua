@@ -1,0 +1,310 @@
+-- SPDX-License-Identifier: MIT
+-- python/std/system.lua: modules of Python's library about the process and
+-- its texts: os, sys, warnings, string, …
+-- Nothing real is touched but files (files.lua): no process, no clock but Lua's.
+
+local dt = require "dt"
+local util = require "dt.util"
+local V = require "python.values"
+local attrs = require "python.attrs"
+local builtins = require "python.builtins"
+local tools = require "python.std.tools"
+local files = require "python.std.files"
+local streams = require "python.std.streams"
+local exceptions = require "python.exceptions"
+
+local M = {}
+local None = dt.None
+local builtin, namespace, provide = V.builtin, attrs.namespace, attrs.provide
+local module = tools.module
+
+local function kwarg(kw, name) return kw and V.dict_get(kw, name) end
+local function nothing() return None end
+local function log(text)
+  builtins.names.print.call(V.list {text})
+  return None
+end
+
+-- ---- os, sys ----
+
+local function environ()
+  local d = V.dict()
+  local rank, size = tostring(dt.rank()), tostring(dt.world_size())
+  for k, v in pairs {RANK = rank, LOCAL_RANK = rank, WORLD_SIZE = size,
+    LOCAL_WORLD_SIZE = size, MASTER_ADDR = "localhost",
+    MASTER_PORT = "29500"} do
+    V.dict_set(d, k, v)
+  end
+  return d
+end
+
+local path_text = streams.path_text
+
+local function joined(a)
+  local out = path_text(a[1])
+  for i = 2, a.n do
+    local part = path_text(a[i])
+    if part:sub(1, 1) == "/" then out = part
+    else out = out .. (out:sub(-1) == "/" and "" or "/") .. part end
+  end
+  return out
+end
+
+local refused = files.refused
+local folders = {}              -- those that tempfile made
+
+-- stream(write): sys.stdout or sys.stderr, whose texts go to write(text).
+local function stream(write)
+  local function put(text)
+    text = V.unbox(text)
+    if type(text) ~= "string" then
+      util.raise("TypeError", "write() argument must be str, not %s",
+        V.type_name(text))
+    end
+    write(text)
+    return utf8.len(text) or #text
+  end
+  return namespace(setmetatable({
+    write = builtin(function (a) return put(a[1]) end, "write"),
+    writelines = builtin(function (a)
+      local items, n = V.items(a[1])
+      for i = 1, n do put(items[i]) end
+      return None
+    end, "writelines"), flush = builtin(nothing),
+    isatty = builtin(function () return false end), encoding = "utf-8",
+    fileno = builtin(function ()
+      return write == builtins.write and 1 or 2
+    end)}, {__name = "_io.TextIOWrapper"}))
+end
+
+-- argv: what sys.argv holds.
+function M.provide(argv)
+  local env = environ()
+  local path = {join = builtin(joined, "join"),
+    basename = builtin(function (a)
+      return path_text(a[1]):match("([^/]*)$")
+    end),
+    dirname = builtin(function (a)
+      return path_text(a[1]):match("^(.*)/") or ""
+    end),
+    abspath = builtin(function (a) return path_text(a[1]) end),
+    expanduser = builtin(function (a) return path_text(a[1]) end),
+    exists = builtin(files.exists), isdir = builtin(files.isdir),
+    isfile = builtin(files.isfile), getsize = builtin(files.getsize),
+    splitext = builtin(function (a)
+      local path = path_text(a[1])
+      local head, tail = path:match("^(.*[^/])(%.[^./]*)$")
+      return V.tuple {head or path, tail or ""}
+    end),
+    split = builtin(function (a)
+      local head, tail = path_text(a[1]):match("^(.-)/*([^/]*)$")
+      return V.tuple {head, tail}
+    end)}
+  module("os", {
+    getenv = function (a)
+      local v = V.dict_get(env, a[1])
+      if v == nil then return a[2] or None end
+      return v
+    end,
+    getpid = function () return 1000 + dt.rank() end,
+    cpu_count = function () return 1 end, makedirs = files.makedirs,
+    mkdir = files.mkdir,
+    getcwd = function () return "." end,
+    fspath = function (a) return path_text(a[1]) end,
+    system = refused "os.system", popen = refused "os.popen",
+    remove = files.remove, unlink = files.remove,
+    rmdir = refused "os.rmdir", rename = refused "os.rename",
+    fork = refused "os.fork", kill = refused "os.kill",
+    execv = refused "os.execv", listdir = files.listdir,
+  }, {environ = env, path = namespace(path), sep = "/", linesep = "\n"})
+  provide("os.path", namespace(path))
+  local out, err = stream(builtins.write), stream(builtins.write_error)
+  module("sys", {exit = function (a)
+    local e = exceptions.classes.SystemExit.make(a)
+    e.code = a[1] == nil and None or a[1]
+    return error(e, 0)
+  end, exc_info = function ()
+    local e = exceptions.handled[1]
+    if not e then return V.tuple {None, None, None} end
+    return V.tuple {exceptions.class_of(e), e, None}
+  end, getsizeof = function () return 64 end,
+    getrecursionlimit = function () return 1000 end,
+    setrecursionlimit = nothing},
+    {argv = argv, version_info = V.tuple {3, 11, 0}, version = "3.11.0",
+      platform = "linux", stdout = out, stderr = err,
+      __stdout__ = out, __stderr__ = err,
+      maxsize = math.maxinteger, float_info = namespace {max = 1.7976931348623157e308,
+        eps = 2.0 ^ -52}, modules = V.dict(), path = V.list {}})
+  M.argv = argv
+  local sys = attrs.module "sys"
+  builtins.set_stdout(function ()
+    local now = sys.stdout
+    return now ~= out and now or nil
+  end)
+end
+
+-- ---- quiet ones ----
+
+-- What a program would wait for, and what to write instead.
+local instead = {["socket.socket"] = "no "
+    .. "connection is opened", ["inspect.getsource"] = "a function's text is "
+    .. "not kept", ["inspect.signature"] = "name the arguments"}
+
+for _, name in ipairs {"gc", "faulthandler", "atexit", "signal",
+  "pdb", "socket", "platform", "inspect", "shutil"} do
+  provide(name, namespace(setmetatable({}, {__index = function (_, key)
+    if key:find("^__") then return nil end
+    local why = instead[name .. "." .. key]
+    if name == "inspect" and key:find("^is") or name == "platform" then
+      why = why or "nothing is known of it"     -- None would be an answer
+    end
+    return builtin(why and function ()
+      return util.raise("NotImplementedError", "%s.%s is not part of dtrepl: "
+        .. "%s", name, key, why)
+    end or nothing, key)
+  end})))
+end
+-- tempfile: folders to save in; the files in them go with them.
+local function folder()
+  folders[#folders + 1] = dt._temp_dir()
+  return folders[#folders]
+end
+-- gettempdir(): one folder of all ranks.
+local shared
+local function shared_folder()
+  if not shared then
+    shared = dt._temp_dir(true)
+    folders[#folders + 1] = shared
+  end
+  return shared
+end
+-- NamedTemporaryFile(mode="w+b", ...): a file in a folder of its own.
+local function named_file(a, kw)
+  local mode = a[1] or kw and V.dict_get(kw, "mode") or "w+b"
+  local suffix = kw and V.dict_get(kw, "suffix")
+  local path = folder() .. "/tmp" .. (type(suffix) == "string" and suffix or "")
+  return V.call(streams.open, V.list {path, mode})
+end
+-- remove_folders(): all that were made, with the checkpoints in them.
+function M.remove_folders()
+  for i = #folders, 1, -1 do
+    files.remove_tree(folders[i])
+    folders[i] = nil
+  end
+  shared = nil
+end
+-- named(path): a path in one of them under the name Python's tempfile would
+-- have given it, so that what holds the path has its length there.
+function M.named(path)
+  for _, name in ipairs(folders) do
+    if path:sub(1, #name) == name then
+      return name:gsub("[^/]*$", "tmp" .. ("x"):rep(8)) .. path:sub(#name + 1)
+    end
+  end
+  return path
+end
+local function clean(name)
+  return builtin(function ()
+    files.remove_tree(name)
+    return None
+  end, "cleanup")
+end
+-- shutil.rmtree: of those folders; others stay.
+attrs.module("shutil").rmtree = builtin(function (a)
+  for _, name in ipairs(folders) do
+    if V.str(a[1]):sub(1, #name) == name then files.remove_tree(V.str(a[1])) end
+  end
+  return None
+end, "rmtree")
+module("tempfile", {mkdtemp = folder,
+  gettempdir = shared_folder, TemporaryDirectory = function ()
+  local name = folder()
+  local gone = clean(name)
+  return namespace {name = name, cleanup = gone,
+    __enter__ = function () return name end,
+    __exit__ = function ()
+      gone.call(V.list {})
+      return false
+    end}
+end, NamedTemporaryFile = named_file,
+  mkstemp = refused "tempfile.mkstemp"})
+-- subprocess: no program is started.
+provide("subprocess", namespace(setmetatable({}, {__index = function (_, key)
+  if key:find("^__") then return nil end
+  return builtin(function ()
+    return util.raise("NotImplementedError", "subprocess.%s is not part of "
+      .. "dtrepl: no program is started", key)
+  end, key)
+end})))
+
+-- traceback: the last line of one; files and lines are the shell's to say.
+local function last_line(e)
+  if not e or e == None then return "NoneType: None\n" end
+  local text = V.str(e)
+  return exceptions.class_of(e).__name__ .. (text == "" and "" or ": " .. text)
+    .. "\n"
+end
+local function format_exc()
+  return "Traceback (most recent call last):\n"
+    .. last_line(exceptions.handled[1])
+end
+module("traceback", {
+  print_exc = function () return log((format_exc():gsub("\n$", ""))) end,
+  format_exc = format_exc,
+  format_exception = function (a)
+    return V.list {"Traceback (most recent call last):\n",
+      last_line(a[2] or a[1])}
+  end,
+  format_exception_only = function (a) return V.list {last_line(a[2] or a[1])} end,
+  print_stack = nothing,
+})
+-- warnings: what a `with catch_warnings(record=True)` hears is kept in the list
+-- that it gives; "always" repeats what was said before.
+local hears, repeated = nil, false
+
+local function repeats(on)
+  repeated = on
+  dt._warn_always(on)
+  return None
+end
+
+local function catch_warnings(_, kw)
+  local list, old, before = V.list({}, 0), nil, nil
+  local recorded = kwarg(kw, "record") == true
+  local function keep(text)
+    list.n = list.n + 1
+    list[list.n] = namespace {message = text, category = namespace {
+      __name__ = "UserWarning"}}
+  end
+  return namespace {
+    __enter__ = function ()
+      old, before = hears, repeated
+      if not recorded then return None end
+      hears = keep
+      dt._hear_warnings(keep)
+      return list
+    end,
+    __exit__ = function ()
+      hears = old
+      dt._hear_warnings(old)
+      repeats(before)
+      return false
+    end}
+end
+
+module("warnings", {filterwarnings = nothing,
+  simplefilter = function (a) return repeats(a[1] == "always") end,
+  warn = function (a)
+    if hears then
+      hears(V.str(a[1]))
+      return None
+    end
+    return log("UserWarning: " .. V.str(a[1]))
+  end, catch_warnings = catch_warnings})
+module("string", {}, {ascii_lowercase = "abcdefghijklmnopqrstuvwxyz",
+  ascii_uppercase = "ABCDEFGHIJKLMNOPQRSTUVWXYZ", digits = "0123456789",
+  ascii_letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ",
+  hexdigits = "0123456789abcdefABCDEF", octdigits = "01234567",
+  punctuation = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", whitespace = " \t\n\r\v\f"})
+
+return M

@@ -1,0 +1,510 @@
+-- SPDX-License-Identifier: MIT
+-- python/std/tools.lua: modules of Python's library that work on values:
+-- math, functools, itertools, operator.
+
+local dt = require "dt"
+local util = require "dt.util"
+local V = require "python.values"
+local big = require "python.bigint"
+local attrs = require "python.attrs"
+local ops = require "python.ops"
+local calls = require "python.call"
+
+local None = dt.None
+local builtin, namespace, provide = V.builtin, attrs.namespace, attrs.provide
+
+local function kwarg(kw, name) return kw and V.dict_get(kw, name) end
+local function call(f, ...)
+  return calls.call(f, V.list({...}, select("#", ...)))
+end
+
+-- A module of functions f(args, kw).
+local function module(name, functions, others)
+  local t = {}
+  for key, f in pairs(functions) do t[key] = builtin(f, key) end
+  for key, v in pairs(others or {}) do t[key] = v end
+  provide(name, namespace(t))
+  return t
+end
+
+-- ---- functools ----
+
+local function partial(a, kw)
+  return builtin(function (b, kw2)
+    local list, n = {}, 0
+    for i = 2, a.n do n = n + 1; list[n] = a[i] end
+    for i = 1, b.n do n = n + 1; list[n] = b[i] end
+    local all = V.dict()
+    for _, d in ipairs {kw or false, kw2 or false} do
+      if d then for k, v in V.each(d) do V.dict_set(all, k, v) end end
+    end
+    return calls.call(a[1], V.list(list, n), all)
+  end, "partial")
+end
+
+-- The key of a call's arguments, as CPython's cache makes it: one number or
+-- text is itself the key.
+local function call_key(a, kw, typed)
+  if a.n == 1 and not kw and not typed and (math.type(a[1]) == "integer"
+     or type(a[1]) == "string") then
+    return a[1]
+  end
+  local key, n = {}, a.n
+  for i = 1, n do key[i] = a[i] end
+  if kw then
+    n = n + 1
+    key[n] = call_key               -- what parts the two kinds
+    for k, v in V.each(kw) do
+      key[n + 1], key[n + 2] = k, v
+      n = n + 2
+    end
+  end
+  if typed then
+    for i = 1, a.n do key[n + i] = V.type_name(a[i]) end
+    n = n + a.n
+  end
+  return V.tuple({V.tuple(key, n)}, 1)
+end
+
+local cache_info = V.record("CacheInfo", {"hits", "misses", "maxsize",
+  "currsize"})
+
+-- remembering(f, most, typed): f with its last `most` results; nil: all.
+local function remembering(f, most, typed)
+  local seen, hits, misses = V.dict(), 0, 0
+  local b = builtin(function (a, kw)
+    local key = call_key(a, kw, typed)
+    local v = V.dict_get(seen, key)
+    if v ~= nil then
+      hits = hits + 1
+      if most then
+        V.dict_remove(seen, key)
+        V.dict_set(seen, key, v)
+      end
+      return v
+    end
+    misses = misses + 1
+    v = calls.call(f, a, kw)
+    if most == 0 then return v end
+    if most and V.count(seen) >= most then
+      V.dict_remove(seen, (V.dict_end(seen, true)))
+    end
+    V.dict_set(seen, key, v)
+    return v
+  end, rawget(f, "plain") or rawget(f, "name"))
+  b.binds = true                    -- in a class it is a method
+  b.__wrapped__ = f
+  b.cache_info = builtin(function ()
+    return cache_info.call(V.list {hits, misses, most or None, V.count(seen)})
+  end, "cache_info")
+  b.cache_clear = builtin(function ()
+    V.dict_clear(seen)
+    hits, misses = 0, 0
+    return None
+  end, "cache_clear")
+  return b
+end
+
+local function lru_cache(a, kw)
+  if V.is_function(a[1]) then return remembering(a[1], 128) end
+  local most = a[1]
+  if most == nil then most = kwarg(kw, "maxsize") end
+  if most == nil then most = 128 elseif most == None then most = nil end
+  if most and most < 0 then most = 0 end
+  local typed = V.truth(a[2] or kwarg(kw, "typed") or false)
+  return builtin(function (b) return remembering(b[1], most, typed) end,
+    "lru_cache")
+end
+
+-- @total_ordering: the three orders that a class does not have, by __lt__ (or
+-- the one it has) and __eq__.
+local function ordered_class(a)
+  local class = a[1]
+  local lua_method = calls.lua_method
+  local function has(name) return V.raw(class[name]) ~= nil end
+  local function define(name, f)
+    if not has(name) then
+      class[name] = lua_method(builtin(function (b) return f(b[1], b[2]) end,
+        name))
+    end
+  end
+  local function ask(name)
+    local f = V.raw(class[name])
+    return function (x, y) return V.truth(call(f, x, y)) end
+  end
+  local less
+  if has "__lt__" then less = ask "__lt__"
+  elseif has "__gt__" then
+    local f = ask "__gt__"
+    less = function (x, y) return f(y, x) end
+  elseif has "__le__" then
+    local f = ask "__le__"
+    less = function (x, y) return f(x, y) and V.equal(x, y) ~= true end
+  elseif has "__ge__" then
+    local f = ask "__ge__"
+    less = function (x, y) return not f(x, y) end
+  else
+    util.raise("ValueError",
+      "must define at least one ordering operation: < > <= >=")
+  end
+  define("__lt__", less)
+  define("__gt__", function (x, y) return less(y, x) end)
+  define("__le__", function (x, y)
+    return less(x, y) or V.equal(x, y) == true
+  end)
+  define("__ge__", function (x, y) return not less(x, y) end)
+  return class
+end
+
+-- The fields of a function that are not attributes of the program's.
+local OWN_OF_FUNCTION = {}
+for word in ([[name plain params body env generator note doc where value call
+  __name__ bound_to full_name binds __wrapped__ shown text]]):gmatch "%S+" do
+  OWN_OF_FUNCTION[word] = true
+end
+
+module("functools", {
+  partial = partial,
+  wraps = function (a)
+    local f = a[1]
+    return builtin(function (b)
+      local name = type(f) == "table" and (rawget(f, "name")
+        or rawget(f, "__name__") or rawget(f, "__name"))
+      if V.is_function(b[1]) and name then
+        b[1].name, b[1].plain, b[1].doc = name, rawget(f, "plain") or name,
+          rawget(f, "doc")
+        b[1].__wrapped__ = f
+        for key, v in next, f do      -- what the program wrote on it
+          if not OWN_OF_FUNCTION[key] and rawget(b[1], key) == nil then
+            b[1][key] = v
+          end
+        end
+      end
+      return b[1]
+    end, "wraps")
+  end,
+  reduce = function (a)
+    local items, n = V.items(a[2])
+    local v, first = a[3], 1
+    if v == nil then v, first = items[1], 2 end
+    for i = first, n do v = call(a[1], v, items[i]) end
+    return v
+  end,
+  lru_cache = lru_cache,
+  cache = function (a) return remembering(a[1]) end,
+  total_ordering = ordered_class,
+  cmp_to_key = function (a)
+    local f = a[1]
+    return builtin(function (b)
+      local key = {value = b[1]}
+      key.compares = function (other) return call(f, b[1], other.value) end
+      return namespace(key)
+    end, "K")
+  end,
+  singledispatch = function (a)
+    local f, list = a[1], {}
+    local out = builtin(function (b, kw)
+      for i = #list, 1, -1 do
+        if require("python.builtins").is_class(b[1], list[i][1]) then
+          return calls.call(list[i][2], b, kw)
+        end
+      end
+      return calls.call(f, b, kw)
+    end, rawget(f, "plain") or "singledispatch")
+    out.register = builtin(function (b)
+      local class, g = b[1], b[2]
+      local note = rawget(class, "params") and class.params[1]
+        and class.params[1].note
+      if note then
+        list[#list + 1] = {calls.note_of(note, class.env), class}
+        return class
+      end
+      if g then
+        list[#list + 1] = {class, g}
+        return g
+      end
+      return builtin(function (c)
+        list[#list + 1] = {class, c[1]}
+        return c[1]
+      end)
+    end, "register")
+    return out
+  end,
+}, {cached_property = require("python.class").cached_property})
+
+-- ---- itertools ----
+
+-- A generator over a Lua coroutine that yields with emit(v).
+local function made(body)
+  return calls.generate(function () body(calls.yield) end)
+end
+
+local function each(v, f)
+  local next = V.iter(v)
+  while true do
+    local more, item = next()
+    if not more then return end
+    if f(item) == false then return end
+  end
+end
+
+-- All ways to take k of the items, by `start(i)`: where the next one begins.
+local function selections(a, start, distinct)
+  local items, n = V.items(a[1])
+  local k = a[2] or n
+  return made(function (emit)
+    local picked, used = {}, {}
+    local function go(depth, from)
+      if depth > k then
+        local t = {}
+        for i = 1, k do t[i] = items[picked[i]] end
+        emit(V.tuple(t, k))
+        return
+      end
+      for i = from, n do
+        if not (distinct and used[i]) then
+          picked[depth], used[i] = i, true
+          go(depth + 1, start(i))
+          used[i] = nil
+        end
+      end
+    end
+    go(1, 1)
+  end)
+end
+
+local function cartesian(a, kw)
+  local lists, times = {}, kwarg(kw, "repeat") or 1
+  for _ = 1, times do
+    for i = 1, a.n do lists[#lists + 1] = table.pack(V.items(a[i])) end
+  end
+  return made(function (emit)
+    local t = {}
+    local function go(d)
+      if d > #lists then
+        emit(V.tuple({table.unpack(t, 1, #lists)}, #lists))
+        return
+      end
+      for i = 1, lists[d][2] do
+        t[d] = lists[d][1][i]
+        go(d + 1)
+      end
+    end
+    go(1)
+  end)
+end
+
+local add = ops.binary["+"]
+
+module("itertools", {
+  count = function (a, kw)
+    local v, step = a[1] or kwarg(kw, "start") or 0,
+      a[2] or kwarg(kw, "step") or 1
+    return made(function (emit)
+      while true do
+        emit(v)
+        v = v + step
+      end
+    end)
+  end,
+  cycle = function (a)
+    local items, n = V.items(a[1])
+    return made(function (emit)
+      while n > 0 do for i = 1, n do emit(items[i]) end end
+    end)
+  end,
+  ["repeat"] = function (a)
+    return made(function (emit)
+      local k = 0
+      while a[2] == nil or k < a[2] do
+        emit(a[1])
+        k = k + 1
+      end
+    end)
+  end,
+  chain = function (a)
+    return made(function (emit)
+      for i = 1, a.n do each(a[i], function (v) emit(v) end) end
+    end)
+  end,
+  islice = function (a)
+    local first, last, step = a[2], a[3], a[4] or 1
+    if a.n == 2 then first, last = 0, a[2] end
+    return made(function (emit)
+      if last == 0 then return end
+      local i = 0
+      each(a[1], function (v)
+        if i >= first and (i - first) % step == 0 then emit(v) end
+        i = i + 1
+        return last == None or i < last
+      end)
+    end)
+  end,
+  product = cartesian,
+  combinations = function (a)
+    return selections(a, function (i) return i + 1 end)
+  end,
+  combinations_with_replacement = function (a)
+    return selections(a, function (i) return i end)
+  end,
+  permutations = function (a)
+    return selections(a, function () return 1 end, true)
+  end,
+  accumulate = function (a, kw)
+    return made(function (emit)
+      local s = kwarg(kw, "initial")
+      if s ~= nil then emit(s) end
+      each(a[1], function (v)
+        if s == nil then s = v
+        elseif a[2] then s = call(a[2], s, v)
+        else s = add(s, v) end
+        emit(s)
+      end)
+    end)
+  end,
+  pairwise = function (a)
+    return made(function (emit)
+      local last
+      each(a[1], function (v)
+        if last ~= nil then emit(V.tuple {last, v}) end
+        last = v
+      end)
+    end)
+  end,
+  compress = function (a)
+    return made(function (emit)
+      local on = V.iter(a[2])
+      each(a[1], function (v)
+        local more, keep = on()
+        if not more then return false end
+        if V.truth(keep) then emit(v) end
+      end)
+    end)
+  end,
+  filterfalse = function (a)
+    return made(function (emit)
+      each(a[2], function (v)
+        local is = v
+        if a[1] ~= None then is = call(a[1], v) end
+        if not V.truth(is) then emit(v) end
+      end)
+    end)
+  end,
+  takewhile = function (a)
+    return made(function (emit)
+      each(a[2], function (v)
+        if not V.truth(call(a[1], v)) then return false end
+        emit(v)
+      end)
+    end)
+  end,
+  dropwhile = function (a)
+    return made(function (emit)
+      local on = false
+      each(a[2], function (v)
+        on = on or not V.truth(call(a[1], v))
+        if on then emit(v) end
+      end)
+    end)
+  end,
+  starmap = function (a)
+    return made(function (emit)
+      each(a[2], function (v)
+        local items, n = V.items(v)
+        emit(calls.call(a[1], V.list({table.unpack(items, 1, n)}, n)))
+      end)
+    end)
+  end,
+  zip_longest = function (a, kw)
+    local fill = kwarg(kw, "fillvalue")
+    if fill == nil then fill = None end
+    return made(function (emit)
+      local lists, most = {}, 0
+      for i = 1, a.n do
+        lists[i] = table.pack(V.items(a[i]))
+        most = math.max(most, lists[i][2])
+      end
+      for k = 1, most do
+        local t = {}
+        for i = 1, a.n do
+          t[i] = k <= lists[i][2] and lists[i][1][k] or fill
+        end
+        emit(V.tuple(t, a.n))
+      end
+    end)
+  end,
+  groupby = function (a, kw)
+    local key = a[2] or kwarg(kw, "key")
+    return made(function (emit)
+      local group, last
+      each(a[1], function (v)
+        local k = key and call(key, v) or v
+        if group and V.equal(k, last) == true then
+          group.n = group.n + 1
+          group[group.n] = v
+          return
+        end
+        if group then emit(V.tuple {last, group}) end
+        group, last = V.list {v}, k
+      end)
+      if group then emit(V.tuple {last, group}) end
+    end)
+  end,
+  tee = function (a)
+    local items, n = V.items(a[1])
+    local out = {}
+    for i = 1, a[2] or 2 do
+      out[i] = V.generator(V.iter(V.list({table.unpack(items, 1, n)}, n)))
+    end
+    return V.tuple(out)
+  end,
+})
+attrs.module("itertools").chain.from_iterable = builtin(function (a)
+  return made(function (emit)
+    each(a[1], function (v) each(v, function (x) emit(x) end) end)
+  end)
+end, "from_iterable")
+
+-- ---- operator ----
+
+local function getter(get)
+  return function (a)
+    return builtin(function (b)
+      if a.n == 1 then return get(b[1], a[1]) end
+      local t = {}
+      for i = 1, a.n do t[i] = get(b[1], a[i]) end
+      return V.tuple(t, a.n)
+    end)
+  end
+end
+local signs = {add = "+", sub = "-", mul = "*", truediv = "/", floordiv = "//",
+  mod = "%", pow = "**", matmul = "@", and_ = "&", or_ = "|", xor = "^"}
+local operator = {itemgetter = getter(ops.getitem),
+  attrgetter = getter(attrs.get), getitem = function (a)
+    return ops.getitem(a[1], a[2])
+  end, ["not_"] = function (a) return not V.truth(a[1]) end,
+  neg = function (a) return ops.unary["-"](a[1]) end,
+  methodcaller = function (a, kw)
+    return builtin(function (b)
+      return calls.call(attrs.get(b[1], a[1]), V.list({table.unpack(a, 2, a.n)},
+        a.n - 1), kw)
+    end, "methodcaller")
+  end,
+  contains = function (a) return V.contains(a[1], a[2]) end,
+  setitem = function (a)
+    ops.setitem(a[1], a[2], a[3])
+    return None
+  end,
+  truth = function (a) return V.truth(a[1]) end}
+for name, sign in pairs(signs) do
+  operator[name] = function (a) return ops.binary[sign](a[1], a[2]) end
+end
+for name, sign in pairs {eq = "==", ne = "!=", lt = "<", le = "<=", gt = ">",
+  ge = ">="} do
+  operator[name] = function (a) return ops.compare[sign](a[1], a[2]) end
+end
+module("operator", operator)
+
+require "python.std.collections"
+
+return {module = module}

@@ -1,0 +1,226 @@
+-- SPDX-License-Identifier: MIT
+-- python/std/typing.lua: typing and collections.abc.  Hints do nothing but
+-- answer isinstance, get_args and print as Python's; what makes something
+-- (NamedTuple, TypedDict, NewType, Protocol) makes it.
+
+local dt = require "dt"
+local util = require "dt.util"
+local V = require "python.values"
+local attrs = require "python.attrs"
+local aliases = require "python.aliases"
+local annotations = require "python.annotations"
+local builtins = require "python.builtins"
+local classes = require "python.class"
+local collections = require "python.std.collections"
+
+local None, builtin = dt.None, V.builtin
+local B = builtins.names
+local M = {}
+
+-- ---- classes by what a value can do ----
+
+local function has(name)
+  return function (v)
+    if V.is_object(v) then return V.special(v, name) ~= nil end
+    local ok, x = pcall(attrs.get, v, name)
+    return ok and x ~= None
+  end
+end
+
+local function is_callable(v) return B.callable.call(V.list({v}, 1)) end
+
+local function any_of(...)
+  local list = {...}
+  return function (v)
+    for _, f in ipairs(list) do if f(v) then return true end end
+    return false
+  end
+end
+
+local is_text = function (v)
+  return type(V.unbox(v)) == "string" or V.is_bytes(V.unbox(v))
+end
+local is_sequence = any_of(is_text, function (v)
+  return V.is_seq(v) or V.is_list(v) or V.is_tuple(v)
+end)
+local iterable = any_of(is_sequence, V.is_dict, V.is_set, V.is_generator,
+  V.is_view, has "__iter__")
+local sized = any_of(is_sequence, V.is_dict, V.is_set, V.is_view,
+  has "__len__")
+
+local function hashable(v) return pcall(V.hash, v) end
+
+local ABC = {
+  Iterable = iterable, Sized = sized, Collection = function (v)
+    return iterable(v) and sized(v)
+  end,
+  Container = any_of(is_sequence, V.is_dict, V.is_set, has "__contains__"),
+  Sequence = is_sequence,
+  MutableSequence = function (v)
+    return V.is_list(v) and not v.range or V.is_bytearray(v)
+  end,
+  Mapping = V.is_dict, MutableMapping = V.is_dict,
+  Set = any_of(V.is_set, V.is_set_view),
+  MutableSet = function (v) return V.is_set(v) and not v.frozen end,
+  Iterator = any_of(V.is_generator, has "__next__"),
+  Generator = V.is_generator, Callable = is_callable, Hashable = hashable,
+  KeysView = V.is_view, ValuesView = V.is_view, ItemsView = V.is_view,
+  ByteString = function (v) return V.is_bytes(v) end,
+  Reversible = any_of(is_sequence, V.is_dict, has "__reversed__"),
+  Awaitable = has "__await__", Coroutine = has "__await__",
+  AsyncIterator = has "__anext__", AsyncIterable = has "__aiter__",
+  AsyncGenerator = has "asend",
+}
+
+local abc = {}
+for name, test in pairs(ABC) do
+  M[name] = aliases.of("typing.", name, nil, nil, test)
+  abc[name] = aliases.of("collections.abc.", name, nil, nil, test)
+end
+
+-- ---- names of classes ----
+
+for name, class in pairs {List = "list", Dict = "dict", Set = "set", Tuple =
+    "tuple", FrozenSet = "frozenset", Type = "type"} do
+  M[name] = aliases.of("typing.", name, B[class], nil, function (v)
+    return builtins.is_class(v, B[class])
+  end)
+end
+for name, own in pairs {DefaultDict = "defaultdict", OrderedDict =
+    "OrderedDict", Counter = "Counter", Deque = "deque"} do
+  M[name] = aliases.of("typing.", name, collections[own], nil,
+    collections[own].test)
+end
+M.Text, M.AnyStr = B.str, aliases.of("~", "AnyStr")
+
+for word in ([[Any Optional Union Literal ClassVar Final Annotated Concatenate
+  TypeAlias TypeGuard NoReturn Never Self LiteralString Required NotRequired
+  Unpack SupportsFloat SupportsInt SupportsIndex SupportsAbs SupportsRound
+  SupportsBytes SupportsComplex ContextManager AsyncContextManager IO TextIO
+  BinaryIO Pattern Match ForwardRef ChainMap]]):gmatch "%S+" do
+  M[word] = aliases.of("typing.", word)
+end
+
+-- Bases that change nothing; with brackets they are themselves.
+local function plain_base(name)
+  local base = attrs.namespace {__name__ = name, __module__ = "typing",
+    plain_base = true, __class_getitem = true}
+  rawset(base, "__getitem", function () return base end)
+  return base
+end
+M.Generic, M.Protocol = plain_base "Generic", plain_base "Protocol"
+
+for word in ([[TypeVar ParamSpec TypeVarTuple]]):gmatch "%S+" do
+  M[word] = builtin(function (a) return aliases.of("~", V.str(a[1])) end, word)
+end
+
+-- ---- functions ----
+
+for word in ([[overload final no_type_check override type_check_only
+  runtime]]):gmatch "%S+" do
+  M[word] = builtin(function (a) return a[1] end, word)
+end
+M.cast = builtin(function (a) return a[2] end, "cast")
+M.TYPE_CHECKING = false
+M.NewType = builtin(function (a)
+  return builtin(function (b) return b[1] end, V.str(a[1]))
+end, "NewType")
+M.dataclass_transform = builtin(function ()
+  return builtin(function (a) return a[1] end, "dataclass_transform")
+end, "dataclass_transform")
+M.assert_never = builtin(function (a)
+  util.raise("AssertionError", "Expected code to be unreachable, but got: %s",
+    V.repr(a[1]))
+end, "assert_never")
+
+M.get_origin = builtin(function (a)
+  local h = a[1]
+  if aliases.is_union(h) then return aliases.union_type or None end
+  if not aliases.is_hint(h) then return None end
+  if h.name == "Optional" and h.args then return M.Union end
+  if not h.args and h.module ~= "typing." then return None end
+  return rawget(h, "origin") or h.args and M[h.name] or None
+end, "get_origin")
+
+M.get_args = builtin(function (a)
+  local h = a[1]
+  local args = (aliases.is_hint(h) or aliases.is_union(h)) and rawget(h, "args")
+  if not args then return V.tuple({}, 0) end
+  local out = {table.unpack(args, 1, args.n)}
+  for i = 1, args.n do
+    if out[i] == None and h.name ~= "Literal" then
+      out[i] = builtins.none_type
+    end
+  end
+  return V.tuple(out, args.n)
+end, "get_args")
+
+-- Annotations as values: a text is the name that stands there.
+M.get_type_hints = builtin(function (a)
+  if getmetatable(a[1]) == V.func_mt then
+    return annotations.of_function(a[1], true)
+  elseif type(a[1]) ~= "table" or not rawget(a[1], "__python") then
+    util.raise("TypeError", "%s is not a module, class, method, or function.",
+      V.repr(a[1]))
+  end
+  local d, order = V.dict(), rawget(a[1], "__order") or {a[1]}
+  for i = #order, 1, -1 do
+    for k, v in V.each(annotations.of_class(order[i], true)) do
+      V.dict_set(d, k, v)
+    end
+  end
+  return d
+end, "get_type_hints")
+
+-- ---- what makes something ----
+
+-- isinstance of such a protocol: has the value all that its body names?
+M.runtime_checkable = builtin(function (a)
+  local names = {}
+  for name, v in next, a[1] do
+    if V.raw(v) and not (name == "__init__" or name == "__class__") then
+      names[#names + 1] = name
+    end
+  end
+  for _, name in ipairs(rawget(a[1], "__noted") or {}) do
+    names[#names + 1] = name
+  end
+  rawset(a[1], "holds", function (v)
+    for _, name in ipairs(names) do
+      if not pcall(attrs.get, v, name) then return false end
+    end
+    return true
+  end)
+  return a[1]
+end, "runtime_checkable")
+
+M.NamedTuple = attrs.namespace {__name__ = "NamedTuple",
+  derive = function (name, body, noted)
+    local class = V.record(name, noted, body)
+    class.__noted, class.__notes = noted, noted.notes
+    class.__note_env = noted.env
+    class.__annotations__ = annotations.of_class(class)
+    return class
+  end}
+
+-- A class below TypedDict makes dicts.
+M.TypedDict = attrs.namespace {__name__ = "TypedDict",
+  derive = function (name, _, noted)
+    local class = builtin(function (a, kw)
+      return B.dict.call(a, kw)
+    end, name)
+    class.__qualname__, class.__noted = name, noted
+    class.__notes, class.__note_env = noted.notes, noted.env
+    class.derive = M.TypedDict.derive
+    return class
+  end}
+
+classes.inner.holds = true
+aliases.set_is_instance(builtins.is_class)
+for _, name in ipairs {"typing", "typing_extensions"} do
+  attrs.provide(name, attrs.namespace(M))
+end
+attrs.provide("collections.abc", attrs.namespace(abc))
+attrs.module("collections").abc = attrs.module "collections.abc"
+
+return M

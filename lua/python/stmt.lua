@@ -1,0 +1,521 @@
+-- SPDX-License-Identifier: MIT
+-- python/stmt.lua: statements become closures f(env) -> signal, value; the
+-- signal is nil, "return", "break" or "continue".
+
+local dt = require "dt"
+local util = require "dt.util"
+local V = require "python.values"
+local ops = require "python.ops"
+local env_of = require "python.env"
+local scope = require "python.scope"
+local pattern = require "python.pattern"
+local calls = require "python.call"
+local absent = require "python.absent"
+local attrs = require "python.attrs"
+local boxes = require "python.boxes"
+local expr = require "python.expr"
+local classes = require "python.class"
+local exceptions = require "python.exceptions"
+local protect = require "python.protect"
+
+local None = dt.None
+local call = calls.call
+local compile, store, make_params = expr.compile, expr.store, expr.params
+
+local S = {}                        -- compilers by kind of node
+
+-- A statement of a file runs in a Lua function whose line is the statement's:
+-- what says where something was made, and every breakpoint, finds it there,
+-- and its variables by the name of its parameter (src/bind/pyframe.h).
+local file
+
+dt._python_frames(V.outline)
+
+local TOGETHER <const> = 256        -- lines whose functions are made at once
+local makers                        -- of the file: by line // TOGETHER
+
+local function makers_of(part)
+  local text = {("\n"):rep(part * TOGETHER), "return {"}
+  for i = 0, TOGETHER - 1 do
+    text[#text + 1] = ("[%d] = function (f) return function (python_scope) "
+      .. "local signal, v = f(python_scope) return signal, v end end,\n")
+      :format(i)
+  end
+  text[#text + 1] = "}"
+  return load(table.concat(text), "@" .. file, "t")()
+end
+
+local function located(f, line)
+  if not file then return f end
+  local part = (line - 1) // TOGETHER
+  makers[part] = makers[part] or makers_of(part)
+  return makers[part][(line - 1) % TOGETHER](f)
+end
+
+local function block(list)
+  local fs = {}
+  for i, n in ipairs(list) do
+    local f = S[n.kind]
+    if not f then
+      util.raise("ValueError", "line %d of the Python text: %s is not known "
+        .. "here", n.line, n.kind)
+    end
+    fs[i] = located(f(n), n.first or n.line)
+  end
+  return function (env)
+    for i = 1, #fs do
+      local signal, v = fs[i](env)
+      if signal then return signal, v end
+    end
+  end
+end
+
+S["pass"] = function () return function () end end
+S.annotation = S["pass"]
+S["break"] = function () return function () return "break" end end
+S["continue"] = function () return function () return "continue" end end
+
+function S.expr(n)
+  local f = compile(n.value)
+  return function (env) f(env) end
+end
+
+S["return"] = function (n)
+  local f = n.value and compile(n.value)
+  return function (env) return "return", f and f(env) or f == nil and None end
+end
+
+function S.assign(n)
+  local value, targets = compile(n.value), {}
+  for i, t in ipairs(n.targets) do targets[i] = store(t) end
+  return function (env)
+    local v = value(env)
+    for _, t in ipairs(targets) do t(env, v) end
+  end
+end
+
+function S.augment(n)
+  local get, set, value = compile(n.target), store(n.target), compile(n.value)
+  local f = ops.augmented(n.op)
+  return function (env)
+    local old = get(env)
+    set(env, f(old, value(env)))
+  end
+end
+
+-- A function (env, value) that applies the decorators, the last one first.
+local function decorators(n)
+  local list = {}
+  for i, d in ipairs(n.decorators or {}) do list[i] = compile(d) end
+  return function (env, v)
+    for _, d in ipairs(list) do v = call(d(env), V.list({v}, 1)) end
+    return v
+  end
+end
+
+-- The text that a body begins with.
+local function doc_of(body)
+  local first = body[1]
+  local v = first and first.kind == "expr" and first.value
+  return v and v.kind == "const" and type(v.value) == "string" and v.value
+    or nil
+end
+
+-- Nothing runs beside the program: what is async is refused when it is called.
+local function refuse_async(name, line)
+  return function ()
+    util.raise("NotImplementedError", "line %d of the Python text: async "
+      .. "(%s) is not part of dtrepl: nothing runs beside the program", line,
+      name)
+  end
+end
+
+S["def"] = function (n)
+  local params, decorate = make_params(n), decorators(n)
+  local name, generator = n.name, n.generator
+  local full = scope.qualified(name)
+  local where = file and ("%s:%d"):format(file, n.line)
+  local body = scope.inside("def", name, n, function ()
+    return block(n.body)
+  end)
+  if n.async then body, generator = refuse_async(name, n.line), false end
+  local doc = doc_of(n.body)
+  return function (env)
+    local f = setmetatable({name = full, plain = name, params = params(env),
+      body = body, env = env.class and env.up or env, generator = generator,
+      note = n.note, doc = doc, where = where}, V.func_mt)
+    env_of.assign(env, name, decorate(env, f))
+  end
+end
+
+-- Names assigned or annotated in the body of a class, in order; and those
+-- annotated.
+local function fields_of(list)
+  local all, noted = {}, {notes = {}}
+  for _, n in ipairs(list) do
+    local t = n.kind == "assign" and n.targets[1] or n.kind == "annotation"
+      and n.value
+    if t and t.kind == "name" then
+      all[#all + 1] = t.name
+      if n.note then
+        noted[#noted + 1] = t.name
+        noted.notes[t.name] = n.note
+      end
+    end
+  end
+  return all, noted
+end
+
+S["class"] = function (n)
+  local bases = {}
+  local body = scope.inside("class", n.name, n, function ()
+    return block(n.body)
+  end)
+  local fields, noted = fields_of(n.body)
+  local decorate = decorators(n)
+  for i, b in ipairs(n.bases) do bases[i] = compile(b) end
+  local keywords = {}
+  for i, k in ipairs(n.keywords) do keywords[i] = {k.name, compile(k.value)} end
+  return function (env)
+    local above = {}
+    for i, b in ipairs(bases) do above[i] = b(env) end
+    local inner = {vars = {}, up = env}
+    local members = {vars = {}, up = inner, class = true}
+    body(members)
+    local kw
+    for _, k in ipairs(keywords) do
+      kw = kw or V.dict()
+      V.dict_set(kw, k[1], k[2](env))
+    end
+    local here = {notes = noted.notes, env = members,
+      table.unpack(noted)}
+    local class = classes.make(n.name, above, members.vars, fields, here, kw)
+    inner.vars.__class__ = class
+    env_of.assign(env, n.name, decorate(env, class))
+  end
+end
+
+S["if"] = function (n)
+  local cond, body = compile(n.cond), block(n.body)
+  local orelse = n.orelse and block(n.orelse)
+  return function (env)
+    if V.truth(cond(env)) then return body(env) end
+    if orelse then return orelse(env) end
+  end
+end
+
+-- A loop: turns(env) gives a function that is asked before each turn.
+local function loop(n, turns)
+  local body, orelse = block(n.body), n.orelse and block(n.orelse)
+  return function (env)
+    local more = turns(env)
+    while more() do
+      local signal, v = body(env)
+      if signal == "break" then return nil end
+      if signal == "return" then return signal, v end
+    end
+    if orelse then return orelse(env) end
+  end
+end
+
+local closing = {__close = function (held)
+  boxes.methods_of(held.g).close(held.g)
+end}
+
+-- The loop over a call of that name: a generator that the function of this
+-- name has just made is nobody else's, and ends with the loop.
+local function loop_over_call(n, name)
+  local set, iter = store(n.target), compile(n.iter)
+  local from                        -- of this turn: the loop is run at once
+  local turns = loop(n, function (env)
+    local next = from
+    from = nil
+    return function ()
+      local more, item = next()
+      if more then set(env, item) end
+      return more
+    end
+  end)
+  return function (env)
+    local g = iter(env)
+    local next = V.iter(g)
+    local f = V.is_generator(g) and rawget(g, "func")
+    if not f or (f.plain or f.name) ~= name then
+      from = next
+      return turns(env)
+    end
+    local held <close> = setmetatable({g = g}, closing)
+    from = next
+    local signal, v = turns(env)
+    return signal, v
+  end
+end
+
+S["for"] = function (n)
+  if n.async then return refuse_async("for", n.line) end
+  if n.iter.kind == "call" and n.iter.fn.name then
+    return loop_over_call(n, n.iter.fn.name)
+  end
+  local set, iter = store(n.target), compile(n.iter)
+  return loop(n, function (env)
+    local next = V.iter(iter(env))
+    return function ()
+      local more, item = next()
+      if more then set(env, item) end
+      return more
+    end
+  end)
+end
+
+S["while"] = function (n)
+  local cond = compile(n.cond)
+  return loop(n, function (env)
+    return function () return V.truth(cond(env)) end
+  end)
+end
+
+S["with"] = function (n)
+  if n.async then return refuse_async("with", n.line) end
+  local items = {}
+  for i, item in ipairs(n.items) do
+    items[i] = {f = compile(item.value),
+      set = item.target and store(item.target)}
+  end
+  local body = block(n.body)
+  local function run(env, at)
+    if not items[at] then return body(env) end
+    local one = items[at].f(env)
+    local v = attrs.enter(one)
+    if items[at].set then items[at].set(env, v) end
+    local guard = attrs.catches(one) and protect.catching
+      or attrs.may_swallow(one) and pcall or protect.passing
+    local out = table.pack(guard(run, env, at + 1))
+    local swallowed = attrs.leave(one, not out[1] and out[2] or nil)
+    if not out[1] then
+      if swallowed then return nil end
+      error(out[2], 0)
+    end
+    return out[2], out[3]
+  end
+  return function (env) return run(env, 1) end
+end
+
+local fitting = {compile = compile, assign = env_of.assign,
+  is_instance = function (v, class)
+    return require("python.builtins").is_class(v, class)
+  end,
+  match_arg = function (class, i)
+    local names = attrs.get(class, "__match_args__")
+    return names[i]
+  end,
+  attribute = function (v, name)
+    local ok, x = pcall(attrs.get, v, name)
+    if ok then return x end
+    return nil
+  end}
+
+S["match"] = function (n)
+  local value, cases = compile(n.value), {}
+  for i, c in ipairs(n.cases) do
+    cases[i] = {fits = pattern.compile(c.pattern, fitting),
+      guard = c.guard and compile(c.guard), body = block(c.body)}
+  end
+  return function (env)
+    local v = value(env)
+    for _, c in ipairs(cases) do
+      if c.fits(env, v) and (not c.guard or V.truth(c.guard(env))) then
+        return c.body(env)
+      end
+    end
+  end
+end
+
+local tries = 0                     -- bodies of try that are being compiled
+
+S["try"] = function (n)
+  tries = tries + 1
+  local ok, body = pcall(block, n.body)
+  tries = tries - 1
+  if not ok then error(body, 0) end
+  local final = n.final and block(n.final)
+  local orelse = n.orelse and block(n.orelse)
+  local handlers = {}
+  for i, h in ipairs(n.handlers) do
+    handlers[i] = {class = h.class and compile(h.class), name = h.name,
+      body = block(h.body)}
+  end
+  -- Run the first handler that fits; the error is what a bare raise raises.
+  local function handled(env, err)
+    local e = exceptions.exception(err)
+    for _, h in ipairs(handlers) do
+      if h.class == nil or exceptions.catches(h.class(env), e) then
+        local outer = env.error
+        if h.name then env_of.assign(env, h.name, e) end
+        env.error = err
+        if e.__context__ == nil and exceptions.handled[1] ~= e then
+          e.__context__ = exceptions.handled[1]
+        end
+        table.insert(exceptions.handled, 1, e)
+        local out = table.pack(pcall(h.body, env))
+        table.remove(exceptions.handled, 1)
+        env.error = outer
+        if h.name then env_of.assign(env, h.name, nil) end
+        if not out[1] then error(out[2], 0) end
+        return out[2], out[3]
+      end
+    end
+    return error(err, 0)
+  end
+  local function guarded(env)
+    local guard = #handlers > 0 and protect.catching or protect.passing
+    local out = table.pack(guard(body, env))
+    if not out[1] then return handled(env, out[2]) end
+    if out[2] == nil and orelse then return orelse(env) end
+    return out[2], out[3]
+  end
+  if not final then return guarded end
+  return function (env)
+    local out = table.pack(protect.passing(guarded, env))
+    local signal, v = final(env)
+    if signal then return signal, v end
+    if not out[1] then error(out[2], 0) end
+    return out[2], out[3]
+  end
+end
+
+S["raise"] = function (n)
+  local value = n.value and compile(n.value)
+  local cause = n.cause and compile(n.cause)
+  return function (env)
+    if not value then
+      local e = env
+      while e and e.error == nil do e = e.up end
+      if not e then
+        util.raise("RuntimeError", "No active exception to reraise")
+      end
+      error(e.error, 0)
+    end
+    local err = exceptions.raised(value(env))
+    if cause and type(err) == "table" then err.__cause__ = cause(env) end
+    error(err, 0)
+  end
+end
+
+S["assert"] = function (n)
+  local cond, text = compile(n.cond), n.text and compile(n.text)
+  return function (env)
+    if not V.truth(cond(env)) then
+      error(exceptions.classes.AssertionError.make(text
+        and V.list({text(env)}, 1) or V.list({}, 0)), 0)
+    end
+  end
+end
+
+for _, where in ipairs {"global", "nonlocal"} do
+  S[where] = function (n)
+    return function (env) env_of.elsewhere(env, n.names, where) end
+  end
+end
+
+S["del"] = function (n)
+  local drops = {}
+  for i, t in ipairs(n.targets) do
+    if t.kind == "item" then
+      local value, index = compile(t.value), compile(t.index)
+      drops[i] = function (env) ops.delitem(value(env), index(env)) end
+    elseif t.kind == "attr" then
+      local value, name = compile(t.value), t.name
+      drops[i] = function (env) attrs.delete(value(env), name) end
+    elseif t.kind == "name" then
+      local held = compile(t)       -- raises when there is nothing
+      drops[i] = function (env)
+        held(env)
+        env_of.assign(env, t.name, nil)
+      end
+    else
+      util.raise("ValueError", "line %d of the Python text: del of a %s",
+        t.line, t.kind)
+    end
+  end
+  return function (env)
+    for _, drop in ipairs(drops) do drop(env) end
+  end
+end
+
+S["import"] = function (n)
+  local guarded = tries > 0
+  return function (env)
+    for _, m in ipairs(n.list) do
+      local name = m.as and m.module or m.module:match("^[^.]+")
+      attrs.load(m.module)
+      env_of.assign(env, m.as or name, absent.import(function ()
+        return attrs.module(name)
+      end, name, n.line, guarded))
+    end
+  end
+end
+
+-- from math import *: the names of a module of Python's own; those of torch
+-- are found wherever they are used.
+local function all_of(env, module)
+  local ok, m = pcall(attrs.module, module)
+  if not ok and m.class ~= "ModuleNotFoundError" then error(m, 0) end
+  local mt = ok and getmetatable(m)
+  if mt and mt.all then m = mt.all()            -- one that fills itself
+  elseif not ok or mt or module:find("^torch") then return end
+  local names = {}
+  for name in next, m do
+    if type(name) == "string" and not name:find("^_") then
+      names[#names + 1] = name
+    end
+  end
+  table.sort(names)
+  for _, name in ipairs(names) do env_of.assign(env, name, m[name]) end
+end
+
+-- The full name of what an import in `env` names with `level` dots before it.
+local function full_name(env, module, level)
+  if level == 0 then return module end
+  while env.up do env = env.up end
+  local package = rawget(env.vars, "__package__")
+  if not package or package == "" then
+    util.raise("ImportError", "attempted relative import with no known parent "
+      .. "package")
+  end
+  for _ = 2, level do
+    package = package:match("^(.*)%.[^.]+$")
+    if not package then
+      util.raise("ImportError", "attempted relative import beyond top-level "
+        .. "package")
+    end
+  end
+  return module == "" and package or package .. "." .. module
+end
+
+S["from"] = function (n)
+  local guarded = tries > 0
+  return function (env)
+    local module = full_name(env, n.module, n.level)
+    if n.all then all_of(env, module) end
+    for _, m in ipairs(n.list) do
+      env_of.assign(env, m.as or m.name, absent.import(function ()
+        return attrs.member(module, m.name)
+      end, module .. "." .. m.name, n.line, guarded or n.level > 0))
+    end
+  end
+end
+
+-- block(list, name): a list of statements of the file of that name, or nil.
+return {block = function (list, name)
+  local before, kept = file, makers
+  file, makers = name, {}
+  local ok, run = pcall(block, list)
+  file, makers = before, kept
+  if not ok then error(run, 0) end
+  return function (env)
+    if name and not env.scope then            -- a module's own
+      env.scope, env.name = name .. ":0", "<module>"
+    end
+    return run(env)
+  end
+end}

@@ -1,0 +1,289 @@
+-- SPDX-License-Identifier: MIT
+-- torch/data.lua: torch.utils.data: data sets, samplers and loaders, as
+-- far as repros go: one process, batches by stacking.
+
+local dt = require "dt"
+local util = require "dt.util"
+local object = require "python.object"
+local V = require "python.values"
+local attrs = require "python.attrs"
+local calls = require "python.call"
+local ops = require "python.ops"
+
+local None, builtin, namespace = dt.None, V.builtin, attrs.namespace
+
+local function kwarg(kw, name)
+  local v = kw and V.dict_get(kw, name)
+  if v == None then return nil end
+  return v
+end
+
+local function length(v) return V.is_seq(v) and v.n or V.special(v, "__len__")() end
+
+local Dataset = object.extend(object.Object, "Dataset")
+Dataset.__python = true
+
+local function class(name, base, methods)
+  local c = object.extend(base, name)
+  c.__python = true
+  for key, f in pairs(methods) do c[key] = calls.lua_method(builtin(f, key)) end
+  return c
+end
+
+-- TensorDataset(a, b, …): tuples of rows.
+local TensorDataset = class("TensorDataset", Dataset, {
+  __init__ = function (a)
+    a[1].tensors = V.tuple({table.unpack(a, 2, a.n)}, a.n - 1)
+    return None
+  end,
+  __len__ = function (a) return a[1].tensors[1].shape[1] end,
+  __getitem__ = function (a)
+    local t, row = a[1].tensors, {}
+    for i = 1, t.n do row[i] = ops.getitem(t[i], a[2]) end
+    return V.tuple(row, t.n)
+  end,
+})
+
+-- ---- orders ----
+
+local function torch() return require("torch.names").torch end
+
+-- A generator that starts with `seed`.
+local function seeded(seed)
+  local g = V.call(torch().Generator, V.list({}, 0))
+  V.call(attrs.get(g, "manual_seed"), V.list {seed})
+  return g
+end
+
+-- A number for a generator's seed, drawn by PyTorch's default one or `g`.
+local function draw_seed(g)
+  local kw = V.dict()
+  if g then V.dict_set(kw, "generator", g) end
+  local t = dt.empty({}, {dtype = dt.int64})
+  return V.call(attrs.get(t, "random_"), V.list({}, 0), kw):item()
+end
+
+-- 0 … n-1 as generator `g` shuffles them.
+local function shuffled(n, g)
+  local kw, out = V.dict(), {}
+  V.dict_set(kw, "generator", g)
+  local p = V.call(torch().randperm, V.list {n}, kw)
+  for i = 1, n do out[i] = p[i - 1]:item() end
+  return out
+end
+
+local function in_order(n)
+  local out = {}
+  for i = 1, n do out[i] = i - 1 end
+  return out
+end
+
+-- Is it gone through again as before, after parameters were updated; or are
+-- some items given twice where nothing is trained?
+local function look_at(s)
+  local now = dt._updates()
+  if s.shuffle and s.looked == s.epoch and now > s.updates then
+    dt._finding("SAME_ORDER", nil, ("epoch %d was begun again after %d updates")
+      :format(s.epoch, now - s.updates), "DistributedSampler")
+  end
+  s.looked, s.updates = s.epoch, now
+  if s.size % s.num_replicas ~= 0 and not s.drop_last
+      and not dt.is_grad_enabled() then
+    dt._finding("COUNTED_TWICE", nil, ("%d items for %d ranks, without "
+      .. "gradients"):format(s.size, s.num_replicas), "DistributedSampler")
+  end
+end
+
+local DistributedSampler = class("DistributedSampler", Dataset, {
+  __init__ = function (a, kw)
+    local s = a[1]
+    s.size = length(a[2])
+    s.num_replicas = kwarg(kw, "num_replicas") or a[3] or dt.world_size()
+    s.rank = kwarg(kw, "rank") or a[4] or dt.rank()
+    if s.rank >= s.num_replicas or s.rank < 0 then
+      util.raise("ValueError", "Invalid rank %d, rank should be in the interval "
+        .. "[0, %d]", s.rank, s.num_replicas - 1)
+    end
+    s.shuffle = kwarg(kw, "shuffle")
+    if s.shuffle == nil then s.shuffle = true end
+    s.drop_last = kwarg(kw, "drop_last") or false
+    s.seed, s.epoch = kwarg(kw, "seed") or a[6] or 0, 0
+    return None
+  end,
+  set_epoch = function (a)
+    a[1].epoch = a[2]
+    return None
+  end,
+  __len__ = function (a)
+    local s = a[1]
+    if s.drop_last then return s.size // s.num_replicas end
+    return -(-s.size // s.num_replicas)
+  end,
+  -- As PyTorch: the list is filled up from its head to an even share.
+  __iter__ = function (a)
+    local s = a[1]
+    look_at(s)
+    local all = s.shuffle and shuffled(s.size, seeded(s.seed + s.epoch))
+      or in_order(s.size)
+    local each = V.special(s, "__len__")()
+    local out = {}
+    for i = 1, each do
+      local at = s.rank + (i - 1) * s.num_replicas
+      out[i] = all[at % s.size + 1]
+    end
+    return V.generator(V.iter(V.list(out)))
+  end,
+})
+
+-- default_collate
+local function collate(items)
+  local first = items[1]
+  if util.is_tensor(first) then
+    return V.from_lua(dt.stack(V.to_lua(items)))
+  elseif V.is_seq(first) then
+    local out = {}
+    for i = 1, first.n do
+      local column = {}
+      for k = 1, items.n do column[k] = items[k][i] end
+      out[i] = collate(V.list(column))
+    end
+    return V.list(out)
+  elseif V.is_dict(first) then
+    local d = V.dict()
+    for key in V.each(first) do
+      local column = {}
+      for k = 1, items.n do column[k] = V.dict_get(items[k], key) end
+      V.dict_set(d, key, collate(V.list(column)))
+    end
+    return d
+  elseif type(first) == "number" then
+    return dt.tensor(V.to_lua(items), {dtype = math.type(first) == "integer"
+      and dt.int64 or dt.float64})
+  end
+  return items
+end
+
+-- ---- loaders ----
+
+-- What samplers.lua defines, by name, when a program first asks.
+local function written_in_python()
+  local env = {vars = setmetatable({Dataset = Dataset},
+    {__index = require("python.builtins").names})}
+  require("python.eval").run(require "torch.samplers", env)
+  return env.vars
+end
+
+-- Batches of an iterable data set, in its order.
+local function batches_of(l, give)
+  local next, items = V.iter(l.dataset), {}
+  while true do
+    local more, v = next()
+    if not more then break end
+    items[#items + 1] = v
+    if #items == l.batch_size then
+      give(items)
+      items = {}
+    end
+  end
+  if #items > 0 and not l.drop_last then give(items) end
+end
+
+-- Batches whose indices `rows` gives, each a list.
+local function batches_by(l, rows, give)
+  local next = V.iter(rows)
+  while true do
+    local more, row = next()
+    if not more then break end
+    local at, n = V.items(row)
+    local items = {}
+    for i = 1, n do items[i] = ops.getitem(l.dataset, at[i]) end
+    give(items)
+  end
+end
+
+local DataLoader = class("DataLoader", Dataset, {
+  __init__ = function (a, kw)
+    local l = a[1]
+    l.dataset = a[2]
+    local size = kw and V.dict_get(kw, "batch_size")
+    if size == nil then size = a[3] or 1 end
+    l.batch_size = size ~= None and size or false       -- false: item by item
+    l.shuffle = kwarg(kw, "shuffle") or a[4] or false
+    l.sampler = kwarg(kw, "sampler") or false
+    l.drop_last = kwarg(kw, "drop_last") or false
+    l._collate = kwarg(kw, "collate_fn") or false
+    l.generator = kwarg(kw, "generator") or false
+    l.batch_sampler = kwarg(kw, "batch_sampler") or false
+    if l.sampler and l.shuffle then
+      util.raise("ValueError", "sampler option is mutually exclusive with "
+        .. "shuffle")
+    end
+    return None
+  end,
+  __len__ = function (a)
+    local l = a[1]
+    if l.batch_sampler then return length(l.batch_sampler) end
+    if not l.batch_size then return length(l.sampler or l.dataset) end
+    local n = length(l.sampler or l.dataset)
+    if l.drop_last then return n // l.batch_size end
+    return -(-n // l.batch_size)
+  end,
+  __iter__ = function (a)
+    local l = a[1]
+    draw_seed(l.generator)              -- that of its workers
+    return calls.generate(function ()
+      local function give(items)
+        local list = V.list(items)
+        calls.yield(l._collate and V.call(l._collate, V.list {list})
+          or collate(list))
+      end
+      if l.batch_sampler then return batches_by(l, l.batch_sampler, give) end
+      if V.special(l.dataset, "__iter__") then return batches_of(l, give) end
+      local n = length(l.dataset)
+      local next = V.iter(l.sampler or V.list(l.shuffle
+        and shuffled(n, l.generator or seeded(draw_seed())) or in_order(n)))
+      local items = {}
+      while true do
+        local more, i = next()
+        if not more then break end
+        items[#items + 1] = ops.getitem(l.dataset, i)
+        if not l.batch_size then
+          calls.yield(l._collate and V.call(l._collate, V.list {items[1]})
+            or V.is_tuple(items[1]) and V.list(items[1], items[1].n) or items[1])
+          items = {}
+        elseif #items == l.batch_size then
+          give(items)
+          items = {}
+        end
+      end
+      if l.shuffle and l.generator then shuffled(n, l.generator) end
+      if #items > 0 and not l.drop_last then give(items) end
+    end)
+  end,
+})
+
+local IterableDataset = object.extend(Dataset, "IterableDataset")
+IterableDataset.__python = true
+
+local M = namespace {Dataset = Dataset, IterableDataset = IterableDataset,
+  TensorDataset = TensorDataset, DataLoader = DataLoader,
+  DistributedSampler = DistributedSampler,
+  default_collate = builtin(function (a) return collate(a[1]) end)}
+
+local complete = false
+local function fill()
+  if complete then return M end
+  complete = true
+  for name, v in pairs(written_in_python()) do
+    if name:find("^%u") or name == "random_split" then rawset(M, name, v) end
+  end
+  return M
+end
+setmetatable(M, {all = fill, __index = function (_, name)
+  return not complete and rawget(fill(), name) or nil
+end})
+M.distributed = namespace {DistributedSampler = DistributedSampler}
+attrs.provide("torch.utils.data", M)
+attrs.provide("torch.utils.data.distributed", M.distributed)
+
+return M

@@ -1,0 +1,176 @@
+-- SPDX-License-Identifier: MIT
+-- torch/kinds.lua: what type(v) is: one object per class, so that
+-- type(x) is DTensor holds, with the module that PyTorch's class stands in
+-- (print shows it); and torch.device, which is no text in Python.
+
+local dt = require "dt"
+local util = require "dt.util"
+local V = require "python.values"
+local attrs = require "python.attrs"
+local args = require "python.args"
+
+local M = {}
+local None = dt.None
+
+-- ---- modules of classes ----
+
+-- A line: a file of torch.nn.modules, then its classes; a class that is named
+-- by its ending stands in the second list.
+local FILES = [[
+linear Linear Bilinear Identity LazyLinear
+sparse Embedding EmbeddingBag
+flatten Flatten Unflatten
+fold Fold Unfold
+normalization LayerNorm RMSNorm GroupNorm LocalResponseNorm
+container Sequential ModuleList ModuleDict ParameterList ParameterDict
+distance CosineSimilarity PairwiseDistance
+module Module
+pixelshuffle PixelShuffle PixelUnshuffle
+rnn RNN LSTM GRU RNNCell LSTMCell GRUCell
+upsampling Upsample
+]]
+local ENDINGS = {{"Loss$", "loss"}, {"Dropout%d?d?$", "dropout"},
+  {"^BatchNorm", "batchnorm"}, {"^SyncBatchNorm", "batchnorm"},
+  {"^InstanceNorm", "instancenorm"}, {"^Conv", "conv"},
+  {"Pool%dd$", "pooling"}, {"Pad%dd$", "padding"},
+  {"^Transformer", "transformer"}}
+local file_of = {}
+for line in FILES:gmatch("[^\n]+") do
+  local file
+  for word in line:gmatch("%S+") do
+    if not file then file = word else file_of[word] = file end
+  end
+end
+
+-- The module of a class of torch.nn, or of a library's that is one here.
+function V.module_of(class)
+  local own = rawget(class, "__module__")
+  if own then return own end
+  local name = rawget(class, "__name")
+  local file = file_of[name]
+  for _, e in ipairs(ENDINGS) do
+    if not file and name:find(e[1]) then file = e[2] end
+  end
+  return "torch.nn.modules." .. (file or "activation")
+end
+
+-- ---- torch.device ----
+
+local device_mt = {__name = "torch.device"}
+device_mt.__tostring = function (d)
+  return d.index == None and d.type or d.type .. ":" .. d.index
+end
+device_mt.__eq = function (a, b) return tostring(a) == tostring(b) end
+
+function V.is_device(v) return getmetatable(v) == device_mt end
+
+-- device(text): the device that a text of the engine's names.
+function M.device(text)
+  local kind, index = text:match("^([%w_]+):?(%d*)$")
+  local d = {type = kind or text, index = math.tointeger(tonumber(index or ""))
+    or None}
+  d.shown = d.index == None and ("device(type='%s')"):format(d.type)
+    or ("device(type='%s', index=%d)"):format(d.type, d.index)
+  return setmetatable(d, device_mt)
+end
+
+local function new_device(a, kw)
+  local kind = a[1]
+  if kind == nil and kw then
+    kind = V.dict_get(kw, "type") or V.dict_get(kw, "device")
+  end
+  local index = a[2] or kw and V.dict_get(kw, "index")
+  if V.is_device(kind) then return kind end
+  if math.type(kind) == "integer" then return M.device("cuda:" .. kind) end
+  if type(kind) ~= "string" then
+    util.raise("TypeError", "device(): argument 'type' (position 1) must be "
+      .. "str, not %s", V.type_name(kind or None))
+  end
+  require("torch.tensor").check_device(kind)
+  if index and index ~= None then kind = kind .. ":" .. index end
+  if not kind:find("^%a+$") and not kind:find("^%a+:%d+$") then
+    util.raise("RuntimeError", "Invalid device string: '%s'", kind)
+  end
+  return M.device(kind)
+end
+
+M.device_class = args.class("device", {__module__ = "torch",
+  test = V.is_device, new = V.builtin(new_device, "device")})
+
+M.dtype_class = args.class("dtype", {__module__ = "torch",
+  test = util.is_dtype, new = V.builtin(function ()
+    util.raise("TypeError", "cannot create 'torch.dtype' instances")
+  end, "dtype")})
+
+local function is_size(v) return V.is_tuple(v) and rawget(v, "is_size") == true end
+M.size_class = args.class("Size", {__module__ = "torch", test = is_size,
+  new = V.builtin(function (a)
+    return V.size((V.items(a[1] or V.tuple {})))
+  end, "Size")})
+
+attrs.of_tensor.device = function (t) return M.device(t.device) end
+
+-- ---- type(v) ----
+
+M.Parameter = args.class("Parameter", {__module__ = "torch.nn.parameter",
+  test = function (v) return util.is_tensor(v) and v.is_parameter end,
+  new = V.builtin(function (a, kw)
+    local data = a[1] or kw and V.dict_get(kw, "data")
+    local needs = a[2]
+    if needs == nil and kw then needs = V.dict_get(kw, "requires_grad") end
+    if data == nil then data = dt.empty(0) end
+    return require("dt.nn").Parameter(data, needs == nil or V.truth(needs))
+  end, "Parameter")})
+
+local made = {}                     -- classes that only type() names
+local MODULE = {
+  ProcessGroup = "torch.distributed.distributed_c10d",
+  Work = "torch.distributed.distributed_c10d"}
+-- What Python calls a value whose class has no other name here.
+local function plain(v)
+  local name = V.type_name(v)
+  if getmetatable(v) == V.builtin_mt then
+    name = (rawget(v, "__qualname__") or rawget(v, "test")) and "type"
+      or "builtin_function_or_method"
+  end
+  if type(v) == "function" then name = "builtin_function_or_method" end
+  if type(v) == "table" and (rawget(v, "__base") or rawget(v, "test")) then
+    name = "type"
+  end
+  name = name:gsub("^torch%.", ""):gsub("^dt%.", "")
+  made[name] = made[name] or attrs.namespace {__name__ = name,
+    __module__ = MODULE[name]}
+  return made[name]
+end
+
+-- set_async(f): f(t) is the class of a tensor that is being exchanged, or nil.
+local async_class
+function M.set_async(f) async_class = f end
+
+-- The class of a value that is no instance of a class of the program's.
+function M.class_of(v)
+  if util.is_tensor(v) then
+    if v.is_dtensor then return require("torch.dtensor").DTensor end
+    local async = async_class(v)
+    if async then return async end
+    return v.is_parameter and M.Parameter
+      or require("torch.names").Tensor
+  elseif util.is_mesh(v) then
+    return require("torch.dtensor").DeviceMesh
+  elseif util.is_placement(v) then
+    return require("torch.dtensor")[v:repr():match("^[%w_]+")] or plain(v)
+  elseif V.is_device(v) then
+    return M.device_class
+  elseif util.is_dtype(v) then
+    return M.dtype_class
+  elseif is_size(v) then
+    return M.size_class
+  elseif type(v) == "table" and rawget(v, "data_class") then
+    return v.data_class
+  elseif V.is_tuple(v) and rawget(v, "record") then
+    return v.record
+  end
+  return plain(v)
+end
+
+return M

@@ -1,0 +1,90 @@
+-- SPDX-License-Identifier: MIT
+-- torch/module_hooks.lua: Python's functions as hooks of a module's
+-- forward.  In Lua several inputs or results are several values; a hook of
+-- Python's takes them as one tuple, and what it gives back that is no tuple is
+-- one value, a list too.
+
+local dt = require "dt"
+local V = require "python.values"
+local attrs = require "python.attrs"
+
+local M = {}
+local None = dt.None
+
+local function items(v)
+  local out = {}
+  for i = 1, v.n do out[i] = V.to_lua(v[i]) end
+  return out
+end
+
+--- inputs(list): the positional inputs as a tuple.
+local function inputs(list)
+  local n, out = list.n or #list, {}
+  for i = 1, n do out[i] = V.from_lua(list[i]) end
+  return V.tuple(out, n)
+end
+
+--- outputs(...): what forward gave: several values are a tuple.
+local function outputs(...)
+  if select("#", ...) == 1 then return V.from_lua((...)) end
+  return inputs(table.pack(...))
+end
+
+--- new_inputs(v): what a hook before forward gave, for the module: nothing, or
+--- the list of the new inputs.
+function M.new_inputs(v)
+  if v == None then return nil end
+  if not V.is_tuple(v) then return {V.to_lua(v), n = 1} end
+  local out = items(v)
+  out.n = v.n
+  return out
+end
+
+--- new_outputs(v): what a hook after forward gave: nothing, or the values.
+function M.new_outputs(v)
+  if v == None then return nil end
+  if not V.is_tuple(v) then return V.to_lua(v) end
+  return table.unpack(items(v), 1, v.n)
+end
+
+M.inputs, M.outputs = inputs, outputs
+
+-- Several values in a Sequential are one tuple to a class of the program.
+require("dt.nn.container")._set_tuple(function (m, values)
+  if not rawget(m, "_class") or not rawget(m._class, "__python") then
+    return nil
+  end
+  return outputs(table.unpack(values, 1, values.n))
+end)
+
+-- register_…(hook, *, prepend, with_kwargs, always_call); `named` for hooks
+-- with the keywords, `plain` for those without.
+local function register(name, plain, named)
+  attrs.of_module[name] = function (m, a, kw)
+    local options = {}
+    for k, v in V.each(kw or V.dict()) do
+      if k ~= "hook" then options[k] = V.truth(v) end
+    end
+    local f = a[1] or kw and V.dict_get(kw, "hook")
+    return m[name](m, (options.with_kwargs and named or plain)(f), options)
+  end
+end
+
+register("register_forward_pre_hook", function (f)
+  return function (m, args)
+    return M.new_inputs(V.call(f, V.list {m, inputs(args)}))
+  end
+end, V.lua_function)
+
+register("register_forward_hook", function (f)
+  return function (m, args, ...)
+    return M.new_outputs(V.call(f, V.list {m, inputs(args), outputs(...)}))
+  end
+end, function (f)
+  return function (m, args, kwargs, ...)
+    return M.new_outputs(V.call(f, V.list {m, inputs(args),
+      V.dict_of(kwargs or {}), outputs(...)}))
+  end
+end)
+
+return M

@@ -1,0 +1,368 @@
+-- SPDX-License-Identifier: MIT
+-- torch/names.lua: what a Python program over torch can name: builtins,
+-- math, and torch's name spaces over the table dt.  A name that is not listed
+-- is looked up where Lua has it: torch.x in dt, then in nn.functional.
+
+local dt = require "dt"
+local util = require "dt.util"
+local nnm = require "dt.nn.module"
+local V = require "python.values"
+local attrs = require "python.attrs"
+local eval = require "python.eval"
+local dtensor = require "torch.dtensor"
+local accelerator = require "torch.accelerator"
+local tensors = require "torch.tensor"
+local stdlib = require "torch.stdlib"
+local kinds = require "torch.kinds"
+local signatures = require "torch.signatures"
+
+local M = {}
+local None = dt.None
+local call = eval.call
+local builtin, namespace = V.builtin, attrs.namespace
+
+local asked = 0
+-- How often a name space got a name from behind it.
+function M.count() return asked end
+
+-- A name space that asks the tables behind it.
+local function space(own, ...)
+  local behind = {...}
+  return namespace(setmetatable(own, {__index = function (t, name)
+    for _, place in ipairs(behind) do
+      local v = place[name]
+      if v == nil then v = place[name .. "_op"] end
+      if v ~= nil then
+        v = V.plain_of[v] or v
+        rawset(t, name, v)
+        asked = asked + 1
+        return v
+      end
+    end
+  end, __name = "module"}))
+end
+
+-- ---- builtins ----
+
+local builtins = require "python.builtins"
+local B, class = builtins.names, builtins.class
+M.builtins = B
+
+require "python.std.types"
+require "python.std.enum"
+require "python.std.re"
+require "python.std.hashlib"
+require "python.std.random"
+require "python.std.math"
+M.math = attrs.module "math"
+
+-- ---- torch ----
+
+local nn, F = require "dt.nn", require "dt.functional"
+local optim, styles = require "dt.optim", require "torch.style_class"
+local parallel = setmetatable({}, {__index = function (_, name)
+  return name ~= "of" and styles[name] or require("dt.parallel")[name]
+end})
+
+M.F = space({logsigmoid = function (x) return dt.log_sigmoid(x) end}, F, dt)
+-- torch.Tensor(2, 3): sizes; torch.Tensor([1, 2]): numbers, of the default
+-- type; torch.Tensor(t): t.
+local function new_tensor(a)
+  local one, sizes = a[1], a
+  if util.is_tensor(one) then return one:detach() end
+  if V.is_seq(one) then
+    if not rawget(one, "is_size") then
+      return dt.tensor(V.to_lua(one), {dtype = dt.get_default_dtype()})
+    end
+    sizes = one
+  end
+  local list = {}
+  for i = 1, sizes.n do list[i] = sizes[i] end
+  return dt.empty(#list > 0 and list or {0})
+end
+
+M.Tensor = require("python.args").class("Tensor", {__module__ = "torch",
+  test = util.is_tensor, new = V.builtin(new_tensor, "Tensor")})
+
+local function size_list(a, kw, f)
+  local list = {}
+  if a.n == 1 and V.is_seq(a[1]) then a = a[1] end
+  for i = 1, a.n do list[i] = V.to_lua(a[i]) end
+  local t = {}
+  if kw then
+    for k, v in V.each(kw) do t[k] = V.to_lua(v) end
+    if t.placements and not util.is_placement(t.placements[1]) then
+      t.placements = nil
+    end
+  end
+  return V.from_lua(f(list, t))
+end
+
+-- zeros(2, 3) and zeros((2, 3)).
+local function sized(name, where)
+  where = where or dt
+  return builtin(function (a, kw)
+    return size_list(a, kw, where[name])
+  end, name)
+end
+
+-- A function that cuts a tensor in a tuple of parts: its arguments' names.
+local function parts(name, tensor, size)
+  return require("python.args").def(name, {tensor, size, "dim?"}, function (a)
+    local list = call(attrs.get(a[tensor], name), V.list {a[size],
+      a.dim == nil and 0 or a.dim})
+    return V.is_list(list) and V.tuple(list, list.n) or list
+  end)
+end
+
+M.optim = space({
+  Optimizer = require("torch.optimizer_class").Optimizer}, optim)
+local linalg_error = require("python.exceptions").classes._LinAlgError
+-- torch.linalg.norm is dt.linalg_norm; `own`: what is no operator.
+local function family(prefix, own)
+  return namespace(setmetatable(own or {}, {__index = function (t, name)
+    local v = dt[prefix .. name]
+    rawset(t, name, v)
+    return v
+  end, __name = "module"}))
+end
+
+-- The names of `from torch.nn.attention import`.
+local attention = space({}, require "dt.functional.sdpa")
+
+-- no_grad() as a scope of Python: it holds from where it is entered, again
+-- and again; @no_grad and @no_grad() hold in each call of the function.
+local function stage(name)
+  return builtin(function (a, kw)
+    local f = require("dt.torch.scope")[name]
+    local open = {}
+    local s = namespace {
+      __enter__ = function (s)
+        open[#open + 1] = call(f, a, kw)
+        return s
+      end,
+      __exit__ = function ()
+        attrs.leave(table.remove(open))
+        return false
+      end,
+    }
+    if getmetatable(a[1]) ~= V.func_mt then return s end
+    local decorated = a[1]
+    a = V.list({}, 0)
+    return call(s, V.list {decorated})
+  end, name)
+end
+
+-- set_grad_enabled(on) holds at once, and ends with its scope, if it is one.
+local function switch(name)
+  return builtin(function (a, kw)
+    return call(require("dt.torch.scope")[name], a, kw)
+  end, name)
+end
+
+M.torch = space({
+  Tensor = M.Tensor, zeros = sized "zeros", ones = sized "ones",
+  empty = sized "empty", rand = sized "rand", randn = sized "randn",
+  float = dt.float32, double = dt.float64, long = dt.int64, half = dt.float16,
+  int = dt.int32, short = dt.int16, inf = math.huge,
+  linalg = family("linalg_", {LinAlgError = linalg_error}),
+  _C = namespace {_LinAlgError = linalg_error}, fft = family "fft_",
+  return_types = namespace(require("torch.structseq").names),
+  special = family "special_", optim = M.optim, no_grad = stage "no_grad",
+  enable_grad = stage "enable_grad",
+  split = parts("split", "tensor", "split_size_or_sections"),
+  chunk = parts("chunk", "input", "chunks"),
+  Size = kinds.size_class, manual_seed = dt.manual_seed,
+  set_grad_enabled = switch "set_grad_enabled",
+  inference_mode = stage "inference_mode",
+  is_tensor = util.is_tensor, device = kinds.device_class,
+  dtype = kinds.dtype_class,
+  strided = tensors.strided, sparse_coo = tensors.sparse_coo,
+  sparse_csr = tensors.sparse_csr, save = stdlib.save, load = stdlib.load,
+}, dt, F)
+
+for name, f in pairs(tensors.functions) do M.torch[name] = f end
+for name, f in pairs(accelerator.formats) do M.torch[name] = f end
+M.torch.accelerator = accelerator.accelerator
+for _, name in ipairs {"qint8", "quint8", "qint32"} do
+  M.torch[name] = namespace {__name__ = name}
+end
+
+M.nn = space({functional = M.F, Module = nnm.Module, attention = attention,
+  Parameter = kinds.Parameter, init = signatures.init}, nn)
+M.torch.nn = M.nn
+attrs.provide("torch.nn.init", space(M.nn.init, nn.init))
+M.nn.utils = space(signatures.utils, nn.utils)
+local collective = require "torch.collective"
+M.dist = space(collective, require "dt.distributed")
+M.aten = space({}, dt.ops.aten)
+M.torch.ops = space({aten = M.aten, c10d = collective.c10d,
+  c10d_functional = collective.c10d_functional,
+  _c10d_functional = collective._c10d_functional}, dt.ops)
+M.torch.distributed = M.dist
+M.dist.distributed_c10d = M.dist
+
+-- A plan keeps its order.
+local function plan_of(v)
+  if not V.is_dict(v) then
+    return v == None and dt.None or styles.of(v) or V.to_lua(v)
+  end
+  local list = {}
+  for k, item in V.each(v) do list[#list + 1] = {k, plan_of(item)} end
+  return list
+end
+M.plan_of = plan_of
+
+M.parallelize_module = builtin(function (a, kw)
+  local t = {}
+  for k, v in V.each(kw or V.dict()) do t[k] = v end
+  local plan = a[3] or t.parallelize_plan
+  if V.is_list(plan) then
+    util.raise("TypeError", "Expect Union[ParallelStyle, Dict[str, "
+      .. "ParallelStyle]] for parallelize_plan, <class 'list'> found!")
+  end
+  local mesh = a[2] or t.device_mesh
+  return parallel.parallelize_module(a[1] or t.module,
+    mesh ~= None and mesh or nil,
+    plan_of(plan or None), {src_data_rank = t.src_data_rank})
+end, "parallelize_module")
+
+M.FSDPModule = namespace {__name__ = "FSDPModule", instance = function (m)
+  return m._attrs._fsdp_state ~= nil
+end}
+
+-- Where `from x import name` finds what has no module of its own here.
+local flat = {
+  parallelize_module = M.parallelize_module, FSDPModule = M.FSDPModule,
+  clip_grad_norm_ = signatures.utils.clip_grad_norm_,
+}
+for _, name in ipairs {"DTensor", "Shard", "Replicate", "Partial",
+  "_StridedShard", "_MaskPartial", "Placement", "DeviceMesh", "distribute_tensor",
+  "distribute_module", "init_device_mesh", "DTensorSpec"} do
+  flat[name] = dtensor[name]
+end
+flat._Partial = dtensor.Partial
+for name, one in pairs(styles) do
+  if name ~= "of" then flat[name] = one end
+end
+M.flat = flat
+
+-- torch.distributed.tensor
+M.tensor = space(dtensor, parallel, dt)
+M.dist.tensor, M.dist._tensor = M.tensor, M.tensor
+M.dist.device_mesh = require("torch.mesh").module
+M.dist.init_device_mesh = dtensor.init_device_mesh
+M.dist.DeviceMesh = dtensor.DeviceMesh
+attrs.provide("torch.distributed.tensor", M.tensor)
+
+attrs.anywhere = function (name)
+  if flat[name] ~= nil then return flat[name] end
+  for _, place in ipairs {dt, parallel, nn, F} do
+    local ok, v = pcall(function () return place[name] end)
+    if ok and v ~= nil then return v end
+  end
+end
+
+-- Gradients come as a tuple, and so does what a Function's ctx holds.
+dt.autograd._packed = V.tuple
+M.torch.autograd = space({grad = builtin(function (a, kw)
+    local list = call(dt.autograd.grad, a, kw)
+    return V.is_list(list) and V.tuple(list, list.n) or list
+  end, "grad"),
+  no_grad = stage "no_grad", enable_grad = stage "enable_grad",
+  set_grad_enabled = switch "set_grad_enabled"}, dt.autograd)
+attrs.provide("torch.autograd", M.torch.autograd)
+attrs.provide("torch.autograd.function", space({
+  once_differentiable = builtin(function (a) return a[1] end,
+    "once_differentiable")}, dt.autograd))
+
+M.torch.library = space(require "torch.library", dt.library)
+
+-- What an exchange gives is such a tensor; wait() of one with a gradient is a
+-- view of it, which the way back knows nothing of; the operator wait_tensor
+-- gives the tensor itself.
+local waited = require("dt.autograd").Function:extend("_Wait")
+function waited.forward(_, t) return t:view(t.shape) end
+function waited.backward(_, g) return g end
+local function is_async(v)
+  return util.is_tensor(v) and dt._own_attr(v, "_async") == true
+end
+attrs.tensor_method.wait = function (t)
+  if not is_async(t) then
+    util.raise("AttributeError", "'Tensor' object has no attribute 'wait'")
+  end
+  if t.requires_grad then return waited.apply(t) end
+  t._waited = true
+  return t
+end
+M.funcol = space({AsyncCollectiveTensor = class("AsyncCollectiveTensor",
+  is_async)}, collective.functional,
+  require("dt.distributed").functional)
+-- type() of one that nobody has waited for.
+require("torch.kinds").set_async(function (t)
+  return is_async(t) and dt._own_attr(t, "_waited") ~= true
+    and M.funcol.AsyncCollectiveTensor
+end)
+attrs.provide("torch.distributed._functional_collectives", M.funcol)
+attrs.provide("torch.distributed.distributed_c10d", M.dist)
+attrs.provide("torch.distributed._composable.replicate_with_fsdp",
+  space({replicate = require("dt.fsdp").replicate}))
+attrs.provide("torch.distributed._composable.replicate",
+  space({replicate = require("dt.nn.parallel").replicate}))
+
+-- With a tensor of counts the elements are picked by the indices it makes.
+M.torch.repeat_interleave = function (t, n, dim)
+  if not util.is_tensor(n) then return t:repeat_interleave(n, dim) end
+  local index = dt.ops.aten.repeat_interleave.Tensor(n)
+  return dt.index_select(t, type(dim) == "number" and dim or 0, index)
+end
+
+attrs.provide("torchao.float8", space({}, require "dt.float8"))
+attrs.provide("torchao.float8.float8_tensor_parallel", space({},
+  require "dt.float8.parallel"))
+attrs.provide("torchao", namespace {__version__ = "0.18.0"})
+
+M.cpa = space({}, require "dt.cp")
+M.cpa._cp_options = namespace(M.cpa._cp_options or require("dt.cp").options)
+
+for _, path in ipairs {"_attention", "_context_parallel._attention",
+  "_context_parallel"} do
+  attrs.provide("torch.distributed.tensor.experimental." .. path, M.cpa)
+end
+flat.register_sharding = require("torch.sharding").register_sharding
+attrs.provide("torch.distributed.tensor.parallel", space({
+  parallelize_module = M.parallelize_module}, parallel))
+require "torch.placement_moves"
+require "torch.debugging"
+require "torch.testing"
+require "torch.local_tensor"
+require "torch.common"
+require "torch.spmd"
+require("torch.spmd.raw").provide(M.dist)
+require "torch.spmd.local_map"
+M.torch.autograd.profiler = attrs.module "torch.autograd.profiler"
+require "torch.containers"
+M.torch.utils = namespace {data = require "torch.data"}
+for name, m in pairs {torch = M.torch, ["torch.nn"] = M.nn, ["torch.nn.functional"] = M.F,
+  ["torch.optim"] = M.optim, ["torch.distributed"] = M.dist} do
+  attrs.provide(name, m)
+end
+
+require("torch.functions").provide(M.torch)
+require("torch.more").provide(M.torch)
+require("torch.functorch").provide(M.torch)
+
+-- A fresh environment with everything a program may name without import.
+function M.environment()
+  dt._set_warn_random(true)             -- a Python program is told as there
+  local vars = setmetatable({}, {__index = function (_, name)
+    local v = B[name]
+    if v ~= nil then return v end
+    v = rawget(M, name)
+    if v ~= nil and name ~= "flat" and name ~= "environment" then return v end
+    return attrs.anywhere(name)
+  end})
+  return {vars = vars}
+end
+
+return M

@@ -1,0 +1,92 @@
+-- SPDX-License-Identifier: MIT
+-- torch/prompt.lua: :python: Python text at the prompt.  Names live on
+-- from one text to the next; tensors, meshes, modules, numbers and texts have
+-- the same names in Lua, for the commands and here.
+
+local dt = require "dt"
+local util = require "dt.util"
+local nnm = require "dt.nn.module"
+local V = require "python.values"
+
+local M = {}
+
+local env                           -- of this session
+local shared = {}                   -- what Lua was given, by name
+
+-- What both languages hold in the same way.
+local function common(v)
+  return util.is_tensor(v) or util.is_mesh(v) or nnm.is_module(v)
+    or type(v) == "number" or type(v) == "string" or type(v) == "boolean"
+end
+
+-- A session's names: those of the program that was run before the prompt or
+-- Python's own, then those that Lua's lines left.
+local function session()
+  local script = require "torch.script"
+  local e = script.left or script.environment("prompt")
+  local given = getmetatable(e.vars).__index
+  setmetatable(e.vars, {__index = function (vars, name)
+    local v = rawget(_G, name)
+    if v ~= nil and common(v) then return v end
+    return given(vars, name)
+  end})
+  return e
+end
+
+-- Leave them to Lua, but for names of Lua's own that mean something else.
+local function share(vars)
+  for name, v in pairs(vars) do
+    local old = rawget(_G, name)
+    if type(name) == "string" and common(v) and not name:find("^__")
+       and (old == nil or common(old)) then
+      rawset(_G, name, v)
+      shared[name] = v
+    end
+  end
+end
+
+-- What Lua has set anew since then is what Python sees.
+local function renew(vars)
+  for name, v in pairs(shared) do
+    local now = rawget(_G, name)
+    if not rawequal(now, v) and common(now) then vars[name] = now end
+  end
+end
+
+-- At a stop in a program of Python: its variables, of the moment looked at.
+-- Lines that were typed have the session's names.
+local function stopped()
+  local scope, past = dt._python_scope()
+  if not scope or scope.scope:find("^prompt:") then return nil end
+  if not past then return scope end
+  return {up = scope, scope = scope.scope, name = scope.name,
+    vars = setmetatable({}, {__index = function (_, name)
+      local v = past[name]
+      return util.is_tensor(v) and v or nil
+    end})}
+end
+
+-- The program has ended: its names are the session's, in both languages.
+function M.keep()
+  env = session()
+  share(env.vars)
+end
+
+-- Run a text; what its last line is worth is shown, as Python's shell does.
+-- At a stop it sees and changes the variables of the stopped function.
+function M.python(text)
+  local script = require "torch.script"
+  local here = stopped()
+  if not here then
+    env = env or session()
+    renew(env.vars)
+  end
+  text = require("python.paste").read(text)
+  local ok, v = pcall(script.last, text, here or env, "prompt")
+  if not here then share(env.vars) end
+  if not ok then error(v, 0) end
+  if v == nil or v == dt.None then return "" end
+  return V.repr(v)
+end
+
+return M

@@ -1,0 +1,270 @@
+-- SPDX-License-Identifier: MIT
+-- torch/script.lua: `dtrepl program.py`: a PyTorch program as it stands,
+-- without PyTorch.  Every rank runs all of it, as under torchrun.
+--
+-- It is read by `python`: the part of the language that reproductions are
+-- written in, over this engine.  Nothing real is imported; what is not
+-- understood is named with its line.
+
+local dt = require "dt"
+local util = require "dt.util"
+local V = require "python.values"
+local attrs = require "python.attrs"
+local names = require "torch.names"
+local eval = require "python.eval"
+local system = require "python.std.system"
+local builtins = require "python.builtins"
+local exceptions = require "python.exceptions"
+local protect = require "python.protect"
+local sources = require "python.sources"
+local testing = require "torch.testing"
+local args = require "python.args"
+local meshes = require "torch.mesh"
+require "torch.training"
+
+local M = {}
+local None, builtin, namespace = dt.None, V.builtin, attrs.namespace
+
+local function nothing() return builtin(function () return None end) end
+
+-- The program says how many ranks it has: they must be there.
+local function check_world(n, what, fake)
+  if math.type(n) ~= "integer" or n == dt.world_size() or n < 1 then return end
+  util.raise("ValueError", "the program wants %d ranks (%s), there are %d: run "
+    .. "`dtrepl %s program.py`, or write `# dtrepl: %s=%d` in its head", n,
+    what, dt.world_size(), ((fake or n > 64) and "--fake " or "-n ") .. n,
+    (fake or n > 64) and "fake" or "ranks", n)
+end
+
+local spawned = false               -- inside a process that the program began
+
+-- f() in a process of its own: f's errors are the program's.
+local function inside(f)
+  local before = spawned
+  spawned = true
+  f()
+  spawned = before
+end
+
+-- f() on the first n ranks alone, which are a world; with fewer ranks than n
+-- the program begins again with n, where nobody said how many.
+local function on_ranks(n, what, f)
+  if math.type(n) ~= "integer" or n < 1 then n = dt.world_size() end
+  if n > dt.world_size() and dt._wants_ranks(n) then os.exit(0) end
+  if n >= dt.world_size() then
+    check_world(n, what)
+    return inside(f)
+  elseif dt.rank() >= n then
+    return
+  end
+  meshes.forget_groups()
+  dt._world_part(n)
+  inside(f)
+  dt._world_home()
+  meshes.forget_groups()
+end
+
+-- torch.multiprocessing.spawn: the ranks are here already.
+local function spawn(args, kw)
+  local given = args[2] or kw and V.dict_get(kw, "args")
+  local list, n = {dt.rank()}, 0
+  if given then
+    local items
+    items, n = V.items(given)
+    for i = 1, n do list[i + 1] = items[i] end
+  end
+  on_ranks(args[3] or kw and V.dict_get(kw, "nprocs") or 1, "nprocs",
+    function () eval.call(args[1], V.list(list, n + 1)) end)
+  return None
+end
+
+-- multiprocessing.Process: the first one made is rank 0, the next rank 1, …;
+-- this rank runs its own where it is started.
+local processes = 0
+local function process(_, kw)
+  local mine = processes == dt.rank()
+  processes = processes + 1
+  local p = {exitcode = 0, pid = 1000 + processes - 1}
+  p.start = builtin(function ()
+    if mine and kw and V.dict_get(kw, "target") then
+      local items, n = V.items(V.dict_get(kw, "args") or V.tuple {})
+      inside(function ()
+        eval.call(V.dict_get(kw, "target"), V.list({table.unpack(items, 1, n)},
+          n), V.dict_get(kw, "kwargs"))
+      end)
+    end
+    return None
+  end, "start")
+  for _, name in ipairs {"join", "terminate", "kill", "close"} do
+    p[name] = nothing()
+  end
+  p.is_alive = builtin(function () return false end, "is_alive")
+  return namespace(p)
+end
+
+-- torch.multiprocessing and multiprocessing.
+local function multiprocessing()
+  local t = {spawn = builtin(spawn, "spawn"),
+    Process = builtin(process, "Process"),
+    set_start_method = nothing(), freeze_support = nothing(),
+    set_sharing_strategy = nothing(),
+    cpu_count = builtin(function () return dt.world_size() end, "cpu_count")}
+  for _, name in ipairs {"Queue", "Pool", "Manager", "Pipe"} do
+    t[name] = builtin(function ()
+      util.raise("NotImplementedError", "multiprocessing.%s is not part of "
+        .. "dtrepl: what ranks tell each other goes through "
+        .. "torch.distributed (all_gather_object, broadcast_object_list)", name)
+    end, name)
+  end
+  t.get_context = builtin(function () return namespace(t) end, "get_context")
+  return namespace(t)
+end
+
+-- torch.cuda without a device: what is asked of one is nothing, or 0.
+local function cuda()
+  local function event()
+    local t = {}
+    for _, name in ipairs {"record", "wait", "synchronize", "query",
+      "wait_event", "wait_stream", "record_event"} do t[name] = nothing() end
+    t.elapsed_time = builtin(function () return 0.0 end, "elapsed_time")
+    return namespace(t)
+  end
+  local t = {is_available = builtin(function () return false end),
+    device_count = builtin(function () return dt.world_size() end),
+    current_device = builtin(function () return dt.rank() end),
+    amp = attrs.module "torch.cuda.amp"}
+  for _, name in ipairs {"Stream", "Event", "current_stream",
+    "default_stream"} do
+    t[name] = builtin(event, name)
+  end
+  for _, name in ipairs {"stream", "device"} do
+    t[name] = builtin(function () return namespace {} end, name)
+  end
+  t.get_device_name = builtin(function () return "cpu" end, "get_device_name")
+  t.nvtx = namespace {range_push = nothing(), range_pop = nothing()}
+  for _, name in ipairs {"set_device", "synchronize", "manual_seed",
+    "manual_seed_all", "empty_cache", "reset_peak_memory_stats",
+    "_sleep"} do
+    t[name] = nothing()
+  end
+  for _, name in ipairs {"memory_allocated", "max_memory_allocated",
+    "memory_reserved", "max_memory_reserved"} do
+    t[name] = builtin(function () return 0 end, name)
+  end
+  return namespace(t)
+end
+
+-- ---- the default group ----
+
+local pretended = false             -- by the program: backend "fake"
+
+local function end_group(a)
+  if args.given(a.group) and a.group ~= meshes.world_group() then
+    return None
+  end
+  if pretended then
+    dt._world_home()
+    meshes.forget_groups()
+  end
+  pretended = false
+  return None
+end
+
+-- A pretended world is made when it is not the program's own, real ones are
+-- there: all of it, or the part that spawned processes are.
+local function begin_group(a)
+  local n, fake = a.world_size, a.backend == "fake"
+  if not args.given(n) or n == -1 then return None end
+  if fake and not (dt.world() == "fake" and dt.world_size() == n) then
+    end_group {}
+    dt._world_home()
+    meshes.forget_groups()
+    dt._world_fake(n, args.given(a.rank) and a.rank or 0)
+    pretended = true
+  elseif not fake and spawned and math.type(n) == "integer"
+     and dt.rank() < n and n < dt.world_size() then
+    meshes.forget_groups()
+    dt._world_part(n)
+  elseif not fake then
+    check_world(n, "world_size", fake)
+  end
+  return None
+end
+
+local provided = false
+
+local function provide(argv)
+  if provided then return end
+  provided = true
+  system.provide(argv)
+  local mp = multiprocessing()
+  attrs.provide("multiprocessing", mp)
+  attrs.provide("torch.multiprocessing", mp)
+  names.torch.multiprocessing = mp
+  names.torch.cuda = cuda()
+  names.dist.init_process_group = args.def("init_process_group", {"backend?",
+    "init_method?", "timeout?", "world_size?", "rank?", "store?",
+    "group_name?", "pg_options?", "device_id?", "_ranks?"}, begin_group)
+  names.dist.destroy_process_group = args.def("destroy_process_group",
+    {"group?"}, end_group)
+end
+
+sources.set_tools {environment = names.environment,
+  run = function (text, env, file) return eval.run(text, env, file) end}
+
+-- A fresh environment of a program in `file`.
+function M.environment(file, ...)
+  provide(V.list {file, ...})
+  processes = 0
+  local env = names.environment()
+  env.vars.__name__ = "__main__"
+  env.vars.__file__, env.vars.__doc__ = file, None
+  sources.begin()
+  testing.begin(env.vars)
+  return env
+end
+
+-- sys.exit(code): a text is said, and is a failure.  What ended a program so
+-- is its error for the reports of the prompt after it (dt.debug.ended).
+local function leave(code)
+  local said = type(code) ~= "number" and code ~= nil and code ~= None
+  local status = said and 1 or type(code) == "number" and code or 0
+  if said then builtins.names.print.call(V.list {V.str(code)}) end
+  if status ~= 0 then
+    dt.debug.ended = {code = "DT0017", class = "SystemExit",
+      message = V.str(code), where = M.running, after = dt._seq()}
+  end
+  os.exit(status)
+end
+
+local function flushed(...)
+  local out = table.pack(protect.passing(...))
+  builtins.flush()
+  if not out[1] then
+    local e = out[2]
+    if type(e) == "table" and e.class == "SystemExit" then leave(e.code) end
+    if type(e) == "table" and rawget(e, "operands") then
+      require("dt.spmd.autopsy").compare(e)
+    end
+    if type(e) == "string" and (e:find("stack overflow", 1, true)
+       or e:find("not enough memory", 1, true)
+       or e:find("string too large", 1, true)) then
+      e = exceptions.exception(e)
+    end
+    error(e, 0)
+  end
+  return out[2]
+end
+
+-- Run the text of a file.  M.left is what it left, for a prompt after it.
+function M.run(text, file, ...)
+  text = require("python.paste").read(text)
+  M.left, M.running = M.environment(file, ...), file
+  dt.debug.ended = nil
+  flushed(eval.run, text, M.left, file)
+end
+
+-- Run a text in an environment; the value of its last expression, or nil.
+function M.last(text, env, name) return flushed(eval.last, text, env, name) end
+
+return M

@@ -1,0 +1,104 @@
+-- SPDX-License-Identifier: MIT
+-- torch/spmd/mesh.lua: spmd_types.reinterpret_mesh and spmd_redistribute in
+-- Python programs.
+
+local dt = require "dt"
+local util = require "dt.util"
+local V = require "python.values"
+local args = require "python.args"
+local asserts_py = require "torch.spmd.assert"
+local values = require "torch.spmd.values"
+local asserts = require "dt.spmd.assert"
+local axes = require "dt.spmd.axes"
+local check = require "dt.spmd.check"
+local moves = require "dt.spmd.moves"
+local remesh = require "dt.spmd.remesh"
+local say = require "dt.spmd.say"
+local state = require "dt.spmd.state"
+
+local core = dt._spmd
+local M = {}
+local None = dt.None
+
+-- The axes that are asked for, their types where they are told, and how the
+-- argument is shown.
+local function destination(v)
+  local ids, wanted = {}, nil
+  if util.is_mesh(v) then
+    ids = axes.of_mesh(v)
+  elseif V.is_dict(v) then
+    local list = asserts.normalized(values.entries(v))
+    wanted = {}
+    for i, t in ipairs(list) do
+      asserts.check_letter(core.axis_info(t[1]).name, t[2])
+      ids[i], wanted[t[1]] = t[1], t[2]
+    end
+    return ids, wanted, values.types_value(list)
+  else
+    local items, n = V.items(v)
+    for i = 1, n do ids[i] = values.axis_id(items[i]) end
+  end
+  local kept = {}
+  for _, id in ipairs(ids) do
+    if core.axis_info(id).size > 1 then kept[#kept + 1] = id end
+  end
+  return kept, nil, asserts_py.frozen(kept)
+end
+
+local function reinterpret_mesh(a)
+  local t = a.tensor
+  local types = util.is_tensor(t) and core.types(t) or nil
+  local spec = types and core.spec(t)
+  if not types then
+    util.raise("SpmdTypeError", "reinterpret_mesh requires a tensor with an "
+      .. "existing local SPMD type.")
+  end
+  local ids, wanted, shown = destination(a.type)
+  local ok, list, dims = pcall(remesh.remesh, types, spec, ids, wanted)
+  if not ok then
+    local e, mesh = list, state.mesh()
+    if type(e) == "table" and e.class == "SpmdTypeError" then
+      e.message = say.about(e.message, "reinterpret_mesh", {{"tensor", t},
+        {"type", shown}}, mesh and mesh.axes)
+    end
+    error(e, 0)
+  end
+  local function alias() return moves.unseen(t.view, t, t.shape) end
+  local out = t
+  if a.inplace ~= true then
+    out = state.on() and check.run("aten.alias", "alias.default", alias,
+      V.list({t}, 1)) or alias()
+  end
+  core.set(out, list, dims)
+  return out
+end
+
+M.reinterpret_mesh = args.def("reinterpret_mesh", {"tensor", "type", "*",
+  "inplace?"}, reinterpret_mesh)
+
+-- Placements of a DTensor's mesh after a TensorSharding: the mesh dimensions
+-- that each dimension is cut on.
+local function placements_of(mesh, sharding)
+  local out = {}
+  for i = 1, mesh.ndim do out[i] = dt.Replicate() end
+  for d = 1, sharding.n do
+    local entry = sharding[d]
+    local items = V.is_tuple(entry) and entry or {entry, n = 1}
+    for k = 1, items.n do
+      for i, name in ipairs(mesh.mesh_dim_names or {}) do
+        if items[k] ~= None and name == items[k] then
+          out[i] = dt.Shard(d - 1)
+        end
+      end
+    end
+  end
+  return out
+end
+
+M.spmd_redistribute = args.def("spmd_redistribute", {"x", "src", "dst"},
+  function (a)
+    return a.x:redistribute(a.x.device_mesh,
+      placements_of(a.x.device_mesh, a.dst))
+  end)
+
+return M

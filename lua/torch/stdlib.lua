@@ -1,0 +1,64 @@
+-- SPDX-License-Identifier: MIT
+-- torch/stdlib.lua: the modules of Python's own that programs over torch
+-- name: copy, pickle, numpy (io: serialize.lua).  A pickle is the object itself in a box: it
+-- is never written down.
+
+local dt = require "dt"
+local util = require "dt.util"
+local V = require "python.values"
+local attrs = require "python.attrs"
+local tensors = require "torch.tensor"
+local serialize = require "torch.serialize"
+
+local M = {}
+local namespace, builtin = attrs.namespace, V.builtin
+
+-- ---- pickle, torch.save ----
+
+local box_mt = {__name = "bytes"}
+
+local deep = require("python.std.copy").deep
+
+local function pickled(v) return setmetatable({deep(v, {})}, box_mt) end
+
+local function unpickled(box)
+  if getmetatable(box) ~= box_mt then
+    util.raise("TypeError", "a bytes-like object is required, not '%s'",
+      V.type_name(box))
+  end
+  return deep(box[1], {})
+end
+
+attrs.provide("pickle", namespace {
+  HIGHEST_PROTOCOL = 5, DEFAULT_PROTOCOL = 4,
+  dumps = builtin(function (a) return pickled(a[1]) end, "dumps"),
+  loads = builtin(function (a) return unpickled(a[1]) end, "loads"),
+})
+
+M.save, M.load = serialize.define(pickled, unpickled)
+
+-- ---- numpy ----
+
+local function as_array(a)
+  if util.is_tensor(a[1]) then
+    return attrs.tensor_method.numpy(a[1], V.list({}, 0))
+  end
+  return dt.tensor(V.to_lua(a[1]))
+end
+
+-- Nothing of numpy draws numbers here, so a seed of its own changes nothing.
+local random = namespace {seed = V.builtin(function () return None end, "seed")}
+attrs.provide("numpy.random", random)
+attrs.provide("numpy", namespace {random = random,
+  array = builtin(as_array, "array"), asarray = builtin(as_array, "asarray"),
+  pi = math.pi, inf = math.huge, nan = 0 / 0,
+  sqrt = math.sqrt, prod = builtin(function (a)
+    local items, n = V.items(a[1])
+    local p = 1
+    for i = 1, n do p = p * items[i] end
+    return p
+  end, "prod"),
+})
+
+M.tensors = tensors
+return M

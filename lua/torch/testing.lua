@@ -1,0 +1,124 @@
+-- SPDX-License-Identifier: MIT
+-- torch/testing.lua: what the test harness, which is Python (pylib), asks
+-- of the engine and of the program: the module _dtrepl.
+
+local dt = require "dt"
+local V = require "python.values"
+local attrs = require "python.attrs"
+local builtins = require "python.builtins"
+local exceptions = require "python.exceptions"
+
+local None, builtin, namespace = dt.None, V.builtin, attrs.namespace
+local program = {}                  -- its names
+
+local M = {}
+
+-- begin(vars): a program begins, whose names these are.
+function M.begin(vars) program = vars end
+
+-- Ranks meet; which of them failed, or None where one stands for all.
+local function meet(a)
+  local met = dt._meet(V.truth(a[1]))
+  return met and V.list(met) or None
+end
+
+-- The values of all ranks, in their order.
+local function gather(a)
+  local dist = attrs.module "torch.distributed"
+  local out = V.list({}, dt.world_size())
+  for i = 1, out.n do out[i] = None end
+  V.call(dist.all_gather_object, V.list {out, a[1]})
+  return out
+end
+
+-- The classes of the program below a class, by name.
+local function classes(a)
+  local d, names = V.dict(), {}
+  for name, v in next, program do
+    if type(name) == "string" and v ~= a[1] then
+      local ok, below = pcall(builtins.names.issubclass.call,
+        V.list {v, a[1]})
+      if ok and below == true then names[#names + 1] = name end
+    end
+  end
+  table.sort(names)
+  for _, name in ipairs(names) do V.dict_set(d, name, program[name]) end
+  return d
+end
+
+-- The words of an error: its class, its text, and where it was raised.
+local function trace(a)
+  local e = exceptions.exception(a[1])
+  local text = V.str(e)
+  local last = exceptions.class_of(e).__name__ or e.class
+  last = (e.class ~= nil and not exceptions.classes[e.class]
+    and not rawget(e, "python") and e.class or last)
+    .. (text == "" and "" or ": " .. text)
+  local file, line = tostring(e.where or ""):match("^(.*):(%d+)$")
+  if not file then return last end
+  return ("Traceback (most recent call last):\n  File \"%s\", line %s\n%s")
+    :format(file, line, last)
+end
+
+-- The process groups there are, the world's first.
+local function groups()
+  local meshes = require "torch.mesh"
+  meshes.world_group()
+  return V.list {table.unpack(meshes.groups())}
+end
+
+-- world(n, rank, fake): from now on the program sees ranks 0 to n - 1 alone, or
+-- is rank `rank` of a pretended world; home(): all of them again.
+local function home()
+  dt._world_home()
+  require("torch.mesh").forget_groups()
+  return None
+end
+
+local function world(a)
+  home()
+  if V.truth(a[3] or false) then
+    dt._world_fake(a[1], a[2])
+  else
+    dt._world_part(a[1])
+  end
+  return None
+end
+
+-- Asks for n ranks; ends the program when it may begin again with them.
+local function grow(a)
+  if dt._wants_ranks(a[1]) then os.exit(0) end
+  return None
+end
+
+-- leave(scope, kind, error, trace): whether the error ends there.
+local function leave(a)
+  local err = a[3]
+  if err == None then err = nil end
+  return attrs.leave(a[1], err)
+end
+
+-- has_methods(class, name, ...): does the class define all of these?
+local function has_methods(a)
+  for i = 2, a.n do
+    local f = type(a[1]) == "table" and a[1][a[i]]
+    if f == nil or f == None then return V.not_implemented end
+  end
+  return true
+end
+
+attrs.provide("_dtrepl", namespace {
+  world = builtin(world, "world"), home = builtin(home, "home"),
+  grow = builtin(grow, "grow"),
+  enter = builtin(function (a) return attrs.enter(a[1]) end, "enter"),
+  leave = builtin(leave, "leave"),
+  has_methods = builtin(has_methods, "has_methods"),
+  groups = builtin(groups, "groups"),
+  meet = builtin(meet, "meet"), gather = builtin(gather, "gather"),
+  classes = builtin(classes, "classes"), trace = builtin(trace, "trace"),
+  rank = builtin(dt.rank, "rank"),
+  world_size = builtin(dt.world_size, "world_size"),
+  fake = builtin(dt.is_fake, "fake"),
+})
+
+return M

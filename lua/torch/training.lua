@@ -1,0 +1,149 @@
+-- SPDX-License-Identifier: MIT
+-- torch/training.lua: modules of torch that training programs import and
+-- that have no name space of their own in dt: activation checkpoints, FSDP,
+-- schedulers, experimental parts.
+
+local dt = require "dt"
+local util = require "dt.util"
+local V = require "python.values"
+local attrs = require "python.attrs"
+local names = require "torch.names"
+local recompute = require "dt.nn.recompute"
+local fsdp = require "dt.fsdp"
+require "torch.dcp"
+require "torch.module_hooks"
+require "torch.optimizer"
+require("torch.generator").provide(names.torch)
+
+local None, builtin, namespace = dt.None, V.builtin, attrs.namespace
+
+-- A name space over tables of dt.
+local function over(own, ...)
+  local behind = {...}
+  return namespace(setmetatable(own, {__index = function (_, name)
+    for _, place in ipairs(behind) do
+      local v = place[name]
+      if v ~= nil then return v end
+    end
+  end, __name = "module"}))
+end
+
+local function scope() return namespace {} end
+
+-- ---- activation checkpoints ----
+
+local policy = namespace {MUST_SAVE = "MUST_SAVE",
+  PREFER_SAVE = "PREFER_SAVE", MUST_RECOMPUTE = "MUST_RECOMPUTE",
+  PREFER_RECOMPUTE = "PREFER_RECOMPUTE", MUST_CPU_OFFLOAD = "MUST_CPU_OFFLOAD"}
+
+attrs.provide("torch.utils.checkpoint", over({
+  CheckpointPolicy = policy,
+  -- What is saved selectively has the same numbers: nothing to choose here.
+  create_selective_checkpoint_contexts = builtin(function ()
+    return V.tuple {scope(), scope()}
+  end, "create_selective_checkpoint_contexts"),
+  set_checkpoint_early_stop = builtin(scope, "set_checkpoint_early_stop"),
+}, recompute))
+for _, path in ipairs {"torch.nn.utils.stateless"} do
+  attrs.provide(path, over({}, require "dt.nn.stateless"))
+end
+recompute.CheckpointImpl = namespace(recompute.CheckpointImpl)
+attrs.provide("torch.distributed.algorithms._checkpoint.checkpoint_wrapper",
+  over({}, recompute))
+names.torch.utils = names.torch.utils or namespace {}
+names.torch.utils.checkpoint = attrs.module "torch.utils.checkpoint"
+
+-- ---- fully_shard ----
+
+-- fully_shard's policies that keep parameters elsewhere: on this engine's one
+-- device they stay where they are.
+local function offload(name)
+  return builtin(function (_, kw)
+    local out = namespace {__name__ = name, pin_memory = true}
+    for key, v in V.each(kw or V.dict()) do out[key] = v end
+    return out
+  end, name)
+end
+for _, name in ipairs {"CPUOffloadPolicy", "OffloadPolicy"} do
+  names.flat[name] = offload(name)
+end
+
+local sharded = over({FSDPModule = names.FSDPModule,
+  CPUOffloadPolicy = names.flat.CPUOffloadPolicy,
+  OffloadPolicy = names.flat.OffloadPolicy,
+  UnshardHandle = namespace {__name__ = "UnshardHandle"}}, fsdp)
+for _, path in ipairs {"torch.distributed.fsdp",
+  "torch.distributed._composable.fsdp",
+  "torch.distributed.fsdp._fully_shard"} do
+  attrs.provide(path, sharded)
+end
+attrs.provide("torch.distributed._composable", over({
+  replicate = require("dt.nn.parallel").replicate}, fsdp))
+
+-- ---- autocast ----
+
+-- torch.autocast(device, ...) casts from `with` on; `kind` where the name
+-- space tells the device.
+local function autocast(kind)
+  return builtin(function (args, kw)
+    local own, at = {}, kind and 0 or 1
+    local device = kind or args[1] or kw and V.dict_get(kw, "device_type")
+    if device == nil then
+      util.raise("TypeError", "autocast.__init__() missing 1 required "
+        .. "positional argument: 'device_type'")
+    elseif type(device) ~= "string" then
+      util.raise("ValueError", "Expected `device_type` of type `str`, got: "
+        .. "`%s`", V.str(require("python.builtins").names.type.call(V.list {device})))
+    end
+    for i, name in ipairs(kind and {"enabled", "dtype", "cache_enabled"}
+                          or {"dtype", "enabled", "cache_enabled"}) do
+      own[name] = args[at + i]
+      local v = kw and V.dict_get(kw, name)
+      if v ~= nil then own[name] = v end
+    end
+    local open = {}
+    return namespace {
+      __enter__ = function ()
+        open[#open + 1] = dt.autocast(V.str(device), own)
+      end,
+      __exit__ = function () table.remove(open):leave() end,
+    }
+  end, "autocast")
+end
+names.torch.autocast = autocast()
+local scaler = require "dt.optim.grad_scaler"
+attrs.provide("torch.amp", over({autocast = names.torch.autocast}, scaler))
+names.torch.amp = attrs.module "torch.amp"
+for _, kind in ipairs {"cpu", "cuda"} do
+  attrs.provide("torch." .. kind .. ".amp", namespace {
+    autocast = autocast(kind),
+    GradScaler = builtin(function (args, kw)
+      return V.call(scaler.GradScaler, V.list({kind, table.unpack(args, 1,
+        args.n)}, args.n + 1), kw)
+    end, "GradScaler")})
+end
+names.torch.cpu = namespace {amp = attrs.module "torch.cpu.amp"}
+
+-- ---- the rest ----
+
+attrs.provide("torch.optim.lr_scheduler", over({},
+  require "dt.optim.lr_scheduler"))
+names.optim.lr_scheduler = attrs.module "torch.optim.lr_scheduler"
+attrs.provide("torch.optim.swa_utils", namespace {
+  SWALR = require("dt.optim.lr_scheduler").SWALR})
+names.optim.swa_utils = attrs.module "torch.optim.swa_utils"
+attrs.provide("torch.distributed.tensor.experimental", over({
+  register_sharding = names.flat.register_sharding},
+  require "dt.parallel", require "dt.cp", dt))
+attrs.provide("torch.nn.utils.clip_grad", names.nn.utils)
+attrs.provide("torch.distributed.elastic.multiprocessing.errors", namespace {
+  record = builtin(function (a) return a[1] or None end, "record")})
+
+-- torch.compile changes no number: the model or the function itself; as a
+-- decorator with arguments, a decorator.
+names.torch.compile = builtin(function (a)
+  if a.n > 0 then return a[1] end
+  return builtin(function (b) return b[1] end, "compile")
+end, "compile")
+
+return {over = over}
