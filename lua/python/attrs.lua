@@ -4,7 +4,6 @@
 
 local dt = require "dt"
 local util = require "dt.util"
-local nnm = require "dt.nn.module"
 local V = require "python.values"
 local big = require "python.bigint"
 local absent = require "python.absent"
@@ -15,7 +14,7 @@ local boxes = require "python.boxes"
 local box_facts = require "python.box_facts"
 local exceptions = require "python.exceptions"
 local dunder = require "python.dunder"
-local dtype = require "torch.dtype"
+local foreign = require "python.foreign"
 local object = require "python.object"
 
 local M = {}
@@ -28,181 +27,6 @@ function M.set_call(f) call = f end
 local function method(self, f, name)
   return V.builtin(function (args, kw) return f(self, args, kw) end, name)
 end
-
--- ---- modules: iterators become lists ----
-
-local function listed(name, width)
-  return function (m, _, kw)
-    local t
-    if kw then
-      t = {}
-      for k, v in V.each(kw) do t[k] = V.to_lua(v) end
-    end
-    local out = {}
-    for a, b in m[name](m, t) do
-      out[#out + 1] = width == 2 and V.tuple {a, b} or a
-    end
-    return V.generator(V.iter(V.list(out)))
-  end
-end
-
--- What load_state_dict returns.
-local incompatible = V.record("_IncompatibleKeys", {"missing_keys",
-  "unexpected_keys"}, {__repr__ = function (t)
-    return t[1].n + t[2].n == 0 and "<All keys matched successfully>"
-  end})
-
-function M.incompatible_keys(t)
-  return incompatible.call(V.list {V.list(t.missing_keys),
-    V.list(t.unexpected_keys)})
-end
-
-local function load_state(m, args, kw)
-  local strict = kw and V.dict_get(kw, "strict")
-  if strict == nil then strict = args[2] end
-  local state = args[1] or kw and V.dict_get(kw, "state_dict")
-  if not V.is_dict(state) then
-    util.raise("TypeError", "Expected state_dict to be dict-like, got <class "
-      .. "'%s'>.", V.type_name(state))
-  end
-  return M.incompatible_keys(m:load_state_dict(V.to_lua(state), {
-    strict = strict == nil or V.truth(strict),
-    assign = V.truth(kw and V.dict_get(kw, "assign") or args[3] or false)}))
-end
-
--- state_dict() in the order of registration: a module's parameters, its
--- buffers, then its children.
-local function state_dict(m, args, kw)
-  local own = V.raw(m._class.state_dict)
-  if own then
-    return V.call(own, V.list({m, table.unpack(args, 1, args.n)}, args.n + 1),
-      kw)
-  end
-  local state, d = m:state_dict(), V.dict()
-  d.ordered = true
-  local prefix = kw and V.dict_get(kw, "prefix") or args[2] or ""
-  for path, sub in m:named_modules() do
-    for _, map in ipairs {sub._parameters, sub._buffers} do
-      for name in map:each() do
-        local key = path == "" and name or path .. "." .. name
-        if state[key] ~= nil then
-          V.dict_set(d, prefix .. key, state[key])
-          state[key] = nil
-        end
-      end
-    end
-  end
-  for _, key in ipairs(util.sorted_keys(state)) do
-    V.dict_set(d, prefix .. key, state[key])
-  end
-  return d
-end
-
--- get_parameter("a.weight"), get_buffer("a.mean")
-local function of_path(kind, word)
-  return function (m, args, kw)
-    local path = args[1] or kw and V.dict_get(kw, "target")
-    local above, name = path:match("^(.*)%.([^.]+)$")
-    local at = m:get_submodule(above or "")
-    name = name or path
-    local v = at[kind].map[name]
-    if v == nil then
-      util.raise("AttributeError", at[name] == nil
-        and "%s has no attribute `%s`" or "`%s` is not " .. word,
-        at[name] == nil and at._class.__name or name, name)
-    end
-    return v
-  end
-end
-
-local of_module = {
-  get_parameter = of_path("_parameters", "an nn.Parameter"),
-  get_buffer = of_path("_buffers", "a buffer"),
-  state_dict = state_dict,
-  load_state_dict = load_state,
-  parameters = listed("parameters", 1), modules = listed("modules", 1),
-  children = listed("children", 1), buffers = listed("buffers", 1),
-  named_parameters = listed("named_parameters", 2),
-  named_modules = listed("named_modules", 2),
-  named_children = listed("named_children", 2),
-  named_buffers = listed("named_buffers", 2),
-}
-
-M.of_module = of_module                 -- module_hooks.lua has more
-
--- list.extend(modules or parameters): Lua's name is taken by classes.
-local function extend(m, args)
-  m:extend_with((V.items(args[1])))
-  return m
-end
-
--- ---- optimizers: state by parameter ----
-
-local function state_of(opt)
-  local d = V.dict()
-  for _, group in ipairs(opt.param_groups) do
-    for _, p in ipairs(group.params) do
-      local state = opt.state[p._id]
-      if state then
-        local t, names = opt:state_dict_of(state), {}
-        for name in pairs(t) do names[#names + 1] = name end
-        table.sort(names, function (a, b)       -- "step" was made first
-          if (a == "step") ~= (b == "step") then return a == "step" end
-          return a < b
-        end)
-        V.dict_set(d, p, V.dict_of(t, names))
-      end
-    end
-  end
-  return d
-end
-
--- ---- tensors: names that are no method of ours ----
-
--- Both are added to by the modules that know more (dtensor.lua, stdlib.lua).
-local of_tensor = {
-  T = function (t) return t:T() end,
-  mT = function (t) return t:mT() end,
-  H = function (t) return t:matrix_H() end,
-  mH = function (t) return t:mH() end,
-  real = function (t)
-    return tostring(t.dtype):find("complex", 1, true) and t:real() or t
-  end,
-  imag = function (t) return t:imag() end,
-  data = function (t) return dt._data_view(t) end,
-  _local_tensor = function (t) return dt._local_of(t) end,
-  is_sparse = function () return false end,
-  itemsize = function (t) return t:element_size() end,
-}
-local function holds_complex(t)
-  return tostring(t.dtype):find("complex", 1, true) ~= nil
-end
-
-local tensor_method = {
-  ["repeat"] = function (t, args, kw) return call(t.repeat_op, V.list({t,
-    table.unpack(args, 1, args.n)}, args.n + 1), kw) end,
-  ["detach_"] = function (t) return dt._detach_ and dt._detach_(t) or t end,
-  requires_grad_ = function (t, args)
-    t.requires_grad = args[1] == nil or args[1]
-    return t
-  end,
-  numpy = function (t) return t end,
-  tobytes = function (t) return V.repr(V.from_lua(t:tolist())) end,
-  tolist = function (t)
-    return holds_complex(t) and V.complex_list(t) or V.from_lua(t:tolist())
-  end,
-  item = function (t)
-    if not holds_complex(t) or t:numel() ~= 1 then return t:item() end
-    return V.complex_list(t:reshape({}))
-  end,
-  size = function (t, args)
-    if args.n == 0 then return V.from_lua(t.shape) end
-    return t:size(args[1])
-  end,
-  is_floating_point = function (t) return t:is_floating_point() end,
-  is_conj = function (t) return t:is_conj() end,
-  is_neg = function (t) return t:is_neg() end,
-}
 
 -- Tables whose functions are no methods: their first argument is not self.
 local unbound = setmetatable({}, {__mode = "k"})
@@ -247,15 +71,10 @@ function M.namespace(t)
   return t
 end
 
-M.of_tensor, M.tensor_method = of_tensor, tensor_method
-M.placement_method = {}                 -- filled by placements.lua
-M.of_mesh, M.mesh_method = {}, {}       -- filled by mesh.lua
-M.optimizer_method = {}                 -- by optimizer.lua
-
 local function has_methods(v)
   if type(v) == "userdata" then return true end
   return not unbound[v] and getmetatable(v) ~= nil
-    and not (nnm.Module == v or rawget(v, "__base"))
+    and not foreign.is_class(v)
 end
 
 local module_name = setmetatable({}, {__mode = "k"})
@@ -298,24 +117,24 @@ local function class_of(v)
   end
   local lua = rawget(type(v) == "table" and v or {}, "_class")
   if lua then return lua end
-  return require("torch.kinds").class_of(v)
+  return foreign.class_of(v)
 end
 
-local function get_engine(v, name)
-  if util.is_dtype(v) then return dtype.fact(v, name) end
+-- What the engine's own tables have; `other`: the kind of value it is.
+local function get_engine(v, name, other)
   local x = v[name]
   if x == nil then
     if name == "__name__" and type(v) == "table" then
       return rawget(v, "__name") or rawget(v, "name") or missing(v, name)
     end
     local alias = name .. "_op"
-    if util.is_tensor(v) and dt._find(name) == nil then missing(v, name) end
+    if other and other.lacks and other.lacks(name) then return nil end
     x = has_methods(v) and v[alias] or nil
     if x == nil then return nil end
   end
   if has_methods(v) and (type(x) == "function" or type(x) == "userdata"
      and type(getmetatable(x)) == "table" and getmetatable(x).__call
-     and not util.is_tensor(x) and not util.is_mesh(x)) then
+     and not foreign.of(x)) then
     return V.builtin(function (args, kw)
       return call(x, V.list({v, table.unpack(args, 1, args.n)}, args.n + 1),
         kw)
@@ -323,7 +142,7 @@ local function get_engine(v, name)
   end
   local mt = getmetatable(v)
   if type(x) == "table" and getmetatable(x) == nil and (unbound[v]
-     or type(mt) == "table" and mt.__call and not nnm.is_module(v)) then
+     or type(mt) == "table" and mt.__call and not other) then
     return M.namespace(x)           -- a table of names inside a name space
   end
   return V.from_lua(x)
@@ -379,7 +198,7 @@ local function is_error(v)
 end
 
 -- What a class of the library's says of itself.
-local class_fact_of_nn = {
+local class_fact_of_library = {
   __name__ = function (c) return rawget(c, "__name") end,
   __qualname__ = function (c) return rawget(c, "__name") end,
   __module__ = function (c) return V.module_of(c) end,
@@ -414,10 +233,6 @@ local function_fact = {
   __dict__ = function () return V.dict() end,
 }
 
--- v.name
--- Fields of modules that are tuples.
-local tuple_field = {kernel_size = true, stride = true, padding = true,
-  dilation = true, output_padding = true, normalized_shape = true}
 local result_of_two = {values = 1, indices = 2}   -- max, sort, topk
 
 -- The names and values of an object's own attributes; a change is one of the
@@ -482,31 +297,7 @@ local class_fact = {
   end,
 }
 
--- A module's _parameters, _buffers and _modules: dictionaries, and what is put
--- into them is put into the module.
-local module_maps = {}
-for name, put in pairs {_parameters = "register_parameter",
-    _buffers = "register_buffer", _modules = "register_module"} do
-  module_maps[name] = function (m)
-    local d = V.dict()
-    for key, v in m[name]:each() do
-      V.dict_set(d, key, v == false and None or V.from_lua(v))
-    end
-    d.changed = function (key, v)
-      if v == nil then
-        m[name]:remove(key)
-      else
-        m[put](m, key, v ~= None and v or nil)
-      end
-    end
-    return d
-  end
-end
-
--- Who looks at what is asked of tensors (dt.spmd.watch), or nil.
-local watcher, set_watcher
-function M.watch(f, set) watcher, set_watcher = f, set end
-
+-- v.name
 function M.get(v, name)
   if name == "__class__" then return class_of(v) end
   if V.is_object(v) then return classes.get_object(v, name) end
@@ -587,54 +378,22 @@ function M.get(v, name)
   if type(v) == "userdata" and name:find("^__") then
     local f = dunder.get(v, name)
     if f then return f end
-  elseif class_fact_of_nn[name] and rawget(v, "__base") then
-    return class_fact_of_nn[name](v)
+  elseif class_fact_of_library[name] and rawget(v, "__base") then
+    return class_fact_of_library[name](v)
   end
-  if util.is_tensor(v) then
-    if watcher then
-      local done, x = watcher(v, name)
-      if done then return x end
-    end
-    if of_tensor[name] then return V.from_lua(of_tensor[name](v)) end
-    if tensor_method[name] then return method(v, tensor_method[name], name) end
-    if name == "grad" or name == "grad_fn" then return V.from_lua(v[name]) end
-  elseif util.is_mesh(v) and M.of_mesh[name] then
-    return M.of_mesh[name](v)
-  elseif util.is_mesh(v) and M.mesh_method[name] then
-    return method(v, M.mesh_method[name], name)
-  elseif util.is_placement(v) and M.placement_method[name] then
-    return method(v, M.placement_method[name], name)
-  elseif nnm.is_module(v) and of_module[name] then
-    return method(v, of_module[name], name)
-  elseif module_maps[name] and nnm.is_module(v) then
-    return module_maps[name](v)
-  elseif name == "extend" and nnm.is_module(v) and v.extend_with then
-    return method(v, extend, name)
+  local other = foreign.of(v)
+  if other and other.get then
+    local x, found = other.get(v, name)
+    if found then return x end
   end
   if name == "__dict__" and type(v) == "table" and getmetatable(v)
      and getmetatable(v).dict then
     return getmetatable(v).dict()
   end
-  if type(v) == "table" and rawget(v, "param_groups") then
-    if name == "state" then return state_of(v) end
-    if name == "param_groups" then return M.param_groups(v) end
-    local f = M.optimizer_method[name]
-    if f then return method(v, f, name) end
-  end
-  local x = get_engine(v, name)
-  if x == nil then
-    if util.is_tensor(v) and (name == "grad" or name == "grad_fn") then
-      return None
-    end
-    if nnm.is_module(v) and (v._parameters.map[name] == false
-       or v._modules.map[name] == false) then
-      return None
-    end
-    return missing(v, name)
-  end
-  if tuple_field[name] and V.is_list(x) and nnm.is_module(v) then
-    return V.tuple(x, x.n)
-  end
+  local x = get_engine(v, name, other)
+  if x == nil and other and other.absent then x = other.absent(v, name) end
+  if x == nil then return missing(v, name) end
+  if other and other.shown then return other.shown(v, name, x) end
   return x
 end
 
@@ -648,6 +407,7 @@ local function note_order(v, name)
   for _, old in ipairs(order) do if old == name then return end end
   order[#order + 1] = name
 end
+M.note_order = note_order
 
 -- v.name = x
 function M.set(v, name, x)
@@ -667,42 +427,15 @@ function M.set_plain(v, name, x)
   if is_error(v) then return exceptions.set_field(v, name, x) end
   local class = type(v) == "table" and rawget(v, "_class")
   if class and classes.set(v, class, name, x) then return end
-  if class and x == None and rawget(class, "__python")
-     and v._parameters.map[name] == nil and v._modules.map[name] == nil
-     and v._buffers.map[name] == nil then
-    if v._attrs[name] == nil then note_order(v, name) end
-    v._attrs[name] = None           -- set, and None: not an absent name
-    return
-  end
+  local other = foreign.of(v)
+  if other and other.set and other.set(v, name, x, class) then return end
   if type(v) == "table" and rawget(v, "__python")
      and getmetatable(x) == V.func_mt then
     x = classes.lua_method(x)
   end
-  if class and nnm.is_module(v) and v._modules.map[name] and x ~= None
-     and not nnm.is_module(x) then
-    util.raise("TypeError", "cannot assign '%s' as child module '%s' "
-      .. "(torch.nn.Module or None expected)", V.type_name(x), name)
-  end
-  if name == "forward" and nnm.is_module(v) and type(x) == "table" then
-    v._attrs.forward = require("python.call").lua_attribute(x)
-  elseif getmetatable(v) == V.func_mt or V.is_dict(v) then
+  if getmetatable(v) == V.func_mt or V.is_dict(v) then
     rawset(v, name, x)
-  elseif util.is_tensor(v) and name == "data" then
-    local set = require("torch.tensor").set_data
-    if set_watcher then set_watcher(set, v, x) else set(v, x) end
-  elseif util.is_tensor(v) and name == "grad" then
-    local set = require("torch.tensor").set_grad
-    if set_watcher then set_watcher(set, v, x) else set(v, x) end
-  elseif util.is_dtensor(v) and (name == "placements"
-     or name == "device_mesh") then
-    util.raise("AttributeError", "property '%s' of 'DTensor' object has no "
-      .. "setter", name)
-  elseif util.is_tensor(v) and x == None then
-    v[name] = dt.None
   else
-    if class and rawget(class, "__python") and v._attrs[name] == nil then
-      note_order(v, name)
-    end
     v[name] = x
   end
 end
@@ -723,14 +456,8 @@ function M.delete_plain(v, name)
   if V.is_object(v) then return classes.delete_object(v, name) end
   local class = type(v) == "table" and rawget(v, "_class")
   if class and classes.delete(v, class, name) then return end
-  if nnm.is_module(v) then
-    for _, map in ipairs {v._parameters, v._modules, v._buffers} do
-      map:remove(name)
-    end
-    v._attrs[name] = nil
-  else
-    v[name] = nil
-  end
+  local other = foreign.of(v)
+  if other and other.delete then other.delete(v, name) else v[name] = nil end
 end
 
 -- super(): what the base class of `class` has, with `self`.
@@ -787,10 +514,8 @@ function M.enter(scope)
     util.raise("TypeError", "'%s' object does not support the context manager "
       .. "protocol", V.type_name(scope))
   end
-  if util.is_mesh(scope) then return M.enter_mesh(scope) end
-  if V.is_device(scope) then             -- torch.device("meta")
-    return require("dt.tensor.create").enter_device(tostring(scope))
-  end
+  local other = foreign.of(scope)
+  if other and other.enter then return other.enter(scope) end
   local special = V.special(scope, "__enter__")
   if special then return special() end
   if V.is_object(scope) then
@@ -817,7 +542,7 @@ end
 
 -- May it end an error (a class's __exit__)?
 function M.may_swallow(scope)
-  return type(scope) == "table" and not util.is_mesh(scope)
+  return type(scope) == "table" and not (foreign.of(scope) or {}).leave
     and (V.special(scope, "__exit__") or rawget(scope, "__exit__")) and true
     or false
 end
@@ -825,10 +550,8 @@ end
 -- Leave it; `err` is the error that ended the body, or nil.  True: the error
 -- ends here.
 function M.leave(scope, err)
-  if util.is_mesh(scope) then return M.leave_mesh() end
-  if V.is_device(scope) then
-    return require("dt.tensor.create").leave_device()
-  end
+  local other = foreign.of(scope)
+  if other and other.leave then return other.leave(scope) end
   local special = V.special(scope, "__exit__")
   if special then
     local e = err and exceptions.exception(err)

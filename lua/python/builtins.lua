@@ -4,7 +4,6 @@
 
 local dt = require "dt"
 local util = require "dt.util"
-local nnm = require "dt.nn.module"
 local V = require "python.values"
 local big = require "python.bigint"
 local attrs = require "python.attrs"
@@ -14,6 +13,7 @@ local ops = require "python.ops"
 local classes = require "python.class"
 local native = require "python.native"
 local exceptions = require "python.exceptions"
+local foreign = require "python.foreign"
 local object = require "python.object"
 local constructors = require "python.constructors"
 local text = require "python.text"
@@ -473,9 +473,8 @@ def("hasattr", function (a) return (pcall(attrs.get, a[1], a[2])) end)
 def("callable", function (a)
   local mt = getmetatable(a[1])
   if V.is_object(a[1]) then return V.special(a[1], "__call__") ~= nil end
-  if nnm.is_module(a[1]) then
-    return V.special(a[1], "__call__") ~= nil or a[1].forward ~= nil
-  end
+  local other = foreign.of(a[1])
+  if other and other.callable then return other.callable(a[1]) end
   return type(a[1]) == "function" or mt == V.func_mt or mt == V.builtin_mt
     or type(mt) == "table" and mt.__call ~= nil or false
 end)
@@ -511,9 +510,6 @@ for _, name in ipairs {"compile", "__import__"} do
     return util.raise("NotImplementedError", "%s() is not part of dtrepl", name)
   end)
 end
-def("open", function (a, kw)
-  return V.call(require("python.std.streams").open, a, kw)
-end)
 def("breakpoint", function ()
   if dt.debug.breakpoint then dt.debug.breakpoint() end
   return None
@@ -544,9 +540,10 @@ local function is_class(v, c)
   if c == B.object then return true end
   if classes.is_instance(v, c) then return true end
   if type(c) == "table" and rawget(c, "holds") then return c.holds(v) end
-  if nnm.is_module(v) then
+  local other = foreign.of(v)
+  if other and other.isinstance then
     if type(c) == "table" and c.instance then return c.instance(v) end
-    return nnm.isinstance(v, c)
+    return other.isinstance(v, c)
   end
   local own = type(c) == "table" and rawget(c, "is_data")
   if own and type(v) == "table" and rawget(v, "_native") then

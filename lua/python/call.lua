@@ -9,7 +9,7 @@ local V = require "python.values"
 local bind = require "python.bind"
 local exceptions = require "python.exceptions"
 local protect = require "python.protect"
-local structseq = require "torch.structseq"
+local foreign = require "python.foreign"
 local object = require "python.object"
 
 local M = {}
@@ -105,7 +105,7 @@ end
 local function result(f, v)
   local out = V.from_lua(v)
   if V.is_list(out) and util.is_tensor(out[1]) and type(f) == "function"
-     and structseq.is_operator(f) then
+     and foreign.is_operator(f) then
     return V.tuple(out, out.n)
   end
   return out
@@ -138,8 +138,8 @@ local function call_lua(f, args, kw)
   local out = table.pack(f(table.unpack(list, 1, n)))
   if out.n <= 1 then return result(f, out[1]) end
   for i = 1, out.n do out[i] = V.from_lua(out[i]) end
-  local class = type(f) == "function" and structseq.of(f)
-  if class and #class.names == out.n then return structseq.named(class, out) end
+  local class = type(f) == "function" and foreign.result_class(f)
+  if class and #class.names == out.n then out.record = class end
   return V.tuple(out, out.n)
 end
 

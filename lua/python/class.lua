@@ -7,11 +7,11 @@
 
 local dt = require "dt"
 local util = require "dt.util"
-local nnm = require "dt.nn.module"
 local V = require "python.values"
 local absent = require "python.absent"
 local calls = require "python.call"
 local exceptions = require "python.exceptions"
+local foreign = require "python.foreign"
 local object = require "python.object"
 
 local attrs = require "python.attrs"
@@ -400,7 +400,7 @@ function M.next_owner(class, self)
     for i = first, #order do
       if rawget(order[i], name) ~= nil then return order[i] end
     end
-    return object.is_plain_class(own or class) and object.Object or nnm.Module
+    return object.is_plain_class(own or class) and object.Object or foreign.root
   end, own
 end
 
@@ -556,10 +556,7 @@ end
 function M.bare(class)
   if class.__native then return M.native_new(class, V.list({}, 0)) end
   if object.is_plain_class(class) then return object.bare(class) end
-  local empty = setmetatable({__init__ = false}, {__index = class})
-  local v = nnm.Module.__new(empty)
-  rawset(v, "_class", class)
-  return v
+  return foreign.bare(class)
 end
 
 -- Is `v` an instance of a class that has `class` in its order?

@@ -10,11 +10,9 @@ local calls = require "python.call"
 local attrs = require "python.attrs"
 local expr = require "python.expr"
 local stmt = require "python.stmt"
-local dataclass = require "python.std.dataclasses"
 
 local None = require("dt").None
-local M = {call = calls.call, getattr = attrs.get,
-  dataclass = dataclass.dataclass}
+local M = {call = calls.call, getattr = attrs.get}
 
 -- Run a text in an environment {vars = ...}; `name` is that of its file.
 function M.run(text, env, name)

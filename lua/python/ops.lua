@@ -9,6 +9,7 @@ local format = require "python.format"
 local aliases = require "python.aliases"
 local big = require "python.bigint"
 local exceptions = require "python.exceptions"
+local foreign = require "python.foreign"
 local boxes = require "python.boxes"
 local sets = boxes.set
 
@@ -737,7 +738,7 @@ local function put_slice(l, s, x, deletes)
 end
 
 local function place(v, i, what)
-  if util.is_tensor(i) then i = require("torch.tensor").index(i) end
+  if util.is_tensor(i) then i = foreign.of(i).index(i) end
   if math.type(i) ~= "integer" then
     i = V.index_of(i)
     if big.is(i) then
@@ -753,10 +754,6 @@ local function place(v, i, what)
       what or "")
   end
   return i + 1
-end
-
-local function mesh_slice(m, i)
-  return require("torch.mesh").slice(m, i)
 end
 
 -- KeyError(k)
@@ -828,7 +825,7 @@ function M.getitem(v, i)
     if watcher then return watcher.method("__getitem__", item_of, v, i) end
     return item_of(v, i)
   elseif util.is_mesh(v) then
-    return mesh_slice(v, i)
+    return foreign.of(v).getitem(v, i)
   end
   local special = V.special(v, "__getitem__")
   if special then return special(i) end

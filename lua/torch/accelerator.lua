@@ -7,6 +7,7 @@ local util = require "dt.util"
 local V = require "python.values"
 local args = require "python.args"
 local attrs = require "python.attrs"
+local attributes = require "torch.attributes"
 
 local M = {}
 local None, builtin = dt.None, V.builtin
@@ -52,7 +53,7 @@ local contiguous = args.def("is_contiguous", {"self", "memory_format?"},
     return a.self:is_contiguous(getmetatable(f) == format_mt
       and {memory_format = f.name} or nil)
   end)
-attrs.tensor_method.is_contiguous = function (t, a, kw)
+attributes.tensor_method.is_contiguous = function (t, a, kw)
   return V.call(contiguous, V.list({t, table.unpack(a, 1, a.n)}, a.n + 1), kw)
 end
 

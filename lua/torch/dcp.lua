@@ -7,8 +7,10 @@ local dt = require "dt"
 local util = require "dt.util"
 local V = require "python.values"
 local attrs = require "python.attrs"
+local attributes = require "torch.attributes"
 local checkpoint = require "dt.checkpoint"
 local exceptions = require "python.exceptions"
+local files = require "python.std.files"
 local plan = require "torch.dcp_plan"
 local trace = require "torch.dcp_trace"
 
@@ -289,7 +291,7 @@ end
 
 -- ---- state dicts ----
 
-local keys_of = attrs.incompatible_keys
+local keys_of = attributes.incompatible_keys
 
 local function option(options, name)
   local v = options and options[name]
@@ -623,6 +625,9 @@ M.module = namespace {CheckpointException = classes.CheckpointException,
   load = builtin(load, "load"), state_dict = M.state_dict,
   FileSystemReader = storage "FileSystemReader",
   FileSystemWriter = storage "FileSystemWriter"}
+files.set_listing(function (path)
+  return checkpoint.exists(path) and plan.files(checkpoint.told(path)) or nil
+end)
 attrs.provide("torch.distributed.checkpoint", M.module)
 attrs.provide("torch.distributed.checkpoint.api", M.module)
 attrs.provide("torch.distributed.checkpoint.state_dict", M.state_dict)

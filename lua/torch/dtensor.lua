@@ -10,6 +10,7 @@ local util = require "dt.util"
 local V = require "python.values"
 local hooks = require "torch.module_hooks"
 local attrs = require "python.attrs"
+local attributes = require "torch.attributes"
 local args = require "python.args"
 local state = require "dt.spmd.state"
 local meshes = require "torch.mesh"
@@ -251,7 +252,7 @@ M.full = factory("full", true)
 
 -- ---- what a DTensor has ----
 
-local of_tensor, tensor_method = attrs.of_tensor, attrs.tensor_method
+local of_tensor, tensor_method = attributes.of_tensor, attributes.tensor_method
 
 local function needs_dtensor(t, name)
   if not t.is_dtensor then no_attribute(t, name) end

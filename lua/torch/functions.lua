@@ -8,10 +8,11 @@ local util = require "dt.util"
 local V = require "python.values"
 local A = require "python.args"
 local attrs = require "python.attrs"
+local attributes = require "torch.attributes"
 local F = require "dt.functional"
 
 local M = {}
-local method = attrs.tensor_method
+local method = attributes.tensor_method
 
 local function out_of_range(t, dim)
   local n = math.max(t.ndim, 1)

@@ -7,6 +7,7 @@ local dt = require "dt"
 local util = require "dt.util"
 local V = require "python.values"
 local attrs = require "python.attrs"
+local attributes = require "torch.attributes"
 local args = require "python.args"
 
 local M = {}
@@ -177,7 +178,7 @@ function M.provide(torch)
     if f ~= nil then rawset(torch, name, taking(name, f)) end
   end
   for _, name in ipairs(drawing_methods) do
-    attrs.tensor_method[name] = method_taking(name)
+    attributes.tensor_method[name] = method_taking(name)
   end
   local init = require("torch.signatures").init
   for _, name in ipairs(drawing_inits) do init[name] = taking(name, init[name]) end

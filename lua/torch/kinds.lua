@@ -7,6 +7,10 @@ local dt = require "dt"
 local util = require "dt.util"
 local V = require "python.values"
 local attrs = require "python.attrs"
+local foreign = require "python.foreign"
+local attributes = require "torch.attributes"
+local create = require "dt.tensor.create"
+local nnm = require "dt.nn.module"
 local args = require "python.args"
 
 local M = {}
@@ -108,7 +112,7 @@ M.size_class = args.class("Size", {__module__ = "torch", test = is_size,
     return V.size((V.items(a[1] or V.tuple {})))
   end, "Size")})
 
-attrs.of_tensor.device = function (t) return M.device(t.device) end
+attributes.of_tensor.device = function (t) return M.device(t.device) end
 
 -- ---- type(v) ----
 
@@ -172,5 +176,20 @@ function M.class_of(v)
   end
   return plain(v)
 end
+
+-- torch.device("meta") as a scope.
+foreign.register {is = V.is_device,
+  enter = function (v) return create.enter_device(tostring(v)) end,
+  leave = create.leave_device}
+
+-- An instance of a class of the program below one of the library's.
+local function bare(class)
+  local v = nnm.Module.__new(setmetatable({__init__ = false},
+    {__index = class}))
+  rawset(v, "_class", class)
+  return v
+end
+
+foreign.set_classes(M.class_of, bare, nnm.Module)
 
 return M

@@ -8,6 +8,7 @@ local dt = require "dt"
 local util = require "dt.util"
 local V = require "python.values"
 local attrs = require "python.attrs"
+local attributes = require "torch.attributes"
 local args = require "python.args"
 
 local None, builtin, namespace = dt.None, V.builtin, attrs.namespace
@@ -70,7 +71,7 @@ end
 local function current() return active[#active] or None end
 
 -- reconcile(): the tensor, when every rank has the same.
-attrs.tensor_method.reconcile = function (t)
+attributes.tensor_method.reconcile = function (t)
   if not dt.debug.same(t).same then
     util.raise("AssertionError", "LocalTensor shards must be the same to "
       .. "reconcile")

@@ -8,6 +8,7 @@ local dt = require "dt"
 local util = require "dt.util"
 local V = require "python.values"
 local attrs = require "python.attrs"
+local attributes = require "torch.attributes"
 local args = require "python.args"
 
 local M = {}
@@ -204,7 +205,7 @@ end
 
 -- ---- methods of a mesh ----
 
-local of_mesh, methods = attrs.of_mesh, attrs.mesh_method
+local of_mesh, methods = attributes.of_mesh, attributes.mesh_method
 
 -- Meshes made with _init_backend=False: they have no groups.
 local bare = setmetatable({}, {__mode = "k"})
@@ -377,7 +378,8 @@ function M.enter(m)
 end
 
 function M.leave() stack[#stack] = nil end
-attrs.enter_mesh, attrs.leave_mesh = M.enter, M.leave
+local kind = attributes.kinds.mesh
+kind.getitem, kind.enter, kind.leave = M.slice, M.enter, M.leave
 require("dt.parallel").current_mesh = M.current
 
 -- Forget what was not left: a program ended inside.

@@ -6,7 +6,7 @@
 
 local dt = require "dt"
 local V = require "python.values"
-local attrs = require "python.attrs"
+local attributes = require "torch.attributes"
 
 local M = {}
 local None = dt.None
@@ -60,7 +60,7 @@ end)
 -- register_…(hook, *, prepend, with_kwargs, always_call); `named` for hooks
 -- with the keywords, `plain` for those without.
 local function register(name, plain, named)
-  attrs.of_module[name] = function (m, a, kw)
+  attributes.of_module[name] = function (m, a, kw)
     local options = {}
     for k, v in V.each(kw or V.dict()) do
       if k ~= "hook" then options[k] = V.truth(v) end

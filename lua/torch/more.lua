@@ -7,11 +7,12 @@ local dt = require "dt"
 local util = require "dt.util"
 local V = require "python.values"
 local attrs = require "python.attrs"
+local attributes = require "torch.attributes"
 local args = require "python.args"
 
 local M = {}
 local None, builtin = dt.None, V.builtin
-local of_tensor, method = attrs.of_tensor, attrs.tensor_method
+local of_tensor, method = attributes.of_tensor, attributes.tensor_method
 local def, given = args.def, args.given
 
 -- ---- what tensors say of themselves ----

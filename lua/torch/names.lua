@@ -8,6 +8,7 @@ local util = require "dt.util"
 local nnm = require "dt.nn.module"
 local V = require "python.values"
 local attrs = require "python.attrs"
+local attributes = require "torch.attributes"
 local eval = require "python.eval"
 local dtensor = require "torch.dtensor"
 local accelerator = require "torch.accelerator"
@@ -287,7 +288,7 @@ function waited.backward(_, g) return g end
 local function is_async(v)
   return util.is_tensor(v) and dt._own_attr(v, "_async") == true
 end
-attrs.tensor_method.wait = function (t)
+attributes.tensor_method.wait = function (t)
   if not is_async(t) then
     util.raise("AttributeError", "'Tensor' object has no attribute 'wait'")
   end

@@ -6,11 +6,11 @@
 local dt = require "dt"
 local util = require "dt.util"
 local V = require "python.values"
-local attrs = require "python.attrs"
+local attributes = require "torch.attributes"
 local base = require "dt.optim.base"
 local hooks = require "torch.optimizer_hooks"
 
-local M = attrs.optimizer_method
+local M = attributes.optimizer_method
 local None = dt.None
 
 -- A pair of rates is a tuple.
@@ -64,7 +64,7 @@ local function view(opt, g)
 end
 
 -- optimizer.param_groups
-function attrs.param_groups(opt)
+function attributes.param_groups(opt)
   local out = {}
   for i, g in ipairs(opt.param_groups) do out[i] = view(opt, g) end
   return V.list(out)

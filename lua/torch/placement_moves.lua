@@ -7,9 +7,9 @@ local dt = require "dt"
 local util = require "dt.util"
 local V = require "python.values"
 local args = require "python.args"
-local attrs = require "python.attrs"
+local attributes = require "torch.attributes"
 
-local method = attrs.placement_method
+local method = attributes.placement_method
 
 local function row(mesh, dim)
   return dt.DeviceMesh(mesh.device_type, mesh:get_group(dim))

@@ -7,7 +7,7 @@ local dt = require "dt"
 local util = require "dt.util"
 local V = require "python.values"
 local args = require "python.args"
-local attrs = require "python.attrs"
+local attributes = require "torch.attributes"
 
 local M = {}
 
@@ -180,9 +180,9 @@ local function asked(name, keyword)
   end)
 end
 
-attrs.placement_method.is_shard = asked("is_shard", "dim")
-attrs.placement_method.is_partial = asked("is_partial", "reduce_op")
-attrs.placement_method._split_tensor = function (p, a, kw)
+attributes.placement_method.is_shard = asked("is_shard", "dim")
+attributes.placement_method.is_partial = asked("is_partial", "reduce_op")
+attributes.placement_method._split_tensor = function (p, a, kw)
   if p.dim == nil then
     util.raise("AttributeError", "'%s' object has no attribute '_split_tensor'",
       V.type_name(p))

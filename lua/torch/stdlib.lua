@@ -7,6 +7,7 @@ local dt = require "dt"
 local util = require "dt.util"
 local V = require "python.values"
 local attrs = require "python.attrs"
+local attributes = require "torch.attributes"
 local tensors = require "torch.tensor"
 local serialize = require "torch.serialize"
 
@@ -41,7 +42,7 @@ M.save, M.load = serialize.define(pickled, unpickled)
 
 local function as_array(a)
   if util.is_tensor(a[1]) then
-    return attrs.tensor_method.numpy(a[1], V.list({}, 0))
+    return attributes.tensor_method.numpy(a[1], V.list({}, 0))
   end
   return dt.tensor(V.to_lua(a[1]))
 end

@@ -5,6 +5,7 @@
 
 local dt = require "dt"
 local V = require "python.values"
+local foreign = require "python.foreign"
 
 local M = {}
 
@@ -92,11 +93,7 @@ function M.is_operator(f)
   return operators[f]
 end
 
---- named(class, items): a tuple of that class.
-function M.named(class, items)
-  items.record = class
-  return V.tuple(items, #class.names)
-end
+foreign.set_results(M.is_operator, M.of)
 
 -- torch.return_types.
 M.names = setmetatable({}, {__index = function (_, name)

@@ -7,10 +7,11 @@ local dt = require "dt"
 local util = require "dt.util"
 local V = require "python.values"
 local attrs = require "python.attrs"
+local attributes = require "torch.attributes"
 
 local M = {}
 local None = dt.None
-local of_tensor, method = attrs.of_tensor, attrs.tensor_method
+local of_tensor, method = attributes.of_tensor, attributes.tensor_method
 
 -- ---- refusals of the dispatcher ----
 
@@ -353,10 +354,33 @@ function method.cuda(t)
   return t
 end
 
+-- ---- tobytes(): what programs hash ----
+
+local packs = {[tostring(dt.float32)] = "<f", [tostring(dt.float64)] = "<d",
+  [tostring(dt.int64)] = "<i8", [tostring(dt.int32)] = "<i4",
+  [tostring(dt.uint8)] = "B", [tostring(dt.bool)] = "B"}
+
+-- The elements of a nested list as bytes.
+local function packed(v, how, out)
+  if type(v) == "table" then
+    for _, item in ipairs(v) do packed(item, how, out) end
+  else
+    if type(v) == "boolean" then v = v and 1 or 0 end
+    out[#out + 1] = how:pack(v)
+  end
+  return out
+end
+
+function method.tobytes(t)
+  local how = packs[tostring(t.dtype)]
+  if not how then return V.repr(V.from_lua(t:tolist())) end
+  return table.concat(packed(t:tolist(), how, {}))
+end
+
 -- ---- x.data, x.grad ----
 
 -- x.data = y
-function M.set_data(t, x)
+function attributes.tensor_setter.data(t, x)
   if not util.is_tensor(x) then
     util.raise("TypeError", "Variable data has to be a tensor, but got %s",
       V.type_name(x))
@@ -370,7 +394,7 @@ local function sizes_text(t)
 end
 
 -- x.grad = y
-function M.set_grad(t, x)
+function attributes.tensor_setter.grad(t, x)
   if x == None then
     t.grad = None
     return
@@ -386,5 +410,7 @@ function M.set_grad(t, x)
   end
   t.grad = x
 end
+
+attributes.kinds.tensor.index = M.index
 
 return M

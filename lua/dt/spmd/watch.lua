@@ -7,6 +7,7 @@ local dt = require "dt"
 local util = require "dt.util"
 local V = require "python.values"
 local attrs = require "python.attrs"
+local attributes = require "torch.attributes"
 local calls = require "python.call"
 local ops = require "python.ops"
 local check = require "dt.spmd.check"
@@ -343,7 +344,7 @@ local on, before = false, nil
 local function turn(now)
   if now == on then return end
   on = now
-  attrs.watch(now and attribute or nil, now and function (f, t, v)
+  attributes.watch(now and attribute or nil, now and function (f, t, v)
     method("__set__", f, t, v)
   end or nil)
   ops.watch(now and {binary = binary, unary = unary, method = method,

@@ -4,9 +4,9 @@
 
 local dt = require "dt"
 local util = require "dt.util"
-local nnm = require "dt.nn.module"
 local V = require "python.values"
 local attrs = require "python.attrs"
+local foreign = require "python.foreign"
 local object = require "python.object"
 
 local builtin = V.builtin
@@ -90,12 +90,10 @@ function deep(v, seen)
   if util.is_tensor(v) then
     seen[v] = copy_tensor(v)
     return seen[v]
-  elseif nnm.is_module(v) then
-    if v._attrs._fsdp_state then
-      util.raise("AssertionError", "FSDP does not support deepcopy. Please use "
-        .. "state dict for serialization.")
-    end
-    return copy_table(v, seen)
+  end
+  local other = foreign.of(v)
+  if other and other.deepcopy then
+    return other.deepcopy(v, function (t) return copy_table(t, seen) end)
   end
   local out = empty(v)
   if not out then return v end
@@ -103,20 +101,11 @@ function deep(v, seen)
   return fill(v, out, function (x) return deep(x, seen) end)
 end
 
--- A module with its own attributes and the same parameters and children.
-local function shallow_module(v)
-  local out = setmetatable({}, getmetatable(v))
-  for key, x in next, v do rawset(out, key, x) end
-  local own = {}
-  for key, x in next, v._attrs do own[key] = x end
-  rawset(out, "_attrs", own)
-  return out
-end
-
 local function shallow(v)
   local own = V.special(v, "__copy__")
   if own then return own() end
-  if nnm.is_module(v) then return shallow_module(v) end
+  local other = foreign.of(v)
+  if other and other.copy then return other.copy(v) end
   local out = not V.is_tuple(v) and empty(v)
   if not out then return v end
   return fill(v, out, function (x) return x end)

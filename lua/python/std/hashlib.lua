@@ -1,35 +1,11 @@
 -- SPDX-License-Identifier: MIT
--- python/std/hashlib.lua: hashlib.sha256 (FIPS 180-4), and the bytes of a
--- tensor that programs give it.
+-- python/std/hashlib.lua: hashlib.sha256 (FIPS 180-4).
 
 local dt = require "dt"
 local V = require "python.values"
 local attrs = require "python.attrs"
 
 local builtin = V.builtin
-
--- ---- bytes of a tensor ----
-
-local packs = {[tostring(dt.float32)] = "<f", [tostring(dt.float64)] = "<d",
-  [tostring(dt.int64)] = "<i8", [tostring(dt.int32)] = "<i4",
-  [tostring(dt.uint8)] = "B", [tostring(dt.bool)] = "B"}
-
--- The elements of a nested list as bytes.
-local function packed(v, how, out)
-  if type(v) == "table" then
-    for _, item in ipairs(v) do packed(item, how, out) end
-  else
-    if type(v) == "boolean" then v = v and 1 or 0 end
-    out[#out + 1] = how:pack(v)
-  end
-  return out
-end
-
-attrs.tensor_method.tobytes = function (t)
-  local how = packs[tostring(t.dtype)]
-  if not how then return V.repr(V.from_lua(t:tolist())) end
-  return table.concat(packed(t:tolist(), how, {}))
-end
 
 -- ---- SHA-256 ----
 

@@ -10,6 +10,7 @@ local dt = require "dt"
 local util = require "dt.util"
 local V = require "python.values"
 local attrs = require "python.attrs"
+local builtins = require "python.builtins"
 local args = require "python.args"
 local exceptions = require "python.exceptions"
 
@@ -223,6 +224,7 @@ M.open = args.def("open", {"file", "mode?", "**more"}, function (a)
   return obj
 end)
 
+builtins.names.open = M.open
 attrs.provide("io", attrs.namespace {BytesIO = M.BytesIO,
   StringIO = M.StringIO, open = M.open})
 

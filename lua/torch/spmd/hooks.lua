@@ -6,6 +6,7 @@ local dt = require "dt"
 local util = require "dt.util"
 local V = require "python.values"
 local attrs = require "python.attrs"
+local attributes = require "torch.attributes"
 local args = require "python.args"
 local autograd = require "dt.autograd"
 local backward_hooks = require "dt.nn.backward_hooks"
@@ -72,7 +73,7 @@ local function backward(t, a, kw)
   if not out[1] then error(out[2], 0) end
   return out[2]
 end
-attrs.tensor_method.backward = backward
+attributes.tensor_method.backward = backward
 
 -- ---- Functions of the program ----
 

@@ -1,0 +1,384 @@
+-- SPDX-License-Identifier: MIT
+-- torch/attributes.lua: what stands behind the dot of tensors, meshes,
+-- placements, modules and optimizers, registered as kinds of values that are
+-- not Python's own.  The tables of methods are added to by the modules that
+-- know more (dtensor.lua, mesh.lua, placements.lua, optimizer.lua).
+
+local dt = require "dt"
+local util = require "dt.util"
+local nnm = require "dt.nn.module"
+local V = require "python.values"
+local foreign = require "python.foreign"
+local attrs = require "python.attrs"
+local calls = require "python.call"
+local dtype = require "torch.dtype"
+
+local M = {}
+local None = dt.None
+
+-- A method: f(self, args, kw) in Python's convention.
+local function method(self, f, name)
+  return V.builtin(function (args, kw) return f(self, args, kw) end, name)
+end
+
+-- ---- modules: iterators become lists ----
+
+local function listed(name, width)
+  return function (m, _, kw)
+    local t
+    if kw then
+      t = {}
+      for k, v in V.each(kw) do t[k] = V.to_lua(v) end
+    end
+    local out = {}
+    for a, b in m[name](m, t) do
+      out[#out + 1] = width == 2 and V.tuple {a, b} or a
+    end
+    return V.generator(V.iter(V.list(out)))
+  end
+end
+
+-- What load_state_dict returns.
+local incompatible = V.record("_IncompatibleKeys", {"missing_keys",
+  "unexpected_keys"}, {__repr__ = function (t)
+    return t[1].n + t[2].n == 0 and "<All keys matched successfully>"
+  end})
+
+function M.incompatible_keys(t)
+  return incompatible.call(V.list {V.list(t.missing_keys),
+    V.list(t.unexpected_keys)})
+end
+
+local function load_state(m, args, kw)
+  local strict = kw and V.dict_get(kw, "strict")
+  if strict == nil then strict = args[2] end
+  local state = args[1] or kw and V.dict_get(kw, "state_dict")
+  if not V.is_dict(state) then
+    util.raise("TypeError", "Expected state_dict to be dict-like, got <class "
+      .. "'%s'>.", V.type_name(state))
+  end
+  return M.incompatible_keys(m:load_state_dict(V.to_lua(state), {
+    strict = strict == nil or V.truth(strict),
+    assign = V.truth(kw and V.dict_get(kw, "assign") or args[3] or false)}))
+end
+
+-- state_dict() in the order of registration: a module's parameters, its
+-- buffers, then its children.
+local function state_dict(m, args, kw)
+  local own = V.raw(m._class.state_dict)
+  if own then
+    return V.call(own, V.list({m, table.unpack(args, 1, args.n)}, args.n + 1),
+      kw)
+  end
+  local state, d = m:state_dict(), V.dict()
+  d.ordered = true
+  local prefix = kw and V.dict_get(kw, "prefix") or args[2] or ""
+  for path, sub in m:named_modules() do
+    for _, map in ipairs {sub._parameters, sub._buffers} do
+      for name in map:each() do
+        local key = path == "" and name or path .. "." .. name
+        if state[key] ~= nil then
+          V.dict_set(d, prefix .. key, state[key])
+          state[key] = nil
+        end
+      end
+    end
+  end
+  for _, key in ipairs(util.sorted_keys(state)) do
+    V.dict_set(d, prefix .. key, state[key])
+  end
+  return d
+end
+
+-- get_parameter("a.weight"), get_buffer("a.mean")
+local function of_path(kind, word)
+  return function (m, args, kw)
+    local path = args[1] or kw and V.dict_get(kw, "target")
+    local above, name = path:match("^(.*)%.([^.]+)$")
+    local at = m:get_submodule(above or "")
+    name = name or path
+    local v = at[kind].map[name]
+    if v == nil then
+      util.raise("AttributeError", at[name] == nil
+        and "%s has no attribute `%s`" or "`%s` is not " .. word,
+        at[name] == nil and at._class.__name or name, name)
+    end
+    return v
+  end
+end
+
+local of_module = {
+  get_parameter = of_path("_parameters", "an nn.Parameter"),
+  get_buffer = of_path("_buffers", "a buffer"),
+  state_dict = state_dict,
+  load_state_dict = load_state,
+  parameters = listed("parameters", 1), modules = listed("modules", 1),
+  children = listed("children", 1), buffers = listed("buffers", 1),
+  named_parameters = listed("named_parameters", 2),
+  named_modules = listed("named_modules", 2),
+  named_children = listed("named_children", 2),
+  named_buffers = listed("named_buffers", 2),
+}
+
+M.of_module = of_module                 -- module_hooks.lua has more
+
+-- list.extend(modules or parameters): Lua's name is taken by classes.
+local function extend(m, args)
+  m:extend_with((V.items(args[1])))
+  return m
+end
+
+-- ---- optimizers: state by parameter ----
+
+local function state_of(opt)
+  local d = V.dict()
+  for _, group in ipairs(opt.param_groups) do
+    for _, p in ipairs(group.params) do
+      local state = opt.state[p._id]
+      if state then
+        local t, names = opt:state_dict_of(state), {}
+        for name in pairs(t) do names[#names + 1] = name end
+        table.sort(names, function (a, b)       -- "step" was made first
+          if (a == "step") ~= (b == "step") then return a == "step" end
+          return a < b
+        end)
+        V.dict_set(d, p, V.dict_of(t, names))
+      end
+    end
+  end
+  return d
+end
+
+-- ---- tensors: names that are no method of ours ----
+
+-- Both are added to by the modules that know more (dtensor.lua, stdlib.lua).
+local of_tensor = {
+  T = function (t) return t:T() end,
+  mT = function (t) return t:mT() end,
+  H = function (t) return t:matrix_H() end,
+  mH = function (t) return t:mH() end,
+  real = function (t)
+    return tostring(t.dtype):find("complex", 1, true) and t:real() or t
+  end,
+  imag = function (t) return t:imag() end,
+  data = function (t) return dt._data_view(t) end,
+  _local_tensor = function (t) return dt._local_of(t) end,
+  is_sparse = function () return false end,
+  itemsize = function (t) return t:element_size() end,
+}
+local function holds_complex(t)
+  return tostring(t.dtype):find("complex", 1, true) ~= nil
+end
+
+local tensor_method = {
+  ["repeat"] = function (t, args, kw) return calls.call(t.repeat_op, V.list({t,
+    table.unpack(args, 1, args.n)}, args.n + 1), kw) end,
+  ["detach_"] = function (t) return dt._detach_ and dt._detach_(t) or t end,
+  requires_grad_ = function (t, args)
+    t.requires_grad = args[1] == nil or args[1]
+    return t
+  end,
+  numpy = function (t) return t end,
+  tolist = function (t)
+    return holds_complex(t) and V.complex_list(t) or V.from_lua(t:tolist())
+  end,
+  item = function (t)
+    if not holds_complex(t) or t:numel() ~= 1 then return t:item() end
+    return V.complex_list(t:reshape({}))
+  end,
+  size = function (t, args)
+    if args.n == 0 then return V.from_lua(t.shape) end
+    return t:size(args[1])
+  end,
+  is_floating_point = function (t) return t:is_floating_point() end,
+  is_conj = function (t) return t:is_conj() end,
+  is_neg = function (t) return t:is_neg() end,
+}
+
+
+-- A module's _parameters, _buffers and _modules: dictionaries, and what is put
+-- into them is put into the module.
+local module_maps = {}
+for name, put in pairs {_parameters = "register_parameter",
+    _buffers = "register_buffer", _modules = "register_module"} do
+  module_maps[name] = function (m)
+    local d = V.dict()
+    for key, v in m[name]:each() do
+      V.dict_set(d, key, v == false and None or V.from_lua(v))
+    end
+    d.changed = function (key, v)
+      if v == nil then
+        m[name]:remove(key)
+      else
+        m[put](m, key, v ~= None and v or nil)
+      end
+    end
+    return d
+  end
+end
+
+
+-- ---- kinds of values ----
+
+M.of_tensor, M.tensor_method = of_tensor, tensor_method
+M.tensor_setter = {}                    -- data, grad: filled by tensor.lua
+M.placement_method = {}                 -- by placements.lua
+M.of_mesh, M.mesh_method = {}, {}       -- by mesh.lua
+M.optimizer_method = {}                 -- by optimizer.lua
+
+-- Who looks at what is asked of tensors and put into them (dt.spmd.watch).
+local watcher, set_watcher
+function M.watch(f, set) watcher, set_watcher = f, set end
+
+local tensor = {is = util.is_tensor}
+
+function tensor.get(v, name)
+  if watcher then
+    local done, x = watcher(v, name)
+    if done then return x, true end
+  end
+  if of_tensor[name] then return V.from_lua(of_tensor[name](v)), true end
+  if tensor_method[name] then
+    return method(v, tensor_method[name], name), true
+  end
+  if name == "grad" or name == "grad_fn" then
+    local x = V.from_lua(v[name])
+    return x == nil and None or x, true
+  end
+end
+
+function tensor.lacks(name) return dt._find(name) == nil end
+
+function tensor.set(v, name, x)
+  local set = M.tensor_setter[name]
+  if set then
+    if set_watcher then set_watcher(set, v, x) else set(v, x) end
+  elseif util.is_dtensor(v) and (name == "placements"
+     or name == "device_mesh") then
+    util.raise("AttributeError", "property '%s' of 'DTensor' object has no "
+      .. "setter", name)
+  else
+    v[name] = x == None and dt.None or x
+  end
+  return true
+end
+
+local mesh = {is = util.is_mesh}
+
+function mesh.get(v, name)
+  if M.of_mesh[name] then return M.of_mesh[name](v), true end
+  if M.mesh_method[name] then
+    return method(v, M.mesh_method[name], name), true
+  end
+end
+
+local placement = {is = util.is_placement}
+
+function placement.get(v, name)
+  if M.placement_method[name] then
+    return method(v, M.placement_method[name], name), true
+  end
+end
+
+local of_dtype = {is = util.is_dtype}
+function of_dtype.get(v, name)
+  local x = dtype.fact(v, name)
+  return x, x ~= nil
+end
+
+local module = {is = nnm.is_module, isinstance = nnm.isinstance}
+
+function module.get(v, name)
+  if of_module[name] then return method(v, of_module[name], name), true end
+  if module_maps[name] then return module_maps[name](v), true end
+  if name == "extend" and v.extend_with then
+    return method(v, extend, name), true
+  end
+end
+
+-- A parameter or child that was registered as None.
+function module.absent(v, name)
+  if v._parameters.map[name] == false or v._modules.map[name] == false then
+    return None
+  end
+end
+
+-- Fields of modules that are tuples.
+local tuple_field = {kernel_size = true, stride = true, padding = true,
+  dilation = true, output_padding = true, normalized_shape = true}
+
+function module.shown(_, name, x)
+  return tuple_field[name] and V.is_list(x) and V.tuple(x, x.n) or x
+end
+
+function module.set(v, name, x, class)
+  local mine = class and rawget(class, "__python")
+  if mine and x == None and v._parameters.map[name] == nil
+     and v._modules.map[name] == nil and v._buffers.map[name] == nil then
+    if v._attrs[name] == nil then attrs.note_order(v, name) end
+    v._attrs[name] = None           -- set, and None: not an absent name
+    return true
+  end
+  if class and v._modules.map[name] and x ~= None and not nnm.is_module(x) then
+    util.raise("TypeError", "cannot assign '%s' as child module '%s' "
+      .. "(torch.nn.Module or None expected)", V.type_name(x), name)
+  end
+  if name == "forward" and type(x) == "table" then
+    v._attrs.forward = calls.lua_attribute(x)
+    return true
+  end
+  if mine and v._attrs[name] == nil then attrs.note_order(v, name) end
+  v[name] = x
+  return true
+end
+
+function module.delete(v, name)
+  for _, map in ipairs {v._parameters, v._modules, v._buffers} do
+    map:remove(name)
+  end
+  v._attrs[name] = nil
+end
+
+function module.callable(v)
+  return V.special(v, "__call__") ~= nil or v.forward ~= nil
+end
+
+-- A module with its own attributes and the same parameters and children.
+function module.copy(v)
+  local out = setmetatable({}, getmetatable(v))
+  for key, x in next, v do rawset(out, key, x) end
+  local own = {}
+  for key, x in next, v._attrs do own[key] = x end
+  rawset(out, "_attrs", own)
+  return out
+end
+
+function module.deepcopy(v, copy_table)
+  if v._attrs._fsdp_state then
+    util.raise("AssertionError", "FSDP does not support deepcopy. Please use "
+      .. "state dict for serialization.")
+  end
+  return copy_table(v)
+end
+
+local optimizer = {is = function (v)
+  return type(v) == "table" and rawget(v, "param_groups") ~= nil
+end}
+
+function optimizer.get(v, name)
+  if name == "state" then return state_of(v), true end
+  if name == "param_groups" then return M.param_groups(v), true end
+  local f = M.optimizer_method[name]
+  if f then return method(v, f, name), true end
+end
+
+-- What needs more than this file knows: tensor.lua, mesh.lua.
+M.kinds = {tensor = tensor, mesh = mesh}
+
+for _, kind in ipairs {tensor, mesh, placement, of_dtype, module,
+    optimizer} do
+  foreign.register(kind)
+end
+foreign.register_class(nnm.Module)
+
+return M
