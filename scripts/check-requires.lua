@@ -37,9 +37,6 @@ local law = {
 -- so the list only shrinks.
 local debts = {
   ["dt.diagnose.code"] = "python.parser",
-  ["dt.distributed"] = "python.values",
-  ["dt.functional.guard"] = "python.values",
-  ["dt.optim.base"] = "python.values",
   ["dt.spmd.check"] = "python.values",
   ["dt.spmd.global"] = "python.values",
   ["dt.spmd.labels"] = "python.values",
@@ -51,7 +48,7 @@ local debts = {
 
 -- Requires inside functions hide circles: how many are left.  The number may
 -- only go down, and is written down when it does.
-local late_allowed <const> = 232
+local late_allowed <const> = 223
 
 local modules, files, late, bad = {}, 0, 0, 0
 

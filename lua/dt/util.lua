@@ -147,15 +147,55 @@ function M.tuple_text(list)
   return "(" .. table.concat(parts, ", ") .. (#parts == 1 and ",)" or ")")
 end
 
--- Python's name of a Lua value's type, for messages.
+-- A float as Python writes it: the fewest digits that read back as v.
+function M.float_text(v)
+  if v ~= v then return "nan" end
+  if v == math.huge then return "inf" elseif v == -math.huge then
+    return "-inf"
+  end
+  for digits = 1, 17 do
+    local s = ("%." .. digits .. "g"):format(v)
+    if tonumber(s) == v then
+      if v >= 1e16 or v <= -1e16 then     -- %g waits for one digit more
+        return ("%." .. digits - 1 .. "e"):format(v)
+      end
+      local exp = tonumber(s:match("e(.*)$") or "")
+      if exp and exp >= 0 and exp < 16 or exp and exp >= -4 and exp < 0 then
+        s = ("%." .. math.max(0, digits - 1 - exp) .. "f"):format(v)
+      end
+      if not s:find("[.en]") then s = s .. ".0" end
+      return s
+    end
+  end
+end
+
+-- What Python calls the type of what is neither a table nor the engine's.
+local PLAIN_TYPE <const> = {["nil"] = "NoneType", boolean = "bool",
+  string = "str", ["function"] = "function"}
+
+local function table_type(v)
+  if v == dt.None then return "NoneType" end
+  local class, mt = rawget(v, "_class"), getmetatable(v)
+  return class and class.__name or type(mt) == "table" and mt.__name or "dict"
+end
+
+-- The name of the type of `v` in Python, as errors name it.
 function M.type_text(v)
-  local names = {["nil"] = "NoneType", boolean = "bool", string = "str",
-    table = "dict", ["function"] = "function"}
   if type(v) == "number" then
     return math.type(v) == "integer" and "int" or "float"
+  elseif type(v) == "table" then
+    return table_type(v)
+  elseif M.is_tensor(v) then
+    return v.is_dtensor and "DTensor" or v.is_parameter and "Parameter"
+      or "Tensor"
+  elseif M.is_mesh(v) then
+    return "DeviceMesh"
+  elseif M.is_placement(v) then
+    return v:repr():match("^[%w_]+")
+  elseif M.is_dtype(v) then
+    return "torch.dtype"
   end
-  if M.is_tensor(v) then return v.is_dtensor and "DTensor" or "Tensor" end
-  return names[type(v)] or kind(v) or type(v)
+  return PLAIN_TYPE[type(v)] or kind(v) or type(v)
 end
 
 -- A list of numbers, or anything else, as Python prints it.

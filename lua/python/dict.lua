@@ -123,7 +123,6 @@ return function (V)
     if V.is_list(k) or V.is_dict(k) or V.is_set(k) or V.is_set_view(k) then
       unhashable(V.type_name(k))
     end
-    if V.is_device(k) then return of_text(tostring(k)) end
     local mt = getmetatable(k)
     if mt and mt.hash then return mt.hash(k, hash) end
     if not has_own(k) then return identity(k) >> 4 end
@@ -179,7 +178,8 @@ return function (V)
       local x = big.float(k)
       return x - x == 0 and V.compare_big(k, x) == 0 and x or nil
     end
-    if has_own(k) or V.is_builtin_box(getmetatable(k)) or V.is_device(k)
+    local mt = getmetatable(k)
+    if has_own(k) or V.is_builtin_box(mt) or mt and mt.hash
        or V.is_view(k) then
       return nil
     end

@@ -266,26 +266,7 @@ end
 
 -- ---- text ----
 
-local function float_text(v)
-  if v ~= v then return "nan" end
-  if v == math.huge then return "inf" elseif v == -math.huge then
-    return "-inf"
-  end
-  for digits = 1, 17 do
-    local s = ("%." .. digits .. "g"):format(v)
-    if tonumber(s) == v then
-      if v >= 1e16 or v <= -1e16 then     -- %g waits for one digit more
-        return ("%." .. digits - 1 .. "e"):format(v)
-      end
-      local exp = tonumber(s:match("e(.*)$") or "")
-      if exp and exp >= 0 and exp < 16 or exp and exp >= -4 and exp < 0 then
-        s = ("%." .. math.max(0, digits - 1 - exp) .. "f"):format(v)
-      end
-      if not s:find("[.en]") then s = s .. ".0" end
-      return s
-    end
-  end
-end
+local float_text = util.float_text
 M.float_text = float_text
 
 -- The parameters by which a record is made, as a function has them (bind.lua).
@@ -923,17 +904,6 @@ function M.type_name(v)
     local class = rawget(v, "_class")
     if class then return class.__name end
     if rawget(v, "__python") or rawget(v, "__base") then return "type" end
-  end
-  if util.is_tensor(v) then
-    return v.is_dtensor and "DTensor" or v.is_parameter and "Parameter"
-      or "Tensor"
-  end
-  if util.is_mesh(v) then return "DeviceMesh" end
-  if util.is_placement(v) then return v:repr():match("^[%w_]+") end
-  if util.is_dtype(v) then return "torch.dtype" end
-  local mt = getmetatable(v)
-  if type(v) == "table" and type(mt) == "table" and mt.__name then
-    return mt.__name
   end
   return util.type_text(v)
 end

@@ -66,6 +66,8 @@ device_mt.__tostring = function (d)
 end
 device_mt.__eq = function (a, b) return tostring(a) == tostring(b) end
 
+device_mt.hash = function (d, hash) return hash(tostring(d)) end
+
 function V.is_device(v) return getmetatable(v) == device_mt end
 
 -- device(text): the device that a text of the engine's names.

@@ -38,7 +38,7 @@ local function where(group)
   end
   if type(group) ~= "table" then
     util.raise("ValueError", "Unsupported group type: <class '%s'>, %s",
-      require("python.values").type_name(group), tostring(group))
+      util.type_text(group), tostring(group))
   end
   if group.mesh then return group.mesh, group.mesh_dim or 0 end
   return dt.DeviceMesh("cpu", group), 0
@@ -89,7 +89,7 @@ local function check_tensors(op, n, list)
       util.raise("TypeError", "Invalid function argument. Expected parameter "
         .. "`%s` of type torch.Tensor\n             but got <class '%s'> "
         .. "instead.", PAIR[op] and PAIR[op][i] or "tensor",
-        require("python.values").type_name(t == nil and dt.None or t))
+        util.type_text(t))
     end
   end
 end

@@ -87,7 +87,7 @@ local function type_name(v)
   if type(v) == "table" and getmetatable(v) == nil then
     return #v == 0 and next(v) ~= nil and "dict" or "list"
   end
-  return require("python.values").type_name(v == nil and dt.None or v)
+  return util.type_text(v)
 end
 
 local fits = {Tensor = util.is_tensor}

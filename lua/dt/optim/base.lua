@@ -240,8 +240,7 @@ local function new(class, params, defaults)
   if params == nil or params == dt.None or kind == "number"
      or kind == "boolean" then
     util.raise("TypeError", "'%s' object is not iterable",
-      require("python.values").type_name(params == nil and dt.None
-        or params))
+      util.type_text(params))
   end
   params = kind == "table" and params or tensors_of(params)
   local first = type(params) == "table" and params[1]
@@ -263,12 +262,11 @@ end
 
 -- A number, or a tensor of one, as Python's format() writes it.
 local function shown(v)
-  local float_text = require("python.values").float_text
   if util.is_tensor(v) then
     if v.ndim > 0 then return tostring(v) end
     v = v:item()
   end
-  return math.type(v) == "float" and float_text(v) or tostring(v)
+  return math.type(v) == "float" and util.float_text(v) or tostring(v)
 end
 M.shown = shown
 
@@ -287,16 +285,14 @@ end
 function M.check_betas(a)
   if type(a.betas) ~= "table" then
     util.raise("TypeError", "'%s' object is not subscriptable",
-      require("python.values").type_name(a.betas == nil and dt.None
-        or a.betas))
+      util.type_text(a.betas))
   end
   for i = 1, 2 do
     local b = a.betas[i]
     b = util.is_tensor(b) and b:item() or b
     if type(b) ~= "number" then
       util.raise("TypeError", "'<=' not supported between instances of 'float' "
-        .. "and '%s'", require("python.values").type_name(b == nil
-          and dt.None or b))
+        .. "and '%s'", util.type_text(b))
     end
     if not (b >= 0 and b < 1) then
       util.raise("ValueError", "Invalid beta parameter at index %d: %s",
@@ -311,7 +307,7 @@ local function check_one(c, a)
   local n = util.is_tensor(v) and v:item() or v
   if type(n) ~= "number" then
     util.raise("TypeError", "'<=' not supported between instances of 'float' "
-      .. "and '%s'", require("python.values").type_name(n))
+      .. "and '%s'", util.type_text(n))
   end
   local ok = n >= 0
   if c.ok then ok = c.ok(n) end
@@ -357,9 +353,20 @@ function M.settings(o, g)
   return names, values
 end
 
+-- A setting as Python prints it.
+local function setting_text(v)
+  if util.is_none(v) then return "None" end
+  if type(v) == "boolean" then return v and "True" or "False" end
+  if type(v) == "table" and getmetatable(v) == nil then
+    local parts = {}
+    for i, x in ipairs(v) do parts[i] = setting_text(x) end
+    return "(" .. table.concat(parts, ", ") .. ")"
+  end
+  return math.type(v) == "float" and util.float_text(v) or tostring(v)
+end
+
 -- An optimizer as Python prints it: each group's settings, sorted.
 function M.text(o)
-  local V = require "python.values"
   local lines = {o.class.name .. " ("}
   for i, g in ipairs(o.param_groups) do
     local names, values = M.settings(o, g)
@@ -367,11 +374,8 @@ function M.text(o)
     lines[#lines + 1] = "Parameter Group " .. (i - 1)
     table.sort(names)
     for _, name in ipairs(names) do
-      local v = values[name]
-      if type(v) == "table" and getmetatable(v) == nil then
-        v = V.tuple({table.unpack(v)}, #v)
-      end
-      lines[#lines + 1] = ("    %s: %s"):format(name, V.str(V.from_lua(v)))
+      lines[#lines + 1] = ("    %s: %s"):format(name,
+        setting_text(values[name]))
     end
   end
   lines[#lines + 1] = ")"
