@@ -109,11 +109,19 @@ static void test_errors (void **state) {
   Case c;
   (void)state;
   setup(&c);
-  DtEmbed m = {"a.b", "a/b.lua", "return\n+", 8, NULL, 0};
-  lua_pushcfunction(c.L, load_bad);
-  lua_pushlightuserdata(c.L, &m);
-  assert_int_equal(lua_pcall(c.L, 1, 1, 0), LUA_ERRRUN);
-  assert_non_null(strstr(lua_tostring(c.L, -1), "[a.b]:2: "));
+  /* The name in messages; all but the shell's are told from a script by it. */
+  static const char *const names[][2] = {
+    {"a.b", "[dt:a.b]:2: "}, {"dt.nn", "[dt.nn]:2: "},
+    {"repl.slips", "[repl.slips]:2: "},
+  };
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    DtEmbed m = {names[i][0], "a/b.lua", "return\n+", 8, NULL, 0};
+    lua_pushcfunction(c.L, load_bad);
+    lua_pushlightuserdata(c.L, &m);
+    assert_int_equal(lua_pcall(c.L, 1, 1, 0), LUA_ERRRUN);
+    assert_non_null(strstr(lua_tostring(c.L, -1), names[i][1]));
+    lua_settop(c.L, 0);
+  }
   lua_close(c.L);
 }
 
