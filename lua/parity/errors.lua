@@ -12,7 +12,7 @@ local python = require "torch"
 local V = require "python.values"
 local attrs = require "python.attrs"
 local meshes = require "torch.mesh"
-local tensors = require "torch.tensor"
+local kinds = require "torch.kinds"
 local facts = require "parity.facts"
 
 local M = {}
@@ -380,7 +380,7 @@ function M.check(path, only)
   local report = {}
   define_custom()
   dt._warn_always(true)
-  tensors.cpu_only = true
+  kinds.cpu_only = true
   dt._pretend_data(true)                -- as in PyTorch's fake process group
   for text in io.lines(path) do
     local line = dt._json_decode(text)
@@ -394,7 +394,7 @@ function M.check(path, only)
   end
   require("python.std.system").remove_folders()
   dt._pretend_data(false)
-  tensors.cpu_only = false
+  kinds.cpu_only = false
   dt._warn_always(false)
   return report
 end

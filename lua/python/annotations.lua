@@ -6,6 +6,7 @@
 
 local util = require "dt.util"
 local V = require "python.values"
+local attrs = require "python.attrs"
 local expr = require "python.expr"
 local parser = require "python.parser"
 
@@ -76,6 +77,11 @@ function M.of_function(f, evaluate)
     V.dict_set(d, "return", value(f.note, f.env, evaluate))
   end
   return d
+end
+
+attrs.class_fact.__annotations__ = function (c) return M.of_class(c) end
+attrs.function_fact.__annotations__ = function (f)
+  return M.of_function(f)
 end
 
 return M

@@ -5,6 +5,7 @@
 local dt = require "dt"
 local util = require "dt.util"
 local V = require "python.values"
+local builtin_names = require "python.builtin_names"
 local big = require "python.bigint"
 local absent = require "python.absent"
 local text = require("python.text").methods
@@ -212,11 +213,8 @@ local function of_number(v, name)
   if name == "item" then return method(v, function () return v end, name) end
 end
 
--- What functions say of themselves.
+-- What functions say of themselves; annotations.lua has more.
 local function_fact = {
-  __annotations__ = function (f)
-    return require("python.annotations").of_function(f)
-  end,
   __name__ = function (f)
     return rawget(f, "plain") or rawget(f, "name") or missing(f, "__name__")
   end,
@@ -258,7 +256,7 @@ local function dict_of(v)
 end
 M.dict_of = dict_of
 
--- What classes of the program say of themselves.
+-- What classes of the program say of themselves; annotations.lua has more.
 local class_fact = {
   __dataclass_fields__ = function (c)
     local facts = c.__dataclass
@@ -266,9 +264,6 @@ local class_fact = {
     local d = V.dict()
     for _, field in ipairs(facts.fields) do V.dict_set(d, field.name, field) end
     return d
-  end,
-  __annotations__ = function (c)
-    return require("python.annotations").of_class(c)
   end,
   __name__ = function (c) return rawget(c, "__name") end,
   __qualname__ = function (c) return rawget(c, "__name") end,
@@ -278,7 +273,7 @@ local class_fact = {
   __bases__ = function (c)
     local b = rawget(c, "__bases") or {}
     if #b == 0 then
-      return V.tuple({require("python.builtins").names.object}, 1)
+      return V.tuple({builtin_names.object}, 1)
     end
     return V.tuple({table.unpack(b)}, #b)
   end,
@@ -356,7 +351,7 @@ function M.get(v, name)
       return function_fact[name](v)
     end
     if name == "__mro__" and rawget(v, "is_data") then
-      return V.tuple {v, require("python.builtins").names.object}
+      return V.tuple {v, builtin_names.object}
     end
     local through = type(v) == "table" and rawget(v, "unbound")
     local free = through and through(name)      -- torch.Tensor.add
@@ -408,6 +403,7 @@ local function note_order(v, name)
   order[#order + 1] = name
 end
 M.note_order = note_order
+M.class_fact, M.function_fact = class_fact, function_fact
 
 -- v.name = x
 function M.set(v, name, x)

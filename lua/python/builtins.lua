@@ -18,7 +18,7 @@ local object = require "python.object"
 local constructors = require "python.constructors"
 local text = require "python.text"
 
-local B, M = {}, {}
+local B, M = require "python.builtin_names", {}
 format.set_reach(attrs.get, ops.getitem)
 text.set_getitem(ops.getitem)
 M.names = B

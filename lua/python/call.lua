@@ -189,11 +189,6 @@ function M.lua_attribute(f)
   end
 end
 
--- What an annotation names in an environment: its class, or None.
-function M.note_of(note, env)
-  return require("python.expr").compile(note)(env)
-end
-
 local classes                       -- class.lua, which stands above
 function M.set_classes(t) classes = t end
 

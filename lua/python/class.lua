@@ -8,6 +8,7 @@
 local dt = require "dt"
 local util = require "dt.util"
 local V = require "python.values"
+local builtin_names = require "python.builtin_names"
 local absent = require "python.absent"
 local calls = require "python.call"
 local exceptions = require "python.exceptions"
@@ -407,9 +408,9 @@ end
 -- The order as a tuple, with `object` at its end.
 function M.shown_order(class)
   local list = {table.unpack(mro(class))}
-  local names = require("python.builtins").names
+  local names = builtin_names
   if class.__native then list[#list + 1] = names[class.__native] end
-  list[#list + 1] = require("python.builtins").names.object
+  list[#list + 1] = builtin_names.object
   return V.tuple(list)
 end
 

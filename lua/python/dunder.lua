@@ -6,6 +6,8 @@
 local util = require "dt.util"
 local dt = require "dt"
 local V = require "python.values"
+local builtin_names = require "python.builtin_names"
+local ops = require "python.ops"
 local big = require "python.bigint"
 
 local M = {}
@@ -108,14 +110,13 @@ local function knows(kind, sign, x)
 end
 
 local function of_sign(v, name)
-  local ops = require "python.ops"
   local kind = kind_of(v)
   local sign = left[name] or right[name] or ORDERS[name]
   local f = ORDERS[name] and ops.compare[sign] or ops.binary[sign]
   return function (a)
     if not knows(kind, sign, a[1]) then return V.not_implemented end
     if name == "__pow__" and a.n > 1 and a[2] ~= None then
-      return require("python.builtins").names.pow.call(V.list {v, a[1],
+      return builtin_names.pow.call(V.list {v, a[1],
         a[2]})
     end
     if right[name] then return f(a[1], v) end
@@ -124,48 +125,48 @@ local function of_sign(v, name)
 end
 
 local items = {
-  __getitem__ = function (ops, v, a) return ops.getitem(v, a[1]) end,
-  __setitem__ = function (ops, v, a)
+  __getitem__ = function (v, a) return ops.getitem(v, a[1]) end,
+  __setitem__ = function (v, a)
     ops.setitem(v, a[1], a[2])
     return None
   end,
-  __delitem__ = function (ops, v, a)
+  __delitem__ = function (v, a)
     ops.delitem(v, a[1])
     return None
   end,
-  __contains__ = function (_, v, a) return V.contains(v, a[1]) end,
-  __call__ = function (_, v, a, kw) return V.call(v, a, kw) end,
-  __index__ = function (_, v) return v == true and 1 or v or 0 end,
-  __trunc__ = function (_, v)
-    return require("python.builtins").names.int.call(V.list {v})
+  __contains__ = function (v, a) return V.contains(v, a[1]) end,
+  __call__ = function (v, a, kw) return V.call(v, a, kw) end,
+  __index__ = function (v) return v == true and 1 or v or 0 end,
+  __trunc__ = function (v)
+    return builtin_names.int.call(V.list {v})
   end,
-  __floor__ = function (ops, v)
-    return require("python.builtins").names.int.call(V.list {
+  __floor__ = function (v)
+    return builtin_names.int.call(V.list {
       ops.binary["//"](v, 1)})
   end,
-  __ceil__ = function (ops, v)
-    return ops.unary["-"](require("python.builtins").names.int.call(V.list {
+  __ceil__ = function (v)
+    return ops.unary["-"](builtin_names.int.call(V.list {
       ops.binary["//"](ops.unary["-"](v), 1)}))
   end,
-  __rdivmod__ = function (_, v, a)
-    return require("python.builtins").names.divmod.call(V.list {a[1], v})
+  __rdivmod__ = function (v, a)
+    return builtin_names.divmod.call(V.list {a[1], v})
   end,
 }
 
 local function function_for(v, name)
   if items[name] then
-    local f, ops = items[name], require "python.ops"
-    return function (a, kw) return f(ops, v, a, kw) end
+    local f = items[name]
+    return function (a, kw) return f(v, a, kw) end
   elseif left[name] or right[name] or ORDERS[name] then
     return of_sign(v, name)
   elseif inplace[name] then
-    local f = require("python.ops").augmented(inplace[name])
+    local f = ops.augmented(inplace[name])
     return function (a) return f(v, a[1]) end
   elseif UNARY[name] then
-    local f = require("python.ops").unary[UNARY[name]]
+    local f = ops.unary[UNARY[name]]
     return function () return f(v) end
   elseif CALLS[name] then
-    local f = require("python.builtins").names[CALLS[name]]
+    local f = builtin_names[CALLS[name]]
     return function (a, kw)
       return f.call(V.list({v, table.unpack(a, 1, a.n)}, a.n + 1), kw)
     end

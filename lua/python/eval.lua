@@ -5,11 +5,14 @@
 -- What Python is not done here, and said by name: metaclasses of one's own,
 -- async, complex numbers, __slots__; integers of more than 200,000 bits.
 
+local util = require "dt.util"
+local V = require "python.values"
 local parser = require "python.parser"
 local calls = require "python.call"
 local attrs = require "python.attrs"
 local expr = require "python.expr"
 local stmt = require "python.stmt"
+require "python.annotations"
 
 local None = require("dt").None
 local M = {call = calls.call, getattr = attrs.get}
@@ -39,5 +42,31 @@ end
 function M.value(text, env)
   return expr.compile(parser.expression(text))(env)
 end
+
+-- eval(text), exec(text): where they stand; with a dict, in its names.
+local function run_text(what)
+  return function (env, a)
+    if type(a[1]) ~= "string" then
+      util.raise("TypeError", "%s() arg 1 must be a string, bytes or code "
+        .. "object", what)
+    end
+    local place = env
+    if V.is_dict(a[2]) then
+      while place.up do place = place.up end
+      place = {vars = {}, up = place}
+      for k, v in V.each(a[2]) do place.vars[k] = v end
+    end
+    if what == "eval" then
+      return M.value(a[1]:match("^%s*(.*)$"), place)
+    end
+    M.run(a[1], place)
+    if V.is_dict(a[2]) then
+      local list = expr.dict_of(place)
+      for k, v in V.each(list) do V.dict_set(a[2], k, v) end
+    end
+    return None
+  end
+end
+expr.texts.eval, expr.texts.exec = run_text "eval", run_text "exec"
 
 return M

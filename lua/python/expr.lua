@@ -393,32 +393,8 @@ local function dict_of(env)
   return d
 end
 
--- eval(text), exec(text): where they stand; with a dict, in its names.
-local function run_text(what)
-  return function (env, a)
-    if type(a[1]) ~= "string" then
-      util.raise("TypeError", "%s() arg 1 must be a string, bytes or code "
-        .. "object", what)
-    end
-    local runner = require "python.eval"
-    local place = env
-    if V.is_dict(a[2]) then
-      while place.up do place = place.up end
-      place = {vars = {}, up = place}
-      for k, v in V.each(a[2]) do place.vars[k] = v end
-    end
-    if what == "eval" then
-      return runner.value(a[1]:match("^%s*(.*)$"), place)
-    end
-    runner.run(a[1], place)
-    if V.is_dict(a[2]) then
-      local list = dict_of(place)
-      for k, v in V.each(list) do V.dict_set(a[2], k, v) end
-    end
-    return None
-  end
-end
-local texts = {eval = run_text "eval", exec = run_text "exec"}
+-- eval and exec, where they stand: by name, f(env, args).  eval.lua's.
+local texts = {}
 
 local names_of = {
   locals = function (env)
@@ -609,4 +585,5 @@ function store(t, here)
     .. "to a %s", t.line, t.kind)
 end
 
-return {compile = compile, store = store, params = make_params}
+return {compile = compile, store = store, params = make_params,
+  texts = texts, dict_of = dict_of}

@@ -5,6 +5,7 @@
 local dt = require "dt"
 local util = require "dt.util"
 local V = require "python.values"
+local builtin_names = require "python.builtin_names"
 local ops = require "python.ops"
 local env_of = require "python.env"
 local scope = require "python.scope"
@@ -302,7 +303,7 @@ end
 
 local fitting = {compile = compile, assign = env_of.assign,
   is_instance = function (v, class)
-    return require("python.builtins").is_class(v, class)
+    return builtin_names.isinstance.call(V.list({v, class}, 2))
   end,
   match_arg = function (class, i)
     local names = attrs.get(class, "__match_args__")

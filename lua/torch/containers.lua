@@ -6,6 +6,7 @@
 local dt = require "dt"
 local util = require "dt.util"
 local V = require "python.values"
+local builtin_names = require "python.builtin_names"
 local calls = require "python.call"
 local ops = require "python.ops"
 local nn = require "dt.nn"
@@ -48,8 +49,7 @@ for _, class in ipairs {nn.ModuleList, nn.Sequential, nn.ParameterList} do
   define(class, "__add__", function (a)
     if class == nn.Sequential and not nn.isinstance(a[2], class) then
       util.raise("ValueError", "add operator supports only objects of "
-        .. "Sequential class, but %s is given.", V.str(require(
-        "python.builtins").names.type.call(V.list {a[2]})))
+        .. "Sequential class, but %s is given.", V.str(builtin_names.type.call(V.list {a[2]})))
     end
     return appended(appended(class(), (held(a[1]))), (V.items(a[2])))
   end)

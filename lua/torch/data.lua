@@ -6,6 +6,8 @@ local dt = require "dt"
 local util = require "dt.util"
 local object = require "python.object"
 local V = require "python.values"
+local spaces = require "torch.spaces"
+local builtin_names = require "python.builtin_names"
 local attrs = require "python.attrs"
 local calls = require "python.call"
 local ops = require "python.ops"
@@ -46,7 +48,7 @@ local TensorDataset = class("TensorDataset", Dataset, {
 
 -- ---- orders ----
 
-local function torch() return require("torch.names").torch end
+local function torch() return spaces.torch end
 
 -- A generator that starts with `seed`.
 local function seeded(seed)
@@ -168,7 +170,7 @@ end
 -- What samplers.lua defines, by name, when a program first asks.
 local function written_in_python()
   local env = {vars = setmetatable({Dataset = Dataset},
-    {__index = require("python.builtins").names})}
+    {__index = builtin_names})}
   require("python.eval").run(require "torch.samplers", env)
   return env.vars
 end

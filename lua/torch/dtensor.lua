@@ -16,6 +16,7 @@ local state = require "dt.spmd.state"
 local meshes = require "torch.mesh"
 local placements = require "torch.placements"
 local tensors = require "torch.tensor"
+local kinds = require "torch.kinds"
 
 local M = {}
 local None, given = dt.None, args.given
@@ -532,5 +533,7 @@ attrs.provide("torch.distributed.tensor._dtensor_spec", attrs.namespace {
 for name, c in pairs(placements) do M[name] = c end
 M.DeviceMesh, M.init_device_mesh = meshes.DeviceMesh, meshes.init_device_mesh
 M.placement_types = attrs.namespace(placements)
+kinds.classes.DTensor, kinds.classes.DeviceMesh = M.DTensor, M.DeviceMesh
+for name, c in pairs(placements) do kinds.classes[name] = c end
 
 return M

@@ -9,6 +9,7 @@ local V = require "python.values"
 local attrs = require "python.attrs"
 local foreign = require "python.foreign"
 local attributes = require "torch.attributes"
+local spaces = require "torch.spaces"
 local create = require "dt.tensor.create"
 local nnm = require "dt.nn.module"
 local args = require "python.args"
@@ -60,6 +61,29 @@ end
 
 -- ---- torch.device ----
 
+-- Programs for cuda run here as they stand.  Where `M.cpu_only` is set, a
+-- device that PyTorch for the CPU does not have is refused as there.
+M.cpu_only = false
+
+local known_devices = "cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, "
+  .. "hip, ve, fpga, maia, xla, lazy, vulkan, mps, meta, hpu, mtia, "
+  .. "privateuseone"
+
+function M.check_device(v)
+  if type(v) ~= "string" then return end
+  local kind = v:match("^%a+")
+  if not (", " .. known_devices .. ","):find(", " .. (kind or v) .. ",", 1,
+    true) then
+    util.raise("RuntimeError", "Expected one of %s device type at start of "
+      .. "device string: %s", known_devices, v)
+  elseif M.cpu_only and kind == "cuda" then
+    util.raise("AssertionError", "Torch not compiled with CUDA enabled")
+  elseif M.cpu_only and kind == "xla" then
+    util.raise("RuntimeError", "PyTorch is not linked with support for xla "
+      .. "devices")
+  end
+end
+
 local device_mt = {__name = "torch.device"}
 device_mt.__tostring = function (d)
   return d.index == None and d.type or d.type .. ":" .. d.index
@@ -92,7 +116,7 @@ local function new_device(a, kw)
     util.raise("TypeError", "device(): argument 'type' (position 1) must be "
       .. "str, not %s", V.type_name(kind or None))
   end
-  require("torch.tensor").check_device(kind)
+  M.check_device(kind)
   if index and index ~= None then kind = kind .. ":" .. index end
   if not kind:find("^%a+$") and not kind:find("^%a+:%d+$") then
     util.raise("RuntimeError", "Invalid device string: '%s'", kind)
@@ -153,18 +177,20 @@ end
 local async_class
 function M.set_async(f) async_class = f end
 
+-- Classes by their names: DTensor, DeviceMesh, Shard; dtensor.lua fills it.
+M.classes = {}
+
 -- The class of a value that is no instance of a class of the program's.
 function M.class_of(v)
   if util.is_tensor(v) then
-    if v.is_dtensor then return require("torch.dtensor").DTensor end
+    if v.is_dtensor then return M.classes.DTensor end
     local async = async_class(v)
     if async then return async end
-    return v.is_parameter and M.Parameter
-      or require("torch.names").Tensor
+    return v.is_parameter and M.Parameter or spaces.Tensor
   elseif util.is_mesh(v) then
-    return require("torch.dtensor").DeviceMesh
+    return M.classes.DeviceMesh
   elseif util.is_placement(v) then
-    return require("torch.dtensor")[v:repr():match("^[%w_]+")] or plain(v)
+    return M.classes[v:repr():match("^[%w_]+")] or plain(v)
   elseif V.is_device(v) then
     return M.device_class
   elseif util.is_dtype(v) then

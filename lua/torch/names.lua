@@ -17,7 +17,7 @@ local stdlib = require "torch.stdlib"
 local kinds = require "torch.kinds"
 local signatures = require "torch.signatures"
 
-local M = {}
+local M = require "torch.spaces"
 local None = dt.None
 local call = eval.call
 local builtin, namespace = V.builtin, attrs.namespace

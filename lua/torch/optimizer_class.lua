@@ -9,6 +9,7 @@
 local dt = require "dt"
 local util = require "dt.util"
 local V = require "python.values"
+local builtin_names = require "python.builtin_names"
 local args = require "python.args"
 local attrs = require "python.attrs"
 local calls = require "python.call"
@@ -176,7 +177,7 @@ end
 
 local function new_state()
   return calls.call(attrs.get(attrs.module("collections"), "defaultdict"),
-    V.list {attrs.get(require("python.builtins").names, "dict")})
+    V.list {attrs.get(builtin_names, "dict")})
 end
 
 -- Groups and state are those of `d`; of the present ones only the parameters

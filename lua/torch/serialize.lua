@@ -9,6 +9,7 @@
 local dt = require "dt"
 local util = require "dt.util"
 local V = require "python.values"
+local kinds = require "torch.kinds"
 local P = require "dt.io.pickle"
 local args = require "python.args"
 local attrs = require "python.attrs"
@@ -140,7 +141,7 @@ local host = {list = function () return V.list({}, 0) end,
     return s
   end,
   size = V.size, long = of_long, device = function (text)
-    return require("torch.kinds").device(text)
+    return kinds.device(text)
   end, none = None}
 
 local function read(text, path, weights_only)

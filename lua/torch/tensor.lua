@@ -8,6 +8,8 @@ local util = require "dt.util"
 local V = require "python.values"
 local attrs = require "python.attrs"
 local attributes = require "torch.attributes"
+local kinds = require "torch.kinds"
+local spaces = require "torch.spaces"
 
 local M = {}
 local None = dt.None
@@ -246,11 +248,10 @@ refuses("coalesce", "coalesce expected sparse coordinate tensor layout but got "
 
 -- t.new_tensor(data, dtype=, requires_grad=): of t's type unless told.
 function method.new_tensor(t, a, kw)
-  local names = require "torch.names"
-  local given = V.dict()
+    local given = V.dict()
   V.dict_set(given, "dtype", t.dtype)
   for k, v in V.each(kw or V.dict()) do V.dict_set(given, k, v) end
-  return require("python.eval").call(attrs.get(names.torch, "tensor"), a,
+  return require("python.eval").call(attrs.get(spaces.torch, "tensor"), a,
     given)
 end
 
@@ -317,32 +318,9 @@ end
 
 -- ---- devices ----
 
--- Programs for cuda run here as they stand.  Where `M.cpu_only` is set, a
--- device that PyTorch for the CPU does not have is refused as there.
-M.cpu_only = false
-
-local known_devices = "cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, "
-  .. "hip, ve, fpga, maia, xla, lazy, vulkan, mps, meta, hpu, mtia, "
-  .. "privateuseone"
-
-function M.check_device(v)
-  if type(v) ~= "string" then return end
-  local kind = v:match("^%a+")
-  if not (", " .. known_devices .. ","):find(", " .. (kind or v) .. ",", 1,
-    true) then
-    util.raise("RuntimeError", "Expected one of %s device type at start of "
-      .. "device string: %s", known_devices, v)
-  elseif M.cpu_only and kind == "cuda" then
-    util.raise("AssertionError", "Torch not compiled with CUDA enabled")
-  elseif M.cpu_only and kind == "xla" then
-    util.raise("RuntimeError", "PyTorch is not linked with support for xla "
-      .. "devices")
-  end
-end
-
 function method.to(t, a, kw)
-  for i = 1, a.n do M.check_device(a[i]) end
-  if kw then M.check_device(V.dict_get(kw, "device")) end
+  for i = 1, a.n do kinds.check_device(a[i]) end
+  if kw then kinds.check_device(V.dict_get(kw, "device")) end
   local list = {}
   for i = 1, a.n do list[i] = V.to_lua(a[i]) end
   if kw and V.count(kw) > 0 then list[a.n + 1] = V.to_lua(kw) end
@@ -350,7 +328,7 @@ function method.to(t, a, kw)
 end
 
 function method.cuda(t)
-  M.check_device("cuda")
+  kinds.check_device("cuda")
   return t
 end
 

@@ -6,6 +6,7 @@
 local dt = require "dt"
 local util = require "dt.util"
 local V = require "python.values"
+local builtin_names = require "python.builtin_names"
 local attrs = require "python.attrs"
 local names = require "torch.names"
 local recompute = require "dt.nn.recompute"
@@ -93,7 +94,7 @@ local function autocast(kind)
         .. "positional argument: 'device_type'")
     elseif type(device) ~= "string" then
       util.raise("ValueError", "Expected `device_type` of type `str`, got: "
-        .. "`%s`", V.str(require("python.builtins").names.type.call(V.list {device})))
+        .. "`%s`", V.str(builtin_names.type.call(V.list {device})))
     end
     for i, name in ipairs(kind and {"enabled", "dtype", "cache_enabled"}
                           or {"dtype", "enabled", "cache_enabled"}) do

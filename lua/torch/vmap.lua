@@ -9,6 +9,8 @@
 local dt = require "dt"
 local util = require "dt.util"
 local V = require "python.values"
+local spaces = require "torch.spaces"
+local builtin_names = require "python.builtin_names"
 local attrs = require "python.attrs"
 local call = require "python.call"
 
@@ -97,7 +99,7 @@ end
 for name in ("gelu silu relu6 leaky_relu softplus"):gmatch("%S+") do
   RULE[name] = function (args, kw)
     local list = {whole(args[1]), table.unpack(args, 2, args.n)}
-    return V.call(require("torch.names").F[name], V.list(list, args.n), kw)
+    return V.call(spaces.F[name], V.list(list, args.n), kw)
   end
 end
 function RULE.rsub(args)
@@ -191,7 +193,7 @@ function RULE.linear(args, kw)
   local x, w = args[1], args[2]
   local bias = argument(args, kw, 3, "bias", None)
   if not is_batched(w) and not is_batched(bias) then
-    return V.call(require("torch.names").F.linear, V.list({whole(x), w,
+    return V.call(spaces.F.linear, V.list({whole(x), w,
       bias}, 3))
   end
   local turned = is_batched(w) and wrap(RULE.t(V.list {w}))
@@ -269,15 +271,14 @@ local function define()
     _truth = builtin(truth, "_truth"), _item = builtin(no_item, "_item"),
     _apply = builtin(function (a, kw)
       return apply(a[1], V.list({table.unpack(a, 2, a.n)}, a.n - 1), kw)
-    end, "_apply")}, {__index = require("python.builtins").names})}
+    end, "_apply")}, {__index = builtin_names})}
   require("python.eval").run(source(), env)
   class = env.vars._Batched
 end
 
 -- The name by which torch or F has a function, or nil.
 local function name_of(f)
-  local names = require "torch.names"
-  for _, space in ipairs {names.torch, names.F} do
+  for _, space in ipairs {spaces.torch, spaces.F} do
     for name, v in pairs(space) do
       if rawequal(v, f) and type(name) == "string" then return name end
     end

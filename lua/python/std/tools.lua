@@ -7,6 +7,7 @@ local util = require "dt.util"
 local V = require "python.values"
 local big = require "python.bigint"
 local attrs = require "python.attrs"
+local expr = require "python.expr"
 local ops = require "python.ops"
 local calls = require "python.call"
 
@@ -216,7 +217,7 @@ module("functools", {
       local note = rawget(class, "params") and class.params[1]
         and class.params[1].note
       if note then
-        list[#list + 1] = {calls.note_of(note, class.env), class}
+        list[#list + 1] = {expr.compile(note)(class.env), class}
         return class
       end
       if g then
