@@ -7,6 +7,8 @@ local dt = require "dt"
 local util = require "dt.util"
 local nnm = require "dt.nn.module"
 local V = require "python.values"
+local parser = require "python.parser"
+local paste = require "python.paste"
 
 local M = {}
 
@@ -73,16 +75,19 @@ function M.keep()
 end
 
 -- Run a text; what its last line is worth is shown, as Python's shell does.
--- At a stop it sees and changes the variables of the stopped function.
-function M.python(text)
+-- At a stop it sees and changes the variables of the stopped function.  `line`:
+-- the number of its first line; `file`: whose text it is, nil for what is typed.
+function M.python(text, line, file)
   local script = require "torch.script"
   local here = stopped()
   if not here then
     env = env or session()
     renew(env.vars)
   end
-  text = require("python.paste").read(text)
-  local ok, v = pcall(script.last, text, here or env, "prompt")
+  text = paste.read(text)
+  parser.parse(text)                -- an error counts the text's own lines
+  text = ("\n"):rep((line or 1) - 1) .. text
+  local ok, v = pcall(script.last, text, here or env, file or "prompt")
   if not here then share(env.vars) end
   if not ok then error(v, 0) end
   if v == nil or v == dt.None then return "" end

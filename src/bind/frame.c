@@ -337,7 +337,34 @@ void dtL_source_add (lua_State *L, const char *name, const char *text,
   dtL_names_from(L, text, n);
 }
 
-enum { MAX_SOURCE = 4 << 20 };
+enum { MAX_SOURCE = 4 << 20, MAX_TYPED = 64 << 10 };
+
+/* The first `lines` lines of `s`, each with its end; missing ones are empty,
+** all are when the text is too long to be copied with every line typed. */
+static void add_lines (luaL_Buffer *b, const char *s, int lines) {
+  size_t n = 0;
+  int have = 0;
+  while (have < lines && s[n] != '\0')
+    have += s[n++] == '\n';
+  if (n > MAX_TYPED) n = 0, have = 0;
+  luaL_addlstring(b, s, n);
+  for (; have < lines; have++) luaL_addchar(b, '\n');
+}
+
+void dtL_source_append (lua_State *L, const char *name, int line,
+                        const char *text, size_t n) {
+  const char *old = "";
+  luaL_Buffer b;
+  luaL_getsubtable(L, LUA_REGISTRYINDEX, key_sources);
+  if (lua_getfield(L, -1, name) == LUA_TSTRING) old = lua_tostring(L, -1);
+  luaL_buffinit(L, &b);
+  add_lines(&b, old, line - 1);
+  luaL_addlstring(&b, text, n);
+  luaL_pushresult(&b);
+  lua_setfield(L, -3, name);
+  lua_pop(L, 2);
+  dtL_names_from(L, text, n);
+}
 
 /* Runs protected: push the text of the file or false, and keep it. */
 static int load_file (lua_State *L) {

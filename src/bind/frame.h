@@ -57,10 +57,15 @@ void dtL_bound (void *ud, DtDebug *d, int64_t seq);
 ** just before operator #seq, in `scope` of the script (interned). */
 void dtL_past_env (lua_State *L, int64_t seq, const char *scope);
 
-/* Keep a source's text for :list and stops; "prompt" is replaced each time.
-** Raises on NOMEM: call it protected. */
+/* Keep a source's text for :list and stops.  Raises on NOMEM: call it
+** protected. */
 void dtL_source_add (lua_State *L, const char *name, const char *text,
                      size_t n);
+/* Keep `text` as the lines of that source that begin with line `line`; what
+** stood from there on is forgotten, of a long session the oldest lines, too.
+** Raises on NOMEM: call it protected.  Local. */
+void dtL_source_append (lua_State *L, const char *name, int line,
+                        const char *text, size_t n);
 /* The text that was kept under the name, NULL when none was. */
 const char *dtL_source_text (lua_State *L, const char *name);
 /* Line `line` of it, from the kept text or the file; NULL when unknown. */

@@ -303,6 +303,13 @@ bool dt_chunk_whole (DtRepl *r, const char *text) {
   return !dt_eval_incomplete(r->L, s + (*s == '='));
 }
 
+static int count_lines (const char *from, const char *to) {
+  int n = 0;
+  for (; from < to; from++)
+    n += *from == '\n';
+  return n;
+}
+
 DtStatus dt_cmd_run (DtRepl *r, const char *line) {
   DtCtx *cx = r->cx;
   const char *name = line + 1 + strspn(line + 1, " \t");
@@ -329,7 +336,7 @@ DtStatus dt_cmd_run (DtRepl *r, const char *line) {
   }
   st = dt_cmd_find(cx, name, n, &cmd);
   if (st == DT_OK) {
-    DtCmdCall c = {r, cmd, arg, dtL_out(r->L)};
+    DtCmdCall c = {r, cmd, arg, dtL_out(r->L), count_lines(name, s)};
     if ((cmd->needs & (DT_CMD_TEXT | DT_CMD_TEXT_OF)) != 0)
       arg[before_dot(arg, len)] = '\0';
     if ((cmd->needs & DT_NEED_DATA) != 0 && r->comm->no_data)

@@ -25,6 +25,7 @@ typedef struct DtCmdCall {
   const DtCmd *cmd;
   const char *arg;              /* what follows the name, trimmed */
   DtBuf *out;                   /* results, as text */
+  int below;                    /* so many lines below the command's line */
 } DtCmdCall;
 
 /* Raises into the context (COMMAND for a wrong argument); what the person saw

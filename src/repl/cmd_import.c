@@ -37,12 +37,14 @@ static DtStatus call_prompt (DtCmdCall *c, const char *fn, const char *text,
   return st;
 }
 
-/* Python runs as a line does: its errors are reported as that line's. */
-static DtStatus call_python (DtCmdCall *c, const char *text, size_t n) {
+/* Python runs as a line does: its errors are reported as that line's.  `file`:
+** NULL for what is typed. */
+static DtStatus call_python (DtCmdCall *c, const char *text, size_t n,
+                             const char *file) {
   lua_State *L = c->r->L;
   int top = lua_gettop(L);
   size_t len = 0;
-  DtStatus st = dt_eval_python(L, text, n, &c->r->diag);
+  DtStatus st = dt_eval_python(L, text, n, file, c->below, &c->r->diag);
   const char *s = st == DT_OK ? lua_tolstring(L, -1, &len) : NULL;
   if (s != NULL && len > 0) {
     dt_buf_addn(c->out, s, len);
@@ -74,9 +76,9 @@ static DtStatus cmd_python (DtCmdCall *c) {
                         "or name a file");
   if (n < 4 || strcmp(c->arg + n - 3, ".py") != 0 ||
       strpbrk(c->arg, " \t\n") != NULL)
-    return call_python(c, c->arg, n);
+    return call_python(c, c->arg, n, NULL);
   DT_TRY(c->r->cx, dt_repl_file(c->r, c->arg, &text, &n));
-  DtStatus st = call_python(c, text, n);
+  DtStatus st = call_python(c, text, n, c->arg);
   dt_free(c->r->cx, text);
   return st;
 }

@@ -262,8 +262,21 @@ static void rerun_asked (DtRepl *r) {
   }
 }
 
+/* What is typed gets its line numbers; what an adapter asks has none. */
+static void number_lines (DtRepl *r, const char *text) {
+  if (*text == '\001')
+    return;
+  r->line_from = r->line_next > 0 ? r->line_next : 1;
+  r->line_next = r->line_from + 1;
+  for (const char *s = text; *s != '\0'; s++)
+    r->line_next += *s == '\n';
+  dt_eval_keep_typed(r->L, r->line_from, text);
+}
+
 /* A round with a text every rank has. */
 void dt_repl_round_all (DtRepl *r, const char *text, const char *name) {
+  if (name == NULL)
+    number_lines(r, text);
   dt_repl_running(r, true);
   DtStatus st = dt_repl_run(r, text, name);
   (void)dt_repl_meet(r, st);
@@ -380,7 +393,7 @@ DtStatus dt_repl_file (DtRepl *r, const char *path, char **text, size_t *n) {
   *n = k - 1;
   return DT_OK;
 }
-/* Shared as "xTEXT" (run it) or "qCODE" (leave). */
+/* Shared as "xTEXT" (run it), "nTEXT" (it is line 1) or "qCODE" (leave). */
 bool dt_repl_round (DtRepl *r, const char *text) {
   char *t = NULL;
   size_t n = 0;
@@ -399,15 +412,19 @@ bool dt_repl_round (DtRepl *r, const char *text) {
       dt_buf_clear(&r->diag);
       return !r->quit;
     }
-    t[0] = text != NULL ? 'x' : 'q';
+    t[0] = text == NULL ? 'q' : r->renumber ? 'n' : 'x';
+    r->renumber = r->renumber && text == NULL;
     memcpy(t + 1, body, n);
   }
   if (dt_repl_share(r, &t, &n) == DT_OK) {
     if (n == 0 || t[0] == 'q') {
       r->quit = true;
       r->code = n > 0 ? (int)strtol(t + 1, NULL, 10) : DT_EXIT_ERROR;
-    } else if (!dt_stop_leaves(r, t + 1)) {
-      dt_repl_round_all(r, t + 1, NULL);
+    } else {
+      if (t[0] == 'n')
+        r->line_next = 1;
+      if (!dt_stop_leaves(r, t + 1))
+        dt_repl_round_all(r, t + 1, NULL);
     }
   }
   dt_free(r->cx, t);

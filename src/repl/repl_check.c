@@ -133,6 +133,7 @@ static bool next_chunk (DtRepl *r, DtCheck *k, DtBuf *text) {
       dt_free(r->cx, k->name);
       k->name = dt_strdup(r->cx, s + 9 + strspn(s + 9, " "));
       dt_buf_clear(&k->got);
+      r->renumber = true;
       continue;
     }
     if (text->len == 0 && (strncmp(s, "--", 2) == 0 || *s == '\0'))

@@ -268,8 +268,33 @@ DtStatus dt_eval_call (lua_State *L, int nargs, int nresults, DtBuf *diag) {
 
 /* ---- compiling ---- */
 
+/* A text behind so many ends of lines: what is typed has a line number. */
+typedef struct Padded { int pad; const char *text; size_t n; } Padded;
+
+static const char *read_padded (lua_State *L, void *ud, size_t *n) {
+  static const char ends[] = "\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n";
+  Padded *p = ud;
+  const char *s = p->text;
+  (void)L;
+  if (p->pad > 0) {
+    *n = sizeof ends - 1 < (size_t)p->pad ? sizeof ends - 1 : (size_t)p->pad;
+    p->pad -= (int)*n;
+    return ends;
+  }
+  *n = p->n;
+  p->n = 0;
+  return s;
+}
+
+/* The number of the line that is typed; 1 without a shell. */
+static int typed_line (lua_State *L) {
+  const DtRepl *r = dtL_state(L)->stop_ud;
+  return r != NULL && r->line_from > 0 ? r->line_from : 1;
+}
+
 static bool load_in_env (lua_State *L, const char *text, size_t n) {
-  if (luaL_loadbufferx(L, text, n, "=prompt", "t") != LUA_OK)
+  Padded p = {typed_line(L) - 1, text, n};
+  if (lua_load(L, read_padded, &p, "=prompt", "t") != LUA_OK)
     return false;
   if (lua_getfield(L, LUA_REGISTRYINDEX, key_frame) == LUA_TNIL) {
     lua_pop(L, 1);
@@ -397,22 +422,33 @@ static int keep_values (lua_State *L) {
   return 0;
 }
 
-typedef struct Source { const char *name, *text; size_t n; } Source;
+/* `line`: where it begins in what there is; 0: it is the whole source. */
+typedef struct Source {
+  const char *name; int line;
+  const char *text; size_t n;
+} Source;
 
 /* For stops and :list; without memory there is none. */
 static int add_source (lua_State *L) {
   const Source *s = lua_touserdata(L, 1);
-  dtL_source_add(L, s->name, s->text, s->n);
+  if (s->line > 0)
+    dtL_source_append(L, s->name, s->line, s->text, s->n);
+  else
+    dtL_source_add(L, s->name, s->text, s->n);
   return 0;
 }
 
-static void keep_source (lua_State *L, const char *name, const char *text,
-                         size_t n) {
-  Source s = {name, text, n};
+static void keep_source (lua_State *L, const char *name, int line,
+                         const char *text, size_t n) {
+  Source s = {name, line, text, n};
   lua_pushcfunction(L, add_source);
   lua_pushlightuserdata(L, &s);
   if (lua_pcall(L, 1, 0, 0) != LUA_OK)
     lua_pop(L, 1);
+}
+
+void dt_eval_keep_typed (lua_State *L, int line, const char *text) {
+  keep_source(L, "prompt", line, text, strlen(text));
 }
 
 /* Does a text look like Python's? */
@@ -440,7 +476,7 @@ static void syntax_error (lua_State *L, const char *text, DtBuf *diag) {
 }
 
 DtStatus dt_eval_python (lua_State *L, const char *text, size_t n,
-                         DtBuf *diag) {
+                         const char *file, int below, DtBuf *diag) {
   static const char chunk[] =
     "return require('torch.prompt').python(...)";
   if (luaL_loadbufferx(L, chunk, sizeof chunk - 1, "=[dt.python]", "t") !=
@@ -448,8 +484,12 @@ DtStatus dt_eval_python (lua_State *L, const char *text, size_t n,
     lua_pop(L, 1);
     return DT_E_NOMEM;
   }
+  if (file != NULL)
+    keep_source(L, file, 0, text, n);
   lua_pushlstring(L, text, n);
-  return dt_eval_call(L, 1, 1, diag);
+  lua_pushinteger(L, file != NULL ? 1 : typed_line(L) + below);
+  lua_pushstring(L, file);
+  return dt_eval_call(L, 3, 1, diag);
 }
 
 DtStatus dt_eval_line (lua_State *L, const char *text, DtBuf *diag) {
@@ -457,8 +497,6 @@ DtStatus dt_eval_line (lua_State *L, const char *text, DtBuf *diag) {
   bool expression;
   size_t n;
   bool hidden = dt_source_hidden(text, &n);
-  if (dtL_frame_count(L) == 0)  /* not at a stop, whose lines stay */
-    keep_source(L, "prompt", text, strlen(text));
   size_t before = diag->len;
   if (!dt_eval_compile(L, text, &expression)) {
     syntax_error(L, text, diag);
@@ -563,7 +601,8 @@ DtStatus dt_eval_script (lua_State *L, const char *text, size_t n,
     lua_settop(L, top);
     return DT_E_PARSE;
   }
-  keep_source(L, name[0] == '@' || name[0] == '=' ? name + 1 : name, text, n);
+  keep_source(L, name[0] == '@' || name[0] == '=' ? name + 1 : name, 0, text,
+              n);
   st = dt_eval_call(L, lua_gettop(L) - top - 1, 0, diag);
   lua_settop(L, top);
   return st;

@@ -64,6 +64,10 @@ struct DtRepl {
   DtBuf diag;                   /* diagnostics of this chunk */
   DtBuf failed;                 /* the line that raised last, for :fix */
   DtBuf typed; size_t typed_last;       /* lines so far, rank 0's, for :save */
+  int line_from, line_next;     /* "prompt:7": lines typed, the same on every
+                                ** rank: the last text's first; the next one's */
+  bool renumber;                /* rank 0's: the next text begins at line 1 */
+  bool transcript;              /* rank 0's: lines with prompts are piped in */
   DtBuf paste; size_t pasted;   /* a pasted session, rank 0's; so much is run */
   int nplay; bool playing;      /* files in :load; a lesson, not the person */
   bool quit, lost;              /* leave; the world is broken */
@@ -196,10 +200,14 @@ DtStatus dt_eval_open (lua_State *L);
 ** (into print's buffer) and kept in _, else as statements.  Diagnostics go to
 ** `diag`.  Status of what was raised.  Local. */
 DtStatus dt_eval_line (lua_State *L, const char *text, DtBuf *diag);
-/* Run n bytes of Python (lua/torch/prompt.lua); on success the text of its
-** last value is pushed.  Diagnostics go to `diag`.  Local. */
+/* Keep a text typed as the lines of "prompt" that begin with `line`; without
+** memory stops do not show them.  Local. */
+void dt_eval_keep_typed (lua_State *L, int line, const char *text);
+/* Run n bytes of Python (lua/torch/prompt.lua): of a file, or (NULL) typed so
+** many lines below the command's; on success the text of its last value is
+** pushed.  Diagnostics go to `diag`.  Local. */
 DtStatus dt_eval_python (lua_State *L, const char *text, size_t n,
-                         DtBuf *diag);
+                         const char *file, int below, DtBuf *diag);
 /* Run a whole script; `name` as Lua wants it ("@x.lua").  Local. */
 DtStatus dt_eval_script (lua_State *L, const char *text, size_t n,
                          const char *name, int nargs, char **args,

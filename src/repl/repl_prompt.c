@@ -23,6 +23,19 @@ static const char *prompt_text (const DtRepl *r, char *buf, size_t n) {
   return buf;
 }
 
+/* A session that was saved with its prompts and piped in: the lines behind
+** prompts are it, the others are output. */
+static void add_piped (DtRepl *r, const DtBuf *line, DtBuf *all) {
+  const char *s = dt_buf_str(line);
+  DtPrompted kind = dt_source_prompted(s);
+  bool text = dt_chunk_is_text(r, dt_buf_str(all));
+  r->transcript = r->transcript || (kind != DT_PROMPTED_NOT && !text);
+  if (!r->transcript)
+    dt_buf_addn(all, s, line->len);
+  else if (kind == DT_PROMPTED_LINE && dt_source_strip(r->cx, s, all) != DT_OK)
+    dt_error_clear(r->cx);
+}
+
 /* A line, or a paste of several, behind what there is.  Without prompts; one
 ** that begins a chunk may be a session or Python. */
 static DtLineResult read_line (DtRepl *r, const char *prompt, DtBuf *all) {
@@ -40,7 +53,7 @@ static DtLineResult read_line (DtRepl *r, const char *prompt, DtBuf *all) {
     else if (first)
       dt_paste_look(r, all, dt_buf_str(&line));
   } else if (k == DT_LINE_TEXT) {
-    dt_buf_addn(all, line.s, line.len);
+    add_piped(r, &line, all);
   }
   dt_buf_fini(&line);
   return k;

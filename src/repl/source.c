@@ -214,6 +214,15 @@ static bool has_prompt (const char *s) {
   return false;
 }
 
+DtPrompted dt_source_prompted (const char *line) {
+  if (strncmp(line, DT_PROMPT, sizeof DT_PROMPT - 2) == 0 ||
+      strncmp(line, DT_PROMPT_MORE, sizeof DT_PROMPT_MORE - 2) == 0 ||
+      stop_prompt(line) > 0)
+    return DT_PROMPTED_LINE;
+  return strncmp(line, "dtrepl ", 7) == 0 && strstr(line, ":help") != NULL
+    ? DT_PROMPTED_GREETING : DT_PROMPTED_NOT;
+}
+
 DtStatus dt_source_strip (DtCtx *cx, const char *text, DtBuf *out) {
   (void)cx;
   const char *s = text + strspn(text, " \t\n");

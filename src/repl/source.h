@@ -17,6 +17,13 @@
 ** between prompts that carry none are output and go too.  NOMEM.  Pure. */
 DtStatus dt_source_strip (DtCtx *cx, const char *text, DtBuf *out);
 
+/* Is one line a session's: a prompt and what was typed behind it, or the
+** greeting?  Pure. */
+typedef enum DtPrompted {
+  DT_PROMPTED_NOT, DT_PROMPTED_LINE, DT_PROMPTED_GREETING
+} DtPrompted;
+DtPrompted dt_source_prompted (const char *line);
+
 /* Turn each top-level `local x = e` into an assignment that outlives the
 ** chunk; `local function f` likewise; <const> is kept in mind, a list with
 ** <close> is left alone.  Line numbers stay.  NOMEM.  Pure. */

@@ -63,7 +63,7 @@ DT0101 mixed torch.Tensor and DTensor in aten.mul.Tensor
   arg 0 self  x
 dt> :fix 1
 dt> y.shape'
-wait_for "goes on  prompt:1"
+wait_for "goes on  prompt:"
 wait_for "torch.Size([8, 4])"
 gone "SyntaxError"
 paste_text 'a = 41

@@ -29,6 +29,15 @@ if [ -e "$(dirname "$DTREPL")/dtrepl-mpi.so" ] &&
 fi
 input='print("in")\n'
 is "- is stdin" 0 "in" "$DTREPL -n 2 -"
+# A session that was saved with its prompts and its output is run again.
+input='dtrepl 0.1.0  4 ranks (threads)  :help for help\ndt> a = 20\ndt> a + 1\n21\ndt> for i = 1, 2 do\n..>   print(i)\n..> end\n1\n2\ndt#12> 5\n'
+is "a transcript" 0 "21
+1
+2
+5" "$DTREPL -n 4"
+input='"out"\n"dt> in a text"\n'
+is "no transcript" 0 '"out"
+"dt> in a text"' "$DTREPL -n 2"
 input=''
 is "-e" 0 "5" "$DTREPL -n 4 -e 'print(5)'"
 is "error in -e" 1 - "$DTREPL -n 4 -e 'error(\"x\")'"

@@ -34,7 +34,7 @@ awk '
     if (!session) {
       session = 1
       file = "session" ++count ".dt"
-      printf ":testcase session %d\n:set notes on\n", count >file
+      printf ":set notes on\n:testcase session %d\n", count >file
       if (count == 2) print ":run repro.lua\n:expect\n...\n:end" >file
     } else close_block()
     sub(/^dt(#[0-9]+)?> /, "")
