@@ -33,7 +33,9 @@ WARN += -Werror
 # This one depends on the optimiser, so each compiler finds other places.
 WARN += -Wno-error=maybe-uninitialized
 
-OPT ?= -O2 -g
+# -g1: lines in backtraces; a sixth less to compile than -g, which config.mk
+# may ask for (OPT = -O0 -g) where variables are to be seen.
+OPT ?= -O2 -g1
 # Results must be the same bits on every build: no contraction into FMA.
 FLAGS = -std=c11 -D_GNU_SOURCE -Isrc -ffp-contract=off -pthread
 # Arithmetic loops: vectorised, for any x86-64 of the last 15 years.  Without
