@@ -75,6 +75,9 @@ static uint64_t mode_events (const DtControl *c) {
 
 static DtStatus listen (void *ud, DtSession *s, const DtEvent *e);
 
+/* Listen to what some stop may need and to nothing else: each event that is
+** heard costs every operator.  To be called after every change of breakpoints,
+** mode or what is pending. */
 void dt_control_arm (DtControl *c) {
   DtSession *s = c->d->s;
   bool lines = false;

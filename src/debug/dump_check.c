@@ -92,6 +92,9 @@ static bool sound_raw (const DtRecOp *r) {
          w->root < n && (w->nsplit == 0 || w->nsplit == n);
 }
 
+/* Are the numbers of an operator read from a file such that nothing that uses
+** them can reach outside: counts within their arrays, lists where counts say
+** so, placements within the mesh?  A file may be damaged or made by hand. */
 bool dt_dump_sound (const DtRecOp *r) {
   for (int i = 0; i < r->nin; i++)
     if (!sound_var(&r->in[i])) return false;

@@ -405,6 +405,9 @@ static DtStatus on_one_device (DtVfCase *c, DtTensor **want, int *n,
   return st;
 }
 
+/* Every output against one device's, the worst verdict of all.  Placements are
+** judged before numbers: parts that do not add up to the shape are wrong
+** whatever they hold.  Collective: every rank gathers every output. */
 static DtStatus compare_outputs (DtVfCase *c) {
   DtSession *s = c->d->s;
   DtTensor *want[DT_VF_MAX] = {0};

@@ -383,6 +383,10 @@ static bool any_grad (const Task *t) {
   return false;
 }
 
+/* Run one node of the graph: its gradients in, those of its inputs out.  What
+** it saved is freed at once (unless retain_graph), before the next node runs:
+** the peak of memory depends on it.  A node that got no gradient is passed
+** through, so that those below it still become ready. */
 static DtStatus exec (Engine *e, Task *t) {
   DtSession *s = e->s;
   DtNode *n = t->node;

@@ -106,6 +106,10 @@ DtOrigin dt_ev_where (DtSession *s) {
   return o;
 }
 
+/* Tell those who listen.  Depth is counted before the mask is looked at: who
+** begins to listen inside a call must see the same depth at its end.  Where the
+** script stands is asked only when somebody listens, it costs most.  Listeners
+** may listen and unlisten meanwhile; the list is swept when nobody walks it. */
 DtStatus dt_event_emit (DtSession *s, DtEvent *e) {
   struct DtHubEv *h = s->events;
   DtStatus st = DT_OK;

@@ -533,6 +533,9 @@ static DtStatus run_datadep (LocalCall *c) {
 
 /* --- the entry --- */
 
+/* One call on local tensors: overlap and shapes are checked before the event,
+** so that a call that PyTorch refuses is never seen as begun.  Operators whose
+** shape depends on data (nonzero) have no meta: the kernel makes both. */
 static DtStatus run_checked (LocalCall *c, int nmetas, DtTensor **work) {
   DtCtx *cx = c->s->cx;
   bool each = (c->op->flags & DT_OP_FOREACH) && c->op->base != NULL;

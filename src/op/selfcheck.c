@@ -18,6 +18,7 @@ static bool sharded_somehow (const DtOpDef *op) {
                        DT_OP_CUSTOM)) != 0;
 }
 
+/* What a definition must have, unless a flag says why it has not. */
 static DtStatus check_fields (DtCtx *cx, const DtOpDef *op) {
   uint32_t f = op->flags;
   if (op->brief == NULL || op->brief[0] == '\0') return bad(cx, op, "no brief");

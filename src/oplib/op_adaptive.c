@@ -74,6 +74,8 @@ static int out_sizes (const DtArgs *a, int nd, int64_t *size) {
   return nd;
 }
 
+/* Adaptive pooling of 1 to 3 dimensions, average and maximum: their meta
+** functions were written at different times and check different things. */
 static DtStatus adaptive_meta (DtMetaCall *c) {
   const DtMeta *in = c->in[0];
   bool max = c->op->row[ROW_MAX] != 0;

@@ -96,6 +96,10 @@ static void bn_left_alone (DtMetaCall *c) {
   }
 }
 
+/* All forms of batch norm, forward: what they save and whether they train is
+** in the row.  Propagation (`fake`) and the real call check other things and
+** in another order; statistics have the weight's type, else the running
+** mean's, else the input's, and no elements where nothing was computed. */
 static DtStatus bn_meta (DtMetaCall *c) {
   const int *r = c->op->row;
   const DtMeta *m = c->in[0], *w = dt_in(c, 1), *s = NULL;

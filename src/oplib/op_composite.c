@@ -105,6 +105,9 @@ static DtHandle *batched (DtDecompCall *c, DtHandle *a, DtHandle *b) {
   return E("aten._unsafe_view.default", "tI", o, r.ndim + 2, shape);
 }
 
+/* torch.matmul by the dimensions of its operands, as ATen's LinearAlgebra.cpp
+** takes it apart: which of fold and batch is chosen decides which operators
+** DTensor sees, and so what is redistributed. */
 static DtHandle *matmul (DtDecompCall *c, DtHandle *a, DtHandle *b) {
   DtMeta ma = meta_of(c, a), mb = meta_of(c, b);
   int na = ma.ndim, nb = mb.ndim;

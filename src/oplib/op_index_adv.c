@@ -238,6 +238,9 @@ static int indexed_before (const Adv *v, int d) {
   return n;
 }
 
+/* x[index]: dimensions that no index touches may be cut; so may those of the
+** indices themselves, whose dimensions stand in the result as one block at
+** `v.at`; and addends stay addends where the indices are whole. */
 static DtStatus index_rules (DtRuleCall *c) {
   static const DtRedOp ops[] = { DT_OP_SUM, DT_OP_AVG };
   Adv v;

@@ -18,6 +18,8 @@ enum { RED_NONE, RED_MEAN, RED_SUM };
 
 /* ---- nll_loss ---- */
 
+/* nll_loss: the result and the total weight.  PyTorch's meta function and its
+** kernel word the same faults differently and in another order. */
 static DtStatus nll_meta (DtMetaCall *c) {
   const DtMeta *m = c->in[0], *t = dt_in(c, 1), *w = dt_in(c, 2);
   int64_t n = m->ndim == 2 ? m->shape[0] : 1;

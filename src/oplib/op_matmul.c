@@ -155,6 +155,9 @@ static DtStatus check_batch_types (DtMetaCall *c, const DtMeta *s,
   return DT_OK;
 }
 
+/* mm, bmm, addmm, baddbmm: `at` is where the two matrices begin, `nb` whether
+** there is a batch.  The order of the checks is PyTorch's: several may fail at
+** once, and the first one's text is what is raised. */
 static DtStatus mm_meta (DtMetaCall *c) {
   int at = c->op->row[MM_A], nb = c->op->row[MM_BATCH];
   const DtMeta *a = dt_in(c, at), *b = dt_in(c, at + 1);

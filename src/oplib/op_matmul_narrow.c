@@ -54,6 +54,9 @@ static DtStatus scaling_error (DtMetaCall *c) {
     ta.s, op_dtype_word((DtDtype)b->dtype), op_dtype_word((DtDtype)sb->dtype),
     zb.s, tb.s);
 }
+/* _scaled_mm: one scale for each matrix, or one for each row of the first and
+** each column of the second.  Propagation only looks at what the result needs;
+** the kernel refuses the rest. */
 static DtStatus scaled_mm_meta (DtMetaCall *c) {
   const DtMeta *a = dt_in(c, 0), *b = dt_in(c, 1), *sa = dt_in(c, 2),
                *sb = dt_in(c, 3);

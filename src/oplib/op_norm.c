@@ -400,6 +400,8 @@ static DtStatus norm_back_real (DtMetaCall *c) {
   return DT_OK;
 }
 
+/* Backward of layer_norm and rms_norm: gradients of the input, the weight and
+** the bias, each only where output_mask asks for it. */
 static DtStatus norm_back_meta (DtMetaCall *c) {
   int n = c->op->row[NB_RMS] ? 2 : 3;
   DT_TRY(c->cx, c->fake ? norm_back_fake(c) : norm_back_check(c));

@@ -543,6 +543,8 @@ static DtStatus sreduce_grad (DtGradCall *c) {
 
 /* ---- searchsorted ---- */
 
+/* searchsorted: the checks are in PyTorch's order (BucketizationUtils.h); a
+** real call with several faults raises the first of them. */
 static DtStatus search_meta (DtMetaCall *c) {
   const DtMeta *b = c->in[0], *v = dt_in(c, 1), *s = dt_in(c, 5);
   const char *side = dt_arg_is_none(c->args, 4) ? NULL

@@ -51,6 +51,9 @@ static bool is_spread (const char *name) {
 
 static bool is_norm (const char *name) { return strcmp(name, "norm") == 0; }
 
+/* The type of a reduction's result: the row's kind decides, dtype= overrides
+** it.  std and var of integers pass in propagation and fail in the kernel, as
+** in PyTorch, where the meta function does not look at types. */
 static DtStatus red_type (DtMetaCall *c, DtDtype *t) {
   int at = c->op->row[RD_DTYPE];
   DtDtype in = (DtDtype)c->in[0]->dtype;

@@ -108,6 +108,8 @@ static DtHandle *padded (DtDecompCall *c, DtHandle *x, int64_t n) {
   return E("aten.view.default", "tI", x, (int)m.ndim, shape + 3 - m.ndim);
 }
 
+/* Overlapping pieces by as_strided, times the window, transformed; the strides
+** are the ones of the (padded) signal, hence meta_of after each step. */
 static DtStatus stft_decomp (DtDecompCall *c) {
   DtHandle *x = c->in[0];
   DtMeta m = meta_of(c, x);

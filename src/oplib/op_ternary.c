@@ -135,6 +135,8 @@ static DtStatus where_meta (DtMetaCall *c) {
   return op_pw_meta(c);
 }
 
+/* The result has self's type whatever the value's; out of place PyTorch
+** broadcasts the mask first, so its error of shapes comes before the others. */
 static DtStatus masked_fill_meta (DtMetaCall *c) {
   const DtMeta *k = dt_in(c, 1), *v = dt_in(c, 2);
   DtDtype t = (DtDtype)c->in[0]->dtype;

@@ -47,6 +47,8 @@ DtStatus op_k_nothing (DtKernelCall *c) {
 
 /* ---- gradients ---- */
 
+/* keepdim first, then a view: the same two calls as PyTorch's sum_to_size, as
+** a distributed gradient meets a rule for each. */
 DtHandle *op_g_sum_to (DtEmit *e, DtHandle *g, const DtMeta *like) {
   if (!g || !dt_emit_ok(e)) return g;
   const DtMeta *m = dt_emit_meta(e, g);

@@ -313,6 +313,10 @@ static bool copies (Mode m, bool back, const DtMeta *x, const DtMeta *y,
   return x->shape[x->ndim - nd + k] == y->shape[y->ndim - nd + k];
 }
 
+/* Every interpolation, both ways: weights per output position of each
+** dimension, then one loop over them.  In which type weights are computed and
+** kept decides the last bits, and differs between PyTorch's kernels: those for
+** two dimensions compute in float, the general ones in the data's type. */
 static DtStatus up_run (DtKernelCall *c, bool back) {
   const DtMeta *x = back ? &c->out[0]->m : &c->in[0]->m;
   const DtMeta *y = back ? &c->in[0]->m : &c->out[0]->m;

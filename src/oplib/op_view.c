@@ -246,6 +246,8 @@ static DtStatus permute_grad (DtGradCall *c) {
 
 /* ---- expand ---- */
 
+/* From the last dimension to the first, as a stride of a new leading dimension
+** is made of the one behind it. */
 static DtStatus expand_meta (DtMetaCall *c) {
   int64_t want[DT_MAX_NDIM];
   const DtMeta *m = c->in[0];

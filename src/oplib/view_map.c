@@ -296,6 +296,9 @@ static int find_for_split (const Walk *w, const OpView *v, int dim) {
   return -1;
 }
 
+/* One piece of a dimension that a view splits.  A shard of the dimension stays
+** on the first piece, where the mesh divides it; a strided shard goes to the
+** piece whose stride it has, and the last piece takes what is left uneven. */
 static DtStatus analyze_split (Walk *w, const OpView *v, int *out, int *n) {
   int tmp[DT_MAX_NDIM], k = 1;
   *n = 0;

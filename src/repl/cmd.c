@@ -310,6 +310,9 @@ static int count_lines (const char *from, const char *to) {
   return n;
 }
 
+/* A line that begins with ":".  The person's own commands come first by their
+** whole name; abbreviated only where no command of ours begins so.  A text of
+** several lines ends before a line that is a dot. */
 DtStatus dt_cmd_run (DtRepl *r, const char *line) {
   DtCtx *cx = r->cx;
   const char *name = line + 1 + strspn(line + 1, " \t");

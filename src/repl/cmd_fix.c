@@ -326,6 +326,10 @@ static bool nothing_yet (const DtRepl *r) {
          !(d->failed.valid && d->failed.seq >= d->from);
 }
 
+/* :fix, :fix N, :fix N everywhere, :fix name = Lua.  What it speaks of is, in
+** this order: an error that was no operator's, the last finding (without a
+** number), the operator that failed.  Repairs are tried again here, since names
+** may have changed since the error was shown. */
 DtStatus dt_cmd_fix (DtCmdCall *c) {
   DtCtx *cx = c->r->cx;
   DtDebug *d = dt_debug_of(c->r->s);

@@ -391,6 +391,10 @@ static int dap (DtCtx *cx, int argc, char **argv) {
   return code;
 }
 
+/* From the command line to the exit code.  Subcommands (diagnose, parity,
+** replay, --across, --dap) come before options are read: they have their own.
+** --mpi N replaces this process by mpirun, which starts it again; so all that
+** opens files or terminals stands below that line. */
 static int start (DtCtx *cx, DtApp *a, int argc, char **argv) {
   DtBuf b;
   if (across_asked(argc, argv))

@@ -180,6 +180,9 @@ static bool from_owner (lua_State *L, DtRepl *r, const char *s, Near *k) {
   return k->count > 0;
 }
 
+/* Names near the one that Lua's or PyTorch's message quotes, from where it was
+** looked for: the globals, the owner of the field, else every module.  Short
+** names are near to everything and get no answer unless the owner is known. */
 static void look (lua_State *L, DtRepl *r, const char *s, Near *k) {
   static const char *const modules[] = {"dt.nn.", "dt.F.",
                                         "dt.optim.", "dt.debug.",

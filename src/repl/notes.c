@@ -75,6 +75,8 @@ static void count (DtNotes *n, const DtEvent *e) {
   memcpy(k->dim, dim, sizeof dim);
 }
 
+/* Collects for the dim line below a result what each operator moved; events of
+** tried repairs are not the program's. */
 static DtStatus on_event (void *ud, DtSession *s, const DtEvent *e) {
   DtNotes *n = ud;
   const DtDebug *d = dt_debug_of(s);

@@ -41,6 +41,10 @@ void dt_repl_running (DtRepl *r, bool running) {
     atomic_store(board, 0);
 }
 
+/* The end of a line: all ranks say how it went and become one prompt again.
+** It must be reached on every way out of a line, also without memory: a rank
+** that stays away leaves the others waiting.  An interruption anywhere is one
+** for all; else the first rank that failed gives the status. */
 DtStatus dt_repl_meet (DtRepl *r, DtStatus mine) {
   DtCtx *cx = r->cx;
   DtCollInfo info = {"end of line", 0, "", ""};

@@ -103,6 +103,9 @@ static int gather (DtRepl *r, DtBuf *lines) {
   return count;
 }
 
+/* Findings at the end of a script, told unasked.  Every rank comes here or
+** none: gathering is a collective, so the conditions to leave early must be the
+** same everywhere (options and the agreed status, nothing of this rank's). */
 void dt_repl_report_findings (DtRepl *r) {
   const DtOptions *o = &r->app->o;
   DtBuf lines;

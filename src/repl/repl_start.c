@@ -147,6 +147,9 @@ failed:
 /* Operators kept for :history, :why, :goto and the reports of errors. */
 enum { RECORD = 10000 };
 
+/* One rank's engine, record, findings and Lua.  The order is that of who
+** listens to whom: the record hears events before findings do, which ask it;
+** Lua comes last, since its library looks at the session when it opens. */
 static DtStatus open_rank (DtRepl *r) {
   DtApp *a = r->app;
   const char *seed = getenv("DTREPL_SEED");
@@ -238,6 +241,10 @@ static bool open_record (DtRepl *r) {
   return st == DT_OK;
 }
 
+/* One rank's session from start to end: what was given, then the prompt.  The
+** prompt's breakpoints must be there before the program runs, findings are told
+** after --verify has ended (it may add some), and the record is saved before
+** the prompt adds lines of its own. */
 static void run_session (DtRepl *r) {
   DtApp *a = r->app;
   bool given = a->o.script != NULL || a->o.nprelude > 0;

@@ -549,6 +549,9 @@ static void raised_text (lua_State *L, DtRepl *r) {
   dt_buf_addc(&r->diag, '\n');
 }
 
+/* An error is raised and nobody will catch it: stop before Lua unwinds, while
+** the call can still be repaired.  Not for what was already shown at a stop,
+** nor for a stack overflow, which has no stack left to stop on. */
 void dt_stop_raised (lua_State *L) {
   DtRepl *r = dtL_state(L)->stop_ud;
   DtControl *c = dt_control_of(dtL_session(L));

@@ -131,6 +131,10 @@ static bool take_least (DtSheet *s, int64_t i, double total) {
 /* Python compares floats with ==: a total of -0.0 is zero. */
 static bool is_zero (double x) { return !(x < 0) && !(x > 0) && !isnan(x); }
 
+/* The next candidate's cost; is it the best so far?  The order of precedence
+** is PyTorch's (`_sharding_prop.py:_select_min_redistribute_cost`; "Ties" in
+** src/README.md): the least negative total, the LAST that costs zero and moves
+** nothing, the first that costs zero and moves, the first of the least. */
 bool dt_sheet_next (DtSheet *s, double total, bool moves) {
   int64_t i = s->n++;
   bool wins;

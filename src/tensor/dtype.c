@@ -93,6 +93,8 @@ static DtDtype promote_int (DtDtype a, DtDtype b) {
   return infos[big].size == 1 ? DT_I16 : big;
 }
 
+/* c10/core/ScalarType.h's table: kinds first (bool, integer, float, complex),
+** sizes within one kind; f16 with bf16 is f32, float8 with another is nothing. */
 DtDtype dt_dtype_promote (DtDtype a, DtDtype b) {
   if ((unsigned)a >= DT_NDTYPES || (unsigned)b >= DT_NDTYPES)
     return DT_DTYPE_NONE;
