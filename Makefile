@@ -37,7 +37,7 @@ WARN += -Wno-error=maybe-uninitialized
 # may ask for (OPT = -O0 -g) where variables are to be seen.
 OPT ?= -O2 -g1
 # Results must be the same bits on every build: no contraction into FMA.
-FLAGS = -std=c11 -D_GNU_SOURCE -Isrc -ffp-contract=off -pthread
+FLAGS = -std=c11 -D_GNU_SOURCE -Isrc -I$(B)/gen -ffp-contract=off -pthread
 # Arithmetic loops: vectorised, for any x86-64 of the last 15 years.  Without
 # errno and traps sqrt and selections vectorise; values do not change.
 KERNEL_FLAGS = -O3 -fno-math-errno -fno-trapping-math
@@ -111,6 +111,14 @@ LUASRC  := $(sort $(shell find $(filter-out \
              lua/examples/,$(wildcard lua/*/)) -name '*.lua' -o \
              -path '*/pylib/*.py' 2>/dev/null))
 EMBED   := $(B)/gen/lua_embed.c
+# Tables that are made from what src/oplib/*.ops say of operators.
+OPTEXT  := $(sort $(wildcard src/oplib/*.ops))
+OPTABLE := $(addprefix $(B)/gen/,oplib/ops.def oplib/variants.def \
+             oplib/schema_only.def oplib/rulings.def oplib/pw_types.def \
+             oplib/pw_refuse.def op/kept.def op/saved.def op/refuse.def \
+             op/out_types.def op/signatures.def op/untraced.def \
+             engine/marked.def shard/known_wrong.def \
+             compat/ops_by_release.def)
 LIBOBJ  := $(LIBSRC:src/%.c=$(OBJ)/%.o) $(OBJ)/gen/lua_embed.o
 MAINOBJ := $(MAIN:src/%.c=$(OBJ)/%.o)
 UNITSRC := $(sort $(wildcard tests/unit/test_*.c))
@@ -182,6 +190,18 @@ endif
 PATHOBJ := $(filter $(OBJ)/bind/% $(OBJ)/repl/%,$(LIBOBJ) $(MAINOBJ))
 $(PATHOBJ): MODFLAGS = $(PATHS)
 $(PATHOBJ): $(OBJ)/paths
+
+# A table is written only when it changed: a changed line of a text compiles
+# again what reads its table, and nothing else.
+$(B)/gen/operators: scripts/gen-operators.lua scripts/operator_texts.lua \
+  $(OPTEXT)
+	$(call say,LUA operator tables)
+	@mkdir -p $(sort $(dir $(OPTABLE)))
+	$(Q)$(LUA) scripts/gen-operators.lua $(B)/gen $(OPTEXT)
+	@touch $@
+$(OPTABLE): $(B)/gen/operators
+	@:
+$(LIBOBJ) $(MAINOBJ): | $(B)/gen/operators
 
 # The list of Lua files is in a stamp, so that a removed file counts too.
 $(B)/gen/lua_files: FORCE

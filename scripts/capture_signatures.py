@@ -1,17 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""capture_signatures.py: src/op/signatures.def from the PyTorch installed here.
+"""capture_signatures.py: the signatures of the PyTorch installed here against
+the lines "function" and "method" of src/oplib/*.ops.
 
-    python3 scripts/capture_signatures.py > src/op/signatures.def
+    python3 scripts/capture_signatures.py
     python3 scripts/capture_signatures.py --functional \\
         > lua/dt/functional/signatures.lua
 
 Functions of torch with several signatures list them in their error; each is
 called wrongly, without arguments or with a dozen strings, and what it lists is
-kept.  Functions with a single signature list none and have no row.
+printed where the texts say otherwise.  Functions with a single signature list
+none and have no line.
 --functional writes the signatures of the functions of torch.nn.functional
 that are written in Python.
 """
+import glob
 import inspect
 import re
 import sys
@@ -19,12 +22,25 @@ import warnings
 
 import torch
 
-HEAD = """/* SPDX-License-Identifier: MIT
-** op/signatures.def: the signatures that functions of torch with more than one
-** list in their errors, in that order: facts of PyTorch 2.13, made by
-** scripts/capture_signatures.py.  X(function, signatures, each ended by '\\n');
-** methods are Tensor.<name>.  Sorted by strcmp. */
-"""
+
+def from_texts():
+    """{"add" or "Tensor.add": its signatures} of src/oplib/*.ops."""
+    found, lines = {}, []
+    for path in sorted(glob.glob("src/oplib/*.ops")):
+        with open(path) as f:
+            for line in f.read().split("\n"):
+                if line.startswith(" " * 8):
+                    lines[-1] += " " + line.strip()
+                else:
+                    lines.append(line)
+    for line in lines:
+        word, _, rest = line.strip().partition(" ")
+        if line[:1].isalpha():
+            name = rest
+        elif line.startswith("  ") and word in ("function", "method"):
+            key = "Tensor." + name if word == "method" else name
+            found.setdefault(key, []).append(rest)
+    return found
 
 
 def listed(fn):
@@ -45,10 +61,14 @@ def listed(fn):
     return None
 
 
-def show(name, lines):
-    text = "\n".join(f'  "{s}\\n"' for s in
-                     (s.replace('"', '\\"') for s in lines))
-    print(f'X("{name}",\n{text})')
+def show(name, lines, texts):
+    if texts.pop(name, None) == lines:
+        return
+    base = name.removeprefix("Tensor.")
+    word = "function" if base == name else "method"
+    print(f"operator {base}")
+    for line in lines:
+        print(f"  {word} {line}")
 
 
 LUA_HEAD = """-- SPDX-License-Identifier: MIT
@@ -103,7 +123,7 @@ def main():
     if "--functional" in sys.argv[1:]:
         return functional()
     names = torch._C._VariableFunctions
-    print(HEAD, end="")
+    texts = from_texts()
     x = torch.ones(2)
     for name in sorted(dir(torch._C.TensorBase)):
         plain = getattr(torch._C.TensorBase, name)
@@ -111,13 +131,15 @@ def main():
                 or getattr(torch.Tensor, name) is not plain):
             continue
         if lines := listed(getattr(x.clone(), name)):
-            show("Tensor." + name, lines)
+            show("Tensor." + name, lines, texts)
     for name in sorted(dir(names)):
         if name.startswith("_") or getattr(torch, name, None) is not getattr(
                 names, name):
             continue
         if lines := listed(getattr(names, name)):
-            show(name, lines)
+            show(name, lines, texts)
+    for name in texts:
+        print(f"# {name}: PyTorch lists no signatures")
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ none () {
 
 below_repl=$(ls src/*/*.c src/*/*.h 2>/dev/null | grep -v '^src/repl/')
 ours=$(find src lua scripts tests .ci Makefile README.md .luacheckrc \
-  -type f \( -name '*.[ch]' -o -name '*.def' -o -name '*.lua' -o -name '*.sh' \
+  -type f \( -name '*.[ch]' -o -name '*.def' -o -name '*.ops' -o -name '*.lua' -o -name '*.sh' \
   -o -name '*.py' -o -name '*.exp' -o -name '*.dt' -o -name Makefile \
   -o -name '*.md' -o -path '.ci/*' -o -name .luacheckrc \) 2>/dev/null |
   grep -v '^tests/parity/.*/')
@@ -51,9 +51,9 @@ grep -nwE "${t1}DO|${t2}ME|${t3}X|${t4}CK" $ours 2>/dev/null |
   none "unfinished places"
 grep -nE "/(ro""ot|wo""rk|ho""me)/[a-z]" $ours 2>/dev/null |
   none "paths of one machine"
-grep -nP '\t' $(ls src/*/*.[ch] src/*/*.def 2>/dev/null) \
+grep -nP '\t' $(ls src/*/*.[ch] src/*/*.def src/*/*.ops 2>/dev/null) \
   $(find lua scripts -name '*.lua' 2>/dev/null) 2>/dev/null | none "tabs"
-grep -nE '[[:space:]]+$' $(ls src/*/*.[ch] src/*/*.def 2>/dev/null) \
+grep -nE '[[:space:]]+$' $(ls src/*/*.[ch] src/*/*.def src/*/*.ops 2>/dev/null) \
   $(find lua scripts -name '*.lua' -o -name '*.sh' 2>/dev/null) 2>/dev/null |
   none "spaces at the end of a line"
 

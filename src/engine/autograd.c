@@ -5,7 +5,7 @@
 ** A node keeps the call itself (operator, arguments, inputs, outputs when the
 ** gradient reads them); backward hands it to the operator's gradient, which
 ** calls operators.  What PyTorch dispatches for keeping is dispatched: the
-** detach of a kept output (op/saved.def), the clone of an input that is
+** detach of a kept output (op/saved.h), the clone of an input that is
 ** overwritten in place while its gradient reads it. */
 #include "engine/call_int.h"
 

@@ -5,7 +5,7 @@
 ** As in PyTorch, below autograd and before everything else: an operator that
 ** does not know the marks is called with clones, which have none, and what it
 ** wrote into a clone is copied back.  Those calls are seen.  Operators that do
-** know them (marked.def) come through; their kernels get written out inputs,
+** know them ("takes" in their .ops texts) come through; their kernels get written out inputs,
 ** unseen.  Nothing here runs before a session has made its first mark. */
 #include "engine/engine_int.h"
 

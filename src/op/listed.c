@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
 ** op/listed.c: errors that list the signatures of a function of torch.
 **
-** The lists are PyTorch's own (signatures.def), so that deprecated and
+** The lists are PyTorch's own ("function" and "method" in the .ops texts of
+** oplib, made by scripts/capture_signatures.py), so that deprecated and
 ** hidden ones are as there.  Under each stands why it did not match, where the
 ** numbers of arguments agree: PyTorch splits the text at the commas and counts
 ** the pieces, the star among them.

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
 ** op/opdef.h: struct DtOpDef: everything about one operator overload.
 **
-** To add an operator: write one DtOpDef in its family file of oplib/ and one
-** line in oplib/ops.def.  Binding, help, completion, validators, docs follow.
-** What a later release rules otherwise is a DtRuling in oplib/ruling_*.c.
-** In-place, out=, functional, foreach, Scalar forms are not written: they are
-** derived (registry.c) from the base by the row in oplib/variants.def. */
+** To add an operator: write one DtOpDef in its family file oplib/op_X.c and one
+** block in the text op_X.ops beside it.  Binding, help, completion, validators,
+** docs follow.  The struct is code and schema; the text has all other facts:
+** forms (in-place, out=, foreach, Scalar), which are not written but derived from
+** their base (variant.c), what autograd keeps, refused types, releases, rulings. */
 #ifndef DT_OP_OPDEF_H
 #define DT_OP_OPDEF_H
 

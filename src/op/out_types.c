@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: MIT
-** op/out_types.c: look up the rows of out_types.def.  Asked only where an out=
-** has another type than the result, so the rows are searched in order. */
+** op/out_types.c: what an out= of another type than the result does, by the
+** lines "out" in the .ops texts of oplib.  An operator whose text says "cast"
+** has no row: what the result can be cast to is written.  Asked only where types
+** differ, so the rows are searched in order.
+**
+** In the texts of errors {r} and {o} are the result's and the out='s type, {R}
+** and {O} the same as C++ spells them, {f} is whether the result is i32; SET is
+** what structured kernels say that set their outputs themselves. */
 #include "op/out_types.h"
 #include "base/buf.h"
 #include "tensor/dtype_text.h"

@@ -3,7 +3,9 @@
 ** operators that are not pointwise (those look at promoted types:
 ** oplib/op_pointwise.c).
 **
-** The table is refuse.def.  A derived form (in place, out=) refuses what its
+** The table is made of the lines "refuses" in the .ops texts of oplib: a bare name
+** stands for every overload, "name." for the default one.  Rows of one operator
+** stand together, and the first that holds counts.  A derived form (in place, out=) refuses what its
 ** base refuses, so names are compared without a trailing "_" and an overload
 ** "out" counts as every overload.  Rows are found once, at registration. */
 #include "op/refuse.h"

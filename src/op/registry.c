@@ -43,7 +43,7 @@ struct DtRegistry {
   DtMap strategies;             /* by DtOpDef pointer */
   const DtRuling *rulings;      /* of releases after the default, or NULL */
   int release;
-  const char *shadowed;         /* a row of schema_only.def, or NULL */
+  const char *shadowed;         /* known by schema, yet defined */
   Group **sorted;               /* by name; NULL = to be made */
   int nsorted;
 };
@@ -617,7 +617,7 @@ DtStatus dt_registry_selfcheck (DtCtx *cx, DtRegistry *r) {
   DtMapEntry *m;
   int32_t it = 0;
   DT_CHECK(cx, r->shadowed == NULL, DT_E_INTERNAL,
-           "schema_only.def: %s is defined elsewhere", r->shadowed);
+           "%s is known by its schema, and defined elsewhere", r->shadowed);
   while ((m = dt_map_next(&r->entries, &it)) != NULL) {
     Entry *e = (Entry *)m->value;
     DT_TRY(cx, fill(cx, r, e));

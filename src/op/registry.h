@@ -15,7 +15,7 @@ typedef struct DtPacket {
   int n; const DtOpDef **op;
 } DtPacket;
 
-/* How a variant is made from its base (oplib/variants.def). */
+/* How a variant is made from its base (forms in the .ops texts of oplib). */
 typedef enum DtVariantKind {
   DT_VAR_INPLACE,               /* add.Tensor -> add_.Tensor */
   DT_VAR_TRACED,                /* in place too, but PyTorch registers no
@@ -119,8 +119,7 @@ DtStatus dt_inplace_cast (DtCtx *cx, const DtOpDef *op, DtDtype from,
                           DtDtype to);
 
 /* No empty field without its flag, rules parse, arities agree; no overload is
-** in schema_only.def that is defined elsewhere, and the names in saved.def,
-** kept.def and untraced.def are those of operators.  INTERNAL
+** known only by schema that is defined elsewhere.  INTERNAL
 ** naming the operator.  Local. */
 DtStatus dt_registry_selfcheck (DtCtx *cx, DtRegistry *r);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
-** op/saved.c: look up the rows of saved.def, kept.def and untraced.def. */
+** op/saved.c: what autograd keeps, from the tables saved.def, kept.def
+** and untraced.def, which are made from the .ops texts of oplib. */
 #include "op/saved.h"
 
 #include <string.h>
@@ -53,7 +54,11 @@ const DtSaved *dt_saved_find (const DtSchema *sig) {
 const char *dt_saved_args (const DtSchema *sig) {
   const struct Kept *r = find(sig, kept, sizeof kept / sizeof *kept,
                               sizeof *kept);
-  return r != NULL ? r->args : NULL;
+  return r != NULL && r->args[0] != '\0' ? r->args : NULL;
+}
+
+bool dt_saved_said (const DtSchema *sig) {
+  return find(sig, kept, sizeof kept / sizeof *kept, sizeof *kept) != NULL;
 }
 
 const char *dt_saved_name (int i) {

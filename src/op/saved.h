@@ -26,6 +26,8 @@ const DtSaved *dt_saved_find (const DtSchema *sig);
 /* The arguments it keeps: "mat1:mat2 mat2:mat1", each alone or with the one
 ** whose gradient it is kept for; NULL if none.  Pure. */
 const char *dt_saved_args (const DtSchema *sig);
+/* Does a text of oplib say what it keeps, were it nothing?  Pure. */
+bool dt_saved_said (const DtSchema *sig);
 
 /* Names of the rows of all those tables by their number, without namespace and
 ** ".default"; NULL behind the last.  Pure. */

@@ -33,6 +33,9 @@ static DtStatus check_fields (DtCtx *cx, const DtOpDef *op) {
   if (op->grad == NULL && op->decomp == NULL &&
       (f & (DT_OP_NOGRAD | DT_OP_COMPOSITE | DT_OP_FACTORY)) == 0)
     return bad(cx, op, "no gradient and not NOGRAD");
+  if (op->grad != NULL && op->base == NULL && strcmp(op->sig->ns, "aten") == 0 &&
+      (f & (DT_OP_NOGRAD | DT_OP_COMPOSITE)) == 0 && !dt_saved_said(op->sig))
+    return bad(cx, op, "a gradient, and its text has no line \"keeps\"");
   if (op->base == NULL && op->samples == NULL &&
       (f & (DT_OP_HANDLER | DT_OP_FACTORY)) == 0)
     return bad(cx, op, "no samples");

@@ -3,7 +3,7 @@
 ** comparisons, logic, bits.
 **
 ** One row each.  The second operand may be a number: the Scalar overloads are
-** derived from these (variants.def) and use the same functions. */
+** derived from these (forms in op_binary.ops) and use the same functions. */
 #include "oplib/oplib_int.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 ** oplib/op_foreach.c: list operators that are no operator done once for each
 ** element: gradients unscaled and checked together, numbers from a tensor.
 **
-** The other list operators are derived (variants.def). */
+** The other list operators are derived: forms in the .ops texts. */
 #include "oplib/oplib_int.h"
 
 #include <math.h>

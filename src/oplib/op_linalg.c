@@ -623,7 +623,7 @@ L(triangular_solve, triangular_solve, triangular_solve, "triangular_solve(Tensor
 L(linalg_cross, cross, cross, "linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> "
   "Tensor", "Cross product of vectors of three.", cross_meta, cross_rules,
   cross_samples, 0);
-L(linalg_pinv_tensor, pinv, pinv, "linalg_pinv.atol_rtol_tensor(Tensor self, *, Tensor? "
+L(linalg_pinv_atol_rtol_tensor, pinv, pinv, "linalg_pinv.atol_rtol_tensor(Tensor self, *, Tensor? "
   "atol=None, Tensor? rtol=None, bool hermitian=False) -> Tensor",
   "Pseudo-inverse.", matrix_meta, pinv_rules, matrix_samples, 0, 1, LD_N,
   LD_M, LL_C, LT_SAME);

@@ -2,7 +2,7 @@
 ** oplib/op_optim.c: fused optimizer steps, and operators that answer with a
 ** number or a truth value.
 **
-** List operators of one kernel are derived (variants.def); the fused Adam
+** List operators of one kernel are derived (.ops texts); the fused Adam
 ** family updates five lists in one call and is written here. */
 #include "oplib/oplib_int.h"
 

@@ -4,7 +4,8 @@
 **
 ** Which function, which promotion and which arguments is the operator's row.
 ** An operator refuses types in two places, and both texts are PyTorch's: before
-** shapes are looked at (pw_refuse.def), and in its CPU kernel (pw_types.def).
+** shapes are looked at ("first-refuses" in its .ops text), and in its CPU kernel
+** ("kernel-refuses").
 ** The difficult part is rounding: PyTorch casts operands to the promoted type
 ** first, so a number added to f16 is rounded to f16, and -1 compared with u8
 ** is 255; only products and quotients by one element keep it in f32. */

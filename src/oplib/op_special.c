@@ -4,7 +4,7 @@
 **
 ** One row each; the functions themselves are in kernel/special.c.  Most have
 ** no gradient in PyTorch.  Forms with a number in the place of a tensor are
-** derived (variants.def). */
+** derived (forms in op_special.ops). */
 #include "oplib/pw_rows.h"
 
 #include <math.h>

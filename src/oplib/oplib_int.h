@@ -133,7 +133,7 @@ DtStatus op_pw_kernel (DtKernelCall *c);
 DtStatus op_pw_allows (DtCtx *cx, const DtOpDef *op, int n,
                        const OpOperand *o, DtDtype t);
 /* What its CPU kernel refuses: NOTIMPL with its text.  `name`: the row of
-** pw_types.def, NULL = the operator's; `one`: operand 1 has one element. */
+** "kernel-refuses", NULL = the operator's; `one`: operand 1 has one element. */
 DtStatus op_kernel_allows (DtCtx *cx, const DtOpDef *op, const char *name,
                            DtDtype t, bool one);
 /* Run kernel function `fn` over the operands, cast as PyTorch does. */

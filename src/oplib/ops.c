@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
-** oplib/ops.c: the tables of all built-in operators, made from the lists
-** ops.def (written out), variants.def (derived from a base) and schema_only.def
-** (known by their schema, unless one of the others has them). */
+** oplib/ops.c: the tables of all built-in operators, from the lists
+** that scripts/gen-operators.lua makes of the .ops texts: ops.def (written out),
+** variants.def (derived from a base), schema_only.def (known by schema). */
 #include "oplib/oplib_int.h"
 
 const DtOpDef *const dt_ops[] = {

@@ -2,7 +2,8 @@
 ** oplib/ruling_int.h: what rulings of later releases share.  Private to oplib.
 **
 ** A ruling replaces an operator's sharding from a release on (op/opdef.h):
-** rulings.def lists them, the rule functions stand in ruling_*.c by family.
+** a line "since" in the operator's .ops text names the rule function, which
+** stands in ruling_*.c by family.
 ** Rows: outputs first, then tensor inputs.  Functions here are Local. */
 #ifndef DT_OPLIB_RULING_INT_H
 #define DT_OPLIB_RULING_INT_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
 ** shard/known_wrong.h: decisions of PyTorch that are known to give wrong data
-** (known_wrong.def): found when a decision is made, reported by whoever
+** (lines "wrong" in the .ops texts of oplib): found when a decision is made, reported by whoever
 ** listens. */
 #ifndef DT_SHARD_KNOWN_WRONG_H
 #define DT_SHARD_KNOWN_WRONG_H

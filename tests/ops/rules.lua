@@ -325,7 +325,7 @@ if not only and not sanitizer then
   assert(counts.held > 1000, "hardly any rule was checked")
   for _, row in ipairs(dt.debug.known_wrong()) do
     local due = row.example:find("2 by 2", 1, true) and 4 or 3
-    assert(proved[row.what] or world ~= due, ("known_wrong.def: %s (%s) was never "
+    assert(proved[row.what] or world ~= due, ("%s, wrong (%s): was never "
       .. "wrong here"):format(row.op, row.inputs))
   end
 end
