@@ -439,12 +439,13 @@ static int l_new_gradients (lua_State *L) {
   int n;
   const DtGradNew *g = dt_grads_new_ones(d, &n);
   lua_createtable(L, n, 0);
-  for (int i = 0; i < n; i++) {
+  for (int i = 0, k = 0; i < n; i++) {
+    if (g[i].set) continue;
     lua_createtable(L, 0, 3);
     dtL_set_int(L, "leaf", g[i].leaf);
     dtL_set_int(L, "storage", g[i].storage);
     dtL_set_int(L, "seq", g[i].seq);
-    lua_seti(L, -2, i + 1);
+    lua_seti(L, -2, ++k);
   }
   return 1;
 }

@@ -21,18 +21,79 @@ static bool push_past (lua_State *L, const Past *p, int64_t id) {
   return true;
 }
 
+enum { DEPTH = 60, TABLES = 1 << 16 };
+
+/* A library is no state of the program. */
+static bool is_library (lua_State *L, int idx) {
+  bool yes = false;
+  lua_getfield(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
+  for (lua_pushnil(L); !yes && lua_next(L, -2); lua_pop(L, 1))
+    yes = lua_rawequal(L, -1, idx);
+  lua_pop(L, yes ? 2 : 1);
+  return yes;
+}
+
+static void copy_past (lua_State *L, const Past *p, int done, int depth);
+
+/* Replace the value on the top: tensors by what they were, tables by copies
+** that hold such; `done` has those that are made, [1] their number. */
+static void make_past (lua_State *L, const Past *p, int done, int depth) {
+  DtVar *v = dtL_test_tensor(L, -1);
+  if (v && push_past(L, p, v->id))
+    lua_remove(L, -2);
+  else if (!v && lua_istable(L, -1) && depth < DEPTH)
+    copy_past(L, p, done, depth);
+}
+
+static bool made_before (lua_State *L, int done) {
+  lua_pushvalue(L, -1);
+  if (lua_rawget(L, done) != LUA_TNIL) {
+    lua_remove(L, -2);
+    return true;
+  }
+  lua_pop(L, 1);
+  return false;
+}
+
+/* Fields of tables and modules: the objects are today's, what they hold is
+** not.  They are copied, so that what is read is a table with its metatable. */
+static void copy_past (lua_State *L, const Past *p, int done, int depth) {
+  int from = lua_gettop(L);
+  if (made_before(L, done) || !lua_checkstack(L, 12)) return;
+  lua_rawgeti(L, done, 1);
+  lua_Integer n = lua_tointeger(L, -1);
+  lua_pop(L, 1);
+  if (n >= TABLES || is_library(L, from)) return;
+  lua_pushinteger(L, n + 1);
+  lua_rawseti(L, done, 1);
+  lua_newtable(L);
+  lua_pushvalue(L, from);
+  lua_pushvalue(L, from + 1);
+  lua_rawset(L, done);
+  for (lua_pushnil(L); lua_next(L, from); ) {
+    make_past(L, p, done, depth + 1);
+    lua_pushvalue(L, -2);
+    lua_insert(L, -2);
+    lua_rawset(L, from + 1);
+  }
+  if (lua_getmetatable(L, from)) lua_setmetatable(L, from + 1);
+  lua_remove(L, from);
+}
+
 /* Upvalues: Past, the environment of now (or false). */
 static int past_index (lua_State *L) {
   const Past *p = (const Past *)lua_touserdata(L, lua_upvalueindex(1));
   int64_t id = lua_type(L, 2) == LUA_TSTRING
     ? dt_record_name(p->d, p->scope, lua_tostring(L, 2), p->seq) : 0;
-  DtVar *v;
   if (id != 0 && push_past(L, p, id)) return 1;
   if (!lua_istable(L, lua_upvalueindex(2))) return 0;
   lua_pushvalue(L, 2);
   lua_gettable(L, lua_upvalueindex(2));
-  v = dtL_test_tensor(L, -1);
-  if (v && push_past(L, p, v->id)) return 1;
+  lua_newtable(L);              /* what copies are made: [table] = copy */
+  lua_pushinteger(L, 0);
+  lua_rawseti(L, -2, 1);
+  lua_insert(L, -2);
+  make_past(L, p, lua_gettop(L) - 1, 0);
   return 1;
 }
 

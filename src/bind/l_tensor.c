@@ -8,6 +8,7 @@
 #include <string.h>
 #include "bind/bind.h"
 #include "bind/field.h"
+#include "debug/grads.h"
 
 static int t_gc (lua_State *L) {
   DtVar **b = (DtVar **)luaL_checkudata(L, 1, DTL_TENSOR);
@@ -178,6 +179,8 @@ static int set_grad (lua_State *L, DtVar *v, int idx) {
   if (g && !dt_meta_same_shape(dt_var_meta(g), dt_var_meta(v)))
     return dtL_errorf(L, DT_E_RUNTIME, "assigned grad has data of a different "
                       "size");
+  DtDebug *d = dt_debug_of(dtL_session(L));
+  if (d) dt_grads_set(d, v, g);
   if (g) dt_var_ref(g);
   dt_var_unref(v->grad);
   v->grad = g;

@@ -58,6 +58,20 @@ static void note_new (DtDebug *d, DtGradNew one) {
   k->came[k->ncame++] = one;
 }
 
+void dt_grads_set (DtDebug *d, const DtVar *leaf, const DtVar *g) {
+  if (d->grads == NULL || d->muted || d->rec.off || (!g && !leaf->grad)) return;
+  note_new(d, (DtGradNew){ leaf->id, g ? g->local->storage->id : 0, d->s->seq,
+                           true });
+}
+
+int64_t dt_grads_before (const DtDebug *d, int64_t leaf, int64_t seq) {
+  const DtGradLog *k = d->grads;
+  for (int i = k ? k->ncame - 1 : -1; i >= 0; i--)
+    if (k->came[i].leaf == leaf && k->came[i].seq < seq)
+      return k->came[i].storage;
+  return 0;
+}
+
 /* Recording never fails the program: a row that does not fit is left out. */
 static DtStatus listen (void *ud, DtSession *s, const DtEvent *e) {
   DtDebug *d = ud;
@@ -70,7 +84,7 @@ static DtStatus listen (void *ud, DtSession *s, const DtEvent *e) {
     return DT_OK;
   }
   if (r->count == 0 || r->storage != g->local->storage->id)
-    note_new(d, (DtGradNew){ leaf->id, g->local->storage->id, s->seq });
+    note_new(d, (DtGradNew){ leaf->id, g->local->storage->id, s->seq, false });
   row_clear(d, r);
   r->name = leaf->name;
   r->param = leaf->is_param;

@@ -20,9 +20,11 @@ typedef struct DtGradRow {
 } DtGradRow;
 
 /* A leaf that had no gradient got one: a new tensor, where a later one is
-** added to what is there. */
+** added to what is there.  `set`: the program did it, or took it away (storage
+** 0). */
 typedef struct DtGradNew {
   int64_t leaf, storage, seq;
+  bool set;
 } DtGradNew;
 
 typedef struct DtGradLog DtGradLog;
@@ -31,6 +33,11 @@ typedef struct DtGradLog DtGradLog;
 ** Local. */
 DtStatus dt_grads_new (DtDebug *d);
 void dt_grads_free (DtDebug *d);
+/* The program sets the gradient of a leaf (`g` NULL: takes it away).  Local. */
+void dt_grads_set (DtDebug *d, const DtVar *leaf, const DtVar *g);
+/* The storage of the gradient that a leaf had just before operator #seq; 0
+** when it had none, or that is not known.  Pure. */
+int64_t dt_grads_before (const DtDebug *d, int64_t leaf, int64_t seq);
 /* Rows in the order in which leaves were first reached; *n tells how many.
 ** Borrowed until the next gradient.  Pure. */
 const DtGradRow *dt_grads_rows (const DtDebug *d, int *n);

@@ -6,6 +6,7 @@
 ** wrote it: so a write through a view is seen too. */
 #include <string.h>
 #include "debug/debug.h"
+#include "debug/grads.h"
 
 DtRecOp *dt_record_at (DtDebug *d, int i) {
   return dt_record_of(&d->rec, i);
@@ -174,6 +175,29 @@ static DtStatus revive_local (DtDebug *d, const DtRecVar *v, DtBlock *b,
   return st;
 }
 
+/* The gradient that leaf `v` had then: what an operator made in its storage,
+** as large as the leaf. */
+static const DtRecVar *grad_before (DtDebug *d, const DtRecVar *v,
+                                    int64_t seq) {
+  int64_t storage = v->needs_grad ? dt_grads_before(d, v->id, seq) : 0;
+  for (int i = 0; storage != 0 && i < d->rec.n; i++) {
+    const DtRecOp *r = dt_record_at(d, i);
+    for (int j = 0; r->seq < seq && j < r->nout; j++)
+      if (!r->out[j].none && r->out[j].storage == storage &&
+          dt_meta_same_shape(r->out[j].meta, v->meta))
+        return &r->out[j];
+  }
+  return NULL;
+}
+
+/* A leaf's gradient stays out where it is not known; NOMEM. */
+static DtStatus revive_grad (DtDebug *d, const DtRecVar *v, int64_t seq,
+                             DtVar *leaf) {
+  const DtRecVar *g = grad_before(d, v, seq);
+  if (g == NULL || g->id == v->id) return DT_OK;
+  return dt_record_revive(d, g->id, seq, &leaf->grad);
+}
+
 DtStatus dt_record_revive (DtDebug *d, int64_t id, int64_t seq, DtVar **out) {
   DtCtx *cx = d->s->cx;
   const DtRecVar *v = dt_record_var(d, id, seq, NULL);
@@ -188,7 +212,12 @@ DtStatus dt_record_revive (DtDebug *d, int64_t id, int64_t seq, DtVar **out) {
   (*out)->origin = v->origin;
   (*out)->name = v->name;
   (*out)->is_param = v->param;
-  return DT_OK;
+  st = revive_grad(d, v, seq, *out);
+  if (st != DT_OK) {
+    dt_var_unref(*out);
+    *out = NULL;
+  }
+  return st;
 }
 
 /* --- names --- */
