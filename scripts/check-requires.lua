@@ -25,7 +25,7 @@ local law = {
   ["dt.spmd"] = "dt.autograd dt.distributed dt.functional",
   ["dt.zoo"] = "dt.functional dt.nn dt.parallel dt.fsdp",
   ["dt.debug"] = "dt.tensor dt.torch dt.distributed dt.functional " ..
-    "dt.parallel dt.testing",
+    "dt.parallel dt.spmd dt.testing",
   ["dt.diagnose"] = "dt.io dt.npu dt.parallel",
   ["dt.across"] = "dt.io",
   python = "",

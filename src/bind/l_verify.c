@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
 ** bind/l_verify.c: dt.debug's comparison with one device, and what needs the
 ** other ranks: is a plain tensor the same everywhere, rank 0's text for all. */
+#include <stdio.h>
 #include <string.h>
 #include "bind/bind.h"
 #include "bind/field.h"
@@ -100,6 +101,21 @@ static int l_same_bits (lua_State *L) {
   return 2;
 }
 
+/* dt.debug.digest(x) -> hash of its local shape and values as text, are they all
+** one number?  Nothing where there is no data.  Pure. */
+static int l_digest (lua_State *L) {
+  const DtVar *v = dtL_check_tensor(L, 1);
+  char text[24];
+  bool constant;
+  if (dt_meta_numel(&v->local->m) > 0 && !dt_tensor_has_data(v->local))
+    return 0;
+  snprintf(text, sizeof text, "%016llx",
+           (unsigned long long)dt_verify_digest(v->local, &constant));
+  lua_pushstring(L, text);
+  lua_pushboolean(L, constant);
+  return 2;
+}
+
 /* dt.debug.from_all(text) -> what each rank said, a list.  Collective over the
 ** world. */
 static int l_from_all (lua_State *L) {
@@ -151,7 +167,7 @@ static int l_quietly (lua_State *L) {
 
 void dtL_open_verify (lua_State *L, int dt) {
   static const luaL_Reg funcs[] = {
-    {"from_all", l_from_all}, {"quietly", l_quietly},
+    {"digest", l_digest}, {"from_all", l_from_all}, {"quietly", l_quietly},
     {"same_bits", l_same_bits},
     {"verified", l_verified}, {"verify_op", l_verify_op},
     {"verify_set", l_verify_set},

@@ -57,6 +57,9 @@ const char *dt_verify_name (DtVerifyKind k);
 const char *dt_verify_proof (DtVerifyProof p);
 /* One line: "#7 aten.mm.default  rounding: ...  x.lua:4".  Pure. */
 void dt_verify_print (const DtVerified *v, DtBuf *b);
+/* Hash of shape and values of a tensor with data.  *constant: its elements are
+** all one number, which ranks may have in common by chance.  Pure. */
+uint64_t dt_verify_digest (const DtTensor *t, bool *constant);
 /* Do all ranks hold the same bits of a plain tensor?  `groups` gets "[0,2]
 ** [1,3]" when not.  Collective over the world. */
 DtStatus dt_verify_same (DtSession *s, const DtTensor *t, bool *same,

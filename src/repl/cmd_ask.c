@@ -16,6 +16,7 @@ typedef struct Ask {
 
 static const Ask asks[] = {
   {"blame", "es", "wanted a tensor"},
+  {"types", "e", "wanted a tensor"},
   {"who", "eeeeeeeee", "wanted a tensor and an index for each dimension"},
   {"mem", "", NULL},
   {"grads", "", NULL},
@@ -102,6 +103,14 @@ const DtCmd dt_cmds_ask[] = {
    "For each mesh dimension (or one, by name or number) the operators that\n"
    "passed the placement on, newest first.\n"
    "Example: :blame y tp", ask},
+  {"types", "explain", 0, "X",
+   "SPMD types of a tensor on each mesh dimension, and why.\n"
+   "R: equal on all ranks; I: equal, and so is its gradient; V: each rank its\n"
+   "own; P: addends of a sum; S(d): parts along dimension d; ?: not known.\n"
+   "Reasons, newest first: placement, collective, inference (what an operator\n"
+   "makes of its inputs), data (the bits of all ranks, where nothing else\n"
+   "tells), assertion (spmd.assert_type).\n"
+   "Example: :types x", ask},
   {"who", "explain", 0, "X I J ...",
    "Which ranks hold an element, where in their part, with which value.\n"
    "Indices count from 0.\n"

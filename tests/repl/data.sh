@@ -31,6 +31,7 @@ p = dt.ones(3)
 :explain DT0101
 :findings
 :blame y
+:types y
 :who y 0 0
 :mem
 :grads

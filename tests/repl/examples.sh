@@ -31,7 +31,7 @@ done
 # Two sessions: a script that is stopped, run twice, with breakpoint 1; and a
 # prompt with tensors of the usual names, where a call has failed.
 example () { grep "^:$1\( \|$\)" examples; }
-explaining="history why fix bt show plan rules ledger explain findings blame who
+explaining="history why fix bt show plan rules ledger explain findings blame types who
  mem grads verify check same report export whatif shrink sweep doctor status"
 {
   again=':kill\n:run repro.lua\n:tbreak repro.lua:11\n:continue\n'

@@ -13,7 +13,7 @@ local where = {
   why = "answers", plan = "answers", show = "answers", rules = "rules",
   status = "answers", why_of = "answers",
   shrink = "shrink", doctor = "doctor", replay = "replay",
-  numbers = "numbers", fill = "numbers", drawn = "numbers",
+  types = "types", numbers = "numbers", fill = "numbers", drawn = "numbers",
 }
 
 -- Names of what is here, for completion.

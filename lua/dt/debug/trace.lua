@@ -144,10 +144,33 @@ local function text(d)
   return table.concat(out, "\n")
 end
 
+-- A plain tensor: its types by inference, with their reasons; nil where the other
+-- ranks cannot be asked.
+local function plain(x, mdim)
+  local ok, d = pcall(dt.debug.types, x)
+  if not ok or #d.types == 0 then return nil end
+  local chains, known = {}, {}
+  for _, t in ipairs(d.types) do
+    local chain = {}
+    for i, r in ipairs(t.chain) do
+      chain[i] = {seq = r.seq, op = r.op or "", file = r.file, line = r.line,
+        placement = r.type, note = r.words, set = i == #t.chain}
+    end
+    known[#known + 1] = t.mesh_dim
+    if mdim == nil or mdim == t.mesh_dim or mdim == #known - 1 then
+      chains[#chains + 1] = {mesh_dim = t.mesh_dim, placement = t.type,
+        chain = chain}
+    end
+  end
+  if #chains > 0 then return chains end
+  return page.fail("KEY", "there is no mesh dimension %s", tostring(mdim))
+end
+
 -- dt.debug.blame(x[, mdim]): the chain of operators behind x's placement on
 -- each mesh dimension (or one, by name or number): {id, name, spec, chains =
 -- {{mesh_dim, placement, chain = {{seq, op, file, line, placement, name, note,
--- set}}}}}.  x is a tensor or the name of a variable.
+-- set}}}}}.  x is a tensor or the name of a variable.  Of a plain tensor, the
+-- types that dt.debug.types infers: Collective then.
 function M.blame(x, mdim)
   local id = page.id(x)
   local made = makers(dt.debug.entries())
@@ -164,8 +187,8 @@ function M.blame(x, mdim)
   local names = page.names()
   local data = {id = id, name = names[id], spec = v.spec, chains = {}}
   if not v.placements then
-    data.chains[1] = {mesh_dim = "plain", placement = "no call distributed it",
-      chain = follow(made, id, 1, names)}
+    data.chains = plain(x, mdim) or {{mesh_dim = "plain",
+      placement = "no call distributed it", chain = follow(made, id, 1, names)}}
     return page.new(data, text)
   end
   local only = mdim ~= nil and page.mesh_dim(v.mesh, mdim)

@@ -56,8 +56,11 @@ function M.asserted(t, before)
   if #new > 0 then M.note(t, "asserted", new) end
 end
 
+-- source(t, axis) -> {how, file, line} of who gave the type, or nil.
+function M.source(t, axis) return given[t] and given[t][axis] end
+
 local function origin(t, axis)
-  local what = given[t] and given[t][axis]
+  local what = M.source(t, axis)
   if not what then return "said by nobody that was seen" end
   return (what.how == "asserted" and "asserted" or "inferred from "
     .. what.how) .. (what.file and (" at %s:%d"):format(what.file, what.line)
