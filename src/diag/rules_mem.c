@@ -91,6 +91,12 @@ static bool overwrites (const DtEvent *e) {
   return false;
 }
 
+/* out=, values=, indices=: keywords marked as written. */
+static bool only_written (const DtSchema *sig, int pos) {
+  return pos >= 0 && pos < sig->nargs && sig->arg[pos].write &&
+         sig->arg[pos].kwonly;
+}
+
 /* Does this operator look at the values of slot `i`? */
 static bool reads (const DtDiag *g, const DtEvent *e, int i) {
   uint32_t f = e->op->flags;
@@ -99,7 +105,7 @@ static bool reads (const DtDiag *g, const DtEvent *e, int i) {
   if (makes_blank(g, e->op)) return false;
   (void)dt_slot_arg(e->args, i, &pos);
   if (pos == 0 && (f & DT_OP_INPLACE)) return !overwrites(e);
-  return !((f & DT_OP_OUT) && pos == e->args->n - 1);
+  return !only_written(e->op->sig, pos);
 }
 
 static void blank_read (DtDiag *g, const DtEvent *e) {

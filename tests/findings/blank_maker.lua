@@ -23,4 +23,16 @@ T.has(told(function ()
   local turned = t:t()
   return turned + 1
 end), "by aten.empty.memory_format", "empty() made it, not t()")
+-- What is only written is not read: values=, indices=, out=, of lists, too.
+T.eq(told(function ()
+  local v, at = dt.empty(4), dt.empty(4, {dtype = dt.int64})
+  dt.sort(dt.randn(4), {dim = 0, values = v, indices = at})
+  local c = dt.cat({v, v}, {out = dt.empty(8)})
+  return c + 1, at + 1
+end), "", "out= is written, not read")
+T.has(told(function ()
+  local v = dt.empty(4)
+  return dt.sort(v, {dim = 0, values = dt.empty(4),
+    indices = dt.empty(4, {dtype = dt.int64})})
+end), "by aten.empty.memory_format", "the input beside out= is read")
 T.finish()
