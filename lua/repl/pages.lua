@@ -6,7 +6,7 @@
 local M = {}
 
 -- The rows of each file: names of nn and F by their layer, others one by one.
-local layers = {"layers", "spatial", "losses"}
+local layers = {"layers", "spatial", "lazy", "losses"}
 local calls = {"tensors", "training", "parallelism"}
 
 local function page(call, what, example, shapes)

@@ -178,6 +178,55 @@ local result_type = A.def("result_type", {"tensor1", "tensor2"}, function (a)
   return (x + y).dtype
 end)
 
+-- torch.repeat_interleave(input, repeats, dim); with a tensor of counts the
+-- elements are picked by the indices it makes; with it alone, these indices.
+local repeat_interleave = A.def("repeat_interleave", {"input", "repeats?",
+  "dim?", "*", "output_size?"}, function (a)
+    local t, n = a.input, a.repeats
+    local size = {output_size = A.given(a.output_size) and a.output_size
+      or dt.None}
+    local indices = dt.ops.aten.repeat_interleave.Tensor
+    if not A.given(n) then
+      return indices(t, size)
+    elseif not util.is_tensor(n) then
+      return t:repeat_interleave(n, a.dim)
+    end
+    local dim = A.given(a.dim) and a.dim or 0
+    if not A.given(a.dim) then t = t:reshape(-1) end
+    if n.ndim == 0 or n.shape[1] == 1 then
+      n = n:reshape(-1):expand(t.shape[dim % t.ndim + 1])
+    end
+    return dt.index_select(t, dim, indices(n, size))
+  end)
+
+-- torch.narrow(input, dim, start, length): start may be a tensor.
+local narrow = A.def("narrow", {"input", "dim", "start", "length"},
+  function (a)
+    local start = a.start
+    if util.is_tensor(start) then start = start:item() end
+    return a.input:narrow(a.dim, start, a.length)
+  end)
+
+-- torch.scalar_tensor(s, dtype=, device=, requires_grad=)
+local scalar_tensor = A.def("scalar_tensor", {"s", "*", "dtype?", "layout?",
+  "device?", "requires_grad?", "pin_memory?"}, function (a)
+    local t = dt.ops.aten.scalar_tensor.default(a.s, {
+      dtype = A.given(a.dtype) and a.dtype or dt.get_default_dtype(),
+      device = A.given(a.device) and tostring(a.device) or nil})
+    return a.requires_grad == true and t:requires_grad_(true) or t
+  end)
+
+function method.repeat_interleave(t, args, kw)
+  return V.call(repeat_interleave, V.list({t, table.unpack(args, 1, args.n)},
+    args.n + 1), kw)
+end
+function method.narrow(t, args, kw)
+  return V.call(narrow, V.list({t, table.unpack(args, 1, args.n)},
+    args.n + 1), kw)
+end
+-- The method has the order the other way round: x.polygamma(n).
+function method.polygamma(t, args) return dt.polygamma(args[1], t) end
+
 -- torch._foreach_add_(list, ...) gives its list back.
 local function in_place_lists(torch)
   local mt = getmetatable(torch)
@@ -204,6 +253,12 @@ function M.provide(torch)
     rawset(torch, name, into_out(torch[name], name))
   end
   rawset(torch, "result_type", result_type)
+  rawset(torch, "repeat_interleave", repeat_interleave)
+  rawset(torch, "narrow", narrow)
+  rawset(torch, "scalar_tensor", scalar_tensor)
+  rawset(torch, "spmm", torch.mm)
+  rawset(torch, "functional", torch)
+  attrs.provide("torch.functional", torch)
   rawset(torch, "einsum", M.einsum(torch.einsum))
   for _, name in ipairs {"meshgrid", "broadcast_tensors", "atleast_1d",
       "atleast_2d", "atleast_3d", "unravel_index", "broadcast_shapes",

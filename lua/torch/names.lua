@@ -311,13 +311,6 @@ attrs.provide("torch.distributed._composable.replicate_with_fsdp",
 attrs.provide("torch.distributed._composable.replicate",
   space({replicate = require("dt.nn.parallel").replicate}))
 
--- With a tensor of counts the elements are picked by the indices it makes.
-M.torch.repeat_interleave = function (t, n, dim)
-  if not util.is_tensor(n) then return t:repeat_interleave(n, dim) end
-  local index = dt.ops.aten.repeat_interleave.Tensor(n)
-  return dt.index_select(t, type(dim) == "number" and dim or 0, index)
-end
-
 attrs.provide("torchao.float8", space({}, require "dt.float8"))
 attrs.provide("torchao.float8.float8_tensor_parallel", space({},
   require "dt.float8.parallel"))

@@ -16,19 +16,23 @@ static bool differentiable (const DtVar *v) {
   return dt_dtype_is_float(t) || dt_dtype_is_complex(t);
 }
 
-/* "mm" to "MmBackward0", as PyTorch names its nodes. */
+static bool is_letter (char c) { return c >= 'a' && c <= 'z'; }
+
+/* "mm" to "MmBackward0", as PyTorch names its nodes: every letter behind what
+** is no letter is a capital ("NllLoss2D"), and "Forward" at the end goes
+** (torchgen's create_op_name). */
 static const char *node_name (DtSession *s, const DtOpDef *op) {
+  static const char forward[] = "Forward";
+  const size_t nf = sizeof forward - 1;
   char name[96];
   size_t k = 0;
   bool up = true;
   for (const char *p = op->sig->base; *p && k < sizeof name - 12; p++) {
-    if (*p == '_') {
-      up = true;
-      continue;
-    }
-    name[k++] = up && *p >= 'a' && *p <= 'z' ? (char)(*p - 'a' + 'A') : *p;
-    up = false;
+    if (*p != '_')
+      name[k++] = up && is_letter(*p) ? (char)(*p - 'a' + 'A') : *p;
+    up = !is_letter(*p);
   }
+  if (k > nf && memcmp(name + k - nf, forward, nf) == 0) k -= nf;
   memcpy(name + k, "Backward0", sizeof "Backward0");
   return dt_session_intern(s, name);
 }

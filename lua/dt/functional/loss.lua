@@ -244,6 +244,70 @@ function M.cross_entropy(x, target, ...)
     reduction(a), a.ignore_index, a.label_smoothing)
 end
 
+local function sizes_text(t)
+  return "(" .. table.concat(t, ", ") .. (#t == 1 and ",)" or ")")
+end
+
+local function same_sizes(a, b)
+  for i = 1, math.max(#a, #b) do if a[i] ~= b[i] then return false end end
+  return true
+end
+
+-- Refuse what does not fit, in PyTorch's order; gives the classes and what
+-- stands behind them, {d1, d2 …}.
+local function check_linear_loss(x, w, bias)
+  if x.ndim < 1 or x.ndim > 2 then
+    raise("RuntimeError", "expected input with dimensionality 1 or 2, got %d",
+      x.ndim)
+  elseif w.ndim < 2 then
+    raise("RuntimeError", "expected linear_weight with dimensionality at least "
+      .. "2, got %d", w.ndim)
+  elseif x.shape[x.ndim] ~= w.shape[w.ndim] then
+    raise("RuntimeError", "expected equal input and linear_weight last "
+      .. "dimensions (in_features), got %d and %d, respectively",
+      x.shape[x.ndim], w.shape[w.ndim])
+  end
+  local rows = {table.unpack(w.shape, 1, w.ndim - 1)}
+  if bias and not same_sizes(bias.shape, rows) then
+    raise("RuntimeError", "expected linear_bias shape %s, got %s",
+      sizes_text(rows), sizes_text(bias.shape))
+  elseif #rows > 1 and x.ndim == 1 then
+    raise("RuntimeError", "K-dimensional loss defined by linear_weight shape "
+      .. "%s requires batched input, (N, %d), got unbatched input with shape "
+      .. "%s", sizes_text(w.shape), x.shape[1], sizes_text(x.shape))
+  end
+  return rows
+end
+
+-- F.linear_cross_entropy(x, weight of the layer, target, {linear_bias =,
+-- weight =, reduction =, ignore_index =, label_smoothing =}): the loss of a
+-- linear layer's output.  Chunks (options=) are not computed here.
+function M.linear_cross_entropy(x, w, target, ...)
+  local a = util.bind("linear_cross_entropy", {"linear_bias", "weight",
+    "reduction", "ignore_index", "label_smoothing", "options"},
+    {reduction = "mean", label_smoothing = 0.0}, ...)
+  if not util.is_none(a.options) then
+    raise("NotImplementedError", "linear_cross_entropy: options (chunks of the "
+      .. "batch) are not part of dtrepl")
+  end
+  local bias = not util.is_none(a.linear_bias) and a.linear_bias or nil
+  local rows = check_linear_loss(x, w, bias)
+  local shape = {table.unpack(rows)}
+  if x.ndim == 2 then table.insert(shape, 1, x.shape[1]) end
+  if not util.is_none(a.ignore_index) and same_sizes(target.shape, shape) then
+    raise("RuntimeError", "ignore_index cannot be specified when target "
+      .. "contains probabilities")
+  end
+  if #rows > 1 then
+    w = w:reshape(-1, w.shape[w.ndim])
+    bias = bias and bias:reshape(-1)
+  end
+  local logits = dt.linear(x, w, bias or dt.None)
+  return M.cross_entropy(logits:reshape(shape), target, {weight = a.weight,
+    reduction = a.reduction, label_smoothing = a.label_smoothing,
+    ignore_index = util.is_none(a.ignore_index) and -100 or a.ignore_index})
+end
+
 -- ---- margins ----
 
 -- Losses that hand on: operator, names before the reduction, defaults.

@@ -12,7 +12,8 @@ local M = {Module = nnm.Module, is_module = nnm.is_module,
 
 local parts = {"dt.nn.linear", "dt.nn.norm", "dt.nn.activation",
   "dt.nn.losses", "dt.nn.container", "dt.nn.more", "dt.nn.pooling",
-  "dt.nn.rnn", "dt.nn.transformer", "dt.nn.convtranspose", "dt.nn.shaping"}
+  "dt.nn.rnn", "dt.nn.transformer", "dt.nn.convtranspose", "dt.nn.shaping",
+  "dt.nn.lazy"}
 for _, name in ipairs(parts) do
   for key, class in pairs(require(name)) do M[key] = class end
 end

@@ -2,6 +2,8 @@
 -- dt/nn/losses.lua: losses and distances as modules.
 
 local util = require "dt.util"
+local F = require "dt.functional"
+local linear = require "dt.nn.linear"
 local define = require "dt.nn.define"
 local signature = require "dt.torch.signature"
 
@@ -37,6 +39,36 @@ local function check_multi(m, a)
   end
 end
 
+-- The layer of a LinearCrossEntropyLoss: one row for each class, and for each
+-- place where K-dimensional losses have more than one.
+local function add_layer(m, a)
+  local rows = a.num_classes
+  m.out_features = a.out_features or {}         -- "()" is no default of Lua's
+  for _, n in ipairs(m.out_features) do rows = rows * n end
+  if a.weight and (a.weight.ndim ~= 1 or a.weight.shape[1] ~= a.num_classes)
+  then
+    util.raise("RuntimeError", "expected weight shape to be (%d,), got (%s)",
+      a.num_classes, table.concat(a.weight.shape, ", ")
+      .. (a.weight.ndim == 1 and "," or ""))
+  elseif a.label_smoothing < 0 or a.label_smoothing > 1 then
+    util.raise("RuntimeError", "expected label_smoothing to be in range [0, "
+      .. "1], got %s", signature.text(a.label_smoothing))
+  end
+  m.linear = linear.Linear(a.in_features, rows, {bias = a.bias,
+    device = a.device, dtype = a.dtype})
+end
+
+local function linear_loss(m, x, target)
+  local layer, shape = m.linear, {m.num_classes}
+  for i, n in ipairs(m.out_features) do shape[i + 1] = n end
+  local bias = layer.bias and layer.bias:reshape(shape)
+  shape[#shape + 1] = layer.in_features
+  return F.linear_cross_entropy(x, layer.weight:reshape(shape), target, {
+    linear_bias = bias, weight = m.weight, reduction = m.reduction,
+    ignore_index = m.ignore_index, label_smoothing = m.label_smoothing,
+    options = m.options})
+end
+
 local M
 M = define.modules {
   loss("L1Loss", flags, "l1_loss"),
@@ -45,6 +77,11 @@ M = define.modules {
   loss("NLLLoss2d", classes, "nll_loss", {buffers = weight}),
   loss("CrossEntropyLoss", classes .. ", label_smoothing=0.0",
     "cross_entropy", {buffers = weight}),
+  loss("LinearCrossEntropyLoss", "in_features, num_classes, *, "
+    .. "out_features=(), bias=False, device=None, dtype=None, "
+    .. "reduction='mean', weight=None, ignore_index=None, "
+    .. "label_smoothing=0.0, options=None", linear_loss,
+    {buffers = weight, check = add_layer}),
   loss("BCELoss", "weight=None, " .. flags, "binary_cross_entropy",
     {buffers = weight}),
   loss("BCEWithLogitsLoss", "weight=None, " .. flags .. ", pos_weight=None",
@@ -85,5 +122,14 @@ M = define.modules {
   loss("PairwiseDistance", "p=2.0, eps=1e-06, keepdim=False",
     "pairwise_distance", {inputs = "x1, x2"}),
 }
+
+function M.LinearCrossEntropyLoss:extra_repr()
+  local function text(v) return signature.text(v) end
+  return ("in_features=%d, num_classes=%d, out_features=%s, bias=%s, "
+    .. "reduction=%s, ignore_index=%s, label_smoothing=%s, options=%s"):format(
+    self.linear.in_features, self.num_classes, text(self.out_features),
+    text(self.linear.bias ~= nil), self.reduction, text(self.ignore_index),
+    text(self.label_smoothing), text(self.options))
+end
 
 return M

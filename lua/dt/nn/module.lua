@@ -231,6 +231,11 @@ end
 local function members(m, field, recurse)
   local out, seen = {}, {}
   for prefix, sub in m:named_modules() do
+    if sub._attrs._uninitialized then           -- lazy.lua
+      util.raise("ValueError", "Attempted to use an uninitialized parameter of "
+        .. "%s: call the module once before its parameters are asked for",
+        sub._class.__name)
+    end
     for name, v in sub[field]:each() do
       if v and not seen[v._id] then
         seen[v._id] = true

@@ -79,13 +79,14 @@ function M.GroupNorm:extra_repr()
 end
 
 -- nn.BatchNorm1d, BatchNorm2d, BatchNorm3d(features, {eps=, momentum=, affine=,
--- track_running_stats=})
+-- track_running_stats=, bias=})
 local function batch_norm(name, dims)
   local C = Module:extend(name)
   function C:__init__(...)
     local a = util.bind(name, {"num_features", "eps", "momentum", "affine",
-      "track_running_stats", "device", "dtype"}, {eps = 1e-5, momentum = 0.1,
-      affine = true, track_running_stats = true}, ...)
+      "track_running_stats", "device", "dtype", "bias"}, {eps = 1e-5,
+      momentum = 0.1, affine = true, track_running_stats = true, bias = true},
+      ...)
     local n = {a.num_features}
     local kw = {dtype = a.dtype, device = a.device}
     self.num_features, self.eps = a.num_features, a.eps
@@ -93,7 +94,7 @@ local function batch_norm(name, dims)
     self._attrs.momentum = a.momentum == nil and dt.None or a.momentum
     self.affine, self.track_running_stats = a.affine, a.track_running_stats
     self:register_parameter("weight", a.affine and ones(n, a) or nil)
-    self:register_parameter("bias", a.affine
+    self:register_parameter("bias", a.affine and a.bias
       and dt._make_param(dt.zeros(n, kw), true) or nil)
     if a.track_running_stats then
       self:register_buffer("running_mean", dt.zeros(n, kw))

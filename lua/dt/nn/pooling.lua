@@ -114,8 +114,11 @@ local function pad_module(class, mode, nd)
     end
     return signature.text(self.padding)
   end
+  -- Circular padding takes inputs with a batch only.
+  local alone = mode == "circular" and nd + 1
   M[class].forward = function (self, x)
-    return F.pad(x, self.padding, mode, self.value)
+    if x.ndim ~= alone then return F.pad(x, self.padding, mode, self.value) end
+    return F.pad(x:unsqueeze(0), self.padding, mode):squeeze(0)
   end
 end
 
@@ -149,7 +152,33 @@ local function conv_text(m)
     s = s .. ", dilation=" .. signature.text(m.dilation)
   end
   if m.groups ~= 1 then s = s .. ", groups=" .. m.groups end
-  return m.bias and s or s .. ", bias=False"
+  if not m.bias then s = s .. ", bias=False" end
+  if m.padding_mode ~= "zeros" then
+    s = s .. ", padding_mode=" .. m.padding_mode
+  end
+  return s
+end
+
+local padding_modes = {zeros = true, reflect = true, replicate = true,
+  circular = true}
+
+-- What F.pad adds on both sides of each dimension, the last one first, so that
+-- the convolution itself pads with nothing.
+local function both_sides(m, nd)
+  local out = {}
+  for d = nd, 1, -1 do
+    local before, after
+    if m.padding == "valid" then
+      before, after = 0, 0
+    elseif m.padding == "same" then
+      local all = m.dilation[d] * (m.kernel_size[d] - 1)
+      before, after = all // 2, all - all // 2
+    else
+      before, after = m.padding[d], m.padding[d]
+    end
+    out[#out + 1], out[#out + 2] = before, after
+  end
+  return out
 end
 
 -- nn.Conv2d(in, out, kernel_size, stride, padding, dilation, groups, bias)
@@ -172,9 +201,10 @@ local function conv(nd)
     if a.out_channels % a.groups ~= 0 then
       util.raise("ValueError", "out_channels must be divisible by groups")
     end
-    if a.padding_mode ~= "zeros" then
-      util.raise("NotImplementedError",
-        "%s: padding_mode must be 'zeros', pad the input instead", class)
+    if not padding_modes[a.padding_mode] then
+      util.raise("ValueError", "padding_mode must be one of {'circular', "
+        .. "'reflect', 'replicate', 'zeros'}, but got padding_mode='%s'",
+        tostring(a.padding_mode))
     end
     local k, shape = a.kernel_size, {a.out_channels,
       a.in_channels // a.groups}
@@ -200,6 +230,11 @@ local function conv(nd)
     end
   end
   M[class].forward = function (self, x)
+    if self.padding_mode ~= "zeros" then
+      return F["conv" .. nd .. "d"](F.pad(x, both_sides(self, nd),
+        self.padding_mode), self.weight, {bias = self.bias,
+        stride = self.stride, dilation = self.dilation, groups = self.groups})
+    end
     return F["conv" .. nd .. "d"](x, self.weight, {bias = self.bias,
       stride = self.stride, padding = self.padding,
       dilation = self.dilation, groups = self.groups})

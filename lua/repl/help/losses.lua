@@ -111,6 +111,16 @@ return {
    .. "dt.tensor({4}), dt.tensor({2})",
    "F.log_softmax(dt.randn(4, 1, 3), 2), dt.tensor({{1, 2}}), "
    .. "dt.tensor({4}), dt.tensor({2})"},
+  {"LinearCrossEntropyLoss", "linear_cross_entropy",
+   "in_features, num_classes, *, out_features=(), bias=False, device=None, "
+   .. "dtype=None, reduction='mean', weight=None, ignore_index=None, "
+   .. "label_smoothing=0.0, options=None",
+   "input, linear_weight, target, *, linear_bias=None, weight=None, "
+   .. "reduction='mean', ignore_index=None, label_smoothing=0.0, options=None",
+   "The cross entropy of a linear layer's output",
+   "(N, in), (N) of classes -> ()", "3, 4",
+   "dt.randn(2, 3), dt.tensor({0, 1})",
+   "dt.randn(2, 3), dt.randn(4, 3), dt.tensor({0, 1})"},
   {"CosineEmbeddingLoss", "cosine_embedding_loss",
    "margin=0.0, size_average=None, reduce=None, reduction='mean'",
    "input1, input2, target, margin=0, size_average=None, reduce=None, "
