@@ -117,13 +117,38 @@ static bool placed (const DtSpec *s, const DtPlacement *pl, int n) {
   return false;
 }
 
+/* "P" is any Partial. */
+static bool has_placement (const DtBreak *b, const DtVar *v,
+                           const DtPlacement *pl, int n) {
+  if (v == NULL || v->spec == NULL) return false;
+  if (strcmp(b->arg2, "P") != 0) return placed(v->spec, pl, n);
+  for (int i = 0; i < v->spec->npl; i++)
+    if (dt_pl_is_partial(v->spec->pl[i])) return true;
+  return false;
+}
+
+/* Without a variable: a result has it, and no input had. */
+static bool arises (DtControl *c, const DtBreak *b, const DtEvent *e) {
+  DtPlacement pl[DT_MAX_MDIM];
+  int n = 0, i;
+  bool yes = false;
+  if (dt_pls_parse(c->d->s->cx, b->arg2, pl, DT_MAX_MDIM, &n) != DT_OK) {
+    dt_error_clear(c->d->s->cx);
+    return false;
+  }
+  for (i = 0; i < e->nout; i++) yes = yes || has_placement(b, e->out[i], pl, n);
+  for (i = 0; i < e->nin; i++) yes = yes && !has_placement(b, e->in[i], pl, n);
+  return yes;
+}
+
 /* Hits when it becomes so, not while it stays. */
 static bool m_placement (DtControl *c, DtBreak *b, const DtEvent *e) {
   DtPlacement pl[DT_MAX_MDIM];
   int n = 0;
   bool now = false, was = b->was;
+  if (b->arg == NULL) return e->kind == DT_EV_OP_END && arises(c, b, e);
+  if (e->kind != DT_EV_OP) return false;
   DtVar *v = c->h.variable ? c->h.variable(c->h.ud, b->arg) : NULL;
-  (void)e;
   if (v && v->spec) {
     if (dt_pls_parse(c->d->s->cx, b->arg2, pl, DT_MAX_MDIM, &n) == DT_OK)
       now = placed(v->spec, pl, n);
@@ -211,8 +236,9 @@ static const DtBpKind kinds[] = {
    "before a redistribution: > 1M bytes sent per rank, implicit ones only", NULL},
   {"collective", "[NAME] [on MDIM]", BIT(COLL), m_collective,
    "before a collective: all_gather on tp", NULL},
-  {"placement", "X = PLACEMENTS", BIT(OP), m_placement,
-   "where the variable X comes to have placements: x = P(sum)", NULL},
+  {"placement", "[X =] PLACEMENTS", BIT(OP) | BIT(OP_END), m_placement,
+   "where the variable X comes to have placements: x = P(sum); without X, where "
+   "an operator makes them of others: P", NULL},
   {"watch", "X", BIT(OP), m_watch,
    "where the variable X holds something else than before", NULL},
   {"uneven", "", BIT(OP_END), m_uneven,

@@ -76,12 +76,14 @@ static DtStatus parse_placement (Parse *p) {
   DtPlacement pl[DT_MAX_MDIM];
   size_t n;
   int npl;
-  if (eq == NULL || eq == p->s)
-    return bad(p, "wanted a variable and placements, as x = P(sum)");
-  for (n = (size_t)(eq - p->s); n > 0 && p->s[n - 1] == ' '; ) n--;
-  p->b.arg = dt_strndup(cx, p->s, n);
-  p->s = eq + 1;
-  skip(p);
+  if (eq == p->s || *p->s == 0)
+    return bad(p, "wanted placements, as P, or a variable's, as x = P(sum)");
+  if (eq != NULL) {
+    for (n = (size_t)(eq - p->s); n > 0 && p->s[n - 1] == ' '; ) n--;
+    p->b.arg = dt_strndup(cx, p->s, n);
+    p->s = eq + 1;
+    skip(p);
+  }
   if (dt_pls_parse(cx, p->s, pl, DT_MAX_MDIM, &npl) != DT_OK || npl == 0) {
     dt_error_clear(cx);
     return bad(p, "wanted placements as P(sum) or S(0) R");
@@ -168,6 +170,7 @@ static DtStatus check_error (DtControl *c, const DtBreak *b) {
 
 static DtStatus check_variable (DtControl *c, const DtBreak *b) {
   const char *s = b->arg;
+  if (s == NULL) return DT_OK;          /* placement, of any result */
   if (isalpha((unsigned char)*s) || *s == '_')
     while (isalnum((unsigned char)*s) || *s == '_' || *s == '.') s++;
   DT_CHECK(c->d->s->cx, s != b->arg && *s == 0, DT_E_COMMAND, "\"%s\" is no "

@@ -345,6 +345,12 @@ static bool is_outer (const char *scope) {
   return n == 0 || (n > 1 && strcmp(scope + n - 2, ":0") == 0);
 }
 
+const char *dt_record_var_name (const DtRecord *k, const DtRecVar *v) {
+  for (int i = k->nname - 1; i >= 0; i--)
+    if (k->name[i].var == v->id) return k->name[i].name;
+  return v->name;
+}
+
 int64_t dt_record_name (DtDebug *d, const char *scope, const char *name,
                         int64_t seq) {
   const DtRecName *other = NULL;

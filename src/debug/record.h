@@ -180,6 +180,9 @@ DtStatus dt_record_revive (DtDebug *d, int64_t id, int64_t seq, DtVar **out);
 ** else a global or a local of the main chunk.  0 when unknown.  Pure. */
 int64_t dt_record_name (DtDebug *d, const char *scope, const char *name,
                         int64_t seq);
+/* What a tensor of the record is called: the last variable that held it, else a
+** name of its own (a parameter's); NULL when it has none.  Pure. */
+const char *dt_record_var_name (const DtRecord *k, const DtRecVar *v);
 /* Names known before #seq, each once with its tensor then; at most `max`.
 ** Gives how many.  Local (scratch memory). */
 int dt_record_names (DtDebug *d, int64_t seq, const DtRecName **out, int max);

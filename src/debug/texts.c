@@ -3,6 +3,7 @@
 ** of candidates, rules, plans. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "debug/debug.h"
 #include "shard/known_wrong.h"
@@ -131,37 +132,85 @@ static void add_row (DtDebug *d, DtMap *m, DtArena *a, const char *key,
   r->bytes += bytes;
 }
 
-static void ledger_by (DtDebug *d, int what, const char *title, DtBuf *b) {
-  DtMap m;
-  DtArena a = { NULL, NULL };
+typedef enum By { BY_COLLECTIVE, BY_OP, BY_MODULE, BY_LINE } By;
+
+/* Who asked: a call that only moves is told by what it was called for. */
+static void op_key (const DtRecord *rec, const DtRecOp *r, char *key,
+                    size_t size) {
+  const char *func = r->func != NULL && strcmp(r->func, r->label) != 0
+    ? r->func : "";
+  const char *name = r->nin > 0 && !r->in[0].none
+    ? dt_record_var_name(rec, &r->in[0]) : NULL;
+  if (r->op != NULL || (*func == '\0' && name == NULL))
+    snprintf(key, size, "%s", r->label);
+  else if (*func != '\0')
+    snprintf(key, size, "%.90s for %.90s", r->label, func);
+  else
+    snprintf(key, size, "%.90s of %.90s", r->label, name);
+}
+
+static void row_key (const DtRecord *rec, const DtRecOp *r,
+                     const DtRecColl *c, By by, char *key, size_t size) {
+  switch (by) {
+    case BY_COLLECTIVE:
+      snprintf(key, size, "%s %s", c->mdim, c->coll);
+      break;
+    case BY_OP:
+      op_key(rec, r, key, size);
+      break;
+    case BY_MODULE:
+      snprintf(key, size, "%.150s", r->module && *r->module
+               ? r->module : "(no module)");
+      break;
+    case BY_LINE:
+      snprintf(key, size, "%.150s:%d", r->file ? r->file : "", r->line);
+      break;
+  }
+}
+
+/* The most bytes first; rows of equal weight by name. */
+static int heavier (const void *a, const void *b) {
+  const Row *x = *(Row *const *)a, *y = *(Row *const *)b;
+  if (x->bytes != y->bytes) return x->bytes < y->bytes ? 1 : -1;
+  if (x->count != y->count) return x->count < y->count ? 1 : -1;
+  return strcmp(x->key, y->key);
+}
+
+static void print_rows (DtDebug *d, DtMap *m, DtArena *a, DtBuf *b) {
   DtMapEntry *e;
   int32_t it = 0;
+  int n = 0, i;
+  while (dt_map_next(m, &it) != NULL) n++;
+  Row **row = DT_ANEWN(d->s->cx, a, Row *, n + 1);
+  if (row == NULL) { dt_error_clear(d->s->cx); return; }
+  for (i = 0, it = 0; i < n && (e = dt_map_next(m, &it)) != NULL; i++)
+    row[i] = (Row *)e->value;
+  qsort(row, (size_t)n, sizeof *row, heavier);
+  for (i = 0; i < n; i++) {
+    DtBuf bytes;
+    dt_buf_init(&bytes, d->s->cx);
+    dt_bytes_print(row[i]->bytes, &bytes);
+    dt_buf_addf(b, "  %-34s %8lld %12s\n", row[i]->key,
+                (long long)row[i]->count, dt_buf_str(&bytes));
+    dt_buf_fini(&bytes);
+  }
+}
+
+static void ledger_by (DtDebug *d, By by, const char *title, DtBuf *b) {
+  DtMap m;
+  DtArena a = { NULL, NULL };
   int i, k;
   dt_map_init(&m, d->s->cx, NULL);
   for (i = d->rec.n - 1; i >= 0; i--) {
     const DtRecOp *r = dt_record_at(d, i);
     for (k = 0; k < r->ncoll; k++) {
-      const DtRecColl *c = &r->coll[k];
       char key[200];
-      if (what == 0)
-        snprintf(key, sizeof key, "%s %s", c->mdim, c->coll);
-      else if (what == 1)
-        snprintf(key, sizeof key, "%s", r->label);
-      else if (what == 2)
-        snprintf(key, sizeof key, "%.150s:%d", r->file ? r->file : "",
-                 r->line);
-      else
-        snprintf(key, sizeof key, "%.150s", r->module && *r->module
-                 ? r->module : "(no module)");
-      add_row(d, &m, &a, key, c->bytes_in);
+      row_key(&d->rec, r, &r->coll[k], by, key, sizeof key);
+      add_row(d, &m, &a, key, r->coll[k].bytes_in);
     }
   }
   dt_buf_addf(b, "%-36s %8s %12s\n", title, "count", "bytes/rank");
-  while ((e = dt_map_next(&m, &it)) != NULL) {
-    const Row *r = (const Row *)e->value;
-    dt_buf_addf(b, "  %-34s %8lld %12lld\n", r->key, (long long)r->count,
-                (long long)r->bytes);
-  }
+  print_rows(d, &m, &a, b);
   dt_map_fini(&m);
   dt_arena_fini(d->s->cx, &a);
 }
@@ -174,12 +223,13 @@ void dt_ledger_text (DtDebug *d, DtBuf *b) {
     for (k = 0; k < r->ncoll; k++) { n++; bytes += r->coll[k].bytes_in; }
   }
   if (n == 0) { dt_buf_add(b, "no collectives in the record\n"); return; }
-  ledger_by(d, 0, "by mesh dim and collective", b);
-  ledger_by(d, 1, "by operator", b);
-  ledger_by(d, 3, "by module", b);
-  ledger_by(d, 2, "by line", b);
-  dt_buf_addf(b, "total %lld collectives, %lld bytes sent per rank, in the "
-              "last %d operators\n", (long long)n, (long long)bytes, d->rec.n);
+  ledger_by(d, BY_COLLECTIVE, "by mesh dim and collective", b);
+  ledger_by(d, BY_OP, "by operator", b);
+  ledger_by(d, BY_MODULE, "by module", b);
+  ledger_by(d, BY_LINE, "by line", b);
+  dt_buf_addf(b, "total %lld collectives, ", (long long)n);
+  dt_bytes_print(bytes, b);
+  dt_buf_addf(b, " sent per rank, in the last %d operators\n", d->rec.n);
 }
 
 /* --- why --- */

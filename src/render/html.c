@@ -144,13 +144,6 @@ typedef struct Seen {
 } Seen;
 
 /* The last script variable that held the tensor. */
-static const char *name_of (const DtRecord *k, const DtRecVar *v) {
-  int i;
-  for (i = k->nname - 1; i >= 0; i--)
-    if (k->name[i].var == v->id) return k->name[i].name;
-  return v->name;
-}
-
 static void see_mesh (Seen *s, const DtMesh *m) {
   int i;
   for (i = 0; i < s->nmesh; i++)
@@ -164,7 +157,7 @@ static void see_var (Seen *s, const DtRecord *k, const DtRecVar *v) {
   int i;
   if (v->none || v->spec == NULL || !v->spec->has_meta) return;
   see_mesh(s, v->spec->mesh);
-  name = name_of(k, v);
+  name = dt_record_var_name(k, v);
   if (name == NULL) return;
   for (i = 0; i < s->nlay && !dt_spec_equal(s->lay[i].spec, v->spec); i++) ;
   if (i == MAX_LAYOUTS) return;
@@ -287,7 +280,7 @@ static void var_cell (const DtPage *p, int n, const DtRecVar *v, DtBuf *b) {
   dt_buf_init(&t, p->cx);
   dt_buf_add(b, "<td>");
   for (i = 0; i < n; i++) {
-    const char *name = v[i].none ? NULL : name_of(&p->d->rec, &v[i]);
+    const char *name = v[i].none ? NULL : dt_record_var_name(&p->d->rec, &v[i]);
     if (i) dt_buf_add(b, "<br>");
     if (name) { dt_buf_add(b, "<b>"); esc(b, name); dt_buf_add(b, "</b> "); }
     dt_buf_clear(&t);

@@ -287,7 +287,7 @@ const DtCmd dt_cmds_break[] = {
    "  :break op aten.mm* if inputs[1].shape[1] > 4\n"
    "  :break redistribute > 1M implicit\n"
    "  :break collective all_gather on tp\n"
-   "  :break placement x = P(sum)\n"
+   "  :break placement x = P(sum), :break placement P\n"
    "save and load keep all of them, with conditions and commands.\n"
    "Example: :break op aten.mm*", cmd_break},
   {"tbreak", "breakpoints", 0, "[WHERE [if EXPR]]",

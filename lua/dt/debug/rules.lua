@@ -137,8 +137,21 @@ local function for_call(name, given)
   end)
 end
 
+-- An operator that was never called, whose rules depend on its inputs: those of
+-- its sample.  nil without one.
+local function for_sample(schema)
+  local op, full = overload(schema)
+  local given = dt.debug.op_info(op).samples[1]
+  if not given or dt.debug.no_data() then return nil end
+  local ok, d = pcall(for_call, full, given)
+  if not ok or #d.rows == 0 then return nil end
+  d.given = given
+  return d
+end
+
 local function text_of(d)
-  local out = {d.schema, "  " .. d.title}
+  local title = d.given and ("for %s, %s"):format(d.given, d.title) or d.title
+  local out = {d.schema, "  " .. title}
   for i, row in ipairs(d.rows) do out[i + 2] = "    " .. row end
   if #d.rows == 0 then out[3] = "    nothing: it has no strategy" end
   if d.now then out[#out + 1] = "  these inputs: " .. d.now end
@@ -146,7 +159,8 @@ local function text_of(d)
 end
 
 -- dt.debug.rules("OP [args]"): {op, schema, rows}: rows as texts "S(0), R ->
--- S(0)", for the inputs given or those of its last call.
+-- S(0)", for the inputs given or those of its last call; where there was none
+-- and they matter, for its sample (`given`).
 function M.rules(what)
   local name, given = what:match("^(%S+)%s+(.+)$")
   if name then return page.new(for_call(name, given), text_of) end
@@ -156,6 +170,10 @@ function M.rules(what)
     if line:find("->", 1, true) or line:find("^all R") then
       d.rows[#d.rows + 1] = line
     end
+  end
+  if #d.rows == 0 and d.schema:find("::", 1, true) then
+    local sampled = for_sample(d.schema)
+    if sampled then return page.new(sampled, text_of) end
   end
   return page.new(d, function () return text end)
 end
