@@ -11,7 +11,6 @@
 local here = arg[0]:match "^(.*)/" or "."
 local texts = dofile(here .. "/operator_texts.lua")
 local dir = arg[1]
-local blocks = texts.read {table.unpack(arg, 2)}
 local fail = texts.fail
 
 -- ---- tools ---------------------------------------------------------------
@@ -273,8 +272,8 @@ local function write_table(path, rows)
   assert(f:close())
 end
 
-local ok, message = pcall(function ()
-  for _, block in ipairs(blocks) do
+local function make_tables()
+  for _, block in ipairs(texts.read {table.unpack(arg, 2)}) do
     list_block(block)
     for _, o in ipairs(block.overloads) do
       local name = block.name .. "." .. (o.name == "default" and "" or o.name)
@@ -286,7 +285,9 @@ local ok, message = pcall(function ()
     end
     check_block(block)
   end
-end)
+end
+
+local ok, message = pcall(make_tables)
 if not ok then
   io.stderr:write(message, "\n")
   os.exit(1)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
 ** oplib/op_fft.c: Fourier transforms: arithmetic and gradients of the three
 ** operators all others are made of.  Their decisions and shapes are in
-** op_place.c, the public functions in op_fft_public.c.
+** op_scatter.c, the public functions in op_fft_public.c.
 **
 ** The gradient of a transform is the transform the other way with the same
 ** scaling; half of the frequencies of a real signal stand for two each. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
 ** oplib/op_unique.c: slices along a dim that are the same, anywhere or next to
-** each other.  (_unique2, over all elements, is in op_pick.c.)
+** each other.  (_unique2, over all elements, is in op_masked.c.)
 **
 ** How many there are depends on data: the kernel makes the results. */
 #include <string.h>

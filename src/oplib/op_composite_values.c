@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
-** oplib/op_values.c: public functions whose calls depend on values or that
-** pick by index: one_hot, combinations, vander, pdist; and promote_types,
+** oplib/op_composite_values.c: public functions whose calls depend on values or
+** that pick by index: one_hot, combinations, vander, pdist; and promote_types,
 ** which vander asks.
 **
 ** one_hot reads its input where it can: a plain tensor's largest value is the

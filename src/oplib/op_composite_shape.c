@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
-** oplib/op_compose.c: functions that only cut, join and turn tensors by other
-** operators: movedim, the splits at indices, atleast, tile, the stacks,
+** oplib/op_composite_shape.c: functions that only cut, join and turn tensors by
+** other operators: movedim, the splits at indices, atleast, tile, the stacks,
 ** meshgrid, the *_as forms.
 **
 ** Composites all of them: nobody sees them whole, and what is seen are the

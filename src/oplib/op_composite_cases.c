@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
-** oplib/op_formula.c: public functions that compute by other operators where
-** the calls depend on flags, types or sizes: isclose, glu, statistics, parts.
-** Losses are in op_formula_loss.c, areas and slopes in op_formula_area.c; those
-** without such branches are text, in op_decomp_text.c. */
+** oplib/op_composite_cases.c: public functions that compute by other operators
+** where the calls depend on flags, types or sizes: isclose, glu, statistics,
+** parts.  Losses are in op_composite_loss.c, areas and slopes in
+** op_composite_area.c; those without such branches are text, in
+** op_composite_text.c. */
 #include "oplib/casting.h"
-#include "oplib/formula.h"
+#include "oplib/composite.h"
 
 #include <math.h>
 

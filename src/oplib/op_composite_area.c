@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
-** oplib/op_formula_area.c: areas below points, differences of neighbours and
-** slopes, by other operators. */
-#include "oplib/formula.h"
+** oplib/op_composite_area.c: areas below points, differences of neighbours
+** and slopes, by other operators. */
+#include "oplib/composite.h"
 
 #include <string.h>
 

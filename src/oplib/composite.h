@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
-** oplib/formula.h: how functions that compute by other operators are written.
+** oplib/composite.h: how functions that compute by other operators are written.
 **
 ** C: a composite.  K: an operator that PyTorch dispatches whole; its program
 ** stands for its kernel, and its gradient is text as well. */
-#ifndef DT_OPLIB_FORMULA_H
-#define DT_OPLIB_FORMULA_H
+#ifndef DT_OPLIB_COMPOSITE_H
+#define DT_OPLIB_COMPOSITE_H
 
 #include "oplib/oplib_int.h"
 #include "oplib/emitting.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
-** oplib/op_formula_loss.c: losses that compute by other operators: kl_div,
+** oplib/op_composite_loss.c: losses that compute by other operators: kl_div,
 ** poisson, triplet, binary cross entropy, soft margin. */
 #include "oplib/casting.h"
-#include "oplib/formula.h"
+#include "oplib/composite.h"
 
 /* 0 none, 1 mean, 2 sum. */
 static DtHandle *reduced (DtDecompCall *c, DtHandle *h) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
-** oplib/op_pick.c: elements picked by masks, values and indices: nonzero,
+** oplib/op_masked.c: elements picked by masks, values and indices: nonzero,
 ** masked_select, unique, bincount, put, index_copy, scatter_reduce
 ** and searchsorted.
 **

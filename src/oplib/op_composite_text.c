@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
-** oplib/op_decomp_text.c: operators that are a few others, in order.
+** oplib/op_composite_text.c: operators that are a few others, in order.
 **
 ** Each is its program (op_program.c): the calls of PyTorch's decomposition, so
 ** that placements found by tracing are the same.  D: composites, which nobody
 ** sees whole; T: operators that are dispatched, and differentiated, as one.
-** What depends on shapes is in op_compose.c. */
+** What depends on shapes is in op_composite_shape.c. */
 #include "oplib/oplib_int.h"
 
 #define D(id, schema_, brief_, program_, ...) \

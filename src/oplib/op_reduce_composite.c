@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
-** oplib/op_spread.c: reductions and normalisations made of others: aminmax,
-** trace, rot90, count_nonzero, var_mean by dims, renorm, weight norm, batch
-** and instance norm as users call them.
+** oplib/op_reduce_composite.c: reductions and normalisations made of
+** others: aminmax, trace, rot90, count_nonzero, var_mean by dims, renorm, weight
+** norm, batch and instance norm as users call them.
 **
 ** What PyTorch computes in one kernel but decides by a decomposition is an
 ** operator with that decomposition and no kernel of its own. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
-** oplib/op_public.c: public functions that are many operators: statistics of
-** rows, similarity, products of lists, repetition by counts.  Each emits what
+** oplib/op_composite_stats.c: public functions that are many operators: statistics
+** of rows, similarity, products of lists, repetition by counts.  Each emits what
 ** PyTorch's C++ dispatches, in its order; nothing is computed here. */
 #include "oplib/oplib_int.h"
 #include "oplib/emitting.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
-** oplib/op_place.c: writing parts of a tensor, looking values up, moving
+** oplib/op_scatter.c: writing parts of a tensor, looking values up, moving
 ** elements around, transforms along dims: slice_scatter, select_scatter,
 ** diagonal_scatter, index_fill, index_reduce, bucketize, roll, fft, diag.
 **
