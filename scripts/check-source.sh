@@ -22,15 +22,14 @@ ours=$(find src lua scripts tests .ci Makefile README.md .luacheckrc \
 
 # Strings and comments are not calls: drop them, keep the line numbers.
 calls () {
-  for f in $below_repl; do
-    awk -v file="$f" '
+  awk '
+      FNR == 1 { inside = 0 }
       { line = $0
         if (inside) { if (!sub(/^.*\*\//, "", line)) next; inside = 0 }
         gsub(/"([^"\\]|\\.)*"/, "\"\"", line)
         gsub(/\/\*.*\*\//, "", line)
         if (sub(/\/\*.*$/, "", line)) inside = 1
-        if (line ~ re) print file ":" FNR ": " $0 }' re="$1" "$f"
-  done
+        if (line ~ re) print FILENAME ":" FNR ": " $0 }' re="$1" $below_repl
 }
 
 calls '(^|[^A-Za-z0-9_.>])(printf|fprintf|puts|putchar|perror|vprintf|vfprintf) *\(' |
@@ -57,28 +56,27 @@ grep -nE '[[:space:]]+$' $(ls src/*/*.[ch] src/*/*.def src/*/*.ops 2>/dev/null) 
   $(find lua scripts -name '*.lua' -o -name '*.sh' 2>/dev/null) 2>/dev/null |
   none "spaces at the end of a line"
 
-for f in $ours; do
-  case $f in *.md|*.dt) continue ;; esac
-  head -n 3 "$f" | grep -q 'SPDX-License-Identifier: MIT' || echo "$f"
-done | none "no SPDX line in the first three"
+awk 'FNR == 1 { if (file != "" && !has) print file; file = FILENAME; has = 0 }
+  /SPDX-License-Identifier: MIT/ { has = 1 }
+  FNR == 3 { nextfile }
+  END { if (!has) print file }' $(echo "$ours" | grep -vE '\.(md|dt)$') |
+  none "no SPDX line in the first three"
 
-for f in $(ls src/*/*.[ch] 2>/dev/null) $(find lua -name '*.lua' 2>/dev/null)
-do
-  n=$(wc -l <"$f")
-  [ "$n" -le 1200 ] || echo "$f: $n lines"
-done | none "files longer than 1200 lines"
+wc -l $(ls src/*/*.[ch] 2>/dev/null) $(find lua -name '*.lua' 2>/dev/null) |
+  awk '$1 > 1200 && $2 != "total" { print $2 ": " $1 " lines" }' |
+  none "files longer than 1200 lines"
 
 # A function body begins with a line ending in "{" in column 0's definition
 # and ends with "}" in column 0.  Tables (= {) are exempt.
-for f in $(ls src/*/*.c 2>/dev/null); do
-  awk -v file="$f" '
+awk '
+    FNR == 1 { start = head = 0 }
     /^[A-Za-z_].*\) *\{ *$/ || (/^ .*\) *\{ *$/ && head) { start = FNR }
     { head = ($0 ~ /^[A-Za-z_].*\([^;]*$/) ||
              (head && $0 ~ /^ / && $0 !~ /[;{}]/) }
     /^\}/ { if (start && FNR - start > 120)
-              print file ":" start ": " FNR - start " lines"
-            start = 0 }' "$f"
-done | none "functions longer than 120 lines"
+              print FILENAME ":" start ": " FNR - start " lines"
+            start = 0 }' $(ls src/*/*.c 2>/dev/null) |
+  none "functions longer than 120 lines"
 
 # A document that is cited can be read: its path is that of the tree, or it
 # stands beside.
