@@ -9,10 +9,10 @@ static DtMeshRules mesh_rules (const DtSession *s) {
   const DtProfile *p = &s->profile;
   r.submesh_of_submesh = !dt_switch(p, DT_SW_SUBMESH_REFUSED);
   r.submesh_warns = dt_switch(p, DT_SW_SUBMESH_WARNS) != 0;
-  r.repr_style = dt_switch(p, DT_SW_MESH_REPR_24) ? 24
-    : dt_switch(p, DT_SW_MESH_REPR_25) ? 25
-    : dt_switch(p, DT_SW_MESH_REPR_29) ? 29
-    : dt_switch(p, DT_SW_MESH_REPR_210) ? 210 : 213;
+  r.style = dt_switch(p, DT_SW_MESH_REPR_24) ? DT_MESH_RANKS
+    : dt_switch(p, DT_SW_MESH_REPR_25) ? DT_MESH_DEVICE
+    : dt_switch(p, DT_SW_MESH_REPR_29) ? DT_MESH_COLONS
+    : dt_switch(p, DT_SW_MESH_REPR_210) ? DT_MESH_NUMBER : DT_MESH_TUPLE;
   r.release = p->release;
   return r;
 }

@@ -129,7 +129,7 @@ static DtStatus already_dist (DtSession *s, DtVar *t, DtMesh *mesh, int npl,
   DtBuf b;
   DtStatus st;
   bool same_mesh = dt_mesh_equal(t->spec->mesh, mesh);
-  DtMeshRules rules = { .submesh_of_submesh = true, .repr_style = 213 };
+  DtMeshRules rules = { .submesh_of_submesh = true };
   if (same_mesh && t->spec->npl == npl &&
       dt_pls_equal(t->spec->pl, pl, npl)) {
     *out = dt_var_ref(t);

@@ -52,13 +52,24 @@ typedef struct DtMeshFlat {
   DtMesh **mesh;
 } DtMeshFlat;
 
+/* How a mesh prints, from the oldest releases to the newest; 0 is the newest.
+** With ranks only, and with its device; with "device:" and "stride:"; the
+** stride of a flattened mesh as a number; and as a tuple. */
+typedef enum DtMeshStyle {
+  DT_MESH_RANKS = 1, DT_MESH_DEVICE, DT_MESH_COLONS, DT_MESH_NUMBER,
+  DT_MESH_TUPLE
+} DtMeshStyle;
+
 /* What a release changes in the algebra (compat/profile.h fills it). */
 typedef struct DtMeshRules {
   bool submesh_of_submesh;      /* allowed (2.4, 2.9+) */
   bool submesh_warns;           /* 2.9 */
-  int repr_style;               /* 24, 25, 29, 210, 213 */
+  DtMeshStyle style;            /* of its repr */
   int release;                  /* 204..213: wording of errors; 0 = 213 */
 } DtMeshRules;
+static inline DtMeshStyle dt_mesh_style (const DtMeshRules *r) {
+  return r != NULL && r->style != 0 ? r->style : DT_MESH_TUPLE;
+}
 
 /* init_device_mesh: ranks 0..product-1.  `names` NULL or ndim strings.
 ** MESH with PyTorch's text: duplicate names, length mismatch, larger than the

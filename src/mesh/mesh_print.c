@@ -91,30 +91,30 @@ static void print_strides (const DtMesh *m, DtBuf *b) {
 }
 
 /* "DeviceMesh((dp=2, tp=4), 'cpu', stride=(4, 1)" without the end. */
-static void repr_layout (const DtMesh *m, int style, DtBuf *b) {
+static void repr_layout (const DtMesh *m, DtMeshStyle style, DtBuf *b) {
   dt_buf_add(b, "DeviceMesh(");
   dt_mesh_print(m, b);
   dt_buf_addf(b, ", '%s', stride=", m->device_name);
-  if (style == 210 && m->is_flat && m->axis[0].n == 1)
+  if (style == DT_MESH_NUMBER && m->is_flat && m->axis[0].n == 1)
     dt_buf_addf(b, "%lld", (long long)m->axis[0].stride[0]);
   else
     print_strides(m, b);
 }
 
 void dt_mesh_repr_detail (const DtMesh *m, DtBuf *b) {
-  repr_layout(m, 213, b);
+  repr_layout(m, DT_MESH_TUPLE, b);
   dt_buf_add(b, ", Mesh: ");
   print_nested(m, 0, m->base, b);
   dt_buf_addc(b, ')');
 }
 
 void dt_mesh_repr (const DtMesh *m, const DtMeshRules *rules, DtBuf *b) {
-  int style = rules != NULL ? rules->repr_style : 213;
-  if (style > 0 && style <= 25) {
-    repr_ranks(m, style == 25, b);
+  DtMeshStyle style = dt_mesh_style(rules);
+  if (style <= DT_MESH_DEVICE) {
+    repr_ranks(m, style == DT_MESH_DEVICE, b);
     return;
   }
-  if (style == 29) {
+  if (style == DT_MESH_COLONS) {
     dt_buf_add(b, "DeviceMesh(");
     dt_mesh_print(m, b);
     dt_buf_addf(b, ", device: '%s', stride: ", m->device_name);

@@ -120,10 +120,6 @@ typedef struct Slice {
   int flat_of[DT_MAX_MDIM];     /* 1: the name of a flattened mesh */
 } Slice;
 
-static int style_of (const DtMeshRules *rules) {
-  return rules != NULL && rules->repr_style > 0 ? rules->repr_style : 213;
-}
-
 static DtStatus bad_slice (DtCtx *cx, const Slice *s, const char *why) {
   DtBuf b;
   dt_buf_init(&b, cx);
@@ -192,7 +188,7 @@ static DtStatus find_axes (DtCtx *cx, Slice *s, DtBuf *warning) {
       continue;
     }
     s->axis[i] = dt_mesh_flat_named(root, s->names[i])->axis[0];
-    if (warning != NULL && style_of(s->rules) >= 29)
+    if (warning != NULL && dt_mesh_style(s->rules) >= DT_MESH_COLONS)
       dt_buf_addf(warning, "%sSlicing a flattened dim from root mesh will be "
                   "deprecated in PT 2.11. Users need to bookkeep the "
                   "flattened mesh directly. ", warning->len > 0 ? "\n" : "");
@@ -238,7 +234,7 @@ static DtStatus check_numbers (DtCtx *cx, const Slice *s) {
     dt_buf_add(&b, i > 0 ? ", " : "Found mesh dim indices to slice: [");
     dt_buf_add_tuple(&b, wide, n);
   }
-  if (style_of(s->rules) == 29) {
+  if (dt_mesh_style(s->rules) == DT_MESH_COLONS) {
     dt_buf_add(&b, "]. Mesh dim indices should be in ascending order.");
     DtStatus st = bad_slice(cx, s, dt_buf_str(&b));
     dt_buf_fini(&b);
@@ -314,7 +310,7 @@ DtStatus dt_mesh_slice (DtCtx *cx, DtMesh *m, int n, const char *const *names,
                         const DtMeshRules *rules, DtBuf *warning,
                         DtMesh **out) {
   Slice s;
-  int style = style_of(rules);
+  DtMeshStyle style = dt_mesh_style(rules);
   bool all = n == m->ndim;
   DT_CHECK(cx, is_named(m), DT_E_MESH,
            "Cannot slice a DeviceMesh without mesh_dim_names!");
@@ -330,14 +326,14 @@ DtStatus dt_mesh_slice (DtCtx *cx, DtMesh *m, int n, const char *const *names,
   s.n = n;
   s.names = names;
   s.rules = rules;
-  if (style == 24)
+  if (style == DT_MESH_RANKS)
     DT_TRY(cx, check_contiguous(cx, &s));
   else
     DT_TRY(cx, check_submesh(cx, &s, warning));
   DT_TRY(cx, find_axes(cx, &s, warning));
-  if (style == 25 || style == 29)
+  if (style == DT_MESH_DEVICE || style == DT_MESH_COLONS)
     DT_TRY(cx, check_numbers(cx, &s));
-  if (style > 24)
+  if (style > DT_MESH_RANKS)
     DT_TRY(cx, check_layout(cx, &s));
   DtMeshParts parts = { n, s.axis, n, names };
   DT_TRY(cx, dt_mesh_derive(cx, m, &parts, out));
@@ -443,7 +439,7 @@ DtStatus dt_mesh_flatten (DtCtx *cx, DtMesh *m, const char *name,
 
 DtStatus dt_mesh_flatten_as (DtCtx *cx, DtMesh *m, const char *name,
                              const DtMeshRules *rules, DtMesh **out) {
-  DT_CHECK(cx, style_of(rules) > 24, DT_E_ATTR,
+  DT_CHECK(cx, dt_mesh_style(rules) > DT_MESH_RANKS, DT_E_ATTR,
            "'DeviceMesh' object has no attribute '_flatten'");
   return dt_mesh_flatten(cx, m, name, out);
 }

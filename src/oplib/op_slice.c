@@ -652,7 +652,7 @@ static DtPlacement merge (DtPlacement a, DtPlacement b) {
 }
 
 static DtStatus other_mesh (DtStratCall *c, const DtMesh *m) {
-  DtMeshRules rules = { .submesh_of_submesh = true, .repr_style = 213 };
+  DtMeshRules rules = { .submesh_of_submesh = true };
   DtBuf b;
   DtStatus st;
   dt_buf_init(&b, c->cx);

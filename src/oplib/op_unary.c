@@ -424,7 +424,7 @@ const DtOpDef dt_op_hardtanh_backward = {
   .schema = "aten::hardtanh_backward(Tensor grad_output, Tensor self, "
             "Scalar min_val, Scalar max_val) -> Tensor",
   .brief = "Gradient of hardtanh.",
-  .doc = "PyTorch 2.13 has no sharding strategy for it.",
+  .doc = "PyTorch has no sharding strategy for it.",
   .flags = DT_OP_NOSTRATEGY | DT_OP_NOGRAD | DT_OP_ALIAS_SAFE,
   .meta = op_pw_meta, .kernel = op_pw_kernel, .samples = two_samples,
   .row = row_hardtanh_backward

@@ -131,8 +131,9 @@ static DtMeshRules rules_of (const char *release) {
   DtMeshRules r;
   r.submesh_of_submesh = minor < 5 || minor > 8;
   r.submesh_warns = minor == 9;
-  r.repr_style = minor == 4 ? 24 : minor < 9 ? 25 : minor == 9 ? 29
-                 : minor < 13 ? 210 : 213;
+  r.style = minor == 4 ? DT_MESH_RANKS : minor < 9 ? DT_MESH_DEVICE
+            : minor == 9 ? DT_MESH_COLONS
+            : minor < 13 ? DT_MESH_NUMBER : DT_MESH_TUPLE;
   r.release = 200 + minor;
   return r;
 }
