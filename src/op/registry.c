@@ -235,8 +235,8 @@ static bool is_bare (const DtRegistry *r, const Entry *e) {
                           !dt_profile_has_op(e->name, r->release));
 }
 
-/* Since 2.14 all pointwise forms in place refuse a larger result when they are
-** inferred, in Python's words. */
+/* After the base release all pointwise forms in place refuse a larger result
+** when they are inferred, in Python's words. */
 static void infer_in_python (const DtRegistry *r, DtOpDef *def) {
   if (r->release > DT_BASE_RELEASE && (def->flags & DT_OP_INPLACE) != 0 &&
       (def->flags & DT_OP_POINTWISE) != 0 &&
@@ -296,6 +296,7 @@ static DtStatus refill (DtCtx *cx, DtRegistry *r, Entry *e) {
   now.refusal = e->def->refusal;
   now.user = e->def->user;
   apply_rulings(r, e, &now);
+  infer_in_python(r, &now);
   *e->def = now;
   return DT_OK;
 }

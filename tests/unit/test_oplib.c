@@ -61,6 +61,32 @@ static void test_rulings (void **state) {
   dt_registry_free(cx, r);
 }
 
+/* A definition asked for in one release and again in the next is what the next
+** release's own would be. */
+static void test_refilled (void **state) {
+  DtCtx *cx = *state;
+  DtRegistry *moved, *fresh;
+  assert_int_equal(dt_registry_new(cx, dt_ops, dt_variants, &moved), DT_OK);
+  assert_int_equal(dt_registry_selfcheck(cx, moved), DT_OK);    /* fills all */
+  assert_int_equal(dt_registry_release(cx, moved, dt_rulings, 215), DT_OK);
+  assert_int_equal(dt_registry_new(cx, dt_ops, dt_variants, &fresh), DT_OK);
+  assert_int_equal(dt_registry_release(cx, fresh, dt_rulings, 215), DT_OK);
+  for (int i = 0; dt_variants[i].schema; i++) {
+    char name[160] = "";
+    size_t n = strcspn(dt_variants[i].schema, "(");
+    assert_true(n < sizeof name);
+    memcpy(name, dt_variants[i].schema, n);
+    const DtOpDef *a = dt_registry_find(cx, moved, name);
+    const DtOpDef *b = dt_registry_find(cx, fresh, name);
+    assert_true(a != NULL && b != NULL);
+    if (a->flags != b->flags || a->rulefn != b->rulefn ||
+        a->strategy != b->strategy || a->decomp != b->decomp)
+      fail_msg("%s: flags %x where %x are due", name, a->flags, b->flags);
+  }
+  dt_registry_free(cx, moved);
+  dt_registry_free(cx, fresh);
+}
+
 /* Full names ("add.Tensor"; "mm." for a default overload) in order. */
 static void name_of (const DtOpDef *op, char *out, size_t size) {
   size_t n = strcspn(op->schema, "(");
@@ -105,6 +131,7 @@ int main (void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test_setup_teardown(test_selfcheck, setup, teardown),
     cmocka_unit_test_setup_teardown(test_rulings, setup, teardown),
+    cmocka_unit_test_setup_teardown(test_refilled, setup, teardown),
     cmocka_unit_test_setup_teardown(test_sorted, setup, teardown),
     cmocka_unit_test_setup_teardown(test_variants, setup, teardown),
   };
