@@ -220,6 +220,13 @@ static int l_buffer (lua_State *L) {
   return 0;
 }
 
+/* dt._result(in, out): a functional collective gave `out` for `in`. */
+static int l_result (lua_State *L) {
+  DtDiag *g = dt_diag_of(dtL_session(L));
+  if (g) dt_diag_result(g, dtL_check_tensor(L, 1), dtL_check_tensor(L, 2));
+  return 0;
+}
+
 static int l_loaded (lua_State *L) {
   DtDiag *g = dt_diag_of(dtL_session(L));
   const DtVar *v = dtL_test_tensor(L, 1);
@@ -304,7 +311,7 @@ void dtL_open_diag (lua_State *L, int dt) {
     {"_written", l_written}, {"_carry", l_carry},
     {"_stepping", l_stepping}, {"_updates", l_updates},
     {"_reduced", l_reduced}, {"_scattered", l_scattered},
-    {"_buffer", l_buffer}, {"_loaded", l_loaded},
+    {"_buffer", l_buffer}, {"_loaded", l_loaded}, {"_result", l_result},
     {"_file_part", l_file_part}, {"_mark", l_mark},
     {"_replica", l_replica}, {"_gathered", l_gathered},
     {"_source", l_source}, {"_was_source", l_was_source}, {NULL, NULL}

@@ -9,6 +9,7 @@
 #include "bind/bind.h"
 #include "bind/field.h"
 #include "debug/grads.h"
+#include "diag/finding.h"
 
 static int t_gc (lua_State *L) {
   DtVar **b = (DtVar **)luaL_checkudata(L, 1, DTL_TENSOR);
@@ -170,6 +171,8 @@ static int set_requires_grad (lua_State *L, DtVar *v, bool on) {
       && !dt_dtype_is_complex((DtDtype)dt_var_meta(v)->dtype))
     return dtL_errorf(L, DT_E_RUNTIME, "only Tensors of floating point dtype "
                       "can require gradients");
+  if (v->requires_grad && !on && dt_diag_of(dtL_session(L)))
+    dt_diag_frozen(dt_diag_of(dtL_session(L)), v);
   v->requires_grad = on;
   return 0;
 }
@@ -364,6 +367,7 @@ static int t_tostring (lua_State *L) {
   }
   print_local(L, v, &b);
   if (dt_buf_ok(&b) != DT_OK) { dt_buf_fini(&b); return dtL_raise(L); }
+  if (dt_diag_of(v->s)) dt_diag_result_read(dt_diag_of(v->s), v);
   dtL_push_buf(L, &b);
   return 1;
 }
@@ -462,6 +466,8 @@ static int m_tolist (lua_State *L) {
                       "subclasses.");
   if (!dt_tensor_has_data(v->local))
     return dtL_errorf(L, DT_E_META_NO_DATA, "this tensor has no data");
+  if (dt_diag_of(dtL_session(L)))
+    dt_diag_result_read(dt_diag_of(dtL_session(L)), v);
   push_nested(L, v->local, 0, index);
   return 1;
 }

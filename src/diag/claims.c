@@ -253,7 +253,7 @@ static void adopt (DtDiag *g, DtClaim *c, const char *text, const char *end) {
 /* Do all facts hold?  `hash`: room for the first one's of each rank. */
 static void judge (DtDiag *g, DtClaim *c, int n,
                    const char *const *text, const char **at, uint64_t *hash) {
-  bool equal[DT_FACTS] = { true, true, true, true };
+  bool equal[DT_FACTS] = { true, true, true, true, true };
   uint64_t first[DT_FACTS], h[DT_FACTS];
   int i, k;
   for (i = 0; i < c->nrank; i++) {
@@ -315,6 +315,7 @@ DtStatus dt_diag_settle (DtDiag *g) {
   DtBuf b;
   if (n < 2 || dt_session_no_data(g->s)) { dt_diag_unclaim(g); return DT_OK; }
   dt_diag_numbers(g);
+  dt_diag_results(g);
   dt_diag_copies(g);
   dt_diag_train(g);
   dt_diag_batch(g);

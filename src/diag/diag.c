@@ -413,6 +413,7 @@ void dt_diag_free (DtDiag *g) {
   dt_free(g->s->cx, g->strided.v);
   dt_free(g->s->cx, g->gains.v);
   dt_free(g->s->cx, g->waiting.v);
+  dt_free(g->s->cx, g->noise.v);
   dt_diag_shares_free(g);
   dt_diag_copies_free(g);
   dt_diag_rules_free(g);

@@ -22,12 +22,12 @@ typedef struct DtDiagRule {
 
 #define DT_WHEN(count) offsetof(DtDiag, count)
 
-enum { DT_MOST_RULES = 31 };    /* of one kind of event */
+enum { DT_MOST_RULES = 63 };    /* of one kind of event */
 
 /* The rules to be asked of an operator, a bit each. */
 typedef struct DtDiagAsked {
   const DtOpDef *op;
-  uint32_t set[DT_NEVENTS];
+  uint64_t set[DT_NEVENTS];
 } DtDiagAsked;
 
 /* Tables, ended by a row without function. */
@@ -46,6 +46,8 @@ extern const DtDiagRule dt_rules_train[];
 extern const DtDiagRule dt_rules_where[];
 extern const DtDiagRule dt_rules_graph[];
 extern const DtDiagRule dt_rules_state[];
+extern const DtDiagRule dt_rules_rows[];
+extern const DtDiagRule dt_rules_result[];
 
 /* A set of positive numbers.  Without memory it forgets. */
 typedef struct DtIdSet { int64_t *v; int n, cap; } DtIdSet;
@@ -164,7 +166,7 @@ typedef struct DtFact { bool same; uint64_t hash; } DtFact;
 
 /* "The data of these ranks is (or must not be) the same."  All facts must hold;
 ** the first one's groups of ranks are the evidence. */
-enum { DT_FACTS = 4 };
+enum { DT_FACTS = 5 };
 typedef struct DtClaim {
   const DtFindKind *kind;
   uint64_t key;
@@ -188,6 +190,10 @@ typedef struct DtLearn {
   int64_t storage, version, grad;       /* grad: storage of its gradient */
   uint64_t start, last;         /* values at the first gradient, and now */
   uint64_t came, used;          /* its gradient from backward; at the update */
+  uint64_t all_used;            /* ... at all updates */
+  DtOrigin wrote;               /* the last update */
+  bool fresh;                   /* updated since it was broadcast */
+  bool touched;                 /* its gradient was written after backward */
   bool drawn, gdrawn, reduced, added, synced;    /* synced: broadcast since */
   int sums;                     /* of the gradient over the ranks, undivided */
   int steps;                    /* how often it was updated */
@@ -214,7 +220,8 @@ typedef enum DtPlaceKind {
   DT_PLACE_STAT,                /* a statistic along the cut dimension */
   DT_PLACE_GATHERED,            /* some rank's part, as an all_gather gave it */
   DT_PLACE_STACKED,             /* those of all ranks, one after the other */
-  DT_PLACE_TOTAL                /* addends that a collective has summed */
+  DT_PLACE_TOTAL,               /* addends that a collective has summed */
+  DT_PLACE_MERGED               /* a part whose dimension a view has merged */
 } DtPlaceKind;
 enum { DT_PLACES = 1024 };
 typedef struct DtPlace {
@@ -238,6 +245,27 @@ typedef struct DtPlace {
                                 ** parts can be merged with it */
   uint64_t alone;               /* key of the claim that it was normalised alone */
 } DtPlace;
+
+/* Rows of `source` (a storage) in the order of the indices `order`, which were
+** sorted; sent to other ranks so often. */
+enum { DT_ROWS = 64, DT_SENDS = 16 };
+typedef struct DtSorted {
+  int64_t storage, order, source, count;
+  int sent;
+  const char *name;             /* of the indices (interned) */
+} DtSorted;
+
+/* An all_to_all of such rows: how many went to each rank and came from it. */
+typedef struct DtSend { uint64_t in, out; DtSorted rows; } DtSend;
+
+/* What a functional collective gave for `in`, until somebody uses it. */
+enum { DT_RESULTS = 32 };
+typedef struct DtResult {
+  int64_t in, storage;          /* of the variable; of the result */
+  bool used, went_on;           /* the result; what was given instead */
+  DtOrigin at;
+  const char *name;
+} DtResult;
 
 /* What a collective took with a gradient and gave back without: lost, or (in
 ** place) as if each rank had it alone.  The first of each. */
@@ -312,6 +340,11 @@ struct DtDiag {
   DtIdSet loaded;               /* storages that a checkpoint was loaded into */
   bool normed;                  /* a norm of gradients was taken since backward */
   bool idle; DtOrigin idle_at;  /* an optimizer has what gets no gradient */
+  DtIdSet noise;                /* storages of dropout masks, as drawn */
+  uint64_t frozen; DtOrigin frozen_at;  /* parameters that got no gradient */
+  int nrows; DtSorted rows[DT_ROWS];
+  int nsends; DtSend send[DT_SENDS];
+  int nresults; DtResult result[DT_RESULTS];
   DtIdSet waiting;              /* storages of parameters that got gradients and
                                 ** no update; the first of them: */
   const char *waits; const char *waits_file; int waits_line;
@@ -417,6 +450,9 @@ const char *dt_diag_place_name (const DtDiag *g, int64_t id);
 void dt_diag_stat_met (DtDiag *g, const DtEvent *e);
 void dt_diag_along_cut (DtDiag *g, const DtEvent *e, DtPlace *w);
 void dt_diag_heads_met (DtDiag *g, const DtEvent *e);
+/* Two pieces of one part are multiplied; either may be NULL. */
+void dt_diag_pieces_met (DtDiag *g, const DtEvent *e, const DtPlace *a,
+                         const DtPlace *b);
 /* A view of what an all_gather brought; pieces that are joined; a slice. */
 void dt_diag_stacked_view (DtDiag *g, const DtEvent *e, const DtPlace *w);
 void dt_diag_joined (DtDiag *g, const DtEvent *e);
@@ -440,6 +476,14 @@ void dt_diag_graph_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
 void dt_diag_graph_free (DtDiag *g);
 /* A raw collective took `in`: does a broadcast drop what was loaded? */
 void dt_diag_state_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in);
+/* A raw collective took `in` and gave `out`: are these rows in an order of their
+** own?  Is it the result of a functional collective? */
+void dt_diag_rows_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
+                       const DtVar *out);
+void dt_diag_rows_carry (DtDiag *g, const DtVar *from, const DtVar *to);
+void dt_diag_result_raw (DtDiag *g, const DtVar *in);
+/* Results of functional collectives that nobody used. */
+void dt_diag_results (DtDiag *g);
 /* Turn what is known of buffers into claims. */
 void dt_diag_state (DtDiag *g);
 /* Where the script is.  Local. */

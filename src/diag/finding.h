@@ -133,6 +133,12 @@ void dt_diag_scattered (DtDiag *g, const DtVar *grads, const DtVar *p,
 /* A module's buffer; a tensor that a checkpoint was loaded into.  Local. */
 void dt_diag_buffer (DtDiag *g, const DtVar *v, const char *name);
 void dt_diag_loaded (DtDiag *g, const DtVar *v);
+/* A functional collective gave `out` for `in`; somebody read `v` past the
+** operators.  Local. */
+void dt_diag_result (DtDiag *g, const DtVar *in, const DtVar *out);
+void dt_diag_result_read (DtDiag *g, const DtVar *v);
+/* A parameter gets no gradient any more.  Local. */
+void dt_diag_frozen (DtDiag *g, const DtVar *v);
 /* A message between two ranks: activations travel.  Local. */
 void dt_diag_moved (DtDiag *g);
 /* A broadcast along `mdim` of `mesh` has made a plain tensor equal on all ranks;

@@ -15,7 +15,7 @@ static void asked_fill (const DtDiag *g, const DtOpDef *op, DtDiagAsked *a) {
     a->set[k] = 0;
     for (int i = 0; i < g->nrule[k]; i++)
       if (g->rule[k][i]->may == NULL || g->rule[k][i]->may(g, op))
-        a->set[k] |= UINT32_C(1) << i;
+        a->set[k] |= UINT64_C(1) << i;
   }
 }
 
@@ -43,7 +43,7 @@ static bool asked_room (DtDiag *g) {
   return true;
 }
 
-static uint32_t asked_of (DtDiag *g, const DtOpDef *op, DtEventKind k) {
+static uint64_t asked_of (DtDiag *g, const DtOpDef *op, DtEventKind k) {
   DtDiagAsked *a, one;
   if (g->last != NULL && g->last->op == op) return g->last->set[k];
   if (!asked_room(g)) {
@@ -67,13 +67,13 @@ static bool met (const DtDiag *g, const DtDiagRule *r) {
 DtStatus dt_diag_hear (void *ud, DtSession *s, const DtEvent *e) {
   DtDiag *g = (DtDiag *)ud;
   const DtDiagRule *const *rule = g->rule[e->kind];
-  uint32_t set;
+  uint64_t set;
   (void)s;
   if (g->d->muted || g->d->rec.off) return DT_OK;
   set = e->op ? asked_of(g, e->op, e->kind)
-              : (UINT32_C(1) << g->nrule[e->kind]) - 1;
+              : (UINT64_C(1) << g->nrule[e->kind]) - 1;
   for (; set != 0; set &= set - 1) {
-    const DtDiagRule *r = rule[__builtin_ctz(set)];
+    const DtDiagRule *r = rule[__builtin_ctzll(set)];
     if (met(g, r)) r->fn(g, e);
   }
   return DT_OK;
@@ -154,7 +154,8 @@ DtStatus dt_diag_rules (DtDiag *g) {
     dt_rules_spec, dt_rules_mem, dt_rules_grad, dt_rules_comm, dt_rules_mark,
     dt_rules_order, dt_rules_drawn, dt_rules_share, dt_rules_cut,
     dt_rules_part, dt_rules_copies, dt_rules_train,
-    dt_rules_where, dt_rules_graph, dt_rules_state
+    dt_rules_where, dt_rules_graph, dt_rules_state, dt_rules_rows,
+    dt_rules_result
   };
   size_t i;
   find_ops(g);

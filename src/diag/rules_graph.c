@@ -69,7 +69,7 @@ static void spread (DtDiag *g, const DtEvent *e) {
 static void root (DtDiag *g, const DtEvent *e) {
   const DtVar *v = e->nin > 0 ? e->in[0] : NULL;
   const DtSevered *s;
-  const DtFact fact = { false, g->root_hash };
+  DtFact fact = { false, g->root_hash };
   DtEvent at;
   int cut;
   if (v == NULL || v->spec || (cut = v->local->storage->cut) == 0) return;
@@ -77,10 +77,11 @@ static void root (DtDiag *g, const DtEvent *e) {
   at = (DtEvent){ .kind = DT_EV_COLL, .text = s->at.op, .file = s->at.file,
                   .line = s->at.line, .seq = s->at.seq, .module = "" };
   if (s->mesh == NULL) return;
+  if (cut & DT_CUT_LOST) fact = (DtFact){ true, 1 };    /* whatever the loss is */
   dt_diag_claim_all(g, &at, DT_FIND_ID_GRAPH_CUT, s->mesh, s->mdim, cut, 1,
                     &fact, s->name, (cut & DT_CUT_LOST)
-                    ? "its result has no gradient and takes part in a loss; the "
-                      "losses"
+                    ? "its result has no gradient and takes part in a loss; so it "
+                      "is"
                     : "backward takes the sum for this rank's alone, each rank "
                       "has a loss of its own; the losses");
 }

@@ -83,16 +83,19 @@ static bool combines (const DtDiag *g, const DtEvent *e) {
          is_op(e, names);
 }
 
-/* Two pieces of one part are multiplied. */
-static void pieces_met (DtDiag *g, const DtEvent *e, const DtPlace *a,
-                        const DtPlace *b) {
-  const DtFact fact = { false, a->first };
-  DtEvent at = at_origin(&b->cut);
+void dt_diag_pieces_met (DtDiag *g, const DtEvent *e, const DtPlace *a,
+                         const DtPlace *b) {
+  DtFact fact = { false, 0 };
+  DtEvent at;
   const char *what;
   DtBuf t;
-  if (a->first_len == 0 || a->first_len != b->first_len ||
+  if (a == NULL || b == NULL || a->kind != b->kind ||
+      (a->kind != DT_PLACE_PART && a->kind != DT_PLACE_MERGED) ||
+      a->first_len == 0 || a->first_len != b->first_len ||
       a->first_off != b->first_off || a->of != b->of || a->off == b->off ||
-      a->dim != b->dim) return;
+      (a->dim != b->dim && e->op->flags & DT_OP_POINTWISE)) return;
+  fact.hash = a->first;
+  at = at_origin(&b->cut);
   dt_buf_init(&t, g->s->cx);
   dt_buf_addf(&t, "each rank cut its part first and then that into pieces, which "
               "meet at %s:%d; on one device the pieces are of the whole: where "
@@ -149,7 +152,7 @@ void dt_diag_stat_met (DtDiag *g, const DtEvent *e) {
     return;
   }
   if (a->kind == DT_PLACE_PART && b->kind == DT_PLACE_PART) {
-    if (dt_diag_is(g, e, DT_DO_MUL)) pieces_met(g, e, a, b);
+    if (dt_diag_is(g, e, DT_DO_MUL)) dt_diag_pieces_met(g, e, a, b);
     return;
   }
   if (a->kind != DT_PLACE_PART) {

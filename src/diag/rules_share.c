@@ -380,6 +380,8 @@ void dt_diag_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
   dt_diag_where_raw(g, raw, in, out);
   dt_diag_graph_raw(g, raw, in, out);
   dt_diag_state_raw(g, raw, in);
+  dt_diag_rows_raw(g, raw, in, out);
+  dt_diag_result_raw(g, in);
   if (g->nshares == 0 ||
       (s = find(g, in->local, false)) == NULL || s->mesh) return;
   if (strcmp(raw->kind, "all_gather") == 0) {

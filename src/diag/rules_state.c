@@ -97,17 +97,31 @@ void dt_diag_state_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in) {
 
 /* --- dropout --- */
 
-static void dropped (DtDiag *g, const DtEvent *e) {
-  const DtPlace *w = e->nin > 0 && g->nplaces ? dt_diag_place(g, e->in[0]) : NULL;
+/* `mask` hits the columns of each rank, or what a sum over the ranks has made
+** the same on all of them. */
+static void masked (DtDiag *g, const DtEvent *e, const DtVar *x,
+                    const DtVar *mask) {
+  const DtPlace *w = x && g->nplaces ? dt_diag_place(g, x) : NULL;
   DtFact facts[2];
-  if (e->status != DT_OK || e->backward || w == NULL || !w->columns ||
-      w->kind != DT_PLACE_PART || e->nout < 2 || e->out[1] == NULL ||
-      e->out[1]->local->storage->drawn) return;
-  facts[0] = (DtFact){ true, dt_diag_sample(e->out[1]->local) };
-  facts[1] = (DtFact){ false, w->where };
-  dt_diag_claim_all(g, e, DT_FIND_ID_SAME_MASK, NULL, -1, 0, 2, facts,
-                    dt_diag_place_name(g, e->in[0]->id), "what is dropped of the "
-                    "columns of each rank");
+  if (w == NULL || mask->spec || mask->local->storage->drawn) return;
+  if (w->kind == DT_PLACE_PART && w->columns) {
+    facts[0] = (DtFact){ true, dt_diag_sample(mask->local) };
+    facts[1] = (DtFact){ false, w->where };
+    dt_diag_claim_all(g, e, DT_FIND_ID_SAME_MASK, NULL, -1, 0, 2, facts,
+                      dt_diag_place_name(g, x->id), "what is dropped of the "
+                      "columns of each rank");
+  } else if (w->kind == DT_PLACE_TOTAL) {
+    facts[0] = (DtFact){ false, dt_diag_sample(mask->local) };
+    facts[1] = (DtFact){ true, dt_diag_sample(x->local) };
+    dt_diag_claim_all(g, e, DT_FIND_ID_OTHER_MASK, NULL, -1, 0, 2, facts,
+                      dt_diag_place_name(g, x->id), "what is dropped of it; the "
+                      "sum itself is the same on all of them");
+  }
+}
+
+static void dropped (DtDiag *g, const DtEvent *e) {
+  if (e->status == DT_OK && !e->backward && e->nin > 0 && e->nout > 1 &&
+      e->out[1] != NULL) masked(g, e, e->in[0], e->out[1]);
 }
 
 static bool drops (const DtDiag *g, const DtOpDef *op) {
@@ -115,8 +129,38 @@ static bool drops (const DtDiag *g, const DtOpDef *op) {
   return strcmp(op->sig->full, "aten.native_dropout.default") == 0;
 }
 
+/* F.dropout draws its mask by itself. */
+static void noise_drawn (DtDiag *g, const DtEvent *e) {
+  if (e->status == DT_OK && e->nout > 0 && e->out[0] && !e->out[0]->spec &&
+      g->nplaces > 0) dt_idset_add(g, &g->noise, e->out[0]->local->storage->id);
+}
+
+static bool draws_noise (const DtDiag *g, const DtOpDef *op) {
+  (void)g;
+  return strncmp(op->sig->full, "aten.bernoulli", 14) == 0;
+}
+
+static void noise_met (DtDiag *g, const DtEvent *e) {
+  if (e->status != DT_OK || e->backward || e->nin < 2) return;
+  for (int i = 0; i < 2; i++) {
+    const DtVar *mask = e->in[i];
+    if (mask && !mask->spec &&
+        dt_idset_has(&g->noise, mask->local->storage->id)) {
+      dt_idset_del(&g->noise, mask->local->storage->id);
+      masked(g, e, e->in[1 - i], mask);
+      return;
+    }
+  }
+}
+
+static bool multiplies (const DtDiag *g, const DtOpDef *op) {
+  return dt_diag_op_is(g, op, DT_DO_MUL);
+}
+
 const DtDiagRule dt_rules_state[] = {
   { DT_EV_OP_END, read, reads, DT_WHEN(nbuffers) },
   { DT_EV_OP_END, dropped, drops, DT_WHEN(nplaces) },
+  { DT_EV_OP_END, noise_drawn, draws_noise, DT_WHEN(nplaces) },
+  { DT_EV_OP_END, noise_met, multiplies, DT_WHEN(noise.n) },
   { 0, NULL, NULL, 0 }
 };

@@ -62,7 +62,8 @@ void dt_diag_learn_free (DtDiag *g) {
   g->learn = NULL;
   g->nlearn = g->nlow = 0;
   g->moved = g->averaged = g->idle = g->normed = false;
-  g->idle_at.line = g->void_at.line = 0;
+  g->idle_at.line = g->void_at.line = g->frozen_at.line = 0;
+  g->frozen = 0;
   memset(g->learn_at, 0, sizeof g->learn_at);
   memset(g->grad_at, 0, sizeof g->grad_at);
   memset(g->low, 0, sizeof g->low);
@@ -194,6 +195,17 @@ static bool takes_norm (const DtDiag *g, const DtOpDef *op) {
   return false;
 }
 
+/* The gradients of all updates, and where the last one was. */
+static void updated (const DtEvent *e, const DtVar *v, DtLearn *l) {
+  const DtTensor *t = v->grad && !v->grad->spec ? v->grad->local : NULL;
+  l->fresh = true;
+  l->wrote = (DtOrigin){ .op = e->op->sig->full, .file = e->file,
+                         .line = e->line, .seq = e->seq };
+  if (t == NULL) return;
+  l->all_used = dt_hash_u64(l->all_used, sample(t)) | 1;
+  if (t->storage->id != l->grad) l->touched = true;
+}
+
 /* An update of a parameter, or a change of a gradient. */
 static void written (DtDiag *g, const DtEvent *e) {
   int i;
@@ -211,6 +223,7 @@ static void written (DtDiag *g, const DtEvent *e) {
         }
       }
       l->steps++;
+      updated(e, v, l);
       if (sample(v->local) == l->last) unchanged(g, e, v, l);
       l->version = v->local->storage->version;
       l->last = sample(v->local);
@@ -218,6 +231,7 @@ static void written (DtDiag *g, const DtEvent *e) {
                (l = by_grad(g, v->local->storage->id)) != NULL && i == 0 &&
                !dt_diag_is(g, e, DT_DO_COPY)) {
       scaled(g, e, l);
+      l->touched = true;
       l->sums = 0;              /* divided, cleared, clipped */
       l->added = false;
     }
@@ -226,12 +240,39 @@ static void written (DtDiag *g, const DtEvent *e) {
 
 /* --- collectives --- */
 
+/* A broadcast from a rank that did not update the parameter, over one that has.
+** A source that has makes no claim: then nothing is found. */
+static void update_sent (DtDiag *g, const DtRecRaw *raw, const DtLearn *l) {
+  const DtFact fact = { false, l->fresh ? 3 : 2 };
+  DtOrigin here;
+  DtEvent e;
+  if (raw->mesh->coord[raw->mdim] == raw->root && l->fresh) return;
+  here = dt_diag_here(g, raw->kind);
+  e = (DtEvent){ .kind = DT_EV_COLL, .text = raw->kind, .file = here.file,
+                 .line = here.line, .seq = here.seq, .module = "" };
+  dt_diag_claim_all(g, &e, DT_FIND_ID_UPDATE_DROPPED, raw->mesh, raw->mdim,
+                    l - g->learn, 1, &fact, l->name, "was it updated here? the "
+                    "source of the broadcast did not update it");
+}
+
+void dt_diag_frozen (DtDiag *g, const DtVar *v) {
+  if (!g->on || g->d->muted || v->spec || !v->is_param) return;
+  for (int d = 0; d < v->local->m.ndim; d++)
+    g->frozen = dt_hash_u64(g->frozen, (uint64_t)v->local->m.shape[d]);
+  g->frozen = dt_hash_u64(g->frozen, 1) | 1;
+  if (g->frozen_at.line == 0) g->frozen_at = dt_diag_here(g, "requires_grad_");
+}
+
 void dt_diag_train_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in) {
   const bool sum = raw->reduce && strcmp(raw->reduce, "sum") == 0;
   DtLearn *l;
   if (strstr(raw->kind, "all_to_all")) g->moved = true;
   if (strcmp(raw->kind, "broadcast") == 0 &&
-      (l = by_storage(g, in->local->storage->id)) != NULL) l->synced = true;
+      (l = by_storage(g, in->local->storage->id)) != NULL) {
+    update_sent(g, raw, l);
+    l->synced = true;
+    l->fresh = false;
+  }
   if (g->nlearn == 0 || in->spec ||
       !dt_dtype_is_float((DtDtype)in->local->m.dtype) ||
       strstr(raw->kind, "reduce") == NULL ||
@@ -320,8 +361,11 @@ static DtEvent at_origin (const DtOrigin *o) {
 }
 
 static void drifted (DtDiag *g, const DtLearn *l, int64_t nr) {
-  const DtFact facts[3] = { { false, l->last }, { true, l->start },
-                            { false, l->came } };
+  const DtFact facts[5] = { { false, l->last }, { true, l->start },
+                            { false, l->came }, { false, l->all_used },
+                            { true, (uint64_t)l->steps + 1 } };
+  /* A gradient that was reduced here and there, or updates by other tensors. */
+  const int n = l->all_used == 0 ? 3 : l->reduced ? 5 : 4;
   DtEvent e = at_origin(&l->step);
   const char *what;
   if (l->step.line == 0 || l->drawn || l->start == 0 || l->last == 0 ||
@@ -329,7 +373,7 @@ static void drifted (DtDiag *g, const DtLearn *l, int64_t nr) {
   what = words(g, l, "%s was equal; its gradient, from %s:%d, is another on "
                      "each rank and was not reduced");
   if (what) dt_diag_claim_all(g, &e, DT_FIND_ID_DRIFT, g->over, g->over_dim, nr,
-                              3, facts, l->name, what);
+                              n, facts, l->name, what);
 }
 
 static void began_apart (DtDiag *g, const DtLearn *l, int64_t nr) {
@@ -382,6 +426,41 @@ static void steps_apart (DtDiag *g, const DtLearn *l, int64_t nr) {
     c->line = l->step.line;
     c->seq = l->step.seq;
   } else if (c) c->quiet = true;
+}
+
+/* Equal at first, always updated with the same gradient, as often: the updates
+** differed all the same. */
+static void updates_apart (DtDiag *g, const DtLearn *l, int64_t nr) {
+  const DtFact facts[4] = { { false, l->last }, { true, l->start },
+                            { true, l->all_used },
+                            { true, (uint64_t)l->steps + 1 } };
+  DtEvent e = at_origin(&l->wrote);
+  const char *what;
+  if (l->drawn || !l->reduced || l->synced || l->wrote.line == 0) return;
+  what = words(g, l, "%s was equal, and so were the gradients of all its updates "
+                     "(backward at %s:%d); what it is now");
+  if (what) dt_diag_claim_all(g, &e, DT_FIND_ID_UPDATES_APART, g->over,
+                              g->over_dim, nr, 4, facts, l->name, what);
+}
+
+/* Some ranks do not train what the others do. */
+static void frozen_apart (DtDiag *g) {
+  const DtFact fact = { false, g->frozen | 1 };
+  const DtLearn *l = &g->learn[0];
+  DtEvent e = { .kind = DT_EV_OP, .text = "requires_grad_", .file = "",
+                .module = "" };
+  DtClaim *c;
+  if (g->nlearn == 0) return;
+  c = dt_diag_claim_all(g, &e, DT_FIND_ID_FROZEN_APART, g->over, g->over_dim, 0,
+                        1, &fact, "", "parameters that get no gradient, by their "
+                        "shapes");
+  if (c == NULL) return;
+  c->quiet = g->frozen_at.line == 0;
+  c->file = l->file;
+  if (c->quiet) return;
+  c->file = g->frozen_at.file;
+  c->line = g->frozen_at.line;
+  c->seq = g->frozen_at.seq;
 }
 
 /* Clipped by a norm that each rank took of what it has. */
@@ -469,8 +548,10 @@ void dt_diag_train (DtDiag *g) {
     began_apart(g, &g->learn[i], i);
     kept(g, &g->learn[i], i);
     steps_apart(g, &g->learn[i], i);
+    updates_apart(g, &g->learn[i], i);
     clipped(g, &g->learn[i], i);
   }
+  frozen_apart(g);
   same_batch(g);
 }
 

@@ -22,6 +22,7 @@ void dt_diag_carry (DtDiag *g, const DtVar *from, const DtVar *to) {
   const DtPlace *w = g->nplaces ? dt_diag_place(g, from) : NULL;
   if (w && dt_meta_same_shape(&from->local->m, &to->local->m))
     dt_diag_place_put(g, to, w);
+  if (g->nrows > 0) dt_diag_rows_carry(g, from, to);
 }
 
 void dt_diag_where_free (DtDiag *g) {
@@ -218,7 +219,12 @@ static bool viewed (const DtEvent *e, const DtVar *out, DtPlace *w) {
   const DtMeta *a = &e->in[0]->local->m, *z = &out->local->m;
   if (w->kind != DT_PLACE_PART) return true;
   if (named(e, swaps)) return swapped(e, w);
-  if (named(e, groups)) return regroup(a, z, w);
+  if (named(e, groups)) {
+    if (regroup(a, z, w)) return true;
+    if (w->first_len == 0) return false;
+    w->kind = DT_PLACE_MERGED;          /* a batch of heads, to be multiplied */
+    return true;
+  }
   if (named(e, drops)) return dropped(e, w);
   if (strcmp(e->op->sig->full, "aten.permute.default") == 0)
     return permuted(e, w);
@@ -351,6 +357,8 @@ static void product_end (DtDiag *g, const DtEvent *e, const DtProduct *f) {
   const int n = ndim(e->out[0]);
   DtPlace w;
   int back;                     /* the dimension, counted from the end */
+  dt_diag_pieces_met(g, e, x ? look(g, x) : NULL,
+                     f->b < e->nin ? look(g, e->in[f->b]) : NULL);
   if (x && adds_up(look(g, x)) && f->b < e->nin && !look(g, e->in[f->b])) {
     put(g, e->out[0], look(g, x));
     return;
@@ -477,7 +485,9 @@ static void pointwise_end (DtDiag *g, const DtEvent *e) {
         size(e->out[0], to.dim) == to.len) put(g, e->out[0], &to);
     return;
   }
-  if (counted && alone) put(g, e->out[0], counted);
+  if (e->nin > 0 && look_for(g, e, 0, DT_PLACE_MERGED))
+    put(g, e->out[0], look(g, e->in[0]));
+  else if (counted && alone) put(g, e->out[0], counted);
   else if (stat) put(g, e->out[0], stat);
 }
 

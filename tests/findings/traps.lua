@@ -259,6 +259,64 @@ local function heads(at)
   return F.scaled_dot_product_attention(q, k, v)
 end
 
+-- Two updates by the mean gradient, with a rate of the rank's own.
+local function rated(own)
+  dt.manual_seed(3)
+  local m = nn.Linear(4, 2)
+  local opt = optim.SGD(m:parameters(), {lr = 0.1 + own})
+  dt.manual_seed(40 + me)
+  for _ = 1, 2 do
+    opt:zero_grad()
+    F.mse_loss(m(dt.randn(4, 4)), dt.zeros(4, 2)):backward()
+    for p in m:parameters() do dt.distributed.all_reduce(p.grad, {op = "avg"}) end
+    opt:step()
+  end
+end
+
+-- Rank 1 updates, `src` sends what it has then.
+local function owned(src)
+  dt.manual_seed(3)
+  local m = nn.Linear(4, 2)
+  dt.manual_seed(40 + me)
+  F.mse_loss(m(dt.randn(4, 4)), dt.zeros(4, 2)):backward()
+  for p in m:parameters() do dt.distributed.all_reduce(p.grad, {op = "avg"}) end
+  if me == 1 then optim.SGD(m:parameters(), {lr = 0.1}):step() end
+  for p in m:parameters() do dt.distributed.broadcast(p:detach(), src) end
+end
+
+-- The first layer is frozen where `freeze`.
+local function frozen(freeze)
+  dt.manual_seed(3)
+  local m = nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 2))
+  if freeze then m[0]:requires_grad_(false) end
+  dt.manual_seed(40 + me)
+  F.mse_loss(m(dt.randn(4, 4)), dt.zeros(4, 2)):backward()
+  for p in m[1]:parameters() do dt.distributed.all_reduce(p.grad, {op = "avg"}) end
+  optim.SGD(m[1]:parameters(), {lr = 0.1}):step()
+end
+
+-- Dropout, with a seed, of what a sum over the ranks has made.
+local function drops_sum(seed)
+  dt.manual_seed(3)
+  local w, x = dt.randn(16 * world, 4), dt.randn(2, 16 * world)
+  local y = x:narrow(1, 16 * me, 16):matmul(w:narrow(0, 16 * me, 16))
+  dt.distributed.all_reduce(y)
+  dt.manual_seed(seed)
+  return F.dropout(y, 0.5)
+end
+
+-- Rows that are sorted, sent, sent back, and put back.
+local function sorted_rows(put_back)
+  dt.manual_seed(40 + me)
+  local exchange = dt.distributed.functional.all_to_all_single
+  local x, to = dt.randn(8, 3), dt.tensor {3, 1, 0, 2, 0, 3, 2, 1}
+  local order = dt.argsort(to, {stable = true})
+  local sent = exchange(x[{order}], {2, 2, 2, 2}, {2, 2, 2, 2})
+  local back = exchange(sent * 2, {2, 2, 2, 2}, {2, 2, 2, 2})
+  if put_back then back = dt.empty_like(back):index_copy_(0, order, back) end
+  return x + back
+end
+
 local function twice(each_time)
   dt.manual_seed(40 + me)
   local w = dt.randn(4)
@@ -1150,6 +1208,29 @@ local cases = {
   {"DT1072", "",
     function () return equal_parts(10) end,
     function () return equal_parts(8) end},
+  {"DT1073", "",
+    function () return rated(me) end, function () return rated(0) end},
+  {"DT1074", "broadcast",
+    function () return owned(0) end, function () return owned(1) end},
+  {"DT1075", "requires_grad_",
+    function () return frozen(me == 2) end,
+    function () return frozen(true) end},
+  {"DT1076", "mul",
+    function () return drops_sum(me) end, function () return drops_sum(7) end},
+  {"DT1077", "add",
+    function () return sorted_rows() end,
+    function () return sorted_rows(true) end},
+  {"DT1078", "all_reduce",
+    function ()
+      local y = count(4) * (me + 1)
+      dt.distributed.functional.all_reduce(y)
+      return y + 1
+    end,
+    function ()
+      local y = count(4) * (me + 1)
+      y = dt.distributed.functional.all_reduce(y)
+      return y + 1
+    end},
   {"DT1049", "sub",
     function () return followed() end, function () return followed(true) end},
   {"DT1057", "backward",

@@ -523,7 +523,9 @@ local function differentiable(kind, t, group, o)
 end
 
 local function all_reduce(t, op, group)
-  return differentiable("all_reduce", t, group, {op = op or "sum"})
+  local out = differentiable("all_reduce", t, group, {op = op or "sum"})
+  dt._result(t, out)                    -- it must be used, t is as it was
+  return out
 end
 
 local function all_gather_tensor(t, dim, group)

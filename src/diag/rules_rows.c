@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT
+** diag/rules_rows.c: rows that were sorted, sent to other ranks and came back,
+** as a mixture of experts sends its tokens.
+**
+** x[order], where the indices were sorted, has the rows of x in another order;
+** what is computed row by row keeps that.  An all_to_all sends them, and one with
+** the same counts the other way round brings the answers back, whatever the
+** experts did between.  If they meet x itself then, without having been put
+** back, each row meets that of another. */
+#include <string.h>
+#include "base/hash.h"
+#include "diag/diag_int.h"
+
+static DtSorted *find (DtDiag *g, const DtVar *v) {
+  int i, n = g->nrows < DT_ROWS ? g->nrows : DT_ROWS;
+  if (v == NULL || v->spec || v->local->m.ndim < 1) return NULL;
+  for (i = 0; i < n; i++)
+    if (g->rows[i].storage == v->local->storage->id &&
+        g->rows[i].count == v->local->m.shape[0]) return &g->rows[i];
+  return NULL;
+}
+
+static void put (DtDiag *g, const DtVar *v, const DtSorted *from) {
+  DtSorted one = *from, *to = find(g, v);
+  if (to == NULL) {
+    to = &g->rows[g->nrows++ % DT_ROWS];
+    if (g->nrows == 2 * DT_ROWS) g->nrows = DT_ROWS;
+  }
+  one.storage = v->local->storage->id;
+  one.count = v->local->m.shape[0];
+  *to = one;
+}
+
+/* --- sorted --- */
+
+static void taken (DtDiag *g, const DtEvent *e) {
+  const DtVar *x = e->nin > 0 ? e->in[0] : NULL;
+  const DtVar *order = e->nin > 1 ? e->in[e->nin - 1] : NULL;
+  const char *name;
+  DtSorted r;
+  if (e->status != DT_OK || e->backward || e->nin != 2 || e->nout < 1 ||
+      x == NULL || x->spec || order == NULL || order->spec ||
+      x->local->m.ndim < 1 || order->local->m.ndim != 1 ||
+      order->origin.op == NULL || strstr(order->origin.op, "sort") == NULL ||
+      e->out[0]->local->m.ndim != x->local->m.ndim ||
+      order->local->m.shape[0] != x->local->m.shape[0] ||
+      e->out[0]->local->m.shape[0] != x->local->m.shape[0]) return;
+  name = dt_session_intern(g->s, dt_diag_name(g, order));
+  if (name == NULL) dt_error_clear(g->s->cx);
+  r = (DtSorted){ .order = order->local->storage->id,
+                .source = x->local->storage->id, .name = name ? name : "" };
+  put(g, e->out[0], &r);
+}
+
+static bool takes (const DtDiag *g, const DtOpDef *op) {
+  (void)g;
+  return strcmp(op->sig->full, "aten.index.Tensor") == 0 ||
+         strcmp(op->sig->full, "aten.index_select.default") == 0;
+}
+
+/* --- row by row --- */
+
+static void met (DtDiag *g, const DtEvent *e, const DtSorted *r) {
+  for (int i = 0; i < e->nin; i++) {
+    const DtVar *v = e->in[i];
+    if (r->sent < 2 || v == NULL || v->spec || v->local->m.ndim < 1 ||
+        v->local->storage->id != r->source) continue;
+    dt_diag_add(g, e, DT_FIND_ID_ROWS_ORDER, e->out[0], 0, NULL, "%lld rows, "
+                "sorted by %s, came back from the other ranks in that order",
+                (long long)r->count, *r->name ? r->name : "indices");
+    return;
+  }
+}
+
+static void kept (DtDiag *g, const DtEvent *e) {
+  if (e->status != DT_OK || e->backward || e->nout < 1 || e->out[0] == NULL ||
+      e->out[0]->spec || e->out[0]->local->m.ndim < 1) return;
+  for (int i = 0; i < e->nin; i++) {
+    DtSorted *r = find(g, e->in[i]);
+    if (r == NULL) continue;
+    if (e->nin > 1 && (e->op->flags & DT_OP_POINTWISE)) met(g, e, r);
+    if (e->out[0]->local->m.shape[0] == r->count && !find(g, e->out[0]))
+      put(g, e->out[0], r);
+    return;
+  }
+}
+
+static bool keeps (const DtDiag *g, const DtOpDef *op) {
+  return (op->flags & DT_OP_POINTWISE) || dt_diag_product(op) != NULL ||
+         dt_diag_clones(g, op);
+}
+
+/* --- sent --- */
+
+static uint64_t counts (const int64_t *n, int ranks) {
+  return n ? dt_hash_bytes(DT_HASH_SEED, (const char *)n,
+                           (size_t)ranks * sizeof *n) : 0;
+}
+
+void dt_diag_rows_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
+                       const DtVar *out) {
+  const DtSorted *r;
+  DtSorted back;
+  DtSend s;
+  if (g->nrows == 0 || out == NULL || out->local->m.ndim < 1 ||
+      strcmp(raw->kind, "all_to_all_v") != 0) return;
+  s = (DtSend){ .in = counts(raw->in_split, raw->nsplit),
+                .out = counts(raw->out_split, raw->nsplit) };
+  r = find(g, in);
+  if (r != NULL && r->sent == 0) {
+    s.rows = *r;
+    g->send[g->nsends++ % DT_SENDS] = s;
+    return;
+  }
+  for (int i = 0; i < g->nsends && i < DT_SENDS; i++) {
+    if (g->send[i].in != s.out || g->send[i].out != s.in) continue;
+    if (g->send[i].rows.count != out->local->m.shape[0]) continue;
+    back = g->send[i].rows;
+    back.sent = 2;
+    put(g, out, &back);
+    return;
+  }
+}
+
+void dt_diag_rows_carry (DtDiag *g, const DtVar *from, const DtVar *to) {
+  const DtSorted *r = find(g, from);
+  if (r && to->local->m.ndim > 0 && !to->spec &&
+      to->local->m.shape[0] == r->count) put(g, to, r);
+}
+
+const DtDiagRule dt_rules_rows[] = {
+  { DT_EV_OP_END, taken, takes, 0 },
+  { DT_EV_OP_END, kept, keeps, DT_WHEN(nrows) },
+  { 0, NULL, NULL, 0 }
+};
