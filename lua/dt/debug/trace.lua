@@ -10,6 +10,7 @@
 local dt = require "dt"
 local page = require "dt.debug.page"
 local program = require "dt.debug.program"
+local sources = require "dt.debug.sources"
 
 local M = {}
 
@@ -83,18 +84,21 @@ local function decider(e, m, want)
   return best
 end
 
-local function follow(made, id, m, names)
-  local chain, depth = {}, 0
+local function follow(made, id, m, names, S)
+  local chain, depth, unknown, entry = {}, 0, nil, nil
   while id and depth < 1000 do
     depth = depth + 1
     local at = made[id]
     local last = chain[#chain]
     if not at and last and made.whole then
       -- No operator made it: the library did, of local parts, in that call.
-      last.note = ("set by this call, of local parts: argument %d"):format(
-        last.from)
-      last.set = true
-      break
+      local name = unknown.mesh and unknown.mesh.names[m]
+      id, m = sources.part(S, made, unknown, entry, name, last.placement)
+      last.note = ("%s by this call, of local parts: argument %d"):format(
+        id and "kept" or "set", last.from)
+      last.set = id == nil
+      if not id then break end
+      at = made[id]
     elseif not at then
       chain[#chain + 1] = {op = "?", note = "made before the record begins"}
       break
@@ -125,7 +129,8 @@ local function follow(made, id, m, names)
     if want ~= before then
       row.note = ("%s of argument %d gives %s"):format(before, i - 1, want)
     end
-    id = e.inputs[i].id
+    unknown, entry = e.inputs[i], e
+    id = unknown.id
   end
   return chain
 end
@@ -142,6 +147,47 @@ local function text(d)
     out[#out + 1] = page.columns(rows, "  ")
   end
   return table.concat(out, "\n")
+end
+
+-- A gradient that the library made of its local part, a result of `at`: the
+-- collective on the mesh dimension, or the parts that were there before.
+local function of_local_part(made, S, names, x, at, m)
+  local want, name = tostring(x.placements[m]), x.device_mesh.mesh_dim_names
+  name = name and name[m]
+  local function row(e, note, set)
+    return {seq = e.seq > 0 and e.seq or nil, op = e.op, file = e.file,
+      line = e.line, placement = want, note = note, set = set}
+  end
+  local by = sources.collective(S, at.v.storage, at.e,
+    name or "dim " .. (m - 1))
+  if by then
+    return {row(at.e, "a local part of:"), row(by, "set here", true)}
+  end
+  local id, k = sources.part(S, made, {storage = at.v.storage, shape = x.shape},
+    at.e, name, want)
+  if not id then
+    return {row(at.e, "set by this call, of local parts", true)}
+  end
+  local chain = follow(made, id, k, names, S)
+  table.insert(chain, 1, row(at.e, "kept by this call, of local parts"))
+  return chain
+end
+
+local function blame_local_part(x, at, mdim, made, S, names)
+  local mesh = {names = x.device_mesh.mesh_dim_names or {},
+    shape = x.device_mesh.shape}
+  local id = dt.debug.id(x)
+  local data = {id = id, name = names[id], chains = {},
+    spec = dt.debug.spec_text(x):match("^(.-)  mesh")}
+  local only = mdim ~= nil and page.mesh_dim(mesh, mdim)
+  for m, p in ipairs(x.placements) do
+    if not only or only == m then
+      data.chains[#data.chains + 1] = {placement = tostring(p),
+        mesh_dim = page.dim_name(mesh, m),
+        chain = of_local_part(made, S, names, x, at, m)}
+    end
+  end
+  return page.new(data, text)
 end
 
 -- A plain tensor: its types by inference, with their reasons; nil where the other
@@ -173,7 +219,8 @@ end
 -- types that dt.debug.types infers: Collective then.
 function M.blame(x, mdim)
   local id = page.id(x)
-  local made = makers(dt.debug.entries())
+  local entries = dt.debug.entries()
+  local made, S = makers(entries), sources.index(entries)
   local at = made[id]
   if not at and type(x) ~= "string" then
     local first = dt.debug.origin_id(x)
@@ -185,17 +232,21 @@ function M.blame(x, mdim)
   end
   local v = at.v
   local names = page.names()
+  if not v.placements and type(x) ~= "string" and x.is_dtensor then
+    return blame_local_part(x, at, mdim, made, S, names)
+  end
   local data = {id = id, name = names[id], spec = v.spec, chains = {}}
   if not v.placements then
     data.chains = plain(x, mdim) or {{mesh_dim = "plain",
-      placement = "no call distributed it", chain = follow(made, id, 1, names)}}
+      placement = "no call distributed it",
+      chain = follow(made, id, 1, names, S)}}
     return page.new(data, text)
   end
   local only = mdim ~= nil and page.mesh_dim(v.mesh, mdim)
   for m, p in ipairs(v.placements) do
     if not only or only == m then
       data.chains[#data.chains + 1] = {mesh_dim = page.dim_name(v.mesh, m),
-        placement = p, chain = follow(made, id, m, names)}
+        placement = p, chain = follow(made, id, m, names, S)}
     end
   end
   return page.new(data, text)
