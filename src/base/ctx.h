@@ -36,6 +36,8 @@ struct DtCtx {
   DtArena scratch;                /* see dt_arena_mark() */
   atomic_int *interrupt;          /* set by Ctrl-C; NULL = cannot */
   int rank, size;                 /* in the world; for messages */
+  bool bf16_complex;              /* of the release: bf16 with a complex
+                                  ** number is bcomplex32, not complex64 */
 };
 
 /* Make a context that owns nothing yet; `out` is freed by dt_ctx_free().

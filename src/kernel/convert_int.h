@@ -18,13 +18,19 @@
       const ctype v = *(const ctype *)s_; dst[i] = expr; } \
   } } while (0)
 
-/* c32: two halves, the real part first. */
+/* c32, bc32: two halves, the real part first. */
 typedef struct C32 { uint16_t re, im; } C32;
 static inline float complex from_c32 (C32 v) {
   return dt_nw_from_f16(v.re) + dt_nw_from_f16(v.im) * I;
 }
 static inline C32 to_c32 (DtC128 v) {
   return (C32){dt_nw_to_f16((float)creal(v)), dt_nw_to_f16((float)cimag(v))};
+}
+static inline float complex from_bc32 (C32 v) {
+  return dt_nw_from_bf16(v.re) + dt_nw_from_bf16(v.im) * I;
+}
+static inline C32 to_bc32 (DtC128 v) {
+  return (C32){dt_nw_to_bf16((float)creal(v)), dt_nw_to_bf16((float)cimag(v))};
 }
 
 /* The conversions are the same for the classes f32, f64 and c128 up to the
@@ -46,6 +52,7 @@ static inline C32 to_c32 (DtC128 v) {
     case DT_F8E5M2: LOAD(uint8_t, (T)dt_nw_from_f8e5m2(v)); break; \
     case DT_F8E4M3: LOAD(uint8_t, (T)dt_nw_from_f8e4m3(v)); break; \
     case DT_C32: LOAD(C32, (T)from_c32(v)); break; \
+    case DT_BC32: LOAD(C32, (T)from_bc32(v)); break; \
     case DT_NDTYPES: break; \
   }
 
@@ -82,6 +89,7 @@ static void load_i64 (int64_t *dst, DtDtype t, const void *src,
     case DT_F8E5M2: LOAD(uint8_t, dt_nw_to_i64(dt_nw_from_f8e5m2(v))); break;
     case DT_F8E4M3: LOAD(uint8_t, dt_nw_to_i64(dt_nw_from_f8e4m3(v))); break;
     case DT_C32: LOAD(C32, dt_nw_to_i64(crealf(from_c32(v)))); break;
+    case DT_BC32: LOAD(C32, dt_nw_to_i64(crealf(from_bc32(v)))); break;
     case DT_NDTYPES: break;
   }
 }
@@ -128,6 +136,7 @@ static void run_load (DtClass c, void *dst, DtDtype t, const void *src,
     case DT_F8E5M2: STORE(uint8_t, dt_nw_to_f8e5m2((float)(RE))); break; \
     case DT_F8E4M3: STORE(uint8_t, dt_nw_to_f8e4m3((float)(RE))); break; \
     case DT_C32: STORE_AS(C32, to_c32((DtC128)(CPLX))); break; \
+    case DT_BC32: STORE_AS(C32, to_bc32((DtC128)(CPLX))); break; \
     case DT_NDTYPES: break; \
   }
 

@@ -195,7 +195,7 @@ static DtStatus clamp_max_t_grad (DtGradCall *c) {
 static DtStatus alpha_meta (DtMetaCall *c) {
   OpOperand o[PWR_MAXN];
   int n = op_pw_operands(c->op, c->args, c->in, NULL, o);
-  DtDtype t = op_promote(n, o);
+  DtDtype t = op_promote(c->cx, n, o);
   bool sub = c->op->row[PWR_FN] != DT_B_add, both = true, any = false;
   for (int i = 0; i < n; i++) {
     bool k = o[i].is_num ? o[i].num.kind == DT_K_BOOL
@@ -235,7 +235,7 @@ static DtStatus div_mode_meta (DtMetaCall *c) {
            DT_E_RUNTIME, "div expected rounding_mode to be one of None, "
            "'trunc', or 'floor' but found '%s'", m);
   int n = op_pw_operands(c->op, c->args, c->in, NULL, o);
-  op_promo_types(div_mode(c->args, &fn), n, o, &ct, &rt);
+  op_promo_types(c->cx, div_mode(c->args, &fn), n, o, &ct, &rt);
   DT_TRY(c->cx, op_pw_allows(c->cx, c->op, n, o, ct));
   c->nout = 1;
   return op_broadcast(c->cx, n, o, rt, &c->out[0]);
@@ -246,7 +246,7 @@ static DtStatus div_mode_kernel (DtKernelCall *c) {
   DtDtype ct, rt;
   DtBinary fn;
   int n = op_pw_operands(c->op, c->args, NULL, c->in, o);
-  op_promo_types(div_mode(c->args, &fn), n, o, &ct, &rt);
+  op_promo_types(c->cx, div_mode(c->args, &fn), n, o, &ct, &rt);
   const char *name = fn == DT_B_div ? "div"
                      : fn == DT_B_div_floor ? "div_floor" : "div_trunc";
   bool one = o[1].is_num || dt_meta_numel(o[1].m) == 1;
@@ -260,7 +260,7 @@ static DtStatus pow_number_kernel (DtKernelCall *c) {
   DtScalar p[4];
   DtDtype ct, rt;
   int n = op_pw_operands(c->op, c->args, NULL, c->in, o);
-  op_promo_types(PK_SAME, n, o, &ct, &rt);
+  op_promo_types(c->cx, PK_SAME, n, o, &ct, &rt);
   memset(p, 0, sizeof p);
   p[0] = dt_arg_scalar(c->args, 1);
   if (p[0].re != 0 && (p[0].re != 1 || p[0].kind == DT_K_COMPLEX))

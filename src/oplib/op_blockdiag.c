@@ -31,7 +31,7 @@ static DtStatus blocks_meta (DtMetaCall *c) {
     shape[1] = dt_sat_add(shape[1], cols_of(c->in[i]));
   }
   c->nout = 1;
-  return op_new_meta(c->cx, &c->out[0], c->nin ? op_promote(c->nin, o) : DT_F32,
+  return op_new_meta(c->cx, &c->out[0], c->nin ? op_promote(c->cx, c->nin, o) : DT_F32,
                      2, c->nin ? shape : one, c->nin ? c->in[0] : NULL);
 }
 

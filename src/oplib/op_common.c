@@ -31,17 +31,17 @@ void op_promote_all (DtPromote *p, int n, const OpOperand *o) {
   }
 }
 
-DtDtype op_promote (int n, const OpOperand *o) {
+DtDtype op_promote (const DtCtx *cx, int n, const OpOperand *o) {
   DtPromote p;
-  dt_promote_init(&p);
+  dt_promote_init(&p, cx->bf16_complex);
   op_promote_all(&p, n, o);
   return dt_promote_result(&p);
 }
 
-void op_promo_types (OpPromo k, int n, const OpOperand *o, DtDtype *ct,
-                     DtDtype *rt) {
+void op_promo_types (const DtCtx *cx, OpPromo k, int n, const OpOperand *o,
+                     DtDtype *ct, DtDtype *rt) {
   DtDtype t = k == PK_FIRST && o[0].m ? (DtDtype)o[0].m->dtype
-                                      : op_promote(n, o);
+                                      : op_promote(cx, n, o);
   if (k == PK_FLOAT && dt_dtype_is_integral(t, true))
     t = (DtDtype)OP_DEFAULT_FLOAT;
   *ct = t;

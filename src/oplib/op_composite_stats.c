@@ -23,7 +23,7 @@ static DtStatus cosine_decomp (DtDecompCall *c) {
   OpOperand o[2] = { { .m = &m[0] }, { .m = &m[1] } };
   int64_t dim = dt_arg_int(c->args, 2);
   if (!dt_emit_ok(c->e)) return c->e->st;
-  DtDtype t = op_promote(2, o);
+  DtDtype t = op_promote(CX, 2, o);
   DT_CHECK(CX, dt_dtype_is_float(t), DT_E_RUNTIME, "expected common dtype to "
            "be floating point, yet common dtype is %s", op_dtype_word(t));
   DT_TRY(CX, op_broadcast(CX, 2, o, t, &both));

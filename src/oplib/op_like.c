@@ -215,7 +215,7 @@ static DtStatus dropout_backward_kernel (DtKernelCall *c) {
 /* Gradient and mask broadcast. */
 static DtStatus dropout_backward_meta (DtMetaCall *c) {
   OpOperand o[2] = { { .m = c->in[0] }, { .m = c->in[1] } };
-  DtDtype t = op_promote(2, o);
+  DtDtype t = op_promote(c->cx, 2, o);
   DT_TRY(c->cx, op_promotable(c->cx, 2, o));
   c->nout = 1;
   if (dt_dtype_is_integral(t, true)) t = (DtDtype)OP_DEFAULT_FLOAT;

@@ -422,7 +422,7 @@ static DtStatus cross_meta (DtMetaCall *c) {
            "and %lld", (long long)dt_arg_int(c->args, 2),
            (long long)a->shape[d], (long long)b->shape[d]);
   c->nout = 1;
-  DT_TRY(c->cx, op_broadcast(c->cx, 2, o, op_promote(2, o), &c->out[0]));
+  DT_TRY(c->cx, op_broadcast(c->cx, 2, o, op_promote(c->cx, 2, o), &c->out[0]));
   DT_CHECK(c->cx, c->fake || a->dtype == b->dtype, DT_E_RUNTIME, "expected "
            "scalar type %s but found %s", op_dtype_word((DtDtype)a->dtype),
            op_dtype_word((DtDtype)b->dtype));

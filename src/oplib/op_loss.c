@@ -449,7 +449,7 @@ static DtStatus mse_meta (DtMetaCall *c) {
   DtMeta m;
   DT_TRY(c->cx, op_promotable(c->cx, 2, o));
   if (c->fake) DT_TRY(c->cx, op_py_broadcast(c->cx, 2, o));
-  DT_TRY(c->cx, op_broadcast(c->cx, 2, o, op_promote(2, o), &m));
+  DT_TRY(c->cx, op_broadcast(c->cx, 2, o, op_promote(c->cx, 2, o), &m));
   c->nout = 1;
   if (dt_arg_int(c->args, 2) == RED_NONE) {
     dt_meta_copy(&c->out[0], &m);
@@ -500,7 +500,7 @@ static DtStatus mse_back_meta (DtMetaCall *c) {
     DT_TRY(c->cx, op_py_pair(c->cx, o[1].m, o[2].m, &apart));
     DT_TRY(c->cx, op_py_pair(c->cx, &apart, o[0].m, NULL));
   }
-  DT_TRY(c->cx, op_broadcast(c->cx, 3, o, op_promote(3, o), &c->out[0]));
+  DT_TRY(c->cx, op_broadcast(c->cx, 3, o, op_promote(c->cx, 3, o), &c->out[0]));
   if (c->fake) return DT_OK;
   c->out[0].dtype = o[1].m->dtype;      /* made like the input */
   dt_meta_set_contiguous(&c->out[0]);

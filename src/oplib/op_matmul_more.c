@@ -104,7 +104,7 @@ static DtStatus addmv_grad (DtGradCall *c) {
 static DtStatus addr_meta (DtMetaCall *c) {
   const DtMeta *s = c->in[0], *a = c->in[1], *b = c->in[2];
   OpOperand o[3] = { { .m = s }, { .m = a }, { .m = b } };
-  DtDtype t = op_promote(3, o);
+  DtDtype t = op_promote(c->cx, 3, o);
   int64_t shape[2];
   static const char *const name[] = { "", "", "", "beta", "alpha" };
   DT_CHECK(c->cx, a->ndim == 1, DT_E_SHAPE, "addr: Expected 1-D argument vec1, "

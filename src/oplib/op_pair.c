@@ -150,7 +150,7 @@ static DtStatus heaviside_meta (DtMetaCall *c) {
 static DtStatus shift_kernel (DtKernelCall *c) {
   OpOperand o[PWR_MAXN];
   int n = op_pw_operands(c->op, c->args, NULL, c->in, o);
-  DT_CHECK(c->cx, op_promote(n, o) != DT_BOOL, DT_E_NOTIMPL,
+  DT_CHECK(c->cx, op_promote(c->cx, n, o) != DT_BOOL, DT_E_NOTIMPL,
            "\"%s_cpu\" not implemented for 'Bool'",
            c->op->row[PWR_FN] == DT_B_bitwise_left_shift ? "lshift"
                                                          : "rshift");
@@ -158,17 +158,18 @@ static DtStatus shift_kernel (DtKernelCall *c) {
 }
 
 /* float_power computes and answers in doubles. */
-static DtDtype power_type (const DtOpDef *op, const DtArgs *a,
-                           const DtMeta *const *in, DtTensor *const *t) {
+static DtDtype power_type (const DtCtx *cx, const DtOpDef *op,
+                           const DtArgs *a, const DtMeta *const *in,
+                           DtTensor *const *t) {
   OpOperand o[PWR_MAXN];
   int n = op_pw_operands(op, a, in, t, o);
-  DtDtype p = op_promote(n, o);
+  DtDtype p = op_promote(cx, n, o);
   return dt_dtype_info(p)->kind == DT_K_COMPLEX ? DT_C128 : DT_F64;
 }
 
 static DtStatus power_meta (DtMetaCall *c) {
   DT_TRY(c->cx, op_pw_meta(c));
-  c->out[0].dtype = (uint8_t)power_type(c->op, c->args, c->in, NULL);
+  c->out[0].dtype = (uint8_t)power_type(c->cx, c->op, c->args, c->in, NULL);
   return DT_OK;
 }
 
@@ -176,7 +177,7 @@ static DtStatus power_kernel (DtKernelCall *c) {
   OpOperand o[PWR_MAXN];
   OpNumber num[2];
   DtTensor *t[2];
-  DtDtype ct = power_type(c->op, c->args, NULL, c->in);
+  DtDtype ct = power_type(c->cx, c->op, c->args, NULL, c->in);
   (void)op_pw_operands(c->op, c->args, NULL, c->in, o);
   for (int i = 0; i < 2; i++)
     t[i] = o[i].is_num ? op_number(&num[i], o[i].num,
@@ -193,7 +194,7 @@ static bool ldexp_direct (const DtMeta *x, const DtMeta *y) {
          dt_dtype_is_integral((DtDtype)y->dtype, true);
 }
 
-static DtDtype ldexp_types (const DtMeta *x, const DtMeta *y, DtMeta *two,
+static DtDtype ldexp_types (const DtCtx *cx, const DtMeta *x, const DtMeta *y, DtMeta *two,
                             OpOperand *o) {
   o[0].is_num = !dt_dtype_is_complex((DtDtype)x->dtype);
   o[0].num = dt_scalar_float(2);
@@ -203,7 +204,7 @@ static DtDtype ldexp_types (const DtMeta *x, const DtMeta *y, DtMeta *two,
     o[0].m = two;
   }
   o[1].m = y;
-  return op_promote(2, o);
+  return op_promote(cx, 2, o);
 }
 
 static DtStatus ldexp_meta (DtMetaCall *c) {
@@ -214,7 +215,7 @@ static DtStatus ldexp_meta (DtMetaCall *c) {
   c->nout = 1;
   if (ldexp_direct(x, y))
     return op_broadcast(c->cx, 2, o, (DtDtype)x->dtype, &c->out[0]);
-  DtDtype t = ldexp_types(x, y, &two, p);
+  DtDtype t = ldexp_types(c->cx, x, y, &two, p);
   if (y->ndim == 0 && x->ndim > 0 && x->dtype != OP_DEFAULT_FLOAT &&
       !dt_dtype_is_integral((DtDtype)x->dtype, true)) {
     dt_meta_copy(&power, y);    /* the product is refused first */
@@ -228,7 +229,7 @@ static DtStatus ldexp_meta (DtMetaCall *c) {
   power.dtype = (uint8_t)t;
   o[1].m = &power;
   DT_TRY(c->cx, op_promotable(c->cx, 2, o));
-  return op_broadcast(c->cx, 2, o, op_promote(2, o), &c->out[0]);
+  return op_broadcast(c->cx, 2, o, op_promote(c->cx, 2, o), &c->out[0]);
 }
 
 static DtStatus ldexp_kernel (DtKernelCall *c) {
@@ -245,7 +246,7 @@ static DtStatus ldexp_kernel (DtKernelCall *c) {
     return dt_k_binary(c->cx, DT_B_ldexp, t, NULL, c->in[0], c->in[1],
                        c->out[0]);
   }
-  DtDtype t = ldexp_types(x, y, &base, p);
+  DtDtype t = ldexp_types(c->cx, x, y, &base, p);
   DT_TRY(c->cx, op_temp(c->cx, t, y->ndim, y->shape, &power));
   DtScalar two = dt_scalar_float(2);
   DtStatus st = dt_k_unary(c->cx, DT_U_rpow_scalar, t, &two, c->in[1], power);

@@ -24,7 +24,9 @@ enum { ANY, ONE, OPERAND };
 #define E4M3 BIT(F8E4M3)
 #define F8 (BIT(F8E5M2) | BIT(F8E4M3))
 #define CPLX (BIT(C64) | BIT(C128))
-#define C32 BIT(C32)
+/* The two half complex types; what only the one on bfloat16 lacks. */
+#define BC32 BIT(BC32)
+#define C32 (BIT(C32) | BC32)
 #define BYTE BIT(U8)
 
 typedef struct Refusal {
@@ -125,7 +127,7 @@ static DtStatus meta_allows (DtCtx *cx, const char *name, DtDtype t,
 DtStatus op_promotable (DtCtx *cx, int n, const OpOperand *o) {
   DtPromote p;
   DtDtype a, b;
-  dt_promote_init(&p);
+  dt_promote_init(&p, cx->bf16_complex);
   op_promote_all(&p, n, o);
   if (!dt_promote_refused(&p, &a, &b)) return DT_OK;
   if (b == DT_DTYPE_NONE)
@@ -150,11 +152,11 @@ static int promoted (const DtOpDef *op, int n, const OpOperand *o,
   return m;
 }
 
-static void pw_types (const DtOpDef *op, int n, const OpOperand *o,
-                      DtDtype *ct, DtDtype *rt) {
+static void pw_types (const DtCtx *cx, const DtOpDef *op, int n,
+                      const OpOperand *o, DtDtype *ct, DtDtype *rt) {
   OpOperand use[PWR_MAXN];
   int m = promoted(op, n, o, use);
-  op_promo_types((OpPromo)(op->row[PWR_PROMO] & 255), m, use, ct, rt);
+  op_promo_types(cx, (OpPromo)(op->row[PWR_PROMO] & 255), m, use, ct, rt);
 }
 
 /* ---- numbers as elements ---- */
@@ -276,7 +278,7 @@ DtStatus op_pw_meta (DtMetaCall *c) {
   DtDtype ct, rt;
   int n = op_pw_operands(c->op, c->args, c->in, NULL, o);
   int m = promoted(c->op, n, o, use);
-  pw_types(c->op, n, o, &ct, &rt);
+  pw_types(c->cx, c->op, n, o, &ct, &rt);
   DT_TRY(c->cx, op_pw_allows(c->cx, c->op, m, use, ct));
   if (c->fake) DT_TRY(c->cx, op_py_broadcast(c->cx, n, o));
   c->nout = 1;
@@ -386,7 +388,7 @@ DtStatus op_pw_kernel (DtKernelCall *c) {
   DtDtype ct, rt;
   const int *row = c->op->row;
   int n = op_pw_operands(c->op, c->args, NULL, c->in, o);
-  pw_types(c->op, n, o, &ct, &rt);
+  pw_types(c->cx, c->op, n, o, &ct, &rt);
   if (!is_plain(ct) || !dt_k_computes(n, row[PWR_FN], ct))
     DT_TRY(c->cx, op_kernel_allows(c->cx, c->op, NULL, ct,
                                    n > 1 && by_one(c->op, o)));

@@ -142,7 +142,7 @@ static DtStatus norm_type (DtMetaCall *c, DtDtype in, DtDtype want) {
   m.dtype = (uint8_t)want;
   o[1].m = &m;
   DT_TRY(c->cx, op_promotable(c->cx, 2, o));
-  DT_CHECK(c->cx, op_promote(2, o) == want, DT_E_RUNTIME,
+  DT_CHECK(c->cx, op_promote(c->cx, 2, o) == want, DT_E_RUNTIME,
            "linalg.vector_norm: the dtype of the input (%s) should be "
            "convertible without narrowing to the specified dtype (%s)",
            op_dtype_word(in), op_dtype_word(want));

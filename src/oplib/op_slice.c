@@ -410,9 +410,9 @@ static bool skipped (const DtMeta *m) {
   return m->ndim == 1 && m->shape[0] == 0;
 }
 
-static DtDtype list_dtype (int n, const DtMeta *const *in) {
+static DtDtype list_dtype (const DtCtx *cx, int n, const DtMeta *const *in) {
   DtPromote p;
-  dt_promote_init(&p);
+  dt_promote_init(&p, cx->bf16_complex);
   for (int i = 0; i < n; i++)
     dt_promote_tensor(&p, (DtDtype)in[i]->dtype, in[i]->ndim);
   return dt_promote_result(&p);
@@ -496,7 +496,7 @@ static DtStatus cat_meta (DtMetaCall *c) {
   if (!skipped(first)) r.shape[d] = total;
   DT_TRY(c->cx, list_promotable(c->cx, n, slot, c->in));
   c->nout = 1;
-  return op_new_meta(c->cx, &c->out[0], list_dtype(n, c->in), r.ndim, r.shape,
+  return op_new_meta(c->cx, &c->out[0], list_dtype(c->cx, n, c->in), r.ndim, r.shape,
                      first);
 }
 
@@ -617,7 +617,7 @@ static DtStatus stack_meta (DtMetaCall *c) {
   for (int k = 0; k <= f->ndim; k++)
     shape[k] = k == d ? n : f->shape[k < d ? k : k - 1];
   c->nout = 1;
-  return op_new_meta(c->cx, &c->out[0], list_dtype(n, c->in), f->ndim + 1,
+  return op_new_meta(c->cx, &c->out[0], list_dtype(c->cx, n, c->in), f->ndim + 1,
                      shape, f);
 }
 

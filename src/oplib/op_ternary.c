@@ -191,7 +191,7 @@ static DtStatus clamp_kernel (DtKernelCall *c) {
   DtDtype ct, rt;
   DtTensor *lo = dt_kin(c, 1), *hi = dt_kin(c, 2);
   int n = op_pw_operands(c->op, c->args, NULL, c->in, o);
-  op_promo_types(PK_SAME, n, o, &ct, &rt);
+  op_promo_types(c->cx, PK_SAME, n, o, &ct, &rt);
   DT_TRY(c->cx, op_kernel_allows(c->cx, lo && hi ? &dt_op_clamp_Tensor
                                  : lo ? &dt_op_clamp_min_Tensor
                                       : &dt_op_clamp_max_Tensor, NULL, ct,
@@ -249,7 +249,7 @@ static DtStatus where_number_decomp (DtDecompCall *c) {
   DtHandle *h[3] = { dt_hin(c, 0), dt_hin(c, 1), dt_hin(c, 2) };
   DtPromote p;
   DtDtype t;
-  dt_promote_init(&p);
+  dt_promote_init(&p, c->e->cx->bf16_complex);
   for (int i = 1; i < 3; i++) {
     const DtMeta *m = h[i] != NULL ? dt_emit_meta(c->e, h[i]) : NULL;
     if (m != NULL) dt_promote_tensor(&p, (DtDtype)m->dtype, m->ndim);

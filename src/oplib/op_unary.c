@@ -141,7 +141,7 @@ static DtStatus gelu_backward_kernel (DtKernelCall *c) {
   OpOperand o[PWR_MAXN];
   DtDtype ct, rt;
   int n = op_pw_operands(c->op, c->args, NULL, c->in, o);
-  op_promo_types(PK_SAME, n, o, &ct, &rt);
+  op_promo_types(c->cx, PK_SAME, n, o, &ct, &rt);
   DT_TRY(c->cx, op_kernel_allows(c->cx, c->op, NULL, ct, false));
   return op_pw_run(c->cx, c->op, gelu_is_tanh(c) ? DT_B_gelu_tanh_backward
                                                  : DT_B_gelu_backward, ct,
@@ -171,7 +171,7 @@ static DtStatus clamp_kernel (DtKernelCall *c) {
     given |= none ? 0 : i;
     p[i - 1] = none ? dt_scalar_int(0) : dt_arg_scalar(c->args, i);
   }
-  op_promo_types(PK_SAME, c->op->row[PWR_N], o, &ct, &rt);
+  op_promo_types(c->cx, PK_SAME, c->op->row[PWR_N], o, &ct, &rt);
   DT_TRY(c->cx, op_kernel_allows(c->cx, &dt_op_clamp, NULL, ct, false));
   p[2] = dt_scalar_int(given);
   p[3] = dt_scalar_int(0);

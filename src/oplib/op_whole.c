@@ -22,8 +22,9 @@ static int reduction (const DtArgs *a) {
   return r == RED_MEAN || r == RED_SUM ? (int)r : RED_NONE;
 }
 
-static DtDtype loss_type (const DtOpDef *op, const OpOperand *o) {
-  return op->row[LO_OWN_TYPE] ? (DtDtype)o[0].m->dtype : op_promote(2, o);
+static DtDtype loss_type (const DtMetaCall *c, const OpOperand *o) {
+  return c->op->row[LO_OWN_TYPE] ? (DtDtype)o[0].m->dtype
+                                 : op_promote(c->cx, 2, o);
 }
 
 static DtStatus loss_meta (DtMetaCall *c) {
@@ -38,9 +39,10 @@ static DtStatus loss_meta (DtMetaCall *c) {
   OpOperand o[2] = { { .m = dt_in(c, 0) }, { .m = dt_in(c, 1) } };
   DtMeta m;
   DT_TRY(c->cx, op_promotable(c->cx, 2, o));
-  DT_TRY(c->cx, op_broadcast(c->cx, 2, o, loss_type(c->op, o), &m));
+  DT_TRY(c->cx, op_broadcast(c->cx, 2, o, loss_type(c, o), &m));
   if (!c->fake)
-    DT_TRY(c->cx, op_castable(c->cx, op_promote(2, o), (DtDtype)m.dtype));
+    DT_TRY(c->cx, op_castable(c->cx, op_promote(c->cx, 2, o),
+                              (DtDtype)m.dtype));
   c->nout = 1;
   if (reduction(c->args) == RED_NONE) {
     dt_meta_copy(&c->out[0], &m);
@@ -58,7 +60,7 @@ static void loss_params (const DtKernelCall *c, DtScalar *p) {
 static DtStatus loss_kernel (DtKernelCall *c) {
   DtTensor *a = dt_kin(c, 0), *b = dt_kin(c, 1), *tmp = NULL;
   OpOperand o[2] = { { .m = &a->m }, { .m = &b->m } };
-  DtDtype ct = op_promote(2, o), t = (DtDtype)c->out[0]->m.dtype;
+  DtDtype ct = op_promote(c->cx, 2, o), t = (DtDtype)c->out[0]->m.dtype;
   DtBinary fn = (DtBinary)c->op->row[LO_FN];
   int red = reduction(c->args);
   DtScalar p[4];
@@ -85,7 +87,7 @@ static DtStatus loss_back_meta (DtMetaCall *c) {
                      { .m = dt_in(c, 2) } };
   DT_TRY(c->cx, op_promotable(c->cx, 3, o));
   c->nout = 1;
-  DT_TRY(c->cx, op_broadcast(c->cx, 3, o, op_promote(3, o), &c->out[0]));
+  DT_TRY(c->cx, op_broadcast(c->cx, 3, o, op_promote(c->cx, 3, o), &c->out[0]));
   if (!c->fake) dt_meta_set_contiguous(&c->out[0]);
   return DT_OK;
 }
@@ -100,7 +102,7 @@ static DtStatus loss_back_kernel (DtKernelCall *c) {
     in[i] = dt_kin(c, i);
     o[i].m = &in[i]->m;
   }
-  DtDtype ct = op_promote(3, o);
+  DtDtype ct = op_promote(c->cx, 3, o);
   DT_TRY(c->cx, op_kernel_allows(c->cx, c->op, NULL, ct, false));
   loss_params(c, p);
   p[1] = dt_scalar_float(reduction(c->args) == RED_MEAN && n
@@ -140,7 +142,7 @@ static DtStatus log_sigmoid_back_meta (DtMetaCall *c) {
     DT_TRY(c->cx, op_found_type(c->cx, dt_in(c, i), t));
   DT_TRY(c->cx, op_promotable(c->cx, 2, o));
   c->nout = 1;
-  return op_broadcast(c->cx, 2, o, op_promote(2, o), &c->out[0]);
+  return op_broadcast(c->cx, 2, o, op_promote(c->cx, 2, o), &c->out[0]);
 }
 
 static DtStatus log_sigmoid_back_kernel (DtKernelCall *c) {
@@ -174,7 +176,7 @@ static DtStatus prelu_meta (DtMetaCall *c) {
 static DtStatus prelu_back_meta (DtMetaCall *c) {
   OpOperand o[3] = { { .m = dt_in(c, 0) }, { .m = dt_in(c, 1) },
                      { .m = dt_in(c, 2) } };
-  DtDtype t = op_promote(3, o);
+  DtDtype t = op_promote(c->cx, 3, o);
   DT_TRY(c->cx, op_promotable(c->cx, 3, o));
   if (!c->fake) {               /* laid out as the input */
     o[0].m = dt_in(c, 1);
@@ -241,7 +243,7 @@ static DtStatus prelu_decomp (DtDecompCall *c) {
 static DtStatus floor_divide_kernel (DtKernelCall *c) {
   OpOperand o[PWR_MAXN];
   int n = op_pw_operands(c->op, c->args, NULL, c->in, o);
-  DtDtype ct = op_promote(n, o);
+  DtDtype ct = op_promote(c->cx, n, o);
   bool one = o[1].is_num || dt_meta_numel(o[1].m) == 1;
   DT_TRY(c->cx, op_kernel_allows(c->cx, c->op, "div_floor", ct, one));
   return op_pw_run(c->cx, c->op, DT_B_div_floor, ct, NULL, n, o, c->out[0]);

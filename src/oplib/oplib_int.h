@@ -48,13 +48,13 @@ DtDtype op_number_dtype (DtScalar v);
 /* RUNTIME "value cannot be converted to type ... without overflow". */
 DtStatus op_number_fits (DtCtx *cx, DtScalar v, DtDtype t);
 /* Promote n operands; DT_DTYPE_NONE when PyTorch refuses to. */
-DtDtype op_promote (int n, const OpOperand *o);
+DtDtype op_promote (const DtCtx *cx, int n, const OpOperand *o);
 void op_promote_all (DtPromote *p, int n, const OpOperand *o);
 /* RUNTIME with PyTorch's text when the operands do not promote. */
 DtStatus op_promotable (DtCtx *cx, int n, const OpOperand *o);
 /* Result and compute type under a kind. */
-void op_promo_types (OpPromo k, int n, const OpOperand *o, DtDtype *ct,
-                     DtDtype *rt);
+void op_promo_types (const DtCtx *cx, OpPromo k, int n, const OpOperand *o,
+                     DtDtype *ct, DtDtype *rt);
 /* Default float type of factories and of integer promotion. */
 enum { OP_DEFAULT_FLOAT = DT_F32 };
 

@@ -103,6 +103,7 @@ DtDtype dt_dtype_promote (DtDtype a, DtDtype b) {
   DtKind ka = infos[a].kind, kb = infos[b].kind;
   if (ka == DT_K_COMPLEX || kb == DT_K_COMPLEX) {
     DtDtype r = dt_dtype_promote(dt_dtype_to_real(a), dt_dtype_to_real(b));
+    if (r == DT_BF16 && (a == DT_BC32 || b == DT_BC32)) return DT_BC32;
     return dt_dtype_is_float(r) ? dt_dtype_to_complex(r) : DT_C64;
   }
   if (ka != kb) return ka > kb ? a : b;
@@ -113,7 +114,7 @@ DtDtype dt_dtype_promote (DtDtype a, DtDtype b) {
 
 DtDtype dt_dtype_to_real (DtDtype t) {
   return t == DT_C64 ? DT_F32 : t == DT_C128 ? DT_F64
-         : t == DT_C32 ? DT_F16 : t;
+         : t == DT_C32 ? DT_F16 : t == DT_BC32 ? DT_BF16 : t;
 }
 
 DtDtype dt_dtype_to_complex (DtDtype t) {
@@ -141,7 +142,8 @@ static DtDtype join (DtPromote *p, DtDtype a, DtDtype b) {
   return (DtDtype)REFUSED;
 }
 
-void dt_promote_init (DtPromote *p) {
+void dt_promote_init (DtPromote *p, bool bf16_complex) {
+  p->bf16_complex = bf16_complex;
   p->dim = p->zero = p->wrapped = p->bad[0] = p->bad[1] = DT_DTYPE_NONE;
 }
 
@@ -163,6 +165,7 @@ static DtDtype combine (DtPromote *p, DtDtype hi, DtDtype lo) {
   if (lo == DT_DTYPE_NONE || infos[hi].kind == DT_K_COMPLEX) return hi;
   if (infos[hi].kind == DT_K_FLOAT) {
     if (infos[lo].kind != DT_K_COMPLEX) return hi;
+    if (hi == DT_BF16 && p->bf16_complex) return DT_BC32;
     if (!is_f8(hi)) return dt_dtype_to_complex(hi);
     if (p->bad[0] == DT_DTYPE_NONE) p->bad[0] = hi;
     return (DtDtype)REFUSED;
@@ -238,6 +241,9 @@ DtScalar dt_dtype_load (DtDtype t, const void *p) {
     case DT_C32:
       return dt_scalar_complex(dt_f16_to_f32(load_u16(p)),
                                dt_f16_to_f32(load_u16(c + 2)));
+    case DT_BC32:
+      return dt_scalar_complex(dt_bf16_to_f32(load_u16(p)),
+                               dt_bf16_to_f32(load_u16(c + 2)));
     case DT_NDTYPES: break;
   }
   return dt_scalar_int(0);
@@ -300,6 +306,10 @@ void dt_dtype_store (DtDtype t, void *p, DtScalar v) {
     case DT_C32:
       PUT(uint16_t, p, dt_f32_to_f16(scalar_f32(v)));
       PUT(uint16_t, c + 2, dt_f32_to_f16((float)scalar_im(v)));
+      break;
+    case DT_BC32:
+      PUT(uint16_t, p, dt_f32_to_bf16(scalar_f32(v)));
+      PUT(uint16_t, c + 2, dt_f32_to_bf16((float)scalar_im(v)));
       break;
     case DT_NDTYPES: break;
   }

@@ -53,8 +53,10 @@ DtDtype dt_dtype_acc (DtDtype t);
 typedef struct DtPromote {
   DtDtype dim, zero, wrapped;
   DtDtype bad[2];               /* the pair that does not promote */
+  bool bf16_complex;
 } DtPromote;
-void dt_promote_init (DtPromote *p);
+/* bf16_complex: bf16 raised to complex is bcomplex32, else complex64. */
+void dt_promote_init (DtPromote *p, bool bf16_complex);
 void dt_promote_tensor (DtPromote *p, DtDtype t, int ndim);
 /* A number: DT_BOOL, DT_I64, DT_F64 or DT_C128; counts as the default type
 ** of its kind (f32 for a float). */
