@@ -151,6 +151,47 @@ static DtStatus additive_mask (DtSession *s, DtVar *mask, DtDtype t,
   return st;
 }
 
+/* One more dimension in front, `times` times; *v is replaced. */
+static DtStatus add_dims (DtSession *s, DtVar **v, int times) {
+  for (; times > 0; times--) {
+    DtVar *h = NULL;
+    DT_TRY(s->cx, dt_call_fmt(s, &h, "aten.unsqueeze.default", "ti", *v,
+                              (int64_t)0));
+    dt_var_unref(*v);
+    *v = h;
+  }
+  return DT_OK;
+}
+
+/* Three dims (no batch) are a batch of one. */
+static bool is_unbatched (const DtArgs *a, DtVar *const *in) {
+  for (int i = Q; i <= V; i++) {
+    const DtMeta *m = meta_at(a, in, i);
+    if (m == NULL || m->ndim != 3) return false;
+  }
+  return true;
+}
+
+static DtStatus call_batch_of_one (DtSession *s, const DtArgs *a, int nin,
+                                   DtVar *const *in, DtResults *out) {
+  DtVar *in2[8] = { NULL }, *whole = NULL;
+  DtResults r;
+  DtStatus st = DT_OK;
+  int i, mask = dt_arg_slot(a, MASK);
+  memset(&r, 0, sizeof r);
+  for (i = 0; i < nin; i++) in2[i] = dt_var_ref(in[i]);
+  for (i = 0; st == DT_OK && i < nin; i++)
+    st = add_dims(s, &in2[i], i == mask ? 4 - dt_var_meta(in[i])->ndim : 1);
+  if (st == DT_OK) st = dt_call(s, dt_handlers_sdpa(s), a, nin, in2, &r);
+  if (st == DT_OK)
+    st = dt_call_fmt(s, &whole, "aten.squeeze.dim", "ti", r.v[0], (int64_t)0);
+  if (st == DT_OK) st = dt_results_init(s, out, 1);
+  if (st == DT_OK) *dt_results_at(out, 0) = whole;
+  dt_results_fini(s, &r);
+  for (i = 0; i < nin; i++) dt_var_unref(in2[i]);
+  return st;
+}
+
 DtStatus dt_sdpa_call (DtSession *s, const DtArgs *args, int nin,
                        DtVar *const *in, DtResults *out, bool *done) {
   DtCtx *cx = s->cx;
@@ -161,19 +202,26 @@ DtStatus dt_sdpa_call (DtSession *s, const DtArgs *args, int nin,
   DtVar *in2[8], *made = NULL;
   DtArgs a;
   DtStatus st = DT_OK;
-  bool spread = true;
+  bool spread = true, on_cpu = s->profile.device->device == DT_DEV_CPU;
+  bool later = (dt_handlers_sdpa(s)->flags & DT_OP_LATER) != 0;
   *done = false;
   DT_TRY(cx, validate(cx, args, in));
+  DT_CHECK(cx, !later || mslot < 0 || !dt_arg_bool(args, CAUSAL), DT_E_RUNTIME,
+           "_scaled_dot_product_attention: Explicit attn_mask should not be "
+           "set when is_causal=True");
   if (op == NULL) dt_error_clear(cx);
+  if (later && on_cpu && nin <= 8 && is_unbatched(args, in)) {
+    *done = true;
+    return call_batch_of_one(s, args, nin, in, out);
+  }
   if (op == NULL || nin > 8 || !fits(args, in)) return DT_OK;
-  if (mslot >= 0 && s->profile.device->device == DT_DEV_CPU)
+  if (mslot >= 0 && on_cpu)
     DT_TRY(cx, mask_fits(cx, dt_var_meta(in[mslot]),
                          meta_at(args, in, Q), meta_at(args, in, K),
                          &spread));
   if (!spread || !fill_args(op, args, in, &mask, &a)) return DT_OK;
   for (int i = 0; i < nin; i++) in2[i] = in[i];
-  if (mslot >= 0 && dt_var_meta(in[mslot])->dtype == DT_BOOL &&
-      s->profile.device->device == DT_DEV_CPU) {
+  if (mslot >= 0 && dt_var_meta(in[mslot])->dtype == DT_BOOL && on_cpu) {
     st = additive_mask(s, in[mslot],
                        (DtDtype)dt_var_meta(in[0])->dtype, &made);
     if (st != DT_OK) return st;

@@ -172,7 +172,8 @@ static DtStatus polar_kernel (DtKernelCall *c) {
   DtTensor *out = c->out[0], *t = NULL;
   DtDtype r = (DtDtype)c->in[0]->m.dtype;
   DtStatus st = DT_OK;
-  DT_TRYG(c->cx, op_kernel_allows(c->cx, c->op, NULL, r, false));
+  if ((c->op->flags & DT_OP_LATER) == 0)        /* later also halves */
+    DT_TRYG(c->cx, op_kernel_allows(c->cx, c->op, NULL, r, false));
   DT_TRYG(c->cx, op_temp(c->cx, r, out->m.ndim, out->m.shape, &t));
   for (int i = 0; i < 2; i++) {
     DT_TRYG(c->cx, dt_k_copy(c->cx, c->in[1], t));

@@ -184,8 +184,9 @@ static DtStatus cum_grad (DtGradCall *c) {
     op_g_set(c, 0, G);
     return op_g_finish(c);
   }
-  DtHandle *z = E("aten.zeros.default", "I dtype=d", (int)m.ndim, m.shape,
-                  (int)m.dtype);
+  DtHandle *z = (c->op->flags & DT_OP_LATER) != 0
+    ? E("aten.new_zeros.default", "tI", G, (int)m.ndim, m.shape)
+    : E("aten.zeros.default", "I dtype=d", (int)m.ndim, m.shape, (int)m.dtype);
   op_g_set(c, 0, E("aten.scatter_add.default", "tvtt", z, c->args->v[1],
                    c->out[1], G));
   return op_g_finish(c);

@@ -229,7 +229,9 @@ static DtStatus ldexp_meta (DtMetaCall *c) {
   power.dtype = (uint8_t)t;
   o[1].m = &power;
   DT_TRY(c->cx, op_promotable(c->cx, 2, o));
-  return op_broadcast(c->cx, 2, o, op_promote(c->cx, 2, o), &c->out[0]);
+  t = op_promote(c->cx, 2, o);
+  DT_TRY(c->cx, op_kernel_allows(c->cx, NULL, "mul", t, false));
+  return op_broadcast(c->cx, 2, o, t, &c->out[0]);
 }
 
 static DtStatus ldexp_kernel (DtKernelCall *c) {

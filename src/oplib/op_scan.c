@@ -78,12 +78,25 @@ static DtHandle *suffix_sum (DtGradCall *c, DtHandle *h, int64_t d) {
   return E("aten.flip.default", "tI", h, 1, &d);
 }
 
+/* Where the first zero stands, of `z` (which are zero), `mask` (after one zero
+** and before the next) and at[1], the place of its first true. */
+static DtHandle *first_zero (DtGradCall *c, DtHandle *z, DtHandle *mask,
+                             DtHandle *place, int64_t d) {
+  DtHandle *first;
+  if ((c->op->flags & DT_OP_LATER) != 0)
+    return E("aten.logical_and.default", "tt", mask, z);
+  first = E("aten.zeros_like.default", "t", mask);
+  first = E("aten.scatter_.value", "titi", first, d, place, (int64_t)1);
+  return E("aten.logical_and_.default", "tt", first, mask);
+}
+
 /* cumprod: before the first zero, the suffix sum of g * out over x; at the
 ** first zero, what stands before it times the sum of g times the products that
 ** skip it; after it 0. */
 static DtStatus cumprod_grad (DtGradCall *c) {
   DtHandle *x = IN, *o = c->out[0], *w, *z, *n, *mask, *not, *r, *at[2], *first;
   int64_t d = dt_arg_int(c->args, 1), one = 1;
+  bool later = (c->op->flags & DT_OP_LATER) != 0;
   DtMeta m;
   dt_meta_copy(&m, dt_emit_meta(c->e, x));
   if (dt_meta_numel(&m) <= 1) {
@@ -94,8 +107,9 @@ static DtStatus cumprod_grad (DtGradCall *c) {
   o = op_g_conj(c->e, o);
   w = E("aten.mul.Tensor", "tt", o, G);
   z = E("aten.eq.Scalar", "ti", x, (int64_t)0);
-  r = E("aten.zeros.default", "I dtype=d", (int)m.ndim, m.shape,
-        (int)m.dtype);
+  r = later ? E("aten.new_zeros.default", "tI", G, (int)m.ndim, m.shape)
+            : E("aten.zeros.default", "I dtype=d", (int)m.ndim, m.shape,
+                (int)m.dtype);
   n = E("aten.cumsum.default", "ti", z, d);
   mask = E("aten.eq.Scalar", "ti", n, (int64_t)0);
   not = E("aten.bitwise_not.default", "t", mask);
@@ -105,22 +119,21 @@ static DtStatus cumprod_grad (DtGradCall *c) {
   mask = E("aten.eq.Scalar", "ti", n, one);
   at[0] = at[1] = NULL;
   dt_emit_n(c->e, "aten.max.dim", at, 2, "tib", mask, d, 1);
-  first = E("aten.zeros_like.default", "t", mask);
-  first = E("aten.scatter_.value", "titi", first, d, at[1], one);
-  first = E("aten.logical_and_.default", "tt", first, mask);
+  first = first_zero(c, z, mask, at[1], d);
   not = E("aten.bitwise_not.default", "t", first);
   mask = E("aten.bitwise_and_.Tensor", "tt", mask, not);
   not = E("aten.bitwise_not.default", "t", mask);
   w = E("aten.masked_fill.Scalar", "ttf", x, not, 1.0);
   w = E("aten.cumprod.default", "ti", w, d);
+  /* what skips the first zero counts up to the second one */
   not = E("aten.ne.Scalar", "ti", n, one);
-  w = E("aten.masked_fill.Scalar", "ttf", w, not, 0.0);
+  n = E("aten.masked_fill.Scalar", "ttf", later ? G : w, not, 0.0);
   z = E("aten.sub.Scalar", "ti", at[1], one);
   z = E("aten.relu_.default", "t", z);
   o = E("aten.gather.default", "tit", o, d, z);
   z = E("aten.eq.Scalar", "ti", at[1], (int64_t)0);
   o = E("aten.masked_fill_.Scalar", "ttf", o, z, 1.0);
-  w = E("aten.mul.Tensor", "tt", G, w);
+  w = E("aten.mul.Tensor", "tt", later ? w : G, n);
   w = E("aten.sum.dim_IntList", "tIb", w, 1, &d, 1);
   w = E("aten.mul.Tensor", "tt", w, o);
   op_g_set(c, 0, E("aten.where.self", "ttt", first, w, r));

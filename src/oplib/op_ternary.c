@@ -89,10 +89,83 @@ static DtStatus addcdiv_grad (DtGradCall *c) {
   return op_g_finish(c);
 }
 
+/* G where nothing says otherwise, half of it at `tie`, 0 at `lose`. */
+static DtHandle *shared (DtGradCall *c, DtHandle *half, DtHandle *tie,
+                         DtHandle *lose) {
+  DtHandle *w = E("aten.where.self", "ttt", tie, half, G);
+  return E("aten.masked_fill.Scalar", "tti", w, lose, (int64_t)0);
+}
+
+/* The later gradient of clamp(x, lo, hi): where x meets a bound, both get half.
+** Bounds that cross leave max alone; equal ones get it where x is beyond. */
+static DtStatus clamp_both_grad (DtGradCall *c) {
+  DtHandle *x = A(0), *lo = A(1), *hi = A(2), *k, *j, *half, *under = NULL;
+  DtHandle *equal = NULL;
+  if (op_g_need(c, 1) || op_g_need(c, 2)) {
+    under = E("aten.lt.Tensor", "tt", lo, hi);
+    equal = E("aten.eq.Tensor", "tt", lo, hi);
+  }
+  if (op_g_need(c, 1)) {
+    k = E("aten.le.Tensor", "tt", x, lo);
+    k = E("aten.logical_and.default", "tt", under, k);
+    j = E("aten.lt.Tensor", "tt", x, lo);
+    j = E("aten.logical_and.default", "tt", equal, j);
+    k = E("aten.logical_or.default", "tt", k, j);
+    k = E("aten.logical_not.default", "t", k);
+    half = E("aten.div.Scalar", "ti", G, (int64_t)2);
+    j = E("aten.eq.Tensor", "tt", x, lo);
+    op_g_set(c, 1, shared(c, half, j, k));
+  }
+  if (op_g_need(c, 2)) {
+    k = E("aten.lt.Tensor", "tt", hi, lo);
+    j = E("aten.ge.Tensor", "tt", x, hi);
+    j = E("aten.logical_and.default", "tt", under, j);
+    k = E("aten.logical_or.default", "tt", k, j);
+    j = E("aten.gt.Tensor", "tt", x, hi);
+    j = E("aten.logical_and.default", "tt", equal, j);
+    k = E("aten.logical_or.default", "tt", k, j);
+    k = E("aten.logical_not.default", "t", k);
+    half = E("aten.div.Scalar", "ti", G, (int64_t)2);
+    j = E("aten.eq.Tensor", "tt", x, hi);
+    j = E("aten.logical_and.default", "tt", j, under);
+    op_g_set(c, 2, shared(c, half, j, k));
+  }
+  if (op_g_need(c, 0)) {
+    under = E("aten.lt.Tensor", "tt", lo, hi);
+    k = E("aten.eq.Tensor", "tt", x, lo);
+    j = E("aten.eq.Tensor", "tt", x, hi);
+    equal = E("aten.logical_or.default", "tt", k, j);
+    equal = E("aten.logical_and.default", "tt", equal, under);
+    k = E("aten.lt.Tensor", "tt", x, lo);
+    j = E("aten.gt.Tensor", "tt", x, hi);
+    k = E("aten.logical_or.default", "tt", k, j);
+    half = E("aten.div.Scalar", "ti", G, (int64_t)2);
+    op_g_set(c, 0, shared(c, half, equal, k));
+  }
+  return op_g_finish(c);
+}
+
+/* The later gradient with one bound, argument `at`: as maximum's. */
+static DtStatus clamp_one_grad (DtGradCall *c, int at) {
+  const char *beats[2] = { at == 1 ? "aten.gt.Tensor" : "aten.lt.Tensor",
+                           at == 1 ? "aten.lt.Tensor" : "aten.gt.Tensor" };
+  const int to[2] = { at, 0 };
+  for (int i = 0; i < 2; i++) {
+    if (!op_g_need(c, to[i])) continue;
+    DtHandle *k = E(beats[i], "tt", A(0), A(at));
+    DtHandle *half = E("aten.div.Scalar", "ti", G, (int64_t)2);
+    DtHandle *tie = E("aten.eq.Tensor", "tt", A(0), A(at));
+    op_g_set(c, to[i], shared(c, half, tie, k));
+  }
+  return op_g_finish(c);
+}
+
 /* clamp by tensors: the bound that acts gets the gradient; max beats min. */
 static DtStatus clamp_grad (DtGradCall *c) {
   bool lo = dt_arg_slot(c->args, 1) >= 0, hi = dt_arg_slot(c->args, 2) >= 0;
   DtHandle *z = NULL, *k, *j;
+  if ((c->op->flags & DT_OP_LATER) != 0)
+    return lo && hi ? clamp_both_grad(c) : clamp_one_grad(c, lo ? 1 : 2);
   if (op_g_need(c, 1) || op_g_need(c, 2))
     z = op_e_scalar(c->e, 0, dt_emit_meta(c->e, G));
   if (lo && op_g_need(c, 1)) {

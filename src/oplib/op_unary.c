@@ -148,12 +148,13 @@ static DtStatus gelu_backward_kernel (DtKernelCall *c) {
                    NULL, n, o, c->out[0]);
 }
 
-/* Bounds of an unsigned type must not be negative. */
+/* Bounds of an unsigned type must not be negative; later they are cut to it. */
 static DtStatus hardtanh_meta (DtMetaCall *c) {
   DtDtype t = (DtDtype)c->in[0]->dtype;
+  bool cut = (c->op->flags & DT_OP_LATER) != 0;
   DT_CHECK(c->cx, t != DT_BOOL, DT_E_RUNTIME,
            "Bool inputs not supported for hardtanh");
-  DT_CHECK(c->cx, t != DT_U8 || (dt_arg_float(c->args, 1) >= 0 &&
+  DT_CHECK(c->cx, t != DT_U8 || cut || (dt_arg_float(c->args, 1) >= 0 &&
                                  dt_arg_float(c->args, 2) >= 0), DT_E_RUNTIME,
            "cannot do hardtanh on an unsigned type with negative limits");
   return op_pw_meta(c);
