@@ -682,4 +682,5 @@ def install(module):
 
 
 INPUTS = ("python", "what", "pl", "order", "device", "devices_per_host", "fn",
-          "mesh_dim", "bytes", "expr", "calls", "kind", "src_data_rank")
+          "mesh_dim", "bytes", "expr", "calls", "kind", "src_data_rank",
+          "local_src")

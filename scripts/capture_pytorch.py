@@ -510,25 +510,42 @@ def rounded(t):
     return dict(t, data=out_tensor(plain_tensor(flat))["data"])
 
 
+def near(a, b):
+    """Equal, numbers up to rounding."""
+    if isinstance(a, float) and isinstance(b, (int, float)):
+        return math.isclose(a, b, rel_tol=1e-6, abs_tol=1e-9)
+    if isinstance(a, list) and isinstance(b, list):
+        return len(a) == len(b) and all(map(near, a, b))
+    if isinstance(a, dict) and isinstance(b, dict):
+        keys = set(a) | set(b)
+        if "data" in a and "data" in b and b.get("t") in DTYPES:
+            b = rounded(b)
+        return all(near(a.get(k), b.get(k)) for k in keys)
+    return a == b
+
+
+# What stands in files beside the answers, and what no capture here takes.
+NOTES = ("exact", "case", "class", "program", "template", "site", "ok",
+         "numel1_cached", "full_equals_input", "exec_error", "api_error",
+         "source", "note")
+
+
+def warned(entry):
+    """Texts of warnings; a file may have them with their categories.  How
+    often the C++ side warns it tells stderr, not Python."""
+    return {w["text"] if isinstance(w, dict) else w
+            for w in entry.get("warns", ())}
+
+
 def differing(case, answer):
-    """Keys of the answer whose value in the case is another one."""
-    def near(a, b):
-        if isinstance(a, float) and isinstance(b, (int, float)):
-            return math.isclose(a, b, rel_tol=1e-6, abs_tol=1e-9)
-        if isinstance(a, list) and isinstance(b, list):
-            return len(a) == len(b) and all(map(near, a, b))
-        if isinstance(a, dict) and isinstance(b, dict):
-            keys = set(a) | set(b)
-            if "data" in a and "data" in b and b.get("t") in DTYPES:
-                b = rounded(b)
-            return all(near(a.get(k), b.get(k)) for k in keys)
-        return a == b
+    """Keys whose values are not the same: of the answer, and of the case,
+    where an answer that is there no more counts, too."""
     def same(k):
-        # How often the C++ side warns it tells stderr, not Python.
         if k == "warns":
-            return set(answer[k]) == set(case[k])
-        return near(answer[k], case[k])
-    return [k for k in answer if k in case and k != "exact" and not same(k)]
+            return warned(answer) == warned(case)
+        return k in answer and k in case and near(answer[k], case[k])
+    keys = list(answer) + [k for k in case if k not in answer]
+    return [k for k in keys if k not in INPUTS + NOTES and not same(k)]
 
 
 def main():
@@ -577,8 +594,8 @@ def main():
                 continue
             for key in differing(case, answer):
                 bad += 1
-                print(f"{case['id']}: {key}: file {json.dumps(case[key])}, "
-                      f"PyTorch {json.dumps(answer[key])}")
+                print(f"{case['id']}: {key}: file {json.dumps(case.get(key))}"
+                      f", PyTorch {json.dumps(answer.get(key))}")
     print(f"{done} captured, {left} left out"
           + (f", {bad} differ" if opts.check else ""), file=sys.stderr)
     return 3 if bad else 0

@@ -124,7 +124,7 @@ static void test_load_store (void **state) {
 static void test_promote_many (void **state) {
   DtPromote p;
   (void)state;
-  dt_promote_init(&p);          /* i32[3] + i64[] + 2.5 */
+  dt_promote_init(&p, false);          /* i32[3] + i64[] + 2.5 */
   dt_promote_tensor(&p, DT_I32, 1);
   dt_promote_tensor(&p, DT_I64, 0);
   assert_int_equal(dt_promote_result(&p), DT_I32);
@@ -132,8 +132,18 @@ static void test_promote_many (void **state) {
   assert_int_equal(dt_promote_result(&p), DT_F32);
   dt_promote_tensor(&p, DT_F64, 0);
   assert_int_equal(dt_promote_result(&p), DT_F64);
-  dt_promote_init(&p);
+  dt_promote_init(&p, false);
   assert_int_equal(dt_promote_result(&p), DT_DTYPE_NONE);
+  for (int b = 0; b < 2; b++) {         /* bf16[2] + 1j, before and after */
+    dt_promote_init(&p, b == 1);
+    dt_promote_tensor(&p, DT_BF16, 1);
+    dt_promote_number(&p, DT_C128);
+    assert_int_equal(dt_promote_result(&p), b ? DT_BC32 : DT_C64);
+    dt_promote_tensor(&p, DT_C64, 1);
+    assert_int_equal(dt_promote_result(&p), DT_C64);
+  }
+  assert_int_equal(dt_dtype_promote(DT_BC32, DT_I64), DT_BC32);
+  assert_int_equal(dt_dtype_promote(DT_BC32, DT_F16), DT_C64);
   assert_int_equal(dt_dtype_promote(DT_U8, DT_I8), DT_I16);
   assert_int_equal(dt_dtype_promote(DT_F16, DT_BF16), DT_F32);
   assert_int_equal(dt_dtype_promote(DT_F64, DT_C64), DT_C128);
