@@ -24,11 +24,11 @@ static DtStatus gn_affine (DtMetaCall *c, int64_t channels) {
   for (int i = 1; i < 3; i++) {
     const DtMeta *m = dt_in(c, i);
     if (m == NULL) continue;
-    if (i == 1 || dt_in(c, 1) == NULL) w = op_shape_text(m);
+    if (i == 1 || dt_in(c, 1) == NULL || c->fake) w = op_size_text(c, m);
     DT_CHECK(c->cx, m->ndim == 1 && m->shape[0] == channels, DT_E_RUNTIME,
              "Expected %s to be a vector of size equal to the number of "
              "channels in input, but got %s of shape %s and input of shape %s",
-             name[i - 1], name[i - 1], w.s, op_shape_text(c->in[0]).s);
+             name[i - 1], name[i - 1], w.s, op_size_text(c, c->in[0]).s);
   }
   return DT_OK;
 }
@@ -64,6 +64,8 @@ static DtStatus gn_meta (DtMetaCall *c) {
   DT_CHECK(c->cx, shape[1] > 0, DT_E_RUNTIME,
            "Expected num groups to be greater than 0, got %lld",
            (long long)shape[1]);
+  if (c->fake && (c->op->flags & DT_OP_LATER) != 0)
+    DT_TRY(c->cx, gn_affine(c, channels));
   if (c->fake) {
     DT_CHECK(c->cx, m->ndim >= 2, DT_E_RUNTIME, "Expected at least 2 "
              "dimensions for input tensor but received %d", m->ndim);

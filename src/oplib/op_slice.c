@@ -564,7 +564,8 @@ static DtStatus stack_check_fake (DtMetaCall *c, int n, const int *slot,
   const DtMeta *f = c->in[slot[0]];
   DtMetaCall cat = *c;
   DtStatus st = DT_OK;
-  for (int i = 1; i < n && d < f->ndim; i++)
+  bool later = (c->op->flags & DT_OP_LATER) != 0;
+  for (int i = 1; !later && i < n && d < f->ndim; i++)
     DT_CHECK(c->cx, dt_meta_same_shape(f, c->in[slot[i]]), DT_E_RUNTIME,
              "stack expects each tensor to be equal size, but got "
              "torch.Size(%s) at entry 0 ", op_shape_text(f).s);
@@ -604,7 +605,7 @@ static DtStatus stack_meta (DtMetaCall *c) {
   const DtMeta *f = c->in[slot[0]];
   DT_TRY(c->cx, op_dim(c->cx, c->args, 1, f->ndim + 1, &d));
   OpText a = op_shape_text(f);
-  if (c->fake && (c->op->flags & DT_OP_LATER) == 0)
+  if (c->fake)
     DT_TRY(c->cx, stack_check_fake(c, n, slot, d));
   for (int i = 1; i < n; i++) {
     OpText b = op_shape_text(c->in[slot[i]]);

@@ -129,10 +129,13 @@ DtStatus op_rl_norm (DtRuleCall *c) {
 }
 
 /* Softmax, sorting, scans: every dim but the one walked along. */
+/* PyTorch does not check the dimension here: a gradient of fewer dimensions than
+** the output it belongs to goes on to the local call, which refuses it. */
 DtStatus op_rl_other_dims (DtRuleCall *c) {
-  int at, nd = c->in[0]->ndim;
-  DT_TRY(c->cx, op_rl_dim(c, op_rl_arg(c, "dim"), -1, nd, &at));
-  op_rl_except(c, nd, 1u << at);
+  int at = op_rl_arg(c, "dim"), nd = c->in[0]->ndim;
+  int64_t d = at >= 0 ? dt_arg_int(c->args, at) : -1;
+  if (d < 0) d += nd;
+  op_rl_except(c, nd, d >= 0 && d < nd ? 1u << d : 0);
   return c->rows->st;
 }
 
