@@ -51,6 +51,42 @@ static int l_verify_op (lua_State *L) {
   return 1;
 }
 
+enum { MOST = 64 };
+
+/* The tensors of the list at `i`, by slot; false is none. */
+static void read_vars (lua_State *L, int i, int n, DtVar **out) {
+  luaL_checktype(L, i, LUA_TTABLE);
+  for (int k = 0; k < n && k < MOST; k++) {
+    lua_geti(L, i, k + 1);
+    out[k] = lua_toboolean(L, -1) ? dtL_check_tensor(L, -1) : NULL;
+    lua_pop(L, 1);              /* the list keeps it */
+  }
+}
+
+/* dt.debug.verify_typed(n, {inputs}, {outputs}) -> verdict on recorded operator
+** #n on plain tensors, which are given as parts; false where there is none.
+** Collective. */
+static int l_verify_typed (lua_State *L) {
+  DtDebug *d = dtL_check_debug(L);
+  const DtRecOp *r = dt_record_find(d, luaL_checkinteger(L, 1));
+  DtVar *in[MOST], *out[MOST];
+  DtVerified v;
+  if (r == NULL || r->nin > MOST || r->nout > MOST)
+    return dtL_errorf(L, DT_E_INDEX, "the record has no such operator");
+  read_vars(L, 2, r->nin, in);
+  read_vars(L, 3, r->nout, out);
+  if (dt_verify_typed(d, r, in, out, &v) != DT_OK) return dtL_raise(L);
+  push_verified(L, &v);
+  return 1;
+}
+
+/* dt.debug.verify_reason(why): why an operator on plain tensors was not compared.
+** Local. */
+static int l_verify_reason (lua_State *L) {
+  dt_verify_reason(dtL_check_debug(L), luaL_checkstring(L, 1));
+  return 0;
+}
+
 /* dt.debug.verify_set(on): shadow mode.  Agreed. */
 static int l_verify_set (lua_State *L) {
   DtDebug *d = dtL_check_debug(L);
@@ -64,16 +100,26 @@ static int l_verify_set (lua_State *L) {
   return 0;
 }
 
-/* dt.debug.verified() -> {exact=, rounding=, wrong=, skipped=, list}; nothing
-** when shadow mode is off.  Local. */
+/* dt.debug.verified() -> {exact=, rounding=, wrong=, skipped=, reasons = {[why
+** skipped] = how many}, summary, list}; nothing when shadow mode is off.
+** Local. */
 static int l_verified (lua_State *L) {
   DtVerify *k = dtL_check_debug(L)->verify;
+  DtBuf b;
   if (k == NULL) return 0;
-  lua_createtable(L, 0, 6);
+  lua_createtable(L, 0, 8);
   for (int i = 0; i < 4; i++) {
     lua_pushinteger(L, k->count[i]);
     lua_setfield(L, -2, dt_verify_name((DtVerifyKind)i));
   }
+  dt_buf_init(&b, dtL_session(L)->cx);
+  dt_verify_summary(k, &b);
+  dtL_push_buf(L, &b);
+  lua_setfield(L, -2, "summary");
+  lua_createtable(L, 0, k->nreason);
+  for (int i = 0; i < k->nreason; i++)
+    dtL_set_int(L, k->reason[i].why, k->reason[i].count);
+  lua_setfield(L, -2, "reasons");
   lua_createtable(L, k->n, 0);
   for (int i = 0; i < k->n; i++) {
     push_verified(L, &k->list[i]);
@@ -170,7 +216,8 @@ void dtL_open_verify (lua_State *L, int dt) {
     {"digest", l_digest}, {"from_all", l_from_all}, {"quietly", l_quietly},
     {"same_bits", l_same_bits},
     {"verified", l_verified}, {"verify_op", l_verify_op},
-    {"verify_set", l_verify_set},
+    {"verify_reason", l_verify_reason}, {"verify_set", l_verify_set},
+    {"verify_typed", l_verify_typed},
     {NULL, NULL}
   };
   lua_getfield(L, dt, "debug");

@@ -99,6 +99,8 @@ static bool is_random (const DtRecOp *r) {
   return r->op && (r->op->flags & DT_OP_RANDOM);
 }
 
+static const char all_plain[] = "all tensors are plain";
+
 /* Why nothing can be said, the same on all ranks; NULL: something can. */
 static const char *not_comparable (const DtRecOp *r, const DtMesh **mesh) {
   const DtMesh *m = NULL;
@@ -115,8 +117,7 @@ static const char *not_comparable (const DtRecOp *r, const DtMesh **mesh) {
     m = v->spec->mesh;
   }
   *mesh = m;
-  if (m == NULL) return is_random(r) ? "random numbers"
-                                     : "all tensors are plain";
+  if (m == NULL) return is_random(r) ? "random numbers" : all_plain;
   return m->member ? NULL : "this rank is not in its mesh";
 }
 
@@ -423,6 +424,14 @@ static DtStatus compare_outputs (DtVfCase *c) {
     if (c->out[i]->spec) st = dt_vf_fits(c, c->out[i], &fits);
     if (!fits) k = DT_VF_WRONG;
     if (st == DT_OK && fits) st = dt_oracle_gather(s, c->out[i], &got);
+    if (c->typed && got && i < n && want[i] &&
+        !dt_meta_same_shape(&got->m, &want[i]->m)) {
+      snprintf(c->v->words, sizeof c->v->words, "its arguments are sizes of a "
+               "part");
+      c->v->kind = DT_VF_SKIPPED;
+      dt_tensor_unref(s->cx, got);
+      break;
+    }
     if (got && i < n && want[i]) st = judge(c, got, want[i], i, &k);
     if (k > c->v->kind) c->v->kind = k;
     dt_tensor_unref(s->cx, got);
@@ -533,10 +542,11 @@ static DtStatus replicas (DtVfCase *c) {
 static DtStatus run_case (DtVfCase *c) {
   DtSession *s = c->d->s;
   double kind;
-  DT_TRY(s->cx, revive(c));
+  if (!c->typed) DT_TRY(s->cx, revive(c));
   if (c->v->words[0] != '\0') return DT_OK;
   if (is_random(c->r)) return replicas(c);
   DT_TRY(s->cx, gather_inputs(c));
+  if (c->typed) return compare_outputs(c);
   if (c->r->op && dt_vf_decide(c) != DT_OK) dt_error_clear(s->cx);
   DT_TRY(s->cx, c->r->op ? compare_outputs(c) : compare_call(c));
   DT_TRY(s->cx, dt_vf_most(c, (double)c->v->kind, &kind));
@@ -550,53 +560,93 @@ static DtStatus run_case (DtVfCase *c) {
   return DT_OK;
 }
 
-DtStatus dt_verify_op (DtDebug *d, const DtRecOp *r, DtVerified *out) {
-  DtSession *s = d->s;
-  DtVfCase c;
+/* The comparison of a case whose `r` and `v` are set; what it owns is freed. */
+static DtStatus compare (DtVfCase *c, const DtMesh *mesh) {
+  DtSession *s = c->d->s;
+  bool grad = s->grad_enabled;
   DtMute m;
   DtStatus st;
-  bool grad = s->grad_enabled;
-  const DtMesh *mesh = NULL;
-  const char *why = not_comparable(r, &mesh);
-  memset(out, 0, sizeof *out);
-  memset(&c, 0, sizeof c);
-  out->seq = r->seq;
-  out->label = r->label;
-  out->file = r->file ? r->file : "";
-  out->line = r->line;
-  if (why == NULL && dt_session_no_data(s)) why = "there is no data";
-  if (why != NULL) {
-    snprintf(out->words, sizeof out->words, "%s", why);
-    return DT_OK;
-  }
-  c.d = d;
-  c.r = r;
-  c.v = out;
-  dt_debug_mute(d, &m);
+  dt_debug_mute(c->d, &m);
   s->grad_enabled = false;
-  st = group_of(&c, mesh);
-  if (st == DT_OK) st = run_case(&c);
+  st = group_of(c, mesh);
+  if (st == DT_OK) st = run_case(c);
   for (int i = 0; i < DT_VF_MAX; i++) {
-    dt_var_unref(c.in[i]);
-    dt_var_unref(c.out[i]);
+    dt_var_unref(c->in[i]);
+    dt_var_unref(c->out[i]);
   }
-  drop(&c, DT_VF_MAX, c.full);
-  dt_prop_unref(s->cx, c.prop);
+  drop(c, DT_VF_MAX, c->full);
+  dt_prop_unref(s->cx, c->prop);
   s->grad_enabled = grad;
-  dt_debug_unmute(d, &m);
+  dt_debug_unmute(c->d, &m);
   if (st == DT_OK || dt_vf_fatal(st)) return st;
-  out->kind = DT_VF_SKIPPED;    /* no kernel, no reduction for it: say so */
-  snprintf(out->words, sizeof out->words, "cannot be compared: %.200s",
+  c->v->kind = DT_VF_SKIPPED;   /* no kernel, no reduction for it: say so */
+  snprintf(c->v->words, sizeof c->v->words, "cannot be compared: %.200s",
            dt_buf_str(&s->cx->err.message));
   dt_error_clear(s->cx);
   return DT_OK;
 }
 
+static void case_init (DtVfCase *c, DtDebug *d, const DtRecOp *r,
+                       DtVerified *out) {
+  memset(out, 0, sizeof *out);
+  memset(c, 0, sizeof *c);
+  out->seq = r->seq;
+  out->label = r->label;
+  out->file = r->file ? r->file : "";
+  out->line = r->line;
+  c->d = d;
+  c->r = r;
+  c->v = out;
+}
+
+DtStatus dt_verify_op (DtDebug *d, const DtRecOp *r, DtVerified *out) {
+  DtVfCase c;
+  const DtMesh *mesh = NULL;
+  const char *why = not_comparable(r, &mesh);
+  case_init(&c, d, r, out);
+  if (why == NULL && dt_session_no_data(d->s)) why = "there is no data";
+  if (why != NULL) {
+    snprintf(out->words, sizeof out->words, "%s", why);
+    return DT_OK;
+  }
+  return compare(&c, mesh);
+}
+
 /* --- shadow mode --- */
+
+/* What differs from case to case stands after a colon. */
+static void count_reason (DtVerify *k, const char *words) {
+  char why[DT_VF_REASON];
+  int i = 0;
+  snprintf(why, sizeof why, "%.*s", (int)strcspn(words, ":"), words);
+  while (i < k->nreason && strcmp(k->reason[i].why, why) != 0) i++;
+  if (i == DT_VF_REASONS) return;
+  if (i == k->nreason) {
+    memcpy(k->reason[i].why, why, sizeof why);
+    k->reason[k->nreason++].count = 0;
+  }
+  k->reason[i].count++;
+}
+
+void dt_verify_summary (const DtVerify *k, DtBuf *b) {
+  const int64_t *n = k->count;
+  if (n[DT_VF_EXACT] + n[DT_VF_ROUNDING] + n[DT_VF_WRONG] == 0)
+    dt_buf_addf(b, "nothing to compare (%lld skipped)",
+                (long long)n[DT_VF_SKIPPED]);
+  else
+    dt_buf_addf(b, "%lld exact, %lld rounding, %lld wrong, %lld skipped",
+                (long long)n[DT_VF_EXACT], (long long)n[DT_VF_ROUNDING],
+                (long long)n[DT_VF_WRONG], (long long)n[DT_VF_SKIPPED]);
+  for (int i = 0; i < k->nreason; i++)
+    if (k->reason[i].count > 0)
+      dt_buf_addf(b, "\n  not compared: %lld, %s", (long long)k->reason[i].count,
+                k->reason[i].why);
+}
 
 static void remember (DtDebug *d, const DtVerified *v) {
   DtVerify *k = d->verify;
   k->count[v->kind]++;
+  if (v->kind == DT_VF_SKIPPED) count_reason(k, v->words);
   if (v->kind < DT_VF_ROUNDING) return;
   if (k->n == k->cap) {
     int cap = k->cap ? 2 * k->cap : 16;
@@ -611,6 +661,43 @@ static void remember (DtDebug *d, const DtVerified *v) {
   }
   k->list[k->n++] = *v;
   if (v->kind == DT_VF_WRONG && k->tell) k->tell(k->ud, v);
+}
+
+void dt_verify_reason (DtDebug *d, const char *why) {
+  DtVerify *k = d->verify;
+  for (int i = 0; k != NULL && i < k->nreason; i++)
+    if (strcmp(k->reason[i].why, all_plain) == 0 && k->reason[i].count > 0) {
+      k->reason[i].count--;
+      k->count[DT_VF_SKIPPED]--;
+      if (why == NULL) return;
+      k->count[DT_VF_SKIPPED]++;
+      count_reason(k, why);
+      return;
+    }
+}
+
+DtStatus dt_verify_typed (DtDebug *d, const DtRecOp *r, DtVar *const *in,
+                          DtVar *const *out, DtVerified *v) {
+  const DtMesh *mesh = NULL;
+  DtVfCase c;
+  case_init(&c, d, r, v);
+  DT_CHECK(d->s->cx, r->op && r->nin <= DT_VF_MAX && r->nout <= DT_VF_MAX,
+           DT_E_VALUE, "no operator that can be compared");
+  c.typed = true;
+  c.nin = r->nin;
+  c.nout = r->nout;
+  for (int i = 0; i < r->nin; i++) {
+    c.in[i] = in[i] ? dt_var_ref(in[i]) : NULL;
+    if (in[i] && in[i]->spec) mesh = in[i]->spec->mesh;
+  }
+  for (int i = 0; i < r->nout; i++)
+    c.out[i] = out[i] ? dt_var_ref(out[i]) : NULL;
+  DT_CHECK(d->s->cx, mesh != NULL, DT_E_VALUE, "no tensor has a type");
+  DT_TRY(d->s->cx, compare(&c, mesh));
+  if (d->verify == NULL) return DT_OK;
+  dt_verify_reason(d, v->kind == DT_VF_SKIPPED ? v->words : NULL);
+  if (v->kind != DT_VF_SKIPPED) remember(d, v);
+  return DT_OK;
 }
 
 /* Taking the local part asks no other rank: a program may do it on one alone,

@@ -33,12 +33,20 @@ typedef struct DtVerified {
   char cause[32];               /* WRONG: "uneven-mean", ... */
 } DtVerified;
 
+/* Why operators were not compared, and how many. */
+enum { DT_VF_REASONS = 16, DT_VF_REASON = 64 };
+typedef struct DtVfReason {
+  char why[DT_VF_REASON];
+  int64_t count;
+} DtVfReason;
+
 typedef struct DtVerify {
   int listener;
   int64_t count[4];             /* by kind */
   int64_t torn;                 /* the text (DtDebug.from) in which ranks went
                                 ** different ways: not compared any more; -1 */
   DtVerified *list; int n, cap; /* those that are not exact or skipped */
+  int nreason; DtVfReason reason[DT_VF_REASONS];
   /* Told of each that is wrong, at once; may be NULL. */
   void (*tell) (void *ud, const DtVerified *v);
   void *ud;
@@ -47,10 +55,23 @@ typedef struct DtVerify {
 /* Compare one recorded operator.  Every rank must ask for the same operator.
 ** Nothing is changed.  Collective. */
 DtStatus dt_verify_op (DtDebug *d, const DtRecOp *r, DtVerified *out);
+/* Compare an operator on plain tensors: `in` and `out`, by slot, are what they
+** held, as parts of what their types say (NULL: None).  SKIPPED where its
+** arguments are sizes of a part.  With shadow mode on the verdict takes the place
+** of the one that it had.  VALUE: a call, no types.  Collective over the mesh. */
+DtStatus dt_verify_typed (DtDebug *d, const DtRecOp *r, DtVar *const *in,
+                          DtVar *const *out, DtVerified *v);
+/* It was left out since: another reason in place of "all tensors are plain".
+** Local. */
+void dt_verify_reason (DtDebug *d, const char *why);
 /* Compare each operator when it has ended, from now on.  Needs a record that
 ** keeps values.  NOMEM.  Agreed; the operators then are Collective. */
 DtStatus dt_verify_on (DtDebug *d);
 void dt_verify_off (DtDebug *d);
+/* What was compared and what was not, and why: "3 exact, 0 rounding, 0 wrong, 1
+** skipped", a line for each reason; "nothing to compare" where that is so.
+** Pure. */
+void dt_verify_summary (const DtVerify *k, DtBuf *b);
 /* "exact", "rounding", "wrong", "skipped".  Pure. */
 const char *dt_verify_name (DtVerifyKind k);
 /* "replay", "bound", "tolerance", "".  Pure. */

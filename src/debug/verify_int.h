@@ -16,6 +16,7 @@ typedef struct DtVfCase {
   DtTensor *full[DT_VF_MAX];                    /* whole inputs; owned */
   DtGroup *group;               /* ranks of the operator's mesh */
   DtProp *prop;                 /* the decision; NULL: there was none; owned */
+  bool typed;                   /* placements were inferred, not the program's */
   DtVerified *v;
 } DtVfCase;
 

@@ -81,16 +81,32 @@ static bool findings_end (DtRepl *r, DtBuf *out) {
   return wrong;
 }
 
+/* Hand-written programs: what their types allow to compare. */
+static void by_hand (DtRepl *r) {
+  lua_State *L = r->L;
+  int top = lua_gettop(L);
+  lua_getglobal(L, "require");
+  lua_pushliteral(L, "dt.debug.byhand");
+  if (lua_pcall(L, 1, 1, 0) == LUA_OK) {
+    lua_getfield(L, -1, "at_end");
+    lua_pushboolean(L, r->code == DT_EXIT_OK);
+    if (lua_pcall(L, 1, 0, 0) != LUA_OK)
+      dt_buf_addf(dtL_out(L), "verify: plain tensors were not compared: %s\n",
+                  luaL_tolstring(L, -1, NULL));
+  }
+  dt_error_clear(r->cx);
+  lua_settop(L, top);
+}
+
 void dt_verify_end (DtRepl *r) {
   const DtVerify *k = dt_debug_of(r->s)->verify;
   DtBuf *out = dtL_out(r->L);
   if (!r->app->o.verify || k == NULL || r->lost)
     return;
-  dt_buf_addf(out, "verify: %lld exact, %lld rounding, %lld wrong, %lld "
-              "skipped\n", (long long)k->count[DT_VF_EXACT],
-              (long long)k->count[DT_VF_ROUNDING],
-              (long long)k->count[DT_VF_WRONG],
-              (long long)k->count[DT_VF_SKIPPED]);
+  by_hand(r);
+  dt_buf_add(out, "verify: ");
+  dt_verify_summary(k, out);
+  dt_buf_addc(out, '\n');
   bool wrong = findings_end(r, out);
   if (r->code == DT_EXIT_OK && (wrong || k->count[DT_VF_WRONG] > 0))
     r->code = DT_EXIT_CHECK;
@@ -130,7 +146,10 @@ const DtCmd dt_cmds_ask[] = {
    "rounding, with its proof; wrong, with the cause.  Proofs: the parts are\n"
    "computed one by one and added in rank order on one device, which gives\n"
    "the same bits, and in double precision one device's numbers; or else a\n"
-   "bound, which is stated.  dtrepl --verify does it for a whole script.\n"
+   "bound, which is stated.  What was not compared is counted with why.\n"
+   "dtrepl --verify does it for a whole script, at whose end hand-written parts\n"
+   "are compared too, as far as SPMD types tell of what whole the plain tensors\n"
+   "are parts; it exits with 3 only for wrong numbers.\n"
    "Example: :verify on", ask},
   {"check", "explain", DT_NEED_DATA, "X",
    "Compare all operators behind one tensor with one device.\n"

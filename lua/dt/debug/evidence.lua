@@ -170,7 +170,8 @@ end
 
 local function parse(text)
   local said = {}
-  for key, given, ins, outs in text:gmatch("([^\t]*)\t([^\t]*)\t([^\t]*)\t([^\n]*)\n") do
+  local line = "([^\t]*)\t([^\t]*)\t([^\t]*)\t([^\n]*)\n"
+  for key, given, ins, outs in text:gmatch(line) do
     local e = {given = given, ins = {}, outs = {}}
     for label, cut, data in (ins .. ";"):gmatch("([^,;]*),([^,;]*),([^;]*);") do
       e.ins[#e.ins + 1] = {label = label, cut = cut_from(cut), data = data}

@@ -35,6 +35,15 @@ local function joined(a, b)
     typed.text(a)), b.entry, {from = b})
 end
 
+-- What was written, as a tensor of another shape reads it.
+local function reshaped(t, w, v)
+  if t.letter ~= "S" or w.shape == table.concat(v.local_shape, "x") then
+    return t
+  end
+  return new("V", "inference", "written as a tensor of another shape", t.entry,
+    {from = t})
+end
+
 -- Somebody wrote to the memory since: what holds now.
 local function after_writes(state, v, known)
   local on = known.on
@@ -43,7 +52,8 @@ local function after_writes(state, v, known)
       local whole = w.numel >= v.bytes
       local now = {}
       for _, axis in ipairs(state.axes) do
-        now[axis] = whole and w.on[axis] or joined(on[axis], w.on[axis])
+        local t = reshaped(w.on[axis], w, v)
+        now[axis] = whole and t or joined(on[axis], t)
       end
       on = now
     end
@@ -64,12 +74,17 @@ local function by_data(state, e, i)
       on[axis] = new("V", "data", "not all ranks have it", e)
     elseif mine == "" then
       on[axis] = new("?", "nothing", "its values were not kept", e)
+    elseif not same and state.batches and #e.inputs[i].local_shape > 0
+       and not e.inputs[i].param then
+      on[axis] = new("S", "data", "each rank's own batch", e, {dim = 0})
     elseif not same then
-      on[axis] = new("V", "data", "first used here, its bits differ between ranks", e)
+      on[axis] = new("V", "data",
+        "first used here, its bits differ between ranks", e)
     else
       on[axis] = new("R", "data", constant
         and "first used here, all one number: equal by chance or not"
-        or "first used here, equal bit for bit; asserted by data only", e, {chance = constant})
+        or "first used here, equal bit for bit; asserted by data only", e,
+        {chance = constant})
     end
   end
   return on
@@ -151,6 +166,7 @@ local function apply(state, e)
     ins[i] = v.id and not v.wrapped and M.input(state, e, i) or false
   end
   local results = evidence.is_followed(e) and typing.results(state, e, ins)
+  e.types, e.results = ins, results
   for i, v in ipairs(results and e.outputs or {}) do
     if v.id and v.placements then
       remember(state, v, by_placements(state, v, e))
@@ -170,6 +186,7 @@ local function write(state, e)
         state.writes[v.storage] = list
         list[#list + 1] = state.tensors[v.id]
           and {version = v.version, numel = v.bytes,
+            shape = table.concat(v.local_shape, "x"),
             on = state.tensors[v.id].on}
         break
       end
@@ -177,12 +194,14 @@ local function write(state, e)
   end
 end
 
--- infer([entries]) -> state: {axes = {{label, size}}, tensors = {[id] = {on =
--- {[axis] = type}}}, whole}.  Collective: ranks compare what they were given.
-function M.infer(entries)
+-- infer([entries[, batches]]) -> state: {axes = {{label, size}}, tensors = {[id]
+-- = {on = {[axis] = type}}}, whole}.  With `batches` numbers that ranks have each for
+-- themselves count as parts, along dimension 0, of one batch.  Collective: ranks
+-- compare what they were given.
+function M.infer(entries, batches)
   entries = entries or dt.debug.entries()
   local state = {axes = {}, by_id = {}, of_mesh = {}, tensors = {}, memory = {},
-    writes = {}, meshes = {}, leaf = {}}
+    writes = {}, meshes = {}, leaf = {}, batches = batches}
   state.said, state.whole = evidence.gather(entries)
   state.is_covered = along.covered(state)
   along.find_axes(state, entries)

@@ -66,8 +66,8 @@ end
 
 -- An entry that only asks: each rank may mean another tensor.
 local function question(v)
-  return {question = true, op = "asked", file = "", line = 0, seq = 0, inputs = {v}, outputs = {},
-    args = {}, kwargs = {}, collectives = {}, depth = 0}
+  return {question = true, op = "asked", file = "", line = 0, seq = 0,
+    inputs = {v}, outputs = {}, args = {}, kwargs = {}, collectives = {}, depth = 0}
 end
 
 -- What is to be known beside the chain.

@@ -197,12 +197,13 @@ end
 local function from_rules(e, list, outputs)
   local out = {}
   for i, v in ipairs(e.outputs) do
-    local p = outputs[i] or outputs[1]
-    local dim = p:match("^S%((%d+)%)$")
+    local p = outputs[i] or "-"
+    local dim = math.tointeger(p:match("^S%((%d+)%)$"))
     local op = p:match("^P%((%w+)%)$")
+    if dim and v.id and dim >= #v.local_shape then dim = nil end
     local why = ("%s of %s"):format(name_of(e), texts(list))
     if dim then
-      out[i] = inferred("S", why, e, list, {dim = math.tointeger(dim)})
+      out[i] = inferred("S", why, e, list, {dim = dim})
     elseif op then
       out[i] = inferred("P", why, e, list, {op = op})
     elseif p == "R" then
@@ -265,13 +266,18 @@ local function equal(e, list)
 end
 
 -- Made from nothing but numbers.
-local function made(e, same, draws)
+local function made(state, e, same, draws)
   if BLANK[name_of(e)] then
     return all(e, new("?", "nothing", "memory that nobody has written", e))
   end
   local why = draws and (same and "drawn from generators in the same state"
     or "drawn from generators in other states") or same
     and "made alike on all ranks" or "each rank gave other numbers"
+  local first = e.outputs[1]
+  if draws and not same and state.batches and first and not first.param
+     and #first.local_shape > 0 then
+    return all(e, new("S", "data", "each rank's own batch", e, {dim = 0}))
+  end
   return all(e, new(same and "R" or "V", "inference", why, e))
 end
 
@@ -350,7 +356,7 @@ local function operator(state, e, axis, ins)
       return s.ins[i] and s.ins[i].data
     end) then same = false end
   end
-  if #list == 0 then return made(e, same, e.random) end
+  if #list == 0 then return made(state, e, same, e.random) end
   if has(list, "?") then
     return all(e, new("?", "nothing", ("%s of what nothing is known of")
       :format(name_of(e)), e, {from = has(list, "?")}))

@@ -9,8 +9,7 @@ local M = {}
 
 local function summary(d)
   if not d.on then return "verify is off (:verify on)" end
-  local out = {("%d exact, %d rounding, %d wrong, %d skipped"):format(d.exact,
-    d.rounding, d.wrong, d.skipped)}
+  local out = {d.summary}
   for _, v in ipairs(d.list) do out[#out + 1] = "  " .. v.text end
   return table.concat(out, "\n")
 end
