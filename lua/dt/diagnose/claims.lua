@@ -225,7 +225,7 @@ M.concepts = {
   uneven_layers = "same reduction|reduction dim|last rank|not divisible|"
     .. "does not divide|reduction size|uneven",
   col_row = "colwiseparallel|rowwiseparallel|colwise|rowwise",
-  tied = "tied|share their weight|shares its weight|shared weight|"
+  tied = "=tied|share their weight|shares its weight|shared weight|"
     .. "weight tying|same weight|tie_word|share the weight|share a weight|"
     .. "sharing",
   embedding = "embedding|lm_head|=wte",
@@ -310,7 +310,7 @@ M.concepts = {
   loss_parallel = "loss_parallel|loss parallel",
   offload = "cpuoffload|cpu offload|offload_policy|offload to cpu|"
     .. "cpu-offload|offload",
-  backend = "backend|nccl|gloo",
+  backend = "=nccl|=gloo|no backend|backend for|backend type|cpu backend",
   raw_collective = "dist.all_reduce|all_reduce(|dist.broadcast|broadcast(|"
     .. "dist.all_gather|dist.reduce|torch.distributed.all_reduce|ddp",
   size_one = "size 1|size one|tp=1|tp 1|tp size of 1|degree 1|degree of 1|"

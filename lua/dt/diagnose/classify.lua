@@ -9,12 +9,14 @@
 
 local clean = require "dt.diagnose.clean"
 local fallback = require "dt.diagnose.fallback"
+local frameworks = require "dt.diagnose.frameworks"
 local match = require "dt.diagnose.match"
 local tests = require "dt.diagnose.tests"
 
 local M = {}
 
 local MIN = 0.45
+local SURE = 0.85               -- told by an exact message
 
 -- ---- signs, prepared once ----------------------------------------------
 
@@ -439,7 +441,7 @@ end
 
 -- No sign is sure enough: what file, wording and frames say, and the nearest.
 local function fall_back(self, r)
-  if r.plain then return r end
+  if r.plain or r.framework then return r end
   local class, c, why = fallback.find(self, r, M.run)
   if class then
     r.class, r.confidence = class, math.floor(c * 100 + 0.5) / 100
@@ -465,7 +467,12 @@ function M.run(self, r)
     r.nearest[i] = {id = list[i].class.id, score = list[i].score}
   end
   local c = top and settle_score(r, top, list[2]) or 0
-  if c < MIN then return fall_back(self, r) end
+  -- a framework that knows no DTensor: only an exact message is ours, or
+  -- what is the same everywhere
+  r.framework = not r.plain and c < SURE and not (top and top.class.anywhere
+    and c >= MIN) and frameworks.find(r.doc.flat) or nil
+  if r.framework then r.nearest = {} end
+  if c < MIN or r.framework then return fall_back(self, r) end
   r.class, r.sign, r.conditions = top.class, top.sign, top.conditions
   r.because = {}
   for _, name in ipairs(top.named) do

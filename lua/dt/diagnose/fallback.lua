@@ -204,8 +204,8 @@ end
 
 -- ---- likeness ----------------------------------------------------------
 
-local LIKE, APART = 0.14, 0.9   -- of the first class, and second to first
-local LIKE_RAISING = 0.17       -- when Python's own exception is printed
+local LIKE, APART = 0.18, 0.9   -- of the first class, and second to first
+local LIKE_RAISING = 0.2       -- when Python's own exception is printed
 local TELLING = 4               -- words that are shown
 
 -- What any Python program can raise.

@@ -200,6 +200,7 @@ local function name_operator(r)
   for _, text in ipairs(r.class and about_sizes or {}) do
     asked = asked or flat:find(text, 1, true) ~= nil
   end
+  asked = asked or r.class and r.class.of_operator
   if not asked and (not r.class or r.class.trap or #r.exceptions > 0) then
     return
   end
@@ -253,7 +254,9 @@ function M.read(text)
     note_sizes(r)
   else
     r.fixes, r.threads = {}, {}
-    r.cause = r.foreign and "This reads like " .. r.foreign
+    local what = r.framework and "a report of " .. r.framework
+      .. "'s own parallelism" or r.foreign
+    r.cause = what and "This reads like " .. what
       .. ", not like a matter of distributed tensors." or nil
   end
   r.questions = questions_of(r)

@@ -15,6 +15,12 @@ return {
   {"meta-device-not-materialised", 0.8, "Cannot copy out of meta tensor",
    "~FSDP2|fully_shard|DTensor|tp_plan|tp_device|tensor_parallel|fsdp"},
   {"fsdp2-non-float-parameter", 0.9, "Integer parameters are unsupported"},
+  {"fsdp2-non-float-parameter", 0.88, "Cannot flatten integer dtype tensors"},
+  {"fsdp2-mixed-dtype-group", 0.92,
+   "FSDP reduce-scatter expects uniform gradient dtype"},
+  {"fsdp2-mixed-dtype-group", 0.9, "FlatParameter", "requires uniform dtype"},
+  {"fsdp1-dtensor-legacy", 0.72,
+   "Attempted to call resize_() on an invalid python storage", "=fsdp"},
   {"fsdp2-full-state-dict-key", 0.82, "FSDP assumes",
    "is in the state_dict but the state_dict only has"},
   {"fsdp2-usage", 0.55, "~fully_shard|FSDP2|fsdp2", "reshard",
@@ -44,6 +50,39 @@ return {
    "~other values|different values|other numbers|not the same values|differ",
    "~number of GPUs|number of ranks|world size|number of devices",
    "!=raises"},
+
+  -- checkpoints of several ranks
+  {"dcp-missing-key", 0.92, "Missing optimizer state for parameter",
+   "in checkpoint"},
+  {"dcp-missing-key", 0.7, "~set_optimizer_state_dict|set_state_dict|"
+   .. "optimizer state dict", "~no saved state|has no state|entry is missing|"
+   .. "state is missing|lacks state"},
+  {"dcp-missing-key", 0.85, "Checkpoint at", "is missing keys"},
+  {"dcp-missing-key", 0.8, "The option indicates that model state_dict is "
+   .. "required to", "~model state_dict is empty|optim state_dict is empty"},
+  {"dcp-missing-key", 0.8, "Could not find FQN: '"},
+  {"dcp-size-mismatch", 0.92, "invalid fill tensor-volume", "chunks-volume"},
+  {"dcp-size-mismatch", 0.8, "Failed to validate global plan"},
+  {"dcp-size-mismatch", 0.9, "Target tensor size=",
+   "does not match source tensor size="},
+  {"cpu-offload-no-cpu-backend", 0.92,
+   "A CPU backend must be enabled for async save"},
+  {"from-local-uneven-shape", 0.9, "requires evenly-sharded parameters",
+   "is unevenly sharded on dim"},
+  {"fsdp2-plain-entry-in-sharded-state-dict", 0.88,
+   "'Tensor' object has no attribute '_local_tensor'"},
+
+  -- specs and placements that cannot be
+  {"missing-sharding-strategy", 0.88, "as_strided not supported with DTensor"},
+  {"distribute-misuse", 0.92, "Expected one placement per mesh dim, but found"},
+  {"distribute-misuse", 0.88, "Sharding dim", "greater than tensor ndim"},
+  {"distribute-misuse", 0.85, "cannot be both shard and partial"},
+  {"from-local-uneven-shape", 0.92,
+   "Non-sharded dimensions should have identical size across ranks"},
+  {"redistribute-to-partial", 0.9, "Replicate to Partial(",
+   "conversion is not supported"},
+  {"sharding-propagation-failed", 0.8,
+   "output spec does not match with output! Expected"},
 
   -- attention under context parallelism
   {"cp-backend-or-mask", 0.93, "got mixed torch.Tensor and DTensor", "=cp",
@@ -87,6 +126,16 @@ return {
    "!=other_tp", "!size mismatch for", "!Watchdog"},
 
   -- described rather than printed
+  {"from-local-uneven-shape", 0.64, "from_local", "~torch.chunk|chunk sizes|"
+   .. "uneven", "~full_tensor|full tensor|global shape", "~wrong|incorrect|"
+   .. "silently|accepts", "!=raises"},
+  {"hidden-redistribution", 0.62, "DTensor", "~all-gathers the|gathers where|"
+   .. "unnecessary gather|unneeded gather|gathers the whole|needless "
+   .. "all-gather|unnecessary all-gather|unnecessary communication|"
+   .. "gathers the input", "!=raises"},
+  {"fsdp2-usage", 0.6, "fully_shard", "~attributes|attribute", "~Parameter|"
+   .. "parameter", "~drops|lost|not copied|without them|not kept|disappear",
+   "!=raises"},
   {"missing-sharding-strategy", 0.6, "=dt", "@aten.*|prims.*",
    "~not registered in|is not registered|are not registered|isn't registered|"
    .. "no registration", "!got mixed torch.Tensor and DTensor"},

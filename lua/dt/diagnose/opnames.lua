@@ -167,6 +167,17 @@ end
 
 -- ---- names in the text -------------------------------------------------
 
+-- Base and overload without the namespace: "squeeze_.dim".
+local function of_overload(ops, text)
+  local seen = 0
+  for base, over in text:gmatch "%f[%w_.]([%a_][%w_]*)%.(%a[%w_]*)%f[^%w_]" do
+    seen = seen + 1
+    if seen > 2000 then return nil end
+    local op = ("aten.%s.%s"):format(base, over)
+    if ops.span[op] then return op, base .. "." .. over end
+  end
+end
+
 -- A word with an underscore that is an operator's base: "convolution_backward".
 local function of_words(ops, text)
   local seen = 0
@@ -190,6 +201,8 @@ function M.find(ops, doc, several)
   if op then return op, "line", from end
   op, from = of_snippet(ops, doc, several)
   if op then return op, "line", from end
+  op, from = of_overload(ops, doc.text:sub(1, 100000))
+  if op then return op, "word", from end
   op, from = of_words(ops, doc.text:sub(1, 100000))
   if op then return op, "word", from end
 end

@@ -281,7 +281,7 @@ return {
    },
    ask = {"Which versions of torch and of the backend's package?"}},
 
-  {id = "inplace-placement-change",
+  {id = "inplace-placement-change", of_operator = true,
    name = "an in-place operator would have to move its own tensor",
    signs = {
      {0.97, "in-place operations that require placement changes are not "
@@ -337,7 +337,7 @@ return {
    },
    ask = {"How many tokens, experts, tp and ep?"}},
 
-  {id = "index-put-and-select",
+  {id = "index-put-and-select", of_operator = true,
    name = "indexing into a sharded dimension",
    signs = {
      {0.86, MISSING, "@aten.select.*|aten.select_backward.*|aten.index_put*|"
@@ -373,7 +373,7 @@ return {
    },
    ask = {"Which dimension is indexed, and does a placement shard it?"}},
 
-  {id = "dynamic-output-shape", mark = "OutputShapeException: ",
+  {id = "dynamic-output-shape", of_operator = true, mark = "OutputShapeException: ",
    name = "the result's shape depends on data",
    signs = {
      {0.95, "DynamicOutputShapeException", "=dt"},

@@ -41,7 +41,7 @@ return {
    },
    ask = {"What does print(x.placements) show for the tensor you read?"}},
 
-  {id = "inplace-on-partial", trap = 4,
+  {id = "inplace-on-partial", of_operator = true, trap = 4,
    name = "an in-place operator on a Partial tensor kept old values",
    signs = {quiet(0.6, "Partial", "~in-place|inplace|clamp_|mul_|in place",
      "~stale|old value|not updated|no effect|unchanged|wrong|relabel")},
@@ -143,7 +143,7 @@ return {
       torch = "s = s.reshape(())"}},
    ask = {"Is the one-element tensor the same on all ranks?"}},
 
-  {id = "conv-backward-placement", trap = 32,
+  {id = "conv-backward-placement", of_operator = true, trap = 32,
    name = "convolution's input gradient carries another shard",
    signs = {
      {0.72, "convolution_backward", "~placement|Shard(", "~grad_input|"
@@ -170,6 +170,24 @@ return {
        .. "mutate_type|is not yet implemented|is ambiguous|"
        .. "smaller dimensions is not supported|StridedShard placement"},
      {0.8, "SpmdTypeError"},
+     {0.85, "RuleCheckError"},
+     {0.85, "rulecheck: "},
+     {0.85, "src must be P, got"},
+     {0.85, "dst must be R or I, got"},
+     {0.85, "~src must be V or S(i), got|dst must be V or S(i), got"},
+     {0.85, "~src must be S(i), got|dst must be S(i), got"},
+     {0.85, "/reinterpret%([RIVPS][^,%s]*, [RIVPS][^,%s]*%) is not supported"},
+     {0.85, "/convert%([RIVPS][^,%s]*, [RIVPS][^,%s]*%) is not supported"},
+     {0.85, "/redistribute%([RIVPS][^,%s]*, [RIVPS][^,%s]*%) is not supported"},
+     {0.85, "requires an ambient DeviceMesh"},
+     {0.85, "mesh_dim_names set to be used with set_current_mesh"},
+     {0.85, "set_current_mesh() without axes requires a current mesh"},
+     {0.8, "rules.einsum:"},
+     {0.8, "~spmd_typecheck|typecheck_forward", "~must be callable|must define|"
+       .. "cannot define|is not a parameter of"},
+     {0.85, "assert_type() ", "~requires at least one type|does not support "
+       .. "DTensor"},
+     {0.78, "site-packages/spmd_types/", "/%u%l+Error: "},
      {0.93, "Invariant type on axis", "cannot mix with other types"},
      {0.93, "Partial type on axis", "~cannot combine with Varying|"
        .. "cannot propagate through non-linear|in a linear op requires|"

@@ -6,7 +6,7 @@ local MIXED = "got mixed torch.Tensor and DTensor"
 local MISSING = "does not have a sharding strategy registered"
 
 return {
-  {id = "tp-heads-not-divisible",
+  {id = "tp-heads-not-divisible", anywhere = true,
    expects = "shapes that do not fit",
    name = "tensor parallel splits an attention head",
    signs = {
@@ -435,7 +435,7 @@ return {
      {0.66, "=dt", "~overhead|slower|slow|cpu bound|CPU-bound|cpu-bound",
       "~dispatch|__torch_dispatch__|unwrap_to_op_info|per-op|optimizer step|"
        .. "profil|AdamW|microsecond", "!memory leak", "!Error:",
-      "!MemoryError", "!cache"},
+      "!MemoryError", "!cache", "!~offloaded|CPU offload|CPUOffload"},
      {0.5, "DTensor", "~performance|slow|overhead|latency", "!Error:",
       "!memory leak"},
      {0.56, "DTensor", "~optimizer step|per step|each step|forward",
@@ -483,7 +483,7 @@ return {
    },
    ask = {"How does memory grow per step; which optimizer flags?"}},
 
-  {id = "numerics-drift-not-bug",
+  {id = "numerics-drift-not-bug", anywhere = true,
    name = "small differences that are not a fault",
    signs = {
      {0.58, "=dt", "~Tensor-likes are not close|assert_close|allclose|"

@@ -154,7 +154,7 @@ return {
      {0.97, "is already managed by another FSDP group"},
      {0.65, "~tied weight|weight tying|tie_word_embeddings|tied embedding|"
        .. "tied parameter|tied params|shared parameter|weight sharing",
-      "=fsdp", "~fully_shard|fsdp2|fsdp"},
+      "=fsdp", "~fully_shard|fsdp2|fsdp", "!~untied|untie "},
    },
    cause = "Embedding and output head share one parameter but are wrapped by "
      .. "different fully_shard calls.",

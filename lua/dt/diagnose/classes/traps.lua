@@ -101,7 +101,7 @@ return {
      .. "true})", torch = "DTensor.from_local(x, mesh, pl, run_check=True)"}},
    ask = {}},
 
-  {id = "argmax-local-index", trap = 14,
+  {id = "argmax-local-index", of_operator = true, trap = 14,
    name = "argmax over a sharded dimension gave local indices",
    signs = {quiet(0.64, "~argmax|argmin", "DTensor", "~local|wrong|incorrect|"
      .. "sharded")},
@@ -145,7 +145,7 @@ return {
      "experts.set_gradient_divide_factor(world_size)"}},
    ask = {}},
 
-  {id = "squeeze-local-singleton", trap = 34,
+  {id = "squeeze-local-singleton", of_operator = true, trap = 34,
    name = "squeeze dropped a dimension whose local size is 1",
    signs = {quiet(0.66, "squeeze", "DTensor", "~local|sharded|singleton",
      "!unsqueeze"), {0.6, "squeeze", "DTensor", "local shape", "!" .. MIXED,
@@ -170,7 +170,7 @@ return {
      torch = "distribute_tensor(x, mesh, pl, src_data_rank=None)"}},
    ask = {}},
 
-  {id = "view-without-redistribute", trap = 11,
+  {id = "view-without-redistribute", of_operator = true, trap = 11,
    name = "a view that would need communication",
    signs = {quiet(0.62, "~unflatten|flatten|view|reshape", "~Shard(|sharded|"
        .. "mesh axes|mesh dim", "~silent wrong|silently wrong|silently-wrong|"

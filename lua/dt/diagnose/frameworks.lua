@@ -1,0 +1,46 @@
+-- SPDX-License-Identifier: MIT
+-- dt/diagnose/frameworks.lua: frameworks that split tensors by themselves,
+-- without meshes and DTensors.  A report of theirs speaks of tensor parallel
+-- sizes, sequences and hangs as ours do, and is none of ours.
+
+local M = {}
+
+-- Name, and the words by which a report is known to be of it.
+local frameworks = {
+  {"DeepSpeed", {"deepspeed", "ZeRO", "zero3"}},
+  {"Megatron-LM", {"megatron", "tensor-model-parallel-size", "mcore",
+    "mpu."}},
+  {"vLLM", {"vllm"}},
+  {"SGLang", {"sglang"}},
+  {"Colossal-AI", {"colossalai"}},
+  {"TensorRT-LLM", {"tensorrt"}},
+  {"LMDeploy", {"lmdeploy"}},
+  {"KTransformers", {"ktransformers"}},
+  {"PaddlePaddle", {"paddle"}},
+  {"TT-Metal", {"TT_FATAL", "TT_THROW", "ttnn", "ttml"}},
+  {"AWS Neuron", {"neuronx", "optimum-neuron", "xla_downcast_bf16"}},
+  {"JAX", {"jax.errors", "jaxlib", "jax.numpy"}},
+}
+
+-- Of what may also be ours: any of these and the report counts.
+local ours = {"dtensor", "devicemesh", "device_mesh", "fully_shard", "fsdp",
+  "parallelize_module", "torch/distributed/tensor", "torchtitan", "tp_plan",
+  "distribute_tensor", "colwiseparallel", "rowwiseparallel", "spmd_types"}
+
+local LIMIT = 200000
+
+-- The framework whose own report this is, or nil.
+function M.find(flat)
+  local text = flat:sub(1, LIMIT)
+  local low = text:lower()
+  for _, w in ipairs(ours) do
+    if low:find(w, 1, true) then return nil end
+  end
+  for _, f in ipairs(frameworks) do
+    for _, w in ipairs(f[2]) do
+      if (w:find "%u" and text or low):find(w, 1, true) then return f[1] end
+    end
+  end
+end
+
+return M
