@@ -7,6 +7,7 @@
 local code = require "dt.diagnose.code"
 local facts = require "dt.diagnose.facts"
 local opnames = require "dt.diagnose.opnames"
+local particular = require "dt.diagnose.particular"
 local releases = require "dt.diagnose.release"
 
 local M = {}
@@ -45,17 +46,23 @@ end
 local telling = {"register_fsdp_forward_method", "implicit_replication",
   "set_requires_gradient_sync", "context_parallel_unshard",
   "register_sharding", "local_map", "sdpa_kernel", "set_device",
-  "set_model_state_dict", "mark_sharding", "to_empty"}
+  "set_model_state_dict", "mark_sharding", "to_empty", "_flatten"}
 
 -- Does the report's own text show what the fix asks for?
 local function done(r, f)
   if not f.torch then return false end
   local flat = r.doc.flat
-  for name, value in f.torch:gmatch "([%a_][%w_]*)=([%w_]+)" do
-    local at = flat:find(name .. "=" .. value, 1, true)
-      or flat:find(name .. " = " .. value, 1, true)
-    if at and #name > 4 and name ~= "shape" then return true end
+  local settings, found = 0, 0
+  for name, value in f.torch:gmatch "([%a_][%w_]*)=([%w_][%w_%.]*)" do
+    if #name > 4 and name ~= "shape" then
+      settings = settings + 1
+      if flat:find(name .. "=" .. value, 1, true)
+        or flat:find(name .. " = " .. value, 1, true) then
+        found = found + 1
+      end
+    end
   end
+  if settings > 0 and found == settings then return true end
   for _, call in ipairs(telling) do
     if f.torch:find(call, 1, true) and flat:find(call .. "(", 1, true) then
       return true
@@ -133,13 +140,34 @@ end
 
 -- ---- fixes -------------------------------------------------------------
 
+-- The fixes that can be said: those for the very message, then the class's
+-- unless the former stand alone.  `allows(f)`: does a fix's condition hold?
+local function candidates(r, allows)
+  local list, alone = {}, false
+  for _, f in ipairs(particular) do
+    if f.class == r.class.id and allows(f) then
+      list[#list + 1] = f
+      alone = alone or f.alone
+      r.cause = f.cause or r.cause
+    end
+  end
+  if alone then return list end
+  for _, f in ipairs(r.class.fixes) do
+    local again = false
+    for _, k in ipairs(list) do again = again or k[1] == f[1] end
+    if not again and allows(f) then list[#list + 1] = f end
+  end
+  return list
+end
+
 -- The fixes of the report's class, likeliest first.  `allows(f)` says whether
 -- the fix's own condition holds.
 function M.fixes(r, allows)
   local list, release = {}, sure_release(r)
   local since, story = op_story(r)
   if r.class.id == "missing-sharding-strategy"
-    or r.class.id == "index-put-and-select" then
+    or r.class.id == "index-put-and-select"
+    and r.doc.flat:find("sharding strategy", 1, true) then
     if since and later(release, since) then
       list[1] = {text = "upgrade: " .. story, fixed_in = since}
     elseif story then
@@ -150,11 +178,10 @@ function M.fixes(r, allows)
     end
   end
   local names, left = names_in(r), {}
-  for i, f in ipairs(r.class.fixes) do
+  for i, f in ipairs(candidates(r, allows)) do
     local old = f[1]:find "^upgrade" and f.fixed_in
       and not later(release, f.fixed_in) and r.torch.how == "stated"
-    if not (i == 1 and list[1] and f[1]:find "^upgrade") and allows(f)
-      and not old then
+    if not (i == 1 and list[1] and f[1]:find "^upgrade") and not old then
       local to = done(r, f) and left or list
       to[#to + 1] = {text = f[1], fixed_in = f.fixed_in,
         lua = with_names(f.lua, names), torch = with_names(f.torch, names)}
@@ -188,12 +215,13 @@ local wrong = {"loss is wrong", "wrong loss", "loss differs", "different loss",
   "gibberish", "nonsens", "garbage", "diverge", "nan loss", "loss is nan",
   "grad norm", "mismatch", "incorrect", "different from", "differs from",
   "different than", "drift", "gradients differ", "gradients are different"}
-local stuck = {"hang", "deadlock", "stuck", "watchdog", "timed out",
-  "timeout"}
+local stuck = {"%f[%a]hang", "deadlock", "%f[%a]stuck%f[%A]", "watchdog",
+  "timed out", "timeout"}
 
+-- Does one of the patterns stand in the text?
 local function says(low, list)
   for _, w in ipairs(list) do
-    if low:find(w, 1, true) then return true end
+    if low:find(w) then return true end
   end
 end
 

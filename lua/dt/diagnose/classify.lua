@@ -11,6 +11,7 @@ local clean = require "dt.diagnose.clean"
 local fallback = require "dt.diagnose.fallback"
 local frameworks = require "dt.diagnose.frameworks"
 local match = require "dt.diagnose.match"
+local particular = require "dt.diagnose.particular"
 local tests = require "dt.diagnose.tests"
 
 local M = {}
@@ -212,15 +213,18 @@ function M.new(classes)
         first = t[3], last = t[4], where = t[5]}
     end
   end
-  for _, c in ipairs(classes) do
-    for _, list in ipairs {c.fixes, c.causes or {}} do
-      for _, f in ipairs(list) do
-        for _, text in ipairs(f.only or {}) do
-          self.only[text] = condition(self.set, text)
-        end
+  local function prepare(list)
+    for _, f in ipairs(list) do
+      for _, text in ipairs(f.only or {}) do
+        self.only[text] = condition(self.set, text)
       end
     end
   end
+  for _, c in ipairs(classes) do
+    prepare(c.fixes)
+    prepare(c.causes or {})
+  end
+  prepare(particular)
   self.foreign = {}
   for _, f in ipairs(M.foreign_errors) do
     self.foreign[#self.foreign + 1] = {any(self.set, f[1]), f[2]}

@@ -72,6 +72,8 @@ end
 
 -- ---- what follows from class and facts ---------------------------------
 
+local CERTAIN = 0.9             -- so sure that the mesh need not be asked for
+
 local function questions_of(r)
   local list = {}
   if r.form and not r.class then
@@ -80,8 +82,11 @@ local function questions_of(r)
   if not r.torch then
     list[#list + 1] = "Which torch release? (python -m torch.utils.collect_env)"
   elseif r.torch.how == "inferred" then
-    list[#list + 1] = ("Is it torch %s? The text does not say."):format(
-      r.torch.release)
+    local range = r.torch.range
+    list[#list + 1] = range and range[1] ~= range[2]
+      and ("Which torch release, %s to %s by its wording?"):format(range[1],
+        range[2])
+      or ("Is it torch %s? The text does not say."):format(r.torch.release)
   end
   if r.class then
     for _, q in ipairs(r.class.ask or {}) do
@@ -90,7 +95,7 @@ local function questions_of(r)
   else
     list[#list + 1] = "The whole traceback, from the first line to the last?"
   end
-  if #r.meshes == 0 then
+  if #r.meshes == 0 and (not r.class or r.confidence < CERTAIN) then
     list[#list + 1] = "How is the device mesh made (sizes, names, device)?"
   end
   if #r.frames == 0 and r.class then
@@ -118,6 +123,14 @@ end
 -- Numbers that follow from the sizes in a message.
 local function note_sizes(r)
   local flat = r.doc.flat
+  local heads, tp = flat:match("attention heads %((%d+)%) must be divisible by "
+    .. "tensor parallel size %((%d+)%)")
+  heads = math.tointeger(tonumber(heads))
+  if heads and heads > 0 and heads <= 4096 then
+    r.notes[#r.notes + 1] = ("%d heads over %s ranks is no whole number; the "
+      .. "degrees %s divide them"):format(heads, tp, divisors(heads))
+    return
+  end
   local size, n = flat:match("%(size (%d+)%) is not evenly divisible by "
     .. "mesh dimension %d+ %(size (%d+)%)")
   if not size then
@@ -241,10 +254,10 @@ function M.read(text)
   r.ranks, r.all_ranks = facts.ranks_of(doc)
   r.torch = releases.find(doc, r.templates)
   if r.class then
+    r.cause = r.class.cause
     r.fixes = advice.fixes(r, function (f)
       return classify.allows(engine, r, f)
     end)
-    r.cause = r.class.cause
     for _, c in ipairs(r.class.causes or {}) do
       if classify.allows(engine, r, c) then
         r.cause = r.cause .. " " .. c[1]

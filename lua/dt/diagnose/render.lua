@@ -112,9 +112,9 @@ local function put_facts(out, r)
   end
   if r.torch then
     local t = r.torch
-    put("torch", ("%s, %s%s (%s)"):format(t.release, t.how,
-      t.range and t.range[1] ~= t.range[2]
-      and (" from %s to %s"):format(t.range[1], t.range[2]) or "",
+    local several = t.how ~= "stated" and t.range and t.range[1] ~= t.range[2]
+    put("torch", ("%s, %s (%s)"):format(several and ("%s to %s"):format(
+      t.range[1], t.range[2]) or t.release, t.how,
       wrap(t.evidence, "            ", 64)))
   end
   if r.user_frame then

@@ -349,7 +349,7 @@ fals=1:2 3:2 5:1 6:1 7:2 17:1 30:2 40:1 44:1 53:2 58:1 63:1 65:1 69:1 71:2 73:2 
 fault=25:1 82:1 87:1;fc=111:2;fc1=5:1 60:1;fduwjj=2:1;feat=17:1;featur=32:1 65:2 111:2;feed_forward=1:1;fegin=2:1;fell=111:1;few=31:1 34:2 71:1 81:1
 few strategy=34:2;fewer=11:1 17:1 24:1 64:1 89:1 111:1;fil=3:1 111:2;filenotfounderror=111:1;fill=4:1 36:1 52:1;fin=3:2 4:1 10:1 23:1 34:1 39:1 51:1 107:1
 finaliz=107:1;finalization=107:2;finalize_backward=107:1;find=14:1 15:3 16:1 33:1 81:1 111:2;find devic=15:2;find_unused_parameter=111:1;finish=111:1;fir=54:1
-first=2:1 3:2 4:1 10:1 12:1 16:1 17:1 24:1 26:1 39:1 40:1 41:2 42:1 44:2 45:1 46:1 47:3 50:2 51:1 66:1 77:1 85:1 86:1 88:1 93:1 94:1 98:1 100:1 107:1 111:3
+first=2:1 3:2 4:1 10:1 12:1 16:1 17:1 24:1 26:1 39:1 40:1 41:2 42:1 44:2 45:1 46:1 47:3 50:2 51:1 66:1 77:1 85:1 86:1 88:1 92:1 93:1 94:1 98:1 100:1 107:1 111:3
 first axi=47:2;first forward=50:2;first_devic=41:2;first_devic norm=41:2;fit=14:1 46:1 66:1 67:1 78:1 82:1 83:1 105:1 106:1 108:1;fix=4:1 12:1 51:1 55:1 111:1
 flag=54:1 63:1 81:1;flaky=111:2;flap=111:1;flash=6:2 64:1 73:3;flash attention=73:2;flash_attention=6:1 73:1;flash_attn=6:1;flat=57:3 63:1 81:1 110:1
 flat_param=57:1 63:1;flatparameter=44:2;flatparameter requir=44:2;flatten=18:5 23:8 44:4 47:3 53:1 57:1 59:1 63:1 94:2 110:1 111:1;flatten multipl=23:3
@@ -603,7 +603,7 @@ permut=24:1 28:3 70:1 74:4 101:1;pg=58:1 111:4;pg guid=111:2;pg id=111:2;pg rank
 pid=2:1 3:2 4:1 5:1 64:1 111:2;piec=26:2 36:1 74:2 93:1 95:1;pin=1:1 7:1 37:7 111:1;pin_memory=1:1 7:1 37:4;pin_memory dtensor=37:2;pinn=37:2;pip=4:1 24:1 111:1
 pip3=3:1;pipelin=41:1 111:6;pipelin parallel=111:3;pipelin parallelism=111:2;pixel=3:2;pixel_valu=3:1;pl=79:1 87:1 93:1
 plac=4:1 10:8 11:4 14:2 27:1 38:1 45:1 72:1 93:1 97:2 110:1;plac operation=10:7 11:3;plac version=10:4
-placement=1:1 2:1 4:3 10:8 11:5 12:1 14:1 16:1 21:2 22:1 23:1 24:2 25:2 27:5 28:4 29:2 31:3 32:3 33:1 42:3 46:1 47:1 48:4 49:1 58:1 60:1 66:1 69:1 70:4 71:1 72:6 78:1 79:1 83:1 84:3 85:1 86:2 87:1 88:1 94:1 95:1 96:1 97:1 98:1 101:1 102:1 103:1 104:2 105:2 108:3 109:1 111:2
+placement=1:1 2:1 4:3 10:8 11:5 12:1 14:1 16:1 21:2 22:1 23:1 24:2 25:2 27:5 28:4 29:2 31:3 32:3 33:1 42:3 46:1 47:1 48:4 49:1 58:1 60:1 66:1 69:1 70:4 71:1 72:6 78:1 79:1 83:1 84:3 85:1 86:2 87:1 88:1 92:1 94:1 95:1 96:1 97:1 98:1 101:1 102:1 103:1 104:2 105:2 108:3 109:1 111:2
 placement _normpartial=42:3;placement chang=10:6 11:3;placement forward=70:2;placement length=27:2;placement must=27:3;placement receiv=108:2
 placement replicat=4:2;placement shard=10:2 27:2 104:2;placementclassvariabl=72:1;placementvariabl=72:4
 plain=1:2 2:2 3:1 4:1 6:1 7:2 9:1 12:1 15:2 16:1 28:1 29:1 42:1 60:2 65:1 66:3 70:2 73:1 76:4 80:2 103:1 111:2;plain input=66:3;plain tensor=76:2
@@ -641,7 +641,7 @@ rank4=5:1 24:1 78:1 111:1;rank5=5:1 41:1 65:1 111:1;rank6=17:1 111:1;rank7=7:1 1
 raytrainworker=4:1;reach=79:2;read=3:1 42:1 47:1 52:1 59:1 68:1 78:2 79:3 96:1 111:1;real=25:1 28:1 50:1;reason=25:1 44:1 111:1;rebuild=28:1;receiv=108:2 111:1
 recent=1:1 3:2 4:1 23:1 25:1 34:1 40:1 52:2 64:1 111:1;recent call=3:2 52:2;recip=17:1 77:1;recommend=58:1 106:1 111:2;recompil=71:3;recomput=5:7
 recomput recomputation=5:2;recomputation=5:2;recompute_fn=5:5;recompute_fn arg=5:2;record=28:1;recorder=55:2
-redistribut=1:1 4:1 10:1 12:1 16:1 21:9 22:4 23:3 24:3 25:1 27:3 29:3 31:1 33:1 38:1 55:1 60:1 70:1 72:3 73:1 79:4 83:4 85:1 86:1 88:1 92:1 94:1 95:1 96:1 97:1 98:1 102:3 104:1 109:1 111:1
+redistribut=1:1 4:1 10:1 12:1 16:1 21:9 22:4 23:3 24:3 25:1 27:3 29:3 31:1 33:1 38:1 55:1 60:1 70:1 72:3 73:1 79:4 83:4 85:1 86:1 88:1 92:2 94:1 95:1 96:1 97:1 98:1 102:3 104:1 109:1 111:1
 redistribut async_op=79:2;redistribut instead=27:2;redistribut partial=21:7;redistribut placement=21:2;redistribut replicat=21:2;redistribut sum=21:2
 redistribut tensor=24:2;redistribute_dtensor=60:1;redistribute_input=1:1 83:1;redistribute_local_tensor=21:1;redistributeerror=105:1
 redistribution=10:3 21:2 22:1 23:3 33:7 83:3 94:1;redistribution break=10:2;redistribution disallow=23:2;redistribution occurr=33:6;redistribution support=21:2
@@ -653,7 +653,7 @@ register shard=4:2 9:2;register_fsdp_forward_method=3:3;register_op_strategy=14:
 register_shard operator=14:2;registration=14:1;regression=39:1;reinterpret=105:1;reject=5:1;rejection=56:1;relabel=97:1 104:1;relat=58:1;relativ=13:1 82:1
 relax=40:1;releas=4:1 17:1 31:1 38:1 39:1 59:1 77:1 111:1;relevant=3:1;reload=28:1 101:1;relu=86:1;remot=111:1;remov=23:1 45:1 80:1;repeat=64:1 66:1 111:1
 replac=9:1 38:1 50:1 51:2 67:1 111:1;replac parameter=51:2;replica=111:1;replica_id=111:1
-replicat=1:1 3:3 4:2 6:1 7:2 10:4 11:1 12:1 13:1 14:1 17:1 18:3 20:2 21:5 23:2 24:1 25:1 27:2 29:1 31:1 35:3 40:1 41:1 46:1 47:7 64:2 66:1 69:3 70:3 71:1 72:1 81:1 82:1 83:1 84:4 85:1 86:1 87:5 88:1 92:1 94:1 95:1 96:1 97:1 98:1 103:2 104:1 105:2 108:1 109:1 111:2
+replicat=1:1 3:3 4:2 6:1 7:2 10:4 11:1 12:1 13:1 14:1 17:1 18:3 20:2 21:5 23:2 24:1 25:1 27:2 29:1 31:1 35:3 40:1 41:1 46:1 47:7 64:2 66:1 69:3 70:3 71:1 72:1 81:1 82:1 83:1 84:4 85:1 86:1 87:5 88:1 92:2 94:1 95:1 96:1 97:1 98:1 103:2 104:1 105:2 108:1 109:1 111:2
 replicat partial=21:2;replicat requir=10:2;replicat run_check=87:2;replicat shard=47:4;replication=1:1;report=2:1 89:1 111:1;repr=42:1 111:1;represent=105:1
 reproduc=82:1;reproducer=44:1;request=52:1 111:1
 requir=5:1 10:6 11:3 23:1 30:2 31:1 40:1 43:3 44:2 46:3 53:1 63:6 69:1 71:1 73:2 74:4 90:2 105:2 107:1 110:2 111:3;requir backend=43:3;requir dp=46:3

@@ -153,9 +153,11 @@ return {
    cause = "squeeze without a dimension looked at local sizes, where the "
      .. "global size is the mesh's.",
    fixes = {{"name the dimension, so that local sizes do not decide",
-       lua = "x:squeeze(1)",
-     torch = "x.squeeze(1)"},
-     {"upgrade: squeeze goes by global sizes there", fixed_in = "2.12"}},
+       lua = "x:squeeze(1)", torch = "x.squeeze(1)",
+       only = {"!@aten.squeeze*.dim"}},
+     {"upgrade: squeeze goes by global sizes there", fixed_in = "2.12"},
+     {"replicate the dimension first", lua = 'x:redistribute(mesh, "R")',
+      torch = "x.redistribute(placements=[Replicate()])"}},
    ask = {}},
 
   {id = "distribute-source-rank-wins", trap = 35,

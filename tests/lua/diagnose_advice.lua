@@ -1,0 +1,87 @@
+-- TEST: ranks=1 world=threads args=--trust
+-- SPDX-License-Identifier: MIT
+-- What is advised: fixes for the very message go before those of the class,
+-- numbers of the report are used, a range of releases is said as a range, and
+-- what another framework reports is left to it.
+
+local T = require "tests.lua.lib.check"
+local diagnose = require "dt.diagnose"
+local render = require "dt.diagnose.render"
+
+local function first_fix(text)
+  local r = diagnose.read(text)
+  local f = r.fixes[1] or {}
+  return f.text or "", f.torch or "", r
+end
+
+-- ---- one message of a class ----------------------------------------------
+
+local text, code, r = first_fix("RuntimeError: Missing optimizer state for "
+  .. "parameter '1.weight' in checkpoint. The parameter requires gradients "
+  .. "but has no saved optimizer state.")
+T.ok(code:find("strict=False", 1, true), "strict=False: " .. text)
+T.eq(r.class.id, "dcp-missing-key")
+
+text, code, r = first_fix("AssertionError: FSDP reduce-scatter expects uniform "
+  .. "gradient dtype but got {torch.bfloat16, torch.float32}\nfully_shard with "
+  .. "MixedPrecisionPolicy(param_dtype=torch.bfloat16, "
+  .. "reduce_dtype=torch.float32)")
+T.ok(code:find("reduce_dtype=torch.bfloat16", 1, true),
+  "the same reduce_dtype: " .. text)
+T.ok(r.cause:find("last microbatch", 1, true), "its own cause: " .. r.cause)
+
+text, code = first_fix("FSDP: ValueError: Must flatten tensors with uniform "
+  .. "dtype but got torch.bfloat16 and torch.float32")
+T.ok(code:find("before FSDP", 1, true), "FSDP1's words: " .. code)
+
+-- The report slices and flattens already.
+r = diagnose.read('mesh[("dp", "cp")]._flatten("dp_cp")\nKeyError: "Invalid '
+  .. "mesh_dim_names ('dp_cp',) specified. Valid mesh_dim_names are ['tp'].\"")
+for _, f in ipairs(r.fixes) do
+  T.ok(not (f.torch or ""):find("_flatten(", 1, true), "done already: " .. f.text)
+end
+
+-- The error comes from the rule, so that the operator has one.
+r = diagnose.read("aten.index_put.default on a DTensor\nRuntimeError: shape "
+  .. "mismatch: value tensor of shape [8] cannot be broadcast to indexing "
+  .. "result of shape [16]")
+T.ok(not r.fixes[1].text:find("has a strategy since", 1, true),
+  "no upgrade for a strategy it has: " .. r.fixes[1].text)
+
+-- ---- numbers, releases, questions ----------------------------------------
+
+r = diagnose.read("ValueError: Total number of attention heads (52) must be "
+  .. "divisible by tensor parallel size (3).")
+T.ok(r.notes[1] and r.notes[1]:find("1, 2, 4, 13, 26, 52", 1, true),
+  "the degrees that divide: " .. tostring(r.notes[1]))
+
+r = diagnose.read("RuntimeError: aten.add.Tensor: got mixed torch.Tensor and "
+  .. "DTensor, need to convert all torch.Tensor to DTensor before calling "
+  .. "distributed operators!")
+T.ok(render.text(r, "x"):find("torch     2.4 to 2.9, inferred", 1, true),
+  "a range is no release")
+
+r = diagnose.read("The norm changes from rank to rank for DTensor gradients "
+  .. "under FSDP2, clip_grad_norm_ is too low.")
+for _, c in ipairs(r.checks) do
+  T.ok(not c:find("collective each rank is in", 1, true), "no hang: " .. c)
+end
+
+-- ---- other frameworks -----------------------------------------------------
+
+for name, report in pairs {
+  DeepSpeed = "DeepSpeed Ulysses: the sequence length is not divisible by the "
+    .. "sequence parallel world size",
+  ["Megatron-LM"] = "RuntimeError: The size of tensor a (64) must match the "
+    .. "size of tensor b (32) at non-singleton dimension 1\nmegatron/core, "
+    .. "sequence_parallel, tensor_model_parallel_size 2",
+} do
+  local got = diagnose.read(report)
+  T.ok(not got.class, name .. ": " .. tostring(got.class and got.class.id))
+  T.ok(got.cause and got.cause:find(name, 1, true), name .. " is named")
+end
+r = diagnose.read("megatron_fsdp: RuntimeError: aten.mm.default: got mixed "
+  .. "torch.Tensor and DTensor, need to convert all torch.Tensor to DTensor")
+T.ok(r.class, "a DTensor's message counts wherever it stands")
+
+T.finish()
