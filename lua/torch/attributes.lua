@@ -162,7 +162,6 @@ local of_tensor = {
   end,
   imag = function (t) return t:imag() end,
   data = function (t) return dt._data_view(t) end,
-  _local_tensor = function (t) return dt._local_of(t) end,
   is_sparse = function () return false end,
   itemsize = function (t) return t:element_size() end,
 }

@@ -424,6 +424,11 @@ local function spec_of(t)
     function () return dt._spec_text(t) end)
 end
 
+of_tensor._local_tensor = function (t)
+  needs_dtensor(t, "_local_tensor")
+  return dt._local_of(t)
+end
+
 of_tensor._spec = function (t)
   needs_dtensor(t, "_spec")
   return spec_of(t)

@@ -67,6 +67,20 @@ for _, c in ipairs(r.checks) do
   T.ok(not c:find("collective each rank is in", 1, true), "no hang: " .. c)
 end
 
+-- A wrong loss without an error: what decides, and the command that finds out.
+r = diagnose.read("I train with FSDP2 on 8 GPUs and my loss is higher than on "
+  .. "one GPU with the same global batch. What could be wrong?")
+local asked = table.concat(r.questions, "\n")
+T.ok(not r.class, "no class for a loss alone")
+T.ok(asked:find("step 0", 1, true) and asked:find("divided by", 1, true)
+  and not asked:find("traceback", 1, true), asked)
+T.ok(r.checks[1] and r.checks[1]:find("--verify", 1, true), "--verify")
+
+-- `if rank == 0:` is no comparison of tensors.
+r = diagnose.read("fully_shard, it hangs on 4 GPUs:\n    if rank == 0:\n"
+  .. "        total = norm.full_tensor()\n")
+T.ok(r.op ~= "aten.eq.Tensor", "no operator in the head of a block")
+
 -- ---- other frameworks -----------------------------------------------------
 
 for name, report in pairs {

@@ -214,7 +214,9 @@ local wrong = {"loss is wrong", "wrong loss", "loss differs", "different loss",
   "incorrect result", "not the same as", "does not match", "doesn't match",
   "gibberish", "nonsens", "garbage", "diverge", "nan loss", "loss is nan",
   "grad norm", "mismatch", "incorrect", "different from", "differs from",
-  "different than", "drift", "gradients differ", "gradients are different"}
+  "different than", "drift", "gradients differ", "gradients are different",
+  "loss is higher", "loss is lower", "higher loss", "lower loss",
+  "higher than on one", "lower than on one", "not converge", "worse than"}
 local stuck = {"%f[%a]hang", "deadlock", "%f[%a]stuck%f[%A]", "watchdog",
   "timed out", "timeout"}
 
@@ -225,17 +227,35 @@ local function says(low, list)
   end
 end
 
+local SEEN = 100000             -- letters of a report that are looked at
+
+-- Does the report say that numbers are not right, and print no error?
+function M.tells_of_numbers(r)
+  return #r.exceptions == 0 and says(r.doc.flat:sub(1, SEEN):lower(), wrong)
+    or false
+end
+
+-- What decides between the reasons of a wrong loss.
+M.of_numbers = {
+  "Does step 0's forward differ already, or only what follows the first "
+    .. "optimizer step?",
+  "Are weights and samples the same (a checksum of each; one batch for the "
+    .. "ranks of a tp group, another for each dp rank)?",
+  "What is the loss divided by: this rank's tokens, or those of all ranks?",
+  "How are gradients reduced and clipped: by the wrapper, or by hand?",
+  "By how much does it differ, and does it grow (float32, dropout off)?"}
+
 -- Commands that find out what the text does not say.
 function M.checks(r)
   local list = {}
-  local low = r.doc.flat:sub(1, 100000):lower()
+  local low = r.doc.flat:sub(1, SEEN):lower()
   local silent = not r.class or r.class.trap or r.confidence < 0.7
   if not silent or r.form then return list end
   if says(low, stuck) then
     list[1] = "dtrepl -n 4 program.py   (names the collective each rank is in "
       .. "and the lines)"
-  elseif #r.exceptions == 0 and (r.class and r.class.trap or says(low, wrong))
-  then
+  elseif #r.exceptions == 0 and r.class and r.class.trap
+    or M.tells_of_numbers(r) then
     list[1] = "dtrepl --verify -n 4 program.py   (compares each operator with "
       .. "one device; the first that differs is named)"
     list[2] = "dtrepl -n 4 -i program.py, then :findings   (silent traps, "

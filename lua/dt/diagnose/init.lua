@@ -92,6 +92,8 @@ local function questions_of(r)
     for _, q in ipairs(r.class.ask or {}) do
       if not (q:find "release" and r.torch) then list[#list + 1] = q end
     end
+  elseif advice.tells_of_numbers(r) then
+    table.move(advice.of_numbers, 1, #advice.of_numbers, #list + 1, list)
   else
     list[#list + 1] = "The whole traceback, from the first line to the last?"
   end

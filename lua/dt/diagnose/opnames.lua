@@ -153,11 +153,13 @@ local function of_frames(ops, doc, several)
 end
 
 -- A line of code that stands by itself in the text: the last before the error.
+-- What a block begins with compares numbers, not tensors.
 local function of_snippet(ops, doc, several)
   local found, text
   for _, s in ipairs(code.statements(doc)) do
     local before = doc.lines[s.line - 1]
-    if not (before and before:find '^%s*File "') then
+    if s.tree.kind ~= "if" and s.tree.kind ~= "while" and s.tree.kind ~= "with"
+      and not (before and before:find '^%s*File "') then
       local op = choose(ops, code.operators(s.tree), several)
       if op then found, text = op, s.text end
     end

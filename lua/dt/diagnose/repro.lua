@@ -124,11 +124,13 @@ end
 -- Letters only, so that sizes and names of ranks do not matter.
 local function letters(text) return (clean.squash(text):gsub("%d+", "")) end
 
-local SHARED = 0.6              -- of a message's words: another release's form
+local SHARED = 0.8              -- of a message's words: another release's form
 
--- Does the report hold most words of `text`?
+-- Does what the report prints as errors hold most words of `text`?
 local function shares_words(r, text)
-  local low, n, held = r.doc.flat:lower(), 0, 0
+  local said = {}
+  for i, e in ipairs(r.exceptions) do said[i] = e.message end
+  local low, n, held = table.concat(said, " "):lower(), 0, 0
   for w in text:sub(1, 300):lower():gmatch "%a%a%a%a+" do
     n = n + 1
     if low:find(w, 1, true) then held = held + 1 end
