@@ -256,8 +256,8 @@ M.concepts = {
   lost = "lost|no effect|not written|unchanged|silently|ignored|"
     .. "nothing changes|none of the",
   compile = "torch.compile|dynamo|inductor|compiled|compil",
-  dynamic = "dynamic|symint|symbolic|varying|different shape|second shape|"
-    .. "recompil|unbacked",
+  dynamic = "dynamic|symint|symbolic s|symbolic e|varying|different shape|second shape|"
+    .. "unbacked",
   trace = "graph break|cannot trace|fullgraph|not traceable|traced|"
     .. "graph-break|breaks the graph|proxy",
   objects = "devicemesh|device mesh|placement|redistribute|from_local|"

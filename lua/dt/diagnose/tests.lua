@@ -218,11 +218,11 @@ end
 -- Watchdog lines of several ranks: another operator or size at one SeqNum.
 function M.functions.seq_differs(r)
   local seen, n = {}, 0
-  for seq, op, size in r.doc.flat:gmatch
-    "SeqNum=(%d+), OpType=([%w_]+), NumelIn=(%d+)" do
+  for seq, op, rest in r.doc.flat:gmatch
+    "SeqNum=(%d+), OpType=([%w_]+)([^)]*)" do
     n = n + 1
     if n > 5000 then break end
-    local key = op .. "/" .. size
+    local key = op .. "/" .. (rest:sub(1, 80):match "NumelIn=(%d+)" or "")
     if seen[seq] and seen[seq] ~= key then return true end
     seen[seq] = key
   end
