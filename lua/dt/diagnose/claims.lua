@@ -7,7 +7,7 @@ local M = {}
 
 -- A concept: alternatives, plain text in lower case; "=w" is a whole word.
 M.concepts = {
-  dt = "dtensor|fully_shard|fsdp2|[dcp]|set_optimizer_state_dict|"
+  dt = "=dtensor|=dtensors|=dtensorspec|fully_shard|fsdp2|[dcp]|set_optimizer_state_dict|"
     .. "set_model_state_dict|device mesh|device_mesh|devicemesh|"
     .. "parallelize_module|distribute_tensor|context_parallel|"
     .. "context parallel|torchtitan|sequenceparallel|colwiseparallel|"
@@ -188,7 +188,7 @@ M.concepts = {
   attention = "attention|sdpa|scaled_dot_product|=attn",
 
   -- by the classes below
-  dtensor = "dtensor|dtensors|shard(0)|shard(1)|replicate()",
+  dtensor = "=dtensor|=dtensors|=dtensorspec|dtensors|shard(0)|shard(1)|replicate()",
   plain = "plain tensor|ordinary tensor|regular tensor|normal tensor|"
     .. "plain torch|non-dtensor|not a dtensor|plain buffer|ordinary buffer|"
     .. "ordinary torch|normal torch|=plain|=ordinary|a torch.tensor",
@@ -203,7 +203,8 @@ M.concepts = {
   still_sharded = "still sharded|still a|not unshard|not gathered|"
     .. "sharded weight|not all-gathered|sharded dtensor|remain sharded|"
     .. "is sharded|weight is a dtensor",
-  no_rule = "no sharding rule|no strategy|no sharding strategy|"
+  no_rule = "no dtensor sharding strateg|no sharding strateg|missing sharding strateg|"
+    .. "no sharding rule|no strategy|no sharding strategy|"
     .. "without a strategy|ops with a strategy|list of ops|not covered|"
     .. "operator coverage|op coverage|unsupported op|"
     .. "not implemented for dtensor|not support the op|no rule|"
@@ -211,7 +212,8 @@ M.concepts = {
     .. "ops are supported",
   mask = "=mask|attn_mask|tril|attention mask|bias mask|=rope|cos and sin|"
     .. "position",
-  several_meshes = "different device mesh|different meshes|other mesh|"
+  several_meshes = "inconsistent device mesh|inconsistent mesh|the fsdp mesh|"
+    .. "different device mesh|different meshes|other mesh|"
     .. "ep mesh|two meshes|several meshes|different mesh|meshes differ|"
     .. "on another mesh|on a different mesh|the dp mesh|own mesh|"
     .. "several device meshes",
@@ -308,6 +310,10 @@ M.concepts = {
   not_waited = "wait|garbage|data pointer|uninitial|nan|stale|too early|"
     .. "random values|not ready",
   loss_parallel = "loss_parallel|loss parallel",
+  symbolic = "symbolic size|symbolic shape|symint|unbacked|symbolic expr",
+  shown = "displayed|logged|reported loss|printed loss|shown loss",
+  not_reduced = "never reduced|not reduced|without reduc|is not summed|"
+    .. "returns early|early return",
   offload = "cpuoffload|cpu offload|offload_policy|offload to cpu|"
     .. "cpu-offload|offload",
   backend = "=nccl|=gloo|no backend|backend for|backend type|cpu backend",
@@ -470,6 +476,8 @@ M.rules = {
   {"view-without-redistribute", 0.58, "dtensor reshaping wrong_numbers silent"},
   {"dcp-missing-key", 0.54, "checkpoint missing_key refuses"},
   {"from-local-lies", 0.57, "from_local said_replicate unlike_ranks"},
+  {"compile-symbolic-shape-rule", 0.57, "compile symbolic dtensor"},
+  {"partial-read-as-value", 0.58, "dtensor shown not_reduced"},
 }
 
 return M

@@ -157,6 +157,18 @@ function M.heads_fraction(r)
   return false
 end
 
+-- A division that is written out and does not come out even: 10 / 4 = 2.5.
+function M.fraction_shown(r)
+  local flat = r.doc.flat:sub(1, LIMIT)
+  for a, b, part in flat:gmatch "%f[%w](%d+) ?/ ?(%d+) ?= ?%d+%.(%d+)" do
+    if part:find "[1-9]" then
+      say(r, ("%s / %s is no whole number"):format(a, b))
+      return true
+    end
+  end
+  return false
+end
+
 -- ---- an axis of one ----------------------------------------------------
 
 -- A mesh in the report's text or code one of whose sizes is 1.
@@ -344,6 +356,6 @@ end
 
 M.names = {"raises", "rank_ratio", "heads_fraction", "per_rank", "reads_local",
   "optimizer_first", "collective_of_one_rank", "from_local_replicate",
-  "fsdp_gets_2d", "mesh_of_one", "mesh_exceeds"}
+  "fsdp_gets_2d", "mesh_of_one", "mesh_exceeds", "fraction_shown"}
 
 return M

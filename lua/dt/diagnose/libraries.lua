@@ -12,6 +12,8 @@ return {
   {"cpu-offload-no-cpu-backend", 0.66,
    "Attempted to set the storage of a tensor on device",
    "~CPUOffloadPolicy|cpu_offload|offload_policy|offload"},
+  {"cpu-offload-no-cpu-backend", 0.6,
+   "No backend type associated with device type cpu"},
   {"meta-device-not-materialised", 0.8, "Cannot copy out of meta tensor",
    "~FSDP2|fully_shard|DTensor|tp_plan|tp_device|tensor_parallel|fsdp"},
   {"fsdp2-non-float-parameter", 0.9, "Integer parameters are unsupported"},
@@ -126,6 +128,17 @@ return {
    "!=other_tp", "!size mismatch for", "!Watchdog"},
 
   -- described rather than printed
+  {"tp-plan-unmatched", 0.66, "~_tp_plan|default base plan|default TP plan",
+   "~has no|no entry|falls through|not registered|default base plan",
+   "~AssertionError|assert|fails|stops|crash"},
+  {"dispatch-overhead", 0.6, "DTensor", "~optimizer step|optimizer.step",
+   "/%d ?us%f[%W]", "/%d ?ms%f[%W]", "!=raises"},
+  {"wrapper-setting-of-another", 0.62, "~summon_full_params|sharding_strategy|"
+   .. "auto_wrap_policy|use_orig_params|state_dict_type",
+   "~fully_shard|FSDP2", "~equivalent|replacement|counterpart|instead of",
+   "!=raises"},
+  {"cp-seq-divisibility", 0.66, "=cp_loose", "=fraction_shown",
+   "~sequence|token|seq_len"},
   {"from-local-uneven-shape", 0.64, "from_local", "~torch.chunk|chunk sizes|"
    .. "uneven", "~full_tensor|full tensor|global shape", "~wrong|incorrect|"
    .. "silently|accepts", "!=raises"},

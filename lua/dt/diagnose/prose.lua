@@ -49,15 +49,15 @@ local function concepts_of(r)
 end
 
 -- Is it a matter of distributed tensors at all, and no news of them?
-local function is_of_ours(has, also)
-  return (has "dt" or also and has(also)) and not has "news"
+local function is_of_ours(has)
+  return has "dt" and not has "news"
     and (not has "elsewhere" or has "dtensor" or has "fsdp")
 end
 
 -- Does the report complain of something of ours?
 function M.complains(r)
   local has = concepts_of(r)
-  return is_of_ours(has, "fsdp") and has "complaint" and not has "question"
+  return is_of_ours(has) and has "complaint" and not has "question"
 end
 
 -- The class that the report's words tell: id, confidence, the words.
