@@ -7,7 +7,8 @@ local M = {}
 
 -- A concept: alternatives, plain text in lower case; "=w" is a whole word.
 M.concepts = {
-  dt = "=dtensor|=dtensors|=dtensorspec|fully_shard|fsdp2|[dcp]|set_optimizer_state_dict|"
+  dt = "=dtensor|=dtensors|=dtensorspec|fully_shard|fsdp2|[dcp]|"
+    .. "set_optimizer_state_dict|"
     .. "set_model_state_dict|device mesh|device_mesh|devicemesh|"
     .. "parallelize_module|distribute_tensor|context_parallel|"
     .. "context parallel|torchtitan|sequenceparallel|colwiseparallel|"
@@ -188,7 +189,7 @@ M.concepts = {
   attention = "attention|sdpa|scaled_dot_product|=attn",
 
   -- by the classes below
-  dtensor = "=dtensor|=dtensors|=dtensorspec|dtensors|shard(0)|shard(1)|replicate()",
+  dtensor = "=dtensor|=dtensors|=dtensorspec|shard(0)|shard(1)|replicate()",
   plain = "plain tensor|ordinary tensor|regular tensor|normal tensor|"
     .. "plain torch|non-dtensor|not a dtensor|plain buffer|ordinary buffer|"
     .. "ordinary torch|normal torch|=plain|=ordinary|a torch.tensor",
