@@ -129,30 +129,35 @@ end
 local head_names = {"num_key_value_heads", "n_kv_heads", "num_kv_heads",
   "kv_heads", "num_attention_heads", "num_heads", "n_heads", "nheads", "n_head"}
 
+local degrees = {"tensor[_%- ]parallel[_%- ]?%a*[\"']?%s?[:= ]%s?(%d+)",
+  "%f[%w]tp[_%- ]?%a*[\"']?%s?[:=]%s?(%d+)", "%f[%w]tp(%d+)%f[%D]",
+  "%f[%w]tp (%d+)%f[%D]", "(%d+)[%- ]way tensor", "tp of (%d+)"}
+
+-- The tensor parallel degree that the text gives, or nil.
+local function tp_degree(low)
+  for _, p in ipairs(degrees) do
+    local tp = math.tointeger(tonumber(low:match(p)))
+    if tp then return tp >= 2 and tp <= 1024 and tp or nil end
+  end
+end
+
 -- A number of heads that the tensor parallel degree does not divide.
 function M.heads_fraction(r)
   local low = r.doc.flat:sub(1, LIMIT):lower()
-  local tp
-  for _, p in ipairs {"tensor[_%- ]parallel[_%- ]?%a*[\"']?%s?[:= ]%s?(%d+)",
-    "%f[%w]tp[_%- ]?%a*[\"']?%s?[:=]%s?(%d+)", "%f[%w]tp(%d+)%f[%D]",
-    "%f[%w]tp (%d+)%f[%D]", "(%d+)[%- ]way tensor", "tp of (%d+)"} do
-    tp = tp or math.tointeger(tonumber(low:match(p)))
+  local tp = tp_degree(low)
+  if not tp then return false end
+  local function is_fraction(text, n)
+    n = math.tointeger(tonumber(n))
+    if not n or n <= 0 or n % tp == 0 then return false end
+    say(r, ("%s over tp %d is %g"):format(text, tp, n / tp))
+    return true
   end
-  if not tp or tp < 2 or tp > 1024 then return false end
   for _, name in ipairs(head_names) do
     local n = low:match("%f[%w_]" .. name .. "[\"'`]?%s?[:= ]%s?(%d+)")
-    n = math.tointeger(tonumber(n))
-    if n and n > 0 and n % tp ~= 0 then
-      say(r, ("%s %d over tp %d is %g"):format(name, n, tp, n / tp))
-      return true
-    end
+    if n and is_fraction(name .. " " .. n, n) then return true end
   end
   for n, word in low:gmatch "%f[%w](%d+) k?v? ?(heads)" do
-    n = math.tointeger(tonumber(n))
-    if n and n > 0 and n % tp ~= 0 then
-      say(r, ("%d %s over tp %d is %g"):format(n, word, tp, n / tp))
-      return true
-    end
+    if is_fraction(n .. " " .. word, n) then return true end
   end
   return false
 end
@@ -208,20 +213,14 @@ end
 
 -- ---- claims ------------------------------------------------------------
 
-local numerals = "%f[%w](%a+) different (%a+)"
+local counted = {number = true, numbers = true, value = true, values = true,
+  result = true, results = true, loss = true, losses = true}
 
 -- "four different numbers", "a different value on every rank".
 function M.per_rank(r)
   local low = r.doc.flat:sub(1, LIMIT):lower()
-  for n, what in low:gmatch(numerals) do
-    if (spelled[n] or n == "several") and (what:find "^number"
-      or what:find "^value" or what:find "^result" or what:find "^loss") then
-      say(r, ("\"%s different %s\""):format(n, what))
-      return true
-    end
-  end
-  for n, what in low:gmatch "%f[%w](%d+) different (%a+)" do
-    if what:find "^number" or what:find "^value" or what:find "^result" then
+  for n, what in low:gmatch "%f[%w](%w+) different (%a+)" do
+    if counted[what] and (spelled[n] or tonumber(n) or n == "several") then
       say(r, ("\"%s different %s\""):format(n, what))
       return true
     end
