@@ -414,6 +414,8 @@ void dt_diag_free (DtDiag *g) {
   dt_free(g->s->cx, g->gains.v);
   dt_free(g->s->cx, g->waiting.v);
   dt_free(g->s->cx, g->noise.v);
+  dt_free(g->s->cx, g->inner_gains.v);
+  dt_free(g->s->cx, g->lowered.v);
   dt_diag_shares_free(g);
   dt_diag_copies_free(g);
   dt_diag_rules_free(g);

@@ -221,6 +221,7 @@ typedef enum DtPlaceKind {
   DT_PLACE_GATHERED,            /* some rank's part, as an all_gather gave it */
   DT_PLACE_STACKED,             /* those of all ranks, one after the other */
   DT_PLACE_TOTAL,               /* addends that a collective has summed */
+  DT_PLACE_PICKED,              /* rows of a part, by indices */
   DT_PLACE_MERGED               /* a part whose dimension a view has merged */
 } DtPlaceKind;
 enum { DT_PLACES = 1024 };
@@ -231,6 +232,8 @@ typedef struct DtPlace {
   int columns;                  /* cut by the second operand of a product; of
                                 ** what is stacked: the dimensions of a part */
   int64_t off, len, whole;
+  int64_t before;               /* of what is merged: the elements of the
+                                ** dimensions before it; -1: unknown */
   uint64_t where;               /* hash of where this rank's part begins */
   DtOrigin at;                  /* where it was made */
   int64_t root;                 /* the tensor made there */
@@ -241,6 +244,7 @@ typedef struct DtPlace {
                                 ** with cut columns; of what was added */
   int64_t fed_id;
   DtOrigin cut, fed_at;         /* where it was cut, and multiplied */
+  bool bent;                    /* a statistic that is not linear: a norm */
   bool summed;                  /* its log-sum-exp was kept: softmaxes of the
                                 ** parts can be merged with it */
   uint64_t alone;               /* key of the claim that it was normalised alone */
@@ -336,10 +340,13 @@ struct DtDiag {
   int nsevered; DtSevered severed[2];
   int nbuffers; DtBuffer buffer[DT_BUFFERS];
   DtIdSet gains;                /* storages of vectors that were trained on
-                                ** parts of a sequence */
+                                ** parts of a sequence; of a dimension that is
+                                ** no batch's, for it is not the first: */
+  DtIdSet inner_gains;
   DtIdSet loaded;               /* storages that a checkpoint was loaded into */
   bool normed;                  /* a norm of gradients was taken since backward */
   bool idle; DtOrigin idle_at;  /* an optimizer has what gets no gradient */
+  DtIdSet lowered;              /* storages of gradients that were cast */
   DtIdSet noise;                /* storages of dropout masks, as drawn */
   uint64_t frozen; DtOrigin frozen_at;  /* parameters that got no gradient */
   int nrows; DtSorted rows[DT_ROWS];
@@ -484,6 +491,9 @@ void dt_diag_rows_carry (DtDiag *g, const DtVar *from, const DtVar *to);
 void dt_diag_result_raw (DtDiag *g, const DtVar *in);
 /* Results of functional collectives that nobody used. */
 void dt_diag_results (DtDiag *g);
+/* A parameter that is a part is written over with values that are the same on
+** all ranks. */
+void dt_diag_same_part (DtDiag *g, const DtEvent *e);
 /* Turn what is known of buffers into claims. */
 void dt_diag_state (DtDiag *g);
 /* Where the script is.  Local. */
@@ -500,6 +510,9 @@ void dt_diag_part_add (DtDiag *g, const DtVar *v, const DtPart *p);
 ** 1 it is the sum of the ranks' means (times the ranks), 2 a rank's share of it
 ** (divided once too often), 0 neither, or not known.  *over: the ranks. */
 int dt_diag_share_kept (DtDiag *g, const DtTensor *t, int *over);
+/* Is the loss of the backward under way one of this rank, not its share of one:
+** a mean, or a sum of elements?  Pure. */
+bool dt_diag_whole_loss (const DtDiag *g);
 /* What the shares hold. */
 void dt_diag_shares_free (DtDiag *g);
 /* Turn the folded numbers into claims. */

@@ -199,6 +199,22 @@ static void summed_copies (DtDiag *g, const DtEvent *e) {
                 NULL, telling(e->local[0]), "tensor to be summed");
 }
 
+/* backward sums what is the same on all ranks; what becomes of the parameters'
+** gradients is looked at later. */
+static void summed_back (DtDiag *g, const DtEvent *e) {
+  DtFact fact = { true, 0 };
+  DtEvent named = *e;
+  if (!e->backward || g->nfunc > 0 || e->nlocal < 1 || e->local[0] == NULL ||
+      e->local[0]->storage->drawn || e->mesh == NULL || e->reduce == NULL ||
+      strcmp(e->reduce, "sum") != 0 || g->s->cur_op != NULL ||
+      dt_session_no_data(g->s) || !dt_diag_whole_loss(g) ||
+      !dt_dtype_is_float((DtDtype)e->local[0]->m.dtype)) return;
+  named.text = "all_reduce";
+  fact.hash = dt_diag_sample(e->local[0]);
+  dt_diag_claim_all(g, &named, DT_FIND_ID_SUMMED_BACK, e->mesh, e->mdim, 0, 1,
+                    &fact, "", "the gradient that backward sums");
+}
+
 /* --- gathers --- */
 
 static const DtSpec *moved_to (const DtEvent *e) { return e->plan->dst; }
@@ -404,5 +420,6 @@ const DtDiagRule dt_rules_comm[] = {
   { DT_EV_REDIST, hidden_gather, NULL, 0 },
   { DT_EV_REDIST, strided, NULL, 0 },
   { DT_EV_COLL, summed_copies, NULL, 0 },
+  { DT_EV_COLL, summed_back, NULL, 0 },
   { 0, NULL, NULL, 0 }
 };

@@ -322,6 +322,10 @@ static void gradient (DtDiag *g, const DtEvent *e) {
   to->factor = g->root_factor;
 }
 
+bool dt_diag_whole_loss (const DtDiag *g) {
+  return !isnan(g->root) && (fabs(g->root_total - 1) < 1e-4 || g->root == 1);
+}
+
 int dt_diag_share_kept (DtDiag *g, const DtTensor *t, int *over) {
   const DtShare *s = g->nshares > 0 ? find(g, t, false) : NULL;
   double r;

@@ -95,6 +95,19 @@ void dt_diag_state_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in) {
   if (c) c->quiet = !loaded;
 }
 
+void dt_diag_same_part (DtDiag *g, const DtEvent *e) {
+  const DtPlace *w = dt_diag_place_of(g, e, 0, DT_PLACE_PART);
+  const DtVar *v = e->in[1];
+  DtFact facts[2];
+  if (w == NULL || v == NULL || v->spec || v->local->storage->drawn ||
+      !e->in[0]->is_param || v->local->m.ndim != e->in[0]->local->m.ndim) return;
+  facts[0] = (DtFact){ true, dt_diag_sample(v->local) };
+  facts[1] = (DtFact){ false, w->where };
+  dt_diag_claim_all(g, e, DT_FIND_ID_SAME_PART, NULL, -1, 23, 2, facts,
+                    dt_diag_place_name(g, e->in[0]->id), "what is copied over the "
+                    "part of each rank");
+}
+
 /* --- dropout --- */
 
 /* `mask` hits the columns of each rank, or what a sum over the ranks has made

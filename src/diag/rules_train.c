@@ -277,6 +277,9 @@ void dt_diag_train_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in) {
       !dt_dtype_is_float((DtDtype)in->local->m.dtype) ||
       strstr(raw->kind, "reduce") == NULL ||
       !(sum || (raw->reduce && strcmp(raw->reduce, "avg") == 0))) return;
+  if (dt_idset_has(&g->lowered, in->local->storage->id))
+    dt_diag_tell(g, DT_FIND_ID_LOW_SUM, NULL, raw->kind, "gradients of more "
+                 "digits were cast before they are summed over the ranks");
   if ((l = by_storage(g, in->local->storage->id)) != NULL) {
     g->averaged = true;         /* parameters themselves */
     return;
@@ -533,6 +536,17 @@ static void same_batch (DtDiag *g) {
                     "gave them");
 }
 
+/* Gradients that are divided, or reduced, after backward make up for a sum that
+** backward made: nothing is said of it. */
+static void mute_back (DtDiag *g) {
+  bool mended = false;
+  for (int i = 0; i < g->nlearn && !mended; i++)
+    mended = g->learn[i].touched || g->learn[i].reduced;
+  for (int i = 0; i < g->nclaim; i++)
+    if (g->claim[i].kind->id == DT_FIND_ID_SUMMED_BACK)
+      g->claim[i].mute = mended || g->nlearn == 0;
+}
+
 void dt_diag_train (DtDiag *g) {
   bool chosen = false;          /* a broadcast says which are to be equal */
   int i;
@@ -540,7 +554,12 @@ void dt_diag_train (DtDiag *g) {
   replaced(g);
   for (i = 0; i < g->nclaim && g->nlearn > 0; i++)
     if (g->claim[i].untrained) g->claim[i].mute = true;
-  if (g->over == NULL || g->moved || g->averaged) return;
+  mute_back(g);
+  if (g->moved || g->averaged) return;
+  for (i = 0; i < g->nlearn && g->over == NULL; i++)    /* nothing is reduced */
+    if (dt_idset_has(&g->inner_gains, g->learn[i].storage))
+      drifted(g, &g->learn[i], i);
+  if (g->over == NULL) return;
   for (i = 0; i < g->nlearn; i++)
     chosen = chosen || dt_diag_copied(g, g->learn[i].storage);
   for (i = 0; i < g->nlearn; i++) {
@@ -618,6 +637,19 @@ static void low_sum (DtDiag *g, const DtEvent *e) {
                 (int)MANY, dt_dtype_info((DtDtype)acc->local->m.dtype)->name);
 }
 
+/* A gradient is cast to fewer digits. */
+static void lowered (DtDiag *g, const DtEvent *e) {
+  if (e->status == DT_OK && !e->backward && e->nin > 0 && e->nout > 0 &&
+      e->in[0] && !e->in[0]->spec && !low(e->in[0]) && low(e->out[0]) &&
+      dt_meta_numel(&e->in[0]->local->m) > 1 &&
+      by_grad(g, e->in[0]->local->storage->id) != NULL)
+    dt_idset_add(g, &g->lowered, e->out[0]->local->storage->id);
+}
+
+static bool casts (const DtDiag *g, const DtOpDef *op) {
+  return dt_diag_op_is(g, op, DT_DO_TO_COPY);
+}
+
 static bool adds_into (const DtDiag *g, const DtOpDef *op) {
   return dt_diag_inplace(g, op) && dt_diag_op_is(g, op, DT_DO_ADD);
 }
@@ -629,6 +661,7 @@ const DtDiagRule dt_rules_train[] = {
   { DT_EV_OP_END, written, dt_diag_inplace, DT_WHEN(nlearn) },
   { DT_EV_OP_END, norm_taken, takes_norm, DT_WHEN(nlearn) },
   { DT_EV_OP_END, low_sum, adds_into, 0 },
+  { DT_EV_OP_END, lowered, casts, DT_WHEN(nlearn) },
   { DT_EV_OP, normalised, normalises, 0 },
   { 0, NULL, NULL, 0 }
 };

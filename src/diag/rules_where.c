@@ -205,6 +205,26 @@ static bool permuted (const DtEvent *e, DtPlace *w) {
   return false;
 }
 
+/* A view puts other dimensions before it into one with it: (batch, sequence) to
+** be multiplied, (batch, heads).  It comes back where a view parts them again. */
+static bool merge (const DtMeta *a, DtPlace *w) {
+  w->kind = DT_PLACE_MERGED;
+  w->before = 1;
+  for (int d = 0; d < w->dim; d++) w->before *= a->shape[d];
+  return w->before > 1 || w->first_len > 0;
+}
+
+static bool part_again (const DtMeta *z, DtPlace *w) {
+  int64_t pre = 1;
+  for (int j = 0; j < z->ndim && pre <= w->before; pre *= z->shape[j++])
+    if (pre == w->before && z->shape[j] == w->len) {
+      w->kind = DT_PLACE_PART;
+      w->dim = j;
+      return true;
+    }
+  return true;                  /* still merged */
+}
+
 static bool viewed (const DtEvent *e, const DtVar *out, DtPlace *w) {
   static const char *const swaps[] = { "aten.t.default", "aten.transpose.int",
                                        NULL };
@@ -217,13 +237,15 @@ static bool viewed (const DtEvent *e, const DtVar *out, DtPlace *w) {
     "aten.expand.default", "aten.split.Tensor", "aten.chunk.default",
     "aten.narrow.default", "aten.split_with_sizes.default", NULL };
   const DtMeta *a = &e->in[0]->local->m, *z = &out->local->m;
+  if (w->kind == DT_PLACE_MERGED) {
+    if (named(e, groups)) return part_again(z, w);
+    if (!dt_meta_same_shape(a, z)) w->before = -1;
+    return true;
+  }
   if (w->kind != DT_PLACE_PART) return true;
   if (named(e, swaps)) return swapped(e, w);
   if (named(e, groups)) {
-    if (regroup(a, z, w)) return true;
-    if (w->first_len == 0) return false;
-    w->kind = DT_PLACE_MERGED;          /* a batch of heads, to be multiplied */
-    return true;
+    return regroup(a, z, w) || merge(a, w);
   }
   if (named(e, drops)) return dropped(e, w);
   if (strcmp(e->op->sig->full, "aten.permute.default") == 0)
@@ -359,6 +381,11 @@ static void product_end (DtDiag *g, const DtEvent *e, const DtProduct *f) {
   int back;                     /* the dimension, counted from the end */
   dt_diag_pieces_met(g, e, x ? look(g, x) : NULL,
                      f->b < e->nin ? look(g, e->in[f->b]) : NULL);
+  if (x && n == 2 && look_for(g, e, f->a, DT_PLACE_MERGED) &&
+      !(f->b < e->nin && look(g, e->in[f->b]))) {
+    put(g, e->out[0], look(g, x));      /* row by row */
+    return;
+  }
   if (x && adds_up(look(g, x)) && f->b < e->nin && !look(g, e->in[f->b])) {
     put(g, e->out[0], look(g, x));
     return;
@@ -459,15 +486,25 @@ static bool whole_or_number (const DtVar *v) {
   return v == NULL || ndim(v) < 2 || dt_meta_numel(&v->local->m) == 1;
 }
 
+/* Of two that are counted, as the rows and columns of a mask, that of fewer
+** elements is the part's. */
+static const DtPlace *fewer (const DtDiag *g, const DtEvent *e,
+                             const DtPlace *was, int *last, int i) {
+  if (was != NULL && dt_meta_numel(&e->in[*last]->local->m) <=
+                     dt_meta_numel(&e->in[i]->local->m)) return was;
+  *last = i;
+  return look(g, e->in[i]);
+}
+
 static void pointwise_end (DtDiag *g, const DtEvent *e) {
   const DtPlace *counted = NULL, *stat = NULL;
   bool alone = true;
-  int i, k;
+  int i, k, last = 0;
   for (i = 0; i < e->nin; i++) {
     const DtPlace *w = look(g, e->in[i]);
     if (w == NULL) alone = alone && whole_or_number(e->in[i]);
     else if (w->kind == DT_PLACE_STAT) stat = w;
-    else if (w->kind == DT_PLACE_COUNTED) counted = counted ? counted : w;
+    else if (w->kind == DT_PLACE_COUNTED) counted = fewer(g, e, counted, &last, i);
     else alone = false;
     if (w == NULL || w->kind != DT_PLACE_PART) continue;
     for (k = 0; k < e->nin; k++)
@@ -488,7 +525,11 @@ static void pointwise_end (DtDiag *g, const DtEvent *e) {
   if (e->nin > 0 && look_for(g, e, 0, DT_PLACE_MERGED))
     put(g, e->out[0], look(g, e->in[0]));
   else if (counted && alone) put(g, e->out[0], counted);
-  else if (stat) put(g, e->out[0], stat);
+  else if (stat) {
+    DtPlace to = *stat;
+    to.bent = to.bent && linear(g, e);
+    put(g, e->out[0], &to);
+  }
 }
 
 /* --- along a dimension --- */
@@ -513,6 +554,8 @@ static void along_end (DtDiag *g, const DtEvent *e) {
     "aten.std.default", "aten.var.correction", "aten.var.dim",
     "aten.var.default", "aten.linalg_vector_norm.default",
     "aten.logsumexp.default", NULL };
+  static const char *const bends[] = { "aten.std.correction", "aten.std.dim",
+    "aten.std.default", "aten.linalg_vector_norm.default", NULL };
   static const char *const carries[] = { "aten.mean.default", "aten.mean.dim",
     "aten.sum.default", "aten.sum.dim_IntList", "aten.gather.default",
     "aten.nll_loss_forward.default", NULL };
@@ -541,6 +584,7 @@ static void along_end (DtDiag *g, const DtEvent *e) {
   else if (w->columns && named(e, norms)) to = made(w, e, DT_PLACE_BENT);
   else if (named(e, stats)) to = made(w, e, DT_PLACE_STAT);
   else return;
+  to.bent = to.kind == DT_PLACE_STAT && named(e, bends);
   put(g, e->out[0], &to);
 }
 
@@ -548,8 +592,14 @@ static void along_end (DtDiag *g, const DtEvent *e) {
 
 static void lookup_end (DtDiag *g, const DtEvent *e) {
   const DtPlace *w = e->nin > 1 ? look(g, e->in[1]) : NULL;
+  const DtPlace *rows = look_for(g, e, 0, DT_PLACE_PART);
+  DtPlace to;
   if (w && (w->kind == DT_PLACE_PART || w->kind == DT_PLACE_COUNTED))
     put(g, e->out[0], w);
+  else if (rows && rows->dim == 0) {
+    to = made(rows, e, DT_PLACE_PICKED);
+    put(g, e->out[0], &to);
+  }
 }
 
 static void attention_end (DtDiag *g, const DtEvent *e) {
@@ -565,6 +615,7 @@ static void attention_end (DtDiag *g, const DtEvent *e) {
 /* Copied over all that was there. */
 static void copied_end (DtDiag *g, const DtEvent *e) {
   const DtPlace *w = e->nin > 1 ? look(g, e->in[1]) : NULL;
+  if (e->nin > 1) dt_diag_same_part(g, e);
   if (w && dt_meta_same_shape(&e->in[0]->local->m, &e->in[1]->local->m))
     put(g, e->out[0], w);
 }
@@ -622,16 +673,19 @@ static bool follows (const DtDiag *g, const DtOpDef *op) {
 /* A trained vector that goes along a dimension that is not cut: a gain or a bias
 ** of every position, of which each rank has some. */
 static void gains_met (DtDiag *g, const DtEvent *e) {
-  bool part = false;
+  bool part = false, inner = false;
   for (int i = 0; i < e->nin && !part; i++) {
     const DtPlace *w = look_for(g, e, i, DT_PLACE_PART);
     part = w && !w->columns && w->dim < ndim(e->in[i]) - 1;
+    inner = part && w->dim > 0;
   }
   for (int i = 0; i < e->nin && part; i++) {
     const DtVar *v = e->in[i];
     if (v && !v->spec && v->requires_grad && v->grad_fn == NULL &&
-        ndim(v) == 1 && !look(g, v))
+        ndim(v) == 1 && !look(g, v)) {
       dt_idset_add(g, &g->gains, v->local->storage->id);
+      if (inner) dt_idset_add(g, &g->inner_gains, v->local->storage->id);
+    }
   }
 }
 
@@ -702,6 +756,19 @@ void dt_diag_where_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
     dt_diag_claim_all(g, &at, DT_FIND_ID_PART_ALONE, raw->mesh, raw->mdim, 0,
                       1, &fact, name, "an index within the part is "
                       "sent to all; where each part begins");
+  if (w->kind == DT_PLACE_PICKED && strcmp(raw->kind, "all_reduce") == 0 &&
+      raw->reduce && strcmp(raw->reduce, "sum") == 0)
+    dt_diag_claim_all(g, &at, DT_FIND_ID_PART_ALONE, raw->mesh, raw->mdim, 21,
+                      1, &fact, name, "rows are picked out of each part, and "
+                      "summed with those of the others, without leaving out the "
+                      "indices that another rank has; where each part begins");
+  if (w->kind == DT_PLACE_STAT && w->bent && raw->reduce &&
+      strcmp(raw->kind, "all_reduce") == 0 &&
+      (strcmp(raw->reduce, "sum") == 0 || strcmp(raw->reduce, "avg") == 0))
+    dt_diag_claim_all(g, &at, DT_FIND_ID_BENT_ADDEND, raw->mesh, raw->mdim, 22,
+                      1, &fact, name, "a norm or deviation of each part is "
+                      "reduced; that of the whole is not their sum or mean; where "
+                      "each part begins");
   if (w->kind == DT_PLACE_BENT && strstr(raw->kind, "reduce") && raw->reduce &&
       (strcmp(raw->reduce, "sum") == 0 || strcmp(raw->reduce, "avg") == 0))
     dt_diag_claim_all(g, &at, DT_FIND_ID_BENT_ADDEND, raw->mesh, raw->mdim, 1,

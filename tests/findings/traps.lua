@@ -305,6 +305,33 @@ local function drops_sum(seed)
   return F.dropout(y, 0.5)
 end
 
+-- A part of a parameter gets rank `of`'s part of what was saved.
+local function load_part(of)
+  dt.manual_seed(3)
+  local w = nn.Parameter(dt.randn(4 * world, 2):chunk(world)[me + 1]:clone())
+  local saved = dt.randn(4 * world, 2)
+  dt.no_grad(function () w:copy_(saved:chunk(world)[of + 1]:clone()) end)
+end
+
+-- A sum over the ranks whose gradient is summed again where `again`.
+local function sum_back(again)
+  local Sum = require("dt.autograd").Function:extend "Sum"
+  function Sum.forward(_, x)
+    local y = x:clone()
+    dt.distributed.all_reduce(y)
+    return y
+  end
+  function Sum.backward(_, g)
+    g = g:clone()
+    if again then dt.distributed.all_reduce(g) end
+    return g
+  end
+  dt.manual_seed(3)
+  local w = nn.Parameter(dt.randn(4 * world, 2):chunk(world)[me + 1]:clone())
+  local x = dt.randn(3, 4 * world):chunk(world, 1)[me + 1]
+  F.mse_loss(Sum.apply(x:matmul(w)), dt.zeros(3, 2)):backward()
+end
+
 -- Rows that are sorted, sent, sent back, and put back.
 local function sorted_rows(put_back)
   dt.manual_seed(40 + me)
@@ -1220,6 +1247,12 @@ local cases = {
   {"DT1077", "add",
     function () return sorted_rows() end,
     function () return sorted_rows(true) end},
+  {"DT1079", "copy_",
+    function () return load_part(1) end,
+    function () return load_part(me) end},
+  {"DT1080", "all_reduce",
+    function () return sum_back(true) end,
+    function () return sum_back(false) end},
   {"DT1078", "all_reduce",
     function ()
       local y = count(4) * (me + 1)
