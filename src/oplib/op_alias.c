@@ -130,6 +130,12 @@ OP_DEF(unfold, "aten::unfold(Tensor(a) self, int dimension, int size, int "
        "step) -> Tensor(a)", "Windows along a dim, as a last dim.",
        DT_OP_VIEW | DT_OP_NOSTRATEGY, unfold_meta, NULL, unfold_grad,
        unfold_samples, .row = NULL);
+OP_DEF(unfold_copy, "aten::unfold_copy(Tensor self, int dimension, int size, "
+       "int step) -> Tensor", "A copy of the windows of a dim, as a last dim.",
+       DT_OP_NOSTRATEGY, NULL, NULL, unfold_grad, unfold_samples,
+       .decomp = op_d_program,
+       .program = "x = unfold(self, dimension, size, step); "
+                  "clone(x, memory_format=!contiguous_format)");
 OP_DEF(unfold_backward, "aten::unfold_backward(Tensor grad_in, SymInt[] "
        "input_sizes, int dim, int size, int step) -> Tensor",
        "Gradient of unfold.", DT_OP_NOSTRATEGY, unfold_back_meta,

@@ -106,6 +106,21 @@ T.raises("NOTIMPL", "Got 4D input, but linear mode needs 3D input",
   F.interpolate, x, {size = 2, mode = "linear"})
 T.raises("NOTIMPL", "Unrecognised padding mode foo", F.pad, x, {1, 1}, "foo")
 
+-- unfold_copy is unfold in memory of its own; PyTorch has no strategy for it
+do
+  local line = dt.arange(6):to(dt.float32):requires_grad_()
+  local windows = dt.unfold_copy(line, 0, 3, 2)
+  T.close(windows, dt.tensor {{0, 1, 2}, {2, 3, 4}}, "unfold_copy", 0)
+  T.eq(tostring(windows:stride()), "torch.Size([3, 1])", "its strides")
+  windows:sum():backward()
+  T.close(line.grad, dt.tensor {1, 1, 2, 1, 1, 0}, "its gradient", 0)
+  T.raises("RUNTIME", "maximum size for tensor at dimension 0 is 6 but size is 7",
+    dt.unfold_copy, line, 0, 7, 1)
+  T.raises("MISSING", "Operator aten.unfold_copy.default does not have a "
+    .. "sharding strategy registered.", dt.unfold_copy,
+    dt.distribute_tensor(dt.ones {8, 4}, mesh, {dt.Shard(0)}), 0, 2, 1)
+end
+
 -- modules
 T.eq(tostring(nn.MaxPool2d(2)(x).shape), "torch.Size([6, 6, 2, 2])",
   "MaxPool2d")
