@@ -9,7 +9,6 @@
 #include "oplib/oplib_int.h"
 #include "oplib/emitting.h"
 
-#define V(i) c->args->v[i]
 
 /* Place of the argument `name`.  Pure. */
 static inline int at (const DtDecompCall *c, const char *name) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
-** oplib/emitting.h: what decompositions written in C share: calls by E(...),
+** oplib/emitting.h: what decompositions written in C share: calls by EMIT(...),
 ** the context as CX, shapes of handles, a single result.  All Local. */
 #ifndef DT_OPLIB_EMITTING_H
 #define DT_OPLIB_EMITTING_H
@@ -7,7 +7,6 @@
 #include <string.h>
 #include "op/emit.h"
 
-#define E(...) dt_emit(c->e, __VA_ARGS__)
 #define CX c->e->cx
 
 /* Shape and type of what a call gave; nothing of one that failed (NULL). */

@@ -9,25 +9,30 @@
 
 /* ---- gradients ---- */
 
-GRAD(g_mish, E("aten.mish_backward.default", "tt", G, IN))
-GRAD(g_hardsigmoid, E("aten.hardsigmoid_backward.default", "tt", G, IN))
-GRAD(g_hardshrink, E("aten.hardshrink_backward.default", "ttv", G, IN, V(1)))
-GRAD(g_softshrink, E("aten.softshrink_backward.default", "ttv", G, IN, V(1)))
-GRAD(g_threshold, E("aten.threshold_backward.default", "ttv", G, IN, V(1)))
-GRAD(g_celu, E("aten.elu_backward.default", "tvifbt", G, V(1), ONE,
-               1.0 / dt_arg_float(c->args, 1), 0, IN))
-GRAD(g_rrelu, E("aten.rrelu_with_noise_backward.default", "tttvvvb", G, IN,
-                A(1), V(2), V(3), V(4), 0))
+GRAD(g_mish, EMIT("aten.mish_backward.default", "tt", GOUT, IN))
+GRAD(g_hardsigmoid, EMIT("aten.hardsigmoid_backward.default", "tt", GOUT, IN))
+GRAD(g_hardshrink, EMIT("aten.hardshrink_backward.default", "ttv", GOUT, IN,
+                        ARG(1)))
+GRAD(g_softshrink, EMIT("aten.softshrink_backward.default", "ttv", GOUT, IN,
+                        ARG(1)))
+GRAD(g_threshold, EMIT("aten.threshold_backward.default", "ttv", GOUT, IN,
+                       ARG(1)))
+GRAD(g_celu, EMIT("aten.elu_backward.default", "tvifbt", GOUT, ARG(1), ONE,
+                  1.0 / dt_arg_float(c->args, 1), 0, IN))
+GRAD(g_rrelu, EMIT("aten.rrelu_with_noise_backward.default", "tttvvvb", GOUT,
+                   IN,
+                   TENSOR(1), ARG(2), ARG(3), ARG(4), 0))
 
 /* The result tells where self was below 0, for no slope is. */
-GRAD(g_rrelu_, E("aten.rrelu_with_noise_backward.default", "tttvvvb", G,
-                 c->out[0], A(1), V(2), V(3), V(4), 1))
+GRAD(g_rrelu_, EMIT("aten.rrelu_with_noise_backward.default", "tttvvvb", GOUT,
+                    c->out[0], TENSOR(1), ARG(2), ARG(3), ARG(4), 1))
 
 /* shrink_backward(g, self): linear in its first argument. */
 static DtStatus shrink_grad (DtGradCall *c, const char *op) {
-  if (op_g_need(c, 0)) op_g_set(c, 0, E(op, "ttv", G, A(1), V(2)));
+  if (op_g_need(c, 0)) op_g_set(c, 0, EMIT(op, "ttv", GOUT, TENSOR(1),
+                                           ARG(2)));
   if (op_g_need(c, 1))
-    op_g_set(c, 1, E("aten.zeros_like.default", "t", G));
+    op_g_set(c, 1, EMIT("aten.zeros_like.default", "t", GOUT));
   return op_g_finish(c);
 }
 static DtStatus g_hardshrink_backward (DtGradCall *c) {
@@ -148,46 +153,46 @@ static DtStatus one (DtDecompCall *c, DtHandle *h) {
   return c->e->st;
 }
 static DtStatus relu6_decomp (DtDecompCall *c) {
-  return one(c, E(c->op->sig->inplace ? "aten.hardtanh_.default"
-                                      : "aten.hardtanh.default", "tii",
-                  c->in[0], (int64_t)0, (int64_t)6));
+  return one(c, EMIT(c->op->sig->inplace ? "aten.hardtanh_.default"
+                                         : "aten.hardtanh.default", "tii",
+                     c->in[0], (int64_t)0, (int64_t)6));
 }
 static DtStatus selu_decomp (DtDecompCall *c) {
-  return one(c, E(c->op->sig->inplace ? "aten.elu_.default"
-                                      : "aten.elu.default", "tff", c->in[0],
-                  1.6732632423543772, 1.0507009873554805));
+  return one(c, EMIT(c->op->sig->inplace ? "aten.elu_.default"
+                                         : "aten.elu.default", "tff", c->in[0],
+                     1.6732632423543772, 1.0507009873554805));
 }
 
 /* t = tanh(softplus(x)): g (t + x sigmoid(x) (1 - t^2)) */
 static DtStatus mish_backward_decomp (DtDecompCall *c) {
   DtHandle *x = c->in[1];
-  DtHandle *t = E("aten.tanh.default", "t",
-                  E("aten.softplus.default", "t", x));
-  DtHandle *s = E("aten.sigmoid.default", "t", x);
-  DtHandle *h = E("aten.mul.Tensor", "tt", x, s);
-  DtHandle *q = E("aten.mul.Tensor", "tt", t, t);
-  q = E("aten.rsub.Scalar", "ti", q, ONE);
-  h = E("aten.add.Tensor", "tt", t, E("aten.mul.Tensor", "tt", h, q));
-  return one(c, E("aten.mul.Tensor", "tt", c->in[0], h));
+  DtHandle *t = EMIT("aten.tanh.default", "t",
+                     EMIT("aten.softplus.default", "t", x));
+  DtHandle *s = EMIT("aten.sigmoid.default", "t", x);
+  DtHandle *h = EMIT("aten.mul.Tensor", "tt", x, s);
+  DtHandle *q = EMIT("aten.mul.Tensor", "tt", t, t);
+  q = EMIT("aten.rsub.Scalar", "ti", q, ONE);
+  h = EMIT("aten.add.Tensor", "tt", t, EMIT("aten.mul.Tensor", "tt", h, q));
+  return one(c, EMIT("aten.mul.Tensor", "tt", c->in[0], h));
 }
 
 /* 0 inside of [-lambd, lambd] */
 static DtStatus shrink_backward_decomp (DtDecompCall *c) {
   double l = dt_arg_float(c->args, 2);
-  DtHandle *k = E("aten.ge.Scalar", "tf", c->in[1], -l);
-  DtHandle *j = E("aten.le.Scalar", "tf", c->in[1], l);
-  k = E("aten.bitwise_and.Tensor", "tt", k, j);
+  DtHandle *k = EMIT("aten.ge.Scalar", "tf", c->in[1], -l);
+  DtHandle *j = EMIT("aten.le.Scalar", "tf", c->in[1], l);
+  k = EMIT("aten.bitwise_and.Tensor", "tt", k, j);
   DtHandle *z = op_e_scalar(c->e, 0, dt_emit_meta(c->e, c->in[0]));
-  return one(c, E("aten.where.self", "ttt", k, z, c->in[0]));
+  return one(c, EMIT("aten.where.self", "ttt", k, z, c->in[0]));
 }
 
 /* The noise drawn in training is the gradient; else as leaky_relu. */
 static DtStatus rrelu_backward_decomp (DtDecompCall *c) {
   double lo = dt_arg_float(c->args, 3), hi = dt_arg_float(c->args, 4);
   if (dt_arg_bool(c->args, 5) && hi - lo > 1e-6)
-    return one(c, E("aten.mul.Tensor", "tt", c->in[0], c->in[2]));
-  return one(c, E("aten.leaky_relu_backward.default", "ttfv", c->in[0],
-                  c->in[1], (lo + hi) / 2, V(6)));
+    return one(c, EMIT("aten.mul.Tensor", "tt", c->in[0], c->in[2]));
+  return one(c, EMIT("aten.leaky_relu_backward.default", "ttfv", c->in[0],
+                     c->in[1], (lo + hi) / 2, ARG(6)));
 }
 
 /* ---- samples ---- */
@@ -287,9 +292,9 @@ const DtOpDef dt_op_rrelu_with_noise_ = {
 
 /* The noise is thrown away. */
 static DtStatus rrelu_decomp (DtDecompCall *c) {
-  DtHandle *noise = E("aten.empty_like.default", "t", c->in[0]);
-  c->out[0] = E("aten.rrelu_with_noise.default", "ttvvvv", c->in[0], noise,
-                c->args->v[1], c->args->v[2], c->args->v[3], c->args->v[4]);
+  DtHandle *noise = EMIT("aten.empty_like.default", "t", c->in[0]);
+  c->out[0] = EMIT("aten.rrelu_with_noise.default", "ttvvvv", c->in[0], noise,
+                   c->args->v[1], c->args->v[2], c->args->v[3], c->args->v[4]);
   c->nout = 1;
   return c->e->st;
 }

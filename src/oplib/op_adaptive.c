@@ -12,8 +12,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define E(...) dt_emit(c->e, __VA_ARGS__)
-#define A(i) (c->args->v[i])
 
 enum { ROW_ND, ROW_MAX };
 static const int row_avg1[] = { 1, 0 }, row_avg2[] = { 2, 0 },
@@ -249,13 +247,13 @@ static DtStatus adaptive_grad (DtGradCall *c) {
   bool three = ND == 3;
   DtHandle *h;
   if (c->op->row[ROW_MAX])
-    h = E(three ? "aten.adaptive_max_pool3d_backward.default"
-                : "aten.adaptive_max_pool2d_backward.default", "ttt",
-          c->gout[0], c->in[0], c->out[1]);
+    h = EMIT(three ? "aten.adaptive_max_pool3d_backward.default"
+                   : "aten.adaptive_max_pool2d_backward.default", "ttt",
+             c->gout[0], c->in[0], c->out[1]);
   else
-    h = E(three ? "aten._adaptive_avg_pool3d_backward.default"
-                : "aten._adaptive_avg_pool2d_backward.default", "tt",
-          c->gout[0], c->in[0]);
+    h = EMIT(three ? "aten._adaptive_avg_pool3d_backward.default"
+                   : "aten._adaptive_avg_pool2d_backward.default", "tt",
+             c->gout[0], c->in[0]);
   op_g_set(c, 0, h);
   return op_g_finish(c);
 }
@@ -310,11 +308,11 @@ static DtStatus adaptive_avg_decomp (DtDecompCall *c) {
   for (int d = 0; d < nd; d++) v[d] = dt_v_int(size[d]);
   c->nout = 1;
   if (one)
-    c->out[0] = E("aten.mean.dim", "tIb", c->in[0], nd, dims, 1);
+    c->out[0] = EMIT("aten.mean.dim", "tIb", c->in[0], nd, dims, 1);
   else
-    c->out[0] = E(nd == 3 ? "aten._adaptive_avg_pool3d.default"
-                          : "aten._adaptive_avg_pool2d.default", "tv",
-                  c->in[0], sizes);
+    c->out[0] = EMIT(nd == 3 ? "aten._adaptive_avg_pool3d.default"
+                             : "aten._adaptive_avg_pool2d.default", "tv",
+                     c->in[0], sizes);
   return c->e->st;
 }
 
@@ -510,9 +508,10 @@ static DtStatus frac_back_kernel (DtKernelCall *c) {
                        : "fractional_max_pool3d_backward_out_frame", 4);
 }
 static DtStatus frac_grad (DtGradCall *c) {
-  op_g_set(c, 0, E(ND == 2 ? "aten.fractional_max_pool2d_backward.default"
-                           : "aten.fractional_max_pool3d_backward.default",
-                   "ttvvt", c->gout[0], c->in[0], A(1), A(2), c->out[1]));
+  op_g_set(c, 0, EMIT(ND == 2 ? "aten.fractional_max_pool2d_backward.default"
+                              : "aten.fractional_max_pool3d_backward.default",
+                      "ttvvt", c->gout[0], c->in[0], ARG(1), ARG(2),
+                      c->out[1]));
   return op_g_finish(c);
 }
 
@@ -594,12 +593,13 @@ static DtStatus unpool_grad (DtGradCall *c) {
     const DtMeta *w = dt_emit_meta(c->e, k ? ix : h);
     flat[n - nd] = 1;
     for (int d = n - nd; d < n; d++) flat[n - nd] *= w->shape[d];
-    DtHandle *v = E("aten.view.default", "tI", k ? ix : h, n - nd + 1, flat);
+    DtHandle *v = EMIT("aten.view.default", "tI", k ? ix : h, n - nd + 1,
+                       flat);
     if (k) ix = v;
     else h = v;
   }
-  h = E("aten.gather.default", "tit", h, (int64_t)-1, ix);
-  op_g_set(c, 0, E("aten.view.default", "tI", h, n, shape));
+  h = EMIT("aten.gather.default", "tit", h, (int64_t)-1, ix);
+  op_g_set(c, 0, EMIT("aten.view.default", "tI", h, n, shape));
   return op_g_finish(c);
 }
 

@@ -8,8 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-#define E(...) dt_emit(c->e, __VA_ARGS__)
-#define G (c->gout[0])
 #define IN (dt_gin(c, 0))
 
 /* ---- unfold: windows of a dim as a last dim ---- */
@@ -45,8 +43,9 @@ static DtStatus unfold_meta (DtMetaCall *c) {
 static DtStatus unfold_grad (DtGradCall *c) {
   DtMeta m;
   dt_meta_copy(&m, dt_emit_meta(c->e, IN));
-  op_g_set(c, 0, E("aten.unfold_backward.default", "tIvvv", G, (int)m.ndim,
-                   m.shape, c->args->v[1], c->args->v[2], c->args->v[3]));
+  op_g_set(c, 0, EMIT("aten.unfold_backward.default", "tIvvv", GOUT,
+                      (int)m.ndim,
+                      m.shape, c->args->v[1], c->args->v[2], c->args->v[3]));
   return op_g_finish(c);
 }
 
@@ -108,7 +107,7 @@ static DtStatus reshape_alias_meta (DtMetaCall *c) {
 static DtStatus reshape_alias_grad (DtGradCall *c) {
   DtMeta m;
   dt_meta_copy(&m, dt_emit_meta(c->e, IN));
-  op_g_set(c, 0, E("aten.view.default", "tI", G, (int)m.ndim, m.shape));
+  op_g_set(c, 0, EMIT("aten.view.default", "tI", GOUT, (int)m.ndim, m.shape));
   return op_g_finish(c);
 }
 

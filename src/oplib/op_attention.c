@@ -13,7 +13,6 @@
 #include <math.h>
 #include <string.h>
 
-#define E(...) dt_emit(c->e, __VA_ARGS__)
 
 /* ---- the formula ---- */
 
@@ -27,7 +26,7 @@ static DtHandle *contiguous (DtDecompCall *c, DtHandle *h) {
   DtValue f = dt_v_none();
   f.kind = DT_V_MEMFMT;
   f.u.i = 0;
-  return E("aten.clone.default", "t memory_format=v", h, f);
+  return EMIT("aten.clone.default", "t memory_format=v", h, f);
 }
 
 /* Each key or value head repeated for its group of query heads. */
@@ -42,19 +41,19 @@ static DtHandle *repeat_heads (DtDecompCall *c, DtHandle *h, int64_t heads) {
   memcpy(shape, m.shape, sizeof(int64_t) * m.ndim);
   for (int i = m.ndim; i > at + 1; i--) shape[i] = m.shape[i - 1];
   shape[at + 1] = times;
-  h = E("aten.unsqueeze.default", "ti", h, (int64_t)(at + 1));
-  h = E("aten.expand.default", "tI", h, m.ndim + 1, shape);
+  h = EMIT("aten.unsqueeze.default", "ti", h, (int64_t)(at + 1));
+  h = EMIT("aten.expand.default", "tI", h, m.ndim + 1, shape);
   h = contiguous(c, h);
   m.shape[at] *= times;
-  return E("aten.view.default", "tI", h, (int)m.ndim, m.shape);
+  return EMIT("aten.view.default", "tI", h, (int)m.ndim, m.shape);
 }
 
 /* Keep where true: 0 there, -inf elsewhere. */
 static DtHandle *bool_mask (DtDecompCall *c, DtHandle *mask, int dtype) {
-  DtHandle *inf = E("aten.scalar_tensor.default", "f dtype=d", -INFINITY,
-                    dtype);
-  DtHandle *zero = E("aten.scalar_tensor.default", "f dtype=d", 0.0, dtype);
-  return E("aten.where.self", "ttt", mask, zero, inf);
+  DtHandle *inf = EMIT("aten.scalar_tensor.default", "f dtype=d", -INFINITY,
+                       dtype);
+  DtHandle *zero = EMIT("aten.scalar_tensor.default", "f dtype=d", 0.0, dtype);
+  return EMIT("aten.where.self", "ttt", mask, zero, inf);
 }
 
 /* a @ b for batches: as the public matmul decomposes. */
@@ -78,10 +77,10 @@ static DtHandle *dropped (DtDecompCall *c, DtHandle *h, double p) {
     c->e->st = DT_E_RUNTIME;
     return NULL;
   }
-  DtHandle *n = E("aten.empty_like.default", "t", h);
-  n = E("aten.bernoulli_.float", "tf", n, 1 - p);
-  n = E("aten.div_.Scalar", "tf", n, 1 - p);
-  return E("aten.mul.Tensor", "tt", h, n);
+  DtHandle *n = EMIT("aten.empty_like.default", "t", h);
+  n = EMIT("aten.bernoulli_.float", "tf", n, 1 - p);
+  n = EMIT("aten.div_.Scalar", "tf", n, 1 - p);
+  return EMIT("aten.mul.Tensor", "tt", h, n);
 }
 
 static DtStatus check_groups (DtDecompCall *c, const DtMeta *q,
@@ -103,22 +102,22 @@ static DtHandle *sdpa_math (DtDecompCall *c, const Sdpa *s, DtHandle **attn) {
   dt_meta_copy(&k, dt_emit_meta(c->e, s->k));
   if (!dt_emit_ok(c->e)) return NULL;
   double f = sqrt(fabs(s->scale));
-  x = E("aten.mul.Scalar", "tf", s->q, s->scale < 0 ? -f : f);
+  x = EMIT("aten.mul.Scalar", "tf", s->q, s->scale < 0 ? -f : f);
   if (s->causal && q.ndim >= 2 && k.ndim >= 2) {
     int64_t size[2] = { q.shape[q.ndim - 2], k.shape[k.ndim - 2] };
-    mask = E("aten.ones.default", "I dtype=d", 2, size, (int)DT_BOOL);
-    mask = E("aten.tril.default", "t", mask);
+    mask = EMIT("aten.ones.default", "I dtype=d", 2, size, (int)DT_BOOL);
+    mask = EMIT("aten.tril.default", "t", mask);
     mask = bool_mask(c, mask, q.dtype);
   }
   if (s->gqa && q.ndim >= 3) {
     kk = repeat_heads(c, kk, q.shape[q.ndim - 3]);
     vv = repeat_heads(c, vv, q.shape[q.ndim - 3]);
   }
-  kt = E("aten.transpose.int", "tii", kk, (int64_t)-2, (int64_t)-1);
-  kt = E("aten.mul.Scalar", "tf", kt, f);
+  kt = EMIT("aten.transpose.int", "tii", kk, (int64_t)-2, (int64_t)-1);
+  kt = EMIT("aten.mul.Scalar", "tf", kt, f);
   h = product(c, x, kt);
-  if (mask) h = E("aten.add.Tensor", "tt", h, mask);
-  h = E("aten._safe_softmax.default", "ti", h, (int64_t)-1);
+  if (mask) h = EMIT("aten.add.Tensor", "tt", h, mask);
+  h = EMIT("aten._safe_softmax.default", "ti", h, (int64_t)-1);
   *attn = h;
   if (s->dropout > 0) h = dropped(c, h, s->dropout);
   return product(c, h, vv);
@@ -190,9 +189,9 @@ static DtStatus cpu_decomp (DtDecompCall *c) {
   s.gqa = true;
   c->out[1] = NULL;
   h = sdpa_math(c, &s, &c->out[1]);
-  h = E("aten.permute.default", "tI", h, 4, to);
+  h = EMIT("aten.permute.default", "tI", h, 4, to);
   h = contiguous(c, h);
-  c->out[0] = E("aten.permute.default", "tI", h, 4, back);
+  c->out[0] = EMIT("aten.permute.default", "tI", h, 4, back);
   c->nout = 2;
   return c->e->st;
 }

@@ -8,19 +8,21 @@
 #include "oplib/emitting.h"
 #include "tensor/dtype_text.h"
 
-#define G (c->gout[0])
 
 DtStatus op_bag_grad (DtGradCall *c) {
   const DtValue *v = c->args->v;
   int64_t rows = dt_emit_meta(c->e, c->in[0])->shape[0];
   if (op_g_need(c, 0))
-    op_g_set(c, 0, E("aten._embedding_bag_backward.default", "ttttttivvvtv", G,
-                     c->in[1], c->in[2], c->out[1], c->out[2], c->out[3], rows,
-                     v[3], v[4], v[5], dt_gin(c, 6), v[8]));
+    op_g_set(c, 0, EMIT("aten._embedding_bag_backward.default", "ttttttivvvtv",
+                        GOUT,
+                        c->in[1], c->in[2], c->out[1], c->out[2], c->out[3],
+                        rows,
+                        v[3], v[4], v[5], dt_gin(c, 6), v[8]));
   if (dt_gin(c, 6) != NULL && op_g_need(c, 6))
-    op_g_set(c, 6, E("aten._embedding_bag_per_sample_weights_backward.default",
-                     "tttttvv", G, c->in[0], c->in[1], c->in[2], c->out[1],
-                     v[4], v[8]));
+    op_g_set(c, 6,
+             EMIT("aten._embedding_bag_per_sample_weights_backward.default",
+                  "tttttvv", GOUT, c->in[0], c->in[1], c->in[2], c->out[1],
+                  v[4], v[8]));
   return op_g_finish(c);
 }
 

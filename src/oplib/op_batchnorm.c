@@ -8,7 +8,6 @@
 
 #include <string.h>
 
-#define E(...) dt_emit(c->e, __VA_ARGS__)
 
 /* Row: position of the first statistic (or -1), of `training` (-1: never, -2:
 ** always), is there a reserve. */

@@ -9,29 +9,26 @@
 #include <math.h>
 #include <string.h>
 
-#define E(...) dt_emit(c->e, __VA_ARGS__)
-#define G (c->gout[0])
-#define V(i) (c->args->v[i])
 
 /* ---- gradients: `other` first, as autograd's alphabetical order ---- */
 
 static DtStatus add_grad (DtGradCall *c) {
-  if (op_g_need(c, 1)) op_g_set(c, 1, op_g_scale(c, G, 2));
-  op_g_set(c, 0, G);
+  if (op_g_need(c, 1)) op_g_set(c, 1, op_g_scale(c, GOUT, 2));
+  op_g_set(c, 0, GOUT);
   return op_g_finish(c);
 }
 
 static DtStatus sub_grad (DtGradCall *c) {
   if (op_g_need(c, 1))
-    op_g_set(c, 1, op_g_scale(c, E("aten.neg.default", "t", G), 2));
-  op_g_set(c, 0, G);
+    op_g_set(c, 1, op_g_scale(c, EMIT("aten.neg.default", "t", GOUT), 2));
+  op_g_set(c, 0, GOUT);
   return op_g_finish(c);
 }
 
 static DtStatus rsub_grad (DtGradCall *c) {
-  op_g_set(c, 1, G);
+  op_g_set(c, 1, GOUT);
   if (op_g_need(c, 0))
-    op_g_set(c, 0, op_g_scale(c, E("aten.neg.default", "t", G), 2));
+    op_g_set(c, 0, op_g_scale(c, EMIT("aten.neg.default", "t", GOUT), 2));
   return op_g_finish(c);
 }
 
@@ -45,18 +42,18 @@ static DtHandle *with_conj (DtGradCall *c, const char *op, DtHandle *h,
   DtHandle *x = dt_gin(c, i);
   DtScalar v;
   if (x != NULL && is_complex(c, x)) {
-    return E(op, "tt", h, E("aten._conj.default", "t", x));
+    return EMIT(op, "tt", h, EMIT("aten._conj.default", "t", x));
   }
   if (x != NULL || c->args->v[i].kind != DT_V_COMPLEX)
     return op_g_with(c, op, h, i);
   v = dt_arg_scalar(c->args, i);
-  return E(op, "tv", h, dt_v_complex(v.re, -v.im));
+  return EMIT(op, "tv", h, dt_v_complex(v.re, -v.im));
 }
 static DtStatus mul_grad (DtGradCall *c) {
   const char *op = op_is_scalar_form(c->op) ? "aten.mul.Scalar"
                                             : "aten.mul.Tensor";
-  if (op_g_need(c, 1)) op_g_set(c, 1, with_conj(c, op, G, 0));
-  if (op_g_need(c, 0)) op_g_set(c, 0, with_conj(c, op, G, 1));
+  if (op_g_need(c, 1)) op_g_set(c, 1, with_conj(c, op, GOUT, 0));
+  if (op_g_need(c, 0)) op_g_set(c, 0, with_conj(c, op, GOUT, 1));
   return op_g_finish(c);
 }
 
@@ -65,13 +62,13 @@ static DtStatus div_grad (DtGradCall *c) {
                                             : "aten.div.Tensor";
   if (op_g_need(c, 1)) {
     DtHandle *q = op_g_arg_with(c, op, 0, dt_gin(c, 1));
-    q = E("aten.div.Tensor", "tt", q, dt_gin(c, 1));
+    q = EMIT("aten.div.Tensor", "tt", q, dt_gin(c, 1));
     bool cplx = is_complex(c, q);
-    if (cplx) q = E("aten._conj.default", "t", q);
-    DtHandle *n = E("aten.neg.default", "t", G);
-    op_g_set(c, 1, E("aten.mul.Tensor", "tt", n, q));
+    if (cplx) q = EMIT("aten._conj.default", "t", q);
+    DtHandle *n = EMIT("aten.neg.default", "t", GOUT);
+    op_g_set(c, 1, EMIT("aten.mul.Tensor", "tt", n, q));
   }
-  if (op_g_need(c, 0)) op_g_set(c, 0, with_conj(c, op, G, 1));
+  if (op_g_need(c, 0)) op_g_set(c, 0, with_conj(c, op, GOUT, 1));
   return op_g_finish(c);
 }
 
@@ -79,19 +76,21 @@ static DtStatus div_mode_grad (DtGradCall *c) {
   if (dt_arg_is_none(c->args, 2)) return div_grad(c);
   for (int i = 1; i >= 0; i--)
     if (op_g_need(c, i))
-      op_g_set(c, i, E("aten.zeros_like.default", "t dtype=d", G,
-                       (int)dt_emit_meta(c->e, G)->dtype));
+      op_g_set(c, i, EMIT("aten.zeros_like.default", "t dtype=d", GOUT,
+                          (int)dt_emit_meta(c->e, GOUT)->dtype));
   return op_g_finish(c);
 }
 
 static DtStatus remainder_grad (DtGradCall *c) {
   if (op_g_need(c, 1)) {
-    DtHandle *q = E("aten.div.Tensor_mode", "tt rounding_mode=s", dt_gin(c, 0),
-                    dt_gin(c, 1), "floor");
-    op_g_set(c, 1, E("aten.mul.Tensor", "tt", E("aten.neg.default", "t", G),
-                     q));
+    DtHandle *q = EMIT("aten.div.Tensor_mode", "tt rounding_mode=s", dt_gin(c,
+                                                                            0),
+                       dt_gin(c, 1), "floor");
+    op_g_set(c, 1, EMIT("aten.mul.Tensor", "tt", EMIT("aten.neg.default", "t",
+                                                      GOUT),
+                        q));
   }
-  op_g_set(c, 0, G);
+  op_g_set(c, 0, GOUT);
   return op_g_finish(c);
 }
 
@@ -102,32 +101,34 @@ static DtStatus pow_number_grad (DtGradCall *c) {
   if (n == 0 && (!cplx || s.im == 0)) return op_g_zeros(c);
   DtValue by = cplx ? dt_v_complex(n, s.im) : dt_v_float(n);
   DtValue less = cplx ? dt_v_complex(n - 1, s.im) : dt_v_float(n - 1);
-  DtHandle *p = E("aten.pow.Tensor_Scalar", "tv", dt_gin(c, 0), less);
-  p = op_g_conj(c->e, E("aten.mul.Scalar", "tv", p, by));
-  op_g_set(c, 0, E("aten.mul.Tensor", "tt", G, p));
+  DtHandle *p = EMIT("aten.pow.Tensor_Scalar", "tv", dt_gin(c, 0), less);
+  p = op_g_conj(c->e, EMIT("aten.mul.Scalar", "tv", p, by));
+  op_g_set(c, 0, EMIT("aten.mul.Tensor", "tt", GOUT, p));
   return op_g_finish(c);
 }
 
 /* d/dy x^y = x^y log(x), 0 where x = 0 and y >= 0 */
 static DtHandle *pow_exponent (DtGradCall *c) {
   DtHandle *x = dt_gin(c, 0), *y = dt_gin(c, 1);
-  DtHandle *ge = E("aten.ge.Scalar", "ti", y, (int64_t)0);
-  DtHandle *eq = E("aten.eq.Scalar", "ti", x, (int64_t)0);
-  DtHandle *k = E("aten.logical_and.default", "tt", eq, ge);
-  DtHandle *l = E("aten.mul.Tensor", "tt", c->out[0],
-                  E("aten.log.default", "t", x));
-  DtHandle *z = op_e_scalar(c->e, 0, dt_emit_meta(c->e, G));
-  return E("aten.mul.Tensor", "tt", G, E("aten.where.self", "ttt", k, z, l));
+  DtHandle *ge = EMIT("aten.ge.Scalar", "ti", y, (int64_t)0);
+  DtHandle *eq = EMIT("aten.eq.Scalar", "ti", x, (int64_t)0);
+  DtHandle *k = EMIT("aten.logical_and.default", "tt", eq, ge);
+  DtHandle *l = EMIT("aten.mul.Tensor", "tt", c->out[0],
+                     EMIT("aten.log.default", "t", x));
+  DtHandle *z = op_e_scalar(c->e, 0, dt_emit_meta(c->e, GOUT));
+  return EMIT("aten.mul.Tensor", "tt", GOUT, EMIT("aten.where.self", "ttt", k,
+                                                  z, l));
 }
 /* d/dx x^y = y x^(y-1), 0 where y = 0 */
 static DtHandle *pow_base (DtGradCall *c) {
   DtHandle *x = dt_gin(c, 0), *y = dt_gin(c, 1);
-  DtHandle *p = E("aten.sub.Scalar", "ti", y, (int64_t)1);
-  p = E("aten.mul.Tensor", "tt", y, E("aten.pow.Tensor_Tensor", "tt", x, p));
-  p = E("aten.mul.Tensor", "tt", G, p);
-  DtHandle *z = op_e_scalar(c->e, 0, dt_emit_meta(c->e, G));
-  DtHandle *eq = E("aten.eq.Scalar", "tf", y, 0.0);
-  return E("aten.where.self", "ttt", eq, z, p);
+  DtHandle *p = EMIT("aten.sub.Scalar", "ti", y, (int64_t)1);
+  p = EMIT("aten.mul.Tensor", "tt", y, EMIT("aten.pow.Tensor_Tensor", "tt", x,
+                                            p));
+  p = EMIT("aten.mul.Tensor", "tt", GOUT, p);
+  DtHandle *z = op_e_scalar(c->e, 0, dt_emit_meta(c->e, GOUT));
+  DtHandle *eq = EMIT("aten.eq.Scalar", "tf", y, 0.0);
+  return EMIT("aten.where.self", "ttt", eq, z, p);
 }
 static DtStatus pow_grad (DtGradCall *c) {
   if (op_g_need(c, 1)) op_g_set(c, 1, pow_exponent(c));
@@ -137,8 +138,8 @@ static DtStatus pow_grad (DtGradCall *c) {
 /* number ^ tensor */
 static DtStatus pow_of_number_grad (DtGradCall *c) {
   double b = dt_arg_float(c->args, 0);
-  DtHandle *h = E("aten.mul.Scalar", "tf", c->out[0], log(b));
-  op_g_set(c, 1, E("aten.mul.Tensor", "tt", G, op_g_conj(c->e, h)));
+  DtHandle *h = EMIT("aten.mul.Scalar", "tf", c->out[0], log(b));
+  op_g_set(c, 1, EMIT("aten.mul.Tensor", "tt", GOUT, op_g_conj(c->e, h)));
   return op_g_finish(c);
 }
 
@@ -146,13 +147,15 @@ static DtStatus pow_of_number_grad (DtGradCall *c) {
 ** mask comes first, and the zeros go into a new tensor. */
 static DtHandle *extreme_part (DtGradCall *c, const char *loses) {
   bool later = (c->op->flags & DT_OP_LATER) != 0;
-  DtHandle *lose = later ? E(loses, "tt", dt_gin(c, 0), dt_gin(c, 1)) : NULL;
-  DtHandle *half = E("aten.div.Scalar", "ti", G, (int64_t)2);
-  DtHandle *eq = E("aten.eq.Tensor", "tt", dt_gin(c, 0), dt_gin(c, 1));
-  DtHandle *w = E("aten.where.self", "ttt", eq, half, G);
-  if (later) return E("aten.masked_fill.Scalar", "tti", w, lose, (int64_t)0);
-  lose = E(loses, "tt", dt_gin(c, 0), dt_gin(c, 1));
-  return E("aten.masked_fill_.Scalar", "tti", w, lose, (int64_t)0);
+  DtHandle *lose = later ? EMIT(loses, "tt", dt_gin(c, 0), dt_gin(c,
+                                                                  1)) : NULL;
+  DtHandle *half = EMIT("aten.div.Scalar", "ti", GOUT, (int64_t)2);
+  DtHandle *eq = EMIT("aten.eq.Tensor", "tt", dt_gin(c, 0), dt_gin(c, 1));
+  DtHandle *w = EMIT("aten.where.self", "ttt", eq, half, GOUT);
+  if (later) return EMIT("aten.masked_fill.Scalar", "tti", w, lose,
+                         (int64_t)0);
+  lose = EMIT(loses, "tt", dt_gin(c, 0), dt_gin(c, 1));
+  return EMIT("aten.masked_fill_.Scalar", "tti", w, lose, (int64_t)0);
 }
 static DtStatus extreme_grad (DtGradCall *c, const char *other_loses,
                               const char *self_loses) {
@@ -174,9 +177,9 @@ static DtStatus clamp_t_grad (DtGradCall *c, const char *lose,
   const char *op[2] = { keep, lose };
   for (int i = 1; i >= 0; i--) {
     if (!op_g_need(c, i)) continue;
-    DtHandle *z = op_e_scalar(c->e, 0, dt_emit_meta(c->e, G));
-    DtHandle *k = E(op[i], "tt", dt_gin(c, 0), dt_gin(c, 1));
-    op_g_set(c, i, E("aten.where.self", "ttt", k, G, z));
+    DtHandle *z = op_e_scalar(c->e, 0, dt_emit_meta(c->e, GOUT));
+    DtHandle *k = EMIT(op[i], "tt", dt_gin(c, 0), dt_gin(c, 1));
+    op_g_set(c, i, EMIT("aten.where.self", "ttt", k, GOUT, z));
   }
   return op_g_finish(c);
 }
@@ -285,7 +288,8 @@ static DtStatus pow_number_meta (DtMetaCall *c) {
 
 /* PyTorch has no rule for the tensor form: other - self. */
 static DtStatus rsub_decomp (DtDecompCall *c) {
-  c->out[0] = E("aten.sub.Tensor", "tt alpha=v", c->in[1], c->in[0], V(2));
+  c->out[0] = EMIT("aten.sub.Tensor", "tt alpha=v", c->in[1], c->in[0],
+                   ARG(2));
   c->nout = 1;
   return c->e->st;
 }

@@ -65,10 +65,12 @@ static DtStatus blocks_grad (DtGradCall *c) {
     if (!dt_emit_ok(c->e)) return c->e->st;
     int64_t r = rows_of(&m), k = cols_of(&m);
     if (c->need[i]) {         /* one list: operands are counted, not arguments */
-      DtHandle *h = E("aten.slice.Tensor", "tiii", c->gout[0], (int64_t)0, row,
-                      row + r);
-      h = E("aten.slice.Tensor", "tiii", h, (int64_t)1, col, col + k);
-      if (m.ndim < 2) h = E("aten.reshape.default", "tI", h, m.ndim, m.shape);
+      DtHandle *h = EMIT("aten.slice.Tensor", "tiii", c->gout[0], (int64_t)0,
+                         row,
+                         row + r);
+      h = EMIT("aten.slice.Tensor", "tiii", h, (int64_t)1, col, col + k);
+      if (m.ndim < 2) h = EMIT("aten.reshape.default", "tI", h, m.ndim,
+                               m.shape);
       c->gin[i] = h;
     }
     row += r;

@@ -96,13 +96,13 @@ static DtHandle *contiguous (DtEmit *e, DtHandle *h) {
                  dt_v_code(DT_V_MEMFMT, 0));
 }
 static DtStatus as_real_grad (DtGradCall *c) {
-  op_g_set(c, 0, E("aten.view_as_complex.default", "t",
-                   contiguous(c->e, c->gout[0])));
+  op_g_set(c, 0, EMIT("aten.view_as_complex.default", "t",
+                      contiguous(c->e, c->gout[0])));
   return op_g_finish(c);
 }
 static DtStatus as_complex_grad (DtGradCall *c) {
-  op_g_set(c, 0, E("aten.view_as_real.default", "t",
-                   contiguous(c->e, c->gout[0])));
+  op_g_set(c, 0, EMIT("aten.view_as_real.default", "t",
+                      contiguous(c->e, c->gout[0])));
   return op_g_finish(c);
 }
 
@@ -122,11 +122,12 @@ static DtStatus isreal_decomp (DtDecompCall *c) {
   const DtMeta *m = dt_emit_meta(c->e, c->in[0]);
   if (!dt_emit_ok(c->e)) return c->e->st;
   if (!is_complex(m))
-    return finish(c, E("aten.ones_like.default", "t dtype=d memory_format=v",
-                       c->in[0], (int)DT_BOOL, dt_v_code(DT_V_MEMFMT,
-                       (int64_t)dt_memfmt_find("preserve_format"))));
-  return finish(c, E("aten.eq.Scalar", "ti", part(c->e, c->in[0], 1),
-                     (int64_t)0));
+    return finish(c, EMIT("aten.ones_like.default",
+                          "t dtype=d memory_format=v",
+                          c->in[0], (int)DT_BOOL, dt_v_code(DT_V_MEMFMT,
+                          (int64_t)dt_memfmt_find("preserve_format"))));
+  return finish(c, EMIT("aten.eq.Scalar", "ti", part(c->e, c->in[0], 1),
+                        (int64_t)0));
 }
 
 /* ---- conjugates ---- */
@@ -195,12 +196,12 @@ static DtHandle *empty_pair (DtDecompCall *c) {
   if (!dt_emit_ok(c->e)) return NULL;
   if ((c->e->st = dt_meta_broadcast(c->e->cx, &a, &b, &r)) != DT_OK)
     return NULL;
-  return E("aten.new_empty.default", "tI dtype=d", c->in[0], (int)r.ndim,
-           r.shape, (int)dt_dtype_to_complex((DtDtype)a.dtype));
+  return EMIT("aten.new_empty.default", "tI dtype=d", c->in[0], (int)r.ndim,
+              r.shape, (int)dt_dtype_to_complex((DtDtype)a.dtype));
 }
 static void write_part (DtDecompCall *c, DtHandle *to, int which,
                         DtHandle *from) {
-  (void)E("aten.copy_.default", "tt", part(c->e, to, which), from);
+  (void)EMIT("aten.copy_.default", "tt", part(c->e, to, which), from);
 }
 static DtStatus complex_decomp (DtDecompCall *c) {
   DtHandle *r = empty_pair(c);
@@ -212,10 +213,10 @@ static DtStatus polar_decomp (DtDecompCall *c) {
   DtHandle *r, *x;
   DT_TRY(c->e->cx, complex_decomp(c));
   r = c->out[0];
-  x = E("aten.cos.default", "t", c->in[1]);
-  write_part(c, r, 0, E("aten.mul.Tensor", "tt", c->in[0], x));
-  x = E("aten.sin.default", "t", c->in[1]);
-  write_part(c, r, 1, E("aten.mul.Tensor", "tt", c->in[0], x));
+  x = EMIT("aten.cos.default", "t", c->in[1]);
+  write_part(c, r, 0, EMIT("aten.mul.Tensor", "tt", c->in[0], x));
+  x = EMIT("aten.sin.default", "t", c->in[1]);
+  write_part(c, r, 1, EMIT("aten.mul.Tensor", "tt", c->in[0], x));
   return finish(c, r);
 }
 
@@ -227,14 +228,14 @@ static DtStatus complex_grad (DtGradCall *c) {
 static DtStatus polar_grad (DtGradCall *c) {
   DtHandle *g = conjugate(c->e, c->gout[0]), *x;
   if (op_g_need(c, 0)) {
-    x = E("aten.sgn.default", "t", c->out[0]);
-    op_g_set(c, 0, part(c->e, E("aten.mul.Tensor", "tt",
-                                E("aten.clone.default", "t", g), x), 0));
+    x = EMIT("aten.sgn.default", "t", c->out[0]);
+    op_g_set(c, 0, part(c->e, EMIT("aten.mul.Tensor", "tt",
+                                   EMIT("aten.clone.default", "t", g), x), 0));
   }
   if (op_g_need(c, 1)) {
-    x = E("aten.mul.Scalar", "tv", c->out[0], dt_v_complex(0, 1));
-    op_g_set(c, 1, part(c->e, E("aten.mul.Tensor", "tt",
-                                E("aten.clone.default", "t", g), x), 0));
+    x = EMIT("aten.mul.Scalar", "tv", c->out[0], dt_v_complex(0, 1));
+    op_g_set(c, 1, part(c->e, EMIT("aten.mul.Tensor", "tt",
+                                   EMIT("aten.clone.default", "t", g), x), 0));
   }
   return op_g_finish(c);
 }

@@ -24,12 +24,12 @@ static DtHandle *reshape (DtDecompCall *c, DtHandle *h, int n,
     return NULL;
   }
   if (op_view_strides(&m, n, shape, stride))
-    return E("aten.view.default", "tI", h, n, shape);
+    return EMIT("aten.view.default", "tI", h, n, shape);
   DtValue f = dt_v_none();
   f.kind = DT_V_MEMFMT;
   f.u.i = 0;
-  h = E("aten.clone.default", "t memory_format=v", h, f);
-  return E("aten._unsafe_view.default", "tI", h, n, shape);
+  h = EMIT("aten.clone.default", "t memory_format=v", h, f);
+  return EMIT("aten._unsafe_view.default", "tI", h, n, shape);
 }
 
 /* ---- matmul ---- */
@@ -42,8 +42,8 @@ static DtHandle *fold (DtDecompCall *c, DtHandle *a, DtHandle *b) {
   DtHandle *t1 = a, *t2 = b, *r;
   int64_t rows[2], shape[DT_MAX_NDIM];
   if (swap) {
-    t1 = E("aten.transpose.int", "tii", b, (int64_t)-2, (int64_t)-1);
-    t2 = ma.ndim == 2 ? E("aten.t.default", "t", a) : a;
+    t1 = EMIT("aten.transpose.int", "tii", b, (int64_t)-2, (int64_t)-1);
+    t2 = ma.ndim == 2 ? EMIT("aten.t.default", "t", a) : a;
   }
   DtMeta m1 = meta_of(c, t1), m2 = meta_of(c, t2);
   if (!dt_emit_ok(c->e)) return NULL;
@@ -54,19 +54,19 @@ static DtHandle *fold (DtDecompCall *c, DtHandle *a, DtHandle *b) {
   memcpy(shape, m1.shape, sizeof(int64_t) * (size_t)n);
   t1 = reshape(c, t1, 2, rows);
   if (m2.ndim == 1) {
-    r = E("aten.mv.default", "tt", t1, t2);
-    return E("aten._unsafe_view.default", "tI", r, n - 1, shape);
+    r = EMIT("aten.mv.default", "tt", t1, t2);
+    return EMIT("aten._unsafe_view.default", "tI", r, n - 1, shape);
   }
   shape[n - 1] = m2.shape[1];
-  r = E("aten.mm.default", "tt", t1, t2);
-  r = E("aten._unsafe_view.default", "tI", r, n, shape);
+  r = EMIT("aten.mm.default", "tt", t1, t2);
+  r = EMIT("aten._unsafe_view.default", "tI", r, n, shape);
   if (swap) {
     DtValue f = dt_v_none();
     f.kind = DT_V_MEMFMT;
     f.u.i = 0;
-    r = E("aten.transpose.int", "tii", r, (int64_t)-2, (int64_t)-1);
+    r = EMIT("aten.transpose.int", "tii", r, (int64_t)-2, (int64_t)-1);
     if (dt_emit_ok(c->e) && !dt_meta_is_contiguous(dt_emit_meta(c->e, r)))
-      r = E("aten.clone.default", "t memory_format=v", r, f);
+      r = EMIT("aten.clone.default", "t memory_format=v", r, f);
   }
   return r;
 }
@@ -96,13 +96,13 @@ static DtHandle *batched (DtDecompCall *c, DtHandle *a, DtHandle *b) {
     shape[r.ndim] = flat[1] = m[k].shape[m[k].ndim - 2];
     shape[r.ndim + 1] = flat[2] = m[k].shape[m[k].ndim - 1];
     flat[0] = total;
-    h[k] = E("aten.expand.default", "tI", h[k], r.ndim + 2, shape);
+    h[k] = EMIT("aten.expand.default", "tI", h[k], r.ndim + 2, shape);
     h[k] = reshape(c, h[k], 3, flat);
   }
   shape[r.ndim] = m[0].shape[m[0].ndim - 2];
   shape[r.ndim + 1] = m[1].shape[m[1].ndim - 1];
-  DtHandle *o = E("aten.bmm.default", "tt", h[0], h[1]);
-  return E("aten._unsafe_view.default", "tI", o, r.ndim + 2, shape);
+  DtHandle *o = EMIT("aten.bmm.default", "tt", h[0], h[1]);
+  return EMIT("aten._unsafe_view.default", "tI", o, r.ndim + 2, shape);
 }
 
 /* torch.matmul by the dimensions of its operands, as ATen's LinearAlgebra.cpp
@@ -117,16 +117,16 @@ static DtHandle *matmul (DtDecompCall *c, DtHandle *a, DtHandle *b) {
                         "to be at least 1D, but they are %dD and %dD", na, nb);
     return NULL;
   }
-  if (na == 1 && nb == 1) return E("aten.dot.default", "tt", a, b);
-  if (na == 2 && nb == 1) return E("aten.mv.default", "tt", a, b);
+  if (na == 1 && nb == 1) return EMIT("aten.dot.default", "tt", a, b);
+  if (na == 2 && nb == 1) return EMIT("aten.mv.default", "tt", a, b);
   if (na == 1 && nb == 2) {
-    a = E("aten.unsqueeze.default", "ti", a, (int64_t)0);
-    a = E("aten.mm.default", "tt", a, b);
-    return E("aten.squeeze_.dim", "ti", a, (int64_t)0);
+    a = EMIT("aten.unsqueeze.default", "ti", a, (int64_t)0);
+    a = EMIT("aten.mm.default", "tt", a, b);
+    return EMIT("aten.squeeze_.dim", "ti", a, (int64_t)0);
   }
-  if (na == 2 && nb == 2) return E("aten.mm.default", "tt", a, b);
+  if (na == 2 && nb == 2) return EMIT("aten.mm.default", "tt", a, b);
   if (nb > na)          /* PyTorch transposes it to decide, and forgets it */
-    (void)E("aten.transpose.int", "tii", b, (int64_t)-2, (int64_t)-1);
+    (void)EMIT("aten.transpose.int", "tii", b, (int64_t)-2, (int64_t)-1);
   return want_fold(&ma, &mb) ? fold(c, a, b) : batched(c, a, b);
 }
 static DtStatus matmul_decomp (DtDecompCall *c) {
@@ -146,40 +146,40 @@ static DtStatus linear (DtDecompCall *c, const char *last) {
            "and %dD", m.ndim, mw.ndim);
   bool one_bias = b && meta_of(c, b).ndim <= 1;
   if (m.ndim == 2 && one_bias) {
-    r = E("aten.t.default", "t", w);
-    return finish(c, E("aten.addmm.default", "ttt", b, x, r));
+    r = EMIT("aten.t.default", "t", w);
+    return finish(c, EMIT("aten.addmm.default", "ttt", b, x, r));
   }
   if (one_bias && mw.ndim == 2 && dt_meta_is_contiguous(&m)) {
     memcpy(shape, m.shape, sizeof(int64_t) * m.ndim);
     rows[1] = m.shape[m.ndim - 1];
     rows[0] = 1;
     for (int i = 0; i < m.ndim - 1; i++) rows[0] *= m.shape[i];
-    x = E("aten.view.default", "tI", x, 2, rows);
-    r = E("aten.t.default", "t", w);
-    r = E("aten.addmm.default", "ttt", b, x, r);
+    x = EMIT("aten.view.default", "tI", x, 2, rows);
+    r = EMIT("aten.t.default", "t", w);
+    r = EMIT("aten.addmm.default", "ttt", b, x, r);
     shape[m.ndim - 1] = mw.shape[0];
-    return finish(c, E(last, "tI", r, (int)m.ndim, shape));
+    return finish(c, EMIT(last, "tI", r, (int)m.ndim, shape));
   }
   if (m.ndim == 1 && mw.ndim == 2) {
-    w = E("aten.t.default", "t", w);
-    x = E("aten.unsqueeze.default", "ti", x, (int64_t)0);
-    r = E("aten.mm.default", "tt", x, w);
-    r = E("aten.squeeze_.dim", "ti", r, (int64_t)0);
+    w = EMIT("aten.t.default", "t", w);
+    x = EMIT("aten.unsqueeze.default", "ti", x, (int64_t)0);
+    r = EMIT("aten.mm.default", "tt", x, w);
+    r = EMIT("aten.squeeze_.dim", "ti", r, (int64_t)0);
   } else if (m.ndim > 2 && mw.ndim == 2) {
     memcpy(shape, m.shape, sizeof(int64_t) * m.ndim);
     rows[1] = m.shape[m.ndim - 1];
     rows[0] = 1;
     for (int i = 0; i < m.ndim - 1; i++) rows[0] *= m.shape[i];
-    w = E("aten.t.default", "t", w);
+    w = EMIT("aten.t.default", "t", w);
     x = reshape(c, x, 2, rows);
-    r = E("aten.mm.default", "tt", x, w);
+    r = EMIT("aten.mm.default", "tt", x, w);
     shape[m.ndim - 1] = mw.shape[0];
-    r = E("aten._unsafe_view.default", "tI", r, (int)m.ndim, shape);
+    r = EMIT("aten._unsafe_view.default", "tI", r, (int)m.ndim, shape);
   } else {
-    w = E("aten.t.default", "t", w);
+    w = EMIT("aten.t.default", "t", w);
     r = matmul(c, x, w);
   }
-  if (b) r = E("aten.add.Tensor", "tt", r, b);
+  if (b) r = EMIT("aten.add.Tensor", "tt", r, b);
   return finish(c, r);
 }
 
@@ -235,7 +235,7 @@ static DtStatus unflatten_decomp (DtDecompCall *c) {
   for (int i = 0; i < m.ndim; i++)
     for (int j = 0; j < (i == d ? k : 1); j++)
       shape[n++] = i == d ? part[j] : m.shape[i];
-  return finish(c, E("aten.view.default", "tI", c->in[0], n, shape));
+  return finish(c, EMIT("aten.view.default", "tI", c->in[0], n, shape));
 }
 
 static DtStatus chunk_decomp (DtDecompCall *c) {
@@ -289,21 +289,22 @@ static DtStatus narrow_decomp (DtDecompCall *c) {
   DT_CHECK(c->e->cx, s <= size - n, DT_E_RUNTIME, "start (%lld) + length "
            "(%lld) exceeds dimension size (%lld).", (long long)s,
            (long long)n, (long long)size);
-  return finish(c, E("aten.slice.Tensor", "tviii", c->in[0], c->args->v[1], s,
-                     s + n, (int64_t)1));
+  return finish(c, EMIT("aten.slice.Tensor", "tviii", c->in[0], c->args->v[1],
+                        s,
+                        s + n, (int64_t)1));
 }
 
 static DtStatus expand_as_decomp (DtDecompCall *c) {
   DtMeta m = meta_of(c, c->in[1]);
-  return finish(c, E("aten.expand.default", "tI", c->in[0], (int)m.ndim,
-                     m.shape));
+  return finish(c, EMIT("aten.expand.default", "tI", c->in[0], (int)m.ndim,
+                        m.shape));
 }
 
 static DtStatus max_other_decomp (DtDecompCall *c) {
-  return finish(c, E("aten.maximum.default", "tt", c->in[0], c->in[1]));
+  return finish(c, EMIT("aten.maximum.default", "tt", c->in[0], c->in[1]));
 }
 static DtStatus min_other_decomp (DtDecompCall *c) {
-  return finish(c, E("aten.minimum.default", "tt", c->in[0], c->in[1]));
+  return finish(c, EMIT("aten.minimum.default", "tt", c->in[0], c->in[1]));
 }
 
 /* std(unbiased), var.dim(...) to the form with a correction. */
@@ -315,12 +316,12 @@ static DtStatus spread_decomp (DtDecompCall *c) {
   int64_t k = dt_arg_bool(c->args, at);
   const char *op = std ? "aten.std.correction" : "aten.var.correction";
   if (dim < 0)
-    return finish(c, E(op, "tn correction=i", c->in[0], k));
+    return finish(c, EMIT(op, "tn correction=i", c->in[0], k));
   DT_CHECK(c->e->cx, std || !c->e->tracing || !dt_arg_bool(c->args, keep),
            DT_E_NOTIMPL, "var.dim cannot be traced with keepdim");
-  return finish(c, E(op, "tv correction=i keepdim=b", c->in[0],
-                     c->args->v[dim], k,
-                     (int)dt_arg_bool(c->args, keep)));
+  return finish(c, EMIT(op, "tv correction=i keepdim=b", c->in[0],
+                        c->args->v[dim], k,
+                        (int)dt_arg_bool(c->args, keep)));
 }
 
 /* ---- samples and definitions ---- */

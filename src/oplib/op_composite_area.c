@@ -7,11 +7,11 @@
 
 static DtHandle *neighbours (DtDecompCall *c, DtHandle *y, int64_t dim,
                              const char *op) {
-  DtHandle *l = E("aten.slice.Tensor", "tiii", y, dim, (int64_t)0,
-                  (int64_t)-1);
-  DtHandle *r = E("aten.slice.Tensor", "tii", y, dim, (int64_t)1);
-  return strcmp(op, "aten.sub.Tensor") == 0 ? E(op, "tt", r, l)
-                                            : E(op, "tt", l, r);
+  DtHandle *l = EMIT("aten.slice.Tensor", "tiii", y, dim, (int64_t)0,
+                     (int64_t)-1);
+  DtHandle *r = EMIT("aten.slice.Tensor", "tii", y, dim, (int64_t)1);
+  return strcmp(op, "aten.sub.Tensor") == 0 ? EMIT(op, "tt", r, l)
+                                            : EMIT(op, "tt", l, r);
 }
 
 /* y's sample points: x shaped for broadcasting along dim. */
@@ -22,7 +22,7 @@ static DtHandle *points (DtDecompCall *c, DtHandle *x, int d) {
   for (int i = 0; i < m.ndim; i++)
     shape[i] = mx.ndim == 1 ? (i == d ? mx.shape[0] : 1)
                : i < m.ndim - mx.ndim ? 1 : mx.shape[i - (m.ndim - mx.ndim)];
-  return E("aten.view.default", "tI", x, (int)m.ndim, shape);
+  return EMIT("aten.view.default", "tI", x, (int)m.ndim, shape);
 }
 
 /* What both forms ask of y, and of x where points are given. */
@@ -55,10 +55,10 @@ static DtStatus trapezoid_x_decomp (DtDecompCall *c) {
   dim = d;
   dx = neighbours(c, points(c, c->in[1], d), dim, "aten.sub.Tensor");
   r = neighbours(c, c->in[0], dim, "aten.add.Tensor");
-  r = E("aten.mul.Tensor", "tt", r, dx);
-  r = all ? E("aten.cumsum.default", "ti", r, dim)
-          : E("aten.sum.dim_IntList", "tI", r, 1, &dim);
-  return finish(c, E("aten.div.Scalar", "tf", r, 2.0));
+  r = EMIT("aten.mul.Tensor", "tt", r, dx);
+  r = all ? EMIT("aten.cumsum.default", "ti", r, dim)
+          : EMIT("aten.sum.dim_IntList", "tI", r, 1, &dim);
+  return finish(c, EMIT("aten.div.Scalar", "tf", r, 2.0));
 }
 
 static DtStatus trapezoid_dx_decomp (DtDecompCall *c) {
@@ -69,22 +69,22 @@ static DtStatus trapezoid_dx_decomp (DtDecompCall *c) {
   DT_TRY(CX, trapezoid_check(c, 2, false));
   if (all) {
     a = neighbours(c, y, dim, "aten.add.Tensor");
-    a = E("aten.mul.Scalar", "tf", a, dx / 2);
-    return finish(c, E("aten.cumsum.default", "ti", a, dim));
+    a = EMIT("aten.mul.Scalar", "tf", a, dx / 2);
+    return finish(c, EMIT("aten.cumsum.default", "ti", a, dim));
   }
-  b = E("aten.select.int", "tii", y, dim, (int64_t)-1);
-  a = E("aten.select.int", "tii", y, dim, (int64_t)0);
-  a = E("aten.add.Tensor", "tt", a, b);
-  a = E("aten.mul.Scalar", "tf", a, 0.5);
-  b = E("aten.sum.dim_IntList", "tI", y, 1, &dim);
-  a = E("aten.sub.Tensor", "tt", b, a);
-  return finish(c, E("aten.mul.Scalar", "tf", a, dx));
+  b = EMIT("aten.select.int", "tii", y, dim, (int64_t)-1);
+  a = EMIT("aten.select.int", "tii", y, dim, (int64_t)0);
+  a = EMIT("aten.add.Tensor", "tt", a, b);
+  a = EMIT("aten.mul.Scalar", "tf", a, 0.5);
+  b = EMIT("aten.sum.dim_IntList", "tI", y, 1, &dim);
+  a = EMIT("aten.sub.Tensor", "tt", b, a);
+  return finish(c, EMIT("aten.mul.Scalar", "tf", a, dx));
 }
 
 static DtHandle *cut (DtDecompCall *c, DtHandle *x, int64_t d, int64_t from,
                       int64_t to) {
-  return to == 0 ? E("aten.slice.Tensor", "tii", x, d, from)
-                 : E("aten.slice.Tensor", "tiii", x, d, from, to);
+  return to == 0 ? EMIT("aten.slice.Tensor", "tii", x, d, from)
+                 : EMIT("aten.slice.Tensor", "tiii", x, d, from, to);
 }
 
 static DtStatus diff_decomp (DtDecompCall *c) {
@@ -102,20 +102,20 @@ static DtStatus diff_decomp (DtDecompCall *c) {
   part[k++] = x;
   if (dt_hin(c, 4)) part[k++] = dt_hin(c, 4);
   if (n == 0 && k == 1) {
-    a = E("aten.zeros_like.default", "t", x);
-    return finish(c, E("aten.copy_.default", "tt", a, x));
+    a = EMIT("aten.zeros_like.default", "t", x);
+    return finish(c, EMIT("aten.copy_.default", "tt", a, x));
   }
-  if (k > 1) x = E("aten.cat.default", "Ti", k, part, (int64_t)d);
+  if (k > 1) x = EMIT("aten.cat.default", "Ti", k, part, (int64_t)d);
   for (; n > 0; n--) {
     int64_t size;
     dt_meta_copy(&m, dt_emit_meta(c->e, x));
     if (!dt_emit_ok(c->e)) return c->e->st;
     size = m.shape[d];
     if (size == 0) break;
-    a = E("aten.slice.Tensor", "tvii", x, V(2), (int64_t)0, size - 1);
-    b = E("aten.slice.Tensor", "tvii", x, V(2), (int64_t)1, size);
-    x = m.dtype == DT_BOOL ? E("aten.logical_xor.default", "tt", b, a)
-                           : E("aten.sub.Tensor", "tt", b, a);
+    a = EMIT("aten.slice.Tensor", "tvii", x, ARG(2), (int64_t)0, size - 1);
+    b = EMIT("aten.slice.Tensor", "tvii", x, ARG(2), (int64_t)1, size);
+    x = m.dtype == DT_BOOL ? EMIT("aten.logical_xor.default", "tt", b, a)
+                           : EMIT("aten.sub.Tensor", "tt", b, a);
   }
   return finish(c, x);
 }
@@ -127,20 +127,22 @@ static DtHandle *border (DtDecompCall *c, int64_t d, bool last,
   if (order == 1) {
     a = last ? cut(c, x, d, -2, -1) : cut(c, x, d, 0, 1);
     b = last ? cut(c, x, d, -1, 0) : cut(c, x, d, 1, 2);
-    a = E("aten.sub.Tensor", "tt", b, a);
-    return E("aten.div.Scalar", "tf", a, step);
+    a = EMIT("aten.sub.Tensor", "tt", b, a);
+    return EMIT("aten.div.Scalar", "tf", a, step);
   }
   a = last ? cut(c, x, d, -1, 0) : cut(c, x, d, 2, 3);
-  a = E("aten.mul.Scalar", "tf", a, last ? 1.5 : 0.5);
+  a = EMIT("aten.mul.Scalar", "tf", a, last ? 1.5 : 0.5);
   b = last ? cut(c, x, d, -2, -1) : cut(c, x, d, 1, 2);
-  b = E("aten.mul.Scalar", "ti", b, (int64_t)2);
+  b = EMIT("aten.mul.Scalar", "ti", b, (int64_t)2);
   e = last ? cut(c, x, d, -3, -2) : cut(c, x, d, 0, 1);
-  e = E("aten.mul.Scalar", "tf", e, last ? 0.5 : -1.5);
-  e = last ? E("aten.sub.Tensor", "tt", e, b) : E("aten.add.Tensor", "tt", e,
-                                                  b);
-  e = last ? E("aten.add.Tensor", "tt", e, a) : E("aten.sub.Tensor", "tt", e,
-                                                  a);
-  return E("aten.div.Scalar", "tf", e, step);
+  e = EMIT("aten.mul.Scalar", "tf", e, last ? 0.5 : -1.5);
+  e = last ? EMIT("aten.sub.Tensor", "tt", e, b) : EMIT("aten.add.Tensor",
+                                                        "tt", e,
+                                                        b);
+  e = last ? EMIT("aten.add.Tensor", "tt", e, a) : EMIT("aten.sub.Tensor",
+                                                        "tt", e,
+                                                        a);
+  return EMIT("aten.div.Scalar", "tf", e, step);
 }
 
 static DtHandle *slope (DtDecompCall *c, int64_t d, int64_t order,
@@ -148,12 +150,12 @@ static DtHandle *slope (DtDecompCall *c, int64_t d, int64_t order,
   DtHandle *part[3], *a, *b;
   a = cut(c, c->in[0], d, 0, -2);
   b = cut(c, c->in[0], d, 2, 0);
-  a = E("aten.sub.Tensor", "tt", b, a);
-  a = E("aten.div.Scalar", "tf", a, step);
+  a = EMIT("aten.sub.Tensor", "tt", b, a);
+  a = EMIT("aten.div.Scalar", "tf", a, step);
   part[0] = border(c, d, false, order, step);
   part[2] = border(c, d, true, order, step);
-  part[1] = E("aten.div.Scalar", "ti", a, (int64_t)2);
-  return E("aten.cat.default", "Ti", 3, part, d);
+  part[1] = EMIT("aten.div.Scalar", "ti", a, (int64_t)2);
+  return EMIT("aten.cat.default", "Ti", 3, part, d);
 }
 
 static double number_at (const DtValue *v, int i) {

@@ -23,32 +23,32 @@ static DtStatus isclose_decomp (DtDecompCall *c) {
   DT_CHECK(CX, atol >= 0, DT_E_RUNTIME,
            "atol must be greater than or equal to zero, but got %g", atol);
   bool whole = dt_dtype_is_integral((DtDtype)mx.dtype, true);
-  close = E("aten.eq.Tensor", "tt", x, y);
+  close = EMIT("aten.eq.Tensor", "tt", x, y);
   if (dt_arg_bool(c->args, 4) && !whole) {
-    ok = E("aten.ne.Tensor", "tt", x, x);
-    fin = E("aten.ne.Tensor", "tt", y, y);
-    ok = E("aten.bitwise_and_.Tensor", "tt", ok, fin);
-    close = E("aten.bitwise_or_.Tensor", "tt", close, ok);
+    ok = EMIT("aten.ne.Tensor", "tt", x, x);
+    fin = EMIT("aten.ne.Tensor", "tt", y, y);
+    ok = EMIT("aten.bitwise_and_.Tensor", "tt", ok, fin);
+    close = EMIT("aten.bitwise_or_.Tensor", "tt", close, ok);
   }
   if (rtol == 0 && atol == 0) return finish(c, close);
   if (whole) {
     x = mx.dtype == DT_BOOL
-        ? E("aten._to_copy.default", "t dtype=d", x, (int)OP_DEFAULT_FLOAT)
+        ? EMIT("aten._to_copy.default", "t dtype=d", x, (int)OP_DEFAULT_FLOAT)
         : x;
-    y = E("aten._to_copy.default", "t dtype=d", y, (int)OP_DEFAULT_FLOAT);
+    y = EMIT("aten._to_copy.default", "t dtype=d", y, (int)OP_DEFAULT_FLOAT);
   }
-  allow = E("aten.mul.Scalar", "tf", y, rtol);
-  allow = E("aten.abs.default", "t", allow);
-  allow = E("aten.add.Scalar", "tf", allow, atol);
-  off = E("aten.sub.Tensor", "tt", x, y);
-  off = E("aten.abs.default", "t", off);
-  fin = E("aten.abs.default", "t", off);
-  fin = E("aten.ne.Scalar", "tf", fin, (double)INFINITY);
-  ok = E("aten.eq.Tensor", "tt", off, off);
-  ok = E("aten.mul.Tensor", "tt", ok, fin);
-  fin = E("aten.le.Tensor", "tt", off, allow);
-  ok = E("aten.bitwise_and_.Tensor", "tt", ok, fin);
-  return finish(c, E("aten.bitwise_or_.Tensor", "tt", close, ok));
+  allow = EMIT("aten.mul.Scalar", "tf", y, rtol);
+  allow = EMIT("aten.abs.default", "t", allow);
+  allow = EMIT("aten.add.Scalar", "tf", allow, atol);
+  off = EMIT("aten.sub.Tensor", "tt", x, y);
+  off = EMIT("aten.abs.default", "t", off);
+  fin = EMIT("aten.abs.default", "t", off);
+  fin = EMIT("aten.ne.Scalar", "tf", fin, (double)INFINITY);
+  ok = EMIT("aten.eq.Tensor", "tt", off, off);
+  ok = EMIT("aten.mul.Tensor", "tt", ok, fin);
+  fin = EMIT("aten.le.Tensor", "tt", off, allow);
+  ok = EMIT("aten.bitwise_and_.Tensor", "tt", ok, fin);
+  return finish(c, EMIT("aten.bitwise_or_.Tensor", "tt", close, ok));
 }
 
 /* isin by comparing with every test element. */
@@ -57,8 +57,9 @@ static DtStatus isin_decomp (DtDecompCall *c) {
   int64_t shape[DT_MAX_NDIM], dims[DT_MAX_NDIM];
   DtHandle *x = c->in[0], *t = dt_hin(c, 1);
   if (t == NULL)
-    return finish(c, E(invert ? "aten.ne.Scalar" : "aten.eq.Scalar", "tv", x,
-                       V(1)));
+    return finish(c, EMIT(invert ? "aten.ne.Scalar" : "aten.eq.Scalar", "tv",
+                          x,
+                          ARG(1)));
   DtMeta m = meta_of(c, x), mt = meta_of(c, t);
   if (!dt_emit_ok(c->e)) return c->e->st;
   DT_CHECK(CX, m.ndim + mt.ndim <= DT_MAX_NDIM, DT_E_LIMIT,
@@ -77,10 +78,10 @@ static DtStatus isin_decomp (DtDecompCall *c) {
     shape[m.ndim + i] = 1;
     dims[i] = -1 - i;
   }
-  x = E("aten.view.default", "tI", x, m.ndim + mt.ndim, shape);
-  x = E("aten.eq.Tensor", "tt", x, t);
-  x = E("aten.any.dims", "tI", x, (int)mt.ndim, dims);
-  return finish(c, invert ? E("aten.logical_not.default", "t", x) : x);
+  x = EMIT("aten.view.default", "tI", x, m.ndim + mt.ndim, shape);
+  x = EMIT("aten.eq.Tensor", "tt", x, t);
+  x = EMIT("aten.any.dims", "tI", x, (int)mt.ndim, dims);
+  return finish(c, invert ? EMIT("aten.logical_not.default", "t", x) : x);
 }
 
 /* ---- gated linear units ---- */
@@ -97,16 +98,16 @@ static DtStatus halves (DtDecompCall *c, DtHandle *x, int arg, DtHandle **a,
   int64_t n = m.shape[d];
   DT_CHECK(CX, n % 2 == 0, DT_E_RUNTIME, "Halving dimension must be even, "
            "but dimension %d is size %lld", d, (long long)n);
-  *a = E("aten.slice.Tensor", "tiii", x, (int64_t)d, (int64_t)0, n / 2);
-  *b = E("aten.slice.Tensor", "tiii", x, (int64_t)d, n / 2, n);
+  *a = EMIT("aten.slice.Tensor", "tiii", x, (int64_t)d, (int64_t)0, n / 2);
+  *b = EMIT("aten.slice.Tensor", "tiii", x, (int64_t)d, n / 2, n);
   return c->e->st;
 }
 
 static DtStatus glu_decomp (DtDecompCall *c) {
   DtHandle *a, *b;
   DT_TRY(CX, halves(c, c->in[0], 1, &a, &b));
-  b = E("aten.sigmoid.default", "t", b);
-  return finish(c, E("aten.mul.Tensor", "tt", a, b));
+  b = EMIT("aten.sigmoid.default", "t", b);
+  return finish(c, EMIT("aten.mul.Tensor", "tt", a, b));
 }
 
 /* What PyTorch's kernel asks of the gradient beside a half of the input. */
@@ -130,13 +131,13 @@ static DtStatus glu_back_decomp (DtDecompCall *c) {
   DtHandle *g = c->in[0], *a, *b, *s, *parts[2];
   DT_TRY(CX, halves(c, c->in[1], 2, &a, &b));
   if (!c->e->tracing) DT_TRY(CX, glu_back_check(c, g, a));
-  s = E("aten.sigmoid.default", "t", b);
-  b = E("aten.rsub.Scalar", "tf", s, 1.0);
-  b = E("aten.mul.Tensor", "tt", b, s);
-  b = E("aten.mul.Tensor", "tt", b, a);
-  parts[1] = E("aten.mul.Tensor", "tt", b, g);
-  parts[0] = E("aten.mul.Tensor", "tt", s, g);
-  return finish(c, E("aten.cat.default", "Tv", 2, parts, V(2)));
+  s = EMIT("aten.sigmoid.default", "t", b);
+  b = EMIT("aten.rsub.Scalar", "tf", s, 1.0);
+  b = EMIT("aten.mul.Tensor", "tt", b, s);
+  b = EMIT("aten.mul.Tensor", "tt", b, a);
+  parts[1] = EMIT("aten.mul.Tensor", "tt", b, g);
+  parts[0] = EMIT("aten.mul.Tensor", "tt", s, g);
+  return finish(c, EMIT("aten.cat.default", "Tv", 2, parts, ARG(2)));
 }
 
 /* ---- types, parts, statistics ---- */
@@ -145,8 +146,8 @@ static DtStatus to_type (DtDecompCall *c, DtDtype t) {
   DtMeta m = meta_of(c, c->in[0]);
   if (t == DT_DTYPE_NONE || t == (DtDtype)m.dtype)
     return finish(c, c->in[0]);
-  return finish(c, E("aten._to_copy.default", "t dtype=d", c->in[0],
-                     (int)t));
+  return finish(c, EMIT("aten._to_copy.default", "t dtype=d", c->in[0],
+                        (int)t));
 }
 
 static DtStatus type_as_decomp (DtDecompCall *c) {
@@ -156,18 +157,18 @@ static DtStatus type_as_decomp (DtDecompCall *c) {
 static DtStatus to_layout_decomp (DtDecompCall *c) {
   int copy = at(c, "copy");
   if (dt_arg_bool(c->args, copy))
-    return finish(c, E("aten._to_copy.default", "t dtype=v", c->in[0],
-                       V(1)));
+    return finish(c, EMIT("aten._to_copy.default", "t dtype=v", c->in[0],
+                          ARG(1)));
   return to_type(c, dt_arg_dtype(c->args, 1));
 }
 
 /* No element is false; of bytes the answer is a byte. */
 static DtStatus all_dims_decomp (DtDecompCall *c) {
-  DtHandle *h = E("aten.logical_not.default", "t", c->in[0]);
-  h = E("aten.any.dims", "tvv", h, V(1), V(2));
-  h = E("aten.logical_not.default", "t", h);
+  DtHandle *h = EMIT("aten.logical_not.default", "t", c->in[0]);
+  h = EMIT("aten.any.dims", "tvv", h, ARG(1), ARG(2));
+  h = EMIT("aten.logical_not.default", "t", h);
   if (meta_of(c, c->in[0]).dtype == DT_U8)
-    h = E("aten._to_copy.default", "t dtype=d", h, (int)DT_U8);
+    h = EMIT("aten._to_copy.default", "t dtype=d", h, (int)DT_U8);
   return finish(c, h);
 }
 
@@ -177,14 +178,15 @@ static DtStatus mT_decomp (DtDecompCall *c) {
   DT_CHECK(CX, m.ndim != 1, DT_E_RUNTIME, "tensor.mT is only supported on "
            "matrices or batches of matrices. Got 1-D tensor.");
   if (m.ndim == 0) return finish(c, c->in[0]);
-  return finish(c, E("aten.transpose.int", "tii", c->in[0], (int64_t)-2,
-                     (int64_t)-1));
+  return finish(c, EMIT("aten.transpose.int", "tii", c->in[0], (int64_t)-2,
+                        (int64_t)-1));
 }
 
 static DtStatus narrow_copy_decomp (DtDecompCall *c) {
-  DtHandle *x = E("aten.narrow.default", "tvvv", c->in[0], V(1), V(2), V(3));
-  return finish(c, E("aten.clone.default", "t memory_format=v", x,
-                     dt_v_code(DT_V_MEMFMT, DT_MF_CONTIGUOUS)));
+  DtHandle *x = EMIT("aten.narrow.default", "tvvv", c->in[0], ARG(1), ARG(2),
+                     ARG(3));
+  return finish(c, EMIT("aten.clone.default", "t memory_format=v", x,
+                        dt_v_code(DT_V_MEMFMT, DT_MF_CONTIGUOUS)));
 }
 
 static DtStatus std_mean_decomp (DtDecompCall *c) {
@@ -199,7 +201,7 @@ static DtStatus std_mean_decomp (DtDecompCall *c) {
   DT_CHECK(CX, !c->e->tracing || c->args->npos <= 2, DT_E_NOTIMPL,
            "std_mean.dim cannot be traced with these arguments");
   dt_emit_n(c->e, "aten.std_mean.correction", c->out, 2,
-            "tv correction=i keepdim=b", c->in[0], V(dim), k,
+            "tv correction=i keepdim=b", c->in[0], ARG(dim), k,
             (int)dt_arg_bool(c->args, at(c, "keepdim")));
   return c->e->st;
 }
@@ -213,7 +215,7 @@ static DtStatus take_along_decomp (DtDecompCall *c) {
   if (dt_arg_is_none(c->args, 2)) {
     x = op_e_reshape(c->e, x, 1, &all);
     i = op_e_reshape(c->e, i, 1, &all);
-    return finish(c, E("aten.gather.default", "tit", x, (int64_t)0, i));
+    return finish(c, EMIT("aten.gather.default", "tit", x, (int64_t)0, i));
   }
   DT_CHECK(CX, m.ndim == mi.ndim, DT_E_RUNTIME, "torch.take_along_dim(): "
            "input and indices should have the same number of dimensions, but "
@@ -225,10 +227,10 @@ static DtStatus take_along_decomp (DtDecompCall *c) {
     si[k] = k == d ? b : a == 1 ? b : a;
     sx[k] = k == d ? a : b == 1 ? a : b;
   }
-  i = E("aten.expand.default", "tI", i, (int)m.ndim, si);
-  x = E("aten.expand.default", "tI", x, (int)m.ndim, sx);
-  i = E("aten.remainder.Scalar", "ti", i, m.shape[d]);
-  return finish(c, E("aten.gather.default", "tit", x, (int64_t)d, i));
+  i = EMIT("aten.expand.default", "tI", i, (int)m.ndim, si);
+  x = EMIT("aten.expand.default", "tI", x, (int)m.ndim, sx);
+  i = EMIT("aten.remainder.Scalar", "ti", i, m.shape[d]);
+  return finish(c, EMIT("aten.gather.default", "tit", x, (int64_t)d, i));
 }
 
 /* dropout with the noise of whole channels, or the one that keeps mean and
@@ -250,32 +252,32 @@ static DtStatus noise_decomp (DtDecompCall *c) {
            "requires at least 2 dimensions in the input");
   for (int i = 0; i < m.ndim; i++) shape[i] = i < 2 ? m.shape[i] : 1;
   if (p == 1) {
-    n = E("aten.new_zeros.default", "tI", x, 0, shape);
-    return finish(c, E("aten.mul.Tensor", "tt", x, n));
+    n = EMIT("aten.new_zeros.default", "tI", x, 0, shape);
+    return finish(c, EMIT("aten.mul.Tensor", "tt", x, n));
   }
-  n = feature ? E("aten.new_empty.default", "tI", x, (int)m.ndim, shape)
-              : E("aten.empty_like.default", "t", x);
-  n = E("aten.bernoulli_.float", "tf", n, 1 - p);
+  n = feature ? EMIT("aten.new_empty.default", "tI", x, (int)m.ndim, shape)
+              : EMIT("aten.empty_like.default", "t", x);
+  n = EMIT("aten.bernoulli_.float", "tf", n, 1 - p);
   if (alpha) {
     a = 1 / sqrt((k * k * p + 1) * (1 - p));
-    b = E("aten.add.Scalar", "ti", n, (int64_t)-1);
-    b = E("aten.mul_.Tensor", "tf", b, k * a);
-    b = E("aten.add_.Tensor", "tf", b, k * a * p);
-    n = E("aten.mul_.Tensor", "tf", n, a);
+    b = EMIT("aten.add.Scalar", "ti", n, (int64_t)-1);
+    b = EMIT("aten.mul_.Tensor", "tf", b, k * a);
+    b = EMIT("aten.add_.Tensor", "tf", b, k * a * p);
+    n = EMIT("aten.mul_.Tensor", "tf", n, a);
   } else {
-    n = E("aten.div_.Scalar", "tf", n, 1 - p);
+    n = EMIT("aten.div_.Scalar", "tf", n, 1 - p);
   }
-  x = E("aten.mul.Tensor", "tt", x, n);
-  return finish(c, alpha ? E("aten.add_.Tensor", "tt", x, b) : x);
+  x = EMIT("aten.mul.Tensor", "tt", x, n);
+  return finish(c, alpha ? EMIT("aten.add_.Tensor", "tt", x, b) : x);
 }
 
 /* In place by a decomposition; partials end at the quotient. */
 static DtStatus true_divide__decomp (DtDecompCall *c) {
   DtHandle *x = c->in[0];
   if (!c->e->tracing)
-    return finish(c, E("aten.div_.Scalar", "tv", x, V(1)));
-  x = E("prims.div.default", "tv", x, V(1));
-  return finish(c, E("aten.copy_.default", "tt", c->in[0], x));
+    return finish(c, EMIT("aten.div_.Scalar", "tv", x, ARG(1)));
+  x = EMIT("prims.div.default", "tv", x, ARG(1));
+  return finish(c, EMIT("aten.copy_.default", "tt", c->in[0], x));
 }
 
 /* floor_divide_: for floats PyTorch's decomposition makes a plain tensor, at
@@ -287,11 +289,11 @@ static DtStatus floor_divide__decomp (DtDecompCall *c) {
   DT_CHECK(CX, !c->e->tracing || dt_dtype_is_integral((DtDtype)m.dtype, true),
            DT_E_NOTIMPL, "floor_divide_ makes a tensor without placements");
   if (!c->e->tracing)
-    return finish(c, E("aten.div_.Tensor_mode", "tt rounding_mode=s", x, y,
-                       "floor"));
-  y = E("aten.expand.default", "tI", y, (int)m.ndim, m.shape);
-  y = E("aten.div.Tensor_mode", "tt rounding_mode=s", x, y, "floor");
-  return finish(c, E("aten.copy_.default", "tt", x, y));
+    return finish(c, EMIT("aten.div_.Tensor_mode", "tt rounding_mode=s", x, y,
+                          "floor"));
+  y = EMIT("aten.expand.default", "tI", y, (int)m.ndim, m.shape);
+  y = EMIT("aten.div.Tensor_mode", "tt rounding_mode=s", x, y, "floor");
+  return finish(c, EMIT("aten.copy_.default", "tt", x, y));
 }
 
 /* The parts of split as tensors of their own history. */
@@ -300,7 +302,7 @@ static DtStatus unsafe_sizes_decomp (DtDecompCall *c) {
   DT_CHECK(CX, c->nout <= c->maxout, DT_E_LIMIT, "more than %d results",
            c->maxout);
   dt_emit_n(c->e, "aten.split_with_sizes.default", c->out, c->nout, "tvv",
-            c->in[0], V(1), V(2));
+            c->in[0], ARG(1), ARG(2));
   return c->e->st;
 }
 

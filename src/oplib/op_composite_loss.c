@@ -7,8 +7,8 @@
 /* 0 none, 1 mean, 2 sum. */
 static DtHandle *reduced (DtDecompCall *c, DtHandle *h) {
   int64_t r = dt_arg_int(c->args, at(c, "reduction"));
-  if (r == 1) return E("aten.mean.default", "t", h);
-  return r == 2 ? E("aten.sum.default", "t", h) : h;
+  if (r == 1) return EMIT("aten.mean.default", "t", h);
+  return r == 2 ? EMIT("aten.sum.default", "t", h) : h;
 }
 
 static DtStatus kl_div_decomp (DtDecompCall *c) {
@@ -21,53 +21,53 @@ static DtStatus kl_div_decomp (DtDecompCall *c) {
              "kl_div: Integral inputs not supported.");
   }
   if (dt_arg_bool(c->args, 3)) {
-    a = E("aten.sub.Tensor", "tt", t, x);
-    b = E("aten.exp.default", "t", t);
-    return finish(c, reduced(c, E("aten.mul.Tensor", "tt", b, a)));
+    a = EMIT("aten.sub.Tensor", "tt", t, x);
+    b = EMIT("aten.exp.default", "t", t);
+    return finish(c, reduced(c, EMIT("aten.mul.Tensor", "tt", b, a)));
   }
-  a = E("aten.mul.Tensor", "tt", t, x);
-  b = E("aten.xlogy.Tensor", "tt", t, t);
-  return finish(c, reduced(c, E("aten.sub.Tensor", "tt", b, a)));
+  a = EMIT("aten.mul.Tensor", "tt", t, x);
+  b = EMIT("aten.xlogy.Tensor", "tt", t, t);
+  return finish(c, reduced(c, EMIT("aten.sub.Tensor", "tt", b, a)));
 }
 
 /* The missing terms of Stirling's formula. */
 static DtHandle *stirling (DtDecompCall *c, DtHandle *t) {
   DtHandle *a, *b;
-  a = E("aten.mul.Scalar", "tf", t, 2 * 3.14159265358979323846);
-  a = E("aten.log.default", "t", a);
-  a = E("aten.mul.Scalar", "tf", a, 0.5);
-  b = E("aten.log.default", "t", t);
-  b = E("aten.mul.Tensor", "tt", t, b);
-  b = E("aten.sub.Tensor", "tt", b, t);
-  b = E("aten.add.Tensor", "tt", b, a);
-  a = E("aten.le.Scalar", "ti", t, (int64_t)1);
-  return E("aten.masked_fill.Scalar", "tti", b, a, (int64_t)0);
+  a = EMIT("aten.mul.Scalar", "tf", t, 2 * 3.14159265358979323846);
+  a = EMIT("aten.log.default", "t", a);
+  a = EMIT("aten.mul.Scalar", "tf", a, 0.5);
+  b = EMIT("aten.log.default", "t", t);
+  b = EMIT("aten.mul.Tensor", "tt", t, b);
+  b = EMIT("aten.sub.Tensor", "tt", b, t);
+  b = EMIT("aten.add.Tensor", "tt", b, a);
+  a = EMIT("aten.le.Scalar", "ti", t, (int64_t)1);
+  return EMIT("aten.masked_fill.Scalar", "tti", b, a, (int64_t)0);
 }
 
 static DtStatus poisson_decomp (DtDecompCall *c) {
   DtHandle *x = c->in[0], *t = c->in[1], *a, *b;
   if (dt_arg_bool(c->args, 2)) {
-    a = E("aten.mul.Tensor", "tt", t, x);
-    b = E("aten.exp.default", "t", x);
-    a = E("aten.sub.Tensor", "tt", b, a);
+    a = EMIT("aten.mul.Tensor", "tt", t, x);
+    b = EMIT("aten.exp.default", "t", x);
+    a = EMIT("aten.sub.Tensor", "tt", b, a);
   } else {
-    a = E("aten.add.Scalar", "tv", x, V(4));
-    a = E("aten.log.default", "t", a);
-    a = E("aten.mul.Tensor", "tt", t, a);
-    a = E("aten.sub.Tensor", "tt", x, a);
+    a = EMIT("aten.add.Scalar", "tv", x, ARG(4));
+    a = EMIT("aten.log.default", "t", a);
+    a = EMIT("aten.mul.Tensor", "tt", t, a);
+    a = EMIT("aten.sub.Tensor", "tt", x, a);
   }
   if (dt_arg_bool(c->args, 3))
-    a = E("aten.add_.Tensor", "tt", a, stirling(c, t));
+    a = EMIT("aten.add_.Tensor", "tt", a, stirling(c, t));
   return finish(c, reduced(c, a));
 }
 
 static DtHandle *distance (DtDecompCall *c, DtHandle *a, DtHandle *b) {
   int64_t last = -1;
-  DtHandle *d = E("aten.sub.Tensor", "tt", a, b);
-  d = E("aten.add.Scalar", "tv", d, V(5));
+  DtHandle *d = EMIT("aten.sub.Tensor", "tt", a, b);
+  d = EMIT("aten.add.Scalar", "tv", d, ARG(5));
   if (c->e->tracing)
-    return E("aten.linalg_vector_norm.default", "tvI", d, V(4), 1, &last);
-  return E("aten.norm.ScalarOpt_dim", "tvI", d, V(4), 1, &last);
+    return EMIT("aten.linalg_vector_norm.default", "tvI", d, ARG(4), 1, &last);
+  return EMIT("aten.norm.ScalarOpt_dim", "tvI", d, ARG(4), 1, &last);
 }
 
 static DtStatus triplet_decomp (DtDecompCall *c) {
@@ -75,11 +75,11 @@ static DtStatus triplet_decomp (DtDecompCall *c) {
   DtHandle *neg = distance(c, c->in[0], c->in[2]), *r;
   if (dt_arg_bool(c->args, 6)) {
     r = distance(c, c->in[1], c->in[2]);
-    neg = E("aten.minimum.default", "tt", neg, r);
+    neg = EMIT("aten.minimum.default", "tt", neg, r);
   }
-  r = E("aten.add.Scalar", "tv", pos, V(3));
-  r = E("aten.sub.Tensor", "tt", r, neg);
-  r = E("aten.clamp_min.default", "ti", r, (int64_t)0);
+  r = EMIT("aten.add.Scalar", "tv", pos, ARG(3));
+  r = EMIT("aten.sub.Tensor", "tt", r, neg);
+  r = EMIT("aten.clamp_min.default", "ti", r, (int64_t)0);
   return finish(c, reduced(c, r));
 }
 
@@ -99,26 +99,26 @@ static DtStatus nll_nd_decomp (DtDecompCall *c) {
            "Expected input batch_size (%lld) to match target batch_size "
            "(%lld).", (long long)m.shape[0], (long long)batch);
   if (m.ndim == 3) {
-    x = E("aten.unsqueeze.default", "ti", x, (int64_t)3);
-    t = E("aten.unsqueeze.default", "ti", t, (int64_t)2);
+    x = EMIT("aten.unsqueeze.default", "ti", x, (int64_t)3);
+    t = EMIT("aten.unsqueeze.default", "ti", t, (int64_t)2);
   }
-  dt_emit_n(c->e, op, out, 2, "tttvv", x, t, dt_hin(c, 2), V(3), V(4));
+  dt_emit_n(c->e, op, out, 2, "tttvv", x, t, dt_hin(c, 2), ARG(3), ARG(4));
   if (m.ndim == 3 && dt_arg_int(c->args, 3) == 0)
-    out[0] = E("aten.squeeze.dim", "ti", out[0], (int64_t)2);
+    out[0] = EMIT("aten.squeeze.dim", "ti", out[0], (int64_t)2);
   return finish(c, out[0]);
 }
 
 static DtHandle *log_floor (DtDecompCall *c, DtHandle *x, bool minus) {
   DtHandle *l, *m;
   if (minus) {
-    l = E("aten.neg.default", "t", x);
-    l = E("aten.log1p.default", "t", l);
+    l = EMIT("aten.neg.default", "t", x);
+    l = EMIT("aten.log1p.default", "t", l);
   } else {
-    l = E("aten.log.default", "t", x);
+    l = EMIT("aten.log.default", "t", x);
   }
-  m = E("aten.new_full.default", "tIi pin_memory=b", x, 0, NULL,
-        (int64_t)-100, 0);
-  return E("aten.maximum.default", "tt", l, m);
+  m = EMIT("aten.new_full.default", "tIi pin_memory=b", x, 0, NULL,
+           (int64_t)-100, 0);
+  return EMIT("aten.maximum.default", "tt", l, m);
 }
 
 /* Every element of a local tensor is a probability. */
@@ -126,10 +126,10 @@ static DtStatus probabilities (DtDecompCall *c, DtHandle *x,
                                const char *name) {
   int64_t yes;
   if (!dt_emit_has_data(c->e, x)) return DT_OK;
-  DtHandle *a = E("aten.ge.Scalar", "ti", x, (int64_t)0);
-  DtHandle *b = E("aten.le.Scalar", "ti", x, (int64_t)1);
-  a = E("aten.logical_and.default", "tt", a, b);
-  DT_TRY(CX, dt_emit_item(c->e, E("aten.all.default", "t", a), &yes));
+  DtHandle *a = EMIT("aten.ge.Scalar", "ti", x, (int64_t)0);
+  DtHandle *b = EMIT("aten.le.Scalar", "ti", x, (int64_t)1);
+  a = EMIT("aten.logical_and.default", "tt", a, b);
+  DT_TRY(CX, dt_emit_item(c->e, EMIT("aten.all.default", "t", a), &yes));
   DT_CHECK(CX, yes, DT_E_RUNTIME, "all elements of %s should be between 0 and "
            "1", name);
   return DT_OK;
@@ -155,19 +155,19 @@ static DtStatus bce_check (DtDecompCall *c) {
 static DtStatus bce_decomp (DtDecompCall *c) {
   DtHandle *x = c->in[0], *t = c->in[1], *w = dt_hin(c, 2), *a, *b;
   if (!c->e->pretend) DT_TRY(CX, bce_check(c));
-  a = E("aten.sub.Tensor", "ti", t, (int64_t)1);
-  a = E("aten.mul.Tensor", "tt", a, log_floor(c, x, true));
+  a = EMIT("aten.sub.Tensor", "ti", t, (int64_t)1);
+  a = EMIT("aten.mul.Tensor", "tt", a, log_floor(c, x, true));
   b = log_floor(c, x, false);
-  b = E("aten.mul.Tensor", "tt", t, b);
-  a = E("aten.sub.Tensor", "tt", a, b);
-  if (w != NULL) a = E("aten.mul.Tensor", "tt", a, w);
+  b = EMIT("aten.mul.Tensor", "tt", t, b);
+  a = EMIT("aten.sub.Tensor", "tt", a, b);
+  if (w != NULL) a = EMIT("aten.mul.Tensor", "tt", a, w);
   return finish(c, reduced(c, a));
 }
 
 static DtHandle *mean_part (DtDecompCall *c, DtHandle *r, DtHandle *x) {
   DtMeta m = meta_of(c, x);
   if (dt_arg_int(c->args, at(c, "reduction")) != 1) return r;
-  return E("aten.div.Tensor", "ti", r, dt_meta_numel(&m));
+  return EMIT("aten.div.Tensor", "ti", r, dt_meta_numel(&m));
 }
 
 /* All operands of the gradient have one type, and that one a kernel. */
@@ -188,44 +188,45 @@ static DtStatus bce_back_decomp (DtDecompCall *c) {
   DtHandle *g = c->in[0], *x = c->in[1], *t = c->in[2], *w = dt_hin(c, 3);
   DtHandle *a, *b;
   if (!c->e->pretend) DT_TRY(CX, bce_back_check(c));
-  a = E("aten.sub.Tensor", "tt", x, t);
-  a = E("aten.mul.Tensor", "tt", g, a);
-  b = E("aten.rsub.Scalar", "ti", x, (int64_t)1);
-  b = E("aten.mul.Tensor", "tt", x, b);
-  b = E("aten.clamp.default", "tf", b, 1e-12);
-  a = E("aten.div.Tensor", "tt", a, b);
-  if (w != NULL) a = E("aten.mul.Tensor", "tt", a, w);
+  a = EMIT("aten.sub.Tensor", "tt", x, t);
+  a = EMIT("aten.mul.Tensor", "tt", g, a);
+  b = EMIT("aten.rsub.Scalar", "ti", x, (int64_t)1);
+  b = EMIT("aten.mul.Tensor", "tt", x, b);
+  b = EMIT("aten.clamp.default", "tf", b, 1e-12);
+  a = EMIT("aten.div.Tensor", "tt", a, b);
+  if (w != NULL) a = EMIT("aten.mul.Tensor", "tt", a, w);
   a = mean_part(c, a, x);
   if (c->e->tracing || !dt_emit_ok(c->e)) return finish(c, a);
   DtMeta m = meta_of(c, a), want = meta_of(c, x);       /* as the input lies */
   if (!dt_meta_same_shape(&m, &want) || m.dtype != want.dtype)
     return finish(c, a);
-  b = E("aten.empty_like.default", "t", x);
-  return finish(c, E("aten.copy_.default", "tt", b, a));
+  b = EMIT("aten.empty_like.default", "t", x);
+  return finish(c, EMIT("aten.copy_.default", "tt", b, a));
 }
 
 /* PyTorch's kernels, but not its decompositions, multiply in place. */
 static DtHandle *times (DtDecompCall *c, DtHandle *x, DtHandle *y) {
-  return E(c->e->pretend ? "aten.mul.Tensor" : "aten.mul_.Tensor", "tt", x, y);
+  return EMIT(c->e->pretend ? "aten.mul.Tensor" : "aten.mul_.Tensor", "tt", x,
+              y);
 }
 
 static DtStatus bce_logits_decomp (DtDecompCall *c) {
   DtHandle *x = c->in[0], *t = c->in[1], *w = dt_hin(c, 2);
   DtHandle *pw = dt_hin(c, 3), *l[2], *a, *b;
-  a = E("aten.rsub.Scalar", "ti", t, (int64_t)1);
+  a = EMIT("aten.rsub.Scalar", "ti", t, (int64_t)1);
   a = times(c, a, x);
   if (pw != NULL) {
-    b = E("aten.sub.Tensor", "ti", pw, (int64_t)1);
-    b = E("aten.mul.Tensor", "tt", b, t);
-    b = E("aten.add.Tensor", "ti", b, (int64_t)1);
+    b = EMIT("aten.sub.Tensor", "ti", pw, (int64_t)1);
+    b = EMIT("aten.mul.Tensor", "tt", b, t);
+    b = EMIT("aten.add.Tensor", "ti", b, (int64_t)1);
     dt_emit_n(c->e, "aten.log_sigmoid_forward.default", l, 2, "t", x);
-    b = E("aten.mul.Tensor", "tt", b, l[0]);
+    b = EMIT("aten.mul.Tensor", "tt", b, l[0]);
   } else {
     dt_emit_n(c->e, "aten.log_sigmoid_forward.default", l, 2, "t", x);
     b = l[0];
   }
-  a = E("aten.sub.Tensor", "tt", a, b);
-  if (w != NULL) a = E("aten.mul.Tensor", "tt", a, w);
+  a = EMIT("aten.sub.Tensor", "tt", a, b);
+  if (w != NULL) a = EMIT("aten.mul.Tensor", "tt", a, w);
   return finish(c, reduced(c, a));
 }
 
@@ -235,22 +236,22 @@ static DtHandle *bce_end (DtGradCall *c, DtHandle *g, int reduction) {
   DtHandle *w = dt_gin(c, 2);
   DtMeta m;
   dt_meta_copy(&m, dt_emit_meta(c->e, c->in[0]));
-  if (w != NULL) g = E("aten.mul.Tensor", "tt", g, w);
+  if (w != NULL) g = EMIT("aten.mul.Tensor", "tt", g, w);
   if (dt_arg_int(c->args, reduction) == 1)
-    g = E("aten.div_.Scalar", "ti", g, dt_meta_numel(&m));
+    g = EMIT("aten.div_.Scalar", "ti", g, dt_meta_numel(&m));
   return g;
 }
 
 /* To the target: -logit(self), also where that is infinite. */
 static DtStatus bce_grad (DtGradCall *c) {
   if (op_g_need(c, 0))
-    op_g_set(c, 0, E("aten.binary_cross_entropy_backward.default", "ttttv",
-                     c->gout[0], dt_gin(c, 0), dt_gin(c, 1), dt_gin(c, 2),
-                     c->args->v[3]));
+    op_g_set(c, 0, EMIT("aten.binary_cross_entropy_backward.default", "ttttv",
+                        c->gout[0], dt_gin(c, 0), dt_gin(c, 1), dt_gin(c, 2),
+                        c->args->v[3]));
   if (op_g_need(c, 1)) {
-    DtHandle *a = E("aten.logit.default", "t", dt_gin(c, 0));
-    a = E("aten.neg_.default", "t", a);
-    a = E("aten.mul.Tensor", "tt", a, c->gout[0]);
+    DtHandle *a = EMIT("aten.logit.default", "t", dt_gin(c, 0));
+    a = EMIT("aten.neg_.default", "t", a);
+    a = EMIT("aten.mul.Tensor", "tt", a, c->gout[0]);
     op_g_set(c, 1, bce_end(c, a, 3));
   }
   return op_g_finish(c);
@@ -261,52 +262,52 @@ static DtStatus bce_logits_grad (DtGradCall *c) {
   DtHandle *l[2], *k[2];
   if (op_g_need(c, 0)) {
     if (pw != NULL) {
-      a = E("aten.mul.Tensor", "tt", pw, t);
-      b = E("aten.add.Scalar", "ti", a, (int64_t)1);
-      b = E("aten.sub.Tensor", "tt", b, t);
-      k[0] = E("aten.sigmoid.default", "t", x);
-      b = E("aten.mul.Tensor", "tt", b, k[0]);
-      a = E("aten.sub.Tensor", "tt", b, a);
+      a = EMIT("aten.mul.Tensor", "tt", pw, t);
+      b = EMIT("aten.add.Scalar", "ti", a, (int64_t)1);
+      b = EMIT("aten.sub.Tensor", "tt", b, t);
+      k[0] = EMIT("aten.sigmoid.default", "t", x);
+      b = EMIT("aten.mul.Tensor", "tt", b, k[0]);
+      a = EMIT("aten.sub.Tensor", "tt", b, a);
     } else {
-      a = E("aten.sigmoid.default", "t", x);
-      a = E("aten.sub.Tensor", "tt", a, t);
+      a = EMIT("aten.sigmoid.default", "t", x);
+      a = EMIT("aten.sub.Tensor", "tt", a, t);
     }
-    a = E("aten.mul.Tensor", "tt", a, c->gout[0]);
+    a = EMIT("aten.mul.Tensor", "tt", a, c->gout[0]);
     op_g_set(c, 0, bce_end(c, a, 4));
   }
   if (op_g_need(c, 1)) {
     if (pw != NULL) {
-      a = E("aten.neg.default", "t", x);
+      a = EMIT("aten.neg.default", "t", x);
       dt_emit_n(c->e, "aten.log_sigmoid_forward.default", k, 2, "t", a);
       dt_emit_n(c->e, "aten.log_sigmoid_forward.default", l, 2, "t", x);
-      b = E("aten.mul.Tensor", "tt", l[0], pw);
-      a = E("aten.sub.Tensor", "tt", k[0], b);
+      b = EMIT("aten.mul.Tensor", "tt", l[0], pw);
+      a = EMIT("aten.sub.Tensor", "tt", k[0], b);
     } else {
-      a = E("aten.neg.default", "t", x);
+      a = EMIT("aten.neg.default", "t", x);
     }
-    a = E("aten.mul.Tensor", "tt", a, c->gout[0]);
+    a = EMIT("aten.mul.Tensor", "tt", a, c->gout[0]);
     op_g_set(c, 1, bce_end(c, a, 4));
   }
   return c->e->st;
 }
 
 static DtStatus soft_margin_decomp (DtDecompCall *c) {
-  DtHandle *x = E("aten.neg.default", "t", c->in[0]);
+  DtHandle *x = EMIT("aten.neg.default", "t", c->in[0]);
   x = times(c, x, c->in[1]);
   DtDtype d = (DtDtype)meta_of(c, c->in[0]).dtype;
   if (!c->e->pretend && dt_emit_ok(c->e) && dt_dtype_is_integral(d, true))
     DT_TRY(CX, op_castable(CX, DT_F32, d));
-  x = E("aten.exp.default", "t", x);
-  return finish(c, reduced(c, E("aten.log1p.default", "t", x)));
+  x = EMIT("aten.exp.default", "t", x);
+  return finish(c, reduced(c, EMIT("aten.log1p.default", "t", x)));
 }
 
 static DtStatus soft_margin_back_decomp (DtDecompCall *c) {
   DtHandle *a, *b;
-  a = E("aten.mul.Tensor", "tt", c->in[2], c->in[0]);
-  b = E("aten.mul.Tensor", "tt", c->in[2], c->in[1]);
-  b = E("aten.sigmoid.default", "t", b);
-  b = E("aten.sub.Tensor", "ti", b, (int64_t)1);
-  a = E("aten.mul.Tensor", "tt", a, b);
+  a = EMIT("aten.mul.Tensor", "tt", c->in[2], c->in[0]);
+  b = EMIT("aten.mul.Tensor", "tt", c->in[2], c->in[1]);
+  b = EMIT("aten.sigmoid.default", "t", b);
+  b = EMIT("aten.sub.Tensor", "ti", b, (int64_t)1);
+  a = EMIT("aten.mul.Tensor", "tt", a, b);
   return finish(c, mean_part(c, a, c->in[1]));
 }
 

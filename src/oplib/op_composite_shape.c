@@ -55,7 +55,7 @@ static DtStatus movedim_decomp (DtDecompCall *c) {
   DT_TRY(CX, dims_of(c, 2, m.ndim ? m.ndim : 1, dst, &n));
   DT_TRY(CX, no_repeats(c, 1, n, src));
   DT_TRY(CX, no_repeats(c, 2, n, dst));
-  if (m.ndim == 0) return finish(c, E("aten.alias.default", "t", c->in[0]));
+  if (m.ndim == 0) return finish(c, EMIT("aten.alias.default", "t", c->in[0]));
   for (int i = 0; i < m.ndim; i++) order[i] = -1;
   for (int i = 0; i < n; i++) {
     order[dst[i]] = src[i];
@@ -66,22 +66,22 @@ static DtStatus movedim_decomp (DtDecompCall *c) {
     while (used[next]) next++;
     order[i] = next++;
   }
-  return finish(c, E("aten.permute.default", "tI", c->in[0], (int)m.ndim,
-                     order));
+  return finish(c, EMIT("aten.permute.default", "tI", c->in[0], (int)m.ndim,
+                        order));
 }
 
 static DtStatus reversed_decomp (DtDecompCall *c) {
   DtMeta m = meta_of(c, c->in[0]);
   int64_t order[DT_MAX_NDIM];
   for (int i = 0; i < m.ndim; i++) order[i] = m.ndim - 1 - i;
-  return finish(c, E("aten.permute.default", "tI", c->in[0], (int)m.ndim,
-                     order));
+  return finish(c, EMIT("aten.permute.default", "tI", c->in[0], (int)m.ndim,
+                        order));
 }
 
 static DtHandle *conjugate (DtDecompCall *c, DtHandle *h) {
   DtMeta m = meta_of(c, h);
   return dt_emit_ok(c->e) && dt_dtype_is_complex((DtDtype)m.dtype)
-         ? E("aten._conj.default", "t", h) : h;
+         ? EMIT("aten._conj.default", "t", h) : h;
 }
 
 /* mH, adjoint, H: the last two dims exchanged, conjugated. */
@@ -100,14 +100,14 @@ static DtStatus adjoint_decomp (DtDecompCall *c) {
              "tensor.adjoint() is only supported on matrices or batches of "
              "matrices. Got 1-D tensor.");
   if (m.ndim == 0) return finish(c, conjugate(c, c->in[0]));
-  return finish(c, conjugate(c, E("aten.transpose.int", "tii", c->in[0],
-                                  (int64_t)-2, (int64_t)-1)));
+  return finish(c, conjugate(c, EMIT("aten.transpose.int", "tii", c->in[0],
+                                     (int64_t)-2, (int64_t)-1)));
 }
 
 /* swapaxes, swapdims */
 static DtStatus swap_decomp (DtDecompCall *c) {
-  return finish(c, E("aten.transpose.int", "tvv", c->in[0], c->args->v[1],
-                     c->args->v[2]));
+  return finish(c, EMIT("aten.transpose.int", "tvv", c->in[0], c->args->v[1],
+                        c->args->v[2]));
 }
 
 /* ---- other shapes ---- */
@@ -136,8 +136,8 @@ static DtStatus view_as_decomp (DtDecompCall *c) {
   DtMeta m = meta_of(c, c->in[1]);
   if (strcmp(c->args->schema->base, "reshape_as") == 0)
     return finish(c, reshape(c, c->in[0], m.ndim, m.shape));
-  return finish(c, E("aten.view.default", "tI", c->in[0], (int)m.ndim,
-                     m.shape));
+  return finish(c, EMIT("aten.view.default", "tI", c->in[0], (int)m.ndim,
+                        m.shape));
 }
 
 static DtHandle *atleast (DtDecompCall *c, DtHandle *h, int n) {
@@ -145,8 +145,8 @@ static DtHandle *atleast (DtDecompCall *c, DtHandle *h, int n) {
   int ndim = meta_of(c, h).ndim;
   if (!dt_emit_ok(c->e) || ndim >= n) return h;
   if (ndim == 0) return reshape(c, h, n, ones);
-  if (ndim == 1) h = E("aten.unsqueeze.default", "ti", h, (int64_t)0);
-  return n == 3 ? E("aten.unsqueeze.default", "ti", h, (int64_t)-1) : h;
+  if (ndim == 1) h = EMIT("aten.unsqueeze.default", "ti", h, (int64_t)0);
+  return n == 3 ? EMIT("aten.unsqueeze.default", "ti", h, (int64_t)-1) : h;
 }
 
 static DtStatus atleast_decomp (DtDecompCall *c) {
@@ -162,7 +162,8 @@ static DtStatus tile_decomp (DtDecompCall *c) {
   int n = op_ints(c->args, 1, given), lead = m.ndim > n ? m.ndim - n : 0;
   for (int i = 0; i < lead; i++) dims[i] = 1;
   memcpy(dims + lead, given, sizeof(int64_t) * (size_t)n);
-  return finish(c, E("aten.repeat.default", "tI", c->in[0], lead + n, dims));
+  return finish(c, EMIT("aten.repeat.default", "tI", c->in[0], lead + n,
+                        dims));
 }
 
 /* Each element `repeats` times along a dim, or of the flattened tensor. */
@@ -171,7 +172,7 @@ static DtStatus repeat_each_decomp (DtDecompCall *c) {
   int64_t repeats = dt_arg_int(c->args, 1), shape[DT_MAX_NDIM];
   int64_t dim = dt_arg_int_or(c->args, 2, 0);
   if (dt_arg_is_none(c->args, 2))
-    x = E("aten.flatten.using_ints", "t", x);
+    x = EMIT("aten.flatten.using_ints", "t", x);
   DtMeta m = meta_of(c, x);
   if (!dt_emit_ok(c->e)) return c->e->st;
   DT_CHECK(CX, dim >= -m.ndim && dim < m.ndim, DT_E_INDEX,
@@ -181,15 +182,15 @@ static DtStatus repeat_each_decomp (DtDecompCall *c) {
   DT_CHECK(CX, repeats >= 0, DT_E_RUNTIME, "Repeats must be non-negative");
   DT_CHECK(CX, m.ndim < DT_MAX_NDIM, DT_E_LIMIT, "at most %d dimensions",
            DT_MAX_NDIM);
-  x = E("aten.unsqueeze.default", "ti", x, dim + 1);
+  x = EMIT("aten.unsqueeze.default", "ti", x, dim + 1);
   for (int i = 0, k = 0; i < m.ndim; i++) {
     shape[k++] = m.shape[i];
     if (i == dim) shape[k++] = repeats;
   }
-  x = E("aten.expand.default", "tI", x, m.ndim + 1, shape);
-  x = E("aten.clone.default", "t memory_format=v", x,
-        dt_v_code(DT_V_MEMFMT, DT_MF_CONTIGUOUS));
-  return finish(c, E("aten.flatten.using_ints", "tii", x, dim, dim + 1));
+  x = EMIT("aten.expand.default", "tI", x, m.ndim + 1, shape);
+  x = EMIT("aten.clone.default", "t memory_format=v", x,
+           dt_v_code(DT_V_MEMFMT, DT_MF_CONTIGUOUS));
+  return finish(c, EMIT("aten.flatten.using_ints", "tii", x, dim, dim + 1));
 }
 
 /* repeat into out, as Python writes it: each dim in front of its copies, a
@@ -236,15 +237,15 @@ static DtStatus repeat_out_decomp (DtDecompCall *c) {
     DT_CHECK(CX, times[i] != 0 || !c->e->tracing, DT_E_NOTIMPL,
              "No DTensorSpec found in args/kwargs for aten.empty");
   if (n == 0) {
-    x = E("aten.clone.default", "t", x);
+    x = EMIT("aten.clone.default", "t", x);
   } else {
     tiles_init(&t, &m, n, times);
-    x = E("aten.expand.default", "tI", x, 2 * n, t.shape);
-    x = E("aten.clone.default", "t", x);
-    x = E("aten.permute.default", "tI", x, 2 * n, t.order);
-    x = E("aten.reshape.default", "tI", x, n, t.target);
+    x = EMIT("aten.expand.default", "tI", x, 2 * n, t.shape);
+    x = EMIT("aten.clone.default", "t", x);
+    x = EMIT("aten.permute.default", "tI", x, 2 * n, t.order);
+    x = EMIT("aten.reshape.default", "tI", x, n, t.target);
   }
-  return finish(c, E("aten.copy_.default", "tt", dt_hin(c, 2), x));
+  return finish(c, EMIT("aten.copy_.default", "tt", dt_hin(c, 2), x));
 }
 
 static DtStatus sum_to_size_decomp (DtDecompCall *c) {
@@ -258,18 +259,18 @@ static DtStatus sum_to_size_decomp (DtDecompCall *c) {
     fits = want[i] == m.shape[i + lead] || want[i] == 1;
   DT_CHECK(CX, fits, DT_E_RUNTIME, "size {%s} is not expandable to size "
            "{%s}.", op_ints_text(n, want).s, op_shape_text(&m).s);
-  if (n == 0) return finish(c, E("aten.sum.default", "t", x));
+  if (n == 0) return finish(c, EMIT("aten.sum.default", "t", x));
   for (int i = 0; i < m.ndim; i++)
     if (i < lead || (want[i - lead] == 1 && m.shape[i] != 1)) dims[k++] = i;
-  if (k > 0) x = E("aten.sum.dim_IntList", "tIb", x, k, dims, 1);
-  return finish(c, lead > 0 ? E("aten.view.default", "tI", x, n, want) : x);
+  if (k > 0) x = EMIT("aten.sum.dim_IntList", "tIb", x, k, dims, 1);
+  return finish(c, lead > 0 ? EMIT("aten.view.default", "tI", x, n, want) : x);
 }
 
 static DtStatus diagflat_decomp (DtDecompCall *c) {
   int64_t all = -1;
   DtHandle *x = c->in[0];
   if (meta_of(c, x).ndim != 1) x = reshape(c, x, 1, &all);
-  return finish(c, E("aten.diag.default", "tv", x, c->args->v[1]));
+  return finish(c, EMIT("aten.diag.default", "tv", x, c->args->v[1]));
 }
 
 static DtStatus real_decomp (DtDecompCall *c) {
@@ -283,11 +284,11 @@ static DtStatus real_decomp (DtDecompCall *c) {
   }
   DtHandle *x = c->in[0];
   bool conj = (dt_emit_marks(c->e, x) & DT_MARK_CONJ) != 0;
-  if (conj) x = E("aten._conj.default", "t", x);
-  x = E("aten.view_as_real.default", "t", x);
-  if (conj && imag) x = E("aten._neg_view.default", "t", x);
-  return finish(c, E("aten.select.int", "tii", x, (int64_t)m.ndim,
-                     (int64_t)imag));
+  if (conj) x = EMIT("aten._conj.default", "t", x);
+  x = EMIT("aten.view_as_real.default", "t", x);
+  if (conj && imag) x = EMIT("aten._neg_view.default", "t", x);
+  return finish(c, EMIT("aten.select.int", "tii", x, (int64_t)m.ndim,
+                        (int64_t)imag));
 }
 
 static DtStatus conj_decomp (DtDecompCall *c) {
@@ -299,13 +300,13 @@ static DtStatus resolve_decomp (DtDecompCall *c) {
   bool neg = strcmp(c->args->schema->base, "resolve_neg") == 0;
   int mark = neg ? DT_MARK_NEG : DT_MARK_CONJ;
   return finish(c, dt_emit_marks(c->e, c->in[0]) & mark
-                ? E("aten.clone.default", "t", c->in[0]) : c->in[0]);
+                ? EMIT("aten.clone.default", "t", c->in[0]) : c->in[0]);
 }
 
 /* ---- parts ---- */
 
 static DtHandle *part (DtDecompCall *c, int dim, int64_t from, int64_t to) {
-  return E("aten.slice.Tensor", "tiii", c->in[0], (int64_t)dim, from, to);
+  return EMIT("aten.slice.Tensor", "tiii", c->in[0], (int64_t)dim, from, to);
 }
 
 static DtStatus cut_equal (DtDecompCall *c, int dim, int64_t size,
@@ -422,7 +423,7 @@ static DtStatus stacks_decomp (DtDecompCall *c) {
            : m.ndim <= 1 ? reshape(c, c->in[i], 2, column) : c->in[i];
   }
   if (*name == 'h' || *name == 'c') dim = meta_of(c, x[0]).ndim != 1;
-  return finish(c, E("aten.cat.default", "Ti", c->nin, x, dim));
+  return finish(c, EMIT("aten.cat.default", "Ti", c->nin, x, dim));
 }
 
 static DtStatus broadcast_tensors_decomp (DtDecompCall *c) {
@@ -439,8 +440,8 @@ static DtStatus broadcast_tensors_decomp (DtDecompCall *c) {
   }
   c->nout = c->nin;
   for (int i = 0; i < c->nin; i++)
-    c->out[i] = E("aten.expand.default", "tI", c->in[i], (int)all.ndim,
-                  all.shape);
+    c->out[i] = EMIT("aten.expand.default", "tI", c->in[i], (int)all.ndim,
+                     all.shape);
   return c->e->st;
 }
 
@@ -468,8 +469,8 @@ static DtStatus meshgrid_decomp (DtDecompCall *c) {
   for (int i = 0; i < n; i++) {
     int k = xy && i < 2 ? 1 - i : i;
     for (int j = 0; j < n; j++) own[j] = j == i ? -1 : 1;
-    DtHandle *x = E("aten.view.default", "tI", c->in[k], n, own);
-    x = E("aten.expand.default", "tI", x, n, shape);
+    DtHandle *x = EMIT("aten.view.default", "tI", c->in[k], n, own);
+    x = EMIT("aten.expand.default", "tI", x, n, shape);
     c->out[k] = x;
   }
   c->nout = n;

@@ -14,7 +14,7 @@ static DtHandle *spread (DtDecompCall *c, DtHandle *h, const DtMeta *m,
   bool same = m->ndim == to->ndim &&
               memcmp(m->shape, to->shape,
                      (size_t)m->ndim * sizeof *m->shape) == 0;
-  return same ? h : E("aten.expand.default", "tI", h, to->ndim, to->shape);
+  return same ? h : EMIT("aten.expand.default", "tI", h, to->ndim, to->shape);
 }
 
 static DtStatus cosine_decomp (DtDecompCall *c) {
@@ -30,39 +30,40 @@ static DtStatus cosine_decomp (DtDecompCall *c) {
   for (int i = 0; i < 2; i++) {
     x[i] = spread(c, x[i], &m[i], &both);
     if (m[i].dtype != t)
-      x[i] = E("aten._to_copy.default", "t dtype=d", x[i], (int)t);
+      x[i] = EMIT("aten._to_copy.default", "t dtype=d", x[i], (int)t);
   }
   for (int i = 0; i < 2; i++) {
-    n[i] = E("aten.linalg_vector_norm.default", "tiIb", x[i], (int64_t)2, 1,
-             &dim, 1);
-    n[i] = E("aten.clone.default", "t", n[i]);
+    n[i] = EMIT("aten.linalg_vector_norm.default", "tiIb", x[i], (int64_t)2, 1,
+                &dim, 1);
+    n[i] = EMIT("aten.clone.default", "t", n[i]);
   }
-  DtHandle *eps = E("aten.scalar_tensor.default", "v dtype=d", c->args->v[3],
-                    (int)t);
+  DtHandle *eps = EMIT("aten.scalar_tensor.default", "v dtype=d",
+                       c->args->v[3],
+                       (int)t);
   c->e->quiet = true;           /* the limit is no part of the gradient */
   for (int i = 0; i < 2; i++)
-    n[i] = E("aten.clamp_min_.Tensor", "tt", n[i], eps);
+    n[i] = EMIT("aten.clamp_min_.Tensor", "tt", n[i], eps);
   c->e->quiet = false;
-  for (int i = 0; i < 2; i++) x[i] = E("aten.div.Tensor", "tt", x[i], n[i]);
-  x[0] = E("aten.mul.Tensor", "tt", x[0], x[1]);
-  return finish(c, E("aten.sum.dim_IntList", "tI", x[0], 1, &dim));
+  for (int i = 0; i < 2; i++) x[i] = EMIT("aten.div.Tensor", "tt", x[i], n[i]);
+  x[0] = EMIT("aten.mul.Tensor", "tt", x[0], x[1]);
+  return finish(c, EMIT("aten.sum.dim_IntList", "tI", x[0], 1, &dim));
 }
 
 static DtStatus distance_decomp (DtDecompCall *c) {
   const DtValue *v = c->args->v;
-  DtHandle *d = E("aten.sub.Tensor", "tt", c->in[0], c->in[1]);
-  d = E("aten.add.Scalar", "tv", d, v[3]);
+  DtHandle *d = EMIT("aten.sub.Tensor", "tt", c->in[0], c->in[1]);
+  d = EMIT("aten.add.Scalar", "tv", d, v[3]);
   DtMeta m = meta_of(c, d);
   int64_t last = m.ndim - 1;
   if (!dt_emit_ok(c->e)) return c->e->st;
-  return finish(c, E("aten.norm.ScalarOpt_dim", "tvIv", d, v[2], 1, &last,
-                     v[4]));
+  return finish(c, EMIT("aten.norm.ScalarOpt_dim", "tvIv", d, v[2], 1, &last,
+                        v[4]));
 }
 
 /* ---- covariance ---- */
 
 static DtHandle *whole (DtDecompCall *c, int64_t v) {
-  return E("aten.scalar_tensor.default", "i dtype=d", v, (int)DT_I64);
+  return EMIT("aten.scalar_tensor.default", "i dtype=d", v, (int)DT_I64);
 }
 
 /* Rows are variables, columns observations. */
@@ -70,22 +71,24 @@ static DtHandle *covariance (DtDecompCall *c, int64_t correction) {
   DtHandle *x = c->in[0], *n, *d, *t;
   DtMeta m = meta_of(c, x);
   int64_t row[2] = { 1, -1 }, dim = 1;
-  if (m.ndim < 2) x = E("aten.view.default", "tI", x, 2, row);
+  if (m.ndim < 2) x = EMIT("aten.view.default", "tI", x, 2, row);
   int64_t k = m.ndim == 2 ? m.shape[1] : dt_meta_numel(&m);
   n = whole(c, k);
-  d = E("aten.sum.dim_IntList", "tI", x, 1, &dim);
-  d = E("aten.div.Tensor", "tt", d, n);
+  d = EMIT("aten.sum.dim_IntList", "tI", x, 1, &dim);
+  d = EMIT("aten.div.Tensor", "tt", d, n);
   n = whole(c, k - correction);
-  t = E("aten.le.Scalar", "ti", n, (int64_t)0);
-  (void)E("aten.equal.default", "tt", t,
-          E("aten.new_ones.default", "tI dtype=d", t, 0, row, (int)DT_BOOL));
-  if (k <= correction) (void)E("aten.zero_.default", "t", n);
-  d = E("aten.sub.Tensor", "tt", x, E("aten.unsqueeze.default", "ti", d, dim));
-  t = E("aten.t.default", "t", d);
+  t = EMIT("aten.le.Scalar", "ti", n, (int64_t)0);
+  (void)EMIT("aten.equal.default", "tt", t,
+             EMIT("aten.new_ones.default", "tI dtype=d", t, 0, row,
+                  (int)DT_BOOL));
+  if (k <= correction) (void)EMIT("aten.zero_.default", "t", n);
+  d = EMIT("aten.sub.Tensor", "tt", x, EMIT("aten.unsqueeze.default", "ti", d,
+                                            dim));
+  t = EMIT("aten.t.default", "t", d);
   if (dt_dtype_is_complex((DtDtype)m.dtype))
-    t = E("aten._conj.default", "t", t);
-  d = E("aten.div.Tensor", "tt", E("aten.mm.default", "tt", d, t), n);
-  return E("aten.squeeze.default", "t", d);
+    t = EMIT("aten._conj.default", "t", t);
+  d = EMIT("aten.div.Tensor", "tt", EMIT("aten.mm.default", "tt", d, t), n);
+  return EMIT("aten.squeeze.default", "t", d);
 }
 
 static DtStatus check_rows (DtDecompCall *c, const char *fn) {
@@ -111,13 +114,15 @@ static DtStatus corrcoef_decomp (DtDecompCall *c) {
   DtHandle *v = covariance(c, 1), *s;
   DtMeta m = meta_of(c, v);
   if (!dt_emit_ok(c->e)) return c->e->st;
-  if (m.ndim == 0) return finish(c, E("aten.div.Tensor", "tt", v, v));
-  s = E("aten.sqrt.default", "t", E("aten.diagonal.default", "t", v));
-  v = E("aten.div.Tensor", "tt", v, E("aten.view.default", "tI", s, 2, down));
-  v = E("aten.div.Tensor", "tt", v,
-        E("aten.view.default", "tI", s, 2, across));
+  if (m.ndim == 0) return finish(c, EMIT("aten.div.Tensor", "tt", v, v));
+  s = EMIT("aten.sqrt.default", "t", EMIT("aten.diagonal.default", "t", v));
+  v = EMIT("aten.div.Tensor", "tt", v, EMIT("aten.view.default", "tI", s, 2,
+                                            down));
+  v = EMIT("aten.div.Tensor", "tt", v,
+           EMIT("aten.view.default", "tI", s, 2, across));
   if (dt_dtype_is_complex((DtDtype)m.dtype)) return finish(c, v);
-  return finish(c, E("aten.clamp.default", "tii", v, (int64_t)-1, (int64_t)1));
+  return finish(c, EMIT("aten.clamp.default", "tii", v, (int64_t)-1,
+                        (int64_t)1));
 }
 
 /* ---- products of lists, repetition ---- */
@@ -138,12 +143,12 @@ static DtStatus cartesian_decomp (DtDecompCall *c) {
   if (n == 1) return finish(c, c->in[0]);
   for (int i = 0; i < n; i++) {
     for (int k = 0; k < n; k++) own[k] = k == i ? -1 : 1;
-    col[i] = E("aten.view.default", "tI", c->in[i], n, own);
-    col[i] = E("aten.expand.default", "tI", col[i], n, shape);
+    col[i] = EMIT("aten.view.default", "tI", c->in[i], n, own);
+    col[i] = EMIT("aten.expand.default", "tI", col[i], n, shape);
   }
   for (int i = 0; i < n; i++)
-    col[i] = E("aten.reshape.default", "tI", col[i], 1, &total);
-  return finish(c, E("aten.stack.default", "Ti", n, col, (int64_t)1));
+    col[i] = EMIT("aten.reshape.default", "tI", col[i], 1, &total);
+  return finish(c, EMIT("aten.stack.default", "Ti", n, col, (int64_t)1));
 }
 
 static DtStatus repeat_decomp (DtDecompCall *c) {
@@ -155,7 +160,7 @@ static DtStatus repeat_decomp (DtDecompCall *c) {
   if (!dt_arg_is_none(c->args, 2)) {
     DT_TRY(CX, op_dim(CX, c->args, 2, m.ndim, &d));
   } else if (m.ndim != 1) {                     /* flat already: as it is */
-    x = E("aten.reshape.default", "tI", x, 1, &all);
+    x = EMIT("aten.reshape.default", "tI", x, 1, &all);
     m = meta_of(c, x);
   }
   if (!dt_emit_ok(c->e)) return c->e->st;
@@ -163,15 +168,15 @@ static DtStatus repeat_decomp (DtDecompCall *c) {
   DT_CHECK(CX, k.ndim <= 1, DT_E_RUNTIME,
            "repeats must be 0-dim or 1-dim tensor");
   if (k.ndim == 0 || k.shape[0] == 1) {
-    r = E("aten.reshape.default", "tI", r, 1, &one);
-    r = E("aten.expand.default", "tI", r, 1, &n);
+    r = EMIT("aten.reshape.default", "tI", r, 1, &one);
+    r = EMIT("aten.expand.default", "tI", r, 1, &n);
   } else {
     DT_CHECK(CX, k.shape[0] == n, DT_E_RUNTIME, "repeats must have the same "
              "size as input along dim, but got repeats.size(0) = %lld and "
              "input.size(%d) = %lld", (long long)k.shape[0], d, (long long)n);
   }
-  r = E("aten.repeat_interleave.Tensor", "t", r);
-  return finish(c, E("aten.index_select.default", "tit", x, (int64_t)d, r));
+  r = EMIT("aten.repeat_interleave.Tensor", "t", r);
+  return finish(c, EMIT("aten.index_select.default", "tit", x, (int64_t)d, r));
 }
 
 /* Positions of what is not zero, a tensor for each dim. */
@@ -179,7 +184,7 @@ static DtStatus where_decomp (DtDecompCall *c) {
   DtMeta m = meta_of(c, c->in[0]);
   if (!dt_emit_ok(c->e)) return c->e->st;
   c->nout = m.ndim > 0 ? m.ndim : 1;
-  DtHandle *h = E("aten.nonzero.default", "t", c->in[0]);
+  DtHandle *h = EMIT("aten.nonzero.default", "t", c->in[0]);
   dt_emit_n(c->e, "aten.unbind.int", c->out, c->nout, "ti", h, (int64_t)1);
   return c->e->st;
 }

@@ -27,7 +27,6 @@
     .schema = "aten::" schema_, .brief = brief_, .decomp = op_d_program, \
     .program = program_, .samples = id##_samples }
 
-#define E(...) dt_emit(c->e, __VA_ARGS__)
 #define U "f32[8, 6]"
 #define B "f32[8, 6], f32[8, 6]"
 #define MM "f32[4, 6], f32[3, 6]"
@@ -108,25 +107,25 @@ T0(count_nonzero_dim_IntList,
 static DtHandle *dist_part (DtGradCall *c) {
   double p = dt_arg_float(c->args, 2);
   DtHandle *g = c->gout[0], *o = c->out[0], *z;
-  DtHandle *d = E("aten.sub.Tensor", "tt", c->in[0], c->in[1]);
-  if (p == 0) return E("aten.mul.Scalar", "ti", d, (int64_t)0);
+  DtHandle *d = EMIT("aten.sub.Tensor", "tt", c->in[0], c->in[1]);
+  if (p == 0) return EMIT("aten.mul.Scalar", "ti", d, (int64_t)0);
   if (p == 1)
-    return E("aten.mul.Tensor", "tt", E("aten.sgn.default", "t", d), g);
+    return EMIT("aten.mul.Tensor", "tt", EMIT("aten.sgn.default", "t", d), g);
   if (p == 2) {
-    d = E("aten.div.Tensor", "tt", d, o);
+    d = EMIT("aten.div.Tensor", "tt", d, o);
   } else {
-    z = E("aten.pow.Tensor_Scalar", "tf", E("aten.abs.default", "t", d), p - 2);
-    d = E("aten.mul.Tensor", "tt", d, z);
-    d = E("aten.div.Tensor", "tt", d,
-          E("aten.pow.Tensor_Scalar", "tf", o, p - 1));
+    z = EMIT("aten.pow.Tensor_Scalar", "tf", EMIT("aten.abs.default", "t", d), p - 2);
+    d = EMIT("aten.mul.Tensor", "tt", d, z);
+    d = EMIT("aten.div.Tensor", "tt", d,
+             EMIT("aten.pow.Tensor_Scalar", "tf", o, p - 1));
   }
-  z = E("aten.eq.Scalar", "ti", o, (int64_t)0);
-  d = E("aten.masked_fill_.Scalar", "tti", d, z, (int64_t)0);
-  return E("aten.mul.Tensor", "tt", g, d);
+  z = EMIT("aten.eq.Scalar", "ti", o, (int64_t)0);
+  d = EMIT("aten.masked_fill_.Scalar", "tti", d, z, (int64_t)0);
+  return EMIT("aten.mul.Tensor", "tt", g, d);
 }
 static DtStatus dist_grad (DtGradCall *c) {
   if (op_g_need(c, 1))
-    op_g_set(c, 1, E("aten.neg.default", "t", dist_part(c)));
+    op_g_set(c, 1, EMIT("aten.neg.default", "t", dist_part(c)));
   if (op_g_need(c, 0)) op_g_set(c, 0, dist_part(c));
   return op_g_finish(c);
 }

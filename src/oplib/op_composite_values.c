@@ -17,10 +17,10 @@
 /* ---- one_hot ---- */
 
 static DtHandle *compare_classes (DtDecompCall *c, int64_t n) {
-  DtHandle *r = E("aten.arange.default", "i dtype=d", n, (int)DT_I64);
-  DtHandle *x = E("aten.unsqueeze.default", "ti", c->in[0], (int64_t)-1);
-  x = E("aten.eq.Tensor", "tt", x, r);
-  return E("aten._to_copy.default", "t dtype=d", x, (int)DT_I64);
+  DtHandle *r = EMIT("aten.arange.default", "i dtype=d", n, (int)DT_I64);
+  DtHandle *x = EMIT("aten.unsqueeze.default", "ti", c->in[0], (int64_t)-1);
+  x = EMIT("aten.eq.Tensor", "tt", x, r);
+  return EMIT("aten._to_copy.default", "t dtype=d", x, (int)DT_I64);
 }
 
 /* The shape of the result: a dim of n more. */
@@ -40,10 +40,10 @@ static DtStatus one_hot_read (DtDecompCall *c, const DtMeta *m, int64_t n) {
   DT_CHECK(CX, n == -1 || high < n, DT_E_RUNTIME,
            "Class values must be smaller than num_classes.");
   int nd = with_classes(m, n == -1 ? high + 1 : n, shape);
-  r = E("aten.zeros.default", "I dtype=d", nd, shape, (int)DT_I64);
-  x = E("aten.unsqueeze.default", "ti", c->in[0], (int64_t)-1);
-  return finish(c, E("aten.scatter_.value", "titi", r, (int64_t)-1, x,
-                     (int64_t)1));
+  r = EMIT("aten.zeros.default", "I dtype=d", nd, shape, (int)DT_I64);
+  x = EMIT("aten.unsqueeze.default", "ti", c->in[0], (int64_t)-1);
+  return finish(c, EMIT("aten.scatter_.value", "titi", r, (int64_t)-1, x,
+                        (int64_t)1));
 }
 
 static DtStatus one_hot_decomp (DtDecompCall *c) {
@@ -58,14 +58,14 @@ static DtStatus one_hot_decomp (DtDecompCall *c) {
     DT_CHECK(CX, n > 0, DT_E_RUNTIME, "Can not infer total number of classes "
              "from empty tensor.");
     if (!c->e->vt->is_dist(c->e, c->in[0]) && !c->e->pretend)
-      return finish(c, E("aten.empty.memory_format", "I dtype=d",
-                         with_classes(&m, n, shape), shape, (int)DT_I64));
+      return finish(c, EMIT("aten.empty.memory_format", "I dtype=d",
+                            with_classes(&m, n, shape), shape, (int)DT_I64));
   } else if (dt_emit_has_data(c->e, c->in[0]) &&
              !c->e->vt->is_dist(c->e, c->in[0])) {
     return one_hot_read(c, &m, n);
   }
   if (n == -1) {
-    DT_TRY(CX, dt_emit_item(c->e, E("aten.max.default", "t", c->in[0]),
+    DT_TRY(CX, dt_emit_item(c->e, EMIT("aten.max.default", "t", c->in[0]),
                             &high));
     n = high + 1;
   }
@@ -84,8 +84,8 @@ static DtHandle *grid (DtDecompCall *c, DtHandle *x, int n, int i,
     shape[k] = k == i ? -1 : 1;
     full[k] = size;
   }
-  x = E("aten.view.default", "tI", x, n, shape);
-  return E("aten.expand.default", "tI", x, n, full);
+  x = EMIT("aten.view.default", "tI", x, n, shape);
+  return EMIT("aten.expand.default", "tI", x, n, full);
 }
 
 static DtStatus combinations_decomp (DtDecompCall *c) {
@@ -102,22 +102,22 @@ static DtStatus combinations_decomp (DtDecompCall *c) {
   DT_CHECK(CX, r <= DT_MAX_NDIM, DT_E_LIMIT, "at most %d dimensions",
            DT_MAX_NDIM);
   if (r == 0)
-    return finish(c, E("aten.empty.memory_format", "I dtype=d", 1, &zero,
-                       (int)m.dtype));
+    return finish(c, EMIT("aten.empty.memory_format", "I dtype=d", 1, &zero,
+                          (int)m.dtype));
   int n = (int)r;
   for (int i = 0; i < n; i++) part[i] = grid(c, c->in[0], n, i, m.shape[0]);
-  index = E("aten.arange.default", "i dtype=d", m.shape[0], (int)DT_I64);
+  index = EMIT("aten.arange.default", "i dtype=d", m.shape[0], (int)DT_I64);
   for (int i = 0; i < n; i++) {
     place[i] = grid(c, index, n, i, m.shape[0]);
     full[i] = m.shape[0];
   }
-  mask = E("aten.full.default", "Ib dtype=d", n, full, 1, (int)DT_BOOL);
+  mask = EMIT("aten.full.default", "Ib dtype=d", n, full, 1, (int)DT_BOOL);
   for (int i = 0; i + 1 < n; i++)
-    mask = E("aten.mul_.Tensor", "tt", mask,
-             E(less, "tt", place[i], place[i + 1]));
+    mask = EMIT("aten.mul_.Tensor", "tt", mask,
+                EMIT(less, "tt", place[i], place[i + 1]));
   for (int i = 0; i < n; i++)
-    part[i] = E("aten.masked_select.default", "tt", part[i], mask);
-  return finish(c, E("aten.stack.default", "Ti", n, part, (int64_t)1));
+    part[i] = EMIT("aten.masked_select.default", "tt", part[i], mask);
+  return finish(c, EMIT("aten.stack.default", "Ti", n, part, (int64_t)1));
 }
 
 /* ---- vander ---- */
@@ -142,22 +142,23 @@ static DtStatus vander_decomp (DtDecompCall *c) {
             (int)DT_I64);
   shape[0] = m.shape[0];
   shape[1] = n;
-  r = E("aten.empty.memory_format", "I dtype=d", 2, shape,
-        (int)dt_dtype_promote((DtDtype)m.dtype, DT_I64));
+  r = EMIT("aten.empty.memory_format", "I dtype=d", 2, shape,
+           (int)dt_dtype_promote((DtDtype)m.dtype, DT_I64));
   if (n > 0) {
-    x = E("aten.select.int", "tii", r, one, (int64_t)0);
-    (void)E("aten.fill_.Scalar", "ti", x, one);
+    x = EMIT("aten.select.int", "tii", r, one, (int64_t)0);
+    (void)EMIT("aten.fill_.Scalar", "ti", x, one);
   }
   if (n > 1) {
-    DtHandle *to = E("aten.slice.Tensor", "tii", r, one, one);
-    x = E("aten.unsqueeze.default", "ti", c->in[0], one);
-    (void)E("aten.copy_.default", "tt", to, x);
-    to = E("aten.slice.Tensor", "tii", r, one, one);
-    x = E("aten.slice.Tensor", "tii", r, one, one);
-    x = E("aten.cumprod.default", "ti", x, one);
-    (void)E("aten.copy_.default", "tt", to, x);
+    DtHandle *to = EMIT("aten.slice.Tensor", "tii", r, one, one);
+    x = EMIT("aten.unsqueeze.default", "ti", c->in[0], one);
+    (void)EMIT("aten.copy_.default", "tt", to, x);
+    to = EMIT("aten.slice.Tensor", "tii", r, one, one);
+    x = EMIT("aten.slice.Tensor", "tii", r, one, one);
+    x = EMIT("aten.cumprod.default", "ti", x, one);
+    (void)EMIT("aten.copy_.default", "tt", to, x);
   }
-  if (!dt_arg_bool(c->args, 2)) r = E("aten.flip.default", "tI", r, 1, &one);
+  if (!dt_arg_bool(c->args, 2)) r = EMIT("aten.flip.default", "tI", r, 1,
+                                         &one);
   return finish(c, r);
 }
 
@@ -173,10 +174,10 @@ static DtStatus pdist_decomp (DtDecompCall *c) {
   DT_CHECK(CX, dt_arg_float(c->args, 1) >= 0, DT_E_RUNTIME,
            "pdist only supports non-negative p values");
   DtHandle *x = dt_meta_is_contiguous(&m) ? c->in[0]
-                : E("aten.clone.default", "t memory_format=v", c->in[0],
-                    dt_v_code(DT_V_MEMFMT, 0));
-  return finish(c, E("aten._pdist_forward.default", "tv", x,
-                     c->args->v[1]));
+                : EMIT("aten.clone.default", "t memory_format=v", c->in[0],
+                       dt_v_code(DT_V_MEMFMT, 0));
+  return finish(c, EMIT("aten._pdist_forward.default", "tv", x,
+                        c->args->v[1]));
 }
 
 static int64_t pairs (int64_t n) {
@@ -260,8 +261,8 @@ done:
 }
 
 static DtStatus pdist_grad (DtGradCall *c) {
-  op_g_set(c, 0, E("aten._pdist_backward.default", "ttvt", c->gout[0],
-                   c->in[0], c->args->v[1], c->out[0]));
+  op_g_set(c, 0, EMIT("aten._pdist_backward.default", "ttvt", c->gout[0],
+                      c->in[0], c->args->v[1], c->out[0]));
   return op_g_finish(c);
 }
 

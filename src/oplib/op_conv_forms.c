@@ -11,8 +11,6 @@
 
 #include <string.h>
 
-#define E(...) dt_emit(c->e, __VA_ARGS__)
-#define A(i) (c->args->v[i])
 
 static const int row1[] = { 1, 0 }, row2[] = { 2, 0 }, row3[] = { 3, 0 },
                  trow1[] = { 1, 1 }, trow2[] = { 2, 1 }, trow3[] = { 3, 1 };
@@ -30,8 +28,8 @@ static DtStatus same_ints (DtDecompCall *c, int n, int64_t v, DtValue *out) {
 
 /* Argument i, a number spread over the dims. */
 static DtStatus spread (DtDecompCall *c, int i, DtValue *out) {
-  if (A(i).kind == DT_V_INT) return same_ints(c, ND, A(i).u.i, out);
-  *out = A(i);
+  if (ARG(i).kind == DT_V_INT) return same_ints(c, ND, ARG(i).u.i, out);
+  *out = ARG(i);
   return DT_OK;
 }
 
@@ -46,13 +44,13 @@ static DtStatus batched (DtDecompCall *c, DtHandle **x, bool *had) {
            "got input of size: %s", nd + 1, nd + 2,
            transposed ? "_transpose" : "", nd, op_shape_text(m).s);
   *had = m->ndim == nd + 2;
-  *x = *had ? c->in[0] : E("aten.unsqueeze.default", "ti", c->in[0],
-                           (int64_t)0);
+  *x = *had ? c->in[0] : EMIT("aten.unsqueeze.default", "ti", c->in[0],
+                              (int64_t)0);
   return c->e->st;
 }
 
 static DtStatus finish (DtDecompCall *c, DtHandle *h, bool had) {
-  c->out[0] = had ? h : E("aten.squeeze.dim", "ti", h, (int64_t)0);
+  c->out[0] = had ? h : EMIT("aten.squeeze.dim", "ti", h, (int64_t)0);
   c->nout = 1;
   return c->e->st;
 }
@@ -72,8 +70,8 @@ static DtStatus conv_decomp (DtDecompCall *c) {
   DT_TRY(c->e->cx, spread(c, 4, &pad));
   DT_TRY(c->e->cx, spread(c, 5, &step));
   DT_TRY(c->e->cx, batched(c, &x, &had));
-  return finish(c, E("aten.convolution.default", "tttvvvbvv", x, c->in[1],
-                     b, stride, pad, step, 0, zeros, A(6)), had);
+  return finish(c, EMIT("aten.convolution.default", "tttvvvbvv", x, c->in[1],
+                        b, stride, pad, step, 0, zeros, ARG(6)), had);
 }
 
 /* (input, weight, bias, stride, padding, output_padding, groups, dilation) */
@@ -86,8 +84,9 @@ static DtStatus transposed_decomp (DtDecompCall *c) {
   DT_TRY(c->e->cx, spread(c, 5, &more));
   DT_TRY(c->e->cx, spread(c, 7, &step));
   DT_TRY(c->e->cx, batched(c, &x, &had));
-  return finish(c, E("aten.convolution.default", "tttvvvbvv", x, c->in[1],
-                     dt_hin(c, 2), stride, pad, step, 1, more, A(6)), had);
+  return finish(c, EMIT("aten.convolution.default", "tttvvvbvv", x, c->in[1],
+                        dt_hin(c, 2), stride, pad, step, 1, more, ARG(6)),
+                had);
 }
 
 /* ---- padding by name ---- */
@@ -119,8 +118,8 @@ static DtStatus same_padding (DtDecompCall *c, const DtMeta *w,
     even = even && total % 2 == 0;
   }
   if (!even)
-    *x = E("aten.constant_pad_nd.default", "tIi", *x, 2 * nd, pad,
-           (int64_t)0);
+    *x = EMIT("aten.constant_pad_nd.default", "tIi", *x, 2 * nd, pad,
+              (int64_t)0);
   DT_TRY(c->e->cx, same_ints(c, nd, 0, padding));
   for (int d = 0; d < nd; d++) padding->u.list.v[d] = dt_v_int(left[d]);
   return c->e->st;
@@ -145,8 +144,8 @@ static DtStatus named_decomp (DtDecompCall *c) {
     DT_TRY(c->e->cx, same_ints(c, 1, 0, &zeros));
     padding = zeros;
   }
-  return finish(c, E("aten.convolution.default", "tttvvvbvv", x, c->in[1],
-                     dt_hin(c, 2), stride, padding, step, 0, zeros, A(6)),
+  return finish(c, EMIT("aten.convolution.default", "tttvvvbvv", x, c->in[1],
+                        dt_hin(c, 2), stride, padding, step, 0, zeros, ARG(6)),
                 had);
 }
 
@@ -250,7 +249,7 @@ done:
 static DtStatus tbc_grad (DtGradCall *c) {
   DtHandle *out[3] = { NULL, NULL, NULL };
   dt_emit_n(c->e, "aten.conv_tbc_backward.default", out, 3, "ttttv",
-            c->gout[0], c->in[0], dt_gin(c, 1), dt_gin(c, 2), A(3));
+            c->gout[0], c->in[0], dt_gin(c, 1), dt_gin(c, 2), ARG(3));
   for (int i = 0; i < 3; i++)
     if (op_g_need(c, i)) op_g_set(c, i, out[i]);
   return op_g_finish(c);

@@ -10,7 +10,6 @@
 #include "oplib/emitting.h"
 #include "tensor/dtype_text.h"
 
-#define G (c->gout[0])
 #define IN_CHECK " (while checking arguments for ctc_loss_allocate_outputs)"
 
 /* ---- lengths ---- */
@@ -137,13 +136,13 @@ static DtStatus ctc_grad (DtGradCall *c) {
   const DtValue *v = c->args->v;
   bool lists = strstr(c->op->schema, ".Tensor") == NULL;
   if (lists)
-    op_g_set(c, 0, E("aten._ctc_loss_backward.default", "tttvvttvv", G,
-                     c->in[0], c->in[1], v[2], v[3], c->out[0], c->out[1],
-                     v[4], v[5]));
+    op_g_set(c, 0, EMIT("aten._ctc_loss_backward.default", "tttvvttvv", GOUT,
+                        c->in[0], c->in[1], v[2], v[3], c->out[0], c->out[1],
+                        v[4], v[5]));
   else
-    op_g_set(c, 0, E("aten._ctc_loss_backward.Tensor", "tttttttvv", G,
-                     c->in[0], c->in[1], c->in[2], c->in[3], c->out[0],
-                     c->out[1], v[4], v[5]));
+    op_g_set(c, 0, EMIT("aten._ctc_loss_backward.Tensor", "tttttttvv", GOUT,
+                        c->in[0], c->in[1], c->in[2], c->in[3], c->out[0],
+                        c->out[1], v[4], v[5]));
   return op_g_finish(c);
 }
 
@@ -186,19 +185,19 @@ static DtHandle *per_label (DtDecompCall *c, DtHandle *loss, bool lists) {
   DtMeta m = meta_of(c, loss);
   DtHandle *n;
   if (!lists) {
-    n = E("aten.clamp_min.default", "ti", c->in[3], INT64_C(1));
-    return E("aten.div.Tensor", "tt", loss, n);
+    n = EMIT("aten.clamp_min.default", "ti", c->in[3], INT64_C(1));
+    return EMIT("aten.div.Tensor", "tt", loss, n);
   }
-  n = E("aten.empty.memory_format", "I dtype=d", 1, m.shape,
-        (DtDtype)m.dtype);
+  n = EMIT("aten.empty.memory_format", "I dtype=d", 1, m.shape,
+           (DtDtype)m.dtype);
   for (int64_t i = 0; dt_emit_ok(c->e) && i < m.shape[0]; i++) {
     int64_t v = c->args->v[3].kind == DT_V_LIST
                 ? c->args->v[3].u.list.v[i].u.i : dt_arg_int(c->args, 3);
-    DtHandle *one = E("aten.select.int", "tii", n, INT64_C(0), i);
-    E("aten.fill_.Scalar", "tf", one, (double)v);
+    DtHandle *one = EMIT("aten.select.int", "tii", n, INT64_C(0), i);
+    EMIT("aten.fill_.Scalar", "tf", one, (double)v);
   }
-  n = E("aten.clamp_min.default", "ti", n, INT64_C(1));
-  return E("aten.div.Tensor", "tt", loss, n);
+  n = EMIT("aten.clamp_min.default", "ti", n, INT64_C(1));
+  return EMIT("aten.div.Tensor", "tt", loss, n);
 }
 
 static DtStatus public_decomp (DtDecompCall *c) {
@@ -206,9 +205,9 @@ static DtStatus public_decomp (DtDecompCall *c) {
   bool lists = strstr(c->op->schema, "IntList") != NULL;
   DtMeta lp = meta_of(c, c->in[0]), t = meta_of(c, c->in[1]);
   DtHandle *p = c->in[0], *target = c->in[1], *out[2] = { NULL };
-  if (lp.ndim != 3) p = E("aten.unsqueeze.default", "ti", p, INT64_C(1));
+  if (lp.ndim != 3) p = EMIT("aten.unsqueeze.default", "ti", p, INT64_C(1));
   if (t.dtype != DT_I64)
-    target = E("aten._to_copy.default", "t dtype=d", target, DT_I64);
+    target = EMIT("aten._to_copy.default", "t dtype=d", target, DT_I64);
   if (lists)
     dt_emit_n(c->e, "aten._ctc_loss.default", out, 2, "ttvvvv", p, target, v[2],
               v[3], v[4], v[6]);
@@ -217,19 +216,19 @@ static DtStatus public_decomp (DtDecompCall *c) {
               c->in[2], c->in[3], v[4], v[6]);
   DtHandle *loss = out[0];
   if (dt_arg_bool(c->args, 6)) {
-    DtHandle *zero = E("aten.zeros.default", "I dtype=d", 0, lp.shape,
-                       (DtDtype)lp.dtype);
-    DtHandle *none = E("aten.eq.Scalar", "tf", loss, INFINITY);
-    loss = E("aten.where.self", "ttt", none, zero, loss);
+    DtHandle *zero = EMIT("aten.zeros.default", "I dtype=d", 0, lp.shape,
+                          (DtDtype)lp.dtype);
+    DtHandle *none = EMIT("aten.eq.Scalar", "tf", loss, INFINITY);
+    loss = EMIT("aten.where.self", "ttt", none, zero, loss);
   }
   switch (dt_arg_int(c->args, 5)) {
     case RED_MEAN:
       loss = per_label(c, loss, lists);
-      return finish(c, E("aten.mean.default", "t", loss));
-    case RED_SUM: return finish(c, E("aten.sum.default", "t", loss));
+      return finish(c, EMIT("aten.mean.default", "t", loss));
+    case RED_SUM: return finish(c, EMIT("aten.sum.default", "t", loss));
     default:
       if (lp.ndim == 3) return finish(c, loss);
-      return finish(c, E("aten.squeeze.dim", "ti", loss, INT64_C(0)));
+      return finish(c, EMIT("aten.squeeze.dim", "ti", loss, INT64_C(0)));
   }
 }
 

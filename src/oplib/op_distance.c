@@ -6,7 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-#define E(...) dt_emit(c->e, __VA_ARGS__)
 
 /* ---- distances of rows ---- */
 
@@ -80,16 +79,17 @@ static DtStatus cdist_grad (DtGradCall *c) {
   DtHandle *g = c->gout[0], *d = c->out[0];
   DtValue f = dt_v_code(DT_V_MEMFMT, 0);
   if (op_g_need(c, 0))
-    op_g_set(c, 0, E("aten._cdist_backward.default", "tttft", g, c->in[0],
-                     c->in[1], p, d));
+    op_g_set(c, 0, EMIT("aten._cdist_backward.default", "tttft", g, c->in[0],
+                        c->in[1], p, d));
   if (op_g_need(c, 1)) {
     DtHandle *h[2] = { g, d };
     for (int i = 0; i < 2; i++) {
-      h[i] = E("aten.transpose.int", "tii", h[i], (int64_t)-2, (int64_t)-1);
-      h[i] = E("aten.clone.default", "t memory_format=v", h[i], f);
+      h[i] = EMIT("aten.transpose.int", "tii", h[i], (int64_t)-2, (int64_t)-1);
+      h[i] = EMIT("aten.clone.default", "t memory_format=v", h[i], f);
     }
-    op_g_set(c, 1, E("aten._cdist_backward.default", "tttft", h[0], c->in[1],
-                     c->in[0], p, h[1]));
+    op_g_set(c, 1, EMIT("aten._cdist_backward.default", "tttft", h[0],
+                        c->in[1],
+                        c->in[0], p, h[1]));
   }
   return op_g_finish(c);
 }
@@ -251,14 +251,15 @@ static DtStatus trilinear_grad (DtGradCall *c) {
   DtHandle *g = c->gout[0];
   const DtValue *v = c->args->v;
   if (op_g_need(c, 0))
-    op_g_set(c, 0, E("aten._trilinear.default", "tttvvvv", g, c->in[1],
-                     c->in[2], v[6], v[4], v[5], v[3]));
+    op_g_set(c, 0, EMIT("aten._trilinear.default", "tttvvvv", g, c->in[1],
+                        c->in[2], v[6], v[4], v[5], v[3]));
   if (op_g_need(c, 1))
-    op_g_set(c, 1, E("aten._trilinear.default", "tttvvvv", c->in[0], g,
-                     c->in[2], v[3], v[6], v[5], v[4]));
+    op_g_set(c, 1, EMIT("aten._trilinear.default", "tttvvvv", c->in[0], g,
+                        c->in[2], v[3], v[6], v[5], v[4]));
   if (op_g_need(c, 2))
-    op_g_set(c, 2, E("aten._trilinear.default", "tttvvvv", c->in[0], c->in[1],
-                     g, v[3], v[4], v[6], v[5]));
+    op_g_set(c, 2, EMIT("aten._trilinear.default", "tttvvvv", c->in[0],
+                        c->in[1],
+                        g, v[3], v[4], v[6], v[5]));
   return op_g_finish(c);
 }
 

@@ -9,8 +9,6 @@
 
 #include <string.h>
 
-#define E(...) dt_emit(c->e, __VA_ARGS__)
-#define G (c->gout[0])
 
 static const char *dims_text (const DtMeta *m) {
   static const char *const text[] = { "0-D", "1-D", "2-D", "3-D", "4-D", "5-D",
@@ -78,8 +76,8 @@ static DtStatus embedding_rules (DtRuleCall *c) {
 
 static DtStatus embedding_grad (DtGradCall *c) {
   int64_t rows = dt_emit_meta(c->e, c->in[0])->shape[0];
-  op_g_set(c, 0, E("aten.embedding_dense_backward.default", "ttivv", G,
-                   c->in[1], rows, c->args->v[2], c->args->v[3]));
+  op_g_set(c, 0, EMIT("aten.embedding_dense_backward.default", "ttivv", GOUT,
+                      c->in[1], rows, c->args->v[2], c->args->v[3]));
   return op_g_finish(c);
 }
 

@@ -47,7 +47,6 @@ DtStatus op_k_fft (DtKernelCall *c) {
 
 /* ---- gradients ---- */
 
-#define E(...) dt_emit(c->e, __VA_ARGS__)
 
 /* Forward r2c of all frequencies: transform back, keep the real part.  Of
 ** half of them: fill the other half with zeros first. */
@@ -62,28 +61,31 @@ static DtHandle *r2c_grad (DtGradCall *c, int n, const int *dims) {
     dt_meta_copy(&mg, dt_emit_meta(c->e, g));
     int64_t had = mg.shape[last];
     mg.shape[last] = size;
-    r = E("aten.new_zeros.default", "tI", g, (int)mg.ndim, mg.shape);
-    (void)E("aten.copy_.default", "tt",
-            E("aten.slice.Tensor", "tiii", r, (int64_t)last, (int64_t)0, had),
-            g);
+    r = EMIT("aten.new_zeros.default", "tI", g, (int)mg.ndim, mg.shape);
+    (void)EMIT("aten.copy_.default", "tt",
+               EMIT("aten.slice.Tensor", "tiii", r, (int64_t)last, (int64_t)0,
+                    had),
+               g);
     g = r;
   }
-  r = E("aten._fft_c2c.default", "tvvb", g, c->args->v[1], c->args->v[2], 0);
-  r = E("aten.view_as_real.default", "t", r);
-  return E("aten.select.int", "tii", r, (int64_t)m->ndim, (int64_t)0);
+  r = EMIT("aten._fft_c2c.default", "tvvb", g, c->args->v[1], c->args->v[2],
+           0);
+  r = EMIT("aten.view_as_real.default", "t", r);
+  return EMIT("aten.select.int", "tii", r, (int64_t)m->ndim, (int64_t)0);
 }
 
 /* c2r: r2c of the real gradient, the frequencies that stand for two doubled. */
 static DtHandle *c2r_grad (DtGradCall *c, int n, const int *dims) {
   int last = n > 0 ? dims[n - 1] : 0;
   int64_t size = dt_arg_int(c->args, 3);
-  DtHandle *g = E("aten._fft_r2c.default", "tvvb", c->gout[0], c->args->v[1],
-                  c->args->v[2], 1);
+  DtHandle *g = EMIT("aten._fft_r2c.default", "tvvb", c->gout[0],
+                     c->args->v[1],
+                     c->args->v[2], 1);
   int64_t twice = (size - 1) / 2;
   if (twice > 0) {
-    DtHandle *part = E("aten.slice.Tensor", "tiii", g, (int64_t)last,
-                       (int64_t)1, 1 + twice);
-    (void)E("aten.mul_.Scalar", "ti", part, (int64_t)2);
+    DtHandle *part = EMIT("aten.slice.Tensor", "tiii", g, (int64_t)last,
+                          (int64_t)1, 1 + twice);
+    (void)EMIT("aten.mul_.Scalar", "ti", part, (int64_t)2);
   }
   return g;
 }
@@ -95,8 +97,8 @@ DtStatus op_g_fft (DtGradCall *c) {
   DT_TRY(c->e->cx, dims_of(c->e->cx, c->args, m->ndim, &n, dims));
   op_g_set(c, 0, kind == OP_FFT_R2C ? r2c_grad(c, n, dims)
                  : kind == OP_FFT_C2R ? c2r_grad(c, n, dims)
-                 : E("aten._fft_c2c.default", "tvvb", c->gout[0],
-                     c->args->v[1], c->args->v[2],
-                     (int)!dt_arg_bool(c->args, 3)));
+                 : EMIT("aten._fft_c2c.default", "tvvb", c->gout[0],
+                        c->args->v[1], c->args->v[2],
+                        (int)!dt_arg_bool(c->args, 3)));
   return op_g_finish(c);
 }

@@ -96,9 +96,9 @@ static DtHandle *resize (DtDecompCall *c, DtHandle *h, const Plan *p) {
       grow = true;
     }
     if (have > want)
-      h = E("aten.slice.Tensor", "tiii", h, d, (int64_t)0, want);
+      h = EMIT("aten.slice.Tensor", "tiii", h, d, (int64_t)0, want);
   }
-  return grow ? E("aten.constant_pad_nd.default", "tI", h, 2 * m.ndim, pad)
+  return grow ? EMIT("aten.constant_pad_nd.default", "tI", h, 2 * m.ndim, pad)
               : h;
 }
 
@@ -109,16 +109,16 @@ static DtHandle *promote (DtDecompCall *c, DtHandle *h, bool want_c) {
   if (!dt_emit_ok(c->e)) return NULL;
   if (dt_dtype_is_integral(t, true)) to = (DtDtype)OP_DEFAULT_FLOAT;
   if (want_c && !is_complex(&m)) to = to == DT_F64 ? DT_C128 : DT_C64;
-  return to == t ? h : E("aten._to_copy.default", "t dtype=d", h, (int)to);
+  return to == t ? h : EMIT("aten._to_copy.default", "t dtype=d", h, (int)to);
 }
 
 static DtHandle *c2c (DtDecompCall *c, DtHandle *h, int n, const int64_t *dims,
                       int64_t norm, bool forward) {
-  return E("aten._fft_c2c.default", "tIib", h, n, dims, norm, (int)forward);
+  return EMIT("aten._fft_c2c.default", "tIib", h, n, dims, norm, (int)forward);
 }
 static DtHandle *r2c (DtDecompCall *c, DtHandle *h, int n, const int64_t *dims,
                       int64_t norm, bool half) {
-  return E("aten._fft_r2c.default", "tIib", h, n, dims, norm, (int)half);
+  return EMIT("aten._fft_r2c.default", "tIib", h, n, dims, norm, (int)half);
 }
 
 static DtStatus begin (DtDecompCall *c, Plan *p, bool forward, DtMeta *m) {
@@ -140,7 +140,7 @@ static DtStatus plain_decomp (DtDecompCall *c) {
   if (c->op->row[FP_ONE] && !is_complex(&m)) {
     h = resize(c, promote(c, h, false), &p);
     h = r2c(c, h, 1, p.dim, p.norm, false);
-    return finish(c, forward ? h : E("aten._conj.default", "t", h));
+    return finish(c, forward ? h : EMIT("aten._conj.default", "t", h));
   }
   h = resize(c, promote(c, h, true), &p);
   return finish(c, c2c(c, h, p.n, p.dim, p.norm, forward));
@@ -161,8 +161,8 @@ static DtStatus real_decomp (DtDecompCall *c) {
   h = resize(c, promote(c, h, false), &p);
   if (forward) return finish(c, r2c(c, h, p.n, p.dim, p.norm, true));
   h = r2c(c, h, 1, p.dim + p.n - 1, p.norm, true);
-  if (p.n == 1) return finish(c, E("aten._conj.default", "t", h));
-  h = E("aten._conj_physical.default", "t", h);
+  if (p.n == 1) return finish(c, EMIT("aten._conj.default", "t", h));
+  h = EMIT("aten._conj_physical.default", "t", h);
   return finish(c, c2c(c, h, p.n - 1, p.dim, p.norm, false));
 }
 
@@ -178,12 +178,13 @@ static DtStatus back_decomp (DtDecompCall *c) {
   DT_TRY(CX, half_lengths(c, &m, &p));
   h = resize(c, promote(c, h, true), &p);
   if (!forward)
-    return finish(c, E("aten._fft_c2r.default", "tIii", h, p.n, p.dim, p.norm,
-                       p.last));
+    return finish(c, EMIT("aten._fft_c2r.default", "tIii", h, p.n, p.dim,
+                          p.norm,
+                          p.last));
   if (p.n > 1) h = c2c(c, h, p.n - 1, p.dim, p.norm, true);
-  h = E("aten._conj.default", "t", h);
-  return finish(c, E("aten._fft_c2r.default", "tIii", h, 1, p.dim + p.n - 1,
-                     p.norm, p.last));
+  h = EMIT("aten._conj.default", "t", h);
+  return finish(c, EMIT("aten._fft_c2r.default", "tIii", h, 1, p.dim + p.n - 1,
+                        p.norm, p.last));
 }
 
 /* Frequency 0 to the middle, and back. */
@@ -202,7 +203,7 @@ static DtStatus shift_decomp (DtDecompCall *c) {
     dims[i] = d;
     by[i] = (m.shape[d] + !forward) / 2;
   }
-  return finish(c, E("aten.roll.default", "tII", c->in[0], n, by, n, dims));
+  return finish(c, EMIT("aten.roll.default", "tII", c->in[0], n, by, n, dims));
 }
 
 /* ---- definitions ---- */

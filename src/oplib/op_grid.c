@@ -10,8 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define E(...) dt_emit(c->e, __VA_ARGS__)
-#define A(i) (c->args->v[i])
 
 static const int row2[] = { 2 }, row3[] = { 3 };
 #define ND (c->op->row[0])
@@ -169,7 +167,8 @@ static DtStatus sample_grad (DtGradCall *c) {
                       dt_v_bool(op_g_need(c, 1)) };
   dt_emit_n(c->e, ND == 2 ? "aten.grid_sampler_2d_backward.default"
                           : "aten.grid_sampler_3d_backward.default", out, 2,
-            "tttvvvv", c->gout[0], c->in[0], dt_gin(c, 1), A(2), A(3), A(4),
+            "tttvvvv", c->gout[0], c->in[0], dt_gin(c, 1), ARG(2), ARG(3),
+            ARG(4),
             dt_v_list(2, mask));
   for (int i = 0; i < 2; i++)
     if (op_g_need(c, i)) op_g_set(c, i, out[i]);
@@ -183,9 +182,9 @@ static DtStatus sampler_decomp (DtDecompCall *c) {
   if (!dt_emit_ok(c->e)) return c->e->st;
   if (!c->e->pretend) DT_TRY(c->e->cx, check(c->e->cx, &in, &grid, false));
   c->nout = 1;
-  c->out[0] = E(in.ndim == 4 ? "aten.grid_sampler_2d.default"
-                             : "aten.grid_sampler_3d.default", "ttvvv",
-                c->in[0], c->in[1], A(2), A(3), A(4));
+  c->out[0] = EMIT(in.ndim == 4 ? "aten.grid_sampler_2d.default"
+                                : "aten.grid_sampler_3d.default", "ttvvv",
+                   c->in[0], c->in[1], ARG(2), ARG(3), ARG(4));
   return c->e->st;
 }
 
@@ -295,8 +294,8 @@ done:
 }
 
 static DtStatus affine_grad (DtGradCall *c) {
-  op_g_set(c, 0, E("aten.affine_grid_generator_backward.default", "tvv",
-                   c->gout[0], A(1), A(2)));
+  op_g_set(c, 0, EMIT("aten.affine_grid_generator_backward.default", "tvv",
+                      c->gout[0], ARG(1), ARG(2)));
   return op_g_finish(c);
 }
 

@@ -10,7 +10,6 @@
 
 #include <string.h>
 
-#define E(...) dt_emit(c->e, __VA_ARGS__)
 
 /* ---- group norm ---- */
 
@@ -118,18 +117,18 @@ typedef struct Gn {
 static DtHandle *gn_shaped (DtGradCall *c, DtHandle *h, int64_t a, int64_t b,
                             int64_t d, int64_t e) {
   int64_t shape[4] = { a, b, d, e };
-  return E("aten.reshape.default", "tI", h, 4, shape);
+  return EMIT("aten.reshape.default", "tI", h, 4, shape);
 }
 static DtHandle *gn_summed (DtGradCall *c, DtHandle *h, int64_t dim,
                             int64_t at) {
-  h = E("aten.sum.dim_IntList", "tI", h, 1, &dim);
-  return E("aten.unsqueeze_.default", "ti", h, at);
+  h = EMIT("aten.sum.dim_IntList", "tI", h, 1, &dim);
+  return EMIT("aten.unsqueeze_.default", "ti", h, at);
 }
 static DtHandle *gn_mul (DtGradCall *c, DtHandle *a, DtHandle *b) {
-  return E("aten.mul.Tensor", "tt", a, b);
+  return EMIT("aten.mul.Tensor", "tt", a, b);
 }
 static DtHandle *gn_scale (DtGradCall *c, DtHandle *a, double f) {
-  return E("aten.mul.Scalar", "tf", a, f);
+  return EMIT("aten.mul.Scalar", "tf", a, f);
 }
 
 /* What comes to x through dy: a dy + b x + c. */
@@ -139,21 +138,21 @@ static DtHandle *gn_from_y (DtGradCall *c, const Gn *v, DtHandle *cube) {
     a = gn_mul(c, v->rstd, v->gamma);
   } else {
     int64_t wide[4] = { v->n, v->g, v->d, 1 };
-    a = E("aten.expand.default", "tI", v->rstd, 4, wide);
+    a = EMIT("aten.expand.default", "tI", v->rstd, 4, wide);
   }
   if (v->gamma) b = gn_mul(c, b, v->gamma);
   b = gn_summed(c, b, 2, -2);
   if (v->gamma) k = gn_mul(c, k, v->gamma);
   k = gn_summed(c, k, 2, -2);
-  b = E("aten.sub.Tensor", "tt", gn_mul(c, k, v->mean), b);
+  b = EMIT("aten.sub.Tensor", "tt", gn_mul(c, k, v->mean), b);
   b = gn_scale(c, gn_mul(c, b, cube), v->s);
   /* PyTorch computes the right side of c first ... */
   t = gn_scale(c, gn_mul(c, k, v->rstd), v->s);
-  k = gn_mul(c, E("aten.neg.default", "t", b), v->mean);
-  k = E("aten.sub.Tensor", "tt", k, t);
+  k = gn_mul(c, EMIT("aten.neg.default", "t", b), v->mean);
+  k = EMIT("aten.sub.Tensor", "tt", k, t);
   b = gn_mul(c, b, v->x);       /* ... and of the sum */
   a = gn_mul(c, a, v->dy);
-  return E("aten.add.Tensor", "tt", E("aten.add.Tensor", "tt", a, b), k);
+  return EMIT("aten.add.Tensor", "tt", EMIT("aten.add.Tensor", "tt", a, b), k);
 }
 
 /* What comes to x through the variance and the mean of its group. */
@@ -161,21 +160,21 @@ static DtHandle *gn_from_stats (DtGradCall *c, const Gn *v, DtHandle *dvar) {
   int64_t dims[2] = { 2, 3 }, wide[4] = { v->n, v->g, v->d, v->l };
   int64_t n = v->d * v->l;
   DtHandle *dmean = gn_shaped(c, c->gout[1], v->n, v->g, 1, 1), *m, *r;
-  m = E("aten.mean.dim", "tIb", v->x, 2, dims, 1);
-  m = E("aten.sub.Tensor", "tt", v->x, m);
+  m = EMIT("aten.mean.dim", "tIb", v->x, 2, dims, 1);
+  m = EMIT("aten.sub.Tensor", "tt", v->x, m);
   r = gn_mul(c, gn_scale(c, dvar, 2.0 / (double)n), m);
-  m = E("aten.expand.default", "tI", dmean, 4, wide);
-  m = E("aten.div.Scalar", "ti", m, n);
-  return E("aten.add.Tensor", "tt", r, m);
+  m = EMIT("aten.expand.default", "tI", dmean, 4, wide);
+  m = EMIT("aten.div.Scalar", "ti", m, n);
+  return EMIT("aten.add.Tensor", "tt", r, m);
 }
 
 static DtHandle *gn_to_x (DtGradCall *c, const Gn *v) {
   int eps = GN_GROUP + 1;
   DtHandle *var, *cube, *dvar = NULL, *dx = NULL, *more;
   DtMeta m;
-  var = E("aten.reciprocal_.default", "t", gn_mul(c, v->rstd, v->rstd));
-  var = E("aten.sub.Scalar", "tv", var, c->args->v[eps]);
-  (void)E("aten.clamp_min.default", "ti", var, (int64_t)0);
+  var = EMIT("aten.reciprocal_.default", "t", gn_mul(c, v->rstd, v->rstd));
+  var = EMIT("aten.sub.Scalar", "tv", var, c->args->v[eps]);
+  (void)EMIT("aten.clamp_min.default", "ti", var, (int64_t)0);
   cube = gn_mul(c, gn_mul(c, v->rstd, v->rstd), v->rstd);
   if (c->gout[2]) {
     more = gn_shaped(c, c->gout[2], v->n, v->g, 1, 1);
@@ -184,17 +183,17 @@ static DtHandle *gn_to_x (DtGradCall *c, const Gn *v) {
   if (v->dy) dx = gn_from_y(c, v, cube);
   if (c->gout[1] && dvar) {
     more = gn_from_stats(c, v, dvar);
-    dx = dx ? E("aten.add_.Tensor", "tt", dx, more) : more;
+    dx = dx ? EMIT("aten.add_.Tensor", "tt", dx, more) : more;
   }
   if (!dx) return NULL;
   dt_meta_copy(&m, dt_emit_meta(c->e, c->in[0]));
-  return E("aten.reshape.default", "tI", dx, (int)m.ndim, m.shape);
+  return EMIT("aten.reshape.default", "tI", dx, (int)m.ndim, m.shape);
 }
 
 static DtHandle *gn_over_batch (DtGradCall *c, const Gn *v, DtHandle *h) {
   int64_t zero = 0;
-  h = E("aten.sum.dim_IntList", "tI", h, 1, &zero);
-  return E("aten.reshape.default", "tI", h, 1, &v->c);
+  h = EMIT("aten.sum.dim_IntList", "tI", h, 1, &zero);
+  return EMIT("aten.reshape.default", "tI", h, 1, &v->c);
 }
 
 static DtStatus gn_grad_all (DtGradCall *c) {
@@ -217,7 +216,7 @@ static DtStatus gn_grad_all (DtGradCall *c) {
   }
   if (op_g_need(c, 1) && v.dy) {
     DtHandle *h = gn_mul(c, v.db, v.mean);
-    h = gn_mul(c, E("aten.sub.Tensor", "tt", v.ds, h), v.rstd);
+    h = gn_mul(c, EMIT("aten.sub.Tensor", "tt", v.ds, h), v.rstd);
     op_g_set(c, 1, gn_over_batch(c, &v, h));
   }
   if (op_g_need(c, 2) && v.dy) op_g_set(c, 2, gn_over_batch(c, &v, v.db));
@@ -324,18 +323,18 @@ static DtStatus gn_back_kernel (DtKernelCall *c) {
 
 /* What backward's decomposition calls again and again. */
 static DtHandle *unsq (DtDecompCall *c, DtHandle *h, int64_t at) {
-  return E("aten.unsqueeze.default", "ti", h, at);
+  return EMIT("aten.unsqueeze.default", "ti", h, at);
 }
 static DtHandle *mul (DtDecompCall *c, DtHandle *a, DtHandle *b) {
-  return E("aten.mul.Tensor", "tt", a, b);
+  return EMIT("aten.mul.Tensor", "tt", a, b);
 }
 static DtHandle *view (DtDecompCall *c, DtHandle *h, int n, int64_t s0,
                        int64_t s1, int64_t s2, int64_t s3) {
   int64_t shape[4] = { s0, s1, s2, s3 };
-  return E("aten.view.default", "tI", h, n, shape);
+  return EMIT("aten.view.default", "tI", h, n, shape);
 }
 static DtHandle *sum (DtDecompCall *c, DtHandle *h, int64_t dim) {
-  return E("aten.sum.dim_IntList", "tI", h, 1, &dim);
+  return EMIT("aten.sum.dim_IntList", "tI", h, 1, &dim);
 }
 
 /* Sums of a per-channel quantity over the channels of a group. */
@@ -358,15 +357,15 @@ static DtHandle *gn_input (DtDecompCall *c, DtHandle *ds, DtHandle *db,
   } else {
     int64_t ones[3] = { 1, v[3], cpg };
     c1 = unsq(c, rstd, -1);
-    t = E("aten.new_ones.default", "tI", rstd, 3, ones);
+    t = EMIT("aten.new_ones.default", "tI", rstd, 3, ones);
     c1 = mul(c, c1, t);
   }
-  c2 = E("aten.sub.Tensor", "tt", mul(c, dbv, mean), dsv);
+  c2 = EMIT("aten.sub.Tensor", "tt", mul(c, dbv, mean), dsv);
   for (int i = 0; i < 3; i++) c2 = mul(c, c2, rstd);
-  c2 = E("aten.mul.Tensor", "tf", c2, s);
-  c3 = mul(c, E("aten.neg.default", "t", c2), mean);
-  t = E("aten.mul.Tensor", "tf", mul(c, dbv, rstd), s);
-  c3 = E("aten.sub.Tensor", "tt", c3, t);
+  c2 = EMIT("aten.mul.Tensor", "tf", c2, s);
+  c3 = mul(c, EMIT("aten.neg.default", "t", c2), mean);
+  t = EMIT("aten.mul.Tensor", "tf", mul(c, dbv, rstd), s);
+  c3 = EMIT("aten.sub.Tensor", "tt", c3, t);
   c1 = unsq(c, c1, -1);
   c2 = unsq(c, unsq(c, c2, -1), -1);
   c3 = unsq(c, unsq(c, c3, -1), -1);
@@ -374,8 +373,8 @@ static DtHandle *gn_input (DtDecompCall *c, DtHandle *ds, DtHandle *db,
   c1 = mul(c, t, c1);
   t = view(c, dt_hin(c, 1), 4, v[0], v[3], cpg, v[2]);
   c2 = mul(c, t, c2);
-  t = E("aten.add.Tensor", "tt", c1, c2);
-  return E("aten.add.Tensor", "tt", t, c3);
+  t = EMIT("aten.add.Tensor", "tt", c1, c2);
+  return EMIT("aten.add.Tensor", "tt", t, c3);
 }
 
 static DtHandle *gn_weight (DtDecompCall *c, DtHandle *ds, DtHandle *db,
@@ -383,7 +382,7 @@ static DtHandle *gn_weight (DtDecompCall *c, DtHandle *ds, DtHandle *db,
   DtHandle *a = view(c, ds, 3, v[0], v[3], cpg, 0);
   DtHandle *b = view(c, db, 3, v[0], v[3], cpg, 0);
   b = mul(c, b, unsq(c, dt_hin(c, 2), -1));
-  a = E("aten.sub.Tensor", "tt", a, b);
+  a = EMIT("aten.sub.Tensor", "tt", a, b);
   a = mul(c, a, unsq(c, dt_hin(c, 3), -1));
   return view(c, sum(c, a, 0), 1, v[1], 0, 0, 0);
 }
@@ -406,7 +405,7 @@ static DtStatus gn_back_decomp (DtDecompCall *c) {
   c->out[0] = c->out[1] = c->out[2] = NULL;
   if (mask[0]) {
     DtHandle *g = gn_input(c, ds, db, v, cpg);
-    c->out[0] = E("aten.view.default", "tI", g, (int)m.ndim, m.shape);
+    c->out[0] = EMIT("aten.view.default", "tI", g, (int)m.ndim, m.shape);
   }
   if (mask[1]) c->out[1] = gn_weight(c, ds, db, v, cpg);
   if (mask[2]) c->out[2] = sum(c, db, 0);
@@ -445,7 +444,7 @@ static DtStatus group_norm_decomp (DtDecompCall *c) {
     DtValue f = dt_v_none();
     f.kind = DT_V_MEMFMT;
     f.u.i = DT_MF_CONTIGUOUS;
-    x = E("aten.clone.default", "t memory_format=v", x, f);
+    x = EMIT("aten.clone.default", "t memory_format=v", x, f);
   }
   dt_emit_n(c->e, "aten.native_group_norm.default", r, 3, "tttiiiiv", x,
             dt_hin(c, 2), dt_hin(c, 3), m.shape[0], m.shape[1], l, groups,

@@ -9,8 +9,6 @@
 
 #include <string.h>
 
-#define E(...) dt_emit(c->e, __VA_ARGS__)
-#define G (c->gout[0])
 
 static DtStatus check_index (DtCtx *cx, const DtMeta *m, const char *text) {
   DT_CHECK(cx, m->dtype == DT_I64 || m->dtype == DT_I32, DT_E_RUNTIME, "%s",
@@ -78,9 +76,10 @@ static DtStatus gather_strategy (DtStratCall *c) {
 static DtStatus gather_grad (DtGradCall *c) {
   DtMeta m;
   dt_meta_copy(&m, dt_emit_meta(c->e, dt_gin(c, 0)));
-  DtHandle *z = E("aten.new_zeros.default", "tI", G, (int)m.ndim, m.shape);
-  op_g_set(c, 0, E("aten.scatter_add.default", "tvtt", z, c->args->v[1],
-                   dt_gin(c, 2), G));
+  DtHandle *z = EMIT("aten.new_zeros.default", "tI", GOUT, (int)m.ndim,
+                     m.shape);
+  op_g_set(c, 0, EMIT("aten.scatter_add.default", "tvtt", z, c->args->v[1],
+                      dt_gin(c, 2), GOUT));
   return op_g_finish(c);
 }
 
@@ -181,12 +180,13 @@ static DtStatus scatter_strategy (DtStratCall *c) {
 
 static DtStatus scatter_grad (DtGradCall *c) {
   if (op_g_need(c, 0))
-    op_g_set(c, 0, c->op->row[0] == DT_SC_ADD ? G
-             : E("aten.scatter.value", "tvti", G, c->args->v[1], dt_gin(c, 2),
-                 (int64_t)0));
+    op_g_set(c, 0, c->op->row[0] == DT_SC_ADD ? GOUT
+             : EMIT("aten.scatter.value", "tvti", GOUT, c->args->v[1],
+                    dt_gin(c, 2),
+                    (int64_t)0));
   if (op_g_need(c, 3))
-    op_g_set(c, 3, E("aten.gather.default", "tvt", G, c->args->v[1],
-                     dt_gin(c, 2)));
+    op_g_set(c, 3, EMIT("aten.gather.default", "tvt", GOUT, c->args->v[1],
+                        dt_gin(c, 2)));
   return op_g_finish(c);
 }
 
@@ -251,10 +251,10 @@ static DtStatus iselect_rules (DtRuleCall *c) {
 static DtStatus iselect_grad (DtGradCall *c) {
   DtMeta m;
   dt_meta_copy(&m, dt_emit_meta(c->e, dt_gin(c, 0)));
-  DtHandle *z = E("aten.new_zeros.default", "tI dtype=d", G, (int)m.ndim,
-                  m.shape, (int)m.dtype);
-  op_g_set(c, 0, E("aten.index_add.default", "tvtt", z, c->args->v[1],
-                   dt_gin(c, 2), G));
+  DtHandle *z = EMIT("aten.new_zeros.default", "tI dtype=d", GOUT, (int)m.ndim,
+                     m.shape, (int)m.dtype);
+  op_g_set(c, 0, EMIT("aten.index_add.default", "tvtt", z, c->args->v[1],
+                      dt_gin(c, 2), GOUT));
   return op_g_finish(c);
 }
 
@@ -317,12 +317,12 @@ static DtStatus iadd_decomp (DtDecompCall *c) {
   int d, nd = dt_emit_meta(c->e, c->in[0])->ndim;
   DT_TRY(c->e->cx, op_dim(c->e->cx, c->args, 1, nd, &d));
   if (dt_arg_float(c->args, 4) != 1)
-    src = E("aten.mul.Scalar", "tv", src, c->args->v[4]);
+    src = EMIT("aten.mul.Scalar", "tv", src, c->args->v[4]);
   for (int i = 0; i < d; i++) at[i] = NULL;
   at[d] = dt_hin(c, 2);
-  if (nd == 0) x = E("aten.unsqueeze.default", "ti", x, (int64_t)0);
-  x = E("aten.index_put.default", "tTtb", x, d + 1, at, src, 1);
-  if (nd == 0) x = E("aten.squeeze.dim", "ti", x, (int64_t)0);
+  if (nd == 0) x = EMIT("aten.unsqueeze.default", "ti", x, (int64_t)0);
+  x = EMIT("aten.index_put.default", "tTtb", x, d + 1, at, src, 1);
+  if (nd == 0) x = EMIT("aten.squeeze.dim", "ti", x, (int64_t)0);
   c->out[0] = x;
   c->nout = 1;
   return c->e->st;
@@ -330,17 +330,17 @@ static DtStatus iadd_decomp (DtDecompCall *c) {
 
 static DtStatus iadd_inplace_decomp (DtDecompCall *c) {
   DT_TRY(c->e->cx, iadd_decomp(c));
-  c->out[0] = E("aten.copy_.default", "tt", c->in[0], c->out[0]);
+  c->out[0] = EMIT("aten.copy_.default", "tt", c->in[0], c->out[0]);
   return c->e->st;
 }
 static DtStatus iadd_grad (DtGradCall *c) {
-  op_g_set(c, 0, G);
+  op_g_set(c, 0, GOUT);
   if (op_g_need(c, 3)) {
     const DtMeta *src = dt_emit_meta(c->e, dt_gin(c, 3));
-    DtHandle *g = E("aten.index_select.default", "tvt", G, c->args->v[1],
-                    dt_gin(c, 2));
+    DtHandle *g = EMIT("aten.index_select.default", "tvt", GOUT, c->args->v[1],
+                       dt_gin(c, 2));
     if (src->ndim > 0)
-      g = E("aten.expand.default", "tI", g, (int)src->ndim, src->shape);
+      g = EMIT("aten.expand.default", "tI", g, (int)src->ndim, src->shape);
     op_g_set(c, 3, op_g_scale(c, g, 4));
   }
   return op_g_finish(c);

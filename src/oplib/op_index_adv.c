@@ -8,8 +8,6 @@
 
 #include <string.h>
 
-#define E(...) dt_emit(c->e, __VA_ARGS__)
-#define G (c->gout[0])
 
 typedef struct Adv {
   int n, slot[DT_MAX_NDIM];     /* per dim; -1 = ':' */
@@ -289,9 +287,9 @@ static DtStatus index_grad (DtGradCall *c) {
   DtMeta m;
   int n = index_handles(c, h);
   dt_meta_copy(&m, dt_emit_meta(c->e, dt_gin(c, 0)));
-  DtHandle *z = E("aten.new_zeros.default", "tI dtype=d", G, (int)m.ndim,
-                  m.shape, (int)m.dtype);
-  op_g_set(c, 0, E("aten.index_put.default", "tTtb", z, n, h, G, 1));
+  DtHandle *z = EMIT("aten.new_zeros.default", "tI dtype=d", GOUT, (int)m.ndim,
+                     m.shape, (int)m.dtype);
+  op_g_set(c, 0, EMIT("aten.index_put.default", "tTtb", z, n, h, GOUT, 1));
   return op_g_finish(c);
 }
 
@@ -393,17 +391,18 @@ static DtStatus put_grad (DtGradCall *c) {
   int n = index_handles(c, h);
   bool acc = dt_arg_bool(c->args, 3);
   if (op_g_need(c, 0)) {
-    DtHandle *g = G;
+    DtHandle *g = GOUT;
     if (!acc) {
       DtMeta m;
       dt_meta_copy(&m, dt_emit_meta(c->e, dt_gin(c, 2)));
-      DtHandle *z = E("aten.zeros.default", "I dtype=d", (int)m.ndim,
-                      m.shape, (int)m.dtype);
-      g = E("aten.index_put.default", "tTtb", g, n, h, z, 0);
+      DtHandle *z = EMIT("aten.zeros.default", "I dtype=d", (int)m.ndim,
+                         m.shape, (int)m.dtype);
+      g = EMIT("aten.index_put.default", "tTtb", g, n, h, z, 0);
     }
     op_g_set(c, 0, g);
   }
-  if (op_g_need(c, 2)) op_g_set(c, 2, E("aten.index.Tensor", "tT", G, n, h));
+  if (op_g_need(c, 2)) op_g_set(c, 2, EMIT("aten.index.Tensor", "tT", GOUT, n,
+                                           h));
   return op_g_finish(c);
 }
 

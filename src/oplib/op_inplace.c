@@ -12,12 +12,12 @@
 static void alpha_drop (DtDecompCall *c, DtHandle *noise, double p) {
   const double alpha = 1.7580993408473766;
   double a = 1 / sqrt((alpha * alpha * p + 1) * (1 - p));
-  DtHandle *b = E("aten.add.Scalar", "ti", noise, INT64_C(-1));
-  E("aten.mul_.Scalar", "tf", b, alpha * a);
-  E("aten.add_.Scalar", "tf", b, alpha * a * p);
-  E("aten.mul_.Scalar", "tf", noise, a);
-  E("aten.mul_.Tensor", "tt", c->in[0], noise);
-  E("aten.add_.Tensor", "tt", c->in[0], b);
+  DtHandle *b = EMIT("aten.add.Scalar", "ti", noise, INT64_C(-1));
+  EMIT("aten.mul_.Scalar", "tf", b, alpha * a);
+  EMIT("aten.add_.Scalar", "tf", b, alpha * a * p);
+  EMIT("aten.mul_.Scalar", "tf", noise, a);
+  EMIT("aten.mul_.Tensor", "tt", c->in[0], noise);
+  EMIT("aten.add_.Tensor", "tt", c->in[0], b);
 }
 
 static DtStatus dropout_decomp (DtDecompCall *c) {
@@ -32,32 +32,35 @@ static DtStatus dropout_decomp (DtDecompCall *c) {
   if (p == 0 || !dt_arg_bool(c->args, 2) || dt_meta_numel(&m) == 0)
     return finish(c, x);
   if (p == 1) {
-    noise = E("aten.zeros.default", "I dtype=d", 0, m.shape, (DtDtype)m.dtype);
-    E("aten.mul_.Tensor", "tt", x, noise);
+    noise = EMIT("aten.zeros.default", "I dtype=d", 0, m.shape,
+                 (DtDtype)m.dtype);
+    EMIT("aten.mul_.Tensor", "tt", x, noise);
     return finish(c, x);
   }
   DT_CHECK(CX, !feature || m.ndim >= 2, DT_E_RUNTIME, "Feature dropout requires "
            "at least 2 dimensions in the input");
   for (int d = 2; feature && d < m.ndim; d++) m.shape[d] = 1;
-  noise = feature ? E("aten.new_empty.default", "tI", x, (int)m.ndim, m.shape)
-                  : E("aten.empty_like.default", "t", x);
-  E("aten.bernoulli_.float", "tf", noise, 1 - p);
+  noise = feature ? EMIT("aten.new_empty.default", "tI", x, (int)m.ndim,
+                         m.shape)
+                  : EMIT("aten.empty_like.default", "t", x);
+  EMIT("aten.bernoulli_.float", "tf", noise, 1 - p);
   if (alpha) {
     alpha_drop(c, noise, p);
     return finish(c, x);
   }
-  E("aten.div_.Scalar", "tf", noise, 1 - p);
-  E("aten.mul_.Tensor", "tt", x, noise);
+  EMIT("aten.div_.Scalar", "tf", noise, 1 - p);
+  EMIT("aten.mul_.Tensor", "tt", x, noise);
   return finish(c, x);
 }
 
 static DtStatus rrelu_decomp (DtDecompCall *c) {
   const DtValue *v = c->args->v;
   DtValue f = dt_v_code(DT_V_MEMFMT, DT_MF_CONTIGUOUS);
-  DtHandle *noise = E("aten.empty_like.default", "t memory_format=v", c->in[0],
-                      f);
-  return finish(c, E("aten.rrelu_with_noise_.default", "ttvvvv", c->in[0],
-                     noise, v[1], v[2], v[3], v[4]));
+  DtHandle *noise = EMIT("aten.empty_like.default", "t memory_format=v",
+                         c->in[0],
+                         f);
+  return finish(c, EMIT("aten.rrelu_with_noise_.default", "ttvvvv", c->in[0],
+                        noise, v[1], v[2], v[3], v[4]));
 }
 
 /* ---- pieces told by a tensor ---- */
@@ -77,7 +80,7 @@ static DtStatus tensor_split_decomp (DtDecompCall *c) {
            "tensor_split: more than %d places", (int)(sizeof at / sizeof *at));
   for (int64_t i = 0; i < n; i++) {
     DtHandle *one = m.ndim == 0 ? c->in[1]
-      : E("aten.select.int", "tii", c->in[1], INT64_C(0), i);
+      : EMIT("aten.select.int", "tii", c->in[1], INT64_C(0), i);
     DT_TRY(CX, dt_emit_item(c->e, one, &at[i]));
   }
   c->nout = m.ndim == 0 ? (int)at[0] : (int)n + 1;

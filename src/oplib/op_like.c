@@ -10,11 +10,9 @@
 #include <math.h>
 #include <string.h>
 
-#define E(...) dt_emit(c->e, __VA_ARGS__)
-#define G (c->gout[0])
 
 static DtStatus pass_grad (DtGradCall *c) {
-  op_g_set(c, 0, G);
+  op_g_set(c, 0, GOUT);
   return op_g_finish(c);
 }
 
@@ -312,7 +310,7 @@ static DtStatus to_decomp (DtDecompCall *c) {
   c->nout = 1;
   c->out[0] = c->in[0];
   if (m->dtype != t || (copy >= 0 && dt_arg_bool(c->args, copy)))
-    c->out[0] = E("aten._to_copy.default", "t dtype=d", c->in[0], (int)t);
+    c->out[0] = EMIT("aten._to_copy.default", "t dtype=d", c->in[0], (int)t);
   return c->e->st;
 }
 
@@ -328,11 +326,11 @@ static DtStatus contiguous_decomp (DtDecompCall *c) {
   c->nout = 1;
   c->out[0] = c->in[0];
   if (f.u.i != 0) {
-    c->out[0] = E("aten.clone.default", "t memory_format=v", c->in[0], f);
+    c->out[0] = EMIT("aten.clone.default", "t memory_format=v", c->in[0], f);
     return c->e->st;
   }
   if (!dt_meta_is_contiguous(dt_emit_meta(c->e, c->in[0])))
-    c->out[0] = E("aten.clone.default", "t memory_format=v", c->in[0], f);
+    c->out[0] = EMIT("aten.clone.default", "t memory_format=v", c->in[0], f);
   return c->e->st;
 }
 
@@ -344,35 +342,35 @@ static DtStatus dropout_decomp (DtDecompCall *c) {
   c->out[0] = c->in[0];
   if (c->e->tracing) {          /* propagation decomposes it another way */
     c->out[0] = train && p != 0
-                ? E("aten.native_dropout.default", "tfb", c->in[0], p, 1)
-                : E("aten.clone.default", "t", c->in[0]);
+                ? EMIT("aten.native_dropout.default", "tfb", c->in[0], p, 1)
+                : EMIT("aten.clone.default", "t", c->in[0]);
     return c->e->st;
   }
   if (p == 0 || !train || dt_meta_numel(dt_emit_meta(c->e, c->in[0])) == 0)
     return c->e->st;
   if (p == 1) {
-    DtHandle *z = E("aten.zeros_like.default", "t", c->in[0]);
-    c->out[0] = E("aten.mul.Tensor", "tt", c->in[0], z);
+    DtHandle *z = EMIT("aten.zeros_like.default", "t", c->in[0]);
+    c->out[0] = EMIT("aten.mul.Tensor", "tt", c->in[0], z);
     return c->e->st;
   }
-  DtHandle *n = E("aten.empty_like.default", "t", c->in[0]);
-  n = E("aten.bernoulli_.float", "tf", n, 1 - p);
-  n = E("aten.div_.Scalar", "tf", n, 1 - p);
-  c->out[0] = E("aten.mul.Tensor", "tt", c->in[0], n);
+  DtHandle *n = EMIT("aten.empty_like.default", "t", c->in[0]);
+  n = EMIT("aten.bernoulli_.float", "tf", n, 1 - p);
+  n = EMIT("aten.div_.Scalar", "tf", n, 1 - p);
+  c->out[0] = EMIT("aten.mul.Tensor", "tt", c->in[0], n);
   return c->e->st;
 }
 
 static DtStatus copy__grad (DtGradCall *c) {
   if (op_g_need(c, 0))
-    op_g_set(c, 0, E("aten.zeros_like.default", "t", G));
-  op_g_set(c, 1, G);
+    op_g_set(c, 0, EMIT("aten.zeros_like.default", "t", GOUT));
+  op_g_set(c, 1, GOUT);
   return op_g_finish(c);
 }
 
 static DtStatus fill_tensor_grad (DtGradCall *c) {
   if (op_g_need(c, 0))
-    op_g_set(c, 0, E("aten.zeros_like.default", "t", G));
-  if (op_g_need(c, 1)) op_g_set(c, 1, E("aten.sum.default", "t", G));
+    op_g_set(c, 0, EMIT("aten.zeros_like.default", "t", GOUT));
+  if (op_g_need(c, 1)) op_g_set(c, 1, EMIT("aten.sum.default", "t", GOUT));
   return op_g_finish(c);
 }
 
@@ -380,8 +378,8 @@ static DtStatus native_dropout_grad (DtGradCall *c) {
   double p = dt_arg_float(c->args, 1);
   bool train = dt_arg_is_none(c->args, 2) || dt_arg_bool(c->args, 2);
   double scale = p == 1 ? 0 : !train ? 1 : 1 / (1 - p);
-  op_g_set(c, 0, E("aten.native_dropout_backward.default", "ttf", G,
-                   c->out[1], scale));
+  op_g_set(c, 0, EMIT("aten.native_dropout_backward.default", "ttf", GOUT,
+                      c->out[1], scale));
   return op_g_finish(c);
 }
 

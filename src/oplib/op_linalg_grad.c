@@ -10,7 +10,6 @@
 #include <math.h>
 #include <string.h>
 
-#define E(...) dt_emit(c->e, __VA_ARGS__)
 #define ST "aten.linalg_solve_triangular.default"
 
 static DtMeta meta_of (DtGradCall *c, DtHandle *h) {
@@ -21,53 +20,54 @@ static DtMeta meta_of (DtGradCall *c, DtHandle *h) {
 /* Conjugate transpose. */
 static DtHandle *mh (DtGradCall *c, DtHandle *h) {
   DtMeta m = meta_of(c, h);
-  h = E("aten.transpose.int", "tii", h, (int64_t)-2, (int64_t)-1);
-  if (dt_dtype_is_complex((DtDtype)m.dtype)) h = E("aten._conj.default", "t",
-                                                   h);
+  h = EMIT("aten.transpose.int", "tii", h, (int64_t)-2, (int64_t)-1);
+  if (dt_dtype_is_complex((DtDtype)m.dtype)) h = EMIT("aten._conj.default",
+                                                      "t",
+                                                      h);
   return h;
 }
 static DtHandle *mm (DtGradCall *c, DtHandle *a, DtHandle *b) {
   DtMeta m = meta_of(c, a);
-  return E(m.ndim == 2 ? "aten.mm.default" : "aten.matmul.default", "tt", a,
-           b);
+  return EMIT(m.ndim == 2 ? "aten.mm.default" : "aten.matmul.default", "tt", a,
+              b);
 }
 static DtHandle *add (DtGradCall *c, DtHandle *a, DtHandle *b) {
-  return a == NULL ? b : b == NULL ? a : E("aten.add.Tensor", "tt", a, b);
+  return a == NULL ? b : b == NULL ? a : EMIT("aten.add.Tensor", "tt", a, b);
 }
 static DtHandle *sub (DtGradCall *c, DtHandle *a, DtHandle *b) {
-  return E("aten.sub.Tensor", "tt", a, b);
+  return EMIT("aten.sub.Tensor", "tt", a, b);
 }
 static DtHandle *mul (DtGradCall *c, DtHandle *a, DtHandle *b) {
-  return E("aten.mul.Tensor", "tt", a, b);
+  return EMIT("aten.mul.Tensor", "tt", a, b);
 }
 static DtHandle *div_by (DtGradCall *c, DtHandle *a, DtHandle *b) {
-  return E("aten.div.Tensor", "tt", a, b);
+  return EMIT("aten.div.Tensor", "tt", a, b);
 }
 static DtHandle *neg (DtGradCall *c, DtHandle *h) {
-  return E("aten.neg.default", "t", h);
+  return EMIT("aten.neg.default", "t", h);
 }
 static DtHandle *unsq (DtGradCall *c, DtHandle *h, int64_t d) {
-  return E("aten.unsqueeze.default", "ti", h, d);
+  return EMIT("aten.unsqueeze.default", "ti", h, d);
 }
 static DtHandle *diagonal (DtGradCall *c, DtHandle *h) {
-  return E("aten.diagonal.default", "tiii", h, (int64_t)0, (int64_t)-2,
-           (int64_t)-1);
+  return EMIT("aten.diagonal.default", "tiii", h, (int64_t)0, (int64_t)-2,
+              (int64_t)-1);
 }
 static DtHandle *tril (DtGradCall *c, DtHandle *h, int64_t k) {
-  return k ? E("aten.tril.default", "ti", h, k)
-           : E("aten.tril.default", "t", h);
+  return k ? EMIT("aten.tril.default", "ti", h, k)
+           : EMIT("aten.tril.default", "t", h);
 }
 static DtHandle *triu (DtGradCall *c, DtHandle *h, int64_t k) {
-  return k ? E("aten.triu.default", "ti", h, k)
-           : E("aten.triu.default", "t", h);
+  return k ? EMIT("aten.triu.default", "ti", h, k)
+           : EMIT("aten.triu.default", "t", h);
 }
 static DtHandle *slice (DtGradCall *c, DtHandle *h, int64_t d, int64_t from,
                         int64_t to) {
-  return E("aten.slice.Tensor", "tiii", h, d, from, to);
+  return EMIT("aten.slice.Tensor", "tiii", h, d, from, to);
 }
 static DtHandle *cat (DtGradCall *c, DtHandle *a, DtHandle *b, int64_t d) {
   DtHandle *two[2] = { a, b };
-  return E("aten.cat.default", "Ti", 2, two, d);
+  return EMIT("aten.cat.default", "Ti", 2, two, d);
 }
 static int64_t rows (DtGradCall *c, DtHandle *h) {
   DtMeta m = meta_of(c, h);
@@ -84,9 +84,9 @@ static int64_t cols (DtGradCall *c, DtHandle *h) {
 static DtHandle *scaled_eye (DtGradCall *c, DtHandle *d, DtHandle *pivots) {
   DtMeta m = meta_of(c, pivots);
   d = unsq(c, d, -1);
-  d = E("aten.expand.default", "tI", d, (int)m.ndim, m.shape);
-  d = E("aten.diag_embed.default", "t", d);
-  return E("aten.transpose.int", "tii", d, (int64_t)-2, (int64_t)-1);
+  d = EMIT("aten.expand.default", "tI", d, (int)m.ndim, m.shape);
+  d = EMIT("aten.diag_embed.default", "t", d);
+  return EMIT("aten.transpose.int", "tii", d, (int64_t)-2, (int64_t)-1);
 }
 static bool factored_transposed (DtGradCall *c) {
   DtMeta m = meta_of(c, c->in[0]);
@@ -95,11 +95,11 @@ static bool factored_transposed (DtGradCall *c) {
 static DtHandle *lu_solve (DtGradCall *c, DtHandle *lu, DtHandle *pivots,
                            DtHandle *b, bool left, bool adjoint) {
   if (!left)
-    return E("aten.linalg_lu_solve.default", "ttt left=b adjoint=b", lu,
-             pivots, b, 0, (int)adjoint);
-  return adjoint ? E("aten.linalg_lu_solve.default", "ttt adjoint=b", lu,
-                     pivots, b, 1)
-                 : E("aten.linalg_lu_solve.default", "ttt", lu, pivots, b);
+    return EMIT("aten.linalg_lu_solve.default", "ttt left=b adjoint=b", lu,
+                pivots, b, 0, (int)adjoint);
+  return adjoint ? EMIT("aten.linalg_lu_solve.default", "ttt adjoint=b", lu,
+                        pivots, b, 1)
+                 : EMIT("aten.linalg_lu_solve.default", "ttt", lu, pivots, b);
 }
 
 /* A singular matrix is moved off by an epsilon on the diagonal of U. */
@@ -110,24 +110,24 @@ DtStatus op_g_la_det (DtGradCall *c) {
   bool wide = t == DT_F64 || t == DT_C128;
   if (g == NULL) return op_g_finish(c);
   if (dt_emit_ok(c->e) && dt_meta_numel(&m) == 0) {
-    op_g_set(c, 0, E("aten.zeros_like.default", "t", c->in[0]));
+    op_g_set(c, 0, EMIT("aten.zeros_like.default", "t", c->in[0]));
     return op_g_finish(c);
   }
   if (dt_emit_ok(c->e) && m.shape[m.ndim - 1] == 1) {
     g = unsq(c, unsq(c, g, -1), -1);
-    op_g_set(c, 0, E("aten.expand.default", "tI", g, (int)m.ndim, m.shape));
+    op_g_set(c, 0, EMIT("aten.expand.default", "tI", g, (int)m.ndim, m.shape));
     return op_g_finish(c);
   }
   d = c->out[0];
   if (dt_dtype_is_complex(t))
-    d = E("aten._conj.default", "t", d);
+    d = EMIT("aten._conj.default", "t", d);
   d = scaled_eye(c, mul(c, g, d), piv);
-  x = E("aten.eq.Scalar", "tf", diagonal(c, lu), 0.0);
-  y = E("aten.scalar_tensor.default", "f dtype=d", 0.0, (int)t);
-  z = E("aten.scalar_tensor.default", "f dtype=d",
-        wide ? 2.220446049250313e-16 : 1.1920928955078125e-07, (int)t);
-  x = E("aten.where.self", "ttt", x, z, y);
-  x = E("aten.diag_embed.default", "t", x);
+  x = EMIT("aten.eq.Scalar", "tf", diagonal(c, lu), 0.0);
+  y = EMIT("aten.scalar_tensor.default", "f dtype=d", 0.0, (int)t);
+  z = EMIT("aten.scalar_tensor.default", "f dtype=d",
+           wide ? 2.220446049250313e-16 : 1.1920928955078125e-07, (int)t);
+  x = EMIT("aten.where.self", "ttt", x, z, y);
+  x = EMIT("aten.diag_embed.default", "t", x);
   x = add(c, lu, x);
   op_g_set(c, 0, lu_solve(c, x, piv, d, true, !factored_transposed(c)));
   return op_g_finish(c);
@@ -136,7 +136,7 @@ DtStatus op_g_la_det (DtGradCall *c) {
 DtStatus op_g_la_slogdet (DtGradCall *c) {
   DtHandle *g = c->gout[1];
   if (g == NULL)
-    op_g_set(c, 0, E("aten.zeros_like.default", "t", c->in[0]));
+    op_g_set(c, 0, EMIT("aten.zeros_like.default", "t", c->in[0]));
   else
     op_g_set(c, 0, lu_solve(c, c->out[2], c->out[3],
                             scaled_eye(c, g, c->out[3]), true,
@@ -173,7 +173,7 @@ DtStatus op_g_la_solve_ex (DtGradCall *c) {
     op_g_set(c, 0, of_matrix(c, gb, x, left));
   }
   if (op_g_need(c, 1))
-    op_g_set(c, 1, vec ? E("aten.squeeze.dim", "ti", gb, (int64_t)-1) : gb);
+    op_g_set(c, 1, vec ? EMIT("aten.squeeze.dim", "ti", gb, (int64_t)-1) : gb);
   return op_g_finish(c);
 }
 
@@ -181,12 +181,14 @@ DtStatus op_g_la_solve_triangular (DtGradCall *c) {
   bool upper = dt_arg_bool(c->args, 2), left = dt_arg_bool(c->args, 3);
   bool unit = dt_arg_bool(c->args, 4);
   DtHandle *g = c->gout[0], *gb;
-  gb = left ? unit ? E(ST, "tt upper=b unitriangular=b", mh(c, c->in[0]), g,
-                       (int)!upper, 1)
-                   : E(ST, "tt upper=b", mh(c, c->in[0]), g, (int)!upper)
-       : unit ? E(ST, "tt upper=b left=b unitriangular=b", mh(c, c->in[0]), g,
-                  (int)!upper, 0, 1)
-              : E(ST, "tt upper=b left=b", mh(c, c->in[0]), g, (int)!upper, 0);
+  gb = left ? unit ? EMIT(ST, "tt upper=b unitriangular=b", mh(c, c->in[0]), g,
+                          (int)!upper, 1)
+                   : EMIT(ST, "tt upper=b", mh(c, c->in[0]), g, (int)!upper)
+       : unit ? EMIT(ST, "tt upper=b left=b unitriangular=b", mh(c, c->in[0]),
+                     g,
+                     (int)!upper, 0, 1)
+              : EMIT(ST, "tt upper=b left=b", mh(c, c->in[0]), g, (int)!upper,
+                     0);
   if (op_g_need(c, 0)) {
     DtHandle *ga = of_matrix(c, gb, c->out[0], left);
     op_g_set(c, 0, upper ? triu(c, ga, unit) : tril(c, ga, -(int64_t)unit));
@@ -226,9 +228,9 @@ static DtStatus cholesky_grad (DtGradCall *c, bool upper) {
   x = mm(c, mh(c, l), g);
   y = tril(c, x, 0);
   x = mh(c, tril(c, x, -1));
-  x = E("aten.mul.Scalar", "tf", add(c, y, x), 0.5);
-  x = E(ST, "tt upper=b", mh(c, l), x, 1);
-  op_g_set(c, 0, E(ST, "tt upper=b left=b", l, x, 0, 0));
+  x = EMIT("aten.mul.Scalar", "tf", add(c, y, x), 0.5);
+  x = EMIT(ST, "tt upper=b", mh(c, l), x, 1);
+  op_g_set(c, 0, EMIT(ST, "tt upper=b left=b", l, x, 0, 0));
   return op_g_finish(c);
 }
 DtStatus op_g_la_cholesky (DtGradCall *c) {
@@ -247,8 +249,9 @@ DtStatus op_g_la_cholesky_inverse (DtGradCall *c) {
 DtStatus op_g_la_cholesky_solve (DtGradCall *c) {
   bool upper = dt_arg_bool(c->args, 2);
   DtHandle *gb, *x;
-  gb = upper ? E("aten.cholesky_solve.default", "ttb", c->gout[0], c->in[1], 1)
-             : E("aten.cholesky_solve.default", "tt", c->gout[0], c->in[1]);
+  gb = upper ? EMIT("aten.cholesky_solve.default", "ttb", c->gout[0], c->in[1],
+                    1)
+             : EMIT("aten.cholesky_solve.default", "tt", c->gout[0], c->in[1]);
   if (op_g_need(c, 0)) op_g_set(c, 0, gb);
   if (op_g_need(c, 1)) {
     x = mm(c, gb, mh(c, c->out[0]));
@@ -264,10 +267,10 @@ static DtHandle *qr_tall (DtGradCall *c, DtHandle *x) {
   DtHandle *q = c->out[0], *r = c->out[1];
   x = triu(c, x, 0);
   x = add(c, x, mh(c, x));
-  (void)E("aten.mul_.Scalar", "tf", diagonal(c, x), 0.5);
+  (void)EMIT("aten.mul_.Scalar", "tf", diagonal(c, x), 0.5);
   x = mm(c, q, x);
   x = add(c, x, c->gout[0]);
-  return E(ST, "tt upper=b left=b", mh(c, r), x, 0, 0);
+  return EMIT(ST, "tt upper=b left=b", mh(c, r), x, 0, 0);
 }
 static DtHandle *qr_wide (DtGradCall *c, DtHandle *x, int64_t m, int64_t n) {
   DtHandle *q = c->out[0], *r = c->out[1], *h;
@@ -277,10 +280,10 @@ static DtHandle *qr_wide (DtGradCall *c, DtHandle *x, int64_t m, int64_t n) {
   x = tril(c, sub(c, x, mh(c, x)), 0);
   x = mm(c, q, x);
   h = slice(c, r, -1, 0, m);
-  x = E(ST, "tt upper=b left=b", mh(c, h), x, 0, 0);
+  x = EMIT(ST, "tt upper=b left=b", mh(c, h), x, 0, 0);
   memcpy(shape, mr.shape, sizeof(int64_t) * mr.ndim);
   shape[mr.ndim - 1] = n - m;
-  h = E("aten.new_zeros.default", "tI", x, (int)mr.ndim, shape);
+  h = EMIT("aten.new_zeros.default", "tI", x, (int)mr.ndim, shape);
   x = cat(c, x, h, -1);
   return add(c, x, c->gout[1] ? mm(c, q, c->gout[1]) : NULL);
 }
@@ -318,8 +321,8 @@ static DtHandle *plu (DtGradCall *c, DtHandle *p, DtHandle *l, DtHandle *u,
   if (m == n) {
     if (gl) x = tril(c, mm(c, mh(c, l), gl), -1);
     if (gu) y = triu(c, mm(c, gu, mh(c, u)), 0);
-    x = E(ST, "tt upper=b left=b", mh(c, u), add(c, x, y), 0, 0);
-    x = E(ST, "tt upper=b unitriangular=b", mh(c, l), x, 1, 1);
+    x = EMIT(ST, "tt upper=b left=b", mh(c, u), add(c, x, y), 0, 0);
+    x = EMIT(ST, "tt upper=b unitriangular=b", mh(c, l), x, 1, 1);
   } else if (m < n) {
     if (gl) x = mm(c, mh(c, l), gl);
     if (gu) {
@@ -329,15 +332,16 @@ static DtHandle *plu (DtGradCall *c, DtHandle *p, DtHandle *l, DtHandle *u,
     }
     x = tril(c, x, -1);
     y = slice(c, u, -1, 0, k);
-    x = E(ST, "tt upper=b left=b", mh(c, y), x, 0, 0);
+    x = EMIT(ST, "tt upper=b left=b", mh(c, y), x, 0, 0);
     if (gu) {
       x = add(c, x, triu(c, slice(c, gu, -1, 0, k), 0));
       x = cat(c, x, slice(c, gu, -1, k, n), -1);
     } else {
-      x = cat(c, x, E("aten.zeros_like.default", "t", slice(c, u, -1, k, n)),
+      x = cat(c, x, EMIT("aten.zeros_like.default", "t", slice(c, u, -1, k,
+                                                               n)),
               -1);
     }
-    x = E(ST, "tt upper=b unitriangular=b", mh(c, l), x, 1, 1);
+    x = EMIT(ST, "tt upper=b unitriangular=b", mh(c, l), x, 1, 1);
   } else {
     if (gu) x = mm(c, gu, mh(c, u));
     if (gl) {
@@ -347,15 +351,16 @@ static DtHandle *plu (DtGradCall *c, DtHandle *p, DtHandle *l, DtHandle *u,
     }
     x = triu(c, x, 0);
     y = slice(c, l, -2, 0, k);
-    x = E(ST, "tt upper=b unitriangular=b", mh(c, y), x, 1, 1);
+    x = EMIT(ST, "tt upper=b unitriangular=b", mh(c, y), x, 1, 1);
     if (gl) {
       x = add(c, x, tril(c, slice(c, gl, -2, 0, k), -1));
       x = cat(c, x, slice(c, gl, -2, k, m), -2);
     } else {
-      x = cat(c, x, E("aten.zeros_like.default", "t", slice(c, l, -2, k, m)),
+      x = cat(c, x, EMIT("aten.zeros_like.default", "t", slice(c, l, -2, k,
+                                                               m)),
               -2);
     }
-    x = E(ST, "tt upper=b left=b", mh(c, u), x, 0, 0);
+    x = EMIT(ST, "tt upper=b left=b", mh(c, u), x, 0, 0);
   }
   return mm(c, p, x);
 }
@@ -384,11 +389,13 @@ DtStatus op_g_la_lu_unpack (DtGradCall *c) {
   x = add(c, x, y);
   if (m < n)
     x = cat(c, x, gu ? slice(c, gu, -1, k, n)
-            : E("aten.zeros_like.default", "t", slice(c, c->in[0], -1, k, n)),
+            : EMIT("aten.zeros_like.default", "t", slice(c, c->in[0], -1, k,
+                                                         n)),
             -1);
   else if (m > n)
     x = cat(c, x, gl ? slice(c, gl, -2, k, m)
-            : E("aten.zeros_like.default", "t", slice(c, c->in[0], -2, k, m)),
+            : EMIT("aten.zeros_like.default", "t", slice(c, c->in[0], -2, k,
+                                                         m)),
             -2);
   op_g_set(c, 0, x);
   return op_g_finish(c);
@@ -404,9 +411,9 @@ DtStatus op_g_la_lu_solve (DtGradCall *c) {
     dt_emit_n(c->e, "aten.lu_unpack.default", r, 3, "ttbb", c->in[0],
               c->in[1], 1, 0);
     x = neg(c, mm(c, g, mh(c, c->out[0])));
-    x = E(ST, "tt upper=b", mh(c, r[2]), x, 0);
+    x = EMIT(ST, "tt upper=b", mh(c, r[2]), x, 0);
     y = mm(c, x, mh(c, r[2]));
-    y = E(ST, "tt upper=b unitriangular=b", mh(c, r[1]), y, 1, 1);
+    y = EMIT(ST, "tt upper=b unitriangular=b", mh(c, r[1]), y, 1, 1);
     y = tril(c, y, -1);
     op_g_set(c, 0, add(c, y, triu(c, x, 0)));
   }
@@ -420,17 +427,17 @@ static DtHandle *differences (DtGradCall *c, DtHandle *v, double one) {
   DtHandle *col = unsq(c, v, -1), *row = unsq(c, v, -2), *x;
   DtMeta m = meta_of(c, v);
   if (dt_dtype_is_complex((DtDtype)m.dtype)) {
-    row = E("aten.clone.default", "t", row);
-    col = E("aten.clone.default", "t", col);
+    row = EMIT("aten.clone.default", "t", row);
+    col = EMIT("aten.clone.default", "t", col);
   }
   x = sub(c, row, col);
-  (void)E("aten.fill_.Scalar", "tf", diagonal(c, x), one);
+  (void)EMIT("aten.fill_.Scalar", "tf", diagonal(c, x), one);
   return x;
 }
 static DtHandle *diagonal_scatter (DtGradCall *c, DtHandle *x, DtHandle *g) {
   if (g == NULL) return x;
-  return E("aten.diagonal_scatter.default", "ttiii", x, g, (int64_t)0,
-           (int64_t)-2, (int64_t)-1);
+  return EMIT("aten.diagonal_scatter.default", "ttiii", x, g, (int64_t)0,
+              (int64_t)-2, (int64_t)-1);
 }
 
 DtStatus op_g_la_eigh (DtGradCall *c) {
@@ -446,8 +453,8 @@ DtStatus op_g_la_eigh (DtGradCall *c) {
   x = mm(c, vh, gv);
   (void)diagonal(c, x);
   x = sub(c, x, mh(c, x));
-  x = E("aten.mul.Scalar", "tf", x, 0.5);
-  x = E("aten.div_.Tensor", "tt", x, differences(c, l, 1.0));
+  x = EMIT("aten.mul.Scalar", "tf", x, 0.5);
+  x = EMIT("aten.div_.Tensor", "tt", x, differences(c, l, 1.0));
   x = diagonal_scatter(c, x, gl);
   vh = mh(c, v);
   x = mm(c, x, vh);
@@ -457,8 +464,8 @@ DtStatus op_g_la_eigh (DtGradCall *c) {
 
 static DtHandle *real_part (DtGradCall *c, DtHandle *h) {
   DtMeta m = meta_of(c, h);
-  h = E("aten.view_as_real.default", "t", h);
-  return E("aten.select.int", "tii", h, (int64_t)m.ndim, (int64_t)0);
+  h = EMIT("aten.view_as_real.default", "t", h);
+  return EMIT("aten.select.int", "tii", h, (int64_t)m.ndim, (int64_t)0);
 }
 
 /* Solve V^H X = (...) V^H. */
@@ -471,19 +478,19 @@ DtStatus op_g_la_eig (DtGradCall *c) {
   vh = mh(c, v);
   if (gv == NULL) {
     x = unsq(c, gl, -1);
-    x = mul(c, x, E("aten.clone.default", "t", vh));
+    x = mul(c, x, EMIT("aten.clone.default", "t", vh));
   } else {
     x = mm(c, vh, gv);
     y = unsq(c, real_part(c, diagonal(c, x)), -2);
     y = mul(c, v, y);
     y = mm(c, mh(c, v), y);
     x = sub(c, x, y);
-    y = differences(c, E("aten._conj.default", "t", l), 1.0);
-    x = E("aten.div_.Tensor", "tt", x, y);
+    y = differences(c, EMIT("aten._conj.default", "t", l), 1.0);
+    x = EMIT("aten.div_.Tensor", "tt", x, y);
     x = diagonal_scatter(c, x, gl);
     x = mm(c, x, mh(c, v));
   }
-  vh = E("aten.clone.default", "t", mh(c, v));
+  vh = EMIT("aten.clone.default", "t", mh(c, v));
   dt_emit_n(c->e, "aten._linalg_solve_ex.default", r, 4, "tt", vh, x);
   dt_emit_n(c->e, "aten._linalg_check_errors.default", NULL, 0,
             "ts is_matrix=b", r[3], "torch.linalg.solve", one);
@@ -533,7 +540,7 @@ static DtHandle *svd_middle (DtGradCall *c, const Svd *v) {
     x = div_by(c, b, e);
     x = mul(c, unsq(c, s, -1), x);
   }
-  return gs ? add(c, x, E("aten.diag_embed.default", "t", gs)) : x;
+  return gs ? add(c, x, EMIT("aten.diag_embed.default", "t", gs)) : x;
 }
 DtStatus op_g_la_svd (DtGradCall *c) {
   DtHandle *u, *s, *vh, *gu, *gs, *gv, *x, *y, *z;
@@ -577,9 +584,9 @@ DtStatus op_g_la_matrix_exp (DtGradCall *c) {
   DtHandle *ah = mh(c, c->in[0]), *top, *low, *x;
   int64_t n = rows(c, ah);
   top = cat(c, ah, c->gout[0], -1);
-  low = E("aten.zeros_like.default", "t", ah);
+  low = EMIT("aten.zeros_like.default", "t", ah);
   low = cat(c, low, ah, -1);
-  x = E("aten.linalg_matrix_exp.default", "t", cat(c, top, low, -2));
+  x = EMIT("aten.linalg_matrix_exp.default", "t", cat(c, top, low, -2));
   x = slice(c, x, -2, 0, n);
   op_g_set(c, 0, slice(c, x, -1, n, 2 * n));
   return op_g_finish(c);
@@ -588,17 +595,17 @@ DtStatus op_g_la_matrix_exp (DtGradCall *c) {
 static DtHandle *conj_of (DtGradCall *c, DtHandle *h) {
   DtMeta m = meta_of(c, h);
   if (!dt_dtype_is_complex((DtDtype)m.dtype)) return h;
-  return E("aten._conj.default", "t", h);
+  return EMIT("aten._conj.default", "t", h);
 }
 DtStatus op_g_la_cross (DtGradCall *c) {
   DtHandle *g = c->gout[0];
   int64_t d = dt_arg_int(c->args, 2);
   if (op_g_need(c, 1))
-    op_g_set(c, 1, E("aten.linalg_cross.default", "tt dim=i", g,
-                     conj_of(c, c->in[0]), d));
+    op_g_set(c, 1, EMIT("aten.linalg_cross.default", "tt dim=i", g,
+                        conj_of(c, c->in[0]), d));
   if (op_g_need(c, 0))
-    op_g_set(c, 0, E("aten.linalg_cross.default", "tt dim=i",
-                     conj_of(c, c->in[1]), g, d));
+    op_g_set(c, 0, EMIT("aten.linalg_cross.default", "tt dim=i",
+                        conj_of(c, c->in[1]), g, d));
   return op_g_finish(c);
 }
 

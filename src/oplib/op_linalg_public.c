@@ -26,15 +26,15 @@ static DtHandle *reshape (DtDecompCall *c, DtHandle *h, int n,
   if (!dt_emit_ok(c->e)) return NULL;
   memcpy(shape, want, sizeof(int64_t) * (size_t)n);
   if (op_view_strides(&m, n, shape, stride))
-    return E("aten.view.default", "tI", h, n, shape);
-  h = E("aten.clone.default", "t memory_format=v", h,
-        dt_v_code(DT_V_MEMFMT, 0));
-  return E("aten._unsafe_view.default", "tI", h, n, shape);
+    return EMIT("aten.view.default", "tI", h, n, shape);
+  h = EMIT("aten.clone.default", "t memory_format=v", h,
+           dt_v_code(DT_V_MEMFMT, 0));
+  return EMIT("aten._unsafe_view.default", "tI", h, n, shape);
 }
 static DtHandle *conj_of (DtDecompCall *c, DtHandle *h) {
   DtMeta m = meta_of(c, h);
   return dt_dtype_is_complex((DtDtype)m.dtype)
-         ? E("aten._conj.default", "t", h) : h;
+         ? EMIT("aten._conj.default", "t", h) : h;
 }
 
 /* ---- factor, then raise what LAPACK reported ---- */
@@ -99,13 +99,13 @@ static DtStatus logdet_decomp (DtDecompCall *c) {
   DtMeta m = meta_of(c, c->in[0]);
   dt_emit_n(c->e, "aten._linalg_slogdet.default", r, 4, "t", c->in[0]);
   if (dt_dtype_is_complex((DtDtype)m.dtype)) {
-    DtHandle *log = E("aten.log.default", "t", r[0]);
-    return finish(c, E("aten.add.Tensor", "tt", log, r[1]));
+    DtHandle *log = EMIT("aten.log.default", "t", r[0]);
+    return finish(c, EMIT("aten.add.Tensor", "tt", log, r[1]));
   }
-  neg = E("aten.eq.Scalar", "tf", r[0], -1.0);
-  nan = E("aten.scalar_tensor.default", "f dtype=d", (double)NAN,
-          (int)m.dtype);
-  return finish(c, E("aten.where.self", "ttt", neg, nan, r[1]));
+  neg = EMIT("aten.eq.Scalar", "tf", r[0], -1.0);
+  nan = EMIT("aten.scalar_tensor.default", "f dtype=d", (double)NAN,
+             (int)m.dtype);
+  return finish(c, EMIT("aten.where.self", "ttt", neg, nan, r[1]));
 }
 
 static DtStatus svd_decomp (DtDecompCall *c) {
@@ -120,11 +120,11 @@ static DtStatus svd_decomp (DtDecompCall *c) {
     memcpy(shape, m.shape, sizeof(int64_t) * m.ndim);
     for (int i = 0; i < 2; i++) {
       shape[m.ndim - 2] = shape[m.ndim - 1] = m.shape[m.ndim - 2 + i];
-      r[2 * i] = E("aten.zeros.default", "I dtype=d", (int)m.ndim, shape,
-                   (int)m.dtype);
+      r[2 * i] = EMIT("aten.zeros.default", "I dtype=d", (int)m.ndim, shape,
+                      (int)m.dtype);
     }
   }
-  v = E("aten.transpose.int", "tii", r[2], (int64_t)-2, (int64_t)-1);
+  v = EMIT("aten.transpose.int", "tii", r[2], (int64_t)-2, (int64_t)-1);
   c->out[0] = r[0];
   c->out[1] = r[1];
   c->out[2] = conj_of(c, v);
@@ -179,7 +179,7 @@ static DtStatus tensorsolve_decomp (DtDecompCall *c) {
     for (int i = 0; i < m.ndim; i++)
       if (!(mask >> i & 1u)) order[n++] = i;
     for (int i = 0; i < nmove; i++) order[n++] = move[i];
-    a = E("aten.permute.default", "tI", a, (int)m.ndim, order);
+    a = EMIT("aten.permute.default", "tI", a, (int)m.ndim, order);
     m = meta_of(c, a);
   }
   for (int i = mb.ndim; i < m.ndim; i++) total *= m.shape[i];
@@ -210,22 +210,23 @@ static DtHandle *vector_norm (Norm *n, DtHandle *h, DtValue ord, int nd,
                               const int64_t *dims, bool keep) {
   DtDecompCall *c = n->c;
   if (n->dtype.kind != DT_V_NONE)
-    return nd ? E("aten.linalg_vector_norm.default", "tvIb dtype=v", h, ord,
-                  nd, dims, (int)keep, n->dtype)
-              : E("aten.linalg_vector_norm.default", "tvnb dtype=v", h, ord,
-                  (int)keep, n->dtype);
+    return nd ? EMIT("aten.linalg_vector_norm.default", "tvIb dtype=v", h, ord,
+                     nd, dims, (int)keep, n->dtype)
+              : EMIT("aten.linalg_vector_norm.default", "tvnb dtype=v", h, ord,
+                     (int)keep, n->dtype);
   if (keep)
-    return nd ? E("aten.linalg_vector_norm.default", "tvIb", h, ord, nd, dims,
-                  1)
-              : E("aten.linalg_vector_norm.default", "tvnb", h, ord, 1);
-  return nd ? E("aten.linalg_vector_norm.default", "tvI", h, ord, nd, dims)
-            : E("aten.linalg_vector_norm.default", "tv", h, ord);
+    return nd ? EMIT("aten.linalg_vector_norm.default", "tvIb", h, ord, nd,
+                     dims,
+                     1)
+              : EMIT("aten.linalg_vector_norm.default", "tvnb", h, ord, 1);
+  return nd ? EMIT("aten.linalg_vector_norm.default", "tvI", h, ord, nd, dims)
+            : EMIT("aten.linalg_vector_norm.default", "tv", h, ord);
 }
 
 /* amax, amin or sum over one dim. */
 static DtHandle *over (DtDecompCall *c, const char *op, DtHandle *h,
                        int64_t dim, bool keep) {
-  return keep ? E(op, "tIb", h, 1, &dim, 1) : E(op, "tI", h, 1, &dim);
+  return keep ? EMIT(op, "tIb", h, 1, &dim, 1) : EMIT(op, "tI", h, 1, &dim);
 }
 
 /* Norms by singular values: the matrix dims moved to the end, and back. */
@@ -238,18 +239,18 @@ static DtHandle *singular_norm (Norm *n, DtHandle *h, const char *op) {
   if (!dt_emit_ok(c->e)) return NULL;
   if (n->dtype.kind != DT_V_NONE &&
       (DtDtype)n->dtype.u.i != (DtDtype)m.dtype)
-    h = E("aten._to_copy.default", "t dtype=v", h, n->dtype);
+    h = EMIT("aten._to_copy.default", "t dtype=v", h, n->dtype);
   for (int i = 0; i < m.ndim; i++)
     if (i != n->d0 && i != n->d1) perm[k++] = i;
   perm[k++] = n->d0;
   perm[k++] = n->d1;
-  h = E("aten.permute.default", "tI", h, k, perm);
+  h = EMIT("aten.permute.default", "tI", h, k, perm);
   dt_emit_n(c->e, "aten._linalg_svd.default", r, 3, "t", h);
   h = over(c, op, r[1], -1, n->keep);
   if (!n->keep) return h;
   for (int i = 0; i < k; i++) back[perm[i]] = i;
-  h = E("aten.unsqueeze.default", "ti", h, (int64_t)-1);
-  return E("aten.permute.default", "tI", h, k, back);
+  h = EMIT("aten.unsqueeze.default", "ti", h, (int64_t)-1);
+  return EMIT("aten.permute.default", "tI", h, k, back);
 }
 
 static DtHandle *matrix_norm (Norm *n, DtHandle *h) {
@@ -370,36 +371,37 @@ static DtStatus cond_decomp (DtDecompCall *c) {
                                               : m.shape[n.d1];
     dt_emit_n(c->e, "aten._linalg_svd.default", r, 3, "t", h);
     if (text) {
-      DtHandle *inv = E("aten.reciprocal.default", "t", r[1]);
+      DtHandle *inv = EMIT("aten.reciprocal.default", "t", r[1]);
       y = over(c, "aten.sum.dim_IntList", inv, -1, false);
       x = over(c, "aten.sum.dim_IntList", r[1], -1, false);
-      return finish(c, E("aten.mul.Tensor", "tt", x, y));
+      return finish(c, EMIT("aten.mul.Tensor", "tt", x, y));
     }
-    x = E("aten.slice.Tensor", "tiii", r[1], (int64_t)-1, (int64_t)0,
-          (int64_t)1);
-    y = E("aten.slice.Tensor", "tiii", r[1], (int64_t)-1, k - 1, k);
-    h = p > 0 ? E("aten.div.Tensor", "tt", x, y)
-              : E("aten.div.Tensor", "tt", y, x);
-    return finish(c, E("aten.squeeze.dim", "ti", h, (int64_t)-1));
+    x = EMIT("aten.slice.Tensor", "tiii", r[1], (int64_t)-1, (int64_t)0,
+             (int64_t)1);
+    y = EMIT("aten.slice.Tensor", "tiii", r[1], (int64_t)-1, k - 1, k);
+    h = p > 0 ? EMIT("aten.div.Tensor", "tt", x, y)
+              : EMIT("aten.div.Tensor", "tt", y, x);
+    return finish(c, EMIT("aten.squeeze.dim", "ti", h, (int64_t)-1));
   }
   dt_emit_n(c->e, "aten.linalg_inv_ex.default", r, 2, "t", h);
-  x = E("aten.unsqueeze_.default", "ti", r[1], (int64_t)-1);
-  x = E("aten.unsqueeze_.default", "ti", x, (int64_t)-1);
-  x = E("aten.gt.Scalar", "ti", x, (int64_t)0);
-  r[0] = E("aten.masked_fill_.Scalar", "ttf", r[0], x, (double)INFINITY);
+  x = EMIT("aten.unsqueeze_.default", "ti", r[1], (int64_t)-1);
+  x = EMIT("aten.unsqueeze_.default", "ti", x, (int64_t)-1);
+  x = EMIT("aten.gt.Scalar", "ti", x, (int64_t)0);
+  r[0] = EMIT("aten.masked_fill_.Scalar", "ttf", r[0], x, (double)INFINITY);
   x = matrix_norm(&n, h);
   y = matrix_norm(&n, r[0]);
-  h = E("aten.mul.Tensor", "tt", x, y);
-  return finish(c, E("aten.nan_to_num_.default", "tfff", h, (double)INFINITY,
-                     (double)INFINITY, -(double)INFINITY));
+  h = EMIT("aten.mul.Tensor", "tt", x, y);
+  return finish(c, EMIT("aten.nan_to_num_.default", "tfff", h,
+                        (double)INFINITY,
+                        (double)INFINITY, -(double)INFINITY));
 }
 
 /* ---- powers and chains ---- */
 
 static DtHandle *mul (DtDecompCall *c, DtHandle *a, DtHandle *b) {
   DtMeta m = meta_of(c, a);
-  return E(m.ndim == 2 ? "aten.mm.default" : "aten.matmul.default", "tt", a,
-           b);
+  return EMIT(m.ndim == 2 ? "aten.mm.default" : "aten.matmul.default", "tt", a,
+              b);
 }
 
 static DtStatus power_decomp (DtDecompCall *c) {
@@ -415,19 +417,20 @@ static DtStatus power_decomp (DtDecompCall *c) {
            "they are %lld by %lld matrices", (long long)m.shape[m.ndim - 2],
            (long long)m.shape[m.ndim - 1]);
   if (n == 0) {
-    DtHandle *eye = E("aten.eye.default", "i dtype=d", m.shape[m.ndim - 1],
-                      (int)m.dtype);
-    r = E("aten.clone.default", "t memory_format=v", h,
-          dt_v_code(DT_V_MEMFMT, 0));
-    return finish(c, E("aten.copy_.default", "tt", r, eye));
+    DtHandle *eye = EMIT("aten.eye.default", "i dtype=d", m.shape[m.ndim - 1],
+                         (int)m.dtype);
+    r = EMIT("aten.clone.default", "t memory_format=v", h,
+             dt_v_code(DT_V_MEMFMT, 0));
+    return finish(c, EMIT("aten.copy_.default", "tt", r, eye));
   }
   if (inverts) {
     h = inverse(c, h, "linalg.inv");
     n = -n;                             /* the smallest int has no negative */
   }
   if (n == 1)
-    return finish(c, inverts ? h : E("aten.clone.default", "t memory_format=v",
-                                     h, dt_v_code(DT_V_MEMFMT, 0)));
+    return finish(c, inverts ? h : EMIT("aten.clone.default",
+                                        "t memory_format=v",
+                                        h, dt_v_code(DT_V_MEMFMT, 0)));
   if (n == 3) return finish(c, mul(c, mul(c, h, h), h));
   for (; n > 0 && dt_emit_ok(c->e); n /= 2) {
     z = z == NULL ? h : mul(c, z, z);
@@ -470,10 +473,11 @@ static DtHandle *chain_of_three (DtDecompCall *c, DtHandle *const *h,
   double left = (double)p[0] * (double)p[2] * (double)(p[1] + p[3]);
   double right = (double)p[1] * (double)p[3] * (double)(p[0] + p[2]);
   if (right > left)
-    return E("aten.mm.default", "tt", E("aten.mm.default", "tt", h[0], h[1]),
-             h[2]);
-  return E("aten.mm.default", "tt", h[0],
-           E("aten.mm.default", "tt", h[1], h[2]));
+    return EMIT("aten.mm.default", "tt", EMIT("aten.mm.default", "tt", h[0],
+                                              h[1]),
+                h[2]);
+  return EMIT("aten.mm.default", "tt", h[0],
+              EMIT("aten.mm.default", "tt", h[1], h[2]));
 }
 
 static DtStatus multi_dot (DtDecompCall *c, int n, DtHandle **h) {
@@ -492,9 +496,9 @@ static DtStatus multi_dot (DtDecompCall *c, int n, DtHandle **h) {
   DT_CHECK(cx, last.ndim == 1 || last.ndim == 2, DT_E_RUNTIME, "multi_dot(): "
            "the last tensor must be 1D or 2D but got %dD", last.ndim);
   if (first.ndim == 2) shape[ns++] = first.shape[0];
-  else h[0] = E("aten.unsqueeze.default", "ti", h[0], (int64_t)0);
+  else h[0] = EMIT("aten.unsqueeze.default", "ti", h[0], (int64_t)0);
   if (last.ndim == 2) shape[ns++] = last.shape[1];
-  else h[n - 1] = E("aten.unsqueeze.default", "ti", h[n - 1], (int64_t)-1);
+  else h[n - 1] = EMIT("aten.unsqueeze.default", "ti", h[n - 1], (int64_t)-1);
   for (int i = 0; i < n; i++) {
     DtMeta m = meta_of(c, h[i]);
     if (!dt_emit_ok(c->e)) return c->e->st;
@@ -504,19 +508,20 @@ static DtStatus multi_dot (DtDecompCall *c, int n, DtHandle **h) {
     p[i + 1] = m.shape[1];
   }
   if (n == 2) {
-    DtHandle *r = E("aten.mm.default", "tt", h[0], h[1]);
-    return finish(c, E("aten.view.default", "tI", r, ns, shape));
+    DtHandle *r = EMIT("aten.mm.default", "tt", h[0], h[1]);
+    return finish(c, EMIT("aten.view.default", "tI", r, ns, shape));
   }
   if (n == 3)
-    return finish(c, E("aten.view.default", "tI", chain_of_three(c, h, p), ns,
-                       shape));
+    return finish(c, EMIT("aten.view.default", "tI", chain_of_three(c, h, p),
+                          ns,
+                          shape));
   Chain *k = DT_ANEWN(cx, c->e->arena, Chain, 1);
   if (k == NULL) return DT_E_NOMEM;
   k->c = c;
   k->h = h;
   chain_order(k, n, p);
-  return finish(c, E("aten.view.default", "tI", chain_product(k, 0, n - 1),
-                     ns, shape));
+  return finish(c, EMIT("aten.view.default", "tI", chain_product(k, 0, n - 1),
+                        ns, shape));
 }
 
 static DtStatus multi_dot_decomp (DtDecompCall *c) {
@@ -542,17 +547,17 @@ static DtStatus vander_decomp (DtDecompCall *c) {
   x = c->in[0];
   memcpy(shape, m.shape, sizeof(int64_t) * (size_t)nd);
   if (nd == 0) {
-    x = E("aten.unsqueeze.default", "ti", x, (int64_t)-1);
+    x = EMIT("aten.unsqueeze.default", "ti", x, (int64_t)-1);
     shape[nd++] = 1;
   }
-  x = E("aten.unsqueeze.default", "ti", x, (int64_t)-1);
+  x = EMIT("aten.unsqueeze.default", "ti", x, (int64_t)-1);
   shape[nd] = n - 1;
-  x = E("aten.expand.default", "tI", x, nd + 1, shape);
-  x = E("aten.cumprod.default", "ti", x, (int64_t)-1);
+  x = EMIT("aten.expand.default", "tI", x, nd + 1, shape);
+  x = EMIT("aten.cumprod.default", "ti", x, (int64_t)-1);
   shape[nd] = 1;
-  two[0] = E("aten.new_ones.default", "tI", x, nd + 1, shape);
+  two[0] = EMIT("aten.new_ones.default", "tI", x, nd + 1, shape);
   two[1] = x;
-  return finish(c, E("aten.cat.default", "Ti", 2, two, (int64_t)-1));
+  return finish(c, EMIT("aten.cat.default", "Ti", 2, two, (int64_t)-1));
 }
 
 static DtStatus vecdot_decomp (DtDecompCall *c) {
@@ -561,14 +566,14 @@ static DtStatus vecdot_decomp (DtDecompCall *c) {
   DtHandle *x = c->in[0];
   if (!dt_emit_ok(c->e)) return c->e->st;
   if (m.ndim == 1 && dt_emit_meta(c->e, c->in[1])->ndim == 1)
-    return finish(c, E("aten.vdot.default", "tt", x, c->in[1]));
+    return finish(c, EMIT("aten.vdot.default", "tt", x, c->in[1]));
   DT_CHECK(c->e->cx, !dt_dtype_is_integral((DtDtype)m.dtype, true),
            DT_E_RUNTIME, "linalg.vecdot: Expected a floating point or complex "
            "tensor as input. Got %s", op_dtype_word((DtDtype)m.dtype));
   if (dt_dtype_is_complex((DtDtype)m.dtype))
-    x = E("aten._conj.default", "t", x);
-  x = E("aten.mul.Tensor", "tt", x, c->in[1]);
-  return finish(c, E("aten.sum.dim_IntList", "tI", x, 1, &dim));
+    x = EMIT("aten._conj.default", "t", x);
+  x = EMIT("aten.mul.Tensor", "tt", x, c->in[1]);
+  return finish(c, EMIT("aten.sum.dim_IntList", "tI", x, 1, &dim));
 }
 
 /* cross without a dim: the first of size 3. */
@@ -589,14 +594,14 @@ static DtStatus cross_at (DtDecompCall *c, int64_t *dim) {
 static DtStatus cross_decomp (DtDecompCall *c) {
   int64_t dim;
   DT_TRY(c->e->cx, cross_at(c, &dim));
-  return finish(c, E("aten.linalg_cross.default", "tt dim=i", c->in[0],
-                     c->in[1], dim));
+  return finish(c, EMIT("aten.linalg_cross.default", "tt dim=i", c->in[0],
+                        c->in[1], dim));
 }
 static DtStatus cross_out_decomp (DtDecompCall *c) {
   int64_t dim;
   DT_TRY(c->e->cx, cross_at(c, &dim));
-  return finish(c, E("aten.linalg_cross.out", "tt dim=i out=t", c->in[0],
-                     c->in[1], dim, dt_hin(c, 3)));
+  return finish(c, EMIT("aten.linalg_cross.out", "tt dim=i out=t", c->in[0],
+                        c->in[1], dim, dt_hin(c, 3)));
 }
 
 /* ---- definitions ---- */

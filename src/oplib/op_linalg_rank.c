@@ -11,8 +11,8 @@
 #include <string.h>
 
 static DtHandle *number (DtDecompCall *c, double v) {
-  return E("aten.full.default", "If dtype=d", 0, (const int64_t *)NULL, v,
-           (int)DT_F64);
+  return EMIT("aten.full.default", "If dtype=d", 0, (const int64_t *)NULL, v,
+              (int)DT_F64);
 }
 /* eps of the matrix's type times its larger side. */
 static double default_rtol (const DtMeta *m) {
@@ -51,8 +51,8 @@ static DtStatus tolerances (DtDecompCall *c, bool rank, DtHandle **atol,
     v[1] = given[0] && (!tensor[0] ? v[0] > 0 : true) ? 0 : default_rtol(&m);
   if (h[0] == NULL)
     h[0] = tensor[1] || (rank && !given[0] && !given[1])
-           ? E("aten.zeros.default", "I dtype=d", 0, (const int64_t *)NULL,
-               (int)DT_F64) : number(c, v[0]);
+           ? EMIT("aten.zeros.default", "I dtype=d", 0, (const int64_t *)NULL,
+                  (int)DT_F64) : number(c, v[0]);
   if (h[1] == NULL) h[1] = number(c, v[1]);
   *atol = h[0];
   *rtol = h[1];
@@ -67,10 +67,10 @@ static DtStatus pinv_decomp (DtDecompCall *c) {
   DtHandle *a, *r;
   DT_TRY(CX, tolerances(c, false, &a, &r));
   if (hermitian(c))
-    return finish(c, E("aten.linalg_pinv.atol_rtol_tensor",
-                       "t atol=t rtol=t hermitian=b", c->in[0], a, r, 1));
-  return finish(c, E("aten.linalg_pinv.atol_rtol_tensor", "t atol=t rtol=t",
-                     c->in[0], a, r));
+    return finish(c, EMIT("aten.linalg_pinv.atol_rtol_tensor",
+                          "t atol=t rtol=t hermitian=b", c->in[0], a, r, 1));
+  return finish(c, EMIT("aten.linalg_pinv.atol_rtol_tensor", "t atol=t rtol=t",
+                        c->in[0], a, r));
 }
 
 static DtStatus rank_decomp (DtDecompCall *c) {
@@ -79,18 +79,19 @@ static DtStatus rank_decomp (DtDecompCall *c) {
   DT_TRY(CX, tolerances(c, true, &a, &r));
   if (hermitian(c)) {
     dt_emit_n(c->e, "aten._linalg_eigh.default", s, 2, "t", c->in[0]);
-    s[1] = E("aten.abs.default", "t", s[0]);
-    top = E("aten.amax.default", "tIb", s[1], 1, &last, 1);
+    s[1] = EMIT("aten.abs.default", "t", s[0]);
+    top = EMIT("aten.amax.default", "tIb", s[1], 1, &last, 1);
   } else {
     dt_emit_n(c->e, "aten._linalg_svd.default", s, 3, "t", c->in[0]);
-    top = E("aten.slice.Tensor", "tiii", s[1], last, (int64_t)0, (int64_t)1);
+    top = EMIT("aten.slice.Tensor", "tiii", s[1], last, (int64_t)0,
+               (int64_t)1);
   }
-  r = E("aten.unsqueeze.default", "ti", r, last);
-  r = E("aten.mul.Tensor", "tt", r, top);
-  a = E("aten.unsqueeze.default", "ti", a, last);
-  a = E("aten.maximum.default", "tt", a, r);
-  a = E("aten.gt.Tensor", "tt", s[1], a);
-  return finish(c, E("aten.sum.dim_IntList", "tI", a, 1, &last));
+  r = EMIT("aten.unsqueeze.default", "ti", r, last);
+  r = EMIT("aten.mul.Tensor", "tt", r, top);
+  a = EMIT("aten.unsqueeze.default", "ti", a, last);
+  a = EMIT("aten.maximum.default", "tt", a, r);
+  a = EMIT("aten.gt.Tensor", "tt", s[1], a);
+  return finish(c, EMIT("aten.sum.dim_IntList", "tI", a, 1, &last));
 }
 
 /* ---- eigenvalues alone ---- */

@@ -11,8 +11,6 @@
 #include <math.h>
 #include <string.h>
 
-#define E(...) dt_emit(c->e, __VA_ARGS__)
-#define G (c->gout[0])
 
 enum { RED_NONE, RED_MEAN, RED_SUM };
 
@@ -272,9 +270,9 @@ DtStatus op_nll_back_strategy (DtStratCall *c) {
 }
 
 static DtStatus nll_grad (DtGradCall *c) {
-  op_g_set(c, 0, E("aten.nll_loss_backward.default", "ttttvvt", G,
-                   dt_gin(c, 0), dt_gin(c, 1), dt_gin(c, 2), c->args->v[3],
-                   c->args->v[4], c->out[1]));
+  op_g_set(c, 0, EMIT("aten.nll_loss_backward.default", "ttttvvt", GOUT,
+                      dt_gin(c, 0), dt_gin(c, 1), dt_gin(c, 2), c->args->v[3],
+                      c->args->v[4], c->out[1]));
   return op_g_finish(c);
 }
 
@@ -310,7 +308,7 @@ static DtHandle *in_a_row (DtDecompCall *c, DtHandle *h) {
   int64_t n;
   dt_meta_copy(&m, dt_emit_meta(c->e, h));
   n = dt_meta_numel(&m);
-  return m.ndim == 1 ? h : E("aten.view.default", "tI", h, 1, &n);
+  return m.ndim == 1 ? h : EMIT("aten.view.default", "tI", h, 1, &n);
 }
 
 /* A weight for each class, as a factor of `x`. */
@@ -320,8 +318,8 @@ static DtHandle *weighted (DtDecompCall *c, DtHandle *x, DtHandle *w,
   DtMeta m;
   dt_meta_copy(&m, dt_emit_meta(c->e, x));
   for (int i = 0; i < m.ndim; i++) wide[i] = i == dim ? m.shape[dim] : 1;
-  w = E("aten.view.default", "tI", w, m.ndim, wide);
-  return E("aten.mul.Tensor", "tt", x, w);
+  w = EMIT("aten.view.default", "tI", w, m.ndim, wide);
+  return EMIT("aten.mul.Tensor", "tt", x, w);
 }
 
 /* nll_loss of log probabilities with dims after the classes. */
@@ -346,13 +344,13 @@ static DtHandle *ce_nll_nd (DtDecompCall *c, DtHandle *lp, const DtMeta *m,
     return NULL;
   }
   if (flat) {
-    lp = E("aten.reshape.default", "tI", lp, 4, to);
-    y = E("aten.reshape.default", "tI", y, 3, at);
+    lp = EMIT("aten.reshape.default", "tI", lp, 4, to);
+    y = EMIT("aten.reshape.default", "tI", y, 3, at);
   }
   dt_emit_n(c->e, "aten.nll_loss2d_forward.default", out, 2, "tttvv", lp, y,
             dt_hin(c, 2), c->args->v[3], c->args->v[4]);
   if (flat && dt_arg_int(c->args, 3) == RED_NONE)
-    out[0] = E("aten.view.default", "tI", out[0], m->ndim - 1, size);
+    out[0] = EMIT("aten.view.default", "tI", out[0], m->ndim - 1, size);
   return out[0];
 }
 
@@ -364,18 +362,18 @@ static DtHandle *ce_probs (DtDecompCall *c, DtHandle *lp, int dim, int red,
   int64_t d = dim;
   dt_meta_copy(&m, dt_emit_meta(c->e, c->in[0]));
   if (smooth > 0) {
-    t = E("aten.mul.Scalar", "tf", t, 1 - smooth);
-    t = E("aten.add.Scalar", "tf", t, smooth / (double)m.shape[dim]);
+    t = EMIT("aten.mul.Scalar", "tf", t, 1 - smooth);
+    t = EMIT("aten.add.Scalar", "tf", t, smooth / (double)m.shape[dim]);
   }
-  r = E("aten.mul.Tensor", "tt", lp, t);
+  r = EMIT("aten.mul.Tensor", "tt", lp, t);
   if (dt_hin(c, 2)) r = weighted(c, r, dt_hin(c, 2), dim);
   if (red == RED_NONE)
-    return E("aten.neg.default", "t",
-             E("aten.sum.dim_IntList", "tI", r, 1, &d));
-  r = E("aten.neg.default", "t", E("aten.sum.default", "t", r));
+    return EMIT("aten.neg.default", "t",
+                EMIT("aten.sum.dim_IntList", "tI", r, 1, &d));
+  r = EMIT("aten.neg.default", "t", EMIT("aten.sum.default", "t", r));
   if (red == RED_SUM) return r;
   int64_t n = m.shape[dim] ? dt_meta_numel(&m) / m.shape[dim] : 0;
-  return E("aten.div.Scalar", "ti", r, n);
+  return EMIT("aten.div.Scalar", "ti", r, n);
 }
 
 /* The smooth part: the mean log probability over all classes. */
@@ -388,28 +386,29 @@ static DtHandle *ce_smooth (DtDecompCall *c, DtHandle *lp, DtHandle *nll,
   if (!dt_emit_ok(c->e)) return NULL;
   classes = m.shape[dim];
   s = w ? weighted(c, lp, w, dim) : lp;
-  s = E("aten.neg.default", "t", E("aten.sum.dim_IntList", "tI", s, 1, &d));
-  skip = E("aten.eq.Scalar", "tv", c->in[1], c->args->v[4]);
-  s = E("aten.masked_fill_.Scalar", "ttf", s, skip, 0.0);
+  s = EMIT("aten.neg.default", "t", EMIT("aten.sum.dim_IntList", "tI", s, 1,
+                                         &d));
+  skip = EMIT("aten.eq.Scalar", "tv", c->in[1], c->args->v[4]);
+  s = EMIT("aten.masked_fill_.Scalar", "ttf", s, skip, 0.0);
   r = s;
   if (red == RED_MEAN) {
     DtHandle *k;
     if (w) {
-      k = E("aten.masked_fill.Scalar", "tti", c->in[1], skip, (int64_t)0);
-      k = E("aten.gather.default", "tit", w, (int64_t)0, in_a_row(c, k));
-      k = E("aten.masked_fill_.Scalar", "tti", k, in_a_row(c, skip),
-            (int64_t)0);
+      k = EMIT("aten.masked_fill.Scalar", "tti", c->in[1], skip, (int64_t)0);
+      k = EMIT("aten.gather.default", "tit", w, (int64_t)0, in_a_row(c, k));
+      k = EMIT("aten.masked_fill_.Scalar", "tti", k, in_a_row(c, skip),
+               (int64_t)0);
     } else {
-      k = E("aten.bitwise_not.default", "t", skip);
+      k = EMIT("aten.bitwise_not.default", "t", skip);
     }
-    k = E("aten.sum.default", "t", k);
-    r = E("aten.div.Tensor", "tt", E("aten.sum.default", "t", s), k);
+    k = EMIT("aten.sum.default", "t", k);
+    r = EMIT("aten.div.Tensor", "tt", EMIT("aten.sum.default", "t", s), k);
   } else if (red == RED_SUM) {
-    r = E("aten.sum.default", "t", s);
+    r = EMIT("aten.sum.default", "t", s);
   }
-  r = E("aten.mul.Scalar", "tf", r, smooth / (double)classes);
-  nll = E("aten.mul.Scalar", "tf", nll, 1 - smooth);
-  return E("aten.add.Tensor", "tt", nll, r);
+  r = EMIT("aten.mul.Scalar", "tf", r, smooth / (double)classes);
+  nll = EMIT("aten.mul.Scalar", "tf", nll, 1 - smooth);
+  return EMIT("aten.add.Tensor", "tt", nll, r);
 }
 
 static DtStatus ce_decomp (DtDecompCall *c) {
@@ -421,7 +420,7 @@ static DtStatus ce_decomp (DtDecompCall *c) {
   dt_meta_copy(&t, dt_emit_meta(c->e, c->in[1]));
   if (!dt_emit_ok(c->e)) return c->e->st;
   int dim = m.ndim != 1;
-  lp = E("aten._log_softmax.default", "tib", c->in[0], (int64_t)dim, 0);
+  lp = EMIT("aten._log_softmax.default", "tib", c->in[0], (int64_t)dim, 0);
   if (!dt_emit_ok(c->e)) return c->e->st;
   c->nout = 1;
   if (dt_meta_same_shape(&m, &t)) {
@@ -477,8 +476,8 @@ done:
   return st;
 }
 static DtStatus mse_decomp (DtDecompCall *c) {
-  DtHandle *h = E("aten.sub.Tensor", "tt", c->in[0], c->in[1]);
-  h = E("aten.pow.Tensor_Scalar", "ti", h, (int64_t)2);
+  DtHandle *h = EMIT("aten.sub.Tensor", "tt", c->in[0], c->in[1]);
+  h = EMIT("aten.pow.Tensor_Scalar", "ti", h, (int64_t)2);
   c->out[0] = reduced(c->e, h, (int)dt_arg_int(c->args, 2));
   c->nout = 1;
   return c->e->st;
@@ -486,8 +485,8 @@ static DtStatus mse_decomp (DtDecompCall *c) {
 static DtStatus mse_grad (DtGradCall *c) {
   for (int i = 0; i < 2; i++)
     if (op_g_need(c, i))
-      op_g_set(c, i, E("aten.mse_loss_backward.default", "tttv", G,
-                       dt_gin(c, i), dt_gin(c, 1 - i), c->args->v[2]));
+      op_g_set(c, i, EMIT("aten.mse_loss_backward.default", "tttv", GOUT,
+                          dt_gin(c, i), dt_gin(c, 1 - i), c->args->v[2]));
   return op_g_finish(c);
 }
 
@@ -521,15 +520,15 @@ static DtStatus mse_back_kernel (DtKernelCall *c) {
 static DtStatus mse_back_decomp (DtDecompCall *c) {
   int64_t n = dt_meta_numel(dt_emit_meta(c->e, c->in[1]));
   double k = dt_arg_int(c->args, 3) == RED_MEAN && n ? 2.0 / (double)n : 2.0;
-  DtHandle *h = E("aten.sub.Tensor", "tt", c->in[1], c->in[2]);
-  h = E("aten.mul.Tensor", "tf", h, k);
-  c->out[0] = E("aten.mul.Tensor", "tt", h, c->in[0]);
+  DtHandle *h = EMIT("aten.sub.Tensor", "tt", c->in[1], c->in[2]);
+  h = EMIT("aten.mul.Tensor", "tf", h, k);
+  c->out[0] = EMIT("aten.mul.Tensor", "tt", h, c->in[0]);
   c->nout = 1;
   return c->e->st;
 }
 static DtStatus l1_decomp (DtDecompCall *c) {
-  DtHandle *h = E("aten.sub.Tensor", "tt", c->in[0], c->in[1]);
-  h = E("aten.abs.default", "t", h);
+  DtHandle *h = EMIT("aten.sub.Tensor", "tt", c->in[0], c->in[1]);
+  h = EMIT("aten.abs.default", "t", h);
   c->out[0] = reduced(c->e, h, (int)dt_arg_int(c->args, 2));
   c->nout = 1;
   return c->e->st;

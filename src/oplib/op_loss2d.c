@@ -8,7 +8,6 @@
 
 #include <string.h>
 
-#define E(...) dt_emit(c->e, __VA_ARGS__)
 
 enum { RED_NONE, RED_MEAN, RED_SUM };
 
@@ -258,9 +257,10 @@ done:
 }
 
 static DtStatus nll_grad (DtGradCall *c) {
-  op_g_set(c, 0, E("aten.nll_loss2d_backward.default", "ttttvvt", c->gout[0],
-                   dt_gin(c, 0), dt_gin(c, 1), dt_gin(c, 2), c->args->v[3],
-                   c->args->v[4], c->out[1]));
+  op_g_set(c, 0, EMIT("aten.nll_loss2d_backward.default", "ttttvvt",
+                      c->gout[0],
+                      dt_gin(c, 0), dt_gin(c, 1), dt_gin(c, 2), c->args->v[3],
+                      c->args->v[4], c->out[1]));
   return op_g_finish(c);
 }
 

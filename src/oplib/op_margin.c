@@ -7,7 +7,6 @@
 #include "oplib/oplib_int.h"
 #include "oplib/emitting.h"
 
-#define G (c->gout[0])
 
 enum { RED_NONE, RED_MEAN, RED_SUM };
 
@@ -229,9 +228,10 @@ done:
 
 static DtStatus one_grad (DtGradCall *c) {
   const DtValue *v = c->args->v;
-  op_g_set(c, 0, E("aten.multi_margin_loss_backward.default", "tttvvtv", G,
-                   dt_gin(c, 0), dt_gin(c, 1), v[2], v[3], dt_gin(c, 4),
-                   v[5]));
+  op_g_set(c, 0, EMIT("aten.multi_margin_loss_backward.default", "tttvvtv",
+                      GOUT,
+                      dt_gin(c, 0), dt_gin(c, 1), v[2], v[3], dt_gin(c, 4),
+                      v[5]));
   return op_g_finish(c);
 }
 
@@ -355,8 +355,9 @@ done:
 }
 
 static DtStatus many_grad (DtGradCall *c) {
-  op_g_set(c, 0, E("aten.multilabel_margin_loss_backward.default", "tttvt", G,
-                   dt_gin(c, 0), dt_gin(c, 1), c->args->v[2], c->out[1]));
+  op_g_set(c, 0, EMIT("aten.multilabel_margin_loss_backward.default", "tttvt",
+                      GOUT,
+                      dt_gin(c, 0), dt_gin(c, 1), c->args->v[2], c->out[1]));
   return op_g_finish(c);
 }
 

@@ -11,8 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define E(...) dt_emit(c->e, __VA_ARGS__)
-#define G (c->gout[0])
 #define IN (dt_gin(c, 0))
 
 /* ---- results made by the kernel ---- */
@@ -86,9 +84,9 @@ static DtStatus select_grad (DtGradCall *c) {
   DtValue f = dt_v_none();
   f.kind = DT_V_MEMFMT;
   f.u.i = DT_MF_PRESERVE;
-  DtHandle *z = E("aten.expand.default", "tI", x, (int)r.ndim, r.shape);
-  z = E("aten.zeros_like.default", "t memory_format=v", z, f);
-  op_g_set(c, 0, E("aten.masked_scatter.default", "ttt", z, mask, G));
+  DtHandle *z = EMIT("aten.expand.default", "tI", x, (int)r.ndim, r.shape);
+  z = EMIT("aten.zeros_like.default", "t memory_format=v", z, f);
+  op_g_set(c, 0, EMIT("aten.masked_scatter.default", "ttt", z, mask, GOUT));
   return op_g_finish(c);
 }
 
@@ -227,12 +225,14 @@ done:
 static DtStatus mscatter_grad (DtGradCall *c) {
   DtHandle *mask = dt_gin(c, 1);
   if (op_g_need(c, 0))
-    op_g_set(c, 0, E("aten.masked_fill.Scalar", "tti", G, mask, (int64_t)0));
+    op_g_set(c, 0, EMIT("aten.masked_fill.Scalar", "tti", GOUT, mask,
+                        (int64_t)0));
   if (op_g_need(c, 2)) {
     DtMeta m;
     dt_meta_copy(&m, dt_emit_meta(c->e, dt_gin(c, 2)));
-    op_g_set(c, 2, E("aten.masked_scatter_backward.default", "ttI", G, mask,
-                     (int)m.ndim, m.shape));
+    op_g_set(c, 2, EMIT("aten.masked_scatter_backward.default", "ttI", GOUT,
+                        mask,
+                        (int)m.ndim, m.shape));
   }
   return op_g_finish(c);
 }
@@ -307,14 +307,15 @@ done:
 static DtStatus put_grad (DtGradCall *c) {
   DtHandle *x = dt_gin(c, 1);
   if (op_g_need(c, 0)) {
-    DtHandle *g = G;
+    DtHandle *g = GOUT;
     if (!dt_arg_bool(c->args, 3)) {
-      DtHandle *z = E("aten.zeros_like.default", "t", dt_gin(c, 2));
-      g = E("aten.put.default", "tttb", G, x, z, 0);
+      DtHandle *z = EMIT("aten.zeros_like.default", "t", dt_gin(c, 2));
+      g = EMIT("aten.put.default", "tttb", GOUT, x, z, 0);
     }
     op_g_set(c, 0, g);
   }
-  if (op_g_need(c, 2)) op_g_set(c, 2, E("aten.take.default", "tt", G, x));
+  if (op_g_need(c, 2)) op_g_set(c, 2, EMIT("aten.take.default", "tt", GOUT,
+                                           x));
   return op_g_finish(c);
 }
 
@@ -391,12 +392,12 @@ static DtStatus icopy_decomp (DtDecompCall *c) {
   const char *op = inplace ? "aten.index_put_.default"
                            : "aten.index_put.default";
   DT_TRY(c->e->cx, op_dim(c->e->cx, c->args, 1, nd, &d));
-  if (nd == 0) h = E("aten.unsqueeze.default", "ti", h, (int64_t)0);
+  if (nd == 0) h = EMIT("aten.unsqueeze.default", "ti", h, (int64_t)0);
   for (int i = 0; i < d; i++) at[i] = NULL;
   at[d] = dt_hin(c, 2);
-  h = E(op, "tTt", h, d + 1, at, dt_hin(c, 3));
+  h = EMIT(op, "tTt", h, d + 1, at, dt_hin(c, 3));
   if (nd == 0)
-    h = inplace ? c->in[0] : E("aten.squeeze.dim", "ti", h, (int64_t)0);
+    h = inplace ? c->in[0] : EMIT("aten.squeeze.dim", "ti", h, (int64_t)0);
   c->out[0] = h;
   c->nout = 1;
   return c->e->st;
@@ -404,14 +405,16 @@ static DtStatus icopy_decomp (DtDecompCall *c) {
 static DtStatus icopy_grad (DtGradCall *c) {
   DtHandle *x = dt_gin(c, 2);
   if (op_g_need(c, 0))
-    op_g_set(c, 0, E("aten.index_fill.int_Scalar", "tvti", G, c->args->v[1], x,
-                     (int64_t)0));
+    op_g_set(c, 0, EMIT("aten.index_fill.int_Scalar", "tvti", GOUT,
+                        c->args->v[1], x,
+                        (int64_t)0));
   if (op_g_need(c, 3)) {
     DtMeta m;
     dt_meta_copy(&m, dt_emit_meta(c->e, dt_gin(c, 3)));
-    DtHandle *g = E("aten.index_select.default", "tvt", G, c->args->v[1], x);
+    DtHandle *g = EMIT("aten.index_select.default", "tvt", GOUT, c->args->v[1],
+                       x);
     if (m.ndim > 0) g = op_g_expand(c->e, g, &m);
-    else g = E("aten.squeeze.default", "t", g);
+    else g = EMIT("aten.squeeze.default", "t", g);
     op_g_set(c, 3, g);
   }
   return op_g_finish(c);
@@ -453,42 +456,42 @@ static DtStatus sreduce_kernel (DtKernelCall *c) {
 }
 
 static DtHandle *gather (DtGradCall *c, DtHandle *h) {
-  return E("aten.gather.default", "tvt", h, c->args->v[1], dt_gin(c, 2));
+  return EMIT("aten.gather.default", "tvt", h, c->args->v[1], dt_gin(c, 2));
 }
 static DtHandle *add_at (DtGradCall *c, DtHandle *to, DtHandle *h) {
-  return E("aten.scatter_add.default", "tvtt", to, c->args->v[1],
-           dt_gin(c, 2), h);
+  return EMIT("aten.scatter_add.default", "tvtt", to, c->args->v[1],
+              dt_gin(c, 2), h);
 }
 static DtHandle *as_type (DtGradCall *c, DtHandle *h, DtDtype t) {
-  return E("aten._to_copy.default", "t dtype=d", h, (int)t);
+  return EMIT("aten._to_copy.default", "t dtype=d", h, (int)t);
 }
 
 static void sreduce_mean (DtGradCall *c, DtHandle **gs, DtHandle **gx) {
   bool self = dt_arg_bool(c->args, 5);
-  DtHandle *n = E(self ? "aten.ones_like.default" : "aten.zeros_like.default",
-                  "t", G);
-  DtHandle *z = E("aten.ones_like.default", "t", dt_gin(c, 3));
+  DtHandle *n = EMIT(self ? "aten.ones_like.default" : "aten.zeros_like.default",
+                     "t", GOUT);
+  DtHandle *z = EMIT("aten.ones_like.default", "t", dt_gin(c, 3));
   n = add_at(c, n, z);
-  z = E("aten.eq.Scalar", "ti", n, (int64_t)0);
-  n = E("aten.masked_fill_.Scalar", "tti", n, z, (int64_t)1);
-  *gs = E("aten.div.Tensor", "tt", G, n);
-  z = gather(c, G);
+  z = EMIT("aten.eq.Scalar", "ti", n, (int64_t)0);
+  n = EMIT("aten.masked_fill_.Scalar", "tti", n, z, (int64_t)1);
+  *gs = EMIT("aten.div.Tensor", "tt", GOUT, n);
+  z = gather(c, GOUT);
   n = gather(c, n);
-  *gx = E("aten.div.Tensor", "tt", z, n);
+  *gx = EMIT("aten.div.Tensor", "tt", z, n);
 }
 
 static void sreduce_extreme (DtGradCall *c, DtHandle **gs, DtHandle **gx) {
   DtDtype t = (DtDtype)dt_emit_meta(c->e, IN)->dtype;
   DtHandle *o = c->out[0], *v = gather(c, o), *a, *b, *n;
-  a = as_type(c, E("aten.eq.Tensor", "tt", IN, o), t);
-  b = as_type(c, E("aten.eq.Tensor", "tt", dt_gin(c, 3), v), t);
+  a = as_type(c, EMIT("aten.eq.Tensor", "tt", IN, o), t);
+  b = as_type(c, EMIT("aten.eq.Tensor", "tt", dt_gin(c, 3), v), t);
   n = add_at(c, a, b);
-  n = E("aten.div.Tensor", "tt", G, n);
-  a = E("aten.eq.Tensor", "tt", IN, o);
-  *gs = E("aten.mul.Tensor", "tt", a, n);
+  n = EMIT("aten.div.Tensor", "tt", GOUT, n);
+  a = EMIT("aten.eq.Tensor", "tt", IN, o);
+  *gs = EMIT("aten.mul.Tensor", "tt", a, n);
   n = gather(c, n);
-  b = E("aten.eq.Tensor", "tt", dt_gin(c, 3), v);
-  *gx = E("aten.mul.Tensor", "tt", b, n);
+  b = EMIT("aten.eq.Tensor", "tt", dt_gin(c, 3), v);
+  *gx = EMIT("aten.mul.Tensor", "tt", b, n);
 }
 
 /* Products: what is left without one factor, zeros counted apart. */
@@ -496,36 +499,36 @@ static void sreduce_prod (DtGradCall *c, DtHandle **gs, DtHandle **gx) {
   DtHandle *s = dt_gin(c, 3), *x = IN, *z, *m, *r, *one, *n;
   DtDtype t = (DtDtype)dt_emit_meta(c->e, x)->dtype;
   const DtValue dim = c->args->v[1], self = c->args->v[5];
-  z = E("aten.eq.Scalar", "ti", x, (int64_t)0);
-  m = E("aten.masked_fill.Scalar", "tti", x, z, (int64_t)1);
-  r = E("aten.scatter_reduce.two", "tvtts include_self=v", m, dim,
-        dt_gin(c, 2), s, "prod", self);
-  r = E("aten.mul.Tensor", "tt", G, r);
-  *gs = E("aten.div.Tensor", "tt", r, m);
-  z = E("aten.eq.Scalar", "ti", s, (int64_t)0);
-  n = E("aten.zeros_like.default", "t", x);
+  z = EMIT("aten.eq.Scalar", "ti", x, (int64_t)0);
+  m = EMIT("aten.masked_fill.Scalar", "tti", x, z, (int64_t)1);
+  r = EMIT("aten.scatter_reduce.two", "tvtts include_self=v", m, dim,
+           dt_gin(c, 2), s, "prod", self);
+  r = EMIT("aten.mul.Tensor", "tt", GOUT, r);
+  *gs = EMIT("aten.div.Tensor", "tt", r, m);
+  z = EMIT("aten.eq.Scalar", "ti", s, (int64_t)0);
+  n = EMIT("aten.zeros_like.default", "t", x);
   n = add_at(c, n, as_type(c, z, t));
   n = gather(c, n);
-  one = E("aten.eq.Scalar", "ti", n, (int64_t)1);
-  one = E("aten.bitwise_and.Tensor", "tt", z, one);
-  r = E("aten.masked_fill.Scalar", "tti", s, one, (int64_t)1);
-  r = E("aten.scatter_reduce.two", "tvtts include_self=v", x, dim,
-        dt_gin(c, 2), r, "prod", self);
-  m = E("aten.masked_fill.Scalar", "tti", s, z, (int64_t)1);
-  n = E("aten.mul.Tensor", "tt", G, c->out[0]);
+  one = EMIT("aten.eq.Scalar", "ti", n, (int64_t)1);
+  one = EMIT("aten.bitwise_and.Tensor", "tt", z, one);
+  r = EMIT("aten.masked_fill.Scalar", "tti", s, one, (int64_t)1);
+  r = EMIT("aten.scatter_reduce.two", "tvtts include_self=v", x, dim,
+           dt_gin(c, 2), r, "prod", self);
+  m = EMIT("aten.masked_fill.Scalar", "tti", s, z, (int64_t)1);
+  n = EMIT("aten.mul.Tensor", "tt", GOUT, c->out[0]);
   n = gather(c, n);
-  n = E("aten.div.Tensor", "tt", n, m);
-  r = E("aten.mul.Tensor", "tt", G, r);
+  n = EMIT("aten.div.Tensor", "tt", n, m);
+  r = EMIT("aten.mul.Tensor", "tt", GOUT, r);
   r = gather(c, r);
-  *gx = E("aten.where.self", "ttt", one, r, n);
+  *gx = EMIT("aten.where.self", "ttt", one, r, n);
 }
 
 static DtStatus sreduce_grad (DtGradCall *c) {
   const char *how = dt_arg_str(c->args, 4);
   DtHandle *gs = NULL, *gx = NULL;
   if (strcmp(how, "sum") == 0) {
-    gs = G;
-    if (op_g_need(c, 3)) gx = gather(c, G);
+    gs = GOUT;
+    if (op_g_need(c, 3)) gx = gather(c, GOUT);
   } else if (strcmp(how, "mean") == 0) {
     sreduce_mean(c, &gs, &gx);
   } else if (strcmp(how, "prod") == 0) {
@@ -534,8 +537,8 @@ static DtStatus sreduce_grad (DtGradCall *c) {
     sreduce_extreme(c, &gs, &gx);
   }
   if (!dt_arg_bool(c->args, 5) && op_g_need(c, 0))
-    gs = E("aten.scatter.value", "tvti", gs, c->args->v[1], dt_gin(c, 2),
-           (int64_t)0);
+    gs = EMIT("aten.scatter.value", "tvti", gs, c->args->v[1], dt_gin(c, 2),
+              (int64_t)0);
   op_g_set(c, 0, gs);
   op_g_set(c, 3, gx);
   return op_g_finish(c);

@@ -12,35 +12,39 @@
 
 /* ---- gradients ---- */
 
-GRAD(g_self, G)
+GRAD(g_self, GOUT)
 #define CONJ(h) op_g_conj(c->e, h)
-GRAD(g_cosh, E("aten.mul.Tensor", "tt", G,
-               CONJ(E("aten.sinh.default", "t", IN))))
-GRAD(g_sinh, E("aten.mul.Tensor", "tt", G,
-               CONJ(E("aten.cosh.default", "t", IN))))
-GRAD(g_deg2rad, E("aten.mul.Scalar", "tf", G, acos(-1.0) / 180))
-GRAD(g_rad2deg, E("aten.mul.Scalar", "tf", G, 180 / acos(-1.0)))
-GRAD(g_digamma, E("aten.mul.Tensor", "tt", G,
-                  E("aten.polygamma.default", "it", ONE, IN)))
-GRAD(g_lgamma, E("aten.mul.Tensor", "tt", G,
-                 E("aten.digamma.default", "t", IN)))
-GRAD(g_log2, E("aten.div.Tensor", "tt", G,
-               E("aten.mul.Scalar", "tf", CONJ(IN), 0.6931471805599453)))
-GRAD(g_log10, E("aten.div.Tensor", "tt", G,
-                E("aten.mul.Scalar", "tf", CONJ(IN), 2.3025850929940455)))
-GRAD(g_exp2, E("aten.mul.Scalar", "tf",
-               E("aten.mul.Tensor", "tt", G, CONJ(OUT)), 0.6931471805599453))
-GRAD(g_logit, E("aten.logit_backward.default", "ttv", G, IN, V(1)))
-GRAD(g_atan, E("aten.div.Tensor", "tt", G,
-               CONJ(E("aten.add.Scalar", "ti",
-                      E("aten.mul.Tensor", "tt", IN, IN), ONE))))
-GRAD(g_tan, E("aten.mul.Tensor", "tt", G,
-              CONJ(E("aten.add.Scalar", "ti",
-                     E("aten.pow.Tensor_Scalar", "ti", OUT, TWO), ONE))))
-GRAD(g_asinh, E("aten.mul.Tensor", "tt", G,
-                CONJ(E("aten.rsqrt.default", "t",
-                       E("aten.add.Scalar", "ti",
-                         E("aten.pow.Tensor_Scalar", "ti", IN, TWO), ONE)))))
+GRAD(g_cosh, EMIT("aten.mul.Tensor", "tt", GOUT,
+                  CONJ(EMIT("aten.sinh.default", "t", IN))))
+GRAD(g_sinh, EMIT("aten.mul.Tensor", "tt", GOUT,
+                  CONJ(EMIT("aten.cosh.default", "t", IN))))
+GRAD(g_deg2rad, EMIT("aten.mul.Scalar", "tf", GOUT, acos(-1.0) / 180))
+GRAD(g_rad2deg, EMIT("aten.mul.Scalar", "tf", GOUT, 180 / acos(-1.0)))
+GRAD(g_digamma, EMIT("aten.mul.Tensor", "tt", GOUT,
+                     EMIT("aten.polygamma.default", "it", ONE, IN)))
+GRAD(g_lgamma, EMIT("aten.mul.Tensor", "tt", GOUT,
+                    EMIT("aten.digamma.default", "t", IN)))
+GRAD(g_log2, EMIT("aten.div.Tensor", "tt", GOUT,
+                  EMIT("aten.mul.Scalar", "tf", CONJ(IN), 0.6931471805599453)))
+GRAD(g_log10, EMIT("aten.div.Tensor", "tt", GOUT,
+                   EMIT("aten.mul.Scalar", "tf", CONJ(IN),
+                        2.3025850929940455)))
+GRAD(g_exp2, EMIT("aten.mul.Scalar", "tf",
+                  EMIT("aten.mul.Tensor", "tt", GOUT, CONJ(OUT)),
+                  0.6931471805599453))
+GRAD(g_logit, EMIT("aten.logit_backward.default", "ttv", GOUT, IN, ARG(1)))
+GRAD(g_atan, EMIT("aten.div.Tensor", "tt", GOUT,
+                  CONJ(EMIT("aten.add.Scalar", "ti",
+                            EMIT("aten.mul.Tensor", "tt", IN, IN), ONE))))
+GRAD(g_tan, EMIT("aten.mul.Tensor", "tt", GOUT,
+                 CONJ(EMIT("aten.add.Scalar", "ti",
+                           EMIT("aten.pow.Tensor_Scalar", "ti", OUT, TWO),
+                           ONE))))
+GRAD(g_asinh, EMIT("aten.mul.Tensor", "tt", GOUT,
+                   CONJ(EMIT("aten.rsqrt.default", "t",
+                             EMIT("aten.add.Scalar", "ti",
+                                  EMIT("aten.pow.Tensor_Scalar", "ti", IN,
+                                       TWO), ONE)))))
 
 static bool is_complex (DtGradCall *c, DtHandle *h) {
   return dt_emit_ok(c->e) &&
@@ -52,14 +56,16 @@ static bool is_complex (DtGradCall *c, DtHandle *h) {
 static DtStatus g_acosh (DtGradCall *c) {
   DtHandle *a, *b;
   if (is_complex(c, IN)) {
-    a = E("aten.rsqrt.default", "t", E("aten.sub.Scalar", "ti", IN, ONE));
-    b = E("aten.rsqrt.default", "t", E("aten.add.Scalar", "ti", IN, ONE));
-    a = CONJ(E("aten.mul.Tensor", "tt", a, b));
+    a = EMIT("aten.rsqrt.default", "t", EMIT("aten.sub.Scalar", "ti", IN,
+                                             ONE));
+    b = EMIT("aten.rsqrt.default", "t", EMIT("aten.add.Scalar", "ti", IN,
+                                             ONE));
+    a = CONJ(EMIT("aten.mul.Tensor", "tt", a, b));
   } else {
-    a = E("aten.mul.Tensor", "tt", IN, IN);
-    a = E("aten.rsqrt.default", "t", E("aten.sub.Scalar", "ti", a, ONE));
+    a = EMIT("aten.mul.Tensor", "tt", IN, IN);
+    a = EMIT("aten.rsqrt.default", "t", EMIT("aten.sub.Scalar", "ti", a, ONE));
   }
-  op_g_set(c, 0, E("aten.mul.Tensor", "tt", G, a));
+  op_g_set(c, 0, EMIT("aten.mul.Tensor", "tt", GOUT, a));
   return op_g_finish(c);
 }
 
@@ -67,101 +73,102 @@ static DtStatus g_acosh (DtGradCall *c) {
 static DtStatus g_angle (DtGradCall *c) {
   DtHandle *x = IN, *a, *h, *z;
   if (!is_complex(c, x)) {
-    op_g_set(c, 0, E("aten.zeros_like.default", "t", x));
+    op_g_set(c, 0, EMIT("aten.zeros_like.default", "t", x));
     return op_g_finish(c);
   }
-  a = E("aten.abs.default", "t", x);
-  a = E("aten.pow.Tensor_Scalar", "ti", a, TWO);
-  h = E("aten.div.Tensor", "tt", E("aten.mul.Tensor", "tt", G, x), a);
-  h = E("aten.mul.Scalar", "tv", h, dt_v_complex(0, 1));
-  z = E("aten.zeros.default", "I dtype=d", 0, NULL,
-        (int)dt_emit_meta(c->e, h)->dtype);
-  a = E("aten.eq.Scalar", "tf", x, 0.0);
-  op_g_set(c, 0, E("aten.where.self", "ttt", a, z, h));
+  a = EMIT("aten.abs.default", "t", x);
+  a = EMIT("aten.pow.Tensor_Scalar", "ti", a, TWO);
+  h = EMIT("aten.div.Tensor", "tt", EMIT("aten.mul.Tensor", "tt", GOUT, x), a);
+  h = EMIT("aten.mul.Scalar", "tv", h, dt_v_complex(0, 1));
+  z = EMIT("aten.zeros.default", "I dtype=d", 0, NULL,
+           (int)dt_emit_meta(c->e, h)->dtype);
+  a = EMIT("aten.eq.Scalar", "tf", x, 0.0);
+  op_g_set(c, 0, EMIT("aten.where.self", "ttt", a, z, h));
   return op_g_finish(c);
 }
 
 /* 1 / sqrt(1 - x^2) */
 static DtHandle *arc (DtGradCall *c) {
-  DtHandle *h = E("aten.neg.default", "t", IN);
-  h = E("aten.add.Scalar", "ti", E("aten.mul.Tensor", "tt", h, IN), ONE);
-  return CONJ(E("aten.rsqrt.default", "t", h));
+  DtHandle *h = EMIT("aten.neg.default", "t", IN);
+  h = EMIT("aten.add.Scalar", "ti", EMIT("aten.mul.Tensor", "tt", h, IN), ONE);
+  return CONJ(EMIT("aten.rsqrt.default", "t", h));
 }
-GRAD(g_asin, E("aten.mul.Tensor", "tt", G, arc(c)))
-GRAD(g_acos, E("aten.mul.Tensor", "tt", G,
-               E("aten.neg.default", "t", arc(c))))
+GRAD(g_asin, EMIT("aten.mul.Tensor", "tt", GOUT, arc(c)))
+GRAD(g_acos, EMIT("aten.mul.Tensor", "tt", GOUT,
+                  EMIT("aten.neg.default", "t", arc(c))))
 
 static DtStatus g_atanh (DtGradCall *c) {
-  DtHandle *h = E("aten.pow.Tensor_Scalar", "ti", IN, TWO);
-  DtHandle *k = E("aten.empty_like.default", "t", h);
-  k = E("aten.fill_.Scalar", "ti", k, ONE);
-  k = CONJ(E("aten.sub_.Tensor", "tt", k, h));
-  h = E("aten.mul.Scalar", "ti", G, ONE);
-  op_g_set(c, 0, E("aten.div.Tensor", "tt", h, k));
+  DtHandle *h = EMIT("aten.pow.Tensor_Scalar", "ti", IN, TWO);
+  DtHandle *k = EMIT("aten.empty_like.default", "t", h);
+  k = EMIT("aten.fill_.Scalar", "ti", k, ONE);
+  k = CONJ(EMIT("aten.sub_.Tensor", "tt", k, h));
+  h = EMIT("aten.mul.Scalar", "ti", GOUT, ONE);
+  op_g_set(c, 0, EMIT("aten.div.Tensor", "tt", h, k));
   return op_g_finish(c);
 }
 
 /* factor * exp(x^2 sign) * g: erfc and erfinv. */
 static DtHandle *gauss (DtGradCall *c, DtHandle *x, bool neg, double factor) {
-  DtHandle *h = E("aten.pow.Tensor_Scalar", "ti", x, TWO);
-  if (neg) h = E("aten.neg.default", "t", h);
-  h = E("aten.mul.Scalar", "tf", E("aten.exp.default", "t", h), factor);
-  return E("aten.mul.Tensor", "tt", h, G);
+  DtHandle *h = EMIT("aten.pow.Tensor_Scalar", "ti", x, TWO);
+  if (neg) h = EMIT("aten.neg.default", "t", h);
+  h = EMIT("aten.mul.Scalar", "tf", EMIT("aten.exp.default", "t", h), factor);
+  return EMIT("aten.mul.Tensor", "tt", h, GOUT);
 }
 GRAD(g_erfc, gauss(c, IN, true, -2.0 / sqrt(acos(-1.0))))
-GRAD(g_erfinv, gauss(c, E("aten.erfinv.default", "t", IN), false,
+GRAD(g_erfinv, gauss(c, EMIT("aten.erfinv.default", "t", IN), false,
                      sqrt(acos(-1.0)) / 2))
 
 static DtStatus g_sinc (DtGradCall *c) {
   double pi = acos(-1.0);
-  DtHandle *x = E("aten.mul.Scalar", "tf", IN, pi);
-  DtHandle *d = E("aten.mul.Scalar", "tf",
-                  E("aten.mul.Tensor", "tt", IN, IN), pi);
-  DtHandle *s = E("aten.sin.default", "t", x);
-  DtHandle *h = E("aten.cos.default", "t", x);
-  h = E("aten.sub.Tensor", "tt", E("aten.mul.Tensor", "tt", x, h), s);
-  h = E("aten.mul.Tensor", "tt", G,
-        CONJ(E("aten.div.Tensor", "tt", h, d)));
+  DtHandle *x = EMIT("aten.mul.Scalar", "tf", IN, pi);
+  DtHandle *d = EMIT("aten.mul.Scalar", "tf",
+                     EMIT("aten.mul.Tensor", "tt", IN, IN), pi);
+  DtHandle *s = EMIT("aten.sin.default", "t", x);
+  DtHandle *h = EMIT("aten.cos.default", "t", x);
+  h = EMIT("aten.sub.Tensor", "tt", EMIT("aten.mul.Tensor", "tt", x, h), s);
+  h = EMIT("aten.mul.Tensor", "tt", GOUT,
+           CONJ(EMIT("aten.div.Tensor", "tt", h, d)));
   DtHandle *z = op_e_scalar(c->e, 0, dt_emit_meta(c->e, h));
-  DtHandle *eq = E("aten.eq.Scalar", "tf", d, 0.0);
-  op_g_set(c, 0, E("aten.where.self", "ttt", eq, z, h));
+  DtHandle *eq = EMIT("aten.eq.Scalar", "tf", d, 0.0);
+  op_g_set(c, 0, EMIT("aten.where.self", "ttt", eq, z, h));
   return op_g_finish(c);
 }
 
 /* The gradient passes where the input is finite. */
 static DtStatus g_nan_to_num (DtGradCall *c) {
-  DtHandle *h = E("aten.abs.default", "t", IN);
-  h = E("aten.ne.Scalar", "tf", h, (double)INFINITY);
-  h = E("aten.mul.Tensor", "tt", E("aten.eq.Tensor", "tt", IN, IN), h);
-  op_g_set(c, 0, E("aten.mul.Tensor", "tt", G, h));
+  DtHandle *h = EMIT("aten.abs.default", "t", IN);
+  h = EMIT("aten.ne.Scalar", "tf", h, (double)INFINITY);
+  h = EMIT("aten.mul.Tensor", "tt", EMIT("aten.eq.Tensor", "tt", IN, IN), h);
+  op_g_set(c, 0, EMIT("aten.mul.Tensor", "tt", GOUT, h));
   return op_g_finish(c);
 }
 
 static DtStatus g_polygamma (DtGradCall *c) {
-  DtHandle *h = E("aten.polygamma.default", "it", dt_arg_int(c->args, 0) + 1,
-                  A(1));
-  op_g_set(c, 1, E("aten.mul.Tensor", "tt", G, h));
+  DtHandle *h = EMIT("aten.polygamma.default", "it", dt_arg_int(c->args,
+                                                                0) + 1,
+                     TENSOR(1));
+  op_g_set(c, 1, EMIT("aten.mul.Tensor", "tt", GOUT, h));
   return op_g_finish(c);
 }
 
 /* The mantissa's gradient, divided by 2^exponent. */
 static DtStatus g_frexp (DtGradCall *c) {
-  DtHandle *h = E("aten.exp2.default", "t", c->out[1]);
-  op_g_set(c, 0, E("aten.div.Tensor", "tt", G, h));
+  DtHandle *h = EMIT("aten.exp2.default", "t", c->out[1]);
+  op_g_set(c, 0, EMIT("aten.div.Tensor", "tt", GOUT, h));
   return op_g_finish(c);
 }
 
 /* The sum of digamma(x - j/2). */
 static DtStatus g_mvlgamma (DtGradCall *c) {
   int64_t p = dt_arg_int(c->args, 1), last = -1;
-  DtHandle *h = E("aten.arange.start_step", "fff dtype=d",
-                  -(double)p / 2 + 0.5, 0.5, 0.5,
-                  (int)dt_emit_meta(c->e, IN)->dtype);
-  h = E("aten.add.Tensor", "tt", h,
-        E("aten.unsqueeze.default", "ti", IN, last));
-  h = E("aten.digamma_.default", "t", h);
-  h = E("aten.sum.dim_IntList", "tI", h, 1, &last);
-  op_g_set(c, 0, E("aten.mul.Tensor", "tt", G, h));
+  DtHandle *h = EMIT("aten.arange.start_step", "fff dtype=d",
+                     -(double)p / 2 + 0.5, 0.5, 0.5,
+                     (int)dt_emit_meta(c->e, IN)->dtype);
+  h = EMIT("aten.add.Tensor", "tt", h,
+           EMIT("aten.unsqueeze.default", "ti", IN, last));
+  h = EMIT("aten.digamma_.default", "t", h);
+  h = EMIT("aten.sum.dim_IntList", "tI", h, 1, &last);
+  op_g_set(c, 0, EMIT("aten.mul.Tensor", "tt", GOUT, h));
   return op_g_finish(c);
 }
 
@@ -337,14 +344,14 @@ static DtStatus isfinite_decomp (DtDecompCall *c) {
   const DtMeta *m = dt_emit_meta(c->e, c->in[0]);
   c->nout = 1;
   if (dt_dtype_is_integral((DtDtype)m->dtype, true)) {
-    c->out[0] = E("aten.ones_like.default", "t dtype=d", c->in[0],
-                  (int)DT_BOOL);
+    c->out[0] = EMIT("aten.ones_like.default", "t dtype=d", c->in[0],
+                     (int)DT_BOOL);
     return c->e->st;
   }
-  DtHandle *a = E("aten.abs.default", "t", c->in[0]);
-  a = E("aten.ne.Scalar", "tf", a, (double)INFINITY);
-  DtHandle *b = E("aten.eq.Tensor", "tt", c->in[0], c->in[0]);
-  c->out[0] = E("aten.mul.Tensor", "tt", b, a);
+  DtHandle *a = EMIT("aten.abs.default", "t", c->in[0]);
+  a = EMIT("aten.ne.Scalar", "tf", a, (double)INFINITY);
+  DtHandle *b = EMIT("aten.eq.Tensor", "tt", c->in[0], c->in[0]);
+  c->out[0] = EMIT("aten.mul.Tensor", "tt", b, a);
   return c->e->st;
 }
 
@@ -493,13 +500,13 @@ ROW1(conj_physical, conj_physical, PK_SAME, 0, 0);
 static DtStatus conj_physical_decomp (DtDecompCall *c) {
   DtDtype t = (DtDtype)dt_emit_meta(c->e, c->in[0])->dtype;
   c->out[0] = dt_dtype_is_complex(t)
-              ? E("aten._conj_physical.default", "t", c->in[0]) : c->in[0];
+              ? EMIT("aten._conj_physical.default", "t", c->in[0]) : c->in[0];
   c->nout = 1;
   return c->e->st;
 }
 ROW1(_conj_physical, conj_physical, PK_SAME, 0, 0);
 static DtStatus conj_physical_grad (DtGradCall *c) {
-  op_g_set(c, 0, E("aten._conj_physical.default", "t", G));
+  op_g_set(c, 0, EMIT("aten._conj_physical.default", "t", GOUT));
   return op_g_finish(c);
 }
 const DtOpDef dt_op__conj_physical = {
@@ -532,11 +539,11 @@ static DtStatus conj_meta (DtMetaCall *c) {
   return op_meta_alias(c);
 }
 static DtStatus conj_grad (DtGradCall *c) {
-  op_g_set(c, 0, E("aten._conj.default", "t", G));
+  op_g_set(c, 0, EMIT("aten._conj.default", "t", GOUT));
   return op_g_finish(c);
 }
 static DtStatus neg_view_grad (DtGradCall *c) {
-  op_g_set(c, 0, E("aten.neg.default", "t", G));
+  op_g_set(c, 0, EMIT("aten.neg.default", "t", GOUT));
   return op_g_finish(c);
 }
 static const char *const conj_samples[] = { "c64[8, 6]", "c64[7]", NULL };

@@ -8,7 +8,6 @@
 
 #include <math.h>
 
-#define E(...) dt_emit(c->e, __VA_ARGS__)
 
 static DtHandle *conj_of (DtEmit *e, DtHandle *h) {
   if (!dt_emit_ok(e) ||
@@ -86,14 +85,14 @@ static DtStatus addmv_grad (DtGradCall *c) {
   if (op_g_need(c, 1)) {
     int64_t col[2] = { dt_emit_meta(c->e, g)->shape[0], 1 };
     DtHandle *v = conj_of(c->e, c->in[2]);
-    x = E("aten.view.default", "tI", g, 2, col);
-    x = E("aten.mul.Tensor", "tt", x, v);
+    x = EMIT("aten.view.default", "tI", g, 2, col);
+    x = EMIT("aten.mul.Tensor", "tt", x, v);
     op_g_set(c, 1, op_g_scale(c, x, 4));
   }
   if (op_g_need(c, 0)) op_g_set(c, 0, op_g_scale(c, g, 3));
   if (op_g_need(c, 2)) {
-    x = E("aten.t.default", "t", c->in[1]);
-    x = E("aten.mv.default", "tt", conj_of(c->e, x), g);
+    x = EMIT("aten.t.default", "t", c->in[1]);
+    x = EMIT("aten.mv.default", "tt", conj_of(c->e, x), g);
     op_g_set(c, 2, op_g_scale(c, x, 4));
   }
   return op_g_finish(c);
@@ -161,12 +160,12 @@ static DtStatus addr_decomp (DtDecompCall *c) {
   shape[0] = col[0] = a.shape[0];
   shape[1] = b.shape[0];
   col[1] = 1;
-  s = E("aten.expand.default", "tI", c->in[0], 2, shape);
-  if (beta.re != 0) s = E("aten.mul.Tensor", "tv", s, c->args->v[3]);
-  x = E("aten.view.default", "tI", c->in[1], 2, col);
-  x = E("aten.mul.Tensor", "tt", x, c->in[2]);
-  x = E("aten.mul.Tensor", "tv", x, c->args->v[4]);
-  if (beta.re != 0) x = E("aten.add.Tensor", "tt", s, x);
+  s = EMIT("aten.expand.default", "tI", c->in[0], 2, shape);
+  if (beta.re != 0) s = EMIT("aten.mul.Tensor", "tv", s, c->args->v[3]);
+  x = EMIT("aten.view.default", "tI", c->in[1], 2, col);
+  x = EMIT("aten.mul.Tensor", "tt", x, c->in[2]);
+  x = EMIT("aten.mul.Tensor", "tv", x, c->args->v[4]);
+  if (beta.re != 0) x = EMIT("aten.add.Tensor", "tt", s, x);
   c->out[0] = x;
   c->nout = 1;
   return c->e->st;
@@ -176,12 +175,12 @@ static DtStatus addr_grad (DtGradCall *c) {
   DtHandle *g = c->gout[0], *x;
   if (op_g_need(c, 0)) op_g_set(c, 0, op_g_scale(c, g, 3));
   if (op_g_need(c, 1)) {
-    x = E("aten.mv.default", "tt", g, conj_of(c->e, c->in[2]));
+    x = EMIT("aten.mv.default", "tt", g, conj_of(c->e, c->in[2]));
     op_g_set(c, 1, op_g_scale(c, x, 4));
   }
   if (op_g_need(c, 2)) {
-    DtHandle *t = E("aten.t.default", "t", g);
-    x = E("aten.mv.default", "tt", t, conj_of(c->e, c->in[1]));
+    DtHandle *t = EMIT("aten.t.default", "t", g);
+    x = EMIT("aten.mv.default", "tt", t, conj_of(c->e, c->in[1]));
     op_g_set(c, 2, op_g_scale(c, x, 4));
   }
   return op_g_finish(c);
@@ -263,24 +262,24 @@ done:
 static DtHandle *spread (DtGradCall *c, DtHandle *g, int64_t n) {
   const DtMeta *m = dt_emit_meta(c->e, g);
   int64_t shape[3] = { n, m->shape[0], m->shape[1] };
-  g = E("aten.unsqueeze.default", "ti", g, (int64_t)0);
-  return E("aten.expand.default", "tI", g, 3, shape);
+  g = EMIT("aten.unsqueeze.default", "ti", g, (int64_t)0);
+  return EMIT("aten.expand.default", "tI", g, 3, shape);
 }
 static DtHandle *turned (DtGradCall *c, DtHandle *h) {
-  return conj_of(c->e, E("aten.transpose.int", "tii", h, (int64_t)1,
-                         (int64_t)2));
+  return conj_of(c->e, EMIT("aten.transpose.int", "tii", h, (int64_t)1,
+                            (int64_t)2));
 }
 static DtStatus addbmm_grad (DtGradCall *c) {
   DtHandle *g = c->gout[0], *x;
   int64_t n = dt_emit_meta(c->e, c->in[1])->shape[0];
   if (op_g_need(c, 1)) {
     x = spread(c, g, n);
-    x = E("aten.bmm.default", "tt", x, turned(c, c->in[2]));
+    x = EMIT("aten.bmm.default", "tt", x, turned(c, c->in[2]));
     op_g_set(c, 1, op_g_scale(c, x, 4));
   }
   if (op_g_need(c, 2)) {
     x = turned(c, c->in[1]);
-    x = E("aten.bmm.default", "tt", x, spread(c, g, n));
+    x = EMIT("aten.bmm.default", "tt", x, spread(c, g, n));
     op_g_set(c, 2, op_g_scale(c, x, 4));
   }
   if (op_g_need(c, 0)) op_g_set(c, 0, op_g_scale(c, g, 3));
@@ -308,16 +307,17 @@ done:
   return st;
 }
 static DtStatus vdot_decomp (DtDecompCall *c) {
-  c->out[0] = E("aten.dot.default", "tt", conj_of(c->e, c->in[0]), c->in[1]);
+  c->out[0] = EMIT("aten.dot.default", "tt", conj_of(c->e, c->in[0]),
+                   c->in[1]);
   c->nout = 1;
   return c->e->st;
 }
 static DtStatus vdot_grad (DtGradCall *c) {
   DtHandle *g = c->gout[0];
   if (op_g_need(c, 1))
-    op_g_set(c, 1, E("aten.mul.Tensor", "tt", g, c->in[0]));
+    op_g_set(c, 1, EMIT("aten.mul.Tensor", "tt", g, c->in[0]));
   if (op_g_need(c, 0))
-    op_g_set(c, 0, E("aten.mul.Tensor", "tt", conj_of(c->e, g), c->in[1]));
+    op_g_set(c, 0, EMIT("aten.mul.Tensor", "tt", conj_of(c->e, g), c->in[1]));
   return op_g_finish(c);
 }
 

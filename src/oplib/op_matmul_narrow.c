@@ -7,7 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-#define E(...) dt_emit(c->e, __VA_ARGS__)
 
 /* ---- int8, float8, groups ---- */
 
@@ -392,12 +391,12 @@ static DtStatus grouped_grad (DtGradCall *c) {
   DtHandle *a = dt_gin(c, 0), *b = dt_gin(c, 1), *offs = dt_gin(c, 2);
   DtHandle *g = c->gout[0], *x;
   if (op_g_need(c, 1)) {        /* mat2 comes first there */
-    x = E("aten.transpose.int", "tii", a, (int64_t)-2, (int64_t)-1);
-    op_g_set(c, 1, E("aten._grouped_mm.default", "ttt", x, g, offs));
+    x = EMIT("aten.transpose.int", "tii", a, (int64_t)-2, (int64_t)-1);
+    op_g_set(c, 1, EMIT("aten._grouped_mm.default", "ttt", x, g, offs));
   }
   if (op_g_need(c, 0)) {
-    x = E("aten.transpose.int", "tii", b, (int64_t)-2, (int64_t)-1);
-    op_g_set(c, 0, E("aten._grouped_mm.default", "ttt", g, x, offs));
+    x = EMIT("aten.transpose.int", "tii", b, (int64_t)-2, (int64_t)-1);
+    op_g_set(c, 0, EMIT("aten._grouped_mm.default", "ttt", g, x, offs));
   }
   return op_g_finish(c);
 }

@@ -10,8 +10,6 @@
 #include <math.h>
 #include <string.h>
 
-#define E(...) dt_emit(c->e, __VA_ARGS__)
-#define G (c->gout[0])
 
 /* ---- softmax, log_softmax, _safe_softmax ---- */
 
@@ -106,7 +104,7 @@ static DtStatus softmax_grad (DtGradCall *c) {
     ? "aten._log_softmax_backward_data.default"
     : "aten._softmax_backward_data.default";
   int t = dt_emit_meta(c->e, dt_gin(c, 0))->dtype;
-  op_g_set(c, 0, E(op, "ttvd", G, c->out[0], c->args->v[1], t));
+  op_g_set(c, 0, EMIT(op, "ttvd", GOUT, c->out[0], c->args->v[1], t));
   return op_g_finish(c);
 }
 
@@ -182,10 +180,10 @@ static DtStatus softmax_decomp (DtDecompCall *c) {
   DtHandle *h = c->in[0];
   DtDtype t = dt_arg_dtype(c->args, 2);
   if (t != DT_DTYPE_NONE && t != (DtDtype)dt_emit_meta(c->e, h)->dtype)
-    h = E("aten._to_copy.default", "t dtype=d", h, (int)t);
-  c->out[0] = E(c->op->row[0] == SM_LOG ? "aten._log_softmax.default"
-                                        : "aten._softmax.default",
-                "tvb", h, c->args->v[1], 0);
+    h = EMIT("aten._to_copy.default", "t dtype=d", h, (int)t);
+  c->out[0] = EMIT(c->op->row[0] == SM_LOG ? "aten._log_softmax.default"
+                                           : "aten._softmax.default",
+                   "tvb", h, c->args->v[1], 0);
   c->nout = 1;
   return c->e->st;
 }
@@ -311,7 +309,8 @@ static DtStatus ln_grad (DtGradCall *c) {
   DtValue mask[3];
   for (int i = 0; i < 3; i++) mask[i] = dt_v_bool(op_g_need(c, at[i]));
   dt_emit_n(c->e, "aten.native_layer_norm_backward.default", out, 3,
-            "ttvttttv", G, dt_gin(c, 0), c->args->v[1], c->out[1], c->out[2],
+            "ttvttttv", GOUT, dt_gin(c, 0), c->args->v[1], c->out[1],
+            c->out[2],
             dt_gin(c, 2), dt_gin(c, 3), dt_v_list(3, mask));
   for (int i = 0; i < 3; i++) op_g_set(c, at[i], out[i]);
   return op_g_finish(c);
@@ -322,7 +321,7 @@ static DtStatus rms_grad (DtGradCall *c) {
   DtValue mask[2];
   for (int i = 0; i < 2; i++) mask[i] = dt_v_bool(op_g_need(c, at[i]));
   dt_emit_n(c->e, "aten._fused_rms_norm_backward.default", out, 2, "ttvttv",
-            G, dt_gin(c, 0), c->args->v[1], c->out[1], dt_gin(c, 2),
+            GOUT, dt_gin(c, 0), c->args->v[1], c->out[1], dt_gin(c, 2),
             dt_v_list(2, mask));
   for (int i = 0; i < 2; i++) op_g_set(c, at[i], out[i]);
   return op_g_finish(c);
@@ -522,17 +521,17 @@ static DtStatus rms_decomp (DtDecompCall *c) {
     : dt_arg_float(c->args, 3);
   if (t != DT_F64) eps = (double)(float)eps;    /* of the computation's type */
   for (int i = 0; i < k; i++) dims[i] = m.ndim - 1 - i;
-  if (up != t) x = E("aten._to_copy.default", "t dtype=d", x, (int)up);
+  if (up != t) x = EMIT("aten._to_copy.default", "t dtype=d", x, (int)up);
   if (!c->e->tracing && !dt_meta_is_contiguous(&m) && !op_sp_channels_last(&m))
-    x = E("aten.clone.default", "t memory_format=v", x,
-          dt_v_code(DT_V_MEMFMT, DT_MF_CONTIGUOUS));
-  r = E("aten.pow.Tensor_Scalar", "ti", x, (int64_t)2);
-  r = E("aten.mean.dim", "tIb", r, k, dims, 1);
-  r = E("aten.add_.Scalar", "tf", r, eps);
-  r = E("aten.rsqrt.default", "t", r);
-  x = E("aten.mul.Tensor", "tt", x, r);
-  if (w) x = E("aten.mul.Tensor", "tt", x, w);
-  if (up != t) x = E("aten._to_copy.default", "t dtype=d", x, (int)t);
+    x = EMIT("aten.clone.default", "t memory_format=v", x,
+             dt_v_code(DT_V_MEMFMT, DT_MF_CONTIGUOUS));
+  r = EMIT("aten.pow.Tensor_Scalar", "ti", x, (int64_t)2);
+  r = EMIT("aten.mean.dim", "tIb", r, k, dims, 1);
+  r = EMIT("aten.add_.Scalar", "tf", r, eps);
+  r = EMIT("aten.rsqrt.default", "t", r);
+  x = EMIT("aten.mul.Tensor", "tt", x, r);
+  if (w) x = EMIT("aten.mul.Tensor", "tt", x, w);
+  if (up != t) x = EMIT("aten._to_copy.default", "t dtype=d", x, (int)t);
   c->out[0] = x;
   c->nout = 1;
   if (fused) {

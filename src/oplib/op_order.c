@@ -11,8 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define E(...) dt_emit(c->e, __VA_ARGS__)
-#define G (c->gout[0])
 #define IN (dt_gin(c, 0))
 
 /* ---- one element along a dim, with its place ---- */
@@ -75,14 +73,14 @@ static DtStatus place_grad (DtGradCall *c) {
   DtMeta m;
   int at = c->op->row[OD_DIM];
   int64_t d = dt_arg_int(c->args, at);
-  DtHandle *g = G, *i = c->out[1];
+  DtHandle *g = GOUT, *i = c->out[1];
   dt_meta_copy(&m, dt_emit_meta(c->e, IN));
   if (!dt_arg_bool(c->args, at + 1) && m.ndim > 0) {
-    g = E("aten.unsqueeze.default", "ti", g, d);
-    i = E("aten.unsqueeze.default", "ti", i, d);
+    g = EMIT("aten.unsqueeze.default", "ti", g, d);
+    i = EMIT("aten.unsqueeze.default", "ti", i, d);
   }
-  DtHandle *z = E("aten.new_zeros.default", "tI", g, (int)m.ndim, m.shape);
-  op_g_set(c, 0, E("aten.scatter.src", "titt", z, d, i, g));
+  DtHandle *z = EMIT("aten.new_zeros.default", "tI", g, (int)m.ndim, m.shape);
+  op_g_set(c, 0, EMIT("aten.scatter.src", "titt", z, d, i, g));
   return op_g_finish(c);
 }
 
@@ -129,14 +127,14 @@ static DtStatus whole_strategy (DtStratCall *c) {
 
 /* Equal elements share; NaN equals NaN. */
 static DtStatus whole_grad (DtGradCall *c) {
-  DtHandle *o = c->out[0], *a = E("aten.isnan.default", "t", IN);
-  DtHandle *b = E("aten.isnan.default", "t", o);
-  a = E("aten.logical_and.default", "tt", a, b);
-  DtHandle *k = E("aten.eq.Tensor", "tt", IN, o);
-  k = E("aten.logical_or_.default", "tt", k, a);
-  DtHandle *n = E("aten.sum.default", "t", k);
-  n = E("aten.div.Tensor", "tt", G, n);
-  op_g_set(c, 0, E("aten.mul.Tensor", "tt", k, n));
+  DtHandle *o = c->out[0], *a = EMIT("aten.isnan.default", "t", IN);
+  DtHandle *b = EMIT("aten.isnan.default", "t", o);
+  a = EMIT("aten.logical_and.default", "tt", a, b);
+  DtHandle *k = EMIT("aten.eq.Tensor", "tt", IN, o);
+  k = EMIT("aten.logical_or_.default", "tt", k, a);
+  DtHandle *n = EMIT("aten.sum.default", "t", k);
+  n = EMIT("aten.div.Tensor", "tt", GOUT, n);
+  op_g_set(c, 0, EMIT("aten.mul.Tensor", "tt", k, n));
   return op_g_finish(c);
 }
 
@@ -181,14 +179,15 @@ static DtStatus cum_grad (DtGradCall *c) {
   DtMeta m;
   dt_meta_copy(&m, dt_emit_meta(c->e, IN));
   if (m.ndim == 0 || dt_meta_numel(&m) == 0) {
-    op_g_set(c, 0, G);
+    op_g_set(c, 0, GOUT);
     return op_g_finish(c);
   }
   DtHandle *z = (c->op->flags & DT_OP_LATER) != 0
-    ? E("aten.new_zeros.default", "tI", G, (int)m.ndim, m.shape)
-    : E("aten.zeros.default", "I dtype=d", (int)m.ndim, m.shape, (int)m.dtype);
-  op_g_set(c, 0, E("aten.scatter_add.default", "tvtt", z, c->args->v[1],
-                   c->out[1], G));
+    ? EMIT("aten.new_zeros.default", "tI", GOUT, (int)m.ndim, m.shape)
+    : EMIT("aten.zeros.default", "I dtype=d", (int)m.ndim, m.shape,
+           (int)m.dtype);
+  op_g_set(c, 0, EMIT("aten.scatter_add.default", "tvtt", z, c->args->v[1],
+                      c->out[1], GOUT));
   return op_g_finish(c);
 }
 
@@ -215,30 +214,31 @@ static double lowest (DtDtype t) {
 /* exp of (the running log-sum of `h` - out, from the end) + self */
 static DtHandle *lcs_part (DtGradCall *c, DtHandle *h) {
   int64_t d = dt_arg_int(c->args, 1);
-  h = E("aten.sub.Tensor", "tt", h, c->out[0]);
-  h = E("aten.flip.default", "tI", h, 1, &d);
-  h = E("aten.logcumsumexp.default", "ti", h, d);
-  h = E("aten.flip.default", "tI", h, 1, &d);
-  h = E("aten.add.Tensor", "tt", h, IN);
-  return E("aten.exp.default", "t", h);
+  h = EMIT("aten.sub.Tensor", "tt", h, c->out[0]);
+  h = EMIT("aten.flip.default", "tI", h, 1, &d);
+  h = EMIT("aten.logcumsumexp.default", "ti", h, d);
+  h = EMIT("aten.flip.default", "tI", h, 1, &d);
+  h = EMIT("aten.add.Tensor", "tt", h, IN);
+  return EMIT("aten.exp.default", "t", h);
 }
 /* The parts of the gradient above and below 0 apart, each in logarithms. */
 static DtStatus lcs_grad (DtGradCall *c) {
   DtMeta m;
   dt_meta_copy(&m, dt_emit_meta(c->e, IN));
   if (m.ndim == 0 || dt_meta_numel(&m) == 0) {
-    op_g_set(c, 0, G);
+    op_g_set(c, 0, GOUT);
     return op_g_finish(c);
   }
   DtHandle *low = op_e_scalar(c->e, lowest((DtDtype)m.dtype), &m), *a, *b, *k;
-  DtHandle *l = E("aten.log.default", "t", E("aten.abs.default", "t", G));
-  k = E("aten.gt.Scalar", "ti", G, (int64_t)0);
-  a = E("aten.where.self", "ttt", k, l, low);
-  k = E("aten.lt.Scalar", "ti", G, (int64_t)0);
-  b = E("aten.where.self", "ttt", k, l, low);
+  DtHandle *l = EMIT("aten.log.default", "t", EMIT("aten.abs.default", "t",
+                                                   GOUT));
+  k = EMIT("aten.gt.Scalar", "ti", GOUT, (int64_t)0);
+  a = EMIT("aten.where.self", "ttt", k, l, low);
+  k = EMIT("aten.lt.Scalar", "ti", GOUT, (int64_t)0);
+  b = EMIT("aten.where.self", "ttt", k, l, low);
   a = lcs_part(c, a);
   b = lcs_part(c, b);
-  op_g_set(c, 0, E("aten.sub.Tensor", "tt", a, b));
+  op_g_set(c, 0, EMIT("aten.sub.Tensor", "tt", a, b));
   return op_g_finish(c);
 }
 /* A negative dim is never matched, as in PyTorch. */
@@ -373,12 +373,13 @@ static DtStatus nansum_grad (DtGradCall *c) {
   DtMeta m;
   dt_meta_copy(&m, dt_emit_meta(c->e, IN));
   DT_TRY(c->e->cx, dr_dims(c->e->cx, c->op, c->args, m.ndim, &mask));
-  DtHandle *k = E("aten.isnan.default", "t", IN);
-  k = E("aten.logical_not.default", "t", k);
-  DtHandle *g = op_g_unsqueeze(c->e, G, m.ndim, mask, dr_keep(c->op, c->args),
+  DtHandle *k = EMIT("aten.isnan.default", "t", IN);
+  k = EMIT("aten.logical_not.default", "t", k);
+  DtHandle *g = op_g_unsqueeze(c->e, GOUT, m.ndim, mask, dr_keep(c->op,
+                                                                 c->args),
                                dt_arg_is_none(c->args, 1));
   g = op_g_expand(c->e, g, &m);
-  op_g_set(c, 0, E("aten.mul.Tensor", "tt", g, k));
+  op_g_set(c, 0, EMIT("aten.mul.Tensor", "tt", g, k));
   return op_g_finish(c);
 }
 
@@ -408,25 +409,25 @@ static DtStatus var_mean_grad (DtGradCall *c) {
     DtHandle *g = c->gout[0], *u;
     if (c->op->row[DR_STD]) {
       DtHandle *z;
-      u = E("aten.mul.Scalar", "ti", c->out[0], (int64_t)2);
-      g = E("aten.div.Tensor", "tt", g, u);
-      z = E("aten.eq.Scalar", "ti", c->out[0], (int64_t)0);
-      g = E("aten.masked_fill_.Scalar", "tti", g, z, (int64_t)0);
+      u = EMIT("aten.mul.Scalar", "ti", c->out[0], (int64_t)2);
+      g = EMIT("aten.div.Tensor", "tt", g, u);
+      z = EMIT("aten.eq.Scalar", "ti", c->out[0], (int64_t)0);
+      g = EMIT("aten.masked_fill_.Scalar", "tti", g, z, (int64_t)0);
     }
     g = op_g_unsqueeze(c->e, g, m.ndim, mask, keep, all);
-    u = all ? E("aten.mean.default", "t", IN)
-            : E("aten.mean.dim", "tvb", IN, c->args->v[1], 1);
-    u = E("aten.sub.Tensor", "tt", IN, u);
-    g = E("aten.mul.Scalar", "tf", g, 2.0 / ((double)n - k));
-    r[0] = E("aten.mul.Tensor", "tt", g, u);
+    u = all ? EMIT("aten.mean.default", "t", IN)
+            : EMIT("aten.mean.dim", "tvb", IN, c->args->v[1], 1);
+    u = EMIT("aten.sub.Tensor", "tt", IN, u);
+    g = EMIT("aten.mul.Scalar", "tf", g, 2.0 / ((double)n - k));
+    r[0] = EMIT("aten.mul.Tensor", "tt", g, u);
   }
   if (c->gout[1]) {
     DtHandle *g = op_g_unsqueeze(c->e, c->gout[1], m.ndim, mask, keep, all);
     g = op_g_expand(c->e, g, &m);
-    r[1] = E("aten.div.Scalar", "ti", g, n);
+    r[1] = EMIT("aten.div.Scalar", "ti", g, n);
   }
   op_g_set(c, 0, !r[0] ? r[1] : !r[1] ? r[0]
-                 : E("aten.add.Tensor", "tt", r[0], r[1]));
+                 : EMIT("aten.add.Tensor", "tt", r[0], r[1]));
   return op_g_finish(c);
 }
 
@@ -436,7 +437,7 @@ static DtStatus std_mean_decomp (DtDecompCall *c) {
   dt_emit_n(c->e, "aten.var_mean.correction", c->out, 2,
             "tv correction=f keepdim=b", c->in[0], c->args->v[1], k,
             (int)dr_keep(c->op, c->args));
-  c->out[0] = E("aten.sqrt.default", "t", c->out[0]);
+  c->out[0] = EMIT("aten.sqrt.default", "t", c->out[0]);
   c->nout = 2;
   return c->e->st;
 }

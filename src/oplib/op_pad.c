@@ -10,8 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define E(...) dt_emit(c->e, __VA_ARGS__)
-#define A(i) (c->args->v[i])
 
 /* Row: padded dims, does it mirror? */
 enum { ROW_ND, ROW_REFLECT };
@@ -173,7 +171,7 @@ static DtStatus back_kernel (DtKernelCall *c) { return pad_run(c, true); }
 static DtStatus pad_grad (DtGradCall *c) {
   char name[64];
   snprintf(name, sizeof name, "aten.%s_backward.default", c->op->sig->base);
-  op_g_set(c, 0, E(name, "ttv", c->gout[0], c->in[0], A(1)));
+  op_g_set(c, 0, EMIT(name, "ttv", c->gout[0], c->in[0], ARG(1)));
   return op_g_finish(c);
 }
 
@@ -183,7 +181,7 @@ static int64_t over (int64_t v) { return v > 0 ? v : 0; }
 
 static DtHandle *part (DtDecompCall *c, DtHandle *h, int dim, int64_t from,
                        int64_t to) {
-  return E("aten.slice.Tensor", "tiii", h, (int64_t)dim, from, to);
+  return EMIT("aten.slice.Tensor", "tiii", h, (int64_t)dim, from, to);
 }
 
 /* The copies of _pad_circular of PadNd.cpp: the middle, then each dim's
@@ -202,14 +200,15 @@ static DtStatus circular (DtDecompCall *c, const DtMeta *m,
     DT_CHECK(c->e->cx, shape[2 + d] >= 0, DT_E_RUNTIME,
              "Negative padding value is resulting in an empty dimension");
   }
-  to = out = E("aten.new_empty.default", "tI", c->in[0], (int)m->ndim, shape);
+  to = out = EMIT("aten.new_empty.default", "tI", c->in[0], (int)m->ndim,
+                  shape);
   for (int d = nd - 1; d >= 0; d--) {
     int dim = 2 + d;
     sides(pad, nd, d, &lo, &hi);
     to = part(c, to, dim, over(lo), shape[dim] - over(hi));
     from = part(c, from, dim, over(-lo), m->shape[dim] - over(-hi));
   }
-  E("aten.copy_.default", "tt", to, from);
+  EMIT("aten.copy_.default", "tt", to, from);
   for (int d = 0; d < nd; d++) {
     int dim = 2 + d;
     int64_t end = shape[dim];
@@ -217,12 +216,12 @@ static DtStatus circular (DtDecompCall *c, const DtMeta *m,
     if (lo > 0) {
       to = part(c, out, dim, 0, lo);
       from = part(c, out, dim, end - lo - over(hi), end - over(hi));
-      E("aten.copy_.default", "tt", to, from);
+      EMIT("aten.copy_.default", "tt", to, from);
     }
     if (hi > 0) {
       to = part(c, out, dim, end - hi, end);
       from = part(c, out, dim, over(lo), over(lo) + hi);
-      E("aten.copy_.default", "tt", to, from);
+      EMIT("aten.copy_.default", "tt", to, from);
     }
   }
   c->out[0] = out;
@@ -265,7 +264,8 @@ static DtStatus pad_mode (DtDecompCall *c, int mode) {
            "%d and input of dimension %d", n, nd);
   c->nout = 1;
   if (mode == M_CONSTANT) {
-    c->out[0] = E("aten.constant_pad_nd.default", "tvf", c->in[0], A(1), v);
+    c->out[0] = EMIT("aten.constant_pad_nd.default", "tvf", c->in[0], ARG(1),
+                     v);
     return c->e->st;
   }
   DT_CHECK(cx, v == 0, DT_E_RUNTIME, "Padding mode \"%s\" doesn't take in "
@@ -277,8 +277,8 @@ static DtStatus pad_mode (DtDecompCall *c, int mode) {
            "input: padding size = 4 (pads last 2 dimensions)\n  - 4D or 5D "
            "input: padding size = 6 (pads last 3 dimensions)", n, nd);
   c->out[0] = mode == M_CIRCULAR
-    ? E("aten._pad_circular.default", "tv", c->in[0], A(1))
-    : E(ops[mode][n / 2 - 1], "tv", c->in[0], A(1));
+    ? EMIT("aten._pad_circular.default", "tv", c->in[0], ARG(1))
+    : EMIT(ops[mode][n / 2 - 1], "tv", c->in[0], ARG(1));
   return c->e->st;
 }
 

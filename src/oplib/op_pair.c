@@ -13,30 +13,30 @@
 /* ---- gradients: the second operand first ---- */
 
 static DtStatus g_atan2 (DtGradCall *c) {
-  DtHandle *h = E("aten.mul.Tensor", "tt", A(1), A(1));
-  DtHandle *d = E("aten.mul.Tensor", "tt", A(0), A(0));
-  d = E("aten.add.Tensor", "tt", d, h);
-  h = E("aten.reciprocal.default", "t", d);
-  d = E("aten.eq.Scalar", "ti", d, (int64_t)0);
-  h = E("aten.masked_fill.Scalar", "tti", h, d, (int64_t)0);
+  DtHandle *h = EMIT("aten.mul.Tensor", "tt", TENSOR(1), TENSOR(1));
+  DtHandle *d = EMIT("aten.mul.Tensor", "tt", TENSOR(0), TENSOR(0));
+  d = EMIT("aten.add.Tensor", "tt", d, h);
+  h = EMIT("aten.reciprocal.default", "t", d);
+  d = EMIT("aten.eq.Scalar", "ti", d, (int64_t)0);
+  h = EMIT("aten.masked_fill.Scalar", "tti", h, d, (int64_t)0);
   if (op_g_need(c, 0))
-    op_g_set(c, 0, E("aten.mul.Tensor", "tt",
-                     E("aten.mul.Tensor", "tt", G, A(1)), h));
+    op_g_set(c, 0, EMIT("aten.mul.Tensor", "tt",
+                        EMIT("aten.mul.Tensor", "tt", GOUT, TENSOR(1)), h));
   if (op_g_need(c, 1)) {
-    d = E("aten.neg.default", "t", A(0));
-    d = E("aten.mul.Tensor", "tt", G, d);
-    op_g_set(c, 1, E("aten.mul.Tensor", "tt", d, h));
+    d = EMIT("aten.neg.default", "t", TENSOR(0));
+    d = EMIT("aten.mul.Tensor", "tt", GOUT, d);
+    op_g_set(c, 1, EMIT("aten.mul.Tensor", "tt", d, h));
   }
   return op_g_finish(c);
 }
 
 /* fmax, fmin: all of the gradient to the operand that was taken. */
 static DtHandle *taken (DtGradCall *c, const char *cmp, bool not) {
-  DtHandle *h = E(cmp, "tt", A(0), A(1));
-  DtHandle *n = E("aten.isnan.default", "t", A(1));
-  h = E("aten.logical_or_.default", "tt", h, n);
-  if (not) h = E("aten.logical_not_.default", "t", h);
-  return E("aten.masked_fill.Scalar", "tti", G, h, (int64_t)0);
+  DtHandle *h = EMIT(cmp, "tt", TENSOR(0), TENSOR(1));
+  DtHandle *n = EMIT("aten.isnan.default", "t", TENSOR(1));
+  h = EMIT("aten.logical_or_.default", "tt", h, n);
+  if (not) h = EMIT("aten.logical_not_.default", "t", h);
+  return EMIT("aten.masked_fill.Scalar", "tti", GOUT, h, (int64_t)0);
 }
 static DtStatus fextreme_grad (DtGradCall *c, const char *cmp) {
   if (op_g_need(c, 1)) op_g_set(c, 1, taken(c, cmp, false));
@@ -53,8 +53,8 @@ static DtStatus g_fmin (DtGradCall *c) {
 static DtStatus g_hypot (DtGradCall *c) {
   for (int i = 1; i >= 0; i--) {
     if (!op_g_need(c, i)) continue;
-    DtHandle *h = E("aten.mul.Tensor", "tt", G, A(i));
-    op_g_set(c, i, E("aten.div.Tensor", "tt", h, OUT));
+    DtHandle *h = EMIT("aten.mul.Tensor", "tt", GOUT, TENSOR(i));
+    op_g_set(c, i, EMIT("aten.div.Tensor", "tt", h, OUT));
   }
   return op_g_finish(c);
 }
@@ -63,11 +63,11 @@ static DtStatus g_hypot (DtGradCall *c) {
 static DtStatus log_sum_grad (DtGradCall *c, bool two) {
   for (int i = 1; i >= 0; i--) {
     if (!op_g_need(c, i)) continue;
-    DtHandle *h = E("aten.sub.Tensor", "tt", A(1 - i), A(i));
-    h = two ? E("aten.pow.Scalar", "it", TWO, h)
-            : E("aten.exp.default", "t", h);
-    h = op_g_conj(c->e, E("aten.add.Scalar", "ti", h, ONE));
-    op_g_set(c, i, E("aten.div.Tensor", "tt", G, h));
+    DtHandle *h = EMIT("aten.sub.Tensor", "tt", TENSOR(1 - i), TENSOR(i));
+    h = two ? EMIT("aten.pow.Scalar", "it", TWO, h)
+            : EMIT("aten.exp.default", "t", h);
+    h = op_g_conj(c->e, EMIT("aten.add.Scalar", "ti", h, ONE));
+    op_g_set(c, i, EMIT("aten.div.Tensor", "tt", GOUT, h));
   }
   return op_g_finish(c);
 }
@@ -76,39 +76,42 @@ static DtStatus g_logaddexp2 (DtGradCall *c) { return log_sum_grad(c, true); }
 
 static DtStatus g_fmod (DtGradCall *c) {
   if (op_g_need(c, 1)) {
-    DtHandle *h = E("aten.div.Tensor_mode", "tt rounding_mode=s", A(0), A(1),
-                    "trunc");
-    op_g_set(c, 1, E("aten.mul.Tensor", "tt", E("aten.neg.default", "t", G),
-                     h));
+    DtHandle *h = EMIT("aten.div.Tensor_mode", "tt rounding_mode=s", TENSOR(0),
+                       TENSOR(1),
+                       "trunc");
+    op_g_set(c, 1, EMIT("aten.mul.Tensor", "tt", EMIT("aten.neg.default", "t",
+                                                      GOUT),
+                        h));
   }
-  op_g_set(c, 0, G);
+  op_g_set(c, 0, GOUT);
   return op_g_finish(c);
 }
 
 /* out / self, 0 at 0; the sign's operand gets zeros. */
 static DtStatus g_copysign (DtGradCall *c) {
   if (op_g_need(c, 1)) {
-    const DtMeta *m = dt_emit_meta(c->e, A(1));
-    op_g_set(c, 1, E("aten.zeros.default", "I dtype=d", (int)m->ndim, m->shape,
-                     (int)m->dtype));
+    const DtMeta *m = dt_emit_meta(c->e, TENSOR(1));
+    op_g_set(c, 1, EMIT("aten.zeros.default", "I dtype=d", (int)m->ndim,
+                        m->shape,
+                        (int)m->dtype));
   }
   if (op_g_need(c, 0)) {
-    DtHandle *h = E("aten.div.Tensor", "tt", OUT, A(0));
-    DtHandle *z = E("aten.eq.Scalar", "ti", A(0), (int64_t)0);
-    h = E("aten.masked_fill_.Scalar", "tti", h, z, (int64_t)0);
-    op_g_set(c, 0, E("aten.mul.Tensor", "tt", G, h));
+    DtHandle *h = EMIT("aten.div.Tensor", "tt", OUT, TENSOR(0));
+    DtHandle *z = EMIT("aten.eq.Scalar", "ti", TENSOR(0), (int64_t)0);
+    h = EMIT("aten.masked_fill_.Scalar", "tti", h, z, (int64_t)0);
+    op_g_set(c, 0, EMIT("aten.mul.Tensor", "tt", GOUT, h));
   }
   return op_g_finish(c);
 }
 
 static DtStatus g_ldexp (DtGradCall *c) {
   if (op_g_need(c, 1)) {
-    DtHandle *h = E("aten.mul.Tensor", "tt", G, op_g_conj(c->e, OUT));
-    op_g_set(c, 1, E("aten.mul.Scalar", "tf", h, 0.6931471805599453));
+    DtHandle *h = EMIT("aten.mul.Tensor", "tt", GOUT, op_g_conj(c->e, OUT));
+    op_g_set(c, 1, EMIT("aten.mul.Scalar", "tf", h, 0.6931471805599453));
   }
   if (op_g_need(c, 0)) {
-    DtHandle *h = E("aten.pow.Scalar", "it", TWO, A(1));
-    op_g_set(c, 0, E("aten.mul.Tensor", "tt", G, op_g_conj(c->e, h)));
+    DtHandle *h = EMIT("aten.pow.Scalar", "it", TWO, TENSOR(1));
+    op_g_set(c, 0, EMIT("aten.mul.Tensor", "tt", GOUT, op_g_conj(c->e, h)));
   }
   return op_g_finish(c);
 }
@@ -116,14 +119,15 @@ static DtStatus g_ldexp (DtGradCall *c) {
 /* nextafter: the gradient passes where a step is made, or to the second
 ** operand where none is. */
 static DtStatus g_nextafter (DtGradCall *c) {
-  const DtMeta *m = dt_emit_meta(c->e, G);
+  const DtMeta *m = dt_emit_meta(c->e, GOUT);
   if (op_g_need(c, 1))
-    op_g_set(c, 1, E("aten.zeros.default", "I dtype=d", (int)m->ndim, m->shape,
-                     (int)m->dtype));
+    op_g_set(c, 1, EMIT("aten.zeros.default", "I dtype=d", (int)m->ndim,
+                        m->shape,
+                        (int)m->dtype));
   if (op_g_need(c, 0)) {
-    DtHandle *k = E("aten.ne.Tensor", "tt", A(0), A(1));
+    DtHandle *k = EMIT("aten.ne.Tensor", "tt", TENSOR(0), TENSOR(1));
     DtHandle *z = op_e_scalar(c->e, 0, m);
-    op_g_set(c, 0, E("aten.where.self", "ttt", k, G, z));
+    op_g_set(c, 0, EMIT("aten.where.self", "ttt", k, GOUT, z));
   }
   return op_g_finish(c);
 }
@@ -269,29 +273,32 @@ static DtStatus one (DtDecompCall *c, DtHandle *h) {
   return c->e->st;
 }
 static DtStatus clip_decomp (DtDecompCall *c) {
-  return one(c, E("aten.clamp.default", "tvv", c->in[0], V(1), V(2)));
+  return one(c, EMIT("aten.clamp.default", "tvv", c->in[0], ARG(1), ARG(2)));
 }
 static DtStatus clip_t_decomp (DtDecompCall *c) {
-  return one(c, E("aten.clamp.Tensor", "ttt", dt_hin(c, 0), dt_hin(c, 1),
-                  dt_hin(c, 2)));
+  return one(c, EMIT("aten.clamp.Tensor", "ttt", dt_hin(c, 0), dt_hin(c, 1),
+                     dt_hin(c, 2)));
 }
 static DtStatus true_divide_decomp (DtDecompCall *c) {
   DtHandle *self = dt_hin(c, 0), *other = dt_hin(c, 1);
-  if (self == NULL) return one(c, E("aten.div.Tensor", "vt", V(0), other));
-  if (other == NULL) return one(c, E("aten.div.Tensor", "tv", self, V(1)));
-  return one(c, E("aten.div.Tensor", "tt", self, other));
+  if (self == NULL) return one(c, EMIT("aten.div.Tensor", "vt", ARG(0),
+                                       other));
+  if (other == NULL) return one(c, EMIT("aten.div.Tensor", "tv", self,
+                                        ARG(1)));
+  return one(c, EMIT("aten.div.Tensor", "tt", self, other));
 }
 static DtStatus xor_decomp (DtDecompCall *c) {
   if (dt_hin(c, 1))
-    return one(c, E("aten.bitwise_xor.Tensor", "tt", c->in[0], dt_hin(c, 1)));
-  return one(c, E("aten.bitwise_xor.Scalar", "tv", c->in[0], V(1)));
+    return one(c, EMIT("aten.bitwise_xor.Tensor", "tt", c->in[0], dt_hin(c,
+                                                                         1)));
+  return one(c, EMIT("aten.bitwise_xor.Scalar", "tv", c->in[0], ARG(1)));
 }
 
 /* Argument i as a double tensor; nothing is done to one that is. */
 static DtHandle *as_double (DtDecompCall *c, int i, DtDtype t) {
   DtHandle *h = dt_hin(c, i);
   if (!h || dt_emit_meta(c->e, h)->dtype == t) return h;
-  return E("aten._to_copy.default", "t dtype=d", h, (int)t);
+  return EMIT("aten._to_copy.default", "t dtype=d", h, (int)t);
 }
 static DtStatus power_decomp (DtDecompCall *c) {
   DtDtype t = DT_F64;
@@ -304,11 +311,11 @@ static DtStatus power_decomp (DtDecompCall *c) {
   }
   DtHandle *x = as_double(c, 0, t), *y = as_double(c, 1, t);
   if (!x)
-    return one(c, E("aten.pow.Scalar", "ft", dt_arg_float(c->args, 0), y));
+    return one(c, EMIT("aten.pow.Scalar", "ft", dt_arg_float(c->args, 0), y));
   if (!y)
-    return one(c, E("aten.pow.Tensor_Scalar", "tf", x,
-                    dt_arg_float(c->args, 1)));
-  return one(c, E("aten.pow.Tensor_Tensor", "tt", x, y));
+    return one(c, EMIT("aten.pow.Tensor_Scalar", "tf", x,
+                       dt_arg_float(c->args, 1)));
+  return one(c, EMIT("aten.pow.Tensor_Tensor", "tt", x, y));
 }
 
 /* ---- samples ---- */

@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define E(...) dt_emit(c->e, __VA_ARGS__)
 
 /* Row: spatial dims, is it a maximum? */
 enum { ROW_ND, ROW_MAX };
@@ -379,20 +378,21 @@ static DtStatus avg_back_kernel (DtKernelCall *c) {
 
 /* ---- gradients ---- */
 
-#define A(i) (c->args->v[i])
 static DtStatus max_grad (DtGradCall *c) {
   const char *op = c->op->row[ROW_ND] == 3
     ? "aten.max_pool3d_with_indices_backward.default"
     : "aten.max_pool2d_with_indices_backward.default";
-  op_g_set(c, 0, E(op, "ttvvvvvt", c->gout[0], c->in[0], A(1), A(2), A(3),
-                   A(4), A(5), c->out[1]));
+  op_g_set(c, 0, EMIT(op, "ttvvvvvt", c->gout[0], c->in[0], ARG(1), ARG(2),
+                      ARG(3),
+                      ARG(4), ARG(5), c->out[1]));
   return op_g_finish(c);
 }
 static DtStatus avg_grad (DtGradCall *c) {
   const char *op = c->op->row[ROW_ND] == 3 ? "aten.avg_pool3d_backward.default"
                                            : "aten.avg_pool2d_backward.default";
-  op_g_set(c, 0, E(op, "ttvvvvvv", c->gout[0], c->in[0], A(1), A(2), A(3),
-                   A(4), A(5), A(6)));
+  op_g_set(c, 0, EMIT(op, "ttvvvvvv", c->gout[0], c->in[0], ARG(1), ARG(2),
+                      ARG(3),
+                      ARG(4), ARG(5), ARG(6)));
   return op_g_finish(c);
 }
 
@@ -435,7 +435,7 @@ static DtStatus pool1_decomp (DtDecompCall *c) {
   }
   for (int i = 0; i < n; i++)
     DT_TRY(cx, two(c, i == 2 ? 0 : 1, v[i], &args[i]));
-  for (int i = n; i < 5; i++) args[i] = A(1 + i);
+  for (int i = n; i < 5; i++) args[i] = ARG(1 + i);
   return op_sp_as_2d(c, max ? "aten.max_pool2d_with_indices.default"
                             : "aten.avg_pool2d.default", 5, args);
 }
@@ -495,8 +495,9 @@ static DtStatus max_decomp (DtDecompCall *c) {
   int nd = c->op->row[ROW_ND];
   if (nd == 1 && !c->e->tracing && !c->e->vt->is_dist(c->e, c->in[0]))
     DT_TRY(c->e->cx, max1_check(c));
-  dt_emit_n(c->e, max_names[nd - 1], out, 2, "tvvvvv", c->in[0], A(1), A(2),
-            A(3), A(4), A(5));
+  dt_emit_n(c->e, max_names[nd - 1], out, 2, "tvvvvv", c->in[0], ARG(1),
+            ARG(2),
+            ARG(3), ARG(4), ARG(5));
   c->out[0] = out[0];
   c->nout = 1;
   return c->e->st;

@@ -18,10 +18,10 @@ static DtHandle *reshape (DtDecompCall *c, DtHandle *h, int n,
   int64_t stride[DT_MAX_NDIM];
   if (!dt_emit_ok(c->e)) return NULL;
   if (op_view_strides(&m, n, shape, stride))
-    return E("aten.view.default", "tI", h, n, shape);
-  h = E("aten.clone.default", "t memory_format=v", h,
-        dt_v_code(DT_V_MEMFMT, 0));
-  return E("aten._unsafe_view.default", "tI", h, n, shape);
+    return EMIT("aten.view.default", "tI", h, n, shape);
+  h = EMIT("aten.clone.default", "t memory_format=v", h,
+           dt_v_code(DT_V_MEMFMT, 0));
+  return EMIT("aten._unsafe_view.default", "tI", h, n, shape);
 }
 
 /* ---- tensordot ---- */
@@ -72,9 +72,9 @@ static DtStatus tensordot (DtDecompCall *c, int n, const int64_t *da,
   for (int i = 0; i < n; i++) {
     int64_t sa = a.m.shape[a.wrapped[i]], sb = b.m.shape[b.wrapped[i]];
     if (sb == 1 && sa != 1)             /* broadcast: sum it alone */
-      a.h = E("aten.sum.dim_IntList", "tIb", a.h, 1, &da[i], 1);
+      a.h = EMIT("aten.sum.dim_IntList", "tIb", a.h, 1, &da[i], 1);
     else if (sa == 1 && sb != 1)
-      b.h = E("aten.sum.dim_IntList", "tIb", b.h, 1, &db[i], 1);
+      b.h = EMIT("aten.sum.dim_IntList", "tIb", b.h, 1, &db[i], 1);
     else {
       DT_CHECK(CX, sa == sb, DT_E_RUNTIME, "contracted dimensions need to "
                "match, but first has size %lld in dim %lld and second has size "
@@ -87,22 +87,22 @@ static DtStatus tensordot (DtDecompCall *c, int n, const int64_t *da,
   for (int i = 0; i < b.nrest; i++) shape[k++] = b.m.shape[b.rest[i]];
   memcpy(perm, a.rest, sizeof(int64_t) * (size_t)a.nrest);
   memcpy(perm + a.nrest, a.dims, sizeof(int64_t) * (size_t)n);
-  x = E("aten.permute.default", "tI", a.h, (int)a.m.ndim, perm);
+  x = EMIT("aten.permute.default", "tI", a.h, (int)a.m.ndim, perm);
   bool dot = a.size == 1 && b.size == 1;
   flat[0] = a.size;
   flat[1] = csize;
   if (!dot) x = reshape(c, x, 2, flat);
   memcpy(perm, b.dims, sizeof(int64_t) * (size_t)n);
   memcpy(perm + n, b.rest, sizeof(int64_t) * (size_t)b.nrest);
-  y = E("aten.permute.default", "tI", b.h, (int)b.m.ndim, perm);
+  y = EMIT("aten.permute.default", "tI", b.h, (int)b.m.ndim, perm);
   flat[0] = csize;
   flat[1] = b.size;
   if (dot) {
     if (a.m.ndim != 1) x = reshape(c, x, 1, flat);
     if (b.m.ndim != 1) y = reshape(c, y, 1, flat);
-    x = E("aten.dot.default", "tt", x, y);
+    x = EMIT("aten.dot.default", "tt", x, y);
   } else {
-    x = E("aten.mm.default", "tt", x, reshape(c, y, 2, flat));
+    x = EMIT("aten.mm.default", "tt", x, reshape(c, y, 2, flat));
   }
   return finish(c, reshape(c, x, k, shape));
 }
@@ -121,7 +121,7 @@ static DtStatus inner_decomp (DtDecompCall *c) {
   int64_t last = -1;
   if (!dt_emit_ok(c->e)) return c->e->st;
   if (a.ndim == 0 || b.ndim == 0)
-    return finish(c, E("aten.mul.Tensor", "tt", c->in[0], c->in[1]));
+    return finish(c, EMIT("aten.mul.Tensor", "tt", c->in[0], c->in[1]));
   DT_CHECK(CX, a.shape[a.ndim - 1] == b.shape[b.ndim - 1], DT_E_RUNTIME,
            "inner() the last dimension must match on both input tensors but "
            "got shapes %s and %s", ta.s, tb.s);
@@ -131,10 +131,10 @@ static DtStatus inner_decomp (DtDecompCall *c) {
 /* Multiplies into out, but copies what came of matrices. */
 static DtStatus inner_out_decomp (DtDecompCall *c) {
   if (meta_of(c, c->in[0]).ndim == 0 || meta_of(c, c->in[1]).ndim == 0)
-    return finish(c, E("aten.mul.out", "tt out=t", c->in[0], c->in[1],
-                       dt_hin(c, 2)));
+    return finish(c, EMIT("aten.mul.out", "tt out=t", c->in[0], c->in[1],
+                          dt_hin(c, 2)));
   DT_TRY(CX, inner_decomp(c));
-  return finish(c, E("aten.copy_.default", "tt", dt_hin(c, 2), c->out[0]));
+  return finish(c, EMIT("aten.copy_.default", "tt", dt_hin(c, 2), c->out[0]));
 }
 
 /* ---- outer, kron ---- */
@@ -150,9 +150,9 @@ static DtStatus outer_decomp (DtDecompCall *c) {
   }
   col[1] = 1;
   if (!dt_emit_ok(c->e)) return c->e->st;
-  return finish(c, E("aten.mul.Tensor", "tt",
-                     E("aten.view.default", "tI", c->in[0], 2, col),
-                     c->in[1]));
+  return finish(c, EMIT("aten.mul.Tensor", "tt",
+                        EMIT("aten.view.default", "tI", c->in[0], 2, col),
+                        c->in[1]));
 }
 
 static DtStatus kron_decomp (DtDecompCall *c) {
@@ -172,10 +172,10 @@ static DtStatus kron_decomp (DtDecompCall *c) {
       shape[2 * i + 1 - k] = 1;
       out[i] *= size;
     }
-    h[k] = E("aten._unsafe_view.default", "tI", c->in[k], 2 * nd, shape);
+    h[k] = EMIT("aten._unsafe_view.default", "tI", c->in[k], 2 * nd, shape);
   }
-  h[0] = E("aten.mul.Tensor", "tt", h[0], h[1]);
-  return finish(c, E("aten._unsafe_view.default", "tI", h[0], nd, out));
+  h[0] = EMIT("aten.mul.Tensor", "tt", h[0], h[1]);
+  return finish(c, EMIT("aten._unsafe_view.default", "tI", h[0], nd, out));
 }
 
 /* ---- einsum ---- */
@@ -322,7 +322,7 @@ static DtHandle *last_to (DtDecompCall *c, DtHandle *h, int dim) {
   int64_t order[DT_MAX_NDIM];
   for (int i = 0; i < n; i++)
     order[i] = i < dim ? i : i == dim ? n - 1 : i - 1;
-  return E("aten.permute.default", "tI", h, n, order);
+  return EMIT("aten.permute.default", "tI", h, n, order);
 }
 
 /* Bring one operand to the common shape: diagonals for repeated labels, ones
@@ -342,9 +342,9 @@ static void align (Einsum *e, int i) {
       for (int k = e->ell - own; k < e->ell; k++) from[e->ell_at + k] = d++;
     } else if (seen[l] >= 0) {
       h = seen[l] == 0 && d == 1
-          ? E("aten.diagonal.default", "t", h)
-          : E("aten.diagonal.default", "tiii", h, (int64_t)0,
-              (int64_t)seen[l], (int64_t)d);
+          ? EMIT("aten.diagonal.default", "t", h)
+          : EMIT("aten.diagonal.default", "tiii", h, (int64_t)0,
+                 (int64_t)seen[l], (int64_t)d);
       h = last_to(c, h, seen[l]);
     } else {
       seen[l] = d;
@@ -353,10 +353,10 @@ static void align (Einsum *e, int i) {
   }
   for (int k = 0; k < e->nall; k++)
     if (from[k] < 0) {
-      h = E("aten.unsqueeze.default", "ti", h, (int64_t)d);
+      h = EMIT("aten.unsqueeze.default", "ti", h, (int64_t)d);
       from[k] = d++;
     }
-  e->h[i] = E("aten.permute.default", "tI", h, e->nall, from);
+  e->h[i] = EMIT("aten.permute.default", "tI", h, e->nall, from);
 }
 
 /* Sizes agree, but for ones. */
@@ -405,7 +405,7 @@ static DtHandle *multiply (DtDecompCall *c, DtHandle *a, DtHandle *b, int nsum,
   int n = ma.ndim, k = 0;
   uint32_t mask = 0;
   if (!dt_emit_ok(c->e)) return NULL;
-  if (nsum == 0) return E("aten.mul.Tensor", "tt", a, b);
+  if (nsum == 0) return EMIT("aten.mul.Tensor", "tt", a, b);
   for (int i = 0; i < nsum; i++) mask |= 1u << sum[i];
   for (int i = 0; i < n; i++) {
     bool sl = ma.shape[i] != 1, sr = mb.shape[i] != 1;
@@ -428,12 +428,12 @@ static DtHandle *multiply (DtDecompCall *c, DtHandle *a, DtHandle *b, int nsum,
                : i < p.nbatch + p.nleft ? ma.shape[lp[i]] : mb.shape[lp[i]];
   }
   flat[0] = p.sbatch, flat[1] = p.sleft, flat[2] = p.ssum;
-  a = reshape(c, E("aten.permute.default", "tI", a, n, lp), 3, flat);
+  a = reshape(c, EMIT("aten.permute.default", "tI", a, n, lp), 3, flat);
   flat[1] = p.ssum, flat[2] = p.sright;
-  b = reshape(c, E("aten.permute.default", "tI", b, n, rp), 3, flat);
-  a = E("aten.bmm.default", "tt", a, b);
-  a = E("aten.view.default", "tI", a, n, shape);
-  return E("aten.permute.default", "tI", a, n, op);
+  b = reshape(c, EMIT("aten.permute.default", "tI", b, n, rp), 3, flat);
+  a = EMIT("aten.bmm.default", "tt", a, b);
+  a = EMIT("aten.view.default", "tI", a, n, shape);
+  return EMIT("aten.permute.default", "tI", a, n, op);
 }
 
 /* Contract operands from left to right, summing what nobody else has. */
@@ -456,8 +456,8 @@ static DtHandle *contract (Einsum *e, int *counts) {
         counts[d] = 0;
       }
     }
-    if (na) a = E("aten.sum.dim_IntList", "tIb", a, na, sa, 1);
-    if (nb) b = E("aten.sum.dim_IntList", "tIb", b, nb, sb, 1);
+    if (na) a = EMIT("aten.sum.dim_IntList", "tIb", a, na, sa, 1);
+    if (nb) b = EMIT("aten.sum.dim_IntList", "tIb", b, nb, sb, 1);
     a = multiply(c, a, b, ns, sum);
   }
   return a;
@@ -484,12 +484,12 @@ static DtStatus einsum_decomp (DtDecompCall *c) {
   if (e->nall == e->nout) return finish(c, h);
   if (e->nops > 1) {
     DtMeta m = meta_of(c, h);
-    return finish(c, E("aten.view.default", "tI", h, e->nout, m.shape));
+    return finish(c, EMIT("aten.view.default", "tI", h, e->nout, m.shape));
   }
   int64_t dims[DT_MAX_NDIM];
   for (int d = e->nout; d < e->nall; d++) dims[d - e->nout] = d;
-  return finish(c, E("aten.sum.dim_IntList", "tI", h, e->nall - e->nout,
-                     dims));
+  return finish(c, EMIT("aten.sum.dim_IntList", "tI", h, e->nall - e->nout,
+                        dims));
 }
 
 /* ---- bilinear ---- */
@@ -521,15 +521,16 @@ static DtStatus bilinear_decomp (DtDecompCall *c) {
            dt_dtype_info((DtDtype)bias.dtype)->cpp);
   flat[0] = -1;
   flat[1] = a.shape[n - 1];
-  DtHandle *x = E("aten.view.default", "tI", c->in[0], 2, flat);
+  DtHandle *x = EMIT("aten.view.default", "tI", c->in[0], 2, flat);
   flat[1] = b.shape[n - 1];
-  DtHandle *y = E("aten.view.default", "tI", c->in[1], 2, flat);
-  x = E("aten._trilinear.default", "tttIIII", x, c->in[2], y, 2, e1, 1, e2, 2,
-        e3, 2, s);
+  DtHandle *y = EMIT("aten.view.default", "tI", c->in[1], 2, flat);
+  x = EMIT("aten._trilinear.default", "tttIIII", x, c->in[2], y, 2, e1, 1, e2,
+           2,
+           e3, 2, s);
   memcpy(shape, a.shape, sizeof(int64_t) * (size_t)n);
   shape[n - 1] = w.shape[0];
-  x = E("aten.view.default", "tI", x, n, shape);
-  if (dt_hin(c, 3) != NULL) x = E("aten.add.Tensor", "tt", x, dt_hin(c, 3));
+  x = EMIT("aten.view.default", "tI", x, n, shape);
+  if (dt_hin(c, 3) != NULL) x = EMIT("aten.add.Tensor", "tt", x, dt_hin(c, 3));
   return finish(c, x);
 }
 
@@ -559,8 +560,8 @@ static DtStatus cdist_decomp (DtDecompCall *c) {
   cols = b.shape[b.ndim - 2];
   if (p != 2 || !(mode == 1 || (mode == 0 && (rows > 25 || cols > 25))) ||
       dt_meta_numel(&a) == 0 || dt_meta_numel(&b) == 0)
-    return finish(c, E("aten._cdist_forward.default", "ttfv", c->in[0],
-                       c->in[1], p, c->args->v[3]));
+    return finish(c, EMIT("aten._cdist_forward.default", "ttfv", c->in[0],
+                          c->in[1], p, c->args->v[3]));
   int na = a.ndim, nb = b.ndim;
   int64_t width = a.shape[na - 1], total = 1;
   int64_t tail[2][2] = { { rows, width }, { cols, width } };
@@ -573,14 +574,14 @@ static DtStatus cdist_decomp (DtDecompCall *c) {
     memcpy(shape + r.ndim, tail[k], sizeof tail[k]);
     flat[0] = total;
     memcpy(flat + 1, tail[k], sizeof tail[k]);
-    h[k] = E("aten.expand.default", "tI", c->in[k], r.ndim + 2, shape);
+    h[k] = EMIT("aten.expand.default", "tI", c->in[k], r.ndim + 2, shape);
     h[k] = reshape(c, h[k], 3, flat);
     if (r.ndim == 0) h[k] = c->in[k];
   }
-  h[0] = E("aten._euclidean_dist.default", "tt", h[0], h[1]);
+  h[0] = EMIT("aten._euclidean_dist.default", "tt", h[0], h[1]);
   shape[r.ndim] = rows;
   shape[r.ndim + 1] = cols;
-  return finish(c, E("aten.view.default", "tI", h[0], r.ndim + 2, shape));
+  return finish(c, EMIT("aten.view.default", "tI", h[0], r.ndim + 2, shape));
 }
 
 /* ---- definitions ---- */

@@ -62,21 +62,21 @@ static DtHandle *sorted (Quantile *u) {
   DtHandle *x = c->in[0], *two[2] = { NULL, NULL };
   int64_t shape[DT_MAX_NDIM + 1], n = dt_meta_numel(&u->self);
   if (!u->dim_given) {
-    if (u->self.ndim != 1) x = E("aten.reshape.default", "tI", x, 1, &n);
+    if (u->self.ndim != 1) x = EMIT("aten.reshape.default", "tI", x, 1, &n);
   } else {
     n = u->self.ndim > 0 ? u->self.shape[u->dim] : 1;
     if (u->self.ndim > 0 && u->dim != u->self.ndim - 1) {
-      x = E("aten.unsqueeze.default", "ti", x, (int64_t)-1);
-      x = E("aten.transpose.int", "tii", x, (int64_t)u->dim, (int64_t)-1);
+      x = EMIT("aten.unsqueeze.default", "ti", x, (int64_t)-1);
+      x = EMIT("aten.transpose.int", "tii", x, (int64_t)u->dim, (int64_t)-1);
     }
   }
   dt_emit_n(c->e, "aten.sort.default", two, 2, "t", x);
   int k = seen_shape(u, n, shape);
-  return E("aten.view.default", "tI", two[0], k, shape);
+  return EMIT("aten.view.default", "tI", two[0], k, shape);
 }
 
 static DtHandle *to_index (DtDecompCall *c, DtHandle *ranks) {
-  return E("aten._to_copy.default", "t dtype=d", ranks, (int)DT_I64);
+  return EMIT("aten._to_copy.default", "t dtype=d", ranks, (int)DT_I64);
 }
 
 /* masked_fill of operands that are seen in one shape first. */
@@ -89,10 +89,10 @@ static DtHandle *fill_where (DtDecompCall *c, DtHandle *x, DtHandle *mask,
   memcpy(shape, b.shape, sizeof *shape * (size_t)n);
   if (a.ndim > 0) shape[n - 1] = a.shape[a.ndim - 1];
   if (a.ndim != n || memcmp(a.shape, shape, sizeof *shape * (size_t)n) != 0)
-    x = E("aten.expand.default", "tI", x, n, shape);
+    x = EMIT("aten.expand.default", "tI", x, n, shape);
   if (memcmp(b.shape, shape, sizeof *shape * (size_t)n) != 0)
-    mask = E("aten.expand.default", "tI", mask, n, shape);
-  return E("aten.masked_fill.Scalar", "tti", x, mask, value);
+    mask = EMIT("aten.expand.default", "tI", mask, n, shape);
+  return EMIT("aten.masked_fill.Scalar", "tti", x, mask, value);
 }
 
 /* Where in the sorted rows each quantile lies, as a fraction. */
@@ -102,18 +102,18 @@ static DtHandle *ranks_of (Quantile *u, DtHandle *rows, DtHandle *q) {
   int64_t last = m.ndim > 0 ? m.shape[m.ndim - 1] - 1 : 0, dim = -1;
   DtHandle *nan, *ranks, *count;
   if (!u->skip_nan) {
-    ranks = E("aten.mul.Scalar", "ti", q, last);
-    nan = E("aten.isnan.default", "t", rows);
-    nan = E("aten.any.dim", "tib", nan, dim, 1);
+    ranks = EMIT("aten.mul.Scalar", "ti", q, last);
+    nan = EMIT("aten.isnan.default", "t", rows);
+    nan = EMIT("aten.any.dim", "tib", nan, dim, 1);
     return fill_where(c, ranks, nan, last);
   }
-  nan = E("aten.isnan.default", "t", rows);
-  nan = E("aten.logical_not_.default", "t", nan);
-  count = E("aten.sum.dim_IntList", "tIb", nan, 1, &dim, 1);
-  count = E("aten.sub.Scalar", "ti", count, (int64_t)1);
-  ranks = E("aten.mul.Tensor", "tt", q, count);
-  nan = E("aten.lt.Scalar", "ti", ranks, (int64_t)0);
-  return E("aten.masked_fill_.Scalar", "tti", ranks, nan, (int64_t)0);
+  nan = EMIT("aten.isnan.default", "t", rows);
+  nan = EMIT("aten.logical_not_.default", "t", nan);
+  count = EMIT("aten.sum.dim_IntList", "tIb", nan, 1, &dim, 1);
+  count = EMIT("aten.sub.Scalar", "ti", count, (int64_t)1);
+  ranks = EMIT("aten.mul.Tensor", "tt", q, count);
+  nan = EMIT("aten.lt.Scalar", "ti", ranks, (int64_t)0);
+  return EMIT("aten.masked_fill_.Scalar", "tti", ranks, nan, (int64_t)0);
 }
 
 static DtHandle *looked_up (Quantile *u, DtHandle *rows, DtHandle *ranks) {
@@ -122,17 +122,17 @@ static DtHandle *looked_up (Quantile *u, DtHandle *rows, DtHandle *ranks) {
                                      "aten.round_.default" };
   DtDecompCall *c = u->c;
   DtHandle *below, *low, *high, *weight;
-  if (one[u->between] != NULL) ranks = E(one[u->between], "t", ranks);
+  if (one[u->between] != NULL) ranks = EMIT(one[u->between], "t", ranks);
   below = to_index(c, ranks);
-  low = E("aten.gather.default", "tit", rows, (int64_t)-1, below);
+  low = EMIT("aten.gather.default", "tit", rows, (int64_t)-1, below);
   if (one[u->between] != NULL) return low;
   weight = u->between == MIDPOINT
-    ? E("aten.full_like.default", "tf", ranks, 0.5)
-    : E("aten.sub.Tensor", "tt", ranks, below);
-  ranks = E("aten.ceil_.default", "t", ranks);
-  high = E("aten.gather.default", "tit", rows, (int64_t)-1,
-           to_index(c, ranks));
-  return E("aten.lerp_.Tensor", "ttt", low, high, weight);
+    ? EMIT("aten.full_like.default", "tf", ranks, 0.5)
+    : EMIT("aten.sub.Tensor", "tt", ranks, below);
+  ranks = EMIT("aten.ceil_.default", "t", ranks);
+  high = EMIT("aten.gather.default", "tit", rows, (int64_t)-1,
+              to_index(c, ranks));
+  return EMIT("aten.lerp_.Tensor", "ttt", low, high, weight);
 }
 
 static DtStatus compute (Quantile *u, DtHandle *q) {
@@ -146,10 +146,10 @@ static DtStatus compute (Quantile *u, DtHandle *q) {
   rows = sorted(u);
   r = looked_up(u, rows, ranks_of(u, rows, q));
   if (u->qdim > 0) {            /* the quantiles come first */
-    r = E("aten.unsqueeze_.default", "ti", r, (int64_t)0);
-    r = E("aten.transpose_.default", "tii", r, (int64_t)0, (int64_t)-1);
+    r = EMIT("aten.unsqueeze_.default", "ti", r, (int64_t)0);
+    r = EMIT("aten.transpose_.default", "tii", r, (int64_t)0, (int64_t)-1);
   }
-  return finish(c, E("aten.squeeze_.dim", "ti", r, (int64_t)-1));
+  return finish(c, EMIT("aten.squeeze_.dim", "ti", r, (int64_t)-1));
 }
 
 static DtStatus begin (Quantile *u, DtDecompCall *c) {
@@ -167,8 +167,8 @@ static DtStatus number_decomp (DtDecompCall *c) {
   DT_TRY(CX, begin(&u, c));
   DT_CHECK(CX, v >= 0 && v <= 1, DT_E_RUNTIME, "quantile() q must be in the "
            "range [0, 1] but got %g", isnan(v) ? fabs(v) : v);
-  return compute(&u, E("aten.scalar_tensor.default", "f dtype=d", v,
-                       (int)u.self.dtype));
+  return compute(&u, EMIT("aten.scalar_tensor.default", "f dtype=d", v,
+                          (int)u.self.dtype));
 }
 
 /* Values of a plain q are looked at, as those of a number are. */
@@ -176,9 +176,10 @@ static DtStatus check_range (DtDecompCall *c, DtHandle *q) {
   int64_t ok = 1;
   DtHandle *a, *b;
   if (c->e->vt->is_dist(c->e, q) || !dt_emit_has_data(c->e, q)) return DT_OK;
-  a = E("aten.ge.Scalar", "ti", q, (int64_t)0);
-  b = E("aten.le.Scalar", "ti", q, (int64_t)1);
-  a = E("aten.all.default", "t", E("aten.logical_and_.default", "tt", a, b));
+  a = EMIT("aten.ge.Scalar", "ti", q, (int64_t)0);
+  b = EMIT("aten.le.Scalar", "ti", q, (int64_t)1);
+  a = EMIT("aten.all.default", "t", EMIT("aten.logical_and_.default", "tt", a,
+                                         b));
   if (!dt_emit_ok(c->e)) return c->e->st;
   DT_TRY(CX, dt_emit_item(c->e, a, &ok));
   DT_CHECK(CX, ok, DT_E_RUNTIME,

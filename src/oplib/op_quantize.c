@@ -8,7 +8,6 @@
 #include "oplib/emitting.h"
 #include "tensor/dtype_text.h"
 
-#define G (c->gout[0])
 #define KERNEL "fake_quantize_tensor_cachemask_kernel_type_handling"
 
 static DtStatus two_metas (DtMetaCall *c) {
@@ -124,7 +123,7 @@ done:
 }
 
 static DtStatus masked_grad (DtGradCall *c) {
-  op_g_set(c, 0, E("aten.mul.Tensor", "tt", G, c->out[1]));
+  op_g_set(c, 0, EMIT("aten.mul.Tensor", "tt", GOUT, c->out[1]));
   return op_g_finish(c);
 }
 
@@ -144,7 +143,7 @@ static DtStatus qparams_decomp (DtDecompCall *c) {
   const DtValue *v = c->args->v;
   DtHandle *out[2] = { NULL };
   const int64_t one = 1;
-  DtHandle *on = E("aten.ones.default", "I dtype=d", 1, &one, DT_I64);
+  DtHandle *on = EMIT("aten.ones.default", "I dtype=d", 1, &one, DT_I64);
   dt_emit_n(c->e, "aten._fake_quantize_per_tensor_affine_cachemask_tensor_"
             "qparams.default", out, 2, "ttttvv", c->in[0], c->in[1], c->in[2],
             on, v[3], v[4]);

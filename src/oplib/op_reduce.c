@@ -10,8 +10,6 @@
 #include <math.h>
 #include <string.h>
 
-#define E(...) dt_emit(c->e, __VA_ARGS__)
-#define G (c->gout[0])
 #define IN (dt_gin(c, 0))
 #define OUT (c->out[0])
 
@@ -298,7 +296,7 @@ static DtStatus sum_grad (DtGradCall *c) {
   dt_meta_copy(&m, dt_emit_meta(c->e, IN));
   DT_TRY(c->e->cx, red_dims(c->e->cx, c->op, c->args, &m, &mask));
   int at = c->op->row[RD_DIM];
-  DtHandle *g = op_g_unsqueeze(c->e, G, m.ndim, mask,
+  DtHandle *g = op_g_unsqueeze(c->e, GOUT, m.ndim, mask,
                                red_keep(c->op, c->args), at < 0 ||
                                dt_arg_is_none(c->args, at) ||
                                dt_arg_len(c->args, at) == 0);
@@ -313,11 +311,11 @@ static DtStatus mean_grad (DtGradCall *c) {
   dt_meta_copy(&m, dt_emit_meta(c->e, IN));
   DT_TRY(c->e->cx, red_dims(c->e->cx, c->op, c->args, &m, &mask));
   for (int d = 0; d < m.ndim; d++) n *= mask >> d & 1u ? m.shape[d] : 1;
-  DtHandle *g = op_g_unsqueeze(c->e, G, m.ndim, mask,
+  DtHandle *g = op_g_unsqueeze(c->e, GOUT, m.ndim, mask,
                                red_keep(c->op, c->args),
                                c->op->row[RD_DIM] < 0);
   g = op_g_expand(c->e, g, &m);
-  op_g_set(c, 0, E("aten.div.Scalar", "ti", g, n));
+  op_g_set(c, 0, EMIT("aten.div.Scalar", "ti", g, n));
   return op_g_finish(c);
 }
 
@@ -327,9 +325,9 @@ static DtHandle *restore (DtGradCall *c, DtHandle *h, const DtMeta *m,
   int64_t shape[DT_MAX_NDIM];
   if (red_keep(c->op, c->args)) return h;
   if (dt_arg_len(c->args, 1) == 0)      /* of no dims given: as it is */
-    return E("aten.view.default", "tI", h, 0, shape);
+    return EMIT("aten.view.default", "tI", h, 0, shape);
   for (int d = 0; d < m->ndim; d++) shape[d] = mask >> d & 1u ? 1 : m->shape[d];
-  return E("aten.view.default", "tI", h, (int)m->ndim, shape);
+  return EMIT("aten.view.default", "tI", h, (int)m->ndim, shape);
 }
 
 /* amax, amin: shared between equal elements. */
@@ -338,24 +336,24 @@ static DtStatus amax_grad (DtGradCall *c) {
   DtMeta m;
   dt_meta_copy(&m, dt_emit_meta(c->e, IN));
   DT_TRY(c->e->cx, red_dims(c->e->cx, c->op, c->args, &m, &mask));
-  DtHandle *k = E("aten.eq.Tensor", "tt", restore(c, OUT, &m, mask), IN);
-  DtHandle *g = restore(c, G, &m, mask);
-  DtHandle *n = E("aten.sum.dim_IntList", "tvb", k, c->args->v[1], 1);
-  g = E("aten.div.Tensor", "tt", g, n);
-  op_g_set(c, 0, E("aten.mul.Tensor", "tt", g, k));
+  DtHandle *k = EMIT("aten.eq.Tensor", "tt", restore(c, OUT, &m, mask), IN);
+  DtHandle *g = restore(c, GOUT, &m, mask);
+  DtHandle *n = EMIT("aten.sum.dim_IntList", "tvb", k, c->args->v[1], 1);
+  g = EMIT("aten.div.Tensor", "tt", g, n);
+  op_g_set(c, 0, EMIT("aten.mul.Tensor", "tt", g, k));
   return op_g_finish(c);
 }
 
 /* max, min of everything: equal elements share; NaN equals NaN. */
 static DtStatus max_grad (DtGradCall *c) {
-  DtHandle *a = E("aten.isnan.default", "t", IN);
-  DtHandle *b = E("aten.isnan.default", "t", OUT);
-  a = E("aten.logical_and.default", "tt", a, b);
-  DtHandle *k = E("aten.eq.Tensor", "tt", IN, OUT);
-  k = E("aten.logical_or_.default", "tt", k, a);
-  DtHandle *n = E("aten.sum.default", "t", k);
-  n = E("aten.div.Tensor", "tt", G, n);
-  op_g_set(c, 0, E("aten.mul.Tensor", "tt", k, n));
+  DtHandle *a = EMIT("aten.isnan.default", "t", IN);
+  DtHandle *b = EMIT("aten.isnan.default", "t", OUT);
+  a = EMIT("aten.logical_and.default", "tt", a, b);
+  DtHandle *k = EMIT("aten.eq.Tensor", "tt", IN, OUT);
+  k = EMIT("aten.logical_or_.default", "tt", k, a);
+  DtHandle *n = EMIT("aten.sum.default", "t", k);
+  n = EMIT("aten.div.Tensor", "tt", GOUT, n);
+  op_g_set(c, 0, EMIT("aten.mul.Tensor", "tt", k, n));
   return op_g_finish(c);
 }
 
@@ -391,10 +389,10 @@ static DtStatus prod_grad (DtGradCall *c) {
   int64_t flat = -1;
   dt_meta_copy(&m, dt_emit_meta(c->e, IN));
   if (c->op->row[RD_DIM] < 0) {
-    DtHandle *x = m.ndim ? E("aten.view.default", "tI", IN, 1, &flat) : IN;
-    DtHandle *g = others_product(c->e, G, x, 0);
+    DtHandle *x = m.ndim ? EMIT("aten.view.default", "tI", IN, 1, &flat) : IN;
+    DtHandle *g = others_product(c->e, GOUT, x, 0);
     if (m.ndim)
-      g = E("aten.view.default", "tI", g, (int)m.ndim, m.shape);
+      g = EMIT("aten.view.default", "tI", g, (int)m.ndim, m.shape);
     op_g_set(c, 0, g);
     return op_g_finish(c);
   }
@@ -403,7 +401,7 @@ static DtStatus prod_grad (DtGradCall *c) {
   bool keep = red_keep(c->op, c->args);
   DT_TRY(c->e->cx, red_dims(c->e->cx, c->op, c->args, &m, &mask));
   DT_TRY(c->e->cx, op_dim(c->e->cx, c->args, 1, m.ndim, &d));
-  DtHandle *g = op_g_unsqueeze(c->e, G, m.ndim, mask, keep, false);
+  DtHandle *g = op_g_unsqueeze(c->e, GOUT, m.ndim, mask, keep, false);
   (void)op_g_unsqueeze(c->e, OUT, m.ndim, mask, keep, false);
   op_g_set(c, 0, others_product(c->e, g, IN, d));
   return op_g_finish(c);
@@ -411,13 +409,15 @@ static DtStatus prod_grad (DtGradCall *c) {
 
 /* Of too few elements: NaN where x is the mean, else infinite. */
 static DtHandle *var_of_few (DtGradCall *c, DtHandle *g, DtDtype t) {
-  DtHandle *u = E("aten.mean.default", "t", IN);
-  u = E("aten.eq.Tensor", "tt", IN, u);
-  DtHandle *a = E("aten.scalar_tensor.default", "f dtype=d", (double)NAN,
-                  (int)t);
-  DtHandle *b = E("aten.scalar_tensor.default", "f dtype=d", (double)INFINITY,
-                  (int)t);
-  return E("aten.mul.Tensor", "tt", g, E("aten.where.self", "ttt", u, a, b));
+  DtHandle *u = EMIT("aten.mean.default", "t", IN);
+  u = EMIT("aten.eq.Tensor", "tt", IN, u);
+  DtHandle *a = EMIT("aten.scalar_tensor.default", "f dtype=d", (double)NAN,
+                     (int)t);
+  DtHandle *b = EMIT("aten.scalar_tensor.default", "f dtype=d",
+                     (double)INFINITY,
+                     (int)t);
+  return EMIT("aten.mul.Tensor", "tt", g, EMIT("aten.where.self", "ttt", u, a,
+                                               b));
 }
 
 /* (2 / (n - correction)) * g * (x - mean) */
@@ -436,21 +436,21 @@ static DtHandle *var_part (DtGradCall *c, DtHandle *g) {
   if ((m.ndim == 0 || dt_arg_is_none(c->args, 1)) && n <= k)
     return var_of_few(c, g, (DtDtype)m.dtype);
   g = op_g_unsqueeze(c->e, g, m.ndim, mask, red_keep(c->op, c->args), all);
-  DtHandle *u = all ? E("aten.mean.default", "t", IN)
-                    : E("aten.mean.dim", "tvb", IN, c->args->v[1], 1);
-  u = E("aten.sub.Tensor", "tt", IN, u);
-  g = E("aten.mul.Scalar", "tf", g, 2.0 / (n - k));
-  return E("aten.mul.Tensor", "tt", g, u);
+  DtHandle *u = all ? EMIT("aten.mean.default", "t", IN)
+                    : EMIT("aten.mean.dim", "tvb", IN, c->args->v[1], 1);
+  u = EMIT("aten.sub.Tensor", "tt", IN, u);
+  g = EMIT("aten.mul.Scalar", "tf", g, 2.0 / (n - k));
+  return EMIT("aten.mul.Tensor", "tt", g, u);
 }
 static DtStatus var_grad (DtGradCall *c) {
-  op_g_set(c, 0, var_part(c, G));
+  op_g_set(c, 0, var_part(c, GOUT));
   return op_g_finish(c);
 }
 static DtStatus std_grad (DtGradCall *c) {
-  DtHandle *g = E("aten.mul.Scalar", "ti", OUT, (int64_t)2);
-  g = E("aten.div.Tensor", "tt", G, g);
-  DtHandle *z = E("aten.eq.Scalar", "ti", OUT, (int64_t)0);
-  g = E("aten.masked_fill_.Scalar", "tti", g, z, (int64_t)0);
+  DtHandle *g = EMIT("aten.mul.Scalar", "ti", OUT, (int64_t)2);
+  g = EMIT("aten.div.Tensor", "tt", GOUT, g);
+  DtHandle *z = EMIT("aten.eq.Scalar", "ti", OUT, (int64_t)0);
+  g = EMIT("aten.masked_fill_.Scalar", "tti", g, z, (int64_t)0);
   op_g_set(c, 0, var_part(c, g));
   return op_g_finish(c);
 }
@@ -461,11 +461,11 @@ static DtStatus logsumexp_grad (DtGradCall *c) {
   bool keep = red_keep(c->op, c->args);
   dt_meta_copy(&m, dt_emit_meta(c->e, IN));
   DT_TRY(c->e->cx, red_dims(c->e->cx, c->op, c->args, &m, &mask));
-  DtHandle *g = op_g_unsqueeze(c->e, G, m.ndim, mask, keep, false);
+  DtHandle *g = op_g_unsqueeze(c->e, GOUT, m.ndim, mask, keep, false);
   DtHandle *o = op_g_unsqueeze(c->e, OUT, m.ndim, mask, keep, false);
-  o = E("aten.exp.default", "t", E("aten.sub.Tensor", "tt", IN, o));
+  o = EMIT("aten.exp.default", "t", EMIT("aten.sub.Tensor", "tt", IN, o));
   o = op_g_conj(c->e, o);
-  op_g_set(c, 0, E("aten.mul.Tensor", "tt", g, o));
+  op_g_set(c, 0, EMIT("aten.mul.Tensor", "tt", g, o));
   return op_g_finish(c);
 }
 
@@ -473,24 +473,24 @@ static DtStatus logsumexp_grad (DtGradCall *c) {
 static DtHandle *norm_p (DtGradCall *c, DtHandle *g, DtHandle *o, double p) {
   DtHandle *x;
   if (p < 2) {
-    x = E("aten.sgn.default", "t", IN);
-    DtHandle *a = E("aten.abs.default", "t", IN);
-    a = E("aten.pow_.Scalar", "tf", a, p - 1);
-    x = E("aten.mul.Tensor", "tt", x, a);
+    x = EMIT("aten.sgn.default", "t", IN);
+    DtHandle *a = EMIT("aten.abs.default", "t", IN);
+    a = EMIT("aten.pow_.Scalar", "tf", a, p - 1);
+    x = EMIT("aten.mul.Tensor", "tt", x, a);
     if (p < 1) {
-      a = E("aten.eq.Scalar", "ti", IN, (int64_t)0);
-      x = E("aten.masked_fill_.Scalar", "tti", x, a, (int64_t)0);
+      a = EMIT("aten.eq.Scalar", "ti", IN, (int64_t)0);
+      x = EMIT("aten.masked_fill_.Scalar", "tti", x, a, (int64_t)0);
     }
   } else {
-    x = E("aten.abs.default", "t", IN);
-    x = E("aten.pow_.Scalar", "tf", x, p - 2);
-    x = E("aten.mul.Tensor", "tt", IN, x);
+    x = EMIT("aten.abs.default", "t", IN);
+    x = EMIT("aten.pow_.Scalar", "tf", x, p - 2);
+    x = EMIT("aten.mul.Tensor", "tt", IN, x);
   }
-  DtHandle *s = E("aten.pow.Tensor_Scalar", "tf", o, p - 1);
-  s = E("aten.div.Tensor", "tt", g, s);
-  DtHandle *z = E("aten.eq.Scalar", "ti", o, (int64_t)0);
-  s = E("aten.masked_fill_.Scalar", "tti", s, z, (int64_t)0);
-  return E("aten.mul.Tensor", "tt", x, s);
+  DtHandle *s = EMIT("aten.pow.Tensor_Scalar", "tf", o, p - 1);
+  s = EMIT("aten.div.Tensor", "tt", g, s);
+  DtHandle *z = EMIT("aten.eq.Scalar", "ti", o, (int64_t)0);
+  s = EMIT("aten.masked_fill_.Scalar", "tti", s, z, (int64_t)0);
+  return EMIT("aten.mul.Tensor", "tt", x, s);
 }
 
 static DtHandle *norm_inf (DtGradCall *c, DtHandle *g, DtHandle *o,
@@ -499,13 +499,14 @@ static DtHandle *norm_inf (DtGradCall *c, DtHandle *g, DtHandle *o,
   int n = 0;
   for (int d = 0; d < DT_MAX_NDIM; d++)
     if (mask >> d & 1u) dims[n++] = d;
-  DtHandle *a = E("aten.abs.default", "t", IN);
-  DtHandle *k = E("aten.eq.Tensor", "tt", a, o);
-  k = E("aten.logical_or.default", "tt", k, E("aten.isnan.default", "t", a));
-  DtHandle *s = E("aten.sum.dim_IntList", "tIb", k, n, dims, 1);
-  s = E("aten.div.Tensor", "tt", g, s);
-  s = E("aten.mul.Tensor", "tt", s, k);
-  return E("aten.mul.Tensor", "tt", E("aten.sgn.default", "t", IN), s);
+  DtHandle *a = EMIT("aten.abs.default", "t", IN);
+  DtHandle *k = EMIT("aten.eq.Tensor", "tt", a, o);
+  k = EMIT("aten.logical_or.default", "tt", k, EMIT("aten.isnan.default", "t",
+                                                    a));
+  DtHandle *s = EMIT("aten.sum.dim_IntList", "tIb", k, n, dims, 1);
+  s = EMIT("aten.div.Tensor", "tt", g, s);
+  s = EMIT("aten.mul.Tensor", "tt", s, k);
+  return EMIT("aten.mul.Tensor", "tt", EMIT("aten.sgn.default", "t", IN), s);
 }
 
 static DtStatus norm_grad (DtGradCall *c) {
@@ -518,15 +519,15 @@ static DtStatus norm_grad (DtGradCall *c) {
              dt_arg_is_none(c->args, c->op->row[RD_DIM]);
   dt_meta_copy(&m, dt_emit_meta(c->e, IN));
   DT_TRY(c->e->cx, red_dims(c->e->cx, c->op, c->args, &m, &mask));
-  DtHandle *g = op_g_unsqueeze(c->e, G, m.ndim, mask, keep, all), *r = NULL;
+  DtHandle *g = op_g_unsqueeze(c->e, GOUT, m.ndim, mask, keep, all), *r = NULL;
   DtHandle *o = op_g_unsqueeze(c->e, OUT, m.ndim, mask, keep, all);
   if (p == 1) {
-    r = E("aten.mul.Tensor", "tt", E("aten.sgn.default", "t", IN), g);
+    r = EMIT("aten.mul.Tensor", "tt", EMIT("aten.sgn.default", "t", IN), g);
   } else if (p == 2) {
-    DtHandle *q = E("aten.div.Tensor", "tt", IN, o);
-    DtHandle *z = E("aten.eq.Scalar", "ti", o, (int64_t)0);
-    q = E("aten.masked_fill_.Scalar", "tti", q, z, (int64_t)0);
-    r = E("aten.mul.Tensor", "tt", g, q);
+    DtHandle *q = EMIT("aten.div.Tensor", "tt", IN, o);
+    DtHandle *z = EMIT("aten.eq.Scalar", "ti", o, (int64_t)0);
+    q = EMIT("aten.masked_fill_.Scalar", "tti", q, z, (int64_t)0);
+    r = EMIT("aten.mul.Tensor", "tt", g, q);
   } else if (isinf(p)) {
     r = norm_inf(c, g, o, mask);
   } else if (p != 0) {

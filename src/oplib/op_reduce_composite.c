@@ -27,9 +27,9 @@ static DtStatus aminmax_decomp (DtDecompCall *c) {
            "compute aminmax over an empty dimension as the operation has no "
            "identity.");
   for (int i = 0; i < 2; i++)
-    c->out[i] = all ? E(op[i], keep ? "tIb" : "t", c->in[0], 0,
-                        (int64_t *)NULL, 1)
-                    : E(op[i], "tIb", c->in[0], 1, &d, (int)keep);
+    c->out[i] = all ? EMIT(op[i], keep ? "tIb" : "t", c->in[0], 0,
+                           (int64_t *)NULL, 1)
+                    : EMIT(op[i], "tIb", c->in[0], 1, &d, (int)keep);
   c->nout = 2;
   return c->e->st;
 }
@@ -52,28 +52,28 @@ static DtHandle *extreme_share (DtGradCall *c, int k) {
     if (gone) dims[n++] = d;
   }
   if (!keep && m.ndim > 0) {
-    g = E("aten.view.default", "tI", g, (int)m.ndim, shape);
-    r = E("aten.view.default", "tI", r, (int)m.ndim, shape);
+    g = EMIT("aten.view.default", "tI", g, (int)m.ndim, shape);
+    r = EMIT("aten.view.default", "tI", r, (int)m.ndim, shape);
   }
-  x = E("aten.eq.Tensor", "tt", c->in[0], r);
-  r = E("aten.sum.dim_IntList", "tIb", x, n, dims, 1);
-  g = E("aten.div.Tensor", "tt", g, r);
-  return E("aten.mul.Tensor", "tt", g, x);
+  x = EMIT("aten.eq.Tensor", "tt", c->in[0], r);
+  r = EMIT("aten.sum.dim_IntList", "tIb", x, n, dims, 1);
+  g = EMIT("aten.div.Tensor", "tt", g, r);
+  return EMIT("aten.mul.Tensor", "tt", g, x);
 }
 
 static DtStatus aminmax_grad (DtGradCall *c) {
   DtHandle *g = c->gout[0] ? extreme_share(c, 0) : NULL;
   DtHandle *h = c->gout[1] ? extreme_share(c, 1) : NULL;
-  op_g_set(c, 0, g && h ? E("aten.add.Tensor", "tt", g, h) : g ? g : h);
+  op_g_set(c, 0, g && h ? EMIT("aten.add.Tensor", "tt", g, h) : g ? g : h);
   return op_g_finish(c);
 }
 
 static DtStatus count_decomp (DtDecompCall *c) {
-  DtHandle *h = E("aten.ne.Scalar", "ti", c->in[0], (int64_t)0);
+  DtHandle *h = EMIT("aten.ne.Scalar", "ti", c->in[0], (int64_t)0);
   int64_t d = dt_arg_int_or(c->args, 1, 0);
   if (dt_arg_is_none(c->args, 1))
-    return finish(c, E("aten.sum.dim_IntList", "tn", h));
-  return finish(c, E("aten.sum.dim_IntList", "tI", h, 1, &d));
+    return finish(c, EMIT("aten.sum.dim_IntList", "tn", h));
+  return finish(c, EMIT("aten.sum.dim_IntList", "tI", h, 1, &d));
 }
 
 static DtStatus trace_decomp (DtDecompCall *c) {
@@ -83,22 +83,23 @@ static DtStatus trace_decomp (DtDecompCall *c) {
            "tensor with dim %d", m.ndim);
   DT_CHECK(CX, c->e->tracing || m.dtype != DT_BOOL, DT_E_NOTIMPL,
            "\"trace\" not implemented for 'Bool'");
-  DtHandle *h = E("aten.diagonal_copy.default", "t", c->in[0]);
-  return finish(c, E("aten.sum.default", "t", h));
+  DtHandle *h = EMIT("aten.diagonal_copy.default", "t", c->in[0]);
+  return finish(c, EMIT("aten.sum.default", "t", h));
 }
 /* The gradient written along the diagonal of flat zeros. */
 static DtStatus trace_grad (DtGradCall *c) {
   DtMeta m;
   dt_meta_copy(&m, dt_emit_meta(c->e, c->in[0]));
   int64_t n = dt_meta_numel(&m), zero = 0;
-  DtHandle *z = E("aten.zeros.default", "I dtype=d", 1, &n, (int)m.dtype);
+  DtHandle *z = EMIT("aten.zeros.default", "I dtype=d", 1, &n, (int)m.dtype);
   int64_t step = m.ndim > 1 ? m.shape[1] + 1 : 1;
   int64_t last = m.ndim > 1 && m.shape[0] < m.shape[1] ? m.shape[0]
                : m.ndim > 1 ? m.shape[1] : n;
-  DtHandle *i = E("aten.arange.start_step", "iii dtype=d", zero, last * step,
-                  step, (int)DT_I64);
-  z = E("aten.index_fill.int_Tensor", "titt", z, zero, i, c->gout[0]);
-  op_g_set(c, 0, E("aten.view.default", "tI", z, (int)m.ndim, m.shape));
+  DtHandle *i = EMIT("aten.arange.start_step", "iii dtype=d", zero,
+                     last * step,
+                     step, (int)DT_I64);
+  z = EMIT("aten.index_fill.int_Tensor", "titt", z, zero, i, c->gout[0]);
+  op_g_set(c, 0, EMIT("aten.view.default", "tI", z, (int)m.ndim, m.shape));
   return op_g_finish(c);
 }
 
@@ -123,20 +124,20 @@ static DtStatus rot90_decomp (DtDecompCall *c) {
     dims[i] = d[i];
   }
   k = ((k % 4) + 4) % 4;
-  if (k == 2) return finish(c, E("aten.flip.default", "tI", h, 2, dims));
+  if (k == 2) return finish(c, EMIT("aten.flip.default", "tI", h, 2, dims));
   if (k == 0) {
     DtValue f = dt_v_none();
     f.kind = DT_V_MEMFMT;
     f.u.i = DT_MF_CONTIGUOUS;
-    return finish(c, E("aten.clone.default", "t memory_format=v", h, f));
+    return finish(c, EMIT("aten.clone.default", "t memory_format=v", h, f));
   }
-  h = E("aten.flip.default", "tI", h, 1, &dims[k == 1]);
-  h = E("aten.transpose.int", "tii", h, dims[0], dims[1]);
+  h = EMIT("aten.flip.default", "tI", h, 1, &dims[k == 1]);
+  h = EMIT("aten.transpose.int", "tii", h, dims[0], dims[1]);
   return finish(c, h);
 }
 static DtStatus rot90_grad (DtGradCall *c) {
-  op_g_set(c, 0, E("aten.rot90.default", "tiv", c->gout[0],
-                   -dt_arg_int(c->args, 1), c->args->v[2]));
+  op_g_set(c, 0, EMIT("aten.rot90.default", "tiv", c->gout[0],
+                      -dt_arg_int(c->args, 1), c->args->v[2]));
   return op_g_finish(c);
 }
 
@@ -168,9 +169,9 @@ static DtStatus var_mean_decomp (DtDecompCall *c) {
   if (n == 0)
     for (n = 0; n < m.ndim; n++) v[n] = n;
   for (int i = 0; i < n; i++) count *= m.ndim ? m.shape[v[i]] : 1;
-  c->out[0] = E("prims.var.default", "tIf", c->in[0], n, v, k);
-  c->out[1] = E("prims.sum.default", "tI", c->in[0], n, v);
-  c->out[1] = E("prims.div.default", "tf", c->out[1], (double)count);
+  c->out[0] = EMIT("prims.var.default", "tIf", c->in[0], n, v, k);
+  c->out[1] = EMIT("prims.sum.default", "tI", c->in[0], n, v);
+  c->out[1] = EMIT("prims.div.default", "tf", c->out[1], (double)count);
   return c->e->st;
 }
 
@@ -228,8 +229,8 @@ static DtHandle *as_it_lies (DtDecompCall *c, DtHandle *h) {
   DtMeta m = meta_of(c, h), dense = m;
   dt_meta_set_contiguous(&dense);
   if (c->e->tracing || !dt_emit_ok(c->e) || dt_meta_is_contiguous(&m)) return h;
-  return E("aten.as_strided.default", "tII", h, (int)m.ndim, m.shape,
-           (int)m.ndim, dense.stride);
+  return EMIT("aten.as_strided.default", "tII", h, (int)m.ndim, m.shape,
+              (int)m.ndim, dense.stride);
 }
 
 static DtStatus weight_norm_decomp (DtDecompCall *c) {
@@ -251,12 +252,13 @@ static DtStatus weight_norm_decomp (DtDecompCall *c) {
   bool narrow = !c->e->tracing && wide != t;    /* its norms are wide */
   DtHandle *v = as_it_lies(c, c->in[0]), *g = as_it_lies(c, c->in[1]);
   DtHandle *h = narrow
-    ? E("aten.linalg_vector_norm.default", "tiIb dtype=d", v, (int64_t)2, n,
-        dims, 1, (int)wide)
-    : E("aten.linalg_vector_norm.default", "tiIb", v, (int64_t)2, n, dims, 1);
-  DtHandle *q = E("aten.mul.Tensor", "tt", v, E("aten.div.Tensor", "tt", g, h));
-  if (narrow) q = E("aten._to_copy.default", "t dtype=d", q, (int)t);
-  c->out[0] = c->e->tracing ? q : E("aten.contiguous.default", "t", q);
+    ? EMIT("aten.linalg_vector_norm.default", "tiIb dtype=d", v, (int64_t)2, n,
+           dims, 1, (int)wide)
+    : EMIT("aten.linalg_vector_norm.default", "tiIb", v, (int64_t)2, n, dims,
+           1);
+  DtHandle *q = EMIT("aten.mul.Tensor", "tt", v, EMIT("aten.div.Tensor", "tt", g, h));
+  if (narrow) q = EMIT("aten._to_copy.default", "t dtype=d", q, (int)t);
+  c->out[0] = c->e->tracing ? q : EMIT("aten.contiguous.default", "t", q);
   c->out[1] = h;
   c->nout = 2;
   return c->e->st;
@@ -267,8 +269,8 @@ static DtStatus frobenius_decomp (DtDecompCall *c) {
   DT_CHECK(CX, c->e->tracing || !dt_dtype_is_integral(t, true), DT_E_RUNTIME,
            "norm(): input dtype should be either floating point or complex. "
            "Got %s instead.", op_dtype_word(t));
-  return finish(c, E("aten.linalg_vector_norm.default", "tivv", c->in[0],
-                     (int64_t)2, c->args->v[1], c->args->v[2]));
+  return finish(c, EMIT("aten.linalg_vector_norm.default", "tivv", c->in[0],
+                        (int64_t)2, c->args->v[1], c->args->v[2]));
 }
 
 /* ---- batch norm, instance norm ---- */
@@ -278,15 +280,15 @@ static DtHandle *norm_of (DtDecompCall *c, DtHandle *x, DtHandle *w,
   DtHandle *r[3] = { NULL, NULL, NULL };
   int64_t none = 0;
   if (dt_emit_ok(c->e) && dt_meta_numel(dt_emit_meta(c->e, x)) == 0) {
-    x = E("aten.clone.default", "t", x);
-    if (w) x = E("aten.mul.Tensor", "tt", x,
-                 E("aten.select.int", "tii", w, none, none));
-    if (b) x = E("aten.add.Tensor", "tt", x,
-                 E("aten.select.int", "tii", b, none, none));
+    x = EMIT("aten.clone.default", "t", x);
+    if (w) x = EMIT("aten.mul.Tensor", "tt", x,
+                    EMIT("aten.select.int", "tii", w, none, none));
+    if (b) x = EMIT("aten.add.Tensor", "tt", x,
+                    EMIT("aten.select.int", "tii", b, none, none));
     return x;
   }
   if (!c->e->tracing)           /* what other devices would keep */
-    (void)E("aten.empty.memory_format", "I dtype=d", 1, &none, (int)DT_U8);
+    (void)EMIT("aten.empty.memory_format", "I dtype=d", 1, &none, (int)DT_U8);
   dt_emit_n(c->e, "aten.native_batch_norm.default", r, 3, "tttttvvv", x, w, b,
             mean, var, c->args->v[5], c->args->v[6], c->args->v[7]);
   return r[0];
@@ -335,30 +337,30 @@ static DtStatus instance_norm_decomp (DtDecompCall *c) {
   shape[1] = m.shape[0] * m.shape[1];
   for (int i = 0; i < 4; i++) {
     h[i] = dt_hin(c, 1 + i);
-    if (h[i]) h[i] = E("aten.repeat.default", "tI", h[i], 1, &b);
+    if (h[i]) h[i] = EMIT("aten.repeat.default", "tI", h[i], 1, &b);
   }
   if (!dt_meta_is_contiguous(&m)) {
     DtValue f = dt_v_none();
     f.kind = DT_V_MEMFMT;
     f.u.i = DT_MF_CONTIGUOUS;
-    x = E("aten.clone.default", "t memory_format=v", x, f);
+    x = EMIT("aten.clone.default", "t memory_format=v", x, f);
   }
-  x = E("aten.view.default", "tI", x, (int)m.ndim, shape);
+  x = EMIT("aten.view.default", "tI", x, (int)m.ndim, shape);
   x = norm_of(c, x, h[0], h[1], h[2], h[3]);
   for (int i = 2; i < 4; i++) {         /* the samples' mean is kept */
     int64_t zero = 0;
     if (!h[i]) continue;
-    DtHandle *v = E("aten.view.default", "tI", h[i], 2, bc);
-    v = E("aten.mean.dim", "tIb", v, 1, &zero, 0);
-    DtHandle *a = E("aten.alias.default", "t", dt_hin(c, 1 + i));
-    (void)E("aten.copy_.default", "tt", a, v);
+    DtHandle *v = EMIT("aten.view.default", "tI", h[i], 2, bc);
+    v = EMIT("aten.mean.dim", "tIb", v, 1, &zero, 0);
+    DtHandle *a = EMIT("aten.alias.default", "t", dt_hin(c, 1 + i));
+    (void)EMIT("aten.copy_.default", "tt", a, v);
   }
-  return finish(c, E("aten.view.default", "tI", x, (int)m.ndim, m.shape));
+  return finish(c, EMIT("aten.view.default", "tI", x, (int)m.ndim, m.shape));
 }
 
 static DtHandle *per_channel (DtDecompCall *c, DtHandle *h, int nd) {
   for (int i = 0; i < nd; i++)
-    if (i != 1) h = E("aten.unsqueeze.default", "ti", h, (int64_t)i);
+    if (i != 1) h = EMIT("aten.unsqueeze.default", "ti", h, (int64_t)i);
   return h;
 }
 
@@ -388,31 +390,31 @@ static DtStatus bnb_decomp (DtDecompCall *c) {
     rstd = dt_hin(c, 6);
   } else {
     mean = dt_hin(c, 3);
-    rstd = E("aten.add.Tensor", "tv", dt_hin(c, 4), c->args->v[8]);
-    rstd = E("aten.rsqrt.default", "t", rstd);
+    rstd = EMIT("aten.add.Tensor", "tv", dt_hin(c, 4), c->args->v[8]);
+    rstd = EMIT("aten.rsqrt.default", "t", rstd);
   }
   DtHandle *mb = per_channel(c, mean, m.ndim), *sum, *dot, *a, *b, *p;
-  sum = E("aten.sum.dim_IntList", "tI", g, k, dims);
-  dot = E("aten.sub.Tensor", "tt", x, mb);
-  dot = E("aten.mul.Tensor", "tt", g, dot);
-  dot = E("aten.sum.dim_IntList", "tI", dot, k, dims);
-  a = per_channel(c, E("aten.mul.Tensor", "tf", sum, 1 / n), m.ndim);
-  p = E("aten.mul.Tensor", "tf", dot, 1 / n);
-  b = E("aten.mul.Tensor", "tt", rstd, rstd);
-  p = per_channel(c, E("aten.mul.Tensor", "tt", p, b), m.ndim);
+  sum = EMIT("aten.sum.dim_IntList", "tI", g, k, dims);
+  dot = EMIT("aten.sub.Tensor", "tt", x, mb);
+  dot = EMIT("aten.mul.Tensor", "tt", g, dot);
+  dot = EMIT("aten.sum.dim_IntList", "tI", dot, k, dims);
+  a = per_channel(c, EMIT("aten.mul.Tensor", "tf", sum, 1 / n), m.ndim);
+  p = EMIT("aten.mul.Tensor", "tf", dot, 1 / n);
+  b = EMIT("aten.mul.Tensor", "tt", rstd, rstd);
+  p = per_channel(c, EMIT("aten.mul.Tensor", "tt", p, b), m.ndim);
   b = rstd;
-  if (w) b = E("aten.mul.Tensor", "tt", b, w);
+  if (w) b = EMIT("aten.mul.Tensor", "tt", b, w);
   b = per_channel(c, b, m.ndim);
   if (train) {
-    DtHandle *d = E("aten.sub.Tensor", "tt", x, mb);
-    d = E("aten.mul.Tensor", "tt", d, p);
-    d = E("aten.sub.Tensor", "tt", g, d);
-    d = E("aten.sub.Tensor", "tt", d, a);
-    c->out[0] = E("aten.mul.Tensor", "tt", d, b);
+    DtHandle *d = EMIT("aten.sub.Tensor", "tt", x, mb);
+    d = EMIT("aten.mul.Tensor", "tt", d, p);
+    d = EMIT("aten.sub.Tensor", "tt", g, d);
+    d = EMIT("aten.sub.Tensor", "tt", d, a);
+    c->out[0] = EMIT("aten.mul.Tensor", "tt", d, b);
   } else {
-    c->out[0] = E("aten.mul.Tensor", "tt", g, b);
+    c->out[0] = EMIT("aten.mul.Tensor", "tt", g, b);
   }
-  c->out[1] = mask[1] ? E("aten.mul.Tensor", "tt", dot, rstd) : NULL;
+  c->out[1] = mask[1] ? EMIT("aten.mul.Tensor", "tt", dot, rstd) : NULL;
   c->out[2] = mask[2] ? sum : NULL;
   c->nout = 3;
   return c->e->st;
@@ -451,7 +453,7 @@ static DtStatus unbind_copy_decomp (DtDecompCall *c) {
   dt_emit_n(c->e, "aten.unbind.int", c->out, c->nout, "tv", c->in[0],
             c->args->v[1]);
   for (int i = 0; i < c->nout; i++)
-    c->out[i] = E("aten.clone.default", "t memory_format=v", c->out[i], f);
+    c->out[i] = EMIT("aten.clone.default", "t memory_format=v", c->out[i], f);
   return c->e->st;
 }
 static DtStatus slice_copy_decomp (DtDecompCall *c) {
@@ -463,9 +465,9 @@ static DtStatus slice_copy_decomp (DtDecompCall *c) {
            "slice() cannot be applied to a 0-dim tensor.");
   f.kind = DT_V_MEMFMT;
   f.u.i = DT_MF_CONTIGUOUS;
-  DtHandle *h = E("aten.slice.Tensor", "tvvvv", c->in[0], v[1], v[2], v[3],
-                  v[4]);
-  return finish(c, E("aten.clone.default", "t memory_format=v", h, f));
+  DtHandle *h = EMIT("aten.slice.Tensor", "tvvvv", c->in[0], v[1], v[2], v[3],
+                     v[4]);
+  return finish(c, EMIT("aten.clone.default", "t memory_format=v", h, f));
 }
 
 /* ---- definitions ---- */

@@ -9,8 +9,6 @@
 #include <math.h>
 #include <string.h>
 
-#define E(...) dt_emit(c->e, __VA_ARGS__)
-#define G (c->gout[0])
 #define IN (dt_gin(c, 0))
 
 /* ---- cumsum, cumprod ---- */
@@ -56,16 +54,16 @@ static DtStatus scan_strategy (DtStratCall *c) {
 static DtStatus cumsum_grad (DtGradCall *c) {
   DtMeta m;
   int64_t d = dt_arg_int(c->args, 1);
-  DtHandle *g = G;
+  DtHandle *g = GOUT;
   dt_meta_copy(&m, dt_emit_meta(c->e, IN));
   int at;
   DT_TRY(c->e->cx, dt_meta_wrap_dim(c->e->cx, d, m.ndim, &at));
   if (!dt_arg_is_none(c->args, 2) && dt_arg_dtype(c->args, 2) != m.dtype)
-    g = E("aten._to_copy.default", "t dtype=d", g, (int)m.dtype);
+    g = EMIT("aten._to_copy.default", "t dtype=d", g, (int)m.dtype);
   if (m.ndim && dt_meta_numel(&m) > 1 && m.shape[at] != 1) {
-    g = E("aten.flip.default", "tI", g, 1, &d);
-    g = E("aten.cumsum.default", "ti", g, d);
-    g = E("aten.flip.default", "tI", g, 1, &d);
+    g = EMIT("aten.flip.default", "tI", g, 1, &d);
+    g = EMIT("aten.cumsum.default", "ti", g, d);
+    g = EMIT("aten.flip.default", "tI", g, 1, &d);
   }
   op_g_set(c, 0, g);
   return op_g_finish(c);
@@ -73,9 +71,9 @@ static DtStatus cumsum_grad (DtGradCall *c) {
 
 /* Running sum from the end of h along d. */
 static DtHandle *suffix_sum (DtGradCall *c, DtHandle *h, int64_t d) {
-  h = E("aten.flip.default", "tI", h, 1, &d);
-  h = E("aten.cumsum.default", "ti", h, d);
-  return E("aten.flip.default", "tI", h, 1, &d);
+  h = EMIT("aten.flip.default", "tI", h, 1, &d);
+  h = EMIT("aten.cumsum.default", "ti", h, d);
+  return EMIT("aten.flip.default", "tI", h, 1, &d);
 }
 
 /* Where the first zero stands, of `z` (which are zero), `mask` (after one zero
@@ -84,10 +82,10 @@ static DtHandle *first_zero (DtGradCall *c, DtHandle *z, DtHandle *mask,
                              DtHandle *place, int64_t d) {
   DtHandle *first;
   if ((c->op->flags & DT_OP_LATER) != 0)
-    return E("aten.logical_and.default", "tt", mask, z);
-  first = E("aten.zeros_like.default", "t", mask);
-  first = E("aten.scatter_.value", "titi", first, d, place, (int64_t)1);
-  return E("aten.logical_and_.default", "tt", first, mask);
+    return EMIT("aten.logical_and.default", "tt", mask, z);
+  first = EMIT("aten.zeros_like.default", "t", mask);
+  first = EMIT("aten.scatter_.value", "titi", first, d, place, (int64_t)1);
+  return EMIT("aten.logical_and_.default", "tt", first, mask);
 }
 
 /* cumprod: before the first zero, the suffix sum of g * out over x; at the
@@ -100,43 +98,43 @@ static DtStatus cumprod_grad (DtGradCall *c) {
   DtMeta m;
   dt_meta_copy(&m, dt_emit_meta(c->e, x));
   if (dt_meta_numel(&m) <= 1) {
-    op_g_set(c, 0, G);
+    op_g_set(c, 0, GOUT);
     return op_g_finish(c);
   }
   x = op_g_conj(c->e, x);
   o = op_g_conj(c->e, o);
-  w = E("aten.mul.Tensor", "tt", o, G);
-  z = E("aten.eq.Scalar", "ti", x, (int64_t)0);
-  r = later ? E("aten.new_zeros.default", "tI", G, (int)m.ndim, m.shape)
-            : E("aten.zeros.default", "I dtype=d", (int)m.ndim, m.shape,
-                (int)m.dtype);
-  n = E("aten.cumsum.default", "ti", z, d);
-  mask = E("aten.eq.Scalar", "ti", n, (int64_t)0);
-  not = E("aten.bitwise_not.default", "t", mask);
-  w = E("aten.masked_fill.Scalar", "ttf", w, not, 0.0);
-  w = E("aten.div.Tensor", "tt", suffix_sum(c, w, d), x);
-  r = E("aten.where.self", "ttt", mask, w, r);
-  mask = E("aten.eq.Scalar", "ti", n, one);
+  w = EMIT("aten.mul.Tensor", "tt", o, GOUT);
+  z = EMIT("aten.eq.Scalar", "ti", x, (int64_t)0);
+  r = later ? EMIT("aten.new_zeros.default", "tI", GOUT, (int)m.ndim, m.shape)
+            : EMIT("aten.zeros.default", "I dtype=d", (int)m.ndim, m.shape,
+                   (int)m.dtype);
+  n = EMIT("aten.cumsum.default", "ti", z, d);
+  mask = EMIT("aten.eq.Scalar", "ti", n, (int64_t)0);
+  not = EMIT("aten.bitwise_not.default", "t", mask);
+  w = EMIT("aten.masked_fill.Scalar", "ttf", w, not, 0.0);
+  w = EMIT("aten.div.Tensor", "tt", suffix_sum(c, w, d), x);
+  r = EMIT("aten.where.self", "ttt", mask, w, r);
+  mask = EMIT("aten.eq.Scalar", "ti", n, one);
   at[0] = at[1] = NULL;
   dt_emit_n(c->e, "aten.max.dim", at, 2, "tib", mask, d, 1);
   first = first_zero(c, z, mask, at[1], d);
-  not = E("aten.bitwise_not.default", "t", first);
-  mask = E("aten.bitwise_and_.Tensor", "tt", mask, not);
-  not = E("aten.bitwise_not.default", "t", mask);
-  w = E("aten.masked_fill.Scalar", "ttf", x, not, 1.0);
-  w = E("aten.cumprod.default", "ti", w, d);
+  not = EMIT("aten.bitwise_not.default", "t", first);
+  mask = EMIT("aten.bitwise_and_.Tensor", "tt", mask, not);
+  not = EMIT("aten.bitwise_not.default", "t", mask);
+  w = EMIT("aten.masked_fill.Scalar", "ttf", x, not, 1.0);
+  w = EMIT("aten.cumprod.default", "ti", w, d);
   /* what skips the first zero counts up to the second one */
-  not = E("aten.ne.Scalar", "ti", n, one);
-  n = E("aten.masked_fill.Scalar", "ttf", later ? G : w, not, 0.0);
-  z = E("aten.sub.Scalar", "ti", at[1], one);
-  z = E("aten.relu_.default", "t", z);
-  o = E("aten.gather.default", "tit", o, d, z);
-  z = E("aten.eq.Scalar", "ti", at[1], (int64_t)0);
-  o = E("aten.masked_fill_.Scalar", "ttf", o, z, 1.0);
-  w = E("aten.mul.Tensor", "tt", later ? w : G, n);
-  w = E("aten.sum.dim_IntList", "tIb", w, 1, &d, 1);
-  w = E("aten.mul.Tensor", "tt", w, o);
-  op_g_set(c, 0, E("aten.where.self", "ttt", first, w, r));
+  not = EMIT("aten.ne.Scalar", "ti", n, one);
+  n = EMIT("aten.masked_fill.Scalar", "ttf", later ? GOUT : w, not, 0.0);
+  z = EMIT("aten.sub.Scalar", "ti", at[1], one);
+  z = EMIT("aten.relu_.default", "t", z);
+  o = EMIT("aten.gather.default", "tit", o, d, z);
+  z = EMIT("aten.eq.Scalar", "ti", at[1], (int64_t)0);
+  o = EMIT("aten.masked_fill_.Scalar", "ttf", o, z, 1.0);
+  w = EMIT("aten.mul.Tensor", "tt", later ? w : GOUT, n);
+  w = EMIT("aten.sum.dim_IntList", "tIb", w, 1, &d, 1);
+  w = EMIT("aten.mul.Tensor", "tt", w, o);
+  op_g_set(c, 0, EMIT("aten.where.self", "ttt", first, w, r));
   return op_g_finish(c);
 }
 
@@ -185,16 +183,16 @@ static DtStatus place_grad (DtGradCall *c, DtHandle *g, DtHandle *index,
                             int64_t dim) {
   DtMeta m;
   dt_meta_copy(&m, dt_emit_meta(c->e, IN));
-  DtHandle *z = E("aten.new_zeros.default", "tI", g, (int)m.ndim, m.shape);
-  op_g_set(c, 0, E("aten.scatter.src", "titt", z, dim, index, g));
+  DtHandle *z = EMIT("aten.new_zeros.default", "tI", g, (int)m.ndim, m.shape);
+  op_g_set(c, 0, EMIT("aten.scatter.src", "titt", z, dim, index, g));
   return op_g_finish(c);
 }
 static DtStatus extreme_grad (DtGradCall *c) {
   int64_t d = dt_arg_int(c->args, 1);
-  DtHandle *g = G, *i = c->out[1];
+  DtHandle *g = GOUT, *i = c->out[1];
   if (!dt_arg_bool(c->args, 2) && dt_emit_meta(c->e, IN)->ndim > 0) {
-    g = E("aten.unsqueeze.default", "ti", g, d);
-    i = E("aten.unsqueeze.default", "ti", i, d);
+    g = EMIT("aten.unsqueeze.default", "ti", g, d);
+    i = EMIT("aten.unsqueeze.default", "ti", i, d);
   }
   return place_grad(c, g, i, d);
 }
@@ -303,7 +301,7 @@ static DtStatus order_strategy (DtStratCall *c) {
   return op_s_rows(c, n, rows, false);
 }
 static DtStatus order_grad (DtGradCall *c) {
-  return place_grad(c, G, c->out[1], dt_arg_int(c->args, c->op->row[1]));
+  return place_grad(c, GOUT, c->out[1], dt_arg_int(c->args, c->op->row[1]));
 }
 
 /* ---- flip, repeat, constant_pad_nd ---- */
@@ -335,7 +333,7 @@ static DtStatus flip_rules (DtRuleCall *c) {
   return c->rows->st;
 }
 static DtStatus flip_grad (DtGradCall *c) {
-  op_g_set(c, 0, E("aten.flip.default", "tv", G, c->args->v[1]));
+  op_g_set(c, 0, EMIT("aten.flip.default", "tv", GOUT, c->args->v[1]));
   return op_g_finish(c);
 }
 
@@ -404,14 +402,15 @@ static DtStatus repeat_strategy (DtStratCall *c) {
 static DtStatus repeat_grad (DtGradCall *c) {
   int64_t times[DT_MAX_NDIM], shape[2 * DT_MAX_NDIM], dims[DT_MAX_NDIM];
   DtMeta m;
-  DtHandle *g = G;
+  DtHandle *g = GOUT;
   dt_meta_copy(&m, dt_emit_meta(c->e, IN));
   int n = op_ints(c->args, 1, times), lead = n - m.ndim, k = 0, nd = 0;
   bool zero = false, split = false;
   for (int i = 0; i < n; i++) zero |= times[i] == 0;
   if (zero) {
-    op_g_set(c, 0, E("aten.zeros.default", "I dtype=d", (int)m.ndim, m.shape,
-                     (int)m.dtype));
+    op_g_set(c, 0, EMIT("aten.zeros.default", "I dtype=d", (int)m.ndim,
+                        m.shape,
+                        (int)m.dtype));
     return op_g_finish(c);
   }
   for (int i = 0; i < n; i++) {
@@ -427,8 +426,8 @@ static DtStatus repeat_grad (DtGradCall *c) {
       shape[k++] = m.shape[i - lead];
     }
   }
-  if (split) g = E("aten.view.default", "tI", g, k, shape);
-  if (nd) g = E("aten.sum.dim_IntList", "tI", g, nd, dims);
+  if (split) g = EMIT("aten.view.default", "tI", g, k, shape);
+  if (nd) g = EMIT("aten.sum.dim_IntList", "tI", g, nd, dims);
   op_g_set(c, 0, g);
   return op_g_finish(c);
 }
@@ -500,8 +499,8 @@ static DtStatus pad_grad (DtGradCall *c) {
   int64_t pad[2 * DT_MAX_NDIM];
   int n = dt_arg_ints(c->args, 1, pad, 2 * DT_MAX_NDIM);
   for (int i = 0; i < n; i++) pad[i] = -pad[i];
-  op_g_set(c, 0, E("aten.constant_pad_nd.default", "tIi", G, n, pad,
-                   (int64_t)0));
+  op_g_set(c, 0, EMIT("aten.constant_pad_nd.default", "tIi", GOUT, n, pad,
+                      (int64_t)0));
   return op_g_finish(c);
 }
 

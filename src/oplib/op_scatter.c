@@ -12,8 +12,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define E(...) dt_emit(c->e, __VA_ARGS__)
-#define G (c->gout[0])
 
 static const DtRedOp pass_ops[] = { DT_OP_SUM, DT_OP_AVG, DT_OP_MAX,
                                     DT_OP_MIN };
@@ -180,22 +178,24 @@ static DtStatus part_grad (DtGradCall *c) {
   const DtValue *v = c->args->v;
   dt_meta_copy(&m, dt_emit_meta(c->e, dt_gin(c, 1)));
   if (op_g_need(c, 0)) {
-    DtHandle *z = E("aten.zeros.default", "I dtype=d", (int)m.ndim, m.shape,
-                    (int)m.dtype);
+    DtHandle *z = EMIT("aten.zeros.default", "I dtype=d", (int)m.ndim, m.shape,
+                       (int)m.dtype);
     op_g_set(c, 0, c->op->row[0] == PT_SLICE
-             ? E("aten.slice_scatter.default", "ttvvvv", G, z, v[2], v[3],
-                 v[4], v[5])
+             ? EMIT("aten.slice_scatter.default", "ttvvvv", GOUT, z, v[2],
+                    v[3],
+                    v[4], v[5])
              : c->op->row[0] == PT_SELECT
-             ? E("aten.select_scatter.default", "ttvv", G, z, v[2], v[3])
-             : E("aten.diagonal_scatter.default", "ttvvv", G, z, v[2], v[3],
-                 v[4]));
+             ? EMIT("aten.select_scatter.default", "ttvv", GOUT, z, v[2], v[3])
+             : EMIT("aten.diagonal_scatter.default", "ttvvv", GOUT, z, v[2],
+                    v[3],
+                    v[4]));
   }
   if (op_g_need(c, 1))
     op_g_set(c, 1, c->op->row[0] == PT_SLICE
-             ? E("aten.slice.Tensor", "tvvvv", G, v[2], v[3], v[4], v[5])
+             ? EMIT("aten.slice.Tensor", "tvvvv", GOUT, v[2], v[3], v[4], v[5])
              : c->op->row[0] == PT_SELECT
-             ? E("aten.select.int", "tvv", G, v[2], v[3])
-             : E("aten.diagonal.default", "tvvv", G, v[2], v[3], v[4]));
+             ? EMIT("aten.select.int", "tvv", GOUT, v[2], v[3])
+             : EMIT("aten.diagonal.default", "tvvv", GOUT, v[2], v[3], v[4]));
   return op_g_finish(c);
 }
 
@@ -272,13 +272,14 @@ static DtStatus diagonal_copy_kernel (DtKernelCall *c) {
 static DtStatus diagonal_grad (DtGradCall *c) {
   DtMeta m;
   dt_meta_copy(&m, dt_emit_meta(c->e, dt_gin(c, 0)));
-  op_g_set(c, 0, E("aten.diagonal_backward.default", "tIvvv", G, (int)m.ndim,
-                   m.shape, c->args->v[1], c->args->v[2], c->args->v[3]));
+  op_g_set(c, 0, EMIT("aten.diagonal_backward.default", "tIvvv", GOUT,
+                      (int)m.ndim,
+                      m.shape, c->args->v[1], c->args->v[2], c->args->v[3]));
   return op_g_finish(c);
 }
 static DtStatus embed_grad (DtGradCall *c) {
-  op_g_set(c, 0, E("aten.diagonal.default", "tvvv", G, c->args->v[1],
-                   c->args->v[2], c->args->v[3]));
+  op_g_set(c, 0, EMIT("aten.diagonal.default", "tvvv", GOUT, c->args->v[1],
+                      c->args->v[2], c->args->v[3]));
   return op_g_finish(c);
 }
 static DtStatus embed_meta (DtMetaCall *c) {
@@ -391,14 +392,15 @@ static DtStatus fill_kernel (DtKernelCall *c) {
 }
 static DtStatus fill_grad (DtGradCall *c) {
   if (op_g_need(c, 0))
-    op_g_set(c, 0, E("aten.index_fill.int_Scalar", "tvti", G, c->args->v[1],
-                     dt_gin(c, 2), (int64_t)0));
+    op_g_set(c, 0, EMIT("aten.index_fill.int_Scalar", "tvti", GOUT,
+                        c->args->v[1],
+                        dt_gin(c, 2), (int64_t)0));
   if (op_g_need(c, 3)) {
     /* An index that stands there twice wrote one element. */
     DtHandle *u[3] = { NULL, NULL, NULL };
     dt_emit_n(c->e, "aten._unique2.default", u, 3, "t", dt_gin(c, 2));
-    DtHandle *g = E("aten.index_select.default", "tvt", G, c->args->v[1], u[0]);
-    op_g_set(c, 3, E("aten.sum.default", "t", g));
+    DtHandle *g = EMIT("aten.index_select.default", "tvt", GOUT, c->args->v[1], u[0]);
+    op_g_set(c, 3, EMIT("aten.sum.default", "t", g));
   }
   return op_g_finish(c);
 }
@@ -562,7 +564,7 @@ static DtStatus roll_grad (DtGradCall *c) {
   int64_t s[DT_MAX_NDIM];
   int n = op_ints(c->args, 1, s);
   for (int i = 0; i < n; i++) s[i] = -s[i];
-  op_g_set(c, 0, E("aten.roll.default", "tIv", G, n, s, c->args->v[2]));
+  op_g_set(c, 0, EMIT("aten.roll.default", "tIv", GOUT, n, s, c->args->v[2]));
   return op_g_finish(c);
 }
 

@@ -11,8 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define E(...) dt_emit(c->e, __VA_ARGS__)
-#define A(i) (c->args->v[i])
 
 /* ---- shapes ---- */
 
@@ -174,10 +172,10 @@ static DtHandle *reshaped (DtDecompCall *c, DtHandle *h, int n,
   dt_meta_copy(&m, dt_emit_meta(c->e, h));
   if (!dt_emit_ok(c->e)) return NULL;
   if (op_view_strides(&m, n, shape, stride))
-    return E("aten.view.default", "tI", h, n, shape);
-  h = E("aten.clone.default", "t memory_format=v", h,
-        dt_v_code(DT_V_MEMFMT, DT_MF_CONTIGUOUS));
-  return E("aten._unsafe_view.default", "tI", h, n, shape);
+    return EMIT("aten.view.default", "tI", h, n, shape);
+  h = EMIT("aten.clone.default", "t memory_format=v", h,
+           dt_v_code(DT_V_MEMFMT, DT_MF_CONTIGUOUS));
+  return EMIT("aten._unsafe_view.default", "tI", h, n, shape);
 }
 
 static DtStatus pixel_decomp (DtDecompCall *c) {
@@ -201,14 +199,14 @@ static DtStatus pixel_decomp (DtDecompCall *c) {
   for (int d = 0; d < k; d++) order[d] = d;
   for (int d = 0; d < 5; d++)
     order[k + d] = k + (up ? up_order : down_order)[d];
-  DtHandle *h = E("aten.view.default", "tI", c->in[0], k + 5, shape);
-  h = E("aten.permute.default", "tI", h, k + 5, order);
+  DtHandle *h = EMIT("aten.view.default", "tI", c->in[0], k + 5, shape);
+  h = EMIT("aten.permute.default", "tI", h, k + 5, order);
   pixel_sizes(&m, r, up, out);
   memcpy(shape + k, out, sizeof out);
   h = reshaped(c, h, k + 3, shape);
   c->nout = 1;
-  c->out[0] = E("aten.clone.default", "t memory_format=v", h,
-                dt_v_code(DT_V_MEMFMT, DT_MF_CONTIGUOUS));
+  c->out[0] = EMIT("aten.clone.default", "t memory_format=v", h,
+                   dt_v_code(DT_V_MEMFMT, DT_MF_CONTIGUOUS));
   return c->e->st;
 }
 
@@ -226,17 +224,18 @@ static DtStatus channel_decomp (DtDecompCall *c) {
   for (int d = 2; d < m.ndim; d++) shape[d + 1] = m.shape[d];
   c->nout = 1;
   if (dt_meta_numel(&m) == 0) {
-    c->out[0] = E("aten.view.default", "tI", c->in[0], (int)m.ndim, m.shape);
+    c->out[0] = EMIT("aten.view.default", "tI", c->in[0], (int)m.ndim,
+                     m.shape);
     return c->e->st;
   }
   DtHandle *h = reshaped(c, c->in[0], m.ndim + 1, shape);
-  h = E("aten.transpose.int", "tii", h, (int64_t)1, (int64_t)2);
+  h = EMIT("aten.transpose.int", "tii", h, (int64_t)1, (int64_t)2);
   c->out[0] = reshaped(c, h, m.ndim, m.shape);
   return c->e->st;
 }
 
 static DtStatus native_channel_decomp (DtDecompCall *c) {
-  c->out[0] = E("aten.channel_shuffle.default", "tv", c->in[0], A(1));
+  c->out[0] = EMIT("aten.channel_shuffle.default", "tv", c->in[0], ARG(1));
   c->nout = 1;
   return c->e->st;
 }
@@ -245,16 +244,16 @@ static DtStatus native_channel_decomp (DtDecompCall *c) {
 
 static DtStatus pixel_grad (DtGradCall *c) {
   bool up = strcmp(c->op->sig->base, "pixel_shuffle") == 0;
-  op_g_set(c, 0, E(up ? "aten.pixel_unshuffle.default"
-                      : "aten.pixel_shuffle.default", "tv", c->gout[0],
-                   A(1)));
+  op_g_set(c, 0, EMIT(up ? "aten.pixel_unshuffle.default"
+                         : "aten.pixel_shuffle.default", "tv", c->gout[0],
+                      ARG(1)));
   return op_g_finish(c);
 }
 static DtStatus channel_grad (DtGradCall *c) {
   int64_t channels = dt_emit_meta(c->e, c->in[0])->shape[1];
   if (!dt_emit_ok(c->e)) return c->e->st;
-  op_g_set(c, 0, E("aten.channel_shuffle.default", "ti", c->gout[0],
-                   channels / dt_arg_int(c->args, 1)));
+  op_g_set(c, 0, EMIT("aten.channel_shuffle.default", "ti", c->gout[0],
+                      channels / dt_arg_int(c->args, 1)));
   return op_g_finish(c);
 }
 
@@ -415,13 +414,14 @@ static DtStatus fold_kernel (DtKernelCall *c) { return cols_kernel(c, true); }
 static DtStatus unfold_grad (DtGradCall *c) {
   const DtMeta *m = dt_emit_meta(c->e, c->in[0]);
   if (!dt_emit_ok(c->e)) return c->e->st;
-  op_g_set(c, 0, E("aten.col2im.default", "tIvvvv", c->gout[0], 2,
-                   m->shape + m->ndim - 2, A(1), A(2), A(3), A(4)));
+  op_g_set(c, 0, EMIT("aten.col2im.default", "tIvvvv", c->gout[0], 2,
+                      m->shape + m->ndim - 2, ARG(1), ARG(2), ARG(3), ARG(4)));
   return op_g_finish(c);
 }
 static DtStatus fold_grad (DtGradCall *c) {
-  op_g_set(c, 0, E("aten.im2col.default", "tvvvv", c->gout[0], A(2), A(3),
-                   A(4), A(5)));
+  op_g_set(c, 0, EMIT("aten.im2col.default", "tvvvv", c->gout[0], ARG(2),
+                      ARG(3),
+                      ARG(4), ARG(5)));
   return op_g_finish(c);
 }
 

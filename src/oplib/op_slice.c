@@ -11,8 +11,6 @@
 #include <math.h>
 #include <string.h>
 
-#define E(...) dt_emit(c->e, __VA_ARGS__)
-#define G (c->gout[0])
 
 /* ---- shards' dims after a dim came or went ---- */
 
@@ -72,8 +70,9 @@ static DtStatus select_strategy (DtStratCall *c) {
 
 static DtStatus select_grad (DtGradCall *c) {
   const DtMeta *m = dt_emit_meta(c->e, dt_gin(c, 0));
-  op_g_set(c, 0, E("aten.select_backward.default", "tIvv", G, (int)m->ndim,
-                   m->shape, c->args->v[1], c->args->v[2]));
+  op_g_set(c, 0, EMIT("aten.select_backward.default", "tIvv", GOUT,
+                      (int)m->ndim,
+                      m->shape, c->args->v[1], c->args->v[2]));
   return op_g_finish(c);
 }
 
@@ -142,8 +141,9 @@ static DtStatus slice_grad (DtGradCall *c) {
                                &start, &end, &step));
   start = dt_arg_int_or(c->args, 2, 0);
   end = dt_arg_int_or(c->args, 3, INT64_MAX);
-  op_g_set(c, 0, E("aten.slice_backward.default", "tIviii", G, (int)m.ndim,
-                   m.shape, c->args->v[1], start, end, step));
+  op_g_set(c, 0, EMIT("aten.slice_backward.default", "tIviii", GOUT,
+                      (int)m.ndim,
+                      m.shape, c->args->v[1], start, end, step));
   return op_g_finish(c);
 }
 
@@ -307,7 +307,7 @@ static DtStatus split_strategy (DtStratCall *c) {
 
 /* Zeros for a part of the input that got no gradient. */
 static DtHandle *no_grad_part (DtGradCall *c, int ndim, const int64_t *shape) {
-  return E("aten.new_zeros.default", "tI", dt_gin(c, 0), ndim, shape);
+  return EMIT("aten.new_zeros.default", "tI", dt_gin(c, 0), ndim, shape);
 }
 
 /* Gradients of all parts joined; a part without one counts as zeros. */
@@ -324,7 +324,7 @@ static DtStatus split_grad (DtGradCall *c) {
     m.shape[d] = size[i];
     part[i] = c->gout[i] ? c->gout[i] : no_grad_part(c, m.ndim, m.shape);
   }
-  op_g_set(c, 0, E("aten.cat.default", "Ti", c->nout, part, (int64_t)d));
+  op_g_set(c, 0, EMIT("aten.cat.default", "Ti", c->nout, part, (int64_t)d));
   return op_g_finish(c);
 }
 
@@ -399,7 +399,8 @@ static DtStatus unbind_grad (DtGradCall *c) {
   for (int k = d; k + 1 < m.ndim; k++) m.shape[k] = m.shape[k + 1];
   for (int i = 0; i < c->nout; i++)
     part[i] = c->gout[i] ? c->gout[i] : no_grad_part(c, m.ndim - 1, m.shape);
-  op_g_set(c, 0, E("aten.stack.default", "Tv", c->nout, part, c->args->v[1]));
+  op_g_set(c, 0, EMIT("aten.stack.default", "Tv", c->nout, part,
+                      c->args->v[1]));
   return op_g_finish(c);
 }
 
@@ -543,15 +544,15 @@ static DtStatus cat_grad (DtGradCall *c) {
   int slot[DT_MAX_OUTS], d = 0;
   int64_t at = 0;
   int n = dt_arg_slots(c->args, 0, slot, DT_MAX_OUTS);
-  DT_TRY(c->e->cx, op_dim(c->e->cx, c->args, 1, dt_emit_meta(c->e, G)->ndim,
+  DT_TRY(c->e->cx, op_dim(c->e->cx, c->args, 1, dt_emit_meta(c->e, GOUT)->ndim,
                           &d));
   for (int i = 0; i < n; i++) {
     DtMeta m;
     dt_meta_copy(&m, dt_emit_meta(c->e, c->in[slot[i]]));
     if (skipped(&m)) continue;
     if (c->need[slot[i]])
-      c->gin[slot[i]] = E("aten.slice.Tensor", "tiii", G, (int64_t)d, at,
-                          at + m.shape[d]);
+      c->gin[slot[i]] = EMIT("aten.slice.Tensor", "tiii", GOUT, (int64_t)d, at,
+                             at + m.shape[d]);
     at += m.shape[d];
   }
   return op_g_finish(c);
@@ -691,8 +692,8 @@ static DtStatus stack_grad (DtGradCall *c) {
   int n = dt_arg_slots(c->args, 0, slot, DT_MAX_OUTS);
   for (int i = 0; i < n; i++)
     if (c->need[slot[i]])
-      c->gin[slot[i]] = E("aten.select.int", "tvi", G, c->args->v[1],
-                          (int64_t)i);
+      c->gin[slot[i]] = EMIT("aten.select.int", "tvi", GOUT, c->args->v[1],
+                             (int64_t)i);
   return op_g_finish(c);
 }
 

@@ -11,27 +11,30 @@
 
 /* ---- gradients ---- */
 
-GRAD(g_i0, E("aten.mul.Tensor", "tt", G, E("aten.special_i1.default", "t",
-                                           IN)))
-GRAD(g_entr, E("aten.mul.Tensor", "tt", G,
-               E("aten.neg.default", "t",
-                 E("aten.add.Scalar", "ti", E("aten.log.default", "t", IN),
-                   ONE))))
+GRAD(g_i0, EMIT("aten.mul.Tensor", "tt", GOUT, EMIT("aten.special_i1.default",
+                                                    "t",
+                                                    IN)))
+GRAD(g_entr, EMIT("aten.mul.Tensor", "tt", GOUT,
+                  EMIT("aten.neg.default", "t",
+                       EMIT("aten.add.Scalar", "ti", EMIT("aten.log.default",
+                                                          "t", IN),
+                            ONE))))
 
 static DtStatus g_erfcx (DtGradCall *c) {
-  DtHandle *h = E("aten.mul.Scalar", "tf", IN, 2.0);
-  h = E("aten.mul.Tensor", "tt", h, OUT);
-  h = E("aten.sub.Scalar", "tf", h, 2.0 / sqrt(acos(-1.0)));
-  op_g_set(c, 0, E("aten.mul.Tensor", "tt", h, G));
+  DtHandle *h = EMIT("aten.mul.Scalar", "tf", IN, 2.0);
+  h = EMIT("aten.mul.Tensor", "tt", h, OUT);
+  h = EMIT("aten.sub.Scalar", "tf", h, 2.0 / sqrt(acos(-1.0)));
+  op_g_set(c, 0, EMIT("aten.mul.Tensor", "tt", h, GOUT));
   return op_g_finish(c);
 }
 
 static DtStatus g_i0e (DtGradCall *c) {
-  DtHandle *h = E("aten.mul.Tensor", "tt", E("aten.sgn.default", "t", IN),
-                  OUT);
-  DtHandle *k = E("aten.special_i1e.default", "t", IN);
-  op_g_set(c, 0, E("aten.mul.Tensor", "tt", G,
-                   E("aten.sub.Tensor", "tt", k, h)));
+  DtHandle *h = EMIT("aten.mul.Tensor", "tt", EMIT("aten.sgn.default", "t",
+                                                   IN),
+                     OUT);
+  DtHandle *k = EMIT("aten.special_i1e.default", "t", IN);
+  op_g_set(c, 0, EMIT("aten.mul.Tensor", "tt", GOUT,
+                      EMIT("aten.sub.Tensor", "tt", k, h)));
   return op_g_finish(c);
 }
 
@@ -41,16 +44,18 @@ static DtStatus near_zero (DtGradCall *c, const char *f0, bool scaled) {
   const DtMeta *m = dt_emit_meta(c->e, IN);
   double eps = m->dtype == DT_F64 ? 2.220446049250313e-16
                                   : 1.1920928955078125e-07;
-  DtHandle *far = E("aten.gt.Scalar", "tf", E("aten.abs.default", "t", IN),
-                    eps);
-  DtHandle *x = E("aten.where.self", "ttt", far, IN,
-                  op_e_scalar(c->e, eps, m));
-  DtHandle *h = E("aten.reciprocal.default", "t", x);
-  if (scaled) h = E("aten.add.Tensor", "tt", E("aten.sgn.default", "t", x), h);
-  h = E("aten.mul.Tensor", "tt", OUT, h);
-  h = E("aten.sub.Tensor", "tt", E(f0, "t", x), h);
-  h = E("aten.where.self", "ttt", far, h, op_e_scalar(c->e, 0.5, m));
-  op_g_set(c, 0, E("aten.mul.Tensor", "tt", G, h));
+  DtHandle *far = EMIT("aten.gt.Scalar", "tf", EMIT("aten.abs.default", "t",
+                                                    IN),
+                       eps);
+  DtHandle *x = EMIT("aten.where.self", "ttt", far, IN,
+                     op_e_scalar(c->e, eps, m));
+  DtHandle *h = EMIT("aten.reciprocal.default", "t", x);
+  if (scaled) h = EMIT("aten.add.Tensor", "tt", EMIT("aten.sgn.default", "t",
+                                                     x), h);
+  h = EMIT("aten.mul.Tensor", "tt", OUT, h);
+  h = EMIT("aten.sub.Tensor", "tt", EMIT(f0, "t", x), h);
+  h = EMIT("aten.where.self", "ttt", far, h, op_e_scalar(c->e, 0.5, m));
+  op_g_set(c, 0, EMIT("aten.mul.Tensor", "tt", GOUT, h));
   return op_g_finish(c);
 }
 static DtStatus g_i1 (DtGradCall *c) {
@@ -61,33 +66,35 @@ static DtStatus g_i1e (DtGradCall *c) {
 }
 
 static DtStatus g_log_ndtr (DtGradCall *c) {
-  DtHandle *h = E("aten.pow.Tensor_Scalar", "ti", IN, TWO);
-  h = E("aten.add.Tensor", "tt", OUT, E("aten.div.Scalar", "ti", h, TWO));
-  h = E("aten.exp.default", "t", E("aten.neg.default", "t", h));
-  DtHandle *k = E("aten.div.Scalar", "tf", G, sqrt(2 * acos(-1.0)));
-  op_g_set(c, 0, E("aten.mul.Tensor", "tt", k, h));
+  DtHandle *h = EMIT("aten.pow.Tensor_Scalar", "ti", IN, TWO);
+  h = EMIT("aten.add.Tensor", "tt", OUT, EMIT("aten.div.Scalar", "ti", h,
+                                              TWO));
+  h = EMIT("aten.exp.default", "t", EMIT("aten.neg.default", "t", h));
+  DtHandle *k = EMIT("aten.div.Scalar", "tf", GOUT, sqrt(2 * acos(-1.0)));
+  op_g_set(c, 0, EMIT("aten.mul.Tensor", "tt", k, h));
   return op_g_finish(c);
 }
 
 static DtStatus g_ndtri (DtGradCall *c) {
-  DtHandle *h = E("aten.pow.Tensor_Scalar", "ti", OUT, TWO);
-  h = E("aten.exp.default", "t", E("aten.div.Scalar", "ti", h, TWO));
-  DtHandle *k = E("aten.mul.Scalar", "tf", G, sqrt(2 * acos(-1.0)));
-  op_g_set(c, 0, E("aten.mul.Tensor", "tt", k, h));
+  DtHandle *h = EMIT("aten.pow.Tensor_Scalar", "ti", OUT, TWO);
+  h = EMIT("aten.exp.default", "t", EMIT("aten.div.Scalar", "ti", h, TWO));
+  DtHandle *k = EMIT("aten.mul.Scalar", "tf", GOUT, sqrt(2 * acos(-1.0)));
+  op_g_set(c, 0, EMIT("aten.mul.Tensor", "tt", k, h));
   return op_g_finish(c);
 }
 
 /* x^(a-1) exp(-x) / Gamma(a), the density of the second argument. */
 static DtHandle *gamma_density (DtGradCall *c) {
-  DtHandle *l = E("aten.lgamma.default", "t", A(0));
-  DtHandle *h = E("aten.log.default", "t", A(1));
-  h = E("aten.mul.Tensor", "tt", E("aten.sub.Scalar", "ti", A(0), ONE), h);
-  h = E("aten.sub.Tensor", "tt", h, A(1));
-  return E("aten.exp.default", "t", E("aten.sub.Tensor", "tt", h, l));
+  DtHandle *l = EMIT("aten.lgamma.default", "t", TENSOR(0));
+  DtHandle *h = EMIT("aten.log.default", "t", TENSOR(1));
+  h = EMIT("aten.mul.Tensor", "tt", EMIT("aten.sub.Scalar", "ti", TENSOR(0),
+                                         ONE), h);
+  h = EMIT("aten.sub.Tensor", "tt", h, TENSOR(1));
+  return EMIT("aten.exp.default", "t", EMIT("aten.sub.Tensor", "tt", h, l));
 }
 static DtStatus g_igamma (DtGradCall *c) {
   if (op_g_need(c, 1))
-    op_g_set(c, 1, E("aten.mul.Tensor", "tt", G, gamma_density(c)));
+    op_g_set(c, 1, EMIT("aten.mul.Tensor", "tt", GOUT, gamma_density(c)));
   DT_CHECK(c->e->cx, !op_g_need(c, 0), DT_E_NOTIMPL,
            "the derivative for 'igamma: input' is not implemented.");
   return op_g_finish(c);
@@ -95,8 +102,9 @@ static DtStatus g_igamma (DtGradCall *c) {
 static DtStatus g_igammac (DtGradCall *c) {
   if (op_g_need(c, 1)) {
     DtHandle *h = gamma_density(c);
-    op_g_set(c, 1, E("aten.mul.Tensor", "tt", E("aten.neg.default", "t", G),
-                     h));
+    op_g_set(c, 1, EMIT("aten.mul.Tensor", "tt", EMIT("aten.neg.default", "t",
+                                                      GOUT),
+                        h));
   }
   DT_CHECK(c->e->cx, !op_g_need(c, 0), DT_E_NOTIMPL,
            "the derivative for 'igammac: input' is not implemented.");
@@ -106,16 +114,17 @@ static DtStatus g_igammac (DtGradCall *c) {
 /* zeta(x, q): -x zeta(x + 1, q) for q only. */
 static DtStatus g_zeta (DtGradCall *c) {
   if (op_g_need(c, 1) && dt_arg_slot(c->args, 0) >= 0) {
-    DtHandle *h = E("aten.add.Scalar", "tf", A(0), 1.0);
-    h = E("aten.special_zeta.default", "tt", h, A(1));
-    DtHandle *k = E("aten.neg.default", "t", A(0));
-    k = E("aten.mul.Tensor", "tt", G, k);
-    op_g_set(c, 1, E("aten.mul.Tensor", "tt", k, h));
+    DtHandle *h = EMIT("aten.add.Scalar", "tf", TENSOR(0), 1.0);
+    h = EMIT("aten.special_zeta.default", "tt", h, TENSOR(1));
+    DtHandle *k = EMIT("aten.neg.default", "t", TENSOR(0));
+    k = EMIT("aten.mul.Tensor", "tt", GOUT, k);
+    op_g_set(c, 1, EMIT("aten.mul.Tensor", "tt", k, h));
   } else if (op_g_need(c, 1)) {
     double x = dt_arg_float(c->args, 0);
-    DtHandle *h = E("aten.special_zeta.self_scalar", "ft", x + 1, A(1));
-    DtHandle *k = E("aten.mul.Scalar", "tf", G, -x);
-    op_g_set(c, 1, E("aten.mul.Tensor", "tt", k, h));
+    DtHandle *h = EMIT("aten.special_zeta.self_scalar", "ft", x + 1,
+                       TENSOR(1));
+    DtHandle *k = EMIT("aten.mul.Scalar", "tf", GOUT, -x);
+    op_g_set(c, 1, EMIT("aten.mul.Tensor", "tt", k, h));
   }
   DT_CHECK(c->e->cx, !op_g_need(c, 0), DT_E_NOTIMPL,
            "the derivative for 'zeta' is not implemented.");
@@ -127,19 +136,20 @@ static DtStatus log_grad (DtGradCall *c, const char *tt, const char *tn,
                           double edge) {
   bool tensors = dt_arg_slot(c->args, 0) >= 0 && dt_arg_slot(c->args, 1) >= 0;
   if (op_g_need(c, 1)) {
-    DtHandle *y = edge < 0 ? E("aten.add.Scalar", "ti", A(1), ONE) : A(1);
+    DtHandle *y = edge < 0 ? EMIT("aten.add.Scalar", "ti", TENSOR(1),
+                                  ONE) : TENSOR(1);
     DtHandle *h = op_g_with(c, tensors ? "aten.mul.Tensor" : "aten.mul.Scalar",
-                            G, 0);
-    op_g_set(c, 1, E("aten.div.Tensor", "tt", h, y));
+                            GOUT, 0);
+    op_g_set(c, 1, EMIT("aten.div.Tensor", "tt", h, y));
   }
   if (op_g_need(c, 0) && !tensors)
-    op_g_set(c, 0, E(tn, "tv", G, V(1)));
+    op_g_set(c, 0, EMIT(tn, "tv", GOUT, ARG(1)));
   if (op_g_need(c, 0) && tensors) {
-    DtHandle *h = E(tt, "tt", G, A(1));
-    DtHandle *k = E("aten.le.Scalar", "tf", A(1), edge);
-    DtHandle *z = E("aten.eq.Scalar", "tf", A(0), 0.0);
-    k = E("aten.bitwise_and.Tensor", "tt", z, k);
-    op_g_set(c, 0, E("aten.masked_fill.Scalar", "ttf", h, k, 0.0));
+    DtHandle *h = EMIT(tt, "tt", GOUT, TENSOR(1));
+    DtHandle *k = EMIT("aten.le.Scalar", "tf", TENSOR(1), edge);
+    DtHandle *z = EMIT("aten.eq.Scalar", "tf", TENSOR(0), 0.0);
+    k = EMIT("aten.bitwise_and.Tensor", "tt", z, k);
+    op_g_set(c, 0, EMIT("aten.masked_fill.Scalar", "ttf", h, k, 0.0));
   }
   return op_g_finish(c);
 }

@@ -87,11 +87,11 @@ static DtHandle *centred (DtDecompCall *c, const Pieces *p, DtDtype t) {
   int64_t left = (p->n - p->win) / 2;
   if (p->win == p->n) return p->window;
   if (p->window != NULL) t = (DtDtype)p->wm.dtype;
-  DtHandle *w = E("aten.zeros.default", "I dtype=d", 1, &p->n, t);
-  DtHandle *mid = E("aten.slice.Tensor", "tiii", w, INT64_C(0), left,
-                    left + p->win);
-  if (p->window != NULL) E("aten.copy_.default", "tt", mid, p->window);
-  else E("aten.fill_.Scalar", "ti", mid, INT64_C(1));
+  DtHandle *w = EMIT("aten.zeros.default", "I dtype=d", 1, &p->n, t);
+  DtHandle *mid = EMIT("aten.slice.Tensor", "tiii", w, INT64_C(0), left,
+                       left + p->win);
+  if (p->window != NULL) EMIT("aten.copy_.default", "tt", mid, p->window);
+  else EMIT("aten.fill_.Scalar", "ti", mid, INT64_C(1));
   return w;
 }
 
@@ -102,10 +102,10 @@ static DtHandle *padded (DtDecompCall *c, DtHandle *x, int64_t n) {
   const char *mode = dt_arg_str(c->args, arg_of(c, "pad_mode"));
   for (int d = 0; d < m.ndim && m.ndim < 3; d++)
     shape[3 - m.ndim + d] = m.shape[d];
-  x = E("aten.view.default", "tI", x, 3, shape);
-  x = E("aten.pad.default", "tIs", x, 2, both, mode);
+  x = EMIT("aten.view.default", "tI", x, 3, shape);
+  x = EMIT("aten.pad.default", "tIs", x, 2, both, mode);
   shape[2] += 2 * (n / 2);
-  return E("aten.view.default", "tI", x, (int)m.ndim, shape + 3 - m.ndim);
+  return EMIT("aten.view.default", "tI", x, (int)m.ndim, shape + 3 - m.ndim);
 }
 
 /* Overlapping pieces by as_strided, times the window, transformed; the strides
@@ -132,7 +132,7 @@ static DtStatus stft_decomp (DtDecompCall *c) {
     if (!dt_emit_ok(c->e)) return c->e->st;
   }
   DT_TRY(CX, check_pieces(c, text.s, &p, &m, m.shape[m.ndim - 1]));
-  if (one) x = E("aten.unsqueeze.default", "ti", x, INT64_C(0));
+  if (one) x = EMIT("aten.unsqueeze.default", "ti", x, INT64_C(0));
   m = meta_of(c, x);
   if (!dt_emit_ok(c->e)) return c->e->st;
   int64_t size[3] = { m.shape[0], 1 + (m.shape[1] - p.n) / p.hop, p.n };
@@ -142,15 +142,16 @@ static DtStatus stft_decomp (DtDecompCall *c) {
   bool onesided = bool_of(c, "onesided", !cplx);
   DT_CHECK(CX, !onesided || !cplx, DT_E_RUNTIME, "Cannot have onesided output if "
            "window or input is complex");
-  x = E("aten.as_strided.default", "tII", x, 3, size, 3, step);
-  if (w != NULL) x = E("aten.mul.Tensor", "tt", x, w);
+  x = EMIT("aten.as_strided.default", "tII", x, 3, size, 3, step);
+  if (w != NULL) x = EMIT("aten.mul.Tensor", "tt", x, w);
   int64_t norm = bool_of(c, "normalized", false);
-  x = E(cplx ? "aten._fft_c2c.default" : "aten._fft_r2c.default", "tIib", x, 1,
-        &last, norm, cplx || onesided);
-  x = E("aten.transpose_.default", "tii", x, INT64_C(1), INT64_C(2));
-  if (one) x = E("aten.squeeze_.dim", "ti", x, INT64_C(0));
+  x = EMIT(cplx ? "aten._fft_c2c.default" : "aten._fft_r2c.default", "tIib", x,
+           1,
+           &last, norm, cplx || onesided);
+  x = EMIT("aten.transpose_.default", "tii", x, INT64_C(1), INT64_C(2));
+  if (one) x = EMIT("aten.squeeze_.dim", "ti", x, INT64_C(0));
   if (!bool_of(c, "return_complex", cplx))
-    x = E("aten.view_as_real.default", "t", x);
+    x = EMIT("aten.view_as_real.default", "t", x);
   return finish(c, x);
 }
 
@@ -174,16 +175,16 @@ static DtStatus check_istft (DtDecompCall *c, const Pieces *p, const DtMeta *m) 
 static DtHandle *overlaid (DtDecompCall *c, DtHandle *x, int64_t rows,
                            int64_t len, const Pieces *p) {
   int64_t shape[2] = { rows, len };
-  return E("aten.unfold_backward.default", "tIiii", x, 2, shape, INT64_C(1),
-           p->n, p->hop);
+  return EMIT("aten.unfold_backward.default", "tIiii", x, 2, shape, INT64_C(1),
+              p->n, p->hop);
 }
 
 /* The window's squares, laid over each other, must vanish nowhere. */
 static DtStatus check_envelope (DtDecompCall *c, DtHandle *e) {
   int64_t low = 0;
-  DtHandle *x = E("aten.abs.default", "t", e);
-  x = E("aten.min.default", "t", x);
-  x = E("aten.lt.Scalar", "tf", x, 1e-11);
+  DtHandle *x = EMIT("aten.abs.default", "t", e);
+  x = EMIT("aten.min.default", "t", x);
+  x = EMIT("aten.lt.Scalar", "tf", x, 1e-11);
   if (!dt_emit_ok(c->e) || !dt_emit_has_data(c->e, x)) return c->e->st;
   DT_TRY(CX, dt_emit_item(c->e, x, &low));
   DT_CHECK(CX, low == 0, DT_E_RUNTIME,
@@ -196,11 +197,11 @@ static DtHandle *pieces_back (DtDecompCall *c, DtHandle *x, const Pieces *p,
                               bool onesided) {
   int64_t last = 2, norm = bool_of(c, "normalized", false) ? 1 : 2;
   if (bool_of(c, "return_complex", false))
-    return E("aten._fft_c2c.default", "tIib", x, 1, &last, norm, false);
+    return EMIT("aten._fft_c2c.default", "tIib", x, 1, &last, norm, false);
   if (!onesided)
-    x = E("aten.slice.Tensor", "tiii", x, INT64_C(2), INT64_C(0),
-          p->n / 2 + 1);
-  return E("aten._fft_c2r.default", "tIii", x, 1, &last, norm, p->n);
+    x = EMIT("aten.slice.Tensor", "tiii", x, INT64_C(2), INT64_C(0),
+             p->n / 2 + 1);
+  return EMIT("aten._fft_c2r.default", "tIii", x, 1, &last, norm, p->n);
 }
 
 static DtStatus istft_decomp (DtDecompCall *c) {
@@ -220,28 +221,29 @@ static DtStatus istft_decomp (DtDecompCall *c) {
   int64_t wide[3] = { 1, frames, p.n }, start = center ? p.n / 2 : 0;
   int64_t length = int_of(c, "length", -1);
   int64_t end = length >= 0 ? start + length : center ? -(p.n / 2) : len;
-  x = E("aten.view_as_real.default", "t", x);
-  if (m.ndim == 2) x = E("aten.unsqueeze.default", "ti", x, INT64_C(0));
-  x = E("aten.transpose.int", "tii", x, INT64_C(1), INT64_C(2));
-  x = E("aten.view_as_complex.default", "t", x);
+  x = EMIT("aten.view_as_real.default", "t", x);
+  if (m.ndim == 2) x = EMIT("aten.unsqueeze.default", "ti", x, INT64_C(0));
+  x = EMIT("aten.transpose.int", "tii", x, INT64_C(1), INT64_C(2));
+  x = EMIT("aten.view_as_complex.default", "t", x);
   x = pieces_back(c, x, &p, one);
   w = p.win == p.n ? p.window : centred(c, &p, dt_dtype_to_real((DtDtype)m.dtype));
   if (w == NULL)
-    w = E("aten.ones.default", "I dtype=d", 1, &p.n,
-          dt_dtype_to_real((DtDtype)m.dtype));
-  y = E("aten.mul.Tensor", "tt", x, E("aten.view.default", "tI", w, 3, flat));
+    w = EMIT("aten.ones.default", "I dtype=d", 1, &p.n,
+             dt_dtype_to_real((DtDtype)m.dtype));
+  y = EMIT("aten.mul.Tensor", "tt", x, EMIT("aten.view.default", "tI", w, 3,
+                                            flat));
   y = overlaid(c, y, rows, len, &p);
-  e = E("aten.pow.Tensor_Scalar", "ti", w, INT64_C(2));
-  e = E("aten.expand.default", "tI", e, 3, wide);
+  e = EMIT("aten.pow.Tensor_Scalar", "ti", w, INT64_C(2));
+  e = EMIT("aten.expand.default", "tI", e, 3, wide);
   e = overlaid(c, e, 1, len, &p);
-  y = E("aten.slice.Tensor", "tiii", y, INT64_C(1), start, end);
-  e = E("aten.slice.Tensor", "tiii", e, INT64_C(1), start, end);
+  y = EMIT("aten.slice.Tensor", "tiii", y, INT64_C(1), start, end);
+  e = EMIT("aten.slice.Tensor", "tiii", e, INT64_C(1), start, end);
   DT_TRY(CX, check_envelope(c, e));
-  y = E("aten.div.Tensor", "tt", y, e);
-  if (m.ndim == 2) y = E("aten.squeeze.dim", "ti", y, INT64_C(0));
+  y = EMIT("aten.div.Tensor", "tt", y, e);
+  if (m.ndim == 2) y = EMIT("aten.squeeze.dim", "ti", y, INT64_C(0));
   if (end > len) {
     int64_t both[2] = { 0, end - len };
-    y = E("aten.constant_pad_nd.default", "tI", y, 2, both);
+    y = EMIT("aten.constant_pad_nd.default", "tI", y, 2, both);
   }
   return finish(c, y);
 }

@@ -8,7 +8,6 @@
 
 #include <string.h>
 
-#define E(...) dt_emit(c->e, __VA_ARGS__)
 
 static DtStatus strided_meta (DtMetaCall *c) {
   const DtMeta *m = dt_in(c, 0);
@@ -42,15 +41,15 @@ static DtStatus strided_grad (DtGradCall *c) {
   int64_t n = span(m), flat = -1, at = dt_arg_int_or(c->args, 3, 0);
   DtHandle *z, *i, *g = c->gout[0];
   if (!op_g_need(c, 0)) return DT_OK;
-  z = E("aten.new_zeros.default", "tI", g, 1, &n);
-  i = E("aten.arange.start", "ii dtype=d", (int64_t)0, n, (int)DT_I64);
-  i = E("aten.as_strided.default", "tvvi", i, c->args->v[1], c->args->v[2],
-        at);
+  z = EMIT("aten.new_zeros.default", "tI", g, 1, &n);
+  i = EMIT("aten.arange.start", "ii dtype=d", (int64_t)0, n, (int)DT_I64);
+  i = EMIT("aten.as_strided.default", "tvvi", i, c->args->v[1], c->args->v[2],
+           at);
   g = op_e_reshape(c->e, g, 1, &flat);
   i = op_e_reshape(c->e, i, 1, &flat);
-  z = E("aten.index_add_.default", "titt", z, (int64_t)0, i, g);
-  op_g_set(c, 0, E("aten.as_strided.default", "tIIi", z, (int)m->ndim,
-                   m->shape, (int)m->ndim, m->stride, (int64_t)0));
+  z = EMIT("aten.index_add_.default", "titt", z, (int64_t)0, i, g);
+  op_g_set(c, 0, EMIT("aten.as_strided.default", "tIIi", z, (int)m->ndim,
+                      m->shape, (int)m->ndim, m->stride, (int64_t)0));
   return c->e->st;
 }
 

@@ -8,83 +8,84 @@
 
 #include <string.h>
 
-#define E(...) dt_emit(c->e, __VA_ARGS__)
-#define G (c->gout[0])
-#define A(i) (dt_gin(c, i))
-#define V(i) (c->args->v[i])
 
 /* ---- gradients, inputs in alphabetical order as autograd ---- */
 
 static DtStatus where_grad (DtGradCall *c) {
   if (op_g_need(c, 2)) {
-    DtHandle *z = op_e_scalar(c->e, 0, dt_emit_meta(c->e, G));
-    op_g_set(c, 2, E("aten.where.self", "ttt", A(0), z, G));
+    DtHandle *z = op_e_scalar(c->e, 0, dt_emit_meta(c->e, GOUT));
+    op_g_set(c, 2, EMIT("aten.where.self", "ttt", TENSOR(0), z, GOUT));
   }
   if (op_g_need(c, 1)) {
-    DtHandle *z = op_e_scalar(c->e, 0, dt_emit_meta(c->e, G));
-    op_g_set(c, 1, E("aten.where.self", "ttt", A(0), G, z));
+    DtHandle *z = op_e_scalar(c->e, 0, dt_emit_meta(c->e, GOUT));
+    op_g_set(c, 1, EMIT("aten.where.self", "ttt", TENSOR(0), GOUT, z));
   }
   return op_g_finish(c);
 }
 
 static DtStatus masked_fill_grad (DtGradCall *c) {
   if (op_g_need(c, 0))
-    op_g_set(c, 0, E("aten.masked_fill.Scalar", "tti", G, A(1), (int64_t)0));
+    op_g_set(c, 0, EMIT("aten.masked_fill.Scalar", "tti", GOUT, TENSOR(1),
+                        (int64_t)0));
   if (op_g_need(c, 2)) {
-    DtHandle *z = op_e_scalar(c->e, 0, dt_emit_meta(c->e, G));
-    DtHandle *w = E("aten.where.self", "ttt", A(1), G, z);
-    op_g_set(c, 2, E("aten.sum.default", "t", w));
+    DtHandle *z = op_e_scalar(c->e, 0, dt_emit_meta(c->e, GOUT));
+    DtHandle *w = EMIT("aten.where.self", "ttt", TENSOR(1), GOUT, z);
+    op_g_set(c, 2, EMIT("aten.sum.default", "t", w));
   }
   return op_g_finish(c);
 }
 
 static DtStatus lerp_number_grad (DtGradCall *c) {
   double w = dt_arg_float(c->args, 2);
-  if (op_g_need(c, 1)) op_g_set(c, 1, E("aten.mul.Scalar", "tf", G, w));
-  if (op_g_need(c, 0)) op_g_set(c, 0, E("aten.mul.Scalar", "tf", G, 1 - w));
+  if (op_g_need(c, 1)) op_g_set(c, 1, EMIT("aten.mul.Scalar", "tf", GOUT, w));
+  if (op_g_need(c, 0)) op_g_set(c, 0, EMIT("aten.mul.Scalar", "tf", GOUT,
+                                           1 - w));
   return op_g_finish(c);
 }
 
 static DtStatus lerp_grad (DtGradCall *c) {
   if (op_g_need(c, 1))
-    op_g_set(c, 1, E("aten.mul.Tensor", "tt", G, op_g_conj(c->e, A(2))));
+    op_g_set(c, 1, EMIT("aten.mul.Tensor", "tt", GOUT, op_g_conj(c->e,
+                                                                 TENSOR(2))));
   if (op_g_need(c, 0)) {
-    DtHandle *k = E("aten.empty_like.default", "t", A(2));
-    k = E("aten.fill_.Scalar", "ti", k, (int64_t)1);
-    k = op_g_conj(c->e, E("aten.sub_.Tensor", "tt", k, A(2)));
-    op_g_set(c, 0, E("aten.mul.Tensor", "tt", G, k));
+    DtHandle *k = EMIT("aten.empty_like.default", "t", TENSOR(2));
+    k = EMIT("aten.fill_.Scalar", "ti", k, (int64_t)1);
+    k = op_g_conj(c->e, EMIT("aten.sub_.Tensor", "tt", k, TENSOR(2)));
+    op_g_set(c, 0, EMIT("aten.mul.Tensor", "tt", GOUT, k));
   }
   if (op_g_need(c, 2)) {
-    DtHandle *d = op_g_conj(c->e, E("aten.sub.Tensor", "tt", A(1), A(0)));
-    op_g_set(c, 2, E("aten.mul.Tensor", "tt", G, d));
+    DtHandle *d = op_g_conj(c->e, EMIT("aten.sub.Tensor", "tt", TENSOR(1),
+                                       TENSOR(0)));
+    op_g_set(c, 2, EMIT("aten.mul.Tensor", "tt", GOUT, d));
   }
   return op_g_finish(c);
 }
 
 static DtStatus addcmul_grad (DtGradCall *c) {
-  op_g_set(c, 0, G);
+  op_g_set(c, 0, GOUT);
   for (int i = 1; i <= 2; i++) {
     if (!op_g_need(c, i)) continue;
-    DtHandle *o = E("aten.mul.Scalar", "tv", A(3 - i), V(3));
-    op_g_set(c, i, E("aten.mul.Tensor", "tt", G, op_g_conj(c->e, o)));
+    DtHandle *o = EMIT("aten.mul.Scalar", "tv", TENSOR(3 - i), ARG(3));
+    op_g_set(c, i, EMIT("aten.mul.Tensor", "tt", GOUT, op_g_conj(c->e, o)));
   }
   return op_g_finish(c);
 }
 
 static DtStatus addcdiv_grad (DtGradCall *c) {
-  op_g_set(c, 0, G);
+  op_g_set(c, 0, GOUT);
   if (op_g_need(c, 1)) {
-    DtHandle *k = E("aten.empty_like.default", "t", A(2));
-    k = E("aten.fill_.Scalar", "tv", k, V(3));
-    k = op_g_conj(c->e, E("aten.div_.Tensor", "tt", k, A(2)));
-    op_g_set(c, 1, E("aten.mul.Tensor", "tt", G, k));
+    DtHandle *k = EMIT("aten.empty_like.default", "t", TENSOR(2));
+    k = EMIT("aten.fill_.Scalar", "tv", k, ARG(3));
+    k = op_g_conj(c->e, EMIT("aten.div_.Tensor", "tt", k, TENSOR(2)));
+    op_g_set(c, 1, EMIT("aten.mul.Tensor", "tt", GOUT, k));
   }
   if (op_g_need(c, 2)) {
-    DtHandle *sq = E("aten.mul.Tensor", "tt", A(2), A(2));
-    DtHandle *k = E("aten.mul.Scalar", "tv", A(1), V(3));
-    k = op_g_conj(c->e, E("aten.div.Tensor", "tt", k, sq));
-    op_g_set(c, 2, E("aten.mul.Tensor", "tt", E("aten.neg.default", "t", G),
-                     k));
+    DtHandle *sq = EMIT("aten.mul.Tensor", "tt", TENSOR(2), TENSOR(2));
+    DtHandle *k = EMIT("aten.mul.Scalar", "tv", TENSOR(1), ARG(3));
+    k = op_g_conj(c->e, EMIT("aten.div.Tensor", "tt", k, sq));
+    op_g_set(c, 2, EMIT("aten.mul.Tensor", "tt", EMIT("aten.neg.default", "t",
+                                                      GOUT),
+                        k));
   }
   return op_g_finish(c);
 }
@@ -92,54 +93,54 @@ static DtStatus addcdiv_grad (DtGradCall *c) {
 /* G where nothing says otherwise, half of it at `tie`, 0 at `lose`. */
 static DtHandle *shared (DtGradCall *c, DtHandle *half, DtHandle *tie,
                          DtHandle *lose) {
-  DtHandle *w = E("aten.where.self", "ttt", tie, half, G);
-  return E("aten.masked_fill.Scalar", "tti", w, lose, (int64_t)0);
+  DtHandle *w = EMIT("aten.where.self", "ttt", tie, half, GOUT);
+  return EMIT("aten.masked_fill.Scalar", "tti", w, lose, (int64_t)0);
 }
 
 /* The later gradient of clamp(x, lo, hi): where x meets a bound, both get half.
 ** Bounds that cross leave max alone; equal ones get it where x is beyond. */
 static DtStatus clamp_both_grad (DtGradCall *c) {
-  DtHandle *x = A(0), *lo = A(1), *hi = A(2), *k, *j, *half, *under = NULL;
+  DtHandle *x = TENSOR(0), *lo = TENSOR(1), *hi = TENSOR(2), *k, *j, *half, *under = NULL;
   DtHandle *equal = NULL;
   if (op_g_need(c, 1) || op_g_need(c, 2)) {
-    under = E("aten.lt.Tensor", "tt", lo, hi);
-    equal = E("aten.eq.Tensor", "tt", lo, hi);
+    under = EMIT("aten.lt.Tensor", "tt", lo, hi);
+    equal = EMIT("aten.eq.Tensor", "tt", lo, hi);
   }
   if (op_g_need(c, 1)) {
-    k = E("aten.le.Tensor", "tt", x, lo);
-    k = E("aten.logical_and.default", "tt", under, k);
-    j = E("aten.lt.Tensor", "tt", x, lo);
-    j = E("aten.logical_and.default", "tt", equal, j);
-    k = E("aten.logical_or.default", "tt", k, j);
-    k = E("aten.logical_not.default", "t", k);
-    half = E("aten.div.Scalar", "ti", G, (int64_t)2);
-    j = E("aten.eq.Tensor", "tt", x, lo);
+    k = EMIT("aten.le.Tensor", "tt", x, lo);
+    k = EMIT("aten.logical_and.default", "tt", under, k);
+    j = EMIT("aten.lt.Tensor", "tt", x, lo);
+    j = EMIT("aten.logical_and.default", "tt", equal, j);
+    k = EMIT("aten.logical_or.default", "tt", k, j);
+    k = EMIT("aten.logical_not.default", "t", k);
+    half = EMIT("aten.div.Scalar", "ti", GOUT, (int64_t)2);
+    j = EMIT("aten.eq.Tensor", "tt", x, lo);
     op_g_set(c, 1, shared(c, half, j, k));
   }
   if (op_g_need(c, 2)) {
-    k = E("aten.lt.Tensor", "tt", hi, lo);
-    j = E("aten.ge.Tensor", "tt", x, hi);
-    j = E("aten.logical_and.default", "tt", under, j);
-    k = E("aten.logical_or.default", "tt", k, j);
-    j = E("aten.gt.Tensor", "tt", x, hi);
-    j = E("aten.logical_and.default", "tt", equal, j);
-    k = E("aten.logical_or.default", "tt", k, j);
-    k = E("aten.logical_not.default", "t", k);
-    half = E("aten.div.Scalar", "ti", G, (int64_t)2);
-    j = E("aten.eq.Tensor", "tt", x, hi);
-    j = E("aten.logical_and.default", "tt", j, under);
+    k = EMIT("aten.lt.Tensor", "tt", hi, lo);
+    j = EMIT("aten.ge.Tensor", "tt", x, hi);
+    j = EMIT("aten.logical_and.default", "tt", under, j);
+    k = EMIT("aten.logical_or.default", "tt", k, j);
+    j = EMIT("aten.gt.Tensor", "tt", x, hi);
+    j = EMIT("aten.logical_and.default", "tt", equal, j);
+    k = EMIT("aten.logical_or.default", "tt", k, j);
+    k = EMIT("aten.logical_not.default", "t", k);
+    half = EMIT("aten.div.Scalar", "ti", GOUT, (int64_t)2);
+    j = EMIT("aten.eq.Tensor", "tt", x, hi);
+    j = EMIT("aten.logical_and.default", "tt", j, under);
     op_g_set(c, 2, shared(c, half, j, k));
   }
   if (op_g_need(c, 0)) {
-    under = E("aten.lt.Tensor", "tt", lo, hi);
-    k = E("aten.eq.Tensor", "tt", x, lo);
-    j = E("aten.eq.Tensor", "tt", x, hi);
-    equal = E("aten.logical_or.default", "tt", k, j);
-    equal = E("aten.logical_and.default", "tt", equal, under);
-    k = E("aten.lt.Tensor", "tt", x, lo);
-    j = E("aten.gt.Tensor", "tt", x, hi);
-    k = E("aten.logical_or.default", "tt", k, j);
-    half = E("aten.div.Scalar", "ti", G, (int64_t)2);
+    under = EMIT("aten.lt.Tensor", "tt", lo, hi);
+    k = EMIT("aten.eq.Tensor", "tt", x, lo);
+    j = EMIT("aten.eq.Tensor", "tt", x, hi);
+    equal = EMIT("aten.logical_or.default", "tt", k, j);
+    equal = EMIT("aten.logical_and.default", "tt", equal, under);
+    k = EMIT("aten.lt.Tensor", "tt", x, lo);
+    j = EMIT("aten.gt.Tensor", "tt", x, hi);
+    k = EMIT("aten.logical_or.default", "tt", k, j);
+    half = EMIT("aten.div.Scalar", "ti", GOUT, (int64_t)2);
     op_g_set(c, 0, shared(c, half, equal, k));
   }
   return op_g_finish(c);
@@ -152,9 +153,9 @@ static DtStatus clamp_one_grad (DtGradCall *c, int at) {
   const int to[2] = { at, 0 };
   for (int i = 0; i < 2; i++) {
     if (!op_g_need(c, to[i])) continue;
-    DtHandle *k = E(beats[i], "tt", A(0), A(at));
-    DtHandle *half = E("aten.div.Scalar", "ti", G, (int64_t)2);
-    DtHandle *tie = E("aten.eq.Tensor", "tt", A(0), A(at));
+    DtHandle *k = EMIT(beats[i], "tt", TENSOR(0), TENSOR(at));
+    DtHandle *half = EMIT("aten.div.Scalar", "ti", GOUT, (int64_t)2);
+    DtHandle *tie = EMIT("aten.eq.Tensor", "tt", TENSOR(0), TENSOR(at));
     op_g_set(c, to[i], shared(c, half, tie, k));
   }
   return op_g_finish(c);
@@ -167,29 +168,29 @@ static DtStatus clamp_grad (DtGradCall *c) {
   if ((c->op->flags & DT_OP_LATER) != 0)
     return lo && hi ? clamp_both_grad(c) : clamp_one_grad(c, lo ? 1 : 2);
   if (op_g_need(c, 1) || op_g_need(c, 2))
-    z = op_e_scalar(c->e, 0, dt_emit_meta(c->e, G));
+    z = op_e_scalar(c->e, 0, dt_emit_meta(c->e, GOUT));
   if (lo && op_g_need(c, 1)) {
-    k = E("aten.lt.Tensor", "tt", A(0), A(1));
+    k = EMIT("aten.lt.Tensor", "tt", TENSOR(0), TENSOR(1));
     if (hi) {
-      j = E("aten.lt.Tensor", "tt", A(1), A(2));
-      k = E("aten.logical_and.default", "tt", k, j);
+      j = EMIT("aten.lt.Tensor", "tt", TENSOR(1), TENSOR(2));
+      k = EMIT("aten.logical_and.default", "tt", k, j);
     }
-    op_g_set(c, 1, E("aten.where.self", "ttt", k, G, z));
+    op_g_set(c, 1, EMIT("aten.where.self", "ttt", k, GOUT, z));
   }
   if (hi && op_g_need(c, 2)) {
-    k = E("aten.gt.Tensor", "tt", A(0), A(2));
+    k = EMIT("aten.gt.Tensor", "tt", TENSOR(0), TENSOR(2));
     if (lo) {
-      j = E("aten.lt.Tensor", "tt", A(2), A(1));
-      k = E("aten.logical_or.default", "tt", k, j);
+      j = EMIT("aten.lt.Tensor", "tt", TENSOR(2), TENSOR(1));
+      k = EMIT("aten.logical_or.default", "tt", k, j);
     }
-    op_g_set(c, 2, E("aten.where.self", "ttt", k, G, z));
+    op_g_set(c, 2, EMIT("aten.where.self", "ttt", k, GOUT, z));
   }
   if (op_g_need(c, 0)) {
-    z = op_e_scalar(c->e, 0, dt_emit_meta(c->e, G));
-    k = lo ? E("aten.ge.Tensor", "tt", A(0), A(1)) : NULL;
-    j = hi ? E("aten.le.Tensor", "tt", A(0), A(2)) : NULL;
-    if (k && j) k = E("aten.logical_and.default", "tt", k, j);
-    op_g_set(c, 0, E("aten.where.self", "ttt", k ? k : j, G, z));
+    z = op_e_scalar(c->e, 0, dt_emit_meta(c->e, GOUT));
+    k = lo ? EMIT("aten.ge.Tensor", "tt", TENSOR(0), TENSOR(1)) : NULL;
+    j = hi ? EMIT("aten.le.Tensor", "tt", TENSOR(0), TENSOR(2)) : NULL;
+    if (k && j) k = EMIT("aten.logical_and.default", "tt", k, j);
+    op_g_set(c, 0, EMIT("aten.where.self", "ttt", k ? k : j, GOUT, z));
   }
   return op_g_finish(c);
 }
@@ -251,9 +252,9 @@ static DtStatus masked_fill_decomp (DtDecompCall *c) {
   DtHandle *v = c->in[2];
   int t = (int)dt_emit_meta(c->e, c->in[0])->dtype;
   if ((int)dt_emit_meta(c->e, v)->dtype != t)
-    v = E("aten._to_copy.default", "t dtype=d", v, t);
-  v = E("aten.where.self", "ttt", c->in[1], v, c->in[0]);
-  c->out[0] = E("aten.contiguous.default", "t", v);
+    v = EMIT("aten._to_copy.default", "t dtype=d", v, t);
+  v = EMIT("aten.where.self", "ttt", c->in[1], v, c->in[0]);
+  c->out[0] = EMIT("aten.contiguous.default", "t", v);
   c->nout = 1;
   return c->e->st;
 }
@@ -331,10 +332,10 @@ static DtStatus where_number_decomp (DtDecompCall *c) {
   t = dt_promote_result(&p);
   for (int i = 2; i > 0; i--)
     if (h[i] == NULL)
-      h[i] = E("aten.scalar_tensor.default", "v dtype=d", V(i), (int)t);
+      h[i] = EMIT("aten.scalar_tensor.default", "v dtype=d", ARG(i), (int)t);
     else if (dt_emit_meta(c->e, h[i])->dtype != t)
-      h[i] = E("aten._to_copy.default", "t dtype=d", h[i], (int)t);
-  c->out[0] = E("aten.where.self", "ttt", h[0], h[1], h[2]);
+      h[i] = EMIT("aten._to_copy.default", "t dtype=d", h[i], (int)t);
+  c->out[0] = EMIT("aten.where.self", "ttt", h[0], h[1], h[2]);
   c->nout = 1;
   return c->e->st;
 }

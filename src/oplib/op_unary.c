@@ -10,8 +10,6 @@
 #include <math.h>
 #include <string.h>
 
-#define E(...) dt_emit(c->e, __VA_ARGS__)
-#define G (c->gout[0])          /* gradient of the output */
 #define IN (dt_gin(c, 0))       /* the input */
 #define OUT (c->out[0])         /* the saved output */
 
@@ -21,71 +19,78 @@
     op_g_set(c, 0, (expr)); \
     return op_g_finish(c); \
   }
-#define V(i) (c->args->v[i])
 #define CONJ(h) op_g_conj(c->e, h)
 
-GRAD(g_neg, E("aten.neg.default", "t", G))
-GRAD(g_abs, E("aten.mul.Tensor", "tt", G, E("aten.sgn.default", "t", IN)))
-GRAD(g_mul_out, E("aten.mul.Tensor", "tt", G, CONJ(OUT)))
-GRAD(g_log, E("aten.div.Tensor", "tt", G, CONJ(IN)))
-GRAD(g_expm1, E("aten.mul.Tensor", "tt", G,
-                E("aten.add.Scalar", "ti", CONJ(OUT), (int64_t)1)))
-GRAD(g_log1p, E("aten.div.Tensor", "tt", G,
-                CONJ(E("aten.add.Scalar", "ti", IN, (int64_t)1))))
-GRAD(g_sqrt, E("aten.div.Tensor", "tt", G,
-               E("aten.mul.Scalar", "ti", CONJ(OUT), (int64_t)2)))
-GRAD(g_sin, E("aten.mul.Tensor", "tt", G,
-              CONJ(E("aten.cos.default", "t", IN))))
-GRAD(g_cos, E("aten.mul.Tensor", "tt", G,
-              E("aten.neg.default", "t",
-                CONJ(E("aten.sin.default", "t", IN)))))
-GRAD(g_sigmoid, E("aten.sigmoid_backward.default", "tt", G, OUT))
-GRAD(g_tanh, E("aten.tanh_backward.default", "tt", G, OUT))
-GRAD(g_relu, E("aten.threshold_backward.default", "tti", G, OUT, (int64_t)0))
-GRAD(g_silu, E("aten.silu_backward.default", "tt", G, IN))
-GRAD(g_gelu, E("aten.gelu_backward.default", "tt approximate=v", G, IN, V(1)))
-GRAD(g_leaky, E("aten.leaky_relu_backward.default", "ttvb", G, IN, V(1), 0))
-GRAD(g_hardtanh, E("aten.hardtanh_backward.default", "ttvv", G, IN, V(1),
-                   V(2)))
-GRAD(g_softplus, E("aten.softplus_backward.default", "ttvv", G, IN, V(1),
-                   V(2)))
-GRAD(g_elu, E("aten.elu_backward.default", "tvvvbt", G, V(1), V(2), V(3), 0,
-              IN))
+GRAD(g_neg, EMIT("aten.neg.default", "t", GOUT))
+GRAD(g_abs, EMIT("aten.mul.Tensor", "tt", GOUT, EMIT("aten.sgn.default", "t",
+                                                     IN)))
+GRAD(g_mul_out, EMIT("aten.mul.Tensor", "tt", GOUT, CONJ(OUT)))
+GRAD(g_log, EMIT("aten.div.Tensor", "tt", GOUT, CONJ(IN)))
+GRAD(g_expm1, EMIT("aten.mul.Tensor", "tt", GOUT,
+                   EMIT("aten.add.Scalar", "ti", CONJ(OUT), (int64_t)1)))
+GRAD(g_log1p, EMIT("aten.div.Tensor", "tt", GOUT,
+                   CONJ(EMIT("aten.add.Scalar", "ti", IN, (int64_t)1))))
+GRAD(g_sqrt, EMIT("aten.div.Tensor", "tt", GOUT,
+                  EMIT("aten.mul.Scalar", "ti", CONJ(OUT), (int64_t)2)))
+GRAD(g_sin, EMIT("aten.mul.Tensor", "tt", GOUT,
+                 CONJ(EMIT("aten.cos.default", "t", IN))))
+GRAD(g_cos, EMIT("aten.mul.Tensor", "tt", GOUT,
+                 EMIT("aten.neg.default", "t",
+                      CONJ(EMIT("aten.sin.default", "t", IN)))))
+GRAD(g_sigmoid, EMIT("aten.sigmoid_backward.default", "tt", GOUT, OUT))
+GRAD(g_tanh, EMIT("aten.tanh_backward.default", "tt", GOUT, OUT))
+GRAD(g_relu, EMIT("aten.threshold_backward.default", "tti", GOUT, OUT,
+                  (int64_t)0))
+GRAD(g_silu, EMIT("aten.silu_backward.default", "tt", GOUT, IN))
+GRAD(g_gelu, EMIT("aten.gelu_backward.default", "tt approximate=v", GOUT, IN,
+                  ARG(1)))
+GRAD(g_leaky, EMIT("aten.leaky_relu_backward.default", "ttvb", GOUT, IN,
+                   ARG(1), 0))
+GRAD(g_hardtanh, EMIT("aten.hardtanh_backward.default", "ttvv", GOUT, IN,
+                      ARG(1),
+                      ARG(2)))
+GRAD(g_softplus, EMIT("aten.softplus_backward.default", "ttvv", GOUT, IN,
+                      ARG(1),
+                      ARG(2)))
+GRAD(g_elu, EMIT("aten.elu_backward.default", "tvvvbt", GOUT, ARG(1), ARG(2),
+                 ARG(3), 0,
+                 IN))
 
 static DtStatus g_rsqrt (DtGradCall *c) {
-  DtHandle *p = CONJ(E("aten.pow.Tensor_Scalar", "ti", OUT, (int64_t)3));
-  DtHandle *h = E("aten.mul.Scalar", "tf", G, -0.5);
-  op_g_set(c, 0, E("aten.mul.Tensor", "tt", h, p));
+  DtHandle *p = CONJ(EMIT("aten.pow.Tensor_Scalar", "ti", OUT, (int64_t)3));
+  DtHandle *h = EMIT("aten.mul.Scalar", "tf", GOUT, -0.5);
+  op_g_set(c, 0, EMIT("aten.mul.Tensor", "tt", h, p));
   return op_g_finish(c);
 }
 
 static DtStatus g_reciprocal (DtGradCall *c) {
-  DtHandle *p = CONJ(E("aten.mul.Tensor", "tt", OUT, OUT));
-  op_g_set(c, 0, E("aten.mul.Tensor", "tt", E("aten.neg.default", "t", G), p));
+  DtHandle *p = CONJ(EMIT("aten.mul.Tensor", "tt", OUT, OUT));
+  op_g_set(c, 0, EMIT("aten.mul.Tensor", "tt", EMIT("aten.neg.default", "t",
+                                                    GOUT), p));
   return op_g_finish(c);
 }
 
 /* 2 / sqrt(pi) * exp(-x^2) * g */
 static DtStatus g_erf (DtGradCall *c) {
-  DtHandle *h = E("aten.pow.Tensor_Scalar", "ti", IN, (int64_t)2);
-  h = E("aten.exp.default", "t", E("aten.neg.default", "t", h));
-  h = E("aten.mul.Scalar", "tf", h, 2.0 / sqrt(acos(-1.0)));
-  op_g_set(c, 0, E("aten.mul.Tensor", "tt", h, G));
+  DtHandle *h = EMIT("aten.pow.Tensor_Scalar", "ti", IN, (int64_t)2);
+  h = EMIT("aten.exp.default", "t", EMIT("aten.neg.default", "t", h));
+  h = EMIT("aten.mul.Scalar", "tf", h, 2.0 / sqrt(acos(-1.0)));
+  op_g_set(c, 0, EMIT("aten.mul.Tensor", "tt", h, GOUT));
   return op_g_finish(c);
 }
 
 /* clamp and its halves: the gradient passes where the input is in bounds; the
 ** bounds themselves were in, and later out. */
 static DtStatus bound (DtGradCall *c, int lo, int hi) {
-  DtHandle *z = op_e_scalar(c->e, 0, dt_emit_meta(c->e, G));
+  DtHandle *z = op_e_scalar(c->e, 0, dt_emit_meta(c->e, GOUT));
   DtHandle *a = NULL, *b = NULL;
   bool out = (c->op->flags & DT_OP_LATER) != 0;
   if (lo && !dt_arg_is_none(c->args, lo))
-    a = E(out ? "aten.gt.Scalar" : "aten.ge.Scalar", "tv", IN, V(lo));
+    a = EMIT(out ? "aten.gt.Scalar" : "aten.ge.Scalar", "tv", IN, ARG(lo));
   if (hi && !dt_arg_is_none(c->args, hi))
-    b = E(out ? "aten.lt.Scalar" : "aten.le.Scalar", "tv", IN, V(hi));
-  if (a && b) a = E("aten.logical_and_.default", "tt", a, b);
-  op_g_set(c, 0, E("aten.where.self", "ttt", a ? a : b, G, z));
+    b = EMIT(out ? "aten.lt.Scalar" : "aten.le.Scalar", "tv", IN, ARG(hi));
+  if (a && b) a = EMIT("aten.logical_and_.default", "tt", a, b);
+  op_g_set(c, 0, EMIT("aten.where.self", "ttt", a ? a : b, GOUT, z));
   return op_g_finish(c);
 }
 static DtStatus g_clamp (DtGradCall *c) { return bound(c, 1, 2); }
@@ -95,10 +100,10 @@ static DtStatus g_clamp_max (DtGradCall *c) { return bound(c, 0, 1); }
 /* threshold_backward(g, self): the gradient of its first argument. */
 static DtStatus g_threshold_backward (DtGradCall *c) {
   if (op_g_need(c, 0))
-    op_g_set(c, 0, E("aten.threshold_backward.default", "ttv", G,
-                     dt_gin(c, 1), V(2)));
+    op_g_set(c, 0, EMIT("aten.threshold_backward.default", "ttv", GOUT,
+                        dt_gin(c, 1), ARG(2)));
   if (op_g_need(c, 1))
-    op_g_set(c, 1, E("aten.zeros_like.default", "t", G));
+    op_g_set(c, 1, EMIT("aten.zeros_like.default", "t", GOUT));
   return op_g_finish(c);
 }
 

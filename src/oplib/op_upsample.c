@@ -15,8 +15,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define E(...) dt_emit(c->e, __VA_ARGS__)
-#define A(i) (c->args->v[i])
 
 typedef enum Mode {
   NEAREST, EXACT, LINEAR, CUBIC, AA_LINEAR, AA_CUBIC, AA_LANCZOS
@@ -368,9 +366,9 @@ static DtStatus up_grad (DtGradCall *c) {
   if (!dt_emit_ok(c->e)) return c->e->st;
   for (int d = 0; d < m.ndim; d++) sizes[d] = dt_v_int(m.shape[d]);
   pos[n++] = dt_v_slot(0);
-  pos[n++] = A(1);
+  pos[n++] = ARG(1);
   pos[n++] = dt_v_list(m.ndim, sizes);
-  for (int i = 2; i < c->args->schema->nargs && n < 8; i++) pos[n++] = A(i);
+  for (int i = 2; i < c->args->schema->nargs && n < 8; i++) pos[n++] = ARG(i);
   snprintf(name, sizeof name, "aten.%s_backward.default", c->op->sig->base);
   if (in == NULL) return DT_OK;
   DT_TRY(c->e->cx, c->e->vt->call(c->e, name, n, pos, 0, NULL, NULL, 1, &in,
@@ -401,7 +399,7 @@ static DtStatus vec_sizes (DtDecompCall *c, const DtMeta *m, int factors,
     op_ints(c->args, 1, size);
     return DT_OK;
   }
-  const DtValue *v = &A(factors);
+  const DtValue *v = &ARG(factors);
   for (int d = 0; d < nd; d++) {
     const DtValue *f = v->kind == DT_V_LIST ? &v->u.list.v[d] : v;
     double s = f->kind == DT_V_FLOAT ? f->u.f : (double)f->u.i;
@@ -423,8 +421,8 @@ static DtStatus vec_decomp (DtDecompCall *c) {
   for (int d = 0; d < nd; d++) sizes[d] = dt_v_int(size[d]);
   pos[n++] = dt_v_slot(0);
   pos[n++] = dt_v_list(nd, sizes);
-  if (has_align(MODE)) pos[n++] = A(2);
-  const DtValue *v = &A(factors);
+  if (has_align(MODE)) pos[n++] = ARG(2);
+  const DtValue *v = &ARG(factors);
   for (int d = 0; d < nd && v->kind != DT_V_NONE; d++)
     pos[n++] = v->kind == DT_V_LIST ? v->u.list.v[d] : *v;
   snprintf(name, sizeof name, "aten.%s.default", c->op->sig->base);

@@ -11,8 +11,6 @@
 #include <math.h>
 #include <string.h>
 
-#define E(...) dt_emit(c->e, __VA_ARGS__)
-#define G (c->gout[0])
 
 /* ---- shared ---- */
 
@@ -31,12 +29,13 @@ static DtMeta *global_in (DtGradCall *c, DtMeta *buf) {
 static DtStatus view_grad (DtGradCall *c) {
   DtMeta m;
   global_in(c, &m);
-  op_g_set(c, 0, E("aten.reshape.default", "tI", G, (int)m.ndim, m.shape));
+  op_g_set(c, 0, EMIT("aten.reshape.default", "tI", GOUT, (int)m.ndim,
+                      m.shape));
   return op_g_finish(c);
 }
 
 static DtStatus pass_grad (DtGradCall *c) {
-  op_g_set(c, 0, G);
+  op_g_set(c, 0, GOUT);
   return op_g_finish(c);
 }
 
@@ -124,15 +123,15 @@ static DtStatus reshape_decomp (DtDecompCall *c) {
   if (view_shape(c->e->cx, c->args, &m, shape, &n) != DT_OK) {
     dt_error_clear(c->e->cx);   /* the view will say so, by its own name */
     n = op_ints(c->args, 1, shape);
-    h = E("aten.view.default", "tI", h, n, shape);
+    h = EMIT("aten.view.default", "tI", h, n, shape);
   } else if (op_view_strides(&m, n, shape, stride)) {
-    h = E("aten.view.default", "tI", h, n, shape);
+    h = EMIT("aten.view.default", "tI", h, n, shape);
   } else {
     DtValue contiguous = dt_v_none();
     contiguous.kind = DT_V_MEMFMT;
     contiguous.u.i = 0;
-    h = E("aten.clone.default", "t memory_format=v", h, contiguous);
-    h = E("aten._unsafe_view.default", "tI", h, n, shape);
+    h = EMIT("aten.clone.default", "t memory_format=v", h, contiguous);
+    h = EMIT("aten._unsafe_view.default", "tI", h, n, shape);
   }
   c->out[0] = h;
   c->nout = 1;
@@ -168,7 +167,7 @@ static DtStatus t_strategy (DtStratCall *c) {
 }
 
 static DtStatus t_grad (DtGradCall *c) {
-  op_g_set(c, 0, E("aten.t.default", "t", G));
+  op_g_set(c, 0, EMIT("aten.t.default", "t", GOUT));
   return op_g_finish(c);
 }
 
@@ -229,8 +228,8 @@ static DtStatus perm_strategy (DtStratCall *c) {
 }
 
 static DtStatus transpose_grad (DtGradCall *c) {
-  op_g_set(c, 0, E("aten.transpose.int", "tvv", G, c->args->v[1],
-                   c->args->v[2]));
+  op_g_set(c, 0, EMIT("aten.transpose.int", "tvv", GOUT, c->args->v[1],
+                      c->args->v[2]));
   return op_g_finish(c);
 }
 
@@ -240,7 +239,7 @@ static DtStatus permute_grad (DtGradCall *c) {
   int n = dt_emit_meta(c->e, dt_gin(c, 0))->ndim;
   DT_TRY(c->e->cx, read_perm(c->e->cx, c->args, n, false, p));
   for (int i = 0; i < n; i++) back[p[i]] = i;
-  op_g_set(c, 0, E("aten.permute.default", "tI", G, n, back));
+  op_g_set(c, 0, EMIT("aten.permute.default", "tI", GOUT, n, back));
   return op_g_finish(c);
 }
 
@@ -357,12 +356,12 @@ static DtStatus squeeze_rewrite (DtRewriteCall *c) {
 static DtStatus squeeze_grad (DtGradCall *c) {
   uint32_t mask;
   DtMeta m;
-  DtHandle *g = G;
+  DtHandle *g = GOUT;
   global_in(c, &m);
   DT_TRY(c->e->cx, squeeze_mask(c->e->cx, c->op, c->args, m.ndim, &mask));
   for (int i = 0; i < m.ndim; i++)
     if ((mask >> i & 1u) && m.shape[i] == 1)
-      g = E("aten.unsqueeze.default", "ti", g, (int64_t)i);
+      g = EMIT("aten.unsqueeze.default", "ti", g, (int64_t)i);
   op_g_set(c, 0, g);
   return op_g_finish(c);
 }
@@ -395,7 +394,7 @@ static DtStatus unsqueeze_strategy (DtStratCall *c) {
 }
 
 static DtStatus unsqueeze_grad (DtGradCall *c) {
-  op_g_set(c, 0, E("aten.squeeze.dim", "tv", G, c->args->v[1]));
+  op_g_set(c, 0, EMIT("aten.squeeze.dim", "tv", GOUT, c->args->v[1]));
   return op_g_finish(c);
 }
 

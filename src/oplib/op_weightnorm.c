@@ -16,25 +16,25 @@ static DtHandle *norm_at_end (DtDecompCall *c, DtHandle *v, const DtMeta *m,
   flat[first ? 0 : 1] = n;
   for (int i = 0; i < m->ndim; i++) shape[i] = 1;
   shape[first ? 0 : last] = n;
-  v = E("aten.contiguous.default", "t", v);
-  v = E("aten.view.default", "tI", v, 2, flat);
-  v = E("aten.norm.ScalarOpt_dim", "tiI", v, p, 1, &over);
-  return E("aten.view.default", "tI", v, (int)m->ndim, shape);
+  v = EMIT("aten.contiguous.default", "t", v);
+  v = EMIT("aten.view.default", "tI", v, 2, flat);
+  v = EMIT("aten.norm.ScalarOpt_dim", "tiI", v, p, 1, &over);
+  return EMIT("aten.view.default", "tI", v, (int)m->ndim, shape);
 }
 
 static DtHandle *norm_except (DtDecompCall *c, DtHandle *v, int64_t p,
                               int64_t dim) {
   DtMeta m = meta_of(c, v);
   if (!dt_emit_ok(c->e)) return NULL;
-  if (dim == -1) return E("aten.norm.Scalar", "ti", v, p);
+  if (dim == -1) return EMIT("aten.norm.Scalar", "ti", v, p);
   if (m.ndim == 0) {
     c->e->st = op_has_dim(CX, &m, (int)dim);
     return NULL;
   }
   if (dim == 0 || dim == m.ndim - 1) return norm_at_end(c, v, &m, p, dim == 0);
-  v = E("aten.transpose.int", "tii", v, (int64_t)0, dim);
+  v = EMIT("aten.transpose.int", "tii", v, (int64_t)0, dim);
   v = norm_except(c, v, p, 0);
-  return E("aten.transpose.int", "tii", v, (int64_t)0, dim);
+  return EMIT("aten.transpose.int", "tii", v, (int64_t)0, dim);
 }
 
 static DtStatus norm_except_decomp (DtDecompCall *c) {
@@ -54,8 +54,8 @@ static DtStatus weight_norm_decomp (DtDecompCall *c) {
     return finish(c, two[0]);
   }
   g = norm_except(c, c->in[0], 2, dim);
-  g = E("aten.div.Tensor", "tt", c->in[1], g);
-  return finish(c, E("aten.mul.Tensor", "tt", c->in[0], g));
+  g = EMIT("aten.div.Tensor", "tt", c->in[1], g);
+  return finish(c, EMIT("aten.mul.Tensor", "tt", c->in[0], g));
 }
 
 /* ---- fill_diagonal_ ---- */
@@ -72,8 +72,8 @@ static DtStatus check_square (DtDecompCall *c, const DtMeta *m) {
 ** down is a slice. */
 static void fill_from (DtDecompCall *c, DtHandle *x, int64_t size,
                        int64_t step) {
-  DtHandle *d = E("aten.as_strided.default", "tIIn", x, 1, &size, 1, &step);
-  E("aten.fill_.Scalar", "tv", d, c->args->v[1]);
+  DtHandle *d = EMIT("aten.as_strided.default", "tIIn", x, 1, &size, 1, &step);
+  EMIT("aten.fill_.Scalar", "tv", d, c->args->v[1]);
 }
 
 static DtStatus fill_diagonal_decomp (DtDecompCall *c) {
@@ -86,7 +86,7 @@ static DtStatus fill_diagonal_decomp (DtDecompCall *c) {
   for (int i = 0; i < m.ndim; i++) step += m.stride[i];
   fill_from(c, c->in[0], rows < cols ? rows : cols, step);
   for (int64_t at = cols + 1; wrap && at < rows; at += cols + 1) {
-    DtHandle *x = E("aten.slice.Tensor", "tii", c->in[0], (int64_t)0, at);
+    DtHandle *x = EMIT("aten.slice.Tensor", "tii", c->in[0], (int64_t)0, at);
     fill_from(c, x, rows - at < cols ? rows - at : cols, step);
   }
   return finish(c, c->in[0]);

@@ -200,8 +200,9 @@ static DtStatus prelu_back_kernel (DtKernelCall *c) {
 
 static DtStatus g_prelu (DtGradCall *c) {
   DtHandle *h[2];
-  dt_emit_n(c->e, "aten._prelu_kernel_backward.default", h, 2, "ttt", G, A(0),
-            A(1));
+  dt_emit_n(c->e, "aten._prelu_kernel_backward.default", h, 2, "ttt", GOUT,
+            TENSOR(0),
+            TENSOR(1));
   for (int i = 0; i < 2; i++)
     if (op_g_need(c, i)) op_g_set(c, i, h[i]);
   return op_g_finish(c);

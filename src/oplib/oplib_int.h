@@ -163,6 +163,15 @@ DtStatus op_randint (DtCtx *cx, DtTensor *dst, DtRng *r, int64_t lo,
 /* Nothing to compute. */
 DtStatus op_k_nothing (DtKernelCall *c);
 
+/* ---- words of gradients and decompositions ---- */
+
+/* In a body whose call is `c` (DtGradCall, DtDecompCall): call an operator, the
+** gradient of the output, the tensor of argument i, argument i as given. */
+#define EMIT(...) dt_emit(c->e, __VA_ARGS__)
+#define GOUT (c->gout[0])
+#define TENSOR(i) (dt_gin(c, i))
+#define ARG(i) (c->args->v[i])
+
 /* ---- gradients' tools (handles; errors stick in the emitter) ---- */
 
 /* Sum g down to the shape of `like` and cast to its type, as autograd does

@@ -3,19 +3,15 @@
 ** kernel function, type promotion, class of partial rules, gradient, samples.
 **
 ** For the family files that hold nothing else.  Gradients are programs of
-** aten calls, in the order autograd makes them; G, IN, OUT, A(i), V(i) name
-** what such a program works on. */
+** aten calls, in the order autograd makes them; IN, OUT and the words of
+** oplib_int.h name what such a program works on. */
 #ifndef DT_OPLIB_PW_ROWS_H
 #define DT_OPLIB_PW_ROWS_H
 
 #include "oplib/oplib_int.h"
 
-#define E(...) dt_emit(c->e, __VA_ARGS__)
-#define G (c->gout[0])          /* gradient of the output */
 #define IN (dt_gin(c, 0))       /* the first tensor */
 #define OUT (c->out[0])         /* the saved output */
-#define A(i) (dt_gin(c, i))     /* the tensor of argument i */
-#define V(i) (c->args->v[i])    /* argument i as it was given */
 #define ONE ((int64_t)1)
 #define TWO ((int64_t)2)
 
