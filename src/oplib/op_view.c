@@ -336,6 +336,8 @@ static DtStatus squeeze_strategy (DtStratCall *c) {
   return op_vm_strategy(c, &m, true);
 }
 
+extern const DtOpDef dt_op_squeeze__dims, dt_op_squeeze_dims;   /* below */
+
 /* Local sizes may be 1 by chance: only globally single dims may go. */
 static DtStatus squeeze_rewrite (DtRewriteCall *c) {
   uint32_t mask;

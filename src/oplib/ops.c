@@ -4,6 +4,10 @@
 ** variants.def (derived from a base), schema_only.def (known by schema). */
 #include "oplib/oplib_int.h"
 
+#define X(id) extern const DtOpDef dt_op_##id;
+#include "oplib/ops.def"
+#undef X
+
 const DtOpDef *const dt_ops[] = {
 #define X(id) &dt_op_##id,
 #include "oplib/ops.def"

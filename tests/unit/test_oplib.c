@@ -109,6 +109,29 @@ static void test_sorted (void **state) {
   assert_true(n >= 200);
 }
 
+/* The text of an operator and its definition name the same overload. */
+static void test_names (void **state) {
+  static const char *const ids[] = {
+#define X(id) #id,
+#include "oplib/ops.def"
+#undef X
+  };
+  (void)state;
+  for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
+    const char *schema = dt_ops[i]->schema;
+    bool aten = strncmp(schema, "aten::", 6) == 0;
+    char name[160] = "";
+    size_t n = strcspn(schema, "("), k = 0;
+    assert_true(n < sizeof name);
+    for (size_t j = aten ? 6 : 0; j < n; j++) {
+      if (schema[j] == ':' && schema[j + 1] == ':') continue;
+      name[k++] = schema[j] == '.' || schema[j] == ':' ? '_' : schema[j];
+    }
+    if (strcmp(name, ids[i]) != 0)
+      fail_msg("dt_op_%s defines %s", ids[i], schema);
+  }
+}
+
 static void test_variants (void **state) {
   DtCtx *cx = *state;
   DtRegistry *r;
@@ -133,6 +156,7 @@ int main (void) {
     cmocka_unit_test_setup_teardown(test_rulings, setup, teardown),
     cmocka_unit_test_setup_teardown(test_refilled, setup, teardown),
     cmocka_unit_test_setup_teardown(test_sorted, setup, teardown),
+    cmocka_unit_test(test_names),
     cmocka_unit_test_setup_teardown(test_variants, setup, teardown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
