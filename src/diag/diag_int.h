@@ -254,7 +254,7 @@ typedef struct DtPlace {
 ** sorted; sent to other ranks so often. */
 enum { DT_ROWS = 64, DT_SENDS = 16 };
 typedef struct DtSorted {
-  int64_t storage, order, source, count;
+  int64_t storage, order, source, count, numel;
   int sent;
   const char *name;             /* of the indices (interned) */
 } DtSorted;

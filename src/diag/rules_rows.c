@@ -16,7 +16,7 @@ static DtSorted *find (DtDiag *g, const DtVar *v) {
   if (v == NULL || v->spec || v->local->m.ndim < 1) return NULL;
   for (i = 0; i < n; i++)
     if (g->rows[i].storage == v->local->storage->id &&
-        g->rows[i].count == v->local->m.shape[0]) return &g->rows[i];
+        g->rows[i].numel == dt_meta_numel(&v->local->m)) return &g->rows[i];
   return NULL;
 }
 
@@ -27,7 +27,8 @@ static void put (DtDiag *g, const DtVar *v, const DtSorted *from) {
     if (g->nrows == 2 * DT_ROWS) g->nrows = DT_ROWS;
   }
   one.storage = v->local->storage->id;
-  one.count = v->local->m.shape[0];
+  one.count = from->count;
+  one.numel = dt_meta_numel(&v->local->m);
   *to = one;
 }
 
@@ -48,6 +49,7 @@ static void taken (DtDiag *g, const DtEvent *e) {
   name = dt_session_intern(g->s, dt_diag_name(g, order));
   if (name == NULL) dt_error_clear(g->s->cx);
   r = (DtSorted){ .order = order->local->storage->id,
+                  .count = x->local->m.shape[0],
                 .source = x->local->storage->id, .name = name ? name : "" };
   put(g, e->out[0], &r);
 }
@@ -79,7 +81,8 @@ static void kept (DtDiag *g, const DtEvent *e) {
     DtSorted *r = find(g, e->in[i]);
     if (r == NULL) continue;
     if (e->nin > 1 && (e->op->flags & DT_OP_POINTWISE)) met(g, e, r);
-    if (e->out[0]->local->m.shape[0] == r->count && !find(g, e->out[0]))
+    if (e->out[0]->local->m.shape[0] == e->in[i]->local->m.shape[0] &&
+        !find(g, e->out[0]))
       put(g, e->out[0], r);
     return;
   }
