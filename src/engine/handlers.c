@@ -80,18 +80,47 @@ static bool ints_equal (const DtArgs *args, int i, const int64_t *want,
   return memcmp(have, want, (size_t)n * sizeof *want) == 0;
 }
 
+/* The order of dimensions that gives the sizes and strides asked for; false
+** when there is none, or when two dimensions are alike. */
+static bool find_order (const DtArgs *args, const DtMeta *m, int64_t *order) {
+  int64_t size[DT_MAX_NDIM], stride[DT_MAX_NDIM];
+  if (dt_arg_len(args, 1) != m->ndim || dt_arg_len(args, 2) != m->ndim)
+    return false;
+  (void)dt_arg_ints(args, 1, size, DT_MAX_NDIM);
+  (void)dt_arg_ints(args, 2, stride, DT_MAX_NDIM);
+  for (int j = 0; j < m->ndim; j++) {
+    int found = 0;
+    for (int i = 0; i < m->ndim; i++) {
+      if (m->shape[i] != size[j] || m->stride[i] != stride[j]) continue;
+      order[j] = i;
+      found++;
+    }
+    if (found != 1) return false;
+    for (int k = 0; k < j; k++)
+      if (order[k] == order[j]) return false;
+  }
+  return true;
+}
+
 static DtStatus as_strided (DtSession *s, void *ud, const DtOpDef *op,
                             const DtArgs *args, int nin, DtVar *const *in,
                             DtResults *out) {
   const DtMeta *m = dt_var_meta(in[0]);
+  bool here = dt_arg_is_none(args, 3) ||
+              dt_arg_int(args, 3) == in[0]->local->offset;
+  bool same = here && ints_equal(args, 1, m->shape, m->ndim) &&
+              ints_equal(args, 2, m->stride, m->ndim);
+  int64_t order[DT_MAX_NDIM];
   DtVar *v;
-  (void)ud; (void)op; (void)nin;
-  DT_CHECK(s->cx, ints_equal(args, 1, m->shape, m->ndim) &&
-                    ints_equal(args, 2, m->stride, m->ndim) &&
-                    (dt_arg_is_none(args, 3) ||
-                     dt_arg_int(args, 3) == in[0]->local->offset),
+  (void)ud; (void)nin;
+  DT_CHECK(s->cx, same || (here && (op->flags & DT_OP_LATER) != 0 &&
+                           find_order(args, m, order)),
            DT_E_RUNTIME, "as_strided not supported with DTensor");
-  DT_TRY(s->cx, dt_call_fmt(s, &v, "aten.alias.default", "t", in[0]));
+  if (same)
+    DT_TRY(s->cx, dt_call_fmt(s, &v, "aten.alias.default", "t", in[0]));
+  else
+    DT_TRY(s->cx, dt_call_fmt(s, &v, "aten.permute.default", "tI", in[0],
+                              (int)m->ndim, order));
   DT_TRY(s->cx, dt_results_init(s, out, 1));
   out->v[0] = v;
   return DT_OK;

@@ -149,6 +149,16 @@ function M.scaled_dot_product_attention(q, k, v, ...)
   if device == "npu" and may("OVERRIDEABLE") then
     return npu_attention(q, k, v, a)
   end
+  -- What releases do otherwise the composite operator knows: a mask beside
+  -- is_causal, and three dims.
+  local low = q.dtype == dt.bfloat16 or q.dtype == dt.float16
+  if device == "cpu" and may("FLASH_ATTENTION") and may("MATH")
+     and (a.attn_mask and a.is_causal
+          or not low and q.ndim == 3 and k.ndim == 3 and v.ndim == 3) then
+    return (dt.ops.aten.scaled_dot_product_attention.default(q, k, v,
+      a.attn_mask or dt.None, a.dropout_p, a.is_causal,
+      {scale = a.scale or dt.None, enable_gqa = a.enable_gqa}))
+  end
   local kw = {attn_mask = a.attn_mask, scale = a.scale}
   if device == "cuda" and may("FLASH_ATTENTION") and not a.attn_mask
      and (q.dtype == dt.bfloat16 or q.dtype == dt.float16)
