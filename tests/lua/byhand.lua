@@ -75,6 +75,17 @@ T.ok(d.exact + d.rounding >= 2, "the product and the loss: " .. d.summary)
 T.eq(d.wrong, 0, "the mean of equal batches is that of all")
 T.ok(d.reasons["backward"] > 0, "backward is left out")
 
+-- Room for what comes: nobody wrote it yet.
+d = verified(function ()
+  dt.manual_seed(0)
+  local w, x = dt.randn(4 * world, 6):chunk(world)[rank + 1], dt.randn(4, 6)
+  local y = x:matmul(w:t())
+  local room = dt.empty_like(y)
+  room:copy_(y)
+end)
+T.eq(d.wrong, 0, "memory as it was found is not wrong: " .. d.summary)
+T.ok(d.reasons["values are not defined"] > 0, "it is left out")
+
 -- Batches of other sizes: a mean of one has no meaning for all.
 d = verified(function ()
   dt.manual_seed(2 + rank)

@@ -47,6 +47,7 @@ end
 -- Why the entry is left out, or nil; the types of its tensors.
 local function left_out(e, axes)
   if e.backward then return "backward: its scale is the loss's" end
+  if e.op:find("empty", 1, true) then return "values are not defined" end
   local varies
   for _, list in ipairs {e.types, e.results or {}} do
     for _, on in ipairs(list) do
