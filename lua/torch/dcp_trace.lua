@@ -6,7 +6,7 @@
 local M = {}
 
 -- {file, line, function, what stands there}; « » is what Python underlines.
--- Where a line moved, {before, since the release MOVED}.
+-- What moved or is written otherwise: {before, since the release MOVED}.
 local MOVED = 14
 local COMMON = {
   {"distributed/checkpoint/utils.py", {193, 194}, "reduce_scatter",
@@ -59,7 +59,9 @@ local PLACES = {
         "create_default_local_save_plan",
         "requests += «_create_write_items(fqn, obj)»"},
       {"distributed/checkpoint/planner_helpers.py", {397, 428}, "_create_write_items",
-        "return «object.__create_write_items__(fqn, object)»"},
+        {"return «object.__create_write_items__(fqn, object)»",
+         "return «object.__create_write_items__(fqn, object)»"
+         .. "  # type: ignore[attr-defined]"}},
       {"distributed/tensor/_api.py", {812, 894}, "__create_write_items__",
         "self._raise_if_contains_partial_placements()"},
       {"distributed/tensor/_api.py", {806, 888},
@@ -67,17 +69,18 @@ local PLACES = {
   },
 }
 
-local function line_of(step)
-  if type(step[2]) == "number" then return step[2] end
+local function as_in_release(v)
+  if type(v) ~= "table" then return v end
   local minor = tonumber(dt._profile().torch:match "%.(%d+)")
-  return step[2][minor >= MOVED and 2 or 1]
+  return v[minor >= MOVED and 2 or 1]
 end
 
 local function step_text(s)
-  local before, marked, after = s[4]:match("^(.-)«(.-)»(.*)$")
-  local text = marked and before .. marked .. after or s[4]
+  local code = as_in_release(s[4])
+  local before, marked, after = code:match("^(.-)«(.-)»(.*)$")
+  local text = marked and before .. marked .. after or code
   local out = ('  File "torch/%s", line %d, in %s\n    %s\n'):format(s[1],
-    line_of(s), s[3], text)
+    as_in_release(s[2]), s[3], text)
   if not marked then return out end
   return out .. "    " .. (" "):rep(#before) .. ("^"):rep(#marked) .. "\n"
 end

@@ -165,9 +165,11 @@ DtStatus op_rl_gather (DtRuleCall *c) {
 }
 
 /* The index' cut is the output's along the indexed dim. */
+/* A dimension that self has not is the local call's to refuse. */
 DtStatus op_rl_index_select (DtRuleCall *c) {
-  int at, nd = c->in[0]->ndim;
-  DT_TRY(c->cx, op_rl_dim(c, 1, 0, nd, &at));
+  int at = (int)dt_arg_int(c->args, 1), nd = c->in[0]->ndim;
+  if (at < 0) at += nd;
+  if (at < 0 || at >= nd) return c->rows->st;
   for (int d = 0; d < nd; d++) {
     DtCell row[3] = { dt_c_s(d), dt_c_s(d), dt_c_r() };
     if (d != at) dt_rows_add(c->rows, row);
