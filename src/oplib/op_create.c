@@ -159,35 +159,7 @@ static DtStatus arange_kernel (DtKernelCall *c) {
   return dt_k_arange(c->cx, c->out[0], s, st);
 }
 
-/* ---- linspace, indices of triangles ---- */
-
-static DtStatus linspace_meta (DtMetaCall *c) {
-  int64_t n = dt_arg_int(c->args, 2);
-  DT_CHECK(c->cx, n >= 0, DT_E_RUNTIME,
-           "number of steps must be non-negative");
-  return op_factory(c, (DtDtype)OP_DEFAULT_FLOAT, 1, &n);
-}
-
-/* From both ends towards the middle, so that both are met exactly; the step
-** in the precision of the result, as its rounding shows. */
-static DtStatus linspace_kernel (DtKernelCall *c) {
-  double a = num(dt_arg_scalar(c->args, 0)), b = num(dt_arg_scalar(c->args, 1));
-  DtTensor *out = c->out[0], *tmp = NULL;
-  int64_t n = out->m.shape[0];
-  double step = n > 1 ? (b - a) / (double)(n - 1) : 0;
-  void *p;
-  if (n == 0) return DT_OK;
-  if (out->m.dtype == DT_F32 && n > 1)
-    step = ((float)b - (float)a) / (float)(n - 1);
-  DT_TRY(c->cx, op_temp(c->cx, DT_F64, 1, &n, &tmp));
-  DtStatus st = dt_tensor_data(c->cx, tmp, &p);
-  for (int64_t i = 0; st == DT_OK && i < n; i++)
-    ((double *)p)[i] = i < n / 2 || n == 1 ? a + step * (double)i
-                                           : b - step * (double)(n - 1 - i);
-  if (st == DT_OK) st = dt_k_copy(c->cx, tmp, out);
-  dt_tensor_unref(c->cx, tmp);
-  return st;
-}
+/* ---- indices of triangles ---- */
 
 typedef struct TriCall { int64_t rows, cols, diag; bool upper; } TriCall;
 
@@ -478,14 +450,10 @@ const DtOpDef dt_op_eye_m_out = {
   .kernel = eye_kernel, .strategy = eye_out_strategy,
   .samples = eye_out_samples, .row = row_eye_m
 };
-static const char *const lin_samples[] = { "0.0, 1.0, 5", "-1, 1, 4", NULL };
 static const char *const ind_samples[] = { "3, 3", "4, 2, 1", NULL };
 static const int row_low_ind[] = { 0 }, row_up_ind[] = { 1 };
 #define LONG ", *, ScalarType? dtype=long, Layout? layout=None, " \
              "Device? device=None, bool? pin_memory=None"
-NEW(linspace, "linspace(Scalar start, Scalar end, int steps" ARGS ")",
-    "Numbers at equal steps, both ends included.", 0, linspace_meta,
-    linspace_kernel, lin_samples, NULL);
 NEW(tril_indices, "tril_indices(int row, int col, int offset=0" LONG ")",
     "Rows and columns of a lower triangle.", 0, tri_indices_meta,
     tri_indices_kernel, ind_samples, row_low_ind);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
-** oplib/op_spaced.c: windows of signal processing, numbers at equal steps of
-** a logarithm, and between numbers in tensors.
+** oplib/op_spaced.c: windows of signal processing; numbers at equal steps,
+** also of a logarithm and between numbers in tensors.
 **
 ** A window is built in steps in PyTorch, each rounded to its dtype; so it is
 ** here. */
@@ -18,7 +18,7 @@ static double num (DtScalar s) {
 static double rounded (DtDtype t, double x) {
   double room[2];
   dt_dtype_store(t, room, dt_scalar_float(x));
-  return dt_dtype_load(t, room).re;
+  return num(dt_dtype_load(t, room));
 }
 
 /* One number into an element of a 1-d tensor. */
@@ -185,25 +185,62 @@ static double end_of (DtKernelCall *c, int i) {
   return num(dt_tensor_get(dt_kin(c, i), none));
 }
 
-/* From both ends towards the middle, as linspace (op_create.c). */
+/* Numbers at equal steps, from both ends towards the middle, so that both are
+** met exactly. */
+typedef struct Steps {
+  DtDtype t;
+  bool each;                    /* is every operation rounded to t? */
+  int64_t n;
+  double from, to, step;
+} Steps;
+
+static double kept (const Steps *s, double x) {
+  return s->each ? rounded(s->t, x) : x;
+}
+
+/* PyTorch's kernel of linspace works in the dtype of the result: ends without
+** their fraction for integers (the step keeps it), every operation rounded for
+** floats, but for the product that is added in one step in the wider ones.
+** Powers of a base round the step of float32 alone. */
+static Steps steps_between (DtDtype t, bool is_log, double from, double to,
+                            int64_t n) {
+  Steps s = { t, t == DT_F32 || (!is_log && dt_dtype_is_float(t)), n, 0, 0, 0 };
+  bool cut = !is_log && dt_dtype_is_integral(t, true);
+  double a = cut ? rounded(t, from) : kept(&s, from);
+  double b = cut ? rounded(t, to) : kept(&s, to);
+  if (n > 1)
+    s.step = kept(&s, kept(&s, b - a) / kept(&s, (double)(n - 1)));
+  s.from = is_log ? from : a;
+  s.to = is_log ? to : b;
+  s.each = s.each && !is_log;
+  return s;
+}
+
+static double step_number (const Steps *s, int64_t i) {
+  bool low = i < s->n / 2 || s->n == 1;
+  double k = kept(s, (double)(low ? i : s->n - 1 - i));
+  double step = low ? s->step : -s->step, end = low ? s->from : s->to;
+  if (s->t == DT_F16 || s->t == DT_BF16) return end + kept(s, step * k);
+  return fma(step, k, end);
+}
+
 static DtStatus spaced_kernel (DtKernelCall *c) {
   DtTensor *out = c->out[0];
-  double a = end_of(c, 0), b = end_of(c, 1);
+  bool log = is_log(c->op);
+  double base = log ? dt_arg_float(c->args, 3) : 0;
   int64_t n = out->m.shape[0];
-  double step = n > 1 ? (b - a) / (double)(n - 1) : 0, base = 0;
+  Steps s = steps_between((DtDtype)out->m.dtype, log, end_of(c, 0),
+                          end_of(c, 1), n);
   void *data;
-  if (is_log(c->op)) base = dt_arg_float(c->args, 3);
-  if (out->m.dtype == DT_F32 && n > 1)
-    step = ((float)b - (float)a) / (float)(n - 1);
   DT_TRY(c->cx, dt_tensor_data(c->cx, out, &data));
   for (int64_t i = 0; i < n; i++) {
-    double x = i < n / 2 || n == 1 ? a + step * (double)i
-                                   : b - step * (double)(n - 1 - i);
-    put(out, data, i, is_log(c->op) ? pow(base, x) : x);
+    double x = step_number(&s, i);
+    put(out, data, i, log ? pow(base, x) : x);
   }
   return DT_OK;
 }
 
+static const char *const lin_samples[] = { "0.0, 1.0, 5", "-1, 1, 4", NULL };
 static const char *const log_samples[] = { "0.0, 2.0, 5", NULL };
 static const char *const ts_samples[] = { "f32[], 2.0, 5", NULL };
 static const char *const st_samples[] = { "0.0, f32[], 5", NULL };
@@ -221,6 +258,8 @@ static const char *const tt_samples[] = { "f32[], f32[], 5", NULL };
   SPACED(name##_Scalar_Tensor, DT_OP_NOSTRATEGY, #name ".Scalar_Tensor(Scalar " \
          "start, Tensor end, int steps" more, brief_, st_samples)
 
+SPACED(linspace, DT_OP_FACTORY, "linspace(Scalar start, Scalar end, int "
+       "steps", "Numbers at equal steps, both ends included.", lin_samples);
 SPACED3(linspace, "", "Numbers at equal steps, both ends included.");
 SPACED3(logspace, ", float base=10.", "Powers of a base, exponents at equal "
         "steps.");
