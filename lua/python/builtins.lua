@@ -44,6 +44,11 @@ def("len", function (a)
     if own then return V.length_of(own()) end
     v = V.unbox(v)
   end
+  if V.is_function(v) and not rawget(v, "absent") or rawequal(v, B.object)
+     or rawequal(v, M.none_type) or v == dt.ellipsis or v == V.not_implemented
+  then
+    util.raise("TypeError", "object of type '%s' has no len()", V.type_name(v))
+  end
   if V.is_bytes(v) then return #v.s end
   if V.is_seq(v) then return v.n end
   if V.is_dict(v) or V.is_set(v) then return v.n end
@@ -55,8 +60,8 @@ def("len", function (a)
     if #v.shape == 0 then util.raise("TypeError", "len() of a 0-d tensor") end
     return v.shape[1]
   end
-  if type(v) == "number" or type(v) == "boolean" or v == None
-     or V.is_generator(v) or V.is_object(v) or V.is_opaque(v) then
+  if type(v) == "number" or type(v) == "boolean" or v == None or big.is(v)
+     or V.is_complex(v) or V.is_generator(v) or V.is_object(v) or V.is_opaque(v) then
     util.raise("TypeError", "object of type '%s' has no len()", V.type_name(v))
   end
   return #v
@@ -96,11 +101,18 @@ def("range", function (a)
 end)
 
 def("enumerate", function (a, kw)
-  local next, i = V.iter(a[1]), (a[2] or kwarg(kw, "start") or 0) - 1
+  local start = a[2] or kwarg(kw, "start") or 0
+  local i = V.index_of(start)
+  if math.type(i) ~= "integer" and not big.is(i) then
+    util.raise("TypeError", "'%s' object cannot be interpreted as an integer",
+      V.type_name(start))
+  end
+  local next, plus, first = V.iter(a[1]), ops.binary["+"], true
   return V.generator(function ()
     local more, v = next()
     if not more then return false end
-    i = i + 1
+    if not first then i = plus(i, 1) end
+    first = false
     return true, V.tuple({i, v}, 2)
   end)
 end)
@@ -264,7 +276,7 @@ local function extreme(name, better)
     return best
   end)
 end
-extreme("max", function (x, y) return V.less(y, x) end)
+extreme("max", function (x, y) return V.truth(ops.compare[">"](x, y)) end)
 extreme("min", V.less)
 
 -- ---- numbers and texts ----
@@ -292,8 +304,11 @@ def("abs", function (a)
   return attrs.get(v, "abs").call(V.list({}, 0))
 end)
 def("divmod", function (a)
-  local ops = require("python.ops").binary
-  return V.tuple({ops["//"](a[1], a[2]), ops["%"](a[1], a[2])}, 2)
+  if a.n ~= 2 then
+    util.raise("TypeError", "divmod expected 2 arguments, got %d", a.n)
+  end
+  local sign = ops.binary
+  return V.tuple({sign["//"](a[1], a[2]), sign["%"](a[1], a[2])}, 2)
 end)
 -- The x with a * x = 1 modulo m.
 local function inverse(a, m)
@@ -342,6 +357,16 @@ def("pow", function (a, kw)
   end
   return M.power_modulo(V.index_of(a[1]), V.index_of(a[2]), V.index_of(a[3]))
 end)
+-- v as an integer; what is none is refused.
+local function whole(v)
+  local n = V.index_of(v)
+  if util.is_tensor(n) then return n end
+  if math.type(n) ~= "integer" and not big.is(n) then
+    util.raise("TypeError", "'%s' object cannot be interpreted as an integer",
+      V.type_name(v))
+  end
+  return n
+end
 -- Halves go to the even side.
 local function nearest(v)
   local low = math.floor(v)
@@ -349,9 +374,29 @@ local function nearest(v)
   if rest > 0.5 or (rest == 0.5 and low % 2 == 1) then low = low + 1 end
   return math.tointeger(low) or low
 end
+
+-- A float as the nearest integer; infinity and NaN have none.
+local function to_whole(v)
+  if v ~= v then
+    util.raise("ValueError", "cannot convert float NaN to integer")
+  elseif v - v ~= 0 then
+    util.raise("OverflowError", "cannot convert float infinity to integer")
+  end
+  return big.of_float(nearest(v))
+end
+
+-- v as the nearest multiple of a unit, exactly; halves go to the even one.
+local function nearest_multiple(v, unit)
+  local sign, less = ops.binary, ops.compare["<"]
+  local q, rest = sign["//"](v, unit), sign["%"](v, unit)
+  local twice = sign["*"](rest, 2)
+  local up = less(unit, twice)
+    or not less(twice, unit) and sign["%"](q, 2) == 1
+  return sign["*"](up and sign["+"](q, 1) or q, unit)
+end
+
 def("round", function (a, kw)
   local v, digits = a[1], a[2] or kwarg(kw, "ndigits")
-  if big.is(v) then return v end
   local special = V.special(v, "__round__")
   if special then return special(table.unpack(a, 2, a.n)) end
   if util.is_tensor(v) then
@@ -365,22 +410,30 @@ def("round", function (a, kw)
       V.type_name(a[1]))
   end
   if digits == nil or digits == None then
-    return math.type(v) == "integer" and v or nearest(v)
+    if math.type(v) == "integer" or big.is(v) then return v end
+    return to_whole(v)
   end
-  if math.type(v) == "integer" then
-    if digits >= 0 then return v end
-    if digits < -18 then return 0 end
-    local unit = math.tointeger(10 ^ -digits)
-    return nearest(v / unit) * unit
+  digits = whole(digits)
+  if math.type(v) == "integer" or big.is(v) then
+    return digits >= 0 and v or nearest_multiple(v, big.pow(10, -digits))
   end
+  if v == 0 then return v end
   if digits > 99 or v - v ~= 0 then return v end
   if digits < 0 then
     local unit = 10.0 ^ -digits
     return unit == math.huge and 0.0 or nearest(v / unit) * unit
   end
-  return tonumber(("%." .. digits .. "f"):format(v)) + 0.0
+  local out = tonumber(("%." .. digits .. "f"):format(v)) + 0.0
+  return out == 0 and v < 0 and -0.0 or out
 end)
 def("ord", function (a)
+  if V.is_bytes(a[1]) then
+    if #a[1].s ~= 1 then
+      util.raise("TypeError", "ord() expected a character, but string of "
+        .. "length %d found", #a[1].s)
+    end
+    return a[1].s:byte()
+  end
   local n = type(a[1]) == "string" and (utf8.len(a[1]) or #a[1])
   if n ~= 1 then
     util.raise("TypeError", n and "ord() expected a character, but string of "
@@ -390,13 +443,16 @@ def("ord", function (a)
   return utf8.codepoint(a[1])
 end)
 def("chr", function (a)
-  if math.type(a[1]) ~= "integer" or a[1] < 0 or a[1] > 0x10ffff then
+  local n = whole(a[1])
+  if big.is(n) or math.type(n) == "integer" and n >= 1 << 31 then
+    util.raise("OverflowError", "Python int too large to convert to C int")
+  elseif math.type(n) ~= "integer" or n < 0 or n > 0x10ffff then
     util.raise("ValueError", "chr() arg not in range(0x110000)")
   end
-  return utf8.char(a[1])
+  return utf8.char(n)
 end)
 for name, prefix in pairs {hex = "#x", bin = "#b", oct = "#o"} do
-  def(name, function (a) return format.value(a[1], prefix) end)
+  def(name, function (a) return format.value(whole(a[1]), prefix) end)
 end
 def("hash", function (a) return V.hash(a[1]) end)
 -- ---- printing ----
@@ -601,6 +657,7 @@ def("type", function (a)
     return classes.make(v, {table.unpack(bases, 1, a[2].n)}, members, {}, {})
   end
   if v == None then return M.none_type end
+  if rawequal(v, B.object) or rawequal(v, M.none_type) then return B.type end
   local kind = not (type(v) == "table" and rawget(v, "_class"))
     and KINDS[V.type_name(v)]
   if kind and not util.is_tensor(v)

@@ -10,7 +10,7 @@ return function (V)
 
   -- complex(re, im): of two floats.
   function V.complex(re, im)
-    return setmetatable({re = re + 0.0, im = im + 0.0}, mt)
+    return setmetatable({re = re * 1.0, im = im * 1.0}, mt)   -- -0.0 stays
   end
 
   function V.is_complex(v) return getmetatable(v) == mt end
@@ -59,7 +59,7 @@ return function (V)
     if V.is_complex(v) then return v.re, v.im end
     if type(v) == "boolean" then v = v and 1 or 0 end
     if big.is(v) then v = big.float(v) end
-    return v + 0.0, 0.0
+    return v * 1.0, 0.0
   end
 
   -- equal_complex(a, b): of numbers of which one is complex.

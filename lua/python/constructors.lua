@@ -176,14 +176,14 @@ local function float_of_text(shown, s)
     util.raise("ValueError", "could not convert string to float: %s",
       V.repr(shown))
   end
-  n = n + 0.0
+  n = n * 1.0
   return sign == "-" and -n or n
 end
 
 -- The float of a number, or of what says it is one; else nil.
 local function number_to_float(v)
   if util.is_tensor(v) then v = V.tensor_number(v) end
-  if type(v) == "number" then return v + 0.0 end
+  if type(v) == "number" then return v * 1.0 end
   if type(v) == "boolean" then return v and 1.0 or 0.0 end
   if big.is(v) then return big.float(v) end
   local special = V.special(v, "__float__")

@@ -418,6 +418,14 @@ return function (V)
     return setmetatable(s, set_mt)
   end
 
+  -- frozen_of(s): a set as a frozenset, which has a hash.
+  function V.frozen_of(s)
+    local out = V.set()
+    for k in V.each(s) do V.dict_set(out, k, true) end
+    out.frozen = true
+    return out
+  end
+
   -- A dict of a Lua table's string keys in the order of `order` or of pairs.
   function V.dict_of(t, order)
     local d = V.dict()

@@ -173,6 +173,23 @@ local function function_for(v, name)
   end
 end
 
+local WANTS = {__setitem__ = 2, __trunc__ = 0, __floor__ = 0, __ceil__ = 0,
+  __index__ = 0}
+
+-- f with as many arguments as the sign has operands.
+local function checked(f, name)
+  local n = WANTS[name] or UNARY[name] and 0 or (items[name] or left[name]
+    or right[name] or ORDERS[name] or inplace[name]) and 1
+  if not n or name == "__call__" then return f end
+  return function (a, kw)
+    if a.n ~= n and not (name == "__pow__" and a.n == 2) then
+      util.raise("TypeError", "expected %d argument%s, got %d", n,
+        n == 1 and "" or "s", a.n)
+    end
+    return f(a, kw)
+  end
+end
+
 -- has(kind, name): has a value of that kind (list, str, …) such a method?
 function M.has(kind, name)
   return has[kind] ~= nil and has[kind][name] == true
@@ -183,7 +200,7 @@ function M.get(v, name)
   local kind = kind_of(v)
   if not kind or not has[kind] or not has[kind][name] then return nil end
   local f = function_for(v, name)
-  return f and V.builtin(f, name)
+  return f and V.builtin(checked(f, name), name)
 end
 
 return M

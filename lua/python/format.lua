@@ -10,7 +10,8 @@ local big = require "python.bigint"
 
 local M = {}
 
-local function parse(spec)
+local function parse(spec, kind_name)
+  local whole = spec
   local s = {fill = " ", precision = nil}
   local fill, align = spec:match("^(" .. utf8.charpattern .. ")([<>=^])")
   if fill then
@@ -23,10 +24,13 @@ local function parse(spec)
   local sign, alt, zero, width, comma, precision, kind =
     spec:match("^([+ %-]?)z?(#?)(0?)(%d*)([,_]?)%.?(%d*)([%a%%]?)$")
   if not sign then
-    util.raise("ValueError", "Invalid format specifier '%s'", spec)
+    util.raise("ValueError", "Invalid format specifier '%s' for object of type "
+      .. "'%s'", whole, kind_name)
   end
   s.sign, s.alt, s.comma = sign, alt ~= "", comma
-  if zero ~= "" and not s.align then s.fill, s.align = "0", "=" end
+  if zero ~= "" and not s.align then
+    s.fill, s.align, s.zero = "0", "=", true
+  end
   s.width = tonumber(width) or 0
   if s.width > 1 << 27 then util.raise("MemoryError", "") end
   s.precision = spec:find(".", 1, true) and tonumber(precision) or nil
@@ -128,18 +132,38 @@ end
 local FLOAT = {e = true, E = true, f = true, F = true, g = true, G = true,
   ["%"] = true}
 
+-- What no text may be asked for.
+local function refuse_for_text(s)
+  local what = s.sign == " " and "Space" or s.sign ~= "" and "Sign"
+    or s.alt and "Alternate form (#)" or s.align == "=" and not s.zero
+    and "'=' alignment"
+  if what then
+    util.raise("ValueError", "%s not allowed in string format specifier", what)
+  elseif s.comma ~= "" then
+    util.raise("ValueError", "Cannot specify '%s' with 's'.", s.comma)
+  end
+end
+
+-- What has no specs at all.
+local NO_SPEC = {bytes = true, bytearray = true, list = true, tuple = true,
+  dict = true, set = true, frozenset = true, NoneType = true, ellipsis = true,
+  NotImplementedType = true, range = true, generator = true, type = true,
+  dict_keys = true, dict_values = true, dict_items = true}
+
 -- format(v, spec)
 function M.value(v, spec)
   local own = V.special(v, "__format__")
   if own then return own(spec) end
   v = V.unbox(v)
   if spec == "" then return V.formatted(v) end
-  local s = parse(spec)
   if util.is_tensor(v) and #v.shape == 0 then v = v:item() end
   local was = V.type_name(v)
-  if type(v) == "boolean" and s.kind ~= "" and s.kind ~= "s" then
-    v = v and 1 or 0
+  if NO_SPEC[was] then
+    util.raise("TypeError", "unsupported format string passed to %s.__format__",
+      was)
   end
+  local s = parse(spec, was)
+  if type(v) == "boolean" then v = v and 1 or 0 end
   if type(v) == "number" or big.is(v) then
     if math.type(v) ~= "float" and (s.kind == "s" or s.kind ~= ""
        and s.kind ~= "c" and s.kind ~= "d" and s.kind ~= "n"
@@ -152,6 +176,10 @@ function M.value(v, spec)
       util.raise("ValueError", "Unknown format code '%s' for object of type "
         .. "'float'", s.kind)
     end
+    if s.precision and math.type(v) ~= "float" and not FLOAT[s.kind] then
+      util.raise("ValueError",
+        "Precision not allowed in integer format specifier")
+    end
     local sign, text = number_text(v, s)
     return padded(sign, text, s, s.align or ">")
   end
@@ -159,12 +187,12 @@ function M.value(v, spec)
     util.raise("ValueError", "Unknown format code '%s' for object of type "
       .. "'%s'", s.kind, V.type_name(v))
   end
-  if type(v) ~= "string" and (V.is_seq(v) or v == dt.None or V.is_dict(v)) then
-    util.raise("TypeError", "unsupported format string passed to %s.__format__",
-      V.type_name(v))
-  end
   local text = V.str(v)
-  if s.precision then text = text:sub(1, s.precision) end
+  if type(v) == "string" then refuse_for_text(s) end
+  if s.precision then
+    local stop = utf8.offset(text, s.precision + 1)
+    text = stop and text:sub(1, stop - 1) or text
+  end
   return padded("", text, s, s.align == "=" and "<" or s.align or "<")
 end
 

@@ -141,9 +141,22 @@ local function shift_right(a, n)
   return a // (1 << n)
 end
 
+-- The floor of a / b where one is a float: by the remainder, which is exact.
+local function float_quotient(a, b)
+  a, b = a * 1.0, b * 1.0               -- a + 0.0 would lose the sign of -0.0
+  local rest = math.fmod(a, b)
+  local q = (a - rest) / b
+  if rest ~= 0 and (rest < 0) ~= (b < 0) then q = q - 1.0 end
+  if q == 0 then return a / b * 0.0 end    -- a zero has a sign
+  if q - q ~= 0 then return q end
+  local low = math.floor(q) + 0.0
+  return q - low > 0.5 and low + 1.0 or low
+end
+
 local function quotient(a, b)
   if b == -1 and a == math.mininteger then return big.neg(a) end
-  return a // b
+  if is_int(a) and is_int(b) or tensorish(a, b) then return a // b end
+  return float_quotient(a, b)
 end
 
 plus, minus, product = mixed(plus, big.add), mixed(minus, big.sub),
@@ -208,7 +221,7 @@ local function unsupported(op, a, b)
     util.raise("TypeError", "can only concatenate str (not \"%s\") to str",
       V.type_name(b))
   end
-  if op == "+" and V.is_seq(a) then
+  if op == "+" and V.is_seq(a) and not rawget(a, "range") then
     util.raise("TypeError", "can only concatenate %s (not \"%s\") to %s",
       V.type_name(a), V.type_name(b), V.type_name(a))
   end
@@ -235,6 +248,14 @@ local function bytes_sign(op, a, b)
     return V.bytes_like(a, format.percent_bytes(a.s, b))
   end
   return unsupported(op, a, b)
+end
+
+local VIEWS = {["|"] = true, ["&"] = true, ["-"] = true, ["^"] = true}
+
+-- Has a dictionary or set no such sign?
+local function lacks(op, a)
+  if V.is_set(a) then return not VIEWS[op] end
+  return op == "^" or not VIEWS[op] and op ~= "+"
 end
 
 -- A sign for operands that are Python's own, or the program's.
@@ -266,6 +287,7 @@ local function guarded(op, f)
         if v == nil then unsupported(op, a, b) end
         return v
       end
+      if not util.is_tensor(other) then unsupported(op, a, b) end
       a, b = V.complex_operands(a, b)
     end
     if V.is_bytes(a) or V.is_bytes(b) then return bytes_sign(op, a, b) end
@@ -289,8 +311,16 @@ local function guarded(op, f)
        and (V.type_name(a) == V.type_name(b)
        or V.is_tuple(a) and V.is_tuple(b) or V.is_list(a) and V.is_list(b)))
        and op ~= "*"
-       or is_number(a) and type(b) == "string" and op ~= "*"
-       or is_number(a) and V.is_seq(b) and op ~= "*" then
+       or is_number(a) and op ~= "*" and (type(b) == "string" or V.is_seq(b))
+       or is_number(a) and (V.is_dict(b) or V.is_set(b) or V.is_view(b)
+       or V.is_function(b) or b == nil or b == V.not_implemented
+       or b == dt.ellipsis)
+       or a == V.not_implemented or a == dt.ellipsis
+       or aliases.is_type(a) or is_number(a) and aliases.is_type(b)
+       or V.is_list(a) and rawget(a, "range")
+       or V.is_list(b) and rawget(b, "range") and (op == "*" or op == "+")
+       or kind == "map" and lacks(op, a) or V.is_function(a)
+       or V.is_view(a) and not VIEWS[op] then
       unsupported(op, a, b)
     end
     return f(a, b)
@@ -338,8 +368,10 @@ local counts = {
 }
 
 -- The right operand of a set's sign, as a list of arguments.
-local function operand(op, a, b)
-  if not V.is_set(b) and not V.is_view(b) then unsupported(op, a, b) end
+local function operand(op, a, b, any)
+  if not any and not V.is_set(b) and not V.is_view(b) then
+    unsupported(op, a, b)
+  end
   return V.list({b}, 1)
 end
 
@@ -354,9 +386,12 @@ M.binary = {
     return plus(number(a), number(b))
   end,
   ["-"] = function (a, b)
-    if V.is_view(a) then a = V.as_set(a) end
+    local view = V.is_view(a)
+    if view then a = V.as_set(a) end
     if V.is_dict(a) then return counts["-"](a, b) end
-    if V.is_set(a) then return sets.difference(a, operand("-", a, b)) end
+    if V.is_set(a) then
+      return sets.difference(a, operand("-", a, b, view))
+    end
     return minus(number(a), number(b))
   end,
   ["*"] = function (a, b)
@@ -386,22 +421,27 @@ M.binary = {
       if not V.is_dict(b) then unsupported("|", a, b) end
       return merged(a, b)
     end
-    if V.is_view(a) then a = V.as_set(a) end
-    if V.is_set(a) then return sets.union(a, operand("|", a, b)) end
+    local view = V.is_view(a)
+    if view then a = V.as_set(a) end
+    if V.is_set(a) then return sets.union(a, operand("|", a, b, view)) end
     if type(a) == "boolean" and type(b) == "boolean" then return a or b end
     return either(a, b)
   end,
   ["&"] = function (a, b)
-    if V.is_view(a) then a = V.as_set(a) end
+    local view = V.is_view(a)
+    if view then a = V.as_set(a) end
     if V.is_dict(a) then return counts["&"](a, b) end
-    if V.is_set(a) then return sets.intersection(a, operand("&", a, b)) end
+    if V.is_set(a) then
+      return sets.intersection(a, operand("&", a, b, view))
+    end
     if type(a) == "boolean" and type(b) == "boolean" then return a and b end
     return both(a, b)
   end,
   ["^"] = function (a, b)
-    if V.is_view(a) then a = V.as_set(a) end
+    local view = V.is_view(a)
+    if view then a = V.as_set(a) end
     if V.is_set(a) then
-      return sets.symmetric_difference(a, operand("^", a, b))
+      return sets.symmetric_difference(a, operand("^", a, b, view))
     end
     if type(a) == "boolean" and type(b) == "boolean" then return a ~= b end
     return one_of(a, b)
@@ -421,7 +461,7 @@ for op, f in pairs(M.binary) do M.binary[op] = guarded(op, f) end
 local function refuse_unary(op, a, shown)
   if V.is_complex(a) then return end
   if type(a) == "string" or a == None or V.is_seq(a) or V.is_dict(a)
-     or V.is_set(a) or V.is_function(a)
+     or V.is_set(a) or V.is_function(a) or V.is_bytes(a) or aliases.is_type(a)
      or type(a) == "table" and rawget(a, "_class") or V.is_opaque(a) then
     util.raise("TypeError", "bad operand type for unary %s: '%s'", op,
       V.type_name(shown or a))
@@ -531,16 +571,17 @@ local function ordered(name, f)
     if V.is_boxed(a) or V.is_boxed(b) then
       return M.compare[SIGN[name]](V.unbox(a), V.unbox(b))
     end
-    if V.is_seq(a) and getmetatable(a) == getmetatable(b) then
+    if V.is_seq(a) and getmetatable(a) == getmetatable(b)
+       and not rawget(a, "range") and not rawget(b, "range") then
       if name == "lt" then return V.less(a, b) end
       if name == "gt" then return V.less(b, a) end
       return V.equal(a, b) == true or V.less(name == "le" and a or b,
         name == "le" and b or a)
     end
-    a, b = V.as_set(a), V.as_set(b)
-    if V.is_set(a) and V.is_set(b) then
-      local small, large = a, b
-      if name == "ge" or name == "gt" then small, large = b, a end
+    local s, t = V.as_set(a), V.as_set(b)
+    if V.is_set(s) and V.is_set(t) then
+      local small, large = s, t
+      if name == "ge" or name == "gt" then small, large = t, s end
       return sets.issubset(small, {large}) and (name == "le" or name == "ge"
         or V.count(small) < V.count(large))
     end

@@ -10,18 +10,23 @@ local attrs = require "python.attrs"
 local M = {}
 local made = {}                     -- by name: objects of modules
 local beside                        -- names of those beside the program
+local package_of                    -- what the program's folder is called, where
+                                    -- it is a package
 local tools                         -- {environment, run}: script.lua's
 
 -- set_tools(t): how a text is run: t.environment(), t.run(text, env, file).
 function M.set_tools(t) tools = t end
 
 -- begin(): a program begins: what stood beside the one before is forgotten.
+-- A folder with an __init__.py is a package, which its files may call by name.
 function M.begin()
   for name in pairs(beside or {}) do
     made[name] = nil
     attrs.forget(name)
   end
   beside = {}
+  local text, file = dt._read_beside "__init__.py"
+  package_of = text and file:match("([^/]+)/__init__%.py$")
 end
 
 -- of(env): an object that shows the names of a module's environment.
@@ -42,6 +47,10 @@ local function part_of_dtrepl(name)
 end
 
 local function of_program(name)
+  if package_of and name == package_of then name = "__init__" end
+  if package_of and name:sub(1, #package_of + 1) == package_of .. "." then
+    name = name:sub(#package_of + 2)
+  end
   local path = name:gsub("%.", "/")
   for _, try in ipairs {path .. ".py", path .. "/__init__.py"} do
     local text, file = dt._read_beside(try)

@@ -8,6 +8,7 @@
 local dt = require "dt"
 local util = require "dt.util"
 local big = require "python.bigint"
+local unicode = require "python.unicode"
 
 local M = {}
 local None = dt.None
@@ -443,6 +444,14 @@ local function range_text(r)
     or ("range(%d, %d, %d)"):format(r[1], r[2], r[3])
 end
 
+local function escaped(c)
+  local code = utf8.codepoint(c)
+  return (code < 256 and "\\x%02x" or code < 65536 and "\\u%04x"
+    or "\\U%08x"):format(code)
+end
+
+local function hidden(c) return unicode.is("hidden", c) and escaped(c) or c end
+
 local plain_repr
 
 function M.repr(v)
@@ -459,7 +468,10 @@ function plain_repr(v)
   if type(v) == "string" then
     local q = v:find("'", 1, true) and not v:find('"', 1, true) and '"' or "'"
     local out = v:gsub("\\", "\\\\"):gsub("\n", "\\n"):gsub("\t", "\\t")
-      :gsub("\r", "\\r")
+      :gsub("\r", "\\r"):gsub("%c", escaped)
+    if not unicode.is_ascii(out) then
+      out = out:gsub("[\xc2-\xf4][\x80-\xbf]+", hidden)
+    end
     if q == "'" then out = out:gsub("'", "\\'") end
     return q .. out .. q
   end
@@ -882,9 +894,15 @@ function M.type_name(v)
   if type(v) == "boolean" then return "bool" end
   if type(v) == "number" then return math.type(v) == "float" and "float" or "int" end
   if type(v) == "string" then return "str" end
+  if v == dt.ellipsis then return "ellipsis" end
   if type(v) == "table" then
     local mt = getmetatable(v)
-    if mt == func_mt or mt == builtin_mt then return "function" end
+    if v == M.not_implemented then return "NotImplementedType" end
+    if mt == func_mt then return "function" end
+    if mt == builtin_mt then
+      return rawget(v, "test") and not rawget(v, "absent") and "type"
+        or "function"
+    end
     if rawget(v, "_native") then return v._class.__name end
     if rawget(v, "class") and rawget(v, "message") then return v.class end
     if rawget(v, "data_class") then return v.data_class.full_name end
@@ -970,6 +988,10 @@ end
 function M.contains(box, v)
   local mt = type(box) == "table" and getmetatable(box)
   if (mt == dict_mt or mt == set_mt) and not rawget(box, "_class") then
+    if mt == set_mt and M.is_set(v) and not v.frozen
+       and not rawget(v, "_class") then
+      v = M.frozen_of(v)
+    end
     return M.dict_get(box, v) ~= nil
   end
   if mt and rawget(box, "_boxed") ~= nil and not M.special(box,
@@ -989,6 +1011,10 @@ function M.contains(box, v)
   if special then return M.truth(special(v)) end
   if mt == dict_mt or mt == set_mt then return M.dict_get(box, v) ~= nil end
   if mt and mt.contains then return mt.contains(box, v) end
+  if mt == builtin_mt or mt == func_mt or M.is_complex(box) or big.is(box) then
+    util.raise("TypeError", "argument of type '%s' is not iterable",
+      M.type_name(box))
+  end
   if M.is_object(box) and not rawget(box, "_native") and not M.special(box, "__iter__")
      and not M.special(box, "__getitem__") then
     util.raise("TypeError", "argument of type '%s' is not iterable",

@@ -394,6 +394,7 @@ end
 -- training, hooks) it had PyTorch.
 for _, name in ipairs {"format", "strings", "lists", "dicts", "classes",
   "control", "stdlib", "calls", "scopes", "inherit", "match", "integers",
+  "signs",
   "patterns", "generators", "tensors", "modules", "sequences",
   "hashing", "objects", "dataclasses_of", "nan_operand", "wrongcalls", "local_tensor", "training", "kinds", "hooks", "operators",
   "samples", "collections_of", "typing_of", "ends", "dataclass_more"} do

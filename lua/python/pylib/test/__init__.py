@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""test: what Python's own tests ask of the installation."""

@@ -1,0 +1,67 @@
+-- SPDX-License-Identifier: MIT
+-- TEST: ranks=1 world=threads needs=torch timeout=600 args=--trust
+-- cpython.lua: CPython's own tests of the core, found in the Python at hand and
+-- run as they stand.  A test that asks for what dtrepl refuses by name
+-- (weakref, threads, sizes, another process, …) counts as refused; of the
+-- others a share has to pass.  A share that has grown is raised here.
+
+local program = os.getenv("DTREPL") or "build/dtrepl"
+local python = os.getenv("DTREPL_PYTHON") or "python3"
+
+-- The least share of its tests that passes, by file.
+local FLOORS = {
+  {"test_dict", 0.80}, {"test_list", 0.80}, {"test_tuple", 0.80},
+  {"test_with", 0.78},
+}
+
+local function output(command)
+  local p = assert(io.popen(command))
+  local text = p:read("a")
+  p:close()
+  return text
+end
+
+local folder = output(python .. " -c 'import os, test; "
+  .. "print(os.path.dirname(test.__file__))' 2>/dev/null"):match("^(/[^\n]+)")
+if not folder or not io.open(folder .. "/test_dict.py") then
+  print("SKIP: the Python at hand has no tests (libpython3-testsuite)")
+  os.exit(77)
+end
+
+-- The reason that is told for each failing test, by name.
+local function reasons(text)
+  local out = {}
+  for name, report in text:gmatch("\n%u+: (test%S* %(%S+%)).-\n(.-)\n\n") do
+    out[name] = report
+  end
+  return out
+end
+
+local failed = 0
+for _, row in ipairs(FLOORS) do
+  local name, floor = row[1], row[2]
+  local text = output(("timeout 200 %s -n 1 %s/%s.py 2>&1"):format(program,
+    folder, name))
+  local why, passed, refused, wrong = reasons(text), 0, 0, {}
+  for test, word in text:gmatch("(test%S* %(%S+%)) %.%.%. (%S+)") do
+    if word == "ok" or word == "expected" then
+      passed = passed + 1
+    elseif word == "skipped"
+       or (why[test] or ""):find("NotImplementedError", 1, true) then
+      refused = refused + 1
+    else
+      wrong[#wrong + 1] = test
+    end
+  end
+  local share = passed / math.max(1, passed + #wrong)
+  print(("%s: %d pass, %d refused, %d fail: %.1f %%"):format(name, passed,
+    refused, #wrong, 100 * share))
+  if share < floor then
+    failed = failed + 1
+    print("not ok - " .. name .. " is below " .. 100 * floor .. " %")
+    print("  " .. table.concat(wrong, "\n  "))
+    if passed == 0 then print(text:sub(-2000)) end
+  end
+end
+print(("%d passed, %d failed"):format(#FLOORS - failed, failed))
+os.exit(failed == 0 and 0 or 1)
