@@ -13,6 +13,9 @@ local None = dt.None
 
 local function raise_type(...) util.raise("TypeError", ...) end
 
+local COUNTS = {find = true, rfind = true, index = true, rindex = true,
+  count = true}
+
 -- An argument of a method as text.lua takes it.
 local function inward(v, name)
   if V.is_bytes(v) then return v.s end
@@ -22,7 +25,8 @@ local function inward(v, name)
     return V.tuple(out, v.n)
   end
   if type(V.unbox(v)) == "string" then
-    raise_type("a bytes-like object is required, not 'str'")
+    raise_type(COUNTS[name] and "argument should be integer or bytes-like "
+      .. "object, not 'str'" or "a bytes-like object is required, not 'str'")
   end
   return v
 end
@@ -34,9 +38,6 @@ local function outward(self, v)
   end
   return v
 end
-
-local COUNTS = {find = true, rfind = true, index = true, rindex = true,
-  count = true}
 
 for name in ([[split rsplit splitlines partition rpartition find rfind index
   rindex count startswith endswith strip lstrip rstrip removeprefix

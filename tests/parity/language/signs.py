@@ -44,3 +44,5 @@ show(lambda: {1, 2} in {frozenset([1, 2])})
 show(lambda: {1: 2}.keys() | [1])
 show(lambda: {1: 2}.keys() & (1, 3))
 print(repr("\x00\x1b\x7f\x85\u200b\U000e0001é"), ascii("é\x00"))
+for name in ("find", "rindex", "count", "strip"):
+    show(lambda: getattr(b"abc", name)("a"))
