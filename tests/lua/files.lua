@@ -95,19 +95,21 @@ local whole = {w = dt.randn(7, 6), b = dt.randn(5), plain = dt.randn(3)}
 local state = {
   model = {w = dt.distribute_tensor(whole.w, square, "S(0) S(1)"),
     b = dt.distribute_tensor(whole.b, flat, "S(0)"), plain = whole.plain},
-  step = 12,
+  step = 12, rate = 0.1 + 0.2, note = 'a "text"\nof é', done = true,
 }
 local folder = dir .. "/ckpt"
 checkpoint.save(state, {checkpoint_id = folder})
 local function read(mesh, w, b)
   local into = {model = {w = dt.distribute_tensor(dt.zeros(7, 6), mesh, w),
     b = dt.distribute_tensor(dt.zeros(5), mesh, b), plain = dt.zeros(3)},
-    step = 0}
+    step = 0, rate = 0, note = "", done = false}
   checkpoint.load(into, {checkpoint_id = folder})
   T.ok(into.model.w:full_tensor():eq(whole.w):all():item(), "w as " .. w)
   T.ok(into.model.b:full_tensor():eq(whole.b):all():item(), "b as " .. b)
   T.ok(into.model.plain:eq(whole.plain):all():item(), "plain")
-  T.eq(into.step, 12, "step")
+  for _, key in ipairs {"step", "rate", "note", "done"} do
+    T.eq(into[key], state[key], key)
+  end
 end
 read(square, "S(0) S(1)", "S(0) R")
 read(square, "S(1) S(0)", "R R")

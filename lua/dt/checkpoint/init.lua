@@ -9,6 +9,7 @@
 local dt = require "dt"
 local util = require "dt.util"
 local io_ = require "dt.io"
+local json = require "dt.io.json"
 
 local M = {}
 
@@ -98,6 +99,21 @@ local function block_text(t)
   return io_.part_text(t.shape, off)
 end
 
+-- A value of a state dict that is no tensor as the index has it, exactly; nil
+-- for what is not saved.
+local function value_text(v, name)
+  if type(v) == "string" then
+    if not utf8.len(v) then
+      util.raise("ValueError", "save: the text of '%s' is not UTF-8", name)
+    end
+    return json.encode(v)
+  elseif math.type(v) == "float" then
+    local short = tostring(v)
+    return tonumber(short) == v and short or ("%.17g"):format(v)
+  end
+  return (type(v) == "number" or type(v) == "boolean") and tostring(v) or nil
+end
+
 -- save(state_dict, {checkpoint_id = folder}) or save(state_dict, folder);
 -- `told` is JSON that the index keeps for who saved, read back by M.told.
 function M.save(state, where, told)
@@ -135,8 +151,10 @@ function M.save(state, where, told)
       if util.is_tensor(t) then
         entries[#entries + 1] = ('%q:{"shape":[%s],"dtype":"%s"}'):format(name,
           table.concat(t.shape, ","), tostring(t.dtype))
-      elseif type(t) == "number" or type(t) == "boolean" then
-        entries[#entries + 1] = ('%q:{"value":%s}'):format(name, tostring(t))
+      else
+        local value = value_text(t, name)
+        entries[#entries + 1] = value
+          and ('%q:{"value":%s}'):format(name, value)
       end
     end
     dt._write_file(path .. "/" .. INDEX, ('{"format":%d,"turn":%d,"told":%s,'
@@ -159,7 +177,7 @@ end
 function M.told(path) return read_index(path).told end
 
 -- entries(folder): by name, {shape =, dtype =} of a tensor, {value =} of a
--- number.
+-- number or a text.
 function M.entries(path) return read_index(path).tensors end
 
 -- remove(folder): the files of a checkpoint and the folder, if nothing else is
@@ -265,7 +283,7 @@ local function fill(t, name, index, open)
 end
 
 -- load(state_dict, {checkpoint_id = folder}): fills the tensors in place, each
--- in its own layout, whatever mesh wrote them; numbers are replaced.
+-- in its own layout, whatever mesh wrote them; numbers and texts are replaced.
 function M.load(state, where)
   local path = type(where) == "table" and where.checkpoint_id or where
   io_.together(function ()
