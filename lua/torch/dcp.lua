@@ -178,8 +178,7 @@ local function opened(state)
   return out, owners
 end
 
-local function save(args, kw)
-  local single = alone(args, kw, "save")
+local function save_in(single, args, kw)
   local path = place(args, kw, "storage_writer")
   planner_of(args, kw)
   local state = opened(get(args, kw, 1, "state_dict"))
@@ -195,6 +194,10 @@ local function save(args, kw)
     if single then return write() end
     plan.save(state, path, write)
   end)
+end
+
+local function save(args, kw)
+  return save_in(alone(args, kw, "save"), args, kw)
 end
 
 -- What the folder says of itself; nil where it holds no checkpoint.
@@ -244,9 +247,8 @@ local function check(state, path)
   for _, k in ipairs(first) do walk(V.dict_get(state, k), k) end
 end
 
-local function load(args, kw)
+local function load_in(single, args, kw)
   local given = get(args, kw, 1, "state_dict")
-  local single = alone(args, kw, "load")
   local path = place(args, kw, "storage_reader")
   local planner = planner_of(args, kw)
   local state, owners = opened(given)
@@ -272,6 +274,35 @@ local function load(args, kw)
     V.call(row[1], V.list({row[2]}, 1))
   end
   return None
+end
+
+local function load(args, kw)
+  return load_in(alone(args, kw, "load"), args, kw)
+end
+
+-- save_state_dict and load_state_dict, as programs called them before 2.2:
+-- the storage is the second argument, and no_dist is said without a warning
+-- of its own.
+local function older(phase, storage, f)
+  local name = phase .. "_state_dict"
+  local names = {"state_dict", storage, "process_group", "coordinator_rank",
+    "no_dist", "planner"}
+  return builtin(function (args, kw)
+    local named = V.dict()
+    for i, arg in ipairs(names) do
+      local v = get(args, kw, i, arg)
+      if v ~= nil then V.dict_set(named, arg, v) end
+    end
+    if get(args, kw, 3, "process_group") then
+      util.raise("NotImplementedError", "%s(process_group=): checkpoints of a "
+        .. "part of the ranks are not part of dtrepl", name)
+    end
+    dt._warn(("`%s` is deprecated and will be removed in future versions."
+      .. "Please use `%s` instead."):format(name, phase))
+    local single = dt.world_size() == 1
+      or get(args, kw, 5, "no_dist") == true
+    return f(single, V.list({}, 0), named)
+  end, name)
 end
 
 local function storage(name)
@@ -623,6 +654,8 @@ M.state_dict = namespace {
 M.module = namespace {CheckpointException = classes.CheckpointException,
   save = builtin(save, "save"),
   load = builtin(load, "load"), state_dict = M.state_dict,
+  save_state_dict = older("save", "storage_writer", save_in),
+  load_state_dict = older("load", "storage_reader", load_in),
   FileSystemReader = storage "FileSystemReader",
   FileSystemWriter = storage "FileSystemWriter"}
 files.set_listing(function (path)
