@@ -259,6 +259,7 @@ function M.provide(torch)
   rawset(torch, "spmm", torch.mm)
   rawset(torch, "functional", torch)
   attrs.provide("torch.functional", torch)
+  attrs.provide("torch", torch)          -- which keeps its own name
   rawset(torch, "einsum", M.einsum(torch.einsum))
   for _, name in ipairs {"meshgrid", "broadcast_tensors", "atleast_1d",
       "atleast_2d", "atleast_3d", "unravel_index", "broadcast_shapes",
