@@ -49,8 +49,9 @@ typedef struct DtSeenFrame {
 } DtSeenFrame;
 
 /* Below the call `ci` the stack is a stopped script's: what a typed line does
-** has no place there, but at `file`:1, or none ("").  NULL: no such call. */
-typedef struct DtFloor { const void *ci; const char *file; } DtFloor;
+** has no place there, but at `file`:`line`, or none ("").  NULL: no such call.
+*/
+typedef struct DtFloor { const void *ci; const char *file; int line; } DtFloor;
 
 /* The calls that were gone through when all functions were asked last,
 ** innermost first. */
@@ -122,7 +123,7 @@ DtBind *dtL_state (lua_State *L);
 DtSession *dtL_session (lua_State *L);
 /* From here on until it is set back, what is called has no place below the
 ** running call of `L`.  `file` is static.  Gives what was before.  Local. */
-DtFloor dtL_floor (lua_State *L, const char *file);
+DtFloor dtL_floor (lua_State *L, const char *file, int line);
 /* This coroutine runs now (DtBind.cur); Lua's memory may run out.  Local. */
 void dtL_set_current (lua_State *L);
 /* package.searchers entry for the modules compiled in. */

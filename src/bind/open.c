@@ -51,7 +51,7 @@ static void where (void *ud, const char **file, int *line) {
     int defined;
     if (b->floor.ci && b->floor.ci == (const void *)ar.i_ci) {
       *file = b->floor.file;
-      *line = *b->floor.file != '\0';
+      *line = b->floor.line;
       return;
     }
     if (!dtL_slots_source(L, b, &ar, &source, &defined) || dtL_is_ours(source))
@@ -70,16 +70,17 @@ static void where (void *ud, const char **file, int *line) {
   }
   if (b->floor.file && *b->floor.file) {  /* its call has taken its place */
     *file = b->floor.file;
-    *line = 1;
+    *line = b->floor.line;
   }
 }
 
-DtFloor dtL_floor (lua_State *L, const char *file) {
+DtFloor dtL_floor (lua_State *L, const char *file, int line) {
   DtBind *b = dtL_state(L);
   DtFloor before = b->floor;
   lua_Debug ar;
   b->floor.ci = lua_getstack(L, 0, &ar) ? (const void *)ar.i_ci : NULL;
   b->floor.file = file;
+  b->floor.line = line;
   return before;
 }
 

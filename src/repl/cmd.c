@@ -197,7 +197,7 @@ static DtStatus show_call (DtRepl *r, const char *expr) {
   int top = lua_gettop(L);
   bool is_expression;
   DtStatus st = DT_OK;
-  DtFloor outer = dtL_floor(L, "");
+  DtFloor outer = dtL_floor(L, "", 0);
   if (!dt_eval_compile(L, expr, &is_expression)) {
     const char *msg = lua_tostring(L, -1);
     st = dt_raise(r->cx, DT_E_PARSE, "%s", msg != NULL ? msg : "out of memory");

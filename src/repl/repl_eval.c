@@ -504,7 +504,7 @@ DtStatus dt_eval_line (lua_State *L, const char *text, DtBuf *diag) {
     dt_slip_hint(L, "syntax", text, dt_buf_str(diag) + before, diag);
     return DT_E_PARSE;
   }
-  DtFloor outer = dtL_floor(L, "prompt");
+  DtFloor outer = dtL_floor(L, "prompt", typed_line(L));
   DtStatus st = dt_eval_call(L, 0, LUA_MULTRET, diag);
   if (st != DT_OK && diag->len > before)
     dt_slip_hint(L, "raised", text, dt_buf_str(diag) + before, diag);
