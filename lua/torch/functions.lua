@@ -192,7 +192,7 @@ local repeat_interleave = A.def("repeat_interleave", {"input", "repeats?",
       return t:repeat_interleave(n, a.dim)
     end
     local dim = A.given(a.dim) and a.dim or 0
-    if not A.given(a.dim) then t = t:reshape(-1) end
+    if not A.given(a.dim) and t.ndim ~= 1 then t = t:reshape(-1) end
     if n.ndim == 0 or n.shape[1] == 1 then
       n = n:reshape(-1):expand(t.shape[dim % t.ndim + 1])
     end

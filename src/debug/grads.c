@@ -41,9 +41,20 @@ static DtGradRow *row_of (DtDebug *d, int64_t leaf) {
   return &k->row[k->n++];
 }
 
+/* Forget what came before the oldest operator that is still recorded: nobody
+** can go back there. */
+static void forget_old (DtDebug *d, DtGradLog *k) {
+  const DtRecOp *first = d->rec.n > 0 ? dt_record_at(d, d->rec.n - 1) : NULL;
+  int old = 0;
+  while (first != NULL && old < k->ncame && k->came[old].seq < first->seq) old++;
+  k->ncame -= old;
+  memmove(k->came, k->came + old, sizeof *k->came * (size_t)k->ncame);
+}
+
 /* Remember a new gradient; beyond MOST_NEW the older half goes. */
 static void note_new (DtDebug *d, DtGradNew one) {
   DtGradLog *k = d->grads;
+  if (k->ncame == k->capcame) forget_old(d, k);
   if (k->ncame == MOST_NEW) {
     k->ncame /= 2;
     memmove(k->came, k->came + k->ncame, sizeof one * (size_t)k->ncame);

@@ -46,8 +46,21 @@ static DtPlace *slot_of (const DtDiag *g, const DtVar *v) {
   return &g->place[(uint64_t)v->id % DT_PLACES];
 }
 
+/* A part's offset is another on each rank, and so is its slot: a part that is
+** pushed out on one rank alone would be missed by that rank only, and the ranks
+** would then compare different things.  So each may lie in several slots, and
+** one is taken over when all are in use: the slot of `memory`, else a free one,
+** else the one its bits choose. */
 static DtPlace *memory_slot (const DtDiag *g, int64_t memory) {
-  return &g->place[DT_PLACES + (uint64_t)memory % DT_PLACES];
+  enum { WAYS = 16 };
+  const uint64_t h = (uint64_t)memory;
+  DtPlace *set = &g->place[DT_PLACES + h % (DT_PLACES / WAYS) * WAYS];
+  DtPlace *free = NULL;
+  for (int i = 0; i < WAYS; i++) {
+    if (set[i].id == memory) return &set[i];
+    if (set[i].id == 0 && free == NULL) free = &set[i];
+  }
+  return free != NULL ? free : &set[(h >> 32) % WAYS];
 }
 
 DtPlace *dt_diag_place (const DtDiag *g, const DtVar *v) {
