@@ -44,7 +44,8 @@ static DtGradRow *row_of (DtDebug *d, int64_t leaf) {
 /* Forget what came before the oldest operator that is still recorded: nobody
 ** can go back there. */
 static void forget_old (DtDebug *d, DtGradLog *k) {
-  const DtRecOp *first = d->rec.n > 0 ? dt_record_at(d, d->rec.n - 1) : NULL;
+  const DtRecOp *first = d->rec.n > 0 ? dt_record_of(&d->rec, d->rec.n - 1)
+                                      : NULL;
   int old = 0;
   while (first != NULL && old < k->ncame && k->came[old].seq < first->seq) old++;
   k->ncame -= old;

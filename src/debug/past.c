@@ -12,11 +12,6 @@ DtRecOp *dt_record_at (DtDebug *d, int i) {
   return dt_record_of(&d->rec, i);
 }
 
-DtRecOp *dt_record_of (const DtRecord *k, int i) {
-  if (i < 0 || i >= k->n) return NULL;
-  return &k->ring[(k->head - 1 - i + 2 * k->cap) % k->cap];
-}
-
 const DtRecOp *dt_record_maker (const DtRecord *k, int64_t storage) {
   for (int i = k->n - 1; i >= 0; i--) {
     const DtRecOp *r = dt_record_of(k, i);

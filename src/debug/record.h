@@ -160,7 +160,10 @@ const DtRecOp *dt_record_maker (const DtRecord *k, int64_t storage);
 /* Memory as empty() found it: nobody wrote to it until then.  Pure. */
 bool dt_record_blank (const DtRecord *k, const DtRecVar *v);
 /* i-th newest of any record of this session.  Pure. */
-DtRecOp *dt_record_of (const DtRecord *k, int i);
+static inline DtRecOp *dt_record_of (const DtRecord *k, int i) {
+  if (i < 0 || i >= k->n) return NULL;
+  return &k->ring[(k->head - 1 - i + 2 * k->cap) % k->cap];
+}
 /* The k-th operator typed at a stop after operator #seq, "#7+2"; NULL when it is
 ** not kept.  Pure. */
 DtRecOp *dt_record_typed (DtDebug *d, int64_t seq, int64_t k);
