@@ -48,6 +48,7 @@ static void forget_old (DtDebug *d, DtGradLog *k) {
                                       : NULL;
   int old = 0;
   while (first != NULL && old < k->ncame && k->came[old].seq < first->seq) old++;
+  if (old == 0) return;
   k->ncame -= old;
   memmove(k->came, k->came + old, sizeof *k->came * (size_t)k->ncame);
 }
