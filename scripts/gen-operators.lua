@@ -167,12 +167,13 @@ local function list_ruling(o, f)
     add(path, "", "N(%s, %s)", head, flags)
   elseif what == "as before" then
     add(path, "", "E(%s, %s)", head, flags)
-  elseif what == "later way" then
-    add(path, "", "L(%s)", head)
+  elseif what == "later way" or what == "latest way" then
+    add(path, "", "L(%s, %s)", head, what:match("^%l+"):upper())
   elseif what:find "^decomposed " then
     add(path, "", "D(%s, %s)", head, what:match " ([%w_]+)$")
   else
-    fail(f, "since RELEASE rule, replicated, as before, decomposed or later way")
+    fail(f, "since RELEASE rule, replicated, as before, decomposed, later or latest "
+      .. "way")
   end
 end
 

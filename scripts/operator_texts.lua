@@ -46,7 +46,8 @@
 --   strategy R [until R]   releases in which PyTorch has a strategy for it
 --   since R rule FN [filter FN][, FLAGS]   a ruling (DtRuling in op/opdef.h):
 --                          from that release on rows are by op_rl_FN
---   since R replicated[, FLAGS] | as before, FLAGS | decomposed FN | later way
+--   since R replicated[, FLAGS] | as before, FLAGS | decomposed FN | later way |
+--     latest way           the definition's own second and third way
 --   wrong WHEN [until R][: INPUTS -> OUTPUTS]   a decision of PyTorch that gives
 --     because TEXT         wrong data: kept, and flagged when met; what is
 --     seen TEXT            wrong, the smallest case.  WHEN: row, uneven, moved,

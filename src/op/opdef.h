@@ -129,7 +129,7 @@ typedef DtStatus (*DtDecompFn) (DtDecompCall *c);
 /* What an operator's sharding is from release `since` on (compat/release.h):
 ** it takes the place of the definition's own; all else (kernel, metas,
 ** gradient, samples) stays.  In order of names, several of one by `since`.
-** Flags: DT_OP_UNEVEN, DT_OP_NARROW, DT_OP_WIDEN, DT_OP_LATER. */
+** Flags: DT_OP_UNEVEN, DT_OP_NARROW, DT_OP_WIDEN, DT_OP_LATER, DT_OP_LATEST. */
 typedef struct DtRuling {
   const char *op;               /* "aten.clone.default" */
   int since;
@@ -199,9 +199,10 @@ enum {                                   /* flags */
                                 ** with one they are refused, as PyTorch does */
   DT_OP_WIDEN       = 1 << 26,  /* not derived, yet its rows are its base's: a
                                 ** column is added for each out argument */
-  DT_OP_LATER       = 1 << 27   /* of two ways that its definition knows (shapes,
+  DT_OP_LATER       = 1 << 27,  /* of two ways that its definition knows (shapes,
                                 ** words, gradient) the later one; set by a
                                 ** ruling, never by the definition */
+  DT_OP_LATEST      = 1 << 28   /* the same for what changed once more */
 };
 
 /* Classes of partial rows for pointwise operators (_ops/_pointwise_ops.py): one

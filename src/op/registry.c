@@ -188,12 +188,13 @@ static bool rules_on (const DtRegistry *r, const DtRuling *it,
   return it->since <= r->release && strcmp(it->op, name) == 0;
 }
 
-/* Does the release rule how an operator shards?  The mark of a later way of
-** its definition says nothing of that. */
+/* Does the release rule how an operator shards?  The marks of later ways of
+** its definition say nothing of that. */
 static bool has_ruling (const DtRegistry *r, const char *name) {
   const DtRuling *it;
   for (it = r->rulings; it != NULL && it->op != NULL; it++)
-    if (it->flags != DT_OP_LATER && rules_on(r, it, name)) return true;
+    if (it->flags != DT_OP_LATER && it->flags != DT_OP_LATEST &&
+        rules_on(r, it, name)) return true;
   return false;
 }
 

@@ -422,9 +422,7 @@ POWER(float_power_Tensor_Tensor, "float_power.Tensor_Tensor(Tensor self, "
 
 /* clip is clamp by its other name. */
 static DtStatus clip_kernel (DtKernelCall *c) {
-  DtKernelCall b = *c;
-  b.op = &dt_op_clamp;
-  return dt_op_clamp.kernel(&b);
+  return dt_op_clamp.kernel(c);         /* with clip's own mark of the release */
 }
 static DtStatus clip_t_kernel (DtKernelCall *c) {
   DtKernelCall b = *c;

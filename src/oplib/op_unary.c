@@ -156,13 +156,48 @@ static DtStatus gelu_backward_kernel (DtKernelCall *c) {
 /* Bounds of an unsigned type must not be negative; later they are cut to it. */
 static DtStatus hardtanh_meta (DtMetaCall *c) {
   DtDtype t = (DtDtype)c->in[0]->dtype;
-  bool cut = (c->op->flags & DT_OP_LATER) != 0;
+  bool cut = (c->op->flags & DT_OP_LATEST) != 0;
   DT_CHECK(c->cx, t != DT_BOOL, DT_E_RUNTIME,
            "Bool inputs not supported for hardtanh");
   DT_CHECK(c->cx, t != DT_U8 || cut || (dt_arg_float(c->args, 1) >= 0 &&
                                  dt_arg_float(c->args, 2) >= 0), DT_E_RUNTIME,
            "cannot do hardtanh on an unsigned type with negative limits");
   return op_pw_meta(c);
+}
+
+/* ---- bounds of integers ---- */
+
+static int64_t least (DtDtype t) {
+  return t == DT_U8 ? 0 : t == DT_I8 ? INT8_MIN : t == DT_I16 ? INT16_MIN
+         : t == DT_I32 ? INT32_MIN : INT64_MIN;
+}
+
+static int64_t most (DtDtype t) {
+  return t == DT_U8 ? UINT8_MAX : t == DT_I8 ? INT8_MAX
+         : t == DT_I16 ? INT16_MAX : t == DT_I32 ? INT32_MAX : INT64_MAX;
+}
+
+/* A bound of a tensor of integers as a value of its type.  It used to become
+** one first, so that a small negative one of uint8 wraps and others are refused;
+** in the latest way it is refused only where no value of the type can keep it,
+** and else cut to the type's range. */
+static DtStatus fit_bound (const DtKernelCall *c, DtDtype t, bool upper,
+                           DtScalar *v) {
+  if (!dt_dtype_is_integral(t, false)) return DT_OK;
+  if ((c->op->flags & DT_OP_LATEST) == 0) {
+    DT_TRY(c->cx, op_number_fits(c->cx, *v, t));
+    if (t == DT_U8 && v->kind <= DT_K_INT)
+      *v = dt_scalar_int((int64_t)(uint8_t)v->i);
+    return DT_OK;
+  }
+  int64_t x = v->kind <= DT_K_INT ? v->i
+              : v->re >= 0x1p63 ? INT64_MAX
+              : v->re < -0x1p63 ? INT64_MIN : (int64_t)v->re;
+  DT_CHECK(c->cx, upper ? x >= least(t) : x <= most(t), DT_E_RUNTIME,
+           "Clamp %s value %g is outside the representable range of %s",
+           upper ? "max" : "min", (double)x, op_dtype_word(t));
+  *v = dt_scalar_int(x < least(t) ? least(t) : x > most(t) ? most(t) : x);
+  return DT_OK;
 }
 
 /* clamp: which bounds are given is a parameter too. */
@@ -179,9 +214,41 @@ static DtStatus clamp_kernel (DtKernelCall *c) {
   }
   op_promo_types(c->cx, PK_SAME, c->op->row[PWR_N], o, &ct, &rt);
   DT_TRY(c->cx, op_kernel_allows(c->cx, &dt_op_clamp, NULL, ct, false));
+  if (given & 1) DT_TRY(c->cx, fit_bound(c, ct, false, &p[0]));
+  if (given & 2) DT_TRY(c->cx, fit_bound(c, ct, true, &p[1]));
   p[2] = dt_scalar_int(given);
   p[3] = dt_scalar_int(0);
   return dt_k_unary(c->cx, DT_U_clamp, ct, p, c->in[0], c->out[0]);
+}
+
+/* clamp_min and clamp_max: the bound is operand 1. */
+static DtStatus bound_kernel (DtKernelCall *c, bool upper) {
+  OpOperand o[2];
+  DtScalar p[4];
+  DtDtype ct, rt;
+  int n = op_pw_operands(c->op, c->args, NULL, c->in, o);
+  op_promo_types(c->cx, PK_SAME, n, o, &ct, &rt);
+  DT_TRY(c->cx, op_kernel_allows(c->cx, c->op, NULL, ct, false));
+  DT_TRY(c->cx, fit_bound(c, ct, upper, &o[1].num));
+  for (int i = 0; i < 4; i++) p[i] = dt_scalar_int(0);
+  return op_pw_run(c->cx, c->op, c->op->row[PWR_FN], ct, p, n, o, c->out[0]);
+}
+static DtStatus clamp_min_kernel (DtKernelCall *c) {
+  return bound_kernel(c, false);
+}
+static DtStatus clamp_max_kernel (DtKernelCall *c) {
+  return bound_kernel(c, true);
+}
+
+static DtStatus hardtanh_kernel (DtKernelCall *c) {
+  DtDtype t = (DtDtype)c->in[0]->m.dtype;
+  DtScalar p[4] = { dt_arg_scalar(c->args, 1), dt_arg_scalar(c->args, 2),
+                    dt_scalar_int(0), dt_scalar_int(0) };
+  if (!dt_dtype_is_integral(t, false)) return op_pw_kernel(c);
+  DT_TRY(c->cx, op_kernel_allows(c->cx, c->op, NULL, t, false));
+  DT_TRY(c->cx, fit_bound(c, t, false, &p[0]));
+  DT_TRY(c->cx, fit_bound(c, t, true, &p[1]));
+  return dt_k_unary(c->cx, DT_U_hardtanh, t, p, c->in[0], c->out[0]);
 }
 
 /* The numbers of clamp, clamp_min and clamp_max promote like operands. */
@@ -328,7 +395,7 @@ const DtOpDef dt_op_hardtanh = {
   .schema = "aten::hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) "
             "-> Tensor",
   .brief = "x cut to an interval.", .flags = PW, .meta = hardtanh_meta,
-  .kernel = op_pw_kernel, .grad = g_hardtanh, .samples = F_,
+  .kernel = hardtanh_kernel, .grad = g_hardtanh, .samples = F_,
   .row = row_hardtanh
 };
 ROW(softplus, softplus, PK_SAME, 2, 1, 2);
@@ -441,13 +508,13 @@ static const int row_clamp_min[PWR_LEN] = { DT_B_maximum, PK_SAME, 2, 0, 1 };
 const DtOpDef dt_op_clamp_min = {
   .schema = "aten::clamp_min(Tensor self, Scalar min) -> Tensor",
   .brief = "x, at least min.", .flags = PW, .meta = op_pw_meta,
-  .kernel = op_pw_kernel, .grad = g_clamp_min, .samples = bound_samples,
+  .kernel = clamp_min_kernel, .grad = g_clamp_min, .samples = bound_samples,
   .row = row_clamp_min
 };
 static const int row_clamp_max[PWR_LEN] = { DT_B_minimum, PK_SAME, 2, 0, 1 };
 const DtOpDef dt_op_clamp_max = {
   .schema = "aten::clamp_max(Tensor self, Scalar max) -> Tensor",
   .brief = "x, at most max.", .flags = PW, .meta = op_pw_meta,
-  .kernel = op_pw_kernel, .grad = g_clamp_max, .samples = bound_samples,
+  .kernel = clamp_max_kernel, .grad = g_clamp_max, .samples = bound_samples,
   .row = row_clamp_max
 };

@@ -19,7 +19,7 @@ const DtRuling dt_rulings[] = {
 #define N(op, since, flags) { op, since, flags, whole, NULL, NULL, NULL },
 #define E(op, since, flags) { op, since, flags, NULL, NULL, NULL, NULL },
 #define D(op, since, fn) { op, since, 0, NULL, NULL, NULL, op_rd_##fn },
-#define L(op, since) { op, since, DT_OP_LATER, NULL, NULL, NULL, NULL },
+#define L(op, since, way) { op, since, DT_OP_##way, NULL, NULL, NULL, NULL },
 #include "oplib/rulings.def"
 #undef L
 #undef D
