@@ -43,6 +43,19 @@ static int b_tostring (lua_State *L) {
   return 1;
 }
 
+/* What ranks print is folded and carried as texts that end at a zero byte: a
+** zero of the program's would cut off all that is printed behind it. */
+static void add_printed (DtBuf *out, const char *s, size_t len) {
+  const char *zero;
+  while ((zero = memchr(s, '\0', len)) != NULL) {
+    dt_buf_addn(out, s, (size_t)(zero - s));
+    dt_buf_add(out, "\\0");
+    len -= (size_t)(zero - s) + 1;
+    s = zero + 1;
+  }
+  dt_buf_addn(out, s, len);
+}
+
 static int b_print (lua_State *L) {
   DtBuf *out = dtL_out(L);
   int n = lua_gettop(L), i;
@@ -50,7 +63,7 @@ static int b_print (lua_State *L) {
     size_t len;
     const char *s = to_text(L, i, &len);
     if (i > 1) dt_buf_addc(out, '\t');
-    dt_buf_addn(out, s, len);
+    add_printed(out, s, len);
     lua_pop(L, 1);
   }
   dt_buf_addc(out, '\n');
