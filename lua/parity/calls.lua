@@ -178,16 +178,9 @@ end
 
 -- ---- errors ----
 
-local function failure(e)
-  if type(e) == "table" and e.class then
-    return {class = e.class, text = e.message or ""}
-  end
-  return {class = "RuntimeError", text = tostring(e)}
-end
-
 -- Texts are cut after 2,000 characters.
 local function same_failure(want, e)
-  local got = failure(e)
+  local got = facts.failure(e)
   local text = #want.text >= 2000 and got.text:sub(1, #want.text) or got.text
   if got.class == want.class and text == want.text then return nil end
   return ("want %s: %s, got %s: %s"):format(want.class, want.text, got.class,
@@ -227,7 +220,7 @@ local function check_error(line)
   elseif line.error then
     return same_failure(line.error, e)
   elseif not ok then
-    local got = failure(e)
+    local got = facts.failure(e)
     return ("error %s: %s"):format(got.class, got.text)
   end
   return same_shapes(line.ok, e)
@@ -335,7 +328,7 @@ local function backward(run, out)
   elseif want then
     return same_failure(want, e)
   elseif not ok then
-    return "backward: " .. failure(e).class .. ": " .. failure(e).text
+    return "backward: " .. facts.failure(e).class .. ": " .. facts.failure(e).text
   end
   return same_rows("bwd_ops", run.bwd_ops, run.bwd_args, rows)
 end
@@ -359,7 +352,7 @@ local function trial(line, run, how, f)
   elseif run.error then
     return same_failure(run.error, out)
   elseif not ok then
-    return failure(out).class .. ": " .. failure(out).text
+    return facts.failure(out).class .. ": " .. facts.failure(out).text
   end
   return same_rows("fwd_ops", run.fwd_ops, run.fwd_args, rows)
     or backward(run, out)
@@ -391,7 +384,7 @@ function M.check(path, ids)
       local check = id:find("/dec/", 1, true) and check_operators
         or check_error
       local ok, why = pcall(check, line)
-      if not ok then why = failure(why).text end
+      if not ok then why = facts.failure(why).text end
       report[#report + 1] = {what = id, why = why}
       dt._set_grad_enabled(true)
     end

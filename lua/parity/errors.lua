@@ -228,13 +228,6 @@ local function raised_text(r)
   return ("%s: %s"):format(tostring(r.class), tostring(r.text))
 end
 
-local function failure(e)
-  if type(e) == "table" and e.class then
-    return {class = e.class, text = e.message or ""}
-  end
-  return {class = "RuntimeError", text = tostring(e)}
-end
-
 -- ---- one program ----
 
 -- The statements, and the value of the last line where it is an expression.
@@ -321,7 +314,7 @@ end
 
 local function check(line)
   local value, e, warns = outcome(line.python)
-  local got = e and failure(e)
+  local got = e and facts.failure(e)
   if line.raises then
     if not got then
       return ("no error, want %s"):format(raised_text(line.raises))
@@ -358,7 +351,7 @@ local function per_rank(line)
   if ok then
     mine = {value = got}
   else
-    mine = {raises = failure(got)}
+    mine = {raises = facts.failure(got)}
   end
   for i, r in ipairs(facts.gather(mine)) do
     local want = line.all_ranks or line.per_rank[i]

@@ -192,4 +192,21 @@ function M.tensor_values(t)
     data = M.numbers(t)}
 end
 
+-- failure(e): what was raised, by class and text.
+function M.failure(e)
+  if type(e) == "table" and e.class then
+    return {class = e.class, text = e.message or ""}
+  end
+  return {class = "RuntimeError", text = tostring(e)}
+end
+
+-- read(path): the bytes of a file, or nil.
+function M.read(path)
+  local f = io.open(path, "rb")
+  if not f then return nil end
+  local s = f:read("a")
+  f:close()
+  return s
+end
+
 return M

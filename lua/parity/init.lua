@@ -16,21 +16,13 @@ local compare = require "parity.compare"
 
 local M = {}
 
-local function read(path)
-  local f = io.open(path, "rb")
-  if not f then return nil end
-  local s = f:read("a")
-  f:close()
-  return s
-end
-
 local function json(path)
-  local s = read(path)
+  local s = facts.read(path)
   return s and dt._json_decode(s)
 end
 
 local function lines(path)
-  local s, out = read(path), {}
+  local s, out = facts.read(path), {}
   for line in (s or ""):gmatch("[^\n]+") do out[#out + 1] = dt._json_decode(line) end
   return out
 end

@@ -388,19 +388,11 @@ function Replay:all()
   end
 end
 
-local function read(path)
-  local f = io.open(path, "rb")
-  if not f then return nil end
-  local s = f:read("a")
-  f:close()
-  return s
-end
-
 -- The log this rank replays: its own, else rank 0's.
 local function open(path)
-  local own = dt.rank() > 0 and read((path:gsub("%.json$", ".rank"
+  local own = dt.rank() > 0 and facts.read((path:gsub("%.json$", ".rank"
     .. dt.rank() .. ".json")))
-  local text = own or read(path)
+  local text = own or facts.read(path)
   if not text then error(path .. ": cannot be read", 0) end
   local log = dt._json_decode(text)
   if type(log) ~= "table" or log.dtrepl_record ~= 1 then

@@ -16,6 +16,7 @@ local system = require "python.std.system"
 local builtins = require "python.builtins"
 local exceptions = require "python.exceptions"
 local protect = require "python.protect"
+local atexit = require "python.std.atexit"
 local sources = require "python.sources"
 local testing = require "torch.testing"
 local args = require "python.args"
@@ -216,6 +217,7 @@ sources.set_tools {environment = names.environment,
 function M.environment(file, ...)
   provide(V.list {file, ...})
   processes = 0
+  atexit.begin()
   local env = names.environment()
   env.vars.__name__ = "__main__"
   env.vars.__file__, env.vars.__doc__ = file, None
@@ -239,6 +241,7 @@ end
 
 local function flushed(...)
   local out = table.pack(protect.passing(...))
+  atexit.run()
   builtins.flush()
   if not out[1] then
     local e = out[2]

@@ -150,7 +150,7 @@ local instead = {["socket.socket"] = "no "
     .. "connection is opened", ["inspect.getsource"] = "a function's text is "
     .. "not kept", ["inspect.signature"] = "name the arguments"}
 
-for _, name in ipairs {"gc", "faulthandler", "atexit", "signal",
+for _, name in ipairs {"gc", "faulthandler", "signal",
   "pdb", "socket", "platform", "inspect", "shutil"} do
   provide(name, namespace(setmetatable({}, {__index = function (_, key)
     if key:find("^__") then return nil end
