@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
 ** compat/release.h: how a PyTorch release is written as a number: 2.6 is 206,
 ** 2.13 is 213.  The operator table and the texts in the code are those of the
-** base release; rulings (op/opdef.h), ops_by_release.def, profiles.def and
+** base release; the `since` lines of oplib's .ops texts, profiles.def and
 ** texts.def say what others do.  A session that is told nothing follows the
 ** default release. */
 #ifndef DT_COMPAT_RELEASE_H

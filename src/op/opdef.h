@@ -183,7 +183,7 @@ enum {                                   /* flags */
   ** self: a pointwise one lets it pass (the local call refuses), unless */
   DT_OP_PYMETA      = 1 << 17,  /* its shapes are inferred in Python */
   DT_OP_ITERMETA    = 1 << 18,  /* it refuses as the local call does */
-  DT_OP_SCHEMA_ONLY = 1 << 19,  /* by name and schema only (schema_only.def) */
+  DT_OP_SCHEMA_ONLY = 1 << 19,  /* by name and schema only (schema_only.ops) */
   DT_OP_ABSOLUTE    = 1 << 20,  /* a view whose last argument, when given,
                                 ** is its place in the storage */
   DT_OP_SHARES      = 1 << 21,  /* outputs share input 0's storage, as views

@@ -607,11 +607,11 @@ static DtStatus check_names (DtCtx *cx, DtRegistry *r) {
                      strchr(name, '.') != NULL ? "" : ".default");
     DT_CHECK(cx, n < (int)sizeof full &&
              dt_map_get_str(&r->entries, full) != NULL, DT_E_INTERNAL,
-             "saved.def or kept.def: there is no operator %s", full);
+             "keeps, in an .ops text: there is no operator %s", full);
   }
   for (int i = 0; (name = dt_untraced_name(i)) != NULL; i++)
     DT_CHECK(cx, dt_map_get_str(&r->entries, name) != NULL, DT_E_INTERNAL,
-             "untraced.def: there is no operator %s", name);
+             "untraced, in an .ops text: there is no operator %s", name);
   return DT_OK;
 }
 

@@ -523,7 +523,7 @@ static bool is_default (const DtOpDef *op) {
 /* Rules of an operator that has none, by tracing what it is made of: every
 ** combination of placements of its inputs on one mesh dimension is pushed
 ** through its parts, and those that need no move are rows.  PyTorch's is
-** `_decompositions.py:DecompShardingStrategy`.  Names in untraced.def are left
+** `_decompositions.py:DecompShardingStrategy`.  Those marked untraced are left
 ** out, as there.  *found is false where tracing gave up or found nothing. */
 DtStatus dt_decomp_run (DtDecide *d, DtSheet *s, bool *found) {
   DtExpand o = { false, false, false };
