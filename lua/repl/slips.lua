@@ -56,6 +56,15 @@ local signs = {
     return ("keywords stand in a table, the last argument: f(x, {%s = …})")
       :format(k)
   end},
+  {"near '='", "^%s*[%a_][%w_]*%s*=%s*[%a_][%w_]*%s*=[^=]", function ()
+    return "one assignment a line; a, b = 1, 1 sets two"
+  end},
+  {"near", "^%s*(print)%s+([%a_\"].*)$", function (f, what)
+    return ("a call has brackets: %s(%s)"):format(f, what)
+  end},
+  {"near", "^%s*(assert)%s+([%a_].*)$", function (f, what)
+    return ("a call has brackets: %s(%s)"):format(f, what)
+  end},
   {"near '%*'", "%*%*", function () return "the power is x ^ 2" end},
   {"near '&'", "&&", function () return "and is the word `and`" end},
   {"near '|'", "||", function () return "or is the word `or`" end},
@@ -97,13 +106,15 @@ local names = {
   list = "a list is {1, 2}", tuple = "a tuple is {1, 2}",
   dict = "a table is {a = 1}",
   exit = "Ctrl-D or :quit leaves", quit = "Ctrl-D or :quit leaves",
+  help = ":help NAME or ?NAME explains; :help lists the commands",
+  dir = "?x says what x is; x: and Tab lists its methods",
 }
 
 local words = {
   None = "nothing is nil; a hole in a list or an argument is dt.None",
   True = "true is written in small letters",
   False = "false is written in small letters",
-  exit = names.exit, quit = names.quit,
+  exit = names.exit, quit = names.quit, help = names.help, dir = names.dir,
 }
 
 -- ---- methods that were called with a dot -----------------------------------
@@ -134,6 +145,14 @@ function M.syntax(text, message) return by_sign(text, message) end
 function M.raised(text, message)
   local name = message:match("a nil value %(global '([%w_]+)'%)")
   if name and names[name] then return names[name] end
+  if message:find("attempt to add a 'string'", 1, true) then
+    return "texts are joined by two dots: a .. b"
+  end
+  if message:find("list index out of range", 1, true)
+     and text:find("redistribute", 1, true) then
+    return "a placement is wanted for each dimension of the mesh: "
+      .. "{Shard(0), Replicate()} or \"S(0) R\""
+  end
   if message:find("'self' must be", 1, true)
      or message:find("received an invalid combination", 1, true)
      or message:find("bad argument #1 to", 1, true) then

@@ -142,6 +142,13 @@ static bool h_typed (void *ud) {
 
 static int h_level (void *ud) { return dtL_frame_count(main_of(ud)); }
 
+static void h_trace (void *ud, DtBuf *out) {
+  DtLuaFrame f[64];
+  int n = dtL_frames(main_of(ud), f, 64);
+  for (int i = 0; i < n; i++)
+    dt_buf_addf(out, "\n\t%s:%d: in %s", f[i].file, f[i].line, f[i].name);
+}
+
 static const char *h_source (void *ud, const char *file, int line,
                              size_t *n) {
   return dtL_source_line(main_of(ud), file, line, n);
@@ -320,7 +327,7 @@ DtStatus dtL_control_open (lua_State *L) {
   DtBind *b = dtL_state(L);
   DtDebug *d = dt_debug_of(b->s);
   DtHooks h = { b, h_stop, h_present, h_cond, h_lines, h_caught, h_typed,
-                h_level, h_source, h_names, h_variable };
+                h_level, h_trace, h_source, h_names, h_variable };
   if (d == NULL || d->control) return DT_OK;
   return dt_control_new(d, &h, NULL);
 }

@@ -5,6 +5,8 @@
 #include <string.h>
 #include "bind/bind.h"
 #include "bind/field.h"
+#include "bind/frame.h"
+#include "bind/names.h"
 #include "debug/grads.h"
 
 enum { MESHES = 1 };            /* upvalue-like: stack slot of the cache */
@@ -385,6 +387,17 @@ static int l_name_id (lua_State *L) {
   return 1;
 }
 
+/* dt.debug.called(x) -> what the script calls a tensor now, a parameter by the
+** path of its modules; nil: nothing of the script holds it.  Local. */
+static int l_called (lua_State *L) {
+  DtVar *v = dtL_check_tensor(L, 1);
+  const char *name = NULL;
+  dtL_find_names(dtL_running(L), 1, &v, &name);
+  if (name == NULL) dtL_find_names(L, 1, &v, &name);
+  lua_pushstring(L, name);
+  return 1;
+}
+
 /* dt.debug.names() -> list of {seq, name, scope, id}: the log of which
 ** variable held which tensor from when on.  Pure. */
 static int l_names (lua_State *L) {
@@ -491,7 +504,7 @@ static int l_memory (lua_State *L) {
 
 void dtL_open_entry (lua_State *L, int dt) {
   static const luaL_Reg funcs[] = {
-    {"entries", l_entries}, {"failed", l_failed}, {"gradients", l_gradients},
+    {"called", l_called}, {"entries", l_entries}, {"failed", l_failed}, {"gradients", l_gradients},
     {"new_gradients", l_new_gradients},
     {"id", l_id}, {"memory", l_memory},
     {"mesh_facts", l_mesh_facts}, {"name_id", l_name_id},

@@ -9,6 +9,7 @@
 #include "bind/field.h"
 #include "bind/names.h"
 #include "debug/autopsy.h"
+#include "debug/control.h"
 #include "debug/debug.h"
 
 /* "repro.lua:14" of the running script line. */
@@ -186,6 +187,21 @@ static void reword (DtSession *s) {
   dt_buf_fini(&b);
 }
 
+/* Push the lines of the script that are under way, of Python by the names of
+** its functions; Lua's own trace where no script runs. */
+static void push_trace (lua_State *L) {
+  const DtControl *c = dt_control_of(dtL_session(L));
+  DtBuf b;
+  dt_buf_init(&b, dtL_session(L)->cx);
+  dt_buf_add(&b, "stack traceback:");
+  size_t head = b.len;
+  if (c && c->h.trace) c->h.trace(c->h.ud, &b);
+  if (b.oom || b.len == head) {
+    dt_buf_fini(&b);
+    luaL_traceback(L, L, NULL, 1);
+  } else dtL_push_buf(L, &b);
+}
+
 int dtL_raise (lua_State *L) {
   DtSession *s = dtL_session(L);
   DtError *e = &s->cx->err;
@@ -203,7 +219,7 @@ int dtL_raise (lua_State *L) {
   }
   dt_error_clear(s->cx);        /* repairs run operators of their own */
   attach_autopsy(L, s, code);
-  luaL_traceback(L, L, NULL, 1);
+  push_trace(L);
   lua_setfield(L, -2, "traceback");
   return lua_error(L);
 }
@@ -221,22 +237,6 @@ int dtL_errorf (lua_State *L, DtStatus code, const char *fmt, ...) {
   return dtL_raise(L);
 }
 
-/* Lua's own words for it, also when they were passed on as text. */
-static bool out_of_memory (const char *msg) {
-  return strcmp(msg, "not enough memory") == 0;
-}
-
-int dtL_traceback (lua_State *L) {
-  if (luaL_testudata(L, 1, DTL_ERROR) || lua_istable(L, 1)) return 1;
-  {
-    const char *msg = luaL_tolstring(L, 1, NULL);
-    push_error(L, out_of_memory(msg) ? DT_E_NOMEM : DT_E_LUA, NULL, msg, NULL);
-    luaL_traceback(L, L, NULL, 1);
-    lua_setfield(L, -2, "traceback");
-  }
-  return 1;
-}
-
 static bool is_error (lua_State *L, int idx) {
   bool yes = false;
   if (lua_istable(L, idx) && lua_getmetatable(L, idx)) {
@@ -245,6 +245,37 @@ static bool is_error (lua_State *L, int idx) {
     lua_pop(L, 2);
   }
   return yes;
+}
+
+/* Lua's own words for it, also when they were passed on as text. */
+static bool out_of_memory (const char *msg) {
+  return strcmp(msg, "not enough memory") == 0;
+}
+
+/* An error that a library of Lua raises has no trace yet. */
+static void add_trace (lua_State *L, int idx) {
+  if (!is_error(L, idx)) return;
+  lua_pushliteral(L, "traceback");
+  if (lua_rawget(L, idx) == LUA_TNIL) {
+    push_trace(L);
+    lua_setfield(L, idx, "traceback");
+  }
+  lua_pop(L, 1);
+}
+
+int dtL_traceback (lua_State *L) {
+  if (luaL_testudata(L, 1, DTL_ERROR)) return 1;
+  if (lua_istable(L, 1)) {
+    add_trace(L, 1);
+    return 1;
+  }
+  {
+    const char *msg = luaL_tolstring(L, 1, NULL);
+    push_error(L, out_of_memory(msg) ? DT_E_NOMEM : DT_E_LUA, NULL, msg, NULL);
+    push_trace(L);
+    lua_setfield(L, -2, "traceback");
+  }
+  return 1;
 }
 
 void dtL_error_text (lua_State *L, int idx, DtBuf *out) {

@@ -3,6 +3,7 @@
 ** Every call here is Agreed: all ranks must make it with equal arguments. */
 #include <string.h>
 #include "bind/bind.h"
+#include "bind/field.h"
 
 static DtMeshRules mesh_rules (const DtSession *s) {
   DtMeshRules r;
@@ -312,6 +313,31 @@ static void push_names (lua_State *L, const DtMesh *m) {
   }
 }
 
+/* Push the ranks as a tensor of the mesh's shape, as DeviceMesh.mesh is one. */
+static void push_ranks (lua_State *L, const DtMesh *m) {
+  int top = lua_gettop(L);
+  int64_t n = dt_mesh_size(m), *v;
+  lua_getfield(L, LUA_REGISTRYINDEX, "dt");
+  lua_getfield(L, top + 1, "tensor");
+  v = (int64_t *)lua_newuserdatauv(L, sizeof *v * (size_t)(n + 1), 0);
+  dt_mesh_ranks(m, v);
+  dtL_push_ints(L, v, n);
+  lua_remove(L, -2);
+  if (m->ndim == 0) {
+    lua_geti(L, -1, 1);
+    lua_remove(L, -2);
+  }
+  lua_newtable(L);
+  lua_getfield(L, top + 1, "int32");
+  lua_setfield(L, -2, "dtype");
+  lua_call(L, 2, 1);
+  if (m->ndim < 2) return;
+  lua_getfield(L, -1, "view");
+  lua_insert(L, -2);
+  dtL_push_ints(L, m->shape, m->ndim);
+  lua_call(L, 2, 1);
+}
+
 static int m_index (lua_State *L) {
   DtMesh *m = dtL_check_mesh(L, 1);
   const char *k;
@@ -321,6 +347,7 @@ static int m_index (lua_State *L) {
   else if (strcmp(k, "ndim") == 0) lua_pushinteger(L, m->ndim);
   else if (strcmp(k, "device_type") == 0) lua_pushstring(L, m->device_name);
   else if (strcmp(k, "mesh_dim_names") == 0) push_names(L, m);
+  else if (strcmp(k, "mesh") == 0) push_ranks(L, m);
   else {
     lua_pushvalue(L, 2);
     if (lua_rawget(L, lua_upvalueindex(1)) == LUA_TNIL) return slice(L, 2);

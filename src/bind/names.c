@@ -220,6 +220,13 @@ static void frame_modules (lua_State *L, lua_Debug *ar, Find *f) {
     if (name[0] != '(') module_of(L, f, name);
     lua_pop(L, 1);
   }
+  lua_getinfo(L, "f", ar);
+  for (i = 1; (name = lua_getupvalue(L, -1, i)) != NULL; i++) {
+    if (strcmp(name, "_ENV") != 0) module_of(L, f, name);
+    else if (lua_type(L, -1) == LUA_TTABLE) modules_of(L, f);
+    lua_pop(L, 1);
+  }
+  lua_pop(L, 1);
 }
 
 /* --- frames --- */
@@ -278,6 +285,12 @@ static int find_protected (lua_State *L) {
   settle(f);
   lua_pop(L, 1);
   if (unnamed(f)) each_frame(L, f, frame_modules);
+  if (unnamed(f)) {
+    lua_pushglobaltable(L);
+    modules_of(L, f);
+    settle(f);
+    lua_pop(L, 1);
+  }
   return 0;
 }
 

@@ -99,6 +99,9 @@ typedef struct DtHooks {
   bool (*typed) (void *ud);
   /* How deep the script's functions are. */
   int (*level) (void *ud);
+  /* Append the lines that are under way, innermost first: "\n\tFILE:LINE: in
+  ** NAME" each; nothing where no script runs. */
+  void (*trace) (void *ud, DtBuf *out);
   /* Line `line` of a source, without its newline; NULL when unknown. */
   const char *(*source) (void *ud, const char *file, int line, size_t *n);
   /* Script variables that hold these tensors; NULL where none does. */

@@ -3,6 +3,7 @@
 ** reached again replaces its row, so the log is as long as the model has
 ** parameters, however long it trains; beyond MOST the oldest rows go. */
 #include <string.h>
+#include "debug/control.h"
 #include "debug/grads.h"
 
 enum { MOST = 1 << 16, MOST_NEW = 1 << 14 };
@@ -85,6 +86,16 @@ int64_t dt_grads_before (const DtDebug *d, int64_t leaf, int64_t seq) {
   return 0;
 }
 
+/* What the script calls a leaf, now that it is first reached: a parameter by
+** the path of its modules.  NULL: nothing of the script holds it. */
+static const char *name_of (DtDebug *d, const DtVar *leaf) {
+  const DtControl *c = dt_control_of(d->s);
+  DtVar *one = (DtVar *)leaf;
+  const char *name = NULL;
+  if (c && c->h.names) c->h.names(c->h.ud, 1, &one, &name);
+  return name ? name : leaf->name;
+}
+
 /* Recording never fails the program: a row that does not fit is left out. */
 static DtStatus listen (void *ud, DtSession *s, const DtEvent *e) {
   DtDebug *d = ud;
@@ -99,7 +110,7 @@ static DtStatus listen (void *ud, DtSession *s, const DtEvent *e) {
   if (r->count == 0 || r->storage != g->local->storage->id)
     note_new(d, (DtGradNew){ leaf->id, g->local->storage->id, s->seq, false });
   row_clear(d, r);
-  r->name = leaf->name;
+  if (r->count == 0) r->name = name_of(d, leaf);
   r->param = leaf->is_param;
   r->spec = leaf->spec ? dt_spec_ref(leaf->spec) : NULL;
   r->gspec = g->spec ? dt_spec_ref(g->spec) : NULL;

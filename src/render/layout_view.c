@@ -61,11 +61,9 @@ static void table_row (const DtParts *ps, const DtPart *p, size_t w,
   dt_parts_ranks(p->nrank, p->rank, t);
   add_cut(b, dt_buf_str(t), w);
   pad(b, start, w + 4);
-  if (p->nrank == 1) {
-    dt_buf_clear(t);
-    dt_buf_add_tuple(t, p->coord, ps->spec->mesh->ndim);
-    add_cut(b, dt_buf_str(t), 14);
-  } else dt_buf_addf(b, "%d ranks", p->nrank);
+  dt_buf_clear(t);
+  dt_parts_coord(ps, p, t);
+  add_cut(b, dt_buf_str(t), 14);
   pad(b, start, w + 20);
   dt_buf_clear(t);
   dt_buf_add_i64s(t, p->shape, ps->spec->meta.ndim);
@@ -123,22 +121,17 @@ static bool covers (const DtPart *p, int d, int64_t at) {
   return false;
 }
 
-/* Ranks that hold the cell; of an n-D tensor, in any of its other planes. */
+/* Who holds the cell; of an n-D tensor, in any of its other planes. */
 static void cell (DtCtx *cx, const DtParts *ps, int64_t row, int64_t col,
                   DtBuf *b) {
-  int *all = DT_NEWN(cx, int, DT_PARTS_MAX), n = 0, i, k;
+  int *all = DT_NEWN(cx, int, ps->n + 1), n = 0, i;
   if (all == NULL) { b->oom = true; return; }
   for (i = 0; i < ps->n; i++) {
     const DtPart *p = &ps->part[i];
-    if (p->empty || !covers(p, ps->d0, row) || !covers(p, ps->d1, col))
-      continue;
-    for (k = 0; k < p->nrank && n < DT_PARTS_MAX; k++) {
-      int j = n++;
-      for (; j > 0 && all[j - 1] > p->rank[k]; j--) all[j] = all[j - 1];
-      all[j] = p->rank[k];
-    }
+    if (!p->empty && covers(p, ps->d0, row) && covers(p, ps->d1, col))
+      all[n++] = i;
   }
-  dt_parts_ranks(n, all, b);
+  dt_parts_behind(ps, n, all, b);
   dt_free(cx, all);
 }
 
@@ -156,8 +149,8 @@ static void picture_head (const DtParts *ps, int nc, const int64_t *cols,
                           int w, DtBuf *b) {
   int c;
   if (ps->spec->meta.ndim > 2)
-    dt_buf_addf(b, "  dim %d down, dim %d to the right; all planes of the "
-                "others together\n", ps->d0, ps->d1);
+    dt_buf_addf(b, "  dim %d down, dim %d to the right; \"/\": other planes "
+                "of the tensor\n", ps->d0, ps->d1);
   dt_buf_add(b, "        ");
   for (c = 0; c < nc; c++) {
     size_t at = b->len;

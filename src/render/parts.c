@@ -159,6 +159,53 @@ void dt_parts_ranks (int n, const int *rank, DtBuf *b) {
   }
 }
 
+/* Do both hold the same elements? */
+static bool same_place (const DtParts *ps, const DtPart *a, const DtPart *b) {
+  for (int d = 0; d < ps->spec->meta.ndim; d++)
+    if (a->nrun[d] != b->nrun[d] ||
+        memcmp(a->run[d], b->run[d], (size_t)a->nrun[d] * sizeof (DtIdxRun)))
+      return false;
+  return true;
+}
+
+void dt_parts_behind (const DtParts *ps, int n, const int *part, DtBuf *b) {
+  for (int i = 0; i < n; i++) {
+    const DtPart *p = &ps->part[part[i]];
+    int k = 0;
+    while (k < i && !same_place(ps, &ps->part[part[k]], p)) k++;
+    if (k < i) continue;        /* it stands with part k */
+    if (i) dt_buf_add(b, " / ");
+    dt_parts_ranks(p->nrank, p->rank, b);
+    for (k = i + 1; k < n; k++) {
+      const DtPart *q = &ps->part[part[k]];
+      if (!same_place(ps, p, q)) continue;
+      dt_buf_add(b, " + ");
+      dt_parts_ranks(q->nrank, q->rank, b);
+    }
+  }
+}
+
+void dt_parts_coord (const DtParts *ps, const DtPart *p, DtBuf *b) {
+  const DtMesh *m = ps->spec->mesh;
+  int64_t c[DT_MAX_MDIM], block = 1;
+  bool all[DT_MAX_MDIM] = { false };
+  for (int i = 1; i < p->nrank; i++)
+    if (dt_mesh_coord_of(m, p->rank[i], c))
+      for (int d = 0; d < m->ndim; d++)
+        if (c[d] != p->coord[d]) all[d] = true;
+  for (int d = 0; d < m->ndim; d++) if (all[d]) block *= m->shape[d];
+  if (block != p->nrank) {
+    dt_buf_addf(b, "%d ranks", p->nrank);
+    return;
+  }
+  for (int d = 0; d < m->ndim; d++) {
+    dt_buf_add(b, d ? ", " : "(");
+    if (all[d]) dt_buf_addc(b, '*');
+    else dt_buf_addf(b, "%lld", (long long)p->coord[d]);
+  }
+  dt_buf_add(b, m->ndim == 1 ? ",)" : ")");
+}
+
 void dt_parts_runs (const DtPart *p, int dim, DtBuf *b) {
   int i;
   for (i = 0; i < p->nrun[dim]; i++)

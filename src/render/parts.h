@@ -34,6 +34,12 @@ DtStatus dt_parts_new (DtCtx *cx, const DtSpec *s, DtParts *out);
 void dt_parts_fini (DtCtx *cx, DtParts *p);
 /* "0-3, 8": ranks with runs folded.  Pure. */
 void dt_parts_ranks (int n, const int *rank, DtBuf *b);
+/* Ranks of these parts, which lie at one place of a picture: "0 / 2" where they
+** hold other planes of the tensor, "0 + 1" where they hold addends.  Pure. */
+void dt_parts_behind (const DtParts *ps, int n, const int *part, DtBuf *b);
+/* "(0, *)": the coordinate of a part's ranks, * for all of a dimension; "3
+** ranks" where they are no such block.  Pure. */
+void dt_parts_coord (const DtParts *ps, const DtPart *p, DtBuf *b);
 /* "0:2, 4:6" of one dimension.  Pure. */
 void dt_parts_runs (const DtPart *p, int dim, DtBuf *b);
 

@@ -79,32 +79,33 @@ void dt_svg_mesh (DtCtx *cx, const DtMesh *m, DtBuf *b) {
 
 typedef struct Frame { double w, h; int64_t n0, n1; } Frame;
 
+/* One box of part `p`; `who`: the ranks of all parts that lie there. */
 static void rect (const DtParts *ps, const DtPart *p, const Frame *f,
-                  DtIdxRun y, DtIdxRun x, DtBuf *t, DtBuf *b) {
+                  DtIdxRun y, DtIdxRun x, const char *who, DtBuf *t,
+                  DtBuf *b) {
   double x0 = 40 + f->w * (double)x.from / (double)f->n1;
   double x1 = 40 + f->w * (double)x.to / (double)f->n1;
   double y0 = 24 + f->h * (double)y.from / (double)f->n0;
   double y1 = 24 + f->h * (double)y.to / (double)f->n0;
-  bool partial = dt_spec_has_partial(ps->spec);
   dt_buf_addf(b, "<g><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" "
-              "height=\"%.1f\" class=\"r%d%s\"/><title>", x0, y0, x1 - x0,
-              y1 - y0, p->rank[0] % 8, partial ? " part" : "");
+              "height=\"%.1f\" class=\"r%d%s%s\"/><title>", x0, y0, x1 - x0,
+              y1 - y0, p->rank[0] % 8,
+              dt_spec_has_partial(ps->spec) ? " part" : "",
+              strchr(who, '/') ? " deep" : "");
   dt_buf_clear(t);
-  dt_buf_add(t, p->nrank > 1 ? "ranks " : "rank ");
-  dt_parts_ranks(p->nrank, p->rank, t);
-  dt_buf_addf(t, ", local ");
+  dt_buf_addf(t, "ranks %s, local ", who);
   dt_buf_add_i64s(t, p->shape, ps->spec->meta.ndim);
+  if (strchr(who, '+')) dt_buf_add(t, "; +: addends of one value");
+  if (strchr(who, '/')) dt_buf_add(t, "; /: other planes of the tensor");
   dt_xml(b, dt_buf_str(t));
   dt_buf_add(b, "</title>");
-  dt_buf_clear(t);
-  dt_parts_ranks(p->nrank, p->rank, t);
-  if ((double)t->len * 8 + 4 < x1 - x0 && y1 - y0 > 13)
-    label(b, (x0 + x1) / 2, (y0 + y1) / 2 + 4, "c", dt_buf_str(t));
+  if ((double)strlen(who) * 8 + 4 < x1 - x0 && y1 - y0 > 13)
+    label(b, (x0 + x1) / 2, (y0 + y1) / 2 + 4, "c", who);
   dt_buf_add(b, "</g>\n");
 }
 
 /* Parts of an n-D tensor that lie behind each other in the drawn plane, and
-** addends of one part: the first is drawn, with all their ranks. */
+** addends of one part: the first is drawn, with the ranks of all. */
 static bool behind (const DtParts *ps, int i, int k) {
   const DtPart *a = &ps->part[i], *c = &ps->part[k];
   int dim[2] = { ps->d0, ps->d1 }, j;
@@ -120,21 +121,22 @@ static bool behind (const DtParts *ps, int i, int k) {
 
 static void draw_part (DtCtx *cx, const DtParts *ps, int i, const Frame *f,
                        DtBuf *t, DtBuf *b) {
-  DtPart p = ps->part[i];
+  const DtPart *p = &ps->part[i];
   DtIdxRun whole = { 0, f->n0 };
   int k, y, x, n = 0, rects = 0;
-  int *all = DT_NEWN(cx, int, DT_PARTS_MAX);
+  int *all = DT_NEWN(cx, int, ps->n);
+  DtBuf who;
   if (all == NULL) { b->oom = true; return; }
+  dt_buf_init(&who, cx);
   for (k = i; k < ps->n; k++)
-    if (k == i || behind(ps, i, k))
-      for (x = 0; x < ps->part[k].nrank && n < DT_PARTS_MAX; x++)
-        all[n++] = ps->part[k].rank[x];
-  p.rank = all;
-  p.nrank = n;
-  for (y = 0; y < (ps->d0 >= 0 ? p.nrun[ps->d0] : 1); y++)
-    for (x = 0; x < p.nrun[ps->d1] && rects < MAX_RECTS; x++, rects++)
-      rect(ps, &p, f, ps->d0 >= 0 ? p.run[ps->d0][y] : whole,
-           p.run[ps->d1][x], t, b);
+    if (k == i || behind(ps, i, k)) all[n++] = k;
+  dt_parts_behind(ps, n, all, &who);
+  for (y = 0; y < (ps->d0 >= 0 ? p->nrun[ps->d0] : 1); y++)
+    for (x = 0; x < p->nrun[ps->d1] && rects < MAX_RECTS; x++, rects++)
+      rect(ps, p, f, ps->d0 >= 0 ? p->run[ps->d0][y] : whole,
+           p->run[ps->d1][x], dt_buf_str(&who), t, b);
+  if (who.oom) b->oom = true;
+  dt_buf_fini(&who);
   dt_free(cx, all);
 }
 

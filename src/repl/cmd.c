@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
 ** repl/cmd.c: finding and running commands.  The commands are in cmd_*.c. */
 #include "repl/cmd.h"
+#include "repl/source.h"
 
 #include <string.h>
 
@@ -42,27 +43,6 @@ static int match (const DtCmd *c, const char *name, size_t n) {
   }
   size_t k = strcspn(c->names, " ");
   return k > n && memcmp(c->names, name, n) == 0;
-}
-
-static int least (int a, int b) { return a < b ? a : b; }
-
-/* Two neighbours in the wrong order count once. */
-int dt_word_distance (const char *a, size_t na, const char *b, size_t nb) {
-  int d[32][32];
-  if (na > 30 || nb > 30)
-    return 99;
-  for (size_t j = 0; j <= nb; j++)
-    d[0][j] = (int)j;
-  for (size_t i = 1; i <= na; i++) {
-    d[i][0] = (int)i;
-    for (size_t j = 1; j <= nb; j++) {
-      d[i][j] = least(d[i - 1][j - 1] + (a[i - 1] != b[j - 1]),
-                      least(d[i - 1][j], d[i][j - 1]) + 1);
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-        d[i][j] = least(d[i][j], d[i - 2][j - 2] + 1);
-    }
-  }
-  return d[na][nb];
 }
 
 static void near_names (const char *name, size_t n, DtBuf *b) {
@@ -223,6 +203,27 @@ static DtStatus show_call (DtRepl *r, const char *expr) {
   return st;
 }
 
+/* Is it one name, and does it hold nothing? */
+static bool names_nothing (DtRepl *r, const char *s, size_t n) {
+  lua_State *L = r->L;
+  int top = lua_gettop(L);
+  bool expression, nothing;
+  char name[64];
+  n -= n > 0 && strchr(" \t", s[n - 1]) != NULL;
+  if (n == 0 || n >= sizeof name || (*s >= '0' && *s <= '9') ||
+      strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+             "0123456789_") < n)
+    return false;
+  memcpy(name, s, n);
+  name[n] = '\0';
+  nothing = dt_eval_compile(L, name, &expression) && expression &&
+            lua_pcall(L, 0, 1, 0) == LUA_OK && lua_isnil(L, -1);
+  lua_settop(L, top);
+  dt_error_clear(r->cx);
+  return nothing;
+}
+
+
 DtStatus dt_cmd_debug (DtCmdCall *c, const char *name, const char *args) {
   DtRepl *r = c->r;
   const char *s = c->arg;
@@ -242,6 +243,11 @@ DtStatus dt_cmd_debug (DtCmdCall *c, const char *name, const char *args) {
       if (args[i] == 'n' && (n == hash ||
                              strspn(s + hash, "0123456789") != n - hash)) {
         st = dt_cmd_error(c, at, "wanted a number, as 7 or #7");
+        goto done;
+      }
+      if (args[i] == 'e' && names_nothing(r, s, n)) {
+        st = dt_cmd_error(c, at, "nothing is called %.*s",
+                          (int)strcspn(s, " \t"), s);
         goto done;
       }
       dt_buf_addn(&b, s + hash, n - hash);
@@ -300,7 +306,7 @@ bool dt_chunk_whole (DtRepl *r, const char *text) {
     return true;
   if (*s == ':' && s[1] != ':')
     return !dt_chunk_is_text(r, s) || before_dot(s, n) < n;
-  return !dt_eval_incomplete(r->L, s + (*s == '='));
+  return dt_line_is_python(s) || !dt_eval_incomplete(r->L, s + (*s == '='));
 }
 
 static int count_lines (const char *from, const char *to) {

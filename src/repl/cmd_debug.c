@@ -33,7 +33,7 @@ static DtStatus cmd_why (DtCmdCall *c) {
 
 static DtStatus cmd_show (DtCmdCall *c) {
   if (*c->arg == '\0')
-    return dt_cmd_error(c, 0, "wanted a distributed tensor");
+    return dt_cmd_error(c, 0, "wanted a distributed tensor or a mesh");
   return dt_cmd_debug(c, "show", "e");
 }
 
@@ -59,7 +59,8 @@ static DtStatus cmd_ledger (DtCmdCall *c) {
 
 /* A frame of the shell or of the library, not of the person's script. */
 static bool foreign (const char *line, size_t n) {
-  static const char *const marks[] = {"[C]", "[dt", "stack traceback"};
+  static const char *const marks[] = {"[C]", "[dt", "stack traceback",
+                                      "(...tail calls"};
   for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
     const char *at = strstr(line, marks[i]);
     if (at != NULL && (size_t)(at - line) < n)
@@ -93,6 +94,9 @@ static DtStatus cmd_bt (DtCmdCall *c) {
       dt_buf_addf(c->out, "%2d  %.*s\n", frame++, (int)(n - skip), s + skip);
     s += n + (s[n] == '\n');
   }
+  lua_pushliteral(L, "where");
+  if (frame == 0 && lua_rawget(L, top + 1) == LUA_TSTRING)
+    dt_buf_addf(c->out, " 0  %s\n", lua_tostring(L, -1));
   lua_settop(L, top);
   return DT_OK;
 }
@@ -122,7 +126,8 @@ const DtCmd dt_cmds_debug[] = {
    "Where the last error was raised: the script's lines.\n"
    "Example: :bt", cmd_bt},
   {"show", "explain", 0, "X",
-   "A picture of a tensor: which rank holds what.\n"
+   "A picture of a tensor, or of a mesh: which rank holds what.\n"
+   "0, 1: both have the same; 0 + 1: addends; 0 / 1: other planes of it.\n"
    "Example: :show x", cmd_show},
   {"plan", "explain", 0, "X PLACEMENTS",
    "The steps of a redistribution, their bytes and cost.\n"

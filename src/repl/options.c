@@ -5,6 +5,7 @@
 
 #include "engine/session.h"
 #include "debug/dump.h"
+#include "repl/cmd.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -211,6 +212,28 @@ static const Row *find_short (char c) {
   return NULL;
 }
 
+/* The option whose name is nearest to one that there is not; NULL: none is. */
+static const Row *near_long (const char *name, size_t n) {
+  const Row *best = NULL;
+  int far = n < 4 ? 2 : 3;
+  for (int i = 0; i < NROWS; i++) {
+    const char *s = rows[i].name;
+    int d = s != NULL ? dt_word_distance(name, n, s, strlen(s)) : far;
+    if (d < far) {
+      best = &rows[i];
+      far = d;
+    }
+  }
+  return best;
+}
+
+static DtStatus unknown_long (DtCtx *cx, const char *name, size_t n) {
+  const Row *r = near_long(name, n);
+  return dt_raise(cx, DT_E_COMMAND, r ? "unknown option --%.*s; did you mean "
+                  "--%s?" : "unknown option --%.*s", (int)n, name,
+                  r ? r->name : "");
+}
+
 /* --name, --name value, --name=value; *i moves over a value taken. */
 static DtStatus parse_long (DtCtx *cx, int argc, char **argv, int *i,
                             DtOptions *o) {
@@ -218,7 +241,8 @@ static DtStatus parse_long (DtCtx *cx, int argc, char **argv, int *i,
   size_t n = strcspn(name, "=");
   const char *arg = name[n] == '=' ? name + n + 1 : NULL;
   const Row *r = find_long(name, n);
-  DT_CHECK(cx, r != NULL, DT_E_COMMAND, "unknown option --%.*s", (int)n, name);
+  if (r == NULL)
+    return unknown_long(cx, name, n);
   DT_CHECK(cx, r->arg != NULL || arg == NULL, DT_E_COMMAND,
            "--%s takes no value", r->name);
   if (r->arg != NULL && arg == NULL) {

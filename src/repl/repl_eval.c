@@ -453,13 +453,8 @@ void dt_eval_keep_typed (lua_State *L, int line, const char *text) {
 
 /* Does a text look like Python's? */
 static bool looks_like_python (const char *text) {
-  static const char *const heads[] = {"import ", "from ", "def ", "class ",
-                                      "@", "with ", "try:", "elif ", "async ",
-                                      ">>> ", "In [", "```py"};
-  for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++)
-    if (strncmp(text, heads[i], strlen(heads[i])) == 0) return true;
-  return strstr(text, "print(f\"") != NULL || strstr(text, "None") != NULL ||
-         strstr(text, " is not ") != NULL;
+  return dt_line_is_python(text) || strstr(text, "print(f\"") != NULL ||
+         strstr(text, "None") != NULL || strstr(text, " is not ") != NULL;
 }
 
 /* The message of a text that does not compile is on the top. */

@@ -74,10 +74,8 @@ static bool has_line (const char *s, const char *head) {
 }
 
 static bool is_python (const char *s) {
-  static const char *const heads[] = {"import ", "from ", "def ", "class ",
-                                      "with ", "@", ">>> ", "try:"};
-  for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++)
-    if (has_line(s, heads[i]))
+  for (; *s != '\0'; s += line_length(s) + (s[line_length(s)] == '\n'))
+    if (dt_line_is_python(s))
       return true;
   return false;
 }

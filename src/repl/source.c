@@ -259,3 +259,33 @@ bool dt_source_hidden (const char *text, size_t *n) {
   *n = (size_t)(last - text);
   return true;
 }
+
+/* --- Python --- */
+
+/* A statement with a block, "for x in xs:" or "if a: b": in Lua no blank and no
+** end of a line follows a colon. */
+static bool python_block (const char *s, size_t n) {
+  static const char *const heads[] = {"for ", "if ", "while ", "else:"};
+  char quote = '\0';
+  bool head = false;
+  for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++)
+    head = head || strncmp(s, heads[i], strlen(heads[i])) == 0;
+  for (size_t i = 0; head && i < n; i++) {
+    if (quote != '\0' ? s[i] == quote : s[i] == '"' || s[i] == '\'')
+      quote = quote != '\0' ? '\0' : s[i];
+    else if (quote == '\0' && s[i] == ':' &&
+             (i + 1 == n || s[i + 1] == ' ' || s[i + 1] == '\t'))
+      return true;
+  }
+  return false;
+}
+
+bool dt_line_is_python (const char *s) {
+  static const char *const heads[] = {"import ", "from ", "def ", "class ",
+                                      "with ", "@", ">>> ", "try:", "elif ",
+                                      "async ", "In [", "```py"};
+  for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++)
+    if (strncmp(s, heads[i], strlen(heads[i])) == 0)
+      return true;
+  return python_block(s, strcspn(s, "\n"));
+}

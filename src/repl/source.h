@@ -32,5 +32,7 @@ DtStatus dt_source_locals (DtCtx *cx, const char *text, DtBuf *out);
 /* Does the text end with ';' (then its value is not shown)?  *n: its length
 ** without that and the blanks around.  Pure. */
 bool dt_source_hidden (const char *text, size_t *n);
+/* Does the line begin as no line of Lua does, but one of Python?  Pure. */
+bool dt_line_is_python (const char *s);
 
 #endif

@@ -366,4 +366,19 @@ T.eq(#g.rows, 1, "one leaf")
 T.eq(table.concat(g.rows[1].forward.placements, " "), "R S(0)", "forward")
 T.ok(model, "kept")
 
+-- Parameters by the path of their modules, whoever holds the outermost one.
+local deep = nn.Sequential(nn.Sequential(nn.Linear(2, 3)), nn.Linear(3, 1))
+deep(dt.ones(1, 2)):sum():backward()
+_G.held_globally = nn.Linear(2, 2)
+held_globally(dt.ones(1, 2)):sum():backward()
+local called = {}
+for _, r in ipairs(dt.debug.grads().rows) do called[r.name or "?"] = true end
+for _, name in ipairs {"deep[0][0].weight", "deep[0][0].bias", "deep[1].weight",
+  "held_globally.weight", "held_globally.bias"} do
+  T.ok(called[name], "gradients by name: " .. name)
+end
+T.eq(dt.debug.called(deep[0][0].weight), "deep[0][0].weight", "called")
+T.eq(dt.debug.blame(dt.distribute_tensor(dt.ones(4), mesh, "R R")).name, nil,
+  "a tensor that nothing holds has no name")
+
 T.finish()

@@ -56,6 +56,8 @@ is "interrupted" 130 "" sh -c "\"$DTREPL\" -e 'while true do end' &
   pid=\$!; sleep 1; kill -INT \$pid; wait \$pid"
 is "unknown option" 2 "" "$DTREPL" --nope
 says "unknown option --nope"
+is "a slip of an option" 2 "" "$DTREPL" --colour never x.lua
+says "unknown option --colour; did you mean --color?"
 says "usage:"
 is "missing value" 2 "" "$DTREPL" -n
 is "bad number" 2 "" "$DTREPL" -n four

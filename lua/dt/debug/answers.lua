@@ -41,9 +41,58 @@ function M.plan(x, placements)
   end)
 end
 
+local MOST <const> = 256        -- ranks of a mesh that are drawn
+
+-- Rows of ranks, a blank line between the blocks of the outer dimensions.
+local function mesh_rows(f)
+  local n, cols = #f.ranks, f.shape[#f.shape] or 1
+  local block = cols * (f.shape[#f.shape - 1] or 1)
+  local wide, lines = 1, {}
+  for _, r in ipairs(f.ranks) do wide = math.max(wide, #tostring(r)) end
+  for at = 0, n - 1, cols do
+    local cells = {}
+    for i = 1, cols do cells[i] = ("%" .. wide .. "d"):format(f.ranks[at + i]) end
+    if at > 0 and at % block == 0 then lines[#lines + 1] = "" end
+    lines[#lines + 1] = "  " .. table.concat(cells, "  ")
+  end
+  return lines
+end
+
+-- Which dimension goes which way: "dp down, tp to the right".
+local function mesh_axes(f)
+  local last = #f.shape
+  local out = {}
+  for i = 1, last - 2 do
+    out[#out + 1] = page.dim_name(f, i) .. " by blocks"
+  end
+  if last > 1 then out[#out + 1] = page.dim_name(f, last - 1) .. " down" end
+  if last > 0 then out[#out + 1] = page.dim_name(f, last) .. " to the right" end
+  return table.concat(out, ", ")
+end
+
+local function show_mesh(m)
+  local f = dt.debug.mesh_facts(m)
+  local dims = {}
+  for i, n in ipairs(f.shape) do
+    dims[i] = f.names[i] and f.names[i] .. "=" .. n or tostring(n)
+  end
+  local head = ("mesh (%s)  %s  %s"):format(table.concat(dims, ", "), f.device,
+    mesh_axes(f))
+  return page.new({shape = f.shape, names = f.names, device = f.device,
+    ranks = f.ranks}, function ()
+    if #f.ranks > MOST then
+      return ("%s\n  %d ranks, from %d to %d"):format(head, #f.ranks, f.ranks[1],
+        f.ranks[#f.ranks])
+    end
+    return head .. "\n" .. table.concat(mesh_rows(f), "\n")
+  end)
+end
+
 -- dt.debug.show(x): {shape, placements, partial, parts = {{rank, coordinate,
--- shape, offset}}}: which rank holds what.
+-- shape, offset}}}: which rank holds what; of a mesh {shape, names, device,
+-- ranks}.
 function M.show(x)
+  if util.is_mesh(x) then return show_mesh(x) end
   local text = dt.debug.show_text(tensor(x))
   return page.new(dt.debug.show_data(x), function () return text end)
 end

@@ -173,11 +173,16 @@ local function of_local_part(made, S, names, x, at, m)
   return chain
 end
 
+-- What a tensor is called: by the record, else what holds it now.
+local function name_of(names, id, x)
+  return names[id] or type(x) ~= "string" and dt.debug.called(x) or nil
+end
+
 local function blame_local_part(x, at, mdim, made, S, names)
   local mesh = {names = x.device_mesh.mesh_dim_names or {},
     shape = x.device_mesh.shape}
   local id = dt.debug.id(x)
-  local data = {id = id, name = names[id], chains = {},
+  local data = {id = id, name = name_of(names, id, x), chains = {},
     spec = dt.debug.spec_text(x):match("^(.-)  mesh")}
   local only = mdim ~= nil and page.mesh_dim(mesh, mdim)
   for m, p in ipairs(x.placements) do
@@ -235,7 +240,8 @@ function M.blame(x, mdim)
   if not v.placements and type(x) ~= "string" and x.is_dtensor then
     return blame_local_part(x, at, mdim, made, S, names)
   end
-  local data = {id = id, name = names[id], spec = v.spec, chains = {}}
+  local data = {id = id, name = name_of(names, id, x), spec = v.spec,
+    chains = {}}
   if not v.placements then
     data.chains = plain(x, mdim) or {{mesh_dim = "plain",
       placement = "no call distributed it",
