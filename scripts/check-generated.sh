@@ -28,8 +28,10 @@ else
   bad=1
 fi
 
-sed -n 's/^X([^"]*"\(DT[0-9]*\)".*/\1/p' src/base/errors.def >"$tmp/ids"
-LC_ALL=C sort -uc "$tmp/ids" || say "src/base/errors.def: ids not sorted, or twice"
+for f in errors errors_shard errors_comm errors_tool; do
+  sed -n 's/^X([^"]*"\(DT[0-9]*\)".*/\1/p' src/base/$f.def
+done >"$tmp/ids"
+LC_ALL=C sort -uc "$tmp/ids" || say "src/base/errors*.def: ids not sorted, or twice"
 
 for gen in gen-diagnose gen-wordings; do
   out=$(${LUA:-lua5.4} scripts/$gen.lua --check) || say "$out"

@@ -47,11 +47,15 @@ local function cells(row)
   return list
 end
 
--- Rows X(...) of a .def file; nil when there is no such file.
-local function rows_of(path)
-  local text = read(path)
-  if not text then return nil end
-  text = text:gsub("/%*.-%*/", "")
+-- Rows X(...) of .def files that share their columns; nil when the first is
+-- not there.
+local function rows_of(paths)
+  local text = ""
+  for path in paths:gmatch("%S+") do
+    local part = read(path)
+    if not part then return nil end
+    text = text .. part:gsub("/%*.-%*/", "")
+  end
   local rows = {}
   for row in ("\n" .. text):gmatch("\n%s*[A-Z_]+(%b())") do
     rows[#rows + 1] = cells(row:sub(2, -2))
@@ -74,7 +78,7 @@ end
 
 -- Column names from the opening comment's X(NAME, "id", ...).
 local function head_of(path, n)
-  local comment = read(path):match("/%*.-%*/"):gsub("\n%*%* *", " ")
+  local comment = read(path:match("%S+")):match("/%*.-%*/"):gsub("\n%*%* *", " ")
   local spec = comment:match("X(%b())")
   local head = spec and cells(spec:sub(2, -2)) or {}
   for i = #head + 1, n do head[i] = "" end
@@ -88,7 +92,9 @@ local function program(options)
 end
 
 local docs = {}
-for _, d in ipairs{{"errors", "src/base/errors.def"},
+for _, d in ipairs{{"errors", "src/base/errors.def " ..
+    "src/base/errors_shard.def src/base/errors_comm.def " ..
+    "src/base/errors_tool.def"},
     {"events", "src/engine/events.def"}, {"profiles",
     "src/compat/profiles.def"}, {"devices", "src/compat/devices.def"},
     {"dtypes", "src/tensor/dtypes.def"}} do

@@ -9,28 +9,53 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/ctx.h"
+#include "base/error_comm.h"
+#include "base/error_shard.h"
+#include "base/error_tool.h"
 #include "base/mem_int.h"
 
+_Static_assert((int)DT_E_ANY_END <= (int)DT_E_SHARD_BEGIN &&
+               (int)DT_E_SHARD_END <= (int)DT_E_COMM_BEGIN &&
+               (int)DT_E_COMM_END <= (int)DT_E_TOOL_BEGIN &&
+               (int)DT_E_TOOL_END <= (int)DT_STATUS_MAX,
+               "codes of the four tables overlap");
+
+/* In the order of ids. */
 static const DtErrorInfo infos[] = {
-#define X(name, id, pyclass, text, hint) {#name, id, pyclass, text, hint},
+#define X(name, id, pyclass, text, hint) \
+  {DT_E_##name, #name, id, pyclass, text, hint},
 #include "base/errors.def"
+#include "base/errors_shard.def"
+#include "base/errors_comm.def"
+#include "base/errors_tool.def"
 #undef X
 };
+enum { INFOS = sizeof(infos) / sizeof(infos[0]) };
 
 const DtErrorInfo *dt_error_info (DtStatus st) {
-  if (st <= DT_OK || st >= DT_E_COUNT)
-    st = DT_E_INTERNAL;
-  return &infos[(int)st - 1];
+  const DtErrorInfo *internal = NULL;
+  for (int i = 0; i < INFOS; i++) {
+    if (infos[i].code == st) return &infos[i];
+    if (infos[i].code == DT_E_INTERNAL) internal = &infos[i];
+  }
+  return internal;
 }
 
 DtStatus dt_error_find (const char *name_or_id) {
-  int i;
-  for (i = 0; i < (int)DT_E_COUNT - 1; i++) {
+  for (int i = 0; i < INFOS; i++)
     if (strcmp(infos[i].name, name_or_id) == 0 ||
         strcmp(infos[i].id, name_or_id) == 0)
-      return (DtStatus)(i + 1);
-  }
+      return infos[i].code;
   return DT_OK;
+}
+
+DtStatus dt_error_next (DtStatus st) {
+  int i = 0;
+  if (st != DT_OK) {
+    while (i < INFOS && infos[i].code != st) i++;
+    i++;
+  }
+  return i < INFOS ? infos[i].code : DT_OK;
 }
 
 /* Keep the pending error as the cause of the one about to be raised; of

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT
 ** base/error.h: status codes and the macros that raise and pass them on.
+** Here are the codes that any module may return; error_shard.h, error_comm.h
+** and error_tool.h have the others, for those that name them.
 **
 ** Every engine function that can fail returns a DtStatus and leaves its
 ** outputs untouched on failure.  The words live in the context (ctx.h).
@@ -9,16 +11,23 @@
 
 typedef struct DtCtx DtCtx;
 
-typedef enum DtStatus {
+/* A code of one of the four tables; there are gaps between them. */
+typedef int DtStatus;
+
+enum {
   DT_OK = 0,
 #define X(name, id, pyclass, text, hint) DT_E_##name,
 #include "base/errors.def"
 #undef X
-  DT_E_COUNT
-} DtStatus;
+  DT_E_ANY_END
+};
 
-/* One row of errors.def. */
+/* The largest code there may be: agreement sends a code in eight bits. */
+enum { DT_STATUS_MAX = 255 };
+
+/* One row of the tables. */
 typedef struct DtErrorInfo {
+  DtStatus code;
   const char *name;     /* "MIXED" */
   const char *id;       /* "DT0101" */
   const char *pyclass;  /* class PyTorch raises by default */
@@ -32,6 +41,10 @@ const DtErrorInfo *dt_error_info (DtStatus st);
 /* The status called `name_or_id` ("MIXED" or "DT0101"), DT_OK when there is
 ** none.  Pure. */
 DtStatus dt_error_find (const char *name_or_id);
+
+/* The code after `st` in the order of ids, the first after DT_OK, DT_OK after
+** the last or a code that is none.  Pure. */
+DtStatus dt_error_next (DtStatus st);
 
 /* Raise: put code and message into the context, return the code.  Local.
 ** A second raise without dt_error_clear() keeps the first as its cause. */

@@ -2,6 +2,7 @@
 ** bind/box.c: userdata boxes: one engine pointer each, collected by Lua.
 ** Also the small conversions everybody needs: placements, dtypes, sizes. */
 #include <string.h>
+#include "base/error_shard.h"
 #include "bind/bind.h"
 
 /* Tensors are invisible to Lua's collector, which sees only a small box; so

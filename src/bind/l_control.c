@@ -4,6 +4,7 @@
 ** (debug/control.h) asks this state. */
 #include <stdio.h>
 #include <string.h>
+#include "base/error_tool.h"
 #include "bind/frame.h"
 #include "bind/field.h"
 #include "bind/names.h"

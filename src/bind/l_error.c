@@ -312,9 +312,9 @@ static DtStatus caught (lua_State *L, DtStatus code) {
     DtStatus own = dt_error_find(field(L, lua_absindex(L, -1), "code"));
     const char *cls = dt_error_info(own ? own : code)->pyclass;
     const char *have = field(L, lua_absindex(L, -1), "class");
-    int i;
-    for (i = 0; i < DT_E_COUNT && strcmp(cls, have) != 0; i++)
-      cls = dt_error_info((DtStatus)i)->pyclass;    /* the literal */
+    for (DtStatus row = dt_error_next(DT_OK);
+         row != DT_OK && strcmp(cls, have) != 0; row = dt_error_next(row))
+      cls = dt_error_info(row)->pyclass;            /* the literal */
     st = dt_raise_as(cx, own ? own : code, cls, "%s",
                      field(L, lua_absindex(L, -1), "message"));
     luaL_unref(L, LUA_REGISTRYINDEX, dtL_state(L)->last_ref);

@@ -2,6 +2,7 @@
 ** bind/l_mesh.c: DeviceMesh: construction, slicing, flattening, questions.
 ** Every call here is Agreed: all ranks must make it with equal arguments. */
 #include <string.h>
+#include "base/error_shard.h"
 #include "bind/bind.h"
 #include "bind/field.h"
 

@@ -3,6 +3,7 @@
 ** PyTorch's predicates, printing and equality; dtype and Size objects. */
 #include <math.h>
 #include <string.h>
+#include "base/error_shard.h"
 #include "bind/bind.h"
 
 static DtPlacement check_pl (lua_State *L, int idx) {

@@ -3,6 +3,7 @@
 ** its ranks meet while it runs. */
 #include <stdio.h>
 #include <string.h>
+#include "base/error_comm.h"
 #include "bind/bind.h"
 #include "bind/embed.h"
 

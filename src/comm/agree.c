@@ -22,6 +22,7 @@
 ** half done is older than anything that follows.  What is written per epoch
 ** has two places, since a rank can be ahead of another by one. */
 #include <string.h>
+#include "base/error_comm.h"
 #include "comm/agree_int.h"
 #include "comm/p2p_int.h"
 

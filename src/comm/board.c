@@ -19,6 +19,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+#include "base/error_comm.h"
 #include "base/hash.h"
 #include "comm/board_int.h"
 

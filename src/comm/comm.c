@@ -8,6 +8,7 @@
 ** small ones gather everything everywhere, large ones give each member one
 ** block to reduce. */
 #include <string.h>
+#include "base/error_comm.h"
 #include "base/hash.h"
 #include "comm/p2p_int.h"
 

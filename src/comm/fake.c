@@ -3,6 +3,7 @@
 ** for: every collective succeeds.  As it is made, tensors have no data and
 ** buffers may be NULL; dt_comm_pretend gives this rank's tensors data. */
 #include <string.h>
+#include "base/error_tool.h"
 #include "comm/board_int.h"
 
 enum { MAX_SIZE = 1 << 20 };

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include "base/error_comm.h"
 #include "comm/hosts_int.h"
 #include "comm/p2p_int.h"
 

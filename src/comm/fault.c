@@ -5,6 +5,7 @@
 ** ours; it is found again from the table itself, its first field.  All the
 ** rest of the world stays what it is. */
 #include <time.h>
+#include "base/error_comm.h"
 #include "comm/board_int.h"
 
 typedef struct Faulty {

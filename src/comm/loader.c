@@ -7,6 +7,7 @@
 ** process ends: MPI leaves threads and exit handlers behind. */
 #include <dlfcn.h>
 #include <stdlib.h>
+#include "base/error_comm.h"
 #include "comm/board_int.h"
 
 #define OBJECT "dtrepl-mpi.so"

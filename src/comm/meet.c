@@ -2,6 +2,7 @@
 ** comm/meet.c: where all ranks come together: at the end of a chunk, for the
 ** next line of the prompt, at a debugger's stop. */
 #include <string.h>
+#include "base/error_comm.h"
 #include "comm/agree_int.h"
 
 enum { IDLE_NAP_MS = 50 };      /* at the prompt */

@@ -7,6 +7,7 @@
 ** within an era: a chunk that failed ends one, and what was under way then is
 ** forgotten by all ranks alike. */
 #include <string.h>
+#include "base/error_comm.h"
 #include "base/hash.h"
 #include "comm/p2p_int.h"
 

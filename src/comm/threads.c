@@ -10,6 +10,7 @@
 #include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
+#include "base/error_comm.h"
 #include "comm/p2p_int.h"
 
 enum { MAX_THREADS = 1024, SMALL = 4096 };

@@ -3,6 +3,7 @@
 ** paths, in words that all ranks say; and the search for circles of needs,
 ** which finds the latter. */
 #include <string.h>
+#include "base/error_comm.h"
 #include "comm/agree_int.h"
 
 enum { ARRIVAL_MS = 1000 };     /* at most, for ranks that still compute */

@@ -3,6 +3,9 @@
 ** argument with spec and origin, whether plain ones agree between ranks,
 ** PyTorch's own words, repairs that were run. */
 #include <string.h>
+#include "base/error_comm.h"
+#include "base/error_shard.h"
+#include "base/error_tool.h"
 #include "debug/autopsy.h"
 #include "debug/debug.h"
 #include "shard/known_wrong.h"

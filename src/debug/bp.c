@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/error_tool.h"
 #include "debug/bp_int.h"
 
 static void break_fini (DtControl *c, DtBreak *b) {

@@ -2,6 +2,8 @@
 ** debug/bp_kinds.c: the kinds of breakpoints: which events each looks at, and
 ** when such an event is one. */
 #include <string.h>
+#include "base/error_comm.h"
+#include "base/error_shard.h"
 #include "debug/bp_int.h"
 
 #define BIT(k) (UINT64_C(1) << DT_EV_##k)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/error_tool.h"
 #include "debug/bp_int.h"
 
 typedef struct Parse { DtControl *c; DtBreak b; const char *s; } Parse;

@@ -11,7 +11,7 @@
 
 #include "debug/debug.h"
 
-enum { DT_DUMP_VERSION = 3 };
+enum { DT_DUMP_VERSION = 4 };
 
 /* Sources go along, so that lines can be shown, and an annex: what others know
 ** of the record (findings), bytes that nobody here looks into. */

@@ -393,6 +393,14 @@ static void rdraw (In *in, DtRecOp *r) {
   r->draw = g;
 }
 
+/* A status by its id, which stays when rows are added; none is DT_OK. */
+static DtStatus rstatus (In *in) {
+  const char *id = rstr(in);
+  DtStatus st = id != NULL ? dt_error_find(id) : DT_OK;
+  if (id != NULL && st == DT_OK) in->bad = true;
+  return st;
+}
+
 static void rop (In *in, DtRecOp *r) {
   bool has_op;
   const char *error;
@@ -401,7 +409,7 @@ static void rop (In *in, DtRecOp *r) {
   r->file = rtext(in); r->line = rshort(in); r->module = rtext(in);
   r->scope = rtext(in); r->func = rtext(in); r->from = rn(in);
   r->backward = rn(in) != 0; r->hit = rn(in) != 0; r->done = rn(in) != 0;
-  r->st = (DtStatus)rcount(in, DT_E_COUNT - 1);
+  r->st = rstatus(in);
   r->depth = rshort(in); r->via = (DtPropVia)rcount(in, DT_VIA_USER);
   r->cost = rf(in);
   error = rstr(in);

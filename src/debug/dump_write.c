@@ -183,7 +183,8 @@ static void wop (Out *o, const DtRecOp *r) {
   wn(o, r->op != NULL);
   wstr(o, r->file); wn(o, r->line); wstr(o, r->module); wstr(o, r->scope);
   wstr(o, r->func); wn(o, r->from);
-  wn(o, r->backward); wn(o, r->hit); wn(o, r->done); wn(o, (int64_t)r->st);
+  wn(o, r->backward); wn(o, r->hit); wn(o, r->done);
+  wstr(o, r->st != DT_OK ? dt_error_info(r->st)->id : NULL);
   wn(o, r->depth); wn(o, (int64_t)r->via); wf(o, r->cost); wstr(o, r->error);
   if (r->op) {
     wn(o, r->args.n); wn(o, r->args.npos); wn(o, r->args.given);

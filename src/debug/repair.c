@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/error_shard.h"
 #include "debug/autopsy.h"
 #include "debug/repair_int.h"
 #include "debug/verify_int.h"

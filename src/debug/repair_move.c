@@ -8,6 +8,7 @@
 ** is kept; the ranks agree on that, for they go on together. */
 #include <stdio.h>
 #include <string.h>
+#include "base/error_shard.h"
 #include "debug/autopsy.h"
 #include "debug/repair_int.h"
 #include "debug/verify_int.h"

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/error_shard.h"
 #include "debug/debug.h"
 #include "shard/known_wrong.h"
 #include "base/map.h"

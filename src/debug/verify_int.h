@@ -4,6 +4,7 @@
 #ifndef DT_DEBUG_VERIFY_INT_H
 #define DT_DEBUG_VERIFY_INT_H
 
+#include "base/error_comm.h"
 #include "debug/verify.h"
 
 enum { DT_VF_MAX = 64 };

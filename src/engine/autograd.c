@@ -7,6 +7,7 @@
 ** calls operators.  What PyTorch dispatches for keeping is dispatched: the
 ** detach of a kept output (op/saved.h), the clone of an input that is
 ** overwritten in place while its gradient reads it. */
+#include "base/error_tool.h"
 #include "engine/call_int.h"
 
 #include <string.h>

@@ -7,6 +7,7 @@
 ** gradient is fitted to the shape and type of the forward value it belongs
 ** to.  Which nodes are needed is known before anything runs, so grad() of a
 ** few inputs touches nothing else. */
+#include "base/error_tool.h"
 #include "engine/call_int.h"
 
 #include <string.h>

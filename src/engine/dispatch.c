@@ -6,6 +6,7 @@
 ** The path of a cached decision allocates nothing but the outputs: inputs and
 ** outputs travel in small arrays on the stack, longer ones in the scratch
 ** arena. */
+#include "base/error_shard.h"
 #include "engine/engine_int.h"
 
 enum { INLINE_IN = 16, INLINE_RET = 8 };

@@ -5,6 +5,8 @@
 ** not check (the number of placements of from_local and redistribute, the
 ** truth of a given shape) is not checked here either.  Gradients of these
 ** calls are in dist_grad.c. */
+#include "base/error_shard.h"
+#include "base/error_tool.h"
 #include "engine/dist_int.h"
 
 #include <string.h>

@@ -3,6 +3,7 @@
 ** operators, through an emitter that executes and knows what the node saved.
 ** A list operator made from a scalar one has the scalar one's gradient, asked
 ** element by element. */
+#include "base/error_tool.h"
 #include "engine/call_int.h"
 
 /* Run a gradient with its handles, and keep what is wanted. */

@@ -4,6 +4,7 @@
 **
 ** The table belongs to the session: scripts put handlers in and take them out
 ** (loss_parallel, context_parallel). */
+#include "base/error_shard.h"
 #include "engine/engine_int.h"
 
 #include <string.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
 ** engine/nested.c: worlds inside the world: a program that wants fewer ranks
 ** than there are, or a pretended process group, has them while it runs. */
+#include "base/error_tool.h"
 #include "engine/session.h"
 
 DtStatus dt_session_part (DtSession *s, int n) {

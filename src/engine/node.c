@@ -7,6 +7,7 @@
 ** exhaust the stack.  After backward the saved data is dropped but the shapes
 ** stay: a second backward fails only where data is really read, as in
 ** PyTorch. */
+#include "base/error_tool.h"
 #include "engine/call_int.h"
 #include "tensor/dtype_text.h"
 

@@ -6,6 +6,7 @@
 ** communicate, cut the padding off.  The shape a step pads against is the
 ** plan's, not the tensor's.  A mesh dimension of one rank does nothing at all,
 ** even where a partial value would be scaled: that is PyTorch's behaviour. */
+#include "base/error_shard.h"
 #include "engine/engine_int.h"
 
 #include <math.h>

@@ -7,6 +7,7 @@
 ** (CopySlices).  The view's own new history is found by making those calls
 ** again, and so is the slice of a distributed gradient; of a plain one it is
 ** what as_strided finds at the same place. */
+#include "base/error_tool.h"
 #include "engine/call_int.h"
 
 #include <string.h>

@@ -9,6 +9,7 @@
 ** info names no keywords: of all rules the pointwise ones name theirs (out),
 ** and four reductions name others.  Operators without a registration are met
 ** by the compiled path. */
+#include "base/error_shard.h"
 #include "engine/engine_int.h"
 
 #include <string.h>

@@ -7,6 +7,7 @@
 ** marks itself as gone, so that nobody waits for it for ever. */
 #include <pthread.h>
 #include <signal.h>
+#include "base/error_comm.h"
 #include "engine/world.h"
 
 enum { STACK_BYTES = 8 << 20 };

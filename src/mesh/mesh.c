@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/error_shard.h"
 #include "base/hash.h"
 #include "mesh/mesh_int.h"
 

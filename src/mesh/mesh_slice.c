@@ -7,6 +7,7 @@
 ** Facts: torch/distributed/device_mesh.py, PyTorch 2.13, and the observed
 ** behaviour of each release. */
 #include <string.h>
+#include "base/error_shard.h"
 #include "mesh/mesh_int.h"
 
 static DtMesh *root_of (DtMesh *m) {

@@ -2,6 +2,7 @@
 ** op/schema_only.c: what overloads do that are known by their schema only: refuse,
 ** in propagation as PyTorch does where nothing is registered, and otherwise
 ** by saying that they are not computed here. */
+#include "base/error_shard.h"
 #include "op/registry_int.h"
 
 static DtStatus refuse (DtMetaCall *c) {

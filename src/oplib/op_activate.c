@@ -4,6 +4,7 @@
 **
 ** One row each.  Backward operators without a strategy in PyTorch carry the
 ** decomposition by which it propagates them. */
+#include "base/error_tool.h"
 #include "oplib/casting.h"
 #include "oplib/pw_rows.h"
 

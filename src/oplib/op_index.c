@@ -5,6 +5,7 @@
 ** Indices count in the global tensor, so an indexed dim stays whole, with one
 ** exception: gather of a single element from a cut dim looks up what it has,
 ** masks the rest and leaves a masked partial. */
+#include "base/error_tool.h"
 #include "oplib/oplib_int.h"
 
 #include <string.h>

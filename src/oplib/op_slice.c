@@ -5,6 +5,7 @@
 **
 ** A part along a dim needs that dim whole on every rank; other shards pass.
 ** cat and stack look for one placement all operands can share. */
+#include "base/error_shard.h"
 #include "base/sat.h"
 #include "oplib/oplib_int.h"
 

@@ -3,6 +3,7 @@
 **
 ** Holds no operator.  Gradients' tools follow the sequence of aten calls that
 ** PyTorch's autograd makes, since backward is dispatched and traced too. */
+#include "base/error_shard.h"
 #include "oplib/oplib_int.h"
 
 #include <math.h>

@@ -8,6 +8,7 @@
 #ifndef DT_OPLIB_PW_ROWS_H
 #define DT_OPLIB_PW_ROWS_H
 
+#include "base/error_tool.h"
 #include "oplib/oplib_int.h"
 
 #define IN (dt_gin(c, 0))       /* the first tensor */

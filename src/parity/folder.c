@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
 ** parity/folder.c: a folder on the command line stands for the suites in it. */
+#include "base/error_tool.h"
 #include "parity/parity_int.h"
 #include "compat/release.h"
 

@@ -2,6 +2,7 @@
 ** parity/prop.c: sharding decisions against prop/: outputs, chosen inputs,
 ** rewritten arguments, costs, error texts; candidate tables; and the answers
 ** of registry/decomp.jsonl. */
+#include "base/error_shard.h"
 #include "parity/parity_int.h"
 
 /* A case: the call and its specs. */

@@ -5,6 +5,7 @@
 ** A line is one world: a rank that raises where others do not would leave
 ** them waiting, so each step ends in a meeting, and the line's errors are
 ** compared by each rank before. */
+#include "base/error_tool.h"
 #include "parity/parity_int.h"
 
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
 ** repl/cmd.c: finding and running commands.  The commands are in cmd_*.c. */
+#include "base/error_tool.h"
 #include "repl/cmd.h"
 #include "repl/source.h"
 

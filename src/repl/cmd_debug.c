@@ -2,6 +2,7 @@
 ** repl/cmd_debug.c: commands that explain.  Those that only ask call the
 ** function of dt.debug that scripts call too; :bt works on the last error,
 ** which the shell keeps. */
+#include "base/error_tool.h"
 #include "repl/cmd.h"
 
 #include <ctype.h>

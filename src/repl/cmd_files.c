@@ -6,6 +6,7 @@
 ** Every rank has the whole text and cuts it at the same places; each chunk is
 ** a round of its own inside the command's, so that output, errors and stops
 ** come in their order. */
+#include "base/error_tool.h"
 #include "repl/cmd.h"
 
 #include <errno.h>

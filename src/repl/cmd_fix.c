@@ -7,6 +7,7 @@
 ** the variable holds the repaired tensor from now on and gradients flow; else
 ** the inputs of the trial are used.  When the stop has been left, the failed
 ** line is run again after the repair. */
+#include "base/error_tool.h"
 #include "repl/cmd.h"
 
 #include <ctype.h>

@@ -4,6 +4,7 @@
 **
 ** Each rank writes its own part into one file at a place all have agreed on;
 ** so a file is made without moving the parts. */
+#include "base/error_tool.h"
 #include "repl/cmd.h"
 
 #include <errno.h>

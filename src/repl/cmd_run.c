@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
 ** repl/cmd_run.c: running scripts, going on from a stop, looking around at
 ** it.  What each does is in debug/control.h; here lines become its calls. */
+#include "base/error_tool.h"
 #include "bind/pyframe.h"
 #include "repl/cmd.h"
 

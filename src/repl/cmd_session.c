@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
 ** repl/cmd_session.c: commands of the session itself: help, leaving,
 ** settings, files, what the ranks are doing. */
+#include "base/error_tool.h"
 #include "repl/cmd.h"
 
 #include <stdio.h>

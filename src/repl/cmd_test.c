@@ -2,6 +2,7 @@
 ** repl/cmd_test.c: commands of session files.  A file checked by
 ** `dtrepl --check` handles them itself (repl_check.c); here are their pages,
 ** and what they say when typed at a prompt. */
+#include "base/error_tool.h"
 #include "repl/cmd.h"
 
 static DtStatus only_in_files (DtCmdCall *c) {

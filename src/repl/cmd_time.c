@@ -2,6 +2,7 @@
 ** repl/cmd_time.c: looking at the past.  A time is an operator's number: the
 ** state is that just before it.  Lines typed then see tensors by name with
 ** the values and placements they had. */
+#include "base/error_tool.h"
 #include "repl/cmd.h"
 
 #include <stdlib.h>

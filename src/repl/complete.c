@@ -38,11 +38,11 @@ static void topics (DtRepl *r, const char *prefix, DtLineAdd add, void *sink) {
   for (int i = 0; (s = dt_help_topic(i)) != NULL; i++)
     if (strncmp(s, prefix, n) == 0)
       add(sink, s);
-  for (int i = 1; n > 0 && i < DT_E_COUNT; i++)
-    if (strncmp(dt_error_info((DtStatus)i)->id, prefix, n) == 0)
-      add(sink, dt_error_info((DtStatus)i)->id);
-  if (n > 0)
-    dt_complete_ops(r, prefix, add, sink);
+  if (n == 0) return;
+  for (DtStatus st = dt_error_next(DT_OK); st != DT_OK; st = dt_error_next(st))
+    if (strncmp(dt_error_info(st)->id, prefix, n) == 0)
+      add(sink, dt_error_info(st)->id);
+  dt_complete_ops(r, prefix, add, sink);
 }
 
 /* "dt.ops.aten.m": packets of the registry, which Lua's tables may not hold

@@ -157,9 +157,9 @@ static void from_colls (const char *prefix, DtLineAdd add, void *sink) {
 }
 
 static void from_codes (const char *prefix, DtLineAdd add, void *sink) {
-  for (int i = 1; i < DT_E_COUNT; i++)
-    if (begins(dt_error_info((DtStatus)i)->id, prefix))
-      add(sink, dt_error_info((DtStatus)i)->id);
+  for (DtStatus st = dt_error_next(DT_OK); st != DT_OK; st = dt_error_next(st))
+    if (begins(dt_error_info(st)->id, prefix))
+      add(sink, dt_error_info(st)->id);
 }
 
 static void from_row (DtRepl *r, const Row *w, const char *prefix,

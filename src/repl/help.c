@@ -323,8 +323,9 @@ static void near_pages (DtRepl *r, const char *what, DtBuf *b) {
     for (int i = 0; (s = dt_help_topic(i)) != NULL; i++)
       near_page(&k, s);
     dt_user_commands(r->L, "", "", near_page, &k);
-    for (int i = 1; i < DT_E_COUNT; i++)
-      near_page(&k, dt_error_info((DtStatus)i)->id);
+    for (DtStatus st = dt_error_next(DT_OK); st != DT_OK;
+         st = dt_error_next(st))
+      near_page(&k, dt_error_info(st)->id);
   }
   int n = *what == ':' ? 0 : dt_registry_near(r->cx, r->s->registry, what, op,
                                                3);
@@ -405,8 +406,9 @@ void dt_help_apropos (DtRepl *r, const char *word, DtBuf *out) {
     if (speaks_of(topics[i].text, word) || speaks_of(topics[i].name, word))
       dt_buf_addf(out, "%-20s %.*s\n", topics[i].name,
                   summary(topics[i].text), topics[i].text);
-  for (int i = 1; i < DT_E_COUNT; i++) {
-    const DtErrorInfo *e = dt_error_info((DtStatus)i);
+  for (DtStatus st = dt_error_next(DT_OK); st != DT_OK;
+       st = dt_error_next(st)) {
+    const DtErrorInfo *e = dt_error_info(st);
     if (speaks_of(e->text, word) || speaks_of(e->name, word))
       dt_buf_addf(out, "%-20s %s\n", e->id, e->text);
   }

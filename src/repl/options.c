@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
 ** repl/options.c: the table of options and its readers.
 ** To add an option: a row here, a field in DtOptions, a line in apply(). */
+#include "base/error_tool.h"
 #include "repl/options.h"
 
 #include "engine/session.h"

@@ -10,6 +10,8 @@
 ** (3) all meet with their status; (4) outputs are gathered and rank 0 writes
 ** them.  Ctrl-C counts in step 2 only: the steps of the shell itself must
 ** happen on all ranks or on none. */
+#include "base/error_comm.h"
+#include "base/error_tool.h"
 #include "repl/repl_int.h"
 
 #include <errno.h>

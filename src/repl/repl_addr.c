@@ -8,6 +8,7 @@
 ** prompt's locals and the globals; else that of a distributed tensor there.
 ** Every rank decides for itself, from names and its own coordinate, so no
 ** message is needed. */
+#include "base/error_tool.h"
 #include "repl/repl_int.h"
 
 #include <lua.h>

@@ -5,6 +5,7 @@
 ** Each rank hands in what it found, a line each; those of one code and place
 ** are one finding, told in the words of the first rank that has it.  Notes are
 ** not told: they say that something right could be better. */
+#include "base/error_comm.h"
 #include "repl/repl_int.h"
 
 #include <stdlib.h>

@@ -4,6 +4,7 @@
 **
 ** A chunk is a line, or several while Lua says it is not complete yet; what a
 ** command reads as text (:import) goes on until its own end. */
+#include "base/error_comm.h"
 #include "repl/repl_int.h"
 
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
 ** repl/repl_start.c: one rank's session from its first to its last step: the
 ** engine, start-up files, what the command line gave, the prompt, the end. */
+#include "base/error_comm.h"
 #include "repl/repl_int.h"
 
 #include <stdio.h>

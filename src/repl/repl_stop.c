@@ -11,6 +11,7 @@
 ** An error of a line typed at the prompt stops lightly: commands see the stop
 ** (:why, :fix, :bt, :up), but a line of Lua leaves it, so that a session goes
 ** on as if the line had just failed. */
+#include "base/error_tool.h"
 #include "repl/repl_int.h"
 
 #include <lauxlib.h>

@@ -11,6 +11,7 @@
 ** expand_to_full_mesh_op_strategy (_ops/utils.py), 2.13. */
 #include <math.h>
 #include <string.h>
+#include "base/error_shard.h"
 #include "mesh/layout.h"
 #include "shard/prop_int.h"
 

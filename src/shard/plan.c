@@ -7,6 +7,7 @@
 ** change how steps merge.  Facts: _redistribute.py, PyTorch 2.13. */
 #include <math.h>
 #include <string.h>
+#include "base/error_shard.h"
 #include "base/hash.h"
 #include "base/sat.h"
 #include "mesh/layout.h"

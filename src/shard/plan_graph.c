@@ -11,6 +11,7 @@
 ** plans depend on history; that is deliberately not done here.
 ** Facts: _redistribute.py, PyTorch 2.13. */
 #include <string.h>
+#include "base/error_shard.h"
 #include "base/hash.h"
 #include "mesh/layout.h"
 #include "shard/plan_int.h"

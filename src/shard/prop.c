@@ -8,6 +8,7 @@
 ** (result.c).  Nothing here sees data.
 ** Semantics: _sharding_prop.py, 2.13. */
 #include <string.h>
+#include "base/error_shard.h"
 #include "shard/known_wrong.h"
 #include "shard/prop_int.h"
 

@@ -7,6 +7,7 @@
 ** A tensor that is no list is shared: element 0 decides about it.
 ** Semantics: _translate_list_op_schema (single_dim_strategy.py), 2.13. */
 #include <string.h>
+#include "base/error_shard.h"
 #include "shard/prop_int.h"
 
 static bool is_tensor_list (const DtValue *v) {

@@ -2,6 +2,7 @@
 ** spmd/type.c: what is known of one tensor, and the words for it. */
 #include <stdarg.h>
 #include <string.h>
+#include "base/error_tool.h"
 #include "spmd/spmd.h"
 
 void dt_spmd_type_init (DtSpmdType *t) {

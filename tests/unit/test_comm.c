@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 #include <cmocka.h>
+#include "base/error_comm.h"
 #include "base/hash.h"
 #include "base/rng.h"
 #include "comm/hosts_int.h"

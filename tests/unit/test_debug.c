@@ -10,6 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 #include "fixture.h"
+#include "base/error_tool.h"
 #include "base/rng.h"
 #include "debug/control.h"
 #include "debug/dump.h"

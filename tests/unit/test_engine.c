@@ -12,6 +12,8 @@
 #include <string.h>
 #include <cmocka.h>
 #include "fixture.h"
+#include "base/error_shard.h"
+#include "base/error_tool.h"
 #include "engine/autograd.h"
 #include "engine/dist.h"
 #include "engine/world.h"

@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 #include "base/ctx.h"
+#include "base/error_comm.h"
 #include "comm/hosts_int.h"
 
 typedef struct World {

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 #include <cmocka.h>
+#include "base/error_shard.h"
 #include "base/rng.h"
 #include "fixture.h"
 #include "mesh/layout.h"

@@ -10,6 +10,7 @@
 #include <math.h>
 #include <string.h>
 #include "fixture.h"
+#include "base/error_shard.h"
 #include "oplib/ops.h"
 #include "shard/prop.h"
 #include "suites.h"

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 #include <string.h>
 #include "fixture.h"
+#include "base/error_tool.h"
 #include "spmd/spmd.h"
 
 typedef struct Two { DtSpmd s; int dp, tp; } Two;
