@@ -41,7 +41,7 @@ end
 
 local counts = {}
 for _, name in ipairs {"mixed", "mesh", "train", "parallel", "shapes",
-  "prose", "dumps", "later", "threads", "public", "claims", "decoys",
+  "prose", "dumps", "later", "threads", "public", "recent", "claims", "decoys",
   "unseen"} do
   for i, it in ipairs(items("tests/diagnose/" .. name .. ".txt")) do
     local r = diagnose.read(table.concat(it.lines, "\n"))

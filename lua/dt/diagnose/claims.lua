@@ -7,7 +7,7 @@ local M = {}
 
 -- A concept: alternatives, plain text in lower case; "=w" is a whole word.
 M.concepts = {
-  dt = "=dtensor|=dtensors|=dtensorspec|fully_shard|fsdp2|[dcp]|"
+  dt = "=dtensor|=dtensors|=dtensorspec|fully_shard|fsdp2|=dcp|"
     .. "set_optimizer_state_dict|"
     .. "set_model_state_dict|device mesh|device_mesh|devicemesh|"
     .. "parallelize_module|distribute_tensor|context_parallel|"
@@ -19,7 +19,7 @@ M.concepts = {
     .. "distributed checkpoint|sharded over|sharded on|sharded along|=tp",
   -- What is told about others' work is no report of a fault.
   news = "changelog|change log|release notes|tests skipped|test suite|"
-    .. "the runner|=ci|=ci's|this pr|pull request|what's new|roadmap|"
+    .. "the runner|=ci|=ci's|what's new|roadmap|"
     .. "feature request|plan to support|next release|tensorflow|"
     .. "namedsharding|shard_map|paddle|mindspore|[rfc]",
   -- A report complains; a question or a wish does not.
@@ -94,7 +94,7 @@ M.concepts = {
   differs = "differ|not the same|mismatch|not equal|unequal|discrepan|"
     .. "disagree|not agree|another|wrong|incorrect|garbage|gibberish|"
     .. "nonsense|unlike",
-  sp = "sequenceparallel|sequence parallel",
+  sp = "sequenceparallel|sequence parallel|sequence_parallel",
   too_long = "* tp|times longer|twice as long|repeated|full sequence|"
     .. "too long|doubled|whole sequence|tiled|tiles|tiling|tp times|"
     .. "world_size times|concatenat|whole input|full input|complete input|"
@@ -206,7 +206,7 @@ M.concepts = {
     .. "is sharded|weight is a dtensor",
   no_rule = "no dtensor sharding strateg|no sharding strateg|missing sharding strateg|"
     .. "no sharding rule|no strategy|no sharding strategy|"
-    .. "without a strategy|ops with a strategy|list of ops|not covered|"
+    .. "without a strategy|ops with a strategy|not covered|"
     .. "operator coverage|op coverage|unsupported op|"
     .. "not implemented for dtensor|not support the op|no rule|"
     .. "not registered|missing op|missing operator|support for the op|"
@@ -232,7 +232,11 @@ M.concepts = {
     .. "weight tying|same weight|tie_word|share the weight|share a weight|"
     .. "sharing",
   embedding = "embedding|lm_head|=wte",
-  meta = "meta device|=meta|(meta)|'meta'",
+  meta = "meta device|=meta|(meta)|'meta'|to_empty|init_empty_weights|"
+    .. "meta_init",
+  uninitialised = "uninitialised|uninitialized|not initialised|"
+    .. "not initialized|never initialised|never initialized|empty_like|"
+    .. "garbage memory|never set|not materialised|not materialized",
   slice = "slice|slicing|sub-mesh|submesh|sub mesh",
   of_slice = "slice of a slice|slicing a slice|out of the result|"
     .. "of a submesh|from a submesh|nested|already sliced|again|"
@@ -299,7 +303,7 @@ M.concepts = {
   placement_fn = "shard_placement_fn",
   expert = "expert",
   scaled = "times larger|too large|larger than|scaled|factor|times too|"
-    .. "times bigger|multiplied|too big|weigh|global mean|not the mean|"
+    .. "times bigger|multiplied|too big|=weigh|global mean|not the mean|"
     .. "mean over ranks|divided by",
   pickle = "torch.save|torch.load|pickle|unpickle|deepcopy|serializ|"
     .. "serialis|safetensors|save_pretrained",
@@ -364,6 +368,13 @@ M.concepts = {
   unlike_ranks = "differ from rank|differ per rank|differ between|differ on|"
     .. "not the same on|different on each|not equal on|other values on|"
     .. "each rank has its own|different data|own random|local tensors differ",
+  packing = "packing|packed|=thd",
+  forbids = "forbid|disallow|illegal",
+  subclass = "subclass|weightwithdynamicfloat8|stripped|"
+    .. "does not handle dtensor|logic to handle dtensor|logic for those",
+  offsets = "global offset|global_offset|global-offset|dedup|offset of",
+  other_shard = "rank 1's shard|rank 0's shard|another rank's shard|"
+    .. "shard of another rank|shards are swapped|other rank's shard",
   elsewhere = "vllm|sglang|deepspeed|megatron|tensorrt|lmdeploy|exllama|"
     .. "llama.cpp|colossal|ray train|mindspeed|gguf|ctranslate",
 }
@@ -417,6 +428,13 @@ M.rules = {
   {"tp-local-output-uneven", 0.56, "col_row uneven_layers"},
   {"fsdp-tied-params-two-groups", 0.57, "fsdp tied embedding"},
   {"meta-device-not-materialised", 0.57, "fsdp meta"},
+  {"meta-device-not-materialised", 0.6, "fsdp uninitialised"},
+  {"view-unflatten-uneven", 0.56, "reshaping splitting redistribute forbids"},
+  {"fp8-subclass-inside-dtensor", 0.57, "quant fsdp subclass"},
+  {"dcp-size-mismatch", 0.57, "checkpoint uneven offsets refuses"},
+  {"checkpoint-order", 0.57, "checkpoint other_shard"},
+  {"sequence-parallel-input-contract", 0.56, "sp packing refuses"},
+  {"sequence-parallel-input-contract", 0.56, "sp packing differs"},
   {"dcp-size-mismatch", 0.56, "checkpoint saved_size saved differs"},
   {"checkpoint-order", 0.57, "checkpoint other_world garbled"},
   {"submesh-of-submesh", 0.58, "mesh slice of_slice"},

@@ -249,6 +249,7 @@ M.foreign_errors = {
    .. "NPU out of memory|XPU out of memory|HIP out of memory",
    "out of device memory"},
   {"ModuleNotFoundError|ImportError: cannot import|No module named|"
+   .. "AttributeError: module|"
    .. "undefined symbol|cannot open shared object", "an import that fails"},
   {"ncclUnhandledCudaError|ncclSystemError|ncclInternalError|"
    .. "unhandled cuda error|unhandled system error|NCCL error in|"

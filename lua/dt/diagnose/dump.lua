@@ -126,7 +126,8 @@ local function debug_line(d, indent, text)
     if move and not inner then
       add(d.moves, move, 1)
       if how == "[implicit]" or how == "" and top then
-        m = {op = top and top.op, text = top and top.text, move = move}
+        m = {op = top and top.op, text = top and top.text, move = move,
+          argument = rest:match "^%((%d+),"}
         d.implicit[#d.implicit + 1] = m
       end
     end
@@ -220,7 +221,8 @@ end
 -- ---- findings ----------------------------------------------------------
 
 -- What a dump shows, or nil: {kind=, op=, args=, text=}; kind is "mixed" or
--- "missing" (an operator that raised, and why), "raised", "implicit".
+-- "missing" (an operator that raised, and why), "raised", "in place" (an
+-- operator that moved the tensor it writes to), "implicit".
 local function finding_of(d)
   local raised
   for _, call in ipairs(d.calls) do
@@ -234,6 +236,13 @@ local function finding_of(d)
       end
       if f.kind ~= "raised" then return f end
       raised = f
+    end
+  end
+  for _, m in ipairs(d.implicit) do
+    if m.op and m.op:find "[%l%d]_%.[%w_]+$" and m.argument == "0"
+      and m.move:find "^[^%-]*P" then
+      return {kind = "in place", op = m.op, text = m.op .. ": " .. m.move,
+        args = m.text and parse_args(m.text)}
     end
   end
   -- R to S and R to P move nothing
@@ -302,6 +311,9 @@ function M.notes(d)
     out[#out + 1] = ("the dump shows nothing done for %s: it raised%s"):format(
       f.op, f.kind == "mixed" and ", having a plain tensor beside distributed "
       .. "ones" or f.kind == "raised" and ", or the dump is cut there" or "")
+  elseif f and f.kind == "in place" then
+    out[#out + 1] = ("the operator writes to a Partial tensor and had it "
+      .. "reduced first: %s"):format(f.text)
   elseif f and f.kind == "implicit" then
     out[#out + 1] = ("%d redistribution%s with traffic that nobody asked "
       .. "for: %s"):format(f.n, f.n == 1 and "" or "s", f.text)

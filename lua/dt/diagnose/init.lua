@@ -167,6 +167,7 @@ local derived = {
 
 local function class_of_dump(f)
   if f.kind == "implicit" then return M.class "hidden-redistribution", 0.62 end
+  if f.kind == "in place" then return M.class "inplace-on-partial", 0.7 end
   local text = derived[f.kind]
   if not text then return nil end
   local again = {doc = clean.read(text:format(f.op)), op = f.op,

@@ -121,6 +121,8 @@ return {
    "~contains out of bound index into mesh_shape|should appear at most once "
    .. "in partition_spec"},
   {"xla-sharded-tensor", 0.82, "Input tensor is not an XLA tensor"},
+  {"xla-sharded-tensor", 0.6, "mark_sharding", "~incorrect|wrong|not respected"
+   .. "|differ"},
 
   -- two sizes in the ratio of the ranks, where a library names its way of
   -- parallelism and no DTensor
@@ -128,6 +130,30 @@ return {
    "!=other_tp", "!size mismatch for", "!Watchdog"},
 
   -- described rather than printed
+  {"view-flatten-sharded-dim", 0.62, "~aten.view|aten._unsafe_view|"
+   .. "aten.reshape", "~sharding propagation|sharding prop", "=dt",
+   "~fail|error|raises", "!unflatten", "!uneven", "!=raises"},
+  {"view-without-redistribute", 0.66, "~view|reshape|Split(Flatten",
+   "~silent wrong|silently wrong|wrong silently", "=dt_words"},
+  {"partial-read-as-value", 0.66, "~.item()|calling item|local_scalar_dense",
+   "~partial placement|Partial()|is Partial|of a Partial", "=dt",
+   "!~clip_grad|grad norm|gradient norm"},
+  {"partial-plus-scalar", 0.7, "=dt", "~each rank adds|every rank adds|"
+   .. "added on each rank|added on every rank|adds it on every|"
+   .. "instead of adding once", "!~clip_grad|grad norm"},
+  {"nonlinear-on-partial", 0.62, "~partial placement|Partial(|Partial DTensor",
+   "~reduction_linear|reduction linear|linearity|max, min|min, max",
+   "~incorrect|wrong|inflated"},
+  {"dtensor-serialization", 0.6, "save_pretrained", "~fsdp2|fully_shard|"
+   .. "DTensor", "~DTensor|sharded state|sharded one", "~state_dict|"
+   .. "state dict|safetensors", "!=raises", "!=stuck"},
+  {"collective-wrong-device", 0.6, "~distribute_tensor|parallelize_module",
+   "~cuda device|set_device|current device", "~RNG|random number|seed",
+   "~init|sync|broadcast", "!=raises"},
+  {"clip-grad-cross-mesh", 0.66, "~clipping|clip_grad|gradient norm|"
+   .. "gradient statistics", "~share a device mesh|share one mesh|"
+   .. "single mesh|one mesh|same mesh|across meshes|expert meshes",
+   "~DTensor|fsdp", "!got mixed torch.Tensor and DTensor", "!=raises"},
   {"tp-plan-unmatched", 0.66, "~_tp_plan|default base plan|default TP plan",
    "~has no|no entry|falls through|not registered|default base plan",
    "~AssertionError|assert|fails|stops|crash"},

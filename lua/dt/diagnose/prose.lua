@@ -50,14 +50,15 @@ end
 
 -- Is it a matter of distributed tensors at all, and no news of them?
 local function is_of_ours(has)
-  return has "dt" and not has "news"
+  return (has "dt" or has "fsdp") and not has "news"
     and (not has "elsewhere" or has "dtensor" or has "fsdp")
 end
 
 -- Does the report complain of something of ours?
 function M.complains(r)
   local has = concepts_of(r)
-  return is_of_ours(has) and has "complaint" and not has "question"
+  return is_of_ours(has) and has "dt" and has "complaint"
+    and not has "question"
 end
 
 -- The class that the report's words tell: id, confidence, the words.
@@ -66,7 +67,8 @@ function M.find(r)
   if not is_of_ours(has) then return nil end
   local best, most
   for _, rule in ipairs(claims.rules) do
-    local all = true
+    -- of FSDP alone only what is said of FSDP
+    local all = has "dt" or rule[3]:find("fsdp", 1, true)
     for concept in rule[3]:gmatch "%S+" do
       if not has(concept) then all = false; break end
     end

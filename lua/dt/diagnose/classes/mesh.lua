@@ -212,10 +212,11 @@ return {
    name = "a sharding rule failed inside",
    signs = {
      {0.85, "no valid sharding strategy for the input placements"},
-     {0.7, "Sharding propagation failed for"},
+     {0.7, "/Sharding propagation failed for [%w_]+[%.%(]"},
      {0.7, "Sharding propagation failed on op"},
      {0.8, "Sharding propagation failed", "~AssertionError|IndexError|"
-       .. "TypeError|list index out of range|not enough values"},
+       .. "TypeError|list index out of range|not enough values",
+      "!register_sharding"},
      {0.9, "sharded two different ways"},
      {0.9, "doesn't support bias", "_scaled_mm on DTensors"},
      {0.4, "=dt", "~sharding propagation|sharding prop"},

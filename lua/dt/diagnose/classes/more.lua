@@ -72,7 +72,9 @@ return {
    name = "loss_parallel changes log_softmax outside the loss too",
    signs = {
      quiet(0.66, "loss_parallel", "log_softmax", "~gradient|backward",
-       "~outside|identity|wrong|other log_softmax|after an exception"),
+       "~outside|wrong|other log_softmax|after an exception"),
+     quiet(0.78, "loss_parallel", "log_softmax", "~gradient|backward",
+       "~identity|not consumed|no Jacobian|returned unchanged"),
    },
    cause = "Inside the context every log_softmax over a sharded class "
      .. "dimension gets the loss's own backward, also one that is no loss.",
@@ -146,7 +148,7 @@ return {
   {id = "conv-backward-placement", of_operator = true, trap = 32,
    name = "convolution's input gradient carries another shard",
    signs = {
-     {0.72, "convolution_backward", "~placement|Shard(", "~grad_input|"
+     {0.76, "convolution_backward", "~placement|Shard(", "~grad_input|"
        .. "input gradient|grad of the input|gradient",
       "~wrong|instead of|incorrect|mismatch", "!for tensor parallel conv"},
    },

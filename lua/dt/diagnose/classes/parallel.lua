@@ -208,7 +208,10 @@ return {
    name = "a rule meets a symbolic size",
    signs = {
      {0.93, "unhashable type: non-nested SymInt", "=dt"},
-     {0.5, "unhashable type: non-nested SymInt"},
+     {0.5, "unhashable type: non-nested SymInt",
+      "~distributed|fsdp|_dtensor|sharding"},
+     {0.6, "=dt", "symint", "~dynamic shapes|hash|unbacked|symbolic",
+      "!got mixed torch.Tensor and DTensor"},
      {0.88, "~GuardOnDataDependentSymNode|data-dependent", "=dt",
       "~_sharding_prop|tensor/_ops|sharding|view_ops|placement"},
      {0.8, "~SymInt|symbolic shape|dynamic=True|mark_dynamic|dynamic shapes",
@@ -469,7 +472,7 @@ return {
       "!" .. MISSING},
      {0.7, "=dt", "~lru_cache|propagation cache|sharding cache|native cache|"
        .. "cache miss|cache key|uncached", "!" .. MIXED, "!" .. MISSING,
-      "!Error:"},
+      "!Error:", "!symint"},
    },
    cause = "Scalars that change with every step, or freshly built specs, "
      .. "become keys of the cache.",

@@ -376,6 +376,7 @@ return {
      {0.96, "Detected mismatch between collectives on ranks"},
      {0.9, "Watchdog caught collective operation timeout", "=seq_differs"},
      {0.9, "=flight_differs"},
+     {0.72, "Watchdog caught collective operation timeout", "=seq_apart"},
      {0.9, "~SIZE_OR_SYNTAX_MISMATCH|COLLECTIVE_TYPE_MISMATCH|"
        .. "COLLECTIVE_STATE_MISMATCH|COLLECTIVE_DTYPE_MISMATCH"},
      {0.5, "order of collectives is not same for all ranks", "=dt"},
