@@ -256,7 +256,10 @@ void dtL_open_answers (lua_State *L, int dt);   /* why, plan, show as data */
 /* Lua's watch_ops(f): f(name, call, arguments...) stands for each operator that
 ** is called from Lua, from here on; nil: none does.  Local. */
 int dtL_watch_ops (lua_State *L);
+/* It sees them from here on, or not, where there is one. */
+void dtL_look_at_ops (lua_State *L, bool on);
 void dtL_open_spmd (lua_State *L, int dt);      /* SPMD types */
+void dtL_open_spmd_call (lua_State *L, int dt);  /* after it */
 void dtL_open_program (lua_State *L, int dt);   /* modules, meeting */
 void dtL_open_export (lua_State *L, int dt);    /* page, trace */
 /* Keep which call of the script's raises the error object on the top.  Local.

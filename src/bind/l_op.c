@@ -190,6 +190,14 @@ int dtL_watch_ops (lua_State *L) {
   return 0;
 }
 
+void dtL_look_at_ops (lua_State *L, bool on) {
+  if (on) {
+    on = lua_rawgetp(L, LUA_REGISTRYINDEX, &watcher_key) != LUA_TNIL;
+    lua_pop(L, 1);
+  }
+  dtL_state(L)->watched = on;
+}
+
 int dtL_call_op (lua_State *L, const DtPacket *p, const DtOpDef *op,
                  int first, DtLuaStyle style) {
   if (dtL_state(L)->watched) return call_watched(L, p, op, first, style);

@@ -7,39 +7,54 @@
 ** false or a list of axes, outermost first.
 **
 **   types(t) -> list or nil     spec(t) -> list or nil     set(t, types, spec)
-**   outside(values) -> is one of another mesh than the current one
-**   infer(key, name, values, places, grads) -> types of the results
-**     values: tensors, types (of typed numbers), true (a plain number that is
-**     an addend); places: the position of each one's argument, -1 by name;
-**     grads: may a gradient reach it
+** What is asked of calls is in l_spmd_call.c.
 ** All functions here are Local. */
 #include <string.h>
 #include "bind/bind.h"
 #include "bind/field.h"
-#include "spmd/spmd.h"
-
-typedef struct VarType { DtSide side; DtSpmdType t; } VarType;
+#include "bind/spmd.h"
 
 /* Its address is the registry's key. */
 static const char key_of_spmd = 0;
 
-static DtSpmd *spmd_of (lua_State *L) {
-  DtSpmd *s;
+DtLuaSpmd *dtL_spmd (lua_State *L) {
+  DtLuaSpmd *s;
   lua_rawgetp(L, LUA_REGISTRYINDEX, &key_of_spmd);
-  s = (DtSpmd *)lua_touserdata(L, -1);
+  s = (DtLuaSpmd *)lua_touserdata(L, -1);
   lua_pop(L, 1);
   return s;
 }
 
+static DtSpmd *spmd_of (lua_State *L) { return &dtL_spmd(L)->s; }
+
 static int spmd_gc (lua_State *L) {
-  dt_spmd_fini((DtSpmd *)lua_touserdata(L, 1));
+  dt_spmd_fini(&((DtLuaSpmd *)lua_touserdata(L, 1))->s);
   return 0;
 }
 
 static void free_type (DtCtx *cx, DtSide *side) { dt_free(cx, side); }
 
-static DtSpmdType *type_of (const DtVar *v) {
-  return v->types != NULL ? &((VarType *)v->types)->t : NULL;
+const DtSpmdNode *dtL_spmd_node (const DtVar *v) {
+  return v->types != NULL ? ((const DtVarType *)v->types)->node : NULL;
+}
+
+const DtSpmdType *dtL_spmd_type (const DtVar *v) {
+  const DtSpmdNode *node = dtL_spmd_node(v);
+  return node != NULL ? &node->type : NULL;
+}
+
+DtStatus dtL_spmd_give (DtCtx *cx, DtVar *v, const DtSpmdNode *node,
+                        int made) {
+  DtVarType *own = (DtVarType *)v->types;
+  if (own == NULL) {
+    own = DT_NEW(cx, DtVarType);
+    if (own == NULL) return DT_E_NOMEM;
+    own->side.free = free_type;
+    v->types = &own->side;
+  }
+  own->node = node;
+  if (made != 0) own->made = made;
+  return DT_OK;
 }
 
 /* {==== Axes ==== */
@@ -194,11 +209,35 @@ static int l_parts (lua_State *L) {
   return 1;
 }
 
+/* mode(mesh|nil, strict, grad mode): where the program stands. */
+static int l_mode (lua_State *L) {
+  DtSpmd *s = spmd_of(L);
+  int mesh[DT_SPMD_AXES];
+  int n = lua_isnil(L, 1) ? -1 : check_axes(L, s, 1, mesh, DT_SPMD_AXES);
+  s->grad_mode = lua_toboolean(L, 3);
+  if (dt_spmd_set_mode(s, n, mesh, lua_toboolean(L, 2)) != DT_OK)
+    return dtL_raise(L);
+  return 0;
+}
+
+/* named_axes() -> {axis, ...} */
+static int l_named_axes (lua_State *L) {
+  DtSpmd *s = spmd_of(L);
+  lua_Integer n = 0;
+  lua_newtable(L);
+  for (int i = 1; i <= s->naxes; i++) {
+    if (dt_spmd_axis_at(s, i)->nnames == 0) continue;
+    lua_pushinteger(L, i);
+    lua_seti(L, -2, ++n);
+  }
+  return 1;
+}
+
 /* }==== */
 
 /* {==== Types ==== */
 
-static void push_type (lua_State *L, const DtSpmdType *t) {
+void dtL_push_spmd_type (lua_State *L, const DtSpmdType *t) {
   lua_createtable(L, t->n, 0);
   for (int i = 0; i < t->n; i++) {
     lua_createtable(L, 2, 0);
@@ -211,14 +250,14 @@ static void push_type (lua_State *L, const DtSpmdType *t) {
 }
 
 static int l_types (lua_State *L) {
-  const DtSpmdType *t = type_of(dtL_check_tensor(L, 1));
+  const DtSpmdType *t = dtL_spmd_type(dtL_check_tensor(L, 1));
   if (t == NULL) return 0;
-  push_type(L, t);
+  dtL_push_spmd_type(L, t);
   return 1;
 }
 
 static int l_spec (lua_State *L) {
-  const DtSpmdType *t = type_of(dtL_check_tensor(L, 1));
+  const DtSpmdType *t = dtL_spmd_type(dtL_check_tensor(L, 1));
   if (t == NULL || t->ndim < 0) return 0;
   lua_createtable(L, t->ndim, 0);
   for (int i = 0; i < t->ndim; i++) {
@@ -231,15 +270,14 @@ static int l_spec (lua_State *L) {
 
 static int l_type_on (lua_State *L) {
   DtSpmd *s = spmd_of(L);
-  const DtSpmdType *t = type_of(dtL_check_tensor(L, 1));
+  const DtSpmdType *t = dtL_spmd_type(dtL_check_tensor(L, 1));
   char c = dt_spmd_type_on(t, check_axis(L, s, 2));
   if (c == 0) return 0;
   lua_pushlstring(L, &c, 1);
   return 1;
 }
 
-/* A list of {axis, type} at i. */
-static void check_type (lua_State *L, DtSpmd *s, int i, DtSpmdType *t) {
+void dtL_check_spmd_type (lua_State *L, DtSpmd *s, int i, DtSpmdType *t) {
   int n;
   dt_spmd_type_init(t);
   luaL_checktype(L, i, LUA_TTABLE);
@@ -281,21 +319,18 @@ static void check_spec (lua_State *L, const DtSpmd *s, int i, DtSpmdType *t) {
 static int l_set (lua_State *L) {
   DtSpmd *s = spmd_of(L);
   DtVar *v = dtL_check_tensor(L, 1);
+  const DtSpmdNode *node;
   DtSpmdType t;
   if (lua_isnoneornil(L, 2)) {
     if (v->types != NULL) v->types->free(s->cx, v->types);
     v->types = NULL;
     return 0;
   }
-  check_type(L, s, 2, &t);
+  dtL_check_spmd_type(L, s, 2, &t);
   check_spec(L, s, 3, &t);
-  if (v->types == NULL) {
-    VarType *own = DT_NEW(s->cx, VarType);
-    if (own == NULL) return dtL_raise(L);
-    own->side.free = free_type;
-    v->types = &own->side;
-  }
-  ((VarType *)v->types)->t = t;
+  if (dt_spmd_intern(s, &t, &node) != DT_OK ||
+      dtL_spmd_give(s->cx, v, node, 0) != DT_OK)
+    return dtL_raise(L);
   return 0;
 }
 
@@ -303,7 +338,7 @@ static int l_set (lua_State *L) {
 static int l_tensor_text (lua_State *L) {
   DtSpmd *s = spmd_of(L);
   const DtVar *v = dtL_check_tensor(L, 1);
-  const DtSpmdType *t = type_of(v);
+  const DtSpmdType *t = dtL_spmd_type(v);
   DtBuf b;
   dt_buf_init(&b, s->cx);
   dt_meta_print(dt_var_meta(v), &b);
@@ -322,7 +357,7 @@ static int l_type_text (lua_State *L) {
   DtSpmd *s = spmd_of(L);
   DtSpmdType t;
   DtBuf b;
-  check_type(L, s, 1, &t);
+  dtL_check_spmd_type(L, s, 1, &t);
   check_spec(L, s, 2, &t);
   dt_buf_init(&b, s->cx);
   dt_spmd_type_text(s, &t, &b);
@@ -336,161 +371,20 @@ static int l_type_text (lua_State *L) {
 
 /* }==== */
 
-/* {==== Rules ==== */
-
-/* mode(mesh|nil, strict, grad mode): where the program stands. */
-static int l_mode (lua_State *L) {
-  DtSpmd *s = spmd_of(L);
-  s->nmesh = lua_isnil(L, 1) ? -1
-    : check_axes(L, s, 1, s->mesh, DT_SPMD_AXES);
-  s->strict = lua_toboolean(L, 2);
-  s->grad_mode = lua_toboolean(L, 3);
-  return 0;
-}
-
-static int l_takes_grad (lua_State *L) {
-  lua_pushboolean(L, dt_var_needs_grad(dtL_check_tensor(L, 1)));
-  return 1;
-}
-
-/* Read the operands; types that are no tensor's go to `own`, of room for n. */
-static int read_operands (lua_State *L, DtSpmd *s, DtSpmdOperand *in,
-                          DtSpmdType *own) {
-  int n = (int)luaL_len(L, 3);
-  for (int i = 0; i < n; i++) {
-    DtVar *v;
-    memset(&in[i], 0, sizeof in[i]);
-    lua_geti(L, 3, i + 1);
-    lua_geti(L, 4, i + 1);
-    lua_geti(L, 5, i + 1);
-    in[i].arg = (int)luaL_checkinteger(L, -2);
-    in[i].takes_grad = lua_toboolean(L, -1);
-    v = dtL_test_tensor(L, -3);
-    if (v != NULL) {
-      in[i].type = type_of(v);
-    } else if (lua_istable(L, -3)) {
-      check_type(L, s, lua_gettop(L) - 2, own);
-      in[i].type = own++;
-    } else
-      in[i].number = true;
-    lua_pop(L, 3);
-  }
-  return n;
-}
-
-/* How many of the list at i are types of their own. */
-static int count_types (lua_State *L, int i) {
-  int n = (int)luaL_len(L, i), found = 0;
-  if (n > DT_SPMD_OPERANDS) luaL_argerror(L, i, "too many operands");
-  for (int k = 0; k < n; k++) {
-    found += lua_geti(L, i, k + 1) == LUA_TTABLE;
-    lua_pop(L, 1);
-  }
-  return found;
-}
-
-static int l_infer (lua_State *L) {
-  DtSpmd *s = spmd_of(L);
-  DtSpmdOperand in[DT_SPMD_OPERANDS];
-  DtSpmdType *own, out;
-  DtSpmdCall c;
-  c.cls = dt_spmd_class(luaL_checkstring(L, 1));
-  c.name = luaL_checkstring(L, 2);
-  luaL_checktype(L, 3, LUA_TTABLE);
-  luaL_checktype(L, 4, LUA_TTABLE);
-  luaL_checktype(L, 5, LUA_TTABLE);
-  own = (DtSpmdType *)lua_newuserdatauv(
-    L, sizeof *own * (size_t)(count_types(L, 3) + 1), 0);
-  c.n = read_operands(L, s, in, own);
-  c.in = in;
-  if (dt_spmd_check(s, &c, &out) != DT_OK) return dtL_raise(L);
-  push_type(L, &out);
-  return 1;
-}
-
-/* outside(values): has one of these tensors a type on an axis that is not of
-** the current mesh? */
-static int l_outside (lua_State *L) {
-  DtSpmd *s = spmd_of(L);
-  bool found = false;
-  luaL_checktype(L, 1, LUA_TTABLE);
-  for (lua_Integer i = 1, n = luaL_len(L, 1); i <= n && !found; i++) {
-    const DtVar *v;
-    const DtSpmdType *t;
-    lua_geti(L, 1, i);
-    v = dtL_test_tensor(L, -1);
-    t = v != NULL && s->nmesh >= 0 ? type_of(v) : NULL;
-    for (int k = 0; t != NULL && k < t->n; k++) {
-      bool inside = false;
-      for (int m = 0; m < s->nmesh; m++) inside |= s->mesh[m] == t->at[k].axis;
-      found |= !inside;
-    }
-    lua_pop(L, 1);
-  }
-  lua_pushboolean(L, found);
-  return 1;
-}
-
-/* named_axes() -> {axis, ...} */
-static int l_named_axes (lua_State *L) {
-  DtSpmd *s = spmd_of(L);
-  lua_Integer n = 0;
-  lua_newtable(L);
-  for (int i = 1; i <= s->naxes; i++) {
-    if (dt_spmd_axis_at(s, i)->nnames == 0) continue;
-    lua_pushinteger(L, i);
-    lua_seti(L, -2, ++n);
-  }
-  return 1;
-}
-
-/* check_write(name, t, types, had_grad): what t holds becomes of these types */
-static int l_check_write (lua_State *L) {
-  DtSpmd *s = spmd_of(L);
-  const char *name = luaL_checkstring(L, 1);
-  const DtSpmdType *old = type_of(dtL_check_tensor(L, 2));
-  DtSpmdType now;
-  check_type(L, s, 3, &now);
-  if (dt_spmd_check_write(s, name, old, &now, lua_toboolean(L, 4)) != DT_OK)
-    return dtL_raise(L);
-  return 0;
-}
-
-static int l_class (lua_State *L) {
-  static const char *const names[] = {
-    "nonlinear", "linear1", "linear2", "linear_list", "multilinear", "divide",
-    "rdivide", "sum_product", "replicated", "follows" };
-  lua_pushstring(L, names[dt_spmd_class(luaL_checkstring(L, 1))]);
-  return 1;
-}
-
-/* message(key) -> class, text with {places} */
-static int l_message (lua_State *L) {
-  int m = dt_spmd_message(luaL_checkstring(L, 1));
-  if (m < 0) luaL_argerror(L, 1, "no such message");
-  lua_pushstring(L, dt_spmd_message_class((DtSpmdMessage)m));
-  lua_pushstring(L, dt_spmd_message_text((DtSpmdMessage)m));
-  return 2;
-}
-
-/* }==== */
-
 void dtL_open_spmd (lua_State *L, int dt) {
   static const luaL_Reg funcs[] = {
     {"axes_text", l_axes_text}, {"axis", l_axis}, {"axis_info", l_axis_info},
     {"axis_of_ranks", l_axis_of_ranks}, {"axis_within", l_axis_within},
-    {"check_write", l_check_write}, {"class", l_class},
-    {"forget_names", l_forget_names}, {"infer", l_infer},
-    {"message", l_message}, {"mode", l_mode}, {"name_axis", l_name_axis},
+    {"forget_names", l_forget_names}, {"mode", l_mode}, {"name_axis", l_name_axis},
     {"named_axes", l_named_axes}, {"orthogonal", l_orthogonal},
-    {"outside", l_outside}, {"parts", l_parts}, {"set", l_set},
-    {"spec", l_spec}, {"takes_grad", l_takes_grad},
+    {"parts", l_parts}, {"set", l_set}, {"spec", l_spec},
     {"tensor_text", l_tensor_text}, {"type_on", l_type_on},
     {"type_text", l_type_text}, {"types", l_types},
     {"watch_ops", dtL_watch_ops}, {NULL, NULL}
   };
-  DtSpmd *s = (DtSpmd *)lua_newuserdatauv(L, sizeof *s, 0);
-  dt_spmd_init(s, dtL_session(L)->cx);
+  DtLuaSpmd *s = (DtLuaSpmd *)lua_newuserdatauv(L, sizeof *s, 0);
+  memset(s, 0, sizeof *s);
+  dt_spmd_init(&s->s, dtL_session(L)->cx);
   lua_createtable(L, 0, 1);
   lua_pushcfunction(L, spmd_gc);
   lua_setfield(L, -2, "__gc");

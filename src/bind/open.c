@@ -143,6 +143,7 @@ static void open_dt (lua_State *L) {
   dtL_open_answers(L, dt);
   dtL_open_export(L, dt);
   dtL_open_spmd(L, dt);
+  dtL_open_spmd_call(L, dt);
   dtL_open_program(L, dt);
   lua_getfield(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
   lua_pushvalue(L, dt);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "spmd/spmd.h"
+#include "spmd/rule_int.h"
 
 void dt_spmd_init (DtSpmd *s, DtCtx *cx) {
   memset(s, 0, sizeof *s);
@@ -16,6 +17,7 @@ void dt_spmd_fini (DtSpmd *s) {
     for (int j = 0; j < s->axis[i].nnames; j++)
       dt_free(s->cx, s->axis[i].name[j]);
   dt_free(s->cx, s->axis);
+  dt_spmd_forget_known(s);
   s->axis = NULL;
   s->naxes = s->cap = 0;
 }

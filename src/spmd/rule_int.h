@@ -22,4 +22,7 @@ void dt_spmd_row_text (const DtSpmdRow *row, DtBuf *b);
 void dt_spmd_repairs (const DtSpmd *s, DtSpmdForm form, const DtSpmdRow *row,
                       int axis, DtBuf *b);
 
+/* Frees what known.c keeps. */
+void dt_spmd_forget_known (DtSpmd *s);
+
 #endif

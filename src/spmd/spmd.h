@@ -34,6 +34,18 @@ typedef struct DtSpmdType {
   DtSpmdDim dim[DT_MAX_NDIM];   /* outer to inner */
 } DtSpmdType;
 
+/* A type that is kept once, by its number from 1. */
+typedef struct DtSpmdNode { int id; DtSpmdType type; } DtSpmdNode;
+
+/* What the types of a call's results hang on. */
+enum { DT_SPMD_KNOWN = 12 };    /* operands of calls that are remembered */
+typedef struct DtSpmdKey {
+  int function;                 /* the caller's number for it */
+  int mode;                     /* s->mode, and the caller's own */
+  int n;
+  uint32_t in[DT_SPMD_KNOWN];   /* dt_spmd_key_add() */
+} DtSpmdKey;
+
 /* The axes of a rank, and where the program stands: its current mesh
 ** (outermost first; -1 axes: none) and the mode of the checker. */
 typedef struct DtSpmd {
@@ -42,6 +54,8 @@ typedef struct DtSpmd {
   DtSpmdAxis *axis;             /* number - 1 */
   int nmesh, mesh[DT_SPMD_AXES];
   bool strict, grad_mode;
+  int mode;                     /* number of this mesh and strictness */
+  struct DtSpmdKnown *known;    /* known.c: types and calls, NULL: none yet */
 } DtSpmd;
 
 typedef enum DtSpmdClass {
@@ -114,6 +128,26 @@ void dt_spmd_type_text (const DtSpmd *s, const DtSpmdType *t, DtBuf *b);
 void dt_spmd_spec_text (const DtSpmd *s, const DtSpmdType *t, DtBuf *b);
 /* The long form: "PerMeshAxisLocalSpmdType.R". */
 const char *dt_spmd_long (char type);
+
+/* --- what is known already --- */
+/* The node of a type, which lives as long as `s`.  NOMEM. */
+DtStatus dt_spmd_intern (DtSpmd *s, const DtSpmdType *t,
+                         const DtSpmdNode **out);
+/* The node of that number; NULL when there is none. */
+const DtSpmdNode *dt_spmd_node (const DtSpmd *s, int id);
+/* The program stands on that mesh (-1: on none): s->mode is what it was when
+** it stood there before.  NOMEM. */
+DtStatus dt_spmd_set_mode (DtSpmd *s, int nmesh, const int *mesh, bool strict);
+/* One more operand at argument `arg` (-1: a keyword): a tensor of the type
+** (NULL: untyped), or a plain number where an addend stands.  False when the
+** key is full. */
+bool dt_spmd_key_add (DtSpmdKey *k, const DtSpmdNode *type, bool number,
+                      bool takes_grad, int arg);
+/* The results' type of a call that was checked before; NULL: it was not. */
+const DtSpmdNode *dt_spmd_find_call (const DtSpmd *s, const DtSpmdKey *k);
+/* Remember that the call is legal and gives this.  NOMEM. */
+DtStatus dt_spmd_keep_call (DtSpmd *s, const DtSpmdKey *k,
+                            const DtSpmdNode *out);
 
 /* --- messages --- */
 /* Raise a message, its places filled from pairs (name, text) up to NULL. */

@@ -91,6 +91,40 @@ refused("F.softmax(a, 0)", "No valid sharding strategy for softmax on axis "
 refused("torch.relu(a)", "no PartitionSpec entry", {a = typed({4}, "V")},
   global)
 
+-- A call like one that was legal is judged anew where its operands, the mode or
+-- the gradient mode are others; what it gives is of the same type, also what is
+-- its argument.
+for _ = 1, 2 do
+  gives("a * b", "{mesh_tp: V}", {a = typed({4}, "V"), b = typed({4}, "R")})
+  gives("a * b", "{mesh_tp: I}", {a = typed({4}, "I"), b = typed({4}, "I")})
+  gives("a * b", "{mesh_tp: R}", {a = typed({4}, "R"), b = dt.ones({4})},
+    {strict = false})
+  refused("a * b", "args[1] missing axis mesh_tp", {a = typed({4}, "R"),
+    b = dt.ones({4})})
+  local w = typed({4}, "I"):requires_grad_()
+  refused("a * b", "Found types: [V, I]", {a = typed({4}, "V"), b = w})
+  do
+    local off <close> = dt.no_grad()            -- luacheck: ignore off
+    gives("a * b", "{mesh_tp: V}", {a = typed({4}, "V"), b = w})
+  end
+  gives("a + 1.0", "{mesh_tp: V}", {a = typed({4}, "V")})
+  refused("a + 1.0", "Found types: [P, Scalar]", {a = typed({4}, "P")})
+  gives("a + True", "{mesh_tp: P}", {a = typed({4}, "P")})
+  gives("a.contiguous()", "{mesh_tp: V}", {a = typed({4}, "V")})
+  gives("torch.cat([a, b])", "{mesh_tp: P}", {a = typed({4}, "P"),
+    b = typed({4}, "P")})
+  refused("torch.cat([a, b])", "requires all operands to be Partial",
+    {a = typed({4}, "P"), b = typed({4}, "R")})
+  gives("a.relu_()", "{mesh_tp: V}", {a = typed({4}, "V")})
+  refused("a.mul_(b)", "In-place and out= operations", {a = typed({4}, "R"),
+    b = typed({4}, "P")})
+  gives("torch.add(a, b, out=a)", "{mesh_tp: V}", {a = typed({4}, "R"),
+    b = typed({4}, "V")})
+end
+local twice = typed({4}, "V")
+called("a.contiguous()", {a = twice})
+T.eq(told(twice), "{mesh_tp: V}", "the argument itself")
+
 -- Lua's own calls and modules
 local block = state.enter()
 local ok, e = pcall(function ()

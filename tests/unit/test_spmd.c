@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
 ** TEST: tags=one_thread
 ** tests/unit/test_spmd.c: SPMD types by hand: axes and their names, the rule of
-** an axis, repairs, what may be written. */
+** an axis, repairs, what may be written, what is known already. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -185,13 +185,78 @@ static void test_write (void **state) {
   dt_spmd_fini(&t.s);
 }
 
+static const DtSpmdNode *interned (DtSpmd *s, int axis, char letter) {
+  const DtSpmdNode *node = NULL;
+  DtSpmdType t;
+  dt_spmd_type_init(&t);
+  assert_int_equal(dt_spmd_type_put(s, &t, axis, letter), DT_OK);
+  assert_int_equal(dt_spmd_intern(s, &t, &node), DT_OK);
+  assert_ptr_equal(dt_spmd_node(s, node->id), node);
+  return node;
+}
+
+static DtSpmdKey key_of (const DtSpmd *s, const DtSpmdNode *a,
+                         const DtSpmdNode *b) {
+  DtSpmdKey k;
+  memset(&k, 0, sizeof k);
+  k.function = 7;
+  k.mode = s->mode;
+  assert_true(dt_spmd_key_add(&k, a, false, false, 0));
+  assert_true(dt_spmd_key_add(&k, b, false, false, 1));
+  return k;
+}
+
+static void test_known (void **state) {
+  DtCtx *cx = fixture_cx(state);
+  const DtSpmdNode *r, *v;
+  DtSpmdType spec;
+  DtSpmdKey k, other;
+  int mode;
+  Two t;
+  two_by_two(cx, &t);
+  assert_null(dt_spmd_node(&t.s, 1));
+  r = interned(&t.s, t.tp, 'R');
+  v = interned(&t.s, t.tp, 'V');
+  assert_ptr_equal(interned(&t.s, t.tp, 'R'), r);
+  assert_ptr_not_equal(r, v);
+  assert_ptr_not_equal(interned(&t.s, t.dp, 'R'), r);
+  spec = v->type;
+  spec.ndim = 1;
+  spec.dim[0].n = 1;
+  spec.dim[0].axis[0] = t.tp;
+  assert_int_equal(dt_spmd_intern(&t.s, &spec, &r), DT_OK);
+  assert_ptr_not_equal(r, v);
+  assert_int_equal(dt_spmd_set_mode(&t.s, 1, &t.tp, true), DT_OK);
+  k = key_of(&t.s, r, v);
+  mode = t.s.mode;
+  assert_null(dt_spmd_find_call(&t.s, &k));
+  assert_int_equal(dt_spmd_keep_call(&t.s, &k, v), DT_OK);
+  assert_ptr_equal(dt_spmd_find_call(&t.s, &k), v);
+  other = key_of(&t.s, v, r);
+  assert_null(dt_spmd_find_call(&t.s, &other));
+  other = k;
+  other.function = 8;
+  assert_null(dt_spmd_find_call(&t.s, &other));
+  assert_int_equal(dt_spmd_set_mode(&t.s, 1, &t.tp, false), DT_OK);
+  assert_int_not_equal(t.s.mode, mode);
+  other = key_of(&t.s, r, v);
+  assert_null(dt_spmd_find_call(&t.s, &other));
+  assert_int_equal(dt_spmd_set_mode(&t.s, -1, NULL, true), DT_OK);
+  assert_int_equal(dt_spmd_set_mode(&t.s, 1, &t.tp, true), DT_OK);
+  assert_int_equal(t.s.mode, mode);
+  for (int i = 2; i < DT_SPMD_KNOWN; i++)
+    assert_true(dt_spmd_key_add(&k, r, false, false, i));
+  assert_false(dt_spmd_key_add(&k, r, false, false, DT_SPMD_KNOWN));
+  dt_spmd_fini(&t.s);
+}
+
 #define T(f) cmocka_unit_test_setup_teardown(f, fixture_setup, \
                                              fixture_teardown)
 
 int main (void) {
   static const struct CMUnitTest tests[] = {
     T(test_axes), T(test_rules), T(test_no_grad), T(test_repairs),
-    T(test_write),
+    T(test_write), T(test_known),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

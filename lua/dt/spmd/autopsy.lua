@@ -13,27 +13,10 @@ local M = {}
 
 local given = setmetatable({}, {__mode = "k"})
 
--- What a function of the program says of its file, false for others: to ask is
--- dear, and every call asks.
-local file_of = setmetatable({}, {__mode = "k"})
-
-local function file(f)
-  local at = debug.getinfo(f, "S").short_src
-  return at:find("%.py$") and at or false
-end
-
 -- The file and the line of the program that is running, or nil.
 local function place()
-  for level = 3, 60 do
-    local at = debug.getinfo(level, "f")
-    if not at then return nil end
-    local f = at.func
-    if file_of[f] == nil then file_of[f] = file(f) end
-    if file_of[f] then
-      local line = debug.getinfo(level, "l").currentline
-      if line > 0 then return file_of[f], line end
-    end
-  end
+  local file, line = core.place()
+  if line > 0 then return file, line end
 end
 
 -- note(t, how, list): the types of t on the axes of the list are from `how`
@@ -56,8 +39,24 @@ function M.asserted(t, before)
   if #new > 0 then M.note(t, "asserted", new) end
 end
 
+-- Functions by number, as core.give() has them.
+local function_names, numbers = {}, {}
+function M.number(name)
+  if not numbers[name] then
+    function_names[#function_names + 1] = name
+    numbers[name] = #function_names
+  end
+  return numbers[name]
+end
+
 -- source(t, axis) -> {how, file, line} of who gave the type, or nil.
-function M.source(t, axis) return given[t] and given[t][axis] end
+function M.source(t, axis)
+  local told = given[t] and given[t][axis]
+  if told or not core.type_on(t, axis) then return told end
+  local number, path, line = core.made(t)
+  return number > 0 and {how = function_names[number],
+    file = path ~= "" and path or nil, line = line} or nil
+end
 
 local function origin(t, axis)
   local what = M.source(t, axis)

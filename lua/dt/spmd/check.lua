@@ -19,7 +19,7 @@ local M = {}
 local None = dt.None
 
 local busy = false
-function M.busy() return busy end
+function M.busy() return busy or not state.looking end
 
 -- ---- operands ----
 
@@ -234,7 +234,11 @@ local function judge(call, out)
   if not state.is_local() then
     require("dt.spmd.global").operands(call)
   end
-  types = infer(call, onto_mesh(o))
+  local values = onto_mesh(o)
+  types = infer(call, values)
+  if values == o.values and not o.scalars and not call.out then
+    call.types = types
+  end
   local before = trace.on and trace.before(o.values, o.n)
   give(call, out, types)
   if not state.is_local() then
@@ -256,34 +260,107 @@ local function untyped(...)
   return ...
 end
 
--- run(key, name, f, args, kw): f(args, kw) is called and checked.  `key` is
--- the function's place in functions.def, `name` what messages call it; `again`,
--- if not f, calls it once more on other arguments.
-function M.run(key, name, f, args, kw, again)
-  local o = operands_of(key, args, kw)
-  if o.distributed then return f(args, kw) end
-  if o.n == 0 and core.class(key) ~= "replicated" then
-    return untyped(f(args, kw))
+-- f(…) while nothing that it calls is looked at.
+local function inside(f, ...)
+  busy = true
+  core.look(false)
+  local ok, out = pcall(f, ...)
+  busy = false
+  core.look(state.looking)
+  return ok, out
+end
+
+local function judged(call, out)
+  busy = true
+  local ok, e = pcall(judge, call, out)
+  busy = false
+  if not ok then failed(e, call) end
+end
+
+-- ---- calls like one that was judged before ----
+
+local known = {}                    -- key -> {id, name, sums}, or false
+
+-- Functions that write into their arguments are judged each time.
+local function writes(name)
+  return name:find("_$") and not name:find("^__") or name:find("^_foreach_")
+end
+
+local function known_of(key, name)
+  local k = not writes(name) and {id = autopsy.number(key),
+    name = autopsy.number(name), sums = core.class(key) == "linear2"}
+  known[key] = k
+  return k
+end
+
+-- Are a call's keywords such that no type hangs on them?
+local function are_plain(kw, sums)
+  for name, v in V.each(kw) do
+    local kind = type(v)
+    if kind == "userdata" and util.is_tensor(v) or name == "out"
+       or kind == "table" and (scalar(v) or V.is_seq(v))
+       or sums and addend[name] then
+      return false
+    end
   end
-  local call = {key = key, name = name, args = args, kw = kw, operands = o,
-    again = again or f, out = kw and V.dict_get(kw, "out"), out_grad = {},
-    each = each_tensor}
-  call.bare, call.bare_kw = bare_all(args, kw, o.scalars)
+  return true
+end
+
+-- ---- a call ----
+
+local function looked_up(call)
+  local kw = call.kw
+  call.operands = operands_of(call.key, call.args, kw)
+  call.out = kw and V.dict_get(kw, "out")
+  call.out_grad, call.each = {}, each_tensor
+  call.bare, call.bare_kw = bare_all(call.args, kw, call.operands.scalars)
   if call.out then
     each_tensor(call.out, function (t)
       call.out_grad[t._id] = core.takes_grad(t)
     end)
   end
-  busy = true
-  local done = table.pack(pcall(f, call.bare, call.bare_kw))
-  if not done[1] then
-    busy = false
-    error(done[2], 0)
+  return call.operands
+end
+
+-- The call is judged whole, and kept where it was legal.
+local function run_judged(call, f, serial)
+  local o = looked_up(call)
+  local args, kw = call.args, call.kw
+  if o.distributed then return f(args, kw) end
+  if o.n == 0 and core.class(call.key) ~= "replicated" then
+    return untyped(f(args, kw))
   end
-  local ok, e = pcall(judge, call, done[2])
-  busy = false
-  if not ok then failed(e, call) end
-  return table.unpack(done, 2, done.n)
+  local ok, out = inside(f, call.bare, call.bare_kw)
+  if not ok then error(out, 0) end
+  judged(call, out)
+  if serial and call.types then core.keep(call.types, serial) end
+  return out
+end
+
+-- run(key, name, f, args, kw): f(args, kw) is called and checked.  `key` is
+-- the function's place in functions.def, `name` what messages call it; `again`,
+-- if not f, calls it once more on other arguments.
+function M.run(key, name, f, args, kw, again)
+  local k = known[key]
+  if k == nil then k = known_of(key, name) end
+  local types, serial
+  if k and state.by_axis and not trace.on
+     and (not kw or are_plain(kw, k.sums)) then
+    types, serial = core.known(k.id, args, k.sums)
+  end
+  local call
+  if not types then
+    call = {key = key, name = name, args = args, kw = kw, again = again or f}
+    return run_judged(call, f, serial)
+  end
+  local ok, out = inside(f, args, kw)
+  if not ok then error(out, 0) end
+  if not core.give(out, types, k.name, args) then
+    call = {key = key, name = name, args = args, kw = kw, again = again or f}
+    looked_up(call)
+    judged(call, out)
+  end
+  return out
 end
 
 return M

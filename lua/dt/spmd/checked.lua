@@ -74,13 +74,14 @@ local SPMD = {SpmdTypeError = true, RedistributeError = true,
   DTensorPropagationError = true}
 
 -- f(); where types did not fit, the call stands behind the message: `list` is
--- {{name, text or tensor}, …}.
+-- {{name, text or tensor}, …}, or a function that gives it.
 function M.call(fn, list, f, ...)
   local out = table.pack(pcall(f, ...))
   if out[1] then return table.unpack(out, 2, out.n) end
   local e = out[2]
   if type(e) == "table" and SPMD[e.class] and not e.call_shown then
     local labels = {}
+    if type(list) == "function" then list = list() end
     for i, l in ipairs(list) do
       labels[i] = {l[1], type(l[2]) == "string" and as_is(l[2]) or l[2]}
     end

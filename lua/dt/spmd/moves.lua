@@ -305,14 +305,7 @@ local classes = {}
 
 local function cast(x, dtype) return x.dtype == dtype and x or x:to(dtype) end
 
--- f(…) whose own steps are nobody's business where types are checked.
-local function unseen(f, ...)
-  local token = state.pause()
-  local out = table.pack(pcall(f, ...))
-  state.resume(token)
-  if not out[1] then error(out[2], 0) end
-  return table.unpack(out, 2, out.n)
-end
+local unseen = state.unseen
 M.unseen = unseen
 
 local function class_of(name)

@@ -21,11 +21,13 @@ function M.set_mesh(axes, opts)
     by_name = axes and (opts.by_name or {}) or before.by_name,
     device_mesh = axes and opts.device_mesh or before.device_mesh}
   meshes[#meshes + 1] = mesh
+  M.sync()
   return #meshes
 end
 
 function M.leave_mesh(token)
   for i = #meshes, token, -1 do meshes[i] = nil end
+  M.sync()
 end
 
 -- The current mesh, or nil.
@@ -104,12 +106,31 @@ end
 
 -- ---- the mode ----
 
--- Who starts and ends looking at calls (check.lua).
+-- Who starts and ends looking at calls (watch.lua).
 M.watch = function () end
 
-local function changed()
+-- Are calls looked at now; and by the local rules of each axis only?
+M.looking, M.by_axis = false, false
+
+-- Tell the core where the program stands.
+function M.sync()
+  local mesh = M.mesh()
+  core.mode(mesh and mesh.axes or nil, M.strict(), dt.is_grad_enabled())
+end
+
+local hidden = 0                    -- blocks of unseen() around
+
+local function look()
   local mode = modes[#modes]
-  M.watch(mode ~= nil and not mode.paused)
+  M.looking = mode ~= nil and not mode.paused and mode.hidden == hidden
+  M.by_axis = M.looking and mode["local"]
+  core.look(M.looking)
+end
+
+local function changed()
+  M.watch(#modes > 0)
+  look()
+  M.sync()
 end
 
 -- enter{strict =, ["local"] =}: a block in which calls are checked; what is nil
@@ -121,7 +142,8 @@ function M.enter(opts)
     if v == nil then v = before[name] end
     return v
   end
-  modes[#modes + 1] = {strict = given "strict", ["local"] = given "local"}
+  modes[#modes + 1] = {strict = given "strict", ["local"] = given "local",
+    hidden = hidden}
   changed()
   return #modes
 end
@@ -142,10 +164,21 @@ function M.pause()
 end
 M.resume = M.leave
 
-function M.on()
-  local mode = modes[#modes]
-  return mode ~= nil and not mode.paused
+function M.on() return M.looking end
+
+-- unseen(f, ...): f's own steps are nobody's business, but where it begins to
+-- check anew.
+function M.unseen(f, ...)
+  if not M.looking then return f(...) end
+  hidden = hidden + 1
+  look()
+  local out = table.pack(pcall(f, ...))
+  hidden = hidden - 1
+  look()
+  if not out[1] then error(out[2], 0) end
+  return table.unpack(out, 2, out.n)
 end
+
 function M.inside() return modes[#modes] ~= nil end
 function M.strict()
   local mode = modes[#modes]
@@ -172,12 +205,6 @@ function M.is_global(axis)
     if a == axis then return false end
   end
   return true
-end
-
--- Tell the core where the program stands.
-function M.sync()
-  local mesh = M.mesh()
-  core.mode(mesh and mesh.axes or nil, M.strict(), dt.is_grad_enabled())
 end
 
 return M

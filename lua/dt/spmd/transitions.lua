@@ -113,7 +113,8 @@ local function call(fn, x, axis, given)
     trace.call(name, before, core.types(y) or {})
     return y
   end
-  return checked.call(name, context(name, x, axis, a), typed)
+  return checked.call(name, function () return context(name, x, axis, a) end,
+    typed)
 end
 
 for fn in pairs(SIGNATURES) do

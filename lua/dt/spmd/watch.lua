@@ -12,6 +12,7 @@ local calls = require "python.call"
 local ops = require "python.ops"
 local check = require "dt.spmd.check"
 local state = require "dt.spmd.state"
+local core = dt._spmd
 
 local M = {}
 
@@ -39,10 +40,12 @@ local unseen = set [[is_tensor is_storage is_floating_point is_complex
   set_rng_state from_numpy Parameter]]
 
 local spaces                        -- {table, qualifier, prefix of names}
+local names_count
 
 local function all_spaces()
   if not spaces then
     local names = require "torch.names"
+    names_count = names.count
     spaces = {{names.torch, "torch.", ""}, {names.F, "F.", ""},
       {{grad = names.torch.autograd.grad}, "autograd.", ""},
       {names.torch.linalg, "torch.", "linalg_"},
@@ -66,8 +69,9 @@ end
 
 -- Functions of the spaces; of several names the first in the first space.
 local function build_index()
-  index, indexed = {}, require("torch.names").count()
-  for _, s in ipairs(all_spaces()) do
+  local list = all_spaces()
+  index, indexed = {}, names_count()
+  for _, s in ipairs(list) do
     local names = {}
     for name in pairs(s[1]) do
       if type(name) == "string" then names[#names + 1] = name end
@@ -81,13 +85,14 @@ local function build_index()
 end
 
 local function find(f)
+  local list = all_spaces()
   local own = type(f) == "table" and rawget(f, "name")
   if type(own) ~= "string" then
     -- A name space gets a name when it is first asked for it.
-    if indexed ~= require("torch.names").count() then build_index() end
+    if indexed ~= names_count() then build_index() end
     return index[f] or false
   end
-  for _, s in ipairs(all_spaces()) do
+  for _, s in ipairs(list) do
     if rawequal(rawget(s[1], own), f) then return place_of(s, own) end
   end
   return false
@@ -95,7 +100,9 @@ end
 
 -- The key and the name of a function of torch, or nil.
 local function key_of(f)
-  if not is_callable(f) then return nil end
+  if not is_callable(f) or type(f) == "table" and rawget(f, "is_looked_at") then
+    return nil
+  end
   local found = known[f]
   if found == nil then
     found = find(f)
@@ -155,13 +162,15 @@ local function attribute(t, name)
   inside = false
   if not ok then error(f, 0) end
   if not V.is_function(f) and type(f) ~= "function" then return true, f end
-  return true, V.builtin(function (args, kw)
+  local method = V.builtin(function (args, kw)
     return check.run("Tensor." .. name, name, function (a, k)
       return calls.call(f, rest(a), k)
     end, joined(t, args), kw, function (a, k)
       return calls.call(attrs.get(a[1], name), rest(a), k)
     end)
   end, name)
+  method.is_looked_at = true
+  return true, method
 end
 
 -- ---- signs ----
@@ -349,13 +358,14 @@ local function turn(now)
   end or nil)
   ops.watch(now and {binary = binary, unary = unary, method = method,
     takes = takes} or nil)
+  core.sequences(getmetatable(V.list {}), getmetatable(V.tuple {}))
   if now then
     before = calls.set_seen(seen)
     patch_values()
     patch_functional(2)
-    dt._spmd.watch_ops(operator)
+    core.watch_ops(operator)
   else
-    dt._spmd.watch_ops(nil)
+    core.watch_ops(nil)
     patch_functional(1)
     calls.set_seen(before)
     for name, f in pairs(plain) do V[name] = f end
