@@ -225,7 +225,9 @@ end
 local function make(name, row)
   local op, signature, nested, successor = table.unpack(row)
   return args.def(name, signature, function (a)
-    if successor then deprecated("torch.distributed", name, successor) end
+    if successor and dt._switch("C10D_NAMES_DEPRECATED") ~= 0 then
+      deprecated("torch.distributed", name, successor)
+    end
     local list = tensors_of(signature, a)
     if tensors.kinds_of(list) then
       if name == "gather" and not given(a.gather_list)

@@ -176,6 +176,13 @@ void dt_call_keep_first (DtSession *s, DtResults *r) {
 
 /* --- the emitter --- */
 
+static bool copies_into_given (const DtRun *r, const DtOpDef *op, int nin,
+                               DtHandle *const *in) {
+  return r->given != NULL && nin == 2 && in[1] != NULL &&
+         dt_run_var(in[0])->local == r->given &&
+         strcmp(op->sig->full, "aten.copy_.default") == 0;
+}
+
 static DtStatus run_check_saved (DtRun *r, int nin, DtHandle *const *in) {
   if (r->node == NULL) return DT_OK;
   for (int i = 0; i < nin; i++)
@@ -196,6 +203,9 @@ static DtStatus run_call (DtEmit *e, const char *name, int npos,
   const DtOpDef *op = dt_registry_find(s->cx, s->registry, name);
   DT_CHECK(s->cx, op != NULL, DT_E_KEY, "no operator %s", name);
   DT_TRY(s->cx, run_check_saved(r, nin, in));
+  if (copies_into_given(r, op, nin, in))
+    DT_TRY(s->cx, dt_local_resize_out(s->cx, r->given,
+                                      dt_var_meta(dt_run_var(in[1]))));
   DT_TRY(s->cx, dt_schema_bind(s->cx, op->sig, npos, pos, nkw, kwname, kw,
                                &args));
   args.nslots = nin;

@@ -202,14 +202,17 @@ DtStatus dt_dispatch_specs (DtSession *s, const DtOpDef *op,
   /* PyTorch's slow path looks at the arguments, and warns, once more. */
   if (u->nmade > 0 && (st != DT_OK || !hit))
     dt_resized_pretend(s, op, args, u, dt_prop_resized(s->prop) - resized);
-  for (int i = 0; (st != DT_OK || !hit) && i < u->nwarn; i++)
-    dt_unwrap_warn(s);
+  int nwarn = st != DT_OK || !hit ? u->nwarn : 0;
+  bool late = st == DT_OK && p->needs_redist &&
+              dt_switch(&s->profile, DT_SW_NUMEL1_AFTER_LOCAL);
+  for (; !late && nwarn > 0; nwarn--) dt_unwrap_warn(s);
   if (st != DT_OK) return st;
   if (!hit) dt_warn_called(s, op, args);
   if (dt_session_heard(s)) st = tell_prop(s, op, args, nin, in, p, hit);
   if (st == DT_OK)
     st = u->mesh->member ? run_member(s, op, args, nin, in, u, p, out)
                          : run_outside(s, op, args, nin, in, p, out);
+  for (; nwarn > 0; nwarn--) dt_unwrap_warn(s);
   dt_prop_unref(s->cx, p);
   return st;
 }

@@ -203,6 +203,11 @@ DtStatus dt_rng_region_begin (DtSession *s, const DtOpDef *op,
                               const DtSpec *spec, DtRngRegion *r);
 void dt_rng_region_end (DtSession *s, const DtRngRegion *r);
 
+/* --- local.c --- */
+/* What is to be copied into `out`, a tensor given as out=, has the meta `m`:
+** resize `out` to its shape where it has another.  Local. */
+DtStatus dt_local_resize_out (DtCtx *cx, DtTensor *out, const DtMeta *m);
+
 /* --- call.c --- */
 /* Run an operator's decomposition on variables. */
 DtStatus dt_call_decomp (DtSession *s, const DtOpDef *op, const DtArgs *args,
@@ -212,6 +217,8 @@ typedef struct DtRun {          /* an emitter that executes */
   DtSession *s;
   DtVar **own; int n, cap;      /* handles alive until the end */
   const DtNode *node;           /* backward: whose saved variables these are */
+  DtTensor *given;              /* a kernel's program: its out=, which copy_
+                                ** resizes; borrowed */
 } DtRun;
 void dt_run_init (DtRun *r, DtSession *s, DtArena *arena);
 void dt_run_fini (DtRun *r);

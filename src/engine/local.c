@@ -141,7 +141,8 @@ static DtStatus check_cast (DtCtx *cx, DtDtype from, DtDtype to) {
 }
 
 /* Give `t` the storage and shape of a new tensor of meta `m`. */
-static DtStatus resize_to (LocalCall *c, DtTensor *t, const DtMeta *m) {
+static DtStatus resize_to (DtCtx *cx, DtTensor *t, const DtMeta *m,
+                           bool nodata) {
   DtTensor *fresh;
   DtStorage *old = t->storage;
   DtMeta want;
@@ -149,13 +150,18 @@ static DtStatus resize_to (LocalCall *c, DtTensor *t, const DtMeta *m) {
   want.dtype = t->m.dtype;
   want.device = t->m.device;
   dt_meta_set_contiguous(&want);
-  DT_TRY(c->s->cx, dt_tensor_new(c->s->cx, &want, c->nodata, &fresh));
+  DT_TRY(cx, dt_tensor_new(cx, &want, nodata, &fresh));
   t->storage = fresh->storage;
   fresh->storage = old;
   dt_meta_copy(&t->m, &want);
   t->offset = 0;
-  dt_tensor_unref(c->s->cx, fresh);
+  dt_tensor_unref(cx, fresh);
   return DT_OK;
+}
+
+DtStatus dt_local_resize_out (DtCtx *cx, DtTensor *out, const DtMeta *m) {
+  if (dt_meta_same_shape(&out->m, m)) return DT_OK;
+  return resize_to(cx, out, m, !has_data(out));
 }
 
 /* May the kernel write straight into `dst`? */
@@ -182,7 +188,7 @@ static DtStatus prepare_written (LocalCall *c, int i, DtTensor *dst,
   if (!same) {
     if (!c->op->sig->writes_out) return shape_error(cx, &dst->m, &c->m[i]);
     dt_resized_warn(c->s, &dst->m, &c->m[i]);
-    DT_TRY(cx, resize_to(c, dst, &c->m[i]));
+    DT_TRY(cx, resize_to(cx, dst, &c->m[i], c->nodata));
   }
   if (writes_directly(c, i, dst)) {
     *work = dt_tensor_ref(dst);
@@ -461,6 +467,12 @@ static DtStatus decomp_calls (LocalCall *c, DtDecompCall *d, DtRun *run,
   return st;
 }
 
+static DtTensor *given_out (const LocalCall *c) {
+  const DtSchema *sig = c->op->sig;
+  int slot = sig->writes_out ? dt_arg_slot(c->args, sig->nargs - 1) : -1;
+  return slot >= 0 && slot < c->nin ? c->in[slot] : NULL;
+}
+
 /* The decomposition, told to nobody when it stands for a kernel: what a
 ** composite calls is seen, what a kernel does is not. */
 static DtStatus run_decomp (LocalCall *c) {
@@ -473,17 +485,21 @@ static DtStatus run_decomp (LocalCall *c) {
   uint64_t mask = s->listen_mask;
   int64_t seq = s->seq;
   DtRun run;
+  DtMeta had;                   /* of its out=, before it may be resized */
   DtDecompCall d = { .op = c->op, .args = c->args, .nin = c->nin, .in = in,
                      .out = out, .maxout = c->max };
   DtStatus st = in && out ? DT_OK : DT_E_NOMEM;
   dt_run_init(&run, s, &cx->scratch);
   d.e = &run.e;
+  if (kernel) run.given = given_out(c);
+  if (run.given != NULL) dt_meta_copy(&had, &run.given->m);
   s->grad_enabled = false;
   if (st == DT_OK && kernel) st = tell_begin(c);
   if (kernel) s->listen_mask = 0;
   if (st == DT_OK) st = decomp_calls(c, &d, &run, in);
   s->listen_mask = mask;
   if (kernel) s->seq = seq;
+  if (run.given != NULL) dt_resized_warn(s, &had, &run.given->m);
   dt_run_fini(&run);
   s->grad_enabled = grad;
   dt_arena_release(&cx->scratch, mark);
@@ -501,10 +517,8 @@ static DtStatus store_made (LocalCall *c) {
     if (dst == NULL || made == NULL) continue;
     DT_TRY(cx, dt_out_type_check(cx, c->op->sig, (DtDtype)made->m.dtype,
                                  (DtDtype)dst->m.dtype));
-    if (!dt_meta_same_shape(&dst->m, &made->m)) {
-      dt_resized_warn(c->s, &dst->m, &made->m);
-      DT_TRY(cx, resize_to(c, dst, &made->m));
-    }
+    dt_resized_warn(c->s, &dst->m, &made->m);
+    DT_TRY(cx, dt_local_resize_out(cx, dst, &made->m));
     DT_TRY(cx, dt_k_copy(cx, made, dst));
     dt_tensor_unref(cx, made);
     c->out[i] = dt_tensor_ref(dst);

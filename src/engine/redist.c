@@ -142,13 +142,20 @@ static DtStatus unpad_gathered (Step *k, DtTensor *t, int dim, int64_t size,
   return st;
 }
 
+/* A gradient may be declared sharded on a dim that it lacks: found here. */
+static DtStatus check_gathered (DtSession *s, const DtTensor *t, int dim) {
+  DT_CHECK(s->cx, dim < t->m.ndim, DT_E_INDEX, "list index out of range");
+  return DT_OK;
+}
+
 static DtStatus gather_shard (Step *k, DtTensor *t, DtTensor **out) {
   DtSession *s = k->s;
   int dim = k->src.dim;
-  int64_t size = k->lshape[dim];
+  int64_t size;
   DtTensor *padded = NULL, *all = NULL;
   DtStatus st = DT_OK;
-  DT_TRY(s->cx, check_dim(s, t, dim));
+  DT_TRY(s->cx, check_gathered(s, t, dim));
+  size = k->lshape[dim];
   if (size % k->n != 0)
     st = dt_mv_pad(s, t, dim, (size + k->n - 1) / k->n - t->m.shape[dim],
                    &padded);
@@ -178,11 +185,12 @@ static DtStatus strided_positions (Step *k, int64_t size, int64_t most,
 static DtStatus gather_strided (Step *k, DtTensor *t, DtTensor **out) {
   DtSession *s = k->s;
   int dim = k->src.dim;
-  int64_t size = k->lshape[dim], most, off;
+  int64_t size, most, off;
   int64_t *sel;
   DtTensor *padded = NULL, *all = NULL;
   DtStatus st;
-  DT_TRY(s->cx, check_dim(s, t, dim));
+  DT_TRY(s->cx, check_gathered(s, t, dim));
+  size = k->lshape[dim];
   sel = DT_NEWN(s->cx, int64_t, size + 1);
   if (sel == NULL) return DT_E_NOMEM;
   dt_strided_size(size, k->src.u.sf, k->n, 0, &most, &off);

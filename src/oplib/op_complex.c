@@ -5,6 +5,7 @@
 ** view_as_real and view_as_complex share storage: the engine rescales offsets
 ** where the element size changes.  Conjugates are views (op_math.c). */
 #include "oplib/oplib_int.h"
+#include "oplib/ruling_int.h"
 #include "oplib/emitting.h"
 
 #include <math.h>
@@ -218,6 +219,15 @@ static DtStatus polar_decomp (DtDecompCall *c) {
   x = EMIT("aten.sin.default", "t", c->in[1]);
   write_part(c, r, 1, EMIT("aten.mul.Tensor", "tt", c->in[0], x));
   return finish(c, r);
+}
+/* The later way: both parts first, then joined. */
+DtStatus op_rd_polar (DtDecompCall *c) {
+  DtHandle *re, *im;
+  re = EMIT("aten.cos.default", "t", c->in[1]);
+  re = EMIT("aten.mul.Tensor", "tt", c->in[0], re);
+  im = EMIT("aten.sin.default", "t", c->in[1]);
+  im = EMIT("aten.mul.Tensor", "tt", c->in[0], im);
+  return finish(c, EMIT("aten.complex.default", "tt", re, im));
 }
 
 static DtStatus complex_grad (DtGradCall *c) {

@@ -8,6 +8,7 @@
 ** that is distributed or has no data is compared with the class numbers, and
 ** only asked for its largest when the classes are not given. */
 #include "oplib/oplib_int.h"
+#include "oplib/ruling_int.h"
 #include "oplib/emitting.h"
 #include "oplib/op_unwritten.h"
 
@@ -88,36 +89,78 @@ static DtHandle *grid (DtDecompCall *c, DtHandle *x, int n, int i,
   return EMIT("aten.expand.default", "tI", x, n, full);
 }
 
-static DtStatus combinations_decomp (DtDecompCall *c) {
-  int64_t r = dt_arg_int(c->args, 1), full[DT_MAX_NDIM], zero = 0;
+/* Which tuples of positions count: each index less than the next one, or not
+** greater. */
+static DtHandle *ordered_tuples (DtDecompCall *c, int n, int64_t size) {
   const char *less = dt_arg_bool(c->args, 2) ? "aten.le.Tensor"
                                              : "aten.lt.Tensor";
-  DtHandle *part[DT_MAX_NDIM], *place[DT_MAX_NDIM], *index, *mask;
-  DtMeta m = meta_of(c, c->in[0]);
-  if (!dt_emit_ok(c->e)) return c->e->st;
-  DT_CHECK(CX, m.ndim == 1, DT_E_RUNTIME,
-           "Expect a 1D vector, but got shape %s", op_shape_text(&m).s);
-  DT_CHECK(CX, r >= 0, DT_E_RUNTIME,
-           "Expect a non-negative number, but got %lld", (long long)r);
-  DT_CHECK(CX, r <= DT_MAX_NDIM, DT_E_LIMIT, "at most %d dimensions",
-           DT_MAX_NDIM);
-  if (r == 0)
-    return finish(c, EMIT("aten.empty.memory_format", "I dtype=d", 1, &zero,
-                          (int)m.dtype));
-  int n = (int)r;
-  for (int i = 0; i < n; i++) part[i] = grid(c, c->in[0], n, i, m.shape[0]);
-  index = EMIT("aten.arange.default", "i dtype=d", m.shape[0], (int)DT_I64);
+  DtHandle *place[DT_MAX_NDIM], *mask;
+  int64_t full[DT_MAX_NDIM];
+  DtHandle *index = EMIT("aten.arange.default", "i dtype=d", size,
+                         (int)DT_I64);
   for (int i = 0; i < n; i++) {
-    place[i] = grid(c, index, n, i, m.shape[0]);
-    full[i] = m.shape[0];
+    place[i] = grid(c, index, n, i, size);
+    full[i] = size;
   }
   mask = EMIT("aten.full.default", "Ib dtype=d", n, full, 1, (int)DT_BOOL);
   for (int i = 0; i + 1 < n; i++)
     mask = EMIT("aten.mul_.Tensor", "tt", mask,
                 EMIT(less, "tt", place[i], place[i + 1]));
+  return mask;
+}
+
+static DtStatus check_combinations (DtDecompCall *c, const DtMeta *m,
+                                    int64_t r) {
+  DT_CHECK(CX, m->ndim == 1, DT_E_RUNTIME,
+           "Expect a 1D vector, but got shape %s", op_shape_text(m).s);
+  DT_CHECK(CX, r >= 0, DT_E_RUNTIME,
+           "Expect a non-negative number, but got %lld", (long long)r);
+  DT_CHECK(CX, r <= DT_MAX_NDIM, DT_E_LIMIT, "at most %d dimensions",
+           DT_MAX_NDIM);
+  return DT_OK;
+}
+
+static DtHandle *no_combination (DtDecompCall *c, const DtMeta *m) {
+  int64_t zero = 0;
+  return EMIT("aten.empty.memory_format", "I dtype=d", 1, &zero,
+              (int)m->dtype);
+}
+
+static DtStatus combinations_decomp (DtDecompCall *c) {
+  int64_t r = dt_arg_int(c->args, 1);
+  DtHandle *part[DT_MAX_NDIM], *mask;
+  DtMeta m = meta_of(c, c->in[0]);
+  if (!dt_emit_ok(c->e)) return c->e->st;
+  DT_TRY(CX, check_combinations(c, &m, r));
+  if (r == 0) return finish(c, no_combination(c, &m));
+  int n = (int)r;
+  for (int i = 0; i < n; i++) part[i] = grid(c, c->in[0], n, i, m.shape[0]);
+  mask = ordered_tuples(c, n, m.shape[0]);
   for (int i = 0; i < n; i++)
     part[i] = EMIT("aten.masked_select.default", "tt", part[i], mask);
   return finish(c, EMIT("aten.stack.default", "Ti", n, part, (int64_t)1));
+}
+
+/* How many ways there are to choose k of n; 0 when k > n. */
+static int64_t choose (int64_t n, int64_t k) {
+  int64_t ways = k <= n;
+  for (int64_t i = 1; i <= k; i++) ways = ways * (n - k + i) / i;
+  return ways;
+}
+
+/* The later way knows how many there are, and indexes once. */
+DtStatus op_rd_combinations (DtDecompCall *c) {
+  int64_t r = dt_arg_int(c->args, 1), many;
+  DtHandle *where;
+  DtMeta m = meta_of(c, c->in[0]);
+  if (!dt_emit_ok(c->e)) return c->e->st;
+  DT_TRY(CX, check_combinations(c, &m, r));
+  if (r == 0) return finish(c, no_combination(c, &m));
+  many = m.shape[0] + (dt_arg_bool(c->args, 2) ? r - 1 : 0);
+  many = m.shape[0] == 0 ? 0 : choose(many, r);
+  where = EMIT("aten.nonzero_static.default", "t size=i",
+               ordered_tuples(c, (int)r, m.shape[0]), many);
+  return finish(c, EMIT("aten.index.Tensor", "tT", c->in[0], 1, &where));
 }
 
 /* ---- vander ---- */

@@ -49,6 +49,20 @@ static DtStatus nonzero_kernel (DtKernelCall *c) {
   return dt_k_nonzero(c->cx, c->in[0], t);
 }
 
+/* So many rows as are asked for: the first places, then the fill value. */
+static DtStatus nonzero_static_meta (DtMetaCall *c) {
+  int64_t shape[2] = { dt_arg_int(c->args, 1), c->in[0]->ndim };
+  DT_CHECK(c->cx, shape[0] >= 0, DT_E_RUNTIME,
+           "nonzero_static: 'size' must be an non-negative integer");
+  c->nout = 1;
+  return op_new_meta(c->cx, &c->out[0], DT_I64, 2, shape, c->in[0]);
+}
+static DtStatus nonzero_static_kernel (DtKernelCall *c) {
+  DT_TRY(c->cx, dt_k_fill(c->cx, c->out[0], dt_arg_scalar(c->args, 2)));
+  if (dt_meta_numel(&c->in[0]->m) == 0) return DT_OK;
+  return dt_k_nonzero(c->cx, c->in[0], c->out[0]);
+}
+
 /* A contiguous copy of t broadcast to m. */
 static DtStatus spread (DtCtx *cx, DtTensor *t, DtDtype type, const DtMeta *m,
                         DtTensor **out) {
@@ -605,11 +619,19 @@ static const char *const sreduce_samples[] = {
 };
 static const char *const search_samples[] = { "f32[4], f32[8, 6]", NULL };
 static const char *const count_samples[] = { "i64[8]", NULL };
+static const char *const static_samples[] = {
+  "f32[4, 6], size=7", "bool[3], size=9, fill_value=-2", NULL
+};
 
 #define DATA (DT_OP_DATADEP | DT_OP_NOSTRATEGY)
 OP_DEF(nonzero, "aten::nonzero(Tensor self) -> Tensor",
        "Places of the elements that are not 0.", DATA | DT_OP_NOGRAD, NULL,
        nonzero_kernel, NULL, op_samples_unary, .row = NULL);
+OP_DEF(nonzero_static, "aten::nonzero_static(Tensor self, *, SymInt size, int "
+       "fill_value=-1) -> Tensor", "As many places of elements that are not 0 "
+       "as are asked for.", DT_OP_NOSTRATEGY | DT_OP_NOGRAD,
+       nonzero_static_meta, nonzero_static_kernel, NULL, static_samples,
+       .row = NULL);
 OP_DEF(masked_select, "aten::masked_select(Tensor self, Tensor mask) -> Tensor",
        "The elements where a mask is true.", DATA, NULL, select_kernel,
        select_grad, mask_samples, .row = NULL);

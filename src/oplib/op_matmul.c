@@ -9,6 +9,7 @@
 #include "oplib/oplib_int.h"
 #include "tensor/dtype_text.h"
 
+#include <stdio.h>
 #include <math.h>
 #include <string.h>
 
@@ -72,13 +73,16 @@ static DtStatus check_bmm (DtMetaCall *c, const DtMeta *a, const DtMeta *b) {
   return DT_OK;
 }
 
-static DtStatus check_bias (DtMetaCall *c, const DtMeta *s, const DtMeta *o) {
+DtStatus op_check_expand (DtMetaCall *c, const DtMeta *s, const DtMeta *o) {
   OpText want = op_shape_text(o), got = op_shape_text(s);
-  if (c->fake && !c->op->row[MM_BATCH]) return op_py_pair(c->cx, o, s, NULL);
+  char meta[40];
+  bool later = c->fake && (c->op->flags & DT_OP_LATER) != 0;
+  (void)snprintf(meta, sizeof meta, "Meta%sType",
+                 op_dtype_word((DtDtype)s->dtype));
   DT_CHECK(c->cx, s->ndim <= o->ndim, DT_E_SHAPE,
            "expand(%s{%s}, size=%s): the number of sizes provided (%d) must be "
            "greater or equal to the number of dimensions in the tensor (%d)",
-           dt_dtype_type_text((DtDtype)s->dtype), got.s, want.s,
+           later ? meta : dt_dtype_type_text((DtDtype)s->dtype), got.s, want.s,
            o->ndim, s->ndim);
   for (int i = s->ndim - 1; i >= 0; i--) {     /* from the last, as expand */
     int d = o->ndim - s->ndim + i;
@@ -89,6 +93,13 @@ static DtStatus check_bias (DtMetaCall *c, const DtMeta *s, const DtMeta *o) {
              (long long)s->shape[i], d, want.s, got.s);
   }
   return DT_OK;
+}
+
+/* Meta functions of single matrices broadcast; the later way expands. */
+static DtStatus check_bias (DtMetaCall *c, const DtMeta *s, const DtMeta *o) {
+  if (c->fake && !c->op->row[MM_BATCH] && (c->op->flags & DT_OP_LATER) == 0)
+    return op_py_pair(c->cx, o, s, NULL);
+  return op_check_expand(c, s, o);
 }
 
 /* What is written in place has the product's shape and type. */

@@ -5,6 +5,7 @@
 ** Those that PyTorch decomposes for sharding carry that program; those with a
 ** rule of their own follow the letters of a matrix product (op_matmul.c). */
 #include "oplib/oplib_int.h"
+#include "oplib/ruling_int.h"
 
 #include <math.h>
 
@@ -45,7 +46,10 @@ static DtStatus addmv_meta (DtMetaCall *c) {
     DT_TRY(c->cx, op_check_mv(c->cx, m, v));
     DT_TRY(c->cx, op_new_meta(c->cx, &o, (DtDtype)v->dtype, 1, m->shape, v));
     c->nout = 1;
-    return op_py_pair(c->cx, &o, s, &c->out[0]);
+    if ((c->op->flags & DT_OP_LATER) == 0)
+      return op_py_pair(c->cx, &o, s, &c->out[0]);
+    dt_meta_copy(&c->out[0], &o);
+    return op_check_expand(c, s, &o);
   }
   DT_CHECK(c->cx, m->ndim == 2 && v->ndim == 1 && s->ndim <= 1, DT_E_SHAPE,
            "vector + matrix @ vector expected, got %d, %d, %d", s->ndim,
@@ -78,6 +82,18 @@ done:
   dt_tensor_unref(c->cx, a);
   dt_tensor_unref(c->cx, b);
   return st;
+}
+
+/* The later way expands self, whatever its size. */
+DtStatus op_rd_addmv (DtDecompCall *c) {
+  int64_t n = dt_emit_meta(c->e, c->in[1])->shape[0];
+  DtHandle *x = EMIT("aten.mv.default", "tt", c->in[1], c->in[2]), *s;
+  x = EMIT("aten.mul.Tensor", "tv", x, c->args->v[4]);
+  s = EMIT("aten.expand.default", "tI", c->in[0], 1, &n);
+  s = EMIT("aten.mul.Tensor", "tv", s, c->args->v[3]);
+  c->out[0] = EMIT("aten.add.Tensor", "tt", x, s);
+  c->nout = 1;
+  return c->e->st;
 }
 
 static DtStatus addmv_grad (DtGradCall *c) {

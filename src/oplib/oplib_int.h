@@ -71,6 +71,9 @@ DtStatus op_py_broadcast (DtCtx *cx, int n, const OpOperand *o);
 /* The same of two; `out` (NULL allowed): what they broadcast to. */
 DtStatus op_py_pair (DtCtx *cx, const DtMeta *a, const DtMeta *b,
                      DtMeta *out);
+
+/* Can `s` be expanded to the shape of `o`?  PyTorch's words if not.  Pure. */
+DtStatus op_check_expand (DtMetaCall *c, const DtMeta *s, const DtMeta *o);
 /* Parameters of a normalisation (NULL: absent) beside an input of dtype t:
 ** all of its dtype, or all f32 beside 16 bits, as the first one says. */
 DtStatus op_mixed_params (DtCtx *cx, DtDtype t, const DtMeta *const *p, int n);

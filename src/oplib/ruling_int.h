@@ -49,6 +49,9 @@ RULE(grouped_mm);
 FILTER(mean); FILTER(arg_extreme); FILTER(conv); FILTER(grouped_mm);
 FILTER(unbind);
 DtStatus op_rd_linear (DtDecompCall *c);
+DtStatus op_rd_addmv (DtDecompCall *c);
+DtStatus op_rd_polar (DtDecompCall *c);
+DtStatus op_rd_combinations (DtDecompCall *c);
 #undef RULE
 #undef FILTER
 

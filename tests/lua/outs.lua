@@ -41,6 +41,15 @@ is("o[0].tolist() == [2., 4.] and o[1].tolist() == [2, 2]", true)
 python.run("o = pair(0)\ntorch.kthvalue(x, 1, 1, out=o)", env)
 is("o[0].tolist() == [1., 0.] and o[1].tolist() == [1, 0]", true)
 
+-- also where the result is made of other calls: the given tensor is resized
+for _, call in ipairs {"sum(x, 1", "cat([x, x], 0", "dot(x[0], x[1]",
+    "narrow_copy(x, 1, 0, 2", "nonzero_static(x, size=3"} do
+  python.run(("o = torch.empty(7, 7, dtype=torch.%s)\nr = torch.%s, out=o)")
+    :format(call:find "nonzero" and "int64" or "float32", call), env)
+  is(("torch.equal(o, torch.%s))"):format(call), true)
+  is("r is o or r.data_ptr() == o.data_ptr()", true)
+end
+
 -- sizes that depend on data: the tensor that was given holds the result
 python.run("o = torch.empty(0)\nr = torch.masked_select(x, x > 2, out=o)", env)
 is("o.tolist() == [3., 5., 4.]", true)
