@@ -23,7 +23,7 @@ enum { GLOBALS = 1, LOCALS, FIRST };
 
 /* Reading what lies on a stack of its own is cheaper than finding it in the
 ** registry at every operator. */
-static lua_State *asked (lua_State *L) {
+static lua_State *stack_for_queries (lua_State *L) {
   DtBind *b = dtL_state(L);
   if (b->asked == NULL) {
     lua_State *g = lua_newthread(L);
@@ -36,7 +36,7 @@ static lua_State *asked (lua_State *L) {
 }
 
 void dtL_set_prompt_locals (lua_State *L) {
-  lua_State *g = asked(L);
+  lua_State *g = stack_for_queries(L);
   lua_xmove(L, g, 1);
   lua_replace(g, LOCALS);
 }
@@ -47,12 +47,12 @@ static bool is_word (char c) {
   return isalnum((unsigned char)c) || c == '_';
 }
 
-static const char *spaces (const char *s, const char *end) {
+static const char *skip_spaces (const char *s, const char *end) {
   while (s < end && (*s == ' ' || *s == '\t')) s++;
   return s;
 }
 
-static const char *word (const char *s, const char *end) {
+static const char *skip_word (const char *s, const char *end) {
   while (s < end && is_word(*s)) s++;
   return s;
 }
@@ -64,7 +64,7 @@ static bool is_one (const char *s, size_t n, const char *w) {
 /* Add the name, once: the set on the stack at `set` has those that are there. */
 static void add_name (lua_State *L, int set, const char *s, size_t n) {
   DtBind *b = dtL_state(L);
-  lua_State *g = asked(L);
+  lua_State *g = stack_for_queries(L);
   const char *name;
   lua_pushlstring(L, s, n);
   lua_pushvalue(L, -1);
@@ -88,17 +88,17 @@ static void add_name (lua_State *L, int set, const char *s, size_t n) {
 }
 
 /* A statement begins at `s`: "a, b = " assigns to its names. */
-static void statement (lua_State *L, int set, const char *s,
-                       const char *end) {
+static void scan_statement (lua_State *L, int set, const char *s,
+                            const char *end) {
   const char *name[8];
   size_t len[8];
   int n = 0, i;
-  for (s = spaces(s, end); n < 8; s = spaces(s + 1, end)) {
-    const char *e = word(s, end);
+  for (s = skip_spaces(s, end); n < 8; s = skip_spaces(s + 1, end)) {
+    const char *e = skip_word(s, end);
     if (e == s || isdigit((unsigned char)*s)) return;
     name[n] = s;
     len[n++] = (size_t)(e - s);
-    s = spaces(e, end);
+    s = skip_spaces(e, end);
     if (s >= end || *s != ',') break;
   }
   if (s + 1 >= end || *s != '=' || s[1] == '=') return;
@@ -118,17 +118,17 @@ void dtL_names_from (lua_State *L, const char *text, size_t n) {
   }
   lua_rawgeti(L, LUA_REGISTRYINDEX, b->ref_globals);
   set = lua_gettop(L);
-  statement(L, set, s, end);
+  scan_statement(L, set, s, end);
   while (s < end) {
     const char *w = s;
     if (!is_word(*s)) {
       s++;
-      if (*w == '\n' || *w == ';') statement(L, set, s, end);
+      if (*w == '\n' || *w == ';') scan_statement(L, set, s, end);
       continue;
     }
-    s = word(s, end);
+    s = skip_word(s, end);
     for (i = 0; i < sizeof before / sizeof before[0]; i++)
-      if (is_one(w, (size_t)(s - w), before[i])) statement(L, set, s, end);
+      if (is_one(w, (size_t)(s - w), before[i])) scan_statement(L, set, s, end);
   }
   lua_settop(L, set - 1);
 }
@@ -245,8 +245,8 @@ static const char *level_scope (lua_State *co, DtBind *b, int64_t seq,
 
 /* Does the function stand where it stood when its locals were recorded last?
 ** Then their names are the same, and only the tensors may be others. */
-static bool stands (const DtBind *b, const DtDebug *d, const lua_Debug *ar,
-                    DtSeenFrame *f) {
+static bool is_at_same_place (const DtBind *b, const DtDebug *d,
+                              const lua_Debug *ar, DtSeenFrame *f) {
   const void *func = NULL, *pc = dtL_slots_pc(b, ar, &func);
   const void *ci = (const void *)ar->i_ci;
   bool same = pc != NULL && f->pc == pc && f->func == func && f->ci == ci &&
@@ -279,7 +279,7 @@ static void bind_locals (lua_State *co, DtDebug *d, int64_t seq,
                          const char *scope, DtSeenFrame *f) {
   DtBind *b = dtL_state(co);
   DtSlots slots = dtL_slots_of(b, inner, ar);
-  int i, old = stands(b, d, ar, f) ? f->n : 0, same = 0, k, n;
+  int i, old = is_at_same_place(b, d, ar, f) ? f->n : 0, same = 0, k, n;
   DtVar *v;
   DtSeenFrame now;
   bool all = true;
@@ -318,7 +318,7 @@ static bool is_one_of (const char *scope, int n, const char *const *list) {
 
 /* Are calls known well enough to be compared?  Variables of Python are not
 ** locals of the calls. */
-static bool comparable (const DtBind *b) {
+static bool are_calls_comparable (const DtBind *b) {
   return b->links && b->pcs && b->boxes && b->box_tag != 0 &&
          b->lua_tag != 0 && b->tensor_meta != NULL && b->ref_py[0] == 0;
 }
@@ -328,7 +328,7 @@ static bool comparable (const DtBind *b) {
 static void note_call (const DtBind *b, DtSeenCalls *c, int level,
                        const lua_Debug *ar, int seen) {
   DtSeenCall *k = &c->v[level];
-  if (level >= DTL_CALLS || !comparable(b)) return;
+  if (level >= DTL_CALLS || !are_calls_comparable(b)) return;
   k->pc = dtL_slots_pc(b, ar, &k->func);
   if (dtL_slots_is_c(b, ar)) k->pc = NULL;
   k->ci = (const void *)ar->i_ci;
@@ -357,7 +357,8 @@ static bool all_stand (const DtBind *b, const DtDebug *d,
                        const lua_Debug *innermost) {
   const void *ci = (const void *)innermost->i_ci;
   const char *end = NULL;
-  if (c->n == 0 || c->record != d->rec.id || !comparable(b)) return false;
+  if (c->n == 0 || c->record != d->rec.id ||
+      !are_calls_comparable(b)) return false;
   for (const DtSeenCall *k = c->v; k < c->v + c->n; k++) {
     const char *func = (const char *)dtL_slots_at(ci, DTL_CI_FUNC);
     if (ci != k->ci || dtL_slots_at(func, 0) != k->func ||
@@ -407,7 +408,8 @@ static void bind_frames (lua_State *co, DtDebug *d, int64_t seq) {
     else bind_locals(co, d, seq, level > 0 ? &inside : NULL, ar, scope,
                      &seen[n - 1]);
   }
-  calls->n = most == 1 || n == 0 || level > DTL_CALLS || !comparable(b)
+  calls->n = most == 1 || n == 0 || level > DTL_CALLS ||
+             !are_calls_comparable(b)
              ? 0 : level;
   calls->record = d->rec.id;
 }

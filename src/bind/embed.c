@@ -6,7 +6,7 @@
 
 /* lua_ident: "$LuaVersion: Lua 5.4.6  Copyright ..." of the library that
 ** runs, which need not be the one the program was built with. */
-static bool runs (const char *release) {
+static bool is_running_release (const char *release) {
   const char *s = *release ? strstr(lua_ident, release) : NULL;
   return s != NULL && s[strlen(release)] == ' ';
 }
@@ -18,7 +18,7 @@ void dtL_load_embed (lua_State *L, const DtEmbed *m, const char *release) {
                strncmp(m->name, "repl.", 5) == 0;
   const char *chunk = lua_pushfstring(L, "=[%s%s]", named ? "" : "dt:", m->name);
   int rc = LUA_ERRSYNTAX;
-  if (m->code != NULL && runs(release)) {
+  if (m->code != NULL && is_running_release(release)) {
     rc = luaL_loadbufferx(L, m->code, m->ncode, chunk, "b");
     if (rc == LUA_ERRSYNTAX) lua_pop(L, 1);     /* another format: no matter */
   }

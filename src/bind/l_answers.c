@@ -205,7 +205,7 @@ static int l_status_text (lua_State *L) {
 
 /* --- lines of tail calls --- */
 
-static int framed (lua_State *L) {
+static int call_as_prompt (lua_State *L) {
   int n = lua_gettop(L);
   lua_pushvalue(L, lua_upvalueindex(1));
   lua_insert(L, 1);
@@ -220,7 +220,7 @@ static int l_framed (lua_State *L) {
   luaL_checktype(L, 1, LUA_TFUNCTION);
   if (lua_iscfunction(L, 1)) return 1;
   lua_settop(L, 1);
-  lua_pushcclosure(L, framed, 1);
+  lua_pushcclosure(L, call_as_prompt, 1);
   return 1;
 }
 

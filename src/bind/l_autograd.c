@@ -292,7 +292,7 @@ static int l_custom_node (lua_State *L) {
 }
 
 /* Put a node on the stack of those to visit, once; `seen` has visited ones. */
-static void visit (lua_State *L, int seen, int stack, DtNode *n) {
+static void push_node_once (lua_State *L, int seen, int stack, DtNode *n) {
   if (n == NULL) return;
   if (lua_rawgetp(L, seen, n) == LUA_TNIL) {
     lua_pushboolean(L, 1);
@@ -316,7 +316,7 @@ static int l_reached (lua_State *L) {
   stack = seen + 1;
   for (i = 1; i <= nout; i++) {
     lua_geti(L, 1, i);
-    visit(L, seen, stack, dtL_check_tensor(L, -1)->grad_fn);
+    push_node_once(L, seen, stack, dtL_check_tensor(L, -1)->grad_fn);
     lua_pop(L, 1);
   }
   for (lua_Integer top; (top = (lua_Integer)lua_rawlen(L, stack)) > 0;) {
@@ -325,7 +325,7 @@ static int l_reached (lua_State *L) {
     lua_pushnil(L);
     lua_rawseti(L, stack, top);
     lua_pop(L, 1);
-    for (i = 0; i < n->nin; i++) visit(L, seen, stack, n->next[i].fn);
+    for (i = 0; i < n->nin; i++) push_node_once(L, seen, stack, n->next[i].fn);
   }
   lua_createtable(L, nleaf, 0);
   for (i = 1; i <= nleaf; i++) {

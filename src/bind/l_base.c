@@ -216,7 +216,7 @@ static int checked_path (lua_State *L) {
   return lua_gettop(L);
 }
 
-static int refused (lua_State *L) {
+static int raise_refusal (lua_State *L) {
   return dtL_errorf(L, DT_E_SANDBOX, "%s is not available; run with --trust "
                     "to allow it", lua_tostring(L, lua_upvalueindex(1)));
 }
@@ -249,8 +249,8 @@ static int b_exit (lua_State *L) {
   return dtL_errorf(L, DT_E_INTERRUPTED, "exit");
 }
 
-static void wrap (lua_State *L, const char *lib, const char *name,
-                  lua_CFunction f) {
+static void wrap_library_function (lua_State *L, const char *lib,
+                                   const char *name, lua_CFunction f) {
   lua_getglobal(L, lib);
   lua_getfield(L, -1, name);
   lua_pushcclosure(L, f, 1);
@@ -258,10 +258,11 @@ static void wrap (lua_State *L, const char *lib, const char *name,
   lua_pop(L, 1);
 }
 
-static void refuse (lua_State *L, const char *lib, const char *name) {
+static void refuse_library_function (lua_State *L, const char *lib,
+                                     const char *name) {
   lua_getglobal(L, lib);
   lua_pushfstring(L, "%s.%s", lib, name);
-  lua_pushcclosure(L, refused, 1);
+  lua_pushcclosure(L, raise_refusal, 1);
   lua_setfield(L, -2, name);
   lua_pop(L, 1);
 }
@@ -279,16 +280,16 @@ static void open_limits (lua_State *L) {
     const char *dot = strchr(files[i], '.');
     memcpy(lib, files[i], (size_t)(dot - files[i]));
     lib[dot - files[i]] = '\0';
-    wrap(L, lib, dot + 1, checked_path);
+    wrap_library_function(L, lib, dot + 1, checked_path);
   }
   for (i = 0; never[i]; i++) {
     const char *dot = strchr(never[i], '.');
     memcpy(lib, never[i], (size_t)(dot - never[i]));
     lib[dot - never[i]] = '\0';
-    refuse(L, lib, dot + 1);
+    refuse_library_function(L, lib, dot + 1);
   }
-  wrap(L, "_G", "dofile", checked_path);
-  wrap(L, "_G", "loadfile", checked_path);
+  wrap_library_function(L, "_G", "dofile", checked_path);
+  wrap_library_function(L, "_G", "loadfile", checked_path);
 }
 
 void dtL_open_base (lua_State *L) {
@@ -309,7 +310,7 @@ void dtL_open_base (lua_State *L) {
   lua_pop(L, 1);
   if (!dtL_state(L)->o.trust) {
     open_limits(L);
-    wrap(L, "_G", "load", b_load);
+    wrap_library_function(L, "_G", "load", b_load);
   }
   lua_getglobal(L, "os");
   lua_pushcfunction(L, b_exit);

@@ -108,7 +108,7 @@ static DtStatus check_result (LuaOp *o, const DtOpDef *op, int i, int n,
 
 /* Puts the tensors of a returned list in place of the list; *n: how many
 ** results the stack then has on top. */
-static DtStatus spread (LuaOp *o, const DtOpDef *op, int *n) {
+static DtStatus unpack_list (LuaOp *o, const DtOpDef *op, int *n) {
   lua_State *L = o->L;
   lua_Unsigned len, i;
   *n = op->sig->nrets;
@@ -130,7 +130,7 @@ static DtStatus store_results (LuaOp *o, void *ud) {
   DtKernelCall *c = (DtKernelCall *)ud;
   const DtSchema *sig = c->op->sig;
   int i, n;
-  DT_TRY(c->cx, spread(o, c->op, &n));
+  DT_TRY(c->cx, unpack_list(o, c->op, &n));
   if (sig->returns_list && n != c->nout)
     return dt_raise(c->cx, DT_E_SHAPE, "%s: %d results, its meta function said "
                     "%d", sig->full, n, c->nout);
@@ -185,7 +185,7 @@ static DtStatus read_metas (LuaOp *o, void *ud) {
   DtMetaCall *c = (DtMetaCall *)ud;
   const DtSchema *sig = c->op->sig;
   int i, n;
-  DT_TRY(c->cx, spread(o, c->op, &n));
+  DT_TRY(c->cx, unpack_list(o, c->op, &n));
   DT_CHECK(c->cx, n <= c->maxout, DT_E_LIMIT, "%s: more than %d results",
            sig->full, c->maxout);
   for (i = 0; i < n; i++) {

@@ -43,7 +43,7 @@ static void push_finding (lua_State *L, const DtFinding *f) {
 }
 
 /* Gather and judge what the ranks claim, unless only one was asked. */
-static void settle (lua_State *L, int idx, DtDiag *g) {
+static void settle_claims (lua_State *L, int idx, DtDiag *g) {
   bool alone = false;
   if (lua_istable(L, idx)) {
     lua_getfield(L, idx, "alone");
@@ -53,12 +53,12 @@ static void settle (lua_State *L, int idx, DtDiag *g) {
   if (!alone && dt_diag_settle(g) != DT_OK) dtL_raise(L);
 }
 
-static bool wanted (const DtFinding *f, const char *what) {
+static bool is_asked_for (const DtFinding *f, const char *what) {
   return what == NULL || *what == '\0' || strcmp(what, f->kind->code) == 0 ||
          strcmp(what, f->kind->trap) == 0 || strcmp(what, f->op) == 0;
 }
 
-static const char *nothing (const DtDiag *g, const char *what) {
+static const char *why_nothing_found (const DtDiag *g, const char *what) {
   return !dt_diag_enabled(g) ? "findings are off"
          : what && *what ? "nothing of that kind was found"
          : "nothing was found";
@@ -71,11 +71,11 @@ static void push_text (lua_State *L, const DtDiag *g, const char *what) {
   DtBuf b;
   dt_buf_init(&b, dtL_session(L)->cx);
   for (i = 0; (f = dt_diag_at(g, i)) != NULL; i++) {
-    if (!wanted(f, what)) continue;
+    if (!is_asked_for(f, what)) continue;
     dt_finding_text(f, &b);
     n++;
   }
-  if (n == 0) dt_buf_add(&b, nothing(g, what));
+  if (n == 0) dt_buf_add(&b, why_nothing_found(g, what));
   dtL_push_buf(L, &b);
 }
 
@@ -92,10 +92,10 @@ static int l_findings (lua_State *L) {
   const char *what = lua_type(L, 1) == LUA_TSTRING ? lua_tostring(L, 1) : NULL;
   const DtFinding *f;
   int i, n = 0;
-  settle(L, 1, g);
+  settle_claims(L, 1, g);
   lua_newtable(L);
   for (i = 0; (f = dt_diag_at(g, i)) != NULL; i++) {
-    if (!wanted(f, what)) continue;
+    if (!is_asked_for(f, what)) continue;
     push_finding(L, f);
     lua_seti(L, -2, ++n);
   }
@@ -111,7 +111,7 @@ static int l_findings (lua_State *L) {
 static int l_text (lua_State *L) {
   DtDiag *g = check_diag(L);
   const char *what = luaL_optstring(L, 1, NULL);
-  settle(L, 2, g);
+  settle_claims(L, 2, g);
   push_text(L, g, what);
   return 1;
 }

@@ -8,7 +8,7 @@
 #include "mesh/layout.h"
 
 /* Push option `key` of the table at `idx` (nil when there is no table). */
-static bool opt (lua_State *L, int idx, const char *key) {
+static bool push_option (lua_State *L, int idx, const char *key) {
   if (!lua_istable(L, idx)) { lua_pushnil(L); return false; }
   lua_getfield(L, idx, key);
   return !lua_isnil(L, -1);
@@ -30,7 +30,8 @@ static bool is_opts (lua_State *L, int idx) {
 static int opt_placements (lua_State *L, int idx, const char *key,
                            DtPlacement *out) {
   int n = -1;
-  if (opt(L, idx, key)) n = dtL_check_placements(L, -1, out, DT_MAX_MDIM);
+  if (push_option(L, idx, key))
+    n = dtL_check_placements(L, -1, out, DT_MAX_MDIM);
   lua_pop(L, 1);
   return n;
 }
@@ -44,7 +45,7 @@ static int l_distribute (lua_State *L) {
   if (lua_isnoneornil(L, 3)) {
     for (n = 0; n < m->ndim; n++) pl[n] = dt_pl_replicate();
   } else n = dtL_check_placements(L, 3, pl, DT_MAX_MDIM);
-  if (opt(L, 4, "src_data_rank"))
+  if (push_option(L, 4, "src_data_rank"))
     src = dtL_is_none(L, -1) ? -1 : (int)luaL_checkinteger(L, -1);
   box = dtL_box_tensor(L);
   if (dt_distribute_tensor(s, t, m, n, pl, src, box) != DT_OK)
@@ -70,14 +71,14 @@ static const char *push_tuple (lua_State *L, const int64_t *v, int n) {
 static bool opt_meta (lua_State *L, int idx, DtVar *local, DtMeta *m) {
   int64_t v[DT_MAX_NDIM];
   int n = 0, i;
-  bool shape = opt(L, idx, "shape");
+  bool shape = push_option(L, idx, "shape");
   if (shape) {
     n = dtL_check_ints(L, -1, v, DT_MAX_NDIM);
     if (dt_meta_init(dtL_session(L)->cx, m, (DtDtype)local->local->m.dtype, n,
                      v) != DT_OK)
       dtL_raise(L);
   }
-  if (opt(L, idx, "stride") != shape) {
+  if (push_option(L, idx, "stride") != shape) {
     const char *text;
     if (!shape) n = dtL_check_ints(L, -1, v, DT_MAX_NDIM);
     text = push_tuple(L, v, n);
@@ -105,7 +106,7 @@ static int l_from_local (lua_State *L) {
     n = o == 3 ? opt_placements(L, 3, "placements", pl) : -1;
     if (n < 0) for (n = 0; n < m->ndim; n++) pl[n] = dt_pl_replicate();
   } else n = dtL_check_placements(L, 3, pl, DT_MAX_MDIM);
-  check = opt(L, o, "run_check") && lua_toboolean(L, -1);
+  check = push_option(L, o, "run_check") && lua_toboolean(L, -1);
   have = opt_meta(L, o, t, &meta);
   ng = opt_placements(L, o, "grad_placements", gpl);
   box = dtL_box_tensor(L);
@@ -143,10 +144,10 @@ static int m_redistribute (lua_State *L) {
     n = dtL_check_placements(L, at++, pl, DT_MAX_MDIM);
   o = at;
   if (n < 0) n = opt_placements(L, o, "placements", pl);
-  if (opt(L, o, "device_mesh"))
+  if (push_option(L, o, "device_mesh"))
     m = dtL_param_mesh(L, -1, "redistribute", "device_mesh");
-  if (opt(L, o, "forward_dtype")) fwd = dtL_check_dtype(L, -1);
-  if (opt(L, o, "backward_dtype")) bwd = dtL_check_dtype(L, -1);
+  if (push_option(L, o, "forward_dtype")) fwd = dtL_check_dtype(L, -1);
+  if (push_option(L, o, "backward_dtype")) bwd = dtL_check_dtype(L, -1);
   box = dtL_box_tensor(L);
   if (dt_redistribute(dtL_session(L), t, m, n, pl, fwd, bwd, box) != DT_OK)
     return dtL_raise(L);
@@ -258,14 +259,15 @@ typedef struct RawCall {
 static DtStatus read_coll (lua_State *L, RawCall *c) {
   DtSession *s = dtL_session(L);
   c->op = DT_OP_SUM;
-  if (opt(L, 5, "op")) c->op = dt_redop_find(luaL_checkstring(L, -1));
+  if (push_option(L, 5, "op")) c->op = dt_redop_find(luaL_checkstring(L, -1));
   if (c->op == DT_NREDOPS) dtL_errorf(L, DT_E_VALUE, "unknown reduce op");
   c->r.reduce = dt_redop_name(c->op);
-  if (opt(L, 5, "dim")) c->r.dim = (int)luaL_checkinteger(L, -1);
-  if (opt(L, 5, "split_dim")) c->r.dim = (int)luaL_checkinteger(L, -1);
-  if (opt(L, 5, "concat_dim")) c->r.dim2 = (int)luaL_checkinteger(L, -1);
-  if (opt(L, 5, "src")) c->r.root = (int)luaL_checkinteger(L, -1);
-  if (opt(L, 5, "name")) {
+  if (push_option(L, 5, "dim")) c->r.dim = (int)luaL_checkinteger(L, -1);
+  if (push_option(L, 5, "split_dim")) c->r.dim = (int)luaL_checkinteger(L, -1);
+  if (push_option(L, 5, "concat_dim"))
+    c->r.dim2 = (int)luaL_checkinteger(L, -1);
+  if (push_option(L, 5, "src")) c->r.root = (int)luaL_checkinteger(L, -1);
+  if (push_option(L, 5, "name")) {
     const DtCollName *name = dt_coll_find(luaL_checkstring(L, -1));
     DT_CHECK(s->cx, name != NULL, DT_E_VALUE, "unknown collective '%s'",
              lua_tostring(L, -1));
@@ -277,10 +279,10 @@ static DtStatus read_coll (lua_State *L, RawCall *c) {
 static DtStatus read_splits (lua_State *L, RawCall *c) {
   DtCtx *cx = dtL_session(L)->cx;
   int n = (int)c->r.mesh->shape[c->r.mdim], na, nb;
-  DT_CHECK(cx, opt(L, 5, "input_splits"), DT_E_VALUE,
+  DT_CHECK(cx, push_option(L, 5, "input_splits"), DT_E_VALUE,
            "input_splits is missing");
   na = dtL_check_ints(L, -1, c->in, MAX_SPLIT);
-  DT_CHECK(cx, opt(L, 5, "output_splits"), DT_E_VALUE,
+  DT_CHECK(cx, push_option(L, 5, "output_splits"), DT_E_VALUE,
            "output_splits is missing");
   nb = dtL_check_ints(L, -1, c->out, MAX_SPLIT);
   DT_CHECK(cx, na == n && nb == n, DT_E_RUNTIME,
@@ -319,8 +321,8 @@ static DtStatus run_coll (lua_State *L, RawCall *c, DtTensor *in,
 }
 
 /* The script's own tensor, of which `t` is a view or a copy: it has a name. */
-static const DtVar *given (lua_State *L, const DtVar *t) {
-  const DtVar *of = opt(L, 5, "of") ? dtL_test_tensor(L, -1) : NULL;
+static const DtVar *script_tensor_of (lua_State *L, const DtVar *t) {
+  const DtVar *of = push_option(L, 5, "of") ? dtL_test_tensor(L, -1) : NULL;
   return of != NULL && of->spec == NULL ? of : t;
 }
 
@@ -353,7 +355,7 @@ static int l_coll (lua_State *L) {
   }
   if (st == DT_OK && d) dt_record_raw(d, before, &c.r, t, *box);
   if (st == DT_OK && dt_diag_of(s))
-    dt_diag_raw(dt_diag_of(s), &c.r, given(L, t), *box);
+    dt_diag_raw(dt_diag_of(s), &c.r, script_tensor_of(L, t), *box);
   lua_settop(L, 6);
   return st == DT_OK ? 1 : dtL_raise(L);
 }

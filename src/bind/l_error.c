@@ -147,7 +147,7 @@ static void attach_autopsy (lua_State *L, DtSession *s, DtStatus code) {
 }
 
 /* A field of the object as a string, "" when it has none. */
-static const char *field (lua_State *L, int idx, const char *key) {
+static const char *string_field (lua_State *L, int idx, const char *key) {
   const char *s = "";
   idx = lua_absindex(L, idx);
   lua_pushstring(L, key);
@@ -165,14 +165,14 @@ static bool push_caught (lua_State *L, DtStatus code, const char *message) {
   lua_rawgeti(L, LUA_REGISTRYINDEX, b->last_ref);
   luaL_unref(L, LUA_REGISTRYINDEX, b->last_ref);
   b->last_ref = LUA_NOREF;
-  same = dt_error_find(field(L, lua_gettop(L), "code")) == code
-         && strcmp(field(L, lua_gettop(L), "message"), message) == 0;
+  same = dt_error_find(string_field(L, lua_gettop(L), "code")) == code
+         && strcmp(string_field(L, lua_gettop(L), "message"), message) == 0;
   if (!same) lua_pop(L, 1);
   return same;
 }
 
 /* The pending error in the words of the release that is asked for. */
-static void reword (DtSession *s) {
+static void reword_for_release (DtSession *s) {
   DtError *e = &s->cx->err;
   const char *pyclass = e->pyclass;
   DtBuf b;
@@ -205,7 +205,7 @@ static void push_trace (lua_State *L) {
 int dtL_raise (lua_State *L) {
   DtSession *s = dtL_session(L);
   DtError *e = &s->cx->err;
-  reword(s);
+  reword_for_release(s);
   DtStatus code = e->code ? e->code : DT_E_INTERNAL;
   if (push_caught(L, code, dt_buf_str(&e->message))) {
     dt_error_clear(s->cx);
@@ -290,33 +290,34 @@ void dtL_error_text (lua_State *L, int idx, DtBuf *out) {
     lua_settop(L, top);
     return;
   }
-  if (*field(L, idx, "autopsy")) {
-    dt_buf_add(out, field(L, idx, "autopsy"));
+  if (*string_field(L, idx, "autopsy")) {
+    dt_buf_add(out, string_field(L, idx, "autopsy"));
     return;
   }
-  dt_buf_addf(out, "%s %s: %s", field(L, idx, "id"), field(L, idx, "class"),
-              field(L, idx, "message"));
-  if (*field(L, idx, "where"))
-    dt_buf_addf(out, "\n  at %s", field(L, idx, "where"));
-  if (*field(L, idx, "explain"))
-    dt_buf_addf(out, "\n  %s", field(L, idx, "explain"));
-  if (*field(L, idx, "cause"))
-    dt_buf_addf(out, "\n  caused by: %s", field(L, idx, "cause"));
+  dt_buf_addf(out, "%s %s: %s", string_field(L, idx, "id"),
+              string_field(L, idx, "class"),
+              string_field(L, idx, "message"));
+  if (*string_field(L, idx, "where"))
+    dt_buf_addf(out, "\n  at %s", string_field(L, idx, "where"));
+  if (*string_field(L, idx, "explain"))
+    dt_buf_addf(out, "\n  %s", string_field(L, idx, "explain"));
+  if (*string_field(L, idx, "cause"))
+    dt_buf_addf(out, "\n  caused by: %s", string_field(L, idx, "cause"));
 }
 
 /* What the error on top of the stack is in the context. */
-static DtStatus caught (lua_State *L, DtStatus code) {
+static DtStatus raise_caught (lua_State *L, DtStatus code) {
   DtCtx *cx = dtL_session(L)->cx;
   DtStatus st = code;
   if (is_error(L, -1)) {
-    DtStatus own = dt_error_find(field(L, lua_absindex(L, -1), "code"));
+    DtStatus own = dt_error_find(string_field(L, lua_absindex(L, -1), "code"));
     const char *cls = dt_error_info(own ? own : code)->pyclass;
-    const char *have = field(L, lua_absindex(L, -1), "class");
+    const char *have = string_field(L, lua_absindex(L, -1), "class");
     for (DtStatus row = dt_error_next(DT_OK);
          row != DT_OK && strcmp(cls, have) != 0; row = dt_error_next(row))
       cls = dt_error_info(row)->pyclass;            /* the literal */
     st = dt_raise_as(cx, own ? own : code, cls, "%s",
-                     field(L, lua_absindex(L, -1), "message"));
+                     string_field(L, lua_absindex(L, -1), "message"));
     luaL_unref(L, LUA_REGISTRYINDEX, dtL_state(L)->last_ref);
     lua_pushvalue(L, -1);
     dtL_state(L)->last_ref = luaL_ref(L, LUA_REGISTRYINDEX);
@@ -333,7 +334,7 @@ typedef struct Caught { DtStatus code, st; } Caught;
 static int catch_protected (lua_State *L) {
   Caught *c = (Caught *)lua_touserdata(L, 2);
   lua_settop(L, 1);
-  c->st = caught(L, c->code);
+  c->st = raise_caught(L, c->code);
   return 0;
 }
 
@@ -365,8 +366,10 @@ static int e_index (lua_State *L) {
   const char *key = lua_tostring(L, 2);
   if (key == NULL || strcmp(key, "explain") != 0) return 0;
   lua_settop(L, 1);
-  if (*field(L, 1, "autopsy")) lua_pushstring(L, field(L, 1, "autopsy"));
-  else if (*field(L, 1, "hint")) lua_pushstring(L, field(L, 1, "hint"));
+  if (*string_field(L, 1, "autopsy"))
+    lua_pushstring(L, string_field(L, 1, "autopsy"));
+  else if (*string_field(L, 1, "hint"))
+    lua_pushstring(L, string_field(L, 1, "hint"));
   else return 0;
   return 1;
 }

@@ -28,7 +28,7 @@ static void all_fini (DtCtx *cx, All *a) {
 }
 
 /* Spans of every rank.  Collective. */
-static DtStatus gather (DtSession *s, const DtSpans *mine, All *a) {
+static DtStatus gather_spans (DtSession *s, const DtSpans *mine, All *a) {
   DtCtx *cx = s->cx;
   DtCollInfo info = { "timeline", 0, "", "" };
   DtStatus st = DT_OK;
@@ -73,16 +73,16 @@ static const char *title_of (DtDebug *d) {
 
 /* What failed last: the operator's report, or `error`, which was raised when
 ** the program had come to #after.  Collective. */
-static void failure (DtSession *s, const char *error, int64_t after,
-                     DtBuf *b) {
+static void report_failure (DtSession *s, const char *error, int64_t after,
+                            DtBuf *b) {
   const DtFailed *f = &dt_debug_of(s)->failed;
   bool here = f->valid && (error == NULL || f->seq > after ||
                            (f->message && strstr(error, f->message) != NULL));
   if (!here || !dt_autopsy_again(s, b)) dt_buf_add(b, error ? error : "");
 }
 
-static DtStatus page (DtSession *s, DtDiag *g, const All *a,
-                      const char *failed, DtBuf *b) {
+static DtStatus write_page (DtSession *s, DtDiag *g, const All *a,
+                            const char *failed, DtBuf *b) {
   DtControl *c = dt_control_of(s);
   const DtFailed *f = &dt_debug_of(s)->failed;
   DtPage p = { .cx = s->cx, .nranks = a->n, .d = dt_debug_of(s), .diag = g,
@@ -101,7 +101,7 @@ static DtStatus page (DtSession *s, DtDiag *g, const All *a,
 }
 
 /* Push the text and the number of operators; "" where rank is not 0. */
-static int make (lua_State *L, bool html) {
+static int push_export (lua_State *L, bool html) {
   DtSession *s = dtL_session(L);
   DtDiag *g = check_diag(L);
   DtStatus st = html ? dt_diag_settle(g) : DT_OK;
@@ -111,10 +111,11 @@ static int make (lua_State *L, bool html) {
   dt_buf_init(&b, s->cx);
   dt_buf_init(&failed, s->cx);
   if (html)
-    failure(s, luaL_optstring(L, 1, NULL), luaL_optinteger(L, 2, 0), &failed);
-  st = gather(s, dt_diag_spans(g), &a);
+    report_failure(s, luaL_optstring(L, 1, NULL), luaL_optinteger(L, 2, 0),
+                   &failed);
+  st = gather_spans(s, dt_diag_spans(g), &a);
   if (st == DT_OK && (a.n == 1 || s->comm->rank == 0)) {
-    if (html) st = page(s, g, &a, dt_buf_str(&failed), &b);
+    if (html) st = write_page(s, g, &a, dt_buf_str(&failed), &b);
     else dt_trace_json(a.n, a.v, a.count, &b);
   }
   if (st == DT_OK) st = dt_buf_ok(&b);
@@ -132,11 +133,11 @@ static int make (lua_State *L, bool html) {
 /* dt.debug.page([error, after]) -> the page's text on rank 0, number of
 ** operators.  `error` is the text of one that no operator raised, when the
 ** program had come to #after.  Collective. */
-static int l_page (lua_State *L) { return make(L, true); }
+static int l_page (lua_State *L) { return push_export(L, true); }
 
 /* dt.debug.chrome() -> a trace for chrome://tracing and Perfetto, on rank 0.
 ** Collective. */
-static int l_chrome (lua_State *L) { return make(L, false); }
+static int l_chrome (lua_State *L) { return push_export(L, false); }
 
 /* dt.debug.busy(f, ...) -> {wall=, kernels=, collectives=}: runs f(...); the
 ** seconds it took, and those of them spent in local arithmetic and in

@@ -15,22 +15,22 @@ static int by_bytes (const void *a, const void *b) {
   return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static void value (lua_State *L, int idx, int depth, DtBuf *b);
+static void write_value (lua_State *L, int idx, int depth, DtBuf *b);
 
-static void array (lua_State *L, int idx, lua_Integer n, int depth,
-                   DtBuf *b) {
+static void write_array (lua_State *L, int idx, lua_Integer n, int depth,
+                         DtBuf *b) {
   lua_Integer i;
   dt_buf_addc(b, '[');
   for (i = 1; i <= n; i++) {
     if (i > 1) dt_buf_addc(b, ',');
     lua_rawgeti(L, idx, i);
-    value(L, lua_gettop(L), depth, b);
+    write_value(L, lua_gettop(L), depth, b);
     lua_pop(L, 1);
   }
   dt_buf_addc(b, ']');
 }
 
-static void object (lua_State *L, int idx, int depth, DtBuf *b) {
+static void write_object (lua_State *L, int idx, int depth, DtBuf *b) {
   const char *key[MAX_KEYS];
   int n = 0, i;
   lua_pushnil(L);
@@ -47,13 +47,13 @@ static void object (lua_State *L, int idx, int depth, DtBuf *b) {
     dt_buf_addc(b, ':');
     lua_pushstring(L, key[i]);
     lua_rawget(L, idx);
-    value(L, lua_gettop(L), depth, b);
+    write_value(L, lua_gettop(L), depth, b);
     lua_pop(L, 1);
   }
   dt_buf_addc(b, '}');
 }
 
-static void other (lua_State *L, int idx, DtBuf *b) {
+static void write_other (lua_State *L, int idx, DtBuf *b) {
   size_t n;
   DtVar *v = dtL_test_tensor(L, idx);
   if (v) {                      /* what it is, not what it holds */
@@ -70,7 +70,7 @@ static void other (lua_State *L, int idx, DtBuf *b) {
   lua_pop(L, 1);
 }
 
-static void value (lua_State *L, int idx, int depth, DtBuf *b) {
+static void write_value (lua_State *L, int idx, int depth, DtBuf *b) {
   size_t n;
   luaL_checkstack(L, 8, "json");
   switch (lua_type(L, idx)) {
@@ -92,18 +92,18 @@ static void value (lua_State *L, int idx, int depth, DtBuf *b) {
     case LUA_TTABLE: {
       lua_Integer len = (lua_Integer)lua_rawlen(L, idx);
       lua_pushnil(L);
-      if (depth >= MAX_DEPTH) { lua_pop(L, 1); other(L, idx, b); break; }
+      if (depth >= MAX_DEPTH) { lua_pop(L, 1); write_other(L, idx, b); break; }
       if (len == 0 && lua_next(L, idx)) {
         lua_pop(L, 2);
-        object(L, idx, depth + 1, b);
+        write_object(L, idx, depth + 1, b);
       } else if (len == 0) dt_buf_add(b, "[]");
-      else { lua_pop(L, 1); array(L, idx, len, depth + 1, b); }
+      else { lua_pop(L, 1); write_array(L, idx, len, depth + 1, b); }
       break;
     }
-    default: other(L, idx, b);
+    default: write_other(L, idx, b);
   }
 }
 
 void dtL_to_json (lua_State *L, int idx, DtBuf *b) {
-  value(L, lua_absindex(L, idx), 0, b);
+  write_value(L, lua_absindex(L, idx), 0, b);
 }

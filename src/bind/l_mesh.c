@@ -133,7 +133,7 @@ static void say_lines (DtSession *s, DtBuf *warn) {
   dt_buf_fini(&one);
 }
 
-static int slice (lua_State *L, int idx) {
+static int slice_mesh (lua_State *L, int idx) {
   DtSession *s = dtL_session(L);
   DtMesh *m = dtL_check_mesh(L, 1);
   const char *names[DT_MAX_MDIM];
@@ -342,7 +342,7 @@ static void push_ranks (lua_State *L, const DtMesh *m) {
 static int m_index (lua_State *L) {
   DtMesh *m = dtL_check_mesh(L, 1);
   const char *k;
-  if (lua_istable(L, 2)) return slice(L, 2);
+  if (lua_istable(L, 2)) return slice_mesh(L, 2);
   k = luaL_checkstring(L, 2);
   if (strcmp(k, "shape") == 0) dtL_push_size(L, m->shape, m->ndim);
   else if (strcmp(k, "ndim") == 0) lua_pushinteger(L, m->ndim);
@@ -351,7 +351,7 @@ static int m_index (lua_State *L) {
   else if (strcmp(k, "mesh") == 0) push_ranks(L, m);
   else {
     lua_pushvalue(L, 2);
-    if (lua_rawget(L, lua_upvalueindex(1)) == LUA_TNIL) return slice(L, 2);
+    if (lua_rawget(L, lua_upvalueindex(1)) == LUA_TNIL) return slice_mesh(L, 2);
   }
   return 1;
 }

@@ -77,9 +77,10 @@ static DtStatus resolve_packet (DtCtx *cx, const DtPacket *p,
     cx, p, a->npos, a->pos, a->nkw, a->kwname, a->kw, out, args);
 }
 
-static DtStatus resolve (DtCtx *cx, const DtPacket *p, const DtOpDef *op,
-                         DtLuaStyle style, DtLuaArgs *a, const DtOpDef **out,
-                         DtArgs *args) {
+static DtStatus resolve_overload (DtCtx *cx, const DtPacket *p,
+                                  const DtOpDef *op, DtLuaStyle style,
+                                  DtLuaArgs *a, const DtOpDef **out,
+                                  DtArgs *args) {
   DtStatus st;
   if (op) {
     *out = op;
@@ -132,7 +133,7 @@ static int give_results (lua_State *L, DtVar **box, const DtOpDef *op,
 static const char autocast_key = 0;
 
 /* The arguments from `first` on, as that function gives them back. */
-static void autocast (lua_State *L, const char *name, int first) {
+static void apply_autocast (lua_State *L, const char *name, int first) {
   int n = lua_gettop(L) - first + 1;
   if (lua_rawgetp(L, LUA_REGISTRYINDEX, &autocast_key) != LUA_TFUNCTION) {
     lua_pop(L, 1);
@@ -214,11 +215,11 @@ static int call_plain (lua_State *L, const DtPacket *p, const DtOpDef *op,
   DtResults r;
   DtStatus st;
   DtVar **box;
-  if (p && style != DTL_PACKET) autocast(L, p->base, first);
+  if (p && style != DTL_PACKET) apply_autocast(L, p->base, first);
   dtL_to_args(L, first, &a);
   box = dtL_box_tensor(L);
   args.nslots = a.nin;
-  st = resolve(s->cx, p, op, style, &a, &chosen, &args);
+  st = resolve_overload(s->cx, p, op, style, &a, &chosen, &args);
   memset(&r, 0, sizeof r);
   if (st == DT_OK) st = dt_call(s, chosen, &args, a.nin, a.in, &r);
   if (st == DT_OK) return give_results(L, box, chosen, &r, mark);

@@ -27,14 +27,14 @@ static int l_p2p (lua_State *L) {
   return 1;
 }
 
-static DtPostcard *check (lua_State *L) {
+static DtPostcard *check_message (lua_State *L) {
   return (DtPostcard *)luaL_checkudata(L, 1, DTL_MESSAGE);
 }
 
 /* m:wait() -> the tensor: the one sent, or a new one that was received. */
 static int p_wait (lua_State *L) {
   DtSession *s = dtL_session(L);
-  DtPostcard *p = check(L);
+  DtPostcard *p = check_message(L);
   DtVar **box;
   if (dt_p2p_wait(s, p) != DT_OK) return dtL_raise(L);
   box = dtL_box_tensor(L);
@@ -43,12 +43,12 @@ static int p_wait (lua_State *L) {
 }
 
 static int p_arrived (lua_State *L) {
-  lua_pushboolean(L, dt_p2p_arrived(dtL_session(L), check(L)));
+  lua_pushboolean(L, dt_p2p_arrived(dtL_session(L), check_message(L)));
   return 1;
 }
 
 static int p_gc (lua_State *L) {
-  dt_p2p_drop(dtL_state(L)->s, check(L));
+  dt_p2p_drop(dtL_state(L)->s, check_message(L));
   return 0;
 }
 

@@ -23,7 +23,7 @@ extern char **environ;
 
 enum { MAX_WORDS = 256, MAX_WAITED = 8, CHUNK = 1 << 16 };
 
-static int failed (lua_State *L) {
+static int push_errno (lua_State *L) {
   lua_pushnil(L);
   lua_pushstring(L, strerror(errno));
   return 2;
@@ -46,8 +46,8 @@ static void read_words (lua_State *L, int idx, char **argv) {
   argv[n] = NULL;
 }
 
-static int start (char **argv, const char *dir, int in, int out, int err,
-                  pid_t *pid) {
+static int spawn_process (char **argv, const char *dir, int in, int out,
+                          int err, pid_t *pid) {
   posix_spawn_file_actions_t fa;
   posix_spawnattr_t at;
   sigset_t def;
@@ -78,14 +78,14 @@ static int l_spawn (lua_State *L) {
   const char *dir = luaL_optstring(L, 2, NULL);
   luaL_checktype(L, 1, LUA_TTABLE);
   read_words(L, 1, argv);
-  if (pipe2(in, O_CLOEXEC) != 0) return failed(L);
-  if (pipe2(out, O_CLOEXEC) != 0) { close_two(in); return failed(L); }
+  if (pipe2(in, O_CLOEXEC) != 0) return push_errno(L);
+  if (pipe2(out, O_CLOEXEC) != 0) { close_two(in); return push_errno(L); }
   if (pipe2(err, O_CLOEXEC) != 0) {
     close_two(in);
     close_two(out);
-    return failed(L);
+    return push_errno(L);
   }
-  errno = start(argv, dir, in[0], out[1], err[1], &pid);
+  errno = spawn_process(argv, dir, in[0], out[1], err[1], &pid);
   int why = errno;
   (void)close(in[0]);
   (void)close(out[1]);
@@ -95,7 +95,7 @@ static int l_spawn (lua_State *L) {
     (void)close(out[0]);
     (void)close(err[0]);
     errno = why;
-    return failed(L);
+    return push_errno(L);
   }
   lua_pushinteger(L, pid);
   lua_pushinteger(L, in[1]);
@@ -117,7 +117,7 @@ static int l_wait_any (lua_State *L) {
     lua_pop(L, 1);
   }
   while (poll(p, (nfds_t)n, lua_toboolean(L, 2) ? 0 : -1) < 0)
-    if (errno != EINTR) return failed(L);
+    if (errno != EINTR) return push_errno(L);
   lua_newtable(L);
   for (int i = 0; i < n; i++) {
     if (p[i].revents == 0) continue;
@@ -184,7 +184,7 @@ static int l_listen (lua_State *L) {
   int one = 1;
   luaL_argcheck(L, port >= 0 && port < 65536, 1, "0 to 65535");
   int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (fd < 0) return failed(L);
+  if (fd < 0) return push_errno(L);
   memset(&a, 0, sizeof a);
   a.sin_family = AF_INET;
   a.sin_port = htons((uint16_t)port);
@@ -195,7 +195,7 @@ static int l_listen (lua_State *L) {
     int why = errno;
     (void)close(fd);
     errno = why;
-    return failed(L);
+    return push_errno(L);
   }
   lua_pushinteger(L, fd);
   lua_pushinteger(L, ntohs(a.sin_port));
@@ -207,7 +207,7 @@ static int l_accept (lua_State *L) {
   int fd;
   do fd = accept4((int)luaL_checkinteger(L, 1), NULL, NULL, SOCK_CLOEXEC);
   while (fd < 0 && errno == EINTR);
-  if (fd < 0) return failed(L);
+  if (fd < 0) return push_errno(L);
   lua_pushinteger(L, fd);
   return 1;
 }
@@ -216,7 +216,7 @@ static int l_accept (lua_State *L) {
 static int l_connect (lua_State *L) {
   struct sockaddr_in a;
   int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (fd < 0) return failed(L);
+  if (fd < 0) return push_errno(L);
   memset(&a, 0, sizeof a);
   a.sin_family = AF_INET;
   a.sin_port = htons((uint16_t)luaL_checkinteger(L, 1));
@@ -225,7 +225,7 @@ static int l_connect (lua_State *L) {
     int why = errno;
     (void)close(fd);
     errno = why;
-    return failed(L);
+    return push_errno(L);
   }
   lua_pushinteger(L, fd);
   return 1;

@@ -21,7 +21,7 @@ static bool is_script (const lua_Debug *ar) {
 }
 
 /* pcall and xpcall: the error will be caught there. */
-static bool catches (lua_State *L, lua_Debug *ar) {
+static bool is_protected_call (lua_State *L, lua_Debug *ar) {
   bool yes;
   lua_getinfo(L, "f", ar);
   lua_getglobal(L, "pcall");
@@ -44,7 +44,7 @@ static int find_call (lua_State *L) {
   int found = 0;
   for (int level = 1; lua_getstack(L, level, &ar); level++) {
     if (script_at(L, level)) return found;
-    if (catches(L, &ar)) return script_at(L, level + 1) ? found : 0;
+    if (is_protected_call(L, &ar)) return script_at(L, level + 1) ? found : 0;
     found = level;
   }
   return found;
@@ -63,7 +63,7 @@ static bool has_options (lua_State *L) {
 }
 
 /* Put the value on the top into the list; tensors as {id =}. */
-static void put (lua_State *L, int list, int i) {
+static void append_value (lua_State *L, int list, int i) {
   DtVar *v = dtL_test_tensor(L, -1);
   if (v != NULL) {
     lua_pop(L, 1);
@@ -90,7 +90,7 @@ static int c_arguments (lua_State *L, lua_Debug *call, int list) {
       lua_pop(L, 1);
       break;
     }
-    put(L, list, ++n);
+    append_value(L, list, ++n);
     if (last) break;
   }
   return n;
@@ -102,11 +102,11 @@ static int lua_arguments (lua_State *L, lua_Debug *call, int list) {
   for (int i = 1; i <= call->nparams; i++) {
     if (lua_getlocal(L, call, i) == NULL) break;
     if (!lua_isnil(L, -1)) given = i;
-    put(L, list, ++n);
+    append_value(L, list, ++n);
   }
   if (!call->isvararg) n = given;
   for (int i = 1; lua_getlocal(L, call, -i) != NULL; i++)
-    put(L, list, ++n);
+    append_value(L, list, ++n);
   return n;
 }
 
@@ -118,7 +118,7 @@ static void copy_field (lua_State *L, int from, const char *key,
 }
 
 /* A C function may have handed all it was given on to the next. */
-static int arguments (lua_State *L, int level, int list) {
+static int append_arguments (lua_State *L, int level, int list) {
   lua_Debug ar;
   int n = 0;
   for (; n == 0 && level > 0 && lua_getstack(L, level, &ar); level--) {
@@ -130,7 +130,7 @@ static int arguments (lua_State *L, int level, int list) {
 }
 
 /* Keep what is on the top. */
-static void keep (lua_State *L) {
+static void keep_raised (lua_State *L) {
   DtBind *b = dtL_state(L);
   if (b->ref_raised == 0) b->ref_raised = luaL_ref(L, LUA_REGISTRYINDEX);
   else lua_rawseti(L, LUA_REGISTRYINDEX, b->ref_raised);
@@ -150,7 +150,7 @@ static void set_call (lua_State *L, lua_Debug *call, int level) {
   int n;
   lua_getinfo(L, "n", call);
   lua_newtable(L);
-  n = arguments(L, level, lua_gettop(L));
+  n = append_arguments(L, level, lua_gettop(L));
   lua_setfield(L, -2, "args");
   dtL_set_int(L, "n", n);
   if (call->name) dtL_set_str(L, "name", call->name);
@@ -162,7 +162,7 @@ static void set_call (lua_State *L, lua_Debug *call, int level) {
 
 /* Runs protected: (error object).  Where the program is stopped inside, it is
 ** noted even if the library catches it on its way. */
-static int note (lua_State *L) {
+static int note_raised (lua_State *L) {
   lua_Debug call;
   int level = find_call(L);
   bool known = level > 0 && lua_getstack(L, level, &call) != 0, stopped;
@@ -179,14 +179,14 @@ static int note (lua_State *L) {
   copy_field(L, 1, "class", "class");
   copy_field(L, 1, "where", "where");
   dtL_set_bool(L, "stopped", stopped);
-  keep(L);
+  keep_raised(L);
   return 0;
 }
 
 void dtL_note_raised (lua_State *L) {
   DtDebug *d = dt_debug_of(dtL_session(L));
   if (d == NULL || d->muted || d->rec.off || !lua_checkstack(L, 16)) return;
-  lua_pushcfunction(L, note);
+  lua_pushcfunction(L, note_raised);
   lua_pushvalue(L, -2);
   if (lua_pcall(L, 1, 0, 0) != LUA_OK) lua_pop(L, 1);
 }

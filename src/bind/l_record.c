@@ -164,7 +164,7 @@ static void row_begin (Recorder *r, const DtEvent *e, const char *op) {
 }
 
 /* Append field `key`[#+1] = top of the stack; pops it. */
-static void append (lua_State *L, int row, const char *key) {
+static void append_to_field (lua_State *L, int row, const char *key) {
   lua_rawgeti(L, LUA_REGISTRYINDEX, row);
   if (lua_getfield(L, -1, key) != LUA_TTABLE) {
     lua_pop(L, 1);
@@ -195,7 +195,7 @@ static bool any_dist (int n, DtVar *const *v) {
 
 /* A function without a row of its own, as PyTorch's to_local is where it has
 ** nothing to differentiate. */
-static bool transparent (const DtSession *s, const DtEvent *e) {
+static bool has_no_row (const DtSession *s, const DtEvent *e) {
   if (e->op != NULL) return true;
   if (e->text == NULL) return false;
   return strcmp(e->text, "distribute_tensor") == 0 ||
@@ -223,7 +223,7 @@ static void on_begin (Recorder *r, const DtEvent *e) {
   if (r->open++ > 0) {
     if (e->op != NULL && e->kind == DT_EV_OP) {
       lua_pushstring(L, e->op->sig->full);
-      append(L, r->row, "local");
+      append_to_field(L, r->row, "local");
     }
     return;
   }
@@ -257,7 +257,7 @@ static void on_redist (Recorder *r, const DtEvent *e) {
   push_pl_texts(L, e->plan->dst->pl, e->plan->dst->npl);
   lua_setfield(L, -2, "dst");
   dtL_set_bool(L, "implicit", e->implicit);
-  append(L, r->row, "redist");
+  append_to_field(L, r->row, "redist");
   r->nredist++;
   r->in_redist = true;
 }
@@ -302,7 +302,7 @@ static void on_coll (Recorder *r, const DtEvent *e) {
   dtL_set_int(L, "bytes_out", e->bytes_out);
   if (e->reduce != NULL) dtL_set_str(L, "reduce", e->reduce);
   if (r->in_redist) dtL_set_int(L, "redist", r->nredist - 1);
-  append(L, r->row, "coll");
+  append_to_field(L, r->row, "coll");
   if (alone) {
     lua_rawgeti(L, LUA_REGISTRYINDEX, r->row);
     set_flag(L, "plain");
@@ -311,14 +311,14 @@ static void on_coll (Recorder *r, const DtEvent *e) {
   }
 }
 
-static DtStatus listen (void *ud, DtSession *s, const DtEvent *e) {
+static DtStatus on_event (void *ud, DtSession *s, const DtEvent *e) {
   Recorder *r = ud;
   const DtDebug *d = dt_debug_of(s);
   if (!r->on || (d != NULL && d->muted)) return DT_OK;
   if (!lua_checkstack(r->L, 24)) return DT_OK;
   switch (e->kind) {
-    case DT_EV_FUNC: if (!transparent(s, e)) on_begin(r, e); break;
-    case DT_EV_FUNC_END: if (!transparent(s, e)) on_end(r, e); break;
+    case DT_EV_FUNC: if (!has_no_row(s, e)) on_begin(r, e); break;
+    case DT_EV_FUNC_END: if (!has_no_row(s, e)) on_end(r, e); break;
     case DT_EV_OP: on_begin(r, e); break;
     case DT_EV_OP_END: on_end(r, e); break;
     case DT_EV_REDIST: on_redist(r, e); break;
@@ -331,19 +331,19 @@ static DtStatus listen (void *ud, DtSession *s, const DtEvent *e) {
 
 /* --- the object: rec(true), rec(false), rec:take(), rec:close() --- */
 
-static Recorder *check (lua_State *L) {
+static Recorder *check_recorder (lua_State *L) {
   return luaL_checkudata(L, 1, "dt.recorder");
 }
 
 static int r_call (lua_State *L) {
-  Recorder *r = check(L);
+  Recorder *r = check_recorder(L);
   lua_pushboolean(L, r->on);
   r->on = lua_toboolean(L, 2);
   return 1;
 }
 
 static int r_take (lua_State *L) {
-  Recorder *r = check(L);
+  Recorder *r = check_recorder(L);
   lua_rawgeti(L, LUA_REGISTRYINDEX, r->list);
   lua_newtable(L);
   lua_rawseti(L, LUA_REGISTRYINDEX, r->list);
@@ -351,7 +351,7 @@ static int r_take (lua_State *L) {
 }
 
 static int r_close (lua_State *L) {
-  Recorder *r = check(L);
+  Recorder *r = check_recorder(L);
   if (r->id == 0) return 0;
   dt_event_unlisten(dtL_session(L), r->id);
   luaL_unref(L, LUA_REGISTRYINDEX, r->list);
@@ -378,7 +378,7 @@ static int l_record (lua_State *L) {
   lua_pop(L, 1);
   lua_newtable(L);
   r->list = luaL_ref(L, LUA_REGISTRYINDEX);
-  if (dt_event_listen(dtL_session(L), mask, listen, r, &r->id) != DT_OK) {
+  if (dt_event_listen(dtL_session(L), mask, on_event, r, &r->id) != DT_OK) {
     r->id = 0;
     return dtL_raise(L);
   }

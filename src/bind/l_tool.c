@@ -223,7 +223,7 @@ void dtL_preload_lpeg (lua_State *L) {
   lua_pop(L, 1);
 }
 
-static int message (lua_State *L) {
+static int add_traceback (lua_State *L) {
   luaL_traceback(L, L, luaL_tolstring(L, 1, NULL), 1);
   return 1;
 }
@@ -271,7 +271,7 @@ DtStatus dtL_tool_run (DtCtx *cx, const char *name, int argc, char **argv,
   lua_State *L = lua_newstate(tool_alloc, cx);
   if (L == NULL) return dt_raise(cx, DT_E_NOMEM, "no memory for a Lua state");
   lua_gc(L, LUA_GCGEN, 0, 0);
-  lua_pushcfunction(L, message);
+  lua_pushcfunction(L, add_traceback);
   lua_pushcfunction(L, tool_main);
   lua_pushlightuserdata(L, (char *)(size_t)name);
   lua_pushinteger(L, argc);

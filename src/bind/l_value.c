@@ -15,19 +15,20 @@ typedef struct Conv {
 } Conv;
 
 /* Before raising: give back what the conversion took. */
-static lua_State *failing (Conv *c) {
+static lua_State *release_conversion (Conv *c) {
   dt_arena_release(c->a->arena, c->mark);
   return c->L;
 }
 
-static void *need (Conv *c, void *p) {
-  if (p == NULL) dtL_raise(failing(c));
+static void *check_memory (Conv *c, void *p) {
+  if (p == NULL) dtL_raise(release_conversion(c));
   return p;
 }
 
 static int add_slot (Conv *c, DtVar *v) {
   if (c->a->nin >= c->maxin)
-    dtL_errorf(failing(c), DT_E_LIMIT, "more than %d tensors in one call",
+    dtL_errorf(release_conversion(c), DT_E_LIMIT,
+               "more than %d tensors in one call",
                c->maxin);
   c->a->in[c->a->nin] = v;
   return c->a->nin++;
@@ -81,10 +82,11 @@ static DtValue list_value (Conv *c, int idx, int depth) {
   lua_Integer n = luaL_len(L, idx), i;
   DtValue *v, out;
   if (n > 65536)
-    dtL_errorf(failing(c), DT_E_LIMIT, "a list of %lld values is too long "
+    dtL_errorf(release_conversion(c), DT_E_LIMIT,
+               "a list of %lld values is too long "
                "(limit 65536)", (long long)n);
-  v = (DtValue *)need(c, dt_arena_alloc(dtL_session(L)->cx, c->a->arena,
-                                        (size_t)(n + 1) * sizeof *v));
+  v = (DtValue *)check_memory(c, dt_arena_alloc(dtL_session(L)->cx, c->a->arena,
+                                                (size_t)(n + 1) * sizeof *v));
   for (i = 0; i < n; i++) {
     lua_geti(L, idx, i + 1);
     v[i] = to_value(c, lua_gettop(L), depth + 1);
@@ -99,7 +101,9 @@ static DtValue to_value (Conv *c, int idx, int depth) {
   lua_State *L = c->L;
   DtVar *t;
   DtDtype d;
-  if (depth > 8) dtL_errorf(failing(c), DT_E_VALUE, "lists are nested too deeply");
+  if (depth > 8)
+    dtL_errorf(release_conversion(c), DT_E_VALUE,
+               "lists are nested too deeply");
   if (dtL_is_none(L, idx)) return dt_v_none();
   switch (lua_type(L, idx)) {
     case LUA_TBOOLEAN: return dt_v_bool(lua_toboolean(L, idx));
@@ -111,7 +115,8 @@ static DtValue to_value (Conv *c, int idx, int depth) {
   if ((t = dtL_test_tensor(L, idx)) != NULL)
     return dt_v_slot(add_slot(c, t));
   if ((d = dtL_to_dtype(L, idx)) != DT_DTYPE_NONE) return dt_v_dtype(d);
-  dtL_errorf(failing(c), DT_E_TYPE, "a %s cannot be an operator's argument",
+  dtL_errorf(release_conversion(c), DT_E_TYPE,
+             "a %s cannot be an operator's argument",
              luaL_typename(L, idx));
   return dt_v_none();
 }
@@ -131,15 +136,16 @@ static void keyword_values (Conv *c, int idx) {
   lua_State *L = c->L;
   DtLuaArgs *a = c->a;
   DtCtx *cx = dtL_session(L)->cx;
-  a->kwname = (const char **)need(c, dt_arena_alloc(cx, a->arena,
-                                                    DT_MAX_ARGS * sizeof(char *)));
-  a->kw = (DtValue *)need(c, dt_arena_alloc(cx, a->arena,
-                                            DT_MAX_ARGS * sizeof(DtValue)));
+  a->kwname = (const char **)check_memory(
+    c, dt_arena_alloc(cx, a->arena, DT_MAX_ARGS * sizeof(char *)));
+  a->kw = (DtValue *)check_memory(
+    c, dt_arena_alloc(cx, a->arena, DT_MAX_ARGS * sizeof(DtValue)));
   lua_pushnil(L);
   while (lua_next(L, idx)) {
     if (lua_type(L, -2) == LUA_TSTRING) {
       if (a->nkw >= DT_MAX_ARGS)
-        dtL_errorf(failing(c), DT_E_TYPE, "too many keyword arguments");
+        dtL_errorf(release_conversion(c), DT_E_TYPE,
+                   "too many keyword arguments");
       a->kwname[a->nkw] = lua_tostring(L, -2);
       a->kw[a->nkw++] = to_value(c, lua_gettop(L), 0);
     }
@@ -162,12 +168,13 @@ void dtL_to_args (lua_State *L, int first, DtLuaArgs *a) {
   }
   npos = top - first + 1 - (kw ? 1 : 0);
   if (npos + extra > 64)
-    dtL_errorf(failing(&c), DT_E_TYPE, "%d arguments are too many",
+    dtL_errorf(release_conversion(&c), DT_E_TYPE, "%d arguments are too many",
                npos + extra);
-  a->pos = (DtValue *)need(&c, dt_arena_alloc(cx, a->arena,
-                           (size_t)(npos + extra + 1) * sizeof *a->pos));
-  a->in = (DtVar **)need(&c, dt_arena_raw(cx, a->arena,
-                                          MAX_LUA_SLOTS * sizeof *a->in));
+  a->pos = (DtValue *)check_memory(
+    &c, dt_arena_alloc(cx, a->arena,
+                       (size_t)(npos + extra + 1) * sizeof *a->pos));
+  a->in = (DtVar **)check_memory(
+    &c, dt_arena_raw(cx, a->arena, MAX_LUA_SLOTS * sizeof *a->in));
   for (i = 0; i < npos; i++) a->pos[i] = to_value(&c, first + i, 0);
   for (i = 0; i < extra; i++) {
     lua_geti(L, kw, i + 1);

@@ -31,7 +31,7 @@ static void push_verified (lua_State *L, const DtVerified *v) {
 }
 
 /* A wrong operator is told at once, where print() goes. */
-static void tell (void *ud, const DtVerified *v) {
+static void print_wrong_op (void *ud, const DtVerified *v) {
   DtBuf *out = dtL_out((lua_State *)ud);
   dt_verify_print(v, out);
   dt_buf_addc(out, '\n');
@@ -95,7 +95,7 @@ static int l_verify_set (lua_State *L) {
     return 0;
   }
   if (dt_verify_on(d) != DT_OK) return dtL_raise(L);
-  d->verify->tell = tell;
+  d->verify->tell = print_wrong_op;
   d->verify->ud = dtL_state(L)->L;
   return 0;
 }

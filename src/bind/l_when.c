@@ -21,8 +21,8 @@ static bool is_it (const Search *s, const DtRecVar *r) {
 
 /* A tensor looked at in the past is another one with the same origin, of the
 ** same name where one operator made several. */
-static void like (const DtVar *v, int n, const DtRecVar *r, int64_t *id,
-                  bool *named) {
+static void find_recorded_twin (const DtVar *v, int n, const DtRecVar *r,
+                                int64_t *id, bool *named) {
   for (int i = 0; i < n && !*named; i++)
     if (!r[i].none && r[i].storage != 0 &&
         same_origin(&r[i].origin, &v->origin)) {
@@ -38,21 +38,21 @@ static int64_t revived_id (const DtDebug *d, const DtVar *v) {
   for (int k = 0; k < 2; k++)
     for (int i = 0; i < all[k]->n && !named; i++) {
       const DtRecOp *r = dt_record_of(all[k], i);
-      like(v, r->nout, r->out, &id, &named);
-      like(v, r->nin, r->in, &id, &named);
+      find_recorded_twin(v, r->nout, r->out, &id, &named);
+      find_recorded_twin(v, r->nin, r->in, &id, &named);
     }
   return id;
 }
 
-static bool among (const Search *s, int n, const DtRecVar *r) {
+static bool is_among (const Search *s, int n, const DtRecVar *r) {
   for (int i = 0; i < n; i++)
     if (is_it(s, &r[i])) return true;
   return false;
 }
 
 /* Append {seq, typed, op, file, line, what}. */
-static void row (lua_State *L, Search *s, const DtRecOp *r, bool typed) {
-  bool in = among(s, r->nin, r->in), out = among(s, r->nout, r->out);
+static void append_row (lua_State *L, Search *s, const DtRecOp *r, bool typed) {
+  bool in = is_among(s, r->nin, r->in), out = is_among(s, r->nout, r->out);
   if (!in && !out) return;
   lua_createtable(L, 0, 6);
   dtL_set_int(L, "seq", typed ? r->from : r->seq);
@@ -64,11 +64,11 @@ static void row (lua_State *L, Search *s, const DtRecOp *r, bool typed) {
   lua_seti(L, -2, ++s->n);
 }
 
-static void rows (lua_State *L, Search *s, const DtDebug *d) {
+static void append_rows (lua_State *L, Search *s, const DtDebug *d) {
   for (int i = d->rec.n - 1; i >= 0; i--)
-    row(L, s, dt_record_of(&d->rec, i), false);
+    append_row(L, s, dt_record_of(&d->rec, i), false);
   for (int i = d->typed.n - 1; i >= 0; i--)
-    row(L, s, dt_record_of(&d->typed, i), true);
+    append_row(L, s, dt_record_of(&d->typed, i), true);
 }
 
 /* dt.debug.life(x) -> list of {seq, typed, op, file, line, what}: operators of
@@ -80,10 +80,10 @@ static int l_life (lua_State *L) {
   Search s = { .id = v->id };
   DtDebug *d = dtL_check_debug(L);
   lua_newtable(L);
-  rows(L, &s, d);
+  append_rows(L, &s, d);
   if (s.n == 0 && v->origin.seq > 0) {
     s.id = revived_id(d, v);
-    if (s.id != 0) rows(L, &s, d);
+    if (s.id != 0) append_rows(L, &s, d);
   }
   return 1;
 }
@@ -98,7 +98,7 @@ static int l_origin_id (lua_State *L) {
                                        : NULL;
   int64_t id = 0;
   bool named = false;
-  if (r) like(v, r->nout, r->out, &id, &named);
+  if (r) find_recorded_twin(v, r->nout, r->out, &id, &named);
   if (id != 0) lua_pushinteger(L, (lua_Integer)id);
   else lua_pushnil(L);
   return 1;

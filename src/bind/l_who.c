@@ -70,8 +70,9 @@ static int plain_holders (lua_State *L, DtVar *v, const int64_t *at, int n) {
   return 2;
 }
 
-static DtStatus holder (DtCtx *cx, const DtSpec *p, const int64_t *coord,
-                        const int64_t *at, int n, int64_t *local, bool *here) {
+static DtStatus find_local_index (DtCtx *cx, const DtSpec *p,
+                                  const int64_t *coord, const int64_t *at,
+                                  int n, int64_t *local, bool *here) {
   *here = true;
   for (int k = 0; k < n && *here; k++) {
     DT_TRY(cx, local_at(cx, p, coord, k, at[k], &local[k]));
@@ -107,7 +108,7 @@ static int l_holders (lua_State *L) {
   for (int64_t i = 0; i < size; i++) {
     bool here;
     if (!dt_mesh_coord_of(v->spec->mesh, (int)ranks[i], coord)) continue;
-    if (holder(cx, v->spec, coord, at, n, local, &here) != DT_OK)
+    if (find_local_index(cx, v->spec, coord, at, n, local, &here) != DT_OK)
       return dtL_raise(L);
     if (!here) continue;
     push_holder(L, ranks[i], coord, v->spec->mesh->ndim, local, n);

@@ -18,24 +18,24 @@ typedef struct Find {
 } Find;
 
 /* Does v[i] still want a name? */
-static bool wants (const Find *f, int i) {
+static bool wants_name (const Find *f, int i) {
   return f->out[i] == NULL || f->open[i];
 }
 
 /* The tables at hand have been gone through. */
-static void settle (Find *f) {
+static void close_tables (Find *f) {
   if (f->any) memset(f->open, 0, (size_t)f->n * sizeof *f->open);
   f->any = false;
 }
 
 /* The value on the top is a tensor we look for, and wants a name? */
-static bool sought (lua_State *L, const Find *f) {
+static bool is_sought (lua_State *L, const Find *f) {
   const DtVar *t;
   int i;
   if (lua_type(L, -1) != LUA_TUSERDATA) return false;
   t = dtL_test_tensor(L, -1);
   for (i = 0; t && i < f->n; i++)
-    if (f->v[i] == t && wants(f, i)) return true;
+    if (f->v[i] == t && wants_name(f, i)) return true;
   return false;
 }
 
@@ -47,24 +47,24 @@ static void call_it (lua_State *L, Find *f, int i, const char *name) {
 }
 
 /* The value on the top is called `name`. */
-static void match (lua_State *L, Find *f, const char *name) {
+static void name_value (lua_State *L, Find *f, const char *name) {
   const DtVar *t;
   int i;
-  if (name == NULL || !sought(L, f)) return;
+  if (name == NULL || !is_sought(L, f)) return;
   t = dtL_test_tensor(L, -1);
   for (i = 0; i < f->n; i++)
-    if (f->v[i] == t && wants(f, i)) call_it(L, f, i, name);
+    if (f->v[i] == t && wants_name(f, i)) call_it(L, f, i, name);
 }
 
 static void table_fields (lua_State *L, Find *f, const char *prefix) {
   lua_pushnil(L);
   while (lua_next(L, -2)) {
-    if (lua_type(L, -2) == LUA_TSTRING && sought(L, f)) {
+    if (lua_type(L, -2) == LUA_TSTRING && is_sought(L, f)) {
       const char *k = lua_tostring(L, -2);
       if (*prefix) lua_pushfstring(L, "%s.%s", prefix, k);
       else lua_pushstring(L, k);
       lua_insert(L, -2);
-      match(L, f, lua_tostring(L, -2));
+      name_value(L, f, lua_tostring(L, -2));
       lua_remove(L, -2);
     }
     lua_pop(L, 1);
@@ -95,14 +95,14 @@ static void python_frame (lua_State *L, Find *f) {
     dtL_py_get(L, -1, DT_PY_VARS);
     if (lua_istable(L, -1)) {
       table_fields(L, f, "");
-      settle(f);
+      close_tables(f);
       lua_pushnil(L);
       while (lua_next(L, -2)) {
         if (lua_istable(L, -1) && lua_type(L, -2) == LUA_TSTRING)
           object_fields(L, f, lua_tostring(L, -2));
         lua_pop(L, 1);
       }
-      settle(f);
+      close_tables(f);
     }
     lua_pop(L, 1);
   } while (dtL_py_up(L));
@@ -116,7 +116,7 @@ enum { DEEPEST = 12 };          /* modules inside modules */
 static void same_memory (lua_State *L, Find *f, const DtVar *t,
                          const char *name, const char *what) {
   for (int i = 0; t != NULL && i < f->n; i++) {
-    if (f->v[i]->local->storage != t->local->storage || !wants(f, i) ||
+    if (f->v[i]->local->storage != t->local->storage || !wants_name(f, i) ||
         !dt_meta_same_shape(&f->v[i]->local->m, &t->local->m))
       continue;
     lua_pushfstring(L, "%s%s", name, what);
@@ -231,7 +231,7 @@ static void frame_modules (lua_State *L, lua_Debug *ar, Find *f) {
 
 /* --- frames --- */
 
-static void frame (lua_State *L, lua_Debug *ar, Find *f) {
+static void name_frame (lua_State *L, lua_Debug *ar, Find *f) {
   const char *name;
   int i;
   if (dtL_py_scope(L, ar)) {
@@ -240,10 +240,10 @@ static void frame (lua_State *L, lua_Debug *ar, Find *f) {
   }
   for (i = 1; (name = lua_getlocal(L, ar, i)) != NULL; i++) {
     if (name[0] != '(') {
-      match(L, f, name);
-      settle(f);
+      name_value(L, f, name);
+      close_tables(f);
       if (lua_type(L, -1) == LUA_TTABLE) object_fields(L, f, name);
-      settle(f);
+      close_tables(f);
     }
     lua_pop(L, 1);
   }
@@ -251,15 +251,15 @@ static void frame (lua_State *L, lua_Debug *ar, Find *f) {
   for (i = 1; (name = lua_getupvalue(L, -1, i)) != NULL; i++) {
     if (strcmp(name, "_ENV") == 0 && lua_type(L, -1) == LUA_TTABLE)
       table_fields(L, f, "");
-    else match(L, f, name);
-    settle(f);
+    else name_value(L, f, name);
+    close_tables(f);
     lua_pop(L, 1);
   }
   lua_pop(L, 1);
 }
 
 /* Does an input want a name still? */
-static bool unnamed (const Find *f) {
+static bool any_unnamed (const Find *f) {
   for (int i = 0; i < f->n; i++) if (f->out[i] == NULL) return true;
   return false;
 }
@@ -272,23 +272,23 @@ static void each_frame (lua_State *L, Find *f,
     lua_getinfo(L, "Sl", &ar);
     if (ar.currentline < 0 || dtL_is_ours(ar.source)) continue;
     look(L, &ar, f);
-    settle(f);
+    close_tables(f);
   }
 }
 
 static int find_protected (lua_State *L) {
   Find *f = (Find *)lua_touserdata(L, 1);
   luaL_checkstack(L, 16, "names of tensors");
-  each_frame(L, f, frame);
+  each_frame(L, f, name_frame);
   lua_pushglobaltable(L);
   table_fields(L, f, "");
-  settle(f);
+  close_tables(f);
   lua_pop(L, 1);
-  if (unnamed(f)) each_frame(L, f, frame_modules);
-  if (unnamed(f)) {
+  if (any_unnamed(f)) each_frame(L, f, frame_modules);
+  if (any_unnamed(f)) {
     lua_pushglobaltable(L);
     modules_of(L, f);
-    settle(f);
+    close_tables(f);
     lua_pop(L, 1);
   }
   return 0;

@@ -38,7 +38,7 @@ static const char *source_name (DtBind *b, const char *source) {
 /* First Lua function of the user's on the stack.  C functions and
 ** chunks of the library ("=[dt...]") are passed over; the line, which costs
 ** most to learn, is asked for once. */
-static void where (void *ud, const char **file, int *line) {
+static void find_script_line (void *ud, const char **file, int *line) {
   DtBind *b = (DtBind *)ud;
   lua_Debug ar;
   lua_State *L = b->cur;
@@ -211,7 +211,7 @@ DtStatus dtL_state_new (DtSession *s, const DtBindOpts *o, lua_State **out) {
     }
   }
   lua_settop(L, 0);
-  s->where = where;
+  s->where = find_script_line;
   s->where_ud = b;
   *out = L;
   return DT_OK;

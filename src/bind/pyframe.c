@@ -53,7 +53,7 @@ bool dtL_py_holder (lua_State *co, const char *name) {
 /* --- the variables of one scope ------------------------------------------- */
 
 /* Push what dt._python_frames() was told to say of the table at `idx`. */
-static void outline (lua_State *co, int idx) {
+static void push_outline (lua_State *co, int idx) {
   idx = lua_absindex(co, idx);
   lua_rawgeti(co, LUA_REGISTRYINDEX, dtL_state(co)->ref_py_data);
   lua_pushvalue(co, idx);
@@ -67,7 +67,7 @@ static bool is_data (lua_State *co) {
   bool data;
   if (lua_type(co, -1) == LUA_TFUNCTION) return false;
   if (lua_type(co, -1) != LUA_TTABLE) return true;
-  outline(co, -1);
+  push_outline(co, -1);
   data = lua_toboolean(co, -1);
   lua_pop(co, 1);
   return data;
@@ -76,7 +76,7 @@ static bool is_data (lua_State *co) {
 bool dtL_py_outline (lua_State *L, int idx, DtBuf *out) {
   bool text;
   if (dtL_state(L)->ref_py[0] == 0 || !lua_istable(L, idx)) return false;
-  outline(L, idx);
+  push_outline(L, idx);
   text = lua_type(L, -1) == LUA_TSTRING;
   if (text) dt_buf_add(out, lua_tostring(L, -1));
   lua_pop(L, 1);

@@ -4,7 +4,7 @@
 #include "bind/bind.h"
 #include "bind/slots.h"
 
-static int show (lua_State *L) {
+static int show_value (lua_State *L) {
   if (lua_type(L, 1) == LUA_TTABLE || lua_type(L, 1) == LUA_TSTRING) {
     lua_getglobal(L, "require");
     lua_pushliteral(L, "dt.tensor.inspect");
@@ -33,7 +33,7 @@ void dtL_show_value (lua_State *L, int idx, DtBuf *out) {
     show_function(L, idx, out);
     return;
   }
-  lua_pushcfunction(L, show);
+  lua_pushcfunction(L, show_value);
   lua_pushvalue(L, idx);
   if (lua_pcall(L, 1, 1, 0) != LUA_OK) {
     dt_buf_add(out, "(cannot be shown: ");

@@ -48,7 +48,7 @@ static unsigned char tag_of (const char *func, int i) {
   return (unsigned char)func[i * DTL_SLOT + DTL_TAG];
 }
 
-static bool holds (const char *func, int i, const void *p) {
+static bool slot_holds (const char *func, int i, const void *p) {
   const void *q;
   memcpy(&q, func + i * DTL_SLOT, sizeof q);
   return p == q;
@@ -71,10 +71,10 @@ static bool as_thought (lua_State *L, const char *func) {
   return box != script && script != 0 && box != 0 && n == number &&
          tag_of(func, BOX2) == box &&
          tag_of(func, TABLE) == tag_of(func, TABLE2) &&
-         holds(func, TABLE, lua_topointer(L, TABLE)) &&
-         holds(func, TABLE2, lua_topointer(L, TABLE2)) &&
-         holds(func, THREAD, lua_topointer(L, THREAD)) &&
-         holds(func, LIGHT, lua_touserdata(L, LIGHT));
+         slot_holds(func, TABLE, lua_topointer(L, TABLE)) &&
+         slot_holds(func, TABLE2, lua_topointer(L, TABLE2)) &&
+         slot_holds(func, THREAD, lua_topointer(L, THREAD)) &&
+         slot_holds(func, LIGHT, lua_touserdata(L, LIGHT));
 }
 
 /* ---- functions ---- */
@@ -151,7 +151,7 @@ static bool links_as_thought (lua_State *L, DtBind *b) {
 }
 
 /* (calls): keeps where the function that calls it stands. */
-static int stand (lua_State *L) {
+static int note_place (lua_State *L) {
   DtBind *b = dtL_state(L);
   const void *func;
   lua_Debug ar;
@@ -165,7 +165,7 @@ static int stand (lua_State *L) {
   return 0;
 }
 
-static const char *stood (lua_State *L, int i) {
+static const char *noted_place (lua_State *L, int i) {
   const char *p;
   lua_rawgeti(L, -1, i);
   p = (const char *)lua_touserdata(L, -1);
@@ -184,10 +184,10 @@ static bool pcs_as_thought (lua_State *L) {
   lua_newtable(L);
   if (luaL_loadbufferx(L, chunk, sizeof chunk - 1, "=[dt]", "t") != LUA_OK)
     return lua_error(L) != 0;
-  lua_pushcfunction(L, stand);
+  lua_pushcfunction(L, note_place);
   lua_pushvalue(L, -3);
   lua_call(L, 2, 0);
-  for (i = 0; i < 4; i++) p[i] = stood(L, i + 1);
+  for (i = 0; i < 4; i++) p[i] = noted_place(L, i + 1);
   lua_pop(L, 1);
   return p[0] < p[1] && p[1] < p[0] + FEW && p[1] < p[2] &&
          p[2] < p[1] + FEW && p[2] == p[3];
@@ -212,16 +212,16 @@ static int try_out (lua_State *L) {
   return 0;
 }
 
-static int learn (lua_State *L) {
+static int learn_layout (lua_State *L) {
   luaL_checkstack(L, BOX2 + 1, NULL);
   lua_pushcfunction(L, try_out);
   lua_newtable(L);
   lua_newtable(L);
   lua_pushinteger(L, number);
   lua_pushlightuserdata(L, L);
-  lua_pushcfunction(L, learn);
+  lua_pushcfunction(L, learn_layout);
   lua_pushinteger(L, 1);
-  lua_pushcclosure(L, learn, 1);
+  lua_pushcclosure(L, learn_layout, 1);
   lua_pushnil(L);
   lua_pushboolean(L, 1);
   lua_pushliteral(L, "box");
@@ -242,6 +242,6 @@ void dtL_slots_forget (DtBind *b) {
 void dtL_slots_learn (lua_State *L) {
   dtL_slots_forget(dtL_state(L));
   if (!release_known()) return;
-  lua_pushcfunction(L, learn);
+  lua_pushcfunction(L, learn_layout);
   if (lua_pcall(L, 0, 0, 0) != LUA_OK) lua_pop(L, 1);
 }

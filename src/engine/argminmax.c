@@ -19,7 +19,7 @@ typedef struct Arg {
   DtTensor *val, *idx;
 } Arg;
 
-static void replace (DtSession *s, DtTensor **slot, DtTensor *t) {
+static void replace_tensor (DtSession *s, DtTensor **slot, DtTensor *t) {
   dt_tensor_unref(s->cx, *slot);
   *slot = t;
 }
@@ -82,14 +82,14 @@ static DtStatus gather_dim (Arg *a, int mdim) {
   DtTensor *t;
   int dim = a->all ? 0 : a->dim;
   DT_TRY(s->cx, dt_coll_all_gather(s, a->spec->mesh, mdim, dim, a->val, &t));
-  replace(s, &a->val, t);
+  replace_tensor(s, &a->val, t);
   DT_TRY(s->cx, dt_coll_all_gather(s, a->spec->mesh, mdim, dim, a->idx, &t));
-  replace(s, &a->idx, t);
+  replace_tensor(s, &a->idx, t);
   return DT_OK;
 }
 
 /* The index that belongs to the best gathered value. */
-static DtStatus pick (Arg *a) {
+static DtStatus take_best_index (Arg *a) {
   DtSession *s = a->s;
   int64_t shape[DT_MAX_NDIM];
   int dim = a->all ? 0 : a->dim;
@@ -106,7 +106,7 @@ static DtStatus pick (Arg *a) {
   }
   dt_tensor_unref(s->cx, who);
   if (st != DT_OK) dt_tensor_unref(s->cx, best);
-  else replace(s, &a->idx, best);
+  else replace_tensor(s, &a->idx, best);
   return st;
 }
 
@@ -123,7 +123,7 @@ static DtStatus find_index (Arg *a) {
     gathers = true;
     DT_TRY(s->cx, gather_dim(a, m));
   }
-  return gathers ? pick(a) : DT_OK;
+  return gathers ? take_best_index(a) : DT_OK;
 }
 
 /* The output variable: the index in the decided shape. */

@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-static bool differentiable (const DtVar *v) {
+static bool is_differentiable (const DtVar *v) {
   DtDtype t = (DtDtype)dt_var_meta(v)->dtype;
   return dt_dtype_is_float(t) || dt_dtype_is_complex(t);
 }
@@ -157,13 +157,13 @@ static DtStatus save_inputs (DtSession *s, DtNode *n, int nin,
 
 /* Output `i` is kept and differentiable: detached now, and again when it is
 ** read. */
-static bool detaches (const DtOpDef *op, int i, const DtVar *v) {
+static bool detaches_output (const DtOpDef *op, int i, const DtVar *v) {
   uint32_t bit = op->sig->returns_list ? 1 : i < 32 ? UINT32_C(1) << i : 0;
-  return (op->saved->keep & bit) != 0 && v != NULL && differentiable(v);
+  return (op->saved->keep & bit) != 0 && v != NULL && is_differentiable(v);
 }
 
 static bool output_counts (const DtOpDef *op, int i, const DtVar *v) {
-  if (v == NULL || !differentiable(v)) return false;
+  if (v == NULL || !is_differentiable(v)) return false;
   return op->sig->returns_list || i >= 32 || (op->saved->diff >> i & 1) != 0;
 }
 
@@ -191,7 +191,7 @@ static DtStatus save_outputs (DtSession *s, DtNode *n, int nout,
   for (int k = 0; k < nout; k++) {
     int i = kept_output(n, k);
     if (out[i] == NULL) continue;
-    if (detaches(n->op, i, out[i]) && s->saving_end >= 0)
+    if (detaches_output(n->op, i, out[i]) && s->saving_end >= 0)
       DT_TRY(s->cx, dt_detach(s, out[i], &n->saved_out[i]));
     else
       DT_TRY(s->cx, dt_var_alias(out[i], &n->saved_out[i]));
@@ -203,7 +203,7 @@ static DtStatus save_outputs (DtSession *s, DtNode *n, int nout,
 DtStatus dt_node_unpack (DtSession *s, DtNode *n, DtVar **out) {
   for (int k = 0; k < n->nout; k++) {
     int i = kept_output(n, k);
-    if (!detaches(n->op, i, n->saved_out[i])) {
+    if (!detaches_output(n->op, i, n->saved_out[i])) {
       out[i] = dt_var_ref(n->saved_out[i]);
       continue;
     }
@@ -213,9 +213,9 @@ DtStatus dt_node_unpack (DtSession *s, DtNode *n, DtVar **out) {
   return DT_OK;
 }
 
-static DtStatus edges (DtSession *s, DtNode *n, int nin, DtVar *const *in) {
+static DtStatus add_edges (DtSession *s, DtNode *n, int nin, DtVar *const *in) {
   for (int i = 0; i < nin; i++) {
-    if (in[i] != NULL && !differentiable(in[i])) continue;
+    if (in[i] != NULL && !is_differentiable(in[i])) continue;
     DT_TRY(s->cx, dt_node_edge(s, in[i], &n->next[i]));
   }
   return DT_OK;
@@ -232,9 +232,9 @@ void dt_node_set_history (DtSession *s, DtVar *v, DtNode *n,
   dt_node_unref(s, old);
 }
 
-static DtStatus record (DtSession *s, const DtOpDef *op, const DtArgs *args,
-                        int nin, DtVar *const *in, const DtGradCtx *g,
-                        int nout, DtVar *const *out) {
+static DtStatus record_node (DtSession *s, const DtOpDef *op,
+                             const DtArgs *args, int nin, DtVar *const *in,
+                             const DtGradCtx *g, int nout, DtVar *const *out) {
   DtNode *n;
   DtStatus st;
   const char *name = node_name(s, op);
@@ -243,7 +243,7 @@ static DtStatus record (DtSession *s, const DtOpDef *op, const DtArgs *args,
   n->op = op;
   n->packed = s->saving_end < 0;
   st = dt_args_copy(s->cx, &n->arena, args, &n->args);
-  if (st == DT_OK) st = edges(s, n, nin, in);
+  if (st == DT_OK) st = add_edges(s, n, nin, in);
   if (st == DT_OK) st = save_inputs(s, n, nin, in, g);
   for (int i = 0; i < nout && st == DT_OK; i++) {
     bool same = g && g->written >= 0 && out[i] == in[g->written];
@@ -266,10 +266,10 @@ DtStatus dt_grad_end (DtSession *s, const DtOpDef *op, const DtArgs *args,
   bool any = false;
   if (!g->record) return DT_OK;
   for (int i = 0; i < out->n; i++)
-    any = any || (dt_result(out, i) && differentiable(dt_result(out, i)));
+    any = any || (dt_result(out, i) && is_differentiable(dt_result(out, i)));
   if (!any) return DT_OK;
-  st = record(s, op, args, nin, in, g, out->n,
-              out->more ? out->more : out->v);
+  st = record_node(s, op, args, nin, in, g, out->n,
+                   out->more ? out->more : out->v);
   if (st != DT_OK) dt_results_fini(s, out);
   return st;
 }
@@ -295,9 +295,9 @@ DtStatus dt_autograd_custom (DtSession *s, const char *name, int nin,
   n->fn = fn;
   n->ud = ud;
   n->ud_free = ud_free;
-  st = edges(s, n, nin, in);
+  st = add_edges(s, n, nin, in);
   for (int i = 0; i < nout && st == DT_OK; i++) {
-    if (out[i] == NULL || !differentiable(out[i])) continue;
+    if (out[i] == NULL || !is_differentiable(out[i])) continue;
     dt_meta_copy(&n->out_meta[i], dt_var_meta(out[i]));
     dt_node_set_history(s, out[i], n, i);
   }
@@ -325,7 +325,7 @@ DtStatus dt_var_set_requires_grad (DtVar *v, bool on) {
            "you can only change requires_grad flags of leaf variables. If you "
            "want to use a computed variable in a subgraph that doesn't "
            "require differentiation use var_no_grad = var.detach().");
-  DT_CHECK(cx, !on || differentiable(v), DT_E_AUTOGRAD,
+  DT_CHECK(cx, !on || is_differentiable(v), DT_E_AUTOGRAD,
            "only Tensors of floating point dtype can require gradients");
   if (v->grad_fn == NULL) v->requires_grad = on;
   return DT_OK;

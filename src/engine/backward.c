@@ -112,7 +112,7 @@ static Task *heap_pop (Engine *e) {
 
 /* Visit everything below the roots; count edges.  `list` receives the tasks
 ** in the order they were met. */
-static DtStatus explore (Engine *e, Task ***list, int *count) {
+static DtStatus count_dependencies (Engine *e, Task ***list, int *count) {
   Task **q = *list;
   DtCtx *cx = e->s->cx;
   int cap = *count;
@@ -248,8 +248,8 @@ static DtStatus bad_shape (DtSession *s, const DtNode *n, int i,
 }
 
 /* Shape and dtype of the value the gradient belongs to.  Takes `g` over. */
-static DtStatus fit (DtSession *s, const DtNode *n, int i, DtVar *g,
-                     const DtMeta *want, DtVar **out) {
+static DtStatus fit_gradient (DtSession *s, const DtNode *n, int i, DtVar *g,
+                              const DtMeta *want, DtVar **out) {
   DtVar *x;
   DtStatus st = DT_OK;
   const DtMeta *m = dt_var_meta(g);
@@ -335,7 +335,7 @@ static DtStatus first_grad (DtSession *s, DtVar *leaf, DtVar *g) {
   return st;
 }
 
-static DtStatus accumulate (Engine *e, DtNode *n, DtVar *g) {
+static DtStatus accumulate_into_leaf (Engine *e, DtNode *n, DtVar *g) {
   DtSession *s = e->s;
   DtVar *leaf = n->leaf, *res;
   if (g == NULL) return DT_OK;
@@ -364,7 +364,8 @@ static DtStatus pass_on (Engine *e, DtNode *n, DtVar **gin) {
     if (gin[i] != NULL) {
       DtVar *g = gin[i];
       gin[i] = NULL;
-      DT_TRY(cx, fit(e->s, n, i, g, &to->fn->out_meta[to->nr], &gin[i]));
+      DT_TRY(cx, fit_gradient(e->s, n, i, g, &to->fn->out_meta[to->nr],
+                              &gin[i]));
     }
     DT_TRY(cx, buf_add(e, t, to->nr, gin[i]));
     dt_drop_var(&gin[i]);
@@ -388,7 +389,7 @@ static bool any_grad (const Task *t) {
 ** it saved is freed at once (unless retain_graph), before the next node runs:
 ** the peak of memory depends on it.  A node that got no gradient is passed
 ** through, so that those below it still become ready. */
-static DtStatus exec (Engine *e, Task *t) {
+static DtStatus run_node (Engine *e, Task *t) {
   DtSession *s = e->s;
   DtNode *n = t->node;
   DtArenaMark mark = dt_arena_mark(&s->cx->scratch);
@@ -435,13 +436,13 @@ static DtStatus run_task (Engine *e, Task *t) {
   }
   if (t->node->leaf != NULL) {
     bool any = t->buf[0] != NULL && !e->restrict_to;
-    st = any ? accumulate(e, t->node, t->buf[0]) : DT_OK;
+    st = any ? accumulate_into_leaf(e, t->node, t->buf[0]) : DT_OK;
     let_go(t);
     if (st == DT_OK && any) st = run_after(s, t->node->leaf);
     return st;
   }
   s->module = t->node->module;
-  st = exec(e, t);
+  st = run_node(e, t);
   s->module = module;
   return st;
 }
@@ -499,9 +500,9 @@ static DtStatus root_grad (DtSession *s, int i, DtVar *root, DtVar *given,
 
 /* Roots into tasks; *list holds each root's task once.  The edges keep the
 ** roots' nodes alive. */
-static DtStatus seed (Engine *e, int n, DtVar *const *roots,
-                      DtVar *const *grads, DtEdge *edge, Task **list,
-                      int *count) {
+static DtStatus seed_roots (Engine *e, int n, DtVar *const *roots,
+                            DtVar *const *grads, DtEdge *edge, Task **list,
+                            int *count) {
   DtSession *s = e->s;
   DtVar *g;
   DtStatus st;
@@ -519,7 +520,7 @@ static DtStatus seed (Engine *e, int n, DtVar *const *roots,
   return DT_OK;
 }
 
-static DtStatus loop (Engine *e, Task **roots, int nroots) {
+static DtStatus run_ready_tasks (Engine *e, Task **roots, int nroots) {
   DtStatus st = DT_OK;
   for (int i = 0; i < nroots && st == DT_OK; i++)
     if (roots[i]->deps == 0 && roots[i]->needed) st = heap_push(e, roots[i]);
@@ -531,8 +532,8 @@ static DtStatus loop (Engine *e, Task **roots, int nroots) {
 }
 
 /* `inputs` of grad() become captures of their tasks. */
-static DtStatus captures (Engine *e, int nin, DtVar *const *inputs,
-                          DtEdge *edge) {
+static DtStatus capture_inputs (Engine *e, int nin, DtVar *const *inputs,
+                                DtEdge *edge) {
   DtSession *s = e->s;
   for (int i = 0; i < nin; i++) {
     Task *t;
@@ -547,14 +548,15 @@ static DtStatus captures (Engine *e, int nin, DtVar *const *inputs,
   return DT_OK;
 }
 
-static DtStatus tell (DtSession *s, DtEventKind kind, int n,
-                      DtVar *const *roots, DtStatus st) {
+static DtStatus emit_backward (DtSession *s, DtEventKind kind, int n,
+                               DtVar *const *roots, DtStatus st) {
   DtEvent e = { .kind = kind, .nin = n, .in = roots, .status = st };
   return dt_session_heard(s) ? dt_event_emit(s, &e) : DT_OK;
 }
 
-static DtStatus run (Engine *e, int n, DtVar *const *roots,
-                     DtVar *const *grads, int nin, DtVar *const *inputs) {
+static DtStatus run_backward (Engine *e, int n, DtVar *const *roots,
+                              DtVar *const *grads, int nin,
+                              DtVar *const *inputs) {
   DtCtx *cx = e->s->cx;
   DtEdge *edge = DT_NEWN(cx, DtEdge, n + nin + 1);
   Task **list = DT_NEWN(cx, Task *, n + 1);
@@ -563,17 +565,17 @@ static DtStatus run (Engine *e, int n, DtVar *const *roots,
   e->cap = DT_NEWN(cx, Capture, nin + 1);
   e->given = DT_NEWN(cx, DtVar *, n + 1);
   if (e->cap == NULL || e->given == NULL) st = DT_E_NOMEM;
-  if (st == DT_OK) st = captures(e, nin, inputs, edge ? edge + n : NULL);
-  if (st == DT_OK) st = seed(e, n, roots, grads, edge, list, &nroots);
+  if (st == DT_OK) st = capture_inputs(e, nin, inputs, edge ? edge + n : NULL);
+  if (st == DT_OK) st = seed_roots(e, n, roots, grads, edge, list, &nroots);
   count = nroots;
-  if (st == DT_OK) st = explore(e, &list, &count);
+  if (st == DT_OK) st = count_dependencies(e, &list, &count);
   if (st == DT_OK) {
     Task **first = DT_NEWN(cx, Task *, nroots + 1);
     if (first == NULL) st = DT_E_NOMEM;
     else {
       memcpy(first, list, (size_t)nroots * sizeof *first);
       mark_needed(e, list, count);
-      st = loop(e, first, nroots);
+      st = run_ready_tasks(e, first, nroots);
       dt_free(cx, first);
     }
   }
@@ -599,10 +601,10 @@ static DtStatus run_guarded (Engine *e, int n, DtVar *const *roots,
   dt_map_init(&e->tasks, s->cx, ptr_eq);
   s->grad_enabled = false;
   s->backward = true;
-  st = tell(s, DT_EV_BACKWARD, n, roots, DT_OK);
-  if (st == DT_OK) st = run(e, n, roots, grads, nin, inputs);
+  st = emit_backward(s, DT_EV_BACKWARD, n, roots, DT_OK);
+  if (st == DT_OK) st = run_backward(e, n, roots, grads, nin, inputs);
   else dt_map_fini(&e->tasks);
-  lst = tell(s, DT_EV_BACKWARD_END, n, roots, st);
+  lst = emit_backward(s, DT_EV_BACKWARD_END, n, roots, st);
   s->grad_enabled = grad;
   s->backward = backward;
   return st != DT_OK ? st : lst;

@@ -76,7 +76,7 @@ static bool runs_composite (const DtSession *s, const DtOpDef *op, int nin,
 
 /* --- one operator with autograd around it --- */
 
-static bool tracks (const DtSession *s, int nin, DtVar *const *in) {
+static bool needs_graph (const DtSession *s, int nin, DtVar *const *in) {
   if (!s->grad_enabled || s->inference) return false;
   for (int i = 0; i < nin; i++)
     if (in[i] != NULL && dt_var_needs_grad(in[i])) return true;
@@ -107,7 +107,7 @@ static DtStatus record_fixed (DtSession *s, const DtOpDef *op,
   for (int i = 0; i < n; i++)
     now[i] = s->fix_done >> i & 1 ? s->fix[i] : in[i];
   s->fix_done = 0;
-  if (!tracks(s, n, now)) return DT_OK;
+  if (!needs_graph(s, n, now)) return DT_OK;
   return dt_grad_end(s, op, args, n, now, &g, out);
 }
 
@@ -115,7 +115,7 @@ static DtStatus call_leaf (DtSession *s, const DtOpDef *op,
                            const DtArgs *args, int nin, DtVar *const *in,
                            DtResults *out) {
   if (nin > 0) DT_TRY(s->cx, dt_handlers_detach(s, op, in[0]));
-  DtStatus st = tracks(s, nin, in)
+  DtStatus st = needs_graph(s, nin, in)
                   ? call_tracked(s, op, args, nin, in, out)
                   : dt_dispatch(s, op, args, nin, in, out);
   if (st == DT_OK && s->fix_done != 0)

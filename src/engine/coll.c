@@ -55,7 +55,7 @@ typedef struct Coll {
   int ranks_[64];
 } Coll;
 
-static bool moves (const DtSession *s, const DtTensor *t) {
+static bool moves_data (const DtSession *s, const DtTensor *t) {
   return !dt_session_no_data(s) && s->comm != NULL && t != NULL &&
          (dt_tensor_has_data(t) || dt_meta_numel(&t->m) == 0) &&
          t->m.device != DT_DEV_META;
@@ -169,8 +169,8 @@ DtStatus dt_coll_all_reduce (DtSession *s, const DtMesh *m, int mdim,
   DT_TRY(cx, check_avg(s, op, in));
   DT_TRY(cx, dt_mv_contiguous(s, in, &c));
   st = dt_mv_empty(s, &c->m, c->m.ndim, c->m.shape, &res);
-  if (st == DT_OK) st = coll_begin(s, &k, moves(s, c));
-  if (st == DT_OK && moves(s, c)) {
+  if (st == DT_OK) st = coll_begin(s, &k, moves_data(s, c));
+  if (st == DT_OK && moves_data(s, c)) {
     st = out_ptr(s, res, &p);
     if (st == DT_OK)
       st = dt_comm_all_reduce(cx, k.group, &k.info, op,
@@ -201,8 +201,8 @@ DtStatus dt_coll_all_gather (DtSession *s, const DtMesh *m, int mdim,
   for (int i = 1; i < ndim; i++) shape[i] = in->m.shape[i];
   DT_TRY(cx, dt_mv_contiguous(s, in, &c));
   st = dt_mv_empty(s, &c->m, ndim, shape, &res);
-  if (st == DT_OK) st = coll_begin(s, &k, moves(s, c));
-  if (st == DT_OK && moves(s, c)) {
+  if (st == DT_OK) st = coll_begin(s, &k, moves_data(s, c));
+  if (st == DT_OK && moves_data(s, c)) {
     st = out_ptr(s, res, &p);
     if (st == DT_OK)
       st = dt_comm_all_gather(cx, k.group, &k.info, dt_tensor_cdata(c),
@@ -240,8 +240,8 @@ DtStatus dt_coll_reduce_scatter (DtSession *s, const DtMesh *m, int mdim,
   memcpy(shape, in->m.shape, sizeof shape);
   shape[scatter_dim] /= n;
   st = dt_mv_empty(s, &c->m, in->m.ndim, shape, &res);
-  if (st == DT_OK) st = coll_begin(s, &k, moves(s, c));
-  if (st == DT_OK && moves(s, c)) {
+  if (st == DT_OK) st = coll_begin(s, &k, moves_data(s, c));
+  if (st == DT_OK && moves_data(s, c)) {
     st = out_ptr(s, res, &p);
     if (st == DT_OK)
       st = dt_comm_reduce_scatter(cx, k.group, &k.info, op,
@@ -274,8 +274,8 @@ DtStatus dt_coll_all_to_all (DtSession *s, const DtMesh *m, int mdim,
   DT_TRY(cx, dt_mv_unjoin(s, in, n, split_dim, &c));
   k.meta = &c->m;
   st = dt_mv_empty(s, &c->m, c->m.ndim, c->m.shape, &res);
-  if (st == DT_OK) st = coll_begin(s, &k, moves(s, c));
-  if (st == DT_OK && moves(s, c)) {
+  if (st == DT_OK) st = coll_begin(s, &k, moves_data(s, c));
+  if (st == DT_OK && moves_data(s, c)) {
     st = out_ptr(s, res, &p);
     if (st == DT_OK)
       st = dt_comm_all_to_all(cx, k.group, &k.info, dt_tensor_cdata(c),
@@ -306,8 +306,8 @@ static DtStatus largest_block (DtSession *s, Coll *k, const int64_t *splits,
 }
 
 /* Blocks of `rows` rows one after the other <-> blocks of `size` bytes. */
-static void spread (const Coll *k, const int64_t *rows, int64_t row,
-                    int64_t size, char *dense, char *padded, bool in) {
+static void repack_blocks (const Coll *k, const int64_t *rows, int64_t row,
+                           int64_t size, char *dense, char *padded, bool in) {
   for (int i = 0; i < k->n; i++) {
     size_t n = (size_t)(rows[i] * row);
     if (n == 0) continue;               /* an empty tensor has no memory */
@@ -317,9 +317,10 @@ static void spread (const Coll *k, const int64_t *rows, int64_t row,
   }
 }
 
-static DtStatus exchange (DtSession *s, Coll *k, const int64_t *in_splits,
-                          const int64_t *out_splits, int64_t row,
-                          DtTensor *c, DtTensor *res) {
+static DtStatus exchange_blocks (DtSession *s, Coll *k,
+                                 const int64_t *in_splits,
+                                 const int64_t *out_splits, int64_t row,
+                                 DtTensor *c, DtTensor *res) {
   DtCtx *cx = s->cx;
   int64_t size = 0;
   char *a = NULL, *b = NULL;
@@ -331,13 +332,13 @@ static DtStatus exchange (DtSession *s, Coll *k, const int64_t *in_splits,
     if (a == NULL || b == NULL) st = DT_E_NOMEM;
     if (st == DT_OK) {
       memset(a, 0, (size_t)(size * k->n));
-      spread(k, in_splits, row, size,
-             (char *)(uintptr_t)dt_tensor_cdata(c), a, true);
+      repack_blocks(k, in_splits, row, size,
+                    (char *)(uintptr_t)dt_tensor_cdata(c), a, true);
       st = dt_comm_all_to_all(cx, k->group, &k->info, a, (size_t)size, b);
     }
     if (st == DT_OK) st = out_ptr(s, res, &p);
     if (st == DT_OK && p != NULL)
-      spread(k, out_splits, row, size, p, b, false);
+      repack_blocks(k, out_splits, row, size, p, b, false);
   }
   dt_free(cx, a);
   dt_free(cx, b);
@@ -369,11 +370,11 @@ DtStatus dt_coll_all_to_all_v (DtSession *s, const DtMesh *m, int mdim,
   for (int i = 1; i < c->m.ndim; i++) row *= c->m.shape[i];
   k.bytes_in = have * row;
   k.bytes_out = total * row;
-  if (st == DT_OK) st = coll_begin(s, &k, moves(s, c));
-  if (st == DT_OK && moves(s, c)) {
+  if (st == DT_OK) st = coll_begin(s, &k, moves_data(s, c));
+  if (st == DT_OK && moves_data(s, c)) {
     k.bytes_in = k.bytes_out = 0;       /* sizes differ between the ranks */
     k.info.hash = coll_hash(&k);
-    st = exchange(s, &k, in_splits, out_splits, row, c, res);
+    st = exchange_blocks(s, &k, in_splits, out_splits, row, c, res);
   }
   if (k.n > 0) st = coll_end(s, &k, st);
   if (st == DT_OK) *out = res;
@@ -405,8 +406,8 @@ DtStatus dt_coll_broadcast (DtSession *s, const DtMesh *m, int mdim, int root,
              .bytes_in = nbytes, .bytes_out = nbytes, .meta = &io->m,
              .extra = root };
   DT_TRY(cx, check_root(s, m, mdim, root, "broadcast"));
-  st = coll_begin(s, &k, moves(s, io));
-  if (st == DT_OK && moves(s, io)) {
+  st = coll_begin(s, &k, moves_data(s, io));
+  if (st == DT_OK && moves_data(s, io)) {
     st = out_ptr(s, io, &p);
     if (st == DT_OK)
       st = dt_comm_broadcast(cx, k.group, &k.info, p, (size_t)nbytes, root);
@@ -415,8 +416,8 @@ DtStatus dt_coll_broadcast (DtSession *s, const DtMesh *m, int mdim, int root,
 }
 
 /* The pieces of the root, one after the other. */
-static DtStatus pack (DtSession *s, int n, DtTensor *const *in,
-                      int64_t each, char **out) {
+static DtStatus pack_pieces (DtSession *s, int n, DtTensor *const *in,
+                             int64_t each, char **out) {
   char *buf = dt_alloc(s->cx, (size_t)(each * n) + 1);
   DtStatus st = DT_OK;
   if (buf == NULL) return DT_E_NOMEM;
@@ -445,12 +446,12 @@ DtStatus dt_coll_scatter (DtSession *s, const DtMesh *m, int mdim, int root,
              .bytes_in = mine ? each * n : 0, .bytes_out = each,
              .meta = NULL, .extra = root };
   DT_TRY(cx, check_root(s, m, mdim, root, "scatter"));
-  st = coll_begin(s, &k, moves(s, out));
-  if (st == DT_OK && moves(s, out)) {
+  st = coll_begin(s, &k, moves_data(s, out));
+  if (st == DT_OK && moves_data(s, out)) {
     k.info.hash = dt_hash_u64(dt_hash_u64(DT_HASH_SEED, (uint64_t)each),
                               (uint64_t)root);
     st = out_ptr(s, out, &p);
-    if (st == DT_OK && mine) st = pack(s, n, in, each, &buf);
+    if (st == DT_OK && mine) st = pack_pieces(s, n, in, each, &buf);
     if (st == DT_OK)
       st = dt_comm_scatter(cx, k.group, &k.info, buf, (size_t)each, p, root);
     dt_free(cx, buf);

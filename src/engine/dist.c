@@ -93,7 +93,7 @@ static DtStatus same_view (DtSession *s, DtTensor *t, DtTensor **out) {
   return dt_tensor_view(s->cx, t, &t->m, t->offset, out);
 }
 
-static DtStatus empty0 (DtSession *s, const DtTensor *t, DtTensor **out) {
+static DtStatus make_empty (DtSession *s, const DtTensor *t, DtTensor **out) {
   int64_t zero = 0;
   return dt_mv_empty(s, &t->m, 1, &zero, out);
 }
@@ -198,11 +198,11 @@ static DtStatus spread_copy (DtSession *s, DtTensor *t, DtMesh *m, int mdim,
 }
 
 /* One mesh dimension.  A rank outside holds nothing. */
-static DtStatus spread (DtSession *s, DtTensor *t, DtMesh *m, int mdim,
-                        DtPlacement p, int root, DtTensor **out) {
+static DtStatus apply_placement (DtSession *s, DtTensor *t, DtMesh *m, int mdim,
+                                 DtPlacement p, int root, DtTensor **out) {
   DtTensor *c = NULL;
   DtStatus st;
-  if (!m->member) return empty0(s, t, out);
+  if (!m->member) return make_empty(s, t, out);
   if (dt_pl_is_shard_like(p)) {
     if (p.dim < 0) p.dim = (int16_t)(p.dim + t->m.ndim);
     if (root < 0)
@@ -248,8 +248,9 @@ static DtStatus check_wrapped (DtCtx *cx, const DtPlacement *pl, int n,
   return DT_OK;
 }
 
-static DtStatus distribute (DtSession *s, DtVar *t, DtMesh *mesh, int npl,
-                            const DtPlacement *given, int root, DtVar **out) {
+static DtStatus distribute_plain (DtSession *s, DtVar *t, DtMesh *mesh, int npl,
+                                  const DtPlacement *given, int root,
+                                  DtVar **out) {
   DtPlacement pl[DT_MAX_MDIM];
   DtTensor *local;
   DtSpec *spec = NULL;
@@ -263,7 +264,7 @@ static DtStatus distribute (DtSession *s, DtVar *t, DtMesh *mesh, int npl,
   local = dt_tensor_ref(t->local);
   for (int i = 0; i < npl && st == DT_OK; i++) {
     DtTensor *next;
-    st = spread(s, local, mesh, i, pl[i], root, &next);
+    st = apply_placement(s, local, mesh, i, pl[i], root, &next);
     if (st != DT_OK) break;
     dt_tensor_unref(s->cx, local);
     local = next;
@@ -281,7 +282,7 @@ DtStatus dt_distribute_tensor (DtSession *s, DtVar *t, DtMesh *mesh, int npl,
   DtApi a;
   DtStatus st;
   DT_TRY(s->cx, dt_api_begin(s, &a, "distribute_tensor", 1, &t));
-  st = distribute(s, t, mesh, npl, pl, src_data_rank, out);
+  st = distribute_plain(s, t, mesh, npl, pl, src_data_rank, out);
   return dt_api_end(s, &a, 1, &t, out, st);
 }
 
@@ -359,7 +360,7 @@ static DtStatus from_local (DtSession *s, DtVar *v, DtMesh *mesh, int npl,
   m.dtype = v->local->m.dtype;
   m.device = v->local->m.device;
   if (!mesh->member) {
-    st = empty0(s, v->local, &local);
+    st = make_empty(s, v->local, &local);
   } else {
     local = dt_tensor_ref(v->local);
     if (run_check)
@@ -475,9 +476,9 @@ static DtStatus cast_input (DtSession *s, DtVar *t, DtMesh *mesh,
                       t->spec->strided_is_order, spec);
 }
 
-static DtStatus redistribute (DtSession *s, DtVar *t, DtMesh *mesh, int npl,
-                              const DtPlacement *given, DtDtype fwd,
-                              DtDtype bwd, DtVar **out) {
+static DtStatus redistribute_dist (DtSession *s, DtVar *t, DtMesh *mesh,
+                                   int npl, const DtPlacement *given,
+                                   DtDtype fwd, DtDtype bwd, DtVar **out) {
   DtCtx *cx = s->cx;
   DtPlacement pl[DT_MAX_MDIM];
   DtTensor *local = NULL, *res = NULL;
@@ -521,7 +522,8 @@ DtStatus dt_redistribute (DtSession *s, DtVar *t, DtMesh *mesh, int npl,
   DtApi a;
   DtStatus st;
   DT_TRY(s->cx, dt_api_begin(s, &a, "dtensor.redistribute", 1, &t));
-  st = redistribute(s, t, mesh, npl, pl, forward_dtype, backward_dtype, out);
+  st = redistribute_dist(s, t, mesh, npl, pl, forward_dtype, backward_dtype,
+                         out);
   return dt_api_end(s, &a, 1, &t, out, st);
 }
 

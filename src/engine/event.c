@@ -29,7 +29,7 @@ static void masks_update (DtSession *s) {
   if (mask == 0) s->depth = 0;
 }
 
-static void sweep (struct DtHubEv *h) {
+static void drop_removed_listeners (struct DtHubEv *h) {
   int k = 0;
   for (int i = 0; i < h->n; i++)
     if (h->l[i].id != 0) h->l[k++] = h->l[i];
@@ -63,7 +63,7 @@ void dt_event_unlisten (DtSession *s, int id) {
   for (int i = 0; i < h->n; i++)
     if (h->l[i].id == id) h->l[i].id = 0, h->l[i].mask = 0;
   if (h->busy) h->dirty = true;
-  else sweep(h);
+  else drop_removed_listeners(h);
   masks_update(s);
 }
 
@@ -133,7 +133,7 @@ DtStatus dt_event_emit (DtSession *s, DtEvent *e) {
   n = h->n;                     /* those added meanwhile hear the next one */
   for (int i = 0; i < n && st == DT_OK; i++)
     if (h->l[i].mask >> e->kind & 1) st = h->l[i].fn(h->l[i].ud, s, e);
-  if (--h->busy == 0 && h->dirty) sweep(h);
+  if (--h->busy == 0 && h->dirty) drop_removed_listeners(h);
   return st;
 }
 

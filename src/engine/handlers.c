@@ -160,9 +160,9 @@ static bool all_replicated (const DtSpec *spec) {
   return true;
 }
 
-static DtStatus unscale (DtSession *s, void *ud, const DtOpDef *op,
-                         const DtArgs *args, int nin, DtVar *const *in,
-                         DtResults *out) {
+static DtStatus unscale_gradients (DtSession *s, void *ud, const DtOpDef *op,
+                                   const DtArgs *args, int nin,
+                                   DtVar *const *in, DtResults *out) {
   DtUnwrapped u;
   DtTensor **local, *none[1];
   DtArenaMark mark = dt_arena_mark(&s->cx->scratch);
@@ -239,14 +239,15 @@ static const struct { const char *name; DtHandlerFn fn; } builtin[] = {
   { "aten.is_same_size.default", same_size },
   { "aten.is_pinned.default", is_pinned },
   { "aten.as_strided.default", as_strided },
-  { "aten._amp_foreach_non_finite_check_and_unscale_.default", unscale },
+  { "aten._amp_foreach_non_finite_check_and_unscale_.default",
+   unscale_gradients },
   { "aten.argmin.default", dt_handle_argminmax },
   { "aten.argmax.default", dt_handle_argminmax },
   { "aten.convolution.default", dt_handle_conv },
   { "aten.convolution_backward.default", dt_handle_conv_backward },
 };
 
-static const DtOpDef *find (DtSession *s, const char *name) {
+static const DtOpDef *find_op (DtSession *s, const char *name) {
   const DtOpDef *op = dt_registry_find(s->cx, s->registry, name);
   if (op == NULL) dt_error_clear(s->cx);
   return op;
@@ -256,14 +257,14 @@ DtStatus dt_handlers_new (DtSession *s) {
   s->handlers = DT_NEW(s->cx, struct DtHandlers);
   if (s->handlers == NULL) return DT_E_NOMEM;
   for (size_t i = 0; i < sizeof builtin / sizeof builtin[0]; i++) {
-    const DtOpDef *op = find(s, builtin[i].name);
+    const DtOpDef *op = find_op(s, builtin[i].name);
     if (op == NULL) continue;
     DT_TRY(s->cx, dt_handler_set(s, op, builtin[i].fn, NULL));
   }
-  s->handlers->sdpa = find(s, "aten.scaled_dot_product_attention.default");
-  s->handlers->equal = find(s, "aten.equal.default");
-  s->handlers->item = find(s, "aten._local_scalar_dense.default");
-  s->handlers->detach = find(s, "aten.detach_.default");
+  s->handlers->sdpa = find_op(s, "aten.scaled_dot_product_attention.default");
+  s->handlers->equal = find_op(s, "aten.equal.default");
+  s->handlers->item = find_op(s, "aten._local_scalar_dense.default");
+  s->handlers->detach = find_op(s, "aten.detach_.default");
   return DT_OK;
 }
 

@@ -269,7 +269,7 @@ static DtStatus make_views (LocalCall *c) {
 }
 
 /* Of the device the numbers are for. */
-static DtRng *generator (LocalCall *c) {
+static DtRng *generator_of (LocalCall *c) {
   const DtMeta *m = c->n > 0 ? &c->m[0] : c->nin > 0 ? &c->kin[0]->m : NULL;
   return m == NULL || m->device == DT_DEV_CPU ? &c->s->rng.cpu
                                               : &c->s->rng.device;
@@ -278,7 +278,7 @@ static DtRng *generator (LocalCall *c) {
 static DtStatus call_kernel (LocalCall *c, DtTensor *const *work) {
   DtKernelCall k = { .cx = c->s->cx, .op = c->op, .args = c->args,
                      .nin = c->nin, .in = c->kin, .nout = c->n, .out = work,
-                     .ret = c->ret, .rng = generator(c) };
+                     .ret = c->ret, .rng = generator_of(c) };
   if (c->nodata) {
     DT_CHECK(k.cx, c->n > 0 || c->op->sig->nrets == 0, DT_E_META_NO_DATA,
              "%s needs data, and this tensor has none", c->op->sig->full);
@@ -295,7 +295,7 @@ static DtStatus copy_back (LocalCall *c, int i, const DtTensor *work,
 }
 
 /* Allocate or find the outputs, run, copy temporaries to where they belong. */
-static DtStatus compute (LocalCall *c, DtTensor **work) {
+static DtStatus run_kernel (LocalCall *c, DtTensor **work) {
   DtCtx *cx = c->s->cx;
   DtStatus st = DT_OK;
   int i;
@@ -337,7 +337,7 @@ static DtStatus check_type (const LocalCall *c) {
                    &m);
 }
 
-static DtStatus infer (LocalCall *c, int nmetas) {
+static DtStatus infer_metas (LocalCall *c, int nmetas) {
   DtCtx *cx = c->s->cx;
   const DtMeta *inl[16], **metas = inl;
   if (c->nin > 16) {
@@ -381,8 +381,8 @@ static DtStatus run_element (const LocalCall *c, int i, DtTensor **res) {
                   .m = m, .none = none, .off = off, .out = out };
   DT_TRY(cx, dt_foreach_args(cx, c->op, c->args, i, &a));
   e.nin = compact_slots(c, &a, ein);
-  DT_TRY(cx, infer(&e, INLINE_OUTS));
-  DT_TRY(cx, compute(&e, work));
+  DT_TRY(cx, infer_metas(&e, INLINE_OUTS));
+  DT_TRY(cx, run_kernel(&e, work));
   for (int k = 1; k < e.n; k++) dt_tensor_unref(cx, out[k]);
   *res = out[0];
   return DT_OK;
@@ -530,7 +530,7 @@ static DtStatus store_made (LocalCall *c) {
 static DtStatus run_datadep (LocalCall *c) {
   DtKernelCall k = { .cx = c->s->cx, .op = c->op, .args = c->args,
                      .nin = c->nin, .in = c->kin, .nout = c->op->sig->nrets,
-                     .ret = c->ret, .rng = generator(c), .made = c->out };
+                     .ret = c->ret, .rng = generator_of(c), .made = c->out };
   DtStatus st;
   DT_CHECK(k.cx, !c->nodata, DT_E_META_NO_DATA, "%s needs data, and this "
            "tensor has none", c->op->sig->full);
@@ -564,7 +564,7 @@ static DtStatus run_checked (LocalCall *c, int nmetas, DtTensor **work) {
   }
   bool datadep = c->op->kernel != NULL &&
                  (c->op->flags & DT_OP_DATADEP) != 0;
-  if (!each && !datadep) DT_TRY(cx, infer(c, nmetas));
+  if (!each && !datadep) DT_TRY(cx, infer_metas(c, nmetas));
   if (!each) DT_TRY(cx, check_type(c));
   if (datadep) return run_datadep(c);
   if (!each && c->n > 0 && c->m[0].device == DT_DEV_META) c->nodata = true;
@@ -573,7 +573,7 @@ static DtStatus run_checked (LocalCall *c, int nmetas, DtTensor **work) {
   DT_TRY(cx, tell_begin(c));
   if (each) return tell_end(c, run_foreach(c));
   if (view) return tell_end(c, make_views(c));
-  return tell_end(c, compute(c, work));
+  return tell_end(c, run_kernel(c, work));
 }
 
 static DtStatus run_many (LocalCall *c) {

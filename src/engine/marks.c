@@ -16,7 +16,7 @@ typedef enum How { WRITTEN_OUT, VALUES, META } How;
 
 typedef struct Row { const char *base; int marks; How how; } Row;
 
-static const Row *find (const DtOpDef *op) {
+static const Row *find_marks (const DtOpDef *op) {
   static const Row rows[] = {
 #define X(base, marks, how) { base, marks, how },
 #include "engine/marked.def"
@@ -39,8 +39,8 @@ static bool is_view (const DtOpDef *op) {
 }
 
 /* Marks with which tensors reach the operator. */
-static int passing (const DtOpDef *op) {
-  const Row *r = find(op);
+static int marks_passed_on (const DtOpDef *op) {
+  const Row *r = find_marks(op);
   if (is_view(op)) return BOTH;
   return r ? r->marks : 0;
 }
@@ -49,7 +49,7 @@ bool dt_marks_stop (const DtOpDef *op, int nin, DtVar *const *in) {
   int any = 0;
   for (int i = 0; i < nin; i++)
     if (in[i] != NULL) any |= in[i]->local->marks;
-  return any != 0 && (any & ~passing(op)) != 0;
+  return any != 0 && (any & ~marks_passed_on(op)) != 0;
 }
 
 /* Is the tensor in this slot in a list that is written?  0 no, else which
@@ -79,8 +79,8 @@ static DtStatus refuse_list (DtSession *s, const DtOpDef *op, int marks) {
 }
 
 /* Call by name below autograd. */
-static DtStatus below (DtSession *s, const char *name, int nin,
-                       DtVar *const *in, DtVar **out) {
+static DtStatus call_below_autograd (DtSession *s, const char *name, int nin,
+                                     DtVar *const *in, DtVar **out) {
   const DtOpDef *op = dt_registry_find(s->cx, s->registry, name);
   DtValue v[2] = { dt_v_slot(0), dt_v_slot(1) };
   DtArgs args;
@@ -109,7 +109,7 @@ static DtStatus give_back (DtSession *s, const DtOpDef *op,
   for (int i = 0; i < nin; i++) {
     DtVar *pair[2] = { in[i], now[i] };
     if (now[i] == in[i] || !is_written(op, args, i)) continue;
-    DT_TRY(s->cx, below(s, "aten.copy_.default", 2, pair, NULL));
+    DT_TRY(s->cx, call_below_autograd(s, "aten.copy_.default", 2, pair, NULL));
     for (int k = 0; k < out->n; k++) {
       DtVar **r = dt_results_at(out, k);
       if (*r != now[i]) continue;
@@ -126,13 +126,14 @@ DtStatus dt_marks_dispatch (DtSession *s, const DtOpDef *op,
   DtCtx *cx = s->cx;
   DtArenaMark mark = dt_arena_mark(&cx->scratch);
   DtVar **now = DT_ANEWN(cx, &cx->scratch, DtVar *, nin + 1);
-  int stopped = ~passing(op), n = 0, list = written_list(op, args, nin, in);
+  int stopped = ~marks_passed_on(op), n = 0;
+  int list = written_list(op, args, nin, in);
   DtStatus st = now ? DT_OK : DT_E_NOMEM;
   if (st == DT_OK && list != 0) st = refuse_list(s, op, list);
   for (; n < nin && st == DT_OK; n++) {
     now[n] = in[n];
     if (in[n] != NULL && (in[n]->local->marks & stopped) != 0)
-      st = below(s, "aten.clone.default", 1, &in[n], &now[n]);
+      st = call_below_autograd(s, "aten.clone.default", 1, &in[n], &now[n]);
   }
   if (st == DT_OK) st = dt_dispatch(s, op, args, nin, now, out);
   if (st == DT_OK) {
@@ -149,7 +150,7 @@ DtStatus dt_marks_dispatch (DtSession *s, const DtOpDef *op,
 
 DtStatus dt_marks_inputs (DtSession *s, const DtOpDef *op, int nin,
                           DtTensor *const *in, DtTensor ***out) {
-  const Row *r = find(op);
+  const Row *r = find_marks(op);
   int any = 0;
   *out = NULL;
   for (int i = 0; i < nin; i++)

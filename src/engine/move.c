@@ -56,7 +56,7 @@ static DtStatus tell_bound (DtSession *s, const DtOpDef *op, const Told *t,
   return dt_event_emit(s, &e);
 }
 
-static DtStatus tell (DtSession *s, const Told *t) {
+static DtStatus emit_local_op (DtSession *s, const Told *t) {
   DtCtx *cx = s->cx;
   const DtOpDef *op;
   DtArenaMark mark;
@@ -73,15 +73,16 @@ static DtStatus tell (DtSession *s, const Told *t) {
 }
 
 /* One input, one output. */
-static DtStatus tell1 (DtSession *s, const char *inside, const char *outside,
-                       DtTensor *in, DtTensor **out, int nextra,
-                       const DtValue *extra) {
+static DtStatus emit_unary_op (DtSession *s, const char *inside,
+                               const char *outside, DtTensor *in,
+                               DtTensor **out, int nextra,
+                               const DtValue *extra) {
   Told t = { .inside = inside, .outside = outside, .nin = 1, .in = &in,
              .nextra = nextra, .nout = 1, .out = out };
   DtStatus st;
   if (!dt_session_heard(s)) return DT_OK;
   for (int i = 0; i < nextra; i++) t.extra[i] = extra[i];
-  st = tell(s, &t);
+  st = emit_local_op(s, &t);
   if (st != DT_OK) dt_drop_tensor(s, out);
   return st;
 }
@@ -121,8 +122,9 @@ DtStatus dt_mv_contiguous (DtSession *s, DtTensor *t, DtTensor **out) {
     return DT_OK;
   }
   DT_TRY(s->cx, copy_new(s, t, (DtDtype)t->m.dtype, out));
-  return tell1(s, "aten.contiguous.default", "aten.clone.default", t, out, 0,
-               NULL);
+  return emit_unary_op(s, "aten.contiguous.default", "aten.clone.default", t,
+                       out, 0,
+                       NULL);
 }
 
 DtStatus dt_mv_clone (DtSession *s, DtTensor *t, DtTensor **out) {
@@ -136,8 +138,8 @@ DtStatus dt_mv_clone (DtSession *s, DtTensor *t, DtTensor **out) {
     dt_drop_tensor(s, out);
     return st;
   }
-  return tell1(s, "aten.clone.default", "aten.clone.default", t, out, 0,
-               NULL);
+  return emit_unary_op(s, "aten.clone.default", "aten.clone.default", t, out, 0,
+                       NULL);
 }
 
 static DtStatus narrow_quiet (DtSession *s, DtTensor *t, int dim,
@@ -154,7 +156,8 @@ DtStatus dt_mv_narrow (DtSession *s, DtTensor *t, int dim, int64_t start,
   DtValue a[3] = { dt_v_int(dim), dt_v_int(start), dt_v_int(len) };
   if (s->cur_op == NULL) a[2] = dt_v_int(start + len);
   DT_TRY(s->cx, narrow_quiet(s, t, dim, start, len, out));
-  return tell1(s, "aten.narrow.default", "aten.slice.Tensor", t, out, 3, a);
+  return emit_unary_op(s, "aten.narrow.default", "aten.slice.Tensor", t, out, 3,
+                       a);
 }
 
 DtStatus dt_mv_pad (DtSession *s, DtTensor *t, int dim, int64_t n,
@@ -190,8 +193,8 @@ DtStatus dt_mv_pad (DtSession *s, DtTensor *t, int dim, int64_t n,
   items[npad - 1] = dt_v_int(n);
   a[0] = dt_v_list(npad, items);
   a[1] = dt_v_float(0);
-  return tell1(s, "aten.constant_pad_nd.default",
-               "aten.constant_pad_nd.default", t, out, 2, a);
+  return emit_unary_op(s, "aten.constant_pad_nd.default",
+                       "aten.constant_pad_nd.default", t, out, 2, a);
 }
 
 /* What PyTorch makes the offset and the places of: a number, a range, their
@@ -216,16 +219,16 @@ static DtStatus tell_places (DtSession *s, const DtMeta *like, int64_t len,
     st = dt_k_arange(s->cx, *places, dt_scalar_int(0), dt_scalar_int(1));
   if (st == DT_OK && dt_tensor_has_data(sum))
     st = dt_k_arange(s->cx, sum, dt_scalar_int(offset), dt_scalar_int(1));
-  if (st == DT_OK) st = tell(s, &t);
+  if (st == DT_OK) st = emit_local_op(s, &t);
   t = (Told){ .inside = "aten.arange.default",
               .outside = "aten.arange.start_step", .nextra = 1,
               .extra = { dt_v_int(len) }, .nout = 1, .out = places };
-  if (st == DT_OK) st = tell(s, &t);
+  if (st == DT_OK) st = emit_local_op(s, &t);
   pair[0] = *places;
   pair[1] = off;
   t = (Told){ .inside = "aten.add.Tensor", .outside = "aten.add.Tensor",
               .nin = 2, .in = pair, .nout = 1, .out = &sum };
-  if (st == DT_OK) st = tell(s, &t);
+  if (st == DT_OK) st = emit_local_op(s, &t);
   dt_tensor_unref(s->cx, off);
   dt_tensor_unref(s->cx, *places);
   *places = sum;
@@ -246,14 +249,14 @@ static DtStatus tell_embed (DtSession *s, DtTensor *t, int dim, DtTensor *zero,
     shape[i] = dt_v_int(zero->m.shape[i]);
   v[0] = dt_v_list(zero->m.ndim, shape);
   z.extra[0] = v[0];
-  DT_TRY(s->cx, tell(s, &z));
+  DT_TRY(s->cx, emit_local_op(s, &z));
   DT_TRY(s->cx, tell_places(s, &t->m, t->m.shape[dim], offset, &places));
   DtTensor *all[3] = { in[0], places, in[1] };
   Told add = { .inside = "aten.index_add.default",
                .outside = "aten.index_add.default", .nin = 3, .in = all,
                .second = true, .nextra = 1, .extra = { dt_v_int(dim) },
                .nout = 1, .out = &zero };
-  st = tell(s, &add);
+  st = emit_local_op(s, &add);
   dt_tensor_unref(s->cx, places);
   return st;
 }
@@ -299,7 +302,7 @@ DtStatus dt_mv_cat (DtSession *s, int n, DtTensor *const *in, int dim,
   st = DT_OK;
   if (!nodata && dt_meta_numel(&(*out)->m) > 0 && dt_tensor_has_data(*out))
     st = dt_k_cat(s->cx, n, (const DtTensor *const *)in, dim, *out);
-  if (st == DT_OK) st = tell(s, &t);
+  if (st == DT_OK) st = emit_local_op(s, &t);
   if (st != DT_OK) dt_drop_tensor(s, out);
   return st;
 }
@@ -328,7 +331,7 @@ DtStatus dt_mv_chunk (DtSession *s, DtTensor *t, int64_t n, int dim,
     int64_t len = size - start < each ? size - start : each;
     st = narrow_quiet(s, t, dim, start, len, &out[i]);
   }
-  if (st == DT_OK) st = tell(s, &told);
+  if (st == DT_OK) st = emit_local_op(s, &told);
   if (st != DT_OK) dt_mv_unref_all(s, n, out);
   return st;
 }
@@ -389,8 +392,8 @@ static DtStatus blocks_quiet (DtSession *s, DtTensor *t, int64_t n, int dim,
   return st;
 }
 
-static DtStatus blocks (DtSession *s, DtTensor *t, int64_t n, int from,
-                        int to, DtTensor **out) {
+static DtStatus split_blocks (DtSession *s, DtTensor *t, int64_t n, int from,
+                              int to, DtTensor **out) {
   DtTensor **part;
   DtStatus st;
   if (!dt_mv_told(s) && t->m.ndim < DT_MAX_NDIM)
@@ -408,14 +411,14 @@ static DtStatus blocks (DtSession *s, DtTensor *t, int64_t n, int from,
 
 DtStatus dt_mv_rejoin (DtSession *s, DtTensor *t, int64_t n, int dim,
                        DtTensor **out) {
-  if (dim != 0) return blocks(s, t, n, 0, dim, out);
+  if (dim != 0) return split_blocks(s, t, n, 0, dim, out);
   *out = dt_tensor_ref(t);
   return DT_OK;
 }
 
 DtStatus dt_mv_unjoin (DtSession *s, DtTensor *t, int64_t n, int dim,
                        DtTensor **out) {
-  if (dim != 0) return blocks(s, t, n, dim, 0, out);
+  if (dim != 0) return split_blocks(s, t, n, dim, 0, out);
   return dt_mv_contiguous(s, t, out);
 }
 
@@ -426,9 +429,9 @@ static DtDtype float_of (DtDtype t) {
 }
 
 /* f(t, by) with the scalar as a one-element tensor of the same type. */
-static DtStatus binary (DtSession *s, DtBinary f, DtTensor *t, DtScalar by,
-                        DtDtype to, const char *op, DtValue told,
-                        DtTensor **out) {
+static DtStatus run_binary (DtSession *s, DtBinary f, DtTensor *t, DtScalar by,
+                            DtDtype to, const char *op, DtValue told,
+                            DtTensor **out) {
   DtCtx *cx = s->cx;
   DtMeta m, one;
   DtTensor *b = NULL;
@@ -449,20 +452,20 @@ static DtStatus binary (DtSession *s, DtBinary f, DtTensor *t, DtScalar by,
     dt_drop_tensor(s, out);
     return st;
   }
-  return tell1(s, op, op, t, out, 1, &told);
+  return emit_unary_op(s, op, op, t, out, 1, &told);
 }
 
 DtStatus dt_mv_div (DtSession *s, DtTensor *t, DtScalar by, DtTensor **out) {
   DtValue v = by.kind == DT_K_INT ? dt_v_int(by.i) : dt_v_float(by.re);
-  return binary(s, DT_B_div, t, by, float_of((DtDtype)t->m.dtype),
-                "aten.div.Tensor", v, out);
+  return run_binary(s, DT_B_div, t, by, float_of((DtDtype)t->m.dtype),
+                    "aten.div.Tensor", v, out);
 }
 
 DtStatus dt_mv_pow (DtSession *s, DtTensor *t, DtScalar p, DtTensor **out) {
   DtValue v = p.kind == DT_K_INT ? dt_v_int(p.i) : dt_v_float(p.re);
   DtDtype to = (DtDtype)t->m.dtype;
   if (p.kind != DT_K_INT) to = float_of(to);
-  return binary(s, DT_B_pow, t, p, to, "aten.pow.Tensor_Scalar", v, out);
+  return run_binary(s, DT_B_pow, t, p, to, "aten.pow.Tensor_Scalar", v, out);
 }
 
 DtStatus dt_mv_cast (DtSession *s, DtTensor *t, DtDtype to, DtTensor **out) {
@@ -471,8 +474,9 @@ DtStatus dt_mv_cast (DtSession *s, DtTensor *t, DtDtype to, DtTensor **out) {
     return DT_OK;
   }
   DT_TRY(s->cx, copy_new(s, t, to, out));
-  return tell1(s, "aten._to_copy.default", "aten._to_copy.default", t, out,
-               0, NULL);
+  return emit_unary_op(s, "aten._to_copy.default", "aten._to_copy.default", t,
+                       out,
+                       0, NULL);
 }
 
 static DtStatus index_tensor (DtSession *s, int64_t n, const int64_t *index,

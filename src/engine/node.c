@@ -189,7 +189,7 @@ DtStatus dt_node_check_saved (DtSession *s, const DtNode *n, const DtVar *v) {
 }
 
 /* The shape stays, the data goes. */
-static void hollow (DtSession *s, DtVar *v) {
+static void drop_data (DtSession *s, DtVar *v) {
   DtTensor *t;
   if (v == NULL) return;
   if (dt_tensor_new(s->cx, &v->local->m, true, &t) != DT_OK) {
@@ -204,7 +204,7 @@ void dt_node_release (DtSession *s, DtNode *n) {
   if (n->inner != NULL) dt_node_release(s, n->inner);
   if (n->op == NULL || n->released) return;
   n->released = true;
-  for (int i = 0; n->saved_in && i < n->nin; i++) hollow(s, n->saved_in[i]);
+  for (int i = 0; n->saved_in && i < n->nin; i++) drop_data(s, n->saved_in[i]);
   for (int i = 0; n->saved_out && i < n->nout; i++)
-    hollow(s, n->saved_out[i]);
+    drop_data(s, n->saved_out[i]);
 }

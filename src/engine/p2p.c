@@ -8,15 +8,15 @@
 #include <stdio.h>
 #include "base/hash.h"
 
-static bool moves (const DtSession *s, const DtTensor *t) {
+static bool moves_data (const DtSession *s, const DtTensor *t) {
   return !dt_session_no_data(s) && s->comm != NULL &&
          (dt_tensor_has_data(t) || dt_meta_numel(&t->m) == 0) &&
          t->m.device != DT_DEV_META;
 }
 
 /* The two of them, sender first. */
-static DtStatus tell (DtSession *s, const DtMesh *m, int mdim, bool send,
-                      int peer, DtTensor *t) {
+static DtStatus emit_transfer (DtSession *s, const DtMesh *m, int mdim,
+                               bool send, int peer, DtTensor *t) {
   int me = m->my_rank, pair[2];
   int64_t n = dt_meta_nbytes(&t->m);
   DtEvent e = { .kind = DT_EV_COLL, .mesh = m, .mdim = mdim, .ngroup = 2,
@@ -53,10 +53,10 @@ DtStatus dt_p2p_post (DtSession *s, const DtMesh *m, int mdim, bool send,
   DT_CHECK(cx, dt_meta_is_contiguous(&t->m), DT_E_RUNTIME,
            "%s tensor has to be contiguous", send ? "input" : "output");
   DT_TRY(cx, group_hash(cx, m, mdim, &l.group));
-  DT_TRY(cx, tell(s, m, mdim, send, peer, t));
+  DT_TRY(cx, emit_transfer(s, m, mdim, send, peer, t));
   if (send) out->t = dt_tensor_ref(t);
   else DT_TRY(cx, dt_mv_clone(s, t, &out->t));
-  if (moves(s, t)) {
+  if (moves_data(s, t)) {
     if (l.nbytes > 0) DT_TRY(cx, dt_tensor_data(cx, out->t, &p));
     l.data = p;
     DT_TRY(cx, dt_comm_post(cx, s->comm, &l, &out->msg));

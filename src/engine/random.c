@@ -11,7 +11,7 @@
 #include "mesh/layout.h"
 
 /* ORDER torch/distributed/tensor/_dispatch.py: the operators it knows. */
-static bool tracked (const DtOpDef *op) {
+static bool is_tracked (const DtOpDef *op) {
   static const char *const names[] = {
     "aten.native_dropout.default", "aten.normal_.default",
     "aten.rand_like.default", "aten.randn_like.default",
@@ -28,7 +28,7 @@ static bool has_tracker (const DtMesh *m) {
   return m->device == DT_DEV_CUDA || m->device == DT_DEV_NPU;
 }
 
-static int64_t round4 (int64_t n) { return (n + 3) / 4 * 4; }
+static int64_t round_up_to_4 (int64_t n) { return (n + 3) / 4 * 4; }
 
 void dt_rng_offsets (const DtSpec *spec, int64_t *start, int64_t *end,
                      int64_t *first) {
@@ -51,8 +51,8 @@ void dt_rng_offsets (const DtSpec *spec, int64_t *start, int64_t *end,
     linear = linear * num[d] + idx[d];
     size *= first[d];
   }
-  *start = round4(linear * size);
-  *end = round4(dt_meta_numel(m));
+  *start = round_up_to_4(linear * size);
+  *end = round_up_to_4(dt_meta_numel(m));
 }
 
 /* The tracker starts with rank 0's state on all ranks. */
@@ -83,9 +83,10 @@ DtStatus dt_rng_region_begin (DtSession *s, const DtOpDef *op,
                               const DtSpec *spec, DtRngRegion *r) {
   int64_t start, end, first[DT_MAX_NDIM];
   r->on = false;
-  if (s->warn_random && spec != NULL && !has_tracker(spec->mesh) && tracked(op))
+  if (s->warn_random && spec != NULL && !has_tracker(spec->mesh) &&
+      is_tracked(op))
     warn_no_tracker(s, spec->mesh);
-  if (spec == NULL || !has_tracker(spec->mesh) || !tracked(op)) return DT_OK;
+  if (spec == NULL || !has_tracker(spec->mesh) || !is_tracked(op)) return DT_OK;
   if (!s->dist_rng) DT_TRY(s->cx, tracker_start(s));
   dt_rng_offsets(spec, &start, &end, first);
   r->on = true;

@@ -206,7 +206,7 @@ static DtStatus gather_strided (Step *k, DtTensor *t, DtTensor **out) {
   return st;
 }
 
-static DtStatus gather (Step *k, DtTensor *t, DtTensor **out) {
+static DtStatus gather_dim (Step *k, DtTensor *t, DtTensor **out) {
   return k->src.kind == DT_PL_STRIDED ? gather_strided(k, t, out)
                                       : gather_shard(k, t, out);
 }
@@ -384,7 +384,7 @@ static DtStatus exchange_cpu (Step *k, DtTensor *t, DtTensor **out) {
   return st;
 }
 
-static DtStatus exchange (Step *k, DtTensor *t, DtTensor **out) {
+static DtStatus exchange_shards (Step *k, DtTensor *t, DtTensor **out) {
   DtSession *s = k->s;
   DtTensor *x = NULL, *y = NULL;
   DtStatus st;
@@ -407,7 +407,7 @@ static DtStatus exchange (Step *k, DtTensor *t, DtTensor **out) {
 
 /* --- one step --- */
 
-static DtStatus unsupported (Step *k) {
+static DtStatus refuse_step (Step *k) {
   DtCtx *cx = k->s->cx;
   DtBuf a, b;
   DtStatus st;
@@ -433,7 +433,7 @@ static DtStatus via_replicate (Step *k, DtTensor *t, DtTensor **out) {
   DtTensor *full = NULL;
   DtStatus st;
   if (dt_pl_is_partial(k->src)) st = reduce_all(k, t, &full);
-  else st = gather(k, t, &full);
+  else st = gather_dim(k, t, &full);
   if (st == DT_OK)
     st = dt_redist_part(k->s, full, k->dst, k->n, k->me, out);
   dt_tensor_unref(k->s->cx, full);
@@ -448,7 +448,7 @@ static bool sum_of_shard (const Step *k) {
 }
 
 /* Zeros of the whole, with this rank's part where it belongs. */
-static DtStatus embed (Step *k, DtTensor *t, DtTensor **out) {
+static DtStatus embed_in_zeros (Step *k, DtTensor *t, DtTensor **out) {
   int d = k->src.dim;
   int64_t len, off;
   dt_shard_size(k->lshape[d], k->n, k->me, &len, &off);
@@ -462,16 +462,16 @@ static DtStatus run_step (Step *k, DtTensor *t, DtTensor **out) {
   bool from_p = dt_pl_is_partial(k->src);
   bool from_r = dt_pl_is_replicate(k->src);
   if (dt_pl_is_replicate(k->dst))
-    return from_p ? reduce_all(k, t, out) : gather(k, t, out);
+    return from_p ? reduce_all(k, t, out) : gather_dim(k, t, out);
   if (dt_pl_is_partial(k->dst)) {
-    if (!from_r && sum_of_shard(k)) return embed(k, t, out);
-    if (!from_r) return unsupported(k);
+    if (!from_r && sum_of_shard(k)) return embed_in_zeros(k, t, out);
+    if (!from_r) return refuse_step(k);
     return dt_redist_partition(k->s, t, k->mesh, k->mdim, k->dst, out);
   }
   if (from_r) return dt_redist_part(k->s, t, k->dst, k->n, k->me, out);
   if (dt_pl_is_shard(k->dst)) {
     if (from_p) return reduce_shard(k, t, out);
-    if (dt_pl_is_shard(k->src)) return exchange(k, t, out);
+    if (dt_pl_is_shard(k->src)) return exchange_shards(k, t, out);
   }
   return via_replicate(k, t, out);
 }
@@ -502,8 +502,8 @@ static DtStatus plan_step (DtSession *s, const DtPlan *p, int i, DtTensor *t,
 
 /* --- the plan --- */
 
-static DtStatus tell (DtSession *s, DtEventKind kind, const DtPlan *p,
-                      int step, bool implicit, int slot, DtStatus st) {
+static DtStatus emit_redist (DtSession *s, DtEventKind kind, const DtPlan *p,
+                             int step, bool implicit, int slot, DtStatus st) {
   DtEvent e = { .kind = kind, .plan = p, .step = step, .slot = slot,
                 .implicit = implicit, .mesh = p->src->mesh, .mdim = -1,
                 .status = st };
@@ -517,7 +517,7 @@ static DtStatus run_plan (DtSession *s, const DtPlan *p, bool implicit,
   for (int i = 0; i < p->nsteps && st == DT_OK; i++) {
     DtTensor *next;
     if (dt_session_heard(s))
-      st = tell(s, DT_EV_REDIST_STEP, p, i, implicit, slot, DT_OK);
+      st = emit_redist(s, DT_EV_REDIST_STEP, p, i, implicit, slot, DT_OK);
     if (st == DT_OK) st = plan_step(s, p, i, t, &next);
     if (st != DT_OK) break;
     dt_tensor_unref(s->cx, t);
@@ -547,10 +547,10 @@ DtStatus dt_redist_local (DtSession *s, DtTensor *local, const DtSpec *src,
   if (p->warning != NULL) dt_session_warn(s, p->warning);
   st = DT_OK;
   if (dt_session_heard(s))
-    st = tell(s, DT_EV_REDIST, p, 0, implicit, slot, DT_OK);
+    st = emit_redist(s, DT_EV_REDIST, p, 0, implicit, slot, DT_OK);
   if (st == DT_OK) st = run_plan(s, p, implicit, slot, local, &res);
   if (dt_session_heard(s)) {
-    lst = tell(s, DT_EV_REDIST_END, p, 0, implicit, slot, st);
+    lst = emit_redist(s, DT_EV_REDIST_END, p, 0, implicit, slot, st);
     if (st == DT_OK && lst != DT_OK) {
       dt_tensor_unref(cx, res);
       st = lst;

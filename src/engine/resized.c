@@ -62,7 +62,7 @@ static const DtMeta *goes_into (const Pretend *p, const DtArgs *args, int k) {
   return slot >= 0 && slot < p->nin ? p->in[slot] : NULL;
 }
 
-static void pretend (Pretend *p, const DtArgs *args) {
+static void resize_pretended (Pretend *p, const DtArgs *args) {
   DtCtx *cx = p->s->cx;
   DtMeta out[8];
   bool none[8];
@@ -88,7 +88,7 @@ static void pretend_elements (Pretend *p, const DtArgs *args) {
   int n = dt_foreach_count(args);
   for (int i = 0; one != NULL && i < n; i++)
     if (dt_foreach_args(p->s->cx, p->op, args, i, one) == DT_OK)
-      pretend(p, one);
+      resize_pretended(p, one);
   dt_error_clear(p->s->cx);
   dt_free(p->s->cx, one);
 }
@@ -128,7 +128,7 @@ void dt_resized_pretend (DtSession *s, const DtOpDef *op, const DtArgs *args,
   if (may_resize(op) && (op->flags & DT_OP_FOREACH) != 0)
     pretend_elements(&p, args);
   else if (may_resize(op))
-    pretend(&p, args);
+    resize_pretended(&p, args);
   if (p.first == NULL) p.first = given_out(op, args, u);
   for (; traced > 0 && p.first != NULL; traced--) say_python(s, p.first);
   dt_error_clear(s->cx);
@@ -171,7 +171,7 @@ void dt_warn_called (DtSession *s, const DtOpDef *op, const DtArgs *args) {
 /* ---- results that start as one argument ---- */
 
 /* The shape that all tensors broadcast to, as far as it is asked here. */
-static void broadcast (int nin, DtTensor *const *in, DtMeta *out) {
+static void broadcast_shape (int nin, DtTensor *const *in, DtMeta *out) {
   bool any = false;
   for (int i = 0; i < nin; i++) {
     const DtMeta *m = in[i] != NULL ? &in[i]->m : NULL;
@@ -197,7 +197,7 @@ void dt_resized_like (DtSession *s, const DtOpDef *op, int nin,
     return;
   for (size_t i = 0; i < sizeof like / sizeof like[0]; i++) {
     if (strcmp(like[i].op, op->sig->full) != 0) continue;
-    broadcast(nin, in, &want);
+    broadcast_shape(nin, in, &want);
     dt_meta_copy(&have, &in[like[i].slot]->m);
     for (int d = have.ndim - 1; like[i].squeezed && d >= 0; d--)
       if (have.shape[d] == 1) {

@@ -17,15 +17,16 @@ static bool keeps_output (const DtOpDef *op) {
   return op->saved->keep != 0 || (op->flags & DT_OP_SAVE_OUT) != 0;
 }
 
-static bool saves (const DtOpDef *op) {
+static bool saves_anything (const DtOpDef *op) {
   if (op->flags & DT_OP_NOGRAD) return false;
   return keeps_output(op) || dt_saved_args(op->sig) != NULL;
 }
 
 /* The slot of the argument whose name is the first `n` bytes of `name`, -1
 ** where it is none that wants a gradient: by the graph's node, or now. */
-static int wanting (const DtOpDef *op, const DtArgs *args, DtVar *const *in,
-                    const DtNode *node, const char *name, size_t n) {
+static int slot_that_needs_grad (const DtOpDef *op, const DtArgs *args,
+                                 DtVar *const *in, const DtNode *node,
+                                 const char *name, size_t n) {
   char text[64];
   int slot;
   if (n >= sizeof text) return -1;
@@ -43,10 +44,10 @@ DtStatus dt_saving_copies (DtSession *s, const DtOpDef *op,
   const char *p = dt_saved_args(op->sig);
   while (p != NULL && *p != '\0') {
     size_t n = strcspn(p, ": "), len = strcspn(p, " ");
-    int slot = wanting(op, args, in, node, p, n);
+    int slot = slot_that_needs_grad(op, args, in, node, p, n);
     DtVar *copy;
     if (p[n] == ':' &&
-        wanting(op, args, in, node, p + n + 1, len - n - 1) < 0)
+        slot_that_needs_grad(op, args, in, node, p + n + 1, len - n - 1) < 0)
       slot = -1;
     if (slot >= 0) {
       DT_TRY(s->cx, dt_detach(s, in[slot], &copy));
@@ -82,7 +83,7 @@ DtStatus dt_saving_count (DtSession *s, const DtOpDef *op,
                           const DtArgs *args, DtVar *const *in) {
   DT_CHECK(s->cx, !s->saving_ended, DT_E_RUNTIME,
            "the recomputed forward ends here");
-  if (!saves(op)) return DT_OK;
+  if (!saves_anything(op)) return DT_OK;
   s->saving++;
   if (s->saving_end <= 0) return DT_OK;
   DT_TRY(s->cx, dt_saving_copies(s, op, args, in, NULL));
@@ -105,7 +106,7 @@ static const DtEdge *first_edge (const DtNode *n) {
 DtNode *dt_saving_node (DtVar *v, int *nr) {
   DtNode *n = v->grad_fn;
   *nr = v->output_nr;
-  while (n != NULL && (n->op == NULL || !saves(n->op))) {
+  while (n != NULL && (n->op == NULL || !saves_anything(n->op))) {
     const DtEdge *e = first_edge(n);
     if (e == NULL) return NULL;
     n = e->fn;

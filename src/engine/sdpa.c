@@ -17,7 +17,7 @@ static const DtMeta *meta_at (const DtArgs *a, DtVar *const *in, int i) {
   return slot < 0 ? NULL : dt_var_meta(in[slot]);
 }
 
-static DtStatus validate (DtCtx *cx, const DtArgs *a, DtVar *const *in) {
+static DtStatus check_inputs (DtCtx *cx, const DtArgs *a, DtVar *const *in) {
   const DtMeta *q = meta_at(a, in, Q), *k = meta_at(a, in, K);
   const DtMeta *v = meta_at(a, in, V), *m = meta_at(a, in, MASK);
   if (q == NULL || k == NULL || v == NULL) return DT_OK;
@@ -68,7 +68,7 @@ static bool heads_fit (const DtMeta *const *m, bool groups) {
 
 /* PyTorch's test for its fused kernels (sdp_utils_cpp): four dims, equal head
 ** size, no dropout, floating point. */
-static bool fits (const DtArgs *a, DtVar *const *in) {
+static bool fits_fused_kernel (const DtArgs *a, DtVar *const *in) {
   const DtMeta *m[3];
   for (int i = Q; i <= V; i++) {
     int slot = dt_arg_slot(a, i);
@@ -205,7 +205,7 @@ DtStatus dt_sdpa_call (DtSession *s, const DtArgs *args, int nin,
   bool spread = true, on_cpu = s->profile.device->device == DT_DEV_CPU;
   bool later = (dt_handlers_sdpa(s)->flags & DT_OP_LATER) != 0;
   *done = false;
-  DT_TRY(cx, validate(cx, args, in));
+  DT_TRY(cx, check_inputs(cx, args, in));
   DT_CHECK(cx, !later || mslot < 0 || !dt_arg_bool(args, CAUSAL), DT_E_RUNTIME,
            "_scaled_dot_product_attention: Explicit attn_mask should not be "
            "set when is_causal=True");
@@ -214,7 +214,7 @@ DtStatus dt_sdpa_call (DtSession *s, const DtArgs *args, int nin,
     *done = true;
     return call_batch_of_one(s, args, nin, in, out);
   }
-  if (op == NULL || nin > 8 || !fits(args, in)) return DT_OK;
+  if (op == NULL || nin > 8 || !fits_fused_kernel(args, in)) return DT_OK;
   if (mslot >= 0 && on_cpu)
     DT_TRY(cx, mask_fits(cx, dt_var_meta(in[mslot]),
                          meta_at(args, in, Q), meta_at(args, in, K),

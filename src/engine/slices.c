@@ -67,8 +67,8 @@ DtStatus dt_view_check_written (DtSession *s, const DtVar *v) {
 }
 
 /* The same view of another base. */
-static DtStatus replay (DtSession *s, struct DtViewOp *w, DtVar *base,
-                        DtVar **out) {
+static DtStatus replay_view (DtSession *s, struct DtViewOp *w, DtVar *base,
+                             DtVar **out) {
   DtVar *from;
   DtResults res;
   DtStatus st;
@@ -76,7 +76,7 @@ static DtStatus replay (DtSession *s, struct DtViewOp *w, DtVar *base,
     *out = dt_var_ref(base);
     return DT_OK;
   }
-  DT_TRY(s->cx, replay(s, w->from, base, &from));
+  DT_TRY(s->cx, replay_view(s, w->from, base, &from));
   st = dt_call(s, w->op, &w->args, 1, &from, &res);
   dt_var_unref(from);
   if (st != DT_OK) return st;
@@ -102,8 +102,8 @@ static void slice_free (void *ud) {
 }
 
 /* Gradients through the operator; gin has the inner node's inputs. */
-static DtStatus through (DtSession *s, Slice *c, DtVar *part, int nin,
-                         DtVar **gin) {
+static DtStatus backward_through_slice (DtSession *s, Slice *c, DtVar *part,
+                                        int nin, DtVar **gin) {
   DtArenaMark mark = dt_arena_mark(&s->cx->scratch);
   bool *need = DT_ANEWN(s->cx, &s->cx->scratch, bool, nin + 1);
   DtStatus st = DT_E_NOMEM;
@@ -133,7 +133,7 @@ static DtStatus whole_of (DtSession *s, const Slice *c, DtVar *g,
 }
 
 static DtStatus part_of (DtSession *s, Slice *c, DtVar *whole, DtVar **out) {
-  if (c->dist) return replay(s, c->view, whole, out);
+  if (c->dist) return replay_view(s, c->view, whole, out);
   return dt_call_fmt(s, out, "aten.as_strided.default", "tIIi", whole,
                      (int)c->part.ndim, c->part.shape, (int)c->part.ndim,
                      c->part.stride, c->offset);
@@ -149,7 +149,7 @@ static DtStatus slice_back (DtSession *s, void *ud, int nout,
   if (gout[0] == NULL) return DT_OK;
   st = whole_of(s, c, gout[0], &whole);
   if (st == DT_OK) st = part_of(s, c, whole, &part);
-  if (st == DT_OK) st = through(s, c, part, nin - 1, gin + 1);
+  if (st == DT_OK) st = backward_through_slice(s, c, part, nin - 1, gin + 1);
   if (st == DT_OK && gin[1 + c->slot] == NULL)
     st = dt_call_fmt(s, &gin[1 + c->slot], "aten.zeros_like.default",
                      "t memory_format=v", part,
@@ -176,7 +176,7 @@ static DtStatus rebase_view (DtSession *s, DtVar *v) {
   DtStatus st;
   if (!dt_var_is_dist(v)) s->listen_mask = 0;   /* there it is as_strided's,
                                                 ** which nobody calls */
-  st = replay(s, v->view, v->view_base, &again);
+  st = replay_view(s, v->view, v->view_base, &again);
   s->listen_mask = mask;
   if (!dt_var_is_dist(v)) s->seq = seq;
   if (st != DT_OK) return st;

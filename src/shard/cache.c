@@ -100,9 +100,9 @@ static uint32_t find_place (const DtPropagator *p, uint64_t h,
   return i;
 }
 
-static DtStatus store (DtCtx *cx, DtPropagator *p, uint64_t h,
-                       const DtOpDef *op, const DtArgs *args, int nin,
-                       const DtSpec *const *in, DtProp *prop) {
+static DtStatus store_entry (DtCtx *cx, DtPropagator *p, uint64_t h,
+                             const DtOpDef *op, const DtArgs *args, int nin,
+                             const DtSpec *const *in, DtProp *prop) {
   DtPropEntry *e;
   uint32_t at;
   if (p->count >= CACHE_MAX) dt_prop_clear(cx, p);
@@ -143,7 +143,7 @@ DtStatus dt_prop_raw_cached (DtCtx *cx, DtPropagator *p, const DtOpDef *op,
   }
   p->misses++;
   DT_TRY(cx, dt_prop_raw(cx, p, op, args, nin, in, NULL, &prop));
-  st = store(cx, p, h, op, key, nin, in, prop);
+  st = store_entry(cx, p, h, op, key, nin, in, prop);
   if (st != DT_OK) {
     dt_prop_unref(cx, prop);
     return dt_error_frame(cx, st, __func__, __FILE__, __LINE__);
@@ -160,15 +160,16 @@ static DtStatus store_twin (DtCtx *cx, DtPropagator *p, const DtOpDef *op,
                             const DtTwin *t, DtValue number, uint64_t h,
                             DtProp *prop) {
   uint32_t at;
-  DT_TRY(cx, store(cx, p, h, op, &t->args, t->nin, t->in, prop));
+  DT_TRY(cx, store_entry(cx, p, h, op, &t->args, t->nin, t->in, prop));
   at = find_place(p, h, op, &t->args, t->nin, t->in);
   p->table[at]->number = number;
   return DT_OK;
 }
 
 /* An entry nobody finds again; its place stays taken. */
-static void forget (DtPropagator *p, const DtOpDef *op, const DtArgs *args,
-                    int nin, const DtSpec *const *in) {
+static void forget_entry (DtPropagator *p, const DtOpDef *op,
+                          const DtArgs *args, int nin,
+                          const DtSpec *const *in) {
   uint64_t h = key_hash(op, args, nin, in);
   DtPropEntry *e = p->table[find_place(p, h, op, args, nin, in)];
   if (e != NULL) e->op = NULL;
@@ -197,7 +198,8 @@ static DtStatus settle_twin (DtCtx *cx, DtPropagator *p, const DtOpDef *op,
   if (now == NULL) return DT_OK;
   *out = now;
   dt_prop_unref(cx, own);
-  return store(cx, p, key_hash(op, args, nin, in), op, args, nin, in, now);
+  return store_entry(cx, p, key_hash(op, args, nin, in), op, args, nin, in,
+                     now);
 }
 
 static DtStatus with_twin (DtCtx *cx, DtPropagator *p, const DtOpDef *op,
@@ -212,7 +214,7 @@ static DtStatus with_twin (DtCtx *cx, DtPropagator *p, const DtOpDef *op,
     st = settle_twin(cx, p, op, args, nin, in, &t, out);
   dt_twin_fini(cx, &t);
   if (st == DT_OK) return DT_OK;
-  forget(p, op, args, nin, in);
+  forget_entry(p, op, args, nin, in);
   dt_prop_unref(cx, *out);
   *out = NULL;
   return st;

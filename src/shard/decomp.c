@@ -228,7 +228,7 @@ static DtStatus call_metas (Trace *t, const DtOpDef *op, const DtArgs *args,
 
 /* A copy into an out= of another shape, which would be resized first: that
 ** has no strategy. */
-static bool resizes (const char *name, int nin, DtHandle *const *in) {
+static bool resizes_out (const char *name, int nin, DtHandle *const *in) {
   const Tensor *x, *y;
   if (nin != 2 || strcmp(name, "aten.copy_.default") != 0) return false;
   x = (const Tensor *)(const void *)in[0];
@@ -270,7 +270,7 @@ static DtStatus trace_call (DtEmit *e, const char *name, int npos,
   const DtOpDef *op = dt_registry_find(e->cx, t->p->reg, name);
   DtArgs *args = DT_ANEWN(e->cx, e->arena, DtArgs, 1);
   if (args == NULL) return DT_E_NOMEM;
-  if (resizes(name, nin, in)) return resize_out(t, in, out, nout);
+  if (resizes_out(name, nin, in)) return resize_out(t, in, out, nout);
   if (op == NULL) {
     if (e->cx->err.code != DT_OK) return e->cx->err.code;
     return dt_raise(e->cx, DT_E_NOTIMPL, "there is no operator %s", name);

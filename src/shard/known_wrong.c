@@ -50,7 +50,7 @@ static bool cells_fit (DtCtx *cx, const char *cells, int n,
 
 /* Is the dimension that mesh dimension m cuts of the first input cut into
 ** parts of unequal size (by all mesh dimensions together)? */
-static bool uneven (const DtProp *p, int m) {
+static bool is_cut_unevenly (const DtProp *p, int m) {
   const DtSpec *s = p->in[0];
   int64_t n = 1;
   int k;
@@ -65,7 +65,7 @@ static bool row_fits (DtCtx *cx, const DtKnownWrong *k, const DtProp *p) {
   int m, ndim = 0;
   if (p->nin > 0 && p->in[0] != NULL) ndim = p->in[0]->npl;
   for (m = 0; m < ndim; m++) {
-    if (k->when == DT_WRONG_UNEVEN && !uneven(p, m)) continue;
+    if (k->when == DT_WRONG_UNEVEN && !is_cut_unevenly(p, m)) continue;
     if (cells_fit(cx, k->in, p->nin, p->in, m) &&
         cells_fit(cx, k->out, p->nout, (const DtSpec *const *)p->out, m))
       return true;

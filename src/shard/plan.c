@@ -168,8 +168,9 @@ static int flat_count (const DtMesh *m) {
 }
 
 /* A plan of the cache that is still true; stale ones are dropped. */
-static DtPlan *cached (DtCtx *cx, DtPlanner *p, uint64_t h, const DtSpec *src,
-                       const DtSpec *dst, bool graph) {
+static DtPlan *find_cached_plan (DtCtx *cx, DtPlanner *p, uint64_t h,
+                                 const DtSpec *src, const DtSpec *dst,
+                                 bool graph) {
   DtPlan key;
   memset(&key, 0, sizeof key);
   key.graph = graph;
@@ -203,7 +204,7 @@ DtStatus dt_plan_search (DtCtx *cx, DtPlanner *p, const DtSpec *src,
     return plan_make(cx, &topo, src, dst, graph, false, out);
   }
   uint64_t h = request_hash(src, dst, graph);
-  plan = cached(cx, p, h, src, dst, graph);
+  plan = find_cached_plan(cx, p, h, src, dst, graph);
   if (plan == NULL) {
     DT_TRY(cx, plan_make(cx, &p->topo, src, dst, graph, p->to_sum, &plan));
     if (dt_map_count(&p->plans) >= MAX_PLANS)
@@ -248,7 +249,7 @@ static int64_t step_size (const DtPlan *plan, const DtStep *s,
   return dt_mesh_size(s->flat);
 }
 
-static int64_t elements (const int64_t *shape, int ndim) {
+static int64_t count_elements (const int64_t *shape, int ndim) {
   int64_t n = 1;
   for (int d = 0; d < ndim; d++)
     n = dt_sat_mul(n, shape[d]);
@@ -279,24 +280,24 @@ static int64_t step_elements (const DtStep *s, int64_t n, int64_t r,
     if (to && dt_pl_is_shard(s->src) && dt_pl_is_shard(s->dst)) {
       if (s->lshape[b] % n != 0) {      /* padded against the logical size */
         shape[b] = dt_sat_mul(dt_ceil_div(s->lshape[b], n), n);
-        sent = elements(shape, ndim);
+        sent = count_elements(shape, ndim);
         shape[b] = s->lshape[b];
       }
       else
-        sent = elements(shape, ndim);
+        sent = count_elements(shape, ndim);
     }
     else
-      sent = elements(shape, ndim);
+      sent = count_elements(shape, ndim);
     shape[a] = whole;
   }
   else if (dt_pl_is_partial(s->src) && to && dt_pl_is_shard(s->dst)) {
     int64_t keep = shape[b];
     shape[b] = dt_sat_mul(dt_ceil_div(keep, n), n);
-    sent = elements(shape, ndim);
+    sent = count_elements(shape, ndim);
     shape[b] = keep;
   }
   else if (dt_pl_is_partial(s->src))
-    sent = elements(shape, ndim);
+    sent = count_elements(shape, ndim);
   if (to)
     shape[b] = part_len(s->dst, shape[b], n, r);
   return sent;

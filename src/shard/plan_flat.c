@@ -36,7 +36,7 @@ const char *dt_step_kind (DtPlacement src, DtPlacement dst) {
   return "local";
 }
 
-static bool mergeable (const DtStep *s) {
+static bool is_mergeable (const DtStep *s) {
   Comm c = comm_of(s->src, s->dst);
   return c == ALL_REDUCE || c == REDUCE_SCATTER || c == ALL_GATHER;
 }
@@ -45,7 +45,7 @@ static bool sum_or_avg (DtPlacement p) {
   return dt_pl_is_partial(p) && (p.op == DT_OP_SUM || p.op == DT_OP_AVG);
 }
 
-static bool alike (const DtStep *a, const DtStep *b) {
+static bool are_alike (const DtStep *a, const DtStep *b) {
   if (!dt_pl_equal(a->dst, b->dst))
     return false;
   return dt_pl_equal(a->src, b->src) ||
@@ -81,7 +81,7 @@ static int run_dim (const Run *r) {
 }
 
 /* The step that sees the largest tensor; the first of equals. */
-static const DtStep *outermost (const Run *r) {
+static const DtStep *find_largest_step (const Run *r) {
   const DtStep *best = r->s;
   int d = run_dim(r);
   for (int i = 1; r->comm != ALL_REDUCE && i < r->n; i++)
@@ -92,7 +92,7 @@ static const DtStep *outermost (const Run *r) {
 
 typedef enum Why { MERGE, NOT_ASCENDING, NO_MESH, UNEVEN } Why;
 
-static Why judge (const Run *r, DtMesh **flat) {
+static Why judge_run (const Run *r, DtMesh **flat) {
   const DtMesh *mesh = r->plan->src->mesh;
   int64_t parts = 1;
   for (int i = 0; i < r->n; i++) {
@@ -105,15 +105,15 @@ static Why judge (const Run *r, DtMesh **flat) {
   if (*flat == NULL)
     return NO_MESH;
   if (r->comm == REDUCE_SCATTER &&
-      outermost(r)->lshape[run_dim(r)] % parts != 0)
+      find_largest_step(r)->lshape[run_dim(r)] % parts != 0)
     return UNEVEN;
   return MERGE;
 }
 
-static void merge (const Run *r, DtMesh *flat, DtStep *out) {
+static void merge_run (const Run *r, DtMesh *flat, DtStep *out) {
   const DtMesh *mesh = r->plan->src->mesh;
   int64_t scale = 1;
-  *out = *outermost(r);
+  *out = *find_largest_step(r);
   out->mdim = -1;
   out->src = r->s[0].src;
   out->dst = r->s[0].dst;
@@ -199,10 +199,10 @@ static void one_run (DtPlan *plan, const DtStep *s, int n, DtStep *out,
   Run r;
   if (n >= 2) {
     run_init(&r, plan, s, n);
-    why = judge(&r, &flat);
+    why = judge_run(&r, &flat);
   }
   if (why == MERGE) {
-    merge(&r, flat, &out[(*nout)++]);
+    merge_run(&r, flat, &out[(*nout)++]);
     return;
   }
   for (int i = 0; i < n; i++)
@@ -228,8 +228,8 @@ DtStatus dt_plan_flatten (DtCtx *cx, DtPlan *plan) {
   for (int i = 0, j; i < plan->nraw; i = j) {
     const DtStep *s = &plan->raw[i];
     j = i + 1;
-    while (mergeable(s) && j < plan->nraw && mergeable(&plan->raw[j]) &&
-           alike(&plan->raw[j], s))
+    while (is_mergeable(s) && j < plan->nraw && is_mergeable(&plan->raw[j]) &&
+           are_alike(&plan->raw[j], s))
       j++;
     one_run(plan, s, j - i, out, &n, &warning);
   }

@@ -152,12 +152,13 @@ static void state_print (const Search *s, const State *st, DtBuf *b) {
 
 /* }==== Heap: cheapest first, then oldest ==== */
 
-static bool before (const Search *s, int32_t a, int32_t b) {
+static bool is_before (const Search *s, int32_t a, int32_t b) {
   double x = s->nodes[a].cost, y = s->nodes[b].cost;
   return x < y || (!(x > y) && a < b);
 }
 
-static DtStatus push (Search *s, double cost, int32_t state, int32_t parent) {
+static DtStatus push_node (Search *s, double cost, int32_t state,
+                           int32_t parent) {
   DT_CHECK(s->cx, s->nnodes < MAX_NODES, DT_E_LIMIT,
            "the search for a redistribution plan became too large (%d steps "
            "looked at)", MAX_NODES);
@@ -177,21 +178,21 @@ static DtStatus push (Search *s, double cost, int32_t state, int32_t parent) {
   s->nodes[id].cost = cost;
   s->nodes[id].state = state;
   s->nodes[id].parent = parent;
-  for (; i > 0 && before(s, id, s->heap[(i - 1) / 2]); i = (i - 1) / 2)
+  for (; i > 0 && is_before(s, id, s->heap[(i - 1) / 2]); i = (i - 1) / 2)
     s->heap[i] = s->heap[(i - 1) / 2];
   s->heap[i] = id;
   return DT_OK;
 }
 
-static int32_t pop (Search *s) {
+static int32_t pop_node (Search *s) {
   int32_t top = s->heap[0], last = s->heap[--s->nheap], i = 0;
   for (;;) {
     int32_t c = 2 * i + 1;
     if (c >= s->nheap)
       break;
-    if (c + 1 < s->nheap && before(s, s->heap[c + 1], s->heap[c]))
+    if (c + 1 < s->nheap && is_before(s, s->heap[c + 1], s->heap[c]))
       c++;
-    if (before(s, last, s->heap[c]))
+    if (is_before(s, last, s->heap[c]))
       break;
     s->heap[i] = s->heap[c];
     i = c;
@@ -228,7 +229,7 @@ static DtStatus move_to (Expand *x, int m, int code) {
   if (s->visited[id])
     return DT_OK;
   double cost = dt_cost_move(&s->links, s->mesh, m, src, dst, &gb);
-  return push(s, s->nodes[x->node].cost + cost, id, x->node);
+  return push_node(s, s->nodes[x->node].cost + cost, id, x->node);
 }
 
 static void expand_init (Expand *x, Search *s, int32_t node) {
@@ -254,13 +255,13 @@ static void expand_init (Expand *x, Search *s, int32_t node) {
           / 1024 / 1024 / 1024;
 }
 
-static DtPlacement at (const Expand *x, int m) {
+static DtPlacement placement_at (const Expand *x, int m) {
   return x->s->alpha[x->from.code[m]];
 }
 
 /* The last mesh dim of a tensor dim, if it has that kind of shard. */
 static bool last_is (const Expand *x, int d, DtPlKind kind) {
-  return x->count[d] > 0 && at(x, x->last[d]).kind == kind;
+  return x->count[d] > 0 && placement_at(x, x->last[d]).kind == kind;
 }
 
 static DtStatus moves_from_shards (Expand *x) {
@@ -278,17 +279,18 @@ static DtStatus moves_from_shards (Expand *x) {
 static DtStatus moves_to_shard (Expand *x, bool partial) {
   Search *s = x->s;
   for (int m = 0; m < s->npl; m++)
-    if (partial ? dt_pl_is_partial(at(x, m)) : dt_pl_is_replicate(at(x, m)))
+    if (partial ? dt_pl_is_partial(placement_at(x, m))
+                : dt_pl_is_replicate(placement_at(x, m)))
       for (int b = 0; b < s->meta->ndim; b++)
         DT_TRY(s->cx, move_to(x, m, 1 + b));
   return DT_OK;
 }
 
-static bool mixes (const Expand *x, int m, unsigned op) {
+static bool mixes_partials (const Expand *x, int m, unsigned op) {
   unsigned seen = 1u << op;
   for (int i = 0; i < x->s->npl; i++)
-    if (i != m && dt_pl_is_partial(at(x, i)))
-      seen |= 1u << at(x, i).op;
+    if (i != m && dt_pl_is_partial(placement_at(x, i)))
+      seen |= 1u << placement_at(x, i).op;
   return (seen & (seen - 1)) != 0 &&
          seen != (1u << DT_OP_SUM | 1u << DT_OP_AVG);
 }
@@ -296,8 +298,8 @@ static bool mixes (const Expand *x, int m, unsigned op) {
 static DtStatus moves_to_partial (Expand *x) {
   Search *s = x->s;
   for (int m = 0; m < s->npl; m++)
-    for (int k = 0; dt_pl_is_replicate(at(x, m)) && k < s->nops; k++)
-      if (!mixes(x, m, s->alpha[s->op_code[k]].op))
+    for (int k = 0; dt_pl_is_replicate(placement_at(x, m)) && k < s->nops; k++)
+      if (!mixes_partials(x, m, s->alpha[s->op_code[k]].op))
         DT_TRY(s->cx, move_to(x, m, s->op_code[k]));
   return DT_OK;
 }
@@ -318,17 +320,17 @@ static DtStatus moves_to_sum (Expand *x) {
     to.pos[m] = -1;
     DT_TRY(s->cx, state_find(s, &to, &id));
     if (!s->visited[id])
-      DT_TRY(s->cx, push(s, s->nodes[x->node].cost, id, x->node));
+      DT_TRY(s->cx, push_node(s, s->nodes[x->node].cost, id, x->node));
   }
   return DT_OK;
 }
 
-static DtStatus expand (Search *s, int32_t node) {
+static DtStatus expand_node (Search *s, int32_t node) {
   Expand x;
   expand_init(&x, s, node);
   DT_TRY(s->cx, moves_from_shards(&x));
   for (int m = 0; m < s->npl; m++)
-    if (dt_pl_is_partial(at(&x, m)))
+    if (dt_pl_is_partial(placement_at(&x, m)))
       DT_TRY(s->cx, move_to(&x, m, 0));
   DT_TRY(s->cx, moves_to_shard(&x, false));
   DT_TRY(s->cx, moves_to_shard(&x, true));
@@ -337,7 +339,8 @@ static DtStatus expand (Search *s, int32_t node) {
     if (last_is(&x, d, DT_PL_STRIDED))
       DT_TRY(s->cx, move_to(&x, x.last[d], 0));
   for (int m = 0; m < s->npl; m++)
-    for (int k = 0; dt_pl_is_replicate(at(&x, m)) && k < s->nstrided; k++)
+    for (int k = 0; dt_pl_is_replicate(placement_at(&x, m)) &&
+         k < s->nstrided; k++)
       DT_TRY(s->cx, move_to(&x, m, s->strided[k]));
   return moves_to_sum(&x);
 }
@@ -357,10 +360,11 @@ static DtStatus no_path (Search *s, int32_t src, int32_t dst) {
   return st;
 }
 
-static DtStatus search (Search *s, int32_t src, int32_t dst, int32_t *goal) {
-  DT_TRY(s->cx, push(s, 0.0, src, -1));
+static DtStatus search_goal (Search *s, int32_t src, int32_t dst,
+                             int32_t *goal) {
+  DT_TRY(s->cx, push_node(s, 0.0, src, -1));
   for (int32_t n = 0; s->nheap > 0; n++) {
-    int32_t node = pop(s), state = s->nodes[node].state;
+    int32_t node = pop_node(s), state = s->nodes[node].state;
     if (n % 1024 == 1023)
       DT_TRY(s->cx, dt_ctx_poll(s->cx));
     if (state == dst) {
@@ -370,7 +374,7 @@ static DtStatus search (Search *s, int32_t src, int32_t dst, int32_t *goal) {
     if (s->visited[state])
       continue;
     s->visited[state] = true;
-    DT_TRY(s->cx, expand(s, node));
+    DT_TRY(s->cx, expand_node(s, node));
   }
   return no_path(s, src, dst);
 }
@@ -426,8 +430,8 @@ static DtStatus make_steps (Search *s, int32_t goal, DtPlan *plan) {
 }
 
 /* Placements and order a spec means; false when not decodable. */
-static bool normalize (const DtSpec *spec, DtPlacement *pl,
-                       DtShardOrder *order) {
+static bool normalize_spec (const DtSpec *spec, DtPlacement *pl,
+                            DtShardOrder *order) {
   if (spec->strided_is_order)
     return dt_strided_to_order(spec->mesh, spec->npl, spec->pl, pl, order);
   for (int m = 0; m < spec->npl; m++)
@@ -466,7 +470,8 @@ DtStatus dt_plan_graph (DtCtx *cx, const DtTopo *t, DtPlan *plan, bool to_sum,
   Search s;
   DtStatus st = DT_OK;
   int32_t src = 0, dst = 0, goal = 0;
-  *decoded = normalize(plan->src, a, &oa) && normalize(plan->dst, b, &ob);
+  *decoded = normalize_spec(plan->src, a, &oa) &&
+             normalize_spec(plan->dst, b, &ob);
   if (!*decoded)
     return DT_OK;
   DT_CHECK(cx, plan->src->npl == plan->dst->npl &&
@@ -485,7 +490,7 @@ DtStatus dt_plan_graph (DtCtx *cx, const DtTopo *t, DtPlan *plan, bool to_sum,
   s.to_sum = to_sum;
   DT_TRYG(cx, state_find(&s, &from, &src));
   DT_TRYG(cx, state_find(&s, &to, &dst));
-  DT_TRYG(cx, search(&s, src, dst, &goal));
+  DT_TRYG(cx, search_goal(&s, src, dst, &goal));
   DT_TRYG(cx, make_steps(&s, goal, plan));
 done:
   dt_free(cx, s.states);

@@ -21,10 +21,10 @@ static int tensor_returns (const DtSchema *s) {
   return 0;
 }
 
-static DtStatus infer (DtCtx *cx, const DtOpDef *op, const DtArgs *args,
-                       int nin, const DtMeta *const *in, int max,
-                       DtMeta *out, bool *none, int64_t *offset, int *nout,
-                       bool fake) {
+static DtStatus infer_metas (DtCtx *cx, const DtOpDef *op, const DtArgs *args,
+                             int nin, const DtMeta *const *in, int max,
+                             DtMeta *out, bool *none, int64_t *offset,
+                             int *nout, bool fake) {
   DtMetaCall c;
   DT_CHECK(cx, op->meta != NULL, (op->flags & DT_OP_DATADEP) != 0
            ? DT_E_RUNTIME : DT_E_NOTIMPL, "%s", op->sig->full);
@@ -50,14 +50,15 @@ static DtStatus infer (DtCtx *cx, const DtOpDef *op, const DtArgs *args,
 DtStatus dt_prop_meta (DtCtx *cx, const DtOpDef *op, const DtArgs *args,
                        int nin, const DtMeta *const *in, int max, DtMeta *out,
                        bool *none, int64_t *offset, int *nout) {
-  return infer(cx, op, args, nin, in, max, out, none, offset, nout, false);
+  return infer_metas(cx, op, args, nin, in, max, out, none, offset, nout,
+                     false);
 }
 
 DtStatus dt_prop_meta_fake (DtCtx *cx, const DtOpDef *op, const DtArgs *args,
                             int nin, const DtMeta *const *in, int max,
                             DtMeta *out, bool *none, int64_t *offset,
                             int *nout) {
-  return infer(cx, op, args, nin, in, max, out, none, offset, nout, true);
+  return infer_metas(cx, op, args, nin, in, max, out, none, offset, nout, true);
 }
 
 /* ---- a call under decision ---- */
@@ -96,8 +97,9 @@ static DtStatus decide_metas (DtDecide *d) {
   if (d->op->meta == NULL && d->op->decomp != NULL)
     return dt_decomp_meta(d->cx, d->p, d->op, d->args, d->nin, d->meta, max,
                           out, none, offset, &d->nout);
-  return infer(d->cx, d->op, d->args, d->nin, d->meta, max, out, none, offset,
-               &d->nout, true);
+  return infer_metas(d->cx, d->op, d->args, d->nin, d->meta, max, out, none,
+                     offset,
+                     &d->nout, true);
 }
 
 /* Fused optimizers keep their step counters, argument 5, on a mesh of their
@@ -296,7 +298,7 @@ static DtStatus no_spec (DtCtx *cx, const DtOpDef *op, int nin,
   return DT_OK;
 }
 
-static DtStatus decide (DtDecide *d, DtWhy *why, DtProp **out) {
+static DtStatus decide_placements (DtDecide *d, DtWhy *why, DtProp **out) {
   DtSheet s;
   DtPropVia via = DT_VIA_NONE;
   if (dt_decide_is_list(d)) {
@@ -325,7 +327,7 @@ static void visit_order (void *ud, int *slot) {
   o->next++;
 }
 
-static void unvisit (void *ud, int *slot) {
+static void restore_slot (void *ud, int *slot) {
   *slot = ((const int *)ud)[*slot];
 }
 
@@ -349,15 +351,15 @@ static DtStatus decide_ordered (DtCtx *cx, DtPropagator *p, DtArena *arena,
   DtStatus st = dt_decide_init(cx, &f, &d);
   if (st == DT_OK) {
     d.keep = why != NULL;
-    st = decide(&d, why, out);
+    st = decide_placements(&d, why, out);
   }
   for (; holds != NULL; holds = holds->next) dt_mask_unref(cx, holds->mask);
   return st;
 }
 
 /* Back to the caller's slots. */
-static DtStatus unpermute (DtCtx *cx, DtArena *arena, int n, const int *map,
-                           DtProp *p) {
+static DtStatus restore_order (DtCtx *cx, DtArena *arena, int n, const int *map,
+                               DtProp *p) {
   const DtSpec **in = DT_ANEWN(cx, arena, const DtSpec *, n + 1);
   bool *moved = DT_ANEWN(cx, arena, bool, n + 1);
   int i;
@@ -370,7 +372,7 @@ static DtStatus unpermute (DtCtx *cx, DtArena *arena, int n, const int *map,
   }
   if (p->args != NULL)
     for (i = 0; i < p->args->n; i++)
-      dt_value_slots(&p->args->v[i], unvisit, (void *)(uintptr_t)map);
+      dt_value_slots(&p->args->v[i], restore_slot, (void *)(uintptr_t)map);
   return DT_OK;
 }
 
@@ -390,7 +392,7 @@ static DtStatus decide_permuted (DtCtx *cx, DtPropagator *p, DtArena *arena,
   DT_ASSERT(cx, o.next == nin);
   for (i = 0; i < nin; i++) sorted[i] = in[map[i]];
   DT_TRY(cx, decide_ordered(cx, p, arena, op, copy, nin, sorted, why, out));
-  st = unpermute(cx, arena, nin, map, *out);
+  st = restore_order(cx, arena, nin, map, *out);
   if (st != DT_OK) dt_prop_unref(cx, *out);
   return st;
 }

@@ -52,7 +52,7 @@ DtStatus dt_pyset_init (DtCtx *cx, DtArena *a, DtPySet *s) {
 }
 
 /* The place of `p`, or the free place where it goes. */
-static int place (const DtPySet *s, DtPlacement p, uint64_t h) {
+static int find_cell (const DtPySet *s, DtPlacement p, uint64_t h) {
   uint64_t mask = (uint64_t)s->mask, i = h & mask, perturb = h;
   for (;;) {
     int probes = i + LINEAR_PROBES <= mask ? LINEAR_PROBES : 0, k;
@@ -66,8 +66,8 @@ static int place (const DtPySet *s, DtPlacement p, uint64_t h) {
   }
 }
 
-static void put (DtPySet *s, DtPlacement p, uint64_t h) {
-  struct DtPyCell *c = &s->cell[place(s, p, h)];
+static void insert_placement (DtPySet *s, DtPlacement p, uint64_t h) {
+  struct DtPyCell *c = &s->cell[find_cell(s, p, h)];
   if (c->used) return;
   c->used = true;
   c->hash = h;
@@ -76,29 +76,29 @@ static void put (DtPySet *s, DtPlacement p, uint64_t h) {
   s->fill++;
 }
 
-static DtStatus resize (DtCtx *cx, DtArena *a, DtPySet *s, int minused) {
+static DtStatus resize_set (DtCtx *cx, DtArena *a, DtPySet *s, int minused) {
   DtPySet t;
   int size = MIN_SIZE, i;
   while (size <= minused) size *= 2;
   DT_TRY(cx, table_new(cx, a, &t, size));
   for (i = 0; i <= s->mask; i++)
-    if (s->cell[i].used) put(&t, s->cell[i].pl, s->cell[i].hash);
+    if (s->cell[i].used) insert_placement(&t, s->cell[i].pl, s->cell[i].hash);
   *s = t;
   return DT_OK;
 }
 
 DtStatus dt_pyset_add (DtCtx *cx, DtArena *a, DtPySet *s, DtPlacement p) {
   int before = s->n;
-  put(s, p, placement_hash(p));
+  insert_placement(s, p, placement_hash(p));
   if (s->n == before || s->fill * 5 < s->mask * 3) return DT_OK;
-  return resize(cx, a, s, s->n * 4);
+  return resize_set(cx, a, s, s->n * 4);
 }
 
 DtStatus dt_pyset_merge (DtCtx *cx, DtArena *a, DtPySet *s,
                          const DtPySet *other) {
   int i;
   if ((s->fill + other->n) * 5 >= s->mask * 3)
-    DT_TRY(cx, resize(cx, a, s, (s->n + other->n) * 2));
+    DT_TRY(cx, resize_set(cx, a, s, (s->n + other->n) * 2));
   if (s->fill == 0 && s->mask == other->mask) {
     memcpy(s->cell, other->cell, (size_t)(s->mask + 1) * sizeof *s->cell);
     s->n = s->fill = other->n;

@@ -139,7 +139,7 @@ static DtStatus set_outputs (const DtDecide *d, const DtSheet *s, int flag,
 /* ---- rewriting ---- */
 
 /* The registered form of an operator that a rewrite took from a table. */
-static DtStatus registered (const DtDecide *d, DtProp *p) {
+static DtStatus find_registered (const DtDecide *d, DtProp *p) {
   char name[128];
   size_t n = strcspn(p->op->schema, "(");
   DT_ASSERT(d->cx, n < sizeof name);
@@ -150,7 +150,7 @@ static DtStatus registered (const DtDecide *d, DtProp *p) {
   return DT_OK;
 }
 
-static DtStatus rewrite (const DtDecide *d, DtProp *p) {
+static DtStatus rewrite_call (const DtDecide *d, DtProp *p) {
   DtRewriteCall c;
   DtArgs *args;
   if (d->rule_op->rewrite == NULL) return DT_OK;
@@ -173,7 +173,7 @@ static DtStatus rewrite (const DtDecide *d, DtProp *p) {
   DT_TRY(d->cx, dt_args_copy(d->cx, &p->arena, args, p->args));
   p->op = c.op;
   if (p->op->sig == NULL)               /* from the built-in table */
-    DT_TRY(d->cx, registered(d, p));
+    DT_TRY(d->cx, find_registered(d, p));
   p->args->schema = p->op->sig;
   p->rewritten = p->needs_redist = true;
   return DT_OK;
@@ -191,8 +191,8 @@ static int default_flag (const DtDecide *d, DtPropVia via) {
   return via == DT_VIA_STRATEGY ? 0 : -1;
 }
 
-static DtStatus fill (DtDecide *d, const DtSheet *s, DtPropVia via,
-                      DtProp *p) {
+static DtStatus fill_prop (DtDecide *d, const DtSheet *s, DtPropVia via,
+                           DtProp *p) {
   int i, flag = dt_strided_flag_final(d, default_flag(d, via));
   p->via = via;
   p->has_cost = s->best_cost;
@@ -203,7 +203,7 @@ static DtStatus fill (DtDecide *d, const DtSheet *s, DtPropVia via,
     DT_TRY(d->cx, check_outputs(d, s));
     DT_TRY(d->cx, set_outputs(d, s, flag, p));
   }
-  DT_TRY(d->cx, rewrite(d, p));
+  DT_TRY(d->cx, rewrite_call(d, p));
   settle_inputs(d->in, d->cx, p);
   return DT_OK;
 }
@@ -214,7 +214,7 @@ DtStatus dt_prop_build (DtDecide *d, const DtSheet *s, DtPropVia via,
   DtProp *p = dt_prop_new(d->cx, d->op, d->nin, nout, 0);
   DtStatus st;
   if (p == NULL) return DT_E_NOMEM;
-  st = fill(d, s, via, p);
+  st = fill_prop(d, s, via, p);
   if (st != DT_OK) {
     dt_prop_unref(d->cx, p);
     return dt_error_frame(d->cx, st, __func__, __FILE__, __LINE__);

@@ -28,8 +28,8 @@ static int out_columns (const DtDecide *d) {
 }
 
 /* Append to each row the cells of its outputs for the out arguments. */
-static DtStatus widen (DtDecide *d, const DtRows *from, int ncols,
-                       DtRows *to) {
+static DtStatus add_out_columns (DtDecide *d, const DtRows *from, int ncols,
+                                 DtRows *to) {
   int i, k, width = from->nout + from->nin;
   DtCell *cells = DT_ANEWN(d->cx, d->arena, DtCell, width + ncols + 1);
   if (cells == NULL) return DT_E_NOMEM;
@@ -112,7 +112,7 @@ static DtStatus source_rows (DtDecide *d, DtRows *rows) {
                                   : text_rows(d, &narrow);
   DT_TRY(d->cx, st);
   DT_TRY(d->cx, adopt_masks(d, &narrow));
-  if (ncols > 0) return widen(d, &narrow, ncols, rows);
+  if (ncols > 0) return add_out_columns(d, &narrow, ncols, rows);
   *rows = narrow;
   return DT_OK;
 }

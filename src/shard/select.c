@@ -173,9 +173,9 @@ static void cand_copy (const DtSheet *s, DtCand *to, const DtPlacement *out,
   to->total = total;
 }
 
-static DtStatus keep (DtSheet *s, const DtPlacement *out,
-                      const DtPlacement *in, const double *cost,
-                      double total) {
+static DtStatus keep_candidate (DtSheet *s, const DtPlacement *out,
+                                const DtPlacement *in, const double *cost,
+                                double total) {
   DtCtx *cx = s->d->cx;
   DtArena *a = s->d->arena;
   size_t ndim = (size_t)s->ndim;
@@ -219,7 +219,7 @@ DtStatus dt_sheet_put (DtSheet *s, bool wins, const DtPlacement *out,
     s->best_cost = cost != NULL;
     cand_copy(s, &s->best, out, in, cost, total);
   }
-  return s->d->keep ? keep(s, out, in, cost, total) : DT_OK;
+  return s->d->keep ? keep_candidate(s, out, in, cost, total) : DT_OK;
 }
 
 DtStatus dt_sheet_check (DtSheet *s) {

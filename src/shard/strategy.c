@@ -8,8 +8,8 @@
 #include <string.h>
 #include "shard/prop_int.h"
 
-static bool moves (const DtSheet *s, const DtPlacement *out,
-                   const DtPlacement *in) {
+static bool moves_inputs (const DtSheet *s, const DtPlacement *out,
+                          const DtPlacement *in) {
   const DtDecide *d = s->d;
   int i;
   if (d->nin == 1 && in == d->in[0]->pl) return false;  /* the very spec */
@@ -40,7 +40,7 @@ DtStatus dt_strat_add (DtStratCall *c, const DtPlacement *out,
                                    &costs[i]));
     total += costs[i];
   }
-  wins = dt_sheet_next(s, total, moves(s, out, in));
+  wins = dt_sheet_next(s, total, moves_inputs(s, out, in));
   if (wins) s->best_whole = whole && d->in[0]->npl != s->ndim;
   return dt_sheet_put(s, wins, out, in, set ? costs : NULL, total);
 }

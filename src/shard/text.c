@@ -61,7 +61,7 @@ static void print_in_list (void *ud, int slot, DtBuf *b) {
   spec_repr(((const Print *)ud)->in[slot], b);
 }
 
-static int shown (const DtArgs *args) {
+static int count_shown_args (const DtArgs *args) {
   const DtSchema *s = args->schema;
   int n = s->nargs - s->nkwonly;
   while (n > 0 && s->arg[n - 1].has_default &&
@@ -90,7 +90,7 @@ void dt_prop_schema_str (const DtOpDef *op, const DtArgs *args,
                          const DtSpec *const *in, DtBuf *b) {
   Print p = { in };
   const DtMesh *mesh = NULL;
-  int i, n = shown(args);
+  int i, n = count_shown_args(args);
   dt_buf_addf(b, "%s(", op->sig->full);
   for (i = 0; i < n; i++) {
     const DtValue *v = &args->v[i];

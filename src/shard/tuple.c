@@ -57,7 +57,7 @@ static void own_element (const DtArgs *args, int i, DtArgs *out) {
 
 typedef struct Renumber { int n; int *slot; } Renumber;
 
-static void renumber (void *ud, int *slot) {
+static void renumber_slot (void *ud, int *slot) {
   Renumber *r = (Renumber *)ud;
   r->slot[r->n] = *slot;
   *slot = r->n++;
@@ -75,7 +75,7 @@ DtStatus dt_element_args (DtDecide *d, int i, DtArgs *args, int *slot,
     own_element(d->args, i, raw);
   DT_TRY(d->cx, dt_args_copy(d->cx, d->arena, raw, args));
   for (k = 0; k < args->n; k++)
-    dt_value_slots(&args->v[k], renumber, &r);
+    dt_value_slots(&args->v[k], renumber_slot, &r);
   args->nslots = r.n;
   *nin = r.n;
   return DT_OK;
@@ -144,7 +144,8 @@ static int own_outputs (const DtSchema *s) {
   return n;
 }
 
-static DtStatus element (DtDecide *d, int i, DtChosen *c, DtPropVia *via) {
+static DtStatus decide_element (DtDecide *d, int i, DtChosen *c,
+                                DtPropVia *via) {
   const DtSpec **in = DT_ANEWN(d->cx, d->arena, const DtSpec *, d->nin + 1);
   DtArgs *args = DT_ANEWN(d->cx, d->arena, DtArgs, 1);
   DtDecideFor f = { d->p, d->arena, d->op, d->rule_op, args, 0, in, false,
@@ -188,7 +189,7 @@ DtStatus dt_tuple_run (DtDecide *d, DtWhy *why, int *n, DtChosen **out,
     if (why->child == NULL) return DT_E_NOMEM;
   }
   for (i = 0; i < *n; i++) {
-    DtStatus st = element(d, i, &c[i], via);
+    DtStatus st = decide_element(d, i, &c[i], via);
     if (st == DT_E_MISSING) {           /* the list operator is not known */
       dt_error_clear(d->cx);
       return dt_raise(d->cx, DT_E_MISSING, "Operator %s does not have a "

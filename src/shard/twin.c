@@ -24,7 +24,7 @@ static const DtKnownWrong shared_decision = {
 };
 
 /* The 0-dim tensor a number becomes; false: not a number. */
-static bool wrapped (uint8_t kind, DtDtype *t) {
+static bool wrapped_dtype (uint8_t kind, DtDtype *t) {
   switch (kind) {
     case DT_V_INT: *t = DT_I64; return true;
     case DT_V_FLOAT: *t = DT_F64; return true;
@@ -43,7 +43,7 @@ static int number_at (const DtArgs *a) {
     if (d->list) return -1;
     if (d->type != DT_T_TENSOR) continue;
     if (a->v[i].kind == DT_V_TENSOR && found >= 0) return -1;
-    if (wrapped(a->v[i].kind, &t)) {
+    if (wrapped_dtype(a->v[i].kind, &t)) {
       if (found >= 0) return -1;
       found = i;
     }
@@ -87,7 +87,7 @@ DtStatus dt_twin_init (DtCtx *cx, const DtArgs *args, int nin,
   memcpy(t->in, in, (size_t)nin * sizeof *in);
   t->nin = nin;
   if (t->number) {
-    (void)wrapped(args->v[t->at].kind, &dtype);
+    (void)wrapped_dtype(args->v[t->at].kind, &dtype);
     DT_TRY(cx, twin_spec(cx, in[0]->mesh, dtype, &t->made));
     t->args.v[t->at] = dt_v_slot(nin);
     t->args.nslots = nin + 1;
@@ -133,8 +133,9 @@ static DtStatus placed_as (DtCtx *cx, const DtSpec *meta, const DtSpec *pl,
 }
 
 /* `own`, placed as `first` decided; slots it does not have stay. */
-static DtStatus follow (DtCtx *cx, const DtSpec *const *in, const DtProp *own,
-                        const DtProp *first, DtProp **out) {
+static DtStatus follow_first_decision (DtCtx *cx, const DtSpec *const *in,
+                                       const DtProp *own, const DtProp *first,
+                                       DtProp **out) {
   DtProp *p = dt_prop_new(cx, first->op, own->nin, own->nout, 0);
   DtStatus st = DT_OK;
   int i, n = own->nin < first->nin ? own->nin : first->nin;
@@ -179,7 +180,7 @@ DtStatus dt_twin_follow (DtCtx *cx, const DtTwin *t,
       same_specs(own->nin < first->nin ? own->nin : first->nin, own->in,
                  first->in))
     return DT_OK;
-  DT_TRY(cx, follow(cx, in, own, first, out));
+  DT_TRY(cx, follow_first_decision(cx, in, own, first, out));
   if (t->number && slot < first->nin && first->moved[slot])
     (*out)->known_wrong = &shared_decision;
   return DT_OK;
