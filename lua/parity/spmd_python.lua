@@ -48,9 +48,8 @@ end
 local function groups(w, mesh)
   local out = {}
   for i, name in ipairs(mesh.names) do
-    local ranks = w.device:get_group(i - 1)
-    local g = meshes.group_of(ranks.ranks or ranks)
-    g.mesh, g.mesh_dim, g.group_desc = w.device, i - 1, "mesh_" .. name
+    local g = attrs.get(w.device, "get_group").call(V.list({i - 1}, 1))
+    if #mesh.names > 1 then g.group_desc = "mesh_" .. name end
     out[name] = g
   end
   return out

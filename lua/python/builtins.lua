@@ -561,11 +561,17 @@ end
 def("input", function ()
   return util.raise("EOFError", "EOF when reading a line")
 end)
-for _, name in ipairs {"compile", "__import__"} do
-  def(name, function ()
-    return util.raise("NotImplementedError", "%s() is not part of dtrepl", name)
-  end)
-end
+def("compile", function ()
+  return util.raise("NotImplementedError", "compile() is not part of dtrepl")
+end)
+-- __import__("a.b") is a; with names to take from it, a.b.
+def("__import__", function (a, kw)
+  local from = a[4] or kw and V.dict_get(kw, "fromlist")
+  local whole = attrs.module(a[1])
+  if from ~= nil and from ~= None and V.truth(from) then return whole end
+  local first = a[1]:match("^[^.]+")
+  return first == a[1] and whole or attrs.module(first)
+end)
 def("breakpoint", function ()
   if dt.debug.breakpoint then dt.debug.breakpoint() end
   return None

@@ -515,12 +515,17 @@ local function make_params(n)
   end
 end
 
+-- located(f, line): f in a function of that line (stmt.lua's).
+local located
+local function set_located(f) located = f end
+
 X["lambda"] = function (n)
   local params, name = make_params(n), scope.qualified("<lambda>")
   local value = scope.inside("def", "<lambda>", {params = n.params,
     body = {n.body}}, function () return compile(n.body) end)
+  local at = located(value, n.first)
   return function (env)
-    return setmetatable({name = name, params = params(env), value = value,
+    return setmetatable({name = name, params = params(env), value = at,
       env = env.class and env.up or env}, V.func_mt)
   end
 end
@@ -586,4 +591,5 @@ function store(t, here)
 end
 
 return {compile = compile, store = store, params = make_params,
+  set_located = set_located,
   texts = texts, dict_of = dict_of}

@@ -450,7 +450,9 @@ function ternary(p)
     local params = parameters(p, ":")
     local outer = p.fn
     p.fn = nil
-    local n = node(p, "lambda", {params = params, body = expr(p)})
+    local first = p.t[p.i][3]
+    local n = node(p, "lambda", {params = params, body = expr(p),
+      first = first})
     p.fn = outer
     return n
   end

@@ -52,6 +52,7 @@ local function located(f, line)
   makers[part] = makers[part] or makers_of(part)
   return makers[part][(line - 1) % TOGETHER](f)
 end
+expr.set_located(located)
 
 local function block(list)
   local fs = {}

@@ -132,12 +132,13 @@ local group_mt = {__name = "ProcessGroup", __tostring = function (g)
     :format(g)
 end}
 
-local made = 0                      -- groups, as PyTorch names them
+local made = 0                      -- groups, as PyTorch counts them
 local world                         -- the group of all ranks, once asked for
 local groups = {}                   -- all of them, in the order they were made
 
--- A new group of `ranks`; with mesh and mesh_dim where it came from.
-local function new_group(mesh, dim, ranks)
+-- A new group of `ranks`; with mesh and mesh_dim where it came from, and its
+-- name, where that is known.
+local function new_group(mesh, dim, ranks, name)
   local group
   local function size() return #ranks end
   local function rank()
@@ -147,14 +148,34 @@ local function new_group(mesh, dim, ranks)
     return -1
   end
   group = attrs.namespace(setmetatable({mesh = mesh, mesh_dim = dim,
-    ranks = ranks, size = size, rank = rank, group_name = tostring(made),
+    ranks = ranks, size = size, rank = rank, group_name = name or tostring(made),
     group_desc = made == 0 and "default_pg" or "undefined",
     bound_device_id = None, _get_backend_name = function () return "gloo" end,
     name = function () return "gloo" end,
     boxed = function () return group end}, group_mt))
-  made = made + 1
+  if not name then made = made + 1 end
   groups[#groups + 1] = group
   return group
+end
+
+-- PyTorch makes the groups of all parts of a mesh, dimension by dimension, and
+-- each has a number: those of this rank's get the names they have there.
+local numbered = setmetatable({}, {__mode = "k"})
+local function number_groups(mesh)
+  if numbered[mesh] or mesh.ndim < 2 then return end
+  local total, names, at = dt.world_size(), {}, mesh:get_coordinate()
+  if mesh:size() ~= total or not at then return end
+  for d = 1, mesh.ndim do
+    local index, n = 0, total // mesh.shape[d]
+    for k = 1, mesh.ndim do
+      if k ~= d then index = index * mesh.shape[k] + at[k] end
+    end
+    if n > 1 then
+      names[d - 1] = tostring(made + index)
+      made = made + n
+    end
+  end
+  numbered[mesh] = names
 end
 
 -- Forget all groups: the world they are of ends.
@@ -190,7 +211,11 @@ local function make_group(mesh, dim, ranks)
   for i, r in ipairs(ranks) do whole = whole and r == i - 1 end
   if whole then return world end
   local key = table.concat(ranks, " ")
-  of_meshes[key] = of_meshes[key] or new_group(mesh, dim, ranks)
+  if not of_meshes[key] then
+    number_groups(mesh)
+    local names = numbered[mesh]
+    of_meshes[key] = new_group(mesh, dim, ranks, names and names[dim])
+  end
   return of_meshes[key]
 end
 
@@ -341,6 +366,7 @@ end})
 
 -- mesh[index]: names of dimensions.
 function M.slice(m, index)
+  M.look_at_slice(m, index)
   if type(index) == "string" then return m[{index}] end
   if not m.mesh_dim_names then
     util.raise("RuntimeError", "Cannot slice a DeviceMesh without "
@@ -358,6 +384,9 @@ function M.slice(m, index)
   end
   return m[V.to_lua(index)]
 end
+
+-- look_at_slice(mesh, index): who is told of m["tp"] before (torch.spmd.mesh).
+M.look_at_slice = function () end
 
 -- ---- with mesh: ----
 

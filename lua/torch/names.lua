@@ -11,6 +11,7 @@ local attrs = require "python.attrs"
 local attributes = require "torch.attributes"
 local eval = require "python.eval"
 local dtensor = require "torch.dtensor"
+local state = require "dt.spmd.state"
 local accelerator = require "torch.accelerator"
 local tensors = require "torch.tensor"
 local stdlib = require "torch.stdlib"
@@ -84,6 +85,19 @@ end
 
 M.Tensor = require("python.args").class("Tensor", {__module__ = "torch",
   test = util.is_tensor, new = V.builtin(new_tensor, "Tensor")})
+
+-- torch.LongTensor([1, 2]): the same for one dtype.
+local function add_typed_tensors(torch, class)
+  for _, name in ipairs {"float32", "float64", "float16", "bfloat16", "int64",
+      "int32", "int16", "int8", "uint8", "bool"} do
+    local own, dtype = util.kind_word(dt[name]) .. "Tensor", dt[name]
+    torch[own] = class(own, {__module__ = "torch", test = function (v)
+      return util.is_tensor(v) and v.dtype == dtype
+    end, new = V.builtin(function (a)
+      return state.unseen(function () return new_tensor(a):to(dtype) end)
+    end, own)})
+  end
+end
 
 local function size_list(a, kw, f)
   local list = {}
@@ -181,6 +195,7 @@ M.torch = space({
   strided = tensors.strided, sparse_coo = tensors.sparse_coo,
   sparse_csr = tensors.sparse_csr, save = stdlib.save, load = stdlib.load,
 }, dt, F)
+add_typed_tensors(M.torch, require("python.args").class)
 
 for name, f in pairs(tensors.functions) do M.torch[name] = f end
 for name, f in pairs(accelerator.formats) do M.torch[name] = f end
@@ -333,6 +348,7 @@ require "torch.local_tensor"
 require "torch.common"
 require "torch.spmd"
 require("torch.spmd.raw").provide(M.dist)
+require("torch.spmd.functional").provide(collective.functional)
 require "torch.spmd.local_map"
 M.torch.autograd.profiler = attrs.module "torch.autograd.profiler"
 require "torch.containers"

@@ -547,6 +547,18 @@ static DtStatus run_datadep (LocalCall *c) {
 
 /* --- the entry --- */
 
+/* Does the kernel make the result's shape?  That of x[i] depends on data where
+** a mask is among the indices: without data, and without one, its meta does. */
+static bool shape_needs_data (const LocalCall *c) {
+  if (c->op->kernel == NULL || !(c->op->flags & DT_OP_DATADEP)) return false;
+  if (!c->nodata || c->op->meta == NULL) return true;
+  for (int i = 1; i < c->nin; i++)
+    if (c->in[i] != NULL && (c->in[i]->m.dtype == DT_BOOL ||
+                             c->in[i]->m.dtype == DT_U8))
+      return true;
+  return false;
+}
+
 /* One call on local tensors: overlap and shapes are checked before the event,
 ** so that a call that PyTorch refuses is never seen as begun.  Operators whose
 ** shape depends on data (nonzero) have no meta: the kernel makes both. */
@@ -562,8 +574,7 @@ static DtStatus run_checked (LocalCall *c, int nmetas, DtTensor **work) {
     DT_TRY(cx, check_type(c));
     return run_decomp(c);
   }
-  bool datadep = c->op->kernel != NULL &&
-                 (c->op->flags & DT_OP_DATADEP) != 0;
+  bool datadep = shape_needs_data(c);
   if (!each && !datadep) DT_TRY(cx, infer_metas(c, nmetas));
   if (!each) DT_TRY(cx, check_type(c));
   if (datadep) return run_datadep(c);

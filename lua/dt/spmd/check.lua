@@ -73,7 +73,7 @@ function operands:look(v, place, sums)
     for i = 1, v.n do
       if util.is_tensor(v[i]) then self:add(v[i], place)
       elseif scalar(v[i]) then
-        self.scalars = true
+        self.scalars, self.in_sequence = true, true
         self:add(scalar(v[i]), place)
       end
     end
@@ -322,10 +322,23 @@ local function looked_up(call)
   return call.operands
 end
 
+-- PyTorch takes no typed number inside of a list or tuple.
+local function refuse_sequence(key)
+  if key == "torch.tensor" then
+    util.raise("RuntimeError", "Could not infer dtype of Scalar")
+  end
+  local name = key:gsub("^Tensor%.", "torch.Tensor."):gsub("^F%.", "torch.nn.")
+  util.raise("TypeError", "Multiple dispatch failed for '%s'; all "
+    .. "__torch_function__ handlers returned NotImplemented:\n\n  - tensor "
+    .. "subclass <class 'spmd_types._scalar.Scalar'>\n\nFor more information, "
+    .. "try re-running with TORCH_LOGS=not_implemented", name)
+end
+
 -- The call is judged whole, and kept where it was legal.
 local function run_judged(call, f, serial)
   local o = looked_up(call)
   local args, kw = call.args, call.kw
+  if o.in_sequence then refuse_sequence(call.key) end
   if o.distributed then return f(args, kw) end
   if o.n == 0 and core.class(call.key) ~= "replicated" then
     return untyped(f(args, kw))

@@ -106,7 +106,9 @@ local function key_of(f)
   local found = known[f]
   if found == nil then
     found = find(f)
-    if found and unseen[found[3]] then found = false end
+    if found and (unseen[found[3]] or found[3]:find("^%u%w*Tensor$")) then
+      found = false
+    end
     known[f] = found
   end
   if found then return found[1], found[2] end

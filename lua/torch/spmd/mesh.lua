@@ -11,6 +11,7 @@ local values = require "torch.spmd.values"
 local asserts = require "dt.spmd.assert"
 local axes = require "dt.spmd.axes"
 local check = require "dt.spmd.check"
+local meshes = require "torch.mesh"
 local moves = require "dt.spmd.moves"
 local remesh = require "dt.spmd.remesh"
 local say = require "dt.spmd.say"
@@ -100,5 +101,33 @@ M.spmd_redistribute = args.def("spmd_redistribute", {"x", "src", "dst"},
     return a.x:redistribute(a.x.device_mesh,
       placements_of(a.x.device_mesh, a.dst))
   end)
+
+-- PyTorch takes a part of a mesh out of a tensor of ranks, which nobody has
+-- given a type: where types are strict, that raises.
+local function look_at_slice(mesh, index)
+  local names, all = mesh.mesh_dim_names, mesh.ndim
+  if check.busy() or not names then return end
+  local mine, n = {}, 0
+  for i = 1, V.is_seq(index) and index.n or 1 do
+    mine[V.is_seq(index) and index[i] or index] = true
+  end
+  local sizes, strides, stride = {}, {}, mesh:size()
+  local order = {}
+  for d, name in ipairs(names) do
+    stride = stride // mesh.shape[d]
+    order[d] = {mesh.shape[d], stride, mine[name] and 1 or 0, d}
+    n = n + order[d][3]
+  end
+  if n == 0 or n == all then return end
+  table.sort(order, function (a, b)
+    if a[3] ~= b[3] then return a[3] < b[3] end
+    return a[4] < b[4]
+  end)
+  for i, o in ipairs(order) do sizes[i], strides[i] = o[1], o[2] end
+  local ranks = moves.unseen(dt.tensor, mesh:ranks(), {dtype = dt.int32})
+  check.run("torch.as_strided", "as_strided", function () return ranks end,
+    V.list {ranks, V.tuple(sizes), V.tuple(strides)})
+end
+meshes.look_at_slice = look_at_slice
 
 return M
