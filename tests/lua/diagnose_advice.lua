@@ -34,6 +34,46 @@ text, code = first_fix("FSDP: ValueError: Must flatten tensors with uniform "
   .. "dtype but got torch.bfloat16 and torch.float32")
 T.ok(code:find("before FSDP", 1, true), "FSDP1's words: " .. code)
 
+-- Not what the report complains of.
+for _, c in ipairs {
+  {"optimizer = fused: live DTensorSpec objects increase by one at every step, "
+    .. "host memory grows. foreach is flat.", "sharding-cache-growth",
+    "foreach=True"},
+  {"FSDP2. Uninitialized memory: to_empty() leaves inv_freq as garbage on the "
+    .. "other ranks, loss is NaN.", "meta-device-not-materialised",
+    "model.buffers()"},
+  {"The logged loss of a DTensor with TP and CP is wrong: full_tensor() is "
+    .. "called and nothing is reduced over cp.", "partial-read-as-value",
+    'mesh["cp"]'},
+  {"fully_shard(model, reshard_after_forward=True): after the forward the "
+    .. "parameters of the root stay unsharded.", "fsdp2-usage",
+    "model.reshard()"},
+  {"xs.mark_sharding(t, mesh, ('data', 'model'))\nAssertionError: Partition "
+    .. "spec length (2) should be equal to the input rank (1).",
+    "xla-sharded-tensor", '(("data", "model"),)'},
+} do
+  text, code, r = first_fix(c[1])
+  T.eq(r.class and r.class.id, c[2], c[1])
+  T.ok(code:find(c[3], 1, true), c[2] .. ": " .. code)
+end
+
+-- Who waits where, and the state dict that all ranks have to collect.
+text, code, r = first_fix([[
+FSDP hangs after the checkpoint was saved.
+[Rank 0] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=122, OpType=_REDUCE_SCATTER_BASE, NumelIn=8, NumelOut=4, Timeout(ms)=600000) ran for 600080 milliseconds before timing out.
+[Rank 1] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=126, OpType=_ALLGATHER_BASE, NumelIn=8, NumelOut=16, Timeout(ms)=600000) ran for 600079 milliseconds before timing out.]])
+T.eq(r.class and r.class.id, "collective-sequence-mismatch")
+T.eq(r.notes[1], "rank 0 in _REDUCE_SCATTER_BASE (number 122), rank 1 in "
+  .. "_ALLGATHER_BASE (number 126)")
+T.ok(code:find("full_state_dict=True", 1, true), "all ranks collect: " .. code)
+
+-- Nothing is asked for that would decide nothing.
+r = diagnose.read("fully_shard, LoRA weights float32 and base bfloat16 in one "
+  .. "group: dtype mismatch error")
+for _, q in ipairs(r.questions) do
+  T.ok(not q:find("device mesh", 1, true), "no mesh decides types: " .. q)
+end
+
 -- The report slices and flattens already.
 r = diagnose.read('mesh[("dp", "cp")]._flatten("dp_cp")\nKeyError: "Invalid '
   .. "mesh_dim_names ('dp_cp',) specified. Valid mesh_dim_names are ['tp'].\"")

@@ -211,6 +211,69 @@ function M.mesh_exceeds(r)
   return false
 end
 
+-- ---- who waits where ---------------------------------------------------
+
+local MAX_WAITING = 8           -- ranks that are named
+local MAX_LOG = 1 << 20         -- letters of a log that are looked at
+
+-- Timeouts, and torch's own check of collectives: {rank=, number=, op=, shape=}
+-- of each rank that is named, the first time it is.
+local function waits(r)
+  if r.waits then return r.waits end
+  local seen, out = {}, {}
+  local function put(rank, number, op, shape)
+    rank = tostring(rank)
+    if not seen[rank] and #out < MAX_WAITING then
+      seen[rank] = true
+      out[#out + 1] = {rank = rank, number = number, op = op, shape = shape}
+    end
+  end
+  -- the text as it came: the reading takes a rank before a line off
+  for line in (r.text or r.doc.flat):sub(1, MAX_LOG):gmatch "[^\n]+" do
+    local at = line:find("WorkNCCL(SeqNum=", 1, true)
+    if at then
+      local number, op = line:match("^WorkNCCL%(SeqNum=(%d+), OpType=([%w_]+)",
+        at)
+      local rank = line:sub(1, at):match ".*[Rr]ank ?(%d+)%]"
+      if number and rank then put(rank, number, op) end
+    elseif line:find("CollectiveFingerPrint(", 1, true) then
+      for rank, number, op, shape in line:gmatch("Rank (%d+) is running "
+        .. "collective: CollectiveFingerPrint%(SequenceNumber=(%d+), "
+        .. "OpType=([%w_]+), TensorShape=(%[[%d, ]*%])") do
+        put(rank, number, op, shape)
+      end
+    end
+  end
+  r.waits = out
+  return out
+end
+
+-- "rank 0 in ALLREDUCE (number 7), rank 1 in BROADCAST (number 7)"; nil unless
+-- two ranks are named.
+function M.waiting(r)
+  local out = {}
+  for i, w in ipairs(waits(r)) do
+    out[i] = ("rank %s in %s (number %s%s)"):format(w.rank, w.op, w.number,
+      w.shape and ", " .. w.shape or "")
+  end
+  return #out >= 2 and table.concat(out, ", ") or nil
+end
+
+-- Ranks of one process group that time out in different operators at different
+-- numbers: what one completed another never entered.
+function M.seq_apart(r)
+  local group
+  for id in r.doc.flat:gmatch "%[PG I?D? ?(%d+)" do
+    if group and group ~= id then return false end
+    group = id
+  end
+  local list = waits(r)
+  for _, w in ipairs(list) do
+    if w.number ~= list[1].number and w.op ~= list[1].op then return true end
+  end
+  return false
+end
+
 -- ---- claims ------------------------------------------------------------
 
 local counted = {number = true, numbers = true, value = true, values = true,
@@ -355,6 +418,7 @@ end
 
 M.names = {"raises", "rank_ratio", "heads_fraction", "per_rank", "reads_local",
   "optimizer_first", "collective_of_one_rank", "from_local_replicate",
-  "fsdp_gets_2d", "mesh_of_one", "mesh_exceeds", "fraction_shown"}
+  "fsdp_gets_2d", "mesh_of_one", "mesh_exceeds", "fraction_shown",
+  "seq_apart"}
 
 return M

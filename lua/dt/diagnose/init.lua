@@ -12,6 +12,7 @@
 local advice = require "dt.diagnose.advice"
 local classify = require "dt.diagnose.classify"
 local clean = require "dt.diagnose.clean"
+local evidence = require "dt.diagnose.evidence"
 local facts = require "dt.diagnose.facts"
 local opnames = require "dt.diagnose.opnames"
 local releases = require "dt.diagnose.release"
@@ -74,6 +75,18 @@ end
 
 local CERTAIN = 0.9             -- so sure that the mesh need not be asked for
 
+-- Classes that no mesh decides: types, memory, pickles, compiled code.
+local mesh_free = {"dtype", "cache", "overhead", "serializ", "pickle", "meta%-",
+  "compile", "fp8", "offload", "optimizer%-built", "tied", "scalar", "float",
+  "plain%-entry", "state%-dict", "hook", "wrapper", "register", "async"}
+
+local function is_about_mesh(class)
+  for _, w in ipairs(mesh_free) do
+    if class.id:find(w) then return false end
+  end
+  return true
+end
+
 local function questions_of(r)
   local list = {}
   if r.form and not r.class then
@@ -97,10 +110,11 @@ local function questions_of(r)
   else
     list[#list + 1] = "The whole traceback, from the first line to the last?"
   end
-  if #r.meshes == 0 and (not r.class or r.confidence < CERTAIN) then
+  if #r.meshes == 0 and (not r.class or r.confidence < CERTAIN
+    and is_about_mesh(r.class)) then
     list[#list + 1] = "How is the device mesh made (sizes, names, device)?"
   end
-  if #r.frames == 0 and r.class then
+  if #r.frames == 0 and r.class and #r.exceptions > 0 then
     list[#list + 1] = "The traceback: which line of your code raises?"
   end
   return list
@@ -268,6 +282,8 @@ function M.read(text)
     end
     r.threads = threads_of(r.class.id)
     note_sizes(r)
+    r.notes[#r.notes + 1] = r.class.expects == "a collective that timed out"
+      and evidence.waiting(r) or nil
   else
     r.fixes, r.threads = {}, {}
     local what = r.framework and "a report of " .. r.framework

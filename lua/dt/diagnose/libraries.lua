@@ -26,8 +26,8 @@ return {
   {"fsdp2-full-state-dict-key", 0.82, "FSDP assumes",
    "is in the state_dict but the state_dict only has"},
   {"fsdp2-usage", 0.55, "~fully_shard|FSDP2|fsdp2", "reshard",
-   "~memory|unsharded|resharded", "~stays|still|remain|not freed|not released|"
-   .. "does not reshard|not resharded|doesn't reshard", "!=raises"},
+   "~memory|unsharded|resharded", "~stays|stay unsharded|still|remain|"
+   .. "not freed|not released|does not reshard|not resharded|doesn't reshard", "!=raises"},
   {"mesh-arguments", 0.88, "Cannot pass both process_group and device_mesh"},
   {"dtensor-serialization", 0.84,
    "Attempted to access the data pointer on an invalid python storage",

@@ -74,6 +74,86 @@ return {
    "set them again after fully_shard, by name",
    torch = "for name, p in model.named_parameters(): p.tag = tags[name]"},
 
+  {class = "sharding-cache-growth",
+   only = {"fused", "~DTensorSpec|fused=True|\"fused\"|fused Adam"},
+   alone = true,
+   cause = "The fused step gets its step count or learning rate as a plain "
+     .. "tensor that is new at every step; DTensor's dispatch wraps it in a new "
+     .. "spec each time, and the specs are kept.",
+   "the foreach step, which passes Python numbers",
+   lua = "dt.optim.AdamW(params, {foreach = true})",
+   torch = "AdamW(params, foreach=True)"},
+
+  {class = "collective-sequence-mismatch",
+   only = {"~checkpoint|saving|save_pretrained|is saved|save_model",
+     "~hang|Watchdog|stuck|timeout|never"}, alone = true,
+   cause = "Collecting a sharded state dict is a collective: every rank has to "
+     .. "take part, also those that write nothing. Ranks that skip it, or go on "
+     .. "to the next step before the others, meet another collective.",
+   "collect the state on all ranks, write on one, and let the others wait",
+   torch = "state = get_model_state_dict(model, options=StateDictOptions(\n"
+     .. "    full_state_dict=True, cpu_offload=True))\n"
+     .. "if dist.get_rank() == 0: torch.save(state, path)\n"
+     .. "dist.barrier()"},
+  {class = "collective-sequence-mismatch",
+   only = {"~checkpoint|saving|save_pretrained|is saved|save_model",
+     "~hang|Watchdog|stuck|timeout|never"}, alone = true,
+   "or save in pieces, which gathers nothing",
+   torch = "dcp.save({\"model\": get_model_state_dict(model)}, "
+     .. "checkpoint_id=path)"},
+
+  {class = "meta-device-not-materialised",
+   only = {"~uninitialised|uninitialized|not initialised|not initialized|"
+     .. "empty_like|garbage|never set|nan", "!~materialized from meta|on meta "
+     .. "device: "}, alone = true,
+   cause = "to_empty() and empty_like() hand out memory as it was found. What "
+     .. "no reset_parameters and no state dict writes afterwards keeps that: "
+     .. "buffers that are not saved (a rotary inv_freq), modules without "
+     .. "reset_parameters, ranks that read no file.",
+   "write each parameter and buffer after to_empty(): initialise on all ranks, "
+     .. "or send rank 0's",
+   torch = "for b in model.buffers(): dist.broadcast(b, src=0)"},
+  {class = "meta-device-not-materialised",
+   only = {"~uninitialised|uninitialized|not initialised|not initialized|"
+     .. "empty_like|garbage|never set|nan", "!~materialized from meta|on meta "
+     .. "device: "}, alone = true,
+   "find what was not written: fill it with NaN first, and see what stays",
+   torch = "for t in model.state_dict().values(): t.fill_(float(\"nan\"))"},
+
+  {class = "partial-read-as-value",
+   only = {"full_tensor()", "~cp|context parallel|dp_mesh|over dp",
+     "~loss|metric|logged|displayed"}, alone = true,
+   cause = "full_tensor() reduces over the mesh of the DTensor only. An axis "
+     .. "that is no part of that mesh (cp, dp) is left as it is: each of its "
+     .. "ranks shows its own value.",
+   "reduce over the other axis as well",
+   torch = "loss = loss.full_tensor()\n"
+     .. "dist.all_reduce(loss, group=mesh[\"cp\"].get_group())"},
+
+  {class = "cpu-offload-no-cpu-backend",
+   only = {"attempting to assign a gradient with device type"}, alone = true,
+   cause = "FSDP put the reduced gradient where its group computes, and the "
+     .. "parameter lies on the CPU: the parameter was moved, or its group was "
+     .. "wrapped without the offload policy that the others have.",
+   "one offload policy in every fully_shard call, and no .to() or .cpu() after "
+     .. "it",
+   torch = "for m in [*model.layers, model]:\n"
+     .. "    fully_shard(m, offload_policy=CPUOffloadPolicy())"},
+
+  {class = "fsdp2-usage", only = {"reshard", "~unsharded|not reshard|stays up|"
+     .. "stay unsharded"}, alone = true,
+   cause = "The root keeps its parameters after the forward, since its backward "
+     .. "comes next. A model of which only the forward runs, or several roots, "
+     .. "stay unsharded.",
+   "reshard by hand after the forward",
+   torch = "out = model(x)\nmodel.reshard()"},
+
+  {class = "xla-sharded-tensor", only = {"Partition spec length"}, alone = true,
+   cause = "A partition spec has one entry for each dimension of the tensor. "
+     .. "Several mesh axes on one dimension are a tuple inside the spec.",
+   "one entry a dimension; the comma makes the outer tuple",
+   torch = "xs.mark_sharding(t, mesh, ((\"data\", \"model\"),))"},
+
   {class = "inplace-placement-change", only = {"~clip_grad|clamp_|clamp"},
    "write it out of place and assign the result",
    lua = "x = x:clamp(low, high)", torch = "x = x.clamp(low, high)"},

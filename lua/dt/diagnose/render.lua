@@ -118,7 +118,9 @@ local function put_facts(out, r)
       wrap(t.evidence, "            ", 64)))
   end
   if r.user_frame then
-    put("your line", ("%s:%d in %s"):format(r.user_frame.path,
+    local installed = r.user_frame.path:find("-packages/", 1, true)
+    put(installed and "last line" or "your line",
+      ("%s:%d in %s"):format(r.user_frame.path,
       r.user_frame.line, r.user_frame.func))
   end
 end

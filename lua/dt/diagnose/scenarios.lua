@@ -155,10 +155,11 @@ local function aten_op(r)
   return op and repro.known_op(op) and op or nil
 end
 
--- One tensor of the sample stays plain.
+-- One tensor of the sample stays plain.  When the message names no operator,
+-- an addition shows it as well as any.
 local function from_samples_mixed(r)
-  local op = aten_op(r)
-  if not op or r.op:find "^npu" then return nil end
+  local op = aten_op(r) or not r.op and "aten.add.Tensor"
+  if not op or op:find "^npu" then return nil end
   local mesh = repro.mesh_of(r, {shape = {4}, names = {"dp"}})
   local R = all_r(mesh)
   local setup = {

@@ -229,26 +229,6 @@ function M.functions.seq_differs(r)
   return false
 end
 
--- Ranks of one process group that time out in different operators at different
--- sequence numbers: what one completed another never entered.
-function M.functions.seq_apart(r)
-  local flat = r.doc.flat
-  local group
-  for id in flat:gmatch "%[PG I?D? ?(%d+)" do
-    if group and group ~= id then return false end
-    group = id
-  end
-  local first
-  for rank, seq, op in flat:gmatch
-    "Rank (%d+)%] [%a ]+:? ?WorkNCCL%(SeqNum=(%d+), OpType=([%w_]+)" do
-    first = first or {rank, seq, op}
-    if rank ~= first[1] and seq ~= first[2] and op ~= first[3] then
-      return true
-    end
-  end
-  return false
-end
-
 -- Flight Recorder: the analyser's words, or entries that differ at one
 -- sequence number.
 function M.functions.flight_differs(r)
