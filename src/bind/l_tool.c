@@ -53,11 +53,35 @@ static int l_program (lua_State *L) {
 
 /* --- running a program --- */
 
+#define CHILD_META "dt.tool.child"
+
 typedef struct Child {
-  pid_t pid;
+  pid_t pid;                    /* -1 = waited for */
   int in, out;                  /* our ends; -1 = closed */
   const char *text; size_t len; /* still to be written */
 } Child;
+
+/* The environment without what an MPI launcher has set: a program started
+** here is no rank of our world; and with DT_TOOL_CHILD.  NULL without
+** memory. */
+static char **child_environment (DtCtx *cx) {
+  static const char *const launcher[] = {"OMPI_", "PMIX_", "PMI_", "MPI_"};
+  size_t n = 0, k = 0;
+  while (environ[n] != NULL) n++;
+  char **out = DT_NEWN(cx, char *, n + 2);
+  static char mark[] = DT_TOOL_CHILD "=1";
+  for (size_t i = 0; out != NULL && i < n; i++) {
+    bool set = false;
+    for (size_t j = 0; j < sizeof launcher / sizeof *launcher; j++)
+      set = set || strncmp(environ[i], launcher[j], strlen(launcher[j])) == 0;
+    if (!set) out[k++] = environ[i];
+  }
+  if (out != NULL) {
+    out[k] = mark;
+    out[k + 1] = NULL;
+  }
+  return out;
+}
 
 static void close_fd (int *fd) {
   if (*fd >= 0) (void)close(*fd);
@@ -74,7 +98,7 @@ static int make_pipes (int in[2], int out[2]) {
 }
 
 /* Start argv; returns an errno value.  stdout and stderr go the same way. */
-static int child_start (Child *c, char **argv) {
+static int child_start (Child *c, char **argv, char **env) {
   int in[2] = {-1, -1}, out[2] = {-1, -1};
   posix_spawn_file_actions_t fa;
   posix_spawnattr_t at;
@@ -91,7 +115,7 @@ static int child_start (Child *c, char **argv) {
   posix_spawnattr_setflags(&at, POSIX_SPAWN_SETPGROUP |
                                 POSIX_SPAWN_SETSIGDEF);
   posix_spawnattr_setsigdefault(&at, &def);
-  err = posix_spawn(&c->pid, argv[0], &fa, &at, argv, environ);
+  err = posix_spawn(&c->pid, argv[0], &fa, &at, argv, env);
   posix_spawn_file_actions_destroy(&fa);
   posix_spawnattr_destroy(&at);
   close_fd(&in[0]);
@@ -156,32 +180,67 @@ static int push_text (lua_State *L) {
   return 1;
 }
 
-/* tool.run(argv, input, seconds) -> output, exit code or nil, "time" | signal;
-** nil, message when it cannot be started. */
-static int l_run (lua_State *L) {
+static void child_end (Child *c) {
+  int status;
+  close_fd(&c->in);
+  close_fd(&c->out);
+  if (c->pid < 0) return;
+  (void)kill(-c->pid, SIGKILL);
+  while (waitpid(c->pid, &status, 0) < 0 && errno == EINTR) continue;
+  c->pid = -1;
+}
+
+static int l_child_gc (lua_State *L) {
+  child_end((Child *)luaL_checkudata(L, 1, CHILD_META));
+  return 0;
+}
+
+/* tool.start(argv, input) -> a program that runs, for tool.finish(); nil,
+** message when it cannot be started. */
+static int l_start (lua_State *L) {
   char *argv[MAX_ARGS];
   DtCtx *cx = (DtCtx *)lua_touserdata(L, lua_upvalueindex(1));
-  Child c = {-1, -1, -1, NULL, 0};
-  DtBuf got;
-  int status = 0;
   luaL_checktype(L, 1, LUA_TTABLE);
-  c.text = luaL_checklstring(L, 2, &c.len);
-  int64_t limit = (int64_t)(luaL_checknumber(L, 3) * 1000);
-  luaL_checkstack(L, MAX_ARGS, NULL);
+  luaL_checkstring(L, 2);
+  luaL_checkstack(L, MAX_ARGS + 4, NULL);
+  Child *c = (Child *)lua_newuserdatauv(L, sizeof *c, 1);
+  *c = (Child){-1, -1, -1, NULL, 0};
+  luaL_setmetatable(L, CHILD_META);
+  int child = lua_gettop(L);
+  lua_pushvalue(L, 2);          /* the text lives as long as the program */
+  lua_setiuservalue(L, child, 1);
+  c->text = lua_tolstring(L, 2, &c->len);
   check_argv(L, argv);
-  int err = child_start(&c, argv);
+  char **env = child_environment(cx);
+  int err = env == NULL ? ENOMEM : child_start(c, argv, env);
+  dt_free(cx, env);
+  dt_error_clear(cx);
   if (err != 0) {
+    c->pid = -1;
     lua_pushnil(L);
     lua_pushstring(L, strerror(err));
     return 2;
   }
+  lua_pushvalue(L, child);
+  return 1;
+}
+
+/* tool.finish(program, seconds) -> output, exit code or nil, "time" |
+** signal. */
+static int l_finish (lua_State *L) {
+  DtCtx *cx = (DtCtx *)lua_touserdata(L, lua_upvalueindex(1));
+  Child *c = (Child *)luaL_checkudata(L, 1, CHILD_META);
+  int64_t limit = (int64_t)(luaL_checknumber(L, 2) * 1000);
+  DtBuf got;
+  int status = 0;
+  luaL_argcheck(L, c->pid >= 0, 1, "it has been waited for");
   dt_buf_init(&got, cx);
-  bool in_time = child_talk(&c, &got, now_ms() + limit);
-  if (!in_time) (void)kill(-c.pid, SIGKILL);
-  close_fd(&c.in);
-  close_fd(&c.out);
-  while (waitpid(c.pid, &status, 0) < 0 && errno == EINTR) continue;
-  lua_settop(L, 3);
+  bool in_time = child_talk(c, &got, now_ms() + limit);
+  if (!in_time) (void)kill(-c->pid, SIGKILL);
+  close_fd(&c->in);
+  close_fd(&c->out);
+  while (waitpid(c->pid, &status, 0) < 0 && errno == EINTR) continue;
+  c->pid = -1;
   if (dt_buf_ok(&got) != DT_OK) {
     dt_error_clear(cx);
     dt_buf_clear(&got);
@@ -191,18 +250,34 @@ static int l_run (lua_State *L) {
   int rc = lua_pcall(L, 1, 1, 0);
   dt_buf_fini(&got);
   if (rc != LUA_OK) return lua_error(L);
-  if (!in_time) {
-    lua_pushnil(L);
-    lua_pushliteral(L, "time");
-    return 3;
-  }
-  if (WIFEXITED(status)) {
+  if (in_time && WIFEXITED(status)) {
     lua_pushinteger(L, WEXITSTATUS(status));
     return 2;
   }
   lua_pushnil(L);
-  lua_pushinteger(L, WTERMSIG(status));
+  if (in_time) lua_pushinteger(L, WTERMSIG(status));
+  else lua_pushliteral(L, "time");
   return 3;
+}
+
+/* tool.run(argv, input, seconds): start and finish; nil, message when it
+** cannot be started. */
+static int l_run (lua_State *L) {
+  luaL_checknumber(L, 3);
+  lua_settop(L, 3);
+  lua_pushvalue(L, lua_upvalueindex(1));
+  lua_pushcclosure(L, l_start, 1);
+  lua_pushvalue(L, 1);
+  lua_pushvalue(L, 2);
+  lua_call(L, 2, 2);
+  if (lua_isnil(L, -2)) return 2;
+  lua_pop(L, 1);
+  lua_pushvalue(L, lua_upvalueindex(1));
+  lua_pushcclosure(L, l_finish, 1);
+  lua_insert(L, -2);
+  lua_pushvalue(L, 3);
+  lua_call(L, 2, LUA_MULTRET);
+  return lua_gettop(L) - 3;
 }
 
 /* --- the state --- */
@@ -232,7 +307,8 @@ static int add_traceback (lua_State *L) {
 static int tool_main (lua_State *L) {
   static const luaL_Reg fns[] = {
     {"clock", l_clock}, {"decode", dtL_json_plain}, {"isatty", l_isatty},
-    {"program", l_program}, {"run", l_run}, {NULL, NULL}
+    {"program", l_program}, {"run", l_run}, {"start", l_start},
+    {"finish", l_finish}, {NULL, NULL}
   };
   const char *name = (const char *)lua_touserdata(L, 1);
   int argc = (int)lua_tointeger(L, 2);
@@ -252,6 +328,10 @@ static int tool_main (lua_State *L) {
   lua_getglobal(L, "require");
   lua_pushstring(L, name);
   lua_call(L, 1, 1);
+  luaL_newmetatable(L, CHILD_META);
+  lua_pushcfunction(L, l_child_gc);
+  lua_setfield(L, -2, "__gc");
+  lua_pop(L, 1);
   luaL_newlibtable(L, fns);
   lua_pushlightuserdata(L, cx);
   luaL_setfuncs(L, fns, 1);

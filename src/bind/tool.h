@@ -5,6 +5,9 @@
 
 #include "base/ctx.h"
 
+/* In the environment of every program that a tool starts. */
+#define DT_TOOL_CHILD "DTREPL_TOOL_CHILD"
+
 /* Run module `name` of the library in a state of its own, with Lua's standard
 ** libraries and LPeg but without `dt`: the module is a function(tool, args)
 ** that returns the exit code.  LUA, NOMEM.  Local. */

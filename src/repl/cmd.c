@@ -13,7 +13,7 @@ static const DtCmd *const tables[] = {dt_cmds_session, dt_cmds_files,
                                       dt_cmds_record,
                                       dt_cmds_debug, dt_cmds_import,
                                       dt_cmds_test, dt_cmds_find,
-                                      dt_cmds_ask};
+                                      dt_cmds_ask, dt_cmds_across};
 enum { NTABLES = sizeof tables / sizeof tables[0], NEAR = 4 };
 
 const DtCmd *dt_cmd_next (int *it) {

@@ -54,6 +54,7 @@ extern const DtCmd dt_cmds_break[];
 extern const DtCmd dt_cmds_time[];
 extern const DtCmd dt_cmds_record[];
 extern const DtCmd dt_cmds_ask[];
+extern const DtCmd dt_cmds_across[];
 
 /* All commands one after the other; *it from 0; NULL at the end.  Pure. */
 const DtCmd *dt_cmd_next (int *it);

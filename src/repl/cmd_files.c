@@ -21,7 +21,7 @@
 
 static bool is_own (const char *text) {
   static const char *const own[] = {"save", "load", "e", "lesson", "quit", "q",
-                                    "exit"};
+                                    "exit", "across"};
   const char *s = text + strspn(text, " \t\n");
   if (*s != ':')
     return false;

@@ -43,7 +43,8 @@ static const Row rows[] = {
    "one rank (0) of a pretend world of N, without data"},
   {O_CHECK, "check", "FILE", "run a session file and compare with its :expect"},
   {O_RECORD, "record", "FILE",
-   "write the record of operators at the end, also of a failed run"},
+   "write the record of operators at the end, also of a failed run; "
+   "FILE.json: as :export json does"},
   {O_OPEN, "open", "FILE", "look at such a record, without the script"},
   {O_VERIFY, "verify", NULL,
    "compare each operator with one device, name silent traps; exit status 3 "

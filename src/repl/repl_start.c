@@ -209,11 +209,32 @@ static bool all_started (DtRepl *r, DtStatus st) {
   return met == DT_OK;
 }
 
+/* The record as `:export json` writes it.  Collective. */
+static DtStatus save_log (DtRepl *r, const char *path) {
+  lua_State *L = r->L;
+  int top = lua_gettop(L);
+  DtStatus st = DT_OK;
+  size_t n;
+  lua_pushcfunction(L, dtL_traceback);
+  if (luaL_loadstring(L, "return (dt.debug.export('json'))") != LUA_OK ||
+      lua_pcall(L, 0, 1, top + 1) != LUA_OK)
+    st = dtL_catch(L, DT_E_LUA);
+  if (st == DT_OK && dt_repl_first(r)) {
+    const char *text = luaL_tolstring(L, -1, &n);
+    st = dt_cmd_write(r->cx, path, text, n);
+  }
+  lua_settop(L, top);
+  return st;
+}
+
 /* --record FILE: also, and most of all, when the script failed. */
 static void save_record (DtRepl *r) {
-  if (r->app->o.record == NULL || r->lost)
+  const char *path = r->app->o.record, *end;
+  if (path == NULL || r->lost)
     return;
-  DtStatus st = dt_record_save(r, r->app->o.record);
+  end = strrchr(path, '.');
+  DtStatus st = end != NULL && strcmp(end, ".json") == 0
+                  ? save_log(r, path) : dt_record_save(r, path);
   if (st != DT_OK) {
     dt_repl_tell(r);
     if (r->code == DT_EXIT_OK)
@@ -244,8 +265,8 @@ static bool open_record (DtRepl *r) {
 
 /* One rank's session from start to end: what was given, then the prompt.  The
 ** prompt's breakpoints must be there before the program runs, findings are told
-** after --verify has ended (it may add some), and the record is saved before
-** the prompt adds lines of its own. */
+** after --verify has ended (it may add some), and a program's record is saved
+** before a person's prompt adds lines of its own. */
 static void run_session (DtRepl *r) {
   DtApp *a = r->app;
   bool given = a->o.script != NULL || a->o.nprelude > 0;
@@ -274,7 +295,9 @@ static void run_session (DtRepl *r) {
   r->ended = r->code;
   dt_verify_end(r);
   dt_repl_report_findings(r);
-  save_record(r);
+  bool typed = wants_prompt && !r->quit && (!given || !r->person);
+  if (!typed)
+    save_record(r);
   dt_notes_enable(r->notes, r->set.notes);
   if (wants_prompt && !r->quit) {
     if (a->o.debug && given && r->status == DT_OK && a->editor == NULL &&
@@ -285,6 +308,8 @@ static void run_session (DtRepl *r) {
     r->status = DT_OK;
     dt_prompt_run(r);
   }
+  if (typed)
+    save_record(r);
 }
 
 /* A rank that has stopped keeps the others waiting: said by one of them. */

@@ -65,6 +65,43 @@ run --across 2.14,2.15 -n 4 same.lua
 ok "nothing differs" "$([ $code = 0 ]; echo $?)"
 has "told" "2.14 and 2.15: nothing differs"
 
+# a record is run as the calls it holds
+run --record any.rec -n 4 any.lua
+run --across 2.13,2.15 -n 4 any.rec
+ok "a record" "$([ $code = 3 ]; echo $?)"
+has "its decisions" "    2.13  P(sum)"
+
+# the record of a program that failed, as JSON
+sed 's/:any()/:nothing()/' any.lua >fails.lua
+run --record fails.json -n 4 fails.lua
+ok "JSON of a failed run" "$(grep -q '"op":"distribute_tensor"' fails.json; echo $?)"
+
+# at the prompt: the lines typed; nested and unknown ones are refused
+cat >typed <<'P'
+mesh = dt.init_device_mesh("cpu", {4})
+x = dt.distribute_tensor(dt.ones(8, 4), mesh, {dt.Shard(0)})
+y = x:any()
+y
+x[0] = 1.0
+:across 2.13
+:acr 2.13,2.13
+:across 2.99
+:across
+:across 2.14 same.lua
+P
+for world in "-n 4" "--mpi 4"; do
+  timeout 100 "$DTREPL" $world <typed >out 2>err; code=$?
+  cat err >>out
+  has "$world: the session" "2.13 and 2.15: 6 differences, the first at prompt:3"
+  has "$world: the line that fails" \
+    "    2.13  NotImplementedError: Operator aten.fill_.Tensor does not have"
+  has "$world: what was shown" "    2.13  dt: b8[]| P(sum)  mesh (4,)"
+  has "$world: the same twice" "2.13 and 2.13: nothing differs"
+  has "$world: unknown" 'ValueError: unknown release "2.99"; known: 2.4, '
+  has "$world: no release" "wanted a release: :across 2.13"
+  has "$world: a program" "2.14 and 2.15: nothing differs"
+done
+
 run --across 2.13,2.99 any.lua
 ok "unknown release" "$([ $code = 2 ]; echo $?)"
 ok "it names those that are there" \

@@ -1,6 +1,8 @@
 -- SPDX-License-Identifier: MIT
 -- dt/across/cli.lua: `dtrepl --across A,B [--json] [options] program`: the
--- program under each release, and what differs.
+-- program under each release, and what differs.  A record (dtrepl --record FILE)
+-- is run as the calls that it holds.  `:across` gives a session: the lines typed
+-- in a file (--typed FILE), and a file for what is told (--out FILE).
 --
 -- Exit status: 0 nothing differs, 1 the program could not be run, 2 wrong
 -- usage or a release that is not known, 3 something differs.
@@ -12,22 +14,30 @@ local read = require "dt.across.read"
 local usage = "usage: dtrepl --across REL,REL [--json] [options] program "
   .. "[args]   (for instance --across 2.13,2.15)\n"
 
-local function complain(text)
-  io.stderr:write("dtrepl --across: ", text, text:find "\n$" and "" or "\n")
+local function complain(o, text)
+  if o.out then
+    local f = assert(io.open(o.out, "w"))
+    f:write((text:gsub("\n*$", "")))
+    f:close()
+  else
+    io.stderr:write("dtrepl --across: ", text, text:find "\n$" and "" or "\n")
+  end
 end
 
 -- Options whose value is the next argument.
 local valued = {["-n"] = true, ["--fake"] = true, ["--device"] = true,
   ["--mpi"] = true, ["-l"] = true}
+local ours = {["--across"] = "releases", ["--typed"] = "typed",
+  ["--out"] = "out"}
 
 -- The arguments without ours.
 local function parse(args)
   local o, rest, i = {}, {}, 1
   while i <= #args do
     local a = args[i]
-    if a == "--across" then
+    if ours[a] and not o.program then
       i = i + 1
-      o.releases = args[i]
+      o[ours[a]] = args[i]
     elseif a:find "^%-%-across=" then
       o.releases = a:match "=(.*)"
     elseif a == "--json" and not o.program then
@@ -38,7 +48,7 @@ local function parse(args)
         i = i + 1
         rest[#rest + 1] = args[i]
       elseif not a:find "^%-" then
-        o.program = true
+        o.program = #rest
       end
     end
     i = i + 1
@@ -48,28 +58,28 @@ end
 
 local function pad(s, n) return s .. (" "):rep(n - #s) end
 
-local function show(list, a, b, ta, tb)
+local function show(out, list, a, b, ta, tb)
   local ra, rb = a.release, b.release
   if #list == 0 then
-    io.write(("%s and %s: nothing differs\n"):format(ra, rb))
+    out:write(("%s and %s: nothing differs\n"):format(ra, rb))
   else
-    io.write(("%s and %s: %d %s, the first at %s\n"):format(ra, rb, #list,
+    out:write(("%s and %s: %d %s, the first at %s\n"):format(ra, rb, #list,
       #list == 1 and "difference" or "differences", list[1].at))
   end
   if a.error and a.error == b.error then
-    io.write("both end with ", a.error, "\n")
+    out:write("both end with ", a.error, "\n")
   end
   local at
   for _, d in ipairs(list) do
     local head = d.at .. (d.op and "  " .. d.op or "")
-    if head ~= at then io.write("\n", head, "\n") end
+    if head ~= at then out:write("\n", head, "\n") end
     at = head
-    io.write("  ", d.what, d.count > 1 and (" (%d times)"):format(d.count)
+    out:write("  ", d.what, d.count > 1 and (" (%d times)"):format(d.count)
       or "", "\n    ", pad(ra, 6), d[1], "\n    ", pad(rb, 6), d[2], "\n")
   end
-  io.write("\n", pad("", 18), pad(ra, 12), rb, "\n")
+  out:write("\n", pad("", 18), pad(ra, 12), rb, "\n")
   for _, k in ipairs {"operators", "redistributions", "collectives", "bytes"} do
-    io.write(pad(k, 18), pad(tostring(ta[k]), 12), tostring(tb[k]), "\n")
+    out:write(pad(k, 18), pad(tostring(ta[k]), 12), tostring(tb[k]), "\n")
   end
 end
 
@@ -79,42 +89,82 @@ local function object(t, keys)
   return json.object(out)
 end
 
-local function show_json(list, a, b, ta, tb)
+local function show_json(out, list, a, b, ta, tb)
   local rows, keys = {}, {"operators", "redistributions", "collectives", "bytes"}
   for i, d in ipairs(list) do
     rows[i] = json.object {{"at", d.at}, {"what", d.what}, {"op", d.op or ""},
       {a.release, d[1]}, {b.release, d[2]}, {"count", d.count}}
   end
-  io.write(json.encode(json.object {{"differs", #list > 0},
+  out:write(json.encode(json.object {{"differs", #list > 0},
     {"differences", rows},
     {"totals", json.object {{a.release, object(ta, keys)},
       {b.release, object(tb, keys)}}}}), "\n")
 end
 
+local function read_text(path)
+  local f = path and io.open(path, "rb")
+  local text = f and f:read "a"
+  if f then f:close() end
+  return text
+end
+
+-- A record becomes the script that makes its calls; its path, to be removed.
+local function script_of_record(tool, path)
+  local head = (read_text(path) or ""):sub(1, 13)
+  if head ~= "dtrepl-record" then return nil end
+  local base = os.tmpname()
+  local script = base .. ".lua"
+  local said = tool.run({tool.program(), "-q", "--color", "never", "--no-rc",
+    "--no-history", "--trust", "--open", path}, ":export lua " .. script .. "\n",
+    3600)
+  os.remove(base)
+  return script, not read_text(script) and said or nil
+end
+
+-- Both at once: they know nothing of each other.
+local function run_both(tool, releases, rest, typed)
+  local runs, err = {}, nil
+  for i, release in ipairs(releases) do
+    local run, why = read.start(tool, release, rest, typed)
+    runs[i] = run
+    err = err or why
+  end
+  for i, run in ipairs(runs) do
+    local done, why = read.finish(tool, run)
+    runs[i] = done or false
+    err = err or why
+  end
+  return runs, err
+end
+
 return function (tool, args)
   local o, rest = parse(args)
   local first, second = (o.releases or ""):match "^([^,]+),([^,]+)$"
-  if not first or #rest == 0 then
+  local typed = read_text(o.typed)
+  if not first or #rest == 0 or o.typed and not typed then
     io.stderr:write(usage)
     return 2
   end
-  local runs = {}
-  for i, release in ipairs {first, second} do
-    local run, err = read.run(tool, release, rest)
-    if not run then
-      local unknown = err:match "unknown release[^\n]*"
-      complain(unknown or err)
-      return unknown and 2 or 1
-    end
-    runs[i] = run
+  local script, why
+  if o.program then script, why = script_of_record(tool, rest[o.program]) end
+  if script then rest[o.program] = script end
+  local runs, err = {}, why
+  if not err then runs, err = run_both(tool, {first, second}, rest, typed) end
+  if script then os.remove(script) end
+  if err then
+    local unknown = err:match "unknown release[^\n]*"
+    complain(o, unknown or err)
+    return unknown and 2 or 1
   end
   local a, b = runs[1], runs[2]
   if a.error and a.error == b.error and #a.ops + #b.ops == 0 then
-    complain(a.error)
+    complain(o, a.error)
     return 1
   end
   local list, ta, tb = compare.runs(a, b)
+  local out = o.out and assert(io.open(o.out, "w")) or io.stdout
   local tell = o.json and show_json or show
-  tell(list, a, b, ta, tb)
+  tell(out, list, a, b, ta, tb)
+  out:flush()
   return #list > 0 and 3 or 0
 end

@@ -77,12 +77,14 @@ local function by_line(a, b)
   return order, lines
 end
 
--- The next place where both lists have the same operator.
-local function meet(a, i, b, j)
+local function same_operator(x, y) return x.op == y.op end
+
+-- The next place where both lists have the same.
+local function meet(a, i, b, j, same)
   for far = 1, AHEAD do
     for d = 0, far do
       local x, y = a[i + d], b[j + far - d]
-      if x and y and x.op == y.op then return i + d, j + far - d end
+      if x and y and same(x, y) then return i + d, j + far - d end
     end
   end
   return #a + 1, #b + 1
@@ -95,7 +97,7 @@ local function pair_up(a, b, same, only)
       same(a[i], b[j])
       i, j = i + 1, j + 1
     else
-      local i2, j2 = meet(a, i, b, j)
+      local i2, j2 = meet(a, i, b, j, same_operator)
       while i < i2 and a[i] do only(1, a[i]); i = i + 1 end
       while j < j2 and b[j] do only(2, b[j]); j = j + 1 end
     end
@@ -126,10 +128,43 @@ local function totals(run)
   return t
 end
 
+local function same_line(x, y) return x == y end
+
+-- As many lines are taken one by one; else what only one run printed is told
+-- side by side, as far as both have some between two lines that are alike.
 local function printed(a, b, put)
-  for i = 1, math.max(#a.printed, #b.printed) do
-    local x, y = a.printed[i] or "(no line)", b.printed[i] or "(no line)"
-    if x ~= y then put {at = "output line " .. i, what = "printed", x, y} end
+  local i, j = 1, 1
+  while a[i] or b[j] do
+    if a[i] == b[j] then
+      i, j = i + 1, j + 1
+    else
+      local i2, j2 = i + 1, j + 1
+      if #a ~= #b then i2, j2 = meet(a, i, b, j, same_line) end
+      for k = 0, math.max(i2 - i, j2 - j) - 1 do
+        put {at = "output line " .. (i + k < i2 and i + k or j + k),
+          what = "printed", i + k < i2 and a[i + k] or "(no line)",
+          j + k < j2 and b[j + k] or "(no line)"}
+      end
+      i, j = i2, j2
+    end
+  end
+end
+
+-- Errors of a session's lines: each line has one at most.
+local function failures(a, b, put)
+  local order, by = {}, {}
+  for side, list in ipairs {a, b} do
+    for _, e in ipairs(list) do
+      if not by[e.at] then
+        by[e.at] = {"none", "none"}
+        order[#order + 1] = e.at
+      end
+      by[e.at][side] = e.text
+    end
+  end
+  for _, at in ipairs(order) do
+    local p, q = by[at][1], by[at][2]
+    if p ~= q then put {at = at, what = "error", p, q} end
   end
 end
 
@@ -155,7 +190,8 @@ function M.runs(a, b)
     put {at = a.at or b.at or "end", what = "error", a.error or "none",
       b.error or "none"}
   end
-  printed(a, b, put)
+  if a.errors then failures(a.errors, b.errors, put) end
+  printed(a.printed, b.printed, put)
   return list, totals(a), totals(b)
 end
 

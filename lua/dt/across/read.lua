@@ -2,45 +2,16 @@
 -- dt/across/read.lua: one run of a program under a release: its operators as
 -- `:export json` writes them, what it printed, how it ended.
 
-local lpeg = require "lpeg"
-
 local M = {}
 
-local P, R, S, V, C, Cc, Ct, Cg, Cf = lpeg.P, lpeg.R, lpeg.S, lpeg.V, lpeg.C,
-  lpeg.Cc, lpeg.Ct, lpeg.Cg, lpeg.Cf
+local DAY <const> = 24 * 3600
 
-local escapes = {b = "\b", f = "\f", n = "\n", r = "\r", t = "\t"}
-local space = S " \t\r\n" ^ 0
-local plain = (1 - S '"\\') ^ 1
-local escape = P "\\" * (P "u" * (C(R("09", "af", "AF") ^ 4) / function (hex)
-  return utf8.char(tonumber(hex:sub(1, 4), 16))
-end) + C(1) / function (c) return escapes[c] or c end)
-local text = P '"' * lpeg.Cs((plain + escape) ^ 0) * P '"'
-local number = C(P "-" ^ -1 * R "09" ^ 1 * (P "." * R "09" ^ 1) ^ -1
-  * (S "eE" * S "+-" ^ -1 * R "09" ^ 1) ^ -1) / tonumber
-
-local function set(t, k, v)
-  t[k] = v
-  return t
-end
-
--- JSON; null is left out of objects and false in lists.
-local json = P {
-  "value",
-  value = space * (text + number + P "true" * Cc(true) + P "false" * Cc(false)
-    + P "null" * Cc(false) + V "list" + V "object") * space,
-  list = P "[" * space * Ct((V "value" * (P "," * V "value") ^ 0) ^ -1) * P "]",
-  object = P "{" * space * Cf(Ct "" * (V "pair" * (P "," * V "pair") ^ 0) ^ -1,
-    set) * P "}",
-  pair = Cg(space * text * space * P ":" * V "value"),
-}
-
-local function operators(path)
+local function operators(tool, path)
   local list = {}
   local f = io.open(path, "r")
-  if not f then return list end
+  if not f then return nil end
   for line in f:lines() do
-    local row = json:match(line)
+    local row = tool.decode(line)
     if row and row.op then list[#list + 1] = row end
   end
   f:close()
@@ -66,31 +37,53 @@ local function place(output)
   return at and (at:match "([^/]+)$" or at)
 end
 
--- Run `args` (the options and the program) under `release`.  Returns nil and a
--- text when the program could not be run at all.
-function M.run(tool, release, args)
+-- A session's lines and errors.  An error is a line that begins with its code,
+-- and the indented ones below it; PyTorch's words and the place stand there.
+local function split_session(output)
+  local printed, errors, failed = {}, {}, nil
+  for line in output:gmatch "([^\n]*)\n" do
+    if line:find "^DT%d%d%d%d " then
+      failed = {at = line:match "(prompt:%d+)" or "?",
+        text = line:gsub("^DT%d+ ", ""):gsub("%s+prompt:.*$", "")}
+      errors[#errors + 1] = failed
+    elseif failed and line:find "^  " then
+      failed.text = line:match "^  PyTorch %S+ says: (.*)$" or failed.text
+      failed.at = line:match "^  at (prompt:%d+)" or failed.at
+    else
+      failed = nil
+      printed[#printed + 1] = line
+    end
+  end
+  return printed, errors
+end
+
+-- Start `args` (the options and the program) under `release`; `typed` is a
+-- session's text, given to a prompt.  Returns what M.finish() wants, or nil and
+-- why.
+function M.start(tool, release, args, typed)
   local base = os.tmpname()
-  local record, log = base .. ".rec", base .. ".json"
+  local log = base .. ".json"
   local argv = {tool.program(), "--torch", release, "-q", "--color", "never",
-    "--record", record, table.unpack(args)}
-  local output, code = tool.run(argv, "", 24 * 3600)
-  local result
-  local f = io.open(record, "rb")
-  if f then
-    f:close()
-    tool.run({tool.program(), "-q", "--color", "never", "--no-rc",
-      "--no-history", "--trust", "--open", record},
-      ":export json " .. log .. "\n", 3600)
-    local printed, failed = split(output or "")
-    result = {release = release, code = code, printed = printed,
-      error = failed, at = failed and place(output), ops = operators(log)}
-  end
+    "--no-rc", "--no-history", "--record", log, table.unpack(args)}
+  local child, err = tool.start(argv, typed or "")
   os.remove(base)
-  os.remove(record)
-  os.remove(log)
-  if result and (#result.ops > 0 or result.error or code == 0) then
-    return result
+  if not child then return nil, err end
+  return {child = child, log = log, release = release, typed = typed}
+end
+
+-- Wait for it.  Returns nil and a text when the program could not be run.
+function M.finish(tool, run)
+  local output, code = tool.finish(run.child, DAY)
+  local ops = operators(tool, run.log)
+  os.remove(run.log)
+  local result = ops and {release = run.release, code = code, ops = ops}
+  if ops and run.typed then
+    result.printed, result.errors = split_session(output or "")
+  elseif ops then
+    result.printed, result.error = split(output or "")
+    result.at = result.error and place(output)
   end
+  if result and (#ops > 0 or result.error or code == 0) then return result end
   return nil, (output or "the program was not run: " .. tostring(code))
 end
 
