@@ -184,8 +184,8 @@ void dt_diag_claims (DtDiag *g, DtBuf *out) {
 
 /* What the rank's text says under the key of `c`: the hashes of its facts.
 ** Looked for from *at on, where the ranks agree; *at moves behind it. */
-static bool said (const char *text, const char **at, const DtClaim *c,
-                  uint64_t *hash) {
+static bool find_claim_in_text (const char *text, const char **at,
+                                const DtClaim *c, uint64_t *hash) {
   const char *s = *at && **at ? *at : text, *end;
   char want[20], *next;
   int k;
@@ -217,7 +217,7 @@ static void add_groups (const DtClaim *c, const uint64_t *hash, DtBuf *b) {
   }
 }
 
-static void report (DtDiag *g, const DtClaim *c, const uint64_t *hash) {
+static void report_claim (DtDiag *g, const DtClaim *c, const uint64_t *hash) {
   DtFinding f = { .kind = c->kind, .seq = c->seq, .op = c->op,
                   .file = c->file, .line = c->line, .module = c->module,
                   .backward = c->backward };
@@ -233,7 +233,8 @@ static void report (DtDiag *g, const DtClaim *c, const uint64_t *hash) {
 }
 
 /* The place that a rank knows whose line of claims ends before `end`. */
-static void adopt (DtDiag *g, DtClaim *c, const char *text, const char *end) {
+static void adopt_place (DtDiag *g, DtClaim *c, const char *text,
+                         const char *end) {
   const char *at = end - 1, *op;
   char name[128];
   int n;
@@ -251,15 +252,15 @@ static void adopt (DtDiag *g, DtClaim *c, const char *text, const char *end) {
 }
 
 /* Do all facts hold?  `hash`: room for the first one's of each rank. */
-static void judge (DtDiag *g, DtClaim *c, int n,
-                   const char *const *text, const char **at, uint64_t *hash) {
+static void judge_claim (DtDiag *g, DtClaim *c, int n, const char *const *text,
+                         const char **at, uint64_t *hash) {
   bool equal[DT_FACTS] = { true, true, true, true, true };
   uint64_t first[DT_FACTS], h[DT_FACTS];
   int i, k;
   for (i = 0; i < c->nrank; i++) {
     int r = c->rank[i];
-    if (r >= n || !said(text[r], &at[r], c, h)) return;
-    if (c->quiet) adopt(g, c, text[r], at[r]);
+    if (r >= n || !find_claim_in_text(text[r], &at[r], c, h)) return;
+    if (c->quiet) adopt_place(g, c, text[r], at[r]);
     for (k = 0; k < c->nfact; k++) {
       if (h[k] == 0) return;
       if (i == 0) first[k] = h[k];
@@ -269,7 +270,7 @@ static void judge (DtDiag *g, DtClaim *c, int n,
   }
   for (k = 0; k < c->nfact; k++)
     if (equal[k] != c->fact[k].same) return;
-  if (!c->quiet && !c->mute) report(g, c, hash);
+  if (!c->quiet && !c->mute) report_claim(g, c, hash);
 }
 
 void dt_diag_unclaim (DtDiag *g) {
@@ -279,7 +280,7 @@ void dt_diag_unclaim (DtDiag *g) {
 }
 
 /* By operator; what was judged late goes to its place. */
-static void sort (DtDiag *g) {
+static void sort_findings (DtDiag *g) {
   int i, k;
   for (i = 1; i < g->n; i++) {
     DtFinding f = g->found[i];
@@ -299,11 +300,11 @@ void dt_diag_judge (DtDiag *g, int n, const char *const *text) {
   int i;
   if (hash == NULL || at == NULL) dt_error_clear(g->s->cx);
   else for (i = 0; i < g->nclaim; i++)
-    judge(g, &g->claim[i], n, text, at, hash);
+    judge_claim(g, &g->claim[i], n, text, at, hash);
   dt_free(g->s->cx, hash);
   dt_free(g->s->cx, at);
   dt_diag_unclaim(g);
-  sort(g);
+  sort_findings(g);
 }
 
 DtStatus dt_diag_settle (DtDiag *g) {

@@ -39,7 +39,7 @@ const char *dt_find_severity (DtFindSeverity s) {
 }
 
 /* A fix as it reads without a tensor at hand. */
-static void general (const char *text, DtBuf *b) {
+static void fill_without_tensor (const char *text, DtBuf *b) {
   for (; *text; text++) {
     if (*text != '%') { dt_buf_addc(b, *text); continue; }
     text++;
@@ -50,15 +50,15 @@ static void general (const char *text, DtBuf *b) {
 void dt_find_page (const DtFindKind *k, DtBuf *out) {
   dt_buf_addf(out, "%s %s (finding, %s): %s\n%s.\nFix:     ", k->code,
               k->trap, dt_find_severity(k->severity), k->title, k->cause);
-  general(k->lua, out);
+  fill_without_tensor(k->lua, out);
   dt_buf_add(out, "\nPyTorch: ");
-  general(k->torch, out);
+  fill_without_tensor(k->torch, out);
   dt_buf_addf(out, "\nThose met so far: :findings %s\n", k->code);
 }
 
 /* --- sets --- */
 
-static int probe (const DtIdSet *s, int64_t id) {
+static int probe_id (const DtIdSet *s, int64_t id) {
   int i = (int)((uint64_t)id * UINT64_C(0x9e3779b97f4a7c15) >> 32) &
           (s->cap - 1);
   while (s->v[i] != 0 && s->v[i] != id) i = (i + 1) & (s->cap - 1);
@@ -72,32 +72,32 @@ void dt_idset_add (DtDiag *g, DtIdSet *s, int64_t id) {
     more.v = DT_NEWN(g->s->cx, int64_t, more.cap);
     if (more.v == NULL) { dt_error_clear(g->s->cx); return; }
     for (i = 0; i < s->cap; i++)
-      if (s->v[i] != 0) more.v[probe(&more, s->v[i])] = s->v[i];
+      if (s->v[i] != 0) more.v[probe_id(&more, s->v[i])] = s->v[i];
     dt_free(g->s->cx, s->v);
     *s = more;
   }
   {
-    int i = probe(s, id);
+    int i = probe_id(s, id);
     if (s->v[i] == 0) s->n++;
     s->v[i] = id;
   }
 }
 
 bool dt_idset_has (const DtIdSet *s, int64_t id) {
-  return s->n > 0 && s->v[probe(s, id)] == id;
+  return s->n > 0 && s->v[probe_id(s, id)] == id;
 }
 
 /* Those that follow in the same run of slots are put in anew. */
 void dt_idset_del (DtIdSet *s, int64_t id) {
   int i, k;
   if (!dt_idset_has(s, id)) return;
-  i = probe(s, id);
+  i = probe_id(s, id);
   s->v[i] = 0;
   s->n--;
   for (k = (i + 1) & (s->cap - 1); s->v[k] != 0; k = (k + 1) & (s->cap - 1)) {
     int64_t again = s->v[k];
     s->v[k] = 0;
-    s->v[probe(s, again)] = again;
+    s->v[probe_id(s, again)] = again;
   }
 }
 
@@ -129,8 +129,8 @@ static void add_pls (DtBuf *b, bool lua, int npl, const DtPlacement *pl) {
 }
 
 /* Fill %x and %p of a fix; owned, NULL without memory. */
-static char *fill (DtDiag *g, const char *text, bool lua, const char *subject,
-                   int npl, const DtPlacement *pl) {
+static char *fill_fix (DtDiag *g, const char *text, bool lua,
+                       const char *subject, int npl, const DtPlacement *pl) {
   DtBuf b;
   char *out;
   dt_buf_init(&b, g->s->cx);
@@ -160,7 +160,7 @@ static void finding_fini (DtDiag *g, DtFinding *f) {
 }
 
 /* The finding under this key: the known one, or a new one to be filled. */
-static DtFinding *slot (DtDiag *g, uint64_t key, bool *known) {
+static DtFinding *find_or_add (DtDiag *g, uint64_t key, bool *known) {
   DtCtx *cx = g->s->cx;
   int i;
   for (i = g->n - 1; i >= 0; i--)
@@ -196,8 +196,9 @@ void dt_diag_keep (DtDiag *g, const DtFinding *f, const char *subject,
                    const char *evidence, const char *lua, const char *torch) {
   DtCtx *cx = g->s->cx;
   bool known;
-  DtFinding *n = slot(g, dt_diag_key(g, f->kind, f->op, f->file, f->line),
-                      &known);
+  DtFinding *n = find_or_add(g, dt_diag_key(g, f->kind, f->op, f->file,
+                                            f->line),
+                             &known);
   if (n == NULL) return;
   if (known) { n->count++; return; }
   *n = *f;
@@ -215,8 +216,8 @@ void dt_diag_keep (DtDiag *g, const DtFinding *f, const char *subject,
 void dt_diag_put (DtDiag *g, const DtFinding *f, int npl,
                  const DtPlacement *pl, const char *subject,
                  const char *evidence) {
-  char *lua = fill(g, f->kind->lua, true, subject, npl, pl);
-  char *torch = fill(g, f->kind->torch, false, subject, npl, pl);
+  char *lua = fill_fix(g, f->kind->lua, true, subject, npl, pl);
+  char *torch = fill_fix(g, f->kind->torch, false, subject, npl, pl);
   DtFinding one = *f;
   one.count = 1;
   dt_diag_keep(g, &one, subject, evidence, lua, torch);

@@ -59,7 +59,7 @@ static uint64_t asked_of (DtDiag *g, const DtOpDef *op, DtEventKind k) {
   return a->set[k];
 }
 
-static bool met (const DtDiag *g, const DtDiagRule *r) {
+static bool is_condition_met (const DtDiag *g, const DtDiagRule *r) {
   return r->when == 0 ||
          *(const int *)(const void *)((const char *)g + r->when) != 0;
 }
@@ -74,7 +74,7 @@ DtStatus dt_diag_hear (void *ud, DtSession *s, const DtEvent *e) {
               : (UINT64_C(1) << g->nrule[e->kind]) - 1;
   for (; set != 0; set &= set - 1) {
     const DtDiagRule *r = rule[__builtin_ctzll(set)];
-    if (met(g, r)) r->fn(g, e);
+    if (is_condition_met(g, r)) r->fn(g, e);
   }
   return DT_OK;
 }

@@ -26,7 +26,7 @@ static bool is_float (const DtVar *v) {
 
 /* Hash of what is likely no accident: values that vary, or one number that is
 ** not whole, for that is likely a count. */
-static uint64_t telling (const DtTensor *t) {
+static uint64_t hash_of_varied (const DtTensor *t) {
   DtScalar v;
   if (dt_meta_numel(&t->m) != 1 || t->m.ndim > 1) return dt_diag_hash(t, true);
   v = dt_tensor_get(t, (int64_t[DT_MAX_NDIM]){ 0 });
@@ -35,9 +35,9 @@ static uint64_t telling (const DtTensor *t) {
 
 /* Hash of a tensor that holds one number only, and not 0: equal by chance, as
 ** ones() are. */
-static uint64_t constant (const DtTensor *t) {
+static uint64_t hash_of_constant (const DtTensor *t) {
   DtScalar v;
-  if (telling(t) != 0 || dt_meta_numel(&t->m) < 2) return 0;
+  if (hash_of_varied(t) != 0 || dt_meta_numel(&t->m) < 2) return 0;
   v = dt_tensor_get(t, (int64_t[DT_MAX_NDIM]){ 0 });
   return v.re == 0 ? 0 : dt_diag_hash(t, false);
 }
@@ -66,9 +66,9 @@ static void from_local (DtDiag *g, const DtEvent *e) {
                     e->in[0], varied, "local tensor");
     } else if (s->pl[m].op == DT_OP_SUM && is_float(v)) {
       dt_diag_claim(g, e, DT_FIND_ID_FROM_LOCAL_COUNTED, true, s->mesh, m,
-                    e->in[0], telling(v->local), "local tensor");
+                    e->in[0], hash_of_varied(v->local), "local tensor");
       dt_diag_claim(g, e, DT_FIND_ID_FROM_LOCAL_ONES, true, s->mesh, m,
-                    e->in[0], constant(v->local), "local tensor");
+                    e->in[0], hash_of_constant(v->local), "local tensor");
     }
   }
 }
@@ -96,7 +96,7 @@ static void distribute_given (DtDiag *g, const DtEvent *e) {
                   : dt_diag_hash(e->in[0]->local, false);
 }
 
-static void distribute (DtDiag *g, const DtEvent *e) {
+static void on_distribute (DtDiag *g, const DtEvent *e) {
   if (!is_call(e, "distribute_tensor") || e->in[0]->spec) return;
   if (e->in[0]->requires_grad || e->in[0]->is_param)
     dt_diag_source(g, e->in[0]);
@@ -108,7 +108,7 @@ static void distribute (DtDiag *g, const DtEvent *e) {
 
 /* --- plain tensors among distributed ones --- */
 
-static void plain (DtDiag *g, const DtEvent *e) {
+static void on_plain_operand (DtDiag *g, const DtEvent *e) {
   const DtSpec *s = NULL;
   int i, nplain = 0;
   for (i = 0; i < e->nin; i++) {
@@ -160,7 +160,7 @@ static uint64_t numbers_of (const DtArgs *a) {
 
 /* Cheap, for every operator comes here: a hash, folded by script line; what
 ** falls out of the table becomes a claim. */
-static void numbers (DtDiag *g, const DtEvent *e) {
+static void remember_numbers (DtDiag *g, const DtEvent *e) {
   DtNumbers *n;
   const DtSpec *s = NULL;
   const char *name;
@@ -196,7 +196,7 @@ static void summed_copies (DtDiag *g, const DtEvent *e) {
       !dt_dtype_is_float((DtDtype)e->local[0]->m.dtype)) return;
   named.text = known ? known->does : e->coll;
   dt_diag_claim(g, &named, DT_FIND_ID_SUMMED_COPIES, true, e->mesh, e->mdim,
-                NULL, telling(e->local[0]), "tensor to be summed");
+                NULL, hash_of_varied(e->local[0]), "tensor to be summed");
 }
 
 /* backward sums what is the same on all ranks; what becomes of the parameters'
@@ -219,7 +219,7 @@ static void summed_back (DtDiag *g, const DtEvent *e) {
 
 static const DtSpec *moved_to (const DtEvent *e) { return e->plan->dst; }
 
-static bool gathers (const DtEvent *e) {
+static bool gathers_shards (const DtEvent *e) {
   const DtSpec *a = e->plan->src, *b = moved_to(e);
   int m;
   for (m = 0; m < a->npl && m < b->npl && m < a->mesh->ndim; m++)
@@ -248,7 +248,8 @@ static void hidden_gather (DtDiag *g, const DtEvent *e) {
   DtEvent named = *e;
   DtBuf b;
   int64_t bytes;
-  if (!e->implicit || op == NULL || op->sig == NULL || !gathers(e)) return;
+  if (!e->implicit || op == NULL || op->sig == NULL ||
+      !gathers_shards(e)) return;
   bytes = dt_plan_bytes(e->plan);
   if (bytes == 0 || (!harmless_looking(op) && bytes < LARGE)) return;
   named.op = op;
@@ -262,7 +263,7 @@ static void hidden_gather (DtDiag *g, const DtEvent *e) {
   dt_buf_fini(&b);
 }
 
-static bool redistributed (const DtOrigin *at, const DtSpec *s) {
+static bool was_redistributed (const DtOrigin *at, const DtSpec *s) {
   return at->op && strcmp(at->op, "dtensor.redistribute") == 0 && s &&
          dt_spec_is_replicated(s);
 }
@@ -270,12 +271,12 @@ static bool redistributed (const DtOrigin *at, const DtSpec *s) {
 /* Was it gathered: by redistribute(), or by full_tensor()? */
 static bool was_gathered (DtDiag *g, const DtVar *v) {
   const DtRecOp *r;
-  if (v->spec) return redistributed(&v->origin, v->spec);
+  if (v->spec) return was_redistributed(&v->origin, v->spec);
   if (v->origin.op == NULL || strcmp(v->origin.op, "dtensor.to_local") != 0)
     return false;
   r = dt_record_find(g->d, v->origin.seq);
   return r && r->seq == v->origin.seq && r->nin > 0 && !r->in[0].none &&
-         redistributed(&r->in[0].origin, r->in[0].spec);
+         was_redistributed(&r->in[0].origin, r->in[0].spec);
 }
 
 static void late_cast (DtDiag *g, const DtEvent *e) {
@@ -341,7 +342,7 @@ static DtStatus as_f64 (DtDiag *g, const DtSpec *s, DtSpec **out) {
 }
 
 /* Only sums and shards can be proved with indices. */
-static bool provable (const DtSpec *s) {
+static bool is_provable (const DtSpec *s) {
   int m;
   if (s->npl != s->mesh->ndim || !s->has_meta || !s->mesh->member)
     return false;
@@ -353,7 +354,7 @@ static bool provable (const DtSpec *s) {
 }
 
 /* Run it.  *wrong: some element of this rank is at another place. */
-static DtStatus prove (DtDiag *g, const DtPlan *p, bool *wrong) {
+static DtStatus prove_plan (DtDiag *g, const DtPlan *p, bool *wrong) {
   DtSpec *src = NULL, *dst = NULL;
   DtTensor *in = NULL, *want = NULL, *got = NULL;
   DtStatus st = as_f64(g, p->src, &src);
@@ -372,7 +373,7 @@ static DtStatus prove (DtDiag *g, const DtPlan *p, bool *wrong) {
   return st;
 }
 
-static void strided (DtDiag *g, const DtEvent *e) {
+static void on_strided_plan (DtDiag *g, const DtEvent *e) {
   const DtPlan *p = e->plan;
   DtEvent named = *e;
   DtMute mute;
@@ -381,13 +382,14 @@ static void strided (DtDiag *g, const DtEvent *e) {
   bool wrong = false;
   int64_t key;
   if ((!dt_spec_has_strided(p->src) && !dt_spec_has_strided(p->dst)) ||
-      dt_session_no_data(g->s) || !provable(p->src) || !provable(p->dst) ||
+      dt_session_no_data(g->s) || !is_provable(p->src) ||
+      !is_provable(p->dst) ||
       dt_spec_has_partial(p->dst)) return;
   key = (int64_t)(dt_hash_u64(p->src->hash, p->dst->hash) >> 1) | 1;
   if (dt_idset_has(&g->strided, key)) return;
   dt_idset_add(g, &g->strided, key);
   dt_debug_mute(g->d, &mute);
-  st = prove(g, p, &wrong);
+  st = prove_plan(g, p, &wrong);
   dt_debug_unmute(g->d, &mute);
   if (st != DT_OK) { dt_error_clear(g->s->cx); return; }
   if (!wrong) return;
@@ -413,12 +415,12 @@ const DtDiagRule dt_rules_comm[] = {
   { DT_EV_FUNC_END, from_local, NULL, 0 },
   { DT_EV_FUNC_END, from_local_shape, NULL, 0 },
   { DT_EV_FUNC, distribute_given, NULL, 0 },
-  { DT_EV_FUNC_END, distribute, NULL, 0 },
-  { DT_EV_OP, plain, NULL, 0 },
-  { DT_EV_OP, numbers, NULL, 0 },
+  { DT_EV_FUNC_END, on_distribute, NULL, 0 },
+  { DT_EV_OP, on_plain_operand, NULL, 0 },
+  { DT_EV_OP, remember_numbers, NULL, 0 },
   { DT_EV_OP_END, late_cast, is_cast, 0 },
   { DT_EV_REDIST, hidden_gather, NULL, 0 },
-  { DT_EV_REDIST, strided, NULL, 0 },
+  { DT_EV_REDIST, on_strided_plan, NULL, 0 },
   { DT_EV_COLL, summed_copies, NULL, 0 },
   { DT_EV_COLL, summed_back, NULL, 0 },
   { 0, NULL, NULL, 0 }

@@ -10,7 +10,7 @@
 #include <string.h>
 #include "diag/diag_int.h"
 
-static DtCopy *find (DtDiag *g, const DtTensor *t) {
+static DtCopy *find_copy (DtDiag *g, const DtTensor *t) {
   int i;
   for (i = 0; i < g->ncopies; i++)
     if (g->copy[i].storage == t->storage->id) return &g->copy[i];
@@ -23,17 +23,17 @@ bool dt_diag_copied (const DtDiag *g, int64_t storage) {
   return false;
 }
 
-static void drop (DtDiag *g, DtCopy *c) {
+static void drop_copy (DtDiag *g, DtCopy *c) {
   dt_mesh_unref(g->s->cx, c->mesh);
   *c = g->copy[--g->ncopies];
 }
 
 void dt_diag_copies_free (DtDiag *g) {
-  while (g->ncopies > 0) drop(g, &g->copy[0]);
+  while (g->ncopies > 0) drop_copy(g, &g->copy[0]);
 }
 
 void dt_diag_replica (DtDiag *g, const DtVar *v, DtMesh *mesh, int mdim) {
-  DtCopy *c = find(g, v->local);
+  DtCopy *c = find_copy(g, v->local);
   if (mesh == NULL) {
     if (c) c->averaged = true;
     return;
@@ -54,12 +54,12 @@ void dt_diag_replica (DtDiag *g, const DtVar *v, DtMesh *mesh, int mdim) {
 }
 
 /* Only what learns is a parameter. */
-static void gradient (DtDiag *g, const DtEvent *e) {
+static void on_gradient (DtDiag *g, const DtEvent *e) {
   const DtVar *p = e->nin > 0 ? e->in[0] : NULL;
   DtCopy *c;
   DtBuf b;
   if (p == NULL || p->spec ||
-      (c = find(g, p->local)) == NULL || c->what) return;
+      (c = find_copy(g, p->local)) == NULL || c->what) return;
   dt_buf_init(&b, g->s->cx);
   dt_buf_addf(&b, "the parameter %s%safter its update (a broadcast had made it "
               "equal)", dt_diag_name(g, p), *dt_diag_name(g, p) ? " " : "");
@@ -68,11 +68,12 @@ static void gradient (DtDiag *g, const DtEvent *e) {
   if (c->what == NULL) dt_error_clear(g->s->cx);
 }
 
-static void updated (DtDiag *g, const DtEvent *e) {
+static void on_update (DtDiag *g, const DtEvent *e) {
   int i;
   if (e->status != DT_OK || e->backward || dt_session_no_data(g->s)) return;
   for (i = 0; i < e->nin; i++) {
-    DtCopy *c = e->in[i] && !e->in[i]->spec ? find(g, e->in[i]->local) : NULL;
+    DtCopy *c = e->in[i] && !e->in[i]->spec
+    ? find_copy(g, e->in[i]->local) : NULL;
     if (c == NULL || c->what == NULL ||
         c->version == e->in[i]->local->storage->version) continue;
     c->version = e->in[i]->local->storage->version;
@@ -101,7 +102,7 @@ void dt_diag_copies (DtDiag *g) {
 }
 
 const DtDiagRule dt_rules_copies[] = {
-  { DT_EV_GRAD, gradient, NULL, DT_WHEN(ncopies) },
-  { DT_EV_OP_END, updated, dt_diag_inplace, DT_WHEN(ncopies) },
+  { DT_EV_GRAD, on_gradient, NULL, DT_WHEN(ncopies) },
+  { DT_EV_OP_END, on_update, dt_diag_inplace, DT_WHEN(ncopies) },
   { 0, NULL, NULL, 0 }
 };

@@ -155,8 +155,8 @@ void dt_diag_gathered (DtDiag *g, const DtVar *mine, const DtMesh *mesh,
   dt_diag_part_add(g, piece, &other);
 }
 
-static void told (DtDiag *g, const DtEvent *e, const DtPart *p, int d,
-                  const char *what) {
+static void report_cut_view (DtDiag *g, const DtEvent *e, const DtPart *p,
+                             int d, const char *what) {
   const DtSpec *s = e->out[0]->spec;
   DtBuf whole, now;
   dt_buf_init(&whole, g->s->cx);
@@ -191,7 +191,7 @@ static bool other_dim (DtDiag *g, const DtEvent *e, const DtPart *p, int m) {
     if (sharded_on(s, d) || !cut_along(p, d) || p->off[d] != at * step ||
         p->off[d] + p->len[d] != (end < p->shape[d] ? end : p->shape[d]))
       continue;
-    told(g, e, p, d, "calls it a shard of another dimension");
+    report_cut_view(g, e, p, d, "calls it a shard of another dimension");
     return true;
   }
   return false;
@@ -211,7 +211,7 @@ static void other_place (DtDiag *g, const DtEvent *e, const DtPart *p) {
   }
   for (d = 0; d < n; d++)
     if (shape[d] == p->len[d] && shape[d] > 0 && off[d] != p->off[d]) break;
-  if (d < n) told(g, e, p, d, "is to hold another part of");
+  if (d < n) report_cut_view(g, e, p, d, "is to hold another part of");
   dt_diag_claim(g, e, DT_FIND_ID_WRONG_PART, false, s->mesh, -1, e->in[0],
                 d < n ? 3 : 1, "is it the part that was cut for this rank");
 }

@@ -9,7 +9,7 @@
 #include <string.h>
 #include "diag/diag_int.h"
 
-static bool unseeded (const DtDiag *g, const DtVar *v) {
+static bool is_unseeded (const DtDiag *g, const DtVar *v) {
   return dt_session_unseeded(g->s) && !(v->spec && g->s->dist_rng);
 }
 
@@ -27,16 +27,16 @@ static void random_op (DtDiag *g, const DtEvent *e) {
   if (e->status != DT_OK || e->nout < 1 || dt_session_no_data(g->s)) return;
   v = e->out[0];
   if (v == NULL) return;
-  v->local->storage->drawn = unseeded(g, v);
+  v->local->storage->drawn = is_unseeded(g, v);
   if (v->spec == NULL || !v->spec->mesh->member) return;
   for (m = 0; m < v->spec->npl && m < v->spec->mesh->ndim; m++) {
     if (v->spec->mesh->shape[m] < 2) continue;
     if (dt_pl_is_replicate(v->spec->pl[m])) {
       if (h == 0) h = dt_diag_hash(v->local, false);
-      if (unseeded(g, v)) told_unseeded(g, e, v, "random numbers");
+      if (is_unseeded(g, v)) told_unseeded(g, e, v, "random numbers");
       dt_diag_claim(g, e, DT_FIND_ID_RANDOM_DIFFERS, false, v->spec->mesh, m,
                     v, h, "random numbers");
-    } else if (dt_pl_is_shard_like(v->spec->pl[m]) && !unseeded(g, v)) {
+    } else if (dt_pl_is_shard_like(v->spec->pl[m]) && !is_unseeded(g, v)) {
       if (varied == 0) varied = dt_diag_hash(v->local, true);
       dt_diag_claim(g, e, DT_FIND_ID_RANDOM_SAME, true, v->spec->mesh, m, v,
                     varied, "random numbers");
@@ -57,7 +57,7 @@ static void set_drawn (const DtEvent *e, bool drawn) {
     if (e->out[i]) e->out[i]->local->storage->drawn = drawn;
 }
 
-static void spread (DtDiag *g, const DtEvent *e) {
+static void pass_on_drawn (DtDiag *g, const DtEvent *e) {
   (void)g;
   if (e->status == DT_OK && any_drawn(e, 0)) set_drawn(e, true);
 }
@@ -74,7 +74,7 @@ static bool is_call (const DtEvent *e, const char *name) {
 }
 
 /* distribute_tensor sends the values of one rank to all. */
-static void distribute (DtDiag *g, const DtEvent *e) {
+static void on_distribute (DtDiag *g, const DtEvent *e) {
   (void)g;
   if (is_call(e, "distribute_tensor"))
     e->out[0]->local->storage->drawn = false;
@@ -107,15 +107,15 @@ static bool writes_over (const DtDiag *g, const DtOpDef *op) {
                                dt_diag_op_is(g, op, DT_DO_ZERO));
 }
 
-static bool computes (const DtDiag *g, const DtOpDef *op) {
+static bool is_computed (const DtDiag *g, const DtOpDef *op) {
   return !is_random(g, op) && !writes_over(g, op);
 }
 
 const DtDiagRule dt_rules_drawn[] = {
   { DT_EV_OP_END, random_op, is_random, 0 },
-  { DT_EV_OP_END, spread, computes, 0 },
+  { DT_EV_OP_END, pass_on_drawn, is_computed, 0 },
   { DT_EV_OP_END, spread_over, writes_over, 0 },
-  { DT_EV_FUNC_END, distribute, NULL, 0 },
+  { DT_EV_FUNC_END, on_distribute, NULL, 0 },
   { DT_EV_FUNC_END, from_local, NULL, 0 },
   { 0, NULL, NULL, 0 }
 };

@@ -6,9 +6,9 @@
 #include "diag/diag_int.h"
 
 /* Replicas of `v` must be equal, along every dimension it is Replicate on. */
-static void replicas (DtDiag *g, const DtEvent *e, DtFindId id,
-                      const DtVar *v, const DtVar *subject,
-                      const char *what) {
+static void claim_equal_replicas (DtDiag *g, const DtEvent *e, DtFindId id,
+                                  const DtVar *v, const DtVar *subject,
+                                  const char *what) {
   const DtSpec *s = v->spec;
   uint64_t h = 0;
   int m;
@@ -24,11 +24,11 @@ static void to_local_back (DtDiag *g, const DtEvent *e) {
   if (e->op != NULL || e->status != DT_OK || e->nout < 1 ||
       e->out[0] == NULL || e->nin < 1 ||
       strcmp(e->text, "dtensor.to_local_backward") != 0) return;
-  replicas(g, e, DT_FIND_ID_GRAD_NOT_REDUCED, e->out[0], NULL,
-           "gradient of a tensor that left by to_local()");
+  claim_equal_replicas(g, e, DT_FIND_ID_GRAD_NOT_REDUCED, e->out[0], NULL,
+                       "gradient of a tensor that left by to_local()");
 }
 
-static void leaf (DtDiag *g, const DtEvent *e) {
+static void on_leaf_gradient (DtDiag *g, const DtEvent *e) {
   const DtVar *p = e->nin > 0 ? e->in[0] : NULL;
   const DtVar *d = e->nout > 0 ? e->out[0] : NULL;
   const DtSpec *a, *b;
@@ -49,7 +49,7 @@ static void leaf (DtDiag *g, const DtEvent *e) {
                   b->pl[m].dim);
       break;
     }
-  replicas(g, e, DT_FIND_ID_GRAD_DRIFT, d, p, "gradient");
+  claim_equal_replicas(g, e, DT_FIND_ID_GRAD_DRIFT, d, p, "gradient");
 }
 
 static bool is_nll (const DtDiag *g, const DtOpDef *op) {
@@ -59,7 +59,7 @@ static bool is_nll (const DtDiag *g, const DtOpDef *op) {
 
 /* nll_loss with mean: each rank divides by its own weight of targets, which
 ** is its second result. */
-static void nll (DtDiag *g, const DtEvent *e) {
+static void on_nll_loss (DtDiag *g, const DtEvent *e) {
   const DtVar *loss, *weight;
   int m;
   if (e->status != DT_OK || e->nout < 2) return;
@@ -126,8 +126,8 @@ static bool uses_lsm (const DtDiag *g, const DtOpDef *op) {
 
 const DtDiagRule dt_rules_grad[] = {
   { DT_EV_FUNC_END, to_local_back, NULL, 0 },
-  { DT_EV_GRAD, leaf, NULL, 0 },
-  { DT_EV_OP_END, nll, is_nll, 0 },
+  { DT_EV_GRAD, on_leaf_gradient, NULL, 0 },
+  { DT_EV_OP_END, on_nll_loss, is_nll, 0 },
   { DT_EV_OP_END, lsm_made, is_lsm, 0 },
   { DT_EV_OP, lsm_used, uses_lsm, DT_WHEN(lsm.n) },
   { 0, NULL, NULL, 0 }

@@ -19,7 +19,8 @@ void dt_diag_graph_free (DtDiag *g) {
   g->nsevered = 0;
 }
 
-static void sever (DtDiag *g, int i, const DtRecRaw *raw, const DtVar *in) {
+static void mark_severed (DtDiag *g, int i, const DtRecRaw *raw,
+                          const DtVar *in) {
   DtSevered *s = &g->severed[i];
   const char *name;
   g->nsevered++;
@@ -39,17 +40,17 @@ void dt_diag_graph_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
       g->s->backward || raw->mesh->shape[raw->mdim] < 2) return;
   i = strcmp(raw->kind, "all_reduce") == 0;
   if (strcmp(raw->kind, "broadcast") == 0) return;
-  sever(g, i, raw, in);
+  mark_severed(g, i, raw, in);
   out->local->storage->cut |= (uint8_t)(i ? DT_CUT_SUMMED : DT_CUT_LOST);
 }
 
 /* Does it put pieces side by side, so that one with a gradient mends the rest? */
-static bool joins (const DtDiag *g, const DtEvent *e) {
+static bool is_joining (const DtDiag *g, const DtEvent *e) {
   return dt_diag_is(g, e, DT_DO_CAT) || dt_diag_is(g, e, DT_DO_STACK) ||
          dt_diag_is(g, e, DT_DO_COPY);
 }
 
-static void spread (DtDiag *g, const DtEvent *e) {
+static void pass_on_severed (DtDiag *g, const DtEvent *e) {
   const bool over = dt_diag_is(g, e, DT_DO_COPY) && e->nin > 1;
   uint8_t cut = 0;
   bool mended = false;
@@ -61,12 +62,12 @@ static void spread (DtDiag *g, const DtEvent *e) {
     cut |= v->local->storage->cut;
     mended = mended || (v->requires_grad && !v->local->storage->cut);
   }
-  if (mended && joins(g, e)) cut &= (uint8_t)~DT_CUT_LOST;
+  if (mended && is_joining(g, e)) cut &= (uint8_t)~DT_CUT_LOST;
   for (i = 0; i < e->nout; i++)
     if (e->out[i]) e->out[i]->local->storage->cut = cut;
 }
 
-static void root (DtDiag *g, const DtEvent *e) {
+static void on_backward_root (DtDiag *g, const DtEvent *e) {
   const DtVar *v = e->nin > 0 ? e->in[0] : NULL;
   const DtSevered *s;
   DtFact fact = { false, g->root_hash };
@@ -87,7 +88,7 @@ static void root (DtDiag *g, const DtEvent *e) {
 }
 
 const DtDiagRule dt_rules_graph[] = {
-  { DT_EV_OP_END, spread, NULL, DT_WHEN(nsevered) },
-  { DT_EV_BACKWARD, root, NULL, DT_WHEN(nsevered) },
+  { DT_EV_OP_END, pass_on_severed, NULL, DT_WHEN(nsevered) },
+  { DT_EV_BACKWARD, on_backward_root, NULL, DT_WHEN(nsevered) },
   { 0, NULL, NULL, 0 }
 };

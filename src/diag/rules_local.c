@@ -23,14 +23,14 @@ static DtEvent at_origin (const DtOrigin *o) {
                     .seq = o->seq, .module = "" };
 }
 
-static const char *interned (DtDiag *g, DtBuf *b) {
+static const char *intern_text (DtDiag *g, DtBuf *b) {
   const char *s = b->oom ? NULL : dt_session_intern(g->s, dt_buf_str(b));
   dt_buf_fini(b);
   if (s == NULL) dt_error_clear(g->s->cx);
   return s;
 }
 
-static int ndim (const DtVar *v) { return v->local->m.ndim; }
+static int ndim_of (const DtVar *v) { return v->local->m.ndim; }
 
 static bool is_op (const DtEvent *e, const char *const *names) {
   for (; *names; names++)
@@ -63,7 +63,7 @@ void dt_diag_along_cut (DtDiag *g, const DtEvent *e, DtPlace *w) {
   dt_buf_addf(&b, "it goes along dimension %d, of which each rank has %lld of "
               "%lld; where each part begins", w->dim, (long long)w->len,
               (long long)w->whole);
-  what = interned(g, &b);
+  what = intern_text(g, &b);
   c = what ? dt_diag_claim_all(g, e, DT_FIND_ID_PART_ALONE, NULL, -1, 2, 1,
                                &fact, dt_diag_place_name(g, e->in[0]->id), what)
            : NULL;
@@ -77,7 +77,7 @@ static bool stat_of (const DtPlace *s, const DtPlace *p) {
          s->of == p->of && s->len == p->len;
 }
 
-static bool combines (const DtDiag *g, const DtEvent *e) {
+static bool is_combining (const DtDiag *g, const DtEvent *e) {
   static const char *const names[] = { "aten.sub.Tensor", NULL };
   return dt_diag_is(g, e, DT_DO_MUL) || dt_diag_is(g, e, DT_DO_DIV) ||
          is_op(e, names);
@@ -100,7 +100,7 @@ void dt_diag_pieces_met (DtDiag *g, const DtEvent *e, const DtPlace *a,
   dt_buf_addf(&t, "each rank cut its part first and then that into pieces, which "
               "meet at %s:%d; on one device the pieces are of the whole: where "
               "each part begins", e->file ? e->file : "", e->line);
-  what = interned(g, &t);
+  what = intern_text(g, &t);
   if (what)
     dt_diag_claim_all(g, &at, DT_FIND_ID_OTHER_PART, NULL, -1, 3, 1, &fact,
                       dt_diag_place_name(g, e->in[1]->id), what);
@@ -121,7 +121,7 @@ static void divided_alone (DtDiag *g, const DtEvent *e, const DtPlace *a,
               "one that was, at %s:%d; where each part begins",
               (long long)b->len, (long long)b->whole,
               e->file ? e->file : "", e->line);
-  what = interned(g, &t);
+  what = intern_text(g, &t);
   if (what)
     dt_diag_claim_all(g, &at, DT_FIND_ID_PART_ALONE, NULL, -1, 5, 1, &fact,
                       dt_diag_place_name(g, b->root), what);
@@ -143,7 +143,7 @@ void dt_diag_stat_met (DtDiag *g, const DtEvent *e) {
   DtEvent at;
   const char *what;
   DtBuf t;
-  if (e->nin < 2 || !combines(g, e)) return;
+  if (e->nin < 2 || !is_combining(g, e)) return;
   a = dt_diag_place(g, e->in[0]);
   b = dt_diag_place(g, e->in[1]);
   if (a == NULL || b == NULL) return;
@@ -169,7 +169,7 @@ void dt_diag_stat_met (DtDiag *g, const DtEvent *e) {
               "at %s:%d, and was not reduced; where each part begins",
               (long long)a->len, (long long)a->whole,
               e->file ? e->file : "", e->line);
-  what = interned(g, &t);
+  what = intern_text(g, &t);
   if (what)
     dt_diag_claim_all(g, &at, DT_FIND_ID_PART_ALONE, NULL, -1, 4, 1, &fact,
                       dt_diag_place_name(g, b->root), what);
@@ -177,8 +177,8 @@ void dt_diag_stat_met (DtDiag *g, const DtEvent *e) {
 
 /* --- queries and keys --- */
 
-static bool apart (int64_t q, int64_t qlen, int64_t qwhole, int64_t k,
-                   int64_t klen, int64_t kwhole) {
+static bool are_disjoint (int64_t q, int64_t qlen, int64_t qwhole, int64_t k,
+                          int64_t klen, int64_t kwhole) {
   return q * kwhole >= (k + klen) * qwhole || (q + qlen) * kwhole <= k * qwhole;
 }
 
@@ -198,7 +198,7 @@ static void heads_claim (DtDiag *g, const DtEvent *e, const DtPlace *q,
               (long long)q->whole, (long long)k->off,
               (long long)(k->off + k->len - 1), (long long)k->whole,
               e->file ? e->file : "", e->line);
-  what = interned(g, &t);
+  what = intern_text(g, &t);
   if (what == NULL) return;
   c = dt_diag_claim_all(g, &at, DT_FIND_ID_OTHER_PART, NULL, -1, salt, nfact,
                         facts, dt_diag_place_name(g, e->in[1]->id), what);
@@ -214,9 +214,10 @@ static bool is_causal (const DtEvent *e) {
 }
 
 /* A part of the queries, masked as if it began where the keys do. */
-static void causal (DtDiag *g, const DtEvent *e, const DtPlace *q) {
+static void on_causal_attention (DtDiag *g, const DtEvent *e,
+                                 const DtPlace *q) {
   const DtFact fact = { false, q->where };
-  if (!is_causal(e) || q->dim != ndim(e->in[0]) - 2 ||
+  if (!is_causal(e) || q->dim != ndim_of(e->in[0]) - 2 ||
       e->in[1]->local->m.shape[q->dim] != q->whole) return;
   dt_diag_claim_all(g, e, DT_FIND_ID_COUNTED_ALIKE, NULL, -1, 5, 1, &fact,
                     dt_diag_place_name(g, e->in[0]->id), "is_causal counts the "
@@ -229,22 +230,23 @@ void dt_diag_heads_met (DtDiag *g, const DtEvent *e) {
   const DtPlace *k = dt_diag_place_of(g, e, 1, DT_PLACE_PART);
   DtFact facts[2];
   if (q == NULL || e->nin < 2 || e->in[1] == NULL || e->in[1]->spec) return;
-  if (k == NULL) { causal(g, e, q); return; }
-  if (q->dim != k->dim || q->dim != ndim(e->in[0]) - 3) return;
+  if (k == NULL) { on_causal_attention(g, e, q); return; }
+  if (q->dim != k->dim || q->dim != ndim_of(e->in[0]) - 3) return;
   facts[0] = (DtFact){ false, dt_hash_u64(q->where, k->where) | 1 };
   if (q->first_len == 0 || k->first_len == 0) {
     heads_claim(g, e, q, k, 6, 1, facts,
-                apart(q->off, q->len, q->whole, k->off, k->len, k->whole));
+                are_disjoint(q->off, q->len, q->whole, k->off, k->len,
+                             k->whole));
     return;
   }
   facts[1] = (DtFact){ true, dt_hash_u64(q->first, k->first) | 1 };
   heads_claim(g, e, q, k, 7, 2, facts,        /* cut into pieces, then by rank */
-              apart(q->off - q->first_off, q->len, q->first_len,
-                    k->off - k->first_off, k->len, k->first_len));
+              are_disjoint(q->off - q->first_off, q->len, q->first_len,
+                           k->off - k->first_off, k->len, k->first_len));
   facts[0] = (DtFact){ false, q->first };
   heads_claim(g, e, q, k, 8, 1, facts,        /* by rank, then into pieces */
               q->of == k->of && q->first_off == k->first_off &&
-              apart(q->off, q->len, q->whole, k->off, k->len, k->whole));
+              are_disjoint(q->off, q->len, q->whole, k->off, k->len, k->whole));
 }
 
 /* --- joined --- */
@@ -258,7 +260,7 @@ static void joined_claim (DtDiag *g, const DtEvent *e, const DtPlace *w,
   dt_buf_addf(&t, "each rank has %lld of %lld along dimension %d, and they are "
               "put behind each other along another; where each part begins",
               (long long)w->len, (long long)w->whole, w->dim);
-  what = interned(g, &t);
+  what = intern_text(g, &t);
   if (what)
     dt_diag_claim_all(g, e, DT_FIND_ID_PART_ORDER, NULL, -1, salt, 1, &fact,
                       dt_diag_place_name(g, e->out[0]->id), what);
@@ -282,7 +284,7 @@ static void side_by_side (DtDiag *g, const DtEvent *e, const DtPlace *w) {
     if (o == NULL || o->dim != w->dim || o->where != w->where ||
         o->len != w->len) return;
   }
-  if (dim < 0) dim += ndim(e->out[0]);
+  if (dim < 0) dim += ndim_of(e->out[0]);
   if (w->kind == DT_PLACE_PART) {
     if (!stack && dim == w->dim) return;
     if (stack && dim <= w->dim) to.dim++;
@@ -299,7 +301,7 @@ void dt_diag_joined (DtDiag *g, const DtEvent *e) {
   if (w == NULL || e->nin < 2 || !dt_diag_op_is(g, e->op, DT_DO_CAT)) return;
   for (int i = 1; i < e->nin; i++)
     if (!dt_diag_place_of(g, e, i, DT_PLACE_GATHERED)) return;
-  if (dim < 0) dim += ndim(e->in[0]);
+  if (dim < 0) dim += ndim_of(e->in[0]);
   if (dim != w->dim && w->len * e->nin == w->whole) joined_claim(g, e, w, 10);
 }
 
@@ -319,7 +321,7 @@ void dt_diag_sliced (DtDiag *g, const DtEvent *e) {
   DtFact facts[2];
   if (v->origin.op == NULL || out == NULL ||
       strncmp(v->origin.op, "aten.randperm", 13) != 0 ||
-      v->local->storage->drawn || ndim(v) != 1 ||
+      v->local->storage->drawn || ndim_of(v) != 1 ||
       dt_meta_numel(&out->local->m) >= dt_meta_numel(&v->local->m)) return;
   facts[0] = (DtFact){ false, dt_diag_sample(v->local) };
   facts[1] = (DtFact){ false, (uint64_t)out->local->offset + 1 };
@@ -331,7 +333,8 @@ void dt_diag_sliced (DtDiag *g, const DtEvent *e) {
 
 /* --- to the other ranks --- */
 
-static void sources (DtDiag *g, const DtRecRaw *raw, const DtPlace *w) {
+static void claim_source_equal (DtDiag *g, const DtRecRaw *raw,
+                                const DtPlace *w) {
   const DtFact fed[2] = { { false, w->fed }, { false, w->where } };
   const DtFact src[2] = { { false, w->src }, { false, w->where } };
   DtEvent at = at_origin(&w->fed_at);
@@ -355,7 +358,7 @@ void dt_diag_local_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
   DtPlace to = *w;
   if ((gather && w->kind == DT_PLACE_PART && w->columns) ||
       (sum && (w->kind == DT_PLACE_ADDEND || w->kind == DT_PLACE_BIASED ||
-               w->kind == DT_PLACE_BENT))) sources(g, raw, w);
+               w->kind == DT_PLACE_BENT))) claim_source_equal(g, raw, w);
   if (sum && w->kind == DT_PLACE_BIASED)
     dt_diag_claim_all(g, &at, DT_FIND_ID_ADDED_EACH, raw->mesh, raw->mdim, 14, 2,
                       facts, dt_diag_place_name(g, in->id),
@@ -365,9 +368,9 @@ void dt_diag_local_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
     dt_diag_place_put(g, out, &to);
   }
   if (gather && w->kind == DT_PLACE_PART && out && w->dim > 0 &&
-      ndim(out) == ndim(in)) {
+      ndim_of(out) == ndim_of(in)) {
     to.kind = DT_PLACE_STACKED;
-    to.columns = ndim(in);
+    to.columns = ndim_of(in);
     dt_diag_place_put(g, out, &to);
   }
 }

@@ -18,16 +18,16 @@ int dt_diag_mark_named (const char *name) {
   return -1;
 }
 
-static int64_t storage (const DtVar *v) { return v->local->storage->id; }
+static int64_t storage_id (const DtVar *v) { return v->local->storage->id; }
 
 bool dt_diag_marked (const DtDiag *g, DtDiagMark mark, const DtVar *v) {
-  return dt_idset_has(&g->mark[mark], storage(v));
+  return dt_idset_has(&g->mark[mark], storage_id(v));
 }
 
 bool dt_diag_mark (DtDiag *g, DtDiagMark mark, const DtVar *v, bool on) {
   bool was = dt_diag_marked(g, mark, v);
-  if (on) dt_idset_add(g, &g->mark[mark], storage(v));
-  else dt_idset_del(&g->mark[mark], storage(v));
+  if (on) dt_idset_add(g, &g->mark[mark], storage_id(v));
+  else dt_idset_del(&g->mark[mark], storage_id(v));
   return was;
 }
 
@@ -37,7 +37,8 @@ static void pending_read (DtDiag *g, const DtEvent *e) {
   int i;
   for (i = 0; i < e->nin; i++) {
     if (e->in[i] == NULL ||
-        !dt_idset_has(&g->mark[DT_MARK_PENDING], storage(e->in[i]))) continue;
+        !dt_idset_has(&g->mark[DT_MARK_PENDING],
+                      storage_id(e->in[i]))) continue;
     dt_diag_add(g, e, DT_FIND_ID_ASYNC_READ, e->in[i], 0, NULL,
                 "a collective with async_op writes it, wait() was not called");
     return;
@@ -47,7 +48,7 @@ static void pending_read (DtDiag *g, const DtEvent *e) {
 /* Written while it is still being sent. */
 static void sending_written (DtDiag *g, const DtEvent *e) {
   if (e->nin < 1 || e->in[0] == NULL || g->nfunc > 0 ||
-      !dt_idset_has(&g->mark[DT_MARK_SENDING], storage(e->in[0]))) return;
+      !dt_idset_has(&g->mark[DT_MARK_SENDING], storage_id(e->in[0]))) return;
   dt_diag_add(g, e, DT_FIND_ID_SENT_CHANGED, e->in[0], 0, NULL,
               "a collective or a message with async_op reads it, wait() was not "
               "called");
@@ -62,10 +63,10 @@ static void permuted_spread (DtDiag *g, const DtEvent *e) {
   if (e->status != DT_OK) return;
   for (i = 0; i < e->nin && !any; i++)
     any = e->in[i] && e->in[i]->local->m.ndim > 0 &&
-          dt_idset_has(s, storage(e->in[i]));
+          dt_idset_has(s, storage_id(e->in[i]));
   for (i = 0; i < e->nout && any; i++)
     if (e->out[i] && e->out[i]->local->m.ndim > 0)
-      dt_idset_add(g, s, storage(e->out[i]));
+      dt_idset_add(g, s, storage_id(e->out[i]));
 }
 
 static void permuted_shard (DtDiag *g, const DtEvent *e) {
@@ -74,7 +75,7 @@ static void permuted_shard (DtDiag *g, const DtEvent *e) {
   if (g->nfunc > 0 || e->backward || e->op != NULL || e->status != DT_OK || e->nin < 1 || e->nout < 1 ||
       strcmp(e->text, "dtensor.from_local") != 0 || e->in[0] == NULL ||
       e->out[0] == NULL || (s = e->out[0]->spec) == NULL ||
-      !dt_idset_has(&g->mark[DT_MARK_PERMUTED], storage(e->in[0]))) return;
+      !dt_idset_has(&g->mark[DT_MARK_PERMUTED], storage_id(e->in[0]))) return;
   for (m = 0; m < s->npl; m++)
     if (dt_pl_is_shard(s->pl[m])) {
       dt_diag_add(g, e, DT_FIND_ID_CP_ORDER, e->in[0], s->npl, s->pl,

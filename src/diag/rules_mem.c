@@ -6,7 +6,7 @@
 
 /* --- reading a number --- */
 
-static void item (DtDiag *g, const DtEvent *e) {
+static void on_item (DtDiag *g, const DtEvent *e) {
   DtVar *v = e->nin > 0 ? e->in[0] : NULL;
   DtBuf b;
   int m;
@@ -79,7 +79,7 @@ static bool has_set (const DtEvent *e, const char *name) {
 
 /* Does an in-place operator write its first argument without a look at it?  It
 ** may write some of it only: what is left blank is not told. */
-static bool overwrites (const DtEvent *e) {
+static bool overwrites_first (const DtEvent *e) {
   static const char *const words[] = { "copy_", "zero_", "fill_", "eye_",
     "index_put_", "scatter_.src", "scatter_.value", "put_.default" };
   size_t i;
@@ -98,13 +98,13 @@ static bool only_written (const DtSchema *sig, int pos) {
 }
 
 /* Does this operator look at the values of slot `i`? */
-static bool reads (const DtDiag *g, const DtEvent *e, int i) {
+static bool reads_input (const DtDiag *g, const DtEvent *e, int i) {
   uint32_t f = e->op->flags;
   int pos = -1;
   if (f & (DT_OP_VIEW | DT_OP_NODATA | DT_OP_FACTORY)) return false;
   if (makes_blank(g, e->op)) return false;
   (void)dt_slot_arg(e->args, i, &pos);
-  if (pos == 0 && (f & DT_OP_INPLACE)) return !overwrites(e);
+  if (pos == 0 && (f & DT_OP_INPLACE)) return !overwrites_first(e);
   return !only_written(e->op->sig, pos);
 }
 
@@ -112,7 +112,8 @@ static void blank_read (DtDiag *g, const DtEvent *e) {
   int i;
   for (i = 0; i < e->nin; i++) {
     const DtRecOp *r;
-    if (e->in[i] == NULL || !dt_diag_blank(g, e->in[i]) || !reads(g, e, i))
+    if (e->in[i] == NULL || !dt_diag_blank(g, e->in[i]) ||
+        !reads_input(g, e, i))
       continue;
     /* a tensor's own origin may be a view of it */
     r = dt_record_maker(&g->d->rec, e->in[i]->local->storage->id);
@@ -197,7 +198,7 @@ static bool leaves_blank (const DtDiag *g, const DtOpDef *op) {
 const DtDiagRule dt_rules_mem[] = {
   { DT_EV_FUNC_END, partial_local, NULL, 0 },
   { DT_EV_FUNC_END, blank_spread, NULL, DT_WHEN(blank.n) },
-  { DT_EV_OP, item, is_item, 0 },
+  { DT_EV_OP, on_item, is_item, 0 },
   { DT_EV_OP, blank_read, NULL, DT_WHEN(blank.n) },
   { DT_EV_GRAD, blank_grad, NULL, DT_WHEN(blank.n) },
   { DT_EV_OP, temp_written, dt_diag_inplace, DT_WHEN(temp.n) },

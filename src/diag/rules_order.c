@@ -79,7 +79,7 @@ const DtProduct *dt_diag_product (const DtOpDef *op) {
   return NULL;
 }
 
-static void contraction (DtDiag *g, const DtEvent *e) {
+static void on_contraction (DtDiag *g, const DtEvent *e) {
   const DtProp *p = e->prop;
   const DtProduct *f;
   const DtSpec *a, *b;
@@ -293,19 +293,19 @@ static bool is_product (const DtDiag *g, const DtOpDef *op) {
   return op->sig && dt_diag_product(op) != NULL;
 }
 
-static bool copies (const DtDiag *g, const DtOpDef *op) {
+static bool is_copying (const DtDiag *g, const DtOpDef *op) {
   return dt_diag_op_is(g, op, DT_DO_COPY) || dt_diag_clones(g, op);
 }
 
-static bool joins (const DtDiag *g, const DtOpDef *op) {
+static bool is_joining (const DtDiag *g, const DtOpDef *op) {
   return dt_diag_op_is(g, op, DT_DO_CAT);
 }
 
 const DtDiagRule dt_rules_order[] = {
-  { DT_EV_PROP, contraction, is_product, 0 },
+  { DT_EV_PROP, on_contraction, is_product, 0 },
   { DT_EV_PROP, plan_reused, NULL, 0 },
-  { DT_EV_OP_END, part_spread, copies, DT_WHEN(nparts) },
-  { DT_EV_OP_END, part_joined, joins, DT_WHEN(nparts) },
+  { DT_EV_OP_END, part_spread, is_copying, DT_WHEN(nparts) },
+  { DT_EV_OP_END, part_joined, is_joining, DT_WHEN(nparts) },
   { DT_EV_FUNC_END, part_placed, NULL, DT_WHEN(nparts) },
   { 0, NULL, NULL, 0 }
 };

@@ -12,7 +12,7 @@
 #include "base/hash.h"
 #include "diag/diag_int.h"
 
-static DtPartial *entry (DtDiag *g, const DtVar *v) {
+static DtPartial *entry_of (DtDiag *g, const DtVar *v) {
   int i, n = g->nfates < DT_FATES ? g->nfates : DT_FATES;
   for (i = 0; i < n; i++)
     if (g->fate[i].id == v->id) return &g->fate[i];
@@ -21,15 +21,15 @@ static DtPartial *entry (DtDiag *g, const DtVar *v) {
 
 /* What was written since is only a part still; `own`: but for the write that
 ** has just been made. */
-static const DtPartial *find (DtDiag *g, const DtVar *v, bool own) {
-  const DtPartial *p = entry(g, v);
+static const DtPartial *find_partial (DtDiag *g, const DtVar *v, bool own) {
+  const DtPartial *p = entry_of(g, v);
   if (p && p->fate != DT_FATE_PART &&
       p->version + own != v->local->storage->version) return NULL;
   return p;
 }
 
-static DtPartial *put (DtDiag *g, const DtVar *v, DtFate fate) {
-  DtPartial *p = entry(g, v);
+static DtPartial *put_partial (DtDiag *g, const DtVar *v, DtFate fate) {
+  DtPartial *p = entry_of(g, v);
   if (p == NULL) {
     p = &g->fate[g->nfates++ % DT_FATES];
     if (g->nfates == 2 * DT_FATES) g->nfates = DT_FATES;
@@ -50,7 +50,7 @@ static void made_by (DtPartial *p, const DtEvent *e) {
 }
 
 static uint32_t dims_of (DtDiag *g, const DtVar *v) {
-  const DtPartial *p = find(g, v, false);
+  const DtPartial *p = find_partial(g, v, false);
   if (p == NULL) return dt_diag_cut_dims(g, v);
   if (p->dims >> v->local->m.ndim) return 0;    /* squeezed in place since */
   return p->fate == DT_FATE_PART ? p->dims : 0;
@@ -64,7 +64,7 @@ static bool is_op (const DtEvent *e, const char *const *names) {
 
 /* --- parts --- */
 
-static uint32_t bit (int64_t d) { return UINT32_C(1) << d; }
+static uint32_t dim_bit (int64_t d) { return UINT32_C(1) << d; }
 
 /* Cut dimensions of a view of what is cut along `dims`. */
 static uint32_t viewed (const DtEvent *e, uint32_t dims) {
@@ -81,12 +81,12 @@ static uint32_t viewed (const DtEvent *e, uint32_t dims) {
     if (q < 0) q += a->ndim;
     x = dims >> p & 1;
     y = dims >> q & 1;
-    return (dims & ~(bit(p) | bit(q))) | x << q | y << p;
+    return (dims & ~(dim_bit(p) | dim_bit(q))) | x << q | y << p;
   }
   /* a view that keeps the last dimension, as linear's */
   if (a->ndim > 0 && z->ndim > 0 &&
       a->shape[a->ndim - 1] == z->shape[z->ndim - 1] &&
-      (dims >> (a->ndim - 1) & 1)) return bit(z->ndim - 1);
+      (dims >> (a->ndim - 1) & 1)) return dim_bit(z->ndim - 1);
   return 0;
 }
 
@@ -98,7 +98,7 @@ static bool adds_up (const DtSpec *s) {
   return false;
 }
 
-static void part (DtDiag *g, const DtEvent *e) {
+static void on_local_part (DtDiag *g, const DtEvent *e) {
   const DtSpec *s;
   uint32_t dims = 0;
   int m;
@@ -108,15 +108,15 @@ static void part (DtDiag *g, const DtEvent *e) {
       strcmp(e->text, "dtensor.to_local") != 0) return;
   for (m = 0; m < s->npl && m < s->mesh->ndim; m++)
     if (dt_pl_is_shard_like(s->pl[m]) && s->mesh->shape[m] > 1 &&
-        s->pl[m].dim < 32) dims |= bit(s->pl[m].dim);
-  if (dims) put(g, e->out[0], DT_FATE_PART)->dims = dims;
-  else if (adds_up(s)) put(g, e->out[0], DT_FATE_ADDEND);
+        s->pl[m].dim < 32) dims |= dim_bit(s->pl[m].dim);
+  if (dims) put_partial(g, e->out[0], DT_FATE_PART)->dims = dims;
+  else if (adds_up(s)) put_partial(g, e->out[0], DT_FATE_ADDEND);
 }
 
 /* --- addends --- */
 
 /* Something nonzero, the same in each element or not, as a hash; 0: nothing. */
-static uint64_t added (const DtEvent *e, int slot, int arg) {
+static uint64_t hash_of_addend (const DtEvent *e, int slot, int arg) {
   const DtTensor *t;
   DtScalar v;
   if (arg < e->args->n && dt_arg_is_number(e->args, arg)) {
@@ -130,7 +130,7 @@ static uint64_t added (const DtEvent *e, int slot, int arg) {
   return v.re == 0 && dt_diag_hash(t, true) == 0 ? 0 : dt_diag_hash(t, false);
 }
 
-static void product (DtDiag *g, const DtEvent *e, const DtProduct *f) {
+static void on_product (DtDiag *g, const DtEvent *e, const DtProduct *f) {
   uint32_t a, b;
   uint64_t h;
   DtPartial *p;
@@ -138,38 +138,39 @@ static void product (DtDiag *g, const DtEvent *e, const DtProduct *f) {
   a = dims_of(g, e->in[f->a]) >> (e->in[f->a]->local->m.ndim - f->da) & 1;
   b = dims_of(g, e->in[f->b]) >> (e->in[f->b]->local->m.ndim - f->db) & 1;
   if (!a || !b) return;
-  h = f->a > 0 ? added(e, 0, e->args->n) : 0;
-  p = put(g, e->out[0], h ? DT_FATE_BIASED : DT_FATE_ADDEND);
+  h = f->a > 0 ? hash_of_addend(e, 0, e->args->n) : 0;
+  p = put_partial(g, e->out[0], h ? DT_FATE_BIASED : DT_FATE_ADDEND);
   p->hash = h;
   made_by(p, e);
 }
 
-static void addend (DtDiag *g, const DtEvent *e, const DtPartial *was) {
+static void on_addend (DtDiag *g, const DtEvent *e, const DtPartial *was) {
   static const char *const bends[] = { "aten._softmax.default",
     "aten._log_softmax.default", "aten.native_layer_norm.default",
     "aten.linalg_vector_norm.default", NULL };
   static const char *const keeps[] = { "aten.neg.default",
     "aten._to_copy.default", "aten.clone.default", "aten.sub.Tensor", NULL };
   DtPartial old = *was, *p;
-  const DtPartial *other = e->nin > 1 && e->in[1] ? find(g, e->in[1], false)
+  const DtPartial *other = e->nin > 1 && e->in[1]
+                             ? find_partial(g, e->in[1], false)
                                                     : NULL;
   uint64_t h = 0;
   if (old.fate == DT_FATE_ADDEND && dt_diag_is(g, e, DT_DO_MUL) && other &&
       other->fate == DT_FATE_ADDEND) {
-    made_by(put(g, e->out[0], DT_FATE_BENT), e);
+    made_by(put_partial(g, e->out[0], DT_FATE_BENT), e);
     return;
   }
   if (dt_diag_is(g, e, DT_DO_ADD)) {
-    if (other == NULL) h = added(e, 1, 1);
+    if (other == NULL) h = hash_of_addend(e, 1, 1);
   } else if (!(e->op->flags & DT_OP_VIEW) && !is_op(e, keeps) &&
              !dt_diag_is(g, e, DT_DO_MUL) && !dt_diag_is(g, e, DT_DO_DIV)) {
     if (!(e->op->flags & DT_OP_POINTWISE) && !is_op(e, bends)) return;
     if (old.fate == DT_FATE_ADDEND) {
-      made_by(put(g, e->out[0], DT_FATE_BENT), e);
+      made_by(put_partial(g, e->out[0], DT_FATE_BENT), e);
       return;
     }
   }
-  p = put(g, e->out[0], h && old.fate == DT_FATE_ADDEND ? DT_FATE_BIASED
+  p = put_partial(g, e->out[0], h && old.fate == DT_FATE_ADDEND ? DT_FATE_BIASED
                                                         : old.fate);
   if (h && old.fate == DT_FATE_ADDEND) {
     p->hash = h;
@@ -193,7 +194,7 @@ bool dt_diag_along (const DtEvent *e, uint32_t dims) {
     if (dt_arg_is_none(e->args, i)) return dims != 0;
     n = dt_arg_ints(e->args, i, v, DT_MAX_NDIM);
     for (k = 0; k < n; k++)
-      if (dims & bit(v[k] < 0 ? v[k] + ndim : v[k])) return true;
+      if (dims & dim_bit(v[k] < 0 ? v[k] + ndim : v[k])) return true;
     return false;
   }
   return false;
@@ -213,7 +214,7 @@ bool dt_diag_along_dim (const DtEvent *e, int dim) {
               : strstr(sig->full, "nll_loss") == NULL;
 }
 
-static void alone (DtDiag *g, const DtEvent *e, uint32_t dims) {
+static void on_local_reduction (DtDiag *g, const DtEvent *e, uint32_t dims) {
   static const char *const second[] = { "aten.max.dim", "aten.min.dim",
     "aten.topk.default", NULL };
   static const char *const all[] = { "aten.argmax.default",
@@ -226,11 +227,11 @@ static void alone (DtDiag *g, const DtEvent *e, uint32_t dims) {
   int i;
   if ((!one && !is_op(e, all)) || !dt_diag_along(e, dims)) return;
   for (i = one; i < e->nout; i++)
-    if (e->out[i]) made_by(put(g, e->out[i], DT_FATE_ALONE), e);
+    if (e->out[i]) made_by(put_partial(g, e->out[i], DT_FATE_ALONE), e);
 }
 
 /* Taken out of a part along a cut dimension, by indices. */
-static bool picked (DtDiag *g, const DtEvent *e, uint32_t dims) {
+static bool is_picked_by_index (DtDiag *g, const DtEvent *e, uint32_t dims) {
   static const char *const rows[] = { "aten.embedding.default", NULL };
   static const char *const any[] = { "aten.index_select.default", NULL };
   const bool first = is_op(e, rows);
@@ -239,7 +240,7 @@ static bool picked (DtDiag *g, const DtEvent *e, uint32_t dims) {
   if ((!first && !is_op(e, any)) || at < 1 || e->in[at] == NULL ||
       e->in[at]->spec || e->in[at]->local->storage->drawn ||
       !(first ? dims & 1 : dt_diag_along(e, dims))) return false;
-  p = put(g, e->out[0], DT_FATE_PICKED);
+  p = put_partial(g, e->out[0], DT_FATE_PICKED);
   p->hash = dt_diag_hash(e->in[at]->local, true);
   made_by(p, e);
   return true;
@@ -254,12 +255,12 @@ static void op_end (DtDiag *g, const DtEvent *e) {
   if ((g->nfates == 0 && g->ncuts == 0) || e->status != DT_OK || e->nin < 1 ||
       e->nout < 1 || e->in[0] == NULL || e->out[0] == NULL || e->backward ||
       e->out[0]->spec || e->in[0]->spec || dt_session_no_data(g->s)) return;
-  p = find(g, e->in[0], (e->op->flags & DT_OP_INPLACE) != 0);
+  p = find_partial(g, e->in[0], (e->op->flags & DT_OP_INPLACE) != 0);
   if (p && (p->fate == DT_FATE_ALONE || p->fate == DT_FATE_PICKED)) {
     if (!(e->op->flags & DT_OP_VIEW) && !dt_diag_is(g, e, DT_DO_CLONE) &&
         !dt_diag_is(g, e, DT_DO_TO_COPY)) return;
     {
-      DtPartial old = *p, *to = put(g, e->out[0], old.fate);
+      DtPartial old = *p, *to = put_partial(g, e->out[0], old.fate);
       old.id = to->id;
       old.version = to->version;
       *to = old;
@@ -268,25 +269,26 @@ static void op_end (DtDiag *g, const DtEvent *e) {
   }
   if (p && p->fate != DT_FATE_PART) {
     if (!dt_diag_is(g, e, DT_DO_COPY) && !dt_diag_is(g, e, DT_DO_FILL) &&
-        !dt_diag_is(g, e, DT_DO_ZERO)) addend(g, e, p);
+        !dt_diag_is(g, e, DT_DO_ZERO)) on_addend(g, e, p);
     return;
   }
   if (e->op->flags & DT_OP_INPLACE) return;
-  if ((f = dt_diag_product(e->op)) != NULL) { product(g, e, f); return; }
-  if ((dims = dims_of(g, e->in[0])) == 0 || picked(g, e, dims)) return;
+  if ((f = dt_diag_product(e->op)) != NULL) { on_product(g, e, f); return; }
+  if ((dims = dims_of(g, e->in[0])) == 0 ||
+      is_picked_by_index(g, e, dims)) return;
   if (e->op->flags & DT_OP_VIEW) dims = viewed(e, dims);
   else if (!dt_diag_is(g, e, DT_DO_CLONE) && !dt_diag_is(g, e, DT_DO_TO_COPY)) {
-    alone(g, e, dims);
+    on_local_reduction(g, e, dims);
     return;
   }
   if (dims && dt_diag_cut_dims(g, e->out[0]) == 0)
-    put(g, e->out[0], DT_FATE_PART)->dims = dims;
+    put_partial(g, e->out[0], DT_FATE_PART)->dims = dims;
 }
 
 /* --- to the other ranks --- */
 
-static void report (DtDiag *g, const DtPartial *p, const DtMesh *mesh,
-                    int mdim, const DtVar *v) {
+static void report_partial (DtDiag *g, const DtPartial *p, const DtMesh *mesh,
+                            int mdim, const DtVar *v) {
   DtEvent e = { .kind = DT_EV_OP, .op = p->op, .file = p->file,
                 .line = p->line, .seq = p->seq,
                 .module = p->module ? p->module : "" };
@@ -303,9 +305,10 @@ static void report (DtDiag *g, const DtPartial *p, const DtMesh *mesh,
 }
 
 void dt_diag_summed (DtDiag *g, const DtRecRaw *raw, const DtVar *in) {
-  const DtPartial *p = g->nfates > 0 ? find(g, in, false) : NULL;
+  const DtPartial *p = g->nfates > 0 ? find_partial(g, in, false) : NULL;
   if (p && p->op && strstr(raw->kind, "reduce") && raw->reduce &&
-      strcmp(raw->reduce, "sum") == 0) report(g, p, raw->mesh, raw->mdim, in);
+      strcmp(raw->reduce, "sum") == 0)
+    report_partial(g, p, raw->mesh, raw->mdim, in);
 }
 
 static void from_local (DtDiag *g, const DtEvent *e) {
@@ -315,7 +318,8 @@ static void from_local (DtDiag *g, const DtEvent *e) {
   if (e->op != NULL || e->status != DT_OK || e->backward ||
       g->nfunc > 0 || e->nin < 1 || e->nout < 1 || e->in[0] == NULL ||
       e->out[0] == NULL || strcmp(e->text, "dtensor.from_local") != 0 ||
-      (s = e->out[0]->spec) == NULL || (p = find(g, e->in[0], false)) == NULL ||
+      (s = e->out[0]->spec) == NULL ||
+      (p = find_partial(g, e->in[0], false)) == NULL ||
       p->op == NULL) return;
   if (p->fate == DT_FATE_ALONE) {
     DtEvent at = { .kind = DT_EV_OP, .op = p->op, .file = p->file,
@@ -328,11 +332,11 @@ static void from_local (DtDiag *g, const DtEvent *e) {
   }
   for (m = 0; m < s->npl && m < s->mesh->ndim; m++)
     if (s->pl[m].kind == DT_PL_PARTIAL && s->pl[m].op == DT_OP_SUM &&
-        s->mesh->shape[m] > 1) report(g, p, s->mesh, m, e->in[0]);
+        s->mesh->shape[m] > 1) report_partial(g, p, s->mesh, m, e->in[0]);
 }
 
 const DtDiagRule dt_rules_part[] = {
-  { DT_EV_FUNC_END, part, NULL, 0 },
+  { DT_EV_FUNC_END, on_local_part, NULL, 0 },
   { DT_EV_OP_END, op_end, NULL, 0 },
   { DT_EV_FUNC_END, from_local, NULL, DT_WHEN(nfates) },
   { 0, NULL, NULL, 0 }

@@ -22,7 +22,7 @@ void dt_diag_result (DtDiag *g, const DtVar *in, const DtVar *out) {
                    .name = name ? name : "" };
 }
 
-static void used (DtDiag *g, const DtVar *v) {
+static void mark_used (DtDiag *g, const DtVar *v) {
   for (int i = 0; i < g->nresults; i++) {
     DtResult *r = &g->result[i];
     if (v->local->storage->id == r->storage) r->used = true;
@@ -30,18 +30,18 @@ static void used (DtDiag *g, const DtVar *v) {
 }
 
 void dt_diag_result_read (DtDiag *g, const DtVar *v) {
-  if (g->nresults > 0) used(g, v);
+  if (g->nresults > 0) mark_used(g, v);
 }
 
 void dt_diag_result_raw (DtDiag *g, const DtVar *in) {
-  if (g->nresults > 0) used(g, in);
+  if (g->nresults > 0) mark_used(g, in);
 }
 
-static void read (DtDiag *g, const DtEvent *e) {
+static void on_read (DtDiag *g, const DtEvent *e) {
   for (int i = 0; i < e->nin; i++) {
     const DtVar *v = e->in[i];
     if (v == NULL) continue;
-    used(g, v);
+    mark_used(g, v);
     for (int k = 0; k < g->nresults; k++)
       if (v->id == g->result[k].in) g->result[k].went_on = true;
   }
@@ -61,6 +61,6 @@ void dt_diag_results (DtDiag *g) {
 }
 
 const DtDiagRule dt_rules_result[] = {
-  { DT_EV_OP, read, NULL, DT_WHEN(nresults) },
+  { DT_EV_OP, on_read, NULL, DT_WHEN(nresults) },
   { 0, NULL, NULL, 0 }
 };

@@ -11,7 +11,7 @@
 #include "base/hash.h"
 #include "diag/diag_int.h"
 
-static DtSorted *find (DtDiag *g, const DtVar *v) {
+static DtSorted *find_rows (DtDiag *g, const DtVar *v) {
   int i, n = g->nrows < DT_ROWS ? g->nrows : DT_ROWS;
   if (v == NULL || v->spec || v->local->m.ndim < 1) return NULL;
   for (i = 0; i < n; i++)
@@ -20,8 +20,8 @@ static DtSorted *find (DtDiag *g, const DtVar *v) {
   return NULL;
 }
 
-static void put (DtDiag *g, const DtVar *v, const DtSorted *from) {
-  DtSorted one = *from, *to = find(g, v);
+static void put_rows (DtDiag *g, const DtVar *v, const DtSorted *from) {
+  DtSorted one = *from, *to = find_rows(g, v);
   if (to == NULL) {
     to = &g->rows[g->nrows++ % DT_ROWS];
     if (g->nrows == 2 * DT_ROWS) g->nrows = DT_ROWS;
@@ -34,7 +34,7 @@ static void put (DtDiag *g, const DtVar *v, const DtSorted *from) {
 
 /* --- sorted --- */
 
-static void taken (DtDiag *g, const DtEvent *e) {
+static void on_rows_taken (DtDiag *g, const DtEvent *e) {
   const DtVar *x = e->nin > 0 ? e->in[0] : NULL;
   const DtVar *order = e->nin > 1 ? e->in[e->nin - 1] : NULL;
   const char *name;
@@ -51,10 +51,10 @@ static void taken (DtDiag *g, const DtEvent *e) {
   r = (DtSorted){ .order = order->local->storage->id,
                   .count = x->local->m.shape[0],
                 .source = x->local->storage->id, .name = name ? name : "" };
-  put(g, e->out[0], &r);
+  put_rows(g, e->out[0], &r);
 }
 
-static bool takes (const DtDiag *g, const DtOpDef *op) {
+static bool is_taking_rows (const DtDiag *g, const DtOpDef *op) {
   (void)g;
   return strcmp(op->sig->full, "aten.index.Tensor") == 0 ||
          strcmp(op->sig->full, "aten.index_select.default") == 0;
@@ -62,7 +62,7 @@ static bool takes (const DtDiag *g, const DtOpDef *op) {
 
 /* --- row by row --- */
 
-static void met (DtDiag *g, const DtEvent *e, const DtSorted *r) {
+static void on_rows_used (DtDiag *g, const DtEvent *e, const DtSorted *r) {
   for (int i = 0; i < e->nin; i++) {
     const DtVar *v = e->in[i];
     if (r->sent < 2 || v == NULL || v->spec || v->local->m.ndim < 1 ||
@@ -74,28 +74,28 @@ static void met (DtDiag *g, const DtEvent *e, const DtSorted *r) {
   }
 }
 
-static void kept (DtDiag *g, const DtEvent *e) {
+static void on_rows_kept (DtDiag *g, const DtEvent *e) {
   if (e->status != DT_OK || e->backward || e->nout < 1 || e->out[0] == NULL ||
       e->out[0]->spec || e->out[0]->local->m.ndim < 1) return;
   for (int i = 0; i < e->nin; i++) {
-    DtSorted *r = find(g, e->in[i]);
+    DtSorted *r = find_rows(g, e->in[i]);
     if (r == NULL) continue;
-    if (e->nin > 1 && (e->op->flags & DT_OP_POINTWISE)) met(g, e, r);
+    if (e->nin > 1 && (e->op->flags & DT_OP_POINTWISE)) on_rows_used(g, e, r);
     if (e->out[0]->local->m.shape[0] == e->in[i]->local->m.shape[0] &&
-        !find(g, e->out[0]))
-      put(g, e->out[0], r);
+        !find_rows(g, e->out[0]))
+      put_rows(g, e->out[0], r);
     return;
   }
 }
 
-static bool keeps (const DtDiag *g, const DtOpDef *op) {
+static bool is_keeping_rows (const DtDiag *g, const DtOpDef *op) {
   return (op->flags & DT_OP_POINTWISE) || dt_diag_product(op) != NULL ||
          dt_diag_clones(g, op);
 }
 
 /* --- sent --- */
 
-static uint64_t counts (const int64_t *n, int ranks) {
+static uint64_t hash_of_counts (const int64_t *n, int ranks) {
   return n ? dt_hash_bytes(DT_HASH_SEED, (const char *)n,
                            (size_t)ranks * sizeof *n) : 0;
 }
@@ -107,9 +107,9 @@ void dt_diag_rows_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
   DtSend s;
   if (g->nrows == 0 || out == NULL || out->local->m.ndim < 1 ||
       strcmp(raw->kind, "all_to_all_v") != 0) return;
-  s = (DtSend){ .in = counts(raw->in_split, raw->nsplit),
-                .out = counts(raw->out_split, raw->nsplit) };
-  r = find(g, in);
+  s = (DtSend){ .in = hash_of_counts(raw->in_split, raw->nsplit),
+                .out = hash_of_counts(raw->out_split, raw->nsplit) };
+  r = find_rows(g, in);
   if (r != NULL && r->sent == 0) {
     s.rows = *r;
     g->send[g->nsends++ % DT_SENDS] = s;
@@ -120,19 +120,19 @@ void dt_diag_rows_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
     if (g->send[i].rows.count != out->local->m.shape[0]) continue;
     back = g->send[i].rows;
     back.sent = 2;
-    put(g, out, &back);
+    put_rows(g, out, &back);
     return;
   }
 }
 
 void dt_diag_rows_carry (DtDiag *g, const DtVar *from, const DtVar *to) {
-  const DtSorted *r = find(g, from);
+  const DtSorted *r = find_rows(g, from);
   if (r && to->local->m.ndim > 0 && !to->spec &&
-      to->local->m.shape[0] == r->count) put(g, to, r);
+      to->local->m.shape[0] == r->count) put_rows(g, to, r);
 }
 
 const DtDiagRule dt_rules_rows[] = {
-  { DT_EV_OP_END, taken, takes, 0 },
-  { DT_EV_OP_END, kept, keeps, DT_WHEN(nrows) },
+  { DT_EV_OP_END, on_rows_taken, is_taking_rows, 0 },
+  { DT_EV_OP_END, on_rows_kept, is_keeping_rows, DT_WHEN(nrows) },
   { 0, NULL, NULL, 0 }
 };

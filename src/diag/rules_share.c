@@ -30,7 +30,7 @@ void dt_diag_shares_free (DtDiag *g) {
 
 /* The share of `t`; with `before`, as it was before the write that has just
 ** been made. */
-static DtShare *find (DtDiag *g, const DtTensor *t, bool before) {
+static DtShare *find_share (DtDiag *g, const DtTensor *t, bool before) {
   int i, n = g->nshares < DT_SHARES ? g->nshares : DT_SHARES;
   for (i = 0; i < n; i++) {
     DtShare *s = &g->share[i];
@@ -41,8 +41,8 @@ static DtShare *find (DtDiag *g, const DtTensor *t, bool before) {
   return NULL;
 }
 
-static DtShare *put (DtDiag *g, const DtTensor *t, double weight) {
-  DtShare *s = find(g, t, true);
+static DtShare *put_share (DtDiag *g, const DtTensor *t, double weight) {
+  DtShare *s = find_share(g, t, true);
   if (s == NULL) {
     s = &g->share[g->nshares++ % DT_SHARES];
     if (g->nshares == 2 * DT_SHARES) g->nshares = DT_SHARES;
@@ -64,8 +64,8 @@ static void same_as (DtShare *to, const DtShare *from) {
   to->factor = from->factor;
 }
 
-static void claim (DtDiag *g, const DtEvent *e, const DtMesh *mesh, int mdim,
-                   const DtVar *v, double weight) {
+static void claim_weight (DtDiag *g, const DtEvent *e, const DtMesh *mesh,
+                          int mdim, const DtVar *v, double weight) {
   char text[32];
   snprintf(text, sizeof text, "%.5g", fabs(weight));
   dt_diag_claim(g, e, DT_FIND_ID_MEAN_OF_MEANS, false, mesh, mdim, v,
@@ -84,7 +84,7 @@ static bool is_any (const DtDiag *g, const DtOpDef *op, int from, int to) {
 }
 
 /* Its argument "reduction": 0 none, 1 mean, 2 sum; -1: it has none. */
-static int64_t reduction (const DtEvent *e) {
+static int64_t reduction_of (const DtEvent *e) {
   const DtSchema *sig = e->op->sig;
   int i;
   for (i = 0; i < sig->nargs && i < e->args->n; i++)
@@ -112,29 +112,30 @@ static bool second_number (const DtEvent *e, double *x) {
 }
 
 /* nll_loss divides by its second result. */
-static double targets (const DtEvent *e) {
+static double count_targets (const DtEvent *e) {
   double n;
   return e->nout > 1 && number_in(e->out[1], &n) ? n : NAN;
 }
 
 /* Weight of an element in what a sum, mean or loss gives; NAN: none. */
-static double reduced (const DtDiag *g, const DtEvent *e) {
+static double weight_reduced (const DtDiag *g, const DtEvent *e) {
   double n = (double)dt_meta_numel(&e->in[0]->local->m);
   double m = (double)dt_meta_numel(&e->out[0]->local->m);
   int64_t how;
   if (is_any(g, e->op, DT_DO_SUM, DT_DO_SUM_DIM)) return 1;
   if (is_any(g, e->op, DT_DO_MEAN, DT_DO_MEAN_DIM)) return m / n;
-  how = reduction(e);
+  how = reduction_of(e);
   if (how == 2) return 1;
   if (how != 1) return NAN;
-  return is_any(g, e->op, DT_DO_NLL, DT_DO_NLL2D) ? 1 / targets(e) : 1 / n;
+  return is_any(g, e->op, DT_DO_NLL, DT_DO_NLL2D)
+      ? 1 / count_targets(e) : 1 / n;
 }
 
 /* How much more all elements of a result weigh than one of them. */
-static double gathered (const DtDiag *g, const DtEvent *e) {
+static double weight_gathered (const DtDiag *g, const DtEvent *e) {
   double n = (double)dt_meta_numel(&e->in[0]->local->m);
   double m = (double)dt_meta_numel(&e->out[0]->local->m);
-  if (is_any(g, e->op, DT_DO_MEAN, DT_DO_MEAN_DIM) || reduction(e) == 1)
+  if (is_any(g, e->op, DT_DO_MEAN, DT_DO_MEAN_DIM) || reduction_of(e) == 1)
     return 1;
   if (is_any(g, e->op, DT_DO_NLL, DT_DO_NLL2D))
     return e->nin > 1 && e->in[1]
@@ -142,46 +143,47 @@ static double gathered (const DtDiag *g, const DtEvent *e) {
   return n / m;
 }
 
-static void made (DtDiag *g, const DtEvent *e) {
-  const DtShare *in = find(g, e->in[0]->local, false);
+static void on_reduction (DtDiag *g, const DtEvent *e) {
+  const DtShare *in = find_share(g, e->in[0]->local, false);
   DtShare was = { .total = 1 }, *to;
-  double w = reduced(g, e);
+  double w = weight_reduced(g, e);
   if (isnan(w)) return;
   if (in && in->mesh) {         /* those of all ranks, put together */
-    claim(g, e, in->mesh, in->mdim, e->in[0], in->weight);
+    claim_weight(g, e, in->mesh, in->mdim, e->in[0], in->weight);
     return;
   }
   if (in) was = *in;
-  to = put(g, e->out[0]->local, in ? was.weight * w : w);
+  to = put_share(g, e->out[0]->local, in ? was.weight * w : w);
   same_as(to, &was);
-  to->total *= gathered(g, e);
+  to->total *= weight_gathered(g, e);
 }
 
 /* Is the new weight, of what was reduced, the old one by a number that was
 ** computed, as a norm's, and not the count of ranks? */
-static bool clips (const DtEvent *e, const DtShare *was, double w) {
+static bool is_clip_factor (const DtEvent *e, const DtShare *was, double w) {
   return e->args->n > 1 && !dt_arg_is_number(e->args, 1) &&
          fabs(w * was->over - was->weight) >= 1e-6 * fabs(was->weight);
 }
 
 /* a * b, a / b, where one is a share and the other a number. */
-static void scaled (DtDiag *g, const DtEvent *e) {
+static void on_scale (DtDiag *g, const DtEvent *e) {
   const bool div = is_any(g, e->op, DT_DO_DIV, DT_DO_DIV_SCALAR);
   const bool own = (e->op->flags & DT_OP_INPLACE) != 0;
-  const DtShare *s = find(g, e->in[0]->local, own);
+  const DtShare *s = find_share(g, e->in[0]->local, own);
   DtShare was, *to;
   double x, w = NAN;
   if (s && s->mesh == NULL && second_number(e, &x))
     w = div ? s->weight / x : s->weight * x;
   else if (!div && !own && e->nin > 1 && e->in[1] &&
-           (s = find(g, e->in[1]->local, false)) != NULL && s->mesh == NULL &&
+           (s = find_share(g, e->in[1]->local, false)) != NULL &&
+           s->mesh == NULL &&
            number_in(e->in[0], &x))
     w = s->weight * x;
   if (isnan(w)) return;
   was = *s;
-  to = put(g, e->out[0]->local, w);
+  to = put_share(g, e->out[0]->local, w);
   same_as(to, &was);
-  if (was.weight != 0 && !(was.over > 0 && clips(e, &was, w)))
+  if (was.weight != 0 && !(was.over > 0 && is_clip_factor(e, &was, w)))
     to->total *= w / was.weight;
   if (!div) to->factor = true;
   if (was.over > 0 && fabs(w * was.over - was.weight) < 1e-6 * fabs(was.weight))
@@ -195,14 +197,14 @@ static void scaled_list (DtDiag *g, const DtEvent *e) {
   if (!second_number(e, &x) && !number_in(e->in[e->nin - 1], &x)) return;
   for (int i = 0; i < e->nin; i++) {
     DtShare *s = e->in[i] && !e->in[i]->spec
-                 ? find(g, e->in[i]->local, true) : NULL;
+                 ? find_share(g, e->in[i]->local, true) : NULL;
     double w;
     if (s == NULL || s->mesh || s->version == e->in[i]->local->storage->version)
       continue;
     w = div ? s->weight / x : s->weight * x;
     if (s->over > 0 && fabs(w * s->over - s->weight) < 1e-6 * fabs(s->weight))
       s->divided = true;
-    if (!(s->over > 0 && clips(e, s, w))) s->total *= div ? 1 / x : x;
+    if (!(s->over > 0 && is_clip_factor(e, s, w))) s->total *= div ? 1 / x : x;
     s->factor = s->factor || !div;
     s->weight = w;
     s->version = e->in[i]->local->storage->version;
@@ -210,7 +212,7 @@ static void scaled_list (DtDiag *g, const DtEvent *e) {
 }
 
 /* Copied, joined, added: of the shares among the inputs. */
-static void passed (DtDiag *g, const DtEvent *e) {
+static void on_share_passed (DtDiag *g, const DtEvent *e) {
   const bool copy = dt_diag_is(g, e, DT_DO_COPY);
   const bool add = dt_diag_is(g, e, DT_DO_ADD);
   const bool own = (e->op->flags & DT_OP_INPLACE) != 0;
@@ -221,7 +223,7 @@ static void passed (DtDiag *g, const DtEvent *e) {
   DtShare *to, all = { .total = NAN };
   for (i = copy ? 1 : 0; i < e->nin; i++) {
     if (e->in[i] == NULL) continue;
-    s = find(g, e->in[i]->local, own && i == 0);
+    s = find_share(g, e->in[i]->local, own && i == 0);
     if (s == NULL) continue;
     if (n == 0 || add) w = n ? w * SECOND + s->weight : s->weight;
     if (n == 0) all = *s;
@@ -233,7 +235,7 @@ static void passed (DtDiag *g, const DtEvent *e) {
   }
   if (n == 0) return;
   if (mesh) mesh = dt_mesh_ref(mesh);
-  to = put(g, e->out[0]->local, w);
+  to = put_share(g, e->out[0]->local, w);
   same_as(to, &all);
   to->mesh = mesh;
   to->mdim = mdim;
@@ -246,21 +248,21 @@ static bool plain (const DtDiag *g, const DtEvent *e) {
          !dt_session_no_data(g->s);
 }
 
-static bool reduces (const DtDiag *g, const DtOpDef *op) {
+static bool is_reducing (const DtDiag *g, const DtOpDef *op) {
   return is_any(g, op, DT_DO_SUM, DT_DO_MULTI_MARGIN) ||
          is_any(g, op, DT_DO_NLL, DT_DO_NLL2D);
 }
 
 static void reduce_end (DtDiag *g, const DtEvent *e) {
-  if (!e->backward && plain(g, e)) made(g, e);
+  if (!e->backward && plain(g, e)) on_reduction(g, e);
 }
 
-static bool scales (const DtDiag *g, const DtOpDef *op) {
+static bool is_scaling (const DtDiag *g, const DtOpDef *op) {
   return is_any(g, op, DT_DO_MUL, DT_DO_DIV_SCALAR);
 }
 
 static void scale_end (DtDiag *g, const DtEvent *e) {
-  if (plain(g, e)) scaled(g, e);
+  if (plain(g, e)) on_scale(g, e);
 }
 
 static bool scales_list (const DtDiag *g, const DtOpDef *op) {
@@ -278,23 +280,23 @@ static void list_end (DtDiag *g, const DtEvent *e) {
     scaled_list(g, e);
 }
 
-static bool passes (const DtDiag *g, const DtOpDef *op) {
+static bool is_passing (const DtDiag *g, const DtOpDef *op) {
   return is_any(g, op, DT_DO_CAT, DT_DO_ADD) || dt_diag_clones(g, op) ||
          dt_diag_op_is(g, op, DT_DO_COPY);
 }
 
 static void pass_end (DtDiag *g, const DtEvent *e) {
-  if (plain(g, e)) passed(g, e);
+  if (plain(g, e)) on_share_passed(g, e);
 }
 
 /* --- backward --- */
 
-static void backward (DtDiag *g, const DtEvent *e) {
+static void on_backward (DtDiag *g, const DtEvent *e) {
   const DtShare *s = NULL;
   g->root = NAN;
   g->normed = false;
   if (e->nin == 1 && e->in[0] && e->in[0]->spec == NULL)
-    s = find(g, e->in[0]->local, false);
+    s = find_share(g, e->in[0]->local, false);
   g->root_hash = e->nin == 1 && e->in[0] && e->in[0]->spec == NULL
                  ? dt_diag_hash(e->in[0]->local, false) : 0;
   if (s == NULL || s->mesh) return;
@@ -308,16 +310,16 @@ static void backward_end (DtDiag *g, const DtEvent *e) {
   g->root = NAN;
 }
 
-static void gradient (DtDiag *g, const DtEvent *e) {
+static void on_gradient (DtDiag *g, const DtEvent *e) {
   const DtShare *s;
   const DtTensor *t;
   DtShare *to;
   double total = g->root_total;
   if (isnan(g->root) || e->nout < 1 || e->out[0] == NULL) return;
   t = e->out[0]->local;
-  s = find(g, t, true);
+  s = find_share(g, t, true);
   if (s) total = s->over > 0 ? NAN : s->total + total;
-  to = put(g, t, s ? s->weight * SECOND + g->root : g->root);
+  to = put_share(g, t, s ? s->weight * SECOND + g->root : g->root);
   to->total = total;
   to->factor = g->root_factor;
 }
@@ -327,7 +329,7 @@ bool dt_diag_whole_loss (const DtDiag *g) {
 }
 
 int dt_diag_share_kept (DtDiag *g, const DtTensor *t, int *over) {
-  const DtShare *s = g->nshares > 0 ? find(g, t, false) : NULL;
+  const DtShare *s = g->nshares > 0 ? find_share(g, t, false) : NULL;
   double r;
   if (s == NULL || s->over < 2 || s->mesh || isnan(s->total)) return 0;
   *over = s->over;
@@ -348,11 +350,11 @@ static void from_local (DtDiag *g, const DtEvent *e) {
       g->nfunc > 0 || e->nin < 1 || e->nout < 1 || e->in[0] == NULL ||
       e->out[0] == NULL || strcmp(e->text, "dtensor.from_local") != 0 ||
       (p = e->out[0]->spec) == NULL ||
-      (s = find(g, e->in[0]->local, false)) == NULL || s->mesh) return;
+      (s = find_share(g, e->in[0]->local, false)) == NULL || s->mesh) return;
   for (m = 0; m < p->npl && m < p->mesh->ndim; m++)
     if (p->pl[m].kind == DT_PL_PARTIAL && p->mesh->shape[m] > 1 &&
         (p->pl[m].op == DT_OP_SUM || p->pl[m].op == DT_OP_AVG))
-      claim(g, e, p->mesh, m, e->in[0], s->weight);
+      claim_weight(g, e, p->mesh, m, e->in[0], s->weight);
 }
 
 static void told_reduced (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
@@ -365,7 +367,7 @@ static void told_reduced (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
   if (g->s->where) g->s->where(g->s->where_ud, &file, &line);
   e.file = file ? file : "";
   e.line = line;
-  claim(g, &e, raw->mesh, raw->mdim, in, weight);
+  claim_weight(g, &e, raw->mesh, raw->mdim, in, weight);
 }
 
 /* Is it this rank's mean, or that as one of n?  Other totals, as that of two
@@ -387,9 +389,9 @@ void dt_diag_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
   dt_diag_rows_raw(g, raw, in, out);
   dt_diag_result_raw(g, in);
   if (g->nshares == 0 ||
-      (s = find(g, in->local, false)) == NULL || s->mesh) return;
+      (s = find_share(g, in->local, false)) == NULL || s->mesh) return;
   if (strcmp(raw->kind, "all_gather") == 0) {
-    to = put(g, out->local, s->weight);
+    to = put_share(g, out->local, s->weight);
     to->mesh = dt_mesh_ref(raw->mesh);
     to->mdim = raw->mdim;
   } else if (strstr(raw->kind, "reduce") && raw->reduce &&
@@ -398,7 +400,7 @@ void dt_diag_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
     const DtShare was = *s;
     const int n = (int)raw->mesh->shape[raw->mdim];
     told_reduced(g, raw, in, was.weight);
-    to = put(g, out->local, was.weight);
+    to = put_share(g, out->local, was.weight);
     same_as(to, &was);
     to->averaged = strcmp(raw->reduce, "avg") == 0;
     to->divided = false;
@@ -410,13 +412,13 @@ void dt_diag_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
 }
 
 const DtDiagRule dt_rules_share[] = {
-  { DT_EV_OP_END, reduce_end, reduces, 0 },
-  { DT_EV_OP_END, scale_end, scales, DT_WHEN(nshares) },
+  { DT_EV_OP_END, reduce_end, is_reducing, 0 },
+  { DT_EV_OP_END, scale_end, is_scaling, DT_WHEN(nshares) },
   { DT_EV_OP_END, list_end, scales_list, DT_WHEN(nshares) },
-  { DT_EV_OP_END, pass_end, passes, DT_WHEN(nshares) },
-  { DT_EV_BACKWARD, backward, NULL, 0 },
+  { DT_EV_OP_END, pass_end, is_passing, DT_WHEN(nshares) },
+  { DT_EV_BACKWARD, on_backward, NULL, 0 },
   { DT_EV_BACKWARD_END, backward_end, NULL, 0 },
-  { DT_EV_GRAD, gradient, NULL, 0 },
+  { DT_EV_GRAD, on_gradient, NULL, 0 },
   { DT_EV_FUNC_END, from_local, NULL, DT_WHEN(nshares) },
   { 0, NULL, NULL, 0 }
 };

@@ -7,7 +7,7 @@
 #include "shard/known_wrong.h"
 
 /* fill_ of 0: every addend becomes 0, and so does the sum. */
-static bool harmless (const DtDiag *g, const DtEvent *e) {
+static bool is_fill_of_zero (const DtDiag *g, const DtEvent *e) {
   if (!dt_diag_is(g, e, DT_DO_FILL) || e->args->n < 2) return false;
   return dt_arg_is_number(e->args, 1) ? dt_arg_float(e->args, 1) == 0
          : e->args->v[1].kind != DT_V_TENSOR &&
@@ -16,7 +16,7 @@ static bool harmless (const DtDiag *g, const DtEvent *e) {
 
 static void known_wrong (DtDiag *g, const DtEvent *e) {
   const DtKnownWrong *k = e->prop->known_wrong;
-  if (k == NULL || harmless(g, e)) return;
+  if (k == NULL || is_fill_of_zero(g, e)) return;
   dt_diag_add(g, e, DT_FIND_ID_KNOWN_WRONG, e->nin ? e->in[0] : NULL, 0, NULL,
               "%s; for example %s", k->what, k->example);
 }
@@ -36,7 +36,7 @@ static void handled_wrong (DtDiag *g, const DtEvent *e) {
 }
 
 /* Parts of dim `p.dim` of `s` along mesh dim `m` that are not equally long. */
-static bool uneven (const DtSpec *s, int m) {
+static bool is_uneven (const DtSpec *s, int m) {
   DtPlacement p = s->pl[m];
   int64_t n = s->mesh->shape[m];
   return dt_pl_is_shard(p) && p.dim >= 0 && p.dim < s->meta.ndim &&
@@ -53,7 +53,7 @@ static void mean_of_means (DtDiag *g, const DtEvent *e) {
     if (o->pl[m].kind != DT_PL_PARTIAL || o->pl[m].op != DT_OP_AVG) continue;
     for (i = 0; i < p->nin && i < e->nin; i++) {
       const DtSpec *s = p->in[i];
-      if (s == NULL || m >= s->npl || !uneven(s, m)) continue;
+      if (s == NULL || m >= s->npl || !is_uneven(s, m)) continue;
       dt_diag_add(g, e, DT_FIND_ID_MEAN_OF_MEANS, e->in[i], 0, NULL,
                   "dim %d has %lld elements on %lld ranks, the result is "
                   "P(avg)", s->pl[m].dim,
@@ -64,7 +64,7 @@ static void mean_of_means (DtDiag *g, const DtEvent *e) {
   }
 }
 
-static bool shards (const DtSpec *s, int64_t dim) {
+static bool has_shard_of (const DtSpec *s, int64_t dim) {
   int m;
   for (m = 0; s && m < s->npl && m < s->mesh->ndim; m++)
     if (dt_pl_is_shard_like(s->pl[m]) && s->pl[m].dim == dim &&
@@ -109,7 +109,8 @@ static void negative_dim (DtDiag *g, const DtEvent *e) {
     if (e->args->v[i].kind != DT_V_INT || e->args->v[i].u.i >= 0 ||
         strcmp(sig->arg[i].name, "dim") != 0) continue;
     dim = e->args->v[i].u.i + s->meta.ndim;
-    if (dim < 0 || (!shards(s, dim) && !shards(p->nin ? p->in[0] : NULL, dim)))
+    if (dim < 0 || (!has_shard_of(s, dim) &&
+                    !has_shard_of(p->nin ? p->in[0] : NULL, dim)))
       continue;
     args = *e->args;
     args.v[i].u.i = dim;
@@ -142,7 +143,7 @@ static bool inputs_fit (DtDiag *g, const DtEvent *e) {
   return true;
 }
 
-static void misfit (DtDiag *g, const DtEvent *e) {
+static void on_misfit (DtDiag *g, const DtEvent *e) {
   int i;
   DtBuf b;
   if (e->status != DT_OK) return;
@@ -205,7 +206,7 @@ static void placement_count (DtDiag *g, const DtEvent *e) {
 
 /* --- depth of DTensor calls --- */
 
-static void func (DtDiag *g, const DtEvent *e) {
+static void count_function (DtDiag *g, const DtEvent *e) {
   if (e->op == NULL) g->nfunc++;
 }
 
@@ -229,14 +230,14 @@ static bool has_dim (const DtDiag *g, const DtOpDef *op) {
 }
 
 const DtDiagRule dt_rules_spec[] = {     /* asked first */
-  { DT_EV_FUNC, func, NULL, 0 },
+  { DT_EV_FUNC, count_function, NULL, 0 },
   { DT_EV_FUNC_END, func_end, NULL, 0 },
   { DT_EV_PROP, note_prop, NULL, 0 },
   { DT_EV_PROP, known_wrong, NULL, 0 },
   { DT_EV_OP, handled_wrong, may_be_wrong, 0 },
   { DT_EV_PROP, mean_of_means, NULL, 0 },
   { DT_EV_PROP, negative_dim, has_dim, 0 },
-  { DT_EV_OP_END, misfit, NULL, 0 },
+  { DT_EV_OP_END, on_misfit, NULL, 0 },
   { DT_EV_FUNC_END, from_local, NULL, 0 },
   { DT_EV_FUNC_END, placement_count, NULL, 0 },
   { 0, NULL, NULL, 0 }

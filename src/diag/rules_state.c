@@ -24,7 +24,7 @@ void dt_diag_buffer (DtDiag *g, const DtVar *v, const char *name) {
                    .version = v->local->storage->version };
 }
 
-static DtBuffer *find (DtDiag *g, const DtVar *v) {
+static DtBuffer *find_buffer (DtDiag *g, const DtVar *v) {
   for (int i = 0; i < g->nbuffers; i++)
     if (g->buffer[i].storage == v->local->storage->id) return &g->buffer[i];
   return NULL;
@@ -32,15 +32,15 @@ static DtBuffer *find (DtDiag *g, const DtVar *v) {
 
 /* A batch norm reads its statistics to update them: rules_train.c looks at
 ** what it does in evaluation. */
-static bool reads (const DtDiag *g, const DtOpDef *op) {
+static bool is_reading_statistics (const DtDiag *g, const DtOpDef *op) {
   return !dt_diag_inplace(g, op) && !dt_diag_view(g, op) &&
          strstr(op->sig->full, "batch_norm") == NULL;
 }
 
-static void read (DtDiag *g, const DtEvent *e) {
+static void on_buffer_read (DtDiag *g, const DtEvent *e) {
   if (e->status != DT_OK || e->backward || dt_session_no_data(g->s)) return;
   for (int i = 0; i < e->nin; i++) {
-    DtBuffer *b = e->in[i] && !e->in[i]->spec ? find(g, e->in[i]) : NULL;
+    DtBuffer *b = e->in[i] && !e->in[i]->spec ? find_buffer(g, e->in[i]) : NULL;
     if (b == NULL || b->version == e->in[i]->local->storage->version) continue;
     b->used = dt_diag_sample(e->in[i]->local);
     b->at = (DtOrigin){ .op = e->op->sig->full, .file = e->file,
@@ -112,8 +112,8 @@ void dt_diag_same_part (DtDiag *g, const DtEvent *e) {
 
 /* `mask` hits the columns of each rank, or what a sum over the ranks has made
 ** the same on all of them. */
-static void masked (DtDiag *g, const DtEvent *e, const DtVar *x,
-                    const DtVar *mask) {
+static void on_masked_columns (DtDiag *g, const DtEvent *e, const DtVar *x,
+                               const DtVar *mask) {
   const DtPlace *w = x && g->nplaces ? dt_diag_place(g, x) : NULL;
   DtFact facts[2];
   if (w == NULL || mask->spec || mask->local->storage->drawn) return;
@@ -132,12 +132,12 @@ static void masked (DtDiag *g, const DtEvent *e, const DtVar *x,
   }
 }
 
-static void dropped (DtDiag *g, const DtEvent *e) {
+static void on_dropout (DtDiag *g, const DtEvent *e) {
   if (e->status == DT_OK && !e->backward && e->nin > 0 && e->nout > 1 &&
-      e->out[1] != NULL) masked(g, e, e->in[0], e->out[1]);
+      e->out[1] != NULL) on_masked_columns(g, e, e->in[0], e->out[1]);
 }
 
-static bool drops (const DtDiag *g, const DtOpDef *op) {
+static bool is_dropout (const DtDiag *g, const DtOpDef *op) {
   (void)g;
   return strcmp(op->sig->full, "aten.native_dropout.default") == 0;
 }
@@ -160,20 +160,20 @@ static void noise_met (DtDiag *g, const DtEvent *e) {
     if (mask && !mask->spec &&
         dt_idset_has(&g->noise, mask->local->storage->id)) {
       dt_idset_del(&g->noise, mask->local->storage->id);
-      masked(g, e, e->in[1 - i], mask);
+      on_masked_columns(g, e, e->in[1 - i], mask);
       return;
     }
   }
 }
 
-static bool multiplies (const DtDiag *g, const DtOpDef *op) {
+static bool is_multiplying (const DtDiag *g, const DtOpDef *op) {
   return dt_diag_op_is(g, op, DT_DO_MUL);
 }
 
 const DtDiagRule dt_rules_state[] = {
-  { DT_EV_OP_END, read, reads, DT_WHEN(nbuffers) },
-  { DT_EV_OP_END, dropped, drops, DT_WHEN(nplaces) },
+  { DT_EV_OP_END, on_buffer_read, is_reading_statistics, DT_WHEN(nbuffers) },
+  { DT_EV_OP_END, on_dropout, is_dropout, DT_WHEN(nplaces) },
   { DT_EV_OP_END, noise_drawn, draws_noise, DT_WHEN(nplaces) },
-  { DT_EV_OP_END, noise_met, multiplies, DT_WHEN(noise.n) },
+  { DT_EV_OP_END, noise_met, is_multiplying, DT_WHEN(noise.n) },
   { 0, NULL, NULL, 0 }
 };

@@ -43,7 +43,7 @@ uint64_t dt_diag_sample (const DtTensor *t) {
   return same ? 0 : h | 1;
 }
 
-static uint64_t sample (const DtTensor *t) { return dt_diag_sample(t); }
+static uint64_t sample_of (const DtTensor *t) { return dt_diag_sample(t); }
 
 static DtLearn *by_storage (DtDiag *g, int64_t storage) {
   int i = g->learn_at[(uint64_t)storage % DT_LEARN_SLOTS] - 1;
@@ -69,7 +69,7 @@ void dt_diag_learn_free (DtDiag *g) {
   memset(g->low, 0, sizeof g->low);
 }
 
-static DtLearn *begin (DtDiag *g, const DtEvent *e, const DtVar *p) {
+static DtLearn *begin_learning (DtDiag *g, const DtEvent *e, const DtVar *p) {
   const int64_t id = p->local->storage->id;
   const char *name;
   DtLearn *l;
@@ -84,7 +84,7 @@ static DtLearn *begin (DtDiag *g, const DtEvent *e, const DtVar *p) {
   g->learn_at[(uint64_t)id % DT_LEARN_SLOTS] = g->nlearn;
   l->storage = id;
   l->version = p->local->storage->version;
-  l->start = l->last = sample(p->local);
+  l->start = l->last = sample_of(p->local);
   if (l->start == 0 && dt_idset_has(&g->gains, id))
     l->start = dt_diag_hash(p->local, false);
   l->drawn = p->local->storage->drawn;
@@ -100,7 +100,7 @@ static DtLearn *begin (DtDiag *g, const DtEvent *e, const DtVar *p) {
 }
 
 /* A distributed parameter got a gradient: it waits for its update. */
-static void waits (DtDiag *g, const DtEvent *e) {
+static void await_update (DtDiag *g, const DtEvent *e) {
   const DtVar *p = e->nin > 0 ? e->in[0] : NULL;
   const char *name;
   if (p == NULL || p->spec == NULL || !p->is_param) return;
@@ -114,14 +114,14 @@ static void waits (DtDiag *g, const DtEvent *e) {
   dt_idset_add(g, &g->waiting, p->local->storage->id);
 }
 
-static void waited (DtDiag *g, const DtEvent *e) {
+static void end_waiting (DtDiag *g, const DtEvent *e) {
   for (int i = 0; e->status == DT_OK && !e->backward && i < e->nin; i++)
     if (e->in[i] && e->in[i]->spec)
       dt_idset_del(&g->waiting, e->in[i]->local->storage->id);
 }
 
 /* A gradient came. */
-static void gradient (DtDiag *g, const DtEvent *e) {
+static void on_gradient (DtDiag *g, const DtEvent *e) {
   const DtVar *p = e->nin > 0 ? e->in[0] : NULL;
   const DtVar *d = e->nout > 0 ? e->out[0] : NULL;
   const DtTensor *t;
@@ -130,11 +130,11 @@ static void gradient (DtDiag *g, const DtEvent *e) {
       !dt_dtype_is_float((DtDtype)p->local->m.dtype) ||
       dt_session_no_data(g->s)) return;
   l = by_storage(g, p->local->storage->id);
-  if (l == NULL && (l = begin(g, e, p)) == NULL) return;
+  if (l == NULL && (l = begin_learning(g, e, p)) == NULL) return;
   t = d->local;
   l->came_often++;
   if (l->came == 0) {
-    l->came = sample(t);
+    l->came = sample_of(t);
     l->gdrawn = t->storage->drawn;
     l->loss = g->root_hash;
   }
@@ -145,7 +145,8 @@ static void gradient (DtDiag *g, const DtEvent *e) {
 }
 
 /* Nothing came of an update: it was too small for the type's digits. */
-static void unchanged (DtDiag *g, const DtEvent *e, const DtVar *v, DtLearn *l) {
+static void note_lost_update (DtDiag *g, const DtEvent *e, const DtVar *v,
+                              DtLearn *l) {
   enum { OFTEN = 2 };
   const DtDtype type = (DtDtype)v->local->m.dtype;
   if ((type != DT_BF16 && type != DT_F16) || v->grad == NULL || v->grad->spec ||
@@ -160,7 +161,7 @@ static void unchanged (DtDiag *g, const DtEvent *e, const DtVar *v, DtLearn *l) 
 }
 
 /* A gradient is multiplied or divided by a number after a norm was taken. */
-static void scaled (DtDiag *g, const DtEvent *e, DtLearn *l) {
+static void note_scaled_gradient (DtDiag *g, const DtEvent *e, DtLearn *l) {
   const bool div = dt_diag_is(g, e, DT_DO_DIV) ||
                    dt_diag_is(g, e, DT_DO_DIV_SCALAR);
   const DtVar *by = e->nin > 1 ? e->in[e->nin - 1] : NULL;
@@ -196,18 +197,18 @@ static bool takes_norm (const DtDiag *g, const DtOpDef *op) {
 }
 
 /* The gradients of all updates, and where the last one was. */
-static void updated (const DtEvent *e, const DtVar *v, DtLearn *l) {
+static void note_update (const DtEvent *e, const DtVar *v, DtLearn *l) {
   const DtTensor *t = v->grad && !v->grad->spec ? v->grad->local : NULL;
   l->fresh = true;
   l->wrote = (DtOrigin){ .op = e->op->sig->full, .file = e->file,
                          .line = e->line, .seq = e->seq };
   if (t == NULL) return;
-  l->all_used = dt_hash_u64(l->all_used, sample(t)) | 1;
+  l->all_used = dt_hash_u64(l->all_used, sample_of(t)) | 1;
   if (t->storage->id != l->grad) l->touched = true;
 }
 
 /* An update of a parameter, or a change of a gradient. */
-static void written (DtDiag *g, const DtEvent *e) {
+static void on_write (DtDiag *g, const DtEvent *e) {
   int i;
   if (e->status != DT_OK || e->backward || dt_session_no_data(g->s)) return;
   for (i = 0; i < e->nin; i++) {
@@ -218,19 +219,19 @@ static void written (DtDiag *g, const DtEvent *e) {
         l->step = (DtOrigin){ .op = e->op->sig->full, .file = e->file,
                               .line = e->line, .seq = e->seq };
         if (v->grad && !v->grad->spec) {
-          l->used = sample(v->grad->local);
+          l->used = sample_of(v->grad->local);
           l->kept = (uint64_t)dt_diag_share_kept(g, v->grad->local, &l->over);
         }
       }
       l->steps++;
-      updated(e, v, l);
-      if (sample(v->local) == l->last) unchanged(g, e, v, l);
+      note_update(e, v, l);
+      if (sample_of(v->local) == l->last) note_lost_update(g, e, v, l);
       l->version = v->local->storage->version;
-      l->last = sample(v->local);
+      l->last = sample_of(v->local);
     } else if (v && !v->spec &&
                (l = by_grad(g, v->local->storage->id)) != NULL && i == 0 &&
                !dt_diag_is(g, e, DT_DO_COPY)) {
-      scaled(g, e, l);
+      note_scaled_gradient(g, e, l);
       l->touched = true;
       l->sums = 0;              /* divided, cleared, clipped */
       l->added = false;
@@ -345,7 +346,7 @@ void dt_diag_moved (DtDiag *g) { g->moved = true; }
 
 /* --- when somebody asks --- */
 
-static const char *words (DtDiag *g, const DtLearn *l, const char *fmt) {
+static const char *format_words (DtDiag *g, const DtLearn *l, const char *fmt) {
   DtBuf b;
   const char *s = NULL;
   dt_buf_init(&b, g->s->cx);
@@ -363,7 +364,7 @@ static DtEvent at_origin (const DtOrigin *o) {
                     .seq = o->seq, .module = "" };
 }
 
-static void drifted (DtDiag *g, const DtLearn *l, int64_t nr) {
+static void claim_no_drift (DtDiag *g, const DtLearn *l, int64_t nr) {
   const DtFact facts[5] = { { false, l->last }, { true, l->start },
                             { false, l->came }, { false, l->all_used },
                             { true, (uint64_t)l->steps + 1 } };
@@ -373,8 +374,8 @@ static void drifted (DtDiag *g, const DtLearn *l, int64_t nr) {
   const char *what;
   if (l->step.line == 0 || l->drawn || l->start == 0 || l->last == 0 ||
       l->came == 0) return;
-  what = words(g, l, "%s was equal; its gradient, from %s:%d, is another on "
-                     "each rank and was not reduced");
+  what = format_words(g, l, "%s was equal; its gradient, from %s:%d, is another "
+                     "on each rank and was not reduced");
   if (what) dt_diag_claim_all(g, &e, DT_FIND_ID_DRIFT, g->over, g->over_dim, nr,
                               n, facts, l->name, what);
 }
@@ -385,19 +386,19 @@ static void began_apart (DtDiag *g, const DtLearn *l, int64_t nr) {
   DtEvent e = at_origin(&l->made);
   const char *what;
   if (l->start == 0 || l->came == 0 || l->used == 0) return;
-  what = words(g, l, "%s when its first gradient came at %s:%d");
+  what = format_words(g, l, "%s when its first gradient came at %s:%d");
   if (what) dt_diag_claim_all(g, &e, DT_FIND_ID_NEVER_EQUAL, g->over,
                               g->over_dim, nr, 3, facts, l->name, what);
 }
 
 /* Each rank's loss is a mean of its own; is its gradient the mean of all? */
-static void kept (DtDiag *g, const DtLearn *l, int64_t nr) {
+static void claim_mean_gradient (DtDiag *g, const DtLearn *l, int64_t nr) {
   const bool twice = l->kept == 2;
   const DtFact facts[2] = { { false, l->loss }, { true, l->kept } };
   DtEvent e = at_origin(&l->step);
   const char *what;
   if (l->kept == 0 || l->loss == 0) return;
-  what = words(g, l, twice
+  what = format_words(g, l, twice
     ? "%s: each rank's loss counts for one of the ranks already when backward "
       "gives its gradient at %s:%d, and the average divides by them again; the "
       "losses"
@@ -419,8 +420,8 @@ static void steps_apart (DtDiag *g, const DtLearn *l, int64_t nr) {
   const char *what;
   DtClaim *c;
   if (l->drawn || !l->reduced || l->synced) return;
-  what = words(g, l, "%s: how often it was updated with its gradient, which is "
-                     "reduced, from %s:%d");
+  what = format_words(g, l, "%s: how often it was updated with its gradient, "
+                     "which is reduced, from %s:%d");
   c = what ? dt_diag_claim_all(g, &e, DT_FIND_ID_STEPS_APART, g->over,
                                g->over_dim, nr, 3, facts, l->name, what) : NULL;
   if (c && l->step.line > 0) {          /* told where it was updated */
@@ -440,8 +441,8 @@ static void updates_apart (DtDiag *g, const DtLearn *l, int64_t nr) {
   DtEvent e = at_origin(&l->wrote);
   const char *what;
   if (l->drawn || !l->reduced || l->synced || l->wrote.line == 0) return;
-  what = words(g, l, "%s was equal, and so were the gradients of all its updates "
-                     "(backward at %s:%d); what it is now");
+  what = format_words(g, l, "%s was equal, and so were the gradients of all its "
+                     "updates (backward at %s:%d); what it is now");
   if (what) dt_diag_claim_all(g, &e, DT_FIND_ID_UPDATES_APART, g->over,
                               g->over_dim, nr, 4, facts, l->name, what);
 }
@@ -467,12 +468,13 @@ static void frozen_apart (DtDiag *g) {
 }
 
 /* Clipped by a norm that each rank took of what it has. */
-static void clipped (DtDiag *g, const DtLearn *l, int64_t nr) {
+static void claim_equal_clip (DtDiag *g, const DtLearn *l, int64_t nr) {
   const DtFact fact = { false, l->clipped };
   DtEvent e = { .kind = DT_EV_GRAD, .text = "clip", .file = l->file,
                 .line = l->line, .module = "" };
-  const char *what = words(g, l, "the gradient of %s, from %s:%d, is scaled by "
-                           "another number on each rank, after a norm was taken");
+  const char *what = format_words(
+    g, l, "the gradient of %s, from %s:%d, is scaled by another number on each "
+          "rank, after a norm was taken");
   DtClaim *c;
   if (what == NULL || l->gdrawn) return;
   c = dt_diag_claim_all(g, &e, DT_FIND_ID_LOCAL_CLIP, g->over, g->over_dim, nr,
@@ -505,7 +507,7 @@ static void left_behind (DtDiag *g) {
 
 /* None of an optimizer's parameters has a gradient, and those that have one are
 ** nobody's: all were replaced. */
-static void replaced (DtDiag *g) {
+static void report_replaced (DtDiag *g) {
   DtEvent e = at_origin(&g->void_at);
   if (g->void_at.line == 0 || g->waiting.n == 0) return;
   dt_diag_add(g, &e, DT_FIND_ID_STALE_PARAM, NULL, 0, NULL, "%s gets gradients "
@@ -551,24 +553,24 @@ void dt_diag_train (DtDiag *g) {
   bool chosen = false;          /* a broadcast says which are to be equal */
   int i;
   if (g->nlearn > 0) left_behind(g);
-  replaced(g);
+  report_replaced(g);
   for (i = 0; i < g->nclaim && g->nlearn > 0; i++)
     if (g->claim[i].untrained) g->claim[i].mute = true;
   mute_back(g);
   if (g->moved || g->averaged) return;
   for (i = 0; i < g->nlearn && g->over == NULL; i++)    /* nothing is reduced */
     if (dt_idset_has(&g->inner_gains, g->learn[i].storage))
-      drifted(g, &g->learn[i], i);
+      claim_no_drift(g, &g->learn[i], i);
   if (g->over == NULL) return;
   for (i = 0; i < g->nlearn; i++)
     chosen = chosen || dt_diag_copied(g, g->learn[i].storage);
   for (i = 0; i < g->nlearn; i++) {
-    if (!chosen) drifted(g, &g->learn[i], i);
+    if (!chosen) claim_no_drift(g, &g->learn[i], i);
     began_apart(g, &g->learn[i], i);
-    kept(g, &g->learn[i], i);
+    claim_mean_gradient(g, &g->learn[i], i);
     steps_apart(g, &g->learn[i], i);
     updates_apart(g, &g->learn[i], i);
-    clipped(g, &g->learn[i], i);
+    claim_equal_clip(g, &g->learn[i], i);
   }
   frozen_apart(g);
   same_batch(g);
@@ -584,7 +586,7 @@ static int arg_named (const DtEvent *e, const char *name) {
 }
 
 /* Evaluation with running statistics: equal where the weights are. */
-static void normalised (DtDiag *g, const DtEvent *e) {
+static void on_batch_norm_eval (DtDiag *g, const DtEvent *e) {
   enum { WEIGHT = 1, MEAN = 3, VAR = 4 };
   int k = arg_named(e, "training");
   DtFact facts[2];
@@ -592,15 +594,15 @@ static void normalised (DtDiag *g, const DtEvent *e) {
   if (e->backward || (k >= 0 && dt_arg_bool(e->args, k)) || e->nin <= VAR ||
       (mean = e->in[MEAN]) == NULL || mean->spec || e->in[WEIGHT] == NULL ||
       e->in[WEIGHT]->spec || dt_session_no_data(g->s)) return;
-  facts[0] = (DtFact){ false, sample(mean->local) };
-  facts[1] = (DtFact){ true, sample(e->in[WEIGHT]->local) };
+  facts[0] = (DtFact){ false, sample_of(mean->local) };
+  facts[1] = (DtFact){ true, sample_of(e->in[WEIGHT]->local) };
   dt_diag_claim_all(g, e, DT_FIND_ID_STATE_APART, NULL, -1,
                     (int64_t)(facts[1].hash >> 1), 2, facts,
                     dt_diag_name(g, mean), "running mean in evaluation, the "
                     "weight is the same on all ranks");
 }
 
-static bool normalises (const DtDiag *g, const DtOpDef *op) {
+static bool is_batch_norm (const DtDiag *g, const DtOpDef *op) {
   (void)g;
   return strstr(op->sig->full, "batch_norm") != NULL &&
          strstr(op->sig->full, "backward") == NULL;
@@ -608,7 +610,7 @@ static bool normalises (const DtDiag *g, const DtOpDef *op) {
 
 /* --- sums in low precision --- */
 
-static bool low (const DtVar *v) {
+static bool is_low_precision (const DtVar *v) {
   return v && !v->spec && (v->local->m.dtype == DT_BF16 ||
                            v->local->m.dtype == DT_F16);
 }
@@ -620,11 +622,13 @@ static void low_sum (DtDiag *g, const DtEvent *e) {
   const DtVar *x = e->nin > 1 ? e->in[1] : NULL;
   DtLow *w = NULL;
   int i;
-  if (e->status != DT_OK || e->backward || !low(acc) || x == NULL || x->spec ||
+  if (e->status != DT_OK || e->backward || !is_low_precision(acc) ||
+      x == NULL || x->spec ||
       acc->requires_grad || x->requires_grad ||
       dt_meta_numel(&acc->local->m) < 2 ||
-      (low(x) && !(x->origin.op &&
-                   strcmp(x->origin.op, "aten._to_copy.default") == 0))) return;
+      (is_low_precision(x) && !(x->origin.op &&
+                                strcmp(x->origin.op,
+                                       "aten._to_copy.default") == 0))) return;
   for (i = 0; i < DT_LOWS && w == NULL; i++)
     if (g->low[i].storage == acc->local->storage->id) w = &g->low[i];
   if (w == NULL) {
@@ -638,15 +642,16 @@ static void low_sum (DtDiag *g, const DtEvent *e) {
 }
 
 /* A gradient is cast to fewer digits. */
-static void lowered (DtDiag *g, const DtEvent *e) {
+static void on_gradient_cast (DtDiag *g, const DtEvent *e) {
   if (e->status == DT_OK && !e->backward && e->nin > 0 && e->nout > 0 &&
-      e->in[0] && !e->in[0]->spec && !low(e->in[0]) && low(e->out[0]) &&
+      e->in[0] && !e->in[0]->spec && !is_low_precision(e->in[0]) &&
+      is_low_precision(e->out[0]) &&
       dt_meta_numel(&e->in[0]->local->m) > 1 &&
       by_grad(g, e->in[0]->local->storage->id) != NULL)
     dt_idset_add(g, &g->lowered, e->out[0]->local->storage->id);
 }
 
-static bool casts (const DtDiag *g, const DtOpDef *op) {
+static bool is_casting (const DtDiag *g, const DtOpDef *op) {
   return dt_diag_op_is(g, op, DT_DO_TO_COPY);
 }
 
@@ -655,13 +660,13 @@ static bool adds_into (const DtDiag *g, const DtOpDef *op) {
 }
 
 const DtDiagRule dt_rules_train[] = {
-  { DT_EV_GRAD, gradient, NULL, 0 },
-  { DT_EV_GRAD, waits, NULL, 0 },
-  { DT_EV_OP_END, waited, dt_diag_inplace, DT_WHEN(waiting.n) },
-  { DT_EV_OP_END, written, dt_diag_inplace, DT_WHEN(nlearn) },
+  { DT_EV_GRAD, on_gradient, NULL, 0 },
+  { DT_EV_GRAD, await_update, NULL, 0 },
+  { DT_EV_OP_END, end_waiting, dt_diag_inplace, DT_WHEN(waiting.n) },
+  { DT_EV_OP_END, on_write, dt_diag_inplace, DT_WHEN(nlearn) },
   { DT_EV_OP_END, norm_taken, takes_norm, DT_WHEN(nlearn) },
   { DT_EV_OP_END, low_sum, adds_into, 0 },
-  { DT_EV_OP_END, lowered, casts, DT_WHEN(nlearn) },
-  { DT_EV_OP, normalised, normalises, 0 },
+  { DT_EV_OP_END, on_gradient_cast, is_casting, DT_WHEN(nlearn) },
+  { DT_EV_OP, on_batch_norm_eval, is_batch_norm, 0 },
   { 0, NULL, NULL, 0 }
 };

@@ -77,14 +77,14 @@ DtPlace *dt_diag_place (const DtDiag *g, const DtVar *v) {
 }
 
 /* What the ranks hold other parts of, in one way or another. */
-static DtPlace *look (const DtDiag *g, const DtVar *v) {
+static DtPlace *find_place (const DtDiag *g, const DtVar *v) {
   DtPlace *w = dt_diag_place(g, v);
   return w && w->kind != DT_PLACE_TOTAL ? w : NULL;
 }
 
 const DtPlace *dt_diag_place_of (const DtDiag *g, const DtEvent *e, int i,
                                  DtPlaceKind kind) {
-  const DtPlace *w = i < e->nin ? look(g, e->in[i]) : NULL;
+  const DtPlace *w = i < e->nin ? find_place(g, e->in[i]) : NULL;
   return w && w->kind == kind ? w : NULL;
 }
 
@@ -113,7 +113,7 @@ void dt_diag_place_put (DtDiag *g, const DtVar *v, const DtPlace *w) {
   g->nplaces++;
 }
 
-static void put (DtDiag *g, const DtVar *v, const DtPlace *w) {
+static void put_place (DtDiag *g, const DtVar *v, const DtPlace *w) {
   dt_diag_place_put(g, v, w);
 }
 
@@ -127,11 +127,12 @@ DtPlace dt_diag_place_made (const DtPlace *w, const DtEvent *e,
   return p;
 }
 
-static DtPlace made (const DtPlace *w, const DtEvent *e, DtPlaceKind kind) {
+static DtPlace derive_place (const DtPlace *w, const DtEvent *e,
+                             DtPlaceKind kind) {
   return dt_diag_place_made(w, e, kind);
 }
 
-static bool named (const DtEvent *e, const char *const *names) {
+static bool is_named (const DtEvent *e, const char *const *names) {
   for (; *names; names++)
     if (strcmp(e->op->sig->full, *names) == 0) return true;
   return false;
@@ -149,9 +150,9 @@ static const char *name_of (const DtDiag *g, int64_t id) {
   return dt_diag_place_name(g, id);
 }
 
-static int ndim (const DtVar *v) { return v->local->m.ndim; }
+static int ndim_of (const DtVar *v) { return v->local->m.ndim; }
 
-static int64_t size (const DtVar *v, int d) { return v->local->m.shape[d]; }
+static int64_t dim_size (const DtVar *v, int d) { return v->local->m.shape[d]; }
 
 /* --- views --- */
 
@@ -184,8 +185,8 @@ static bool regroup (const DtMeta *a, const DtMeta *z, DtPlace *w) {
   return true;
 }
 
-static bool swapped (const DtEvent *e, DtPlace *w) {
-  const int n = ndim(e->in[0]);
+static bool follow_swap (const DtEvent *e, DtPlace *w) {
+  const int n = ndim_of(e->in[0]);
   int64_t p = n - 2, q = n - 1;
   if (strcmp(e->op->sig->full, "aten.transpose.int") == 0) {
     p = dt_arg_int(e->args, 1);
@@ -199,15 +200,15 @@ static bool swapped (const DtEvent *e, DtPlace *w) {
 }
 
 /* One index of a dimension is taken, or each: the dimension is gone. */
-static bool dropped (const DtEvent *e, DtPlace *w) {
+static bool follow_index (const DtEvent *e, DtPlace *w) {
   int64_t d = e->args->n > 1 ? dt_arg_int(e->args, 1) : 0;
-  if (d < 0) d += ndim(e->in[0]);
+  if (d < 0) d += ndim_of(e->in[0]);
   if (d == w->dim) return false;
   if (d < w->dim) w->dim--;
   return true;
 }
 
-static bool permuted (const DtEvent *e, DtPlace *w) {
+static bool follow_permute (const DtEvent *e, DtPlace *w) {
   int64_t dims[DT_MAX_NDIM];
   const int n = (int)dt_arg_ints(e->args, 1, dims, DT_MAX_NDIM);
   for (int i = 0; i < n; i++)
@@ -220,7 +221,7 @@ static bool permuted (const DtEvent *e, DtPlace *w) {
 
 /* A view puts other dimensions before it into one with it: (batch, sequence) to
 ** be multiplied, (batch, heads).  It comes back where a view parts them again. */
-static bool merge (const DtMeta *a, DtPlace *w) {
+static bool merge_dims (const DtMeta *a, DtPlace *w) {
   w->kind = DT_PLACE_MERGED;
   w->before = 1;
   for (int d = 0; d < w->dim; d++) w->before *= a->shape[d];
@@ -238,7 +239,7 @@ static bool part_again (const DtMeta *z, DtPlace *w) {
   return true;                  /* still merged */
 }
 
-static bool viewed (const DtEvent *e, const DtVar *out, DtPlace *w) {
+static bool follow_view (const DtEvent *e, const DtVar *out, DtPlace *w) {
   static const char *const swaps[] = { "aten.t.default", "aten.transpose.int",
                                        NULL };
   static const char *const groups[] = { "aten.view.default",
@@ -251,21 +252,21 @@ static bool viewed (const DtEvent *e, const DtVar *out, DtPlace *w) {
     "aten.narrow.default", "aten.split_with_sizes.default", NULL };
   const DtMeta *a = &e->in[0]->local->m, *z = &out->local->m;
   if (w->kind == DT_PLACE_MERGED) {
-    if (named(e, groups)) return part_again(z, w);
+    if (is_named(e, groups)) return part_again(z, w);
     if (!dt_meta_same_shape(a, z)) w->before = -1;
     return true;
   }
   if (w->kind != DT_PLACE_PART) return true;
-  if (named(e, swaps)) return swapped(e, w);
-  if (named(e, groups)) {
-    return regroup(a, z, w) || merge(a, w);
+  if (is_named(e, swaps)) return follow_swap(e, w);
+  if (is_named(e, groups)) {
+    return regroup(a, z, w) || merge_dims(a, w);
   }
-  if (named(e, drops)) return dropped(e, w);
+  if (is_named(e, drops)) return follow_index(e, w);
   if (strcmp(e->op->sig->full, "aten.permute.default") == 0)
-    return permuted(e, w);
+    return follow_permute(e, w);
   if (a->ndim == z->ndim && w->dim < z->ndim)
     return z->shape[w->dim] == w->len &&
-           (dt_meta_same_shape(a, z) || named(e, pieces));
+           (dt_meta_same_shape(a, z) || is_named(e, pieces));
   return false;
 }
 
@@ -332,7 +333,7 @@ static bool cut_here (DtDiag *g, const DtEvent *e, const DtVar *v,
   w->of = whole->id;
   w->at = w->cut = (DtOrigin){ .op = e->op->sig->full, .file = e->file,
                                .line = e->line, .seq = e->seq };
-  if (ndim(whole) > 1 && !whole->local->storage->drawn &&
+  if (ndim_of(whole) > 1 && !whole->local->storage->drawn &&
       dt_dtype_is_float((DtDtype)whole->local->m.dtype))
     w->src = dt_diag_sample(whole->local);
   left_out(g, e, w);
@@ -340,7 +341,7 @@ static bool cut_here (DtDiag *g, const DtEvent *e, const DtVar *v,
 }
 
 static void view_end (DtDiag *g, const DtEvent *e) {
-  const DtPlace *was = look(g, e->in[0]);
+  const DtPlace *was = find_place(g, e->in[0]);
   DtPlace w, old;
   if (was != NULL) {            /* the slot may be taken over */
     old = *was;
@@ -354,15 +355,21 @@ static void view_end (DtDiag *g, const DtEvent *e) {
       if (w.kind == DT_PLACE_STACKED) {
         dt_diag_stacked_view(g, e, was);
         if (dt_meta_same_shape(&e->in[0]->local->m, &e->out[i]->local->m))
-          put(g, e->out[i], &w);
+          put_place(g, e->out[i], &w);
         continue;
       }
-      if (cut_again(e, e->out[i], &w)) { put(g, e->out[i], &w); continue; }
+      if (cut_again(e, e->out[i], &w)) {
+        put_place(g, e->out[i], &w);
+        continue;
+      }
       if (w.kind == DT_PLACE_FOUND && (e->op->flags & DT_OP_VIEW))
         w.root = e->out[i]->id;
-      if (viewed(e, e->out[i], &w)) { put(g, e->out[i], &w); continue; }
+      if (follow_view(e, e->out[i], &w)) {
+        put_place(g, e->out[i], &w);
+        continue;
+      }
     }
-    if (cut_here(g, e, e->out[i], &w)) put(g, e->out[i], &w);
+    if (cut_here(g, e, e->out[i], &w)) put_place(g, e->out[i], &w);
   }
 }
 
@@ -374,10 +381,11 @@ static void summed_end (DtDiag *g, const DtEvent *e, const DtProduct *f,
   const DtVar *bias = f->a > 0 ? e->in[0] : NULL;
   DtPlace w = *a;
   w.src = a->src && b->src ? dt_hash_u64(a->src, b->src) | 1 : 0;
-  w.added = bias && !bias->spec && !look(g, bias) ? dt_diag_sample(bias->local)
+  w.added = bias && !bias->spec && !find_place(g, bias)
+  ? dt_diag_sample(bias->local)
                                                    : 0;
-  w = made(&w, e, w.added ? DT_PLACE_BIASED : DT_PLACE_ADDEND);
-  put(g, e->out[0], &w);
+  w = derive_place(&w, e, w.added ? DT_PLACE_BIASED : DT_PLACE_ADDEND);
+  put_place(g, e->out[0], &w);
 }
 
 static bool adds_up (const DtPlace *w) {
@@ -389,55 +397,58 @@ static void product_end (DtDiag *g, const DtEvent *e, const DtProduct *f) {
   const DtVar *x = f->a < e->nin ? e->in[f->a] : NULL;
   const DtPlace *a = look_for(g, e, f->a, DT_PLACE_PART);
   const DtPlace *b = look_for(g, e, f->b, DT_PLACE_PART);
-  const int n = ndim(e->out[0]);
+  const int n = ndim_of(e->out[0]);
   DtPlace w;
   int back;                     /* the dimension, counted from the end */
-  dt_diag_pieces_met(g, e, x ? look(g, x) : NULL,
-                     f->b < e->nin ? look(g, e->in[f->b]) : NULL);
+  dt_diag_pieces_met(g, e, x ? find_place(g, x) : NULL,
+                     f->b < e->nin ? find_place(g, e->in[f->b]) : NULL);
   if (x && n == 2 && look_for(g, e, f->a, DT_PLACE_MERGED) &&
-      !(f->b < e->nin && look(g, e->in[f->b]))) {
-    put(g, e->out[0], look(g, x));      /* row by row */
+      !(f->b < e->nin && find_place(g, e->in[f->b]))) {
+    put_place(g, e->out[0], find_place(g, x));      /* row by row */
     return;
   }
-  if (x && adds_up(look(g, x)) && f->b < e->nin && !look(g, e->in[f->b])) {
-    put(g, e->out[0], look(g, x));
+  if (x && adds_up(find_place(g, x)) && f->b < e->nin &&
+      !find_place(g, e->in[f->b])) {
+    put_place(g, e->out[0], find_place(g, x));
     return;
   }
-  if (a && b && a->dim == ndim(e->in[f->a]) - f->da &&
-      b->dim == ndim(e->in[f->b]) - f->db) {
+  if (a && b && a->dim == ndim_of(e->in[f->a]) - f->da &&
+      b->dim == ndim_of(e->in[f->b]) - f->db) {
     summed_end(g, e, f, a, b);
     return;
   }
-  if (a && a->dim == ndim(e->in[f->a]) - f->da) a = NULL;
-  else if (x && look(g, x)) x = NULL;   /* not whole on every rank */
-  if (b && b->dim == ndim(e->in[f->b]) - f->db) b = NULL;
+  if (a && a->dim == ndim_of(e->in[f->a]) - f->da) a = NULL;
+  else if (x && find_place(g, x)) x = NULL;   /* not whole on every rank */
+  if (b && b->dim == ndim_of(e->in[f->b]) - f->db) b = NULL;
   if ((a == NULL) == (b == NULL)) return;
   w = a ? *a : *b;
   w.columns = a == NULL;
-  back = a ? ndim(e->in[f->a]) - w.dim : ndim(e->in[f->b]) - w.dim;
-  if (a) w.dim = ndim(e->in[f->b]) == 1 ? n + 1 - back : n - back;
+  back = a ? ndim_of(e->in[f->a]) - w.dim : ndim_of(e->in[f->b]) - w.dim;
+  if (a) w.dim = ndim_of(e->in[f->b]) == 1 ? n + 1 - back : n - back;
   else w.dim = back <= 2 ? n - 1 : n - back;
-  if (w.columns && ndim(e->in[f->b]) == 2 && x && !x->spec) {
+  if (w.columns && ndim_of(e->in[f->b]) == 2 && x && !x->spec) {
     w.fed = x->local->storage->drawn ? 0 : dt_diag_sample(x->local);
     w.fed_id = x->id;
     w.fed_at = (DtOrigin){ .op = e->op->sig->full, .file = e->file,
                            .line = e->line, .seq = e->seq };
   }
-  if (w.dim >= 0 && w.dim < n && size(e->out[0], w.dim) == w.len)
-    put(g, e->out[0], &w);
+  if (w.dim >= 0 && w.dim < n && dim_size(e->out[0], w.dim) == w.len)
+    put_place(g, e->out[0], &w);
 }
 
 /* --- what is counted meets a part --- */
 
-static void met (DtDiag *g, const DtEvent *e, int part, int count) {
-  const DtPlace *p = look(g, e->in[part]), *c = look(g, e->in[count]);
-  const int d = ndim(e->in[count]) - (ndim(e->in[part]) - p->dim);
+static void on_count_of_part (DtDiag *g, const DtEvent *e, int part,
+                              int count) {
+  const DtPlace *p = find_place(g, e->in[part]), *c =
+      find_place(g, e->in[count]);
+  const int d = ndim_of(e->in[count]) - (ndim_of(e->in[part]) - p->dim);
   DtEvent at = { .kind = DT_EV_OP, .text = c->at.op, .file = c->at.file,
                  .line = c->at.line, .seq = c->at.seq, .module = "" };
   DtFact facts[2];
   const char *name, *what;
   DtBuf b;
-  if (d < 0 || size(e->in[count], d) != p->len || p->len < 2) return;
+  if (d < 0 || dim_size(e->in[count], d) != p->len || p->len < 2) return;
   facts[0] = (DtFact){ true, dt_diag_hash(e->in[count]->local, true) };
   facts[1] = (DtFact){ false, p->where };
   name = name_of(g, c->root);
@@ -452,10 +463,10 @@ static void met (DtDiag *g, const DtEvent *e, int part, int count) {
                          facts, name, what);
 }
 
-static bool linear (const DtDiag *g, const DtEvent *e) {
+static bool is_linear (const DtDiag *g, const DtEvent *e) {
   static const char *const names[] = { "aten.neg.default", "aten.sub.Tensor",
     "aten.rsub.Scalar", "aten.sub.Scalar", "aten.add.Scalar", NULL };
-  return named(e, names) || dt_diag_is(g, e, DT_DO_ADD) ||
+  return is_named(e, names) || dt_diag_is(g, e, DT_DO_ADD) ||
          dt_diag_is(g, e, DT_DO_MUL) || dt_diag_is(g, e, DT_DO_DIV) ||
          dt_diag_is(g, e, DT_DO_MUL_SCALAR) ||
          dt_diag_is(g, e, DT_DO_DIV_SCALAR);
@@ -463,9 +474,9 @@ static bool linear (const DtDiag *g, const DtEvent *e) {
 
 /* What is added to an addend, the same everywhere, as a hash; 0: nothing, or a
 ** share of it. */
-static uint64_t added (DtDiag *g, const DtEvent *e, int i) {
+static uint64_t hash_of_addend (DtDiag *g, const DtEvent *e, int i) {
   const DtVar *v = i < e->nin ? e->in[i] : NULL;
-  if (v == NULL || v->spec || look(g, v) || v->local->storage->drawn ||
+  if (v == NULL || v->spec || find_place(g, v) || v->local->storage->drawn ||
       !dt_dtype_is_float((DtDtype)v->local->m.dtype) ||
       (v->origin.op && (strstr(v->origin.op, "aten.div") ||
                         strstr(v->origin.op, "aten.mul")))) return 0;
@@ -473,8 +484,8 @@ static uint64_t added (DtDiag *g, const DtEvent *e, int i) {
 }
 
 static void addend_end (DtDiag *g, const DtEvent *e) {
-  const DtPlace *a = e->nin > 0 ? look(g, e->in[0]) : NULL;
-  const DtPlace *b = e->nin > 1 ? look(g, e->in[1]) : NULL;
+  const DtPlace *a = e->nin > 0 ? find_place(g, e->in[0]) : NULL;
+  const DtPlace *b = e->nin > 1 ? find_place(g, e->in[1]) : NULL;
   const bool times = dt_diag_is(g, e, DT_DO_MUL);
   const bool over = dt_diag_is(g, e, DT_DO_DIV);
   DtPlace w;
@@ -483,30 +494,31 @@ static void addend_end (DtDiag *g, const DtEvent *e) {
   if (a == NULL && b == NULL) return;
   w = *(a ? a : b);
   if ((a && a->kind == DT_PLACE_BENT) || (b && b->kind == DT_PLACE_BENT)) {
-    if (linear(g, e)) put(g, e->out[0], a && a->kind == DT_PLACE_BENT ? a : b);
+    if (is_linear(g, e)) put_place(g, e->out[0], a && a->kind == DT_PLACE_BENT
+                                   ? a : b);
     return;
   }
-  if (!linear(g, e) || (a && b && (times || over)) || (b && over))
-    w = made(&w, e, DT_PLACE_BENT);
+  if (!is_linear(g, e) || (a && b && (times || over)) || (b && over))
+    w = derive_place(&w, e, DT_PLACE_BENT);
   else if (dt_diag_is(g, e, DT_DO_ADD) && w.kind == DT_PLACE_ADDEND &&
            (a == NULL) != (b == NULL) &&
-           (w.added = added(g, e, a ? 1 : 0)) != 0)
-    w = made(&w, e, DT_PLACE_BIASED);
-  put(g, e->out[0], &w);
+           (w.added = hash_of_addend(g, e, a ? 1 : 0)) != 0)
+    w = derive_place(&w, e, DT_PLACE_BIASED);
+  put_place(g, e->out[0], &w);
 }
 
 static bool whole_or_number (const DtVar *v) {
-  return v == NULL || ndim(v) < 2 || dt_meta_numel(&v->local->m) == 1;
+  return v == NULL || ndim_of(v) < 2 || dt_meta_numel(&v->local->m) == 1;
 }
 
 /* Of two that are counted, as the rows and columns of a mask, that of fewer
 ** elements is the part's. */
-static const DtPlace *fewer (const DtDiag *g, const DtEvent *e,
-                             const DtPlace *was, int *last, int i) {
+static const DtPlace *smaller_counted (const DtDiag *g, const DtEvent *e,
+                                       const DtPlace *was, int *last, int i) {
   if (was != NULL && dt_meta_numel(&e->in[*last]->local->m) <=
                      dt_meta_numel(&e->in[i]->local->m)) return was;
   *last = i;
-  return look(g, e->in[i]);
+  return find_place(g, e->in[i]);
 }
 
 static void pointwise_end (DtDiag *g, const DtEvent *e) {
@@ -514,14 +526,15 @@ static void pointwise_end (DtDiag *g, const DtEvent *e) {
   bool alone = true;
   int i, k, last = 0;
   for (i = 0; i < e->nin; i++) {
-    const DtPlace *w = look(g, e->in[i]);
+    const DtPlace *w = find_place(g, e->in[i]);
     if (w == NULL) alone = alone && whole_or_number(e->in[i]);
     else if (w->kind == DT_PLACE_STAT) stat = w;
-    else if (w->kind == DT_PLACE_COUNTED) counted = fewer(g, e, counted, &last, i);
+    else if (w->kind == DT_PLACE_COUNTED) counted =
+    smaller_counted(g, e, counted, &last, i);
     else alone = false;
     if (w == NULL || w->kind != DT_PLACE_PART) continue;
     for (k = 0; k < e->nin; k++)
-      if (look_for(g, e, k, DT_PLACE_COUNTED)) met(g, e, i, k);
+      if (look_for(g, e, k, DT_PLACE_COUNTED)) on_count_of_part(g, e, i, k);
   }
   dt_diag_stat_met(g, e);
   addend_end(g, e);
@@ -530,18 +543,19 @@ static void pointwise_end (DtDiag *g, const DtEvent *e) {
     DtPlace to;
     if (w == NULL) continue;
     to = *w;
-    to.dim += ndim(e->out[0]) - ndim(e->in[i]);
-    if (to.dim >= 0 && to.dim < ndim(e->out[0]) &&     /* a loss may reduce */
-        size(e->out[0], to.dim) == to.len) put(g, e->out[0], &to);
+    to.dim += ndim_of(e->out[0]) - ndim_of(e->in[i]);
+    if (to.dim >= 0 && to.dim < ndim_of(e->out[0]) &&
+        /* a loss may reduce */
+        dim_size(e->out[0], to.dim) == to.len) put_place(g, e->out[0], &to);
     return;
   }
   if (e->nin > 0 && look_for(g, e, 0, DT_PLACE_MERGED))
-    put(g, e->out[0], look(g, e->in[0]));
-  else if (counted && alone) put(g, e->out[0], counted);
+    put_place(g, e->out[0], find_place(g, e->in[0]));
+  else if (counted && alone) put_place(g, e->out[0], counted);
   else if (stat) {
     DtPlace to = *stat;
-    to.bent = to.bent && linear(g, e);
-    put(g, e->out[0], &to);
+    to.bent = to.bent && is_linear(g, e);
+    put_place(g, e->out[0], &to);
   }
 }
 
@@ -549,10 +563,10 @@ static void pointwise_end (DtDiag *g, const DtEvent *e) {
 
 /* The values' indices are the second result. */
 static void found_beside (DtDiag *g, const DtEvent *e, const DtPlace *w) {
-  DtPlace to = made(w, e, DT_PLACE_FOUND);
+  DtPlace to = derive_place(w, e, DT_PLACE_FOUND);
   if (e->nout < 2 || e->out[1] == NULL) return;
   to.root = e->out[1]->id;
-  put(g, e->out[1], &to);
+  put_place(g, e->out[1], &to);
 }
 
 static void along_end (DtDiag *g, const DtEvent *e) {
@@ -572,46 +586,47 @@ static void along_end (DtDiag *g, const DtEvent *e) {
   static const char *const carries[] = { "aten.mean.default", "aten.mean.dim",
     "aten.sum.default", "aten.sum.dim_IntList", "aten.gather.default",
     "aten.nll_loss_forward.default", NULL };
-  DtPlace *w = look(g, e->in[0]);
+  DtPlace *w = find_place(g, e->in[0]);
   const bool sums = dt_diag_is(g, e, DT_DO_SUM) ||
                     dt_diag_is(g, e, DT_DO_SUM_DIM);
   DtPlace to;
   if (w == NULL) return;
   if (w->kind == DT_PLACE_BENT || (w->kind == DT_PLACE_BIASED && sums) ||
       (w->kind == DT_PLACE_ADDEND && sums)) {
-    if (named(e, carries)) put(g, e->out[0], w);
+    if (is_named(e, carries)) put_place(g, e->out[0], w);
     return;
   }
   if (w->kind != DT_PLACE_PART) return;
   if (!dt_diag_along_dim(e, w->dim)) {
-    if (ndim(e->out[0]) == ndim(e->in[0])) put(g, e->out[0], w);
+    if (ndim_of(e->out[0]) == ndim_of(e->in[0])) put_place(g, e->out[0], w);
     return;
   }
   dt_diag_along_cut(g, e, w);
-  if (named(e, pairs)) {
+  if (is_named(e, pairs)) {
     found_beside(g, e, w);
     return;
   }
-  if (named(e, finds)) to = made(w, e, DT_PLACE_FOUND);
-  else if (w->columns && sums) to = made(w, e, DT_PLACE_ADDEND);
-  else if (w->columns && named(e, norms)) to = made(w, e, DT_PLACE_BENT);
-  else if (named(e, stats)) to = made(w, e, DT_PLACE_STAT);
+  if (is_named(e, finds)) to = derive_place(w, e, DT_PLACE_FOUND);
+  else if (w->columns && sums) to = derive_place(w, e, DT_PLACE_ADDEND);
+  else if (w->columns && is_named(e, norms)) to =
+  derive_place(w, e, DT_PLACE_BENT);
+  else if (is_named(e, stats)) to = derive_place(w, e, DT_PLACE_STAT);
   else return;
-  to.bent = to.kind == DT_PLACE_STAT && named(e, bends);
-  put(g, e->out[0], &to);
+  to.bent = to.kind == DT_PLACE_STAT && is_named(e, bends);
+  put_place(g, e->out[0], &to);
 }
 
 /* --- lookups, attention --- */
 
 static void lookup_end (DtDiag *g, const DtEvent *e) {
-  const DtPlace *w = e->nin > 1 ? look(g, e->in[1]) : NULL;
+  const DtPlace *w = e->nin > 1 ? find_place(g, e->in[1]) : NULL;
   const DtPlace *rows = look_for(g, e, 0, DT_PLACE_PART);
   DtPlace to;
   if (w && (w->kind == DT_PLACE_PART || w->kind == DT_PLACE_COUNTED))
-    put(g, e->out[0], w);
+    put_place(g, e->out[0], w);
   else if (rows && rows->dim == 0) {
-    to = made(rows, e, DT_PLACE_PICKED);
-    put(g, e->out[0], &to);
+    to = derive_place(rows, e, DT_PLACE_PICKED);
+    put_place(g, e->out[0], &to);
   }
 }
 
@@ -620,17 +635,17 @@ static void attention_end (DtDiag *g, const DtEvent *e) {
   enum { MASK = 3 };
   if (q == NULL) return;
   dt_diag_heads_met(g, e);
-  if (look_for(g, e, MASK, DT_PLACE_COUNTED)) met(g, e, 0, MASK);
+  if (look_for(g, e, MASK, DT_PLACE_COUNTED)) on_count_of_part(g, e, 0, MASK);
   if (dt_meta_same_shape(&e->in[0]->local->m, &e->out[0]->local->m))
-    put(g, e->out[0], look(g, e->in[0]));
+    put_place(g, e->out[0], find_place(g, e->in[0]));
 }
 
 /* Copied over all that was there. */
 static void copied_end (DtDiag *g, const DtEvent *e) {
-  const DtPlace *w = e->nin > 1 ? look(g, e->in[1]) : NULL;
+  const DtPlace *w = e->nin > 1 ? find_place(g, e->in[1]) : NULL;
   if (e->nin > 1) dt_diag_same_part(g, e);
   if (w && dt_meta_same_shape(&e->in[0]->local->m, &e->in[1]->local->m))
-    put(g, e->out[0], w);
+    put_place(g, e->out[0], w);
 }
 
 static void counts_end (DtDiag *g, const DtEvent *e) {
@@ -638,8 +653,8 @@ static void counts_end (DtDiag *g, const DtEvent *e) {
   DtPlace w;
   if (dt_meta_numel(&e->out[0]->local->m) < 2 ||
       look_for(g, e, 0, DT_PLACE_PART)) return;
-  w = made(&none, e, DT_PLACE_COUNTED);
-  put(g, e->out[0], &w);
+  w = derive_place(&none, e, DT_PLACE_COUNTED);
+  put_place(g, e->out[0], &w);
 }
 
 /* --- operators --- */
@@ -647,7 +662,7 @@ static void counts_end (DtDiag *g, const DtEvent *e) {
 enum { NONE, COUNTS, VIEW, PRODUCT, LOOKUP, ATTENTION, ALONG, POINTWISE, COPY,
        JOIN };
 
-static bool counts (const DtOpDef *op) {
+static bool is_counting (const DtOpDef *op) {
   const char *name = op->sig->full;
   return strncmp(name, "aten.arange", 11) == 0 ||
          strcmp(name, "aten.tril.default") == 0 ||
@@ -663,7 +678,7 @@ static int kind_of (const DtDiag *g, const DtOpDef *op) {
     "aten.min.dim", "aten.topk.", "aten.sort.", NULL };
   const char *name = op->sig->full;
   int i;
-  if (counts(op)) return COUNTS;
+  if (is_counting(op)) return COUNTS;
   if (strcmp(name, "aten.embedding.default") == 0) return LOOKUP;
   if (strstr(name, "scaled_dot_product") && !strstr(name, "backward"))
     return ATTENTION;
@@ -679,7 +694,7 @@ static int kind_of (const DtDiag *g, const DtOpDef *op) {
   return op->flags & DT_OP_POINTWISE ? POINTWISE : NONE;
 }
 
-static bool follows (const DtDiag *g, const DtOpDef *op) {
+static bool is_followed (const DtDiag *g, const DtOpDef *op) {
   return kind_of(g, op) != NONE;
 }
 
@@ -689,13 +704,13 @@ static void gains_met (DtDiag *g, const DtEvent *e) {
   bool part = false, inner = false;
   for (int i = 0; i < e->nin && !part; i++) {
     const DtPlace *w = look_for(g, e, i, DT_PLACE_PART);
-    part = w && !w->columns && w->dim < ndim(e->in[i]) - 1;
+    part = w && !w->columns && w->dim < ndim_of(e->in[i]) - 1;
     inner = part && w->dim > 0;
   }
   for (int i = 0; i < e->nin && part; i++) {
     const DtVar *v = e->in[i];
     if (v && !v->spec && v->requires_grad && v->grad_fn == NULL &&
-        ndim(v) == 1 && !look(g, v)) {
+        ndim_of(v) == 1 && !find_place(g, v)) {
       dt_idset_add(g, &g->gains, v->local->storage->id);
       if (inner) dt_idset_add(g, &g->inner_gains, v->local->storage->id);
     }
@@ -705,7 +720,7 @@ static void gains_met (DtDiag *g, const DtEvent *e) {
 static void op_end (DtDiag *g, const DtEvent *e) {
   if (e->status != DT_OK || e->backward || e->nout < 1 || e->out[0] == NULL ||
       e->out[0]->spec || dt_session_no_data(g->s)) return;
-  if (counts(e->op)) { counts_end(g, e); return; }
+  if (is_counting(e->op)) { counts_end(g, e); return; }
   if ((g->nplaces == 0 && g->ncuts == 0) || e->nin < 1 || e->in[0] == NULL ||
       e->in[0]->spec) return;
   if (g->nplaces > 0) gains_met(g, e);
@@ -722,7 +737,7 @@ static void op_end (DtDiag *g, const DtEvent *e) {
 }
 
 /* to_local() of shards along one dimension, which are cut evenly. */
-static void left (DtDiag *g, const DtEvent *e) {
+static void on_to_local (DtDiag *g, const DtEvent *e) {
   const DtSpec *s;
   DtPlace w = { .kind = DT_PLACE_PART };
   int m, n = 0;
@@ -734,9 +749,9 @@ static void left (DtDiag *g, const DtEvent *e) {
     if (s->mesh->shape[m] < 2 || dt_pl_is_replicate(s->pl[m])) continue;
     if (!dt_pl_is_shard(s->pl[m]) || ++n > 1) return;
     w.dim = s->pl[m].dim;       /* Shard(-1) stays so */
-    if (w.dim < 0) w.dim += ndim(e->out[0]);
-    if (w.dim < 0 || w.dim >= ndim(e->out[0])) return;
-    w.len = size(e->out[0], w.dim);
+    if (w.dim < 0) w.dim += ndim_of(e->out[0]);
+    if (w.dim < 0 || w.dim >= ndim_of(e->out[0])) return;
+    w.len = dim_size(e->out[0], w.dim);
     w.whole = s->meta.shape[w.dim];
     w.off = w.len * s->mesh->coord[m];
     if (w.len * s->mesh->shape[m] != w.whole) return;
@@ -746,20 +761,20 @@ static void left (DtDiag *g, const DtEvent *e) {
   w.of = e->in[0]->id;
   w.at = w.cut = (DtOrigin){ .op = "dtensor.to_local", .file = e->file,
                              .line = e->line, .seq = e->seq };
-  put(g, e->out[0], &w);
+  put_place(g, e->out[0], &w);
 }
 
 /* --- to the other ranks --- */
 
 void dt_diag_where_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
                         const DtVar *out) {
-  const DtPlace *w = g->nplaces ? look(g, in) : NULL;
+  const DtPlace *w = g->nplaces ? find_place(g, in) : NULL;
   DtFact fact = { false, 0 };
   DtEvent at;
   const char *name;
   if (w == NULL) return;
   dt_diag_local_raw(g, raw, in, out, w);
-  if ((w = look(g, in)) == NULL) return;
+  if ((w = find_place(g, in)) == NULL) return;
   at = (DtEvent){ .kind = DT_EV_OP, .text = w->at.op, .file = w->at.file,
                   .line = w->at.line, .seq = w->at.seq, .module = "" };
   fact.hash = w->where;
@@ -791,7 +806,7 @@ void dt_diag_where_raw (DtDiag *g, const DtRecRaw *raw, const DtVar *in,
 }
 
 const DtDiagRule dt_rules_where[] = {
-  { DT_EV_FUNC_END, left, NULL, 0 },
-  { DT_EV_OP_END, op_end, follows, 0 },
+  { DT_EV_FUNC_END, on_to_local, NULL, 0 },
+  { DT_EV_OP_END, op_end, is_followed, 0 },
   { 0, NULL, NULL, 0 }
 };
