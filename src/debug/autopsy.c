@@ -148,7 +148,8 @@ void dt_autopsy_arg (const DtFailed *f, int slot, DtBuf *b) {
   dt_var_print(f->in[slot], b);
 }
 
-static void widths (const DtFailed *f, bool *done, int *wname, int *wspec) {
+static void measure_columns (const DtFailed *f, bool *done, int *wname,
+                             int *wspec) {
   DtBuf b;
   *wname = *wspec = 0;
   dt_buf_init(&b, f->in[0]->s->cx);
@@ -227,7 +228,7 @@ void dt_autopsy_args (const DtFailed *f, DtBuf *b) {
   if (f->nin == 0) return;
   done = DT_NEWN(f->in[0]->s->cx, bool, f->nin);
   if (done == NULL) { dt_error_clear(f->in[0]->s->cx); return; }
-  widths(f, done, &wname, &wspec);
+  measure_columns(f, done, &wname, &wspec);
   memset(done, 0, sizeof *done * (size_t)f->nin);
   for (i = 0; i < f->nin; i++)
     if (!done[i]) print_arg(f, i, wname, wspec, done, b);

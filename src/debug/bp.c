@@ -20,7 +20,7 @@ static void break_fini (DtControl *c, DtBreak *b) {
   dt_free(cx, b->commands);
 }
 
-static DtStatus replace (DtControl *c, char **slot, const char *text) {
+static DtStatus replace_text (DtControl *c, char **slot, const char *text) {
   char *copy = NULL;
   if (text && *text) {
     copy = dt_strdup(c->d->s->cx, text);
@@ -73,11 +73,11 @@ DtStatus dt_bp_delete (DtControl *c, int id) {
 }
 
 DtStatus dt_bp_set_cond (DtControl *c, DtBreak *b, const char *cond) {
-  return replace(c, &b->cond, cond);
+  return replace_text(c, &b->cond, cond);
 }
 
 DtStatus dt_bp_set_commands (DtControl *c, DtBreak *b, const char *text) {
-  return replace(c, &b->commands, text);
+  return replace_text(c, &b->commands, text);
 }
 
 /* --- writing --- */
@@ -118,7 +118,7 @@ static DtStatus add_command (DtControl *c, DtBreak *b, const char *line) {
   if (b->commands) dt_buf_addf(&t, "%s\n", b->commands);
   dt_buf_add(&t, line);
   st = dt_buf_ok(&t);
-  if (st == DT_OK) st = replace(c, &b->commands, dt_buf_str(&t));
+  if (st == DT_OK) st = replace_text(c, &b->commands, dt_buf_str(&t));
   dt_buf_fini(&t);
   return st;
 }
@@ -156,23 +156,23 @@ DtStatus dt_bp_load (DtControl *c, const char *text) {
 
 /* --- hitting --- */
 
-static void count (DtBreak *b) {
+static void count_hit (DtBreak *b) {
   b->hits++;
   if (b->once) b->off = true;
 }
 
 /* A breakpoint that all ranks hit alike, or (`varies`) maybe some only. */
-static void take (DtBreak *b, bool varies, DtStopAt *at) {
+static void take_break (DtBreak *b, bool varies, DtStopAt *at) {
   if (b->ignore > 0) { b->hits++; b->ignore--; return; }
-  count(b);
+  count_hit(b);
   if (varies) {
     at->mine = true;
     if (at->own <= 0) at->own = b->id;
   } else if (at->nhit < 8) at->hit[at->nhit++] = b->id;
 }
 
-static void found (DtControl *c, const DtBreak *b, const DtEvent *e,
-                   DtStopAt *at) {
+static void describe_found (DtControl *c, const DtBreak *b, const DtEvent *e,
+                            DtStopAt *at) {
   DtBuf t;
   if (b->kind->found == NULL || *at->note) return;
   dt_buf_init(&t, c->d->s->cx);
@@ -181,7 +181,8 @@ static void found (DtControl *c, const DtBreak *b, const DtEvent *e,
   dt_buf_fini(&t);
 }
 
-static void hit (DtControl *c, DtBreak *b, const DtEvent *e, DtStopAt *at) {
+static void test_break (DtControl *c, DtBreak *b, const DtEvent *e,
+                        DtStopAt *at) {
   bool varies = b->kind->found != NULL || (b->cond && c->h.cond);
   if (b->cond && c->h.cond) {
     DtBuf why;
@@ -196,14 +197,14 @@ static void hit (DtControl *c, DtBreak *b, const DtEvent *e, DtStopAt *at) {
     at->varies = true;
     if (!yes && !wrong) return;
   }
-  take(b, varies, at);
-  if (at->own == b->id) found(c, b, e, at);
+  take_break(b, varies, at);
+  if (at->own == b->id) describe_found(c, b, e, at);
 }
 
 void dt_bp_settle (DtControl *c, DtStopAt *at) {
   DtBreak *b = at->own > 0 ? dt_bp_find(c, at->own) : NULL;
   if (b == NULL) return;
-  if (!at->mine) count(b);
+  if (!at->mine) count_hit(b);
   if (at->nhit < 8) at->hit[at->nhit++] = b->id;
 }
 
@@ -213,7 +214,7 @@ void dt_bp_event (DtControl *c, const DtEvent *e, DtStopAt *at) {
     DtBreak *b = &c->bp[i];
     if ((b->kind->events >> e->kind & 1) == 0 || b->off) continue;
     if (b->kind->found) at->varies = true;
-    if (b->kind->match(c, b, e)) hit(c, b, e, at);
+    if (b->kind->match(c, b, e)) test_break(c, b, e, at);
   }
 }
 
@@ -230,7 +231,7 @@ void dt_bp_line (DtControl *c, const char *file, int line, DtStopAt *at) {
   for (i = 0; i < c->nbp; i++) {
     DtBreak *b = &c->bp[i];
     if (b->kind->events != 0 || b->off || b->num != line) continue;
-    if (b->arg == NULL || same_file(b->arg, file)) hit(c, b, NULL, at);
+    if (b->arg == NULL || same_file(b->arg, file)) test_break(c, b, NULL, at);
   }
 }
 

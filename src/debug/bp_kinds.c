@@ -111,7 +111,7 @@ static bool m_collective (DtControl *c, DtBreak *b, const DtEvent *e) {
 }
 
 /* One placement: on any mesh dimension; several: all of them. */
-static bool placed (const DtSpec *s, const DtPlacement *pl, int n) {
+static bool has_placements (const DtSpec *s, const DtPlacement *pl, int n) {
   int i;
   if (n > 1 || s->npl == 1)
     return n == s->npl && dt_pls_equal(s->pl, pl, n);
@@ -123,14 +123,14 @@ static bool placed (const DtSpec *s, const DtPlacement *pl, int n) {
 static bool has_placement (const DtBreak *b, const DtVar *v,
                            const DtPlacement *pl, int n) {
   if (v == NULL || v->spec == NULL) return false;
-  if (strcmp(b->arg2, "P") != 0) return placed(v->spec, pl, n);
+  if (strcmp(b->arg2, "P") != 0) return has_placements(v->spec, pl, n);
   for (int i = 0; i < v->spec->npl; i++)
     if (dt_pl_is_partial(v->spec->pl[i])) return true;
   return false;
 }
 
 /* Without a variable: a result has it, and no input had. */
-static bool arises (DtControl *c, const DtBreak *b, const DtEvent *e) {
+static bool arises_here (DtControl *c, const DtBreak *b, const DtEvent *e) {
   DtPlacement pl[DT_MAX_MDIM];
   int n = 0, i;
   bool yes = false;
@@ -148,12 +148,12 @@ static bool m_placement (DtControl *c, DtBreak *b, const DtEvent *e) {
   DtPlacement pl[DT_MAX_MDIM];
   int n = 0;
   bool now = false, was = b->was;
-  if (b->arg == NULL) return e->kind == DT_EV_OP_END && arises(c, b, e);
+  if (b->arg == NULL) return e->kind == DT_EV_OP_END && arises_here(c, b, e);
   if (e->kind != DT_EV_OP) return false;
   DtVar *v = c->h.variable ? c->h.variable(c->h.ud, b->arg) : NULL;
   if (v && v->spec) {
     if (dt_pls_parse(c->d->s->cx, b->arg2, pl, DT_MAX_MDIM, &n) == DT_OK)
-      now = placed(v->spec, pl, n);
+      now = has_placements(v->spec, pl, n);
     else dt_error_clear(c->d->s->cx);
   }
   b->was = now;
@@ -173,7 +173,7 @@ static bool m_watch (DtControl *c, DtBreak *b, const DtEvent *e) {
   return changed;
 }
 
-static bool uneven (const DtSpec *s) {
+static bool is_uneven (const DtSpec *s) {
   int64_t parts[DT_MAX_NDIM];
   int d, m;
   if (!s->has_meta) return false;
@@ -191,7 +191,7 @@ static bool m_uneven (DtControl *c, DtBreak *b, const DtEvent *e) {
   int i;
   (void)c; (void)b;
   for (i = 0; i < e->nout; i++)
-    if (e->out[i] && e->out[i]->spec && uneven(e->out[i]->spec)) return true;
+    if (e->out[i] && e->out[i]->spec && is_uneven(e->out[i]->spec)) return true;
   return false;
 }
 

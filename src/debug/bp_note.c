@@ -14,7 +14,7 @@ static bool is_float (const DtVar *v) {
   return kind == DT_K_FLOAT || kind == DT_K_COMPLEX;
 }
 
-static bool step (const DtMeta *m, int64_t *index) {
+static bool next_index (const DtMeta *m, int64_t *index) {
   for (int d = m->ndim - 1; d >= 0; d--) {
     if (++index[d] < m->shape[d]) return true;
     index[d] = 0;
@@ -31,7 +31,7 @@ static int64_t count_nan (const DtTensor *t, int64_t most, int64_t *first) {
     DtScalar v = dt_tensor_get(t, index);
     if (v.re == v.re && v.im == v.im) continue;
     if (found++ == 0) memcpy(first, index, sizeof index);
-  } while (found < most && step(&t->m, index));
+  } while (found < most && next_index(&t->m, index));
   return found;
 }
 

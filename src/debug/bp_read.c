@@ -9,17 +9,19 @@
 
 typedef struct Parse { DtControl *c; DtBreak b; const char *s; } Parse;
 
-static void skip (Parse *p) { while (isspace((unsigned char)*p->s)) p->s++; }
+static void skip_spaces (Parse *p) {
+  while (isspace((unsigned char)*p->s)) p->s++;
+}
 
-static char *word (Parse *p) {
+static char *read_word (Parse *p) {
   size_t n = strcspn(p->s, " \t");
   char *w = dt_strndup(p->c->d->s->cx, p->s, n);
   p->s += n;
-  skip(p);
+  skip_spaces(p);
   return w;
 }
 
-static DtStatus bad (Parse *p, const char *what) {
+static DtStatus raise_bad (Parse *p, const char *what) {
   return dt_raise(p->c->d->s->cx, DT_E_COMMAND, "%s, not \"%s\"", what, p->s);
 }
 
@@ -28,7 +30,7 @@ static DtStatus parse_bytes (Parse *p) {
   char *end;
   double v = strtod(p->s, &end);
   if (end == p->s || v < 0 || v > 1e15)
-    return bad(p, "wanted a number of bytes as 100, 64k, 1M, 2G after >");
+    return raise_bad(p, "wanted a number of bytes as 100, 64k, 1M, 2G after >");
   switch (tolower((unsigned char)*end)) {
     case 'k': v *= 1 << 10; end++; break;
     case 'm': v *= 1 << 20; end++; break;
@@ -38,7 +40,7 @@ static DtStatus parse_bytes (Parse *p) {
   if (*end == 'B' || *end == 'b') end++;
   p->b.num = (int64_t)v;
   p->s = end;
-  skip(p);
+  skip_spaces(p);
   return DT_OK;
 }
 
@@ -47,26 +49,26 @@ static DtStatus parse_redistribute (Parse *p) {
   while (*p->s) {
     if (*p->s == '>') {
       p->s++;
-      skip(p);
+      skip_spaces(p);
       DT_TRY(p->c->d->s->cx, parse_bytes(p));
     } else if (strncmp(p->s, "implicit", 8) == 0) {
       p->b.implicit = true;
       p->s += 8;
-      skip(p);
-    } else return bad(p, "redistribute takes > BYTES and implicit");
+      skip_spaces(p);
+    } else return raise_bad(p, "redistribute takes > BYTES and implicit");
   }
   return DT_OK;
 }
 
 static DtStatus parse_collective (Parse *p) {
   if (strcmp(p->s, "on") == 0)
-    return bad(p, "wanted a mesh dimension after on");
-  if (*p->s && strncmp(p->s, "on ", 3) != 0) p->b.arg = word(p);
+    return raise_bad(p, "wanted a mesh dimension after on");
+  if (*p->s && strncmp(p->s, "on ", 3) != 0) p->b.arg = read_word(p);
   if (strncmp(p->s, "on ", 3) == 0) {
     p->s += 3;
-    skip(p);
-    if (*p->s == 0) return bad(p, "wanted a mesh dimension after on");
-    p->b.arg2 = word(p);
+    skip_spaces(p);
+    if (*p->s == 0) return raise_bad(p, "wanted a mesh dimension after on");
+    p->b.arg2 = read_word(p);
   }
   return DT_OK;
 }
@@ -78,16 +80,17 @@ static DtStatus parse_placement (Parse *p) {
   size_t n;
   int npl;
   if (eq == p->s || *p->s == 0)
-    return bad(p, "wanted placements, as P, or a variable's, as x = P(sum)");
+    return raise_bad(p, "wanted placements, as P, or a variable's, as "
+                        "x = P(sum)");
   if (eq != NULL) {
     for (n = (size_t)(eq - p->s); n > 0 && p->s[n - 1] == ' '; ) n--;
     p->b.arg = dt_strndup(cx, p->s, n);
     p->s = eq + 1;
-    skip(p);
+    skip_spaces(p);
   }
   if (dt_pls_parse(cx, p->s, pl, DT_MAX_MDIM, &npl) != DT_OK || npl == 0) {
     dt_error_clear(cx);
-    return bad(p, "wanted placements as P(sum) or S(0) R");
+    return raise_bad(p, "wanted placements as P(sum) or S(0) R");
   }
   p->b.arg2 = dt_strdup(cx, p->s);
   p->s += strlen(p->s);
@@ -102,7 +105,8 @@ static DtStatus parse_line (Parse *p) {
   char *end;
   long line = strtol(num, &end, 10);
   if (end == num || *end != 0 || line <= 0 || line > 100000000)
-    return bad(p, "wanted FILE:LINE, or a kind of breakpoint (:help break)");
+    return raise_bad(p, "wanted FILE:LINE, or a kind of breakpoint "
+                        "(:help break)");
   p->b.num = line;
   if (colon) p->b.arg = dt_strndup(cx, p->s, (size_t)(colon - p->s));
   else if (p->c->at && p->c->at->file)
@@ -117,7 +121,7 @@ static DtStatus parse_args (Parse *p) {
   if (strcmp(name, "redistribute") == 0) return parse_redistribute(p);
   if (strcmp(name, "collective") == 0) return parse_collective(p);
   if (strcmp(name, "placement") == 0) return parse_placement(p);
-  if (*p->s && *p->b.kind->args) p->b.arg = word(p);
+  if (*p->s && *p->b.kind->args) p->b.arg = read_word(p);
   else if (*p->b.kind->args && p->b.kind->args[0] != '[')
     return dt_raise(p->c->d->s->cx, DT_E_COMMAND, "%s wants %s: %s",
                     p->b.kind->name, p->b.kind->args, p->b.kind->text);
@@ -203,7 +207,7 @@ static DtStatus check_op (DtControl *c, const DtBreak *b) {
                   n ? "?" : "");
 }
 
-static DtStatus check (DtControl *c, const DtBreak *b) {
+static DtStatus check_break (DtControl *c, const DtBreak *b) {
   const char *kind = b->kind->name;
   if (strcmp(kind, "op") == 0) return check_op(c, b);
   if (strcmp(kind, "collective") == 0) return check_collective(c, b);
@@ -213,7 +217,7 @@ static DtStatus check (DtControl *c, const DtBreak *b) {
   return DT_OK;
 }
 
-static DtStatus parse (Parse *p, const char *text) {
+static DtStatus parse_break (Parse *p, const char *text) {
   DtCtx *cx = p->c->d->s->cx;
   const char *cond = strstr(text, " if ");
   size_t n = cond ? (size_t)(cond - text) : strlen(text);
@@ -225,12 +229,12 @@ static DtStatus parse (Parse *p, const char *text) {
   head = p->b.text;
   if (head == NULL) return DT_E_NOMEM;
   p->s = head;
-  skip(p);
+  skip_spaces(p);
   p->b.num = -1;
   p->b.kind = find_kind(p->s);
   if (p->b.kind) {
     p->s += strlen(p->b.kind->name);
-    skip(p);
+    skip_spaces(p);
   } else p->b.kind = dt_bp_kind(0);
   st = parse_args(p);
   if (st == DT_OK && *p->s)
@@ -238,7 +242,7 @@ static DtStatus parse (Parse *p, const char *text) {
                   p->b.kind->name,
                   *p->b.kind->args ? p->b.kind->args : "nothing more", p->s);
   if (st == DT_OK && cx->err.code == DT_E_NOMEM) st = DT_E_NOMEM;
-  if (st == DT_OK) st = check(p->c, &p->b);
+  if (st == DT_OK) st = check_break(p->c, &p->b);
   return st;
 }
 
@@ -248,7 +252,7 @@ DtStatus dt_bp_read (DtControl *c, const char *text, DtBreak *out) {
   DtStatus st;
   memset(&p, 0, sizeof p);
   p.c = c;
-  st = parse(&p, text);
+  st = parse_break(&p, text);
   *out = p.b;
   return st;
 }

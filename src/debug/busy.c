@@ -18,7 +18,7 @@ static void close_span (DtBusy *b, double t) {
   else b->kernels += t - b->since;
 }
 
-static DtStatus listen (void *ud, DtSession *s, const DtEvent *e) {
+static DtStatus on_event (void *ud, DtSession *s, const DtEvent *e) {
   DtBusy *b = (DtBusy *)ud;
   (void)s;
   if (e->kind == DT_EV_KERNEL || e->kind == DT_EV_COLL) {
@@ -36,7 +36,7 @@ DtStatus dt_busy_begin (DtSession *s, DtBusy *b) {
     UINT64_C(1) << DT_EV_KERNEL_END | UINT64_C(1) << DT_EV_COLL |
     UINT64_C(1) << DT_EV_COLL_END;
   memset(b, 0, sizeof *b);
-  DT_TRY(s->cx, dt_event_listen(s, mask, listen, b, &b->listener));
+  DT_TRY(s->cx, dt_event_listen(s, mask, on_event, b, &b->listener));
   b->began = dt_busy_clock();
   return DT_OK;
 }

@@ -73,7 +73,7 @@ static uint64_t mode_events (const DtControl *c) {
 
 /* --- listening --- */
 
-static DtStatus listen (void *ud, DtSession *s, const DtEvent *e);
+static DtStatus on_event (void *ud, DtSession *s, const DtEvent *e);
 
 /* Listen to what some stop may need and to nothing else: each event that is
 ** heard costs every operator.  To be called after every change of breakpoints,
@@ -92,7 +92,7 @@ void dt_control_arm (DtControl *c) {
     c->listener = 0;
     c->mask = 0;
     if (mask != 0 &&
-        dt_event_listen(s, mask, listen, c, &c->listener) != DT_OK)
+        dt_event_listen(s, mask, on_event, c, &c->listener) != DT_OK)
       dt_error_clear(s->cx);
     else
       c->mask = mask;
@@ -112,7 +112,7 @@ static void ask_others (DtControl *c, bool yes) {
   if (ask) atomic_store(ask, yes ? 1 : 0);
 }
 
-static bool asked (const DtControl *c) {
+static bool is_interrupt_asked (const DtControl *c) {
   atomic_int *ask = c->d->s->comm ? dt_comm_ask(c->d->s->comm) : NULL;
   return ask && atomic_load(ask) != 0;
 }
@@ -163,11 +163,11 @@ static DtStatus stop_here (DtControl *c, DtStopAt *at) {
   return st;
 }
 
-static bool present (const DtControl *c) {
+static bool is_prompt_present (const DtControl *c) {
   return c->h.stop && c->h.present && c->h.present(c->h.ud);
 }
 
-static void place (DtStopAt *at, const DtEvent *e, const DtSession *s) {
+static void fill_place (DtStopAt *at, const DtEvent *e, const DtSession *s) {
   at->e = e;
   at->file = e->file; at->line = e->line;
   at->seq = e->seq > 0 ? e->seq : s->seq + 1;
@@ -186,7 +186,7 @@ static bool take_pending (DtControl *c, DtStopAt *at) {
     if (at->own == 0) at->own = -1;     /* all ranks hear of it */
     return true;
   }
-  if (!asked(c)) return false;
+  if (!is_interrupt_asked(c)) return false;
   at->why = DT_WHY_ASKED;
   at->own = -1;
   return true;
@@ -215,7 +215,7 @@ static uint64_t place_of (const DtEvent *e) {
   return dt_hash_str(h, name ? name : "");
 }
 
-static bool wanted (const DtStopAt *at) {
+static bool is_stop_wanted (const DtStopAt *at) {
   return at->nhit > 0 || at->note[0] || at->own != 0;
 }
 
@@ -229,12 +229,12 @@ static DtStatus on_error (DtControl *c, const DtEvent *e) {
   dt_bp_event(c, e, &at);
   dt_bp_settle(c, &at);
   at.why = DT_WHY_ERROR;
-  if (!wanted(&at)) {
+  if (!is_stop_wanted(&at)) {
     if (!c->attached && !c->prompt) return DT_OK;
     if (c->h.caught && c->h.caught(c->h.ud)) return DT_OK;
     at.light = !c->attached;
   }
-  place(&at, e, c->d->s);
+  fill_place(&at, e, c->d->s);
   message = dt_strdup(cx, dt_buf_str(&cx->err.message));
   at.message = message;
   st = stop_here(c, &at);
@@ -244,10 +244,10 @@ static DtStatus on_error (DtControl *c, const DtEvent *e) {
   return st;
 }
 
-static DtStatus listen (void *ud, DtSession *s, const DtEvent *e) {
+static DtStatus on_event (void *ud, DtSession *s, const DtEvent *e) {
   DtControl *c = (DtControl *)ud;
   DtStopAt at;
-  if (c->d->muted || !present(c)) return DT_OK;
+  if (c->d->muted || !is_prompt_present(c)) return DT_OK;
   if (e->kind == DT_EV_ERROR) return on_error(c, e);
   if (c->abort)
     return dt_raise(s->cx, DT_E_INTERRUPTED, "interrupted");
@@ -259,25 +259,25 @@ static DtStatus listen (void *ud, DtSession *s, const DtEvent *e) {
   at.why = DT_WHY_NONE;
   if (c->nbp) dt_bp_event(c, e, &at);
   if (at.varies) DT_TRY(s->cx, keep_pace(c, place_of(e), &at));
-  if (wanted(&at)) at.why = DT_WHY_BREAK;
+  if (is_stop_wanted(&at)) at.why = DT_WHY_BREAK;
   else if (step_wants(c, e))
     at.why = c->starting ? DT_WHY_START : DT_WHY_STEP;
   else if (!is_in(calls, e->kind) || !take_pending(c, &at)) return DT_OK;
-  place(&at, e, s);
+  fill_place(&at, e, s);
   return stop_here(c, &at);
 }
 
 DtStatus dt_control_line (DtControl *c, const char *file, int line,
                           int level) {
   DtStopAt at;
-  if (c->d->muted || !present(c)) return DT_OK;
+  if (c->d->muted || !is_prompt_present(c)) return DT_OK;
   if (c->abort)
     return dt_raise(c->d->s->cx, DT_E_INTERRUPTED, "interrupted");
   memset(&at, 0, sizeof at);
   dt_bp_line(c, file, line, &at);
   if (at.varies)
     DT_TRY(c->d->s->cx, keep_pace(c, dt_hash_str((uint64_t)line, file), &at));
-  if (wanted(&at)) at.why = DT_WHY_BREAK;
+  if (is_stop_wanted(&at)) at.why = DT_WHY_BREAK;
   else if (line_wants(c, file, line, level))
     at.why = c->starting ? DT_WHY_START : DT_WHY_STEP;
   else if (!c->has_pending || !take_pending(c, &at)) return DT_OK;
@@ -291,7 +291,7 @@ DtStatus dt_control_line (DtControl *c, const char *file, int line,
 DtStatus dt_control_stop (DtControl *c, DtStopWhy why, const char *file,
                           int line, const char *note) {
   DtStopAt at;
-  if (c->d->muted || !present(c) || c->abort) return DT_OK;
+  if (c->d->muted || !is_prompt_present(c) || c->abort) return DT_OK;
   memset(&at, 0, sizeof at);
   at.why = why;
   at.file = file; at.line = line;

@@ -24,7 +24,7 @@ struct DtTrace {
   bool said_output;
 };
 
-static void indent (DtTrace *t, int level) {
+static void add_indent (DtTrace *t, int level) {
   int i;
   for (i = 0; i < level; i++) dt_buf_add(&t->b, "  ");
 }
@@ -77,7 +77,7 @@ static void print_output (DtTrace *t, const DtProp *p) {
   int i, shown = 0;
   if (p == NULL || !p->needs_redist || t->said_output) return;
   t->said_output = true;
-  indent(t, t->level);
+  add_indent(t, t->level);
   dt_buf_add(&t->b, "-> output: ");
   if (p->nout > 1) dt_buf_addc(&t->b, '(');
   for (i = 0; i < p->nout; i++) {
@@ -92,7 +92,7 @@ static void print_output (DtTrace *t, const DtProp *p) {
 }
 
 static void on_kernel (DtTrace *t, const DtEvent *e) {
-  indent(t, t->dist ? t->level : 2);
+  add_indent(t, t->dist ? t->level : 2);
   print_call(t, e, true);
 }
 
@@ -112,7 +112,7 @@ static void on_kernel_end (DtTrace *t, const DtEvent *e) {
 }
 
 static void on_redist (DtTrace *t, const DtEvent *e) {
-  indent(t, t->level);
+  add_indent(t, t->level);
   dt_buf_addf(&t->b, "redistribute_input [%s] (", e->implicit ? "implicit"
                                                               : "explicit");
   if (e->implicit) {
@@ -129,13 +129,13 @@ static void on_redist (DtTrace *t, const DtEvent *e) {
 }
 
 static void on_coll (DtTrace *t, const DtEvent *e) {
-  indent(t, t->level);
+  add_indent(t, t->level);
   dt_buf_addf(&t->b, "%s(%lld B -> %lld B, %d ranks%s%s)\n", e->coll,
               (long long)e->bytes_in, (long long)e->bytes_out, e->ngroup,
               e->reduce ? ", " : "", e->reduce ? e->reduce : "");
 }
 
-static DtStatus listen (void *ud, DtSession *s, const DtEvent *e) {
+static DtStatus on_event (void *ud, DtSession *s, const DtEvent *e) {
   DtTrace *t = (DtTrace *)ud;
   (void)s;
   switch (e->kind) {
@@ -144,7 +144,7 @@ static DtStatus listen (void *ud, DtSession *s, const DtEvent *e) {
       t->said_output = false;
       t->level = 1;
       if (t->dist) {
-        indent(t, 1);
+        add_indent(t, 1);
         print_call(t, e, false);
         dt_buf_addc(&t->b, '\n');
         t->level = 2;
@@ -169,7 +169,7 @@ DtStatus dt_trace_new (DtSession *s, DtTrace **out) {
   t->s = s;
   t->level = 1;
   dt_buf_init(&t->b, s->cx);
-  st = dt_event_listen(s, (UINT64_C(1) << DT_NEVENTS) - 1, listen, t, &t->id);
+  st = dt_event_listen(s, (UINT64_C(1) << DT_NEVENTS) - 1, on_event, t, &t->id);
   if (st != DT_OK) { dt_free(s->cx, t); return st; }
   *out = t;
   return DT_OK;

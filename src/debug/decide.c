@@ -27,8 +27,8 @@ DtMesh *dt_record_mesh (const DtRecOp *r) {
 }
 
 /* Was this call given another's decision? */
-static const DtKnownWrong *shared (DtSession *s, const DtRecOp *r,
-                                   const DtProp *own) {
+static const DtKnownWrong *find_shared_decision (DtSession *s, const DtRecOp *r,
+                                                 const DtProp *own) {
   const DtSpec **out = DT_ANEWN(s->cx, &s->cx->scratch, const DtSpec *,
                                 r->nout + 1);
   if (out == NULL) return NULL;
@@ -53,7 +53,7 @@ DtStatus dt_record_decide (DtDebug *d, const DtRecOp *r, const DtArgs *args,
     st = dt_prop_run(s->cx, s->prop, r->op, args, r->nin, in, why, out);
   if (st == DT_OK && args == &r->args && r->done &&
       (*out)->known_wrong == NULL)
-    (*out)->known_wrong = shared(s, r, *out);
+    (*out)->known_wrong = find_shared_decision(s, r, *out);
   while (n > 0) dt_spec_unref(s->cx, (DtSpec *)(uintptr_t)in[--n]);
   dt_arena_release(&s->cx->scratch, mark);
   return st;

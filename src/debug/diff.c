@@ -9,14 +9,14 @@
 enum { MAX_SHOWN = 6 };
 
 /* Operators that take part. */
-static int count (const DtRecord *k) {
+static int count_ops (const DtRecord *k) {
   int n = k->n;
   while (n > 0 && dt_record_of(k, n - 1)->seq <= k->since) n--;
   return n;
 }
 
 static void add_up (const DtRecord *k, DtRecSum *s) {
-  int i, j, n = count(k);
+  int i, j, n = count_ops(k);
   memset(s, 0, sizeof *s);
   s->ops = n;
   for (i = 0; i < n; i++) {
@@ -160,7 +160,7 @@ void dt_record_diff (DtDebug *d, const DtRecord *x, const char *xname,
                      DtRecDiff *res) {
   const Pair pair = { x, y, { xname, yname } };
   const char *const *name = pair.name;
-  int nx = count(x), ny = count(y), n = nx < ny ? nx : ny, i;
+  int nx = count_ops(x), ny = count_ops(y), n = nx < ny ? nx : ny, i;
   DtBuf what;
   memset(res, 0, sizeof *res);
   res->same = nx == ny;

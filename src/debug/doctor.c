@@ -24,8 +24,8 @@ typedef struct Doc {
   DtArena arena;
 } Doc;
 
-static DtStatus narrow (DtSession *s, DtVar *v, int dim, int64_t a, int64_t n,
-                        DtVar **out) {
+static DtStatus narrow_dim (DtSession *s, DtVar *v, int dim, int64_t a,
+                            int64_t n, DtVar **out) {
   return dt_call_fmt(s, out, "aten.slice.Tensor", "tiiii", v, (int64_t)dim, a,
                      a + n, (int64_t)1);
 }
@@ -63,7 +63,7 @@ static DtStatus try_part (Doc *c, int k, int64_t a, int64_t n, bool *same) {
   int i;
   memset(&r, 0, sizeof r);
   for (i = 0; i < c->f->nin && st == DT_OK; i++) {
-    if (c->in_shard[k][i]) st = narrow(s, c->full[i], k, a, n, &in[i]);
+    if (c->in_shard[k][i]) st = narrow_dim(s, c->full[i], k, a, n, &in[i]);
     else in[i] = dt_var_ref(c->full[i]);
   }
   if (st == DT_OK)
@@ -79,7 +79,7 @@ static DtStatus try_part (Doc *c, int k, int64_t a, int64_t n, bool *same) {
     if (dim == -2 || dim != c->out_dim[k][i]) { *same = false; continue; }
     if (dim < 0) { *same = *same && dt_tensor_identical(v->local, w->local);
                    continue; }
-    st = narrow(s, w, dim, a, n, &part);
+    st = narrow_dim(s, w, dim, a, n, &part);
     if (st == DT_OK && !dt_tensor_identical(part->local, v->local)) {
       DtVar *diff = NULL, *worst = NULL;
       DtScalar x = dt_scalar_float(1);
@@ -209,7 +209,7 @@ static bool can_examine (const DtFailed *f) {
 }
 
 /* Try every row; false when the operator itself does not run. */
-static bool examine (Doc *c) {
+static bool try_rows (Doc *c) {
   DtDebug *d = c->d;
   const DtFailed *f = c->f;
   DtStatus st = DT_OK;
@@ -237,7 +237,7 @@ bool dt_doctor_text (DtDebug *d, const DtFailed *f, DtBuf *out) {
   memset(&c, 0, sizeof c);
   c.d = d; c.f = f;
   dt_debug_mute(d, &m);
-  if (examine(&c)) print_report(&c, out);
+  if (try_rows(&c)) print_report(&c, out);
   for (int k = 0; k < MAX_DIM; k++) any = any || c.held[k];
   doc_fini(&c);
   dt_debug_unmute(d, &m);
@@ -250,7 +250,7 @@ bool dt_doctor_rule (DtDebug *d, const DtFailed *f, DtBuf *lua, DtBuf *torch,
   if (!can_examine(f)) return false;
   memset(&c, 0, sizeof c);
   c.d = d; c.f = f;
-  bool ran = examine(&c);
+  bool ran = try_rows(&c);
   if (ran) {
     print_registration(&c, false, "", lua);
     print_registration(&c, true, "", torch);

@@ -5,7 +5,7 @@
 #include <string.h>
 #include "debug/dump.h"
 
-static bool countable (int n, const int64_t *shape) {
+static bool is_countable (int n, const int64_t *shape) {
   int64_t all = 1;
   bool empty = false, over = false;
   for (int i = 0; i < n; i++) {
@@ -18,7 +18,7 @@ static bool countable (int n, const int64_t *shape) {
 
 static bool sound_meta (const DtMeta *m) {
   return m->dtype < DT_DTYPE_NONE && m->device < DT_NDEVICES &&
-         m->ndim <= DT_MAX_NDIM && countable(m->ndim, m->shape);
+         m->ndim <= DT_MAX_NDIM && is_countable(m->ndim, m->shape);
 }
 
 static bool sound_placement (const DtPlacement *p, int ndim) {
@@ -50,7 +50,7 @@ bool dt_dump_sound_spec (const DtMesh *mesh, int n, const DtPlacement *pl,
 static bool sound_var (const DtRecVar *v) {
   if (v->none) return true;
   if (!sound_meta(v->meta) || v->offset < 0 ||
-      !countable(v->lndim, v->lshape)) return false;
+      !is_countable(v->lndim, v->lshape)) return false;
   return v->spec == NULL ||
          (v->spec->has_meta && dt_meta_same_shape(v->meta, &v->spec->meta));
 }

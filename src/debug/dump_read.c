@@ -17,19 +17,19 @@ typedef struct In {
   DtBlock **block; int nblock, capblock;
 } In;
 
-static size_t left (const In *in) { return (size_t)(in->end - in->p); }
+static size_t bytes_left (const In *in) { return (size_t)(in->end - in->p); }
 
 static uint64_t r64 (In *in) {
   uint64_t v = 0;
   int i;
-  if (left(in) < 8) { in->bad = true; in->p = in->end; return 0; }
+  if (bytes_left(in) < 8) { in->bad = true; in->p = in->end; return 0; }
   for (i = 0; i < 8; i++) v |= (uint64_t)in->p[i] << (8 * i);
   in->p += 8;
   return v;
 }
 
 static int64_t rn (In *in) {
-  if (left(in) < 1) { in->bad = true; return 0; }
+  if (bytes_left(in) < 1) { in->bad = true; return 0; }
   if (*in->p < 255) return *in->p++;
   in->p++;
   return (int64_t)r64(in);
@@ -45,7 +45,10 @@ static double rf (In *in) {
 /* A count of things of at least one byte each, at most `max`. */
 static int rcount (In *in, int64_t max) {
   int64_t n = rn(in);
-  if (n < 0 || n > max || (uint64_t)n > left(in)) { in->bad = true; return 0; }
+  if (n < 0 || n > max || (uint64_t)n > bytes_left(in)) {
+    in->bad = true;
+    return 0;
+  }
   return (int)n;
 }
 
@@ -56,7 +59,7 @@ static int rshort (In *in) {
 }
 
 /* Room for one more in a pool. */
-static bool grow (In *in, void **v, int n, int *cap, size_t size) {
+static bool grow_pool (In *in, void **v, int n, int *cap, size_t size) {
   void *more;
   int c;
   if (n < *cap) return true;
@@ -76,9 +79,9 @@ static const char *rstr (In *in) {
   if (k > 0) return in->str[k - 1];
   n = rn(in);
   if (n == -1) return NULL;
-  if (n < 0 || (uint64_t)n > left(in)) { in->bad = true; return ""; }
-  if (!grow(in, (void **)(void *)&in->str, in->nstr, &in->capstr,
-            sizeof *in->str)) return "";
+  if (n < 0 || (uint64_t)n > bytes_left(in)) { in->bad = true; return ""; }
+  if (!grow_pool(in, (void **)(void *)&in->str, in->nstr, &in->capstr,
+                 sizeof *in->str)) return "";
   copy = dt_strndup(in->d->s->cx, (const char *)in->p, (size_t)n);
   s = copy ? dt_session_intern(in->d->s, copy) : NULL;
   dt_free(in->d->s->cx, copy);
@@ -139,8 +142,8 @@ static DtMesh *rmesh (In *in) {
   DtMesh *m;
   if (in->bad || k < 0 || k > in->nmesh) { in->bad = true; return NULL; }
   if (k > 0) return in->mesh[k - 1];
-  if (!grow(in, (void **)(void *)&in->mesh, in->nmesh, &in->capmesh,
-            sizeof *in->mesh)) return NULL;
+  if (!grow_pool(in, (void **)(void *)&in->mesh, in->nmesh, &in->capmesh,
+                 sizeof *in->mesh)) return NULL;
   m = new_mesh(in);
   if (m) in->mesh[in->nmesh++] = m;
   return m;
@@ -206,8 +209,8 @@ static DtSpec *rspec (In *in) {
   if (k == -1) return NULL;
   if (in->bad || k < 0 || k > in->nspec) { in->bad = true; return NULL; }
   if (k > 0) return dt_spec_ref(in->spec[k - 1]);
-  if (!grow(in, (void **)(void *)&in->spec, in->nspec, &in->capspec,
-            sizeof *in->spec)) return NULL;
+  if (!grow_pool(in, (void **)(void *)&in->spec, in->nspec, &in->capspec,
+                 sizeof *in->spec)) return NULL;
   s = new_spec(in);
   if (s == NULL) return NULL;
   in->spec[in->nspec++] = s;
@@ -221,7 +224,7 @@ static DtBlock *new_block (In *in) {
   DtTensor *t = NULL;
   DtBlock *b = NULL;
   void *p = NULL;
-  if (in->bad || n < 0 || (uint64_t)n > left(in) ||
+  if (in->bad || n < 0 || (uint64_t)n > bytes_left(in) ||
       dt_meta_init(cx, &m, DT_U8, 1, &bytes) != DT_OK ||
       dt_tensor_new(cx, &m, false, &t) != DT_OK) {
     in->bad = true;
@@ -240,8 +243,8 @@ static DtBlock *rblock (In *in) {
   if (k == -1) return NULL;
   if (in->bad || k < 0 || k > in->nblock) { in->bad = true; return NULL; }
   if (k == 0) {
-    if (!grow(in, (void **)(void *)&in->block, in->nblock, &in->capblock,
-              sizeof *in->block)) return NULL;
+    if (!grow_pool(in, (void **)(void *)&in->block, in->nblock, &in->capblock,
+                   sizeof *in->block)) return NULL;
     b = new_block(in);
     if (b == NULL) return NULL;
     in->block[in->nblock++] = b;
@@ -432,7 +435,7 @@ static void rsources (In *in, const DtDumpSources *s) {
   for (i = 0; i < n && !in->bad; i++) {
     const char *name = rtext(in);
     int64_t len = rn(in);
-    if (len < 0 || (uint64_t)len > left(in)) { in->bad = true; return; }
+    if (len < 0 || (uint64_t)len > bytes_left(in)) { in->bad = true; return; }
     if (s && len > 0) s->put(s->ud, name, (const char *)in->p, (size_t)len);
     in->p += len;
   }
@@ -450,7 +453,7 @@ static void rnames (In *in) {
 /* Where the annex lies. */
 static void rannex (In *in, const unsigned char **p, size_t *n) {
   int64_t len = rn(in);
-  if (in->bad || len < 0 || (uint64_t)len > left(in)) {
+  if (in->bad || len < 0 || (uint64_t)len > bytes_left(in)) {
     in->bad = true;
     return;
   }

@@ -97,7 +97,7 @@ static const char *name_of (DtDebug *d, const DtVar *leaf) {
 }
 
 /* Recording never fails the program: a row that does not fit is left out. */
-static DtStatus listen (void *ud, DtSession *s, const DtEvent *e) {
+static DtStatus on_event (void *ud, DtSession *s, const DtEvent *e) {
   DtDebug *d = ud;
   DtVar *leaf = e->in[0], *g = e->out[0];
   DtGradRow *r;
@@ -128,7 +128,7 @@ DtStatus dt_grads_new (DtDebug *d) {
   DtStatus st;
   d->grads = DT_NEW(d->s->cx, DtGradLog);
   if (d->grads == NULL) return DT_E_NOMEM;
-  st = dt_event_listen(d->s, UINT64_C(1) << DT_EV_GRAD, listen, d,
+  st = dt_event_listen(d->s, UINT64_C(1) << DT_EV_GRAD, on_event, d,
                        &d->grads->listener);
   if (st != DT_OK) {
     dt_free(d->s->cx, d->grads);

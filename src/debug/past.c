@@ -32,7 +32,7 @@ bool dt_record_blank (const DtRecord *k, const DtRecVar *v) {
 enum { LATE = 64 };
 
 /* Raw collectives have no number: they come after the operator before them. */
-static bool numbered (const DtRecOp *r) { return r->seq > 0; }
+static bool is_numbered (const DtRecOp *r) { return r->seq > 0; }
 
 DtRecOp *dt_record_find (DtDebug *d, int64_t seq) {
   int i;
@@ -40,7 +40,7 @@ DtRecOp *dt_record_find (DtDebug *d, int64_t seq) {
   for (i = 0; i < d->rec.n; i++) {
     DtRecOp *r = dt_record_at(d, i);
     if (r->seq == seq) return r;
-    if (numbered(r) && r->seq < seq - LATE) return NULL;
+    if (is_numbered(r) && r->seq < seq - LATE) return NULL;
   }
   return NULL;
 }
@@ -60,7 +60,7 @@ DtRecOp *dt_record_after (DtDebug *d, int64_t seq) {
   for (i = 0; i < d->rec.n; i++) {
     DtRecOp *r = dt_record_at(d, i);
     if (r->seq > seq && (found == NULL || r->seq < found->seq)) found = r;
-    if (numbered(r) && r->seq < seq - LATE) break;
+    if (is_numbered(r) && r->seq < seq - LATE) break;
   }
   return found;
 }
@@ -73,9 +73,9 @@ static bool is_var (const DtRecVar *v, int64_t id) {
 
 /* Does the entry know what is asked just before #seq?  Its results count when
 ** it came earlier; its inputs when it is #seq itself, too. */
-static const DtRecVar *known (const DtRecOp *r, int64_t seq,
-                              bool (*match) (const DtRecVar *, int64_t),
-                              int64_t what) {
+static const DtRecVar *find_known_var (const DtRecOp *r, int64_t seq,
+                                       bool (*match) (const DtRecVar *, int64_t),
+                                       int64_t what) {
   int i;
   if (r->seq < seq)
     for (i = 0; i < r->nout; i++)
@@ -87,27 +87,28 @@ static const DtRecVar *known (const DtRecOp *r, int64_t seq,
 
 /* Is the i-th newest entry without a number, and came operator #seq before it? */
 static bool comes_after (DtDebug *d, int i, int64_t seq) {
-  if (numbered(dt_record_at(d, i))) return false;
+  if (is_numbered(dt_record_at(d, i))) return false;
   while (++i < d->rec.n)
-    if (numbered(dt_record_at(d, i))) return dt_record_at(d, i)->seq >= seq;
+    if (is_numbered(dt_record_at(d, i))) return dt_record_at(d, i)->seq >= seq;
   return false;
 }
 
-static const DtRecVar *newest (DtDebug *d, int64_t seq,
-                               bool (*match) (const DtRecVar *, int64_t),
-                               int64_t what, int64_t *at) {
+static const DtRecVar *find_newest (DtDebug *d, int64_t seq,
+                                    bool (*match) (const DtRecVar *, int64_t),
+                                    int64_t what, int64_t *at) {
   int i;
   for (i = 0; i < d->rec.n; i++) {
     const DtRecOp *r = dt_record_at(d, i);
-    const DtRecVar *v = r->seq > seq ? NULL : known(r, seq, match, what);
+    const DtRecVar *v =
+      r->seq > seq ? NULL : find_known_var(r, seq, match, what);
     if (v && !comes_after(d, i, seq)) { *at = r->seq; return v; }
   }
   return NULL;
 }
 
 /* First met later, but made before: nobody wrote it in between. */
-static const DtRecVar *later (DtDebug *d, int64_t id, int64_t seq,
-                              int64_t *at) {
+static const DtRecVar *find_later (DtDebug *d, int64_t id, int64_t seq,
+                                   int64_t *at) {
   int i, k;
   for (i = d->rec.n - 1; i >= 0; i--) {
     const DtRecOp *r = dt_record_at(d, i);
@@ -126,19 +127,19 @@ static const DtRecVar *later (DtDebug *d, int64_t id, int64_t seq,
 const DtRecVar *dt_record_var (DtDebug *d, int64_t id, int64_t seq,
                                int64_t *at) {
   int64_t where;
-  const DtRecVar *v = newest(d, seq, is_var, id, &where);
-  if (v == NULL) v = later(d, id, seq, &where);
+  const DtRecVar *v = find_newest(d, seq, is_var, id, &where);
+  if (v == NULL) v = find_later(d, id, seq, &where);
   if (v && at) *at = where;
   return v;
 }
 
-static bool holds (const DtRecVar *v, int64_t storage) {
+static bool holds_storage (const DtRecVar *v, int64_t storage) {
   return !v->none && v->storage == storage && v->block != NULL;
 }
 
 static DtBlock *block_of (DtDebug *d, const DtRecVar *v, int64_t seq) {
   int64_t at;
-  const DtRecVar *w = newest(d, seq, holds, v->storage, &at);
+  const DtRecVar *w = find_newest(d, seq, holds_storage, v->storage, &at);
   return w ? w->block : v->block;
 }
 

@@ -258,18 +258,18 @@ static DtRecOp *open_entry (DtDebug *d, int64_t seq) {
 }
 
 /* Read one byte: a prefetch alone is dropped where the page is not known. */
-static void touch (const void *p) {
+static void touch_page (const void *p) {
   if (p) (void)*(const volatile char *)p;
 }
 
-static void warm (const void *p, size_t n) {
+static void prefetch_lines (const void *p, size_t n) {
   size_t i;
   for (i = 0; i < n; i += LINE) __builtin_prefetch((const char *)p + i, 1);
 }
 
 static void touch_blocks (int n, const DtRecVar *v) {
   int i;
-  for (i = 0; i < n && i < 3; i++) touch(v[i].block);
+  for (i = 0; i < n && i < 3; i++) touch_page(v[i].block);
 }
 
 /* Entries that come next have long left the cache.  What is asked for at one
@@ -282,10 +282,10 @@ static void ring_warm (const DtRecord *k) {
     e[i] = &k->ring[at];
     if (++at == k->cap) at = 0;
   }
-  touch(&e[3]->arena);
-  warm(e[2], offsetof(DtRecOp, args.v[3]));
-  touch(e[2]->arena.first);
-  warm(e[1]->arena.first, WARM);
+  touch_page(&e[3]->arena);
+  prefetch_lines(e[2], offsetof(DtRecOp, args.v[3]));
+  touch_page(e[2]->arena.first);
+  prefetch_lines(e[1]->arena.first, WARM);
   touch_blocks(e[0]->nin, e[0]->in);
   touch_blocks(e[0]->nout, e[0]->out);
 }

@@ -41,7 +41,7 @@ static DtStatus copy_plain (DtSession *s, DtVar *v, DtVar **out) {
 }
 
 /* The whole value of an input as a plain tensor. */
-static DtStatus gather (DtSession *s, DtVar *v, DtVar **out) {
+static DtStatus gather_input (DtSession *s, DtVar *v, DtVar **out) {
   DtTensor *t;
   DtStatus st;
   if (v->spec == NULL) return copy_plain(s, v, out);
@@ -72,7 +72,7 @@ static DtStatus protect_value (DtTrial *t, const DtValue *v) {
 }
 
 /* Copies of inputs that the operator writes, so that trials change nothing. */
-static DtStatus protect (DtTrial *t) {
+static DtStatus copy_written_inputs (DtTrial *t) {
   const DtArgs *a = &t->f->args;
   for (int i = 0; i < t->f->op->sig->nargs && i < a->n; i++)
     if (t->f->op->sig->arg[i].write)
@@ -93,10 +93,10 @@ DtStatus dt_trial_one_device (DtTrial *t) {
   DtStatus st = DT_OK;
   int i;
   for (i = 0; i < t->f->nin && st == DT_OK; i++)
-    st = gather(s, t->f->in[i], &t->full[i]);
+    st = gather_input(s, t->f->in[i], &t->full[i]);
   if (st != DT_OK) return st;
   dt_trial_inputs(t, t->full);
-  st = protect(t);
+  st = copy_written_inputs(t);
   if (st == DT_OK)
     st = dt_call(s, t->f->op, &t->f->args, t->f->nin, t->in, &t->ref);
   t->have_ref = st == DT_OK;
@@ -114,7 +114,7 @@ DtStatus dt_trial_compare (DtTrial *t, DtResults *r, int *same) {
     int k;
     DtStatus st;
     if (v == NULL || w == NULL) continue;
-    st = gather(s, v, &full);
+    st = gather_input(s, v, &full);
     if (st != DT_OK) return st;
     k = same_values(s, full->local, w->local);
     dt_var_unref(full);
@@ -123,7 +123,7 @@ DtStatus dt_trial_compare (DtTrial *t, DtResults *r, int *same) {
   return DT_OK;
 }
 
-static char *words (DtDebug *d, DtArena *a, const char *text) {
+static char *copy_words (DtDebug *d, DtArena *a, const char *text) {
   char *s = dt_arena_strdup(d->s->cx, a, text);
   return s ? s : (char *)(uintptr_t)"";
 }
@@ -137,7 +137,7 @@ void dt_trial_run (DtTrial *t, DtRepairs *out, DtRepair *r) {
   if (t->keep && r == &out->r[t->want])
     for (int i = 0; i < t->f->nin; i++)
       if (t->in[i] != t->f->in[i]) t->keep[i] = dt_var_ref(t->in[i]);
-  st = protect(t);
+  st = copy_written_inputs(t);
   d->muted_bytes = 0;
   if (st == DT_OK)
     st = dt_call(d->s, t->f->op, &t->f->args, t->f->nin, t->in, &res);
@@ -146,20 +146,20 @@ void dt_trial_run (DtTrial *t, DtRepairs *out, DtRepair *r) {
     DtBuf b;
     dt_buf_init(&b, d->s->cx);
     dt_var_print(dt_result(&res, 0), &b);
-    r->result = words(d, &out->arena, dt_buf_str(&b));
+    r->result = copy_words(d, &out->arena, dt_buf_str(&b));
     dt_buf_fini(&b);
   }
   if (st == DT_OK) st = dt_trial_compare(t, &res, &same);
   if (st != DT_OK) {
     r->verdict = DT_VD_FAILED;
-    r->note = words(d, &out->arena, dt_buf_str(&d->s->cx->err.message));
+    r->note = copy_words(d, &out->arena, dt_buf_str(&d->s->cx->err.message));
     dt_error_clear(d->s->cx);
   } else {
     r->verdict = same == 2 ? DT_VD_EQUAL : same == 1 ? DT_VD_CLOSE
                                                      : DT_VD_WRONG;
-    r->note = words(d, &out->arena, same == 2 ? "equals one device"
-                    : same == 1 ? "equals one device up to rounding"
-                    : "differs from one device");
+    r->note = copy_words(d, &out->arena, same == 2 ? "equals one device"
+                         : same == 1 ? "equals one device up to rounding"
+                         : "differs from one device");
   }
   dt_results_fini(d->s, &res);
 }
@@ -194,7 +194,8 @@ static bool is_plain_culprit (const DtFailed *f, int slot) {
 
 /* Placements for plain `m` that follow distributed `ref` through broadcasting
 ** (dims aligned from the right); false when that is all Replicate. */
-static bool follow (const DtSpec *ref, const DtMeta *m, DtPlacement *pl) {
+static bool follow_placements (const DtSpec *ref, const DtMeta *m,
+                               DtPlacement *pl) {
   bool any = false;
   int i;
   for (i = 0; i < ref->npl; i++) {
@@ -244,7 +245,8 @@ static DtStatus try_distribute (DtTrial *t, DtRepairs *out, bool shard) {
     DtVar *dist = NULL;
     if (!is_plain_culprit(f, i)) continue;
     for (k = 0; k < ref->spec->npl; k++) pl[k] = dt_pl_replicate();
-    if (shard && follow(ref->spec, dt_var_meta(f->in[i]), pl)) any = true;
+    if (shard && follow_placements(ref->spec, dt_var_meta(f->in[i]), pl)) any =
+        true;
     dt_buf_addf(&lua, "%sdistribute_tensor(", lua.len ? "; " : "");
     dt_trial_name(f, i, &lua);
     dt_buf_add(&lua, ", mesh, \"");
@@ -274,9 +276,9 @@ static DtStatus try_distribute (DtTrial *t, DtRepairs *out, bool shard) {
   }
   if (st == DT_OK && lua.len && (any || !shard)) {
     r = dt_trial_repair(out);
-    r->lua = words(d, &out->arena, dt_buf_str(&lua));
-    r->torch = words(d, &out->arena, dt_buf_str(&py));
-    if (named) r->apply = words(d, &out->arena, dt_buf_str(&run));
+    r->lua = copy_words(d, &out->arena, dt_buf_str(&lua));
+    r->torch = copy_words(d, &out->arena, dt_buf_str(&py));
+    if (named) r->apply = copy_words(d, &out->arena, dt_buf_str(&run));
     dt_trial_run(t, out, r);
   }
   dt_buf_fini(&lua);
@@ -286,7 +288,7 @@ static DtStatus try_distribute (DtTrial *t, DtRepairs *out, bool shard) {
 }
 
 char *dt_trial_words (DtTrial *t, DtRepairs *out, const char *text) {
-  return words(t->d, &out->arena, text);
+  return copy_words(t->d, &out->arena, text);
 }
 
 void dt_trial_full (DtTrial *t, DtRepairs *out) {
@@ -315,10 +317,10 @@ void dt_trial_full (DtTrial *t, DtRepairs *out) {
     if (named)
       dt_buf_addf(&run, "%s = %s:full_tensor(); ", f->name[i], f->name[i]);
   }
-  if (named) r->apply = words(d, &out->arena, dt_buf_str(&run));
-  r->lua = words(d, &out->arena, dt_buf_str(&lua));
+  if (named) r->apply = copy_words(d, &out->arena, dt_buf_str(&run));
+  r->lua = copy_words(d, &out->arena, dt_buf_str(&lua));
   for (char *c = lua.s; c && *c; c++) if (*c == ':') *c = '.';
-  r->torch = words(d, &out->arena, dt_buf_str(&lua));
+  r->torch = copy_words(d, &out->arena, dt_buf_str(&lua));
   dt_trial_run(t, out, r);
   r->bytes += bytes;
   dt_buf_fini(&lua);
@@ -329,15 +331,16 @@ static void try_implicit (DtTrial *t, DtRepairs *out, bool equal) {
   DtDebug *d = t->d;
   DtRepair *r = dt_trial_repair(out);
   bool old = d->s->implicit_replication;
-  r->lua = words(d, &out->arena, "dt.implicit_replication(function() … end)");
-  r->torch = words(d, &out->arena, "with implicit_replication(): …");
+  r->lua = copy_words(d, &out->arena,
+                      "dt.implicit_replication(function() … end)");
+  r->torch = copy_words(d, &out->arena, "with implicit_replication(): …");
   r->warned = true;
   dt_trial_inputs(t, t->f->in);
   d->s->implicit_replication = true;
   dt_trial_run(t, out, r);
   d->s->implicit_replication = old;
   if (r->verdict == DT_VD_EQUAL || r->verdict == DT_VD_CLOSE)
-    r->note = words(d, &out->arena, equal
+    r->note = copy_words(d, &out->arena, equal
       ? "equal today; silently wrong if the plain tensor differs per rank"
       : "the plain tensor differs between ranks: each rank computes its own");
 }
@@ -356,11 +359,11 @@ static void try_rule (DtTrial *t, DtRepairs *out) {
     dt_buf_init(&head, d->s->cx);
     dt_buf_addf(&head, "dt.register_sharding(dt.ops.%s, …)",
                 t->f->op->sig->full);
-    r->lua = words(d, &out->arena, dt_buf_str(&head));
+    r->lua = copy_words(d, &out->arena, dt_buf_str(&head));
     if (lua.len > 0) lua.s[lua.len - 1] = ';';     /* its value is no news */
-    r->apply = words(d, &out->arena, dt_buf_str(&lua));
-    r->torch = words(d, &out->arena, dt_buf_str(&py));
-    r->note = words(d, &out->arena, dt_buf_str(&valid));
+    r->apply = copy_words(d, &out->arena, dt_buf_str(&lua));
+    r->torch = copy_words(d, &out->arena, dt_buf_str(&py));
+    r->note = copy_words(d, &out->arena, dt_buf_str(&valid));
     r->verdict = DT_VD_EQUAL;
     r->retry = true;
     dt_buf_fini(&head);
@@ -398,7 +401,8 @@ static void print_ranks (const DtGroup *g, DtBuf *b) {
 }
 
 /* Text "mask on ranks 0-3: bitwise equal ..." for each plain input. */
-static DtStatus equality (DtTrial *t, DtRepairs *out, bool *all_equal) {
+static DtStatus compare_plain_inputs (DtTrial *t, DtRepairs *out,
+                                      bool *all_equal) {
   DtSession *s = t->d->s;
   const DtFailed *f = t->f;
   DtGroup *g = t->group;
@@ -430,7 +434,8 @@ static DtStatus equality (DtTrial *t, DtRepairs *out, bool *all_equal) {
     }
     dt_vf_gather_free(s, g, txt);
   }
-  if (st == DT_OK) out->equality = words(t->d, &out->arena, dt_buf_str(&b));
+  if (st == DT_OK)
+    out->equality = copy_words(t->d, &out->arena, dt_buf_str(&b));
   dt_buf_fini(&b);
   return st;
 }
@@ -525,7 +530,7 @@ static DtStatus try_all (DtDebug *d, const DtFailed *f, DtRepairs *out,
   if (!here) return DT_OK;
   dt_debug_mute(d, &m);
   if (f->code == DT_E_MIXED) {
-    st = equality(&t, out, &equal);
+    st = compare_plain_inputs(&t, out, &equal);
     if (st == DT_OK) st = dt_trial_one_device(&t);
     if (st == DT_OK) st = try_distribute(&t, out, true);
     if (st == DT_OK) st = try_distribute(&t, out, false);

@@ -28,7 +28,7 @@ bool dt_repair_meshes_differ (const DtFailed *f) {
 }
 
 /* The mesh of most dims among the inputs'. */
-static DtMesh *largest (const DtFailed *f) {
+static DtMesh *largest_mesh (const DtFailed *f) {
   DtMesh *m = NULL;
   for (int i = 0; i < f->nin; i++) {
     const DtSpec *s = spec_of(f, i);
@@ -68,7 +68,8 @@ static bool is_moved (const DtFailed *f, int slot, const DtMesh *big) {
 }
 
 /* The same local part on the larger mesh. */
-static DtStatus lift (DtSession *s, const DtVar *v, DtMesh *big, DtVar **out) {
+static DtStatus lift_to_mesh (DtSession *s, const DtVar *v, DtMesh *big,
+                              DtVar **out) {
   DtPlacement pl[DT_MAX_MDIM];
   int at[DT_MAX_MDIM];
   DtSpec *spec = NULL;
@@ -103,7 +104,7 @@ static void part_text (const DtVar *v, const DtMesh *big, char *text,
                    (unsigned long long)dt_vf_hash(v->local));
 }
 
-static bool agree (char *const *v, int n) {
+static bool do_parts_agree (char *const *v, int n) {
   for (int i = 0; i < n; i++)
     for (int k = i + 1; k < n; k++) {
       const char *c = strchr(v[i], ':');
@@ -116,8 +117,8 @@ static bool agree (char *const *v, int n) {
 
 /* Counts the inputs that would move; *same: all their parts agree.  Words
 ** about the first that does not into `b`. */
-static DtStatus look (DtTrial *t, const DtMesh *big, int *moved, bool *same,
-                      DtBuf *b) {
+static DtStatus compare_moved_inputs (DtTrial *t, const DtMesh *big, int *moved,
+                                      bool *same, DtBuf *b) {
   DtSession *s = t->d->s;
   *moved = 0;
   *same = true;
@@ -127,7 +128,7 @@ static DtStatus look (DtTrial *t, const DtMesh *big, int *moved, bool *same,
     (*moved)++;
     part_text(t->f->in[i], big, text, sizeof text);
     DT_TRY(s->cx, dt_vf_gather(s, t->group, text, &all));
-    if (*same && !agree(all, t->group->size)) {
+    if (*same && !do_parts_agree(all, t->group->size)) {
       dt_trial_name(t->f, i, b);
       dt_buf_add(b, " differs between ranks that ");
       dt_mesh_print(t->f->in[i]->spec->mesh, b);
@@ -143,7 +144,8 @@ static DtStatus look (DtTrial *t, const DtMesh *big, int *moved, bool *same,
 /* --- the candidate in words --- */
 
 /* Names of the inputs that move, at most `most`, then how many more. */
-static void names (const DtFailed *f, const DtMesh *big, int most, DtBuf *b) {
+static void add_moved_names (const DtFailed *f, const DtMesh *big, int most,
+                             DtBuf *b) {
   int n = 0;
   for (int i = 0; i < f->nin; i++) {
     if (!is_moved(f, i, big)) continue;
@@ -161,7 +163,7 @@ static const char *name_on (const DtFailed *f, const DtMesh *big) {
   return NULL;
 }
 
-static void placements (const DtVar *v, bool python, DtBuf *b) {
+static void add_placements (const DtVar *v, bool python, DtBuf *b) {
   for (int k = 0; k < v->spec->npl; k++) {
     if (k) dt_buf_add(b, python ? ", " : " ");
     if (python) dt_pl_repr(v->spec->pl[k], b);
@@ -175,7 +177,7 @@ static void call_text (const char *who, const char *on, const DtVar *lifted,
   dt_buf_addf(b, python ? "DTensor.from_local(%s.to_local(), %s%s, ["
                         : "dt.DTensor.from_local(%s:to_local(), %s%s, \"",
               who, on ? on : "mesh", on ? ".device_mesh" : "");
-  placements(lifted, python, b);
+  add_placements(lifted, python, b);
   dt_buf_add(b, python ? "])" : "\")");
 }
 
@@ -194,8 +196,8 @@ static bool apply_text (const DtFailed *f, const DtMesh *big, DtVar *const *in,
 }
 
 /* Do all inputs that move get the same placements? */
-static bool alike (const DtFailed *f, const DtMesh *big, DtVar *const *in,
-                   int first) {
+static bool have_same_placements (const DtFailed *f, const DtMesh *big,
+                                  DtVar *const *in, int first) {
   for (int i = first + 1; i < f->nin; i++)
     if (is_moved(f, i, big) &&
         !dt_vf_same_pls(in[first]->spec, in[i]->spec)) return false;
@@ -207,13 +209,13 @@ static void call_of_each (const DtFailed *f, const DtMesh *big,
                           const DtVar *lifted, bool python, DtBuf *b) {
   call_text("t", name_on(f, big), lifted, python, b);
   dt_buf_add(b, python ? " for t in (" : " for t = ");
-  names(f, big, 3, b);
+  add_moved_names(f, big, 3, b);
   if (python) dt_buf_addc(b, ')');
 }
 
 /* A call for each input that moves. */
-static void calls (const DtFailed *f, const DtMesh *big, DtVar *const *in,
-                   bool python, DtBuf *b) {
+static void add_calls (const DtFailed *f, const DtMesh *big, DtVar *const *in,
+                       bool python, DtBuf *b) {
   DtBuf who;
   dt_buf_init(&who, b->cx);
   for (int i = 0; i < f->nin; i++) {
@@ -228,14 +230,14 @@ static void calls (const DtFailed *f, const DtMesh *big, DtVar *const *in,
 
 static void word_it (DtTrial *t, const DtMesh *big, int moved, int first,
                      DtVar *const *in, DtRepairs *out, DtRepair *r) {
-  bool each = moved > 1 && alike(t->f, big, in, first);
+  bool each = moved > 1 && have_same_placements(t->f, big, in, first);
   char **text[] = {&r->lua, &r->torch};
   DtBuf b;
   dt_buf_init(&b, t->d->s->cx);
   for (int python = 0; python < 2; python++) {
     dt_buf_clear(&b);
     if (each) call_of_each(t->f, big, in[first], python, &b);
-    else calls(t->f, big, in, python, &b);
+    else add_calls(t->f, big, in, python, &b);
     *text[python] = dt_trial_words(t, out, dt_buf_str(&b));
   }
   dt_buf_clear(&b);
@@ -256,8 +258,8 @@ static const DtMesh *small_mesh (const DtFailed *f, const DtMesh *big) {
 }
 
 /* What was seen, where such tensors come from, and what ends it for good. */
-static void advice (const DtMesh *big, const DtMesh *small, int moved,
-                    DtBuf *b) {
+static void add_advice (const DtMesh *big, const DtMesh *small, int moved,
+                        DtBuf *b) {
   dt_buf_addf(b, "%d on ", moved);
   if (small) {
     dt_buf_add(b, "mesh ");
@@ -275,7 +277,7 @@ static void advice (const DtMesh *big, const DtMesh *small, int moved,
 
 DtStatus dt_repair_join_meshes (DtTrial *t, DtRepairs *out) {
   DtSession *s = t->d->s;
-  DtMesh *big = largest(t->f);
+  DtMesh *big = largest_mesh(t->f);
   DtVar *in[DT_TRIAL_SLOTS] = {NULL};
   DtStatus st = DT_OK;
   bool same = true;
@@ -283,8 +285,8 @@ DtStatus dt_repair_join_meshes (DtTrial *t, DtRepairs *out) {
   DtBuf b;
   if (big == NULL || !all_slices(t->f, big)) return DT_OK;
   dt_buf_init(&b, s->cx);
-  st = look(t, big, &moved, &same, &b);
-  if (st == DT_OK && same) advice(big, small_mesh(t->f, big), moved, &b);
+  st = compare_moved_inputs(t, big, &moved, &same, &b);
+  if (st == DT_OK && same) add_advice(big, small_mesh(t->f, big), moved, &b);
   if (st == DT_OK) out->equality = dt_trial_words(t, out, dt_buf_str(&b));
   dt_buf_fini(&b);
   if (st != DT_OK || !same) return st;
@@ -294,7 +296,7 @@ DtStatus dt_repair_join_meshes (DtTrial *t, DtRepairs *out) {
       in[i] = dt_var_ref(t->f->in[i]);
       continue;
     }
-    st = lift(s, t->f->in[i], big, &in[i]);
+    st = lift_to_mesh(s, t->f->in[i], big, &in[i]);
     if (first < 0) first = i;
   }
   if (st == DT_OK) {

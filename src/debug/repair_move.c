@@ -23,7 +23,7 @@ typedef struct Moves {
   int tries;
 } Moves;
 
-static bool movable (const DtVar *v) {
+static bool is_movable (const DtVar *v) {
   const DtSpec *s = v->spec;
   if (s == NULL || !s->has_meta || s->npl != s->mesh->ndim) return false;
   for (int m = 0; m < s->npl; m++)
@@ -91,7 +91,7 @@ static void word_it (Moves *k, int slot, const Move *m, DtRepair *r) {
 }
 
 /* Take back what was kept of the last candidate. */
-static void forget (Moves *k) {
+static void forget_candidate (Moves *k) {
   DtTrial *t = k->t;
   k->out->n--;
   if (t->keep == NULL || k->out->n != t->want) return;
@@ -131,7 +131,7 @@ static DtStatus try_move (Moves *k, int slot, const Move *m) {
   dt_trial_run(t, k->out, r);
   r->bytes += bytes;
   DT_TRY(s->cx, all_say(k, dt_repair_good(r), &all));
-  if (!all) forget(k);
+  if (!all) forget_candidate(k);
   return DT_OK;
 }
 
@@ -144,13 +144,13 @@ static Move as_it_is (const DtSpec *s) {
   return m;
 }
 
-static bool shards (const DtSpec *p, int dim) {
+static bool has_shard_of (const DtSpec *p, int dim) {
   for (int i = 0; i < p->npl; i++)
     if (dt_pl_is_shard_like(p->pl[i]) && p->pl[i].dim == dim) return true;
   return false;
 }
 
-static bool whole (const DtSpec *p, const Move *m) {
+static bool is_all_replicated (const DtSpec *p, const Move *m) {
   for (int i = 0; i < p->npl; i++)
     if (!dt_pl_is_replicate(m->pl[i])) return false;
   return true;
@@ -174,12 +174,12 @@ static DtStatus try_input (Moves *k, int slot) {
     Move one = m;
     if (!dt_pl_is_shard(p->pl[i]) || p->mesh->shape[i] < 2) continue;
     for (int d = 0; d < p->meta.ndim; d++) {
-      if (shards(p, d) || p->meta.shape[d] % p->mesh->shape[i]) continue;
+      if (has_shard_of(p, d) || p->meta.shape[d] % p->mesh->shape[i]) continue;
       one.pl[i] = dt_pl_shard(d);
       DT_TRY(s->cx, try_move(k, slot, &one));
     }
     one.pl[i] = dt_pl_replicate();
-    if (!whole(p, &one)) DT_TRY(s->cx, try_move(k, slot, &one));
+    if (!is_all_replicated(p, &one)) DT_TRY(s->cx, try_move(k, slot, &one));
   }
   for (int i = 0; i < p->npl; i++) m.pl[i] = dt_pl_replicate();
   return shard ? try_move(k, slot, &m) : DT_OK;
@@ -212,7 +212,7 @@ static void out_of_place (Moves *k) {
 
 static bool all_movable (const DtFailed *f) {
   for (int i = 0; i < f->nin; i++)
-    if (f->in[i]->spec && !movable(f->in[i])) return false;
+    if (f->in[i]->spec && !is_movable(f->in[i])) return false;
   return !dt_repair_meshes_differ(f);
 }
 
@@ -278,7 +278,7 @@ static void fails_alone (DtTrial *t, DtRepairs *out) {
 
 /* Does a call that did not fail differ from one device with these values?  If
 ** not, a repair that equals it proves nothing. */
-static DtStatus differs (Moves *k, bool *yes) {
+static DtStatus differs_from_one_device (Moves *k, bool *yes) {
   DtTrial *t = k->t;
   DtRepair *r;
   *yes = true;
@@ -287,7 +287,7 @@ static DtStatus differs (Moves *k, bool *yes) {
   r = dt_trial_repair(k->out);
   dt_trial_run(t, k->out, r);
   DT_TRY(t->d->s->cx, all_say(k, r->verdict == DT_VD_WRONG, yes));
-  forget(k);
+  forget_candidate(k);
   return DT_OK;
 }
 
@@ -306,7 +306,7 @@ DtStatus dt_repair_move (DtTrial *t, DtRepairs *out) {
   if (st != DT_OK) fails_alone(t, out);
   DT_TRY(t->d->s->cx, all_say(&k, t->have_ref, &alone));
   if (!alone) return DT_OK;
-  DT_TRY(t->d->s->cx, differs(&k, &same));
+  DT_TRY(t->d->s->cx, differs_from_one_device(&k, &same));
   if (!same) return DT_OK;
   out_of_place(&k);
   for (int i = 0; i < f->nin; i++) {
@@ -330,7 +330,7 @@ DtStatus dt_repair_move (DtTrial *t, DtRepairs *out) {
 
 /* What the script calls tensor `id` now, or NULL: of several names the latest,
 ** of these the first in the alphabet, for all ranks must say the same. */
-static const char *called (DtDebug *d, int64_t id) {
+static const char *name_in_script (DtDebug *d, int64_t id) {
   enum { MOST = 256 };
   const DtRecName *name[MOST], *best = NULL;
   int n = dt_record_names(d, INT64_MAX, name, MOST);
@@ -357,14 +357,14 @@ static DtStatus as_failed (DtDebug *d, const DtRecOp *r, DtFailed *f) {
   if (!f->in || !f->name) return DT_E_NOMEM;
   for (int i = 0; i < r->nin; i++) {
     DT_TRY(cx, dt_record_revive(d, r->in[i].id, r->seq, &f->in[i]));
-    f->name[i] = called(d, r->in[i].id);
+    f->name[i] = name_in_script(d, r->in[i].id);
     f->nin++;
   }
   return DT_OK;
 }
 
 /* Is it one whose results can be compared, and the same on all ranks? */
-static DtStatus comparable (DtDebug *d, const DtRecOp *r, bool *ok) {
+static DtStatus is_comparable (DtDebug *d, const DtRecOp *r, bool *ok) {
   DtSession *s = d->s;
   char text[160], **all = NULL;
   bool here = r && r->op && r->done && r->st == DT_OK && r->nout > 0 &&
@@ -387,7 +387,7 @@ DtStatus dt_repair_recorded (DtDebug *d, int64_t seq, DtRepairs *out) {
   DtStatus st;
   bool ok;
   memset(out, 0, sizeof *out);
-  DT_TRY(d->s->cx, comparable(d, r, &ok));
+  DT_TRY(d->s->cx, is_comparable(d, r, &ok));
   if (!ok) return DT_OK;
   dt_debug_mute(d, &m);
   st = as_failed(d, r, &f);

@@ -17,7 +17,7 @@ enum { MAX_SPANS = 1 << 15 };
 #define MASK (BOTH(FUNC) | BOTH(OP) | BOTH(REDIST) | BOTH(COLL) \
   | BOTH(BACKWARD) | BOTH(MODULE))
 
-static double now (void) {
+static double seconds_now (void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
@@ -73,7 +73,7 @@ static DtSpan *new_span (DtSpans *p) {
   return &p->v[p->n++];
 }
 
-static const char *label (DtSpans *p, const DtEvent *e) {
+static const char *label_of (DtSpans *p, const DtEvent *e) {
   DtBuf b;
   const char *out = "";
   if (e->mesh == NULL || e->mdim < 0) return "";
@@ -103,7 +103,7 @@ static const char *name_of (DtSpans *p, const DtEvent *e) {
   }
 }
 
-static void begin (DtSpans *p, const DtEvent *e, int kind, double t) {
+static void begin_span (DtSpans *p, const DtEvent *e, int kind, double t) {
   DtSpan *s;
   close_from(p, e->depth, t);
   s = p->nopen < 64 ? new_span(p) : NULL;
@@ -113,7 +113,7 @@ static void begin (DtSpans *p, const DtEvent *e, int kind, double t) {
   s->seq = e->seq;
   s->bytes = e->bytes_in;
   s->name = name_of(p, e);
-  s->mdim = label(p, e);
+  s->mdim = label_of(p, e);
   s->file = e->file;
   s->line = e->line;
   s->kind = (uint8_t)kind;
@@ -123,15 +123,17 @@ static void begin (DtSpans *p, const DtEvent *e, int kind, double t) {
   p->open[p->nopen++] = p->n - 1;
 }
 
-static DtStatus listen (void *ud, DtSession *s, const DtEvent *e) {
+static DtStatus on_event (void *ud, DtSession *s, const DtEvent *e) {
   DtSpans *p = (DtSpans *)ud;
   int kind = kind_of(e->kind);
   (void)s;
   if (kind < 0 || p->d->muted || p->d->rec.off) return DT_OK;
   switch (e->kind) {
     case DT_EV_FUNC: case DT_EV_OP: case DT_EV_REDIST: case DT_EV_COLL:
-    case DT_EV_BACKWARD: case DT_EV_MODULE: begin(p, e, kind, now()); break;
-    default: close_from(p, e->depth, now());
+    case DT_EV_BACKWARD: case DT_EV_MODULE:
+      begin_span(p, e, kind, seconds_now());
+      break;
+    default: close_from(p, e->depth, seconds_now());
   }
   return DT_OK;
 }
@@ -142,7 +144,7 @@ DtStatus dt_spans_new (DtDebug *d, DtSpans **out) {
   if (p == NULL) return DT_E_NOMEM;
   p->s = d->s;
   p->d = d;
-  st = dt_event_listen(d->s, MASK, listen, p, &p->listener);
+  st = dt_event_listen(d->s, MASK, on_event, p, &p->listener);
   if (st != DT_OK) {
     dt_free(d->s->cx, p);
     return st;
@@ -187,7 +189,7 @@ void dt_spans_write (const DtSpans *p, int max, DtBuf *out) {
 }
 
 /* The field that begins at *at, up to a tab or the end of the line. */
-static const char *field (DtCtx *cx, DtArena *a, const char **at) {
+static const char *read_field (DtCtx *cx, DtArena *a, const char **at) {
   size_t n = strcspn(*at, "\t\n");
   char *out = dt_arena_alloc(cx, a, n + 1);
   size_t i, k = 0;
@@ -220,9 +222,9 @@ static DtStatus read_line (DtCtx *cx, DtArena *a, const char *s, DtSpan *p) {
   p->bytes = bytes;
   s += at;
   if (*s == '\t') s++;
-  p->name = field(cx, a, &s);
-  p->mdim = field(cx, a, &s);
-  p->file = field(cx, a, &s);
+  p->name = read_field(cx, a, &s);
+  p->mdim = read_field(cx, a, &s);
+  p->file = read_field(cx, a, &s);
   return p->name && p->mdim && p->file ? DT_OK : DT_E_NOMEM;
 }
 

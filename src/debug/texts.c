@@ -170,7 +170,7 @@ static void row_key (const DtRecord *rec, const DtRecOp *r,
 }
 
 /* The most bytes first; rows of equal weight by name. */
-static int heavier (const void *a, const void *b) {
+static int compare_bytes (const void *a, const void *b) {
   const Row *x = *(Row *const *)a, *y = *(Row *const *)b;
   if (x->bytes != y->bytes) return x->bytes < y->bytes ? 1 : -1;
   if (x->count != y->count) return x->count < y->count ? 1 : -1;
@@ -186,7 +186,7 @@ static void print_rows (DtDebug *d, DtMap *m, DtArena *a, DtBuf *b) {
   if (row == NULL) { dt_error_clear(d->s->cx); return; }
   for (i = 0, it = 0; i < n && (e = dt_map_next(m, &it)) != NULL; i++)
     row[i] = (Row *)e->value;
-  qsort(row, (size_t)n, sizeof *row, heavier);
+  qsort(row, (size_t)n, sizeof *row, compare_bytes);
   for (i = 0; i < n; i++) {
     DtBuf bytes;
     dt_buf_init(&bytes, d->s->cx);

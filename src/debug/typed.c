@@ -12,7 +12,7 @@
 
 enum { TYPED = 64 };            /* operators kept */
 
-static void exchange (DtDebug *d) {
+static void swap_records (DtDebug *d) {
   DtRecord r = d->rec;
   d->rec = d->typed;
   d->typed = r;
@@ -41,7 +41,7 @@ void dt_debug_typing (DtDebug *d, DtTyping *t) {
   t->names_op = d->names_op;
   t->scope = d->scope;
   t->from = d->from;
-  exchange(d);
+  swap_records(d);
   d->in_redist = false;
   d->func = d->composite = NULL;
   d->from = d->muted_at;
@@ -53,7 +53,7 @@ void dt_debug_typed (DtDebug *d, const DtTyping *t) {
   if (!t->on || !d->typing) return;
   d->typing = false;
   d->rec.cur = NULL;
-  exchange(d);
+  swap_records(d);
   d->in_redist = t->in_redist;
   d->redist_implicit = t->redist_implicit;
   d->redist_slot = t->redist_slot;

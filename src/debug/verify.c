@@ -79,14 +79,14 @@ DtStatus dt_vf_most (DtVfCase *c, double mine, double *all) {
 
 /* --- what can be compared --- */
 
-static bool masked (const DtRecVar *v) {
+static bool is_masked (const DtRecVar *v) {
   for (int i = 0; v->spec && i < v->spec->npl; i++)
     if (v->spec->pl[i].kind == DT_PL_MASK_PARTIAL) return true;
   return false;
 }
 
 /* Memory as empty() found it: nobody wrote to it since. */
-static bool blank (const DtRecVar *v) {
+static bool is_blank (const DtRecVar *v) {
   return !v->none && v->spec == NULL && v->version == 0 && v->origin.op &&
          strstr(v->origin.op, "empty") != NULL;
 }
@@ -107,12 +107,12 @@ static const char *not_comparable (const DtRecOp *r, const DtMesh **mesh) {
   if (!r->done || r->st != DT_OK) return "it failed";
   if (r->nin > DT_VF_MAX || r->nout > DT_VF_MAX) return "too many tensors";
   if (r->op && strstr(r->label, "empty")) return "values are not defined";
-  if (r->op == NULL && r->nin > 0 && blank(&r->in[0]))
+  if (r->op == NULL && r->nin > 0 && is_blank(&r->in[0]))
     return "values are not defined";
   for (int i = 0; i < r->nin + r->nout; i++) {
     const DtRecVar *v = i < r->nin ? &r->in[i] : &r->out[i - r->nin];
     if (v->none || v->spec == NULL) continue;
-    if (masked(v)) return "a mask belongs to it: compared after its reduction";
+    if (is_masked(v)) return "a mask belongs to it: compared after its reduction";
     if (m != NULL && !dt_mesh_equal(m, v->spec->mesh)) return "several meshes";
     m = v->spec->mesh;
   }
@@ -137,7 +137,7 @@ static DtStatus group_of (DtVfCase *c, const DtMesh *m) {
   return st;
 }
 
-static DtStatus revive (DtVfCase *c) {
+static DtStatus restore_inputs (DtVfCase *c) {
   const DtRecOp *r = c->r;
   bool kept = true;
   double missing;
@@ -209,7 +209,7 @@ DtStatus dt_vf_convert (DtVfCase *c, DtTensor *t, bool dbl, bool positive,
   return st;
 }
 
-static void drop (DtVfCase *c, int n, DtTensor **t) {
+static void drop_tensors (DtVfCase *c, int n, DtTensor **t) {
   for (int i = 0; i < n; i++) {
     dt_tensor_unref(c->d->s->cx, t[i]);
     t[i] = NULL;
@@ -257,7 +257,7 @@ static DtStatus in_double (DtVfCase *c, bool positive, DtTensor **out,
   if (st == DT_OK)
     st = dt_oracle_call(c->d->s, c->r->op, &c->r->args, c->nin, in, DT_VF_MAX,
                         out, nout, &ret);
-  drop(c, c->nin, in);
+  drop_tensors(c, c->nin, in);
   if (st == DT_OK) return DT_OK;
   *nout = 0;
   if (dt_vf_fatal(st)) return st;
@@ -266,7 +266,7 @@ static DtStatus in_double (DtVfCase *c, bool positive, DtTensor **out,
 }
 
 /* Most terms that one element of the result sums. */
-static double terms (const DtVfCase *c, const DtTensor *out) {
+static double count_terms (const DtVfCase *c, const DtTensor *out) {
   double k = 1, n = fmax(1, (double)dt_meta_numel(&out->m));
   for (int i = 0; i < c->nin; i++) {
     if (c->full[i] == NULL) continue;
@@ -286,10 +286,10 @@ bool dt_vf_next (const DtMeta *m, int64_t *index) {
 }
 
 /* Does each element lie within k * eps * scale of the exact value? */
-static bool within (DtVfCase *c, const DtTensor *got, const DtTensor *exact,
-                    const DtTensor *scale) {
+static bool is_within_bound (DtVfCase *c, const DtTensor *got,
+                             const DtTensor *exact, const DtTensor *scale) {
   int64_t index[DT_MAX_NDIM] = {0}, n = dt_meta_numel(&got->m);
-  double k = terms(c, got), eps = eps_of((DtDtype)got->m.dtype);
+  double k = count_terms(c, got), eps = eps_of((DtDtype)got->m.dtype);
   double allowed = 2 * (k + 4) * eps;
   if (eps == 0 || !dt_meta_same_shape(&got->m, &exact->m)) return false;
   for (; n > 0; n--) {
@@ -339,8 +339,8 @@ static void by_replay (DtVfCase *c, const DtReplayed *r) {
 }
 
 /* Bits differ: can the order of additions be the reason?  Collective. */
-static DtStatus rounding (DtVfCase *c, DtTensor *got, int which, bool close,
-                          DtVerifyKind *kind) {
+static DtStatus judge_rounding (DtVfCase *c, DtTensor *got, int which,
+                                bool close, DtVerifyKind *kind) {
   DtTensor *exact[DT_VF_MAX] = {0}, *scale[DT_VF_MAX] = {0};
   DtReplayed r = {.off = INFINITY};
   DtStatus st;
@@ -354,17 +354,17 @@ static DtStatus rounding (DtVfCase *c, DtTensor *got, int which, bool close,
   if (st == DT_OK && r.same && r.right) by_replay(c, &r);
   else if (st == DT_OK && r.wrong) *kind = DT_VF_WRONG;
   else if (which < n && which < ns && exact[which] && scale[which] &&
-           within(c, got, exact[which], scale[which])) {
+           is_within_bound(c, got, exact[which], scale[which])) {
   } else if (close) by_tolerance(c, (DtDtype)got->m.dtype);
   else *kind = DT_VF_WRONG;
-  drop(c, DT_VF_MAX, exact);
-  drop(c, DT_VF_MAX, scale);
+  drop_tensors(c, DT_VF_MAX, exact);
+  drop_tensors(c, DT_VF_MAX, scale);
   return st;
 }
 
 /* One result: kind into *kind.  Collective. */
-static DtStatus judge (DtVfCase *c, DtTensor *got, const DtTensor *want,
-                       int which, DtVerifyKind *kind) {
+static DtStatus judge_result (DtVfCase *c, DtTensor *got, const DtTensor *want,
+                              int which, DtVerifyKind *kind) {
   DtSession *s = c->d->s;
   DtVerdict same;
   double worst, differ, far;
@@ -376,7 +376,7 @@ static DtStatus judge (DtVfCase *c, DtTensor *got, const DtTensor *want,
   if (worst > c->v->worst) c->v->worst = worst;
   DT_TRY(s->cx, dt_vf_most(c, same == DT_SAME_NOT, &far));
   if (!isinf(worst) && c->r->op != NULL)
-    return rounding(c, got, which, far == 0, kind);
+    return judge_rounding(c, got, which, far == 0, kind);
   *kind = far == 0 ? DT_VF_ROUNDING : DT_VF_WRONG;
   if (far == 0) by_tolerance(c, (DtDtype)want->m.dtype);
   return DT_OK;
@@ -402,7 +402,7 @@ static DtStatus on_one_device (DtVfCase *c, DtTensor **want, int *n,
   if (st == DT_OK)
     st = dt_oracle_call(c->d->s, c->r->op, &c->r->args, c->nin, in, DT_VF_MAX,
                         want, n, ret);
-  drop(c, c->nin, in);
+  drop_tensors(c, c->nin, in);
   return st;
 }
 
@@ -432,12 +432,12 @@ static DtStatus compare_outputs (DtVfCase *c) {
       dt_tensor_unref(s->cx, got);
       break;
     }
-    if (got && i < n && want[i]) st = judge(c, got, want[i], i, &k);
+    if (got && i < n && want[i]) st = judge_result(c, got, want[i], i, &k);
     if (k > c->v->kind) c->v->kind = k;
     dt_tensor_unref(s->cx, got);
   }
   if (st == DT_OK && c->nout == 0) st = dt_vf_number(c, &ret);
-  drop(c, DT_VF_MAX, want);
+  drop_tensors(c, DT_VF_MAX, want);
   return st;
 }
 
@@ -467,7 +467,7 @@ static DtStatus compare_call (DtVfCase *c) {
        strncmp(name, "dtensor.redistribute", 20) != 0))
     return DT_OK;
   DT_TRY(s->cx, dt_oracle_gather(s, c->out[0], &got));
-  DtStatus st = judge(c, got, c->full[0], 0, &k);
+  DtStatus st = judge_result(c, got, c->full[0], 0, &k);
   dt_tensor_unref(s->cx, got);
   c->v->kind = k;
   return st;
@@ -523,7 +523,7 @@ static DtStatus plain_inputs (DtVfCase *c) {
 }
 
 /* Random numbers have no one device; but replicas of them are equal. */
-static DtStatus replicas (DtVfCase *c) {
+static DtStatus compare_replicas (DtVfCase *c) {
   DtCtx *cx = c->d->s->cx;
   bool ok = true, bad = false;
   if (!(c->r->op->flags & DT_OP_INPLACE))       /* what it writes is no input */
@@ -542,9 +542,9 @@ static DtStatus replicas (DtVfCase *c) {
 static DtStatus run_case (DtVfCase *c) {
   DtSession *s = c->d->s;
   double kind;
-  if (!c->typed) DT_TRY(s->cx, revive(c));
+  if (!c->typed) DT_TRY(s->cx, restore_inputs(c));
   if (c->v->words[0] != '\0') return DT_OK;
-  if (is_random(c->r)) return replicas(c);
+  if (is_random(c->r)) return compare_replicas(c);
   DT_TRY(s->cx, gather_inputs(c));
   if (c->typed) return compare_outputs(c);
   if (c->r->op && dt_vf_decide(c) != DT_OK) dt_error_clear(s->cx);
@@ -561,7 +561,7 @@ static DtStatus run_case (DtVfCase *c) {
 }
 
 /* The comparison of a case whose `r` and `v` are set; what it owns is freed. */
-static DtStatus compare (DtVfCase *c, const DtMesh *mesh) {
+static DtStatus compare_case (DtVfCase *c, const DtMesh *mesh) {
   DtSession *s = c->d->s;
   bool grad = s->grad_enabled;
   DtMute m;
@@ -574,7 +574,7 @@ static DtStatus compare (DtVfCase *c, const DtMesh *mesh) {
     dt_var_unref(c->in[i]);
     dt_var_unref(c->out[i]);
   }
-  drop(c, DT_VF_MAX, c->full);
+  drop_tensors(c, DT_VF_MAX, c->full);
   dt_prop_unref(s->cx, c->prop);
   s->grad_enabled = grad;
   dt_debug_unmute(c->d, &m);
@@ -609,7 +609,7 @@ DtStatus dt_verify_op (DtDebug *d, const DtRecOp *r, DtVerified *out) {
     snprintf(out->words, sizeof out->words, "%s", why);
     return DT_OK;
   }
-  return compare(&c, mesh);
+  return compare_case(&c, mesh);
 }
 
 /* --- shadow mode --- */
@@ -643,7 +643,7 @@ void dt_verify_summary (const DtVerify *k, DtBuf *b) {
                 k->reason[i].why);
 }
 
-static void remember (DtDebug *d, const DtVerified *v) {
+static void remember_verdict (DtDebug *d, const DtVerified *v) {
   DtVerify *k = d->verify;
   k->count[v->kind]++;
   if (v->kind == DT_VF_SKIPPED) count_reason(k, v->words);
@@ -693,10 +693,10 @@ DtStatus dt_verify_typed (DtDebug *d, const DtRecOp *r, DtVar *const *in,
   for (int i = 0; i < r->nout; i++)
     c.out[i] = out[i] ? dt_var_ref(out[i]) : NULL;
   DT_CHECK(d->s->cx, mesh != NULL, DT_E_VALUE, "no tensor has a type");
-  DT_TRY(d->s->cx, compare(&c, mesh));
+  DT_TRY(d->s->cx, compare_case(&c, mesh));
   if (d->verify == NULL) return DT_OK;
   dt_verify_reason(d, v->kind == DT_VF_SKIPPED ? v->words : NULL);
-  if (v->kind != DT_VF_SKIPPED) remember(d, v);
+  if (v->kind != DT_VF_SKIPPED) remember_verdict(d, v);
   return DT_OK;
 }
 
@@ -706,7 +706,7 @@ static bool one_rank_call (const DtEvent *e) {
   return e->op == NULL && e->text && strcmp(e->text, "dtensor.to_local") == 0;
 }
 
-static DtStatus listen (void *ud, DtSession *s, const DtEvent *e) {
+static DtStatus on_event (void *ud, DtSession *s, const DtEvent *e) {
   DtDebug *d = ud;
   DtVerify *k = d->verify;
   DtVerified v;
@@ -719,12 +719,12 @@ static DtStatus listen (void *ud, DtSession *s, const DtEvent *e) {
   DT_TRY(s->cx, dt_vf_torn(d, e, &v, &torn));
   if (torn) {
     k->torn = d->from;
-    remember(d, &v);
+    remember_verdict(d, &v);
   }
   r = dt_record_find(d, e->seq);
   if (torn || e->status != DT_OK || r == NULL || !r->done) return DT_OK;
   DT_TRY(s->cx, dt_verify_op(d, r, &v));
-  remember(d, &v);
+  remember_verdict(d, &v);
   return DT_OK;
 }
 
@@ -735,7 +735,7 @@ DtStatus dt_verify_on (DtDebug *d) {
   if (d->verify == NULL) return DT_E_NOMEM;
   d->verify->torn = -1;
   st = dt_event_listen(d->s, UINT64_C(1) << DT_EV_OP_END |
-                       UINT64_C(1) << DT_EV_FUNC_END, listen, d,
+                       UINT64_C(1) << DT_EV_FUNC_END, on_event, d,
                        &d->verify->listener);
   if (st != DT_OK) {
     dt_free(d->s->cx, d->verify);

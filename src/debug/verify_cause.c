@@ -222,7 +222,7 @@ static void parts_text (const DtSpec *p, int m, DtBuf *b) {
 }
 
 /* Is mesh dim m of p cut into unequal parts? */
-static bool uneven (const DtSpec *p, int m) {
+static bool is_uneven (const DtSpec *p, int m) {
   return p && m < p->npl && p->pl[m].kind == DT_PL_SHARD &&
          p->meta.shape[p->pl[m].dim] % p->mesh->shape[m] != 0;
 }
@@ -237,7 +237,7 @@ static bool uneven_mean (DtVfCase *c, const DtProp *p, int m) {
   for (int i = 0; i < p->nout; i++) avg = avg || has_avg(p->out[i], m);
   for (int i = 0; i < p->nin && avg; i++) {
     DtBuf parts, dim;
-    if (!uneven(p->in[i], m)) continue;
+    if (!is_uneven(p->in[i], m)) continue;
     dt_buf_init(&parts, c->d->s->cx);
     dt_buf_init(&dim, c->d->s->cx);
     parts_text(p->in[i], m, &parts);
@@ -264,7 +264,7 @@ static bool mean_backward (DtVfCase *c, const DtProp *p, int m) {
     mean = mean || (strcmp(sig->arg[i].name, "reduction") == 0 &&
                     dt_arg_int(a, i) == 1);
   for (int i = 0; i < p->nin && mean; i++) {
-    if (!uneven(p->in[i], m)) continue;
+    if (!is_uneven(p->in[i], m)) continue;
     dt_buf_init(&dim, c->d->s->cx);
     dt_mesh_dim_label(p->in[i]->mesh, m, &dim);
     snprintf(c->v->cause, sizeof c->v->cause, "uneven-mean");
@@ -404,7 +404,7 @@ static bool negative_dim (DtVfCase *c, const DtProp *p) {
 /* A handler did it, not a rule.  Handlers share their work: in loss_parallel
 ** the backward of nll_loss does that of log_softmax as well, which then passes
 ** it on.  One alone proves nothing; whether they met is a finding. */
-static bool replaced (DtVfCase *c) {
+static bool is_replaced_by_handler (DtVfCase *c) {
   if (c->r->via != DT_VIA_NONE && c->r->via != DT_VIA_HANDLER) return false;
   c->v->kind = DT_VF_SKIPPED;
   snprintf(c->v->words, sizeof c->v->words, "carried out by a handler (as "
@@ -421,7 +421,7 @@ static void by_decision (DtVfCase *c, const DtProp *p) {
              "known to be wrong: %.240s", p->known_wrong->what);
     return;
   }
-  if (replaced(c) || negative_dim(c, p)) return;
+  if (is_replaced_by_handler(c) || negative_dim(c, p)) return;
   for (int m = 0; m < ndim; m++)
     if (uneven_mean(c, p, m) || mean_backward(c, p, m) ||
         mean_of_means(c, p, m)) return;

@@ -39,8 +39,8 @@ static DtStatus whole_spec (DtVfCase *c, const DtSpec *like, bool sums_only,
 
 /* The part of a whole tensor that `spec` gives this rank; with `sums_only` a
 ** partial one counts as reduced.  Nothing is sent. */
-static DtStatus cut (DtVfCase *c, DtTensor *whole, const DtSpec *spec,
-                     bool sums_only, DtTensor **out) {
+static DtStatus cut_part (DtVfCase *c, DtTensor *whole, const DtSpec *spec,
+                          bool sums_only, DtTensor **out) {
   DtSession *s = c->d->s;
   DtSpec *from = NULL, *to = NULL;
   DtStatus st = whole_spec(c, spec, false, &from);
@@ -75,12 +75,12 @@ static DtStatus one_input (DtVfCase *c, int i, bool dbl, DtTensor *whole,
     if (dt_vf_same_pls(was, want))
       return dt_vf_convert(c, c->in[i]->local, dbl, false, out);
   }
-  return cut(c, whole, want, false, out);
+  return cut_part(c, whole, want, false, out);
 }
 
 /* An input that is written must be a copy. */
-static DtStatus copies (DtVfCase *c, const DtOpDef *op, const DtArgs *args,
-                        DtTensor **in) {
+static DtStatus copy_written_inputs (DtVfCase *c, const DtOpDef *op,
+                                     const DtArgs *args, DtTensor **in) {
   for (int i = 0; i < op->sig->nargs; i++) {
     int slot = dt_arg_slot(args, i);
     DtTensor *copy;
@@ -106,7 +106,7 @@ static DtStatus replay_part (DtVfCase *c, bool dbl, DtTensor **part, int *n) {
     st = dt_vf_convert(c, c->full[i], dbl, false, &whole[i]);
     if (st == DT_OK) st = one_input(c, i, dbl, whole[i], &in[i]);
   }
-  if (st == DT_OK) st = copies(c, op, args, in);
+  if (st == DT_OK) st = copy_written_inputs(c, op, args, in);
   if (st == DT_OK)
     st = dt_oracle_call(c->d->s, op, args, c->nin, in, DT_VF_MAX, part, n,
                         &ret);
@@ -130,7 +130,7 @@ typedef struct Sum {
 } Sum;
 
 /* Position in the group of the rank at `x`. */
-static int position (const Sum *a, const int64_t *x) {
+static int position_of (const Sum *a, const int64_t *x) {
   const DtGroup *g = a->c->group;
   for (int i = 0; i < g->size; i++) {
     int64_t y[DT_MAX_MDIM];
@@ -150,7 +150,7 @@ static DtStatus add_level (const Sum *a, int level, int64_t *x, void *out) {
   char *room;
   DtStatus st = DT_OK;
   if (level == 0) {
-    memcpy(out, a->bytes + (size_t)position(a, x) * a->room, a->size);
+    memcpy(out, a->bytes + (size_t)position_of(a, x) * a->room, a->size);
     return DT_OK;
   }
   room = dt_alloc(cx, (size_t)n * a->size + 1);
@@ -169,7 +169,8 @@ static DtStatus add_level (const Sum *a, int level, int64_t *x, void *out) {
 
 /* Exchange the parts of all ranks, padded to the longest; *all: each has one.
 ** Shards may be of different size. */
-static DtStatus exchange (DtVfCase *c, DtTensor *part, Sum *a, bool *all) {
+static DtStatus exchange_parts (DtVfCase *c, DtTensor *part, Sum *a,
+                                bool *all) {
   DtCtx *cx = c->d->s->cx;
   DtCollInfo info = {"verify", 0, "verify", ""};
   int n = c->group->size;
@@ -217,7 +218,7 @@ static DtStatus reduce_part (DtVfCase *c, const DtSpec *spec, bool backwards,
     int m = backwards ? spec->npl - 1 - i : i;
     if (dt_pl_is_partial(spec->pl[m])) a.dims[a.ndim++] = m;
   }
-  st = exchange(c, part, &a, &all);
+  st = exchange_parts(c, part, &a, &all);
   if (st == DT_OK && all && part &&
       dt_mesh_coord_of(spec->mesh, c->d->s->comm->rank, x)) {
     st = dt_tensor_new(cx, &part->m, false, out);
@@ -232,8 +233,8 @@ static DtStatus reduce_part (DtVfCase *c, const DtSpec *spec, bool backwards,
 
 /* Replay result `which`: this rank's reduced part, contiguous; NULL when it
 ** cannot be had.  Every rank comes to the exchange. */
-static DtStatus replay (DtVfCase *c, bool dbl, bool backwards, int which,
-                        DtTensor **out) {
+static DtStatus replay_result (DtVfCase *c, bool dbl, bool backwards, int which,
+                               DtTensor **out) {
   DtCtx *cx = c->d->s->cx;
   const DtSpec *spec = c->prop->out[which];
   DtTensor *part[DT_VF_MAX] = {0}, *one = NULL;
@@ -261,9 +262,9 @@ static DtStatus same_bits (DtVfCase *c, int which, bool backwards,
   DtTensor *part = NULL, *mine = NULL;
   DtVerdict v = DT_SAME_NOT;
   double worst;
-  DtStatus st = replay(c, false, backwards, which, &part);
+  DtStatus st = replay_result(c, false, backwards, which, &part);
   if (st == DT_OK && part)
-    st = cut(c, got, c->prop->out[which], true, &mine);
+    st = cut_part(c, got, c->prop->out[which], true, &mine);
   if (st == DT_OK && mine) st = dt_oracle_compare(s, part, mine, &v, &worst);
   *same = v == DT_SAME_BITS;
   dt_tensor_unref(s->cx, part);
@@ -271,7 +272,7 @@ static DtStatus same_bits (DtVfCase *c, int which, bool backwards,
   return st;
 }
 
-static double largest (const DtTensor *t) {
+static double largest_value (const DtTensor *t) {
   int64_t index[DT_MAX_NDIM] = {0};
   double most = 0;
   for (int64_t n = dt_meta_numel(&t->m); n > 0; n--) {
@@ -284,19 +285,19 @@ static double largest (const DtTensor *t) {
 
 /* In double precision: how far this order is from one device, of the largest
 ** value; infinity when it is another number. */
-static DtStatus agreement (DtVfCase *c, int which, DtTensor *exact,
-                           double *off) {
+static DtStatus measure_agreement (DtVfCase *c, int which, DtTensor *exact,
+                                   double *off) {
   DtSession *s = c->d->s;
   DtTensor *part = NULL, *mine = NULL;
   DtVerdict v = DT_SAME_NOT;
   double worst = INFINITY, top;
-  DtStatus st = replay(c, true, false, which, &part);
+  DtStatus st = replay_result(c, true, false, which, &part);
   *off = INFINITY;
   if (st == DT_OK && part && exact)
-    st = cut(c, exact, c->prop->out[which], true, &mine);
+    st = cut_part(c, exact, c->prop->out[which], true, &mine);
   if (st == DT_OK && mine) {
     st = dt_oracle_compare(s, part, mine, &v, &worst);
-    top = largest(exact);
+    top = largest_value(exact);
     *off = worst == 0 ? 0 : top > 0 ? worst / top : INFINITY;
   }
   dt_tensor_unref(s->cx, part);
@@ -329,13 +330,14 @@ DtStatus dt_vf_replay (DtVfCase *c, int which, DtTensor *got,
   }
   out->same = differ == 0;
   if (!out->same) return DT_OK;
-  st = agreement(c, which, exact, &far);
+  st = measure_agreement(c, which, exact, &far);
   if (st != DT_OK && dt_vf_fatal(st)) return st;
   if (st != DT_OK) dt_error_clear(cx);
   DT_TRY(cx, dt_vf_most(c, far, &out->off));
   out->right = out->off <= AGREE;
   out->wrong = exact && scale && isfinite(out->off) &&
-               out->off > FAR_OFF * fmax(1, largest(scale) / largest(exact));
+               out->off > FAR_OFF * fmax(1,
+                                         largest_value(scale) / largest_value(exact));
   DT_TRY(cx, dt_vf_most(c, out->wrong ? 0 : 1, &differ));
   out->wrong = differ == 0;
   return DT_OK;

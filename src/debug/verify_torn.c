@@ -49,8 +49,8 @@ static int first_failed (const DtGroup *g, char *const *said, int *nfailed) {
 }
 
 /* "fails on rank 2 only: The size of tensor a ..." */
-static void words (const DtGroup *g, char *const *said, int first, int nfailed,
-                   DtVerified *v) {
+static void write_words (const DtGroup *g, char *const *said, int first,
+                         int nfailed, DtVerified *v) {
   if (nfailed == 1)
     snprintf(v->words, sizeof v->words, "fails on rank %d only: %.200s",
              g->ranks[first], said[first]);
@@ -73,8 +73,8 @@ static bool same_operator (const DtGroup *g, char *const *said) {
   return true;
 }
 
-static DtStatus call (DtDebug *d, const DtEvent *e, const DtMesh *m,
-                      const char *mine, DtVerified *v, bool *torn) {
+static DtStatus compare_call (DtDebug *d, const DtEvent *e, const DtMesh *m,
+                              const char *mine, DtVerified *v, bool *torn) {
   DtSession *s = d->s;
   DtGroup *g = NULL;
   char **said = NULL, text[400];
@@ -97,7 +97,7 @@ static DtStatus call (DtDebug *d, const DtEvent *e, const DtMesh *m,
     v->label = e->op && e->op->sig ? e->op->sig->full : e->text;
     v->file = e->file ? e->file : "";
     v->line = e->line;
-    words(g, said, first, nfailed, v);
+    write_words(g, said, first, nfailed, v);
   }
   dt_vf_gather_free(s, g, said);
   return DT_OK;
@@ -114,14 +114,14 @@ DtStatus dt_vf_torn (DtDebug *d, const DtEvent *e, DtVerified *v,
   *torn = false;
   if (m == NULL || !m->member || dt_session_no_data(s) ||
       dt_vf_fatal(e->status)) return DT_OK;
-  if (e->status == DT_OK) return call(d, e, m, mine, v, torn);
+  if (e->status == DT_OK) return compare_call(d, e, m, mine, v, torn);
   snprintf(mine, sizeof mine, "%.200s", dt_buf_str(&cx->err.message));
   if (mine[0] == '\0')
     snprintf(mine, sizeof mine, "%s", dt_error_info(e->status)->id);
   memset(&cx->err, 0, sizeof cx->err);
   dt_buf_init(&cx->err.message, cx);
   dt_buf_init(&cx->err.explain, cx);
-  st = call(d, e, m, mine, v, torn);
+  st = compare_call(d, e, m, mine, v, torn);
   (void)st;                     /* the error under way is the one that counts */
   dt_error_clear(cx);
   dt_buf_fini(&cx->err.message);

@@ -35,7 +35,7 @@ const char *dt_cmd_name (const DtCmd *c, char *buf) {
 }
 
 /* 2: one of the names; 1: the canonical name begins with it; 0: neither. */
-static int match (const DtCmd *c, const char *name, size_t n) {
+static int match_name (const DtCmd *c, const char *name, size_t n) {
   for (const char *s = c->names; *s != '\0'; s += strspn(s, " ")) {
     size_t k = strcspn(s, " ");
     if (k == n && memcmp(s, name, n) == 0)
@@ -65,7 +65,7 @@ static bool begins_any (const char *name, size_t n) {
   const DtCmd *c;
   int it = 0;
   while ((c = dt_cmd_next(&it)) != NULL)
-    if (match(c, name, n) > 0) return true;
+    if (match_name(c, name, n) > 0) return true;
   return false;
 }
 
@@ -77,7 +77,7 @@ DtStatus dt_cmd_find (DtCtx *cx, const char *name, size_t n,
   DtBuf b;
   dt_buf_init(&b, cx);
   while ((c = dt_cmd_next(&it)) != NULL) {
-    int m = match(c, name, n);
+    int m = match_name(c, name, n);
     if (m == 2) {
       dt_buf_fini(&b);
       *out = c;
@@ -134,7 +134,7 @@ DtStatus dt_cmd_onoff (DtCmdCall *c, bool *v) {
 
 /* Length of the Lua expression at `s`: up to a blank outside brackets and
 ** strings. */
-static size_t expression (const char *s) {
+static size_t expression_length (const char *s) {
   int depth = 0;
   size_t i = 0;
   for (; s[i] != '\0'; i++) {
@@ -156,7 +156,7 @@ static size_t expression (const char *s) {
 }
 
 /* A Lua string literal. */
-static void quoted (const char *s, DtBuf *b) {
+static void add_quoted (const char *s, DtBuf *b) {
   size_t n = strlen(s);
   if (n > 1 && s[0] == s[n - 1] && (*s == '"' || *s == '\'')) {
     dt_buf_add(b, s);
@@ -234,12 +234,12 @@ DtStatus dt_cmd_debug (DtCmdCall *c, const char *name, const char *args) {
   dt_buf_addf(&b, "dt.debug.%s(", name);
   for (int i = 0; args[i] != '\0' && *s != '\0'; i++) {
     bool rest = args[i] == 's' || args[i] == 'r';
-    size_t n = rest ? strlen(s) : expression(s);
+    size_t n = rest ? strlen(s) : expression_length(s);
     size_t at = (size_t)(s - c->arg), hash = args[i] == 'n' && *s == '#';
     if (i > 0)
       dt_buf_add(&b, ", ");
     if (args[i] == 's') {
-      quoted(s, &b);
+      add_quoted(s, &b);
     } else {
       if (args[i] == 'n' && (n == hash ||
                              strspn(s + hash, "0123456789") != n - hash)) {

@@ -39,7 +39,7 @@ static bool for_a_file (const char *name, const char *arg) {
           strcmp(arg, "trace") == 0);
 }
 
-static DtStatus ask (DtCmdCall *c) {
+static DtStatus run_question (DtCmdCall *c) {
   char name[32];
   dt_cmd_name(c->cmd, name);
   for (size_t i = 0; i < sizeof asks / sizeof asks[0]; i++) {
@@ -118,7 +118,7 @@ const DtCmd dt_cmds_ask[] = {
    "Where a placement came from, back to the line that set it.\n"
    "For each mesh dimension (or one, by name or number) the operators that\n"
    "passed the placement on, newest first.\n"
-   "Example: :blame y tp", ask},
+   "Example: :blame y tp", run_question},
   {"types", "explain", 0, "X",
    "SPMD types of a tensor on each mesh dimension, and why.\n"
    "R: equal on all ranks; I: equal, and so is its gradient; V: each rank its\n"
@@ -126,20 +126,20 @@ const DtCmd dt_cmds_ask[] = {
    "Reasons, newest first: placement, collective, inference (what an operator\n"
    "makes of its inputs), data (the bits of all ranks, where nothing else\n"
    "tells), assertion (spmd.assert_type).\n"
-   "Example: :types x", ask},
+   "Example: :types x", run_question},
   {"who", "explain", 0, "X I J ...",
    "Which ranks hold an element, where in their part, with which value.\n"
    "Indices count from 0.\n"
-   "Example: :who x 1 4", ask},
+   "Example: :who x 1 4", run_question},
   {"mem", "explain", 0, "",
    "Memory of each rank by kind, now and at its peak.\n"
    "Counted over the operators of the record: what the program needs, not\n"
    "what the allocator keeps.\n"
-   "Example: :mem", ask},
+   "Example: :mem", run_question},
   {"grads", "explain", 0, "",
    "Placements of leaves and of their gradients, side by side.\n"
    "Says where a reduction is missing or was made twice.\n"
-   "Example: :grads", ask},
+   "Example: :grads", run_question},
   {"verify", "explain", DT_NEED_DATA, "[on|off|#N]",
    "Compare operators with one device: each from now on, or operator #N.\n"
    "Without an argument: what was found.  Verdicts: exact (the same bits);\n"
@@ -150,26 +150,26 @@ const DtCmd dt_cmds_ask[] = {
    "dtrepl --verify does it for a whole script, at whose end hand-written parts\n"
    "are compared too, as far as SPMD types tell of what whole the plain tensors\n"
    "are parts; it exits with 3 only for wrong numbers.\n"
-   "Example: :verify on", ask},
+   "Example: :verify on", run_question},
   {"check", "explain", DT_NEED_DATA, "X",
    "Compare all operators behind one tensor with one device.\n"
-   "Example: :check y", ask},
+   "Example: :check y", run_question},
   {"same", "explain", DT_NEED_DATA, "X",
    "Is a plain tensor the same, bit by bit, on all ranks?\n"
-   "Example: :same mask", ask},
+   "Example: :same mask", run_question},
   {"report", "explain", 0, "[FILE]",
    "A bug report of what failed, or came out wrong, last.\n"
    "Wrong is what :verify or a finding calls so.\n"
    "Repro in Lua and PyTorch, expected and actual, what each rank held,\n"
    "versions; the repros are run before they are written.  Without FILE it\n"
    "is shown.\n"
-   "Example: :report", ask},
+   "Example: :report", run_question},
   {"export", "explain", 0, "KIND FILE",
    "Write the record: as a script for PyTorch (torch), for dtrepl (lua), one\n"
    "JSON object a line (json), a page for a browser (html: findings, meshes,\n"
    "layouts, timeline, ledger, source), or a trace for Chrome and Perfetto\n"
    "(trace).\n"
-   "Example: :export torch repro.py", ask},
+   "Example: :export torch repro.py", run_question},
   {"whatif", "explain", 0, "CHANGE[; CHANGE ...]",
    "What would be different?  The record is planned again without data:\n"
    "collectives, bytes, errors and memory, before and after.  CHANGE is\n"
@@ -179,27 +179,27 @@ const DtCmd dt_cmds_ask[] = {
    "  rule aten.mm.default: R, S(1) -> S(1)   only this rule (on each mesh\n"
    "                         dimension) or all Replicate, for this operator\n"
    "  planner = graph        how redistributions are planned: greedy, graph\n"
-   "Example: :whatif w = R S(1)", ask},
+   "Example: :whatif w = R S(1)", run_question},
   {"shrink", "explain", 0, "[DTnnnn] [FILE]",
    "Make the recorded failure small: fewer operators, a smaller mesh, smaller\n"
    "sizes, the same error; what shadow mode found wrong when nothing failed;\n"
    "else the last finding that says that numbers are wrong, or that of a code:\n"
    "the smallest script that still runs into it.  With FILE the result is\n"
    "written there.\n"
-   "Example: :shrink", ask},
+   "Example: :shrink", run_question},
   {"sweep", "explain", DT_NEED_DATA, "F",
    "Run a function over sizes 0 to 5 and meshes of 1 to 4 ranks.\n"
    "F(n, mesh) makes tensors of size n, cut unevenly by the mesh; every\n"
    "operator is compared with one device.  The smallest case that fails is\n"
    "kept.  dt.debug.sweep(f, {sizes =, ranks =}) takes other ranges.\n"
    "Example: :sweep function(n, mesh) return dt.distribute_tensor(dt.ones(n), "
-   "mesh, \"S(0)\"):sum() end", ask},
+   "mesh, \"S(0)\"):sum() end", run_question},
   {"doctor", "explain", DT_NEED_DATA, "[OP [ARGS]]",
    "Which placements are valid for an operator?\n"
    "Every combination is tried on small uneven inputs and compared with one\n"
    "device; what holds is written as register_sharding, in Lua and in Python,\n"
    "forward and backward.  ARGS as in f32[6, 4], f32[4, 8]; without them the\n"
    "operator's own samples, or the inputs of its last recorded call.\n"
-   "Example: :doctor aten.mm.default", ask},
+   "Example: :doctor aten.mm.default", run_question},
   {NULL, NULL, 0, NULL, NULL, NULL}
 };

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static DtControl *control (const DtCmdCall *c) {
+static DtControl *control_of (const DtCmdCall *c) {
   return dt_control_of(c->r->s);
 }
 
@@ -67,13 +67,13 @@ static DtStatus save_to (DtCmdCall *c, const char *path) {
   DT_CHECK(r->cx, !r->app->o.sandbox, DT_E_SANDBOX, "no files in the sandbox: "
            "%s", path);
   dt_buf_init(&b, r->cx);
-  dt_bp_save(control(c), &b);
+  dt_bp_save(control_of(c), &b);
   if (dt_repl_first(r))
     st = dt_cmd_write(r->cx, path, dt_buf_str(&b), b.len);
   st = dt_repl_as_first(r, st);
   if (st == DT_OK)
-    dt_buf_addf(c->out, "%d breakpoint%s\n", control(c)->nbp,
-                control(c)->nbp == 1 ? "" : "s");
+    dt_buf_addf(c->out, "%d breakpoint%s\n", control_of(c)->nbp,
+                control_of(c)->nbp == 1 ? "" : "s");
   dt_buf_fini(&b);
   return st;
 }
@@ -82,10 +82,10 @@ static DtStatus load_from (DtCmdCall *c, const char *path) {
   char *text = NULL;
   size_t n;
   DT_TRY(c->r->cx, dt_repl_file(c->r, path, &text, &n));
-  DtStatus st = dt_bp_load(control(c), text);
+  DtStatus st = dt_bp_load(control_of(c), text);
   dt_free(c->r->cx, text);
-  for (int i = 0; st == DT_OK && i < control(c)->nbp; i++) {
-    dt_bp_print(&control(c)->bp[i], c->out);
+  for (int i = 0; st == DT_OK && i < control_of(c)->nbp; i++) {
+    dt_bp_print(&control_of(c)->bp[i], c->out);
     dt_buf_addc(c->out, '\n');
   }
   return st;
@@ -143,8 +143,8 @@ static void note_variable (DtCmdCall *c, const DtBreak *b) {
   dt_buf_fini(&seen);
 }
 
-static DtStatus set (DtCmdCall *c, bool once) {
-  DtControl *k = control(c);
+static DtStatus set_break (DtCmdCall *c, bool once) {
+  DtControl *k = control_of(c);
   const char *cond = strstr(c->arg, " if ");
   int id = 0;
   if (*c->arg == '\0') {
@@ -172,8 +172,8 @@ static DtStatus set (DtCmdCall *c, bool once) {
   return DT_OK;
 }
 
-static DtStatus cmd_break (DtCmdCall *c) { return set(c, false); }
-static DtStatus cmd_tbreak (DtCmdCall *c) { return set(c, true); }
+static DtStatus cmd_break (DtCmdCall *c) { return set_break(c, false); }
+static DtStatus cmd_tbreak (DtCmdCall *c) { return set_break(c, true); }
 
 static DtStatus cmd_watch (DtCmdCall *c) {
   DtBuf b;
@@ -182,23 +182,23 @@ static DtStatus cmd_watch (DtCmdCall *c) {
     return dt_cmd_error(c, 0, "wanted a variable that holds a tensor");
   dt_buf_init(&b, c->r->cx);
   dt_buf_addf(&b, "watch %s", c->arg);
-  DtStatus st = dt_bp_add(control(c), dt_buf_str(&b), false, &id);
+  DtStatus st = dt_bp_add(control_of(c), dt_buf_str(&b), false, &id);
   dt_buf_fini(&b);
   if (st == DT_OK) {
-    dt_bp_print(dt_bp_find(control(c), id), c->out);
+    dt_bp_print(dt_bp_find(control_of(c), id), c->out);
     dt_buf_addc(c->out, '\n');
-    note_variable(c, dt_bp_find(control(c), id));
+    note_variable(c, dt_bp_find(control_of(c), id));
   }
   return st;
 }
 
 /* "3 rest": the breakpoint, and where the rest begins. */
-static DtStatus which (DtCmdCall *c, DtBreak **b, const char **rest) {
+static DtStatus find_break (DtCmdCall *c, DtBreak **b, const char **rest) {
   char *end;
   long id = strtol(c->arg, &end, 10);
   if (end == c->arg || strspn(end, " \t\n") < (*end != '\0') || id <= 0)
     return dt_cmd_error(c, 0, "wanted the number of a breakpoint");
-  *b = dt_bp_find(control(c), (int)id);
+  *b = dt_bp_find(control_of(c), (int)id);
   if (*b == NULL)
     return dt_cmd_error(c, 0, "there is no breakpoint %ld", id);
   *rest = end + strspn(end, " \t\n");
@@ -209,17 +209,17 @@ static DtStatus cmd_delete (DtCmdCall *c) {
   DtBreak *b;
   const char *rest;
   if (*c->arg == '\0')
-    return dt_bp_delete(control(c), 0);
-  DT_TRY(c->r->cx, which(c, &b, &rest));
-  return dt_bp_delete(control(c), b->id);
+    return dt_bp_delete(control_of(c), 0);
+  DT_TRY(c->r->cx, find_break(c, &b, &rest));
+  return dt_bp_delete(control_of(c), b->id);
 }
 
-static DtStatus turn (DtCmdCall *c, bool off) {
-  DtControl *k = control(c);
+static DtStatus turn_break (DtCmdCall *c, bool off) {
+  DtControl *k = control_of(c);
   DtBreak *b = NULL;
   const char *rest;
   if (*c->arg != '\0')
-    DT_TRY(c->r->cx, which(c, &b, &rest));
+    DT_TRY(c->r->cx, find_break(c, &b, &rest));
   for (int i = 0; i < k->nbp; i++)
     if (b == NULL || b == &k->bp[i])
       k->bp[i].off = off;
@@ -228,23 +228,23 @@ static DtStatus turn (DtCmdCall *c, bool off) {
   return DT_OK;
 }
 
-static DtStatus cmd_enable (DtCmdCall *c) { return turn(c, false); }
-static DtStatus cmd_disable (DtCmdCall *c) { return turn(c, true); }
+static DtStatus cmd_enable (DtCmdCall *c) { return turn_break(c, false); }
+static DtStatus cmd_disable (DtCmdCall *c) { return turn_break(c, true); }
 
 static DtStatus cmd_condition (DtCmdCall *c) {
   DtBreak *b;
   const char *rest;
-  DT_TRY(c->r->cx, which(c, &b, &rest));
+  DT_TRY(c->r->cx, find_break(c, &b, &rest));
   if (*rest != '\0')
     DT_TRY(c->r->cx, check_cond(c, rest));
-  return dt_bp_set_cond(control(c), b, rest);
+  return dt_bp_set_cond(control_of(c), b, rest);
 }
 
 static DtStatus cmd_ignore (DtCmdCall *c) {
   DtBreak *b;
   const char *rest;
   char *end;
-  DT_TRY(c->r->cx, which(c, &b, &rest));
+  DT_TRY(c->r->cx, find_break(c, &b, &rest));
   long n = strtol(rest, &end, 10);
   if (end == rest || *end != '\0' || n < 0)
     return dt_cmd_error(c, (size_t)(rest - c->arg),
@@ -257,7 +257,7 @@ static DtStatus cmd_ignore (DtCmdCall *c) {
 static DtStatus cmd_commands (DtCmdCall *c) {
   DtBreak *b;
   const char *rest;
-  DT_TRY(c->r->cx, which(c, &b, &rest));
+  DT_TRY(c->r->cx, find_break(c, &b, &rest));
   DtBuf t;
   dt_buf_init(&t, c->r->cx);
   while (*rest != '\0') {
@@ -273,7 +273,7 @@ static DtStatus cmd_commands (DtCmdCall *c) {
   }
   DtStatus st = dt_buf_ok(&t);
   if (st == DT_OK)
-    st = dt_bp_set_commands(control(c), b, dt_buf_str(&t));
+    st = dt_bp_set_commands(control_of(c), b, dt_buf_str(&t));
   dt_buf_fini(&t);
   return st;
 }

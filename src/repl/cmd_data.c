@@ -7,14 +7,14 @@
 #include <string.h>
 #include <time.h>
 
-static double seconds (void) {
+static double seconds_now (void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 /* The largest over all ranks: every rank must run equally often. */
-static DtStatus slowest (DtRepl *r, double mine, double *out) {
+static DtStatus slowest_rank (DtRepl *r, double mine, double *out) {
   DtCtx *cx = r->cx;
   int n = r->comm->size;
   DtCollInfo info = {"timeit", 0, "", ""};
@@ -40,15 +40,15 @@ static DtStatus slowest (DtRepl *r, double mine, double *out) {
 }
 
 /* Call the function on the top `count` times. */
-static DtStatus repeat (DtRepl *r, int64_t count, double *each) {
-  double t0 = seconds();
+static DtStatus time_calls (DtRepl *r, int64_t count, double *each) {
+  double t0 = seconds_now();
   for (int64_t i = 0; i < count; i++) {
     lua_pushvalue(r->L, -1);
     DtStatus st = dt_eval_call(r->L, 0, 0, &r->diag);
     if (st != DT_OK)
       return st;
   }
-  *each = (seconds() - t0) / (double)count;
+  *each = (seconds_now() - t0) / (double)count;
   return DT_OK;
 }
 
@@ -83,18 +83,18 @@ static DtStatus cmd_timeit (DtCmdCall *c) {
     return bad;
   }
   double each = 0, all = 0;
-  DtStatus st = repeat(r, 1, &each);
+  DtStatus st = time_calls(r, 1, &each);
   if (st == DT_OK)
-    st = slowest(r, each, &all);
+    st = slowest_rank(r, each, &all);
   if (st == DT_OK) {
     if (!given) {
       count = (int64_t)(0.2 / (all + 1e-9));
       count = count < 1 ? 1 : count > 1000000 ? 1000000 : count;
     }
-    st = repeat(r, count, &each);
+    st = time_calls(r, count, &each);
   }
   if (st == DT_OK)
-    st = slowest(r, each, &all);
+    st = slowest_rank(r, each, &all);
   if (st == DT_OK) {
     dt_buf_addf(c->out, "%lld runs, each ", count);
     show_time(all, c->out);

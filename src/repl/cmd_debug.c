@@ -59,7 +59,7 @@ static DtStatus cmd_ledger (DtCmdCall *c) {
 /* ---- :bt ---- */
 
 /* A frame of the shell or of the library, not of the person's script. */
-static bool foreign (const char *line, size_t n) {
+static bool is_foreign_frame (const char *line, size_t n) {
   static const char *const marks[] = {"[C]", "[dt", "stack traceback",
                                       "(...tail calls"};
   for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
@@ -91,7 +91,7 @@ static DtStatus cmd_bt (DtCmdCall *c) {
   int frame = 0;
   for (const char *s = trace; *s != '\0'; ) {
     size_t n = strcspn(s, "\n"), skip = strspn(s, " \t");
-    if (n > skip && !foreign(s, n))
+    if (n > skip && !is_foreign_frame(s, n))
       dt_buf_addf(c->out, "%2d  %.*s\n", frame++, (int)(n - skip), s + skip);
     s += n + (s[n] == '\n');
   }

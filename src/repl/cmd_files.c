@@ -46,7 +46,7 @@ void dt_typed_add (DtRepl *r, const char *text) {
 
 /* ---- lines of a text, as if typed ---- */
 
-static bool starts (const char *s, const char *word) {
+static bool starts_with (const char *s, const char *word) {
   size_t n = strlen(word);
   return strncmp(s, word, n) == 0 && (s[n] == '\0' || s[n] == ' ');
 }
@@ -64,7 +64,7 @@ static bool cut_chunk (DtRepl *r, char **at, DtBuf *chunk, DtBuf *said) {
       n--;
     s[n] = '\0';
     if (chunk->len == 0) {
-      if (block || starts(s, ":expect")) {
+      if (block || starts_with(s, ":expect")) {
         block = strcmp(s, ":end") != 0;
         continue;
       }
@@ -73,7 +73,7 @@ static bool cut_chunk (DtRepl *r, char **at, DtBuf *chunk, DtBuf *said) {
           dt_buf_addf(said, "%s\n", s + 2 + (s[2] == ' '));
         continue;
       }
-      if (s[strspn(s, " \t")] == '\0' || starts(s, ":testcase") ||
+      if (s[strspn(s, " \t")] == '\0' || starts_with(s, ":testcase") ||
           strncmp(s, "#!", 2) == 0)
         continue;
     } else {
@@ -86,7 +86,7 @@ static bool cut_chunk (DtRepl *r, char **at, DtBuf *chunk, DtBuf *said) {
   return chunk->len > 0;
 }
 
-static void echo (DtRepl *r, const char *s) {
+static void echo_input (DtRepl *r, const char *s) {
   DtBuf *out = dtL_out(r->L);
   for (const char *prompt = "dt> "; *s != '\0'; prompt = "..> ") {
     size_t n = strcspn(s, "\n");
@@ -97,7 +97,7 @@ static void echo (DtRepl *r, const char *s) {
 
 /* Run `text` (changed) line by line.  Errors are told and the rest goes on, as
 ** at the prompt; Ctrl-C ends it.  The first failure's status.  Collective. */
-static DtStatus play (DtCmdCall *c, char *text, bool loud) {
+static DtStatus play_lines (DtCmdCall *c, char *text, bool loud) {
   DtRepl *r = c->r;
   DtControl *k = dt_control_of(r->s);
   bool stops = k != NULL && k->prompt, outer = r->playing;
@@ -113,7 +113,7 @@ static DtStatus play (DtCmdCall *c, char *text, bool loud) {
     k->prompt = false;
   while (cut_chunk(r, &text, &chunk, loud ? dtL_out(r->L) : NULL)) {
     if (loud)
-      echo(r, dt_buf_str(&chunk));
+      echo_input(r, dt_buf_str(&chunk));
     if (k != NULL) {            /* another line 1 */
       k->d->names_file = NULL;
       k->d->from = r->s->seq + 1;
@@ -188,7 +188,7 @@ static DtStatus load_path (DtCmdCall *c, const char *path) {
   char *text = NULL;
   size_t n;
   DT_TRY(c->r->cx, dt_repl_file(c->r, path, &text, &n));
-  DtStatus st = play(c, text, false);
+  DtStatus st = play_lines(c, text, false);
   dt_free(c->r->cx, text);
   return st;
 }
@@ -201,7 +201,7 @@ static DtStatus cmd_load (DtCmdCall *c) {
 }
 
 /* Rank 0: the editor on `path`; 0 when it ended well. */
-static int edit (DtRepl *r, const char *path) {
+static int run_editor (DtRepl *r, const char *path) {
   DtBuf b;
   int rc = -1;
   dt_buf_init(&b, r->cx);
@@ -219,7 +219,7 @@ static int edit (DtRepl *r, const char *path) {
 }
 
 /* A file of its own with the last chunk typed; its name into `path`. */
-static DtStatus scratch (DtRepl *r, DtBuf *path) {
+static DtStatus write_scratch (DtRepl *r, DtBuf *path) {
   const char *dir = getenv("TMPDIR");
   dt_buf_addf(path, "%s/dtrepl-XXXXXX", dir != NULL && *dir != '\0' ? dir
                                                                     : "/tmp");
@@ -244,10 +244,10 @@ static DtStatus cmd_e (DtCmdCall *c) {
   if (dt_repl_first(r)) {
     if (r->app->tty.forwarded)
       code = 2;
-    else if (path.len == 0 && scratch(r, &path) != DT_OK)
+    else if (path.len == 0 && write_scratch(r, &path) != DT_OK)
       code = 3;
     else
-      code = edit(r, dt_buf_str(&path)) == 0 ? 0 : 1;
+      code = run_editor(r, dt_buf_str(&path)) == 0 ? 0 : 1;
     dt_error_clear(r->cx);
   }
   code = dt_repl_share_code(r, code);
@@ -284,7 +284,7 @@ static DtStatus cmd_lesson (DtCmdCall *c) {
     dt_buf_add(c->out, lua_tostring(L, -2));
     if (!lua_isnil(L, -1)) {
       char *text = dt_strdup(c->r->cx, lua_tostring(L, -1));
-      st = text == NULL ? DT_E_NOMEM : play(c, text, true);
+      st = text == NULL ? DT_E_NOMEM : play_lines(c, text, true);
       dt_free(c->r->cx, text);
       if (st != DT_E_NOMEM && st != DT_E_INTERRUPTED)
         st = DT_OK;             /* lessons show errors on purpose */

@@ -87,7 +87,7 @@ static DtStatus eval_tensor (DtRepl *r, const char *expr, DtVar **out) {
   return DT_OK;
 }
 
-static DtStatus put (DtRepl *r, int slot, DtVar *v) {
+static DtStatus replace_input (DtRepl *r, int slot, DtVar *v) {
   DT_CHECK(r->cx, slot < 64, DT_E_LIMIT, "argument %d cannot be replaced",
            slot);
   dt_var_unref(r->fix[slot]);
@@ -118,14 +118,14 @@ static DtStatus fix_by_words (DtRepl *r, const DtRepair *x) {
   if (x->retry && dt_stop_select(r, 0) != DT_OK)
     dt_error_clear(r->cx);
   if (st == DT_OK && x->retry)  /* the call again, as it is */
-    st = put(r, 0, f->in[0]);
+    st = replace_input(r, 0, f->in[0]);
   for (int i = 0; i < f->nin && st == DT_OK; i++) {
     DtVar *v = NULL;
     if (f->name[i] == NULL)
       continue;
     st = eval_tensor(r, f->name[i], &v);
     if (st == DT_OK && !is_the_input(f, i, v))
-      st = put(r, i, v);
+      st = replace_input(r, i, v);
     lua_settop(r->L, top);
   }
   if (st == DT_OK)
@@ -141,7 +141,7 @@ static DtStatus fix_by_trial (DtRepl *r, int which) {
   DtStatus st = dt_repair_inputs(d, &d->failed, which, in);
   for (int i = 0; i < n; i++) {
     if (st == DT_OK && in[i] != NULL)
-      st = put(r, i, in[i]);
+      st = replace_input(r, i, in[i]);
     dt_var_unref(in[i]);
   }
   return st;
@@ -187,7 +187,7 @@ static DtStatus fix_by_hand (DtCmdCall *c, const char *eq) {
     return dt_cmd_error(c, 0, "the call has no tensor argument of this name");
   DtStatus st = eval_tensor(r, eq + 1 + strspn(eq + 1, " "), &v);
   if (st == DT_OK)
-    st = put(r, slot, v);
+    st = replace_input(r, slot, v);
   lua_settop(r->L, top);
   return st == DT_OK ? go_on(c, false) : st;
 }
@@ -238,7 +238,7 @@ static void spread_frame (lua_State *L, Spread *p, const DtLuaFrame *f) {
   lua_settop(L, top);
 }
 
-static int spread (lua_State *L) {
+static int replace_in_frames (lua_State *L) {
   Spread *p = lua_touserdata(L, 1);
   for (int i = 0; i < p->r->nframe; i++)
     spread_frame(L, p, &p->r->frame[i]);
@@ -257,7 +257,7 @@ static DtStatus fix_everywhere (DtCmdCall *c) {
       continue;
     p.old = f->in[i];
     p.now = r->fix[i];
-    lua_pushcfunction(r->L, spread);
+    lua_pushcfunction(r->L, replace_in_frames);
     lua_pushlightuserdata(r->L, &p);
     if (lua_pcall(r->L, 1, 0, 0) != LUA_OK)
       return dtL_catch(r->L, DT_E_LUA);
@@ -267,7 +267,7 @@ static DtStatus fix_everywhere (DtCmdCall *c) {
   return DT_OK;
 }
 
-static DtStatus use (DtCmdCall *c, const DtRepairs *v, int which) {
+static DtStatus apply_fix (DtCmdCall *c, const DtRepairs *v, int which) {
   const DtRepair *x = &v->r[which];
   if (x->torch == NULL || !in_python(c->r))
     show_words("Lua", x->apply != NULL ? x->apply : x->lua, c->out);
@@ -373,7 +373,7 @@ DtStatus dt_cmd_fix (DtCmdCall *c) {
   else if (st == DT_OK && which < 0)
     st = dt_cmd_error(c, 0, "no repair has this number; :fix lists them");
   else if (st == DT_OK)
-    st = use(c, &v, which);
+    st = apply_fix(c, &v, which);
   if (st == DT_OK && all)
     st = fix_everywhere(c);
   dt_repairs_fini(d, &v);

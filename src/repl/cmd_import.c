@@ -84,7 +84,7 @@ static DtStatus cmd_python (DtCmdCall *c) {
 }
 
 /* The page of a class; else what :help knows of the word. */
-static DtStatus explain (DtCmdCall *c, const char *word, size_t n) {
+static DtStatus explain_word (DtCmdCall *c, const char *word, size_t n) {
   size_t before = c->out->len;
   DT_TRY(c->r->cx, call_prompt(c, "explain", word, n));
   return c->out->len > before ? DT_OK : dt_help_page(c->r, word, c->out);
@@ -98,14 +98,14 @@ static DtStatus explain_last (DtCmdCall *c) {
   if (c->r->at != NULL && c->r->at->why == DT_WHY_ERROR) {
     const char *id =
       dt_error_info(dt_debug_of(c->r->s)->failed.code)->id;
-    return explain(c, id, strlen(id));
+    return explain_word(c, id, strlen(id));
   }
   if (lua_getfield(L, LUA_REGISTRYINDEX, DT_KEY_ERROR) != LUA_TTABLE ||
       (lua_pushliteral(L, "id"), lua_rawget(L, -2)) != LUA_TSTRING)
     st = dt_cmd_error(c, 0, "nothing has failed; wanted an error code, a "
                       "class, an operator or words of a message");
   else
-    st = explain(c, lua_tostring(L, -1), lua_rawlen(L, -1));
+    st = explain_word(c, lua_tostring(L, -1), lua_rawlen(L, -1));
   lua_settop(L, top);
   return st;
 }
@@ -150,7 +150,7 @@ static DtStatus cmd_explain (DtCmdCall *c) {
     dt_find_page(k, c->out);
     return DT_OK;
   }
-  return explain(c, c->arg, strlen(c->arg));
+  return explain_word(c, c->arg, strlen(c->arg));
 }
 
 const DtCmd dt_cmds_import[] = {

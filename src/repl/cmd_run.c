@@ -18,7 +18,7 @@ static DtStatus need_stop (DtCmdCall *c, DtControl **out) {
 
 /* ---- going on ---- */
 
-static DtStatus go (DtCmdCall *c, DtStepMode mode) {
+static DtStatus resume_with (DtCmdCall *c, DtStepMode mode) {
   DtControl *k;
   DT_TRY(c->r->cx, need_stop(c, &k));
   DT_CHECK(c->r->cx, !c->r->at->light || mode == DT_GO_ON ||
@@ -33,20 +33,22 @@ static DtStatus go (DtCmdCall *c, DtStepMode mode) {
 static DtStatus go_later (DtCmdCall *c, DtStepMode mode) {
   bool done = false;
   DtStatus st = dt_cmd_later(c, &done);
-  return done || st != DT_OK ? st : go(c, mode);
+  return done || st != DT_OK ? st : resume_with(c, mode);
 }
 
 static DtStatus cmd_step (DtCmdCall *c) { return go_later(c, DT_GO_STEP); }
 static DtStatus cmd_next (DtCmdCall *c) { return go_later(c, DT_GO_NEXT); }
-static DtStatus cmd_finish (DtCmdCall *c) { return go(c, DT_GO_FINISH); }
-static DtStatus cmd_line (DtCmdCall *c) { return go(c, DT_GO_LINE); }
+static DtStatus cmd_finish (DtCmdCall *c) {
+  return resume_with(c, DT_GO_FINISH);
+}
+static DtStatus cmd_line (DtCmdCall *c) { return resume_with(c, DT_GO_LINE); }
 static DtStatus cmd_continue (DtCmdCall *c) {
   if (c->r->past == 0)
-    return go(c, DT_GO_ON);
+    return resume_with(c, DT_GO_ON);
   dt_buf_add(c->out, "back in the present\n");
   return dt_stop_past(c->r, 0);
 }
-static DtStatus cmd_kill (DtCmdCall *c) { return go(c, DT_GO_QUIT); }
+static DtStatus cmd_kill (DtCmdCall *c) { return resume_with(c, DT_GO_QUIT); }
 
 /* How many lines a source that has run has; 0: none is so called. */
 static int line_count (const DtRepl *r, const char *file) {
@@ -160,7 +162,7 @@ static void show_frame (DtRepl *r, int i, bool mark, DtBuf *out) {
   dt_buf_addc(out, '\n');
 }
 
-static DtStatus move (DtCmdCall *c, int by) {
+static DtStatus move_in_time (DtCmdCall *c, int by) {
   DtRepl *r = c->r;
   char *end;
   long n = strtol(c->arg, &end, 10);
@@ -174,8 +176,8 @@ static DtStatus move (DtCmdCall *c, int by) {
   return DT_OK;
 }
 
-static DtStatus cmd_up (DtCmdCall *c) { return move(c, 1); }
-static DtStatus cmd_down (DtCmdCall *c) { return move(c, -1); }
+static DtStatus cmd_up (DtCmdCall *c) { return move_in_time(c, 1); }
+static DtStatus cmd_down (DtCmdCall *c) { return move_in_time(c, -1); }
 
 static DtStatus cmd_list (DtCmdCall *c) {
   enum { AROUND = 5 };

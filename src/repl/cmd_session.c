@@ -62,7 +62,7 @@ const char *dt_setting_name (int i) {
     : i < NSETTINGS + NPRINTING ? printing[i - NSETTINGS].name : NULL;
 }
 
-static bool *setting (DtRepl *r, int i) {
+static bool *setting_at (DtRepl *r, int i) {
   return (bool *)((char *)&r->set + settings[i].at);
 }
 
@@ -135,7 +135,7 @@ static DtStatus set_printing (DtCmdCall *c, const char *name,
 }
 
 static DtStatus change_setting (DtCmdCall *c, int i, const char *value) {
-  bool *v = setting(c->r, i);
+  bool *v = setting_at(c->r, i);
   if (strcmp(value, "on") == 0)
     *v = true;
   else if (strcmp(value, "off") == 0)
@@ -158,7 +158,7 @@ static DtStatus cmd_set (DtCmdCall *c) {
       continue;
     if (*value != '\0')
       return change_setting(c, i, value);
-    show_setting(c->out, settings[i].name, *setting(c->r, i) ? "on" : "off",
+    show_setting(c->out, settings[i].name, *setting_at(c->r, i) ? "on" : "off",
                  settings[i].text);
     if (n > 0)
       return DT_OK;

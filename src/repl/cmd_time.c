@@ -87,7 +87,7 @@ static DtStatus look_at (DtCmdCall *c, const DtRecOp *op) {
   return DT_OK;
 }
 
-static DtStatus recorded (DtCmdCall *c, int64_t seq, DtRecOp **op) {
+static DtStatus find_recorded (DtCmdCall *c, int64_t seq, DtRecOp **op) {
   DtDebug *d = debug_of(c);
   int n = d->rec.n;
   DT_CHECK(c->r->cx, n > 0, DT_E_COMMAND, "nothing is recorded yet");
@@ -139,7 +139,7 @@ static DtStatus cmd_goto (DtCmdCall *c) {
   if (end == s || *end != '\0' || n <= 0)
     return dt_cmd_error(c, 0, "wanted an operator as #7, one typed at a stop "
                         "as #7+1, or now");
-  DT_TRY(c->r->cx, recorded(c, n, &op));
+  DT_TRY(c->r->cx, find_recorded(c, n, &op));
   return look_at(c, op);
 }
 

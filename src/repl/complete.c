@@ -13,8 +13,8 @@ static bool path_char (char c) {
   return isalnum((unsigned char)c) || c == '_' || c == '.' || c == ':';
 }
 
-static void commands (DtRepl *r, const char *before, const char *prefix,
-                      DtLineAdd add, void *sink) {
+static void offer_commands (DtRepl *r, const char *before, const char *prefix,
+                            DtLineAdd add, void *sink) {
   int it = 0;
   const DtCmd *c;
   char name[32], full[40];
@@ -31,10 +31,11 @@ static void commands (DtRepl *r, const char *before, const char *prefix,
 }
 
 /* What there are pages on, but for operators and Lua's names. */
-static void topics (DtRepl *r, const char *prefix, DtLineAdd add, void *sink) {
+static void offer_topics (DtRepl *r, const char *prefix, DtLineAdd add,
+                          void *sink) {
   const char *s;
   size_t n = strlen(prefix);
-  commands(r, "", prefix, add, sink);
+  offer_commands(r, "", prefix, add, sink);
   for (int i = 0; (s = dt_help_topic(i)) != NULL; i++)
     if (strncmp(s, prefix, n) == 0)
       add(sink, s);
@@ -47,8 +48,8 @@ static void topics (DtRepl *r, const char *prefix, DtLineAdd add, void *sink) {
 
 /* "dt.ops.aten.m": packets of the registry, which Lua's tables may not hold
 ** yet. */
-static void operators (DtRepl *r, const char *path, const char *prefix,
-                       DtLineAdd add, void *sink) {
+static void offer_operators (DtRepl *r, const char *path, const char *prefix,
+                             DtLineAdd add, void *sink) {
   static const char base[] = "dt.ops.";
   if (strncmp(path, base, sizeof base - 1) != 0)
     return;
@@ -96,7 +97,7 @@ static void lua_names (DtRepl *r, const char *word, size_t n, DtLineAdd add,
     if (r->past != 0 && cut == 0)
       past_names(r, prefix, add, sink);
     dt_names_lua(r->L, path, prefix, add, sink);
-    operators(r, path, prefix, add, sink);
+    offer_operators(r, path, prefix, add, sink);
   }
   dt_free(r->cx, path);
   dt_free(r->cx, prefix);
@@ -111,8 +112,8 @@ static int path_start (const char *line, int at) {
 }
 
 /* mesh["dp: the dimensions of a mesh. */
-static bool dimension (DtRepl *r, const char *line, int i, int point,
-                       DtLineAdd add, void *sink) {
+static bool offer_dimensions (DtRepl *r, const char *line, int i, int point,
+                              DtLineAdd add, void *sink) {
   int q = i - 1;
   if (q < 1 || (line[q] != '"' && line[q] != '\'') || line[q - 1] != '[')
     return false;
@@ -148,8 +149,8 @@ static void of_packet (const DtPacket *p, const char *prefix, DtLineAdd add,
   }
 }
 
-static bool keyword (DtRepl *r, const char *line, int i, int point,
-                     DtLineAdd add, void *sink) {
+static bool offer_keywords (DtRepl *r, const char *line, int i, int point,
+                            DtLineAdd add, void *sink) {
   int at = i - 1, depth = 0;
   while (at >= 0 && line[at] == ' ')
     at--;
@@ -204,20 +205,20 @@ void dt_complete (void *ud, const char *line, int point, int *start,
     *start = first;
     char *p = dt_strndup(r->cx, line + first + 1, (size_t)(point - first - 1));
     if (p != NULL)
-      commands(r, ":", p, add, sink);
+      offer_commands(r, ":", p, add, sink);
     dt_free(r->cx, p);
     return;
   }
   if (line[first] == ':' && dt_complete_arg(r, line, point, start, add, sink))
     return;
   *start = i;
-  if (dimension(r, line, i, point, add, sink))
+  if (offer_dimensions(r, line, i, point, add, sink))
     return;
-  (void)keyword(r, line, i, point, add, sink);
+  (void)offer_keywords(r, line, i, point, add, sink);
   if (line[first] == '?' || strncmp(line + first, ":help ", 6) == 0) {
     char *p = dt_strndup(r->cx, line + i, (size_t)(point - i));
     if (p != NULL)
-      topics(r, p, add, sink);
+      offer_topics(r, p, add, sink);
     dt_free(r->cx, p);
   }
   lua_names(r, line + i, (size_t)(point - i), add, sink);

@@ -63,7 +63,7 @@ static const Row rows[] = {
   {"goto", 0, NULL, FROM_WORDS, "now"},
 };
 
-static bool begins (const char *s, const char *prefix) {
+static bool begins_with (const char *s, const char *prefix) {
   return strncmp(s, prefix, strlen(prefix)) == 0;
 }
 
@@ -95,7 +95,7 @@ static void from_files (DtCtx *cx, const char *prefix, DtLineAdd add,
   while (d != NULL && (e = readdir(d)) != NULL) {
     struct stat st;
     DtBuf b;
-    if (!begins(e->d_name, base) || (e->d_name[0] == '.' && *base != '.'))
+    if (!begins_with(e->d_name, base) || (e->d_name[0] == '.' && *base != '.'))
       continue;
     dt_buf_init(&b, cx);
     dt_buf_addf(&b, "%.*s%s", (int)ndir, prefix, e->d_name);
@@ -111,10 +111,10 @@ static void from_files (DtCtx *cx, const char *prefix, DtLineAdd add,
 }
 
 /* The overloads of a packet whose full names begin with `prefix`. */
-static void overloads (const DtPacket *p, const char *prefix, DtLineAdd add,
-                       void *sink) {
+static void offer_overloads (const DtPacket *p, const char *prefix,
+                             DtLineAdd add, void *sink) {
   for (int i = 0; i < p->n; i++)
-    if (p->op[i]->sig != NULL && begins(p->op[i]->sig->full, prefix))
+    if (p->op[i]->sig != NULL && begins_with(p->op[i]->sig->full, prefix))
       add(sink, p->op[i]->sig->full);
 }
 
@@ -129,16 +129,16 @@ void dt_complete_ops (DtRepl *r, const char *prefix, DtLineAdd add,
   while ((p = dt_registry_next(r->cx, r->s->registry, &it)) != NULL) {
     if (dot != NULL && strchr(dot + 1, '.') != NULL) {
       snprintf(full, sizeof full, "%s.%s.", p->ns, p->base);
-      if (begins(prefix, full))
-        overloads(p, prefix, add, sink);
+      if (begins_with(prefix, full))
+        offer_overloads(p, prefix, add, sink);
     } else if (dot != NULL || *prefix == '\0') {
       snprintf(full, sizeof full, *prefix != '\0' ? "%s.%s" : "%s.", p->ns,
                p->base);
-      if (begins(full, prefix) && strcmp(full, last) != 0)
+      if (begins_with(full, prefix) && strcmp(full, last) != 0)
         add(sink, full);
       if (*prefix == '\0')
         snprintf(last, sizeof last, "%s", full);
-    } else if (begins(p->base, prefix)) {
+    } else if (begins_with(p->base, prefix)) {
       add(sink, p->base);
     }
   }
@@ -151,14 +151,14 @@ static void from_colls (const char *prefix, DtLineAdd add, void *sink) {
     int j = 0;
     while ((before = dt_coll_name(j)) != k && strcmp(before->does, k->does))
       j++;
-    if (before == k && begins(k->does, prefix))
+    if (before == k && begins_with(k->does, prefix))
       add(sink, k->does);
   }
 }
 
 static void from_codes (const char *prefix, DtLineAdd add, void *sink) {
   for (DtStatus st = dt_error_next(DT_OK); st != DT_OK; st = dt_error_next(st))
-    if (begins(dt_error_info(st)->id, prefix))
+    if (begins_with(dt_error_info(st)->id, prefix))
       add(sink, dt_error_info(st)->id);
 }
 

@@ -19,7 +19,7 @@ typedef struct Lines {          /* line i is s[at[i] .. at[i + 1]) */
   int n;
 } Lines;
 
-static DtStatus split (DtCtx *cx, const char *s, Lines *l) {
+static DtStatus split_lines (DtCtx *cx, const char *s, Lines *l) {
   int n = 0;
   size_t len = strlen(s);
   for (size_t i = 0; i < len; i++)
@@ -39,7 +39,8 @@ static DtStatus split (DtCtx *cx, const char *s, Lines *l) {
 }
 
 /* Are lines [i, i + k) of `a` and [j, j + k) of `b` the same bytes? */
-static bool same (const Lines *a, int i, const Lines *b, int j, int k) {
+static bool are_same_lines (const Lines *a, int i, const Lines *b, int j,
+                            int k) {
   size_t na = a->at[i + k] - a->at[i], nb = b->at[j + k] - b->at[j];
   return na == nb && memcmp(a->s + a->at[i], b->s + b->at[j], na) == 0;
 }
@@ -48,7 +49,7 @@ static bool same_everywhere (int n, const Lines *v, int line, bool from_end) {
   for (int r = 1; r < n; r++) {
     int i = from_end ? v[0].n - 1 - line : line;
     int j = from_end ? v[r].n - 1 - line : line;
-    if (!same(&v[0], i, &v[r], j, 1))
+    if (!are_same_lines(&v[0], i, &v[r], j, 1))
       return false;
   }
   return true;
@@ -75,8 +76,8 @@ void dt_fold_name (int n, const int *rank, DtBuf *out) {
 
 /* A block: the name, then its lines, later ones indented by as much.  Ranks
 ** that wrote nothing are not named. */
-static void block (const char *name, size_t width, const Lines *l, int from,
-                   int count, DtBuf *out) {
+static void add_block (const char *name, size_t width, const Lines *l, int from,
+                       int count, DtBuf *out) {
   for (int i = 0; i < count; i++) {
     dt_buf_addf(out, "%-*s ", (int)width, i == 0 ? name : "");
     copy_lines(l, from + i, 1, out);
@@ -96,8 +97,8 @@ typedef struct Fold {
 
 /* Lines [from, from + count[r]) of each text as blocks, names in a column of
 ** `width` at least; which it was.  Without `out`: only that. */
-static size_t differing (Fold *f, int from, int tail, size_t width,
-                         DtBuf *out) {
+static size_t add_differing (Fold *f, int from, int tail, size_t width,
+                             DtBuf *out) {
   int ngroups = 0;
   for (int pass = 0; pass < 2; pass++) {
     for (int r = 0; r < f->n && pass == 0; r++) {
@@ -105,7 +106,7 @@ static size_t differing (Fold *f, int from, int tail, size_t width,
       int k = f->v[r].n - from - tail;
       for (int q = 0; q < r && f->group[r] < 0; q++)
         if (f->v[q].n - from - tail == k &&
-            same(&f->v[q], from, &f->v[r], from, k))
+            are_same_lines(&f->v[q], from, &f->v[r], from, k))
           f->group[r] = f->group[q];
       if (f->group[r] < 0)
         f->group[r] = ngroups++;
@@ -125,8 +126,8 @@ static size_t differing (Fold *f, int from, int tail, size_t width,
       if (pass == 0 && !empty)
         width = name.len > width ? name.len : width;
       else if (pass == 1 && out != NULL)
-        block(dt_buf_str(&name), width, &f->v[first], from,
-              f->v[first].n - from - tail, out);
+        add_block(dt_buf_str(&name), width, &f->v[first], from,
+                  f->v[first].n - from - tail, out);
       dt_buf_fini(&name);
     }
   }
@@ -134,7 +135,7 @@ static size_t differing (Fold *f, int from, int tail, size_t width,
 }
 
 /* The first line from `i` on, before `end`, that is (not) the same. */
-static int until (const Fold *f, int i, int end, bool is_same) {
+static int find_line (const Fold *f, int i, int end, bool is_same) {
   while (i < end && same_everywhere(f->n, f->v, i, false) != is_same)
     i++;
   return i;
@@ -164,15 +165,16 @@ static bool row_everywhere (const Fold *f, int i) {
 
 /* How wide the names are in the table of lines [i, *end); 0: no table, or the
 ** same everywhere. */
-static size_t table (Fold *f, int i, int *end) {
+static size_t measure_table (Fold *f, int i, int *end) {
   int total = f->v[0].n, k = i;
   size_t width = 0;
   while (k < total && row_everywhere(f, k))
     k++;
   *end = k;
-  for (k = until(f, i, *end, false); k < *end; k = until(f, k, *end, false)) {
-    int to = until(f, k, *end, true);
-    width = differing(f, k, total - to, width, NULL);
+  for (k = find_line(f, i, *end, false); k < *end;
+       k = find_line(f, k, *end, false)) {
+    int to = find_line(f, k, *end, true);
+    width = add_differing(f, k, total - to, width, NULL);
     k = to;
   }
   return width;
@@ -181,13 +183,13 @@ static size_t table (Fold *f, int i, int *end) {
 /* Lines [i, end), those that are the same moved by `width`. */
 static void fold_some (Fold *f, int i, int end, size_t width, DtBuf *out) {
   while (i < end) {
-    int j = until(f, i, end, false);
+    int j = find_line(f, i, end, false);
     for (; width > 0 && i < j; i++)
-      block("", width, &f->v[0], i, 1, out);
+      add_block("", width, &f->v[0], i, 1, out);
     copy_lines(&f->v[0], i, j - i, out);
-    i = until(f, j, end, true);
+    i = find_line(f, j, end, true);
     if (i > j)
-      differing(f, j, f->v[0].n - i, width, out);
+      add_differing(f, j, f->v[0].n - i, width, out);
   }
 }
 
@@ -195,7 +197,7 @@ static void fold_even (Fold *f, DtBuf *out) {
   int total = f->v[0].n;
   for (int i = 0; i < total; ) {
     int end;
-    size_t width = table(f, i, &end);
+    size_t width = measure_table(f, i, &end);
     if (width == 0)             /* up to where the next table begins */
       for (end = end > i ? end : i + 1; end < total &&
            !row_everywhere(f, end);)
@@ -215,7 +217,7 @@ static void fold_uneven (Fold *f, DtBuf *out) {
   while (tail < least - head && same_everywhere(f->n, f->v, tail, true))
     tail++;
   copy_lines(&f->v[0], 0, head, out);
-  differing(f, head, tail, 0, out);
+  add_differing(f, head, tail, 0, out);
   copy_lines(&f->v[0], f->v[0].n - tail, tail, out);
 }
 
@@ -241,7 +243,7 @@ DtStatus dt_fold (DtCtx *cx, int n, const int *rank, const char *const *text,
     st = DT_E_NOMEM;
   bool even = true;
   for (int r = 0; r < n && st == DT_OK; r++) {
-    st = split(cx, text[r], &f.v[r]);
+    st = split_lines(cx, text[r], &f.v[r]);
     even = even && f.v[r].n == f.v[0].n;
   }
   if (st == DT_OK) {

@@ -98,7 +98,9 @@ static const Topic topics[] = {
 enum { NTOPICS = sizeof topics / sizeof topics[0] };
 
 /* First line of a text. */
-static int summary (const char *text) { return (int)strcspn(text, "\n"); }
+static int summary_length (const char *text) {
+  return (int)strcspn(text, "\n");
+}
 
 /* First sentence of a command's help, in one line. */
 static void add_sentence (const char *text, DtBuf *out) {
@@ -133,7 +135,7 @@ static void group_of (const char *group, DtBuf *out) {
   }
 }
 
-static void overview (DtRepl *r, DtBuf *out) {
+static void print_overview (DtRepl *r, DtBuf *out) {
   const char *done[32];
   int it = 0, n = 0;
   const DtCmd *c;
@@ -360,7 +362,7 @@ static bool name_help (DtRepl *r, const char *what, DtBuf *out) {
 
 DtStatus dt_help_page (DtRepl *r, const char *what, DtBuf *out) {
   if (*what == '\0') {
-    overview(r, out);
+    print_overview(r, out);
     return dt_buf_ok(out);
   }
   if (topic_help(what, out) || dt_user_help(r->L, what, out) ||
@@ -401,11 +403,11 @@ void dt_help_apropos (DtRepl *r, const char *word, DtBuf *out) {
   while ((c = dt_cmd_next(&it)) != NULL)
     if (speaks_of(c->names, word) || speaks_of(c->help, word))
       dt_buf_addf(out, ":%-19s %.*s\n", dt_cmd_name(c, name),
-                  summary(c->help), c->help);
+                  summary_length(c->help), c->help);
   for (int i = 0; i < NTOPICS; i++)
     if (speaks_of(topics[i].text, word) || speaks_of(topics[i].name, word))
       dt_buf_addf(out, "%-20s %.*s\n", topics[i].name,
-                  summary(topics[i].text), topics[i].text);
+                  summary_length(topics[i].text), topics[i].text);
   for (DtStatus st = dt_error_next(DT_OK); st != DT_OK;
        st = dt_error_next(st)) {
     const DtErrorInfo *e = dt_error_info(st);

@@ -20,32 +20,32 @@ typedef struct Def {
 
 static const char *line_end (const char *p) { return p + strcspn(p, "\n"); }
 
-static bool starts (const char *p, const char *with) {
+static bool starts_with (const char *p, const char *with) {
   return strncmp(p, with, strlen(with)) == 0;
 }
 
 /* Length of the name defined by the line at p ("Class:method" too), 0 for no
 ** definition; *name points into the line. */
-static size_t defined (const char *p, const char **name) {
-  bool function = starts(p, "function M.");
+static size_t defined_name (const char *p, const char **name) {
+  bool function = starts_with(p, "function M.");
   size_t n;
-  if (!function && !starts(p, "M.")) return 0;
+  if (!function && !starts_with(p, "M.")) return 0;
   *name = p + (function ? 11 : 2);
   n = strspn(*name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                     "0123456789_.:");
   if (function) return (*name)[n] == '(' ? n : 0;
-  return starts(*name + n, " = ") ? n : 0;
+  return starts_with(*name + n, " = ") ? n : 0;
 }
 
 /* The whole definition: a function up to its "end" at the margin, a table up
 ** to its brace, else the line. */
 static const char *definition_end (const char *p) {
   const char *e = line_end(p);
-  const char *close = starts(p, "function ") ? "end" :
+  const char *close = starts_with(p, "function ") ? "end" :
                       e > p && (e[-1] == '{' || e[-1] == ')') ? "}" : NULL;
   if (close != NULL && e[-1] == ')' && close[0] == '}') close = "end";
   while (close != NULL && *e != '\0') {
-    if (starts(e + 1, close)) return line_end(e + 1);
+    if (starts_with(e + 1, close)) return line_end(e + 1);
     if (e[1] != ' ' && e[1] != '\n') break;
     e = line_end(e + 1);
   }
@@ -68,14 +68,14 @@ static bool prefix_fits (const char *prefix, size_t n, const char *module) {
   return false;
 }
 
-static int scan (const DtEmbed *m, const char *name, size_t len, Def *out,
-                 int room) {
+static int scan_module (const DtEmbed *m, const char *name, size_t len,
+                        Def *out, int room) {
   const char *p = m->text, *comment = NULL, *found = NULL;
   int n = 0, number = 1;
   for (; *p != '\0'; p = *line_end(p) ? line_end(p) + 1 : line_end(p),
                      number++) {
-    size_t k = defined(p, &found);
-    if (starts(p, "-- ")) {
+    size_t k = defined_name(p, &found);
+    if (starts_with(p, "-- ")) {
       if (comment == NULL) comment = p;
       continue;
     }
@@ -87,7 +87,7 @@ static int scan (const DtEmbed *m, const char *name, size_t len, Def *out,
   return n;
 }
 
-static int find (const char *what, Def *out) {
+static int find_definitions (const char *what, Def *out) {
   const char *dot = strrchr(what, '.');
   size_t nprefix = dot ? (size_t)(dot - what) : 0, nmod, i;
   const char *name = dot ? dot + 1 : what;
@@ -95,13 +95,13 @@ static int find (const char *what, Def *out) {
   int n = 0;
   for (i = 0; i < nmod && n < MOST; i++)
     if (prefix_fits(what, nprefix, all[i].name))
-      n += scan(&all[i], name, strlen(name), out + n, MOST - n);
+      n += scan_module(&all[i], name, strlen(name), out + n, MOST - n);
   return n;
 }
 
 bool dt_help_lua (const char *what, bool source, DtBuf *out) {
   Def def[MOST];
-  int i, n = *what ? find(what, def) : 0;
+  int i, n = *what ? find_definitions(what, def) : 0;
   for (i = 0; i < n; i++) {
     const char *p = def[i].comment;
     if (i > 0) dt_buf_addc(out, '\n');

@@ -70,8 +70,8 @@ static DtStatus read_file (DtCtx *cx, int fd, DtBuf *b) {
 
 /* Split into entries; keep the last place of each and at most the newest
 ** DT_HISTORY_MAX.  keep[i] of line i.  True when something was dropped. */
-static DtStatus choose (DtCtx *cx, char *text, char ***lines, int *n,
-                        bool *dropped) {
+static DtStatus choose_entries (DtCtx *cx, char *text, char ***lines, int *n,
+                                bool *dropped) {
   int count = 0;
   for (const char *s = text; *s != '\0'; s++)
     count += *s == '\n';
@@ -101,7 +101,7 @@ static DtStatus choose (DtCtx *cx, char *text, char ***lines, int *n,
   return DT_OK;
 }
 
-static void rewrite (DtCtx *cx, const char *path, char **v, int n) {
+static void rewrite_file (DtCtx *cx, const char *path, char **v, int n) {
   DtBuf tmp;
   dt_buf_init(&tmp, cx);
   dt_buf_addf(&tmp, "%s.%ld", path, (long)getpid());
@@ -136,9 +136,9 @@ DtStatus dt_history_load (DtCtx *cx, const char *path,
   DtStatus st = read_file(cx, fd, &text);
   close(fd);
   if (st == DT_OK && text.len > 0)
-    st = choose(cx, text.s, &v, &n, &dropped);
+    st = choose_entries(cx, text.s, &v, &n, &dropped);
   if (st == DT_OK && dropped)
-    rewrite(cx, path, v, n);
+    rewrite_file(cx, path, v, n);
   for (int i = 0; i < n; i++) {
     if (v[i] == NULL)
       continue;

@@ -51,7 +51,7 @@ static void put_bytes (DtInput *in, const unsigned char *b, size_t n) {
     in->stop(in->ud);
 }
 
-static void *watcher (void *arg) {
+static void *watch_input (void *arg) {
   DtInput *in = arg;
   unsigned char b[512];
   for (;;) {
@@ -82,7 +82,7 @@ static int start_thread (DtInput *in) {
   sigset_t all, old;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &old);
-  int rc = pthread_create(&in->thread, NULL, watcher, in);
+  int rc = pthread_create(&in->thread, NULL, watch_input, in);
   pthread_sigmask(SIG_SETMASK, &old, NULL);
   return rc;
 }

@@ -21,7 +21,7 @@ typedef struct Plain {
   size_t pos, n;                /* unread part of buf or text */
 } Plain;
 
-static void show (const Plain *p, const char *s) {
+static void show_text (const Plain *p, const char *s) {
   if (p->tty) {
     ssize_t n = write(p->o.tty->fd, s, strlen(s));
     (void)n;
@@ -47,18 +47,18 @@ static int next_byte (Plain *p) {
 static DtLineResult plain_read (DtLine *l, const char *prompt, DtBuf *out) {
   Plain *p = (Plain *)l;
   dt_buf_clear(out);
-  show(p, prompt);
+  show_text(p, prompt);
   for (;;) {
     int c = next_byte(p);
     if (c == '\n')
       return DT_LINE_TEXT;
     if (c == -1) {
       if (out->len == 0)
-        show(p, "\n");
+        show_text(p, "\n");
       return out->len > 0 ? DT_LINE_TEXT : DT_LINE_END;
     }
     if (c == -2 && p->tty) {
-      show(p, "\n");
+      show_text(p, "\n");
       return DT_LINE_DROPPED;
     }
     if (c >= 0)

@@ -37,7 +37,7 @@ typedef struct Edit {
 /* The line being edited: readline's callbacks carry no argument. */
 static Edit *current;
 
-static void put (Edit *e, const char *s) {
+static void write_text (Edit *e, const char *s) {
   fputs(s, e->out);
   fflush(e->out);
 }
@@ -48,13 +48,13 @@ static void on_prep (int meta) {
   (void)meta;
   dt_tty_raw(current->o.tty);
   rl_tty_set_echoing(1);
-  put(current, "\033[?2004h");
+  write_text(current, "\033[?2004h");
 }
 
 /* Forwarded keys stay raw while a command runs: the terminal must not turn
 ** Ctrl-C into a signal that ends the launcher. */
 static void on_deprep (void) {
-  put(current, "\033[?2004l");
+  write_text(current, "\033[?2004l");
   if (!current->o.tty->forwarded)
     dt_tty_restore(current->o.tty);
 }
@@ -103,7 +103,7 @@ static int on_available (void) {
 static int on_drop (int count, int key) {
   (void)count;
   (void)key;
-  put(current, "^C\n");
+  write_text(current, "^C\n");
   current->dropped = true;
   rl_point = rl_end;
   rl_done = 1;
@@ -271,7 +271,7 @@ static DtLineResult edit_read (DtLine *l, const char *prompt, DtBuf *out) {
   else
     dt_buf_add(out, s);
   if (s == NULL)
-    put(e, "\n");
+    write_text(e, "\n");
   free(s);
   return r;
 }

@@ -24,7 +24,7 @@ static int usage_error (DtCtx *cx) {
   return DT_EXIT_USAGE;
 }
 
-static int cores (void) {
+static int count_cores (void) {
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof set, &set) != 0)
     return 1;
@@ -59,7 +59,7 @@ static int become_mpirun (const DtOptions *o, int argc, char **argv) {
   av[k++] = quiet;
   if (geteuid() == 0)
     av[k++] = root;
-  if (o->mpi > cores())
+  if (o->mpi > count_cores())
     av[k++] = over;
   av[k++] = flag_n;
   av[k++] = n;
@@ -241,7 +241,7 @@ static void limit_time (const DtApp *a) {
   setitimer(prompt ? ITIMER_PROF : ITIMER_REAL, &t, NULL);
 }
 
-static int diagnose (DtCtx *cx, int argc, char **argv) {
+static int run_diagnose (DtCtx *cx, int argc, char **argv) {
   int code = DT_EXIT_ERROR;
   signal(SIGPIPE, SIG_IGN);
   dt_repl_fail_alloc(cx, 0);
@@ -325,7 +325,7 @@ static DtStatus parity_program (void *ud, const char *file, int world,
   return code == DT_EXIT_INTERRUPTED ? DT_E_INTERRUPTED : DT_OK;
 }
 
-static int parity (DtCtx *cx, DtApp *a, int argc, char **argv) {
+static int run_parity (DtCtx *cx, DtApp *a, int argc, char **argv) {
   ParityApp p = { cx, a };
   signal(SIGPIPE, SIG_IGN);
   dt_world_prepare_alone();
@@ -335,7 +335,7 @@ static int parity (DtCtx *cx, DtApp *a, int argc, char **argv) {
 
 /* dtrepl replay FILE: the log of a PyTorch program says in its head of how
 ** many ranks it is, whether they were pretended, and of which release. */
-static int replay (DtCtx *cx, DtApp *a, int argc, char **argv) {
+static int run_replay (DtCtx *cx, DtApp *a, int argc, char **argv) {
   char head[2048] = "";
   FILE *f = argc == 1 ? fopen(argv[0], "rb") : NULL;
   if (f == NULL) {
@@ -374,7 +374,7 @@ static bool across_asked (int argc, char **argv) {
 }
 
 /* dtrepl --across A,B ... PROGRAM */
-static int across (DtCtx *cx, int argc, char **argv) {
+static int run_across (DtCtx *cx, int argc, char **argv) {
   int code = DT_EXIT_ERROR;
   signal(SIGPIPE, SIG_IGN);
   if (dtL_tool_run(cx, "dt.across.cli", argc, argv, &code) != DT_OK)
@@ -383,7 +383,7 @@ static int across (DtCtx *cx, int argc, char **argv) {
 }
 
 /* dtrepl --dap[=PORT] [options] */
-static int dap (DtCtx *cx, int argc, char **argv) {
+static int run_dap (DtCtx *cx, int argc, char **argv) {
   int code = DT_EXIT_ERROR;
   signal(SIGPIPE, SIG_IGN);
   if (dtL_tool_run(cx, "repl.dap", argc, argv, &code) != DT_OK)
@@ -395,10 +395,10 @@ static int dap (DtCtx *cx, int argc, char **argv) {
 ** replay, --across, --dap) come before options are read: they have their own.
 ** --mpi N replaces this process by mpirun, which starts it again; so all that
 ** opens files or terminals stands below that line. */
-static int start (DtCtx *cx, DtApp *a, int argc, char **argv) {
+static int start_program (DtCtx *cx, DtApp *a, int argc, char **argv) {
   DtBuf b;
   if (across_asked(argc, argv))
-    return across(cx, argc - 1, argv + 1);
+    return run_across(cx, argc - 1, argv + 1);
   if (argc > 3 && strcmp(argv[1], "--torch") == 0 &&
       (strcmp(argv[3], "parity") == 0 || strcmp(argv[3], "replay") == 0)) {
     a->o.torch = argv[2];       /* before the command as well as behind it */
@@ -406,13 +406,13 @@ static int start (DtCtx *cx, DtApp *a, int argc, char **argv) {
     argv += 2;
   }
   if (argc > 1 && strncmp(argv[1], "--dap", 5) == 0)
-    return dap(cx, argc - 1, argv + 1);
+    return run_dap(cx, argc - 1, argv + 1);
   if (argc > 1 && strcmp(argv[1], "diagnose") == 0)
-    return diagnose(cx, argc - 2, argv + 2);
+    return run_diagnose(cx, argc - 2, argv + 2);
   if (argc > 1 && strcmp(argv[1], "parity") == 0)
-    return parity(cx, a, argc - 2, argv + 2);
+    return run_parity(cx, a, argc - 2, argv + 2);
   if (argc > 1 && strcmp(argv[1], "replay") == 0)
-    return replay(cx, a, argc - 2, argv + 2);
+    return run_replay(cx, a, argc - 2, argv + 2);
   if (dt_options_parse(cx, argc, argv, &a->o) != DT_OK)
     return usage_error(cx);
   if (a->o.help) {
@@ -461,7 +461,7 @@ int main (int argc, char **argv) {
   int code = DT_EXIT_ERROR, ranks = 0;
   if (a != NULL) {
     a->argv0 = argc > 0 ? argv[0] : "dtrepl";
-    code = start(cx, a, argc, argv);
+    code = start_program(cx, a, argc, argv);
     ranks = a->wants_ranks;
     dt_free(cx, a);
   }

@@ -14,7 +14,7 @@
 enum { MORE = 4, NARROWEST = 20 };
 
 /* Bytes of the character at `s`, and its code. */
-static size_t character (const char *s, size_t n, unsigned *code) {
+static size_t read_character (const char *s, size_t n, unsigned *code) {
   const unsigned char *u = (const unsigned char *)s;
   size_t k = u[0] < 0xc0 ? 1 : u[0] < 0xe0 ? 2 : u[0] < 0xf0 ? 3 : 4;
   *code = k == 1 ? u[0] : u[0] & (0xffu >> (k + 1));
@@ -26,7 +26,7 @@ static size_t character (const char *s, size_t n, unsigned *code) {
 }
 
 /* Columns of a character: East Asian ones and pictures take two. */
-static int columns (unsigned c) {
+static int columns_of (unsigned c) {
   static const struct { unsigned from, to; } wide[] = {
     {0x1100, 0x115f}, {0x2e80, 0xa4cf}, {0xac00, 0xd7a3}, {0xf900, 0xfaff},
     {0xfe30, 0xfe6f}, {0xff00, 0xff60}, {0xffe0, 0xffe6}, {0x1f300, 0x1f64f},
@@ -40,7 +40,7 @@ static int columns (unsigned c) {
 }
 
 /* Bytes of an escape sequence at `s`; 0 when there is none. */
-static size_t escape (const char *s, size_t n) {
+static size_t escape_length (const char *s, size_t n) {
   size_t i = 2;
   if (n < 2 || s[0] != '\033' || s[1] != '[')
     return 0;
@@ -50,14 +50,14 @@ static size_t escape (const char *s, size_t n) {
 }
 
 /* A tab goes to the next multiple of eight, at `at`. */
-static size_t step (const char *s, size_t n, int at, int *width) {
+static size_t next_character (const char *s, size_t n, int at, int *width) {
   unsigned code;
-  size_t k = escape(s, n);
+  size_t k = escape_length(s, n);
   *width = 0;
   if (k > 0)
     return k;
-  k = character(s, n, &code);
-  *width = code == '\t' ? 8 - at % 8 : columns(code);
+  k = read_character(s, n, &code);
+  *width = code == '\t' ? 8 - at % 8 : columns_of(code);
   return k;
 }
 
@@ -85,7 +85,7 @@ static bool find_cut (const char *s, size_t n, int at, int cols, int least,
     }
     if (s[i] == '"')
       quoted = !quoted;
-    i += step(s + i, n - i, at, &width);
+    i += next_character(s + i, n - i, at, &width);
     at += width;
     if (at > cols && any.next > 0)
       break;
@@ -96,7 +96,7 @@ static bool find_cut (const char *s, size_t n, int at, int cols, int least,
 
 /* Does the line fit with gaps of two blanks between its columns?  Then it is
 ** written so.  A picture's lines keep their places. */
-static bool squeezed (const char *s, size_t n, int cols, DtBuf *out) {
+static bool squeeze_line (const char *s, size_t n, int cols, DtBuf *out) {
   size_t i = strspn(s, " "), from = out->len;
   int at = (int)i, width;
   bool quoted = false;
@@ -110,7 +110,7 @@ static bool squeezed (const char *s, size_t n, int cols, DtBuf *out) {
       break;
     if (s[i] == '"')
       quoted = !quoted;
-    k = blanks > 0 ? blanks : step(s + i, n - i, at, &width);
+    k = blanks > 0 ? blanks : next_character(s + i, n - i, at, &width);
     if (blanks > 2 && !quoted)
       dt_buf_add(out, "  ");
     else
@@ -129,7 +129,7 @@ static bool squeezed (const char *s, size_t n, int cols, DtBuf *out) {
 static void wrap_line (const char *s, size_t n, int cols, DtBuf *out) {
   int indent = (int)strspn(s, " ") + MORE, at = 0;
   Cut c;
-  if (find_cut(s, n, 0, cols, 0, &c) && squeezed(s, n, cols, out))
+  if (find_cut(s, n, 0, cols, 0, &c) && squeeze_line(s, n, cols, out))
     return;
   if (indent > cols / 3)
     indent = cols / 3;

@@ -29,7 +29,7 @@ static bool ends_with (const char *word, const char *last, size_t n) {
 }
 
 /* Keep the nearest; of those as near, by the alphabet: tables have no order. */
-static void offer (void *sink, const char *word) {
+static void offer_word (void *sink, const char *word) {
   Near *k = sink;
   const char *last = word + k->before;
   size_t n = strlen(last);
@@ -58,12 +58,12 @@ static void offer (void *sink, const char *word) {
 
 static void from_path (lua_State *L, const char *path, Near *k) {
   k->before = strlen(path);
-  dt_names_lua(L, path, "", offer, k);
+  dt_names_lua(L, path, "", offer_word, k);
 }
 
 /* What a function of dt lists (1: the Near, 2: its name): names that are not
 ** loaded yet, attributes of tensors. */
-static int listed (lua_State *L) {
+static int offer_listed (lua_State *L) {
   Near *k = lua_touserdata(L, 1);
   char full[2 * WORD];
   if (lua_getfield(L, LUA_REGISTRYINDEX, "dt") != LUA_TTABLE ||
@@ -74,7 +74,7 @@ static int listed (lua_State *L) {
     const char *s = lua_tostring(L, -1);
     if (strlen(s) < WORD) {
       snprintf(full, sizeof full, k->before > 0 ? "dt.%s" : "%s", s);
-      offer(k, full);
+      offer_word(k, full);
     }
     lua_pop(L, 1);
   }
@@ -83,7 +83,7 @@ static int listed (lua_State *L) {
 
 static void from_list (lua_State *L, const char *f, size_t before, Near *k) {
   k->before = before;
-  lua_pushcfunction(L, listed);
+  lua_pushcfunction(L, offer_listed);
   lua_pushlightuserdata(L, k);
   lua_pushstring(L, f);
   if (lua_pcall(L, 2, 0, 0) != LUA_OK)
@@ -100,7 +100,7 @@ static void from_operators (DtRepl *r, const char *before, Near *k) {
     if (strcmp(p->ns, "aten") == 0 && strlen(p->base) < WORD &&
         p->base[0] != '_') {
       snprintf(full, sizeof full, "%s%s", before, p->base);
-      offer(k, full);
+      offer_word(k, full);
     }
 }
 
@@ -111,7 +111,7 @@ static void from_dt (lua_State *L, DtRepl *r, Near *k) {
 }
 
 /* The name that follows `mark` in the report, up to a quote. */
-static bool quoted (const char *s, const char *mark, Near *k) {
+static bool find_quoted (const char *s, const char *mark, Near *k) {
   const char *p = strstr(s, mark);
   if (p == NULL)
     return false;
@@ -137,8 +137,8 @@ static bool name_char (char c) {
 
 /* The path in front of ".name" or ":name" in the line typed, "nn." with its
 ** last sign: whose field it was. */
-static bool owner (lua_State *L, const char *report, const Near *k, char *path,
-                   size_t size) {
+static bool find_owner (lua_State *L, const char *report, const Near *k,
+                        char *path, size_t size) {
   const char *at = strstr(report, "prompt:");
   size_t n = 0;
   const char *s = at == NULL ? NULL
@@ -163,7 +163,7 @@ static bool owner (lua_State *L, const char *report, const Near *k, char *path,
 /* The names of the very object come first; true when one is near. */
 static bool from_owner (lua_State *L, DtRepl *r, const char *s, Near *k) {
   char path[WORD];
-  if (!owner(L, s, k, path, sizeof path))
+  if (!find_owner(L, s, k, path, sizeof path))
     return false;
   if (strcmp(path, "dt.") == 0)
     from_dt(L, r, k);
@@ -183,33 +183,34 @@ static bool from_owner (lua_State *L, DtRepl *r, const char *s, Near *k) {
 /* Names near the one that Lua's or PyTorch's message quotes, from where it was
 ** looked for: the globals, the owner of the field, else every module.  Short
 ** names are near to everything and get no answer unless the owner is known. */
-static void look (lua_State *L, DtRepl *r, const char *s, Near *k) {
+static void search_names (lua_State *L, DtRepl *r, const char *s, Near *k) {
   static const char *const modules[] = {"dt.nn.", "dt.F.",
                                         "dt.optim.", "dt.debug.",
                                         "string.", "table.", "math."};
   bool nil = strstr(s, "a nil value") != NULL;
-  if (nil && quoted(s, "(global '", k)) {
+  if (nil && find_quoted(s, "(global '", k)) {
     if (k->n < 3)               /* everything is near */
       return;
     from_path(L, "", k);
     if (k->count == 0)
       from_dt(L, r, k);
-  } else if (nil && (quoted(s, "(field '", k) || quoted(s, "(method '", k)) &&
+  } else if (nil && (find_quoted(s, "(field '", k) ||
+                     find_quoted(s, "(method '", k)) &&
              from_owner(L, r, s, k)) {
     return;
-  } else if (quoted(s, "Invalid mesh_dim_names ('", k)) {
+  } else if (find_quoted(s, "Invalid mesh_dim_names ('", k)) {
     (void)from_owner(L, r, s, k);
   } else if (nil && k->n > 0 && k->n < 3) {      /* owner unknown */
     return;
-  } else if (nil && quoted(s, "(field '", k)) {
+  } else if (nil && find_quoted(s, "(field '", k)) {
     from_dt(L, r, k);
     lua_pushcfunction(L, load_modules);
     if (lua_pcall(L, 0, 0, 0) != LUA_OK)
       lua_pop(L, 1);
     for (size_t i = 0; i < sizeof modules / sizeof modules[0]; i++)
       from_path(L, modules[i], k);
-  } else if ((nil && quoted(s, "(method '", k)) ||
-             quoted(s, "Tensor' object has no attribute '", k)) {
+  } else if ((nil && find_quoted(s, "(method '", k)) ||
+             find_quoted(s, "Tensor' object has no attribute '", k)) {
     from_path(L, "dt.Tensor.", k);
     for (int i = 0; i < k->count; i++)          /* without the owner */
       memmove(k->word[i], k->word[i] + 10, strlen(k->word[i] + 10) + 1);
@@ -226,7 +227,7 @@ void dt_near_hint (lua_State *L, DtBuf *diag, size_t from) {
     return;
   char *s = dt_strdup(r->cx, diag->s + from);
   if (s != NULL) {
-    look(L, r, s, &k);
+    search_names(L, r, s, &k);
     for (int i = 0; i < k.count; i++)
       dt_buf_addf(diag, i > 0 ? ", %s" : "  did you mean %s", k.word[i]);
     if (k.count > 0)

@@ -44,7 +44,7 @@ static int64_t bytes_of (const DtEvent *e) {
   return e->bytes_in;
 }
 
-static void count (DtNotes *n, const DtEvent *e) {
+static void count_event (DtNotes *n, const DtEvent *e) {
   char dim[24] = "";
   if (e->mesh != NULL && e->mdim >= 0 && e->mdim < e->mesh->ndim) {
     if (e->mesh->name[e->mdim] != NULL)
@@ -100,7 +100,7 @@ static DtStatus on_event (void *ud, DtSession *s, const DtEvent *e) {
     case DT_EV_REDIST_END: n->implicit = false; break;
     case DT_EV_COLL:
       if (e->coll != NULL)
-        count(n, e);
+        count_event(n, e);
       break;
     default: break;
   }

@@ -125,8 +125,8 @@ void dt_options_help (DtBuf *b) {
 }
 
 /* A whole number of at least `low` and at most `high`; all of `s`. */
-static bool number (const char *s, char **end, int64_t low, int64_t high,
-                    int64_t *out) {
+static bool parse_number (const char *s, char **end, int64_t low, int64_t high,
+                          int64_t *out) {
   errno = 0;
   long long v = strtoll(s, end, 10);
   if (*end == s || errno != 0 || v < low || v > high)
@@ -140,9 +140,9 @@ static DtStatus apply_number (DtCtx *cx, const Row *r, const char *arg,
   char *end = NULL;
   int64_t v = 0, rank = 0;
   int64_t top = r->id == O_FAKE ? 1 << 20 : 4096;
-  bool ok = number(arg, &end, 1, top, &v);
+  bool ok = parse_number(arg, &end, 1, top, &v);
   if (ok && r->id == O_FAKE && *end == ':')
-    ok = number(end + 1, &end, 0, v - 1, &rank);
+    ok = parse_number(end + 1, &end, 0, v - 1, &rank);
   DT_CHECK(cx, ok && *end == '\0', DT_E_COMMAND,
            "%s%s wants %s%s with N from 1 to %lld, not \"%s\"",
            r->id < 256 ? "-" : "--", r->id < 256 ? "n" : r->name, r->arg,
@@ -156,8 +156,8 @@ static DtStatus apply_number (DtCtx *cx, const Row *r, const char *arg,
   return DT_OK;
 }
 
-static DtStatus apply (DtCtx *cx, const Row *r, const char *arg,
-                       DtOptions *o) {
+static DtStatus apply_option (DtCtx *cx, const Row *r, const char *arg,
+                              DtOptions *o) {
   switch (r->id) {
     case O_E: case O_L:
       DT_CHECK(cx, o->nprelude < DT_MAX_PRELUDE, DT_E_COMMAND,
@@ -252,7 +252,7 @@ static DtStatus parse_long (DtCtx *cx, int argc, char **argv, int *i,
              r->arg);
     arg = argv[++*i];
   }
-  return apply(cx, r, arg, o);
+  return apply_option(cx, r, arg, o);
 }
 
 /* -iq, -e chunk, -echunk, -n4. */
@@ -262,13 +262,13 @@ static DtStatus parse_short (DtCtx *cx, int argc, char **argv, int *i,
     const Row *r = find_short(*s);
     DT_CHECK(cx, r != NULL, DT_E_COMMAND, "unknown option -%c", *s);
     if (r->arg == NULL) {
-      DT_TRY(cx, apply(cx, r, NULL, o));
+      DT_TRY(cx, apply_option(cx, r, NULL, o));
       continue;
     }
     if (s[1] != '\0')
-      return apply(cx, r, s + 1, o);
+      return apply_option(cx, r, s + 1, o);
     DT_CHECK(cx, *i + 1 < argc, DT_E_COMMAND, "-%c wants %s", *s, r->arg);
-    return apply(cx, r, argv[++*i], o);
+    return apply_option(cx, r, argv[++*i], o);
   }
   return DT_OK;
 }
@@ -333,7 +333,7 @@ static DtStatus script_word (DtCtx *cx, char *word, DtOptions *o) {
   if (strcmp(word, "ranks") == 0) {
     char *end;
     int64_t v;
-    DT_CHECK(cx, number(value, &end, 1, 4096, &v) && *end == '\0',
+    DT_CHECK(cx, parse_number(value, &end, 1, 4096, &v) && *end == '\0',
              DT_E_COMMAND, "ranks=%s in the script's head: wanted a number "
              "from 1 to 4096", value);
     if (o->ranks == 0 && o->mpi == 0 && o->fake == 0)
@@ -341,7 +341,8 @@ static DtStatus script_word (DtCtx *cx, char *word, DtOptions *o) {
   } else if (strcmp(word, "fake") == 0) {
     char *end;
     int64_t v;
-    DT_CHECK(cx, number(value, &end, 1, INT64_C(1) << 20, &v) && *end == '\0',
+    DT_CHECK(cx, parse_number(value, &end, 1, INT64_C(1) << 20, &v) &&
+             *end == '\0',
              DT_E_COMMAND, "fake=%s in the script's head: wanted a number "
              "from 1 to 2^20", value);
     if (o->ranks == 0 && o->mpi == 0 && o->fake == 0)

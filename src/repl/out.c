@@ -50,7 +50,7 @@ static void give_up (DtOutput *o, int *slot, const char *what) {
     (void)write_all(o->fd[DT_OUT_DIAG], text, (size_t)n);
 }
 
-static void transcribe (DtOutput *o, const char *s, size_t n) {
+static void write_transcript (DtOutput *o, const char *s, size_t n) {
   if (o->transcript >= 0 && !write_all(o->transcript, s, n))
     give_up(o, &o->transcript, "the transcript");
 }
@@ -71,7 +71,7 @@ void dt_output_write (DtOutput *o, DtOutKind kind, const char *s, size_t n) {
   if (!shown && !write_all(o->fd[kind], s, n) && kind == DT_OUT_RESULT &&
       o->failed == 0)
     o->failed = errno;
-  transcribe(o, s, n);
+  write_transcript(o, s, n);
 }
 
 void dt_output_add (DtOutput *o, DtOutKind kind, const char *s) {
@@ -81,9 +81,9 @@ void dt_output_add (DtOutput *o, DtOutKind kind, const char *s) {
 void dt_output_typed (DtOutput *o, const char *prompt, const char *text) {
   if (o->transcript < 0)
     return;
-  transcribe(o, prompt, strlen(prompt));
-  transcribe(o, text, strlen(text));
-  transcribe(o, "\n", 1);
+  write_transcript(o, prompt, strlen(prompt));
+  write_transcript(o, text, strlen(text));
+  write_transcript(o, "\n", 1);
 }
 
 DtStatus dt_output_open (DtCtx *cx, DtOutput *o, int *slot,

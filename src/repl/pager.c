@@ -28,7 +28,7 @@ static int screen_lines (const char *s, size_t n, int cols) {
   return lines + (at > 0);
 }
 
-static const char *pager (void) {
+static const char *pager_command (void) {
   const char *p = getenv("DTREPL_PAGER");
   if (p == NULL)
     p = getenv("PAGER");
@@ -37,7 +37,7 @@ static const char *pager (void) {
 }
 
 /* Leaving it early is no error; one that cannot be started is. */
-static bool through (const char *command, const char *s, size_t n) {
+static bool pipe_through (const char *command, const char *s, size_t n) {
   struct sigaction ignore, int_was;
   memset(&ignore, 0, sizeof ignore);
   ignore.sa_handler = SIG_IGN;
@@ -52,15 +52,15 @@ static bool through (const char *command, const char *s, size_t n) {
   return rc != -1 && !(WIFEXITED(rc) && WEXITSTATUS(rc) >= 126);
 }
 
-static bool pages (const DtRepl *r, DtOutKind kind, const char *s, size_t n,
-                   int cols, int rows) {
-  const char *command = pager();
+static bool needs_pager (const DtRepl *r, DtOutKind kind, const char *s,
+                         size_t n, int cols, int rows) {
+  const char *command = pager_command();
   return kind == DT_OUT_RESULT && r->set.pager && !r->app->tty.forwarded &&
          command[strspn(command, " ")] != '\0' &&
          screen_lines(s, n, cols) >= rows;
 }
 
-static bool show (void *ud, DtOutKind kind, const char *s, size_t n) {
+static bool show_paged (void *ud, DtOutKind kind, const char *s, size_t n) {
   DtRepl *r = ud;
   int cols, rows;
   bool shown = false;
@@ -74,8 +74,8 @@ static bool show (void *ud, DtOutKind kind, const char *s, size_t n) {
   else
     dt_buf_addn(&b, s, n);
   if (!b.oom && b.len > 0)
-    shown = (pages(r, kind, b.s, b.len, cols, rows) &&
-             through(pager(), b.s, b.len)) ||
+    shown = (needs_pager(r, kind, b.s, b.len, cols, rows) &&
+             pipe_through(pager_command(), b.s, b.len)) ||
             dt_output_put(&r->app->out, kind, b.s, b.len);
   dt_buf_fini(&b);
   return shown;
@@ -84,6 +84,6 @@ static bool show (void *ud, DtOutKind kind, const char *s, size_t n) {
 void dt_pager_open (DtRepl *r) {
   if (!dt_repl_first(r) || !r->app->interactive || r->app->tty.fd < 0)
     return;
-  r->app->out.show = show;
+  r->app->out.show = show_paged;
   r->app->out.show_ud = r;
 }

@@ -167,7 +167,7 @@ void dt_repl_tell (DtRepl *r) {
   dt_error_clear(r->cx);
 }
 
-static double seconds (void) {
+static double seconds_now (void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
@@ -205,7 +205,7 @@ static void begin_end (DtRepl *r, bool begin, const char *name) {
 
 DtStatus dt_repl_run (DtRepl *r, const char *text, const char *name) {
   int i = local_index(r);
-  double t0 = seconds();
+  double t0 = seconds_now();
   if (r->depth == 0 && r->s->module != NULL && *r->s->module != '\0') {
     lua_pushcfunction(r->L, leave_modules);
     if (lua_pcall(r->L, 0, 0, 0) != LUA_OK)
@@ -237,7 +237,7 @@ DtStatus dt_repl_run (DtRepl *r, const char *text, const char *name) {
   dt_repl_tell(r);
   if (dtL_state(r->L)->exiting)
     st = DT_OK;
-  r->elapsed = seconds() - t0;
+  r->elapsed = seconds_now() - t0;
   return st;
 }
 

@@ -33,7 +33,7 @@ typedef struct DtCheck {
   bool bless;
 } DtCheck;
 
-static size_t trimmed (const char *s, size_t n) {
+static size_t trimmed_length (const char *s, size_t n) {
   while (n > 0 && strchr(" \t\r\n", s[n - 1]) != NULL)
     n--;
   return n;
@@ -57,12 +57,12 @@ static bool line_matches (const char *s, size_t n, const char *w, size_t k) {
 }
 
 /* Does the text match the lines want[0..n), "..." standing for any? */
-static bool matches (char **want, int n, const char *got) {
+static bool matches_lines (char **want, int n, const char *got) {
   if (n == 0)
-    return trimmed(got, strlen(got)) == 0;
+    return trimmed_length(got, strlen(got)) == 0;
   if (strcmp(want[0], "...") == 0) {
     for (const char *s = got; ; s = strchr(s, '\n') + 1) {
-      if (matches(want + 1, n - 1, s))
+      if (matches_lines(want + 1, n - 1, s))
         return true;
       if (strchr(s, '\n') == NULL)
         return n == 1;
@@ -70,10 +70,10 @@ static bool matches (char **want, int n, const char *got) {
   }
   size_t len = strcspn(got, "\n");
   if (*got == '\0' ||
-      !line_matches(got, trimmed(got, len), want[0],
-                    trimmed(want[0], strlen(want[0]))))
+      !line_matches(got, trimmed_length(got, len), want[0],
+                    trimmed_length(want[0], strlen(want[0]))))
     return false;
-  return matches(want + 1, n - 1, got + len + (got[len] == '\n'));
+  return matches_lines(want + 1, n - 1, got + len + (got[len] == '\n'));
 }
 
 static void show_lines (DtBuf *b, const char *mark, const char *text) {
@@ -84,9 +84,9 @@ static void show_lines (DtBuf *b, const char *mark, const char *text) {
   }
 }
 
-static void compare (DtRepl *r, DtCheck *k, int from, int to) {
+static void compare_expected (DtRepl *r, DtCheck *k, int from, int to) {
   DtOutput *o = &r->app->out;
-  bool ok = matches(k->line + from, to - from, dt_buf_str(&k->got));
+  bool ok = matches_lines(k->line + from, to - from, dt_buf_str(&k->got));
   o->capture = NULL;
   if (ok) {
     k->passed++;
@@ -124,7 +124,7 @@ static bool next_chunk (DtRepl *r, DtCheck *k, DtBuf *text) {
       int from = k->at;
       while (k->at < k->n && strcmp(k->line[k->at], ":end") != 0)
         k->at++;
-      compare(r, k, from, k->at);
+      compare_expected(r, k, from, k->at);
       k->at += k->at < k->n;
       continue;
     }
@@ -147,7 +147,7 @@ static bool next_chunk (DtRepl *r, DtCheck *k, DtBuf *text) {
   return text->len > 0;
 }
 
-static DtStatus split (DtCtx *cx, char *text, DtCheck *k) {
+static DtStatus split_script (DtCtx *cx, char *text, DtCheck *k) {
   int n = 0;
   for (char *s = text; *s != '\0'; s++)
     n += *s == '\n';
@@ -174,7 +174,7 @@ static void write_blessed (DtRepl *r, DtCheck *k) {
     fclose(f);
 }
 
-static int finish (DtRepl *r, DtCheck *k) {
+static int finish_check (DtRepl *r, DtCheck *k) {
   DtBuf b;
   r->app->out.capture = NULL;
   if (k->bless)
@@ -204,7 +204,7 @@ int dt_check_file (DtRepl *r, const char *path) {
   k.bless = getenv("DTREPL_BLESS") != NULL;
   DtStatus st = dt_repl_file(r, path, &file, &n);
   if (st == DT_OK && dt_repl_first(r))
-    st = split(r->cx, file, &k);
+    st = split_script(r->cx, file, &k);
   if (st != DT_OK) {
     dt_repl_tell(r);
     (void)dt_repl_meet(r, st);
@@ -227,7 +227,7 @@ int dt_check_file (DtRepl *r, const char *path) {
   }
   int code = DT_EXIT_OK;
   if (dt_repl_first(r))
-    code = finish(r, &k);
+    code = finish_check(r, &k);
   code = dt_repl_share_code(r, code);
   dt_buf_fini(&text);
   dt_free(r->cx, file);

@@ -17,7 +17,7 @@
 
 /* The hook that stops at a prompt moves, to stop once; the one that ends what
 ** runs is left in the callers too. */
-static void carry (lua_State *from, lua_State *to, bool in) {
+static void carry_hook (lua_State *from, lua_State *to, bool in) {
   lua_Hook h = lua_gethook(from);
   bool soft = dt_stop_is_soft(h);
   if (!soft && !dt_repl_is_hook(h))
@@ -30,15 +30,15 @@ static void carry (lua_State *from, lua_State *to, bool in) {
 /* Nothing between the two sets of the running coroutine raises. */
 static int resume_there (lua_State *L, lua_State *co, int nargs, int *nres) {
   lua_State *was = dt_stop_running(co);
-  carry(L, co, true);
+  carry_hook(L, co, true);
   int rc = lua_resume(co, L, nargs, nres);
   (void)dt_stop_running(was);
-  carry(co, L, false);
+  carry_hook(co, L, false);
   return rc;
 }
 
 /* Arguments on the top of L.  How many results lie there; -1: an error does. */
-static int resume (lua_State *L, lua_State *co, int nargs) {
+static int resume_with_hook (lua_State *L, lua_State *co, int nargs) {
   int n = 0;
   if (!lua_checkstack(co, nargs)) {
     lua_pushliteral(L, "too many arguments to resume");
@@ -62,7 +62,7 @@ static int resume (lua_State *L, lua_State *co, int nargs) {
 static int co_resume (lua_State *L) {
   lua_State *co = lua_tothread(L, 1);
   luaL_argexpected(L, co != NULL, 1, "coroutine");
-  int n = resume(L, co, lua_gettop(L) - 1);
+  int n = resume_with_hook(L, co, lua_gettop(L) - 1);
   lua_pushboolean(L, n >= 0);
   n = n >= 0 ? n : 1;
   lua_insert(L, -(n + 1));
@@ -72,7 +72,7 @@ static int co_resume (lua_State *L) {
 /* What coroutine.wrap gives: upvalue 1 is the coroutine. */
 static int call_wrapped (lua_State *L) {
   lua_State *co = lua_tothread(L, lua_upvalueindex(1));
-  int n = resume(L, co, lua_gettop(L));
+  int n = resume_with_hook(L, co, lua_gettop(L));
   if (n >= 0)
     return n;
   int st = lua_status(co);
@@ -102,7 +102,7 @@ static int co_wrap (lua_State *L) {
 /* ---- finalizers ---- */
 
 /* What stands as __gc; upvalue 1 is the script's. */
-static int finalize (lua_State *L) {
+static int run_finalizer (lua_State *L) {
   lua_State *co = lua_newthread(L);
   lua_pushvalue(L, lua_upvalueindex(1));
   lua_pushvalue(L, 1);
@@ -119,7 +119,7 @@ static int finalize (lua_State *L) {
 static void replace_finalizer (lua_State *L, int meta) {
   lua_pushliteral(L, "__gc");
   if (lua_rawget(L, meta) == LUA_TFUNCTION && !lua_iscfunction(L, -1)) {
-    lua_pushcclosure(L, finalize, 1);
+    lua_pushcclosure(L, run_finalizer, 1);
     lua_pushliteral(L, "__gc");
     lua_insert(L, -2);
     lua_rawset(L, meta);

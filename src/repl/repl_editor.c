@@ -21,7 +21,7 @@ const char *dt_editor_word (void) {
   return w != NULL && *w != '\0' ? w : NULL;
 }
 
-static void say (DtRepl *r, const char *json, size_t n) {
+static void send_message (DtRepl *r, const char *json, size_t n) {
   DtBuf b;
   dt_buf_init(&b, r->cx);
   dt_buf_addf(&b, "\001%s ", r->app->editor);
@@ -40,14 +40,14 @@ void dt_editor_ready (DtRepl *r) {
               r->at != NULL && !r->at->light ? "stop"
               : r->begin == 0 && r->app->o.script != NULL ? "begin" : "prompt",
               (long)getpid(), r->ended, r->comm->no_data ? 1 : r->comm->size);
-  say(r, dt_buf_str(&b), b.len);
+  send_message(r, dt_buf_str(&b), b.len);
   dt_buf_fini(&b);
 }
 
 typedef struct Asked { DtRepl *r; const char *text; DtBuf *line; } Asked;
 
 /* Protected: the library's answer, and a line to run. */
-static int ask (lua_State *L) {
+static int ask_library (lua_State *L) {
   Asked *a = lua_touserdata(L, 1);
   lua_getglobal(L, "require");
   lua_pushliteral(L, "repl.editor");
@@ -59,7 +59,7 @@ static int ask (lua_State *L) {
   if (lua_isstring(L, -2) && dt_repl_first(a->r)) {
     size_t n;
     const char *s = lua_tolstring(L, -2, &n);
-    say(a->r, s, n);
+    send_message(a->r, s, n);
   }
   if (lua_isstring(L, -1))
     dt_buf_add(a->line, lua_tostring(L, -1));
@@ -69,12 +69,12 @@ static int ask (lua_State *L) {
 void dt_editor_line (DtRepl *r, const char *text, DtBuf *line) {
   lua_State *L = r->L;
   Asked a = {r, text, line};
-  lua_pushcfunction(L, ask);
+  lua_pushcfunction(L, ask_library);
   lua_pushlightuserdata(L, &a);
   if (lua_pcall(L, 1, 0, 0) != LUA_OK) {
     lua_pop(L, 1);
     if (dt_repl_first(r))
-      say(r, "{\"failed\":true}", 15);
+      send_message(r, "{\"failed\":true}", 15);
   }
   dt_error_clear(r->cx);
   if (strcmp(dt_buf_str(line), "!run") == 0 ||

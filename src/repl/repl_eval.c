@@ -62,7 +62,7 @@ static int env_newindex (lua_State *L) {
 }
 
 /* Declare and set; upvalue 3: is it a constant? */
-static int declare (lua_State *L) {
+static int declare_global (lua_State *L) {
   lua_pushvalue(L, 2);
   lua_pushvalue(L, lua_upvalueindex(3));
   lua_rawset(L, lua_upvalueindex(2));
@@ -77,7 +77,7 @@ static void push_declarer (lua_State *L, bool constant) {
   lua_getfield(L, LUA_REGISTRYINDEX, key_locals);
   lua_getfield(L, LUA_REGISTRYINDEX, key_kinds);
   lua_pushboolean(L, constant);
-  lua_pushcclosure(L, declare, 3);
+  lua_pushcclosure(L, declare_global, 3);
   lua_setfield(L, -2, "__newindex");
   lua_setmetatable(L, -2);
 }
@@ -198,7 +198,7 @@ static DtStatus status_of (lua_State *L) {
 typedef struct Report { DtBuf *diag; } Report;
 
 /* May fail (tostring of a stranger's object), so it runs protected. */
-static int report (lua_State *L) {
+static int push_report (lua_State *L) {
   Report *p = lua_touserdata(L, 2);
   dtL_error_text(L, 1, p->diag);
   return 0;
@@ -208,7 +208,7 @@ static void report_error (lua_State *L, DtBuf *diag) {
   Report p = {diag};
   int top = lua_gettop(L);
   size_t before = diag->len;
-  lua_pushcfunction(L, report);
+  lua_pushcfunction(L, push_report);
   lua_pushvalue(L, top);
   lua_pushlightuserdata(L, &p);
   if (lua_pcall(L, 2, 0, 0) != LUA_OK || diag->len == before)

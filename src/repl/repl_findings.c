@@ -15,7 +15,7 @@
 enum { MOST = 12 };             /* lines; the rest is counted */
 
 /* "CODE:LINE:OP:FILE\tTEXT\n" of each finding. */
-static void pack (DtDiag *g, DtBuf *b) {
+static void pack_findings (DtDiag *g, DtBuf *b) {
   const DtFinding *f;
   for (int i = 0; (f = dt_diag_at(g, i)) != NULL; i++) {
     if (f->kind->severity == DT_FIND_NOTE)
@@ -41,7 +41,7 @@ static bool has_line (const char *text, const char *key, size_t n) {
 }
 
 /* The lines of all ranks, each finding once; how many there are. */
-static int merge (int n, char *const *text, DtBuf *out) {
+static int merge_findings (int n, char *const *text, DtBuf *out) {
   int count = 0;
   for (int i = 0; i < n; i++) {
     const char *s = text[i];
@@ -60,7 +60,7 @@ static int merge (int n, char *const *text, DtBuf *out) {
   return count;
 }
 
-static void tell (DtRepl *r, int count, DtBuf *lines) {
+static void print_findings (DtRepl *r, int count, DtBuf *lines) {
   DtBuf all;
   dt_buf_init(&all, r->cx);
   dt_buf_addf(&all, "dtrepl: %d finding%s\n", count, count == 1 ? "" : "s");
@@ -75,14 +75,14 @@ static void tell (DtRepl *r, int count, DtBuf *lines) {
 }
 
 /* How many findings all ranks have together, and their lines. */
-static int gather (DtRepl *r, DtBuf *lines) {
+static int gather_findings (DtRepl *r, DtBuf *lines) {
   DtCtx *cx = r->cx;
   int n = r->comm->no_data ? 1 : r->comm->size, count = 0;
   DtCollInfo info = {"findings", 0, "", ""};
   DtStatus st = DT_OK;
   DtBuf mine;
   dt_buf_init(&mine, cx);
-  pack(r->findings, &mine);
+  pack_findings(r->findings, &mine);
   if (n > 1) {
     st = dt_comm_gather_text(cx, r->comm->world, &info,
                              mine.oom ? "" : dt_buf_str(&mine),
@@ -92,7 +92,7 @@ static int gather (DtRepl *r, DtBuf *lines) {
     st = r->found[0] != NULL ? DT_OK : DT_E_NOMEM;
   }
   if (st == DT_OK)
-    count = merge(n, r->found, lines);
+    count = merge_findings(n, r->found, lines);
   if (st == DT_E_RANK_LOST)
     dt_repl_lost(r);
   dt_error_clear(cx);
@@ -119,9 +119,9 @@ void dt_repl_report_findings (DtRepl *r) {
   if (dt_diag_settle(r->findings) != DT_OK)
     dt_error_clear(r->cx);
   dt_buf_init(&lines, r->cx);
-  count = gather(r, &lines);
+  count = gather_findings(r, &lines);
   if (count > 0 && !o->quiet && dt_repl_first(r))
-    tell(r, count, &lines);
+    print_findings(r, count, &lines);
   dt_buf_fini(&lines);
   if (o->strict && !r->lost) {
     int code = dt_repl_share_code(r, count > 0 && r->code == DT_EXIT_OK

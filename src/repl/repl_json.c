@@ -165,7 +165,7 @@ static int write_json (lua_State *L) {
 
 /* What a failed command says: the error that is pending, or that its call of Lua
 ** ended in, which was told already. */
-static void failure (DtRepl *r, DtStatus st, DtBuf *message) {
+static void describe_failure (DtRepl *r, DtStatus st, DtBuf *message) {
   lua_State *L = r->L;
   int top = lua_gettop(L);
   const char *s = NULL;
@@ -194,7 +194,7 @@ DtStatus dt_cmd_json (DtRepl *r, const char *line) {
   if (st != DT_OK) {
     p.failed = true;
     p.id = dt_error_info(st)->id;
-    failure(r, st, &message);
+    describe_failure(r, st, &message);
     p.message = dt_buf_str(&message);
     dt_error_clear(r->cx);
   }
@@ -237,7 +237,7 @@ static int call_command (lua_State *L, const char *name, const char *arg) {
 }
 
 /* Arguments as one text, as they would be typed. */
-static const char *join (lua_State *L, int first) {
+static const char *join_arguments (lua_State *L, int first) {
   luaL_Buffer b;
   int top = lua_gettop(L);
   luaL_buffinit(L, &b);
@@ -254,12 +254,13 @@ static const char *join (lua_State *L, int first) {
 /* dt.debug.command("history", 5) -> {cmd, arg, text, data} */
 static int l_command (lua_State *L) {
   const char *name = luaL_checkstring(L, 1);
-  return call_command(L, name, join(L, 2));
+  return call_command(L, name, join_arguments(L, 2));
 }
 
 /* dt.debug.<name>(...); upvalue: the name. */
 static int l_named (lua_State *L) {
-  return call_command(L, lua_tostring(L, lua_upvalueindex(1)), join(L, 1));
+  return call_command(L, lua_tostring(L, lua_upvalueindex(1)),
+                      join_arguments(L, 1));
 }
 
 static int add_commands (lua_State *L) {

@@ -14,7 +14,7 @@
 
 static const char key_kinds[] = "dt.repl.kinds";
 
-static bool wanted (lua_State *L) {
+static bool is_keep_wanted (lua_State *L) {
   const DtRepl *r = dtL_state(L)->stop_ud;
   return r != NULL && r->keep;
 }
@@ -49,7 +49,7 @@ static int at_end (lua_State *L) {
 
 void dt_keep_raised (lua_State *L) {
   lua_Debug ar;
-  if (!wanted(L) || !lua_checkstack(L, 10))
+  if (!is_keep_wanted(L) || !lua_checkstack(L, 10))
     return;
   for (int level = 0; lua_getstack(L, level, &ar); level++) {
     lua_getinfo(L, "S", &ar);
@@ -62,7 +62,7 @@ void dt_keep_raised (lua_State *L) {
 
 int dt_keep_load (lua_State *L, const char *text, size_t n, const char *name) {
   luaL_Buffer b;
-  if (!wanted(L))
+  if (!is_keep_wanted(L))
     return luaL_loadbufferx(L, text, n, name, "t");
   luaL_buffinit(L, &b);
   luaL_addlstring(&b, text, n);

@@ -98,7 +98,7 @@ static bool module_part (lua_State *L, int k) {
 }
 
 /* Replace the value on the top by its field `s[0..n)`, raw, along __index. */
-static bool field (lua_State *L, const char *s, size_t n) {
+static bool push_field (lua_State *L, const char *s, size_t n) {
   for (int i = 0; i < MAX_STEPS; i++) {
     if (lua_istable(L, -1)) {
       lua_pushlstring(L, s, n);
@@ -152,7 +152,7 @@ static bool first_name (lua_State *L, const char *s, size_t n) {
     return true;
   lua_pop(L, 1);
   lua_pushglobaltable(L);
-  return field(L, s, n);
+  return push_field(L, s, n);
 }
 
 /* Push the value of a path ("a.b.", the last sign may be missing). */
@@ -163,15 +163,15 @@ static bool push_path (lua_State *L, const char *path) {
   const char *s = path + n;
   while (s[0] != '\0' && s[1] != '\0') {
     n = strcspn(s + 1, ".:");
-    if (!field(L, s + 1, n))
+    if (!push_field(L, s + 1, n))
       return false;
     s += n + 1;
   }
   return true;
 }
 
-static void offer (lua_State *L, const char *before, const char *s,
-                   const char *prefix, DtLineAdd add, void *sink) {
+static void offer_name (lua_State *L, const char *before, const char *s,
+                        const char *prefix, DtLineAdd add, void *sink) {
   if (strncmp(s, prefix, strlen(prefix)) != 0 ||
       (s[0] == '_' && *prefix == '\0'))
     return;
@@ -188,19 +188,19 @@ static void operators_of (lua_State *L, const char *before,
   const DtPacket *p;
   while ((p = dt_registry_next(s->cx, s->registry, &it)) != NULL)
     if (strcmp(p->ns, "aten") == 0)
-      offer(L, before, p->base, prefix, add, sink);
+      offer_name(L, before, p->base, prefix, add, sink);
 }
 
 /* The names dt.<f>() lists: of C and of our own library, nobody else's. */
-static void listed (lua_State *L, const char *f, const char *before,
-                    const char *prefix, DtLineAdd add, void *sink) {
+static void offer_listed (lua_State *L, const char *f, const char *before,
+                          const char *prefix, DtLineAdd add, void *sink) {
   int top = lua_gettop(L);
   lua_getfield(L, LUA_REGISTRYINDEX, "dt");
   lua_pushstring(L, f);
   if (lua_rawget(L, -2) == LUA_TFUNCTION) {
     lua_call(L, 0, 1);
     for (int i = 1; lua_rawgeti(L, -1, i) == LUA_TSTRING; i++) {
-      offer(L, before, lua_tostring(L, -1), prefix, add, sink);
+      offer_name(L, before, lua_tostring(L, -1), prefix, add, sink);
       lua_pop(L, 1);
     }
   }
@@ -224,7 +224,7 @@ static bool is_of_dt (lua_State *L, const char *name) {
 /* The commands are functions of dt.debug, which its __index finds. */
 static void commands_of (lua_State *L, const char *path, const char *prefix,
                          DtLineAdd add, void *sink) {
-  listed(L, "_debug_names", path, prefix, add, sink);
+  offer_listed(L, "_debug_names", path, prefix, add, sink);
   lua_pushliteral(L, "_commands");
   if (lua_rawget(L, -2) == LUA_TTABLE)
     from_table(L, path, prefix, *prefix != '\0', add, sink);
@@ -232,21 +232,21 @@ static void commands_of (lua_State *L, const char *path, const char *prefix,
 }
 
 /* What the value on the top has beyond tables: attributes, operators. */
-static void special (lua_State *L, const char *path, const char *prefix,
-                     DtLineAdd add, void *sink) {
+static void offer_special (lua_State *L, const char *path, const char *prefix,
+                           DtLineAdd add, void *sink) {
   static const char *const of_mesh[] = {"device_type", "mesh_dim_names",
                                         "ndim", "shape"};
   if (is_of_dt(L, "debug")) {
     commands_of(L, path, prefix, add, sink);
   } else if (is_of_dt(L, NULL)) {
-    listed(L, "_lazy_names", path, prefix, add, sink);
+    offer_listed(L, "_lazy_names", path, prefix, add, sink);
     operators_of(L, path, prefix, add, sink);
   } else if (luaL_testudata(L, -1, DTL_TENSOR) != NULL) {
-    listed(L, "_attr_names", path, prefix, add, sink);
+    offer_listed(L, "_attr_names", path, prefix, add, sink);
     operators_of(L, path, prefix, add, sink);
   } else if (luaL_testudata(L, -1, DTL_MESH) != NULL) {
     for (size_t i = 0; i < sizeof of_mesh / sizeof of_mesh[0]; i++)
-      offer(L, path, of_mesh[i], prefix, add, sink);
+      offer_name(L, path, of_mesh[i], prefix, add, sink);
   }
   for (int k = 0; module_part(L, k); k++) {
     from_table(L, path, prefix, *prefix != '\0', add, sink);
@@ -269,7 +269,7 @@ static void fields_of (lua_State *L, const char *path, const char *prefix,
                        DtLineAdd add, void *sink) {
   if (!push_path(L, path))
     return;
-  special(L, path, prefix, add, sink);
+  offer_special(L, path, prefix, add, sink);
   for (int i = 0; i < MAX_STEPS; i++) {
     if (lua_istable(L, -1))
       from_table(L, path, prefix, *prefix != '\0', add, sink);
@@ -279,7 +279,7 @@ static void fields_of (lua_State *L, const char *path, const char *prefix,
   lua_pop(L, 1);
 }
 
-static int names (lua_State *L) {
+static int offer_names (lua_State *L) {
   const char *path = lua_tostring(L, 1), *prefix = lua_tostring(L, 2);
   DtLineAdd *add = lua_touserdata(L, 3);
   void *sink = lua_touserdata(L, 4);
@@ -302,8 +302,8 @@ static int names (lua_State *L) {
 }
 
 /* Ask `fn` (path, prefix, add, sink) for names; an error offers none. */
-static void ask (lua_State *L, lua_CFunction fn, const char *path,
-                 const char *prefix, DtLineAdd add, void *sink) {
+static void call_offer (lua_State *L, lua_CFunction fn, const char *path,
+                        const char *prefix, DtLineAdd add, void *sink) {
   int top = lua_gettop(L);
   lua_pushcfunction(L, fn);
   lua_pushstring(L, path);
@@ -316,7 +316,7 @@ static void ask (lua_State *L, lua_CFunction fn, const char *path,
 
 void dt_names_lua (lua_State *L, const char *path, const char *prefix,
                    DtLineAdd add, void *sink) {
-  ask(L, names, path, prefix, add, sink);
+  call_offer(L, offer_names, path, prefix, add, sink);
 }
 
 /* The names of the dimensions of the mesh at the path. */
@@ -328,17 +328,17 @@ static int mesh_names (lua_State *L) {
   DtMesh *m = dtL_test_mesh(L, -1);
   for (int i = 0; m != NULL && i < m->ndim; i++)
     if (m->name[i] != NULL)
-      offer(L, "", m->name[i], prefix, *add, lua_touserdata(L, 4));
+      offer_name(L, "", m->name[i], prefix, *add, lua_touserdata(L, 4));
   return 0;
 }
 
 void dt_names_mesh (lua_State *L, const char *path, const char *prefix,
                     DtLineAdd add, void *sink) {
-  ask(L, mesh_names, path, prefix, add, sink);
+  call_offer(L, mesh_names, path, prefix, add, sink);
 }
 
 /* 1: the path, 2: the buffer -> "tensor", "mesh" or nil. */
-static int live (lua_State *L) {
+static int kind_of_live (lua_State *L) {
   const char *path = lua_tostring(L, 1);
   DtBuf *out = lua_touserdata(L, 2);
   if (!push_path(L, path))
@@ -357,7 +357,7 @@ const char *dt_names_live (lua_State *L, const char *path, DtBuf *out) {
   static const char *const kinds[] = {"tensor", "mesh"};
   const char *kind = NULL;
   int top = lua_gettop(L);
-  lua_pushcfunction(L, live);
+  lua_pushcfunction(L, kind_of_live);
   lua_pushstring(L, path);
   lua_pushlightuserdata(L, out);
   if (lua_pcall(L, 2, 1, 0) == LUA_OK && lua_type(L, -1) == LUA_TSTRING)

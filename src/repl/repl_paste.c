@@ -29,7 +29,7 @@ static size_t unit_length (DtRepl *r, const char *s) {
   return whole ? n : 0;
 }
 
-static bool blank (const char *s, size_t n) {
+static bool is_blank (const char *s, size_t n) {
   while (n > 0 && strchr(" \t\n", s[n - 1]) != NULL)
     n--;
   return n == 0;
@@ -42,7 +42,7 @@ bool dt_paste_next (DtRepl *r, DtBuf *chunk) {
     if (n == 0)                 /* it changed its mind: all that is left */
       n = r->paste.len - r->pasted;
     r->pasted += n;
-    if (!blank(s, n)) {
+    if (!is_blank(s, n)) {
       dt_buf_addn(chunk, s, n - (s[n - 1] == '\n'));
       return true;
     }
@@ -59,8 +59,8 @@ static bool is_session (DtRepl *r, const char *s) {
   while (*s != '\0') {
     size_t n = unit_length(r, s);
     if (n == 0)
-      return blank(s, strlen(s)) && units > 1;
-    units += !blank(s, n);
+      return is_blank(s, strlen(s)) && units > 1;
+    units += !is_blank(s, n);
     s += n;
   }
   return units > 1;

@@ -62,7 +62,7 @@ static DtLineResult read_line (DtRepl *r, const char *prompt, DtBuf *all) {
 
 /* An empty line runs the last stepping command again; true when there is
 ** one. */
-static bool again (DtRepl *r, DtBuf *all) {
+static bool repeat_step (DtRepl *r, DtBuf *all) {
   dt_buf_clear(all);
   if (r->again.len == 0 || (r->at == NULL && r->past == 0))
     return false;
@@ -71,7 +71,7 @@ static bool again (DtRepl *r, DtBuf *all) {
 }
 
 /* A paste is a text's end: whoever sends it in brackets sends it whole. */
-static bool pasted (const DtBuf *all, size_t from) {
+static bool is_pasted (const DtBuf *all, size_t from) {
   return memchr(dt_buf_str(all) + from, '\n', all->len - from) != NULL;
 }
 
@@ -98,13 +98,13 @@ static bool read_chunk (DtRepl *r, DtBuf *chunk) {
     }
     const char *s = dt_buf_str(chunk);
     if (s[strspn(s, " \t\n")] == '\0') {
-      if (first && again(r, chunk))
+      if (first && repeat_step(r, chunk))
         break;
       dt_buf_clear(chunk);
       continue;
     }
     bool text = dt_chunk_is_text(r, s);
-    if ((text && pasted(chunk, before)) || dt_chunk_whole(r, s))
+    if ((text && is_pasted(chunk, before)) || dt_chunk_whole(r, s))
       break;
     if (text && first && r->app->interactive)
       dt_repl_say(r, "%s; a line with a dot, or Ctrl-D, ends it\n",
@@ -118,7 +118,7 @@ static bool read_chunk (DtRepl *r, DtBuf *chunk) {
 }
 
 /* A pasted report is no line to come back to. */
-static void remember (DtRepl *r, const char *text) {
+static void remember_line (DtRepl *r, const char *text) {
   size_t n = dt_chunk_is_text(r, text) ? strcspn(text, "\n") : strlen(text);
   char *line = dt_strndup(r->cx, text, n);
   if (line != NULL)
@@ -131,7 +131,7 @@ static void remember (DtRepl *r, const char *text) {
 static bool read_typed (DtRepl *r, DtBuf *chunk) {
   if (!read_chunk(r, chunk) || r->quit)
     return false;
-  remember(r, dt_buf_str(chunk));
+  remember_line(r, dt_buf_str(chunk));
   dt_output_typed(&r->app->out, DT_PROMPT, dt_buf_str(chunk));
   return true;
 }
@@ -181,7 +181,7 @@ static bool on_idle (void *ud) {
   return true;
 }
 
-static void greet (DtRepl *r) {
+static void print_greeting (DtRepl *r) {
   static const char *const world[] = {"threads", "processes", "pretended"};
   DtBuf b;
   dt_buf_init(&b, r->cx);
@@ -238,7 +238,7 @@ void dt_prompt_open (DtRepl *r) {
                     on_warn, r};
     dt_pager_open(r);
     if (a->interactive && !a->o.quiet)
-      greet(r);
+      print_greeting(r);
     if (dt_line_open(r->cx, &o, &r->line) != DT_OK) {
       dt_repl_tell(r);
       dt_output_write(&a->out, DT_OUT_DIAG, dt_buf_str(&r->diag), r->diag.len);

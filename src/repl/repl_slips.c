@@ -10,7 +10,7 @@
 typedef struct Slip { const char *f, *text, *more; DtBuf *diag; } Slip;
 
 /* Protected, with all it makes: memory may run out. */
-static int ask (lua_State *L) {
+static int ask_correction (lua_State *L) {
   const Slip *k = lua_touserdata(L, 1);
   lua_getglobal(L, "require");
   lua_pushliteral(L, "repl.slips");
@@ -29,7 +29,7 @@ void dt_slip_hint (lua_State *L, const char *f, const char *text,
   Slip k = {f, text, more, diag};
   if (!lua_checkstack(L, 12) || strlen(text) > 2000)
     return;
-  lua_pushcfunction(L, ask);
+  lua_pushcfunction(L, ask_correction);
   lua_pushlightuserdata(L, &k);
   if (lua_pcall(L, 1, 0, 0) != LUA_OK)
     lua_pop(L, 1);

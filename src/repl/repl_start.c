@@ -77,7 +77,7 @@ static void start_files (DtRepl *r) {
 
 /* A script that is debugged: its errors stop where they are raised; with -d
 ** it stops before its first operator. */
-static void attach (DtRepl *r, bool yes, bool first) {
+static void attach_debugger (DtRepl *r, bool yes, bool first) {
   DtControl *c = dt_control_of(r->s);
   if (c == NULL || !r->asks)
     return;
@@ -125,12 +125,12 @@ static void run_given (DtRepl *r) {
       snprintf(name, sizeof name, "@%s", strcmp(a->o.script, "-") == 0
                ? "stdin" : a->o.script);
       dt_rerun_remember(r, text, n, name);
-      attach(r, true, a->o.debug && r->begin != 1);
+      attach_debugger(r, true, a->o.debug && r->begin != 1);
       r->keep = a->o.debug || a->o.interactive;
       dt_repl_round_all(r, text, name);
       stay_after_exit(r);
       keep_names(r, name);
-      attach(r, false, false);
+      attach_debugger(r, false, false);
       dt_free(r->cx, text);
     } else if (!r->lost) {
       dt_repl_tell(r);

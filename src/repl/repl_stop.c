@@ -39,7 +39,7 @@ typedef struct Saved {
   lua_State *cur;               /* coroutine */
 } Saved;
 
-static void save (DtRepl *r, Saved *v) {
+static void save_state (DtRepl *r, Saved *v) {
   DtSession *s = r->s;
   memset(v, 0, sizeof *v);
   v->err = r->cx->err;
@@ -62,7 +62,7 @@ static void save (DtRepl *r, Saved *v) {
   v->cur = dtL_state(r->L)->cur;
 }
 
-static void restore (DtRepl *r, const Saved *v) {
+static void restore_state (DtRepl *r, const Saved *v) {
   DtSession *s = r->s;
   dt_error_clear(r->cx);
   dt_buf_fini(&r->cx->err.message);
@@ -281,7 +281,7 @@ static bool next_line (DtRepl *r) {
   return more;
 }
 
-static void rounds (DtRepl *r, DtControl *c, DtStopAt *at, Saved *v) {
+static void run_prompt (DtRepl *r, DtControl *c, DtStopAt *at, Saved *v) {
   DtDebug *d = dt_debug_of(r->s);
   c->resumed = false;
   show_stop(r, c, at, v->err.code, dt_buf_str(&v->err.message));
@@ -337,8 +337,8 @@ static const void *rule_at (DtRepl *r, const DtStopAt *at) {
 /* What :continue means at an error: the call is made again when it got other
 ** inputs or its operator another rule; else the error goes on, and it is said
 ** so. */
-static void mend (DtRepl *r, const DtControl *c, DtStopAt *at,
-                  const void *rule) {
+static void apply_mend (DtRepl *r, const DtControl *c, DtStopAt *at,
+                        const void *rule) {
   if (at->why != DT_WHY_ERROR || at->light || at->fixed || c->abort)
     return;
   if (rule_at(r, at) != rule && at->e->nin > 0 && at->e->in[0] != NULL) {
@@ -359,9 +359,9 @@ static void be_stopped (DtRepl *r, DtControl *c, DtStopAt *at, Saved *v) {
   r->past = 0;
   if (dt_stop_select(r, 0) != DT_OK)
     dt_error_clear(r->cx);
-  rounds(r, c, at, v);
+  run_prompt(r, c, at, v);
   if (!r->quit)
-    mend(r, c, at, rule);
+    apply_mend(r, c, at, rule);
   lua_pushnil(r->L);
   dt_eval_set_frame(r->L);
   dtL_py_leave(r->L);
@@ -406,11 +406,11 @@ static DtStatus on_stop (void *ud, DtControl *c, DtStopAt *at) {
     at->missed = true;
     return DT_OK;
   }
-  save(r, &v);
+  save_state(r, &v);
   DtStatus st = gather_ranks(r, at, &all);
   if (st == DT_OK && all) {
     be_stopped(r, c, at, &v);
-    restore(r, &v);
+    restore_state(r, &v);
     give_fixes(r, at);
     if (c->abort) {
       dt_repl_hook(r->L);
@@ -420,7 +420,7 @@ static DtStatus on_stop (void *ud, DtControl *c, DtStopAt *at) {
     return DT_OK;
   }
   at->missed = true;
-  restore(r, &v);
+  restore_state(r, &v);
   return st == DT_E_INTERRUPTED ? dt_raise(r->cx, st, "interrupted") : DT_OK;
 }
 
@@ -449,14 +449,14 @@ void dt_stop_end (DtRepl *r) {
     memset(&at, 0, sizeof at);
     at.why = DT_WHY_END;
     at.seq = r->s->seq;
-    save(r, &v);
+    save_state(r, &v);
     DtStatus st = gather_ranks(r, &at, &all);
     if (st == DT_OK && all) {
       c->at = &at;
       be_stopped(r, c, &at, &v);
       c->at = outer;
     }
-    restore(r, &v);
+    restore_state(r, &v);
     if (st != DT_OK || !all)
       break;
     dt_repl_running(r, true);

@@ -18,7 +18,7 @@ void dt_repl_free_texts (DtCtx *cx, char **v, int n) {
 /* What one rank hands in after a chunk: "EXIT LENGTH SEQ\n", results (LENGTH
 ** bytes), a blank, diagnostics.  EXIT is the code given to os.exit() or -, SEQ
 ** the number of its last operator. */
-static void pack (DtRepl *r, DtBuf *b) {
+static void pack_output (DtRepl *r, DtBuf *b) {
   DtBind *k = dtL_state(r->L);
   DtBuf *out = dtL_out(r->L);
   if (k->exiting)
@@ -38,7 +38,7 @@ static void pack (DtRepl *r, DtBuf *b) {
 static const char nothing[] = "- 0 0\n DT0001 RuntimeError: out of memory\n";
 
 /* The two parts of a pack, cut in place. */
-static void unpack (char *s, const char **out, const char **diag) {
+static void unpack_output (char *s, const char **out, const char **diag) {
   char *body = strchr(s, '\n');
   size_t n = strtoull(strchr(s, ' '), NULL, 10);
   *out = body + 1;
@@ -72,7 +72,7 @@ static void count_alike (DtRepl *r, int n, char **text) {
 
 /* Colour, after folding: an error's first line bold, a note dim.  What the
 ** colours say the text says too. */
-static void paint (const char *s, DtBuf *out) {
+static void add_colour (const char *s, DtBuf *out) {
   while (*s != '\0') {
     size_t n = strcspn(s, "\n"), tag = *s == '[' ? strcspn(s, "]") + 1 : 0;
     const char *t = s + (tag < n ? tag + strspn(s + tag, " ") : 0);
@@ -106,7 +106,7 @@ static DtStatus put_part (DtRepl *r, int n, const char *const *v,
   if (kind == DT_OUT_DIAG && r->app->out.color[kind] && out.len > 0) {
     DtBuf painted;
     dt_buf_init(&painted, cx);
-    paint(dt_buf_str(&out), &painted);
+    add_colour(dt_buf_str(&out), &painted);
     dt_output_write(&r->app->out, kind, dt_buf_str(&painted), painted.len);
     dt_buf_fini(&painted);
   } else {
@@ -122,7 +122,7 @@ static DtStatus put_parts (DtRepl *r, int n, char **text) {
   const char **diag = DT_NEWN(r->cx, const char *, n);
   DtStatus st = out != NULL && diag != NULL ? DT_OK : DT_E_NOMEM;
   for (int i = 0; i < n && st == DT_OK; i++)
-    unpack(text[i], &out[i], &diag[i]);
+    unpack_output(text[i], &out[i], &diag[i]);
   if (st == DT_OK)
     st = put_part(r, n, out, DT_OUT_RESULT);
   if (st == DT_OK)
@@ -139,7 +139,7 @@ DtStatus dt_repl_put (DtRepl *r) {
   DtCollInfo info = {"shell output", 0, "", ""};
   DtBuf mine;
   dt_buf_init(&mine, cx);
-  pack(r, &mine);
+  pack_output(r, &mine);
   char **text = DT_NEWN(cx, char *, n);
   size_t *len = DT_NEWN(cx, size_t, n);
   DtStatus st = text == NULL || len == NULL ? DT_E_NOMEM : dt_buf_ok(&mine);

@@ -55,7 +55,7 @@ static bool name_char (char c) {
   return isalnum((unsigned char)c) || c == '_';
 }
 
-static Token next (const char *s) {
+static Token next_token (const char *s) {
   s = skip_blank(s);
   const char *e = s;
   if (*s == '\0')
@@ -78,22 +78,22 @@ static Token next (const char *s) {
   return (Token){TK_OTHER, s, (size_t)(e - s)};
 }
 
-static bool is (Token t, const char *word) {
+static bool is_token (Token t, const char *word) {
   return t.kind != TK_END && strlen(word) == t.n &&
          memcmp(t.s, word, t.n) == 0;
 }
 
-static bool opens (Token t) {
-  return t.kind == TK_NAME && (is(t, "function") || is(t, "do") ||
-                               is(t, "if") || is(t, "repeat"));
+static bool opens_block (Token t) {
+  return t.kind == TK_NAME && (is_token(t, "function") || is_token(t, "do") ||
+                               is_token(t, "if") || is_token(t, "repeat"));
 }
 
-static bool closes (Token t) {
-  return t.kind == TK_NAME && (is(t, "end") || is(t, "until"));
+static bool closes_block (Token t) {
+  return t.kind == TK_NAME && (is_token(t, "end") || is_token(t, "until"));
 }
 
 /* Copy the newlines of [from, to): line numbers must stay. */
-static void newlines (const char *from, const char *to, DtBuf *out) {
+static void copy_newlines (const char *from, const char *to, DtBuf *out) {
   for (; from < to; from++)
     if (*from == '\n')
       dt_buf_addc(out, '\n');
@@ -103,42 +103,42 @@ static void newlines (const char *from, const char *to, DtBuf *out) {
 ** of the list, or NULL when the statement must stay as it is. */
 static const char *name_list (const char *s, DtBuf *out) {
   for (;;) {
-    Token name = next(s), t;
-    if (name.kind != TK_NAME || is(name, "_ENV"))
+    Token name = next_token(s), t;
+    if (name.kind != TK_NAME || is_token(name, "_ENV"))
       return NULL;
-    newlines(s, name.s, out);
+    copy_newlines(s, name.s, out);
     s = name.s + name.n;
     const char *table = DT_LOCALS;
-    t = next(s);
-    if (is(t, "<")) {
-      Token attrib = next(t.s + 1);
-      Token close = next(attrib.s + attrib.n);
-      if (!is(attrib, "const") || !is(close, ">"))
+    t = next_token(s);
+    if (is_token(t, "<")) {
+      Token attrib = next_token(t.s + 1);
+      Token close = next_token(attrib.s + attrib.n);
+      if (!is_token(attrib, "const") || !is_token(close, ">"))
         return NULL;
       table = DT_CONSTS;
       s = close.s + 1;
-      t = next(s);
+      t = next_token(s);
     }
     dt_buf_addf(out, "%s.%.*s", table, (int)name.n, name.s);
-    if (!is(t, ","))
+    if (!is_token(t, ","))
       break;
     dt_buf_add(out, ", ");
     s = t.s + 1;
   }
-  Token t = next(s);
-  if (!is(t, "=") || t.s[1] == '=')
+  Token t = next_token(s);
+  if (!is_token(t, "=") || t.s[1] == '=')
     dt_buf_add(out, " = nil;");
   return s;
 }
 
 /* Rewrite one `local` statement's head; where reading goes on. */
-static const char *rewrite (DtCtx *cx, Token local, DtBuf *out) {
+static const char *rewrite_local (DtCtx *cx, Token local, DtBuf *out) {
   const char *after = local.s + local.n;
-  Token t = next(after);
-  if (is(t, "function")) {
-    Token name = next(t.s + t.n);
+  Token t = next_token(after);
+  if (is_token(t, "function")) {
+    Token name = next_token(t.s + t.n);
     if (name.kind == TK_NAME) {
-      newlines(after, name.s, out);
+      copy_newlines(after, name.s, out);
       dt_buf_add(out, "function " DT_LOCALS ".");
       return name.s;            /* the caller counts the block by itself */
     }
@@ -163,18 +163,18 @@ DtStatus dt_source_locals (DtCtx *cx, const char *text, DtBuf *out) {
   int depth = 0;
   const char *s = text;
   for (;;) {
-    Token t = next(s);
+    Token t = next_token(s);
     dt_buf_addn(out, s, (size_t)(t.s - s));
     if (t.kind == TK_END)
       break;
-    if (depth == 0 && is(t, "local") && t.kind == TK_NAME) {
-      bool function = is(next(t.s + t.n), "function");
-      s = rewrite(cx, t, out);
+    if (depth == 0 && is_token(t, "local") && t.kind == TK_NAME) {
+      bool function = is_token(next_token(t.s + t.n), "function");
+      s = rewrite_local(cx, t, out);
       depth += function;
       continue;
     }
-    depth += opens(t);
-    depth -= closes(t) && depth > 0;
+    depth += opens_block(t);
+    depth -= closes_block(t) && depth > 0;
     dt_buf_addn(out, t.s, t.n);
     s = t.s + t.n;
   }
@@ -246,7 +246,7 @@ DtStatus dt_source_strip (DtCtx *cx, const char *text, DtBuf *out) {
 
 bool dt_source_hidden (const char *text, size_t *n) {
   const char *s = text, *last = NULL;
-  for (Token t = next(s); t.kind != TK_END; t = next(s)) {
+  for (Token t = next_token(s); t.kind != TK_END; t = next_token(s)) {
     last = t.s;
     s = t.s + t.n;
   }

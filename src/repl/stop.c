@@ -77,7 +77,7 @@ static void stop_here (DtStop *s) {
 
 /* The person asks: the first time a debugger stops what runs, where there is
 ** one; then it ends. */
-static void ask (DtStop *s) {
+static void ask_to_stop (DtStop *s) {
   if (!atomic_load(&s->soft) || atomic_load(&s->asked) >= 1) {
     atomic_store(&s->asked, 2);
     set_flag(s);
@@ -90,7 +90,7 @@ static void on_usr1 (int sig) {
   (void)sig;
   DtStop *s = the_stop;
   if (s != NULL && s->outside)
-    ask(s);
+    ask_to_stop(s);
   if (s != NULL && running != NULL)
     stop_here(s);
 }
@@ -108,7 +108,7 @@ static void on_int (int sig) {
     signal(sig, SIG_DFL);
     raise(sig);
   } else if (mode == DT_STOP_RUN) {
-    ask(s);
+    ask_to_stop(s);
     tell_threads(s);
   }
 }
@@ -163,7 +163,7 @@ void dt_stop_soft (DtStop *s, bool on,
 void dt_stop_outside (DtStop *s) { s->outside = true; }
 
 void dt_stop_now (DtStop *s) {
-  ask(s);
+  ask_to_stop(s);
   for (int i = 0; i < s->nproc; i++)
     kill(s->proc[i], SIGUSR1);
   if (s->forward)

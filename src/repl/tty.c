@@ -148,7 +148,7 @@ void dt_tty_size (const DtTty *t, int *cols, int *rows) {
 /* The guardian's whole life.  It leaves our session, so that a launcher that
 ** kills our process group does not take it along, and holds nothing but the
 ** terminal and the pipe, so that nobody waits for its descriptors. */
-static _Noreturn void guardian (const DtTty *t, int in) {
+static _Noreturn void run_guardian (const DtTty *t, int in) {
   setsid();
   signal(SIGTTOU, SIG_IGN);
   for (int i = 0; i < NFATAL; i++)
@@ -190,7 +190,7 @@ void dt_tty_guard (DtTty *t) {
   pid_t pid = fork();
   if (pid == 0) {
     close(p[1]);
-    guardian(t, p[0]);
+    run_guardian(t, p[0]);
   }
   close(p[0]);
   if (pid < 0) {
