@@ -125,7 +125,8 @@ local function masks(a, q)
   local mask, causal = a.attn_mask, a.is_causal
   if causal and mask == nil then
     util.raise("RuntimeError", "Need attn_mask if specifying the is_causal "
-      .. "hint.")
+      .. "hint. You may use the Transformer module method "
+      .. "`generate_square_subsequent_mask` to create this mask.")
   end
   if causal and pad == nil and not a.need_weights then return nil, nil, true end
   return M.additive_mask(mask, q, "attn_mask"), pad, causal and pad == nil

@@ -121,22 +121,20 @@ local function call(f, kw, ...)
   return f(table.unpack(args, 1, args.n + 1))
 end
 
-local function check(q, k, v, a)
-  for _, t in ipairs {k, v} do
-    if t.dtype ~= q.dtype then
-      util.raise("RuntimeError", "Expected query, key, and value to have the "
-        .. "same dtype, but got query.dtype: %s key.dtype: %s and "
-        .. "value.dtype: %s instead.", tostring(q.dtype), tostring(k.dtype),
-        tostring(v.dtype))
-    end
-  end
-  local m = a.attn_mask
-  if m and m.dtype ~= dt.bool and m.dtype ~= q.dtype and m.dtype ~= dt.float32
-  then
-    util.raise("RuntimeError", "Expected attn_mask dtype to be bool or float "
-      .. "or to match query dtype, but got attn_mask.dtype: %s and "
-      .. "query.dtype: %s instead.", tostring(m.dtype), tostring(q.dtype))
-  end
+-- Does the composite operator accept the call?  It has the words of its
+-- errors (engine/sdpa.c, check_inputs).
+local function is_valid(q, k, v, a)
+  local mask = a.attn_mask
+  return k.dtype == q.dtype and v.dtype == q.dtype
+    and q.ndim >= 2 and k.ndim >= 2 and v.ndim >= 2
+    and (mask == nil or mask.dtype == dt.bool or mask.dtype == q.dtype
+      or mask.dtype == dt.float32)
+end
+
+local function call_composite(q, k, v, a)
+  return (dt.ops.aten.scaled_dot_product_attention.default(q, k, v,
+    a.attn_mask or dt.None, a.dropout_p, a.is_causal,
+    {scale = a.scale or dt.None, enable_gqa = a.enable_gqa}))
 end
 
 -- See F.scaled_dot_product_attention.
@@ -144,7 +142,7 @@ function M.scaled_dot_product_attention(q, k, v, ...)
   local a = util.bind("scaled_dot_product_attention", {"attn_mask",
     "dropout_p", "is_causal", "scale", "enable_gqa"},
     {dropout_p = 0.0, is_causal = false, enable_gqa = false}, ...)
-  check(q, k, v, a)
+  if not is_valid(q, k, v, a) then return call_composite(q, k, v, a) end
   local device = device_of(q)
   if device == "npu" and may("OVERRIDEABLE") then
     return npu_attention(q, k, v, a)
@@ -155,9 +153,7 @@ function M.scaled_dot_product_attention(q, k, v, ...)
   if device == "cpu" and may("FLASH_ATTENTION") and may("MATH")
      and (a.attn_mask and a.is_causal
           or not low and q.ndim == 3 and k.ndim == 3 and v.ndim == 3) then
-    return (dt.ops.aten.scaled_dot_product_attention.default(q, k, v,
-      a.attn_mask or dt.None, a.dropout_p, a.is_causal,
-      {scale = a.scale or dt.None, enable_gqa = a.enable_gqa}))
+    return call_composite(q, k, v, a)
   end
   local kw = {attn_mask = a.attn_mask, scale = a.scale}
   if device == "cuda" and may("FLASH_ATTENTION") and not a.attn_mask
