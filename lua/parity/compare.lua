@@ -210,7 +210,7 @@ local function group_text(g)
   return table.concat(g, ",")
 end
 
--- A sum is not told: what C++ starts (DDP's reducer) has no reduction in the
+-- A sum is not named: what C++ starts (DDP's reducer) has no reduction in the
 -- trace.
 local function coll_text(row)
   local out = {}

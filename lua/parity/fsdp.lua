@@ -3,7 +3,7 @@
 -- tensor parallelism, against the lines mesh/fsdp/...: placements, meshes and
 -- local shapes of every parameter on every rank, or the error.
 --
--- Runs on the ranks of the line's mesh; what differs on any of them is told
+-- Runs on the ranks of the line's mesh; what differs on any of them is reported
 -- once.  The order of shards is compared in the spec's text, which has it.
 
 local dt = require "dt"

@@ -96,7 +96,7 @@ local function check(what, why)
 end
 
 -- The dtype in which fully_shard reduces gradients, where it is a low one: by
--- the policy that the description tells.
+-- the policy that the description gives.
 local function reduced_in(prog)
   local shard = prog.fully_shard
   local policy = type(shard) == "table" and type(shard.mp_policy) == "string"

@@ -261,7 +261,7 @@ local function specs_of(v, names, out)
   return out
 end
 
--- A collective as it is compared: what one rank sends to the others is told
+-- A collective as it is compared: what one rank sends to the others is given
 -- by that rank alone.
 local function collective(c)
   if c.ns ~= "c10d" or dt.rank() == 0 then return c end

@@ -33,7 +33,7 @@ function M.mesh_of(text, line)
 end
 
 -- f(text, line, mesh) for the lines of a file that want this many ranks;
--- what it gives (nil: right) is told under the line's id.
+-- what it gives (nil: right) is reported under the line's id.
 function M.each(path, only, f)
   local report = {}
   for text in io.lines(path) do

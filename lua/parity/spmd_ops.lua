@@ -53,7 +53,7 @@ end
 local function types_of(t, by_name, axes, spec)
   if t == None or t == nil then return nil end
   local out = {}
-  for _, d in ipairs(spec or {}) do     -- one tuple tells the order
+  for _, d in ipairs(spec or {}) do     -- one tuple gives the order
     if d and #d > 1 then axes = d end
   end
   for _, axis in ipairs(axes) do

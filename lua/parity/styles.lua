@@ -242,7 +242,7 @@ function kinds.run(line)
   return {result = outputs(m(x))}
 end
 
--- ---- prepare: what stands in a case's name, in Python ----
+-- ---- prepare: what is in a case's name, in Python ----
 
 local Echo = nnm.Module:extend("Echo")
 

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- parity/texts.lua: the short Python functions that lines of
 -- values/decompose.jsonl and values/shapes_errors.jsonl call "py:name", as
--- the operators they reach tell them.
+-- the operators they reach have them.
 
 local python = require "torch"
 local ops = require "python.ops"

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- python/absent.lua: what a program imports and dtrepl does not have.
--- Repros import much that they never use: a name may stand there, be passed
+-- Repros import much that they never use: a name may be there, be passed
 -- on, annotate; what is called or derived from is said with its line.  An
 -- import inside try raises as in Python: the program has an answer to it.
 

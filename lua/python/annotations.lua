@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: MIT
 -- python/annotations.lua: __annotations__ of classes and functions.  The
 -- trees of the annotations are kept; their values are made when the program
--- asks for them, in the names where they stand; after `from __future__ import
--- annotations` they are texts.
+-- asks for them, in the scope where they are written; after `from __future__
+-- import annotations` they are texts.
 
 local util = require "dt.util"
 local V = require "python.values"

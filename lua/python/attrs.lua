@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- python/attrs.lua: what stands behind a dot, what a with enters, what a
+-- python/attrs.lua: what follows a dot, what a with enters, what a
 -- module is called: Python's view of the engine's objects.
 
 local dt = require "dt"
@@ -160,7 +160,7 @@ local function table_for(v)
 end
 
 -- What a class of the program says of v.name: value, found.
-local classes                       -- class.lua, which stands above
+local classes                       -- class.lua, a layer above
 
 function M.set_classes(t) classes = t end
 
@@ -574,7 +574,7 @@ function M.provide(name, t)
   module_name[t] = name
 end
 
-local source                        -- sources.lua, which stands above
+local source                        -- sources.lua, a layer above
 function M.set_sources(f) source = f end
 
 -- load(name): run the text of a module, where one has it.

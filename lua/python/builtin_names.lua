@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- python/builtin_names.lua: the table of what every program may name without
--- import.  builtins.lua fills it; it stands apart so that what is below can
+-- import.  builtins.lua fills it; it is separate so that lower layers can
 -- ask it while a program runs.
 
 return {}

@@ -472,7 +472,7 @@ end
 -- write_error(text): what sys.stderr shows, after what stdout was given.
 function M.write_error(text) io.stderr:write(text) end
 
-local redirected                    -- std_system.lua's, which stands above
+local redirected                    -- std_system.lua's, a layer above
 function M.set_stdout(f) redirected = f end
 
 def("print", function (a, kw)

@@ -162,7 +162,7 @@ function M.lua_method(f)
 end
 
 -- A scope used as a decorator (@torch.no_grad()): each call runs in one.
-local scopes                        -- attrs.lua, which stands above
+local scopes                        -- attrs.lua, a layer above
 function M.set_scopes(t) scopes = t end
 
 local function decorated(scope, f)
@@ -189,7 +189,7 @@ function M.lua_attribute(f)
   end
 end
 
-local classes                       -- class.lua, which stands above
+local classes                       -- class.lua, a layer above
 function M.set_classes(t) classes = t end
 
 -- An instance by the class's own __new__.

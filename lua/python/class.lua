@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- python/class.lua: classes of the program: below a class of the library
 -- (nn.Module) where they name one, else below object.lua's.  They are Lua
--- tables; functions stand in them as Lua functions, so that the library can
+-- tables; functions are in them as Lua functions, so that the library can
 -- call them, and keep the Python function behind (values.lua, raw), which is
 -- what Python code calls.
 
@@ -330,7 +330,7 @@ end
 
 -- make(name, bases, members, fields, noted, kw): a class; `members` are the
 -- names of its body, `fields` those assigned or annotated there, in order,
--- `noted` only the annotated ones, `kw` what else stood in its brackets.
+-- `noted` only the annotated ones, `kw` what else was in its brackets.
 function M.make(name, bases, members, fields, noted, kw)
   for i, b in ipairs(bases) do
     if type(b) == "table" and rawget(b, "args") and rawget(b, "origin") then

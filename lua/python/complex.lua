@@ -160,7 +160,7 @@ return function (V)
     return r
   end
 
-  -- What stands behind the dot of a complex number.
+  -- Attributes of a complex number.
   V.complex_fact = {
     real = function (v) return v.re end,
     imag = function (v) return v.im end,

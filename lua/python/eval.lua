@@ -43,7 +43,7 @@ function M.value(text, env)
   return expr.compile(parser.expression(text))(env)
 end
 
--- eval(text), exec(text): where they stand; with a dict, in its names.
+-- eval(text), exec(text): in the caller's scope; with a dict, in its names.
 local function run_text(what)
   return function (env, a)
     if type(a[1]) ~= "string" then

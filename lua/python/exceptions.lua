@@ -121,8 +121,8 @@ local function is_exit(e)
   end
 end
 
--- set_field(e, name, v): what a program keeps in an exception stands apart from
--- what the engine does: e.message = "x" is no other text.
+-- set_field(e, name, v): what a program keeps in an exception is kept apart
+-- from what the engine does: e.message = "x" is no other text.
 function M.set_field(e, name, v)
   if asked[name] or name == "code" and is_exit(e) then
     e[name] = v

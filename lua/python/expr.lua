@@ -127,7 +127,7 @@ function X.set(n)
   return function (env) return V.set((f(env))) end
 end
 
--- The pairs of what stands behind **: a dict's, or those of what has keys();
+-- The pairs of what follows **: a dict's, or those of what has keys();
 -- refuse(v) says that it has none.
 local function pairs_of_mapping(v, refuse)
   if V.is_dict(v) then return V.each(v) end
@@ -393,7 +393,7 @@ local function dict_of(env)
   return d
 end
 
--- eval and exec, where they stand: by name, f(env, args).  eval.lua's.
+-- eval and exec in the caller's scope: by name, f(env, args).  eval.lua's.
 local texts = {}
 
 local names_of = {

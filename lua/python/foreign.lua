@@ -1,10 +1,10 @@
 -- SPDX-License-Identifier: MIT
--- python/foreign.lua: values that are none of Python's own.  What stands on
+-- python/foreign.lua: values that are none of Python's own.  What builds on
 -- this reader (torch) registers their kinds; the language asks here and knows
 -- none of them by name.
 --
--- A kind is a table: is(v) tells its values; all else may be absent.
---   get(v, name) -> value, found     what stands behind the dot
+-- A kind is a table: is(v) recognises its values; all else may be absent.
+--   get(v, name) -> value, found     the attribute
 --   absent(v, name) -> value         for a name that nothing has: nil raises
 --   shown(v, name, x) -> x           what was found, as the program sees it
 --   set(v, name, x, class) -> done   v.name = x; class: of the program, or nil

@@ -273,7 +273,7 @@ local function conversion(x, flags, width, precision, kind)
     .. (flags:match("#") or "") .. zero .. width .. precision .. kind)
 end
 
--- How a template reaches into values: v.name and v[key], which stand above.
+-- How a template reaches into values: v.name and v[key], from a layer above.
 local get, item
 function M.set_reach(of_name, of_key) get, item = of_name, of_key end
 

@@ -23,7 +23,7 @@ end
 M.refuse = bad
 
 -- Punctuation, arrows, mathematics and pictures are no letters of a name, and
--- stand in texts that a web page has made its own.
+-- are in texts that a web page has made its own.
 local function check_name(word, line)
   for _, c in utf8.codes(word, true) do
     local letter = c == 0xAA or c == 0xB5 or c == 0xBA

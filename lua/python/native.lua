@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- python/native.lua: the types of data (dict, list, int, str, …) as classes
--- of a program see them: what stands behind their name (dict.fromkeys,
+-- of a program see them: what follows their name (dict.fromkeys,
 -- str.upper), and objects of classes below them.
 --
 -- An object of a class below dict, list, set or tuple is such a box with a
@@ -96,7 +96,7 @@ local function check_self(name, key, v)
     .. "doesn't apply to a '%s' object", key, name, V.type_name(v))
 end
 
--- find(name, key): the function f(v, args, kw) that stands under that key in
+-- find(name, key): the function f(v, args, kw) stored under that key in
 -- the type, or nil.
 function M.find(name, key)
   local t = M.types[name]
@@ -125,7 +125,7 @@ function M.find(name, key)
   end
 end
 
--- member(name, key): what stands behind the type's name: a function of it that
+-- member(name, key): what follows the type's name: a function of it that
 -- takes the value first, or nil.
 function M.member(name, key)
   if key == "__new__" then

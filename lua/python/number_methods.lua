@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- python/number_methods.lua: what stands behind the dot of int, bool, float
+-- python/number_methods.lua: attributes of int, bool, float
 -- and complex: facts f(v) and methods f(v, args, kw).
 
 local util = require "dt.util"

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- python/object.lua: objects of classes that stand below no class of the
+-- python/object.lua: objects of classes that derive from no class of the
 -- library: a class, attributes, and the order in which these were set.  Lua
 -- reads and writes their fields as those of a table.
 
@@ -78,7 +78,7 @@ function M.extend(base, name)
   })
 end
 
--- Does the class stand below no class of the library?
+-- Does the class derive from no class of the library?
 function M.is_plain_class(class)
   return type(class) == "table" and rawget(class, "__plain") == true
 end

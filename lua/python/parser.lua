@@ -840,7 +840,7 @@ local NO_TARGET = {const = "literal", bytes = "literal",
   generator = "generator expression", dict = "dict literal", set =
   "set display", ["and"] = "expression", ["or"] = "expression"}
 
--- Refuse what cannot stand before "=".
+-- Refuse what cannot come before "=".
 local function check_target(p, t)
   if t.kind == "tuple" or t.kind == "list" then
     for _, item in ipairs(t.items) do check_target(p, item) end

@@ -98,7 +98,7 @@ end
 local STEPS = {spaces, fences, python_shell, ipython, magics, dedented, quotes}
 
 -- read(text): the Python in it; a text in which there is none comes back, so
--- that its own first error is told.
+-- that its own first error is reported.
 function M.read(text)
   if pcall(parser.parse, text) then return text end
   local now = text

@@ -100,7 +100,7 @@ function M.parse(p, h)
   return one
 end
 
--- What stands behind `case`: patterns with commas are a sequence.
+-- What follows `case`: patterns with commas are a sequence.
 function M.parse_case(p, h)
   local parts, comma = {}, false
   repeat

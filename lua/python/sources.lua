@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- python/sources.lua: modules whose text is Python's: those that are part
 -- of dtrepl (pylib), and files and packages beside the program.  A module runs
--- once; its object shows the names of its environment.  What stands in
+-- once; its object shows the names of its environment.  The text of
 -- pylib/more adds names to the module of Lua's that is called so.
 
 local dt = require "dt"
@@ -17,7 +17,7 @@ local tools                         -- {environment, run}: script.lua's
 -- set_tools(t): how a text is run: t.environment(), t.run(text, env, file).
 function M.set_tools(t) tools = t end
 
--- begin(): a program begins: what stood beside the one before is forgotten.
+-- begin(): a program begins: the modules beside the previous one are forgotten.
 -- A folder with an __init__.py is a package, which its files may call by name.
 function M.begin()
   for name in pairs(beside or {}) do
@@ -93,7 +93,7 @@ function M.find(name)
   end
   local holder = parent and M.find(parent)
   local module = made[name] or run(name, text, file, package)
-  -- In a module of Lua's, a package only: what stands in any other file may be a
+  -- In a module of Lua's, a package only: what is in any other file may be a
   -- function of the same name.
   if parent and package and not holder then
     local ok, its = pcall(attrs.module, parent)

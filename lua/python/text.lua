@@ -222,7 +222,7 @@ local function bound(v, n, default)
 end
 
 -- The bytes from i to j that the arguments `first` and the next name, and how
--- many characters stand before them; nil where they begin behind the end.
+-- many characters come before them; nil where they begin after the end.
 local function part_of(s, args, first, narrow)
   if args[first] == nil and args[first + 1] == nil then return 1, #s, 0 end
   local n = length(s, narrow)
@@ -233,7 +233,7 @@ local function part_of(s, args, first, narrow)
   return utf8.offset(s, from + 1), utf8.offset(s, to + 1) - 1, from
 end
 
--- How many characters stand before the byte i.
+-- How many characters come before the byte i.
 local function before(s, i, narrow)
   if simple(s, narrow) then return i - 1 end
   return utf8.len(s:sub(1, i - 1), 1, -1, true) or i - 1
@@ -315,7 +315,7 @@ M.endswith = any_of("endswith", function (s, part)
   return part == "" or s:sub(-#part) == part
 end)
 
--- ---- what stands at the ends ----
+-- ---- prefixes and suffixes ----
 
 -- How many bytes at the head of s, or at its end, are of the characters.
 local function edges(s, chars, narrow, head, tail)
@@ -563,7 +563,7 @@ local function looked_up(get, by, code)
   return error(v, 0)
 end
 
-local getitem                       -- ops.lua's, which stands above
+local getitem                       -- ops.lua's, a layer above
 function M.translate(s, args)
   one("translate", args)
   local out = {}

@@ -84,9 +84,9 @@ end
 
 -- ---- methods of Python classes ----
 
--- The Python function behind a function that stands in a class.
+-- The Python function behind a function that is in a class.
 local raw_of = setmetatable({}, {__mode = "k"})
--- The function that one looks at which stands in its place (dt.spmd.watch).
+-- The function that one looks at which is in its place (dt.spmd.watch).
 M.plain_of = setmetatable({}, {__mode = "k"})
 
 function M.set_raw(f, python) raw_of[f] = python end
@@ -132,7 +132,7 @@ end
 M.not_implemented = setmetatable({shown = "NotImplemented"},
   {__name = "NotImplementedType"})
 
--- Is b asked before a: does its class stand below that of a, with another
+-- Is b asked before a: does its class derive from that of a, with another
 -- method `name` where that is one of a sign?
 local function asked_first(b, a, name)
   local below = type(b) == "table" and rawget(b, "_class")
@@ -279,7 +279,7 @@ local function maker_of(name, names, defaults)
   return {name = name .. ".__new__", params = params}
 end
 
--- set_bind(f): how arguments are bound (bind.lua, which stands above).
+-- set_bind(f): how arguments are bound (bind.lua, a layer above).
 local bind
 function M.set_bind(f) bind = f end
 

@@ -96,7 +96,7 @@ x
 x:sum()
 ]]},
   {"is it right?", [[
--- :verify compares operators with one device; wrong and rounding are told
+-- :verify compares operators with one device; wrong and rounding are reported
 -- apart by computing, not by a tolerance.
 mesh = dt.init_device_mesh("cpu", {4}, {mesh_dim_names = {"tp"}})
 x = dt.distribute_tensor(dt.arange(16.0):reshape(4, 4), mesh, "S(0)");

@@ -113,7 +113,7 @@ local spelled = {
 }
 
 -- The pages on a name as it is asked for ("dt.rank", "x:to_local",
--- "torch.nn.Linear"): one that its place tells, else all of its last word.
+-- "torch.nn.Linear"): one given by its place, else all of its last word.
 local function found(what)
   load_pages()
   if pages[what] then return {what} end
@@ -152,7 +152,7 @@ function M.page(what)
   return table.concat(list, "\n")
 end
 
--- ---- what an operator's definition tells ----
+-- ---- what an operator's definition holds ----
 
 local float = {f32 = true, f64 = true, f16 = true, bf16 = true}
 local long = {f64 = "float64", f16 = "float16", bf16 = "bfloat16",

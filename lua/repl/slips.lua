@@ -4,7 +4,7 @@
 
 local M = {}
 
--- The line without what stands in strings and comments; as long as it was.
+-- The line without what is in strings and comments; as long as it was.
 local function code(text)
   local function blank(s) return (" "):rep(#s) end
   local function hollow(s) return '"' .. blank(s:sub(2, -2)) .. '"' end
@@ -16,7 +16,7 @@ local NAME = "[%a_][%w_%.]*"
 
 -- ---- signs that are no signs of Lua -------------------------------------------
 
--- What Lua says, what then stands in the line, and what to write.
+-- What Lua says, what then is in the line, and what to write.
 local signs = {
   {"near '@'", "(" .. NAME .. ")%s*@%s*(" .. NAME .. ")", function (a, b)
     return ("the product of matrices is %s:matmul(%s)"):format(a, b)

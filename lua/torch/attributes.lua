@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- torch/attributes.lua: what stands behind the dot of tensors, meshes,
+-- torch/attributes.lua: attributes of tensors, meshes,
 -- placements, modules and optimizers, registered as kinds of values that are
 -- not Python's own.  The tables of methods are added to by the modules that
 -- know more (dtensor.lua, mesh.lua, placements.lua, optimizer.lua).

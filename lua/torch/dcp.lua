@@ -63,7 +63,7 @@ local function put_back(v, loaded)
   end
 end
 
--- What stands in a state dict and in the folder, too: other entries are left
+-- What is in a state dict and in the folder, too: other entries are left
 -- out.
 local function present(v, name, saved)
   local out = V.dict()

@@ -5,7 +5,7 @@
 
 local M = {}
 
--- {file, line, function, what stands there}; « » is what Python underlines.
+-- {file, line, function, the source line}; « » is what Python underlines.
 -- What moved or is written otherwise: {before, since the release MOVED}.
 local MOVED = 14
 local COMMON = {

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- torch/kinds.lua: what type(v) is: one object per class, so that
--- type(x) is DTensor holds, with the module that PyTorch's class stands in
+-- type(x) is DTensor holds, with the module that PyTorch's class is in
 -- (print shows it); and torch.device, which is no text in Python.
 
 local dt = require "dt"
@@ -20,7 +20,7 @@ local None = dt.None
 -- ---- modules of classes ----
 
 -- A line: a file of torch.nn.modules, then its classes; a class that is named
--- by its ending stands in the second list.
+-- by its ending is in the second list.
 local FILES = [[
 linear Linear Bilinear Identity LazyLinear
 sparse Embedding EmbeddingBag
@@ -61,7 +61,7 @@ end
 
 -- ---- torch.device ----
 
--- Programs for cuda run here as they stand.  Where `M.cpu_only` is set, a
+-- Programs for cuda run here as they are.  Where `M.cpu_only` is set, a
 -- device that PyTorch for the CPU does not have is refused as there.
 M.cpu_only = false
 

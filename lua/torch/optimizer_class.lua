@@ -325,7 +325,7 @@ end
 local wrapped = setmetatable({}, {__mode = "k"})
 
 --- below(class): for an optimizer of dtrepl the class that a program's class
---- stands on; anything else as it is.
+--- is on; anything else as it is.
 function M.below(class)
   if type(class) ~= "table" or rawget(class, "__python")
      or type(rawget(class, "one")) ~= "function" then

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- torch/script.lua: `dtrepl program.py`: a PyTorch program as it stands,
+-- torch/script.lua: `dtrepl program.py`: a PyTorch program as it is,
 -- without PyTorch.  Every rank runs all of it, as under torchrun.
 --
 -- It is read by `python`: the part of the language that reproductions are

@@ -4,7 +4,7 @@
 ** Raising never fails: when memory is short the message is cut, the cause
 ** dropped.  The new text is formatted before the old one is touched, since
 ** a caller may quote the pending message in the new one.  Frames and the
-** explanation of an earlier error stay: they still tell where it began. */
+** explanation of an earlier error stay: they still say where it began. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
 ** base/mem_int.h: allocation that does not raise, for the code that raising
-** itself stands on (errors and buffers). */
+** itself depends on (errors and buffers). */
 #ifndef DT_BASE_MEM_INT_H
 #define DT_BASE_MEM_INT_H
 

@@ -101,7 +101,7 @@ typedef struct DtBind {
                                 ** assign to, interned */
   int ref_globals;              /* registry: the set of them; or 0 */
   int ref_py[DTL_PY_KEYS];      /* registry: keys of scopes, pyframe.h; or 0 */
-  int ref_py_data;              /* and the function that tells data */
+  int ref_py_data;              /* and the function that recognises data */
   /* What where() found last, and for which operator; names ask for it again. */
   struct { const void *ci; int64_t seq; const char *source; int line, defined; }
     at;
@@ -208,7 +208,7 @@ int dtL_push_results (lua_State *L, const DtOpDef *op, DtResults *r);
 /* Result `i` of a custom operator's last run when it is no tensor but an
 ** integer; false otherwise.  Local. */
 bool dtL_custom_int (const DtOpDef *op, int i, int64_t *out);
-/* A lua_CFunction, see its file: Python's lists and tuples, told apart. */
+/* A lua_CFunction, see its file: is the value a Python list or a tuple? */
 int dtL_sequence (lua_State *L);
 /* How a packet is called: torch.<op>(...), x.<op>(...) or
 ** torch.ops.<ns>.<op>(...); errors are worded for it. */

@@ -273,7 +273,7 @@ static bool bind_local (lua_State *co, DtDebug *d, int64_t seq,
 }
 
 /* The locals of a function that hold tensors, but for those that held the same
-** when it stood here before. */
+** when it was last here. */
 static void bind_locals (lua_State *co, DtDebug *d, int64_t seq,
                          const lua_Debug *inner, const lua_Debug *ar,
                          const char *scope, DtSeenFrame *f) {
@@ -350,7 +350,7 @@ static bool holds_same (const DtBind *b, const char *func, const char *end,
   return dtL_slots_next(&s, i + 1, &v) == INT_MAX && f->all;
 }
 
-/* Do the calls that were all asked last stand where they stood, with the same
+/* Are the calls that were all asked last where they were, with the same
 ** tensors?  Where a line of a loop comes again, that is all there is to ask. */
 static bool all_stand (const DtBind *b, const DtDebug *d,
                        const DtSeenCalls *c, const DtSeenFrame *seen,

@@ -13,7 +13,7 @@ static bool is_running_release (const char *release) {
 
 void dtL_load_embed (lua_State *L, const DtEmbed *m, const char *release) {
   /* As scripts/embed.lua names the compiled ones: what is not the shell's
-  ** begins with "dt", so that one test tells a script from the library. */
+  ** begins with "dt", so that one test separates scripts from the library. */
   bool named = strncmp(m->name, "dt", 2) == 0 ||
                strncmp(m->name, "repl.", 5) == 0;
   const char *chunk = lua_pushfstring(L, "=[%s%s]", named ? "" : "dt:", m->name);

@@ -62,7 +62,7 @@ void dtL_past_env (lua_State *L, int64_t seq, const char *scope);
 void dtL_source_add (lua_State *L, const char *name, const char *text,
                      size_t n);
 /* Keep `text` as the lines of that source that begin with line `line`; what
-** stood from there on is forgotten, of a long session the oldest lines, too.
+** followed from there on is forgotten, of a long session the oldest lines, too.
 ** Raises on NOMEM: call it protected.  Local. */
 void dtL_source_append (lua_State *L, const char *name, int line,
                         const char *text, size_t n);

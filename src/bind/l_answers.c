@@ -142,7 +142,7 @@ static int l_plan_data (lua_State *L) {
 
 /* --- show --- */
 
-enum { MAX_RANKS = 4096 };      /* of a mesh, that are told one by one */
+enum { MAX_RANKS = 4096 };      /* of a mesh, listed one by one */
 
 static DtStatus push_part (lua_State *L, DtSession *s, const DtSpec *p,
                            int rank) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
 ** bind/l_handler.c: operators that Lua takes over (dt._set_handler): the
-** handler stands before everything else the dispatcher does, and makes the
+** handler comes before everything else the dispatcher does, and makes the
 ** results itself, as PyTorch's custom op handlers.
 **
 ** The functions are kept in a table of the registry by the operator's name,

@@ -137,7 +137,7 @@ static int only_placements (lua_State *L, int idx, DtPlacement *out) {
 }
 
 /* dt._same_lists(a, b): are two lists of placements the same?  nil when their
-** texts have to tell: one is anything else, or they differ in a partial. */
+** texts must decide: one is anything else, or they differ in a partial. */
 static int p_same_lists (lua_State *L) {
   DtPlacement a[DT_MAX_MDIM], b[DT_MAX_MDIM];
   int n = only_placements(L, 1, a), i;

@@ -209,7 +209,7 @@ static int l_parts (lua_State *L) {
   return 1;
 }
 
-/* mode(mesh|nil, strict, grad mode): where the program stands. */
+/* mode(mesh|nil, strict, grad mode): where the program is. */
 static int l_mode (lua_State *L) {
   DtSpmd *s = spmd_of(L);
   int mesh[DT_SPMD_AXES];

@@ -284,7 +284,7 @@ static void print_tail (DtVar *v, const DtMeta *m, int width, DtBuf *b,
   }
   bool seen = (t == DT_I64 || t == DT_BOOL || t == DT_C64) &&
               dt_meta_numel(m) > 0;
-  if (t != DT_F32 && !seen) {   /* no element tells it */
+  if (t != DT_F32 && !seen) {   /* no element shows it */
     dt_buf_addf(&w, "dtype=%s", dt_dtype_info(t)->torch);
     print_word(b, from, width, dt_buf_str(&w));
     dt_buf_clear(&w);

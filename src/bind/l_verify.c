@@ -30,7 +30,7 @@ static void push_verified (lua_State *L, const DtVerified *v) {
   lua_setfield(L, -2, "text");
 }
 
-/* A wrong operator is told at once, where print() goes. */
+/* A wrong operator is printed at once, where print() goes. */
 static void print_wrong_op (void *ud, const DtVerified *v) {
   DtBuf *out = dtL_out((lua_State *)ud);
   dt_verify_print(v, out);

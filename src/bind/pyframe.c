@@ -52,7 +52,7 @@ bool dtL_py_holder (lua_State *co, const char *name) {
 
 /* --- the variables of one scope ------------------------------------------- */
 
-/* Push what dt._python_frames() was told to say of the table at `idx`. */
+/* Push the outline that dt._python_frames() gave for the table at `idx`. */
 static void push_outline (lua_State *co, int idx) {
   idx = lua_absindex(co, idx);
   lua_rawgeti(co, LUA_REGISTRYINDEX, dtL_state(co)->ref_py_data);

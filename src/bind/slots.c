@@ -14,7 +14,7 @@
 ** whose layout was read, with pointers of 64 bits; and then it is tried out
 ** when a state is made, with values of every type whose address or number is
 ** known: a call's record begins with the address of its function's slot and
-** knows where the function stands and which call is outside; the function's
+** knows where the function is and which call is outside; the function's
 ** locals follow in slots of
 ** one size, each with the value first and its tag behind it; a box has its
 ** metatable and its memory at fixed places; a function's prototype knows its
@@ -133,7 +133,7 @@ static bool boxes_as_thought (lua_State *L, const char *func) {
   return ok;
 }
 
-/* ---- where a function stands ---- */
+/* ---- the place of a function ---- */
 
 /* Does every call know the one outside it, the outermost that there is none? */
 static bool links_as_thought (lua_State *L, DtBind *b) {

@@ -87,7 +87,7 @@ static inline bool dtL_is_ours (const char *source) {
          source[3] == 't';
 }
 
-/* The function of a frame and where it stands: two times the same pair with the
+/* The function of a frame and where it is: two times the same pair with the
 ** same `i_ci` is the same point of the same function.  NULL: not known. */
 static inline const void *dtL_slots_pc (const DtBind *b, const lua_Debug *ar,
                                         const void **func) {

@@ -7,7 +7,7 @@
 #include "bind/bind.h"
 #include "spmd/spmd.h"
 
-/* DtVar.types: the type, and the function that gave it (its number; 0: told
+/* DtVar.types: the type, and the function that gave it (its number; 0: given
 ** otherwise). */
 typedef struct DtVarType {
   DtSide side;
@@ -24,7 +24,7 @@ typedef struct DtLuaSpmd {
 } DtLuaSpmd;
 
 DtLuaSpmd *dtL_spmd (lua_State *L);
-/* The type of a tensor; NULL when none was told. */
+/* The type of a tensor; NULL when none was given. */
 const DtSpmdNode *dtL_spmd_node (const DtVar *v);
 const DtSpmdType *dtL_spmd_type (const DtVar *v);
 /* Give it one; `made`: the number of the function, 0: as before.  NOMEM. */

@@ -241,7 +241,7 @@ DtStatus dt_comm_share (DtCtx *cx, DtComm *c, char **text, size_t *n);
 DtStatus dt_comm_stop (DtCtx *cx, DtGroup *g, const DtCollInfo *i, bool *all);
 /* Before a debugger decides on what may be true on some ranks only: say which
 ** place this rank has come to (a hash) and what was hit here (0: nothing), and
-** wait until all ranks of the world stand there.  `together`: they do, and
+** wait until all ranks of the world are there.  `together`: they do, and
 ** `rank` is the first that was hit (-1: none), `id` what.  Not together when
 ** some rank can never come, or has stopped, or lives on another host; nothing
 ** is broken off by trying.  RANK_LOST.  Collective over the world, softly. */

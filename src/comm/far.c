@@ -3,7 +3,7 @@
 ** asked of its deputy (hosts.c), one question at a time.
 **
 ** A question can take as long as the other ranks do; the deputy's end closing
-** means that rank 0 has gone.  Ctrl-C here is told with the next question; in
+** means that rank 0 has gone.  Ctrl-C here is sent with the next question; in
 ** the middle of one it is rank 0's that breaks off. */
 #include <arpa/inet.h>
 #include <netinet/tcp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
 ** comm/hosts_int.h: ranks on other hosts.  They cannot see the board, so each
-** has a deputy: a thread of rank 0 that stands at the board in its name and
+** has a deputy: a thread of rank 0 that acts at the board in its name and
 ** does there what it is asked over a connection.  Agreement, meetings, lines
 ** and the search for circles are the same code for all ranks; only data goes
 ** another way (MPI's own). */
@@ -11,7 +11,7 @@
 
 enum { DT_HOSTS_ADDRS = 8, DT_HOSTS_TOKEN = 16 };
 
-/* What rank 0 tells the others: where it listens, and a secret. */
+/* What rank 0 sends the others: where it listens, and a secret. */
 typedef struct DtHostsWhere {
   uint32_t port, naddr;
   uint32_t addr[DT_HOSTS_ADDRS];              /* IPv4, network order */

@@ -294,7 +294,7 @@ static DtStatus mpi_msg_end (DtCtx *cx, DtComm *c, DtMsg *m) {
   (void)c;
   if (st != DT_E_LIMIT)
     return st;
-  dt_error_clear(cx);           /* told by who waits, as in every world */
+  dt_error_clear(cx);           /* reported by who waits, as in every world */
   dt_msg_head(m)->nbytes = m->nbytes + 1;
   dt_msg_head(m)->salt = m->channel->salt;
   return DT_OK;

@@ -3,11 +3,11 @@
 ** may be true on some of them only.
 **
 ** Wherever such a breakpoint is asked, a rank says which place it has come to
-** and whether it was hit, and waits until all stand at the same place: who was
+** and whether it was hit, and waits until all are at the same place: who was
 ** hit is then known to all before anybody goes on.  Nobody's program may
 ** depend on that, so a rank that can never be joined gives way: one that the
 ** others wait for elsewhere (it then keeps no pace until its next collective,
-** where they are together again), and one that stands at a place where fewer
+** where they are together again), and one that is at a place where fewer
 ** ranks are than at another, as in a branch of one rank.
 **
 ** The word `decided` of the group counts tries in its upper half and meetings

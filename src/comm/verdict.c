@@ -120,7 +120,7 @@ void dt_verdict_claim (DtCtx *cx, DtComm *c, DtStatus st) {
 }
 
 /* Raise what the chunk broke off with; the words are on the board.  Who goes
-** on behind a pcall hears that the chunk is over: where each rank stands is
+** on behind a pcall hears that the chunk is over: the place of each rank is
 ** not known, so nothing can be sent before they have met at its end. */
 DtStatus dt_verdict_raise (DtCtx *cx, DtComm *c, DtStatus st,
                            bool again) {

@@ -2,7 +2,7 @@
 ** compat/release.h: how a PyTorch release is written as a number: 2.6 is 206,
 ** 2.13 is 213.  The operator table and the texts in the code are those of the
 ** base release; the `since` lines of oplib's .ops texts, profiles.def and
-** texts.def say what others do.  A session that is told nothing follows the
+** texts.def say what others do.  A session without a choice follows the
 ** default release. */
 #ifndef DT_COMPAT_RELEASE_H
 #define DT_COMPAT_RELEASE_H

@@ -319,7 +319,7 @@ static bool torch_words (const DtFailed *f) {
 }
 
 /* In early releases propagation's own line goes first, and hides the reason
-** that a rule gave; here that stands below it. */
+** that a rule gave; here the reason is printed below it. */
 static void print_reason (DtSession *s, const DtFailed *f, DtBuf *out) {
   const char *wrap = strstr(f->message, "\n\nSharding propagation failed");
   const char *pyclass = NULL;

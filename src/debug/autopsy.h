@@ -14,8 +14,8 @@
 ** tried are left in `r` (zeroed before), for dt_repairs_fini().  Collective:
 ** repairs are run. */
 bool dt_autopsy_text (DtSession *s, DtStatus code, DtRepairs *r, DtBuf *out);
-/* The same about the call that failed last, told before or not; false when none
-** has.  Collective, as above. */
+/* The same about the call that failed last, printed before or not; false when
+** none has.  Collective, as above. */
 bool dt_autopsy_again (DtSession *s, DtBuf *out);
 /* Every argument of a call, a line each: spec, mesh, where it was made.  Local. */
 void dt_autopsy_args (const DtFailed *f, DtBuf *b);

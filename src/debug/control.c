@@ -174,7 +174,7 @@ static void fill_place (DtStopAt *at, const DtEvent *e, const DtSession *s) {
   at->depth = e->depth;
 }
 
-/* The pending stop, told at the place where all could come. */
+/* The pending stop, reported where all ranks could come. */
 static bool take_pending (DtControl *c, DtStopAt *at) {
   if (c->has_pending) {
     size_t n = strlen(c->pending.note);

@@ -8,7 +8,7 @@
 **         _c10d_functional::all_gather_into_tensor(...)  ->  t: f32[20, 8]
 **     aten::mm(t: f32[8, 5], t: f32[5, 32])  ->  t: f32[8, 32]
 **
-** A distributed operator stands at level 1, what it does one deeper; a plain
+** A distributed operator is at level 1, what it does one deeper; a plain
 ** operator stands where a local one would, at level 2. */
 #include "debug/debugmode.h"
 

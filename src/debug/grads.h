@@ -38,7 +38,7 @@ void dt_grads_set (DtDebug *d, const DtVar *leaf, const DtVar *g);
 /* The storage of the gradient that a leaf had just before operator #seq; 0
 ** when it had none, or that is not known.  Pure. */
 int64_t dt_grads_before (const DtDebug *d, int64_t leaf, int64_t seq);
-/* Rows in the order in which leaves were first reached; *n tells how many.
+/* Rows in the order in which leaves were first reached; their number in *n.
 ** Borrowed until the next gradient.  Pure. */
 const DtGradRow *dt_grads_rows (const DtDebug *d, int *n);
 /* The new gradients in their order, the latest ones at least; *n tells how

@@ -64,7 +64,7 @@ typedef struct DtRecVar {
   DtSpec *spec;                 /* owned; NULL = plain */
   DtOrigin origin;              /* which operator and line made it */
   const char *name;             /* DtVar.name, or NULL */
-  bool none;                    /* None stood here */
+  bool none;                    /* None was here */
   bool param, needs_grad;
   /* the local part and what it held */
   int lndim;

@@ -135,7 +135,7 @@ static void add_row (DtDebug *d, DtMap *m, DtArena *a, const char *key,
 
 typedef enum By { BY_COLLECTIVE, BY_OP, BY_MODULE, BY_LINE } By;
 
-/* Who asked: a call that only moves is told by what it was called for. */
+/* Who asked: a call that only moves data is listed under what called it. */
 static void op_key (const DtRecord *rec, const DtRecOp *r, char *key,
                     size_t size) {
   const char *func = r->func != NULL && strcmp(r->func, r->label) != 0

@@ -614,7 +614,7 @@ DtStatus dt_verify_op (DtDebug *d, const DtRecOp *r, DtVerified *out) {
 
 /* --- shadow mode --- */
 
-/* What differs from case to case stands after a colon. */
+/* What differs from case to case follows a colon. */
 static void count_reason (DtVerify *k, const char *words) {
   char why[DT_VF_REASON];
   int i = 0;

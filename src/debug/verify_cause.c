@@ -281,7 +281,7 @@ static bool is_partial (const DtSpec *p, int m) {
   return p && m < p->npl && p->pl[m].kind >= DT_PL_PARTIAL;
 }
 
-/* Numbers given where a tensor could stand. */
+/* Numbers given where a tensor could be. */
 static bool has_number (const DtVfCase *c) {
   for (int i = 1; i < c->r->args.n; i++)
     if (c->r->args.given >> i & 1 || i < c->r->args.npos)

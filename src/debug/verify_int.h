@@ -82,7 +82,7 @@ DtStatus dt_vf_replay (DtVfCase *c, int which, DtTensor *got, DtTensor *exact,
 /* How did the operator end on the other ranks of its mesh?  *torn: not
 ** everywhere alike; `v` then is the verdict.  Collective. */
 DtStatus dt_vf_torn (DtDebug *d, const DtEvent *e, DtVerified *v, bool *torn);
-/* Is an input not what its placements say?  Words and cause tell which, and
+/* Is an input not what its placements say?  Words and cause say which, and
 ** who made it.  Collective. */
 DtStatus dt_vf_bad_input (DtVfCase *c, bool *found);
 /* Fill cause and words of a WRONG verdict.  Collective. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
-** diag/claims.c: what only several ranks together can tell: each claims that
+** diag/claims.c: what only several ranks together can know: each claims that
 ** its data is equal to (or other than) that of a group, by a hash; whoever
 ** shows findings gathers the claims and has them judged.
 **

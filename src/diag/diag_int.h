@@ -180,7 +180,7 @@ typedef struct DtClaim {
   bool quiet;                   /* another rank knows the place */
   bool untrained;               /* dropped when the program trains: samples are
                                 ** left out of an epoch on purpose */
-  bool mute;                    /* others may tell it, this rank does not */
+  bool mute;                    /* other ranks may report it, not this one */
   int npl; DtPlacement pl[DT_MAX_MDIM];
 } DtClaim;
 
@@ -396,7 +396,7 @@ void dt_diag_claim (DtDiag *g, const DtEvent *e, DtFindId id, bool differ,
                     const DtMesh *mesh, int mdim, const DtVar *v,
                     uint64_t hash, const char *what);
 /* The same with several facts that must hold together; `place`: event of the
-** operator to be named; `salt` tells claims of one line from each other; mesh
+** operator to be named; `salt` distinguishes claims of one line; mesh
 ** NULL: all ranks.  `subject` may be NULL; `what` must outlive the session's
 ** findings (interned or static).  Borrowed until the next claim; NULL when it
 ** was made before, or cannot be. */

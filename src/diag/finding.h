@@ -164,7 +164,7 @@ typedef enum DtDiagMark {
 } DtDiagMark;
 /* "pending", "permuted", "sending"; -1: no such mark.  Pure. */
 int dt_diag_mark_named (const char *name);
-/* Set or take a mark; tells whether it was set.  Local. */
+/* Set or clear a mark; returns whether it was set.  Local. */
 bool dt_diag_mark (DtDiag *g, DtDiagMark mark, const DtVar *v, bool on);
 /* Is it marked?  Pure. */
 bool dt_diag_marked (const DtDiag *g, DtDiagMark mark, const DtVar *v);

@@ -182,7 +182,7 @@ static bool are_disjoint (int64_t q, int64_t qlen, int64_t qwhole, int64_t k,
   return q * kwhole >= (k + klen) * qwhole || (q + qlen) * kwhole <= k * qwhole;
 }
 
-/* Every rank claims, also those whose heads belong together: they do not tell
+/* Every rank claims, also those whose heads belong together: they cannot know
 ** it. */
 static void heads_claim (DtDiag *g, const DtEvent *e, const DtPlace *q,
                          const DtPlace *k, int64_t salt, int nfact,

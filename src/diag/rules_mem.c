@@ -78,7 +78,7 @@ static bool has_set (const DtEvent *e, const char *name) {
 }
 
 /* Does an in-place operator write its first argument without a look at it?  It
-** may write some of it only: what is left blank is not told. */
+** may write some of it only: what is left blank is not known. */
 static bool overwrites_first (const DtEvent *e) {
   static const char *const words[] = { "copy_", "zero_", "fill_", "eye_",
     "index_put_", "scatter_.src", "scatter_.value", "put_.default" };

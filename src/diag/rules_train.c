@@ -424,7 +424,7 @@ static void steps_apart (DtDiag *g, const DtLearn *l, int64_t nr) {
                      "which is reduced, from %s:%d");
   c = what ? dt_diag_claim_all(g, &e, DT_FIND_ID_STEPS_APART, g->over,
                                g->over_dim, nr, 3, facts, l->name, what) : NULL;
-  if (c && l->step.line > 0) {          /* told where it was updated */
+  if (c && l->step.line > 0) {          /* reported where it was updated */
     c->op = l->step.op;
     c->file = l->step.file;
     c->line = l->step.line;

@@ -48,7 +48,7 @@ static inline void dt_drop_var (DtVar **v) {
   *v = NULL;
 }
 
-/* --- move.c: data on one rank, told as the aten calls PyTorch makes --- */
+/* --- move.c: data on one rank, with the events of PyTorch's aten calls --- */
 static inline bool dt_mv_told (const DtSession *s) {
   return (s->listen_mask & (UINT64_C(1) << DT_EV_KERNEL |
                             UINT64_C(1) << DT_EV_KERNEL_END)) != 0;

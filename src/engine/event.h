@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
-** engine/event.h: what happens, told to whoever listens.  Publishing without
+** engine/event.h: what happens, published to listeners.  Publishing without
 ** listeners costs one load and one branch.  Events nest: begin/end pairs carry
 ** the depth; `seq` numbers operators (#7 in all output). */
 #ifndef DT_ENGINE_EVENT_H

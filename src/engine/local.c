@@ -473,7 +473,7 @@ static DtTensor *given_out (const LocalCall *c) {
   return slot >= 0 && slot < c->nin ? c->in[slot] : NULL;
 }
 
-/* The decomposition, told to nobody when it stands for a kernel: what a
+/* The decomposition, without events when it stands for a kernel: what a
 ** composite calls is seen, what a kernel does is not. */
 static DtStatus run_decomp (LocalCall *c) {
   DtSession *s = c->s;

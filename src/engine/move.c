@@ -2,7 +2,7 @@
 ** engine/move.c: rearranging data on one rank between collectives: slices,
 ** padding, concatenation, scaling.
 **
-** The arithmetic is a kernel call or a view.  Listeners are told the aten
+** The arithmetic is a kernel call or a view.  Listeners get the aten
 ** call PyTorch makes in that place: inside an operator the composite itself
 ** (chunk, narrow, contiguous), outside it what autograd decomposes it to
 ** (split, slice, clone).  Nothing is looked up when nobody listens. */
@@ -198,7 +198,7 @@ DtStatus dt_mv_pad (DtSession *s, DtTensor *t, int dim, int64_t n,
 }
 
 /* What PyTorch makes the offset and the places of: a number, a range, their
-** sum; told before the zeros are filled. */
+** sum; published before the zeros are filled. */
 static DtStatus tell_places (DtSession *s, const DtMeta *like, int64_t len,
                              int64_t offset, DtTensor **places) {
   DtMeta m;

@@ -3,7 +3,7 @@
 ** operator, compare.  Used to verify results and to try repairs.
 **
 ** The shadow call changes nothing that can be seen: no events, no numbers, no
-** history, and the generator stands where it stood. */
+** history, and the generator is where it was. */
 #include "engine/engine_int.h"
 
 #include <math.h>

@@ -119,7 +119,7 @@ static DtStatus to_largest (DtCtx *cx, const Grad *b, double *out) {
 
 /* times[rows] := what each row's gradient is divided by: how often a row was
 ** asked for.  Which row: for the i-th that was, PyTorch looks at the i-th of
-** the sorted indices, where rows asked for twice stand twice; its numbers are
+** the sorted indices, where rows asked for twice occur twice; its numbers are
 ** kept. */
 static void divisors (int64_t *times, int64_t *div, int64_t rows) {
   int64_t at = 0, end = rows > 0 ? times[0] : 0, i = 0;

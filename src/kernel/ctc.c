@@ -4,7 +4,7 @@
 ** Between the L labels of a sequence, before and behind them, stand blanks: the
 ** 2 L + 1 places a path goes through, one step at a time; it stays, goes on by
 ** one, or passes a blank between different labels.  alpha[t][s] is what all
-** paths have that stand at place s at step t, beta[t][s] what they will have
+** paths have that are at place s at step t, beta[t][s] what they will have
 ** from there on; both are logarithms.  Sums are made in double in a fixed
 ** order. */
 #include <math.h>

@@ -9,7 +9,7 @@
 ** lane i mod 32, where sixteen are added in single precision; the lanes are
 ** combined in double: i with i + 1, then halves; chunks like those of
 ** reduce_int.h.  Two elements are read a word; lanes (and the columns of a tile)
-** stand in the order of these: first those of lower halves. */
+** follow the order of these: first those of lower halves. */
 
 #define Q_ID(a, x, m) ((a) + (x))
 #define Q_SQUARE(a, x, m) fma_f32(x, x, a)

@@ -14,7 +14,7 @@ typedef struct Search {
   const int64_t *order;         /* of one row, NULL: as they are */
 } Search;
 
-/* Does bound k stand before the value?  A NaN value stands after all. */
+/* Does bound k come before the value?  A NaN value comes after all. */
 static bool before (const Search *s, int64_t k, const void *value) {
   if (s->order != NULL) k = s->order[k];
   if (s->exact) {

@@ -186,7 +186,7 @@ static bool share_line (const uint16_t *x, uint16_t *out, float *buf,
   return true;
 }
 
-/* The sum is told in exponentials of the largest: one of nothing else is 1
+/* The sum is kept in exponentials of the largest: one of nothing else is 1
 ** exactly.  x - max - log takes one step where max + log is exact. */
 static bool log_line (DtDtype t, const uint16_t *x, uint16_t *out, int64_t n) {
   Line k;

@@ -16,7 +16,7 @@ typedef struct DtBindCall {
   bool undefined;               /* None fits where a tensor is wanted */
 } DtBindCall;
 
-/* Bind; with `cx` NULL nothing is raised, the status only tells.  Pure. */
+/* Bind; with `cx` NULL nothing is raised, only the status is set.  Pure. */
 DtStatus dt_bind_try (DtCtx *cx, const DtSchema *s, const DtBindCall *c,
                       DtArgs *out);
 /* Do the tensor arguments of this operator take numbers?  Pure. */

@@ -5,8 +5,8 @@
 **
 ** The table is made of the lines "refuses" in the .ops texts of oplib: a bare name
 ** stands for every overload, "name." for the default one.  Rows of one operator
-** stand together, and the first that holds counts.  A derived form (in place, out=) refuses what its
-** base refuses, so names are compared without a trailing "_" and an overload
+** are adjacent, and the first that holds counts.  A derived form (in place,
+** out=) refuses what its base refuses, so names are compared without a trailing "_" and an overload
 ** "out" counts as every overload.  Rows are found once, at registration. */
 #include "op/refuse.h"
 

@@ -60,7 +60,7 @@ DtStatus dt_packet_resolve (DtCtx *cx, const DtPacket *p, int npos,
                             const DtValue *pos, int nkw,
                             const char *const *kwname, const DtValue *kw,
                             const DtOpDef **op, DtArgs *args);
-/* The same for torch.ops.<ns>.<op>(...): what every overload says stands in
+/* The same for torch.ops.<ns>.<op>(...): what every overload says is in
 ** the error.  Pure. */
 DtStatus dt_packet_resolve_ops (DtCtx *cx, const DtPacket *p, int npos,
                                 const DtValue *pos, int nkw,

@@ -24,7 +24,7 @@ GRAD(g_rrelu, EMIT("aten.rrelu_with_noise_backward.default", "tttvvvb", GOUT,
                    IN,
                    TENSOR(1), ARG(2), ARG(3), ARG(4), 0))
 
-/* The result tells where self was below 0, for no slope is. */
+/* The sign of the result is that of self, since no slope is negative. */
 GRAD(g_rrelu_, EMIT("aten.rrelu_with_noise_backward.default", "tttvvvb", GOUT,
                     c->out[0], TENSOR(1), ARG(2), ARG(3), ARG(4), 1))
 

@@ -304,7 +304,7 @@ static DtStatus debug_mask (DtMetaCall *c) {
   return op_new_meta(c->cx, &c->out[8], (DtDtype)q->dtype, 4, shape, q);
 }
 
-/* The fused attentions, told apart by how many outputs they have: 2 on the
+/* The fused attentions, distinguished by how many outputs they have: 2 on the
 ** CPU, 4 efficient, 9 flash and cudnn.  Shapes and strides of what is saved for
 ** backward are each kernel's own; DTensor's rules see them. */
 static DtStatus fused_meta (DtMetaCall *c) {

@@ -156,7 +156,7 @@ static DtStatus bag_kernel (DtKernelCall *c) {
   k.count = counts ? data[2] : NULL;
   k.largest = k.mode == DT_BAG_MAX ? data[3] : NULL;
   DT_TRYG(c->cx, dt_k_bag(c->cx, &k));
-  for (int i = 1; i < 4; i++) { /* the mean's counts are told twice */
+  for (int i = 1; i < 4; i++) { /* the mean's counts are checked twice */
     DtTensor *from = list[i == 3 && k.mode == DT_BAG_MEAN ? 2 : i];
     DT_TRYG(c->cx, op_restride(c->cx, from, c->out[i]->m.ndim,
                                c->out[i]->m.shape, NULL, 0, &flat));

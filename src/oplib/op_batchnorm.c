@@ -147,7 +147,7 @@ static bool bn_training (const DtOpDef *op, const DtArgs *a) {
   return at == -2 || (at >= 0 && dt_arg_bool(a, at));
 }
 
-/* Running statistics are written where they stand, in the functional forms to
+/* Running statistics are written in place, in the functional forms to
 ** the last two outputs. */
 static DtStatus bn_kernel (DtKernelCall *c) {
   int stat = c->op->row[BN_STAT], eps = c->args->n - 1;

@@ -194,7 +194,7 @@ static DtStatus repeat_each_decomp (DtDecompCall *c) {
 }
 
 /* repeat into out, as Python writes it: each dim in front of its copies, a
-** copy of that, and the dims back in order, which are told by the strides the
+** copy of that, and the dims back in order, which follow from the strides the
 ** result would have. */
 typedef struct Tiles {
   int n;                                /* dims of the result */

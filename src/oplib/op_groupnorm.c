@@ -16,7 +16,7 @@
 enum { GN_N = 3, GN_C, GN_HXW, GN_GROUP };
 
 /* Weight and bias have an element for each channel.  (PyTorch's text about
-** the bias tells the weight's shape.) */
+** the bias has the weight's shape.) */
 static DtStatus gn_affine (DtMetaCall *c, int64_t channels) {
   static const char *const name[] = { "weight", "bias" };
   OpText w = { "" };

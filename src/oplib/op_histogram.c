@@ -60,7 +60,7 @@ static DtStatus check_weight (DtKernelCall *c, const DtTensor *w) {
   return DT_OK;
 }
 
-/* The ends of the range: as told, or of the data. */
+/* The ends of the range: as given, or of the data. */
 static DtStatus find_range (DtKernelCall *c, double end[2]) {
   DtTensor *x = c->in[0], *v = NULL;
   int64_t n = dt_meta_numel(&x->m);
@@ -98,7 +98,7 @@ done:
   return st;
 }
 
-/* Equal steps from one end to the other, told from the nearer one. */
+/* Equal steps from one end to the other, computed from the nearer one. */
 static void even_edges (DtDtype t, const double end[2], int64_t n, double *v) {
   double lo = op_held(t, end[0]), hi = op_held(t, end[1]);
   double step = op_held(t, op_held(t, hi - lo) / (double)(n - 1));

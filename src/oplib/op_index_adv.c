@@ -237,7 +237,7 @@ static int indexed_before (const Adv *v, int d) {
 }
 
 /* x[index]: dimensions that no index touches may be cut; so may those of the
-** indices themselves, whose dimensions stand in the result as one block at
+** indices themselves, whose dimensions are in the result as one block at
 ** `v.at`; and addends stay addends where the indices are whole. */
 static DtStatus index_rules (DtRuleCall *c) {
   static const DtRedOp ops[] = { DT_OP_SUM, DT_OP_AVG };
@@ -325,7 +325,7 @@ static DtStatus put_meta (DtMetaCall *c) {
   return op_meta_same(c);
 }
 
-/* What the shapes of masks could not tell put_meta. */
+/* What put_meta cannot know from the shapes of masks. */
 static DtStatus put_fits (DtKernelCall *c, const Adv *v, const DtMeta *val) {
   int64_t shape[DT_MAX_NDIM];
   int n;

@@ -63,7 +63,7 @@ static DtStatus rrelu_decomp (DtDecompCall *c) {
                         noise, v[1], v[2], v[3], v[4]));
 }
 
-/* ---- pieces told by a tensor ---- */
+/* ---- pieces given by a tensor ---- */
 
 static DtStatus tensor_split_decomp (DtDecompCall *c) {
   DtMeta m = meta_of(c, c->in[1]);

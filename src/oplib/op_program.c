@@ -33,7 +33,7 @@ typedef struct Var { char name[NAME_LEN]; DtHandle *h; } Var;
 
 typedef struct Prog {
   DtDecompCall *c;
-  const char *at;               /* where reading stands */
+  const char *at;               /* the next character to read */
   Var var[MAX_VARS];
   int nvar;
 } Prog;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
 ** oplib/op_reduce.c: reductions of dims: sums, means, extremes, norms, spread.
 **
-** A row tells what differs: the kernel's function, where the arguments stand,
+** A row holds what differs: the kernel's function, where the arguments stand,
 ** how the type follows, which partial a sharded dim leaves behind.  The
 ** strategy follows the input: a shard on a reduced dim becomes
 ** that partial where local results combine, else it is gathered first. */

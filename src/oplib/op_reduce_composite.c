@@ -420,7 +420,7 @@ static DtStatus bnb_decomp (DtDecompCall *c) {
   return c->e->st;
 }
 
-/* ---- parts as they are told ---- */
+/* ---- the parts as events ---- */
 
 static DtStatus unsafe_split_decomp (DtDecompCall *c) {
   DtMeta m = meta_of(c, c->in[0]);

@@ -89,7 +89,7 @@ static DtHandle *first_zero (DtGradCall *c, DtHandle *z, DtHandle *mask,
 }
 
 /* cumprod: before the first zero, the suffix sum of g * out over x; at the
-** first zero, what stands before it times the sum of g times the products that
+** first zero, what comes before it times the sum of g times the products that
 ** skip it; after it 0. */
 static DtStatus cumprod_grad (DtGradCall *c) {
   DtHandle *x = IN, *o = c->out[0], *w, *z, *n, *mask, *not, *r, *at[2], *first;

@@ -396,7 +396,7 @@ static DtStatus fill_grad (DtGradCall *c) {
                         c->args->v[1],
                         dt_gin(c, 2), (int64_t)0));
   if (op_g_need(c, 3)) {
-    /* An index that stands there twice wrote one element. */
+    /* An index that occurs twice wrote one element. */
     DtHandle *u[3] = { NULL, NULL, NULL };
     dt_emit_n(c->e, "aten._unique2.default", u, 3, "t", dt_gin(c, 2));
     DtHandle *g = EMIT("aten.index_select.default", "tvt", GOUT, c->args->v[1], u[0]);

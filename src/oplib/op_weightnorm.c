@@ -68,7 +68,7 @@ static DtStatus check_square (DtDecompCall *c, const DtMeta *m) {
   return DT_OK;
 }
 
-/* A handle does not tell where in its storage it begins: what begins further
+/* A handle has no storage offset: what begins further
 ** down is a slice. */
 static void fill_from (DtDecompCall *c, DtHandle *x, int64_t size,
                        int64_t step) {

@@ -3,7 +3,7 @@
 **
 ** A ruling replaces an operator's sharding from a release on (op/opdef.h):
 ** a line "since" in the operator's .ops text names the rule function, which
-** stands in ruling_*.c by family.
+** is in ruling_*.c by family.
 ** Rows: outputs first, then tensor inputs.  Functions here are Local. */
 #ifndef DT_OPLIB_RULING_INT_H
 #define DT_OPLIB_RULING_INT_H

@@ -117,7 +117,7 @@ static bool same_but_order (const char *want, const char *got) {
          strlen(want) == strlen(got);
 }
 
-/* A backend that lacks an operator is told with all that the build has, and
+/* The error of a missing backend lists all that the build has, and
 ** where in its sources: no fact to keep. */
 static bool same_but_build (const char *want, const char *got) {
   static const char mark[] = " If you are a Facebook employee";
@@ -153,7 +153,7 @@ bool dt_no_error (DtParity *p, DtStatus st) {
 
 /* }==== Placements and specs ==== */
 
-/* As captured cases write it: the mask stands beside. */
+/* As captured cases write it: the mask is given beside. */
 static void print_short (DtPlacement pl, DtBuf *b) {
   if (pl.kind == DT_PL_MASK_PARTIAL)
     dt_buf_addf(b, "MaskP(%s)", dt_redop_name((DtRedOp)pl.op));
@@ -180,7 +180,7 @@ bool dt_same_pls (DtParity *p, const char *what, const json_t *want,
     dt_buf_clear(&b);
     print_short(pl[i], &b);
     const char *w = json_string_value(json_array_get(want, (size_t)i));
-    /* "None" stands in tables of operators without that result */
+    /* "None" is in tables of operators without that result */
     ok = w != NULL && (strcmp(w, dt_buf_str(&b)) == 0 ||
                        strcmp(w, "None") == 0 ||
                        equal_norms(pl[i], w, dt_buf_str(&b)) ||

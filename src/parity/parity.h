@@ -15,7 +15,7 @@ typedef struct DtParityCount { int64_t pass, fail, skip, open; } DtParityCount;
 
 typedef struct DtParityOpts DtParityOpts;
 /* Runs a traced program (a file called *.program.json), a table of them, or the
-** lines of a file whose ids stand in o->only, each after a line end, on
+** lines of a file whose ids are in o->only, each after a line end, on
 ** `world` ranks (negative: one of a pretend world), reports and counts what differs: somebody who has Lua. */
 typedef DtStatus (*DtParityProgram) (void *ud, const char *file, int world,
                                      const DtParityOpts *o,

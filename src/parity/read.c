@@ -152,7 +152,7 @@ bool dt_jtensor_meta (DtParity *p, const json_t *t, DtMeta *m) {
   return true;
 }
 
-/* The masks of a MaskP stand beside the placements. */
+/* The masks of a MaskP are given beside the placements. */
 static bool read_masks (DtParity *p, const json_t *masks, DtPlacement *pl,
                         int n) {
   for (int i = 0; i < n; i++) {

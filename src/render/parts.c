@@ -173,7 +173,7 @@ void dt_parts_behind (const DtParts *ps, int n, const int *part, DtBuf *b) {
     const DtPart *p = &ps->part[part[i]];
     int k = 0;
     while (k < i && !same_place(ps, &ps->part[part[k]], p)) k++;
-    if (k < i) continue;        /* it stands with part k */
+    if (k < i) continue;        /* drawn with part k */
     if (i) dt_buf_add(b, " / ");
     dt_parts_ranks(p->nrank, p->rank, b);
     for (k = i + 1; k < n; k++) {

@@ -122,8 +122,8 @@ bool dt_help_lua (const char *what, bool source, DtBuf *out);
 /* Page on a public name that is no operator ("full_tensor", "dt.rank",
 ** "x:item", "torch.nn.Linear").  Local. */
 bool dt_help_everyday (DtRepl *r, const char *what, DtBuf *out);
-/* What the definition of an overload ("aten.mm.default") tells: an example that
-** ran, placements.  False when it tells nothing.  Local. */
+/* What the definition of an overload ("aten.mm.default") holds: an example that
+** ran, placements.  False when it has neither.  Local. */
 bool dt_help_operator (DtRepl *r, const char *full, DtBuf *out);
 /* The operator ("aten.sum") that a name with its place means ("x:sum",
 ** "torch.sum"), into `out`; false for none.  Local. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
 ** repl/cmd_ask.c: commands that explain and whose answers are made by the
 ** library (lua/dt/debug): each calls the function of dt.debug that has its
-** name, which scripts call too.  How the rest of the line is read stands in
+** name, which scripts call too.  The reading of the rest of the line is in
 ** `args`, see dt_cmd_debug(). */
 #include "repl/cmd.h"
 

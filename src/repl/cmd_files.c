@@ -95,7 +95,7 @@ static void echo_input (DtRepl *r, const char *s) {
   }
 }
 
-/* Run `text` (changed) line by line.  Errors are told and the rest goes on, as
+/* Run `text` (changed) line by line.  Errors are printed and the rest runs, as
 ** at the prompt; Ctrl-C ends it.  The first failure's status.  Collective. */
 static DtStatus play_lines (DtCmdCall *c, char *text, bool loud) {
   DtRepl *r = c->r;
@@ -146,7 +146,7 @@ DtStatus dt_cmd_write (DtCtx *cx, const char *path, const char *s, size_t n) {
   bool ok = f != NULL && fwrite(s, 1, n, f) == n;
   int why = errno;
   if (f != NULL && fclose(f) != 0) {
-    why = ok ? errno : why;     /* a full disk may tell only here */
+    why = ok ? errno : why;     /* a full disk may fail only here */
     ok = false;
   }
   DT_CHECK(cx, ok, DT_E_IO, "cannot write %s: %s", path, strerror(why));

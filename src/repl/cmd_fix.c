@@ -16,7 +16,7 @@
 #include "debug/debug.h"
 #include "diag/finding.h"
 
-/* Is the failed call a line of Python?  Then that is what repairs are told in.
+/* Is the failed call a line of Python?  Then repairs are printed in Python.
 */
 static bool in_python (const DtRepl *r) {
   const char *file = dt_debug_of(r->s)->failed.file;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
 ** repl/cmd_user.c: commands of the person's own, made with dt.command(name,
 ** help, function).  They are kept in the registry, name -> {help, function},
-** and stand beside the built-in ones in help, completion and abbreviation. */
+** and are listed with the built-in ones in help, completion and abbreviation.
+** */
 #include "repl/cmd.h"
 
 #include <stdio.h>

@@ -191,7 +191,7 @@ static bool offer_keywords (DtRepl *r, const char *line, int i, int point,
       of_packet(p, prefix, add, sink);
   dt_free(r->cx, prefix);
   dt_error_clear(r->cx);
-  return false;                 /* values may stand there too */
+  return false;                 /* values may be there too */
 }
 
 void dt_complete (void *ud, const char *line, int point, int *start,

@@ -268,5 +268,5 @@ bool dt_complete_arg (DtRepl *r, const char *line, int point, int *start,
   }
   dt_free(r->cx, prefix);
   dt_error_clear(r->cx);
-  return found && !lua;         /* variables may stand there too */
+  return found && !lua;         /* variables may be there too */
 }

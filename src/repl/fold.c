@@ -6,8 +6,8 @@
 ** different lines is printed as blocks, one for each group of ranks that agree
 ** on the whole run.  When the numbers differ, the common head and the common
 ** tail are taken off and the rest is one run.  So the lines of a training loop
-** keep their order, and a tensor's common header stands once.  In a table the
-** names of ranks would push single rows out of their columns, so all its rows
+** keep their order, and a tensor's common header is printed once.  In a table
+** the names of ranks would push single rows out of their columns, so all its rows
 ** are moved by as much. */
 #include "repl/fold.h"
 

@@ -7,7 +7,7 @@
 
 /* Write texts text[0..n) of ranks rank[0..n) to `out`.  Lines that all share
 ** stand once and plainly; where they differ, ranks of equal text form a group
-** and the group's name "[0,2]" stands before its lines.  NOMEM.  Pure. */
+** and the group's name "[0,2]" comes before its lines.  NOMEM.  Pure. */
 DtStatus dt_fold (DtCtx *cx, int n, const int *rank, const char *const *text,
                   DtBuf *out);
 /* The same without folding: each rank's text under its own name.  Pure. */

@@ -4,7 +4,7 @@
 ** second text to keep true.
 **
 ** A definition is a line "function M.NAME(...)", "function M.Class:NAME(...)"
-** or "M.NAME = ..." that stands at the margin of an embedded module. */
+** or "M.NAME = ..." at the margin of an embedded module. */
 #include <string.h>
 #include "bind/embed.h"
 #include "repl/cmd.h"
@@ -52,7 +52,7 @@ static const char *definition_end (const char *p) {
   return line_end(p);
 }
 
-/* Do the words of a prefix ("nn", "dt.parallel") stand in a module's name?
+/* Does a module's name have the words of a prefix ("nn", "dt.parallel")?
 ** "F" is dt.functional, "dt" is any. */
 static bool prefix_fits (const char *prefix, size_t n, const char *module) {
   if (n == 0 || (n == 2 && memcmp(prefix, "dt", 2) == 0)) return true;

@@ -272,7 +272,7 @@ static int run_chunk (DtCtx *cx, DtApp *a, const char *text, int world,
   a->o.ranks = abs(world);
   a->o.fake = abs(world);
   a->o.trust = a->o.no_rc = a->o.no_history = true;
-  a->o.raw = a->o.quiet = raw;  /* captured programs: told by their counts */
+  a->o.raw = a->o.quiet = raw;  /* captured programs: only counts are printed */
   a->o.color = "never";
   a->o.prelude[a->o.nprelude++] = (DtPrelude){ 'e', text };
   a->world = world < 0 ? DT_WORLD_FAKE : DT_WORLD_THREADS;
@@ -394,7 +394,7 @@ static int run_dap (DtCtx *cx, int argc, char **argv) {
 /* From the command line to the exit code.  Subcommands (diagnose, parity,
 ** replay, --across, --dap) come before options are read: they have their own.
 ** --mpi N replaces this process by mpirun, which starts it again; so all that
-** opens files or terminals stands below that line. */
+** opens files or terminals is below that line. */
 static int start_program (DtCtx *cx, DtApp *a, int argc, char **argv) {
   DtBuf b;
   if (across_asked(argc, argv))

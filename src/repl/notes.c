@@ -36,7 +36,7 @@ static void set_text (char *dst, size_t size, const char *src) {
   dst[n] = '\0';
 }
 
-/* Bytes as the note tells them: the same on every rank, also where only one
+/* Bytes as the note prints them: the same on every rank, also where only one
 ** rank sends. */
 static int64_t bytes_of (const DtEvent *e) {
   if (strcmp(e->coll, "scatter_") == 0 || strcmp(e->coll, "broadcast_") == 0)

@@ -38,7 +38,7 @@ DtStatus dt_output_open (DtCtx *cx, DtOutput *o, int *slot, const char *path);
 /* Close what is open.  Local. */
 void dt_output_fini (DtOutput *o);
 /* The exit code of a program that would leave with `code`: results that were
-** lost (a full disk, not a reader that has gone) are told and make 0 into 1.
+** lost (a full disk, not a reader that has gone) are reported; 0 becomes 1.
 ** Local. */
 int dt_output_code (DtOutput *o, int code);
 /* Colour: --color, then NO_COLOR, CLICOLOR_FORCE, TERM=dumb, then whether it

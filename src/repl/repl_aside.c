@@ -53,7 +53,7 @@ int dt_eval_pcall (lua_State *L, int nargs, int nresults,
   int rc = lua_pcall(co, nargs, nresults, 1);
   (void)dt_stop_running(was);
   int n = lua_gettop(co) - 1;
-  if (!lua_checkstack(L, n)) {  /* nothing is too much of it to tell */
+  if (!lua_checkstack(L, n)) {  /* the error is dropped */
     lua_settop(co, 1);
     lua_pushliteral(co, "too many results");
     rc = LUA_ERRRUN;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
 ** repl/repl_co.c: coroutine.resume and coroutine.wrap that Ctrl-C reaches.
 **
-** A hook belongs to one coroutine, and Lua tells nobody which one runs.  Here
+** A hook belongs to one coroutine, and Lua does not say which one runs.  Here
 ** the thread says so (repl/stop.h), and what a Ctrl-C left goes along: into a
 ** coroutine that is entered, out of one that is left, so that neither a caller
 ** that catches errors nor a moment between two of them loses it.  Otherwise

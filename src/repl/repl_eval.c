@@ -232,7 +232,7 @@ static bool ended_by_person (lua_State *L) {
   return c != NULL && c->abort;
 }
 
-/* Was this error told when it stopped? */
+/* Was this error reported at its stop? */
 static bool told_before (lua_State *L) {
   DtRepl *r = dtL_state(L)->stop_ud;
   bool yes = false;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
-** repl/repl_findings.c: what was found in a script is told when it has ended, also
+** repl/repl_findings.c: findings of a script are printed at its end, also
 ** when an error ended it, without being asked.
 **
 ** Each rank hands in what it found, a line each; those of one code and place
-** are one finding, told in the words of the first rank that has it.  Notes are
-** not told: they say that something right could be better. */
+** are one finding, in the words of the first rank that has it.  Notes are
+** left out: they say that something right could be better. */
 #include "base/error_comm.h"
 #include "repl/repl_int.h"
 
@@ -104,7 +104,7 @@ static int gather_findings (DtRepl *r, DtBuf *lines) {
   return count;
 }
 
-/* Findings at the end of a script, told unasked.  Every rank comes here or
+/* Findings at the end of a script, without a command.  Every rank comes here or
 ** none: gathering is a collective, so the conditions to leave early must be the
 ** same everywhere (options and the agreed status, nothing of this rank's). */
 void dt_repl_report_findings (DtRepl *r) {

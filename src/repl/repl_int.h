@@ -88,7 +88,7 @@ struct DtRepl {
   int list_from, list_to;       /* what :list showed */
   DtBuf again;                  /* what an empty line repeats */
   DtVar *fix[64];               /* :fix: what replaces inputs; owned */
-  DtBuf told;                   /* message of the error told at its stop */
+  DtBuf told;                   /* message of the error reported at its stop */
   char *stash;                  /* a line that left a light stop */
   char *display[16]; int ndisplay;
   DtRerun rerun;

@@ -164,7 +164,7 @@ static int write_json (lua_State *L) {
 }
 
 /* What a failed command says: the error that is pending, or that its call of Lua
-** ended in, which was told already. */
+** ended in, which was reported already. */
 static void describe_failure (DtRepl *r, DtStatus st, DtBuf *message) {
   lua_State *L = r->L;
   int top = lua_gettop(L);

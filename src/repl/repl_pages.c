@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
 ** repl/repl_pages.c: help on names that are no operators, and what an
-** operator's definition tells.  The pages are lua/repl/pages.lua's. */
+** operator's definition holds.  The pages are lua/repl/pages.lua's. */
 #include "repl/repl_int.h"
 
 #include <lauxlib.h>

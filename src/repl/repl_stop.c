@@ -575,7 +575,7 @@ void dt_stop_raised (lua_State *L) {
   c->mode = DT_GO_ON;
   if (dt_control_stop(c, DT_WHY_LUA, file, line, NULL) != DT_OK)
     dt_error_clear(r->cx);
-  if (r->diag.len > before) {   /* not stopped: told as ever */
+  if (r->diag.len > before) {   /* not stopped: printed as usual */
     r->diag.len = before;
     r->diag.s[before] = '\0';
     dt_buf_clear(&r->told);

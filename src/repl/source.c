@@ -206,7 +206,7 @@ static size_t prompt_length (const char *s) {
   return stop_prompt(s);
 }
 
-/* Output may stand in front of the first prompt. */
+/* Output may come in front of the first prompt. */
 static bool has_prompt (const char *s) {
   for (; *s != '\0'; s += strcspn(s, "\n"), s += *s == '\n')
     if (strncmp(s, DT_PROMPT, sizeof DT_PROMPT - 1) == 0 || stop_prompt(s) > 0)

@@ -19,7 +19,7 @@ typedef struct DtKnownWrong {
   int until;                    /* the last release that decides so */
 } DtKnownWrong;
 
-/* All rows; *n tells how many.  Pure. */
+/* All rows; their number in *n.  Pure. */
 const DtKnownWrong *dt_known_wrong_rows (int *n);
 /* Has an operator any row?  Pure. */
 bool dt_known_wrong_has (const DtOpDef *op);

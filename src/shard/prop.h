@@ -68,7 +68,7 @@ DtStatus dt_prop_run (DtCtx *cx, DtPropagator *p, const DtOpDef *op,
                       const DtArgs *args, int nin, const DtSpec *const *in,
                       DtWhy **why, DtProp **out);
 /* The cached path: the same, looked up by (op, specs, arguments) first.
-** *hit tells.  The cache is bounded.  Local. */
+** see *hit.  The cache is bounded.  Local. */
 DtStatus dt_prop_cached (DtCtx *cx, DtPropagator *p, const DtOpDef *op,
                          const DtArgs *args, int nin,
                          const DtSpec *const *in, DtProp **out, bool *hit);
@@ -109,7 +109,7 @@ void dt_prop_schema_str (const DtOpDef *op, const DtArgs *args,
                          const DtSpec *const *in, DtBuf *b);
 /* Rows of an operator on one mesh dim for these metas (a list operator: of
 ** its element 0), the all-R row where
-** PyTorch inserts it (for :rules and registry parity); *inserted tells.
+** PyTorch inserts it (for :rules and registry parity); see *inserted.
 ** Masked partials among them have no mask.  Local. */
 DtStatus dt_prop_rows (DtCtx *cx, DtPropagator *p, const DtOpDef *op,
                        const DtArgs *args, int nin, const DtMeta *const *in,

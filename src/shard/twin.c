@@ -51,7 +51,8 @@ static int number_at (const DtArgs *a) {
   return found;
 }
 
-/* The argument that is the last tensor, if a number could stand for it; -1. */
+/* The argument that is the last tensor, if a number could take its place; -1.
+** */
 static int tensor_at (const DtArgs *a, int nin, const DtSpec *const *in) {
   int i, last = nin - 1;
   const DtMeta *m;

@@ -18,7 +18,7 @@ typedef struct DtTwin {
   DtSpec *made;                 /* the number's spec, owned */
 } DtTwin;
 
-/* Has this call a twin?  t->on tells.  NOMEM.  Pure. */
+/* Has this call a twin?  Sets t->on.  NOMEM.  Pure. */
 DtStatus dt_twin_init (DtCtx *cx, const DtArgs *args, int nin,
                        const DtSpec *const *in, DtTwin *t);
 void dt_twin_fini (DtCtx *cx, DtTwin *t);

@@ -191,7 +191,7 @@ static DtStatus check_axis (DtSpmd *s, const DtSpmdCall *c, int axis,
   int from[DT_SPMD_OPERANDS];
   char got;
   row_of(c, axis, &told, from);
-  if (numbers_only(&told)) return DT_OK;        /* nobody tells */
+  if (numbers_only(&told)) return DT_OK;        /* no operand has a type */
   for (int i = 0; i < told.n; i++)
     if (told.type[i] == 'P' && divides(c->cls, &c->in[from[i]]))
       return raise_rule(s, c, form, &told, axis, DT_SPMD_M_P_PLACE);

@@ -2,7 +2,7 @@
 ** spmd/spmd.h: types of tensors that each rank of a program holds a copy of: on
 ** each mesh axis a tensor is R (replicated, its gradient a sum), I (invariant,
 ** its gradient too), V (varying) or P (partial: addends of a sum); S(i) is V
-** whose parts lie along dimension i, which a partition spec tells.  Metadata
+** whose parts lie along dimension i, which a partition spec says.  Metadata
 ** only; after spmd_types.
 **
 ** An axis is a layout (size:stride parts, outermost first) and is known by a
@@ -26,7 +26,7 @@ typedef struct DtSpmdAxis {
 typedef struct DtSpmdDim { int n, axis[DT_SPMD_DEEP]; } DtSpmdDim;
 
 /* What is known of a tensor: the type on each axis, in the order they were
-** told, and its partition spec. */
+** given, and its partition spec. */
 typedef struct DtSpmdType {
   int n;
   struct { int axis; char type; } at[DT_SPMD_AXES];
@@ -46,7 +46,7 @@ typedef struct DtSpmdKey {
   uint32_t in[DT_SPMD_KNOWN];   /* dt_spmd_key_add() */
 } DtSpmdKey;
 
-/* The axes of a rank, and where the program stands: its current mesh
+/* The axes of a rank, and where the program is: its current mesh
 ** (outermost first; -1 axes: none) and the mode of the checker. */
 typedef struct DtSpmd {
   DtCtx *cx;
@@ -135,8 +135,8 @@ DtStatus dt_spmd_intern (DtSpmd *s, const DtSpmdType *t,
                          const DtSpmdNode **out);
 /* The node of that number; NULL when there is none. */
 const DtSpmdNode *dt_spmd_node (const DtSpmd *s, int id);
-/* The program stands on that mesh (-1: on none): s->mode is what it was when
-** it stood there before.  NOMEM. */
+/* The program is on that mesh (-1: on none): s->mode is what it was when
+** it was there before.  NOMEM. */
 DtStatus dt_spmd_set_mode (DtSpmd *s, int nmesh, const int *mesh, bool strict);
 /* One more operand at argument `arg` (-1: a keyword): a tensor of the type
 ** (NULL: untyped), or a plain number where an addend stands.  False when the

@@ -82,7 +82,7 @@ int dt_spmd_message (const char *key) {
 const char *dt_spmd_message_class (DtSpmdMessage m) { return messages[m].cls; }
 const char *dt_spmd_message_text (DtSpmdMessage m) { return messages[m].text; }
 
-/* The value of a place, "{name}" as long as it is not told. */
+/* The value of a place, "{name}" as long as it is not known. */
 static const char *filled (const char *name, size_t len, int n,
                            const char *const *pair) {
   for (int i = 0; i < n; i++)

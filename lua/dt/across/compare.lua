@@ -3,8 +3,8 @@
 -- decided, what was moved, of what type, and what was printed.
 --
 -- Operators are paired within a line of the program, in order; one that only one
--- run has is told as such.  A difference that a loop repeats is told once, with
--- its count.
+-- run has is reported as such.  A difference that a loop repeats is reported
+-- once, with its count.
 
 local M = {}
 

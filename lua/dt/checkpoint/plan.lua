@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- dt/checkpoint/plan.lua: who writes and who reads what of a checkpoint, as
 -- torch.distributed.checkpoint's default planners decide it, and how long the
--- pickles are in which its ranks tell each other.
+-- pickles are in which its ranks exchange them.
 --
 -- Pure: the items of all ranks go in, on every rank the same plans come out.
 -- An item of a state dict is {fqn =, path = {keys and list indices}, kind =

@@ -19,7 +19,7 @@ function M.first(x)
   return nil
 end
 
--- What is told of an error.
+-- What is compared of an error.
 local FACTS <const> = {"code", "class", "message", "where", "after", "error",
   "op", "seq", "file", "line", "kind"}
 

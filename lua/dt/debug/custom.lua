@@ -66,7 +66,7 @@ local function stand_in(D, P, s, schema)
     name:gsub("%.", "_"), rest, name:gsub("%.", "_"), name, values)
 end
 
--- lines(D, P) -> what must stand before the program for operators it did not
+-- lines(D, P) -> what must come before the program for operators it did not
 -- get from PyTorch: a list of texts in the dialect D.
 function M.lines(D, P)
   local out, done = {}, {}

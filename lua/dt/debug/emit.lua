@@ -178,7 +178,7 @@ function makers.raw(W, s)
   return W.D.raw(s.raw, name_of(W, s.ins[1]), W.meshes[s.mesh])
 end
 
--- PyTorch's CPU generator is where it was, unless it stands there.
+-- PyTorch's CPU generator is where it was, unless it is that one.
 local function draw_line(W, s)
   local g, was = s.draw, W.drawn
   if not g or not W.left then return end

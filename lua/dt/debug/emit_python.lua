@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- dt/debug/emit_python.lua: what stands around the lines of a program for
+-- dt/debug/emit_python.lua: what surrounds the lines of a program for
 -- PyTorch: imports, processes, helpers that the lines call, what is shown at
 -- the end, and what dtrepl had.
 

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- dt/debug/evidence.lua: what the ranks say about the same recorded operators:
--- numbers they were given, which tensor stood at an input, which part of
+-- numbers they were given, which tensor was at an input, which part of
 -- another tensor that is, and the bits of tensors that no operator made.
 --
 -- Every rank names an entry by its place in the script and how often that place

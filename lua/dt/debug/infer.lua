@@ -104,7 +104,7 @@ local function by_placements(state, v, entry)
   return on
 end
 
--- Which tensor stood at input i may be another on each rank: x:chunk(n)[rank].
+-- Which tensor was at input i may be another on each rank: x:chunk(n)[rank].
 local function chosen(state, e, i, on)
   local out = {}
   for _, axis in ipairs(state.axes) do

@@ -3,7 +3,7 @@
 --
 -- Each storage of the record is alive from the operator that made it to the
 -- last that used it; what the script still holds lives on, and, where the record
--- keeps no values by which that could be told, parameters, their gradients and
+-- keeps no values by which that could be known, parameters, their gradients and
 -- the optimizer's state.  The peak is that of this walk:
 -- what the program needs, the same in every world, whatever the allocator and
 -- the record itself keep.  Kinds: parameters are said to be so by nn and

@@ -102,7 +102,7 @@ function M.name_of(id)
   return result
 end
 
--- {[id] = its name as name_of tells it}: for many at once.
+-- {[id] = its name as name_of gives it}: for many at once.
 function M.names()
   local of = {}
   for _, n in ipairs(dt.debug.names()) do

@@ -331,7 +331,7 @@ function M.write(file, text)
     local ok, f, err = pcall(io.open, file, "w")
     if ok and f then
       local wrote, why = f:write(text)
-      local closed, late = f:close()    -- a full disk may tell only here
+      local closed, late = f:close()    -- a full disk may fail only here
       said = wrote and closed and "ok" or ("%s: %s"):format(file, why or late)
     else                                -- a file outside the folder raises
       err = ok and err or f

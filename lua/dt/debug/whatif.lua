@@ -291,7 +291,7 @@ local function totals(r)
   return t
 end
 
--- What was run, each under a key of its own: several steps may stand for one
+-- What was run, each under a key of its own: several steps may be for one
 -- operator (what the program adds to it has no line of the script).
 local function by_key(P, r)
   local n = {}

@@ -23,7 +23,7 @@ local function text(d)
   return table.concat(out, "\n")
 end
 
--- Values of the ranks that hold it; each tells its own.
+-- Values of the ranks that hold it; each sends its own.
 local function values(x, holders)
   local mine = dt.debug.quietly(function ()
     local v = x.is_dtensor and x:detach():to_local() or x:detach()

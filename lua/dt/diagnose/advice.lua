@@ -220,7 +220,7 @@ local wrong = {"loss is wrong", "wrong loss", "loss differs", "different loss",
 local stuck = {"%f[%a]hang", "deadlock", "%f[%a]stuck%f[%A]", "watchdog",
   "timed out", "timeout"}
 
--- Does one of the patterns stand in the text?
+-- Does the text match one of the patterns?
 local function says(low, list)
   for _, w in ipairs(list) do
     if low:find(w) then return true end

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- dt/diagnose/claims.lua: what reports claim in words: concepts (alternatives
--- that mean one thing) and the classes that several of them tell together.
+-- that mean one thing) and the classes that several of them suggest together.
 -- prose.lua reads them.
 
 local M = {}
@@ -17,7 +17,7 @@ M.concepts = {
     .. "loss_parallel|expert parallel|expert-parallel|distribute_module|"
     .. "get_group()|mesh[|shard(0)|shard(1)|shard(-1)|replicate()|"
     .. "distributed checkpoint|sharded over|sharded on|sharded along|=tp",
-  -- What is told about others' work is no report of a fault.
+  -- What is said about others' work is not a report of a fault.
   news = "changelog|change log|release notes|tests skipped|test suite|"
     .. "the runner|=ci|=ci's|what's new|roadmap|"
     .. "feature request|plan to support|next release|tensorflow|"

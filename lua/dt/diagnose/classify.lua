@@ -17,7 +17,7 @@ local tests = require "dt.diagnose.tests"
 local M = {}
 
 local MIN = 0.45
-local SURE = 0.85               -- told by an exact message
+local SURE = 0.85               -- known by an exact message
 
 -- ---- signs, prepared once ----------------------------------------------
 
@@ -33,7 +33,7 @@ local function globs(text)
 end
 
 -- Lower-case words of the report and the runs of letters in them, for texts
--- too short to be looked for as letters only ("cp" stands in "tcp").
+-- too short to be looked for as letters only ("cp" is in "tcp").
 local function words_of(r)
   if not r.words then
     local set = {}
@@ -422,7 +422,7 @@ local function pick(list)
   return list[1]
 end
 
--- What Python code raises on its own account, whatever words stand around.
+-- What Python code raises on its own account, whatever words surround it.
 local own_fault = {AttributeError = true, ImportError = true, NameError = true,
   ModuleNotFoundError = true, SyntaxError = true, JSONDecodeError = true,
   UnboundLocalError = true, IndentationError = true, UnicodeDecodeError = true,

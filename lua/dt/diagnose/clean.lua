@@ -163,7 +163,7 @@ local function read_line(raw)
   return raw:sub(at - indent), caught
 end
 
--- All lines as they stand but for prefixes and colours; of many ranks those
+-- All lines as they are but for prefixes and colours; of many ranks those
 -- of the first that speaks.
 function M.plain_lines(text)
   text = strip_markdown(strip_codes(strip_binary(text)))

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- dt/diagnose/code.lua: the Python that stands in a report, read by the
+-- dt/diagnose/code.lua: the Python code of a report, read by the
 -- project's own reader: which lines are code, what they call, in which order,
 -- and which operator a line comes to.  Nothing is run.
 --

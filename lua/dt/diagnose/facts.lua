@@ -274,7 +274,7 @@ local function pieces(text, mark, p, found)
   end
 end
 
--- A mesh told in words: "a (2, 2, 2) mesh", "mesh (ddp, fsdp, abcd)".
+-- A mesh given in words: "a (2, 2, 2) mesh", "mesh (ddp, fsdp, abcd)".
 local function told(flat)
   local shape, names
   local printed = flat:match "@ mesh:%s*%((%d[%d,%s]*)%)"
@@ -290,7 +290,7 @@ local function told(flat)
     if not a or (shape and names) then break end
     local near = flat:sub(math.max(1, a - 40), a + 80)
     if not shape then
-      -- the pair stands beside the word: "(2, 4) device mesh", "mesh of shape
+      -- the pair is beside the word: "(2, 4) device mesh", "mesh of shape
       -- (2, 4)"; any pair nearby would make a mesh of a loop's bounds
       local list = flat:sub(math.max(1, a - 40), a - 1):match
         "[%[(](%d+%s*,%s*%d+[%d,%s]*)[%])][ %-]?[Dd]?e?v?i?c?e?[ %-_]?$"
@@ -321,7 +321,7 @@ local function told(flat)
 end
 
 -- Distinct meshes in the order met; those printed come before those in code,
--- those told in words are taken when there is none.
+-- those given in words are taken when there is none.
 function M.meshes_of(doc)
   local all, list = {}, {}
   pieces(doc.flat, "DeviceMesh(", grammar.mesh, all)

@@ -292,11 +292,11 @@ local function told(text)
   return "\"" .. text .. "\""
 end
 
--- Words that stand in every other report decide nothing.
+-- Words that are in every other report decide nothing.
 local vague = {"fail", "error", "wrong", "DTensor", "support", "incorrect",
   "mismatch", "different", "slow", "memory", "value", "torch.compile"}
 
--- How much a condition tells by itself.
+-- The weight of a condition alone.
 local function tells(text)
   local mark = text:sub(1, 1)
   if mark == "=" then return 0.3 end

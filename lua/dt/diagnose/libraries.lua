@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- dt/diagnose/libraries.lua: signs of the classes in the words of libraries
--- that stand on meshes and DTensors (accelerate, transformers, torchtitan,
+-- that build on meshes and DTensors (accelerate, transformers, torchtitan,
 -- diffusers, torch_xla, FSDP1) and in torch's own words outside
 -- torch.distributed.tensor.  A row is {class, confidence, condition...}; the
 -- conditions are those of lua/dt/diagnose/classes/mixed.lua.

@@ -28,7 +28,7 @@ end
 
 local LONG = 40                 -- letters; longer ones are no words
 
--- The stems of `text` and the pairs that stand side by side, with the words as
+-- The stems of `text` and the adjacent pairs, with the words as
 -- they were written: {[stem] = words}.
 function M.words(text)
   local set, before, written = {}, nil, nil
@@ -58,7 +58,7 @@ end
 
 local model
 
--- {weight = {[word] = how much it tells}, classes = {{id=, [word] = weight}}}
+-- {weight = {[word] = its weight}, classes = {{id=, [word] = weight}}}
 local function build()
   local data = require "dt.diagnose.wordings"
   local total, held, by_class = 0, {}, {}
@@ -135,7 +135,7 @@ local function is_shown(shown, word)
   end
 end
 
--- The words of the text that tell most for `entry` of a ranking.
+-- The words of the text that weigh most for `entry` of a ranking.
 function M.telling(entry, words, n)
   local list = {}
   for _, w in ipairs(words) do

@@ -72,7 +72,7 @@ local function build(by_key)
   return P {Cp() * node_pattern(root) + 1 * V(1)}
 end
 
--- Which texts stand in `squash`: {[squashed text] = first position}.
+-- Which texts occur in `squash`: {[squashed text] = first position}.
 function M:find(squash)
   local found, at = {}, 1
   if not next(self.by_key) then return found end

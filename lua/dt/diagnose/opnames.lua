@@ -152,7 +152,7 @@ local function of_frames(ops, doc, several)
   end
 end
 
--- A line of code that stands by itself in the text: the last before the error.
+-- A line of code that is alone in the text: the last before the error.
 -- What a block begins with compares numbers, not tensors.
 local function of_snippet(ops, doc, several)
   local found, text

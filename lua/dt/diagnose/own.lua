@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- dt/diagnose/own.lua: the program that stands in a report itself, run as it
+-- dt/diagnose/own.lua: the program of the report itself, run as it
 -- is: the project's reader of Python runs it in the sandbox, on as many ranks
 -- as the report says.  Its text is only ever a string of the script.
 
@@ -17,7 +17,7 @@ local function begins(line)
   end
 end
 
--- What ends a program that stands in the text without fences.
+-- What ends a program that is in the text without fences.
 local function ends(line)
   return line:find "^%s*```" or line:find "^Traceback"
     or line:find "^%[?rank ?%d" or line:find "^%s*File \""

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- dt/diagnose/prose.lua: reports that only describe.  Words are gathered to
--- concepts (a claim, a subject, a way of parallelism); a class is told by
+-- concepts (a claim, a subject, a way of parallelism); a class is known by
 -- several concepts together, never by one, at low confidence, and with the
 -- words it was read from.  Asked only when no message says more.
 
@@ -24,7 +24,7 @@ local function look(low, concept)
   return false
 end
 
--- How much a concept tells: less when many rules ask for it.
+-- The weight of a concept: less when many rules ask for it.
 local telling
 
 local function weigh(rule)
@@ -39,7 +39,7 @@ local function weigh(rule)
   return sum
 end
 
--- Which concepts stand in the report: a function of their names.
+-- Which concepts occur in the report: a function of their names.
 local function concepts_of(r)
   local low, seen = r.doc.flat:sub(1, LIMIT):lower(), {}
   return function (concept)
@@ -61,7 +61,7 @@ function M.complains(r)
     and not has "question"
 end
 
--- The class that the report's words tell: id, confidence, the words.
+-- The class that the report's words suggest: id, confidence, the words.
 function M.find(r)
   local has, seen = concepts_of(r)
   if not is_of_ours(has) then return nil end

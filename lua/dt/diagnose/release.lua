@@ -166,7 +166,7 @@ M.marks = {
 }
 
 -- Printed forms, {anchor, pattern behind it, first, last, what}; on the flat
--- text, since letters alone would not tell them apart.
+-- text, since letters alone would not separate them.
 local printed = {
   {"DeviceMesh(", "^'%a+', %[", "2.5", "2.8", "how a mesh prints"},
   {"DeviceMesh(", "^%([%w_=, ]+%), device: ", "2.9", "2.9",

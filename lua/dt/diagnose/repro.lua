@@ -62,7 +62,7 @@ function M.mesh_line(mesh, device)
     :format(device or "cpu", M.list(mesh.shape), table.concat(names, ", "))
 end
 
--- A name that may stand in a script: namespace.name.overload.
+-- A name that may be in a script: namespace.name.overload.
 function M.op_name(op)
   if op and op:find "^[%a_][%w_]*%.[%a_][%w_]*%.[%a_][%w_]*$" and #op < 120
   then

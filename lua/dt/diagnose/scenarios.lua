@@ -376,7 +376,7 @@ local function named_mesh(r)
   return repro.mesh_of({meshes = {}}, {shape = shape, names = names})
 end
 
--- The one name that was asked for; "nowhere" when several or none are told.
+-- The one name that was asked for; "nowhere" when several or none are named.
 local function asked_name(r)
   local name = r.doc.flat:match
     "Invalid mesh_dim_names? %(?['\"]?%(?['\"]([%a_][%w_]*)['\"],?%)? specified"

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- dt/diagnose/tests.lua: named conditions of the classes' signs.  A list of
--- texts holds when one of them stands in the report; a function gets the
+-- texts holds when one of them is in the report; a function gets the
 -- reading: {doc=, op=, has=function(text)}.
 
 local M = {}

@@ -3,7 +3,7 @@
 -- send, recv, isend, irecv, batch_isend_irecv.
 --
 -- As with gloo a send is over when the other side receives: two ranks that
--- both send first wait for each other for ever, which is found and told.  A
+-- both send first wait for each other for ever, which is found and reported.  A
 -- message may be smaller than the tensor that receives it, never larger.
 
 local dt = require "dt"

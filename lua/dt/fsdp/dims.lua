@@ -18,7 +18,7 @@ local function submesh(mesh, names)
 end
 
 -- Which 1-D or 2-D mesh gathers and reduces, for DataParallelMeshDims `dims`
--- of `mesh`; what a parameter is told of it goes along.
+-- of `mesh`; its marks move to the new parameter.
 function M.mesh_info(mesh, dims)
   local shard, replicate = names_of(dims.shard), names_of(dims.replicate)
   local info = {dims = dims, whole = mesh}

@@ -254,7 +254,7 @@ local function same_sizes(a, b)
 end
 
 -- Refuse what does not fit, in PyTorch's order; gives the classes and what
--- stands behind them, {d1, d2 …}.
+-- follows them, {d1, d2 …}.
 local function check_linear_loss(x, w, bias)
   if x.ndim < 1 or x.ndim > 2 then
     raise("RuntimeError", "expected input with dimensionality 1 or 2, got %d",

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- dt/functional/reduction.lua: the reduction of a loss: its number for the
--- operator, and the two flags that came before it, which are told and
+-- operator, and the two flags that came before it, which are reported and
 -- translated.
 
 local dt = require "dt"
@@ -23,7 +23,7 @@ function M.name(a)
   return name
 end
 
--- 0, 1, 2 for "none", "mean", "sum"; the flags of old are told first.
+-- 0, 1, 2 for "none", "mean", "sum"; the older flags come first.
 function M.number(a)
   a.reduction = M.name(a)
   local n = numbers[a.reduction]

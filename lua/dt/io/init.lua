@@ -235,7 +235,7 @@ function M.part_text(shape, offsets)
   return table.concat(shape, ",") .. ";" .. table.concat(offsets, ",")
 end
 
--- What a file says of itself is told to the findings.
+-- What a file says about itself goes to the findings.
 local function note_part(t, name, metadata)
   local text = type(metadata) == "table" and metadata[PART .. name]
   local shape, off = tostring(text):match("^([%d,]+);([%d,]+)$")

@@ -8,7 +8,7 @@
 --   long {s = two's complement, little-endian}     bytes {s =}
 --   global {module =, name =}   persistent {v =}
 --   call {f =, args =, items = {{key, value}…} | appended {v…}, state =}
--- The same object is the same table wherever it stands.  allowed(module, name)
+-- The same object is the same table wherever it is.  allowed(module, name)
 -- raises for a class that is not to be had.  Errors: UnpicklingError for what
 -- is cut short or is no pickle; all work is bounded by the length of the text.
 

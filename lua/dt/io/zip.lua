@@ -107,7 +107,7 @@ local function directory_of(text, bad)
   return n, at
 end
 
--- Sizes and a place that stand in the extra field, where four bytes are short.
+-- Sizes and a place that are in the extra field, where four bytes are short.
 local function far_fields(text, at, last, values, bad)
   while at + 4 <= last do
     local id, size = take("<I2I2", text, at, bad)

@@ -5,7 +5,7 @@
 --
 -- A row is {name, signature, function, text}, and by name: `inputs` (the
 -- signature of forward), `buffers` (fields kept as buffers), `training` (the
--- function is told the mode), `check` (of a new module).
+-- function gets the mode), `check` (of a new module).
 
 local util = require "dt.util"
 local signature = require "dt.torch.signature"

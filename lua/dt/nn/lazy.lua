@@ -3,7 +3,7 @@
 -- one: LazyLinear, LazyConv, LazyConvTranspose, LazyBatchNorm, LazyInstanceNorm.
 -- At the first forward they become what they are lazy forms of, with the random
 -- numbers drawn then, as in PyTorch.  Before it they have no parameters: who
--- asks for them is told so, where PyTorch gives objects without a shape.
+-- asks for them gets an error, where PyTorch gives objects without a shape.
 
 local util = require "dt.util"
 local conv = require "dt.nn.pooling"

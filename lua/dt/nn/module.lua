@@ -613,7 +613,7 @@ local function path_of(m)
   return name
 end
 
--- listen(f): from now on f(m, root) is told that the forward of m begins, root
+-- listen(f): from now on f(m, root) is called when m.forward begins, root
 -- being the module at the bottom of the stack, and f(nil) that one ends; nil:
 -- nobody listens.  Gives back who did.
 local listener

@@ -151,7 +151,7 @@ local function with_reentrance(f, args)
   return outs
 end
 
--- Does a second forward end early, where checkpoint is not told?
+-- Does a second forward end early, where checkpoint does not say?
 M.early_stop = true
 
 local options = {use_reentrant = true, preserve_rng_state = true,

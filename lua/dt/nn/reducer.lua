@@ -420,7 +420,7 @@ local function unreached(s, tensors)
   return list
 end
 
--- Outputs pass a node whose backward tells which of them the loss needs.
+-- Outputs pass a node whose backward shows which of them the loss needs.
 local function sink(s, outs)
   local through, at = {}, {}
   each_tensor(outs, function (place, key, t)

@@ -217,7 +217,7 @@ for _, class in ipairs {List, Dict} do
     for name, v in m._parameters:each() do
       lines[#lines + 1] = entry(name, v, class == Dict)
     end
-    if #lines == 1 then                 -- one line stands by itself
+    if #lines == 1 then                 -- one line is alone
       return m._class.__name .. "(" .. lines[1]:sub(3) .. ")"
     end
     return m._class.__name .. "(" .. (#lines > 0

@@ -73,7 +73,7 @@ local function check_strict(module, state)
   end
 end
 
--- Several tables of tensors as one; a name stands in one of them.
+-- Several tables of tensors as one; a name is in one of them.
 local function joined(state)
   if #state == 0 then return state end
   local out, twice = {}, {}
@@ -93,7 +93,7 @@ end
 
 -- functional_call(module, {name = tensor}, args [, kwargs], {kwargs=,
 -- tie_weights = true, strict = false}): args is a list, or one argument;
--- several tables of tensors may stand in a list.  Names that a module does not
+-- several tables of tensors may be in a list.  Names that a module does not
 -- have are passed over unless `strict`.
 function M.functional_call(module, state, args, given, kw)
   if type(args) == "table" and getmetatable(args) == nil

@@ -12,7 +12,7 @@ local M = {}
 local replaced = setmetatable({}, {__mode = "k"})
 local calls = 0
 
--- Ties that were told as lost: pairs of {module, name}.
+-- Ties that were reported as lost: pairs of {module, name}.
 local lost = {}
 
 -- A wrapping call begins.

@@ -301,7 +301,7 @@ function M.check_betas(a)
   end
 end
 
--- One argument: not negative, or as `ok` tells.
+-- One argument: not negative, or as `ok` decides.
 local function check_one(c, a)
   local v = a[c[1]]
   local n = util.is_tensor(v) and v:item() or v

@@ -134,7 +134,7 @@ local function rectified_init(g, p)
     exp_avg_sq = dt.zeros_like(p)}
 end
 
--- The factor of the variance at step t, nil while it cannot be told.
+-- The factor of the variance at step t, nil while it is not known.
 local function rectification(g, t)
   local b2 = g.betas[2]
   local limit = 2 / (1 - b2) - 1

@@ -284,7 +284,7 @@ function M.mutate_type(t, list)
     local axis, src, dst = v[1], kept(v[2]), kept(v[3])
     local got = core.type_on(t, axis)
     if one_rank(axis) then
-      got = src                       -- there is nothing to tell
+      got = src                       -- there is nothing to add
     elseif not got then
       wrong("mutate_type: axis %s not found in tensor's SPMD type. Tensor has "
         .. "axes: %s", name_of(axis), M.axes_text(t))

@@ -20,7 +20,7 @@ local function place()
 end
 
 -- note(t, how, list): the types of t on the axes of the list are from `how`
--- ("asserted", "all_reduce", …), told by the line that runs now.
+-- ("asserted", "all_reduce", …), known by the line that runs now.
 function M.note(t, how, list)
   local mine = given[t] or {}
   local what = {how = how}

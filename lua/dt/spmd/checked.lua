@@ -73,7 +73,7 @@ end
 local SPMD = {SpmdTypeError = true, RedistributeError = true,
   DTensorPropagationError = true}
 
--- f(); where types did not fit, the call stands behind the message: `list` is
+-- f(); where types did not fit, the call follows the message: `list` is
 -- {{name, text or tensor}, …}, or a function that gives it.
 function M.call(fn, list, f, ...)
   local out = table.pack(pcall(f, ...))

@@ -71,7 +71,7 @@ end
 
 -- ---- global rules ----
 
--- Where `axis` stands in a spec: its dimension (from 1) and its place there.
+-- Where `axis` is in a spec: its dimension (from 1) and its place there.
 local function place_in(spec, axis)
   for d, entry in ipairs(spec or {}) do
     for i, a in ipairs(entry or {}) do

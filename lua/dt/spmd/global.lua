@@ -27,7 +27,7 @@ end
 
 -- ---- before ----
 
--- On global axes V stands in the spec, and only V does.
+-- On global axes V is in the spec, and only V does.
 function M.check_tensor(t)
   for _, p in ipairs(core.types(t) or {}) do
     local axis, letter = p[1], p[2]
@@ -64,7 +64,7 @@ local function tensors_of(call)
   return list
 end
 
--- Global axes that shard a tensor of the call, as the specs tell them.
+-- Global axes that shard a tensor of the call, as the specs give them.
 local function sharded_axes(list)
   local out, known = {}, {}
   for _, t in ipairs(list) do
@@ -197,7 +197,7 @@ local function read(call, axis, p)
   return "P"
 end
 
--- Pairs (outer, inner) that the operands tell, as order[outer][inner].
+-- Pairs (outer, inner) that the operands give, as order[outer][inner].
 local function orders(list)
   local order = {}
   local function before(a, b)

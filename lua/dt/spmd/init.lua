@@ -2,7 +2,7 @@
 -- dt/spmd/init.lua: dt.spmd: SPMD types for Lua programs, after spmd_types.  On
 -- each axis of a mesh a tensor is "R" (replicated), "I" (invariant), "V"
 -- (varying), "P" (partial) or "S(i)" (varying, its parts lie along dim i); calls
--- inside of typecheck() are checked and an SpmdTypeError tells what does not
+-- inside of typecheck() are checked and an SpmdTypeError says what does not
 -- fit.
 
 local dt = require "dt"

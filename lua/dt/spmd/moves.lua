@@ -2,7 +2,7 @@
 -- dt/spmd/moves.lua: what the transitions of SPMD types compute, forward and
 -- backward, on a group of ranks: numbers only, no types.
 --
--- A move is known by a name.  Its row tells the forward function f(x, g, a)
+-- A move is known by a name.  Its row has the forward function f(x, g, a)
 -- (x detached, g the group, a the move's arguments) and its inverse: the move
 -- that gradients go, with its arguments.  As that is a move again, gradients
 -- of gradients are right as well.
@@ -171,7 +171,7 @@ local function swap_pieces(x, g, a)
   return coll("all_to_all", x, g, {split_dim = split, concat_dim = concat})
 end
 
--- What ranks send is what others expect: told alike on all of them.
+-- What ranks send is what others expect: the same on all of them.
 local function check_exchange(x, g, a)
   local own = dt.tensor {table.unpack(a.ins)}
   local ins = coll("all_gather", own, g, {dim = 0}):view(-1, g.size):tolist()

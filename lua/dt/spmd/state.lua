@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- dt/spmd/state.lua: where a program stands: its current mesh, and whether and
+-- dt/spmd/state.lua: the state of a program: its current mesh, and whether and
 -- how calls are checked.  One per rank.
 
 local dt = require "dt"
@@ -112,7 +112,7 @@ M.watch = function () end
 -- Are calls looked at now; and by the local rules of each axis only?
 M.looking, M.by_axis = false, false
 
--- Tell the core where the program stands.
+-- Give the core the program's state.
 function M.sync()
   local mesh = M.mesh()
   core.mode(mesh and mesh.axes or nil, M.strict(), dt.is_grad_enabled())

@@ -54,7 +54,7 @@ function M.leave_device() devices[#devices] = nil end
 
 local default                   -- of what holds fractions; nil: float32
 
--- set_default_dtype(dtype): what factories make that are not told.
+-- set_default_dtype(dtype): the dtype of factories that get none.
 function M.set_default_dtype(dtype)
   if type(dtype) == "string" then dtype = dt[dtype] end
   if not tostring(dtype):find("float") then

@@ -149,7 +149,7 @@ function M.is_autocast_enabled(device)
   return tostring(device):match("^%a+") == "cpu" and state.dtype ~= nil
 end
 
--- get_autocast_dtype(device): what a scope there casts to, if it is not told.
+-- get_autocast_dtype(device): what a scope there casts to, if none is given.
 function M.get_autocast_dtype(device)
   if tostring(device):match("^%a+") ~= "cpu" then return dt.float16 end
   return state.dtype or dt.bfloat16

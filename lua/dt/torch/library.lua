@@ -9,7 +9,7 @@ local M = {}
 local defined = {}              -- by full name: {schema, module}
 
 -- dt.library.define(schema, {impl=, meta=, backward=}) or (schema, impl):
--- impl(args...) computes on plain local tensors; meta(args...) tells the
+-- impl(args...) computes on plain local tensors; meta(args...) gives the
 -- shapes (default: impl without data); backward(ctx, grads...) returns a
 -- gradient per argument, ctx.args and ctx.outputs are those of the call.
 -- The operator is then dt.ops.<namespace>.<name>.  `module` names the module

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- dt/torch/signature.lua: functions and methods after a signature written as
 -- in Python ("input, alpha=1.0, inplace=False"): arguments are bound by place
--- or by name, and what does not fit is told in Python's words.  Lua passes
+-- or by name, and what does not fit is refused in Python's words.  Lua passes
 -- names as one last table with string keys.
 
 local dt = require "dt"
@@ -141,7 +141,7 @@ function M.def(fname, text, body)
 end
 
 -- arranged(fname, text, f, check): `f`, called by the signature: keywords that
--- go on where the places end are given by place.  What does not fit is told as
+-- go on where the places end are given by place.  A misfit is reported as
 -- by bind, or by check(arguments by name, the names there are), when given.
 function M.arranged(fname, text, f, check)
   local s

@@ -40,8 +40,8 @@ local function unregister(a)
   return None
 end
 
--- run(): call them all, each once; what one raises is told, and the others are
--- called all the same.  What they register themselves is not called any more.
+-- run(): call them all, each once; an error of one is printed, and the others
+-- are called all the same.  What they register themselves is not called any more.
 function M.run()
   local now = registered
   for i = #now, 1, -1 do

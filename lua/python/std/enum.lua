@@ -338,7 +338,7 @@ local function derive(class, members, fields, kw)
     end
   end
   if class.__native and not members.__hash__ and Mixed.hash then
-    class.__hash__ = Mixed.hash        -- that of the type, which stands first
+    class.__hash__ = Mixed.hash        -- that of the type, which is first
   end
   class.__enum = {all = {}, list = {}, by_value = V.dict(), mask = 0,
     members = V.dict(), functional = functional}

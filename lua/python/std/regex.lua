@@ -56,7 +56,7 @@ local function next_char(p)
   return c
 end
 
--- The character that stands behind a backslash, as a byte.
+-- The character after a backslash, as a byte.
 local function escaped(p, c)
   if c == "x" then
     local hex = p.s:match("^%x%x", p.i)
@@ -128,7 +128,7 @@ local function capture(p, name)
   return {"group", alternation(p), n}
 end
 
--- What stands behind "(".
+-- What follows "(".
 local function group(p)
   local node
   local from = p.i - 1

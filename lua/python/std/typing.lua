@@ -155,7 +155,7 @@ M.get_args = builtin(function (a)
   return V.tuple(out, args.n)
 end, "get_args")
 
--- Annotations as values: a text is the name that stands there.
+-- Annotations as values: a text is the name that is there.
 M.get_type_hints = builtin(function (a)
   if getmetatable(a[1]) == V.func_mt then
     return annotations.of_function(a[1], true)

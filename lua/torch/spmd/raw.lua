@@ -24,7 +24,7 @@ local function name_of(axis) return core.axis_info(axis).name end
 -- ---- the table ----
 
 -- Parameters as a call shows them, with their defaults; what the input must
--- be, where it stands, and what the outputs may be.
+-- be, where it is, and what the outputs may be.
 local GROUP = {{"group", None}, {"async_op", false}}
 local rows = {
   all_reduce = {{{"tensor"}, {"op", "sum"}, table.unpack(GROUP)},

@@ -318,7 +318,7 @@ local function check_dict(name, kind, v, spec)
   end
 end
 
--- Leaves are where the values have them, whatever stands there in the types.
+-- Leaves are where the values have them, whatever the types have there.
 check_tree = function (name, kind, v, spec)
   if not is_box(v) then
     if spec == Infer then

@@ -4,7 +4,7 @@
 --
 -- A class is {id=, name=, signs=, cause=, fixes=, ask=}.  A sign is
 -- {confidence, condition...}; all conditions must hold.  Conditions:
---   "text"       these letters and digits stand in the report
+--   "text"       these letters and digits are in the report
 --   "~a|b|c"     one of these does          "!text"   this does not
 --   "@a.b*|c.d"  the operator of the error is one of these
 --   "=name"      a test of dt/diagnose/tests.lua

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- dt/diagnose/classes/more.lua: further silent traps, classes of messages of
--- 2.14 and later, and families that are told by the names of exceptions and
+-- 2.14 and later, and families that are known by the names of exceptions and
 -- classes alone (`family`: nothing surer is claimed).  The form of a class:
 -- classes/mixed.lua.
 

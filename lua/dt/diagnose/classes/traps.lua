@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- dt/diagnose/classes/traps.lua: silent traps: a wrong result, no error.  They
--- are told in words only, so their signs are weak.  The form of a class:
+-- are described in words only, so their signs are weak.  The form of a class:
 -- classes/mixed.lua; `trap` is its number in the catalogue.
 
 local MIXED = "got mixed torch.Tensor and DTensor"
